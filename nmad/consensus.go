@@ -26,6 +26,8 @@ type consensus struct {
 	failed atomic.Pointer[[]int] // ranks that are lost in the order known here, agreed upon first; what it points to never changes
 
 	rounds map[uint16]*round // by context; 0: the job. Of the goroutine that runs
+	early  map[uint16]*early // likewise: of contexts that this process has not opened yet
+	kept   atomic.Int32      // how many of these there are
 }
 
 // round is the agreements of one group.
@@ -41,7 +43,7 @@ type happened struct {
 	rank int      // heard, lost
 	note note     // heard
 	call *call    // called
-	of   *Context // called, revoking: nil: the job
+	of   *Context // called, revoking, opens: nil: the job
 }
 
 const (
@@ -49,6 +51,7 @@ const (
 	heard                 // a note has come
 	lost                  // the gate to a rank has ended
 	revoking              // this process revokes a context
+	opens                 // this process has opened a context, of which others may have said something before
 	orphaned              // deaths show on links only
 	meshes                // a receive from any source waits then
 )
@@ -63,7 +66,7 @@ type call struct {
 }
 
 func newConsensus(s *Session, rank, size int) *consensus {
-	c := &consensus{s: s, heard: make([]int, size), rounds: map[uint16]*round{0: {agreement: newAgreement(rank, size)}}}
+	c := &consensus{s: s, heard: make([]int, size), rounds: map[uint16]*round{0: {agreement: newAgreement(rank, size)}}, early: map[uint16]*early{}}
 	c.failed.Store(new([]int))
 	return c
 }
@@ -146,6 +149,9 @@ func (c *consensus) take(h happened) {
 			r.agreement.join(h.call.value, h.call.kind)
 		}
 	case heard:
+		if c.keep(h.rank, h.note) {
+			break
+		}
 		if h.note.kind == noteRevoke {
 			c.revoke(c.s.zero().context(h.note.of))
 		} else if r := c.round(h.note.of); r != nil { // else it was closed here: all that is agreed upon there was
@@ -153,6 +159,8 @@ func (c *consensus) take(h happened) {
 		}
 	case revoking:
 		c.revoke(h.of)
+	case opens:
+		c.opened(h.of.number)
 	case lost:
 		for _, r := range c.rounds {
 			r.agreement.lost(h.rank)

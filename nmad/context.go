@@ -62,6 +62,9 @@ func (d *Domain) OpenContext(number int, ranks ...int) (*Context, error) {
 		c.any.Close(*why)
 		return nil, *why
 	}
+	if d.number == 0 && d.s.consensus.kept.Load() > 0 { // after addContext
+		d.s.consensus.post(happened{what: opens, of: c})
+	}
 	return c, nil
 }
 
@@ -186,6 +189,7 @@ func (d *Domain) addContext(c *Context) error {
 	}
 	open = append(slices.Clone(open), c)
 	d.contexts.Store(&open)
+	d.use(c.number)
 	return nil
 }
 

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/pm2-go/pm2/nmad/driver"
 )
@@ -398,6 +399,54 @@ func TestRevoke(t *testing.T) {
 			if a := <-results; a.Value != 6&7&9 || len(a.Failed) != 0 {
 				t.Errorf("agreed: %+v", a)
 			}
+		}
+		j.close()
+	})
+}
+
+// TestLateInContext: a process opens a context that others have revoked, and in which they wait for it to agree, before.
+func TestLateInContext(t *testing.T) {
+	overAll(t, func(t *testing.T, d driver.Driver) {
+		j := newJob(t, 3, d, nil)
+		defer j.moving()()
+		results := make(chan Agreement, 3)
+		agree := func(c *Context) {
+			a, err := c.Agree(t.Context(), 1)
+			if err != nil {
+				t.Error(err)
+			}
+			results <- a
+		}
+		for _, rank := range []int{1, 2} {
+			c, err := j.sessions[rank].OpenContext(7, 0, 1, 2)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := c.Revoke(); err != nil {
+				t.Fatal(err)
+			}
+			go agree(c)
+		}
+		for s := j.sessions[0].consensus; s.kept.Load() == 0; {
+			j.sessions[0].Engine().Poll()
+		}
+		time.Sleep(20 * time.Millisecond) // all of it has come, perhaps
+		late, err := j.sessions[0].OpenContext(7, 0, 1, 2)
+		if err != nil {
+			t.Fatal(err)
+		}
+		waits := j.sessions[0].Gate(1).Start(&Op{Kind: OpRecv, Match: Match{Context: late}, Buf: make([]byte, 8)})
+		if err := waits.Wait(); !errors.Is(err, ErrRevoked) {
+			t.Error(err)
+		}
+		go agree(late)
+		for range 3 {
+			if a := <-results; a.Value != 1 || len(a.Failed) != 0 {
+				t.Errorf("agreed: %+v", a)
+			}
+		}
+		if n := j.sessions[0].consensus.kept.Load(); n != 0 {
+			t.Errorf("notes of %d contexts are kept", n)
 		}
 		j.close()
 	})

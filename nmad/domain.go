@@ -34,6 +34,8 @@ type Domain struct {
 	contexts atomic.Pointer[[]*Context] // that are open; mu serializes changes
 	attached atomic.Pointer[attached]   // memory for buffered sends; nil: there is none
 
+	used []uint64 // a bit for each number of a context that is, or was, open; under mu
+
 	mu     sync.Mutex // serializes changes of others and contexts, install and retire
 	others atomic.Pointer[map[far]*Gate]
 

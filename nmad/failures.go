@@ -89,7 +89,7 @@ func (c *Context) Agree(ctx context.Context, value uint64) (Agreement, error) {
 }
 
 // Revoke ends the use of the context at all processes of its group, as ULFM's MPI_Comm_revoke does: what waits there for a message ends with ErrRevoked, and so does what is started later, here when Revoke
-// returns, at the others soon after; but Agree goes on. One process calls it, or several; all that live hear of it, also if those that have called it die. What comes there later is dropped, so sends that wait for
+// returns, at the others soon after; but Agree goes on. One process calls it, or several; all that live hear of it, also if those that have called it die, and also those that open the context for the first time later. What comes there later is dropped, so sends that wait for
 // their receives end. It does not block. The context is one of the job's domain, number 0.
 func (c *Context) Revoke() error {
 	if err := c.ofJob(); err != nil {

@@ -248,6 +248,8 @@ type toldError struct{ status int }
 
 func (toldError) Error() string { return "another process has said why" }
 
+func (e statusError) Unwrap() error { return e.error }
+
 // usageError is what exit status 2 stands for.
 type usageError struct{ error }
 

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/pm2-go/pm2/nmad"
+	"github.com/pm2-go/pm2/cmd/internal/launcher"
 	"github.com/pm2-go/pm2/nmad/launch"
 )
 
@@ -19,7 +19,7 @@ func (c *runCommand) exports() ([]string, error) {
 		if name == "" {
 			return nil, fmt.Errorf("--export %q: write NAME or NAME=VALUE", text)
 		}
-		if isTold(name) {
+		if launcher.IsTold(name) {
 			return nil, fmt.Errorf("--export %s: the launcher sets it", name)
 		}
 		if slices.Contains(launch.Settings(), name) {
@@ -33,11 +33,6 @@ func (c *runCommand) exports() ([]string, error) {
 		all = append(all, name+"="+value)
 	}
 	return all, nil
-}
-
-// isTold says whether a launcher sets a variable for one process.
-func isTold(name string) bool {
-	return slices.ContainsFunc(nmad.Environment, func(v nmad.Variable) bool { return v.Told && v.Name == name })
 }
 
 // environment sets what the processes get besides our own environment. A flag that is not given
@@ -62,12 +57,4 @@ func (c *runCommand) environment(spec *launch.Spec) (err error) {
 		return fmt.Errorf("the working directory: %w: choose one by --dir", err)
 	}
 	return nil
-}
-
-// forwarded are the variables of the project that other hosts get from here without a flag.
-func forwarded() []string {
-	return slices.DeleteFunc(os.Environ(), func(v string) bool {
-		name, _, _ := strings.Cut(v, "=")
-		return !strings.HasPrefix(name, "PM2_") && !strings.HasPrefix(name, "PIOM_") || isTold(name)
-	})
 }

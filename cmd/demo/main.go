@@ -15,6 +15,7 @@ import (
 
 	"github.com/pm2-go/pm2/cmd/demo/internal/duo"
 	"github.com/pm2-go/pm2/cmd/demo/internal/pingpong"
+	"github.com/pm2-go/pm2/cmd/internal/launcher"
 	"github.com/pm2-go/pm2/marcel/view"
 	_ "github.com/pm2-go/pm2/nmad/driver/fault" // --driver fault:tcp
 	"github.com/pm2-go/pm2/nmad/launch"
@@ -107,19 +108,12 @@ func runRank1() int {
 	return 0
 }
 
-// unread says that the reader of the standard output has gone, as head does.
-func unread() bool {
-	out := []unix.PollFd{{Fd: 1}}
-	_, err := unix.Poll(out, 0)
-	return err == nil && out[0].Revents&unix.POLLERR != 0
-}
-
 // fail prints one line and returns the exit status.
 func fail(err error) int {
 	if told := (toldError{}); errors.As(err, &told) {
 		return told.status
 	}
-	if errors.Is(err, unix.EPIPE) && unread() {
+	if errors.Is(err, unix.EPIPE) && launcher.Unread() {
 		return 128 + int(unix.SIGPIPE) // as if the signal had ended it
 	}
 	fmt.Fprintf(os.Stderr, "demo: %s\n", oneLine(err))

@@ -11,8 +11,7 @@ import (
 	"strings"
 	"time"
 
-	"golang.org/x/sys/unix"
-
+	"github.com/pm2-go/pm2/cmd/internal/launcher"
 	"github.com/pm2-go/pm2/internal/setting"
 	"github.com/pm2-go/pm2/nmad"
 	"github.com/pm2-go/pm2/nmad/driver"
@@ -208,33 +207,19 @@ func (c *runCommand) run() error {
 	if r := c.Ranks; r != nil {
 		spec.Elsewhere, spec.First, spec.Count = true, r.first, r.count
 	}
-	flush := func() error { return nil }
-	if !c.Plain {
-		out, errs := launch.NewLines(os.Stdout), launch.NewLines(os.Stderr)
-		flush = func() error { return errors.Join(errs.Flush(), out.Flush()) }
-		spec.Stdout, spec.Stderr = out.Of, errs.Of
+	style := launcher.Marked
+	if c.Plain {
+		style = launcher.Raw
 	}
-	job, err := launch.Start(spec)
-	if errors.Is(err, launch.ErrSpec) {
-		return usageError{err}
+	switch end := launcher.Run(spec, style, lifeline, nil); {
+	case end.Usage:
+		return usageError{end.Err}
+	case end.Err != nil:
+		return statusError{end.Err, end.Status}
+	case end.Status != 0:
+		return toldError{end.Status}
 	}
-	if err != nil {
-		return statusError{err, launch.StartStatus(err)}
-	}
-	if lifeline != nil {
-		job.EndWith(lifeline)
-	}
-	err = job.Wait()
-	if unwritten := flush(); err == nil {
-		err = unwritten
-	}
-	if exit := (*launch.ExitError)(nil); errors.As(err, &exit) {
-		if exit.Status() == 128+int(unix.SIGPIPE) && unread() {
-			return toldError{exit.Status()} // what the rank wrote went the way of our own output, to a reader that has gone
-		}
-		return statusError{err, exit.Status()}
-	}
-	return err
+	return nil
 }
 
 // hosts reads the host file.
@@ -300,7 +285,7 @@ func (c *runCommand) remote(r launch.Remote) []string {
 		words = append(words, "--plain")
 	}
 	words = append(words, "--dir", c.Dir)
-	for _, v := range slices.Concat(forwarded(), c.exported) {
+	for _, v := range slices.Concat(launcher.Forwarded(), c.exported) {
 		words = append(words, "--export", v)
 	}
 	return append(append(words, "--"), c.program()...)

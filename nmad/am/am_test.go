@@ -17,6 +17,7 @@ import (
 	"github.com/pm2-go/pm2/nmad/driver"
 	"github.com/pm2-go/pm2/nmad/driver/fault"
 	"github.com/pm2-go/pm2/nmad/driver/tcp"
+	"github.com/pm2-go/pm2/nmad/rma"
 	"github.com/pm2-go/pm2/pioman"
 	"github.com/pm2-go/pm2/sched"
 )
@@ -27,6 +28,7 @@ type testJob struct {
 	sessions []*nmad.Session
 	engines  []*pioman.Engine
 	worlds   []*World
+	memories []*rma.World // where long requests go; nil: nowhere
 	stop     chan struct{}
 	polls    sync.WaitGroup
 }
@@ -47,21 +49,32 @@ func networks(t testing.TB) map[string]driver.Driver {
 // newJob opens the sessions and worlds of a job; polled: a goroutine polls all default domains.
 func newJob(t testing.TB, size int, d driver.Driver, cfg Config, polled bool) *testJob {
 	t.Helper()
+	return newJobWith(t, size, d, cfg, polled, false, 0)
+}
+
+// newJobWith is newJob with, if long, worlds of nmad/rma, and that longest eager message; 0: the default.
+func newJobWith(t testing.TB, size int, d driver.Driver, cfg Config, polled, long bool, eager int) *testJob {
+	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	j := &testJob{t: t, sessions: make([]*nmad.Session, size), engines: make([]*pioman.Engine, size), worlds: make([]*World, size), stop: make(chan struct{})}
+	j := &testJob{t: t, sessions: make([]*nmad.Session, size), engines: make([]*pioman.Engine, size), worlds: make([]*World, size), memories: make([]*rma.World, size), stop: make(chan struct{})}
 	errs := make([]error, size)
 	var wg sync.WaitGroup
 	for rank := range size {
 		wg.Go(func() {
 			j.engines[rank] = pioman.New(pioman.Config{})
-			c := nmad.Config{Rank: rank, Size: size, Rendezvous: l.Addr().String(), Secret: []byte("a secret of at least sixteen bytes"), Custom: d, Engine: j.engines[rank], Timeout: time.Minute}
+			c := nmad.Config{Rank: rank, Size: size, Rendezvous: l.Addr().String(), Secret: []byte("a secret of at least sixteen bytes"), Custom: d, Engine: j.engines[rank], Timeout: time.Minute, Eager: eager}
 			if rank == 0 {
 				c.Listener = l
 			}
 			j.sessions[rank], errs[rank] = nmad.Open(context.Background(), c)
+			cfg := cfg
+			if errs[rank] == nil && long {
+				j.memories[rank], errs[rank] = rma.Open(j.sessions[rank])
+				cfg.Memory = j.memories[rank]
+			}
 			if errs[rank] == nil {
 				j.worlds[rank], errs[rank] = Open(j.sessions[rank], cfg)
 			}
@@ -98,7 +111,11 @@ func (j *testJob) close() {
 	var wg sync.WaitGroup
 	for rank := range j.sessions {
 		wg.Go(func() {
-			if err := errors.Join(j.worlds[rank].Close(), j.sessions[rank].Close()); err != nil {
+			err := j.worlds[rank].Close()
+			if m := j.memories[rank]; m != nil {
+				err = errors.Join(err, m.Close())
+			}
+			if err := errors.Join(err, j.sessions[rank].Close()); err != nil {
 				j.t.Errorf("rank %d: %v", rank, err)
 			}
 			j.engines[rank].Close()

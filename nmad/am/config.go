@@ -5,12 +5,14 @@ import (
 	"fmt"
 
 	"github.com/pm2-go/pm2/nmad"
+	"github.com/pm2-go/pm2/nmad/rma"
 )
 
 // Config says what a world is like. The zero value is right for most.
 type Config struct {
 	// Mask says how often a thread that polls its own domain polls the others, too, which any thread may: at each poll whose count has none of these bits, so at each
-	// 512th with 511. It is GASNet's AM_DOMAIN_POLL_MASK. 0: 511. EachPoll: always.
+	// 512th with 511. It is GASNet's AM_DOMAIN_POLL_MASK. EachPoll: always. 0: at each 512th, and at each second poll those that no thread has polled as its own for 0.1 ms, as while
+	// their threads compute: their messages wait for little longer than the first domain's, and a domain with a thread that polls it stays that thread's.
 	Mask uint64
 
 	// Window is how many requests of a domain to a peer may be under way: sent, and not known to be handled. A power of two up to 64; default 32. The same in all processes.
@@ -26,6 +28,9 @@ type Config struct {
 	// OnError is told what has no other place to go: a request or a reply without a handler, a peer that sends nonsense (ErrMessage). It is called like a handler. nil: it is counted (Stats).
 	OnError func(error)
 
+	// Memory is where long requests and replies go (Domain.RequestLong): a World of package rma of the same session, which is closed after this one. nil: none are sent, and those that come are refused.
+	Memory *rma.World
+
 	// Calls is how many served functions run at once in this process; default 1024.
 	Calls int
 	// Longest is the longest argument, or result, of a call, in bytes; default 64 MiB.
@@ -33,6 +38,8 @@ type Config struct {
 
 	// Context is the first of four numbers of contexts of the session that the world takes; default 64000. The same in all processes.
 	Context int
+
+	adapts bool // Mask was 0
 }
 
 // EachPoll is a Mask.
@@ -48,7 +55,10 @@ const (
 
 // complete fills in what is left out, and says what cannot be.
 func (c *Config) complete() error {
-	if c.Mask = cmp.Or(c.Mask, 511); c.Mask == EachPoll {
+	switch c.Mask {
+	case 0:
+		c.Mask, c.adapts = 511, true
+	case EachPoll:
 		c.Mask = 0
 	}
 	c.Window, c.Medium = cmp.Or(c.Window, 32), cmp.Or(c.Medium, 64<<10)

@@ -23,6 +23,8 @@
 //	Reply.Wait, or a handler of its own <-- answer --- Token.Reply, ReplyTo: credit goes with it
 //	room again                      <---- credit ----- else with the next message, or, from half a Window on, by itself
 //
+//	RequestLong: the body is put (nmad/rma), or goes as a message ---> into registered memory; then, in its turn, the handler
+//
 // # Guarantees
 //
 //   - Requests of a domain to a domain of another process are handled once each, in their order, whatever their lengths. Between domains, and for replies, there is no order.
@@ -30,6 +32,7 @@
 //   - A handler must not wait. It may Reply once, to the requester, and call TryRequest; whatever would have to wait fails with ErrInHandler.
 //     Waits of marcel, of channels, and of package sync are not seen: they are mistakes all the same.
 //   - Room for a reply is reserved with its request (Config.Window), so processes that flood each other never block each other: a request without room runs handlers while it waits.
+//   - A long request, or reply, has its body in memory that the receiver has registered with package rma (Config.Memory): all of it, before the handler runs. Its own errors are those of rma.
 //   - Requests and replies allocate nothing in steady state. What comes from a peer is bounded and checked; one that sends nonsense fails (ErrMessage).
 //   - A message to the own process that is too long to go eagerly moves while a thread polls, or waits for a reply or a call; the engine alone does not move it.
 //   - When a process dies, or the gate of the default domains to it ends, requests to it, in all domains, replies awaited from it and calls of it fail with nmad.PeerError.

@@ -322,8 +322,11 @@ func (d *Domain) Poll() int {
 	}
 	before := d.begin()
 	d.poll()
-	if mask := d.w.cfg.Mask; d.polls.Add(1)&mask == 0 {
-		d.w.pollOthers(d)
+	switch n := d.polls.Add(1); {
+	case n&d.w.cfg.Mask == 0:
+		d.w.pollOthers(d, false)
+	case n&1 == 0 && d.w.neglects.Load():
+		d.w.pollOthers(d, true)
 	}
 	return int(d.Stats().Handled - before)
 }
@@ -360,8 +363,13 @@ func (d *Domain) bounded() bool { return d.access != nmad.Private || d.polling.L
 
 // parked has the next poll, or, of a domain that the engine moves, the engine, post what was parked.
 func (d *Domain) parked() {
-	if !d.due.Swap(true) && d.access != nmad.Private {
-		_ = d.w.s.Engine().Submit(&d.task) // active: it is about to run
+	if d.due.Swap(true) || d.access == nmad.Private {
+		return
+	}
+	for i := range d.tasks { // one of them may run now, and be past post, perhaps on this thread; the engine runs one at a time
+		if d.w.s.Engine().Submit(&d.tasks[i]) == nil {
+			return
+		}
 	}
 }
 
@@ -370,6 +378,12 @@ func (d *Domain) post() {
 	d.begin()
 	for _, p := range d.allPeers() {
 		p.unpark()
+	}
+}
+
+func (d *Domain) cancelTasks() {
+	for i := range d.tasks {
+		_ = d.tasks[i].Cancel() // it is no handler of this engine
 	}
 }
 
@@ -412,7 +426,10 @@ func (d *Domain) Close() error {
 		d.w.forget(d)
 		d.closed.Store(true)
 		d.failure = d.nm.Close()
-		_ = d.task.Cancel() // it is no handler of this engine
+		for _, p := range d.allPeers() {
+			p.releaseAll()
+		}
+		d.cancelTasks()
 	})
 	return d.failure
 }

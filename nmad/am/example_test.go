@@ -7,6 +7,7 @@ import (
 
 	"github.com/pm2-go/pm2/nmad"
 	"github.com/pm2-go/pm2/nmad/am"
+	"github.com/pm2-go/pm2/nmad/rma"
 )
 
 func Example() {
@@ -24,6 +25,40 @@ func Example() {
 	}
 	main()
 	// Output: [42] hello <nil>
+}
+
+// A long request: its body is put into memory that the target has given a Ref to, before the handler runs.
+func ExampleDomain_RequestLong() {
+	s, err := nmad.Open(context.Background(), nmad.Config{Size: 1})
+	if err != nil {
+		panic(err)
+	}
+	defer s.Close()
+	memory, err := rma.Open(s)
+	if err != nil {
+		panic(err)
+	}
+	defer memory.Close()
+	w, err := am.Open(s, am.Config{Memory: memory})
+	if err != nil {
+		panic(err)
+	}
+	defer w.Close()
+	rows, err := memory.Alloc(1 << 20) // at each process
+	if err != nil {
+		panic(err)
+	}
+	err = w.Handle(1, func(t *am.Token, args []uint64, body []byte) {
+		fmt.Printf("row %d: %s, at %d\n", args[0], body, len(rows.Bytes())-cap(rows.Bytes()[1000:]))
+		_ = t.Reply(nil, nil)
+	})
+	var r am.Reply
+	err2 := w.Default().RequestLong(&r, rows.At(0, 1000), 1, []uint64{7}, []byte("all of it"), nil)
+	_, _, err3 := r.Wait(context.Background())
+	fmt.Println(string(rows.Bytes()[1000:1009]), err, err2, err3)
+	// Output:
+	// row 7: all of it, at 1000
+	// all of it <nil> <nil> <nil>
 }
 
 // A function that other processes call.

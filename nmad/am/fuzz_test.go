@@ -13,9 +13,10 @@ func FuzzDecode(f *testing.F) {
 	f.Add(uint64(0), 0)
 	f.Add((&head{kind: reply, args: MaxArgs, credit: 255, seq: 7, id: 1 << 31}).tag(), argsRoom)
 	f.Add(uint64(answerBit), 8)
+	f.Add((&head{kind: reply, where: follows, args: 1, credit: 1, id: 1}).tag(), 8+placeBytes)
 	f.Fuzz(func(t *testing.T, tag uint64, n int) {
 		h, err := decode(tag, n)
-		if err == nil && (h.tag() != tag || h.args > MaxArgs || 8*h.args > n) {
+		if err == nil && (h.tag() != tag || h.args > MaxArgs || 8*h.args > n || h.where != within && n-8*h.args != placeBytes) {
 			t.Errorf("%#x with %d bytes is %+v", tag, n, h)
 		}
 	})
@@ -44,24 +45,33 @@ func FuzzPeer(f *testing.F) {
 		var b []byte
 		for _, h := range heads {
 			b = binary.LittleEndian.AppendUint64(b, h.tag())
-			b = append(b, 8)
+			if h.where == within {
+				b = append(b, 8)
+			} else {
+				b = append(b, placeBytes)
+			}
 		}
 		f.Add(b)
 	}
 	add(head{seq: 0, id: 1}, head{seq: 2, id: 1}, head{seq: 1, id: 1})
 	add(head{seq: 9, id: 1}, head{kind: credit, credit: 1}, head{kind: reply, id: 1, args: 1})
 	add(head{seq: 0, id: ID(callBegins), args: 1, wants: true}, head{seq: 1, id: ID(callEnds)}, head{seq: 2, id: ID(callCanceled)})
+	add(head{seq: 0, id: 1, where: placed}, head{seq: 1, id: 1, where: follows}, head{seq: 2, id: 1}, head{seq: 3, id: 1, where: follows}, head{seq: 1, id: 1, where: follows})
 	f.Fuzz(func(t *testing.T, b []byte) {
 		j := newJob(t, 1, nil, Config{Window: 4, Receives: 4}, false)
 		defer j.close()
-		next, w := uint64(0), j.worlds[0]
+		w, handled := j.worlds[0], 0
+		var p *peer
 		j.handle(1, func(tk *Token, _ []uint64, _ []byte) {
-			if tk.head.kind == request && uint8(next) != tk.head.seq {
-				t.Errorf("request %d is handled where %d is due", tk.head.seq, next)
+			if tk.head.where != within {
+				t.Errorf("request %d is handled, where there is no memory", tk.head.seq)
 			}
-			next++
+			if handled++; tk.head.kind == request && (tk.head.seq != p.next-1 || handled > int(p.all)) {
+				t.Errorf("request %d is handled where %d is due, %d of %d", tk.head.seq, p.next-1, handled, p.all)
+			}
 		})
-		p, err := w.def.to(0)
+		var err error
+		p, err = w.def.to(0)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -74,8 +84,8 @@ func FuzzPeer(f *testing.F) {
 			if err := p.take(tag, make([]byte, n)); err != nil {
 				broken = true
 			}
-			if p.owed < 0 || p.underWay < 0 || len(p.spare) > 2*maxWindow {
-				t.Fatalf("owed %d, under way %d, spare %d", p.owed, p.underWay, len(p.spare))
+			if p.owed < 0 || p.underWay < 0 || len(p.spare) > 2*maxWindow || len(p.landings) > 2*maxWindow {
+				t.Fatalf("owed %d, under way %d, spare %d, landings %d", p.owed, p.underWay, len(p.spare), len(p.landings))
 			}
 		}
 	})

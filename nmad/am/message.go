@@ -102,12 +102,19 @@ func (p *peer) send(m *Message, tag uint64, from, body int) error {
 	return err
 }
 
-// number gives a request its number, and the credit that goes with it.
-func (p *peer) number(h *head) {
+// number gives a request its number, and the credit that goes with it; r, if it is not nil, will be its answer.
+func (p *peer) number(h *head, r *Reply) {
 	p.mu.Lock()
+	p.numberLocked(h, r)
+	p.mu.Unlock()
+}
+
+func (p *peer) numberLocked(h *head, r *Reply) {
 	h.seq, h.credit = p.seq, p.pay()
 	p.seq++
-	p.mu.Unlock()
+	if r != nil {
+		r.next, p.awaited, r.credits = p.awaited, r, true
+	}
 }
 
 // giveBack has credit go by a message of its own.
@@ -144,7 +151,7 @@ func (p *peer) request(m *Message, h head, args []uint64, body int) error {
 	if h.args = len(args); h.args > 0 {
 		putArgs(m.buf[front-8*h.args:], args)
 	}
-	p.number(&h)
+	p.number(&h, nil)
 	if err := p.send(m, h.tag(), front-8*h.args, body); err != nil {
 		return p.orFailed(err)
 	}
@@ -164,6 +171,11 @@ func (m *Message) Cancel() {
 	if m == nil || !m.open.CompareAndSwap(true, false) {
 		return
 	}
+	m.discard()
+}
+
+// discard gives the message back, and its room, which has no number yet.
+func (m *Message) discard() {
 	p := m.p
 	p.mu.Lock()
 	p.underWay--

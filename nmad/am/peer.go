@@ -16,6 +16,7 @@ func (p *peer) failed() error {
 func (p *peer) fail(why error) {
 	if p.why.CompareAndSwap(nil, &why) {
 		p.end()
+		p.releaseAll()
 		p.d.w.failed(p, why)
 	}
 }
@@ -49,11 +50,7 @@ func (p *peer) reserveFor(r *Reply, h *head, long bool) *Message {
 		return nil
 	}
 	p.underWay++
-	h.seq, h.credit = p.seq, p.pay()
-	p.seq++
-	if r != nil {
-		r.next, p.awaited, r.credits = p.awaited, r, true
-	}
+	p.numberLocked(h, r)
 	m := p.message(long)
 	p.mu.Unlock()
 	return m

@@ -2,6 +2,7 @@ package am
 
 import (
 	"context"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
@@ -21,6 +22,7 @@ import (
 	"github.com/pm2-go/pm2/marcel"
 	"github.com/pm2-go/pm2/nmad"
 	"github.com/pm2-go/pm2/nmad/launch"
+	"github.com/pm2-go/pm2/nmad/rma"
 )
 
 // Tests with real processes: this program starts itself, and AM_TEST tells it what to be.
@@ -54,7 +56,13 @@ func inJob(s *caller.Spawner, what string, args []string) error {
 	if err != nil {
 		return err
 	}
-	w, err := Open(session, Config{})
+	var cfg Config
+	if what == "long" || what == "lost" {
+		if cfg.Memory, err = rma.Open(session); err != nil {
+			return err
+		}
+	}
+	w, err := Open(session, cfg)
 	if err != nil {
 		return err
 	}
@@ -70,10 +78,18 @@ func inJob(s *caller.Spawner, what string, args []string) error {
 		err = x.victim()
 	case "computes":
 		err = x.computes()
+	case "long":
+		err = x.long()
+	case "lost":
+		err = x.lost()
 	default:
 		err = errors.New("what is " + what + "?")
 	}
-	return errors.Join(err, w.Close(), session.Close())
+	err = errors.Join(err, w.Close())
+	if cfg.Memory != nil {
+		err = errors.Join(err, cfg.Memory.Close())
+	}
+	return errors.Join(err, session.Close())
 }
 
 // process is one of a test's.
@@ -104,13 +120,19 @@ func (x *process) trips() error {
 		return nil
 	}
 	body := make([]byte, size)
-	var r Reply
+	err := timed(iters, func(r *Reply) error { return d.RequestFor(r, 1, 1, nil, body) })
+	return errors.Join(err, d.Request(1, 2, nil, nil))
+}
+
+// timed says how long a request takes, and its reply.
+func timed(iters int, request func(r *Reply) error) error {
 	const batch = 100
+	var r Reply
 	var took []time.Duration
 	for range max(iters/batch, 3) {
 		began := time.Now()
 		for range batch {
-			err := d.RequestFor(&r, 1, 1, nil, body)
+			err := request(&r)
 			if err == nil {
 				_, _, err = r.Wait(context.Background())
 			}
@@ -122,7 +144,7 @@ func (x *process) trips() error {
 	}
 	slices.Sort(took)
 	fmt.Println("picoseconds", took[len(took)/2].Nanoseconds()*1000/batch)
-	return d.Request(1, 2, nil, nil)
+	return nil
 }
 
 // flood measures requests of SIZE bytes one way, ITERS of them.
@@ -300,6 +322,93 @@ func (x *process) victim() error {
 	return err
 }
 
+// swap tells the other one of two processes of memory, and its number, and hears of its.
+func (x *process) swap(g *rma.Region) (at rma.Ref, pid int, err error) {
+	b, _ := g.Ref(0).AppendBinary(nil)
+	b = binary.LittleEndian.AppendUint64(b, uint64(os.Getpid()))
+	in, gate := make([]byte, len(b)), x.s.Gate(1-x.rank)
+	sent := gate.Isend(5, b)
+	if _, err = gate.Recv(5, in); err == nil {
+		err = sent.Wait()
+	}
+	if err == nil {
+		at, err = rma.ParseRef(in)
+	}
+	return at, int(binary.LittleEndian.Uint64(in[rma.RefBytes:])), err
+}
+
+// lost has two processes send long requests to each other until rank 1 is killed: those of rank 0 end, and it can close its memory.
+func (x *process) lost() error {
+	g, err := x.w.cfg.Memory.Register(make([]byte, 4<<20))
+	if err != nil {
+		return err
+	}
+	var came atomic.Int64
+	_ = x.w.Handle(1, func(t *Token, _ []uint64, _ []byte) {
+		if came.Add(1); t.Awaited() {
+			_ = t.Reply(nil, nil)
+		}
+	})
+	at, pid, err := x.swap(g)
+	src, d, killed := make([]byte, 4<<20), x.w.Default(), false
+	for err == nil {
+		var local rma.Event
+		var r Reply
+		if err = d.RequestLong(nil, at, 1, nil, src, &local); err != nil {
+			break
+		}
+		err = d.RequestLong(&r, at, 1, nil, src[:100_000], nil)
+		if x.rank == 0 && came.Load() > 6 && !killed {
+			killed = true
+			_ = unix.Kill(pid, unix.SIGKILL)
+		}
+		err = errors.Join(err, local.Wait())
+		if r.begun {
+			_, _, failed := r.Wait(context.Background())
+			err = errors.Join(err, failed)
+		}
+	}
+	var lost *nmad.PeerError
+	if !errors.As(err, &lost) || lost.Rank != 1 || !killed {
+		return fmt.Errorf("rank %d lost its peer with %w", x.rank, err)
+	}
+	if err := g.Close(); err != nil {
+		return err
+	}
+	for err = nil; err == nil; marcel.Sleep(time.Millisecond) { // the first ones may not know yet
+		err = d.RequestLong(nil, at, 1, nil, src, nil)
+	}
+	if !errors.As(err, &lost) {
+		return fmt.Errorf("and then %w", err)
+	}
+	fmt.Println("survived")
+	_ = errors.Join(x.w.Close(), x.w.cfg.Memory.Close(), x.s.Close()) // of the process that was lost
+	os.Exit(0)
+	return nil
+}
+
+// long measures long requests of SIZE bytes, ITERS times, each of which is answered by nothing; rank 1 polls.
+func (x *process) long() error {
+	size, iters, d := x.number(0), x.number(1), x.w.Default()
+	g, err := x.w.cfg.Memory.Make(max(size, 64))
+	if err != nil {
+		return err
+	}
+	over := false
+	_ = x.w.Handle(1, func(t *Token, args []uint64, body []byte) { _ = t.Reply(nil, nil) })
+	_ = x.w.Handle(2, func(*Token, []uint64, []byte) { over = true })
+	at, _, err := x.swap(g)
+	if x.rank == 1 || err != nil {
+		for err == nil && !over {
+			d.Poll()
+		}
+		return err
+	}
+	body := make([]byte, size)
+	err = timed(iters, func(r *Reply) error { return d.RequestLong(r, at, 1, nil, body, nil) })
+	return errors.Join(err, d.Request(1, 2, nil, nil))
+}
+
 // never waits for the end of the process.
 func (r *Reply) never(w *World) ([]uint64, []byte, error) {
 	for {
@@ -383,6 +492,18 @@ func TestTargetKilled(t *testing.T) {
 	}
 }
 
+// TestLongLost: long requests to, and from, a process that is killed end, and the memory can be closed.
+func TestLongLost(t *testing.T) {
+	for _, driver := range []string{"shm", "tcp"} {
+		t.Run(driver, func(t *testing.T) {
+			text, err := run(t, 2, driver, "thread-default lost")
+			if err == nil || !strings.Contains(err.Error(), "rank 1") || !strings.Contains(err.Error(), "signal 9") || !strings.Contains(text, "survived") {
+				t.Errorf("%v: %s", err, text)
+			}
+		})
+	}
+}
+
 // TestTargetComputes: handlers run while all that the target does is to compute.
 func TestTargetComputes(t *testing.T) {
 	for _, way := range []string{"goroutine-default", "thread-default", "goroutine-none", "locked-default"} {
@@ -440,6 +561,17 @@ func BenchmarkTrips(b *testing.B) {
 		for _, c := range [][2]int{{0, 0}, {8, 8}, {4 << 10, 0}, {4 << 10, 4 << 10}, {64 << 10, 0}} {
 			b.Run(fmt.Sprintf("%s/%d/%d", engine, c[0], c[1]), func(b *testing.B) {
 				measured(b, "shm", fmt.Sprintf("%s trips %d %d %d", engine, c[0], c[1], b.N))
+			})
+		}
+	}
+}
+
+// BenchmarkLong measures round trips whose bodies go into memory of the target, mapped or not.
+func BenchmarkLong(b *testing.B) {
+	for _, driver := range []string{"shm", "tcp"} {
+		for _, size := range []int{8, 4 << 10, 64 << 10, 1 << 20} {
+			b.Run(fmt.Sprint(driver, "/", size), func(b *testing.B) {
+				measured(b, driver, fmt.Sprintf("goroutine-explicit long %d %d", size, b.N))
 			})
 		}
 	}

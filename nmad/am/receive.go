@@ -6,6 +6,7 @@ import (
 
 	"github.com/pm2-go/pm2/asm"
 	"github.com/pm2-go/pm2/nmad"
+	"github.com/pm2-go/pm2/nmad/rma"
 )
 
 // prepare makes the receives of a peer.
@@ -77,35 +78,49 @@ func (p *peer) take(tag uint64, data []byte) error {
 	if err != nil {
 		return err
 	}
-	if err := p.credited(h.credit); err != nil {
+	given := h.credit
+	if h.kind == reply && h.where == follows {
+		given-- // until the body is there
+	}
+	if err := p.credited(given); err != nil {
 		return err
 	}
-	switch h.kind {
-	case reply:
-		p.run(h, data)
+	switch {
+	case h.kind == credit:
 		return nil
-	case credit:
+	case h.kind == reply && h.where == follows:
+		return p.land(h, p.copyOf(data))
+	case h.kind == reply:
+		p.run(h, data, nil)
 		return nil
 	}
 	if err := p.came(); err != nil {
 		return err
 	}
-	if h.seq != p.next {
+	if h.seq != p.next || h.where == follows {
 		return p.keep(h, data)
 	}
-	for {
-		p.next++
-		p.run(h, data)
-		if p.early == nil || !p.early[p.next].here {
-			return nil
+	p.next++
+	p.run(h, data, nil)
+	p.runDue()
+	return nil
+}
+
+// runDue handles the requests that were kept, and whose turn has come.
+func (p *peer) runDue() {
+	for p.early != nil {
+		e := p.early[p.next]
+		if !e.here || e.landing != nil && !e.landing.there {
+			return
 		}
-		e := &p.early[p.next]
-		h, data, e.here = e.head, e.data, false
+		p.early[p.next] = early{}
+		p.next++
+		p.run(e.head, e.data, e.landing)
 		p.spare = append(p.spare, e.data[:cap(e.data)])
 	}
 }
 
-// keep puts a request aside that came before its turn: a long one, sent before, is still on its way.
+// keep puts a request aside whose turn has not come, since a long one, sent before, is still on its way, or whose body has not.
 func (p *peer) keep(h head, data []byte) error {
 	if p.early == nil {
 		p.early = &[256]early{}
@@ -114,10 +129,15 @@ func (p *peer) keep(h head, data []byte) error {
 	if e.here || int(h.seq-p.next) >= p.d.w.cfg.Window {
 		return fmt.Errorf("%w: request number %d where %d is due", ErrMessage, h.seq, p.next)
 	}
-	buf := p.spareOf(len(data))
-	*e = early{head: h, data: append(buf[:0], data...), here: true}
+	*e = early{head: h, data: p.copyOf(data), here: true}
+	if h.where == follows {
+		return p.land(h, e.data)
+	}
 	return nil
 }
+
+// copyOf is a copy in a buffer of the peer's.
+func (p *peer) copyOf(data []byte) []byte { return append(p.spareOf(len(data))[:0], data...) }
 
 // spareOf takes a buffer of at least that many bytes.
 func (p *peer) spareOf(n int) []byte {
@@ -132,17 +152,30 @@ func (p *peer) spareOf(n int) []byte {
 	return make([]byte, 0, max(n, shortSize))
 }
 
-// run runs the handler of a request, or of a reply.
-func (p *peer) run(h head, data []byte) {
+// run runs the handler of a request, or of a reply. l is the body, if that has followed.
+func (p *peer) run(h head, data []byte, l *landing) {
 	asm.StoreRelease32(&p.spent, p.spent.Load()+1)
 	t := &p.token
 	*t = Token{p: p, head: h}
 	f := p.d.w.handlers.Load().find(h.id)
-	if f == nil {
-		t.unhandled()
-	} else {
-		f(t, getArgs(&p.args, data, h.args), data[8*h.args:])
+	var hold rma.Hold
+	var err error
+	body := data[8*h.args:]
+	if h.where != within {
+		hold, err = p.longBody(body, l)
+		body = hold.Bytes()
+	}
+	switch {
+	case f == nil:
+		t.undone(unhandled, fmt.Errorf("%w: %d", ErrHandler, h.id))
+	case err != nil:
+		t.undone(refusalOf(err), err)
+	default:
+		f(t, getArgs(&p.args, data, h.args), body)
 		asm.StoreRelease64(&p.ran, p.ran.Load()+1)
+	}
+	if h.where != within {
+		hold.Release()
 	}
 	live := t.live()
 	t.p = nil
@@ -221,16 +254,16 @@ func (t *Token) mayReply(args []uint64, body []byte, awaited bool) error {
 	return t.p.d.fits(len(args), len(body))
 }
 
-// unhandled deals with a message that no handler is for.
-func (t *Token) unhandled() {
+// undone deals with a message that no handler is run for.
+func (t *Token) undone(s status, why error) {
 	p := t.p
 	p.lost.Add(1)
 	if t.head.kind == request && t.head.wants {
 		t.replied, t.paid = true, true
-		_ = p.answer(t.head.seq, unhandled, nil, nil) // fails with the peer
+		_ = p.answer(t.head.seq, s, nil, nil) // fails with the peer
 		return
 	}
-	p.d.w.tell(fmt.Errorf("am: a message from rank %d: %w: %d", p.rank, ErrHandler, t.head.id))
+	p.d.w.tell(fmt.Errorf("am: a message from rank %d: %w", p.rank, why))
 }
 
 // answer sends the answer to a request, with the credit for it.

@@ -140,6 +140,8 @@ func (r *Reply) result(err error) ([]uint64, []byte, error) {
 		err = fmt.Errorf("%w: %d", ErrHandler, r.id)
 	case v.status == silent:
 		err = fmt.Errorf("%w: %d", ErrNoReply, r.id)
+	case v.status >= noKey:
+		err = fmt.Errorf("%w: the memory of a long request, at rank %d", lacks[v.status], r.p.rank)
 	case len(data)-wordSize-8*v.args > len(r.buf)-wordSize-argsRoom:
 		err = fmt.Errorf("%w: its body is longer than %d bytes", nmad.ErrTruncated, len(r.buf)-wordSize-argsRoom)
 	default:

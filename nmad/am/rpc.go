@@ -62,13 +62,15 @@ func (x *calls) take(number uint64, rank int) *call {
 	return c
 }
 
-// begun notes that a call of the own process has come.
-func (x *calls) begun(number uint64) {
+// begun notes that a call of the own process has come; false: it was given up before.
+func (x *calls) begun(number uint64) bool {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	if c := x.open[number]; c != nil {
+	c := x.open[number]
+	if c != nil {
 		c.begun.Store(true)
 	}
+	return c != nil
 }
 
 // argument takes the long argument of a call of the own process.
@@ -227,6 +229,10 @@ func (x *calls) send(rank int, tag uint64, data []byte) {
 
 // cancel tells that a call was given up.
 func (w *World) cancel(rank int, number uint64) {
+	if rank == w.s.Rank() { // a message to the own process may wait until a thread polls
+		w.served.giveUp(callID{rank, number})
+		return
+	}
 	args := []uint64{number}
 	if sent, err := w.def.TryRequest(rank, callCanceled, args, nil); !sent && err == nil {
 		w.served.starts(func() { _ = w.def.Request(rank, callCanceled, args, nil) }) // fails with the peer

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/pm2-go/pm2/internal/effort"
 	"github.com/pm2-go/pm2/nmad"
 )
 
@@ -73,7 +74,7 @@ func TestFlood(t *testing.T) {
 	for name, d := range networks(t) {
 		for _, window := range []int{1, 2, 32} {
 			t.Run(fmt.Sprintf("%s/%d", name, window), func(t *testing.T) {
-				size, n := 3, 300
+				size, n := 3, effort.Of(1500)
 				if name == "self" {
 					size = 1
 				}
@@ -466,6 +467,57 @@ func TestMask(t *testing.T) {
 		}
 	}
 	if err := own.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestNeglected: without a mask a thread polls the domains that no other thread polls as its own, and leaves the others alone.
+func TestNeglected(t *testing.T) {
+	j := newJob(t, 2, networks(t)["shm"], Config{}, false)
+	defer j.close()
+	w := j.worlds[1]
+	own, err := w.Domain(DomainConfig{Number: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	busy, err := w.Domain(DomainConfig{Number: 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	stop, stopped := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(stopped)
+		for {
+			select {
+			case <-stop:
+				return
+			default:
+				busy.Poll()
+			}
+		}
+	}()
+	until := func(what string, is func() bool) {
+		t.Helper()
+		for end := time.Now().Add(time.Minute); !is(); own.Poll() {
+			if time.Now().After(end) {
+				t.Fatal(what)
+			}
+		}
+	}
+	until("one domain is polled, and one is not", func() bool { return w.Default().neglected.Load() && !busy.neglected.Load() })
+	var ran atomic.Bool
+	j.handle(1, func(*Token, []uint64, []byte) { ran.Store(true) })
+	if ok, err := j.worlds[0].Default().TryRequest(1, 1, nil, nil); !ok || err != nil {
+		t.Fatal(ok, err)
+	}
+	until("a request of the domain that is neglected is handled", func() bool {
+		j.worlds[0].Default().Poll()
+		return ran.Load()
+	})
+	close(stop)
+	<-stopped
+	until("the other domain is not polled any more", busy.neglected.Load)
+	if err := errors.Join(own.Close(), busy.Close()); err != nil {
 		t.Error(err)
 	}
 }

@@ -55,11 +55,13 @@ func (x *served) begins(t *Token, args []uint64, body []byte) {
 	j := &job{callID: callID{t.Rank(), args[0]}}
 	own := j.rank == x.w.s.Rank() // long messages to the own process move only while a thread polls
 	long := args[3] == 1 && !own
-	if own {
-		x.w.calls.begun(j.number)
-	}
 	if !x.admit(j, string(body[:args[1]]), args[2]) {
 		t.p.violation(fmt.Errorf("%w: more than %d calls at once", ErrMessage, refusals*x.w.cfg.Calls))
+		return
+	}
+	if own && j.why != closing && !x.w.calls.begun(j.number) { // after admit: else giveUp finds it
+		x.ended(j)
+		x.leave()
 		return
 	}
 	if why := t.p.failed(); why != nil { // lost has come before, perhaps
@@ -195,8 +197,13 @@ func (x *served) canceled(t *Token, args []uint64, _ []byte) {
 		t.p.violation(fmt.Errorf("%w: the cancellation of a call", ErrMessage))
 		return
 	}
+	x.giveUp(callID{t.Rank(), args[0]})
+}
+
+// giveUp cancels a call, if it runs.
+func (x *served) giveUp(c callID) {
 	x.mu.Lock()
-	cancel := x.run[callID{t.Rank(), args[0]}]
+	cancel := x.run[c]
 	x.mu.Unlock()
 	if cancel != nil {
 		cancel(context.Canceled)

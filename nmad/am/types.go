@@ -7,6 +7,7 @@ import (
 
 	"github.com/pm2-go/pm2/marcel"
 	"github.com/pm2-go/pm2/nmad"
+	"github.com/pm2-go/pm2/nmad/rma"
 	"github.com/pm2-go/pm2/pioman"
 )
 
@@ -35,6 +36,9 @@ type World struct {
 	waiting map[int][]address         // greetings of domains that were not opened yet, by their numbers; mu
 	closed  bool                      // mu
 	dropped atomic.Uint64
+
+	neglects atomic.Bool  // some domain is neglected
+	looked   atomic.Int64 // cycles: when lookAround last did
 
 	control *nmad.Context
 	hellos  []*hello
@@ -82,11 +86,15 @@ type Domain struct {
 
 	greetings atomic.Pointer[greeting] // of a Private domain: peers that its owner has not opened yet
 
-	task    pioman.Task   // posts what was parked
-	due     atomic.Bool   // there is something
-	polling atomic.Uint32 // 1: the owner of a Private domain polls; it writes it
+	tasks   [2]pioman.Task // each posts what was parked; there is another one where one runs
+	due     atomic.Bool    // there is something
+	polling atomic.Uint32  // 1: the owner of a Private domain polls; it writes it
 	_       [64]byte
-	polls   atomic.Uint64
+	polls   atomic.Uint64 // calls of Poll
+	_       [56]byte
+
+	neglected atomic.Bool   // no thread calls Poll; see World.lookAround
+	seen      atomic.Uint64 // polls at the last look
 }
 
 // address is a domain of another process.
@@ -177,6 +185,9 @@ type peer struct {
 	awaited  *Reply   // requests under way that await answers
 	parked   *slot    // receives that wait for the next poll to be posted
 
+	followings *following // that may be used
+	landings   []*landing // all that were made
+
 	paid atomic.Uint32 // requests of the peer's whose credit was given back, ever; written under mu
 
 	_ [64]byte
@@ -194,11 +205,12 @@ type peer struct {
 	lost  atomic.Uint64   // messages that were dropped
 }
 
-// early is a request that came before its turn.
+// early is a request that came before its turn, or its body.
 type early struct {
-	head head
-	data []byte
-	here bool
+	head    head
+	data    []byte
+	here    bool
+	landing *landing // its body follows; nil: it does not
 }
 
 // Message is a request whose body is filled in place (Domain.Prepare). It is for one thread, up to Commit or Cancel.
@@ -233,6 +245,29 @@ type Reply struct {
 	bad     error       // what was wrong with the credit; likewise
 	posted  atomic.Bool // the receive of the answer is: before, req is that of the last one. The requester writes it, those that look for room read it
 	begun   bool        // RequestFor has succeeded, and Wait has not given the answer
+}
+
+// following is a body that is on its way out.
+type following struct {
+	p     *peer
+	req   nmad.Request
+	op    nmad.Op
+	local *rma.Event
+	next  *following // in the list of the peer's
+}
+
+// landing is a body that comes into memory of this process. Calls on behalf of the gate alone touch it, but for hold, busy and posted.
+type landing struct {
+	p      *peer
+	head   head
+	data   []byte // arguments and place
+	req    nmad.Request
+	op     nmad.Op
+	hold   rma.Hold    // under the peer's mu
+	busy   bool        // it is in use; likewise
+	there  bool        // the body is
+	err    error       // why there is no such memory
+	posted atomic.Bool // the receive is under way
 }
 
 // slot is a receive that is posted again and again.

@@ -2,14 +2,18 @@ package am
 
 import (
 	"encoding/binary"
+	"errors"
 	"fmt"
+
+	"github.com/pm2-go/pm2/nmad/rma"
 )
 
 // An active message is a message of nmad. Its tag says what it is, so a short one without arguments has no other header:
 //
 //	bits 63      1: an answer, whose receive waits for exactly this tag
 //	     61..62  kind: request, reply, credit
-//	     54..60  0
+//	     56..60  0
+//	     54..55  where the body is: behind the arguments, placed, follows (long.go)
 //	     53      the requester awaits an answer
 //	     48..52  how many arguments
 //	     40..47  credit: so many requests of the receiver were handled, and were not told of before
@@ -40,9 +44,20 @@ const (
 	wordSize = 8
 )
 
+// where says where the body of a message is.
+type where uint8
+
+const (
+	within  where = iota // behind the arguments
+	placed               // in memory of the receiver, where the sender has put it
+	follows              // it comes as a message of its own
+	wheres
+)
+
 // head is what the tag of a message says.
 type head struct {
 	kind   kind
+	where  where
 	wants  bool // a request: an answer is awaited
 	args   int
 	credit int
@@ -59,24 +74,28 @@ func bit(is bool) uint64 {
 
 // tag is the head as a tag.
 func (h *head) tag() uint64 {
-	return uint64(h.kind)<<61 | bit(h.wants)<<53 | uint64(h.args)<<48 | uint64(h.credit)<<40 | uint64(h.seq)<<32 | uint64(h.id)
+	return uint64(h.kind)<<61 | uint64(h.where)<<54 | bit(h.wants)<<53 | uint64(h.args)<<48 | uint64(h.credit)<<40 | uint64(h.seq)<<32 | uint64(h.id)
 }
 
 // answerTag is the tag of the answer to a request.
 func answerTag(seq uint8) uint64 { return answerBit | uint64(seq)<<32 }
 
+// dataTag is the tag of the body that follows a message, in the context of long ones: the number is that of the request, or of that which a reply is for.
+func (h *head) dataTag() uint64 { return answerBit | uint64(h.kind)<<61 | uint64(h.seq)<<32 }
+
 // decode reads the tag of a message of n bytes, which is not an answer.
 func decode(tag uint64, n int) (h head, err error) {
 	h = head{
-		kind: kind(tag >> 61 & 3), wants: tag>>53&1 != 0, args: int(tag >> 48 & 31), credit: int(tag >> 40 & 255),
+		kind: kind(tag >> 61 & 3), where: where(tag >> 54 & 3), wants: tag>>53&1 != 0, args: int(tag >> 48 & 31), credit: int(tag >> 40 & 255),
 		seq: uint8(tag >> 32), id: ID(tag),
 	}
 	switch {
-	case tag&answerBit != 0 || h.kind >= kinds || tag>>54&127 != 0:
+	case tag&answerBit != 0 || h.kind >= kinds || h.where >= wheres || tag>>56&31 != 0:
 		return h, fmt.Errorf("%w: tag %#x", ErrMessage, tag)
 	case h.args > MaxArgs || 8*h.args > n:
 		return h, fmt.Errorf("%w: %d arguments in %d bytes", ErrMessage, h.args, n)
-	case h.wants && h.kind != request || h.kind == credit && (n != 0 || h.args != 0):
+	case h.wants && h.kind != request || h.kind == credit && (n != 0 || h.args != 0 || h.where != within),
+		h.where != within && n != 8*h.args+placeBytes, h.where == follows && h.kind == reply && h.credit == 0:
 		return h, fmt.Errorf("%w: tag %#x of %d bytes", ErrMessage, tag, n)
 	}
 	return h, nil
@@ -89,8 +108,24 @@ const (
 	answered  status = iota // by the handler
 	unhandled               // there is none
 	silent                  // it has returned without an answer
+	noKey                   // of a long one: there is no such memory
+	beyond                  // the memory is shorter
+	gone                    // the World of the memory was closed
 	statuses
 )
+
+// lacks are what went wrong with the memory of a long request.
+var lacks = [statuses]error{noKey: rma.ErrKey, beyond: rma.ErrRange, gone: rma.ErrClosed}
+
+func refusalOf(err error) status {
+	switch {
+	case errors.Is(err, rma.ErrRange):
+		return beyond
+	case errors.Is(err, rma.ErrClosed):
+		return gone
+	}
+	return noKey
+}
 
 // verdict is what the word of an answer says.
 type verdict struct {

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"sync/atomic"
 
+	"github.com/pm2-go/pm2/asm"
 	"github.com/pm2-go/pm2/nmad"
 	"github.com/pm2-go/pm2/pioman"
 )
@@ -30,6 +31,9 @@ func Open(s *nmad.Session, cfg Config) (*World, error) {
 	}
 	if a := all[0].Access(); a != nmad.Shared && a != nmad.Serialized {
 		return nil, fmt.Errorf("am: %w: the session's own domain is %v", ErrConfig, a)
+	}
+	if m := cfg.Memory; m != nil && m.Session() != s {
+		return nil, fmt.Errorf("am: open: %w: Memory is a World of another session", ErrConfig)
 	}
 	w := &World{s: s, cfg: cfg, waiting: map[int][]address{}}
 	w.handlers.Store(&handlers{})
@@ -63,7 +67,9 @@ func (w *World) ranks() []int {
 // open opens the domain over nm.
 func (w *World) open(nm *nmad.Domain, access nmad.Access) (*Domain, error) {
 	d := &Domain{w: w, nm: nm, own: nm.Number() != 0, number: nm.Number(), access: access, peers: map[address]*peer{}, home: make([]atomic.Pointer[peer], w.s.Size())}
-	d.task.Init("active messages", d.runTask, pioman.OneShot)
+	for i := range d.tasks {
+		d.tasks[i].Init("active messages", d.runTask, pioman.OneShot)
+	}
 	var err error
 	if d.long, err = nm.OpenContext(w.cfg.Context+1, w.ranks()...); err == nil && !d.own {
 		d.in, err = nm.OpenContext(w.cfg.Context, w.ranks()...)
@@ -168,13 +174,39 @@ func (w *World) lost(e nmad.Event) {
 	}
 }
 
-// pollOthers polls the domains but d that any thread may poll.
-func (w *World) pollOthers(d *Domain) {
+// pollOthers polls the domains but d that any thread may poll, or those of them that are neglected.
+func (w *World) pollOthers(d *Domain, neglected bool) {
+	if !neglected && w.cfg.adapts {
+		w.lookAround()
+	}
 	for _, o := range *w.domains.Load() {
-		if o != d && o.access != nmad.Private {
+		if o != d && o.access != nmad.Private && (!neglected || o.neglected.Load()) {
 			o.begin()
 			o.poll()
 		}
+	}
+}
+
+// neglect is after how long, in ns, a domain that no thread polls as its own is the business of those that poll others.
+const neglect = 100_000
+
+// lookAround finds out which domains no thread has polled as its own since the last look, which was at least neglect before.
+func (w *World) lookAround() {
+	now, last := asm.Cycles(), w.looked.Load()
+	if now-last < asm.ToCycles(neglect) || !w.looked.CompareAndSwap(last, now) {
+		return
+	}
+	some := false
+	for _, o := range *w.domains.Load() {
+		n := o.polls.Load()
+		alone := n == o.seen.Swap(n) && o.access != nmad.Private
+		if o.neglected.Load() != alone {
+			o.neglected.Store(alone)
+		}
+		some = some || alone
+	}
+	if w.neglects.Load() != some {
+		w.neglects.Store(some)
 	}
 }
 
@@ -227,7 +259,7 @@ func (w *World) shutdown() {
 		d.poll()
 		rest(tries)
 	}
-	_ = d.task.Cancel() // it is no handler of this engine
+	d.cancelTasks()
 	w.forget(d)
 	for _, c := range []*nmad.Context{d.in, d.long, w.control, w.calls.long} {
 		_ = c.Close() // of one in which messages lie the number stays taken
@@ -244,6 +276,13 @@ func (w *World) silent() bool {
 				all = all && !s.cycles.Load()
 			}
 		}
+		for _, l := range p.bodies() {
+			if l.posted.Load() {
+				l.req.Cancel()
+				all = all && !l.posted.Load()
+			}
+		}
+		p.releaseAll()
 	}
 	for _, h := range w.hellos {
 		if h.cycles.Load() {

@@ -34,6 +34,11 @@
 // launchers can be started one by one, with Elsewhere, the same rendezvous address
 // and the same Secret.
 //
+// # Programs of other libraries
+//
+// With Spec.PMI the children also find a server of PMI 1.1 in their environment (PMI_FD), by which programs of MPI libraries such as MPICH find
+// each other. Programs makes one job of several programs.
+//
 // # Guarantees
 //
 //   - The job's secret is new and random. Each child reads it from a pipe that it inherits (PM2_SECRET_FD); it stands

@@ -9,6 +9,7 @@ import (
 	"github.com/pm2-go/pm2/internal/setting"
 	"github.com/pm2-go/pm2/marcel/monitor"
 	"github.com/pm2-go/pm2/nmad"
+	"github.com/pm2-go/pm2/nmad/internal/manager"
 )
 
 // variable joins a variable to the field of Spec that goes before it.
@@ -95,9 +96,12 @@ func (s *Spec) fromEnvironment() error {
 	return nil
 }
 
-// environment is what a child gets: ours, without what a launcher may have told
-// us, with the settings, and with its rank.
-func (s *Spec) environment(told map[string]string) []string {
+// environment is what a child gets: ours, as far as its program wants it, without what a launcher may have told
+// us, with the settings, and with its rank. Without a program it is a remote shell.
+func (s *Spec) environment(told map[string]string, program *Program) []string {
+	if program == nil {
+		program = &Program{Dir: s.Dir}
+	}
 	values := map[string]string{}
 	for _, v := range settings {
 		values[v.name] = v.get(s)
@@ -117,7 +121,7 @@ func (s *Spec) environment(told map[string]string) []string {
 	env := slices.DeleteFunc(os.Environ(), func(kv string) bool {
 		name, _, _ := strings.Cut(kv, "=")
 		_, ours := values[name]
-		return ours || name == "PWD" && s.Dir != ""
+		return ours || name == "PWD" && program.Dir != "" || slices.Contains(manager.Told, name) || program.Inherit != nil && !program.Inherit(name)
 	})
 	for _, v := range nmad.Environment { // in a steady order
 		if value := values[v.Name]; value != "" {
@@ -127,8 +131,8 @@ func (s *Spec) environment(told map[string]string) []string {
 	if path != "" {
 		env = append(env, monitor.Environment+"="+path)
 	}
-	if s.Dir != "" {
-		env = append(env, "PWD="+s.Dir)
+	if program.Dir != "" {
+		env = append(env, "PWD="+program.Dir)
 	}
-	return append(env, s.Env...)
+	return slices.Concat(env, s.Env, program.Env)
 }

@@ -68,7 +68,7 @@ func TestMark(t *testing.T) {
 	t.Setenv(nmad.EnvLauncher, "old")
 	s := Spec{N: 1}
 	for mark, want := range map[string]string{"": "old", "new": "new"} {
-		env := strings.Join(s.environment(map[string]string{nmad.EnvLauncher: mark}), "\n") + "\n"
+		env := strings.Join(s.environment(map[string]string{nmad.EnvLauncher: mark}, nil), "\n") + "\n"
 		if n := strings.Count(env, nmad.EnvLauncher+"="); n != 1 || !strings.Contains(env, nmad.EnvLauncher+"="+want+"\n") {
 			t.Errorf("with the mark %q: %d marks, want one, %q", mark, n, want)
 		}

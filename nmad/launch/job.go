@@ -18,6 +18,7 @@ import (
 	"github.com/pm2-go/pm2/marcel/monitor"
 	"github.com/pm2-go/pm2/nmad"
 	"github.com/pm2-go/pm2/nmad/internal/cpus"
+	"github.com/pm2-go/pm2/nmad/internal/manager"
 	"github.com/pm2-go/pm2/nmad/internal/presence"
 	"github.com/pm2-go/pm2/sched/topo"
 )
@@ -31,7 +32,8 @@ type Job struct {
 	base     int      // the first rank on this host: First, or the caller, which is rank 0
 	sets     [][]int  // processors, from rank base on; nil: not bound
 	shared   bool
-	guard    *guard // nil: none
+	guard    *guard          // nil: none
+	pmi      *manager.Server // nil: none
 
 	over    chan struct{} // closed when all children are reaped, and what they have left is gone
 	givenUp chan struct{} // closed by giveUp
@@ -39,7 +41,7 @@ type Job struct {
 	mu       sync.Mutex
 	children []*child       // by rank; nil: not started by us, or not yet
 	running  int            // started, and not reaped or with output that was not passed on; and the helper while it starts them
-	first    error          // what failed first: an *ExitError or an *OutputError
+	first    error          // what failed first: an *ExitError, an *OutputError or an *AbortError
 	caught   syscall.Signal // what the job was ended by; 0: nothing
 	again    bool           // and a second one came
 	failing  bool           // a child has failed, and the others are given time
@@ -82,6 +84,9 @@ func Start(spec Spec) (*Job, error) {
 	}
 	if j.spec.Count > 0 {
 		j.place()
+	}
+	if j.spec.PMI && len(j.remotes) == 0 {
+		j.servePMI()
 	}
 	if spec.Signals {
 		j.forward()
@@ -210,8 +215,12 @@ func (j *Job) start(rank int) error {
 			_ = topo.CPUs(all...).Bind(0) // refused where binding is forbidden, and then the mask is full
 		}
 	}
-	cmd := exec.Command(j.spec.Path, j.spec.Args...)
-	cmd.Dir = j.spec.Dir
+	program, _ := j.spec.program(rank)
+	cmd := exec.Command(program.Path, program.Args...)
+	cmd.Dir = program.Dir
+	if rank == 0 && j.spec.Stdin != nil {
+		cmd.Stdin = j.spec.Stdin
+	}
 	cmd.Stdout, cmd.Stderr = j.spec.Stdout(rank), j.spec.Stderr(rank)
 	cmd.SysProcAttr = attributes()
 	env := map[string]string{
@@ -251,11 +260,28 @@ func (j *Job) start(rank int) error {
 	defer told.Close()
 	cmd.ExtraFiles = append(cmd.ExtraFiles, told)
 	env[nmad.EnvPresenceFD] = strconv.Itoa(2 + len(cmd.ExtraFiles))
-	cmd.Env = j.spec.environment(env)
+	cmd.Env = j.spec.environment(env, program)
+	var pmi net.Conn
+	if j.pmi != nil {
+		theirs, ours, err := connectPMI()
+		if err != nil {
+			watch.Close()
+			return err
+		}
+		defer theirs.Close()
+		pmi, cmd.ExtraFiles = ours, append(cmd.ExtraFiles, theirs)
+		cmd.Env = append(cmd.Env, j.pmi.Environment(rank, 2+len(cmd.ExtraFiles))...)
+	}
 	c := &child{cmd: cmd, watch: watch}
 	if err := j.run(rank, c); err != nil {
 		watch.Close()
+		if pmi != nil {
+			pmi.Close()
+		}
 		return err
+	}
+	if pmi != nil {
+		j.converse(rank, pmi)
 	}
 	return nil
 }
@@ -427,7 +453,7 @@ func (j *Job) Done() <-chan struct{} { return j.over }
 
 // Wait blocks the calling thread or goroutine until all children have ended, and the writers of Spec.Stdout and Spec.Stderr have
 // taken what they wrote. The error tells about the first that failed: an *ExitError how it ended, an *OutputError that some of its
-// output is lost. nil: all ended with status 0, and all that they wrote was passed on.
+// output is lost, an *AbortError that it has asked for the end of all. nil: all ended with status 0, and all that they wrote was passed on.
 func (j *Job) Wait() error {
 	marcel.Blocking(func() { <-j.over })
 	j.mu.Lock()

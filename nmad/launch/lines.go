@@ -4,23 +4,44 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"maps"
+	"slices"
 	"sync"
+	"time"
 )
 
 // longestLine is how much of a line without an end is kept before it is written
 // all the same.
 const longestLine = 64 << 10
 
+// linePause is how long a line without an end is kept before it is written without a rank in front of it: it may be a question to the
+// user.
+const linePause = 100 * time.Millisecond
+
 // Lines mixes what several ranks write into one stream: whole lines, each with its
 // rank in front, such as "[3] done". It is safe for concurrent use.
 type Lines struct {
+	bare bool // nothing is put in front of a line
+
 	mu    sync.Mutex
 	to    io.Writer
-	begun map[int][]byte // by rank: a line that has not ended
+	begun map[int]begun // by rank: a line that has not ended
+	late  *time.Timer   // of bare ones: looks for those that are to be written; nil: there is none
+	err   error         // what it has met
+}
+
+// begun is a line that has not ended.
+type begun struct {
+	text  []byte
+	since time.Time
 }
 
 // NewLines returns Lines that write to w.
-func NewLines(w io.Writer) *Lines { return &Lines{to: w, begun: map[int][]byte{}} }
+func NewLines(w io.Writer) *Lines { return &Lines{to: w, begun: map[int]begun{}} }
+
+// NewBareLines returns Lines that write to w, and put nothing in front of a line. A line that has not ended is written after a tenth of
+// a second, and may then have another rank's within it.
+func NewBareLines(w io.Writer) *Lines { return &Lines{bare: true, to: w, begun: map[int]begun{}} }
 
 // Of returns the writer of a rank, as Spec.Stdout and Spec.Stderr want it. Nothing is
 // put in front of what comes from Relayed.
@@ -32,17 +53,55 @@ func (l *Lines) Flush() (err error) {
 		return nil // the job was given up while its reader took nothing; Wait has said so
 	}
 	defer l.mu.Unlock()
-	for rank, text := range l.begun {
-		if len(text) > 0 && err == nil {
-			err = l.line(rank, append(text, '\n'))
+	if l.late != nil {
+		l.late.Stop()
+	}
+	err = l.err
+	for _, rank := range slices.Sorted(maps.Keys(l.begun)) {
+		if text := l.begun[rank].text; len(text) > 0 && err == nil {
+			err = l.line(rank, l.whole(text))
 		}
 	}
 	clear(l.begun)
 	return err
 }
 
+// whole ends a text as a line; a bare one is left as the rank has written it.
+func (l *Lines) whole(text []byte) []byte {
+	if l.bare {
+		return text
+	}
+	return append(text, '\n')
+}
+
+// look writes the lines that have waited for their end long enough. Under mu.
+func (l *Lines) look() {
+	l.late = nil
+	for rank, b := range l.begun {
+		switch {
+		case len(b.text) == 0 || l.err != nil:
+		case time.Since(b.since) < linePause:
+			l.lookLater()
+		default:
+			l.err = l.line(rank, b.text)
+			delete(l.begun, rank)
+		}
+	}
+}
+
+// lookLater has a timer look, if there is none. Under mu.
+func (l *Lines) lookLater() {
+	if l.late == nil {
+		l.late = time.AfterFunc(linePause, func() {
+			l.mu.Lock()
+			defer l.mu.Unlock()
+			l.look()
+		})
+	}
+}
+
 func (l *Lines) line(rank int, text []byte) error {
-	if rank <= Relayed {
+	if l.bare || rank <= Relayed {
 		_, err := l.to.Write(text)
 		return err
 	}
@@ -59,9 +118,15 @@ type lineWriter struct {
 func (w lineWriter) Write(b []byte) (int, error) {
 	w.l.mu.Lock()
 	defer w.l.mu.Unlock()
-	text := append(w.l.begun[w.rank], b...)
+	if w.l.err != nil {
+		return 0, w.l.err
+	}
+	text := append(w.l.begun[w.rank].text, b...)
 	for {
 		end := bytes.IndexByte(text, '\n') + 1
+		if w.l.bare {
+			end = bytes.LastIndexByte(text, '\n') + 1
+		}
 		if end == 0 {
 			break
 		}
@@ -71,11 +136,14 @@ func (w lineWriter) Write(b []byte) (int, error) {
 		text = text[end:]
 	}
 	if len(text) > longestLine {
-		if err := w.l.line(w.rank, append(text, '\n')); err != nil {
+		if err := w.l.line(w.rank, w.l.whole(text)); err != nil {
 			return 0, err
 		}
 		text = nil
 	}
-	w.l.begun[w.rank] = append([]byte(nil), text...)
+	w.l.begun[w.rank] = begun{append([]byte(nil), text...), time.Now()}
+	if w.l.bare && len(text) > 0 {
+		w.l.lookLater()
+	}
 	return len(b), nil
 }

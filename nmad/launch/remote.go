@@ -79,7 +79,7 @@ func (j *Job) startRemote(i int) error {
 	cmd := exec.Command(words[0], words[1:]...)
 	cmd.Stdout, cmd.Stderr = j.spec.Stdout(Relayed-i), j.spec.Stderr(Relayed-i)
 	cmd.SysProcAttr = attributes()
-	cmd.Env = withoutMark(j.spec.environment(nil)) // a remote shell may leave a connection open for the next job
+	cmd.Env = withoutMark(j.spec.environment(nil, nil)) // a remote shell may leave a connection open for the next job
 	in, err := cmd.StdinPipe()
 	if err != nil {
 		return err

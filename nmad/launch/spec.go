@@ -7,7 +7,6 @@ import (
 	"io"
 	"net"
 	"os"
-	"path/filepath"
 	"strings"
 	"time"
 
@@ -29,6 +28,16 @@ type Spec struct {
 	Args []string // its arguments, without its name
 	Env  []string // more environment, "NAME=value"
 	Dir  string   // its working directory; default ours
+
+	// Programs are what the ranks run, if not all the same: the first ranks the first one. Their numbers add up to N, in
+	// a job of several launchers, too.
+	Programs []Program
+
+	Stdin *os.File // what rank 0 reads, if it is started on this host; default nothing. The others read nothing
+
+	// PMI has the processes find a server of PMI 1.1 (PMI_FD), so that programs of MPI libraries that know it can be started; their MPI_Abort is
+	// an *AbortError. Only in a job that this launcher starts alone, and on one host: on several they find none.
+	PMI bool
 
 	// Settings, for the variables that their comments name (nmad.Environment). A field that is not set is
 	// taken from that variable of our own environment; otherwise it goes before it.
@@ -112,19 +121,11 @@ func (s *Spec) complete() error {
 		return fmt.Errorf("launch: %w: a secret of %d bytes: give %d to %d", ErrSpec, len(s.Secret), bootstrap.MinSecret, bootstrap.MaxSecret)
 	case len(s.Hosts) > 0 && (s.First > 0 || s.Count > 0 || s.Elsewhere):
 		return fmt.Errorf("launch: %w: with hosts, all ranks are started", ErrSpec)
+	case s.PMI && (s.Elsewhere || s.First > 0):
+		return fmt.Errorf("launch: %w: PMI is served by the launcher that starts all ranks", ErrSpec)
 	}
 	if err := s.fromEnvironment(); err != nil {
 		return fmt.Errorf("launch: %w: %w", ErrSpec, err)
-	}
-	if s.Dir != "" {
-		if abs, err := filepath.Abs(s.Dir); err == nil {
-			s.Dir = abs
-		}
-		if info, err := os.Stat(s.Dir); err != nil {
-			return fmt.Errorf("launch: %w: the working directory on %s: %w", ErrSpec, hostName(), err)
-		} else if !info.IsDir() {
-			return fmt.Errorf("launch: %w: the working directory on %s: %s is no directory", ErrSpec, hostName(), s.Dir)
-		}
 	}
 	if s.Secret == nil {
 		s.Secret = make([]byte, 32)
@@ -145,6 +146,9 @@ func (s *Spec) complete() error {
 			return fmt.Errorf("launch: find our own program: %w: give Path", err)
 		}
 		s.Path = path
+	}
+	if err := s.programs(); err != nil {
+		return err
 	}
 	if s.Rendezvous == "" {
 		s.Rendezvous = "127.0.0.1:0"

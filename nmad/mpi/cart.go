@@ -40,6 +40,12 @@ func (c *Comm) Cart(dims []int, periodic []bool) (*Cart, error) {
 // Dims returns how many processes the grid has in each dimension.
 func (c *Cart) Dims() []int { return slices.Clone(c.dims) }
 
+// Periodic returns which dimensions lead from their end to their beginning.
+func (c *Cart) Periodic() []bool { return slices.Clone(c.periodic) }
+
+// With is the same grid for another communicator, of the same processes in the same order, as Dup makes one.
+func (c *Cart) With(other *Comm) *Cart { return &Cart{other, c.dims, c.periodic} }
+
 // Coords returns where a rank stands; nil: there is no such rank.
 func (c *Cart) Coords(rank int) []int {
 	if rank < 0 || rank >= c.Size() {

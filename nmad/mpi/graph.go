@@ -92,6 +92,9 @@ func (c *Comm) Graph(neighbours [][]int) (*Graph, error) {
 	return &Graph{made, own, own}, nil
 }
 
+// With is the same graph for another communicator, of the same processes in the same order, as Dup makes one.
+func (g *Graph) With(other *Comm) *Graph { return &Graph{other, g.from, g.to} }
+
 // Neighbours returns the ranks from which this process receives, and those to which it sends.
 func (g *Graph) Neighbours() (from, to []int) { return slices.Clone(g.from), slices.Clone(g.to) }
 

@@ -331,8 +331,12 @@ func (x *Intercomm) allreduce(m manner, op *Op, in, out Buffer) (*follower, erro
 
 // ReduceScatter leaves in of the processes of each group, combined, in out of those of the other one, a block each: in has a block for each process of the own group, and both groups give as many elements.
 func (x *Intercomm) ReduceScatter(op *Op, in Blocks, out Buffer) error {
+	return finish(x.reduceScatter(now, op, in, out))
+}
+
+func (x *Intercomm) reduceScatter(m manner, op *Op, in Blocks, out Buffer) (*follower, error) {
 	wrong := reducible(op, in.Buffer, out, false, false, laidOut(&in, x.Size(), nil))
-	return finish(x.operation(reduceScatter, rootless, now, wrong, func(p *plan.Plan, _ int, _ bool) {
+	return x.operation(reduceScatter, rootless, m, wrong, func(p *plan.Plan, _ int, _ bool) {
 		p.InterReduceScatter(&x.sides, op, in.Buffer, &in, out)
-	}))
+	})
 }

@@ -1,7 +1,6 @@
 package rma
 
 import (
-	"context"
 	"errors"
 	"math/bits"
 	"sync/atomic"
@@ -202,31 +201,32 @@ func (w *World) teach(rank int, index uint32, x *region, r *reply) {
 	switch {
 	case x.card.PID != 0:
 		r.way, r.card = wayMapped, x.card
-	case x.at != 0:
+	case x.at != 0 && w.peers[rank].custody():
 		r.way, r.at, r.page = wayKernel, x.at, w.peers[w.rank].page.address()
 	}
 }
 
-// retire ends what others have under way in memory of this process that is closed: what has not begun is taken back, what is being copied comes to its end, or to that of its process.
-func (w *World) retire(index uint32, x *region) {
+// retire ends what others have under way in memory of this process that is closed: what has not begun is taken back, what is being copied comes to its end, or to that of its process. An error: not even that can be had.
+func (w *World) retire(index uint32, x *region) error {
 	w.signalled.ring() // none waits for a word of it any more
 	if live := w.peers[w.rank].page.live(index); live != nil && index&1 == 1 {
 		live.Store(0) // and now the hazards
-		w.awaitHazards(index)
+		if err := w.awaitHazards(index); err != nil {
+			return err
+		}
 	}
 	met := func() bool { return x.uses.Load() == 0 || x.again.Swap(false) }
 	for x.uses.Load() != 0 {
 		for rank := range w.peers {
 			w.peers[rank].desk.cancel(x)
 		}
-		if x.uses.Load() != 0 && !w.engine.PollUntil(met) {
-			if err := w.served.wait(context.Background(), w.engine, met); err != nil {
-				break // the engine is closed: nothing moves any more
-			}
+		if x.uses.Load() != 0 && w.await(&w.served, met) != nil {
+			break // the engine is closed: nothing moves any more
 		}
 	}
 	x.pinner.Unpin()
 	_ = x.mem.Vacate() // else it stays mapped
+	return nil
 }
 
 // cancel takes the receives back that are to go into a memory.

@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/pm2-go/pm2/nmad"
 	"github.com/pm2-go/pm2/nmad/internal/mapped"
@@ -12,8 +13,9 @@ import (
 
 // record is what the processes tell each other in a collective call: combined on the way to rank 0, and then the same for all.
 type record struct {
-	failed bool   // something did not work at one of them
+	failed uint32 // 1 + a rank at which something did not work; 0: none
 	lost   uint32 // 1 + a rank that was lost; 0: none
+	by     uint32 // rank that has lost it
 	low    uint64 // the least size
 	high   uint64 // the greatest
 	key    uint64 // what rank 0 has chosen
@@ -23,33 +25,43 @@ type record struct {
 const recordBytes = 40
 
 func (r *record) encode() (b [recordBytes]byte) {
-	if r.failed {
-		b[0] = 1
-	}
+	binary.LittleEndian.PutUint32(b[:], r.failed)
 	binary.LittleEndian.PutUint32(b[4:], r.lost)
 	binary.LittleEndian.PutUint64(b[8:], r.low)
 	binary.LittleEndian.PutUint64(b[16:], r.high)
 	binary.LittleEndian.PutUint64(b[24:], r.key)
 	binary.LittleEndian.PutUint32(b[32:], r.index)
+	binary.LittleEndian.PutUint32(b[36:], r.by)
 	return b
 }
 
 func (r *record) decode(b *[recordBytes]byte) {
 	*r = record{
-		failed: b[0] != 0,
+		failed: binary.LittleEndian.Uint32(b[:]),
 		lost:   binary.LittleEndian.Uint32(b[4:]),
 		low:    binary.LittleEndian.Uint64(b[8:]),
 		high:   binary.LittleEndian.Uint64(b[16:]),
 		key:    binary.LittleEndian.Uint64(b[24:]),
 		index:  binary.LittleEndian.Uint32(b[32:]),
+		by:     binary.LittleEndian.Uint32(b[36:]),
 	}
 }
 
 // combine takes in what another process tells.
 func (r *record) combine(x *record) {
-	r.failed = r.failed || x.failed
-	r.lost = max(r.lost, x.lost)
+	r.failed = max(r.failed, x.failed)
+	if x.lost > r.lost {
+		r.lost, r.by = x.lost, x.by
+	}
 	r.low, r.high = min(r.low, x.low), max(r.high, x.high)
+}
+
+// failing is what a record says of an error at this process.
+func (w *World) failing(err error) uint32 {
+	if err == nil {
+		return 0
+	}
+	return uint32(w.rank) + 1
 }
 
 // Steps of a collective call, in the tags of its messages.
@@ -66,18 +78,70 @@ func (w *World) tag(step uint64) uint64 { return w.calls*steps + step }
 const lastCall = 1 << 60
 
 // agree combines the records of all processes, by a binomial tree whose root is the first of them, which chooses the rest, and says what came of it. It returns once all have called it, or with an error
-// where a process was lost, which ends it everywhere: the call before may have failed at some processes only, and these do not come. Close goes on to wait for those that live.
+// where one has lost another, which ends it everywhere (spread): the call before may have failed at some processes only, and these do not come. Close goes on to wait for those that live.
 func (w *World) agree(r record, choose func(*record)) (record, error) {
 	w.calls++
-	return w.combine(w.intact, r, choose)
+	r, err := w.combine(w.intact, r, choose)
+	w.spread(err)
+	return r, err
 }
+
+// spread tells all others, once, that a collective call has failed here because of a process, nil: it has not. So theirs fail, too, from now on: a link may be lost that is between two processes only, and the others wait for both.
+func (w *World) spread(why error) {
+	guilty := (*nmad.PeerError)(nil)
+	if !errors.As(why, &guilty) {
+		return
+	}
+	w.broken(why)
+	if w.told.Swap(true) {
+		return
+	}
+	head := &[headBytes]byte{}
+	(&request{ask: askBreak, number: uint64(w.number), n: uint64(guilty.Rank)}).encode(head)
+	for _, rank := range w.members {
+		if rank != w.rank {
+			_ = w.contexts[contextRequests-FirstContext].IsendInto(&nmad.Request{}, rank, 0, head[:]) // one that is lost need not know
+		}
+	}
+}
+
+// hearBreak takes in that a process has spread that collective calls of a World of its number fail, because of a rank. What it says of the World that comes after this one, which it may have begun already, waits for that.
+func (w *World) hearBreak(from int, q *request) {
+	rank := int(min(q.n, uint64(w.size)))
+	if !slices.Contains(w.members, rank) {
+		return
+	}
+	switch q.number {
+	case uint64(w.number):
+		w.broken(lostElsewhere(from, rank))
+	case uint64(w.number + 1):
+		w.history.early.Store(&early{w.number + 1, from, rank})
+	}
+}
+
+// hearsay is why collective calls fail of which another process, by, says that it has lost one.
+type hearsay struct {
+	nmad.PeerError
+	by int
+}
+
+func lostElsewhere(by, rank int) error {
+	return &hearsay{nmad.PeerError{Rank: rank, Reason: fmt.Sprintf("rank %d, which takes part in the collective calls, says so", by), Err: nmad.ErrPeerLost}, by}
+}
+
+// Unwrap makes errors.As find which process is lost.
+func (e *hearsay) Unwrap() error { return &e.PeerError }
 
 func (w *World) combine(ctx context.Context, r record, choose func(*record)) (record, error) {
 	var first error
 	lost := func(err error) {
-		r.failed = true
+		r.failed = max(r.failed, uint32(w.rank)+1)
 		if peer := (*nmad.PeerError)(nil); errors.As(err, &peer) {
-			r.lost = max(r.lost, uint32(peer.Rank)+1)
+			by := w.rank
+			if h := (*hearsay)(nil); errors.As(err, &h) {
+				by = h.by
+			}
+			r.combine(&record{lost: uint32(peer.Rank) + 1, by: uint32(by), low: r.low, high: r.high})
 		}
 		first = errors.Join(first, err)
 	}
@@ -102,7 +166,7 @@ func (w *World) combine(ctx context.Context, r record, choose func(*record)) (re
 			r.combine(&x)
 		}
 	}
-	if w.index == 0 && choose != nil && !r.failed {
+	if w.index == 0 && choose != nil && r.failed == 0 {
 		choose(&r)
 	}
 	b := r.encode()
@@ -114,7 +178,7 @@ func (w *World) combine(ctx context.Context, r record, choose func(*record)) (re
 		}
 	}
 	if first == nil && r.lost > 0 {
-		first = &nmad.PeerError{Rank: int(r.lost) - 1, Reason: "another process of the collective call has lost it", Err: nmad.ErrPeerLost}
+		first = lostElsewhere(int(r.by), int(r.lost)-1)
 	}
 	return r, first
 }
@@ -136,13 +200,16 @@ func (w *World) hear(ctx context.Context, rank int, step uint64, r *record) erro
 		return err
 	}
 	err := awaitOrCancel(ctx, q)
-	if err == nil && q.Size() != recordBytes {
-		err = fmt.Errorf("%w: rank %d tells %d B in a collective call, %d are right", nmad.ErrProtocol, rank, q.Size(), recordBytes)
+	if err != nil && !errors.Is(err, nmad.ErrTruncated) {
+		return err
 	}
-	if err == nil {
-		r.decode(&b)
+	var told record
+	told.decode(&b)
+	if q.Size() != recordBytes || int64(told.lost) > int64(w.size) || int64(told.by) >= int64(w.size) {
+		return &nmad.PeerError{Rank: rank, Reason: fmt.Sprintf("in a collective call it tells %d B, %x", q.Size(), b), Err: nmad.ErrProtocol}
 	}
-	return err
+	*r = told
+	return nil
 }
 
 // awaitOrCancel waits for a receive, and takes it back if ctx ends first. When it returns nothing comes any more.
@@ -157,7 +224,7 @@ func awaitOrCancel(ctx context.Context, r *nmad.Request) error {
 // farewell tells the neighbours in the tree what they wait for in Close, of a process whose Open has failed: theirs may have succeeded, when the loss of a process came between.
 func (w *World) farewell() {
 	w.calls = lastCall
-	b := (&record{failed: true}).encode()
+	b := (&record{failed: uint32(w.rank) + 1}).encode()
 	mask, size := 1, len(w.members)
 	for ; mask < size && w.index&mask == 0; mask *= 2 {
 	}
@@ -191,5 +258,6 @@ func (w *World) exchange(mine mapped.Card) (cards []mapped.Card, failed error) {
 			cards[i] = mapped.CardOf(in[i][:])
 		}
 	}
+	w.spread(failed)
 	return cards, failed
 }

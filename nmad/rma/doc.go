@@ -49,7 +49,7 @@
 //	2  live word of the region is the key? copies     2  looks at the hazards of all: waits for its own marks
 //	3  hazard = 0                                     3  the memory is the caller's again
 //
-// Either the copier sees that the region is closed, or the owner sees the hazard (Michael, "Hazard pointers", 2004); testdata/spin/hazard.pml.
+// Either the copier sees that the region is closed, or the owner sees the hazard (Michael, "Hazard pointers", 2004); testdata/spin/hazard.pml. A copier that is taken for lost with a hazard of the region is ended after a second: it may only have been stopped.
 //
 // # Guarantees
 //

@@ -133,30 +133,16 @@ func (d *Domain) put(dst Ref, src []byte) error {
 
 // move is a put of src, or a get into buf, in all cases. It waits for its end, or has the events end with it.
 func (d *Domain) move(x deed, ask uint8, src, buf []byte, local, remote *Event, waits bool) error {
-	r, err := d.plan(x)
-	if err != nil {
+	b := src
+	if ask == askGet {
+		b = buf
+	}
+	if done, err := d.direct(x, b, ask == askPut); done || err != nil {
+		if done {
+			local.end(nil)
+			remote.end(nil)
+		}
 		return err
-	}
-	done, stale := false, false
-	switch {
-	case r.base != nil && ask == askPut:
-		copyIn(r, x.at.offset, src)
-		done = true
-	case r.base != nil:
-		copyOut(buf, r, x.at.offset)
-		done = true
-	case ask == askPut:
-		done, stale = d.w.kernelMove(x, r, src, true)
-	default:
-		done, stale = d.w.kernelMove(x, r, buf, false)
-	}
-	if done {
-		local.end(nil)
-		remote.end(nil)
-		return nil
-	}
-	if stale {
-		return x.refusal(statusKey, 0)
 	}
 	o, err := d.begin(x, ask)
 	if err != nil {
@@ -169,6 +155,26 @@ func (d *Domain) move(x deed, ask uint8, src, buf []byte, local, remote *Event, 
 	o.local, o.remote = local, remote
 	o.start(src, buf)
 	return nil
+}
+
+// direct moves bytes without a message, and says whether that could be.
+func (d *Domain) direct(x deed, b []byte, puts bool) (done bool, err error) {
+	r, err := d.plan(x)
+	switch {
+	case err != nil:
+		return false, err
+	case r.base == nil:
+		done, stale := d.w.kernelMove(x, r, b, puts)
+		if stale {
+			err = x.refusal(statusKey, 0)
+		}
+		return done, err
+	case puts:
+		copyIn(r, x.at.offset, b)
+	default:
+		copyOut(b, r, x.at.offset)
+	}
+	return true, nil
 }
 
 // Get reads len(buf) bytes from src into buf, and returns when they are there. Otherwise it is as Put. A Get that meets a Put of the same bytes may see a part of it.

@@ -22,6 +22,8 @@ var (
 	ErrSize = errors.New("size of memory")
 	// ErrRef: bytes that are no Ref, or a Ref of a process that this call is not for.
 	ErrRef = errors.New("wrong reference")
+	// ErrElsewhere: a collective call did not work at another process, whose rank the text says; that one's own error says why.
+	ErrElsewhere = errors.New("it failed at another process")
 	// ErrClosed is that of nmad: this World, or its session, was closed.
 	ErrClosed = nmad.ErrClosed
 )

@@ -17,6 +17,7 @@ const (
 	askGet                     // send what is there
 	askAtomic                  // change a word
 	askLearn                   // how is this memory to be reached
+	askBreak                   // collective calls fail from now on, of the World of that number: a rank, in the place of the bytes, was lost
 	asks
 )
 

@@ -39,6 +39,9 @@ func (w *World) kernelMove(x deed, r *region, buf []byte, puts bool) (done, stal
 	if r.stale() {
 		return false, true
 	}
+	if w.options.inside != nil {
+		w.options.inside()
+	}
 	c := kernelCalls.Get().(*process.Memory)
 	defer kernelCalls.Put(c)
 	c.PID = int(p.pid)
@@ -84,7 +87,7 @@ func (w *World) kernelCopies(p *peer, address uint64) bool {
 }
 
 // awaitHazards waits until no other process of the host has the kernel copy in the memory of that index. It lets other threads run.
-func (w *World) awaitHazards(index uint32) {
+func (w *World) awaitHazards(index uint32) error {
 	mark := uint64(w.rank)<<32 | uint64(index) + 1
 	for _, rank := range w.near {
 		p := &w.peers[rank]
@@ -97,6 +100,10 @@ func (w *World) awaitHazards(index uint32) {
 			for !clear() && !w.engine.PollUntil(clear) {
 				marcel.Yield()
 			}
+			if err := p.evict(rank, func() bool { return word.Load() != mark }); err != nil {
+				return err
+			}
 		}
 	}
+	return nil
 }

@@ -21,8 +21,8 @@ func (d *Domain) learn(x deed) (*region, error) {
 		r.live = live
 		switch {
 		case a.way == wayMapped && a.card.Size == a.size:
-			if m, err := a.card.Open("memory", true); err == nil {
-				r.base, r.mem = baseOf(m.Bytes()), m
+			if r.mem, r.why = a.card.Open("memory", true); r.why == nil {
+				r.base = baseOf(r.mem.Bytes())
 			}
 		case a.way == wayKernel && w.kernelCopies(p, a.page):
 			r.at = a.at

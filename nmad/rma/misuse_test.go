@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"math"
 	"strings"
 	"testing"
@@ -277,4 +278,65 @@ func TestAllocateNothing(t *testing.T) {
 			t.Errorf("%s: %v allocations, %v", name, n, err)
 		}
 	}
+}
+
+// TestOpenElsewhere: an Open that fails at one process, for want of a context, or of memory, fails at all of them, with its rank; and the next one works.
+func TestOpenElsewhere(t *testing.T) {
+	for _, driver := range []string{"shm", "tcp"} {
+		worlds := job(t, driver, 3, options{})
+		each(t, worlds, func(w *World) error { return w.Close() })
+		fails := func(bad int, why error, open func(rank int) (*World, error)) {
+			t.Helper()
+			each(t, worlds, func(w *World) error {
+				_, err := open(w.rank)
+				if w.rank == bad && !errors.Is(err, why) || w.rank != bad && (!errors.Is(err, ErrElsewhere) || !strings.Contains(err.Error(), fmt.Sprint("rank ", bad))) {
+					return errors.Join(errors.New("the wrong error"), err)
+				}
+				return nil
+			})
+		}
+		c, err := worlds[1].s.OpenContext(FirstContext, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		fails(1, nmad.ErrConfig, func(rank int) (*World, error) { return Open(worlds[rank].s) })
+		if err := c.Close(); err != nil {
+			t.Fatal(err)
+		}
+		fails(2, ErrSize, func(rank int) (*World, error) { return open(worlds[rank].s, options{starved: rank == 2}) })
+		each(t, worlds, func(w *World) (err error) {
+			worlds[w.rank], err = Open(w.s)
+			return err
+		})
+	}
+}
+
+// TestExplain: how memory of each kind is reached, each way.
+func TestExplain(t *testing.T) {
+	onEveryWay(t, func(t *testing.T, worlds []*World) {
+		last := len(worlds) - 1
+		s := segments(t, worlds, 8)
+		g, err := worlds[last].Register(make([]byte, 8))
+		if err != nil {
+			t.Fatal(err)
+		}
+		segment, registered := "by messages, since messages", "by messages, since messages"
+		switch _, name, _ := strings.Cut(t.Name(), "/"); {
+		case last == 0:
+			segment, registered = "own memory", "own memory"
+		case name == "mapped":
+			segment, registered = "mapped: ", "not mapped: "
+		}
+		for want, at := range map[*string]Ref{&segment: s[last].At(last, 0), &registered: g.Ref(0)} {
+			if text, err := worlds[0].Default().Explain(at); err != nil || !strings.Contains(text, *want) || !strings.HasPrefix(text, fmt.Sprint("rank ", last)) {
+				t.Errorf("%q, %v, want %q", text, err, *want)
+			}
+		}
+		if _, err := worlds[0].Default().Explain(s[0].At(last, 0).Add(9)); !errors.Is(err, ErrRange) {
+			t.Error(err)
+		}
+		if err := g.Close(); err != nil {
+			t.Error(err)
+		}
+	})
 }

@@ -101,10 +101,8 @@ func (d *Domain) begin(x deed, ask uint8) (*operation, error) {
 			continue
 		}
 		met := func() bool { return p.underway.Load() < window || p.lost.Load() != nil }
-		if !d.w.pollUntil(met, true) {
-			if err := d.w.room.wait(context.Background(), d.w.engine, met); err != nil {
-				return nil, x.fails(err)
-			}
+		if err := d.w.await(&d.w.room, met); err != nil {
+			return nil, x.fails(err)
 		}
 		if why := p.lost.Load(); why != nil {
 			return nil, x.fails(*why)
@@ -276,6 +274,16 @@ func (w *World) pollUntil(met func() bool, comes bool) bool {
 	return w.engine.PollUntil(met)
 }
 
+// await waits until met says so; at each ring of the bell it is asked. An error: the engine is closed, or this is a callback.
+func (w *World) await(b *bell, met func() bool) error {
+	for !met() && !w.pollUntil(met, true) {
+		if err := b.wait(context.Background(), w.engine, met); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // flush waits until the operations that are under way to a rank, -1: to all, are over.
 func (d *Domain) flush(rank int) error {
 	f := d.far.Load()
@@ -289,10 +297,8 @@ func (d *Domain) flush(rank int) error {
 	if rank >= 0 {
 		left = func() bool { return f.ranks[rank].underway.Load() == 0 }
 	}
-	for !left() && !d.w.pollUntil(left, true) {
-		if err := f.idle.wait(context.Background(), d.w.engine, left); err != nil {
-			return fmt.Errorf("rma: flush: %w", err)
-		}
+	if err := d.w.await(&f.idle, left); err != nil {
+		return fmt.Errorf("rma: flush: %w", err)
 	}
 	return nil
 }

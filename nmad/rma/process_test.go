@@ -1,6 +1,7 @@
 package rma
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -13,6 +14,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"golang.org/x/sys/unix"
 
 	"github.com/pm2-go/pm2/asm"
 	"github.com/pm2-go/pm2/internal/effort"
@@ -27,7 +30,7 @@ const modeVariable = "RMA_TEST"
 
 // acts are what a process of a test can be, by name.
 var acts = map[string]func(w *World, rounds int) error{
-	"conform": conform, "figures": figures, "sleepers": sleepy, "linear": linear, "litmus": litmus, "victim": victim, "order": fences, "selects": selects,
+	"conform": conform, "figures": figures, "sleepers": sleepy, "linear": linear, "litmus": litmus, "victim": victim, "order": fences, "selects": selects, "crowded": crowded, "stopped": stopped,
 }
 
 func TestMain(m *testing.M) {
@@ -54,7 +57,11 @@ func act(mode []string) error {
 	if err != nil {
 		return err
 	}
-	w, err := open(s, options{apart: mode[1] == "apart", refuses: mode[1] == "refuses"})
+	o := options{apart: mode[1] == "apart", refuses: mode[1] == "refuses"}
+	if mode[1] == "inside" {
+		o.inside = func() { _ = unix.Tgkill(os.Getpid(), unix.Gettid(), unix.SIGSTOP) } // this thread stops before it goes on
+	}
+	w, err := open(s, o)
 	if err != nil {
 		return err
 	}
@@ -111,6 +118,7 @@ func TestProcesses(t *testing.T) {
 		{"litmus", 2, effort.Of(5000), "shm/apart tcp/mapped"},
 		{"order", 4, effort.Of(1_000_000), "shm/mapped"},
 		{"order", 4, effort.Of(5000), "shm/apart tcp/mapped"},
+		{"crowded", 3, 1, "shm/mapped"},
 		{"selects", 2, effort.Of(500), "shm/mapped shm/apart tcp/mapped"},
 		{"figures", 2, effort.Of(100_000), "shm/mapped"},
 		{"figures", 2, effort.Of(2000), "shm/apart tcp/mapped unix/mapped"},
@@ -126,6 +134,96 @@ func TestProcesses(t *testing.T) {
 				}
 			})
 		}
+	}
+}
+
+// crowded has rank 1 allocate when it has one descriptor left, for its own part: those of others it reaches by messages, and says why.
+func crowded(w *World, _ int) error {
+	var limit, few syscall.Rlimit
+	if w.rank == 1 {
+		free, err := syscall.Dup(0) // the lowest one
+		if err := errors.Join(err, syscall.Close(free), syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit)); err != nil {
+			return err
+		}
+		few = limit
+		few.Cur = uint64(free) + 1
+		if err := syscall.Setrlimit(syscall.RLIMIT_NOFILE, &few); err != nil {
+			return err
+		}
+	}
+	s, err := w.Alloc(1 << 16)
+	if w.rank == 1 {
+		err = errors.Join(err, syscall.Setrlimit(syscall.RLIMIT_NOFILE, &limit))
+	}
+	if err != nil {
+		return err
+	}
+	for rank := range w.size {
+		text, err := w.Default().Explain(s.At(rank, 0))
+		want, why := "mapped: ", ""
+		switch {
+		case rank == w.rank:
+			want = "own memory"
+		case w.rank == 1:
+			want, why = "by messages, since it cannot be mapped: ", "too many open files"
+		}
+		if err != nil || !strings.Contains(text, want) || !strings.Contains(text, why) {
+			return fmt.Errorf("%q, %w, want %q, %q", text, err, want, why)
+		}
+	}
+	d, next := w.Default(), s.At((w.rank+1)%w.size, 0)
+	got := make([]byte, 3)
+	if err := errors.Join(d.Put(next, []byte("abc")), d.Get(got, next), w.barrier()); err != nil || string(got) != "abc" || string(s.Bytes()[:3]) != "abc" {
+		return fmt.Errorf("%q, %w", got, err)
+	}
+	return s.Free()
+}
+
+// stopped has rank 1 stop when it is about to have the kernel copy into memory of rank 0, which takes it for lost, and closes the memory: when it is continued it writes nothing there.
+func stopped(w *World, _ int) error {
+	b := make([]byte, 1<<20)
+	r, err := w.Register(b)
+	if err != nil {
+		return err
+	}
+	at, err := w.tell(r.Ref(0))
+	if err != nil {
+		return err
+	}
+	if w.rank == 1 {
+		return errors.Join(w.Default().Put(at, bytes.Repeat([]byte{1}, len(b))), errors.New("it was not stopped, or not ended"))
+	}
+	for w.peers[1].lost.Load() == nil {
+		marcel.Sleep(time.Millisecond)
+	}
+	pid := int(w.peers[1].pid)
+	if err := r.Close(); err != nil {
+		return err
+	}
+	_ = syscall.Kill(pid, syscall.SIGCONT) // it may be gone
+	for began := time.Now(); time.Since(began) < 100*time.Millisecond && bytes.Equal(b, make([]byte, len(b))); {
+		marcel.Sleep(time.Millisecond)
+	}
+	if !bytes.Equal(b, make([]byte, len(b))) {
+		return errors.New("a process that was taken for lost has written into memory that was closed")
+	}
+	fmt.Println("survived")
+	_ = w.s.Close() // of the process that was lost
+	os.Exit(0)
+	return nil
+}
+
+// TestStopped: memory is closed though a process that is taken for lost is inside of a copy.
+func TestStopped(t *testing.T) {
+	out := &lines{}
+	to := func(int) io.Writer { return out }
+	j, err := launch.Start(launch.Spec{N: 2, Driver: "shm", Heartbeat: 300 * time.Millisecond, Stdout: to, Stderr: to, Grace: 30 * time.Second, Env: []string{modeVariable + "=stopped inside 0"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(j.Kill)
+	if err := j.Wait(); err == nil || !strings.Contains(err.Error(), "signal 9") || !strings.Contains(out.String(), "survived") {
+		t.Errorf("%v\n%s", err, out)
 	}
 }
 
@@ -162,10 +260,10 @@ func conform(w *World, rounds int) error {
 		if err != nil {
 			return err
 		}
-		if err := everyForm(d, next, nil, w.rank); err != nil {
+		if err := everyForm(d, next, nil, w.rank, rounds > 200); err != nil {
 			return err
 		}
-		if err := atomicsOf(d, next.Add(7), rand.Uint64, nil); !errors.Is(err, ErrAlign) && at != r.Ref(0) {
+		if err := atomicsOf(d, next.Add(7), 1, rand.Uint64, nil); !errors.Is(err, ErrAlign) && at != r.Ref(0) {
 			return fmt.Errorf("not aligned: %w", err)
 		}
 	}

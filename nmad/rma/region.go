@@ -19,6 +19,7 @@ type region struct {
 	live *atomic.Uint64 // of one that others map when they first use it: its word in the owner's page, the key until it is closed; nil: it is not asked
 	at   uint64         // its address in the owner, for the kernel's copies; 0: it goes by messages
 	mem  *mapped.Memory // nil: it was not mapped, or not here
+	why  error          // why it could not be mapped; nil: it was, or was not tried
 
 	// Of the own ones.
 	card   mapped.Card  // zero: others do not map it when they first use it
@@ -103,6 +104,8 @@ type Region struct {
 	index uint32
 	r     *region
 	bytes []byte
+
+	unsafe atomic.Bool // Close has failed
 }
 
 // Make makes memory of bytes bytes, zero all of them. Other processes of the host map it when they first use a Ref to it, and then reach it by loads and stores; those of other hosts by messages.
@@ -179,17 +182,20 @@ func (g *Region) Ref(offset uint64) Ref {
 	return Ref{g.r.key, offset, uint32(g.w.rank), g.index}
 }
 
-// Close takes the memory back: from then on its Refs are an ErrKey everywhere. It waits until what others have under way in it is over: no process writes there when it returns.
-// Calling it again does nothing.
+// Close takes the memory back: from then on its Refs are an ErrKey everywhere. It waits until what others have under way in it is over: no process writes there when it returns nil. A process of the host that was taken for lost (Config.Heartbeat of nmad) while it is inside a copy of the kernel, perhaps since it is
+// stopped, would write when it goes on: it is ended, by SIGKILL, after a second. Where that is forbidden the memory stays pinned, and the error, a *nmad.PeerError, names the rank: Close can be called again. Else calling it again does nothing.
 func (g *Region) Close() error {
 	if g == nil || g.r == nil {
 		return fmt.Errorf("rma: close a region: %w: there is none", ErrRef)
 	}
-	if g.r.closed.Swap(true) {
+	if g.r.closed.Swap(true) && !g.unsafe.Swap(false) {
 		return nil
 	}
 	w := g.w
-	w.retire(g.index, g.r)
+	if err := w.retire(g.index, g.r); err != nil {
+		g.unsafe.Store(true)
+		return fmt.Errorf("rma: close a region of %d B: %w", g.r.size, err)
+	}
 	w.mu.Lock()
 	w.vacate(g.index) // only now: the index is free
 	w.used.regions--

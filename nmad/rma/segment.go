@@ -15,8 +15,11 @@ type Segment struct {
 	freed atomic.Bool
 }
 
+// taken is the index of a segment where there is none.
+const taken = 1<<32 - 1
+
 // Alloc makes a Segment with a part of bytes bytes at each process, zero all of them; the system provides memory as it is touched. It is collective: all processes of the job call it with the same number, and it returns once all of them have. The collective calls (Open, Alloc, Segment.Free,
-// Close) come in the same order at all processes; where several threads of a process make them, the program sees to that. ErrSize: the sizes differ, a process has no memory of that size, or MaxRegions are open; then at all of them. An error that names a lost process may come at some of them only.
+// Close) come in the same order at all processes; where several threads of a process make them, the program sees to that. ErrSize: the sizes differ, a process has no memory of that size, or MaxRegions are open; then at all of them. A part that a process of the host cannot map, for want of descriptors or of address space, it reaches by messages: Domain.Explain says so. An error that names a lost process may come at some of them only.
 func (w *World) Alloc(bytes int) (*Segment, error) {
 	w.collect.Lock()
 	defer w.collect.Unlock()
@@ -38,12 +41,12 @@ func (w *World) alloc(bytes int) (s *Segment, err error) {
 			_ = mem.Vacate()
 		}
 	}()
-	r, lost := w.agree(record{failed: err != nil, low: size, high: size}, func(r *record) {
+	r, lost := w.agree(record{failed: w.failing(err), low: size, high: size}, func(r *record) {
 		w.mu.Lock()
 		defer w.mu.Unlock()
 		ok := false
 		if r.index, ok = w.free(0); !ok {
-			r.failed = true
+			r.index = taken
 		}
 		r.key = newKey()
 	})
@@ -52,8 +55,10 @@ func (w *World) alloc(bytes int) (s *Segment, err error) {
 		return nil, errors.Join(err, lost)
 	case r.low != r.high:
 		return nil, fmt.Errorf("%w: the processes ask for %d to %d B: give all the same", ErrSize, r.low, r.high)
-	case r.failed:
-		return nil, fmt.Errorf("%w: another process has no memory of that size, or %d segments are open, which is the limit", ErrSize, MaxRegions)
+	case r.failed != 0:
+		return nil, fmt.Errorf("%w: rank %d has no memory of that size", ErrSize, r.failed-1)
+	case r.index == taken:
+		return nil, fmt.Errorf("%w: %d segments are open, which is the limit", ErrSize, MaxRegions)
 	}
 	s = &Segment{w: w, index: r.index, key: r.key, own: &region{base: baseOf(mem.Bytes()), size: size, key: r.key, mem: mem}}
 	cards, lost := w.exchange(mem.Card())
@@ -66,16 +71,18 @@ func (w *World) alloc(bytes int) (s *Segment, err error) {
 		if w.peers[rank].page == nil || cards[i].Size != size {
 			continue
 		}
-		if m, err := cards[i].Open("memory", true); err == nil {
-			w.peers[rank].set(s.index, &region{base: baseOf(m.Bytes()), size: size, key: r.key, mem: m})
+		x := &region{size: size, key: r.key}
+		if x.mem, x.why = cards[i].Open("memory", true); x.why == nil {
+			x.base = baseOf(x.mem.Bytes())
 			w.used.mapped += size
 		}
+		w.peers[rank].set(s.index, x)
 	}
 	w.peers[w.rank].set(s.index, s.own)
 	w.used.segments++
 	w.used.bytes += size
 	w.mu.Unlock()
-	if _, err := w.agree(record{failed: lost != nil}, nil); err != nil || lost != nil {
+	if _, err := w.agree(record{failed: w.failing(lost)}, nil); err != nil || lost != nil {
 		s.release()
 		return nil, errors.Join(lost, err)
 	}
@@ -134,7 +141,7 @@ func (s *Segment) release() {
 	w := s.w
 	s.freed.Store(true)
 	s.own.closed.Store(true)
-	w.retire(s.index, s.own)
+	_ = w.retire(s.index, s.own) // the kernel does not copy in it
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for rank := range w.peers {

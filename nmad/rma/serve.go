@@ -1,7 +1,6 @@
 package rma
 
 import (
-	"context"
 	"errors"
 	"sync/atomic"
 
@@ -36,16 +35,19 @@ func (w *World) tagged(number int, tag uint64) nmad.Match {
 // serve posts the receives of requests. From then on the engine answers them.
 func (w *World) serve() error {
 	w.slots = make([]slot, slots)
+	var err error
 	for i := range w.slots {
 		s := &w.slots[i]
 		s.w = w
 		s.op = nmad.Op{Kind: nmad.OpRecv, Match: w.context(contextRequests), Buf: s.buf[:], Done: s.came}
-		if err := s.post(); err != nil {
+		if err == nil {
+			err = s.post()
+		}
+		if err != nil {
 			s.over.Store(true)
-			return err
 		}
 	}
-	return nil
+	return err
 }
 
 func (s *slot) post() error {
@@ -87,10 +89,8 @@ func (w *World) end() error {
 			if s.posting.cancel(&s.request, func() bool { return true }) {
 				s.goOn()
 			}
-			if !s.over.Load() && !w.engine.PollUntil(met) {
-				if err := w.served.wait(context.Background(), w.engine, met); err != nil {
-					return err
-				}
+			if err := w.await(&w.served, met); err != nil {
+				return err
 			}
 		}
 	}
@@ -108,13 +108,19 @@ func (w *World) handle(rank int, b []byte) {
 		w.signalled.ring()
 		return
 	}
+	if q.ask == askBreak {
+		w.hearBreak(rank, &q)
+		return
+	}
 	a := w.peers[rank].desk.take(w, rank)
 	if a == nil {
 		return
 	}
 	w.answered.meet()
 	a.number, a.reply = q.number, reply{}
-	a.reply.status = a.borrow(&q)
+	if a.reply.status = a.borrow(&q); a.reply.status != statusDone {
+		a.giveBack() // now: the data of a long put that is refused may never come
+	}
 	if q.ask == askLong {
 		a.receive(&q)
 		return

@@ -26,8 +26,8 @@ const (
 	LastContext     = FirstContext + 4 // and of the others: a process that opens the next one may meet one that has not left the last one
 )
 
-// opened counts the Worlds that a session has had in its contexts.
-var opened sync.Map
+// histories are of the Worlds that sessions have had, by place.
+var histories sync.Map
 
 // place is where a session has Worlds, one after the other: in the contexts from first on.
 type place struct {
@@ -35,14 +35,27 @@ type place struct {
 	first   int
 }
 
-// generation is the number of the next World there.
-func generation(s *nmad.Session, first int) uint32 {
-	key := place{weak.Make(s), first}
-	n, known := opened.LoadOrStore(key, new(atomic.Uint32))
+// history is what a World leaves to the next one in its place.
+type history struct {
+	worlds atomic.Uint32 // how many there were
+	early  atomic.Pointer[early]
+}
+
+// early says that collective calls of a World fail that this process had not begun.
+type early struct {
+	number   uint32 // of the World
+	by, rank int    // lost it
+}
+
+// remember gives the World its number.
+func (w *World) remember() {
+	key := place{weak.Make(w.s), w.first}
+	h, known := histories.LoadOrStore(key, new(history))
 	if !known {
-		runtime.AddCleanup(s, func(key place) { opened.Delete(key) }, key)
+		runtime.AddCleanup(w.s, func(key place) { histories.Delete(key) }, key)
 	}
-	return n.(*atomic.Uint32).Add(1)
+	w.history = h.(*history)
+	w.number = w.history.worlds.Add(1)
 }
 
 // World is the memory that the processes of a job let each other reach. Safe for concurrent use, but for the collective calls; see Alloc.
@@ -71,7 +84,11 @@ type World struct {
 
 	answered meeting // of what answers requests of others with fences and flushes of this process
 
-	intact context.Context         // done once another process was lost; the cause says how
+	history *history // of the place
+	number  uint32   // of the World there, from 1
+
+	told   atomic.Bool             // the others know that intact is done
+	intact context.Context         // done once this process has lost another one, or hears that one has; the cause says how
 	broken context.CancelCauseFunc // ends intact
 	losses atomic.Int32            // other processes that were lost
 	last   atomic.Pointer[error]   // how the last one was; nil: some live
@@ -93,6 +110,7 @@ type peer struct {
 	lost  atomic.Pointer[error] // why nothing works with it any more; nil: it lives
 	page  *page                 // nil: it is not mapped
 	pid   uint32                // of one whose page is mapped
+	why   error                 // why it is not
 	_     [96]byte
 	waker waker
 
@@ -101,18 +119,21 @@ type peer struct {
 	underway atomic.Int32  // requests of this process that have no answer yet
 	desk     desk          // what this process answers
 	learning marcel.Mutex  // one thread asks how memory is reached
+	held     atomic.Int32  // 1 + a descriptor of the process, which may have the kernel copy in memory of this one; 0: none; below: it may not
 	kernel   atomic.Int32  // whether the kernel copies between the two: kernelUnknown, kernelCopies, kernelRefuses
 	_        [64]byte
 }
 
 // options are what tests change.
 type options struct {
-	apart   bool // no memory of others is mapped
-	refuses bool // the kernel does not copy
+	apart   bool   // no memory of others is mapped
+	refuses bool   // the kernel does not copy
+	starved bool   // there is no memory for the page
+	inside  func() // is called by those that are about to have the kernel copy
 }
 
 // Open makes the World of a session. All processes of the job call it, in the same order as their other collective calls (Alloc, Segment.Free, World.Close); it returns once all of them have. A session has one at a time.
-// It opens the contexts FirstContext to LastContext of the job's domain, and fails with nmad.ErrConfig if one of them is open already. It waits as nmad does: for the calling thread only.
+// It opens the contexts FirstContext to LastContext of the job's domain, and fails with nmad.ErrConfig if one of them is open already. If it fails at one process, for want of memory or of a context, it fails at all the others with ErrElsewhere, unless it is the context of the collective calls that is open there already. It waits as nmad does: for the calling thread only.
 func Open(s *nmad.Session) (*World, error) { return open(s, options{}) }
 
 // Contexts is how many contexts a World takes.
@@ -139,41 +160,63 @@ func openAmong(s *nmad.Session, o options, first int, ranks []int) (*World, erro
 	if w.index < 0 {
 		return nil, fmt.Errorf("rma: open: %w: the own rank %d is not among %v", nmad.ErrConfig, w.rank, ranks)
 	}
+	if w.another() {
+		return nil, fmt.Errorf("rma: open: %w: a World of this session is open in these contexts: close it first", nmad.ErrConfig)
+	}
 	w.own = w.newDomain(nmad.Shared)
 	w.intact, w.broken = context.WithCancelCause(context.Background())
-	mem, err := makeMemory(worldBytes)
-	if err != nil {
-		return nil, fmt.Errorf("rma: open: %w", err)
+	size := uint64(worldBytes)
+	if o.starved {
+		size = MaxBytes + 1
 	}
+	mem, err := makeMemory(size)
 	defer mem.Hide()
-	card, own := mem.Card(), pageIn(mem)
-	own.word(markAt).Store(newKey())
-	w.peers[w.rank].page = own
-	if len(w.members) == 1 {
-		worlds.Store(w, true)
-		return w, nil
+	card := mapped.Card{}
+	if err == nil {
+		own := pageIn(mem)
+		card = mem.Card()
+		own.word(markAt).Store(newKey())
+		w.peers[w.rank].page = own
 	}
-	if err := w.join(); err != nil {
-		return nil, fmt.Errorf("rma: open: %w", err)
-	}
-	if w.sharesMemory() && !o.apart {
-		for _, rank := range w.members {
-			if rank != w.rank && s.HostOf(rank) == s.HostOf(w.rank) {
-				w.near = append(w.near, rank)
-			}
+	if len(w.members) > 1 {
+		if err = errors.Join(err, w.join()); w.control != nil { // else there is no way to tell the others
+			err = w.enter(card, err)
 		}
-	} else {
-		card = mapped.Card{}
-	}
-	if err := w.meet(card); err != nil {
-		if w.intact.Err() != nil {
-			w.farewell()
+		if err != nil {
+			w.leave()
 		}
-		w.leave()
+	}
+	if err != nil {
 		return nil, fmt.Errorf("rma: open: %w", err)
 	}
 	worlds.Store(w, true)
 	return w, nil
+}
+
+// another says that there is one of the same session and contexts.
+func (w *World) another() (is bool) {
+	worlds.Range(func(key, _ any) bool {
+		o := key.(*World)
+		is = o.s == w.s && o.first == w.first && len(o.members) > 1 && len(w.members) > 1
+		return !is
+	})
+	return is
+}
+
+// enter has the processes meet, or hear that one of them, this one if failed is not nil, has no part in the World.
+func (w *World) enter(own mapped.Card, failed error) error {
+	if w.sharesMemory() && !w.options.apart {
+		for _, rank := range w.members {
+			if rank != w.rank && w.s.HostOf(rank) == w.s.HostOf(w.rank) {
+				w.near = append(w.near, rank)
+			}
+		}
+	}
+	err := w.meet(own, failed)
+	if err != nil && w.intact.Err() != nil {
+		w.farewell()
+	}
+	return err
 }
 
 // sharesMemory says whether messages between the processes of a host go through memory that these share: then other memory can be shared, too.
@@ -186,18 +229,17 @@ func (w *World) sharesMemory() bool {
 	return true
 }
 
-// join opens the contexts.
-func (w *World) join() error {
-	for number := FirstContext; number <= contextControl; number++ {
-		if number == contextControl {
-			number += int(generation(w.s, w.first) % 2)
+// join opens the contexts; also if it fails control is there, if it can be opened.
+func (w *World) join() (err error) {
+	w.contexts = make([]*nmad.Context, contextControl-FirstContext+1)
+	for i := range w.contexts {
+		number := w.first + i
+		if i == contextControl-FirstContext {
+			w.remember()
+			number += int(w.number % 2)
 		}
-		c, err := w.s.OpenContext(w.first+number-FirstContext, w.members...)
-		if err != nil {
-			w.leave()
-			return err
-		}
-		w.contexts = append(w.contexts, c)
+		c, failed := w.s.OpenContext(number, w.members...)
+		w.contexts[i], err = c, errors.Join(err, failed)
 	}
 	w.control = w.contexts[contextControl-FirstContext]
 	w.stop = w.s.Monitor(nmad.GateEnded, w.ended)
@@ -206,7 +248,13 @@ func (w *World) join() error {
 			w.ended(nmad.Event{Gate: g})
 		}
 	}
-	return w.serve()
+	if err == nil {
+		err = w.serve()
+	}
+	if e := w.history.early.Load(); e != nil && e.number == w.number {
+		w.broken(lostElsewhere(e.by, e.rank))
+	}
+	return err
 }
 
 // leave closes what join has opened.
@@ -228,8 +276,12 @@ func (w *World) vacatePages() {
 		if p := w.peers[rank].page; p != nil && rank != w.rank {
 			_ = p.m.Vacate()
 		}
+		w.peers[rank].relinquish()
 	}
 	own := w.peers[w.rank].page
+	if own == nil { // there was no memory for it
+		return
+	}
 	for i := range hazards {
 		for own.hazard(i).Load() != 0 {
 			marcel.Yield()
@@ -259,16 +311,17 @@ func (w *World) ended(e nmad.Event) {
 	w.room.ring()
 }
 
-// meet has the processes of each host map each other's pages.
-func (w *World) meet(own mapped.Card) error {
+// meet has the processes of each host map each other's pages, unless one has failed.
+func (w *World) meet(own mapped.Card, failed error) error {
 	cards, err := w.exchange(own)
+	err = errors.Join(failed, err)
 	mapped := []int{}
 	for i, rank := range w.near {
-		if cards[i].Size != worldBytes {
-			continue
-		}
-		if m, failed := cards[i].Open("memory", true); failed == nil {
-			w.peers[rank].page, w.peers[rank].pid = pageIn(m), cards[i].PID
+		p := &w.peers[rank]
+		if m, no := cards[i].Open("memory", true); no != nil {
+			p.why = no
+		} else if cards[i].Size == worldBytes {
+			p.page, p.pid = pageIn(m), cards[i].PID
 			mapped = append(mapped, rank)
 		}
 	}
@@ -276,11 +329,11 @@ func (w *World) meet(own mapped.Card) error {
 	w.mu.Lock()
 	w.used.mapped += uint64(len(mapped)) * worldBytes
 	w.mu.Unlock()
-	r, failed := w.agree(record{failed: err != nil}, nil)
-	if r.failed && err == nil && failed == nil {
-		failed = fmt.Errorf("%w: another process lacks memory", ErrSize)
+	r, lost := w.agree(record{failed: w.failing(err)}, nil)
+	if r.failed != 0 && err == nil && lost == nil {
+		err = fmt.Errorf("%w: rank %d", ErrElsewhere, r.failed-1)
 	}
-	return errors.Join(err, failed)
+	return errors.Join(err, lost)
 }
 
 // Rank returns the rank of this process, 0 to Size-1.
@@ -332,12 +385,7 @@ func (w *World) quiet() error {
 		}
 		return true
 	}
-	for !met() && !w.engine.PollUntil(met) {
-		if err := w.room.wait(context.Background(), w.engine, met); err != nil {
-			return err
-		}
-	}
-	return nil
+	return w.await(&w.room, met)
 }
 
 // Close ends the World, at all processes: it waits until the operations of this process are remotely complete, and for the other processes; when it returns no process writes into memory of this one any more. All memory that is open is
@@ -351,6 +399,9 @@ func (w *World) Close() error {
 	w.closing.Store(true)
 	err := w.quiet()
 	if len(w.members) > 1 {
+		if w.intact.Err() != nil {
+			w.spread(context.Cause(w.intact)) // others may be in a call before
+		}
 		w.calls = lastCall
 		_, failed := w.combine(context.Background(), record{}, nil)
 		err = errors.Join(err, failed)
@@ -374,7 +425,7 @@ func (w *World) Close() error {
 	}
 	w.mu.Unlock()
 	for index, x := range own {
-		w.retire(index, x)
+		err = errors.Join(err, w.retire(index, x))
 	}
 	if len(w.members) > 1 {
 		w.leave()

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/pm2-go/pm2/nmad"
+	"github.com/pm2-go/pm2/nmad/mpi"
 )
 
 // failure is a request that has ended with an error.
@@ -19,6 +20,7 @@ type failure struct {
 	Began, End int64  // in ns since 1970
 	Named      int    // the rank in its PeerError; -1: none
 	Lost       bool   // it is ErrPeerLost
+	Elsewhere  bool   // it says that a collective operation has failed at another rank
 	Text       string
 }
 
@@ -110,6 +112,7 @@ func (b *book) failed(what string, peer int, began time.Time, err error) bool {
 	if lost := (*nmad.PeerError)(nil); errors.As(err, &lost) {
 		f.Named = lost.Rank
 	}
+	f.Elsewhere = !f.Lost && (errors.Is(err, mpi.ErrElsewhere) || errors.Is(err, mpi.ErrRevoked))
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if len(b.a.Failures) < 2000 {
@@ -164,11 +167,11 @@ func (b *book) watchLateness() (over func()) {
 	go func() {
 		defer close(gone)
 		const nap = 10 * time.Millisecond
-		for {
+		for ends := false; !ends; { // a nap that is late is noted, also if the round has ended meanwhile
 			began := time.Now()
 			select {
 			case <-done:
-				return
+				ends = true
 			case <-time.After(nap):
 			}
 			if late := time.Since(began) - nap; late > b.a.Late { // only this goroutine touches these

@@ -413,6 +413,7 @@ func (h *active) settle() {
 		}
 	}
 	for began := time.Now(); h.waits.Load() > 0; marcel.Sleep(time.Millisecond) {
+		poll() // what gives them up may not have been handled
 		if time.Since(began) > 30*time.Second {
 			h.b.bad("am: %d functions go on to wait for contexts whose callers have given up, or are lost", h.waits.Load())
 			return

@@ -54,19 +54,27 @@ func (t *traffic) goOn(world *mpi.Comm) {
 	defer stop()
 	left, err := world.Shrink(ctx)
 	if err != nil {
-		t.b.bad("shrink, after %v: %v", time.Since(began), err)
+		t.b.bad("shrink, after %v%s: %v", time.Since(began), starved("", err), err)
 		return
 	}
 	if left.Size() != t.p.Size-1 {
-		t.b.bad("%d ranks are left of %d", left.Size(), t.p.Size)
+		t.b.bad("%d ranks are left of %d (starved?)", left.Size(), t.p.Size) // if others have been lost, and that others are lost is said besides
 	}
 	for i := range 16 {
 		wrong, err := operation(left, i%8, 50, i)
 		if wrong != "" || err != nil {
-			t.b.bad("operation %d without the victim: %s, %v", i, wrong, err)
+			t.b.bad("operation %d without the victim%s: %s, %v", i, starved(wrong, err), wrong, err)
 			return
 		}
 	}
+}
+
+// starved marks what a survivor that was lost for want of processors explains, but for wrong results.
+func starved(wrong string, err error) string {
+	if wrong == "" && (errors.Is(err, nmad.ErrPeerLost) || errors.Is(err, mpi.ErrElsewhere) || errors.Is(err, nmad.ErrExcluded)) {
+		return " (starved?)"
+	}
+	return ""
 }
 
 // operation does one, whose result it knows.

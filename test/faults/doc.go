@@ -1,6 +1,6 @@
 // Package faults runs jobs of real processes, lets one of them come to grief, and looks what the others make of it.
 //
-//	go test ./test/faults                                   thirty rounds
+//	go test ./test/faults                                   ten rounds, 50 with -long
 //	go test ./test/faults -campaign 300 -v -timeout 0       three hundred, and what each of them does
 //	go test ./test/faults -campaign 1 -seed 1234 -v         one round again
 //	go test ./test/faults -campaign 50 -fault kill -v       fifty with one kind of fault
@@ -62,7 +62,7 @@
 //   - Of the job nothing is left: no process, no file in /dev/shm or in the directory for temporary files.
 //
 // A rank that the machine does not let run for half a heartbeat may be taken for lost. Each rank notes how late it is
-// woken; a round in which survivors lose each other and one of them was so late says nothing about nmad, and is counted as void.
+// woken; a round in which survivors lose each other, or something takes too long, and one of them was so late says nothing about nmad, and is counted as void. What else is wrong counts.
 //
 // All decisions come from the seed of the round, which is printed, with the command that repeats it, when something is wrong. What the schedulers
 // of the machine decide is not repeated. A round that does not end within -limit shows the stacks of all ranks, and fails. Each rank says four

@@ -3,6 +3,7 @@ package faults
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -20,6 +21,7 @@ type verdict struct {
 	moved   int
 	lent    int
 	deeds   map[string]int
+	follow  []string        // collective operations that have failed since they had at another rank, where none may
 	lost    bool            // a survivor has lost the victim
 	aborted bool            // the job could not start
 	lates   []time.Duration // by rank: what a sleeper came late at most
@@ -77,25 +79,39 @@ func (r *round) judge() (v verdict) {
 		}
 		v.close = max(v.close, a.Closed)
 		if a.Closed > stretched(p.close()) {
-			bad("rank %d: Close took %v, the bound is %v", rank, a.Closed, p.close())
+			bad("rank %d: Close took %v (starved?), the bound is %v", rank, a.Closed, p.close())
 		}
 		for _, f := range a.Failures {
 			r.judgeFailure(rank, f, notOpen, &v, bad)
 		}
 	}
 	r.judgeExit(bad)
+	cause := slices.ContainsFunc(v.bad, func(text string) bool { return strings.Contains(text, "nothing may be lost (starved?)") })
+	for _, text := range v.follow {
+		if cause {
+			bad("for the loss at another rank (starved?): %s", text)
+		} else {
+			bad("fails since it has elsewhere, where no rank has lost another: %s", text)
+		}
+	}
 	if len(v.bad) > 0 && !r.hung && late > p.Heartbeat/2 {
 		v.void = fmt.Sprintf("rank %d was woken %v late, with a heartbeat of %v", whose, late.Round(time.Millisecond), p.Heartbeat)
 	} else if len(v.bad) > 0 && !r.hung {
 		v.void = r.starved
 	}
-	if v.void != "" {
-		for _, text := range v.bad {
-			if !strings.Contains(text, "starved?") {
-				v.void = "" // that has nothing to do with it
-			}
-		}
+	starved := func(text string) bool { return strings.Contains(text, "starved?") }
+	if slices.ContainsFunc(v.bad, func(text string) bool { return !starved(text) }) {
+		v.void = "" // that has nothing to do with it
 	}
+	slices.SortStableFunc(v.bad, func(a, b string) int { // that first
+		switch x, y := starved(a), starved(b); {
+		case x == y:
+			return 0
+		case y:
+			return -1
+		}
+		return 1
+	})
 	return v
 }
 
@@ -107,6 +123,9 @@ func (r *round) judgeFailure(rank int, f failure, notOpen map[int]bool, v *verdi
 	}
 	switch {
 	case notOpen[f.Named] && f.Lost:
+		return
+	case f.Elsewhere && p.Kind.harmless():
+		v.follow = append(v.follow, text())
 		return
 	case !f.Lost || f.Named < 0:
 		bad("not ErrPeerLost with a name: %s", text())
@@ -142,7 +161,7 @@ func (r *round) judgeFailure(rank int, f failure, notOpen map[int]bool, v *verdi
 	}
 	v.longest[class] = max(v.longest[class], took)
 	if took > stretched(limit) {
-		bad("too late, after %v, the bound is %v: %s", took.Round(time.Millisecond), limit, text())
+		bad("too late (starved?), after %v, the bound is %v: %s", took.Round(time.Millisecond), limit, text())
 	}
 }
 
@@ -152,7 +171,7 @@ func (r *round) judgeOpen(a *account, bad func(string, ...any)) {
 		bad("rank %d cannot open its session (starved?): %s", a.Rank, a.Open)
 	}
 	if a.Opened > stretched(r.plan.open()) {
-		bad("rank %d: Open took %v, the bound is %v", a.Rank, a.Opened, r.plan.open())
+		bad("rank %d: Open took %v (starved?), the bound is %v", a.Rank, a.Opened, r.plan.open())
 	}
 }
 
@@ -160,7 +179,7 @@ func (r *round) judgeOpen(a *account, bad func(string, ...any)) {
 func (r *round) judgeVictim(a *account, bad func(string, ...any)) {
 	p := r.plan
 	if a.Closed > stretched(p.close()+p.after()) {
-		bad("the victim: Close took %v, the bound is %v", a.Closed, p.close()+p.after())
+		bad("the victim: Close took %v (starved?), the bound is %v", a.Closed, p.close()+p.after())
 	}
 	from := r.ended
 	if from.IsZero() {
@@ -173,7 +192,7 @@ func (r *round) judgeVictim(a *account, bad func(string, ...any)) {
 		}
 		took := time.Duration(f.End - max(f.Began, from.UnixNano()))
 		if (p.Kind == stop || p.Kind == outage) && took > stretched(p.after()) {
-			bad("the victim: too late, %v after the end of the fault, the bound is %v: %s with %d: %s", took, p.after(), f.What, f.Peer, f.Text)
+			bad("the victim: too late (starved?), %v after the end of the fault, the bound is %v: %s with %d: %s", took, p.after(), f.What, f.Peer, f.Text)
 		}
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"strings"
 	"time"
 
 	"github.com/pm2-go/pm2/marcel"
@@ -143,13 +144,19 @@ func gather[T any](h *theme, step uint64, give func(peer int) T) []*T {
 	return told
 }
 
-// agreed says whether all that live say yes, this rank included.
+// agreed says whether all that live say yes, this rank included. They say it twice: a victim whose links break one by one says no to some only, and these tell the others. What it says the second time to a rank it has
+// said to it before, or heard of one that tells all.
 func (h *theme) agreed(step uint64, yes bool) bool {
-	for _, other := range gather(h, step, func(int) bool { return yes }) {
-		yes = yes && (other == nil || *other)
+	for _, s := range []uint64{step, step | repeated} {
+		for _, other := range gather(h, s, func(int) bool { return yes }) {
+			yes = yes && (other == nil || *other)
+		}
 	}
 	return yes
 }
+
+// repeated is of a step: it is said a second time.
+const repeated = 1 << 6
 
 // patience is how long what has been sent takes to come at most, in the absence of faults, before that is wrong.
 const patience = 20 * time.Second
@@ -191,6 +198,9 @@ func (h *theme) unexplained(err error) bool {
 func (h *theme) collective(what string, began time.Time, err error) bool {
 	if err != nil && h.p.scarce() && !h.unexplained(err) && !errors.Is(err, nmad.ErrPeerLost) {
 		return true
+	}
+	if err != nil && h.p.Kind == cut && strings.Contains(err.Error(), "which takes part in the collective calls, says so") {
+		return true // the victim has lost that one, or that one the victim
 	}
 	return h.failed(what, h.p.Victim, began, err)
 }

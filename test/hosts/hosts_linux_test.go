@@ -126,14 +126,14 @@ func choice() error {
 	return s.Close()
 }
 
-// demo builds the launcher once.
+// demo builds the launchers once; mpiexec is beside demo.
 func demo(t *testing.T) string {
 	t.Helper()
-	path := filepath.Join(t.TempDir(), "demo")
-	if out, err := exec.Command("go", "build", "-o", path, "../../cmd/demo").CombinedOutput(); err != nil {
-		t.Fatalf("build the launcher: %v: %s", err, out)
+	dir := t.TempDir()
+	if out, err := exec.Command("go", "build", "-o", dir+"/", "../../cmd/demo", "../../cmd/mpiexec").CombinedOutput(); err != nil {
+		t.Fatalf("build the launchers: %v: %s", err, out)
 	}
-	return path
+	return filepath.Join(dir, "demo")
 }
 
 // job is the command line that launches this test program on both hosts, two
@@ -201,6 +201,35 @@ func TestHosts(t *testing.T) {
 		want := []string{"[0] rank 0 of 4", "[1] rank 1 of 4", "[2] rank 2 of 4", "[3] rank 3 of 4"}
 		if status != 0 || !slices.Equal(lines, want) {
 			t.Errorf("status %d, stdout %q, stderr %q", status, out, errs)
+		}
+	})
+
+	t.Run("mpiexec", func(t *testing.T) {
+		words := []string{filepath.Join(filepath.Dir(d), "mpiexec"), "-l", "-hosts", p.addrs[0] + "," + p.addrs[1], "-ppn", "2", "-launcher-exec", p.rsh, "-genvlist", "MINE",
+			"-n", "1", os.Args[0], "ring", ":", "-n", "3", os.Args[0], "ring"}
+		status, out, errs := run(t, p.on(0, words...))
+		for rank := range 4 {
+			if want := fmt.Sprintf("[%d] rank %d of 4\n", rank, rank); !strings.Contains(out, want) || status != 0 {
+				t.Errorf("status %d, stdout %q lacks %q, stderr %q", status, out, want, errs)
+			}
+		}
+		words = append(words[:10:10], "-genv", "YOURS", "it's", "-n", "3", os.Args[0], "tell", "MINE", "YOURS", "MORE", ":", "-wdir", "/", "-env", "MORE", "m", os.Args[0], "tell", "MINE", "YOURS", "MORE")
+		c := p.on(0, words...)
+		c.Dir = t.TempDir()
+		c.Env = append(os.Environ(), "MINE=a b")
+		status, out, errs = run(t, c)
+		for rank := range 4 {
+			want := fmt.Sprintf("[%d] a b it's  %s\n", rank, c.Dir)
+			if rank == 3 {
+				want = "[3] a b it's m /\n"
+			}
+			if !strings.Contains(out, want) || status != 0 {
+				t.Errorf("status %d, stdout %q lacks %q, stderr %q", status, out, want, errs)
+			}
+		}
+		words = append(words[:10:10], "-n", "4", os.Args[0], "fail", "3", "9")
+		if status, _, errs := run(t, p.on(0, words...)); status != 9 || !strings.Contains(errs, ": rank 3 (pid") || !strings.Contains(errs, "ranks 2 to 3 on 10.77.0.2") {
+			t.Errorf("status %d, stderr %q; want 9, the rank and its host", status, errs)
 		}
 	})
 

@@ -14,12 +14,13 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 )
 
 // listed is what the go command says of a package.
 type listed struct {
 	Dir, ImportPath, Export string
-	GoFiles                 []string
+	GoFiles, CgoFiles       []string
 	DepOnly                 bool
 }
 
@@ -27,14 +28,14 @@ type listed struct {
 type loaded struct {
 	listed
 	fset  *token.FileSet
-	files []*ast.File // in the order of GoFiles
+	files []*ast.File // in the order of GoFiles and CgoFiles
 	types *types.Package
 	info  types.Info // Defs and Uses
 }
 
 // load reads the packages that the patterns name, as the go command run in dir understands them.
 func load(dir string, patterns ...string) ([]*loaded, error) {
-	list := exec.Command("go", append([]string{"list", "-export", "-deps", "-json=Dir,ImportPath,Export,GoFiles,DepOnly"}, patterns...)...)
+	list := exec.Command("go", append([]string{"list", "-export", "-deps", "-json=Dir,ImportPath,Export,GoFiles,CgoFiles,DepOnly"}, patterns...)...)
 	list.Dir = dir
 	var complaints bytes.Buffer
 	list.Stderr = &complaints
@@ -67,14 +68,14 @@ func load(dir string, patterns ...string) ([]*loaded, error) {
 }
 
 func (p *loaded) check(theirs types.Importer) (err error) {
-	for _, name := range p.GoFiles {
+	for _, name := range slices.Concat(p.GoFiles, p.CgoFiles) {
 		f, err := parser.ParseFile(p.fset, filepath.Join(p.Dir, name), nil, parser.SkipObjectResolution|parser.ParseComments)
 		if err != nil {
 			return err
 		}
 		p.files = append(p.files, f)
 	}
-	conf := types.Config{Importer: theirs}
+	conf := types.Config{Importer: theirs, FakeImportC: true}
 	p.info = types.Info{Defs: map[*ast.Ident]types.Object{}, Uses: map[*ast.Ident]types.Object{}}
 	p.types, err = conf.Check(p.ImportPath, p.fset, p.files, &p.info)
 	return err

@@ -11,7 +11,7 @@ package flow
 //	   '------------------------------------------------------------------> done
 //
 // Packets of a batch lie in the buffer until the flush at its end: they leave together. A receive that asks
-// for 0 bytes of an announced message is done when its RTR has left the buffer. The rest of a control packet
+// for 0 bytes of an announced message is done when its RTR has left the buffer, or the gate ends. The rest of a control packet
 // may stay in the driver's buffer while this side has no pending request: without credit the peer sends RDV,
 // and this side answers when it posts the receive.
 //

@@ -146,6 +146,8 @@ func (s *scenario) side(x, other *side, verb string, rest []string) (out []strin
 	case "push", "pull": // bytes of announced messages
 		dir := map[string]Direction{"push": Push, "pull": Pull}[verb]
 		return []string{fmt.Sprintf("%d bytes", x.carry(other, n("rail", 0), dir, n("n", 1<<20)))}
+	case "clog": // what is sent last stays in the link's buffer
+		x.clogged = true
 	case "blind": // the other side's memory cannot be read
 		x.blind = true
 	case "hide": // what was exposed

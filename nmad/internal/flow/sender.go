@@ -209,7 +209,11 @@ func (f *Flow) FailSends(err error) {
 	f.tx.gathered.messages = 0
 	f.hold(heldGroup, false)
 	for r := f.tx.leaving.Pop(); r != nil; r = f.tx.leaving.Pop() {
-		f.finish(r, err)
+		if r.Stage == Leaving {
+			f.finish(r, err)
+		} else { // a receive of no bytes: it lacks nothing, whether its sender hears of it or not
+			f.transferred(r, 0)
+		}
 	}
 	for r := f.tx.queue.Pop(); r != nil; r = f.tx.queue.Pop() {
 		f.finish(r, err)

@@ -25,6 +25,7 @@ type side struct {
 	sends   []*Request
 	sent    map[*Request][]byte // what they are of
 	recvs   []*Request
+	clogged bool     // what was sent last stays in the link's buffer
 	blind   bool     // the other side's memory cannot be read
 	hidden  bool     // this side has withdrawn what it has exposed
 	room    int      // packets that may leave; below 0: all
@@ -121,7 +122,7 @@ func (s *side) Emit(p *Packet, _ bool) (bool, error) {
 	return true, nil
 }
 
-func (s *side) Flush() (bool, error)                        { return true, nil }
+func (s *side) Flush() (bool, error)                        { return !s.clogged, nil }
 func (s *side) View([]byte, uint64, uint64) ([]byte, error) { return nil, nil }
 func (s *side) Begin() uint64                               { return s.f.rx.Any().Now() }
 

@@ -23,15 +23,17 @@ const (
 	Float64
 	Complex64
 	Complex128
+	LongDouble  // of C, in 16 bytes; nothing in Go computes with it
+	LongComplex // two of these
 	kinds
 )
 
 var kindNames = [kinds]string{
 	"none", "byte", "packed", "bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64",
-	"float32", "float64", "complex64", "complex128",
+	"float32", "float64", "complex64", "complex128", "long double", "complex long double",
 }
 
-var kindSizes = [kinds]int{0, 1, 1, 1, 1, 2, 4, 8, 1, 2, 4, 8, 4, 8, 8, 16}
+var kindSizes = [kinds]int{0, 1, 1, 1, 1, 2, 4, 8, 1, 2, 4, 8, 4, 8, 8, 16, 16, 32}
 
 // String returns Go's name of the kind.
 func (k Kind) String() string {
@@ -51,11 +53,11 @@ func (k Kind) Size() int {
 
 // word is how many bytes of an element change places when their order is turned round: a complex number is two words.
 func (k Kind) word() int {
-	if k == Complex64 || k == Complex128 {
+	if k == Complex64 || k == Complex128 || k == LongComplex {
 		return k.Size() / 2
 	}
 	return k.Size()
 }
 
-// align is what the address of an element is a multiple of, on the machines that Go knows.
-func (k Kind) align() int { return min(max(k.word(), 1), 8) }
+// align is what the address of an element is a multiple of, on the machines that Go knows; of a long double as C has it there.
+func (k Kind) align() int { return max(k.word(), 1) }

@@ -1,6 +1,7 @@
 package lab
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -63,7 +64,8 @@ const (
 	handlerThreads  = 4
 	echoID          = am.ID(1)
 	endID           = am.ID(2)
-	privateHandlers = 1 // Order.Domains: all are
+	privateHandlers = 1  // Order.Domains: all are
+	defaultMask     = -1 // Order.Count
 )
 
 // MaskRow is the latency of the threads with one mask. Times are nanoseconds.
@@ -117,7 +119,7 @@ func runHandlerMask(ctx context.Context, o Options, s *Sink) error {
 		var entrants []entrant[[][]float64]
 		var all []MaskRow
 		add := func(variant string, mask uint64, private int) {
-			all = append(all, MaskRow{Name: "active message, 8 B", Variant: variant, Mask: maskOf(mask), Better: "lower", Where: placeOf(p) + "; no engine polls"})
+			all = append(all, MaskRow{Name: "active message, 8 B", Variant: variant, Mask: maskOf(cmp.Or(mask, 511)), Better: "lower", Where: placeOf(p) + "; no engine polls"})
 			entrants = append(entrants, entrant[[][]float64]{variant, func() ([][]float64, error) {
 				return handlerTrips(ctx, p, mask, private, o.Iters)
 			}})
@@ -125,6 +127,7 @@ func runHandlerMask(ctx context.Context, o Options, s *Sink) error {
 		for _, mask := range masks {
 			add("shared, one thread polls the first", mask, 0)
 		}
+		add("shared, the default: 511, and the neglected", 0, 0)
 		add("private, each owner polls its own", am.EachPoll, privateHandlers)
 		of, probes, err := takeTurns(ctx, o, s, entrants)
 		if err != nil {
@@ -179,6 +182,9 @@ func drawMasks(s *Sink, all []MaskRow) error {
 func handlerTrips(ctx context.Context, p *duo.Pair, mask uint64, private, iters int) (of [][]float64, err error) {
 	mine, theirs := setups(p, duo.Setup{Driver: p.Network()})
 	o := duo.Order{Kind: kindHandlers, Setup: theirs, Iters: iters, Size: 8, Count: int(maskOf(mask)), Domains: private}
+	if mask == 0 {
+		o.Count = defaultMask
+	}
 	err = p.Do(ctx, o, mine, func(w *duo.World) error {
 		m, err := am.Open(w.Session, am.Config{Mask: am.EachPoll})
 		if err != nil {
@@ -241,8 +247,11 @@ func trips(ctx context.Context, d *am.Domain, to, iters int) ([]float64, error) 
 // handlersOther is rank 1's part.
 func handlersOther(w *duo.World, o *duo.Order) error {
 	mask := uint64(o.Count)
-	if mask == 0 {
+	switch o.Count {
+	case 0:
 		mask = am.EachPoll
+	case defaultMask:
+		mask = 0
 	}
 	m, err := am.Open(w.Session, am.Config{Mask: mask})
 	if err != nil {
@@ -306,6 +315,7 @@ func runGetMask(ctx context.Context, o Options, s *Sink) error {
 				value := maskOf(mask)
 				add("a poll after each", &value, true, mask)
 			}
+			add("a poll after each, the default", nil, true, 0)
 		}
 		all, err := measure(ctx, o, s, variants, "gets take no polls here: the thread polls its own domain of active messages once after each, and 3 others, all idle, as the mask says (0: each time)",
 			"samples are of 10 gets")

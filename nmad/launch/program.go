@@ -1,0 +1,68 @@
+package launch
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+)
+
+// Program is what some ranks of a job run, where not all run the same.
+type Program struct {
+	N    int      // how many ranks
+	Path string   // the program; default Spec.Path
+	Args []string // its arguments, without its name
+	Env  []string // more environment, "NAME=value", after Spec.Env
+	Dir  string   // its working directory; default Spec.Dir
+
+	// Inherit says which variables of our own environment it gets; nil: all. Those of the job, and the settings of Spec, it always
+	// gets.
+	Inherit func(name string) bool
+}
+
+// programs completes Programs: they are of all ranks.
+func (s *Spec) programs() error {
+	if len(s.Programs) == 0 {
+		s.Programs = []Program{{N: s.N, Path: s.Path, Args: s.Args}}
+	}
+	n := 0
+	all := make([]Program, 0, len(s.Programs))
+	for _, p := range s.Programs {
+		if p.N < 1 {
+			return fmt.Errorf("launch: %w: %d processes of %s: give at least 1", ErrSpec, p.N, p.Path)
+		}
+		n += p.N
+		if p.Path == "" {
+			p.Path = s.Path
+		}
+		if p.Dir == "" {
+			p.Dir = s.Dir
+		}
+		if p.Dir != "" {
+			if abs, err := filepath.Abs(p.Dir); err == nil {
+				p.Dir = abs
+			}
+			if info, err := os.Stat(p.Dir); err != nil {
+				return fmt.Errorf("launch: %w: the working directory on %s: %w", ErrSpec, hostName(), err)
+			} else if !info.IsDir() {
+				return fmt.Errorf("launch: %w: the working directory on %s: %s is no directory", ErrSpec, hostName(), p.Dir)
+			}
+		}
+		all = append(all, p)
+	}
+	if n != s.N {
+		return fmt.Errorf("launch: %w: the programs have %d processes, and the job %d", ErrSpec, n, s.N)
+	}
+	s.Programs = all
+	return nil
+}
+
+// program returns what a rank runs, and which of the programs that is.
+func (s *Spec) program(rank int) (p *Program, number int) {
+	for number = range s.Programs {
+		if p = &s.Programs[number]; rank < p.N {
+			break
+		}
+		rank -= p.N
+	}
+	return p, number
+}

@@ -1,0 +1,165 @@
+//go:build cgo && linux
+
+package main
+
+import (
+	"slices"
+
+	"github.com/pm2-go/pm2/nmad/mpi"
+	"github.com/pm2-go/pm2/nmad/mpi/datatype"
+)
+
+const (
+	inPlace         = 1
+	bufferAutomatic = 2
+)
+
+// buffer is elements at an argument, whose count and datatype are in two others.
+func (a *call) buffer(address, count, t int) (mpi.Buffer, *dtype, error) {
+	n, err := a.count(count)
+	if err != nil {
+		return mpi.Buffer{}, nil, err
+	}
+	d, err := ready(a.handle(t))
+	if err != nil {
+		return mpi.Buffer{}, nil, err
+	}
+	b, err := a.elementsAt(address, n, d)
+	return b, d, err
+}
+
+// elementsAt are n elements at an argument.
+func (a *call) elementsAt(i, n int, t *dtype) (mpi.Buffer, error) {
+	base := a.word[i]
+	b := mpi.Buffer{Base: address(at(base)), Count: n, Type: t.t}
+	if n == 0 || t.t.Size() == 0 {
+		b.Base = nil
+		return b, nil
+	}
+	if base == inPlace {
+		return b, wrong(errBuffer, "MPI_IN_PLACE is not for this argument, %d", i+1)
+	}
+	if base == 0 { // displacements are addresses
+		low, _ := t.t.True()
+		if low == 0 {
+			return b, wrong(errBuffer, "argument %d is no address, for %d elements", i+1, n)
+		}
+		b.Base, b.At = address(at(uintptr(low))), -low
+	}
+	return b, nil
+}
+
+// place says that an argument is MPI_IN_PLACE.
+func (a *call) inPlace(i int) bool { return a.word[i] == inPlace }
+
+// equal is n blocks of one length at an argument.
+func (a *call) equal(address, count, t, n int) (mpi.Blocks, *dtype, error) {
+	each, err := a.count(count)
+	if err != nil {
+		return mpi.Blocks{}, nil, err
+	}
+	d, err := ready(a.handle(t))
+	if err != nil {
+		return mpi.Blocks{}, nil, err
+	}
+	b, err := a.elementsAt(address, each*n, d)
+	return mpi.Blocks{Buffer: b, Each: each}, d, err
+}
+
+// varied is n blocks of several lengths at an argument; places below 0: one behind the other.
+func (a *call) varied(address, counts, places, t, n int) (mpi.Blocks, *dtype, error) {
+	var b mpi.Blocks
+	d, err := ready(a.handle(t))
+	if err != nil {
+		return b, nil, err
+	}
+	if b.Counts, err = a.lengths(counts, n); err != nil {
+		return b, nil, err
+	}
+	if places >= 0 {
+		if b.Places, err = a.counts(places, n); err != nil {
+			return b, nil, err
+		}
+	}
+	first, last, at := 0, 0, 0
+	for i, c := range b.Counts {
+		if b.Places != nil {
+			at = b.Places[i]
+		}
+		if c > 0 {
+			first, last = min(first, at), max(last, at+c)
+		}
+		at += c
+	}
+	if last == first {
+		b.Buffer = mpi.Buffer{Type: d.t}
+		for i := range b.Places {
+			b.Places[i] = 0
+		}
+		return b, d, nil
+	}
+	if b.Buffer, err = a.elementsAt(address, last-first, d); err != nil {
+		return b, nil, err
+	}
+	b.At += first * d.t.Extent()
+	for i := range b.Places {
+		if b.Counts[i] == 0 {
+			b.Places[i] = 0
+		} else {
+			b.Places[i] -= first
+		}
+	}
+	return b, d, nil
+}
+
+// lengths are n counts at an argument.
+func (a *call) lengths(i, n int) ([]int, error) {
+	all, err := a.counts(i, n)
+	if err == nil && n > 0 && slices.Min(all) < 0 {
+		err = wrong(errCount, "counts %v", all)
+	}
+	return all, err
+}
+
+// own is n blocks at an argument each of which has a datatype of its own, and begins at a displacement in bytes, as read has these.
+func (a *call) ownTypes(address, counts, places, types, n int, read func(i, n int) ([]int, error)) (mpi.Blocks, error) {
+	b := mpi.Blocks{}
+	hs, err := a.handles(types, n)
+	if err != nil {
+		return b, err
+	}
+	if b.Counts, err = a.lengths(counts, n); err != nil {
+		return b, err
+	}
+	if b.Bytes, err = read(places, n); err != nil {
+		return b, err
+	}
+	if b.Types = make([]*datatype.Type, n); n == 0 {
+		b.Type = datatype.Of(datatype.Byte)
+	}
+	base := a.word[address]
+	for i, h := range hs {
+		t, err := ready(h)
+		if err != nil && (b.Counts[i] > 0 || h == nullType) {
+			return b, err
+		}
+		if err != nil {
+			t = predefinedTypes[0x47]
+		}
+		b.Types[i] = t.t
+		if base == 0 && b.Counts[i] > 0 && t.t.Size() > 0 { // displacements are addresses
+			low, _ := t.t.True()
+			base = uintptr(b.Bytes[i] + low)
+			b.At = -int(base)
+		}
+	}
+	b.Base = datatype.Address(at(base))
+	return b, nil
+}
+
+// copied is the elements of a buffer in memory of its own.
+func copied(b mpi.Buffer) mpi.Buffer {
+	c := datatype.Within(make([]uint64, datatype.Words(b.Count, b.Type)), b.Count, b.Type)
+	datatype.Copy(&c, &b)
+	return c
+}

@@ -1,0 +1,177 @@
+//go:build cgo && linux
+
+package main
+
+import (
+	"sync"
+
+	"github.com/pm2-go/pm2/nmad/mpi"
+)
+
+// buffers is the memory that buffered sends of a communicator, a session, or all others may take. The library has memory of its own for them: of the program's it goes by the size, so that a program that gives too little hears of it here as with another library.
+type buffers struct {
+	mu        sync.Mutex
+	attached  bool      // under mu
+	automatic bool      // as much as is needed; under mu
+	address   uintptr   // under mu
+	size      int       // under mu
+	used      int       // under mu
+	sent      []pending // under mu
+}
+
+// pending is a message that was sent so.
+type pending struct {
+	r    *mpi.Request
+	size int
+}
+
+// overhead is what a message takes besides its data.
+const overhead = 512
+
+// general is that of messages of communicators that have none of their own.
+var general buffers
+
+// buffered sends a message by way of attached memory.
+func (c *comm) buffered(e envelope) error {
+	x := &c.buffers
+	x.mu.Lock()
+	if !x.attached {
+		x.mu.Unlock()
+		x = &general
+		x.mu.Lock()
+	}
+	defer x.mu.Unlock()
+	if e.rank == procNull {
+		return nil
+	}
+	need := e.b.Size() + overhead
+	x.reap()
+	if !x.attached {
+		return wrong(errBuffer, "no buffer is attached (MPI_Buffer_attach)")
+	}
+	if !x.automatic && x.used+need > x.size {
+		return wrong(errBuffer, "%d B and %d B for the message are more than the attached buffer has left, %d of %d", e.b.Size(), overhead, x.size-x.used, x.size)
+	}
+	packed := make([]byte, e.b.Size())
+	e.b.Pack(0, packed)
+	b, err := mpi.On(packed)
+	if err != nil {
+		return err
+	}
+	x.sent = append(x.sent, pending{c.m.Isend(b, e.rank, e.tag), need})
+	x.used += need
+	return nil
+}
+
+// reap forgets what has left. Under mu.
+func (x *buffers) reap() {
+	left := x.sent[:0]
+	for _, p := range x.sent {
+		if over, _, _ := p.r.Test(); over {
+			x.used -= p.size
+		} else {
+			left = append(left, p)
+		}
+	}
+	clear(x.sent[len(left):])
+	x.sent = left
+}
+
+// attach gives memory.
+func (a *call) attach(x *buffers, address, size int) error {
+	n, err := a.count(size)
+	if err != nil {
+		return err
+	}
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if x.attached {
+		return wrong(errBuffer, "a buffer is attached: detach it first")
+	}
+	x.attached, x.automatic, x.address, x.size = true, a.word[address] == bufferAutomatic, a.word[address], n
+	return nil
+}
+
+// flush waits until all has left.
+func (x *buffers) flush() (err error) {
+	x.mu.Lock()
+	all := append([]pending(nil), x.sent...)
+	x.mu.Unlock()
+	for _, p := range all {
+		if _, e := p.r.Wait(); err == nil {
+			err = e
+		}
+	}
+	x.mu.Lock()
+	x.reap()
+	x.mu.Unlock()
+	return err
+}
+
+// detach takes memory back, once all has left.
+func (a *call) detach(x *buffers, address, size int) error {
+	if err := x.flush(); err != nil {
+		return err
+	}
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if !x.attached {
+		if err := a.setPtr(address, 0); err != nil {
+			return err
+		}
+		return a.setCount(size, 0)
+	}
+	at, n := x.address, x.size
+	if x.automatic {
+		n = 0
+	}
+	x.attached, x.automatic, x.address, x.size = false, false, 0, 0
+	if err := a.setPtr(address, at); err != nil {
+		return err
+	}
+	return a.setCount(size, n)
+}
+
+// iflush begins a flush.
+func (a *call) iflush(c *comm, x *buffers, i int) error {
+	r := mpi.NewRequest(nil)
+	go func() { r.Complete(mpi.Status{Source: mpi.AnySource, Tag: mpi.AnyTag}, x.flush()) }()
+	return a.setRequest(i, &request{comm: c, r: r, sends: true})
+}
+
+func (a *call) bufferAttach() error { return a.attach(&general, 0, 1) }
+func (a *call) bufferDetach() error { return a.detach(&general, 0, 1) }
+func (a *call) bufferFlush() error  { return general.flush() }
+func (a *call) bufferIflush() error { return a.iflush(nil, &general, 0) }
+
+func (a *call) commAttachBuffer() error {
+	c, err := a.comm(0)
+	if err != nil {
+		return err
+	}
+	return a.attach(&c.buffers, 1, 2)
+}
+
+func (a *call) commDetachBuffer() error {
+	c, err := a.comm(0)
+	if err != nil {
+		return err
+	}
+	return a.detach(&c.buffers, 1, 2)
+}
+
+func (a *call) commFlushBuffer() error {
+	c, err := a.comm(0)
+	if err != nil {
+		return err
+	}
+	return c.buffers.flush()
+}
+
+func (a *call) commIflushBuffer() error {
+	c, err := a.comm(0)
+	if err != nil {
+		return err
+	}
+	return a.iflush(c, &c.buffers, 1)
+}

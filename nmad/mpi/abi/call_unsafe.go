@@ -1,0 +1,300 @@
+//go:build cgo && linux
+
+package main
+
+import (
+	"math"
+	"sync/atomic"
+	"unsafe"
+
+	"github.com/pm2-go/pm2/nmad/mpi/datatype"
+)
+
+// call is a call of a function of MPI, as front/call.h has it; it lies in the caller's stack. Each of its methods that has a name of table.txt is the function; the others read arguments, and write results.
+type call struct {
+	function int32
+	wide     int32 // 1: counts and displacements have 64 bits
+	object   handle
+	handler  uintptr
+	word     [16]uintptr
+}
+
+// pointer is an address of the program's memory; nil: there is none.
+type pointer = unsafe.Pointer
+
+// cached is a communicator whose rank and size C answers itself.
+type cached struct {
+	handle     uintptr
+	rank, size int32
+}
+
+// shared is what C's side knows of the state of MPI; see front/call.h.
+type shared struct {
+	initialized, finalized int32
+	world                  cached
+	comms                  [1024]cached
+}
+
+// ptr is an argument that is an address.
+func (a *call) ptr(i int) pointer { return *(*pointer)(pointer(&a.word[i])) }
+
+// int is an argument that is a number.
+func (a *call) int(i int) int { return int(a.word[i]) }
+
+// out is an argument that is the address of a result.
+func (a *call) out(i int) (pointer, error) {
+	if a.word[i] == 0 {
+		return nil, wrong(errArg, "argument %d, where a result goes, is no address", i+1)
+	}
+	return a.ptr(i), nil
+}
+
+// setInt writes a result.
+func (a *call) setInt(i, v int) error {
+	p, err := a.out(i)
+	if err == nil {
+		*(*int32)(p) = int32(v)
+	}
+	return err
+}
+
+// setFlag writes whether.
+func (a *call) setFlag(i int, v bool) error {
+	if v {
+		return a.setInt(i, 1)
+	}
+	return a.setInt(i, 0)
+}
+
+// setCount writes a count; one that does not fit is undefined.
+func (a *call) setCount(i, v int) error {
+	if a.wide != 0 {
+		return a.setAint(i, v)
+	}
+	if v > math.MaxInt32 || v < math.MinInt32 {
+		v = undefined
+	}
+	return a.setInt(i, v)
+}
+
+// setAint writes a result of 64 bits.
+func (a *call) setAint(i, v int) error {
+	p, err := a.out(i)
+	if err == nil {
+		*(*int64)(p) = int64(v)
+	}
+	return err
+}
+
+// setHandle writes a handle.
+func (a *call) setHandle(i int, h handle) error {
+	p, err := a.out(i)
+	if err == nil {
+		*(*handle)(p) = h
+	}
+	return err
+}
+
+// setPtr writes an address.
+func (a *call) setPtr(i int, v uintptr) error { return a.setHandle(i, handle(v)) }
+
+// handle is an argument that is a handle.
+func (a *call) handle(i int) handle { return handle(a.word[i]) }
+
+// handleAt is the handle at the address in an argument.
+func (a *call) handleAt(i int) (handle, error) {
+	p, err := a.out(i)
+	if err != nil {
+		return 0, err
+	}
+	return *(*handle)(p), nil
+}
+
+// some says why n elements cannot be at the address of an argument.
+func (a *call) some(i, n int) error {
+	switch {
+	case n < 0:
+		return wrong(errArg, "argument %d has %d elements", i+1, n)
+	case n > 0 && a.word[i] == 0:
+		return wrong(errArg, "argument %d, of %d elements, is no address", i+1, n)
+	}
+	return nil
+}
+
+// handles are those at an argument, in the program's memory.
+func (a *call) handles(i, n int) ([]handle, error) {
+	if err := a.some(i, n); err != nil || n == 0 {
+		return nil, err
+	}
+	return unsafe.Slice((*handle)(a.ptr(i)), n), nil
+}
+
+// narrow are ints at an argument, in the program's memory.
+func (a *call) narrow(i, n int) ([]int32, error) {
+	if err := a.some(i, n); err != nil || n == 0 {
+		return nil, err
+	}
+	return unsafe.Slice((*int32)(a.ptr(i)), n), nil
+}
+
+// ints are ints at an argument.
+func (a *call) ints(i, n int) ([]int, error) {
+	in, err := a.narrow(i, n)
+	if err != nil {
+		return nil, err
+	}
+	all := make([]int, n)
+	for j, x := range in {
+		all[j] = int(x)
+	}
+	return all, nil
+}
+
+// addresses are numbers of 64 bits at an argument.
+func (a *call) addresses(i, n int) ([]int, error) {
+	if err := a.some(i, n); err != nil {
+		return nil, err
+	}
+	all := make([]int, n)
+	if n > 0 {
+		for j, x := range unsafe.Slice((*int64)(a.ptr(i)), n) {
+			all[j] = int(x)
+		}
+	}
+	return all, nil
+}
+
+// counts are ints, or numbers of 64 bits in the wide form, at an argument.
+func (a *call) counts(i, n int) ([]int, error) {
+	if a.wide != 0 {
+		return a.addresses(i, n)
+	}
+	return a.ints(i, n)
+}
+
+// setInts writes ints.
+func (a *call) setInts(i int, v []int) error {
+	to, err := a.narrow(i, len(v))
+	for j := range to {
+		to[j] = int32(v[j])
+	}
+	return err
+}
+
+// setAddresses writes numbers of 64 bits.
+func (a *call) setAddresses(i int, v []int) error {
+	if err := a.some(i, len(v)); err != nil || len(v) == 0 {
+		return err
+	}
+	to := unsafe.Slice((*int64)(a.ptr(i)), len(v))
+	for j := range to {
+		to[j] = int64(v[j])
+	}
+	return nil
+}
+
+// string is an argument that is a string of C.
+func (a *call) string(i int) (string, error) {
+	if a.word[i] == 0 {
+		return "", wrong(errArg, "argument %d is no string", i+1)
+	}
+	return stringAt(a.ptr(i)), nil
+}
+
+func stringAt(p pointer) string {
+	n := 0
+	for *(*byte)(unsafe.Add(p, n)) != 0 {
+		n++
+	}
+	return string(unsafe.Slice((*byte)(p), n))
+}
+
+// setString writes a string, and as many bytes of it as there are places for, with the zero at its end.
+func (a *call) setString(i int, s string, places int) error {
+	p, err := a.out(i)
+	if err != nil || places < 1 {
+		return err
+	}
+	to := unsafe.Slice((*byte)(p), places)
+	to[copy(to[:places-1], s)] = 0
+	return nil
+}
+
+// setText is setString whose length goes to another argument.
+func (a *call) setText(i, length int, s string, places int) error {
+	s = s[:min(len(s), places-1)]
+	if err := a.setString(i, s, places); err != nil {
+		return err
+	}
+	return a.setInt(length, len(s))
+}
+
+// address is that of the program's memory as datatypes have it.
+func address(p pointer) datatype.Address { return datatype.Address(p) }
+
+// at is the memory at a number.
+func at(n uintptr) pointer { return *(*pointer)(pointer(&n)) }
+
+// memory is n bytes of the program.
+func memory(p pointer, n int) []byte {
+	if n == 0 {
+		return nil
+	}
+	return unsafe.Slice((*byte)(p), n)
+}
+
+// place is the address of memory, as a number.
+func place(b []byte) uintptr { return uintptr(pointer(unsafe.SliceData(b))) }
+
+// number is an address as a number.
+func number(p pointer) uintptr { return uintptr(p) }
+
+// status is MPI_Status.
+type status struct {
+	source, tag, failed int32
+	bytes               [2]int32
+	cancelled           int32
+	_                   [2]int32
+}
+
+// status is an argument that is the address of one; nil: it is ignored.
+func (a *call) status(i int) *status { return (*status)(a.ptr(i)) }
+
+// statuses are n at an argument; nil: they are ignored.
+func (a *call) statuses(i, n int) []status {
+	if a.word[i] == 0 || n <= 0 {
+		return nil
+	}
+	return unsafe.Slice((*status)(a.ptr(i)), n)
+}
+
+func (s *status) setBytes(n int) { *(*[2]int32)(pointer(&s.bytes)) = *(*[2]int32)(pointer(&n)) }
+
+func (s *status) size() (n int) {
+	*(*[2]int32)(pointer(&n)) = s.bytes
+	return n
+}
+
+// state is what C's side knows; nil until the first call.
+var state atomic.Pointer[shared]
+
+// tell has C answer for a communicator.
+func (x *cached) tell(h handle, rank, size int) {
+	atomic.StoreUintptr(&x.handle, 0)
+	atomic.StoreInt32(&x.rank, int32(rank))
+	atomic.StoreInt32(&x.size, int32(size))
+	atomic.StoreUintptr(&x.handle, uintptr(h))
+}
+
+// forget has C ask for a communicator.
+func (x *cached) forget(h handle) { atomic.CompareAndSwapUintptr(&x.handle, uintptr(h), 0) }
+
+// of is where C finds a communicator.
+func (s *shared) of(h handle) *cached { return &s.comms[uintptr(h)&uintptr(len(s.comms)-1)] }
+
+// scratch is a status of C's memory, to be given back by release.
+func scratch() *status {
+	x := (*status)(at(allocate(int(unsafe.Sizeof(status{})))))
+	*x = status{}
+	return x
+}

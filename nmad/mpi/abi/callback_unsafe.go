@@ -1,0 +1,143 @@
+//go:build cgo && linux
+
+package main
+
+/*
+#include <complex.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+// Functions of the program, as the header declares them; handles are numbers here.
+typedef void reduction(void *, void *, int *, uintptr_t *);
+typedef void wide_reduction(void *, void *, int64_t *, uintptr_t *);
+typedef int copying(uintptr_t, int, void *, void *, void *, int *);
+typedef int deleting(uintptr_t, int, void *, void *);
+typedef void handling(uintptr_t *, int *, ...);
+typedef int querying(void *, void *);
+typedef int freeing(void *);
+typedef int cancelling(void *, int);
+
+static void call_reduction(uintptr_t f, int wide, void *in, void *inout, int64_t n, uintptr_t type)
+{
+	if (wide) {
+		((wide_reduction *)f)(in, inout, &n, &type);
+	} else {
+		int k = (int)n;
+		((reduction *)f)(in, inout, &k, &type);
+	}
+}
+
+static int call_copy(uintptr_t f, uintptr_t object, int key, uintptr_t extra, uintptr_t value, uintptr_t *out, int *flag)
+{
+	return ((copying *)f)(object, key, (void *)extra, (void *)value, out, flag);
+}
+
+static int call_delete(uintptr_t f, uintptr_t object, int key, uintptr_t value, uintptr_t extra)
+{
+	return ((deleting *)f)(object, key, (void *)value, (void *)extra);
+}
+
+static void call_handler(uintptr_t f, uintptr_t object, int code) { ((handling *)f)(&object, &code); }
+static int call_query(uintptr_t f, uintptr_t extra, void *status) { return ((querying *)f)((void *)extra, status); }
+static int call_free(uintptr_t f, uintptr_t extra) { return ((freeing *)f)((void *)extra); }
+static int call_cancel(uintptr_t f, uintptr_t extra, int complete) { return ((cancelling *)f)((void *)extra, complete); }
+
+struct long_double_int { long double value; int index; };
+struct float_float { float value, index; };
+struct double_double { double value, index; };
+
+#define EACH(type, change) { const type *a = in; type *b = inout; for (int64_t i = 0; i < n; i++) change; }
+#define LOCATE(type, less) EACH(type, if (a[i].value less b[i].value || (a[i].value == b[i].value && a[i].index < b[i].index)) b[i] = a[i])
+
+// reduce_in_c computes with numbers that Go lacks, by the handles of the operation and the datatype.
+static void reduce_in_c(int op, int type, const void *in, void *inout, int64_t n)
+{
+	switch (type << 8 | op) {
+	case 0x22021: EACH(long double, b[i] = a[i] + b[i]) break;
+	case 0x22022: EACH(long double, if (a[i] < b[i]) b[i] = a[i]) break;
+	case 0x22023: EACH(long double, if (a[i] > b[i]) b[i] = a[i]) break;
+	case 0x22024: EACH(long double, b[i] = a[i] * b[i]) break;
+	case 0x22421: case 0x22521: EACH(long double _Complex, b[i] = a[i] + b[i]) break;
+	case 0x22424: case 0x22524: EACH(long double _Complex, b[i] = a[i] * b[i]) break;
+	case 0x22d38: LOCATE(struct long_double_int, <) break;
+	case 0x22d39: LOCATE(struct long_double_int, >) break;
+	case 0x23038: LOCATE(struct float_float, <) break;
+	case 0x23039: LOCATE(struct float_float, >) break;
+	case 0x23138: LOCATE(struct double_double, <) break;
+	case 0x23139: LOCATE(struct double_double, >) break;
+	}
+}
+
+static int thread(void) { return (int)syscall(SYS_gettid); }
+*/
+import "C"
+
+import "unsafe"
+
+// callReduction calls the program's function of an operation.
+func callReduction(o *op, in, inout pointer, n int, t handle) {
+	wide := C.int(0)
+	if o.wide {
+		wide = 1
+	}
+	C.call_reduction(C.uintptr_t(o.function), wide, in, inout, C.int64_t(n), C.uintptr_t(t))
+}
+
+// reduceInC computes with numbers that Go lacks.
+func reduceInC(op, t int, in, inout pointer, n int) {
+	C.reduce_in_c(C.int(op), C.int(t), in, inout, C.int64_t(n))
+}
+
+// callCopy calls the program's function that copies an attribute.
+func callCopy(f uintptr, object handle, key int, extra, value uintptr) (copied uintptr, ok bool, code int) {
+	var out C.uintptr_t
+	var flag C.int
+	code = int(C.call_copy(C.uintptr_t(f), C.uintptr_t(object), C.int(key), C.uintptr_t(extra), C.uintptr_t(value), &out, &flag))
+	return uintptr(out), flag != 0, code
+}
+
+// callDelete calls the program's function that deletes an attribute.
+func callDelete(f uintptr, object handle, key int, value, extra uintptr) int {
+	return int(C.call_delete(C.uintptr_t(f), C.uintptr_t(object), C.int(key), C.uintptr_t(value), C.uintptr_t(extra)))
+}
+
+// callHandler calls the program's error handler.
+func callHandler(f uintptr, object handle, code int) {
+	C.call_handler(C.uintptr_t(f), C.uintptr_t(object), C.int(code))
+}
+
+// callQuery, callFree and callCancel call the program's functions of a generalized request.
+func callQuery(f, extra uintptr, s *status) int {
+	return int(C.call_query(C.uintptr_t(f), C.uintptr_t(extra), unsafe.Pointer(s)))
+}
+
+func callFree(f, extra uintptr) int { return int(C.call_free(C.uintptr_t(f), C.uintptr_t(extra))) }
+
+func callCancel(f, extra uintptr, done bool) int {
+	complete := C.int(0)
+	if done {
+		complete = 1
+	}
+	return int(C.call_cancel(C.uintptr_t(f), C.uintptr_t(extra), complete))
+}
+
+// flush writes what the program's streams still have.
+func flush() { C.fflush(nil) }
+
+// thread is the number of the thread that calls.
+func thread() int { return int(C.thread()) }
+
+// permanent is memory of C's for n ints, which stays.
+func permanent(n int) []int32 { return unsafe.Slice((*int32)(C.calloc(C.size_t(n), 4)), n) }
+
+// numberOf is an address as a number.
+func numberOf(x *int32) uintptr { return uintptr(unsafe.Pointer(x)) }
+
+// allocate is n bytes of C's memory; 0: there are not as many.
+func allocate(n int) uintptr { return uintptr(C.malloc(C.size_t(max(n, 1)))) }
+
+// release gives them back.
+func release(p uintptr) { C.free(at(p)) }

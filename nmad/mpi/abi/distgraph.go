@@ -1,0 +1,300 @@
+//go:build cgo && linux
+
+package main
+
+import (
+	"github.com/pm2-go/pm2/nmad/mpi"
+)
+
+// weights are those of n edges at an argument; nil: they have none.
+func (a *call) weights(i, n int) ([]int, error) {
+	switch a.word[i] {
+	case unweighted:
+		return nil, nil
+	case emptyWeights:
+		return []int{}, nil
+	}
+	all, err := a.ints(i, n)
+	for _, w := range all {
+		if w < 0 {
+			return nil, wrong(errArg, "a weight of %d", w)
+		}
+	}
+	return all, err
+}
+
+func (a *call) distGraphCreateAdjacent() error {
+	c, err := a.intra(0)
+	if err != nil {
+		return err
+	}
+	var lists, weights [2][]int
+	for i := range lists {
+		n := a.int(1 + 3*i)
+		if lists[i], err = a.ints(2+3*i, n); err != nil {
+			return err
+		}
+		if weights[i], err = a.weights(3+3*i, n); err != nil {
+			return err
+		}
+	}
+	for _, l := range lists {
+		for _, r := range l {
+			if r != procNull && (r < 0 || r >= c.c.Size()) {
+				return wrong(errArg, "a neighbour %d of %d", r, c.c.Size())
+			}
+		}
+	}
+	g, err := c.c.DistGraphAdjacent(lists[0], lists[1])
+	if err != nil {
+		return err
+	}
+	d, _ := c.like(g.Comm, nil)
+	d.topology = topology{graph: g, in: weights[0], out: weights[1]}
+	return a.setComm(9, d)
+}
+
+func (a *call) distGraphCreate() error {
+	c, err := a.intra(0)
+	if err != nil {
+		return err
+	}
+	n := a.int(1)
+	sources, err := a.ints(2, n)
+	if err != nil {
+		return err
+	}
+	degrees, err := a.ints(3, n)
+	if err != nil {
+		return err
+	}
+	total := 0
+	for _, d := range degrees {
+		if d < 0 {
+			return wrong(errArg, "degrees %v", degrees)
+		}
+		total += d
+	}
+	targets, err := a.ints(4, total)
+	if err != nil {
+		return err
+	}
+	weights, err := a.weights(5, total)
+	if err != nil {
+		return err
+	}
+	// A row has an edge and its weight.
+	rows, k := make([][3]int64, 0, total), 0
+	for i, s := range sources {
+		for range degrees[i] {
+			w := 0
+			if weights != nil {
+				w = weights[k]
+			}
+			if s < 0 || s >= c.c.Size() || targets[k] < 0 || targets[k] >= c.c.Size() {
+				return wrong(errArg, "an edge from %d to %d, of %d processes", s, targets[k], c.c.Size())
+			}
+			rows, k = append(rows, [3]int64{int64(s), int64(targets[k]), int64(w)}), k+1
+		}
+	}
+	all, weighted, err := c.gatherEdges(rows, weights != nil || a.word[5] == emptyWeights)
+	if err != nil {
+		return err
+	}
+	me := int64(c.c.Rank())
+	var from, to []int
+	t := topology{}
+	if weighted {
+		t.in, t.out = []int{}, []int{}
+	}
+	for _, e := range all {
+		if e[1] == me {
+			if from = append(from, int(e[0])); weighted {
+				t.in = append(t.in, int(e[2]))
+			}
+		}
+		if e[0] == me {
+			if to = append(to, int(e[1])); weighted {
+				t.out = append(t.out, int(e[2]))
+			}
+		}
+	}
+	g, err := c.c.DistGraphAdjacent(from, to)
+	if err != nil {
+		return err
+	}
+	d, _ := c.like(g.Comm, nil)
+	t.graph = g
+	d.topology = t
+	return a.setComm(8, d)
+}
+
+// gatherEdges are those that all processes give, and whether they have weights.
+func (c *comm) gatherEdges(mine [][3]int64, weighted bool) ([][3]int64, bool, error) {
+	own := [2]int64{int64(len(mine)), 0}
+	if weighted {
+		own[1] = 1
+	}
+	each := make([][2]int64, c.c.Size())
+	if err := mpi.Allgather(c.c, [][2]int64{own}, each); err != nil {
+		return nil, false, err
+	}
+	counts, total := make([]int, len(each)), 0
+	for i, e := range each {
+		counts[i] = int(e[0])
+		total += counts[i]
+		weighted = weighted || e[1] != 0
+	}
+	all := make([][3]int64, total)
+	return all, weighted, mpi.Allgatherv(c.c, mine, all, counts, nil)
+}
+
+// distGraph is an argument that is a communicator of MPI_Dist_graph_create.
+func (a *call) distGraph(i int) (*topology, error) {
+	c, err := a.comm(i)
+	if err != nil {
+		return nil, err
+	}
+	if c.topology.graph == nil || c.topology.all != nil {
+		return nil, wrong(errTopology, "it has no distributed graph")
+	}
+	return &c.topology, nil
+}
+
+func (a *call) distGraphNeighborsCount() error {
+	t, err := a.distGraph(0)
+	if err != nil {
+		return err
+	}
+	from, to := t.graph.Neighbours()
+	if err := a.setInt(1, len(from)); err != nil {
+		return err
+	}
+	if err := a.setInt(2, len(to)); err != nil {
+		return err
+	}
+	return a.setFlag(3, t.in != nil || t.out != nil)
+}
+
+func (a *call) distGraphNeighbors() error {
+	t, err := a.distGraph(0)
+	if err != nil {
+		return err
+	}
+	from, to := t.graph.Neighbours()
+	for i, side := range []struct{ ranks, weights []int }{{from, t.in}, {to, t.out}} {
+		n := min(a.int(1+3*i), len(side.ranks))
+		if n < 0 {
+			return wrong(errArg, "room for %d neighbours", n)
+		}
+		if err := a.setInts(2+3*i, side.ranks[:n]); err != nil {
+			return err
+		}
+		if at := 3 + 3*i; side.weights != nil && a.word[at] != unweighted && a.word[at] != emptyWeights && n > 0 {
+			if err := a.setInts(at, side.weights[:min(n, len(side.weights))]); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// neighbourly is what exchanges among neighbours.
+type neighbourly interface {
+	NeighborAlltoall(in, out mpi.Blocks) error
+	IneighborAlltoall(in, out mpi.Blocks) *mpi.Request
+	NeighborAlltoallInit(in, out mpi.Blocks) *mpi.Request
+}
+
+// neighboursAs exchanges blocks among the neighbours of the communicator of the argument at.
+func (a *call) neighboursAs(f form, at int, in, out func(n int) (mpi.Blocks, error)) error {
+	c, err := a.comm(at)
+	if err != nil {
+		return err
+	}
+	var x neighbourly
+	froms, tos := 0, 0
+	switch t := &c.topology; {
+	case t.cart != nil:
+		x, froms = t.cart, 2*len(t.cart.Dims())
+		tos = froms
+	case t.graph != nil:
+		from, to := t.graph.Neighbours()
+		x, froms, tos = t.graph, len(from), len(to)
+	default:
+		return wrong(errTopology, "it has no neighbours")
+	}
+	from, err := in(tos)
+	if err != nil {
+		return err
+	}
+	to, err := out(froms)
+	if err != nil {
+		return err
+	}
+	switch f.m {
+	case now:
+		return x.NeighborAlltoall(from, to)
+	case later:
+		return a.begun(c, f, x.IneighborAlltoall(from, to))
+	}
+	return a.begun(c, f, x.NeighborAlltoallInit(from, to))
+}
+
+// same is the elements at arguments from one on, as a block for each of n neighbours.
+func (a *call) same(i int) func(n int) (mpi.Blocks, error) {
+	return func(n int) (mpi.Blocks, error) {
+		b, _, err := a.buffer(i, i+1, i+2)
+		x := mpi.Blocks{Buffer: b, Counts: make([]int, n), Places: make([]int, n)}
+		for j := range x.Counts {
+			x.Counts[j] = b.Count
+		}
+		return x, err
+	}
+}
+
+func (a *call) neighborAllgather() error {
+	return a.neighboursAs(form{now, 0}, 6, a.same(0), a.equals(3))
+}
+func (a *call) ineighborAllgather() error {
+	return a.neighboursAs(form{later, 7}, 6, a.same(0), a.equals(3))
+}
+func (a *call) neighborAllgatherInit() error {
+	return a.neighboursAs(form{lasting, 8}, 6, a.same(0), a.equals(3))
+}
+func (a *call) neighborAllgatherv() error {
+	return a.neighboursAs(form{now, 0}, 7, a.same(0), a.varies(3))
+}
+func (a *call) ineighborAllgatherv() error {
+	return a.neighboursAs(form{later, 8}, 7, a.same(0), a.varies(3))
+}
+func (a *call) neighborAllgathervInit() error {
+	return a.neighboursAs(form{lasting, 9}, 7, a.same(0), a.varies(3))
+}
+func (a *call) neighborAlltoall() error {
+	return a.neighboursAs(form{now, 0}, 6, a.equals(0), a.equals(3))
+}
+func (a *call) ineighborAlltoall() error {
+	return a.neighboursAs(form{later, 7}, 6, a.equals(0), a.equals(3))
+}
+func (a *call) neighborAlltoallInit() error {
+	return a.neighboursAs(form{lasting, 8}, 6, a.equals(0), a.equals(3))
+}
+func (a *call) neighborAlltoallv() error {
+	return a.neighboursAs(form{now, 0}, 8, a.varies(0), a.varies(4))
+}
+func (a *call) ineighborAlltoallv() error {
+	return a.neighboursAs(form{later, 9}, 8, a.varies(0), a.varies(4))
+}
+func (a *call) neighborAlltoallvInit() error {
+	return a.neighboursAs(form{lasting, 10}, 8, a.varies(0), a.varies(4))
+}
+func (a *call) neighborAlltoallw() error {
+	return a.neighboursAs(form{now, 0}, 8, a.typed(0, a.addresses), a.typed(4, a.addresses))
+}
+func (a *call) ineighborAlltoallw() error {
+	return a.neighboursAs(form{later, 9}, 8, a.typed(0, a.addresses), a.typed(4, a.addresses))
+}
+func (a *call) neighborAlltoallwInit() error {
+	return a.neighboursAs(form{lasting, 10}, 8, a.typed(0, a.addresses), a.typed(4, a.addresses))
+}

@@ -1,0 +1,520 @@
+//go:build cgo && linux
+
+package main
+
+import (
+	"sync"
+
+	"github.com/pm2-go/pm2/nmad/mpi/datatype"
+)
+
+// dtype is a datatype.
+type dtype struct {
+	handle     handle
+	t          *datatype.Type
+	sort       sort // of a predefined one
+	made       contents
+	committed  bool // under mu
+	attributes attributes
+
+	mu   sync.Mutex
+	name string // under mu
+}
+
+// contents are what a datatype was made of, as MPI_Type_get_contents has it.
+type contents struct {
+	combiner  int
+	ints      []int
+	addresses []int
+	types     []*dtype
+}
+
+// sort is what reductions make of elements.
+type sort uint8
+
+const (
+	other     sort = iota // none
+	integer               // of C or Fortran
+	floating              // numbers
+	complexes             //
+	logical               //
+	bytes                 //
+	multi                 // several languages: MPI_AINT and the like
+	pairs                 // of a value and an index
+)
+
+const (
+	nullType   handle = 0x200
+	firstType  handle = 0x200
+	lastType   handle = 0x300
+	doubleBase handle = 0x214
+)
+
+// Combiners.
+const (
+	isNamed         = 101
+	isDup           = 102
+	isContiguous    = 103
+	isVector        = 104
+	isHvector       = 105
+	isIndexed       = 106
+	isHindexed      = 107
+	isIndexedBlock  = 108
+	isHindexedBlock = 109
+	isStruct        = 110
+	isSubarray      = 111
+	isDarray        = 112
+	isF90Real       = 113
+	isF90Complex    = 114
+	isF90Integer    = 115
+	isResized       = 116
+	isValueIndex    = 117
+)
+
+// predefinedTypes has them by their handles.
+var predefinedTypes = func() (all [lastType - firstType]*dtype) {
+	add := func(h handle, name string, s sort, t *datatype.Type) {
+		x := &dtype{handle: h, t: t.Named(name), sort: s, name: name, committed: true, made: contents{combiner: isNamed}}
+		x.attributes.what = ofType
+		all[h-firstType] = x
+	}
+	of := func(h handle, name string, s sort, k datatype.Kind) { add(h, name, s, datatype.Of(k)) }
+	pair := func(h handle, name string, value, index datatype.Kind) {
+		v, i := datatype.Of(value), datatype.Of(index)
+		at := (v.Size() + i.Size() - 1) / i.Size() * i.Size()
+		t, err := datatype.Struct([]int{1, 1}, []int{0, at}, []*datatype.Type{v, i})
+		if err != nil {
+			panic(err)
+		}
+		add(h, name, pairs, t)
+	}
+	opaque := func(h handle, name string, s sort, size int) {
+		t, err := datatype.Contiguous(size, datatype.Of(datatype.Byte))
+		if err != nil {
+			panic(err)
+		}
+		add(h, name, s, t)
+	}
+	signed := map[int]datatype.Kind{1: datatype.Int8, 2: datatype.Int16, 4: datatype.Int32, 8: datatype.Int64}
+	unsigned := map[int]datatype.Kind{1: datatype.Uint8, 2: datatype.Uint16, 4: datatype.Uint32, 8: datatype.Uint64}
+	of(0x201, "MPI_AINT", multi, datatype.Int64)
+	of(0x202, "MPI_COUNT", multi, datatype.Int64)
+	of(0x203, "MPI_OFFSET", multi, datatype.Int64)
+	of(0x207, "MPI_PACKED", other, datatype.Packed)
+	of(0x208, "MPI_SHORT", integer, datatype.Int16)
+	of(0x209, "MPI_INT", integer, datatype.Int32)
+	of(0x20a, "MPI_LONG", integer, datatype.Int64)
+	of(0x20b, "MPI_LONG_LONG", integer, datatype.Int64)
+	of(0x20c, "MPI_UNSIGNED_SHORT", integer, datatype.Uint16)
+	of(0x20d, "MPI_UNSIGNED", integer, datatype.Uint32)
+	of(0x20e, "MPI_UNSIGNED_LONG", integer, datatype.Uint64)
+	of(0x20f, "MPI_UNSIGNED_LONG_LONG", integer, datatype.Uint64)
+	of(0x210, "MPI_FLOAT", floating, datatype.Float32)
+	of(0x212, "MPI_C_FLOAT_COMPLEX", complexes, datatype.Complex64)
+	of(0x213, "MPI_CXX_FLOAT_COMPLEX", complexes, datatype.Complex64)
+	of(doubleBase, "MPI_DOUBLE", floating, datatype.Float64)
+	of(0x216, "MPI_C_DOUBLE_COMPLEX", complexes, datatype.Complex128)
+	of(0x217, "MPI_CXX_DOUBLE_COMPLEX", complexes, datatype.Complex128)
+	of(0x218, "MPI_LOGICAL", logical, datatype.Int32)
+	of(0x219, "MPI_INTEGER", integer, datatype.Int32)
+	of(0x21a, "MPI_REAL", floating, datatype.Float32)
+	of(0x21b, "MPI_COMPLEX", complexes, datatype.Complex64)
+	of(0x21c, "MPI_DOUBLE_PRECISION", floating, datatype.Float64)
+	of(0x21d, "MPI_DOUBLE_COMPLEX", complexes, datatype.Complex128)
+	of(0x21e, "MPI_CHARACTER", other, datatype.Int8)
+	of(0x220, "MPI_LONG_DOUBLE", floating, datatype.LongDouble)
+	of(0x224, "MPI_C_LONG_DOUBLE_COMPLEX", complexes, datatype.LongComplex)
+	of(0x225, "MPI_CXX_LONG_DOUBLE_COMPLEX", complexes, datatype.LongComplex)
+	pair(0x228, "MPI_FLOAT_INT", datatype.Float32, datatype.Int32)
+	pair(0x229, "MPI_DOUBLE_INT", datatype.Float64, datatype.Int32)
+	pair(0x22a, "MPI_LONG_INT", datatype.Int64, datatype.Int32)
+	pair(0x22b, "MPI_2INT", datatype.Int32, datatype.Int32)
+	pair(0x22c, "MPI_SHORT_INT", datatype.Int16, datatype.Int32)
+	pair(0x22d, "MPI_LONG_DOUBLE_INT", datatype.LongDouble, datatype.Int32)
+	pair(0x230, "MPI_2REAL", datatype.Float32, datatype.Float32)
+	pair(0x231, "MPI_2DOUBLE_PRECISION", datatype.Float64, datatype.Float64)
+	pair(0x232, "MPI_2INTEGER", datatype.Int32, datatype.Int32)
+	of(0x238, "MPI_C_BOOL", logical, datatype.Bool)
+	of(0x239, "MPI_CXX_BOOL", logical, datatype.Bool)
+	of(0x23c, "MPI_WCHAR", other, datatype.Int32)
+	of(0x243, "MPI_CHAR", integer, datatype.Int8) // as other libraries have it
+	of(0x244, "MPI_SIGNED_CHAR", integer, datatype.Int8)
+	of(0x245, "MPI_UNSIGNED_CHAR", integer, datatype.Uint8)
+	of(0x247, "MPI_BYTE", bytes, datatype.Byte)
+	for i, size := range []int{1, 2, 4, 8} {
+		h, bits := handle(8*i), [...]string{"8", "16", "32", "64"}[i]
+		of(0x240+h, "MPI_INT"+bits+"_T", integer, signed[size])
+		of(0x241+h, "MPI_UINT"+bits+"_T", integer, unsigned[size])
+		n := [...]string{"1", "2", "4", "8"}[i]
+		of(0x2c0+h, "MPI_LOGICAL"+n, logical, signed[size])
+		of(0x2c1+h, "MPI_INTEGER"+n, integer, signed[size])
+	}
+	opaque(0x2ca, "MPI_REAL2", other, 2)
+	of(0x2d2, "MPI_REAL4", floating, datatype.Float32)
+	opaque(0x2d3, "MPI_COMPLEX4", other, 4)
+	of(0x2da, "MPI_REAL8", floating, datatype.Float64)
+	of(0x2db, "MPI_COMPLEX8", complexes, datatype.Complex64)
+	opaque(0x2e0, "MPI_LOGICAL16", other, 16)
+	opaque(0x2e1, "MPI_INTEGER16", other, 16)
+	opaque(0x2e2, "MPI_REAL16", other, 16)
+	of(0x2e3, "MPI_COMPLEX16", complexes, datatype.Complex128)
+	opaque(0x2eb, "MPI_COMPLEX32", other, 32)
+	return all
+}()
+
+// typeOf is the datatype of a handle.
+func typeOf(h handle) (*dtype, error) {
+	if h < lastType && h >= firstType {
+		if t := predefinedTypes[h-firstType]; t != nil {
+			return t, nil
+		}
+		if h == nullType {
+			return nil, wrong(errType, "it is MPI_DATATYPE_NULL")
+		}
+	}
+	return types.get(h)
+}
+
+// dtype is an argument that is one.
+func (a *call) dtype(i int) (*dtype, error) { return typeOf(a.handle(i)) }
+
+// ready is a datatype that messages may have.
+func ready(h handle) (*dtype, error) {
+	t, err := typeOf(h)
+	if err == nil && !t.committed {
+		err = wrong(errType, "it was not committed (MPI_Type_commit)")
+	}
+	return t, err
+}
+
+// dtypes are those at an argument.
+func (a *call) dtypes(i, n int) (all []*dtype, err error) {
+	hs, err := a.handles(i, n)
+	if err != nil {
+		return nil, err
+	}
+	for _, h := range hs {
+		t, err := typeOf(h)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, t)
+	}
+	return all, nil
+}
+
+// setType takes a datatype in that was made of others, and writes its handle.
+func (a *call) setType(i int, t *datatype.Type, made contents, err error) error {
+	if err != nil {
+		return err
+	}
+	_, err = a.addType(i, &dtype{t: t, made: made})
+	return err
+}
+
+func (a *call) addType(i int, x *dtype) (handle, error) {
+	if _, err := a.out(i); err != nil {
+		return 0, err
+	}
+	x.attributes.what = ofType
+	h, err := types.add(x)
+	if err != nil {
+		return 0, err
+	}
+	x.handle = h
+	return h, a.setHandle(i, h)
+}
+
+// count is an argument that is one.
+func (a *call) count(i int) (int, error) {
+	n := a.int(i)
+	if n < 0 {
+		return 0, wrong(errCount, "a count of %d", n)
+	}
+	return n, nil
+}
+
+// combined is what a constructor's contents are: numbers that have 64 bits in its wide form are kept as such.
+func (a *call) combined(combiner int, ints, addresses []int, types ...*dtype) contents {
+	return contents{combiner: combiner, ints: ints, addresses: addresses, types: types}
+}
+
+// old is an argument that is the datatype of which another one is made.
+func (a *call) old(count, i int) (n int, t *dtype, err error) {
+	if n, err = a.count(count); err == nil {
+		t, err = a.dtype(i)
+	}
+	return n, t, err
+}
+
+func (a *call) typeContiguous() error {
+	n, t, err := a.old(0, 1)
+	if err != nil {
+		return err
+	}
+	x, err := datatype.Contiguous(n, t.t)
+	return a.setType(2, x, a.combined(isContiguous, []int{n}, nil, t), err)
+}
+
+func (a *call) typeVector() error {
+	n, t, err := a.old(0, 3)
+	if err != nil {
+		return err
+	}
+	x, err := datatype.Vector(n, a.int(1), a.int(2), t.t)
+	return a.setType(4, x, a.combined(isVector, []int{n, a.int(1), a.int(2)}, nil, t), err)
+}
+
+func (a *call) typeCreateHvector() error {
+	n, t, err := a.old(0, 3)
+	if err != nil {
+		return err
+	}
+	x, err := datatype.Hvector(n, a.int(1), a.int(2), t.t)
+	return a.setType(4, x, a.combined(isHvector, []int{n, a.int(1)}, []int{a.int(2)}, t), err)
+}
+
+func (a *call) typeIndexed() error {
+	n, t, err := a.old(0, 3)
+	if err != nil {
+		return err
+	}
+	blocks, at, err := a.lists(n, a.counts)
+	if err != nil {
+		return err
+	}
+	x, err := datatype.Indexed(blocks, at, t.t)
+	return a.setType(4, x, a.combined(isIndexed, concat(n, blocks, at), nil, t), err)
+}
+
+func (a *call) typeCreateHindexed() error {
+	n, t, err := a.old(0, 3)
+	if err != nil {
+		return err
+	}
+	blocks, at, err := a.lists(n, a.addresses)
+	if err != nil {
+		return err
+	}
+	x, err := datatype.Hindexed(blocks, at, t.t)
+	return a.setType(4, x, a.combined(isHindexed, concat(n, blocks), at, t), err)
+}
+
+// lists are the lengths and the displacements of n blocks.
+func (a *call) lists(n int, displacements func(i, n int) ([]int, error)) (blocks, at []int, err error) {
+	if blocks, err = a.counts(1, n); err == nil {
+		at, err = displacements(2, n)
+	}
+	for _, b := range blocks {
+		if err == nil && b < 0 {
+			err = wrong(errArg, "a block of %d elements", b)
+		}
+	}
+	return blocks, at, err
+}
+
+func concat(n int, lists ...[]int) []int {
+	all := []int{n}
+	for _, l := range lists {
+		all = append(all, l...)
+	}
+	return all
+}
+
+func (a *call) typeCreateIndexedBlock() error {
+	n, t, err := a.old(0, 3)
+	if err != nil {
+		return err
+	}
+	at, err := a.counts(2, n)
+	if err != nil {
+		return err
+	}
+	x, err := datatype.IndexedBlock(a.int(1), at, t.t)
+	return a.setType(4, x, a.combined(isIndexedBlock, concat(n, []int{a.int(1)}, at), nil, t), err)
+}
+
+func (a *call) typeCreateHindexedBlock() error {
+	n, t, err := a.old(0, 3)
+	if err != nil {
+		return err
+	}
+	at, err := a.addresses(2, n)
+	if err != nil {
+		return err
+	}
+	x, err := datatype.HindexedBlock(a.int(1), at, t.t)
+	return a.setType(4, x, a.combined(isHindexedBlock, []int{n, a.int(1)}, at, t), err)
+}
+
+func (a *call) typeCreateStruct() error {
+	n, err := a.count(0)
+	if err != nil {
+		return err
+	}
+	blocks, at, err := a.lists(n, a.addresses)
+	if err != nil {
+		return err
+	}
+	of, err := a.dtypes(3, n)
+	if err != nil {
+		return err
+	}
+	list := make([]*datatype.Type, n)
+	for i, t := range of {
+		list[i] = t.t
+	}
+	x, err := datatype.Struct(blocks, at, list)
+	return a.setType(4, x, a.combined(isStruct, concat(n, blocks), at, of...), err)
+}
+
+func (a *call) typeCreateResized() error {
+	t, err := a.dtype(0)
+	if err != nil {
+		return err
+	}
+	x, err := datatype.Resized(t.t, a.int(1), a.int(2))
+	return a.setType(3, x, a.combined(isResized, nil, []int{a.int(1), a.int(2)}, t), err)
+}
+
+func (a *call) typeDup() error {
+	t, err := a.dtype(0)
+	if err != nil {
+		return err
+	}
+	x, err := datatype.Dup(t.t)
+	if err != nil {
+		return err
+	}
+	d := &dtype{t: x, made: contents{combiner: isDup, types: []*dtype{t}}, committed: t.committed}
+	d.attributes.what = ofType
+	if err := t.attributes.copy(t.handle, &d.attributes); err != nil {
+		return err
+	}
+	_, err = a.addType(1, d)
+	return err
+}
+
+// Orders of arrays, and how they are dealt out.
+const (
+	orderC       = 12
+	orderFortran = 15
+	dealtNone    = 16
+	dealtBlock   = 17
+	dealtCyclic  = 18
+	dealtDefault = 19
+)
+
+func order(n int) (datatype.Order, error) {
+	switch n {
+	case orderC:
+		return datatype.RowMajor, nil
+	case orderFortran:
+		return datatype.ColumnMajor, nil
+	}
+	return datatype.RowMajor, wrong(errArg, "%d is no order of an array", n)
+}
+
+func (a *call) typeCreateSubarray() error {
+	n, t, err := a.old(0, 5)
+	if err != nil {
+		return err
+	}
+	var lists [3][]int
+	for i := range lists {
+		if lists[i], err = a.counts(1+i, n); err != nil {
+			return err
+		}
+	}
+	how, err := order(a.int(4))
+	if err != nil {
+		return err
+	}
+	x, err := datatype.Subarray(lists[0], lists[1], lists[2], how, t.t)
+	if err != nil {
+		return wrong(errArg, "%v", err)
+	}
+	return a.setType(6, x, a.combined(isSubarray, append(concat(n, lists[0], lists[1], lists[2]), a.int(4)), nil, t), err)
+}
+
+func (a *call) typeCreateDarray() error {
+	n, t, err := a.old(2, 8)
+	if err != nil {
+		return err
+	}
+	sizes, err := a.counts(3, n)
+	if err != nil {
+		return err
+	}
+	var lists [3][]int // distributions, arguments, processes
+	for i := range lists {
+		if lists[i], err = a.ints(4+i, n); err != nil {
+			return err
+		}
+	}
+	how, err := order(a.int(7))
+	if err != nil {
+		return err
+	}
+	dealt, blocks, all := make([]datatype.Distribution, n), make([]int, n), 1
+	for i, d := range lists[0] {
+		switch d {
+		case dealtNone:
+			dealt[i] = datatype.Undealt
+		case dealtBlock:
+			dealt[i] = datatype.Block
+		case dealtCyclic:
+			dealt[i] = datatype.Cyclic
+		default:
+			return wrong(errArg, "%d is no distribution", d)
+		}
+		if blocks[i] = lists[1][i]; blocks[i] == dealtDefault {
+			blocks[i] = datatype.DefaultBlock
+		} else if blocks[i] < 1 && d != dealtNone {
+			return wrong(errArg, "blocks of %d", blocks[i])
+		}
+		all *= lists[2][i]
+	}
+	if all != a.int(0) {
+		return wrong(errArg, "a grid of %v has not %d processes", lists[2], a.int(0))
+	}
+	x, err := datatype.Darray(a.int(1), sizes, dealt, blocks, lists[2], how, t.t)
+	if err != nil {
+		return wrong(errArg, "%v", err)
+	}
+	return a.setType(9, x, a.combined(isDarray, append(concat(a.int(0), []int{a.int(1), n}, sizes, lists[0], lists[1], lists[2]), a.int(7)), nil, t), err)
+}
+
+func (a *call) typeCommit() error {
+	h, err := a.handleAt(0)
+	if err != nil {
+		return err
+	}
+	t, err := typeOf(h)
+	if err == nil {
+		t.committed = true
+	}
+	return err
+}
+
+func (a *call) typeFree() error {
+	h, err := a.handleAt(0)
+	if err != nil {
+		return err
+	}
+	if h < predefined {
+		return wrong(errType, "a predefined datatype cannot be freed")
+	}
+	t, err := types.get(h)
+	if err != nil {
+		return err
+	}
+	if t.made.combiner == isF90Real || t.made.combiner == isF90Complex || t.made.combiner == isF90Integer {
+		return wrong(errType, "a datatype of MPI_Type_create_f90 cannot be freed")
+	}
+	if err := t.attributes.end(h); err != nil {
+		return err
+	}
+	types.drop(h)
+	return a.setHandle(0, nullType)
+}

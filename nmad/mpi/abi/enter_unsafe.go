@@ -1,0 +1,23 @@
+//go:build cgo && linux
+
+package main
+
+/*
+#include <stdint.h>
+*/
+import "C"
+
+import "unsafe"
+
+// pm2_enter is the only function that C's side calls: it makes a call. The result is a code of MPI.
+//
+//export pm2_enter
+func pm2_enter(c, s unsafe.Pointer) C.int { //nolint:revive // C's name
+	if state.Load() == nil {
+		state.CompareAndSwap(nil, (*shared)(s))
+	}
+	return C.int(enter((*call)(c)))
+}
+
+// main is never run: the package is a library of C.
+func main() {}

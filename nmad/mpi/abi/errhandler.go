@@ -1,0 +1,375 @@
+//go:build cgo && linux
+
+package main
+
+import (
+	"slices"
+	"sync"
+	"sync/atomic"
+)
+
+// handler is an error handler.
+type handler struct {
+	function uintptr // of the program; 0: it is a predefined one
+	what     kind    // of the objects that it is for
+	handle   atomic.Uintptr
+	uses     int // handles that the program has; under handlerLock
+}
+
+const (
+	nullHandler   handle = 0x140
+	fatalHandler  handle = 0x141
+	abortHandler  handle = 0x142
+	returnHandler handle = 0x143
+)
+
+var (
+	errorsAreFatal, errorsAbort, errorsReturn handler
+	handlerLock                               sync.Mutex
+)
+
+// handlerAt is an argument that is an error handler for objects of a kind.
+func (a *call) handlerAt(i int, what kind) (*handler, error) {
+	switch h := a.handle(i); h {
+	case fatalHandler:
+		return &errorsAreFatal, nil
+	case abortHandler:
+		return &errorsAbort, nil
+	case returnHandler:
+		return &errorsReturn, nil
+	case nullHandler:
+		return nil, wrong(errErrhandler, "MPI_ERRHANDLER_NULL is no error handler")
+	default:
+		x, err := handlers.get(h)
+		if err == nil && x.what != what {
+			return nil, wrong(errErrhandler, "an error handler for a %v is none for a %v", x.what, what)
+		}
+		return x, err
+	}
+}
+
+// setHandler writes the handle of an error handler, which the program may free.
+func (a *call) setHandler(i int, h *handler) (err error) {
+	switch h {
+	case &errorsAreFatal:
+		return a.setHandle(i, fatalHandler)
+	case &errorsAbort:
+		return a.setHandle(i, abortHandler)
+	case &errorsReturn:
+		return a.setHandle(i, returnHandler)
+	}
+	handlerLock.Lock()
+	defer handlerLock.Unlock()
+	if h.uses == 0 {
+		made, err := handlers.add(h)
+		if err != nil {
+			return err
+		}
+		h.handle.Store(uintptr(made))
+	}
+	h.uses++
+	return a.setHandle(i, handle(h.handle.Load()))
+}
+
+// handlerOf is the error handler for an object, and the object that it is told.
+func handlerOf(h handle) (*handler, handle) {
+	if c, err := commOf(h); err == nil && h != 0 {
+		return c.handler.Load(), h
+	}
+	if w := windows.find(h); w != nil {
+		return w.handler.Load(), h
+	}
+	if s := sessions.find(h); s != nil {
+		return s.handler.Load(), h
+	}
+	if x := initial.handler.Load(); x != nil {
+		return x, 0
+	}
+	if self := engine.self.Load(); self != nil && self.handler.Load() != &errorsAreFatal {
+		return self.handler.Load(), selfHandle
+	}
+	if world := engine.world.Load(); world != nil {
+		return world.handler.Load(), worldHandle
+	}
+	return &errorsAreFatal, 0
+}
+
+// initial has the error handler of calls before MPI_Init.
+var initial struct{ handler atomic.Pointer[handler] }
+
+func (a *call) createHandler(what kind) error {
+	if a.word[0] == 0 {
+		return wrong(errArg, "there is no function")
+	}
+	return a.setHandler(1, &handler{function: a.word[0], what: what})
+}
+
+func (a *call) commCreateErrhandler() error    { return a.createHandler(ofComm) }
+func (a *call) winCreateErrhandler() error     { return a.createHandler(ofWindow) }
+func (a *call) sessionCreateErrhandler() error { return a.createHandler(ofSession) }
+func (a *call) fileCreateErrhandler() error    { return a.createHandler(0) }
+
+func (a *call) errhandlerFree() error {
+	h, err := a.handleAt(0)
+	if err != nil {
+		return err
+	}
+	switch h {
+	case nullHandler:
+		return wrong(errErrhandler, "MPI_ERRHANDLER_NULL cannot be freed")
+	case fatalHandler, abortHandler, returnHandler:
+		return a.setHandle(0, nullHandler)
+	}
+	x, err := handlers.get(h)
+	if err != nil {
+		return err
+	}
+	handlerLock.Lock()
+	if x.uses--; x.uses == 0 {
+		handlers.drop(h)
+	}
+	handlerLock.Unlock()
+	return a.setHandle(0, nullHandler)
+}
+
+func (a *call) commSetErrhandler() error {
+	c, err := a.comm(0)
+	if err != nil {
+		return err
+	}
+	h, err := a.handlerAt(1, ofComm)
+	if err == nil {
+		c.handler.Store(h)
+	}
+	return err
+}
+
+func (a *call) commGetErrhandler() error {
+	c, err := a.comm(0)
+	if err != nil {
+		return err
+	}
+	return a.setHandler(1, c.handler.Load())
+}
+
+func (a *call) winSetErrhandler() error {
+	w, err := a.window(0)
+	if err != nil {
+		return err
+	}
+	h, err := a.handlerAt(1, ofWindow)
+	if err == nil {
+		w.handler.Store(h)
+	}
+	return err
+}
+
+func (a *call) winGetErrhandler() error {
+	w, err := a.window(0)
+	if err != nil {
+		return err
+	}
+	return a.setHandler(1, w.handler.Load())
+}
+
+func (a *call) sessionSetErrhandler() error {
+	s, err := a.session(0)
+	if err != nil {
+		return err
+	}
+	h, err := a.handlerAt(1, ofSession)
+	if err == nil {
+		s.handler.Store(h)
+	}
+	return err
+}
+
+func (a *call) sessionGetErrhandler() error {
+	s, err := a.session(0)
+	if err != nil {
+		return err
+	}
+	return a.setHandler(1, s.handler.Load())
+}
+
+// callHandler has the handler of an object told of a code; the call itself succeeds, unless the error ends the job.
+func (a *call) callHandler(name string, code int) error {
+	h, object := handlerOf(a.object)
+	switch {
+	case h == &errorsReturn:
+	case h.function != 0:
+		callHandler(h.function, object, code)
+	default:
+		die(name, code, coded(code))
+	}
+	return nil
+}
+
+func (a *call) commCallErrhandler() error {
+	if _, err := a.comm(0); err != nil {
+		return err
+	}
+	return a.callHandler("MPI_Comm_call_errhandler", a.int(1))
+}
+
+func (a *call) winCallErrhandler() error {
+	if _, err := a.window(0); err != nil {
+		return err
+	}
+	return a.callHandler("MPI_Win_call_errhandler", a.int(1))
+}
+
+func (a *call) sessionCallErrhandler() error {
+	if _, err := a.session(0); err != nil {
+		return err
+	}
+	return a.callHandler("MPI_Session_call_errhandler", a.int(1))
+}
+
+// codes are the classes and codes that the program has added.
+var codes struct {
+	sync.Mutex
+	last  int
+	class map[int]int // of a code; of a class itself
+	text  map[int]string
+}
+
+// firstCode is the first class or code that the program adds.
+const firstCode = int(lastCode) + 1
+
+func codeText(code int) string {
+	if code >= 0 && code < len(classTexts) {
+		return classTexts[code]
+	}
+	codes.Lock()
+	defer codes.Unlock()
+	if _, ok := codes.class[code]; ok {
+		return codes.text[code]
+	}
+	return "unknown error"
+}
+
+// addCode adds a class, or a code of a class.
+func addCode(of int) (int, error) {
+	codes.Lock()
+	defer codes.Unlock()
+	if codes.class == nil {
+		codes.class, codes.text, codes.last = map[int]int{}, map[int]string{}, firstCode-1
+	}
+	codes.last++
+	if of < 0 {
+		of = codes.last
+	} else if _, ok := codes.class[of]; of > int(lastClass) && !ok {
+		return 0, wrong(errArg, "%d is no class of errors", of)
+	}
+	codes.class[codes.last] = of
+	return codes.last, nil
+}
+
+func (a *call) addErrorClass() error {
+	n, err := addCode(-1)
+	if err != nil {
+		return err
+	}
+	return a.setInt(0, n)
+}
+
+func (a *call) addErrorCode() error {
+	n, err := addCode(a.int(0))
+	if err != nil {
+		return err
+	}
+	return a.setInt(1, n)
+}
+
+// added says whether a code is one that the program has added, and of which class.
+func added(code int) (of int, err error) {
+	codes.Lock()
+	defer codes.Unlock()
+	of, ok := codes.class[code]
+	if !ok {
+		return 0, wrong(errArg, "%d is no code or class that the program has added", code)
+	}
+	return of, nil
+}
+
+func (a *call) addErrorString() error {
+	s, err := a.string(1)
+	if err != nil {
+		return err
+	}
+	if len(s) > 511 {
+		return wrong(errArg, "the text has %d bytes, more than 511", len(s))
+	}
+	if _, err := added(a.int(0)); err != nil {
+		return err
+	}
+	codes.Lock()
+	defer codes.Unlock()
+	codes.text[a.int(0)] = s
+	return nil
+}
+
+// remove takes out a class or a code; class: a class is meant.
+func (a *call) remove(isClass bool) error {
+	code := a.int(0)
+	of, err := added(code)
+	if err != nil {
+		return err
+	}
+	if (of == code) != isClass {
+		return wrong(errArg, "%d is not of that kind", code)
+	}
+	codes.Lock()
+	defer codes.Unlock()
+	if isClass {
+		for c, of := range codes.class {
+			if of == code && c != code {
+				return wrong(errArg, "class %d has the code %d: remove that first", code, c)
+			}
+		}
+	}
+	delete(codes.class, code)
+	delete(codes.text, code)
+	all := []int{firstCode - 1}
+	for c := range codes.class {
+		all = append(all, c)
+	}
+	codes.last = max(codes.last, slices.Max(all))
+	return nil
+}
+
+func (a *call) removeErrorClass() error { return a.remove(true) }
+func (a *call) removeErrorCode() error  { return a.remove(false) }
+
+func (a *call) removeErrorString() error {
+	if _, err := added(a.int(0)); err != nil {
+		return err
+	}
+	codes.Lock()
+	defer codes.Unlock()
+	delete(codes.text, a.int(0))
+	return nil
+}
+
+func (a *call) errorClass() error {
+	code := a.int(0)
+	if code < 0 || code > int(lastClass) {
+		of, err := added(code)
+		if err != nil {
+			return err
+		}
+		code = of
+	}
+	return a.setInt(1, code)
+}
+
+func (a *call) errorString() error {
+	code := a.int(0)
+	if code < 0 || code > int(lastClass) {
+		if _, err := added(code); err != nil {
+			return err
+		}
+	}
+	return a.setText(1, 2, codeText(code), 512)
+}

@@ -1,0 +1,31 @@
+/* How the functions of C reach Go: one call of one function, with what it is called for. */
+
+#ifndef PM2_CALL_H
+#define PM2_CALL_H
+
+#include <stdint.h>
+
+/* pm2_call is a call. Go's side (call_unsafe.go) has the same layout. */
+struct pm2_call {
+	int32_t function; /* number, by table.txt */
+	int32_t wide;     /* 1: the form whose name ends in _c */
+	intptr_t object;  /* whose error handler is told of an error: a handle; 0: none's */
+	intptr_t handler; /* of the program, to be called with the address of object; 0: none */
+	intptr_t word[16]; /* the arguments */
+};
+
+/* What Go tells C once MPI is there, and keeps up to date. */
+struct pm2_comm {
+	uintptr_t handle; /* 0: none */
+	int32_t rank, size;
+};
+
+#define PM2_COMMS 1024 /* a power of two */
+
+struct pm2_shared {
+	int32_t initialized, finalized; /* as MPI_Initialized and MPI_Finalized say */
+	struct pm2_comm world;
+	struct pm2_comm comms[PM2_COMMS]; /* by the low bits of the handle */
+};
+
+#endif

@@ -1,0 +1,174 @@
+//go:build cgo && linux
+
+package main
+
+import (
+	"sync"
+	"sync/atomic"
+)
+
+// handle is what the program has in place of an object. From the lowest bit on: 20 bits for the place in the table of its kind, bits 26 to 29 for the kind, bit 30 is 1, and from bit 32 on it is how often the place was used. The low 31 bits are the number that Fortran has.
+type handle uintptr
+
+// kind is of an object.
+type kind uint8
+
+const (
+	ofComm kind = iota + 1
+	ofGroup
+	ofType
+	ofOp
+	ofRequest
+	ofMessage
+	ofHandler
+	ofInfo
+	ofWindow
+	ofSession
+)
+
+var kindNames = [...]string{ofComm: "communicator", ofGroup: "group", ofType: "datatype", ofOp: "operation", ofRequest: "request", ofMessage: "message", ofHandler: "error handler", ofInfo: "info", ofWindow: "window", ofSession: "session"}
+
+func (k kind) String() string { return kindNames[k] }
+
+const (
+	placeBits  = 20
+	chunkBits  = 10
+	kindShift  = 26
+	madeBit    = 1 << 30
+	useShift   = 32
+	predefined = 0x1000 // handles below are
+)
+
+// slot is a place for an object.
+type slot[T any] struct {
+	uses   atomic.Uintptr
+	object atomic.Pointer[T]
+}
+
+// table has all objects of a kind, but for predefined ones.
+type table[T any] struct {
+	kind   kind
+	class  class // of the error that there is no such object
+	chunks [1 << (placeBits - chunkBits)]atomic.Pointer[[1 << chunkBits]slot[T]]
+
+	mu   sync.Mutex
+	free []uint32 // places; under mu
+	used uint32   // places so far; under mu
+}
+
+// add takes an object in.
+func (t *table[T]) add(x *T) (handle, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	var at uint32
+	if n := len(t.free); n > 0 {
+		at, t.free = t.free[n-1], t.free[:n-1]
+	} else {
+		if at = t.used; at == 1<<placeBits {
+			return 0, wrong(errOther, "there are %d objects of kind %v: free some", at, t.kind)
+		}
+		t.used++
+		if c := &t.chunks[at>>chunkBits]; c.Load() == nil {
+			c.Store(new([1 << chunkBits]slot[T]))
+		}
+	}
+	s := &t.chunks[at>>chunkBits].Load()[at&(1<<chunkBits-1)]
+	s.object.Store(x)
+	return handle(s.uses.Load()<<useShift | madeBit | uintptr(t.kind)<<kindShift | uintptr(at)), nil
+}
+
+// slot is the place that a handle names; nil: there is none.
+func (t *table[T]) slot(h handle) *slot[T] {
+	at := uintptr(h) & (1<<placeBits - 1)
+	if uintptr(h)&(1<<useShift-1) != madeBit|uintptr(t.kind)<<kindShift|at {
+		return nil
+	}
+	if c := t.chunks[at>>chunkBits].Load(); c != nil {
+		return &c[at&(1<<chunkBits-1)]
+	}
+	return nil
+}
+
+// find is the object of a handle; nil: there is none.
+func (t *table[T]) find(h handle) *T {
+	if s := t.slot(h); s != nil {
+		if x := s.object.Load(); s.uses.Load() == uintptr(h)>>useShift {
+			return x
+		}
+	}
+	return nil
+}
+
+// get is find that says what is wrong.
+func (t *table[T]) get(h handle) (*T, error) {
+	if x := t.find(h); x != nil {
+		return x, nil
+	}
+	if t.slot(h) != nil {
+		return nil, wrong(t.class, "the %v %#x was freed, or is done", t.kind, uintptr(h))
+	}
+	return nil, wrong(t.class, "%#x is no %v", uintptr(h), t.kind)
+}
+
+// drop takes an object out.
+func (t *table[T]) drop(h handle) {
+	s := t.slot(h)
+	if s == nil {
+		return
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if s.uses.CompareAndSwap(uintptr(h)>>useShift, (uintptr(h)>>useShift+1)&(1<<31-1)) {
+		s.object.Store(nil)
+		t.free = append(t.free, uint32(uintptr(h)&(1<<placeBits-1)))
+	}
+}
+
+// whole is the handle whose low 31 bits are a number; 0: there is none.
+func (t *table[T]) whole(n uintptr) handle {
+	if s := t.slot(handle(n)); s != nil && s.object.Load() != nil {
+		return handle(s.uses.Load()<<useShift | n)
+	}
+	return 0
+}
+
+// The tables.
+var (
+	comms    = table[comm]{kind: ofComm, class: errComm}
+	groups   = table[group]{kind: ofGroup, class: errGroup}
+	types    = table[dtype]{kind: ofType, class: errType}
+	ops      = table[op]{kind: ofOp, class: errOp}
+	requests = table[request]{kind: ofRequest, class: errRequest}
+	messages = table[message]{kind: ofMessage, class: errRequest}
+	handlers = table[handler]{kind: ofHandler, class: errErrhandler}
+	infos    = table[info]{kind: ofInfo, class: errInfo}
+	windows  = table[window]{kind: ofWindow, class: errWin}
+	sessions = table[session]{kind: ofSession, class: errSession}
+)
+
+// fromNumber is the handle of any object whose low bits are a number; 0: there is none.
+func fromNumber(n uintptr) handle {
+	switch kind(n >> kindShift & 15) {
+	case ofComm:
+		return comms.whole(n)
+	case ofGroup:
+		return groups.whole(n)
+	case ofType:
+		return types.whole(n)
+	case ofOp:
+		return ops.whole(n)
+	case ofRequest:
+		return requests.whole(n)
+	case ofMessage:
+		return messages.whole(n)
+	case ofHandler:
+		return handlers.whole(n)
+	case ofInfo:
+		return infos.whole(n)
+	case ofWindow:
+		return windows.whole(n)
+	case ofSession:
+		return sessions.whole(n)
+	}
+	return 0
+}

@@ -1,0 +1,240 @@
+package main
+
+import (
+	"bytes"
+	"flag"
+	"fmt"
+	"go/ast"
+	"go/format"
+	"go/parser"
+	"go/token"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// function is a line of the table.
+type function struct {
+	kind   string // call, fast or here
+	both   bool   // it has a second width
+	result string
+	name   string
+	params []string
+}
+
+func main() {
+	out := flag.String("o", ".", "where the files go")
+	flag.Parse()
+	if err := run(*out); err != nil {
+		fmt.Fprintln(os.Stderr, "generate:", err)
+		os.Exit(1)
+	}
+}
+
+func run(out string) error {
+	all, err := read("table.txt")
+	if err != nil {
+		return err
+	}
+	methods, err := methods(".")
+	if err != nil {
+		return err
+	}
+	header, err := os.ReadFile("include/mpi.h")
+	if err != nil {
+		return err
+	}
+	made, err := prototypes(header, all)
+	if err != nil {
+		return err
+	}
+	table, err := format.Source(goTable(all, methods))
+	if err != nil {
+		return err
+	}
+	for name, text := range map[string][]byte{"include/mpi.h": made, "front/calls_gen.h": cFunctions(all), "table_gen.go": table} {
+		name = filepath.Join(out, name)
+		if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+			return err
+		}
+		if err := os.WriteFile(name, text, 0o644); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// read reads the table.
+func read(name string) (all []function, err error) {
+	text, err := os.ReadFile(name)
+	if err != nil {
+		return nil, err
+	}
+	for i, line := range strings.Split(string(text), "\n") {
+		if line == "" || line[0] == '#' {
+			continue
+		}
+		head, params, ok := strings.Cut(strings.TrimSuffix(line, ")"), "(")
+		words := strings.Fields(head)
+		if !ok || len(words) != 4 {
+			return nil, fmt.Errorf("%s:%d: not a kind, widths and a declaration: %s", name, i+1, line)
+		}
+		f := function{kind: words[0], both: words[1] == "2", result: words[2], name: words[3]}
+		if params != "void" {
+			for p := range strings.SplitSeq(params, ",") {
+				f.params = append(f.params, strings.TrimSpace(p))
+			}
+		}
+		all = append(all, f)
+	}
+	return all, nil
+}
+
+var widths = [2]*strings.Replacer{
+	strings.NewReplacer("COUNT", "int", "DISP", "int", "ADDR", "MPI_Aint", "|", ""),
+	strings.NewReplacer("COUNT", "MPI_Count", "DISP", "MPI_Aint", "ADDR", "MPI_Count", "|", "_c"),
+}
+
+// forms calls yield for each form of a function: its name and parameters.
+func (f *function) forms(yield func(name, params string, wide int)) {
+	p := strings.Join(f.params, ", ")
+	if p == "" {
+		p = "void"
+	}
+	yield(f.name, widths[0].Replace(p), 0)
+	if f.both {
+		yield(f.name+"_c", widths[1].Replace(p), 1)
+	}
+}
+
+const (
+	begin = "/* Functions. */\n"
+	end   = "/* End of the functions. */\n"
+)
+
+// prototypes puts those of all functions into the header.
+func prototypes(header []byte, all []function) ([]byte, error) {
+	first, rest, ok := bytes.Cut(header, []byte(begin))
+	_, last, ok2 := bytes.Cut(rest, []byte(end))
+	if !ok || !ok2 {
+		return nil, fmt.Errorf("include/mpi.h lacks %q or %q", begin, end)
+	}
+	var b bytes.Buffer
+	b.Write(first)
+	b.WriteString(begin)
+	for _, prefix := range []string{"MPI_", "PMPI_"} {
+		for i := range all {
+			all[i].forms(func(name, params string, _ int) {
+				fmt.Fprintf(&b, "%s %s%s(%s);\n", all[i].result, prefix, name, params)
+			})
+		}
+	}
+	b.WriteString(end)
+	b.Write(last)
+	return b.Bytes(), nil
+}
+
+// argument is the name of a parameter, and whether it is a number.
+func argument(p string) (name string, number bool) {
+	head, _, array := strings.Cut(p, "[")
+	i := strings.LastIndexAny(head, " *")
+	number = !array && !strings.Contains(p, "*")
+	if number {
+		switch kind := strings.TrimSpace(strings.TrimPrefix(head[:i+1], "const ")); kind {
+		case "int", "COUNT", "DISP", "ADDR", "MPI_Aint", "MPI_Count", "MPI_Offset", "MPI_T_cb_safety":
+		default:
+			number = false // a handle
+		}
+	}
+	return head[i+1:], number
+}
+
+// cFunctions are the functions of C.
+func cFunctions(all []function) []byte {
+	var b bytes.Buffer
+	b.WriteString("/* Made of table.txt by go generate; do not edit. */\n\n")
+	for i := range all {
+		f := &all[i]
+		f.forms(func(name, params string, wide int) {
+			if f.kind != "here" {
+				linkage, called := "", "PMPI_"+name
+				if f.kind == "fast" {
+					linkage, called = "static ", "cross_"+name
+				}
+				fmt.Fprintf(&b, "%s%s %s(%s)\n{\n\tstruct pm2_call c = {.function = %d, .wide = %d", linkage, f.result, called, params, i, wide)
+				if len(f.params) > 0 {
+					b.WriteString(", .word = {")
+					for j, p := range f.params {
+						name, number := argument(p)
+						if j > 0 {
+							b.WriteString(", ")
+						}
+						if number {
+							fmt.Fprintf(&b, "(intptr_t)%s", name)
+						} else {
+							fmt.Fprintf(&b, "(intptr_t)(void *)%s", name)
+						}
+					}
+					b.WriteString("}")
+				}
+				b.WriteString("};\n\treturn cross(&c);\n}\n")
+			}
+			fmt.Fprintf(&b, "extern __typeof__(PMPI_%s) MPI_%s __attribute__((weak, alias(\"PMPI_%s\")));\n\n", name, name, name)
+		})
+	}
+	return b.Bytes()
+}
+
+// methods are those of type call, by what the sources in a folder declare.
+func methods(dir string) (map[string]bool, error) {
+	names, err := filepath.Glob(filepath.Join(dir, "*.go"))
+	if err != nil {
+		return nil, err
+	}
+	all, set := map[string]bool{}, token.NewFileSet()
+	for _, name := range names {
+		if strings.HasSuffix(name, "_gen.go") || strings.HasSuffix(name, "_test.go") {
+			continue
+		}
+		file, err := parser.ParseFile(set, name, nil, 0)
+		if err != nil {
+			return nil, err
+		}
+		for _, d := range file.Decls {
+			if f, ok := d.(*ast.FuncDecl); ok && f.Recv != nil && f.Type.Params.NumFields() == 0 {
+				if star, ok := f.Recv.List[0].Type.(*ast.StarExpr); ok && fmt.Sprint(star.X) == "call" {
+					all[f.Name.Name] = true
+				}
+			}
+		}
+	}
+	return all, nil
+}
+
+// method is the name in Go of a function.
+func method(name string) string {
+	words := strings.Split(name, "_")
+	words[0] = strings.ToLower(words[0])
+	for i, w := range words[1:] {
+		words[i+1] = strings.ToUpper(w[:1]) + w[1:]
+	}
+	return strings.Join(words, "")
+}
+
+// goTable is Go's table of the functions.
+func goTable(all []function, methods map[string]bool) []byte {
+	var b bytes.Buffer
+	b.WriteString("// Code generated of table.txt by go generate; DO NOT EDIT.\n\n//go:build cgo && linux\n\npackage main\n\n// entries are the functions that cross, by their numbers.\nvar entries = [...]entry{\n")
+	for i, f := range all {
+		switch m := method(f.name); {
+		case f.kind == "here":
+			fmt.Fprintf(&b, "%d: {name: \"MPI_%s\"},\n", i, f.name)
+		case methods[m]:
+			fmt.Fprintf(&b, "%d: {\"MPI_%s\", (*call).%s},\n", i, f.name, m)
+		default:
+			fmt.Fprintf(&b, "%d: {\"MPI_%s\", (*call).refused},\n", i, f.name)
+		}
+	}
+	b.WriteString("}\n")
+	return b.Bytes()
+}

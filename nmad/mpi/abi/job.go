@@ -1,0 +1,269 @@
+//go:build cgo && linux
+
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"runtime"
+	"strings"
+	"sync"
+	"sync/atomic"
+
+	"github.com/pm2-go/pm2/nmad"
+	"github.com/pm2-go/pm2/nmad/mpi"
+	"github.com/pm2-go/pm2/pioman"
+)
+
+// engine is what all calls stand on: this process's place in the job. MPI_Init and each session of MPI use it; the first one joins the job, and the last one leaves it.
+var engine job
+
+type job struct {
+	world, self atomic.Pointer[comm] // of MPI_Init; nil: it was not called, or MPI_Finalize was
+
+	mu       sync.Mutex
+	users    int
+	session  *nmad.Session
+	all      *mpi.Comm // of all processes, for sessions
+	own      *mpi.Comm
+	stop     func()
+	parent   int  // the process that has joined
+	finished bool // the job was left: it cannot be joined again
+	main     int  // the thread of MPI_Init
+}
+
+// Thread levels.
+const threadMultiple = 4096
+
+// join joins the job, if the process has not.
+func (j *job) join() error {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if j.users > 0 {
+		j.users++
+		return nil
+	}
+	if j.finished {
+		return wrong(errOther, "this process has left its job, which it cannot join again")
+	}
+	stop, err := pioman.Enable()
+	if err != nil {
+		return err
+	}
+	s, err := nmad.Join(context.Background())
+	if err == nil {
+		if j.all, err = mpi.New(s); err != nil {
+			err = errors.Join(err, s.Close())
+		}
+	}
+	if err != nil {
+		stop()
+		return fmt.Errorf("this process cannot join its job: %w", err)
+	}
+	j.session, j.own, j.stop, j.users, j.parent = s, j.all.Self(), stop, 1, os.Getpid()
+	return nil
+}
+
+// leave leaves the job, if no other needs it.
+func (j *job) leave() error {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if j.users--; j.users > 0 {
+		return nil
+	}
+	err := j.all.Finalize()
+	j.stop()
+	j.session, j.all, j.own, j.finished = nil, nil, nil, true
+	return err
+}
+
+// abort ends the job; it does not return.
+func (j *job) abort(code int, why string) {
+	flush()
+	j.mu.Lock()
+	all := j.all
+	j.mu.Unlock()
+	if code == 0 {
+		code = 1
+	}
+	if all != nil {
+		all.Abort(code, why)
+	}
+	fmt.Fprintln(os.Stderr, "mpi:", why)
+	os.Exit(code)
+}
+
+// begin is MPI_Init.
+func (j *job) begin() error {
+	if j.world.Load() != nil || atomic.LoadInt32(&state.Load().initialized) != 0 {
+		return wrong(errOther, "MPI_Init was called before")
+	}
+	if err := j.join(); err != nil {
+		return err
+	}
+	world, self := newComm(j.all, "MPI_COMM_WORLD"), newComm(j.own, "MPI_COMM_SELF")
+	world.handle, self.handle = worldHandle, selfHandle
+	j.self.Store(self)
+	j.world.Store(world)
+	j.main = thread()
+	s := state.Load()
+	s.world.tell(worldHandle, world.c.Rank(), world.c.Size())
+	s.of(selfHandle).tell(selfHandle, 0, 1)
+	atomic.StoreInt32(&s.initialized, 1)
+	return nil
+}
+
+func (a *call) init() error { return engine.begin() }
+
+func (a *call) initThread() error {
+	if err := engine.begin(); err != nil {
+		return err
+	}
+	return a.setInt(3, threadMultiple)
+}
+
+func (a *call) queryThread() error { return a.setInt(0, threadMultiple) }
+
+func (a *call) isThreadMain() error { return a.setFlag(0, thread() == engine.main) }
+
+func (a *call) finalize() error {
+	world, self := engine.world.Load(), engine.self.Load()
+	if world == nil {
+		return wrong(errOther, "MPI_Finalize without MPI_Init, or once more")
+	}
+	// What libraries have left at MPI_COMM_SELF ends first, as the standard asks.
+	err := errors.Join(self.attributes.end(selfHandle), world.attributes.end(worldHandle))
+	if err != nil {
+		return err
+	}
+	// All are to have come this far: what one has sent is taken by another that is about to wait for it.
+	if err := world.c.Barrier(); err != nil {
+		return err
+	}
+	s := state.Load()
+	s.world.forget(worldHandle)
+	s.of(selfHandle).forget(selfHandle)
+	engine.world.Store(nil)
+	engine.self.Store(nil)
+	err = engine.leave()
+	atomic.StoreInt32(&s.finalized, 1)
+	return err
+}
+
+func (a *call) abort() error {
+	name := "an unknown communicator"
+	if c, err := a.comm(0); err == nil {
+		name = c.text()
+	}
+	engine.abort(a.int(1), fmt.Sprintf("MPI_Abort(%d) on %s", a.int(1), name))
+	return nil
+}
+
+func (a *call) getProcessorName() error {
+	name, err := os.Hostname()
+	if err != nil {
+		return wrong(errOther, "the host has no name: %v", err)
+	}
+	return a.setText(0, 1, name, 256)
+}
+
+func (a *call) getLibraryVersion() error {
+	return a.setText(0, 1, "pm2, MPI 5.0 by its standard binary interface 1.0, "+runtime.Version(), 8192)
+}
+
+func (a *call) getHwResourceInfo() error {
+	i := newInfo("mpi_hw_resource_type", "")
+	i.delete("mpi_hw_resource_type")
+	return a.setInfo(0, i)
+}
+
+func (a *call) abiGetInfo() error {
+	return a.setInfo(0, newInfo("mpi_aint_size", "8", "mpi_count_size", "8", "mpi_offset_size", "8"))
+}
+
+// fortran is what a library of Fortran has said of itself, for those of other compilers.
+var fortran struct {
+	sync.Mutex
+	info    *info
+	size    int
+	yes, no []byte
+}
+
+func (a *call) abiSetFortranInfo() error {
+	i, err := a.info(0)
+	if err != nil {
+		return err
+	}
+	fortran.Lock()
+	defer fortran.Unlock()
+	if fortran.info != nil {
+		return wrong(errAbi, "it was set before")
+	}
+	fortran.info = i.dup()
+	return nil
+}
+
+func (a *call) abiGetFortranInfo() error {
+	fortran.Lock()
+	i := fortran.info
+	fortran.Unlock()
+	if i == nil {
+		return a.setHandle(0, nullInfo)
+	}
+	return a.setInfo(0, i.dup())
+}
+
+// logical are the two arguments of a logical of Fortran.
+func (a *call) logical() (yes, no []byte, err error) {
+	n := a.int(0)
+	if n != 1 && n != 2 && n != 4 && n != 8 && n != 16 {
+		return nil, nil, wrong(errArg, "a logical of %d bytes", n)
+	}
+	if a.word[1] == 0 || a.word[2] == 0 {
+		return nil, nil, wrong(errArg, "there is no value")
+	}
+	return memory(a.ptr(1), n), memory(a.ptr(2), n), nil
+}
+
+func (a *call) abiSetFortranBooleans() error {
+	yes, no, err := a.logical()
+	if err != nil {
+		return err
+	}
+	fortran.Lock()
+	defer fortran.Unlock()
+	if fortran.size != 0 {
+		return wrong(errAbi, "they were set before")
+	}
+	fortran.size, fortran.yes, fortran.no = len(yes), append([]byte(nil), yes...), append([]byte(nil), no...)
+	return nil
+}
+
+func (a *call) abiGetFortranBooleans() error {
+	fortran.Lock()
+	defer fortran.Unlock()
+	if fortran.size != a.int(0) {
+		return a.setFlag(3, false)
+	}
+	yes, no, err := a.logical()
+	if err != nil {
+		return err
+	}
+	copy(yes, fortran.yes)
+	copy(no, fortran.no)
+	return a.setFlag(3, true)
+}
+
+// environment is what is known of how the process was started, as MPI_INFO_ENV has it.
+func environment() *info {
+	i := newInfo("command", os.Args[0], "argv", strings.Join(os.Args[1:], " "), "arch", runtime.GOARCH, "thread_level", "MPI_THREAD_MULTIPLE")
+	if name, err := os.Hostname(); err == nil {
+		i.set("host", name)
+	}
+	if dir, err := os.Getwd(); err == nil {
+		i.set("wdir", dir)
+	}
+	return i
+}

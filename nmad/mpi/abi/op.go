@@ -1,0 +1,174 @@
+//go:build cgo && linux
+
+package main
+
+import (
+	"github.com/pm2-go/pm2/nmad/mpi"
+	"github.com/pm2-go/pm2/nmad/mpi/datatype"
+	"github.com/pm2-go/pm2/nmad/mpi/reduce"
+)
+
+// op is an operation of a reduction.
+type op struct {
+	op       *mpi.Op // of a predefined one
+	number   int     // likewise: the low bits of the handle
+	sorts    []sort  // likewise: of which elements it is
+	function uintptr // of the program
+	wide     bool    // it takes a count of 64 bits
+	commutes bool
+}
+
+const nullOp handle = 0x20
+
+// predefinedOps has them by their handles.
+var predefinedOps = func() (all [0x40]*op) {
+	for h, x := range map[handle]op{
+		0x21: {op: mpi.Sum, sorts: []sort{integer, floating, complexes, multi}},
+		0x22: {op: mpi.Min, sorts: []sort{integer, floating, multi}},
+		0x23: {op: mpi.Max, sorts: []sort{integer, floating, multi}},
+		0x24: {op: mpi.Prod, sorts: []sort{integer, floating, complexes, multi}},
+		0x28: {op: mpi.BAnd, sorts: []sort{integer, bytes, multi}},
+		0x29: {op: mpi.BOr, sorts: []sort{integer, bytes, multi}},
+		0x2a: {op: mpi.BXor, sorts: []sort{integer, bytes, multi}},
+		0x30: {op: mpi.LAnd, sorts: []sort{integer, logical}},
+		0x31: {op: mpi.LOr, sorts: []sort{integer, logical}},
+		0x32: {op: mpi.LXor, sorts: []sort{integer, logical}},
+		0x38: {op: mpi.MinLoc, sorts: []sort{pairs}},
+		0x39: {op: mpi.MaxLoc, sorts: []sort{pairs}},
+		0x3c: {op: mpi.Replace},
+		0x3d: {op: mpi.NoOp},
+	} {
+		x.number, x.commutes = int(h), h < 0x3c
+		all[h] = &x
+	}
+	return all
+}()
+
+// opOf is the operation of a handle.
+func opOf(h handle) (*op, error) {
+	if h == nullOp {
+		return nil, wrong(errOp, "it is MPI_OP_NULL")
+	}
+	if h < handle(len(predefinedOps)) && predefinedOps[h] != nil {
+		return predefinedOps[h], nil
+	}
+	return ops.get(h)
+}
+
+// reduction is an argument that is an operation, for elements of a datatype.
+func (a *call) reduction(i int, t *dtype) (*mpi.Op, error) {
+	o, err := opOf(a.handle(i))
+	if err != nil {
+		return nil, err
+	}
+	return o.on(t)
+}
+
+// on is the operation for elements of a datatype.
+func (o *op) on(t *dtype) (*mpi.Op, error) {
+	if o.function != 0 {
+		return reduce.User("the program's", o.commutes, func(in, inout datatype.Buffer) {
+			callReduction(o, start(&in), start(&inout), in.Count, t.handle)
+		}), nil
+	}
+	if t.handle >= predefined && t.made.combiner < isF90Real || t.handle < predefined && !o.allows(t.sort) {
+		return nil, wrong(errOp, "%v of %s is not defined", o.op, t.text())
+	}
+	if inC(t.t) {
+		return reduce.User(o.op.String(), true, func(in, inout datatype.Buffer) {
+			reduceInC(o.number, int(t.handle), start(&in), start(&inout), in.Count)
+		}), nil
+	}
+	return o.op, nil
+}
+
+// allows says whether the operation is defined for elements of a sort.
+func (o *op) allows(s sort) bool {
+	for _, x := range o.sorts {
+		if x == s {
+			return true
+		}
+	}
+	return false
+}
+
+// inC says that Go has no numbers like the elements.
+func inC(t *datatype.Type) bool {
+	if k := t.Uniform(); k == datatype.LongDouble || k == datatype.LongComplex {
+		return true
+	}
+	value, index, ok := t.Pair()
+	return ok && (value == datatype.LongDouble || index == datatype.Float32 || index == datatype.Float64)
+}
+
+// start is where the displacements of a buffer count from.
+func start(b *datatype.Buffer) pointer { return pointer(datatype.Add(b.Base, b.At)) }
+
+// text names a datatype for people.
+func (t *dtype) text() string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.name != "" {
+		return t.name
+	}
+	return t.t.String()
+}
+
+func (a *call) opCreate() error {
+	if a.word[0] == 0 {
+		return wrong(errArg, "there is no function")
+	}
+	if _, err := a.out(2); err != nil {
+		return err
+	}
+	h, err := ops.add(&op{function: a.word[0], wide: a.wide != 0, commutes: a.int(1) != 0})
+	if err != nil {
+		return err
+	}
+	return a.setHandle(2, h)
+}
+
+func (a *call) opFree() error {
+	h, err := a.handleAt(0)
+	if err != nil {
+		return err
+	}
+	if h < predefined {
+		return wrong(errOp, "a predefined operation cannot be freed")
+	}
+	if _, err := ops.get(h); err != nil {
+		return err
+	}
+	ops.drop(h)
+	return a.setHandle(0, nullOp)
+}
+
+func (a *call) opCommutative() error {
+	o, err := opOf(a.handle(0))
+	if err != nil {
+		return err
+	}
+	return a.setFlag(1, o.commutes)
+}
+
+func (a *call) reduceLocal() error {
+	in, t, err := a.buffer(0, 2, 3)
+	if err != nil {
+		return err
+	}
+	out, _, err := a.buffer(1, 2, 3)
+	if err != nil {
+		return err
+	}
+	o, err := a.reduction(4, t)
+	if err != nil {
+		return err
+	}
+	if err := o.Check(t.t); err != nil {
+		return err
+	}
+	if in.Count > 0 {
+		o.Apply(in, out)
+	}
+	return nil
+}

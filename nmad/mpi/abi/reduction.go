@@ -1,0 +1,234 @@
+//go:build cgo && linux
+
+package main
+
+import "github.com/pm2-go/pm2/nmad/mpi"
+
+// operands are the arguments of a reduction from the first one on: two buffers, a count, a datatype, an operation. In place the first one is the zero Buffer; needs: the second one is needed here.
+func (a *call) operands(needs, mayBeInPlace bool) (in, out mpi.Buffer, o *mpi.Op, err error) {
+	n, err := a.count(2)
+	if err != nil {
+		return
+	}
+	t, err := ready(a.handle(3))
+	if err != nil {
+		return
+	}
+	if o, err = a.reduction(4, t); err != nil {
+		return
+	}
+	if needs {
+		if out, err = a.elementsAt(1, n, t); err != nil {
+			return
+		}
+	}
+	if mayBeInPlace && a.inPlace(0) {
+		return
+	}
+	if in, err = a.elementsAt(0, n, t); err == nil && needs && n > 0 && a.word[0] == a.word[1] && a.word[0] != 0 && t.t.Size() > 0 {
+		err = wrong(errBuffer, "the operand and the result are the same memory: MPI_IN_PLACE is for that")
+	}
+	return
+}
+
+func (a *call) reduceAs(f form) error {
+	c, err := a.comm(6)
+	if err != nil {
+		return err
+	}
+	root := a.int(5)
+	here, idle, err := c.rooted(root)
+	if err != nil {
+		return err
+	}
+	var in, out mpi.Buffer
+	var o *mpi.Op
+	switch {
+	case idle:
+	case c.x != nil && here:
+		n, e := a.count(2)
+		if e != nil {
+			return e
+		}
+		t, e := ready(a.handle(3))
+		if e != nil {
+			return e
+		}
+		if o, err = a.reduction(4, t); err == nil {
+			out, err = a.elementsAt(1, n, t)
+		}
+	default:
+		in, out, o, err = a.operands(here, here)
+	}
+	if err != nil {
+		return err
+	}
+	switch x := c.x; {
+	case x != nil && f.m == now:
+		return x.Reduce(o, in, out, root)
+	case x != nil && f.m == later:
+		return a.begun(c, f, x.Ireduce(o, in, out, root))
+	case x != nil:
+		return a.again(c, f, func() *mpi.Request { return x.Ireduce(o, in, out, root) })
+	case f.m == now:
+		return c.c.Reduce(o, in, out, root)
+	case f.m == later:
+		return a.begun(c, f, c.c.Ireduce(o, in, out, root))
+	}
+	return a.begun(c, f, c.c.ReduceInit(o, in, out, root))
+}
+
+func (a *call) reduce() error     { return a.reduceAs(form{now, 0}) }
+func (a *call) ireduce() error    { return a.reduceAs(form{later, 7}) }
+func (a *call) reduceInit() error { return a.reduceAs(form{lasting, 8}) }
+
+func (a *call) allreduceAs(f form) error {
+	c, err := a.comm(5)
+	if err != nil {
+		return err
+	}
+	in, out, o, err := a.operands(true, c.x == nil)
+	if err != nil {
+		return err
+	}
+	switch x := c.x; {
+	case x != nil && f.m == now:
+		return x.Allreduce(o, in, out)
+	case x != nil && f.m == later:
+		return a.begun(c, f, x.Iallreduce(o, in, out))
+	case x != nil:
+		return a.again(c, f, func() *mpi.Request { return x.Iallreduce(o, in, out) })
+	case f.m == now:
+		return c.c.Allreduce(o, in, out)
+	case f.m == later:
+		return a.begun(c, f, c.c.Iallreduce(o, in, out))
+	}
+	return a.begun(c, f, c.c.AllreduceInit(o, in, out))
+}
+
+func (a *call) allreduce() error     { return a.allreduceAs(form{now, 0}) }
+func (a *call) iallreduce() error    { return a.allreduceAs(form{later, 6}) }
+func (a *call) allreduceInit() error { return a.allreduceAs(form{lasting, 7}) }
+
+func (a *call) scanAs(f form) error {
+	c, err := a.intra(5)
+	if err != nil {
+		return err
+	}
+	in, out, o, err := a.operands(true, true)
+	if err != nil {
+		return err
+	}
+	switch f.m {
+	case now:
+		return c.c.Scan(o, in, out)
+	case later:
+		return a.begun(c, f, c.c.Iscan(o, in, out))
+	}
+	return a.begun(c, f, c.c.ScanInit(o, in, out))
+}
+
+func (a *call) scan() error     { return a.scanAs(form{now, 0}) }
+func (a *call) iscan() error    { return a.scanAs(form{later, 6}) }
+func (a *call) scanInit() error { return a.scanAs(form{lasting, 7}) }
+
+func (a *call) exscanAs(f form) error {
+	c, err := a.intra(5)
+	if err != nil {
+		return err
+	}
+	in, out, o, err := a.operands(true, true)
+	if err != nil {
+		return err
+	}
+	switch f.m {
+	case now:
+		return c.c.Exscan(o, in, out)
+	case later:
+		return a.begun(c, f, c.c.Iexscan(o, in, out))
+	}
+	return a.begun(c, f, c.c.ExscanInit(o, in, out))
+}
+
+func (a *call) exscan() error     { return a.exscanAs(form{now, 0}) }
+func (a *call) iexscan() error    { return a.exscanAs(form{later, 6}) }
+func (a *call) exscanInit() error { return a.exscanAs(form{lasting, 7}) }
+
+// reduceScatterAs has blocks of counts, or equal ones.
+func (a *call) reduceScatterAs(f form, equal bool) error {
+	c, err := a.comm(5)
+	if err != nil {
+		return err
+	}
+	t, err := ready(a.handle(3))
+	if err != nil {
+		return err
+	}
+	o, err := a.reduction(4, t)
+	if err != nil {
+		return err
+	}
+	size := c.c.Size()
+	counts := make([]int, size)
+	if equal {
+		n, err := a.count(2)
+		if err != nil {
+			return err
+		}
+		for i := range counts {
+			counts[i] = n
+		}
+	} else if counts, err = a.lengths(2, size); err != nil {
+		return err
+	}
+	total := 0
+	for _, n := range counts {
+		total += n
+	}
+	own := counts[c.c.Rank()]
+	out, err := a.elementsAt(1, own, t)
+	if err != nil {
+		return err
+	}
+	inPlace := c.x == nil && a.inPlace(0)
+	from := 0
+	if inPlace {
+		from = 1
+	}
+	all, err := a.elementsAt(from, total, t)
+	if err != nil {
+		return err
+	}
+	in := mpi.Blocks{Buffer: all, Counts: counts}
+	if inPlace { // what is reduced is as long as all blocks, and its result goes to the first
+		if f.m == lasting {
+			return a.again(c, f, func() *mpi.Request {
+				in.Buffer = copied(all)
+				return c.c.IreduceScatter(o, in, out)
+			})
+		}
+		in.Buffer = copied(all)
+	}
+	switch x := c.x; {
+	case x != nil && f.m == now:
+		return x.ReduceScatter(o, in, out)
+	case x != nil && f.m == later:
+		return a.begun(c, f, x.IreduceScatter(o, in, out))
+	case x != nil:
+		return a.again(c, f, func() *mpi.Request { return x.IreduceScatter(o, in, out) })
+	case f.m == now:
+		return c.c.ReduceScatter(o, in, out)
+	case f.m == later:
+		return a.begun(c, f, c.c.IreduceScatter(o, in, out))
+	}
+	return a.begun(c, f, c.c.ReduceScatterInit(o, in, out))
+}
+
+func (a *call) reduceScatter() error      { return a.reduceScatterAs(form{now, 0}, false) }
+func (a *call) ireduceScatter() error     { return a.reduceScatterAs(form{later, 6}, false) }
+func (a *call) reduceScatterInit() error  { return a.reduceScatterAs(form{lasting, 7}, false) }
+func (a *call) reduceScatterBlock() error { return a.reduceScatterAs(form{now, 0}, true) }
+func (a *call) ireduceScatterBlock() error {
+	return a.reduceScatterAs(form{later, 6}, true)
+}
+func (a *call) reduceScatterBlockInit() error { return a.reduceScatterAs(form{lasting, 7}, true) }

@@ -1,0 +1,565 @@
+//go:build cgo && linux
+
+package main
+
+import (
+	"errors"
+	"slices"
+
+	"github.com/pm2-go/pm2/nmad"
+	"github.com/pm2-go/pm2/nmad/mpi"
+)
+
+// request is a request. A persistent one stays after its end, and is not active until it is started; the others end with the call that finds them done. Only one thread at a time waits for a request, as the standard asks.
+type request struct {
+	handle     handle
+	comm       *comm        // nil: of none
+	r          *mpi.Request // nil: it is done as soon as it is active
+	also       *mpi.Request // a send that belongs to it; nil: none
+	done       bool         // it is done from the start
+	status     mpi.Status   // of one that is done
+	sends      bool         // it is no receive: its status is empty, but for whether it was cancelled
+	persistent bool
+	active     bool                // of a persistent one
+	begin      func() error        // what a start does before that of r
+	fresh      func() *mpi.Request // of one that has no persistent form below: what a start does
+	after      func(error) error
+	parts      *mpi.Partitioned
+	general    *generalized
+}
+
+// setRequest takes a request in, and writes its handle.
+func (a *call) setRequest(i int, r *request) (err error) {
+	if _, err = a.out(i); err != nil {
+		return err
+	}
+	if r.handle, err = requests.add(r); err != nil {
+		return err
+	}
+	return a.setHandle(i, r.handle)
+}
+
+// request is an argument that is one; nil: it is MPI_REQUEST_NULL.
+func (a *call) request(h handle) (*request, error) {
+	if h == nullRequest {
+		return nil, nil
+	}
+	r, err := requests.get(h)
+	if err == nil && r.comm != nil && a.object == 0 {
+		a.object = r.comm.handle
+	}
+	return r, err
+}
+
+// idle says that a request is nothing to wait for.
+func (r *request) idle() bool { return r == nil || r.persistent && !r.active }
+
+// wait waits for the end of one that is not idle.
+func (r *request) wait() (s mpi.Status, err error) {
+	if r.done {
+		return r.status, nil
+	}
+	s, err = r.r.Wait()
+	if r.also != nil {
+		if _, e := r.also.Wait(); err == nil {
+			err = e
+		}
+	}
+	return s, err
+}
+
+// test says whether one that is not idle is done.
+func (r *request) test() (done bool, s mpi.Status, err error) {
+	if r.done {
+		return true, r.status, nil
+	}
+	if r.also != nil {
+		if over, _, _ := r.also.Test(); !over {
+			return false, s, nil
+		}
+	}
+	return r.r.Test()
+}
+
+// ends ends a request that is done, writes its status, and gives the handle at its place up unless it is persistent. The error is that of the operation.
+func (r *request) ends(at *handle, x *status, s mpi.Status, err error) error {
+	cancelled := errors.Is(err, nmad.ErrCanceled)
+	if cancelled {
+		err = nil
+	}
+	if r.after != nil {
+		err = r.after(err)
+	}
+	if x != nil {
+		if r.sends {
+			x.empty()
+		} else {
+			x.received(r.comm, s, nil)
+		}
+		if cancelled {
+			x.cancelled = 1
+		}
+	}
+	if r.general != nil {
+		err = r.general.ends(x)
+	}
+	if r.persistent {
+		r.active = false
+		return err
+	}
+	requests.drop(r.handle)
+	*at = nullRequest
+	return err
+}
+
+func (a *call) wait() error {
+	h, err := a.handles(0, 1)
+	if err != nil {
+		return err
+	}
+	r, err := a.request(h[0])
+	if err != nil {
+		return err
+	}
+	if r.idle() {
+		a.status(1).empty()
+		return nil
+	}
+	s, err := r.wait()
+	return r.ends(&h[0], a.status(1), s, err)
+}
+
+func (a *call) test() error {
+	h, err := a.handles(0, 1)
+	if err != nil {
+		return err
+	}
+	r, err := a.request(h[0])
+	if err != nil {
+		return err
+	}
+	if r.idle() {
+		a.status(2).empty()
+		return a.setFlag(1, true)
+	}
+	done, s, err := r.test()
+	if done {
+		err = r.ends(&h[0], a.status(2), s, err)
+	}
+	if e := a.setFlag(1, done); err == nil {
+		err = e
+	}
+	return err
+}
+
+// all are the requests at an argument.
+func (a *call) all(count, at int) ([]handle, []*request, error) {
+	n, err := a.count(count)
+	if err != nil {
+		return nil, nil, err
+	}
+	hs, err := a.handles(at, n)
+	if err != nil {
+		return nil, nil, err
+	}
+	rs := make([]*request, n)
+	for i, h := range hs {
+		if rs[i], err = a.request(h); err != nil {
+			return nil, nil, err
+		}
+	}
+	return hs, rs, nil
+}
+
+// many collects how several requests end.
+type many struct {
+	hs     []handle
+	x      []status
+	failed bool
+}
+
+// ends ends the request of a place, whose status has another place.
+func (m *many) ends(i, at int, r *request, s mpi.Status, err error) {
+	var x *status
+	if m.x != nil {
+		x = &m.x[at]
+	}
+	err = r.ends(&m.hs[i], x, s, err)
+	if x != nil {
+		x.failed = int32(codeOf(err))
+	}
+	m.failed = m.failed || err != nil
+}
+
+// outcome is the error of the call.
+func (m *many) outcome() error {
+	if !m.failed {
+		return nil
+	}
+	return wrong(errInStatus, "a request has failed: the statuses have the errors")
+}
+
+func (a *call) waitall() error {
+	n, err := a.count(0)
+	if err != nil {
+		return err
+	}
+	hs, err := a.handles(1, n)
+	if err != nil {
+		return err
+	}
+	for _, h := range hs { // before any ends
+		if _, err := a.request(h); err != nil {
+			return err
+		}
+	}
+	m := many{hs: hs, x: a.statuses(2, n)}
+	for i := range hs {
+		r, err := a.request(hs[i])
+		if err != nil {
+			return err
+		}
+		if r.idle() {
+			if m.x != nil {
+				m.x[i].empty()
+			}
+			continue
+		}
+		s, err := r.wait()
+		m.ends(i, i, r, s, err)
+	}
+	return m.outcome()
+}
+
+func (a *call) testall() error {
+	hs, rs, err := a.all(0, 1)
+	if err != nil {
+		return err
+	}
+	for _, r := range rs {
+		if r.idle() {
+			continue
+		}
+		if done, _, _ := r.test(); !done {
+			return a.setFlag(2, false)
+		}
+	}
+	m := many{hs: hs, x: a.statuses(3, len(hs))}
+	for i, r := range rs {
+		if r.idle() {
+			if m.x != nil {
+				m.x[i].empty()
+			}
+			continue
+		}
+		s, err := r.wait()
+		m.ends(i, i, r, s, err)
+	}
+	if err := a.setFlag(2, true); err != nil {
+		return err
+	}
+	return m.outcome()
+}
+
+// one is the place of a request that is done; below 0: none is there that is not idle.
+func one(rs []*request) (int, error) {
+	waits := make([]*mpi.Request, len(rs))
+	some := false
+	for i, r := range rs {
+		switch {
+		case r.idle():
+		case r.done:
+			return i, nil
+		default:
+			waits[i], some = r.r, true
+		}
+	}
+	if !some {
+		return -1, nil
+	}
+	i, _, _ := mpi.WaitAny(waits...)
+	if i < 0 {
+		return -1, wrong(errIntern, "none of %d requests ended", len(rs))
+	}
+	return i, nil
+}
+
+func (a *call) waitany() error {
+	hs, rs, err := a.all(0, 1)
+	if err != nil {
+		return err
+	}
+	i, err := one(rs)
+	if err != nil {
+		return err
+	}
+	if i < 0 {
+		a.status(3).empty()
+		return a.setInt(2, undefined)
+	}
+	if err := a.setInt(2, i); err != nil {
+		return err
+	}
+	s, err := rs[i].wait()
+	return rs[i].ends(&hs[i], a.status(3), s, err)
+}
+
+func (a *call) testany() error {
+	hs, rs, err := a.all(0, 1)
+	if err != nil {
+		return err
+	}
+	some := false
+	for i, r := range rs {
+		if r.idle() {
+			continue
+		}
+		some = true
+		if done, s, err := r.test(); done {
+			if err := errors.Join(a.setInt(2, i), a.setFlag(3, true)); err != nil {
+				return err
+			}
+			return r.ends(&hs[i], a.status(4), s, err)
+		}
+	}
+	if !some {
+		a.status(4).empty()
+	}
+	return errors.Join(a.setInt(2, undefined), a.setFlag(3, !some))
+}
+
+// several ends all requests that are done, at least one if they are waited for.
+func (a *call) several(wait bool) error {
+	hs, rs, err := a.all(0, 1)
+	if err != nil {
+		return err
+	}
+	if !slices.ContainsFunc(rs, func(r *request) bool { return !r.idle() }) {
+		return a.setInt(2, undefined)
+	}
+	if wait {
+		if _, err := one(rs); err != nil {
+			return err
+		}
+	}
+	places, err := a.narrow(3, len(rs))
+	if err != nil {
+		return err
+	}
+	m, n := many{hs: hs, x: a.statuses(4, len(hs))}, 0
+	for i, r := range rs {
+		if r.idle() {
+			continue
+		}
+		if done, s, err := r.test(); done {
+			places[n] = int32(i)
+			m.ends(i, n, r, s, err)
+			n++
+		}
+	}
+	if err := a.setInt(2, n); err != nil {
+		return err
+	}
+	return m.outcome()
+}
+
+func (a *call) waitsome() error { return a.several(true) }
+func (a *call) testsome() error { return a.several(false) }
+
+func (a *call) requestFree() error {
+	h, err := a.handleAt(0)
+	if err != nil {
+		return err
+	}
+	if h == nullRequest {
+		return wrong(errRequest, "it is MPI_REQUEST_NULL")
+	}
+	r, err := a.request(h)
+	if err != nil {
+		return err
+	}
+	requests.drop(h)
+	if err := a.setHandle(0, nullRequest); err != nil {
+		return err
+	}
+	if r.general != nil {
+		return r.general.free()
+	}
+	return nil
+}
+
+// requestGetStatus looks at a request that stays.
+func (a *call) requestGetStatus() error {
+	r, err := a.request(a.handle(0))
+	if err != nil {
+		return err
+	}
+	x := a.status(2)
+	if r.idle() {
+		x.empty()
+		return a.setFlag(1, true)
+	}
+	done, s, err := r.test()
+	if done && x != nil {
+		x.received(r.comm, s, nil)
+		if r.sends {
+			x.empty()
+		}
+		if errors.Is(err, nmad.ErrCanceled) {
+			x.cancelled = 1
+		}
+		if r.general != nil {
+			return errors.Join(r.general.look(x), a.setFlag(1, true))
+		}
+	}
+	return a.setFlag(1, done)
+}
+
+// requestGetStatusAll and the two behind it look at several requests that stay.
+func (a *call) requestGetStatusAll() error {
+	_, rs, err := a.all(0, 1)
+	if err != nil {
+		return err
+	}
+	x := a.statuses(3, len(rs))
+	all := true
+	for i, r := range rs {
+		if r.idle() {
+			if x != nil {
+				x[i].empty()
+			}
+			continue
+		}
+		done, s, _ := r.test()
+		if all = all && done; done && x != nil {
+			x[i].received(r.comm, s, nil)
+			x[i].failed = 0
+		}
+	}
+	return a.setFlag(2, all)
+}
+
+func (a *call) requestGetStatusAny() error {
+	_, rs, err := a.all(0, 1)
+	if err != nil {
+		return err
+	}
+	some := false
+	for i, r := range rs {
+		if r.idle() {
+			continue
+		}
+		some = true
+		if done, s, _ := r.test(); done {
+			a.status(4).received(r.comm, s, nil)
+			return errors.Join(a.setInt(2, i), a.setFlag(3, true))
+		}
+	}
+	if !some {
+		a.status(4).empty()
+	}
+	return errors.Join(a.setInt(2, undefined), a.setFlag(3, !some))
+}
+
+func (a *call) requestGetStatusSome() error {
+	_, rs, err := a.all(0, 1)
+	if err != nil {
+		return err
+	}
+	places, err := a.narrow(3, len(rs))
+	if err != nil {
+		return err
+	}
+	x, n, some := a.statuses(4, len(rs)), 0, false
+	for i, r := range rs {
+		if r.idle() {
+			continue
+		}
+		some = true
+		if done, s, _ := r.test(); done {
+			places[n] = int32(i)
+			if x != nil {
+				x[n].received(r.comm, s, nil)
+				x[n].failed = 0
+			}
+			n++
+		}
+	}
+	if !some {
+		n = undefined
+	}
+	return a.setInt(2, n)
+}
+
+func (a *call) cancel() error {
+	h, err := a.handleAt(0)
+	if err != nil {
+		return err
+	}
+	r, err := a.request(h)
+	if err != nil {
+		return err
+	}
+	switch {
+	case r == nil:
+		return wrong(errRequest, "it is MPI_REQUEST_NULL")
+	case r.general != nil:
+		return r.general.cancel()
+	case r.idle():
+		return wrong(errRequest, "the request was not started")
+	case r.r != nil && !r.sends:
+		r.r.Cancel()
+	}
+	return nil
+}
+
+// start starts a persistent request.
+func (r *request) start() error {
+	switch {
+	case r == nil || !r.persistent:
+		return wrong(errRequest, "it is no persistent request")
+	case r.active:
+		return wrong(errRequest, "the request was started before, and has not ended")
+	}
+	if r.begin != nil {
+		if err := r.begin(); err != nil {
+			return err
+		}
+	}
+	var err error
+	switch {
+	case r.parts != nil:
+		err = r.parts.Start()
+	case r.fresh != nil:
+		r.r = r.fresh()
+	case r.r != nil:
+		err = r.r.Start()
+	}
+	r.active = err == nil
+	return err
+}
+
+func (a *call) start() error {
+	h, err := a.handleAt(0)
+	if err != nil {
+		return err
+	}
+	r, err := a.request(h)
+	if err != nil {
+		return err
+	}
+	return r.start()
+}
+
+func (a *call) startall() error {
+	_, rs, err := a.all(0, 1)
+	if err != nil {
+		return err
+	}
+	for _, r := range rs {
+		if err := r.start(); err != nil {
+			return err
+		}
+	}
+	return nil
+}

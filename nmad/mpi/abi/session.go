@@ -1,0 +1,289 @@
+//go:build cgo && linux
+
+package main
+
+import (
+	"hash/fnv"
+	"sync/atomic"
+
+	"github.com/pm2-go/pm2/nmad/mpi"
+)
+
+// session is a session of MPI.
+type session struct {
+	handler atomic.Pointer[handler]
+	info    *info
+	buffers buffers
+}
+
+const nullSession handle = 0x120
+
+// session is an argument that is one.
+func (a *call) session(i int) (*session, error) {
+	if a.handle(i) == nullSession {
+		return nil, wrong(errSession, "it is MPI_SESSION_NULL")
+	}
+	s, err := sessions.get(a.handle(i))
+	if err == nil {
+		a.object = a.handle(i)
+	}
+	return s, err
+}
+
+func (a *call) sessionInit() error {
+	i, err := a.infoOrNull(0)
+	if err != nil {
+		return err
+	}
+	h, err := a.handlerAt(1, ofSession)
+	if err != nil {
+		return err
+	}
+	if _, err := a.out(2); err != nil {
+		return err
+	}
+	if err := engine.join(); err != nil {
+		return err
+	}
+	s := &session{info: newInfo("thread_level", "MPI_THREAD_MULTIPLE", "mpi_size", "").dup()}
+	s.info.delete("mpi_size")
+	s.info = s.info.merged(i)
+	s.info.set("thread_level", "MPI_THREAD_MULTIPLE")
+	s.handler.Store(h)
+	made, err := sessions.add(s)
+	if err != nil {
+		return err
+	}
+	return a.setHandle(2, made)
+}
+
+func (a *call) sessionFinalize() error {
+	h, err := a.handleAt(0)
+	if err != nil {
+		return err
+	}
+	if h == nullSession {
+		return wrong(errSession, "it is MPI_SESSION_NULL")
+	}
+	s, err := sessions.get(h)
+	if err != nil {
+		return err
+	}
+	a.object = h
+	if err := s.buffers.flush(); err != nil {
+		return err
+	}
+	a.object = 0
+	sessions.drop(h)
+	if err := engine.leave(); err != nil {
+		return err
+	}
+	return a.setHandle(0, nullSession)
+}
+
+func (a *call) sessionGetInfo() error {
+	s, err := a.session(0)
+	if err != nil {
+		return err
+	}
+	return a.setInfo(1, s.info.dup())
+}
+
+// Sets of processes that have a name.
+var sets = []string{mpi.SetWorld, mpi.SetSelf, mpi.SetHost}
+
+// set is the processes that have a name.
+func set(name string) (mpi.Group, error) {
+	all := engine.all
+	switch name {
+	case mpi.SetWorld:
+		return all.Group(), nil
+	case mpi.SetSelf:
+		return engine.own.Group(), nil
+	case mpi.SetHost:
+		var here []int
+		for r := range all.Size() {
+			if engine.session.HostOf(r) == engine.session.HostOf(all.Rank()) {
+				here = append(here, r)
+			}
+		}
+		return all.Group().Include(here...)
+	}
+	return mpi.Group{}, wrong(errArg, "there is no set of processes %q: %q are", name, sets)
+}
+
+func (a *call) sessionGetNumPsets() error {
+	if _, err := a.session(0); err != nil {
+		return err
+	}
+	return a.setInt(2, len(sets))
+}
+
+func (a *call) sessionGetNthPset() error {
+	if _, err := a.session(0); err != nil {
+		return err
+	}
+	n := a.int(2)
+	if n < 0 || n >= len(sets) {
+		return wrong(errArg, "set %d of %d", n, len(sets))
+	}
+	room, err := a.narrow(3, 1)
+	if err != nil {
+		return err
+	}
+	if room[0] > 0 {
+		if err := a.setString(4, sets[n], int(room[0])); err != nil {
+			return err
+		}
+	}
+	room[0] = int32(len(sets[n]) + 1)
+	return nil
+}
+
+func (a *call) sessionGetPsetInfo() error {
+	if _, err := a.session(0); err != nil {
+		return err
+	}
+	name, err := a.string(1)
+	if err != nil {
+		return err
+	}
+	g, err := set(name)
+	if err != nil {
+		return err
+	}
+	return a.setInfo(2, newInfo("mpi_size", decimal(g.Size())))
+}
+
+func (a *call) groupFromSessionPset() error {
+	if _, err := a.session(0); err != nil {
+		return err
+	}
+	name, err := a.string(1)
+	if err != nil {
+		return err
+	}
+	g, err := set(name)
+	return a.setGroupIf(2, g, err)
+}
+
+// tagOf is a tag that stands for a name.
+func tagOf(name string) int {
+	h := fnv.New32a()
+	h.Write([]byte(name))
+	return int(h.Sum32() & mpi.MaxTag)
+}
+
+// groupComm is a communicator of the processes of a group, without one that they have before.
+func (a *call) groupComm(g mpi.Group, name string, h *handler) (*comm, error) {
+	if engine.all == nil {
+		return nil, wrong(errComm, "there is neither a session nor MPI_COMM_WORLD")
+	}
+	c, err := engine.all.CreateGroup(g, tagOf(name))
+	if err != nil {
+		return nil, err
+	}
+	x := newComm(c, "")
+	x.handler.Store(h)
+	return x, nil
+}
+
+func (a *call) commCreateFromGroup() error {
+	g, err := a.group(0)
+	if err != nil {
+		return err
+	}
+	name, err := a.string(1)
+	if err != nil {
+		return err
+	}
+	i, err := a.infoOrNull(2)
+	if err != nil {
+		return err
+	}
+	h, err := a.handlerAt(3, ofComm)
+	if err != nil {
+		return err
+	}
+	if g.Size() == 0 {
+		return a.setHandle(4, nullComm)
+	}
+	c, err := a.groupComm(g, name, h)
+	if err != nil {
+		return err
+	}
+	c.info = i.dup()
+	return a.setComm(4, c)
+}
+
+func (a *call) intercommCreateFromGroups() error {
+	g, err := a.group(0)
+	if err != nil {
+		return err
+	}
+	remote, err := a.group(2)
+	if err != nil {
+		return err
+	}
+	name, err := a.string(4)
+	if err != nil {
+		return err
+	}
+	h, err := a.handlerAt(6, ofComm)
+	if err != nil {
+		return err
+	}
+	leader, other := a.int(1), a.int(3)
+	if leader < 0 || leader >= g.Size() {
+		return wrong(errRank, "leader %d of %d", leader, g.Size())
+	}
+	local, err := a.groupComm(g, name, h)
+	if err != nil {
+		return err
+	}
+	defer local.free()
+	peer := undefined
+	if local.c.Rank() == leader {
+		if other < 0 || other >= remote.Size() {
+			return wrong(errRank, "leader %d of %d", other, remote.Size())
+		}
+		peer = engine.all.Group().Rank(other, remote)
+	}
+	x, err := local.likeX(local.c.Intercomm(leader, engine.all, peer, tagOf("between "+name)))
+	if err != nil {
+		return err
+	}
+	return a.setComm(7, x)
+}
+
+func (a *call) sessionAttachBuffer() error {
+	s, err := a.session(0)
+	if err != nil {
+		return err
+	}
+	return a.attach(&s.buffers, 1, 2)
+}
+
+func (a *call) sessionDetachBuffer() error {
+	s, err := a.session(0)
+	if err != nil {
+		return err
+	}
+	return a.detach(&s.buffers, 1, 2)
+}
+
+func (a *call) sessionFlushBuffer() error {
+	s, err := a.session(0)
+	if err != nil {
+		return err
+	}
+	return s.buffers.flush()
+}
+
+func (a *call) sessionIflushBuffer() error {
+	s, err := a.session(0)
+	if err != nil {
+		return err
+	}
+	return a.iflush(nil, &s.buffers, 1)
+}
