@@ -12,13 +12,16 @@ import (
 )
 
 // WaitContext is Wait until ctx is done; then it returns its cause, and the request goes
-// on: it can be waited for again, or cancelled.
+// on: it can be waited for again, or cancelled. Like Wait it polls before it sleeps, tens of microseconds, and does not look at ctx meanwhile.
 func (r *Request) WaitContext(ctx context.Context) error {
 	if ctx = orBackground(ctx); ctx.Done() == nil {
 		return r.Wait()
 	}
 	if over, err := r.Test(); over || err != nil {
 		return err
+	}
+	if ctx.Err() == nil && r.glances() { // most waits are short, and standing in line for two ends is dear
+		return r.Wait()
 	}
 	if _, err := choose(ctx, r.Case()); err != nil {
 		if r.ended() {

@@ -95,6 +95,18 @@ func (h *held) pollFor(r *Request) bool {
 	return r.core.Stage == flow.Done
 }
 
+// glances polls as wait does before it sleeps, and tells whether r is done.
+func (r *Request) glances() bool {
+	g := r.gate
+	if r.domain() != nil || g.worker != nil || g.barred() != nil || InCallback() {
+		return false
+	}
+	h := g.enter()
+	over := r.core.Stage == flow.Done || h.pollFor(r)
+	h.letGo()
+	return over
+}
+
 // wait blocks the owner of r until r is done.
 func (g *Gate) wait(r *Request) error {
 	if g.worker != nil {
