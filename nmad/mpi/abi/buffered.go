@@ -37,7 +37,9 @@ func (c *comm) buffered(e envelope) error {
 	x.mu.Lock()
 	if !x.attached {
 		x.mu.Unlock()
-		x = &general
+		if x = &general; c.session != nil {
+			x = &c.session.buffers
+		}
 		x.mu.Lock()
 	}
 	defer x.mu.Unlock()
