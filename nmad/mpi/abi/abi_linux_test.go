@@ -112,6 +112,8 @@ func TestPrograms(t *testing.T) {
 		{"sessions", []string{"2"}},
 		{"handles", []string{"1"}},
 		{"forks", []string{"0"}},
+		{"children", []string{"2"}},
+		{"signals", []string{"1", "2"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			program := compile(t, c.name)

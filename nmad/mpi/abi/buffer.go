@@ -20,7 +20,11 @@ func (a *call) buffer(address, count, t int) (mpi.Buffer, *dtype, error) {
 	if err != nil {
 		return mpi.Buffer{}, nil, err
 	}
-	d, err := ready(a.handle(t))
+	h := a.handle(t)
+	if n == 0 && h == nullType { // programs do, of nothing
+		h = byteType
+	}
+	d, err := ready(h)
 	if err != nil {
 		return mpi.Buffer{}, nil, err
 	}
@@ -144,7 +148,7 @@ func (a *call) ownTypes(address, counts, places, types, n int, read func(i, n in
 			return b, err
 		}
 		if err != nil {
-			t = predefinedTypes[0x47]
+			t = predefinedTypes[byteType-firstType]
 		}
 		b.Types[i] = t.t
 		if base == 0 && b.Counts[i] > 0 && t.t.Size() > 0 { // displacements are addresses

@@ -33,13 +33,14 @@ var general buffers
 
 // buffered sends a message by way of attached memory.
 func (c *comm) buffered(e envelope) error {
-	x := &c.buffers
-	x.mu.Lock()
-	if !x.attached {
-		x.mu.Unlock()
-		x = &general
-		x.mu.Lock()
+	x := &general
+	switch {
+	case c.buffers.has():
+		x = &c.buffers
+	case c.session != nil && c.session.buffers.has():
+		x = &c.session.buffers
 	}
+	x.mu.Lock()
 	defer x.mu.Unlock()
 	if e.rank == procNull {
 		return nil
@@ -61,6 +62,13 @@ func (c *comm) buffered(e envelope) error {
 	x.sent = append(x.sent, pending{c.m.Isend(b, e.rank, e.tag), need})
 	x.used += need
 	return nil
+}
+
+// has says whether memory is attached.
+func (x *buffers) has() bool {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return x.attached
 }
 
 // reap forgets what has left. Under mu.

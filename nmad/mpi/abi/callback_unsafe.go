@@ -45,7 +45,10 @@ static int call_query(uintptr_t f, uintptr_t extra, void *status) { return ((que
 static int call_free(uintptr_t f, uintptr_t extra) { return ((freeing *)f)((void *)extra); }
 static int call_cancel(uintptr_t f, uintptr_t extra, int complete) { return ((cancelling *)f)((void *)extra, complete); }
 
-struct long_double_int { long double value; int index; };
+// Memory of Go's, and shared one, lies at multiples of 8 only.
+typedef long double long_double __attribute__((aligned(8)));
+typedef long double _Complex long_complex __attribute__((aligned(8)));
+struct long_double_int { long_double value; int index, gap[3]; };
 struct float_float { float value, index; };
 struct double_double { double value, index; };
 
@@ -56,12 +59,12 @@ struct double_double { double value, index; };
 static void reduce_in_c(int op, int type, const void *in, void *inout, int64_t n)
 {
 	switch (type << 8 | op) {
-	case 0x22021: EACH(long double, b[i] = a[i] + b[i]) break;
-	case 0x22022: EACH(long double, if (a[i] < b[i]) b[i] = a[i]) break;
-	case 0x22023: EACH(long double, if (a[i] > b[i]) b[i] = a[i]) break;
-	case 0x22024: EACH(long double, b[i] = a[i] * b[i]) break;
-	case 0x22421: case 0x22521: EACH(long double _Complex, b[i] = a[i] + b[i]) break;
-	case 0x22424: case 0x22524: EACH(long double _Complex, b[i] = a[i] * b[i]) break;
+	case 0x22021: EACH(long_double, b[i] = a[i] + b[i]) break;
+	case 0x22022: EACH(long_double, if (a[i] < b[i]) b[i] = a[i]) break;
+	case 0x22023: EACH(long_double, if (a[i] > b[i]) b[i] = a[i]) break;
+	case 0x22024: EACH(long_double, b[i] = a[i] * b[i]) break;
+	case 0x22421: case 0x22521: EACH(long_complex, b[i] = a[i] + b[i]) break;
+	case 0x22424: case 0x22524: EACH(long_complex, b[i] = a[i] * b[i]) break;
 	case 0x22d38: LOCATE(struct long_double_int, <) break;
 	case 0x22d39: LOCATE(struct long_double_int, >) break;
 	case 0x23038: LOCATE(struct float_float, <) break;
@@ -71,14 +74,41 @@ static void reduce_in_c(int op, int type, const void *in, void *inout, int64_t n
 	}
 }
 
+extern void pm2_exit(void);
+
+static pid_t joined; // a process that it forks has its functions for the exit, too
+
+static void leave(void)
+{
+	if (getpid() == joined)
+		pm2_exit();
+}
+
+static void at_exit(void)
+{
+	joined = getpid();
+	atexit(leave);
+}
+
 static int thread(void) { return (int)syscall(SYS_gettid); }
 */
 import "C"
 
 import "unsafe"
 
-// callReduction calls the program's function of an operation.
-func callReduction(o *op, in, inout pointer, n int, t handle) {
+// callReduction calls the program's function of an operation. Elements that C may have at multiples of 16, which it takes for granted then, are put there.
+func callReduction(o *op, in, inout pointer, n, extent int, t handle) {
+	if extent%16 == 0 && extent > 0 && (number(in)|number(inout))%16 != 0 {
+		size := n * extent
+		p := at(allocate(2 * size))
+		a, b := memory(p, size), memory(unsafe.Add(p, size), size)
+		copy(a, memory(in, size))
+		copy(b, memory(inout, size))
+		callReduction(o, p, unsafe.Add(p, size), n, extent, t)
+		copy(memory(inout, size), b)
+		release(number(p))
+		return
+	}
 	wide := C.int(0)
 	if o.wide {
 		wide = 1
@@ -123,6 +153,9 @@ func callCancel(f, extra uintptr, done bool) int {
 	}
 	return int(C.call_cancel(C.uintptr_t(f), C.uintptr_t(extra), complete))
 }
+
+// atExit has the end of the process told to the job.
+func atExit() { C.at_exit() }
 
 // flush writes what the program's streams still have.
 func flush() { C.fflush(nil) }

@@ -19,6 +19,7 @@ type comm struct {
 	handler    atomic.Pointer[handler]
 	attributes attributes
 	buffers    buffers
+	session    *session // whose buffers it has, if it has none; nil: none
 	topology   topology
 
 	mu   sync.Mutex
@@ -133,6 +134,7 @@ func (c *comm) like(made *mpi.Comm, err error) (*comm, error) {
 		return nil, err
 	}
 	x := newComm(made, "")
+	x.session = c.session
 	x.handler.Store(c.handler.Load())
 	return x, nil
 }
@@ -143,7 +145,7 @@ func (c *comm) likeX(made *mpi.Intercomm, err error) (*comm, error) {
 		return nil, err
 	}
 	x := newComm(made.Local(), "")
-	x.x, x.m = made, made.Messages()
+	x.x, x.m, x.session = made, made.Messages(), c.session
 	x.handler.Store(c.handler.Load())
 	return x, nil
 }

@@ -44,10 +44,10 @@ const (
 )
 
 const (
-	nullType   handle = 0x200
-	firstType  handle = 0x200
-	lastType   handle = 0x300
-	doubleBase handle = 0x214
+	nullType  handle = 0x200
+	firstType handle = 0x200
+	lastType  handle = 0x300
+	byteType  handle = 0x247
 )
 
 // Combiners.
@@ -112,7 +112,7 @@ var predefinedTypes = func() (all [lastType - firstType]*dtype) {
 	of(0x210, "MPI_FLOAT", floating, datatype.Float32)
 	of(0x212, "MPI_C_FLOAT_COMPLEX", complexes, datatype.Complex64)
 	of(0x213, "MPI_CXX_FLOAT_COMPLEX", complexes, datatype.Complex64)
-	of(doubleBase, "MPI_DOUBLE", floating, datatype.Float64)
+	of(0x214, "MPI_DOUBLE", floating, datatype.Float64)
 	of(0x216, "MPI_C_DOUBLE_COMPLEX", complexes, datatype.Complex128)
 	of(0x217, "MPI_CXX_DOUBLE_COMPLEX", complexes, datatype.Complex128)
 	of(0x218, "MPI_LOGICAL", logical, datatype.Int32)

@@ -19,5 +19,10 @@ func pm2_enter(c, s unsafe.Pointer) C.int { //nolint:revive // C's name
 	return C.int(enter((*call)(c)))
 }
 
+// pm2_exit is called when the process exits.
+//
+//export pm2_exit
+func pm2_exit() { engine.exit() } //nolint:revive // C's name
+
 // main is never run: the package is a library of C.
 func main() {}

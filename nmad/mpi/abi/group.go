@@ -9,7 +9,10 @@ import (
 )
 
 // group is a group of processes.
-type group struct{ g mpi.Group }
+type group struct {
+	g       mpi.Group
+	session *session // that it is of; nil: none
+}
 
 const (
 	nullGroup  handle = 0x108
@@ -41,7 +44,7 @@ func (a *call) setGroup(i int, g mpi.Group) error {
 	if g.Size() == 0 {
 		return a.setHandle(i, emptyGroup)
 	}
-	h, err := groups.add(&group{g})
+	h, err := groups.add(&group{g: g})
 	if err != nil {
 		return err
 	}

@@ -29,7 +29,6 @@ type job struct {
 	all      *mpi.Comm // of all processes, for sessions
 	own      *mpi.Comm
 	stop     func()
-	parent   int  // the process that has joined
 	finished bool // the job was left: it cannot be joined again
 	main     int  // the thread of MPI_Init
 }
@@ -41,7 +40,7 @@ const threadMultiple = 4096
 func (j *job) join() error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	if j.users > 0 {
+	if j.all != nil {
 		j.users++
 		return nil
 	}
@@ -62,17 +61,34 @@ func (j *job) join() error {
 		stop()
 		return fmt.Errorf("this process cannot join its job: %w", err)
 	}
-	j.session, j.own, j.stop, j.users, j.parent = s, j.all.Self(), stop, 1, os.Getpid()
+	j.session, j.own, j.stop, j.users = s, j.all.Self(), stop, 1
+	atExit()
 	return nil
 }
 
-// leave leaves the job, if no other needs it.
+// leave leaves the job, if no other needs it. A process that had sessions only stays in it to its end: it may open another one.
 func (j *job) leave() error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	if j.users--; j.users > 0 {
+	if j.users--; j.users > 0 || atomic.LoadInt32(&state.Load().initialized) == 0 {
 		return nil
 	}
+	return j.part()
+}
+
+// exit is called when the process exits by itself: what had sessions only leaves the job then.
+func (j *job) exit() {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if j.users == 0 && j.all != nil {
+		if err := j.part(); err != nil {
+			fmt.Fprintln(os.Stderr, "mpi:", err)
+		}
+	}
+}
+
+// part leaves the job. Under mu.
+func (j *job) part() error {
 	err := j.all.Finalize()
 	j.stop()
 	j.session, j.all, j.own, j.finished = nil, nil, nil, true

@@ -30,9 +30,9 @@ var predefinedOps = func() (all [0x40]*op) {
 		0x28: {op: mpi.BAnd, sorts: []sort{integer, bytes, multi}},
 		0x29: {op: mpi.BOr, sorts: []sort{integer, bytes, multi}},
 		0x2a: {op: mpi.BXor, sorts: []sort{integer, bytes, multi}},
-		0x30: {op: mpi.LAnd, sorts: []sort{integer, logical}},
-		0x31: {op: mpi.LOr, sorts: []sort{integer, logical}},
-		0x32: {op: mpi.LXor, sorts: []sort{integer, logical}},
+		0x30: {op: mpi.LAnd, sorts: []sort{integer, logical, multi}},
+		0x31: {op: mpi.LOr, sorts: []sort{integer, logical, multi}},
+		0x32: {op: mpi.LXor, sorts: []sort{integer, logical, multi}},
 		0x38: {op: mpi.MinLoc, sorts: []sort{pairs}},
 		0x39: {op: mpi.MaxLoc, sorts: []sort{pairs}},
 		0x3c: {op: mpi.Replace},
@@ -67,8 +67,12 @@ func (a *call) reduction(i int, t *dtype) (*mpi.Op, error) {
 // on is the operation for elements of a datatype.
 func (o *op) on(t *dtype) (*mpi.Op, error) {
 	if o.function != 0 {
+		extent := t.t.Extent()
+		if t.t.Lower() != 0 {
+			extent = 0 // it lies where the program says
+		}
 		return reduce.User("the program's", o.commutes, func(in, inout datatype.Buffer) {
-			callReduction(o, start(&in), start(&inout), in.Count, t.handle)
+			callReduction(o, start(&in), start(&inout), in.Count, extent, t.handle)
 		}), nil
 	}
 	if t.handle >= predefined && t.made.combiner < isF90Real || t.handle < predefined && !o.allows(t.sort) {

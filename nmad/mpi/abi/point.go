@@ -53,6 +53,10 @@ func (a *call) envelope(buffer, rank, tag, of int, receives bool) (e envelope, e
 	if e.rank, e.tag, err = e.c.peer(a.int(rank), a.int(tag), receives); err != nil {
 		return e, err
 	}
+	if e.rank == procNull { // whatever the buffer is
+		e.b.Type = predefinedTypes[byteType-firstType].t
+		return e, nil
+	}
 	e.b, _, err = a.buffer(buffer, buffer+1, buffer+2)
 	return e, err
 }

@@ -4,6 +4,7 @@ package main
 
 import (
 	"hash/fnv"
+	"strings"
 	"sync/atomic"
 
 	"github.com/pm2-go/pm2/nmad/mpi"
@@ -95,12 +96,12 @@ var sets = []string{mpi.SetWorld, mpi.SetSelf, mpi.SetHost}
 // set is the processes that have a name.
 func set(name string) (mpi.Group, error) {
 	all := engine.all
-	switch name {
-	case mpi.SetWorld:
+	switch {
+	case strings.EqualFold(name, mpi.SetWorld): // names are those of addresses: capitals do not matter
 		return all.Group(), nil
-	case mpi.SetSelf:
+	case strings.EqualFold(name, mpi.SetSelf):
 		return engine.own.Group(), nil
-	case mpi.SetHost:
+	case strings.EqualFold(name, mpi.SetHost):
 		var here []int
 		for r := range all.Size() {
 			if engine.session.HostOf(r) == engine.session.HostOf(all.Rank()) {
@@ -156,7 +157,8 @@ func (a *call) sessionGetPsetInfo() error {
 }
 
 func (a *call) groupFromSessionPset() error {
-	if _, err := a.session(0); err != nil {
+	s, err := a.session(0)
+	if err != nil {
 		return err
 	}
 	name, err := a.string(1)
@@ -164,7 +166,17 @@ func (a *call) groupFromSessionPset() error {
 		return err
 	}
 	g, err := set(name)
-	return a.setGroupIf(2, g, err)
+	if err != nil {
+		return err
+	}
+	if _, err := a.out(2); err != nil {
+		return err
+	}
+	h, err := groups.add(&group{g: g, session: s})
+	if err != nil {
+		return err
+	}
+	return a.setHandle(2, h)
 }
 
 // tagOf is a tag that stands for a name.
@@ -213,6 +225,9 @@ func (a *call) commCreateFromGroup() error {
 		return err
 	}
 	c.info = i.dup()
+	if x := groups.find(a.handle(0)); x != nil {
+		c.session = x.session
+	}
 	return a.setComm(4, c)
 }
 

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 /* The functions of the header are seen from outside, and nothing else: the rest is compiled with -fvisibility=hidden. */
 #pragma GCC visibility push(default)

@@ -10,6 +10,16 @@ static __attribute__((noreturn)) void cannot_load(const char *why)
 	exit(1);
 }
 
+/* refuse is what calls come to in a process that was forked later: it has none of the threads of the engine. */
+static int refuse(struct pm2_call *c, struct pm2_shared *s)
+{
+	(void)c, (void)s;
+	fprintf(stderr, "libmpi_abi: a process that was forked after MPI_Init, or another call that needs the engine, cannot call MPI: it may call exec, or fork earlier\n");
+	_exit(1);
+}
+
+static void in_child(void) { __atomic_store_n(&loaded, refuse, __ATOMIC_RELAXED); }
+
 static void load(void)
 {
 	Dl_info self;
@@ -24,6 +34,7 @@ static void load(void)
 	library = dlopen(path, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
 	if (library == NULL)
 		cannot_load(dlerror());
+	pthread_atfork(NULL, NULL, in_child);
 	__atomic_store_n(&loaded, (enter_function *)dlsym(library, "pm2_enter"), __ATOMIC_RELEASE);
 	if (loaded == NULL)
 		cannot_load(dlerror());

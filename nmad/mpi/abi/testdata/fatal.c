@@ -11,10 +11,10 @@ int main(int argc, char **argv)
 		printf("was buffered"); /* no end of the line */
 		MPI_Abort(MPI_COMM_WORLD, 7);
 	}
-	if (rank == 1)
+	if (rank == 1 && argc == 1)
 		MPI_Send(&x, 1, MPI_INT, 99, 0, MPI_COMM_WORLD);
 	else
-		MPI_Recv(&x, 1, MPI_INT, 1, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+		MPI_Recv(&x, 1, MPI_INT, 1 - rank, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
 	printf("it went on\n");
 	return 0;
 }
