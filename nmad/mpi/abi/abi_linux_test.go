@@ -113,6 +113,7 @@ func TestPrograms(t *testing.T) {
 		{"handles", []string{"1"}},
 		{"forks", []string{"0"}},
 		{"children", []string{"2"}},
+		{"signals", []string{"1", "2"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			program := compile(t, c.name)
