@@ -29,10 +29,11 @@ const (
 // histories are of the Worlds that sessions have had, by place.
 var histories sync.Map
 
-// place is where a session has Worlds, one after the other: in the contexts from first on.
+// place is where a session has Worlds, one after the other: in the contexts from first on, and of the same processes, since these alone count alike.
 type place struct {
 	session weak.Pointer[nmad.Session]
 	first   int
+	ranks   string
 }
 
 // history is what a World leaves to the next one in its place.
@@ -49,7 +50,7 @@ type early struct {
 
 // remember gives the World its number.
 func (w *World) remember() {
-	key := place{weak.Make(w.s), w.first}
+	key := place{weak.Make(w.s), w.first, fmt.Sprint(w.members)}
 	h, known := histories.LoadOrStore(key, new(history))
 	if !known {
 		runtime.AddCleanup(w.s, func(key place) { histories.Delete(key) }, key)
@@ -139,7 +140,7 @@ func Open(s *nmad.Session) (*World, error) { return open(s, options{}) }
 // Contexts is how many contexts a World takes.
 const Contexts = LastContext - FirstContext + 1
 
-// OpenAmong is Open for some processes of the job, which alone call it, and the collective calls of that World, all with the same ranks in the same order. Its contexts are the Contexts from first on. A session has as many as it has contexts for.
+// OpenAmong is Open for some processes of the job, which alone call it, and the collective calls of that World, all with the same ranks in the same order. Its contexts are the Contexts from first on; Worlds of other ranks may come before and after it there, each once all its processes have closed the last one. A session has as many as it has contexts for.
 func OpenAmong(s *nmad.Session, first int, ranks ...int) (*World, error) {
 	return openAmong(s, options{}, first, ranks)
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -112,4 +113,26 @@ func patience(t testing.TB) context.Context {
 	ctx, cancel := context.WithTimeoutCause(context.Background(), 60*time.Second, errors.New("the test has no more patience"))
 	t.Cleanup(cancel)
 	return ctx
+}
+
+// TestPlaces: Worlds of different processes come in the same contexts, one after the other. Processes that were in more of them than others find these all the same.
+func TestPlaces(t *testing.T) {
+	worlds := job(t, "shm", 3, options{})
+	for _, ranks := range [][]int{{0, 1}, {0, 1, 2}, {2, 0}, {0, 2}, {0, 1, 2}, {1, 2}, {0, 1}} {
+		each(t, worlds, func(w *World) error {
+			if !slices.Contains(ranks, w.rank) {
+				return nil
+			}
+			x, err := OpenAmong(w.s, LastContext+1, ranks...)
+			if err != nil {
+				return err
+			}
+			s, err := x.Alloc(64)
+			if err != nil {
+				return err
+			}
+			return errors.Join(s.Free(), x.Close())
+		})
+	}
+	each(t, worlds, (*World).Close)
 }
