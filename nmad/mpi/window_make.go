@@ -64,7 +64,7 @@ func (c *Comm) window(f form, bytes, unit int, own func(*Window, *rma.World) err
 	if err != nil {
 		return fails(err)
 	}
-	m, err := rma.OpenAmong(c.job.session, windowContext+rma.Contexts*d.number, c.group.job...)
+	m, err := rma.OpenAmong(c.job.session, windowContext+rma.Contexts*d.number, int(d.tags>>ageOfMessages), c.group.job...)
 	if err != nil {
 		d.Free()
 		return fails(err)

@@ -59,7 +59,8 @@ const (
 	steps
 )
 
-func (w *World) tag(step uint64) uint64 { return w.calls*steps + step }
+// tag is that of a message of a collective call: what a World before in these contexts has sent too late has another one.
+func (w *World) tag(step uint64) uint64 { return w.calls*steps + step + uint64(uint16(w.turn))<<40 }
 
 // lastCall is the number of Close, whichever calls have failed before at some of the processes only.
 const lastCall = 1 << 60

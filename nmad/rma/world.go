@@ -52,6 +52,7 @@ type World struct {
 	rank    int
 	size    int    // of the job
 	first   int    // of its contexts
+	turn    int    // of the Worlds in these contexts
 	members []int  // its processes, this one among them, in the order of the tree of collective calls
 	index   int    // of this one there
 	peers   []peer // by rank
@@ -117,9 +118,10 @@ func Open(s *nmad.Session) (*World, error) { return open(s, options{}) }
 // Contexts is how many contexts a World takes.
 const Contexts = LastContext - FirstContext + 1
 
-// OpenAmong is Open for some processes of the job, which alone call it, and the collective calls of that World, all with the same ranks in the same order. Its contexts are the Contexts from first on. A session has as many as it has contexts for.
-func OpenAmong(s *nmad.Session, first int, ranks ...int) (*World, error) {
-	return openAmong(s, options{}, first, ranks)
+// OpenAmong is Open for some processes of the job, which alone call it, and the collective calls of that World, all with the same ranks in the same order. Its contexts are the Contexts from first on. A session has as many as it has contexts for. turn is the same at all, and
+// higher than of any World that one of them has had in these contexts: so what belongs to an earlier one is told from what belongs to this one, whichever of them have had that.
+func OpenAmong(s *nmad.Session, first, turn int, ranks ...int) (*World, error) {
+	return openAmong(s, options{}, first, turn, ranks)
 }
 
 func open(s *nmad.Session, o options) (*World, error) {
@@ -127,14 +129,17 @@ func open(s *nmad.Session, o options) (*World, error) {
 	for r := range ranks {
 		ranks[r] = r
 	}
-	return openAmong(s, o, FirstContext, ranks)
+	return openAmong(s, o, FirstContext, counted, ranks)
 }
 
-func openAmong(s *nmad.Session, o options, first int, ranks []int) (*World, error) {
+// counted is the turn of a World of all processes: each counts those that it has had.
+const counted = -1
+
+func openAmong(s *nmad.Session, o options, first, turn int, ranks []int) (*World, error) {
 	if s.Engine() == nil {
 		return nil, fmt.Errorf("rma: open: %w: no session: nmad.Join gives one", nmad.ErrConfig)
 	}
-	w := &World{s: s, options: o, engine: s.Engine(), rank: s.Rank(), size: s.Size(), first: first, members: slices.Clone(ranks), index: slices.Index(ranks, s.Rank()), peers: make([]peer, s.Size())}
+	w := &World{s: s, options: o, engine: s.Engine(), rank: s.Rank(), size: s.Size(), first: first, turn: turn, members: slices.Clone(ranks), index: slices.Index(ranks, s.Rank()), peers: make([]peer, s.Size())}
 	if w.index < 0 {
 		return nil, fmt.Errorf("rma: open: %w: the own rank %d is not among %v", nmad.ErrConfig, w.rank, ranks)
 	}
@@ -185,9 +190,12 @@ func (w *World) sharesMemory() bool {
 
 // join opens the contexts.
 func (w *World) join() error {
+	if w.turn == counted {
+		w.turn = int(generation(w.s, w.first))
+	}
 	for number := FirstContext; number <= contextControl; number++ {
 		if number == contextControl {
-			number += int(generation(w.s, w.first) % 2)
+			number += w.turn & 1
 		}
 		c, err := w.s.OpenContext(w.first+number-FirstContext, w.members...)
 		if err != nil {
