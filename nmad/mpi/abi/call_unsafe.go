@@ -243,8 +243,13 @@ func memory(p pointer, n int) []byte {
 	return unsafe.Slice((*byte)(p), n)
 }
 
-// place is the address of memory, as a number.
-func place(b []byte) uintptr { return uintptr(pointer(unsafe.SliceData(b))) }
+// place is the address of memory, as a number; 0: there is none.
+func place(b []byte) uintptr {
+	if len(b) == 0 {
+		return 0
+	}
+	return uintptr(pointer(unsafe.SliceData(b)))
+}
 
 // number is an address as a number.
 func number(p pointer) uintptr { return uintptr(p) }

@@ -226,10 +226,17 @@ func (a *call) winSharedQuery() error {
 	if err != nil {
 		return err
 	}
-	if w.flavor != flavorShared {
-		return wrong(errRMAFlavor, "it is no window of MPI_Win_allocate_shared")
-	}
 	r := a.int(1)
+	if w.flavor == flavorDynamic {
+		return wrong(errRMAFlavor, "a window of MPI_Win_create_dynamic has no memory to ask for")
+	}
+	if w.flavor != flavorShared { // only the own memory is shared with this process
+		size, unit, base := 0, 0, uintptr(0)
+		if r == w.w.Comm().Rank() {
+			size, unit, base = w.size, w.unit, w.base
+		}
+		return a.shared(size, unit, base)
+	}
 	if r == procNull { // the first that has memory
 		for r = 0; r < w.w.Group().Size()-1; r++ {
 			if n, _, _ := w.w.Extent(r); n > 0 {
@@ -245,7 +252,12 @@ func (a *call) winSharedQuery() error {
 	if err != nil {
 		return err
 	}
-	if err := a.setAint(2, n); err != nil {
+	return a.shared(n, unit, place(b))
+}
+
+// shared writes a size, a unit and an address.
+func (a *call) shared(size, unit int, base uintptr) (err error) {
+	if err := a.setAint(2, size); err != nil {
 		return err
 	}
 	if a.wide != 0 {
@@ -256,7 +268,7 @@ func (a *call) winSharedQuery() error {
 	if err != nil {
 		return err
 	}
-	return a.setPtr(4, place(b))
+	return a.setPtr(4, base)
 }
 
 func (a *call) winSetName() error {
