@@ -2,13 +2,14 @@ package nmad
 
 // Notes for a context that this process has not opened yet: its peers may have, and may revoke it, or agree there, before. What they have said then is taken in when the context is opened.
 
-// earlyMost is of how many contexts notes are kept at most. A peer that sends more breaks no rule, but is not listened to.
-const earlyMost = 1024
+// earlyMost is of how many contexts notes are kept at most, of each peer's share of them. A peer that sends more breaks no rule, but is not listened to.
+const earlyMost = 1 << 16
 
 // early is what has come for one context. In its first agreement a process says one thing to a process that has no part in it yet, its STATE; what follows waits for that one's own.
 type early struct {
 	revoked bool
 	states  map[int]note // by rank
+	by      int          // rank that was the first to send
 }
 
 // keep keeps a note for a context that is not open here, and was not before. False: it is, or was.
@@ -19,10 +20,16 @@ func (c *consensus) keep(rank int, n note) bool {
 	}
 	e := c.early[n.of]
 	if e == nil {
-		if len(c.early) == earlyMost {
+		sent := 0
+		for _, x := range c.early {
+			if x.by == rank {
+				sent++
+			}
+		}
+		if sent >= max(earlyMost/c.size(), 16) {
 			return true
 		}
-		e = &early{states: map[int]note{}}
+		e = &early{states: map[int]note{}, by: rank}
 		c.early[n.of] = e
 		c.kept.Store(int32(len(c.early)))
 	}
@@ -50,7 +57,9 @@ func (c *consensus) opened(of uint16) {
 	}
 	for rank := range c.size() {
 		if n, ok := e.states[rank]; ok && x.any.Group().Has(rank) {
-			c.round(of).agreement.hear(rank, n)
+			if r := c.round(of); r != nil { // nil: it was closed just now
+				r.agreement.hear(rank, n)
+			}
 		}
 	}
 	if e.revoked {

@@ -3,6 +3,7 @@ package am
 import (
 	"context"
 	"errors"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -61,13 +62,19 @@ func TestParkedMeanwhile(t *testing.T) {
 	}
 	late := &slot{p: p, op: nmad.Op{Kind: nmad.OpRecv, Match: nmad.Match{Tag: 1, Mask: ^uint64(0), Context: d.in}, Done: func(*nmad.Request) {}}}
 	late.cycles.Store(true)
+	var parked, posted atomic.Bool
 	for i := range d.tasks {
 		once := false
 		d.tasks[i].Init("active messages", func(x *pioman.Task) pioman.Status {
+			before := parked.Load()
 			s := d.runTask(x)
+			if before {
+				posted.Store(true)
+			}
 			if !once {
 				once = true
 				if i == 0 {
+					parked.Store(true) // the engine runs one task at a time
 					p.park(late)
 				}
 			}
@@ -75,5 +82,5 @@ func TestParkedMeanwhile(t *testing.T) {
 		}, pioman.OneShot)
 	}
 	d.parked()
-	until(t, func() bool { return !d.due.Load() && late.req.Cancel() })
+	until(t, func() bool { return posted.Load() && late.req.Cancel() })
 }

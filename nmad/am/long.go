@@ -181,13 +181,13 @@ func (p *peer) land(h head, data []byte) error {
 		p.landings = append(p.landings, l)
 	}
 	l.busy, l.there, l.hold = true, false, hold
+	l.posted.Store(true) // with the memory: releaseAll finds both
 	p.mu.Unlock()
 	l.head, l.data, l.err = h, data, err
 	l.op.Match.Tag, l.op.Buf = h.dataTag(), hold.Bytes()
 	if h.kind == request {
 		p.early[h.seq].landing = l
 	}
-	l.posted.Store(true)
 	if err := p.gate.Post(&l.req, &l.op); err != nil {
 		l.posted.Store(false)
 		l.release()
@@ -269,8 +269,12 @@ func (p *peer) bodies() []*landing {
 // releaseAll lets all memory go whose bodies are there, or do not come any more.
 func (p *peer) releaseAll() {
 	for _, l := range p.bodies() {
+		hold := rma.Hold{}
+		p.mu.Lock()
 		if !l.posted.Load() {
-			l.release()
+			hold, l.hold = l.hold, rma.Hold{}
 		}
+		p.mu.Unlock()
+		hold.Release()
 	}
 }

@@ -34,6 +34,7 @@ type World struct {
 	mu      marcel.SpinLock           // callbacks take it
 	domains atomic.Pointer[[]*Domain] // that are open; mu serializes changes
 	waiting map[int][]address         // greetings of domains that were not opened yet, by their numbers; mu
+	gone    map[int]bool              // numbers of domains that were closed, which are not used again; mu
 	closed  bool                      // mu
 	dropped atomic.Uint64
 

@@ -35,7 +35,7 @@ func Open(s *nmad.Session, cfg Config) (*World, error) {
 	if m := cfg.Memory; m != nil && m.Session() != s {
 		return nil, fmt.Errorf("am: open: %w: Memory is a World of another session", ErrConfig)
 	}
-	w := &World{s: s, cfg: cfg, waiting: map[int][]address{}}
+	w := &World{s: s, cfg: cfg, waiting: map[int][]address{}, gone: map[int]bool{}}
 	w.handlers.Store(&handlers{})
 	w.domains.Store(&[]*Domain{})
 	w.calls.init(w)
@@ -225,6 +225,7 @@ func (w *World) Stats() (s Stats) {
 func (w *World) forget(d *Domain) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	w.gone[d.number] = true
 	list := slices.DeleteFunc(slices.Clone(*w.domains.Load()), func(x *Domain) bool { return x == d })
 	w.domains.Store(&list)
 }
@@ -344,8 +345,9 @@ func (w *World) greeted(rank int, tag, size uint64) {
 			d = o
 		}
 	}
-	if d == nil {
-		if list := w.waiting[number]; len(w.waiting) < nmad.MaxDomains && len(list) < nmad.MaxDomains*w.s.Size() {
+	if d == nil && !w.gone[number] {
+		list, known := w.waiting[number]
+		if (known || len(w.waiting) < nmad.MaxDomains) && len(list) < nmad.MaxDomains*w.s.Size() {
 			w.waiting[number] = append(list, from)
 		}
 	}

@@ -207,12 +207,18 @@ func (w *World) teach(rank int, index uint32, x *region, r *reply) {
 }
 
 // retire ends what others have under way in memory of this process that is closed: what has not begun is taken back, what is being copied comes to its end, or to that of its process. An error: not even that can be had.
+// Of several threads that end the same memory all wait until it is ended.
 func (w *World) retire(index uint32, x *region) error {
+	x.ending.Lock()
+	defer x.ending.Unlock()
+	if x.retired || x.unsafe != nil && w.vacated.Load() { // without the pages it cannot be found out any more
+		return x.unsafe
+	}
 	w.signalled.ring() // none waits for a word of it any more
 	if live := w.peers[w.rank].page.live(index); live != nil && index&1 == 1 {
 		live.Store(0) // and now the hazards
-		if err := w.awaitHazards(index); err != nil {
-			return err
+		if x.unsafe = w.awaitHazards(index); x.unsafe != nil {
+			return x.unsafe
 		}
 	}
 	met := func() bool { return x.uses.Load() == 0 || x.again.Swap(false) }
@@ -226,6 +232,7 @@ func (w *World) retire(index uint32, x *region) error {
 	}
 	x.pinner.Unpin()
 	_ = x.mem.Vacate() // else it stays mapped
+	x.retired = true
 	return nil
 }
 

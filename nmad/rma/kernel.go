@@ -28,6 +28,8 @@ func (w *World) kernelMove(x deed, r *region, buf []byte, puts bool) (done, stal
 	if r.at == 0 || p.kernel.Load() != kernelCopies {
 		return false, false
 	}
+	w.copying.Add(1)
+	defer w.copying.Add(-1) // after the hazard
 	own, mark := w.peers[w.rank].page, uint64(x.at.rank)<<32|uint64(x.at.index)+1
 	i := rand.IntN(hazards)
 	for tries := 0; !own.hazard(i).CompareAndSwap(0, mark); i = (i + 1) % hazards {
@@ -46,6 +48,9 @@ func (w *World) kernelMove(x deed, r *region, buf []byte, puts bool) (done, stal
 	defer kernelCalls.Put(c)
 	c.PID = int(p.pid)
 	for at := r.at + x.at.offset; len(buf) > 0; {
+		if r.stale() || p.lost.Load() != nil {
+			return false, r.stale()
+		}
 		b := buf[:min(len(buf), copyMost)]
 		n := 0
 		if puts {

@@ -20,7 +20,7 @@ func (d *Domain) learn(x deed) (*region, error) {
 	if live := p.page.live(x.at.index); live != nil && x.at.index&1 == 1 && a.way != wayMessages {
 		r.live = live
 		switch {
-		case a.way == wayMapped && a.card.Size == a.size:
+		case a.way == wayMapped && a.card.Size == a.size && a.card.PID == p.pid:
 			if r.mem, r.why = a.card.Open("memory", true); r.why == nil {
 				r.base = baseOf(r.mem.Bytes())
 			}

@@ -7,6 +7,7 @@ import (
 	"runtime"
 	"sync/atomic"
 
+	"github.com/pm2-go/pm2/marcel"
 	"github.com/pm2-go/pm2/nmad/internal/mapped"
 	"github.com/pm2-go/pm2/nmad/internal/process"
 )
@@ -27,6 +28,10 @@ type region struct {
 	closed atomic.Bool
 	again  atomic.Bool // World.retire is to look again
 	pinner runtime.Pinner
+
+	ending  marcel.Mutex // of retire
+	retired bool         // it has come to its end
+	unsafe  error        // or it has failed
 }
 
 // reaches says that n bytes from offset on are inside.
@@ -188,13 +193,13 @@ func (g *Region) Close() error {
 	if g == nil || g.r == nil {
 		return fmt.Errorf("rma: close a region: %w: there is none", ErrRef)
 	}
-	if g.r.closed.Swap(true) && !g.unsafe.Swap(false) {
-		return nil
-	}
-	w := g.w
+	w, again := g.w, g.r.closed.Swap(true)
 	if err := w.retire(g.index, g.r); err != nil {
 		g.unsafe.Store(true)
 		return fmt.Errorf("rma: close a region of %d B: %w", g.r.size, err)
+	}
+	if again && !g.unsafe.Swap(false) { // another thread's, or that of the World
+		return nil
 	}
 	w.mu.Lock()
 	w.vacate(g.index) // only now: the index is free

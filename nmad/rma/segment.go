@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"sync/atomic"
+
+	"github.com/pm2-go/pm2/nmad"
 )
 
 // Segment is memory of which each process of the job has a part of the same size. The parts of processes on one host are mapped by all of these. Safe for concurrent use, but for Free.
@@ -59,6 +61,10 @@ func (w *World) alloc(bytes int) (s *Segment, err error) {
 		return nil, fmt.Errorf("%w: rank %d has no memory of that size", ErrSize, r.failed-1)
 	case r.index == taken:
 		return nil, fmt.Errorf("%w: %d segments are open, which is the limit", ErrSize, MaxRegions)
+	case r.index >= 2*MaxRegions || r.index&1 != 0 || w.peers[w.rank].find(r.index) != nil:
+		err := &nmad.PeerError{Rank: w.members[0], Reason: fmt.Sprintf("it gives a segment the index %d", r.index), Err: nmad.ErrProtocol}
+		w.spread(err) // the others go on to exchange
+		return nil, err
 	}
 	s = &Segment{w: w, index: r.index, key: r.key, own: &region{base: baseOf(mem.Bytes()), size: size, key: r.key, mem: mem}}
 	cards, lost := w.exchange(mem.Card())
@@ -68,7 +74,7 @@ func (w *World) alloc(bytes int) (s *Segment, err error) {
 		w.peers[rank].set(s.index, far)
 	}
 	for i, rank := range w.near {
-		if w.peers[rank].page == nil || cards[i].Size != size {
+		if p := &w.peers[rank]; p.page == nil || cards[i].Size != size || cards[i].PID != p.pid {
 			continue
 		}
 		x := &region{size: size, key: r.key}

@@ -3,6 +3,7 @@ package rma
 import (
 	"context"
 	"fmt"
+	"runtime"
 	"sync"
 )
 
@@ -64,6 +65,7 @@ func (d *Domain) signal(s *region, sig Ref, op SignalOp, v uint64) {
 	} else {
 		word.Add(v)
 	}
+	runtime.KeepAlive(s) // and its addresses
 	if d.peers[sig.rank].page.sleeping().Load() != 0 {
 		d.w.wake(int(sig.rank))
 	}
@@ -114,6 +116,7 @@ func (d *Domain) TestSignal(sig Ref, cmp Compare, v uint64) (word uint64, is boo
 		return 0, false, err
 	}
 	word = s.word64(sig.offset).Load()
+	runtime.KeepAlive(s)
 	return word, cmp.holds(word, v), nil
 }
 

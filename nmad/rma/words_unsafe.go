@@ -2,6 +2,7 @@ package rma
 
 import (
 	"math"
+	"runtime"
 	"sync/atomic"
 	"unsafe"
 )
@@ -117,9 +118,12 @@ func (r *region) word64(offset uint64) *atomic.Uint64 {
 func (r *region) apply(k kind, o Op, offset, v, other uint64) (old uint64) {
 	at := unsafe.Add(r.base, offset)
 	if k.bytes() == 4 {
-		return uint64(apply32((*uint32)(at), k, o, uint32(v), uint32(other)))
+		old = uint64(apply32((*uint32)(at), k, o, uint32(v), uint32(other)))
+	} else {
+		old = apply64((*uint64)(at), k, o, v, other)
 	}
-	return apply64((*uint64)(at), k, o, v, other)
+	runtime.KeepAlive(r) // and its addresses
+	return old
 }
 
 func apply64(at *uint64, k kind, o Op, v, other uint64) (old uint64) {

@@ -94,7 +94,9 @@ type World struct {
 	losses atomic.Int32            // other processes that were lost
 	last   atomic.Pointer[error]   // how the last one was; nil: some live
 
-	closing atomic.Bool // no more operations are started by messages
+	copying atomic.Int64 // threads that have the kernel copy
+	vacated atomic.Bool  // the pages are given back
+	closing atomic.Bool  // no more operations are started by messages
 	closed  atomic.Bool
 	mu      sync.Mutex // serializes changes of tables, and of used
 	vacant  [2]uint32  // no index of that parity is free below
@@ -273,6 +275,7 @@ func (w *World) leave() {
 
 // vacatePages gives the system the pages back, once closed is set. A copier that has not looked at the page of the target yet finds nothing live there; those that have, have a hazard in the own page.
 func (w *World) vacatePages() {
+	w.vacated.Store(true)
 	for rank := range w.peers {
 		if p := w.peers[rank].page; p != nil && rank != w.rank {
 			_ = p.m.Vacate()
@@ -283,10 +286,8 @@ func (w *World) vacatePages() {
 	if own == nil { // there was no memory for it
 		return
 	}
-	for i := range hazards {
-		for own.hazard(i).Load() != 0 {
-			marcel.Yield()
-		}
+	for w.copying.Load() != 0 { // it is not asked by the hazards, which others can write
+		marcel.Yield()
 	}
 	_ = own.m.Vacate()
 }
@@ -317,11 +318,17 @@ func (w *World) meet(own mapped.Card, failed error) error {
 	cards, err := w.exchange(own)
 	err = errors.Join(failed, err)
 	mapped := []int{}
+	seen := map[uint64]bool{own.File: true}
 	for i, rank := range w.near {
 		p := &w.peers[rank]
+		if x := cards[i]; x.PID != 0 && (x.Size != worldBytes || seen[x.File]) {
+			p.why = fmt.Errorf("%w: what it gives for its page, %d B, is none of its own", nmad.ErrProtocol, x.Size)
+			continue
+		}
+		seen[cards[i].File] = true
 		if m, no := cards[i].Open("memory", true); no != nil {
 			p.why = no
-		} else if cards[i].Size == worldBytes {
+		} else {
 			p.page, p.pid = pageIn(m), cards[i].PID
 			mapped = append(mapped, rank)
 		}
@@ -416,9 +423,12 @@ func (w *World) Close() error {
 		p := &w.peers[rank]
 		if t := p.table.Load(); t != nil {
 			for i := range *t {
-				if x := (*t)[i].Swap(nil); x != nil && rank == w.rank && !x.closed.Swap(true) {
+				switch x := (*t)[i].Swap(nil); {
+				case x == nil:
+				case rank == w.rank: // also one that another thread is closing: the pages are needed for that
+					x.closed.Store(true)
 					own[uint32(i)] = x
-				} else if x != nil && x.mem != nil && rank != w.rank {
+				default:
 					_ = x.mem.Vacate()
 				}
 			}
