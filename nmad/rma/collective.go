@@ -56,12 +56,19 @@ func (r *record) combine(x *record) {
 	r.low, r.high = min(r.low, x.low), max(r.high, x.high)
 }
 
-// failing is what a record says of an error at this process.
-func (w *World) failing(err error) uint32 {
+// failing is the record of an error at this process; nil: of none.
+func (w *World) failing(err error) (r record) {
 	if err == nil {
-		return 0
+		return r
 	}
-	return uint32(w.rank) + 1
+	r.failed = uint32(w.rank) + 1
+	if peer := (*nmad.PeerError)(nil); errors.As(err, &peer) {
+		r.lost, r.by = uint32(peer.Rank)+1, uint32(w.rank)
+		if h := (*hearsay)(nil); errors.As(err, &h) {
+			r.by = uint32(h.by)
+		}
+	}
+	return r
 }
 
 // Steps of a collective call, in the tags of its messages.
@@ -135,14 +142,9 @@ func (e *hearsay) Unwrap() error { return &e.PeerError }
 func (w *World) combine(ctx context.Context, r record, choose func(*record)) (record, error) {
 	var first error
 	lost := func(err error) {
-		r.failed = max(r.failed, uint32(w.rank)+1)
-		if peer := (*nmad.PeerError)(nil); errors.As(err, &peer) {
-			by := w.rank
-			if h := (*hearsay)(nil); errors.As(err, &h) {
-				by = h.by
-			}
-			r.combine(&record{lost: uint32(peer.Rank) + 1, by: uint32(by), low: r.low, high: r.high})
-		}
+		why := w.failing(err)
+		why.low, why.high = r.low, r.high
+		r.combine(&why)
 		first = errors.Join(first, err)
 	}
 	mask, size := 1, len(w.members)

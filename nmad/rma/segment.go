@@ -43,7 +43,9 @@ func (w *World) alloc(bytes int) (s *Segment, err error) {
 			_ = mem.Vacate()
 		}
 	}()
-	r, lost := w.agree(record{failed: w.failing(err), low: size, high: size}, func(r *record) {
+	mine := w.failing(err)
+	mine.low, mine.high = size, size
+	r, lost := w.agree(mine, func(r *record) {
 		w.mu.Lock()
 		defer w.mu.Unlock()
 		ok := false
@@ -88,7 +90,7 @@ func (w *World) alloc(bytes int) (s *Segment, err error) {
 	w.used.segments++
 	w.used.bytes += size
 	w.mu.Unlock()
-	if _, err := w.agree(record{failed: w.failing(lost)}, nil); err != nil || lost != nil {
+	if _, err := w.agree(w.failing(lost), nil); err != nil || lost != nil {
 		s.release()
 		return nil, errors.Join(lost, err)
 	}

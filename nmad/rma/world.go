@@ -337,7 +337,7 @@ func (w *World) meet(own mapped.Card, failed error) error {
 	w.mu.Lock()
 	w.used.mapped += uint64(len(mapped)) * worldBytes
 	w.mu.Unlock()
-	r, lost := w.agree(record{failed: w.failing(err)}, nil)
+	r, lost := w.agree(w.failing(err), nil)
 	if r.failed != 0 && err == nil && lost == nil {
 		err = fmt.Errorf("%w: rank %d", ErrElsewhere, r.failed-1)
 	}
