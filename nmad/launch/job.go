@@ -462,6 +462,11 @@ func (j *Job) signal(sig syscall.Signal) {
 func (j *Job) Kill() {
 	j.mu.Lock()
 	defer j.mu.Unlock()
+	j.kill()
+}
+
+// kill is Kill, under mu.
+func (j *Job) kill() {
 	j.killed = true
 	j.signal(syscall.SIGKILL)
 }

@@ -51,7 +51,7 @@ func (j *Job) abort(rank, status int) {
 		j.first = &AbortError{rank, status}
 	}
 	j.failing = true
-	j.after(0, j.Kill)
+	j.kill() // before the rank sees that its connection ends, and complains
 }
 
 // left ends the job after the grace period, for a rank that others may wait for. How the rank itself has ended goes first, if it has failed.
