@@ -66,6 +66,7 @@ func TestEmptyName(t *testing.T) {
 
 // TestTimeoutUnread: the time is up also for a job whose output is not read.
 func TestTimeoutUnread(t *testing.T) {
+	t.Parallel()
 	path, err := exec.LookPath("mpiexec")
 	if err != nil {
 		t.Fatal(err)

@@ -14,6 +14,7 @@ import (
 // TestTerminal: mpiexec that is stopped at its terminal and continued in the background runs on, though it has waited for input, and leaves the input alone; what
 // is typed while it is in the foreground goes to rank 0.
 func TestTerminal(t *testing.T) {
+	t.Parallel()
 	master, slave, err := terminal.Open()
 	if err != nil {
 		t.Skipf("no terminal can be made here: %v", err)
@@ -52,14 +53,14 @@ func TestTerminal(t *testing.T) {
 
 // TestTerminalLeft: once rank 0 has ended nothing is read from the terminal.
 func TestTerminalLeft(t *testing.T) {
+	t.Parallel()
 	master, slave, err := terminal.Open()
 	if err != nil {
 		t.Skipf("no terminal can be made here: %v", err)
 	}
 	defer master.Close()
-	const job = `mpiexec -n 2 sh -c "test \$PMI_RANK = 0 && exit 0; sleep .2; echo typed; while ! test -e go; do sleep .05; done"`
-	c := exec.Command("sh", "-c", "(sleep .5; touch go) & "+job+"; read line; echo left $line")
-	c.Dir = t.TempDir()
+	const job = `mpiexec -n 2 sh -c "test \$PMI_RANK = 0 && exit 0; sleep .5; echo typed; sleep .3"`
+	c := exec.Command("sh", "-c", job+"; read line; echo left $line")
 	c.Stdin = slave
 	c.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
 	out, err := c.StdoutPipe()
