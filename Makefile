@@ -12,8 +12,9 @@ INSTALL = install
 BUILD = build
 VERSION = 0
 
-prefix = $(abspath $(PREFIX))
-to = $(DESTDIR)$(prefix)
+# Recipes have these as variables of the shell, which keep blanks and what else a name may have in it. $$prefix is where things are in the end, $$to where they are put.
+export PREFIX DESTDIR BUILD VERSION
+places = case "$$PREFIX" in ''|/*) prefix=$$PREFIX ;; *) prefix=$$(pwd)/$$PREFIX ;; esac; to=$$DESTDIR$$prefix
 
 .PHONY: all programs library install uninstall clean
 
@@ -21,25 +22,27 @@ all: programs library
 
 # What Go builds it looks at itself: it does only what has changed.
 programs:
-	$(GO) build -o $(BUILD)/bin/ ./cmd/mpicc ./cmd/mpiexec ./cmd/demo
+	$(GO) build -o "$$BUILD/bin/" ./cmd/mpicc ./cmd/mpiexec ./cmd/demo
 
 library:
-	CGO_ENABLED=1 $(GO) run ./nmad/mpi/abi/internal/build -o $(BUILD)/lib
+	CGO_ENABLED=1 $(GO) run ./nmad/mpi/abi/internal/build -o "$$BUILD/lib"
 
 install: all
-	$(INSTALL) -d $(to)/bin $(to)/lib/pkgconfig $(to)/include
-	$(INSTALL) -m 755 $(BUILD)/bin/mpicc $(BUILD)/bin/mpiexec $(BUILD)/bin/demo $(to)/bin
-	ln -sf mpiexec $(to)/bin/mpirun
-	$(INSTALL) -m 755 $(BUILD)/lib/libmpi_abi.so.1 $(BUILD)/lib/libpm2_mpi.so $(to)/lib
-	ln -sf libmpi_abi.so.1 $(to)/lib/libmpi_abi.so
-	$(INSTALL) -m 644 $(BUILD)/lib/mpi.h $(to)/include
-	printf '%s\n' 'prefix=$(prefix)' 'includedir=$${prefix}/include' 'libdir=$${prefix}/lib' '' \
-	  'Name: pm2-mpi' 'Description: MPI by its standard binary interface, on the engine of pm2' 'Version: $(VERSION)' \
-	  'Cflags: -I$${includedir}' 'Libs: -L$${libdir} -Wl,-rpath,$${libdir} -lmpi_abi' > $(to)/lib/pkgconfig/pm2-mpi.pc
+	set -e; $(places); \
+	$(INSTALL) -d "$$to/bin" "$$to/lib/pkgconfig" "$$to/include"; \
+	$(INSTALL) -m 755 "$$BUILD/bin/mpicc" "$$BUILD/bin/mpiexec" "$$BUILD/bin/demo" "$$to/bin"; \
+	ln -sf mpiexec "$$to/bin/mpirun"; \
+	$(INSTALL) -m 755 "$$BUILD/lib/libmpi_abi.so.1" "$$BUILD/lib/libpm2_mpi.so" "$$to/lib"; \
+	ln -sf libmpi_abi.so.1 "$$to/lib/libmpi_abi.so"; \
+	$(INSTALL) -m 644 "$$BUILD/lib/mpi.h" "$$to/include"; \
+	printf '%s\n' "prefix=$$prefix" 'includedir=$${prefix}/include' 'libdir=$${prefix}/lib' '' \
+	  'Name: pm2-mpi' 'Description: MPI by its standard binary interface, on the engine of pm2' "Version: $$VERSION" \
+	  'Cflags: -I"$${includedir}"' 'Libs: -L"$${libdir}" -Wl,-rpath,"$${libdir}" -lmpi_abi' > "$$to/lib/pkgconfig/pm2-mpi.pc"
 
 uninstall:
-	rm -f $(to)/bin/mpicc $(to)/bin/mpiexec $(to)/bin/mpirun $(to)/bin/demo $(to)/lib/libmpi_abi.so $(to)/lib/libmpi_abi.so.1 $(to)/lib/libpm2_mpi.so \
-	  $(to)/include/mpi.h $(to)/lib/pkgconfig/pm2-mpi.pc
+	$(places); \
+	rm -f "$$to/bin/mpicc" "$$to/bin/mpiexec" "$$to/bin/mpirun" "$$to/bin/demo" \
+	  "$$to/lib/libmpi_abi.so" "$$to/lib/libmpi_abi.so.1" "$$to/lib/libpm2_mpi.so" "$$to/include/mpi.h" "$$to/lib/pkgconfig/pm2-mpi.pc"
 
 clean:
-	rm -rf $(BUILD)
+	rm -rf "$$BUILD"

@@ -8,13 +8,14 @@ import (
 	"os/exec"
 	"os/signal"
 	"regexp"
-	"strconv"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/pm2-go/pm2/cmd/internal/terminal"
 )
 
 // family is a job of two shells, each of which has started one process in its group and one
@@ -184,7 +185,7 @@ func TestRunRankKilled(t *testing.T) {
 
 // TestRunTerminalClosed: the kernel sends SIGHUP to the launcher when its terminal goes away.
 func TestRunTerminalClosed(t *testing.T) {
-	master, slave, err := terminal()
+	master, slave, err := terminal.Open()
 	if err != nil {
 		t.Skipf("no terminal can be made here: %v", err)
 	}
@@ -200,7 +201,7 @@ func TestRunTerminalClosed(t *testing.T) {
 
 // TestRunTerminalInterrupts: a Ctrl-C at a terminal, twice.
 func TestRunTerminalInterrupts(t *testing.T) {
-	master, slave, err := terminal()
+	master, slave, err := terminal.Open()
 	if err != nil {
 		t.Skipf("no terminal can be made here: %v", err)
 	}
@@ -220,23 +221,4 @@ func TestRunTerminalInterrupts(t *testing.T) {
 	}
 	f.gone(t)
 	f.says(t, -1, syscall.SIGINT, `interrupted once more \(SIGINT\), all processes killed`)
-}
-
-// terminal makes one.
-func terminal() (master, slave *os.File, err error) {
-	master, err = os.OpenFile("/dev/ptmx", os.O_RDWR|unix.O_NOCTTY, 0)
-	if err != nil {
-		return nil, nil, err
-	}
-	n, err := unix.IoctlGetInt(int(master.Fd()), unix.TIOCGPTN)
-	if err == nil {
-		err = unix.IoctlSetPointerInt(int(master.Fd()), unix.TIOCSPTLCK, 0)
-	}
-	if err == nil {
-		slave, err = os.OpenFile("/dev/pts/"+strconv.Itoa(n), os.O_RDWR|unix.O_NOCTTY, 0)
-	}
-	if err != nil {
-		master.Close()
-	}
-	return master, slave, err
 }

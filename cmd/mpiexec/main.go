@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/signal"
 	"runtime/debug"
 	"slices"
 	"strconv"
@@ -13,9 +14,17 @@ import (
 	"sync/atomic"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/pm2-go/pm2/cmd/internal/launcher"
 	"github.com/pm2-go/pm2/nmad/launch"
 )
+
+// sayingTime is how long the last words may take when the output is not read.
+const sayingTime = 500 * time.Millisecond
+
+// warningTime is how long a warning may hold the job.
+const warningTime = 100 * time.Millisecond
 
 // Exit statuses of mpiexec's own.
 const (
@@ -39,6 +48,9 @@ func run(args []string) int {
 		}
 		return 0
 	}
+	// A reader that has gone, such as head, ends the job as a failure does, with its grace period; without a handler the signal would end this
+	// process where it is, and the ranks with it.
+	signal.Notify(make(chan os.Signal, 1), unix.SIGPIPE)
 	if text := os.Getenv("MPIEXEC_TIMEOUT"); text != "" && o.timeout == 0 && o.ranks == nil {
 		if o.timeout, err = seconds(text); err != nil {
 			return say(statusUsage, fmt.Errorf("MPIEXEC_TIMEOUT=%s: %w", text, err))
@@ -52,6 +64,7 @@ func run(args []string) int {
 		return say(statusUsage, err)
 	}
 	var lifeline io.Reader
+	var standard input
 	if o.ranks != nil {
 		in := bufio.NewReader(os.Stdin)
 		if spec.Secret, err = launch.ReadSecret(in); err != nil {
@@ -59,23 +72,36 @@ func run(args []string) int {
 		}
 		lifeline = in
 	} else {
-		if spec.Stdin, err = standardInput(); err != nil {
+		if standard, err = standardInput(); err != nil {
 			return say(1, err)
 		}
+		spec.Stdin = standard.file
 	}
 	style := launcher.Bare
 	if o.label {
 		style = launcher.Marked
 	}
 	var late atomic.Bool
+	var givenUp <-chan struct{}
 	end := launcher.Run(spec, style, lifeline, func(job *launch.Job) {
+		standard.started()
+		givenUp = job.GivenUp()
 		if o.timeout > 0 {
 			time.AfterFunc(o.timeout, func() {
 				late.Store(true)
-				job.Kill()
+				job.GiveUp()
 			})
 		}
 	})
+	select {
+	case <-givenUp: // what is said may go to the reader that takes nothing
+		status := end.Status
+		if late.Load() {
+			status = statusTimeout
+		}
+		time.AfterFunc(sayingTime, func() { os.Exit(status) })
+	default:
+	}
 	if late.Load() && end.Status != 0 {
 		return say(statusTimeout, fmt.Errorf("the job was ended: it has taken longer than %v", o.timeout))
 	}
@@ -93,8 +119,8 @@ func say(status int, err error) int {
 		return status
 	}
 	where := ""
-	exit, aborted := (*launch.ExitError)(nil), (*launch.AbortError)(nil)
-	if errors.As(err, &exit) && exit.Remote == nil || errors.As(err, &aborted) {
+	exit, aborted, left := (*launch.ExitError)(nil), (*launch.AbortError)(nil), (*launch.LeaveError)(nil)
+	if errors.As(err, &exit) && exit.Remote == nil || errors.As(err, &aborted) || errors.As(err, &left) {
 		if host, err := os.Hostname(); err == nil {
 			where = "on " + host + ": "
 		}
@@ -102,6 +128,19 @@ func say(status int, err error) int {
 	lines := strings.FieldsFunc(err.Error(), func(r rune) bool { return r == '\n' || r == '\r' })
 	fmt.Fprintf(os.Stderr, "mpiexec: %s%s\n", where, strings.Join(slices.Compact(lines), "; "))
 	return status
+}
+
+// warn writes a line, and goes on before it is written if that takes long: the job must end although its output is not read.
+func warn(text string) {
+	written := make(chan struct{})
+	go func() {
+		defer close(written)
+		fmt.Fprintln(os.Stderr, "mpiexec: "+text)
+	}()
+	select {
+	case <-written:
+	case <-time.After(warningTime):
+	}
 }
 
 // version is which one of the module this is.
@@ -130,7 +169,7 @@ func (o *options) spec() (launch.Spec, error) {
 	s := launch.Spec{
 		N: o.size(), Unbound: o.unbound, Signals: true, Guard: true, Grace: max(o.grace, time.Millisecond), PMI: o.ranks == nil,
 		Rendezvous: o.meet, Listen: o.listen, Env: o.all.set, Rsh: strings.Fields(o.shell), Remote: o.command,
-		Warn: func(text string) { fmt.Fprintln(os.Stderr, "mpiexec: "+text) },
+		Warn: warn,
 	}
 	if len(o.hosts) > 0 {
 		s.Hosts = o.spread()

@@ -38,6 +38,10 @@ func TestSpread(t *testing.T) {
 		{"-hosts a,b -n 4 p", "[{a 2} {b 2}]"},
 		{"-hosts a,b -n 5 p", "[{a 3} {b 3}]"},
 		{"-hosts a:3,b -n 4 p", "[{a 3} {b 1}]"},
+		{"-hosts a,a,a,b -n 4 p", "[{a 3} {b 1}]"},
+		{"-hosts a,b,a -n 6 p", "[{a 4} {b 2}]"},
+		{"-f testdata/hosts -n 5 p", "[{a 4} {b 1}]"},
+		{"-f testdata/hosts -ppn 3 -n 5 p", "[{a 3} {b 3}]"},
 		{"-hosts a,b -ppn 1 -n 4 p", "[{a 2} {b 2}]"},
 		{"-hosts a,b,c -ppn 2 -n 4 p", "[{a 2} {b 2} {c 2}]"},
 		{"-host a -n 1 p : -n 2 q", "[{a 3}]"},
@@ -48,6 +52,44 @@ func TestSpread(t *testing.T) {
 		} else if got := fmt.Sprint(o.spread()); got != c.want {
 			t.Errorf("%s: %s, want %s", c.line, got, c.want)
 		}
+	}
+}
+
+// TestEmptyName: a program without a name is none.
+func TestEmptyName(t *testing.T) {
+	for _, args := range [][]string{{"-n", "4", "", "./x"}, {"./a", ":", ""}, {"--", ""}} {
+		if _, err := parse(args); err == nil || !strings.Contains(err.Error(), "empty name") {
+			t.Errorf("%q: %v", args, err)
+		}
+	}
+}
+
+// TestTimeoutUnread: the time is up also for a job whose output is not read.
+func TestTimeoutUnread(t *testing.T) {
+	t.Parallel()
+	path, err := exec.LookPath("mpiexec")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, errs := range []bool{false, true} {
+		r, w, err := os.Pipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		c := exec.Command(path, "-timeout", "0.2", "-n", "2", "yes")
+		if c.Stdout = w; errs {
+			c.Stderr = w
+		}
+		if err := c.Start(); err != nil {
+			t.Fatal(err)
+		}
+		w.Close()
+		watchdog := time.AfterFunc(20*time.Second, func() { _ = c.Process.Kill() })
+		if err := c.Wait(); c.ProcessState.ExitCode() != statusTimeout {
+			t.Errorf("the errors unread, too: %v: mpiexec ends with %v, want status %d", errs, err, statusTimeout)
+		}
+		watchdog.Stop()
+		r.Close()
 	}
 }
 

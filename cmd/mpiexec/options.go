@@ -17,14 +17,13 @@ import (
 // options are the command line.
 type options struct {
 	hosts     []launch.Host
-	slots     bool // the hosts say how many processes they take
 	ppn       int
 	label     bool
 	unbound   bool
 	timeout   time.Duration
 	grace     time.Duration
-	remote    string // what this program is called on other hosts
-	shell     string // what runs a command there
+	remote    string // what this program is called on other hosts; "": as here
+	shell     string // what runs a command there; "": ssh
 	all       variables
 	sections  []section
 	ranks     *[2]int // what is to be started of the job of another launcher: the first rank, and how many
@@ -66,7 +65,7 @@ type option struct {
 
 // parse reads a command line. mpiexec's users expect options that begin with one dash; two are as good.
 func parse(args []string) (*options, error) {
-	o := &options{grace: defaultGrace, shell: "ssh"}
+	o := &options{grace: defaultGrace}
 	for first := true; ; first = false {
 		s := section{n: 1}
 		rest, err := o.section(&s, args, first)
@@ -80,6 +79,9 @@ func parse(args []string) (*options, error) {
 		}
 		if s.program = rest[:end]; len(s.program) == 0 {
 			return o, fmt.Errorf("no program in %q: write mpiexec -n 4 ./program (see mpiexec -help)", strings.Join(args, " "))
+		}
+		if s.program[0] == "" {
+			return o, fmt.Errorf("program %d of the command line has an empty name: write mpiexec -n 4 ./program (see mpiexec -help)", len(o.sections)+1)
 		}
 		o.sections = append(o.sections, s)
 		if last {
@@ -134,8 +136,15 @@ func (o *options) check() error {
 	if o.size() > mostProcesses {
 		return fmt.Errorf("%d processes: at most %d", o.size(), mostProcesses)
 	}
-	if o.ppn > 0 && len(o.hosts) == 0 {
-		return errors.New("-ppn: give -hosts as well; on one host all processes are on it")
+	if len(o.hosts) == 0 {
+		switch {
+		case o.ppn > 0:
+			return errors.New("-ppn: give -hosts as well; on one host all processes are on it")
+		case o.remote != "":
+			return errors.New("-remote: give -hosts as well; no other host runs anything")
+		case o.shell != "":
+			return errors.New("-launcher-exec: give -hosts as well; no other host runs anything")
+		}
 	}
 	if o.ranks != nil && (o.meet == "" || len(o.hosts) > 0) {
 		return errors.New("-ranks: give -rendezvous as well, and no hosts")
@@ -207,7 +216,7 @@ func (o *options) readHosts(text string) error {
 	if err != nil {
 		return fmt.Errorf("write names with commas, such as node1,node2:4: %w", err)
 	}
-	o.hosts, o.slots = hosts, o.slots || strings.Contains(text, ":")
+	o.hosts = hosts
 	return nil
 }
 
@@ -216,28 +225,22 @@ func (o *options) readHostFile(name string) error {
 	if err != nil {
 		return err
 	}
-	o.slots = strings.ContainsAny(string(text), ":=")
 	o.hosts, err = launch.ReadHosts(strings.NewReader(string(text)))
 	return err
 }
 
-// spread says how many processes each host takes: -ppn, or what it says itself, or its share.
+// spread says how many processes each host takes: -ppn, or as many as it says itself and as often as it is named; and if there are more
+// processes, so many times more that they fit.
 func (o *options) spread() []launch.Host {
 	hosts := slices.Clone(o.hosts)
-	n := o.size()
+	n, total := o.size(), 0
 	for i := range hosts {
-		switch {
-		case o.ppn > 0:
+		if o.ppn > 0 {
 			hosts[i].Slots = o.ppn
-		case !o.slots:
-			hosts[i].Slots = (n + len(hosts) - 1) / len(hosts)
 		}
+		total += hosts[i].Slots
 	}
-	total := 0
-	for _, h := range hosts {
-		total += h.Slots
-	}
-	for i := range hosts { // fewer places than processes: each host gets so many times more
+	for i := range hosts {
 		hosts[i].Slots *= max(1, (n+total-1)/max(total, 1))
 	}
 	return hosts

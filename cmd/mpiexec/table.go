@@ -15,7 +15,7 @@ func allOptions() []option {
 				s.n, err = number(v[0], 1, mostProcesses)
 				return err
 			}},
-		{names: []string{"hosts", "host", "H"}, values: "NAME,NAME:N", global: true, help: "the hosts, each perhaps with how many processes it takes; the first ranks are on the first one",
+		{names: []string{"hosts", "host", "H"}, values: "NAME,NAME:N", global: true, help: "the hosts, each perhaps with how many processes it takes, as NAME:N or by being named N times; the first ranks are on the first one",
 			apply: func(o *options, _ *section, v []string) error { return o.readHosts(v[0]) }},
 		{names: []string{"f", "hostfile", "machinefile"}, values: "FILE", global: true, help: "a file with a host a line: NAME, NAME:N, or NAME slots=N",
 			apply: func(o *options, _ *section, v []string) error { return o.readHostFile(v[0]) }},
@@ -42,7 +42,7 @@ func allOptions() []option {
 			apply: func(o *options, _ *section, _ []string) error { o.label = true; return nil }},
 		{names: []string{"bind-to"}, values: "WHERE", global: true, help: "core: each process gets cores of its own, if there are enough, else one that others share, which is the default; none: all may run anywhere",
 			apply: func(o *options, _ *section, v []string) error { return o.bind(v[0]) }},
-		{names: []string{"timeout"}, values: "SECONDS", global: true, help: "ends the job, with status 124, if it takes longer; so does the variable MPIEXEC_TIMEOUT",
+		{names: []string{"timeout"}, values: "SECONDS", global: true, help: "ends the job, with status 124, if it takes longer, whether its output is read or not; so does the variable MPIEXEC_TIMEOUT",
 			apply: func(o *options, _ *section, v []string) (err error) {
 				o.timeout, err = seconds(v[0])
 				return err
@@ -53,9 +53,19 @@ func allOptions() []option {
 				return err
 			}},
 		{names: []string{"launcher-exec"}, values: "COMMAND", global: true, help: "what runs a command on another host, as ssh does, which is the default",
-			apply: func(o *options, _ *section, v []string) error { o.shell = v[0]; return nil }},
+			apply: func(o *options, _ *section, v []string) error {
+				if o.shell = v[0]; strings.TrimSpace(o.shell) == "" {
+					return errors.New("write a command, such as ssh")
+				}
+				return nil
+			}},
 		{names: []string{"remote"}, values: "NAME", global: true, help: "what mpiexec is called on the other hosts; default the name of its file here",
-			apply: func(o *options, _ *section, v []string) error { o.remote = v[0]; return nil }},
+			apply: func(o *options, _ *section, v []string) error {
+				if o.remote = v[0]; o.remote == "" {
+					return errors.New("write the name of a program, such as mpiexec")
+				}
+				return nil
+			}},
 		{names: []string{"version", "V"}, global: true, help: "says which version this is",
 			apply: func(o *options, _ *section, _ []string) error { o.version = true; return nil }},
 		{names: []string{"help", "h"}, global: true, help: "says this",
@@ -101,10 +111,10 @@ func help(w io.Writer) error {
 		text += fmt.Sprintf("  %-36s %s\n", names, x.help)
 	}
 	_, err := io.WriteString(w, text+`
-Rank 0 reads the standard input, unless it is on another host. What the processes write is passed on in whole lines; one without an end after a tenth of a second.
+Rank 0 reads the standard input, unless it is on another host. A terminal is read while mpiexec is in the foreground; in the background nothing stops it. What the processes write is passed on in whole lines; one without an end after a tenth of a second.
 
-The exit status is 0 if all processes end with 0; that of the first that fails, which is also what MPI_Abort was given, or 128 and the number of the signal that has
-killed it; 124 after a timeout; 127 and 126 if the program is not found, or cannot be run; 2 for a wrong command line. When a process fails the others are ended. SIGINT,
+The exit status is 0 if all processes end with 0; that of the first that fails, which is also what MPI_Abort was given (1 if its last 8 bits are 0), or 128 and the number
+of the signal that has killed it; 1 if a process of another MPI library ends with 0, and has not called MPI_Finalize; 124 after a timeout; 127 and 126 if the program is not found, or cannot be run; 2 for a wrong command line. When a process fails the others are ended. SIGINT,
 SIGTERM and SIGHUP are passed on and end the job, at once when a second one comes. However mpiexec ends, no process of the job outlives it.
 
 Other hosts get the variables of -env and -genv, of -envlist and -genvlist, and those that begin with PM2_ and PIOM_. Programs of other MPI libraries start

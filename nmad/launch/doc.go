@@ -37,7 +37,8 @@
 // # Programs of other libraries
 //
 // With Spec.PMI the children also find a server of PMI 1.1 in their environment (PMI_FD), by which programs of MPI libraries such as MPICH find
-// each other. Programs makes one job of several programs.
+// each other. One that has joined so ends the job when it goes without finalize, and any when it aborts (LeaveError, AbortError). Programs makes one job
+// of several programs.
 //
 // # Guarantees
 //

@@ -81,8 +81,8 @@ func TestLines(t *testing.T) {
 	fmt.Fprint(one, "b\n\n")
 	fmt.Fprint(host, "[7] z\n")
 	fmt.Fprint(two, strings.Repeat("l", longestLine))
-	l.Flush()
-	l.Flush()
+	l.Flush(nil)
+	l.Flush(nil)
 	want := "[2] x\n[1] ab\n[1] \n[7] z\n[2] y" + strings.Repeat("l", longestLine) + "\n"
 	if got := out.String(); got != want {
 		t.Errorf("got %.100q (%d bytes), want %.100q (%d bytes)", got, len(got), want, len(want))

@@ -36,15 +36,16 @@ type Job struct {
 	pmi      *manager.Server // nil: none
 
 	over    chan struct{} // closed when all children are reaped, and what they have left is gone
-	givenUp chan struct{} // closed by giveUp
+	givenUp chan struct{} // closed by GiveUp
 
 	mu       sync.Mutex
 	children []*child       // by rank; nil: not started by us, or not yet
 	running  int            // started, and not reaped or with output that was not passed on; and the helper while it starts them
-	first    error          // what failed first: an *ExitError, an *OutputError or an *AbortError
+	first    error          // what failed first: an *ExitError, an *OutputError, an *AbortError or a *LeaveError
 	caught   syscall.Signal // what the job was ended by; 0: nothing
 	again    bool           // and a second one came
 	failing  bool           // a child has failed, and the others are given time
+	killed   bool           // the children were, and no more are started
 	looking  bool           // for ranks that are stopped
 	cut      bool           // what EndWith reads has ended
 	timers   []*time.Timer
@@ -55,6 +56,7 @@ type child struct {
 	remote  *Remote // it is the remote shell for these ranks
 	outputs []*output
 	watch   *presence.Watch // nil: of a remote shell
+	pmi     *conversation   // nil: none
 	stopped bool            // under Job.mu: it was stopped, and killed for that
 	dead    bool            // under Job.mu: no more signals, soon its pid may be another process's
 }
@@ -67,6 +69,9 @@ func Start(spec Spec) (*Job, error) {
 	}
 	j := &Job{spec: spec, children: make([]*child, spec.N), running: 1, over: make(chan struct{}), givenUp: make(chan struct{})}
 	if err := j.spread(); err != nil {
+		return nil, err
+	}
+	if err := j.spec.folders(); err != nil {
 		return nil, err
 	}
 	j.addr = j.spec.Rendezvous
@@ -182,12 +187,16 @@ func (j *Job) startAll() error {
 		j.unbind(err)
 	}
 	for rank := j.spec.First; rank < j.spec.First+j.spec.Count; rank++ {
-		if err := j.start(rank); err != nil {
+		if err := j.start(rank); errors.Is(err, errKilled) {
+			return nil // a rank has asked for it: Wait tells
+		} else if err != nil {
 			return fmt.Errorf("launch: start rank %d of %d: %w", rank, j.spec.N, err)
 		}
 	}
 	for i := range j.remotes {
-		if err := j.startRemote(i); err != nil {
+		if err := j.startRemote(i); errors.Is(err, errKilled) {
+			return nil
+		} else if err != nil {
 			return fmt.Errorf("launch: start %v: %w", &j.remotes[i], err)
 		}
 	}
@@ -261,7 +270,7 @@ func (j *Job) start(rank int) error {
 	cmd.ExtraFiles = append(cmd.ExtraFiles, told)
 	env[nmad.EnvPresenceFD] = strconv.Itoa(2 + len(cmd.ExtraFiles))
 	cmd.Env = j.spec.environment(env, program)
-	var pmi net.Conn
+	c := &child{cmd: cmd, watch: watch}
 	if j.pmi != nil {
 		theirs, ours, err := connectPMI()
 		if err != nil {
@@ -269,19 +278,14 @@ func (j *Job) start(rank int) error {
 			return err
 		}
 		defer theirs.Close()
-		pmi, cmd.ExtraFiles = ours, append(cmd.ExtraFiles, theirs)
+		cmd.ExtraFiles = append(cmd.ExtraFiles, theirs)
 		cmd.Env = append(cmd.Env, j.pmi.Environment(rank, 2+len(cmd.ExtraFiles))...)
+		c.pmi = j.converse(rank, ours)
 	}
-	c := &child{cmd: cmd, watch: watch}
 	if err := j.run(rank, c); err != nil {
 		watch.Close()
-		if pmi != nil {
-			pmi.Close()
-		}
+		c.pmi.end()
 		return err
-	}
-	if pmi != nil {
-		j.converse(rank, pmi)
 	}
 	return nil
 }
@@ -301,12 +305,18 @@ func (j *Job) secret() (*os.File, error) {
 	return r, nil
 }
 
+// errKilled: the job was, while its children are still started.
+var errKilled = errors.New("the job was killed")
+
 // run starts a child whose first rank is given.
 func (j *Job) run(rank int, c *child) error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	if j.caught != 0 {
 		return j.interruption()
+	}
+	if j.killed {
+		return errKilled
 	}
 	plumbed, err := c.plumb(j.spec.Grace)
 	if err == nil {
@@ -341,6 +351,7 @@ func (j *Job) reap(rank int, c *child) {
 		j.mu.Unlock()
 	}
 	j.ended(rank, c, c.cmd.Wait())
+	c.pmi.end()
 	lost := c.drain(j.givenUp)
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -357,18 +368,27 @@ func (j *Job) ended(rank int, c *child, err error) {
 	defer j.mu.Unlock()
 	c.dead = true
 	deserted := c.watch.Close() == presence.Present && err == nil
-	if (err != nil || deserted) && j.first == nil {
+	left := (*LeaveError)(nil) // of this rank: that it has failed says more
+	if (err != nil || deserted) && (j.first == nil || err != nil && errors.As(j.first, &left) && left.Rank == rank) {
 		j.first = &ExitError{Rank: rank, Remote: c.remote, PID: c.cmd.Process.Pid, Stopped: c.stopped, Open: deserted, State: c.cmd.ProcessState, Err: err}
 	}
-	if err != nil && !j.failing {
-		j.failing = true
-		j.after(j.spec.Grace, func() { j.Signal(syscall.SIGTERM) })
-		j.after(2*j.spec.Grace, j.Kill)
+	if err != nil {
+		j.fail()
 	}
 	if j.spec.Heartbeat > 0 && !j.looking && (!j.spec.Elsewhere || len(j.spec.Hosts) > 0) { // else some others are not ours
 		j.looking = true
 		go j.endStopped()
 	}
+}
+
+// fail ends the job after the grace period, unless that has begun. Under mu.
+func (j *Job) fail() {
+	if j.failing {
+		return
+	}
+	j.failing = true
+	j.after(j.spec.Grace, func() { j.Signal(syscall.SIGTERM) })
+	j.after(2*j.spec.Grace, j.Kill)
 }
 
 // lost takes note that output is lost. Wait says it, unless it has something else to say. Under mu.
@@ -426,6 +446,11 @@ func (j *Job) PID(rank int) int {
 func (j *Job) Signal(sig syscall.Signal) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
+	j.signal(sig)
+}
+
+// signal is Signal, under mu.
+func (j *Job) signal(sig syscall.Signal) {
 	for _, c := range j.children {
 		if c != nil && !c.dead {
 			_ = syscall.Kill(-c.cmd.Process.Pid, sig) // died a moment ago: no harm
@@ -434,10 +459,24 @@ func (j *Job) Signal(sig syscall.Signal) {
 }
 
 // Kill ends the children that still run. Wait reaps them.
-func (j *Job) Kill() { j.Signal(syscall.SIGKILL) }
+func (j *Job) Kill() {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.kill()
+}
 
-// giveUp ends the children at once, and waits no longer for the readers of what they have written.
-func (j *Job) giveUp() {
+// kill is Kill, under mu.
+func (j *Job) kill() {
+	j.killed = true
+	j.signal(syscall.SIGKILL)
+}
+
+// GivenUp is closed when nothing waits any longer for the readers of what the children have written: after GiveUp, and when the job is ended by
+// force after a signal to this process (Spec.Signals) or the end of what EndWith reads.
+func (j *Job) GivenUp() <-chan struct{} { return j.givenUp }
+
+// GiveUp is Kill, and has Wait wait no longer for the readers of what the children have written. It does not block.
+func (j *Job) GiveUp() {
 	j.Kill()
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -453,7 +492,7 @@ func (j *Job) Done() <-chan struct{} { return j.over }
 
 // Wait blocks the calling thread or goroutine until all children have ended, and the writers of Spec.Stdout and Spec.Stderr have
 // taken what they wrote. The error tells about the first that failed: an *ExitError how it ended, an *OutputError that some of its
-// output is lost, an *AbortError that it has asked for the end of all. nil: all ended with status 0, and all that they wrote was passed on.
+// output is lost, an *AbortError that it has asked for the end of all, a *LeaveError that it has gone without a word. nil: all ended with status 0, and all that they wrote was passed on.
 func (j *Job) Wait() error {
 	marcel.Blocking(func() { <-j.over })
 	j.mu.Lock()

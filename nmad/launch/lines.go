@@ -47,11 +47,27 @@ func NewBareLines(w io.Writer) *Lines { return &Lines{bare: true, to: w, begun: 
 // put in front of what comes from Relayed.
 func (l *Lines) Of(rank int) io.Writer { return lineWriter{l, rank} }
 
-// Flush writes the lines that have not ended, and ends them. It comes after Job.Wait. The error is the first one of the stream.
-func (l *Lines) Flush() (err error) {
-	if !l.mu.TryLock() {
-		return nil // the job was given up while its reader took nothing; Wait has said so
+// Flush writes the lines that have not ended, and ends them. It comes after Job.Wait. It blocks the calling thread until the stream has taken all;
+// once givenUp is closed (Job.GivenUp; nil: never) for a moment only, and what the stream has not taken by then is lost. The error says so, or is
+// the first one of the stream.
+func (l *Lines) Flush(givenUp <-chan struct{}) error {
+	done := make(chan error, 1)
+	go func() { done <- l.flush() }() // stays until the stream lets it
+	select {
+	case err := <-done:
+		return err
+	case <-givenUp:
 	}
+	select {
+	case err := <-done:
+		return err
+	case <-time.After(linePause):
+		return errGivenUp
+	}
+}
+
+func (l *Lines) flush() (err error) {
+	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.late != nil {
 		l.late.Stop()

@@ -74,7 +74,7 @@ func TestGivenUp(t *testing.T) {
 	<-w.asked
 	j.catch(unix.SIGINT)
 	j.catch(unix.SIGINT)
-	j.giveUp()
+	j.GiveUp()
 	interrupted := (*InterruptError)(nil)
 	if err := j.Wait(); !errors.As(err, &interrupted) || !interrupted.Killed {
 		t.Errorf("it ended with %v", err)

@@ -5,6 +5,7 @@ import (
 	"net"
 	"os"
 	"syscall"
+	"time"
 
 	"github.com/pm2-go/pm2/nmad/internal/manager"
 )
@@ -19,6 +20,19 @@ type AbortError struct {
 func (e *AbortError) Error() string {
 	return fmt.Sprintf("rank %d has ended the job with status %d", e.Rank, e.Status)
 }
+
+// LeaveError is how a job ended of which a process has left that had joined it by PMI: its connection ended without finalize, or brought what is no
+// PMI. Others may wait for it.
+type LeaveError struct {
+	Rank int
+	Err  error // what came, or did not
+}
+
+// Error names the rank, and why.
+func (e *LeaveError) Error() string { return "launch: " + e.Err.Error() }
+
+// Unwrap returns Err.
+func (e *LeaveError) Unwrap() error { return e.Err }
 
 // servePMI has each rank find a server of PMI 1.1 in its environment.
 func (j *Job) servePMI() {
@@ -37,11 +51,21 @@ func (j *Job) abort(rank, status int) {
 		j.first = &AbortError{rank, status}
 	}
 	j.failing = true
-	j.after(0, j.Kill)
+	j.kill() // before the rank sees that its connection ends, and complains
+}
+
+// left ends the job after the grace period, for a rank that others may wait for. How the rank itself has ended goes first, if it has failed.
+func (j *Job) left(rank int, why error) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if j.first == nil {
+		j.first = &LeaveError{rank, why}
+	}
+	j.fail()
 }
 
 // connectPMI opens the connection of a rank to the server. Its end is for the rank, ours for converse.
-func connectPMI() (theirs *os.File, ours net.Conn, err error) {
+func connectPMI() (theirs *os.File, ours *net.UnixConn, err error) {
 	fds, err := syscall.Socketpair(syscall.AF_UNIX, syscall.SOCK_STREAM|syscall.SOCK_CLOEXEC, 0)
 	if err != nil {
 		return nil, nil, fmt.Errorf("serve PMI: %w", os.NewSyscallError("socketpair", err))
@@ -49,27 +73,43 @@ func connectPMI() (theirs *os.File, ours net.Conn, err error) {
 	file := os.NewFile(uintptr(fds[0]), "pmi")
 	defer file.Close()
 	theirs = os.NewFile(uintptr(fds[1]), "pmi of the rank")
-	if ours, err = net.FileConn(file); err != nil { // a copy
+	conn, err := net.FileConn(file) // a copy
+	if err != nil {
 		theirs.Close()
 		return nil, nil, fmt.Errorf("serve PMI: %w", err)
 	}
-	return theirs, ours, nil
+	return theirs, conn.(*net.UnixConn), nil
 }
 
-// converse serves a rank until it leaves, or the job is over: a process that the rank has left running may hold its end open.
-func (j *Job) converse(rank int, conn net.Conn) {
-	served := make(chan struct{})
+// conversation is that of a rank with the server.
+type conversation struct {
+	conn *net.UnixConn
+	over chan struct{} // closed when it is, and the job knows
+}
+
+// converse serves a rank until it leaves.
+func (j *Job) converse(rank int, conn *net.UnixConn) *conversation {
+	c := &conversation{conn, make(chan struct{})}
 	go func() {
-		defer close(served)
-		if err := j.pmi.Serve(rank, conn); err != nil {
+		defer close(c.over)
+		joined, err := j.pmi.Serve(rank, conn)
+		switch {
+		case err == nil:
+		case joined:
+			j.left(rank, err)
+		default:
 			j.spec.Warn("launch: " + err.Error())
 		}
 	}()
-	go func() {
-		select {
-		case <-served:
-		case <-j.over:
-			conn.Close()
-		}
-	}()
+	return c
+}
+
+// end ends the conversation of a process that is dead, after what it has sent: one that it has left running may hold its end open.
+func (c *conversation) end() {
+	if c == nil {
+		return
+	}
+	_ = c.conn.CloseRead()                  // what has come is read before the end
+	_ = c.conn.SetWriteDeadline(time.Now()) // nothing reads the answers
+	<-c.over
 }

@@ -41,11 +41,6 @@ func (s *Spec) programs() error {
 			if abs, err := filepath.Abs(p.Dir); err == nil {
 				p.Dir = abs
 			}
-			if info, err := os.Stat(p.Dir); err != nil {
-				return fmt.Errorf("launch: %w: the working directory on %s: %w", ErrSpec, hostName(), err)
-			} else if !info.IsDir() {
-				return fmt.Errorf("launch: %w: the working directory on %s: %s is no directory", ErrSpec, hostName(), p.Dir)
-			}
 		}
 		all = append(all, p)
 	}
@@ -53,6 +48,23 @@ func (s *Spec) programs() error {
 		return fmt.Errorf("launch: %w: the programs have %d processes, and the job %d", ErrSpec, n, s.N)
 	}
 	s.Programs = all
+	return nil
+}
+
+// folders checks the working directories of the programs that have ranks here: First and Count are settled.
+func (s *Spec) folders() error {
+	first := 0 // rank of the program
+	for _, p := range s.Programs {
+		here := first < s.First+s.Count && first+p.N > s.First
+		if first += p.N; !here || p.Dir == "" {
+			continue
+		}
+		if info, err := os.Stat(p.Dir); err != nil {
+			return fmt.Errorf("launch: %w: the working directory on %s: %w", ErrSpec, hostName(), err)
+		} else if !info.IsDir() {
+			return fmt.Errorf("launch: %w: the working directory on %s: %s is no directory", ErrSpec, hostName(), p.Dir)
+		}
+	}
 	return nil
 }
 

@@ -42,11 +42,24 @@ func TestPrograms(t *testing.T) {
 	for why, s := range map[string]Spec{
 		"the programs have 3 processes, and the job 4": {N: 4, Programs: []Program{{N: 3}}},
 		"give at least 1":          {N: 4, Programs: []Program{{N: 4}, {N: 0}}},
-		"is no directory":          {N: 1, Programs: []Program{{N: 1, Dir: os.DevNull}}},
 		"the launcher that starts": {N: 2, First: 1, PMI: true},
 	} {
 		if err := s.complete(); !errors.Is(err, ErrSpec) || !strings.Contains(err.Error(), why) {
 			t.Errorf("%v, want %q", err, why)
+		}
+	}
+}
+
+// TestFolders: only programs that have ranks here need their working directories here.
+func TestFolders(t *testing.T) {
+	programs := []Program{{N: 2, Dir: os.DevNull}, {N: 2, Dir: t.TempDir()}}
+	for _, c := range []struct {
+		first, count int
+		ok           bool
+	}{{0, 4, false}, {0, 1, false}, {1, 2, false}, {2, 2, true}, {3, 1, true}, {0, 0, true}} {
+		s := Spec{N: 4, First: c.first, Count: c.count, Programs: programs}
+		if err := s.folders(); (err == nil) != c.ok || err != nil && (!errors.Is(err, ErrSpec) || !strings.Contains(err.Error(), "is no directory")) {
+			t.Errorf("%d ranks from %d on: %v", c.count, c.first, err)
 		}
 	}
 }
@@ -86,7 +99,7 @@ func TestBareLines(t *testing.T) {
 		}
 	}
 	fmt.Fprint(two, "!")
-	if err := l.Flush(); err != nil || !strings.HasSuffix(out.String(), "z!") {
+	if err := l.Flush(nil); err != nil || !strings.HasSuffix(out.String(), "z!") {
 		t.Errorf("%v, %q", err, out.String())
 	}
 }
@@ -108,7 +121,28 @@ func TestBareLinesFail(t *testing.T) {
 			t.Fatal("writes go on")
 		}
 	}
-	if err := l.Flush(); !errors.Is(err, os.ErrClosed) {
+	if err := l.Flush(nil); !errors.Is(err, os.ErrClosed) {
 		t.Errorf("%v", err)
+	}
+}
+
+// TestFlushSlow: Flush waits for a reader that is slow, also when a timer is just writing to it; for one that takes nothing, once the job is given up, it
+// does not.
+func TestFlushSlow(t *testing.T) {
+	w := newSlow()
+	l := NewBareLines(w)
+	fmt.Fprint(l.Of(0), "begun")
+	<-w.asked // the timer writes
+	givenUp := make(chan struct{})
+	close(givenUp)
+	if err := l.Flush(givenUp); !errors.Is(err, errGivenUp) {
+		t.Errorf("given up, and Flush says %v", err)
+	}
+	time.AfterFunc(2*linePause, func() { close(w.opened) })
+	if err := l.Flush(nil); err != nil {
+		t.Error(err)
+	}
+	if got := w.String(); got != "begun" {
+		t.Errorf("%q came, want begun", got)
 	}
 }

@@ -129,7 +129,7 @@ func (j *Job) EndWith(r io.Reader) {
 		if j.running > 0 {
 			j.cut = true
 			j.after(0, func() { j.Signal(syscall.SIGTERM) })
-			j.after(j.spec.Grace, j.giveUp)
+			j.after(j.spec.Grace, j.GiveUp)
 		}
 	}()
 }

@@ -34,13 +34,13 @@ func (j *Job) forward() {
 				j.suspend()
 			case sig := <-ending:
 				if j.catch(sig.(syscall.Signal)) {
-					j.giveUp()
+					j.GiveUp()
 					continue
 				}
 				j.Signal(sig.(syscall.Signal))
 				kill = time.After(j.spec.Grace)
 			case <-kill:
-				j.giveUp()
+				j.GiveUp()
 			case <-j.over:
 				return
 			}

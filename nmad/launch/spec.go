@@ -36,7 +36,7 @@ type Spec struct {
 	Stdin *os.File // what rank 0 reads, if it is started on this host; default nothing. The others read nothing
 
 	// PMI has the processes find a server of PMI 1.1 (PMI_FD), so that programs of MPI libraries that know it can be started; their MPI_Abort is
-	// an *AbortError. Only in a job that this launcher starts alone, and on one host: on several they find none.
+	// an *AbortError, and their going without MPI_Finalize a *LeaveError. Only in a job that this launcher starts alone, and on one host: on several they find none.
 	PMI bool
 
 	// Settings, for the variables that their comments name (nmad.Environment). A field that is not set is

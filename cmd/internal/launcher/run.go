@@ -20,10 +20,10 @@ type End struct {
 // Run starts a job and returns when it has ended, and all that its processes wrote was passed on, in a style.
 // lifeline, if there is one, is what the job ends with. started is called once all processes run; nil: nothing is.
 func Run(spec launch.Spec, style Style, lifeline io.Reader, started func(*launch.Job)) End {
-	flush := func() error { return nil }
+	flush := func(<-chan struct{}) error { return nil }
 	if lines := style.lines(); lines != nil {
 		out, errs := lines(os.Stdout), lines(os.Stderr)
-		flush = func() error { return errors.Join(errs.Flush(), out.Flush()) }
+		flush = func(givenUp <-chan struct{}) error { return errors.Join(errs.Flush(givenUp), out.Flush(givenUp)) }
 		spec.Stdout, spec.Stderr = out.Of, errs.Of
 	}
 	job, err := launch.Start(spec)
@@ -40,7 +40,7 @@ func Run(spec launch.Spec, style Style, lifeline io.Reader, started func(*launch
 		started(job)
 	}
 	err = job.Wait()
-	if unwritten := flush(); err == nil {
+	if unwritten := flush(job.GivenUp()); err == nil {
 		err = unwritten
 	}
 	return endOf(err)
@@ -59,7 +59,7 @@ func endOf(err error) End {
 		}
 		return End{exit.Status(), err, false}
 	case errors.As(err, &abort):
-		return End{abort.Status & 0xff, err, false}
+		return End{max(abort.Status&0xff, 1), err, false} // 0 is for jobs that have come to their end
 	case errors.As(err, &caught):
 		return End{caught.Status(), err, false}
 	case errors.Is(err, unix.EPIPE) && Unread():

@@ -48,6 +48,28 @@ func parseLine(text string) (line, error) {
 	return l, nil
 }
 
+// aborted reads a line that asks for the end of the job, and says whether it is one. It forgives: its message, which stands last, is any text, and a
+// status that cannot be read is 1.
+func aborted(text string) (status int, ok bool) {
+	status = 1
+	for _, w := range strings.Fields(text) {
+		key, value, _ := strings.Cut(w, "=")
+		switch key {
+		case "cmd":
+			if ok = value == "abort"; !ok {
+				return 0, false
+			}
+		case "exitcode":
+			if n, err := strconv.ParseInt(value, 10, 32); err == nil {
+				status = int(n)
+			}
+		case "message", "msg":
+			return status, ok
+		}
+	}
+	return status, ok
+}
+
 // number returns a value that must be a number from low to high.
 func (l line) number(key string, low, high int) (int, error) {
 	text, ok := l[key]

@@ -14,8 +14,9 @@ import (
 // Server is the other end of PMI 1.1, for the programs of other libraries that a launcher of ours starts, all on one host. Each process of
 // the job has a connection of its own:
 //
-//	open --- finalize ---> closed
+//	open --- init ---> joined --- finalize, abort ---> closed
 //	open --- the connection ends, or brings nonsense ---> closed
+//	joined --- the connection ends, or brings nonsense ---> closed: it has left, and others may wait for it
 //
 // It knows a key space and a barrier. Processes cannot be added to a job, and names cannot be published: that is refused.
 // Safe for concurrent use.
@@ -26,6 +27,7 @@ type Server struct {
 	abort  func(rank, status int) // a rank asks for the end of the job
 	mu     sync.Mutex             // guards what follows
 	space  map[string]string      // what was put
+	keys   map[int]int            // by rank: how many keys it has put
 	inside map[int]io.Writer      // ranks that wait in the barrier
 }
 
@@ -33,14 +35,18 @@ type Server struct {
 const (
 	servedKey   = 64
 	servedValue = 1024
-	// mostKeys is how many keys a rank may put.
+	// mostKeys is how many keys a rank may put; putting one again is not counted.
 	mostKeys = 4096
 )
+
+// initReply is how the answer to init begins.
+const initReply = "cmd=response_to_init"
 
 // NewServer returns the server of a job of so many processes. app says which program of the command line a rank runs, 0 being the first;
 // abort is called, by any goroutine, when a rank asks for the end of the job with an exit status.
 func NewServer(size int, app func(rank int) int, abort func(rank, status int)) *Server {
-	s := &Server{size: size, name: fmt.Sprintf("kvs_%d_0", os.Getpid()), app: app, abort: abort, space: map[string]string{}, inside: map[int]io.Writer{}}
+	s := &Server{size: size, name: fmt.Sprintf("kvs_%d_0", os.Getpid()), app: app, abort: abort, space: map[string]string{},
+		keys: map[int]int{}, inside: map[int]io.Writer{}}
 	s.space[mapKey] = fmt.Sprintf("(vector,(0,1,%d))", size)
 	return s
 }
@@ -65,27 +71,36 @@ func (s *Server) Environment(rank, fd int) []string {
 }
 
 // Serve converses with a rank until it has said that it leaves, or its connection ends, and closes the connection. The error says what came that
-// is no PMI; the end of a process is none.
-func (s *Server) Serve(rank int, conn io.ReadWriteCloser) error {
+// is no PMI, or that a rank that had joined has left without a word; the end of one that had not is none. joined: it had said init, and others
+// may wait for it in the barrier.
+func (s *Server) Serve(rank int, conn io.ReadWriteCloser) (joined bool, err error) {
 	defer conn.Close()
 	in := bufio.NewReaderSize(conn, maxLine)
 	for {
-		text, err := in.ReadSlice('\n')
-		if errors.Is(err, bufio.ErrBufferFull) {
-			return fmt.Errorf("PMI: rank %d sends a line of more than %d bytes", rank, maxLine)
+		line, err := in.ReadSlice('\n')
+		text := strings.TrimSpace(string(line))
+		if status, ok := aborted(text); ok { // also one that has not ended: all that counts stands before the message
+			s.abort(rank, status)
+			return joined, nil
 		}
+		switch {
+		case errors.Is(err, bufio.ErrBufferFull):
+			return joined, fmt.Errorf("PMI: rank %d sends a line of more than %d bytes", rank, maxLine)
+		case err != nil && joined:
+			return joined, fmt.Errorf("PMI: rank %d has ended, or closed its connection, without finalize: have the program call MPI_Finalize", rank)
+		case err != nil:
+			return joined, nil
+		}
+		reply, last, err := s.reply(rank, text, in, conn)
 		if err != nil {
-			return nil // it has ended
+			return joined, fmt.Errorf("PMI: rank %d: %w", rank, err)
 		}
-		reply, last, err := s.reply(rank, strings.TrimSpace(string(text)), in, conn)
-		if err != nil {
-			return fmt.Errorf("PMI: rank %d: %w", rank, err)
-		}
+		joined = joined || strings.HasPrefix(reply, initReply)
 		if reply != "" {
-			_, err = io.WriteString(conn, reply)
+			_, _ = io.WriteString(conn, reply) // one that has closed its end may have said finalize before
 		}
-		if err != nil || last {
-			return nil
+		if last {
+			return false, nil
 		}
 	}
 }
@@ -101,7 +116,7 @@ func (s *Server) reply(rank int, text string, in *bufio.Reader, conn io.Writer) 
 	}
 	switch cmd := l["cmd"]; cmd {
 	case "init":
-		return "cmd=response_to_init pmi_version=1 pmi_subversion=1 rc=0\n", false, nil
+		return initReply + " pmi_version=1 pmi_subversion=1 rc=0\n", false, nil
 	case "get_maxes":
 		return fmt.Sprintf("cmd=maxes kvsname_max=256 keylen_max=%d vallen_max=%d\n", servedKey, servedValue), false, nil
 	case "get_appnum":
@@ -111,7 +126,7 @@ func (s *Server) reply(rank int, text string, in *bufio.Reader, conn io.Writer) 
 	case "get_my_kvsname":
 		return "cmd=my_kvsname kvsname=" + s.name + "\n", false, nil
 	case "put":
-		return s.put(l), false, nil
+		return s.put(rank, l), false, nil
 	case "get":
 		return s.get(l), false, nil
 	case "barrier_in":
@@ -119,13 +134,6 @@ func (s *Server) reply(rank int, text string, in *bufio.Reader, conn io.Writer) 
 		return "", false, nil
 	case "finalize":
 		return "cmd=finalize_ack\n", true, nil
-	case "abort":
-		status, err := l.number("exitcode", -1<<31, 1<<31-1)
-		if err != nil {
-			status = 1
-		}
-		s.abort(rank, status)
-		return "", true, nil
 	default:
 		return fmt.Sprintf("cmd=%.60s_result rc=-1 msg=this_launcher_does_not_offer_it\n", strings.TrimSuffix(cmd, "_name")), false, nil
 	}
@@ -135,8 +143,11 @@ func (s *Server) reply(rank int, text string, in *bufio.Reader, conn io.Writer) 
 func (s *Server) refuseSpawn(in *bufio.Reader) (string, bool, error) {
 	for range maxLine {
 		text, err := in.ReadSlice('\n')
+		if errors.Is(err, bufio.ErrBufferFull) {
+			return "", false, fmt.Errorf("a command with a line of more than %d bytes", maxLine)
+		}
 		if err != nil {
-			return "", true, nil
+			return "", false, nil // the next read meets it again
 		}
 		if strings.TrimSpace(string(text)) == "endcmd" {
 			return "cmd=spawn_result rc=-1 msg=this_launcher_adds_no_processes_to_a_job\n", false, nil
@@ -145,11 +156,15 @@ func (s *Server) refuseSpawn(in *bufio.Reader) (string, bool, error) {
 	return "", false, fmt.Errorf("a command of more than %d lines", maxLine)
 }
 
-func (s *Server) put(l line) string {
+func (s *Server) put(rank int, l line) string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if len(s.space) > mostKeys*s.size || len(l["key"]) > servedKey || len(l["value"]) > servedValue {
+	_, again := s.space[l["key"]]
+	if !again && s.keys[rank] >= mostKeys || len(l["key"]) > servedKey || len(l["value"]) > servedValue {
 		return "cmd=put_result rc=-1 msg=too_much\n"
+	}
+	if !again {
+		s.keys[rank]++
 	}
 	s.space[l["key"]] = l["value"]
 	return "cmd=put_result rc=0 msg=success\n"

@@ -27,7 +27,7 @@ func connectTo(t *testing.T, s *Server, rank int) func(string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	go func() { _ = s.Serve(rank, conn) }() // what it brings is seen at the client
+	go func() { _, _ = s.Serve(rank, conn) }() // what it brings is seen at the client
 	env := map[string]string{}
 	for _, v := range s.Environment(rank, fds[1]) {
 		name, value, _ := strings.Cut(v, "=")
@@ -76,7 +76,7 @@ func TestServeOurs(t *testing.T) {
 
 // TestServeLines: what else there is to say, line by line, also nonsense, which ends the conversation with an error.
 func TestServeLines(t *testing.T) {
-	aborted := make(chan int, 1)
+	aborted := make(chan int, 3)
 	s := NewServer(2, func(rank int) int { return 7 + rank }, func(rank, status int) { aborted <- 1000*rank + status })
 	long := strings.Repeat("x", servedValue+1)
 	for _, c := range []struct{ say, answer, err string }{
@@ -88,12 +88,21 @@ func TestServeLines(t *testing.T) {
 		{"cmd=publish_name service=s port=p\n", "cmd=publish_result rc=-1 msg=this_launcher_does_not_offer_it\n", ""},
 		{"mcmd=spawn\nnprocs=2\nendcmd\n", "cmd=spawn_result rc=-1 msg=this_launcher_adds_no_processes_to_a_job\n", ""},
 		{"cmd=abort exitcode=5\n", "", ""},
+		{"cmd=abort exitcode=42 message=application called MPI_Abort(MPI_COMM_WORLD, 42) - process 1 cmd= exitcode=7\n", "", ""},
+		{"cmd=abort exitcode=43 message=" + strings.Repeat("long ", maxLine), "", ""},
+		{"mcmd=spawn\narg=" + strings.Repeat("z", maxLine), "", fmt.Sprintf("PMI: rank 1: a command with a line of more than %d bytes", maxLine)},
 		{"nonsense\n", "", `PMI: rank 1: the word "nonsense" is not key=value`},
 		{strings.Repeat("y", maxLine+1), "", fmt.Sprintf("PMI: rank 1 sends a line of more than %d bytes", maxLine)},
 	} {
 		here, there := net.Pipe()
 		over := make(chan error, 1)
-		go func() { over <- s.Serve(1, there) }()
+		go func() {
+			joined, err := s.Serve(1, there)
+			if joined {
+				t.Errorf("%.60q makes rank 1 one that others wait for", c.say)
+			}
+			over <- err
+		}()
 		go func() { _, _ = io.WriteString(here, c.say) }()
 		if c.answer != "" {
 			if text, err := bufio.NewReader(here).ReadString('\n'); text != c.answer || err != nil {
@@ -106,7 +115,53 @@ func TestServeLines(t *testing.T) {
 		}
 		here.Close()
 	}
-	if got := <-aborted; got != 1005 {
-		t.Errorf("the job is aborted with %d, want 1005: rank 1, status 5", got)
+	for _, want := range []int{1005, 1042, 1043} {
+		if got := <-aborted; got != want {
+			t.Errorf("the job is aborted with %d, want %d: 1000 times the rank, and the status", got, want)
+		}
+	}
+}
+
+// TestServeLeft: of a rank that has said init its going without finalize is told, however it goes.
+func TestServeLeft(t *testing.T) {
+	s := NewServer(1, func(int) int { return 0 }, func(int, int) {})
+	const join = "cmd=init pmi_version=1 pmi_subversion=1\n"
+	for _, c := range []struct {
+		say, err string
+		joined   bool
+	}{
+		{"", "", false},
+		{join, "PMI: rank 0 has ended, or closed its connection, without finalize: have the program call MPI_Finalize", true},
+		{join + "cmd=get_maxes\nmcmd=spawn\n", "PMI: rank 0 has ended, or closed its connection, without finalize: have the program call MPI_Finalize", true},
+		{join + "nonsense\n", `PMI: rank 0: the word "nonsense" is not key=value`, true},
+		{join + strings.Repeat("y", maxLine+1), fmt.Sprintf("PMI: rank 0 sends a line of more than %d bytes", maxLine), true},
+		{join + "cmd=get_maxes\ncmd=finalize\n", "", false}, // and the answers are not read
+	} {
+		joined, err := s.Serve(0, &said{Reader: strings.NewReader(c.say)})
+		if joined != c.joined || fmt.Sprint(err) != c.err && (err != nil || c.err != "") {
+			t.Errorf("%.60q: %v, %v; want %v, %s", c.say, joined, err, c.joined, c.err)
+		}
+	}
+}
+
+// said is a connection whose other end has said all, and has gone.
+type said struct{ io.Reader }
+
+func (*said) Write([]byte) (int, error) { return 0, syscall.EPIPE }
+func (*said) Close() error              { return nil }
+
+// TestServeKeys: a rank that puts too many keys leaves room for the others'.
+func TestServeKeys(t *testing.T) {
+	s := NewServer(2, func(int) int { return 0 }, func(int, int) {})
+	put := func(rank, key int) bool {
+		return strings.Contains(s.put(rank, line{"key": strconv.Itoa(key), "value": "v"}), "rc=0")
+	}
+	for i := range mostKeys {
+		if !put(0, i) {
+			t.Fatalf("key %d of rank 0 is refused", i)
+		}
+	}
+	if put(0, mostKeys) || !put(0, 0) || !put(1, mostKeys) {
+		t.Error("of a rank with all its keys a new one is taken, or an old one or another rank's refused")
 	}
 }

@@ -1,0 +1,2 @@
+// Package terminal makes terminals for the tests of the commands.
+package terminal
