@@ -64,7 +64,7 @@ func (c *checker) visit(name string, entry fs.DirEntry, err error) error {
 	base := entry.Name()
 	if entry.IsDir() {
 		hidden := strings.HasPrefix(base, ".") || strings.HasPrefix(base, "_")
-		if name != "." && (hidden || base == "testdata" || base == "vendor") {
+		if name == "build" || name != "." && (hidden || base == "testdata" || base == "vendor") {
 			return fs.SkipDir
 		}
 		return nil
