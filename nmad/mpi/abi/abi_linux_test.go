@@ -106,6 +106,7 @@ func TestPrograms(t *testing.T) {
 		{"requests", []string{"1", "2"}},
 		{"collectives", []string{"1", "2", "4"}},
 		{"datatypes", []string{"1"}},
+		{"places", []string{"1"}},
 		{"communicators", []string{"1", "4"}},
 		{"objects", []string{"1"}},
 		{"windows", []string{"1", "2"}},
