@@ -72,7 +72,9 @@ func (o *op) on(t *dtype) (*mpi.Op, error) {
 			extent = 0 // it lies where the program says, or its elements reach into each other
 		}
 		return reduce.User("the program's", o.commutes, func(in, inout datatype.Buffer) {
-			callReduction(o, start(&in), start(&inout), in.Count, extent, t.handle)
+			h := t.lend()
+			callReduction(o, start(&in), start(&inout), in.Count, extent, h)
+			t.giveBack()
 		}), nil
 	}
 	if t.handle >= predefined && t.made.combiner < isF90Real || t.handle < predefined && !o.allows(t.sort) {
