@@ -173,9 +173,10 @@ func (c *Config) settle(meeting *manager.Meeting) {
 }
 
 // Abort ends the whole job with that exit status. It tells the process manager, if there is one, and ends this process. Package
-// launch then ends the others, as for any process that fails. It does not return. Status 0 counts as 1.
+// launch then ends the others, as for any process that fails. It does not return. A status whose low
+// 8 bits, which are all that a process tells of it, are 0 counts as 1.
 func (s *Session) Abort(status int, why string) {
-	if status == 0 {
+	if status&0xff == 0 {
 		status = 1
 	}
 	rank := s.Rank()

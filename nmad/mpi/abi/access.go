@@ -70,7 +70,7 @@ func (a *call) rput() error {
 	if err != nil {
 		return err
 	}
-	return a.setRequest(8, &request{comm: x.w.comm, r: x.w.w.Rput(b, x.rank, x.at, x.as), sends: true})
+	return a.setRequest(8, &request{comm: x.w.comm, window: x.w, r: x.w.w.Rput(b, x.rank, x.at, x.as), sends: true})
 }
 
 func (a *call) rget() error {
@@ -78,7 +78,7 @@ func (a *call) rget() error {
 	if err != nil {
 		return err
 	}
-	return a.setRequest(8, &request{comm: x.w.comm, r: x.w.w.Rget(b, x.rank, x.at, x.as), sends: true})
+	return a.setRequest(8, &request{comm: x.w.comm, window: x.w, r: x.w.w.Rget(b, x.rank, x.at, x.as), sends: true})
 }
 
 // accumulated are the arguments of an accumulate.
@@ -118,7 +118,7 @@ func (a *call) raccumulate() error {
 	if err != nil {
 		return err
 	}
-	return a.setRequest(9, &request{comm: x.w.comm, r: x.w.w.Raccumulate(o, b, x.rank, x.at, x.as), sends: true})
+	return a.setRequest(9, &request{comm: x.w.comm, window: x.w, r: x.w.w.Raccumulate(o, b, x.rank, x.at, x.as), sends: true})
 }
 
 // fetched are the arguments of a get-accumulate.
@@ -149,7 +149,7 @@ func (a *call) rgetAccumulate() error {
 	if err != nil {
 		return err
 	}
-	return a.setRequest(12, &request{comm: x.w.comm, r: x.w.w.RgetAccumulate(o, b, result, x.rank, x.at, x.as), sends: true})
+	return a.setRequest(12, &request{comm: x.w.comm, window: x.w, r: x.w.w.RgetAccumulate(o, b, result, x.rank, x.at, x.as), sends: true})
 }
 
 // element is one element at an argument.

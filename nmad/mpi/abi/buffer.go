@@ -35,22 +35,33 @@ func (a *call) buffer(address, count, t int) (mpi.Buffer, *dtype, error) {
 // elementsAt are n elements at an argument.
 func (a *call) elementsAt(i, n int, t *dtype) (mpi.Buffer, error) {
 	base := a.word[i]
-	b := mpi.Buffer{Base: address(at(base)), Count: n, Type: t.t}
+	b := mpi.Buffer{Count: n, Type: t.t}
 	if n == 0 || t.t.Size() == 0 {
-		b.Base = nil
 		return b, nil
-	}
-	if base == inPlace {
-		return b, wrong(errBuffer, "MPI_IN_PLACE is not for this argument, %d", i+1)
 	}
 	if base == 0 { // displacements are addresses
 		low, _ := t.t.True()
-		if low == 0 {
-			return b, wrong(errBuffer, "argument %d is no address, for %d elements", i+1, n)
-		}
-		b.Base, b.At = address(at(uintptr(low))), -low
+		base, b.At = uintptr(low), -low
 	}
+	if err := a.mayBe(i, base); err != nil {
+		return b, err
+	}
+	b.Base = address(at(base))
 	return b, nil
+}
+
+// firstAddress is the lowest one that memory can have: Go ends a process that has a lower one in a pointer.
+const firstAddress = 4096
+
+// mayBe says why what argument i leads to is no address of elements, before it becomes a pointer.
+func (a *call) mayBe(i int, base uintptr) error {
+	switch {
+	case a.word[i] == inPlace:
+		return wrong(errBuffer, "MPI_IN_PLACE is not for this argument, %d", i+1)
+	case base < firstAddress:
+		return wrong(errBuffer, "argument %d is no address of elements: %#x", i+1, base)
+	}
+	return nil
 }
 
 // place says that an argument is MPI_IN_PLACE.
@@ -151,13 +162,19 @@ func (a *call) ownTypes(address, counts, places, types, n int, read func(i, n in
 			t = predefinedTypes[byteType-firstType]
 		}
 		b.Types[i] = t.t
-		if base == 0 && b.Counts[i] > 0 && t.t.Size() > 0 { // displacements are addresses
+		if b.Counts[i] == 0 || t.t.Size() == 0 || b.Base != nil {
+			continue
+		}
+		if base == 0 { // displacements are addresses
 			low, _ := t.t.True()
 			base = uintptr(b.Bytes[i] + low)
 			b.At = -int(base)
 		}
+		if err := a.mayBe(address, base); err != nil {
+			return b, err
+		}
+		b.Base = datatype.Address(at(base))
 	}
-	b.Base = datatype.Address(at(base))
 	return b, nil
 }
 

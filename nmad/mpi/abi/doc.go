@@ -7,6 +7,6 @@
 //
 // A handle of a predefined object is the standard's number; of another one it is the number of its place in a table with how often that place was used, so a handle that is used after its end is an error. Functions of the program are called with handles of C.
 //
-// An error goes to the error handler of the communicator, window or session that it is of; those that have none to the one of MPI_COMM_SELF, if it was set, and else of MPI_COMM_WORLD. From the start that is MPI_ERRORS_ARE_FATAL: it says which rank had which error in
+// An error goes to the error handler of the communicator, window or session that it is of, or that it would have made; those that have none to the one of MPI_COMM_SELF, if it was set, and else of MPI_COMM_WORLD. From the start that is MPI_ERRORS_ARE_FATAL: it says which rank had which error in
 // which function, and ends the job.
 package main

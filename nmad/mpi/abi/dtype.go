@@ -3,6 +3,7 @@
 package main
 
 import (
+	"slices"
 	"sync"
 
 	"github.com/pm2-go/pm2/nmad/mpi/datatype"
@@ -17,8 +18,60 @@ type dtype struct {
 	committed  bool // under mu
 	attributes attributes
 
-	mu   sync.Mutex
-	name string // under mu
+	mu    sync.Mutex
+	name  string // under mu
+	freed bool   // under mu: the program has freed it
+	lent  int    // under mu: calls of functions of the program that have its handle
+	again handle // under mu: of one that was freed, for such calls
+}
+
+// lend is a handle of the datatype for a call of a function of the program, which has one also if it has freed the datatype meanwhile; giveBack takes it back.
+func (t *dtype) lend() handle {
+	if t.handle < predefined {
+		return t.handle
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.lent++; t.lent == 1 && t.freed {
+		var err error
+		if t.again, err = types.add(t); err != nil { // there are too many others
+			t.again = nullType
+		}
+	}
+	if t.again != 0 {
+		return t.again
+	}
+	return t.handle
+}
+
+func (t *dtype) giveBack() {
+	if t.handle < predefined {
+		return
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.lent--; t.lent > 0 || !t.freed {
+		return
+	}
+	if t.again == 0 {
+		types.drop(t.handle)
+	} else {
+		types.drop(t.again)
+	}
+	t.again = 0
+}
+
+// free ends a datatype of the program, but for calls that have its handle; false: it was freed before.
+func (t *dtype) free() bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.freed {
+		return false
+	}
+	if t.freed = true; t.lent == 0 {
+		types.drop(t.handle)
+	}
+	return true
 }
 
 // contents are what a datatype was made of, as MPI_Type_get_contents has it.
@@ -26,6 +79,7 @@ type contents struct {
 	combiner  int
 	ints      []int
 	addresses []int
+	large     []int // what the wide form of the constructor has as MPI_Count
 	types     []*dtype
 }
 
@@ -234,8 +288,11 @@ func (a *call) count(i int) (int, error) {
 	return n, nil
 }
 
-// combined is what a constructor's contents are: numbers that have 64 bits in its wide form are kept as such.
+// combined is what a constructor's contents are. Its wide form has large counts in place of all of them.
 func (a *call) combined(combiner int, ints, addresses []int, types ...*dtype) contents {
+	if a.wide != 0 {
+		return contents{combiner: combiner, large: append(ints, addresses...), types: types}
+	}
 	return contents{combiner: combiner, ints: ints, addresses: addresses, types: types}
 }
 
@@ -434,7 +491,13 @@ func (a *call) typeCreateSubarray() error {
 	if err != nil {
 		return wrong(errArg, "%v", err)
 	}
-	return a.setType(6, x, a.combined(isSubarray, append(concat(n, lists[0], lists[1], lists[2]), a.int(4)), nil, t), err)
+	made := contents{combiner: isSubarray, types: []*dtype{t}}
+	if a.wide != 0 {
+		made.ints, made.large = []int{n, a.int(4)}, slices.Concat(lists[:]...)
+	} else {
+		made.ints = append(concat(n, lists[:]...), a.int(4))
+	}
+	return a.setType(6, x, made, err)
 }
 
 func (a *call) typeCreateDarray() error {
@@ -482,7 +545,14 @@ func (a *call) typeCreateDarray() error {
 	if err != nil {
 		return wrong(errArg, "%v", err)
 	}
-	return a.setType(9, x, a.combined(isDarray, append(concat(a.int(0), []int{a.int(1), n}, sizes, lists[0], lists[1], lists[2]), a.int(7)), nil, t), err)
+	made, head := contents{combiner: isDarray, types: []*dtype{t}}, []int{a.int(0), a.int(1), n}
+	if a.wide != 0 {
+		made.large = sizes
+	} else {
+		head = append(head, sizes...)
+	}
+	made.ints = append(slices.Concat(head, lists[0], lists[1], lists[2]), a.int(7))
+	return a.setType(9, x, made, err)
 }
 
 func (a *call) typeCommit() error {
@@ -515,6 +585,8 @@ func (a *call) typeFree() error {
 	if err := t.attributes.end(h); err != nil {
 		return err
 	}
-	types.drop(h)
+	if !t.free() {
+		return wrong(errType, "the datatype %#x was freed", uintptr(h))
+	}
 	return a.setHandle(0, nullType)
 }

@@ -68,9 +68,17 @@ func (a *call) typeSetName() error {
 	return err
 }
 
-// envelope is how many ints, addresses and datatypes tell how a datatype was made.
-func (t *dtype) envelope() (ints, addresses, types int) {
-	return len(t.made.ints), len(t.made.addresses), len(t.made.types)
+// envelope is how many numbers and datatypes tell how a datatype was made.
+func (t *dtype) envelope() (ints, addresses, large, types int) {
+	return len(t.made.ints), len(t.made.addresses), len(t.made.large), len(t.made.types)
+}
+
+// narrow says that a datatype was made with large counts, which only the wide form of a call can tell.
+func (t *dtype) narrow() error {
+	if len(t.made.large) > 0 {
+		return wrong(errType, "it was made with large counts: the form of the call whose name ends in _c tells of them")
+	}
+	return nil
 }
 
 func (a *call) typeGetEnvelope() error {
@@ -78,7 +86,10 @@ func (a *call) typeGetEnvelope() error {
 	if err != nil {
 		return err
 	}
-	ints, addresses, n := t.envelope()
+	if err := t.narrow(); err != nil {
+		return err
+	}
+	ints, addresses, _, n := t.envelope()
 	for i, v := range []int{ints, addresses, n, t.made.combiner} {
 		if err := a.setInt(1+i, v); err != nil {
 			return err
@@ -92,8 +103,8 @@ func (a *call) typeGetEnvelopeC() error {
 	if err != nil {
 		return err
 	}
-	ints, addresses, n := t.envelope()
-	for i, v := range []int{ints, addresses, 0, n} {
+	ints, addresses, large, n := t.envelope()
+	for i, v := range []int{ints, addresses, large, n} {
 		if err := a.setAint(1+i, v); err != nil {
 			return err
 		}
@@ -101,18 +112,14 @@ func (a *call) typeGetEnvelopeC() error {
 	return a.setInt(5, t.made.combiner)
 }
 
-// contents writes what a datatype was made of; at are the arguments for ints, addresses and datatypes, and has is how many of each there is room for.
-func (a *call) contents(has, at [3]int) error {
-	t, err := a.dtype(0)
-	if err != nil {
-		return err
-	}
+// contents writes what a datatype was made of; at are the arguments for ints, addresses, large counts and datatypes, and has is how many of each there is room for.
+func (a *call) contents(t *dtype, has, at [4]int) error {
 	if t.made.combiner == isNamed {
 		return wrong(errType, "%s is predefined", t.name)
 	}
-	ints, addresses, n := t.envelope()
-	if has[0] < ints || has[1] < addresses || has[2] < n {
-		return wrong(errArg, "there is room for %v ints, addresses and datatypes, there are %d, %d and %d", has, ints, addresses, n)
+	ints, addresses, large, n := t.envelope()
+	if has[0] < ints || has[1] < addresses || has[2] < large || has[3] < n {
+		return wrong(errArg, "there is room for %v ints, addresses, large counts and datatypes, there are %d, %d, %d and %d", has, ints, addresses, large, n)
 	}
 	if err := a.setInts(at[0], t.made.ints); err != nil {
 		return err
@@ -120,7 +127,12 @@ func (a *call) contents(has, at [3]int) error {
 	if err := a.setAddresses(at[1], t.made.addresses); err != nil {
 		return err
 	}
-	to, err := a.handles(at[2], n)
+	if large > 0 {
+		if err := a.setAddresses(at[2], t.made.large); err != nil {
+			return err
+		}
+	}
+	to, err := a.handles(at[3], n)
 	if err != nil {
 		return err
 	}
@@ -139,11 +151,22 @@ func (a *call) contents(has, at [3]int) error {
 }
 
 func (a *call) typeGetContents() error {
-	return a.contents([3]int{a.int(1), a.int(2), a.int(3)}, [3]int{4, 5, 6})
+	t, err := a.dtype(0)
+	if err != nil {
+		return err
+	}
+	if err := t.narrow(); err != nil {
+		return err
+	}
+	return a.contents(t, [4]int{a.int(1), a.int(2), 0, a.int(3)}, [4]int{4, 5, 0, 6})
 }
 
 func (a *call) typeGetContentsC() error {
-	return a.contents([3]int{a.int(1), a.int(2), a.int(4)}, [3]int{5, 6, 8})
+	t, err := a.dtype(0)
+	if err != nil {
+		return err
+	}
+	return a.contents(t, [4]int{a.int(1), a.int(2), a.int(3), a.int(4)}, [4]int{5, 6, 7, 8})
 }
 
 // Classes of MPI_Type_match_size.

@@ -3,6 +3,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"runtime/debug"
 	"strings"
@@ -29,12 +30,15 @@ func enter(a *call) (code int) {
 	return int(success)
 }
 
-// caught turns a panic, which is a mistake of this library or an address of the program's that cannot be read, into an error.
+// caught turns a panic, which is a mistake of this library or an address of the program's below firstAddress, into an error. An address above that which is no memory ends the process, as it does in C.
 func (a *call) caught(code *int) {
 	if why := recover(); why != nil {
 		*code = a.fails(entries[a.function].name, wrong(errIntern, "internal error: %v\n%s", why, debug.Stack()))
 	}
 }
+
+// refusedOn has the argument that is the communicator whose error handler is told that a function is not there.
+var refusedOn = map[string]int{"MPI_Comm_accept": 3, "MPI_Comm_connect": 3, "MPI_Comm_spawn": 5, "MPI_Comm_spawn_multiple": 6}
 
 // refused is a function that is not there.
 func (a *call) refused() error {
@@ -44,13 +48,21 @@ func (a *call) refused() error {
 // fails has an error told as the handler of its object says, and returns its code: one of the program is left to C.
 func (a *call) fails(name string, err error) int {
 	code := codeOf(err)
-	if strings.HasPrefix(name, "MPI_T_") {
+	// Tools have no handlers, and that of files is MPI_ERRORS_RETURN unless a file has another one.
+	if strings.HasPrefix(name, "MPI_T_") || strings.HasPrefix(name, "MPI_File_") || name == "MPI_Register_datarep" {
 		return code
 	}
+	if i, ok := refusedOn[name]; ok {
+		_, _ = a.comm(i) // no communicator: the handler of those that have none
+	}
+	h, object := handlerOf(a.object)
 	if a.wide != 0 {
 		name += "_c"
 	}
-	h, object := handlerOf(a.object)
+	var t *toldTo
+	if errors.As(err, &t) {
+		h, object = t.handler, t.object
+	}
 	switch {
 	case h == &errorsReturn:
 	case h.function != 0:

@@ -94,6 +94,27 @@ func handlerOf(h handle) (*handler, handle) {
 	return &errorsAreFatal, 0
 }
 
+// toldTo is an error that a handler hears that is an argument of the call: it makes an object, and has none.
+type toldTo struct {
+	error
+	handler *handler
+	object  handle // that there is none of
+}
+
+func (t *toldTo) Unwrap() error { return t.error }
+
+// tells has an error told to the handler at an argument, if that is one for objects of a kind.
+func (a *call) tells(i int, what kind, none handle, err error) error {
+	if err == nil {
+		return nil
+	}
+	h, e := a.handlerAt(i, what)
+	if e != nil {
+		return err
+	}
+	return &toldTo{err, h, none}
+}
+
 // initial has the error handler of calls before MPI_Init.
 var initial struct{ handler atomic.Pointer[handler] }
 

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/pm2-go/pm2/nmad"
 	"github.com/pm2-go/pm2/nmad/mpi"
@@ -95,13 +96,24 @@ func (j *job) part() error {
 	return err
 }
 
+// flushTime is how long what the program's streams still have may take at the end of the job.
+const flushTime = time.Second
+
 // abort ends the job; it does not return.
 func (j *job) abort(code int, why string) {
-	flush()
+	flushed := make(chan struct{})
+	go func() {
+		flush()
+		close(flushed)
+	}()
+	select {
+	case <-flushed:
+	case <-time.After(flushTime): // another thread has a stream, and waits for input
+	}
 	j.mu.Lock()
 	all := j.all
 	j.mu.Unlock()
-	if code == 0 {
+	if code&0xff == 0 { // all that is told of it
 		code = 1
 	}
 	if all != nil {

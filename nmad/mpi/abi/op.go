@@ -68,11 +68,13 @@ func (a *call) reduction(i int, t *dtype) (*mpi.Op, error) {
 func (o *op) on(t *dtype) (*mpi.Op, error) {
 	if o.function != 0 {
 		extent := t.t.Extent()
-		if t.t.Lower() != 0 {
-			extent = 0 // it lies where the program says
+		if low, length := t.t.True(); t.t.Lower() != 0 || low < 0 || low+length > extent {
+			extent = 0 // it lies where the program says, or its elements reach into each other
 		}
 		return reduce.User("the program's", o.commutes, func(in, inout datatype.Buffer) {
-			callReduction(o, start(&in), start(&inout), in.Count, extent, t.handle)
+			h := t.lend()
+			callReduction(o, start(&in), start(&inout), in.Count, extent, h)
+			t.giveBack()
 		}), nil
 	}
 	if t.handle >= predefined && t.made.combiner < isF90Real || t.handle < predefined && !o.allows(t.sort) {

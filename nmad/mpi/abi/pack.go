@@ -2,7 +2,11 @@
 
 package main
 
-import "github.com/pm2-go/pm2/nmad/mpi"
+import (
+	"sync"
+
+	"github.com/pm2-go/pm2/nmad/mpi"
+)
 
 // position is a place in a packed buffer, at an argument: an int, or a number of 64 bits.
 func (a *call) position(i int, wide bool) (int, func(int) error, error) {
@@ -154,7 +158,10 @@ func (a *call) packExternalSize() error {
 type generalized struct {
 	query, free_, cancel_, extra uintptr
 	r                            *mpi.Request
-	done                         bool // under the program's order: complete comes before the end
+
+	mu    sync.Mutex
+	done  bool // under mu: the program has completed it
+	freed bool // under mu: it was freed before, and ends when it is completed
 }
 
 func (a *call) grequestStart() error {
@@ -166,16 +173,51 @@ func (a *call) grequestStart() error {
 }
 
 func (a *call) grequestComplete() error {
-	r, err := a.request(a.handle(0))
+	h := a.handle(0)
+	if h == nullRequest {
+		return wrong(errRequest, "it is MPI_REQUEST_NULL")
+	}
+	r, err := requests.get(h)
 	if err != nil {
 		return err
 	}
-	if r == nil || r.general == nil {
+	g := r.general
+	if g == nil {
 		return wrong(errRequest, "it is no generalized request")
 	}
-	r.general.done = true
-	r.general.r.Complete(mpi.Status{Source: mpi.AnySource, Tag: mpi.AnyTag}, nil)
+	g.mu.Lock()
+	again, freed := g.done, g.freed
+	g.done = true
+	g.mu.Unlock()
+	switch {
+	case again:
+		return wrong(errRequest, "it was completed before")
+	case freed:
+		requests.drop(h)
+		return g.free()
+	}
+	g.r.Complete(mpi.Status{Source: mpi.AnySource, Tag: mpi.AnyTag}, nil)
 	return nil
+}
+
+// over is MPI_Request_free: the program's function is called now if it was completed, and else when it is. Until then only MPI_Grequest_complete takes its handle.
+func (g *generalized) over(h handle) error {
+	g.mu.Lock()
+	done := g.done
+	g.freed = true
+	g.mu.Unlock()
+	if !done {
+		return nil
+	}
+	requests.drop(h)
+	return g.free()
+}
+
+// ended says that it was freed.
+func (g *generalized) ended() bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.freed
 }
 
 // look has the program fill in the status of one that is done.
@@ -198,7 +240,12 @@ func (g *generalized) ends(x *status) error {
 
 func (g *generalized) free() error { return failed(callFree(g.free_, g.extra)) }
 
-func (g *generalized) cancel() error { return failed(callCancel(g.cancel_, g.extra, g.done)) }
+func (g *generalized) cancel() error {
+	g.mu.Lock()
+	done := g.done
+	g.mu.Unlock()
+	return failed(callCancel(g.cancel_, g.extra, done))
+}
 
 // parted are the arguments of a partitioned message.
 func (a *call) parted(receives bool) (e envelope, parts int, err error) {

@@ -14,6 +14,7 @@ import (
 type request struct {
 	handle     handle
 	comm       *comm        // nil: of none
+	window     *window      // whose error handler is told; nil: that of comm
 	r          *mpi.Request // nil: it is done as soon as it is active
 	also       *mpi.Request // a send that belongs to it; nil: none
 	done       bool         // it is done from the start
@@ -45,7 +46,14 @@ func (a *call) request(h handle) (*request, error) {
 		return nil, nil
 	}
 	r, err := requests.get(h)
-	if err == nil && r.comm != nil && a.object == 0 {
+	if err == nil && r.general != nil && r.general.ended() {
+		return nil, wrong(errRequest, "the generalized request %#x was freed", uintptr(h))
+	}
+	switch {
+	case err != nil || a.object != 0:
+	case r.window != nil:
+		a.object = r.window.handle
+	case r.comm != nil:
 		a.object = r.comm.handle
 	}
 	return r, err
@@ -277,11 +285,17 @@ func one(rs []*request) (int, error) {
 	if !some {
 		return -1, nil
 	}
-	i, _, _ := mpi.WaitAny(waits...)
-	if i < 0 {
-		return -1, wrong(errIntern, "none of %d requests ended", len(rs))
+	for {
+		i, _, _ := mpi.WaitAny(waits...)
+		if i < 0 {
+			return -1, wrong(errIntern, "none of %d requests ended", len(rs))
+		}
+		also := rs[i].also
+		if also == nil || waits[i] == also {
+			return i, nil
+		}
+		waits[i] = also // the other half of an exchange, which may be over later than another request
 	}
-	return i, nil
 }
 
 func (a *call) waitany() error {
@@ -378,12 +392,30 @@ func (a *call) requestFree() error {
 	if err != nil {
 		return err
 	}
-	requests.drop(h)
 	if err := a.setHandle(0, nullRequest); err != nil {
 		return err
 	}
 	if r.general != nil {
-		return r.general.free()
+		return r.general.over(h)
+	}
+	requests.drop(h)
+	return nil
+}
+
+// look writes the status of a request that is done, and stays. The error is that of the program's function of a generalized one.
+func (r *request) look(x *status, s mpi.Status, err error) error {
+	if x != nil {
+		if r.sends {
+			x.empty()
+		} else {
+			x.received(r.comm, s, nil)
+		}
+		if errors.Is(err, nmad.ErrCanceled) {
+			x.cancelled = 1
+		}
+	}
+	if r.general != nil {
+		return r.general.look(x)
 	}
 	return nil
 }
@@ -394,25 +426,25 @@ func (a *call) requestGetStatus() error {
 	if err != nil {
 		return err
 	}
-	x := a.status(2)
 	if r.idle() {
-		x.empty()
+		a.status(2).empty()
 		return a.setFlag(1, true)
 	}
 	done, s, err := r.test()
-	if done && x != nil {
-		x.received(r.comm, s, nil)
-		if r.sends {
-			x.empty()
-		}
-		if errors.Is(err, nmad.ErrCanceled) {
-			x.cancelled = 1
-		}
-		if r.general != nil {
-			return errors.Join(r.general.look(x), a.setFlag(1, true))
-		}
+	if !done {
+		return a.setFlag(1, false)
 	}
-	return a.setFlag(1, done)
+	return errors.Join(r.look(a.status(2), s, err), a.setFlag(1, true))
+}
+
+// lookAt is look for the status of a place, if there are statuses.
+func (r *request) lookAt(x []status, i int, s mpi.Status, err error) error {
+	if x == nil {
+		return r.look(nil, s, err)
+	}
+	err = r.look(&x[i], s, err)
+	x[i].failed = int32(codeOf(err))
+	return err
 }
 
 // requestGetStatusAll and the two behind it look at several requests that stay.
@@ -421,22 +453,24 @@ func (a *call) requestGetStatusAll() error {
 	if err != nil {
 		return err
 	}
-	x := a.statuses(3, len(rs))
-	all := true
-	for i, r := range rs {
+	for _, r := range rs {
 		if r.idle() {
-			if x != nil {
-				x[i].empty()
-			}
 			continue
 		}
-		done, s, _ := r.test()
-		if all = all && done; done && x != nil {
-			x[i].received(r.comm, s, nil)
-			x[i].failed = 0
+		if done, _, _ := r.test(); !done {
+			return a.setFlag(2, false)
 		}
 	}
-	return a.setFlag(2, all)
+	x := a.statuses(3, len(rs))
+	for i, r := range rs {
+		if !r.idle() {
+			_, s, e := r.test()
+			err = errors.Join(err, r.lookAt(x, i, s, e))
+		} else if x != nil {
+			x[i].empty()
+		}
+	}
+	return errors.Join(err, a.setFlag(2, true))
 }
 
 func (a *call) requestGetStatusAny() error {
@@ -450,9 +484,8 @@ func (a *call) requestGetStatusAny() error {
 			continue
 		}
 		some = true
-		if done, s, _ := r.test(); done {
-			a.status(4).received(r.comm, s, nil)
-			return errors.Join(a.setInt(2, i), a.setFlag(3, true))
+		if done, s, err := r.test(); done {
+			return errors.Join(r.look(a.status(4), s, err), a.setInt(2, i), a.setFlag(3, true))
 		}
 	}
 	if !some {
@@ -476,19 +509,16 @@ func (a *call) requestGetStatusSome() error {
 			continue
 		}
 		some = true
-		if done, s, _ := r.test(); done {
+		if done, s, e := r.test(); done {
 			places[n] = int32(i)
-			if x != nil {
-				x[n].received(r.comm, s, nil)
-				x[n].failed = 0
-			}
+			err = errors.Join(err, r.lookAt(x, n, s, e))
 			n++
 		}
 	}
 	if !some {
 		n = undefined
 	}
-	return a.setInt(2, n)
+	return errors.Join(err, a.setInt(2, n))
 }
 
 func (a *call) cancel() error {

@@ -32,6 +32,10 @@ func (a *call) session(i int) (*session, error) {
 }
 
 func (a *call) sessionInit() error {
+	return a.tells(1, ofSession, nullSession, a.openSession())
+}
+
+func (a *call) openSession() error {
 	i, err := a.infoOrNull(0)
 	if err != nil {
 		return err
@@ -201,6 +205,10 @@ func (a *call) groupComm(g mpi.Group, name string, h *handler) (*comm, error) {
 }
 
 func (a *call) commCreateFromGroup() error {
+	return a.tells(3, ofComm, nullComm, a.commFromGroup())
+}
+
+func (a *call) commFromGroup() error {
 	g, err := a.group(0)
 	if err != nil {
 		return err
@@ -232,6 +240,10 @@ func (a *call) commCreateFromGroup() error {
 }
 
 func (a *call) intercommCreateFromGroups() error {
+	return a.tells(6, ofComm, nullComm, a.intercommFromGroups())
+}
+
+func (a *call) intercommFromGroups() error {
 	g, err := a.group(0)
 	if err != nil {
 		return err

@@ -56,7 +56,7 @@ static void digits(void *in, void *inout, int *n, MPI_Datatype *t)
 static void users(void)
 {
 	MPI_Op op;
-	MPI_Datatype t;
+	MPI_Datatype t, old;
 	MPI_Request r;
 	int in[2] = {rank + 1, 10}, out[2], i, expect = 0, commutes;
 	for (i = 0; i < size; i++)
@@ -73,7 +73,21 @@ static void users(void)
 	OK(MPI_Op_free(&op));
 	OK(MPI_Wait(&r, MPI_STATUS_IGNORE));
 	CHECK(out[0] == expect);
-	OK(MPI_Type_free(&t));
+	OK(MPI_Op_create(digits, 0, &op));
+	OK(MPI_Allreduce_init(in, out, 1, t, op, MPI_COMM_WORLD, MPI_INFO_NULL, &r));
+	old = t;
+	OK(MPI_Type_free(&t)); /* the request, and the calls of its operation, have it still */
+	for (i = 0; i < 2; i++) {
+		memset(out, 0, sizeof out);
+		OK(MPI_Start(&r));
+		OK(MPI_Wait(&r, MPI_STATUS_IGNORE));
+		CHECK(out[0] == expect);
+	}
+	OK(MPI_Request_free(&r));
+	OK(MPI_Op_free(&op));
+	OK(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN));
+	CHECK(class_of(MPI_Type_size(old, &i)) == MPI_ERR_TYPE);
+	OK(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL));
 }
 
 static void blocks(void)

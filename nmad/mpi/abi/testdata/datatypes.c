@@ -124,6 +124,44 @@ static void external(void)
 	CHECK(out[0] == in[0] && out[1] == in[1]);
 }
 
+/* Large counts are told as such, and by the wide form only. */
+static void wide(void)
+{
+	MPI_Datatype t, of;
+	MPI_Count ints, addresses, large, types, counts[6];
+	const MPI_Count sizes[2] = {(MPI_Count)1 << 33, 4}, parts[2] = {2, 3}, from[2] = {1, 0};
+	int how, n[4], narrow[8];
+	MPI_Aint at[1];
+	OK(MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN));
+	OK(MPI_Type_vector_c(2, 1, (MPI_Count)1 << 33, MPI_INT, &t));
+	OK(MPI_Type_get_envelope_c(t, &ints, &addresses, &large, &types, &how));
+	CHECK(ints == 0 && addresses == 0 && large == 3 && types == 1 && how == MPI_COMBINER_VECTOR);
+	OK(MPI_Type_get_contents_c(t, 0, 0, 3, 1, NULL, NULL, counts, &of));
+	CHECK(counts[0] == 2 && counts[1] == 1 && counts[2] == (MPI_Count)1 << 33 && of == MPI_INT);
+	CHECK(class_of(MPI_Type_get_contents_c(t, 3, 0, 2, 1, narrow, NULL, counts, &of)) == MPI_ERR_ARG);
+	CHECK(class_of(MPI_Type_get_envelope(t, &n[0], &n[1], &n[2], &how)) == MPI_ERR_TYPE);
+	CHECK(class_of(MPI_Type_get_contents(t, 8, 1, 1, narrow, at, &of)) == MPI_ERR_TYPE);
+	OK(MPI_Type_free(&t));
+	OK(MPI_Type_create_hvector_c(2, 1, 16, MPI_INT, &t));
+	OK(MPI_Type_get_envelope_c(t, &ints, &addresses, &large, &types, &how));
+	CHECK(ints == 0 && addresses == 0 && large == 3 && how == MPI_COMBINER_HVECTOR);
+	OK(MPI_Type_get_contents_c(t, 0, 0, 3, 1, NULL, NULL, counts, &of));
+	CHECK(counts[0] == 2 && counts[1] == 1 && counts[2] == 16);
+	OK(MPI_Type_free(&t));
+	OK(MPI_Type_create_subarray_c(2, sizes, parts, from, MPI_ORDER_C, MPI_BYTE, &t));
+	OK(MPI_Type_get_envelope_c(t, &ints, &addresses, &large, &types, &how));
+	CHECK(ints == 2 && addresses == 0 && large == 6 && types == 1 && how == MPI_COMBINER_SUBARRAY);
+	OK(MPI_Type_get_contents_c(t, 2, 0, 6, 1, narrow, NULL, counts, &of));
+	CHECK(narrow[0] == 2 && narrow[1] == MPI_ORDER_C && counts[0] == sizes[0] && counts[3] == 3 && counts[4] == 1);
+	OK(MPI_Type_free(&t));
+	OK(MPI_Type_vector(2, 1, 3, MPI_INT, &t));
+	OK(MPI_Type_get_envelope_c(t, &ints, &addresses, &large, &types, &how));
+	CHECK(ints == 3 && addresses == 0 && large == 0 && types == 1);
+	OK(MPI_Type_get_contents_c(t, 3, 0, 0, 1, narrow, NULL, NULL, &of));
+	CHECK(narrow[0] == 2 && narrow[2] == 3);
+	OK(MPI_Type_free(&t));
+}
+
 int main(int argc, char **argv)
 {
 	OK(MPI_Init(&argc, &argv));
@@ -131,5 +169,6 @@ int main(int argc, char **argv)
 	vectors();
 	addresses();
 	external();
+	wide();
 	return well();
 }

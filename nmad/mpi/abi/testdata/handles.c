@@ -70,6 +70,9 @@ int main(int argc, char **argv)
 	OK(MPI_Comm_call_errhandler(c, code));
 	CHECK(told == 2 && told_code == code);
 	OK(MPI_Comm_free(&c));
+	OK(MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_ARE_FATAL));
+	CHECK(class_of(MPI_Comm_connect("x", MPI_INFO_NULL, 0, MPI_COMM_WORLD, &c)) == MPI_ERR_UNSUPPORTED_OPERATION); /* by the handler of the communicator */
+	OK(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL)); /* files have their own, which returns */
 	CHECK(class_of(MPI_File_open(MPI_COMM_WORLD, "x", MPI_MODE_RDONLY, MPI_INFO_NULL, (MPI_File[1]){0})) == MPI_ERR_UNSUPPORTED_OPERATION);
 	return well();
 }

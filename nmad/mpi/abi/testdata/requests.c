@@ -140,6 +140,66 @@ static void generalized(void)
 	CHECK(n == 12);
 }
 
+/* A request that the program frees before it completes it, and one that it looks at. */
+static void generalized_otherwise(void)
+{
+	MPI_Request r, same;
+	MPI_Status s;
+	int extra = 12, flag, at, n;
+	queried = freed = 0;
+	OK(MPI_Grequest_start(query, release, cancel, &extra, &r));
+	same = r;
+	OK(MPI_Request_free(&r));
+	CHECK(r == MPI_REQUEST_NULL && freed == 0);
+	OK(MPI_Grequest_complete(same));
+	CHECK(freed == 1 && queried == 0);
+	OK(MPI_Grequest_start(query, release, cancel, &extra, &r));
+	OK(MPI_Request_get_status_all(1, &r, &flag, &s));
+	CHECK(!flag && queried == 0);
+	OK(MPI_Grequest_complete(r));
+	OK(MPI_Request_get_status(r, &flag, MPI_STATUS_IGNORE));
+	CHECK(flag && queried == 1);
+	s.MPI_SOURCE = 0;
+	OK(MPI_Request_get_status_all(1, &r, &flag, &s));
+	CHECK(flag && queried == 2 && s.MPI_SOURCE == 5);
+	s.MPI_SOURCE = 0;
+	OK(MPI_Request_get_status_any(1, &r, &at, &flag, &s));
+	CHECK(flag && at == 0 && queried == 3 && s.MPI_SOURCE == 5);
+	s.MPI_SOURCE = 0;
+	OK(MPI_Request_get_status_some(1, &r, &n, &at, &s));
+	CHECK(n == 1 && at == 0 && queried == 4 && s.MPI_SOURCE == 5);
+	OK(MPI_Request_free(&r));
+	CHECK(freed == 2);
+}
+
+/* An exchange whose receive is over, and whose send is not: what is over first is another request. */
+static void exchanges(void)
+{
+	enum { LARGE = 1 << 22 };
+	char *out = calloc(LARGE, 1), *in = calloc(LARGE, 1);
+	MPI_Request r[2];
+	MPI_Status s[2];
+	int i, n, round, at[2], one = 1, x, y;
+	for (round = 0; round < 2; round++) {
+		OK(MPI_Isendrecv(out, LARGE, MPI_BYTE, 0, 1, &x, 1, MPI_INT, 0, 2, MPI_COMM_SELF, &r[0]));
+		OK(MPI_Send(&one, 1, MPI_INT, 0, 2, MPI_COMM_SELF));
+		OK(MPI_Irecv(&y, 1, MPI_INT, 0, 3, MPI_COMM_SELF, &r[1]));
+		OK(MPI_Send(&one, 1, MPI_INT, 0, 3, MPI_COMM_SELF));
+		if (round == 0) {
+			OK(MPI_Waitany(2, r, &i, s));
+		} else {
+			OK(MPI_Waitsome(2, r, &n, at, s));
+			CHECK(n == 1);
+			i = at[0];
+		}
+		CHECK(i == 1 && r[0] != MPI_REQUEST_NULL);
+		OK(MPI_Recv(in, LARGE, MPI_BYTE, 0, 1, MPI_COMM_SELF, MPI_STATUS_IGNORE));
+		OK(MPI_Waitany(2, r, &i, s));
+		CHECK(i == 0 && x == 1 && y == 1);
+	}
+	free(out), free(in);
+}
+
 static void parts(void)
 {
 	MPI_Request r[2];
@@ -173,6 +233,8 @@ int main(int argc, char **argv)
 	persistent();
 	cancelled();
 	generalized();
+	generalized_otherwise();
+	exchanges();
 	parts();
 	return well();
 }

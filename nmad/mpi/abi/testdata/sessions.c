@@ -1,11 +1,20 @@
 /* A session before MPI_Init, beside it, and after MPI_Finalize. */
 #include "check.h"
 
+static int told;
+
+static void handler(MPI_Session *s, int *code, ...)
+{
+	(void)code;
+	told += *s == MPI_SESSION_NULL;
+}
+
 int main(int argc, char **argv)
 {
 	MPI_Session s;
 	MPI_Group g;
 	MPI_Comm c;
+	MPI_Errhandler h;
 	int n, sum, one = 1, rank;
 	if (MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_RETURN, &s) != MPI_SUCCESS)
 		return 1;
@@ -25,6 +34,13 @@ int main(int argc, char **argv)
 	MPI_Comm_free(&c);
 	if (MPI_Session_finalize(&s) != MPI_SUCCESS || s != MPI_SESSION_NULL)
 		return 4;
+	/* The process has left its job. The error is told to the handler of the call, and to no other one. */
+	if (class_of(MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_RETURN, &s)) != MPI_ERR_OTHER)
+		return 5;
+	if (MPI_Session_create_errhandler(handler, &h) != MPI_SUCCESS || class_of(MPI_Session_init(MPI_INFO_NULL, h, &s)) != MPI_ERR_OTHER || told != 1)
+		return 6;
+	if (class_of(MPI_Comm_create_from_group(MPI_GROUP_NULL, "none", MPI_INFO_NULL, MPI_ERRORS_RETURN, &c)) != MPI_ERR_GROUP)
+		return 7;
 	if (rank == 0)
 		printf("all is well\n");
 	return 0;

@@ -9,6 +9,7 @@ int main(int argc, char **argv)
 	int *base, x, y, flag, *flavor, i, one = 1, unit;
 	MPI_Aint bytes, *size_of_it;
 	MPI_Group g, to, from;
+	MPI_Request r;
 	OK(MPI_Init(&argc, &argv));
 	rank = rank_of(MPI_COMM_WORLD), size = size_of(MPI_COMM_WORLD), next = (rank + 1) % size;
 	OK(MPI_Win_allocate(8 * sizeof(int), sizeof(int), MPI_INFO_NULL, MPI_COMM_WORLD, &base, &w));
@@ -55,6 +56,10 @@ int main(int argc, char **argv)
 	OK(MPI_Win_wait(w));
 	CHECK(base[1] == 500 + i);
 	OK(MPI_Win_set_errhandler(w, MPI_ERRORS_RETURN));
+	OK(MPI_Win_lock_all(0, w)); /* an error that MPI_Wait finds is the window's */
+	OK(MPI_Rput(&x, 1, MPI_INT, next, 800, 1, MPI_INT, w, &r));
+	CHECK(class_of(MPI_Wait(&r, MPI_STATUS_IGNORE)) == MPI_ERR_RMA_RANGE);
+	OK(MPI_Win_unlock_all(w));
 	CHECK(class_of(MPI_Put(&x, 1, MPI_INT, next, 1, 1, MPI_INT, w)) == MPI_ERR_RMA_SYNC);
 	OK(MPI_Win_free(&w));
 	CHECK(w == MPI_WIN_NULL);
