@@ -89,7 +89,8 @@ func run(args []string) int {
 		if o.timeout > 0 {
 			time.AfterFunc(o.timeout, func() {
 				late.Store(true)
-				job.GiveUp()
+				job.Kill()
+				time.AfterFunc(sayingTime, job.GiveUp) // of a reader that takes nothing
 			})
 		}
 	})
