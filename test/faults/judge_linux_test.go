@@ -186,7 +186,8 @@ func (r *round) judgeVictim(a *account, bad func(string, ...any)) {
 		from = r.began
 	}
 	for _, f := range a.Failures {
-		if !f.Lost || f.Named < 0 || f.Named == a.Rank {
+		told := f.Named == a.Rank && strings.Contains(f.Text, "says so") // by one that has taken it for lost
+		if !f.Lost || f.Named < 0 || f.Named == a.Rank && !told {
 			bad("the victim: not ErrPeerLost with a name: %s with %d: %s", f.What, f.Peer, f.Text)
 			continue
 		}
