@@ -133,6 +133,9 @@ func usage(ts *testscript.TestScript, neg bool, args []string) {
 
 // TestBenchCommands: what the rows run are commands.
 func TestBenchCommands(t *testing.T) {
+	if testing.Short() {
+		t.Skip("hundreds of command lines are parsed, by one goroutine")
+	}
 	commands := 0
 	for _, x := range bench.All() {
 		for _, args := range x.Commands() {

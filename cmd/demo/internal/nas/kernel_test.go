@@ -81,7 +81,7 @@ func TestKernels(t *testing.T) {
 	for _, kernel := range Kernels {
 		for _, class := range classes {
 			for _, n := range []int{1, 2, 4, 8} {
-				if testing.Short() && n > 2 {
+				if testing.Short() && n != 2 {
 					continue
 				}
 				t.Run(fmt.Sprintf("%s, class %s, %d ranks", kernel, class, n), func(t *testing.T) {

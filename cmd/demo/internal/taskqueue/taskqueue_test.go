@@ -205,6 +205,9 @@ func TestSimulationIsRepeatable(t *testing.T) {
 // queue, and a global queue's lines move for every task; and in a round of all each level of the
 // tree sees about one visit per queue.
 func TestCausesOfE2(t *testing.T) {
+	if testing.Short() {
+		t.Skip("a simulation, by one goroutine")
+	}
 	m := machine(t, "numa:4 l3:1 core:4 pu:1")
 	sim, err := NewMachine(m)
 	if err != nil {
