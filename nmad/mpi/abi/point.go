@@ -71,6 +71,7 @@ func (c *comm) peer(rank, tag int, receives bool) (int, int, error) {
 	} else if rank < 0 || rank >= c.peers() {
 		return 0, 0, wrong(errRank, "rank %d of %d", rank, c.peers())
 	} else {
+		c.settle(rank)
 		rank = c.far(rank)
 	}
 	if tag < 0 && !(receives && tag == mpi.AnyTag) {
@@ -145,7 +146,9 @@ func (a *call) isend() error {
 	if err != nil {
 		return err
 	}
-	return a.begins(e.c, 6, e.c.m.Isend(e.b, e.rank, e.tag), true)
+	r := fresh(e.c, true)
+	e.c.m.IsendInto(&r.own, e.b, e.rank, e.tag)
+	return a.setRequest(6, r)
 }
 
 func (a *call) issend() error {
@@ -174,7 +177,9 @@ func (a *call) irecv() error {
 	if err != nil {
 		return err
 	}
-	return a.begins(e.c, 6, e.c.m.Irecv(e.b, e.rank, e.tag), false)
+	r := fresh(e.c, false)
+	e.c.m.IrecvInto(&r.own, e.b, e.rank, e.tag)
+	return a.setRequest(6, r)
 }
 
 // both are the arguments of a send and a receive.

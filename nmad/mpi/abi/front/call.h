@@ -18,12 +18,20 @@ struct pm2_call {
 struct pm2_comm {
 	uintptr_t handle; /* 0: none */
 	int32_t rank, size;
+	struct pm2_way *ways; /* by rank; NULL: there are none. See lane.h */
 };
+
+/* What function may be beside a number of table.txt. */
+enum { PM2_HANDLE_OF = -1, PM2_TEND = -2 };
+
+/* The request that all sends share which were over at once: the first place of its table. */
+#define PM2_SENT 0x54000000
 
 #define PM2_COMMS 1024 /* a power of two */
 
 struct pm2_shared {
 	int32_t initialized, finalized; /* as MPI_Initialized and MPI_Finalized say */
+	uint64_t lane; /* bytes of struct pm2_lane, as C knows it; Go gives no ways if that is not what it knows */
 	struct pm2_comm world;
 	struct pm2_comm comms[PM2_COMMS]; /* by the low bits of the handle */
 };

@@ -2232,14 +2232,14 @@ int PMPI_Ireduce_scatter_block_c(const void *sendbuf, void *recvbuf, MPI_Count r
 }
 extern __typeof__(PMPI_Ireduce_scatter_block_c) MPI_Ireduce_scatter_block_c __attribute__((weak, alias("PMPI_Ireduce_scatter_block_c")));
 
-int PMPI_Irsend(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request *request)
+static int cross_Irsend(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request *request)
 {
 	struct pm2_call c = {.function = 250, .wide = 0, .word = {(intptr_t)(void *)buf, (intptr_t)count, (intptr_t)(void *)datatype, (intptr_t)dest, (intptr_t)tag, (intptr_t)(void *)comm, (intptr_t)(void *)request}};
 	return cross(&c);
 }
 extern __typeof__(PMPI_Irsend) MPI_Irsend __attribute__((weak, alias("PMPI_Irsend")));
 
-int PMPI_Irsend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request *request)
+static int cross_Irsend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request *request)
 {
 	struct pm2_call c = {.function = 250, .wide = 1, .word = {(intptr_t)(void *)buf, (intptr_t)count, (intptr_t)(void *)datatype, (intptr_t)dest, (intptr_t)tag, (intptr_t)(void *)comm, (intptr_t)(void *)request}};
 	return cross(&c);
@@ -2295,14 +2295,14 @@ int PMPI_Iscatterv_c(const void *sendbuf, const MPI_Count sendcounts[], const MP
 }
 extern __typeof__(PMPI_Iscatterv_c) MPI_Iscatterv_c __attribute__((weak, alias("PMPI_Iscatterv_c")));
 
-int PMPI_Isend(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request *request)
+static int cross_Isend(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request *request)
 {
 	struct pm2_call c = {.function = 255, .wide = 0, .word = {(intptr_t)(void *)buf, (intptr_t)count, (intptr_t)(void *)datatype, (intptr_t)dest, (intptr_t)tag, (intptr_t)(void *)comm, (intptr_t)(void *)request}};
 	return cross(&c);
 }
 extern __typeof__(PMPI_Isend) MPI_Isend __attribute__((weak, alias("PMPI_Isend")));
 
-int PMPI_Isend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request *request)
+static int cross_Isend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request *request)
 {
 	struct pm2_call c = {.function = 255, .wide = 1, .word = {(intptr_t)(void *)buf, (intptr_t)count, (intptr_t)(void *)datatype, (intptr_t)dest, (intptr_t)tag, (intptr_t)(void *)comm, (intptr_t)(void *)request}};
 	return cross(&c);
@@ -2739,14 +2739,14 @@ int PMPI_Raccumulate_c(const void *origin_addr, MPI_Count origin_count, MPI_Data
 }
 extern __typeof__(PMPI_Raccumulate_c) MPI_Raccumulate_c __attribute__((weak, alias("PMPI_Raccumulate_c")));
 
-int PMPI_Recv(void *buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Status *status)
+static int cross_Recv(void *buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Status *status)
 {
 	struct pm2_call c = {.function = 298, .wide = 0, .word = {(intptr_t)(void *)buf, (intptr_t)count, (intptr_t)(void *)datatype, (intptr_t)source, (intptr_t)tag, (intptr_t)(void *)comm, (intptr_t)(void *)status}};
 	return cross(&c);
 }
 extern __typeof__(PMPI_Recv) MPI_Recv __attribute__((weak, alias("PMPI_Recv")));
 
-int PMPI_Recv_c(void *buf, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Status *status)
+static int cross_Recv_c(void *buf, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Status *status)
 {
 	struct pm2_call c = {.function = 298, .wide = 1, .word = {(intptr_t)(void *)buf, (intptr_t)count, (intptr_t)(void *)datatype, (intptr_t)source, (intptr_t)tag, (intptr_t)(void *)comm, (intptr_t)(void *)status}};
 	return cross(&c);
@@ -2981,14 +2981,14 @@ int PMPI_Rput_c(const void *origin_addr, MPI_Count origin_count, MPI_Datatype or
 }
 extern __typeof__(PMPI_Rput_c) MPI_Rput_c __attribute__((weak, alias("PMPI_Rput_c")));
 
-int PMPI_Rsend(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm)
+static int cross_Rsend(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm)
 {
 	struct pm2_call c = {.function = 321, .wide = 0, .word = {(intptr_t)(void *)buf, (intptr_t)count, (intptr_t)(void *)datatype, (intptr_t)dest, (intptr_t)tag, (intptr_t)(void *)comm}};
 	return cross(&c);
 }
 extern __typeof__(PMPI_Rsend) MPI_Rsend __attribute__((weak, alias("PMPI_Rsend")));
 
-int PMPI_Rsend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm)
+static int cross_Rsend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm)
 {
 	struct pm2_call c = {.function = 321, .wide = 1, .word = {(intptr_t)(void *)buf, (intptr_t)count, (intptr_t)(void *)datatype, (intptr_t)dest, (intptr_t)tag, (intptr_t)(void *)comm}};
 	return cross(&c);
@@ -3093,14 +3093,14 @@ int PMPI_Scatterv_init_c(const void *sendbuf, const MPI_Count sendcounts[], cons
 }
 extern __typeof__(PMPI_Scatterv_init_c) MPI_Scatterv_init_c __attribute__((weak, alias("PMPI_Scatterv_init_c")));
 
-int PMPI_Send(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm)
+static int cross_Send(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm)
 {
 	struct pm2_call c = {.function = 329, .wide = 0, .word = {(intptr_t)(void *)buf, (intptr_t)count, (intptr_t)(void *)datatype, (intptr_t)dest, (intptr_t)tag, (intptr_t)(void *)comm}};
 	return cross(&c);
 }
 extern __typeof__(PMPI_Send) MPI_Send __attribute__((weak, alias("PMPI_Send")));
 
-int PMPI_Send_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm)
+static int cross_Send_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm)
 {
 	struct pm2_call c = {.function = 329, .wide = 1, .word = {(intptr_t)(void *)buf, (intptr_t)count, (intptr_t)(void *)datatype, (intptr_t)dest, (intptr_t)tag, (intptr_t)(void *)comm}};
 	return cross(&c);
@@ -3342,7 +3342,7 @@ extern __typeof__(PMPI_Status_set_source) MPI_Status_set_source __attribute__((w
 
 extern __typeof__(PMPI_Status_set_tag) MPI_Status_set_tag __attribute__((weak, alias("PMPI_Status_set_tag")));
 
-int PMPI_Test(MPI_Request *request, int *flag, MPI_Status *status)
+static int cross_Test(MPI_Request *request, int *flag, MPI_Status *status)
 {
 	struct pm2_call c = {.function = 362, .wide = 0, .word = {(intptr_t)(void *)request, (intptr_t)(void *)flag, (intptr_t)(void *)status}};
 	return cross(&c);
@@ -3763,14 +3763,14 @@ int PMPI_Unpublish_name(const char *service_name, MPI_Info info, const char *por
 }
 extern __typeof__(PMPI_Unpublish_name) MPI_Unpublish_name __attribute__((weak, alias("PMPI_Unpublish_name")));
 
-int PMPI_Wait(MPI_Request *request, MPI_Status *status)
+static int cross_Wait(MPI_Request *request, MPI_Status *status)
 {
 	struct pm2_call c = {.function = 409, .wide = 0, .word = {(intptr_t)(void *)request, (intptr_t)(void *)status}};
 	return cross(&c);
 }
 extern __typeof__(PMPI_Wait) MPI_Wait __attribute__((weak, alias("PMPI_Wait")));
 
-int PMPI_Waitall(int count, MPI_Request array_of_requests[], MPI_Status *array_of_statuses)
+static int cross_Waitall(int count, MPI_Request array_of_requests[], MPI_Status *array_of_statuses)
 {
 	struct pm2_call c = {.function = 410, .wide = 0, .word = {(intptr_t)count, (intptr_t)(void *)array_of_requests, (intptr_t)(void *)array_of_statuses}};
 	return cross(&c);
