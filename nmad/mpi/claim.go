@@ -60,7 +60,7 @@ func (m *Message) Irecv(b Buffer) *Request {
 	}
 	op := nmad.Op{Kind: nmad.OpRecv}
 	r.begin(m.comm, b, &op)
-	r.matched = m.from.Start(&op)
+	r.more().matched = m.from.Start(&op)
 	return r
 }
 

@@ -366,14 +366,15 @@ func finish(f *follower, err error) error {
 func inBackground(f *follower, err error) *Request {
 	r := persistent(f, err)
 	if f != nil {
-		r.err = r.Start()
-		r.none = r.err != nil
+		if err := r.Start(); err != nil {
+			r.idle(err)
+		}
 	}
 	return r
 }
 
 func persistent(f *follower, err error) *Request {
-	r := &Request{operation: f, none: err != nil, err: err}
+	r := &Request{extra: &special{operation: f, err: err}, none: err != nil}
 	if f != nil {
 		r.comm = f.comm
 		f.over.Signal(finished) // it counts as done until it is started

@@ -18,15 +18,18 @@ type outside struct {
 
 // NewRequest returns a request that is done when the program calls Complete: a generalized request of MPI. cancel is what Cancel calls, and says whether Complete will come, with nmad.ErrCanceled; nil:
 // it cannot be cancelled.
-func NewRequest(cancel func() bool) *Request { return &Request{outside: &outside{cancel: cancel}} }
+func NewRequest(cancel func() bool) *Request {
+	return &Request{extra: &special{outside: &outside{cancel: cancel}}}
+}
 
 // Complete ends a request of NewRequest; those that wait for it get the status and the error. It does not block, and is called once.
 func (r *Request) Complete(s Status, err error) {
-	if r.outside == nil {
+	x := r.special().outside
+	if x == nil {
 		panic(fmt.Sprintf("mpi: complete: %v: not made by NewRequest", ErrRequest))
 	}
-	r.outside.status, r.outside.err = s, err
-	r.outside.over.Signal(finished)
+	x.status, x.err = s, err
+	x.over.Signal(finished)
 }
 
 // in is the domain of c; nil: c is nil.

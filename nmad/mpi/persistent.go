@@ -28,13 +28,13 @@ func (c *Comm) RecvInit(b Buffer, from, tag int) *Request {
 func (c *Comm) init(peer int, post func(*Request) error, check func() error) *Request {
 	r := &Request{comm: c, waits: true}
 	if peer == ProcNull {
-		r.start = c.usable
+		r.more().start = c.usable
 		return r.idle(c.usable())
 	}
 	if err := check(); err != nil {
 		return r.idle(err)
 	}
-	r.start = func() error { return post(r) }
+	r.more().start = func() error { return post(r) }
 	return r
 }
 

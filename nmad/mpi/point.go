@@ -84,13 +84,52 @@ func (c *Comm) sendNow(what string, b Buffer, to, tag int, m mode) error {
 
 func (c *Comm) sendLater(what string, b Buffer, to, tag int, m mode) *Request {
 	r := &Request{}
-	if to == ProcNull {
-		return r.idle(c.usable())
-	}
-	if err := c.postSend(what, r, b, to, tag, m); err != nil {
+	if err := c.sendInto(what, r, b, to, tag, m); err != nil {
 		return r.idle(err)
 	}
 	return r
+}
+
+// IsendInto is Isend with a request of the caller, zero or done, and waited for: it allocates nothing. It returns what is wrong with the arguments, and nmad.ErrActive while r is under way; then nothing has begun.
+func (c *Comm) IsendInto(r *Request, b Buffer, to, tag int) error {
+	return c.sendInto("isend", r, b, to, tag, standard)
+}
+
+// IssendInto is Issend with a request of the caller; see IsendInto.
+func (c *Comm) IssendInto(r *Request, b Buffer, to, tag int) error {
+	return c.sendInto("issend", r, b, to, tag, synchronous)
+}
+
+func (c *Comm) sendInto(what string, r *Request, b Buffer, to, tag int, m mode) error {
+	if err := r.again(); err != nil {
+		return err
+	}
+	if to != ProcNull {
+		return c.postSend(what, r, b, to, tag, m)
+	}
+	return r.nothing(c)
+}
+
+// nothing makes r one to or from ProcNull, which is done at once.
+func (r *Request) nothing(c *Comm) error {
+	err := c.usable()
+	r.none = err == nil
+	return err
+}
+
+// again makes a request of the caller, which may have been used before, ready to be begun.
+func (r *Request) again() error {
+	if !r.message.IsDone() {
+		return fmt.Errorf("mpi: start a request again: %w: wait for it first", nmad.ErrActive)
+	}
+	if x := r.extra; x != nil {
+		if x.operation != nil || x.outside != nil || x.start != nil || x.matched != nil {
+			return fmt.Errorf("mpi: %w: it was made for something else than IsendInto or IrecvInto", ErrRequest)
+		}
+		*x = special{}
+	}
+	r.none = false
+	return nil
 }
 
 func (c *Comm) postSend(what string, r *Request, b Buffer, to, tag int, m mode) error {
@@ -168,13 +207,21 @@ func (c *Comm) RecvContext(ctx context.Context, b Buffer, from, tag int) (Status
 // Irecv begins what Recv does.
 func (c *Comm) Irecv(b Buffer, from, tag int) *Request {
 	r := &Request{}
-	if from == ProcNull {
-		return r.idle(c.usable())
-	}
-	if err := c.postReceive("irecv", r, b, from, tag); err != nil {
+	if err := c.IrecvInto(r, b, from, tag); err != nil {
 		return r.idle(err)
 	}
 	return r
+}
+
+// IrecvInto is Irecv with a request of the caller; see IsendInto.
+func (c *Comm) IrecvInto(r *Request, b Buffer, from, tag int) error {
+	if err := r.again(); err != nil {
+		return err
+	}
+	if from != ProcNull {
+		return c.postReceive("irecv", r, b, from, tag)
+	}
+	return r.nothing(c)
 }
 
 func (c *Comm) postReceive(what string, r *Request, b Buffer, from, tag int) error {

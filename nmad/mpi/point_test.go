@@ -3,8 +3,10 @@ package mpi
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"testing"
 
+	"github.com/pm2-go/pm2/nmad"
 	"github.com/pm2-go/pm2/nmad/mpi/datatype"
 )
 
@@ -130,5 +132,75 @@ func TestProbe(t *testing.T) {
 		}
 		_, _, err = Recv(c, make([]int64, 2), s.Source, s.Tag)
 		return err
+	})
+}
+
+// TestRequestOfTheCaller: one request serves messages of all shapes, one after the other, and says so if it cannot.
+func TestRequestOfTheCaller(t *testing.T) {
+	each(t, 2, func(c *Comm) error {
+		peer, other := 1-c.Rank(), NewRequest(nil)
+		dense, err := On([]int64{1, 2, 3, 4})
+		if err != nil {
+			return err
+		}
+		half := dense // every second element
+		if half.Type, err = datatype.Vector(2, 1, 2, dense.Type); err != nil {
+			return err
+		}
+		half.Count = 1
+		var out, in Request
+		for round, b := range []Buffer{dense, half, dense, half, half, dense} {
+			got := make([]int64, 4)
+			to, err := On(got)
+			if err != nil {
+				return err
+			}
+			to.Type, to.Count = b.Type, b.Count
+			if err := c.IrecvInto(&in, to, peer, round); err != nil {
+				return err
+			}
+			if err := c.IrecvInto(&in, to, peer, round); !errors.Is(err, nmad.ErrActive) {
+				return fmt.Errorf("round %d, while it is under way: %v", round, err)
+			}
+			if err := c.Barrier(); err != nil {
+				return err
+			}
+			send := c.IsendInto
+			if round%2 == 1 {
+				send = c.IssendInto
+			}
+			if err := send(&out, b, peer, round); err != nil {
+				return err
+			}
+			s, err := in.Wait()
+			if err != nil {
+				return err
+			}
+			if _, err := out.Wait(); err != nil {
+				return err
+			}
+			want := []int64{1, 2, 3, 4}
+			if b.Count == 1 {
+				want = []int64{1, 0, 3, 0}
+			}
+			if s != (Status{Source: peer, Tag: round, Bytes: b.Size()}) || !slices.Equal(got, want) {
+				return fmt.Errorf("round %d: %v, %v", round, s, got)
+			}
+			for _, r := range []*Request{&in, &out} { // and between them, of nothing
+				if err := c.IrecvInto(r, to, ProcNull, 0); err != nil {
+					return err
+				}
+				if s, err := r.Wait(); s != noStatus || err != nil {
+					return fmt.Errorf("round %d, of no process: %v, %v", round, s, err)
+				}
+			}
+		}
+		if err := c.IsendInto(&out, dense, peer, -5); !errors.Is(err, ErrTag) {
+			return fmt.Errorf("tag -5: %v", err)
+		}
+		if err := c.IsendInto(other, dense, peer, 0); !errors.Is(err, ErrRequest) {
+			return fmt.Errorf("a generalized request: %v", err)
+		}
+		return nil
 	})
 }

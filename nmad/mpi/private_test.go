@@ -36,7 +36,7 @@ func received(c *Comm, n, peer, tag int) *Request {
 	s := make([]int64, n)
 	r := Irecv(c, s, peer, tag)
 	over := NewRequest(nil)
-	over.start = func() error {
+	over.more().start = func() error {
 		_, err := r.Wait()
 		return errors.Join(err, expect(s, numbersTo(n)))
 	}
@@ -45,8 +45,8 @@ func received(c *Comm, n, peer, tag int) *Request {
 
 // pay waits for the end of what a debt has begun.
 func pay(r *Request) error {
-	if r.start != nil {
-		return r.start()
+	if x := r.special(); x.start != nil {
+		return x.start()
 	}
 	_, err := r.Wait()
 	return err
@@ -63,7 +63,7 @@ func issend(c *Comm, n, peer, tag int) *Request {
 func iallreduce(c *Comm, _ int) *Request {
 	s := numbersTo(longDebt)
 	r, over := Iallreduce(c, Max, nil, s), NewRequest(nil)
-	over.start = func() error {
+	over.more().start = func() error {
 		_, err := r.Wait()
 		return errors.Join(err, expect(s, numbersTo(longDebt)))
 	}

@@ -28,32 +28,62 @@ func (s Status) Count(t *datatype.Type) int {
 	return Undefined
 }
 
-// Request is a message, or a collective operation, under way. Its methods may be called by any thread.
+// Request is a message, or a collective operation, under way. Its methods may be called by any thread. The zero value is ready for IsendInto and IrecvInto; it must not be copied once it was
+// started.
+//
+// It is small, so that a program which makes one for each message makes little garbage. What is out of the ordinary hangs on it: special.
 type Request struct {
-	comm      *Comm
-	operation *follower    // nil: it is a message
-	outside   *outside     // nil: it is a message, or an operation
-	start     func() error // of a persistent message: what Start does; else nil
-	waits     bool         // it is persistent, and was not started yet
-	message   nmad.Request
+	comm    *Comm
+	message nmad.Request
+	extra   *special
+	none    bool // there is no message: to or from ProcNull, or extra.err says why
+	waits   bool // it is persistent, and was not started yet
+}
+
+// special is what few requests need.
+type special struct {
+	operation *follower     // nil: it is a message
+	outside   *outside      // nil: it is a message, or an operation
+	start     func() error  // of a persistent message: what Start does; else nil
 	matched   *nmad.Request // in place of message: of a Message
 	buffer    Buffer        // if it is not in one piece
-	none      bool          // there is no message: to or from ProcNull, or err says why
 	err       error
+}
+
+// usual is the special of all requests that are not out of the ordinary.
+var usual special
+
+// special is that of r, for reading.
+func (r *Request) special() *special {
+	if r.extra == nil {
+		return &usual
+	}
+	return r.extra
+}
+
+// more is that of r, for writing.
+func (r *Request) more() *special {
+	if r.extra == nil {
+		r.extra = &special{}
+	}
+	return r.extra
 }
 
 // blocking are the requests of blocking calls.
 var blocking = sync.Pool{New: func() any { return &Request{} }}
 
 func (r *Request) release() {
-	r.comm, r.buffer = nil, Buffer{}
+	r.comm = nil
+	if r.extra != nil {
+		*r.extra = special{}
+	}
 	blocking.Put(r)
 }
 
 // it is the message.
 func (r *Request) it() *nmad.Request {
-	if r.matched != nil {
-		return r.matched
+	if m := r.special().matched; m != nil {
+		return m
 	}
 	return &r.message
 }
@@ -63,35 +93,40 @@ func (r *Request) begin(c *Comm, b Buffer, op *nmad.Op) {
 	r.comm = c
 	var whole bool
 	if op.Buf, whole = b.Dense(); !whole {
-		r.buffer = b
-		op.Data = &r.buffer
+		x := r.more()
+		x.buffer = b
+		op.Data = &x.buffer
 	}
 }
 
 // idle makes r one without a message.
 func (r *Request) idle(err error) *Request {
-	r.none, r.err = true, err
+	r.none = true
+	if err != nil {
+		r.more().err = err
+	}
 	return r
 }
 
 // Start starts a request of a form whose name ends in Init, which was not started, or is done. Then all processes of its communicator start theirs, in the same order
 // as other collective operations. nmad.ErrActive: it is under way. One with a wrong argument has the operation end everywhere, each time.
 func (r *Request) Start() error {
+	x := r.special()
 	switch {
-	case r.none && r.operation == nil:
-		return r.err
-	case r.start != nil:
-		if err := r.start(); err != nil {
+	case r.none && x.operation == nil:
+		return x.err
+	case x.start != nil:
+		if err := x.start(); err != nil {
 			return fmt.Errorf("mpi: start: %w", err)
 		}
 		r.waits = false
 		return nil
-	case r.operation == nil:
+	case x.operation == nil:
 		return fmt.Errorf("mpi: start: %w: it is no persistent one", ErrRequest)
-	case !r.operation.over.Test(finished):
+	case !x.operation.over.Test(finished):
 		return fmt.Errorf("mpi: start: %w", nmad.ErrActive)
 	}
-	return r.operation.background()
+	return x.operation.background()
 }
 
 // Wait waits until the message has left, or come, and says what it was; or until the operation is done.
@@ -104,26 +139,28 @@ func (r *Request) wait() (Status, error) {
 
 // WaitContext is Wait until ctx is done; then it returns its cause, and the message goes on.
 func (r *Request) WaitContext(ctx context.Context) (Status, error) {
+	x := r.special()
 	switch {
 	case r.none || r.waits:
-		return noStatus, r.err
-	case r.outside != nil:
-		return r.outside.wait(ctx, r.comm)
-	case r.operation == nil:
+		return noStatus, x.err
+	case x.outside != nil:
+		return x.outside.wait(ctx, r.comm)
+	case x.operation == nil:
 		return r.ended(r.it().WaitContext(ctx))
 	}
-	if err := r.operation.wait(ctx); err != nil {
-		return noStatus, r.comm.explain(r.operation.what.String(), err)
+	if err := x.operation.wait(ctx); err != nil {
+		return noStatus, r.comm.explain(x.operation.what.String(), err)
 	}
-	return noStatus, r.operation.err
+	return noStatus, x.operation.err
 }
 
 // Test says whether the message has left, or come, and if so what it was.
 func (r *Request) Test() (done bool, s Status, err error) {
+	special := r.special()
 	if r.none || r.waits {
-		return true, noStatus, r.err
+		return true, noStatus, special.err
 	}
-	if x := r.outside; x != nil {
+	if x := special.outside; x != nil {
 		if !x.over.Test(finished) {
 			r.comm.in().Engine().Poll()
 		}
@@ -132,9 +169,9 @@ func (r *Request) Test() (done bool, s Status, err error) {
 		}
 		return true, x.status, x.err
 	}
-	if r.operation != nil {
+	if f := special.operation; f != nil {
 		r.comm.domain.Engine().Poll()
-		return r.operation.over.Test(finished), noStatus, r.operation.outcome()
+		return f.over.Test(finished), noStatus, f.outcome()
 	}
 	if done, err = r.it().Test(); !done {
 		return false, Status{}, err
@@ -145,10 +182,11 @@ func (r *Request) Test() (done bool, s Status, err error) {
 
 // Cancel takes back a receive whose message has not come, and says whether it has; then Wait returns nmad.ErrCanceled.
 func (r *Request) Cancel() bool {
-	if r.outside != nil {
-		return r.outside.cancel != nil && r.outside.cancel()
+	x := r.special()
+	if x.outside != nil {
+		return x.outside.cancel != nil && x.outside.cancel()
 	}
-	return !r.none && r.operation == nil && r.it().Cancel()
+	return !r.none && x.operation == nil && r.it().Cancel()
 }
 
 func (r *Request) ended(err error) (Status, error) {
@@ -180,14 +218,17 @@ func WaitAll(requests ...*Request) ([]Status, error) {
 func WaitAny(requests ...*Request) (int, Status, error) {
 	cases, some := make([]marcel.Case, len(requests)), false
 	for i, r := range requests {
+		if r == nil {
+			continue
+		}
+		x := r.special()
 		switch {
-		case r == nil:
 		case r.none || r.waits:
-			return i, noStatus, r.err
-		case r.outside != nil:
-			cases[i], some = r.comm.in().Case(&r.outside.over, finished), true
-		case r.operation != nil:
-			cases[i], some = r.comm.domain.Case(&r.operation.over, finished), true
+			return i, noStatus, x.err
+		case x.outside != nil:
+			cases[i], some = r.comm.in().Case(&x.outside.over, finished), true
+		case x.operation != nil:
+			cases[i], some = r.comm.domain.Case(&x.operation.over, finished), true
 		default:
 			cases[i], some = r.it().Case(), true
 		}
