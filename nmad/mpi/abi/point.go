@@ -147,7 +147,9 @@ func (a *call) isend() error {
 		return err
 	}
 	r := fresh(e.c, true)
-	e.c.m.IsendInto(&r.own, e.b, e.rank, e.tag)
+	if err := e.c.m.IsendInto(&r.own, e.b, e.rank, e.tag); err != nil {
+		return err
+	}
 	return a.setRequest(6, r)
 }
 
@@ -178,7 +180,9 @@ func (a *call) irecv() error {
 		return err
 	}
 	r := fresh(e.c, false)
-	e.c.m.IrecvInto(&r.own, e.b, e.rank, e.tag)
+	if err := e.c.m.IrecvInto(&r.own, e.b, e.rank, e.tag); err != nil {
+		return err
+	}
 	return a.setRequest(6, r)
 }
 
