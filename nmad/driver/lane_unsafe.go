@@ -55,13 +55,54 @@ type Lane struct {
 
 	Looks int64 // how often at most a waiter looks for a message before it leaves that to Go
 
+	// Receives that were begun and are not known to Go: a ring of slips. Those from Head to Tail wait, in this order.
+	Slips   unsafe.Pointer // *Slip, the first of them; nil: there are none
+	Slots   uint64         // how many, less 1; that number is a power of two
+	Head    atomic.Uint64  // read without the lock
+	Tail    atomic.Uint64  // likewise
+	Spare   int64          // bytes that further slips may be for, so that what they wait for fits into the network
+	Watches atomic.Uint32  // not 0: Go looks now and then whether slips wait for long; 0: Watch. Read without the lock
+
 	// Below is Go's alone.
 
-	Tend func() // does what was left, and wakes the peer
+	Tend  func() // does what was left, and wakes the peer
+	Watch func() // sets Watches
 }
 
 // LaneSize is the part of a Lane that both sides know, in bytes.
 const LaneSize = unsafe.Offsetof(Lane{}.Tend)
+
+// Waiting says whether slips wait.
+func (x *Lane) Waiting() bool { return x.Head.Load() != x.Tail.Load() }
+
+// Slip is a receive that code outside of Go has begun. It gets its message there, or is given to Go, by whichever holder of the lock comes first:
+//
+//	SlipFree --- begun: Tail ---> SlipWaiting --- the next message is for it: Head ---> SlipDone  --- its owner has seen it ---> SlipFree
+//	                                   |                                                               ^
+//	                                   '--- Go takes in what was left: Head ---> SlipGiven --- waited for, or freed ---'
+type Slip struct {
+	State  atomic.Uint32
+	Source int32          // as the program has it
+	Tag    int32          // likewise
+	Uses   uint32         // how often it was begun; its Handle has that
+	Handle atomic.Uintptr // what the program has; 0: nothing
+	Buf    uintptr        // where the message goes
+	Room   uint64         // bytes there; SlipDone: of the message
+	Key    uint64         // tag in the context
+	Way    uintptr        // *Way
+	Lane   uintptr        // *Lane
+	Age    uint64         // Way.Clock when it was begun
+	Comm   uintptr        // the handle of the communicator
+	Place  uint64         // the lowest bits of Handle; set once
+}
+
+// States of a Slip.
+const (
+	SlipFree uint32 = iota
+	SlipWaiting
+	SlipDone
+	SlipGiven
+)
 
 // Ring is one direction of a link.
 type Ring struct {
@@ -82,6 +123,7 @@ type Way struct {
 	Unexpected *int                 // messages that wait
 	Wild       unsafe.Pointer       // *pointer; not nil: receives that do not name their tag wait
 	Any        *atomic.Int32        // not 0: receives from any source wait
+	Clock      *atomic.Uint64       // counts such, and others that do not name their tag
 	Revoked    *atomic.Bool         // the context was revoked
 	Extent     uint64               // the context, as a header's Extent has it
 	Tags       uint64               // bits that all tags have

@@ -21,7 +21,7 @@ func (f *Flow) Lane(x *driver.Lane) {
 
 // Way says where it lies what waits in a context.
 func (f *Flow) Way(context uint16, w *driver.Way) {
-	w.Posted, w.Unexpected, w.Wild, w.Any = f.rx.of(context).Counts()
+	w.Posted, w.Unexpected, w.Wild, w.Any, w.Clock = f.rx.of(context).Counts()
 }
 
 // Context is what receives from any source in a context wait in.

@@ -37,6 +37,7 @@ type shared struct {
 	lane                   uint64 // bytes of a driver.Lane, as C knows it
 	world                  cached
 	comms                  [1024]cached
+	slips                  [mostSlips]uintptr // of driver.Slip, by the places of their handles; 0: there is none
 }
 
 // ptr is an argument that is an address.

@@ -362,6 +362,7 @@ func (a *call) commFree() error {
 		return err
 	}
 	a.object = 0
+	keepSlips(h)
 	state.Load().of(h).forget(h)
 	comms.drop(h)
 	c.free()

@@ -33,6 +33,7 @@ func enter(a *call) (code int) {
 const (
 	handleOf = -1
 	tends    = -2
+	watches  = -3
 )
 
 // asks does what C asks for.
@@ -45,6 +46,8 @@ func (a *call) asks() int {
 		}
 	case tends:
 		(*driver.Lane)(a.ptr(0)).Tend()
+	case watches:
+		(*driver.Lane)(a.ptr(0)).Watch()
 	}
 	return int(success)
 }

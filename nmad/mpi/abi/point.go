@@ -179,6 +179,7 @@ func (a *call) irecv() error {
 	if err != nil {
 		return err
 	}
+	e.c.lend(e.rank)
 	r := fresh(e.c, false)
 	if err := e.c.m.IrecvInto(&r.own, e.b, e.rank, e.tag); err != nil {
 		return err

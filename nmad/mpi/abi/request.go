@@ -28,7 +28,8 @@ type request struct {
 	after      func(error) error
 	parts      *mpi.Partitioned
 	general    *generalized
-	own        mpi.Request // r of one that is of spare
+	own        mpi.Request // r of one that is of spare, or of a slip
+	slip       *slip       // nil: C has not begun it
 }
 
 // spare are requests of messages to be used again.
@@ -49,7 +50,11 @@ const sentHandle handle = madeBit | handle(ofRequest)<<kindShift
 
 // over ends a request that the program does not know any more.
 func (r *request) over() {
-	if r != &sent {
+	switch {
+	case r == &sent:
+	case r.slip != nil:
+		r.slip.over()
+	default:
 		requests.drop(r.handle)
 	}
 }
@@ -70,7 +75,7 @@ func (a *call) request(h handle) (*request, error) {
 	if h == nullRequest {
 		return nil, nil
 	}
-	r, err := requests.get(h)
+	r, err := find(h)
 	if err == nil && r.general != nil && r.general.ended() {
 		return nil, wrong(errRequest, "the generalized request %#x was freed", uintptr(h))
 	}
@@ -142,7 +147,7 @@ func (r *request) ends(at *handle, x *status, s mpi.Status, err error) error {
 	}
 	r.over()
 	*at = nullRequest
-	if r.r == &r.own && err == nil { // else it may be under way still
+	if r.r == &r.own && r.slip == nil && err == nil { // else it may be under way still
 		spare.Put(r)
 	}
 	return err

@@ -2176,14 +2176,14 @@ int PMPI_Iprobe(int source, int tag, MPI_Comm comm, int *flag, MPI_Status *statu
 }
 extern __typeof__(PMPI_Iprobe) MPI_Iprobe __attribute__((weak, alias("PMPI_Iprobe")));
 
-int PMPI_Irecv(void *buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Request *request)
+static int cross_Irecv(void *buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Request *request)
 {
 	struct pm2_call c = {.function = 246, .wide = 0, .word = {(intptr_t)(void *)buf, (intptr_t)count, (intptr_t)(void *)datatype, (intptr_t)source, (intptr_t)tag, (intptr_t)(void *)comm, (intptr_t)(void *)request}};
 	return cross(&c);
 }
 extern __typeof__(PMPI_Irecv) MPI_Irecv __attribute__((weak, alias("PMPI_Irecv")));
 
-int PMPI_Irecv_c(void *buf, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Request *request)
+static int cross_Irecv_c(void *buf, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Request *request)
 {
 	struct pm2_call c = {.function = 246, .wide = 1, .word = {(intptr_t)(void *)buf, (intptr_t)count, (intptr_t)(void *)datatype, (intptr_t)source, (intptr_t)tag, (intptr_t)(void *)comm, (intptr_t)(void *)request}};
 	return cross(&c);

@@ -22,6 +22,7 @@ static struct pm2_shared shared = {.lane = sizeof(struct pm2_lane)};
 
 #include "load.h"
 #include "moves.h"
+#include "slips.h"
 
 typedef void handler_function(void *object, int *code, ...);
 

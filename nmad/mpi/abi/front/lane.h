@@ -40,6 +40,11 @@ struct pm2_lane {
 	uint64_t inlined, line, ahead;
 
 	int64_t looks;
+
+	struct pm2_slip *slips;
+	uint64_t slots, head, tail;
+	int64_t spare;
+	uint32_t watches;
 };
 
 /* pm2_way is driver.Way. */
@@ -48,9 +53,28 @@ struct pm2_way {
 	int64_t *posted, *unexpected;
 	void **wild;
 	int32_t *any;
+	uint64_t *clock;
 	uint8_t *revoked;
 	uint64_t extent, tags;
 };
+
+/* pm2_slip is driver.Slip. */
+struct pm2_slip {
+	uint32_t state;
+	int32_t source, tag;
+	uint32_t uses;
+	uintptr_t handle;
+	void *buf;
+	uint64_t room; /* PM2_DONE: bytes of the message */
+	uint64_t key;
+	struct pm2_way *way;
+	struct pm2_lane *lane;
+	uint64_t age;
+	uintptr_t comm;
+	uint64_t place; /* of its handle */
+};
+
+enum { PM2_FREE, PM2_WAITING, PM2_DONE, PM2_GIVEN };
 
 struct pm2_cell {
 	uint64_t ready; /* kind, flags, lap, size of the body, from the lowest bits on: 8, 8, 16, 32 */

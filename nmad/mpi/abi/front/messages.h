@@ -33,6 +33,15 @@ static inline int sends(const void *buf, MPI_Count count, MPI_Datatype datatype,
 	return LIKELY(way != NULL && tag >= 0 && bytes_at(buf, count, datatype, &n)) && lane_send(lane, way, tag, buf, n);
 }
 
+static inline void tell(MPI_Status *status, int source, int tag, uint64_t bytes)
+{
+	if (status == NULL)
+		return;
+	status->MPI_SOURCE = source, status->MPI_TAG = tag;
+	memcpy(status->MPI_internal, &bytes, sizeof bytes);
+	status->MPI_internal[2] = 0;
+}
+
 static inline int receives(void *buf, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Status *status)
 {
 	struct pm2_lane *lane;
@@ -40,26 +49,47 @@ static inline int receives(void *buf, MPI_Count count, MPI_Datatype datatype, in
 	uint64_t n, got;
 	if (UNLIKELY(way == NULL || tag < 0 || !bytes_at(buf, count, datatype, &n)) || !lane_recv(lane, way, tag, buf, n, &got))
 		return 0;
-	if (status != NULL) {
-		status->MPI_SOURCE = source, status->MPI_TAG = tag;
-		memcpy(status->MPI_internal, &got, sizeof got);
-		status->MPI_internal[2] = 0;
-	}
+	tell(status, source, tag, got);
+	return 1;
+}
+
+static inline int begins(void *buf, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Request *request)
+{
+	struct pm2_lane *lane;
+	struct pm2_way *way = way_of(comm, source, &lane);
+	uint64_t n;
+	uintptr_t handle;
+	if (UNLIKELY(way == NULL || tag < 0 || request == NULL || !bytes_at(buf, count, datatype, &n)) || (handle = slip_begin(lane, way, NUMBER(comm), source, tag, buf, n)) == 0)
+		return 0;
+	*request = (MPI_Request)(void *)handle;
 	return 1;
 }
 
 /* A send that was over at once has this request, which all of them share. */
 #define SENT ((MPI_Request)(void *)PM2_SENT)
 
-static inline int over(MPI_Request r) { return r == SENT || r == MPI_REQUEST_NULL; }
+/* over says whether a request is over, after so many looks at least. 0: Go knows, or has to wait. */
+static inline int over(MPI_Request r, int64_t looks)
+{
+	struct pm2_slip *s;
+	if (r == SENT || r == MPI_REQUEST_NULL)
+		return 1;
+	s = slip_of(NUMBER(r));
+	return s != NULL && slip_over(s, looks);
+}
 
 /* ends ends a request that is over. */
 static inline void ends(MPI_Request *r, MPI_Status *status)
 {
+	struct pm2_slip *s = slip_of(NUMBER(*r));
 	*r = MPI_REQUEST_NULL;
-	if (status != NULL) {
-		status->MPI_SOURCE = MPI_ANY_SOURCE, status->MPI_TAG = MPI_ANY_TAG, status->MPI_ERROR = MPI_SUCCESS;
-		memset(status->MPI_internal, 0, 3 * sizeof status->MPI_internal[0]);
+	if (s != NULL) {
+		tell(status, s->source, s->tag, s->room);
+		slip_free(s);
+	} else {
+		tell(status, MPI_ANY_SOURCE, MPI_ANY_TAG, 0);
+		if (status != NULL)
+			status->MPI_ERROR = MPI_SUCCESS;
 	}
 }
 
@@ -95,18 +125,38 @@ ISEND(Irsend_c, MPI_Count)
 RECV(Recv, int)
 RECV(Recv_c, MPI_Count)
 
+int PMPI_Irecv(void *buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Request *request)
+{
+	return begins(buf, count, datatype, source, tag, comm, request) ? MPI_SUCCESS : cross_Irecv(buf, count, datatype, source, tag, comm, request);
+}
+
+int PMPI_Irecv_c(void *buf, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Request *request)
+{
+	return begins(buf, count, datatype, source, tag, comm, request) ? MPI_SUCCESS : cross_Irecv_c(buf, count, datatype, source, tag, comm, request);
+}
+
 int PMPI_Wait(MPI_Request *request, MPI_Status *status)
 {
-	if (request == NULL || !over(*request))
+	if (request == NULL || !over(*request, INT64_MAX))
 		return cross_Wait(request, status);
 	ends(request, status);
 	return MPI_SUCCESS;
 }
 
+/* idle is how often this thread has looked in vain, for a program that only tests: Go is to look now and then, for what else moves, and whether the peer lives. */
+static __thread unsigned idle;
+
 int PMPI_Test(MPI_Request *request, int *flag, MPI_Status *status)
 {
-	if (request == NULL || flag == NULL || !over(*request))
+	if (request == NULL || flag == NULL)
 		return cross_Test(request, flag, status);
+	if (!over(*request, 1)) {
+		struct pm2_slip *s = slip_of(NUMBER(*request));
+		if (s == NULL || LOOK(&s->state) != PM2_WAITING || ++idle % 64 == 0)
+			return cross_Test(request, flag, status);
+		*flag = 0;
+		return MPI_SUCCESS;
+	}
 	*flag = 1;
 	ends(request, status);
 	return MPI_SUCCESS;
@@ -115,14 +165,18 @@ int PMPI_Test(MPI_Request *request, int *flag, MPI_Status *status)
 int PMPI_Waitall(int count, MPI_Request array_of_requests[], MPI_Status *array_of_statuses)
 {
 	int i;
-	if (count > 0 && array_of_requests == NULL)
+	if (count < 0 || (count > 0 && array_of_requests == NULL))
 		return cross_Waitall(count, array_of_requests, array_of_statuses);
 	for (i = 0; i < count; i++)
-		if (!over(array_of_requests[i]))
+		if (!over(array_of_requests[i], INT64_MAX))
 			return cross_Waitall(count, array_of_requests, array_of_statuses);
-	if (count < 0)
-		return cross_Waitall(count, array_of_requests, array_of_statuses);
-	for (i = 0; i < count; i++)
-		ends(&array_of_requests[i], array_of_statuses == NULL ? NULL : &array_of_statuses[i]);
+	for (i = 0; i < count; i++) {
+		MPI_Status *status = array_of_statuses == NULL ? NULL : &array_of_statuses[i];
+		if (UNLIKELY(!over(array_of_requests[i], 1))) /* it stands there twice */
+			return cross_Waitall(count, array_of_requests, array_of_statuses);
+		ends(&array_of_requests[i], status);
+		if (status != NULL)
+			status->MPI_ERROR = MPI_SUCCESS;
+	}
 	return MPI_SUCCESS;
 }

@@ -139,8 +139,8 @@ static inline struct pm2_cell *next(const struct pm2_lane *l, uint64_t *at, uint
 	return (uint16_t)(*ready >> 16) == lap(*at, l->recv.shift) ? c : NULL;
 }
 
-/* take takes the next message, if it is one with that tag and fits, and says whether it did. wake: the peer waits for the room. Under the lock. */
-static inline int take(struct pm2_lane *l, struct pm2_way *w, int tag, void *body, uint64_t room, uint64_t *got, int *wake)
+/* take takes the next message, if it is one with that key and fits, and says whether it did. wake: the peer waits for the room. Under the lock. */
+static inline int take(struct pm2_lane *l, const struct pm2_way *w, uint64_t key, void *body, uint64_t room, uint64_t *got, int *wake)
 {
 	struct pm2_ring *r = &l->recv;
 	uint64_t at, ready, n, end = r->at[BYTES];
@@ -151,13 +151,14 @@ static inline int take(struct pm2_lane *l, struct pm2_way *w, int tag, void *bod
 	if (c == NULL)
 		return 0;
 	n = ready >> 32, cost = (int64_t)n + l->overhead, back = LOOK(&c->cookie);
-	if ((ready & 0xffff) != l->kind || n > room || n > r->most || LOOK(&c->tag) != (w->tags | (uint32_t)tag) || LOOK(&c->extent) != (w->extent | n) || LOOK(&c->seq) != *l->recv_seq ||
+	if ((ready & 0xffff) != l->kind || n > room || n > r->most || LOOK(&c->tag) != key || LOOK(&c->extent) != (w->extent | n) || LOOK(&c->seq) != *l->recv_seq ||
 	    back > *l->most_credit - *l->credit || *l->taken + cost > *l->window || 2 * (*l->owed + cost) >= *l->window)
 		return 0;
 	from = c->body;
 	if (n > l->inlined)
 		from = r->bodies + place(&end, n, r->size, l->line);
-	memcpy(body, from, n);
+	if (n > 0)
+		memcpy(body, from, n);
 	at++;
 	__atomic_store_n(&r->at[AT], at, __ATOMIC_RELAXED);
 	r->at[BYTES] = end;
@@ -179,9 +180,9 @@ static inline int lane_recv(struct pm2_lane *l, struct pm2_way *w, int tag, void
 {
 	uint64_t at, ready;
 	int64_t looks = l->looks;
-	while (plain(l, w)) {
+	while (plain(l, w) && LOOK(&l->head) == LOOK(&l->tail)) {
 		if (next(l, &at, &ready) != NULL && try_lock(l)) {
-			int wake = 0, taken = plain(l, w) && take(l, w, tag, body, room, got, &wake);
+			int wake = 0, taken = plain(l, w) && l->head == l->tail && take(l, w, w->tags | (uint32_t)tag, body, room, got, &wake);
 			unlock(l, wake);
 			return taken;
 		}
