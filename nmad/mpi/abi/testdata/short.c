@@ -141,12 +141,12 @@ static void handles(void)
 	MPI_Request r, same, two[2];
 	MPI_Status s;
 	MPI_Comm c;
-	int i, x[2] = {0, 0}, y = 5 + rank, flag;
+	int i, x[2] = {0, 0}, y = 5 + rank, flag, begun = 0, shared = 0;
 	OK(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN));
 	OK(MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN)); /* of what is no request */
 	for (i = 0; i < 300; i++) {
 		OK(MPI_Irecv(x, 1, MPI_INT, other, 1, MPI_COMM_WORLD, &r));
-		same = r;
+		same = r, begun += MPI_Request_toint(r) >> 26 == 27; /* by C: it has places of a kind of its own */
 		CHECK(MPI_Request_fromint(MPI_Request_toint(r)) == r);
 		OK(MPI_Send(&y, 1, MPI_INT, other, 1, MPI_COMM_WORLD));
 		if (i % 3 == 0) {
@@ -158,6 +158,7 @@ static void handles(void)
 		CHECK(class_of(MPI_Wait(&same, &s)) == MPI_ERR_REQUEST);
 		CHECK(class_of(MPI_Test(&same, &flag, &s)) == MPI_ERR_REQUEST);
 	}
+	CHECK(begun > 0);
 	/* A blocking receive comes behind those that were begun before it. */
 	for (i = 0; i < 100; i++) {
 		int first = 2 * i, second = first + 1;
@@ -194,6 +195,15 @@ static void handles(void)
 		CHECK(class_of(both[0].MPI_ERROR) == MPI_ERR_TRUNCATE && both[1].MPI_ERROR == MPI_SUCCESS && x[1] == 1);
 	}
 	/* Sends that are over at once share a request. */
+	for (i = 0; i < 100; i++) {
+		OK(MPI_Isend(&y, 1, MPI_INT, other, 8, MPI_COMM_WORLD, &two[0]));
+		OK(MPI_Isend(&y, 1, MPI_INT, other, 8, MPI_COMM_WORLD, &two[1]));
+		shared += two[0] == two[1];
+		OK(MPI_Waitall(2, two, MPI_STATUSES_IGNORE));
+		OK(MPI_Recv(x, 1, MPI_INT, other, 8, MPI_COMM_WORLD, &s));
+		OK(MPI_Recv(x, 1, MPI_INT, other, 8, MPI_COMM_WORLD, &s));
+	}
+	CHECK(shared > 0);
 	OK(MPI_Isend(&y, 1, MPI_INT, other, 8, MPI_COMM_WORLD, &two[0]));
 	OK(MPI_Isend(&y, 1, MPI_INT, other, 8, MPI_COMM_WORLD, &two[1]));
 	OK(MPI_Cancel(&two[0]));
