@@ -26,6 +26,8 @@ static void in_child(void)
 	shared.world.ways = NULL;
 	for (i = 0; i < PM2_COMMS; i++)
 		shared.comms[i].ways = NULL;
+	for (i = 0; i < PM2_SLIPS; i++)
+		shared.slips[i] = NULL;
 }
 
 static void load(void)

@@ -10,6 +10,7 @@
 #define LIKELY(x) __builtin_expect(!!(x), 1)
 #define UNLIKELY(x) __builtin_expect(!!(x), 0)
 #define LOOK(p) __atomic_load_n((p), __ATOMIC_RELAXED)
+#define LOOK_AFTER(p) __atomic_load_n((p), __ATOMIC_SEQ_CST) /* after all that was stored before, in the order of all threads */
 
 static inline void relax(void)
 {
@@ -39,7 +40,7 @@ static inline int try_lock(struct pm2_lane *l)
 /* left says that other threads have left something for the holder of the lock. */
 static inline int left(const struct pm2_lane *l)
 {
-	return __atomic_load_n(l->incoming, __ATOMIC_SEQ_CST) != NULL || __atomic_load_n(l->due, __ATOMIC_SEQ_CST) > 0;
+	return LOOK_AFTER(l->incoming) != NULL || LOOK_AFTER(l->due) > 0;
 }
 
 static __attribute__((noinline)) void tend(struct pm2_lane *l)
@@ -117,7 +118,7 @@ static inline int lane_send(struct pm2_lane *l, struct pm2_way *w, int tag, cons
 		++*l->sends, ++*l->send_seq;
 		*l->credit -= cost, *l->taken -= owed, *l->owed = 0;
 		*l->sent += n;
-		sent = 1, wake = LOOK(l->sleeping) != 0;
+		sent = 1, wake = LOOK_AFTER(l->sleeping) != 0;
 	}
 	unlock(l, wake);
 	return sent;
@@ -166,7 +167,7 @@ static inline int take(struct pm2_lane *l, const struct pm2_way *w, uint64_t key
 		r->at[TOLD_CELLS] = at, r->at[TOLD_BYTES] = end;
 		__atomic_store_n(&r->told[1], end, __ATOMIC_RELEASE);
 		__atomic_exchange_n(&r->told[0], at, __ATOMIC_SEQ_CST); /* the look at who waits for room comes after it */
-		*wake = LOOK(l->want_room) != 0;
+		*wake = LOOK_AFTER(l->want_room) != 0;
 	}
 	++*l->recvs, ++*l->recv_seq;
 	*l->credit += back, *l->taken += cost, *l->owed += cost;

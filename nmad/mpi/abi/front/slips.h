@@ -22,7 +22,7 @@ static inline uintptr_t slip_begin(struct pm2_lane *l, struct pm2_way *w, uintpt
 		__atomic_store_n(&l->tail, at + 1, __ATOMIC_RELEASE);
 	}
 	unlock(l, 0);
-	if (UNLIKELY(handle != 0 && LOOK(&l->watches) == 0)) {
+	if (UNLIKELY(handle != 0 && LOOK_AFTER(&l->watches) == 0)) {
 		struct pm2_call c = {.function = PM2_WATCH, .word = {(intptr_t)l}};
 		enter(&c, &shared);
 	}
