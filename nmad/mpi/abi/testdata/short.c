@@ -26,6 +26,8 @@ static int sizes[] = {0, 1, 4, 32, 33, 64, 200, 1000, 3000, 9000, LARGE};
 
 static unsigned char *in[MOST], *out[MOST];
 
+static int begun; /* receives that were begun by C: their handles have a kind of their own */
+
 static void send_all(int round, struct message *m, int n, unsigned seed)
 {
 	MPI_Request r[MOST];
@@ -64,16 +66,18 @@ static void came(int round, int i, struct message *m, MPI_Status *s)
 /* A receive for each message, in their order but for neighbours of one communicator that name different tags: so it is known which gets which. */
 static void receive_all(int round, struct message *m, int n, unsigned seed)
 {
-	int i, j, flag, done, order[MOST], room, how = draw(&seed, 5);
+	int i, j, flag, done, order[MOST], room, how = draw(&seed, 5), wild = draw(&seed, 4) == 0, roomy = draw(&seed, 4) == 0;
 	MPI_Request r[MOST];
 	MPI_Status s[MOST];
 	for (i = 0; i < n; i++)
-		order[i] = i, m[i].any = draw(&seed, 12);
+		order[i] = i, m[i].any = wild ? (int)draw(&seed, 12) : 3;
 	for (i = 0; how != 0 && i + 1 < n; i++)
 		if (m[i].any > 2 && m[i + 1].any > 2 && m[i].tag != m[i + 1].tag && draw(&seed, 4) == 0)
 			order[i] = i + 1, order[i + 1] = i, i++;
 	for (j = 0; j < n; j++) {
-		i = order[j], room = draw(&seed, 2) ? m[i].bytes : LARGE;
+		i = order[j], room = draw(&seed, 2) ? m[i].bytes : roomy ? LARGE : m[i].bytes + 50;
+		if (room > LARGE)
+			room = LARGE;
 		int source = m[i].any == 0 || m[i].any == 2 ? MPI_ANY_SOURCE : other, tag = m[i].any == 1 || m[i].any == 2 ? MPI_ANY_TAG : m[i].tag;
 		if (how == 0) { /* one by one, some of which are looked at before */
 			if (draw(&seed, 3) == 0)
@@ -82,6 +86,7 @@ static void receive_all(int round, struct message *m, int n, unsigned seed)
 			came(round, i, m, &s[i]);
 		} else {
 			OK(MPI_Irecv(in[i], room, MPI_BYTE, source, tag, comms[m[i].comm], &r[i]));
+			begun += MPI_Request_toint(r[i]) >> 26 == 27;
 			if (draw(&seed, 40) == 0)
 				OK(MPI_Iprobe(other, 77, comms[m[i].comm], &flag, MPI_STATUS_IGNORE));
 		}
@@ -122,7 +127,7 @@ static void storms(void)
 	int round, i, n;
 	unsigned seed = 1;
 	for (round = 0; round < ROUNDS; round++) {
-		int small = draw(&seed, 2), tags = 1 + draw(&seed, 3), both = draw(&seed, 3) == 0;
+		int small = draw(&seed, 4) != 0, tags = 1 + draw(&seed, 3), both = draw(&seed, 3) == 0;
 		n = 1 + draw(&seed, draw(&seed, 4) ? 20 : MOST);
 		for (i = 0; i < n; i++) {
 			m[i].tag = draw(&seed, tags), m[i].comm = both ? (int)draw(&seed, 2) : 0;
@@ -141,12 +146,12 @@ static void handles(void)
 	MPI_Request r, same, two[2];
 	MPI_Status s;
 	MPI_Comm c;
-	int i, x[2] = {0, 0}, y = 5 + rank, flag, begun = 0, shared = 0;
+	int i, x[2] = {0, 0}, y = 5 + rank, flag, shared = 0;
 	OK(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN));
 	OK(MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN)); /* of what is no request */
 	for (i = 0; i < 300; i++) {
 		OK(MPI_Irecv(x, 1, MPI_INT, other, 1, MPI_COMM_WORLD, &r));
-		same = r, begun += MPI_Request_toint(r) >> 26 == 27; /* by C: it has places of a kind of its own */
+		same = r;
 		CHECK(MPI_Request_fromint(MPI_Request_toint(r)) == r);
 		OK(MPI_Send(&y, 1, MPI_INT, other, 1, MPI_COMM_WORLD));
 		if (i % 3 == 0) {
@@ -158,7 +163,6 @@ static void handles(void)
 		CHECK(class_of(MPI_Wait(&same, &s)) == MPI_ERR_REQUEST);
 		CHECK(class_of(MPI_Test(&same, &flag, &s)) == MPI_ERR_REQUEST);
 	}
-	CHECK(begun > 0);
 	/* A blocking receive comes behind those that were begun before it. */
 	for (i = 0; i < 100; i++) {
 		int first = 2 * i, second = first + 1;
@@ -222,6 +226,63 @@ static void handles(void)
 		OK(MPI_Comm_free(&c));
 		OK(MPI_Wait(&r, &s));
 		CHECK(x[0] == 5 + other && s.MPI_SOURCE == other && s.MPI_TAG == 1);
+	}
+	OK(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL));
+}
+
+/* turn has the other rank go on once this one has begun something, and the other way round. */
+static void turn(int mine)
+{
+	int x = 0;
+	if (mine)
+		OK(MPI_Send(&x, 1, MPI_INT, other, 30, MPI_COMM_WORLD));
+	else
+		OK(MPI_Recv(&x, 1, MPI_INT, other, 30, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
+}
+
+/* What the next message is not for: a receive of the other communicator, one that is too short, one behind another. */
+static void others(void)
+{
+	MPI_Request r;
+	MPI_Status s;
+	int i, x[4], y[2] = {1, 2}, z[2] = {3, 4}, receives;
+	OK(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN));
+	for (i = 0; i < 400; i++) {
+		receives = (i & 1) == rank;
+		memset(x, 0, sizeof x);
+		if (receives) {
+			OK(MPI_Irecv(x, 2, MPI_INT, other, 1, comms[1], &r));
+			turn(1);
+			OK(MPI_Wait(&r, &s));
+			OK(MPI_Recv(x + 2, 2, MPI_INT, other, 1, comms[0], &s));
+			CHECK(x[0] == 3 && x[1] == 4 && x[2] == 1 && x[3] == 2);
+			OK(MPI_Irecv(x, 1, MPI_INT, other, 1, comms[0], &r));
+			turn(1);
+			CHECK(class_of(MPI_Wait(&r, &s)) == MPI_ERR_TRUNCATE && x[0] == 1 && x[1] == 4);
+			turn(1);
+			CHECK(class_of(MPI_Recv(x, 1, MPI_INT, other, 1, comms[0], &s)) == MPI_ERR_TRUNCATE && x[0] == 3 && x[1] == 4);
+			OK(MPI_Irecv(x, 2, MPI_INT, MPI_ANY_SOURCE, 1, comms[0], &r));
+			turn(1);
+			OK(MPI_Recv(x + 2, 2, MPI_INT, other, 1, comms[0], &s));
+			OK(MPI_Wait(&r, &s));
+			CHECK(x[0] == 1 && x[2] == 3);
+			OK(MPI_Irecv(x, 0, MPI_INT, other, 1, comms[0], &r));
+			turn(1);
+			OK(MPI_Wait(&r, &s));
+		} else {
+			turn(0);
+			OK(MPI_Send(y, 2, MPI_INT, other, 1, comms[0]));
+			OK(MPI_Send(z, 2, MPI_INT, other, 1, comms[1]));
+			turn(0);
+			OK(MPI_Send(y, 2, MPI_INT, other, 1, comms[0]));
+			turn(0);
+			OK(MPI_Send(z, 2, MPI_INT, other, 1, comms[0]));
+			turn(0);
+			OK(MPI_Send(y, 2, MPI_INT, other, 1, comms[0]));
+			OK(MPI_Send(z, 2, MPI_INT, other, 1, comms[0]));
+			turn(0);
+			OK(MPI_Ssend(y, 0, MPI_INT, other, 1, comms[0]));
+		}
 	}
 	OK(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL));
 }
@@ -301,10 +362,14 @@ int main(int argc, char **argv)
 	for (i = 0; i < MOST; i++)
 		in[i] = malloc(LARGE), out[i] = malloc(LARGE);
 	storms();
+	others();
 	handles();
 	alone();
 	threads();
 	storms();
 	OK(MPI_Comm_free(&comms[1]));
+	if (getenv("SHORT_VERBOSE"))
+		printf("%d receives begun by C\n", begun);
+	CHECK(begun > 0);
 	return well();
 }
