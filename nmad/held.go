@@ -53,6 +53,7 @@ type held struct {
 	stage       linkStage
 	guarded     bool          // there are no links yet, or the gate has ended: a receive has to ask admits whether it may stand in the queue; setGuarded alone writes it
 	made        uint64        // links, for Stats
+	slips       laneSlips     // of code outside of Go
 	accepted    []driver.Link // accepting: what is here; belongs to welcome
 	linkWaiters requestQueue  // of Gate.Link
 

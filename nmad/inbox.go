@@ -3,6 +3,7 @@ package nmad
 import (
 	"sync/atomic"
 
+	"github.com/pm2-go/pm2/nmad/driver"
 	"github.com/pm2-go/pm2/nmad/internal/flow"
 )
 
@@ -19,6 +20,7 @@ type inbox struct {
 	due      atomic.Int32                 // what the holder must do besides incoming: transfers that are copied; loans that were released; 1 if rescan. See left
 	incoming atomic.Pointer[flow.Request] // started while the lock was held, youngest first
 	rescan   atomic.Bool                  // the unexpected messages are to be compared with the receives from any source
+	lane     atomic.Pointer[driver.Lane]  // whose slips are to be posted; nil: there is none; set once, under the lock
 	released atomic.Pointer[flow.Lease]   // loans that were released, youngest first; each counts in due; see lending.go
 }
 
@@ -45,7 +47,13 @@ func (x *inbox) push(r *Request) {
 // holder has taken in what a thread has left and that thread has not counted it yet: then there is nothing to do.
 // The negative count may hide what another thread has left. The late thread counts last, and then tries the lock, so
 // it handles both.
-func (x *inbox) left() bool { return x.due.Load() > 0 || x.incoming.Load() != nil }
+func (x *inbox) left() bool { return x.due.Load() > 0 || x.incoming.Load() != nil || x.slips() }
+
+// slips says whether code outside of Go has begun receives that are to be posted.
+func (x *inbox) slips() bool {
+	l := x.lane.Load()
+	return l != nil && l.Waiting()
+}
 
 // wanted says whether the holder should let the lock go soon: other threads wait for it, or have left requests.
 func (g *Gate) wanted() bool { return g.mu.wanted() || g.inbox.incoming.Load() != nil }
@@ -56,6 +64,7 @@ func (g *Gate) wanted() bool { return g.mu.wanted() || g.inbox.incoming.Load() !
 // of this gate that were posted before them are begun.
 func (h *held) Begin() (age uint64) {
 	age = h.g.any.Now() // first: see match.Any.Now
+	h.takeSlips()       // what is in incoming is younger
 	if h.g.inbox.incoming.Load() == nil {
 		return age
 	}

@@ -104,6 +104,7 @@ func TestPrograms(t *testing.T) {
 	}{
 		{"messages", []string{"0", "1", "2", "4"}},
 		{"requests", []string{"1", "2"}},
+		{"short", []string{"2"}},
 		{"collectives", []string{"1", "2", "4"}},
 		{"datatypes", []string{"1"}},
 		{"places", []string{"1"}},

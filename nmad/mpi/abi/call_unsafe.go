@@ -4,9 +4,11 @@ package main
 
 import (
 	"math"
+	"sync"
 	"sync/atomic"
 	"unsafe"
 
+	"github.com/pm2-go/pm2/nmad/driver"
 	"github.com/pm2-go/pm2/nmad/mpi/datatype"
 )
 
@@ -26,13 +28,16 @@ type pointer = unsafe.Pointer
 type cached struct {
 	handle     uintptr
 	rank, size int32
+	ways       uintptr // the address of those of driver.Way, by rank; 0: there are none
 }
 
 // shared is what C's side knows of the state of MPI; see front/call.h.
 type shared struct {
 	initialized, finalized int32
+	lane                   uint64 // bytes of a driver.Lane, as C knows it
 	world                  cached
 	comms                  [1024]cached
+	slips                  [mostSlips]uintptr // of driver.Slip, by the places of their handles; 0: there is none
 }
 
 // ptr is an argument that is an address.
@@ -283,12 +288,25 @@ func (s *status) size() (n int) {
 // state is what C's side knows; nil until the first call.
 var state atomic.Pointer[shared]
 
+// telling is the lock of what C is told of communicators.
+var telling sync.Mutex
+
 // tell has C answer for a communicator.
 func (x *cached) tell(h handle, rank, size int) {
+	telling.Lock()
+	defer telling.Unlock()
 	atomic.StoreUintptr(&x.handle, 0)
 	atomic.StoreInt32(&x.rank, int32(rank))
 	atomic.StoreInt32(&x.size, int32(size))
+	atomic.StoreUintptr(&x.ways, 0)
 	atomic.StoreUintptr(&x.handle, uintptr(h))
+}
+
+// lead has C know the ways of a communicator, if it knows that.
+func (x *cached) lead(h handle, ways []driver.Way) {
+	if atomic.LoadUintptr(&x.handle) == uintptr(h) {
+		atomic.StoreUintptr(&x.ways, uintptr(pointer(unsafe.SliceData(ways))))
+	}
 }
 
 // forget has C ask for a communicator.

@@ -21,6 +21,7 @@ type comm struct {
 	buffers    buffers
 	session    *session // whose buffers it has, if it has none; nil: none
 	topology   topology
+	ways       atomic.Pointer[ways] // nil: none was asked for
 
 	mu   sync.Mutex
 	name string // under mu
@@ -361,6 +362,7 @@ func (a *call) commFree() error {
 		return err
 	}
 	a.object = 0
+	keepSlips(h)
 	state.Load().of(h).forget(h)
 	comms.drop(h)
 	c.free()

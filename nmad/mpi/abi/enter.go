@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"runtime/debug"
 	"strings"
+
+	"github.com/pm2-go/pm2/nmad/driver"
 )
 
 // entry is a function that crosses.
@@ -17,15 +19,35 @@ type entry struct {
 
 // enter makes a call, and returns its code.
 func enter(a *call) (code int) {
-	if a.function == -1 { // handle_of of C asks
-		if a.word[1] = uintptr(fromNumber(a.word[0])); a.word[1] == 0 {
-			return int(errArg)
-		}
-		return int(success)
+	if a.function < 0 {
+		return a.asks()
 	}
 	defer a.caught(&code)
 	if err := entries[a.function].do(a); err != nil {
 		return a.fails(entries[a.function].name, err)
+	}
+	return int(success)
+}
+
+// What C asks for that is no function of MPI, in place of the number of one; see front/call.h.
+const (
+	handleOf = -1
+	tends    = -2
+	watches  = -3
+)
+
+// asks does what C asks for.
+func (a *call) asks() int {
+	switch a.function {
+	case handleOf:
+		a.word[1] = uintptr(fromNumber(a.word[0]))
+		if a.word[1] == 0 {
+			return int(errArg)
+		}
+	case tends:
+		(*driver.Lane)(a.ptr(0)).Tend()
+	case watches:
+		(*driver.Lane)(a.ptr(0)).Watch()
 	}
 	return int(success)
 }

@@ -24,9 +24,10 @@ const (
 	ofInfo
 	ofWindow
 	ofSession
+	ofSlip // a request that C has begun: see slip.go
 )
 
-var kindNames = [...]string{ofComm: "communicator", ofGroup: "group", ofType: "datatype", ofOp: "operation", ofRequest: "request", ofMessage: "message", ofHandler: "error handler", ofInfo: "info", ofWindow: "window", ofSession: "session"}
+var kindNames = [...]string{ofComm: "communicator", ofGroup: "group", ofType: "datatype", ofOp: "operation", ofRequest: "request", ofMessage: "message", ofHandler: "error handler", ofInfo: "info", ofWindow: "window", ofSession: "session", ofSlip: "request"}
 
 func (k kind) String() string { return kindNames[k] }
 
@@ -169,6 +170,8 @@ func fromNumber(n uintptr) handle {
 		return windows.whole(n)
 	case ofSession:
 		return sessions.whole(n)
+	case ofSlip:
+		return slipOf(n)
 	}
 	return 0
 }

@@ -37,6 +37,16 @@ type job struct {
 // Thread levels.
 const threadMultiple = 4096
 
+// attach notes, with the first call, what C knows.
+func attach(s *shared) {
+	attached.Do(func() {
+		_, _ = requests.add(&sent) // the first one, so there is room
+		state.Store(s)
+	})
+}
+
+var attached sync.Once
+
 // join joins the job, if the process has not.
 func (j *job) join() error {
 	j.mu.Lock()

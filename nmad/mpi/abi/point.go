@@ -71,6 +71,7 @@ func (c *comm) peer(rank, tag int, receives bool) (int, int, error) {
 	} else if rank < 0 || rank >= c.peers() {
 		return 0, 0, wrong(errRank, "rank %d of %d", rank, c.peers())
 	} else {
+		c.settle(rank)
 		rank = c.far(rank)
 	}
 	if tag < 0 && !(receives && tag == mpi.AnyTag) {
@@ -145,7 +146,11 @@ func (a *call) isend() error {
 	if err != nil {
 		return err
 	}
-	return a.begins(e.c, 6, e.c.m.Isend(e.b, e.rank, e.tag), true)
+	r := fresh(e.c, true)
+	if err := e.c.m.IsendInto(&r.own, e.b, e.rank, e.tag); err != nil {
+		return err
+	}
+	return a.setRequest(6, r)
 }
 
 func (a *call) issend() error {
@@ -174,7 +179,12 @@ func (a *call) irecv() error {
 	if err != nil {
 		return err
 	}
-	return a.begins(e.c, 6, e.c.m.Irecv(e.b, e.rank, e.tag), false)
+	e.c.lend(e.rank)
+	r := fresh(e.c, false)
+	if err := e.c.m.IrecvInto(&r.own, e.b, e.rank, e.tag); err != nil {
+		return err
+	}
+	return a.setRequest(6, r)
 }
 
 // both are the arguments of a send and a receive.

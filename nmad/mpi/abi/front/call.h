@@ -18,14 +18,27 @@ struct pm2_call {
 struct pm2_comm {
 	uintptr_t handle; /* 0: none */
 	int32_t rank, size;
+	struct pm2_way *ways; /* by rank; NULL: there are none. See lane.h */
 };
 
+/* What function may be beside a number of table.txt. */
+enum { PM2_HANDLE_OF = -1, PM2_TEND = -2, PM2_WATCH = -3 };
+
+/* The request that all sends share which were over at once: the first place of its table. */
+#define PM2_SENT 0x54000000
+
 #define PM2_COMMS 1024 /* a power of two */
+#define PM2_SLIPS 4096
+
+/* The low 31 bits of the handle of the slip of a place, which is in the lowest 20. */
+#define PM2_SLIP 0x6c000000u
 
 struct pm2_shared {
 	int32_t initialized, finalized; /* as MPI_Initialized and MPI_Finalized say */
+	uint64_t lane; /* bytes of struct pm2_lane, as C knows it; Go gives no ways if that is not what it knows */
 	struct pm2_comm world;
 	struct pm2_comm comms[PM2_COMMS]; /* by the low bits of the handle */
+	struct pm2_slip *slips[PM2_SLIPS]; /* by the places of their handles; NULL: there is none. See lane.h */
 };
 
 #endif

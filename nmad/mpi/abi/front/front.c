@@ -16,10 +16,13 @@
 #include "../include/mpi.h"
 #pragma GCC visibility pop
 #include "call.h"
+#include "lane.h"
 
-static struct pm2_shared shared;
+static struct pm2_shared shared = {.lane = sizeof(struct pm2_lane)};
 
 #include "load.h"
+#include "moves.h"
+#include "slips.h"
 
 typedef void handler_function(void *object, int *code, ...);
 
@@ -57,6 +60,7 @@ static int known(MPI_Comm comm, struct pm2_comm *found)
 		return 0;
 	found->rank = __atomic_load_n(&c->rank, __ATOMIC_RELAXED);
 	found->size = __atomic_load_n(&c->size, __ATOMIC_RELAXED);
+	found->ways = __atomic_load_n(&c->ways, __ATOMIC_RELAXED);
 	__atomic_thread_fence(__ATOMIC_ACQUIRE);
 	return __atomic_load_n(&c->handle, __ATOMIC_RELAXED) == handle;
 }
@@ -258,7 +262,7 @@ int PMPI_Test_cancelled(const MPI_Status *status, int *flag)
 /* A handle of an object that is there has the number that Fortran has in its low 31 bits, and above them how often its place was used; a predefined one is its own number. */
 static uintptr_t handle_of(int number)
 {
-	struct pm2_call c = {.function = -1, .word = {number}};
+	struct pm2_call c = {.function = PM2_HANDLE_OF, .word = {number}};
 	if (number >= 0 && number < 0x1000)
 		return (uintptr_t)number;
 	return enter(&c, &shared) == MPI_SUCCESS ? (uintptr_t)c.word[1] : 0;
@@ -279,3 +283,5 @@ CONVERSIONS(Request, MPI_Request)
 CONVERSIONS(Session, MPI_Session)
 CONVERSIONS(Type, MPI_Datatype)
 CONVERSIONS(Win, MPI_Win)
+
+#include "messages.h"

@@ -18,7 +18,17 @@ static int refuse(struct pm2_call *c, struct pm2_shared *s)
 	_exit(1);
 }
 
-static void in_child(void) { __atomic_store_n(&loaded, refuse, __ATOMIC_RELAXED); }
+/* in_child has all calls of a child refused, those too that do not cross. */
+static void in_child(void)
+{
+	int i;
+	__atomic_store_n(&loaded, refuse, __ATOMIC_RELAXED);
+	shared.world.ways = NULL;
+	for (i = 0; i < PM2_COMMS; i++)
+		shared.comms[i].ways = NULL;
+	for (i = 0; i < PM2_SLIPS; i++)
+		shared.slips[i] = NULL;
+}
 
 static void load(void)
 {

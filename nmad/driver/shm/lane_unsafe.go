@@ -1,0 +1,33 @@
+package shm
+
+import (
+	"unsafe"
+
+	"github.com/pm2-go/pm2/nmad/driver"
+)
+
+// Lane says where the state of the small track lies, for code that moves packets itself, as the callers of Send and Recv; see driver.Lane.
+func (l *link) Lane(x *driver.Lane) {
+	x.State, x.Over = &l.state, uint64(closed|broken|lost)
+	x.Sleeping, x.WantRoom = &l.theirs.sleeping, &l.theirs.wantRoom
+	x.Inline, x.Line, x.Ahead = inline, lineSize, ahead
+	x.Send = l.tx.lane(unsafe.Pointer(&l.tx.tail), l.tx.shift, l.tx.maxBody)
+	x.Recv = l.rx.lane(unsafe.Pointer(&l.rx.head), l.rx.shift, l.rx.maxBody)
+}
+
+func (r *rings) lane(at unsafe.Pointer, shift uint8, maxBody uint32) driver.Ring {
+	return driver.Ring{
+		Cells: unsafe.Pointer(unsafe.SliceData(r.cells)), Bodies: unsafe.Pointer(unsafe.SliceData(r.bodies)), At: at, Told: unsafe.Pointer(r.credit),
+		Mask: uint64(len(r.cells) - 1), Size: uint64(len(r.bodies)), Shift: uint64(shift), Most: uint64(maxBody),
+	}
+}
+
+// Wake wakes the peer for what such code has sent, and the room that it has made. The caller is that of Send and of Recv.
+func (l *link) Wake() {
+	if l.theirs.sleeping.Load() != 0 {
+		l.wake(inSend, &l.hs, &l.theirs.sleeping)
+	}
+	if l.theirs.wantRoom.Load() != 0 {
+		l.wake(inRecv, &l.hr, &l.theirs.wantRoom)
+	}
+}

@@ -1,0 +1,86 @@
+/* Where Go has the state of a link in shared memory, and of the protocol over it. */
+
+#ifndef PM2_LANE_H
+#define PM2_LANE_H
+
+#include <stdint.h>
+
+struct pm2_ring {
+	unsigned char *cells, *bodies;
+	uint64_t *at;   /* a sender: sent, bytes, free cells, free bytes, refused; a receiver: received, bytes, told cells, told bytes */
+	uint64_t *told; /* what the receiver has released: cells, bytes; in the segment */
+	uint64_t mask, size, shift, most;
+};
+
+enum { AT, BYTES, FREE_CELLS, FREE_BYTES, REFUSED, TOLD_CELLS = FREE_CELLS, TOLD_BYTES = FREE_BYTES };
+
+/* pm2_lane is driver.Lane of Go, which says what each word is. */
+struct pm2_lane {
+	uint32_t *lock;
+	void **incoming;
+	int32_t *due;
+	int8_t *armed;
+	uint8_t *guarded;
+	int64_t *awake;
+	uint32_t *watched;
+
+	uint8_t *holds;
+	void **queue, **answers;
+	uint8_t *closing, *full;
+	int64_t *pending, *eager, *credit, *most_credit;
+	uint32_t *send_seq, *recv_seq;
+	int64_t *window, *taken, *owed;
+	uint64_t *sends, *recvs, *sent, *received;
+	uint64_t kind;
+	int64_t overhead;
+
+	uint32_t *state, *sleeping, *want_room;
+	uint64_t over;
+	struct pm2_ring send, recv;
+	uint64_t inlined, line, ahead;
+
+	int64_t looks;
+
+	struct pm2_slip *slips;
+	uint64_t slots, head, tail;
+	int64_t spare;
+	uint32_t watches;
+};
+
+/* pm2_way is driver.Way. */
+struct pm2_way {
+	struct pm2_lane *lane; /* NULL: there is none */
+	int64_t *posted, *unexpected;
+	void **wild;
+	int32_t *any;
+	uint64_t *clock;
+	uint8_t *revoked;
+	uint64_t extent, tags;
+};
+
+/* pm2_slip is driver.Slip. */
+struct pm2_slip {
+	uint32_t state;
+	int32_t source, tag;
+	uint32_t uses;
+	uintptr_t handle;
+	void *buf;
+	uint64_t room; /* PM2_DONE: bytes of the message */
+	uint64_t key;
+	struct pm2_way *way;
+	struct pm2_lane *lane;
+	uint64_t age;
+	uintptr_t comm;
+	uint64_t place; /* of its handle */
+};
+
+enum { PM2_FREE, PM2_WAITING, PM2_DONE, PM2_GIVEN };
+
+struct pm2_cell {
+	uint64_t ready; /* kind, flags, lap, size of the body, from the lowest bits on: 8, 8, 16, 32 */
+	uint64_t tag, extent;
+	uint32_t cookie, seq;
+	unsigned char body[32];
+};
+
+#endif

@@ -1,0 +1,195 @@
+/* Short messages in shared memory, without Go: a call into Go and back takes as long as the message. C holds the lock of the gate to the other process, as every thread of Go that uses it does, and finds by
+ * some words that nothing is out of the ordinary; then it does what the gate, its flow (nmad/internal/flow) and its link (nmad/driver/shm) do with such a message. Else it has done nothing, and
+ * the call goes to Go. docs/decisions/messages-from-c.md is the protocol.
+ *
+ *	a send       no message and no answer waits before it, there is credit and room for it, the peer is there
+ *	a receive    nothing waits in its context, so the next message is for it if it has its context and tag, and for no other one
+ *
+ * So nothing is matched here: where it takes more than a comparison Go does it. Words of the segment are the peer's, and are not believed: each is read once, and bounded. */
+
+#define LIKELY(x) __builtin_expect(!!(x), 1)
+#define UNLIKELY(x) __builtin_expect(!!(x), 0)
+#define LOOK(p) __atomic_load_n((p), __ATOMIC_RELAXED)
+#define LOOK_AFTER(p) __atomic_load_n((p), __ATOMIC_SEQ_CST) /* after all that was stored before, in the order of all threads */
+
+static inline void relax(void)
+{
+#if defined __x86_64__ || defined __i386__
+	__builtin_ia32_pause();
+#elif defined __aarch64__
+	__asm__ volatile("yield");
+#endif
+}
+
+/* for_writing has the processor fetch a line that it will write. */
+static inline void for_writing(const void *p)
+{
+#if defined __x86_64__
+	__asm__ volatile("prefetchw %0" : : "m"(*(const char *)p));
+#else
+	__builtin_prefetch(p, 1);
+#endif
+}
+
+static inline int try_lock(struct pm2_lane *l)
+{
+	uint32_t is_free = 0;
+	return LOOK(l->lock) == 0 && __atomic_compare_exchange_n(l->lock, &is_free, 1, 0, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED);
+}
+
+/* left says that other threads have left something for the holder of the lock. */
+static inline int left(const struct pm2_lane *l)
+{
+	return LOOK_AFTER(l->incoming) != NULL || LOOK_AFTER(l->due) > 0;
+}
+
+static __attribute__((noinline)) void tend(struct pm2_lane *l)
+{
+	struct pm2_call c = {.function = PM2_TEND, .word = {(intptr_t)l}};
+	enter(&c, &shared);
+}
+
+/* unlock releases the lock; the store comes before the look at what was left, in the order of all threads. wake: the peer is to be woken. */
+static inline void unlock(struct pm2_lane *l, int wake)
+{
+	__atomic_exchange_n(l->lock, 0, __ATOMIC_SEQ_CST);
+	if (UNLIKELY(wake || left(l)))
+		tend(l);
+}
+
+/* lap is the mark of a cell. */
+static inline uint16_t lap(uint64_t at, uint64_t shift) { return (uint16_t)((at >> shift) | 0x8000); }
+
+/* place is where a body begins, and moves the position behind it. */
+static inline uint64_t place(uint64_t *at, uint64_t n, uint64_t size, uint64_t line)
+{
+	uint64_t need = (n + line - 1) & ~(line - 1), rest = size - (*at & (size - 1)), start;
+	if (need > rest)
+		*at += rest;
+	start = *at & (size - 1);
+	*at += need;
+	return start;
+}
+
+/* room says whether there is a cell, and place for a body up to end, by what the peer has released meanwhile. */
+static __attribute__((noinline)) int room(struct pm2_ring *r, uint64_t end)
+{
+	uint64_t sent = r->at[AT], cells = __atomic_load_n(&r->told[0], __ATOMIC_ACQUIRE), bytes = __atomic_load_n(&r->told[1], __ATOMIC_ACQUIRE);
+	if (cells - r->at[FREE_CELLS] > sent - r->at[FREE_CELLS] || bytes - r->at[FREE_BYTES] > r->at[BYTES] - r->at[FREE_BYTES])
+		return 0; /* it cannot have: Go says so */
+	r->at[FREE_CELLS] = cells, r->at[FREE_BYTES] = bytes;
+	return sent - cells <= r->mask && end - bytes <= r->size;
+}
+
+/* put writes a packet, and says whether there was room. */
+static inline int put(struct pm2_lane *l, uint64_t tag, uint64_t extent, uint32_t cookie, uint32_t seq, const void *body, uint64_t n)
+{
+	struct pm2_ring *r = &l->send;
+	uint64_t sent = r->at[AT], end = r->at[BYTES], start = 0;
+	struct pm2_cell *c = (struct pm2_cell *)r->cells + (sent & r->mask);
+	if (n > l->inlined)
+		start = place(&end, n, r->size, l->line);
+	if (UNLIKELY(sent - r->at[FREE_CELLS] > r->mask || end - r->at[FREE_BYTES] > r->size) && !room(r, end))
+		return 0;
+	for_writing((struct pm2_cell *)r->cells + ((sent + l->ahead) & r->mask));
+	if (n > l->inlined)
+		memcpy(r->bodies + start, body, n);
+	else if (n > 0)
+		memcpy(c->body, body, n);
+	r->at[BYTES] = end;
+	c->tag = tag, c->extent = extent, c->cookie = cookie, c->seq = seq;
+	/* The peer can see it from here on; what follows, the look at its sleep, comes later in the order of all threads. */
+	__atomic_exchange_n(&c->ready, l->kind | (uint64_t)lap(sent, r->shift) << 16 | n << 32, __ATOMIC_SEQ_CST);
+	__atomic_store_n(&r->at[AT], sent + 1, __ATOMIC_RELAXED);
+	return 1;
+}
+
+/* lane_send sends a message, and says whether it could. */
+static inline int lane_send(struct pm2_lane *l, struct pm2_way *w, int tag, const void *body, uint64_t n)
+{
+	int64_t cost = (int64_t)n + l->overhead, owed;
+	int sent = 0, wake = 0;
+	if (UNLIKELY(!try_lock(l)))
+		return 0;
+	owed = *l->owed;
+	if (LIKELY(!left(l) && *l->armed == 0 && !*l->guarded && *l->awake == 0 && LOOK(l->watched) == 0 && *l->holds == 0 && *l->queue == NULL && *l->answers == NULL &&
+		   n <= l->send.most && (int64_t)n <= *l->eager && cost <= *l->credit && (LOOK(l->state) & l->over) == 0 && l->send.at[REFUSED] == 0 && !LOOK(w->revoked)) &&
+	    put(l, w->tags | (uint32_t)tag, w->extent | n, (uint32_t)owed, *l->send_seq, body, n)) {
+		++*l->sends, ++*l->send_seq;
+		*l->credit -= cost, *l->taken -= owed, *l->owed = 0;
+		*l->sent += n;
+		sent = 1, wake = LOOK_AFTER(l->sleeping) != 0;
+	}
+	unlock(l, wake);
+	return sent;
+}
+
+/* plain says that a receive in a context gets the next message or none. It is looked at without the lock first. */
+static inline int plain(const struct pm2_lane *l, const struct pm2_way *w)
+{
+	return LOOK(w->posted) == 0 && LOOK(w->unexpected) == 0 && LOOK(w->wild) == NULL && LOOK(w->any) == 0 && LOOK(l->incoming) == NULL && LOOK(l->due) <= 0 && LOOK(l->pending) == 0 && LOOK(l->armed) == 0 &&
+	       !LOOK(l->guarded) && !LOOK(l->closing) && !LOOK(l->full) && LOOK(l->watched) == 0 && (LOOK(l->state) & l->over) == 0 && !LOOK(w->revoked);
+}
+
+static inline struct pm2_cell *next(const struct pm2_lane *l, uint64_t *at, uint64_t *ready)
+{
+	struct pm2_cell *c;
+	*at = LOOK(&l->recv.at[AT]);
+	c = (struct pm2_cell *)l->recv.cells + (*at & l->recv.mask);
+	*ready = __atomic_load_n(&c->ready, __ATOMIC_ACQUIRE);
+	return (uint16_t)(*ready >> 16) == lap(*at, l->recv.shift) ? c : NULL;
+}
+
+/* take takes the next message, if it is one with that key and fits, and says whether it did. wake: the peer waits for the room. Under the lock. */
+static inline int take(struct pm2_lane *l, const struct pm2_way *w, uint64_t key, void *body, uint64_t room, uint64_t *got, int *wake)
+{
+	struct pm2_ring *r = &l->recv;
+	uint64_t at, ready, n, end = r->at[BYTES];
+	struct pm2_cell *c = next(l, &at, &ready);
+	const unsigned char *from;
+	int64_t cost;
+	uint32_t back;
+	if (c == NULL)
+		return 0;
+	n = ready >> 32, cost = (int64_t)n + l->overhead, back = LOOK(&c->cookie);
+	if ((ready & 0xffff) != l->kind || n > room || n > r->most || LOOK(&c->tag) != key || LOOK(&c->extent) != (w->extent | n) || LOOK(&c->seq) != *l->recv_seq ||
+	    back > *l->most_credit - *l->credit || *l->taken + cost > *l->window || 2 * (*l->owed + cost) >= *l->window)
+		return 0;
+	from = c->body;
+	if (n > l->inlined)
+		from = r->bodies + place(&end, n, r->size, l->line);
+	if (n > 0)
+		memcpy(body, from, n);
+	at++;
+	__atomic_store_n(&r->at[AT], at, __ATOMIC_RELAXED);
+	r->at[BYTES] = end;
+	if (at - r->at[TOLD_CELLS] >= (r->mask + 4) / 4 || end - r->at[TOLD_BYTES] >= r->size / 4) {
+		r->at[TOLD_CELLS] = at, r->at[TOLD_BYTES] = end;
+		__atomic_store_n(&r->told[1], end, __ATOMIC_RELEASE);
+		__atomic_exchange_n(&r->told[0], at, __ATOMIC_SEQ_CST); /* the look at who waits for room comes after it */
+		*wake = LOOK_AFTER(l->want_room) != 0;
+	}
+	++*l->recvs, ++*l->recv_seq;
+	*l->credit += back, *l->taken += cost, *l->owed += cost;
+	*l->received += n;
+	*got = n;
+	return 1;
+}
+
+/* lane_recv waits a little for the next message, and says whether it was the right one, and was received. */
+static inline int lane_recv(struct pm2_lane *l, struct pm2_way *w, int tag, void *body, uint64_t room, uint64_t *got)
+{
+	uint64_t at, ready;
+	int64_t looks = l->looks;
+	while (plain(l, w) && LOOK(&l->head) == LOOK(&l->tail)) {
+		if (next(l, &at, &ready) != NULL && try_lock(l)) {
+			int wake = 0, taken = plain(l, w) && l->head == l->tail && take(l, w, w->tags | (uint32_t)tag, body, room, got, &wake);
+			unlock(l, wake);
+			return taken;
+		}
+		if (--looks <= 0)
+			break;
+		relax();
+	}
+	return 0;
+}

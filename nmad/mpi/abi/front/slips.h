@@ -1,0 +1,90 @@
+/* Receives that MPI_Irecv has begun and that C alone knows: slips, in a ring of the lane in the order in which they were begun. The next message is for the first of them if it has its context and
+ * tag, and nothing else waits in that context; else all of them go to Go, as they do whenever a thread of Go has the lock of the gate. */
+
+/* slip_begin begins a receive, and is its handle; 0: it cannot. */
+static inline uintptr_t slip_begin(struct pm2_lane *l, struct pm2_way *w, uintptr_t comm, int source, int tag, void *buf, uint64_t room)
+{
+	struct pm2_slip *s, *slips = __atomic_load_n(&l->slips, __ATOMIC_ACQUIRE);
+	uintptr_t handle = 0;
+	uint64_t at;
+	if (slips == NULL || !try_lock(l))
+		return 0;
+	at = l->tail, s = &slips[at & l->slots];
+	if (plain(l, w) && (int64_t)room <= *l->eager && (int64_t)room <= l->spare && __atomic_load_n(&s->state, __ATOMIC_ACQUIRE) == PM2_FREE) {
+		uint64_t place = PM2_SLIP | (uint64_t)(s->place);
+		s->uses = (s->uses + 1) & 0x7fffffff;
+		handle = (uintptr_t)s->uses << 32 | place;
+		s->source = source, s->tag = tag, s->buf = buf, s->room = room, s->key = w->tags | (uint32_t)tag;
+		s->way = w, s->comm = comm, s->age = LOOK(w->clock);
+		__atomic_store_n(&s->handle, handle, __ATOMIC_RELAXED);
+		__atomic_store_n(&s->state, PM2_WAITING, __ATOMIC_RELEASE);
+		l->spare -= (int64_t)room;
+		__atomic_store_n(&l->tail, at + 1, __ATOMIC_RELEASE);
+	}
+	unlock(l, 0);
+	if (UNLIKELY(handle != 0 && LOOK_AFTER(&l->watches) == 0)) {
+		struct pm2_call c = {.function = PM2_WATCH, .word = {(intptr_t)l}};
+		enter(&c, &shared);
+	}
+	return handle;
+}
+
+/* slip_of is the slip of a handle; NULL: it is none's, or of one that has ended. */
+static inline struct pm2_slip *slip_of(uintptr_t handle)
+{
+	struct pm2_slip *s;
+	uint32_t place = (uint32_t)handle - PM2_SLIP;
+	if (place >= PM2_SLIPS)
+		return NULL;
+	s = __atomic_load_n(&shared.slips[place], __ATOMIC_ACQUIRE);
+	return s != NULL && LOOK(&s->handle) == handle ? s : NULL;
+}
+
+/* slip_free makes the place of one that is over free. */
+static inline void slip_free(struct pm2_slip *s)
+{
+	__atomic_store_n(&s->handle, 0, __ATOMIC_RELAXED);
+	__atomic_store_n(&s->state, PM2_FREE, __ATOMIC_RELEASE);
+}
+
+/* fill gives slips their messages, in the order of both, and says whether it gave any. Under the lock. */
+static inline int fill(struct pm2_lane *l, int *wake)
+{
+	uint64_t at, first = l->head;
+	for (at = first; at != l->tail && at - first < 32; at++) {
+		struct pm2_slip *s = &l->slips[at & l->slots];
+		uint64_t room = s->room, got;
+		if (!plain(l, s->way) || !take(l, s->way, s->key, s->buf, room, &got, wake))
+			break;
+		s->room = got, l->spare += (int64_t)room;
+		__atomic_store_n(&l->head, at + 1, __ATOMIC_RELAXED);
+		__atomic_store_n(&s->state, PM2_DONE, __ATOMIC_RELEASE);
+	}
+	return at != first;
+}
+
+/* slip_over says whether a slip has its message, after so many looks, or as many as are worth it. */
+static inline int slip_over(struct pm2_slip *s, int64_t looks)
+{
+	struct pm2_lane *l = s->lane;
+	uint64_t at, ready;
+	int64_t left;
+	if (looks > l->looks)
+		looks = l->looks;
+	for (left = looks;;) {
+		uint32_t state = __atomic_load_n(&s->state, __ATOMIC_ACQUIRE);
+		if (state != PM2_WAITING || !plain(l, s->way))
+			return state == PM2_DONE;
+		if (next(l, &at, &ready) != NULL && try_lock(l)) {
+			int wake = 0, some = fill(l, &wake);
+			unlock(l, wake);
+			if (!some && LOOK(&s->state) == PM2_WAITING)
+				return 0; /* the next message is for another receive, or more than that */
+			left = looks;
+			continue;
+		}
+		if (--left <= 0)
+			return 0;
+		relax();
+	}
+}

@@ -1,0 +1,138 @@
+//go:build cgo && linux
+
+package main
+
+import (
+	"sync/atomic"
+	"unsafe"
+
+	"github.com/pm2-go/pm2/nmad/driver"
+	"github.com/pm2-go/pm2/nmad/mpi"
+)
+
+// slip is a request that C begins (front/slips.h): a short receive, known to C alone until its message is there, or Go takes it in, or a call looks at it. Its handle is of a kind of its own, and has its place.
+type slip struct {
+	it      *driver.Slip
+	lane    *driver.Lane
+	request atomic.Pointer[request] // what it is for Go; another one once the program has freed it while it was under way
+}
+
+const (
+	mostSlips  = 4096 // of the process
+	laneSlips  = 128  // of a lane; a power of two
+	slipHandle = madeBit | handle(ofSlip)<<kindShift
+)
+
+// slips are all, by their places. A place that is in use stays.
+var slips struct {
+	used atomic.Int32 // changed under telling
+	all  [mostSlips]slip
+}
+
+// lend lets C begin receives from a rank, if it moves its messages and there are slips left.
+func (c *comm) lend(rank int) {
+	w := c.ways.Load()
+	if w == nil || rank < 0 || c.x != nil {
+		return
+	}
+	if x := w.all[rank].Lane.Load(); x != nil && atomic.LoadPointer(&x.Slips) == nil {
+		c.lendOver(x)
+	}
+}
+
+//go:noinline
+func (c *comm) lendOver(x *driver.Lane) {
+	telling.Lock()
+	defer telling.Unlock()
+	first := int(slips.used.Load())
+	if x.Slips != nil || first+laneSlips > mostSlips {
+		return
+	}
+	lent := make([]driver.Slip, laneSlips)
+	s := state.Load()
+	for i := range lent {
+		p := &slips.all[first+i]
+		p.it, p.lane = &lent[i], x
+		p.renew()
+		lent[i].Place = uint64(first + i)
+		s.slips[first+i] = uintptr(unsafe.Pointer(&lent[i]))
+	}
+	slips.used.Store(int32(first + laneSlips))
+	c.c.Slips(x, lent, func(i int) *mpi.Request { return &slips.all[first+i].request.Load().own })
+}
+
+func (p *slip) renew() {
+	r := &request{slip: p}
+	r.r = &r.own
+	p.request.Store(r)
+}
+
+// slipAt is the slip that a handle names; nil: it names none.
+func slipAt(h handle) *slip {
+	at := uintptr(h) & (1<<placeBits - 1)
+	if uintptr(h)&(1<<useShift-1) != uintptr(slipHandle)|at || at >= uintptr(slips.used.Load()) {
+		return nil
+	}
+	return &slips.all[at]
+}
+
+// slipOf is the handle of a slip whose low bits are a number; 0: there is none.
+func slipOf(n uintptr) handle {
+	if p := slipAt(handle(n)); p != nil {
+		return handle(p.it.Handle.Load())
+	}
+	return 0
+}
+
+// find is the request of a handle.
+func find(h handle) (*request, error) {
+	p := slipAt(h)
+	if p == nil {
+		return requests.get(h)
+	}
+	for handle(p.it.Handle.Load()) == h {
+		switch p.it.State.Load() {
+		case driver.SlipWaiting:
+			p.lane.Tend() // takes it in
+		case driver.SlipDone:
+			r := p.now()
+			r.done, r.status = true, mpi.Status{Source: int(p.it.Source), Tag: int(p.it.Tag), Bytes: int(p.it.Room)}
+			return r, nil
+		case driver.SlipGiven:
+			return p.now(), nil
+		case driver.SlipFree:
+			return nil, wrong(errRequest, "the request %#x is done", uintptr(h))
+		}
+	}
+	return nil, wrong(errRequest, "the request %#x was freed, or is done", uintptr(h))
+}
+
+// now is the request with its communicator.
+func (p *slip) now() *request {
+	r := p.request.Load()
+	if c, err := commOf(handle(p.it.Comm)); err == nil { // else it was freed, and keepSlips has noted it
+		r.comm = c
+		c.c.Adopt(&r.own)
+	}
+	return r
+}
+
+// over ends a slip that the program does not know any more.
+func (p *slip) over() {
+	if r := p.request.Load(); r.own.IsDone() {
+		r.done, r.comm = false, nil
+	} else {
+		p.renew()
+	}
+	p.it.Handle.Store(0)
+	p.it.State.Store(driver.SlipFree) // C may use it again from here on
+}
+
+// keepSlips has the receives that are under way in a communicator keep it, and known to Go, as its handle is about to end.
+func keepSlips(h handle) {
+	for i := range slips.used.Load() {
+		if p := &slips.all[i]; handle(p.it.Comm) == h && p.it.State.Load() != driver.SlipFree {
+			_, _ = find(handle(p.it.Handle.Load()))
+		}
+	}
+}

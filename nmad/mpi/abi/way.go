@@ -1,0 +1,54 @@
+//go:build cgo && linux
+
+package main
+
+import (
+	"sync/atomic"
+
+	"github.com/pm2-go/pm2/nmad/driver"
+)
+
+// How C moves messages of a communicator itself (front/moves.h) is found out when there is a first one between this process and a rank.
+
+// ways are those of a communicator, by rank.
+type ways struct {
+	known []atomic.Bool // it is settled whether there is one
+	all   []driver.Way
+}
+
+// settle finds out how messages to and from a rank go, and tells C, unless that was done, or cannot be told yet.
+func (c *comm) settle(rank int) {
+	if w := c.ways.Load(); w == nil || !w.known[rank].Load() {
+		c.find(rank)
+	}
+}
+
+//go:noinline
+func (c *comm) find(rank int) {
+	if c.x != nil || state.Load().lane != uint64(driver.LaneSize) {
+		return
+	}
+	telling.Lock()
+	defer telling.Unlock()
+	w := c.ways.Load()
+	if w == nil {
+		w = &ways{make([]atomic.Bool, c.c.Size()), make([]driver.Way, c.c.Size())}
+		c.ways.Store(w)
+	}
+	if w.known[rank].Load() || !c.c.Way(rank, &w.all[rank]) {
+		return
+	}
+	w.known[rank].Store(true)
+	if w.all[rank].Lane.Load() != nil {
+		c.cached().lead(c.handle, w.all)
+	}
+}
+
+// cached is where C finds the communicator.
+func (c *comm) cached() *cached {
+	s := state.Load()
+	if c.handle == worldHandle {
+		return &s.world
+	}
+	return s.of(c.handle)
+}
