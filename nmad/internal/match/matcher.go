@@ -9,11 +9,11 @@ type Matcher[R, M any] struct {
 	unexpected table[Arrival[M]] // messages without a receive
 	order      arrivals[M]       // the same, in the order in which they came
 	any        *Any[R]
-	rank       int    // of the gate, in any
-	searched   uint64 // what is in any and of up to this age was compared with all unexpected messages
-	flagged    bool   // any knows that there may be some
-	Stay       bool   // the flag is to stay though there are none
-	Within     uint64 // arrivals overlook what is in any and younger, unless it was searched for: its poster has us Search
+	rank       int     // of the gate, in any
+	searched   uint64  // what is in any and of up to this age was compared with all unexpected messages
+	flagged    bool    // any knows that there may be some
+	Stay       bool    // the flag is to stay though there are none
+	Within     *uint64 // arrivals overlook what is in any and younger than that, unless it was searched for: its poster has us Search. One for all matchers of a gate; nil: they overlook none of it that was not searched for
 
 	// Seen is told of a probe that has found its message, which stays; Found of a receive for any gate and of
 	// its message, both taken out. Neither calls the matcher.
@@ -80,7 +80,9 @@ func (x *Matcher[R, M]) Arrive(tag uint64) *R {
 // ArriveAny is Arrive in any case: it takes out the receive that was posted first among those of the gate with
 // exactly this tag, with a mask, and for any gate.
 func (x *Matcher[R, M]) ArriveAny(tag uint64) *R {
-	x.catchUp(x.Within) // what came before goes first
+	if x.Within != nil {
+		x.catchUp(*x.Within) // what came before goes first
+	}
 	exactly := x.posted.peek(tag)
 	masked := x.wild.find(tag, false)
 	age := uint64(math.MaxUint64)
