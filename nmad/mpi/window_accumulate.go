@@ -3,6 +3,7 @@ package mpi
 import (
 	"errors"
 	"fmt"
+	"sync"
 
 	"github.com/pm2-go/pm2/nmad/mpi/datatype"
 	"github.com/pm2-go/pm2/nmad/mpi/reduce"
@@ -116,21 +117,19 @@ func (w *Window) combine(a aim, op *Op, of *datatype.Type, origin, result Buffer
 	size := of.Size()
 	n := a.size() / size
 	step := min(n, max(1, most/size))
-	packed := make([]byte, step*size)
-	var here, there []uint64
+	s := scratches.Get().(*scratch)
+	defer scratches.Put(s)
+	s.grow(step, of)
 	for i := 0; i < n; i += step {
 		k := min(step, n-i)
-		b := packed[:k*size]
+		b := s.theirs[:k*size]
 		whole := Buffer{Base: datatype.AddressOf(b), Count: len(b), Type: datatype.Of(datatype.Byte)}
-		err := a.pieces(i*size, whole, func(from rma.Ref, b []byte) error { return w.domain.GetNBI(b, from) })
-		if err = errors.Join(err, w.domain.Flush(w.process(a.target))); err != nil {
-			return err
+		if op != Replace || result.Type != nil {
+			err := a.pieces(i*size, whole, func(from rma.Ref, b []byte) error { return w.domain.GetNBI(b, from) })
+			if err = errors.Join(err, w.domain.Flush(w.process(a.target))); err != nil {
+				return err
+			}
 		}
-		if here == nil {
-			here, there = make([]uint64, datatype.Words(step, of)), make([]uint64, datatype.Words(step, of))
-		}
-		theirs := datatype.Within(there, k, of)
-		theirs.Unpack(0, b)
 		if result.Type != nil {
 			result.Unpack(i*size, b)
 		}
@@ -140,18 +139,53 @@ func (w *Window) combine(a aim, op *Op, of *datatype.Type, origin, result Buffer
 		case Replace:
 			origin.Pack(i*size, b)
 		default:
-			mine := datatype.Within(here, k, of)
-			origin.Pack(i*size, b)
-			mine.Unpack(0, b)
-			op.Apply(mine, theirs)
-			theirs.Pack(0, b)
+			s.apply(op, of, origin, i*size, b)
 		}
-		err = a.pieces(i*size, whole, w.domain.PutNBI)
+		err := a.pieces(i*size, whole, w.domain.PutNBI)
 		if err = errors.Join(err, w.domain.Flush(w.process(a.target))); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// scratch is memory of an accumulate.
+type scratch struct {
+	theirs, mine []byte   // elements without the gaps in them, of the target and of this process
+	there, here  []uint64 // memory of them with these, if they have some
+}
+
+var scratches = sync.Pool{New: func() any { return new(scratch) }}
+
+// grow has it hold so many elements of a type.
+func (s *scratch) grow(n int, of *datatype.Type) {
+	if words := (n*of.Size() + 7) / 8; 8*words > len(s.theirs) {
+		s.theirs, s.mine = bytesOf(make([]uint64, words)), bytesOf(make([]uint64, words))
+	}
+	if words := datatype.Words(n, of); !of.Dense() && words > len(s.there) {
+		s.there, s.here = make([]uint64, words), make([]uint64, words)
+	}
+}
+
+// apply combines elements of origin, from a byte of its data on, with those of a target.
+func (s *scratch) apply(op *Op, of *datatype.Type, origin Buffer, from int, theirs []byte) {
+	mine, ok := origin.Dense()
+	if ok {
+		mine = mine[from : from+len(theirs)]
+	} else {
+		mine = s.mine[:len(theirs)]
+		origin.Pack(from, mine)
+	}
+	if of.Dense() {
+		op.Apply(elementsIn(mine, of), elementsIn(theirs, of))
+		return
+	}
+	n := len(theirs) / of.Size()
+	a, b := datatype.Within(s.here, n, of), datatype.Within(s.there, n, of)
+	a.Unpack(0, mine)
+	b.Unpack(0, theirs)
+	op.Apply(a, b)
+	b.Pack(0, theirs)
 }
 
 // inPlace combines elements, which lie without gaps at the target and here, where they are; false: they do not.
