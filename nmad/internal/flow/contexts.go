@@ -16,6 +16,7 @@ type contexts struct {
 	alone                           *match.Any[Request] // of those that were not opened: nothing waits for any source there
 	joined                          int                 // of others: those that were opened
 	limit                           uint64              // match.Matcher.Within of all
+	posted                          int                 // match.Matcher.All of all
 }
 
 // context is one other than Plain, in which a message has come, or a receive was posted.
@@ -62,6 +63,7 @@ func (x *contexts) made(number uint16) *context {
 	i, there := x.find(number)
 	if !there {
 		c := &context{number: number}
+		c.All = x.All
 		c.Init(x.Rank(), x.alone)
 		c.Seen, c.Found, c.Stay, c.Within = x.Seen, x.Found, x.Stay, x.Within
 		x.others = slices.Insert(x.others, i, c)

@@ -85,6 +85,7 @@ func (f *Flow) Init(own, rank, rails int, b Bounds) {
 	f.rx.records = b.Records
 	f.rx.pool.limit = int(f.rx.window / 4)
 	f.rx.Seen, f.rx.Found, f.rx.Within = f.seen, f.find, &f.rx.limit
+	f.rx.All = &f.rx.posted
 	f.rx.alone = match.NewAny[Request](nil, rank, nil)
 	f.notes.limit = b.NoteLimit
 }

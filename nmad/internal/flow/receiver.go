@@ -153,12 +153,7 @@ func (f *Flow) Kept(yield func(context uint16, m *Message) bool) {
 }
 
 // Posted is how many exact receives wait.
-func (f *Flow) Posted() (n int) {
-	for x := range f.rx.all {
-		n += x.Posted()
-	}
-	return n
-}
+func (f *Flow) Posted() int { return f.rx.posted }
 
 // Waits says whether a receive or a probe waits here.
 func (f *Flow) Waits() bool {
