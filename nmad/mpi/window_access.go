@@ -21,14 +21,16 @@ type aim struct {
 	span   int     // bytes, with the gaps
 	count  int
 	t      *datatype.Type
-	over   []reach // the memory that it goes over, of a window of DynamicWindow, if that is attached in several pieces
+	over   *[]reach // the memory that it goes over, of a window of DynamicWindow, if that is attached in several pieces; else nil
 }
 
 // place is where the n bytes at a displacement are, and how many of them lie there.
 func (a *aim) place(at, n int) (rma.Ref, int) {
-	for i := range a.over {
-		if r := &a.over[i]; at < r.low+r.size {
-			return r.ref.Add(int64(at - r.low)), min(n, r.low+r.size-at)
+	if a.over != nil {
+		for _, r := range *a.over {
+			if at < r.low+r.size {
+				return r.ref.Add(int64(at - r.low)), min(n, r.low+r.size-at)
+			}
 		}
 	}
 	return a.at.Add(int64(at - a.low)), n

@@ -127,7 +127,7 @@ type reach struct {
 }
 
 // find is the memory that a target has attached at a displacement, for the n bytes from low on. That may be several pieces, one behind the other.
-func (w *Window) find(target, at, low, n int) (rma.Ref, []reach, error) {
+func (w *Window) find(target, at, low, n int) (rma.Ref, *[]reach, error) {
 	p := &w.peers[target]
 	version, err := rma.Load[uint64](w.domain, w.word(target, versionAt))
 	if err != nil {
@@ -150,7 +150,7 @@ func (w *Window) find(target, at, low, n int) (rma.Ref, []reach, error) {
 		m := min(left, x.size-(next-x.at))
 		over = append(over, reach{low + int(next-first), int(m), x.ref.Add(int64(next - x.at))})
 		if next, left = next+m, left-m; left == 0 {
-			return rma.Ref{}, over, nil
+			return rma.Ref{}, &over, nil
 		}
 	}
 	return rma.Ref{}, nil, fmt.Errorf("%w: %d B at %#x: it has not attached all of these", ErrRange, n, first)
