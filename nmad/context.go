@@ -26,6 +26,9 @@ type Context struct {
 	agreed  atomic.Bool // its group has agreed on something
 }
 
+// mostContexts is how many contexts a domain has open at a time; each has some hundred bytes at each gate of its group.
+const mostContexts = 24 << 10
+
 // lastContext is the highest number of a context; below flow.Plain and that itself are taken.
 const lastContext = 1<<16 - 1
 
@@ -55,7 +58,7 @@ func (d *Domain) OpenContext(number int, ranks ...int) (*Context, error) {
 	}
 	for _, g := range d.gates.all {
 		h := g.enter()
-		h.openAll()
+		h.open(c)
 		h.letGo()
 	}
 	if why := d.closing.Load(); why != nil { // Close may have looked before
@@ -184,10 +187,10 @@ func (d *Domain) addContext(c *Context) error {
 	if slices.ContainsFunc(open, func(x *Context) bool { return x.number == c.number }) {
 		return fmt.Errorf("nmad: context %d: %w: it is open already", c.number, ErrConfig)
 	}
-	if len(open) >= flow.MostContexts/2 { // as many again may be those that only peers have opened
-		return fmt.Errorf("nmad: context %d: %w: a domain has at most %d contexts", c.number, ErrConfig, flow.MostContexts/2)
+	if len(open) >= mostContexts {
+		return fmt.Errorf("nmad: context %d: %w: a domain has at most %d contexts", c.number, ErrConfig, mostContexts)
 	}
-	open = append(slices.Clone(open), c)
+	open = append(open, c) // behind what those see that have the list; dropContext makes another one
 	d.contexts.Store(&open)
 	d.use(c.number)
 	return nil
@@ -212,14 +215,19 @@ func (d *Domain) opened() []*Context {
 // openAll has the gate take part in all contexts of its domain of whose groups its rank is.
 func (h *held) openAll() {
 	for _, c := range h.g.domain.opened() {
-		if !c.any.Group().Has(h.g.rank) || slices.Contains(h.contexts, c) {
-			continue
-		}
-		h.contexts = append(h.contexts, c)
-		h.flow.Join(c.number, c.any)
-		if h.end != nil && h.g.rank != h.g.own {
-			c.ended(h)
-		}
+		h.open(c)
+	}
+}
+
+// open has the gate take part in a context, if its rank is of the group and it does not yet.
+func (h *held) open(c *Context) {
+	if !c.any.Group().Has(h.g.rank) || slices.Contains(h.contexts, c) {
+		return
+	}
+	h.contexts = append(h.contexts, c)
+	h.flow.Join(c.number, c.any)
+	if h.end != nil && h.g.rank != h.g.own {
+		c.ended(h)
 	}
 }
 

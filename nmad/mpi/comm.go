@@ -99,7 +99,7 @@ func (c *Comm) Compare(other *Comm) Comparison {
 }
 
 // Free ends the use of the communicator here: later calls fail with ErrComm, and requests that are under way go on. Values of a Key end. It does not block. When all processes have called it, and
-// nothing is under way in it, its place is there for another one; a process has at most 1,000 communicators at a time.
+// nothing is under way in it, its place is there for another one; a process has at most 8,000 communicators and windows at a time.
 func (c *Comm) Free() {
 	if !c.freed.Swap(true) {
 		for _, k := range c.attributes() {

@@ -17,6 +17,7 @@ import (
 type job struct {
 	session *nmad.Session
 	numbers numbers
+	grounds grounds     // under mu
 	table   *plan.Table // by which operations go; nil: the one that a plan has by itself
 
 	openSegment func(card []byte, members, own int) (*segment.Segment, error)
@@ -115,7 +116,7 @@ func start(ctx context.Context) (world *Comm, err error) {
 	return world, nil
 }
 
-// New returns the communicator of all processes of a session that the program has opened itself. It takes the contexts 2 to 2001 of the domain 0, and for windows some from 60005 on. All processes of the job call it, once for a session. It does not block.
+// New returns the communicator of all processes of a session that the program has opened itself. It takes the contexts 2 to 16001 of the domain 0, and for windows 20000 to 24999. All processes of the job call it, once for a session. It does not block.
 func New(session *nmad.Session) (world *Comm, err error) {
 	if session == nil {
 		return nil, fmt.Errorf("mpi: %w: no session", ErrComm)
@@ -134,7 +135,8 @@ func New(session *nmad.Session) (world *Comm, err error) {
 	if err != nil {
 		return nil, err // the session is closed
 	}
-	j.numbers.taken[0] = 1<<2 - 1
+	j.numbers.taken[0].set(0)
+	j.numbers.taken[0].set(1)
 	if world, err = j.open("world", all, 0, 0, nil); err == nil {
 		j.world = world
 		j.self, err = j.open("self", own, 1, 0, nil)

@@ -7,15 +7,21 @@ import (
 	"github.com/pm2-go/pm2/nmad"
 )
 
-// mostComms is how many communicators a process has at a time; a domain of nmad bounds its contexts, of which each has two.
-const mostComms = 1000
+// mostComms is how many communicators a process has at a time, those of windows among them. Each has two contexts of nmad, whose number has 16 bits, and whose domain bounds them.
+const mostComms = blocks * mostInBlock
+
+// The processes that make a communicator agree on a number within a block of them, the first in which one is free at all. So to agree takes few words, also by the agreements of Shrink.
+const (
+	blocks      = 8
+	mostInBlock = 1000
+)
 
 // numbers is the supply of the numbers of communicators, one for each two contexts, from firstContext on. A number is taken while a communicator of this process has it. It is free again when the
 // communicator was freed and nothing is under way in it here. Another process may still send in it then; so each use of a number has an age, which is in all tags of the communicator: a message
 // of an earlier use fits no receive of a later one.
 type numbers struct {
 	mu     sync.Mutex
-	taken  mask
+	taken  [blocks]mask
 	age    [mostComms]uint16
 	freed  []*Comm // whose numbers are still taken
 	domain int     // the highest number of a domain that this process has used
@@ -27,10 +33,12 @@ const (
 	ofIdups  = 1 << 61 // a communicator is made by Idup; and the turn of the call
 	ofGroups = 1 << 62 // a communicator is made by its processes alone; and a tag of the user
 	ofParts  = 1 << 63 // a part of a partitioned message
+
+	ofWindows = ofIdups | 1<<(ageOfCollectives-1) // a window is freed: no turn is that high
 )
 
-// mask has a bit for each number.
-type mask [(mostComms + 63) / 64]uint64
+// mask has a bit for each number of a block.
+type mask [(mostInBlock + 63) / 64]uint64
 
 // well is a bit of the last word of a mask that is no number's: the process can make the communicator.
 const well = 1 << 63
@@ -44,17 +52,27 @@ const (
 	ageOfCollectives = 44
 )
 
-// free is a bit for each number that is not taken.
-func (n *numbers) free() (all mask) {
+// free is a bit for each number of a block that is not taken.
+func (n *numbers) free(block int) mask {
 	n.tidy()
 	n.mu.Lock()
 	defer n.mu.Unlock()
+	return n.taken[block].others()
+}
+
+// others is a bit for each number that has none.
+func (m *mask) others() (all mask) {
 	for i := range all {
-		all[i] = ^n.taken[i]
+		all[i] = ^m[i]
 	}
-	all[len(all)-1] &= 1<<(mostComms%64) - 1
+	all[len(all)-1] &= 1<<(mostInBlock%64) - 1
 	return all
 }
+
+// has says whether a number of the block has its bit, set gives it one, and clear takes it.
+func (m *mask) has(x int) bool { return m[x/64]>>(x%64)&1 != 0 }
+func (m *mask) set(x int)      { m[x/64] |= 1 << (x % 64) }
+func (m *mask) clear(x int)    { m[x/64] &^= 1 << (x % 64) }
 
 // tidy gives back the numbers of communicators in which nothing is under way any more.
 func (n *numbers) tidy() {
@@ -82,17 +100,18 @@ func (n *numbers) retire(c *Comm) {
 func (n *numbers) claim(number int) (age int, ok bool) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	if n.taken[number/64]>>(number%64)&1 != 0 {
+	b, x := &n.taken[number/mostInBlock], number%mostInBlock
+	if b.has(x) {
 		return 0, false
 	}
-	n.taken[number/64] |= 1 << (number % 64)
+	b.set(x)
 	return int(n.age[number]), true
 }
 
 func (n *numbers) release(number int) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	n.taken[number/64] &^= 1 << (number % 64)
+	n.taken[number/mostInBlock].clear(number % mostInBlock)
 }
 
 // grow notes the age of the use of a number that begins.
@@ -102,16 +121,30 @@ func (n *numbers) grow(number, age int) {
 	n.age[number] = uint16(age + 1)
 }
 
-// pick is a number of those that are free at all, from a place on; -1: there is none.
-func pick(free *mask, from int) int {
-	from = (from%mostComms + mostComms) % mostComms
-	for i := range mostComms {
-		x := (from + i) % mostComms
-		if free[x/64]>>(x%64)&1 != 0 {
+// pick is a number of those of a block that are free at all, from a place on; -1: there is none.
+func (m *mask) pick(from int) int {
+	from = (from%mostInBlock + mostInBlock) % mostInBlock
+	for i := range mostInBlock {
+		if x := (from + i) % mostInBlock; m.has(x) {
 			return x
 		}
 	}
 	return -1
+}
+
+// common has the bits that all have which agree; lost: they could not.
+func (m *mask) common(together agree) (lost error) {
+	words := make([]int64, len(m))
+	for i, x := range m {
+		words[i] = int64(x)
+	}
+	if err := together(BAnd, words); err != nil {
+		return err
+	}
+	for i, x := range words {
+		m[i] = uint64(x)
+	}
+	return nil
 }
 
 // agree is an Allreduce in place among the processes that are to make a communicator.
@@ -122,21 +155,14 @@ type agree func(op *Op, values []int64) error
 func (c *Comm) make(g Group, together agree, wrong error) (*Comm, error) {
 	n, member := &c.job.numbers, g.Size() > 0
 	fails := func(err error) (*Comm, error) { return nil, fmt.Errorf("mpi: new communicator from %v: %w", c, err) }
-	for attempt := 0; ; attempt++ {
-		free := n.free()
+	for attempt, block := 0, 0; ; attempt++ {
+		free := n.free(block)
 		free[len(free)-1] |= well
 		if wrong != nil {
 			free = mask{}
 		}
-		words := make([]int64, len(free))
-		for i, x := range free {
-			words[i] = int64(x)
-		}
-		if err := together(BAnd, words); err != nil {
+		if err := free.common(together); err != nil {
 			return fails(err)
-		}
-		for i, x := range words {
-			free[i] = uint64(x)
 		}
 		if wrong == nil && free[len(free)-1]&well == 0 {
 			wrong = fmt.Errorf("another process: %w", ErrElsewhere)
@@ -145,10 +171,14 @@ func (c *Comm) make(g Group, together agree, wrong error) (*Comm, error) {
 			return fails(wrong)
 		}
 		// Threads that make communicators from several ones at once begin at several places.
-		number := pick(&free, c.number*17+attempt)
+		number := free.pick(c.number*17 + attempt)
 		if number < 0 {
-			return fails(fmt.Errorf("%w: a process has %d communicators, or more that were freed while something is under way in them", ErrComm, mostComms))
+			if block++; block < blocks {
+				continue
+			}
+			return fails(fmt.Errorf("%w: a process has %d communicators and windows, or more that were freed while something is under way in them", ErrComm, mostComms))
 		}
+		number += block * mostInBlock
 		age, claimed := 0, true
 		if member {
 			age, claimed = n.claim(number)

@@ -52,6 +52,8 @@ func (c *Comm) describe() {
 		switch {
 		case tag&ofChecks != 0:
 			return "to compare a collective call of " + c.called()
+		case tag&ofWindows == ofWindows:
+			return "to free the window of " + c.called()
 		case tag&(ofIdups|ofGroups) != 0:
 			return "to make a communicator from " + c.called()
 		case tag&ofParts != 0:

@@ -30,15 +30,19 @@ var (
 //
 // Put and Get are not atomic. Accumulate, GetAccumulate, FetchAndOp and CompareAndSwap are, element by element, towards each other, when all that meet give elements of one kind. Those of one process to one element of a target happen in their order.
 type Window struct {
-	comm   *Comm      // of the window's own, with its name, hints and attributes
-	memory *rma.World // of the window's own
-	domain *rma.Domain
+	comm   *Comm // of the window's own, with its name, hints and attributes
+	ground *ground
+	memory *rma.World  // of the ground
+	domain *rma.Domain // of the window's own
 	form   form
 	own    []byte // memory of this process
 	part   *rma.Region
-	words  *rma.Region // those by which the processes agree; see window_words.go
+	words  place       // those by which the processes agree; see window_words.go
+	table  *rma.Region // likewise, of a window of DynamicWindow
 	peers  []windowPeer
-	apart  bool // what others have is not copied by way of mappings; for tests
+	plain  marcel.Mutex // of accumulates that rely on serial
+	serial atomic.Bool  // the threads of this process use it one at a time; written under plain; see Serialize
+	apart  bool         // what others have is not copied by way of mappings; for tests
 
 	freed  atomic.Bool
 	fenced atomic.Bool // Fence has opened an epoch
@@ -58,16 +62,18 @@ type Window struct {
 
 // windowPeer is a process of a window.
 type windowPeer struct {
-	open   atomic.Int32 // epochs of this process in which it may be accessed, but for those of Fence
-	unit   int
-	size   int // bytes
-	ref    rma.Ref
-	words  rma.Ref
-	lost   atomic.Pointer[error]
-	holds  []hold       // of its lock; under Window.mu
-	mu     marcel.Mutex // of joined
-	joined bool         // LockAll has taken its lock
-	seen   atomic.Pointer[attachments]
+	open      atomic.Int32 // epochs of this process in which it may be accessed, but for those of Fence
+	runs      atomic.Bool  // accumulates of many words may be under way there by messages
+	unit      int
+	size      int // bytes
+	ref       rma.Ref
+	words     rma.Ref
+	lost      atomic.Pointer[error]
+	holds     []hold       // of its lock; under Window.mu
+	mu        marcel.Mutex // of joined
+	joined    bool         // LockAll has taken its lock
+	unchecked atomic.Bool  // its lock says that this process may have it without having taken it
+	seen      atomic.Pointer[attachments]
 }
 
 // access is an epoch between Start and Complete, or Post and Wait.
@@ -172,9 +178,30 @@ func (w *Window) release() error {
 	}
 	w.mu.Unlock()
 	err := w.domain.FlushAll()
-	err = errors.Join(err, w.memory.Close()) // and with it all regions
+	clean, failed := w.leaveGround()
 	w.freed.Store(true)
+	err = errors.Join(err, failed, w.closeRegions())
+	if clean && w.words.region != nil {
+		w.comm.job.giveBackWords(w.ground, w.words)
+	}
 	w.comm.Free()
+	return err
+}
+
+// closeRegions takes the memory back that other processes reach.
+func (w *Window) closeRegions() (err error) {
+	w.mu.Lock()
+	all := []*rma.Region{w.part, w.table}
+	for _, x := range w.attached {
+		all = append(all, x.region)
+	}
+	w.attached = nil
+	w.mu.Unlock()
+	for _, r := range all {
+		if r != nil {
+			err = errors.Join(err, r.Close())
+		}
+	}
 	return err
 }
 

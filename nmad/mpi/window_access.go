@@ -16,11 +16,24 @@ type Layout struct {
 // aim is where an access goes.
 type aim struct {
 	target int
-	at     rma.Ref // of the first byte of its data
+	at     rma.Ref // of the first byte of its data, if over is nil
 	low    int     // displacement of that byte, counted as those of the elements are
 	span   int     // bytes, with the gaps
 	count  int
 	t      *datatype.Type
+	over   *[]reach // the memory that it goes over, of a window of DynamicWindow, if that is attached in several pieces; else nil
+}
+
+// place is where the n bytes at a displacement are, and how many of them lie there.
+func (a *aim) place(at, n int) (rma.Ref, int) {
+	if a.over != nil {
+		for _, r := range *a.over {
+			if at < r.low+r.size {
+				return r.ref.Add(int64(at - r.low)), min(n, r.low+r.size-at)
+			}
+		}
+	}
+	return a.at.Add(int64(at - a.low)), n
 }
 
 // size is how many bytes of data it has.
@@ -55,11 +68,10 @@ func (w *Window) aim(what string, target, at, count int, t *datatype.Type, as []
 		return a, nil
 	}
 	if w.form == dynamic {
-		ref, err := w.find(target, at, a.low, a.span)
-		if err != nil {
+		var err error
+		if a.at, a.over, err = w.find(target, at, a.low, a.span); err != nil {
 			return a, w.failsAt(what, target, err)
 		}
-		a.at = ref
 		return a, nil
 	}
 	if first := at*p.unit + a.low; at > datatype.Most/p.unit || at < -datatype.Most/p.unit || first < 0 || first > p.size || a.span > p.size-first {
@@ -97,7 +109,7 @@ func (w *Window) put(what string, origin Buffer, target, at int, as []Layout) er
 	if err != nil || a.span == 0 {
 		return err
 	}
-	if src, ok := origin.Dense(); ok && datatype.Flat(a.count, a.t) {
+	if src, ok := origin.Dense(); ok && a.over == nil && datatype.Flat(a.count, a.t) {
 		err = w.domain.PutNBI(a.at, src)
 	} else {
 		err = w.scatter(a, origin)
@@ -130,7 +142,7 @@ func (w *Window) get(what string, origin Buffer, target, at int, as []Layout) er
 	if err != nil || a.span == 0 {
 		return err
 	}
-	if to, ok := origin.Dense(); ok && datatype.Flat(a.count, a.t) {
+	if to, ok := origin.Dense(); ok && a.over == nil && datatype.Flat(a.count, a.t) {
 		err = w.domain.GetNBI(to, a.at)
 	} else {
 		err = w.gather(a, origin)
@@ -152,7 +164,7 @@ func (w *Window) gather(a aim, origin Buffer) error {
 
 // mapped is the elements at the target as a Buffer, if loads and stores reach them.
 func (w *Window) mapped(a aim) (Buffer, bool) {
-	if w.apart {
+	if w.apart || a.over != nil {
 		return Buffer{}, false
 	}
 	b, ok := w.domain.Local(a.at, a.span)
@@ -164,9 +176,11 @@ func (a aim) pieces(from int, b Buffer, move func(rma.Ref, []byte) error) (err e
 	done, size := 0, b.Size()
 	datatype.Stretches(a.count, a.t, from, func(at, n int) bool {
 		b.Pieces(done, func(piece []byte) bool {
-			piece = piece[:min(len(piece), n)]
-			err = move(a.at.Add(int64(at-a.low)), piece)
-			at, n, done = at+len(piece), n-len(piece), done+len(piece)
+			for n > 0 && len(piece) > 0 && err == nil {
+				ref, m := a.place(at, min(len(piece), n))
+				err = move(ref, piece[:m])
+				at, n, done, piece = at+m, n-m, done+m, piece[m:]
+			}
 			return err == nil && n > 0
 		})
 		return err == nil && done < size

@@ -3,17 +3,23 @@ package mpi
 import (
 	"errors"
 	"fmt"
-	"slices"
+	"sync"
 
 	"github.com/pm2-go/pm2/nmad/mpi/datatype"
 	"github.com/pm2-go/pm2/nmad/mpi/reduce"
 	"github.com/pm2-go/pm2/nmad/rma"
 )
 
+// How accumulates are atomic, element by element, whichever way they go:
+//
+//	elements that are words of 4 or 8 bytes   an atomic of the processor for each, by this process where the memory is mapped, else by the target, which gets up to 8 KiB of them in a message (rma.Combine)
+//	all others                                under the mutex of the target: they are got, combined, and put back, or combined where they are mapped
+//	many words, while no other has the lock   as under the mutex, without it: see alone
+//
+// So one element costs one atomic, and takes no lock. Those of one process go in order: messages of one word are answered in the order in which they come, and after many words by messages the next accumulate waits for these (inOrder).
+
 // Replace and NoOp are operations of Accumulate and its like: the target becomes what the origin has, or stays.
 var Replace, NoOp = reduce.Replace, reduce.NoOp
-
-var predefined = []*Op{Sum, Prod, Min, Max, BAnd, BOr, BXor, LAnd, LOr, LXor, MinLoc, MaxLoc, Replace, NoOp}
 
 // Accumulate combines the elements of origin with those at a target by a predefined operation: there[i] = origin[i] op there[i]; see Put. Numbers of 4 and 8 bytes, but for complex ones, lie at multiples of their size; they are changed by
 // atomics, and all others under a lock of the target.
@@ -59,16 +65,19 @@ func (w *Window) update(what string, op *Op, origin, result Buffer, target, at i
 	if err == nil {
 		err = accumulates(op, a.t, of)
 	}
+	if err == nil {
+		err = w.inOrder(target)
+	}
 	switch {
 	case err != nil:
 	case a.span == 0:
 		return nil
-	case isWord(of.Uniform()) && of.Elements() == 1 && a.size() == of.Size():
-		err = w.atomic(a, op, of.Uniform(), origin, result)
-	case isWord(of.Uniform()) && of.Elements() == 1:
-		err = w.atomics(a, op, of.Uniform(), origin, result)
-	default:
+	case !isWord(of.Uniform()) || of.Elements() != 1:
 		err = w.exclusively(a, op, of, origin, result)
+	case a.size() == of.Size():
+		err = w.atomic(a, op, of.Uniform(), origin, result)
+	default:
+		err = w.many(a, op, of, origin, result)
 	}
 	if err != nil {
 		return w.failsAt(what, target, err)
@@ -79,7 +88,7 @@ func (w *Window) update(what string, op *Op, origin, result Buffer, target, at i
 // accumulates says why an operation cannot be used for elements of a type, each of which is several of.
 func accumulates(op *Op, t, of *datatype.Type) error {
 	switch {
-	case !slices.Contains(predefined, op):
+	case !op.Predefined():
 		return fmt.Errorf("%w: %v is not one of package reduce", ErrOp, op)
 	case of == nil && t.Size() > 0:
 		return fmt.Errorf("%w: %v has elements of several kinds", ErrType, t)
@@ -98,24 +107,29 @@ func (w *Window) exclusively(a aim, op *Op, of *datatype.Type, origin, result Bu
 }
 
 // most is how many bytes of elements are combined at a time.
-const most = 32 << 10
+const most = 64 << 10
 
+// combine combines elements that no other process changes meanwhile.
 func (w *Window) combine(a aim, op *Op, of *datatype.Type, origin, result Buffer) error {
+	if there, ok := w.mapped(a); ok && of.Dense() && w.inPlace(op, of, there, origin, result) {
+		return nil
+	}
 	size := of.Size()
 	n := a.size() / size
 	step := min(n, max(1, most/size))
-	packed := make([]byte, step*size)
-	words := datatype.Words(step, of)
-	here, there := make([]uint64, words), make([]uint64, words)
+	s := scratches.Get().(*scratch)
+	defer scratches.Put(s)
+	s.grow(step, of)
 	for i := 0; i < n; i += step {
 		k := min(step, n-i)
-		mine, theirs, b := datatype.Within(here, k, of), datatype.Within(there, k, of), packed[:k*size]
+		b := s.theirs[:k*size]
 		whole := Buffer{Base: datatype.AddressOf(b), Count: len(b), Type: datatype.Of(datatype.Byte)}
-		err := a.pieces(i*size, whole, func(from rma.Ref, b []byte) error { return w.domain.GetNBI(b, from) })
-		if err = errors.Join(err, w.domain.Flush(w.process(a.target))); err != nil {
-			return err
+		if op != Replace || result.Type != nil {
+			err := a.pieces(i*size, whole, func(from rma.Ref, b []byte) error { return w.domain.GetNBI(b, from) })
+			if err = errors.Join(err, w.domain.Flush(w.process(a.target))); err != nil {
+				return err
+			}
 		}
-		theirs.Unpack(0, b)
 		if result.Type != nil {
 			result.Unpack(i*size, b)
 		}
@@ -125,15 +139,94 @@ func (w *Window) combine(a aim, op *Op, of *datatype.Type, origin, result Buffer
 		case Replace:
 			origin.Pack(i*size, b)
 		default:
-			origin.Pack(i*size, b)
-			mine.Unpack(0, b)
-			op.Apply(mine, theirs)
-			theirs.Pack(0, b)
+			s.apply(op, of, origin, i*size, b)
 		}
-		err = a.pieces(i*size, whole, w.domain.PutNBI)
+		err := a.pieces(i*size, whole, w.domain.PutNBI)
 		if err = errors.Join(err, w.domain.Flush(w.process(a.target))); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// scratch is memory of an accumulate.
+type scratch struct {
+	theirs, mine []byte   // elements without the gaps in them, of the target and of this process
+	there, here  []uint64 // memory of them with these, if they have some
+}
+
+var scratches = sync.Pool{New: func() any { return new(scratch) }}
+
+// grow has it hold so many elements of a type.
+func (s *scratch) grow(n int, of *datatype.Type) {
+	if words := (n*of.Size() + 7) / 8; 8*words > len(s.theirs) {
+		s.theirs, s.mine = bytesOf(make([]uint64, words)), bytesOf(make([]uint64, words))
+	}
+	if words := datatype.Words(n, of); !of.Dense() && words > len(s.there) {
+		s.there, s.here = make([]uint64, words), make([]uint64, words)
+	}
+}
+
+// apply combines elements of origin, from a byte of its data on, with those of a target.
+func (s *scratch) apply(op *Op, of *datatype.Type, origin Buffer, from int, theirs []byte) {
+	mine, ok := origin.Dense()
+	if ok {
+		mine = mine[from : from+len(theirs)]
+	} else {
+		mine = s.mine[:len(theirs)]
+		origin.Pack(from, mine)
+	}
+	if of.Dense() {
+		op.Apply(elementsIn(mine, of), elementsIn(theirs, of))
+		return
+	}
+	n := len(theirs) / of.Size()
+	a, b := datatype.Within(s.here, n, of), datatype.Within(s.there, n, of)
+	a.Unpack(0, mine)
+	b.Unpack(0, theirs)
+	op.Apply(a, b)
+	b.Pack(0, theirs)
+}
+
+// inPlace combines elements, which lie without gaps at the target and here, where they are; false: they do not.
+func (w *Window) inPlace(op *Op, of *datatype.Type, there, origin, result Buffer) bool {
+	theirs, ok := there.Dense()
+	if !ok {
+		return false
+	}
+	mine, ok := origin.Dense()
+	if !ok && op != NoOp {
+		return false
+	}
+	var olds []byte
+	if result.Type != nil {
+		if olds, ok = result.Dense(); !ok {
+			return false
+		}
+	}
+	size := of.Size()
+	for step := max(1, most/size) * size; len(theirs) > 0; {
+		n := min(step, len(theirs))
+		if olds != nil {
+			copy(olds, theirs[:n])
+			olds = olds[n:]
+		}
+		switch op {
+		case NoOp:
+		case Replace:
+			copy(theirs, mine[:n])
+		default:
+			op.Apply(elementsIn(mine[:n], of), elementsIn(theirs[:n], of))
+		}
+		theirs = theirs[n:]
+		if op != NoOp {
+			mine = mine[n:]
+		}
+	}
+	return true
+}
+
+// elementsIn is bytes as elements of a type without gaps.
+func elementsIn(b []byte, of *datatype.Type) Buffer {
+	return Buffer{Base: datatype.AddressOf(b), Count: len(b) / of.Size(), Type: of}
 }

@@ -42,6 +42,9 @@ func atomicOf(op *Op) (rma.Op, bool) {
 // atomic combines one word.
 func (w *Window) atomic(a aim, op *Op, k datatype.Kind, origin, result Buffer) error {
 	size := k.Size()
+	if err := a.whole(); err != nil {
+		return err
+	}
 	v := wordAt(origin.First(), size)
 	if result.Type == nil {
 		return w.post(op, k, a.at, v)
@@ -49,41 +52,6 @@ func (w *Window) atomic(a aim, op *Op, k datatype.Kind, origin, result Buffer) e
 	old, err := w.fetch(op, k, a.at, v)
 	if err == nil {
 		setWord(result.First(), size, old)
-	}
-	return err
-}
-
-// atomics combines words one by one.
-func (w *Window) atomics(a aim, op *Op, k datatype.Kind, origin, result Buffer) (err error) {
-	size := k.Size()
-	values, ok := origin.Dense()
-	if !ok {
-		values = make([]byte, origin.Size())
-		origin.Pack(0, values)
-	}
-	var olds []byte
-	scattered := false
-	if result.Type != nil {
-		if olds, ok = result.Dense(); !ok {
-			olds, scattered = make([]byte, len(values)), true
-		}
-	}
-	i := 0
-	datatype.Stretches(a.count, a.t, 0, func(at, n int) bool {
-		for ; n > 0 && err == nil; at, n, i = at+size, n-size, i+size {
-			ref, v := a.at.Add(int64(at-a.low)), wordAt(datatype.AddressOf(values[i:]), size)
-			if olds == nil {
-				err = w.post(op, k, ref, v)
-				continue
-			}
-			var old uint64
-			old, err = w.fetch(op, k, ref, v)
-			setWord(datatype.AddressOf(olds[i:]), size, old)
-		}
-		return err == nil
-	})
-	if err == nil && scattered {
-		result.Unpack(0, olds)
 	}
 	return err
 }
@@ -186,10 +154,15 @@ func (w *Window) CompareAndSwap(old, next, result Buffer, target, at int) error 
 	if err != nil {
 		return err
 	}
+	if err := w.inOrder(target); err != nil {
+		return w.failsAt(what, target, err)
+	}
 	of := a.t.Element()
 	switch {
 	case a.count != 1 || of == nil || of.Elements() != a.t.Elements() || old.Type == nil || result.Type == nil || old.Size() != a.size() || result.Size() != a.size():
 		err = fmt.Errorf("%w: one element of a predefined type each: %d of %v", ErrType, next.Count, next.Type)
+	case isWord(of.Uniform()) && of.Elements() == 1 && a.over != nil:
+		err = a.whole()
 	case isWord(of.Uniform()) && of.Elements() == 1:
 		size := of.Size()
 		was, failed := w.swap(size, a.at, wordAt(old.First(), size), wordAt(next.First(), size))

@@ -98,7 +98,7 @@ func (w *Window) dynamically() error {
 	return err
 }
 
-func (w *Window) tableAt() int { return signalsAt + signalSize*len(w.peers) }
+func (w *Window) tableAt() int { return wordsOfRanks(len(w.peers)) }
 
 // publish writes the table. Under mu.
 func (w *Window) publish() error {
@@ -107,7 +107,7 @@ func (w *Window) publish() error {
 	if _, err := rma.Fetch(w.domain, rma.Add, version, uint64(1)); err != nil {
 		return err
 	}
-	b := w.words.Bytes()[w.tableAt():][:0]
+	b := w.table.Bytes()[w.tableAt():][:0]
 	for _, x := range w.attached {
 		b = binary.LittleEndian.AppendUint64(b, x.at)
 		b = binary.LittleEndian.AppendUint64(b, x.size)
@@ -120,32 +120,54 @@ func (w *Window) publish() error {
 	return err
 }
 
-// find is the memory that a target has attached at a displacement, for the bytes from low on.
-func (w *Window) find(target, at, low, n int) (rma.Ref, error) {
+// reach is a piece of memory that an access goes over: from a displacement on, counted as those of the elements are.
+type reach struct {
+	low, size int
+	ref       rma.Ref
+}
+
+// find is the memory that a target has attached at a displacement, for the n bytes from low on. That may be several pieces, one behind the other.
+func (w *Window) find(target, at, low, n int) (rma.Ref, *[]reach, error) {
 	p := &w.peers[target]
 	version, err := rma.Load[uint64](w.domain, w.word(target, versionAt))
 	if err != nil {
-		return rma.Ref{}, err
+		return rma.Ref{}, nil, err
 	}
 	seen := p.seen.Load()
 	if seen == nil || seen.version != version {
-		if seen, err = w.table(target); err != nil {
-			return rma.Ref{}, err
+		if seen, err = w.attachedAt(target); err != nil {
+			return rma.Ref{}, nil, err
 		}
 		p.seen.Store(seen)
 	}
 	first := uint64(at + low)
-	for i := range seen.all {
-		x := &seen.all[i]
-		if first >= x.at && first-x.at <= x.size && uint64(n) <= x.size-(first-x.at) {
-			return x.ref.Add(int64(first - x.at)), nil
+	x := seen.at(first)
+	if x != nil && uint64(n) <= x.size-(first-x.at) {
+		return x.ref.Add(int64(first - x.at)), nil, nil
+	}
+	var over []reach
+	for next, left := first, uint64(n); x != nil; x = seen.at(next) {
+		m := min(left, x.size-(next-x.at))
+		over = append(over, reach{low + int(next-first), int(m), x.ref.Add(int64(next - x.at))})
+		if next, left = next+m, left-m; left == 0 {
+			return rma.Ref{}, &over, nil
 		}
 	}
-	return rma.Ref{}, fmt.Errorf("%w: %d B at %#x: it has not attached these", ErrRange, n, first)
+	return rma.Ref{}, nil, fmt.Errorf("%w: %d B at %#x: it has not attached all of these", ErrRange, n, first)
 }
 
-// table reads that of a target.
-func (w *Window) table(target int) (*attachments, error) {
+// at is the attachment that has a byte; nil: none has.
+func (s *attachments) at(place uint64) *attachedAt {
+	for i := range s.all {
+		if x := &s.all[i]; place >= x.at && place-x.at < x.size {
+			return x
+		}
+	}
+	return nil
+}
+
+// attachedAt reads the table of a target.
+func (w *Window) attachedAt(target int) (*attachments, error) {
 	x := &attachments{}
 	version := w.word(target, versionAt)
 	get := func() (bool, error) {

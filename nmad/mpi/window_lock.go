@@ -19,16 +19,18 @@ const (
 
 // The lock is a word of its target:
 //
-//	bits 0 to 23    how many threads have it shared
-//	bits 24 to 47   1 + the rank of which a thread has it exclusively; 0: none
+//	bits 0 to 22    how many threads have it shared
+//	bit 23          some process has had it without having taken it (NoCheck): stays
+//	bits 24 to 47   1 + the rank of which a thread has it exclusively; 0: none. Also beside a shared one, while that process is alone (window_many.go)
 //	bits 48 to 63   how many threads wait to have it exclusively
 //
 // While one waits to have it exclusively none gets it shared, except one that has waited for long itself: so neither kind starves.
 const (
-	lockOwner   = 1 << 24
-	lockWaiting = 1 << 48
-	lockHeld    = lockWaiting - 1
-	patience    = 1000 // looks
+	lockUnchecked = 1 << 23
+	lockOwner     = 1 << 24
+	lockWaiting   = 1 << 48
+	lockHeld      = lockWaiting - 1 - lockUnchecked
+	patience      = 1000 // looks
 )
 
 // hold is the lock of a target that a thread has.
@@ -62,8 +64,12 @@ func (w *Window) Lock(kind LockKind, target int, a Assert) error {
 		}
 	}
 	w.mu.Unlock()
-	if err == nil && !h.without {
+	switch {
+	case err != nil:
+	case !h.without:
 		err = w.acquire(kind, target)
+	case kind == LockShared:
+		err = w.unchecked(target)
 	}
 	if err != nil {
 		return w.failsAt("lock", target, err)
@@ -196,14 +202,36 @@ func (w *Window) join(target int) error {
 	if !open {
 		return fmt.Errorf("%w: access outside of one: Fence, Start, Lock and LockAll open one", ErrEpoch)
 	}
+	take := w.unchecked
 	if !without {
-		if err := w.acquire(LockShared, target); err != nil {
-			return err
-		}
+		take = func(target int) error { return w.acquire(LockShared, target) }
+	}
+	if err := take(target); err != nil {
+		return err
 	}
 	p.joined = true
 	p.open.Add(1)
 	return nil
+}
+
+// unchecked says in the lock of a target that this process accesses it without having taken that, once, and waits until a process is through that is alone there now.
+func (w *Window) unchecked(target int) error {
+	p, at := &w.peers[target], w.word(target, lockAt)
+	if p.unchecked.Load() {
+		return nil
+	}
+	was, err := rma.Fetch(w.domain, rma.Or, at, uint64(lockUnchecked))
+	if err == nil && was&lockHeld >= lockOwner {
+		err = w.until(target, func() (bool, error) {
+			now, err := rma.Load[uint64](w.domain, at)
+			return now&lockHeld < lockOwner, err
+		})
+	}
+	if err == nil {
+		p.unchecked.Store(true)
+		err = w.domain.Fence()
+	}
+	return err
 }
 
 // acquire takes the lock of a target.

@@ -7,7 +7,7 @@ import (
 	"github.com/pm2-go/pm2/nmad/rma"
 )
 
-// How windows are made. All processes of the communicator call the same function; each may give another size, and another unit, which is how many bytes a displacement counts. A window has a communicator, and a World of package rma, of its own, so only its
+// How windows are made. All processes of the communicator call the same function; each may give another size, and another unit, which is how many bytes a displacement counts. A window has a communicator of its own, and what it shares only windows of the same processes have (window_ground.go), so only its
 // processes have to do with it. Messages progress in the background while it is there.
 
 // AllocateWindow makes a window with new memory, zero all of it, which processes of one host reach by loads and stores.
@@ -49,9 +49,6 @@ type windowCard struct {
 	Words  [rma.RefBytes]byte
 }
 
-// windowContext is the first context of the World of the window whose communicator has number 0.
-const windowContext = rma.LastContext + 1
-
 // window makes a window, whose memory own makes here; nil: rank 0 makes that of all.
 func (c *Comm) window(f form, bytes, unit int, own func(*Window, *rma.World) error) (*Window, error) {
 	if err := c.usable(); err != nil {
@@ -64,34 +61,38 @@ func (c *Comm) window(f form, bytes, unit int, own func(*Window, *rma.World) err
 	if err != nil {
 		return fails(err)
 	}
-	m, err := rma.OpenAmong(c.job.session, windowContext+rma.Contexts*d.number, c.group.job...)
+	g, err := c.ground()
 	if err != nil {
 		d.Free()
 		return fails(err)
 	}
-	w := &Window{comm: d, memory: m, domain: m.Default(), form: f, peers: make([]windowPeer, c.Size()), used: make([]uint64, 2*c.Size())}
-	if err = w.make(bytes, unit, own); err != nil {
+	w := &Window{comm: d, ground: g, memory: g.memory, form: f, peers: make([]windowPeer, c.Size()), used: make([]uint64, 2*c.Size())}
+	w.domain, err = g.memory.Domain(rma.DomainConfig{})
+	if err = w.make(c, bytes, unit, own, err); err != nil {
 		return fails(errors.Join(err, w.release()))
 	}
 	return w, nil
 }
 
-// make makes the memory of this process, and finds that of the others. If it fails at one it fails at all.
-func (w *Window) make(bytes, unit int, own func(*Window, *rma.World) error) (err error) {
+// make makes the memory of this process, and finds that of the others, from whose communicator the window is made. If it fails at one, as here if err is not nil, it fails at all.
+func (w *Window) make(c *Comm, bytes, unit int, own func(*Window, *rma.World) error, err error) error {
+	var words rma.Ref
 	mine, all := windowCard{Form: uint8(w.form), Size: int64(bytes), Unit: int64(unit)}, make([]windowCard, w.comm.Size())
-	if bytes < 0 || unit < 1 {
+	if err == nil && (bytes < 0 || unit < 1) {
 		err = fmt.Errorf("%w: %d B in units of %d: give 0 or more, and 1 or more", ErrCount, bytes, unit)
-	} else if w.words, err = w.memory.Make(w.wordsBytes()); err == nil && own != nil {
+	}
+	if err == nil {
+		words, err = w.makeWords()
+	}
+	if err == nil && own != nil {
 		err = own(w, w.memory)
 	}
-	if w.words != nil {
-		_, _ = w.words.Ref(0).AppendBinary(mine.Words[:0])
-	}
+	_, _ = words.AppendBinary(mine.Words[:0])
 	if w.part != nil {
 		_, _ = w.part.Ref(0).AppendBinary(mine.Memory[:0])
 	}
 	mine.Failed = err != nil
-	if lost := Allgather(w.comm, []windowCard{mine}, all); lost != nil || err != nil {
+	if lost := Allgather(c, []windowCard{mine}, all); lost != nil || err != nil {
 		return errors.Join(err, lost)
 	}
 	for rank := range all {
@@ -100,7 +101,7 @@ func (w *Window) make(bytes, unit int, own func(*Window, *rma.World) error) (err
 		}
 	}
 	if w.form == shares {
-		if err := w.share(); err != nil {
+		if err := w.share(c); err != nil {
 			return err
 		}
 	}
@@ -129,7 +130,7 @@ func (w *Window) learn(rank int, x *windowCard) error {
 }
 
 // share has rank 0 make the memory of all, and the others map it.
-func (w *Window) share() (err error) {
+func (w *Window) share(c *Comm) (err error) {
 	total := 0
 	for rank := range w.peers {
 		total += w.peers[rank].size
@@ -140,7 +141,7 @@ func (w *Window) share() (err error) {
 			_, _ = w.part.Ref(0).AppendBinary(ref[:0])
 		}
 	}
-	if lost := Bcast(w.comm, ref[:], 0); lost != nil {
+	if lost := Bcast(c, ref[:], 0); lost != nil {
 		return errors.Join(err, lost)
 	}
 	first, _ := rma.ParseRef(ref[:])
@@ -149,7 +150,7 @@ func (w *Window) share() (err error) {
 	if mapped {
 		said[0] = 1
 	}
-	if lost := Allreduce(w.comm, Min, nil, said); lost != nil || err != nil {
+	if lost := Allreduce(c, Min, nil, said); lost != nil || err != nil {
 		return errors.Join(err, lost)
 	}
 	if said[0] == 0 {

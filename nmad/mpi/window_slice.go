@@ -127,7 +127,13 @@ func (w *Window) fetchOne(op *Op, t *datatype.Type, v uint64, target, at int) (u
 	if err != nil {
 		return 0, err
 	}
-	if err = accumulates(op, t, t); err == nil {
+	if err = w.inOrder(target); err == nil {
+		err = accumulates(op, t, t)
+	}
+	if err == nil {
+		err = a.whole()
+	}
+	if err == nil {
 		var old uint64
 		if old, err = w.fetch(op, t.Uniform(), a.at, v); err == nil {
 			return old, nil
@@ -143,7 +149,13 @@ func (w *Window) swapOne(t *datatype.Type, old, next uint64, target, at int) (ui
 	if err != nil {
 		return 0, err
 	}
-	was, err := w.swap(t.Size(), a.at, old, next)
+	var was uint64
+	if err = w.inOrder(target); err == nil {
+		err = a.whole()
+	}
+	if err == nil {
+		was, err = w.swap(t.Size(), a.at, old, next)
+	}
 	if err != nil {
 		return 0, w.failsAt(what, target, err)
 	}

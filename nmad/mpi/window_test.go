@@ -8,6 +8,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/pm2-go/pm2/internal/effort"
 	"github.com/pm2-go/pm2/marcel"
 	"github.com/pm2-go/pm2/nmad/mpi/datatype"
 )
@@ -335,5 +336,93 @@ func TestWindowOfSome(t *testing.T) {
 			}
 		}
 		return c.Barrier()
+	})
+}
+
+// TestWindowsAtOnce: there are as many windows as there are numbers of communicators, those of the same processes share what they can, and each has memory and words of its own. Where the numbers are used up all are told, and freed ones make room.
+func TestWindowsAtOnce(t *testing.T) {
+	each(t, 2, func(c *Comm) error {
+		n := 100 * effort.Of(25) // 2,500 with -long
+		self, err := c.Group().Include(c.Rank())
+		if err != nil {
+			return err
+		}
+		alone, err := c.Create(self)
+		if err != nil {
+			return err
+		}
+		next := 1 - c.Rank()
+		var all []*Window
+		for i := range n {
+			var w *Window
+			switch i % 50 {
+			case 0:
+				w, err = c.CreateWindow(aligned(8), 8)
+			case 1:
+				w, err = c.DynamicWindow()
+			case 2:
+				w, err = alone.AllocateWindow(8, 8)
+			default:
+				w, err = c.AllocateWindow(8, 8)
+			}
+			if err != nil {
+				return fmt.Errorf("window %d: %w", i, err)
+			}
+			all = append(all, w)
+		}
+		for i, w := range all {
+			if i%50 > 2 && i%7 == 0 {
+				if err = errors.Join(err, w.Lock(LockExclusive, next, 0), Put(w, []int64{int64(i)}, next, 0), w.Unlock(next)); err != nil {
+					return err
+				}
+			}
+		}
+		if err := c.Barrier(); err != nil {
+			return err
+		}
+		if len(c.job.grounds.all) != 2 {
+			return fmt.Errorf("%d lists of processes have something of their own", len(c.job.grounds.all))
+		}
+		for i, w := range all {
+			if i%50 > 2 && i%7 == 0 {
+				if x, err := Memory[int64](w, c.Rank()); err != nil || x[0] != int64(i) {
+					return fmt.Errorf("window %d has %d, %w", i, x, err)
+				}
+			}
+		}
+		taken := c.job.numbers.taken
+		if err := c.Barrier(); err != nil {
+			return err
+		}
+		if c.Rank() == 1 { // where none is left
+			c.job.numbers.mu.Lock()
+			for i := range c.job.numbers.taken {
+				for x := range mostInBlock {
+					c.job.numbers.taken[i].set(x)
+				}
+			}
+			c.job.numbers.mu.Unlock()
+		}
+		if _, err := c.AllocateWindow(8, 8); !errors.Is(err, ErrComm) {
+			return fmt.Errorf("one too many: %w", err)
+		}
+		if c.Rank() == 1 {
+			c.job.numbers.mu.Lock()
+			c.job.numbers.taken = taken
+			c.job.numbers.mu.Unlock()
+		}
+		for i := range all {
+			if err := all[(i*3)%n].Free(); err != nil { // n is no multiple of 3
+				return fmt.Errorf("free window %d: %w", i, err)
+			}
+		}
+		if len(c.job.grounds.all) != 0 {
+			return fmt.Errorf("%d lists of processes have something left", len(c.job.grounds.all))
+		}
+		w, err := c.AllocateWindow(8, 8)
+		if err != nil {
+			return err
+		}
+		return errors.Join(w.Fence(0), Put(w, []int64{1}, next, 0), w.Fence(NoSucceed), w.Free())
 	})
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/pm2-go/pm2/nmad/rma"
 )
 
-// The words of a process of a window, by which all agree on what each may do. They lie in memory of their own, one line each of what several write:
+// The words of a process of a window, by which all agree on what each may do. They lie in memory of the library, one line each of what several write:
 //
 //	lock        the lock of Lock and LockAll, for the memory of the process; see window_lock.go
 //	mutex       1 + the rank that changes elements which have no atomic; 0: none does
@@ -24,12 +24,17 @@ const (
 	signalSize = 16 // posted, completed
 )
 
-func (w *Window) wordsBytes() int {
-	n := signalsAt + signalSize*len(w.peers)
+// wordsOfRanks is how many bytes they have, but for a table, in a window of so many processes.
+func wordsOfRanks(n int) int { return signalsAt + signalSize*n }
+
+// makeWords makes those of this process, in memory that other windows share, or, with a table, of its own.
+func (w *Window) makeWords() (at rma.Ref, err error) {
 	if w.form == dynamic {
-		n += mostAttached * attachmentBytes
+		w.table, err = w.memory.Make(wordsOfRanks(len(w.peers)) + mostAttached*attachmentBytes)
+		return w.table.Ref(0), err
 	}
-	return n
+	w.words, err = w.comm.job.words(w.ground)
+	return w.words.region.Ref(uint64(w.words.at)), err
 }
 
 // word is one of a rank.

@@ -60,6 +60,7 @@ type answer struct {
 	waits     atomic.Pointer[region] // where what comes goes: World.retire cancels it
 	head      [replyBytes]byte
 	parts     [2][]byte
+	olds      []byte // what was in words; nil: none was asked for so far
 }
 
 // do does a request that was found right, all but a long put.
@@ -74,6 +75,8 @@ func (a *answer) do(q *request, body []byte) {
 		a.parts[1] = bytesAt(x.base, q.at.offset, q.n)
 	case askAtomic:
 		a.reply.old = x.apply(q.kind, q.op, q.at.offset, q.v, q.other)
+	case askCombine:
+		a.combine(q, body)
 	case askLearn:
 		a.w.teach(a.rank, q.at.index, x, &a.reply)
 	}
@@ -170,7 +173,7 @@ func (a *answer) giveBack() {
 // send sends the answer.
 func (a *answer) send() {
 	a.w.answered.meet()
-	if a.parts[1] == nil { // a get's is lent until it has left
+	if a.parts[1] == nil { // that of a get is lent until it has left
 		a.giveBack()
 	}
 	a.reply.encode(&a.head)

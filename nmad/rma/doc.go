@@ -22,7 +22,7 @@
 //
 // # Completion
 //
-// Put, Get, Fetch and PutSignal return when they are remotely complete. PutNB and GetNB end events; PutNBI, GetNBI and Post end by Flush. Fence orders. Operations without a fence or a flush between them may come in any order, those by messages do.
+// Put, Get, Fetch and PutSignal return when they are remotely complete. PutNB and GetNB end events; PutNBI, GetNBI, Post and Combine end by Flush. Fence orders. Operations without a fence or a flush between them may come in any order, those by messages do.
 //
 // # By messages
 //

@@ -11,13 +11,14 @@ const inlineBytes = 8 << 10
 
 // What a request asks for.
 const (
-	askWake   uint8 = 1 + iota // look again whether a signal has come
-	askPut                     // what follows the head goes there
-	askLong                    // what comes as a message of its own, in contextData, goes there
-	askGet                     // send what is there
-	askAtomic                  // change a word
-	askLearn                   // how is this memory to be reached
-	askBreak                   // collective calls fail from now on, of the World of that number: a rank, in the place of the bytes, was lost
+	askWake    uint8 = 1 + iota // look again whether a signal has come
+	askPut                      // what follows the head goes there
+	askLong                     // what comes as a message of its own, in contextData, goes there
+	askGet                      // send what is there
+	askAtomic                   // change a word
+	askLearn                    // how is this memory to be reached
+	askCombine                  // change words that lie behind each other, by the operands that follow the head, and behind these what is compared
+	askBreak                    // collective calls fail from now on, of the World of that number: a rank, in the place of the bytes, was lost
 	asks
 )
 
@@ -26,7 +27,7 @@ const (
 //	 0 ask, 1 kind of word, 2 operation, or signal's, 3 whether there is a signal; 4 index; 8 number: the tag of the answer
 //	16 key; 24 offset; 32 bytes; 40 operand; 48 what is compared
 //	56 key of the signal; 64 its offset; 72 its index; 76 nothing
-//	80 the bytes of a put
+//	80 the bytes of a put, or words
 type request struct {
 	ask      uint8
 	kind     kind
@@ -76,11 +77,13 @@ func (q *request) decode(rank int, b []byte) (body []byte, ok bool) {
 	switch {
 	case q.ask == 0 || q.ask >= asks || b[3] > 1 || le.Uint32(b[76:]) != 0:
 		return nil, false
-	case q.ask == askPut && q.n != uint64(len(body)), q.ask != askPut && len(body) > 0:
+	case q.ask == askPut && q.n != uint64(len(body)), q.ask != askPut && q.ask != askCombine && len(body) > 0:
 		return nil, false
 	case q.signals && (!puts || q.op > Op(SignalAdd)), !q.signals && puts && q.op != 0:
 		return nil, false
 	case q.ask == askAtomic && (q.kind >= kinds || !q.kind.takes(q.op) || q.n != q.kind.bytes()):
+		return nil, false
+	case q.ask == askCombine && !q.combines(body):
 		return nil, false
 	}
 	return body, true
@@ -97,7 +100,7 @@ const (
 // reply is the answer to a request, in a message of contextReplies whose tag is the request's number:
 //
 //	0 status, 1 way; 8 what was in the word; 16 bytes of the memory; 24 its address; 32 a card, or the address of the page and nothing
-//	64 the bytes of a get
+//	64 the bytes of a get, or what was in words
 type reply struct {
 	status uint8
 	way    uint8

@@ -111,7 +111,7 @@ func FuzzRequest(f *testing.F) {
 		if q.encode(&head); !bytes.Equal(append(head[:], body...), b) {
 			t.Errorf("%x is decoded to %+v, which is %x", b, q, head)
 		}
-		if q.ask == askPut && uint64(len(body)) != q.n || q.ask == askAtomic && (!q.kind.takes(q.op) || q.kind.bytes() != q.n) || q.at.rank != 3 || q.sig.rank != 3 {
+		if q.ask == askPut && uint64(len(body)) != q.n || q.ask == askAtomic && (!q.kind.takes(q.op) || q.kind.bytes() != q.n) || q.ask == askCombine && (!q.kind.takes(q.op) || uint64(len(body)) != q.n && uint64(len(body)) != 2*q.n) || q.at.rank != 3 || q.sig.rank != 3 {
 			t.Errorf("%+v", q)
 		}
 	})

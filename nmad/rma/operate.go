@@ -28,7 +28,9 @@ type operation struct {
 	sendOp, dataOp, receiveOp nmad.Op
 	head                      [headBytes]byte
 	came                      [replyBytes]byte
-	sendParts, receiveParts   [2][]byte
+	sendParts                 [3][]byte
+	receiveParts              [2][]byte
+	more                      []byte     // of a request, behind its bytes; nil: there is none
 	next                      *operation // in the pool
 }
 
@@ -80,7 +82,7 @@ func (f *far) get(d *Domain) *operation {
 func (f *far) put(o *operation) {
 	o.local, o.remote = nil, nil
 	o.failed.Store(nil)
-	o.sendParts, o.receiveParts, o.dataOp.Buf = [2][]byte{}, [2][]byte{}, nil
+	o.sendParts, o.receiveParts, o.dataOp.Buf, o.more = [3][]byte{}, [2][]byte{}, nil, nil
 	f.mu.Lock()
 	if f.pooled < mostPooled {
 		o.next, f.free = f.free, o
@@ -135,8 +137,11 @@ func (o *operation) start(src, buf []byte) {
 	gate := w.s.Gate(rank)
 	o.receiveParts = [2][]byte{o.came[:], buf}
 	o.receiveOp.Match, o.receiveOp.Parts = w.tagged(contextReplies, o.q.number), o.receiveParts[:]
-	o.sendParts = [2][]byte{o.head[:], src}
-	o.sendOp.Match, o.sendOp.Parts = w.context(contextRequests), o.sendParts[:]
+	o.sendParts = [3][]byte{o.head[:], src, o.more}
+	o.sendOp.Match, o.sendOp.Parts = w.context(contextRequests), o.sendParts[:2]
+	if o.more != nil {
+		o.sendOp.Parts = o.sendParts[:]
+	}
 	o.puts.Store(2)
 	o.left.Store(3)
 	if long {
@@ -239,6 +244,8 @@ func (o *operation) result() error {
 		x := o.x
 		if o.reply.status == statusAlign && o.q.signals {
 			x = deed{"signal", o.q.sig, 8}
+		} else if o.q.ask == askCombine && o.reply.status == statusAlign {
+			x.n = o.q.kind.bytes()
 		}
 		return x.refusal(o.reply.status, o.reply.size)
 	}

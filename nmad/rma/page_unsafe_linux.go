@@ -28,7 +28,7 @@ const (
 	hazardsAt  = 128
 	liveAt     = 4096
 	hazards    = 64
-	lives      = 4096
+	lives      = 16 << 10
 	worldBytes = liveAt + 8*lives
 )
 

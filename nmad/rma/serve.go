@@ -141,7 +141,7 @@ func (a *answer) borrow(q *request) uint8 {
 		return status
 	}
 	a.x = x
-	if q.ask == askAtomic && !x.aligned(q.at.offset, q.n) {
+	if (q.ask == askAtomic || q.ask == askCombine) && !x.aligned(q.at.offset, q.kind.bytes()) {
 		return statusAlign
 	}
 	if q.signals {

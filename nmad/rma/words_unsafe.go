@@ -204,6 +204,104 @@ func apply32(at *uint32, k kind, o Op, v, other uint32) (old uint32) {
 	}
 }
 
+// applyAll does an atomic that kind takes on each of the words from an offset on, which are inside and aligned.
+func (r *region) applyAll(x *words, offset uint64) {
+	for from := 0; from < len(x.v); from += wordsAtOnce {
+		y := x.part(from, min(wordsAtOnce, len(x.v)-from))
+		at := unsafe.Add(r.base, offset+uint64(from))
+		if x.kind.bytes() == 4 {
+			applyAll32(at, &y)
+		} else {
+			applyAll64(at, &y)
+		}
+	}
+	runtime.KeepAlive(r) // and its addresses
+}
+
+// wordsAtOnce is how many bytes of words are changed without a point at which the collector can stop the thread.
+const wordsAtOnce = 32 << 10
+
+// wordsIn is bytes as words; the first one need not be aligned.
+func wordsIn[T Word](b []byte) []T {
+	return unsafe.Slice((*T)(unsafe.Pointer(unsafe.SliceData(b))), len(b)/int(unsafe.Sizeof(*new(T))))
+}
+
+// bytesOf is words as they lie in memory; nil of nil.
+func bytesOf[T Word](s []T) []byte {
+	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(s))), len(s)*int(unsafe.Sizeof(*new(T))))
+}
+
+// applyAll64 has loops of their own for sums, which programs have most.
+func applyAll64(base unsafe.Pointer, x *words) {
+	v := wordsIn[uint64](x.v)
+	at, old := unsafe.Slice((*uint64)(base), len(v)), wordsIn[uint64](x.old)
+	switch {
+	case x.op == Add && x.kind == kindFloat64:
+		for i, y := range v {
+			f := math.Float64frombits(y)
+			for {
+				was := atomic.LoadUint64(&at[i])
+				if atomic.CompareAndSwapUint64(&at[i], was, math.Float64bits(math.Float64frombits(was)+f)) {
+					if len(old) > 0 {
+						old[i] = was
+					}
+					break
+				}
+			}
+		}
+	case x.op == Add && len(old) == 0:
+		for i, y := range v {
+			atomic.AddUint64(&at[i], y)
+		}
+	default:
+		other := wordsIn[uint64](x.other)
+		for i, y := range v {
+			compared := uint64(0)
+			if len(other) > 0 {
+				compared = other[i]
+			}
+			if was := apply64(&at[i], x.kind, x.op, y, compared); len(old) > 0 {
+				old[i] = was
+			}
+		}
+	}
+}
+
+func applyAll32(base unsafe.Pointer, x *words) {
+	v := wordsIn[uint32](x.v)
+	at, old := unsafe.Slice((*uint32)(base), len(v)), wordsIn[uint32](x.old)
+	switch {
+	case x.op == Add && x.kind == kindFloat32:
+		for i, y := range v {
+			f := math.Float32frombits(y)
+			for {
+				was := atomic.LoadUint32(&at[i])
+				if atomic.CompareAndSwapUint32(&at[i], was, math.Float32bits(math.Float32frombits(was)+f)) {
+					if len(old) > 0 {
+						old[i] = was
+					}
+					break
+				}
+			}
+		}
+	case x.op == Add && len(old) == 0:
+		for i, y := range v {
+			atomic.AddUint32(&at[i], y)
+		}
+	default:
+		other := wordsIn[uint32](x.other)
+		for i, y := range v {
+			compared := uint32(0)
+			if len(other) > 0 {
+				compared = other[i]
+			}
+			if was := apply32(&at[i], x.kind, x.op, y, compared); len(old) > 0 {
+				old[i] = was
+			}
+		}
+	}
+}
+
 func combine64(k kind, o Op, old, v uint64) uint64 {
 	switch k {
 	case kindFloat64:

@@ -14,12 +14,16 @@ type contexts struct {
 	others                          []*context
 	recent                          *context            // of others: the one that was asked for last; nil: none
 	alone                           *match.Any[Request] // of those that were not opened: nothing waits for any source there
+	joined                          int                 // of others: those that were opened
+	limit                           uint64              // match.Matcher.Within of all
+	posted                          int                 // match.Matcher.All of all
 }
 
 // context is one other than Plain, in which a message has come, or a receive was posted.
 type context struct {
 	match.Matcher[Request, Message]
 	number uint16
+	joined bool // it was opened
 }
 
 // of is what pairs the messages of a context.
@@ -30,7 +34,7 @@ func (x *contexts) of(number uint16) *match.Matcher[Request, Message] {
 	return x.other(number)
 }
 
-// MostContexts is in how many contexts but Plain messages of one peer may be: a bound on the memory that a peer can have us use.
+// MostContexts is in how many contexts but Plain messages of one peer may be that were not opened here: a bound on the memory that a peer can have us use.
 const MostContexts = 4096
 
 func (x *contexts) find(number uint16) (at int, there bool) {
@@ -38,18 +42,34 @@ func (x *contexts) find(number uint16) (at int, there bool) {
 }
 
 func (x *contexts) other(number uint16) *match.Matcher[Request, Message] {
+	return &x.made(number).Matcher
+}
+
+// join has a context, other than Plain, share what is for any source with other gates: it is opened.
+func (x *contexts) join(number uint16, any *match.Any[Request]) {
+	c := x.made(number)
+	c.Join(any)
+	if !c.joined {
+		c.joined = true
+		x.joined++
+	}
+}
+
+// made is the context of a number, which is made if there is none.
+func (x *contexts) made(number uint16) *context {
 	if c := x.recent; c != nil && c.number == number {
-		return &c.Matcher
+		return c
 	}
 	i, there := x.find(number)
 	if !there {
 		c := &context{number: number}
+		c.All = x.All
 		c.Init(x.Rank(), x.alone)
 		c.Seen, c.Found, c.Stay, c.Within = x.Seen, x.Found, x.Stay, x.Within
 		x.others = slices.Insert(x.others, i, c)
 	}
 	x.recent = x.others[i]
-	return &x.recent.Matcher
+	return x.recent
 }
 
 // idle says that nothing waits in a context: no receive, no probe, and no message.
@@ -61,6 +81,9 @@ func (x *contexts) idle(number uint16) bool {
 // forget forgets a context that is idle.
 func (x *contexts) forget(number uint16) {
 	if i, there := x.find(number); there && x.idle(number) {
+		if x.others[i].joined {
+			x.joined--
+		}
 		x.others = slices.Delete(x.others, i, i+1)
 		x.recent = nil
 	}
@@ -68,13 +91,13 @@ func (x *contexts) forget(number uint16) {
 
 // check says what is wrong with a message in a context.
 func (x *contexts) check(number uint16) error {
-	if number == Plain || len(x.others) < MostContexts {
+	if number == Plain || len(x.others)-x.joined < MostContexts {
 		return nil
 	}
 	if _, there := x.find(number); there {
 		return nil
 	}
-	return violation("messages in more than %d contexts", MostContexts)
+	return violation("messages in more than %d contexts that are not open here", MostContexts)
 }
 
 // all goes over those in use.

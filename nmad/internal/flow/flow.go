@@ -84,7 +84,8 @@ func (f *Flow) Init(own, rank, rails int, b Bounds) {
 	f.rx.window = min(b.Window, math.MaxUint32)
 	f.rx.records = b.Records
 	f.rx.pool.limit = int(f.rx.window / 4)
-	f.rx.Seen, f.rx.Found = f.seen, f.find
+	f.rx.Seen, f.rx.Found, f.rx.Within = f.seen, f.find, &f.rx.limit
+	f.rx.All = &f.rx.posted
 	f.rx.alone = match.NewAny[Request](nil, rank, nil)
 	f.notes.limit = b.NoteLimit
 }
@@ -94,7 +95,7 @@ func (f *Flow) Join(context uint16, any *match.Any[Request]) {
 	if context == Plain {
 		f.rx.Init(f.Rank, any)
 	} else {
-		f.rx.other(context).Join(any)
+		f.rx.join(context, any)
 	}
 }
 

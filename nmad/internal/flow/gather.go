@@ -67,7 +67,7 @@ func (f *Flow) gather(tag uint64, buf []byte, c Company) (leave bool) {
 }
 
 func (f *Flow) enough(woken int) int {
-	return strategy.Enough(f.tx.caps.Syscalls, woken, f.rx.Posted())
+	return strategy.Enough(f.tx.caps.Syscalls, woken, f.rx.posted)
 }
 
 // Gathered says that messages wait for others in the open packet.

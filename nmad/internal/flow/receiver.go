@@ -153,12 +153,7 @@ func (f *Flow) Kept(yield func(context uint16, m *Message) bool) {
 }
 
 // Posted is how many exact receives wait.
-func (f *Flow) Posted() (n int) {
-	for x := range f.rx.all {
-		n += x.Posted()
-	}
-	return n
-}
+func (f *Flow) Posted() int { return f.rx.posted }
 
 // Waits says whether a receive or a probe waits here.
 func (f *Flow) Waits() bool {
@@ -178,9 +173,7 @@ func (f *Flow) simple(h *driver.Header) bool {
 // within has messages that arrive overlook receives for any source that are younger than that (match.Any.Now): one for this gate that
 // was posted before them may not have been given to the flow yet. The owner has their messages searched for (Search).
 func (f *Flow) within(age uint64) {
-	for x := range f.rx.all {
-		x.Within = age
-	}
+	f.rx.limit = age
 }
 
 // SearchDue says, once, that Search is to be called, not inside of another call.

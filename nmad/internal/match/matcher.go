@@ -9,11 +9,13 @@ type Matcher[R, M any] struct {
 	unexpected table[Arrival[M]] // messages without a receive
 	order      arrivals[M]       // the same, in the order in which they came
 	any        *Any[R]
-	rank       int    // of the gate, in any
-	searched   uint64 // what is in any and of up to this age was compared with all unexpected messages
-	flagged    bool   // any knows that there may be some
-	Stay       bool   // the flag is to stay though there are none
-	Within     uint64 // arrivals overlook what is in any and younger, unless it was searched for: its poster has us Search
+	rank       int     // of the gate, in any
+	searched   uint64  // what is in any and of up to this age was compared with all unexpected messages
+	flagged    bool    // any knows that there may be some
+	Stay       bool    // the flag is to stay though there are none
+	Within     *uint64 // arrivals overlook what is in any and younger than that, unless it was searched for: its poster has us Search. One for all matchers of a gate; nil: they overlook none of it that was not searched for
+
+	All *int // counts the exact receives that wait in all matchers of a gate; nil: nothing does. Set before Init
 
 	// Seen is told of a probe that has found its message, which stays; Found of a receive for any gate and of
 	// its message, both taken out. Neither calls the matcher.
@@ -24,7 +26,7 @@ type Matcher[R, M any] struct {
 // Init makes an empty one for the gate of that rank.
 func (x *Matcher[R, M]) Init(rank int, any *Any[R]) {
 	x.posted, x.unexpected = newTable[R](firstBuckets), newTable[Arrival[M]](firstBuckets)
-	x.rank, x.any = rank, any
+	x.rank, x.any, x.posted.all = rank, any, x.All
 }
 
 // Join has the matcher share what is for any gate with others. What it keeps is for that from here on; before, nothing was for any gate.
@@ -40,9 +42,6 @@ func (x *Matcher[R, M]) Rank() int { return x.rank }
 
 // Any is where the gates of this one have their receives for any gate.
 func (x *Matcher[R, M]) Any() *Any[R] { return x.any }
-
-// Posted is how many exact receives wait.
-func (x *Matcher[R, M]) Posted() int { return x.posted.len }
 
 // Unexpected is how many messages wait.
 func (x *Matcher[R, M]) Unexpected() int { return x.unexpected.len }
@@ -80,7 +79,9 @@ func (x *Matcher[R, M]) Arrive(tag uint64) *R {
 // ArriveAny is Arrive in any case: it takes out the receive that was posted first among those of the gate with
 // exactly this tag, with a mask, and for any gate.
 func (x *Matcher[R, M]) ArriveAny(tag uint64) *R {
-	x.catchUp(x.Within) // what came before goes first
+	if x.Within != nil {
+		x.catchUp(*x.Within) // what came before goes first
+	}
 	exactly := x.posted.peek(tag)
 	masked := x.wild.find(tag, false)
 	age := uint64(math.MaxUint64)

@@ -104,7 +104,7 @@ func (w *world) arrive(gate int, tag, within uint64) {
 	}
 	first(w.posted[gate], math.MaxUint64)
 	first(w.shared, w.compared[gate])
-	x.Within = within
+	x.Within = &within
 	var got *receive
 	if x.Exactly() {
 		got = x.Arrive(tag)
@@ -301,7 +301,8 @@ func TestOverlooked(t *testing.T) {
 		if others {
 			x.Keep(&newMessage(9).Arrival)
 		}
-		x.Within = w.any.Now() // a packet is looked at
+		now := w.any.Now() // a packet is looked at
+		x.Within = &now
 		r := &receive{any: true}
 		r.entry.Of, r.entry.Tag = r, 7
 		r.wild.Set(&r.entry, Exact, false)
@@ -311,7 +312,7 @@ func TestOverlooked(t *testing.T) {
 			t.Fatalf("others=%v: a message is given to a receive that may be younger than one of the gate", others)
 		}
 		x.Keep(&first.Arrival)
-		x.Within = w.any.Now() // the next packet
+		now = w.any.Now() // the next packet
 		if got := x.ArriveAny(7); got != nil {
 			t.Errorf("others=%v: the second message is received before the first", others)
 			continue

@@ -39,8 +39,9 @@ const firstBuckets = 16
 type table[T any] struct {
 	buckets []*Entry[T]
 	key     [2]uint64
-	tags    int // distinct tags
-	len     int // entries
+	tags    int  // distinct tags
+	len     int  // entries
+	all     *int // entries of several tables; nil: they are not counted
 }
 
 func newTable[T any](buckets int) table[T] {
@@ -66,6 +67,9 @@ func (t *table[T]) place(tag uint64) **Entry[T] {
 // add puts e behind all of its tag.
 func (t *table[T]) add(e *Entry[T]) {
 	t.len++
+	if t.all != nil {
+		*t.all++
+	}
 	p := t.place(e.Tag)
 	if last := *p; last != nil {
 		e.next, last.next = last.next, e
@@ -93,6 +97,9 @@ func (t *table[T]) take(tag uint64) *Entry[T] {
 func (t *table[T]) unlink(p **Entry[T], before *Entry[T]) *Entry[T] {
 	e := before.next
 	t.len--
+	if t.all != nil {
+		*t.all--
+	}
 	if e == before {
 		*p = e.chain
 		t.tags--

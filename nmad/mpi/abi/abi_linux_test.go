@@ -111,6 +111,7 @@ func TestPrograms(t *testing.T) {
 		{"communicators", []string{"1", "4"}},
 		{"objects", []string{"1"}},
 		{"windows", []string{"1", "2"}},
+		{"accumulates", []string{"1", "3"}},
 		{"sessions", []string{"2"}},
 		{"handles", []string{"1"}},
 		{"forks", []string{"0"}},

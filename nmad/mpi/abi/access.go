@@ -65,21 +65,22 @@ func (a *call) get() error {
 	return x.w.w.Get(b, x.rank, x.at, x.as)
 }
 
-func (a *call) rput() error {
+// accesses is a put or get with a request.
+func (a *call) accesses(f func(*mpi.Window, mpi.Buffer, int, int, ...mpi.Layout) *mpi.Request) error {
 	b, x, err := a.moved()
 	if err != nil {
 		return err
 	}
-	return a.setRequest(8, &request{comm: x.w.comm, window: x.w, r: x.w.w.Rput(b, x.rank, x.at, x.as), sends: true})
+	return a.setAccess(8, x, f(x.w.w, b, x.rank, x.at, x.as))
 }
 
-func (a *call) rget() error {
-	b, x, err := a.moved()
-	if err != nil {
-		return err
-	}
-	return a.setRequest(8, &request{comm: x.w.comm, window: x.w, r: x.w.w.Rget(b, x.rank, x.at, x.as), sends: true})
+// setAccess writes the request of an access.
+func (a *call) setAccess(i int, x target, r *mpi.Request) error {
+	return a.setRequest(i, &request{comm: x.w.comm, window: x.w, r: r, sends: true})
 }
+
+func (a *call) rput() error { return a.accesses((*mpi.Window).Rput) }
+func (a *call) rget() error { return a.accesses((*mpi.Window).Rget) }
 
 // accumulated are the arguments of an accumulate.
 func (a *call) accumulated() (o *mpi.Op, b mpi.Buffer, x target, err error) {
@@ -89,6 +90,7 @@ func (a *call) accumulated() (o *mpi.Op, b mpi.Buffer, x target, err error) {
 	if b, _, err = a.buffer(0, 1, 2); err != nil {
 		return
 	}
+	x.w.used()
 	o, err = a.updates(7, x.t)
 	return
 }
@@ -102,7 +104,7 @@ func (a *call) updates(i int, t *dtype) (*mpi.Op, error) {
 	if o.op == nil {
 		return nil, wrong(errOp, "it is no predefined operation")
 	}
-	return o.op, nil
+	return o.inWindow(t)
 }
 
 func (a *call) accumulate() error {
@@ -118,7 +120,7 @@ func (a *call) raccumulate() error {
 	if err != nil {
 		return err
 	}
-	return a.setRequest(9, &request{comm: x.w.comm, window: x.w, r: x.w.w.Raccumulate(o, b, x.rank, x.at, x.as), sends: true})
+	return a.setAccess(9, x, x.w.w.Raccumulate(o, b, x.rank, x.at, x.as))
 }
 
 // fetched are the arguments of a get-accumulate.
@@ -126,6 +128,7 @@ func (a *call) fetched() (o *mpi.Op, b, result mpi.Buffer, x target, err error) 
 	if x, err = a.target(6, 11); err != nil {
 		return
 	}
+	x.w.used()
 	if o, err = a.updates(10, x.t); err != nil {
 		return
 	}
@@ -149,7 +152,7 @@ func (a *call) rgetAccumulate() error {
 	if err != nil {
 		return err
 	}
-	return a.setRequest(12, &request{comm: x.w.comm, window: x.w, r: x.w.w.RgetAccumulate(o, b, result, x.rank, x.at, x.as), sends: true})
+	return a.setAccess(12, x, x.w.w.RgetAccumulate(o, b, result, x.rank, x.at, x.as))
 }
 
 // element is one element at an argument.
@@ -167,6 +170,7 @@ func (a *call) fetchAndOp() error {
 	if err := w.rank(a.int(3)); err != nil {
 		return err
 	}
+	w.used()
 	o, err := a.updates(5, t)
 	if err != nil {
 		return err
@@ -202,6 +206,7 @@ func (a *call) compareAndSwap() error {
 			return err
 		}
 	}
+	w.used()
 	return w.w.CompareAndSwap(b[1], b[0], b[2], a.int(4), a.int(5))
 }
 
@@ -238,7 +243,8 @@ func (a *call) winFence() error {
 	return w.Fence(x)
 }
 
-func (a *call) winPost() error {
+// opens begins an epoch between the processes of a group.
+func (a *call) opens(f func(*mpi.Window, mpi.Group, mpi.Assert) error) error {
 	w, x, err := a.asserted(2, 1)
 	if err != nil {
 		return err
@@ -247,36 +253,33 @@ func (a *call) winPost() error {
 	if err != nil {
 		return err
 	}
-	return w.Post(g, x)
+	return f(w, g, x)
 }
 
-func (a *call) winStart() error {
-	w, x, err := a.asserted(2, 1)
+// on is a call for the window at an argument, onRank one for a rank of it.
+func (a *call) on(i int, f func(*mpi.Window) error) error {
+	w, err := a.window(i)
 	if err != nil {
 		return err
 	}
-	g, err := a.group(0)
-	if err != nil {
-		return err
-	}
-	return w.Start(g, x)
+	return f(w.w)
 }
 
-func (a *call) winComplete() error {
-	w, err := a.window(0)
-	if err != nil {
-		return err
-	}
-	return w.w.Complete()
+func (a *call) onRank(f func(*mpi.Window, int) error) error {
+	return a.on(1, func(w *mpi.Window) error { return f(w, a.int(0)) })
 }
 
-func (a *call) winWait() error {
-	w, err := a.window(0)
-	if err != nil {
-		return err
-	}
-	return w.w.Wait()
-}
+func (a *call) winPost() error          { return a.opens((*mpi.Window).Post) }
+func (a *call) winStart() error         { return a.opens((*mpi.Window).Start) }
+func (a *call) winComplete() error      { return a.on(0, (*mpi.Window).Complete) }
+func (a *call) winWait() error          { return a.on(0, (*mpi.Window).Wait) }
+func (a *call) winUnlock() error        { return a.onRank((*mpi.Window).Unlock) }
+func (a *call) winUnlockAll() error     { return a.on(0, (*mpi.Window).UnlockAll) }
+func (a *call) winFlush() error         { return a.onRank((*mpi.Window).Flush) }
+func (a *call) winFlushLocal() error    { return a.onRank((*mpi.Window).FlushLocal) }
+func (a *call) winFlushAll() error      { return a.on(0, (*mpi.Window).FlushAll) }
+func (a *call) winFlushLocalAll() error { return a.on(0, (*mpi.Window).FlushLocalAll) }
+func (a *call) winSync() error          { return a.on(0, (*mpi.Window).Sync) }
 
 func (a *call) winTest() error {
 	w, err := a.window(0)
@@ -306,68 +309,12 @@ func (a *call) winLock() error {
 	return w.Lock(kind, a.int(1), x)
 }
 
-func (a *call) winUnlock() error {
-	w, err := a.window(1)
-	if err != nil {
-		return err
-	}
-	return w.w.Unlock(a.int(0))
-}
-
 func (a *call) winLockAll() error {
 	w, x, err := a.asserted(1, 0)
 	if err != nil {
 		return err
 	}
 	return w.LockAll(x)
-}
-
-func (a *call) winUnlockAll() error {
-	w, err := a.window(0)
-	if err != nil {
-		return err
-	}
-	return w.w.UnlockAll()
-}
-
-func (a *call) winFlush() error {
-	w, err := a.window(1)
-	if err != nil {
-		return err
-	}
-	return w.w.Flush(a.int(0))
-}
-
-func (a *call) winFlushLocal() error {
-	w, err := a.window(1)
-	if err != nil {
-		return err
-	}
-	return w.w.FlushLocal(a.int(0))
-}
-
-func (a *call) winFlushAll() error {
-	w, err := a.window(0)
-	if err != nil {
-		return err
-	}
-	return w.w.FlushAll()
-}
-
-func (a *call) winFlushLocalAll() error {
-	w, err := a.window(0)
-	if err != nil {
-		return err
-	}
-	return w.w.FlushLocalAll()
-}
-
-func (a *call) winSync() error {
-	w, err := a.window(0)
-	if err != nil {
-		return err
-	}
-	return w.w.Sync()
 }
 
 func (a *call) allocMem() error {

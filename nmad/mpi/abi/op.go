@@ -107,6 +107,42 @@ func inC(t *datatype.Type) bool {
 	return ok && (value == datatype.LongDouble || index == datatype.Float32 || index == datatype.Float64)
 }
 
+// inWindow is a predefined operation for what an access changes, elements of a datatype, perhaps of the program's.
+func (o *op) inWindow(t *dtype) (*mpi.Op, error) {
+	of := t.t.Element()
+	if of == nil || !inC(of) || o.op == mpi.Replace || o.op == mpi.NoOp {
+		return o.op, nil
+	}
+	h, n := elementInC(of)
+	if locates := o.op == mpi.MinLoc || o.op == mpi.MaxLoc; n == 0 || locates != (predefinedTypes[h-firstType].sort == pairs) {
+		return o.op, nil // which says what is wrong, or computes with the parts of a pair
+	}
+	if !o.allows(predefinedTypes[h-firstType].sort) {
+		return nil, wrong(errOp, "%v of %s is not defined", o.op, t.text())
+	}
+	return o.op.Of(func(in, inout datatype.Buffer) {
+		reduceInC(o.number, int(h), start(&in), start(&inout), n*in.Count)
+	}), nil
+}
+
+// elementInC is the predefined datatype of an element that is inC, and how many of these it is; 0: it has other parts.
+func elementInC(of *datatype.Type) (h handle, n int) {
+	switch of.Uniform() {
+	case datatype.LongDouble:
+		return 0x220, of.Elements()
+	case datatype.LongComplex:
+		return 0x224, of.Elements()
+	case datatype.Float32:
+		return 0x230, 1
+	case datatype.Float64:
+		return 0x231, 1
+	}
+	if value, index, _ := of.Pair(); value == datatype.LongDouble && index == datatype.Int32 {
+		return 0x22d, 1
+	}
+	return 0, 0
+}
+
 // start is where the displacements of a buffer count from.
 func start(b *datatype.Buffer) pointer { return pointer(datatype.Add(b.Base, b.At)) }
 

@@ -6,6 +6,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/pm2-go/pm2/asm"
 	"github.com/pm2-go/pm2/nmad/mpi"
 )
 
@@ -15,6 +16,7 @@ type window struct {
 	w          *mpi.Window
 	comm       *comm // that it was made of
 	handler    atomic.Pointer[handler]
+	thread     atomic.Uint64 // that accumulates, by asm.GoID; 0: none has; manyThreads; written under mu
 	attributes attributes
 	flavor     int
 	size       int
@@ -46,6 +48,28 @@ const (
 	winFlavor = 604
 	winModel  = 605
 )
+
+// manyThreads stands for more than one.
+const manyThreads = 1<<64 - 1
+
+// used is called before each accumulate. While one thread alone calls these the window may do without atomics.
+func (w *window) used() {
+	me := asm.GoID()
+	if t := w.thread.Load(); t == me || t == manyThreads {
+		return
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	switch w.thread.Load() {
+	case 0:
+		w.thread.Store(me)
+		w.w.Serialize(true)
+	case me, manyThreads:
+	default:
+		w.thread.Store(manyThreads)
+		w.w.Serialize(false)
+	}
+}
 
 // window is an argument that is one.
 func (a *call) window(i int) (*window, error) {

@@ -26,6 +26,10 @@ func Stretches(count int, t *Type, from int, yield func(at, size int) bool) {
 	if t.root == nil || from >= count*t.Size() {
 		return
 	}
+	if t.root.dense && t.root.size == t.Extent() {
+		yield(t.root.low+from, count*t.Size()-from)
+		return
+	}
 	at, size := 0, 0 // a stretch that may be continued by the next one
 	join := func(next, n int) bool {
 		if at+size == next {

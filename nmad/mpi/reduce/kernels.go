@@ -179,6 +179,7 @@ var kernels = func() (m [1 << 8]*row) {
 	numbers[complex128](at(datatype.Complex128))
 	bits[uint8](m[datatype.Byte])
 	truths[uint8](m[datatype.Bool]) // in Go and C a true bool is 1
+	packedRows(&m)
 	return m
 }()
 

@@ -16,6 +16,7 @@ type Op struct {
 	commutes bool
 	what     operation // if it is predefined
 	user     func(in, inout datatype.Buffer)
+	stands   bool // user computes what a predefined operation is elsewhere
 }
 
 // operation is a predefined one.
@@ -66,6 +67,14 @@ type kernel func(a, b, out datatype.Address, n int)
 func User(name string, commutes bool, f func(in, inout datatype.Buffer)) *Op {
 	return &Op{name: name, commutes: commutes, user: f}
 }
+
+// Of returns a predefined operation for elements with which Go does not compute: f does, as that of User.
+func (o *Op) Of(f func(in, inout datatype.Buffer)) *Op {
+	return &Op{name: o.name, commutes: o.commutes, user: f, stands: true}
+}
+
+// Predefined says that the operation is one of those above, or of Of.
+func (o *Op) Predefined() bool { return o != nil && o.name != "" && (o.user == nil || o.stands) }
 
 // String returns the name.
 func (o *Op) String() string { return o.name }

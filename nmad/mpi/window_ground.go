@@ -1,0 +1,187 @@
+package mpi
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/pm2-go/pm2/nmad/rma"
+)
+
+// ground is what the windows of the same processes, in the same order, share: a World of package rma, and memory for their words. A window has a Domain, regions and words of its own there.
+// The first window of these processes opens it, and the last one closes it, which they agree upon. Where threads make windows, or free them, at once, processes may see these in different orders: then a list of processes has two grounds, or one without a window, which the next one uses.
+type ground struct {
+	number  int   // the same at all its processes
+	ranks   []int // of the job
+	memory  *rma.World
+	windows int  // of this process; under grounds.mu
+	leaving bool // its last window asks the others; under grounds.mu
+	slot    int  // bytes of the words of a window
+	free    []place
+}
+
+// place is where the words of a window are.
+type place struct {
+	region *rma.Region
+	at     int
+}
+
+// Each World has the contexts of a number, which its processes agree upon.
+const (
+	mostGrounds   = mostInBlock
+	groundContext = 20_000
+)
+
+// chunkBytes is how much memory for words is made at once.
+const chunkBytes = 64 << 10
+
+// grounds are those of a job. Its mu is that of the job.
+type grounds struct {
+	taken mask
+	all   []*ground
+}
+
+// ground finds the one of the processes of c, or opens one; all of them call it.
+func (c *Comm) ground() (*ground, error) {
+	for attempt := 0; ; attempt++ {
+		g, err := c.knownGround()
+		if g != nil || err != nil {
+			return g, err
+		}
+		c.job.mu.Lock()
+		free := c.job.grounds.taken.others()
+		c.job.mu.Unlock()
+		if err := free.common(c.agree); err != nil {
+			return nil, err
+		}
+		number := free.pick(attempt)
+		if number < 0 {
+			return nil, fmt.Errorf("%w: a process has windows of %d lists of processes: free some", ErrComm, mostGrounds)
+		}
+		said := []int64{0}
+		c.job.mu.Lock()
+		if !c.job.grounds.taken.has(number) { // else another thread has it
+			c.job.grounds.taken.set(number)
+			said[0] = 1
+		}
+		c.job.mu.Unlock()
+		claimed := said[0] == 1
+		err = c.agree(Min, said)
+		if err == nil && said[0] == 1 {
+			return c.openGround(number)
+		}
+		if claimed {
+			c.job.releaseGround(number)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+}
+
+// knownGround is one that all processes of c have, with one window more; nil: there is none.
+func (c *Comm) knownGround() (found *ground, err error) {
+	var mine []*ground
+	var common mask
+	c.job.mu.Lock()
+	for _, g := range c.job.grounds.all {
+		if !g.leaving && slices.Equal(g.ranks, c.group.job) {
+			mine = append(mine, g)
+			common.set(g.number)
+			g.windows++ // so none leaves it meanwhile
+		}
+	}
+	c.job.mu.Unlock()
+	err = common.common(c.agree)
+	c.job.mu.Lock()
+	defer c.job.mu.Unlock()
+	for _, g := range mine {
+		if err == nil && found == nil && common.pick(0) == g.number {
+			found = g
+		} else {
+			g.windows--
+		}
+	}
+	return found, err
+}
+
+func (c *Comm) openGround(number int) (*ground, error) {
+	j := c.job
+	m, err := rma.OpenAmong(j.session, groundContext+rma.Contexts*number, c.group.job...)
+	if err != nil {
+		j.releaseGround(number)
+		return nil, err
+	}
+	g := &ground{number: number, ranks: c.group.job, memory: m, windows: 1, slot: (wordsOfRanks(c.Size()) + 63) &^ 63}
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.grounds.all = append(j.grounds.all, g)
+	return g, nil
+}
+
+func (j *job) releaseGround(number int) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.grounds.taken.clear(number)
+}
+
+// leaveGround takes one window away. All processes of the window call it when their accesses are done; it returns when all have, and a window of these processes may be the last one: then the World is closed.
+// clean: none of the others uses anything of the window any more.
+func (w *Window) leaveGround() (clean bool, err error) {
+	j, g := w.comm.job, w.ground
+	said := []int64{0}
+	j.mu.Lock()
+	if g.windows == 1 && !g.leaving {
+		g.leaving, said[0] = true, 1
+	}
+	asks := g.leaving && said[0] == 1
+	j.mu.Unlock()
+	ranks := make([]int, w.comm.Size())
+	for i := range ranks {
+		ranks[i] = i
+	}
+	err = w.comm.aside(ranks, ofWindows)(Min, said)
+	j.mu.Lock()
+	g.windows--
+	if asks {
+		g.leaving = false
+	}
+	over := err == nil && said[0] == 1 || err != nil && g.windows == 0
+	if over {
+		j.grounds.all = slices.DeleteFunc(j.grounds.all, func(x *ground) bool { return x == g })
+	}
+	j.mu.Unlock()
+	clean = err == nil
+	if over {
+		err = errors.Join(err, g.memory.Close())
+		j.releaseGround(g.number)
+	}
+	return clean, err
+}
+
+// words gives a window memory for its words, zero all of it.
+func (j *job) words(g *ground) (p place, err error) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if len(g.free) == 0 {
+		n := max(chunkBytes/g.slot, 1)
+		r, err := g.memory.Make(n * g.slot)
+		if err != nil {
+			return p, err
+		}
+		for i := range n {
+			g.free = append(g.free, place{r, i * g.slot})
+		}
+	}
+	last := len(g.free) - 1
+	p, g.free = g.free[last], g.free[:last]
+	clear(p.region.Bytes()[p.at:][:g.slot])
+	return p, nil
+}
+
+// giveBackWords takes it back.
+func (j *job) giveBackWords(g *ground, p place) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	g.free = append(g.free, p)
+}

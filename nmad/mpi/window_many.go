@@ -1,0 +1,245 @@
+package mpi
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+
+	"github.com/pm2-go/pm2/nmad/mpi/datatype"
+	"github.com/pm2-go/pm2/nmad/rma"
+)
+
+// manyBytes is from how many bytes of words on it pays to look whether no other process can access the target.
+const manyBytes = 1 << 10
+
+// many combines words.
+func (w *Window) many(a aim, op *Op, of *datatype.Type, origin, result Buffer) error {
+	if w.serial.Load() && a.size() >= manyBytes {
+		if done, err := w.plainly(a, op, of, origin, result); done {
+			return err
+		}
+	}
+	return w.atomics(a, op, of.Uniform(), origin, result)
+}
+
+// plainly combines words without atomics, if nothing else can access the target.
+func (w *Window) plainly(a aim, op *Op, of *datatype.Type, origin, result Buffer) (done bool, err error) {
+	w.plain.Lock()
+	defer w.plain.Unlock()
+	if !w.serial.Load() {
+		return false, nil
+	}
+	release, ok := w.alone(a.target)
+	if !ok {
+		return false, nil
+	}
+	if err = w.domain.Flush(w.process(a.target)); err == nil { // what goes by messages, of one word, comes first
+		err = w.combine(a, op, of, origin, result)
+	}
+	return true, errors.Join(err, release())
+}
+
+// atomics combines words by an atomic each.
+func (w *Window) atomics(a aim, op *Op, k datatype.Kind, origin, result Buffer) (err error) {
+	values, ok := origin.Dense()
+	if !ok {
+		values = make([]byte, origin.Size())
+		origin.Pack(0, values)
+	}
+	var olds []byte
+	scattered := false
+	if result.Type != nil {
+		if olds, ok = result.Dense(); !ok {
+			olds, scattered = make([]byte, len(values)), true
+		}
+	}
+	i := 0
+	datatype.Stretches(a.count, a.t, 0, func(at, n int) bool {
+		for n > 0 && err == nil {
+			ref, m := a.place(at, n)
+			var there []byte
+			if olds != nil {
+				there = olds[i : i+m]
+			}
+			if m%k.Size() != 0 {
+				err = errApart
+			} else {
+				err = w.runOf(op, k, a.target, ref, values[i:i+m], there)
+			}
+			at, n, i = at+m, n-m, i+m
+		}
+		return err == nil
+	})
+	if err != nil {
+		return err
+	}
+	if olds != nil {
+		if err := w.domain.Flush(w.process(a.target)); err != nil {
+			return err
+		}
+	}
+	if scattered {
+		result.Unpack(0, olds)
+	}
+	return nil
+}
+
+// inOrder is called before an accumulate: what goes by messages of many words comes first. A message of words may be announced, for want of room at the target, and a later one not.
+func (w *Window) inOrder(target int) error {
+	if p := &w.peers[target]; p.runs.Load() {
+		return w.afterRuns(p)
+	}
+	return nil
+}
+
+func (w *Window) afterRuns(p *windowPeer) error {
+	p.runs.Store(false)
+	return w.domain.Flush(p.words.Rank())
+}
+
+// errApart: a word has its bytes in two pieces of memory, which no atomic changes.
+var errApart = fmt.Errorf("%w: an element lies across two pieces of memory that were attached: attach them as one", ErrRange)
+
+// whole says why an access of one word cannot be.
+func (a *aim) whole() error {
+	if a.over != nil {
+		return errApart
+	}
+	return nil
+}
+
+// runOf combines words that lie one behind the other; of those that were there the bytes go into olds, if that is not nil, by the next Flush.
+func (w *Window) runOf(op *Op, k datatype.Kind, target int, at rma.Ref, values, olds []byte) error {
+	there, near := w.domain.Local(at, len(values))
+	near = near && !w.apart && numberOf(there)%k.Size() == 0
+	o, ok := atomicOf(op)
+	switch {
+	case near && op == NoOp:
+		copy(olds, there) // whole words, as rma has it
+		return nil
+	case near && op == Replace && olds == nil:
+		copy(there, values)
+		return nil
+	case op == NoOp:
+		return w.look(k, at, olds)
+	case !ok:
+		return w.swaps(op, k, target, at, values, olds)
+	}
+	if !near {
+		w.peers[target].runs.Store(true)
+	}
+	d := w.domain
+	switch k {
+	case datatype.Int32:
+		return rma.Combine(d, o, at, wordsOf[int32](values), wordsOf[int32](olds))
+	case datatype.Int64:
+		return rma.Combine(d, o, at, wordsOf[int64](values), wordsOf[int64](olds))
+	case datatype.Uint32:
+		return rma.Combine(d, o, at, wordsOf[uint32](values), wordsOf[uint32](olds))
+	case datatype.Uint64:
+		return rma.Combine(d, o, at, wordsOf[uint64](values), wordsOf[uint64](olds))
+	case datatype.Float32:
+		return rma.Combine(d, o, at, wordsOf[float32](values), wordsOf[float32](olds))
+	}
+	return rma.Combine(d, o, at, wordsOf[float64](values), wordsOf[float64](olds))
+}
+
+// wordsOf is bytes as words, nil of nil.
+func wordsOf[T rma.Word](b []byte) []T {
+	return datatype.Slice[T](datatype.AddressOf(b), len(b)/sizeOf[T]())
+}
+
+// look reads words in the order of what this process changes there, by an atomic that leaves them.
+func (w *Window) look(k datatype.Kind, at rma.Ref, olds []byte) error {
+	nothing := make([]byte, len(olds))
+	if k.Size() == 4 {
+		return rma.Combine(w.domain, rma.Or, at, wordsOf[uint32](nothing), wordsOf[uint32](olds))
+	}
+	return rma.Combine(w.domain, rma.Or, at, wordsOf[uint64](nothing), wordsOf[uint64](olds))
+}
+
+// swapBytes is how many bytes of words are swapped at a time.
+const swapBytes = 4 << 10
+
+// swaps combines words by an operation that is no atomic: it looks, computes, and swaps what has not changed meanwhile, until all are done.
+func (w *Window) swaps(op *Op, k datatype.Kind, target int, at rma.Ref, values, olds []byte) error {
+	size, of, process := k.Size(), datatype.Of(k), w.process(target)
+	var memory [3 * swapBytes]byte
+	for len(values) > 0 {
+		n := min(swapBytes, len(values))
+		was, next, found := memory[:n], memory[swapBytes:][:n], memory[2*swapBytes:][:n]
+		if err := errors.Join(w.look(k, at, was), w.domain.Flush(process)); err != nil {
+			return err
+		}
+		mine := elementsIn(values[:n], of)
+		copy(next, was)
+		op.Apply(mine, elementsIn(next, of))
+		var err error
+		if size == 4 {
+			err = rma.CompareAndSwapAll(w.domain, at, wordsOf[uint32](was), wordsOf[uint32](next), wordsOf[uint32](found))
+		} else {
+			err = rma.CompareAndSwapAll(w.domain, at, wordsOf[uint64](was), wordsOf[uint64](next), wordsOf[uint64](found))
+		}
+		if err = errors.Join(err, w.domain.Flush(process)); err != nil {
+			return err
+		}
+		for i := 0; i < n; i += size { // those that another one has changed meanwhile
+			if bytes.Equal(found[i:i+size], was[i:i+size]) {
+				continue
+			}
+			old, err := w.fetchOther(op, k, at.Add(int64(i)), wordAt(datatype.AddressOf(values[i:]), size))
+			if err != nil {
+				return err
+			}
+			setWord(datatype.AddressOf(was[i:]), size, old)
+		}
+		if olds != nil {
+			copy(olds, was)
+			olds = olds[n:]
+		}
+		values, at = values[n:], at.Add(int64(n))
+	}
+	return nil
+}
+
+// Serialize with true promises that from here on threads of this process use the window one at a time. Long accumulates within an epoch of Lock or LockAll, while no other process has the lock of their target, are faster then: they need no atomics.
+// With false it takes that back, and waits until none is under way that relies on it.
+func (w *Window) Serialize(promised bool) {
+	if w == nil {
+		return
+	}
+	w.plain.Lock()
+	defer w.plain.Unlock()
+	w.serial.Store(promised)
+}
+
+// alone makes sure, if it can, that nothing else accesses the memory of a target until release is called: this process has its lock, exclusively, or as the only one, and then none gets it.
+// Those that have a lock without having taken it (NoCheck) are known by a bit of the lock.
+func (w *Window) alone(target int) (release func() error, ok bool) {
+	p := &w.peers[target]
+	if _, near := w.domain.Local(p.words, signalsAt); !near {
+		return nil, false // to look takes as long as the access
+	}
+	w.mu.Lock()
+	shared, exclusive := p.joined && !w.noCheck, false
+	for _, x := range p.holds {
+		shared = shared || x.kind == LockShared && !x.without
+		exclusive = exclusive || x.kind == LockExclusive
+	}
+	w.mu.Unlock()
+	if exclusive {
+		return func() error { return nil }, true
+	}
+	if !shared || w.fenced.Load() {
+		return nil, false
+	}
+	at, mine := w.word(target, lockAt), (uint64(w.comm.rank)+1)*lockOwner
+	was, err := rma.Load[uint64](w.domain, at)
+	if err != nil || was&(lockHeld|lockUnchecked) != 1 {
+		return nil, false
+	}
+	if now, err := rma.CompareAndSwap(w.domain, at, was, was+mine); err != nil || now != was {
+		return nil, false
+	}
+	return func() error { return rma.Post(w.domain, rma.Sub, at, mine) }, true
+}
