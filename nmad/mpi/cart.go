@@ -195,7 +195,7 @@ func (c *Cart) IneighborAlltoall(in, out Blocks) *Request {
 
 // NeighborAlltoallInit makes NeighborAlltoall a request that Request.Start starts, again and again.
 func (c *Cart) NeighborAlltoallInit(in, out Blocks) *Request {
-	return persistent(c.neighborAlltoall(later, in, out))
+	return persistent(c.neighborAlltoall(lasting, in, out))
 }
 
 func (c *Cart) neighborAlltoall(m manner, in, out Blocks) (*follower, error) {

@@ -21,9 +21,8 @@ type request struct {
 	status     mpi.Status   // of one that is done
 	sends      bool         // it is no receive: its status is empty, but for whether it was cancelled
 	persistent bool
-	active     bool                // of a persistent one
-	begin      func() error        // what a start does before that of r
-	fresh      func() *mpi.Request // of one that has no persistent form below: what a start does
+	active     bool         // of a persistent one
+	begin      func() error // what a start does before that of r
 	after      func(error) error
 	parts      *mpi.Partitioned
 	general    *generalized
@@ -560,8 +559,6 @@ func (r *request) start() error {
 	switch {
 	case r.parts != nil:
 		err = r.parts.Start()
-	case r.fresh != nil:
-		r.r = r.fresh()
 	case r.r != nil:
 		err = r.r.Start()
 	}
