@@ -73,7 +73,11 @@ func (a *call) fails(name string, err error) int {
 	return code
 }
 
-// die ends the job.
+// die ends the job, and says why: what a status would have told, too.
 func die(name string, code int, err error) {
-	engine.abort(code, fmt.Sprintf("%s: %v (%s)", name, err, codeText(code)))
+	text := fmt.Sprintf("%s: %v", name, err)
+	if class := codeText(code); !strings.Contains(text, class) && code != int(errInStatus) {
+		text += " (" + class + ")"
+	}
+	engine.abort(code, text)
 }

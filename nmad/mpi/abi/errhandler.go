@@ -262,12 +262,20 @@ func codeText(code int) string {
 	if code >= 0 && code < len(classTexts) {
 		return classTexts[code]
 	}
+	if i := code - firstToolClass; i >= 0 && i < len(toolTexts) {
+		return toolTexts[i]
+	}
 	codes.Lock()
 	defer codes.Unlock()
 	if _, ok := codes.class[code]; ok {
 		return codes.text[code]
 	}
 	return "unknown error"
+}
+
+// isClass says that a code is a class of the standard.
+func isClass(code int) bool {
+	return code >= 0 && code <= int(lastClass) || code >= firstToolClass && code < firstToolClass+len(toolTexts)
 }
 
 // addCode adds a class, or a code of a class.
@@ -375,7 +383,7 @@ func (a *call) removeErrorString() error {
 
 func (a *call) errorClass() error {
 	code := a.int(0)
-	if code < 0 || code > int(lastClass) {
+	if !isClass(code) {
 		of, err := added(code)
 		if err != nil {
 			return err
@@ -387,7 +395,7 @@ func (a *call) errorClass() error {
 
 func (a *call) errorString() error {
 	code := a.int(0)
-	if code < 0 || code > int(lastClass) {
+	if !isClass(code) {
 		if _, err := added(code); err != nil {
 			return err
 		}

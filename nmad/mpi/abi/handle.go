@@ -24,9 +24,12 @@ const (
 	ofInfo
 	ofWindow
 	ofSession
+	ofControl // and the two behind it: of the tools interface
+	ofMeasuring
+	ofMeasure
 )
 
-var kindNames = [...]string{ofComm: "communicator", ofGroup: "group", ofType: "datatype", ofOp: "operation", ofRequest: "request", ofMessage: "message", ofHandler: "error handler", ofInfo: "info", ofWindow: "window", ofSession: "session"}
+var kindNames = [...]string{ofComm: "communicator", ofGroup: "group", ofType: "datatype", ofOp: "operation", ofRequest: "request", ofMessage: "message", ofHandler: "error handler", ofInfo: "info", ofWindow: "window", ofSession: "session", ofControl: "handle of a control variable", ofMeasuring: "session of performance variables", ofMeasure: "handle of a performance variable"}
 
 func (k kind) String() string { return kindNames[k] }
 

@@ -180,9 +180,10 @@ func (a *call) all(count, at int) ([]handle, []*request, error) {
 
 // many collects how several requests end.
 type many struct {
-	hs     []handle
-	x      []status
-	failed bool
+	hs    []handle
+	x     []status
+	first error // nil: none has failed
+	at    int   // the place of its request
 }
 
 // ends ends the request of a place, whose status has another place.
@@ -195,15 +196,17 @@ func (m *many) ends(i, at int, r *request, s mpi.Status, err error) {
 	if x != nil {
 		x.failed = int32(codeOf(err))
 	}
-	m.failed = m.failed || err != nil
+	if err != nil && m.first == nil {
+		m.first, m.at = err, i
+	}
 }
 
 // outcome is the error of the call.
 func (m *many) outcome() error {
-	if !m.failed {
+	if m.first == nil {
 		return nil
 	}
-	return wrong(errInStatus, "a request has failed: the statuses have the errors")
+	return wrong(errInStatus, "request %d of %d: %v (%s)", m.at, len(m.hs), m.first, codeText(codeOf(m.first)))
 }
 
 func (a *call) waitall() error {
