@@ -780,21 +780,21 @@ int PMPI_Dims_create(int nnodes, int ndims, int dims[])
 }
 extern __typeof__(PMPI_Dims_create) MPI_Dims_create __attribute__((weak, alias("PMPI_Dims_create")));
 
-int PMPI_Dist_graph_create(MPI_Comm comm_old, int n, const int sources[], const int degrees[], const int destinations[], const int weights[], MPI_Info info, int reorder, MPI_Comm *comm_dist_graph)
+int PMPI_Dist_graph_create(MPI_Comm comm_old, int n, const int sources[], const int degrees[], const int destinations[], const int *weights, MPI_Info info, int reorder, MPI_Comm *comm_dist_graph)
 {
 	struct pm2_call c = {.function = 94, .wide = 0, .word = {(intptr_t)(void *)comm_old, (intptr_t)n, (intptr_t)(void *)sources, (intptr_t)(void *)degrees, (intptr_t)(void *)destinations, (intptr_t)(void *)weights, (intptr_t)(void *)info, (intptr_t)reorder, (intptr_t)(void *)comm_dist_graph}};
 	return cross(&c);
 }
 extern __typeof__(PMPI_Dist_graph_create) MPI_Dist_graph_create __attribute__((weak, alias("PMPI_Dist_graph_create")));
 
-int PMPI_Dist_graph_create_adjacent(MPI_Comm comm_old, int indegree, const int sources[], const int sourceweights[], int outdegree, const int destinations[], const int destweights[], MPI_Info info, int reorder, MPI_Comm *comm_dist_graph)
+int PMPI_Dist_graph_create_adjacent(MPI_Comm comm_old, int indegree, const int sources[], const int *sourceweights, int outdegree, const int destinations[], const int *destweights, MPI_Info info, int reorder, MPI_Comm *comm_dist_graph)
 {
 	struct pm2_call c = {.function = 95, .wide = 0, .word = {(intptr_t)(void *)comm_old, (intptr_t)indegree, (intptr_t)(void *)sources, (intptr_t)(void *)sourceweights, (intptr_t)outdegree, (intptr_t)(void *)destinations, (intptr_t)(void *)destweights, (intptr_t)(void *)info, (intptr_t)reorder, (intptr_t)(void *)comm_dist_graph}};
 	return cross(&c);
 }
 extern __typeof__(PMPI_Dist_graph_create_adjacent) MPI_Dist_graph_create_adjacent __attribute__((weak, alias("PMPI_Dist_graph_create_adjacent")));
 
-int PMPI_Dist_graph_neighbors(MPI_Comm comm, int maxindegree, int sources[], int sourceweights[], int maxoutdegree, int destinations[], int destweights[])
+int PMPI_Dist_graph_neighbors(MPI_Comm comm, int maxindegree, int sources[], int *sourceweights, int maxoutdegree, int destinations[], int *destweights)
 {
 	struct pm2_call c = {.function = 96, .wide = 0, .word = {(intptr_t)(void *)comm, (intptr_t)maxindegree, (intptr_t)(void *)sources, (intptr_t)(void *)sourceweights, (intptr_t)maxoutdegree, (intptr_t)(void *)destinations, (intptr_t)(void *)destweights}};
 	return cross(&c);
