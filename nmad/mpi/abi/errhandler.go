@@ -128,7 +128,6 @@ func (a *call) createHandler(what kind) error {
 func (a *call) commCreateErrhandler() error    { return a.createHandler(ofComm) }
 func (a *call) winCreateErrhandler() error     { return a.createHandler(ofWindow) }
 func (a *call) sessionCreateErrhandler() error { return a.createHandler(ofSession) }
-func (a *call) fileCreateErrhandler() error    { return a.createHandler(0) }
 
 func (a *call) errhandlerFree() error {
 	h, err := a.handleAt(0)
@@ -216,6 +215,12 @@ func (a *call) sessionGetErrhandler() error {
 // callHandler has the handler of an object told of a code; the call itself succeeds, unless the error ends the job.
 func (a *call) callHandler(name string, code int) error {
 	h, object := handlerOf(a.object)
+	tell(h, object, name, code)
+	return nil
+}
+
+// tell has a handler told of a code.
+func tell(h *handler, object handle, name string, code int) {
 	switch {
 	case h == &errorsReturn:
 	case h.function != 0:
@@ -223,7 +228,6 @@ func (a *call) callHandler(name string, code int) error {
 	default:
 		die(name, code, coded(code))
 	}
-	return nil
 }
 
 func (a *call) commCallErrhandler() error {
