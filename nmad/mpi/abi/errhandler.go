@@ -3,7 +3,6 @@
 package main
 
 import (
-	"slices"
 	"sync"
 	"sync/atomic"
 )
@@ -256,6 +255,7 @@ var codes struct {
 	sync.Mutex
 	last  int
 	class map[int]int // of a code; of a class itself
+	count map[int]int // of the codes that a class has
 	text  map[int]string
 }
 
@@ -287,13 +287,15 @@ func addCode(of int) (int, error) {
 	codes.Lock()
 	defer codes.Unlock()
 	if codes.class == nil {
-		codes.class, codes.text, codes.last = map[int]int{}, map[int]string{}, firstCode-1
+		codes.class, codes.count, codes.text, codes.last = map[int]int{}, map[int]int{}, map[int]string{}, firstCode-1
 	}
-	codes.last++
-	if of < 0 {
-		of = codes.last
-	} else if _, ok := codes.class[of]; of > int(lastClass) && !ok {
+	if class, ok := codes.class[of]; of >= 0 && !isClass(of) && (!ok || class != of) {
 		return 0, wrong(errArg, "%d is no class of errors", of)
+	}
+	if codes.last++; of < 0 {
+		of = codes.last
+	} else {
+		codes.count[of]++
 	}
 	codes.class[codes.last] = of
 	return codes.last, nil
@@ -355,20 +357,14 @@ func (a *call) remove(isClass bool) error {
 	}
 	codes.Lock()
 	defer codes.Unlock()
-	if isClass {
-		for c, of := range codes.class {
-			if of == code && c != code {
-				return wrong(errArg, "class %d has the code %d: remove that first", code, c)
-			}
-		}
+	if n := codes.count[code]; isClass && n > 0 {
+		return wrong(errArg, "class %d has %d codes: remove these first", code, n)
+	}
+	if !isClass {
+		codes.count[of]--
 	}
 	delete(codes.class, code)
 	delete(codes.text, code)
-	all := []int{firstCode - 1}
-	for c := range codes.class {
-		all = append(all, c)
-	}
-	codes.last = max(codes.last, slices.Max(all))
 	return nil
 }
 
