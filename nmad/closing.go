@@ -43,6 +43,9 @@ func (h *held) fail(why *PeerError) {
 	if h.end != nil {
 		return
 	}
+	if d := h.g.domain; d != nil && why.Host == "" {
+		why.Host = d.s.nameOf(why.Rank)
+	}
 	h.end, h.ended = why, time.Now()
 	if h.flow.Dead == nil {
 		h.die(why)

@@ -36,6 +36,7 @@ const (
 	EnvPresenceFD   = "PM2_PRESENCE_FD"
 	EnvShared       = setting.SharedCPUs
 	EnvLauncher     = "PM2_LAUNCHER"
+	EnvProgram      = "PM2_PROGRAM"
 )
 
 // Variable describes an environment variable.
@@ -71,6 +72,7 @@ var Environment = []Variable{
 	{EnvSecretFile, "the same, in a file that other users cannot read, such as one that Kubernetes mounts", "name of a file", "none", true},
 	{EnvPresenceFD, "where a process tells its launcher that it has joined the job, is the only one left, has closed its session; Join takes it out of the environment", "descriptor number", "none", true},
 	{EnvShared, "other processes use our CPUs, so waits yield; a job finds out itself whether its own processes do", "0, 1", "0", true},
+	{EnvProgram, "which program of the command line the process runs, 0 being the first: MPI_APPNUM", "0 to PM2_SIZE-1", "none", true},
 	{EnvLauncher, "the mark of the launcher; what bears it ends with the job, also what a process of the job has left running elsewhere", "any text", "none", true},
 }
 

@@ -47,13 +47,18 @@ var (
 // ErrProtocol.
 type PeerError struct {
 	Rank   int    // the peer
+	Host   string // the name of its host; empty: it is not known
 	Reason string // what was seen, for people
 	Err    error  // ErrPeerLost or ErrProtocol
 }
 
 // Error names the rank first.
 func (e *PeerError) Error() string {
-	return fmt.Sprintf("nmad: rank %d: %v: %s", e.Rank, e.Err, e.Reason)
+	text := fmt.Sprintf("nmad: rank %d: %v: %s", e.Rank, e.Err, e.Reason)
+	if e.Host != "" {
+		text += " (host " + e.Host + ")"
+	}
+	return text
 }
 
 // Unwrap makes errors.Is find the sentinel.

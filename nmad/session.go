@@ -34,12 +34,13 @@ type Session struct {
 	orphan atomic.Bool // a process that passes on news has gone: of some others only links tell; see linking.go
 	met    atomic.Bool // the cards of all processes are there
 
-	aside  asides         // what looks at the session while it is open
-	serial uint32         // of the sessions of the process; see sessions
-	others atomic.Int32   // other processes that have neither left nor died
-	work   sync.WaitGroup // goroutines that end gates
-	close  sync.Once
-	failed error // what Close returned
+	aside   asides         // what looks at the session while it is open
+	serial  uint32         // of the sessions of the process; see sessions
+	program program        // that this process runs
+	others  atomic.Int32   // other processes that have neither left nor died
+	work    sync.WaitGroup // goroutines that end gates
+	close   sync.Once
+	failed  error // what Close returned
 }
 
 // Open meets the other processes of the job and, if Config.Link says so, links to each of
@@ -135,7 +136,7 @@ func (s *Session) openJob() (err error) {
 func (s *Session) connect(ctx context.Context) error {
 	cfg := &s.cfg
 	card := bootstrap.Card{
-		PID: os.Getpid(), StartTime: bootstrap.StartTime(os.Getpid()), Host: hostIdentity(), CPUs: ownCPUs(),
+		PID: os.Getpid(), StartTime: bootstrap.StartTime(os.Getpid()), Host: hostIdentity(), Name: ownName(), CPUs: ownCPUs(),
 		Window: uint64(cfg.Unexpected), Records: uint32(cfg.Announced), Lazy: cfg.Link == LinkLazy,
 	}
 	l := s.linker
@@ -238,6 +239,23 @@ func (s *Session) HostOf(rank int) int {
 	}
 	cards := s.linker.cards
 	return slices.IndexFunc(cards, func(c bootstrap.Card) bool { return c.Host == cards[rank].Host })
+}
+
+// nameOf is the name of the host of a rank, as that has told it; empty: it has not.
+func (s *Session) nameOf(rank int) string {
+	if s == nil || !s.met.Load() || rank < 0 || rank >= len(s.linker.cards) {
+		return ""
+	}
+	return s.linker.cards[rank].Name
+}
+
+// ownName is the name of this host for the others.
+func ownName() string {
+	name, err := os.Hostname()
+	if err != nil {
+		return ""
+	}
+	return name[:min(len(name), bootstrap.MaxName)]
 }
 
 // Host returns the address of this host at which the first rail accepts links: where other processes of the job reach it.

@@ -9,6 +9,7 @@ import (
 	"github.com/alecthomas/kong"
 
 	"github.com/pm2-go/pm2/cmd/demo/internal/report"
+	"github.com/pm2-go/pm2/nmad"
 )
 
 type versionCommand struct{}
@@ -35,7 +36,7 @@ func version() string {
 	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" && info.Main.Version != "(devel)" {
 		v = info.Main.Version
 	}
-	return fmt.Sprintf("demo %s, %s %s/%s", v, runtime.Version(), runtime.GOOS, runtime.GOARCH)
+	return fmt.Sprintf("demo %s (%s), %s %s/%s", nmad.Version, v, runtime.Version(), runtime.GOOS, runtime.GOARCH)
 }
 
 // helpCommand stands for the --help of a command; parse does it.

@@ -17,6 +17,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/pm2-go/pm2/cmd/internal/launcher"
+	"github.com/pm2-go/pm2/nmad"
 	"github.com/pm2-go/pm2/nmad/launch"
 )
 
@@ -144,12 +145,12 @@ func warn(text string) {
 	}
 }
 
-// version is which one of the module this is.
+// version is which one this is, and of which state of the module.
 func version() string {
 	if b, ok := debug.ReadBuildInfo(); ok && b.Main.Version != "" {
-		return b.Main.Version
+		return nmad.Version + " (" + b.Main.Version + ")"
 	}
-	return "(devel)"
+	return nmad.Version
 }
 
 // settle makes the settings of the job that -genv has our own, so that those that a launcher goes by, such as PM2_HEARTBEAT, reach it.

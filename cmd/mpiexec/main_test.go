@@ -36,14 +36,16 @@ func TestScripts(t *testing.T) {
 func TestSpread(t *testing.T) {
 	for _, c := range []struct{ line, want string }{
 		{"-hosts a,b -n 4 p", "[{a 2} {b 2}]"},
-		{"-hosts a,b -n 5 p", "[{a 3} {b 3}]"},
+		{"-hosts a,b -n 5 p", "[{a 3} {b 2}]"},
+		{"-hosts a:2,b -n 4 p", "[{a 3} {b 1}]"},
+		{"-hosts a,b -ppn 4 -n 9 p", "[{a 5} {b 4}]"},
 		{"-hosts a:3,b -n 4 p", "[{a 3} {b 1}]"},
 		{"-hosts a,a,a,b -n 4 p", "[{a 3} {b 1}]"},
 		{"-hosts a,b,a -n 6 p", "[{a 4} {b 2}]"},
 		{"-f testdata/hosts -n 5 p", "[{a 4} {b 1}]"},
-		{"-f testdata/hosts -ppn 3 -n 5 p", "[{a 3} {b 3}]"},
+		{"-f testdata/hosts -ppn 3 -n 5 p", "[{a 3} {b 2}]"},
 		{"-hosts a,b -ppn 1 -n 4 p", "[{a 2} {b 2}]"},
-		{"-hosts a,b,c -ppn 2 -n 4 p", "[{a 2} {b 2} {c 2}]"},
+		{"-hosts a,b,c -ppn 2 -n 4 p", "[{a 2} {b 2}]"},
 		{"-host a -n 1 p : -n 2 q", "[{a 3}]"},
 	} {
 		o, err := parse(strings.Fields(c.line))

@@ -229,19 +229,23 @@ func (o *options) readHostFile(name string) error {
 	return err
 }
 
-// spread says how many processes each host takes: -ppn, or as many as it says itself and as often as it is named; and if there are more
-// processes, so many times more that they fit.
+// spread says how many processes each host takes: -ppn, or as many as it says itself and as often as it is named; if there are more
+// processes, they are dealt out in turns of so many. The ranks of a host follow one another.
 func (o *options) spread() []launch.Host {
 	hosts := slices.Clone(o.hosts)
-	n, total := o.size(), 0
 	for i := range hosts {
-		if o.ppn > 0 {
-			hosts[i].Slots = o.ppn
+		hosts[i].Slots = 0
+	}
+	for left := o.size(); left > 0; {
+		for i, h := range o.hosts {
+			n := h.Slots
+			if o.ppn > 0 {
+				n = o.ppn
+			}
+			n = min(n, left)
+			hosts[i].Slots += n
+			left -= n
 		}
-		total += hosts[i].Slots
 	}
-	for i := range hosts {
-		hosts[i].Slots *= max(1, (n+total-1)/max(total, 1))
-	}
-	return hosts
+	return slices.DeleteFunc(hosts, func(h launch.Host) bool { return h.Slots == 0 })
 }

@@ -224,7 +224,7 @@ func (j *Job) start(rank int) error {
 			_ = topo.CPUs(all...).Bind(0) // refused where binding is forbidden, and then the mask is full
 		}
 	}
-	program, _ := j.spec.program(rank)
+	program, number := j.spec.program(rank)
 	cmd := exec.Command(program.Path, program.Args...)
 	cmd.Dir = program.Dir
 	if rank == 0 && j.spec.Stdin != nil {
@@ -236,6 +236,7 @@ func (j *Job) start(rank int) error {
 		nmad.EnvRank:       strconv.Itoa(rank),
 		nmad.EnvSize:       strconv.Itoa(j.spec.N),
 		nmad.EnvRendezvous: j.addr,
+		nmad.EnvProgram:    strconv.Itoa(number),
 	}
 	secret, err := j.secret()
 	if err != nil {

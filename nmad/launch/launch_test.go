@@ -359,7 +359,7 @@ func TestUnclosed(t *testing.T) {
 			t.Fatal(err)
 		}
 		err = j.Wait()
-		if exit := (*ExitError)(nil); !errors.As(err, &exit) || exit.Rank != rank || !exit.Open || exit.Status() != 1 || !strings.Contains(err.Error(), "call Session.Close") {
+		if exit := (*ExitError)(nil); !errors.As(err, &exit) || exit.Rank != rank || !exit.Open || exit.Status() != 1 || !strings.Contains(err.Error(), "Session.Close") {
 			t.Errorf("rank %d does not close, and the job ends with %v", rank, err)
 		}
 	}

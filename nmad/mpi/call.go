@@ -32,10 +32,13 @@ func (c call) String() string {
 	return callNames[c]
 }
 
-// manner is whether the caller waits for the end of an operation, or it goes on by itself.
-type manner bool
+// manner is how an operation goes: its caller waits for its end, or it goes on by itself, at once or whenever it is started.
+type manner uint8
 
 const (
-	now   manner = true
-	later manner = false
+	now manner = iota
+	later
+	lasting
 )
+
+var mannerNames = [...]string{now: "", later: "immediate ", lasting: "persistent "}

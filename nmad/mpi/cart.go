@@ -114,65 +114,6 @@ func (c *Cart) Sub(keep ...bool) (*Cart, error) {
 	return sub, nil
 }
 
-// Dims returns how n processes stand on a grid whose dimensions are as alike as can be, in falling order. Those of dims that are not 0 stay as they are; the others it fills in.
-func Dims(n int, dims ...int) ([]int, error) {
-	all, free, rest := slices.Clone(dims), 0, n
-	for _, d := range dims {
-		switch {
-		case d < 0 || d > 0 && rest%d != 0:
-			return nil, fmt.Errorf("mpi: dims: %w: %d processes on a grid of %v", ErrCount, n, dims)
-		case d == 0:
-			free++
-		default:
-			rest /= d
-		}
-	}
-	if n < 1 || free == 0 && rest != 1 {
-		return nil, fmt.Errorf("mpi: dims: %w: %d processes on a grid of %v", ErrCount, n, dims)
-	}
-	fill := balanced(rest, free)
-	for i, d := range all {
-		if d == 0 {
-			all[i], fill = fill[0], fill[1:]
-		}
-	}
-	return all, nil
-}
-
-// balanced is k factors of n, in falling order, the largest of which is as small as can be.
-func balanced(n, k int) []int {
-	if k <= 1 {
-		return []int{n}[:k]
-	}
-	var best []int
-	for first := 1; first <= n; first++ {
-		if n%first != 0 {
-			continue
-		}
-		if most := pow(first, k); most < n {
-			continue // the others would have to be larger
-		}
-		rest := balanced(n/first, k-1)
-		if all := append([]int{first}, rest...); rest[0] <= first {
-			best = all
-			break
-		}
-	}
-	return best
-}
-
-// pow is x^k, or as much as an int has.
-func pow(x, k int) int {
-	n := 1
-	for range k {
-		if n > 1<<31 {
-			return n
-		}
-		n *= x
-	}
-	return n
-}
-
 // neighbours are the ranks before and behind this one in each dimension.
 func (c *Cart) neighbours() (all []int) {
 	for d := range c.dims {
@@ -195,7 +136,7 @@ func (c *Cart) IneighborAlltoall(in, out Blocks) *Request {
 
 // NeighborAlltoallInit makes NeighborAlltoall a request that Request.Start starts, again and again.
 func (c *Cart) NeighborAlltoallInit(in, out Blocks) *Request {
-	return persistent(c.neighborAlltoall(later, in, out))
+	return persistent(c.neighborAlltoall(lasting, in, out))
 }
 
 func (c *Cart) neighborAlltoall(m manner, in, out Blocks) (*follower, error) {

@@ -5,51 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"testing"
-
-	"pgregory.net/rapid"
 )
-
-// TestDims: the factors multiply to all processes, fall, keep what was said, and no largest one is smaller.
-func TestDims(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		n, k := rapid.IntRange(1, 300).Draw(t, "n"), rapid.IntRange(1, 4).Draw(t, "dimensions")
-		got, err := Dims(n, make([]int, k)...)
-		if err != nil {
-			t.Fatal(err)
-		}
-		product := 1
-		for _, d := range got {
-			product *= d
-		}
-		if product != n || len(got) != k || !slices.IsSortedFunc(got, func(a, b int) int { return b - a }) {
-			t.Fatalf("%d in %d dimensions: %v", n, k, got)
-		}
-		var least func(n, k int) int // the smallest largest factor
-		least = func(n, k int) int {
-			if k == 1 {
-				return n
-			}
-			best := n
-			for f := 1; f <= n; f++ {
-				if n%f == 0 {
-					best = min(best, max(f, least(n/f, k-1)))
-				}
-			}
-			return best
-		}
-		if got[0] != least(n, k) {
-			t.Fatalf("%d in %d dimensions: %v, and the largest factor could be %d", n, k, got, least(n, k))
-		}
-	})
-	if got, err := Dims(24, 0, 4, 0); err != nil || !slices.Equal(got, []int{3, 4, 2}) {
-		t.Errorf("%v, %v", got, err)
-	}
-	for _, bad := range [][]int{{5}, {0, 5}, {-1, 0}, {2, 2}} {
-		if got, err := Dims(24, bad...); !errors.Is(err, ErrCount) {
-			t.Errorf("%v: %v, %v", bad, got, err)
-		}
-	}
-}
 
 // TestCart: coordinates and ranks are each other's inverse, shifts lead to neighbours, and the parts of a grid are its rows.
 func TestCart(t *testing.T) {

@@ -18,7 +18,7 @@ func checking() bool { return os.Getenv(EnvCheck) == "1" }
 // said is what a rank says of its call. Elements are 0 where a rank need not know.
 type said struct {
 	Call     uint8
-	Later    bool
+	Manner   manner
 	Root     int32
 	Op       uint32
 	Elements int64 // basic ones that all ranks give alike
@@ -27,8 +27,8 @@ type said struct {
 
 func (s said) String() string {
 	text := call(s.Call).String()
-	if s.Later {
-		text = "immediate " + text
+	if int(s.Manner) < len(mannerNames) {
+		text = mannerNames[s.Manner] + text
 	}
 	if s.Root != noRoot {
 		text += fmt.Sprintf(", root %d", s.Root)
@@ -67,7 +67,7 @@ type likewise struct {
 // compare compares what the ranks say of an operation that has its number: before its first step if the caller waits for its end, else beside it, since such a call does not wait for others. It goes by messages, aside from the operations of the
 // communicator.
 func (c *Comm) compare(f *follower, m manner) error {
-	own := said{Call: uint8(f.what), Later: m == later, Root: int32(f.root)}
+	own := said{Call: uint8(f.what), Manner: m, Root: int32(f.root)}
 	if op := f.alike.op; op != nil {
 		own.Op = hashOf(op.String())
 		opNames.Store(own.Op, op.String())

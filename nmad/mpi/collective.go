@@ -3,6 +3,7 @@ package mpi
 import (
 	"fmt"
 	"math"
+	"runtime"
 	"slices"
 
 	"github.com/pm2-go/pm2/nmad/mpi/datatype"
@@ -28,7 +29,7 @@ func (c *Comm) Barrier() error { return finish(c.barrier(now)) }
 func (c *Comm) Ibarrier() *Request { return inBackground(c.barrier(later)) }
 
 // BarrierInit makes Barrier a request that Request.Start starts, again and again.
-func (c *Comm) BarrierInit() *Request { return persistent(c.barrier(later)) }
+func (c *Comm) BarrierInit() *Request { return persistent(c.barrier(lasting)) }
 
 func (c *Comm) barrier(m manner) (*follower, error) {
 	f, h, err := c.begin(barrier, noRoot, m, likewise{}, nil)
@@ -54,7 +55,7 @@ func (c *Comm) Ibcast(b Buffer, root int) *Request { return inBackground(c.bcast
 
 // BcastInit makes Bcast a request that Request.Start starts, again and again.
 func (c *Comm) BcastInit(b Buffer, root int) *Request {
-	return persistent(c.bcast(later, b, root, nil))
+	return persistent(c.bcast(lasting, b, root, nil))
 }
 
 func (c *Comm) bcast(m manner, b Buffer, root int, wrong error) (*follower, error) {
@@ -86,7 +87,7 @@ func (c *Comm) Ireduce(op *Op, in Buffer, out Buffer, root int) *Request {
 
 // ReduceInit makes Reduce a request that Request.Start starts, again and again.
 func (c *Comm) ReduceInit(op *Op, in Buffer, out Buffer, root int) *Request {
-	return persistent(c.reduce(later, op, in, out, root, nil))
+	return persistent(c.reduce(lasting, op, in, out, root, nil))
 }
 
 func (c *Comm) reduce(m manner, op *Op, in Buffer, out Buffer, root int, wrong error) (*follower, error) {
@@ -120,7 +121,7 @@ func (c *Comm) Iallreduce(op *Op, in Buffer, out Buffer) *Request {
 
 // AllreduceInit makes Allreduce a request that Request.Start starts, again and again.
 func (c *Comm) AllreduceInit(op *Op, in Buffer, out Buffer) *Request {
-	return persistent(c.allreduce(later, op, in, out, nil))
+	return persistent(c.allreduce(lasting, op, in, out, nil))
 }
 
 func (c *Comm) allreduce(m manner, op *Op, in Buffer, out Buffer, wrong error) (*follower, error) {
@@ -153,7 +154,7 @@ func (c *Comm) Iscan(op *Op, in Buffer, out Buffer) *Request {
 
 // ScanInit makes Scan a request that Request.Start starts, again and again.
 func (c *Comm) ScanInit(op *Op, in Buffer, out Buffer) *Request {
-	return persistent(c.scan(later, op, in, out, nil))
+	return persistent(c.scan(lasting, op, in, out, nil))
 }
 
 func (c *Comm) scan(m manner, op *Op, in Buffer, out Buffer, wrong error) (*follower, error) {
@@ -184,7 +185,7 @@ func (c *Comm) Iexscan(op *Op, in Buffer, out Buffer) *Request {
 
 // ExscanInit makes Exscan a request that Request.Start starts, again and again.
 func (c *Comm) ExscanInit(op *Op, in Buffer, out Buffer) *Request {
-	return persistent(c.exscan(later, op, in, out, nil))
+	return persistent(c.exscan(lasting, op, in, out, nil))
 }
 
 func (c *Comm) exscan(m manner, op *Op, in Buffer, out Buffer, wrong error) (*follower, error) {
@@ -215,7 +216,7 @@ func (c *Comm) IreduceScatter(op *Op, in Blocks, out Buffer) *Request {
 
 // ReduceScatterInit makes ReduceScatter a request that Request.Start starts, again and again.
 func (c *Comm) ReduceScatterInit(op *Op, in Blocks, out Buffer) *Request {
-	return persistent(c.reduceScatter(later, op, in, out, nil))
+	return persistent(c.reduceScatter(lasting, op, in, out, nil))
 }
 
 func (c *Comm) reduceScatter(m manner, op *Op, in Blocks, out Buffer, wrong error) (*follower, error) {
@@ -249,7 +250,7 @@ func (c *Comm) Igather(in Buffer, out Blocks, root int) *Request {
 
 // GatherInit makes Gather a request that Request.Start starts, again and again.
 func (c *Comm) GatherInit(in Buffer, out Blocks, root int) *Request {
-	return persistent(c.gather(later, in, out, root, nil))
+	return persistent(c.gather(lasting, in, out, root, nil))
 }
 
 func (c *Comm) gather(m manner, in Buffer, out Blocks, root int, wrong error) (*follower, error) {
@@ -278,7 +279,7 @@ func (c *Comm) Iscatter(in Blocks, out Buffer, root int) *Request {
 
 // ScatterInit makes Scatter a request that Request.Start starts, again and again.
 func (c *Comm) ScatterInit(in Blocks, out Buffer, root int) *Request {
-	return persistent(c.scatter(later, in, out, root, nil))
+	return persistent(c.scatter(lasting, in, out, root, nil))
 }
 
 func (c *Comm) scatter(m manner, in Blocks, out Buffer, root int, wrong error) (*follower, error) {
@@ -305,7 +306,7 @@ func (c *Comm) Iallgather(in Buffer, out Blocks) *Request {
 
 // AllgatherInit makes Allgather a request that Request.Start starts, again and again.
 func (c *Comm) AllgatherInit(in Buffer, out Blocks) *Request {
-	return persistent(c.allgather(later, in, out, nil))
+	return persistent(c.allgather(lasting, in, out, nil))
 }
 
 func (c *Comm) allgather(m manner, in Buffer, out Blocks, wrong error) (*follower, error) {
@@ -335,7 +336,7 @@ func (c *Comm) Ialltoall(in Blocks, out Blocks) *Request {
 
 // AlltoallInit makes Alltoall a request that Request.Start starts, again and again.
 func (c *Comm) AlltoallInit(in Blocks, out Blocks) *Request {
-	return persistent(c.alltoall(later, in, out, nil))
+	return persistent(c.alltoall(lasting, in, out, nil))
 }
 
 func (c *Comm) alltoall(m manner, in Blocks, out Blocks, wrong error) (*follower, error) {
@@ -366,7 +367,7 @@ func finish(f *follower, err error) error {
 func inBackground(f *follower, err error) *Request {
 	r := persistent(f, err)
 	if f != nil {
-		if err := r.Start(); err != nil {
+		if err := f.background(); err != nil {
 			r.idle(err)
 		}
 	}
@@ -376,7 +377,9 @@ func inBackground(f *follower, err error) *Request {
 func persistent(f *follower, err error) *Request {
 	r := &Request{extra: &special{operation: f, err: err}, none: err != nil}
 	if f != nil {
-		r.comm = f.comm
+		if r.comm = f.comm; f.lasts {
+			runtime.AddCleanup(r, f.comm.forget, f.turn)
+		}
 		f.over.Signal(finished) // it counts as done until it is started
 	}
 	return r

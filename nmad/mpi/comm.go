@@ -36,6 +36,7 @@ type Comm struct {
 	mu           sync.Mutex
 	idle         []*follower        // to be used again; under mu
 	active       []*follower        // operations under way; under mu
+	kept         map[uint64]bool    // turns of persistent operations that the program may start; under mu
 	lost         []int              // processes that Agree has found lost; under mu
 	acknowledged []int              // processes that are lost, as the program knows; under mu
 	pairs        map[pair]uint64    // how many partitioned messages were made; under mu

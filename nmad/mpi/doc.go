@@ -13,7 +13,7 @@
 // the same order. If one fails at a rank (an argument is wrong, a process has died, counts differ) it ends at all that wait for that rank, and further ones of that communicator fail; messages, and other
 // communicators, go on. Only a communicator that cannot be used is told to the caller alone.
 //
-// Each has an immediate form (Iallreduce), which the threads that move messages carry on, and a persistent one (Comm.AllreduceInit). Blocking ones of one host go through shared memory
+// Each has an immediate form (Iallreduce), which the threads that move messages carry on, and a persistent one (Comm.AllreduceInit), which has its place in the order where it is made, however often, and when, it is started. Blocking ones of one host go through shared memory
 // (internal/segment), between hosts one rank of each sends messages.
 //
 // A communicator whose processes have died in part is revoked, and shrunk (Comm.Revoke, Comm.Shrink, Comm.Agree), as in ULFM. One may have a domain of nmad of its own (KeyDomain).

@@ -10,7 +10,7 @@ import (
 
 // How a collective operation ends that has failed at one rank, because an argument is wrong there, a process has died, or counts differ. The other ranks may wait for that rank, or for ranks that wait for it. So
 //
-//	a rank at which operation n fails      sends a refusal with the tag n to all others, one for each other operation that is under way there, and one for the operation after its last
+//	a rank at which operation n fails      sends a refusal with the tag n to all others, one for each other operation that is under way there, or persistent, and one for the operation after its last
 //	a receive of n that gets a refusal     fails, so n fails at that rank, too
 //	a rank that calls a later operation    returns why the first one has failed, and sends refusals for the one after that
 //	of an operation in shared memory       the refusal comes in place of the message that wakes a sleeper
@@ -44,7 +44,12 @@ func (c *Comm) fails(f *follower, err error) error {
 		c.broken, c.refused = fmt.Errorf("%v has failed before: %w", f.what, err), c.calls
 		tags = append(tags, c.wake)
 		for _, x := range c.active {
-			tags = append(tags, x.tag)
+			if !x.lasts || !c.kept[x.turn] {
+				tags = append(tags, x.tag)
+			}
+		}
+		for turn := range c.kept {
+			tags = append(tags, c.wake|turn)
 		}
 	}
 	tags = c.ahead(tags, c.calls+1)

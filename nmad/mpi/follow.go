@@ -28,6 +28,7 @@ type follower struct {
 	plan     plan.Plan
 	tag      uint64     // of the messages
 	turn     uint64     // how many operations of the communicator there were up to this one
+	lasts    bool       // it is persistent: it has its turn since it was made, for all its rounds
 	messages []*message // of the fence to come, and more to be used again
 	open     int        // of these, started since the last fence
 
@@ -55,7 +56,7 @@ type message struct {
 const noRoot = -1
 
 // begin begins a collective operation, whose plan the caller then makes: for ranks that share memory, if these do. wrong: why this rank cannot take part in it; then the operation ends everywhere, in its turn: at once if the caller
-// waits for its end, else when it is started. Without a communicator that can be used there is no turn, and no follower.
+// waits for its end, else when it is started. Without a communicator that can be used there is no turn, and no follower. A persistent one has its turn here, so ranks may start several in orders that differ.
 func (c *Comm) begin(what call, root int, m manner, x likewise, wrong error) (*follower, *shared, error) {
 	if err := c.usable(); err != nil {
 		return nil, nil, fmt.Errorf("mpi: %v: %w", what, err)
@@ -68,12 +69,20 @@ func (c *Comm) begin(what call, root int, m manner, x likewise, wrong error) (*f
 	} else {
 		f = &follower{}
 	}
-	f.comm, f.what, f.root, f.plan.Table, f.wrong = c, what, root, c.job.table, wrong
+	f.comm, f.what, f.root, f.plan.Table, f.wrong, f.lasts = c, what, root, c.job.table, wrong, m == lasting
 	if c.job.checks {
 		f.alike = x
 	}
-	if m == later {
+	if m != now {
+		var late []uint64
+		if m == lasting {
+			late = f.reserve()
+		}
 		c.mu.Unlock()
+		c.aloud(late)
+		if m == lasting && c.job.checks {
+			f.announce()
+		}
 		if wrong != nil {
 			wrong = f.because(wrong)
 		}
@@ -97,11 +106,48 @@ func (c *Comm) begin(what call, root int, m manner, x likewise, wrong error) (*f
 	return f, h, err
 }
 
-// number gives the operation its number, by which those of a communicator are told apart. Several may be under way. The error is why one before has failed; the caller then calls fails. Under the communicator's mu.
+// draw gives the operation its number, by which those of a communicator are told apart. Under the communicator's mu.
+func (f *follower) draw() {
+	f.comm.calls++
+	f.turn, f.tag = f.comm.calls, f.comm.wake|f.comm.calls
+}
+
+// reserve is draw of a persistent operation, which has one number for all its rounds. It returns what is to be refused, if one before has failed. Under the communicator's mu.
+func (f *follower) reserve() (late []uint64) {
+	c := f.comm
+	f.draw()
+	if c.kept == nil {
+		c.kept = map[uint64]bool{}
+	}
+	c.kept[f.turn] = true
+	if c.broken != nil {
+		late = c.ahead(nil, c.calls+1)
+	}
+	return late
+}
+
+// announce has the ranks compare a persistent operation, once: as it is made. One that is wrong here the others are told of.
+func (f *follower) announce() {
+	if f.wrong != nil {
+		f.comm.aloud([]uint64{f.tag | ofChecks})
+		return
+	}
+	_ = f.comm.compare(f, lasting) // goes on beside it
+}
+
+// forget is called when the program has no request of a persistent operation any more: it is started no more, and needs no refusals.
+func (c *Comm) forget(turn uint64) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	delete(c.kept, turn)
+}
+
+// number has the operation under way, with a number of its own unless it has one. Several may be under way. The error is why one before has failed; the caller then calls fails. Under the communicator's mu.
 func (f *follower) number() error {
 	c := f.comm
-	c.calls++
-	f.turn, f.tag = c.calls, c.wake|c.calls
+	if !f.lasts {
+		f.draw()
+	}
 	if c.broken == nil {
 		c.active = append(c.active, f)
 	}
@@ -261,7 +307,7 @@ func (f *follower) background() error {
 	if err != nil {
 		return c.fails(f, err)
 	}
-	if c.job.checks {
+	if c.job.checks && !f.lasts {
 		_ = c.compare(f, later)
 	}
 	f.over.Reset()

@@ -110,7 +110,7 @@ func (g *Graph) IneighborAlltoall(in, out Blocks) *Request {
 
 // NeighborAlltoallInit makes NeighborAlltoall a request that Request.Start starts, again and again.
 func (g *Graph) NeighborAlltoallInit(in, out Blocks) *Request {
-	return persistent(g.exchange(later, in, out))
+	return persistent(g.exchange(lasting, in, out))
 }
 
 // NeighborAllgather sends in to each rank that this process sends to, and receives as NeighborAlltoall does.

@@ -219,12 +219,23 @@ func (x *Intercomm) operation(what call, root int, m manner, wrong error, make f
 // Barrier returns when all processes of both groups have called it.
 func (x *Intercomm) Barrier() error { return x.joint.Barrier() }
 
+// Ibarrier begins what Barrier does.
+func (x *Intercomm) Ibarrier() *Request { return x.joint.Ibarrier() }
+
+// BarrierInit makes Barrier a request that Request.Start starts, again and again.
+func (x *Intercomm) BarrierInit() *Request { return x.joint.BarrierInit() }
+
 // Bcast brings b of root to all processes of the other group.
 func (x *Intercomm) Bcast(b Buffer, root int) error { return finish(x.bcast(now, b, root)) }
 
 // Ibcast begins what Bcast does.
 func (x *Intercomm) Ibcast(b Buffer, root int) *Request {
 	return inBackground(x.bcast(later, b, root))
+}
+
+// BcastInit makes Bcast a request that Request.Start starts, again and again.
+func (x *Intercomm) BcastInit(b Buffer, root int) *Request {
+	return persistent(x.bcast(lasting, b, root))
 }
 
 func (x *Intercomm) bcast(m manner, b Buffer, root int) (*follower, error) {
@@ -239,6 +250,11 @@ func (x *Intercomm) Gather(in Buffer, out Blocks, root int) error {
 // Igather begins what Gather does.
 func (x *Intercomm) Igather(in Buffer, out Blocks, root int) *Request {
 	return inBackground(x.gather(later, in, out, root))
+}
+
+// GatherInit makes Gather a request that Request.Start starts, again and again.
+func (x *Intercomm) GatherInit(in Buffer, out Blocks, root int) *Request {
+	return persistent(x.gather(lasting, in, out, root))
 }
 
 func (x *Intercomm) gather(m manner, in Buffer, out Blocks, root int) (*follower, error) {
@@ -259,6 +275,11 @@ func (x *Intercomm) Iscatter(in Blocks, out Buffer, root int) *Request {
 	return inBackground(x.scatter(later, in, out, root))
 }
 
+// ScatterInit makes Scatter a request that Request.Start starts, again and again.
+func (x *Intercomm) ScatterInit(in Blocks, out Buffer, root int) *Request {
+	return persistent(x.scatter(lasting, in, out, root))
+}
+
 func (x *Intercomm) scatter(m manner, in Blocks, out Buffer, root int) (*follower, error) {
 	var wrong error
 	if root == Root {
@@ -275,6 +296,11 @@ func (x *Intercomm) Iallgather(in Buffer, out Blocks) *Request {
 	return inBackground(x.allgather(later, in, out))
 }
 
+// AllgatherInit makes Allgather a request that Request.Start starts, again and again.
+func (x *Intercomm) AllgatherInit(in Buffer, out Blocks) *Request {
+	return persistent(x.allgather(lasting, in, out))
+}
+
 func (x *Intercomm) allgather(m manner, in Buffer, out Blocks) (*follower, error) {
 	return x.operation(allgather, rootless, m, laidOut(&out, x.RemoteSize(), nil), func(p *plan.Plan, _ int, _ bool) {
 		p.InterAlltoall(&x.sides, func(int) Buffer { return in }, &out)
@@ -287,6 +313,11 @@ func (x *Intercomm) Alltoall(in, out Blocks) error { return finish(x.alltoall(no
 // Ialltoall begins what Alltoall does.
 func (x *Intercomm) Ialltoall(in, out Blocks) *Request {
 	return inBackground(x.alltoall(later, in, out))
+}
+
+// AlltoallInit makes Alltoall a request that Request.Start starts, again and again.
+func (x *Intercomm) AlltoallInit(in, out Blocks) *Request {
+	return persistent(x.alltoall(lasting, in, out))
 }
 
 func (x *Intercomm) alltoall(m manner, in, out Blocks) (*follower, error) {
@@ -302,6 +333,11 @@ func (x *Intercomm) Reduce(op *Op, in, out Buffer, root int) error {
 // Ireduce begins what Reduce does.
 func (x *Intercomm) Ireduce(op *Op, in, out Buffer, root int) *Request {
 	return inBackground(x.reduce(later, op, in, out, root))
+}
+
+// ReduceInit makes Reduce a request that Request.Start starts, again and again.
+func (x *Intercomm) ReduceInit(op *Op, in, out Buffer, root int) *Request {
+	return persistent(x.reduce(lasting, op, in, out, root))
 }
 
 func (x *Intercomm) reduce(m manner, op *Op, in, out Buffer, root int) (*follower, error) {
@@ -323,6 +359,11 @@ func (x *Intercomm) Allreduce(op *Op, in, out Buffer) error {
 // Iallreduce begins what Allreduce does.
 func (x *Intercomm) Iallreduce(op *Op, in, out Buffer) *Request {
 	return inBackground(x.allreduce(later, op, in, out))
+}
+
+// AllreduceInit makes Allreduce a request that Request.Start starts, again and again.
+func (x *Intercomm) AllreduceInit(op *Op, in, out Buffer) *Request {
+	return persistent(x.allreduce(lasting, op, in, out))
 }
 
 func (x *Intercomm) allreduce(m manner, op *Op, in, out Buffer) (*follower, error) {

@@ -71,3 +71,8 @@ func (x *Intercomm) With(local, joint *Comm) *Intercomm {
 func (x *Intercomm) IreduceScatter(op *Op, in Blocks, out Buffer) *Request {
 	return inBackground(x.reduceScatter(later, op, in, out))
 }
+
+// ReduceScatterInit makes ReduceScatter a request that Request.Start starts, again and again.
+func (x *Intercomm) ReduceScatterInit(op *Op, in Blocks, out Buffer) *Request {
+	return persistent(x.reduceScatter(lasting, op, in, out))
+}

@@ -108,8 +108,8 @@ func (r *Request) idle(err error) *Request {
 	return r
 }
 
-// Start starts a request of a form whose name ends in Init, which was not started, or is done. Then all processes of its communicator start theirs, in the same order
-// as other collective operations. nmad.ErrActive: it is under way. One with a wrong argument has the operation end everywhere, each time.
+// Start starts a request of a form whose name ends in Init, which was not started, or is done. One of a collective operation all processes of its communicator start as often: they have made theirs in the same order, as they call
+// other collective operations, and may start several in any. nmad.ErrActive: it is under way. One with a wrong argument has the operation end everywhere, each time.
 func (r *Request) Start() error {
 	x := r.special()
 	switch {
@@ -121,7 +121,7 @@ func (r *Request) Start() error {
 		}
 		r.waits = false
 		return nil
-	case x.operation == nil:
+	case x.operation == nil || !x.operation.lasts:
 		return fmt.Errorf("mpi: start: %w: it is no persistent one", ErrRequest)
 	case !x.operation.over.Test(finished):
 		return fmt.Errorf("mpi: start: %w", nmad.ErrActive)

@@ -15,6 +15,7 @@ type Card struct {
 	PID       int
 	StartTime uint64 // start time of the process in clock ticks since boot; 0: not known
 	Host      string // identifies the host, and the pid name space in it
+	Name      string // of the host, for people; empty: not known
 	CPUs      string // that the process may use, as the kernel lists them: 0-3,8; empty: not known
 	Rails     []Rail // the networks to the others, in the same order in all cards
 
@@ -31,13 +32,16 @@ type Card struct {
 // MaxCPUs is how long Card.CPUs may be, in bytes.
 const MaxCPUs = 255
 
+// MaxName is how long Card.Name may be, in bytes: as long as kernels have it.
+const MaxName = 64
+
 // Longest other strings of a card, in bytes.
 const (
 	maxHost   = 255
 	maxDriver = 63
 	maxAddr   = 1023
 
-	maxCard = 4 + 4 + 8 + 8 + 4 + 4 + 4 + 2 + maxHost + 2 + MaxCPUs + 2 + maxAddr + 4 + MaxRails*(2*2+maxDriver+maxAddr)
+	maxCard = 4 + 4 + 8 + 8 + 4 + 4 + 4 + 2 + maxHost + 2 + MaxName + 2 + MaxCPUs + 2 + maxAddr + 4 + MaxRails*(2*2+maxDriver+maxAddr)
 )
 
 // MaxRails is how many rails a card has at most.
@@ -65,6 +69,8 @@ func (c *Card) check() error {
 	switch {
 	case len(c.Host) > maxHost:
 		return fmt.Errorf("%w: host identity of %d bytes, at most %d", errCard, len(c.Host), maxHost)
+	case len(c.Name) > MaxName:
+		return fmt.Errorf("%w: name of a host of %d bytes, at most %d", errCard, len(c.Name), MaxName)
 	case len(c.CPUs) > MaxCPUs:
 		return fmt.Errorf("%w: a list of processors of %d bytes, at most %d", errCard, len(c.CPUs), MaxCPUs)
 	case len(c.Standby) > maxAddr:
@@ -98,6 +104,7 @@ func (c *Card) append(b []byte) []byte {
 	}
 	b = appendU32(b, lazy)
 	b = appendString(b, c.Host)
+	b = appendString(b, c.Name)
 	b = appendString(b, c.CPUs)
 	b = appendString(b, c.Standby)
 	b = appendU32(b, uint32(len(c.Rails)))
@@ -119,6 +126,7 @@ func (c *Card) read(r *reader) {
 	c.Lazy = lazy == 1
 	r.bad = r.bad || lazy > 1
 	c.Host = r.string(maxHost)
+	c.Name = r.string(MaxName)
 	c.CPUs = r.string(MaxCPUs)
 	c.Standby = r.string(maxAddr)
 	n := r.u32()

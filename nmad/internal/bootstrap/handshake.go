@@ -19,7 +19,7 @@ import (
 
 const (
 	// Version of the control protocol. Both sides must have the same.
-	Version = 9
+	Version = 10
 	// MaxSize is the largest number of processes in a job.
 	MaxSize = 1 << 16
 

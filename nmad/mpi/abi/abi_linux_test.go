@@ -106,7 +106,10 @@ func TestPrograms(t *testing.T) {
 		{"requests", []string{"1", "2"}},
 		{"short", []string{"2"}},
 		{"collectives", []string{"1", "2", "4"}},
+		{"persistent", []string{"1", "3", "4"}},
 		{"datatypes", []string{"1"}},
+		{"external", []string{"1"}},
+		{"tools", []string{"0", "2"}},
 		{"places", []string{"1"}},
 		{"communicators", []string{"1", "4"}},
 		{"objects", []string{"1"}},
@@ -119,6 +122,7 @@ func TestPrograms(t *testing.T) {
 		{"signals", []string{"1", "2"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
+			t.Setenv("PM2_EAGER", "12345") // what tools.c expects, and others do not mind
 			program := compile(t, c.name)
 			for _, ranks := range c.ranks {
 				if out, err := run(t, ranks, program); err != nil || !strings.Contains(out, "all is well") {
@@ -144,8 +148,21 @@ func TestFatal(t *testing.T) {
 	for _, how := range []string{"reads", "class"} {
 		for _, ranks := range []string{"0", "2"} {
 			out, err := run(t, ranks, program, how)
-			if exit, ok := err.(*exec.ExitError); !ok || exit.ExitCode() != 1 || !strings.Contains(out, "with status 1: ") || strings.Contains(out, "went on") {
+			if exit, ok := err.(*exec.ExitError); !ok || exit.ExitCode() != 1 || !strings.Contains(out, "with status 1: ") || strings.Contains(out, "went on") || strings.Contains(out, "()") {
 				t.Errorf("%s, %s processes: %v\n%s", how, ranks, err, out)
+			}
+		}
+	}
+	// The request that failed, whose process has died where, and what a program in C is to do.
+	host, err := os.Hostname()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for how, wants := range map[string][]string{"dies": {"MPI_Waitall: request 1 of 2: ", "rank 1: peer lost", "(host " + host + ")"}, "leaves": {"MPI_Finalize"}} {
+		out, err := run(t, "2", program, how)
+		for _, want := range wants {
+			if err == nil || !strings.Contains(out, want) {
+				t.Errorf("%s: %v, and not %q in\n%s", how, err, want, out)
 			}
 		}
 	}

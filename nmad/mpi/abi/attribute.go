@@ -317,10 +317,10 @@ func (a *call) commGetAttr() error {
 		value = constant(2, procNull)
 		return a.attribute(value, true)
 	case wtimeIsGlobal:
-		value = constant(3, 0)
-		return a.attribute(value, true)
+		return a.attribute(constant(3, globalTime()), true)
 	case appNum:
-		return a.attribute(0, false)
+		n, known := engine.session.Program()
+		return a.attribute(constant(4, n), known)
 	case lastUsedCode:
 		codes.Lock()
 		last := max(codes.last, int(lastCode))
@@ -334,6 +334,16 @@ func (a *call) commGetAttr() error {
 		return err
 	}
 	return a.attribute(value, ok)
+}
+
+// globalTime is whether MPI_Wtime is the same at all processes: 1 on one host, which has one clock.
+func globalTime() int {
+	for r := range engine.all.Size() {
+		if engine.session.HostOf(r) != 0 {
+			return 0
+		}
+	}
+	return 1
 }
 
 // attribute writes one.

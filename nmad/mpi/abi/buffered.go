@@ -25,8 +25,8 @@ type pending struct {
 	size int
 }
 
-// overhead is what a message takes besides its data.
-const overhead = 512
+// overhead is what a message takes of the program's memory besides its data: no more than MPI_BSEND_OVERHEAD, and no more than in other libraries, since programs count on what these take.
+const overhead = 64
 
 // general is that of messages of communicators that have none of their own.
 var general buffers

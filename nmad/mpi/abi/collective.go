@@ -24,9 +24,71 @@ func (a *call) begun(c *comm, f form, r *mpi.Request) error {
 	return a.setRequest(f.request, &request{comm: c, r: r, sends: true, persistent: f.m == lasting})
 }
 
-// again hands out a request that begins anew with each start.
-func (a *call) again(c *comm, f form, start func() *mpi.Request) error {
-	return a.setRequest(f.request, &request{comm: c, fresh: start, sends: true, persistent: true})
+// operations are the collective ones that communicators of one group and of two have.
+type operations interface {
+	Barrier() error
+	Ibarrier() *mpi.Request
+	BarrierInit() *mpi.Request
+	Bcast(b mpi.Buffer, root int) error
+	Ibcast(b mpi.Buffer, root int) *mpi.Request
+	BcastInit(b mpi.Buffer, root int) *mpi.Request
+	Gather(in mpi.Buffer, out mpi.Blocks, root int) error
+	Igather(in mpi.Buffer, out mpi.Blocks, root int) *mpi.Request
+	GatherInit(in mpi.Buffer, out mpi.Blocks, root int) *mpi.Request
+	Scatter(in mpi.Blocks, out mpi.Buffer, root int) error
+	Iscatter(in mpi.Blocks, out mpi.Buffer, root int) *mpi.Request
+	ScatterInit(in mpi.Blocks, out mpi.Buffer, root int) *mpi.Request
+	Allgather(in mpi.Buffer, out mpi.Blocks) error
+	Iallgather(in mpi.Buffer, out mpi.Blocks) *mpi.Request
+	AllgatherInit(in mpi.Buffer, out mpi.Blocks) *mpi.Request
+	Alltoall(in, out mpi.Blocks) error
+	Ialltoall(in, out mpi.Blocks) *mpi.Request
+	AlltoallInit(in, out mpi.Blocks) *mpi.Request
+	Reduce(op *mpi.Op, in, out mpi.Buffer, root int) error
+	Ireduce(op *mpi.Op, in, out mpi.Buffer, root int) *mpi.Request
+	ReduceInit(op *mpi.Op, in, out mpi.Buffer, root int) *mpi.Request
+	Allreduce(op *mpi.Op, in, out mpi.Buffer) error
+	Iallreduce(op *mpi.Op, in, out mpi.Buffer) *mpi.Request
+	AllreduceInit(op *mpi.Op, in, out mpi.Buffer) *mpi.Request
+	ReduceScatter(op *mpi.Op, in mpi.Blocks, out mpi.Buffer) error
+	IreduceScatter(op *mpi.Op, in mpi.Blocks, out mpi.Buffer) *mpi.Request
+	ReduceScatterInit(op *mpi.Op, in mpi.Blocks, out mpi.Buffer) *mpi.Request
+}
+
+// operations are those of this communicator.
+func (c *comm) operations() operations {
+	if c.x != nil {
+		return c.x
+	}
+	return c.c
+}
+
+// as has three methods of x, for the three manners of an operation; its own call them with two, three or four arguments.
+type as[X any] struct {
+	a *call
+	c *comm
+	f form
+	x X
+}
+
+func do2[X, P, Q any](as as[X], p P, q Q, at func(X, P, Q) error, begin, keep func(X, P, Q) *mpi.Request) error {
+	switch as.f.m {
+	case now:
+		return at(as.x, p, q)
+	case later:
+		return as.a.begun(as.c, as.f, begin(as.x, p, q))
+	}
+	return as.a.begun(as.c, as.f, keep(as.x, p, q))
+}
+
+func do3[X, P, Q, R any](as as[X], p P, q Q, r R, at func(X, P, Q, R) error, begin, keep func(X, P, Q, R) *mpi.Request) error {
+	switch as.f.m {
+	case now:
+		return at(as.x, p, q, r)
+	case later:
+		return as.a.begun(as.c, as.f, begin(as.x, p, q, r))
+	}
+	return as.a.begun(as.c, as.f, keep(as.x, p, q, r))
 }
 
 // rooted checks a root; here: it is this process; idle: this process has nothing to do.
@@ -51,13 +113,14 @@ func (a *call) barrierAs(f form) error {
 	if err != nil {
 		return err
 	}
-	switch f.m {
+	switch x := c.operations(); f.m {
 	case now:
-		return c.m.Barrier()
+		return x.Barrier()
 	case later:
-		return a.begun(c, f, c.m.Ibarrier())
+		return a.begun(c, f, x.Ibarrier())
+	default:
+		return a.begun(c, f, x.BarrierInit())
 	}
-	return a.begun(c, f, c.m.BarrierInit())
 }
 
 func (a *call) barrier() error     { return a.barrierAs(form{now, 0}) }
@@ -80,19 +143,7 @@ func (a *call) bcastAs(f form) error {
 			return err
 		}
 	}
-	switch x := c.x; {
-	case x != nil && f.m == now:
-		return x.Bcast(b, root)
-	case x != nil && f.m == later:
-		return a.begun(c, f, x.Ibcast(b, root))
-	case x != nil:
-		return a.again(c, f, func() *mpi.Request { return x.Ibcast(b, root) })
-	case f.m == now:
-		return c.c.Bcast(b, root)
-	case f.m == later:
-		return a.begun(c, f, c.c.Ibcast(b, root))
-	}
-	return a.begun(c, f, c.c.BcastInit(b, root))
+	return do2(as[operations]{a, c, f, c.operations()}, b, root, operations.Bcast, operations.Ibcast, operations.BcastInit)
 }
 
 func (a *call) bcast() error     { return a.bcastAs(form{now, 0}) }
@@ -154,20 +205,7 @@ func (a *call) gatherAs(f form, x blocksAt) error {
 	if err != nil {
 		return err
 	}
-	root := a.int(x.root)
-	switch x := c.x; {
-	case x != nil && f.m == now:
-		return x.Gather(own, all, root)
-	case x != nil && f.m == later:
-		return a.begun(c, f, x.Igather(own, all, root))
-	case x != nil:
-		return a.again(c, f, func() *mpi.Request { return x.Igather(own, all, root) })
-	case f.m == now:
-		return c.c.Gather(own, all, root)
-	case f.m == later:
-		return a.begun(c, f, c.c.Igather(own, all, root))
-	}
-	return a.begun(c, f, c.c.GatherInit(own, all, root))
+	return do3(as[operations]{a, c, f, c.operations()}, own, all, a.int(x.root), operations.Gather, operations.Igather, operations.GatherInit)
 }
 
 func (a *call) gather() error      { return a.gatherAs(form{now, 0}, gatherAt) }
@@ -182,20 +220,7 @@ func (a *call) scatterAs(f form, x blocksAt) error {
 	if err != nil {
 		return err
 	}
-	root := a.int(x.root)
-	switch x := c.x; {
-	case x != nil && f.m == now:
-		return x.Scatter(all, own, root)
-	case x != nil && f.m == later:
-		return a.begun(c, f, x.Iscatter(all, own, root))
-	case x != nil:
-		return a.again(c, f, func() *mpi.Request { return x.Iscatter(all, own, root) })
-	case f.m == now:
-		return c.c.Scatter(all, own, root)
-	case f.m == later:
-		return a.begun(c, f, c.c.Iscatter(all, own, root))
-	}
-	return a.begun(c, f, c.c.ScatterInit(all, own, root))
+	return do3(as[operations]{a, c, f, c.operations()}, all, own, a.int(x.root), operations.Scatter, operations.Iscatter, operations.ScatterInit)
 }
 
 func (a *call) scatter() error      { return a.scatterAs(form{now, 0}, scatterAt) }
@@ -225,19 +250,7 @@ func (a *call) allgatherAs(f form, x blocksAt) error {
 			return err
 		}
 	}
-	switch x := c.x; {
-	case x != nil && f.m == now:
-		return x.Allgather(own, all)
-	case x != nil && f.m == later:
-		return a.begun(c, f, x.Iallgather(own, all))
-	case x != nil:
-		return a.again(c, f, func() *mpi.Request { return x.Iallgather(own, all) })
-	case f.m == now:
-		return c.c.Allgather(own, all)
-	case f.m == later:
-		return a.begun(c, f, c.c.Iallgather(own, all))
-	}
-	return a.begun(c, f, c.c.AllgatherInit(own, all))
+	return do2(as[operations]{a, c, f, c.operations()}, own, all, operations.Allgather, operations.Iallgather, operations.AllgatherInit)
 }
 
 func (a *call) allgather() error      { return a.allgatherAs(form{now, 0}, allgatherAt) }
@@ -263,19 +276,7 @@ func (a *call) alltoallAs(f form, at int, in, out func(n int) (mpi.Blocks, error
 			return err
 		}
 	}
-	switch x := c.x; {
-	case x != nil && f.m == now:
-		return x.Alltoall(from, to)
-	case x != nil && f.m == later:
-		return a.begun(c, f, x.Ialltoall(from, to))
-	case x != nil:
-		return a.again(c, f, func() *mpi.Request { return x.Ialltoall(from, to) })
-	case f.m == now:
-		return c.c.Alltoall(from, to)
-	case f.m == later:
-		return a.begun(c, f, c.c.Ialltoall(from, to))
-	}
-	return a.begun(c, f, c.c.AlltoallInit(from, to))
+	return do2(as[operations]{a, c, f, c.operations()}, from, to, operations.Alltoall, operations.Ialltoall, operations.AlltoallInit)
 }
 
 // equals is n equal blocks at arguments from one on.

@@ -232,13 +232,7 @@ func (a *call) neighboursAs(f form, at int, in, out func(n int) (mpi.Blocks, err
 	if err != nil {
 		return err
 	}
-	switch f.m {
-	case now:
-		return x.NeighborAlltoall(from, to)
-	case later:
-		return a.begun(c, f, x.IneighborAlltoall(from, to))
-	}
-	return a.begun(c, f, x.NeighborAlltoallInit(from, to))
+	return do2(as[neighbourly]{a, c, f, x}, from, to, neighbourly.NeighborAlltoall, neighbourly.IneighborAlltoall, neighbourly.NeighborAlltoallInit)
 }
 
 // same is the elements at arguments from one on, as a block for each of n neighbours.

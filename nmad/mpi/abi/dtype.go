@@ -133,8 +133,8 @@ var predefinedTypes = func() (all [lastType - firstType]*dtype) {
 		all[h-firstType] = x
 	}
 	of := func(h handle, name string, s sort, k datatype.Kind) { add(h, name, s, datatype.Of(k)) }
-	pair := func(h handle, name string, value, index datatype.Kind) {
-		v, i := datatype.Of(value), datatype.Of(index)
+	pairOf := func(h handle, name string, v *datatype.Type, index datatype.Kind) {
+		i := datatype.Of(index)
 		at := (v.Size() + i.Size() - 1) / i.Size() * i.Size()
 		t, err := datatype.Struct([]int{1, 1}, []int{0, at}, []*datatype.Type{v, i})
 		if err != nil {
@@ -142,6 +142,9 @@ var predefinedTypes = func() (all [lastType - firstType]*dtype) {
 		}
 		add(h, name, pairs, t)
 	}
+	pair := func(h handle, name string, value, index datatype.Kind) { pairOf(h, name, datatype.Of(value), index) }
+	// What has fewer bytes in external32 than here.
+	long, unsignedLong, wide := datatype.Narrow(datatype.Int64, 4), datatype.Narrow(datatype.Uint64, 4), datatype.Narrow(datatype.Uint32, 2)
 	opaque := func(h handle, name string, s sort, size int) {
 		t, err := datatype.Contiguous(size, datatype.Of(datatype.Byte))
 		if err != nil {
@@ -157,11 +160,11 @@ var predefinedTypes = func() (all [lastType - firstType]*dtype) {
 	of(0x207, "MPI_PACKED", other, datatype.Packed)
 	of(0x208, "MPI_SHORT", integer, datatype.Int16)
 	of(0x209, "MPI_INT", integer, datatype.Int32)
-	of(0x20a, "MPI_LONG", integer, datatype.Int64)
+	add(0x20a, "MPI_LONG", integer, long)
 	of(0x20b, "MPI_LONG_LONG", integer, datatype.Int64)
 	of(0x20c, "MPI_UNSIGNED_SHORT", integer, datatype.Uint16)
 	of(0x20d, "MPI_UNSIGNED", integer, datatype.Uint32)
-	of(0x20e, "MPI_UNSIGNED_LONG", integer, datatype.Uint64)
+	add(0x20e, "MPI_UNSIGNED_LONG", integer, unsignedLong)
 	of(0x20f, "MPI_UNSIGNED_LONG_LONG", integer, datatype.Uint64)
 	of(0x210, "MPI_FLOAT", floating, datatype.Float32)
 	of(0x212, "MPI_C_FLOAT_COMPLEX", complexes, datatype.Complex64)
@@ -181,7 +184,7 @@ var predefinedTypes = func() (all [lastType - firstType]*dtype) {
 	of(0x225, "MPI_CXX_LONG_DOUBLE_COMPLEX", complexes, datatype.LongComplex)
 	pair(0x228, "MPI_FLOAT_INT", datatype.Float32, datatype.Int32)
 	pair(0x229, "MPI_DOUBLE_INT", datatype.Float64, datatype.Int32)
-	pair(0x22a, "MPI_LONG_INT", datatype.Int64, datatype.Int32)
+	pairOf(0x22a, "MPI_LONG_INT", long, datatype.Int32)
 	pair(0x22b, "MPI_2INT", datatype.Int32, datatype.Int32)
 	pair(0x22c, "MPI_SHORT_INT", datatype.Int16, datatype.Int32)
 	pair(0x22d, "MPI_LONG_DOUBLE_INT", datatype.LongDouble, datatype.Int32)
@@ -190,7 +193,7 @@ var predefinedTypes = func() (all [lastType - firstType]*dtype) {
 	pair(0x232, "MPI_2INTEGER", datatype.Int32, datatype.Int32)
 	of(0x238, "MPI_C_BOOL", logical, datatype.Bool)
 	of(0x239, "MPI_CXX_BOOL", logical, datatype.Bool)
-	of(0x23c, "MPI_WCHAR", other, datatype.Int32)
+	add(0x23c, "MPI_WCHAR", other, wide)
 	of(0x243, "MPI_CHAR", integer, datatype.Int8) // as other libraries have it
 	of(0x244, "MPI_SIGNED_CHAR", integer, datatype.Int8)
 	of(0x245, "MPI_UNSIGNED_CHAR", integer, datatype.Uint8)

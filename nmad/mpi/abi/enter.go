@@ -70,8 +70,7 @@ func (a *call) refused() error {
 // fails has an error told as the handler of its object says, and returns its code: one of the program is left to C.
 func (a *call) fails(name string, err error) int {
 	code := codeOf(err)
-	// Tools have no handlers, and that of files is MPI_ERRORS_RETURN unless a file has another one.
-	if strings.HasPrefix(name, "MPI_T_") || strings.HasPrefix(name, "MPI_File_") || name == "MPI_Register_datarep" {
+	if strings.HasPrefix(name, "MPI_T_") { // tools have no handlers
 		return code
 	}
 	if i, ok := refusedOn[name]; ok {
@@ -80,6 +79,9 @@ func (a *call) fails(name string, err error) int {
 	h, object := handlerOf(a.object)
 	if a.wide != 0 {
 		name += "_c"
+	}
+	if strings.HasPrefix(name, "MPI_File_") || name == "MPI_Register_datarep" {
+		h, object = handlerOfFiles(), nullFile
 	}
 	var t *toldTo
 	if errors.As(err, &t) {
@@ -95,7 +97,11 @@ func (a *call) fails(name string, err error) int {
 	return code
 }
 
-// die ends the job.
+// die ends the job, and says why: what a status would have told, too.
 func die(name string, code int, err error) {
-	engine.abort(code, fmt.Sprintf("%s: %v (%s)", name, err, codeText(code)))
+	text := fmt.Sprintf("%s: %v", name, err)
+	if class := codeText(code); !strings.Contains(text, class) && code != int(errInStatus) {
+		text += " (" + class + ")"
+	}
+	engine.abort(code, text)
 }

@@ -3,7 +3,6 @@
 package main
 
 import (
-	"slices"
 	"sync"
 	"sync/atomic"
 )
@@ -128,7 +127,6 @@ func (a *call) createHandler(what kind) error {
 func (a *call) commCreateErrhandler() error    { return a.createHandler(ofComm) }
 func (a *call) winCreateErrhandler() error     { return a.createHandler(ofWindow) }
 func (a *call) sessionCreateErrhandler() error { return a.createHandler(ofSession) }
-func (a *call) fileCreateErrhandler() error    { return a.createHandler(0) }
 
 func (a *call) errhandlerFree() error {
 	h, err := a.handleAt(0)
@@ -216,6 +214,12 @@ func (a *call) sessionGetErrhandler() error {
 // callHandler has the handler of an object told of a code; the call itself succeeds, unless the error ends the job.
 func (a *call) callHandler(name string, code int) error {
 	h, object := handlerOf(a.object)
+	tell(h, object, name, code)
+	return nil
+}
+
+// tell has a handler told of a code.
+func tell(h *handler, object handle, name string, code int) {
 	switch {
 	case h == &errorsReturn:
 	case h.function != 0:
@@ -223,7 +227,6 @@ func (a *call) callHandler(name string, code int) error {
 	default:
 		die(name, code, coded(code))
 	}
-	return nil
 }
 
 func (a *call) commCallErrhandler() error {
@@ -252,6 +255,7 @@ var codes struct {
 	sync.Mutex
 	last  int
 	class map[int]int // of a code; of a class itself
+	count map[int]int // of the codes that a class has
 	text  map[int]string
 }
 
@@ -262,6 +266,9 @@ func codeText(code int) string {
 	if code >= 0 && code < len(classTexts) {
 		return classTexts[code]
 	}
+	if i := code - firstToolClass; i >= 0 && i < len(toolTexts) {
+		return toolTexts[i]
+	}
 	codes.Lock()
 	defer codes.Unlock()
 	if _, ok := codes.class[code]; ok {
@@ -270,18 +277,25 @@ func codeText(code int) string {
 	return "unknown error"
 }
 
+// isClass says that a code is a class of the standard.
+func isClass(code int) bool {
+	return code >= 0 && code <= int(lastClass) || code >= firstToolClass && code < firstToolClass+len(toolTexts)
+}
+
 // addCode adds a class, or a code of a class.
 func addCode(of int) (int, error) {
 	codes.Lock()
 	defer codes.Unlock()
 	if codes.class == nil {
-		codes.class, codes.text, codes.last = map[int]int{}, map[int]string{}, firstCode-1
+		codes.class, codes.count, codes.text, codes.last = map[int]int{}, map[int]int{}, map[int]string{}, firstCode-1
 	}
-	codes.last++
-	if of < 0 {
-		of = codes.last
-	} else if _, ok := codes.class[of]; of > int(lastClass) && !ok {
+	if class, ok := codes.class[of]; of >= 0 && !isClass(of) && (!ok || class != of) {
 		return 0, wrong(errArg, "%d is no class of errors", of)
+	}
+	if codes.last++; of < 0 {
+		of = codes.last
+	} else {
+		codes.count[of]++
 	}
 	codes.class[codes.last] = of
 	return codes.last, nil
@@ -343,20 +357,14 @@ func (a *call) remove(isClass bool) error {
 	}
 	codes.Lock()
 	defer codes.Unlock()
-	if isClass {
-		for c, of := range codes.class {
-			if of == code && c != code {
-				return wrong(errArg, "class %d has the code %d: remove that first", code, c)
-			}
-		}
+	if n := codes.count[code]; isClass && n > 0 {
+		return wrong(errArg, "class %d has %d codes: remove these first", code, n)
+	}
+	if !isClass {
+		codes.count[of]--
 	}
 	delete(codes.class, code)
 	delete(codes.text, code)
-	all := []int{firstCode - 1}
-	for c := range codes.class {
-		all = append(all, c)
-	}
-	codes.last = max(codes.last, slices.Max(all))
 	return nil
 }
 
@@ -375,7 +383,7 @@ func (a *call) removeErrorString() error {
 
 func (a *call) errorClass() error {
 	code := a.int(0)
-	if code < 0 || code > int(lastClass) {
+	if !isClass(code) {
 		of, err := added(code)
 		if err != nil {
 			return err
@@ -387,7 +395,7 @@ func (a *call) errorClass() error {
 
 func (a *call) errorString() error {
 	code := a.int(0)
-	if code < 0 || code > int(lastClass) {
+	if !isClass(code) {
 		if _, err := added(code); err != nil {
 			return err
 		}

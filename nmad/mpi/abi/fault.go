@@ -8,6 +8,7 @@ import (
 
 	"github.com/pm2-go/pm2/nmad"
 	"github.com/pm2-go/pm2/nmad/mpi"
+	"github.com/pm2-go/pm2/nmad/mpi/datatype"
 )
 
 // class is a class of errors of MPI, as the header numbers them. It is the code of an error, too, unless the program has made one.
@@ -34,6 +35,7 @@ const (
 	errPending    class = 18
 	errInStatus   class = 19
 	errBase       class = 24
+	errConversion class = 25
 	errDisp       class = 26
 	errInfoKey    class = 31
 	errInfoNoKey  class = 32
@@ -85,7 +87,12 @@ func wrong(c class, format string, args ...any) error { return &fault{c, fmt.Spr
 // coded is an error that is a code of the program's, or of one of its functions.
 type coded int32
 
-func (c coded) Error() string { return fmt.Sprintf("error %d: %s", int32(c), codeText(int(c))) }
+func (c coded) Error() string {
+	if text := codeText(int(c)); text != "" {
+		return fmt.Sprintf("error %d: %s", int32(c), text)
+	}
+	return fmt.Sprintf("error %d of the program's, which has no text (MPI_Add_error_string)", int32(c))
+}
 
 // failed is the error that a function of the program has returned; nil: none.
 func failed(code int) error {
@@ -102,7 +109,7 @@ var classes = []struct {
 }{
 	{nmad.ErrTruncated, errTruncate}, {nmad.ErrBuffer, errBuffer}, {mpi.ErrCount, errCount}, {mpi.ErrType, errType}, {mpi.ErrTag, errTag}, {mpi.ErrComm, errComm}, {mpi.ErrRank, errRank}, {nmad.ErrRank, errRank}, {mpi.ErrRequest, errRequest},
 	{nmad.ErrActive, errRequest}, {mpi.ErrGroup, errGroup}, {mpi.ErrOp, errOp}, {mpi.ErrInfo, errInfoValue}, {mpi.ErrWindow, errWin}, {mpi.ErrEpoch, errRMASync}, {mpi.ErrRange, errRMARange}, {nmad.ErrPeerLost, errAborted},
-	{mpi.ErrElsewhere, errOther},
+	{mpi.ErrElsewhere, errOther}, {datatype.ErrConversion, errConversion},
 }
 
 // codeOf is the code of an error.

@@ -134,15 +134,6 @@ func (a *call) groupDifference() error {
 	return a.setGroupIf(2, g.Difference(h), err)
 }
 
-// ranks are ranks of a group at an argument.
-func (a *call) ranks(i, n int, g mpi.Group) ([]int, error) {
-	all, err := a.ints(i, n)
-	if err != nil {
-		return nil, err
-	}
-	return all, ranked(all, g)
-}
-
 // ranked says why ranks are not all different ones of a group.
 func ranked(all []int, g mpi.Group) error {
 	seen := make([]bool, g.Size())
@@ -158,31 +149,33 @@ func ranked(all []int, g mpi.Group) error {
 	return nil
 }
 
-func (a *call) groupIncl() error {
+// groupPart makes a group of the ranks, or without them, that the arguments behind the first one have.
+func (a *call) groupPart(members func(mpi.Group) ([]int, error), part func(mpi.Group, ...int) (mpi.Group, error)) error {
 	g, err := a.group(0)
 	if err != nil {
 		return err
 	}
-	all, err := a.ranks(2, a.int(1), g)
+	all, err := members(g)
 	if err != nil {
 		return err
 	}
-	x, err := g.Include(all...)
+	x, err := part(g, all...)
 	return a.setGroupIf(3, x, err)
 }
 
-func (a *call) groupExcl() error {
-	g, err := a.group(0)
+// listed are ranks in a list.
+func (a *call) listed(g mpi.Group) ([]int, error) {
+	all, err := a.ints(2, a.int(1))
 	if err != nil {
-		return err
+		return nil, err
 	}
-	all, err := a.ranks(2, a.int(1), g)
-	if err != nil {
-		return err
-	}
-	x, err := g.Exclude(all...)
-	return a.setGroupIf(3, x, err)
+	return all, ranked(all, g)
 }
+
+func (a *call) groupIncl() error      { return a.groupPart(a.listed, mpi.Group.Include) }
+func (a *call) groupExcl() error      { return a.groupPart(a.listed, mpi.Group.Exclude) }
+func (a *call) groupRangeIncl() error { return a.groupPart(a.ranges, mpi.Group.Include) }
+func (a *call) groupRangeExcl() error { return a.groupPart(a.ranges, mpi.Group.Exclude) }
 
 // ranges are ranks in ranges of first, last and stride.
 func (a *call) ranges(g mpi.Group) (all []int, err error) {
@@ -209,32 +202,6 @@ func (a *call) ranges(g mpi.Group) (all []int, err error) {
 		}
 	}
 	return all, ranked(all, g)
-}
-
-func (a *call) groupRangeIncl() error {
-	g, err := a.group(0)
-	if err != nil {
-		return err
-	}
-	all, err := a.ranges(g)
-	if err != nil {
-		return err
-	}
-	x, err := g.Include(all...)
-	return a.setGroupIf(3, x, err)
-}
-
-func (a *call) groupRangeExcl() error {
-	g, err := a.group(0)
-	if err != nil {
-		return err
-	}
-	all, err := a.ranges(g)
-	if err != nil {
-		return err
-	}
-	x, err := g.Exclude(all...)
-	return a.setGroupIf(3, x, err)
 }
 
 func (a *call) groupTranslateRanks() error {

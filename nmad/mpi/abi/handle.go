@@ -24,10 +24,13 @@ const (
 	ofInfo
 	ofWindow
 	ofSession
-	ofSlip // a request that C has begun: see slip.go
+	ofSlip    // a request that C has begun: see slip.go
+	ofControl // and the two behind it: of the tools interface
+	ofMeasuring
+	ofMeasure
 )
 
-var kindNames = [...]string{ofComm: "communicator", ofGroup: "group", ofType: "datatype", ofOp: "operation", ofRequest: "request", ofMessage: "message", ofHandler: "error handler", ofInfo: "info", ofWindow: "window", ofSession: "session", ofSlip: "request"}
+var kindNames = [...]string{ofFile: "file", ofComm: "communicator", ofGroup: "group", ofType: "datatype", ofOp: "operation", ofRequest: "request", ofMessage: "message", ofHandler: "error handler", ofInfo: "info", ofWindow: "window", ofSession: "session", ofSlip: "request", ofControl: "handle of a control variable", ofMeasuring: "session of performance variables", ofMeasure: "handle of a performance variable"}
 
 func (k kind) String() string { return kindNames[k] }
 
@@ -147,31 +150,16 @@ var (
 	sessions = table[session]{kind: ofSession, class: errSession}
 )
 
+// wholes are the whole of the tables, by their kinds.
+var wholes = [16]func(n uintptr) handle{
+	ofComm: comms.whole, ofGroup: groups.whole, ofType: types.whole, ofOp: ops.whole, ofRequest: requests.whole, ofMessage: messages.whole, ofHandler: handlers.whole, ofInfo: infos.whole, ofWindow: windows.whole, ofSession: sessions.whole,
+	ofSlip: slipOf,
+}
+
 // fromNumber is the handle of any object whose low bits are a number; 0: there is none.
 func fromNumber(n uintptr) handle {
-	switch kind(n >> kindShift & 15) {
-	case ofComm:
-		return comms.whole(n)
-	case ofGroup:
-		return groups.whole(n)
-	case ofType:
-		return types.whole(n)
-	case ofOp:
-		return ops.whole(n)
-	case ofRequest:
-		return requests.whole(n)
-	case ofMessage:
-		return messages.whole(n)
-	case ofHandler:
-		return handlers.whole(n)
-	case ofInfo:
-		return infos.whole(n)
-	case ofWindow:
-		return windows.whole(n)
-	case ofSession:
-		return sessions.whole(n)
-	case ofSlip:
-		return slipOf(n)
+	if whole := wholes[n>>kindShift&15]; whole != nil {
+		return whole(n)
 	}
 	return 0
 }

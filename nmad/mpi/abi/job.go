@@ -208,7 +208,7 @@ func (a *call) getProcessorName() error {
 }
 
 func (a *call) getLibraryVersion() error {
-	return a.setText(0, 1, "pm2, MPI 5.0 by its standard binary interface 1.0, "+runtime.Version(), 8192)
+	return a.setText(0, 1, "pm2 "+nmad.Version+", MPI 5.0 by its standard binary interface 1.0, "+runtime.Version(), 8192)
 }
 
 func (a *call) getHwResourceInfo() error {
@@ -300,6 +300,11 @@ func environment() *info {
 	if name, err := os.Hostname(); err == nil {
 		i.set("host", name)
 	}
+	engine.mu.Lock()
+	if engine.session != nil {
+		i.set("maxprocs", decimal(engine.session.Size()))
+	}
+	engine.mu.Unlock()
 	if dir, err := os.Getwd(); err == nil {
 		i.set("wdir", dir)
 	}

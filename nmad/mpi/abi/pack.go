@@ -111,12 +111,14 @@ func (a *call) packExternal() error {
 	if err != nil {
 		return err
 	}
-	to, err := a.room(4, a.int(5), at, b.Size())
+	to, err := a.room(4, a.int(5), at, b.ExternalSize())
 	if err != nil {
 		return err
 	}
-	b.PackExternal(to)
-	return set(at + b.Size())
+	if err := b.PackExternal(to); err != nil {
+		return err
+	}
+	return set(at + b.ExternalSize())
 }
 
 func (a *call) unpackExternal() error {
@@ -131,12 +133,12 @@ func (a *call) unpackExternal() error {
 	if err != nil {
 		return err
 	}
-	from, err := a.room(1, a.int(2), at, b.Size())
+	from, err := a.room(1, a.int(2), at, b.ExternalSize())
 	if err != nil {
 		return err
 	}
 	b.UnpackExternal(from)
-	return set(at + b.Size())
+	return set(at + b.ExternalSize())
 }
 
 func (a *call) packExternalSize() error {
@@ -151,7 +153,7 @@ func (a *call) packExternalSize() error {
 	if err != nil {
 		return err
 	}
-	return a.setAint(3, n*t.t.Size())
+	return a.setAint(3, n*t.t.ExternalSize())
 }
 
 // generalized is a request that the program ends.

@@ -2,7 +2,10 @@
 
 package main
 
-import "github.com/pm2-go/pm2/nmad/mpi"
+import (
+	"github.com/pm2-go/pm2/nmad/mpi"
+	"github.com/pm2-go/pm2/nmad/mpi/datatype"
+)
 
 // operands are the arguments of a reduction from the first one on: two buffers, a count, a datatype, an operation. In place the first one is the zero Buffer; needs: the second one is needed here.
 func (a *call) operands(needs, mayBeInPlace bool) (in, out mpi.Buffer, o *mpi.Op, err error) {
@@ -63,19 +66,14 @@ func (a *call) reduceAs(f form) error {
 	if err != nil {
 		return err
 	}
-	switch x := c.x; {
-	case x != nil && f.m == now:
+	switch x := c.operations(); f.m {
+	case now:
 		return x.Reduce(o, in, out, root)
-	case x != nil && f.m == later:
+	case later:
 		return a.begun(c, f, x.Ireduce(o, in, out, root))
-	case x != nil:
-		return a.again(c, f, func() *mpi.Request { return x.Ireduce(o, in, out, root) })
-	case f.m == now:
-		return c.c.Reduce(o, in, out, root)
-	case f.m == later:
-		return a.begun(c, f, c.c.Ireduce(o, in, out, root))
+	default:
+		return a.begun(c, f, x.ReduceInit(o, in, out, root))
 	}
-	return a.begun(c, f, c.c.ReduceInit(o, in, out, root))
 }
 
 func (a *call) reduce() error     { return a.reduceAs(form{now, 0}) }
@@ -91,41 +89,29 @@ func (a *call) allreduceAs(f form) error {
 	if err != nil {
 		return err
 	}
-	switch x := c.x; {
-	case x != nil && f.m == now:
-		return x.Allreduce(o, in, out)
-	case x != nil && f.m == later:
-		return a.begun(c, f, x.Iallreduce(o, in, out))
-	case x != nil:
-		return a.again(c, f, func() *mpi.Request { return x.Iallreduce(o, in, out) })
-	case f.m == now:
-		return c.c.Allreduce(o, in, out)
-	case f.m == later:
-		return a.begun(c, f, c.c.Iallreduce(o, in, out))
-	}
-	return a.begun(c, f, c.c.AllreduceInit(o, in, out))
+	return do3(as[operations]{a, c, f, c.operations()}, o, in, out, operations.Allreduce, operations.Iallreduce, operations.AllreduceInit)
 }
 
 func (a *call) allreduce() error     { return a.allreduceAs(form{now, 0}) }
 func (a *call) iallreduce() error    { return a.allreduceAs(form{later, 6}) }
 func (a *call) allreduceInit() error { return a.allreduceAs(form{lasting, 7}) }
 
+// scans are the arguments of a scan.
+func (a *call) scans(f form) (as as[*mpi.Comm], o *mpi.Op, in, out mpi.Buffer, err error) {
+	as.a, as.f = a, f
+	if as.c, err = a.intra(5); err == nil {
+		as.x = as.c.c
+		in, out, o, err = a.operands(true, true)
+	}
+	return
+}
+
 func (a *call) scanAs(f form) error {
-	c, err := a.intra(5)
+	as, o, in, out, err := a.scans(f)
 	if err != nil {
 		return err
 	}
-	in, out, o, err := a.operands(true, true)
-	if err != nil {
-		return err
-	}
-	switch f.m {
-	case now:
-		return c.c.Scan(o, in, out)
-	case later:
-		return a.begun(c, f, c.c.Iscan(o, in, out))
-	}
-	return a.begun(c, f, c.c.ScanInit(o, in, out))
+	return do3(as, o, in, out, (*mpi.Comm).Scan, (*mpi.Comm).Iscan, (*mpi.Comm).ScanInit)
 }
 
 func (a *call) scan() error     { return a.scanAs(form{now, 0}) }
@@ -133,21 +119,11 @@ func (a *call) iscan() error    { return a.scanAs(form{later, 6}) }
 func (a *call) scanInit() error { return a.scanAs(form{lasting, 7}) }
 
 func (a *call) exscanAs(f form) error {
-	c, err := a.intra(5)
+	as, o, in, out, err := a.scans(f)
 	if err != nil {
 		return err
 	}
-	in, out, o, err := a.operands(true, true)
-	if err != nil {
-		return err
-	}
-	switch f.m {
-	case now:
-		return c.c.Exscan(o, in, out)
-	case later:
-		return a.begun(c, f, c.c.Iexscan(o, in, out))
-	}
-	return a.begun(c, f, c.c.ExscanInit(o, in, out))
+	return do3(as, o, in, out, (*mpi.Comm).Exscan, (*mpi.Comm).Iexscan, (*mpi.Comm).ExscanInit)
 }
 
 func (a *call) exscan() error     { return a.exscanAs(form{now, 0}) }
@@ -201,27 +177,15 @@ func (a *call) reduceScatterAs(f form, equal bool) error {
 	}
 	in := mpi.Blocks{Buffer: all, Counts: counts}
 	if inPlace { // what is reduced is as long as all blocks, and its result goes to the first
-		if f.m == lasting {
-			return a.again(c, f, func() *mpi.Request {
-				in.Buffer = copied(all)
-				return c.c.IreduceScatter(o, in, out)
-			})
+		if in.Buffer = copied(all); f.m == lasting {
+			again := func() error {
+				datatype.Copy(&in.Buffer, &all)
+				return nil
+			}
+			return a.setRequest(f.request, &request{comm: c, r: c.c.ReduceScatterInit(o, in, out), sends: true, persistent: true, begin: again})
 		}
-		in.Buffer = copied(all)
 	}
-	switch x := c.x; {
-	case x != nil && f.m == now:
-		return x.ReduceScatter(o, in, out)
-	case x != nil && f.m == later:
-		return a.begun(c, f, x.IreduceScatter(o, in, out))
-	case x != nil:
-		return a.again(c, f, func() *mpi.Request { return x.IreduceScatter(o, in, out) })
-	case f.m == now:
-		return c.c.ReduceScatter(o, in, out)
-	case f.m == later:
-		return a.begun(c, f, c.c.IreduceScatter(o, in, out))
-	}
-	return a.begun(c, f, c.c.ReduceScatterInit(o, in, out))
+	return do3(as[operations]{a, c, f, c.operations()}, o, in, out, operations.ReduceScatter, operations.IreduceScatter, operations.ReduceScatterInit)
 }
 
 func (a *call) reduceScatter() error      { return a.reduceScatterAs(form{now, 0}, false) }

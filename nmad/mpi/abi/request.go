@@ -22,9 +22,8 @@ type request struct {
 	status     mpi.Status   // of one that is done
 	sends      bool         // it is no receive: its status is empty, but for whether it was cancelled
 	persistent bool
-	active     bool                // of a persistent one
-	begin      func() error        // what a start does before that of r
-	fresh      func() *mpi.Request // of one that has no persistent form below: what a start does
+	active     bool         // of a persistent one
+	begin      func() error // what a start does before that of r
 	after      func(error) error
 	parts      *mpi.Partitioned
 	general    *generalized
@@ -214,9 +213,10 @@ func (a *call) all(count, at int) ([]handle, []*request, error) {
 
 // many collects how several requests end.
 type many struct {
-	hs     []handle
-	x      []status
-	failed bool
+	hs    []handle
+	x     []status
+	first error // nil: none has failed
+	at    int   // the place of its request
 }
 
 // ends ends the request of a place, whose status has another place.
@@ -229,15 +229,17 @@ func (m *many) ends(i, at int, r *request, s mpi.Status, err error) {
 	if x != nil {
 		x.failed = int32(codeOf(err))
 	}
-	m.failed = m.failed || err != nil
+	if err != nil && m.first == nil {
+		m.first, m.at = err, i
+	}
 }
 
 // outcome is the error of the call.
 func (m *many) outcome() error {
-	if !m.failed {
+	if m.first == nil {
 		return nil
 	}
-	return wrong(errInStatus, "a request has failed: the statuses have the errors")
+	return wrong(errInStatus, "request %d of %d: %v (%s)", m.at, len(m.hs), m.first, codeText(codeOf(m.first)))
 }
 
 func (a *call) waitall() error {
@@ -593,8 +595,6 @@ func (r *request) start() error {
 	switch {
 	case r.parts != nil:
 		err = r.parts.Start()
-	case r.fresh != nil:
-		r.r = r.fresh()
 	case r.r != nil:
 		err = r.r.Start()
 	}

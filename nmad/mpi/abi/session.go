@@ -208,34 +208,45 @@ func (a *call) commCreateFromGroup() error {
 	return a.tells(3, ofComm, nullComm, a.commFromGroup())
 }
 
+// namedGroup has the arguments of what makes a communicator of a group: which, its name, hints, and the error handler of what is made.
+type namedGroup struct {
+	group   mpi.Group
+	name    string
+	hints   *info
+	handler *handler
+	session *session // that the group is of; nil: none
+}
+
+func (a *call) namedGroup(group, name, hints, h int) (x namedGroup, err error) {
+	if x.group, err = a.group(group); err != nil {
+		return
+	}
+	if x.name, err = a.string(name); err != nil {
+		return
+	}
+	if x.hints, err = a.infoOrNull(hints); err != nil {
+		return
+	}
+	if g := groups.find(a.handle(group)); g != nil {
+		x.session = g.session
+	}
+	x.handler, err = a.handlerAt(h, ofComm)
+	return
+}
+
 func (a *call) commFromGroup() error {
-	g, err := a.group(0)
+	x, err := a.namedGroup(0, 1, 2, 3)
 	if err != nil {
 		return err
 	}
-	name, err := a.string(1)
-	if err != nil {
-		return err
-	}
-	i, err := a.infoOrNull(2)
-	if err != nil {
-		return err
-	}
-	h, err := a.handlerAt(3, ofComm)
-	if err != nil {
-		return err
-	}
-	if g.Size() == 0 {
+	if x.group.Size() == 0 {
 		return a.setHandle(4, nullComm)
 	}
-	c, err := a.groupComm(g, name, h)
+	c, err := a.groupComm(x.group, x.name, x.handler)
 	if err != nil {
 		return err
 	}
-	c.info = i.dup()
-	if x := groups.find(a.handle(0)); x != nil {
-		c.session = x.session
-	}
+	c.info, c.session = x.hints.dup(), x.session
 	return a.setComm(4, c)
 }
 
@@ -244,7 +255,7 @@ func (a *call) intercommCreateFromGroups() error {
 }
 
 func (a *call) intercommFromGroups() error {
-	g, err := a.group(0)
+	x, err := a.namedGroup(0, 4, 5, 6)
 	if err != nil {
 		return err
 	}
@@ -252,19 +263,11 @@ func (a *call) intercommFromGroups() error {
 	if err != nil {
 		return err
 	}
-	name, err := a.string(4)
-	if err != nil {
-		return err
-	}
-	h, err := a.handlerAt(6, ofComm)
-	if err != nil {
-		return err
-	}
 	leader, other := a.int(1), a.int(3)
-	if leader < 0 || leader >= g.Size() {
-		return wrong(errRank, "leader %d of %d", leader, g.Size())
+	if leader < 0 || leader >= x.group.Size() {
+		return wrong(errRank, "leader %d of %d", leader, x.group.Size())
 	}
-	local, err := a.groupComm(g, name, h)
+	local, err := a.groupComm(x.group, x.name, x.handler)
 	if err != nil {
 		return err
 	}
@@ -276,11 +279,12 @@ func (a *call) intercommFromGroups() error {
 		}
 		peer = engine.all.Group().Rank(other, remote)
 	}
-	x, err := local.likeX(local.c.Intercomm(leader, engine.all, peer, tagOf("between "+name)))
+	c, err := local.likeX(local.c.Intercomm(leader, engine.all, peer, tagOf("between "+x.name)))
 	if err != nil {
 		return err
 	}
-	return a.setComm(7, x)
+	c.info, c.session = x.hints.dup(), x.session
+	return a.setComm(7, c)
 }
 
 func (a *call) sessionAttachBuffer() error {

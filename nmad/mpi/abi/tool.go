@@ -4,7 +4,7 @@ package main
 
 import "sync/atomic"
 
-// The tools interface: it says that there are no variables, categories, events and sources. Its errors are returned, whatever the error handlers.
+// The tools interface: what it has in common. It has control variables, performance variables and categories of both, and no events and sources. Its errors are returned, whatever the error handlers.
 
 const (
 	toolNotInitialized class = 1003
@@ -13,6 +13,28 @@ const (
 	toolInvalidSession class = 1009
 	toolInvalidHandle  class = 1010
 	toolInvalidName    class = 1011
+	toolSetNever       class = 1015
+	toolNoWrite        class = 1016
+	toolNoStartStop    class = 1017
+)
+
+// firstToolClass is the first class of errors of the tools interface, and toolTexts are what MPI_Error_string says of them.
+const firstToolClass = 1001
+
+var toolTexts = [...]string{
+	"the tools interface cannot be initialized", "the tools interface cannot be used now", "the tools interface is not initialized", "the tools interface does not support it", "the tools interface has no memory", "invalid use of the tools interface", "index of a variable or category is not there",
+	"index of an item is not there", "invalid session of performance variables", "invalid handle of a variable", "no variable or category has that name", "no more handles of variables", "no more sessions of performance variables", "control variable cannot be changed now",
+	"control variable cannot be changed", "performance variable cannot be changed", "performance variable cannot be started or stopped", "performance variable cannot be read and reset at once",
+}
+
+// What variables are said to be.
+const (
+	forUsers         = 0x09 // MPI_T_VERBOSITY_USER_BASIC
+	forTuners        = 0x11 // MPI_T_VERBOSITY_TUNER_BASIC
+	bindNone         = 1    // MPI_T_BIND_NO_OBJECT
+	noEnum           = 0    // MPI_T_ENUM_NULL
+	charType  handle = 0x243
+	countType handle = 0x20f // MPI_UNSIGNED_LONG_LONG
 )
 
 // tools is how often MPI_T_init_thread was called, less MPI_T_finalize.
@@ -45,51 +67,89 @@ func (a *call) tool(c class) error {
 	return wrong(c, "there is nothing of that")
 }
 
-// none writes how many there are.
-func (a *call) none(i int) error {
+// howMany writes how many there are.
+func (a *call) howMany(i, n int) error {
 	if err := a.tool(success); err != nil {
 		return err
 	}
 	if a.word[i] == 0 {
 		return a.tool(toolInvalid)
 	}
-	return a.setInt(i, 0)
+	return a.setInt(i, n)
 }
 
-func (a *call) tCvarGetNum() error      { return a.none(0) }
-func (a *call) tPvarGetNum() error      { return a.none(0) }
-func (a *call) tCategoryGetNum() error  { return a.none(0) }
-func (a *call) tCategoryChanged() error { return a.none(0) }
-func (a *call) tEventGetNum() error     { return a.none(0) }
-func (a *call) tSourceGetNum() error    { return a.none(0) }
+// indexed is an argument that is the index of one of a list.
+func indexed[T any](a *call, i int, all []T) (x *T, err error) {
+	if err := a.tool(success); err != nil {
+		return nil, err
+	}
+	if n := a.int(i); n >= 0 && n < len(all) {
+		return &all[n], nil
+	}
+	return nil, wrong(toolInvalidIndex, "index %d of %d", a.int(i), len(all))
+}
 
-// Of a name there is none.
-func (a *call) tCvarGetIndex() error     { return a.tool(toolInvalidName) }
-func (a *call) tPvarGetIndex() error     { return a.tool(toolInvalidName) }
-func (a *call) tCategoryGetIndex() error { return a.tool(toolInvalidName) }
-func (a *call) tEventGetIndex() error    { return a.tool(toolInvalidName) }
+// indexOf writes the index of the one of a list that is, unless no name is at an argument.
+func indexOf[T any](a *call, name, to int, all []T, is func(x *T, name string) bool) error {
+	if err := a.tool(success); err != nil {
+		return err
+	}
+	if a.word[name] == 0 || a.word[to] == 0 {
+		return a.tool(toolInvalid)
+	}
+	s, err := a.string(name)
+	if err != nil {
+		return err
+	}
+	for i := range all {
+		if is(&all[i], s) {
+			return a.setInt(to, i)
+		}
+	}
+	return wrong(toolInvalidName, "there is none that is called %q", s)
+}
 
-// Nor with an index.
-func (a *call) tCvarGetInfo() error           { return a.tool(toolInvalidIndex) }
-func (a *call) tCvarHandleAlloc() error       { return a.tool(toolInvalidIndex) }
-func (a *call) tPvarGetInfo() error           { return a.tool(toolInvalidIndex) }
-func (a *call) tCategoryGetInfo() error       { return a.tool(toolInvalidIndex) }
-func (a *call) tCategoryGetCvars() error      { return a.tool(toolInvalidIndex) }
-func (a *call) tCategoryGetPvars() error      { return a.tool(toolInvalidIndex) }
-func (a *call) tCategoryGetEvents() error     { return a.tool(toolInvalidIndex) }
-func (a *call) tCategoryGetNumEvents() error  { return a.tool(toolInvalidIndex) }
-func (a *call) tCategoryGetCategories() error { return a.tool(toolInvalidIndex) }
-func (a *call) tEventGetInfo() error          { return a.tool(toolInvalidIndex) }
-func (a *call) tEventHandleAlloc() error      { return a.tool(toolInvalidIndex) }
-func (a *call) tSourceGetInfo() error         { return a.tool(toolInvalidIndex) }
-func (a *call) tSourceGetTimestamp() error    { return a.tool(toolInvalidIndex) }
+// mayInt writes a result that the program may not want.
+func (a *call) mayInt(i, v int) {
+	if a.word[i] != 0 {
+		_ = a.setInt(i, v) // there is an address
+	}
+}
 
-// So no handle is one.
-func (a *call) tCvarHandleFree() error         { return a.tool(toolInvalidHandle) }
-func (a *call) tCvarRead() error               { return a.tool(toolInvalidHandle) }
-func (a *call) tCvarWrite() error              { return a.tool(toolInvalidHandle) }
-func (a *call) tEnumGetInfo() error            { return a.tool(toolInvalidHandle) }
-func (a *call) tEnumGetItem() error            { return a.tool(toolInvalidHandle) }
+// mayHandle is mayInt of a handle.
+func (a *call) mayHandle(i int, h handle) {
+	if a.word[i] != 0 {
+		_ = a.setHandle(i, h) // likewise
+	}
+}
+
+// mayText writes a text, if the program wants it, at most as long as the number in the argument behind it says, and there how long it is with the zero at its end.
+func (a *call) mayText(i int, s string) error {
+	if a.word[i+1] == 0 {
+		return nil
+	}
+	room, err := a.narrow(i+1, 1)
+	if err != nil {
+		return err
+	}
+	if room[0] > 0 && a.word[i] != 0 {
+		if err := a.setString(i, s, int(room[0])); err != nil {
+			return err
+		}
+	}
+	room[0] = int32(len(s) + 1)
+	return nil
+}
+
+// Of events and sources there are none.
+func (a *call) tEventGetNum() error   { return a.howMany(0, 0) }
+func (a *call) tSourceGetNum() error  { return a.howMany(0, 0) }
+func (a *call) tEventGetIndex() error { return a.tool(toolInvalidName) }
+func (a *call) tEventGetInfo() error  { return a.tool(toolInvalidIndex) }
+
+func (a *call) tEventHandleAlloc() error       { return a.tool(toolInvalidIndex) }
+func (a *call) tSourceGetInfo() error          { return a.tool(toolInvalidIndex) }
+func (a *call) tSourceGetTimestamp() error     { return a.tool(toolInvalidIndex) }
 func (a *call) tEventCallbackGetInfo() error   { return a.tool(toolInvalidHandle) }
 func (a *call) tEventCallbackSetInfo() error   { return a.tool(toolInvalidHandle) }
 func (a *call) tEventCopy() error              { return a.tool(toolInvalidHandle) }
@@ -102,49 +162,75 @@ func (a *call) tEventRead() error              { return a.tool(toolInvalidHandle
 func (a *call) tEventRegisterCallback() error  { return a.tool(toolInvalidHandle) }
 func (a *call) tEventSetDroppedHandler() error { return a.tool(toolInvalidHandle) }
 
-// toolSession is the number of the last session of performance variables, which have no state.
-var toolSession atomic.Uintptr
+// No variable is of an enumeration.
+func (a *call) tEnumGetInfo() error { return a.tool(toolInvalidHandle) }
+func (a *call) tEnumGetItem() error { return a.tool(toolInvalidHandle) }
 
-func (a *call) tPvarSessionCreate() error {
-	if err := a.tool(success); err != nil {
-		return err
-	}
-	return a.setPtr(0, 0x1000+toolSession.Add(1))
+// category is a list of variables.
+type category struct {
+	name, meaning      string
+	controls, measures int // how many: all of them
 }
 
-// inSession is the error for what needs a session of performance variables at an argument.
-func (a *call) inSession(session uintptr, c class) error {
-	if session <= 0x1000 || session > 0x1000+toolSession.Load() {
-		return a.tool(toolInvalidSession)
+// categories are the two lists.
+func categories() []category {
+	return []category{
+		{"settings", "environment variables that the library heeds, with their values in this process", len(controls()), 0},
+		{"messages", "counters of the messages of this process, and of what moves them", 0, len(measures)},
 	}
-	return a.tool(c)
 }
 
-func (a *call) tPvarSessionFree() error {
-	h, err := a.handleAt(0)
+func (a *call) tCategoryGetNum() error  { return a.howMany(0, len(categories())) }
+func (a *call) tCategoryChanged() error { return a.howMany(0, 0) }
+
+func (a *call) tCategoryGetIndex() error {
+	return indexOf(a, 0, 1, categories(), func(x *category, name string) bool { return x.name == name })
+}
+
+func (a *call) tCategoryGetInfo() error {
+	x, err := indexed(a, 0, categories())
 	if err != nil {
 		return err
 	}
-	if err := a.inSession(uintptr(h), success); err != nil {
+	if err := a.mayText(1, x.name); err != nil {
 		return err
 	}
-	return a.setHandle(0, 0)
-}
-
-func (a *call) tPvarHandleAlloc() error { return a.inSession(a.word[0], toolInvalidIndex) }
-func (a *call) tPvarHandleFree() error  { return a.inSession(a.word[0], toolInvalidHandle) }
-func (a *call) tPvarRead() error        { return a.inSession(a.word[0], toolInvalidHandle) }
-func (a *call) tPvarReadreset() error   { return a.inSession(a.word[0], toolInvalidHandle) }
-func (a *call) tPvarWrite() error       { return a.inSession(a.word[0], toolInvalidHandle) }
-
-// changes is for all handles, or one.
-func (a *call) changes() error {
-	if a.word[1] == 1 { // MPI_T_PVAR_ALL_HANDLES
-		return a.inSession(a.word[0], success)
+	if err := a.mayText(3, x.meaning); err != nil {
+		return err
 	}
-	return a.inSession(a.word[0], toolInvalidHandle)
+	a.mayInt(5, x.controls)
+	a.mayInt(6, x.measures)
+	a.mayInt(7, 0)
+	return nil
 }
 
-func (a *call) tPvarStart() error { return a.changes() }
-func (a *call) tPvarStop() error  { return a.changes() }
-func (a *call) tPvarReset() error { return a.changes() }
+// members writes the first of n indexes, as many as there is room for.
+func (a *call) members(n func(x *category) int) error {
+	x, err := indexed(a, 0, categories())
+	if err != nil {
+		return err
+	}
+	all := make([]int, max(0, min(n(x), a.int(1))))
+	for i := range all {
+		all[i] = i
+	}
+	return a.setInts(2, all)
+}
+
+func (a *call) tCategoryGetCvars() error {
+	return a.members(func(x *category) int { return x.controls })
+}
+func (a *call) tCategoryGetPvars() error {
+	return a.members(func(x *category) int { return x.measures })
+}
+func (a *call) tCategoryGetEvents() error {
+	return a.members(func(*category) int { return 0 })
+}
+func (a *call) tCategoryGetCategories() error { return a.members(func(*category) int { return 0 }) }
+
+func (a *call) tCategoryGetNumEvents() error {
+	if _, err := indexed(a, 0, categories()); err != nil {
+		return err
+	}
+	return a.setInt(1, 0)
+}

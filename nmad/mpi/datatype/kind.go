@@ -43,7 +43,7 @@ func (k Kind) String() string {
 	return fmt.Sprintf("kind %d", uint8(k))
 }
 
-// Size is how many bytes an element has, in memory and in the external32 representation alike.
+// Size is how many bytes an element has in memory, and in the external32 representation unless Narrow says otherwise.
 func (k Kind) Size() int {
 	if k < kinds {
 		return kindSizes[k]

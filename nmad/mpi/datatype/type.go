@@ -81,7 +81,7 @@ var basic = func() (all [kinds]Type) {
 		k := Kind(k)
 		if all[k] = (Type{name: k.String(), made: Envelope{Combiner: Named}, ub: k.Size(), align: 1, uniform: k}); k != None {
 			all[k].align = k.align()
-			all[k].root = leaf(k, 1)
+			all[k].root = leaf(k, k.Size(), 1)
 		}
 	}
 	return all
@@ -98,6 +98,7 @@ type node struct {
 	parts []part // of a list
 
 	size, basics int
+	wire         int  // bytes in external32
 	low, high    int  // the first byte, and that behind the last one
 	dense        bool // the bytes lie without gaps in the order of the elements
 }
@@ -116,8 +117,9 @@ func (n *node) bytes() int {
 	return n.size
 }
 
-func leaf(k Kind, n int) *node {
-	return &node{kind: k, size: n * k.Size(), basics: n, high: n * k.Size(), dense: true}
+// leaf is n elements of a kind, each of which has so many bytes in external32.
+func leaf(k Kind, wire, n int) *node {
+	return &node{kind: k, size: n * k.Size(), basics: n, wire: n * wire, high: n * k.Size(), dense: true}
 }
 
 // Most is how many bytes a Type, and a message, may have, and how far apart they may lie.
@@ -141,11 +143,11 @@ func repeat(n *node, count, stride int) *node {
 	case count == 1:
 		return n
 	case n.child == nil && n.parts == nil && stride == n.size:
-		return leaf(n.kind, n.basics*count)
+		return leaf(n.kind, n.wire/n.basics, n.basics*count)
 	}
 	last := (count - 1) * stride
 	return &node{
-		stride: stride, count: count, child: n, size: n.size * count, basics: n.basics * count,
+		stride: stride, count: count, child: n, size: n.size * count, basics: n.basics * count, wire: n.wire * count,
 		low: n.low + min(0, last), high: n.high + max(0, last), dense: n.dense && stride == n.size,
 	}
 }
@@ -173,6 +175,7 @@ func list(parts []part) *node {
 		}
 		x.size += p.of.size
 		x.basics += p.of.basics
+		x.wire += p.of.wire
 		x.low, x.high = min(x.low, p.at+p.of.low), max(x.high, p.at+p.of.high)
 	}
 	return x

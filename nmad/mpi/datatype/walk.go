@@ -29,25 +29,30 @@ func (n *node) walk(at, from int, yield func(at, size int) bool) bool {
 
 // elements calls yield for the elements of a node, in runs of one kind that lie behind each other.
 func (n *node) elements(at int, yield func(k Kind, at, count int) bool) bool {
+	return n.leaves(at, func(l *node, at int) bool { return yield(l.kind, at, l.basics) })
+}
+
+// leaves calls yield for the leaves of a node.
+func (n *node) leaves(at int, yield func(l *node, at int) bool) bool {
 	switch {
 	case n == nil:
 		return true
 	case n.child != nil:
 		for i := range n.count {
-			if !n.child.elements(at+i*n.stride, yield) {
+			if !n.child.leaves(at+i*n.stride, yield) {
 				return false
 			}
 		}
 		return true
 	case n.parts != nil:
 		for i := range n.parts {
-			if p := &n.parts[i]; !p.of.elements(at+p.at, yield) {
+			if p := &n.parts[i]; !p.of.leaves(at+p.at, yield) {
 				return false
 			}
 		}
 		return true
 	}
-	return yield(n.kind, at, n.basics)
+	return yield(n, at)
 }
 
 // Count is how many whole basic elements are in the first bytes bytes of elements of the Type, and how many elements of the Type these are; -1: a part

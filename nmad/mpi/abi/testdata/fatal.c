@@ -1,4 +1,4 @@
-/* An error without a handler of the program's; with an argument, MPI_Abort, of a status or with input that another thread waits for; and a class of the program's. */
+/* An error without a handler of the program's; with an argument, MPI_Abort, of a status or with input that another thread waits for; a class of the program's; and processes that end without a word. */
 #include "check.h"
 #include <pthread.h>
 #include <unistd.h>
@@ -35,6 +35,17 @@ int main(int argc, char **argv)
 		CHECK(x % 256 == 0);
 		MPI_Comm_call_errhandler(MPI_COMM_WORLD, x);
 	}
+	if (strcmp(how, "dies") == 0) {
+		MPI_Request r[2];
+		if (rank == 1)
+			_exit(5);
+		MPI_Irecv(&x, 1, MPI_INT, 0, 0, MPI_COMM_WORLD, &r[0]);
+		MPI_Irecv(&x, 1, MPI_INT, 1, 0, MPI_COMM_WORLD, &r[1]);
+		MPI_Send(&rank, 1, MPI_INT, 0, 0, MPI_COMM_WORLD);
+		MPI_Waitall(2, r, MPI_STATUSES_IGNORE);
+	}
+	if (strcmp(how, "leaves") == 0 && rank == 1)
+		_exit(0);
 	if (rank == 1 && *how == 0)
 		MPI_Send(&x, 1, MPI_INT, 99, 0, MPI_COMM_WORLD);
 	else

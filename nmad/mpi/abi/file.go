@@ -1,0 +1,58 @@
+//go:build cgo && linux
+
+package main
+
+import "sync/atomic"
+
+// There are no files, so all that has an error handler is MPI_FILE_NULL: the one of the errors of MPI_File_open, and from the start MPI_ERRORS_RETURN.
+
+const (
+	nullFile handle = 0x118
+	ofFile   kind   = 0
+)
+
+var fileHandler atomic.Pointer[handler]
+
+// handlerOfFiles is the error handler that hears that there are none.
+func handlerOfFiles() *handler {
+	if h := fileHandler.Load(); h != nil {
+		return h
+	}
+	return &errorsReturn
+}
+
+// noFile checks an argument that is a file.
+func (a *call) noFile() error {
+	if a.handle(0) != nullFile {
+		return wrong(errFile, "%#x is no file: none is open", a.word[0])
+	}
+	return nil
+}
+
+func (a *call) fileCreateErrhandler() error { return a.createHandler(ofFile) }
+
+func (a *call) fileSetErrhandler() error {
+	if err := a.noFile(); err != nil {
+		return err
+	}
+	h, err := a.handlerAt(1, ofFile)
+	if err == nil {
+		fileHandler.Store(h)
+	}
+	return err
+}
+
+func (a *call) fileGetErrhandler() error {
+	if err := a.noFile(); err != nil {
+		return err
+	}
+	return a.setHandler(1, handlerOfFiles())
+}
+
+func (a *call) fileCallErrhandler() error {
+	if err := a.noFile(); err != nil {
+		return err
+	}
+	tell(handlerOfFiles(), nullFile, "MPI_File_call_errhandler", a.int(1))
+	return nil
+}

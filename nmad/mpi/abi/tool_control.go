@@ -1,0 +1,140 @@
+//go:build cgo && linux
+
+package main
+
+import (
+	"os"
+	"sync"
+
+	"github.com/pm2-go/pm2/nmad"
+	"github.com/pm2-go/pm2/nmad/mpi"
+	"github.com/pm2-go/pm2/pioman"
+)
+
+// control is a control variable: an environment variable that the library heeds. It is a text that does not change.
+type control struct {
+	name, meaning string
+	tunes         bool   // it is a parameter of the engine
+	value         string // as the environment has it, or what stands for none
+}
+
+// controls are all of them, as they are when they are first asked for.
+var controls = sync.OnceValue(func() (all []control) {
+	add := func(name, meaning, values, otherwise string, tunes bool) {
+		v := os.Getenv(name)
+		if v == "" {
+			v = otherwise
+		}
+		all = append(all, control{name, meaning + ": " + values, tunes, v})
+	}
+	for _, v := range nmad.Environment {
+		if !v.Told {
+			add(v.Name, v.Meaning, v.Values, v.Default, false)
+		}
+	}
+	add(mpi.EnvTable, "from how many bytes on collective operations go another way", "file that demo tune --save has written", "none", false)
+	add(mpi.EnvCheck, "collective operations are compared among the ranks before they begin", "0, 1", "0", false)
+	add(mpi.EnvOrder, "in which order reductions combine their operands", "ranks: from the last rank to the first, wherever they are; none", "none", false)
+	for _, v := range pioman.ParamTable() {
+		add(v.Env, v.Meaning, v.Values, v.Default, true)
+	}
+	return all
+})
+
+// controlHandle is a handle of a control variable.
+type controlHandle struct{ of *control }
+
+var controlHandles = table[controlHandle]{kind: ofControl, class: toolInvalidHandle}
+
+func (a *call) tCvarGetNum() error { return a.howMany(0, len(controls())) }
+
+func (a *call) tCvarGetIndex() error {
+	return indexOf(a, 0, 1, controls(), func(x *control, name string) bool { return x.name == name })
+}
+
+func (a *call) tCvarGetInfo() error {
+	x, err := indexed(a, 0, controls())
+	if err != nil {
+		return err
+	}
+	if err := a.mayText(1, x.name); err != nil {
+		return err
+	}
+	level := forUsers
+	if x.tunes {
+		level = forTuners
+	}
+	a.mayInt(3, level)
+	a.mayHandle(4, charType)
+	a.mayHandle(5, noEnum)
+	if err := a.mayText(6, x.meaning); err != nil {
+		return err
+	}
+	a.mayInt(8, bindNone)
+	a.mayInt(9, scopeConstant)
+	return nil
+}
+
+// scopeConstant is MPI_T_SCOPE_CONSTANT.
+const scopeConstant = 1
+
+func (a *call) tCvarHandleAlloc() error {
+	x, err := indexed(a, 0, controls())
+	if err != nil {
+		return err
+	}
+	if a.word[2] == 0 || a.word[3] == 0 {
+		return a.tool(toolInvalid)
+	}
+	h, err := controlHandles.add(&controlHandle{x})
+	if err != nil {
+		return err
+	}
+	if err := a.setHandle(2, h); err != nil {
+		return err
+	}
+	return a.setInt(3, len(x.value)+1)
+}
+
+// controlAt is the variable of a handle.
+func (a *call) controlAt(h handle) (*control, error) {
+	if err := a.tool(success); err != nil {
+		return nil, err
+	}
+	x, err := controlHandles.get(h)
+	if err != nil {
+		return nil, err
+	}
+	return x.of, nil
+}
+
+func (a *call) tCvarHandleFree() error {
+	h, err := a.handleAt(0)
+	if err != nil {
+		return a.tool(toolInvalid)
+	}
+	if _, err := a.controlAt(h); err != nil {
+		return err
+	}
+	controlHandles.drop(h)
+	return a.setHandle(0, 0)
+}
+
+func (a *call) tCvarRead() error {
+	x, err := a.controlAt(a.handle(0))
+	if err != nil {
+		return err
+	}
+	if a.word[1] == 0 {
+		return a.tool(toolInvalid)
+	}
+	return a.setString(1, x.value, len(x.value)+1)
+}
+
+func (a *call) tCvarWrite() error {
+	x, err := a.controlAt(a.handle(0))
+	if err != nil {
+		return err
+	}
+	return wrong(toolSetNever, "%s is a variable of the environment, which counts when the process starts", x.name)
+}
