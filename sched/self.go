@@ -2,14 +2,15 @@ package sched
 
 import (
 	"github.com/pm2-go/pm2/asm"
+	"github.com/pm2-go/pm2/internal/shelf"
 	"github.com/pm2-go/pm2/sched/direct"
 )
 
 // registry lists all runners and LWPs' bases of the process.
 type registry struct {
-	mu    Spin
-	first *co
-	n     int
+	mu  Spin
+	cos shelf.List[co]
+	n   int
 }
 
 var registered registry
@@ -49,7 +50,7 @@ func (r *registry) all() []*co {
 		all := make([]*co, 0, room) // not under the lock
 		r.lock()
 		if room = r.n + r.n/4; r.n <= cap(all) {
-			for c := r.first; c != nil; c = c.after {
+			for c := r.cos.First(); c != nil; c = c.node.Next() {
 				all = append(all, c)
 			}
 			r.unlock()
@@ -67,10 +68,7 @@ func register(c *co) {
 	c.g = asm.G()
 	r := &registered
 	r.lock()
-	if c.after = r.first; c.after != nil {
-		c.after.before = c
-	}
-	r.first = c
+	r.cos.Push(&c.node, c)
 	r.n++
 	r.unlock()
 	keep(c.g, c)
@@ -85,15 +83,7 @@ func unregister(c *co) {
 	keep(c.g, nil)
 	r := &registered
 	r.lock()
-	if c.after != nil {
-		c.after.before = c.before
-	}
-	if c.before != nil {
-		c.before.after = c.after
-	} else {
-		r.first = c.after
-	}
-	c.before, c.after = nil, nil
+	r.cos.Remove(&c.node)
 	r.n--
 	r.unlock()
 }

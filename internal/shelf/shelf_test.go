@@ -105,3 +105,49 @@ func BenchmarkFree(b *testing.B) {
 		l.Put(x)
 	}
 }
+
+// TestList: pushes and removals anywhere leave the others in their order, from both ends.
+func TestList(t *testing.T) {
+	type thing struct {
+		node Node[thing]
+		n    int
+	}
+	var l List[thing]
+	var want []*thing
+	check := func() {
+		t.Helper()
+		i := 0
+		for x := l.First(); x != nil; x = x.node.Next() {
+			if i == len(want) || x != want[i] {
+				t.Fatalf("element %d is %d", i, x.n)
+			}
+			i++
+		}
+		for x := l.Last(); x != nil; x = x.node.Prev() {
+			if i--; x != want[i] {
+				t.Fatalf("backwards element %d is %d", i, x.n)
+			}
+		}
+		if i != 0 || l.Empty() != (len(want) == 0) {
+			t.Fatalf("%d elements differ", i)
+		}
+	}
+	check()
+	for n := range 300 {
+		if n%3 < 2 {
+			x := &thing{n: n}
+			want = append(want, x)
+			l.Push(&x.node, x)
+		} else {
+			i := n * 7 % len(want)
+			l.Remove(&want[i].node)
+			want = append(want[:i:i], want[i+1:]...)
+		}
+		check()
+	}
+	for len(want) > 0 {
+		l.Remove(&want[len(want)-1].node)
+		want = want[:len(want)-1]
+		check()
+	}
+}

@@ -53,7 +53,7 @@ var rules = []rule{
 	{folder: "sched/internal/machine", ours: []string{"sched/topo"}, theirs: []string{sys}},
 	{folder: "sched", ours: []string{"hooks", "internal/kernel", "internal/setting", "internal/shelf", "asm"}, theirs: []string{sys}},
 	{folder: "tasklet", ours: []string{"internal/serial", "sched", "hooks", "asm"}, theirs: []string{sys}},
-	{folder: "marcel", ours: []string{"sched", "hooks", "asm"}, theirs: []string{sys}},
+	{folder: "marcel", ours: []string{"internal/shelf", "sched", "hooks", "asm"}, theirs: []string{sys}},
 	// What the environment of a program asks for is any of the views.
 	{folder: "marcel/view", ours: []string{"marcel/monitor", "marcel/timeline", "sched"}},
 	{
@@ -77,7 +77,7 @@ var rules = []rule{
 	{folder: "nmad/internal/process", ours: []string{"asm"}, theirs: []string{sys}},
 	{folder: "nmad/internal/mapped", ours: []string{"nmad/driver"}, theirs: []string{sys}},
 	// Matching is pure: it knows no clock, no thread, and its locks are given.
-	{folder: "nmad/internal/match"},
+	{folder: "nmad/internal/match", ours: []string{"internal/shelf"}},
 	// So are the protocols; of a driver they know headers and capabilities.
 	{folder: "nmad/internal/flow", ours: []string{"internal/shelf", "nmad/internal/match", "nmad/driver", "nmad/strategy", "asm"}},
 	// How elements lie in memory, and what is computed from them, knows no message.
@@ -90,7 +90,7 @@ var rules = []rule{
 	// Memory that the ranks of a host share is made as that of drivers is.
 	{folder: "nmad/mpi/internal/segment", ours: []string{"nmad/driver", "nmad/internal/mapped"}, theirs: []string{sys}},
 	// One-sided access stands on what every program sees of nmad, and on memory that processes share.
-	{folder: "nmad/rma", ours: []string{"nmad", "nmad/driver", "nmad/internal/mapped", "nmad/internal/process", "pioman", "marcel", "asm"}, theirs: []string{sys}},
+	{folder: "nmad/rma", ours: []string{"internal/shelf", "nmad", "nmad/driver", "nmad/internal/mapped", "nmad/internal/process", "pioman", "marcel", "asm"}, theirs: []string{sys}},
 	// So do active messages, which are messages; long ones go into memory of one-sided access.
 	{folder: "nmad/am", ours: []string{"nmad", "nmad/rma", "pioman", "marcel", "asm"}},
 	// The examples are programs.
