@@ -5,7 +5,6 @@ import (
 	"sync/atomic"
 
 	"github.com/pm2-go/pm2/hooks"
-	"github.com/pm2-go/pm2/internal/shelf"
 	"github.com/pm2-go/pm2/sched/direct"
 )
 
@@ -38,7 +37,7 @@ type co struct {
 	guess *habit  // because of this habit its thread was begun as a goroutine, and has not called the scheduler yet
 	g     uintptr // its goroutine, as lookup knows it; 0: it has not begun
 
-	node shelf.Node[co] // in the registry
+	before, after *co // in the registry
 
 	seat direct.Seat
 

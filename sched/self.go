@@ -2,15 +2,14 @@ package sched
 
 import (
 	"github.com/pm2-go/pm2/asm"
-	"github.com/pm2-go/pm2/internal/shelf"
 	"github.com/pm2-go/pm2/sched/direct"
 )
 
 // registry lists all runners and LWPs' bases of the process.
 type registry struct {
-	mu  Spin
-	cos shelf.List[co]
-	n   int
+	mu    Spin
+	first *co
+	n     int
 }
 
 var registered registry
@@ -50,7 +49,7 @@ func (r *registry) all() []*co {
 		all := make([]*co, 0, room) // not under the lock
 		r.lock()
 		if room = r.n + r.n/4; r.n <= cap(all) {
-			for c := r.cos.First(); c != nil; c = c.node.Next() {
+			for c := r.first; c != nil; c = c.after {
 				all = append(all, c)
 			}
 			r.unlock()
@@ -68,7 +67,10 @@ func register(c *co) {
 	c.g = asm.G()
 	r := &registered
 	r.lock()
-	r.cos.Push(&c.node, c)
+	if c.after = r.first; c.after != nil {
+		c.after.before = c
+	}
+	r.first = c
 	r.n++
 	r.unlock()
 	keep(c.g, c)
@@ -83,7 +85,15 @@ func unregister(c *co) {
 	keep(c.g, nil)
 	r := &registered
 	r.lock()
-	r.cos.Remove(&c.node)
+	if c.after != nil {
+		c.after.before = c.before
+	}
+	if c.before != nil {
+		c.before.after = c.after
+	} else {
+		r.first = c.after
+	}
+	c.before, c.after = nil, nil
 	r.n--
 	r.unlock()
 }
