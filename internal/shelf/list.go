@@ -10,40 +10,28 @@ type Node[T any] struct {
 	of         *T
 }
 
+// element is what n is a part of; nil of nil.
+func (n *Node[T]) element() *T {
+	if n == nil {
+		return nil
+	}
+	return n.of
+}
+
+// Next is the element behind it; nil: it is the last one, or in no list.
+func (n *Node[T]) Next() *T { return n.next.element() }
+
+// Prev is the element before it; nil: it is the first one, or in no list.
+func (n *Node[T]) Prev() *T { return n.prev.element() }
+
 // Empty tells whether there is none.
 func (l *List[T]) Empty() bool { return l.first == nil }
 
-// Next is the element behind it; nil: it is the last one, or in no list.
-func (n *Node[T]) Next() *T {
-	if n.next == nil {
-		return nil
-	}
-	return n.next.of
-}
-
-// Prev is the element before it; nil: it is the first one, or in no list.
-func (n *Node[T]) Prev() *T {
-	if n.prev == nil {
-		return nil
-	}
-	return n.prev.of
-}
-
 // First is the oldest element; nil: there is none.
-func (l *List[T]) First() *T {
-	if l.first == nil {
-		return nil
-	}
-	return l.first.of
-}
+func (l *List[T]) First() *T { return l.first.element() }
 
 // Last is the youngest element; nil: there is none.
-func (l *List[T]) Last() *T {
-	if l.last == nil {
-		return nil
-	}
-	return l.last.of
-}
+func (l *List[T]) Last() *T { return l.last.element() }
 
 // Push adds x, whose node is n and in no list, at the end.
 func (l *List[T]) Push(n *Node[T], x *T) {
