@@ -17,17 +17,17 @@
 //	Cycles      RDTSC                      CNTVCT_EL0               monotonic clock, 1 ns
 //	Nanos       leaf 0x15 / 0x40000010,    CNTFRQ_EL0 (checked),    identity
 //	ToCycles    checked; else measured     else measured
+//	CPUID       CPUID                      zeros                    zeros
 //	CPU         RDPID, else RDTSCP,        getcpu(2)                getcpu(2)
 //	            else getcpu(2)
-//	ThreadID    RDFSBASE, else gettid(2)   TPIDR_EL0, else gettid   gettid(2)
 //	G           g from TLS                 g register (R28)         number in runtime.Stack
 //	Prefetch... PREFETCHW                  PRFM PSTL1KEEP           an empty call
 //	Copy        REP MOVSB on Zen 5         builtin copy             builtin copy; race builds, too
 //	Store...    MOV                        atomic store             atomic store; race builds, too
 //
 // The twins are chosen by GOARCH, or on every architecture by the build tag
-// `portable`, which is how they are tested. CPU and ThreadID need Linux for
-// any of their forms; elsewhere they answer -1 and 0, which means "unknown".
+// `portable`, which is how they are tested. CPU needs Linux for
+// any of its forms; elsewhere it answers -1, which means "unknown".
 //
 // # Layout
 //
@@ -41,12 +41,9 @@
 //
 //   - An instruction that may be missing is used only after the processor or the
 //     kernel said so, once, while the package initialises: RDTSCP and RDPID by
-//     cpuid; RDFSBASE by bit 1 of AT_HWCAP2 (without that bit it is an illegal
-//     instruction and ends the process).
+//     CPUID.
 //   - RDPID and RDTSCP return a register that the kernel fills. A sandbox may have
 //     left it alone, so it is compared with getcpu(2) first.
-//   - TPIDR_EL0 belongs to the C library. In a Go program without cgo all
-//     threads share one value; so two threads are compared first.
 //   - The rate of the cycle counter is settled at the first conversion. A rate that
 //     the processor or the hypervisor announces is compared with the monotonic
 //     clock over at least 100 us and dropped if it is off by over 1 %. A measured
@@ -62,8 +59,8 @@
 //     give 0, never a negative duration.
 //   - An answer about the thread or the processor is true at the moment it is
 //     taken: a caller that is not locked to its OS thread may have moved on.
-//   - ThreadID and G identify among the living: a value may come back once the
-//     thread or the goroutine has ended. Neither is a pointer that one may follow.
+//   - G identifies among the living: a value may come back once the
+//     goroutine has ended. It is no pointer that one may follow.
 //
 // Two more conditions hold on everything that Go supports today, and are not checked: an invariant
 // time-stamp counter on amd64 (2008 and later), and a process that may execute RDTSC (prctl(PR_SET_TSC) can forbid it).

@@ -18,19 +18,24 @@ type acquiring Semaphore
 func (a *acquiring) Try() bool { return (*Semaphore)(a).TryAcquire() }
 
 func (a *acquiring) Enlist(w *sched.Waiter) bool {
-	c := sched.Visit()
-	a.mu.Lock()
-	none := a.n <= 0
-	if none {
-		a.q.Add(w)
-	}
-	a.mu.Unlock()
-	c.Leave()
-	return none
+	return enlist(&a.q, &a.mu, w, func() bool { return a.n <= 0 })
 }
 
 func (a *acquiring) Withdraw(w *sched.Waiter) { withdraw(&a.q, &a.mu, w) }
 func (a *acquiring) Taken(*sched.Waiter) bool { return true }
+
+// enlist puts w into a line if waits, which is asked under mu, says that it has to wait.
+func enlist(q *sched.WaitQueue, mu *sched.Spin, w *sched.Waiter, waits func() bool) bool {
+	c := sched.Visit()
+	mu.Lock()
+	ok := waits()
+	if ok {
+		q.Add(w)
+	}
+	mu.Unlock()
+	c.Leave()
+	return ok
+}
 
 // withdraw takes w out of its line; a waiter that has won was taken out before.
 func withdraw(q *sched.WaitQueue, mu *sched.Spin, w *sched.Waiter) {
@@ -64,12 +69,7 @@ type signalled Cond
 func (s *signalled) Try() bool { return false }
 
 func (s *signalled) Enlist(w *sched.Waiter) bool {
-	c := sched.Visit()
-	s.mu.Lock()
-	s.q.Add(w)
-	s.mu.Unlock()
-	c.Leave()
-	return true
+	return enlist(&s.q, &s.mu, w, func() bool { return true })
 }
 
 func (s *signalled) Withdraw(w *sched.Waiter) { withdraw(&s.q, &s.mu, w) }

@@ -96,18 +96,13 @@ type emptied countdown
 func (e *emptied) Try() bool { return (*countdown)(e).zero() }
 
 func (e *emptied) Enlist(w *sched.Waiter) bool {
-	c := sched.Visit()
-	e.mu.Lock()
-	s := e.state.Load()
-	for s >= 2 && s&1 == 0 && !e.state.CompareAndSwap(s, s|1) {
-		s = e.state.Load()
-	}
-	if s >= 2 {
-		e.q.Add(w)
-	}
-	e.mu.Unlock()
-	c.Leave()
-	return s >= 2
+	return enlist(&e.q, &e.mu, w, func() bool {
+		s := e.state.Load()
+		for s >= 2 && s&1 == 0 && !e.state.CompareAndSwap(s, s|1) {
+			s = e.state.Load()
+		}
+		return s >= 2
+	})
 }
 
 func (e *emptied) Withdraw(w *sched.Waiter) { withdraw(&e.q, &e.mu, w) }

@@ -35,4 +35,4 @@ const (
 func Threads() []ThreadInfo { return sched.Here().Threads() }
 
 // WriteThreads writes that list for a person, one thread in a line.
-func WriteThreads(w io.Writer) error { return observe.WriteThreads(sched.Here(), w) }
+func WriteThreads(w io.Writer) error { return observe.WriteThreads(w, Threads()) }

@@ -33,15 +33,7 @@ func (r *Receiver[T]) Try() bool {
 func (r *Receiver[T]) Enlist(w *sched.Waiter) bool {
 	m := r.m
 	w.SetNote(&r.p)
-	c := sched.Visit()
-	m.mu.Lock()
-	none := m.n == 0 && !m.closed && !m.senders.Others(w)
-	if none {
-		m.takers.Add(w)
-	}
-	m.mu.Unlock()
-	c.Leave()
-	return none
+	return enlist(&m.takers, &m.mu, w, func() bool { return m.n == 0 && !m.closed && !m.senders.Others(w) })
 }
 
 // Withdraw is for Select.
@@ -90,15 +82,7 @@ func (s *Sender[T]) Enlist(w *sched.Waiter) bool {
 	m := s.m
 	s.p.v = s.Value
 	w.SetNote(&s.p)
-	c := sched.Visit()
-	m.mu.Lock()
-	full := m.n == len(m.buf) && !m.closed && !m.takers.Others(w)
-	if full {
-		m.senders.Add(w)
-	}
-	m.mu.Unlock()
-	c.Leave()
-	return full
+	return enlist(&m.senders, &m.mu, w, func() bool { return m.n == len(m.buf) && !m.closed && !m.takers.Others(w) })
 }
 
 // Withdraw is for Select.

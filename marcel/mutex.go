@@ -63,11 +63,9 @@ const (
 
 	mutexPasses = 512
 
-	mutexSpins = 30 // looks before parking, if the owner may run on another VP
+	mutexSpins = 30  // looks before parking, if the owner may run on another VP
+	watchGap   = 200 // ns: the shortest time between two looks of watchPasses
 )
-
-// watchGap is the shortest time between two looks of watchPasses, in cycles.
-var watchGap = asm.ToCycles(200)
 
 // Lock takes the mutex, or waits until it can.
 func (m *Mutex) Lock() {
@@ -210,7 +208,8 @@ func (m *Mutex) watchPasses() {
 			return
 		}
 	}
-	then, gap := asm.Cycles(), 4*watchGap // then: of the last progress
+	shortest := asm.ToCycles(watchGap)
+	then, gap := asm.Cycles(), 4*shortest // then: of the last progress
 	for !sched.Ready() {
 		now := asm.Cycles()
 		for from := now; now-from < gap; now = asm.Cycles() {
@@ -222,14 +221,14 @@ func (m *Mutex) watchPasses() {
 			return
 		}
 		if used == 0 {
-			if now-then > 16*watchGap {
+			if now-then > 16*shortest {
 				return // no other thread takes it, or one keeps it for long
 			}
-			gap = watchGap
+			gap = shortest
 			continue
 		}
 		// Look again when it will be our turn if they go on at this pace.
-		gap = min(max((now-then)*int64(left)/int64(used), watchGap), 16*watchGap)
+		gap = min(max((now-then)*int64(left)/int64(used), shortest), 16*shortest)
 		then = now
 	}
 }

@@ -257,16 +257,8 @@ type expiring Timer
 func (e *expiring) Try() bool { return (*Timer)(e).TryWait() }
 
 func (e *expiring) Enlist(w *sched.Waiter) bool {
-	c := sched.Visit()
-	e.mu.Lock()
-	ok := e.state != expired
-	if ok {
-		w.Given() // of its last use
-		e.q.Add(w)
-	}
-	e.mu.Unlock()
-	c.Leave()
-	return ok
+	w.Given() // of its last use
+	return enlist(&e.q, &e.mu, w, func() bool { return e.state != expired })
 }
 
 func (e *expiring) Withdraw(w *sched.Waiter)   { withdraw(&e.q, &e.mu, w) }

@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/pm2-go/pm2/internal/shelf"
 	"github.com/pm2-go/pm2/sched"
 )
 
@@ -20,8 +21,8 @@ var ErrChanged = errors.New("marcel: the word has another value")
 // that has given up. The zero value is empty. It takes 24 bytes, and each waiter uses 64 bytes from a
 // pool. It must not be copied after first use.
 type WaitQueue struct {
-	mu         sched.Spin // guards the list
-	head, tail *inLine
+	mu   sched.Spin // guards line
+	line shelf.List[inLine]
 }
 
 // inLine is where one thread or goroutine waits. It is a link of the list of one
@@ -39,11 +40,11 @@ type WaitQueue struct {
 //
 // A place without a queue is its waiter's alone.
 type inLine struct {
-	in         atomic.Pointer[WaitQueue] // changed under its lock
-	next, prev *inLine                   // under in.mu
-	mu         sched.Spin                // guards q
-	q          sched.WaitQueue           // one, or none
-	w          *sched.Waiter             // taken from q by Wake, and its alone
+	in   atomic.Pointer[WaitQueue] // changed under its lock
+	node shelf.Node[inLine]        // under in.mu
+	mu   sched.Spin                // guards q
+	q    sched.WaitQueue           // one, or none
+	w    *sched.Waiter             // taken from q by Wake, and its alone
 }
 
 var places = sync.Pool{New: func() any { return &inLine{} }}
@@ -107,7 +108,7 @@ func (p *inLine) leave() {
 		q.mu.Lock()
 		here := p.in.Load() == q
 		if here {
-			q.remove(p)
+			q.line.Remove(&p.node)
 			p.in.Store(nil)
 		}
 		q.mu.Unlock()
@@ -124,9 +125,9 @@ func (q *WaitQueue) Wake(n int) (woken int) {
 	_ = &q.mu
 	c := sched.Visit()
 	q.mu.Lock()
-	first, woken := q.take(n)
+	all, woken := q.take(n)
 	q.mu.Unlock()
-	wake(c, first)
+	wake(c, all)
 	c.Leave()
 	return woken
 }
@@ -153,76 +154,47 @@ func (q *WaitQueue) Requeue(to *WaitQueue, n, m int) (woken, moved int) {
 		c.Leave()
 		sched.Backoff(turn)
 	}
-	first, woken := q.take(n)
-	for ; moved != m && q.head != nil; moved++ {
-		p := q.head
-		q.remove(p)
+	all, woken := q.take(n)
+	for ; moved != m && !q.line.Empty(); moved++ {
+		p := q.line.First()
+		q.line.Remove(&p.node)
 		to.push(p)
 	}
 	to.mu.Unlock()
 	q.mu.Unlock()
-	wake(c, first)
+	wake(c, all)
 	c.Leave()
 	return woken, moved
 }
 
-// take takes out up to n that have not given up, linked by next. Under the lock.
-func (q *WaitQueue) take(n int) (first *inLine, taken int) {
-	var last *inLine
-	for taken != n && q.head != nil {
-		p := q.head
-		q.remove(p)
+// take takes out up to n that have not given up. Under the lock.
+func (q *WaitQueue) take(n int) (all shelf.List[inLine], taken int) {
+	for p := q.line.First(); taken != n && p != nil; p = q.line.First() {
+		q.line.Remove(&p.node)
 		p.mu.Lock()
 		w := p.q.Pop()
 		p.mu.Unlock()
-		if w == nil { // its time was over; it comes to see that p is in no queue
-			p.in.Store(nil)
-			continue
+		if w != nil { // else its time was over; it comes to see that p is in no queue
+			p.w = w
+			all.Push(&p.node, p)
+			taken++
 		}
-		p.w = w
-		if last == nil {
-			first = p
-		} else {
-			last.next = p
-		}
-		last = p
-		taken++
 		p.in.Store(nil)
 	}
-	return first, taken
+	return all, taken
 }
 
 // wake wakes those that take has returned; their places are theirs then.
-func wake(c *sched.Co, p *inLine) {
-	for p != nil {
-		next, w := p.next, p.w
-		p.next, p.w = nil, nil
+func wake(c *sched.Co, all shelf.List[inLine]) {
+	for p := all.First(); p != nil; p = all.First() {
+		all.Remove(&p.node)
+		w := p.w
+		p.w = nil
 		c.Wake(w)
-		p = next
 	}
 }
 
 func (q *WaitQueue) push(p *inLine) {
-	p.prev, p.next = q.tail, nil
-	if q.tail == nil {
-		q.head = p
-	} else {
-		q.tail.next = p
-	}
-	q.tail = p
+	q.line.Push(&p.node, p)
 	p.in.Store(q)
-}
-
-func (q *WaitQueue) remove(p *inLine) {
-	if p.prev == nil {
-		q.head = p.next
-	} else {
-		p.prev.next = p.next
-	}
-	if p.next == nil {
-		q.tail = p.prev
-	} else {
-		p.next.prev = p.prev
-	}
-	p.next, p.prev = nil, nil
 }

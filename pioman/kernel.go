@@ -6,13 +6,15 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/pm2-go/pm2/internal/shelf"
 )
 
 // kernel is a set of descriptors with an eventfd in it: what one thread at a time sleeps on.
 type kernel struct {
 	epoll int
 	event int
-	refs  atomic.Int32  // one for the owner, one for each wait or wake in progress; at 0 the descriptors are closed
+	uses  shelf.Uses    // by waits and wakes in progress: the last one after close closes the descriptors
 	rung  atomic.Uint32 // 1: the eventfd is readable, or about to be; wakers set it, the sleeper clears it
 	ready [8]unix.EpollEvent
 }
@@ -28,9 +30,9 @@ func openKernel() (*kernel, error) {
 		return nil, fmt.Errorf("eventfd: %w", err)
 	}
 	k := &kernel{epoll: epoll, event: event}
-	k.refs.Store(1)
+	k.uses.Open()
 	if err := k.add(event); err != nil {
-		k.unref()
+		k.close()
 		return nil, fmt.Errorf("epoll_ctl: %w", err)
 	}
 	return k, nil
@@ -44,22 +46,15 @@ func (k *kernel) add(fd int) error {
 // remove stops watching one. The kernel refuses only a closed descriptor, which it does not watch any more.
 func (k *kernel) remove(fd int) { _ = unix.EpollCtl(k.epoll, unix.EPOLL_CTL_DEL, fd, nil) }
 
-// ref and unref keep the descriptors from being closed, and their numbers from
-// being given to other files, while they are in use. false: closed already.
-func (k *kernel) ref() bool {
-	for {
-		n := k.refs.Load()
-		if n == 0 {
-			return false
-		}
-		if k.refs.CompareAndSwap(n, n+1) {
-			return true
-		}
-	}
+// close ends the owner's use.
+func (k *kernel) close() {
+	k.uses.Close()
+	k.drop()
 }
 
-func (k *kernel) unref() {
-	if k.refs.Add(-1) == 0 {
+// drop ends a use.
+func (k *kernel) drop() {
+	if k.uses.Drop() {
 		unix.Close(k.epoll)
 		unix.Close(k.event)
 	}
@@ -74,10 +69,10 @@ const keepsP = 5
 // wait blocks until a watched descriptor is readable, a wake, or the end of limit,
 // counted in whole milliseconds upwards.
 func (k *kernel) wait(limit time.Duration) slept {
-	if !k.ref() {
+	if !k.uses.Take() {
 		return disturbed // closed this moment
 	}
-	defer k.unref()
+	defer k.drop()
 	ms := -1
 	if limit < time.Hour {
 		ms = int((limit + time.Millisecond - 1) / time.Millisecond)
@@ -110,10 +105,10 @@ func (k *kernel) wait(limit time.Duration) slept {
 
 // pause blocks until a wake or the end of d, whatever the watched descriptors say.
 func (k *kernel) pause(d time.Duration) slept {
-	if !k.ref() {
+	if !k.uses.Take() {
 		return disturbed
 	}
-	defer k.unref()
+	defer k.drop()
 	t := unix.NsecToTimespec(int64(d))
 	n, err := unix.Ppoll([]unix.PollFd{{Fd: int32(k.event), Events: unix.POLLIN}}, &t, nil)
 	if n > 0 {
@@ -140,10 +135,10 @@ func (k *kernel) quieten() {
 // wake makes the wait in progress, or the next one, return. A system call only if
 // no other waker has done so yet.
 func (k *kernel) wake() {
-	if k.rung.Load() != 0 || !k.rung.CompareAndSwap(0, 1) || !k.ref() {
+	if k.rung.Load() != 0 || !k.rung.CompareAndSwap(0, 1) || !k.uses.Take() {
 		return
 	}
-	defer k.unref()
+	defer k.drop()
 	some := [8]byte{1} // not zero in either byte order
 	_, _ = unix.Write(k.event, some[:])
 }

@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/pm2-go/pm2/internal/effort"
 )
 
@@ -18,7 +20,7 @@ func TestEveryWakeEndsAWait(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer k.unref()
+	defer k.close()
 	var waits atomic.Int64
 	var stop atomic.Bool
 	var sleeper, wakers sync.WaitGroup
@@ -63,12 +65,17 @@ func TestKernelIsClosedByItsLastUser(t *testing.T) {
 	}
 	var wg sync.WaitGroup
 	wg.Go(func() { k.wait(forever) })
-	eventually(t, "asleep", func() bool { return k.refs.Load() == 2 })
-	k.unref()
+	eventually(t, "asleep", func() bool { return k.uses.Count() == 2 })
+	k.close()
 	if n := openDescriptors(t); n != before+2 {
 		t.Errorf("%d descriptors while one is asleep, %d before", n, before)
 	}
-	k.wake()
+	if k.wake(); k.wait(forever) != disturbed { // neither enters any more
+		t.Error("a wait after the end")
+	}
+	if _, err := unix.Write(k.event, []byte{1, 0, 0, 0, 0, 0, 0, 1}); err != nil {
+		t.Fatal(err)
+	}
 	finishes(t, "sleeper", wg.Wait)
 	if n := openDescriptors(t); n != before {
 		t.Errorf("%d descriptors at the end, %d before", n, before)

@@ -231,7 +231,7 @@ func (s *sleeper) close() {
 	s.sources.Store(nil)
 	if k := s.kernel.Swap(nil); k != nil {
 		k.wake()
-		k.unref()
+		k.close()
 	}
 	s.mu.unlock()
 	s.evict()

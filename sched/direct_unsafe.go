@@ -37,12 +37,12 @@ const (
 type span = unix.Timespec
 
 // futexWait sleeps while *p == 0, interrupted or not.
-func futexWait(p *atomic.Uint32, _ *span) { FutexWait(p, 0, nil) }
+func futexWait(p *atomic.Uint32, _ *span) { sleepOn(p, 0, nil) }
 
 // futexWaitFor is futexWait for at most ns (relative, monotonic clock).
 func futexWaitFor(p *atomic.Uint32, limit *span, ns int64) {
 	*limit = unix.NsecToTimespec(ns)
-	FutexWait(p, 0, limit)
+	sleepOn(p, 0, limit)
 }
 
 func futexWake(p *atomic.Uint32) { kernel.FutexWake(p) }

@@ -41,6 +41,12 @@ func (k Kind) String() string {
 	return kindNames[k]
 }
 
+// MarshalText is String, for JSON.
+func (k Kind) MarshalText() ([]byte, error) { return []byte(k.String()), nil }
+
+// UnmarshalText is the reverse.
+func (k *Kind) UnmarshalText(name []byte) error { return called(k, kindNames[:], name) }
+
 // What a cancel does with a wait.
 const (
 	stays   = iota // nothing: it is no cancellation point

@@ -32,20 +32,37 @@ func (s ThreadState) String() string {
 	return threadStateNames[s]
 }
 
+// MarshalText is String, for JSON.
+func (s ThreadState) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
+
+// UnmarshalText is the reverse.
+func (s *ThreadState) UnmarshalText(name []byte) error { return called(s, threadStateNames[:], name) }
+
+// called sets x to the number of a name.
+func called[T ~uint8](x *T, names []string, name []byte) error {
+	i := slices.Index(names, string(name))
+	if i < 0 {
+		return fmt.Errorf("sched: no %T is called %.20q", *x, name)
+	}
+	*x = T(i)
+	return nil
+}
+
 // ThreadInfo describes one thread in a list of threads.
 type ThreadInfo struct {
-	Thread Thread
-	Name   string // "" if it has none
-	State  ThreadState
-	In     Kind // what it is blocked in; InOther: not known
-	VP     int  // the index of the VP that it is on, or was last
+	Thread Thread      `json:"-"`
+	ID     uint64      `json:"id"` // Thread.ID
+	Name   string      `json:"name,omitempty"`
+	State  ThreadState `json:"state"`
+	In     Kind        `json:"in,omitzero"` // what it is blocked in; InOther: not known
+	VP     int         `json:"vp"`          // the index of the VP that it is on, or was last
 
 	// On is the address of the wait queue in which the thread is blocked: the same for all threads that wait for
 	// the same object. It is 0 if the thread stands in no queue (Sleep), in several (Select), or in one of its
 	// own (marcel's WaitQueue). For a join the queue lies in the other thread's descriptor.
-	On uintptr
+	On uintptr `json:"on,omitempty"`
 
-	Work ThreadWork // zero unless threads are counted: see observe.CountThreads
+	Work ThreadWork `json:"work,omitzero"` // zero unless threads are counted: see observe.CountThreads
 }
 
 // Threads lists the threads of s that live, by number, without stopping them. Each
@@ -73,7 +90,7 @@ func (s *Scheduler) Threads() []ThreadInfo {
 	slices.SortStableFunc(all, func(a, b ThreadInfo) int { return cmp.Compare(a.Thread.gen, b.Thread.gen) })
 	all = slices.CompactFunc(all, func(a, b ThreadInfo) bool { return a.Thread.gen == b.Thread.gen }) // moved meanwhile
 	for i := range all {
-		all[i].Name = all[i].Thread.Name()
+		all[i].ID, all[i].Name = all[i].Thread.ID(), all[i].Thread.Name()
 	}
 	return all
 }

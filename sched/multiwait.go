@@ -6,6 +6,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/pm2-go/pm2/internal/shelf"
 )
 
 // MultiWait is one wait of one thread or goroutine in several queues
@@ -52,10 +54,10 @@ type MultiWait struct {
 const multiInline = 8
 
 // multiWaits holds the MultiWaits that are not in use.
-var multiWaits freeList[MultiWait]
+var multiWaits = shelf.Free[MultiWait]{Most: keptFree}
 
 func newMultiWait() *MultiWait {
-	if g := multiWaits.get(); g != nil {
+	if g := multiWaits.Get(); g != nil {
 		return g
 	}
 	g := &MultiWait{ch: make(chan struct{}, 1)}
@@ -297,7 +299,7 @@ func (g *MultiWait) await(c *co) {
 func (g *MultiWait) Free() {
 	g.t, g.won, g.began, g.kind = nil, nil, 0, InOther
 	if g.latch == nil {
-		multiWaits.put(g)
+		multiWaits.Put(g)
 	}
 }
 

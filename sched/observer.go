@@ -41,13 +41,13 @@ const (
 
 // Event is one event. Kind tells which fields are used.
 type Event struct {
-	At, Dur int64 // cycles: when it happened, or ended; how long it lasted, 0 for what is no slice
-	Thread  Thread
-	Label   string
-	A, B    uint64 // see the kinds; of messages, tag and size
-	Peers   uint64 // own rank << 32 | peer's
-	Seq     uint32 // of the message, from its sender to its receiver
-	Kind    EventKind
+	At, Dur   int64 // cycles: when it happened, or ended; how long it lasted, 0 for what is no slice. In a trace (package observe) ns of CLOCK_MONOTONIC, and At is when a slice began
+	Thread    Thread
+	Label     string // of a slice; in a trace else the thread's name, "" if it has none
+	A, B      uint64 // see the kinds; of messages, tag and size
+	Own, Peer uint32 // ranks, of messages
+	Seq       uint32 // of the message, from its sender to its receiver
+	Kind      EventKind
 }
 
 // ThreadWork is what a thread has done since its counting began: since it first ran after
@@ -151,7 +151,7 @@ func TraceSlice(kind EventKind, label string, began int64) {
 // peer may have it before that call returns. TraceArrived is for a message that came
 // from the network; began is 0. All else is as for TraceSlice.
 func TraceMessage(kind EventKind, own, peer int, seq uint32, tag, size uint64, began int64) {
-	e := Event{At: asm.Cycles(), Kind: kind, A: tag, B: size, Seq: seq, Peers: uint64(own)<<32 | uint64(uint32(peer))}
+	e := Event{At: asm.Cycles(), Kind: kind, A: tag, B: size, Seq: seq, Own: uint32(own), Peer: uint32(peer)}
 	switch {
 	case began == 0:
 	case kind == TraceOut:

@@ -3,6 +3,8 @@ package sched
 import (
 	"errors"
 	"sync"
+
+	"github.com/pm2-go/pm2/internal/shelf"
 )
 
 // Goroutines in a bubble of testing/synctest may use threads; the threads, and all that a
@@ -53,7 +55,10 @@ func (o *outsider) wake() {
 }
 
 // outsiders holds the Waiters of goroutines that are not in use.
-var outsiders freeList[Waiter]
+var outsiders = shelf.Free[Waiter]{Most: keptFree}
+
+// keptFree is how many Waiters, and MultiWaits, are kept for each group of CPUs.
+const keptFree = 256
 
 // waitOutside is Wait for a goroutine.
 func waitOutside(q *WaitQueue, mu *Spin, push func(*Waiter), note any) (given bool) {
@@ -65,7 +70,7 @@ func waitOutside(q *WaitQueue, mu *Spin, push func(*Waiter), note any) (given bo
 		o.latch.Lock()
 		return w.given
 	}
-	w := outsiders.get()
+	w := outsiders.Get()
 	if w == nil {
 		w = &Waiter{note: &outsider{ch: make(chan struct{}, 1)}}
 	}
@@ -75,6 +80,6 @@ func waitOutside(q *WaitQueue, mu *Spin, push func(*Waiter), note any) (given bo
 	mu.Unlock()
 	<-o.ch
 	given, w.given, o.note = w.given, false, nil
-	outsiders.put(w)
+	outsiders.Put(w)
 	return given
 }

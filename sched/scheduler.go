@@ -73,13 +73,12 @@ type Scheduler struct {
 
 	lowerProcs func() // lowers GOMAXPROCS by what New has added
 
-	topo      *topo.Topology
-	root      *node
-	nodes     map[*topo.Item]*node // of the items with VPs
-	simulated bool
-	forest    Spin                      // of the groups of threads: see Forest
-	nearbyAt  atomic.Int64              // cycles: not before this time wake a VP to ask planners
-	planners  atomic.Pointer[[]Planner] // nil: none. Written under forest
+	topo     *topo.Topology
+	root     *node
+	nodes    map[*topo.Item]*node      // of the items with VPs
+	forest   Spin                      // of the groups of threads: see Forest
+	nearbyAt atomic.Int64              // cycles: not before this time wake a VP to ask planners
+	planners atomic.Pointer[[]Planner] // nil: none. Written under forest
 
 	_            [128]byte
 	wants        atomic.Int64  // wantsClock while the clock sleeps, wantsVP for each VP that does, wantsThread while one requests: 0 while all are busy

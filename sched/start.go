@@ -7,7 +7,6 @@ import (
 	"math"
 	"os"
 	"runtime"
-	"slices"
 	"sync"
 	"time"
 
@@ -69,7 +68,6 @@ func New(cfg Config) (*Scheduler, error) {
 		s.full.Set(i)
 	}
 	s.buildTree(t, pus)
-	s.simulated = cfg.Topology != nil && slices.ContainsFunc(s.vps, func(v *vp) bool { return v.cpu != v.pu.OS })
 	s.shared = s.shared || cfg.VPs > len(cfg.CPUs) // they are each other's busy processes
 	s.lowerProcs = machine.RaiseProcs(cfg.VPs + 1)
 	for _, v := range s.vps {

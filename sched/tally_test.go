@@ -114,7 +114,7 @@ func TestCountThreadsSwitch(t *testing.T) {
 		}
 		list := func() string {
 			var b strings.Builder
-			if err := observe.WriteThreads(s, &b); err != nil {
+			if err := observe.WriteThreads(&b, s.Threads()); err != nil {
 				t.Error(err)
 			}
 			return b.String()

@@ -135,7 +135,7 @@ func (ts *timers) fire(now int64) (next int64) {
 		bells[n] = bell{tm.owner, tm.round}
 		n++
 	}
-	if ts.lists[due].first != nil && !ts.serving {
+	if !ts.lists[due].Empty() && !ts.serving {
 		ts.serving, serve = true, true
 	}
 	next = ts.soon()
@@ -176,7 +176,7 @@ func (ts *timers) serve() {
 	for n := 1; ; n++ {
 		c := Enter()
 		ts.mu.Lock()
-		tm := ts.lists[due].first
+		tm := ts.lists[due].First()
 		if tm == nil {
 			ts.serving = false
 			ts.mu.Unlock()
@@ -185,7 +185,7 @@ func (ts *timers) serve() {
 		}
 		f := tm.owner.(func())
 		ts.remove(tm)
-		last := ts.lists[due].first == nil
+		last := ts.lists[due].Empty()
 		if last {
 			ts.serving = false
 		}
@@ -237,7 +237,7 @@ func (ts *timers) close() {
 	ts.mu.Lock()
 	ts.closed = true
 	for p := range ts.lists {
-		for tm := ts.lists[p].first; tm != nil; tm = ts.lists[p].first {
+		for tm := ts.lists[p].First(); tm != nil; tm = ts.lists[p].First() {
 			o, round := tm.owner, tm.round
 			ts.remove(tm)
 			if r, ok := o.(Ringer); ok {

@@ -162,11 +162,6 @@ func (v *vp) rings() (near [][]*vp) {
 // It returns nil if that could not be read. VPsOf tells which VPs an item has.
 func (s *Scheduler) Topology() *topo.Topology { return s.topo }
 
-// Simulated tells whether the topology is that of another machine: VPs then share
-// CPUs, or run on CPUs that are arranged differently. Where threads run is what that
-// machine would see; how long they take is not.
-func (s *Scheduler) Simulated() bool { return s.simulated }
-
 // Parts lists the nearest items below it that have run queues of their own: a policy chooses
 // between these. A single VP has none.
 func (s *Scheduler) Parts(it *topo.Item) (parts []*topo.Item) {

@@ -1,6 +1,10 @@
 package sched
 
-import "math/bits"
+import (
+	"math/bits"
+
+	"github.com/pm2-go/pm2/internal/shelf"
+)
 
 // A wheel is a hierarchical timing wheel (Varghese and Lauck, SOSP 1987, scheme
 // 7): nine wheels of 64 slots, each slot a list. Time is counted in ticks of
@@ -23,7 +27,7 @@ type wheel struct {
 	cur       uint64 // ticks before this one are over
 	cascading place  // the slot at whose beginning cur has arrived: expired spreads it until it is empty
 	full      [levels]uint64
-	lists     [firstSlot + levels*slots]struct{ first, last *timer }
+	lists     [firstSlot + levels*slots]shelf.List[timer]
 }
 
 // place is a list of the wheel.
@@ -48,12 +52,12 @@ const (
 // and stopping it allocates nothing. The lock of home guards all fields but at, owner and
 // home.
 type timer struct {
-	next, prev *timer
-	at         int64   // monotonic ns
-	owner      any     // what fire calls: *limit, func() or Ringer
-	home       *timers // where it is, or was; its starter writes it before it is pending
-	place      place
-	round      uint32 // how often it was started
+	node  shelf.Node[timer]
+	at    int64   // monotonic ns
+	owner any     // what fire calls: *limit, func() or Ringer
+	home  *timers // where it is, or was; its starter writes it before it is pending
+	place place
+	round uint32 // how often it was started
 }
 
 // tickOf is the first tick at whose beginning at is over, so that no timer is
@@ -71,14 +75,8 @@ func (w *wheel) insert(tm *timer) {
 
 // push appends tm to a list.
 func (w *wheel) push(tm *timer, p place) {
-	l := &w.lists[p]
-	tm.place, tm.prev, tm.next = p, l.last, nil
-	if l.last == nil {
-		l.first = tm
-	} else {
-		l.last.next = tm
-	}
-	l.last = tm
+	tm.place = p
+	w.lists[p].Push(&tm.node, tm)
 }
 
 // remove takes tm out if it is pending, and tells whether it was.
@@ -88,18 +86,9 @@ func (w *wheel) remove(tm *timer) bool {
 		return false
 	}
 	l := &w.lists[p]
-	if tm.prev == nil {
-		l.first = tm.next
-	} else {
-		tm.prev.next = tm.next
-	}
-	if tm.next == nil {
-		l.last = tm.prev
-	} else {
-		tm.next.prev = tm.prev
-	}
-	tm.place, tm.next, tm.prev = nowhere, nil, nil
-	if l.first == nil && p >= firstSlot {
+	l.Remove(&tm.node)
+	tm.place = nowhere
+	if l.Empty() && p >= firstSlot {
 		p -= firstSlot
 		w.full[p/slots] &^= 1 << (p % slots)
 	}
@@ -124,7 +113,7 @@ func (w *wheel) first() (p place, tick uint64) {
 // not enough it leaves the wheel consistent, and soon returns 0.
 func (w *wheel) expired(now uint64, work *int) *timer {
 	for ; *work > 0; *work-- {
-		if tm := w.lists[w.cascading].first; tm != nil {
+		if tm := w.lists[w.cascading].First(); tm != nil {
 			w.remove(tm)
 			w.insert(tm)
 			continue
@@ -137,7 +126,7 @@ func (w *wheel) expired(now uint64, work *int) *timer {
 		}
 		w.cur = tick
 		if p < firstSlot+slots {
-			tm := w.lists[p].first
+			tm := w.lists[p].First()
 			w.remove(tm)
 			*work--
 			return tm
@@ -154,7 +143,7 @@ const fewTimers = 8
 // there is none. It is exact if few are in its slot; else it may be the time of
 // a cascade, after which to ask again.
 func (w *wheel) soon() int64 {
-	if w.lists[w.cascading].first != nil {
+	if !w.lists[w.cascading].Empty() {
 		return 0
 	}
 	p, tick := w.first()
@@ -163,7 +152,7 @@ func (w *wheel) soon() int64 {
 	}
 	if p >= firstSlot+slots {
 		least, n := uint64(maxAt), 0
-		for tm := w.lists[p].first; tm != nil; tm = tm.next {
+		for tm := w.lists[p].First(); tm != nil; tm = tm.node.Next() {
 			if n++; n > fewTimers {
 				return int64(tick << tickBits)
 			}

@@ -122,13 +122,13 @@ func checkWheel(t *rapid.T, w *wheel, pending []*timer) {
 	n := 0
 	for p := range w.lists {
 		var prev *timer
-		for tm := w.lists[p].first; tm != nil; prev, tm = tm, tm.next {
-			if tm.place != place(p) || tm.prev != prev || p < int(firstSlot) {
+		for tm := w.lists[p].First(); tm != nil; prev, tm = tm, tm.node.Next() {
+			if tm.place != place(p) || tm.node.Prev() != prev || p < int(firstSlot) {
 				t.Fatalf("a broken list at %d", p)
 			}
 			n++
 		}
-		if w.lists[p].last != prev {
+		if w.lists[p].Last() != prev {
 			t.Fatalf("the end of list %d is wrong", p)
 		}
 		if p >= int(firstSlot) {
@@ -148,7 +148,7 @@ func checkWheel(t *rapid.T, w *wheel, pending []*timer) {
 	soon := w.soon()
 	if bound := int64(max(first, w.cur) << tickBits); soon > bound {
 		t.Fatalf("it wants to be asked at %d, but one is over at %d", soon, bound)
-	} else if n <= fewTimers && w.lists[w.cascading].first == nil && soon != bound {
+	} else if n <= fewTimers && w.lists[w.cascading].Empty() && soon != bound {
 		t.Fatalf("it wants to be asked at %d, but the first of %d is over at %d", soon, n, bound)
 	}
 }

@@ -28,18 +28,6 @@ type topCommand struct {
 	Threads int `default:"0" help:"List so many threads as well, the oldest first, 0 to 1000: what each does and waits for, and its work, if the process counts that: switches, moves between VPs, time with and without a VP."`
 }
 
-// observed is a scheduler, of this process or of another one.
-type observed interface {
-	Stats() (sched.Stats, error)
-	Threads() (monitor.Threads, error)
-}
-
-// own is the scheduler of this process.
-type own struct{ s *sched.Scheduler }
-
-func (o own) Stats() (sched.Stats, error)       { return o.s.Stats(), nil }
-func (o own) Threads() (monitor.Threads, error) { return monitor.List(o.s), nil }
-
 // Help is the long text of --help.
 func (*topCommand) Help() string {
 	return "Shows what each VP does, as top does for processes. Percentages are of the time between two looks: load is running " +
@@ -81,7 +69,11 @@ func (c *topCommand) run(ctx context.Context) error {
 			return err
 		}
 		defer client.Close()
-		return c.watch(ctx, string(c.Attach), client)
+		look := client.Stats
+		if c.Threads > 0 {
+			look = client.Threads
+		}
+		return c.watch(ctx, string(c.Attach), look)
 	}
 	if err := sched.Configure(sched.Config{VPs: c.VPs}); err != nil {
 		return err
@@ -93,16 +85,16 @@ func (c *topCommand) run(ctx context.Context) error {
 	work.Go(func() { workload.Run(working, s) })
 	defer work.Wait()
 	defer cancel()
-	return c.watch(ctx, fmt.Sprintf("demo top (pid %d)", os.Getpid()), own{s})
+	return c.watch(ctx, fmt.Sprintf("demo top (pid %d)", os.Getpid()), func() (sched.Stats, error) { return s.Snapshot(c.Threads), nil })
 }
 
 // watch shows what happens between looks.
-func (c *topCommand) watch(ctx context.Context, title string, of observed) error {
+func (c *topCommand) watch(ctx context.Context, title string, look func() (sched.Stats, error)) error {
 	clear := ""
 	if _, err := unix.IoctlGetTermios(int(os.Stdout.Fd()), unix.TCGETS); err == nil {
 		clear = "\x1b[H\x1b[J" // home, and erase from there
 	}
-	before, err := of.Stats()
+	before, err := look()
 	if err != nil {
 		return err
 	}
@@ -116,15 +108,9 @@ func (c *topCommand) watch(ctx context.Context, title string, of observed) error
 			return context.Cause(ctx)
 		case <-time.After(c.Every):
 		}
-		now, err := of.Stats()
+		now, err := look()
 		if err != nil {
 			return err
-		}
-		var threads monitor.Threads
-		if c.Threads > 0 {
-			if threads, err = of.Threads(); err != nil {
-				return err
-			}
 		}
 		if n > 1 && clear == "" {
 			fmt.Println()
@@ -136,7 +122,7 @@ func (c *topCommand) watch(ctx context.Context, title string, of observed) error
 			return err
 		}
 		if c.Threads > 0 {
-			if err := top.WriteThreads(os.Stdout, threads, c.Threads); err != nil {
+			if err := top.WriteThreads(os.Stdout, now, c.Threads); err != nil {
 				return err
 			}
 		}

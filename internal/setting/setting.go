@@ -3,6 +3,7 @@ package setting
 import (
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"strconv"
 	"strings"
@@ -39,28 +40,18 @@ func Bool(text string) (bool, error) {
 }
 
 // Number takes any number.
-func Number(text string) (int, error) {
-	n, err := strconv.Atoi(text)
-	if err != nil {
-		return 0, errors.New("give a number")
-	}
-	return n, nil
-}
+func Number(text string) (int, error) { return number(text, math.MinInt, "give a number") }
 
 // Count takes a number of at least 1.
-func Count(text string) (int, error) {
-	n, err := strconv.Atoi(text)
-	if err != nil || n < 1 {
-		return 0, errors.New("give a number, at least 1")
-	}
-	return n, nil
-}
+func Count(text string) (int, error) { return number(text, 1, "give a number, at least 1") }
 
 // Bytes takes a size of at least one byte.
-func Bytes(text string) (int, error) {
+func Bytes(text string) (int, error) { return number(text, 1, "give a number of bytes, at least 1") }
+
+func number(text string, least int, give string) (int, error) {
 	n, err := strconv.Atoi(text)
-	if err != nil || n < 1 {
-		return 0, errors.New("give a number of bytes, at least 1")
+	if err != nil || n < least {
+		return 0, errors.New(give)
 	}
 	return n, nil
 }

@@ -15,6 +15,6 @@
 // # The protocol
 //
 // A client gets snapshots (sched.Stats) as JSON, one per line: the first at
-// once, and another one for each line that it sends; for the line "threads" it gets a list
-// of the threads (Threads) instead.
+// once, and another one for each line that it sends; for the line "threads" one with the
+// threads in it, MostThreads at most.
 package monitor

@@ -90,7 +90,6 @@ func TestAttach(t *testing.T) {
 	if err := v.Close(); err != nil {
 		t.Errorf("close again: %v", err)
 	}
-	c.Stats() // what was under way
 	if _, err := c.Stats(); err == nil {
 		t.Error("a server that has closed answers")
 	}
@@ -122,9 +121,9 @@ func TestThreads(t *testing.T) {
 	for i := range crowd {
 		all = append(all, s.Spawn(sched.Attr{Name: fmt.Sprint("guest ", i)}, permit.Acquire))
 	}
-	waiting := func(l monitor.Threads) (n int) {
+	waiting := func(l sched.Stats) (n int) {
 		for _, w := range l.Threads {
-			if w.State == "blocked" && w.In == "semaphore" && strings.HasPrefix(w.Name, "guest ") {
+			if w.State == sched.StateBlocked && w.In == sched.InSemaphore && strings.HasPrefix(w.Name, "guest ") {
 				n++
 			}
 		}

@@ -122,7 +122,10 @@ func (v *Server) accept() {
 	}
 }
 
-// askThreads is the line that asks for a list of threads; any other asks for a snapshot.
+// MostThreads is the longest list that a server sends: a client reads all of it into memory.
+const MostThreads = 1000
+
+// askThreads is the line that asks for a snapshot with threads; any other asks for one without.
 const askThreads = "threads"
 
 // talk sends a snapshot now, and what each line that comes asks for.
@@ -137,14 +140,13 @@ func (v *Server) talk(c net.Conn) {
 	out := json.NewEncoder(c)
 	in := bufio.NewScanner(c)
 	for {
-		s := v.source()
-		var answer any
+		most := 0
 		if in.Text() == askThreads {
-			answer = List(s)
-		} else if s != nil {
-			answer = s.Stats()
-		} else {
-			answer = sched.Stats{}
+			most = MostThreads
+		}
+		var answer sched.Stats
+		if s := v.source(); s != nil {
+			answer = s.Snapshot(most)
 		}
 		if out.Encode(answer) != nil || !in.Scan() {
 			return

@@ -102,7 +102,7 @@ func (b *builder) walk() {
 	type item struct {
 		at  int64
 		row int
-		e   *observe.TraceEvent
+		e   *sched.Event
 	}
 	var all, inner []item
 	for i := range b.trace.Rows {
@@ -160,19 +160,19 @@ func (b *builder) close(i int, at int64) {
 	}
 }
 
-func (b *builder) event(i int, e *observe.TraceEvent) {
-	r := &b.rows[i]
+func (b *builder) event(i int, e *sched.Event) {
+	r, thread := &b.rows[i], e.Thread.ID()
 	switch e.Kind {
 	case sched.TraceRun:
-		if l, ok := b.alone[e.Thread]; ok {
-			b.together(e.Thread, l, e.At)
+		if l, ok := b.alone[thread]; ok {
+			b.together(thread, l, e.At)
 		}
-		if s := r.open; s.thread == e.Thread && s.lwp == e.N {
+		if s := r.open; s.thread == thread && s.lwp == e.A {
 			return
 		}
-		b.open(i, e.At, slice{name: title(e.Name, e.Thread), cat: "thread", thread: e.Thread, lwp: e.N})
-		if w, ok := b.waits[e.Thread]; ok {
-			delete(b.waits, e.Thread)
+		b.open(i, e.At, slice{name: title(e.Label, thread), cat: "thread", thread: thread, lwp: e.A})
+		if w, ok := b.waits[thread]; ok {
+			delete(b.waits, thread)
 			name := "wake"
 			if w.kind == sched.TraceSpawn {
 				name = "spawn"
@@ -189,7 +189,7 @@ func (b *builder) event(i int, e *observe.TraceEvent) {
 		b.open(i, e.At, slice{name: asleep, cat: "idle"})
 	case sched.TraceAway:
 		b.open(i, e.At, slice{name: free, cat: "idle"})
-		b.alone[e.Thread] = lone{place{e.At, i, e.Kind}, e.Name}
+		b.alone[thread] = lone{place{e.At, i, e.Kind}, e.Label}
 	case sched.TraceSeize:
 		if s := r.open; s.thread != 0 {
 			b.alone[s.thread] = lone{place{e.At, i, e.Kind}, s.name}
@@ -197,11 +197,11 @@ func (b *builder) event(i int, e *observe.TraceEvent) {
 		b.close(i, e.At)
 		b.instant(i, e.At, "seized", nil)
 	case sched.TraceSpawn, sched.TraceWake:
-		b.waits[e.Thread] = place{e.At, i, e.Kind}
+		b.waits[thread] = place{e.At, i, e.Kind}
 	case sched.TraceSteal:
-		b.instant(i, e.At, "steal", map[string]any{"from VP": e.From, "threads": e.N})
-		if from := e.From; from >= 0 && from < len(b.rows) {
-			b.arrow("steal", from, e.At, i, e.At)
+		b.instant(i, e.At, "steal", map[string]any{"from VP": e.A, "threads": e.B})
+		if e.A < uint64(len(b.rows)) {
+			b.arrow("steal", int(e.A), e.At, i, e.At)
 		}
 	case sched.TraceSend, sched.TraceRecv:
 		b.message(e)
@@ -247,32 +247,32 @@ func (b *builder) together(thread uint64, l lone, end int64) {
 }
 
 // message draws a request from its start to its end.
-func (b *builder) message(e *observe.TraceEvent) {
+func (b *builder) message(e *sched.Event) {
 	what := "send to"
 	if e.Kind == sched.TraceRecv {
 		what = "receive from"
 	}
 	b.flow++
 	b.pair(fmt.Sprintf("%s rank %d", what, e.Peer), "message", fmt.Sprintf("%d.%d", b.trace.PID, b.flow), e.At, e.At+e.Dur,
-		map[string]any{"tag": e.Tag, "size": e.Size})
+		map[string]any{"tag": e.A, "size": e.B})
 }
 
 // passes draws a message that leaves or arrives: an instant with one end of an arrow, whose
 // name is the same in both processes.
-func (b *builder) passes(i int, e *observe.TraceEvent) {
+func (b *builder) passes(i int, e *sched.Event) {
 	from, to := e.Own, e.Peer
 	name, phase, bind := "message out", "s", ""
 	if e.Kind == sched.TraceArrived {
 		from, to = to, from
 		name, phase, bind = "message in", "f", "e"
 	}
-	b.instant(i, e.At, name, map[string]any{"tag": e.Tag, "size": e.Size, "peer": e.Peer, "number": e.Seq})
+	b.instant(i, e.At, name, map[string]any{"tag": e.A, "size": e.B, "peer": e.Peer, "number": e.Seq})
 	id := fmt.Sprintf("m%d.%d.%d", from, to, e.Seq)
 	b.emit(Event{Name: "message", Cat: "message", Phase: phase, TID: b.rows[i].tid, ID: id, Bind: bind}, e.At)
 }
 
 // inside draws a slice within the one in which it began.
-func (b *builder) inside(i int, e *observe.TraceEvent) {
+func (b *builder) inside(i int, e *sched.Event) {
 	r := &b.rows[i]
 	end := e.At + e.Dur
 	j, found := slices.BinarySearchFunc(r.tops, e.At, func(s slice, at int64) int { return cmp.Compare(s.begin, at) })

@@ -308,16 +308,16 @@ func TestStress(t *testing.T) {
 // Two processes side by side: times come from one clock, messages keep their arrow.
 func TestMerge(t *testing.T) {
 	one := timeline.Of(&observe.Trace{PID: 1, Begin: 1000, End: 9000, Rows: []observe.TraceRow{
-		{VP: 0, Events: []observe.TraceEvent{
-			{At: 1000, Kind: sched.TraceRun, Thread: 7, Name: "sender"},
-			{At: 2000, Kind: sched.TraceOut, Own: 0, Peer: 1, Seq: 5, Tag: 3, Size: 8},
-			{At: 3000, Kind: sched.TraceSend, Dur: 1500, Own: 0, Peer: 1, Seq: 5, Tag: 3, Size: 8},
+		{VP: 0, Events: []sched.Event{
+			{At: 1000, Kind: sched.TraceRun, A: 1, Label: "sender"},
+			{At: 2000, Kind: sched.TraceOut, Own: 0, Peer: 1, Seq: 5, A: 3, B: 8},
+			{At: 3000, Kind: sched.TraceSend, Dur: 1500, Own: 0, Peer: 1, Seq: 5, A: 3, B: 8},
 		}}, {VP: -1},
 	}})
 	two := timeline.Of(&observe.Trace{PID: 2, Begin: 1500, End: 8000, Rows: []observe.TraceRow{
-		{VP: 0, Events: []observe.TraceEvent{
-			{At: 1500, Kind: sched.TraceRun, Thread: 7, Name: "receiver"},
-			{At: 2600, Kind: sched.TraceArrived, Own: 1, Peer: 0, Seq: 5, Tag: 3, Size: 8},
+		{VP: 0, Events: []sched.Event{
+			{At: 1500, Kind: sched.TraceRun, A: 1, Label: "receiver"},
+			{At: 2600, Kind: sched.TraceArrived, Own: 1, Peer: 0, Seq: 5, A: 3, B: 8},
 		}}, {VP: -1},
 	}})
 	all, err := timeline.Merge(two, one)

@@ -5,6 +5,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/pm2-go/pm2/internal/shelf"
 	"github.com/pm2-go/pm2/marcel"
 	"github.com/pm2-go/pm2/pioman"
 )
@@ -13,13 +14,13 @@ import (
 type bell struct {
 	waiting atomic.Int32 // length of the list, for ring
 	mu      marcel.SpinLock
-	first   *sleeper
+	line    shelf.List[sleeper]
 }
 
 // sleeper is a thread in the list.
 type sleeper struct {
 	completion pioman.Completion
-	next, prev *sleeper
+	node       shelf.Node[sleeper]
 }
 
 var sleepers = sync.Pool{New: func() any { return &sleeper{} }}
@@ -29,11 +30,7 @@ func (b *bell) wait(ctx context.Context, e *pioman.Engine, met func() bool) erro
 	s := sleepers.Get().(*sleeper)
 	s.completion.Reset()
 	b.mu.Lock()
-	s.next, s.prev = b.first, nil
-	if b.first != nil {
-		b.first.prev = s
-	}
-	b.first = s
+	b.line.Push(&s.node, s)
 	b.mu.Unlock()
 	b.waiting.Add(1) // a full fence before met
 	var err error
@@ -46,14 +43,7 @@ func (b *bell) wait(ctx context.Context, e *pioman.Engine, met func() bool) erro
 	}
 	b.waiting.Add(-1)
 	b.mu.Lock() // after it no ring has s in hand
-	if s.prev != nil {
-		s.prev.next = s.next
-	} else {
-		b.first = s.next
-	}
-	if s.next != nil {
-		s.next.prev = s.prev
-	}
+	b.line.Remove(&s.node)
 	b.mu.Unlock()
 	sleepers.Put(s)
 	return err
@@ -65,7 +55,7 @@ func (b *bell) ring() {
 		return
 	}
 	b.mu.Lock()
-	for s := b.first; s != nil; s = s.next {
+	for s := b.line.First(); s != nil; s = s.node.Next() {
 		s.completion.Signal(1)
 	}
 	b.mu.Unlock()

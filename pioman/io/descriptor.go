@@ -11,6 +11,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/pm2-go/pm2/internal/shelf"
 	"github.com/pm2-go/pm2/marcel"
 	"github.com/pm2-go/pm2/pioman"
 )
@@ -19,7 +20,7 @@ import (
 type descriptor struct {
 	r    *Reactor
 	fd   int
-	refs refs
+	uses shelf.Uses
 
 	// As a net.OpError has them: a connection's two ends, a listener's address. Constant once it is open.
 	network      string
@@ -44,7 +45,7 @@ const line = 128
 func (d *descriptor) open(r *Reactor, fd int, network string) error {
 	d.r, d.fd, d.network = r, fd, network
 	d.rd.event, d.wr.event = unix.EPOLLIN, unix.EPOLLOUT
-	d.refs.open()
+	d.uses.Open()
 	d.gone = marcel.NewLatch(1)
 	err := r.adopt(d)
 	if err != nil {
@@ -65,7 +66,7 @@ func (d *descriptor) fail(op string, err error) error {
 // again after a wait if the descriptor is not ready (EAGAIN). Errors are bare: net.ErrClosed,
 // os.ErrDeadlineExceeded, the call's, the engine's. It allocates nothing.
 func (d *descriptor) do(s *side, call string, f func(fd int) syscall.Errno) error {
-	if !d.refs.take() {
+	if !d.uses.Take() {
 		return net.ErrClosed
 	}
 	defer d.drop()
@@ -142,7 +143,7 @@ func (d *descriptor) happened(events uint32) (news bool) {
 // drop ends a use of the descriptor. The user that drops the last share takes it out of the kernel's epoll set
 // before it takes it out of the reactor's table, which Reactor.Close waits for.
 func (d *descriptor) drop() {
-	if !d.refs.drop() {
+	if !d.uses.Drop() {
 		return
 	}
 	if d.watched {
@@ -160,7 +161,7 @@ func (d *descriptor) drop() {
 // Close ends the operations in progress with net.ErrClosed, waits for them to leave, and closes the descriptor. Close
 // again returns net.ErrClosed.
 func (d *descriptor) Close() error {
-	if !d.refs.close() {
+	if !d.uses.Close() {
 		return d.fail("close", net.ErrClosed)
 	}
 	for _, s := range [...]*side{&d.rd, &d.wr} {
@@ -174,7 +175,7 @@ func (d *descriptor) Close() error {
 
 // control runs f, which gets the descriptor and keeps it open.
 func (d *descriptor) control(op string, f func(fd int) error) error {
-	if !d.refs.take() {
+	if !d.uses.Take() {
 		return d.fail(op, net.ErrClosed)
 	}
 	defer d.drop()

@@ -48,7 +48,7 @@
 //
 // Close ends all waits with net.ErrClosed, waits until all operations have left, and
 // only then gives the number of the descriptor back: no operation can meet another
-// file under the same number (refs.go). An event that the kernel reported before finds no descriptor, or has the user of the
+// file under the same number (internal/shelf, Uses). An event that the kernel reported before finds no descriptor, or has the user of the
 // next one with that number try once more.
 //
 // # Guarantees

@@ -23,28 +23,12 @@ type Trace struct {
 }
 
 // TraceRow has the events of one VP, sorted by the time at which they were
-// recorded, which for a slice is its end.
+// recorded, which for a slice is its end. Their times are ns of CLOCK_MONOTONIC.
 type TraceRow struct {
 	VP     int // -1: without a VP
 	CPU    int
 	Lost   uint64 // older events, overwritten by those below
-	Events []TraceEvent
-}
-
-// TraceEvent is one event; which fields mean something depends on Kind.
-type TraceEvent struct {
-	At   int64 // ns of CLOCK_MONOTONIC; a slice begins then
-	Dur  int64 // ns, of a slice
-	Kind sched.EventKind
-
-	Thread    uint64 // its number (Thread.ID)
-	Name      string // the thread's, if it has one
-	Label     string
-	N         uint64 // of TraceRun the LWP, of TraceSteal the threads
-	From      int    // VP, of TraceSteal
-	Tag, Size uint64
-	Own, Peer int    // ranks
-	Seq       uint32 // of the message, from its sender to its receiver
+	Events []sched.Event
 }
 
 // TraceConfig says how much to record. The zero value is a good one.
@@ -206,28 +190,17 @@ func (t *tracer) export(s *sched.Scheduler) *Trace {
 // row converts the events of a ring.
 func (t *tracer) row(vp, cpu int, r *ring, end anchor) TraceRow {
 	events, lost := r.take()
-	row := TraceRow{VP: vp, CPU: cpu, Lost: lost, Events: make([]TraceEvent, len(events))}
 	for i := range events {
-		row.Events[i] = export(&events[i], t.begin, end)
+		e := &events[i]
+		at := t.begin.convert(end, e.At-e.Dur)
+		if e.Dur != 0 {
+			e.Dur = t.begin.convert(end, e.At) - at
+		}
+		if e.At = at; e.Label == "" {
+			e.Label = e.Thread.Name()
+		}
 	}
-	return row
-}
-
-func export(e *sched.Event, begin, end anchor) TraceEvent {
-	x := TraceEvent{
-		At: begin.convert(end, e.At-e.Dur), Kind: e.Kind, Label: e.Label, Thread: e.Thread.ID(), Name: e.Thread.Name(),
-		N: e.A, Own: int(e.Peers >> 32), Peer: int(uint32(e.Peers)), Seq: e.Seq,
-	}
-	if e.Dur != 0 {
-		x.Dur = begin.convert(end, e.At) - x.At
-	}
-	switch e.Kind {
-	case sched.TraceSteal:
-		x.From, x.N = int(e.A), e.B
-	case sched.TraceSend, sched.TraceRecv, sched.TraceOut, sched.TraceArrived:
-		x.Tag, x.Size, x.N = e.A, e.B, 0
-	}
-	return x
+	return TraceRow{VP: vp, CPU: cpu, Lost: lost, Events: events}
 }
 
 // anchor is the cycle counter and CLOCK_MONOTONIC at the same moment. Two of

@@ -1,11 +1,16 @@
 package observe
 
 import (
+	"cmp"
 	"fmt"
 	"io"
+	"slices"
+	"strconv"
+	"strings"
 	"sync/atomic"
 	"text/tabwriter"
 	"time"
+	"unicode"
 
 	"github.com/pm2-go/pm2/asm"
 	"github.com/pm2-go/pm2/sched"
@@ -132,25 +137,30 @@ func (o *observer) Work(notes *sched.Notes, thread uint64) (w sched.ThreadWork) 
 	return w
 }
 
-// WriteThreads writes the list of threads for a person, one in a line: number,
-// name, state, what it waits for, VP, where it stands in line (see sched.ThreadInfo.On), and if threads are
-// counted, its work.
-func WriteThreads(s *sched.Scheduler, w io.Writer) error {
+// WriteThreads writes a list of threads for a person, one in a line: number,
+// name, state, what it waits for, VP, where it stands in line (see sched.ThreadInfo.On), and its work, if that of any is counted.
+// It quotes a name that a terminal might take for more than letters, for the list may be another program's.
+func WriteThreads(w io.Writer, all []sched.ThreadInfo) error {
 	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	counts := of(s).counting.Load()
+	counts := slices.ContainsFunc(all, func(i sched.ThreadInfo) bool { return i.Work.Switches > 0 })
 	fmt.Fprint(tw, "ID\tNAME\tSTATE\tIN\tVP\tON")
 	if counts {
 		fmt.Fprint(tw, "\tSWITCHES\tMOVES\tRUN\tOFF")
 	}
 	fmt.Fprintln(tw)
-	for _, i := range s.Threads() {
-		on := ""
+	for _, i := range all {
+		name, on := i.Name, "-"
+		if strings.ContainsFunc(name, func(r rune) bool { return !unicode.IsPrint(r) }) {
+			name = strconv.Quote(name)
+		}
 		if i.On != 0 {
 			on = fmt.Sprintf("%#x", i.On)
 		}
-		fmt.Fprintf(tw, "%d\t%s\t%v\t%v\t%d\t%s", i.Thread.ID(), i.Name, i.State, i.In, i.VP, on)
-		if w := i.Work; counts {
+		fmt.Fprintf(tw, "%d\t%s\t%v\t%s\t%d\t%s", i.ID, name, i.State, cmp.Or(i.In.String(), "-"), i.VP, on)
+		if w := i.Work; counts && w.Switches > 0 {
 			fmt.Fprintf(tw, "\t%d\t%d\t%v\t%v", w.Switches, w.Moves, w.Run.Round(time.Microsecond), w.Off.Round(time.Microsecond))
+		} else if counts {
+			fmt.Fprint(tw, "\t-\t-\t-\t-")
 		}
 		fmt.Fprintln(tw)
 	}

@@ -2,6 +2,7 @@ package topo
 
 import (
 	"archive/tar"
+	"archive/zip"
 	"bufio"
 	"bytes"
 	"compress/bzip2"
@@ -13,13 +14,12 @@ import (
 	"os"
 	"path"
 	"path/filepath"
-	"slices"
 	"strings"
 )
 
 // Bounds of an archive: what is unpacked stays in memory.
 const (
-	maxArchiveFiles = 1 << 18
+	maxArchiveFiles = 1 << 19 // and folders
 	maxArchiveBytes = 64 << 20
 	maxArchiveName  = 1 << 10
 )
@@ -28,7 +28,7 @@ const (
 // plain or compressed with gzip or bzip2. The copied root may be a folder or two below the
 // directory's or archive's own. Symbolic links are followed as long as they do not leave it.
 //
-// At most 2^18 files and 64 MiB of an archive are read into memory, and of each file
+// At most 2^19 files and folders, and 64 MiB, of an archive are read into memory, and of each file
 // the first 16 MiB.
 func RecordedFile(name string) (*Topology, error) {
 	info, err := os.Stat(name)
@@ -50,7 +50,7 @@ func RecordedFile(name string) (*Topology, error) {
 			return nil, fmt.Errorf("topo: recorded machine: %w", err)
 		}
 		defer f.Close()
-		if fsys, err = Archive(f); err != nil {
+		if fsys, err = archive(f); err != nil {
 			return nil, fmt.Errorf("topo: recorded machine %s: %w", name, err)
 		}
 	default:
@@ -97,9 +97,9 @@ func findRoot(fsys fs.FS) (fs.FS, error) {
 	return nil, fmt.Errorf("it holds no copy of /%s, nor of /proc/cpuinfo", cpuDir)
 }
 
-// Archive reads a tar archive, plain or compressed with gzip or bzip2, into memory,
-// within the bounds that [RecordedFile] states. Relative symbolic links work.
-func Archive(r io.Reader) (fs.FS, error) {
+// archive reads a tar archive, plain or compressed with gzip or bzip2, into memory,
+// within the bounds that [RecordedFile] states.
+func archive(r io.Reader) (fs.FS, error) {
 	b := bufio.NewReader(r)
 	magic, _ := b.Peek(3)
 	switch {
@@ -114,12 +114,12 @@ func Archive(r io.Reader) (fs.FS, error) {
 	default:
 		r = b
 	}
-	m := memory{".": &memoryFile{dir: true}}
-	limited := &io.LimitedReader{R: r, N: 8 * maxArchiveBytes} // headers and what is passed over
-	archive := tar.NewReader(limited)
-	files, total := 0, int64(0)
+	m := memory{links: map[string]string{}}
+	var text bytes.Buffer
+	out, seen, total := zip.NewWriter(&text), map[string]bool{".": true}, int64(0)
+	unpacked := tar.NewReader(&io.LimitedReader{R: r, N: 8 * maxArchiveBytes}) // headers and what is passed over
 	for {
-		h, err := archive.Next()
+		h, err := unpacked.Next()
 		if err == io.EOF {
 			break
 		}
@@ -127,40 +127,42 @@ func Archive(r io.Reader) (fs.FS, error) {
 			return nil, fmt.Errorf("unpack: %w: it must be a tar archive, plain or compressed with gzip or bzip2", err)
 		}
 		name := path.Clean("/" + h.Name)[1:]
-		if name == "" || len(name) > maxArchiveName || !fs.ValidPath(name) {
+		if seen[name] || name == "" || len(name) > maxArchiveName || !fs.ValidPath(name) {
 			continue
 		}
-		f := &memoryFile{}
 		switch h.Typeflag {
 		case tar.TypeReg:
-			f.text, err = io.ReadAll(io.LimitReader(archive, maxFile))
-			if err != nil {
-				return nil, fmt.Errorf("unpack %s: %w", clip(name), err)
-			}
 		case tar.TypeLink:
-			old := m[path.Clean("/" + h.Linkname)[1:]]
-			if old == nil || old.dir {
-				continue
-			}
-			f.text, f.link = old.text, old.link
+			m.links[name] = path.Clean("/" + h.Linkname)[1:]
 		case tar.TypeSymlink:
-			f.link = h.Linkname
+			// An absolute one would mean the recorded machine's root, wherever that is in the archive: it leads nowhere.
+			if m.links[name] = path.Join(path.Dir(name), h.Linkname); path.IsAbs(h.Linkname) {
+				m.links[name] = ""
+			}
 		default:
 			continue
 		}
-		files, total = files+1, total+int64(len(f.text))
-		if files > maxArchiveFiles || total > maxArchiveBytes {
-			return nil, fmt.Errorf("it is larger than %d files or %d MiB", maxArchiveFiles, maxArchiveBytes>>20)
+		for at := name; !seen[at]; at = path.Dir(at) {
+			seen[at] = true
 		}
-		if m.put(name, f); len(m) > 2*maxArchiveFiles {
-			return nil, fmt.Errorf("it has more than %d folders", maxArchiveFiles)
+		f, err := out.CreateHeader(&zip.FileHeader{Name: name})
+		if err == nil && h.Typeflag == tar.TypeReg {
+			_, err = io.Copy(f, io.LimitReader(unpacked, maxFile))
+			total += min(h.Size, maxFile)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("unpack %s: %w", clip(name), err)
+		}
+		if len(seen) > maxArchiveFiles || total > maxArchiveBytes {
+			return nil, fmt.Errorf("it is larger than %d files and folders or %d MiB", maxArchiveFiles, maxArchiveBytes>>20)
 		}
 	}
-	if len(m) == 1 {
+	if len(seen) == 1 {
 		return nil, errors.New("it is no tar archive, or an empty one")
 	}
-	for _, f := range m {
-		slices.SortFunc(f.entries, func(x, y fs.DirEntry) int { return strings.Compare(x.Name(), y.Name()) })
+	err := out.Close()
+	if err == nil {
+		m.files, err = zip.NewReader(bytes.NewReader(text.Bytes()), int64(text.Len()))
 	}
-	return m, nil
+	return m, err
 }

@@ -3,14 +3,15 @@ package topo
 import (
 	"math/bits"
 	"slices"
+
+	"github.com/pm2-go/pm2/asm"
 )
 
 // Caches that the processor states itself, by CPUID. Some virtual machines and sandboxes
 // list none in sysfs.
 //
 // Intel's leaf 4 and AMD's leaf 0x8000001D have one layout: a subleaf for each cache, with
-// its size and with how many logical CPUs it serves at most. cpuid/v2 reads them too, but
-// it makes a tree of its own from them, which does not say which CPUs share a cache.
+// its size and with how many logical CPUs it serves at most.
 
 const (
 	leafCaches    = 4          // Intel, and most others
@@ -27,28 +28,21 @@ type statedCache struct {
 	shared int   // how many logical CPUs it serves, at most; counts numbers that no CPU has
 }
 
-// cpuidFunc executes CPUID on the CPU that runs the caller.
+// cpuidFunc is asm.CPUID: zeros stand for a leaf that the processor does not have.
 type cpuidFunc func(leaf, sub uint32) (eax, ebx, ecx, edx uint32)
+
+// processorCaches returns the caches that this machine's processor states.
+func processorCaches() []statedCache { return statedCaches(asm.CPUID) }
 
 // statedCaches reads the caches of the processor on which read executes CPUID: at most
 // one of each kind. Where CPUs differ in their caches (hybrid processors) it returns none,
 // for read may run on any of them. Older AMD processors state sizes only: none, too.
 func statedCaches(read cpuidFunc) (caches []statedCache) {
-	most, _, _, _ := read(0, 0)
-	mostAMD, _, _, _ := read(0x80000000, 0)
-	if mostAMD < 0x80000000 || mostAMD > 0x8000FFFF { // there are no such leaves
-		mostAMD = 0
+	leaf := uint32(leafCaches)
+	if _, _, ecx, _ := read(0x80000001, 0); ecx>>22&1 != 0 { // topology extensions
+		leaf = leafCachesAMD
 	}
-	leaf := uint32(0)
-	if most >= leafCaches {
-		leaf = leafCaches
-	}
-	if mostAMD >= leafCachesAMD {
-		if _, _, ecx, _ := read(0x80000001, 0); ecx>>22&1 != 0 { // topology extensions
-			leaf = leafCachesAMD
-		}
-	}
-	if leaf == 0 || hybrid(most, mostAMD, read) {
+	if hybrid(read) {
 		return nil
 	}
 	for sub := range uint32(maxCaches) { // Xen answers the same for ever
@@ -65,18 +59,10 @@ func statedCaches(read cpuidFunc) (caches []statedCache) {
 }
 
 // hybrid tells whether the processor's cores are of several kinds.
-func hybrid(most, mostAMD uint32, read cpuidFunc) bool {
-	if most >= 7 {
-		if _, _, _, edx := read(7, 0); edx>>15&1 != 0 { // Intel
-			return true
-		}
-	}
-	if mostAMD >= 0x80000026 {
-		if eax, _, _, _ := read(0x80000026, 0); eax>>30&1 != 0 {
-			return true
-		}
-	}
-	return false
+func hybrid(read cpuidFunc) bool {
+	_, _, _, intel := read(7, 0)
+	amd, _, _, _ := read(0x80000026, 0)
+	return intel>>15&1 != 0 || amd>>30&1 != 0
 }
 
 // decodeCache decodes one subleaf of leafCaches or leafCachesAMD. It refuses caches for

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/klauspost/cpuid/v2"
+	"github.com/pm2-go/pm2/asm"
 )
 
 const (
@@ -26,7 +26,7 @@ func readMachine(fsys fs.FS, name string, mask *CPUSet, processor func() []state
 	// /proc/cpuinfo.
 	info := sync.OnceValue(func() cpuInfo { return readCPUInfo(fsys) })
 	if mask != nil {
-		b.topology.Model = strings.TrimSpace(cpuid.CPU.BrandName)
+		b.topology.Model = asm.Brand()
 	}
 	if b.topology.Model == "" {
 		b.topology.Model = info().model

@@ -1,11 +1,14 @@
 package vpset
 
 import (
+	"cmp"
 	"fmt"
 	"iter"
 	"math/bits"
-	"strconv"
+	"slices"
 	"strings"
+
+	"github.com/pm2-go/pm2/sched/topo"
 )
 
 // Max is how many VPs a scheduler can have.
@@ -166,30 +169,4 @@ func (s Set) Each() iter.Seq[int] {
 }
 
 // String lists the VPs, as in "0,4-7"; "none" if there are none.
-func (s Set) String() string {
-	var b strings.Builder
-	first, last := -1, -2
-	flush := func() {
-		if first < 0 {
-			return
-		}
-		if b.Len() > 0 {
-			b.WriteByte(',')
-		}
-		b.WriteString(strconv.Itoa(first))
-		if last > first {
-			b.WriteString("-" + strconv.Itoa(last))
-		}
-	}
-	for i := range s.Each() {
-		if i != last+1 {
-			flush()
-			first = i
-		}
-		last = i
-	}
-	if flush(); b.Len() == 0 {
-		return "none"
-	}
-	return b.String()
-}
+func (s Set) String() string { return cmp.Or(topo.CPUs(slices.Collect(s.Each())...).String(), "none") }

@@ -185,7 +185,7 @@ func (c *checker) checkTheirs(name string, r *rule, to string) {
 		c.report(name, "imports %s: only cmd may, the library stays light", to)
 	case anyBelow(to, testOnly):
 		c.report(name, "imports %s: only test files and packages named ...test may", to)
-	case isTest(name) && anyBelow(to, []string{sys, cpuid, ghw}):
+	case isTest(name) && anyBelow(to, []string{sys, ghw}):
 	default:
 		c.report(name, "imports %s: %s may import these modules of others: %s", to, r.folder, strings.Join(r.theirs, ", "))
 	}

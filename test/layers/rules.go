@@ -18,15 +18,14 @@ type rule struct {
 }
 
 const (
-	sys   = "golang.org/x/sys"
-	cpuid = "github.com/klauspost/cpuid/v2"
-	ghw   = "github.com/jaypipes/ghw"
+	sys = "golang.org/x/sys"
+	ghw = "github.com/jaypipes/ghw"
 )
 
 // rules has one entry per room. Package trees that no entry covers are not
 // allowed to exist.
 var rules = []rule{
-	{folder: "asm", theirs: []string{cpuid, sys}},
+	{folder: "asm", theirs: []string{sys}},
 	{folder: "hooks"},
 	// The models of protocols are checked from the tests of any room.
 	{folder: "internal/modeltest", ours: []string{"internal/effort"}},
@@ -42,25 +41,28 @@ var rules = []rule{
 	{folder: "internal/kernel", theirs: []string{sys}},
 	// What a build elsewhere ends with.
 	{folder: "internal/linux"},
+	// What is not in use is kept alike everywhere.
+	{folder: "internal/shelf", ours: []string{"asm"}},
 	{folder: "sched/topo/crosscheck", ours: []string{"sched/topo"}, theirs: []string{ghw}},
-	{folder: "sched/topo", ours: []string{"internal/kernel", "asm"}, theirs: []string{sys, cpuid, ghw}},
+	{folder: "sched/topo", ours: []string{"internal/kernel", "asm"}, theirs: []string{sys, ghw}},
 	// Rooms above the scheduler: it calls them through interfaces of its own.
 	{folder: "sched/place", ours: []string{"sched"}},
 	{folder: "sched/observe", ours: []string{"sched", "asm"}},
+	{folder: "sched/vpset", ours: []string{"sched/topo"}},
 	// What the scheduler stands on, without lock or clock of its.
 	{folder: "sched/internal/machine", ours: []string{"sched/topo"}, theirs: []string{sys}},
-	{folder: "sched", ours: []string{"hooks", "internal/kernel", "internal/setting", "asm"}, theirs: []string{sys}},
+	{folder: "sched", ours: []string{"hooks", "internal/kernel", "internal/setting", "internal/shelf", "asm"}, theirs: []string{sys}},
 	{folder: "tasklet", ours: []string{"internal/serial", "sched", "hooks", "asm"}, theirs: []string{sys}},
-	{folder: "marcel", ours: []string{"sched", "hooks", "asm"}, theirs: []string{sys}},
+	{folder: "marcel", ours: []string{"internal/shelf", "sched", "hooks", "asm"}, theirs: []string{sys}},
 	// What the environment of a program asks for is any of the views.
 	{folder: "marcel/view", ours: []string{"marcel/monitor", "marcel/timeline", "sched"}},
 	{
 		folder:  "pioman",
-		ours:    []string{"hooks", "sched", "asm", "internal/serial", "internal/kernel", "internal/linux", "internal/setting", "internal/spelling"},
+		ours:    []string{"hooks", "sched", "asm", "internal/serial", "internal/shelf", "internal/kernel", "internal/linux", "internal/setting", "internal/spelling"},
 		theirs:  []string{sys},
 		inFiles: map[string][]string{"thread*.go": {"marcel"}},
 	},
-	{folder: "pioman/io", ours: []string{"pioman", "marcel", "internal/kernel"}, theirs: []string{sys}},
+	{folder: "pioman/io", ours: []string{"pioman", "marcel", "internal/kernel", "internal/shelf"}, theirs: []string{sys}},
 	// The suite that all kinds of callers pass; it sees what programs see.
 	{folder: "pioman/piomantest", ours: []string{"pioman", "hooks"}, theirs: []string{sys}},
 	// A driver knows the layers below the library, never the library: the core
@@ -75,9 +77,9 @@ var rules = []rule{
 	{folder: "nmad/internal/process", ours: []string{"asm"}, theirs: []string{sys}},
 	{folder: "nmad/internal/mapped", ours: []string{"nmad/driver"}, theirs: []string{sys}},
 	// Matching is pure: it knows no clock, no thread, and its locks are given.
-	{folder: "nmad/internal/match"},
+	{folder: "nmad/internal/match", ours: []string{"internal/shelf"}},
 	// So are the protocols; of a driver they know headers and capabilities.
-	{folder: "nmad/internal/flow", ours: []string{"nmad/internal/match", "nmad/driver", "nmad/strategy", "asm"}},
+	{folder: "nmad/internal/flow", ours: []string{"internal/shelf", "nmad/internal/match", "nmad/driver", "nmad/strategy", "asm"}},
 	// How elements lie in memory, and what is computed from them, knows no message.
 	// The library of C is MPI in other words; it joins the job itself.
 	{folder: "nmad/mpi/abi", ours: []string{"nmad", "pioman"}},
@@ -88,7 +90,7 @@ var rules = []rule{
 	// Memory that the ranks of a host share is made as that of drivers is.
 	{folder: "nmad/mpi/internal/segment", ours: []string{"nmad/driver", "nmad/internal/mapped"}, theirs: []string{sys}},
 	// One-sided access stands on what every program sees of nmad, and on memory that processes share.
-	{folder: "nmad/rma", ours: []string{"nmad", "nmad/driver", "nmad/internal/mapped", "nmad/internal/process", "pioman", "marcel", "asm"}, theirs: []string{sys}},
+	{folder: "nmad/rma", ours: []string{"internal/shelf", "nmad", "nmad/driver", "nmad/internal/mapped", "nmad/internal/process", "pioman", "marcel", "asm"}, theirs: []string{sys}},
 	// So do active messages, which are messages; long ones go into memory of one-sided access.
 	{folder: "nmad/am", ours: []string{"nmad", "nmad/rma", "pioman", "marcel", "asm"}},
 	// The examples are programs.
@@ -101,8 +103,8 @@ var rules = []rule{
 		theirs:  []string{sys},
 		inFiles: map[string][]string{"procs.go": {"sched"}},
 	},
-	{folder: "cmd", ours: []string{""}, theirs: append([]string{sys, cpuid, ghw}, laboratory...)},
-	{folder: "test", ours: []string{""}, theirs: append([]string{sys, cpuid, ghw}, testOnly...)},
+	{folder: "cmd", ours: []string{""}, theirs: append([]string{sys, ghw}, laboratory...)},
+	{folder: "test", ours: []string{""}, theirs: append([]string{sys, ghw}, testOnly...)},
 }
 
 // sole are the words that only one room may say, and what the others say in their place: x/sys's sets end at 1,024 CPUs, on larger

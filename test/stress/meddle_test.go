@@ -123,7 +123,7 @@ func (w *round) watch(s *sched.Scheduler, r *rand.Rand, quit <-chan bool) {
 			}
 		case 4:
 			_ = s.Threads()
-			w.must(observe.WriteThreads(s, io.Discard))
+			w.must(observe.WriteThreads(io.Discard, s.Threads()))
 		case 5:
 			s.Dump(io.Discard)
 		case 6:

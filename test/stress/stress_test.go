@@ -128,7 +128,7 @@ func giveUp(what string, all ...*sched.Scheduler) {
 	go func() {
 		defer close(listed)
 		for _, s := range all {
-			_ = observe.WriteThreads(s, os.Stderr) // of a dying program
+			_ = observe.WriteThreads(os.Stderr, s.Threads()) // of a dying program
 		}
 	}()
 	select {

@@ -87,10 +87,7 @@ func callsOf(t *testing.T, path string) (found []string) {
 			t.Fatal(err)
 		}
 		if strings.Contains(string(text), "\tSYSCALL") {
-			if filepath.Base(path) != "threadid_amd64.s" {
-				t.Errorf("%s: which system call is this?", path)
-			}
-			return []string{"gettid"}
+			t.Errorf("%s: which system call is this?", path)
 		}
 		return nil
 	case ".go":

@@ -1,5 +1,7 @@
 package flow
 
+import "github.com/pm2-go/pm2/internal/shelf"
+
 // A message that does not lie in one piece goes over the large track piece by piece. Each
 // piece costs a call of the link: over sockets a system call and a segment, over
 // shared memory a slot. So short pieces are taken together: the sender copies as many of
@@ -27,7 +29,14 @@ const (
 	AtOnce = 128 << 10
 )
 
-var bounces freeList[bounce]
+var bounces = shelf.Free[bounce]{Most: 2}
+
+func newBounce() *bounce {
+	if b := bounces.Get(); b != nil {
+		return b
+	}
+	return new(bounce)
+}
 
 // someParts moves what comes next of a message that is not in one piece, until the link takes
 // no more. Without the lock of the Flow.
@@ -62,7 +71,7 @@ func (x *Stream) someParts(p *Pieces, c *chunk, left int, call func([]byte) (int
 		}
 	}
 	if x.bounce != nil && total == left {
-		bounces.put(x.bounce)
+		bounces.Put(x.bounce)
 		x.bounce = nil
 	}
 	if total > 0 {
@@ -78,7 +87,7 @@ func (x *Stream) long(p *Pieces, c *chunk, left int) []byte {
 		return b
 	}
 	if x.bounce == nil {
-		x.bounce = bounces.get()
+		x.bounce = newBounce()
 	}
 	s, most := x.bounce, min(left, BounceSize)
 	s.at = 0

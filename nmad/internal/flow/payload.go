@@ -1,5 +1,7 @@
 package flow
 
+import "github.com/pm2-go/pm2/internal/shelf"
+
 // Pieces is where the bytes of a message lie, or go, that is not in one piece: in parts, or as a Data says. They are never put
 // together: the small track copies them one by one into the driver's memory, the large track takes long pieces as they
 // lie and short ones a bounce buffer full at a time (bounce.go).
@@ -22,7 +24,7 @@ func (p *Pieces) piece(c *cursor, limit int) []byte {
 	if p.Data != nil {
 		w := newWalker()
 		b = w.first(p.Data, c.offset)
-		walkers.put(w)
+		walkers.Put(w)
 	} else {
 		for c.part < len(p.Parts) && c.offset == len(p.Parts[c.part]) {
 			c.part, c.offset = c.part+1, 0
@@ -56,7 +58,7 @@ func (p *Pieces) gather(c *cursor, dst []byte, long int) (n int) {
 	if p.Data != nil {
 		w := newWalker()
 		n = w.gather(p.Data, c.offset, dst, long)
-		walkers.put(w)
+		walkers.Put(w)
 		c.offset += n
 		return n
 	}
@@ -81,7 +83,7 @@ func (p *Pieces) scatter(c *cursor, src []byte) (n int) {
 	if p.Data != nil {
 		w := newWalker()
 		n = w.scatter(p.Data, c.offset, src)
-		walkers.put(w)
+		walkers.Put(w)
 		c.offset += n
 		return n
 	}
@@ -102,7 +104,7 @@ func (p *Pieces) measure(c *cursor, most, long int) (n int) {
 	if p.Data != nil {
 		w := newWalker()
 		n = w.measure(p.Data, c.offset, most, long)
-		walkers.put(w)
+		walkers.Put(w)
 		return n
 	}
 	for part, offset := c.part, c.offset; n < most && part < len(p.Parts); part, offset = part+1, 0 {
@@ -127,14 +129,14 @@ type walker struct {
 	onFirst, onGather, onScatter, onMeasure func(piece []byte) bool
 }
 
-var walkers freeList[walker]
+var walkers = shelf.Free[walker]{Most: 16}
 
 // newWalker takes a walker.
 func newWalker() *walker {
-	w := walkers.get()
-	if w.onFirst != nil {
+	if w := walkers.Get(); w != nil {
 		return w
 	}
+	w := new(walker)
 	w.onFirst = func(b []byte) bool {
 		w.buf = b
 		return len(b) == 0

@@ -181,7 +181,7 @@ func (r *Request) Describe(d Data) {
 	if x.Data = d; r.Op != OpSend || r.Data.Size > BounceSize {
 		return
 	}
-	x.flat = bounces.get()
+	x.flat = newBounce()
 	b := x.flat.buf[:r.Data.Size]
 	n := x.gather(&cursor{}, b, len(b)+1)
 	clear(b[n:])
@@ -194,7 +194,7 @@ func (r *Request) Describe(d Data) {
 func (r *Request) foldUp() {
 	x := r.Rest
 	x.flat.at, x.flat.end = 0, 0
-	bounces.put(x.flat)
+	bounces.Put(x.flat)
 	x.flat, r.Data.base = nil, nil
 }
 

@@ -143,7 +143,7 @@ func (a *Any[R]) after(age, limit uint64) (next wish, ok bool) {
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	for w := a.list.last; w != nil && w.recv.Age > age; w = w.before {
+	for w := a.list.Last(); w != nil && w.recv.Age > age; w = w.node.Prev() {
 		if w.recv.Age <= limit {
 			next, ok = wish{w.Pattern(), w.Probe, w.recv.Age}, true
 		}
@@ -155,9 +155,9 @@ func (a *Any[R]) after(age, limit uint64) (next wish, ok bool) {
 func (a *Any[R]) takeOf(age uint64) *R {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	w := a.list.last
+	w := a.list.Last()
 	for w != nil && w.recv.Age > age {
-		w = w.before
+		w = w.node.Prev()
 	}
 	if w == nil || w.recv.Age != age {
 		return nil
@@ -216,7 +216,7 @@ func (a *Any[R]) TakeLost() *R {
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	w := a.list.first
+	w := a.list.First()
 	if w == nil {
 		return nil
 	}

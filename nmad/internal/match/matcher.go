@@ -47,13 +47,13 @@ func (x *Matcher[R, M]) Any() *Any[R] { return x.any }
 func (x *Matcher[R, M]) Unexpected() int { return x.unexpected.len }
 
 // Waits says whether a receive or a probe waits here.
-func (x *Matcher[R, M]) Waits() bool { return x.posted.len != 0 || !x.wild.empty() }
+func (x *Matcher[R, M]) Waits() bool { return x.posted.len != 0 || !x.wild.Empty() }
 
 // Wanted says whether one waits here, or for any gate.
 func (x *Matcher[R, M]) Wanted() bool { return x.Waits() || !x.any.Empty() }
 
 // Exactly says that no receive has a mask or is for any gate: the table decides.
-func (x *Matcher[R, M]) Exactly() bool { return x.wild.empty() && x.any.Empty() }
+func (x *Matcher[R, M]) Exactly() bool { return x.wild.Empty() && x.any.Empty() }
 
 // Post has an exact receive wait.
 func (x *Matcher[R, M]) Post(r *Entry[R]) { x.posted.add(r) }
@@ -110,7 +110,7 @@ func (x *Matcher[R, M]) ArriveAny(tag uint64) *R {
 // probes. It says whether a Search is due before the lock is let go: something for any gate was posted meanwhile.
 func (x *Matcher[R, M]) Keep(m *Arrival[M]) (search bool) {
 	x.unexpected.add(&m.Entry)
-	x.order.push(m)
+	x.order.Push(&m.node, m)
 	if !x.Exactly() {
 		x.tellProbes(m)
 	}
@@ -142,7 +142,7 @@ func (x *Matcher[R, M]) Flag() bool {
 
 // Kept goes over the unexpected messages, the oldest first.
 func (x *Matcher[R, M]) Kept(yield func(*M) bool) {
-	for m := x.order.first; m != nil; m = m.after {
+	for m := x.order.First(); m != nil; m = m.node.Next() {
 		if !yield(m.Of) {
 			return
 		}
@@ -186,7 +186,7 @@ func (x *Matcher[R, M]) oldest(p Pattern) *Arrival[M] {
 // remove takes out an unexpected message that is the oldest of its tag.
 func (x *Matcher[R, M]) remove(m *Arrival[M]) {
 	x.unexpected.take(m.Tag)
-	x.order.remove(m)
+	x.order.Remove(&m.node)
 }
 
 // Search compares the unexpected messages with the receives and probes for any gate that are of up to that age.
@@ -233,7 +233,7 @@ func (x *Matcher[R, M]) TakePosted(from *int) *R {
 	if e := x.posted.takeAny(from); e != nil {
 		return e.Of
 	}
-	if w := x.wild.first; w != nil {
+	if w := x.wild.First(); w != nil {
 		x.wild.remove(w)
 		return w.recv.Of
 	}
@@ -249,7 +249,7 @@ func (x *Matcher[R, M]) Filter(keep func(*M) bool) {
 		if m := e.Of; keep(m.Of) {
 			kept.add(e)
 		} else {
-			x.order.remove(m)
+			x.order.Remove(&m.node)
 		}
 	}
 	x.unexpected = kept

@@ -1,5 +1,7 @@
 package match
 
+import "github.com/pm2-go/pm2/internal/shelf"
+
 // Pattern says which messages a receive or a probe is for: those whose tags agree with Tag in all
 // bits that are set in Mask.
 type Pattern struct{ Tag, Mask uint64 }
@@ -13,11 +15,11 @@ func (p Pattern) Matches(tag uint64) bool { return (tag^p.Tag)&p.Mask == 0 }
 // Wild is what a receive, or a probe, has beside its Entry if it waits for a message that it does not name exactly: it
 // has a mask, is for any gate, or does not take the message.
 type Wild[R any] struct {
-	recv          *Entry[R]
-	mask          uint64
-	Probe         bool // not a receive but a probe
-	listed        bool // it is in a list
-	before, after *Wild[R]
+	recv   *Entry[R]
+	mask   uint64
+	Probe  bool // not a receive but a probe
+	listed bool // it is in a list
+	node   shelf.Node[Wild[R]]
 }
 
 // Set has w wait for messages that agree with the tag of r in all bits of mask; probe: without taking the message. It must be in no list.
@@ -31,18 +33,10 @@ func (w *Wild[R]) Exact() bool { return w.mask == Exact && !w.Probe }
 
 // wildList holds them in the order in which they were posted; a message takes a walk along it, so exact
 // receives are never in it.
-type wildList[R any] struct{ first, last *Wild[R] }
-
-func (l *wildList[R]) empty() bool { return l.first == nil }
+type wildList[R any] struct{ shelf.List[Wild[R]] }
 
 func (l *wildList[R]) push(w *Wild[R]) {
-	w.before, w.after = l.last, nil
-	if l.last == nil {
-		l.first = w
-	} else {
-		l.last.after = w
-	}
-	l.last = w
+	l.Push(&w.node, w)
 	w.listed = true
 }
 
@@ -51,23 +45,14 @@ func (l *wildList[R]) remove(w *Wild[R]) bool {
 	if !w.listed {
 		return false
 	}
-	if w.before == nil {
-		l.first = w.after
-	} else {
-		w.before.after = w.after
-	}
-	if w.after == nil {
-		l.last = w.before
-	} else {
-		w.after.before = w.before
-	}
-	w.before, w.after, w.listed = nil, nil, false
+	l.Remove(&w.node)
+	w.listed = false
 	return true
 }
 
 // find returns the first receive, or the first probe, for that tag.
 func (l *wildList[R]) find(tag uint64, probes bool) *Wild[R] {
-	for w := l.first; w != nil; w = w.after {
+	for w := l.First(); w != nil; w = w.node.Next() {
 		if w.Probe == probes && w.Pattern().Matches(tag) {
 			return w
 		}

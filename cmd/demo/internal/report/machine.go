@@ -10,8 +10,9 @@ import (
 	"runtime/debug"
 	"strings"
 
-	"github.com/klauspost/cpuid/v2"
 	"golang.org/x/sys/unix"
+
+	"github.com/pm2-go/pm2/asm"
 )
 
 const modulePath = "github.com/pm2-go/pm2"
@@ -40,7 +41,7 @@ func Detect(cores int, probeNS float64) Machine {
 }
 
 func cpuName() string {
-	if name := strings.TrimSpace(cpuid.CPU.BrandName); name != "" {
+	if name := asm.Brand(); name != "" {
 		return name
 	}
 	// Other architectures have no instruction for it; the kernel may know.

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/pm2-go/pm2/sched"
+	"github.com/pm2-go/pm2/sched/observe"
 )
 
 // barWidth is how many characters a load of 100 % takes: as many as a line of report.Columns has room for.
@@ -39,6 +40,19 @@ func Write(w io.Writer, title string, now, before sched.Stats) error {
 	}
 	if len(d.VPs) > 1 {
 		row(&b, "all", "", &d.Total, d.Elapsed, len(d.VPs))
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// WriteThreads writes the first most threads of a snapshot, and how many there are besides.
+func WriteThreads(w io.Writer, now sched.Stats, most int) error {
+	shown := now.Threads[:min(len(now.Threads), most)]
+	var b strings.Builder
+	b.WriteByte('\n')
+	_ = observe.WriteThreads(&b, shown) // into memory
+	if more := now.Alive - len(shown); more > 0 {
+		fmt.Fprintf(&b, "and %d more\n", more)
 	}
 	_, err := io.WriteString(w, b.String())
 	return err

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/pm2-go/pm2/cmd/demo/internal/top"
-	"github.com/pm2-go/pm2/marcel/monitor"
 	"github.com/pm2-go/pm2/sched"
 )
 
@@ -41,11 +40,11 @@ all       #####..  75.0   5.0   2.5   17.5    1.00M       10    2000       1    
 }
 
 func TestWriteThreads(t *testing.T) {
-	l := monitor.Threads{Alive: 5, Threads: []monitor.Thread{
-		{ID: 1, State: "running", VP: 0, Name: "main", Work: &sched.ThreadWork{Switches: 7, Moves: 2, Run: 1500 * time.Microsecond, Off: time.Second}},
-		{ID: 12, State: "blocked", In: "semaphore", On: 0xc000, VP: 1},
-		{ID: 13, State: "ready", VP: 1, Name: "\x1b[2Jevil"},
-		{ID: 14, State: "ready", VP: 1},
+	l := sched.Stats{Alive: 5, Threads: []sched.ThreadInfo{
+		{ID: 1, State: sched.StateRunning, VP: 0, Name: "main", Work: sched.ThreadWork{Switches: 7, Moves: 2, Run: 1500 * time.Microsecond, Off: time.Second}},
+		{ID: 12, State: sched.StateBlocked, In: sched.InSemaphore, On: 0xc000, VP: 1},
+		{ID: 13, State: sched.StateReady, VP: 1, Name: "\x1b[2Jevil"},
+		{ID: 14, State: sched.StateReady, VP: 1},
 	}}
 	var b strings.Builder
 	if err := top.WriteThreads(&b, l, 3); err != nil {

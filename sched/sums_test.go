@@ -1,4 +1,4 @@
-package stats
+package sched
 
 import (
 	"reflect"
@@ -6,10 +6,10 @@ import (
 	"time"
 )
 
-// identity are the fields of VP that name it, and are no sums.
+// identity are the fields of VPStats that name it, and are no sums.
 var identity = map[string]bool{"VP": true, "CPU": true, "State": true}
 
-// moment are the fields of VP that Since leaves as they are.
+// moment are the fields of VPStats that Since leaves as they are.
 var moment = map[string]bool{"Ready": true, "Away": true, "Runners": true, "Seized": true}
 
 // fill sets every number of v to n.
@@ -31,13 +31,13 @@ func fill(v reflect.Value, n uint64) {
 }
 
 // filled returns a VP whose counters are all n.
-func filled(n uint64) (v VP) {
+func filled(n uint64) (v VPStats) {
 	fill(reflect.ValueOf(&v).Elem(), n)
 	return v
 }
 
 // compare reports each field of got, but those in skip, that differs from want's.
-func compare(t *testing.T, what string, got, want VP, skip ...map[string]bool) {
+func compare(t *testing.T, what string, got, want VPStats, skip ...map[string]bool) {
 	t.Helper()
 	g, w := reflect.ValueOf(got), reflect.ValueOf(want)
 fields:
@@ -57,11 +57,11 @@ fields:
 // A field that each or Add forgets is missing in totals and differences.
 func TestEveryFieldIsAddedAndSubtracted(t *testing.T) {
 	sum, w := filled(30), filled(12)
-	sum.Add(&w)
+	sum.add(&w)
 	compare(t, "30 and 12 added", sum, filled(42), identity)
 
-	now := Stats{Elapsed: time.Hour, VPs: []VP{filled(42)}, Total: filled(42), Ticks: 42}
-	d := now.Since(Stats{Elapsed: time.Minute, VPs: []VP{filled(12)}, Total: filled(12), Ticks: 12})
+	now := Stats{Elapsed: time.Hour, VPs: []VPStats{filled(42)}, Total: filled(42), Ticks: 42}
+	d := now.Since(Stats{Elapsed: time.Minute, VPs: []VPStats{filled(12)}, Total: filled(12), Ticks: 12})
 	compare(t, "12 subtracted from 42", d.VPs[0], filled(30), identity, moment)
 	compare(t, "12 subtracted from 42, in total", d.Total, filled(30), identity, moment)
 	for name := range moment {

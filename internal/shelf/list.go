@@ -1,0 +1,60 @@
+package shelf
+
+// List is a queue whose elements are linked through a Node within each: nothing is allocated. The zero value is empty. Whichever
+// caller may change the elements guards it.
+type List[T any] struct{ first, last *Node[T] }
+
+// Node is the part of an element that stands in one List at a time.
+type Node[T any] struct {
+	next, prev *Node[T]
+	of         *T
+}
+
+// element is what n is a part of; nil of nil.
+func (n *Node[T]) element() *T {
+	if n == nil {
+		return nil
+	}
+	return n.of
+}
+
+// Next is the element behind it; nil: it is the last one, or in no list.
+func (n *Node[T]) Next() *T { return n.next.element() }
+
+// Prev is the element before it; nil: it is the first one, or in no list.
+func (n *Node[T]) Prev() *T { return n.prev.element() }
+
+// Empty tells whether there is none.
+func (l *List[T]) Empty() bool { return l.first == nil }
+
+// First is the oldest element; nil: there is none.
+func (l *List[T]) First() *T { return l.first.element() }
+
+// Last is the youngest element; nil: there is none.
+func (l *List[T]) Last() *T { return l.last.element() }
+
+// Push adds x, whose node is n and in no list, at the end.
+func (l *List[T]) Push(n *Node[T], x *T) {
+	n.of, n.prev, n.next = x, l.last, nil
+	if l.last == nil {
+		l.first = n
+	} else {
+		l.last.next = n
+	}
+	l.last = n
+}
+
+// Remove takes out the element whose node is n, which is in l.
+func (l *List[T]) Remove(n *Node[T]) {
+	if n.prev == nil {
+		l.first = n.next
+	} else {
+		n.prev.next = n.next
+	}
+	if n.next == nil {
+		l.last = n.prev
+	} else {
+		n.next.prev = n.prev
+	}
+	n.next, n.prev = nil, nil
+}

@@ -1,0 +1,153 @@
+package shelf
+
+import (
+	"sync"
+	"sync/atomic"
+	"testing"
+)
+
+// TestFree: what is taken out is nothing that another caller has, and no more is kept than was said.
+func TestFree(t *testing.T) {
+	type thing struct{ used atomic.Bool }
+	l := Free[thing]{Most: 3}
+	var made atomic.Int32
+	var all sync.WaitGroup
+	for range 8 {
+		all.Go(func() {
+			for range 2000 {
+				x := l.Get()
+				if x == nil {
+					x = new(thing)
+					made.Add(1)
+				}
+				if x.used.Swap(true) {
+					t.Error("two have it")
+				}
+				x.used.Store(false)
+				l.Put(x)
+			}
+		})
+	}
+	all.Wait()
+	if n := made.Load(); n == 8*2000 {
+		t.Error("nothing was kept")
+	}
+	for range 100 {
+		l.Put(new(thing))
+	}
+	for i := range l.shards {
+		if n := len(l.shards[i].free); n > l.Most {
+			t.Errorf("%d are kept", n)
+		}
+	}
+}
+
+func TestFreeAllocatesNothing(t *testing.T) {
+	l := Free[[4]int]{Most: 4}
+	l.Put(new([4]int))
+	var sum int
+	if n := testing.AllocsPerRun(100, func() {
+		if x := l.Get(); x != nil {
+			sum++
+			l.Put(x)
+		}
+	}); n != 0 {
+		t.Errorf("%v allocations", n)
+	}
+	if sum == 0 {
+		t.Error("nothing was kept")
+	}
+}
+
+// TestUses: exactly one drops the last share, after Close; no user comes in then.
+func TestUses(t *testing.T) {
+	for range 200 {
+		var u Uses
+		u.Open()
+		var last, in atomic.Int32
+		var all sync.WaitGroup
+		for range 4 {
+			all.Go(func() {
+				for u.Take() {
+					in.Add(1)
+					if last.Load() != 0 {
+						t.Error("in use after the last share")
+					}
+					in.Add(-1)
+					if u.Drop() {
+						last.Add(1)
+					}
+				}
+			})
+		}
+		for u.Count() < 2 && in.Load() == 0 {
+		}
+		if !u.Close() || u.Close() {
+			t.Error("closed not once")
+		}
+		if u.Drop() {
+			last.Add(1)
+		}
+		all.Wait()
+		if last.Load() != 1 || u.Count() != 0 || u.Take() {
+			t.Errorf("%d times the last, %d users", last.Load(), u.Count())
+		}
+	}
+}
+
+func BenchmarkFree(b *testing.B) {
+	l := Free[[4]int]{Most: 4}
+	for b.Loop() {
+		x := l.Get()
+		if x == nil {
+			x = new([4]int)
+		}
+		l.Put(x)
+	}
+}
+
+// TestList: pushes and removals anywhere leave the others in their order, from both ends.
+func TestList(t *testing.T) {
+	type thing struct {
+		node Node[thing]
+		n    int
+	}
+	var l List[thing]
+	var want []*thing
+	check := func() {
+		t.Helper()
+		i := 0
+		for x := l.First(); x != nil; x = x.node.Next() {
+			if i == len(want) || x != want[i] {
+				t.Fatalf("element %d is %d", i, x.n)
+			}
+			i++
+		}
+		for x := l.Last(); x != nil; x = x.node.Prev() {
+			if i--; x != want[i] {
+				t.Fatalf("backwards element %d is %d", i, x.n)
+			}
+		}
+		if i != 0 || l.Empty() != (len(want) == 0) {
+			t.Fatalf("%d elements differ", i)
+		}
+	}
+	check()
+	for n := range 300 {
+		if n%3 < 2 {
+			x := &thing{n: n}
+			want = append(want, x)
+			l.Push(&x.node, x)
+		} else {
+			i := n * 7 % len(want)
+			l.Remove(&want[i].node)
+			want = append(want[:i:i], want[i+1:]...)
+		}
+		check()
+	}
+	for len(want) > 0 {
+		l.Remove(&want[len(want)-1].node)
+		want = want[:len(want)-1]
+		check()
+	}
+}
