@@ -26,14 +26,18 @@ int main(int argc, char **argv)
 		*(volatile int *)16 = 1;
 	if (strcmp(how, "aborted") == 0)
 		abort();
-	if (strcmp(how, "divided") == 0)
-		return 1 / *(volatile int *)&x;
+	if (strcmp(how, "divided") == 0) {
+		volatile int zero = x, big = 12;
+		return big / zero;
+	}
 	if (strcmp(how, "returned") == 0)
 		return 0;
 	if (strcmp(how, "exited") == 0)
 		exit(3);
 	if (strcmp(how, "left") == 0)
 		_exit(4);
+	if (strcmp(how, "lingers") == 0) /* its connections end before it does */
+		execlp("sh", "sh", "-c", "sleep 0.3; exit 9", NULL);
 	MPI_Abort(MPI_COMM_WORLD, 7);
 	return 0;
 }

@@ -32,8 +32,9 @@ func build(out string, race bool) error {
 		return err
 	}
 	// The runtime of Go interrupts its threads by a signal, SIGURG, to share time among goroutines; a program that has a handler for it would see these. Nothing here computes for long, so it does without.
+	// It makes large stacks smaller; those of the program's threads have to stay large (spread, in package abi).
 	// Programs in C are compiled once, and started by what there is: PMIx is spoken by its own library, which is looked for only where a PMIx server has started the process.
-	args := []string{"build", "-buildmode=c-shared", "-tags", "pmix", "-ldflags", "-X runtime.godebugDefault=asyncpreemptoff=1", "-o", filepath.Join(out, "libpm2_mpi.so")}
+	args := []string{"build", "-buildmode=c-shared", "-tags", "pmix", "-ldflags", "-X runtime.godebugDefault=asyncpreemptoff=1,gcshrinkstackoff=1", "-o", filepath.Join(out, "libpm2_mpi.so")}
 	if race {
 		args = append(args, "-race")
 	}
