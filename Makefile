@@ -31,7 +31,7 @@ install: all
 	set -e; $(places); \
 	$(INSTALL) -d "$$to/bin" "$$to/lib/pkgconfig" "$$to/include"; \
 	$(INSTALL) -m 755 "$$BUILD/bin/mpicc" "$$BUILD/bin/mpiexec" "$$BUILD/bin/demo" "$$to/bin"; \
-	ln -sf mpiexec "$$to/bin/mpirun"; \
+	ln -sf mpicc "$$to/bin/mpicxx"; ln -sf mpicc "$$to/bin/mpic++"; ln -sf mpiexec "$$to/bin/mpirun"; \
 	$(INSTALL) -m 755 "$$BUILD/lib/libmpi_abi.so.1" "$$BUILD/lib/libpm2_mpi.so" "$$to/lib"; \
 	ln -sf libmpi_abi.so.1 "$$to/lib/libmpi_abi.so"; \
 	$(INSTALL) -m 644 "$$BUILD/lib/mpi.h" "$$to/include"; \
@@ -41,7 +41,7 @@ install: all
 
 uninstall:
 	$(places); \
-	rm -f "$$to/bin/mpicc" "$$to/bin/mpiexec" "$$to/bin/mpirun" "$$to/bin/demo" \
+	rm -f "$$to/bin/mpicc" "$$to/bin/mpicxx" "$$to/bin/mpic++" "$$to/bin/mpiexec" "$$to/bin/mpirun" "$$to/bin/demo" \
 	  "$$to/lib/libmpi_abi.so" "$$to/lib/libmpi_abi.so.1" "$$to/lib/libpm2_mpi.so" "$$to/include/mpi.h" "$$to/lib/pkgconfig/pm2-mpi.pc"
 
 clean:

@@ -85,6 +85,7 @@ func (h *held) loseRail(at *rail, err error) {
 	if !errors.Is(err, driver.ErrProtocol) {
 		exhaust(func() bool { return h.receive(nil) })
 	}
+	h.g.tellLost(h)
 	h.fail(at.failure(err))
 }
 
@@ -97,6 +98,7 @@ func (g *Gate) peerEnded(reason string) {
 		return h.pollLocked()
 	})
 	h := g.lock()
+	g.tellLost(h)
 	h.fail(&PeerError{Rank: g.rank, Reason: reason, Err: ErrPeerLost})
 	h.letGo()
 }
@@ -149,6 +151,7 @@ func (g *Gate) exclude() {
 		return h.end != nil || h.flow.Noted()
 	})
 	h := g.lock()
+	g.tellLost(h)
 	h.fail(&PeerError{Rank: g.rank, Reason: "the processes that are left have agreed that it is lost", Err: ErrPeerLost})
 	h.letGo()
 }

@@ -30,3 +30,10 @@ func toldPresence() (*presence.Teller, error) {
 	to.teller = teller
 	return teller, os.Unsetenv(EnvPresenceFD)
 }
+
+// tellLost tells the launcher, before any call fails for it, that the peer is lost, unless it had left the job.
+func (g *Gate) tellLost(h *held) {
+	if h.end == nil && g.domain.made() {
+		g.domain.s.cfg.presence.Tell(presence.Lost)
+	}
+}

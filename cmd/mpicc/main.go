@@ -13,26 +13,44 @@ import (
 
 // Variables of the environment.
 const (
-	envCompiler = "PM2_MPICC_CC"
-	envPrefix   = "PM2_MPI_PREFIX"
+	envCompiler    = "PM2_MPICC_CC"
+	envCompilerCXX = "PM2_MPICXX_CXX"
+	envPrefix      = "PM2_MPI_PREFIX"
 )
 
+// language is whose compiler is run.
+type language struct {
+	name     string // what this command is called
+	variable string // names the compiler
+	compiler string // without the variable
+}
+
+// languageOf is the language of a command of that name: that of mpicc unless it is called mpicxx or mpic++.
+func languageOf(path string) language {
+	switch name := filepath.Base(path); name {
+	case "mpicxx", "mpic++":
+		return language{name, envCompilerCXX, "c++"}
+	}
+	return language{"mpicc", envCompiler, "cc"}
+}
+
 func main() {
-	if err := run(os.Args[1:]); err != nil {
-		fmt.Fprintln(os.Stderr, "mpicc:", err)
+	l := languageOf(os.Args[0])
+	if err := run(l, os.Args[1:]); err != nil {
+		fmt.Fprintf(os.Stderr, "%s: %v\n", l.name, err)
 		os.Exit(1)
 	}
 }
 
 // run becomes the compiler, or shows what it would be.
-func run(args []string) error {
+func run(l language, args []string) error {
 	place, err := find(os.Getenv(envPrefix), os.Executable)
 	if err != nil {
 		return err
 	}
-	compiler := strings.Fields(os.Getenv(envCompiler))
+	compiler := strings.Fields(os.Getenv(l.variable))
 	if len(compiler) == 0 {
-		compiler = []string{"cc"}
+		compiler = []string{l.compiler}
 	}
 	var shown string
 	args = slices.DeleteFunc(slices.Clone(args), func(a string) bool {
@@ -62,7 +80,7 @@ func run(args []string) error {
 	words := command(compiler, args, place, false)
 	path, err := exec.LookPath(words[0])
 	if err != nil {
-		return fmt.Errorf("the compiler %s: %w: install one, or name another in %s", words[0], errors.Unwrap(err), envCompiler)
+		return fmt.Errorf("the compiler %s: %w: install one, or name another in %s", words[0], errors.Unwrap(err), l.variable)
 	}
 	return fmt.Errorf("run %s: %w", path, syscall.Exec(path, words, os.Environ()))
 }

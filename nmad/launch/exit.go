@@ -31,10 +31,10 @@ func (e *ExitError) Error() string {
 		who = e.Remote.String()
 	}
 	if e.Stopped {
-		return who + " was stopped and did not go on when all others had ended: killed"
+		return who + " was stopped and did not go on when the others had ended or failed: killed"
 	}
 	if e.Open {
-		return who + " ended with status 0 without leaving its job, which others had not left: have the program call MPI_Finalize, or in Go Finalize or Session.Close, before it ends"
+		return who + " ended with status 0 without closing its session, while others had theirs open: have the program call Session.Close, in C MPI_Finalize, before it ends"
 	}
 	if e.State != nil {
 		if ws, ok := e.State.Sys().(syscall.WaitStatus); ok && ws.Signaled() {

@@ -42,6 +42,8 @@ type Job struct {
 	children []*child       // by rank; nil: not started by us, or not yet
 	running  int            // started, and not reaped or with output that was not passed on; and the helper while it starts them
 	first    error          // what failed first: an *ExitError, an *OutputError, an *AbortError or a *LeaveError
+	weight   int            // of it
+	ending   bool           // the children were told to end
 	caught   syscall.Signal // what the job was ended by; 0: nothing
 	again    bool           // and a second one came
 	failing  bool           // a child has failed, and the others are given time
@@ -368,10 +370,20 @@ func (j *Job) ended(rank int, c *child, err error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	c.dead = true
-	deserted := c.watch.Close() == presence.Present && err == nil
-	left := (*LeaveError)(nil) // of this rank: that it has failed says more
-	if (err != nil || deserted) && (j.first == nil || err != nil && errors.As(j.first, &left) && left.Rank == rank) {
-		j.first = &ExitError{Rank: rank, Remote: c.remote, PID: c.cmd.Process.Pid, Stopped: c.stopped, Open: deserted, State: c.cmd.ProcessState, Err: err}
+	stage, lost := c.watch.Close()
+	deserted := stage == presence.Present && err == nil
+	if err != nil || deserted {
+		weight := cause
+		switch left := (*LeaveError)(nil); {
+		case c.stopped:
+		case lost || j.ending:
+			weight = consequence
+		case c.remote != nil:
+			weight = unclear
+		case err != nil && errors.As(j.first, &left) && left.Rank == rank: // that it has failed says more
+			j.weight = unclear
+		}
+		j.blame(&ExitError{Rank: rank, Remote: c.remote, PID: c.cmd.Process.Pid, Stopped: c.stopped, Open: deserted, State: c.cmd.ProcessState, Err: err}, weight)
 	}
 	if err != nil {
 		j.fail()
@@ -382,20 +394,45 @@ func (j *Job) ended(rank int, c *child, err error) {
 	}
 }
 
+// How much a failure says of why the job has failed. A process that ends takes its connections with it before its launcher hears of its end, so others may fail for that, and be heard of, earlier.
+const (
+	consequence = iota + 1 // the process had lost another one, or the launcher was about to end it
+	unclear                // on another host
+	cause
+)
+
+// blame has Wait return a failure, unless it knows one that says as much. Under mu.
+func (j *Job) blame(err error, weight int) {
+	if weight > j.weight {
+		j.first, j.weight = err, weight
+	}
+}
+
+// terminate asks the children that still run to end.
+func (j *Job) terminate() {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.ending = true
+	for _, c := range j.children {
+		c.isStopped()
+	}
+	j.signal(syscall.SIGTERM)
+}
+
 // fail ends the job after the grace period, unless that has begun. Under mu.
 func (j *Job) fail() {
 	if j.failing {
 		return
 	}
 	j.failing = true
-	j.after(j.spec.Grace, func() { j.Signal(syscall.SIGTERM) })
+	j.after(j.spec.Grace, j.terminate)
 	j.after(2*j.spec.Grace, j.Kill)
 }
 
 // lost takes note that output is lost. Wait says it, unless it has something else to say. Under mu.
 func (j *Job) lost(e *OutputError) {
 	if j.first == nil && j.caught == 0 && !j.cut {
-		j.first = e
+		j.blame(e, unclear)
 	} else if !errors.Is(e, syscall.EPIPE) { // a reader that goes wants no more
 		j.spec.Warn("launch: " + e.Error())
 	}
@@ -468,7 +505,7 @@ func (j *Job) Kill() {
 
 // kill is Kill, under mu.
 func (j *Job) kill() {
-	j.killed = true
+	j.killed, j.ending = true, true
 	j.signal(syscall.SIGKILL)
 }
 

@@ -101,6 +101,19 @@ func act(mode []string) int {
 			}
 			_ = s.Close()
 		}
+	case "slow": // slow RANK STATUS: its connections end long before it does; the others fail for that
+		s, err := nmad.Join(context.Background())
+		if err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			return 1
+		}
+		culprit, _ := strconv.Atoi(mode[1])
+		if s.Rank() == culprit {
+			err = syscall.Exec("/bin/sh", []string{"sh", "-c", "sleep 0.3; exit " + mode[2]}, os.Environ())
+		} else if _, err = s.Gate(culprit).Recv(1, nil); errors.Is(err, nmad.ErrPeerLost) {
+			return 58
+		}
+		fmt.Fprintln(os.Stderr, err)
 	case "last": // all others close; rank 0 ends without having closed, when it knows
 		s, err := nmad.Join(context.Background())
 		if err != nil {
@@ -383,6 +396,19 @@ func TestOneFails(t *testing.T) {
 		t.Errorf("the job ended with %v, want that rank 1 exited with status 7", err)
 	}
 	gone(t, j.PID(0), j.PID(1), j.PID(2))
+}
+
+// TestCause: the rank that is named is the one for which others have failed, though they have ended first.
+func TestCause(t *testing.T) {
+	t.Parallel()
+	j, err := Start(Spec{N: 3, Env: []string{modeVariable + "=slow 1 7"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	exit := (*ExitError)(nil)
+	if err := j.Wait(); !errors.As(err, &exit) || exit.Rank != 1 || exit.Status() != 7 {
+		t.Error(err)
+	}
 }
 
 func TestOneKilled(t *testing.T) {

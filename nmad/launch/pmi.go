@@ -47,9 +47,7 @@ func (j *Job) abort(rank, status int) {
 	if j.running == 0 {
 		return
 	}
-	if j.first == nil {
-		j.first = &AbortError{rank, status}
-	}
+	j.blame(&AbortError{rank, status}, cause)
 	j.failing = true
 	j.kill() // before the rank sees that its connection ends, and complains
 }
@@ -58,9 +56,7 @@ func (j *Job) abort(rank, status int) {
 func (j *Job) left(rank int, why error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	if j.first == nil {
-		j.first = &LeaveError{rank, why}
-	}
+	j.blame(&LeaveError{rank, why}, cause)
 	j.fail()
 }
 

@@ -46,6 +46,13 @@ func (j *Job) onlyStopped() (rest []*child) {
 	return rest
 }
 
+// isStopped takes note of a child that is stopped while the job is ended: others have failed because it does not answer. Under Job.mu.
+func (c *child) isStopped() {
+	if c != nil && !c.dead && c.remote == nil && stopped(c.cmd.Process.Pid) {
+		c.stopped = true
+	}
+}
+
 func (j *Job) killStopped(rest []*child) {
 	j.mu.Lock()
 	defer j.mu.Unlock()

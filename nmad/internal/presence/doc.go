@@ -6,6 +6,8 @@
 //	                     │                                  │ closes
 //	                     └────────────── closes ──────▶ left ◀─┘
 //
+// Besides, it says that it has lost another process, once: of several that fail the launcher then knows which is the cause, in whatever order it hears of their ends.
+//
 // The process writes its stage, one byte, to a pipe that it inherits; the last byte counts. The launcher reads the pipe once, when the
 // process is dead, so that no thread waits for it, and a stage that was written before is there. A process that has ended
 // in the stage Present has left others alone that had their sessions open, whatever its exit status. The process learns that it is alone by its

@@ -19,11 +19,15 @@ const (
 	Left    Stage = 'l' // it has closed its session, or could not open it
 )
 
+// Lost is told besides, in any stage: another process is lost, or has broken the protocol. What this one fails with later may follow from that.
+const Lost Stage = 'o'
+
 // Teller is the end of the process. A nil one tells nothing. Safe for concurrent use.
 type Teller struct {
 	mu    sync.Mutex
 	file  *os.File // nil: it has left
 	stage Stage
+	lost  bool // it has told Lost
 }
 
 // Inherit takes over the descriptor that the launcher has opened; children of this process do not have it.
@@ -49,10 +53,14 @@ func (t *Teller) Tell(s Stage) {
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.file == nil || s == Present && t.stage == Alone {
+	if t.file == nil || s == Present && t.stage == Alone || s == Lost && t.lost {
 		return
 	}
-	t.stage = s
+	if s == Lost {
+		t.lost = true
+	} else {
+		t.stage = s
+	}
 	_, _ = t.file.Write([]byte{byte(s)})
 	if s == Left {
 		_ = t.file.Close()
@@ -72,16 +80,16 @@ func New() (*Watch, *os.File, error) {
 	return &Watch{r}, w, nil
 }
 
-// Close gives the pipe up, and says in which stage the process was that has just ended. What is no stage is left out. A nil Watch
+// Close gives the pipe up, and says in which stage the process was that has just ended, and whether it had lost another one. What is no stage is left out. A nil Watch
 // says Absent.
-func (w *Watch) Close() (last Stage) {
+func (w *Watch) Close() (last Stage, lost bool) {
 	if w == nil {
-		return Absent
+		return Absent, false
 	}
 	defer w.file.Close()
 	raw, err := w.file.SyscallConn()
 	if err != nil {
-		return Absent
+		return Absent, false
 	}
 	var told [64]byte
 	_ = raw.Read(func(fd uintptr) bool {
@@ -94,9 +102,11 @@ func (w *Watch) Close() (last Stage) {
 				switch s := Stage(b); s {
 				case Present, Alone, Left:
 					last = s
+				case Lost:
+					lost = true
 				}
 			}
 		}
 	})
-	return last
+	return last, lost
 }

@@ -40,7 +40,7 @@ func build(t *testing.T) string {
 			return
 		}
 		x.dir = dir
-		for _, args := range [][]string{{"run", "./internal/build", "-o", dir}, {"build", "-o", filepath.Join(dir, "demo"), "github.com/pm2-go/pm2/cmd/demo"}} {
+		for _, args := range [][]string{{"run", "./internal/build", "-o", dir}, {"build", "-o", filepath.Join(dir, "mpiexec"), "github.com/pm2-go/pm2/cmd/mpiexec"}} {
 			if out, err := exec.Command("go", args...).CombinedOutput(); err != nil {
 				x.err = strings.Join(args, " ") + ": " + err.Error() + "\n" + string(out)
 				return
@@ -64,13 +64,16 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// compile compiles a program of testdata.
+// compile compiles a program of testdata, once.
 func compile(t *testing.T, name string, flags ...string) string {
 	t.Helper()
 	dir := build(t)
 	program := filepath.Join(dir, name)
+	if _, err := os.Stat(program); err == nil {
+		return program
+	}
 	args := append([]string{"-std=gnu11", "-Wall", "-Wextra", "-Werror", "-O1", "-I", dir, "-o", program, filepath.Join("testdata", name+".c")}, flags...)
-	args = append(args, "-L", dir, "-lmpi_abi", "-Wl,-rpath,"+dir, "-lm", "-lpthread")
+	args = append(args, "-L", dir, "-Wl,--as-needed", "-lmpi_abi", "-Wl,-rpath,"+dir, "-lm", "-lpthread")
 	if out, err := exec.Command("gcc", args...).CombinedOutput(); err != nil {
 		t.Fatalf("gcc %s: %v\n%s", strings.Join(args, " "), err, out)
 	}
@@ -80,10 +83,16 @@ func compile(t *testing.T, name string, flags ...string) string {
 // run runs a program as so many processes, and returns what they write.
 func run(t *testing.T, ranks string, program string, args ...string) (string, error) {
 	t.Helper()
-	cmd := exec.Command(filepath.Join(build(t), "demo"), append([]string{"run", "-np", ranks, "--", program}, args...)...)
+	cmd := exec.Command(filepath.Join(build(t), "mpiexec"), append([]string{"-n", ranks, program}, args...)...)
 	if ranks == "0" { // without a launcher
 		cmd = exec.Command(program, args...)
 	}
+	return output(t, cmd)
+}
+
+// output runs a command, and returns what it writes.
+func output(t *testing.T, cmd *exec.Cmd) (string, error) {
+	t.Helper()
 	out := &strings.Builder{}
 	cmd.Stdout, cmd.Stderr = out, out
 	cmd.WaitDelay = time.Second
@@ -120,6 +129,7 @@ func TestPrograms(t *testing.T) {
 		{"forks", []string{"0"}},
 		{"children", []string{"2"}},
 		{"signals", []string{"1", "2"}},
+		{"loaded", []string{"0", "2"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Setenv("PM2_EAGER", "12345") // what tools.c expects, and others do not mind

@@ -17,6 +17,18 @@ type entry struct {
 	do   func(*call) error
 }
 
+// handlerRoom is the least that the stack of a call leaves to the program's handlers for signals, in bytes; the kernel takes some 4 KiB of it itself.
+const handlerRoom = 100 << 10
+
+// spread has a frame that large, so that the stack of the goroutine that called it is larger from then on: it does not shrink (see internal/build).
+//
+//go:noinline
+func spread(i int) byte {
+	var room [handlerRoom]byte
+	room[i] = 1
+	return room[handlerRoom-1-i]
+}
+
 // enter makes a call, and returns its code.
 func enter(a *call) (code int) {
 	if a.function < 0 {

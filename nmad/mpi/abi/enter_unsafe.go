@@ -19,6 +19,11 @@ func pm2_enter(c, s unsafe.Pointer) C.int { //nolint:revive // C's name
 	return C.int(enter((*call)(c)))
 }
 
+// pm2_make_room is called once by each thread of the program, before its first call: from then on its stack here has room for handlers of signals.
+//
+//export pm2_make_room
+func pm2_make_room() { spread(0) } //nolint:revive // C's name
+
 // pm2_exit is called when the process exits.
 //
 //export pm2_exit

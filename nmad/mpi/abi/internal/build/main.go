@@ -32,7 +32,9 @@ func build(out string, race bool) error {
 		return err
 	}
 	// The runtime of Go interrupts its threads by a signal, SIGURG, to share time among goroutines; a program that has a handler for it would see these. Nothing here computes for long, so it does without.
-	args := []string{"build", "-buildmode=c-shared", "-ldflags", "-X runtime.godebugDefault=asyncpreemptoff=1", "-o", filepath.Join(out, "libpm2_mpi.so")}
+	// It makes large stacks smaller; those of the program's threads have to stay large (spread, in package abi).
+	// Programs in C are compiled once, and started by what there is: PMIx is spoken by its own library, which is looked for only where a PMIx server has started the process.
+	args := []string{"build", "-buildmode=c-shared", "-tags", "pmix", "-ldflags", "-X runtime.godebugDefault=asyncpreemptoff=1,gcshrinkstackoff=1", "-o", filepath.Join(out, "libpm2_mpi.so")}
 	if race {
 		args = append(args, "-race")
 	}
@@ -41,7 +43,8 @@ func build(out string, race bool) error {
 	}
 	library := filepath.Join(out, "libmpi_abi.so.1")
 	cc := cmp.Or(os.Getenv("CC"), "gcc")
-	err = run(cc, "-std=gnu11", "-O2", "-Wall", "-Wextra", "-fPIC", "-fvisibility=hidden", "-shared", "-Wl,-soname,libmpi_abi.so.1", "-Wl,-z,defs", "-o", library, filepath.Join(dir, "front", "front.c"), "-ldl", "-lpthread")
+	// A program that has loaded it by dlopen may close it while the engine has its addresses: it stays (nodelete).
+	err = run(cc, "-std=gnu11", "-O2", "-Wall", "-Wextra", "-fPIC", "-fvisibility=hidden", "-shared", "-Wl,-soname,libmpi_abi.so.1", "-Wl,-z,defs", "-Wl,-z,nodelete", "-o", library, filepath.Join(dir, "front", "front.c"), "-ldl", "-lpthread")
 	if err != nil {
 		return err
 	}
