@@ -216,6 +216,10 @@ func (e *endpoint) introduce(conn net.Conn, l *link) (err error) {
 	}
 	name, err := l.read(card)
 	if err == nil {
+		if isKin(name) {
+			l.port.join()
+		}
+		l.peer = string(name)
 		l.to, err = l.port.reach(name)
 	}
 	if err != nil {

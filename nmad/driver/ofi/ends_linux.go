@@ -160,6 +160,9 @@ func (l *link) leave() {
 	p.giveUp(l.in.flight)
 	p.giveUp(l.out.flight)
 	l.freed = true
+	if l.gone.Load() != 0 && l.bye.Load() == 0 {
+		sweep(l.peer)
+	}
 	if l.nap.armed.Swap(noArm) != noArm {
 		l.slept()
 	}

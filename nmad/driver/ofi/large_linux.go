@@ -55,10 +55,6 @@ func (f *flight) begin(buf []byte) {
 
 // landed notes that the transfer is over. Under the lock of the port.
 func (f *flight) landed(size int, err error) {
-	if f.link == nil { // given up
-		f.drop()
-		return
-	}
 	l := f.link
 	if err != nil {
 		f.err, f.size = fmt.Errorf("%w: %w", driver.ErrPeerLost, err), 0

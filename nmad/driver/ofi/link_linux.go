@@ -46,6 +46,7 @@ type link struct {
 	number  uint32
 	token   uint64 // packets of the peer have it
 	to      uint64 // the peer, as libfabric knows it
+	peer    string // its address
 	other   prefix // what packets to the peer have: link, token
 	theirs  uint32 // what it calls this link where a remote write says so
 	calls   *inflight.Set

@@ -19,6 +19,7 @@ import (
 type port struct {
 	f       *fabric
 	kernel  bool // its calls are system calls
+	kin     bool // it has links within this process, over shm
 	lock    atomic.Uint32
 	polls   atomic.Uint64 // made, ever
 	asleep  atomic.Int32  // links that are armed
@@ -145,6 +146,9 @@ func (p *port) handle(v *event) {
 			err = p.f.failure(v)
 		}
 		switch f := p.flights[uint64(v.id)]; {
+		case f != nil && f.link == nil: // given up
+			delete(p.flights, f.id)
+			f.drop()
 		case f != nil:
 			f.landed(int(v.size), err)
 		case uint64(v.id) < uint64(len(p.owners)):
@@ -280,7 +284,7 @@ func (p *port) leave() {
 	if p.holders > 0 {
 		return
 	}
-	p.f.close()
+	p.close()
 	for _, f := range p.flights {
 		f.drop()
 	}
