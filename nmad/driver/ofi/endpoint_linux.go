@@ -1,11 +1,10 @@
-//go:build ofi
+//go:build ofi && cgo
 
 package ofi
 
 import (
 	"context"
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"net"
 	"os"
@@ -13,26 +12,12 @@ import (
 	"syscall"
 	"time"
 
-	"golang.org/x/sys/unix"
-
 	"github.com/pm2-go/pm2/nmad/driver"
 	"github.com/pm2-go/pm2/nmad/driver/internal/acceptor"
 	"github.com/pm2-go/pm2/nmad/driver/internal/hello"
 	"github.com/pm2-go/pm2/nmad/driver/internal/inflight"
 	"github.com/pm2-go/pm2/nmad/driver/internal/raw"
 )
-
-// Driver is the driver over libfabric; the zero value is ready.
-type Driver struct {
-	provider string // "": what the environment says
-	messages bool   // long transfers are messages, even where there are remote writes
-	shape    *shape // nil: standard
-}
-
-// Name implements driver.Driver.
-func (Driver) Name() string { return Name }
-
-func init() { driver.MustRegister(Driver{}) }
 
 // endpoint is the driver opened in this process.
 type endpoint struct {
@@ -63,35 +48,6 @@ func (d Driver) Open(c driver.Config) (driver.Endpoint, error) {
 	e.Endpoint = acceptor.Endpoint{Name: Name, Config: c, MaxBody: uint32(len(p.f.slots[0]) - headSize), Reach: e.dial}
 	e.Listen(ln, addr, e.receive)
 	return e, nil
-}
-
-func (d Driver) openPort(provider, addr string) (*port, error) {
-	host, _, _ := net.SplitHostPort(addr)
-	family := unix.AF_INET
-	if strings.Contains(host, ":") {
-		family = unix.AF_INET6
-	}
-	s := standard
-	if d.shape != nil {
-		s = *d.shape
-	}
-	f, err := openFabric(provider, host, family, !d.messages && !strings.HasPrefix(provider, "shm"), s)
-	if err == nil && f.writes && strings.HasPrefix(f.provider, "shm") {
-		// A remote write there is a copy of the writer's kernel, which no key holds back.
-		f.close()
-		err = errors.New("remote writes over shm")
-	}
-	if err != nil && !d.messages {
-		f, err = openFabric(provider, host, family, false, s)
-	}
-	if err != nil {
-		return nil, err
-	}
-	p := newPort(f, s)
-	for _, word := range []string{"tcp", "udp", "sockets", "net"} {
-		p.kernel = p.kernel || strings.HasPrefix(f.provider, word)
-	}
-	return p, nil
 }
 
 // Choice implements driver.Endpoint.
@@ -173,7 +129,7 @@ func (l *link) read(card []byte) (name []byte, err error) {
 	}
 	l.other.link, l.other.token = binary.LittleEndian.Uint32(card), binary.LittleEndian.Uint64(card[4:])
 	l.theirs = saysOf(l.other.link, l.other.token)
-	if name = card[fixed+len(provider):]; len(name) != len(f.name) && strings.HasPrefix(f.provider, "shm") == false {
+	if name = card[fixed+len(provider):]; len(name) != len(f.name) && !strings.HasPrefix(f.provider, "shm") {
 		return nil, hello.Refused("its address has %d bytes, that of this process %d", len(name), len(f.name))
 	}
 	return append(name, 0), nil // some addresses are text

@@ -1,4 +1,4 @@
-//go:build ofi
+//go:build ofi && cgo
 
 package ofi
 
