@@ -8,6 +8,7 @@ import (
 
 	"github.com/pm2-go/pm2/internal/kernel"
 	"github.com/pm2-go/pm2/internal/setting"
+	"github.com/pm2-go/pm2/nmad/driver/ofi"
 	"github.com/pm2-go/pm2/nmad/driver/shm"
 	"github.com/pm2-go/pm2/nmad/internal/manager"
 )
@@ -51,7 +52,7 @@ type Variable struct {
 // Environment lists the variables that Join and the drivers read; help texts and
 // docs/environment.md are made from it.
 var Environment = []Variable{
-	{EnvDriver, "networks between the processes, one rail each", "auto (shm on one host, unix where that does not work, tcp between hosts), shm, tcp, unix, or several with commas: tcp,tcp; in a program that imports package fault, fault:tcp and so on", DefaultDriver, false},
+	{EnvDriver, "networks between the processes, one rail each", "auto (shm on one host, unix where that does not work, tcp between hosts), shm, tcp, unix, or several with commas: tcp,tcp; in a program built with it, ofi; in one that imports package fault, fault:tcp and so on", DefaultDriver, false},
 	{EnvStrategy, "what to make of messages that wait for the network", "aggregation, default, priority, split-balance, split-equal", "default; split-balance with several rails", false},
 	{EnvEager, "longest message that is sent without asking the receiver", "bytes, at least 1", "what the network takes in one packet", false},
 	{EnvProfile, "what was measured of the networks, for the default of PM2_EAGER, which rail carries the packets, and what each carries of long messages", "file that demo explain-protocol --measure --save has written", "none", false},
@@ -62,6 +63,7 @@ var Environment = []Variable{
 	{EnvStall, "after how long without a message, and without computing, a job whose processes all wait says for what, on standard error of its lowest rank", "duration such as 10s, 100ms to 1h; 0: never; the same in all processes", "0", false},
 	{EnvUnbound, "the processes of a job stay on all processors that they may use; else each that was not bound gets a share of those of its host, or one if they are more than those", "0, 1", "0", false},
 	{shm.EnvCopy, "how long messages go through shared memory", "auto; two: through slots, copied twice; single: out of the sender's memory, where the kernel permits it", "auto: what is measured to be faster", false},
+	{ofi.EnvProvider, "over which of libfabric's providers the network ofi goes, in a program built with it", "a name that fi_info -l lists, or the beginning of one: verbs, cxi, efa, tcp, shm; the same in all processes", "the best that reaches other hosts, as libfabric says; tcp if there is no better one", false},
 	{EnvLoans, "memory of the buffers out of which messages are lent (Gate.Alloc)", "bytes per peer, 4096 to 17179869184", "67108864", false},
 	{EnvRank, "which process of the job this is", "0 to PM2_SIZE-1", "0", true},
 	{EnvSize, "how many processes the job has", "1 to 65536", "1", true},

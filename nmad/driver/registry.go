@@ -3,6 +3,7 @@ package driver
 import (
 	"fmt"
 	"strings"
+	"sync"
 
 	"github.com/pm2-go/pm2/nmad/driver/names"
 )
@@ -25,6 +26,12 @@ func MustRegister(d Driver) {
 	}
 }
 
+var absent sync.Map // why a driver is not in this program, by name
+
+// Absent has Lookup say why there is no driver of that name in this program, in one line. For packages of drivers that a build
+// can leave out. Safe for concurrent use.
+func Absent(name, why string) { absent.Store(name, why) }
+
 // Names lists the registered drivers in alphabetical order.
 func Names() []string { return registry.Names() }
 
@@ -34,6 +41,9 @@ func Names() []string { return registry.Names() }
 func Lookup(name string) (Driver, error) {
 	if outer, inner, ok := strings.Cut(name, ":"); ok {
 		return wrapped(outer, inner)
+	}
+	if why, ok := absent.Load(name); ok {
+		return nil, fmt.Errorf("%w %q: %s", ErrUnknown, name, why)
 	}
 	return registry.Lookup(name)
 }

@@ -118,13 +118,15 @@ var sole = []struct{ word, room, instead string }{
 // inits are the files of the library that may have an init function, and what it does. A program that imports a package
 // expects none that costs time, starts something, or takes the process over.
 var inits = map[string]string{
-	"sched/self.go":               "gives a lock its rank",
-	"marcel/view/view.go":         "has the start of the default scheduler read two variables of the environment",
-	"nmad/driver/shm/driver.go":   "registers the driver",
-	"nmad/driver/tcp/driver.go":   "registers the driver",
-	"nmad/driver/unix/driver.go":  "registers the driver",
-	"nmad/driver/auto/auto.go":    "registers the driver",
-	"nmad/driver/fault/driver.go": "registers the wrapper",
+	"sched/self.go":                   "gives a lock its rank",
+	"marcel/view/view.go":             "has the start of the default scheduler read two variables of the environment",
+	"nmad/driver/shm/driver.go":       "registers the driver",
+	"nmad/driver/tcp/driver.go":       "registers the driver",
+	"nmad/driver/unix/driver.go":      "registers the driver",
+	"nmad/driver/auto/auto.go":        "registers the driver",
+	"nmad/driver/ofi/driver_linux.go": "registers the driver",
+	"nmad/driver/ofi/absent.go":       "says why the driver is not there",
+	"nmad/driver/fault/driver.go":     "registers the wrapper",
 	// Only in a process that a launcher has started under the guard's name, as this very program: of that nothing else is to run.
 	"nmad/launch/guard.go": "is the guard, where the process was started as one",
 }

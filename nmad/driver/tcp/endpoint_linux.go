@@ -2,10 +2,7 @@ package tcp
 
 import (
 	"fmt"
-	"net"
-	"strings"
 
-	"github.com/pm2-go/pm2/internal/kernel"
 	"github.com/pm2-go/pm2/nmad/driver"
 	"github.com/pm2-go/pm2/nmad/driver/internal/acceptor"
 	"github.com/pm2-go/pm2/nmad/driver/internal/numa"
@@ -19,44 +16,18 @@ func (d Driver) Open(c driver.Config) (driver.Endpoint, error) {
 	if err := c.Check(); err != nil {
 		return nil, fmt.Errorf("tcp: open: %w", err)
 	}
-	where := c.Listen
-	if where == "" || strings.HasPrefix(where, "@") {
-		where = "127.0.0.1:0"
-	}
-	ln, err := kernel.Listen("tcp", where)
+	ln, addr, err := acceptor.ListenTCP(Name, c)
 	if err != nil {
-		return nil, fmt.Errorf("tcp: cannot listen on %q: %w; choose another address, or none for any free port of this host", where, acceptor.Cause(err))
+		return nil, err
 	}
-	return d.network().Listen(c, ln, reachable(ln.Addr().(*net.TCPAddr))), nil
+	return d.network().Listen(c, ln, addr), nil
 }
 
 func (d Driver) network() stream.Network {
 	return stream.Network{
 		Name: Name, Dial: "tcp", Hint: "is its process running, and is this its address?",
-		MaxBody: d.maxBody(), Gather: stream.MostGathered, Check: checkAddress,
+		MaxBody: d.maxBody(), Gather: stream.MostGathered, Check: acceptor.CheckTCP,
 		Take:  func(c stream.Conn) (int, error) { return takeSocket(c, d.sndbuf) },
 		Place: func(c stream.Conn) driver.Place { return numa.Through(c.LocalAddr()) },
 	}
-}
-
-func checkAddress(addr string) error {
-	if _, _, err := net.SplitHostPort(addr); err != nil {
-		return fmt.Errorf("%w: an address of this driver is host:port", driver.ErrConfig)
-	}
-	return nil
-}
-
-// reachable gives the address under which others reach a listener: if it
-// listens on every address of the host, one of those that leave the host.
-func reachable(a *net.TCPAddr) string {
-	if !a.IP.IsUnspecified() {
-		return a.String()
-	}
-	addrs, _ := net.InterfaceAddrs() // without any, loopback it is
-	for _, other := range addrs {
-		if ipn, ok := other.(*net.IPNet); ok && ipn.IP.IsGlobalUnicast() && (ipn.IP.To4() != nil || a.IP.To4() == nil) {
-			return (&net.TCPAddr{IP: ipn.IP, Port: a.Port}).String()
-		}
-	}
-	return (&net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: a.Port}).String()
 }

@@ -1,0 +1,24 @@
+//go:build ofi && cgo
+
+package ofi
+
+import (
+	"testing"
+
+	"github.com/pm2-go/pm2/nmad/driver/drivertest"
+)
+
+// TestConformanceTCP: over sockets, long transfers by remote writes.
+func TestConformanceTCP(t *testing.T) { drivertest.Run(t, Driver{provider: "tcp"}) }
+
+// TestConformanceMessages: the same by messages, as where there are no remote writes.
+func TestConformanceMessages(t *testing.T) {
+	drivertest.Run(t, Driver{provider: "tcp", messages: true})
+}
+
+// TestConformanceShm: over shared memory, with a provider that has no descriptor to sleep on.
+func TestConformanceShm(t *testing.T) { drivertest.Run(t, Driver{provider: "shm"}) }
+
+// BenchmarkTCP and BenchmarkShm measure the driver as it is.
+func BenchmarkTCP(b *testing.B) { drivertest.Bench(b, Driver{provider: "tcp"}) }
+func BenchmarkShm(b *testing.B) { drivertest.Bench(b, Driver{provider: "shm"}) }

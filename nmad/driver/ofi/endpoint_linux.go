@@ -1,0 +1,221 @@
+//go:build ofi && cgo
+
+package ofi
+
+import (
+	"context"
+	"encoding/binary"
+	"fmt"
+	"net"
+	"os"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/pm2-go/pm2/nmad/driver"
+	"github.com/pm2-go/pm2/nmad/driver/internal/acceptor"
+	"github.com/pm2-go/pm2/nmad/driver/internal/hello"
+	"github.com/pm2-go/pm2/nmad/driver/internal/inflight"
+	"github.com/pm2-go/pm2/nmad/driver/internal/raw"
+)
+
+// endpoint is the driver opened in this process.
+type endpoint struct {
+	acceptor.Endpoint
+	port *port
+}
+
+// Open implements driver.Driver. Config.Listen is "host:port", for the control connections; of a provider that has addresses of
+// hosts, that of the host is used, if it has it. An endpoint's address is "host:port".
+func (d Driver) Open(c driver.Config) (driver.Endpoint, error) {
+	if err := c.Check(); err != nil {
+		return nil, fmt.Errorf("ofi: open: %w", err)
+	}
+	provider := d.provider
+	if provider == "" {
+		provider = os.Getenv(EnvProvider)
+	}
+	ln, addr, err := acceptor.ListenTCP(Name, c)
+	if err != nil {
+		return nil, err
+	}
+	p, err := d.openPort(provider, addr)
+	if err != nil {
+		_ = ln.Close()
+		return nil, fmt.Errorf("ofi: open: %w: %w; fi_info lists providers, %s names one", driver.ErrUnsupported, err, EnvProvider)
+	}
+	e := &endpoint{port: p}
+	e.Endpoint = acceptor.Endpoint{Name: Name, Config: c, MaxBody: uint32(len(p.f.slots[0]) - headSize), Reach: e.dial}
+	e.Listen(ln, addr, e.receive)
+	return e, nil
+}
+
+// Choice implements driver.Endpoint.
+func (e *endpoint) Choice(int, string) (network, why string) {
+	f := e.port.f
+	return Name, fmt.Sprintf("provider %s, domain %s", f.provider, f.domain)
+}
+
+// Close implements driver.Endpoint. It waits until links that were closed have told their peers, half a second at most.
+func (e *endpoint) Close() error {
+	err := e.Endpoint.Close()
+	for e.port.lingers.Load() != 0 {
+		time.Sleep(50 * time.Microsecond)
+	}
+	e.port.take()
+	defer e.port.release()
+	if !e.port.abandoned {
+		e.port.abandoned = true
+		e.port.leave()
+	}
+	return err
+}
+
+func (e *endpoint) dial(ctx context.Context, rank int, addr string) (driver.Link, error) {
+	if err := acceptor.CheckTCP(addr); err != nil {
+		return nil, err
+	}
+	conn, stop, err := acceptor.Connect(ctx, "tcp", addr)
+	if err != nil {
+		return nil, fmt.Errorf("%w; is its process running, and is this its address?", acceptor.Cause(err))
+	}
+	defer stop()
+	defer conn.Close()
+	peer, err := hello.Dialer(conn, e.Me(), rank)
+	if err != nil {
+		return nil, err
+	}
+	return e.meet(conn, &peer)
+}
+
+func (e *endpoint) receive(conn net.Conn, v *acceptor.Incoming) (int, driver.Link, error) {
+	defer conn.Close()
+	peer, err := hello.Listener(conn, e.Me(), v, nil)
+	if err != nil {
+		return int(peer.Rank), nil, err
+	}
+	l, err := e.meet(conn, &peer)
+	return int(peer.Rank), l, err
+}
+
+const (
+	kindCard  = hello.KindDriver     // where the link's packets go to
+	kindReady = hello.KindDriver + 1 // the sender takes packets
+)
+
+// card is what the two sides of a link tell each other once they have proved themselves: the number and the token that packets to
+// the sender have, its provider, its address.
+//
+//	link (4) token (8) length (1) provider, address
+func (e *endpoint) card(l *link) []byte {
+	f := e.port.f
+	b := binary.LittleEndian.AppendUint32(nil, l.number)
+	b = binary.LittleEndian.AppendUint64(b, l.token)
+	b = append(b, uint8(len(f.provider)))
+	b = append(b, f.provider...)
+	return append(b, f.name...)
+}
+
+// read takes in the card of the peer.
+func (l *link) read(card []byte) (name []byte, err error) {
+	const fixed = 13
+	f := l.port.f
+	if len(card) < fixed || len(card) < fixed+int(card[12]) {
+		return nil, hello.Refused("its card is cut short")
+	}
+	provider := card[fixed : fixed+int(card[12])]
+	if string(provider) != f.provider {
+		return nil, hello.Refused("it uses libfabric's provider %q, this process %q: set %s", provider, f.provider, EnvProvider)
+	}
+	l.other.link, l.other.token = binary.LittleEndian.Uint32(card), binary.LittleEndian.Uint64(card[4:])
+	l.theirs = saysOf(l.other.link, l.other.token)
+	if name = card[fixed+len(provider):]; len(name) != len(f.name) && !strings.HasPrefix(f.provider, "shm") {
+		return nil, hello.Refused("its address has %d bytes, that of this process %d", len(name), len(f.name))
+	}
+	return append(name, 0), nil // some addresses are text
+}
+
+// meet makes a link of a connection whose ends have proved themselves: they exchange cards, and then a packet each way.
+func (e *endpoint) meet(conn net.Conn, peer *hello.Message) (driver.Link, error) {
+	p := e.port
+	l := &link{port: p, rank: int(peer.Rank), maxBody: int(min(e.MaxBody, peer.MaxBody)), sock: -1}
+	l.nap.set, l.nap.timer = -1, -1
+	l.calls = inflight.New(numCallers, l.finish)
+	if err := p.add(l); err != nil {
+		return nil, hello.Refuse(conn, hello.Lacking(err))
+	}
+	err := e.introduce(conn, l)
+	if err == nil {
+		err = l.greet()
+	}
+	if err != nil {
+		_ = l.Close()
+		return nil, err
+	}
+	return l, nil
+}
+
+func (e *endpoint) introduce(conn net.Conn, l *link) (err error) {
+	if l.sock, err = raw.Take(conn.(syscall.Conn)); err != nil {
+		l.sock = -1
+		return hello.Refuse(conn, hello.Lacking(err))
+	}
+	if err = l.nap.open(l.sock); err != nil {
+		return hello.Refuse(conn, hello.Lacking(err))
+	}
+	if err = hello.WriteFrame(conn, kindCard, e.card(l)); err != nil {
+		return err
+	}
+	card, err := hello.ReadFrame(conn, kindCard)
+	if err != nil {
+		return err
+	}
+	name, err := l.read(card)
+	if err == nil {
+		if isKin(name) {
+			l.port.join()
+		}
+		l.peer = string(name)
+		l.to, err = l.port.reach(name)
+	}
+	if err != nil {
+		return hello.Refuse(conn, err)
+	}
+	if err = hello.WriteFrame(conn, kindReady, nil); err != nil {
+		return err
+	}
+	_, err = hello.ReadFrame(conn, kindReady)
+	return err
+}
+
+// greet sends a packet to the peer, and waits for the peer's: so it is known that the provider's way is open.
+func (l *link) greet() error {
+	p := l.port
+	sent := false
+	for end := time.Now().Add(hello.Patience); ; {
+		p.take()
+		var err error
+		hung := l.bell.HungUp(l.sock) // before the last poll
+		if !sent {
+			sent, err = l.emit(kindHello, nil, false)
+		}
+		p.poll()
+		met := l.met && sent
+		over := (hung || l.gone.Load() != 0) && !l.met
+		if p.failed != nil {
+			err = p.failed
+		}
+		p.release()
+		switch {
+		case err != nil:
+			return err
+		case met:
+			return nil
+		case over:
+			return fmt.Errorf("it closed the connection: %w", driver.ErrPeerLost)
+		case time.Now().After(end):
+			return fmt.Errorf("no packet of the peer has come by %s: %w", p.f.provider, driver.ErrBusy)
+		}
+		time.Sleep(20 * time.Microsecond)
+	}
+}

@@ -1,0 +1,171 @@
+//go:build ofi && cgo
+
+package ofi
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/pm2-go/pm2/nmad/driver"
+)
+
+const (
+	// lookEvery is how many calls in vain there are to a look at the control connection, which is a system call.
+	lookEvery = 256
+	// grace is how long what a peer has sent may take to arrive after its control connection has ended.
+	grace = 100 * time.Millisecond
+	// patience is how long a link that was closed tries to tell the peer, and to get rid of what was sent.
+	patience = 500 * time.Millisecond
+	// briefly is for how long of that Close waits itself.
+	briefly = 100 * time.Microsecond
+)
+
+// idle counts a call in vain; now and then it looks whether the peer is still there.
+func (l *link) idle(vain *uint32) {
+	if *vain++; *vain%lookEvery != 0 && l.nap.look.Load() == 0 {
+		return
+	}
+	if l.gone.Load() != 0 || !l.port.try() {
+		return
+	}
+	l.nap.look.Store(0)
+	if l.bell.HungUp(l.sock) {
+		l.depart()
+	}
+	l.port.release()
+}
+
+// depart notes that the peer has ended, or has closed the link.
+func (l *link) depart() {
+	err := fmt.Errorf("ofi: link to rank %d: %w: its process ended or closed the link", l.rank, driver.ErrPeerLost)
+	l.fault.CompareAndSwap(nil, &err)
+	l.gone.CompareAndSwap(0, int64(time.Since(start))|1)
+}
+
+// lose notes that the link has failed. It gives the error of all later calls.
+func (l *link) lose(err error) error {
+	if s := l.state.Load(); s&(closed|broken) != 0 {
+		return l.why(s)
+	}
+	err = fmt.Errorf("ofi: link to rank %d: %w: %w", l.rank, driver.ErrPeerLost, err)
+	l.fault.CompareAndSwap(nil, &err)
+	l.gone.CompareAndSwap(0, int64(time.Since(start))|1)
+	l.ring()
+	return *l.fault.Load()
+}
+
+// lost is the error of a link that is lost, in words.
+func (l *link) lost() error { return l.why(l.state.Load() | lost) }
+
+// ended is an error if the peer has gone and nothing of it is to come, of the large track beyond so many bytes.
+func (l *link) ended(total uint64) error {
+	if s := l.state.Load(); s != 0 {
+		return l.why(s)
+	}
+	if l.gone.Load() == 0 || !l.over() && (l.bye.Load() == 0 || total < l.byeTotal) {
+		return nil
+	}
+	return l.lost()
+}
+
+// violated breaks the link, and gives the error of all later calls.
+func (l *link) violated(err error) error {
+	err = fmt.Errorf("ofi: link to rank %d: %w", l.rank, err)
+	l.fault.CompareAndSwap(nil, &err)
+	l.state.Or(broken)
+	l.ring()
+	return *l.fault.Load()
+}
+
+// why puts the state into words.
+func (l *link) why(s uint32) error {
+	if s&closed != 0 {
+		return fmt.Errorf("ofi: link to rank %d: %w", l.rank, driver.ErrClosed)
+	}
+	return *l.fault.Load()
+}
+
+// finish ends a closed link, in which no call is under way: at once if nothing is left to do, as is usual; else
+// a goroutine goes on.
+func (l *link) finish() {
+	if l.part(briefly) {
+		return
+	}
+	l.port.lingers.Add(1)
+	go func() {
+		defer l.port.lingers.Add(-1)
+		if !l.part(patience) {
+			l.port.take()
+			l.leave()
+			l.port.release()
+		}
+	}()
+}
+
+// part says goodbye behind all that was sent, and frees the link once that is on its way; false: not within that time.
+func (l *link) part(within time.Duration) bool {
+	p := l.port
+	for end := time.Now().Add(within); ; {
+		p.take()
+		over := l.parted()
+		if !over {
+			p.poll()
+			over = l.parted()
+		}
+		if over {
+			l.leave()
+		}
+		p.release()
+		if over || time.Now().After(end) {
+			return over
+		}
+		if within > briefly {
+			time.Sleep(20 * time.Microsecond)
+		}
+	}
+}
+
+// parted takes the next step of a goodbye, and says whether it was the last one. Under lock.
+func (l *link) parted() bool {
+	if l.gone.Load() != 0 || l.port.failed != nil || l.state.Load()&broken != 0 || !l.met {
+		return true
+	}
+	if l.out.state.Load() == moving {
+		return false
+	}
+	if !l.parting {
+		var b [8]byte
+		total := l.out.total
+		if l.out.state.Load() == landed {
+			total += uint64(l.out.size - l.out.given)
+		}
+		putWord(b[:], total)
+		ok, err := l.emit(kindBye, b[:], true)
+		l.parting = ok || err != nil
+	}
+	return l.parting && l.pending == 0
+}
+
+// leave frees what the link has. Under lock.
+func (l *link) leave() {
+	p := l.port
+	p.links[l.number] = nil
+	p.numbers = append(p.numbers, l.number)
+	for slot, o := range p.owners {
+		if o == l {
+			p.owners[slot] = nil
+		}
+	}
+	p.f.end(l.in.t)
+	p.giveUp(l.in.flight)
+	p.giveUp(l.out.flight)
+	l.freed = true
+	if l.gone.Load() != 0 && l.bye.Load() == 0 {
+		sweep(l.peer)
+	}
+	if l.nap.armed.Swap(noArm) != noArm {
+		l.slept()
+	}
+	l.shut()
+	p.leave()
+}

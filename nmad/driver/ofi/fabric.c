@@ -1,0 +1,401 @@
+//go:build ofi
+
+#define _GNU_SOURCE
+#include "fabric.h"
+
+#include <arpa/inet.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include <rdma/fabric.h>
+#include <rdma/fi_cm.h>
+#include <rdma/fi_domain.h>
+#include <rdma/fi_endpoint.h>
+#include <rdma/fi_errno.h>
+#include <rdma/fi_rma.h>
+#include <rdma/fi_tagged.h>
+
+// The provider keeps what it needs in the first field.
+struct op {
+	struct fi_context2 context;
+	uint64_t id;
+};
+
+struct pm2_ofi_transfer {
+	struct op op;
+	struct fid_mr *mr; // what it has registered
+};
+
+struct pm2_ofi {
+	struct fi_info *info;
+	struct fid_fabric *fabric;
+	struct fid_domain *domain;
+	struct fid_av *av;
+	struct fid_cq *cq;
+	struct fid_ep *ep;
+	struct fid_mr *mr;
+	void *desc;
+	struct pm2_ofi_shape shape;
+	struct pm2_ofi_event events[2 * PM2_OFI_BATCH + 1];
+	struct op *ops; // of slots, then of buffers
+	uint8_t *memory;
+	size_t size;
+	uint64_t inject;
+	uint8_t writes, local, several, bound;
+};
+
+// Providers install handlers of signals, which Go's runtime needs for itself.
+struct handlers {
+	struct sigaction was[65];
+};
+
+static void remember(struct handlers *h) {
+	for (int s = 1; s <= 64; s++)
+		if (sigaction(s, NULL, &h->was[s]) != 0)
+			h->was[s].sa_handler = SIG_ERR;
+}
+
+static void restore(const struct handlers *h) {
+	struct sigaction now;
+	for (int s = 1; s <= 64; s++)
+		if (h->was[s].sa_handler != SIG_ERR && sigaction(s, NULL, &now) == 0 && now.sa_handler != h->was[s].sa_handler)
+			sigaction(s, &h->was[s], NULL);
+}
+
+static struct fi_info *hints(const char *provider, int writes) {
+	struct fi_info *h = fi_allocinfo();
+	if (!h)
+		return NULL;
+	if (*provider)
+		h->fabric_attr->prov_name = strdup(provider);
+	h->ep_attr->type = FI_EP_RDM;
+	h->caps = FI_MSG | (writes ? FI_RMA | FI_WRITE | FI_REMOTE_WRITE : FI_TAGGED | FI_DIRECTED_RECV);
+	h->mode = FI_CONTEXT | FI_CONTEXT2;
+	h->domain_attr->threading = FI_THREAD_DOMAIN;
+	h->domain_attr->control_progress = FI_PROGRESS_MANUAL;
+	h->domain_attr->data_progress = FI_PROGRESS_MANUAL;
+	h->domain_attr->resource_mgmt = FI_RM_ENABLED;
+	h->domain_attr->mr_mode = FI_MR_LOCAL | FI_MR_VIRT_ADDR | FI_MR_ALLOCATED | FI_MR_PROV_KEY | FI_MR_ENDPOINT;
+	if (writes)
+		h->domain_attr->cq_data_size = 4;
+	return h;
+}
+
+// Providers that others are to be preferred to: shm reaches no other host, and the others are there for lack of better ones.
+static int last_resort(const char *name) {
+	static const char *names[] = {"shm", "udp", "sockets", "net"};
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+		if (strncmp(name, names[i], strlen(names[i])) == 0)
+			return 2;
+	return strncmp(name, "tcp", 3) == 0;
+}
+
+static int at_host(const struct fi_info *i, const char *host, int family) {
+	unsigned char want[16];
+	const struct sockaddr *a = i->src_addr;
+	if (!a || !*host || (i->addr_format != FI_SOCKADDR && i->addr_format != FI_SOCKADDR_IN && i->addr_format != FI_SOCKADDR_IN6) || inet_pton(family, host, want) != 1 || a->sa_family != family)
+		return 0;
+	if (family == AF_INET)
+		return memcmp(want, &((const struct sockaddr_in *)a)->sin_addr, 4) == 0;
+	return memcmp(want, &((const struct sockaddr_in6 *)a)->sin6_addr, 16) == 0;
+}
+
+// best chooses among what a provider, or all of them, offer; the earlier is the better one, as libfabric says.
+static struct fi_info *best(struct fi_info *all, const char *host, int family) {
+	struct fi_info *b = NULL;
+	int least = 0;
+	for (struct fi_info *i = all; i; i = i->next) {
+		int price = 4 * last_resort(i->fabric_attr->prov_name) + !at_host(i, host, family) * 2 + (i->tx_attr->inject_size == 0);
+		if (!b || price < least)
+			b = i, least = price;
+	}
+	return b;
+}
+
+// The longest packet that is worth a copy of the provider's.
+#define MOST_INJECTED 4096
+
+// choose sets info; it asks for order and for copies of short packets, and does without.
+static int choose(struct pm2_ofi *e, const char *provider, const char *host, int family) {
+	int r = -FI_ENOMEM;
+	for (int less = 0; less < 4; less++) {
+		struct fi_info *h = hints(provider, e->writes), *all = NULL;
+		if (!h)
+			return -FI_ENOMEM;
+		if (!(less & 1))
+			h->tx_attr->msg_order = h->rx_attr->msg_order = FI_ORDER_SAS;
+		if (!(less & 2))
+			h->caps |= FI_MULTI_RECV;
+		r = fi_getinfo(FI_VERSION(1, 14), NULL, NULL, 0, h, &all);
+		fi_freeinfo(h);
+		if (r)
+			continue;
+		struct fi_info *b = best(all, host, family);
+		e->info = fi_dupinfo(b);
+		fi_freeinfo(all);
+		if (!e->info)
+			return -FI_ENOMEM;
+		e->several = !(less & 2);
+		return 0;
+	}
+	return r;
+}
+
+static int bind_mr(struct pm2_ofi *e, struct fid_mr *mr) {
+	if (!e->bound)
+		return 0;
+	int r = fi_mr_bind(mr, &e->ep->fid, 0);
+	return r ? r : fi_mr_enable(mr);
+}
+
+#define TRY(name, value) \
+	if ((*call = name, r = (value)) != 0) \
+	goto failed
+
+struct pm2_ofi *pm2_ofi_open(const char *provider, const char *host, int family, int writes, const struct pm2_ofi_shape *s, struct pm2_ofi_facts *f, const char **call, int *error) {
+	struct handlers h;
+	struct fi_cq_attr cq = {.format = FI_CQ_FORMAT_TAGGED, .wait_obj = FI_WAIT_FD};
+	struct fi_av_attr av = {.type = FI_AV_UNSPEC};
+	int r;
+	struct pm2_ofi *e = calloc(1, sizeof *e);
+	*call = "calloc", *error = -FI_ENOMEM;
+	if (!e)
+		return NULL;
+	// Memory that Go's runtime gives back is not seen by libfabric's monitors: it must keep no registrations.
+	setenv("FI_MR_CACHE_MONITOR", "disabled", 0);
+	remember(&h);
+	e->shape = *s;
+	e->writes = writes;
+	TRY("fi_getinfo", choose(e, provider, host, family));
+	struct fi_info *i = e->info;
+	if (i->addr_format == FI_SOCKADDR_IN && i->src_addr)
+		((struct sockaddr_in *)i->src_addr)->sin_port = 0;
+	e->inject = i->tx_attr->inject_size < MOST_INJECTED ? i->tx_attr->inject_size : MOST_INJECTED;
+	e->local = (i->domain_attr->mr_mode & FI_MR_LOCAL) != 0;
+	e->bound = (i->domain_attr->mr_mode & FI_MR_ENDPOINT) != 0;
+	TRY("fi_fabric", fi_fabric(i->fabric_attr, &e->fabric, NULL));
+	TRY("fi_domain", fi_domain(e->fabric, i, &e->domain, NULL));
+	TRY("fi_av_open", fi_av_open(e->domain, &av, &e->av, NULL));
+	cq.size = 2 * (s->slots + s->buffers) + 1024;
+	if (fi_cq_open(e->domain, &cq, &e->cq, NULL) != 0) {
+		cq.wait_obj = FI_WAIT_NONE;
+		TRY("fi_cq_open", fi_cq_open(e->domain, &cq, &e->cq, NULL));
+	}
+	TRY("fi_endpoint", fi_endpoint(e->domain, i, &e->ep, NULL));
+	TRY("fi_ep_bind", fi_ep_bind(e->ep, &e->av->fid, 0));
+	TRY("fi_ep_bind", fi_ep_bind(e->ep, &e->cq->fid, FI_TRANSMIT | FI_RECV));
+	TRY("fi_enable", fi_enable(e->ep));
+	if (e->several) { // after fi_enable, which makes what shm's option belongs to
+		size_t least = s->slot_size;
+		TRY("fi_setopt", fi_setopt(&e->ep->fid, FI_OPT_ENDPOINT, FI_OPT_MIN_MULTI_RECV, &least, sizeof least));
+	} else {
+		e->shape.buffer_size = s->slot_size;
+	}
+	f->name_size = sizeof f->name;
+	TRY("fi_getname", fi_getname(&e->ep->fid, f->name, &f->name_size));
+	e->size = (size_t)s->slots * s->slot_size + (size_t)s->buffers * s->buffer_size;
+	e->memory = mmap(NULL, e->size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	*call = "mmap", r = -FI_ENOMEM;
+	if (e->memory == MAP_FAILED) {
+		e->memory = NULL;
+		goto failed;
+	}
+	if (e->local) {
+		TRY("fi_mr_reg", fi_mr_reg(e->domain, e->memory, e->size, FI_SEND | FI_RECV, 0, 0, 0, &e->mr, NULL));
+		TRY("fi_mr_bind", bind_mr(e, e->mr));
+		e->desc = fi_mr_desc(e->mr);
+	}
+	*call = "calloc", r = -FI_ENOMEM;
+	e->ops = calloc(s->slots + s->buffers, sizeof *e->ops);
+	if (!e->ops)
+		goto failed;
+	for (uint32_t k = 0; k < s->slots + s->buffers; k++)
+		e->ops[k].id = k;
+	for (uint32_t k = 0; k < s->buffers; k++)
+		TRY("fi_recvmsg", pm2_ofi_post(e, k));
+	restore(&h);
+
+	strncpy(f->provider, i->fabric_attr->prov_name, sizeof f->provider - 1);
+	strncpy(f->domain, i->domain_attr->name ? i->domain_attr->name : "", sizeof f->domain - 1);
+	f->inject = e->inject;
+	f->most = i->ep_attr->max_msg_size;
+	f->writes = writes;
+	f->addresses = (i->domain_attr->mr_mode & FI_MR_VIRT_ADDR) != 0;
+	f->keys = (i->domain_attr->mr_mode & FI_MR_PROV_KEY) != 0;
+	f->key_size = i->domain_attr->mr_key_size;
+	f->local = e->local;
+	f->ordered = (i->tx_attr->msg_order & i->rx_attr->msg_order & FI_ORDER_SAS) != 0;
+	f->fd = -1;
+	if (cq.wait_obj == FI_WAIT_FD && fi_control(&e->cq->fid, FI_GETWAIT, &f->fd) != 0)
+		f->fd = -1;
+	f->memory = e->memory;
+	f->events = e->events;
+	return e;
+failed:
+	*error = r;
+	pm2_ofi_close(e);
+	restore(&h);
+	return NULL;
+}
+
+void pm2_ofi_close(struct pm2_ofi *e) {
+	if (e->ep)
+		fi_close(&e->ep->fid);
+	if (e->mr)
+		fi_close(&e->mr->fid);
+	if (e->cq)
+		fi_close(&e->cq->fid);
+	if (e->av)
+		fi_close(&e->av->fid);
+	if (e->domain)
+		fi_close(&e->domain->fid);
+	if (e->fabric)
+		fi_close(&e->fabric->fid);
+	if (e->info)
+		fi_freeinfo(e->info);
+	if (e->memory)
+		munmap(e->memory, e->size);
+	free(e->ops);
+	free(e);
+}
+
+int pm2_ofi_insert(struct pm2_ofi *e, const void *name, uint64_t *to) {
+	fi_addr_t a;
+	int r = fi_av_insert(e->av, name, 1, &a, 0, NULL);
+	*to = a;
+	return r == 1 ? 0 : r < 0 ? r : -FI_EINVAL;
+}
+
+void pm2_ofi_remove(struct pm2_ofi *e, uint64_t to) {
+	fi_addr_t a = to;
+	fi_av_remove(e->av, &a, 1, 0);
+}
+
+static uint8_t *buffer(struct pm2_ofi *e, uint32_t k) {
+	return e->memory + (size_t)e->shape.slots * e->shape.slot_size + (size_t)k * e->shape.buffer_size;
+}
+
+int pm2_ofi_post(struct pm2_ofi *e, uint32_t k) {
+	struct iovec v = {buffer(e, k), e->shape.buffer_size};
+	struct fi_msg m = {.msg_iov = &v, .desc = &e->desc, .iov_count = 1, .addr = FI_ADDR_UNSPEC, .context = &e->ops[e->shape.slots + k].context};
+	return (int)fi_recvmsg(e->ep, &m, e->several ? FI_MULTI_RECV : 0);
+}
+
+int pm2_ofi_send(struct pm2_ofi *e, uint32_t slot, size_t size, uint64_t to, int told) {
+	uint8_t *at = e->memory + (size_t)slot * e->shape.slot_size;
+	if (size <= e->inject && !told) {
+		int r = (int)fi_inject(e->ep, at, size, to);
+		return r == 0 ? 1 : r;
+	}
+	return (int)fi_send(e->ep, at, size, e->desc, to, &e->ops[slot].context);
+}
+
+static int failed(struct pm2_ofi *e, int n) {
+	struct fi_cq_err_entry c = {0};
+	int r = (int)fi_cq_readerr(e->cq, &c, 0);
+	if (r < 0)
+		return r == -FI_EAGAIN ? n : r;
+	e->events[n].what = PM2_OFI_FAILED;
+	e->events[n].id = c.op_context ? ((struct op *)c.op_context)->id : PM2_OFI_NOTHING;
+	e->events[n].size = c.err;
+	return n + 1;
+}
+
+int pm2_ofi_poll(struct pm2_ofi *e) {
+	struct fi_cq_tagged_entry c[PM2_OFI_BATCH];
+	int n = 0, got = (int)fi_cq_read(e->cq, c, PM2_OFI_BATCH);
+	if (got == -FI_EAGAIN)
+		return 0;
+	if (got == -FI_EAVAIL)
+		return failed(e, 0);
+	for (int k = 0; k < got; k++) {
+		struct pm2_ofi_event *v = &e->events[n];
+		struct op *op = c[k].op_context;
+		uint64_t flags = c[k].flags;
+		if (flags & FI_REMOTE_CQ_DATA) {
+			*v = (struct pm2_ofi_event){PM2_OFI_WRITTEN, c[k].data, 0, c[k].len};
+			n++;
+		} else if (op && op->id - e->shape.slots < e->shape.buffers) {
+			uint64_t k0 = op->id - e->shape.slots;
+			if (c[k].len > 0) {
+				*v++ = (struct pm2_ofi_event){PM2_OFI_PACKET, k0, (uint64_t)(uintptr_t)(e->several ? c[k].buf : buffer(e, k0)), c[k].len};
+				n++;
+			}
+			if (flags & FI_MULTI_RECV || !e->several) {
+				*v = (struct pm2_ofi_event){PM2_OFI_SPENT, k0, 0, 0};
+				n++;
+			}
+		} else if (op) {
+			*v = (struct pm2_ofi_event){PM2_OFI_DONE, op->id, 0, c[k].len};
+			n++;
+		}
+	}
+	return got < 0 ? got : n;
+}
+
+int pm2_ofi_trywait(struct pm2_ofi *e) {
+	struct fid *f = &e->cq->fid;
+	return fi_trywait(e->fabric, &f, 1);
+}
+
+struct pm2_ofi_transfer *pm2_ofi_transfer_new(uint64_t id) {
+	struct pm2_ofi_transfer *t = calloc(1, sizeof *t);
+	if (t)
+		t->op.id = id;
+	return t;
+}
+
+void pm2_ofi_end(struct pm2_ofi_transfer *t) {
+	if (t->mr)
+		fi_close(&t->mr->fid);
+	t->mr = NULL;
+}
+
+void pm2_ofi_transfer_free(struct pm2_ofi_transfer *t) {
+	pm2_ofi_end(t);
+	free(t);
+}
+
+// take registers memory for a transfer.
+static int take(struct pm2_ofi *e, struct pm2_ofi_transfer *t, uintptr_t at, size_t size, uint64_t access, uint64_t key) {
+	int r = fi_mr_reg(e->domain, (void *)at, size, access, 0, key, 0, &t->mr, NULL);
+	if (r == 0 && (r = bind_mr(e, t->mr)) != 0)
+		pm2_ofi_end(t);
+	return r;
+}
+
+int pm2_ofi_expect(struct pm2_ofi *e, struct pm2_ofi_transfer *t, uintptr_t at, size_t size, uint64_t from, uint64_t *key) {
+	int r = 0;
+	if (e->writes) {
+		r = take(e, t, at, size, FI_REMOTE_WRITE, *key);
+		if (r == 0)
+			*key = fi_mr_key(t->mr);
+		return r;
+	}
+	if (e->local && (r = take(e, t, at, size, FI_RECV, *key)) != 0)
+		return r;
+	r = (int)fi_trecv(e->ep, (void *)at, size, t->mr ? fi_mr_desc(t->mr) : NULL, from, *key, 0, &t->op.context);
+	if (r != 0)
+		pm2_ofi_end(t);
+	return r;
+}
+
+int pm2_ofi_transfer(struct pm2_ofi *e, struct pm2_ofi_transfer *t, uintptr_t at, size_t size, uint64_t to, uint64_t there, uint64_t key, uint64_t says) {
+	int r = 0;
+	if (e->local && (r = take(e, t, at, size, e->writes ? FI_WRITE : FI_SEND, key ^ 1)) != 0)
+		return r;
+	void *desc = t->mr ? fi_mr_desc(t->mr) : NULL;
+	if (e->writes)
+		r = (int)fi_writedata(e->ep, (void *)at, size, desc, says, to, there, key, &t->op.context);
+	else
+		r = (int)fi_tsend(e->ep, (void *)at, size, desc, to, key, &t->op.context);
+	if (r != 0)
+		pm2_ofi_end(t);
+	return r;
+}
+
+int pm2_ofi_cancel(struct pm2_ofi *e, struct pm2_ofi_transfer *t) { return (int)fi_cancel(&e->ep->fid, &t->op.context); }
+
+const char *pm2_ofi_error(int error) { return fi_strerror(-error); }

@@ -1,0 +1,388 @@
+//go:build ofi && cgo
+
+package ofi
+
+import (
+	"fmt"
+	"sync/atomic"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/pm2-go/pm2/nmad/driver"
+	"github.com/pm2-go/pm2/nmad/driver/internal/inflight"
+	"github.com/pm2-go/pm2/nmad/driver/internal/raw"
+)
+
+// The callers of a link, each with its count of calls in flight; see package inflight.
+const (
+	inSend = iota
+	inRecv
+	inPush
+	inPull
+	inArm
+	numCallers
+)
+
+// The state of a link: bits that are only ever added.
+const (
+	closed uint32 = 1 << iota // by this side
+	broken                    // the peer violated the protocol
+	lost                      // the peer has ended, and nothing of it is left to be received
+)
+
+// padding separates what different cores write, in bytes.
+const padding = 128
+
+// link is one side of a link. See doc.go.
+type link struct {
+	driver.Plain
+	state   atomic.Uint32
+	gone    atomic.Int64          // when the peer was seen to have ended, or to have closed the link: ns since start; 0: not
+	fault   atomic.Pointer[error] // what broke it, or how it was lost; set before state or gone is
+	port    *port
+	rank    int // of the peer
+	maxBody int // bytes
+	number  uint32
+	token   uint64 // packets of the peer have it
+	to      uint64 // the peer, as libfabric knows it
+	peer    string // its address
+	other   prefix // what packets to the peer have: link, token
+	theirs  uint32 // what it calls this link where a remote write says so
+	calls   *inflight.Set
+	_       [padding]byte
+
+	// The caller of Send.
+	vainSend uint32
+	refused  atomic.Uint32 // 1: the last Send found no room
+	_        [padding]byte
+
+	// The caller of Recv.
+	rx     inbox
+	last   uint64 // look
+	vain   uint32
+	_      [padding]byte
+	in     incoming
+	_      [padding]byte
+	out    outgoing
+	_      [padding]byte
+	nap    nap
+	_      [padding]byte
+	credit atomic.Uint32 // of the inbox, that the peer was told of last; written under lock
+
+	// Under the lock of the port.
+	tail    uint64 // where the next packet lies in the peer's inbox
+	heads   uint32 // credit of the peer
+	seq     uint32 // of the next packet to the peer
+	expects uint32 // of the next one from it
+	early   map[uint32]early
+	pending int // slots on their way
+	met     bool
+	freed   bool
+	parting bool // the bye is on its way, or gone
+	bell    raw.Bell
+
+	bye      atomic.Uint32 // 1: the peer has said goodbye
+	byeTotal uint64        // bytes of the large track that it has sent
+	sock     int           // control connection
+}
+
+// early is a packet that has overtaken others, as it can where the provider does not order them.
+type early struct {
+	prefix
+	rest []byte
+}
+
+// mostEarly is how many packets may overtake one.
+const mostEarly = 4096
+
+var start = time.Now()
+
+func (l *link) says() uint32 { return saysOf(l.number, l.token) }
+
+// saysOf is by what a remote write names a link: its number, and bits of its token.
+func saysOf(number uint32, token uint64) uint32 { return number | uint32(token)<<linkBits }
+
+// Caps implements driver.Link.
+func (l *link) Caps() driver.Caps {
+	f := l.port.f
+	return driver.Caps{
+		MaxBody: l.maxBody, Short: min(f.inject-headSize, l.maxBody), How: "copied by the provider, " + f.provider,
+		Syscalls: l.port.kernel, Borrows: true,
+		Place: driver.Place{Node: -1, Why: "libfabric was not asked where its device lies"},
+	}
+}
+
+// Send implements driver.Link: one call of libfabric, and another one where there was no room.
+func (l *link) Send(h *driver.Header, body []byte, parts [][]byte, _ bool) (bool, error) {
+	size := len(body)
+	if parts != nil {
+		size += driver.Length(parts)
+	}
+	if int(h.Body) != size || size > l.maxBody {
+		return false, fmt.Errorf("ofi: send to rank %d: %w: %d bytes, header says %d, at most %d", l.rank, driver.ErrBody, size, h.Body, l.maxBody)
+	}
+	if err := l.enter(inSend); err != nil {
+		return false, err
+	}
+	defer l.calls.Calls(inSend).Leave()
+	p := l.port
+	if p.try() {
+		ok, err := l.send(h, body, parts, size)
+		if !ok && err == nil {
+			p.poll()
+		}
+		p.release()
+		if ok || err != nil {
+			if l.refused.Load() != 0 {
+				l.refused.Store(0)
+			}
+			if err != nil {
+				err = l.lose(err)
+			}
+			return ok, err
+		}
+	}
+	l.refused.Store(1)
+	if l.idle(&l.vainSend); l.gone.Load() != 0 {
+		return false, l.lost()
+	}
+	return false, nil
+}
+
+// send sends a packet if there is credit for it. Under lock.
+func (l *link) send(h *driver.Header, body []byte, parts [][]byte, size int) (bool, error) {
+	head := l.tail - uint64(uint32(l.tail)-l.heads)
+	_, next, ok := place(l.tail, head, driver.HeaderSize+size)
+	p := l.port
+	if n := len(p.free); !ok || n == 0 {
+		return false, nil
+	}
+	b := p.f.slots[p.free[len(p.free)-1]]
+	h.Put(b[prefixSize:headSize])
+	n := headSize + copy(b[headSize:], body)
+	if len(parts) > 0 {
+		driver.Gather(b[n:], parts)
+	}
+	if ok, err := l.launch(kindPacket, headSize+size, false); !ok {
+		return false, err
+	}
+	l.tail = next
+	return true, nil
+}
+
+// launch sends what lies in the free slot that is next, but for the prefix. Under lock.
+func (l *link) launch(kind uint8, size int, told bool) (bool, error) {
+	p := l.port
+	slot := p.free[len(p.free)-1]
+	x := l.other
+	x.kind, x.seq, x.credit = kind, l.seq, uint32(l.rx.head.Load())
+	x.put(p.f.slots[slot])
+	r, err := p.f.send(slot, size, l.to, told)
+	if r == busy {
+		return false, err
+	}
+	if r == begun {
+		p.free = p.free[:len(p.free)-1]
+		p.owners[slot] = l
+		l.pending++
+	}
+	l.seq++
+	if l.credit.Load() != x.credit {
+		l.credit.Store(x.credit)
+	}
+	return true, nil
+}
+
+// emit sends a packet of the driver's own. told: it counts as pending until it is gone. Under lock.
+func (l *link) emit(kind uint8, payload []byte, told bool) (bool, error) {
+	p := l.port
+	if len(p.free) == 0 {
+		return false, nil
+	}
+	copy(p.f.slots[p.free[len(p.free)-1]][prefixSize:], payload)
+	return l.launch(kind, prefixSize+len(payload), told)
+}
+
+// pay tells the peer what it has to know: the window, the credit. Under lock.
+func (l *link) pay() {
+	if l.in.owes.Load() != 0 {
+		var b [windowSize]byte
+		l.in.w.put(b[:])
+		if ok, err := l.emit(kindWindow, b[:], false); err != nil {
+			_ = l.lose(err)
+		} else if ok {
+			l.in.owes.Store(0)
+		}
+	}
+	if l.owesCredit() {
+		if _, err := l.emit(kindCredit, nil, false); err != nil {
+			_ = l.lose(err)
+		}
+	}
+}
+
+func (l *link) owesCredit() bool { return uint32(l.rx.head.Load())-l.credit.Load() >= owed }
+
+// owes says whether there is something to pay.
+func (l *link) owes() bool { return l.in.owes.Load() != 0 || l.owesCredit() }
+
+// Flush implements driver.Link: Send leaves nothing behind.
+func (l *link) Flush() (bool, error) {
+	if err := l.enter(inSend); err != nil {
+		return false, err
+	}
+	defer l.calls.Calls(inSend).Leave()
+	if l.idle(&l.vainSend); l.gone.Load() != 0 {
+		return false, l.lost()
+	}
+	return true, nil
+}
+
+// Recv implements driver.Link: no call of libfabric if something has come already, else one. body lies in memory of the link.
+func (l *link) Recv(h *driver.Header) (body []byte, ok bool, err error) {
+	if s := l.state.Load(); s&(closed|broken) != 0 {
+		return nil, false, l.why(s)
+	}
+	packet, ok := l.rx.next()
+	if !ok {
+		g := l.calls.Calls(inRecv)
+		if !g.Enter() {
+			return nil, false, l.why(closed)
+		}
+		gone := l.gone.Load() != 0 // before the last look
+		l.port.look(&l.last)
+		if packet, ok = l.rx.next(); !ok {
+			l.idle(&l.vain)
+			if gone {
+				err = l.ended(^uint64(0))
+			}
+			if s := l.state.Load(); s&broken != 0 {
+				err = l.why(s)
+			}
+		}
+		g.Leave()
+	}
+	if l.owesCredit() && l.port.try() {
+		l.pay()
+		l.port.release()
+	}
+	if !ok {
+		return nil, false, err
+	}
+	l.stir()
+	if err := h.Get(packet); err != nil {
+		l.port.take() // the link may be closed meanwhile, and its descriptors with it
+		defer l.port.release()
+		return nil, false, l.violated(err)
+	}
+	return packet[driver.HeaderSize:], true, nil
+}
+
+// heard takes a packet of the peer in. Under lock.
+func (l *link) heard(x *prefix, rest []byte) {
+	if x.seq != l.expects {
+		if l.port.f.ordered || x.seq-l.expects > mostEarly {
+			_ = l.violated(fmt.Errorf("%w: packet %d where %d should come", driver.ErrProtocol, x.seq, l.expects))
+			return
+		}
+		if l.early == nil {
+			l.early = map[uint32]early{}
+		}
+		l.early[x.seq] = early{*x, append([]byte(nil), rest...)}
+		return
+	}
+	l.accept(x, rest)
+	for len(l.early) > 0 {
+		e, ok := l.early[l.expects]
+		if !ok {
+			return
+		}
+		delete(l.early, l.expects)
+		l.accept(&e.prefix, e.rest)
+	}
+}
+
+// accept takes the next packet in. Under lock.
+func (l *link) accept(x *prefix, rest []byte) {
+	l.expects++
+	if x.credit != l.heads {
+		if uint32(l.tail)-x.credit > uint32(l.tail)-l.heads {
+			_ = l.violated(fmt.Errorf("%w: credit for bytes that were not sent", driver.ErrProtocol))
+			return
+		}
+		l.heads = x.credit
+	}
+	if err := l.act(x.kind, rest); err != nil {
+		_ = l.violated(err)
+	}
+}
+
+func (l *link) act(kind uint8, rest []byte) error {
+	switch kind {
+	case kindPacket:
+		body := len(rest) - driver.HeaderSize
+		if body < 0 || body > l.maxBody || word(rest)>>32 != uint64(body) {
+			return fmt.Errorf("%w: a packet of %d bytes, with a body of at most %d", driver.ErrProtocol, len(rest), l.maxBody)
+		}
+		if !l.rx.put(rest) {
+			return fmt.Errorf("%w: more packets than it has credit for", driver.ErrProtocol)
+		}
+	case kindWindow:
+		if l.out.open.Load() != 0 {
+			return fmt.Errorf("%w: a second window", driver.ErrProtocol)
+		}
+		if err := l.out.w.get(rest); err != nil {
+			return err
+		}
+		l.out.open.Store(1)
+	case kindFilling:
+		n, err := number(rest)
+		if err != nil {
+			return err
+		}
+		return l.in.filling(n)
+	case kindHello:
+		l.met = true
+	case kindBye:
+		n, err := number(rest)
+		if err != nil {
+			return err
+		}
+		l.byeTotal = n
+		l.bye.Store(1)
+		l.depart()
+	}
+	return nil
+}
+
+// Close implements driver.Link: once no call is under way the peer is told, behind all that was sent.
+func (l *link) Close() error {
+	if l.state.Or(closed)&closed == 0 {
+		l.calls.Close()
+	}
+	return nil
+}
+
+// enter begins a direction that sends.
+func (l *link) enter(as int) error {
+	if s := l.state.Load(); s != 0 {
+		return l.why(s)
+	}
+	if l.gone.Load() != 0 {
+		return l.lost()
+	}
+	if !l.calls.Calls(as).Enter() {
+		return l.why(closed)
+	}
+	return nil
+}
+
+// control is the descriptors of a link.
+func (l *link) shut() {
+	for _, fd := range []int{l.sock, l.nap.set, l.nap.timer} {
+		if fd >= 0 {
+			_ = unix.Close(fd)
+		}
+	}
+}

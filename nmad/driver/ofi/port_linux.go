@@ -1,0 +1,293 @@
+//go:build ofi && cgo
+
+package ofi
+
+import (
+	"crypto/rand"
+	"encoding/binary"
+	"fmt"
+	"runtime"
+	"sync/atomic"
+	"time"
+
+	"github.com/pm2-go/pm2/asm"
+	"github.com/pm2-go/pm2/nmad/driver"
+)
+
+// port is an endpoint of libfabric, which all links of a driver.Endpoint share. The thread that has the lock polls
+// it for all of them: what has come for a link it puts into the link's inbox, or notes in the link.
+type port struct {
+	f       *fabric
+	kernel  bool // its calls are system calls
+	kin     bool // it has links within this process, over shm
+	lock    atomic.Uint32
+	polls   atomic.Uint64 // made, ever
+	asleep  atomic.Int32  // links that are armed
+	rooms   atomic.Int32  // links that wait for a slot, or for the provider
+	lingers atomic.Int32  // links that are closed here and still have to say so
+	_       [128]byte
+
+	// Under lock.
+	links     []*link  // by number; nil: free
+	numbers   []uint32 // that links had which are closed
+	free      []uint32
+	owners    []*link // of slots that are on their way
+	flights   map[uint64]*flight
+	flown     uint64 // the number of the last one
+	peers     map[string]uint64
+	unposted  []uint32 // receive buffers that the provider did not take
+	holders   int      // the endpoint, and links
+	strange   int      // packets of no link
+	failed    error    // of all
+	abandoned bool     // the endpoint is closed
+}
+
+// What a link number and a token have in the 32 bits that a remote write says.
+const (
+	linkBits  = 20
+	mostLinks = 1 << linkBits
+)
+
+// standard is the memory of a port: 6 MiB. A packet is as long as the providers for sockets copy at once.
+var standard = shape{slots: 128, slotSize: 16 << 10, buffers: 8, bufferSize: 512 << 10}
+
+func newPort(f *fabric, s shape) *port {
+	p := &port{f: f, flights: map[uint64]*flight{}, peers: map[string]uint64{}, holders: 1, flown: 1 << 32}
+	p.owners = make([]*link, s.slots)
+	p.links = append(p.links, nil) // 0 is no link
+	for i := range s.slots {
+		p.free = append(p.free, uint32(i))
+	}
+	p.unposted = make([]uint32, 0, s.buffers)
+	return p
+}
+
+// tries is how often a caller that must not wait tries to get the lock: for about as long as a poll takes.
+const tries = 64
+
+// try takes the lock, if it is free soon.
+func (p *port) try() bool {
+	for range tries {
+		if p.lock.Load() == 0 && p.lock.CompareAndSwap(0, 1) {
+			return true
+		}
+		asm.Pause()
+	}
+	return false
+}
+
+// take takes the lock; it waits.
+func (p *port) take() {
+	for n := 0; !p.try(); n++ {
+		if runtime.Gosched(); n > 16 {
+			time.Sleep(20 * time.Microsecond)
+		}
+	}
+}
+
+func (p *port) release() { p.lock.Store(0) }
+
+// look polls, unless another caller has since the caller's last look, or does now.
+func (p *port) look(last *uint64) {
+	if now := p.polls.Load(); now != *last {
+		*last = now
+		return
+	}
+	if p.lock.Load() == 0 && p.lock.CompareAndSwap(0, 1) {
+		p.poll()
+		p.release()
+		*last = p.polls.Load()
+	}
+}
+
+// poll handles what has happened, and says whether anything has. Under lock.
+func (p *port) poll() bool {
+	p.polls.Store(p.polls.Load() + 1)
+	if p.failed != nil {
+		return false
+	}
+	events, err := p.f.poll()
+	if err != nil {
+		p.fail(err)
+		return true
+	}
+	for i := range events {
+		p.handle(&events[i])
+	}
+	if len(p.unposted) > 0 {
+		p.repost()
+	}
+	return len(events) > 0
+}
+
+// fail ends all links.
+func (p *port) fail(err error) {
+	p.failed = fmt.Errorf("%w: %w", driver.ErrPeerLost, err)
+	for _, l := range p.links {
+		if l != nil {
+			l.lose(p.failed)
+		}
+	}
+}
+
+func (p *port) handle(v *event) {
+	switch v.what {
+	case eventPacket:
+		p.arrived(bytesAt(v))
+	case eventSpent:
+		p.unposted = append(p.unposted, uint32(v.id))
+	case eventWritten:
+		if l := p.link(uint32(v.id & (mostLinks - 1))); l != nil && uint32(v.id) == l.says() {
+			l.in.written()
+		}
+	case eventDone, eventFailed:
+		var err error
+		if v.what == eventFailed {
+			err = p.f.failure(v)
+		}
+		switch f := p.flights[uint64(v.id)]; {
+		case f != nil && f.link == nil: // given up
+			delete(p.flights, f.id)
+			f.drop()
+		case f != nil:
+			f.landed(int(v.size), err)
+		case uint64(v.id) < uint64(len(p.owners)):
+			p.gone(uint32(v.id), err)
+		}
+	}
+}
+
+// gone frees a slot, whose packet is on its way, or could not be sent.
+func (p *port) gone(slot uint32, err error) {
+	l := p.owners[slot]
+	p.owners[slot] = nil
+	p.free = append(p.free, slot)
+	if l != nil {
+		l.pending--
+		if err != nil {
+			l.lose(fmt.Errorf("%w: %w", driver.ErrPeerLost, err))
+		}
+	}
+	if p.rooms.Load() > 0 {
+		p.roomForAll()
+	}
+}
+
+// roomForAll wakes those that wait for a slot.
+func (p *port) roomForAll() {
+	for _, l := range p.links {
+		if l != nil {
+			l.ring()
+		}
+	}
+}
+
+func (p *port) repost() {
+	for len(p.unposted) > 0 {
+		last := len(p.unposted) - 1
+		ok, err := p.f.post(p.unposted[last])
+		if !ok {
+			return
+		}
+		p.unposted = p.unposted[:last]
+		if err != nil {
+			p.fail(err)
+			return
+		}
+	}
+}
+
+// link gives the link of that number.
+func (p *port) link(number uint32) *link {
+	if int64(number) >= int64(len(p.links)) {
+		return nil
+	}
+	return p.links[number]
+}
+
+// arrived hands a packet to its link. One of no link is dropped: a link that was closed, or a stranger.
+func (p *port) arrived(packet []byte) {
+	var x prefix
+	if !x.get(packet) {
+		p.strange++
+		return
+	}
+	l := p.link(x.link)
+	if l == nil || l.token != x.token {
+		p.strange++
+		return
+	}
+	l.heard(&x, packet[prefixSize:])
+	l.ring()
+}
+
+// add gives a link its number and token; it then counts as a holder.
+func (p *port) add(l *link) error {
+	p.take()
+	defer p.release()
+	if p.failed != nil {
+		return p.failed
+	}
+	switch n := len(p.numbers); {
+	case n > 0:
+		l.number, p.numbers = p.numbers[n-1], p.numbers[:n-1]
+	case len(p.links) == mostLinks:
+		return fmt.Errorf("%w: this endpoint has %d links already", driver.ErrLack, mostLinks-1)
+	default:
+		l.number = uint32(len(p.links))
+		p.links = append(p.links, nil)
+	}
+	in, out := p.newFlight(), p.newFlight()
+	if in.t == nil || out.t == nil {
+		return fmt.Errorf("%w: no memory", driver.ErrLack)
+	}
+	l.token = random()
+	l.in.init(l, in)
+	l.out.init(l, out)
+	p.links[l.number] = l
+	p.holders++
+	return nil
+}
+
+func random() uint64 {
+	var b [8]byte
+	_, _ = rand.Read(b[:]) // never fails
+	return binary.LittleEndian.Uint64(b[:])
+}
+
+// reach makes a peer's address known.
+func (p *port) reach(name []byte) (to uint64, err error) {
+	p.take()
+	defer p.release()
+	if to, ok := p.peers[string(name)]; ok {
+		return to, nil
+	}
+	if to, err = p.f.insert(name); err == nil {
+		p.peers[string(name)] = to
+	}
+	return to, err
+}
+
+// forget takes a peer's address back: the provider gives up what is under way from and to it.
+func (p *port) forget(to uint64) {
+	for name, a := range p.peers {
+		if a == to {
+			delete(p.peers, name)
+			p.f.remove(to)
+		}
+	}
+}
+
+// leave ends what a holder has. The last one closes the endpoint of libfabric.
+func (p *port) leave() {
+	p.holders--
+	if p.holders > 0 {
+		return
+	}
+	p.close()
+	for _, f := range p.flights {
+		f.drop()
+	}
+	clear(p.flights)
+	p.failed = driver.ErrClosed
+}

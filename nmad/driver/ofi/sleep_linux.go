@@ -1,0 +1,183 @@
+//go:build ofi && cgo
+
+package ofi
+
+import (
+	"sync/atomic"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/pm2-go/pm2/nmad/driver/internal/raw"
+)
+
+// nap is what a link needs for sleepers. Its descriptor is an epoll set of
+//
+//   - the control connection, for its end;
+//   - a timer, by which the one that polls the port wakes the sleepers of other links, and which
+//     goes off by itself where the provider does not tell when something comes;
+//   - from Arm to Disarm, the descriptor of the completion queue, if there is one.
+//
+// No arrival is missed: what comes to the provider after Arm has asked it makes the queue's descriptor readable,
+// unless another thread polls first. That one puts it where the link's callers find it, and then looks at armed;
+// Arm sets armed, and then looks there.
+type nap struct {
+	set, timer int
+	armed      atomic.Uint32 // noArm, armed, or rung
+	stirred    atomic.Uint32 // 1: something has come since the last nap
+	look       atomic.Uint32 // 1: a sleeper was woken: the next call in vain looks whether the peer is there
+
+	// The caller of Arm and Disarm.
+	inSet   bool
+	ticking bool
+	room    bool
+	period  time.Duration // how long the last nap was to be, at most
+	set0    unix.ItimerSpec
+	// Under lock.
+	bell unix.ItimerSpec
+}
+
+const (
+	noArm uint32 = iota
+	armed
+	rung
+)
+
+// How long naps are where the provider has no descriptor: they grow from the shortest to the longest, per link that is
+// armed, so that all of them together do not wake more often than one would.
+const (
+	shortest = 50 * time.Microsecond
+	longest  = 2 * time.Millisecond
+	mostNaps = 16
+)
+
+// open makes the descriptors.
+func (n *nap) open(sock int) (err error) {
+	n.set, n.timer = -1, -1
+	if n.timer, err = unix.TimerfdCreate(unix.CLOCK_MONOTONIC, unix.TFD_CLOEXEC|unix.TFD_NONBLOCK); err != nil {
+		return err
+	}
+	if n.set, err = unix.EpollCreate1(unix.EPOLL_CLOEXEC); err != nil {
+		return err
+	}
+	if err = raw.Interest(n.set, unix.EPOLL_CTL_ADD, sock, unix.EPOLLRDHUP); err != nil {
+		return err
+	}
+	return raw.Interest(n.set, unix.EPOLL_CTL_ADD, n.timer, unix.EPOLLIN)
+}
+
+// Descriptor implements driver.Link.
+func (l *link) Descriptor() int { return l.nap.set }
+
+// ring wakes the sleeper of a link. Under lock.
+func (l *link) ring() {
+	if n := &l.nap; n.armed.Load() == armed && n.armed.CompareAndSwap(armed, rung) {
+		n.bell.Value.Nsec = 1
+		_ = unix.TimerfdSettime(n.timer, 0, &n.bell, nil)
+	}
+}
+
+// stir has the next nap be short.
+func (l *link) stir() {
+	if l.nap.stirred.Load() == 0 {
+		l.nap.stirred.Store(1)
+	}
+}
+
+// Arm implements driver.Link: two system calls, and a call of libfabric.
+func (l *link) Arm(wantRoom bool) bool {
+	if l.state.Load() != 0 || l.gone.Load() != 0 {
+		return false
+	}
+	g := l.calls.Calls(inArm)
+	if !g.Enter() {
+		return false
+	}
+	defer g.Leave()
+	l.Disarm()
+	p := l.port
+	if !p.try() {
+		return false
+	}
+	defer p.release()
+	n := &l.nap
+	l.pay()
+	if l.ready(wantRoom) || l.owes() {
+		return false
+	}
+	p.poll()
+	if l.ready(wantRoom) || l.owes() {
+		return false
+	}
+	timed := p.f.fd < 0 || wantRoom && l.refused.Load() != 0 || len(p.unposted) > 0
+	if p.f.fd >= 0 {
+		if !p.f.quiet() || raw.Interest(n.set, unix.EPOLL_CTL_ADD, p.f.fd, unix.EPOLLIN) != nil {
+			return false
+		}
+		n.inSet = true
+	}
+	p.asleep.Add(1)
+	if n.room = wantRoom; wantRoom {
+		p.rooms.Add(1)
+	}
+	if timed {
+		if n.stirred.Swap(0) != 0 {
+			n.period = 0
+		}
+		n.period = min(max(2*n.period, shortest), longest)
+		n.set0.Value = unix.NsecToTimespec(int64(n.period) * int64(min(p.asleep.Load(), mostNaps)))
+		n.ticking = true
+		_ = unix.TimerfdSettime(n.timer, 0, &n.set0, nil)
+	}
+	n.armed.Store(armed) // under lock: no thread polls between the look and this
+	return true
+}
+
+// ready says whether a caller finds something. Under lock.
+func (l *link) ready(wantRoom bool) bool {
+	out, in := &l.out, &l.in
+	switch {
+	case l.state.Load() != 0 || l.gone.Load() != 0 || !l.rx.empty() || in.state.Load() == landed:
+		return true
+	case !wantRoom:
+		return false
+	case out.state.Load() == landed || out.state.Load() == idle && out.open.Load() != 0 && out.refused.Load() != 0:
+		return true
+	}
+	return out.refused.Load() == 0 && l.refused.Load() == 0
+}
+
+// Disarm implements driver.Link.
+func (l *link) Disarm() {
+	n := &l.nap
+	was := n.armed.Load()
+	if was == noArm {
+		return
+	}
+	n.look.Store(1)
+	g := l.calls.Calls(inArm)
+	if !g.Enter() {
+		return
+	}
+	defer g.Leave()
+	was = n.armed.Swap(noArm)
+	l.slept()
+	if n.inSet {
+		_ = raw.Interest(n.set, unix.EPOLL_CTL_DEL, l.port.f.fd, 0)
+		n.inSet = false
+	}
+	if n.ticking || was == rung {
+		n.ticking = false
+		n.set0.Value = unix.Timespec{}
+		_ = unix.TimerfdSettime(n.timer, 0, &n.set0, nil)
+	}
+}
+
+// slept takes a sleeper out of the counts.
+func (l *link) slept() {
+	l.port.asleep.Add(-1)
+	if l.nap.room {
+		l.nap.room = false
+		l.port.rooms.Add(-1)
+	}
+}
