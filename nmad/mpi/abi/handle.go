@@ -24,7 +24,7 @@ const (
 	ofInfo
 	ofWindow
 	ofSession
-	ofSlip    // a request that C has begun: see slip.go
+	ofSlip    // a request that C has begun: see slip_unsafe.go
 	ofControl // and the two behind it: of the tools interface
 	ofMeasuring
 	ofMeasure
