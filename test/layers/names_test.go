@@ -15,7 +15,7 @@ var foreign = map[string]string{
 	"the libraries after which this is made": "Marcel NewMadeleine Argobots FiTMPI marcel_vpset_t",
 	"the kernel's":                           "epoll_wait epoll_ctl prctl process_vm_readv sched_getaffinity sched_setaffinity sockaddr_un sock_extended_err pid_max pids.max pids.current cpu.cfs_quota_us cpu.cfs_period_us core_id",
 	"of Go's runtime and library":            "Ps Ms fdMutex valgrindStackID g.sched Goexit TestMain go_asm.h encoding.TextUnmarshaler net.Conn log.Fatal errgroup.Group",
-	"of the library for C":                   "Fortran libmpi_abi.so libpm2_mpi.so pm2_call handle_of",
+	"of the library for C":                   "Fortran libmpi_abi.so libpm2_mpi.so pm2_call",
 	"of Kubernetes' objects":                 "fsGroup backoffLimit",
 	"what MPI programs are made with":        "libmpi_abi.so program.c part.c part.o table.md timeLimit autogen.sh",
 	"authors, and words of titles":           "Trahay Brunet Denis Song Wu Yang Acar Rainey Karlin Herault Dijkstra Treiber Vyukov Gaussian Futexes Unbalanced Algorithm Parallel Benchmarks Event Format",

@@ -24,7 +24,7 @@ const (
 	ofInfo
 	ofWindow
 	ofSession
-	ofSlip // a request that C has begun: see slip.go
+	ofSlip // a request that C has begun: see slip_unsafe.go
 )
 
 var kindNames = [...]string{ofComm: "communicator", ofGroup: "group", ofType: "datatype", ofOp: "operation", ofRequest: "request", ofMessage: "message", ofHandler: "error handler", ofInfo: "info", ofWindow: "window", ofSession: "session", ofSlip: "request"}
