@@ -115,13 +115,12 @@ func (h *held) takeSlips() {
 		in := h.g.domain.context(uint16((*driver.Way)(*(*unsafe.Pointer)(unsafe.Pointer(&s.Way))).Extent >> 48))
 		x.Head.Store(at + 1)
 		x.Spare += int64(s.Room)
-		s.State.Store(driver.SlipGiven)
-		if in == nil || r.claim() != nil { // neither can be: an open receive keeps its context, and its slip
-			continue
+		if in != nil && r.claim() == nil { // an open receive keeps its context, and its slip
+			r.prepare(h.g, flow.OpRecv, in, s.Key, unsafe.Slice(*(**byte)(unsafe.Pointer(&s.Buf)), s.Room), flow.ByState)
+			r.core.Entry.Age = s.Age
+			h.startRecv(r)
 		}
-		r.prepare(h.g, flow.OpRecv, in, s.Key, unsafe.Slice(*(**byte)(unsafe.Pointer(&s.Buf)), s.Room), flow.ByState)
-		r.core.Entry.Age = s.Age
-		h.startRecv(r)
+		s.State.Store(driver.SlipGiven) // its owner may look at r from here on
 	}
 }
 

@@ -5,7 +5,6 @@ package main
 import (
 	"errors"
 	"slices"
-	"sync"
 
 	"github.com/pm2-go/pm2/nmad"
 	"github.com/pm2-go/pm2/nmad/mpi"
@@ -29,33 +28,6 @@ type request struct {
 	general    *generalized
 	own        mpi.Request // r of one that is of spare, or of a slip
 	slip       *slip       // nil: C has not begun it
-}
-
-// spare are requests of messages to be used again.
-var spare = sync.Pool{New: func() any { return &request{} }}
-
-// fresh is one of spare.
-func fresh(c *comm, sends bool) *request {
-	r := spare.Get().(*request)
-	r.comm, r.sends, r.r = c, sends, &r.own
-	return r
-}
-
-// sent is the request that all sends share which were over when C had begun them: front/messages.h knows its handle, sentHandle, and ends it. It stays.
-var sent = request{handle: sentHandle, done: true, sends: true}
-
-// sentHandle is that of the first place of the table.
-const sentHandle handle = madeBit | handle(ofRequest)<<kindShift
-
-// over ends a request that the program does not know any more.
-func (r *request) over() {
-	switch {
-	case r == &sent:
-	case r.slip != nil:
-		r.slip.over()
-	default:
-		requests.drop(r.handle)
-	}
 }
 
 // setRequest takes a request in, and writes its handle.
@@ -146,9 +118,7 @@ func (r *request) ends(at *handle, x *status, s mpi.Status, err error) error {
 	}
 	r.over()
 	*at = nullRequest
-	if r.r == &r.own && r.slip == nil && err == nil { // else it may be under way still
-		spare.Put(r)
-	}
+	r.again(err)
 	return err
 }
 
