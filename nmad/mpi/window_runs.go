@@ -23,8 +23,9 @@ type group struct {
 }
 
 const (
-	swapBytes = 4 << 10 // of words are swapped at a time
-	shortRun  = 256     // bytes: shorter runs share a piece
+	swapBytes  = 4 << 10 // of words are swapped at a time
+	shortRun   = 256     // bytes: shorter runs share a piece,
+	longestGap = 32      // if no more are between two of them: else the piece takes longer than a message each
 )
 
 // add takes a run in, which lies behind those before it, or begins another piece.
@@ -32,9 +33,12 @@ func (g *group) add(r wordRun) error {
 	if g.alone || r.n >= shortRun {
 		return errors.Join(g.flush(), g.run(r))
 	}
-	if n := len(g.runs); n > 0 && (r.at < g.runs[n-1].at+g.runs[n-1].n || r.at+r.n-g.runs[0].at > swapBytes || (r.at-g.runs[0].at)%g.k.Size() != 0) {
-		if err := g.flush(); err != nil {
-			return err
+	if n := len(g.runs); n > 0 {
+		gap, first := r.at-g.runs[n-1].at-g.runs[n-1].n, g.runs[0].at
+		if gap < 0 || gap > longestGap || r.at+r.n-first > swapBytes || (r.at-first)%g.k.Size() != 0 {
+			if err := g.flush(); err != nil {
+				return err
+			}
 		}
 	}
 	g.runs = append(g.runs, r)
