@@ -14,10 +14,10 @@ type ground struct {
 	number  int   // the same at all its processes
 	ranks   []int // of the job
 	memory  *rma.World
-	windows int  // of this process; under grounds.mu
-	leaving bool // its last window asks the others; under grounds.mu
-	slot    int  // bytes of the words of a window
-	free    []place
+	windows int     // of this process; under job.mu
+	leaving bool    // its last window asks the others; under job.mu
+	slot    int     // bytes of the words of a window
+	free    []place // for words of windows; under job.mu
 }
 
 // place is where the words of a window are.
@@ -35,7 +35,7 @@ const (
 // chunkBytes is how much memory for words is made at once.
 const chunkBytes = 64 << 10
 
-// grounds are those of a job. Its mu is that of the job.
+// grounds are those of a job. All of it is under job.mu.
 type grounds struct {
 	taken mask
 	all   []*ground

@@ -1,7 +1,6 @@
 package mpi
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 
@@ -53,23 +52,17 @@ func (w *Window) atomics(a aim, op *Op, k datatype.Kind, origin, result Buffer) 
 			olds, scattered = make([]byte, len(values)), true
 		}
 	}
+	_, near := w.mapped(a)
+	g := group{w: w, op: op, k: k, a: &a, values: values, olds: olds, alone: near || a.over != nil}
 	i := 0
 	datatype.Stretches(a.count, a.t, 0, func(at, n int) bool {
-		for n > 0 && err == nil {
-			ref, m := a.place(at, n)
-			var there []byte
-			if olds != nil {
-				there = olds[i : i+m]
-			}
-			if m%k.Size() != 0 {
-				err = errApart
-			} else {
-				err = w.runOf(op, k, a.target, ref, values[i:i+m], there)
-			}
-			at, n, i = at+m, n-m, i+m
-		}
+		err = g.add(wordRun{at, n, i})
+		i += n
 		return err == nil
 	})
+	if err == nil {
+		err = g.flush()
+	}
 	if err != nil {
 		return err
 	}
@@ -158,46 +151,13 @@ func (w *Window) look(k datatype.Kind, at rma.Ref, olds []byte) error {
 	return rma.Combine(w.domain, rma.Or, at, wordsOf[uint64](nothing), wordsOf[uint64](olds))
 }
 
-// swapBytes is how many bytes of words are swapped at a time.
-const swapBytes = 4 << 10
-
-// swaps combines words by an operation that is no atomic: it looks, computes, and swaps what has not changed meanwhile, until all are done.
+// swaps combines words by an operation that is no atomic.
 func (w *Window) swaps(op *Op, k datatype.Kind, target int, at rma.Ref, values, olds []byte) error {
-	size, of, process := k.Size(), datatype.Of(k), w.process(target)
-	var memory [3 * swapBytes]byte
-	for len(values) > 0 {
-		n := min(swapBytes, len(values))
-		was, next, found := memory[:n], memory[swapBytes:][:n], memory[2*swapBytes:][:n]
-		if err := errors.Join(w.look(k, at, was), w.domain.Flush(process)); err != nil {
+	for i := 0; i < len(values); i += swapBytes {
+		n := min(swapBytes, len(values)-i)
+		if err := w.swapPiece(op, k, target, at.Add(int64(i)), n, []wordRun{{0, n, i}}, values, olds); err != nil {
 			return err
 		}
-		mine := elementsIn(values[:n], of)
-		copy(next, was)
-		op.Apply(mine, elementsIn(next, of))
-		var err error
-		if size == 4 {
-			err = rma.CompareAndSwapAll(w.domain, at, wordsOf[uint32](was), wordsOf[uint32](next), wordsOf[uint32](found))
-		} else {
-			err = rma.CompareAndSwapAll(w.domain, at, wordsOf[uint64](was), wordsOf[uint64](next), wordsOf[uint64](found))
-		}
-		if err = errors.Join(err, w.domain.Flush(process)); err != nil {
-			return err
-		}
-		for i := 0; i < n; i += size { // those that another one has changed meanwhile
-			if bytes.Equal(found[i:i+size], was[i:i+size]) {
-				continue
-			}
-			old, err := w.fetchOther(op, k, at.Add(int64(i)), wordAt(datatype.AddressOf(values[i:]), size))
-			if err != nil {
-				return err
-			}
-			setWord(datatype.AddressOf(was[i:]), size, old)
-		}
-		if olds != nil {
-			copy(olds, was)
-			olds = olds[n:]
-		}
-		values, at = values[n:], at.Add(int64(n))
 	}
 	return nil
 }

@@ -100,9 +100,9 @@ func TestWindowMany(t *testing.T) {
 				for i, way := range ways {
 					for _, serial := range []bool{false, true} {
 						err := errors.Join(
-							sums[float64](c, way(8), 3001, rounds, serial), sums[int32](c, way(4), 5000, rounds, serial),
+							sums[float64](c, way(8), 1301, rounds, serial), sums[int32](c, way(4), 2900, rounds, serial),
 							sums[float32](c, way(4), 400, rounds, serial), sums[int64](c, way(8), 200, rounds, serial),
-							sums[uint16](c, way(2), 3001, rounds, serial), sums[int8](c, way(1), 3001, 5, serial))
+							sums[uint16](c, way(2), 301, rounds, serial), sums[int8](c, way(1), 99, 5, serial))
 						if err != nil {
 							return fmt.Errorf("way %d, %v: %w", i, serial, err)
 						}

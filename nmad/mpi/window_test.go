@@ -426,3 +426,59 @@ func TestWindowsAtOnce(t *testing.T) {
 		return errors.Join(w.Fence(0), Put(w, []int64{1}, next, 0), w.Fence(NoSucceed), w.Free())
 	})
 }
+
+// TestWindowPieces: an access may go over memory that was attached in several pieces, if these lie one behind the other; but no element of an accumulate lies in two.
+func TestWindowPieces(t *testing.T) {
+	over(t, []int{2}, func(c *Comm) error {
+		w, err := c.DynamicWindow()
+		if err != nil {
+			return err
+		}
+		next, memory := 1-c.Rank(), make([]int64, 40)
+		bytes := bytesOf(memory)
+		for _, piece := range [][]byte{bytes[20*8 : 30*8+4], bytes[:20*8], bytes[30*8+4 : 39*8]} {
+			if _, err := w.Attach(piece); err != nil {
+				return err
+			}
+		}
+		at := make([]int, 2)
+		if err := Allgather(c, []int{numberOf(bytes)}, at); err != nil {
+			return err
+		}
+		src, got, want := make([]int64, 39), make([]int64, 39), make([]int64, 39)
+		for i := range src {
+			src[i], want[i] = int64(i), int64(i)
+		}
+		second := must(datatype.Vector(14, 1, 2, datatype.Of(datatype.Int64)))
+		err = errors.Join(w.LockAll(0), Put(w, src, next, at[next]), w.Flush(next), Get(w, got, next, at[next]), w.Flush(next))
+		if err = errors.Join(err, expect(got, want)); err != nil {
+			return err
+		}
+		err = errors.Join(Accumulate(w, Sum, src[:25], next, at[next]+5*8), GetAccumulate(w, Prod, src[:10], got[:10], next, at[next]+15*8), Accumulate(w, Sum, src[:14], next, at[next], Layout{1, second}))
+		for i := range 25 {
+			want[i+5] += int64(i)
+		}
+		if err = errors.Join(err, expect(got[:10], want[15:25])); err != nil {
+			return err
+		}
+		for i := range 10 {
+			want[i+15] *= int64(i)
+		}
+		for i := range 14 {
+			want[2*i] += int64(i)
+		}
+		if err = errors.Join(err, w.Flush(next), Get(w, got, next, at[next]), w.Flush(next), expect(got, want)); err != nil {
+			return err
+		}
+		if err := Accumulate(w, Sum, src[:2], next, at[next]+30*8); !errors.Is(err, ErrRange) {
+			return fmt.Errorf("an element in two pieces: %w", err)
+		}
+		if _, err := FetchAndOp(w, Sum, int64(1), next, at[next]+30*8); !errors.Is(err, ErrRange) {
+			return fmt.Errorf("one element in two pieces: %w", err)
+		}
+		if err := Get(w, got[:2], next, at[next]+38*8); !errors.Is(err, ErrRange) {
+			return fmt.Errorf("behind the pieces: %w", err)
+		}
+		return errors.Join(w.UnlockAll(), c.Barrier(), w.Free())
+	})
+}

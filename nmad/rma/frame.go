@@ -17,8 +17,8 @@ const (
 	askGet                      // send what is there
 	askAtomic                   // change a word
 	askLearn                    // how is this memory to be reached
-	askCombine                  // change words that lie behind each other, by the operands that follow the head, and behind these what is compared
 	askBreak                    // collective calls fail from now on, of the World of that number: a rank, in the place of the bytes, was lost
+	askCombine                  // change words that lie behind each other, by the operands that follow the head, and behind these what is compared
 	asks
 )
 

@@ -159,3 +159,48 @@ func BenchmarkSum(b *testing.B) {
 		Sum.Apply(datatype.Buffer{Base: datatype.AddressOf(x), Count: len(x), Type: datatype.Of(datatype.Float64)}, datatype.Buffer{Base: datatype.AddressOf(y), Count: len(y), Type: datatype.Of(datatype.Float64)})
 	}
 }
+
+// many tries an operation on more elements than fill words.
+func many[T integer](t *testing.T, o *Op, f func(a, b T) T) {
+	t.Helper()
+	a, b, want := make([]T, 37), make([]T, 37), make([]T, 37)
+	for i := range a {
+		a[i], b[i] = T(rand.Uint64()), T(rand.Uint64())
+		want[i] = f(a[i], b[i])
+	}
+	x := typeOf[T](t)
+	o.Apply(datatype.Buffer{Base: datatype.AddressOf(a[1:]), Count: 36, Type: x}, datatype.Buffer{Base: datatype.AddressOf(b[1:]), Count: 36, Type: x})
+	if want[0] = b[0]; !reflect.DeepEqual(b, want) {
+		t.Errorf("%v of many %v is %v, want %v", o, x, b, want)
+	}
+}
+
+func manyOf[T integer](t *testing.T) {
+	many(t, Sum, func(a, b T) T { return a + b })
+	many(t, BAnd, func(a, b T) T { return a & b })
+	many(t, BOr, func(a, b T) T { return a | b })
+	many(t, BXor, func(a, b T) T { return a ^ b })
+	many(t, Max, func(a, b T) T { return max(a, b) })
+}
+
+// TestPacked: what is computed by words comes out as element by element, wherever it begins.
+func TestPacked(t *testing.T) {
+	for range 50 {
+		manyOf[int8](t)
+		manyOf[uint8](t)
+		manyOf[int16](t)
+		manyOf[uint16](t)
+		manyOf[int32](t)
+	}
+}
+
+// TestOf: a predefined operation for elements that Go lacks is one, and computes by what it was given.
+func TestOf(t *testing.T) {
+	o := Sum.Of(func(in, inout datatype.Buffer) {
+		datatype.Slice[int32](inout.First(), 1)[0] += 10 * datatype.Slice[int32](in.First(), 1)[0]
+	})
+	if !o.Predefined() || !Sum.Predefined() || User("mine", true, func(_, _ datatype.Buffer) {}).Predefined() || (*Op)(nil).Predefined() || (&Op{}).Predefined() || o.String() != "sum" || !o.Commutes() {
+		t.Error("it does not say what it is")
+	}
+	expect(t, o, int32(2), 3, 23)
+}

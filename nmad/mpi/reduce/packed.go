@@ -13,7 +13,9 @@ const (
 func packed(size int, words func(a, b, out []uint64), rest kernel) kernel {
 	return func(a, b, out datatype.Address, n int) {
 		k := n * size / 8
-		words(datatype.Slice[uint64](a, k), datatype.Slice[uint64](b, k), datatype.Slice[uint64](out, k))
+		if k > 0 {
+			words(datatype.Slice[uint64](a, k), datatype.Slice[uint64](b, k), datatype.Slice[uint64](out, k))
+		}
 		if done := 8 * k; done < n*size {
 			rest(datatype.Add(a, done), datatype.Add(b, done), datatype.Add(out, done), n-done/size)
 		}
