@@ -314,6 +314,9 @@ func (a *call) elements() (int, error) {
 		return 0, nil
 	}
 	basics, _ := t.t.Count(n)
+	if basics < 0 {
+		return undefined, nil
+	}
 	return basics, nil
 }
 

@@ -300,11 +300,12 @@ func environment() *info {
 	if name, err := os.Hostname(); err == nil {
 		i.set("host", name)
 	}
-	engine.mu.Lock()
-	if engine.session != nil {
-		i.set("maxprocs", decimal(engine.session.Size()))
+	for _, name := range []string{nmad.EnvSize, "PMI_SIZE"} { // before MPI_Init, too
+		if size := os.Getenv(name); size != "" {
+			i.set("maxprocs", size)
+			break
+		}
 	}
-	engine.mu.Unlock()
 	if dir, err := os.Getwd(); err == nil {
 		i.set("wdir", dir)
 	}

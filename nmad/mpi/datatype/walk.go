@@ -55,8 +55,8 @@ func (n *node) leaves(at int, yield func(l *node, at int) bool) bool {
 	return yield(n, at)
 }
 
-// Count is how many whole basic elements are in the first bytes bytes of elements of the Type, and how many elements of the Type these are; -1: a part
-// of one is left over (MPI_Get_elements, MPI_Get_count).
+// Count is how many basic elements are in the first bytes bytes of elements of the Type, and how many elements of the Type these are; -1: a part
+// of one is left over (MPI_Get_elements, MPI_Get_count). Both are -1 if a part of a basic element is left over.
 func (t *Type) Count(bytes int) (basics, elements int) {
 	size := t.Size()
 	if size == 0 {
@@ -77,5 +77,8 @@ func (t *Type) Count(bytes int) (basics, elements int) {
 		rest -= n * k.Size()
 		return n == count
 	})
+	if rest > 0 {
+		basics = -1
+	}
 	return basics, -1
 }

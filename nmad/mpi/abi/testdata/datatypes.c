@@ -60,6 +60,12 @@ static void vectors(void)
 	CHECK(n == 1);
 	OK(MPI_Get_elements(&s, t, &n));
 	CHECK(n == 4);
+	OK(MPI_Sendrecv(packed, 6, MPI_BYTE, 0, 0, matrix, 1, t, 0, 0, MPI_COMM_SELF, &s));
+	OK(MPI_Get_elements(&s, t, &n));
+	CHECK(n == MPI_UNDEFINED); /* a number and a half */
+	for (i = 0; i < 4; i++)
+		for (j = 0; j < 5; j++)
+			matrix[i][j] = 10 * i + j;
 	OK(MPI_Type_create_resized(t, 0, sizeof(int), &u));
 	lies(u, 16, 0, 4);
 	OK(MPI_Type_free(&u));

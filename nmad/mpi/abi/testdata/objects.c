@@ -53,6 +53,71 @@ static void attributes(void)
 	CHECK(flag && *value >= 32767);
 }
 
+/* What is there from the start. */
+static void given(void)
+{
+	int *value, flag, n, i, room = 10;
+	char text[MPI_MAX_ERROR_STRING], before[MPI_MAX_ERROR_STRING] = "", size[10];
+	OK(MPI_Comm_get_attr(MPI_COMM_WORLD, MPI_APPNUM, &value, &flag));
+	CHECK(flag && *value == 0);
+	OK(MPI_Comm_get_attr(MPI_COMM_WORLD, MPI_WTIME_IS_GLOBAL, &value, &flag));
+	CHECK(flag && *value == 1);
+	OK(MPI_Comm_get_attr(MPI_COMM_WORLD, MPI_UNIVERSE_SIZE, &value, &flag));
+	CHECK(flag && *value == size_of(MPI_COMM_WORLD));
+	OK(MPI_Info_get_string(MPI_INFO_ENV, "maxprocs", &room, size, &flag));
+	CHECK(flag && atoi(size) == size_of(MPI_COMM_WORLD));
+	for (i = MPI_SUCCESS; i <= MPI_T_ERR_PVAR_NO_ATOMIC; i++) {
+		if (i > MPI_ERR_ABI && i < MPI_T_ERR_CANNOT_INIT)
+			continue;
+		CHECK(class_of(i) == i);
+		OK(MPI_Error_string(i, text, &n));
+		CHECK(n > 5 && n == (int)strlen(text) && strcmp(text, before) != 0);
+		strcpy(before, text);
+	}
+}
+
+static int told;
+
+static void tell(MPI_File *f, int *code, ...)
+{
+	told += *f == MPI_FILE_NULL && class_of(*code) == MPI_ERR_UNSUPPORTED_OPERATION;
+}
+
+/* Classes and codes of the program's, and the handler of files, of which there are none. */
+static void errors(void)
+{
+	int class, code, n, *last, flag;
+	char text[MPI_MAX_ERROR_STRING] = "x";
+	MPI_Errhandler h, old;
+	MPI_File f;
+	OK(MPI_Add_error_class(&class));
+	OK(MPI_Add_error_code(class, &code));
+	OK(MPI_Add_error_code(MPI_ERR_RANK, &n));
+	CHECK(class_of(code) == class && class_of(n) == MPI_ERR_RANK && class_of(class) == class);
+	OK(MPI_Comm_get_attr(MPI_COMM_WORLD, MPI_LASTUSEDCODE, &last, &flag));
+	CHECK(flag && *last == n);
+	OK(MPI_Error_string(code, text, &flag));
+	CHECK(flag == 0 && *text == 0);
+	OK(MPI_Add_error_string(code, "mine"));
+	OK(MPI_Error_string(code, text, &flag));
+	CHECK(strcmp(text, "mine") == 0);
+	OK(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN));
+	CHECK(class_of(MPI_Add_error_code(code, &flag)) == MPI_ERR_ARG && class_of(MPI_Remove_error_class(class)) == MPI_ERR_ARG);
+	OK(MPI_Remove_error_code(code));
+	OK(MPI_Remove_error_code(n));
+	OK(MPI_Remove_error_class(class));
+	CHECK(class_of(MPI_File_open(MPI_COMM_SELF, "none", MPI_MODE_RDONLY, MPI_INFO_NULL, &f)) == MPI_ERR_UNSUPPORTED_OPERATION);
+	OK(MPI_File_get_errhandler(MPI_FILE_NULL, &old));
+	CHECK(old == MPI_ERRORS_RETURN);
+	OK(MPI_File_create_errhandler(tell, &h));
+	OK(MPI_File_set_errhandler(MPI_FILE_NULL, h));
+	CHECK(MPI_File_open(MPI_COMM_SELF, "none", MPI_MODE_RDONLY, MPI_INFO_NULL, &f) != MPI_SUCCESS && told == 1);
+	OK(MPI_File_call_errhandler(MPI_FILE_NULL, MPI_ERR_UNSUPPORTED_OPERATION));
+	CHECK(told == 2);
+	OK(MPI_File_set_errhandler(MPI_FILE_NULL, old));
+	OK(MPI_Errhandler_free(&h));
+}
+
 static void infos(void)
 {
 	MPI_Info i, j;
@@ -95,7 +160,9 @@ int main(int argc, char **argv)
 {
 	OK(MPI_Init(&argc, &argv));
 	attributes();
+	given();
 	infos();
+	errors();
 	groups();
 	return well();
 }
