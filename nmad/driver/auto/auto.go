@@ -3,10 +3,12 @@ package auto
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/pm2-go/pm2/internal/kernel"
 	"github.com/pm2-go/pm2/nmad/driver"
+	"github.com/pm2-go/pm2/nmad/driver/ofi"
 	"github.com/pm2-go/pm2/nmad/driver/shm"
 	"github.com/pm2-go/pm2/nmad/driver/tcp"
 	"github.com/pm2-go/pm2/nmad/driver/unix"
@@ -28,11 +30,13 @@ func (Driver) Name() string { return Name }
 
 func init() { driver.MustRegister(Driver{}) }
 
-// ways are the networks to choose from, the best one first. The last one works everywhere, the
-// others on one host.
-var ways = []driver.Driver{shm.Driver{}, unix.Driver{}, tcp.Driver{}}
+// ways are the networks to choose from, the best one first. The first ones work within a host, the last one works everywhere, and
+// what is between them, in a program built with it, between hosts that have the hardware.
+var ways = slices.Concat([]driver.Driver{shm.Driver{}, unix.Driver{}}, ofi.Between(), []driver.Driver{tcp.Driver{}})
 
-// far is the number of the way between hosts.
+// within is how many ways there are that are for one host, far the number of the one that works everywhere.
+const within = 2
+
 var far = len(ways) - 1
 
 // Open implements driver.Driver. Config.Listen is for TCP, or, "@name", for
@@ -47,7 +51,7 @@ func (d Driver) Open(c driver.Config) (driver.Endpoint, error) {
 	}
 	e := &endpoint{host: tell(), ends: make([]driver.Endpoint, len(ways)), lacks: make([]error, len(ways)), made: map[int]link{}}
 	for i := far; i >= 0; i-- {
-		if i < far && e.host == none {
+		if i < within && e.host == none {
 			continue
 		}
 		own := c
@@ -111,7 +115,7 @@ func parse(text string) (host string, at []string, err error) {
 	words := strings.Split(text, " ")
 	for _, w := range words {
 		if w == "" || len(words) != 1+len(ways) {
-			return "", nil, fmt.Errorf("%w: an address of this driver is the host, a name for shared memory, one for a Unix socket, and host:port", driver.ErrConfig)
+			return "", nil, fmt.Errorf("%w: an address of this driver is the host, and where it accepts links by each of its %d networks", driver.ErrConfig, len(ways))
 		}
 	}
 	return words[0], words[1:], nil

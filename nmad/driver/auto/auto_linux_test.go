@@ -11,6 +11,9 @@ import (
 
 	"github.com/pm2-go/pm2/nmad/driver"
 	"github.com/pm2-go/pm2/nmad/driver/drivertest"
+	"github.com/pm2-go/pm2/nmad/driver/shm"
+	"github.com/pm2-go/pm2/nmad/driver/tcp"
+	"github.com/pm2-go/pm2/nmad/driver/unix"
 )
 
 // TestConformance: the links are those of shm and tcp, which their own suites
@@ -123,5 +126,41 @@ func TestApart(t *testing.T) {
 	}
 	if own := identity(); strings.Count(own, "-") != len(spaces) || apart(own, own) != "" {
 		t.Errorf("this host is %q", own)
+	}
+}
+
+// fast is TCP under another name.
+type fast struct{ tcp.Driver }
+
+func (fast) Name() string { return "fast" }
+
+// TestBetweenHosts: a network that is there between some hosts goes before TCP, and is not for one host.
+func TestBetweenHosts(t *testing.T) {
+	were, was := ways, far
+	defer func() { ways, far = were, was }()
+	ways, far = []driver.Driver{shm.Driver{}, unix.Driver{}, fast{}, tcp.Driver{}}, 3
+	for _, c := range []struct {
+		dial, accept, want string
+		lacks              bool
+	}{{"here", "there", "fast", false}, {"here", "here", "shm", false}, {none, "there", "fast", false}, {"here", "there", "tcp", true}} {
+		a, b := drivertest.Open(t, on(c.accept), drivertest.Config(0)), drivertest.Open(t, on(c.dial), drivertest.Config(1))
+		addr := a.Addr()
+		if words := strings.Split(addr, " "); c.lacks {
+			words[3] = none
+			addr = strings.Join(words, " ")
+		}
+		go func() {
+			if _, l, err := a.Accept(context.Background()); err == nil {
+				_ = l.Close()
+			}
+		}()
+		l, err := b.Dial(context.Background(), 0, addr)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = l.Close()
+		if network, why := b.Choice(0, addr); network != c.want || why == "" {
+			t.Errorf("from %s to %s: %s, because %q; want %s", c.dial, c.accept, network, why, c.want)
+		}
 	}
 }

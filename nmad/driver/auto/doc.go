@@ -1,6 +1,7 @@
 // Package auto links each pair of processes in the best way that they have in
-// common: shared memory on one host, else a Unix socket there, TCP otherwise. It is a choice,
-// not a network: the links are those of nmad/driver/shm, unix and tcp themselves, so it
+// common: shared memory on one host, else a Unix socket there, TCP otherwise; in a program built with it, libfabric
+// between hosts that have a network for which that has a provider better than TCP. It is a choice,
+// not a network: the links are those of nmad/driver/shm, unix, ofi and tcp themselves, so it
 // costs nothing once a link is there.
 //
 // An address names the host, then where the process accepts links by shared

@@ -49,9 +49,9 @@ func (e *endpoint) Addr() string {
 	return strings.Join(words, " ")
 }
 
-// near says whether a way within a host can be tried to a process of that host.
-func (e *endpoint) near(way int, host string, at []string) bool {
-	return e.ends[way] != nil && at[way] != none && e.host == host && host != none
+// fits says whether a way is for a process of that host: within a host, or between two. The last one is for all.
+func (e *endpoint) fits(way int, host string) bool {
+	return way == far || (e.host == host && host != none) == (way < within)
 }
 
 // Dial implements driver.Endpoint.
@@ -62,7 +62,7 @@ func (e *endpoint) Dial(ctx context.Context, rank int, addr string) (driver.Link
 	}
 	var failed error
 	for way := range ways {
-		if way < far && !e.near(way, host, at) {
+		if !e.fits(way, host) || e.ends[way] == nil || at[way] == none {
 			continue
 		}
 		l, err := e.ends[way].Dial(ctx, rank, at[way])
@@ -106,15 +106,20 @@ func (e *endpoint) Choice(rank int, addr string) (network, why string) {
 		return "", ""
 	}
 	network = ways[l.way].Name()
-	if l.way < far || e.host == host && host != none {
+	if e.fits(0, host) {
 		why = "both processes are on one host"
 	} else {
 		why = apart(e.host, host)
 	}
+	if l.way >= within {
+		if _, more := e.ends[l.way].Choice(rank, at[l.way]); more != "" {
+			why += "; " + more
+		}
+	}
 	for way := range l.way {
 		better := ways[way].Name()
 		switch {
-		case e.host != host || host == none:
+		case !e.fits(way, host):
 		case e.ends[way] == nil:
 			why += fmt.Sprintf("; %s does not work here: %v", better, e.lacks[way])
 		case at[way] == none:

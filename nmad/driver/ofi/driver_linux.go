@@ -4,7 +4,9 @@ package ofi
 
 import (
 	"errors"
+	"fmt"
 	"net"
+	"slices"
 	"strings"
 
 	"golang.org/x/sys/unix"
@@ -15,6 +17,7 @@ import (
 // Driver is the driver over libfabric; the zero value is ready.
 type Driver struct {
 	provider string // "": what the environment says
+	better   bool   // only with a provider that is better than TCP
 	messages bool   // long transfers are messages, even where there are remote writes
 	shape    *shape // nil: standard
 }
@@ -23,6 +26,17 @@ type Driver struct {
 func (Driver) Name() string { return Name }
 
 func init() { driver.MustRegister(Driver{}) }
+
+// Between is the drivers that go before TCP between hosts: this one, where there is a provider that is better than the sockets of the system.
+func Between() []driver.Driver { return []driver.Driver{Driver{better: true}} }
+
+// sockets are providers over sockets of the system, and shm, which reaches no other host.
+var sockets = []string{"tcp", "udp", "sockets", "net", "shm"}
+
+// isSockets says whether a provider is one of them, alone or below another one.
+func isSockets(provider string) bool {
+	return slices.ContainsFunc(sockets, func(s string) bool { return strings.HasPrefix(provider, s) })
+}
 
 func (d Driver) openPort(provider, addr string) (*port, error) {
 	host, _, _ := net.SplitHostPort(addr)
@@ -46,9 +60,11 @@ func (d Driver) openPort(provider, addr string) (*port, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := newPort(f, s)
-	for _, word := range []string{"tcp", "udp", "sockets", "net"} {
-		p.kernel = p.kernel || strings.HasPrefix(f.provider, word)
+	if d.better && isSockets(f.provider) {
+		f.close()
+		return nil, fmt.Errorf("the best provider is %s, which is no better than tcp", f.provider)
 	}
+	p := newPort(f, s)
+	p.kernel = isSockets(f.provider) && !strings.HasPrefix(f.provider, "shm")
 	return p, nil
 }
