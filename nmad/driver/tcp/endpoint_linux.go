@@ -7,9 +7,9 @@ import (
 
 	"github.com/pm2-go/pm2/internal/kernel"
 	"github.com/pm2-go/pm2/nmad/driver"
-	"github.com/pm2-go/pm2/nmad/driver/internal/acceptor"
 	"github.com/pm2-go/pm2/nmad/driver/internal/numa"
 	"github.com/pm2-go/pm2/nmad/driver/internal/stream"
+	"github.com/pm2-go/pm2/nmad/internal/meet"
 )
 
 // Open implements driver.Driver. Config.Listen is "host:port"; empty, or a name
@@ -25,14 +25,14 @@ func (d Driver) Open(c driver.Config) (driver.Endpoint, error) {
 	}
 	ln, err := kernel.Listen("tcp", where)
 	if err != nil {
-		return nil, fmt.Errorf("tcp: cannot listen on %q: %w; choose another address, or none for any free port of this host", where, acceptor.Cause(err))
+		return nil, fmt.Errorf("tcp: cannot listen on %q: %w; choose another address, or none for any free port of this host", where, meet.Cause(err))
 	}
 	return d.network().Listen(c, ln, reachable(ln.Addr().(*net.TCPAddr))), nil
 }
 
 func (d Driver) network() stream.Network {
 	return stream.Network{
-		Name: Name, Dial: "tcp", Hint: "is its process running, and is this its address?",
+		Name: Name, Hint: "is its process running, and is this its address?",
 		MaxBody: d.maxBody(), Gather: stream.MostGathered, Check: checkAddress,
 		Take:  func(c stream.Conn) (int, error) { return takeSocket(c, d.sndbuf) },
 		Place: func(c stream.Conn) driver.Place { return numa.Through(c.LocalAddr()) },
