@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"github.com/pm2-go/pm2/nmad/driver"
-	"github.com/pm2-go/pm2/nmad/internal/bootstrap"
 	"github.com/pm2-go/pm2/nmad/internal/flow"
+	"github.com/pm2-go/pm2/nmad/internal/roster"
 )
 
 // How a gate ends. In good order a side says BYE to the other one (internal/flow/closing.go has the packets):
@@ -104,11 +104,11 @@ func (g *Gate) peerEnded(reason string) {
 }
 
 // lost ends the gate because of the news that the peer has left or has died. It blocks.
-func (g *Gate) lost(e bootstrap.Event) {
+func (g *Gate) lost(e roster.Event) {
 	h := g.lock()
 	h.news = e.Reason
 	h.letGo()
-	if e.Kind == bootstrap.Left {
+	if e.Kind == roster.Left {
 		g.peerLeft(e.Reason)
 		return
 	}

@@ -13,9 +13,9 @@ import (
 	"time"
 
 	"github.com/pm2-go/pm2/nmad/driver"
-	"github.com/pm2-go/pm2/nmad/internal/bootstrap"
 	"github.com/pm2-go/pm2/nmad/internal/flow"
 	"github.com/pm2-go/pm2/nmad/internal/presence"
+	"github.com/pm2-go/pm2/nmad/internal/roster"
 	"github.com/pm2-go/pm2/nmad/strategy"
 	"github.com/pm2-go/pm2/pioman"
 )
@@ -144,14 +144,14 @@ const (
 // check looks at the bounds of what the caller has set. Errors are ErrConfig.
 func (c *Config) check() error {
 	switch {
-	case c.Size < 1 || c.Size > bootstrap.MaxSize:
-		return fmt.Errorf("nmad: %w: a job of %d processes: give 1 to %d", ErrConfig, c.Size, bootstrap.MaxSize)
+	case c.Size < 1 || c.Size > roster.MaxSize:
+		return fmt.Errorf("nmad: %w: a job of %d processes: give 1 to %d", ErrConfig, c.Size, roster.MaxSize)
 	case c.Rank < 0 || c.Rank >= c.Size:
 		return fmt.Errorf("nmad: %w: rank %d in a job of %d: give 0 to %d", ErrConfig, c.Rank, c.Size, c.Size-1)
 	case c.Size > 1 && c.Rendezvous == "" && c.Listener == nil:
 		return fmt.Errorf("nmad: %w: no rendezvous: give host:port of rank 0 (PM2_RENDEZVOUS), or have a launcher start the processes: demo run -n %d PROGRAM", ErrConfig, c.Size)
-	case c.Size > 1 && (len(c.Secret) < bootstrap.MinSecret || len(c.Secret) > bootstrap.MaxSecret):
-		return fmt.Errorf("nmad: %w: a secret of %d bytes: give %d to %d, the same to all processes, such as by %s", ErrConfig, len(c.Secret), bootstrap.MinSecret, bootstrap.MaxSecret, EnvSecretFile)
+	case c.Size > 1 && (len(c.Secret) < roster.MinSecret || len(c.Secret) > roster.MaxSecret):
+		return fmt.Errorf("nmad: %w: a secret of %d bytes: give %d to %d, the same to all processes, such as by %s", ErrConfig, len(c.Secret), roster.MinSecret, roster.MaxSecret, EnvSecretFile)
 	case c.Heartbeat != 0 && (c.Heartbeat < 100*time.Millisecond || c.Heartbeat > time.Hour):
 		return fmt.Errorf("nmad: %w: a heartbeat of %v: give 100ms to 1h, or 0 for none", ErrConfig, c.Heartbeat)
 	case c.Stall != 0 && (c.Stall < 100*time.Millisecond || c.Stall > time.Hour):

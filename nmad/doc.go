@@ -37,7 +37,7 @@
 //	│                        shm, tcp, unix ...                                 │
 //	└───────────────────────────────────────────────────────────────────────────┘
 //
-//	   control connection (internal/bootstrap): which processes leave and die
+//	   control connection (internal/roster): which processes leave and die
 //
 // # Sends and receives
 //

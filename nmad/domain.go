@@ -9,9 +9,9 @@ import (
 	"sync/atomic"
 
 	"github.com/pm2-go/pm2/nmad/driver"
-	"github.com/pm2-go/pm2/nmad/internal/bootstrap"
 	"github.com/pm2-go/pm2/nmad/internal/flow"
 	"github.com/pm2-go/pm2/nmad/internal/match"
+	"github.com/pm2-go/pm2/nmad/internal/roster"
 	"github.com/pm2-go/pm2/nmad/strategy"
 	"github.com/pm2-go/pm2/pioman"
 )
@@ -356,7 +356,7 @@ func (d *Domain) dead(rank int, why error) *Gate {
 
 // lost takes note of the news that a process has left or has died. It starts nothing at a gate that has ended: once all have, free waits
 // for what is under way, and nothing may be added.
-func (d *Domain) lost(e bootstrap.Event) {
+func (d *Domain) lost(e roster.Event) {
 	if d.gates.at(e.Rank) == nil {
 		if d.closing.Load() != nil {
 			return // this side leaves, too, and has nothing to do with it

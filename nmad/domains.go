@@ -8,7 +8,7 @@ import (
 
 	"github.com/pm2-go/pm2/asm"
 	"github.com/pm2-go/pm2/marcel"
-	"github.com/pm2-go/pm2/nmad/internal/bootstrap"
+	"github.com/pm2-go/pm2/nmad/internal/roster"
 	"github.com/pm2-go/pm2/pioman"
 )
 
@@ -28,7 +28,7 @@ func (s *Session) Domain(cfg DomainConfig) (*Domain, error) {
 	if d.access = access; cfg.Progress == Worker {
 		err = d.startWorker(&cfg.Worker)
 	}
-	var gone []bootstrap.Event
+	var gone []roster.Event
 	if err == nil {
 		gone, err = s.domains.add(d)
 	}
@@ -96,20 +96,20 @@ func newAccess(cfg *DomainConfig, gates iter.Seq[*Gate], shared bool) (x access,
 type domains struct {
 	mu      sync.Mutex
 	open    []*Domain
-	used    map[int]struct{}        // numbers
-	highest int                     // of them
-	gone    map[int]bootstrap.Event // the news of processes that have left or died, by rank
-	why     error                   // no more are opened
-	changed chan struct{}           // closed when a domain was opened, or no more will be; links of peers that came before wait for that
+	used    map[int]struct{}     // numbers
+	highest int                  // of them
+	gone    map[int]roster.Event // the news of processes that have left or died, by rank
+	why     error                // no more are opened
+	changed chan struct{}        // closed when a domain was opened, or no more will be; links of peers that came before wait for that
 }
 
 func (x *domains) init(job *Domain) {
-	x.open, x.used, x.gone = []*Domain{job}, map[int]struct{}{0: {}}, map[int]bootstrap.Event{}
+	x.open, x.used, x.gone = []*Domain{job}, map[int]struct{}{0: {}}, map[int]roster.Event{}
 	x.changed = make(chan struct{})
 }
 
 // add opens a domain, and returns the news of processes that it has to be told.
-func (x *domains) add(d *Domain) (gone []bootstrap.Event, err error) {
+func (x *domains) add(d *Domain) (gone []roster.Event, err error) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if d.number == 0 {
@@ -172,7 +172,7 @@ func (x *domains) all() []*Domain {
 }
 
 // lost keeps the news of a process for domains to come, and returns those that are open.
-func (x *domains) lost(e bootstrap.Event) []*Domain {
+func (x *domains) lost(e roster.Event) []*Domain {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	x.gone[e.Rank] = e

@@ -10,9 +10,9 @@ import (
 	"time"
 
 	"github.com/pm2-go/pm2/nmad/driver"
-	"github.com/pm2-go/pm2/nmad/internal/bootstrap"
 	"github.com/pm2-go/pm2/nmad/internal/flow"
 	"github.com/pm2-go/pm2/nmad/internal/limit"
+	"github.com/pm2-go/pm2/nmad/internal/roster"
 )
 
 // linker makes the links of a process, one to each other process per rail: it dials, and
@@ -21,7 +21,7 @@ import (
 type linker struct {
 	ends  []driver.Endpoint // by rail
 	names []string          // likewise
-	cards []bootstrap.Card  // by rank, once they are there
+	cards []roster.Card     // by rank, once they are there
 	limit time.Duration     // for the links of a gate
 
 	ctx       context.Context // ends when no more links are to be made
@@ -70,10 +70,10 @@ func (l *linker) open(cfg *Config) error {
 }
 
 // addresses is what the others have to know in order to dial.
-func (l *linker) addresses() []bootstrap.Rail {
-	rails := make([]bootstrap.Rail, len(l.ends))
+func (l *linker) addresses() []roster.Rail {
+	rails := make([]roster.Rail, len(l.ends))
 	for i, end := range l.ends {
-		rails[i] = bootstrap.Rail{Driver: l.names[i], Addr: end.Addr()}
+		rails[i] = roster.Rail{Driver: l.names[i], Addr: end.Addr()}
 	}
 	return rails
 }
@@ -86,9 +86,9 @@ func (l *linker) sort(cfg *Config) {
 	for rank := range l.cards {
 		c := &l.cards[rank]
 		theirs := c.Rails
-		c.Rails = make([]bootstrap.Rail, len(theirs))
+		c.Rails = make([]roster.Rail, len(theirs))
 		for i, r := range first {
-			at := slices.IndexFunc(theirs, func(x bootstrap.Rail) bool { return x.Driver == r.Driver })
+			at := slices.IndexFunc(theirs, func(x roster.Rail) bool { return x.Driver == r.Driver })
 			c.Rails[i] = theirs[at]
 		}
 	}

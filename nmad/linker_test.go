@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/pm2-go/pm2/nmad/internal/bootstrap"
+	"github.com/pm2-go/pm2/nmad/internal/roster"
 )
 
 // TestNewsOfTheEnd: that a peer has ended is all that is said of links to it that could not be made, also where the news of it come later.
@@ -13,7 +13,7 @@ func TestNewsOfTheEnd(t *testing.T) {
 	for _, before := range []bool{true, false} {
 		g := unlinkedGate(t, 1, 2)
 		g.locked.stage, g.locked.onEnd = dialling, nil
-		news := func() { g.lost(bootstrap.Event{Rank: 2, Kind: bootstrap.Died, Reason: "rank 2 (pid 7) died"}) }
+		news := func() { g.lost(roster.Event{Rank: 2, Kind: roster.Died, Reason: "rank 2 (pid 7) died"}) }
 		if before {
 			go news()
 			for h := g.lock(); h.news == ""; h = g.lock() {

@@ -15,8 +15,8 @@ import (
 	"time"
 
 	"github.com/pm2-go/pm2/nmad/driver"
-	"github.com/pm2-go/pm2/nmad/internal/bootstrap"
 	"github.com/pm2-go/pm2/nmad/internal/flow"
+	"github.com/pm2-go/pm2/nmad/internal/roster"
 	"github.com/pm2-go/pm2/nmad/internal/simnet"
 	"go.uber.org/goleak"
 )
@@ -30,8 +30,8 @@ func unlinkedGate(t *testing.T, own, rank int) *Gate {
 	s := &Session{linker: newLinker(time.Minute)}
 	t.Cleanup(s.linker.stop)
 	s.cfg.Rank, s.cfg.Size, s.cfg.names, s.cfg.networks = own, 3, []string{"a", "b"}, make([]driver.Driver, 2)
-	s.linker.cards = make([]bootstrap.Card, 3)
-	s.linker.cards[rank] = bootstrap.Card{Rank: rank, Window: 1 << 20, Records: 10}
+	s.linker.cards = make([]roster.Card, 3)
+	s.linker.cards[rank] = roster.Card{Rank: rank, Window: 1 << 20, Records: 10}
 	s.openJob()
 	return s.job.gate(far{rank, 0})
 }
@@ -577,7 +577,7 @@ func TestDialWants(t *testing.T) {
 		{driver.ErrRefused, false},
 	} {
 		w := &wanting{times: 2 * dialTries, err: c.err}
-		l := &linker{ends: []driver.Endpoint{w}, cards: []bootstrap.Card{{Rails: make([]bootstrap.Rail, 1)}}}
+		l := &linker{ends: []driver.Endpoint{w}, cards: []roster.Card{{Rails: make([]roster.Rail, 1)}}}
 		if _, err := l.dialRail(context.Background(), 0, 0); (err == nil) != c.succeeds || err != nil && !errors.Is(err, c.err) {
 			t.Errorf("%v %d times: %v after %d dials", c.err, w.times, err, w.dials)
 		}

@@ -271,7 +271,7 @@ func (c *liveCase) between() (*middle, error) {
 	}
 	m := &middle{}
 	var err error
-	if m.control, err = fault.NewProxy(fault.ProxyConfig{Target: address(0), Control: true, Plan: c.control}); err != nil {
+	if m.control, err = fault.NewProxy(fault.ProxyConfig{Target: address(0), Plan: c.control}); err != nil {
 		return m, err
 	}
 	for rank := range c.size {

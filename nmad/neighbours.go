@@ -4,8 +4,8 @@ import (
 	"strings"
 
 	"github.com/pm2-go/pm2/marcel"
-	"github.com/pm2-go/pm2/nmad/internal/bootstrap"
 	"github.com/pm2-go/pm2/nmad/internal/cpus"
+	"github.com/pm2-go/pm2/nmad/internal/roster"
 	"github.com/pm2-go/pm2/sched/topo"
 )
 
@@ -21,14 +21,14 @@ type neighbours struct {
 func ownCPUs() string {
 	set, err := topo.ProcessAffinity()
 	text := set.String()
-	if err != nil || len(text) > bootstrap.MaxCPUs {
+	if err != nil || len(text) > roster.MaxCPUs {
 		return ""
 	}
 	return text
 }
 
 // neighboursOf finds those of the process that has a rank.
-func neighboursOf(cards []bootstrap.Card, rank int) (n neighbours) {
+func neighboursOf(cards []roster.Card, rank int) (n neighbours) {
 	type process struct {
 		space string
 		pid   int
@@ -64,7 +64,7 @@ func neighboursOf(cards []bootstrap.Card, rank int) (n neighbours) {
 }
 
 // bootOf is the kernel that runs a process; empty: it is not known.
-func bootOf(c bootstrap.Card) string {
+func bootOf(c roster.Card) string {
 	boot, _, _ := strings.Cut(c.Host, "/")
 	return boot
 }
@@ -72,7 +72,7 @@ func bootOf(c bootstrap.Card) string {
 // settleIn takes this process's share of the processors of its host, as a launcher of ours has it, if the environment has told it of the
 // job and what has started it has not bound it. The threads of a scheduler that runs already have their places, and keep them. Where processes
 // share processors it has their waits yield.
-func (s *Session) settleIn(cards []bootstrap.Card) {
+func (s *Session) settleIn(cards []roster.Card) {
 	c := &s.cfg
 	n := neighboursOf(cards, c.Rank)
 	if n.crowded {

@@ -4,37 +4,37 @@ import (
 	"fmt"
 	"testing"
 
-	"github.com/pm2-go/pm2/nmad/internal/bootstrap"
+	"github.com/pm2-go/pm2/nmad/internal/roster"
 )
 
 func TestNeighbours(t *testing.T) {
-	on := func(host string, pid int, cpus string) bootstrap.Card {
-		return bootstrap.Card{Host: host, PID: pid, CPUs: cpus}
+	on := func(host string, pid int, cpus string) roster.Card {
+		return roster.Card{Host: host, PID: pid, CPUs: cpus}
 	}
 	for i, c := range []struct {
-		cards []bootstrap.Card
+		cards []roster.Card
 		rank  int
 		want  neighbours
 	}{
-		{[]bootstrap.Card{on("a/1", 1, "0-1"), on("a/1", 2, "0-1")}, 1, neighbours{1, 2, true, false}},
-		{[]bootstrap.Card{on("a/1", 1, "0-1"), on("a/1", 2, "0-1"), on("a/1", 3, "0-1")}, 0, neighbours{0, 3, true, true}},
+		{[]roster.Card{on("a/1", 1, "0-1"), on("a/1", 2, "0-1")}, 1, neighbours{1, 2, true, false}},
+		{[]roster.Card{on("a/1", 1, "0-1"), on("a/1", 2, "0-1"), on("a/1", 3, "0-1")}, 0, neighbours{0, 3, true, true}},
 		// Bound by a launcher: alone, or two on each.
-		{[]bootstrap.Card{on("a/1", 1, "0"), on("a/1", 2, "1")}, 0, neighbours{0, 2, false, false}},
-		{[]bootstrap.Card{on("a/1", 1, "0"), on("a/1", 2, "0"), on("a/1", 3, "1"), on("a/1", 4, "1")}, 2, neighbours{2, 4, false, true}},
+		{[]roster.Card{on("a/1", 1, "0"), on("a/1", 2, "1")}, 0, neighbours{0, 2, false, false}},
+		{[]roster.Card{on("a/1", 1, "0"), on("a/1", 2, "0"), on("a/1", 3, "1"), on("a/1", 4, "1")}, 2, neighbours{2, 4, false, true}},
 		// One has two processors to itself, though two share the others.
-		{[]bootstrap.Card{on("a/1", 1, "0-1"), on("a/1", 2, "2"), on("a/1", 3, "2")}, 0, neighbours{0, 3, false, false}},
-		{[]bootstrap.Card{on("a/1", 1, "0-1"), on("a/1", 2, "2"), on("a/1", 3, "2")}, 1, neighbours{1, 3, false, true}},
+		{[]roster.Card{on("a/1", 1, "0-1"), on("a/1", 2, "2"), on("a/1", 3, "2")}, 0, neighbours{0, 3, false, false}},
+		{[]roster.Card{on("a/1", 1, "0-1"), on("a/1", 2, "2"), on("a/1", 3, "2")}, 1, neighbours{1, 3, false, true}},
 		// Other hosts, in turns; their processors have the same numbers.
-		{[]bootstrap.Card{on("a/1", 1, "0"), on("b/1", 1, "0"), on("a/1", 2, "1"), on("b/1", 2, "1")}, 3, neighbours{1, 2, false, false}},
+		{[]roster.Card{on("a/1", 1, "0"), on("b/1", 1, "0"), on("a/1", 2, "1"), on("b/1", 2, "1")}, 3, neighbours{1, 2, false, false}},
 		// Two containers of one host: a pid says nothing there.
-		{[]bootstrap.Card{on("a/1", 1, "0"), on("a/2", 1, "0")}, 1, neighbours{1, 2, true, true}},
+		{[]roster.Card{on("a/1", 1, "0"), on("a/2", 1, "0")}, 1, neighbours{1, 2, true, true}},
 		// Two sessions of one process are one process.
-		{[]bootstrap.Card{on("a/1", 1, "0"), on("a/1", 1, "0"), on("a/1", 1, "0")}, 2, neighbours{0, 1, true, false}},
+		{[]roster.Card{on("a/1", 1, "0"), on("a/1", 1, "0"), on("a/1", 1, "0")}, 2, neighbours{0, 1, true, false}},
 		// What is not known, or wrong, has no neighbours, and is none that may use the same processors.
-		{[]bootstrap.Card{on("a/1", 1, ""), on("a/1", 2, "0")}, 0, neighbours{0, 1, false, false}},
-		{[]bootstrap.Card{on("a/1", 1, "0"), on("a/1", 2, "")}, 0, neighbours{0, 2, false, false}},
-		{[]bootstrap.Card{on("a/1", 1, "0"), on("a/1", 2, "0-99999999999")}, 0, neighbours{0, 2, false, false}},
-		{[]bootstrap.Card{on("/1", 1, "0"), on("/1", 2, "0")}, 0, neighbours{0, 1, false, false}},
+		{[]roster.Card{on("a/1", 1, ""), on("a/1", 2, "0")}, 0, neighbours{0, 1, false, false}},
+		{[]roster.Card{on("a/1", 1, "0"), on("a/1", 2, "")}, 0, neighbours{0, 2, false, false}},
+		{[]roster.Card{on("a/1", 1, "0"), on("a/1", 2, "0-99999999999")}, 0, neighbours{0, 2, false, false}},
+		{[]roster.Card{on("/1", 1, "0"), on("/1", 2, "0")}, 0, neighbours{0, 1, false, false}},
 	} {
 		if got := neighboursOf(c.cards, c.rank); got != c.want {
 			t.Errorf("case %d: %+v, want %+v", i, got, c.want)
@@ -43,8 +43,8 @@ func TestNeighbours(t *testing.T) {
 	if text := ownCPUs(); text == "" {
 		t.Error("no processors of this process")
 	}
-	many := fmt.Sprintf("%0*d", bootstrap.MaxCPUs+1, 0)
-	if got := neighboursOf([]bootstrap.Card{on("a/1", 1, many)}, 0); got.crowded {
+	many := fmt.Sprintf("%0*d", roster.MaxCPUs+1, 0)
+	if got := neighboursOf([]roster.Card{on("a/1", 1, many)}, 0); got.crowded {
 		t.Errorf("%+v", got)
 	}
 }

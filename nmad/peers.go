@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"github.com/pm2-go/pm2/marcel/view"
-	"github.com/pm2-go/pm2/nmad/internal/bootstrap"
 	"github.com/pm2-go/pm2/nmad/internal/presence"
+	"github.com/pm2-go/pm2/nmad/internal/roster"
 )
 
 // How long things may take that depend on a peer which may not run.
@@ -23,7 +23,7 @@ const (
 
 // notice hears from the control connection that another process has left or has
 // died. It comes from a goroutine of its own, so it works although no thread polls.
-func (s *Session) notice(e bootstrap.Event) {
+func (s *Session) notice(e roster.Event) {
 	if e.LinksOnly {
 		s.orphan.Store(true)
 		s.consensus.post(happened{what: orphaned})

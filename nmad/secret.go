@@ -11,11 +11,11 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/pm2-go/pm2/internal/setting"
-	"github.com/pm2-go/pm2/nmad/internal/bootstrap"
+	"github.com/pm2-go/pm2/nmad/internal/roster"
 )
 
 // mostSecret bounds what is read of a secret, in hexadecimal digits.
-const mostSecret = 2 * bootstrap.MaxSecret
+const mostSecret = 2 * roster.MaxSecret
 
 // secrets is what this process was told by its environment. It is read once and then taken out of the
 // environment, so that the processes that this one starts do not have it.

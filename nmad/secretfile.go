@@ -9,7 +9,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/pm2-go/pm2/nmad/internal/bootstrap"
+	"github.com/pm2-go/pm2/nmad/internal/roster"
 )
 
 // ReadSecretFile reads a job's secret, in hexadecimal, from a file. It refuses a file that other users could read or change: the file
@@ -47,8 +47,8 @@ func secretIn(ctx context.Context, name string) ([]byte, error) {
 		return nil, err
 	}
 	secret, err := hex.DecodeString(strings.TrimSpace(string(text)))
-	if err != nil || len(secret) < bootstrap.MinSecret || len(secret) > bootstrap.MaxSecret {
-		return nil, fmt.Errorf("it is not %d to %d hexadecimal digits, such as openssl rand -hex 32 writes", 2*bootstrap.MinSecret, mostSecret)
+	if err != nil || len(secret) < roster.MinSecret || len(secret) > roster.MaxSecret {
+		return nil, fmt.Errorf("it is not %d to %d hexadecimal digits, such as openssl rand -hex 32 writes", 2*roster.MinSecret, mostSecret)
 	}
 	return secret, nil
 }

@@ -12,9 +12,9 @@ import (
 
 	"github.com/pm2-go/pm2/internal/kernel"
 	"github.com/pm2-go/pm2/marcel"
-	"github.com/pm2-go/pm2/nmad/internal/bootstrap"
 	"github.com/pm2-go/pm2/nmad/internal/limit"
 	"github.com/pm2-go/pm2/nmad/internal/presence"
+	"github.com/pm2-go/pm2/nmad/internal/roster"
 	"github.com/pm2-go/pm2/pioman"
 )
 
@@ -22,7 +22,7 @@ import (
 // concurrent use. Several sessions may live in one process.
 type Session struct {
 	cfg     Config
-	control *bootstrap.Control
+	control *roster.Roster
 	linker  *linker
 	job     Domain  // number 0
 	domains domains // all, that one too
@@ -135,8 +135,8 @@ func (s *Session) openJob() (err error) {
 // connect makes all gates, and their links if they are not to wait.
 func (s *Session) connect(ctx context.Context) error {
 	cfg := &s.cfg
-	card := bootstrap.Card{
-		PID: os.Getpid(), StartTime: bootstrap.StartTime(os.Getpid()), Host: hostIdentity(), Name: ownName(), CPUs: ownCPUs(),
+	card := roster.Card{
+		PID: os.Getpid(), StartTime: roster.StartTime(os.Getpid()), Host: hostIdentity(), Name: ownName(), CPUs: ownCPUs(),
 		Window: uint64(cfg.Unexpected), Records: uint32(cfg.Announced), Lazy: cfg.Link == LinkLazy,
 	}
 	l := s.linker
@@ -149,7 +149,7 @@ func (s *Session) connect(ctx context.Context) error {
 		}
 		card.Rails = l.addresses()
 	}
-	control, err := bootstrap.Join(ctx, bootstrap.Config{
+	control, err := roster.Join(ctx, roster.Config{
 		Rank: cfg.Rank, Size: cfg.Size,
 		Addr: cfg.Rendezvous, Listener: cfg.Listener, Secret: cfg.Secret,
 		Hosts: cfg.hosts, Bind: cfg.bind, Card: card, Notify: s.notice, Timeout: cfg.start, Silence: cfg.Heartbeat,
@@ -180,7 +180,7 @@ func (s *Session) connect(ctx context.Context) error {
 
 // agree checks that all processes use the same drivers, the same heartbeat, and make their
 // links at the same time.
-func agree(cards []bootstrap.Card, own int) error {
+func agree(cards []roster.Card, own int) error {
 	for _, c := range cards {
 		if !slices.Equal(sorted(c), sorted(cards[own])) {
 			return fmt.Errorf("%w: rank %d uses the driver %q, rank %d uses %q: give all processes the same %s",
@@ -199,7 +199,7 @@ func agree(cards []bootstrap.Card, own int) error {
 }
 
 // sorted is the names of the rails that a process has, whatever their order there.
-func sorted(c bootstrap.Card) (names []string) {
+func sorted(c roster.Card) (names []string) {
 	for _, r := range c.Rails {
 		names = append(names, r.Driver)
 	}
@@ -238,7 +238,7 @@ func (s *Session) HostOf(rank int) int {
 		return s.Rank()
 	}
 	cards := s.linker.cards
-	return slices.IndexFunc(cards, func(c bootstrap.Card) bool { return c.Host == cards[rank].Host })
+	return slices.IndexFunc(cards, func(c roster.Card) bool { return c.Host == cards[rank].Host })
 }
 
 // nameOf is the name of the host of a rank, as that has told it; empty: it has not.
@@ -255,7 +255,7 @@ func ownName() string {
 	if err != nil {
 		return ""
 	}
-	return name[:min(len(name), bootstrap.MaxName)]
+	return name[:min(len(name), roster.MaxName)]
 }
 
 // Host returns the address of this host at which the first rail accepts links: where other processes of the job reach it.

@@ -21,8 +21,7 @@
 //	───────────────┬─────────────────────────────────── Driver, Endpoint, Link
 //	nmad/driver/shm│nmad/driver/tcp│nmad/driver/unix│...
 //	               └ internal/stream a link of two stream sockets
-//	                 internal/hello  which process is there, and does it know the secret
-//	                 internal/acceptor  which connections belong to the job
+//	                 nmad/internal/meet  which process is there, and does it know the secret
 //	                 internal/inflight  Close while other threads are inside
 //	                 internal/raw    non-blocking system calls (unsafe)
 //

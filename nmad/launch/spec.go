@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/pm2-go/pm2/nmad/internal/bootstrap"
+	"github.com/pm2-go/pm2/nmad/internal/roster"
 )
 
 // Spec says what to start. N is needed; the zero value of the other fields is usable.
@@ -117,8 +117,8 @@ func (s *Spec) complete() error {
 		return fmt.Errorf("launch: %w: rank 0 is elsewhere, and where is not known: give host:port", ErrSpec)
 	case s.Eager < 0:
 		return fmt.Errorf("launch: %w: eager messages of up to %d bytes: give at least 1", ErrSpec, s.Eager)
-	case s.Secret != nil && (len(s.Secret) < bootstrap.MinSecret || len(s.Secret) > bootstrap.MaxSecret):
-		return fmt.Errorf("launch: %w: a secret of %d bytes: give %d to %d", ErrSpec, len(s.Secret), bootstrap.MinSecret, bootstrap.MaxSecret)
+	case s.Secret != nil && (len(s.Secret) < roster.MinSecret || len(s.Secret) > roster.MaxSecret):
+		return fmt.Errorf("launch: %w: a secret of %d bytes: give %d to %d", ErrSpec, len(s.Secret), roster.MinSecret, roster.MaxSecret)
 	case len(s.Hosts) > 0 && (s.First > 0 || s.Count > 0 || s.Elsewhere):
 		return fmt.Errorf("launch: %w: with hosts, all ranks are started", ErrSpec)
 	case s.PMI && (s.Elsewhere || s.First > 0):

@@ -17,10 +17,9 @@ import (
 
 // ProxyConfig says where a proxy stands.
 type ProxyConfig struct {
-	Target  string // where it dials on: host:port, or @name of an abstract Unix socket
-	Listen  string // where it listens, likewise; empty: any free port of 127.0.0.1, a new name
-	Control bool   // what goes through is the control connection of a job, no link: it is cut into places otherwise
-	Plan    ProxyPlan
+	Target string // where it dials on: host:port, or @name of an abstract Unix socket
+	Listen string // where it listens, likewise; empty: any free port of 127.0.0.1, a new name
+	Plan   ProxyPlan
 }
 
 // Proxy listens, and relays each connection to its target, byte for byte but for what its plan says. It stands between
@@ -351,11 +350,7 @@ func (r *relay) carry(from int) {
 		r.edited.Store(true)
 		p.note(a)
 	}}
-	if p.cfg.Control {
-		e.track.control(from == 1)
-	} else {
-		e.track.link()
-	}
+	e.track.start()
 	buf, ended := make([]byte, block), false
 	for {
 		n, fds, err := r.receive(in, buf[:e.track.chunk(len(buf), from == 0)])

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/pm2-go/pm2/nmad/driver"
+	"github.com/pm2-go/pm2/nmad/internal/meet"
 )
 
 func TestParseProxy(t *testing.T) {
@@ -77,7 +78,7 @@ func edited(t *testing.T, plan string, stream []byte, size int) (out []byte, log
 	var d dice
 	d.seed(p.Seed, 0, 0, 1, 0)
 	e := &editor{edits: p.of(1, false), dice: &d, note: func(a *Alteration) { log = append(log, a) }}
-	e.track.link()
+	e.track.start()
 	for b := stream; len(b) > 0; {
 		n, v := e.edit(b[:min(size, len(b))])
 		b = b[n:]
@@ -95,9 +96,8 @@ func packets(bodies ...string) []byte {
 	hello := make([]byte, driverAt)
 	hello = append(hello, 3)
 	hello = append(hello, "tcp\x00"...)
-	b := append([]byte{0xA1, byte(len(hello)), 0}, hello...)
-	b = append(b, 0xA2, 32, 0)
-	b = append(b, bytes.Repeat([]byte{'p'}, 32)...)
+	b := meet.AppendFrame(nil, 0xA1, hello)
+	b = meet.AppendFrame(b, 0xA2, bytes.Repeat([]byte{'p'}, 33))
 	for i, body := range bodies {
 		h := driver.Header{Kind: uint8(1 + i%2), Body: uint32(len(body)), Seq: uint32(i)}
 		b = append(b, make([]byte, driver.HeaderSize)...)

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/pm2-go/pm2/nmad/driver"
-	"github.com/pm2-go/pm2/nmad/driver/internal/hello"
+	"github.com/pm2-go/pm2/nmad/internal/meet"
 )
 
 // tracker knows where in a stream each byte lies, by reading what one side sends as its peer would:
@@ -14,7 +14,7 @@ import (
 //	link over tcp, unix   hello ── proof ──┬─▶ header ── body ── header ── body ...
 //	                                       '─▶ large
 //	link over shm         hello ── proof ───▶ frame ── frame
-//	control connection    greeting, claim ── verdict ─▶ head ── payload, code ── head ...
+//	control connection    hello ── proof ───▶ head ── payload, code ── head ...
 //
 // docs/wire.md has the layouts. What does not look like any of it is "nonsense", to the end.
 type tracker struct {
@@ -28,7 +28,7 @@ type tracker struct {
 	within uint64 // bytes of the last one that have gone by
 	proven bool   // what this side says before the peer believes it is over
 
-	large, framed bool // what its hello says: it is a large track; over shm
+	large, framed, sealed bool // what its hello says: it is a large track; over shm; a control connection
 }
 
 // enter begins a place.
@@ -101,35 +101,38 @@ func (t *tracker) where() string {
 // begin counts a packet or frame.
 func (t *tracker) begin() { t.packet, t.within = t.packet+1, 0 }
 
-// link makes the tracker of a connection of a link.
-func (t *tracker) link() { t.hello("hello") }
+// start makes the tracker of a connection.
+func (t *tracker) start() { t.hello("hello") }
 
 const (
-	helloHead  = 3 // kind, length (2)
+	helloHead  = meet.HeadSize
 	helloKinds = 0xA0
 	trackAt    = 6 // of the track in a hello
-	driverAt   = 4 + 2 + 1 + 1 + 4 + 4 + 4 + hello.LinkSize + 32
+	driverAt   = 4 + 2 + 1 + 1 + 4 + 4 + 4 + meet.LinkSize + 32
 )
 
 // hello reads a frame of an exchange: the hello, which says what follows, or the proof.
 func (t *tracker) hello(name string) {
 	t.enter(name, helloHead, helloHead, func() {
-		size := int(binary.LittleEndian.Uint16(t.kept[1:]))
-		if size > hello.MaxFrame || t.kept[0] < helloKinds {
+		size := binary.LittleEndian.Uint32(t.kept[1:])
+		if size > meet.MaxFrame || t.kept[0] < helloKinds {
 			t.rest("nonsense")
 			return
 		}
-		t.enter(name, size, hello.MaxFrame, func() {
+		t.enter(name, int(size), meet.MaxFrame, func() {
 			if name == "hello" {
 				t.large = len(t.kept) > trackAt && t.kept[trackAt] == 1
 				t.framed = strings.HasPrefix(driverOf(t.kept), "shm")
+				t.sealed = driverOf(t.kept) == "control"
 				t.hello("proof")
 				return
 			}
 			t.proven = true
 			switch {
+			case t.sealed:
+				t.frame("control", controlCode)
 			case t.framed:
-				t.frame()
+				t.frame("frame", 0)
 			case t.large:
 				t.rest("large")
 			default:
@@ -147,14 +150,22 @@ func driverOf(b []byte) string {
 	return string(b[driverAt+1:][:b[driverAt]])
 }
 
+// controlCode is the size of what follows the payload of a frame of the control connection, in bytes.
+const controlCode = 16
+
 // segmentFrame is the size of the frame of shm that carries the segment, in bytes.
 const segmentFrame = helloHead + 5*4 + 8 + 16
 
-// frame reads a frame of the driver shm.
-func (t *tracker) frame() {
+// frame reads a frame of the driver shm, or of the control connection, whose payload has a code behind it.
+func (t *tracker) frame(name string, code int) {
 	t.begin()
-	t.enter("frame", helloHead, helloHead, func() {
-		t.enter("frame", int(binary.LittleEndian.Uint16(t.kept[1:])), 0, t.frame)
+	t.enter(name, helloHead, helloHead, func() {
+		size := binary.LittleEndian.Uint32(t.kept[1:])
+		if size > 1<<24 {
+			t.rest("nonsense")
+			return
+		}
+		t.enter(name, int(size)+code, 0, func() { t.frame(name, code) })
 	})
 }
 
@@ -168,36 +179,5 @@ func (t *tracker) header() {
 			return
 		}
 		t.enter(fmt.Sprintf("body of kind %d", t.kept[0]), int(body), 0, t.header)
-	})
-}
-
-// Sizes of the control connection's first messages and of what is around the payload of its frames, in bytes.
-const (
-	greetingSize = 40
-	claimSize    = 80
-	verdictSize  = 40
-	controlHead  = 8
-	controlCode  = 16
-)
-
-// control makes the tracker of a control connection.
-func (t *tracker) control(down bool) {
-	prove := func() { t.proven = true; t.controlFrame() }
-	if !down {
-		t.enter("claim", claimSize, 0, prove)
-		return
-	}
-	t.enter("greeting", greetingSize, 0, func() { t.enter("verdict", verdictSize, 0, prove) })
-}
-
-func (t *tracker) controlFrame() {
-	t.begin()
-	t.enter("control head", controlHead, controlHead, func() {
-		size := binary.LittleEndian.Uint32(t.kept)
-		if size > 1<<24 {
-			t.rest("nonsense")
-			return
-		}
-		t.enter("control frame", int(size)+controlCode, 0, t.controlFrame)
 	})
 }

@@ -13,15 +13,14 @@ import (
 	"time"
 
 	"github.com/pm2-go/pm2/nmad/driver"
-	"github.com/pm2-go/pm2/nmad/driver/internal/acceptor"
-	"github.com/pm2-go/pm2/nmad/driver/internal/hello"
 	"github.com/pm2-go/pm2/nmad/driver/internal/inflight"
 	"github.com/pm2-go/pm2/nmad/driver/internal/raw"
+	"github.com/pm2-go/pm2/nmad/internal/meet"
 )
 
 // endpoint is the driver opened in this process.
 type endpoint struct {
-	acceptor.Endpoint
+	meet.Endpoint
 	port *port
 }
 
@@ -35,7 +34,7 @@ func (d Driver) Open(c driver.Config) (driver.Endpoint, error) {
 	if provider == "" {
 		provider = os.Getenv(EnvProvider)
 	}
-	ln, addr, err := acceptor.ListenTCP(Name, c)
+	ln, addr, err := meet.ListenTCP(Name, c)
 	if err != nil {
 		return nil, err
 	}
@@ -45,7 +44,7 @@ func (d Driver) Open(c driver.Config) (driver.Endpoint, error) {
 		return nil, fmt.Errorf("ofi: open: %w: %w; fi_info lists providers, %s names one", driver.ErrUnsupported, err, EnvProvider)
 	}
 	e := &endpoint{port: p}
-	e.Endpoint = acceptor.Endpoint{Name: Name, Config: c, MaxBody: uint32(len(p.f.slots[0]) - headSize), Reach: e.dial}
+	e.Endpoint = meet.Endpoint{Name: Name, Config: c, MaxBody: uint32(len(p.f.slots[0]) - headSize), Reach: e.dial}
 	e.Listen(ln, addr, e.receive)
 	return e, nil
 }
@@ -72,35 +71,35 @@ func (e *endpoint) Close() error {
 }
 
 func (e *endpoint) dial(ctx context.Context, rank int, addr string) (driver.Link, error) {
-	if err := acceptor.CheckTCP(addr); err != nil {
+	if err := meet.CheckTCP(addr); err != nil {
 		return nil, err
 	}
-	conn, stop, err := acceptor.Connect(ctx, "tcp", addr)
+	conn, stop, err := meet.Dial(ctx, addr, meet.Patience)
 	if err != nil {
-		return nil, fmt.Errorf("%w; is its process running, and is this its address?", acceptor.Cause(err))
+		return nil, fmt.Errorf("%w; is its process running, and is this its address?", meet.Cause(err))
 	}
 	defer stop()
 	defer conn.Close()
-	peer, err := hello.Dialer(conn, e.Me(), rank)
+	peer, err := meet.Dialer(conn, e.Me(), rank)
 	if err != nil {
 		return nil, err
 	}
-	return e.meet(conn, &peer)
+	return e.meet(conn, peer)
 }
 
-func (e *endpoint) receive(conn net.Conn, v *acceptor.Incoming) (int, driver.Link, error) {
+func (e *endpoint) receive(conn net.Conn, v *meet.Incoming) (int, driver.Link, error) {
 	defer conn.Close()
-	peer, err := hello.Listener(conn, e.Me(), v, nil)
+	peer, err := meet.Listener(conn, e.Me(), v, nil)
 	if err != nil {
-		return int(peer.Rank), nil, err
+		return -1, nil, err
 	}
-	l, err := e.meet(conn, &peer)
+	l, err := e.meet(conn, peer)
 	return int(peer.Rank), l, err
 }
 
 const (
-	kindCard  = hello.KindDriver     // where the link's packets go to
-	kindReady = hello.KindDriver + 1 // the sender takes packets
+	kindCard  = meet.KindDriver     // where the link's packets go to
+	kindReady = meet.KindDriver + 1 // the sender takes packets
 )
 
 // card is what the two sides of a link tell each other once they have proved themselves: the number and the token that packets to
@@ -121,28 +120,28 @@ func (l *link) read(card []byte) (name []byte, err error) {
 	const fixed = 13
 	f := l.port.f
 	if len(card) < fixed || len(card) < fixed+int(card[12]) {
-		return nil, hello.Refused("its card is cut short")
+		return nil, meet.Refused("its card is cut short")
 	}
 	provider := card[fixed : fixed+int(card[12])]
 	if string(provider) != f.provider {
-		return nil, hello.Refused("it uses libfabric's provider %q, this process %q: set %s", provider, f.provider, EnvProvider)
+		return nil, meet.Refused("it uses libfabric's provider %q, this process %q: set %s", provider, f.provider, EnvProvider)
 	}
 	l.other.link, l.other.token = binary.LittleEndian.Uint32(card), binary.LittleEndian.Uint64(card[4:])
 	l.theirs = saysOf(l.other.link, l.other.token)
 	if name = card[fixed+len(provider):]; len(name) != len(f.name) && !strings.HasPrefix(f.provider, "shm") {
-		return nil, hello.Refused("its address has %d bytes, that of this process %d", len(name), len(f.name))
+		return nil, meet.Refused("its address has %d bytes, that of this process %d", len(name), len(f.name))
 	}
 	return append(name, 0), nil // some addresses are text
 }
 
 // meet makes a link of a connection whose ends have proved themselves: they exchange cards, and then a packet each way.
-func (e *endpoint) meet(conn net.Conn, peer *hello.Message) (driver.Link, error) {
+func (e *endpoint) meet(conn net.Conn, peer *meet.Peer) (driver.Link, error) {
 	p := e.port
 	l := &link{port: p, rank: int(peer.Rank), maxBody: int(min(e.MaxBody, peer.MaxBody)), sock: -1}
 	l.nap.set, l.nap.timer = -1, -1
 	l.calls = inflight.New(numCallers, l.finish)
 	if err := p.add(l); err != nil {
-		return nil, hello.Refuse(conn, hello.Lacking(err))
+		return nil, meet.Refuse(conn, meet.Lacking(err))
 	}
 	err := e.introduce(conn, l)
 	if err == nil {
@@ -158,15 +157,15 @@ func (e *endpoint) meet(conn net.Conn, peer *hello.Message) (driver.Link, error)
 func (e *endpoint) introduce(conn net.Conn, l *link) (err error) {
 	if l.sock, err = raw.Take(conn.(syscall.Conn)); err != nil {
 		l.sock = -1
-		return hello.Refuse(conn, hello.Lacking(err))
+		return meet.Refuse(conn, meet.Lacking(err))
 	}
 	if err = l.nap.open(l.sock); err != nil {
-		return hello.Refuse(conn, hello.Lacking(err))
+		return meet.Refuse(conn, meet.Lacking(err))
 	}
-	if err = hello.WriteFrame(conn, kindCard, e.card(l)); err != nil {
+	if err = meet.WriteFrame(conn, kindCard, e.card(l)); err != nil {
 		return err
 	}
-	card, err := hello.ReadFrame(conn, kindCard)
+	card, err := meet.ReadFrame(conn, kindCard)
 	if err != nil {
 		return err
 	}
@@ -179,12 +178,12 @@ func (e *endpoint) introduce(conn net.Conn, l *link) (err error) {
 		l.to, err = l.port.reach(name)
 	}
 	if err != nil {
-		return hello.Refuse(conn, err)
+		return meet.Refuse(conn, err)
 	}
-	if err = hello.WriteFrame(conn, kindReady, nil); err != nil {
+	if err = meet.WriteFrame(conn, kindReady, nil); err != nil {
 		return err
 	}
-	_, err = hello.ReadFrame(conn, kindReady)
+	_, err = meet.ReadFrame(conn, kindReady)
 	return err
 }
 
@@ -192,7 +191,7 @@ func (e *endpoint) introduce(conn net.Conn, l *link) (err error) {
 func (l *link) greet() error {
 	p := l.port
 	sent := false
-	for end := time.Now().Add(hello.Patience); ; {
+	for end := time.Now().Add(meet.Patience); ; {
 		p.take()
 		var err error
 		hung := l.bell.HungUp(l.sock) // before the last poll

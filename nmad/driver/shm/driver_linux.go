@@ -10,20 +10,19 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/pm2-go/pm2/nmad/driver"
-	"github.com/pm2-go/pm2/nmad/driver/internal/acceptor"
-	"github.com/pm2-go/pm2/nmad/driver/internal/hello"
+	"github.com/pm2-go/pm2/nmad/internal/meet"
 )
 
-// Frames of this driver, after the exchange of package hello.
+// Frames of this driver, after the exchange of package meet.
 const (
-	frameSegment = hello.KindDriver + iota // dialer: geometry and evidence, with segment and two eventfds
-	frameMapped                            // listener: done; evidence
+	frameSegment = meet.KindDriver + iota // dialer: geometry and evidence, with segment and two eventfds
+	frameMapped                           // listener: done; evidence
 )
 
 // endpoint is the driver opened in this process. Its address is "@" and a name, valid on this
 // host and in this network name space.
 type endpoint struct {
-	acceptor.Endpoint
+	meet.Endpoint
 	driver Driver
 	ways   ways // but for alone
 	home   func() driver.Place
@@ -44,7 +43,7 @@ func (d Driver) Open(c driver.Config) (driver.Endpoint, error) {
 		return nil, fmt.Errorf("shm: open: %w", err)
 	}
 	e, geo := &endpoint{driver: d, home: d.homes()}, d.geometry(c)
-	e.Endpoint = acceptor.Endpoint{Name: Name, Config: c, MaxBody: geo.maxBody, Reach: e.reach}
+	e.Endpoint = meet.Endpoint{Name: Name, Config: c, MaxBody: geo.maxBody, Reach: e.reach}
 	if err := geo.check(); err != nil {
 		return nil, fmt.Errorf("shm: open: %w: %w", driver.ErrConfig, err)
 	}
@@ -52,7 +51,7 @@ func (d Driver) Open(c driver.Config) (driver.Endpoint, error) {
 	if e.ways, err = d.ways(os.Getenv(EnvCopy)); err != nil {
 		return nil, fmt.Errorf("shm: open: %w", err)
 	}
-	ln, name, err := acceptor.ListenAbstract(Name, c)
+	ln, name, err := meet.ListenAbstract(Name, c)
 	if err != nil {
 		return nil, err
 	}
@@ -62,16 +61,16 @@ func (d Driver) Open(c driver.Config) (driver.Endpoint, error) {
 
 // reach links to the process at addr.
 func (e *endpoint) reach(ctx context.Context, rank int, addr string) (driver.Link, error) {
-	if !acceptor.IsAbstract(addr) {
+	if !meet.IsAbstract(addr) {
 		return nil, fmt.Errorf("%w: an address of this driver begins with @", driver.ErrConfig)
 	}
-	conn, stop, err := acceptor.Connect(ctx, "unix", addr)
+	conn, stop, err := meet.Dial(ctx, addr, meet.Patience)
 	if err != nil {
-		return nil, fmt.Errorf("%w; is its process running, on this host?", acceptor.Cause(err))
+		return nil, fmt.Errorf("%w; is its process running, on this host?", meet.Cause(err))
 	}
 	defer stop()
 	defer conn.Close()
-	if _, err := hello.Dialer(conn, e.Me(), rank); err != nil {
+	if _, err := meet.Dialer(conn, e.Me(), rank); err != nil {
 		return nil, err
 	}
 	uc := conn.(*net.UnixConn)
@@ -82,16 +81,16 @@ func (e *endpoint) reach(ctx context.Context, rank int, addr string) (driver.Lin
 		err = p.watch(uc, 0)
 	}
 	if err != nil {
-		return nil, hello.Refuse(conn, hello.Lacking(err))
+		return nil, meet.Refuse(conn, meet.Lacking(err))
 	}
-	frame := hello.AppendFrame(nil, frameSegment, append(geo.encode(), p.nonce.evidence()...))
+	frame := meet.AppendFrame(nil, frameSegment, append(geo.encode(), p.nonce.evidence()...))
 	if _, _, err := uc.WriteMsgUnix(frame, unix.UnixRights(p.segment, p.bells[0], p.bells[1]), nil); err != nil {
 		if !ended(err) {
-			return nil, hello.Refuse(conn, hello.Lacking(fmt.Errorf("cannot send the segment: %w", acceptor.Cause(err))))
+			return nil, meet.Refuse(conn, meet.Lacking(fmt.Errorf("cannot send the segment: %w", meet.Cause(err))))
 		}
-		return nil, fmt.Errorf("%w: sending the segment: %w", driver.ErrPeerLost, acceptor.Cause(err))
+		return nil, fmt.Errorf("%w: sending the segment: %w", driver.ErrPeerLost, meet.Cause(err))
 	}
-	mapped, err := hello.ReadFrame(conn, frameMapped)
+	mapped, err := meet.ReadFrame(conn, frameMapped)
 	if err != nil {
 		return nil, fmt.Errorf("it did not take the segment: %w", err)
 	}
@@ -108,9 +107,9 @@ func (e *endpoint) reach(ctx context.Context, rank int, addr string) (driver.Lin
 }
 
 // receive is the other half of reach.
-func (e *endpoint) receive(conn net.Conn, v *acceptor.Incoming) (int, driver.Link, error) {
+func (e *endpoint) receive(conn net.Conn, v *meet.Incoming) (int, driver.Link, error) {
 	defer conn.Close()
-	peer, err := hello.Listener(conn, e.Me(), v, nil)
+	peer, err := meet.Listener(conn, e.Me(), v, nil)
 	if err != nil {
 		return -1, nil, err
 	}
@@ -123,14 +122,14 @@ func (e *endpoint) receive(conn net.Conn, v *acceptor.Incoming) (int, driver.Lin
 	}
 	switch {
 	case errors.Is(err, driver.ErrProtocol):
-		return rank, nil, hello.Refuse(conn, hello.Refused("%v", err))
+		return rank, nil, meet.Refuse(conn, meet.Refused("%v", err))
 	case errors.Is(err, driver.ErrRefused), errors.Is(err, driver.ErrLack), errors.Is(err, driver.ErrPeerLost):
-		return rank, nil, hello.Refuse(conn, err)
+		return rank, nil, meet.Refuse(conn, err)
 	case err != nil:
-		return rank, nil, hello.Refuse(conn, hello.Lacking(err))
+		return rank, nil, meet.Refuse(conn, meet.Lacking(err))
 	}
-	if err := hello.WriteFrame(conn, frameMapped, p.nonce.evidence()); err != nil {
-		return rank, nil, fmt.Errorf("%w: %w", driver.ErrPeerLost, acceptor.Cause(err))
+	if err := meet.WriteFrame(conn, frameMapped, p.nonce.evidence()); err != nil {
+		return rank, nil, fmt.Errorf("%w: %w", driver.ErrPeerLost, meet.Cause(err))
 	}
 	_, ways := e.choose()
 	l, err := p.link(rank, 1, ways)

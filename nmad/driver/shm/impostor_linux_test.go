@@ -12,7 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/pm2-go/pm2/nmad/driver"
-	"github.com/pm2-go/pm2/nmad/driver/internal/hello"
+	"github.com/pm2-go/pm2/nmad/internal/meet"
 )
 
 func config(rank int) driver.Config {
@@ -80,7 +80,7 @@ func TestImpostor(t *testing.T) {
 		return fd
 	}
 	frame := func(kind byte, geometry []byte) []byte {
-		return hello.AppendFrame(nil, kind, append(geometry, newNonce().evidence()...))
+		return meet.AppendFrame(nil, kind, append(geometry, newNonce().evidence()...))
 	}
 	with := func(change func(*geometry)) []byte {
 		g := geo
@@ -124,7 +124,7 @@ func TestImpostor(t *testing.T) {
 			_ = conn.SetDeadline(time.Now().Add(30 * time.Second))
 			me := ep.(*endpoint).Me()
 			me.Rank = 1
-			if _, err := hello.Dialer(conn, me, 0); err != nil {
+			if _, err := meet.Dialer(conn, me, 0); err != nil {
 				t.Fatal(err)
 			}
 			fds := c.fds(t)
@@ -134,7 +134,7 @@ func TestImpostor(t *testing.T) {
 			for _, fd := range fds {
 				_ = unix.Close(fd)
 			}
-			_, err = hello.ReadFrame(conn, frameMapped)
+			_, err = meet.ReadFrame(conn, frameMapped)
 			if !errors.Is(err, driver.ErrRefused) || !strings.Contains(err.Error(), c.says) {
 				t.Errorf("the impostor is told: %v; should mention %q", err, c.says)
 			}
@@ -176,7 +176,7 @@ func TestStrangers(t *testing.T) {
 		t.Fatal(rank, err)
 	}
 	defer r.Close()
-	if took := time.Since(start); took >= hello.Patience {
+	if took := time.Since(start); took >= meet.Patience {
 		t.Errorf("linking took %v: it waited for the silent one", took)
 	}
 }

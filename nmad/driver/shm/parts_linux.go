@@ -11,11 +11,10 @@ import (
 
 	"github.com/pm2-go/pm2/asm"
 	"github.com/pm2-go/pm2/nmad/driver"
-	"github.com/pm2-go/pm2/nmad/driver/internal/acceptor"
-	"github.com/pm2-go/pm2/nmad/driver/internal/hello"
 	"github.com/pm2-go/pm2/nmad/driver/internal/inflight"
 	"github.com/pm2-go/pm2/nmad/driver/internal/raw"
 	"github.com/pm2-go/pm2/nmad/internal/mapped"
+	"github.com/pm2-go/pm2/nmad/internal/meet"
 )
 
 // parts is what a link is made of, on the way to becoming one. A side has all of its own before it
@@ -99,7 +98,7 @@ const numSegment = 3
 // receive reads one frameSegment with its descriptors.
 func (p *parts) receive(c *net.UnixConn) error {
 	// The descriptors come with the first byte; of the frame, head is what all frames have.
-	var head [3]byte
+	var head [meet.HeadSize]byte
 	oob := make([]byte, unix.CmsgSpace(numSegment*4))
 	n, oobn, flags, _, err := c.ReadMsgUnix(head[:], oob)
 	fds := descriptors(oob[:oobn])
@@ -111,16 +110,16 @@ func (p *parts) receive(c *net.UnixConn) error {
 	var payload []byte
 	if err == nil {
 		if _, err = io.ReadFull(c, head[n:]); err == nil {
-			payload, err = hello.ReadPayload(c, frameSegment, head)
+			payload, err = meet.ReadPayload(c, frameSegment, head)
 		}
 	}
 	switch {
 	case errors.Is(err, driver.ErrRefused), errors.Is(err, driver.ErrLack):
 		return err
 	case err != nil && ended(err):
-		return fmt.Errorf("%w: it sends no segment: %w", driver.ErrPeerLost, acceptor.Cause(err))
+		return fmt.Errorf("%w: it sends no segment: %w", driver.ErrPeerLost, meet.Cause(err))
 	case err != nil:
-		return fmt.Errorf("cannot receive the segment: %w", acceptor.Cause(err))
+		return fmt.Errorf("cannot receive the segment: %w", meet.Cause(err))
 	case flags&unix.MSG_CTRUNC != 0 && len(fds) < numSegment:
 		return fmt.Errorf("cannot receive the segment: %w: %d descriptors of %d", os.NewSyscallError("recvmsg", unix.EMFILE), len(fds), numSegment)
 	case flags&unix.MSG_CTRUNC != 0:

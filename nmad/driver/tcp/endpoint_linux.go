@@ -4,9 +4,9 @@ import (
 	"fmt"
 
 	"github.com/pm2-go/pm2/nmad/driver"
-	"github.com/pm2-go/pm2/nmad/driver/internal/acceptor"
 	"github.com/pm2-go/pm2/nmad/driver/internal/numa"
 	"github.com/pm2-go/pm2/nmad/driver/internal/stream"
+	"github.com/pm2-go/pm2/nmad/internal/meet"
 )
 
 // Open implements driver.Driver. Config.Listen is "host:port"; empty, or a name
@@ -16,7 +16,7 @@ func (d Driver) Open(c driver.Config) (driver.Endpoint, error) {
 	if err := c.Check(); err != nil {
 		return nil, fmt.Errorf("tcp: open: %w", err)
 	}
-	ln, addr, err := acceptor.ListenTCP(Name, c)
+	ln, addr, err := meet.ListenTCP(Name, c)
 	if err != nil {
 		return nil, err
 	}
@@ -25,8 +25,8 @@ func (d Driver) Open(c driver.Config) (driver.Endpoint, error) {
 
 func (d Driver) network() stream.Network {
 	return stream.Network{
-		Name: Name, Dial: "tcp", Hint: "is its process running, and is this its address?",
-		MaxBody: d.maxBody(), Gather: stream.MostGathered, Check: acceptor.CheckTCP,
+		Name: Name, Hint: "is its process running, and is this its address?",
+		MaxBody: d.maxBody(), Gather: stream.MostGathered, Check: meet.CheckTCP,
 		Take:  func(c stream.Conn) (int, error) { return takeSocket(c, d.sndbuf) },
 		Place: func(c stream.Conn) driver.Place { return numa.Through(c.LocalAddr()) },
 	}

@@ -7,10 +7,9 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/pm2-go/pm2/nmad/driver"
-	"github.com/pm2-go/pm2/nmad/driver/internal/acceptor"
-	"github.com/pm2-go/pm2/nmad/driver/internal/hello"
 	"github.com/pm2-go/pm2/nmad/driver/internal/raw"
 	"github.com/pm2-go/pm2/nmad/driver/internal/stream"
+	"github.com/pm2-go/pm2/nmad/internal/meet"
 )
 
 // Open implements driver.Driver. Config.Listen is used if it is an abstract name
@@ -20,7 +19,7 @@ func (d Driver) Open(c driver.Config) (driver.Endpoint, error) {
 	if err := c.Check(); err != nil {
 		return nil, fmt.Errorf("unix: open: %w", err)
 	}
-	ln, name, err := acceptor.ListenAbstract(Name, c)
+	ln, name, err := meet.ListenAbstract(Name, c)
 	if err != nil {
 		return nil, err
 	}
@@ -29,7 +28,7 @@ func (d Driver) Open(c driver.Config) (driver.Endpoint, error) {
 
 func (d Driver) network() stream.Network {
 	n := stream.Network{
-		Name: Name, Dial: "unix", Hint: "is its process running, on this host?",
+		Name: Name, Hint: "is its process running, on this host?",
 		MaxBody: standardBody, Check: checkAddress, Take: d.take,
 		Admit: func(c stream.Conn) error { return admit(c, os.Geteuid()) },
 	}
@@ -40,7 +39,7 @@ func (d Driver) network() stream.Network {
 }
 
 func checkAddress(addr string) error {
-	if !acceptor.IsAbstract(addr) {
+	if !meet.IsAbstract(addr) {
 		return fmt.Errorf("%w: an address of this driver begins with @", driver.ErrConfig)
 	}
 	return nil
@@ -69,10 +68,10 @@ func admit(c stream.Conn, user int) error {
 		return err
 	}
 	if failed != nil {
-		return hello.Lacking(fmt.Errorf("the kernel does not say whose process the peer is: %w", os.NewSyscallError("getsockopt", failed)))
+		return meet.Lacking(fmt.Errorf("the kernel does not say whose process the peer is: %w", os.NewSyscallError("getsockopt", failed)))
 	}
 	if int64(peer.Uid) != int64(user) {
-		return hello.Refused("it runs under user %d, this process under %d", peer.Uid, user)
+		return meet.Refused("it runs under user %d, this process under %d", peer.Uid, user)
 	}
 	return nil
 }

@@ -18,7 +18,7 @@
 // behind them stay in the link, and Flush makes it for all of them. They bypass Go's
 // poller, which would park the goroutine (10-20 us until it runs again), and
 // the scheduler's bookkeeping around system calls, which costs as much as the
-// call. Connecting and the exchange of package hello go through Go's net
+// call. Connecting and the exchange of package meet go through Go's net
 // package; the descriptors are then duplicated and taken out of its poller.
 //
 // # Linking

@@ -7,8 +7,7 @@ import (
 	"net"
 
 	"github.com/pm2-go/pm2/nmad/driver"
-	"github.com/pm2-go/pm2/nmad/driver/internal/acceptor"
-	"github.com/pm2-go/pm2/nmad/driver/internal/hello"
+	"github.com/pm2-go/pm2/nmad/internal/meet"
 )
 
 // Listen opens the endpoint of a process that listens with ln, which it owns from
@@ -19,14 +18,14 @@ func (n Network) Listen(c driver.Config, ln net.Listener, addr string) driver.En
 
 // endpoint is a network opened in this process.
 type endpoint struct {
-	acceptor.Endpoint
+	meet.Endpoint
 	net    Network
 	halves halves
 }
 
 func (n Network) listen(c driver.Config, ln net.Listener, addr string) *endpoint {
 	e := &endpoint{net: n}
-	e.Endpoint = acceptor.Endpoint{Name: n.Name, Config: c, MaxBody: uint32(n.MaxBody), Reach: e.dial}
+	e.Endpoint = meet.Endpoint{Name: n.Name, Config: c, MaxBody: uint32(n.MaxBody), Reach: e.dial}
 	e.halves.waiting = map[linkID]*half{}
 	e.Listen(ln, addr, e.receive)
 	return e
@@ -41,22 +40,22 @@ func (e *endpoint) dial(ctx context.Context, rank int, addr string) (driver.Link
 	_, _ = rand.Read(me.Link[:]) // never fails
 	s := noSockets
 	defer s.close()
-	var peer hello.Message
+	var peer *meet.Peer
 	for track := range numTracks {
-		conn, stop, err := acceptor.Connect(ctx, e.net.Dial, addr)
+		conn, stop, err := meet.Dial(ctx, addr, meet.Patience)
 		if err != nil {
-			return nil, fmt.Errorf("%w; %s", acceptor.Cause(err), e.net.Hint)
+			return nil, fmt.Errorf("%w; %s", meet.Cause(err), e.net.Hint)
 		}
 		defer stop()
 		defer conn.Close()
 		if err := e.net.admit(conn.(Conn)); err != nil {
-			return nil, hello.Refuse(conn, err)
+			return nil, meet.Refuse(conn, err)
 		}
 		if err := s.take(&e.net, track, conn.(Conn)); err != nil {
-			return nil, hello.Refuse(conn, err)
+			return nil, meet.Refuse(conn, err)
 		}
 		me.Track = uint8(track)
-		if peer, err = hello.Dialer(conn, me, rank); err != nil {
+		if peer, err = meet.Dialer(conn, me, rank); err != nil {
 			return nil, err
 		}
 	}
@@ -65,44 +64,44 @@ func (e *endpoint) dial(ctx context.Context, rank int, addr string) (driver.Link
 
 // receive is the other half of dial: of the two connections of a link, the
 // first waits here for the second, and the second only says that it is there.
-func (e *endpoint) receive(conn net.Conn, v *acceptor.Incoming) (int, driver.Link, error) {
+func (e *endpoint) receive(conn net.Conn, v *meet.Incoming) (int, driver.Link, error) {
 	defer conn.Close()
 	c := conn.(Conn)
 	if err := e.net.admit(c); err != nil {
-		return -1, nil, hello.Refuse(conn, err)
+		return -1, nil, meet.Refuse(conn, err)
 	}
 	s := noSockets
 	defer s.close()
 	var first *half
-	peer, err := hello.Listener(conn, e.Me(), v, func(peer *hello.Message) (err error) {
-		switch peer.Track {
+	var track int
+	peer, err := meet.Listener(conn, e.Me(), v, func(peer *meet.Peer) (err error) {
+		switch track = int(peer.Track); track {
 		case trackSmall:
 			first, err = e.halves.expect(peer)
 		case trackLarge:
 			first, err = e.halves.claim(peer)
 		default:
-			err = hello.Refused("it speaks of a track %d", peer.Track)
+			err = meet.Refused("it speaks of a track %d", peer.Track)
 		}
 		if err != nil {
 			return err
 		}
-		return s.take(&e.net, int(peer.Track), c)
+		return s.take(&e.net, track, c)
 	})
-	rank := int(peer.Rank)
 	switch {
 	case first == nil: // the exchange failed before the peer had proved itself
-		return rank, nil, err
-	case peer.Track == trackLarge && err == nil:
+		return -1, nil, err
+	case track == trackLarge && err == nil:
 		first.second <- s.give(trackLarge)
-		return rank, nil, nil
-	case peer.Track == trackLarge:
+		return -1, nil, nil
+	case track == trackLarge:
 		first.second <- -1
-		return rank, nil, err
-	}
-	if err != nil {
+		return -1, nil, err
+	case err != nil:
 		e.halves.forget(first)
-		return rank, nil, err
+		return -1, nil, err
 	}
+	rank := int(peer.Rank)
 	if s.fd[trackLarge], err = e.halves.await(first, e.Done()); err != nil {
 		return rank, nil, err
 	}

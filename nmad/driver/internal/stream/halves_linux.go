@@ -5,11 +5,11 @@ import (
 	"sync"
 
 	"github.com/pm2-go/pm2/nmad/driver"
-	"github.com/pm2-go/pm2/nmad/driver/internal/hello"
 	"github.com/pm2-go/pm2/nmad/internal/limit"
+	"github.com/pm2-go/pm2/nmad/internal/meet"
 )
 
-type linkID = [hello.LinkSize]byte
+type linkID = [meet.LinkSize]byte
 
 // half is a link of which the first connection is there. The second one comes
 // with the same link id, from the same rank, having proved itself as well:
@@ -28,11 +28,11 @@ type halves struct {
 	waiting map[linkID]*half
 }
 
-func (hs *halves) expect(peer *hello.Message) (*half, error) {
+func (hs *halves) expect(peer *meet.Peer) (*half, error) {
 	hs.mu.Lock()
 	defer hs.mu.Unlock()
 	if hs.waiting[peer.Link] != nil {
-		return nil, hello.Refused("it begins the same link twice")
+		return nil, meet.Refused("it begins the same link twice")
 	}
 	h := &half{id: peer.Link, rank: peer.Rank, second: make(chan int, 1)}
 	hs.waiting[peer.Link] = h
@@ -40,12 +40,12 @@ func (hs *halves) expect(peer *hello.Message) (*half, error) {
 }
 
 // claim takes a half out, for the one second connection that it gets.
-func (hs *halves) claim(peer *hello.Message) (*half, error) {
+func (hs *halves) claim(peer *meet.Peer) (*half, error) {
 	hs.mu.Lock()
 	defer hs.mu.Unlock()
 	h := hs.waiting[peer.Link]
 	if h == nil || h.rank != peer.Rank {
-		return nil, hello.Refused("it continues a link that it did not begin, or began too long ago")
+		return nil, meet.Refused("it continues a link that it did not begin, or began too long ago")
 	}
 	delete(hs.waiting, peer.Link)
 	return h, nil
@@ -66,7 +66,7 @@ func (hs *halves) forget(h *half) bool {
 // await waits for the second connection, not longer than an exchange may take.
 func (hs *halves) await(h *half, done <-chan struct{}) (fd int, err error) {
 	late := make(chan struct{})
-	patience := limit.After(hello.Patience, func() { close(late) })
+	patience := limit.After(meet.Patience, func() { close(late) })
 	defer patience.Stop()
 	select {
 	case fd = <-h.second:

@@ -13,8 +13,8 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/pm2-go/pm2/nmad/driver"
-	"github.com/pm2-go/pm2/nmad/driver/internal/hello"
 	"github.com/pm2-go/pm2/nmad/driver/internal/raw"
+	"github.com/pm2-go/pm2/nmad/internal/meet"
 )
 
 func config(rank int) driver.Config {
@@ -36,7 +36,7 @@ func openBody(t *testing.T, c driver.Config, body int) *endpoint {
 		t.Fatal(err)
 	}
 	ep := Network{
-		Name: "plain", Dial: "tcp", Hint: "is it there?", MaxBody: body, Gather: testGather,
+		Name: "plain", Hint: "is it there?", MaxBody: body, Gather: testGather,
 		Check: func(string) error { return nil },
 		Take:  func(c Conn) (int, error) { return raw.Take(c) },
 	}.listen(c, ln, ln.Addr().String())
@@ -55,7 +55,7 @@ func dialRaw(t *testing.T, ep *endpoint, track uint8, id byte) (*net.TCPConn, er
 	_ = conn.SetDeadline(time.Now().Add(30 * time.Second))
 	me := ep.Me()
 	me.Rank, me.Track, me.Link = 1, track, linkID{id}
-	_, err = hello.Dialer(conn, me, 0)
+	_, err = meet.Dialer(conn, me, 0)
 	return conn.(*net.TCPConn), err
 }
 
@@ -309,7 +309,7 @@ func TestHalfAlone(t *testing.T) {
 	if err := ep.Close(); err != nil {
 		t.Error(err)
 	}
-	if took := time.Since(start); took >= hello.Patience {
+	if took := time.Since(start); took >= meet.Patience {
 		t.Errorf("Close took %v", took)
 	}
 	if _, err := small.Read(make([]byte, 1)); err == nil || errors.Is(err, os.ErrDeadlineExceeded) {
@@ -339,7 +339,7 @@ func TestStrangers(t *testing.T) {
 		t.Fatal(rank, err)
 	}
 	defer r.Close()
-	if took := time.Since(start); took >= hello.Patience {
+	if took := time.Since(start); took >= meet.Patience {
 		t.Errorf("linking took %v: it waited for the silent one", took)
 	}
 }

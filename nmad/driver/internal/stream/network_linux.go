@@ -16,7 +16,6 @@ type Conn interface {
 // Network is one kind of stream socket, as a driver describes it.
 type Network struct {
 	Name    string // of the driver
-	Dial    string // what package net calls the network
 	Hint    string // what the dialer should check when no peer answers
 	MaxBody int    // the largest body on the small track, in bytes
 	Gather  int    // so many bytes of a long message may wait in the kernel before it wakes the sleeper; 0: none

@@ -7,7 +7,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/pm2-go/pm2/nmad/driver"
-	"github.com/pm2-go/pm2/nmad/driver/internal/hello"
+	"github.com/pm2-go/pm2/nmad/internal/meet"
 )
 
 // sockets are what a link is made of, on the way to becoming one: descriptors, -1 for what is not there.
@@ -25,7 +25,7 @@ func (s *sockets) take(n *Network, track int, c Conn) (err error) {
 	if track == trackSmall {
 		if s.ep, err = unix.EpollCreate1(unix.EPOLL_CLOEXEC); err != nil {
 			s.ep = -1
-			return hello.Lacking(fmt.Errorf("cannot create an epoll set: %w", os.NewSyscallError("epoll_create1", err)))
+			return meet.Lacking(fmt.Errorf("cannot create an epoll set: %w", os.NewSyscallError("epoll_create1", err)))
 		}
 		if n.Place != nil {
 			s.place = n.Place(c)
@@ -33,7 +33,7 @@ func (s *sockets) take(n *Network, track int, c Conn) (err error) {
 	}
 	if s.fd[track], err = n.Take(c); err != nil {
 		s.fd[track] = -1
-		return hello.Lacking(err)
+		return meet.Lacking(err)
 	}
 	return nil
 }

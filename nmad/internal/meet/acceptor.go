@@ -1,0 +1,282 @@
+package meet
+
+import (
+	"container/list"
+	"errors"
+	"fmt"
+	"net"
+	"sync"
+	"time"
+
+	"github.com/pm2-go/pm2/internal/kernel"
+	"github.com/pm2-go/pm2/nmad/internal/limit"
+)
+
+// Acceptor is a listener with a goroutine behind it. Safe for concurrent use.
+//
+// A connection takes a slot until its process has proved that it belongs to the job, or the connection
+// has ended. While all slots are taken, the next connection gets the slot of one that is unproven: from the
+// address that has the most slots, of the connection that has had its slot for the longest time, if that is longer than
+// leastTime. So silent connections do not keep the processes of the job out, and many of these at once only wait
+// for one another.
+type Acceptor struct {
+	// Serve finds out which process is at the other end of conn, and goes on with it. It
+	// owns conn, which ends after Patience unless it calls Incoming.Over before, and tells v how far the exchange is. Its error is
+	// why nothing comes of the connection.
+	Serve    func(conn net.Conn, v *Incoming) error
+	Patience time.Duration // for the hello, and for the rest of the exchange
+	Hopeless func(error)   // unless nil, it is told when the kernel refuses the call itself, again and again
+
+	ln    net.Listener
+	slots int
+	done  chan struct{}
+	freed chan struct{} // a slot is free; room for one
+	wg    sync.WaitGroup
+
+	mu       sync.Mutex // below: everything after it
+	inside   map[*Incoming]struct{}
+	unproven list.List      // of *Incoming: those that have a slot, in the order of their arrival
+	from     map[string]int // how many of these there are, by address
+	refused  int
+	last     error
+}
+
+// Incoming is a connection that was accepted.
+type Incoming struct {
+	acceptor *Acceptor
+	conn     net.Conn
+	from     string // its address, without a port
+	came     time.Time
+	late     *limit.Limit
+
+	slot *list.Element // nil: it has none any more; guarded by Acceptor.mu
+}
+
+const (
+	// helloTimeout is how long a connection may take to bring the hello, half of the patience at most: a process of the job sends it
+	// as soon as it is connected.
+	helloTimeout = 3 * time.Second
+	// leastTime is how long a connection has its slot at least: long enough for an exchange while
+	// many others are under way.
+	leastTime = 250 * time.Millisecond
+	// refusals is how many calls of accept in a row, a pause apart, are refused where the call is, and not some connections are.
+	refusals = 100
+	// pause is what follows a call of accept that has failed: descriptors are short, most likely.
+	pause = 10 * time.Millisecond
+)
+
+// Listen starts to accept connections at ln, which the acceptor owns from here on. Called once, when what Serve uses is complete.
+func (d *Acceptor) Listen(ln net.Listener) {
+	d.ln = ln
+	d.done, d.freed = make(chan struct{}), make(chan struct{}, 1)
+	d.inside, d.from = map[*Incoming]struct{}{}, map[string]int{}
+	if d.slots == 0 {
+		d.slots = maxSlots()
+	}
+	d.wg.Go(d.listen)
+}
+
+func (d *Acceptor) listen() {
+	for vain := 0; ; {
+		conn, err := d.ln.Accept()
+		if err != nil {
+			if vain++; kernel.Refused(err) == "" {
+				vain = 0
+			}
+			if vain == refusals && d.Hopeless != nil {
+				d.Hopeless(kernel.Explain(err))
+			}
+			select {
+			case <-d.done:
+				return
+			case <-time.After(pause): // others may still come
+				d.remember(err)
+				d.evict(0)
+				continue
+			}
+		}
+		vain = 0
+		v := d.admit(conn)
+		if v == nil {
+			_ = conn.Close()
+			return
+		}
+		go d.serve(v)
+	}
+}
+
+// closed says whether Stop was called.
+func (d *Acceptor) closed() bool {
+	select {
+	case <-d.done:
+		return true
+	default:
+		return false
+	}
+}
+
+// admit gives conn a slot, for which it may have to wait, and registers it, so that Stop can end
+// its exchange. Nil: the acceptor is closed.
+func (d *Acceptor) admit(conn net.Conn) *Incoming {
+	v := &Incoming{acceptor: d, conn: conn, from: host(conn.RemoteAddr()), came: time.Now()}
+	for {
+		d.mu.Lock()
+		if d.closed() {
+			d.mu.Unlock()
+			return nil
+		}
+		if d.unproven.Len() < d.slots && takeSlot(d, max(maxSlots(), d.slots)) {
+			break
+		}
+		crowded := d
+		if d.unproven.Len() < d.slots {
+			crowded = mostCrowded(d)
+		}
+		d.mu.Unlock()
+		if crowded.evict(leastTime) {
+			continue
+		}
+		select {
+		case <-d.freed:
+		case <-time.After(leastTime / 10):
+		case <-d.done:
+			return nil
+		}
+	}
+	defer d.mu.Unlock()
+	v.slot = d.unproven.PushBack(v)
+	d.from[v.from]++
+	d.inside[v] = struct{}{}
+	d.wg.Add(1)
+	return v
+}
+
+// evict ends the exchange of an unproven connection that has had its slot for that long, if there is one.
+func (d *Acceptor) evict(after time.Duration) bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	most := 0
+	for _, n := range d.from {
+		most = max(most, n)
+	}
+	for e := d.unproven.Front(); e != nil; e = e.Next() {
+		v := e.Value.(*Incoming)
+		if time.Since(v.came) < after {
+			return false
+		}
+		if d.from[v.from] == most {
+			d.freeSlot(v)
+			_ = v.conn.SetDeadline(limit.Past)
+			return true
+		}
+	}
+	return false
+}
+
+// freeSlot frees the slot of v, if it has one. Under mu.
+func (d *Acceptor) freeSlot(v *Incoming) {
+	if v.slot == nil {
+		return
+	}
+	d.unproven.Remove(v.slot)
+	v.slot = nil
+	giveSlot(d)
+	if d.from[v.from]--; d.from[v.from] == 0 {
+		delete(d.from, v.from)
+	}
+	select {
+	case d.freed <- struct{}{}:
+	default:
+	}
+}
+
+// Heard says that the hello has come: the rest of the exchange has the rest of the patience.
+func (v *Incoming) Heard() {
+	v.late.Stop()
+	v.late = limit.Bound(v.conn, v.acceptor.Patience-v.acceptor.first())
+}
+
+// first is how long the hello may take.
+func (d *Acceptor) first() time.Duration { return min(helloTimeout, d.Patience/2) }
+
+// Proved says that the process has proved that it belongs to the job: it needs no slot any more.
+func (v *Incoming) Proved() {
+	v.acceptor.mu.Lock()
+	defer v.acceptor.mu.Unlock()
+	v.acceptor.freeSlot(v)
+}
+
+// Over says that the exchange is over: from here on the deadlines of the connection are the caller's. false: the acceptor has ended it.
+func (v *Incoming) Over() bool {
+	d := v.acceptor
+	v.late.Stop()
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.freeSlot(v)
+	delete(d.inside, v)
+	return !d.closed()
+}
+
+func (d *Acceptor) serve(v *Incoming) {
+	defer d.wg.Done()
+	v.late = limit.Bound(v.conn, d.first())
+	from := v.conn.RemoteAddr().String()
+	err := d.Serve(v.conn, v)
+	v.Over()
+	if err != nil {
+		if from != "" && from != "@" {
+			err = fmt.Errorf("%s: %w", from, err)
+		}
+		d.remember(err)
+	}
+}
+
+// host is an address without its port.
+func host(a net.Addr) string {
+	if t, ok := a.(*net.TCPAddr); ok {
+		return t.IP.String()
+	}
+	return a.Network()
+}
+
+func (d *Acceptor) remember(err error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.refused++
+	d.last = err
+}
+
+// Refused returns of how many connections nothing has come, and why of the last one.
+func (d *Acceptor) Refused() (n int, last error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.refused, d.last
+}
+
+// Done is closed by Stop.
+func (d *Acceptor) Done() <-chan struct{} { return d.done }
+
+// Stop stops listening and ends the exchanges under way, and does not wait for their goroutines. Calling it again does nothing.
+func (d *Acceptor) Stop() error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.closed() {
+		return nil
+	}
+	close(d.done)
+	for v := range d.inside {
+		// Not Close: the exchange owns it, and may just be taking its descriptor over.
+		_ = v.conn.SetDeadline(limit.Past)
+	}
+	if err := d.ln.Close(); !errors.Is(err, net.ErrClosed) {
+		return err
+	}
+	return nil
+}
+
+// Close is Stop, and waits.
+func (d *Acceptor) Close() error {
+	err := d.Stop()
+	d.wg.Wait()
+	return err
+}

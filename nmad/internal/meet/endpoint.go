@@ -1,0 +1,135 @@
+package meet
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"net"
+
+	"github.com/pm2-go/pm2/internal/kernel"
+	"github.com/pm2-go/pm2/nmad/driver"
+)
+
+// Endpoint is what the endpoints of drivers that meet by connections have in common: a
+// driver.Endpoint but for Reach, which a driver fills in before Listen. Links of processes that do not belong to the job
+// do not come of it.
+type Endpoint struct {
+	Name    string // of the driver
+	Config  driver.Config
+	MaxBody uint32 // what this side takes, in bytes
+	Reach   func(ctx context.Context, rank int, addr string) (driver.Link, error)
+
+	addr     string
+	ready    chan arrival
+	acceptor Acceptor
+}
+
+type arrival struct {
+	rank int
+	link driver.Link
+}
+
+// Receive finds out which process is at the other end of conn and makes a link of it, as Acceptor.Serve. A nil link
+// and nil error: nothing to hand on.
+type Receive func(conn net.Conn, v *Incoming) (rank int, l driver.Link, err error)
+
+// Listen starts to accept connections at ln, which it owns from here on, and which others
+// reach at addr.
+func (e *Endpoint) Listen(ln net.Listener, addr string, receive Receive) {
+	e.addr, e.ready = addr, make(chan arrival)
+	e.acceptor.Patience = Patience
+	e.acceptor.Serve = func(conn net.Conn, v *Incoming) error {
+		rank, l, err := receive(conn, v)
+		if err != nil || l == nil {
+			return err
+		}
+		v.Over()
+		select {
+		case e.ready <- arrival{rank, l}:
+		case <-e.Done():
+			_ = l.Close()
+		}
+		return nil
+	}
+	e.acceptor.Listen(ln)
+}
+
+// Addr implements driver.Endpoint.
+func (e *Endpoint) Addr() string { return e.addr }
+
+// Accept waits for the next link. Connections of processes that do not belong to the job
+// do not end it; but if ctx ends first, the
+// error says how many there were, and wraps the reason why the last one was refused.
+func (e *Endpoint) Accept(ctx context.Context) (int, driver.Link, error) {
+	if !e.acceptor.closed() {
+		select {
+		case a := <-e.ready:
+			return a.rank, a.link, nil
+		case <-e.Done():
+		case <-ctx.Done():
+			n, last := e.acceptor.Refused()
+			if n == 0 {
+				return -1, nil, fmt.Errorf("%s: accept: no process came: %w", e.Name, context.Cause(ctx))
+			}
+			return -1, nil, fmt.Errorf("%s: accept: %w; turned away before: %d, the last: %w", e.Name, context.Cause(ctx), n, last)
+		}
+	}
+	return -1, nil, fmt.Errorf("%s: accept: %w", e.Name, driver.ErrClosed)
+}
+
+// Choice implements driver.Endpoint: there is none.
+func (e *Endpoint) Choice(int, string) (network, why string) { return "", "" }
+
+// Close implements driver.Endpoint: it stops listening, ends the exchanges under way and waits for their
+// goroutines. Links that were not accepted are closed. Calling it again does nothing.
+func (e *Endpoint) Close() error { return e.acceptor.Close() }
+
+// Done is closed by Close.
+func (e *Endpoint) Done() <-chan struct{} { return e.acceptor.Done() }
+
+// Me is this process in an exchange.
+func (e *Endpoint) Me() Me {
+	return Me{
+		Message: Message{
+			Rank: uint32(e.Config.Rank), Size: uint32(e.Config.Size), MaxBody: e.MaxBody,
+			Driver: e.Name, Job: e.Config.Job,
+		},
+		Secret: e.Config.Secret,
+	}
+}
+
+// Dial implements driver.Endpoint by Reach: it says what failed, and whether ctx has ended.
+func (e *Endpoint) Dial(ctx context.Context, rank int, addr string) (l driver.Link, err error) {
+	if err = driver.ErrClosed; !e.acceptor.closed() {
+		l, err = e.Reach(ctx, rank, addr)
+	}
+	if err != nil {
+		if why := context.Cause(ctx); why != nil && !errors.Is(err, why) {
+			err = fmt.Errorf("%w: %w", why, err)
+		}
+		return nil, fmt.Errorf("%s: cannot link to rank %d at %q: %w", e.Name, rank, addr, err)
+	}
+	return l, nil
+}
+
+// ListenAbstract listens on an abstract Unix socket, which has no file: at Config.Listen if that is such a name
+// ("@name"; else it is meant for another driver).
+func ListenAbstract(driver string, c driver.Config) (ln net.Listener, name string, err error) {
+	if name = c.Listen; !IsAbstract(name) {
+		name = Abstract(driver, c.Rank)
+	}
+	if ln, err = kernel.Listen("unix", name); err != nil {
+		return nil, "", fmt.Errorf("%s: cannot listen on %q: %w; choose another name, or none", driver, name, Cause(err))
+	}
+	return ln, name, nil
+}
+
+// Abstract makes a name for a Unix socket of that driver which has no file, and which no stranger can
+// have taken before.
+func Abstract(driver string, rank int) string {
+	var random [12]byte
+	_, _ = rand.Read(random[:]) // never fails
+	return fmt.Sprintf("@pm2-%s-%d-%s", driver, rank, hex.EncodeToString(random[:]))
+}

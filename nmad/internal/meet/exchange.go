@@ -1,0 +1,192 @@
+package meet
+
+import (
+	"crypto/hmac"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"time"
+
+	"github.com/pm2-go/pm2/nmad/driver"
+)
+
+// Patience is how long the exchange of a link may take, as package limit counts, for its callers: long
+// enough for a machine with a thousand processes starting on it, short enough
+// that a stranger that connects and says nothing occupies little.
+const Patience = 10 * time.Second
+
+// Me describes this process in an exchange.
+type Me struct {
+	Message
+	Secret []byte
+}
+
+// Peer is the process at the other end, once it has proved that it holds the secret.
+type Peer struct {
+	Message
+	Answer byte // of the listener; 0 if all is well
+	seal   func(label string) (key []byte)
+}
+
+// exchange is one exchange, as one of its sides sees it.
+type exchange struct {
+	conn             net.Conn
+	me               Me
+	dialer, listener []byte // the hellos
+}
+
+// Dialer runs the exchange on the side that connected and expects the process
+// of that rank. The caller bounds the time of conn and closes it on error.
+func Dialer(conn net.Conn, me Me, rank int) (*Peer, error) {
+	x := exchange{conn: conn, me: me, dialer: me.fresh()}
+	peer := &Peer{}
+	if err := WriteFrame(conn, kindHello, x.dialer); err != nil {
+		return nil, unheard(err)
+	}
+	var err error
+	if x.listener, err = ReadFrame(conn, kindHello); err != nil {
+		return nil, unheard(err)
+	}
+	if err = peer.decode(x.listener); err == nil {
+		err = me.compare(&peer.Message)
+	}
+	if err == nil && peer.Rank != uint32(rank) {
+		err = refused("rank %d answers where rank %d was expected", peer.Rank, rank)
+	}
+	if err != nil {
+		return nil, Refuse(conn, err)
+	}
+	if err = WriteFrame(conn, kindProof, x.proof("dialer", 0)); err != nil {
+		return nil, unheard(err)
+	}
+	if peer.Answer, err = x.verify("listener"); err != nil {
+		return nil, err
+	}
+	peer.seal = x.key
+	return peer, nil
+}
+
+// Visit is told how far the exchange with a stranger is.
+type Visit interface {
+	Heard()  // it has said its hello
+	Proved() // it holds the secret
+}
+
+// Listener runs the exchange on the side that accepted, and tells v. decide, unless nil, sees
+// the peer once it has proved itself; it may refuse it still, or give it an answer, which stands in Peer.Answer on both sides. The caller
+// bounds the time of conn and closes it on error.
+func Listener(conn net.Conn, me Me, v Visit, decide func(peer *Peer) error) (*Peer, error) {
+	x := exchange{conn: conn, me: me}
+	peer := &Peer{}
+	var err error
+	if x.dialer, err = ReadFrame(conn, kindHello); err != nil {
+		return nil, Refuse(conn, unheard(err))
+	}
+	v.Heard()
+	if err = peer.decode(x.dialer); err == nil {
+		err = me.compare(&peer.Message)
+	}
+	if err != nil {
+		return nil, Refuse(conn, err)
+	}
+	x.me.Track, x.me.Link = peer.Track, peer.Link
+	x.listener = x.me.fresh()
+	if err = WriteFrame(conn, kindHello, x.listener); err != nil {
+		return nil, unheard(err)
+	}
+	if _, err = x.verify("dialer"); err != nil {
+		return nil, Refuse(conn, err)
+	}
+	v.Proved()
+	peer.seal = x.key
+	if decide != nil {
+		if err = decide(peer); err != nil {
+			return nil, Refuse(conn, err)
+		}
+	}
+	if err = WriteFrame(conn, kindProof, x.proof("listener", peer.Answer)); err != nil {
+		return nil, unheard(err)
+	}
+	return peer, nil
+}
+
+// fresh encodes the hello with a new nonce.
+func (me *Me) fresh() []byte {
+	me.version = Version
+	_, _ = rand.Read(me.nonce[:]) // never fails: crypto/rand ends the program instead
+	return me.encode()
+}
+
+// compare says why a peer with that hello does not belong to the job.
+func (me *Me) compare(peer *Message) error {
+	switch {
+	case peer.Driver != me.Driver:
+		return refused("it uses driver %q, this process %q", printable([]byte(peer.Driver)), me.Driver)
+	case peer.Job != me.Job:
+		return refused("it belongs to job %q, this process to %q", printable([]byte(peer.Job)), me.Job)
+	case peer.Size != me.Size:
+		return refused("it believes in a job of %d processes, this process in %d: give all the same PM2_SIZE", peer.Size, me.Size)
+	case peer.Rank >= me.Size:
+		return refused("it calls itself rank %d in a job of %d: PM2_RANK must be below PM2_SIZE", peer.Rank, me.Size)
+	case peer.MaxBody == 0 && me.MaxBody != 0:
+		return refused("it takes no bodies")
+	}
+	return nil
+}
+
+// proof is the payload by which a side proves itself: its answer, and what only a process that holds the secret can compute of that and both hellos.
+func (x *exchange) proof(role string, answer byte) []byte {
+	return append([]byte{answer}, x.code("pm2 hello", []byte(role), []byte{answer})...)
+}
+
+// verify reads the proof of the other side.
+func (x *exchange) verify(role string) (answer byte, err error) {
+	got, err := ReadFrame(x.conn, kindProof)
+	if err != nil {
+		return 0, unheard(err)
+	}
+	if len(got) == 0 || !hmac.Equal(got, x.proof(role, got[0])) {
+		return 0, wrongSecret
+	}
+	return got[0], nil
+}
+
+var wrongSecret = refused("it does not hold the secret of this job: give all processes the same one")
+
+// key is one for what follows the exchange.
+func (x *exchange) key(label string) []byte { return x.code(label) }
+
+// code is the HMAC under the secret over the parts, and over both hellos.
+func (x *exchange) code(label string, parts ...[]byte) []byte {
+	return Code(x.me.Secret, label, append(parts, x.dialer, x.listener)...)
+}
+
+// Code is HMAC-SHA256 under a secret over a label and parts, each with its length before it.
+func Code(secret []byte, label string, parts ...[]byte) []byte {
+	h := hmac.New(sha256.New, secret)
+	for _, part := range append([][]byte{[]byte(label)}, parts...) {
+		h.Write(binary.LittleEndian.AppendUint32(nil, uint32(len(part))))
+		h.Write(part)
+	}
+	return h.Sum(nil)
+}
+
+// unheard explains the error of a connection on which the peer has stopped in the middle of the exchange.
+func unheard(err error) error {
+	var r *Refusal
+	switch {
+	case errors.As(err, &r), errors.Is(err, driver.ErrLack):
+		return err
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
+		return fmt.Errorf("it closed the connection before it had named itself: %w; %w", driver.ErrPeerLost, driver.ErrBusy)
+	}
+	var t net.Error
+	if errors.As(err, &t) && t.Timeout() {
+		return fmt.Errorf("it did not name itself in time: %w", driver.ErrBusy)
+	}
+	return fmt.Errorf("%w: %w", driver.ErrPeerLost, err)
+}

@@ -1,0 +1,74 @@
+package meet
+
+import (
+	"encoding/binary"
+	"errors"
+	"io"
+)
+
+// MaxFrame is the longest payload of a frame of an exchange, in bytes.
+const MaxFrame = 512
+
+// Kinds of frames. A driver that goes on with frames after the proofs numbers
+// its own from KindDriver; those of sealed frames are below them all.
+const (
+	kindHello   = 0xA1 // no printable ASCII: a stray text protocol is known by its first byte
+	kindProof   = 0xA2
+	kindRefusal = 0xA3
+	kindLack    = 0xA4
+	kindBusy    = 0xA5 // likewise, for now
+	KindDriver  = 0xB0
+)
+
+// HeadSize is the size of kind and length, in bytes.
+const HeadSize = 5
+
+// appendHead appends the head of a frame to b.
+func appendHead(b []byte, kind byte, n int) []byte {
+	return binary.LittleEndian.AppendUint32(append(b, kind), uint32(n))
+}
+
+// AppendFrame appends the frame of that payload to b. The payload must not be
+// longer than MaxFrame.
+func AppendFrame(b []byte, kind byte, payload []byte) []byte {
+	return append(appendHead(b, kind, len(payload)), payload...)
+}
+
+// WriteFrame sends one frame with one Write.
+func WriteFrame(w io.Writer, kind byte, payload []byte) error {
+	_, err := w.Write(AppendFrame(make([]byte, 0, HeadSize+len(payload)), kind, payload))
+	return err
+}
+
+// ReadFrame reads one frame, which must be of that kind, and not one byte more.
+// It reads exactly as many bytes as the frame has, in two reads. A lack in its place
+// is an ErrLack, and, if it may pass, an ErrBusy; a refusal, or anything else, an ErrRefused.
+func ReadFrame(r io.Reader, kind byte) ([]byte, error) {
+	var head [HeadSize]byte
+	if _, err := io.ReadFull(r, head[:]); err != nil {
+		return nil, err
+	}
+	return ReadPayload(r, kind, head)
+}
+
+// ReadPayload goes on after the bytes of a frame's head.
+func ReadPayload(r io.Reader, kind byte, head [HeadSize]byte) ([]byte, error) {
+	if got := head[0]; got != kind && (got < kindRefusal || got > kindBusy) {
+		return nil, refused("it does not speak our protocol (first bytes %#x)", head)
+	}
+	n := binary.LittleEndian.Uint32(head[1:])
+	if n > MaxFrame {
+		return nil, refused("it sent a frame of %d bytes, at most %d are allowed", n, MaxFrame)
+	}
+	payload := make([]byte, n)
+	if _, err := io.ReadFull(r, payload); err != nil {
+		return nil, err
+	}
+	switch head[0] {
+	case kindRefusal:
+		return nil, &Refusal{Reason: printable(payload), ByPeer: true}
+	case kindLack, kindBusy:
+		return nil, &lack{errors.New(printable(payload)), true, head[0] == kindBusy}
+	}
+	return payload, nil
+}

@@ -1,0 +1,198 @@
+package roster
+
+import (
+	"bytes"
+	"compress/flate"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+)
+
+// Card is what a process publishes about itself.
+type Card struct {
+	Rank      int
+	PID       int
+	StartTime uint64 // start time of the process in clock ticks since boot; 0: not known
+	Host      string // identifies the host, and the pid name space in it
+	Name      string // of the host, for people; empty: not known
+	CPUs      string // that the process may use, as the kernel lists them: 0-3,8; empty: not known
+	Rails     []Rail // the networks to the others, in the same order in all cards
+
+	Window  uint64 // eager bytes that a peer may have outstanding at this process
+	Records uint32 // rendezvous that a peer may have outstanding at this process
+
+	Lazy bool // it makes its links when they are first needed. The same in all cards of a job
+
+	Silence uint32 // ms after which a silent process is taken for lost; 0: never. The same in all cards of a job
+
+	Standby string // host:port at which processes connect that have lost their parent; empty: this process never becomes root. Join fills it in
+}
+
+// MaxCPUs is how long Card.CPUs may be, in bytes.
+const MaxCPUs = 255
+
+// MaxName is how long Card.Name may be, in bytes: as long as kernels have it.
+const MaxName = 64
+
+// Longest other strings of a card, in bytes.
+const (
+	maxHost   = 255
+	maxDriver = 63
+	maxAddr   = 1023
+
+	maxCard = 4 + 4 + 8 + 8 + 4 + 4 + 4 + 2 + maxHost + 2 + MaxName + 2 + MaxCPUs + 2 + maxAddr + 4 + MaxRails*(2*2+maxDriver+maxAddr)
+)
+
+// MaxRails is how many rails a card has at most.
+const MaxRails = 8
+
+// Rail is one of the networks by which a process can be reached.
+type Rail struct {
+	Driver string // its name
+	Addr   string // where the driver's endpoint accepts links
+}
+
+// Drivers names the drivers of all rails, separated by commas.
+func (c *Card) Drivers() string {
+	names := make([]string, len(c.Rails))
+	for i, r := range c.Rails {
+		names[i] = r.Driver
+	}
+	return strings.Join(names, ",")
+}
+
+// errCard is what a malformed card or table is.
+var errCard = errors.New("malformed card")
+
+func (c *Card) check() error {
+	switch {
+	case len(c.Host) > maxHost:
+		return fmt.Errorf("%w: host identity of %d bytes, at most %d", errCard, len(c.Host), maxHost)
+	case len(c.Name) > MaxName:
+		return fmt.Errorf("%w: name of a host of %d bytes, at most %d", errCard, len(c.Name), MaxName)
+	case len(c.CPUs) > MaxCPUs:
+		return fmt.Errorf("%w: a list of processors of %d bytes, at most %d", errCard, len(c.CPUs), MaxCPUs)
+	case len(c.Standby) > maxAddr:
+		return fmt.Errorf("%w: control address of %d bytes, at most %d", errCard, len(c.Standby), maxAddr)
+	case len(c.Rails) > MaxRails:
+		return fmt.Errorf("%w: %d rails, at most %d", errCard, len(c.Rails), MaxRails)
+	case c.Rank < 0 || c.Rank >= MaxSize:
+		return fmt.Errorf("%w: rank %d", errCard, c.Rank)
+	}
+	for _, r := range c.Rails {
+		switch {
+		case len(r.Driver) > maxDriver:
+			return fmt.Errorf("%w: driver name of %d bytes, at most %d", errCard, len(r.Driver), maxDriver)
+		case len(r.Addr) > maxAddr:
+			return fmt.Errorf("%w: driver address of %d bytes, at most %d", errCard, len(r.Addr), maxAddr)
+		}
+	}
+	return nil
+}
+
+func (c *Card) append(b []byte) []byte {
+	b = appendU32(b, uint32(c.Rank))
+	b = appendU32(b, uint32(c.PID))
+	b = appendU64(b, c.StartTime)
+	b = appendU64(b, c.Window)
+	b = appendU32(b, c.Records)
+	b = appendU32(b, c.Silence)
+	lazy := uint32(0)
+	if c.Lazy {
+		lazy = 1
+	}
+	b = appendU32(b, lazy)
+	b = appendString(b, c.Host)
+	b = appendString(b, c.Name)
+	b = appendString(b, c.CPUs)
+	b = appendString(b, c.Standby)
+	b = appendU32(b, uint32(len(c.Rails)))
+	for _, r := range c.Rails {
+		b = appendString(b, r.Driver)
+		b = appendString(b, r.Addr)
+	}
+	return b
+}
+
+func (c *Card) read(r *reader) {
+	c.Rank = int(r.u32())
+	c.PID = int(int32(r.u32()))
+	c.StartTime = r.u64()
+	c.Window = r.u64()
+	c.Records = r.u32()
+	c.Silence = r.u32()
+	lazy := r.u32()
+	c.Lazy = lazy == 1
+	r.bad = r.bad || lazy > 1
+	c.Host = r.string(maxHost)
+	c.Name = r.string(MaxName)
+	c.CPUs = r.string(MaxCPUs)
+	c.Standby = r.string(maxAddr)
+	n := r.u32()
+	if n > MaxRails {
+		r.bad = true
+		return
+	}
+	for range n {
+		c.Rails = append(c.Rails, Rail{Driver: r.string(maxDriver), Addr: r.string(maxAddr)})
+	}
+}
+
+func appendTable(b []byte, cards []Card) []byte {
+	b = appendU32(b, uint32(len(cards)))
+	for i := range cards {
+		b = cards[i].append(b)
+	}
+	return b
+}
+
+// parseTable reads a table of exactly size cards, in order of their ranks.
+func parseTable(b []byte, size int) ([]Card, error) {
+	ranks := make([]int, size)
+	for i := range ranks {
+		ranks[i] = i
+	}
+	return parseCards(b, ranks)
+}
+
+// parseCards reads the cards of exactly those ranks, in their order.
+func parseCards(b []byte, ranks []int) ([]Card, error) {
+	r := reader{b: b}
+	if n := r.u32(); int64(n) != int64(len(ranks)) {
+		return nil, fmt.Errorf("%w: the cards of %d processes in the place of %d", errCard, n, len(ranks))
+	}
+	cards := make([]Card, len(ranks))
+	for i := range cards {
+		cards[i].read(&r)
+		if err := cards[i].check(); err != nil {
+			return nil, err
+		}
+		if cards[i].Rank != ranks[i] {
+			return nil, fmt.Errorf("%w: rank %d in the place of rank %d", errCard, cards[i].Rank, ranks[i])
+		}
+	}
+	if !r.done() {
+		return nil, errCard
+	}
+	return cards, nil
+}
+
+// pack shortens a table, whose cards are much alike, to a tenth of it.
+func pack(table []byte) []byte {
+	var b bytes.Buffer
+	w, _ := flate.NewWriter(&b, flate.BestSpeed) // that level exists
+	_, _ = w.Write(table)                        // into memory
+	_ = w.Close()
+	return b.Bytes()
+}
+
+// unpack is the reverse of pack, for a job of that size.
+func unpack(b []byte, size int) ([]byte, error) {
+	most := int64(limitOf(kindTable, size))
+	table, err := io.ReadAll(io.LimitReader(flate.NewReader(bytes.NewReader(b)), most+1))
+	if err != nil || int64(len(table)) > most {
+		return nil, errCard
+	}
+	return table, nil
+}

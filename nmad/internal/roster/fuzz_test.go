@@ -1,0 +1,33 @@
+package roster
+
+import (
+	"bytes"
+	"testing"
+)
+
+// FuzzPayloads: what is read of a payload is within the bounds of the job, and is written as it was read.
+func FuzzPayloads(f *testing.F) {
+	card := Card{Rank: 1, PID: 2, Host: "h", Rails: []Rail{{"d", "a"}, {"e", "b"}}}
+	f.Add(appendTable(nil, []Card{card}))
+	f.Add(append(appendTable(nil, []Card{{Rank: 1, Host: "h"}})[:39], 255, 255, 255, 255)) // more rails than there may be
+	f.Add(pack(appendTable(nil, []Card{{}, card})))
+	f.Add(appendTable(nil, []Card{{}, card}))
+	f.Add(notice(1, "why"))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		if c, err := parseCards(b, []int{1}); err == nil && !bytes.Equal(appendTable(nil, c), b) {
+			t.Fatalf("cards %+v are written otherwise than they were read", c)
+		}
+		if table, err := unpack(b, 2); err == nil && len(table) > limitOf(kindTable, 2) {
+			t.Fatalf("a table of %d bytes was unpacked", len(table))
+		}
+		if cards, err := parseTable(b, 2); err == nil && !bytes.Equal(appendTable(nil, cards), b) {
+			t.Fatalf("table %+v is written otherwise than it was read", cards)
+		}
+		if rank, reason, err := parseNotice(b, 2); err == nil && (rank > 1 || !bytes.Equal(notice(rank, reason), b)) {
+			t.Fatalf("a notice about rank %d, %q", rank, reason)
+		}
+		if rank, err := parseLeave(b, 2); err == nil && rank > 1 {
+			t.Fatalf("rank %d leaves a job of two", rank)
+		}
+	})
+}

@@ -1,0 +1,500 @@
+package roster
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"slices"
+	"syscall"
+	"time"
+
+	"github.com/pm2-go/pm2/internal/kernel"
+	"github.com/pm2-go/pm2/nmad/driver"
+	"github.com/pm2-go/pm2/nmad/internal/limit"
+	"github.com/pm2-go/pm2/nmad/internal/meet"
+)
+
+// What a parent does. README.md has the protocol.
+
+// member is a process that is connected, as its parent sees it. Fields under Roster.mu.
+type member struct {
+	rank    int
+	subtree []int // the ranks that it speaks for, itself first
+	w       *wire // nil: in its exchange
+	late    *limit.Limit
+	again   bool // it has connected after GO: another parent has its card
+	came    bool // it has said for which ranks it speaks: until then it may have given up this attempt
+	card    bool // the cards of its subtree are in
+	ready   bool
+	left    bool // it has closed its session
+	quit    bool // it looks for another parent
+	out     bool // the connection is not in use any more: nothing is sent there, and its end means nothing
+}
+
+// endLimit ends the time that its card had. Under mu.
+func (m *member) endLimit() {
+	m.late.Stop()
+	_ = m.w.Conn.SetDeadline(time.Time{})
+}
+
+// answer is what the listener of an exchange says to a dialer that has proved itself.
+type answer byte
+
+const (
+	welcome       answer = iota
+	rankTaken            // another process is that rank already
+	alreadyClosed        // all ranks were there already
+	wrongPlace           // that rank belongs to another host's leader
+	takenForLost         // the job runs, and has lost this rank
+	elsewhere            // the job runs, and this process has a parent itself
+	notYet               // the job runs, and this process looks for a parent itself
+)
+
+func (a answer) String() string {
+	switch a {
+	case welcome:
+		return "welcome"
+	case rankTaken:
+		return "another process has this rank already: give each its own PM2_RANK"
+	case alreadyClosed:
+		return "the job is complete already: another process may have this rank"
+	case wrongPlace:
+		return "this rank has its place at another process: the processes of the job do not agree on which hosts they are"
+	case takenForLost:
+		return "the others have taken this process for lost"
+	case elsewhere:
+		return "an earlier process keeps the list"
+	case notYet:
+		return "which process keeps the list is not settled yet"
+	}
+	return fmt.Sprintf("answer %d", byte(a))
+}
+
+// declined is an ErrRefused that tells the answer.
+type declined struct{ answer answer }
+
+func (d declined) Error() string { return fmt.Sprintf("%v: %v", driver.ErrRefused, d.answer) }
+func (declined) Unwrap() error   { return driver.ErrRefused }
+
+// me is this process in an exchange, and whether the job runs.
+func (r *Roster) me(again bool) meet.Me {
+	me := meet.Me{
+		Message: meet.Message{Rank: uint32(r.cfg.Rank), Size: uint32(r.cfg.Size), Driver: "control"},
+		Secret:  r.cfg.Secret,
+	}
+	if again {
+		me.Track = 1
+	}
+	return me
+}
+
+// listen opens the rendezvous address of rank 0.
+func (r *Roster) listen() (err error) {
+	l := r.cfg.Listener
+	if l == nil {
+		if l, err = kernel.Listen("tcp", r.cfg.Addr); err != nil {
+			return fmt.Errorf("listen at the rendezvous address %s (choose another one, or port 0 through the launcher): %w", r.cfg.Addr, err)
+		}
+	}
+	r.door = r.accept()
+	if r.wantsStandby(l.Addr()) {
+		r.standby, r.cards[0].Standby = r.door, l.Addr().String() // the others know it by the rendezvous address
+	}
+	r.door.Listen(l)
+	return nil
+}
+
+// lead opens the socket of a leader.
+func (r *Roster) lead() error {
+	name := leaderSocket(r.cfg.Secret, r.cfg.Rank)
+	l, err := kernel.Listen("unix", name)
+	if err != nil {
+		return fmt.Errorf("listen for the other processes of this host at %s: %w", name, err)
+	}
+	r.door = r.accept()
+	r.door.Listen(l)
+	return nil
+}
+
+// accept makes what accepts the connections of members.
+func (r *Roster) accept() *meet.Acceptor {
+	return &meet.Acceptor{Serve: r.greet, Patience: r.cfg.Handshake, Hopeless: r.Abort}
+}
+
+// greet runs the exchange with a process that has connected and, if it becomes a member, has it served.
+func (r *Roster) greet(conn net.Conn, v *meet.Incoming) error {
+	r.keepAlive(conn)
+	m := &member{}
+	peer, err := meet.Listener(conn, r.me(false), v, func(p *meet.Peer) error {
+		p.Answer = byte(r.admit(m, int(p.Rank), p.Track == 1))
+		return nil
+	})
+	if err == nil && peer.Answer != byte(welcome) {
+		err = declined{answer(peer.Answer)}
+	}
+	if !v.Over() && err == nil {
+		err = net.ErrClosed
+	}
+	if err != nil {
+		_ = conn.Close()
+		if m.subtree != nil { // admitted, but gone before it heard of it
+			r.ends(m, err)
+		}
+		return err
+	}
+	r.mu.Lock()
+	defer r.release()
+	m.w = &wire{Sealed: peer.Seal(conn, false)}
+	m.w.heard.Store(r.ticks.Load())
+	m.late = limit.Bound(conn, r.cfg.Handshake) // its card comes at once,
+	if m.again || len(m.subtree) > 1 {          // that of a subtree when all of it is there
+		m.endLimit()
+	}
+	if m.again { // its last parent may not have sent all of that
+		for rank := range r.gone {
+			if rank != m.rank {
+				r.fate(rank, m.send)
+			}
+		}
+		if r.phase == closing {
+			m.send(kindLeave, encodeRanks(r.cfg.Rank))
+		}
+	}
+	if m.out || r.phase == failed {
+		_ = conn.Close()
+	}
+	r.serving.Go(func() { r.serve(m) })
+	return nil
+}
+
+// admit gives the rank to a dialer that has proved itself, if it is free.
+func (r *Roster) admit(m *member, rank int, again bool) answer {
+	r.mu.Lock()
+	defer r.release()
+	subtree := r.tree.subtrees[rank]
+	switch {
+	case again && r.phase <= linking:
+		return notYet
+	case again:
+		return r.readmit(m, rank)
+	case r.phase != gathering:
+		return alreadyClosed
+	case subtree == nil && rank != r.cfg.Rank:
+		return wrongPlace
+	case r.members[rank] != nil, rank == r.cfg.Rank:
+		return rankTaken
+	}
+	m.rank, m.subtree = rank, subtree
+	r.members[rank] = m
+	return welcome
+}
+
+// readmit answers a process of the job that has lost its parent. Under mu.
+func (r *Roster) readmit(m *member, rank int) answer {
+	switch {
+	case rank == r.cfg.Rank:
+		return rankTaken
+	case r.gone[rank] != 0:
+		return takenForLost
+	case r.state == searching, r.phase == failed:
+		return notYet
+	case r.state != isRoot:
+		return elsewhere
+	}
+	old := r.members[rank]
+	m.rank, m.subtree, m.again, m.card = rank, []int{rank}, true, true
+	r.members[rank] = m
+	delete(r.missing, rank)
+	if old != nil {
+		old.out = true // that is no death
+		if old.w != nil {
+			_ = old.w.Conn.Close()
+		}
+		r.miss(old.subtree)
+	}
+	return welcome
+}
+
+// serve reads what a member says until its connection ends.
+func (r *Roster) serve(m *member) {
+	for {
+		k, payload, err := m.w.recv(r.cfg.Size)
+		if err == nil {
+			err = r.takeFromMember(m, k, payload)
+		}
+		m.w.heard.Store(r.ticks.Load())
+		if err != nil {
+			r.ends(m, err)
+			_ = m.w.Conn.Close()
+			return
+		}
+	}
+}
+
+// errQuit ends the reading of a member that looks for another parent, and of a parent that gives up its members.
+var errQuit = errors.New("it keeps the list no more")
+
+func (r *Roster) takeFromMember(m *member, k kind, payload []byte) error {
+	switch k {
+	case kindCard:
+		return r.takeCard(m, payload)
+	case kindReady:
+		return r.takeReady(m)
+	case kindAbort:
+		_, reason, err := parseNotice(payload, r.cfg.Size)
+		if err != nil {
+			return err
+		}
+		return errors.New(reason)
+	}
+	r.mu.Lock()
+	defer r.release()
+	if !r.runs() {
+		if k == kindLeave {
+			return errors.New("left before the job had started")
+		}
+		return fmt.Errorf("%w: kind %d before the job runs", errFrame, k)
+	}
+	switch k {
+	case kindBeat:
+		return nil
+	case kindQuit:
+		m.quit = true
+		return errQuit
+	case kindSubtree:
+		return r.takeSubtree(m, payload)
+	case kindLeave:
+		rank, err := parseLeave(payload, r.cfg.Size)
+		if err != nil || !r.speaks(m, rank) {
+			return fmt.Errorf("%w: rank %d says that rank %d leaves", errFrame, m.rank, rank)
+		}
+		r.depart(leaves(rank), m.w)
+		if rank == m.rank {
+			m.left = true
+			r.miss(m.subtree) // the others of its host may still be there, and connect here
+		}
+		return nil // the connection stays: the member waits for its peers, and closes it when it has done so
+	case kindDead:
+		rank, reason, err := parseNotice(payload, r.cfg.Size)
+		if err != nil || rank == m.rank || !r.speaks(m, rank) && !m.again {
+			return fmt.Errorf("%w: rank %d says that rank %d is dead", errFrame, m.rank, rank)
+		}
+		r.depart(Event{Rank: rank, Kind: Died, Reason: reason}, m.w)
+		return nil
+	}
+	return fmt.Errorf("%w: kind %d is not for a parent", errFrame, k)
+}
+
+// leaves is the news that a rank has left.
+func leaves(rank int) Event {
+	return Event{Rank: rank, Kind: Left, Reason: fmt.Sprintf("rank %d closed its session", rank)}
+}
+
+// speaks says whether a member may bring news of a rank: of its own, and of those of its host if it is its leader. One that has connected anew also says which others have died.
+func (r *Roster) speaks(m *member, rank int) bool {
+	return rank == m.rank || r.tree.leader[rank] == m.rank
+}
+
+// speaker is the member by which the news of a rank comes; nil: there is none. Under mu.
+func (r *Roster) speaker(rank int) *member {
+	for _, by := range []int{rank, r.tree.leader[rank]} {
+		if m := r.members[by]; m != nil && !m.out && !m.left && slices.Contains(m.subtree, rank) {
+			return m
+		}
+	}
+	return nil
+}
+
+// takeSubtree notes for which ranks a member speaks that has connected after GO, or of whose members one looks for another parent. Under mu.
+func (r *Roster) takeSubtree(m *member, payload []byte) error {
+	ranks, err := parseRanks(payload, r.cfg.Size)
+	if err != nil {
+		return err
+	}
+	m.came = true
+	before := m.subtree
+	m.subtree = []int{m.rank}
+	for _, rank := range ranks {
+		if r.tree.leader[rank] != m.rank || rank == m.rank {
+			return fmt.Errorf("%w: rank %d says that it speaks for rank %d", errFrame, m.rank, rank)
+		}
+		m.subtree = append(m.subtree, rank)
+		delete(r.missing, rank)
+	}
+	r.miss(before)
+	return nil
+}
+
+// toAll sends a frame to all members that are there, but the one at the other end of from. Under mu, which
+// also keeps the order of frames the same for all.
+func (r *Roster) toAll(k kind, payload []byte, from *wire) {
+	for _, m := range r.members {
+		if m.w != nil && m.w != from {
+			m.send(k, payload)
+		}
+	}
+}
+
+// send sends a frame to a member, unless its connection is out of use. Under mu.
+func (m *member) send(k kind, payload []byte) {
+	if !m.out && m.w != nil {
+		m.w.send(k, payload)
+	}
+}
+
+// ends deals with a member whose connection has ended, or makes no sense.
+func (r *Roster) ends(m *member, err error) {
+	r.mu.Lock()
+	defer r.release()
+	if m.late != nil {
+		m.late.Stop()
+	}
+	name := fmt.Sprintf("rank %d", m.rank)
+	if m.card {
+		name += fmt.Sprintf(" (pid %d)", r.cards[m.rank].PID)
+	}
+	text, silent := r.silence(err, name)
+	switch {
+	case m.out, !r.runs() && r.phase > linking, r.phase == closing, r.state == excluded:
+	case !r.runs():
+		r.fail(text, m.w)
+	case m.left, m.again && !m.came:
+	case m.quit && r.state == isRoot && m.rank == r.successor():
+		r.exclude(fmt.Sprintf("rank %d has taken the place of this process, which had given no sign of life for a while", m.rank))
+	case m.quit:
+		m.out = true
+		if r.up != nil {
+			r.tellSubtree()
+		}
+	case unreachable(err) && len(m.subtree) > 1:
+		text = fmt.Sprintf("the host of rank %d (ranks %v) cannot be reached: %v", m.rank, m.subtree, err)
+		for _, rank := range m.subtree {
+			r.depart(Event{Rank: rank, Kind: Died, Reason: text}, m.w)
+		}
+	case silent: // it gets the notice that it is lost
+		r.depart(Event{Rank: m.rank, Kind: Died, Reason: text}, nil)
+	default:
+		r.depart(Event{Rank: m.rank, Kind: Died, Reason: text}, m.w)
+	}
+	m.out = true
+	r.miss(m.subtree)
+}
+
+// silence says whether a connection has ended because the process at its other end, of that name, was silent for too long, and puts its end into words.
+func (r *Roster) silence(err error, name string) (text string, silent bool) {
+	switch {
+	case r.runs() && r.cfg.Silence > 0 && errors.Is(err, os.ErrDeadlineExceeded):
+		return fmt.Sprintf("%s said nothing for %v: it is stopped, or its host cannot be reached", name, r.cfg.Silence), true
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), isReset(err):
+		return name + " died: its control connection ended", false
+	case unreachable(err):
+		return fmt.Sprintf("%s: its host cannot be reached: %v", name, err), false
+	}
+	return fmt.Sprintf("%s: %v", name, err), false
+}
+
+// isReset says whether the other side's kernel ended the connection.
+func isReset(err error) bool {
+	return errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE) || errors.Is(err, net.ErrClosed)
+}
+
+// unreachable says whether the kernel has given up the host of the other side.
+func unreachable(err error) bool {
+	return errors.Is(err, syscall.ETIMEDOUT) || errors.Is(err, syscall.EHOSTUNREACH) || errors.Is(err, syscall.ENETUNREACH)
+}
+
+// miss marks those of the ranks as missing that no member speaks for, if this process is the root, and probes each in a goroutine. Under mu.
+func (r *Roster) miss(ranks []int) {
+	if r.state != isRoot || r.phase != running {
+		return
+	}
+	for _, rank := range ranks {
+		if _, already := r.missing[rank]; already || rank == r.cfg.Rank || r.gone[rank] != 0 || r.speaker(rank) != nil {
+			continue
+		}
+		r.missing[rank] = r.ticks.Load() + patienceBeats + 1
+		r.wg.Go(func() { r.probeMissing(rank) })
+	}
+}
+
+// probeMissing probes the process of a missing rank again and again, until that has connected or is gone.
+func (r *Roster) probeMissing(rank int) {
+	pause, mute := r.attempt(), time.Duration(0)
+	for {
+		r.mu.Lock()
+		_, missing := r.missing[rank]
+		addr := r.cards[rank].Standby
+		r.mu.Unlock()
+		if !missing || addr == "" {
+			return
+		}
+		began, text := time.Now(), ""
+		switch err := probe(r.over, addr, pause); {
+		case errors.Is(err, syscall.ECONNREFUSED):
+			text = "it has ended, as the one through which its news came has"
+		case err == nil:
+			mute = 0
+		default:
+			if mute += min(time.Since(began), 2*pause) + pause; mute > r.hostTime() {
+				text = fmt.Sprintf("its host cannot be reached: %v", err)
+			}
+		}
+		if text != "" {
+			r.giveUp(rank, text)
+			return
+		}
+		select {
+		case <-r.over.Done():
+			return
+		case <-time.After(pause):
+		}
+	}
+}
+
+// giveUp declares a rank lost that is still missing.
+func (r *Roster) giveUp(rank int, why string) {
+	r.mu.Lock()
+	defer r.release()
+	if _, missing := r.missing[rank]; missing && r.phase == running && r.state == isRoot {
+		r.depart(Event{Rank: rank, Kind: Died, Reason: fmt.Sprintf("rank %d (pid %d): %s", rank, r.cards[rank].PID, why)}, nil)
+	}
+}
+
+// probe dials a standby address, and sends nothing. It returns nil if a process listens there, or the kernel of one that is stopped.
+func probe(ctx context.Context, addr string, most time.Duration) error {
+	conn, stop, err := meet.Dial(ctx, addr, most)
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	defer stop()
+	_, err = conn.Read(make([]byte, 1)) // the kernel resets what it has accepted for a process that is just ending
+	if isReset(err) {
+		return err
+	}
+	return nil
+}
+
+// successor is the rank that becomes root when this one is gone; -1: none. Under mu.
+func (r *Roster) successor() int {
+	for _, rank := range r.order {
+		if rank != r.cfg.Rank && r.gone[rank] == 0 {
+			return rank
+		}
+	}
+	return -1
+}
+
+// overdue declares the ranks lost that have been missing for too long. Under mu.
+func (r *Roster) overdue() {
+	now := r.ticks.Load()
+	for rank, until := range r.missing {
+		if now > until {
+			r.depart(Event{Rank: rank, Kind: Died, Reason: fmt.Sprintf("rank %d (pid %d) has not come to rank %d, which keeps the list: it is stopped, or its host cannot be reached",
+				rank, r.cards[rank].PID, r.cfg.Rank)}, nil)
+		}
+	}
+}

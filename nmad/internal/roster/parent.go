@@ -1,0 +1,294 @@
+package roster
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"time"
+
+	"github.com/pm2-go/pm2/internal/kernel"
+	"github.com/pm2-go/pm2/nmad/driver"
+	"github.com/pm2-go/pm2/nmad/internal/limit"
+	"github.com/pm2-go/pm2/nmad/internal/meet"
+)
+
+// What a member does. README.md has the protocol.
+
+// Pauses between two attempts to reach the parent, which may start after us.
+const (
+	firstPause = 5 * time.Millisecond
+	lastPause  = 250 * time.Millisecond
+)
+
+// dial reaches the parent that the start of the job has, again and again while no process
+// listens there, until ctx ends.
+func (r *Roster) dial(ctx context.Context) (*wire, error) {
+	addr := r.cfg.Addr
+	if r.tree.up != 0 {
+		addr = leaderSocket(r.cfg.Secret, r.tree.up)
+	}
+	what := fmt.Sprintf("meet rank %d at %s", r.tree.up, addr)
+	for pause := firstPause; ; pause = min(2*pause, lastPause) {
+		w, err := r.reach(ctx, addr, r.tree.up, false)
+		if err == nil {
+			return w, nil
+		}
+		if !passing(err) {
+			return nil, fmt.Errorf("%s: %w", what, err)
+		}
+		select {
+		case <-ctx.Done():
+			return nil, fmt.Errorf("%s: %w: last attempt: %v", what, context.Cause(ctx), err)
+		case <-time.After(pause):
+		}
+	}
+}
+
+// reach dials the process of a rank at addr, once. again: the job runs, and this process has lost its parent.
+func (r *Roster) reach(ctx context.Context, addr string, rank int, again bool) (*wire, error) {
+	conn, stop, err := meet.Dial(ctx, addr, r.cfg.Handshake)
+	if err != nil {
+		return nil, err
+	}
+	r.keepAlive(conn)
+	peer, err := meet.Dialer(conn, r.me(again), rank)
+	stop()
+	if err == nil && peer.Answer != byte(welcome) {
+		err = declined{answer(peer.Answer)}
+	}
+	if err == nil {
+		err = context.Cause(ctx) // conn may have been made useless
+	}
+	if err != nil {
+		_ = conn.Close()
+		return nil, err
+	}
+	_ = conn.SetDeadline(time.Time{})
+	w := &wire{Sealed: peer.Seal(conn, true)}
+	w.heard.Store(r.ticks.Load())
+	return w, nil
+}
+
+// passing says whether a failed attempt may succeed later: no process listens yet,
+// or the process there had too many connections in their exchange. A call that is refused stays so.
+func passing(err error) bool {
+	if errors.Is(err, driver.ErrRefused) || kernel.Refused(err) != "" {
+		return false
+	}
+	var dns *net.DNSError
+	if errors.As(err, &dns) {
+		return dns.Temporary() || dns.Timeout()
+	}
+	var addr *net.AddrError
+	return !errors.As(err, &addr)
+}
+
+// follow follows one parent after the other.
+func (r *Roster) follow(w *wire, parent int) {
+	defer r.tellOne.Do(func() { close(r.told) })
+	for w != nil {
+		doubt, goesOn := r.parentEnds(r.readParent(w, parent), parent)
+		if !goesOn {
+			return
+		}
+		w, parent = r.findParent(parent, doubt)
+	}
+}
+
+// readParent reads the frames of the parent until the connection ends, and returns why it has ended.
+func (r *Roster) readParent(w *wire, parent int) error {
+	r.report(w, parent)
+	if err := r.over.Err(); err != nil { // if it is nil, leave sees w
+		return err
+	}
+	for {
+		k, payload, err := w.recv(r.cfg.Size)
+		if err == nil {
+			err = r.takeFromParent(w, k, payload)
+		}
+		w.heard.Store(r.ticks.Load())
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// report tells a new parent for which ranks this process speaks, which of its host are gone, and which others have died: the
+// new parent may not have heard it, or have taken this process's last parent for lost, which had lost one of its members. News that comes
+// meanwhile goes to the new parent after it.
+func (r *Roster) report(w *wire, parent int) {
+	r.mu.Lock()
+	defer r.release()
+	r.up, r.parent, r.state = w, parent, attached
+	if !r.runs() {
+		return
+	}
+	r.tellSubtree() // even if that is none: it says that this process has come
+	for rank, leader := range r.tree.leader {
+		if leader == r.cfg.Rank || r.gone[rank] == Died {
+			r.fate(rank, w.send)
+		}
+	}
+	if r.phase == closing {
+		r.tellParent()
+	}
+}
+
+// tellSubtree tells the parent for which ranks besides its own this process speaks. Under mu.
+func (r *Roster) tellSubtree() {
+	var ranks []int
+	for rank := range r.cfg.Size {
+		if rank != r.cfg.Rank && r.speaker(rank) != nil {
+			ranks = append(ranks, rank)
+		}
+	}
+	r.up.send(kindSubtree, encodeRanks(ranks...))
+}
+
+// errParentGone ends the reading of the parent: what it has sent says that this process is no member of it any more.
+var errParentGone = errors.New("it has ended this connection")
+
+func (r *Roster) takeFromParent(w *wire, k kind, payload []byte) error {
+	switch k {
+	case kindTable:
+		return r.takeTable(payload)
+	case kindGo:
+		return r.takeGo()
+	}
+	r.mu.Lock()
+	defer r.release()
+	if k == kindAbort {
+		_, reason, err := parseNotice(payload, r.cfg.Size)
+		if err != nil {
+			return err
+		}
+		r.fail(reason, w)
+		return errParentGone
+	}
+	if !r.runs() {
+		return fmt.Errorf("%w: kind %d before the job runs", errFrame, k)
+	}
+	switch k {
+	case kindBeat:
+		return nil
+	case kindQuit:
+		return errQuit
+	case kindLeave:
+		rank, err := parseLeave(payload, r.cfg.Size)
+		if err != nil {
+			return err
+		}
+		r.depart(leaves(rank), w)
+		if rank == r.parent {
+			return errParentGone
+		}
+		return nil
+	case kindDead:
+		rank, reason, err := parseNotice(payload, r.cfg.Size)
+		switch {
+		case err != nil:
+			return err
+		case rank == r.cfg.Rank:
+			r.exclude(reason)
+			return errParentGone
+		case rank == r.parent:
+			return fmt.Errorf("%w: rank %d says that it is dead", errFrame, rank)
+		}
+		r.depart(Event{Rank: rank, Kind: Died, Reason: reason}, w)
+		return nil
+	}
+	return fmt.Errorf("%w: kind %d is for a parent", errFrame, k)
+}
+
+// parentEnds deals with the end of the connection to the parent, and says whether this process needs another one. doubt, if not empty, says
+// why the parent may be lost; it may still be there, so no process hears of a death.
+func (r *Roster) parentEnds(err error, parent int) (doubt string, goesOn bool) {
+	r.mu.Lock()
+	defer r.release()
+	reason, silent := r.silence(err, fmt.Sprintf("rank %d", parent))
+	if silent {
+		r.up.send(kindQuit, nil) // the parent reads it when it runs again
+	}
+	_ = r.up.Conn.Close()
+	r.up = nil
+	if !r.runs() {
+		r.fail(reason, nil)
+	}
+	if !r.runs() || r.state == excluded || r.over.Err() != nil {
+		return "", false
+	}
+	r.state = searching
+	another := r.hasSuccessor()
+	if (silent || errors.Is(err, errQuit)) && another {
+		return reason, true
+	}
+	r.depart(Event{Rank: parent, Kind: Died, Reason: reason}, nil) // unless it has left
+	if another = r.hasSuccessor(); !another {
+		r.watchOthers()
+	}
+	return "", another
+}
+
+// watchOthers watches the other processes of this host by pidfd, so that their deaths show at once. Under mu.
+func (r *Roster) watchOthers() {
+	own := r.cards[r.cfg.Rank]
+	for i, card := range r.cards {
+		if i == own.Rank || card.Host != own.Host || r.gone[i] != 0 {
+			continue
+		}
+		r.wg.Go(func() {
+			if ended(r.over, card.PID, card.StartTime) {
+				r.departs(Event{Rank: i, Kind: Died, Reason: fmt.Sprintf("rank %d (pid %d) ended", i, card.PID)})
+			}
+		})
+	}
+}
+
+// beatsPerSilence is how many beats fit into the silence that is allowed: all of
+// them must be late for a process to be taken for lost.
+const beatsPerSilence = 5
+
+// keepBeating sends a beat to the others again and again until this process leaves, and looks which of them have been silent for too
+// long. A process that is stopped sends none; one whose threads all hang does. It counts the silence of the others in its own
+// beats: while it is stopped itself it counts nothing.
+func (r *Roster) keepBeating() {
+	t := time.NewTicker(r.cfg.Silence / beatsPerSilence)
+	defer t.Stop()
+	for {
+		select {
+		case <-t.C:
+			r.ticks.Add(1)
+			r.beat()
+		case <-r.ctx.Done():
+			return
+		}
+	}
+}
+
+func (r *Roster) beat() {
+	r.mu.Lock()
+	defer r.release()
+	if r.up != nil {
+		r.up.send(kindBeat, nil)
+		r.expireSilent(r.up)
+	}
+	if r.phase != running || r.state == excluded {
+		return
+	}
+	r.toAll(kindBeat, nil, nil)
+	for _, m := range r.members {
+		if !m.out && !m.left && m.w != nil {
+			r.expireSilent(m.w)
+		}
+	}
+	r.overdue()
+}
+
+// expireSilent ends the reading of a connection on which no frame has come for too long: it fails with
+// os.ErrDeadlineExceeded. The beat during which the last one came is not over yet when that silence begins.
+func (r *Roster) expireSilent(w *wire) {
+	if r.ticks.Load()-w.heard.Load() > beatsPerSilence {
+		_ = w.Conn.SetReadDeadline(limit.Past) // closed meanwhile: as well
+	}
+}

@@ -1,0 +1,233 @@
+package roster
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"net"
+	"slices"
+	"syscall"
+	"time"
+
+	"github.com/pm2-go/pm2/nmad/driver"
+	"github.com/pm2-go/pm2/nmad/internal/limit"
+)
+
+// How a process whose parent is gone finds the next one, or becomes the root. README.md has the protocol.
+
+// patienceBeats is for how many beats a searching process tries a candidate that does not answer, and for how many the root waits for a
+// missing rank: two silences.
+const patienceBeats = 2 * beatsPerSilence
+
+// openStandby makes the standby listener of this process, unless it has none: then it never becomes root. local is the address of its end of the connection to its parent.
+func (r *Roster) openStandby(local net.Addr) {
+	if !r.wantsStandby(local) {
+		return
+	}
+	at := &net.TCPAddr{}
+	if tcp, ok := local.(*net.TCPAddr); ok {
+		at.IP, at.Zone = tcp.IP, tcp.Zone
+	} else if at.IP = net.ParseIP(r.cfg.Bind); at.IP == nil {
+		return
+	}
+	l, err := net.ListenTCP("tcp", at)
+	if err != nil {
+		return
+	}
+	r.mu.Lock()
+	r.standby = r.accept()
+	r.cards[r.cfg.Rank].Standby = l.Addr().String()
+	r.standby.Listen(l)
+	r.mu.Unlock()
+}
+
+// wantsStandby says whether the processes of this job have standby listeners: there are three or more of them, and either silence is a
+// death or there are several hosts.
+func (r *Roster) wantsStandby(local net.Addr) bool {
+	tcp, ok := local.(*net.TCPAddr)
+	several := slices.ContainsFunc(r.cfg.Hosts, func(host int) bool { return host != r.cfg.Hosts[0] }) || ok && !tcp.IP.IsLoopback() && !tcp.IP.IsUnspecified()
+	return r.cfg.Size > 2 && (r.cfg.Silence > 0 || several)
+}
+
+// rootOrder lists the ranks with a standby listener in the order in which they become root: rank 0, then the first of each host, then
+// the second of each. So a host that cannot be reached costs one attempt, and the next attempt goes to another host.
+func rootOrder(cards []Card) (ranks []int) {
+	nth, on := make([]int, len(cards)), map[string]int{}
+	for rank, card := range cards {
+		nth[rank] = on[card.Host]
+		on[card.Host]++
+		if card.Standby != "" {
+			ranks = append(ranks, rank)
+		}
+	}
+	slices.SortStableFunc(ranks, func(a, b int) int { return nth[a] - nth[b] })
+	return ranks
+}
+
+// hasSuccessor says whether there is a rank that may be the root, or become it. Under mu.
+func (r *Roster) hasSuccessor() bool {
+	return slices.ContainsFunc(r.order, func(rank int) bool { return rank == r.cfg.Rank || r.gone[rank] == 0 })
+}
+
+// attempt is the pause between two attempts, and the limit of one: a beat, but at most a fifth of hostLimit.
+func (r *Roster) attempt() time.Duration {
+	if r.cfg.Silence > 0 {
+		return min(r.cfg.Silence, hostLimit) / beatsPerSilence
+	}
+	return hostLimit / beatsPerSilence
+}
+
+// hostTime is how long a host may be unreachable before it is lost.
+func (r *Roster) hostTime() time.Duration {
+	return max(r.cfg.Silence, hostLimit)
+}
+
+// candidate is a rank that may be the root, as a searching process sees it.
+type candidate struct {
+	doubted string        // why the search passes it over; empty: it does not
+	mute    time.Duration // how long it has not answered
+}
+
+// search is one search for a parent.
+type search struct {
+	*Roster
+	seen  map[int]*candidate
+	round int
+}
+
+// findParent finds the next parent of this process and returns the connection. nil: the process needs none, because it is the root,
+// excluded, leaving, or the last one. doubt, if not empty, says why the last parent may be lost.
+func (r *Roster) findParent(last int, doubt string) (*wire, int) {
+	if doubt == "" { // most jobs end soon after the first process has left: then there is nothing to search
+		select {
+		case <-r.hurry:
+		case <-r.over.Done():
+			return nil, 0
+		case <-time.After(r.attempt()):
+		}
+	}
+	x := search{Roster: r, seen: map[int]*candidate{last: {doubted: doubt}}}
+	for {
+		w, rank, over := x.tryAll()
+		if over || w != nil {
+			return w, rank
+		}
+		select {
+		case <-r.over.Done():
+			return nil, 0
+		case <-time.After(min(firstPause<<x.round, r.attempt()/2)):
+		}
+		x.round = min(x.round+1, 10)
+	}
+}
+
+// tryAll is one round: it tries the candidates in the order in which they become root.
+func (x *search) tryAll() (w *wire, rank int, over bool) {
+	for _, rank := range x.order {
+		c := x.seen[rank]
+		if c == nil {
+			c = &candidate{}
+			x.seen[rank] = c
+		}
+		switch {
+		case rank == x.cfg.Rank:
+			x.settle(isRoot)
+			return nil, 0, true
+		case x.departed(rank), c.doubted != "" && x.round == 0:
+			continue
+		}
+		w, err := x.ask(rank)
+		no := declined{}
+		answered := errors.As(err, &no)
+		switch {
+		case err == nil:
+			return w, rank, false
+		case x.over.Err() != nil:
+			return nil, 0, true
+		case answered && no.answer == takenForLost:
+			x.mu.Lock()
+			x.exclude(fmt.Sprintf("rank %d says so", rank))
+			x.release()
+			return nil, 0, true
+		case answered:
+			c.mute = 0
+			return nil, 0, false
+		case errors.Is(err, syscall.ECONNREFUSED), errors.Is(err, driver.ErrRefused): // no process listens there, or one of another job
+			reason := c.doubted
+			if reason == "" {
+				reason = fmt.Sprintf("rank %d (pid %d) has ended", rank, x.cards[rank].PID)
+			}
+			x.departs(Event{Rank: rank, Kind: Died, Reason: reason})
+			continue
+		}
+		if c.mute += x.attempt(); c.doubted != "" {
+			continue
+		}
+		if !x.givenUp(c, err) {
+			return nil, 0, false
+		}
+		c.doubted = fmt.Sprintf("rank %d gives no answer: %v", rank, err)
+	}
+	x.settle(searching) // none is left
+	return nil, 0, true
+}
+
+// givenUp says whether the search passes a candidate over that does not answer: when its silence is a death or, in a job without a
+// silence, when its host cannot be reached.
+func (x *search) givenUp(c *candidate, err error) bool {
+	if x.cfg.Silence > 0 {
+		return c.mute >= patienceBeats*x.cfg.Silence/beatsPerSilence
+	}
+	return c.mute >= x.hostTime() && errors.Is(err, errNoWay)
+}
+
+// settle ends a search without a parent. The ranks that it has passed over are lost. This process is the root from here on, and all others are missing until they connect;
+// or, as it cannot become root and none is left that is, it watches the others of its host.
+func (x *search) settle(as state) {
+	x.mu.Lock()
+	defer x.release()
+	x.state = as
+	for _, rank := range slices.Sorted(maps.Keys(x.seen)) {
+		if c := x.seen[rank]; c.doubted != "" {
+			x.depart(Event{Rank: rank, Kind: Died, Reason: c.doubted}, nil)
+		}
+	}
+	if as == searching {
+		x.watchOthers()
+		return
+	}
+	for rank := range x.cfg.Size {
+		x.miss([]int{rank})
+	}
+}
+
+// errNoWay is what an attempt ends with when there is no connection: not even the kernel of the other side answers.
+var errNoWay = errors.New("its host cannot be reached")
+
+// ask dials the standby address of a rank, once.
+func (r *Roster) ask(rank int) (*wire, error) {
+	addr := r.cards[rank].Standby
+	if rank == 0 {
+		addr = r.cfg.Addr
+	}
+	ctx, stop := limit.Context(r.over, r.attempt())
+	defer stop()
+	w, err := r.reach(ctx, addr, rank, true)
+	if dialled := (*net.OpError)(nil); errors.As(err, &dialled) && dialled.Op == "dial" && !errors.Is(err, syscall.ECONNREFUSED) {
+		err = fmt.Errorf("%w: %w", errNoWay, err)
+	}
+	return w, err
+}
+
+// hostLimit is how long a host may be unreachable before it is lost, unless Config.Silence is longer. The kernels of both hosts measure
+// that, so a process that does not run is not lost for it.
+const hostLimit = 3 * time.Second
+
+// keepAlive has the kernel report the loss of a whole host after hostTime.
+func (r *Roster) keepAlive(conn net.Conn) {
+	if t, ok := conn.(*net.TCPConn); ok {
+		const probes = 3
+		_ = t.SetKeepAliveConfig(net.KeepAliveConfig{Enable: true, Idle: time.Second, Interval: max(r.hostTime()/(probes+1), time.Second), Count: probes})
+		r.userTimeout(t)
+	}
+}
