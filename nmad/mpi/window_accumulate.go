@@ -13,6 +13,7 @@ import (
 // How accumulates are atomic, element by element, whichever way they go:
 //
 //	elements that are words of 4 or 8 bytes   an atomic of the processor for each, by this process where the memory is mapped, else by the target, which gets up to 8 KiB of them in a message (rma.Combine)
+//	short runs of words, close together       where they are not mapped, by swaps of the piece that has them (window_runs.go)
 //	all others                                under the mutex of the target: they are got, combined, and put back, or combined where they are mapped
 //	many words, while no other has the lock   as under the mutex, without it: see alone
 //

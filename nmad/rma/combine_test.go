@@ -29,7 +29,7 @@ func combined[T Word](op Op, was, v T) T {
 func ofWords[T Word](d *Domain, at Ref, all []Op) error {
 	draw := rand.New(rand.NewPCG(7, 7))
 	for _, op := range all {
-		for _, n := range []int{1, 3, 1025, 5000} {
+		for _, n := range []int{1, 3, 2100} {
 			v, old, model := make([]T, n), make([]T, n), make([]T, n)
 			for i := range v {
 				v[i], model[i] = T(draw.IntN(100)), T(draw.IntN(100))
