@@ -24,10 +24,9 @@ const (
 	ofInfo
 	ofWindow
 	ofSession
-	ofSlip // a request that C has begun: see slip_unsafe.go
 )
 
-var kindNames = [...]string{ofComm: "communicator", ofGroup: "group", ofType: "datatype", ofOp: "operation", ofRequest: "request", ofMessage: "message", ofHandler: "error handler", ofInfo: "info", ofWindow: "window", ofSession: "session", ofSlip: "request"}
+var kindNames = [...]string{ofComm: "communicator", ofGroup: "group", ofType: "datatype", ofOp: "operation", ofRequest: "request", ofMessage: "message", ofHandler: "error handler", ofInfo: "info", ofWindow: "window", ofSession: "session"}
 
 func (k kind) String() string { return kindNames[k] }
 
@@ -170,8 +169,6 @@ func fromNumber(n uintptr) handle {
 		return windows.whole(n)
 	case ofSession:
 		return sessions.whole(n)
-	case ofSlip:
-		return slipOf(n)
 	}
 	return 0
 }
