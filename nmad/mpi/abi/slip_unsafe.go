@@ -20,7 +20,7 @@ type slip struct {
 const (
 	mostSlips  = 4096                                // of the process
 	laneSlips  = 128                                 // of a lane; a power of two
-	slipHandle = madeBit | handle(ofSlip)<<kindShift // PM2_SLIP of front/call.h
+	slipHandle = madeBit | handle(ofSlip)<<kindShift // front/call.h has it, too
 
 	ofSlip kind = 15 // a request, in place of ofRequest
 )
