@@ -93,9 +93,6 @@ func (h *held) Flush() (bool, error) {
 // the next cell away from a peer that is about to write it. It says whether there were any. It takes nothing in once the gate
 // has ended: receives have failed then, and a later receive would get a message in the place of another one.
 func (h *held) receive(waiter *Request) bool {
-	if h.g.inbox.slips() {
-		h.takeSlips()
-	}
 	head := &h.head
 	for n := range burst {
 		if h.end != nil {

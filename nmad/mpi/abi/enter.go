@@ -52,7 +52,7 @@ const (
 func (a *call) asks() int {
 	switch a.function {
 	case handleOf:
-		a.word[1] = uintptr(fromNumber(a.word[0]))
+		a.word[1] = uintptr(numbered(a.word[0]))
 		if a.word[1] == 0 {
 			return int(errArg)
 		}

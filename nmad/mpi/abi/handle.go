@@ -24,13 +24,12 @@ const (
 	ofInfo
 	ofWindow
 	ofSession
-	ofSlip    // a request that C has begun: see slip_unsafe.go
 	ofControl // and the two behind it: of the tools interface
 	ofMeasuring
 	ofMeasure
 )
 
-var kindNames = [...]string{ofFile: "file", ofComm: "communicator", ofGroup: "group", ofType: "datatype", ofOp: "operation", ofRequest: "request", ofMessage: "message", ofHandler: "error handler", ofInfo: "info", ofWindow: "window", ofSession: "session", ofSlip: "request", ofControl: "handle of a control variable", ofMeasuring: "session of performance variables", ofMeasure: "handle of a performance variable"}
+var kindNames = [...]string{ofFile: "file", ofComm: "communicator", ofGroup: "group", ofType: "datatype", ofOp: "operation", ofRequest: "request", ofMessage: "message", ofHandler: "error handler", ofInfo: "info", ofWindow: "window", ofSession: "session", ofControl: "handle of a control variable", ofMeasuring: "session of performance variables", ofMeasure: "handle of a performance variable"}
 
 func (k kind) String() string { return kindNames[k] }
 
@@ -153,7 +152,6 @@ var (
 // wholes are the whole of the tables, by their kinds.
 var wholes = [16]func(n uintptr) handle{
 	ofComm: comms.whole, ofGroup: groups.whole, ofType: types.whole, ofOp: ops.whole, ofRequest: requests.whole, ofMessage: messages.whole, ofHandler: handlers.whole, ofInfo: infos.whole, ofWindow: windows.whole, ofSession: sessions.whole,
-	ofSlip: slipOf,
 }
 
 // fromNumber is the handle of any object whose low bits are a number; 0: there is none.

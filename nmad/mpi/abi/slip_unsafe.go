@@ -18,9 +18,11 @@ type slip struct {
 }
 
 const (
-	mostSlips  = 4096 // of the process
-	laneSlips  = 128  // of a lane; a power of two
-	slipHandle = madeBit | handle(ofSlip)<<kindShift
+	mostSlips  = 4096                                // of the process
+	laneSlips  = 128                                 // of a lane; a power of two
+	slipHandle = madeBit | handle(ofSlip)<<kindShift // front/call.h has it, too
+
+	ofSlip kind = 15 // a request, in place of ofRequest
 )
 
 // slips are all, by their places. A place that is in use stays.
@@ -76,12 +78,12 @@ func slipAt(h handle) *slip {
 	return &slips.all[at]
 }
 
-// slipOf is the handle of a slip whose low bits are a number; 0: there is none.
-func slipOf(n uintptr) handle {
+// numbered is fromNumber for slips, too.
+func numbered(n uintptr) handle {
 	if p := slipAt(handle(n)); p != nil {
 		return handle(p.it.Handle.Load())
 	}
-	return 0
+	return fromNumber(n)
 }
 
 // find is the request of a handle.

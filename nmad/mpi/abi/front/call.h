@@ -31,7 +31,7 @@ enum { PM2_HANDLE_OF = -1, PM2_TEND = -2, PM2_WATCH = -3 };
 #define PM2_SLIPS 4096
 
 /* The low 31 bits of the handle of the slip of a place, which is in the lowest 20. */
-#define PM2_SLIP 0x6c000000u
+#define PM2_SLIP 0x7c000000u
 
 struct pm2_shared {
 	int32_t initialized, finalized; /* as MPI_Initialized and MPI_Finalized say */

@@ -1,0 +1,140 @@
+package nmad
+
+import (
+	"sync/atomic"
+	"testing"
+	"time"
+	"unsafe"
+
+	"github.com/pm2-go/pm2/nmad/driver"
+)
+
+// foreign is code outside of Go, as the library of C: it begins receives from rank 0 by slips.
+type foreign struct {
+	lane     *driver.Lane
+	way      *driver.Way
+	slips    []driver.Slip
+	requests []Request
+}
+
+func newForeign(t *testing.T, c *Context) *foreign {
+	t.Helper()
+	f := &foreign{way: &driver.Way{}, slips: make([]driver.Slip, 8), requests: make([]Request, 8)}
+	if known := c.Way(0, f.way); !known || f.way.Lane.Load() == nil {
+		t.Fatalf("a gate with a link over shm: known %v, and no lane", known)
+	}
+	f.lane = f.way.Lane.Load()
+	c.Slips(f.lane, f.slips, func(i int) *Request { return &f.requests[i] })
+	return f
+}
+
+// begin does what front/slips.h does, and returns the number of the slip.
+func (f *foreign) begin(tag uint64, buf []byte) int {
+	for !f.lane.Lock.CompareAndSwap(0, 1) {
+		time.Sleep(time.Microsecond)
+	}
+	tail := f.lane.Tail.Load()
+	i := int(tail & f.lane.Slots)
+	s := &f.slips[i]
+	s.Buf, s.Room, s.Key, s.Age = uintptr(unsafe.Pointer(unsafe.SliceData(buf))), uint64(len(buf)), tag, f.way.Clock.Load()
+	s.Way = uintptr(unsafe.Pointer(f.way))
+	s.State.Store(driver.SlipWaiting)
+	f.lane.Spare -= int64(len(buf))
+	f.lane.Tail.Store(tail + 1)
+	f.lane.Lock.Store(0)
+	return i
+}
+
+// heap is memory that does not move, as that of programs in C.
+func heap(n int) []byte {
+	p := new([64]byte)
+	heaped.Store(p)
+	return p[:n]
+}
+
+var heaped atomic.Pointer[[64]byte]
+
+// TestSlips: receives that code outside of Go has begun come before those that Go begins later, whichever these name, and before what a probe sees; and at last by themselves.
+func TestSlips(t *testing.T) {
+	d, err := driver.Lookup("shm")
+	if err != nil {
+		t.Fatal(err)
+	}
+	j := newJob(t, 2, d, nil)
+	defer j.close()
+	from, to := openIn(t, j, 0, 5, 0, 1), openIn(t, j, 1, 5, 0, 1)
+	var w driver.Way
+	if known := to.Way(1, &w); !known || w.Lane.Load() != nil {
+		t.Errorf("the own rank: known %v, lane %v", known, w.Lane.Load())
+	}
+	if err := from.Send(1, 1, nil); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := to.Recv(0, 1, nil); err != nil {
+		t.Fatal(err)
+	}
+	f := newForeign(t, to)
+	send := func(text string) {
+		t.Helper()
+		if err := from.Send(1, 7, []byte(text)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	later := func(rank int, m Match) func(*Request, []byte) error {
+		m.Context = to
+		return func(r *Request, buf []byte) error { return to.d.Post(rank, r, &Op{Kind: OpRecv, Match: m, Buf: buf}) }
+	}
+	for name, begin := range map[string]func(*Request, []byte) error{
+		"named":      func(r *Request, buf []byte) error { return to.IrecvInto(r, 0, 7, buf) },
+		"any tag":    later(0, Match{}),
+		"any source": later(AnySource, Tag(7)),
+		"any":        later(AnySource, Match{}),
+	} {
+		for round := range 20 {
+			var r Request
+			slip, other := heap(1), heap(1)
+			i := f.begin(7, slip)
+			if err := begin(&r, other); err != nil {
+				t.Fatal(err)
+			}
+			send("a")
+			send("b")
+			if err := r.Wait(); err != nil {
+				t.Fatal(err)
+			}
+			if err := f.requests[i].Wait(); err != nil {
+				t.Fatal(err)
+			}
+			if string(slip) != "a" || string(other) != "b" || f.slips[i].State.Load() != driver.SlipGiven {
+				t.Fatalf("%s, round %d: the slip got %q, the receive behind it %q, state %d", name, round, slip, other, f.slips[i].State.Load())
+			}
+		}
+	}
+	if f.lane.Spare != mostOfSlips || f.lane.Waiting() {
+		t.Errorf("%d bytes may be waited for, of %d; waiting: %v", f.lane.Spare, mostOfSlips, f.lane.Waiting())
+	}
+
+	slip := heap(1)
+	i := f.begin(7, slip)
+	send("c")
+	m := Tag(7)
+	m.Context = to
+	if _, there := to.d.Gate(0).Iprobe(m); there {
+		t.Error("a probe sees the message of a slip")
+	}
+	if over, err := f.requests[i].Test(); !over || err != nil || string(slip) != "c" {
+		t.Errorf("the slip has %q, over %v, %v", slip, over, err)
+	}
+
+	i = f.begin(7, slip)
+	f.lane.Watch()
+	for began := time.Now(); f.slips[i].State.Load() != driver.SlipGiven; time.Sleep(time.Millisecond) {
+		if time.Since(began) > 10*time.Second {
+			t.Fatal("no thread calls, and the slip waits for ever")
+		}
+	}
+	send("d")
+	if err := f.requests[i].Wait(); err != nil || string(slip) != "d" {
+		t.Errorf("the slip has %q, %v", slip, err)
+	}
+}
