@@ -24,11 +24,11 @@ class Frame:
 def address(expression):
     """What an expression of C is, whatever language the program is in where it stands."""
     language = gdb.parameter("language")
-    gdb.execute("set language c")
+    gdb.execute("set language c", to_string=True)
     try:
         return int(gdb.parse_and_eval(expression))
     finally:
-        gdb.execute("set language " + language)
+        gdb.execute("set language " + language, to_string=True)
 
 
 class Crossing(Unwinder):
