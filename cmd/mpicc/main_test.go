@@ -39,7 +39,7 @@ func TestInstall(t *testing.T) {
 	for _, name := range built {
 		write(filepath.Join("a build", name))
 	}
-	installed := append(built[:5:5], "bin/mpirun", "bin/mpicxx", "bin/mpic++", "lib/libmpi_abi.so", "include/mpi.h", "lib/pkgconfig/pm2-mpi.pc")
+	installed := append(built[:5:5], "bin/mpirun", "bin/mpicxx", "bin/mpic++", "lib/libmpi_abi.so", "include/mpi.h", "lib/pkgconfig/pm2-mpi.pc", "share/pm2/gdb.py", "share/pm2/valgrind.supp")
 	write("opt/a") // a name that a blank in PREFIX must not make
 	for _, c := range []struct{ destination, prefix, at string }{
 		{"", filepath.Join(dir, "opt/a b"), "opt/a b"},

@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -90,6 +91,40 @@ func TestMute(t *testing.T) {
 	cmd.Env = append(os.Environ(), "SLURM_STEP_ID=0", "SLURM_PROCID=1", "SLURM_STEP_NUM_TASKS=2")
 	if out, err := output(t, cmd); err == nil || !strings.Contains(out, "srun --mpi=pmi2") || strings.Contains(out, "all is well") {
 		t.Errorf("%v\n%s", err, out)
+	}
+}
+
+// TestBacktrace: with gdb.py a backtrace of a thread that waits in MPI goes on to the program.
+func TestBacktrace(t *testing.T) {
+	gdb, err := exec.LookPath("gdb")
+	if err != nil || runtime.GOARCH != "amd64" {
+		t.Skip("no gdb here, or another processor")
+	}
+	job := exec.Command(compile(t, "waits", "-g"))
+	said, err := job.StdoutPipe()
+	if err == nil {
+		err = job.Start()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		_ = job.Process.Kill()
+		_ = job.Wait()
+	}()
+	if _, err := said.Read(make([]byte, 1)); err != nil { // it is about to wait
+		t.Fatal(err)
+	}
+	for end := time.Now().Add(20 * time.Second); ; {
+		out, err := exec.Command(gdb, "-batch", "-nx", "-iex", "set auto-load no", "-p", strconv.Itoa(job.Process.Pid), "-x", "gdb.py", "-ex", "bt").CombinedOutput()
+		switch text := string(out); {
+		case strings.Contains(text, "ptrace: Operation not permitted"):
+			t.Skip("this system lets gdb look into no process")
+		case regexp.MustCompile(`(?s) PMPI_Recv .* waits_here .* main `).MatchString(text):
+			return
+		case time.Now().After(end):
+			t.Fatalf("%v\n%s", err, out)
+		}
 	}
 }
 

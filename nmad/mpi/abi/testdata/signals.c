@@ -57,7 +57,7 @@ static void *exchange(void *unused)
 
 int main(int argc, char **argv)
 {
-	struct itimerval t = {{0, 500}, {0, 500}};
+	struct itimerval t = {{0, 1000}, {0, 1000}};
 	pthread_t thread;
 	int i, x = 1, y, rounds = 300;
 	mine = 1;
