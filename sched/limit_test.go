@@ -223,7 +223,7 @@ func TestWaitUntilKeepsItsUnits(t *testing.T) {
 		stop := time.Now().Add(dur / 2)
 		party := func(i int) {
 			r := rand.New(rand.NewPCG(uint64(i), 1))
-			for time.Now().Before(stop) {
+			for time.Now().Before(stop) || got.Load() == 0 || up.Load() == 0 { // on a busy machine these take longer
 				lim := sched.Limit{First: r.IntN(4) == 0}
 				if r.IntN(2) == 0 {
 					lim.Timeout = time.Duration(1+r.IntN(50)) * time.Microsecond
@@ -268,9 +268,6 @@ func TestWaitUntilKeepsItsUnits(t *testing.T) {
 		}
 		if u.n != total || u.waits() {
 			t.Errorf("%d VPs: %d units of %d; a waiter is left: %v", vps, u.n, total, u.waits())
-		}
-		if got.Load() == 0 || up.Load() == 0 {
-			t.Errorf("%d VPs: %d acquired, %d given up: nothing was tried", vps, got.Load(), up.Load())
 		}
 	}
 }
