@@ -11,9 +11,9 @@ import (
 // TestConformanceTCP: over sockets, long transfers by remote writes.
 func TestConformanceTCP(t *testing.T) { drivertest.Run(t, Driver{provider: "tcp"}) }
 
-// TestConformanceMessages: the same by messages, as where there are no remote writes.
-func TestConformanceMessages(t *testing.T) {
-	drivertest.Run(t, Driver{provider: "tcp", messages: true})
+// TestMessages: by messages, as where there are no remote writes.
+func TestMessages(t *testing.T) {
+	drivertest.RunInside(t, Driver{provider: "tcp", messages: true})
 }
 
 // TestConformanceShm: over shared memory, with a provider that has no descriptor to sleep on.

@@ -1,4 +1,4 @@
-// Package ofi links processes over libfabric: InfiniBand and RoCE (verbs), Slingshot (cxi), EFA, Omni-Path (psm2, psm3, opx), and,
+// Package ofi links processes over libfabric, by whichever of its providers there is: verbs, cxi, efa, psm3, opx, and,
 // on any machine, tcp and shm. It is there in programs that are built with the tag ofi, by cgo; what it takes is in
 // docs/platforms.md. The provider is the one that PM2_OFI_PROVIDER names.
 //
@@ -42,6 +42,6 @@
 //
 // # Trust
 //
-// What comes is bounded and checked; packets without the token of a link are dropped. But libfabric encrypts and proves nothing: the fabric is trusted. A process that can
-// send into it and guesses 64 bits speaks for a peer.
+// What comes is bounded and checked; packets without the token of a link are dropped. But libfabric encrypts and proves nothing: the
+// fabric is trusted. A process that can send into it and guesses 64 bits speaks for a peer.
 package ofi

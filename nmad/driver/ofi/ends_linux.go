@@ -143,7 +143,8 @@ func (l *link) parted() bool {
 		ok, err := l.emit(kindBye, b[:], true)
 		l.parting = ok || err != nil
 	}
-	return l.parting && l.pending == 0
+	// A peer that writes while its key is taken away loses the connection, and all links of it with that: it may finish first.
+	return l.parting && l.pending == 0 && !(l.port.f.writes && l.in.state.Load() == moving)
 }
 
 // leave frees what the link has. Under lock.

@@ -292,13 +292,13 @@ func (l *link) ReturnPush() (int, bool) {
 func (l *link) ReturnPull(evict bool) (int, bool) {
 	return l.giveBack(l.in.flight, func() bool {
 		p := l.port
-		p.f.end(l.in.t) // by a remote write it cannot reach the buffer from here on
 		if !l.over() && !evict {
 			if !p.f.writes {
 				p.f.cancel(l.in.t)
 			}
 			return false
 		}
+		p.f.end(l.in.t) // by a remote write it cannot reach the buffer from here on
 		p.forget(l.to)
 		return true
 	})

@@ -7,6 +7,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"runtime"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -51,6 +52,9 @@ const (
 // standard is the memory of a port: 6 MiB. A packet is as long as the providers for sockets copy at once.
 var standard = shape{slots: 128, slotSize: 16 << 10, buffers: 8, bufferSize: 512 << 10}
 
+// ports are those that are open: what they have pinned must not become garbage.
+var ports sync.Map
+
 func newPort(f *fabric, s shape) *port {
 	p := &port{f: f, flights: map[uint64]*flight{}, peers: map[string]uint64{}, holders: 1, flown: 1 << 32}
 	p.owners = make([]*link, s.slots)
@@ -58,6 +62,7 @@ func newPort(f *fabric, s shape) *port {
 	for i := range s.slots {
 		p.free = append(p.free, uint32(i))
 	}
+	ports.Store(p, nil)
 	p.unposted = make([]uint32, 0, s.buffers)
 	return p
 }
@@ -290,4 +295,5 @@ func (p *port) leave() {
 	}
 	clear(p.flights)
 	p.failed = driver.ErrClosed
+	ports.Delete(p)
 }
