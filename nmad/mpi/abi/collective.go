@@ -143,6 +143,9 @@ func (a *call) bcastAs(f form) error {
 			return err
 		}
 	}
+	if f.m == now { // as MPI_Allreduce does
+		return c.operations().Bcast(b, root)
+	}
 	return do2(as[operations]{a, c, f, c.operations()}, b, root, operations.Bcast, operations.Ibcast, operations.BcastInit)
 }
 
