@@ -61,9 +61,12 @@ func TestBringsDeaths(t *testing.T) {
 	}
 }
 
-// TestAnotherProgram: at the address of the successor, which has died, another program answers. The search does not wait for it.
+// TestAnotherProgram: at the address of the successor, which has died, another program answers. The search does not wait for it, though silence is no death.
 func TestAnotherProgram(t *testing.T) {
-	p, all := doubting(t, 4, nil)
+	t.Parallel()
+	p := newTestJob(t, 4)
+	all := p.onHosts([]int{0, 1, 2, 3}, same)
+	p.ready(all)
 	defer leave(all)
 	addr := all[1].Cards()[1].Standby
 	cut(all[0])
