@@ -31,9 +31,7 @@
 
 #define FINITE
 #define N 4
-#ifndef FAULTS
 #define FAULTS 2
-#endif
 #define B(p) (1 << (p))
 #define runs(p) (!dead[p] && !stopped[p])
 #define open(p, q) (!(cut[p] & B(q)))
@@ -121,7 +119,6 @@ inline attach(p, q) {
 #endif
 }
 
-/* what m knows as its parent, while p may know m as a member that has gone on to another parent meanwhile */
 #define refuses(c) (dead[c] || state[c] == EXCLUDED)
 #ifndef BACK
 #define lostAt(p, c) (gone[c] & B(p))
