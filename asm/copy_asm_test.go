@@ -5,11 +5,8 @@ package asm
 import (
 	"fmt"
 	"testing"
-)
 
-const (
-	intel = 0x6c65746e // "ntel"
-	hygon = 0x656e6975 // "uine"
+	cpuidlib "github.com/klauspost/cpuid/v2"
 )
 
 // asOn has Copy copy as on a processor whose string instruction gains from so many bytes on.
@@ -21,7 +18,7 @@ func asOn(t testing.TB, from int) {
 
 // TestCopyByString is TestCopy on every amd64, with the string instruction, and without.
 func TestCopyByString(t *testing.T) {
-	for _, from := range []int{1, measuredString, leastString(intel, 6)} {
+	for _, from := range []int{1, measuredString, leastString(cpuidlib.Intel, 6)} {
 		t.Run(fmt.Sprint(from), func(t *testing.T) {
 			asOn(t, from)
 			copies(t)
@@ -32,12 +29,12 @@ func TestCopyByString(t *testing.T) {
 // TestStringFamilies: the string instruction is used on the processors on which it was measured.
 func TestStringFamilies(t *testing.T) {
 	for _, c := range []struct {
-		vendor uint32
-		family uint32
+		vendor cpuidlib.Vendor
+		family int
 		uses   bool
-	}{{amd, 0x1a, true}, {amd, 0x19, false}, {amd, 0x17, false}, {intel, 6, false}, {hygon, 0x1a, false}} {
+	}{{cpuidlib.AMD, 0x1a, true}, {cpuidlib.AMD, 0x19, false}, {cpuidlib.AMD, 0x17, false}, {cpuidlib.Intel, 6, false}, {cpuidlib.Hygon, 0x1a, false}} {
 		if got := leastString(c.vendor, c.family); (got == measuredString) != c.uses {
-			t.Errorf("%#x, family %#x: from %d bytes on", c.vendor, c.family, got)
+			t.Errorf("%v, family %#x: from %d bytes on", c.vendor, c.family, got)
 		}
 	}
 }

@@ -2,31 +2,22 @@
 
 package asm
 
-import "unsafe"
+import (
+	"unsafe"
+
+	cpuidlib "github.com/klauspost/cpuid/v2"
+)
 
 // stringFrom is the length in bytes from which on the string instruction copies faster into what another core has read; below, its
 // start-up costs more than it gains. It is of those processor families on which it was measured between two cores
 // (docs/decisions/large-messages-over-shm.md): AMD's Zen 5. On Zen 4 the builtin is as fast or faster at every length, on others nothing
 // was measured.
-var stringFrom = leastString(vendorAndFamily())
+var stringFrom = leastString(cpuidlib.CPU.VendorID, cpuidlib.CPU.Family)
 
 const measuredString = 3 << 10
 
-// vendorAndFamily are the last word of the vendor's name, and the family.
-func vendorAndFamily() (vendor, family uint32) {
-	_, _, vendor, _ = CPUID(0, 0)
-	eax, _, _, _ := CPUID(1, 0)
-	if family = eax >> 8 & 0xf; family == 0xf {
-		family += eax >> 20 & 0xff
-	}
-	return vendor, family
-}
-
-// amd is "cAMD", the end of "AuthenticAMD".
-const amd = 0x444d4163
-
-func leastString(vendor, family uint32) int {
-	if vendor == amd && family == 0x1a {
+func leastString(vendor cpuidlib.Vendor, family int) int {
+	if vendor == cpuidlib.AMD && family == 0x1a {
 		return measuredString
 	}
 	return int(^uint(0) >> 1)

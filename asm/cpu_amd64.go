@@ -2,6 +2,8 @@
 
 package asm
 
+import cpuidlib "github.com/klauspost/cpuid/v2"
+
 // auxCPU is the part of TSC_AUX in which Linux keeps the number of the CPU; the
 // node is above it.
 const auxCPU = 1<<12 - 1
@@ -32,15 +34,10 @@ func chooseCPU() int {
 	if _, _, ecx, _ := CPUID(7, 0); ecx&(1<<22) != 0 && agrees(rdpid) {
 		return cpuByRDPID
 	}
-	if hasRDTSCP() && agrees(rdtscp) {
+	if cpuidlib.CPU.Supports(cpuidlib.RDTSCP) && agrees(rdtscp) {
 		return cpuByRDTSCP
 	}
 	return cpuBySyscall
-}
-
-func hasRDTSCP() bool {
-	_, _, _, edx := CPUID(0x80000001, 0)
-	return edx&(1<<27) != 0
 }
 
 // agrees compares an instruction with the system call, looking again when the

@@ -2,14 +2,18 @@
 
 package asm
 
-import "testing"
+import (
+	"testing"
+
+	cpuidlib "github.com/klauspost/cpuid/v2"
+)
 
 // Every way that the machine offers gives the same answer, not only the chosen one.
 func TestEveryWayToTheCPUAgrees(t *testing.T) {
 	if howCPU == cpuBySyscall {
 		t.Skip("neither RDPID nor RDTSCP is usable here")
 	}
-	if hasRDTSCP() && !agrees(rdtscp) {
+	if cpuidlib.CPU.Supports(cpuidlib.RDTSCP) && !agrees(rdtscp) {
 		t.Error("RDTSCP and getcpu differ")
 	}
 	if howCPU == cpuByRDPID && !agrees(rdpid) {

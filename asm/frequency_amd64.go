@@ -2,6 +2,8 @@
 
 package asm
 
+import cpuidlib "github.com/klauspost/cpuid/v2"
+
 // announcedHz returns the rate of the time-stamp counter in Hz as the processor
 // or the hypervisor announces it, 0 if neither does. The clock rate in the
 // brand string and leaf 0x16 is that of the core, not of the counter: not
@@ -13,7 +15,7 @@ func announcedHz() (hz int64, exact bool) {
 		return int64(uint64(crystal) * uint64(num) / uint64(den)), false
 	}
 	// Leaf 0x40000010 of VMware, which other hypervisors have, too: eax in kHz.
-	if _, _, ecx, _ := CPUID(1, 0); ecx&(1<<31) != 0 { // there is a hypervisor
+	if cpuidlib.CPU.Supports(cpuidlib.HYPERVISOR) {
 		khz, _, _, _ := CPUID(0x40000010, 0)
 		return int64(khz) * 1000, false
 	}
