@@ -52,11 +52,11 @@ type wire struct {
 	heard atomic.Uint32 // Roster.ticks when the last frame came; the reader writes
 }
 
-// send sends a frame. A connection that does not take it ends, and its reader tells why: perhaps a reason has arrived.
+// send sends a frame. A connection that does not take it ends, and its reader tells why.
 func (w *wire) send(k kind, payload []byte) {
-	if w.Send(k, payload) != nil {
+	if err := w.Send(k, payload); err != nil && !isReset(err) {
 		_ = w.Conn.Close()
-	}
+	} // Else the other side has closed: the reader comes to that end by itself, behind what was sent before it, such as that this process is lost.
 }
 
 // recv reads one frame of a job of that size.
