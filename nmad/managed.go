@@ -47,6 +47,9 @@ const (
 	// meetLimit is how long a process waits for all others to be started, unless Config.Timeout says otherwise: a cluster takes
 	// its time, and its manager ends the job if one of them fails.
 	meetLimit = 5 * time.Minute
+	// causeLimit is how long a process that fails because it has lost another one leaves it to the manager to end the job with the status
+	// of that one: it takes the last word for the cause.
+	causeLimit = time.Second
 	// endGrace is how long a process may take to end when its manager has gone.
 	endGrace = 3 * time.Second
 )
@@ -182,6 +185,9 @@ func (s *Session) Abort(status int, why string) {
 	rank := s.Rank()
 	fmt.Fprintf(os.Stderr, "nmad: rank %d aborts the job with status %d: %s\n", rank, status, why)
 	if s.made() && s.cfg.manager != nil {
+		if s.bereft.Load() {
+			time.Sleep(causeLimit)
+		}
 		if err := s.cfg.manager.Abort(status, why); err != nil {
 			fmt.Fprintln(os.Stderr, "nmad:", err)
 		}

@@ -33,6 +33,7 @@ type Session struct {
 
 	orphan atomic.Bool // a process that passes on news has gone: of some others only links tell; see linking.go
 	met    atomic.Bool // the cards of all processes are there
+	bereft atomic.Bool // it has lost another process
 
 	aside   asides         // what looks at the session while it is open
 	serial  uint32         // of the sessions of the process; see sessions
