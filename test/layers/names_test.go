@@ -11,7 +11,7 @@ import (
 // foreign are the names in comments that stand for nothing in the module, by what they are.
 var foreign = map[string]string{
 	"units and numbers":                      "KiB MiB GiB Hz kHz NaN",
-	"systems, languages, makers, products":   "Linux Unix Go InfiniBand RoCE Slingshot Omni Kubernetes Slurm Flux Yama Promela Cilk Ethernet Intel Hygon Nvidia PowerPC Xeon Platinum Ryzen Zen Alder Lake Hyper Firecracker Google Chrome Perfetto ThreadSanitizer mpiexec.hydra Ctrl",
+	"systems, languages, makers, products":   "Linux Unix Go Kubernetes Slurm Flux Yama Promela Cilk Ethernet Intel Hygon Nvidia PowerPC Xeon Platinum Ryzen Zen Alder Lake Hyper Firecracker Google Chrome Perfetto ThreadSanitizer mpiexec.hydra Ctrl",
 	"the libraries after which this is made": "Marcel NewMadeleine Argobots FiTMPI marcel_vpset_t",
 	"the kernel's":                           "epoll_wait epoll_ctl prctl process_vm_readv sched_getaffinity sched_setaffinity sockaddr_un sock_extended_err pid_max pids.max pids.current cpu.cfs_quota_us cpu.cfs_period_us core_id",
 	"of Go's runtime and library":            "Ps Ms fdMutex valgrindStackID g.sched Goexit TestMain go_asm.h encoding.TextUnmarshaler net.Conn log.Fatal errgroup.Group",

@@ -18,14 +18,15 @@ type rule struct {
 }
 
 const (
-	sys = "golang.org/x/sys"
-	ghw = "github.com/jaypipes/ghw"
+	cpuid = "github.com/klauspost/cpuid/v2"
+	sys   = "golang.org/x/sys"
+	ghw   = "github.com/jaypipes/ghw"
 )
 
 // rules has one entry per room. Package trees that no entry covers are not
 // allowed to exist.
 var rules = []rule{
-	{folder: "asm", theirs: []string{sys}},
+	{folder: "asm", theirs: []string{cpuid, sys}},
 	{folder: "hooks"},
 	// The models of protocols are checked from the tests of any room.
 	{folder: "internal/modeltest", ours: []string{"internal/effort"}},
