@@ -435,6 +435,7 @@ func (d *Domain) attach(g *Gate, from linkStage, links []driver.Link) bool {
 	}
 	if err := d.install(g); err != nil {
 		h := g.lock()
+		g.tellLost(h)
 		h.fail(peerFailure(g.rank, err))
 		h.letGo()
 	}

@@ -102,6 +102,7 @@ func (h *held) receive(waiter *Request) bool {
 		body, ok, err := h.link.Recv(head)
 		h.retakeLists(0)
 		if err != nil {
+			h.g.tellLost(h)
 			h.fail(h.g.rails[0].failure(err))
 			return true
 		}
