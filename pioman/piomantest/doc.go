@@ -1,6 +1,6 @@
 // Package piomantest is the conformance suite of the progress engine's callers: what an
 // engine promises must hold for each kind of caller (threads of marcel, goroutines, goroutines that are locked to their OS threads), and whatever makes the progress
-// (a scheduler's hooks, the progressor of a program without one, the callers alone).
+// (a scheduler's hooks, the progressor of a program without one, the callers alone). It is there for tests.
 //
 //	piomantest.Run(t, piomantest.World{
 //		Name:  "mine",

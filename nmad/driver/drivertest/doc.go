@@ -1,6 +1,6 @@
 // Package drivertest is the conformance suite of nmad's drivers: what
 // [driver.Link] promises, checked over any driver, between two endpoints of one
-// process and between two processes.
+// process and between two processes. It is there for tests, and for authors of drivers.
 //
 //	func TestConformance(t *testing.T) { drivertest.Run(t, Driver{}) } // in the package of the Driver
 //	func BenchmarkLink(b *testing.B)   { drivertest.Bench(b, Driver{}) }

@@ -2,7 +2,7 @@
 // and bytes that pass, and does to them, by a plan that can be repeated, what networks,
 // kernels and schedulers do once in a million times. It interposes as the
 // hook providers of libfabric and LD_PRELOAD libraries for MPI do: the layers
-// above and below notice nothing.
+// above and below notice nothing. It is there for tests.
 //
 //	nmad ── Link ──▶ fault ── Link ──▶ shm, tcp, unix...
 //	                 │ record: a ring of the last packets

@@ -1,5 +1,5 @@
 // Package crosscheck compares a machine, as package topo read it from sysfs, with
-// what ghw (github.com/jaypipes/ghw) says of it.
+// what ghw (github.com/jaypipes/ghw) says of it. It is there for an experiment: demo topo shows what it finds.
 //
 // ghw reads the same files in another way, so that agreement shows that neither
 // misread them. It is also the one that knows the vendor's name of the machine. Where the
