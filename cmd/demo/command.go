@@ -322,6 +322,8 @@ func parse(args []string, exit func(int)) (any, error) {
 		return table.Trace.runWork, nil
 	case "trace pingpong":
 		return table.Trace.runPingpong, nil
+	case "trace merge <files>":
+		return table.Trace.runMerge, nil
 	case "bench":
 		return &table.Bench, nil
 	case "nas <kernel>":

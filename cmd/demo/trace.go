@@ -19,7 +19,7 @@ import (
 	"github.com/pm2-go/pm2/sched/observe"
 )
 
-// traceCommand has what its two forms share.
+// traceCommand has what its forms share.
 type traceCommand struct {
 	Out    file          `default:"trace.json" help:"Where to write the timeline, for ui.perfetto.dev or chrome://tracing."`
 	Plot   file          `help:"Draw it as well, into a file whose name ends in .svg or .png."`
@@ -30,12 +30,18 @@ type traceCommand struct {
 	Work     traceWork     `cmd:"" help:"Trace threads that do a bit of everything: turns, fans, steals, blocking, hogs."`
 	Pingpong tracePingpong `cmd:"" help:"Trace two processes that exchange messages, side by side in one timeline."`
 
+	Merge    traceMerge    `cmd:"" help:"Put timelines that programs have left (PM2_TRACE) into one, side by side: those of the ranks of a job on one host."`
+
 	figure *figure.File // claimed by Validate
 }
 
 type traceWork struct {
 	Time time.Duration `default:"50ms" help:"How long, 1ms to 10s."`
 	VPs  int           `name:"vps" default:"0" help:"How many VPs; 0: one for each CPU."`
+}
+
+type traceMerge struct {
+	Files []string `arg:"" help:"The timelines, such as t.json.0 t.json.1."`
 }
 
 type tracePingpong struct {
@@ -160,6 +166,28 @@ func (c *traceCommand) runPingpong(ctx context.Context) error {
 	}
 	return c.write(all, fmt.Sprintf("demo trace pingpong: driver %s, engine %s", c.Pingpong.Driver, c.Pingpong.Engine),
 		messages(all))
+}
+
+// runMerge puts files together.
+func (c *traceCommand) runMerge(context.Context) error {
+	var parts []*timeline.Timeline
+	for _, name := range c.Merge.Files {
+		f, err := os.Open(name)
+		if err != nil {
+			return err
+		}
+		t, err := timeline.Read(f)
+		f.Close()
+		if err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+		parts = append(parts, t)
+	}
+	all, err := timeline.Merge(parts...)
+	if err != nil {
+		return err
+	}
+	return c.write(all, "demo trace merge", figure.Window{})
 }
 
 // messages is a window with a few messages in the middle of the run.

@@ -14,7 +14,7 @@ import (
 // what a thread was doing when its VP was taken away is cut off there.
 func Of(t *observe.Trace) *Timeline {
 	b := &builder{trace: t, waits: map[uint64]place{}, alone: map[uint64]lone{}}
-	b.out = Timeline{Unit: "ns", About: About{Clock: clock, Base: t.Begin}}
+	b.out = Timeline{Unit: "ns", About: About{Clock: Clock, Base: t.Begin}}
 	for _, r := range t.Rows { // an event recorded just before the anchor, or a slice that began earlier
 		for _, e := range r.Events {
 			b.out.About.Base = min(b.out.About.Base, e.At)

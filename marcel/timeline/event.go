@@ -60,7 +60,8 @@ type About struct {
 	Lost  uint64 `json:"lost"`    // older events that did not fit into the rings
 }
 
-const clock = "CLOCK_MONOTONIC"
+// Clock is the About.Clock of timelines whose times are of the kernel's monotonic clock, as those of Of are: such of one host can be merged.
+const Clock = "CLOCK_MONOTONIC"
 
 // Write writes the file, an event to a line. It blocks as w does.
 func (t *Timeline) Write(w io.Writer) error {
@@ -100,14 +101,14 @@ func Read(r io.Reader) (*Timeline, error) {
 // Merge puts timelines of several processes of one host into one, which begins
 // when the first of them does. It fails if they do not share a clock.
 func Merge(parts ...*Timeline) (*Timeline, error) {
-	all := &Timeline{Unit: "ns", About: About{Clock: clock}}
+	all := &Timeline{Unit: "ns", About: About{Clock: Clock}}
 	if len(parts) == 0 {
 		return all, nil
 	}
 	all.About.Base = parts[0].About.Base
 	for i, p := range parts {
-		if p.About.Clock != clock {
-			return nil, fmt.Errorf("timeline: merge: part %d has its times from %q instead of %s: the two cannot be put side by side", i, p.About.Clock, clock)
+		if p.About.Clock != Clock {
+			return nil, fmt.Errorf("timeline: merge: part %d has its times from %q instead of %s: the two cannot be put side by side", i, p.About.Clock, Clock)
 		}
 		all.About.Base = min(all.About.Base, p.About.Base)
 	}

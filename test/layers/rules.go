@@ -86,7 +86,7 @@ var rules = []rule{
 	{folder: "nmad/internal/flow", ours: []string{"internal/shelf", "nmad/internal/match", "nmad/driver", "nmad/strategy", "asm"}},
 	// How elements lie in memory, and what is computed from them, knows no message.
 	// The library of C is MPI in other words; it joins the job itself.
-	{folder: "nmad/mpi/abi", ours: []string{"nmad", "pioman", "asm"}},
+	{folder: "nmad/mpi/abi", ours: []string{"nmad", "pioman", "marcel/timeline", "marcel/view", "asm"}, theirs: []string{sys}},
 	{folder: "nmad/mpi/datatype"},
 	{folder: "nmad/mpi/reduce", ours: []string{"nmad/mpi/datatype"}},
 	// Nor do the plans of collective operations.

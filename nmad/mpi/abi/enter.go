@@ -34,6 +34,9 @@ func enter(a *call) (code int) {
 	if a.function < 0 {
 		return a.asks()
 	}
+	if t := traced.Load(); t != nil {
+		defer t.note(a, monotonic(), &code)
+	}
 	defer a.caught(&code)
 	if err := entries[a.function].do(a); err != nil {
 		return a.fails(entries[a.function].name, err)

@@ -100,6 +100,7 @@ func (j *job) exit() {
 
 // part leaves the job. Under mu.
 func (j *job) part() error {
+	endTrace()
 	err := j.all.Finalize()
 	j.stop()
 	j.session, j.all, j.own, j.finished = nil, nil, nil, true
@@ -120,6 +121,7 @@ func (j *job) abort(code int, why string) {
 	case <-flushed:
 	case <-time.After(flushTime): // another thread has a stream, and waits for input
 	}
+	endTrace()
 	j.mu.Lock()
 	all := j.all
 	j.mu.Unlock()
@@ -141,6 +143,7 @@ func (j *job) begin() error {
 	if err := j.join(); err != nil {
 		return err
 	}
+	trace(j.all.Rank(), j.all.Size())
 	world, self := newComm(j.all, "MPI_COMM_WORLD"), newComm(j.own, "MPI_COMM_SELF")
 	world.handle, self.handle = worldHandle, selfHandle
 	j.self.Store(self)

@@ -25,7 +25,7 @@ func (c *comm) settle(rank int) {
 
 //go:noinline
 func (c *comm) find(rank int) {
-	if c.x != nil || state.Load().lane != uint64(driver.LaneSize) {
+	if c.x != nil || traced.Load() != nil || state.Load().lane != uint64(driver.LaneSize) {
 		return
 	}
 	telling.Lock()
