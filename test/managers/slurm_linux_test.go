@@ -153,6 +153,21 @@ func TestSlurm(t *testing.T) {
 			t.Errorf("status %d: %s", status, text)
 		}
 	})
+	t.Run("program in C", func(t *testing.T) {
+		dir := t.TempDir()
+		program := filepath.Join(dir, "messages")
+		for _, words := range [][]string{
+			{"go", "run", "../../nmad/mpi/abi/internal/build", "-o", dir},
+			{"gcc", "-I", dir, "-o", program, "../../nmad/mpi/abi/testdata/messages.c", "-L", dir, "-lmpi_abi", "-Wl,-rpath," + dir, "-lm", "-lpthread"},
+		} {
+			if out, err := exec.Command(words[0], words[1:]...).CombinedOutput(); err != nil {
+				t.Skipf("%v: %v: %s", words, err, out)
+			}
+		}
+		if status, text := outcome(t, srun("--mpi=pmi2", program), time.Minute); status != 0 || strings.Count(text, "all is well") != 1 {
+			t.Errorf("status %d: %s", status, text)
+		}
+	})
 	t.Run("batch script", func(t *testing.T) { // of docs/many-machines.md, made to fit
 		page, err := os.ReadFile("../../docs/many-machines.md")
 		if err != nil {
