@@ -122,6 +122,7 @@ type Roster struct {
 	missing map[int]uint32  // root: ranks that no member speaks for, and the tick after which they are lost
 	waiting int             // cards of members, then ready messages, that are still to come
 	isReady bool            // Ready has been called
+	why     string          // the job could not start
 }
 
 // Join meets the other processes of the job. It returns once the cards of all
@@ -187,7 +188,11 @@ func (r *Roster) connect(ctx context.Context) (err error) {
 	r.mu.Lock()
 	defer r.release()
 	r.up, r.parent = w, r.tree.up
-	r.handIn()
+	if r.phase == failed { // through a member, while this process looked for its parent, which is to hear why
+		r.up.send(kindAbort, notice(r.cfg.Rank, r.why))
+	} else {
+		r.handIn()
+	}
 	r.following.Go(func() { r.follow(w, r.tree.up) })
 	return nil
 }
