@@ -122,3 +122,34 @@ func FuzzSealed(f *testing.F) {
 		}
 	})
 }
+
+// TestStoppedPeer: a peer that does not read keeps no sender waiting, and gets all when it goes on.
+func TestStoppedPeer(t *testing.T) {
+	a, b := pipe(t)
+	const n = 8000
+	sent := sealer().Seal(a, true)
+	began := time.Now()
+	payload := make([]byte, 1000) // more in all than sockets buffer
+	for i := range n {
+		if err := sent.Send(4, payload); err != nil {
+			t.Fatalf("frame %d: %v", i, err)
+		}
+	}
+	if took := time.Since(began); took > time.Second {
+		t.Errorf("the sender has waited for %v", took)
+	}
+	got := sealer().Seal(b, false)
+	for i := range n {
+		if _, _, err := got.Recv(most); err != nil {
+			t.Fatalf("frame %d: %v", i, err)
+		}
+	}
+	sent.Flush()
+	if err := sent.Send(1, nil); err != nil {
+		t.Error("after all of that: ", err)
+	}
+	_ = a.Close()
+	if err := sent.Send(1, nil); err == nil {
+		t.Error("a connection that is closed takes a frame")
+	}
+}

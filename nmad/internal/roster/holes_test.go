@@ -184,3 +184,26 @@ func TestPatience(t *testing.T) {
 		t.Errorf("the search has ended after %v, in state %d, with %v; want %v", took, r.state, r.gone, want)
 	}
 }
+
+// TestStoppedMember: a member that does not run, and gets more news than the buffer of its connection has room for, keeps none of the others waiting, and is not lost for that.
+func TestStoppedMember(t *testing.T) {
+	p := newTestJob(t, 3)
+	all := p.onHosts([]int{0, 1, 1}, same)
+	defer leave(all)
+	p.ready(all)
+	thaw := freeze(all[2])
+	began := time.Now()
+	all[1].mu.Lock()
+	for range 2000 {
+		all[1].toAll(kindBeat, nil, nil)
+	}
+	all[1].mu.Unlock()
+	if took := time.Since(began); took > time.Second {
+		t.Errorf("its parent has waited for %v", took)
+	}
+	thaw()
+	all[2].Announce()
+	for _, rank := range []int{0, 1} {
+		p.lost(rank, 1, 2, Left, "closed its session")
+	}
+}

@@ -243,6 +243,7 @@ func (r *Roster) serve(m *member) {
 		if err != nil {
 			r.ends(m, err)
 			_ = m.w.Conn.Close()
+			m.w.Flush() // its goroutine
 			return
 		}
 	}

@@ -344,7 +344,7 @@ func (r *Roster) leave() {
 	// The other side closes once it has read the notice. Closing first
 	// could destroy it on its way, because data that we have not read turns a
 	// close into a reset. The members come first: what they say goes to the parent.
-	within(&r.serving, func() {
+	within(r.serving.Wait, func() {
 		for _, m := range members {
 			if m.w != nil {
 				_ = m.w.Conn.Close()
@@ -355,22 +355,23 @@ func (r *Roster) leave() {
 	w := r.up
 	r.mu.Unlock()
 	if w != nil {
+		within(w.Flush, func() { _ = w.Conn.Close() })
 		if half, ok := w.Conn.(interface{ CloseWrite() error }); ok {
 			_ = half.CloseWrite() // it may have ended
 		}
 	}
-	within(&r.following, func() {
+	within(r.following.Wait, func() {
 		if w != nil {
 			_ = w.Conn.Close()
 		}
 	})
 }
 
-// within waits for goroutines, and calls end if they are not over after leaveLimit.
-func within(goroutines *sync.WaitGroup, end func()) {
+// within calls wait, and end if that has not returned after leaveLimit.
+func within(wait, end func()) {
 	late := limit.After(leaveLimit, end)
 	defer late.Stop()
-	goroutines.Wait()
+	wait()
 }
 
 // shut closes the listeners, and the connections that are still in their handshake. Under mu.
