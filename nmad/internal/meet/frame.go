@@ -20,6 +20,9 @@ const (
 	KindDriver  = 0xB0
 )
 
+// greeting is what a listener of a control connection said first up to version 9; the version follows.
+const greeting = "PM2C"
+
 // HeadSize is the size of kind and length, in bytes.
 const HeadSize = 5
 
@@ -54,6 +57,9 @@ func ReadFrame(r io.Reader, kind byte) ([]byte, error) {
 // ReadPayload goes on after the bytes of a frame's head.
 func ReadPayload(r io.Reader, kind byte, head [HeadSize]byte) ([]byte, error) {
 	if got := head[0]; got != kind && (got < kindRefusal || got > kindBusy) {
+		if string(head[:len(greeting)]) == greeting {
+			return nil, otherVersion(uint16(head[len(greeting)]))
+		}
 		return nil, refused("it does not speak our protocol (first bytes %#x)", head)
 	}
 	n := binary.LittleEndian.Uint32(head[1:])

@@ -62,7 +62,7 @@ func (m *Message) decode(b []byte) error {
 	}
 	b = b[len(magic):]
 	if m.version = binary.LittleEndian.Uint16(b); m.version != Version {
-		return refused("it speaks version %d, this process version %d: start all processes from one build", m.version, Version)
+		return otherVersion(m.version)
 	}
 	if len(b) < fixedSize-len(magic) {
 		return refused("its hello is cut short")
@@ -82,6 +82,10 @@ func (m *Message) decode(b []byte) error {
 		return refused("its hello is malformed (job)")
 	}
 	return nil
+}
+
+func otherVersion(v uint16) error {
+	return refused("it speaks version %d, this process version %d: start all processes from one build", v, Version)
 }
 
 // cutString takes a string of at most most bytes, preceded by its length, off b.

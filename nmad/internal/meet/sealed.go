@@ -9,22 +9,26 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"os"
 	"sync"
 	"time"
-
-	"github.com/pm2-go/pm2/nmad/internal/limit"
 )
 
 const (
 	tagSize = 16 // truncated HMAC-SHA256 over counter, head and payload
 
-	// sendLimit is how long one frame may take to leave. Frames are small and
-	// the socket buffers are not: only a peer that does not run at all gets there.
-	sendLimit = 2 * time.Second
+	// directly is how long Send waits for the socket to take a frame. Its buffer is full only if the peer does not run, or gets
+	// many long frames at once.
+	directly = 10 * time.Millisecond
+	// backlog is how many bytes may wait for the socket when one more frame is added: what a job has to say of each rank once, and a long frame.
+	backlog = 16 << 20
 )
 
 // ErrFrame is what a sealed frame is that breaks the protocol.
 var ErrFrame = errors.New("malformed control frame")
+
+// errBacklog ends a connection of which the peer takes nothing.
+var errBacklog = fmt.Errorf("the other side has not taken %d bytes", backlog)
 
 // Sealed is a connection after the exchange that carries frames of which each is authentic, and in order. Recv has one caller at a
 // time, Send any number.
@@ -37,6 +41,10 @@ type Sealed struct {
 	mu       sync.Mutex
 	out      []byte // key of what leaves
 	outCount uint64 // frames that have left, under mu
+	rest     []byte // of these, what is to be written when flush has written the last ones; under mu
+	flushing bool   // flush is at work, under mu
+	err      error  // nothing leaves any more, under mu
+	flusher  sync.WaitGroup
 }
 
 // Seal goes on with conn after the exchange in which it has found the peer; dialed says on which side.
@@ -56,19 +64,62 @@ func tag(key []byte, count uint64, head, payload []byte) []byte {
 	return m.Sum(nil)[:tagSize]
 }
 
-// Send writes one frame. It blocks for at most sendLimit, of the time that this process has seen.
+// Send sends one frame. It does not wait for a peer that takes none, but for a moment: a goroutine goes on, until the frame has left, or the connection
+// ends. An error is that of this frame or of an earlier one.
 func (s *Sealed) Send(kind byte, payload []byte) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if s.err != nil {
+		return s.err
+	}
 	b := AppendFrame(make([]byte, 0, HeadSize+len(payload)+tagSize), kind, payload)
 	b = append(b, tag(s.out, s.outCount, b[:HeadSize], payload)...)
 	s.outCount++
-	if err := s.Conn.SetWriteDeadline(time.Time{}); err != nil {
-		return err
+	if s.flushing {
+		if len(s.rest) > backlog {
+			s.err = errBacklog
+			return s.err
+		}
+		s.rest = append(s.rest, b...)
+		return nil
 	}
-	defer limit.After(sendLimit, func() { _ = s.Conn.SetWriteDeadline(limit.Past) }).Stop()
-	_, err := s.Conn.Write(b)
-	return err
+	var n int
+	if s.err = s.Conn.SetWriteDeadline(time.Now().Add(directly)); s.err == nil {
+		n, s.err = s.Conn.Write(b)
+	}
+	if !errors.Is(s.err, os.ErrDeadlineExceeded) {
+		return s.err
+	}
+	s.rest, s.flushing, s.err = b[n:], true, s.Conn.SetWriteDeadline(time.Time{})
+	s.flusher.Go(s.flush)
+	return s.err
+}
+
+// flush writes what the socket has not taken, until there is no more of it.
+func (s *Sealed) flush() {
+	for {
+		s.mu.Lock()
+		b := s.rest
+		s.rest, s.flushing = nil, len(b) > 0
+		s.mu.Unlock()
+		if len(b) == 0 {
+			return
+		}
+		if _, err := s.Conn.Write(b); err != nil {
+			s.mu.Lock()
+			s.err = err
+			s.mu.Unlock()
+			return
+		}
+	}
+}
+
+// Flush waits until all that was sent has left, or the connection has ended.
+func (s *Sealed) Flush() {
+	s.mu.Lock() // what is being sent now counts
+	wait := s.flusher.Wait
+	s.mu.Unlock()
+	wait()
 }
 
 // Recv reads one frame, of a kind for which most gives the bytes of the payload that it may have; -1: there is no such kind. What it returns is authentic; whether it

@@ -122,3 +122,41 @@ func FuzzSealed(f *testing.F) {
 		}
 	})
 }
+
+// TestStoppedPeer: a peer that does not read keeps no sender waiting, and gets all when it goes on.
+func TestStoppedPeer(t *testing.T) {
+	a, b := pipe(t)
+	const n = 1500
+	sent := sealer().Seal(a, true)
+	payload := make([]byte, 8000) // more in all than sockets buffer
+	var longest time.Duration
+	for i := range n {
+		began := time.Now()
+		if err := sent.Send(4, payload); err != nil {
+			t.Fatalf("frame %d: %v", i, err)
+		}
+		longest = max(longest, time.Since(began))
+	}
+	if longest > time.Second {
+		t.Errorf("the sender has waited for %v", longest)
+	}
+	sent.mu.Lock()
+	if !sent.flushing {
+		t.Error("the sockets have taken all of it")
+	}
+	sent.mu.Unlock()
+	got := sealer().Seal(b, false)
+	for i := range n {
+		if _, _, err := got.Recv(most); err != nil {
+			t.Fatalf("frame %d: %v", i, err)
+		}
+	}
+	sent.Flush()
+	if err := sent.Send(1, nil); err != nil {
+		t.Error("after all of that: ", err)
+	}
+	_ = a.Close()
+	if err := sent.Send(1, nil); err == nil {
+		t.Error("a connection that is closed takes a frame")
+	}
+}

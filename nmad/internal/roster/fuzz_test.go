@@ -13,6 +13,8 @@ func FuzzPayloads(f *testing.F) {
 	f.Add(pack(appendTable(nil, []Card{{}, card})))
 	f.Add(appendTable(nil, []Card{{}, card}))
 	f.Add(notice(1, "why"))
+	f.Add(encodeRanks(1, 2, 999))
+	f.Add(encodeRanks(3, 3, 1000))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		if c, err := parseCards(b, []int{1}); err == nil && !bytes.Equal(appendTable(nil, c), b) {
 			t.Fatalf("cards %+v are written otherwise than they were read", c)
@@ -25,6 +27,9 @@ func FuzzPayloads(f *testing.F) {
 		}
 		if rank, reason, err := parseNotice(b, 2); err == nil && (rank > 1 || !bytes.Equal(notice(rank, reason), b)) {
 			t.Fatalf("a notice about rank %d, %q", rank, reason)
+		}
+		if ranks, err := parseRanks(b, 1000); err == nil && (!bytes.Equal(encodeRanks(ranks...), b) || len(ranks) > 0 && ranks[len(ranks)-1] >= 1000) {
+			t.Fatalf("ranks %v", ranks)
 		}
 		if rank, err := parseLeave(b, 2); err == nil && rank > 1 {
 			t.Fatalf("rank %d leaves a job of two", rank)

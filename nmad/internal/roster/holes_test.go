@@ -2,9 +2,14 @@ package roster
 
 import (
 	"context"
+	"errors"
 	"net"
+	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/pm2-go/pm2/nmad/internal/limit"
 )
 
 // strand has a process quit its parent, and look for no other one.
@@ -88,5 +93,119 @@ func TestAnotherProgram(t *testing.T) {
 	}()
 	for _, rank := range []int{2, 3} {
 		p.lost(rank, 2, 1, Died, "rank 1")
+	}
+}
+
+// losing is a listener whose first connection runs out of time when the process at its other end has proved itself, and has not heard so yet.
+type losing struct {
+	net.Listener
+	lost atomic.Bool
+}
+
+func (l *losing) Accept() (net.Conn, error) {
+	conn, err := l.Listener.Accept()
+	if err != nil || l.lost.Load() {
+		return conn, err
+	}
+	return late{conn, l}, nil
+}
+
+type late struct {
+	net.Conn
+	l *losing
+}
+
+func (c late) Read(b []byte) (int, error) {
+	n, err := c.Conn.Read(b)
+	if n == 33 && !c.l.lost.Swap(true) { // the proof
+		_ = c.SetDeadline(limit.Past)
+	}
+	return n, err
+}
+
+// TestLosesItsSlot: a connection that runs out of its time, or loses its slot to another one, in the moment in which its process has proved itself is no end of the job: the process
+// comes again, and finds its rank free.
+func TestLosesItsSlot(t *testing.T) {
+	p := newTestJob(t, 2)
+	l := &losing{Listener: p.l}
+	p.l = l
+	all := p.join()
+	defer leave(all)
+	p.ready(all)
+	if !l.lost.Load() {
+		t.Error("no connection was lost")
+	}
+}
+
+// TestAbortBeforeRoot: a member of a leader gives up before rank 0 is there. Rank 0 hears the reason.
+func TestAbortBeforeRoot(t *testing.T) {
+	p := newTestJob(t, 3)
+	hosts := []int{0, 1, 1}
+	ctx, give := context.WithCancelCause(context.Background())
+	p.l.Close() // rank 0 is not there yet
+	errs := make([]error, 3)
+	var early atomic.Bool
+	p.each(func(rank int) {
+		c := p.config(rank)
+		c.Hosts, c.Listener = hosts, nil
+		if rank == 0 {
+			for !early.Load() {
+				time.Sleep(time.Millisecond)
+			}
+		}
+		of := context.Background()
+		if rank == 2 {
+			of = ctx
+			time.AfterFunc(100*time.Millisecond, func() { give(errors.New("no luck today")) })
+		}
+		_, errs[rank] = Join(of, c)
+		if rank == 2 {
+			early.Store(true)
+		}
+	})
+	for rank, err := range errs {
+		if err == nil || !strings.Contains(err.Error(), "no luck today") {
+			t.Errorf("rank %d: %v, want the reason of rank 2", rank, err)
+		}
+	}
+}
+
+// TestPatience: attempts to reach a candidate that fail at once are made until the patience is over, and no longer.
+func TestPatience(t *testing.T) {
+	t.Parallel()
+	r := &Roster{
+		cfg: Config{Rank: 2, Size: 3, Silence: 500 * time.Millisecond, Handshake: DefaultHandshake, Secret: secret}, tree: newTree(nil, 2, 3),
+		phase: running, state: searching, order: []int{1, 2}, gone: []EventKind{Died, 0, 0}, reasons: map[int]string{}, missing: map[int]uint32{},
+		cards: []Card{{}, {Standby: "255.255.255.255:9"}, {}}, over: context.Background(),
+	}
+	began := time.Now()
+	r.findParent(0, "it is silent")
+	if took, want := time.Since(began), patienceBeats*r.attempt(); took < want-r.attempt() || r.state != isRoot || r.gone[1] != Died {
+		t.Errorf("the search has ended after %v, in state %d, with %v; want %v", took, r.state, r.gone, want)
+	}
+}
+
+// TestStoppedMember: a member that does not run, and gets more news than the buffer of its connection has room for, keeps none of the others waiting, and is not lost for that.
+func TestStoppedMember(t *testing.T) {
+	p := newTestJob(t, 3)
+	all := p.onHosts([]int{0, 1, 1}, same)
+	defer leave(all)
+	p.ready(all)
+	thaw := freeze(all[2])
+	var longest time.Duration
+	all[1].mu.Lock()
+	for range 2000 {
+		began := time.Now()
+		all[1].toAll(kindBeat, nil, nil)
+		longest = max(longest, time.Since(began))
+	}
+	all[1].mu.Unlock()
+	if longest > time.Second {
+		t.Errorf("its parent has waited for %v", longest)
+	}
+	thaw()
+	all[2].Announce()
+	for _, rank := range []int{0, 1} {
+		p.lost(rank, 1, 2, Left, "closed its session")
 	}
 }

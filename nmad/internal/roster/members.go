@@ -141,7 +141,7 @@ func (r *Roster) greet(conn net.Conn, v *meet.Incoming) error {
 	if err != nil {
 		_ = conn.Close()
 		if m.subtree != nil { // admitted, but gone before it heard of it
-			r.ends(m, err)
+			r.unheard(m, err)
 		}
 		return err
 	}
@@ -168,6 +168,20 @@ func (r *Roster) greet(conn net.Conn, v *meet.Incoming) error {
 	}
 	r.serving.Go(func() { r.serve(m) })
 	return nil
+}
+
+// unheard deals with a member that has not heard that it is one. If it was the connection that ran out of its time, or lost its slot to another one, the process comes
+// again, and is to find its rank free.
+func (r *Roster) unheard(m *member, err error) {
+	if !m.again && errors.Is(err, driver.ErrBusy) {
+		r.mu.Lock()
+		defer r.release()
+		if r.phase == gathering {
+			delete(r.members, m.rank)
+			return
+		}
+	}
+	r.ends(m, err)
 }
 
 // admit gives the rank to a dialer that has proved itself, if it is free.
@@ -229,6 +243,7 @@ func (r *Roster) serve(m *member) {
 		if err != nil {
 			r.ends(m, err)
 			_ = m.w.Conn.Close()
+			m.w.Flush() // its goroutine
 			return
 		}
 	}

@@ -211,6 +211,7 @@ func (r *Roster) parentEnds(err error, parent int) (doubt string, goesOn bool) {
 		r.up.send(kindQuit, nil) // the parent reads it when it runs again
 	}
 	_ = r.up.Conn.Close()
+	r.up.Flush() // its goroutine
 	r.up = nil
 	if !r.runs() {
 		r.fail(reason, nil)

@@ -122,6 +122,7 @@ type Roster struct {
 	missing map[int]uint32  // root: ranks that no member speaks for, and the tick after which they are lost
 	waiting int             // cards of members, then ready messages, that are still to come
 	isReady bool            // Ready has been called
+	why     string          // the job could not start
 }
 
 // Join meets the other processes of the job. It returns once the cards of all
@@ -187,7 +188,11 @@ func (r *Roster) connect(ctx context.Context) (err error) {
 	r.mu.Lock()
 	defer r.release()
 	r.up, r.parent = w, r.tree.up
-	r.handIn()
+	if r.phase == failed { // through a member, while this process looked for its parent, which is to hear why
+		r.up.send(kindAbort, notice(r.cfg.Rank, r.why))
+	} else {
+		r.handIn()
+	}
 	r.following.Go(func() { r.follow(w, r.tree.up) })
 	return nil
 }
@@ -339,7 +344,7 @@ func (r *Roster) leave() {
 	// The other side closes once it has read the notice. Closing first
 	// could destroy it on its way, because data that we have not read turns a
 	// close into a reset. The members come first: what they say goes to the parent.
-	within(&r.serving, func() {
+	within(r.serving.Wait, func() {
 		for _, m := range members {
 			if m.w != nil {
 				_ = m.w.Conn.Close()
@@ -350,22 +355,23 @@ func (r *Roster) leave() {
 	w := r.up
 	r.mu.Unlock()
 	if w != nil {
+		within(w.Flush, func() { _ = w.Conn.Close() })
 		if half, ok := w.Conn.(interface{ CloseWrite() error }); ok {
 			_ = half.CloseWrite() // it may have ended
 		}
 	}
-	within(&r.following, func() {
+	within(r.following.Wait, func() {
 		if w != nil {
 			_ = w.Conn.Close()
 		}
 	})
 }
 
-// within waits for goroutines, and calls end if they are not over after leaveLimit.
-func within(goroutines *sync.WaitGroup, end func()) {
+// within calls wait, and end if that has not returned after leaveLimit.
+func within(wait, end func()) {
 	late := limit.After(leaveLimit, end)
 	defer late.Stop()
-	goroutines.Wait()
+	wait()
 }
 
 // shut closes the listeners, and the connections that are still in their handshake. Under mu.

@@ -384,9 +384,10 @@ func TestNotOurProtocol(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer l.Close()
-	for _, answer := range []string{
-		"HTTP/1.1 400 Bad Request\r\n\r\n",
-		string(meet.AppendFrame(nil, 0xA1, []byte("pm2\x01\x63\x00"+strings.Repeat("x", 100)))), // version 99
+	for answer, want := range map[string]string{
+		"HTTP/1.1 400 Bad Request\r\n\r\n": "our protocol",
+		string(meet.AppendFrame(nil, 0xA1, []byte("pm2\x01\x63\x00"+strings.Repeat("x", 100)))): "version 99",
+		"PM2C\x09\x00\x00\x00" + strings.Repeat("x", 32):                                        "version 9,",
 	} {
 		go func() {
 			conn, err := l.Accept()
@@ -399,8 +400,8 @@ func TestNotOurProtocol(t *testing.T) {
 		}()
 		p := &testJob{t: t, addr: l.Addr().String(), size: 2, secret: secret, events: map[int][]Event{}}
 		_, err := Join(context.Background(), p.config(1))
-		if !errors.Is(err, driver.ErrRefused) {
-			t.Errorf("joined with %v", err)
+		if !errors.Is(err, driver.ErrRefused) || !strings.Contains(err.Error(), want) {
+			t.Errorf("joined with %v, want %q", err, want)
 		}
 	}
 }

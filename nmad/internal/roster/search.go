@@ -115,11 +115,14 @@ func (r *Roster) findParent(last int, doubt string) (*wire, int) {
 		select {
 		case <-r.over.Done():
 			return nil, 0
-		case <-time.After(min(firstPause<<x.round, r.attempt()/2)):
+		case <-time.After(x.pause()):
 		}
 		x.round = min(x.round+1, 10)
 	}
 }
+
+// pause is how long the search waits after a round.
+func (x *search) pause() time.Duration { return min(firstPause<<x.round, x.attempt()/2) }
 
 // tryAll is one round: it tries the candidates in the order in which they become root.
 func (x *search) tryAll() (w *wire, rank int, over bool) {
@@ -136,6 +139,7 @@ func (x *search) tryAll() (w *wire, rank int, over bool) {
 		case x.departed(rank), c.doubted != "" && x.round == 0:
 			continue
 		}
+		began := time.Now()
 		w, err := x.ask(rank)
 		no := declined{}
 		answered := errors.As(err, &no)
@@ -160,7 +164,8 @@ func (x *search) tryAll() (w *wire, rank int, over bool) {
 			x.departs(Event{Rank: rank, Kind: Died, Reason: reason})
 			continue
 		}
-		if c.mute += x.attempt(); c.doubted != "" {
+		// The time counts, not the attempts: some fail at once, such as those of a process that is short of descriptors. Where this process was stopped, two beats do.
+		if c.mute += min(time.Since(began), 2*x.attempt()) + x.pause(); c.doubted != "" {
 			continue
 		}
 		if !x.givenUp(c, err) {

@@ -127,7 +127,7 @@ func (r *Roster) fail(reason string, from *wire) {
 	if r.phase > linking {
 		return
 	}
-	r.phase = failed
+	r.phase, r.why = failed, reason
 	b := notice(r.cfg.Rank, reason)
 	r.toAll(kindAbort, b, from)
 	if r.up != nil && r.up != from {
