@@ -142,7 +142,7 @@ func keepSlips(h handle) {
 		if p.it.State.Load() == driver.SlipWaiting {
 			p.lane.Tend()
 		}
-		if p.it.State.Load() == driver.SlipGiven {
+		if p.it.State.Load() != driver.SlipFree { // one that is over, too: a thread that waits for it may be looking at the communicator's ways just now
 			p.now()
 		}
 	}

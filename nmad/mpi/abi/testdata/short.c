@@ -203,6 +203,7 @@ static void handles(void)
 		OK(MPI_Isend(&y, 1, MPI_INT, other, 8, MPI_COMM_WORLD, &two[0]));
 		OK(MPI_Isend(&y, 1, MPI_INT, other, 8, MPI_COMM_WORLD, &two[1]));
 		shared += two[0] == two[1];
+		CHECK(MPI_Request_fromint(MPI_Request_toint(two[0])) == two[0]);
 		OK(MPI_Waitall(2, two, MPI_STATUSES_IGNORE));
 		OK(MPI_Recv(x, 1, MPI_INT, other, 8, MPI_COMM_WORLD, &s));
 		OK(MPI_Recv(x, 1, MPI_INT, other, 8, MPI_COMM_WORLD, &s));
