@@ -299,7 +299,7 @@ func (c *Context) end() {
 	why := c.whyRevoked()
 	for _, g := range c.d.gates.all {
 		if c.any.Group().Has(g.rank) {
-			h := g.lock()
+			h := g.enter() // receives that were begun before are among them
 			h.flow.FailContext(c.number, why)
 			h.letGo()
 		}

@@ -1,6 +1,8 @@
 package nmad
 
 import (
+	"context"
+	"errors"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -136,5 +138,36 @@ func TestSlips(t *testing.T) {
 	send("d")
 	if err := f.requests[i].Wait(); err != nil || string(slip) != "d" {
 		t.Errorf("the slip has %q, %v", slip, err)
+	}
+}
+
+// TestSlipRevoked: a receive that code outside of Go has begun ends when its context is revoked, though no thread of Go knew of it.
+func TestSlipRevoked(t *testing.T) {
+	d, err := driver.Lookup("shm")
+	if err != nil {
+		t.Fatal(err)
+	}
+	j := newJob(t, 2, d, nil)
+	defer j.close()
+	from, to := openIn(t, j, 0, 5, 0, 1), openIn(t, j, 1, 5, 0, 1)
+	if err := from.Send(1, 1, nil); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := to.Recv(0, 1, nil); err != nil {
+		t.Fatal(err)
+	}
+	f := newForeign(t, to)
+	i := f.begin(7, heap(1))
+	to.revoked.Store(true)
+	to.end() // what Revoke does last; code outside of Go may have had the lock whenever it had it before
+	for began := time.Now(); f.slips[i].State.Load() != driver.SlipGiven; time.Sleep(time.Millisecond) {
+		if time.Since(began) > 10*time.Second {
+			t.Fatal("the slip still waits")
+		}
+	}
+	ctx, stop := context.WithTimeout(t.Context(), 2*time.Second)
+	defer stop()
+	if err := f.requests[i].WaitContext(ctx); !errors.Is(err, ErrRevoked) {
+		t.Errorf("the slip's receive: %v", err)
 	}
 }

@@ -113,18 +113,20 @@ func (t *table[T]) get(h handle) (*T, error) {
 	return nil, wrong(t.class, "%#x is no %v", uintptr(h), t.kind)
 }
 
-// drop takes an object out.
-func (t *table[T]) drop(h handle) {
+// drop takes an object out, and says whether it was there.
+func (t *table[T]) drop(h handle) bool {
 	s := t.slot(h)
 	if s == nil {
-		return
+		return false
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if s.uses.CompareAndSwap(uintptr(h)>>useShift, (uintptr(h)>>useShift+1)&(1<<31-1)) {
-		s.object.Store(nil)
-		t.free = append(t.free, uint32(uintptr(h)&(1<<placeBits-1)))
+	if !s.uses.CompareAndSwap(uintptr(h)>>useShift, (uintptr(h)>>useShift+1)&(1<<31-1)) {
+		return false
 	}
+	s.object.Store(nil)
+	t.free = append(t.free, uint32(uintptr(h)&(1<<placeBits-1)))
+	return true
 }
 
 // whole is the handle whose low 31 bits are a number; 0: there is none.

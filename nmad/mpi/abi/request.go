@@ -4,6 +4,7 @@ package main
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 
 	"github.com/pm2-go/pm2/nmad"
@@ -116,9 +117,10 @@ func (r *request) ends(at *handle, x *status, s mpi.Status, err error) error {
 		r.active = false
 		return err
 	}
-	r.over()
 	*at = nullRequest
-	r.again(err)
+	if r.over() && err == nil {
+		r.again()
+	}
 	return err
 }
 
@@ -179,6 +181,14 @@ func (a *call) all(count, at int) ([]handle, []*request, error) {
 		}
 	}
 	return hs, rs, nil
+}
+
+// twice says that a request was ended by this call already, and so may be another one by now: it stands at two places.
+func twice(hs []handle, i int) error {
+	if _, err := find(hs[i]); err != nil {
+		return fmt.Errorf("request %d of %d, which stands there twice: %w", i, len(hs), err)
+	}
+	return nil
 }
 
 // many collects how several requests end.
@@ -264,6 +274,9 @@ func (a *call) testall() error {
 				m.x[i].empty()
 			}
 			continue
+		}
+		if err := twice(hs, i); err != nil {
+			return err
 		}
 		s, err := r.wait()
 		m.ends(i, i, r, s, err)
@@ -369,6 +382,9 @@ func (a *call) several(wait bool) error {
 	for i, r := range rs {
 		if r.idle() {
 			continue
+		}
+		if err := twice(hs, i); err != nil {
+			return err
 		}
 		if done, s, err := r.test(); done {
 			places[n] = int32(i)

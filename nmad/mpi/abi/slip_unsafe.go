@@ -101,7 +101,9 @@ func find(h handle) (*request, error) {
 			r.done, r.status = true, mpi.Status{Source: int(p.it.Source), Tag: int(p.it.Tag), Bytes: int(p.it.Room)}
 			return r, nil
 		case driver.SlipGiven:
-			return p.now(), nil
+			r := p.now()
+			r.done = false // it may be set from a receive whose end was looked at here, and that C has ended
+			return r, nil
 		case driver.SlipFree:
 			return nil, wrong(errRequest, "the request %#x is done", uintptr(h))
 		}
@@ -130,11 +132,18 @@ func (p *slip) over() {
 	p.it.State.Store(driver.SlipFree) // C may use it again from here on
 }
 
-// keepSlips has the receives that are under way in a communicator keep it, and known to Go, as its handle is about to end.
+// keepSlips has the receives that are under way in a communicator keep it, and known to Go, as its handle is about to end. Other threads may be waiting for them, so it does not note how they end.
 func keepSlips(h handle) {
 	for i := range slips.used.Load() {
-		if p := &slips.all[i]; handle(p.it.Comm) == h && p.it.State.Load() != driver.SlipFree {
-			_, _ = find(handle(p.it.Handle.Load()))
+		p := &slips.all[i]
+		if handle(p.it.Comm) != h {
+			continue
+		}
+		if p.it.State.Load() == driver.SlipWaiting {
+			p.lane.Tend()
+		}
+		if p.it.State.Load() != driver.SlipFree { // one that is over, too: a thread that waits for it may be looking at the communicator's ways just now
+			p.now()
 		}
 	}
 }

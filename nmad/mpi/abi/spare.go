@@ -20,20 +20,21 @@ var sent = request{handle: sentHandle, done: true, sends: true}
 // sentHandle is that of the first place of the table.
 const sentHandle handle = madeBit | handle(ofRequest)<<kindShift
 
-// over ends a request that the program does not know any more.
-func (r *request) over() {
+// over ends a request that the program does not know any more, and says whether it did: false, if another thread has, as a program's must not.
+func (r *request) over() bool {
 	switch {
 	case r == &sent:
 	case r.slip != nil:
 		r.slip.over()
 	default:
-		requests.drop(r.handle)
+		return requests.drop(r.handle)
 	}
+	return true
 }
 
-// again has a request that is over used again, if it is of spare. One that could not be waited for may be under way still.
-func (r *request) again(err error) {
-	if r.r == &r.own && r.slip == nil && err == nil {
+// again has a request that is over used again, if it is of spare. One that could not be waited for may be under way still, and is not.
+func (r *request) again() {
+	if r.r == &r.own && r.slip == nil {
 		spare.Put(r)
 	}
 }

@@ -203,6 +203,7 @@ static void handles(void)
 		OK(MPI_Isend(&y, 1, MPI_INT, other, 8, MPI_COMM_WORLD, &two[0]));
 		OK(MPI_Isend(&y, 1, MPI_INT, other, 8, MPI_COMM_WORLD, &two[1]));
 		shared += two[0] == two[1];
+		CHECK(MPI_Request_fromint(MPI_Request_toint(two[0])) == two[0]);
 		OK(MPI_Waitall(2, two, MPI_STATUSES_IGNORE));
 		OK(MPI_Recv(x, 1, MPI_INT, other, 8, MPI_COMM_WORLD, &s));
 		OK(MPI_Recv(x, 1, MPI_INT, other, 8, MPI_COMM_WORLD, &s));
@@ -287,6 +288,59 @@ static void others(void)
 	OK(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL));
 }
 
+/* A request whose place was another one's, which was looked at when it was over, is not over for that; and one that stands twice among those that a call ends is ended once. */
+static void places(void)
+{
+	MPI_Request r[3], same;
+	MPI_Status s[2];
+	int i, x[3], y[3], flag, n, at[2];
+	for (i = 0; i < 300; i++) {
+		y[0] = 3 * i, y[1] = y[0] + 1, y[2] = y[0] + 2;
+		if (rank == 0) {
+			turn(0);
+			OK(MPI_Send(&y[0], 1, MPI_INT, other, 1, MPI_COMM_WORLD));
+			OK(MPI_Send(&y[1], 1, MPI_INT, other, 2, MPI_COMM_WORLD));
+			turn(0);
+			OK(MPI_Send(&y[2], 1, MPI_INT, other, 3, MPI_COMM_WORLD));
+			continue;
+		}
+		OK(MPI_Irecv(&x[0], 1, MPI_INT, other, 1, MPI_COMM_WORLD, &r[0]));
+		OK(MPI_Irecv(&x[1], 1, MPI_INT, other, 2, MPI_COMM_WORLD, &r[1]));
+		turn(1);
+		OK(MPI_Wait(&r[1], s));
+		OK(MPI_Request_get_status(r[0], &flag, s));
+		CHECK(flag && s->MPI_TAG == 1);
+		OK(MPI_Wait(&r[0], s));
+		OK(MPI_Irecv(&x[2], 1, MPI_INT, other, 3, MPI_COMM_WORLD, &r[2]));
+		OK(MPI_Request_get_status(r[2], &flag, s));
+		CHECK(!flag);
+		turn(1);
+		OK(MPI_Wait(&r[2], s));
+		CHECK(s->MPI_TAG == 3 && x[0] == y[0] && x[1] == y[1] && x[2] == y[2]);
+	}
+	OK(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN));
+	OK(MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN));
+	for (i = 0; i < 20; i++) {
+		y[0] = 1, y[1] = 2;
+		OK(MPI_Irecv(&x[0], 1, MPI_INT, MPI_ANY_SOURCE, 1, MPI_COMM_WORLD, &r[0]));
+		same = r[1] = r[0];
+		OK(MPI_Send(&y[0], 1, MPI_INT, other, 1, MPI_COMM_WORLD));
+		for (flag = 0; !flag;)
+			OK(MPI_Request_get_status(same, &flag, s));
+		if (i & 1)
+			CHECK(class_of(MPI_Testall(2, r, &flag, s)) == MPI_ERR_REQUEST);
+		else
+			CHECK(class_of(MPI_Waitsome(2, r, &n, at, s)) == MPI_ERR_REQUEST);
+		OK(MPI_Irecv(&x[0], 1, MPI_INT, MPI_ANY_SOURCE, 1, MPI_COMM_WORLD, &r[0]));
+		OK(MPI_Irecv(&x[1], 1, MPI_INT, MPI_ANY_SOURCE, 2, MPI_COMM_WORLD, &r[1]));
+		OK(MPI_Send(&y[0], 1, MPI_INT, other, 1, MPI_COMM_WORLD));
+		OK(MPI_Send(&y[1], 1, MPI_INT, other, 2, MPI_COMM_WORLD));
+		OK(MPI_Waitall(2, r, s));
+		CHECK(x[0] == 1 && x[1] == 2);
+	}
+	OK(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL));
+}
+
 static double seconds(void)
 {
 	struct timespec t;
@@ -364,6 +418,7 @@ int main(int argc, char **argv)
 	storms();
 	others();
 	handles();
+	places();
 	alone();
 	threads();
 	storms();
