@@ -80,6 +80,11 @@ func (r *Request) release() {
 	blocking.Put(r)
 }
 
+// still says that nothing of r is under way, nor was since it was made, or begun: no message of the zero value, say.
+func (r *Request) still() bool {
+	return r.none || r.waits || r.comm == nil && r.special().outside == nil
+}
+
 // it is the message.
 func (r *Request) it() *nmad.Request {
 	if m := r.special().matched; m != nil {
@@ -141,7 +146,7 @@ func (r *Request) wait() (Status, error) {
 func (r *Request) WaitContext(ctx context.Context) (Status, error) {
 	x := r.special()
 	switch {
-	case r.none || r.waits:
+	case r.still():
 		return noStatus, x.err
 	case x.outside != nil:
 		return x.outside.wait(ctx, r.comm)
@@ -157,7 +162,7 @@ func (r *Request) WaitContext(ctx context.Context) (Status, error) {
 // Test says whether the message has left, or come, and if so what it was.
 func (r *Request) Test() (done bool, s Status, err error) {
 	special := r.special()
-	if r.none || r.waits {
+	if r.still() {
 		return true, noStatus, special.err
 	}
 	if x := special.outside; x != nil {
@@ -223,7 +228,7 @@ func WaitAny(requests ...*Request) (int, Status, error) {
 		}
 		x := r.special()
 		switch {
-		case r.none || r.waits:
+		case r.still():
 			return i, noStatus, x.err
 		case x.outside != nil:
 			cases[i], some = r.comm.in().Case(&x.outside.over, finished), true
