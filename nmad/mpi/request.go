@@ -28,7 +28,7 @@ func (s Status) Count(t *datatype.Type) int {
 	return Undefined
 }
 
-// Request is a message, or a collective operation, under way. Its methods may be called by any thread. The zero value is ready for IsendInto and IrecvInto; it must not be copied once it was
+// Request is a message, or a collective operation, under way. Its methods may be called by any thread. The zero value is ready for IsendInto and IrecvInto, and counts as done until one of them has begun something; it must not be copied once it was
 // started.
 //
 // It is small, so that a program which makes one for each message makes little garbage. What is out of the ordinary hangs on it: special.
