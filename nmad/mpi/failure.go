@@ -51,6 +51,8 @@ func (c *Comm) fails(f *follower, err error) error {
 		for turn := range c.kept {
 			tags = append(tags, c.wake|turn)
 		}
+	} else if f.tag&(ofIdups|ofGroups) != 0 { // it goes on after a failure, and is refused by itself
+		tags = append(tags, f.tag)
 	}
 	tags = c.ahead(tags, c.calls+1)
 	c.leave(f)

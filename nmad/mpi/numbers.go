@@ -34,7 +34,7 @@ const (
 	ofGroups = 1 << 62 // a communicator is made by its processes alone; and a tag of the user
 	ofParts  = 1 << 63 // a part of a partitioned message
 
-	ofWindows = ofIdups | 1<<(ageOfCollectives-1) // a window is freed: no turn is that high
+	ofWindows = ofGroups | 1<<(ageOfCollectives-1) // a window is freed: no tag of the user is that high
 )
 
 // mask has a bit for each number of a block.

@@ -128,7 +128,7 @@ func (r *Request) again() error {
 		}
 		*x = special{}
 	}
-	r.none = false
+	r.none, r.comm = false, nil
 	return nil
 }
 

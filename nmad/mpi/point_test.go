@@ -204,3 +204,39 @@ func TestRequestOfTheCaller(t *testing.T) {
 		return nil
 	})
 }
+
+// TestRequestNotBegun: a request with which nothing was begun, or could be, counts as done, also if it has had a message before.
+func TestRequestNotBegun(t *testing.T) {
+	each(t, 1, func(c *Comm) error {
+		var r, other Request
+		none := func() error {
+			s, err := r.Wait()
+			done, s2, err2 := r.Test()
+			i, s3, err3 := WaitAny(&r)
+			some, _, err4 := WaitSome(&r)
+			if s != noStatus || !done || s2 != noStatus || i != 0 || s3 != noStatus || len(some) != 1 || !TestAll(&r) || r.Cancel() {
+				return fmt.Errorf("it is %v, %v %v, %d %v, %v", s, done, s2, i, s3, some)
+			}
+			return errors.Join(err, err2, err3, err4)
+		}
+		if err := none(); err != nil {
+			return err
+		}
+		in, out := some(3), some(3)
+		for range 2 {
+			if err := c.IrecvInto(&r, in, 5, 0); !errors.Is(err, ErrRank) {
+				return fmt.Errorf("from rank 5: %w", err)
+			}
+			if err := none(); err != nil {
+				return err
+			}
+			if err := errors.Join(c.IrecvInto(&r, in, 0, 7), c.IsendInto(&other, out, 0, 7)); err != nil {
+				return err
+			}
+			if all, err := WaitAll(&r, &other); err != nil || all[0].Tag != 7 {
+				return fmt.Errorf("%v, %w", all, err)
+			}
+		}
+		return nil
+	})
+}

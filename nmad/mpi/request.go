@@ -28,7 +28,7 @@ func (s Status) Count(t *datatype.Type) int {
 	return Undefined
 }
 
-// Request is a message, or a collective operation, under way. Its methods may be called by any thread. The zero value is ready for IsendInto and IrecvInto; it must not be copied once it was
+// Request is a message, or a collective operation, under way. Its methods may be called by any thread. The zero value is ready for IsendInto and IrecvInto, and counts as done until one of them has begun something; it must not be copied once it was
 // started.
 //
 // It is small, so that a program which makes one for each message makes little garbage. What is out of the ordinary hangs on it: special.
@@ -78,6 +78,11 @@ func (r *Request) release() {
 		*r.extra = special{}
 	}
 	blocking.Put(r)
+}
+
+// still says that nothing of r is under way, nor was since it was made, or begun: no message of the zero value, say.
+func (r *Request) still() bool {
+	return r.none || r.waits || r.comm == nil && r.special().outside == nil
 }
 
 // it is the message.
@@ -141,7 +146,7 @@ func (r *Request) wait() (Status, error) {
 func (r *Request) WaitContext(ctx context.Context) (Status, error) {
 	x := r.special()
 	switch {
-	case r.none || r.waits:
+	case r.still():
 		return noStatus, x.err
 	case x.outside != nil:
 		return x.outside.wait(ctx, r.comm)
@@ -157,7 +162,7 @@ func (r *Request) WaitContext(ctx context.Context) (Status, error) {
 // Test says whether the message has left, or come, and if so what it was.
 func (r *Request) Test() (done bool, s Status, err error) {
 	special := r.special()
-	if r.none || r.waits {
+	if r.still() {
 		return true, noStatus, special.err
 	}
 	if x := special.outside; x != nil {
@@ -223,7 +228,7 @@ func WaitAny(requests ...*Request) (int, Status, error) {
 		}
 		x := r.special()
 		switch {
-		case r.none || r.waits:
+		case r.still():
 			return i, noStatus, x.err
 		case x.outside != nil:
 			cases[i], some = r.comm.in().Case(&x.outside.over, finished), true

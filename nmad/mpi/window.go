@@ -62,8 +62,9 @@ type Window struct {
 
 // windowPeer is a process of a window.
 type windowPeer struct {
-	open      atomic.Int32 // epochs of this process in which it may be accessed, but for those of Fence
-	runs      atomic.Bool  // accumulates of many words may be under way there by messages
+	open      atomic.Int32  // epochs of this process in which it may be accessed, but for those of Fence
+	runs      atomic.Uint64 // accumulates of many words by messages that have begun there
+	waited    atomic.Uint64 // of these, how many are known to be done
 	unit      int
 	size      int // bytes
 	ref       rma.Ref

@@ -27,7 +27,7 @@ func TestWindowNoAllocation(t *testing.T) {
 		}
 		as := Layout{8, datatype.Of(datatype.Float64)}
 		step := func() {
-			err = errors.Join(err, w.LockAll(0), Put(w, in, next, 0), w.Put(b, next, 8, as), w.Flush(next), Get(w, out, next, 0), w.FlushAll(), Accumulate(w, Sum, in[:1], next, 20))
+			err = errors.Join(err, w.LockAll(0), Put(w, in, next, 0), w.Put(b, next, 8, as), w.Flush(next), Get(w, out, next, 0), w.FlushAll(), Accumulate(w, Sum, in[:1], next, 20), Accumulate(w, Sum, in, next, 40))
 			_, err1 := FetchAndOp(w, Sum, int64(1), next, 30)
 			_, err2 := CompareAndSwap(w, int32(1), 1, next, 31)
 			err = errors.Join(err, err1, err2, w.UnlockAll(), w.Lock(LockExclusive, next, 0), Put(w, in, next, 0), w.Unlock(next), w.Sync())

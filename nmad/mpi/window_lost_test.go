@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/pm2-go/pm2/nmad"
+	"github.com/pm2-go/pm2/nmad/mpi/datatype"
 )
 
 // TestWindowLost: when a process leaves, those that wait for it in a window end, with an error that names it.
@@ -56,6 +57,55 @@ func TestWindowLost(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestWindowFreeAfterFailure: windows whose communicator has failed, by a mistake or as a process is lost, are freed, and nothing of them is in the way of those that come after.
+func TestWindowFreeAfterFailure(t *testing.T) {
+	for _, lost := range []bool{false, true} {
+		for rank, err := range eachErrs(t, 3, func(c *Comm) (err error) {
+			var all [2]*Window
+			for i := range all {
+				if all[i], err = c.AllocateWindow(64, 8); err != nil {
+					return err
+				}
+			}
+			if err := c.Barrier(); err != nil || lost && c.Rank() == 2 {
+				return err
+			}
+			for _, w := range all {
+				if !lost {
+					err = w.Comm().Bcast(some(1), either(c.Rank() == 1, 9, 0))
+				}
+				if failed := w.Fence(0); failed == nil {
+					return errors.New("it works")
+				} else if err = w.Free(); lost != errors.Is(err, nmad.ErrPeerLost) && !(lost && errors.Is(err, ErrElsewhere)) {
+					return fmt.Errorf("free: %w", err)
+				}
+			}
+			left := c
+			if lost {
+				if left, err = c.Shrink(t.Context()); err != nil {
+					return err
+				}
+			}
+			w, err := left.AllocateWindow(64, 8)
+			if err != nil {
+				return err
+			}
+			err = errors.Join(w.Fence(0), Accumulate(w, Sum, []int64{1}, 0, 0), w.Fence(NoSucceed))
+			if n := wordAt(datatype.AddressOf(w.Bytes()), 8); left.Rank() == 0 && n != uint64(left.Size()) {
+				err = errors.Join(err, fmt.Errorf("%d of %d have added", n, left.Size()))
+			}
+			if err = errors.Join(err, w.Free()); err == nil && len(c.job.grounds.all) != 0 {
+				err = fmt.Errorf("%d lists of processes have something left", len(c.job.grounds.all))
+			}
+			return err
+		}) {
+			if err != nil {
+				t.Errorf("lost %v, rank %d: %v", lost, rank, err)
+			}
+		}
 	}
 }
 

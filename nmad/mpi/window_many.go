@@ -52,16 +52,10 @@ func (w *Window) atomics(a aim, op *Op, k datatype.Kind, origin, result Buffer) 
 			olds, scattered = make([]byte, len(values)), true
 		}
 	}
-	_, near := w.mapped(a)
-	g := group{w: w, op: op, k: k, a: &a, values: values, olds: olds, alone: near || a.over != nil}
-	i := 0
-	datatype.Stretches(a.count, a.t, 0, func(at, n int) bool {
-		err = g.add(wordRun{at, n, i})
-		i += n
-		return err == nil
-	})
-	if err == nil {
-		err = g.flush()
+	if a.over == nil && datatype.Flat(a.count, a.t) {
+		err = w.runOf(op, k, a.target, a.at, values, olds)
+	} else {
+		err = w.runsOf(op, k, a, values, olds)
 	}
 	if err != nil {
 		return err
@@ -77,17 +71,37 @@ func (w *Window) atomics(a aim, op *Op, k datatype.Kind, origin, result Buffer) 
 	return nil
 }
 
+// runsOf combines words that lie in several pieces.
+func (w *Window) runsOf(op *Op, k datatype.Kind, a aim, values, olds []byte) (err error) {
+	_, near := w.mapped(a)
+	g := group{w: w, op: op, k: k, a: &a, values: values, olds: olds, alone: near || a.over != nil}
+	i := 0
+	datatype.Stretches(a.count, a.t, 0, func(at, n int) bool {
+		err = g.add(wordRun{at, n, i})
+		i += n
+		return err == nil
+	})
+	if err != nil {
+		return err
+	}
+	return g.flush()
+}
+
 // inOrder is called before an accumulate: what goes by messages of many words comes first. A message of words may be announced, for want of room at the target, and a later one not.
 func (w *Window) inOrder(target int) error {
-	if p := &w.peers[target]; p.runs.Load() {
+	if p := &w.peers[target]; p.waited.Load() < p.runs.Load() {
 		return w.afterRuns(p)
 	}
 	return nil
 }
 
+// afterRuns waits for what has begun, each thread for itself: another one that waits, too, may not have come to the end.
 func (w *Window) afterRuns(p *windowPeer) error {
-	p.runs.Store(false)
-	return w.domain.Flush(p.words.Rank())
+	begun := p.runs.Load()
+	err := w.domain.Flush(p.words.Rank())
+	for was := p.waited.Load(); was < begun && !p.waited.CompareAndSwap(was, begun); was = p.waited.Load() {
+	}
+	return err
 }
 
 // errApart: a word has its bytes in two pieces of memory, which no atomic changes.
@@ -111,7 +125,7 @@ func (w *Window) runOf(op *Op, k datatype.Kind, target int, at rma.Ref, values, 
 		copy(olds, there) // whole words, as rma has it
 		return nil
 	case near && op == Replace && olds == nil:
-		copy(there, values)
+		storeWords(k.Size(), there, values)
 		return nil
 	case op == NoOp:
 		return w.look(k, at, olds)
@@ -119,7 +133,7 @@ func (w *Window) runOf(op *Op, k datatype.Kind, target int, at rma.Ref, values, 
 		return w.swaps(op, k, target, at, values, olds)
 	}
 	if !near {
-		w.peers[target].runs.Store(true)
+		defer w.peers[target].runs.Add(1) // when they have begun: a thread that waits earlier does not wait for them
 	}
 	d := w.domain
 	switch k {
@@ -135,6 +149,32 @@ func (w *Window) runOf(op *Op, k datatype.Kind, target int, at rma.Ref, values, 
 		return rma.Combine(d, o, at, wordsOf[float32](values), wordsOf[float32](olds))
 	}
 	return rma.Combine(d, o, at, wordsOf[float64](values), wordsOf[float64](olds))
+}
+
+// storeWords writes each word once, whole: copy may write some twice, and undo what another process has done to them between.
+func storeWords(size int, there, values []byte) {
+	for n := 0; len(values) > 0; there, values = there[n:], values[n:] {
+		n = min(len(values), wordsAtOnce)
+		if size == 4 {
+			storeEach(wordsOf[uint32](there[:n]), wordsOf[uint32](values[:n]))
+		} else {
+			storeEach(wordsOf[uint64](there[:n]), wordsOf[uint64](values[:n]))
+		}
+	}
+}
+
+// wordsAtOnce is how many bytes of words are written without a point at which the collector can stop the thread.
+const wordsAtOnce = 64 << 10
+
+//go:noinline
+func storeEach[T uint32 | uint64](there, values []T) {
+	for len(values) >= 4 && len(there) >= 4 {
+		there[0], there[1], there[2], there[3] = values[0], values[1], values[2], values[3]
+		there, values = there[4:], values[4:]
+	}
+	for i, v := range values[:len(there)] {
+		there[i] = v
+	}
 }
 
 // wordsOf is bytes as words, nil of nil.

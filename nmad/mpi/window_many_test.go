@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"testing"
+	"time"
 
 	"github.com/pm2-go/pm2/internal/effort"
 	"github.com/pm2-go/pm2/nmad/mpi/datatype"
@@ -112,4 +113,50 @@ func TestWindowMany(t *testing.T) {
 			})
 		})
 	}
+}
+
+// replaced has rank 0 replace words of its own by even numbers, and another one make one of them odd each time, and says how often that is undone by the same number.
+func replaced[T int32 | int64](c *Comm, at, n int) error {
+	w, err := c.AllocateWindow((n+2)*sizeOf[T](), sizeOf[T]())
+	if err != nil {
+		return err
+	}
+	if err := errors.Join(w.LockAll(0), Accumulate(w, Sum, []T{0}, 0, 0), w.Flush(0), c.Barrier()); err != nil {
+		return err
+	}
+	if c.Rank() == 0 {
+		v := make([]T, n)
+		for round, end := T(1), T(0); err == nil && end == 0; round++ {
+			for i := range v {
+				v[i] = 2 * round
+			}
+			if err = Accumulate(w, Replace, v, 0, 1); err == nil {
+				end, err = FetchAndOp(w, NoOp, T(0), 0, 0)
+			}
+		}
+	} else {
+		undone, until := 0, time.Now().Add(250*time.Millisecond)
+		for last, changes := T(-1), 0; err == nil && changes < 300 && time.Now().Before(until); {
+			var old T
+			if old, err = FetchAndOp(w, BOr, T(1), 0, 1+at); old == last {
+				continue
+			}
+			if changes++; old == last-1 {
+				undone++
+			}
+			last = old | 1
+		}
+		if err = errors.Join(err, Accumulate(w, Replace, []T{1}, 0, 0)); undone > 0 {
+			err = errors.Join(err, fmt.Errorf("word %d of %d of %d B: it is undone %d times", at, n, sizeOf[T](), undone))
+		}
+	}
+	return errors.Join(err, w.UnlockAll(), w.Free())
+}
+
+// TestWindowReplaces: a run of words replaces each once, so what another process does to one that it has found replaced stays.
+func TestWindowReplaces(t *testing.T) {
+	each(t, 2, func(c *Comm) (err error) {
+		const n = 1 << 14 // words, of which copy writes some near either end twice, with all the others between
+		return errors.Join(replaced[int64](c, 3, n), replaced[int64](c, n-15, n), replaced[int32](c, 7, n), replaced[int32](c, n-30, n))
+	})
 }

@@ -46,8 +46,16 @@ func (x *words) most() int {
 	return inlineBytes
 }
 
+// ofWordsTexts are what errors call them, by operation: a text made at each call would be garbage.
+var ofWordsTexts = func() (all [ops + 1]string) {
+	for op := range all {
+		all[op] = Op(op).String() + " of words"
+	}
+	return all
+}()
+
 func (d *Domain) combine(all words, at Ref) error {
-	x := deed{all.op.String() + " of words", at, uint64(len(all.v))}
+	x := deed{ofWordsTexts[all.op], at, uint64(len(all.v))}
 	swaps := all.op == opCompareAndSwap
 	switch n := len(all.v); {
 	case !all.kind.takes(all.op):

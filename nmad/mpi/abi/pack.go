@@ -29,7 +29,10 @@ func (a *call) room(i, size, at, n int) ([]byte, error) {
 	if at < 0 || n < 0 || at > size-n {
 		return nil, wrong(errArg, "%d B from %d on are not in a packed buffer of %d", n, at, size)
 	}
-	if n > 0 && a.word[i] == 0 {
+	if n == 0 {
+		return nil, nil // and no address need be there
+	}
+	if a.word[i] == 0 {
 		return nil, wrong(errBuffer, "argument %d is no address", i+1)
 	}
 	return memory(a.ptr(i), size)[at : at+n : at+n], nil

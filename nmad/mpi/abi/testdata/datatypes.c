@@ -77,6 +77,9 @@ static void vectors(void)
 	position = 0;
 	OK(MPI_Pack(matrix, 1, u, packed, sizeof packed, &position, MPI_COMM_SELF));
 	CHECK(position == 12);
+	OK(MPI_Pack(NULL, 0, MPI_INT, NULL, 16, &position, MPI_COMM_SELF));
+	OK(MPI_Unpack(NULL, 16, &position, NULL, 0, MPI_INT, MPI_COMM_SELF));
+	CHECK(position == 12);
 	position = 0;
 	OK(MPI_Unpack(packed, sizeof packed, &position, column, 3, MPI_INT, MPI_COMM_SELF));
 	CHECK(column[0] == 3 && column[1] == 4 && column[2] == 0);
