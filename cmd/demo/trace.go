@@ -30,7 +30,7 @@ type traceCommand struct {
 	Work     traceWork     `cmd:"" help:"Trace threads that do a bit of everything: turns, fans, steals, blocking, hogs."`
 	Pingpong tracePingpong `cmd:"" help:"Trace two processes that exchange messages, side by side in one timeline."`
 
-	Merge    traceMerge    `cmd:"" help:"Put timelines that programs have left (PM2_TRACE) into one, side by side: those of the ranks of a job on one host."`
+	Merge traceMerge `cmd:"" help:"Put timelines that programs have left (PM2_TRACE) into one, side by side: those of the ranks of a job on one host."`
 
 	figure *figure.File // claimed by Validate
 }

@@ -53,7 +53,9 @@ func TestTrace(t *testing.T) {
 	}
 	for i := range 2 {
 		x := rank(i)
-		if n := count(x, func(e timeline.Event) bool { return e.Name == "MPI_Recv" && e.Args["tag"] != nil && e.Args["rank"] != nil }); n < 2 {
+		if n := count(x, func(e timeline.Event) bool {
+			return e.Name == "MPI_Recv" && e.Args["tag"] != nil && e.Args["rank"] != nil
+		}); n < 2 {
 			t.Errorf("rank %d: %d receives in its timeline", i, n)
 		}
 		if n := count(x, func(e timeline.Event) bool { return e.TID != 1 || e.Dur < 0 }); n != 0 {
