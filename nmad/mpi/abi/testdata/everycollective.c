@@ -206,6 +206,17 @@ static void scans(void)
 	OK(MPI_Request_free(&r));
 }
 
+/* came checks, and forgets, what each of n neighbours told this rank alone, at the places at; NULL: one behind the other. */
+static void came(const int *tell, int n, int *in, const int *at, int me)
+{
+	int i;
+	for (i = 0; i < n; i++) {
+		int *x = &in[at ? at[i] : i];
+		CHECK(*x == (tell[i] == MPI_PROC_NULL ? -1 : tell[i] * 100 + me));
+		*x = -1;
+	}
+}
+
 /* around has each immediate form among the neighbours of a communicator: n ranks that tell this one, and m that it tells. */
 static void around(MPI_Comm c, int n, const int *tell, int m, const int *told)
 {
@@ -233,16 +244,13 @@ static void around(MPI_Comm c, int n, const int *tell, int m, const int *told)
 		in[at[i]] = -1;
 	OK(MPI_Ineighbor_alltoall(out, 1, MPI_INT, in, 1, MPI_INT, c, &r));
 	waited(&r);
-	for (i = 0; i < n; i++)
-		CHECK(in[i] == (tell[i] == MPI_PROC_NULL ? -1 : tell[i] * 100 + me)), in[i] = -1;
+	came(tell, n, in, NULL, me);
 	OK(MPI_Ineighbor_alltoallv(out, ones, to, MPI_INT, in, ones, at, MPI_INT, c, &r));
 	waited(&r);
-	for (i = 0; i < n; i++)
-		CHECK(in[at[i]] == (tell[i] == MPI_PROC_NULL ? -1 : tell[i] * 100 + me)), in[at[i]] = -1;
+	came(tell, n, in, at, me);
 	OK(MPI_Ineighbor_alltoallw(out, ones, bytes_out, types, in, ones, bytes_in, types, c, &r));
 	waited(&r);
-	for (i = 0; i < n; i++)
-		CHECK(in[at[i]] == (tell[i] == MPI_PROC_NULL ? -1 : tell[i] * 100 + me)), in[at[i]] = -1;
+	came(tell, n, in, at, me);
 	for (i = 0; i < 3 * n; i++)
 		CHECK(in[i] == -1);
 	free(out), free(in), free(ones), free(at), free(to), free(bytes_in), free(bytes_out), free(types);
