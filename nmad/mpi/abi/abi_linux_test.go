@@ -115,6 +115,8 @@ func TestPrograms(t *testing.T) {
 		{"requests", []string{"1", "2"}},
 		{"short", []string{"2"}},
 		{"collectives", []string{"1", "2", "4"}},
+		{"everycollective", []string{"1", "3"}},
+		{"everycomm", []string{"4"}},
 		{"persistent", []string{"1", "3", "4"}},
 		{"datatypes", []string{"1"}},
 		{"external", []string{"1"}},

@@ -322,7 +322,7 @@ func (a *call) allocMem() error {
 	if n < 0 {
 		return wrong(errArg, "%d B", n)
 	}
-	p := allocate(n)
+	p := tryAllocate(n)
 	if p == 0 {
 		return wrong(errNoMem, "there are no %d B", n)
 	}

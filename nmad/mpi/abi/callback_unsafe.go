@@ -90,6 +90,9 @@ static void at_exit(void)
 	atexit(leave);
 }
 
+// C.malloc of Go ends the process instead of returning NULL.
+static void *try_allocate(size_t n) { return malloc(n); }
+
 static int thread(void) { return (int)syscall(SYS_gettid); }
 */
 import "C"
@@ -169,7 +172,10 @@ func permanent(n int) []int32 { return unsafe.Slice((*int32)(C.calloc(C.size_t(n
 // numberOf is an address as a number.
 func numberOf(x *int32) uintptr { return uintptr(unsafe.Pointer(x)) }
 
-// allocate is n bytes of C's memory; 0: there are not as many.
+// tryAllocate is n bytes of C's memory; 0: there are not as many.
+func tryAllocate(n int) uintptr { return uintptr(C.try_allocate(C.size_t(max(n, 1)))) }
+
+// allocate is n bytes of C's memory; the process ends if there are not as many.
 func allocate(n int) uintptr { return uintptr(C.malloc(C.size_t(max(n, 1)))) }
 
 // release gives them back.

@@ -223,7 +223,7 @@ func (a *call) commCompare() error {
 	return a.setInt(2, comparisons[max(mpi.Congruent, c.c.Group().Compare(d.c.Group()))])
 }
 
-// dup is a communicator like c, with its attributes, and the hints of an info; nil: its own.
+// dup is a communicator like c, with its attributes, and the hints of an info: its own ones are not copied.
 func (c *comm) dup(hints *info) (d *comm, err error) {
 	if c.x != nil {
 		d, err = c.likeX(c.x.Dup())
@@ -243,11 +243,6 @@ func (c *comm) dup(hints *info) (d *comm, err error) {
 // endow gives a copy of c what is copied.
 func (c *comm) endow(d *comm, hints *info) error {
 	d.topology = c.topology.like(d.c)
-	if hints == nil {
-		c.mu.Lock()
-		hints = c.info
-		c.mu.Unlock()
-	}
 	d.info = hints.dup()
 	return c.attributes.copy(c.handle, &d.attributes)
 }
@@ -266,7 +261,7 @@ func (a *call) commDup() error {
 	if err != nil {
 		return err
 	}
-	d, err := c.dup(nil)
+	d, err := c.dup(newInfo())
 	if err != nil {
 		return err
 	}
@@ -335,7 +330,7 @@ func (a *call) idup(hints *info, at, to int) error {
 	return a.setRequest(to, r)
 }
 
-func (a *call) commIdup() error { return a.idup(nil, 1, 2) }
+func (a *call) commIdup() error { return a.idup(newInfo(), 1, 2) }
 
 func (a *call) commIdupWithInfo() error {
 	i, err := a.infoOrNull(1)
