@@ -132,6 +132,8 @@ func TestPrograms(t *testing.T) {
 		{"loaded", []string{"0", "2"}},
 		{"refused", []string{"1"}},
 		{"events", []string{"0"}},
+		{"typed", []string{"1"}},
+		{"windowed", []string{"1", "3"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Setenv("PM2_EAGER", "12345") // what tools.c expects, and others do not mind
