@@ -134,6 +134,8 @@ func TestPrograms(t *testing.T) {
 		{"events", []string{"0"}},
 		{"typed", []string{"1"}},
 		{"windowed", []string{"1", "3"}},
+		{"numbers", []string{"1"}},
+		{"sets", []string{"1", "3"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Setenv("PM2_EAGER", "12345") // what tools.c expects, and others do not mind
