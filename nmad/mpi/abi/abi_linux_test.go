@@ -136,6 +136,7 @@ func TestPrograms(t *testing.T) {
 		{"windowed", []string{"1", "3"}},
 		{"numbers", []string{"1"}},
 		{"sets", []string{"1", "3"}},
+		{"begun", []string{"1", "2", "3"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Setenv("PM2_EAGER", "12345") // what tools.c expects, and others do not mind
