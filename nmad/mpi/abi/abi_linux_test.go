@@ -132,6 +132,13 @@ func TestPrograms(t *testing.T) {
 		{"children", []string{"2"}},
 		{"signals", []string{"1", "2"}},
 		{"loaded", []string{"0", "2"}},
+		{"refused", []string{"1"}},
+		{"events", []string{"0"}},
+		{"typed", []string{"1"}},
+		{"windowed", []string{"1", "3"}},
+		{"numbers", []string{"1"}},
+		{"sets", []string{"1", "3"}},
+		{"begun", []string{"1", "2", "3"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Setenv("PM2_EAGER", "12345") // what tools.c expects, and others do not mind
@@ -215,24 +222,6 @@ func TestNames(t *testing.T) {
 	if n != 664 || len(bind) != 0 {
 		t.Errorf("%d names, which are to be 664, and besides %v", n, bind)
 	}
-}
-
-// names are those of the functions of the table.
-func names(t *testing.T) (all []string) {
-	t.Helper()
-	text, err := os.ReadFile("table.txt")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for line := range strings.Lines(string(text)) {
-		head, _, ok := strings.Cut(line, "(")
-		if words := strings.Fields(head); ok && len(words) == 4 {
-			if all = append(all, words[3]); words[1] == "2" {
-				all = append(all, words[3]+"_c")
-			}
-		}
-	}
-	return all
 }
 
 // TestGenerated: what is made of the table is of this table.
