@@ -233,7 +233,7 @@ func (m *machine) left() (all []string) {
 		all = append(all, string(bytes.TrimSpace(text)))
 	}
 	for _, pid := range append([]int{os.Getpid()}, m.hosts...) {
-		files, _ := filepath.Glob(fmt.Sprintf("/proc/%d/root/dev/shm/*", pid))
+		files, _ := filepath.Glob(filepath.Join("/proc", strconv.Itoa(pid), "root", "dev", "shm", "*")) // as that process sees it
 		all = append(all, files...)
 	}
 	return all

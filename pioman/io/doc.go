@@ -1,6 +1,6 @@
 // Package pio is input and output through the progress engine: sockets and pipes
 // whose operations block the thread that calls them and nothing else. It answers
-// PIOMan's I/O interface (Trahay & Denis, 2009), and is there for those who come from PIOMan.
+// PIOMan's I/O interface (Trahay & Denis, 2009), and is there for programs that come from PIOMan.
 //
 //	stop, err := pioman.Enable()       // idle virtual processors poll
 //	l, err2 := pio.Listen("tcp", ":0") // loopback, unless a host is given

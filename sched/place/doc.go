@@ -1,5 +1,5 @@
 // Package place has bubbles, which are groups of threads that belong together, and the policies that
-// map them onto the machine. It is there for those who come from Marcel, whose bubbles these are. The scheduler knows neither: it has run queues, one for each item of the
+// map them onto the machine. It is there for programs that come from Marcel; these are its bubbles. The scheduler knows neither: it has run queues, one for each item of the
 // topology (sched.Queue), and calls back in four places, all of which are empty where there is no
 // bubble:
 //

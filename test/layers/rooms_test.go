@@ -14,7 +14,7 @@ import (
 
 // purposes are the parts of docs/rooms.md whose packages name theirs, by what they say.
 var purposes = map[string]string{
-	"For those who come from Marcel, PIOMan and NewMadeleine": "is there for those who come from",
+	"For programs that come from Marcel, PIOMan and NewMadeleine": "is there for programs that come from",
 	"For an experiment":                 "is there for an experiment",
 	"For tests, and authors of drivers": "is there for tests",
 }

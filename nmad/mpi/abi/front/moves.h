@@ -166,7 +166,7 @@ static inline int take(struct pm2_lane *l, const struct pm2_way *w, uint64_t key
 	if (at - r->at[TOLD_CELLS] >= (r->mask + 4) / 4 || end - r->at[TOLD_BYTES] >= r->size / 4) {
 		r->at[TOLD_CELLS] = at, r->at[TOLD_BYTES] = end;
 		__atomic_store_n(&r->told[1], end, __ATOMIC_RELEASE);
-		__atomic_exchange_n(&r->told[0], at, __ATOMIC_SEQ_CST); /* the look at who waits for room comes after it */
+		__atomic_exchange_n(&r->told[0], at, __ATOMIC_SEQ_CST); /* the look whether the sender waits for room comes after it */
 		*wake = LOOK_AFTER(l->want_room) != 0;
 	}
 	++*l->recvs, ++*l->recv_seq;
