@@ -68,8 +68,8 @@ func TestDomainsTell(t *testing.T) {
 	if got := tell(); !slices.Equal(got, slices.Delete(want, 2, 3)) {
 		t.Errorf("after the end of one: %q", got)
 	}
-	j.close()
-	if err := r.Wait(); !errors.Is(err, ErrClosed) {
+	j.close() // both ranks at once, so r may also learn of the other rank's end
+	if err := r.Wait(); !errors.Is(err, ErrClosed) && !errors.Is(err, ErrPeerLost) {
 		t.Error(err)
 	}
 	if got := tell(); got != nil {

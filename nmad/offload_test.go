@@ -59,8 +59,10 @@ func TestOffload(t *testing.T) {
 			}
 			g, back := from.To(1, 1+i), all[1].To(0, 100+i)
 			marcel.RunOn(s, func() {
+				// Whether the other processor is idle as the sender looks is the scheduler's doing: a short test goes on until it once was.
+				given := func() bool { return kind.Offload != OffloadIdle || from.Stats().Offloaded > 0 }
 				left := 0
-				for range effort.Of(30) {
+				for n, end := effort.Of(30), time.Now().Add(10*time.Second); n > 0 || !given() && time.Now().Before(end); n-- {
 					pass(t, kind.Offload.String(), g, back, 0, 8, 700, 70_000)
 					const burst = 10
 					var sent []*Request
