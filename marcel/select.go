@@ -150,7 +150,7 @@ func tryCases(cases []Case) int {
 //
 // The cases are no field, lest the caller's list of them escape to the heap.
 type selection struct {
-	g     *sched.MultiWait
+	g     *sched.BoundedWait
 	in    int  // so many cases have been asked to enlist us, and have
 	open  bool // the group may be claimed, or has been, and we have not been told
 	watch bool // of the context
@@ -170,7 +170,7 @@ func awaitCases(kind sched.Kind, cases []Case, ctx context.Context, d time.Durat
 			c.check()
 		}
 	}
-	s.g = sched.NewMultiWait(len(cases))
+	s.g = sched.NewBoundedWait(len(cases))
 	s.g.As(kind)
 	defer s.end(cases) // also if a method of a case panics
 	for round := 0; ; round++ {

@@ -89,7 +89,7 @@ func (wq *WaitQueue) PopAllGiveFirst() *Waiter {
 	return first
 }
 
-// Given tells whether the waker of w, a node of a MultiWait, used Give, and forgets it.
+// Given tells whether the waker of w, a node of a BoundedWait, used Give, and forgets it.
 func (w *Waiter) Given() (given bool) {
 	given, w.given = w.given, false
 	return given

@@ -15,9 +15,8 @@ import (
 //	waiting where that is none, or with cancellation disabled ────► goes on
 //	woken already: what it was given is its own ──────────────────► goes on
 //
-// A wait is ended by its waker, its time limit or the canceller. A wait with a
-// ticket (a time limit, a MultiWait) is ended by a claim; after the claim its Waiter
-// may still stand in a queue. A plain wait has no ticket, to spare its wakers
+// A wait is ended by its waker, by one of its bounds, or by the canceller. A BoundedWait is ended by a claim of its
+// ticket; its Waiters may still stand in queues after that. A fast wait has no ticket, to spare its wakers
 // the cost. There the lock of the queue decides: the thread that takes the Waiter
 // out under the lock has ended the wait. The canceller has to lock that queue without
 // knowing that it still exists:
@@ -117,42 +116,28 @@ func (t *thread) interrupt(x *rare) bool {
 	if x.uncancelable || x.hit {
 		return false
 	}
-	if g := t.multi.Load(); g != nil {
-		n := g.ticket.Load()
-		_, _, k := t.waiting()
-		if n&1 != 0 && k.onCancel() != stays && t.multi.Load() == g && g.claimFor(nil, n) {
+	q, mu, k := t.waiting()
+	if k.onCancel() == stays {
+		return false
+	}
+	if b := t.waits.Load(); b != nil {
+		if n := b.ticket.Load(); t.waits.Load() == b && b.claimFor(nil, n) {
 			x.hit = true
-			g.wake(nil)
+			b.wake(nil)
 		}
 		return false
 	}
-	n := t.w.ticket.Load()
-	q, mu, k := t.waiting()
-	switch {
-	case k.onCancel() == stays:
+	if q == nil {
 		return false
-	case n&1 != 0:
-		if !t.w.ticket.CompareAndSwap(n, n&^1) {
-			return false
-		}
-		mu.Lock() // it is parked when we get this
-		if q = t.w.q; q != nil {
-			q.remove(&t.w)
-		}
-		mu.Unlock()
-	case q == nil:
+	}
+	mu.Lock()
+	there := t.w.q == q
+	if there {
+		q.remove(&t.w)
+	}
+	mu.Unlock()
+	if !there {
 		return false
-	default:
-		mu.Lock()
-		// A timed wait whose ticket has gone is in its queue until the waker that has it comes.
-		there := t.w.q == q && (!t.w.timed || t.w.claim())
-		if there {
-			q.remove(&t.w)
-		}
-		mu.Unlock()
-		if !there {
-			return false
-		}
 	}
 	x.hit = true
 	return true

@@ -122,3 +122,32 @@ func (h Thread) recall() bool {
 	c.Leave()
 	return true
 }
+
+// WatchEnd puts w, a node of a BoundedWait, among the waiters for the thread's end. It returns
+// false if the thread has ended. The owner calls UnwatchEnd afterwards. A thread that watches its own
+// end waits for ever.
+func (h Thread) WatchEnd(w *Waiter) bool {
+	if h.Ended() {
+		return false
+	}
+	_ = &w.t // nil panics here, while nothing is held
+	c := Visit()
+	alive := h.t.life(h.gen)
+	if alive {
+		h.t.joiners.push(w)
+	}
+	h.t.mu.Unlock()
+	c.Leave()
+	return alive
+}
+
+// UnwatchEnd takes w out of the joiners' queue if it is still there. The descriptor may
+// serve another thread by now.
+func (h Thread) UnwatchEnd(w *Waiter) {
+	_, _ = &h.t.mu, &w.t // nil panics here
+	c := Visit()
+	h.t.mu.Lock()
+	h.t.joiners.remove(w)
+	h.t.mu.Unlock()
+	c.Leave()
+}

@@ -171,11 +171,11 @@ func (t *thread) state(c *co) (ThreadState, Kind) {
 	if x := t.x.Load(); x != nil && x.w.q != nil {
 		return StateSuspended, 0
 	}
-	g := t.multi.Load()
+	b := t.waits.Load()
 	if t.w.kind == InJoin && atomic.LoadUint32(&c.how) == ordinary {
 		return StateBlocked, InJoin
 	}
-	if t.w.q == nil && t.w.ticket.Load()&1 == 0 && (g == nil || g.ticket.Load()&1 == 0) {
+	if t.w.q == nil && (b == nil || b.Claimed()) {
 		return StateReady, 0
 	}
 	return StateBlocked, t.w.kind
@@ -186,8 +186,8 @@ func (t *thread) state(c *co) (ThreadState, Kind) {
 //go:norace
 func (t *thread) line(k Kind) uintptr {
 	q := t.w.q
-	if g := t.multi.Load(); g != nil {
-		q = g.Node(inQueue).q
+	if b := t.waits.Load(); b != nil {
+		q = b.first.q
 	}
 	switch k {
 	case InSleep, InSelect, InWaitQueue:

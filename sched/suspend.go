@@ -70,16 +70,12 @@ func (c *co) parkSuspended(x *rare) {
 	for x.asks.Load()&suspendBit != 0 {
 		x.w.t = c.cur
 		x.stopped.push(&x.w)
-		c.l.unlock = &x.mu
-		if c.joiner != nil {
-			c.settleJoiner()
-		}
-		c.switchTo(c.l.vp.pop(), opUnlock)
+		c.parkNow(&x.mu)
 		x.mu.Lock()
 	}
 	x.mu.Unlock()
 	c.Leave()
-	if x.hit && c.cur.w.kind.onCancel() == unwinds && c.cur.multi.Load() == nil {
+	if x.hit && c.cur.w.kind.onCancel() == unwinds && c.cur.waits.Load() == nil {
 		c.unwind(x)
 	}
 }

@@ -26,8 +26,9 @@ type thread struct {
 	w     Waiter // its place in a wait queue
 
 	// Few threads need these fields.
-	joiners WaitQueue // under mu
-	limit   *limit    // of its timed waits, made for the first one; it stays with the descriptor
+	joiners WaitQueue    // under mu
+	bounded *BoundedWait // made for the first wait that needs one; it stays with the descriptor
+	_       [8]byte
 
 	// The VP that runs the thread reads these fields. A plain thread needs this
 	// cache line and the first.
@@ -35,10 +36,10 @@ type thread struct {
 	body  Body
 	set   atomic.Pointer[VPSet] // where it may run; nil: anywhere. Written under mu (SetVPs), or while only its maker knows it
 	x     atomic.Pointer[rare]
-	woken stamp                     // when it was woken, if this wake is sampled. The waker writes it, the VP that runs it clears it
-	asked uint32                    // another thread has locked mu, or is about to: see end
-	gen   uint64                    // the number of the thread, 0 once it has ended; any thread may read it. See end
-	multi atomic.Pointer[MultiWait] // in which it waits
+	woken stamp                       // when it was woken, if this wake is sampled. The waker writes it, the VP that runs it clears it
+	asked uint32                      // another thread has locked mu, or is about to: see end
+	gen   uint64                      // the number of the thread, 0 once it has ended; any thread may read it. See end
+	waits atomic.Pointer[BoundedWait] // the wait it is in; nil: none, or a fast one
 }
 
 // Body is what a thread runs, for SpawnBody.

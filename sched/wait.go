@@ -1,28 +1,25 @@
 package sched
 
-import (
-	"sync/atomic"
-
-	"github.com/pm2-go/pm2/hooks"
-)
+import "github.com/pm2-go/pm2/hooks"
 
 // Waiter is one parked thread or goroutine, or one that is about to park, in a
-// WaitQueue. A thread has one inside its descriptor; goroutines take theirs
-// from a pool. Links are guarded by the queue's lock.
+// WaitQueue. A thread has one inside its descriptor, for fast waits; all others are
+// nodes of a BoundedWait. Links are guarded by the queue's lock.
 type Waiter struct {
+	_ [0]Spin // go vet reports copies
+
 	// A waker reads and writes these fields. In a thread's descriptor they are on one cache line.
 	next, prev *Waiter
 	q          *WaitQueue
-	t          *thread // nil: a goroutine, or a node of a MultiWait
+	t          *thread // nil: a node of a BoundedWait
 	kind       Kind    // of the wait; see As
 	given      bool    // the waker used Give; Wait returns it
-	timed      bool    // it waits with a time limit: a waker must win claim
+	bounded    bool    // it is a node of a BoundedWait: a waker must win claim
 	spins      uint32  // of a descriptor's: see spinwait.go
 
-	mu     *Spin         // which guards q
-	ticket atomic.Uint64 // number of the wait << 1 | open; see claim
-	g      *MultiWait    // of which it is a node: then t is nil, and g's ticket decides
-	note   any           // the waiter leaves it for its waker. A goroutine has an *outsider here, which holds the note
+	mu   *Spin        // which guards q
+	b    *BoundedWait // of which it is a node: then t is nil, and b's ticket decides
+	note any          // the waiter leaves it for its waker
 }
 
 // WaitQueue holds parked threads and goroutines in order of arrival. Its owner
@@ -89,7 +86,7 @@ func (wq *WaitQueue) Pop() *Waiter {
 		} else {
 			next.prev = nil
 		}
-		if !w.timed || w.claim() {
+		if !w.bounded || w.claim() {
 			return w
 		}
 	}
@@ -130,30 +127,8 @@ func (c *co) WakeAll(w *Waiter) {
 	}
 }
 
-// open starts a timed wait and returns its number.
-func (w *Waiter) open() uint64 {
-	n := w.ticket.Load() + 2 | 1
-	w.ticket.Store(n)
-	return n
-}
-
-// claim decides, once for each wait, what ends it: a waker or the timer.
-func (w *Waiter) claim() bool {
-	if g := w.g; g != nil {
-		return g.claimFor(w, g.ticket.Load())
-	}
-	n := w.ticket.Load()
-	return n&1 != 0 && w.ticket.CompareAndSwap(n, n&^1)
-}
-
-// claimTicket is claim for a caller that means wait number n: if that is over, w may
-// stand in a later wait by now.
-func (w *Waiter) claimTicket(n uint64) bool {
-	if w.g != nil {
-		return w.g.claimFor(w, n)
-	}
-	return w.ticket.CompareAndSwap(n, n&^1)
-}
+// claim decides, once for each wait, what ends it.
+func (w *Waiter) claim() bool { return w.b.claimFor(w, w.b.ticket.Load()) }
 
 // Wait parks the caller at the end of q until it is woken, and tells whether the
 // waker used Give. mu guards q: the caller holds it, and it is unlocked once the
@@ -161,7 +136,8 @@ func (w *Waiter) claimTicket(n uint64) bool {
 // Leave after it.
 func (c *co) Wait(q *WaitQueue, mu *Spin) (given bool) {
 	if c == nil {
-		return waitOutside(q, mu, q.push, nil)
+		given, _ = c.WaitUntil(q, mu, Limit{})
+		return given
 	}
 	w := &c.cur.w
 	if x := c.cur.x.Load(); x != nil && c.refused(x, mu) {
@@ -200,7 +176,8 @@ func (c *co) Wait(q *WaitQueue, mu *Spin) (given bool) {
 // WaitFirst is Wait at the front of q, for a waiter that has waited before.
 func (c *co) WaitFirst(q *WaitQueue, mu *Spin) (given bool) {
 	if c == nil {
-		return waitOutside(q, mu, q.pushFront, nil)
+		given, _ = c.WaitUntil(q, mu, Limit{First: true})
+		return given
 	}
 	w := &c.cur.w
 	if x := c.cur.x.Load(); x != nil && c.refused(x, mu) {
@@ -219,7 +196,8 @@ func (c *co) WaitNote(q *WaitQueue, mu *Spin, note any) (given bool) {
 		c.cur.w.note = note
 		return c.Wait(q, mu)
 	}
-	return waitOutside(q, mu, q.push, note)
+	given, _ = c.WaitUntil(q, mu, Limit{Note: note})
+	return given
 }
 
 // park parks the caller and runs the next ready thread, or the base. mu is unlocked when the
@@ -246,6 +224,15 @@ func (c *co) pause(mu *Spin) {
 	c.switchTo(next, o)
 }
 
+// parkNow is pause of a thread for which no waker is on its way: it does not spin.
+func (c *co) parkNow(mu *Spin) {
+	c.l.unlock = mu
+	if c.joiner != nil {
+		c.settleJoiner()
+	}
+	c.switchTo(c.l.vp.pop(), opUnlock)
+}
+
 // Give marks a waiter that Pop returned: its Wait will return true, for it has been handed what it
 // waits for.
 func (w *Waiter) Give() { w.given = true }
@@ -259,13 +246,10 @@ func (c *co) Wake(w *Waiter) {
 			return
 		}
 	}
-	switch {
-	case w.t != nil:
+	if w.b != nil {
+		w.b.wake(c)
+	} else {
 		c.ready(w.t)
-	case w.g != nil:
-		w.g.wake(c)
-	default:
-		w.note.(*outsider).wake()
 	}
 }
 

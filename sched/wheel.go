@@ -54,7 +54,7 @@ const (
 type timer struct {
 	node  shelf.Node[timer]
 	at    int64   // monotonic ns
-	owner any     // what fire calls: *limit, func() or Ringer
+	owner any     // what fire calls: *BoundedWait, func() or Ringer
 	home  *timers // where it is, or was; its starter writes it before it is pending
 	place place
 	round uint32 // how often it was started

@@ -3,8 +3,6 @@ package sched
 import (
 	"errors"
 	"sync"
-
-	"github.com/pm2-go/pm2/internal/shelf"
 )
 
 // Goroutines in a bubble of testing/synctest may use threads; the threads, and all that a
@@ -30,56 +28,11 @@ func latched() *sync.Mutex {
 }
 
 // needsTime panics in a bubble: a wait with a limit would never end there.
-func (g *MultiWait) needsTime() {
-	if g.latch != nil {
+func (b *BoundedWait) needsTime() {
+	if b.latch != nil {
 		panic("sched: a goroutine in a bubble of testing/synctest waits with a time limit or a context for what is outside of it")
 	}
 }
 
 // errInBubble: the goroutines of a scheduler would be the bubble's.
 var errInBubble = errors.New("sched: a scheduler cannot start in a bubble of testing/synctest: start it before, by sched.Default for instance")
-
-// outsider is the part of a Waiter that only goroutines need.
-type outsider struct {
-	ch    chan struct{} // of capacity 1, so that waking never blocks
-	latch *sync.Mutex   // in a synctest bubble, instead of ch: see inBubble
-	note  any
-}
-
-func (o *outsider) wake() {
-	if o.latch != nil {
-		o.latch.Unlock()
-	} else {
-		o.ch <- struct{}{}
-	}
-}
-
-// outsiders holds the Waiters of goroutines that are not in use.
-var outsiders = shelf.Free[Waiter]{Most: keptFree}
-
-// keptFree is how many Waiters, and MultiWaits, are kept for each group of CPUs.
-const keptFree = 256
-
-// waitOutside is Wait for a goroutine.
-func waitOutside(q *WaitQueue, mu *Spin, push func(*Waiter), note any) (given bool) {
-	if inBubble() {
-		o := &outsider{latch: latched(), note: note}
-		w := &Waiter{note: o}
-		push(w)
-		mu.Unlock()
-		o.latch.Lock()
-		return w.given
-	}
-	w := outsiders.Get()
-	if w == nil {
-		w = &Waiter{note: &outsider{ch: make(chan struct{}, 1)}}
-	}
-	o := w.note.(*outsider)
-	o.note = note
-	push(w)
-	mu.Unlock()
-	<-o.ch
-	given, w.given, o.note = w.given, false, nil
-	outsiders.Put(w)
-	return given
-}
