@@ -265,7 +265,7 @@ func (b *BoundedWait) await(c *co) {
 		return
 	}
 	t.w.kind = b.kind
-	t.waits.Store(b)
+	t.waits = b // published by the lock of mu
 	if b.expiry != nil {
 		ts := &c.l.vp.timers
 		ts.mu.Lock()
@@ -295,7 +295,7 @@ func (b *BoundedWait) await(c *co) {
 		c.Leave()
 		t.w.kind = InOther
 	}
-	t.waits.Store(nil)
+	t.waits = nil
 	b.woken, b.parked = false, false // it is the owner's alone again
 }
 

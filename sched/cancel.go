@@ -110,6 +110,11 @@ func (t *thread) parked() bool {
 //go:norace
 func (t *thread) waiting() (q *WaitQueue, mu *Spin, k Kind) { return t.w.q, t.w.mu, t.w.kind }
 
+// bound returns the BoundedWait in which t waits, a racy hint.
+//
+//go:norace
+func (t *thread) bound() *BoundedWait { return t.waits }
+
 // interrupt ends the wait of t, if that is a cancellation point. It returns true if the caller has
 // to make t ready. Under x.mu.
 func (t *thread) interrupt(x *rare) bool {
@@ -120,8 +125,8 @@ func (t *thread) interrupt(x *rare) bool {
 	if k.onCancel() == stays {
 		return false
 	}
-	if b := t.waits.Load(); b != nil {
-		if n := b.ticket.Load(); t.waits.Load() == b && b.claimFor(nil, n) {
+	if b := t.bound(); b != nil {
+		if n := b.ticket.Load(); t.bound() == b && b.claimFor(nil, n) { // a second look: b may be another thread's by now
 			x.hit = true
 			b.wake(nil)
 		}

@@ -74,6 +74,14 @@ func (c *co) WaitUntil(q *WaitQueue, mu *Spin, lim Limit) (given bool, err error
 	return b.outcome(nil, q, mu)
 }
 
+// waitOutside is Wait for a goroutine. Inlined, it would widen the frame of the fast wait.
+//
+//go:noinline
+func waitOutside(q *WaitQueue, mu *Spin, first bool, note any) (given bool) {
+	given, _ = (*co)(nil).WaitUntil(q, mu, Limit{First: first, Note: note})
+	return given
+}
+
 // boundedWait is the closed BoundedWait of a WaitUntil. Its nodes are the first in the queue, the last for the time limit, and one
 // more for a context.
 func (c *co) boundedWait(lim Limit) (b *BoundedWait) {

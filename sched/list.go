@@ -171,7 +171,7 @@ func (t *thread) state(c *co) (ThreadState, Kind) {
 	if x := t.x.Load(); x != nil && x.w.q != nil {
 		return StateSuspended, 0
 	}
-	b := t.waits.Load()
+	b := t.bound()
 	if t.w.kind == InJoin && atomic.LoadUint32(&c.how) == ordinary {
 		return StateBlocked, InJoin
 	}
@@ -186,7 +186,7 @@ func (t *thread) state(c *co) (ThreadState, Kind) {
 //go:norace
 func (t *thread) line(k Kind) uintptr {
 	q := t.w.q
-	if b := t.waits.Load(); b != nil {
+	if b := t.bound(); b != nil {
 		q = b.first.q
 	}
 	switch k {

@@ -75,7 +75,7 @@ func (c *co) parkSuspended(x *rare) {
 	}
 	x.mu.Unlock()
 	c.Leave()
-	if x.hit && c.cur.w.kind.onCancel() == unwinds && c.cur.waits.Load() == nil {
+	if x.hit && c.cur.w.kind.onCancel() == unwinds && c.cur.waits == nil {
 		c.unwind(x)
 	}
 }

@@ -36,10 +36,10 @@ type thread struct {
 	body  Body
 	set   atomic.Pointer[VPSet] // where it may run; nil: anywhere. Written under mu (SetVPs), or while only its maker knows it
 	x     atomic.Pointer[rare]
-	woken stamp                       // when it was woken, if this wake is sampled. The waker writes it, the VP that runs it clears it
-	asked uint32                      // another thread has locked mu, or is about to: see end
-	gen   uint64                      // the number of the thread, 0 once it has ended; any thread may read it. See end
-	waits atomic.Pointer[BoundedWait] // the wait it is in; nil: none, or a fast one
+	woken stamp        // when it was woken, if this wake is sampled. The waker writes it, the VP that runs it clears it
+	asked uint32       // another thread has locked mu, or is about to: see end
+	gen   uint64       // the number of the thread, 0 once it has ended; any thread may read it. See end
+	waits *BoundedWait // the wait it is in; nil: none, or a fast one. See bound
 }
 
 // Body is what a thread runs, for SpawnBody.

@@ -136,8 +136,7 @@ func (w *Waiter) claim() bool { return w.b.claimFor(w, w.b.ticket.Load()) }
 // Leave after it.
 func (c *co) Wait(q *WaitQueue, mu *Spin) (given bool) {
 	if c == nil {
-		given, _ = c.WaitUntil(q, mu, Limit{})
-		return given
+		return waitOutside(q, mu, false, nil)
 	}
 	w := &c.cur.w
 	if x := c.cur.x.Load(); x != nil && c.refused(x, mu) {
@@ -176,8 +175,7 @@ func (c *co) Wait(q *WaitQueue, mu *Spin) (given bool) {
 // WaitFirst is Wait at the front of q, for a waiter that has waited before.
 func (c *co) WaitFirst(q *WaitQueue, mu *Spin) (given bool) {
 	if c == nil {
-		given, _ = c.WaitUntil(q, mu, Limit{First: true})
-		return given
+		return waitOutside(q, mu, true, nil)
 	}
 	w := &c.cur.w
 	if x := c.cur.x.Load(); x != nil && c.refused(x, mu) {
@@ -196,8 +194,7 @@ func (c *co) WaitNote(q *WaitQueue, mu *Spin, note any) (given bool) {
 		c.cur.w.note = note
 		return c.Wait(q, mu)
 	}
-	given, _ = c.WaitUntil(q, mu, Limit{Note: note})
-	return given
+	return waitOutside(q, mu, false, note)
 }
 
 // park parks the caller and runs the next ready thread, or the base. mu is unlocked when the
