@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/pm2-go/pm2/asm"
-	"github.com/pm2-go/pm2/internal/effort"
+	"github.com/pm2-go/pm2/internal/test/effort"
 )
 
 // shots makes OneShot tasks that note in order that they ran.

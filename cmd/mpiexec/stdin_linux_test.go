@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/pm2-go/pm2/cmd/internal/terminal"
+	"github.com/pm2-go/pm2/internal/test/terminal"
 )
 
 // TestTerminal: mpiexec that is stopped at its terminal and continued in the background runs on, though it has waited for input, and leaves the input alone; what

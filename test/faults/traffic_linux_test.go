@@ -9,7 +9,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/pm2-go/pm2/internal/caller"
+	"github.com/pm2-go/pm2/internal/test/caller"
 	"github.com/pm2-go/pm2/marcel"
 	"github.com/pm2-go/pm2/nmad"
 )

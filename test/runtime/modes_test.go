@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/pm2-go/pm2/internal/effort"
+	"github.com/pm2-go/pm2/internal/test/effort"
 )
 
 // TestBuildModes: programs of each kind.
