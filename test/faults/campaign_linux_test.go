@@ -27,7 +27,7 @@ var (
 )
 
 func TestMain(m *testing.M) {
-	if os.Getenv(planVariable) != "" || os.Getenv(hogVariable) != "" {
+	if os.Getenv(planVariable) != "" || os.Getenv(loadVariable) != "" {
 		act()
 		os.Exit(0)
 	}

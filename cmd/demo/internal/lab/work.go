@@ -35,8 +35,8 @@ func workRate() float64 {
 	return best
 }
 
-// hog computes and never yields, until end is set.
-func hog(end *atomic.Bool) {
+// load computes and never yields, until end is set.
+func load(end *atomic.Bool) {
 	for !end.Load() {
 		workSteps(1000)
 	}

@@ -92,7 +92,7 @@ func (p *Plan) set(name, value string) (err error) {
 	case "seed":
 		p.Seed, err = strconv.ParseUint(value, 0, 64)
 	case "short":
-		if p.Short, err = strconv.ParseFloat(value, 64); err != nil || p.Short < 0 || p.Short > 1 || p.Short != p.Short {
+		if p.Short, err = strconv.ParseFloat(value, 64); err != nil || !(p.Short >= 0 && p.Short <= 1) { // nor a NaN
 			err = fmt.Errorf("give a share from 0 to 1")
 		}
 	case "delay":
