@@ -44,7 +44,7 @@ func besideLoad(w *duo.World, n int, f func() error) error {
 	threads := make([]marcel.Thread, n)
 	before := w.Sched.Stats().Total.Seizures
 	for k := range threads {
-		threads[k] = w.Sched.Spawn(marcel.Attr{Name: fmt.Sprint("load ", k)}, func() { load(&end) })
+		threads[k] = w.Sched.Spawn(marcel.Attr{Name: fmt.Sprint("load ", k)}, func() { compute(&end) })
 	}
 	err := settle(w, before, n)
 	if err == nil {
