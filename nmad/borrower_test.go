@@ -43,8 +43,8 @@ func unfinished(r *Request) bool {
 func TestBorrowedReceive(t *testing.T) {
 	p, _, recvs := begun(t)
 	g := p.gates[1]
-	lent, asked := true, 0
-	g.rails[0].pull.back = func(bool) (int, bool) { asked++; return 0, !lent }
+	loaned, asked := true, 0
+	g.rails[0].pull.back = func(bool) (int, bool) { asked++; return 0, !loaned }
 	g.beginClose(ErrClosed)
 	if asked == 0 {
 		t.Error("the link was not asked for its buffer")
@@ -59,7 +59,7 @@ func TestBorrowedReceive(t *testing.T) {
 	if g.shut(&PeerError{Err: ErrPeerLost}) {
 		t.Error("the link could be closed")
 	}
-	lent = false
+	loaned = false
 	if !g.shut(&PeerError{Err: ErrPeerLost}) {
 		t.Error("the link cannot be closed")
 	}

@@ -28,7 +28,7 @@ type liveCase struct {
 	config nmad.Config // what is the same for all ranks
 	copies string      // PM2_SHM_COPY
 	leaver int         // a rank that closes while it works; -1: none
-	lends  bool        // messages are lent, where that is possible
+	lends  bool        // messages are loaned, where that is possible
 	spared bool        // nothing is altered or cut: all must go well
 
 	control proxy.Plan
@@ -94,7 +94,7 @@ func newLiveCase(seed uint64) *liveCase {
 		c.leaver = rng.IntN(c.size)
 	}
 	c.spared = c.theme == "nothing"
-	// The descriptor of memory that is lent takes longer through a proxy than the packet that it must come before.
+	// The descriptor of memory that is loaned takes longer through a proxy than the packet that it must come before.
 	c.lends = !c.shm || slices.Contains([]string{"handshake", "rights", "scribbles"}, c.theme)
 	if c.spared || c.theme == "payload" || c.theme == "strangers" && !c.impersonated() {
 		c.config.Timeout, c.config.Linger = time.Minute, time.Minute

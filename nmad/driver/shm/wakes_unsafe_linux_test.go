@@ -373,7 +373,7 @@ func TestPublish(t *testing.T) {
 	}
 }
 
-// TestWakes has each encounter take place at the moment at which it is open which is first: the one that then sleeps was rung for.
+// TestWakes has each encounter take place at the moment at which it is open which is first: the one that then sleeps was woken.
 func TestWakes(t *testing.T) {
 	twoCPUs(t)
 	for _, c := range encounters {
