@@ -81,8 +81,8 @@ func (a *Alarm) ForFunc() bool {
 }
 
 // PopAllGiveFirst is PopAll with Give for the one that has waited longest.
-func (q *WaitQueue) PopAllGiveFirst() *Waiter {
-	first := q.PopAll()
+func (wq *WaitQueue) PopAllGiveFirst() *Waiter {
+	first := wq.PopAll()
 	if first != nil {
 		first.given = true
 	}

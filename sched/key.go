@@ -31,11 +31,11 @@ func NewKey[T any](destroy func(T)) *Key[T] { return &Key[T]{destroy: destroy} }
 
 // Get returns the calling thread's value; false: it has none, or the caller is a
 // plain goroutine.
-func (k *Key[T]) Get() (v T, ok bool) {
-	_ = &k.destroy // nil panics here
+func (key *Key[T]) Get() (v T, ok bool) {
+	_ = &key.destroy // nil panics here
 	if c := lookup(); c != nil && c.cur != nil {
 		if x := c.cur.x.Load(); x != nil {
-			if p := k.find(x); p != nil {
+			if p := key.find(x); p != nil {
 				return p.v, p.set
 			}
 		}
@@ -45,16 +45,16 @@ func (k *Key[T]) Get() (v T, ok bool) {
 
 // Set sets the calling thread's value; the former one is not destroyed. On a
 // plain goroutine it returns ErrNotThread.
-func (k *Key[T]) Set(v T) error {
-	_ = &k.destroy // nil panics here, not when the thread ends
+func (key *Key[T]) Set(v T) error {
+	_ = &key.destroy // nil panics here, not when the thread ends
 	x, err := ownRare()
 	if err != nil {
 		return err
 	}
-	p := k.find(x)
+	p := key.find(x)
 	if p == nil {
 		p = &cell[T]{}
-		x.locals = append(x.locals, local{k, p, func() func() { return k.drop(p) }, x.rounds})
+		x.locals = append(x.locals, local{key, p, func() func() { return key.drop(p) }, x.rounds})
 	}
 	p.v, p.set = v, true
 	return nil
@@ -62,10 +62,10 @@ func (k *Key[T]) Set(v T) error {
 
 // Clear takes the calling thread's value away and returns it; false: it had none.
 // The destructor is not called.
-func (k *Key[T]) Clear() (v T, ok bool) {
-	_ = &k.destroy
+func (key *Key[T]) Clear() (v T, ok bool) {
+	_ = &key.destroy
 	if x := Self().rare(); x != nil {
-		if p := k.find(x); p != nil {
+		if p := key.find(x); p != nil {
 			v, ok = p.v, p.set
 			*p = cell[T]{}
 		}
@@ -73,20 +73,20 @@ func (k *Key[T]) Clear() (v T, ok bool) {
 	return v, ok
 }
 
-func (k *Key[T]) find(x *rare) *cell[T] {
+func (key *Key[T]) find(x *rare) *cell[T] {
 	for i := range x.locals {
-		if x.locals[i].key == any(k) {
+		if x.locals[i].key == any(key) {
 			return x.locals[i].value.(*cell[T])
 		}
 	}
 	return nil
 }
 
-func (k *Key[T]) drop(p *cell[T]) func() {
-	if !p.set || k.destroy == nil {
+func (key *Key[T]) drop(p *cell[T]) func() {
+	if !p.set || key.destroy == nil {
 		return nil
 	}
 	v := p.v
 	*p = cell[T]{}
-	return func() { k.destroy(v) }
+	return func() { key.destroy(v) }
 }
