@@ -110,8 +110,8 @@ type stripe struct {
 	dirty [][2]int // put, and not flushed
 }
 
-func (s *stripe) overlaps(from, n int) bool {
-	for _, x := range s.dirty {
+func (st *stripe) overlaps(from, n int) bool {
+	for _, x := range st.dirty {
 		if from < x[1] && x[0] < from+n {
 			return true
 		}
