@@ -33,6 +33,8 @@ var rules = []rule{
 	// What runs again and again, but never twice at once, is in one of these states.
 	{folder: "internal/serial", ours: []string{"asm"}},
 	{folder: "internal/spelling"},
+	// Which functions are for packages of this module alone.
+	{folder: "internal/ours"},
 	// The kinds of values of environment variables are the same for all.
 	{folder: "internal/setting"},
 	{folder: "internal/kernel", theirs: []string{sys}},
@@ -48,9 +50,9 @@ var rules = []rule{
 	{folder: "sched/vpset", ours: []string{"sched/topo"}},
 	// What the scheduler stands on, without lock or clock of its.
 	{folder: "sched/internal/machine", ours: []string{"sched/topo"}, theirs: []string{sys}},
-	{folder: "sched", ours: []string{"hooks", "internal/kernel", "internal/setting", "internal/shelf", "asm"}, theirs: []string{sys}},
+	{folder: "sched", ours: []string{"hooks", "internal/kernel", "internal/ours", "internal/setting", "internal/shelf", "asm"}, theirs: []string{sys}},
 	{folder: "tasklet", ours: []string{"internal/serial", "sched", "hooks", "asm"}, theirs: []string{sys}},
-	{folder: "marcel", ours: []string{"internal/shelf", "sched", "hooks", "asm"}, theirs: []string{sys}},
+	{folder: "marcel", ours: []string{"internal/ours", "internal/shelf", "sched", "hooks", "asm"}, theirs: []string{sys}},
 	// What the environment of a program asks for is any of the views.
 	{folder: "marcel/view", ours: []string{"marcel/monitor", "marcel/timeline", "sched"}},
 	{
