@@ -54,7 +54,7 @@ var boundedWaits = shelf.Free[BoundedWait]{Most: 256}
 // NewBoundedWait returns a closed BoundedWait with n nodes, Node(0) to Node(n-1),
 // for a wait of the calling thread or goroutine. Only the caller may call its methods; other
 // threads may call those of its nodes. It may allocate if the caller has not waited in so many queues before.
-func NewBoundedWait(n int) *BoundedWait {
+func (calls) NewBoundedWait(n int) *BoundedWait {
 	if c := lookup(); c != nil && !c.base {
 		return newBoundedWait(c.cur, n)
 	}
@@ -346,7 +346,7 @@ func (wq *WaitQueue) Remove(w *Waiter) { wq.remove(w) }
 
 // Others tells whether a waiter of another wait than w's stands in wq. Under the
 // lock. That wait may have ended already.
-func (wq *WaitQueue) Others(w *Waiter) bool {
+func (calls) Others(wq *WaitQueue, w *Waiter) bool {
 	for x := wq.head; x != nil; x = x.next {
 		if x.b == nil || x.b != w.b {
 			return true

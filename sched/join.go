@@ -76,13 +76,8 @@ func (c *co) settle(t *thread) {
 	t.mu.Unlock()
 }
 
-// Do runs the functions, possibly at the same time, and returns when all have: fork and join in
-// one call, the fastest way there is. The first runs on the calling thread, the others as
-// threads, or, what no other thread has begun when the first has returned, on the calling thread
-// as well. If one panics the panic ends the program as that of a thread does, or goes on in the
-// caller where the function runs there. On a plain goroutine the others are threads of the
-// default scheduler.
-func Do(first func(), others ...func()) {
+// Do is marcel.Do.
+func (calls) Do(first func(), others ...func()) {
 	var few [4]Thread
 	spawned := few[:0]
 	for _, f := range others {
@@ -126,7 +121,7 @@ func (h Thread) recall() bool {
 // WatchEnd puts w, a node of a BoundedWait, among the waiters for the thread's end. It returns
 // false if the thread has ended. The owner calls UnwatchEnd afterwards. A thread that watches its own
 // end waits for ever.
-func (h Thread) WatchEnd(w *Waiter) bool {
+func (calls) WatchEnd(h Thread, w *Waiter) bool {
 	if h.Ended() {
 		return false
 	}
@@ -143,7 +138,7 @@ func (h Thread) WatchEnd(w *Waiter) bool {
 
 // UnwatchEnd takes w out of the joiners' queue if it is still there. The descriptor may
 // serve another thread by now.
-func (h Thread) UnwatchEnd(w *Waiter) {
+func (calls) UnwatchEnd(h Thread, w *Waiter) {
 	_, _ = &h.t.mu, &w.t // nil panics here
 	c := Visit()
 	h.t.mu.Lock()

@@ -138,7 +138,7 @@ func (b *BoundedWait) outcome(ctx context.Context, q *WaitQueue, mu *Spin) (give
 		return given, nil
 	case nil:
 		if kind.onCancel() == unwinds {
-			EndWait()
+			lookup().EndWait()
 		}
 		return false, ErrCanceled
 	case &b.last:
@@ -148,11 +148,10 @@ func (b *BoundedWait) outcome(ctx context.Context, q *WaitQueue, mu *Spin) (give
 }
 
 // Nap is Sleep that is no cancellation point.
-func Nap(d time.Duration) { sleep(d, InSleep|Uninterruptible) }
+func (calls) Nap(d time.Duration) { sleep(d, InSleep|Uninterruptible) }
 
-// Sleep suspends the calling thread for at least d; its VP goes on with others.
-// A plain goroutine sleeps as in time.Sleep. Resolution: tens of microseconds.
-func Sleep(d time.Duration) { sleep(d, InSleep) }
+// Sleep is marcel.Sleep.
+func (calls) Sleep(d time.Duration) { sleep(d, InSleep) }
 
 func sleep(d time.Duration, k Kind) {
 	if d <= 0 {

@@ -15,7 +15,7 @@ type Found uint8
 const (
 	Nothing Found = iota // look again, for as long as it is worth it
 	Moved                // something came in: what the caller waits for is likely to be near
-	Flowing              // bytes come in, and will for a while; a look may take as long as longLook
+	Flowing              // bytes come in, and will for a while; a look may take 2 ms, longLook
 	Arrived              // what the caller waits for is there
 	Enough               // it is not there, and to look on is of no use
 )
@@ -36,13 +36,7 @@ const (
 	mostTrust = 4
 )
 
-// Poll is the one loop in which a thread, or a plain goroutine, polls for something before it sleeps. It calls look again
-// and again until that says Arrived: then it returns true. It returns false when look says Enough, when for the time spin
-// nothing has moved, and as soon as another thread is ready on the caller's VP. polite: other processes use the CPU; then the
-// caller offers it to them after each look, and looks a few times only. A look takes some 100 ns, since the clock is read
-// after each; between two looks the caller holds no lock that a hook may want.
-//
-// Meanwhile the thread's VP is polling (polling, below): the scheduler's clock fires no hooks for it, the thread does.
+// Poll is marcel.Poll. Meanwhile the VP is polling: see the type polling.
 func Poll(spin time.Duration, polite bool, look func() Found) bool {
 	c := lookup()
 	if c == nil {
