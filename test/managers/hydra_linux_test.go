@@ -107,6 +107,7 @@ func TestSuites(t *testing.T) {
 	if testing.Short() {
 		t.Skip("whole suites")
 	}
+	t.Parallel() // most of it is waiting for launchers
 	hydra(t) // skip before building
 	nmad := build(t, "../../nmad", "-c")
 	demo := build(t, "../../cmd/demo")

@@ -40,6 +40,7 @@ func TestPMIx(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it builds a program with cgo")
 	}
+	t.Parallel() // most of it is waiting for launchers
 	orterun(t) // skip before building
 	program := withPMIx(t)
 	t.Run("ring", func(t *testing.T) {
