@@ -108,7 +108,7 @@ func TestSuites(t *testing.T) {
 		t.Skip("whole suites")
 	}
 	t.Parallel() // most of it is waiting for launchers
-	hydra(t) // skip before building
+	hydra(t)     // skip before building
 	nmad := build(t, "../../nmad", "-c")
 	demo := build(t, "../../cmd/demo")
 	hosts := []string{"-launcher", "fork", "-hosts", "n1,n2", "-ppn", "2", "-n", "4"}

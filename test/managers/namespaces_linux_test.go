@@ -90,7 +90,6 @@ func TestNamespaces(t *testing.T) {
 	if testing.Short() {
 		t.Skip("hosts that vanish take seconds to notice")
 	}
-	t.Parallel() // most of it is waiting for launchers
 	hydra(t)
 	h := newHosts(t, 4, 1)
 	t.Run("ring", func(t *testing.T) {

@@ -41,7 +41,7 @@ func TestPMIx(t *testing.T) {
 		t.Skip("it builds a program with cgo")
 	}
 	t.Parallel() // most of it is waiting for launchers
-	orterun(t) // skip before building
+	orterun(t)   // skip before building
 	program := withPMIx(t)
 	t.Run("ring", func(t *testing.T) {
 		status, text := outcome(t, orterun(t, "-n", "4", program, "ring"), time.Minute)
