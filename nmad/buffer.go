@@ -58,11 +58,11 @@ type bufferPool struct {
 	memory *mapped.Memory
 
 	mu    marcel.SpinLock // for all below, and the blocks
-	free  runs // of pages
-	idle  *block // blocks without memory
-	taken int    // blocks that have some
-	dead  error  // why none are given any more; nil: they are
-	gone  bool   // the memory was given back
+	free  runs            // of pages
+	idle  *block          // blocks without memory
+	taken int             // blocks that have some
+	dead  error           // why none are given any more; nil: they are
+	gone  bool            // the memory was given back
 }
 
 // Alloc returns memory for a message of that many bytes to the process of this gate. Its contents are arbitrary.
