@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/pm2-go/pm2/nmad/internal/flow"
-	"github.com/pm2-go/pm2/nmad/internal/simnet"
+	"github.com/pm2-go/pm2/nmad/internal/test/simnet"
 )
 
 // begun starts two long messages from rank 0 to rank 1, of which a part of the first has moved.

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/pm2-go/pm2/internal/effort"
+	"github.com/pm2-go/pm2/internal/test/effort"
 	"github.com/pm2-go/pm2/nmad/driver"
 	"github.com/pm2-go/pm2/nmad/internal/flow"
 	"pgregory.net/rapid"

@@ -15,7 +15,7 @@ import (
 	"github.com/pm2-go/pm2/marcel"
 	"github.com/pm2-go/pm2/nmad"
 	"github.com/pm2-go/pm2/nmad/driver"
-	"github.com/pm2-go/pm2/nmad/driver/fault"
+	"github.com/pm2-go/pm2/nmad/internal/test/proxy"
 	"github.com/pm2-go/pm2/pioman"
 )
 
@@ -73,7 +73,7 @@ func (c *liveCase) run(o liveOrder, engine *pioman.Engine, thread func(func()) (
 		if err != nil {
 			return liveReport{Bad: []string{err.Error()}}
 		}
-		cfg.Rails = append(cfg.Rails, fault.Behind{Inner: inner, Tell: func(driver.Config, string) (string, func() error, error) { return o.Told[i], nil, nil }})
+		cfg.Rails = append(cfg.Rails, proxy.Behind{Inner: inner, Tell: func(driver.Config, string) (string, func() error, error) { return o.Told[i], nil, nil }})
 	}
 	cfg.Rank, cfg.Engine, cfg.Rendezvous, cfg.Listen = o.Rank, engine, o.Rendezvous, strings.Join(o.Listen, ",")
 	cfg.Secret = fmt.Appendf(nil, "the secret of the case with the seed %d", c.seed)

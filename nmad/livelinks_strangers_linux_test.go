@@ -12,7 +12,7 @@ import (
 
 	"github.com/pm2-go/pm2/nmad"
 	"github.com/pm2-go/pm2/nmad/driver"
-	"github.com/pm2-go/pm2/nmad/driver/fault"
+	"github.com/pm2-go/pm2/nmad/internal/test/proxy"
 	"github.com/pm2-go/pm2/pioman"
 )
 
@@ -49,7 +49,7 @@ func TestStrangersMemory(t *testing.T) {
 			go func() {
 				_, err := nmad.Open(ctx, nmad.Config{
 					Size: 2, Listener: ln, Secret: make([]byte, 32), Engine: engine,
-					Custom: fault.Behind{Inner: inner, Tell: func(_ driver.Config, addr string) (string, func() error, error) {
+					Custom: proxy.Behind{Inner: inner, Tell: func(_ driver.Config, addr string) (string, func() error, error) {
 						told <- addr
 						return addr, nil, nil
 					}},
