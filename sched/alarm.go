@@ -81,8 +81,8 @@ func (a *Alarm) ForFunc() bool {
 }
 
 // PopAllGiveFirst is PopAll with Give for the one that has waited longest.
-func (calls) PopAllGiveFirst(q *WaitQueue) *Waiter {
-	first := q.PopAll()
+func (calls) PopAllGiveFirst(wq *WaitQueue) *Waiter {
+	first := wq.PopAll()
 	if first != nil {
 		first.given = true
 	}

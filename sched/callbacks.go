@@ -30,23 +30,23 @@ const destructorRounds = 4
 // next takes the next call that is due at the end of the thread: cleanup
 // handlers, then at-exit callbacks, then destructors. It returns nil if none is left. Each is taken
 // before it is called, so that a call which panics or exits is not repeated.
-func (b *callbacks) next() func() {
-	for _, list := range []*[]func(){&b.cleanups, &b.atExit} {
+func (cb *callbacks) next() func() {
+	for _, list := range []*[]func(){&cb.cleanups, &cb.atExit} {
 		if f := popLast(list); f != nil {
 			return f
 		}
 	}
-	for ; b.rounds < destructorRounds; b.rounds++ {
-		for i := range b.locals {
-			if b.locals[i].round == b.rounds {
-				b.locals[i].round++
-				if f := b.locals[i].drop(); f != nil {
+	for ; cb.rounds < destructorRounds; cb.rounds++ {
+		for i := range cb.locals {
+			if cb.locals[i].round == cb.rounds {
+				cb.locals[i].round++
+				if f := cb.locals[i].drop(); f != nil {
 					return f
 				}
 			}
 		}
 	}
-	b.locals = nil
+	cb.locals = nil
 	return nil
 }
 

@@ -91,11 +91,11 @@ func (t *thread) quiet() {
 	}
 }
 
-// parked is a racy hint: t is, or is about to be, parked on its runner, or lingers.
+// parked is a racy hint: t is, or is about to be, parked on its runner, or spins.
 //
 //go:norace
 func (t *thread) parked() bool {
-	if atomic.LoadUint32(&t.w.lingers) != isParked {
+	if atomic.LoadUint32(&t.w.spins) != isParked {
 		return true
 	}
 	c := t.co

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/pm2-go/pm2/internal/effort"
+	"github.com/pm2-go/pm2/internal/test/effort"
 )
 
 // A body of a type of its own, so that it has a habit of its own.
@@ -188,7 +188,7 @@ type wrapped struct {
 	f func()
 }
 
-func (w *wrapped) Run() { w.f() }
+func (wr *wrapped) Run() { wr.f() }
 
 // TestCode: what a thread runs is told of its function, whatever it closes over or is wrapped in, or its type.
 func TestCode(t *testing.T) {

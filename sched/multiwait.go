@@ -338,15 +338,15 @@ func (w *Waiter) Note() any {
 func (w *Waiter) SetNote(x any) { w.note = x }
 
 // Add puts w, a node of a MultiWait, at the end. Under the lock.
-func (q *WaitQueue) Add(w *Waiter) { q.push(w) }
+func (wq *WaitQueue) Add(w *Waiter) { wq.push(w) }
 
 // Remove takes w out if it is in. Under the lock.
-func (q *WaitQueue) Remove(w *Waiter) { q.remove(w) }
+func (wq *WaitQueue) Remove(w *Waiter) { wq.remove(w) }
 
 // Others tells whether a waiter of another wait than w's stands in q. Under the
 // lock. That wait may have ended already.
-func (calls) Others(q *WaitQueue, w *Waiter) bool {
-	for x := q.head; x != nil; x = x.next {
+func (calls) Others(wq *WaitQueue, w *Waiter) bool {
+	for x := wq.head; x != nil; x = x.next {
 		if x.g == nil || x.g != w.g {
 			return true
 		}

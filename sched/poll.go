@@ -31,7 +31,7 @@ const (
 	flowPatience = 10
 	// politeLooks is how often a thread looks in vain where other processes use the CPU.
 	politeLooks = 8
-	// mostTrust, in periods, bounds how much later the Timer hooks of a VP are fired whose thread said that it polls and
+	// mostTrust, in periods, bounds how much later the Timer hooks of a VP are fired whose thread announced that it polls and
 	// computes instead.
 	mostTrust = 4
 )
@@ -127,9 +127,9 @@ func (c *co) tell(v *vp, now int64, found Found) {
 }
 
 // trust tells the clock whether a thread polls at the moment now, and for how long, in ns, the clock may leave the VP to it.
-func (p *polling) trust(now, period int64) (polls bool, ns int64) {
-	if now >= int64(atomic.LoadUint64(&p.until)) {
+func (pl *polling) trust(now, period int64) (polls bool, ns int64) {
+	if now >= int64(atomic.LoadUint64(&pl.until)) {
 		return false, 0
 	}
-	return true, min(asm.Nanos(now-int64(atomic.LoadUint64(&p.since)))/2, mostTrust*period)
+	return true, min(asm.Nanos(now-int64(atomic.LoadUint64(&pl.since)))/2, mostTrust*period)
 }

@@ -424,7 +424,7 @@ func Blocking(f func()) {
 	c.away = true
 	v.away.Add(1)
 	if pending {
-		v.idle.kick() // release rouses a spare, which is to wait for what is pending
+		v.idle.kick() // release wakes a spare, which is to wait for what is pending
 	}
 	if isDirect || c.stays {
 		c.l.alone.Store(c)
