@@ -347,7 +347,7 @@ func TestJoinIsLinearizable(t *testing.T) {
 }
 
 // eitherModel: two semaphores, of which Select takes from either. A Select that gave up has looked at them one after the
-// other: of it nothing is said.
+// other: of it nothing is noted.
 var eitherModel = porcupine.Model{
 	Init: func() any { return [2]int{1, 0} },
 	Step: func(state, in, out any) (bool, any) {
