@@ -3,7 +3,7 @@
 // Imports point downwards only:
 //
 //	cmd  test                      everything; no room imports them
-//	nmad                           pioman, marcel, sched/topo, asm
+//	nmad                           pioman, marcel, tasklet, sched/topo, asm
 //	pioman                         hooks, sched, asm; marcel in thread*.go
 //	marcel      tasklet            sched, hooks, asm (each)
 //	sched                          hooks, internal/kernel, asm
