@@ -378,7 +378,7 @@ func (l *link) enter(as int) error {
 	return nil
 }
 
-// control is the descriptors of a link.
+// shut closes the descriptors of the link.
 func (l *link) shut() {
 	for _, fd := range []int{l.sock, l.nap.set, l.nap.timer} {
 		if fd >= 0 {

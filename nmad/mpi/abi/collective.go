@@ -153,7 +153,7 @@ func (a *call) bcast() error     { return a.bcastAs(form{now, 0}) }
 func (a *call) ibcast() error    { return a.bcastAs(form{later, 5}) }
 func (a *call) bcastInit() error { return a.bcastAs(form{lasting, 6}) }
 
-// gathers is where the arguments of a gather or scatter are: block is that of the own block, all that of the blocks, at root; counts and places below 0: the blocks are equal.
+// blocksAt is where the arguments of a gather or scatter are: block is that of the own block, all that of the blocks, at root; counts and places below 0: the blocks are equal.
 type blocksAt struct {
 	own    int // address, count, datatype
 	all    int

@@ -59,7 +59,7 @@ func (a *call) setGroupIf(i int, g mpi.Group, err error) error {
 	return a.setGroup(i, g)
 }
 
-// rank is this process's in a group.
+// rankIn is this process's rank in a group.
 func (a *call) rankIn(g mpi.Group) int {
 	engine.mu.Lock()
 	all := engine.all

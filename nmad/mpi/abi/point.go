@@ -32,7 +32,7 @@ func (c *comm) peers() int {
 	return c.c.Size()
 }
 
-// message is the arguments of a message: a buffer, from the first argument on, and then the other rank, tag and communicator.
+// envelope is the arguments of a message: a buffer, from the first argument on, and then the other rank, tag and communicator.
 type envelope struct {
 	c    *comm
 	b    mpi.Buffer
@@ -187,7 +187,7 @@ func (a *call) irecv() error {
 	return a.setRequest(6, r)
 }
 
-// both are the arguments of a send and a receive.
+// exchange is the arguments of a send and a receive.
 func (a *call) exchange() (out, in envelope, err error) {
 	if out, err = a.envelope(0, 3, 4, 10, false); err == nil {
 		in, err = a.envelope(5, 8, 9, 10, true)

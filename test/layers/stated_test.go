@@ -1,0 +1,134 @@
+package layers
+
+import (
+	"os"
+	"strings"
+	"testing"
+	"time"
+)
+
+// stated are sentences of the pages whose numbers are constants: the page, the sentence, the constant, and the unit of the number.
+var stated = []struct {
+	page, sentence, constant string
+	unit                     int64
+}{
+	{"wire.md", "at most %s bytes, one directly after the other as far as NOTEs are concerned", "nmad/internal/flow.NotePiece", 1},
+	{"wire.md", "no more than %s notes at once", "nmad.notesMost", 1},
+	{"wire.md", "messages in no more than %s contexts but 1", "nmad/internal/flow.MostContexts", 1},
+	{"wire.md", "AGGREGATE: 2 to %s messages", "nmad/internal/flow.MaxAggregate", 1},
+	{"wire.md", "at least %s and less than what is left", "nmad/internal/flow.LeastChunk", 1},
+	{"wire.md", "the sum of body + %s over all EAGER packets", "nmad/internal/flow.Overhead", 1},
+	{"wire.md", "the card of the memory (%s); where in it", "nmad/internal/flow.LoanCard", 1},
+	{"wire.md", "Every packet is a header of %s bytes", "nmad/driver.HeaderSize", 1},
+	{"wire.md", "it names the domains, at most %s", "nmad.lastDomain", 1},
+	{"wire.md", "at most %s bytes of the host identity", "nmad/internal/roster.maxHost", 1},
+	{"wire.md", "%s of the name of a host", "nmad/internal/roster.MaxName", 1},
+	{"wire.md", "%s of that of a driver, ", "nmad/internal/roster.maxDriver", 1},
+	{"wire.md", "%s of each address", "nmad/internal/roster.maxAddr", 1},
+	{"wire.md", "reason (string, at most %s bytes)", "nmad/internal/roster.maxReason", 1},
+	{"wire.md", "number of rails (4; at most %s", "nmad/internal/roster.MaxRails", 1},
+	{"wire.md", "Each side has %s s for all of it", "nmad/internal/roster.DefaultHandshake", int64(time.Second)},
+	{"wire.md", "Values have at most %s printable bytes", "nmad/internal/manager.maxValue", 1},
+	{"wire.md", "up to %s of its addresses", "nmad/internal/manager.mostNetworks", 1},
+	{"wire.md", "in the contexts %s to", "nmad/rma.FirstContext", 1},
+	{"wire.md", "in the contexts 60000 to %s", "nmad/rma.LastContext", 1},
+	{"wire.md", "and the body, %s KiB together at most", "nmad/am.shortSize", 1 << 10},
+	{"wire.md", "n being its number, below %s", "nmad/mpi.mostComms", 1},
+	{"wire.md", "bits from %s on, of the latter", "nmad/mpi.ageOfMessages", 1},
+	{"wire.md", "of the latter from %s on", "nmad/mpi.ageOfCollectives", 1},
+	{"wire.md", "request: a head of %s bytes", "nmad/rma.headBytes", 1},
+	{"wire.md", "of a put of up to %s KiB the bytes", "nmad/rma.inlineBytes", 1 << 10},
+	{"environment.md", "in `nmad.Config.Spin`, %s us by default", "nmad.DefaultSpin", int64(time.Microsecond)},
+	{"environment.md", "| 1 to %s | 1 | how many processes the job has |", "nmad/internal/roster.MaxSize", 1},
+	{"environment.md", "| %s | memory of the buffers out of which messages are lent", "nmad.DefaultLoans", 1},
+	{"domains.md", "%s may be open at once", "nmad.MaxDomains", 1},
+	{"abi.md", "(below %s, `MPI_IN_PLACE` where it is not allowed)", "nmad/mpi/abi.firstAddress", 1},
+	{"abi.md", "more than %s communicators", "nmad/mpi.mostComms", 1},
+	{"am.md", "from %s B on only into the message", "nmad/am.direct", 1},
+	{"decisions/collectives-as-plans.md", "has at most %s open", "nmad.mostContexts", 1},
+	{"walkthrough.md", "one sendto, at most %s MiB", "nmad/driver/internal/stream.mostOnce", 1 << 20},
+	{"walkthrough.md", "at most %s times a poll", "nmad.rounds", 1},
+	{"walkthrough.md", "for Config.Spin (%s us)", "nmad.DefaultSpin", int64(time.Microsecond)},
+	{"walkthrough.md", "its slice is over (%s ms", "sched.defaultSlice", int64(time.Millisecond)},
+}
+
+// kinds are the parts of docs/wire.md that list what a package has constants for.
+var kinds = []struct {
+	from, to, room, prefix string
+}{
+	{"### Frames\n", "## Becoming a link", "nmad/internal/roster", "kind"},
+	{"## Packets on the small track\n", "## The large track", "nmad/internal/flow", "Kind"},
+}
+
+// TestStated: the numbers that the pages state are those of the code.
+func TestStated(t *testing.T) {
+	if testing.Short() {
+		t.Skip("compiles the library")
+	}
+	packages, pages := loadLibrary(t), map[string]string{}
+	page := func(name string) string {
+		if pages[name] == "" {
+			text, err := os.ReadFile("../../docs/" + name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			pages[name] = string(text)
+		}
+		return pages[name]
+	}
+	for _, s := range stated {
+		if err := States(page(s.page), s.sentence, packages, module, s.constant, s.unit); err != nil {
+			t.Errorf("docs/%s: %v", s.page, err)
+		}
+	}
+	for _, k := range kinds {
+		_, part, _ := strings.Cut(page("wire.md"), k.from)
+		part, _, ok := strings.Cut(part, k.to)
+		if !ok {
+			t.Errorf("docs/wire.md has no part from %q to %q", k.from, k.to)
+		}
+		for _, missing := range ListsKinds(part, packages, module+"/"+k.room, k.prefix) {
+			t.Errorf("docs/wire.md, %q: %s", k.from, missing)
+		}
+	}
+}
+
+// TestStatedFound: a page that says another number, or lacks a kind, is found.
+func TestStatedFound(t *testing.T) {
+	dir := t.TempDir()
+	for name, text := range map[string]string{
+		"go.mod": "module example.org/small\n\ngo 1.26\n",
+		"a.go":   "package small\n\nconst (\n\tkindCard = 1 + iota\n\tkindTable\n)\n\nconst most = 24 << 10\n",
+	} {
+		if err := os.WriteFile(dir+"/"+name, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	packages, err := load(dir, ".")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		page, sentence, constant string
+		unit                     int64
+		good                     bool
+	}{
+		{"a domain has at most\n24,576 of them", "at most %s of", "small.most", 1, true},
+		{"a domain has at most 24576 of them", "at most %s of", "small.most", 1, true},
+		{"a domain has at most 24 KiB of them", "at most %s KiB", "small.most", 1 << 10, true},
+		{"a domain has at most 24,577 of them", "at most %s of", "small.most", 1, false},
+		{"a domain has at most 24576 of them", "at most %s of", "small.least", 1, false},
+		{"a domain has at most 24576 of them", "at most %s of", "small.most", 1000, false},
+	} {
+		if err := States(c.page, c.sentence, packages, "example.org", c.constant, c.unit); (err == nil) != c.good {
+			t.Errorf("%+v: %v", c, err)
+		}
+	}
+	rows := "\n| 1 | CARD | x |\n| 4 | length | of it |\n"
+	if missing := ListsKinds(rows+"| 2 | TABLE | y |\n", packages, "example.org/small", "kind"); missing != nil {
+		t.Errorf("found %v", missing)
+	}
+	if missing := ListsKinds(rows+"| 3 | READY | y |\n", packages, "example.org/small", "kind"); len(missing) != 2 {
+		t.Errorf("found %v, want TABLE and READY", missing)
+	}
+}
