@@ -15,22 +15,25 @@ var (
 	inBackticks = regexp.MustCompile("`([^`]+)`")
 	dated       = regexp.MustCompile(`/\d{4}-\d\d-\d\d-`) // what was measured on a day keeps the names that it had then
 	example     = regexp.MustCompile(`\b(?:NAME|DATE|PREFIX)\b`)
+	linkTo      = regexp.MustCompile(`\]\([^)]*\)`)
 	pathName    = regexp.MustCompile(`[a-z]\w*(?:/[\w.-]*\w)+`)
 )
 
-// page looks at what a page has between backticks, programs apart.
+// page looks at what a page has between backticks, and at the rest of its prose: programs apart.
 func (x *names) page(name string) {
 	text := fenced.ReplaceAllStringFunc(x.texts[name], func(s string) string { return strings.Repeat("\n", strings.Count(s, "\n")) })
 	for i, line := range strings.Split(text, "\n") {
-		for _, m := range inBackticks.FindAllStringSubmatch(line, -1) {
-			x.span(path.Dir(name), m[1], func(format string, args ...any) {
-				x.found = append(x.found, Violation{fmt.Sprintf("%s:%d", name, i+1), fmt.Sprintf(format, args...)})
-			})
+		report := func(format string, args ...any) {
+			x.found = append(x.found, Violation{fmt.Sprintf("%s:%d", name, i+1), fmt.Sprintf(format, args...)})
 		}
+		for _, m := range inBackticks.FindAllStringSubmatch(line, -1) {
+			x.span(path.Dir(name), m[1], report)
+		}
+		x.span(path.Dir(name), linkTo.ReplaceAllString(inBackticks.ReplaceAllString(line, " "), " "), report)
 	}
 }
 
-// span looks at one of them, of a page in that folder.
+// span looks at a piece of a page in that folder.
 func (x *names) span(folder, text string, report func(format string, args ...any)) {
 	text = aside.ReplaceAllString(text, " ")
 	for _, v := range variable.FindAllString(text, -1) {
