@@ -28,7 +28,7 @@ import (
 func Names(tree fs.FS, module string, loaded []*loaded, foreign []string) (found []Violation, unused []string, err error) {
 	x := &names{
 		module: module, fset: token.NewFileSet(), rooms: map[string]*room{}, files: map[string]bool{}, folders: map[string]bool{}, asked: map[string]bool{},
-		foreign: map[string]bool{}, declared: map[string]map[string]bool{}, texts: map[string]string{}, others: map[string]bool{},
+		foreign: map[string]bool{}, declared: map[string]map[string]bool{}, texts: map[string]string{}, others: map[string]bool{}, literals: map[string]bool{},
 	}
 	for _, name := range foreign {
 		x.foreign[name] = false
@@ -97,6 +97,7 @@ type names struct {
 	declared map[string]map[string]bool // functions, methods and types, by file
 	texts    map[string]string          // pages and other texts, by file
 	others   map[string]bool            // the words of other texts
+	literals map[string]bool            // words of string literals, with hyphens
 }
 
 // A room is the names of one folder's Go files.
@@ -181,6 +182,9 @@ func (x *names) read(tree fs.FS, name string) error {
 			for _, w := range tag.FindAllString(n.Value, -1) {
 				r.words[w] = true
 			}
+			for _, w := range hyphened.FindAllString(n.Value, -1) {
+				x.literals[w] = true
+			}
 		}
 		return true
 	})
@@ -194,6 +198,7 @@ var (
 	inner     = regexp.MustCompile(`^(?:[a-z][a-z0-9]*[A-Z_]|[a-z0-9]+_|[A-Z]+[a-z][a-z0-9]*[A-Z])\w*$`)
 	titled    = regexp.MustCompile(`^[A-Z][a-z]\w*$`)
 	tag       = regexp.MustCompile(`\b[a-z0-9]+_\w+`)
+	hyphened  = regexp.MustCompile(`[a-z][\w-]+`)
 	variable  = regexp.MustCompile(`\b(?:PM2|PIOM)_[A-Z_]+\b`)
 	aside     = regexp.MustCompile(`"[^"]*"|https?://\S+|\([^()]*\b(?:19|20)\d\d\b[^()]*\)`) // quotations, addresses, references to papers
 	manual    = regexp.MustCompile(`^\d\)`)                                                  // the end of open(2)

@@ -16,6 +16,7 @@ var (
 	dated       = regexp.MustCompile(`/\d{4}-\d\d-\d\d-`) // what was measured on a day keeps the names that it had then
 	example     = regexp.MustCompile(`\b(?:NAME|DATE|PREFIX)\b`)
 	linkTo      = regexp.MustCompile(`\]\([^)]*\)`)
+	oneWord     = regexp.MustCompile(`^[a-z][\w-]+$`)
 	pathName    = regexp.MustCompile(`[a-z]\w*(?:/[\w.-]*\w)+`)
 )
 
@@ -53,6 +54,9 @@ func (x *names) span(folder, text string, report func(format string, args ...any
 		}
 		return " "
 	})
+	if oneWord.MatchString(text) && !x.isForeign(text) && !x.literals[text] && !x.folders[text] && !x.knownAnywhere(text) {
+		report("no code has %s", text)
+	}
 	end := 0
 	for _, m := range word.FindAllStringIndex(text, -1) {
 		between := text[end:m[0]]
