@@ -25,15 +25,13 @@ func (a *acquiring) Withdraw(w *sched.Waiter) { withdraw(&a.q, &a.mu, w) }
 func (a *acquiring) Taken(*sched.Waiter) bool { return true }
 
 // enlist puts w into a line if waits, which is asked under mu, says that it has to wait.
-func enlist(q *sched.WaitQueue, mu *sched.Spin, w *sched.Waiter, waits func() bool) bool {
-	c := sched.Visit()
-	mu.Lock()
-	ok := waits()
-	if ok {
-		q.Add(w)
-	}
-	mu.Unlock()
-	c.Leave()
+func enlist(q *sched.WaitQueue, mu *sched.Spin, w *sched.Waiter, waits func() bool) (ok bool) {
+	holding(mu, func() *sched.Waiter {
+		if ok = waits(); ok {
+			q.Add(w)
+		}
+		return nil
+	})
 	return ok
 }
 
@@ -42,11 +40,10 @@ func withdraw(q *sched.WaitQueue, mu *sched.Spin, w *sched.Waiter) {
 	if w.Won() {
 		return
 	}
-	c := sched.Visit()
-	mu.Lock()
-	q.Remove(w)
-	mu.Unlock()
-	c.Leave()
+	holding(mu, func() *sched.Waiter {
+		q.Remove(w)
+		return nil
+	})
 }
 
 // Case returns the case "Wait". L is to be locked when Select is called, which
@@ -155,6 +152,6 @@ func Ended(t Thread) Case { return &ended{t} }
 type ended struct{ t Thread }
 
 func (e *ended) Try() bool                   { return e.t.Ended() }
-func (e *ended) Enlist(w *sched.Waiter) bool { return e.t.WatchEnd(w) }
-func (e *ended) Withdraw(w *sched.Waiter)    { e.t.UnwatchEnd(w) }
+func (e *ended) Enlist(w *sched.Waiter) bool { return calls.WatchEnd(e.t, w) }
+func (e *ended) Withdraw(w *sched.Waiter)    { calls.UnwatchEnd(e.t, w) }
 func (e *ended) Taken(*sched.Waiter) bool    { return true }

@@ -9,7 +9,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/pm2-go/pm2/internal/effort"
+	"github.com/pm2-go/pm2/internal/test/effort"
 )
 
 // world is a job of a few agreements, in which everything that can happen is a move: the next step of
@@ -242,7 +242,7 @@ func (w *world) key(b []byte) []byte {
 			num(r)
 		}
 	}
-	said := func(v verdict) {
+	end := func(v verdict) {
 		b = binary.LittleEndian.AppendUint32(b, uint32(v.value))
 		ranks(v.failed)
 	}
@@ -250,8 +250,8 @@ func (w *world) key(b []byte) []byte {
 		num(int(n.kind))
 		num(int(n.epoch))
 		num(n.by + 1)
-		said(n.said)
-		said(n.held)
+		end(n.verdict)
+		end(n.held)
 	}
 	num(w.crashes)
 	num(w.cuts)
@@ -268,7 +268,7 @@ func (w *world) key(b []byte) []byte {
 		}
 		num(len(w.returned[p]))
 		for _, v := range w.returned[p] { // else two that have died would look alike
-			said(v)
+			end(v)
 		}
 		if !w.alive[p] {
 			continue
@@ -276,7 +276,7 @@ func (w *world) key(b []byte) []byte {
 		flag(w.out[p])
 		num(w.calls[p])
 		num(a.by + 1)
-		said(a.held)
+		end(a.held)
 		flag(a.joined)
 		flag(a.proposing)
 		num(int(a.epoch))

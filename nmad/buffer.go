@@ -10,7 +10,7 @@ import (
 
 // Errors of buffers and loans, for errors.Is.
 var (
-	// ErrNoRoom: the memory for messages that are lent is all in use. Release a buffer, or wait for a send of one.
+	// ErrNoRoom: the memory for messages that are loaned is all in use. Release a buffer, or wait for a send of one.
 	ErrNoRoom = errors.New("no room for another buffer")
 	// ErrReleased: the buffer, or the loan, was released before.
 	ErrReleased = errors.New("already released")

@@ -161,7 +161,7 @@ func (c *Config) check() error {
 	case c.Announced > flow.MaxCookies:
 		return fmt.Errorf("nmad: %w: %d announced messages: give at most %d", ErrConfig, c.Announced, flow.MaxCookies)
 	case c.Loans != 0 && (c.Loans < pageBytes || c.Loans > maxLoans):
-		return fmt.Errorf("nmad: %w: %d bytes for buffers that can be lent: give %d to %d", ErrConfig, c.Loans, pageBytes, maxLoans)
+		return fmt.Errorf("nmad: %w: %d bytes for buffers that can be loaned: give %d to %d", ErrConfig, c.Loans, pageBytes, maxLoans)
 	case c.Timeout < 0 || c.Linger < 0:
 		return fmt.Errorf("nmad: %w: a time-out of %v, a linger of %v: give more than 0, or 0 for the default", ErrConfig, c.Timeout, c.Linger)
 	}

@@ -176,8 +176,8 @@ func (c *consensus) take(h happened) {
 	}
 	for _, r := range c.rounds {
 		a := r.agreement
-		for deeds := a.take(); len(deeds) > 0; deeds = a.take() {
-			for _, d := range deeds {
+		for actions := a.take(); len(actions) > 0; actions = a.take() {
+			for _, d := range actions {
 				c.do(r, d)
 			}
 		}

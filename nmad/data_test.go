@@ -8,11 +8,11 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"github.com/pm2-go/pm2/internal/effort"
+	"github.com/pm2-go/pm2/internal/test/effort"
 	"github.com/pm2-go/pm2/marcel"
 	"github.com/pm2-go/pm2/nmad/driver"
 	"github.com/pm2-go/pm2/nmad/internal/flow"
-	"github.com/pm2-go/pm2/nmad/internal/simnet"
+	"github.com/pm2-go/pm2/nmad/internal/test/simnet"
 )
 
 // shape is a way in which a message may lie.

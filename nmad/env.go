@@ -64,7 +64,7 @@ var Environment = []Variable{
 	{EnvUnbound, "the processes of a job stay on all processors that they may use; else each that was not bound gets a share of those of its host, or one if they are more than those", "0, 1", "0", false},
 	{shm.EnvCopy, "how long messages go through shared memory", "auto; two: through slots, copied twice; single: out of the sender's memory, where the kernel permits it", "auto: what is measured to be faster", false},
 	{ofi.EnvProvider, "over which of libfabric's providers the network ofi goes, in a program built with it", "a name that fi_info -l lists, or the beginning of one: verbs, cxi, efa, tcp, shm; the same in all processes", "the best that reaches other hosts, as libfabric says; tcp if there is no better one", false},
-	{EnvLoans, "memory of the buffers out of which messages are lent (Gate.Alloc)", "bytes per peer, 4096 to 17179869184", "67108864", false},
+	{EnvLoans, "memory of the buffers out of which messages are loaned (Gate.Alloc)", "bytes per peer, 4096 to 17179869184", "67108864", false},
 	{EnvRank, "which process of the job this is", "0 to PM2_SIZE-1", "0", true},
 	{EnvSize, "how many processes the job has", "1 to 65536", "1", true},
 	{EnvRendezvous, "where rank 0 listens while the job starts", "host:port", "none", true},

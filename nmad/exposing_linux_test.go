@@ -9,10 +9,10 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/pm2-go/pm2/internal/effort"
+	"github.com/pm2-go/pm2/internal/test/effort"
 	"github.com/pm2-go/pm2/nmad/driver"
 	"github.com/pm2-go/pm2/nmad/internal/flow"
-	"github.com/pm2-go/pm2/nmad/internal/simnet"
+	"github.com/pm2-go/pm2/nmad/internal/test/simnet"
 )
 
 // TestExposed: where processes share CPUs long messages are read in the sender's memory, however they are received; what does not lie in one piece at

@@ -17,7 +17,7 @@ import (
 	"github.com/pm2-go/pm2/nmad/driver"
 	"github.com/pm2-go/pm2/nmad/internal/flow"
 	"github.com/pm2-go/pm2/nmad/internal/roster"
-	"github.com/pm2-go/pm2/nmad/internal/simnet"
+	"github.com/pm2-go/pm2/nmad/internal/test/simnet"
 	"go.uber.org/goleak"
 )
 

@@ -12,6 +12,7 @@ import (
 
 	"github.com/pm2-go/pm2/nmad"
 	"github.com/pm2-go/pm2/nmad/driver/fault"
+	"github.com/pm2-go/pm2/nmad/internal/test/proxy"
 	"github.com/pm2-go/pm2/nmad/strategy"
 )
 
@@ -27,11 +28,11 @@ type liveCase struct {
 	config nmad.Config // what is the same for all ranks
 	copies string      // PM2_SHM_COPY
 	leaver int         // a rank that closes while it works; -1: none
-	lends  bool        // messages are lent, where that is possible
+	lends  bool        // messages are loaned, where that is possible
 	spared bool        // nothing is altered or cut: all must go well
 
-	control fault.ProxyPlan
-	links   [][]fault.ProxyPlan // of the proxies before the endpoints, by rank and rail
+	control proxy.Plan
+	links   [][]proxy.Plan // of the proxies before the endpoints, by rank and rail
 }
 
 // apartEvery is how many seeds have one among them whose ranks are processes.
@@ -75,10 +76,10 @@ func newLiveCase(seed uint64) *liveCase {
 	if c.theme != "payload" {
 		c.config.Strategy = append(strategy.Names(), "", "")[rng.IntN(2+len(strategy.Names()))]
 	}
-	c.links = make([][]fault.ProxyPlan, c.size)
+	c.links = make([][]proxy.Plan, c.size)
 	rough := rng.IntN(2) == 0
 	for i := range c.links {
-		c.links[i] = make([]fault.ProxyPlan, len(c.rails))
+		c.links[i] = make([]proxy.Plan, len(c.rails))
 		for k := range c.links[i] {
 			p := &c.links[i][k]
 			p.Seed = seed + uint64(i)<<32 + uint64(k)<<40
@@ -93,7 +94,7 @@ func newLiveCase(seed uint64) *liveCase {
 		c.leaver = rng.IntN(c.size)
 	}
 	c.spared = c.theme == "nothing"
-	// The descriptor of memory that is lent takes longer through a proxy than the packet that it must come before.
+	// The descriptor of memory that is loaned takes longer through a proxy than the packet that it must come before.
 	c.lends = !c.shm || slices.Contains([]string{"handshake", "rights", "scribbles"}, c.theme)
 	if c.spared || c.theme == "payload" || c.theme == "strangers" && !c.impersonated() {
 		c.config.Timeout, c.config.Linger = time.Minute, time.Minute
@@ -103,7 +104,7 @@ func newLiveCase(seed uint64) *liveCase {
 
 // impersonated says that a proxy answers in the place of a process.
 func (c *liveCase) impersonated() bool {
-	return c.control.Play != 0 || slices.ContainsFunc(slices.Concat(c.links...), func(p fault.ProxyPlan) bool { return p.Play != 0 })
+	return c.control.Play != 0 || slices.ContainsFunc(slices.Concat(c.links...), func(p proxy.Plan) bool { return p.Play != 0 })
 }
 
 func drawTheme(rng *mrand.Rand, shm bool) string {
@@ -129,7 +130,7 @@ func drawTheme(rng *mrand.Rand, shm bool) string {
 
 // alter draws what the theme wants.
 func (c *liveCase) alter(rng *mrand.Rand) {
-	var p fault.ProxyPlan
+	var p proxy.Plan
 	quiet := time.Duration(200+rng.IntN(400)) * time.Millisecond
 	limited := rng.IntN(5) == 0 // the limits of nmad end what waits. They end no wait for lost bytes of links
 	if !limited {
@@ -140,9 +141,9 @@ func (c *liveCase) alter(rng *mrand.Rand) {
 	size := func() int { return 1 + rng.IntN(1<<rng.IntN(10)) }
 	switch c.theme {
 	case "nothing":
-		p = fault.ProxyPlan{}
+		p = proxy.Plan{}
 	case "cuts":
-		p.Edits = []fault.Edit{{Kind: []string{"cut", "end"}[rng.IntN(2)], Down: rng.IntN(2) == 0, At: farther(rng, 1<<21)}}
+		p.Edits = []proxy.Edit{{Kind: []string{"cut", "end"}[rng.IntN(2)], Down: rng.IntN(2) == 0, At: farther(rng, 1<<21)}}
 		if rng.IntN(4) == 0 {
 			p.Edits, p.Last = nil, time.Duration(1+rng.IntN(200))*time.Millisecond
 		}
@@ -152,12 +153,12 @@ func (c *liveCase) alter(rng *mrand.Rand) {
 			end = 60 // nothing that comes after the proofs
 		}
 		for range 1 + rng.IntN(3) {
-			p.Edits = append(p.Edits, fault.Edit{Kind: any[rng.IntN(len(any))], Down: rng.IntN(2) == 0, At: uint64(1 + rng.IntN(end)), Size: 1 + rng.IntN(1<<rng.IntN(min(7, end/12)))})
+			p.Edits = append(p.Edits, proxy.Edit{Kind: any[rng.IntN(len(any))], Down: rng.IntN(2) == 0, At: uint64(1 + rng.IntN(end)), Size: 1 + rng.IntN(1<<rng.IntN(min(7, end/12)))})
 		}
 	case "payload":
 		p.Quiet, p.Last = 0, 10*time.Second // the heads of messages that share a packet may be hit, too
 		for range 1 + rng.IntN(5) {
-			e := fault.Edit{Kind: "flip", Down: rng.IntN(2) == 0, Packet: farther(rng, 60), At: 33, Size: 1}
+			e := proxy.Edit{Kind: "flip", Down: rng.IntN(2) == 0, Packet: farther(rng, 60), At: 33, Size: 1}
 			if c.size == 2 && c.config.Link == nmad.LinkAll && p.Connection != 1 && rng.IntN(2) == 0 {
 				p.Connection = 2 // here that is the large track
 				e.Packet, e.At, e.Size = 0, 1000+farther(rng, 1<<20), size()
@@ -168,17 +169,17 @@ func (c *liveCase) alter(rng *mrand.Rand) {
 		p.Quiet = quiet
 		for range 1 + rng.IntN(2) {
 			kinds := []string{"flip", "flip", "flip", "flip", "drop", "repeat", "swap", "invent"}
-			p.Edits = append(p.Edits, fault.Edit{Kind: kinds[rng.IntN(len(kinds))], Down: rng.IntN(2) == 0, Packet: farther(rng, 60), At: uint64(1 + rng.IntN(32)), Size: 1 + rng.IntN(1<<rng.IntN(6))})
+			p.Edits = append(p.Edits, proxy.Edit{Kind: kinds[rng.IntN(len(kinds))], Down: rng.IntN(2) == 0, Packet: farther(rng, 60), At: uint64(1 + rng.IntN(32)), Size: 1 + rng.IntN(1<<rng.IntN(6))})
 		}
 	case "anything":
 		p.Quiet = quiet
 		for range 1 + rng.IntN(4) {
-			p.Edits = append(p.Edits, fault.Edit{Kind: any[rng.IntN(len(any))], Down: rng.IntN(2) == 0, At: farther(rng, 1<<21), Size: size()})
+			p.Edits = append(p.Edits, proxy.Edit{Kind: any[rng.IntN(len(any))], Down: rng.IntN(2) == 0, At: farther(rng, 1<<21), Size: size()})
 		}
 	case "control":
 		p.Connection = rng.IntN(c.size)
 		for range 1 + rng.IntN(3) {
-			p.Edits = append(p.Edits, fault.Edit{Kind: any[rng.IntN(len(any))], Down: rng.IntN(2) == 0, At: farther(rng, 700), Size: 1 + rng.IntN(1<<rng.IntN(7))})
+			p.Edits = append(p.Edits, proxy.Edit{Kind: any[rng.IntN(len(any))], Down: rng.IntN(2) == 0, At: farther(rng, 700), Size: 1 + rng.IntN(1<<rng.IntN(7))})
 		}
 		if rng.IntN(4) == 0 {
 			c.config.Heartbeat = 2 * time.Second
@@ -193,7 +194,7 @@ func (c *liveCase) alter(rng *mrand.Rand) {
 		p.Rights = []string{"lose", "double", "other"}[rng.IntN(3)]
 	case "scribbles":
 		c.copies = "two" // no process writes where a scribbled word says
-		p.Scribble = fault.Spoil{Words: 1 + rng.IntN(1<<rng.IntN(10)), Every: time.Duration(20+rng.IntN(5000)) * time.Microsecond}
+		p.Scribble = proxy.Spoil{Words: 1 + rng.IntN(1<<rng.IntN(10)), Every: time.Duration(20+rng.IntN(5000)) * time.Microsecond}
 		p.Last = time.Duration(50+rng.IntN(500)) * time.Millisecond
 	}
 	for i := range p.Edits {
@@ -256,8 +257,8 @@ type liveOrder struct {
 
 // middle is the proxies of a case.
 type middle struct {
-	control *fault.Proxy
-	links   []*fault.Proxy
+	control *proxy.Proxy
+	links   []*proxy.Proxy
 	orders  []liveOrder
 }
 
@@ -271,7 +272,7 @@ func (c *liveCase) between() (*middle, error) {
 	}
 	m := &middle{}
 	var err error
-	if m.control, err = fault.NewProxy(fault.ProxyConfig{Target: address(0), Plan: c.control}); err != nil {
+	if m.control, err = proxy.New(proxy.Config{Target: address(0), Plan: c.control}); err != nil {
 		return m, err
 	}
 	for rank := range c.size {
@@ -284,7 +285,7 @@ func (c *liveCase) between() (*middle, error) {
 			if network == "tcp" {
 				listen = address(1 + rank)
 			}
-			p, err := fault.NewProxy(fault.ProxyConfig{Target: listen, Plan: c.links[rank][k]})
+			p, err := proxy.New(proxy.Config{Target: listen, Plan: c.links[rank][k]})
 			if err != nil {
 				return m, err
 			}
@@ -298,7 +299,7 @@ func (c *liveCase) between() (*middle, error) {
 
 // close ends the proxies and gives what they have altered.
 func (m *middle) close() (altered []liveAlteration, bytes uint64) {
-	add := func(p *fault.Proxy, control bool) {
+	add := func(p *proxy.Proxy, control bool) {
 		if p == nil {
 			return
 		}
@@ -318,6 +319,6 @@ func (m *middle) close() (altered []liveAlteration, bytes uint64) {
 
 // liveAlteration is what a proxy has altered, of a link or of the control connection.
 type liveAlteration struct {
-	fault.Alteration
+	proxy.Alteration
 	Control bool
 }

@@ -15,7 +15,7 @@ import (
 	"github.com/pm2-go/pm2/marcel"
 	"github.com/pm2-go/pm2/nmad"
 	"github.com/pm2-go/pm2/nmad/driver"
-	"github.com/pm2-go/pm2/nmad/driver/fault"
+	"github.com/pm2-go/pm2/nmad/internal/test/proxy"
 	"github.com/pm2-go/pm2/pioman"
 )
 
@@ -73,7 +73,7 @@ func (c *liveCase) run(o liveOrder, engine *pioman.Engine, thread func(func()) (
 		if err != nil {
 			return liveReport{Bad: []string{err.Error()}}
 		}
-		cfg.Rails = append(cfg.Rails, fault.Behind{Inner: inner, Tell: func(driver.Config, string) (string, func() error, error) { return o.Told[i], nil, nil }})
+		cfg.Rails = append(cfg.Rails, proxy.Behind{Inner: inner, Tell: func(driver.Config, string) (string, func() error, error) { return o.Told[i], nil, nil }})
 	}
 	cfg.Rank, cfg.Engine, cfg.Rendezvous, cfg.Listen = o.Rank, engine, o.Rendezvous, strings.Join(o.Listen, ",")
 	cfg.Secret = fmt.Appendf(nil, "the secret of the case with the seed %d", c.seed)
@@ -198,7 +198,7 @@ func (l *liveRank) send(peer int) {
 	type sent struct {
 		r    *nmad.Request
 		b    []byte
-		lent nmad.Buffer
+		loan nmad.Buffer
 	}
 	var under []sent
 	end := func(x sent) {
@@ -206,13 +206,13 @@ func (l *liveRank) send(peer int) {
 		if l.ended(peer, "send", err) && x.r.Len() != len(x.b) {
 			l.bad("a send of %d bytes says %d", len(x.b), x.r.Len())
 		}
-		if err == nil || x.lent == (nmad.Buffer{}) { // else a receiver may still read it where it lies
+		if err == nil || x.loan == (nmad.Buffer{}) { // else a receiver may still read it where it lies
 			for i := range x.b {
 				x.b[i] = 0xEE // it is ours again: no receiver may see that
 			}
 		}
-		if x.lent != (nmad.Buffer{}) {
-			_ = x.lent.Release()
+		if x.loan != (nmad.Buffer{}) {
+			_ = x.loan.Release()
 		}
 	}
 	volume := 0
@@ -221,14 +221,14 @@ func (l *liveRank) send(peer int) {
 		x := sent{b: make([]byte, n)}
 		if l.c.lends && rng.IntN(4) == 0 {
 			if b, err := g.Alloc(n); err == nil {
-				x.lent, x.b = b.First(n), b.Bytes()[:n]
+				x.loan, x.b = b.First(n), b.Bytes()[:n]
 			}
 		}
 		l.c.fill(x.b, l.own, peer, i)
 		tag := uint64(i % liveTags)
 		switch cut := n / 3; {
-		case x.lent != (nmad.Buffer{}):
-			x.r = g.Start(&nmad.Op{Match: nmad.Tag(tag), Buffer: x.lent})
+		case x.loan != (nmad.Buffer{}):
+			x.r = g.Start(&nmad.Op{Match: nmad.Tag(tag), Buffer: x.loan})
 		case rng.IntN(6) == 0:
 			x.r = g.Start(&nmad.Op{Match: nmad.Tag(tag), Buf: x.b, Sync: true})
 		case rng.IntN(6) == 0:

@@ -9,7 +9,7 @@ import (
 // message stays where it is, and the receive that gets it gets all of it. Peek is for messages that say in
 // their first bytes what to do with the rest.
 //
-// Of a message that is only announced, a long one that is not lent or a synchronous send, nothing but its envelope is
+// Of a message that is only announced, a long one that is not loaned or a synchronous send, nothing but its envelope is
 // here: then n is 0. Like Iprobe, which is Peek into no buffer, it moves the gate on, once, and
 // another thread may have taken the message by the time a receive is posted; Claim and
 // Message.Peek rule that out. False: there is none.
@@ -62,7 +62,7 @@ func (x *Message) Peek(buf []byte) int {
 	g := x.gate
 	h := g.enter()
 	defer h.letGo()
-	if x.m == nil || x.m.Lent() && h.end != nil {
+	if x.m == nil || x.m.Loaned() && h.end != nil {
 		return 0
 	}
 	return copy(buf, x.m.Body())

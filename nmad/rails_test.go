@@ -6,10 +6,10 @@ import (
 	"fmt"
 	"testing"
 
-	"github.com/pm2-go/pm2/internal/effort"
+	"github.com/pm2-go/pm2/internal/test/effort"
 	"github.com/pm2-go/pm2/nmad/driver"
 	"github.com/pm2-go/pm2/nmad/internal/flow"
-	"github.com/pm2-go/pm2/nmad/internal/simnet"
+	"github.com/pm2-go/pm2/nmad/internal/test/simnet"
 	"github.com/pm2-go/pm2/nmad/strategy"
 	"pgregory.net/rapid"
 )

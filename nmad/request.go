@@ -116,7 +116,7 @@ func (r *Request) prepare(g *Gate, op flow.Op, in *Context, tag uint64, buf []by
 	r.gate = g
 	c.Entry.Tag, c.Entry.Of, c.Context = tag, c, in.id()
 	c.Data.Set(buf)
-	c.Op, c.Heard, c.Counted, c.Rouses = op, heard, false, false
+	c.Op, c.Heard, c.Counted, c.Wakes = op, heard, false, false
 	c.N, c.Size = 0, 0
 	c.EndsWith(nil)
 	if began := stamp(); began != 0 {

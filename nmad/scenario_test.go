@@ -15,7 +15,7 @@ import (
 
 	"github.com/pm2-go/pm2/nmad/driver"
 	"github.com/pm2-go/pm2/nmad/internal/flow"
-	"github.com/pm2-go/pm2/nmad/internal/simnet"
+	"github.com/pm2-go/pm2/nmad/internal/test/simnet"
 	"github.com/pm2-go/pm2/nmad/strategy"
 )
 
@@ -255,8 +255,8 @@ func (s *scenario) sideRun(side int, verb string, rest []string) string {
 		return fmt.Sprintln("armed:", source{&g.rails[a.or("rail", 0)]}.Arm())
 	case "disarm":
 		source{&g.rails[a.or("rail", 0)]}.Disarm()
-	case "rung":
-		return fmt.Sprintln("rung:", link.Rung())
+	case "woken":
+		return fmt.Sprintln("woken:", link.Woken())
 	case "close":
 		g.beginClose(ErrClosed)
 	case "bye":

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/pm2-go/pm2/nmad/driver"
-	"github.com/pm2-go/pm2/nmad/internal/simnet"
+	"github.com/pm2-go/pm2/nmad/internal/test/simnet"
 )
 
 // slowCarrier is a network on which the thread that calls Push loses its processor

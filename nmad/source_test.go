@@ -12,7 +12,7 @@ import (
 	"github.com/pm2-go/pm2/nmad/driver"
 	"github.com/pm2-go/pm2/nmad/driver/shm"
 	"github.com/pm2-go/pm2/nmad/internal/flow"
-	"github.com/pm2-go/pm2/nmad/internal/simnet"
+	"github.com/pm2-go/pm2/nmad/internal/test/simnet"
 	"github.com/pm2-go/pm2/pioman"
 )
 

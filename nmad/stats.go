@@ -8,7 +8,7 @@ type Stats struct {
 	Recvs      uint64 // started
 	Rendezvous uint64 // messages that were announced first
 	Starved    uint64 // of those, short ones for which the receiver had no memory left
-	Lent       uint64 // messages that were announced as a loan
+	Loaned     uint64 // messages that were announced as a loan
 	Borrowed   uint64 // messages that a receive was given where their sender has them
 	Unexpected uint64 // messages that came before their receive
 	Credits    uint64 // packets that only gave back credit
@@ -40,7 +40,7 @@ func (s *Stats) add(t Stats) {
 	s.Sends += t.Sends
 	s.Recvs += t.Recvs
 	s.Rendezvous += t.Rendezvous
-	s.Lent += t.Lent
+	s.Loaned += t.Loaned
 	s.Borrowed += t.Borrowed
 	s.Starved += t.Starved
 	s.Unexpected += t.Unexpected
@@ -69,7 +69,7 @@ func (g *Gate) Stats() Stats {
 	x := &h.flow.Stats
 	stats := Stats{
 		Links: h.made, Sends: x.Sends, Recvs: x.Recvs, Rendezvous: x.Rendezvous, Starved: x.Starved,
-		Lent: x.Lent, Borrowed: x.Borrowed, Unexpected: x.Unexpected, Credits: x.Credits,
+		Loaned: x.Loaned, Borrowed: x.Borrowed, Unexpected: x.Unexpected, Credits: x.Credits,
 		Aggregates: x.Aggregates, Aggregated: x.Aggregated, BytesSent: x.BytesSent, BytesReceived: x.BytesReceived,
 		UnexpectedBytes: x.UnexpectedBytes, UnexpectedPeak: x.UnexpectedPeak,
 	}

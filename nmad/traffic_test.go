@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"testing"
 
-	"github.com/pm2-go/pm2/nmad/internal/simnet"
+	"github.com/pm2-go/pm2/nmad/internal/test/simnet"
 	"github.com/pm2-go/pm2/nmad/strategy"
 	"pgregory.net/rapid"
 )

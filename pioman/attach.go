@@ -154,7 +154,7 @@ func (e *Engine) hook(s Scheduler, u *users) (err error) {
 	if e.load.view().pending() != 0 { // posted while the engine was explicit
 		s.Kick(-1)
 		if len(a.vps) == 0 {
-			a.progressor.rouse()
+			a.progressor.wake()
 		}
 	}
 	return nil

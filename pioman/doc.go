@@ -52,7 +52,7 @@
 //	the hooks of busy VPs      at switches and at the ticks of the clock
 //	the progressor             one OS thread: where none of these polls, and asleep in the kernel when that is vain
 //
-// Without Enable the waiters alone poll. Package piomantest has the suite that all of this passes.
+// Without Enable the waiters alone poll. internal/test/piomantest has the suite that all of this passes.
 //
 // # What one must know
 //

@@ -91,11 +91,11 @@ func (t *thread) quiet() {
 	}
 }
 
-// parked is a racy hint: t is, or is about to be, parked on its runner, or lingers.
+// parked is a racy hint: t is, or is about to be, parked on its runner, or spins.
 //
 //go:norace
 func (t *thread) parked() bool {
-	if atomic.LoadUint32(&t.w.lingers) != isParked {
+	if atomic.LoadUint32(&t.w.spins) != isParked {
 		return true
 	}
 	c := t.co
@@ -186,7 +186,7 @@ func (c *co) EndWait() {
 
 // Interrupted tells, once, whether a cancel has ended the last wait of the caller, of a kind that Returning was added to. The
 // thread was not woken then. It ends at its next cancellation point.
-func Interrupted() bool {
+func (calls) Interrupted() bool {
 	c := lookup()
 	if c == nil {
 		return false
@@ -226,7 +226,7 @@ func OnCancel(f func()) {
 }
 
 // EndWait is Co.EndWait for the calling thread.
-func EndWait() { lookup().EndWait() }
+func (calls) EndWait() { lookup().EndWait() }
 
 // refused is for a thread that is about to wait, with mu locked: if it has been
 // cancelled the wait is over before it has begun, and so is the operation.
@@ -256,9 +256,8 @@ func (c *co) close(x *rare) {
 	c.Leave()
 }
 
-// TestCancel ends the calling thread if it has been cancelled and has cancellation
-// enabled. On a plain goroutine it does nothing.
-func TestCancel() {
+// TestCancel is marcel.TestCancel.
+func (calls) TestCancel() {
 	if c, x := canceled(); x != nil {
 		c.unwind(x)
 	}
@@ -280,11 +279,9 @@ func canceled() (*co, *rare) {
 	return nil, nil
 }
 
-// SetCancelState enables or disables cancellation of the calling thread and returns
-// whether it was enabled. Threads begin with cancellation enabled. The calls at the end of a thread
-// (cleanup handlers, callbacks, destructors) are never cancelled. While cancellation is disabled a request
-// is kept. On a plain goroutine SetCancelState does nothing and returns false.
-func SetCancelState(enabled bool) (was bool) {
+// SetCancelState is marcel.SetCancelState. The calls at the end of a thread
+// (cleanup handlers, callbacks, destructors) are never cancelled.
+func (calls) SetCancelState(enabled bool) (was bool) {
 	x, err := ownRare()
 	if err != nil {
 		return false

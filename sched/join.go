@@ -76,13 +76,8 @@ func (c *co) settle(t *thread) {
 	t.mu.Unlock()
 }
 
-// Do runs the functions, possibly at the same time, and returns when all have: fork and join in
-// one call, the fastest way there is. The first runs on the calling thread, the others as
-// threads, or, what no other thread has begun when the first has returned, on the calling thread
-// as well. If one panics the panic ends the program as that of a thread does, or goes on in the
-// caller where the function runs there. On a plain goroutine the others are threads of the
-// default scheduler.
-func Do(first func(), others ...func()) {
+// Do is marcel.Do.
+func (calls) Do(first func(), others ...func()) {
 	var few [4]Thread
 	spawned := few[:0]
 	for _, f := range others {

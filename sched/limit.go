@@ -48,7 +48,7 @@ func (c *co) WaitUntil(q *WaitQueue, mu *Spin, lim Limit) (given bool, err error
 	if lim.Context == nil && lim.Timeout > 0 && c != nil {
 		return c.waitTimed(q, mu, lim)
 	}
-	g := NewMultiWait(limitNodes)
+	g := calls{}.NewMultiWait(limitNodes)
 	if c != nil {
 		g.kind = c.cur.w.kind
 		c.cur.w.kind = InOther
@@ -99,7 +99,7 @@ func (b *bounded) wait(lim Limit) (given bool, err error) {
 	switch w {
 	case nil:
 		if g.kind.onCancel() == unwinds {
-			EndWait()
+			lookup().EndWait()
 		}
 		return false, ErrCanceled
 	case g.Node(inQueue):

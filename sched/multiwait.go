@@ -76,7 +76,7 @@ func (g *MultiWait) adopt(nodes []Waiter) {
 // NewMultiWait returns a closed MultiWait with n nodes, Node(0) to Node(n-1),
 // for a wait of the calling thread or goroutine. Only the caller may call its methods; other
 // threads may call those of its nodes. With more than 8 nodes it may allocate.
-func NewMultiWait(n int) *MultiWait {
+func (calls) NewMultiWait(n int) *MultiWait {
 	c := lookup()
 	thread := c != nil && !c.base
 	var g *MultiWait
@@ -338,15 +338,15 @@ func (w *Waiter) Note() any {
 func (w *Waiter) SetNote(x any) { w.note = x }
 
 // Add puts w, a node of a MultiWait, at the end. Under the lock.
-func (q *WaitQueue) Add(w *Waiter) { q.push(w) }
+func (wq *WaitQueue) Add(w *Waiter) { wq.push(w) }
 
 // Remove takes w out if it is in. Under the lock.
-func (q *WaitQueue) Remove(w *Waiter) { q.remove(w) }
+func (wq *WaitQueue) Remove(w *Waiter) { wq.remove(w) }
 
 // Others tells whether a waiter of another wait than w's stands in q. Under the
 // lock. That wait may have ended already.
-func (q *WaitQueue) Others(w *Waiter) bool {
-	for x := q.head; x != nil; x = x.next {
+func (calls) Others(wq *WaitQueue, w *Waiter) bool {
+	for x := wq.head; x != nil; x = x.next {
 		if x.g == nil || x.g != w.g {
 			return true
 		}
@@ -357,7 +357,7 @@ func (q *WaitQueue) Others(w *Waiter) bool {
 // WatchEnd puts w, a node of a MultiWait, among the waiters for the thread's end. It returns
 // false if the thread has ended. The owner calls UnwatchEnd afterwards. A thread that watches its own
 // end waits for ever.
-func (h Thread) WatchEnd(w *Waiter) bool {
+func (calls) WatchEnd(h Thread, w *Waiter) bool {
 	if h.Ended() {
 		return false
 	}
@@ -374,7 +374,7 @@ func (h Thread) WatchEnd(w *Waiter) bool {
 
 // UnwatchEnd takes w out of the joiners' queue if it is still there. The descriptor may
 // serve another thread by now.
-func (h Thread) UnwatchEnd(w *Waiter) {
+func (calls) UnwatchEnd(h Thread, w *Waiter) {
 	_, _ = &h.t.mu, &w.t // nil panics here
 	c := Visit()
 	h.t.mu.Lock()

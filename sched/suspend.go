@@ -84,11 +84,8 @@ func (c *co) parkSuspended(x *rare) {
 	}
 }
 
-// YieldTo lets h's thread run at once if it is ready on the caller's VP, before
-// all others, whatever their priority; the caller goes to the end of the queue.
-// Else it is Yield. It tells whether h's thread got its turn in this way. It looks
-// through the VP's run queue for it.
-func YieldTo(h Thread) bool {
+// YieldTo is marcel.YieldTo.
+func (calls) YieldTo(h Thread) bool {
 	c := Enter()
 	if c == nil || h.t == nil {
 		c.Leave()

@@ -40,11 +40,10 @@ func (t *thread) timeLimit() *limit {
 }
 
 // Nap is Sleep that is no cancellation point.
-func Nap(d time.Duration) { sleep(d, InSleep|Uninterruptible) }
+func (calls) Nap(d time.Duration) { sleep(d, InSleep|Uninterruptible) }
 
-// Sleep suspends the calling thread for at least d; its VP goes on with others.
-// A plain goroutine sleeps as in time.Sleep. Resolution: tens of microseconds.
-func Sleep(d time.Duration) { sleep(d, InSleep) }
+// Sleep is marcel.Sleep.
+func (calls) Sleep(d time.Duration) { sleep(d, InSleep) }
 
 func sleep(d time.Duration, k Kind) {
 	if d <= 0 {

@@ -17,7 +17,7 @@ type Waiter struct {
 	kind       Kind    // of the wait; see As
 	given      bool    // the waker used Give; Wait returns it
 	timed      bool    // it waits with a time limit: a waker must win claim
-	lingers    uint32  // of a descriptor's: see linger.go
+	spins      uint32  // of a descriptor's: see spinwait.go
 
 	mu     *Spin         // which guards q
 	ticket atomic.Uint64 // number of the wait << 1 | open; see claim
@@ -33,41 +33,41 @@ type WaitQueue struct {
 }
 
 // Empty tells whether there is no waiter. Under the lock.
-func (q *WaitQueue) Empty() bool { return q.head == nil }
+func (wq *WaitQueue) Empty() bool { return wq.head == nil }
 
-func (q *WaitQueue) push(w *Waiter) {
-	w.q = q
-	w.prev, w.next = q.tail, nil
-	if q.tail == nil {
-		q.head = w
+func (wq *WaitQueue) push(w *Waiter) {
+	w.q = wq
+	w.prev, w.next = wq.tail, nil
+	if wq.tail == nil {
+		wq.head = w
 	} else {
-		q.tail.next = w
+		wq.tail.next = w
 	}
-	q.tail = w
+	wq.tail = w
 }
 
-func (q *WaitQueue) pushFront(w *Waiter) {
-	w.q = q
-	w.prev, w.next = nil, q.head
-	if q.head == nil {
-		q.tail = w
+func (wq *WaitQueue) pushFront(w *Waiter) {
+	w.q = wq
+	w.prev, w.next = nil, wq.head
+	if wq.head == nil {
+		wq.tail = w
 	} else {
-		q.head.prev = w
+		wq.head.prev = w
 	}
-	q.head = w
+	wq.head = w
 }
 
-func (q *WaitQueue) remove(w *Waiter) {
-	if w.q != q {
+func (wq *WaitQueue) remove(w *Waiter) {
+	if w.q != wq {
 		return
 	}
 	if w.prev == nil {
-		q.head = w.next
+		wq.head = w.next
 	} else {
 		w.prev.next = w.next
 	}
 	if w.next == nil {
-		q.tail = w.prev
+		wq.tail = w.prev
 	} else {
 		w.next.prev = w.prev
 	}
@@ -76,16 +76,16 @@ func (q *WaitQueue) remove(w *Waiter) {
 
 // Pop takes the waiter that has waited longest out of q; nil: there is none. The caller holds
 // the lock, and must then Wake the waiter.
-func (q *WaitQueue) Pop() *Waiter {
+func (wq *WaitQueue) Pop() *Waiter {
 	for {
-		w := q.head
+		w := wq.head
 		if w == nil {
 			return nil
 		}
 		next := w.next
-		w.next, w.q, q.head = nil, nil, next // in one statement: the compiler checks the write barrier once
+		w.next, w.q, wq.head = nil, nil, next // in one statement: the compiler checks the write barrier once
 		if next == nil {
-			q.tail = nil
+			wq.tail = nil
 		} else {
 			next.prev = nil
 		}
@@ -97,10 +97,10 @@ func (q *WaitQueue) Pop() *Waiter {
 
 // PopN takes up to n waiters out, all of them if n < 0, and returns them linked
 // by next, for WakeAll, and how many they are. Under the lock.
-func (q *WaitQueue) PopN(n int) (first *Waiter, popped int) {
+func (wq *WaitQueue) PopN(n int) (first *Waiter, popped int) {
 	var last *Waiter
 	for ; popped != n; popped++ {
-		w := q.Pop()
+		w := wq.Pop()
 		if w == nil {
 			break
 		}
@@ -115,8 +115,8 @@ func (q *WaitQueue) PopN(n int) (first *Waiter, popped int) {
 }
 
 // PopAll is PopN of all.
-func (q *WaitQueue) PopAll() *Waiter {
-	first, _ := q.PopN(-1)
+func (wq *WaitQueue) PopAll() *Waiter {
+	first, _ := wq.PopN(-1)
 	return first
 }
 
@@ -177,7 +177,7 @@ func (c *co) Wait(q *WaitQueue, mu *Spin) (given bool) {
 	next, o := l.vp.pop(), opUnlock
 	if next == nil && !c.stays {
 		var woken bool
-		if next, o, woken = c.linger(mu); woken {
+		if next, o, woken = c.spinFirst(mu); woken {
 			c.resumed()
 			given, w.given = w.given, false
 			return given
@@ -239,7 +239,7 @@ func (c *co) pause(mu *Spin) {
 	next, o := l.vp.pop(), opUnlock
 	if next == nil && !c.stays {
 		var woken bool
-		if next, o, woken = c.linger(mu); woken {
+		if next, o, woken = c.spinFirst(mu); woken {
 			return
 		}
 	}
@@ -272,14 +272,14 @@ func (c *co) Wake(w *Waiter) {
 // ready queues t, which its waker has taken out of a wait queue.
 //
 //   - If the waker's VP is t's own, t is queued there.
-//   - If t lingers, it goes on where it is.
+//   - If t spins, it goes on where it is.
 //   - If t's own VP is asleep or has other threads to run, and t may move, t is queued on the waker's VP: at
 //     home it would wait, and what it is woken for is in the waker's cache.
 //   - Otherwise t goes to the inbox of its own VP. An outsider (Visit) always uses the inbox; so does an
 //     idle hook, whose base then finds t there.
 func (c *co) ready(t *thread) {
 	if c == nil {
-		if c.woken(t); t.wakeLingering() {
+		if c.woken(t); t.wakeSpinning() {
 			return
 		}
 	} else {
@@ -291,7 +291,7 @@ func (c *co) ready(t *thread) {
 			v.ready(t, false)
 			return
 		}
-		if t.wakeLingering() {
+		if t.wakeSpinning() {
 			return
 		}
 		if o := t.vp; o.sched == v.sched && (o.idle.asleep() || o.hasOwn()) && t.mayRun(v) {

@@ -24,7 +24,7 @@ import (
 	"github.com/pm2-go/pm2/cmd/demo/internal/bench"
 	"github.com/pm2-go/pm2/cmd/demo/internal/binding"
 	"github.com/pm2-go/pm2/cmd/demo/internal/veth"
-	"github.com/pm2-go/pm2/internal/effort"
+	"github.com/pm2-go/pm2/internal/test/effort"
 )
 
 func TestMain(m *testing.M) {

@@ -15,7 +15,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/pm2-go/pm2/cmd/internal/terminal"
+	"github.com/pm2-go/pm2/internal/test/terminal"
 )
 
 // family is a job of two shells, each of which has started one process in its group and one

@@ -115,20 +115,20 @@ func either[T any](first bool, a, b T) T {
 }
 
 // in calls one of the forms, and waits for its end.
-func (x forms) in(form string) error {
+func (fs forms) in(form string) error {
 	switch form {
 	case "immediate":
-		_, err := x.later().Wait()
+		_, err := fs.later().Wait()
 		return err
 	case "persistent":
-		r := x.init()
+		r := fs.init()
 		if err := r.Start(); err != nil {
 			return err
 		}
 		_, err := r.Wait()
 		return err
 	}
-	return x.now()
+	return fs.now()
 }
 
 // together is what ranks of one process tell each other aside from messages: n of them are through.
@@ -145,10 +145,10 @@ func newTogether(n int) *together {
 }
 
 // wait waits for them without a call of this package, and moves messages meanwhile, as the background of a process does.
-func (x *together) wait(c *Comm) error {
+func (tg *together) wait(c *Comm) error {
 	for began := time.Now(); time.Since(began) < 20*time.Second; {
 		select {
-		case <-x.over:
+		case <-tg.over:
 			return nil
 		case <-time.After(time.Millisecond):
 			c.job.session.Engine().Poll()

@@ -274,7 +274,7 @@ func looksRight() bool {
 	runtime.LockOSThread()
 	locked := Locks()
 	runtime.UnlockOSThread()
-	return locked == 2 && Locks() == 1 && Status(g) == statusRunning && read(m, mP) != 0 && read(g, gBubble) == 0
+	return locked == 2 && Locks() == 1 && Status(g) == Running && read(m, mP) != 0 && read(g, gBubble) == 0
 }
 
 // switches tries Switch, to a goroutine and back.
@@ -292,7 +292,7 @@ func switches() bool {
 		runtime.Gosched()
 	}
 	g := seat.G
-	if Status(g) != statusWaiting || *(*uint8)(address(g + gWaitreason)) != waitSwitched {
+	if Status(g) != Waiting || *(*uint8)(address(g + gWaitreason)) != waitSwitched {
 		return false // it stays parked, as nothing is known of how to resume it
 	}
 	jump(g)

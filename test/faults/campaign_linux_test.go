@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/pm2-go/pm2/internal/effort"
+	"github.com/pm2-go/pm2/internal/test/effort"
 )
 
 var (
@@ -27,7 +27,7 @@ var (
 )
 
 func TestMain(m *testing.M) {
-	if os.Getenv(planVariable) != "" || os.Getenv(hogVariable) != "" {
+	if os.Getenv(planVariable) != "" || os.Getenv(loadVariable) != "" {
 		act()
 		os.Exit(0)
 	}

@@ -21,7 +21,7 @@ var readsNothing = map[string]string{
 	"(*sched.vp).mode":          "atomic loads, and functions that are marked",
 	"(*sched.vp).queued":        "reads by a function that is marked",
 	"(*sched.idleState).asleep": "an atomic load",
-	"(*sched.idleState).roused": "an atomic load",
+	"(*sched.idleState).waking": "an atomic load",
 	"(*sched.idleState).kicked": "an atomic load",
 	"(*sched.node).dump":        "atomic loads; the tree of nodes never changes",
 	"(*sched.lwps).list":        "atomic loads",

@@ -87,8 +87,8 @@ PartitionName=p Nodes=ALL Default=YES State=UP
 		c := exec.Command(tools[name], args...)
 		c.Env = append(os.Environ(), "SLURM_CONF="+s.conf)
 		c.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL, Setpgid: true}
-		var said output
-		c.Stdout, c.Stderr = &said, &said
+		var log output
+		c.Stdout, c.Stderr = &log, &log
 		if err := c.Start(); err != nil {
 			t.Fatal(err)
 		}
@@ -98,7 +98,7 @@ PartitionName=p Nodes=ALL Default=YES State=UP
 			defer late.Stop()
 			_ = c.Wait()
 			if t.Failed() {
-				t.Logf("%s: %.2000s", name, &said)
+				t.Logf("%s: %.2000s", name, &log)
 			}
 		})
 	}
@@ -184,9 +184,9 @@ func TestSlurm(t *testing.T) {
 			t.Fatal(err)
 		}
 		status, text := outcome(t, s.command("sbatch", "--wait", "--output="+out, file), time.Minute)
-		said, _ := os.ReadFile(out)
-		if status != 0 || strings.Count(string(said), " of 4\n") != 4 {
-			t.Errorf("status %d: %s%s\n%s", status, text, said, script)
+		printed, _ := os.ReadFile(out)
+		if status != 0 || strings.Count(string(printed), " of 4\n") != 4 {
+			t.Errorf("status %d: %s%s\n%s", status, text, printed, script)
 		}
 	})
 	t.Run("no key space", func(t *testing.T) {
@@ -196,9 +196,9 @@ func TestSlurm(t *testing.T) {
 		}
 	})
 	for _, c := range []struct {
-		name string
-		deed []string
-		act  func(j *job)
+		name   string
+		action []string
+		act    func(j *job)
 	}{
 		{"a rank exits", []string{"doomed", "exit", "2", "7"}, nil},
 		{"a rank aborts", []string{"doomed", "abort", "1", "9"}, nil},
@@ -206,7 +206,7 @@ func TestSlurm(t *testing.T) {
 		{"scancel", []string{"doomed", "wait", "0"}, func(*job) { _ = s.command("scancel", "--me").Run() }},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			j := begin(t, srun(self(c.deed...)...), 4)
+			j := begin(t, srun(self(c.action...)...), 4)
 			if c.act != nil {
 				c.act(j)
 			}

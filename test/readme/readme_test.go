@@ -46,9 +46,9 @@ func TestForkJoin(t *testing.T) {
 	if err := cmd.Run(); err != nil {
 		t.Fatalf("%v: %s", err, errs.String())
 	}
-	said := regexp.MustCompile(`println\(fib\(25\)\) }\) // (\d+)`).FindStringSubmatch(read(t, "test/readme/forkjoin/main.go"))
-	if said == nil || strings.TrimSpace(errs.String()) != said[1] {
-		t.Errorf("it prints %q, and its comment says %q", errs.String(), said)
+	comment := regexp.MustCompile(`println\(fib\(25\)\) }\) // (\d+)`).FindStringSubmatch(read(t, "test/readme/forkjoin/main.go"))
+	if comment == nil || strings.TrimSpace(errs.String()) != comment[1] {
+		t.Errorf("it prints %q, and its comment says %q", errs.String(), comment)
 	}
 }
 

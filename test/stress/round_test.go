@@ -126,7 +126,7 @@ func (w *round) start(r *rand.Rand) {
 	for range 1 + r.IntN(2) {
 		cfg := soakConfig(w.t, r)
 		cfg.Warn = func(err error) {
-			if hog := new(sched.HogError); !errors.As(err, &hog) { // those are meant
+			if stuck := new(sched.WatchdogError); !errors.As(err, &stuck) { // those are meant
 				w.fail("warned of: %v", err)
 			}
 		}

@@ -24,7 +24,7 @@ func (l *link) String() string {
 	line("packets out: %s", &l.tx)
 	line("large in: %s", &l.lr)
 	line("large out: %s", &l.lt)
-	line("rung for the other side: %d by Send, %d by Recv, %d by Push, %d by Pull", l.hs.rings, l.hr.rings, l.hp.rings, l.hl.rings)
+	line("rings for the other side: %d by Send, %d by Recv, %d by Push, %d by Pull", l.hs.rings, l.hr.rings, l.hp.rings, l.hl.rings)
 	if g := l.calls.Calls(inArm); g.Enter() {
 		line("doorbell %s", descriptor(l.bell))
 		line("doorbell of the other side %s", descriptor(l.peerBell))

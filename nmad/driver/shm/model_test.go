@@ -63,7 +63,7 @@ type step uint8
 const (
 	stBegin step = iota // of an operation: Send, Recv
 	stTry
-	stLook // has the other side to be rung for?
+	stLook // has the other side to be woken?
 	stTake
 	stRing
 	stArm

@@ -115,7 +115,7 @@ func (f *Flow) End(err error) {
 	f.FailSends(f.Dead)
 	f.failReceives(f.Dead)
 	f.dropRendezvous(underway)
-	for l := f.lent.returns.pop(); l != nil; l = f.lent.returns.pop() {
+	for l := f.loans.returns.pop(); l != nil; l = f.loans.returns.pop() {
 		f.putAway(l)
 	}
 	f.hold(heldReturns, false)

@@ -32,6 +32,12 @@ func (a *call) buffer(address, count, t int) (mpi.Buffer, *dtype, error) {
 	return b, d, err
 }
 
+// elements is buffer without the datatype, from an argument on.
+func (a *call) elements(i int) (mpi.Buffer, error) {
+	b, _, err := a.buffer(i, i+1, i+2)
+	return b, err
+}
+
 // elementsAt are n elements at an argument.
 func (a *call) elementsAt(i, n int, t *dtype) (mpi.Buffer, error) {
 	base := a.word[i]
@@ -73,7 +79,7 @@ func (a *call) equal(address, count, t, n int) (mpi.Blocks, *dtype, error) {
 	if err != nil {
 		return mpi.Blocks{}, nil, err
 	}
-	d, err := ready(a.handle(t))
+	d, err := a.committed(t)
 	if err != nil {
 		return mpi.Blocks{}, nil, err
 	}
@@ -84,7 +90,7 @@ func (a *call) equal(address, count, t, n int) (mpi.Blocks, *dtype, error) {
 // varied is n blocks of several lengths at an argument; places below 0: one behind the other.
 func (a *call) varied(address, counts, places, t, n int) (mpi.Blocks, *dtype, error) {
 	var b mpi.Blocks
-	d, err := ready(a.handle(t))
+	d, err := a.committed(t)
 	if err != nil {
 		return b, nil, err
 	}

@@ -108,7 +108,7 @@ func (c *comm) rooted(root int) (here, idle bool, err error) {
 	return false, false, wrong(errRoot, "root %d of %d", root, c.x.RemoteSize())
 }
 
-func (a *call) barrierAs(f form) error {
+func (a *call) barrier(f form) error {
 	c, err := a.comm(0)
 	if err != nil {
 		return err
@@ -123,11 +123,7 @@ func (a *call) barrierAs(f form) error {
 	}
 }
 
-func (a *call) barrier() error     { return a.barrierAs(form{now, 0}) }
-func (a *call) ibarrier() error    { return a.barrierAs(form{later, 1}) }
-func (a *call) barrierInit() error { return a.barrierAs(form{lasting, 2}) }
-
-func (a *call) bcastAs(f form) error {
+func (a *call) bcast(f form) error {
 	c, err := a.comm(4)
 	if err != nil {
 		return err
@@ -148,10 +144,6 @@ func (a *call) bcastAs(f form) error {
 	}
 	return do2(as[operations]{a, c, f, c.operations()}, b, root, operations.Bcast, operations.Ibcast, operations.BcastInit)
 }
-
-func (a *call) bcast() error     { return a.bcastAs(form{now, 0}) }
-func (a *call) ibcast() error    { return a.bcastAs(form{later, 5}) }
-func (a *call) bcastInit() error { return a.bcastAs(form{lasting, 6}) }
 
 // blocksAt is where the arguments of a gather or scatter are: block is that of the own block, all that of the blocks, at root; counts and places below 0: the blocks are equal.
 type blocksAt struct {
@@ -211,12 +203,8 @@ func (a *call) gatherAs(f form, x blocksAt) error {
 	return do3(as[operations]{a, c, f, c.operations()}, own, all, a.int(x.root), operations.Gather, operations.Igather, operations.GatherInit)
 }
 
-func (a *call) gather() error      { return a.gatherAs(form{now, 0}, gatherAt) }
-func (a *call) igather() error     { return a.gatherAs(form{later, 8}, gatherAt) }
-func (a *call) gatherInit() error  { return a.gatherAs(form{lasting, 9}, gatherAt) }
-func (a *call) gatherv() error     { return a.gatherAs(form{now, 0}, gathervAt) }
-func (a *call) igatherv() error    { return a.gatherAs(form{later, 9}, gathervAt) }
-func (a *call) gathervInit() error { return a.gatherAs(form{lasting, 10}, gathervAt) }
+func (a *call) gather(f form) error  { return a.gatherAs(f, gatherAt) }
+func (a *call) gatherv(f form) error { return a.gatherAs(f, gathervAt) }
 
 func (a *call) scatterAs(f form, x blocksAt) error {
 	c, own, all, err := a.gathered(x)
@@ -226,12 +214,8 @@ func (a *call) scatterAs(f form, x blocksAt) error {
 	return do3(as[operations]{a, c, f, c.operations()}, all, own, a.int(x.root), operations.Scatter, operations.Iscatter, operations.ScatterInit)
 }
 
-func (a *call) scatter() error      { return a.scatterAs(form{now, 0}, scatterAt) }
-func (a *call) iscatter() error     { return a.scatterAs(form{later, 8}, scatterAt) }
-func (a *call) scatterInit() error  { return a.scatterAs(form{lasting, 9}, scatterAt) }
-func (a *call) scatterv() error     { return a.scatterAs(form{now, 0}, scattervAt) }
-func (a *call) iscatterv() error    { return a.scatterAs(form{later, 9}, scattervAt) }
-func (a *call) scattervInit() error { return a.scatterAs(form{lasting, 10}, scattervAt) }
+func (a *call) scatter(f form) error  { return a.scatterAs(f, scatterAt) }
+func (a *call) scatterv(f form) error { return a.scatterAs(f, scattervAt) }
 
 var (
 	allgatherAt  = blocksAt{0, 3, 4, -1, 5, -1, 6}
@@ -256,12 +240,8 @@ func (a *call) allgatherAs(f form, x blocksAt) error {
 	return do2(as[operations]{a, c, f, c.operations()}, own, all, operations.Allgather, operations.Iallgather, operations.AllgatherInit)
 }
 
-func (a *call) allgather() error      { return a.allgatherAs(form{now, 0}, allgatherAt) }
-func (a *call) iallgather() error     { return a.allgatherAs(form{later, 7}, allgatherAt) }
-func (a *call) allgatherInit() error  { return a.allgatherAs(form{lasting, 8}, allgatherAt) }
-func (a *call) allgatherv() error     { return a.allgatherAs(form{now, 0}, allgathervAt) }
-func (a *call) iallgatherv() error    { return a.allgatherAs(form{later, 8}, allgathervAt) }
-func (a *call) allgathervInit() error { return a.allgatherAs(form{lasting, 9}, allgathervAt) }
+func (a *call) allgather(f form) error  { return a.allgatherAs(f, allgatherAt) }
+func (a *call) allgatherv(f form) error { return a.allgatherAs(f, allgathervAt) }
 
 // alltoallAs has the blocks of both sides from in and out, for the communicator of the argument at.
 func (a *call) alltoallAs(f form, at int, in, out func(n int) (mpi.Blocks, error)) error {
@@ -303,26 +283,8 @@ func (a *call) typed(i int, read func(i, n int) ([]int, error)) func(n int) (mpi
 	return func(n int) (mpi.Blocks, error) { return a.ownTypes(i, i+1, i+2, i+3, n, read) }
 }
 
-func (a *call) alltoall() error { return a.alltoallAs(form{now, 0}, 6, a.equals(0), a.equals(3)) }
-func (a *call) ialltoall() error {
-	return a.alltoallAs(form{later, 7}, 6, a.equals(0), a.equals(3))
-}
-func (a *call) alltoallInit() error {
-	return a.alltoallAs(form{lasting, 8}, 6, a.equals(0), a.equals(3))
-}
-func (a *call) alltoallv() error { return a.alltoallAs(form{now, 0}, 8, a.varies(0), a.varies(4)) }
-func (a *call) ialltoallv() error {
-	return a.alltoallAs(form{later, 9}, 8, a.varies(0), a.varies(4))
-}
-func (a *call) alltoallvInit() error {
-	return a.alltoallAs(form{lasting, 10}, 8, a.varies(0), a.varies(4))
-}
-func (a *call) alltoallw() error {
-	return a.alltoallAs(form{now, 0}, 8, a.typed(0, a.counts), a.typed(4, a.counts))
-}
-func (a *call) ialltoallw() error {
-	return a.alltoallAs(form{later, 9}, 8, a.typed(0, a.counts), a.typed(4, a.counts))
-}
-func (a *call) alltoallwInit() error {
-	return a.alltoallAs(form{lasting, 10}, 8, a.typed(0, a.counts), a.typed(4, a.counts))
+func (a *call) alltoall(f form) error  { return a.alltoallAs(f, 6, a.equals(0), a.equals(3)) }
+func (a *call) alltoallv(f form) error { return a.alltoallAs(f, 8, a.varies(0), a.varies(4)) }
+func (a *call) alltoallw(f form) error {
+	return a.alltoallAs(f, 8, a.typed(0, a.counts), a.typed(4, a.counts))
 }

@@ -1,5 +1,5 @@
 /* The doorbell of a link: two processes with memory in common, of which each sleeps when it finds
- * nothing to do, and is rung for; and one of which may die at any point.
+ * nothing to do, and is woken by the bell; and one of which may die at any point.
  *
  *   poster           side A, its first thread: link_linux.go: Send, Recv; it sleeps for room, and for the answer
  *   pusher           side A, a second thread: link_linux.go: pushSlots; it does not sleep
@@ -24,7 +24,7 @@
  *   NO_SECOND_LOOK   a packet that came before the flag was up is slept on
  *   NO_LOOK_AT_ROOM  likewise room
  *   LOOK_FIRST       the look comes before the flag: a packet between the two is slept on
- *   RING_FIRST       the bell is rung before the flag is taken: the flag of the next sleep is taken, and nothing rings
+ *   RING_FIRST       the bell rings before the flag is taken: the flag of the next sleep is taken, and nothing rings
  *   QUIET_LATE       the bell is emptied after the second look: a ring is lost
  *   READY_FIRST      the ready word goes before the bytes
  *   NO_HANGUP        the socket is not in the epoll set: a sleeper does not hear that its peer died

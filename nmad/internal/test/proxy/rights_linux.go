@@ -1,9 +1,10 @@
-package fault
+package proxy
 
 import (
 	"encoding/binary"
 	"errors"
 	"io"
+	"math/rand/v2"
 	"net"
 	"time"
 
@@ -123,20 +124,19 @@ func (r *relay) spoil(frame []byte, fds []int) {
 	r.edited.Store(true)
 	r.p.wg.Go(func() {
 		defer unix.Close(fd)
-		var d dice
-		d.seed(r.p.cfg.Plan.Seed, 0, 1, uint64(r.number), directions)
+		d := r.p.dice(uint64(r.number), scribbler)
 		for {
 			for range r.p.cfg.Plan.Scribble.Words {
-				at, where := uint64(d.below(int(size/8))), "segment"
-				switch d.below(8) {
+				at, where := uint64(d.IntN(int(size/8))), "segment"
+				switch d.IntN(8) {
 				case 0, 1, 2:
-					at, where = uint64(d.below(int(words/8)+spoilFlags/8)), "words of the dialler"
+					at, where = uint64(d.IntN(int(words/8)+spoilFlags/8)), "words of the dialler"
 				case 3, 4, 5:
-					at, where = second/8+uint64(d.below(int(words/8))), "words of the listener"
+					at, where = second/8+uint64(d.IntN(int(words/8))), "words of the listener"
 				case 6:
-					at, where = uint64(d.below(spoilFlags/8)), "flags"
+					at, where = uint64(d.IntN(spoilFlags/8)), "flags"
 				}
-				d.spoil(fd, int64(at*8), int64(d.below(int(words/8))*8))
+				spoil(d, fd, int64(at*8), int64(d.IntN(int(words/8))*8))
 				r.p.mu.Lock()
 				log.Places[where]++
 				r.p.mu.Unlock()
@@ -153,26 +153,26 @@ func (r *relay) spoil(frame []byte, fds []int) {
 }
 
 // spoil overwrites the word at that place: by another one that is there, by one that is nearly right, or by any.
-func (d *dice) spoil(fd int, at, other int64) {
+func spoil(d *rand.Rand, fd int, at, other int64) {
 	var b [8]byte
 	_, _ = unix.Pread(fd, b[:], at) // what cannot be read is 0
 	w := binary.LittleEndian.Uint64(b[:])
-	switch d.below(8) {
+	switch d.IntN(8) {
 	case 0:
-		w = d.rng.Uint64()
+		w = d.Uint64()
 	case 1:
-		w = d.rng.Uint64() >> d.below(64)
+		w = d.Uint64() >> d.IntN(64)
 	case 2, 3:
-		w ^= 1 << d.below(64)
+		w ^= 1 << d.IntN(64)
 	case 4:
-		w += uint64(d.below(5)) - 2
+		w += uint64(d.IntN(5)) - 2
 	case 5:
 		w = 0
 	case 6:
 		_, _ = unix.Pread(fd, b[:], other)
 		w = binary.LittleEndian.Uint64(b[:])
 	case 7:
-		w = w&^0xFFFF0000 | (0x8000|uint64(d.below(4)))<<16
+		w = w&^0xFFFF0000 | (0x8000|uint64(d.IntN(4)))<<16
 	}
 	binary.LittleEndian.PutUint64(b[:], w)
 	_, _ = unix.Pwrite(fd, b[:], at) // a segment that has gone matters no more

@@ -73,10 +73,10 @@ func (l *Link) Armed() (armed, room bool) {
 	return l.armed, l.armedRoom
 }
 
-// Rung says whether a sleeper at this end would have been woken.
-func (l *Link) Rung() bool {
+// Woken says whether a sleeper at this end would have been woken.
+func (l *Link) Woken() bool {
 	defer l.lock()()
-	return l.rung
+	return l.woken
 }
 
 // Closed says whether this end was closed.

@@ -1,11 +1,11 @@
-package fault
+package proxy
 
 import (
-	"crypto/rand"
-	"encoding/hex"
+	cryptorand "crypto/rand"
 	"errors"
 	"fmt"
 	"maps"
+	"math/rand/v2"
 	"net"
 	"strings"
 	"sync"
@@ -15,18 +15,18 @@ import (
 	"github.com/pm2-go/pm2/nmad/driver"
 )
 
-// ProxyConfig says where a proxy stands.
-type ProxyConfig struct {
+// Config says where a proxy stands.
+type Config struct {
 	Target string // where it dials on: host:port, or @name of an abstract Unix socket
 	Listen string // where it listens, likewise; empty: any free port of 127.0.0.1, a new name
-	Plan   ProxyPlan
+	Plan   Plan
 }
 
 // Proxy listens, and relays each connection to its target, byte for byte but for what its plan says. It stands between
 // two processes that notice nothing: the one is told its address for that of the other. It ends connections as
 // they were ended: in order on one side, in order on the other one; torn, torn.
 type Proxy struct {
-	cfg  ProxyConfig
+	cfg  Config
 	ln   net.Listener
 	done chan struct{}
 	wg   sync.WaitGroup
@@ -44,25 +44,23 @@ type Proxy struct {
 // block is how many bytes go on at once, at most.
 const block = 64 << 10
 
-// NewProxy starts a proxy. Close ends it. A wrong plan or address is a driver.ErrConfig.
-func NewProxy(c ProxyConfig) (*Proxy, error) {
+// New starts a proxy. Close ends it. A wrong plan or address is a driver.ErrConfig.
+func New(c Config) (*Proxy, error) {
 	if err := c.Plan.check(); err != nil {
 		return nil, err
 	}
 	if c.Listen == "" {
 		c.Listen = "127.0.0.1:0"
 		if network(c.Target) == "unix" {
-			var random [12]byte
-			_, _ = rand.Read(random[:]) // never fails
-			c.Listen = "@pm2-proxy-" + hex.EncodeToString(random[:])
+			c.Listen = "@pm2-proxy-" + cryptorand.Text()
 		}
 	}
 	if c.Target == "" || network(c.Listen) != network(c.Target) {
-		return nil, fmt.Errorf("fault: %w: a proxy at %q for %q: give two host:port, or two @name", driver.ErrConfig, c.Listen, c.Target)
+		return nil, fmt.Errorf("proxy: %w: one at %q for %q: give two host:port, or two @name", driver.ErrConfig, c.Listen, c.Target)
 	}
 	ln, err := net.Listen(network(c.Listen), c.Listen)
 	if err != nil {
-		return nil, fmt.Errorf("fault: proxy for %s: %w", c.Target, err)
+		return nil, fmt.Errorf("proxy for %s: %w", c.Target, err)
 	}
 	p := &Proxy{cfg: c, ln: ln, done: make(chan struct{}), live: map[*relay]struct{}{}}
 	p.wg.Go(p.accept)
@@ -70,6 +68,18 @@ func NewProxy(c ProxyConfig) (*Proxy, error) {
 		p.wg.Go(func() { p.stranger(i) })
 	}
 	return p, nil
+}
+
+// Which dice are thrown: those of a direction of a connection, 0 and 1, or of these.
+const (
+	player uint64 = 2 + iota
+	strangers
+	scribbler
+)
+
+// dice gives each use on each connection, by its number, a sequence of its own, which depends on nothing else.
+func (p *Proxy) dice(number, use uint64) *rand.Rand {
+	return rand.New(rand.NewPCG(p.cfg.Plan.Seed, number<<3|use))
 }
 
 func network(addr string) string {
@@ -168,8 +178,7 @@ func (p *Proxy) pause(d time.Duration) bool {
 
 // stranger connects to the target, sends what no process of the job would send, and stays until the target closes the connection.
 func (p *Proxy) stranger(i int) {
-	var d dice
-	d.seed(p.cfg.Plan.Seed, i, 0, 0, directions)
+	d := p.dice(uint64(i), strangers)
 	var conn net.Conn
 	for pause := time.Millisecond; ; pause = min(2*pause, 100*time.Millisecond) {
 		var err error
@@ -193,7 +202,7 @@ func (p *Proxy) stranger(i int) {
 	if late {
 		r.cut()
 	}
-	r.sendInvented(&d)
+	r.sendInvented(d)
 }
 
 // relay is one connection, or, without a second end, one that the proxy talks on itself.
@@ -216,13 +225,11 @@ func (r *relay) serve() {
 	p := r.p
 	defer r.forget()
 	plan := &p.cfg.Plan
-	var d dice
-	d.seed(plan.Seed, 0, 0, uint64(r.number), directions)
 	if plan.Play == r.number {
 		p.mu.Lock()
 		p.note(&Alteration{Connection: r.number, What: "play", Places: map[string]int{"stranger": 1}})
 		p.mu.Unlock()
-		r.sendInvented(&d)
+		r.sendInvented(p.dice(uint64(r.number), player))
 		return
 	}
 	target, err := net.Dial(network(p.cfg.Target), p.cfg.Target)
@@ -311,7 +318,7 @@ func (r *relay) watch() {
 }
 
 // sendInvented sends invented bytes on the first end and reads whatever comes, until the other side closes the connection.
-func (r *relay) sendInvented(d *dice) {
+func (r *relay) sendInvented(d *rand.Rand) {
 	if r.number == 0 {
 		defer r.forget()
 	}
@@ -325,12 +332,12 @@ func (r *relay) sendInvented(d *dice) {
 			}
 		}
 	})
-	for range d.below(5) {
-		if _, err := conn.Write(d.invent(1 + d.below(1+d.below(2*maxEdit)))); err != nil || !r.p.pause(time.Duration(d.below(3))*time.Millisecond) {
+	for range d.IntN(5) {
+		if _, err := conn.Write(invent(d, 1+d.IntN(1+d.IntN(2*maxEdit)))); err != nil || !r.p.pause(time.Duration(d.IntN(3))*time.Millisecond) {
 			break
 		}
 	}
-	if d.below(3) == 0 {
+	if d.IntN(3) == 0 {
 		r.cut()
 	}
 	reads.Wait()
@@ -343,9 +350,8 @@ func (r *relay) carry(from int) {
 	if from == 1 {
 		moved = &p.down
 	}
-	var d dice
-	d.seed(p.cfg.Plan.Seed, 0, 0, uint64(r.number), from)
-	e := &editor{edits: p.cfg.Plan.of(r.number, from == 1), dice: &d, note: func(a *Alteration) {
+	d := p.dice(uint64(r.number), uint64(from))
+	e := &editor{edits: p.cfg.Plan.of(r.number, from == 1), dice: d, note: func(a *Alteration) {
 		a.Connection = r.number
 		r.edited.Store(true)
 		p.note(a)
@@ -368,7 +374,7 @@ func (r *relay) carry(from int) {
 				closeDescriptors(fds)
 			} else {
 				moved.Add(uint64(len(e.out)))
-				ended = !r.send(out, e.out, fds, &d)
+				ended = !r.send(out, e.out, fds, d)
 			}
 			fds, e.out = nil, e.out[:0]
 			switch {
@@ -398,17 +404,17 @@ func (r *relay) carry(from int) {
 }
 
 // send passes b on, and the descriptors that came with it; false: the other side takes no more.
-func (r *relay) send(out net.Conn, b []byte, fds []int, d *dice) bool {
+func (r *relay) send(out net.Conn, b []byte, fds []int, d *rand.Rand) bool {
 	plan := &r.p.cfg.Plan
 	if len(b) == 0 && len(fds) == 0 {
 		return true
 	}
-	if plan.Delay.For > 0 && d.happens(plan.Delay.Share) && !r.p.pause(plan.Delay.For) {
+	if plan.Delay.For > 0 && d.Float64() < plan.Delay.Share && !r.p.pause(plan.Delay.For) {
 		closeDescriptors(fds)
 		return false
 	}
-	if len(b) > 1 && len(fds) == 0 && d.happens(plan.Short) { // a message with descriptors comes in one piece
-		n := 1 + d.below(len(b)-1)
+	if len(b) > 1 && len(fds) == 0 && d.Float64() < plan.Short { // a message with descriptors comes in one piece
+		n := 1 + d.IntN(len(b)-1)
 		if !r.transmit(out, b[:n], fds) {
 			return false
 		}

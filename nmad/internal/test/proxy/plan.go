@@ -1,4 +1,4 @@
-package fault
+package proxy
 
 import (
 	"cmp"
@@ -9,14 +9,15 @@ import (
 	"time"
 
 	"github.com/pm2-go/pm2/nmad/driver"
+	"github.com/pm2-go/pm2/nmad/driver/fault"
 )
 
-// ProxyPlan says what a Proxy does to the bytes that go through it. The zero value: nothing.
-type ProxyPlan struct {
+// Plan says what a Proxy does to the bytes that go through it. The zero value: nothing.
+type Plan struct {
 	Seed uint64 // decides all dice: same seed, same bytes, same faults
 
-	Short float64 // share of blocks that go on in two pieces, 0 to 1
-	Delay Chance  // share of blocks before which nothing goes on for so long
+	Short float64      // share of blocks that go on in two pieces, 0 to 1
+	Delay fault.Chance // share of blocks before which nothing goes on for so long
 
 	Connection int    // the edits are for the connection of that number, from 1 on; 0: for each
 	Edits      []Edit // what becomes of which bytes
@@ -56,6 +57,7 @@ const (
 	maxEdit      = 4096 // bytes of an edit
 	maxSpoil     = 1 << 16
 	maxStrangers = 1 << 10
+	maxPause     = 10 * time.Second // of a wait, a silence, a connection
 )
 
 var (
@@ -66,19 +68,19 @@ var (
 // sized says whether an edit has a size.
 func sized(kind string) bool { return kind != "cut" && kind != "end" && kind != "wait" }
 
-// ParseProxy reads the plan of a proxy; see the package. The error, a driver.ErrConfig, is one line.
-func ParseProxy(text string) (ProxyPlan, error) {
-	var p ProxyPlan
+// Parse reads the plan of a proxy; see the package. The error, a driver.ErrConfig, is one line.
+func Parse(text string) (Plan, error) {
+	var p Plan
 	for _, word := range strings.FieldsFunc(text, func(r rune) bool { return r == ' ' || r == ',' }) {
 		name, value, _ := strings.Cut(word, "=")
 		if err := p.set(name, value); err != nil {
-			return ProxyPlan{}, fmt.Errorf("fault: %w: %q in the plan %q: %w", driver.ErrConfig, word, text, err)
+			return Plan{}, fmt.Errorf("proxy: %w: %q in the plan %q: %w", driver.ErrConfig, word, text, err)
 		}
 	}
 	return p, nil
 }
 
-func (p *ProxyPlan) set(name, value string) (err error) {
+func (p *Plan) set(name, value string) (err error) {
 	if slices.Contains(editKinds, name) {
 		e := Edit{Kind: name}
 		if err = e.read(value); err == nil {
@@ -88,11 +90,13 @@ func (p *ProxyPlan) set(name, value string) (err error) {
 	}
 	switch name {
 	case "seed":
-		p.Seed, err = number(value)
+		p.Seed, err = strconv.ParseUint(value, 0, 64)
 	case "short":
-		p.Short, err = share(value)
+		if p.Short, err = strconv.ParseFloat(value, 64); err != nil || !(p.Short >= 0 && p.Short <= 1) { // nor a NaN
+			err = fmt.Errorf("give a share from 0 to 1")
+		}
 	case "delay":
-		p.Delay, err = chance(value)
+		err = p.Delay.UnmarshalText([]byte(value))
 	case "connection":
 		p.Connection, err = count(value, 1<<20)
 	case "quiet":
@@ -133,14 +137,14 @@ func (e *Edit) read(value string) error {
 	e.Down = parts[0] == "down"
 	place := parts[1]
 	if packet, at, ok := strings.Cut(place, "+"); ok && strings.HasPrefix(packet, "#") {
-		n, err := number(packet[1:])
+		n, err := strconv.ParseUint(packet[1:], 0, 64)
 		if err != nil || n == 0 {
 			return usage
 		}
 		e.Packet, place = n, at
 	}
 	var err error
-	if e.At, err = number(place); err != nil || e.At == 0 {
+	if e.At, err = strconv.ParseUint(place, 0, 64); err != nil || e.At == 0 {
 		return usage
 	}
 	switch {
@@ -175,8 +179,8 @@ func (e Edit) String() string {
 	return fmt.Sprintf("%s=%s:%s%s", e.Kind, way, place, last)
 }
 
-// String writes a plan so that ParseProxy reads it.
-func (p ProxyPlan) String() string {
+// String writes a plan so that Parse reads it.
+func (p Plan) String() string {
 	var words []string
 	add := func(set bool, format string, args ...any) {
 		if set {
@@ -185,7 +189,7 @@ func (p ProxyPlan) String() string {
 	}
 	add(true, "seed=%d", p.Seed)
 	add(p.Short != 0, "short=%v", p.Short)
-	add(p.Delay != Chance{}, "delay=%v:%v", p.Delay.Share, p.Delay.For)
+	add(p.Delay != fault.Chance{}, "delay=%v:%v", p.Delay.Share, p.Delay.For)
 	add(p.Connection != 0, "connection=%d", p.Connection)
 	for _, e := range p.Edits {
 		words = append(words, e.String())
@@ -200,22 +204,22 @@ func (p ProxyPlan) String() string {
 }
 
 // check is for plans that were not parsed: what String writes of a good one can be read.
-func (p ProxyPlan) check() error {
-	again, err := ParseProxy(p.String())
+func (p Plan) check() error {
+	again, err := Parse(p.String())
 	if err == nil && !again.equal(p) {
-		err = fmt.Errorf("fault: %w: the plan %q says something else than what was given: a value is out of its bounds", driver.ErrConfig, p)
+		err = fmt.Errorf("proxy: %w: the plan %q says something else than what was given: a value is out of its bounds", driver.ErrConfig, p)
 	}
 	return err
 }
 
-func (p ProxyPlan) equal(q ProxyPlan) bool {
+func (p Plan) equal(q Plan) bool {
 	same := slices.Equal(p.Edits, q.Edits)
 	p.Edits, q.Edits = nil, nil
 	return same && fmt.Sprintf("%+v", p) == fmt.Sprintf("%+v", q)
 }
 
 // of gives the edits for one direction of a connection, in order.
-func (p *ProxyPlan) of(connection int, down bool) (edits []Edit) {
+func (p *Plan) of(connection int, down bool) (edits []Edit) {
 	if p.Connection != 0 && p.Connection != connection {
 		return nil
 	}

@@ -1,4 +1,4 @@
-package fault
+package proxy
 
 import "github.com/pm2-go/pm2/nmad/driver"
 
@@ -14,9 +14,9 @@ type Behind struct {
 
 // Through gives the Tell that puts a proxy with that plan before each endpoint, in its process; made, unless nil,
 // is shown each one, and may have it closed later. A proxy accepts no more once its endpoint is closed.
-func Through(plan ProxyPlan, made func(own int, p *Proxy)) func(driver.Config, string) (string, func() error, error) {
+func Through(plan Plan, made func(own int, p *Proxy)) func(driver.Config, string) (string, func() error, error) {
 	return func(c driver.Config, addr string) (string, func() error, error) {
-		p, err := NewProxy(ProxyConfig{Target: addr, Plan: plan})
+		p, err := New(Config{Target: addr, Plan: plan})
 		if err != nil {
 			return "", nil, err
 		}

@@ -11,5 +11,5 @@
 // keeps what is sent back until [Link.Deliver], [Link.Buffer] lets packets sit in
 // a driver's buffer until Flush finds room, [Link.Break] ends the connection after
 // what has arrived, [Link.Inject] puts in whatever a hostile peer might send. Arm and Disarm are
-// recorded, and [Link.Rung] tells whether a sleeper would have been woken.
+// recorded, and [Link.Woken] tells whether a sleeper would have been woken.
 package simnet

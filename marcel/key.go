@@ -1,4 +1,6 @@
-package sched
+package marcel
+
+import "github.com/pm2-go/pm2/sched"
 
 // Key gives each thread a value of its own: POSIX thread-specific data. The zero
 // value is a key without a destructor; NewKey makes one that has one. All methods
@@ -6,18 +8,11 @@ package sched
 // The first Set of a thread allocates, later ones do not. A key must not be
 // copied after first use.
 type Key[T any] struct {
-	_       [0]Spin // go vet reports copies
+	_       [0]sched.Spin // go vet reports copies
 	destroy func(T)
 }
 
-// local is a thread's value of one key.
-type local struct {
-	key   any           // *Key[T]
-	value any           // *cell[T]
-	drop  func() func() // takes the value away; the destructor's call, nil if there is nothing to destroy
-	round int           // of destructors that it has been through
-}
-
+// cell is a thread's value of one key.
 type cell[T any] struct {
 	v   T
 	set bool
@@ -32,29 +27,21 @@ func NewKey[T any](destroy func(T)) *Key[T] { return &Key[T]{destroy: destroy} }
 // Get returns the calling thread's value; false: it has none, or the caller is a
 // plain goroutine.
 func (k *Key[T]) Get() (v T, ok bool) {
-	_ = &k.destroy // nil panics here
-	if c := lookup(); c != nil && c.cur != nil {
-		if x := c.cur.x.Load(); x != nil {
-			if p := k.find(x); p != nil {
-				return p.v, p.set
-			}
-		}
+	if p := k.own(); p != nil {
+		v, ok = p.v, p.set
 	}
-	return v, false
+	return v, ok
 }
 
 // Set sets the calling thread's value; the former one is not destroyed. On a
 // plain goroutine it returns ErrNotThread.
 func (k *Key[T]) Set(v T) error {
-	_ = &k.destroy // nil panics here, not when the thread ends
-	x, err := ownRare()
-	if err != nil {
-		return err
-	}
-	p := k.find(x)
+	p := k.own()
 	if p == nil {
 		p = &cell[T]{}
-		x.locals = append(x.locals, local{k, p, func() func() { return k.drop(p) }, x.rounds})
+		if err := calls.SetLocal(k, p, func() func() { return k.drop(p) }); err != nil {
+			return err
+		}
 	}
 	p.v, p.set = v, true
 	return nil
@@ -63,23 +50,18 @@ func (k *Key[T]) Set(v T) error {
 // Clear takes the calling thread's value away and returns it; false: it had none.
 // The destructor is not called.
 func (k *Key[T]) Clear() (v T, ok bool) {
-	_ = &k.destroy
-	if x := Self().rare(); x != nil {
-		if p := k.find(x); p != nil {
-			v, ok = p.v, p.set
-			*p = cell[T]{}
-		}
+	if p := k.own(); p != nil {
+		v, ok = p.v, p.set
+		*p = cell[T]{}
 	}
 	return v, ok
 }
 
-func (k *Key[T]) find(x *rare) *cell[T] {
-	for i := range x.locals {
-		if x.locals[i].key == any(k) {
-			return x.locals[i].value.(*cell[T])
-		}
-	}
-	return nil
+// own is the calling thread's cell; nil: it has none.
+func (k *Key[T]) own() *cell[T] {
+	_ = &k.destroy // nil panics here, not when the thread ends
+	p, _ := calls.Local(k).(*cell[T])
+	return p
 }
 
 func (k *Key[T]) drop(p *cell[T]) func() {

@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/pm2-go/pm2/internal/effort"
+	"github.com/pm2-go/pm2/internal/test/effort"
 )
 
 // Check has spin look at the models that match a pattern: none breaks an assertion or leaves a process

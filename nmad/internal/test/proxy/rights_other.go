@@ -1,6 +1,6 @@
 //go:build !linux
 
-package fault
+package proxy
 
 import (
 	"errors"

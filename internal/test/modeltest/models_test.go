@@ -5,7 +5,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/pm2-go/pm2/internal/effort"
+	"github.com/pm2-go/pm2/internal/test/effort"
 )
 
 // model has one error for each of its mutations: an assertion, a process left waiting, a run without end.

@@ -1,4 +1,4 @@
-package fault
+package proxy
 
 import (
 	"net"
@@ -68,7 +68,7 @@ func TestPlaces(t *testing.T) {
 		{unixdriver.Driver{}, "connection=1 end=up:#2+9", "header tag of kind 7"},
 		{shm.Driver{}, "connection=1 end=up:#1+1", "frame"},
 	} {
-		plan, err := ParseProxy(c.plan)
+		plan, err := Parse(c.plan)
 		if err != nil {
 			t.Fatal(err)
 		}

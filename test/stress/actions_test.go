@@ -8,16 +8,16 @@ import (
 	"github.com/pm2-go/pm2/marcel"
 )
 
-// A deed is what a thread or goroutine of the soak does in one step. It always ends, and
+// An action is what a thread or goroutine of the soak does in one step. It always ends, and
 // accounts for what it has made or used.
-type deed struct {
+type action struct {
 	name   string
 	weight int
 	do     func(w *round, r *rand.Rand)
 }
 
-// deeds are all of them, of which those are done that -deeds asks for.
-var deeds = []deed{
+// actions are all of them, of which those are done that -actions asks for.
+var actions = []action{
 	{"yield", 400, func(*round, *rand.Rand) { marcel.Yield() }},
 	{"guard", 400, (*round).enter},
 	{"units", 300, (*round).useUnits},
@@ -50,7 +50,7 @@ var deeds = []deed{
 	{"ticker", 30, (*round).ticks},
 	{"blocking", 80, (*round).blocks},
 	{"silent", 30, (*round).silent},
-	{"hog", 4, func(_ *round, r *rand.Rand) { burn(upTo(r, 8*time.Millisecond)) }},
+	{"computes long", 4, func(_ *round, r *rand.Rand) { burn(upTo(r, 8*time.Millisecond)) }},
 	{"waits in Go", 60, (*round).waitsInGo},
 	{"locks", 30, (*round).locks},
 	{"marks", 20, (*round).marks},
@@ -61,9 +61,9 @@ var deeds = []deed{
 	{"process", 1, (*round).process},
 }
 
-// asked returns the deeds that -deeds asks for.
-func asked(name *regexp.Regexp) (some []deed) {
-	for _, d := range deeds {
+// asked returns the actions that -actions asks for.
+func asked(name *regexp.Regexp) (some []action) {
+	for _, d := range actions {
 		if name.MatchString(d.name) {
 			some = append(some, d)
 		}
@@ -71,8 +71,8 @@ func asked(name *regexp.Regexp) (some []deed) {
 	return some
 }
 
-// someDeed takes one at random, by weight.
-func someDeed(of []deed, r *rand.Rand) deed {
+// someAction takes one at random, by weight.
+func someAction(of []action, r *rand.Rand) action {
 	sum := 0
 	for _, d := range of {
 		sum += d.weight

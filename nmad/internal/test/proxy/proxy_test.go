@@ -1,10 +1,11 @@
-package fault
+package proxy
 
 import (
 	"bytes"
 	"errors"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"net"
 	"reflect"
 	"strings"
@@ -12,14 +13,15 @@ import (
 	"time"
 
 	"github.com/pm2-go/pm2/nmad/driver"
+	"github.com/pm2-go/pm2/nmad/driver/fault"
 	"github.com/pm2-go/pm2/nmad/internal/meet"
 )
 
-func TestParseProxy(t *testing.T) {
+func TestParse(t *testing.T) {
 	const text = "seed=7 short=0.25 delay=0.01:2ms connection=2 flip=up:1000:4 drop=down:#3+9:16 cut=up:5 wait=down:7:20ms quiet=300ms last=1s strangers=3 play=2 rights=lose scribble=20:1ms"
-	got, err := ParseProxy(strings.ReplaceAll(text, " flip", ", flip"))
-	want := ProxyPlan{
-		Seed: 7, Short: 0.25, Delay: Chance{0.01, 2 * time.Millisecond}, Connection: 2,
+	got, err := Parse(strings.ReplaceAll(text, " flip", ", flip"))
+	want := Plan{
+		Seed: 7, Short: 0.25, Delay: fault.Chance{Share: 0.01, For: 2 * time.Millisecond}, Connection: 2,
 		Edits: []Edit{{Kind: "flip", At: 1000, Size: 4}, {Kind: "drop", Down: true, Packet: 3, At: 9, Size: 16}, {Kind: "cut", At: 5}, {Kind: "wait", Down: true, At: 7, For: 20 * time.Millisecond}},
 		Quiet: 300 * time.Millisecond, Last: time.Second, Strangers: 3, Play: 2, Rights: "lose", Scribble: Spoil{20, time.Millisecond},
 	}
@@ -33,36 +35,36 @@ func TestParseProxy(t *testing.T) {
 		"flip=up:1000", "flip=aside:1:1", "flip=up:0:1", "flip=up:1:0", "flip=up:1:5000", "flip=up:#0+1:1", "flip=up:#1:1", "cut=up:1:1", "wait=up:1", "wait=up:1:1h",
 		"end=", "quiet=0s", "last=1h", "strangers=0", "play=x", "rights=some", "scribble=1", "scribble=1:1ns", "connection=-1", "short=2", "delay=1", "seed=x", "refuse=1",
 	} {
-		_, err := ParseProxy("seed=1 " + bad)
+		_, err := Parse("seed=1 " + bad)
 		if !errors.Is(err, driver.ErrConfig) || !strings.Contains(err.Error(), bad) || strings.Contains(err.Error(), "\n") {
 			t.Errorf("%q: %v", bad, err)
 		}
 	}
-	for _, p := range []ProxyPlan{
+	for _, p := range []Plan{
 		{Short: -1}, {Edits: []Edit{{Kind: "burn", At: 1}}}, {Edits: []Edit{{Kind: "flip", At: 1}}}, {Edits: []Edit{{Kind: "cut", At: 1, Size: 2}}},
 		{Quiet: time.Hour}, {Rights: "all"}, {Scribble: Spoil{Words: 1}}, {Strangers: -2},
 	} {
-		if _, err := NewProxy(ProxyConfig{Target: "127.0.0.1:1", Plan: p}); !errors.Is(err, driver.ErrConfig) {
+		if _, err := New(Config{Target: "127.0.0.1:1", Plan: p}); !errors.Is(err, driver.ErrConfig) {
 			t.Errorf("%+v: %v", p, err)
 		}
 	}
-	for _, c := range []ProxyConfig{{}, {Target: "@x", Listen: "127.0.0.1:0"}} {
-		if _, err := NewProxy(c); !errors.Is(err, driver.ErrConfig) {
+	for _, c := range []Config{{}, {Target: "@x", Listen: "127.0.0.1:0"}} {
+		if _, err := New(c); !errors.Is(err, driver.ErrConfig) {
 			t.Errorf("%+v: %v", c, err)
 		}
 	}
 }
 
-func FuzzParseProxy(f *testing.F) {
+func FuzzParse(f *testing.F) {
 	f.Add("seed=7 short=0.25 flip=up:1000:4 drop=down:#3+9:16 wait=down:7:20ms scribble=20:1ms")
 	f.Fuzz(func(t *testing.T, text string) {
-		p, err := ParseProxy(text)
+		p, err := Parse(text)
 		if err == nil {
 			err = p.check()
 		} else if !errors.Is(err, driver.ErrConfig) {
 			t.Fatal(err)
 		}
-		if again, err2 := ParseProxy(p.String()); err == nil && (err2 != nil || !again.equal(p)) {
+		if again, err2 := Parse(p.String()); err == nil && (err2 != nil || !again.equal(p)) {
 			t.Fatalf("%q is written as %q: %v", text, p, err2)
 		}
 	})
@@ -71,13 +73,11 @@ func FuzzParseProxy(f *testing.F) {
 // edited passes a stream through an editor, in blocks, up to what ends it.
 func edited(t *testing.T, plan string, stream []byte, size int) (out []byte, log []*Alteration) {
 	t.Helper()
-	p, err := ParseProxy(plan)
+	p, err := Parse(plan)
 	if err != nil {
 		t.Fatal(err)
 	}
-	var d dice
-	d.seed(p.Seed, 0, 0, 1, 0)
-	e := &editor{edits: p.of(1, false), dice: &d, note: func(a *Alteration) { log = append(log, a) }}
+	e := &editor{edits: p.of(1, false), dice: rand.New(rand.NewPCG(p.Seed, 0)), note: func(a *Alteration) { log = append(log, a) }}
 	e.track.start()
 	for b := stream; len(b) > 0; {
 		n, v := e.edit(b[:min(size, len(b))])
@@ -175,7 +175,7 @@ func FuzzEditor(f *testing.F) {
 	f.Add("flip=up:3:4 swap=up:100:5", packets("abc", "", "def"), uint8(7))
 	f.Add("repeat=up:#1+1:9 drop=up:#2+3:4", packets("abc", "", "def"), uint8(1))
 	f.Fuzz(func(t *testing.T, plan string, stream []byte, size uint8) {
-		p, err := ParseProxy(plan)
+		p, err := Parse(plan)
 		if err != nil {
 			return
 		}
@@ -194,7 +194,7 @@ func FuzzEditor(f *testing.F) {
 // between makes a proxy before a listener, and a connection through it.
 func between(t *testing.T, network, plan string) (p *Proxy, dialled, accepted net.Conn) {
 	t.Helper()
-	pl, err := ParseProxy(plan)
+	pl, err := Parse(plan)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -204,7 +204,7 @@ func between(t *testing.T, network, plan string) (p *Proxy, dialled, accepted ne
 		t.Fatal(err)
 	}
 	defer ln.Close()
-	if p, err = NewProxy(ProxyConfig{Target: ln.Addr().String(), Plan: pl}); err != nil {
+	if p, err = New(Config{Target: ln.Addr().String(), Plan: pl}); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = p.Close() })

@@ -10,14 +10,14 @@ import (
 	"github.com/pm2-go/pm2/hooks"
 )
 
-// patient starts a scheduler of two VPs whose threads linger until something happens.
+// patient starts a scheduler of two VPs whose threads spin until something happens.
 func patient(t *testing.T) *Scheduler {
 	t.Helper()
 	s, err := New(Config{VPs: 2})
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.linger = 1 << 60
+	s.spinTime = 1 << 60
 	t.Cleanup(func() {
 		if err := s.Stop(context.Background()); err != nil {
 			t.Error(err)
@@ -46,37 +46,37 @@ type line struct {
 }
 
 // wait waits in l, and notes on which VP it has gone on.
-func (l *line) wait() {
+func (ln *line) wait() {
 	c := Enter()
-	l.mu.Lock()
-	_, l.err = c.As(InSemaphore).WaitUntil(&l.q, &l.mu, l.lim)
-	l.from.Store(int32(CurrentVP()))
+	ln.mu.Lock()
+	_, ln.err = c.As(InSemaphore).WaitUntil(&ln.q, &ln.mu, ln.lim)
+	ln.from.Store(int32(CurrentVP()))
 }
 
-func (l *line) wake() {
+func (ln *line) wake() {
 	c := Visit()
-	l.mu.Lock()
-	w := l.q.Pop()
-	l.mu.Unlock()
+	ln.mu.Lock()
+	w := ln.q.Pop()
+	ln.mu.Unlock()
 	if w != nil {
 		c.Wake(w)
 	}
 	c.Leave()
 }
 
-// lingers waits until h's thread does.
-func lingers(t *testing.T, h Thread) {
+// awaitSpinning waits until h's thread spins.
+func awaitSpinning(t *testing.T, h Thread) {
 	t.Helper()
-	within(t, "a thread that has no other one to run lingers", func() bool {
-		return atomic.LoadUint32(&h.t.w.lingers) == isLingering
+	within(t, "a thread that has no other one to run spins", func() bool {
+		return atomic.LoadUint32(&h.t.w.spins) == isSpinning
 	})
 	if v := h.t.whereabouts(); v.mode() != held {
-		t.Error("it lingers without holding its VP")
+		t.Error("it spins without holding its VP")
 	}
 }
 
-// Whatever may be done to a waiting thread, or to its VP, finds it lingering.
-func TestLinger(t *testing.T) {
+// Whatever may be done to a waiting thread, or to its VP, finds it spinning.
+func TestSpinWait(t *testing.T) {
 	both := VPSet{}
 	both.Set(0)
 	both.Set(1)
@@ -158,7 +158,7 @@ func TestLinger(t *testing.T) {
 			l.from.Store(-1)
 			h := s.Spawn(Attr{VPs: OneVP(0)}, l.wait)
 			if !test.brief {
-				lingers(t, h)
+				awaitSpinning(t, h)
 			}
 			test.do(t, s, &l, h)
 			if err := h.Join(); !errors.Is(err, test.join) {
@@ -176,33 +176,33 @@ func TestLinger(t *testing.T) {
 
 // One that has given up is published once: by its waker if that comes later, and by one that
 // runs next if it came before.
-func TestLingerTransitions(t *testing.T) {
+func TestSpinWaitTransitions(t *testing.T) {
 	v := &vp{sched: &Scheduler{}, word: word{1}, cur: &co{inside: isIn}}
 	th := newThread()
 	th.vp = v
-	if th.wakeLingering() {
-		t.Error("one that is parked was taken for one that lingers")
+	if th.wakeSpinning() {
+		t.Error("one that is parked was taken for one that spins")
 	}
-	th.w.lingers = isLingering
-	v.endLinger(th)
-	if th.w.lingers != isParked || v.inbox.Load() != nil {
-		t.Errorf("not woken: state %d, posted %v", th.w.lingers, v.inbox.Load() != nil)
+	th.w.spins = isSpinning
+	v.endSpin(th)
+	if th.w.spins != isParked || v.inbox.Load() != nil {
+		t.Errorf("not woken: state %d, posted %v", th.w.spins, v.inbox.Load() != nil)
 	}
-	th.w.lingers = isLingering
-	if !th.wakeLingering() || th.w.lingers != isWoken || th.wakeLingering() {
-		t.Errorf("woken: state %d", th.w.lingers)
+	th.w.spins = isSpinning
+	if !th.wakeSpinning() || th.w.spins != isWoken || th.wakeSpinning() {
+		t.Errorf("woken: state %d", th.w.spins)
 	}
-	v.endLinger(th)
-	if th.w.lingers != isParked || v.inbox.Load() != th {
-		t.Errorf("woken, then parked: state %d, posted %v", th.w.lingers, v.inbox.Load() == th)
+	v.endSpin(th)
+	if th.w.spins != isParked || v.inbox.Load() != th {
+		t.Errorf("woken, then parked: state %d, posted %v", th.w.spins, v.inbox.Load() == th)
 	}
 }
 
 // A VP on which no thread is ever woken in time tries less and less often, and at last
 // once in 64 waits.
-func TestLingerInVain(t *testing.T) {
+func TestSpinWaitInVain(t *testing.T) {
 	s := patient(t)
-	s.linger = 64
+	s.spinTime = 64
 	const waits = 1000
 	h := s.Spawn(Attr{VPs: OneVP(0)}, func() {
 		v := s.vps[0]
@@ -212,12 +212,12 @@ func TestLingerInVain(t *testing.T) {
 		}
 		tried := 0
 		for range waits {
-			if v.lingers.Tries(s.linger) != 0 {
+			if v.spins.Tries(s.spinTime) != 0 {
 				tried++
 			}
 		}
 		if most := waits/64 + 1; tried > most || tried < most-2 {
-			t.Errorf("%d of %d waits are to linger: %d should", tried, waits, most)
+			t.Errorf("%d of %d waits are to spin: %d should", tried, waits, most)
 		}
 	})
 	if err := h.Join(); err != nil {

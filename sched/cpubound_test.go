@@ -14,7 +14,7 @@ func TestRanks(t *testing.T) {
 	last := rank(ranks)
 	for p := Idle; p <= RealTime; p++ {
 		r := p.rank()
-		if r >= last || r == hogRank || r.priority() != p {
+		if r >= last || r == cpuBoundRank || r.priority() != p {
 			t.Errorf("%v: rank %d, after %d, which is %v", p, r, last, r.priority())
 		}
 		var l class
@@ -24,23 +24,23 @@ func TestRanks(t *testing.T) {
 		last = r
 		x := newThread()
 		x.class.store(l)
-		x.co = &co{cur: x, hog: true}
+		x.co = &co{cur: x, cpuBound: true}
 		want := r
 		if p == DefaultPriority {
-			want = hogRank
+			want = cpuBoundRank
 		}
 		if x.rank() != want {
 			t.Errorf("%v, preempted: rank %d, want %d", p, x.rank(), want)
 		}
 	}
-	if hogRank.priority() != DefaultPriority {
-		t.Errorf("a thread that was preempted is of priority %v", hogRank.priority())
+	if cpuBoundRank.priority() != DefaultPriority {
+		t.Errorf("a thread that was preempted is of priority %v", cpuBoundRank.priority())
 	}
 }
 
-// TestHogTurns: threads that were preempted go behind all others of their priority, but for one each slice, and
+// TestCPUBoundTurns: threads that were preempted go behind all others of their priority, but for one each slice, and
 // before those of lower ones.
-func TestHogTurns(t *testing.T) {
+func TestCPUBoundTurns(t *testing.T) {
 	s := planted(t, "core:1 pu:1", 0)
 	v := s.vps[0]
 	add := func(r rank) *thread {
@@ -59,45 +59,45 @@ func TestHogTurns(t *testing.T) {
 			t.Errorf("%s: another one is chosen, of rank %d", what, rank)
 		}
 		if x != nil && (v.running != x.rank() || v.chosenAt != v.tick+1) {
-			t.Errorf("%s: what runs is said to be of rank %d", what, v.running)
+			t.Errorf("%s: what runs has rank %d", what, v.running)
 		}
 	}
 	const batch = defaultRank + 2
 	now := asm.Cycles()
-	v.hogs.at = now
-	hogs := []*thread{add(hogRank), add(hogRank), add(hogRank)}
+	v.cpuBound.at = now
+	computing := []*thread{add(cpuBoundRank), add(cpuBoundRank), add(cpuBoundRank)}
 	woken := []*thread{add(defaultRank), add(defaultRank)}
 	low, high := add(batch), add(defaultRank-1)
 	expect("the highest priority", ranks-1, high)
 	expect("those that were woken", ranks-1, woken[0])
 	expect("those that were woken", ranks-1, woken[1])
 	expect("for one of a higher priority that yields", defaultRank-1, nil)
-	expect("no other thread of Default is there", defaultRank, hogs[0])
-	if v.hogs.at <= now {
-		t.Error("a hog's turn is not noted")
+	expect("no other thread of Default is there", defaultRank, computing[0])
+	if v.cpuBound.at <= now {
+		t.Error("the turn of a CPU-bound thread is not noted")
 	}
-	expect("before lower ones", ranks-1, hogs[1])
+	expect("before lower ones", ranks-1, computing[1])
 
 	// Now with time: the slice is over.
 	woken = []*thread{add(defaultRank), add(defaultRank)}
-	hogs = append(hogs[2:], add(hogRank))
+	computing = append(computing[2:], add(cpuBoundRank))
 	s.slice = asm.ToCycles(int64(time.Second))
-	v.hogs.at = asm.Cycles() - 2*s.slice
-	expect("its turn, once in a slice", ranks-1, hogs[0])
+	v.cpuBound.at = asm.Cycles() - 2*s.slice
+	expect("its turn, once in a slice", ranks-1, computing[0])
 	expect("and not twice", ranks-1, woken[0])
-	v.hogs.at -= 2 * s.slice
+	v.cpuBound.at -= 2 * s.slice
 	high = add(defaultRank - 1)
-	expect("the next turn", ranks-1, hogs[1])
-	v.hogs.at -= 2 * s.slice
-	expect("no hogs are left", ranks-1, high)
-	expect("no hogs are left", ranks-1, woken[1])
+	expect("the next turn", ranks-1, computing[1])
+	v.cpuBound.at -= 2 * s.slice
+	expect("no CPU-bound thread is left", ranks-1, high)
+	expect("no CPU-bound thread is left", ranks-1, woken[1])
 	expect("at last", ranks-1, low)
 	expect("no thread is left", ranks-1, nil)
 }
 
-// TestHogsPutOff: where an Idle hook has something to look for, the idle loop does so before a hog runs, until it is
-// patient no more, and for as long as hogs have run.
-func TestHogsPutOff(t *testing.T) {
+// TestCPUBoundPutOff: where an Idle hook has something to look for, the idle loop does so before a CPU-bound thread runs, until it is
+// patient no more, and for as long as CPU-bound threads have run.
+func TestCPUBoundPutOff(t *testing.T) {
 	s := planted(t, "core:1 pu:1", 0)
 	v := s.vps[0]
 	var pending atomic.Uint64
@@ -113,7 +113,7 @@ func TestHogsPutOff(t *testing.T) {
 	expect := func(what string, x *thread, putOff bool) {
 		t.Helper()
 		if got := v.putsOff(); got != putOff {
-			t.Errorf("%s: the hog is put off: %t, want %t", what, got, putOff)
+			t.Errorf("%s: the CPU-bound thread is put off: %t, want %t", what, got, putOff)
 		}
 		if got := v.pop(); got != x {
 			t.Errorf("%s: another one is chosen than is to be", what)
@@ -121,49 +121,49 @@ func TestHogsPutOff(t *testing.T) {
 	}
 	const slice = 1 << 40
 	s.slice = slice
-	v.hogs.at = asm.Cycles()
-	hog := ready(hogRank)
+	v.cpuBound.at = asm.Cycles()
+	cpuBound := ready(cpuBoundRank)
 	v.choices = 5 // another thread has run
-	expect("nothing to look for", hog, false)
+	expect("nothing to look for", cpuBound, false)
 	pending.Store(1)
-	hog = ready(hogRank)
+	cpuBound = ready(cpuBoundRank)
 	expect("something to look for", nil, true)
-	v.hogs.looked(slice/4, slice, v.choices, false)
+	v.cpuBound.looked(slice/4, slice, v.choices, false)
 	expect("still looking", nil, true)
-	v.hogs.looked(slice/4, slice, v.choices, true)
-	expect("for long enough", hog, false)
-	hog = ready(hogRank)
-	expect("and no other thread has run", hog, false)
+	v.cpuBound.looked(slice/4, slice, v.choices, true)
+	expect("for long enough", cpuBound, false)
+	cpuBound = ready(cpuBoundRank)
+	expect("and no other thread has run", cpuBound, false)
 	woken := ready(defaultRank)
-	hog = ready(hogRank)
+	cpuBound = ready(cpuBoundRank)
 	expect("a thread is woken", woken, false)
 	expect("and has run", nil, true)
-	v.hogs.looked(slice, slice, v.choices, false)
-	expect("in debt", hog, false)
-	hog, woken = ready(hogRank), ready(defaultRank)
+	v.cpuBound.looked(slice, slice, v.choices, false)
+	expect("in debt", cpuBound, false)
+	cpuBound, woken = ready(cpuBoundRank), ready(defaultRank)
 	expect("in debt", woken, false)
-	v.hogs.at = asm.Cycles() - slice/2
-	v.hogs.ran()
-	expect("in debt after half of it", hog, false)
-	hog = ready(hogRank)
-	v.hogs.at = asm.Cycles() - slice
-	v.hogs.ran()
+	v.cpuBound.at = asm.Cycles() - slice/2
+	v.cpuBound.ran()
+	expect("in debt after half of it", cpuBound, false)
+	cpuBound = ready(cpuBoundRank)
+	v.cpuBound.at = asm.Cycles() - slice
+	v.cpuBound.ran()
 	expect("paid", nil, true)
-	v.hogs.at = asm.Cycles() - 2*slice
-	if v.pop() != hog {
-		t.Error("a hog has no turn once in a slice")
+	v.cpuBound.at = asm.Cycles() - 2*slice
+	if v.pop() != cpuBound {
+		t.Error("a CPU-bound thread has no turn once in a slice")
 	}
 }
 
-// TestHogsYieldToWoken: of those that compute one has its turn once in a slice, though others are ready all the time.
-func TestHogsYieldToWoken(t *testing.T) {
+// TestCPUBoundYieldToWoken: of those that compute one has its turn once in a slice, though others are ready all the time.
+func TestCPUBoundYieldToWoken(t *testing.T) {
 	if !isDirect {
 		t.Skip("in the portable mode no thread is preempted")
 	}
 	s := running(t, Config{VPs: 1, Slice: time.Millisecond, Period: 250 * time.Microsecond})
 	turns := make(chan struct{})
 	tick := &s.vps[0].tick
-	hog := s.Spawn(Attr{}, func() {
+	cpuBound := s.Spawn(Attr{}, func() {
 		for range 20 {
 			for began := atomic.LoadUint64(tick); atomic.LoadUint64(tick) == began; {
 			} // until it was preempted, and goes on
@@ -186,6 +186,6 @@ func TestHogsYieldToWoken(t *testing.T) {
 			Yield()
 		}
 	})
-	within(t, "a hog has its turns beside threads that yield to each other", hog.Ended)
+	within(t, "a CPU-bound thread has its turns beside threads that yield to each other", cpuBound.Ended)
 	_, _ = other.Join(), third.Join()
 }

@@ -72,8 +72,8 @@ type Link struct {
 	c    *cable
 	side int
 
-	armed, armedRoom, rung bool // under c.mu
-	current                []byte
+	armed, armedRoom, woken bool // under c.mu
+	current                 []byte
 }
 
 // Pair returns the two ends of a new connection.
@@ -179,7 +179,7 @@ func (l *Link) arrive(w *way) {
 
 func (l *Link) ring(room bool) {
 	if l.armed && (!room || l.armedRoom) {
-		l.rung = true
+		l.woken = true
 	}
 }
 
@@ -275,7 +275,7 @@ func (l *Link) Arm(wantRoom bool) bool {
 	defer l.lock()()
 	in, out := l.in(), l.out()
 	if in.visible > 0 || in.arrived > 0 || l.err() != nil || wantRoom && out.room(&l.c.opt) && len(out.large)-out.start < l.c.opt.Large {
-		l.armed, l.armedRoom, l.rung = false, false, false // as shared memory does it
+		l.armed, l.armedRoom, l.woken = false, false, false // as shared memory does it
 		return false
 	}
 	l.armed, l.armedRoom = true, l.armedRoom || wantRoom
@@ -285,7 +285,7 @@ func (l *Link) Arm(wantRoom bool) bool {
 // Disarm implements driver.Link.
 func (l *Link) Disarm() {
 	defer l.lock()()
-	l.armed, l.armedRoom, l.rung = false, false, false
+	l.armed, l.armedRoom, l.woken = false, false, false
 }
 
 // Close implements driver.Link.

@@ -1,7 +1,8 @@
-package fault
+package proxy
 
 import (
 	"encoding/binary"
+	"math/rand/v2"
 	"slices"
 	"time"
 
@@ -24,7 +25,7 @@ type Alteration struct {
 //	                                            swap: held ───────────────'
 type editor struct {
 	edits []Edit // those that have not begun
-	dice  *dice
+	dice  *rand.Rand
 	track tracker
 	note  func(*Alteration) // hears of each edit once it has begun, and once more when it has gone on
 
@@ -92,7 +93,7 @@ func (e *editor) begin() (v verdict) {
 			e.out = append(e.out, again...)
 			log.Places[e.track.where()] += len(again)
 		case "invent":
-			e.out = append(e.out, e.dice.invent(x.Size)...)
+			e.out = append(e.out, invent(e.dice, x.Size)...)
 			log.Places[e.track.where()] += x.Size
 		case "cut":
 			log.Places[e.track.where()]++
@@ -148,7 +149,7 @@ func (e *editor) take(b []byte) {
 	at := len(e.out)
 	e.out = append(e.out, b...)
 	if e.flip != nil {
-		e.out[at] ^= 1 << e.dice.below(8)
+		e.out[at] ^= 1 << e.dice.IntN(8)
 		e.flip = e.flip.on(where)
 	}
 	if e.drop != nil {
@@ -194,31 +195,31 @@ func (e *editor) remember(b []byte) {
 
 // invent makes bytes that no side has sent: any, or such as look like packets, frames of an exchange, or frames of a
 // control connection.
-func (d *dice) invent(n int) []byte {
+func invent(d *rand.Rand, n int) []byte {
 	b := make([]byte, 0, n+driver.HeaderSize)
-	style := d.below(4)
+	style := d.IntN(4)
 	for len(b) < n {
 		switch style {
 		case 0:
-			b = append(b, byte(d.rng.Uint64()))
+			b = append(b, byte(d.Uint64()))
 		case 1:
 			h := driver.Header{
-				Kind: uint8(d.below(14)), Body: uint32(d.rng.Uint64() >> (32 + d.below(32))), Tag: d.rng.Uint64() >> d.below(64),
-				Size: d.rng.Uint64() >> d.below(64), Cookie: uint32(d.rng.Uint64() >> (32 + d.below(32))), Seq: uint32(d.below(4)),
+				Kind: uint8(d.IntN(14)), Body: uint32(d.Uint64() >> (32 + d.IntN(32))), Tag: d.Uint64() >> d.IntN(64),
+				Size: d.Uint64() >> d.IntN(64), Cookie: uint32(d.Uint64() >> (32 + d.IntN(32))), Seq: uint32(d.IntN(4)),
 			}
-			if d.below(2) == 0 {
+			if d.IntN(2) == 0 {
 				h.Body = 0
 			}
 			b = append(b, make([]byte, driver.HeaderSize)...)
 			h.Put(b[len(b)-driver.HeaderSize:])
 		case 2:
-			b = append(b, byte(0xA1+d.below(3)))
-			b = binary.LittleEndian.AppendUint16(b, uint16(d.rng.Uint64()>>(48+d.below(16))))
-			b = append(b, 'p', 'm', '2', 1, byte(d.below(5)), 0)
+			b = append(b, byte(0xA1+d.IntN(3)))
+			b = binary.LittleEndian.AppendUint16(b, uint16(d.Uint64()>>(48+d.IntN(16))))
+			b = append(b, 'p', 'm', '2', 1, byte(d.IntN(5)), 0)
 		case 3:
-			b = append(b, 'P', 'M', '2', 'C', byte(d.below(8)), 0, byte(d.below(8)), 0)
-			b = binary.LittleEndian.AppendUint32(b, uint32(d.rng.Uint64()>>(32+d.below(32))))
-			b = append(b, byte(d.below(10)), 0, 0, 0)
+			b = append(b, 'P', 'M', '2', 'C', byte(d.IntN(8)), 0, byte(d.IntN(8)), 0)
+			b = binary.LittleEndian.AppendUint32(b, uint32(d.Uint64()>>(32+d.IntN(32))))
+			b = append(b, byte(d.IntN(10)), 0, 0, 0)
 		}
 	}
 	return b[:n]
