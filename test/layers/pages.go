@@ -13,6 +13,7 @@ import (
 var (
 	fenced      = regexp.MustCompile("(?s)```.*?```")
 	inBackticks = regexp.MustCompile("`([^`]+)`")
+	rejected    = regexp.MustCompile(`(?s)\n## Rejected\n.*?(?:\n## |$)`)
 	dated       = regexp.MustCompile(`/\d{4}-\d\d-\d\d-`) // what was measured on a day keeps the names that it had then
 	example     = regexp.MustCompile(`\b(?:NAME|DATE|PREFIX)\b`)
 	linkTo      = regexp.MustCompile(`\]\([^)]*\)`)
@@ -20,9 +21,10 @@ var (
 	pathName    = regexp.MustCompile(`[a-z]\w*(?:/[\w.-]*\w)+`)
 )
 
-// page looks at what a page has between backticks, and at the rest of its prose: programs apart.
+// page looks at what a page has between backticks, and at the rest of its prose: programs apart, and what a decision has rejected.
 func (x *names) page(name string) {
-	text := fenced.ReplaceAllStringFunc(x.texts[name], func(s string) string { return strings.Repeat("\n", strings.Count(s, "\n")) })
+	empty := func(s string) string { return strings.Repeat("\n", strings.Count(s, "\n")) }
+	text := rejected.ReplaceAllStringFunc(fenced.ReplaceAllStringFunc(x.texts[name], empty), empty)
 	for i, line := range strings.Split(text, "\n") {
 		report := func(format string, args ...any) {
 			x.found = append(x.found, Violation{fmt.Sprintf("%s:%d", name, i+1), fmt.Sprintf(format, args...)})
