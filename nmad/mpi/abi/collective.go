@@ -108,11 +108,7 @@ func (c *comm) rooted(root int) (here, idle bool, err error) {
 	return false, false, wrong(errRoot, "root %d of %d", root, c.x.RemoteSize())
 }
 
-func (a *call) barrier(f form) error {
-	c, err := a.comm(0)
-	if err != nil {
-		return err
-	}
+func (a *call) barrier(f form, c *comm) error {
 	switch x := c.operations(); f.m {
 	case now:
 		return x.Barrier()
@@ -123,11 +119,7 @@ func (a *call) barrier(f form) error {
 	}
 }
 
-func (a *call) bcast(f form) error {
-	c, err := a.comm(4)
-	if err != nil {
-		return err
-	}
+func (a *call) bcast(f form, c *comm) error {
 	root := a.int(3)
 	_, idle, err := c.rooted(root)
 	if err != nil {
@@ -153,14 +145,10 @@ type blocksAt struct {
 	places int
 	t      int
 	root   int
-	comm   int
 }
 
 // gathered are the arguments of a gather or scatter.
-func (a *call) gathered(x blocksAt) (c *comm, own mpi.Buffer, all mpi.Blocks, err error) {
-	if c, err = a.comm(x.comm); err != nil {
-		return
-	}
+func (a *call) gathered(c *comm, x blocksAt) (own mpi.Buffer, all mpi.Blocks, err error) {
 	here, idle, err := c.rooted(a.int(x.root))
 	if err != nil || idle {
 		return
@@ -189,44 +177,40 @@ func (a *call) blocks(x blocksAt, n int) (b mpi.Blocks, err error) {
 }
 
 var (
-	gatherAt   = blocksAt{0, 3, 4, -1, 5, 6, 7}
-	gathervAt  = blocksAt{0, 3, 4, 5, 6, 7, 8}
-	scatterAt  = blocksAt{3, 0, 1, -1, 2, 6, 7}
-	scattervAt = blocksAt{4, 0, 1, 2, 3, 7, 8}
+	gatherAt   = blocksAt{0, 3, 4, -1, 5, 6}
+	gathervAt  = blocksAt{0, 3, 4, 5, 6, 7}
+	scatterAt  = blocksAt{3, 0, 1, -1, 2, 6}
+	scattervAt = blocksAt{4, 0, 1, 2, 3, 7}
 )
 
-func (a *call) gatherAs(f form, x blocksAt) error {
-	c, own, all, err := a.gathered(x)
+func (a *call) gatherAs(f form, c *comm, x blocksAt) error {
+	own, all, err := a.gathered(c, x)
 	if err != nil {
 		return err
 	}
 	return do3(as[operations]{a, c, f, c.operations()}, own, all, a.int(x.root), operations.Gather, operations.Igather, operations.GatherInit)
 }
 
-func (a *call) gather(f form) error  { return a.gatherAs(f, gatherAt) }
-func (a *call) gatherv(f form) error { return a.gatherAs(f, gathervAt) }
+func (a *call) gather(f form, c *comm) error  { return a.gatherAs(f, c, gatherAt) }
+func (a *call) gatherv(f form, c *comm) error { return a.gatherAs(f, c, gathervAt) }
 
-func (a *call) scatterAs(f form, x blocksAt) error {
-	c, own, all, err := a.gathered(x)
+func (a *call) scatterAs(f form, c *comm, x blocksAt) error {
+	own, all, err := a.gathered(c, x)
 	if err != nil {
 		return err
 	}
 	return do3(as[operations]{a, c, f, c.operations()}, all, own, a.int(x.root), operations.Scatter, operations.Iscatter, operations.ScatterInit)
 }
 
-func (a *call) scatter(f form) error  { return a.scatterAs(f, scatterAt) }
-func (a *call) scatterv(f form) error { return a.scatterAs(f, scattervAt) }
+func (a *call) scatter(f form, c *comm) error  { return a.scatterAs(f, c, scatterAt) }
+func (a *call) scatterv(f form, c *comm) error { return a.scatterAs(f, c, scattervAt) }
 
 var (
-	allgatherAt  = blocksAt{0, 3, 4, -1, 5, -1, 6}
-	allgathervAt = blocksAt{0, 3, 4, 5, 6, -1, 7}
+	allgatherAt  = blocksAt{0, 3, 4, -1, 5, -1}
+	allgathervAt = blocksAt{0, 3, 4, 5, 6, -1}
 )
 
-func (a *call) allgatherAs(f form, x blocksAt) error {
-	c, err := a.comm(x.comm)
-	if err != nil {
-		return err
-	}
+func (a *call) allgatherAs(f form, c *comm, x blocksAt) error {
 	all, err := a.blocks(x, c.peers())
 	if err != nil {
 		return err
@@ -240,15 +224,11 @@ func (a *call) allgatherAs(f form, x blocksAt) error {
 	return do2(as[operations]{a, c, f, c.operations()}, own, all, operations.Allgather, operations.Iallgather, operations.AllgatherInit)
 }
 
-func (a *call) allgather(f form) error  { return a.allgatherAs(f, allgatherAt) }
-func (a *call) allgatherv(f form) error { return a.allgatherAs(f, allgathervAt) }
+func (a *call) allgather(f form, c *comm) error  { return a.allgatherAs(f, c, allgatherAt) }
+func (a *call) allgatherv(f form, c *comm) error { return a.allgatherAs(f, c, allgathervAt) }
 
-// alltoallAs has the blocks of both sides from in and out, for the communicator of the argument at.
-func (a *call) alltoallAs(f form, at int, in, out func(n int) (mpi.Blocks, error)) error {
-	c, err := a.comm(at)
-	if err != nil {
-		return err
-	}
+// alltoallAs has the blocks of both sides from in and out.
+func (a *call) alltoallAs(f form, c *comm, in, out func(n int) (mpi.Blocks, error)) error {
 	to, err := out(c.peers())
 	if err != nil {
 		return err
@@ -283,8 +263,8 @@ func (a *call) typed(i int, read func(i, n int) ([]int, error)) func(n int) (mpi
 	return func(n int) (mpi.Blocks, error) { return a.ownTypes(i, i+1, i+2, i+3, n, read) }
 }
 
-func (a *call) alltoall(f form) error  { return a.alltoallAs(f, 6, a.equals(0), a.equals(3)) }
-func (a *call) alltoallv(f form) error { return a.alltoallAs(f, 8, a.varies(0), a.varies(4)) }
-func (a *call) alltoallw(f form) error {
-	return a.alltoallAs(f, 8, a.typed(0, a.counts), a.typed(4, a.counts))
+func (a *call) alltoall(f form, c *comm) error  { return a.alltoallAs(f, c, a.equals(0), a.equals(3)) }
+func (a *call) alltoallv(f form, c *comm) error { return a.alltoallAs(f, c, a.varies(0), a.varies(4)) }
+func (a *call) alltoallw(f form, c *comm) error {
+	return a.alltoallAs(f, c, a.typed(0, a.counts), a.typed(4, a.counts))
 }

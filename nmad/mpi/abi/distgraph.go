@@ -179,12 +179,8 @@ type neighbourly interface {
 	NeighborAlltoallInit(in, out mpi.Blocks) *mpi.Request
 }
 
-// neighboursAs exchanges blocks among the neighbours of the communicator of the argument at.
-func (a *call) neighboursAs(f form, at int, in, out func(n int) (mpi.Blocks, error)) error {
-	c, err := a.comm(at)
-	if err != nil {
-		return err
-	}
+// neighboursAs exchanges blocks among the neighbours.
+func (a *call) neighboursAs(f form, c *comm, in, out func(n int) (mpi.Blocks, error)) error {
 	var x neighbourly
 	froms, tos := 0, 0
 	switch t := &c.topology; {
@@ -220,18 +216,18 @@ func (a *call) same(i int) func(n int) (mpi.Blocks, error) {
 	}
 }
 
-func (a *call) neighborAllgather(f form) error {
-	return a.neighboursAs(f, 6, a.same(0), a.equals(3))
+func (a *call) neighborAllgather(f form, c *comm) error {
+	return a.neighboursAs(f, c, a.same(0), a.equals(3))
 }
-func (a *call) neighborAllgatherv(f form) error {
-	return a.neighboursAs(f, 7, a.same(0), a.varies(3))
+func (a *call) neighborAllgatherv(f form, c *comm) error {
+	return a.neighboursAs(f, c, a.same(0), a.varies(3))
 }
-func (a *call) neighborAlltoall(f form) error {
-	return a.neighboursAs(f, 6, a.equals(0), a.equals(3))
+func (a *call) neighborAlltoall(f form, c *comm) error {
+	return a.neighboursAs(f, c, a.equals(0), a.equals(3))
 }
-func (a *call) neighborAlltoallv(f form) error {
-	return a.neighboursAs(f, 8, a.varies(0), a.varies(4))
+func (a *call) neighborAlltoallv(f form, c *comm) error {
+	return a.neighboursAs(f, c, a.varies(0), a.varies(4))
 }
-func (a *call) neighborAlltoallw(f form) error {
-	return a.neighboursAs(f, 8, a.typed(0, a.addresses), a.typed(4, a.addresses))
+func (a *call) neighborAlltoallw(f form, c *comm) error {
+	return a.neighboursAs(f, c, a.typed(0, a.addresses), a.typed(4, a.addresses))
 }

@@ -34,11 +34,7 @@ func (a *call) operands(needs, mayBeInPlace bool) (in, out mpi.Buffer, o *mpi.Op
 	return
 }
 
-func (a *call) reduce(f form) error {
-	c, err := a.comm(6)
-	if err != nil {
-		return err
-	}
+func (a *call) reduce(f form, c *comm) error {
 	root := a.int(5)
 	here, idle, err := c.rooted(root)
 	if err != nil {
@@ -76,11 +72,7 @@ func (a *call) reduce(f form) error {
 	}
 }
 
-func (a *call) allreduce(f form) error {
-	c, err := a.comm(5)
-	if err != nil {
-		return err
-	}
+func (a *call) allreduce(f form, c *comm) error {
 	in, out, o, err := a.operands(true, c.x == nil)
 	if err != nil {
 		return err
@@ -91,38 +83,24 @@ func (a *call) allreduce(f form) error {
 	return do3(as[operations]{a, c, f, c.operations()}, o, in, out, operations.Allreduce, operations.Iallreduce, operations.AllreduceInit)
 }
 
-// scans are the arguments of a scan.
-func (a *call) scans(f form) (as as[*mpi.Comm], o *mpi.Op, in, out mpi.Buffer, err error) {
-	as.a, as.f = a, f
-	if as.c, err = a.intra(5); err == nil {
-		as.x = as.c.c
-		in, out, o, err = a.operands(true, true)
-	}
-	return
-}
-
-func (a *call) scan(f form) error {
-	as, o, in, out, err := a.scans(f)
+func (a *call) scan(f form, c *intra) error {
+	in, out, o, err := a.operands(true, true)
 	if err != nil {
 		return err
 	}
-	return do3(as, o, in, out, (*mpi.Comm).Scan, (*mpi.Comm).Iscan, (*mpi.Comm).ScanInit)
+	return do3(as[*mpi.Comm]{a, c, f, c.c}, o, in, out, (*mpi.Comm).Scan, (*mpi.Comm).Iscan, (*mpi.Comm).ScanInit)
 }
 
-func (a *call) exscan(f form) error {
-	as, o, in, out, err := a.scans(f)
+func (a *call) exscan(f form, c *intra) error {
+	in, out, o, err := a.operands(true, true)
 	if err != nil {
 		return err
 	}
-	return do3(as, o, in, out, (*mpi.Comm).Exscan, (*mpi.Comm).Iexscan, (*mpi.Comm).ExscanInit)
+	return do3(as[*mpi.Comm]{a, c, f, c.c}, o, in, out, (*mpi.Comm).Exscan, (*mpi.Comm).Iexscan, (*mpi.Comm).ExscanInit)
 }
 
 // reduceScatterAs has blocks of counts, or equal ones.
-func (a *call) reduceScatterAs(f form, equal bool) error {
-	c, err := a.comm(5)
-	if err != nil {
-		return err
-	}
+func (a *call) reduceScatterAs(f form, c *comm, equal bool) error {
 	t, err := a.committed(3)
 	if err != nil {
 		return err
@@ -175,5 +153,5 @@ func (a *call) reduceScatterAs(f form, equal bool) error {
 	return do3(as[operations]{a, c, f, c.operations()}, o, in, out, operations.ReduceScatter, operations.IreduceScatter, operations.ReduceScatterInit)
 }
 
-func (a *call) reduceScatter(f form) error      { return a.reduceScatterAs(f, false) }
-func (a *call) reduceScatterBlock(f form) error { return a.reduceScatterAs(f, true) }
+func (a *call) reduceScatter(f form, c *comm) error      { return a.reduceScatterAs(f, c, false) }
+func (a *call) reduceScatterBlock(f form, c *comm) error { return a.reduceScatterAs(f, c, true) }

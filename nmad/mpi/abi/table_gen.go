@@ -56,16 +56,32 @@ var entries = [...]entry{
 	11: {name: "MPI_Aint_add"},
 	12: {name: "MPI_Aint_diff"},
 	13: {"MPI_Allgather", func(a *call) error {
-		return a.allgather(form{now, 0})
+		x6, err := a.comm(6)
+		if err != nil {
+			return err
+		}
+		return a.allgather(form{now, 0}, x6)
 	}},
 	14: {"MPI_Allgather_init", func(a *call) error {
-		return a.allgather(form{lasting, 8})
+		x6, err := a.comm(6)
+		if err != nil {
+			return err
+		}
+		return a.allgather(form{lasting, 8}, x6)
 	}},
 	15: {"MPI_Allgatherv", func(a *call) error {
-		return a.allgatherv(form{now, 0})
+		x7, err := a.comm(7)
+		if err != nil {
+			return err
+		}
+		return a.allgatherv(form{now, 0}, x7)
 	}},
 	16: {"MPI_Allgatherv_init", func(a *call) error {
-		return a.allgatherv(form{lasting, 9})
+		x7, err := a.comm(7)
+		if err != nil {
+			return err
+		}
+		return a.allgatherv(form{lasting, 9}, x7)
 	}},
 	17: {"MPI_Alloc_mem", func(a *call) error {
 		r2, err := a.allocMem(a.int(0))
@@ -75,28 +91,60 @@ var entries = [...]entry{
 		return a.setPtr(2, r2)
 	}},
 	18: {"MPI_Allreduce", func(a *call) error {
-		return a.allreduce(form{now, 0})
+		x5, err := a.comm(5)
+		if err != nil {
+			return err
+		}
+		return a.allreduce(form{now, 0}, x5)
 	}},
 	19: {"MPI_Allreduce_init", func(a *call) error {
-		return a.allreduce(form{lasting, 7})
+		x5, err := a.comm(5)
+		if err != nil {
+			return err
+		}
+		return a.allreduce(form{lasting, 7}, x5)
 	}},
 	20: {"MPI_Alltoall", func(a *call) error {
-		return a.alltoall(form{now, 0})
+		x6, err := a.comm(6)
+		if err != nil {
+			return err
+		}
+		return a.alltoall(form{now, 0}, x6)
 	}},
 	21: {"MPI_Alltoall_init", func(a *call) error {
-		return a.alltoall(form{lasting, 8})
+		x6, err := a.comm(6)
+		if err != nil {
+			return err
+		}
+		return a.alltoall(form{lasting, 8}, x6)
 	}},
 	22: {"MPI_Alltoallv", func(a *call) error {
-		return a.alltoallv(form{now, 0})
+		x8, err := a.comm(8)
+		if err != nil {
+			return err
+		}
+		return a.alltoallv(form{now, 0}, x8)
 	}},
 	23: {"MPI_Alltoallv_init", func(a *call) error {
-		return a.alltoallv(form{lasting, 10})
+		x8, err := a.comm(8)
+		if err != nil {
+			return err
+		}
+		return a.alltoallv(form{lasting, 10}, x8)
 	}},
 	24: {"MPI_Alltoallw", func(a *call) error {
-		return a.alltoallw(form{now, 0})
+		x8, err := a.comm(8)
+		if err != nil {
+			return err
+		}
+		return a.alltoallw(form{now, 0}, x8)
 	}},
 	25: {"MPI_Alltoallw_init", func(a *call) error {
-		return a.alltoallw(form{lasting, 10})
+		x8, err := a.comm(8)
+		if err != nil {
+			return err
+		}
+		return a.alltoallw(form{lasting, 10}, x8)
 	}},
 	26: {"MPI_Attr_delete", func(a *call) error {
 		x0, err := objectOf(a.comm(0))
@@ -120,16 +168,32 @@ var entries = [...]entry{
 		return a.attrPut(x0, a.int(1))
 	}},
 	29: {"MPI_Barrier", func(a *call) error {
-		return a.barrier(form{now, 0})
+		x0, err := a.comm(0)
+		if err != nil {
+			return err
+		}
+		return a.barrier(form{now, 0}, x0)
 	}},
 	30: {"MPI_Barrier_init", func(a *call) error {
-		return a.barrier(form{lasting, 2})
+		x0, err := a.comm(0)
+		if err != nil {
+			return err
+		}
+		return a.barrier(form{lasting, 2}, x0)
 	}},
 	31: {"MPI_Bcast", func(a *call) error {
-		return a.bcast(form{now, 0})
+		x4, err := a.comm(4)
+		if err != nil {
+			return err
+		}
+		return a.bcast(form{now, 0}, x4)
 	}},
 	32: {"MPI_Bcast_init", func(a *call) error {
-		return a.bcast(form{lasting, 6})
+		x4, err := a.comm(4)
+		if err != nil {
+			return err
+		}
+		return a.bcast(form{lasting, 6}, x4)
 	}},
 	33: {"MPI_Bsend", func(a *call) error {
 		x0, err := a.message(0, false)
@@ -657,10 +721,18 @@ var entries = [...]entry{
 		return a.errorString(a.int(0))
 	}},
 	103: {"MPI_Exscan", func(a *call) error {
-		return a.exscan(form{now, 0})
+		x5, err := a.intra(5)
+		if err != nil {
+			return err
+		}
+		return a.exscan(form{now, 0}, x5)
 	}},
 	104: {"MPI_Exscan_init", func(a *call) error {
-		return a.exscan(form{lasting, 7})
+		x5, err := a.intra(5)
+		if err != nil {
+			return err
+		}
+		return a.exscan(form{lasting, 7}, x5)
 	}},
 	105: {"MPI_Fetch_and_op", func(a *call) error {
 		x6, err := a.window(6)
@@ -747,16 +819,32 @@ var entries = [...]entry{
 		return nil
 	}},
 	170: {"MPI_Gather", func(a *call) error {
-		return a.gather(form{now, 0})
+		x7, err := a.comm(7)
+		if err != nil {
+			return err
+		}
+		return a.gather(form{now, 0}, x7)
 	}},
 	171: {"MPI_Gather_init", func(a *call) error {
-		return a.gather(form{lasting, 9})
+		x7, err := a.comm(7)
+		if err != nil {
+			return err
+		}
+		return a.gather(form{lasting, 9}, x7)
 	}},
 	172: {"MPI_Gatherv", func(a *call) error {
-		return a.gatherv(form{now, 0})
+		x8, err := a.comm(8)
+		if err != nil {
+			return err
+		}
+		return a.gatherv(form{now, 0}, x8)
 	}},
 	173: {"MPI_Gatherv_init", func(a *call) error {
-		return a.gatherv(form{lasting, 10})
+		x8, err := a.comm(8)
+		if err != nil {
+			return err
+		}
+		return a.gatherv(form{lasting, 10}, x8)
 	}},
 	174: {"MPI_Get", (*call).get},
 	175: {"MPI_Get_accumulate", (*call).getAccumulate},
@@ -1024,28 +1112,60 @@ var entries = [...]entry{
 		return a.setGroup(2, r2)
 	}},
 	207: {"MPI_Iallgather", func(a *call) error {
-		return a.allgather(form{later, 7})
+		x6, err := a.comm(6)
+		if err != nil {
+			return err
+		}
+		return a.allgather(form{later, 7}, x6)
 	}},
 	208: {"MPI_Iallgatherv", func(a *call) error {
-		return a.allgatherv(form{later, 8})
+		x7, err := a.comm(7)
+		if err != nil {
+			return err
+		}
+		return a.allgatherv(form{later, 8}, x7)
 	}},
 	209: {"MPI_Iallreduce", func(a *call) error {
-		return a.allreduce(form{later, 6})
+		x5, err := a.comm(5)
+		if err != nil {
+			return err
+		}
+		return a.allreduce(form{later, 6}, x5)
 	}},
 	210: {"MPI_Ialltoall", func(a *call) error {
-		return a.alltoall(form{later, 7})
+		x6, err := a.comm(6)
+		if err != nil {
+			return err
+		}
+		return a.alltoall(form{later, 7}, x6)
 	}},
 	211: {"MPI_Ialltoallv", func(a *call) error {
-		return a.alltoallv(form{later, 9})
+		x8, err := a.comm(8)
+		if err != nil {
+			return err
+		}
+		return a.alltoallv(form{later, 9}, x8)
 	}},
 	212: {"MPI_Ialltoallw", func(a *call) error {
-		return a.alltoallw(form{later, 9})
+		x8, err := a.comm(8)
+		if err != nil {
+			return err
+		}
+		return a.alltoallw(form{later, 9}, x8)
 	}},
 	213: {"MPI_Ibarrier", func(a *call) error {
-		return a.barrier(form{later, 1})
+		x0, err := a.comm(0)
+		if err != nil {
+			return err
+		}
+		return a.barrier(form{later, 1}, x0)
 	}},
 	214: {"MPI_Ibcast", func(a *call) error {
-		return a.bcast(form{later, 5})
+		x4, err := a.comm(4)
+		if err != nil {
+			return err
+		}
+		return a.bcast(form{later, 5}, x4)
 	}},
 	215: {"MPI_Ibsend", func(a *call) error {
 		x0, err := a.message(0, false)
@@ -1059,13 +1179,25 @@ var entries = [...]entry{
 		return a.setRequest(6, r6)
 	}},
 	216: {"MPI_Iexscan", func(a *call) error {
-		return a.exscan(form{later, 6})
+		x5, err := a.intra(5)
+		if err != nil {
+			return err
+		}
+		return a.exscan(form{later, 6}, x5)
 	}},
 	217: {"MPI_Igather", func(a *call) error {
-		return a.gather(form{later, 8})
+		x7, err := a.comm(7)
+		if err != nil {
+			return err
+		}
+		return a.gather(form{later, 8}, x7)
 	}},
 	218: {"MPI_Igatherv", func(a *call) error {
-		return a.gatherv(form{later, 9})
+		x8, err := a.comm(8)
+		if err != nil {
+			return err
+		}
+		return a.gatherv(form{later, 9}, x8)
 	}},
 	219: {"MPI_Improbe", func(a *call) error {
 		r3, err := a.improbe(a.status(5))
@@ -1086,19 +1218,39 @@ var entries = [...]entry{
 		return a.setRequest(4, r4)
 	}},
 	221: {"MPI_Ineighbor_allgather", func(a *call) error {
-		return a.neighborAllgather(form{later, 7})
+		x6, err := a.comm(6)
+		if err != nil {
+			return err
+		}
+		return a.neighborAllgather(form{later, 7}, x6)
 	}},
 	222: {"MPI_Ineighbor_allgatherv", func(a *call) error {
-		return a.neighborAllgatherv(form{later, 8})
+		x7, err := a.comm(7)
+		if err != nil {
+			return err
+		}
+		return a.neighborAllgatherv(form{later, 8}, x7)
 	}},
 	223: {"MPI_Ineighbor_alltoall", func(a *call) error {
-		return a.neighborAlltoall(form{later, 7})
+		x6, err := a.comm(6)
+		if err != nil {
+			return err
+		}
+		return a.neighborAlltoall(form{later, 7}, x6)
 	}},
 	224: {"MPI_Ineighbor_alltoallv", func(a *call) error {
-		return a.neighborAlltoallv(form{later, 9})
+		x8, err := a.comm(8)
+		if err != nil {
+			return err
+		}
+		return a.neighborAlltoallv(form{later, 9}, x8)
 	}},
 	225: {"MPI_Ineighbor_alltoallw", func(a *call) error {
-		return a.neighborAlltoallw(form{later, 9})
+		x8, err := a.comm(8)
+		if err != nil {
+			return err
+		}
+		return a.neighborAlltoallw(form{later, 9}, x8)
 	}},
 	226: {"MPI_Info_create", func(a *call) error {
 		r0 := a.infoCreate()
@@ -1258,13 +1410,25 @@ var entries = [...]entry{
 		return a.setRequest(6, r6)
 	}},
 	247: {"MPI_Ireduce", func(a *call) error {
-		return a.reduce(form{later, 7})
+		x6, err := a.comm(6)
+		if err != nil {
+			return err
+		}
+		return a.reduce(form{later, 7}, x6)
 	}},
 	248: {"MPI_Ireduce_scatter", func(a *call) error {
-		return a.reduceScatter(form{later, 6})
+		x5, err := a.comm(5)
+		if err != nil {
+			return err
+		}
+		return a.reduceScatter(form{later, 6}, x5)
 	}},
 	249: {"MPI_Ireduce_scatter_block", func(a *call) error {
-		return a.reduceScatterBlock(form{later, 6})
+		x5, err := a.comm(5)
+		if err != nil {
+			return err
+		}
+		return a.reduceScatterBlock(form{later, 6}, x5)
 	}},
 	250: {"MPI_Irsend", func(a *call) error {
 		x0, err := a.message(0, false)
@@ -1282,13 +1446,25 @@ var entries = [...]entry{
 		return a.setFlag(0, r0)
 	}},
 	252: {"MPI_Iscan", func(a *call) error {
-		return a.scan(form{later, 6})
+		x5, err := a.intra(5)
+		if err != nil {
+			return err
+		}
+		return a.scan(form{later, 6}, x5)
 	}},
 	253: {"MPI_Iscatter", func(a *call) error {
-		return a.scatter(form{later, 8})
+		x7, err := a.comm(7)
+		if err != nil {
+			return err
+		}
+		return a.scatter(form{later, 8}, x7)
 	}},
 	254: {"MPI_Iscatterv", func(a *call) error {
-		return a.scatterv(form{later, 9})
+		x8, err := a.comm(8)
+		if err != nil {
+			return err
+		}
+		return a.scatterv(form{later, 9}, x8)
 	}},
 	255: {"MPI_Isend", func(a *call) error {
 		x0, err := a.message(0, false)
@@ -1345,34 +1521,74 @@ var entries = [...]entry{
 		return a.mrecv(x3, a.status(4))
 	}},
 	266: {"MPI_Neighbor_allgather", func(a *call) error {
-		return a.neighborAllgather(form{now, 0})
+		x6, err := a.comm(6)
+		if err != nil {
+			return err
+		}
+		return a.neighborAllgather(form{now, 0}, x6)
 	}},
 	267: {"MPI_Neighbor_allgather_init", func(a *call) error {
-		return a.neighborAllgather(form{lasting, 8})
+		x6, err := a.comm(6)
+		if err != nil {
+			return err
+		}
+		return a.neighborAllgather(form{lasting, 8}, x6)
 	}},
 	268: {"MPI_Neighbor_allgatherv", func(a *call) error {
-		return a.neighborAllgatherv(form{now, 0})
+		x7, err := a.comm(7)
+		if err != nil {
+			return err
+		}
+		return a.neighborAllgatherv(form{now, 0}, x7)
 	}},
 	269: {"MPI_Neighbor_allgatherv_init", func(a *call) error {
-		return a.neighborAllgatherv(form{lasting, 9})
+		x7, err := a.comm(7)
+		if err != nil {
+			return err
+		}
+		return a.neighborAllgatherv(form{lasting, 9}, x7)
 	}},
 	270: {"MPI_Neighbor_alltoall", func(a *call) error {
-		return a.neighborAlltoall(form{now, 0})
+		x6, err := a.comm(6)
+		if err != nil {
+			return err
+		}
+		return a.neighborAlltoall(form{now, 0}, x6)
 	}},
 	271: {"MPI_Neighbor_alltoall_init", func(a *call) error {
-		return a.neighborAlltoall(form{lasting, 8})
+		x6, err := a.comm(6)
+		if err != nil {
+			return err
+		}
+		return a.neighborAlltoall(form{lasting, 8}, x6)
 	}},
 	272: {"MPI_Neighbor_alltoallv", func(a *call) error {
-		return a.neighborAlltoallv(form{now, 0})
+		x8, err := a.comm(8)
+		if err != nil {
+			return err
+		}
+		return a.neighborAlltoallv(form{now, 0}, x8)
 	}},
 	273: {"MPI_Neighbor_alltoallv_init", func(a *call) error {
-		return a.neighborAlltoallv(form{lasting, 10})
+		x8, err := a.comm(8)
+		if err != nil {
+			return err
+		}
+		return a.neighborAlltoallv(form{lasting, 10}, x8)
 	}},
 	274: {"MPI_Neighbor_alltoallw", func(a *call) error {
-		return a.neighborAlltoallw(form{now, 0})
+		x8, err := a.comm(8)
+		if err != nil {
+			return err
+		}
+		return a.neighborAlltoallw(form{now, 0}, x8)
 	}},
 	275: {"MPI_Neighbor_alltoallw_init", func(a *call) error {
-		return a.neighborAlltoallw(form{lasting, 10})
+		x8, err := a.comm(8)
+		if err != nil {
+			return err
+		}
+		return a.neighborAlltoallw(form{lasting, 10}, x8)
 	}},
 	276: {"MPI_Op_commutative", func(a *call) error {
 		x0, err := a.op(0)
@@ -1521,23 +1737,47 @@ var entries = [...]entry{
 		return a.setRequest(6, r6)
 	}},
 	300: {"MPI_Reduce", func(a *call) error {
-		return a.reduce(form{now, 0})
+		x6, err := a.comm(6)
+		if err != nil {
+			return err
+		}
+		return a.reduce(form{now, 0}, x6)
 	}},
 	301: {"MPI_Reduce_init", func(a *call) error {
-		return a.reduce(form{lasting, 8})
+		x6, err := a.comm(6)
+		if err != nil {
+			return err
+		}
+		return a.reduce(form{lasting, 8}, x6)
 	}},
 	302: {"MPI_Reduce_local", (*call).reduceLocal},
 	303: {"MPI_Reduce_scatter", func(a *call) error {
-		return a.reduceScatter(form{now, 0})
+		x5, err := a.comm(5)
+		if err != nil {
+			return err
+		}
+		return a.reduceScatter(form{now, 0}, x5)
 	}},
 	304: {"MPI_Reduce_scatter_block", func(a *call) error {
-		return a.reduceScatterBlock(form{now, 0})
+		x5, err := a.comm(5)
+		if err != nil {
+			return err
+		}
+		return a.reduceScatterBlock(form{now, 0}, x5)
 	}},
 	305: {"MPI_Reduce_scatter_block_init", func(a *call) error {
-		return a.reduceScatterBlock(form{lasting, 7})
+		x5, err := a.comm(5)
+		if err != nil {
+			return err
+		}
+		return a.reduceScatterBlock(form{lasting, 7}, x5)
 	}},
 	306: {"MPI_Reduce_scatter_init", func(a *call) error {
-		return a.reduceScatter(form{lasting, 7})
+		x5, err := a.comm(5)
+		if err != nil {
+			return err
+		}
+		return a.reduceScatter(form{lasting, 7}, x5)
 	}},
 	307: {"MPI_Register_datarep", (*call).refused},
 	308: {"MPI_Remove_error_class", func(a *call) error {
@@ -1601,22 +1841,46 @@ var entries = [...]entry{
 		return a.setRequest(6, r6)
 	}},
 	323: {"MPI_Scan", func(a *call) error {
-		return a.scan(form{now, 0})
+		x5, err := a.intra(5)
+		if err != nil {
+			return err
+		}
+		return a.scan(form{now, 0}, x5)
 	}},
 	324: {"MPI_Scan_init", func(a *call) error {
-		return a.scan(form{lasting, 7})
+		x5, err := a.intra(5)
+		if err != nil {
+			return err
+		}
+		return a.scan(form{lasting, 7}, x5)
 	}},
 	325: {"MPI_Scatter", func(a *call) error {
-		return a.scatter(form{now, 0})
+		x7, err := a.comm(7)
+		if err != nil {
+			return err
+		}
+		return a.scatter(form{now, 0}, x7)
 	}},
 	326: {"MPI_Scatter_init", func(a *call) error {
-		return a.scatter(form{lasting, 9})
+		x7, err := a.comm(7)
+		if err != nil {
+			return err
+		}
+		return a.scatter(form{lasting, 9}, x7)
 	}},
 	327: {"MPI_Scatterv", func(a *call) error {
-		return a.scatterv(form{now, 0})
+		x8, err := a.comm(8)
+		if err != nil {
+			return err
+		}
+		return a.scatterv(form{now, 0}, x8)
 	}},
 	328: {"MPI_Scatterv_init", func(a *call) error {
-		return a.scatterv(form{lasting, 10})
+		x8, err := a.comm(8)
+		if err != nil {
+			return err
+		}
+		return a.scatterv(form{lasting, 10}, x8)
 	}},
 	329: {"MPI_Send", func(a *call) error {
 		x0, err := a.message(0, false)

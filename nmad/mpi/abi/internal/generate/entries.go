@@ -117,32 +117,22 @@ var readers = []reader{
 
 // writers are the methods that write a result, by its types in Go and C.
 var writers = map[[2]string]string{
-	{"int", "int *"}:                   "setInt",
-	{"int", "COUNT *"}:                 "setCount",
-	{"int", "DISP *"}:                  "setWide",
-	{"int", "ADDR *"}:                  "setAint",
-	{"int", "MPI_Aint *"}:              "setAint",
-	{"int", "MPI_Count *"}:             "setAint",
-	{"bool", "int *"}:                  "setFlag",
-	{"[]int", "int []"}:                "setInts",
-	{"name", "char *"}:                 "setName",
-	{"uintptr", "void *"}:              "setPtr",
-	{"*comm", "MPI_Comm *"}:            "setComm",
-	{"mpi.Group", "MPI_Group *"}:       "setGroup",
-	{"*info", "MPI_Info *"}:            "setInfo",
-	{"*handler", "MPI_Errhandler *"}:   "setHandler",
-	{"*request", "MPI_Request *"}:      "setRequest",
-	{"*dtype", "MPI_Datatype *"}:       "setType",
-	{"handle", "MPI_Datatype *"}:       "setHandle",
-	{"handle", "MPI_Comm *"}:           "setHandle",
-	{"handle", "MPI_Info *"}:           "setHandle",
-	{"handle", "MPI_Win *"}:            "setHandle",
-	{"handle", "MPI_Group *"}:          "setHandle",
-	{"handle", "MPI_Session *"}:        "setHandle",
-	{"handle", "MPI_Op *"}:             "setHandle",
-	{"handle", "MPI_T_pvar_session *"}: "setHandle",
-	{"handle", "MPI_T_cvar_handle *"}:  "setHandle",
-	{"handle", "MPI_T_pvar_handle *"}:  "setHandle",
+	{"int", "int *"}:                 "setInt",
+	{"int", "COUNT *"}:               "setCount",
+	{"int", "DISP *"}:                "setWide",
+	{"int", "ADDR *"}:                "setAint",
+	{"int", "MPI_Aint *"}:            "setAint",
+	{"int", "MPI_Count *"}:           "setAint",
+	{"bool", "int *"}:                "setFlag",
+	{"[]int", "int []"}:              "setInts",
+	{"name", "char *"}:               "setName",
+	{"uintptr", "void *"}:            "setPtr",
+	{"*comm", "MPI_Comm *"}:          "setComm",
+	{"mpi.Group", "MPI_Group *"}:     "setGroup",
+	{"*info", "MPI_Info *"}:          "setInfo",
+	{"*handler", "MPI_Errhandler *"}: "setHandler",
+	{"*request", "MPI_Request *"}:    "setRequest",
+	{"*dtype", "MPI_Datatype *"}:     "setType",
 }
 
 // cType is the type of a parameter.
@@ -224,7 +214,10 @@ func (f *function) entry(name string, s signature, form string) (string, error) 
 	for i, goType := range slices.Backward(s.results) {
 		writer := ""
 		for ; at > 0 && writer == ""; at-- {
-			writer = writers[[2]string{goType, cType(f.params[at-1])}]
+			t := cType(f.params[at-1])
+			if writer = writers[[2]string{goType, t}]; goType == "handle" && strings.HasPrefix(t, "MPI_") && strings.HasSuffix(t, "*") {
+				writer = "setHandle"
+			}
 		}
 		if writer == "" {
 			return "", fmt.Errorf("%s has no place for what (*call).%s gives as %s", f.name, name, goType)
