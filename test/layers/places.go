@@ -71,8 +71,11 @@ func (x *names) text(name string) {
 			return " "
 		})
 		for _, w := range word.FindAllString(line, -1) {
-			first, rest, ok := strings.Cut(strings.TrimSuffix(w, "("), ".")
-			if declared, some := x.byPackage(first); ok && some && ast.IsExported(rest) && !declared(rest) {
+			first, rest, _ := strings.Cut(strings.TrimSuffix(w, "("), ".")
+			if !ast.IsExported(rest) {
+				continue
+			}
+			if declared, some := x.byPackage(first); some && !declared(rest) {
 				report("there is no %s", w)
 			}
 		}
