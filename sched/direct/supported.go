@@ -95,6 +95,8 @@ func ownIfThere() func() unsafe.Pointer {
 //go:norace
 func SetOwn(g uintptr, p unsafe.Pointer) { *(*uintptr)(address(g + gOwn)) = uintptr(p) }
 
+// traceBufs reads words of the runtime, which the detector does not know.
+//
 //go:norace
 func traceBufs() bool {
 	m := Machine()
@@ -202,9 +204,13 @@ func ClaimStopped(gp, m, base uintptr, inside, id *uint32, lost uint32) Stop
 //go:noescape
 func take(parent uint64, pc uintptr) uintptr
 
+// startpc and goid read the calling goroutine's own structure, which no other thread writes.
+//
 //go:norace
 func startpc() uintptr { return load(Current() + gStartpc) }
 
+// See startpc.
+//
 //go:norace
 func goid() uint64 { return uint64(load(Current() + gGoid)) }
 
