@@ -84,6 +84,7 @@
 //
 // # Choosing a driver
 //
-// Drivers register under their name when their package is imported; [Lookup]
-// finds them.
+// Drivers register under their name when their package is imported; [Lookup] finds them. An option of a driver is a variable of the
+// environment, which Open reads, whatever Config it is given, and refuses with [ErrConfig] (shm.EnvCopy, ofi.EnvProvider); a field of
+// its Driver goes before it, for tests. nmad.Environment lists them.
 package driver

@@ -351,7 +351,7 @@ func (l *link) enter(as life.Caller) error {
 	return l.Begin(as)
 }
 
-// control is the descriptors of a link.
+// shut closes the descriptors of the link.
 func (l *link) shut() {
 	for _, fd := range []int{l.sock, l.nap.set, l.nap.timer} {
 		if fd >= 0 {
