@@ -63,7 +63,7 @@ func (w *round) fail(format string, args ...any) {
 
 // do runs the round: everything, from nothing to nothing.
 func (w *round) do() {
-	only := regexp.MustCompile(*flagDeeds)
+	only := regexp.MustCompile(*flagActions)
 	w.actions = asked(only)
 	r := rand.New(rand.NewPCG(w.seed, 0))
 	was := before(w.t)
