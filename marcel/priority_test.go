@@ -164,7 +164,7 @@ func TestPrioritySeizes(t *testing.T) {
 	var ran atomic.Int32
 	within(t, func() {
 		started := make(chan struct{})
-		cpuBound := s.Spawn(marcel.Attr{}, func() {
+		busy := s.Spawn(marcel.Attr{}, func() {
 			close(started)
 			for !stop.Load() {
 			}
@@ -177,7 +177,7 @@ func TestPrioritySeizes(t *testing.T) {
 			}
 		}).Join()) // would wait for ever
 		stop.Store(true)
-		must(t, cpuBound.Join())
+		must(t, busy.Join())
 		must(t, equal.Join())
 	}, s)
 }

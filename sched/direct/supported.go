@@ -95,7 +95,8 @@ func ownIfThere() func() unsafe.Pointer {
 //go:norace
 func SetOwn(g uintptr, p unsafe.Pointer) { *(*uintptr)(address(g + gOwn)) = uintptr(p) }
 
-// traceBufs reads words of the runtime, which the detector does not know.
+// traceBufs tells whether the caller's OS thread has a buffer of a trace. The runtime writes these words in an order that the race
+// detector does not know; a reading that is out of date is as good as one a moment ago.
 //
 //go:norace
 func traceBufs() bool {
@@ -204,12 +205,12 @@ func ClaimStopped(gp, m, base uintptr, inside, id *uint32, lost uint32) Stop
 //go:noescape
 func take(parent uint64, pc uintptr) uintptr
 
-// startpc and goid read the calling goroutine's own structure, which no other thread writes.
+// startpc is where the calling goroutine began: the runtime, which the race detector does not see, wrote it before that.
 //
 //go:norace
 func startpc() uintptr { return load(Current() + gStartpc) }
 
-// See startpc.
+// goid is its number, likewise.
 //
 //go:norace
 func goid() uint64 { return uint64(load(Current() + gGoid)) }
