@@ -36,14 +36,18 @@ type Phase struct {
 }
 
 // Arrive says that the caller has arrived, and does not wait. It never blocks.
-func (b *Barrier) Arrive() (p Phase) {
-	holding(&b.mu, func() *sched.Waiter {
-		p = Phase{b, b.phase}
-		if b.arrived++; b.arrived < b.n {
-			return nil
-		}
-		return b.advance()
-	})
+func (b *Barrier) Arrive() Phase {
+	_ = &b.mu // nil panics here, not while the VP is held
+	c := sched.Visit()
+	b.mu.Lock()
+	p := Phase{b, b.phase}
+	var w *sched.Waiter
+	if b.arrived++; b.arrived >= b.n {
+		w = b.advance()
+	}
+	b.mu.Unlock()
+	c.WakeAll(w)
+	c.Leave()
 	return p
 }
 

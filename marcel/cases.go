@@ -25,13 +25,15 @@ func (a *acquiring) Withdraw(w *sched.Waiter) { withdraw(&a.q, &a.mu, w) }
 func (a *acquiring) Taken(*sched.Waiter) bool { return true }
 
 // enlist puts w into a line if waits, which is asked under mu, says that it has to wait.
-func enlist(q *sched.WaitQueue, mu *sched.Spin, w *sched.Waiter, waits func() bool) (ok bool) {
-	holding(mu, func() *sched.Waiter {
-		if ok = waits(); ok {
-			q.Add(w)
-		}
-		return nil
-	})
+func enlist(q *sched.WaitQueue, mu *sched.Spin, w *sched.Waiter, waits func() bool) bool {
+	c := sched.Visit()
+	mu.Lock()
+	ok := waits()
+	if ok {
+		q.Add(w)
+	}
+	mu.Unlock()
+	c.Leave()
 	return ok
 }
 
@@ -40,10 +42,11 @@ func withdraw(q *sched.WaitQueue, mu *sched.Spin, w *sched.Waiter) {
 	if w.Won() {
 		return
 	}
-	holding(mu, func() *sched.Waiter {
-		q.Remove(w)
-		return nil
-	})
+	c := sched.Visit()
+	mu.Lock()
+	q.Remove(w)
+	mu.Unlock()
+	c.Leave()
 }
 
 // Case returns the case "Wait". L is to be locked when Select is called, which

@@ -97,4 +97,12 @@ func (c *Cond) Signal() {
 }
 
 // Broadcast wakes all that wait. It never blocks; the caller may hold L or not.
-func (c *Cond) Broadcast() { holding(&c.mu, c.q.PopAll) }
+func (c *Cond) Broadcast() {
+	_ = &c.mu
+	t := sched.Visit()
+	c.mu.Lock()
+	w := c.q.PopAll()
+	c.mu.Unlock()
+	t.WakeAll(w)
+	t.Leave()
+}

@@ -26,8 +26,8 @@ func NewKey[T any](destroy func(T)) *Key[T] { return &Key[T]{destroy: destroy} }
 
 // Get returns the calling thread's value; false: it has none, or the caller is a
 // plain goroutine.
-func (k *Key[T]) Get() (v T, ok bool) {
-	if p := k.own(); p != nil {
+func (key *Key[T]) Get() (v T, ok bool) {
+	if p := key.own(); p != nil {
 		v, ok = p.v, p.set
 	}
 	return v, ok
@@ -35,11 +35,11 @@ func (k *Key[T]) Get() (v T, ok bool) {
 
 // Set sets the calling thread's value; the former one is not destroyed. On a
 // plain goroutine it returns ErrNotThread.
-func (k *Key[T]) Set(v T) error {
-	p := k.own()
+func (key *Key[T]) Set(v T) error {
+	p := key.own()
 	if p == nil {
 		p = &cell[T]{}
-		if err := calls.SetLocal(k, p, func() func() { return k.drop(p) }); err != nil {
+		if err := calls.SetLocal(key, p, func() func() { return key.drop(p) }); err != nil {
 			return err
 		}
 	}
@@ -49,8 +49,8 @@ func (k *Key[T]) Set(v T) error {
 
 // Clear takes the calling thread's value away and returns it; false: it had none.
 // The destructor is not called.
-func (k *Key[T]) Clear() (v T, ok bool) {
-	if p := k.own(); p != nil {
+func (key *Key[T]) Clear() (v T, ok bool) {
+	if p := key.own(); p != nil {
 		v, ok = p.v, p.set
 		*p = cell[T]{}
 	}
@@ -58,17 +58,17 @@ func (k *Key[T]) Clear() (v T, ok bool) {
 }
 
 // own is the calling thread's cell; nil: it has none.
-func (k *Key[T]) own() *cell[T] {
-	_ = &k.destroy // nil panics here, not when the thread ends
-	p, _ := calls.Local(k).(*cell[T])
+func (key *Key[T]) own() *cell[T] {
+	_ = &key.destroy // nil panics here, not when the thread ends
+	p, _ := calls.Local(key).(*cell[T])
 	return p
 }
 
-func (k *Key[T]) drop(p *cell[T]) func() {
-	if !p.set || k.destroy == nil {
+func (key *Key[T]) drop(p *cell[T]) func() {
+	if !p.set || key.destroy == nil {
 		return nil
 	}
 	v := p.v
 	*p = cell[T]{}
-	return func() { k.destroy(v) }
+	return func() { key.destroy(v) }
 }

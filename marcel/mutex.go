@@ -99,7 +99,13 @@ func (m *Mutex) LockTimeout(d time.Duration) bool {
 
 // LockContext is Lock until ctx is done: then it returns the cause, also if
 // the mutex was free.
-func (m *Mutex) LockContext(ctx context.Context) error { return until(ctx, m.lock) }
+func (m *Mutex) LockContext(ctx context.Context) error {
+	lim, err := under(ctx)
+	if err != nil || m.TryLock() {
+		return err
+	}
+	return m.lock(lim)
+}
 
 // lock is Lock when the mutex is taken or others are to come first, until lim
 // is reached; nil: no limit.

@@ -105,7 +105,7 @@ func TestMutexTurnsEnd(t *testing.T) {
 }
 
 // Every one of several waiters that are overtaken all the time gets in.
-func TestMutexStarvesNobody(t *testing.T) {
+func TestMutexStarvesNoThread(t *testing.T) {
 	worlds(t, func(w *world) {
 		const greedy, modest = 2, 4
 		var (

@@ -77,11 +77,15 @@ func (t *Timer) start(begin func(*sched.Co, *sched.Scheduler) bool) {
 // Stop keeps the timer from expiring. It returns true if the timer was running, or had expired and its
 // expiry was not taken; with AfterFunc, if f will not run. The waiters return. It never blocks, and
 // does not wait for a function that runs.
-func (t *Timer) Stop() (was bool) {
-	holding(&t.mu, func() *sched.Waiter {
-		was = t.takeBack()
-		return t.q.PopAll()
-	})
+func (t *Timer) Stop() bool {
+	_ = &t.mu // nil panics here, not while the VP is held
+	c := sched.Visit()
+	t.mu.Lock()
+	was := t.takeBack()
+	w := t.q.PopAll()
+	t.mu.Unlock()
+	c.WakeAll(w)
+	c.Leave()
 	return was
 }
 

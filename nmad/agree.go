@@ -84,7 +84,7 @@ import "slices"
 //   - The tree of Herault et al. ("Practical scalable consensus for pseudo-synchronous distributed
 //     systems", SC 2015): log n steps and neighbours where a leader has n. It has to be mended
 //     while failures come, and its early returning needs each process to answer for older
-//     agreements. A job has at most 4096 processes, and most have few: a star is simple enough to
+//     agreements. A job has at most 65536 processes, and most have few: a star is simple enough to
 //     be checked as a whole (agree_model_test.go goes through all orders of events of small jobs).
 //   - Flooding: n² frames in each of f+1 rounds.
 //   - Paxos with majorities: safe however processes are suspected, but over when half of the job is dead; ULFM

@@ -16,6 +16,9 @@ var (
 	ErrReleased = errors.New("already released")
 )
 
+// pageBytes is what buffers are made of, in bytes.
+const pageBytes = 4096
+
 // DefaultLoans is the default of Config.Loans, in bytes; maxLoans is the most.
 const (
 	DefaultLoans = 64 << 20
@@ -55,11 +58,11 @@ type bufferPool struct {
 	memory *mapped.Memory
 
 	mu    marcel.SpinLock // for all below, and the blocks
-	free  pages
-	idle  *block // blocks without memory
-	taken int    // blocks that have some
-	dead  error  // why none are given any more; nil: they are
-	gone  bool   // the memory was given back
+	free  runs            // of pages
+	idle  *block          // blocks without memory
+	taken int             // blocks that have some
+	dead  error           // why none are given any more; nil: they are
+	gone  bool            // the memory was given back
 }
 
 // Alloc returns memory for a message of that many bytes to the process of this gate. Its contents are arbitrary.
@@ -251,7 +254,7 @@ func (g *Gate) openBuffers() (*bufferPool, error) {
 		return nil, fmt.Errorf("nmad: buffers for rank %d: %w", g.rank, err)
 	}
 	m.ReadOnly()
-	p := &bufferPool{gate: g, memory: m, free: pages{{0, n}}}
+	p := &bufferPool{gate: g, memory: m, free: runs{{0, n}}}
 	g.buffers.Store(p)
 	return p, nil
 }

@@ -23,7 +23,7 @@ import (
 )
 
 var (
-	fuzzLinks     = flag.Duration("fuzz-links", 0, "how long TestLiveLinks looks for trouble; 0: 5s, with -short 2s")
+	fuzzLinks     = flag.Duration("fuzz-links", 0, "how long TestLiveLinks looks for trouble; 0: 2s, with -short 1s, with -long 20s")
 	fuzzLinksSeed = flag.Uint64("fuzz-links.seed", 0, "the one case that TestLiveLinks runs; 0: new ones")
 	fuzzLinksMany = flag.Int("fuzz-links.many", 3, "how many cases with all ranks in one process TestLiveLinks runs at once")
 	fuzzLinksOnly = flag.String("fuzz-links.only", "", "theme of all cases of TestLiveLinks, such as headers; empty: all of them")

@@ -80,7 +80,7 @@ func (w *waiter) look() marcel.Found {
 func (h *held) pollFor(r *Request) bool {
 	if h.g.spin <= 0 || !h.flow.Streams() && h.gathers() {
 		// Without spin, park polls the engine. Beside ready threads the waiter sleeps at once: the engine's look is then the
-		// Library hook, which the semaphore of Completion.Park fires, at most once in pioman.Params.Granularity (10 us).
+		// Switch hook of the thread that goes on, at most once in pioman.Params.Granularity (10 us).
 		return false
 	}
 	w := waiter{h: h, r: r}

@@ -32,15 +32,15 @@
 //	       ┌──────────────┼───────────────┐      │           │
 //	     round          round           round    │           │
 //	       │              │               │      │           │
-//	  idle hook     switch, library   timer hook │   explicit: Poll, Wait
+//	  idle hook     switch hook       timer hook │   explicit: Poll, Wait
 //	 (VP is idle)    (every 10 us)  (VP computes)│
 //	       │                                     │
 //	       ▼ nothing to do, something pending    ▼
 //	     the sleeper: epoll over all Sources + eventfd ◀── wake
 //
 // A Completion.Wait polls the engine for Params.BusyWait, 5 us, before it sleeps. The waiter of a message of nmad
-// polls its gate instead, for nmad.Config.Spin, 10 us, and then sleeps without another poll (Completion.Park): its
-// last look is the library hook, which the semaphore of its parker fires.
+// polls its gate instead, for nmad.Config.Spin, 10 us, and then sleeps without another poll (Completion.Park): the next
+// look is the idle VP's, or the switch hook's. The library hook, which the semaphore of its parker fires, looks where Params.Points has AtLibrary; by default it does not.
 //
 // # Which thread polls
 //

@@ -2,7 +2,7 @@ package sched
 
 import "errors"
 
-// ErrNotThread: only a thread can do what was asked for, and the caller is a plain goroutine.
+// ErrNotThread says that only a thread can do what was asked for, and the caller is a plain goroutine.
 var ErrNotThread = errors.New("marcel: the caller is a plain goroutine, not a thread")
 
 // callbacks are the functions that a thread wants called, and its values of keys. Only the thread uses them, except

@@ -280,7 +280,7 @@ func pingrows(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// figure FILE...: each is a whole picture of the kind that its name says.
+// isFigure has the script's command figure: each is a whole picture of the kind that its name says.
 func isFigure(ts *testscript.TestScript, neg bool, args []string) {
 	for _, name := range args {
 		text := ts.ReadFile(name)

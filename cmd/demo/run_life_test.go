@@ -103,7 +103,7 @@ func startFamily(t *testing.T, arrange func(*exec.Cmd), flags ...string) *family
 	return f
 }
 
-// signal sends one to a process that is there.
+// signalTo sends one to a process that is there.
 func signalTo(t *testing.T, pid int, s syscall.Signal) {
 	t.Helper()
 	if err := syscall.Kill(pid, s); err != nil {

@@ -9,13 +9,6 @@ TEXT ·Current(SB), NOSPLIT, $0-8
 	MOVQ AX, ret+0(FP)
 	RET
 
-// func Machine() uintptr
-TEXT ·Machine(SB), NOSPLIT, $0-8
-	MOVQ (TLS), AX
-	MOVQ const_gM(AX), AX
-	MOVQ AX, ret+0(FP)
-	RET
-
 // func Locks() uint64
 TEXT ·Locks(SB), NOSPLIT, $0-8
 	MOVQ (TLS), AX
@@ -35,23 +28,6 @@ TEXT ·Marked(SB), NOSPLIT, $0-1
 	XORQ $const_Held, DX
 	ORQ  DX, CX
 	SETNE ret+0(FP)
-	RET
-
-// func traceBufs() bool
-TEXT ·traceBufs(SB), NOSPLIT, $0-1
-	MOVQ (TLS), AX
-	MOVQ const_gM(AX), AX
-	MOVQ const_mTraceBufs(AX), CX
-	ORQ  const_mTraceBufsUp(AX), CX
-	SETNE ret+0(FP)
-	RET
-
-// func Status(gp uintptr) uint32
-TEXT ·Status(SB), NOSPLIT, $0-12
-	MOVQ gp+0(FP), BX
-	MOVL const_gStatus(BX), AX
-	ANDL $~const_scanBit, AX
-	MOVL AX, ret+8(FP)
 	RET
 
 // switchTo is func(next uintptr, r *Refusal) in Go's internal calling convention, for a func value: next in AX, r
@@ -203,20 +179,6 @@ takeScanned:
 	JNE  takeScanned
 	MOVQ BX, ret+16(FP)
 takeNone:
-	RET
-
-// func startpc() uintptr
-TEXT ·startpc(SB), NOSPLIT, $0-8
-	MOVQ (TLS), AX
-	MOVQ const_gStartpc(AX), AX
-	MOVQ AX, ret+0(FP)
-	RET
-
-// func goid() uint64
-TEXT ·goid(SB), NOSPLIT, $0-8
-	MOVQ (TLS), AX
-	MOVQ const_gGoid(AX), AX
-	MOVQ AX, ret+0(FP)
 	RET
 
 // func Repossess(gp, m, base uintptr, inside, id *uint32, lost uint32) (ok bool)

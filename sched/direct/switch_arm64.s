@@ -38,12 +38,6 @@ TEXT ·Current(SB), NOSPLIT, $0-8
 	MOVD g, ret+0(FP)
 	RET
 
-// func Machine() uintptr
-TEXT ·Machine(SB), NOSPLIT, $0-8
-	MOVD const_gM(g), R0
-	MOVD R0, ret+0(FP)
-	RET
-
 // func Locks() uint64
 TEXT ·Locks(SB), NOSPLIT, $0-8
 	MOVD const_gM(g), R0
@@ -63,26 +57,6 @@ TEXT ·Marked(SB), NOSPLIT, $0-1
 	CMP   $0, R0
 	CSET  NE, R0
 	MOVB  R0, ret+0(FP)
-	RET
-
-// func traceBufs() bool
-TEXT ·traceBufs(SB), NOSPLIT, $0-1
-	MOVD const_gM(g), R1
-	MOVD const_mTraceBufs(R1), R0
-	MOVD const_mTraceBufsUp(R1), R1
-	ORR  R1, R0
-	CMP  $0, R0
-	CSET NE, R0
-	MOVB R0, ret+0(FP)
-	RET
-
-// func Status(gp uintptr) uint32
-TEXT ·Status(SB), NOSPLIT, $0-12
-	MOVD  gp+0(FP), R0
-	ADD   $const_gStatus, R0
-	LDARW (R0), R0
-	ANDW  $~const_scanBit, R0
-	MOVW  R0, ret+8(FP)
 	RET
 
 // func Switch(next uintptr, r *Refusal)
@@ -228,18 +202,6 @@ takeStatus:
 	BNE  takeScanned
 	MOVD R1, ret+16(FP)
 takeNone:
-	RET
-
-// func startpc() uintptr
-TEXT ·startpc(SB), NOSPLIT, $0-8
-	MOVD const_gStartpc(g), R0
-	MOVD R0, ret+0(FP)
-	RET
-
-// func goid() uint64
-TEXT ·goid(SB), NOSPLIT, $0-8
-	MOVD const_gGoid(g), R0
-	MOVD R0, ret+0(FP)
 	RET
 
 // func Repossess(gp, m, base uintptr, inside, id *uint32, lost uint32) (ok bool) While the scan bit of

@@ -3,7 +3,7 @@
 // Imports point downwards only:
 //
 //	cmd  test                      everything; no room imports them
-//	nmad                           pioman, marcel, sched/topo, asm
+//	nmad                           pioman, marcel, tasklet, sched/topo, asm
 //	pioman                         hooks, sched, asm; marcel in thread*.go
 //	marcel      tasklet            sched, hooks, asm (each)
 //	sched                          hooks, internal/kernel, asm
@@ -30,6 +30,6 @@
 // uses what stands before it. Of the references between files at most [MaxAgainst] in a hundred
 // may be against that order.
 //
-// [Unwatched] finds where the race detector sees what functions marked go:norace were to hide from it, and [Names] what comments
-// name that is not there.
+// [Unwatched] finds where the race detector sees what functions marked go:norace were to hide from it, and [Names] what comments,
+// pages, models and headers name that is not there. [States] and [ListsKinds] compare the numbers of pages with constants.
 package layers

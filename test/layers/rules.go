@@ -66,9 +66,9 @@ var rules = []rule{
 	// can then be tested without any network, and a driver without the core. What both
 	// sides of a handshake bound their patience with knows neither. Memory that processes share
 	// knows the errors of drivers.
-	{folder: "nmad/driver", ours: []string{"nmad/driver", "internal/kernel", "internal/spelling", "nmad/internal/limit", "nmad/internal/meet", "nmad/internal/mapped", "nmad/internal/process", "pioman", "marcel", "sched/topo", "asm"}, theirs: []string{sys}},
+	{folder: "nmad/driver", ours: []string{"nmad/driver", "internal/linux", "internal/kernel", "internal/spelling", "nmad/internal/limit", "nmad/internal/meet", "nmad/internal/mapped", "nmad/internal/process", "pioman", "marcel", "sched/topo", "asm"}, theirs: []string{sys}},
 	// The suite of all drivers asks how much to do.
-	{folder: "nmad/driver/drivertest", ours: []string{"nmad/driver", "nmad/internal/limit", "nmad/internal/meet", "nmad/internal/mapped", "nmad/internal/process", "pioman", "marcel", "sched/topo", "asm", "internal/test/effort"}, theirs: []string{sys}},
+	{folder: "nmad/driver/drivertest", ours: []string{"nmad/driver", "internal/linux", "nmad/internal/limit", "nmad/internal/meet", "nmad/internal/mapped", "nmad/internal/process", "pioman", "marcel", "sched/topo", "asm", "internal/test/effort"}, theirs: []string{sys}},
 	{folder: "nmad/internal/limit"},
 	// Networks of tests are drivers; proxies know what is said before a link is trusted.
 	{folder: "nmad/internal/test", ours: []string{"nmad/driver", "nmad/internal/meet"}, theirs: []string{sys}},
@@ -77,7 +77,7 @@ var rules = []rule{
 	{folder: "nmad/internal/roster", ours: []string{"nmad/internal/meet", "nmad/driver", "internal/kernel", "nmad/internal/limit"}, theirs: []string{sys}},
 	{folder: "nmad/internal/cpus", ours: []string{"sched/topo"}},
 	{folder: "nmad/internal/process", ours: []string{"asm"}, theirs: []string{sys}},
-	{folder: "nmad/internal/mapped", ours: []string{"nmad/driver"}, theirs: []string{sys}},
+	{folder: "nmad/internal/mapped", ours: []string{"internal/linux", "nmad/driver"}, theirs: []string{sys}},
 	// Matching is pure: it knows no clock, no thread, and its locks are given.
 	{folder: "nmad/internal/match", ours: []string{"internal/shelf"}},
 	// So are the protocols; of a driver they know headers and capabilities.

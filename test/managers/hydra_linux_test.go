@@ -107,7 +107,8 @@ func TestSuites(t *testing.T) {
 	if testing.Short() {
 		t.Skip("whole suites")
 	}
-	hydra(t) // skip before building
+	t.Parallel() // most of it is waiting for launchers
+	hydra(t)     // skip before building
 	nmad := build(t, "../../nmad", "-c")
 	demo := build(t, "../../cmd/demo")
 	hosts := []string{"-launcher", "fork", "-hosts", "n1,n2", "-ppn", "2", "-n", "4"}

@@ -40,7 +40,8 @@ func TestPMIx(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it builds a program with cgo")
 	}
-	orterun(t) // skip before building
+	t.Parallel() // most of it is waiting for launchers
+	orterun(t)   // skip before building
 	program := withPMIx(t)
 	t.Run("ring", func(t *testing.T) {
 		status, text := outcome(t, orterun(t, "-n", "4", program, "ring"), time.Minute)

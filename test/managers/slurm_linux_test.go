@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"syscall"
 	"testing"
@@ -129,6 +130,7 @@ func TestSlurm(t *testing.T) {
 	if testing.Short() {
 		t.Skip("whole suites")
 	}
+	t.Parallel() // most of it is waiting for launchers
 	s := newSlurm(t)
 	four := []string{"-n", "4", "-N", "2", "--ntasks-per-node", "2"}
 	srun := func(words ...string) *exec.Cmd { return s.command("srun", append(four, words...)...) }
@@ -183,10 +185,18 @@ func TestSlurm(t *testing.T) {
 		if err := os.WriteFile(file, []byte(script), 0o755); err != nil {
 			t.Fatal(err)
 		}
-		status, text := outcome(t, s.command("sbatch", "--wait", "--output="+out, file), time.Minute)
+		status, id := outcome(t, s.command("sbatch", "--parsable", "--output="+out, file), time.Minute)
+		if status != 0 {
+			t.Fatalf("status %d: %s", status, id)
+		}
+		over := regexp.MustCompile(`JobState=(COMPLETED|FAILED|CANCELLED|TIMEOUT|NODE_FAIL|OUT_OF_MEMORY)`)
+		job := ""
+		for end := time.Now().Add(time.Minute); !over.MatchString(job) && time.Now().Before(end); time.Sleep(100 * time.Millisecond) { // sbatch --wait asks ever more rarely
+			_, job = outcome(t, s.command("scontrol", "--oneliner", "show", "job", strings.TrimSpace(id)), time.Minute)
+		}
 		printed, _ := os.ReadFile(out)
-		if status != 0 || strings.Count(string(printed), " of 4\n") != 4 {
-			t.Errorf("status %d: %s%s\n%s", status, text, printed, script)
+		if !strings.Contains(job, "JobState=COMPLETED ") || strings.Count(string(printed), " of 4\n") != 4 {
+			t.Errorf("%s%s\n%s", job, printed, script)
 		}
 	})
 	t.Run("no key space", func(t *testing.T) {

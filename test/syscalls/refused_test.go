@@ -87,7 +87,7 @@ var two = []struct {
 	{[]string{"threads"}, func(r row) string { return r.threads }},
 }
 
-// TestRefused: each call of the table is refused, in each way: the program does what the table says. A fifth of it, unless all is asked for.
+// TestRefused: each call of the table is refused, in each way: the program does what the table says. A tenth of it, unless all is asked for.
 func TestRefused(t *testing.T) {
 	type one struct {
 		row

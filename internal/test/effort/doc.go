@@ -5,7 +5,7 @@
 //	}
 //
 //	go test -short ./...             a twentieth: 100 rounds
-//	go test ./...                    a fifth: 400 rounds
+//	go test ./...                    a tenth: 200 rounds
 //	go test ./sched ./pioman -long   all 2000
 //
 // Under the race detector half as much. A test binary that imports the package has the flag -long; continuous integration gives it to all of these in a step

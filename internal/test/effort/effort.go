@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-var long = flag.Bool("long", false, "do all of what seldom finds anything, not a fifth")
+var long = flag.Bool("long", false, "do all of what seldom finds anything, not a tenth")
 
 // Of returns how much of n to do, at least 1: rounds, threads, bytes, or the time.Duration that a test lasts.
 func Of[N ~int | ~int64](n N) N {
@@ -14,7 +14,7 @@ func Of[N ~int | ~int64](n N) N {
 	case testing.Short():
 		n /= 20
 	default:
-		n /= 5
+		n /= 10
 	}
 	return max(n/Slower, 1)
 }

@@ -25,7 +25,7 @@ func TestOf(t *testing.T) {
 		last        time.Duration
 	}{
 		{"true", "false", 100, 50 * time.Millisecond},
-		{"false", "false", 400, 200 * time.Millisecond},
+		{"false", "false", 200, 100 * time.Millisecond},
 		{"false", "true", 2000, time.Second},
 		{"true", "true", 2000, time.Second}, // what was asked for by name
 	} {

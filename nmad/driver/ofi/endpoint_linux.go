@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"github.com/pm2-go/pm2/nmad/driver"
-	"github.com/pm2-go/pm2/nmad/driver/internal/inflight"
 	"github.com/pm2-go/pm2/nmad/driver/internal/raw"
 	"github.com/pm2-go/pm2/nmad/internal/meet"
 )
@@ -137,9 +136,9 @@ func (l *link) read(card []byte) (name []byte, err error) {
 // meet makes a link of a connection whose ends have proved themselves: they exchange cards, and then a packet each way.
 func (e *endpoint) meet(conn net.Conn, peer *meet.Peer) (driver.Link, error) {
 	p := e.port
-	l := &link{port: p, rank: int(peer.Rank), maxBody: int(min(e.MaxBody, peer.MaxBody)), sock: -1}
+	l := &link{port: p, maxBody: int(min(e.MaxBody, peer.MaxBody)), sock: -1}
 	l.nap.set, l.nap.timer = -1, -1
-	l.calls = inflight.New(numCallers, l.finish)
+	l.Init(Name, int(peer.Rank), l.finish)
 	if err := p.add(l); err != nil {
 		return nil, meet.Refuse(conn, meet.Lacking(err))
 	}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/pm2-go/pm2/nmad/driver"
+	"github.com/pm2-go/pm2/nmad/driver/internal/life"
 )
 
 // flight is the large track of a link in one direction. One transfer at a time is under way:
@@ -152,14 +153,13 @@ func (in *incoming) open(buf []byte) error {
 
 // Pull implements driver.Link: it opens a window onto buf, and says when the peer has filled it.
 func (l *link) Pull(buf []byte) (int, error) {
-	if s := l.state.Load(); s&(closed|broken) != 0 {
-		return 0, l.why(s)
+	if s := l.State.Load(); s&(life.Closed|life.Broken) != 0 {
+		return 0, l.Why(s)
 	}
-	g := l.calls.Calls(inPull)
-	if !g.Enter() {
-		return 0, l.why(closed)
+	if !l.Enter(life.Pull) {
+		return 0, l.Why(life.Closed)
 	}
-	defer g.Leave()
+	defer l.Leave(life.Pull)
 	in := &l.in
 	if len(buf) == 0 {
 		return 0, nil
@@ -193,7 +193,7 @@ func (l *link) Pull(buf []byte) (int, error) {
 		l.stir()
 		return n, nil
 	}
-	if l.idle(&in.vain); l.state.Load() != 0 || l.gone.Load() != 0 {
+	if l.idle(&in.vain); l.State.Load() != 0 || l.gone.Load() != 0 {
 		return 0, l.ended(in.total)
 	}
 	return 0, nil
@@ -243,10 +243,10 @@ func (l *link) fill(buf []byte) error {
 
 // Push implements driver.Link: it fills the window that the peer has opened, and says when that is done.
 func (l *link) Push(buf []byte) (int, error) {
-	if err := l.enter(inPush); err != nil {
+	if err := l.enter(life.Push); err != nil {
 		return 0, err
 	}
-	defer l.calls.Calls(inPush).Leave()
+	defer l.Leave(life.Push)
 	out := &l.out
 	if len(buf) == 0 {
 		return 0, nil
@@ -277,7 +277,7 @@ func (l *link) Push(buf []byte) (int, error) {
 		return n, nil
 	}
 	out.refused.Store(1)
-	if l.idle(&out.vain); l.state.Load() != 0 || l.gone.Load() != 0 {
+	if l.idle(&out.vain); l.State.Load() != 0 || l.gone.Load() != 0 {
 		return 0, l.lost()
 	}
 	return 0, nil

@@ -10,25 +10,8 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/pm2-go/pm2/nmad/driver"
-	"github.com/pm2-go/pm2/nmad/driver/internal/inflight"
+	"github.com/pm2-go/pm2/nmad/driver/internal/life"
 	"github.com/pm2-go/pm2/nmad/driver/internal/raw"
-)
-
-// The callers of a link, each with its count of calls in flight; see package inflight.
-const (
-	inSend = iota
-	inRecv
-	inPush
-	inPull
-	inArm
-	numCallers
-)
-
-// The state of a link: bits that are only ever added.
-const (
-	closed uint32 = 1 << iota // by this side
-	broken                    // the peer violated the protocol
-	lost                      // the peer has ended, and nothing of it is left to be received
 )
 
 // padding separates what different cores write, in bytes.
@@ -37,11 +20,9 @@ const padding = 128
 // link is one side of a link. See doc.go.
 type link struct {
 	driver.Plain
-	state   atomic.Uint32
-	gone    atomic.Int64          // when the peer was seen to have ended, or to have closed the link: ns since start; 0: not
-	fault   atomic.Pointer[error] // what broke it, or how it was lost; set before state or gone is
+	life.Life
+	gone    atomic.Int64 // when the peer was seen to have ended, or to have closed the link: ns since start; 0: not
 	port    *port
-	rank    int // of the peer
 	maxBody int // bytes
 	number  uint32
 	token   uint64 // packets of the peer have it
@@ -49,7 +30,6 @@ type link struct {
 	peer    string // its address
 	other   prefix // what packets to the peer have: link, token
 	theirs  uint32 // what it calls this link where a remote write says so
-	calls   *inflight.Set
 	_       [padding]byte
 
 	// The caller of Send.
@@ -120,12 +100,12 @@ func (l *link) Send(h *driver.Header, body []byte, parts [][]byte, _ bool) (bool
 		size += driver.Length(parts)
 	}
 	if int(h.Body) != size || size > l.maxBody {
-		return false, fmt.Errorf("ofi: send to rank %d: %w: %d bytes, header says %d, at most %d", l.rank, driver.ErrBody, size, h.Body, l.maxBody)
+		return false, fmt.Errorf("ofi: send to rank %d: %w: %d bytes, header says %d, at most %d", l.Rank, driver.ErrBody, size, h.Body, l.maxBody)
 	}
-	if err := l.enter(inSend); err != nil {
+	if err := l.enter(life.Send); err != nil {
 		return false, err
 	}
-	defer l.calls.Calls(inSend).Leave()
+	defer l.Leave(life.Send)
 	p := l.port
 	if p.try() {
 		ok, err := l.send(h, body, parts, size)
@@ -229,10 +209,10 @@ func (l *link) owes() bool { return l.in.owes.Load() != 0 || l.owesCredit() }
 
 // Flush implements driver.Link: Send leaves nothing behind.
 func (l *link) Flush() (bool, error) {
-	if err := l.enter(inSend); err != nil {
+	if err := l.enter(life.Send); err != nil {
 		return false, err
 	}
-	defer l.calls.Calls(inSend).Leave()
+	defer l.Leave(life.Send)
 	if l.idle(&l.vainSend); l.gone.Load() != 0 {
 		return false, l.lost()
 	}
@@ -241,14 +221,13 @@ func (l *link) Flush() (bool, error) {
 
 // Recv implements driver.Link: no call of libfabric if something has come already, else one. body lies in memory of the link.
 func (l *link) Recv(h *driver.Header) (body []byte, ok bool, err error) {
-	if s := l.state.Load(); s&(closed|broken) != 0 {
-		return nil, false, l.why(s)
+	if s := l.State.Load(); s&(life.Closed|life.Broken) != 0 {
+		return nil, false, l.Why(s)
 	}
 	packet, ok := l.rx.next()
 	if !ok {
-		g := l.calls.Calls(inRecv)
-		if !g.Enter() {
-			return nil, false, l.why(closed)
+		if !l.Enter(life.Recv) {
+			return nil, false, l.Why(life.Closed)
 		}
 		gone := l.gone.Load() != 0 // before the last look
 		l.port.look(&l.last)
@@ -257,11 +236,11 @@ func (l *link) Recv(h *driver.Header) (body []byte, ok bool, err error) {
 			if gone {
 				err = l.ended(^uint64(0))
 			}
-			if s := l.state.Load(); s&broken != 0 {
-				err = l.why(s)
+			if s := l.State.Load(); s&life.Broken != 0 {
+				err = l.Why(s)
 			}
 		}
-		g.Leave()
+		l.Leave(life.Recv)
 	}
 	if l.owesCredit() && l.port.try() {
 		l.pay()
@@ -358,27 +337,21 @@ func (l *link) act(kind uint8, rest []byte) error {
 
 // Close implements driver.Link: once no call is under way the peer is told, behind all that was sent.
 func (l *link) Close() error {
-	if l.state.Or(closed)&closed == 0 {
-		l.calls.Close()
+	if l.End() {
+		l.Drain()
 	}
 	return nil
 }
 
 // enter begins a direction that sends.
-func (l *link) enter(as int) error {
-	if s := l.state.Load(); s != 0 {
-		return l.why(s)
-	}
+func (l *link) enter(as life.Caller) error {
 	if l.gone.Load() != 0 {
 		return l.lost()
 	}
-	if !l.calls.Calls(as).Enter() {
-		return l.why(closed)
-	}
-	return nil
+	return l.Begin(as)
 }
 
-// control is the descriptors of a link.
+// shut closes the descriptors of the link.
 func (l *link) shut() {
 	for _, fd := range []int{l.sock, l.nap.set, l.nap.timer} {
 		if fd >= 0 {

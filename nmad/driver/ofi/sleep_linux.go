@@ -8,6 +8,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/pm2-go/pm2/nmad/driver/internal/life"
 	"github.com/pm2-go/pm2/nmad/driver/internal/raw"
 )
 
@@ -86,14 +87,13 @@ func (l *link) stir() {
 
 // Arm implements driver.Link: two system calls, and a call of libfabric.
 func (l *link) Arm(wantRoom bool) bool {
-	if l.state.Load() != 0 || l.gone.Load() != 0 {
+	if l.State.Load() != 0 || l.gone.Load() != 0 {
 		return false
 	}
-	g := l.calls.Calls(inArm)
-	if !g.Enter() {
+	if !l.Enter(life.Arm) {
 		return false
 	}
-	defer g.Leave()
+	defer l.Leave(life.Arm)
 	l.Disarm()
 	p := l.port
 	if !p.try() {
@@ -137,7 +137,7 @@ func (l *link) Arm(wantRoom bool) bool {
 func (l *link) ready(wantRoom bool) bool {
 	out, in := &l.out, &l.in
 	switch {
-	case l.state.Load() != 0 || l.gone.Load() != 0 || !l.rx.empty() || in.state.Load() == landed:
+	case l.State.Load() != 0 || l.gone.Load() != 0 || !l.rx.empty() || in.state.Load() == landed:
 		return true
 	case !wantRoom:
 		return false
@@ -155,11 +155,10 @@ func (l *link) Disarm() {
 		return
 	}
 	n.look.Store(1)
-	g := l.calls.Calls(inArm)
-	if !g.Enter() {
+	if !l.Enter(life.Arm) {
 		return
 	}
-	defer g.Leave()
+	defer l.Leave(life.Arm)
 	was = n.armed.Swap(noArm)
 	l.slept()
 	if n.inSet {

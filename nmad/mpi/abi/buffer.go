@@ -70,7 +70,7 @@ func (a *call) mayBe(i int, base uintptr) error {
 	return nil
 }
 
-// place says that an argument is MPI_IN_PLACE.
+// inPlace says that an argument is MPI_IN_PLACE.
 func (a *call) inPlace(i int) bool { return a.word[i] == inPlace }
 
 // equal is n blocks of one length at an argument.
@@ -142,7 +142,7 @@ func (a *call) lengths(i, n int) ([]int, error) {
 	return all, err
 }
 
-// own is n blocks at an argument each of which has a datatype of its own, and begins at a displacement in bytes, as read has these.
+// ownTypes is n blocks at an argument each of which has a datatype of its own, and begins at a displacement in bytes, as read has these.
 func (a *call) ownTypes(address, counts, places, types, n int, read func(i, n int) ([]int, error)) (mpi.Blocks, error) {
 	b := mpi.Blocks{}
 	hs, err := a.handles(types, n)

@@ -137,7 +137,7 @@ func (a *call) bcast(f form, c *comm) error {
 	return do2(as[operations]{a, c, f, c.operations()}, b, root, operations.Bcast, operations.Ibcast, operations.BcastInit)
 }
 
-// gathers is where the arguments of a gather or scatter are: block is that of the own block, all that of the blocks, at root; counts and places below 0: the blocks are equal.
+// blocksAt is where the arguments of a gather or scatter are: own is that of the own block, all that of the blocks, at root; counts and places below 0: the blocks are equal.
 type blocksAt struct {
 	own    int // address, count, datatype
 	all    int

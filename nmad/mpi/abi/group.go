@@ -44,6 +44,7 @@ func (a *call) setGroup(i int, g mpi.Group) error {
 	return setNew(a, i, &groups, &group{g: g})
 }
 
+// groupRank is this process's rank in a group.
 func (a *call) groupRank(g mpi.Group) int {
 	engine.mu.Lock()
 	all := engine.all

@@ -9,7 +9,7 @@
  *   lwp                           sched/lwp.go: main, live, serve, resume, sleep, await, obtain
  *   a thread's way                sched/thread.go: Blocking; sched/co.go: Enter, regains, comeBack
  *   seize                         sched/watch.go: seize; sched/direct: Deprive
- *   thief                         sched/steal.go: rob; sched/watch.go: takeBack, claimStopped
+ *   thief                         sched/steal.go: stealFrom; sched/watch.go: takeBack, claimStopped
  *
  * Thread 1 goes into Blocking or into a system call before it ends. All goes by locked
  * operations, so there are no store buffers here; to borrow is one step: word.pml has its parts.

@@ -5,12 +5,12 @@ import (
 	"testing"
 )
 
-// TestPages takes and gives pages at random: those that are taken never overlap, what is free and what is taken make up all of them at
-// any time, a refusal means that there is no run of free pages as long as asked for, and in the end all of them are one run again.
-func TestPages(t *testing.T) {
+// TestRuns takes and gives units at random: those that are taken never overlap, what is free and what is taken make up all of them at
+// any time, a refusal means that there is no run as long as asked for, and in the end all of them are one run again.
+func TestRuns(t *testing.T) {
 	for _, all := range []int{1, 2, 3, 7, 64, 1000} {
 		rng := rand.New(rand.NewPCG(7, uint64(all)))
-		p := pages{{0, all}}
+		p := runs{{0, all}}
 		owned := make([]bool, all)
 		taken := map[int]int{} // pages, by where they begin
 		used := 0
@@ -26,14 +26,14 @@ func TestPages(t *testing.T) {
 					longest = max(longest, run)
 				}
 				if ok != (n <= longest) {
-					t.Fatalf("%d pages, step %d: %d pages: %v, the longest run that is free has %d", all, step, n, ok, longest)
+					t.Fatalf("%d units, step %d: %d units: %v, the longest run that is free has %d", all, step, n, ok, longest)
 				}
 				if !ok {
 					continue
 				}
 				for i := at; i < at+n; i++ {
 					if owned[i] {
-						t.Fatalf("%d pages, step %d: page %d is given twice", all, step, i)
+						t.Fatalf("%d units, step %d: unit %d is given twice", all, step, i)
 					}
 					owned[i] = true
 				}
@@ -49,14 +49,14 @@ func TestPages(t *testing.T) {
 				}
 			}
 			if p.free() != all-used {
-				t.Fatalf("%d pages, step %d: %d are free, should be %d", all, step, p.free(), all-used)
+				t.Fatalf("%d units, step %d: %d are free, should be %d", all, step, p.free(), all-used)
 			}
 		}
 		for at, n := range taken {
 			p.give(at, n)
 		}
 		if len(p) != 1 || p[0] != (run{0, all}) {
-			t.Errorf("%d pages, all of them free again: %v", all, p)
+			t.Errorf("%d units, all of them free again: %v", all, p)
 		}
 	}
 }
