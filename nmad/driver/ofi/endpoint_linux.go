@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"github.com/pm2-go/pm2/nmad/driver"
-	"github.com/pm2-go/pm2/nmad/driver/internal/inflight"
 	"github.com/pm2-go/pm2/nmad/driver/internal/raw"
 	"github.com/pm2-go/pm2/nmad/internal/meet"
 )
@@ -34,7 +33,7 @@ func (d Driver) Open(c driver.Config) (driver.Endpoint, error) {
 	if provider == "" {
 		provider = os.Getenv(EnvProvider)
 	}
-	ln, addr, err := meet.ListenTCP(Name, c)
+	ln, addr, err := meet.ListenTCP(d.Name(), c)
 	if err != nil {
 		return nil, err
 	}
@@ -44,7 +43,7 @@ func (d Driver) Open(c driver.Config) (driver.Endpoint, error) {
 		return nil, fmt.Errorf("ofi: open: %w: %w; fi_info lists providers, %s names one", driver.ErrUnsupported, err, EnvProvider)
 	}
 	e := &endpoint{port: p}
-	e.Endpoint = meet.Endpoint{Name: Name, Config: c, MaxBody: uint32(len(p.f.slots[0]) - headSize), Reach: e.dial}
+	e.Endpoint = meet.Endpoint{Name: d.Name(), Config: c, MaxBody: uint32(len(p.f.slots[0]) - headSize), Reach: e.dial}
 	e.Listen(ln, addr, e.receive)
 	return e, nil
 }
@@ -52,7 +51,7 @@ func (d Driver) Open(c driver.Config) (driver.Endpoint, error) {
 // Choice implements driver.Endpoint.
 func (e *endpoint) Choice(int, string) (network, why string) {
 	f := e.port.f
-	return Name, fmt.Sprintf("provider %s, domain %s", f.provider, f.domain)
+	return e.Name, fmt.Sprintf("provider %s, domain %s", f.provider, f.domain)
 }
 
 // Close implements driver.Endpoint. It waits until links that were closed have told their peers, half a second at most.
@@ -128,7 +127,7 @@ func (l *link) read(card []byte) (name []byte, err error) {
 	}
 	l.other.link, l.other.token = binary.LittleEndian.Uint32(card), binary.LittleEndian.Uint64(card[4:])
 	l.theirs = saysOf(l.other.link, l.other.token)
-	if name = card[fixed+len(provider):]; len(name) != len(f.name) && !strings.HasPrefix(f.provider, "shm") {
+	if name = card[fixed+len(provider):]; len(name) != len(f.name) && !f.shm() {
 		return nil, meet.Refused("its address has %d bytes, that of this process %d", len(name), len(f.name))
 	}
 	return append(name, 0), nil // some addresses are text
@@ -139,7 +138,6 @@ func (e *endpoint) meet(conn net.Conn, peer *meet.Peer) (driver.Link, error) {
 	p := e.port
 	l := &link{port: p, rank: int(peer.Rank), maxBody: int(min(e.MaxBody, peer.MaxBody)), sock: -1}
 	l.nap.set, l.nap.timer = -1, -1
-	l.calls = inflight.New(numCallers, l.finish)
 	if err := p.add(l); err != nil {
 		return nil, meet.Refuse(conn, meet.Lacking(err))
 	}
@@ -174,7 +172,6 @@ func (e *endpoint) introduce(conn net.Conn, l *link) (err error) {
 		if isKin(name) {
 			l.port.join()
 		}
-		l.peer = string(name)
 		l.to, err = l.port.reach(name)
 	}
 	if err != nil {

@@ -9,13 +9,12 @@ import (
 	"testing"
 
 	"github.com/pm2-go/pm2/nmad/driver"
-	"github.com/pm2-go/pm2/nmad/driver/internal/inflight"
 )
 
 // alone is a link without a network, whose packets the test makes.
 func alone(ordered bool) *link {
 	p := &port{f: &fabric{provider: "none", ordered: ordered, writes: true}, links: make([]*link, 2), failed: driver.ErrClosed}
-	l := &link{port: p, rank: 1, number: 1, token: 77, maxBody: 1000, calls: inflight.New(numCallers, func() {})}
+	l := &link{port: p, rank: 1, number: 1, token: 77, maxBody: 1000}
 	l.in.init(l, &flight{})
 	l.out.init(l, &flight{})
 	p.links[1] = l

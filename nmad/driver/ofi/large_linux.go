@@ -20,9 +20,12 @@ import (
 // While it is moving the buffer is pinned, and the provider's.
 type flight struct {
 	link *link
+	port *port
 	id   uint64
-	t    *transfer
+	op   *operation
 	pin  runtime.Pinner
+	reg  *registration // of what is pinned; nil: there is none any more
+	own  registration
 
 	state atomic.Uint32
 	size  int   // landed: bytes moved; moving, outgoing: bytes on their way
@@ -40,17 +43,27 @@ const (
 	landed
 )
 
+var stateNames = []string{"idle", "moving", "landed"}
+
 func (p *port) newFlight() *flight {
 	p.flown++
-	f := &flight{id: p.flown, t: newTransfer(p.flown)}
+	f := &flight{port: p, id: p.flown, op: newOperation(p.flown)}
 	p.flights[f.id] = f
 	return f
 }
 
-// begin pins what is going to move.
-func (f *flight) begin(buf []byte) {
+// begin pins what is going to move, and has the provider know it.
+func (f *flight) begin(buf []byte, in bool) (err error) {
 	f.pin.Pin(&buf[0])
 	f.size, f.err, f.given, f.said, f.arrived = 0, nil, 0, 0, false
+	f.reg, err = f.port.register(&f.own, buf, in)
+	return err
+}
+
+// unregister ends what begin has told the provider.
+func (f *flight) unregister(revoke bool) {
+	f.port.unregister(f.reg, revoke)
+	f.reg = nil
 }
 
 // landed notes that the transfer is over. Under the lock of the port.
@@ -76,14 +89,16 @@ func (f *flight) take(most int) (n int, err error) {
 
 // end has the provider forget the buffer. Not while it is moving.
 func (f *flight) end() {
+	f.unregister(false)
 	f.pin.Unpin()
 	f.state.Store(idle)
 }
 
 // drop frees what the provider does not use any more.
 func (f *flight) drop() {
+	f.unregister(false)
 	f.pin.Unpin()
-	freeTransfer(f.t)
+	freeOperation(f.op)
 }
 
 // giveUp leaves what is moving, and its buffer, to the provider, until that is done with it.
@@ -95,7 +110,10 @@ func (p *port) giveUp(f *flight) {
 		f.drop()
 		return
 	}
-	p.f.cancel(f.t)
+	if p.f.writes && f.reg != nil && f.reg.in {
+		f.unregister(true) // by a remote write the peer cannot reach the buffer from here on
+	}
+	p.f.cancel(f.op)
 }
 
 // incoming is the large track as its receiver has it.
@@ -129,7 +147,7 @@ func (in *incoming) filling(n uint64) error {
 
 func (in *incoming) complete() {
 	if in.arrived && in.said != 0 && in.state.Load() == moving {
-		in.link.port.f.end(in.t) // the key is no longer valid
+		in.unregister(false)
 		in.landed(in.said, nil)
 	}
 }
@@ -138,8 +156,12 @@ func (in *incoming) complete() {
 func (in *incoming) open(buf []byte) error {
 	f := in.link.port.f
 	buf = buf[:min(len(buf), mostWindow, int(min(f.most, mostWindow)))]
-	in.begin(buf)
-	key, r, err := f.expect(in.t, buf, in.link.to, random()&f.keyMask)
+	err := in.begin(buf, true)
+	r, key := begun, in.reg.key
+	if err == nil && !f.writes {
+		key = random()
+		r, err = f.expect(in.op, buf, in.reg, in.link.to, key)
+	}
 	if r != begun || err != nil {
 		in.end()
 		return err
@@ -155,48 +177,49 @@ func (l *link) Pull(buf []byte) (int, error) {
 	if s := l.state.Load(); s&(closed|broken) != 0 {
 		return 0, l.why(s)
 	}
-	g := l.calls.Calls(inPull)
-	if !g.Enter() {
-		return 0, l.why(closed)
-	}
-	defer g.Leave()
 	in := &l.in
 	if len(buf) == 0 {
 		return 0, nil
 	}
-	if in.state.Load() == idle {
-		if err := l.ended(in.total); err != nil {
-			return 0, err
-		}
-		if !l.port.try() {
-			return 0, nil
-		}
-		err := in.open(buf)
-		l.pay()
-		l.port.release()
-		if err != nil {
-			return 0, l.lose(err)
-		}
-	} else if in.owes.Load() != 0 && l.port.try() {
-		l.pay()
-		l.port.release()
-	}
 	if in.state.Load() == moving {
 		l.port.look(&in.last)
 	}
-	if in.state.Load() == landed {
-		n, err := in.take(len(buf))
-		if err != nil {
-			return 0, l.lose(err)
+	if in.state.Load() != moving || in.owes.Load() != 0 {
+		if n, err := l.pull(buf); n != 0 || err != nil {
+			return n, err
 		}
-		in.total += uint64(n)
-		l.stir()
-		return n, nil
 	}
 	if l.idle(&in.vain); l.state.Load() != 0 || l.gone.Load() != 0 {
 		return 0, l.ended(in.total)
 	}
 	return 0, nil
+}
+
+// pull takes the next step of Pull, if it gets the lock.
+func (l *link) pull(buf []byte) (n int, err error) {
+	if !l.port.try() {
+		return 0, nil
+	}
+	defer l.port.release()
+	in := &l.in
+	if s := l.state.Load(); s&(closed|broken) != 0 {
+		return 0, l.why(s)
+	}
+	switch in.state.Load() {
+	case idle:
+		if err = l.ended(in.total); err == nil {
+			err = in.open(buf)
+		}
+	case landed:
+		n, err = in.take(len(buf))
+		in.total += uint64(n)
+		l.stir()
+	}
+	if err != nil {
+		return 0, l.lose(err)
+	}
+	l.pay()
+	return n, nil
 }
 
 // outgoing is the large track as its sender has it.
@@ -228,9 +251,11 @@ func (l *link) fill(buf []byte) error {
 		}
 		out.said = n
 	}
-	out.begin(buf)
-	out.size = n
-	r, err := f.move(out.t, buf[:n], l.to, out.w.at, out.w.key, l.theirs)
+	err, r := out.begin(buf[:n], false), busy
+	if err == nil {
+		out.size = n
+		r, err = f.move(out.op, buf[:n], out.reg, l.to, &out.w, l.theirs)
+	}
 	if r != begun || err != nil {
 		out.end()
 		return err
@@ -243,44 +268,53 @@ func (l *link) fill(buf []byte) error {
 
 // Push implements driver.Link: it fills the window that the peer has opened, and says when that is done.
 func (l *link) Push(buf []byte) (int, error) {
-	if err := l.enter(inPush); err != nil {
+	if err := l.barred(); err != nil {
 		return 0, err
 	}
-	defer l.calls.Calls(inPush).Leave()
 	out := &l.out
 	if len(buf) == 0 {
 		return 0, nil
 	}
-	if out.state.Load() != landed {
-		if out.state.Load() == moving || out.open.Load() == 0 {
-			l.port.look(&out.last)
-		}
-		if out.state.Load() == idle && out.open.Load() != 0 && l.port.try() {
-			err := l.fill(buf)
-			if err == nil {
-				l.port.poll()
-			}
-			l.port.release()
-			if err != nil {
-				return 0, l.lose(err)
-			}
-		}
+	if s := out.state.Load(); s == moving || s == idle && out.open.Load() == 0 {
+		l.port.look(&out.last)
 	}
-	if out.state.Load() == landed {
-		n, err := out.take(len(buf))
-		if err != nil {
-			return 0, l.lose(err)
+	if s := out.state.Load(); s == landed || s == idle && out.open.Load() != 0 {
+		if n, err := l.push(buf); n != 0 || err != nil {
+			return n, err
 		}
-		out.total += uint64(n)
-		out.refused.Store(0)
-		l.stir()
-		return n, nil
 	}
 	out.refused.Store(1)
 	if l.idle(&out.vain); l.state.Load() != 0 || l.gone.Load() != 0 {
 		return 0, l.lost()
 	}
 	return 0, nil
+}
+
+// push takes the next step of Push, if it gets the lock.
+func (l *link) push(buf []byte) (n int, err error) {
+	if !l.port.try() {
+		return 0, nil
+	}
+	defer l.port.release()
+	if err := l.barred(); err != nil {
+		return 0, err
+	}
+	out := &l.out
+	if out.state.Load() == idle {
+		if err = l.fill(buf); err == nil {
+			l.port.poll()
+		}
+	}
+	if err == nil && out.state.Load() == landed {
+		n, err = out.take(len(buf))
+		out.total += uint64(n)
+		out.refused.Store(0)
+		l.stir()
+	}
+	if err != nil {
+		return 0, l.lose(err)
+	}
+	return n, nil
 }
 
 // ReturnPush implements driver.Link. What a lost peer has not fetched, and the provider may still look at, stays pinned.
@@ -294,11 +328,10 @@ func (l *link) ReturnPull(evict bool) (int, bool) {
 		p := l.port
 		if !l.over() && !evict {
 			if !p.f.writes {
-				p.f.cancel(l.in.t)
+				p.f.cancel(l.in.op)
 			}
 			return false
 		}
-		p.f.end(l.in.t) // by a remote write it cannot reach the buffer from here on
 		p.forget(l.to)
 		return true
 	})

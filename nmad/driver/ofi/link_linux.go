@@ -10,18 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/pm2-go/pm2/nmad/driver"
-	"github.com/pm2-go/pm2/nmad/driver/internal/inflight"
 	"github.com/pm2-go/pm2/nmad/driver/internal/raw"
-)
-
-// The callers of a link, each with its count of calls in flight; see package inflight.
-const (
-	inSend = iota
-	inRecv
-	inPush
-	inPull
-	inArm
-	numCallers
 )
 
 // The state of a link: bits that are only ever added.
@@ -34,7 +23,8 @@ const (
 // padding separates what different cores write, in bytes.
 const padding = 128
 
-// link is one side of a link. See doc.go.
+// link is one side of a link. See doc.go. What it has is freed under the lock of the port, once state has closed: a caller that
+// needs more than memory takes the lock, and looks at state.
 type link struct {
 	driver.Plain
 	state   atomic.Uint32
@@ -46,14 +36,13 @@ type link struct {
 	number  uint32
 	token   uint64 // packets of the peer have it
 	to      uint64 // the peer, as libfabric knows it
-	peer    string // its address
 	other   prefix // what packets to the peer have: link, token
 	theirs  uint32 // what it calls this link where a remote write says so
-	calls   *inflight.Set
 	_       [padding]byte
 
 	// The caller of Send.
 	vainSend uint32
+	lastSend uint64        // look, of Flush
 	refused  atomic.Uint32 // 1: the last Send found no room
 	_        [padding]byte
 
@@ -113,6 +102,19 @@ func (l *link) Caps() driver.Caps {
 	}
 }
 
+// String says how the link is, for people.
+func (l *link) String() string {
+	p := l.port
+	if !p.try() {
+		return "ofi: the lock of the endpoint is held"
+	}
+	defer p.release()
+	r := &p.registered
+	return fmt.Sprintf("ofi over %s: state %d, gone %v, goodbye %v; a window of ours %s, of the peer's %s, %v; %d slots free, %d on their way from here, %d buffers not posted; registrations: %d kept of %d bytes, %d transfers found theirs, %d did not",
+		p.f.provider, l.state.Load(), l.gone.Load() != 0, l.bye.Load() != 0, stateNames[l.in.state.Load()], stateNames[l.out.state.Load()], l.out.open.Load() != 0,
+		len(p.free), l.pending, len(p.unposted), len(r.kept), r.bytes, r.found, r.made)
+}
+
 // Send implements driver.Link: one call of libfabric, and another one where there was no room.
 func (l *link) Send(h *driver.Header, body []byte, parts [][]byte, _ bool) (bool, error) {
 	size := len(body)
@@ -122,14 +124,17 @@ func (l *link) Send(h *driver.Header, body []byte, parts [][]byte, _ bool) (bool
 	if int(h.Body) != size || size > l.maxBody {
 		return false, fmt.Errorf("ofi: send to rank %d: %w: %d bytes, header says %d, at most %d", l.rank, driver.ErrBody, size, h.Body, l.maxBody)
 	}
-	if err := l.enter(inSend); err != nil {
+	if err := l.barred(); err != nil {
 		return false, err
 	}
-	defer l.calls.Calls(inSend).Leave()
 	p := l.port
 	if p.try() {
-		ok, err := l.send(h, body, parts, size)
-		if !ok && err == nil {
+		ok, err := false, l.barred()
+		if err != nil {
+			p.release()
+			return false, err
+		}
+		if ok, err = l.send(h, body, parts, size); !ok && err == nil {
 			p.poll()
 		}
 		p.release()
@@ -206,6 +211,9 @@ func (l *link) emit(kind uint8, payload []byte, told bool) (bool, error) {
 
 // pay tells the peer what it has to know: the window, the credit. Under lock.
 func (l *link) pay() {
+	if l.state.Load()&closed != 0 {
+		return
+	}
 	if l.in.owes.Load() != 0 {
 		var b [windowSize]byte
 		l.in.w.put(b[:])
@@ -227,12 +235,12 @@ func (l *link) owesCredit() bool { return uint32(l.rx.head.Load())-l.credit.Load
 // owes says whether there is something to pay.
 func (l *link) owes() bool { return l.in.owes.Load() != 0 || l.owesCredit() }
 
-// Flush implements driver.Link: Send leaves nothing behind.
+// Flush implements driver.Link: Send leaves nothing behind, but the provider may.
 func (l *link) Flush() (bool, error) {
-	if err := l.enter(inSend); err != nil {
+	if err := l.barred(); err != nil {
 		return false, err
 	}
-	defer l.calls.Calls(inSend).Leave()
+	l.port.look(&l.lastSend)
 	if l.idle(&l.vainSend); l.gone.Load() != 0 {
 		return false, l.lost()
 	}
@@ -246,10 +254,6 @@ func (l *link) Recv(h *driver.Header) (body []byte, ok bool, err error) {
 	}
 	packet, ok := l.rx.next()
 	if !ok {
-		g := l.calls.Calls(inRecv)
-		if !g.Enter() {
-			return nil, false, l.why(closed)
-		}
 		gone := l.gone.Load() != 0 // before the last look
 		l.port.look(&l.last)
 		if packet, ok = l.rx.next(); !ok {
@@ -257,11 +261,10 @@ func (l *link) Recv(h *driver.Header) (body []byte, ok bool, err error) {
 			if gone {
 				err = l.ended(^uint64(0))
 			}
-			if s := l.state.Load(); s&broken != 0 {
+			if s := l.state.Load(); s&(closed|broken) != 0 {
 				err = l.why(s)
 			}
 		}
-		g.Leave()
 	}
 	if l.owesCredit() && l.port.try() {
 		l.pay()
@@ -272,7 +275,7 @@ func (l *link) Recv(h *driver.Header) (body []byte, ok bool, err error) {
 	}
 	l.stir()
 	if err := h.Get(packet); err != nil {
-		l.port.take() // the link may be closed meanwhile, and its descriptors with it
+		l.port.take()
 		defer l.port.release()
 		return nil, false, l.violated(err)
 	}
@@ -356,24 +359,21 @@ func (l *link) act(kind uint8, rest []byte) error {
 	return nil
 }
 
-// Close implements driver.Link: once no call is under way the peer is told, behind all that was sent.
+// Close implements driver.Link: the peer is told, behind all that was sent.
 func (l *link) Close() error {
 	if l.state.Or(closed)&closed == 0 {
-		l.calls.Close()
+		l.finish()
 	}
 	return nil
 }
 
-// enter begins a direction that sends.
-func (l *link) enter(as int) error {
+// barred says why nothing can be sent; nil: it can.
+func (l *link) barred() error {
 	if s := l.state.Load(); s != 0 {
 		return l.why(s)
 	}
 	if l.gone.Load() != 0 {
 		return l.lost()
-	}
-	if !l.calls.Calls(as).Enter() {
-		return l.why(closed)
 	}
 	return nil
 }

@@ -29,18 +29,19 @@ type port struct {
 	_       [128]byte
 
 	// Under lock.
-	links     []*link  // by number; nil: free
-	numbers   []uint32 // that links had which are closed
-	free      []uint32
-	owners    []*link // of slots that are on their way
-	flights   map[uint64]*flight
-	flown     uint64 // the number of the last one
-	peers     map[string]uint64
-	unposted  []uint32 // receive buffers that the provider did not take
-	holders   int      // the endpoint, and links
-	strange   int      // packets of no link
-	failed    error    // of all
-	abandoned bool     // the endpoint is closed
+	links      []*link  // by number; nil: free
+	numbers    []uint32 // that links had which are closed
+	free       []uint32
+	owners     []*link // of slots that are on their way
+	flights    map[uint64]*flight
+	flown      uint64 // the number of the last one
+	peers      map[string]uint64
+	unposted   []uint32 // receive buffers that the provider did not take
+	holders    int      // the endpoint, and links
+	strange    int      // packets of no link
+	registered registrations
+	failed     error // of all
+	abandoned  bool  // the endpoint is closed
 }
 
 // What a link number and a token have in the 32 bits that a remote write says.
@@ -57,6 +58,7 @@ var ports sync.Map
 
 func newPort(f *fabric, s shape) *port {
 	p := &port{f: f, flights: map[uint64]*flight{}, peers: map[string]uint64{}, holders: 1, flown: 1 << 32}
+	p.registered.kept = map[span]*registration{}
 	p.owners = make([]*link, s.slots)
 	p.links = append(p.links, nil) // 0 is no link
 	for i := range s.slots {
@@ -90,7 +92,7 @@ func (p *port) take() {
 	}
 }
 
-func (p *port) release() { p.lock.Store(0) }
+func (p *port) release() { asm.StoreRelease32(&p.lock, 0) }
 
 // look polls, unless another caller has since the caller's last look, or does now.
 func (p *port) look(last *uint64) {
@@ -107,7 +109,7 @@ func (p *port) look(last *uint64) {
 
 // poll handles what has happened, and says whether anything has. Under lock.
 func (p *port) poll() bool {
-	p.polls.Store(p.polls.Load() + 1)
+	asm.StoreRelease64(&p.polls, p.polls.Load()+1)
 	if p.failed != nil {
 		return false
 	}
@@ -150,14 +152,13 @@ func (p *port) handle(v *event) {
 		if v.what == eventFailed {
 			err = p.f.failure(v)
 		}
-		switch f := p.flights[uint64(v.id)]; {
-		case f != nil && f.link == nil: // given up
+		if uint64(v.id) < uint64(len(p.owners)) {
+			p.gone(uint32(v.id), err)
+		} else if f := p.flights[uint64(v.id)]; f != nil && f.link == nil { // given up
 			delete(p.flights, f.id)
 			f.drop()
-		case f != nil:
+		} else if f != nil {
 			f.landed(int(v.size), err)
-		case uint64(v.id) < uint64(len(p.owners)):
-			p.gone(uint32(v.id), err)
 		}
 	}
 }
@@ -243,7 +244,7 @@ func (p *port) add(l *link) error {
 		p.links = append(p.links, nil)
 	}
 	in, out := p.newFlight(), p.newFlight()
-	if in.t == nil || out.t == nil {
+	if in.op == nil || out.op == nil {
 		return fmt.Errorf("%w: no memory", driver.ErrLack)
 	}
 	l.token = random()
@@ -288,6 +289,11 @@ func (p *port) leave() {
 	p.holders--
 	if p.holders > 0 {
 		return
+	}
+	for _, f := range p.flights {
+		f.unregister(false)
+	}
+	for p.registered.dropOldest() {
 	}
 	p.close()
 	for _, f := range p.flights {
