@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/pm2-go/pm2/nmad/driver"
+	"github.com/pm2-go/pm2/nmad/driver/internal/raw"
 )
 
 // flight is the large track of a link in one direction. One transfer at a time is under way:
@@ -72,7 +73,9 @@ func (f *flight) landed(size int, err error) {
 	if err != nil {
 		f.err, f.size = fmt.Errorf("%w: %w", driver.ErrPeerLost, err), 0
 	} else if f == l.in.flight {
-		f.size = size
+		if f.size = size; !f.port.f.writes && l.givenUp() {
+			f.err, f.size = fmt.Errorf("%w: it has given this process up", driver.ErrPeerLost), 0
+		}
 	}
 	f.state.Store(landed)
 	l.ring()
@@ -207,7 +210,9 @@ func (l *link) pull(buf []byte) (n int, err error) {
 	}
 	switch in.state.Load() {
 	case idle:
-		if err = l.ended(in.total); err == nil {
+		if err = l.ended(in.total); err == nil && l.severed {
+			err = l.lost()
+		} else if err == nil {
 			err = in.open(buf)
 		}
 	case landed:
@@ -317,9 +322,33 @@ func (l *link) push(buf []byte) (n int, err error) {
 	return n, nil
 }
 
-// ReturnPush implements driver.Link. What a lost peer has not fetched, and the provider may still look at, stays pinned.
+// ReturnPush implements driver.Link. What a lost peer has not fetched, and the provider may still look at, stays pinned. A peer that neither fetches it nor ends
+// within patience is given up. It is told so first: it takes no message for whole whose bytes it has read after that.
 func (l *link) ReturnPush() (int, bool) {
-	return l.giveBack(l.out.flight, func() bool { return l.over() })
+	return l.giveBack(l.out.flight, func() bool {
+		if l.over() {
+			return true
+		}
+		if l.asked.IsZero() {
+			l.asked = time.Now()
+		}
+		if time.Since(l.asked) < patience {
+			return false
+		}
+		if l.port.f.writes {
+			l.port.forget(l.to)
+			return true
+		}
+		l.word[0] = 1
+		_, errno := raw.Send(l.sock, l.word[:])
+		return errno == 0
+	})
+}
+
+// givenUp says whether the peer has given up the message that has just landed. Under lock.
+func (l *link) givenUp() bool {
+	n, _ := raw.Recv(l.sock, l.word[:])
+	return n > 0
 }
 
 // ReturnPull implements driver.Link: of a peer that is lost, or given up, nothing comes any more.
@@ -345,7 +374,9 @@ func (l *link) giveBack(f *flight, revoke func() bool) (int, bool) {
 	if l.freed {
 		return 0, true
 	}
-	p.poll()
+	if p.poll(); l.gone.Load() == 0 && l.bell.HungUp(l.sock) { // no other call looks any more
+		l.depart()
+	}
 	switch f.state.Load() {
 	case landed:
 		n := f.size - f.given

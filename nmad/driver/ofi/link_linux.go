@@ -68,8 +68,11 @@ type link struct {
 	pending int // slots on their way
 	met     bool
 	freed   bool
+	severed bool // its address was taken back
 	parting bool // the bye is on its way, or gone
 	bell    raw.Bell
+	word    [1]byte   // to and from the control connection
+	asked   time.Time // when ReturnPush was asked first
 
 	bye      atomic.Uint32 // 1: the peer has said goodbye
 	byeTotal uint64        // bytes of the large track that it has sent
@@ -178,6 +181,9 @@ func (l *link) send(h *driver.Header, body []byte, parts [][]byte, size int) (bo
 
 // launch sends what lies in the free slot that is next, but for the prefix. Under lock.
 func (l *link) launch(kind uint8, size int, told bool) (bool, error) {
+	if l.severed {
+		return false, l.lost()
+	}
 	p := l.port
 	slot := p.free[len(p.free)-1]
 	x := l.other

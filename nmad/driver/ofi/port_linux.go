@@ -5,6 +5,7 @@ package ofi
 import (
 	"crypto/rand"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"runtime"
 	"sync"
@@ -261,21 +262,33 @@ func random() uint64 {
 	return binary.LittleEndian.Uint64(b[:])
 }
 
+// nowhere is the address of a peer that has not been told yet.
+const nowhere = ^uint64(0)
+
 // reach makes a peer's address known.
-func (p *port) reach(name []byte) (to uint64, err error) {
+func (p *port) reach(l *link, name []byte) (err error) {
 	p.take()
 	defer p.release()
-	if to, ok := p.peers[string(name)]; ok {
-		return to, nil
-	}
-	if to, err = p.f.insert(name); err == nil {
+	to, ok := p.peers[string(name)]
+	if !ok {
+		if to, err = p.f.insert(name); err != nil {
+			return err
+		}
 		p.peers[string(name)] = to
 	}
-	return to, err
+	l.to = to
+	return nil
 }
 
-// forget takes a peer's address back: the provider gives up what is under way from and to it.
+// forget takes a peer's address back: the provider gives up what is under way from and to it. No link of that peer may use it
+// any more: all of them are lost.
 func (p *port) forget(to uint64) {
+	for _, l := range p.links {
+		if l != nil && l.to == to {
+			l.severed = true
+			_ = l.lose(errors.New("it was given up"))
+		}
+	}
 	for name, a := range p.peers {
 		if a == to {
 			delete(p.peers, name)
@@ -290,16 +303,21 @@ func (p *port) leave() {
 	if p.holders > 0 {
 		return
 	}
+	stuck := false
 	for _, f := range p.flights {
 		f.unregister(false)
+		stuck = stuck || f.state.Load() == moving
 	}
 	for p.registered.dropOldest() {
 	}
-	p.close()
-	for _, f := range p.flights {
-		f.drop()
+	// ofi_rxm 1.17 crashes when it is closed with a message that its peer has not fetched: it stays.
+	if !stuck || p.f.writes || p.f.shm() {
+		p.close()
+		for _, f := range p.flights {
+			f.drop()
+		}
+		clear(p.flights)
+		ports.Delete(p)
 	}
-	clear(p.flights)
 	p.failed = driver.ErrClosed
-	ports.Delete(p)
 }

@@ -5,6 +5,7 @@ package ofi
 import (
 	"bytes"
 	"context"
+	"errors"
 	"runtime"
 	"testing"
 	"time"
@@ -124,6 +125,45 @@ func TestKeptRegistrations(t *testing.T) {
 				if p.bytes > mostKeptBytes || p.bytes < len(in) {
 					t.Errorf("%d bytes are kept", p.bytes)
 				}
+			}
+		})
+	}
+}
+
+// TestGivenUpMessage: a peer that takes in a message after its sender has given it up hears that, whatever it has read.
+func TestGivenUpMessage(t *testing.T) {
+	for _, provider := range []string{"shm", "tcp"} {
+		t.Run(provider, func(t *testing.T) {
+			a, b := linked(t, Driver{provider: provider, messages: true})
+			out, in := bytes.Repeat([]byte{1}, 1<<20), make([]byte, 1<<20)
+			for end := time.Now().Add(drivertest.Patience); a.out.state.Load() != moving; {
+				_, err := a.Push(out)
+				if b.in.state.Load() == idle {
+					_, _ = b.Pull(in)
+				}
+				if err != nil || time.Now().After(end) {
+					t.Fatalf("not begun: %v, %v", err, a)
+				}
+			}
+			n, ok := a.ReturnPush()
+			for end := time.Now().Add(drivertest.Patience); !ok && time.Now().Before(end); time.Sleep(time.Millisecond) {
+				n, ok = a.ReturnPush()
+			}
+			if n != 0 || !ok {
+				t.Fatalf("%d bytes had moved, given back %v", n, ok)
+			}
+			clear(out)
+			var err error
+			for end := time.Now().Add(drivertest.Patience); err == nil && time.Now().Before(end); {
+				a.port.take() // as its other links do
+				a.port.poll()
+				a.port.release()
+				if n, err = b.Pull(in); n != 0 {
+					t.Fatalf("%d bytes of a message that was given up were taken for right", n)
+				}
+			}
+			if !errors.Is(err, driver.ErrPeerLost) {
+				t.Errorf("it ends with %v", err)
 			}
 		})
 	}
