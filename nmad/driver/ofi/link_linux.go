@@ -113,8 +113,8 @@ func (l *link) String() string {
 	}
 	defer p.release()
 	r := &p.registered
-	return fmt.Sprintf("ofi over %s: state %d, gone %v, goodbye %v; a window of ours %s, of the peer's %s, %v; %d slots free, %d on their way from here, %d buffers not posted; registrations: %d kept of %d bytes, %d transfers found theirs, %d did not",
-		p.f.provider, l.state.Load(), l.gone.Load() != 0, l.bye.Load() != 0, stateNames[l.in.state.Load()], stateNames[l.out.state.Load()], l.out.open.Load() != 0,
+	return fmt.Sprintf("ofi over %s: state %d, gone %v, goodbye %v; inbox empty %v, %d packets early, asleep %d; a window of ours %s, of the peer's %s, %v; %d slots free, %d on their way from here, %d buffers not posted; registrations: %d kept of %d bytes, %d transfers found theirs, %d did not",
+		p.f.provider, l.state.Load(), l.gone.Load() != 0, l.bye.Load() != 0, l.rx.empty(), len(l.early), l.nap.armed.Load(), stateNames[l.in.state.Load()], stateNames[l.out.state.Load()], l.out.open.Load() != 0,
 		len(p.free), l.pending, len(p.unposted), len(r.kept), r.bytes, r.found, r.made)
 }
 
