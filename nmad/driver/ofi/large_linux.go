@@ -28,10 +28,11 @@ type flight struct {
 	reg  *registration // of what is pinned; nil: there is none any more
 	own  registration
 
-	state atomic.Uint32
-	size  int   // landed: bytes moved; moving, outgoing: bytes on their way
-	err   error // landed: what went wrong
-	given int   // landed: of the bytes, that the caller was told of
+	state  atomic.Uint32
+	size   int   // landed: bytes moved; moving, outgoing: bytes on their way
+	err    error // landed: what went wrong
+	unread bool  // outgoing: its peer was given up before it had fetched the bytes
+	given  int   // landed: of the bytes, that the caller was told of
 
 	// Incoming, by remote write: both have to come. Under the lock of the port.
 	said    int // bytes that the peer says that it writes; 0: it has not yet
@@ -404,6 +405,7 @@ func (l *link) replace(f *flight) {
 		l.in.init(l, fresh)
 	} else {
 		l.out.init(l, fresh)
+		f.unread = true
 	}
 	p.giveUp(f)
 }

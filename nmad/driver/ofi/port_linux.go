@@ -306,11 +306,11 @@ func (p *port) leave() {
 	stuck := false
 	for _, f := range p.flights {
 		f.unregister(false)
-		stuck = stuck || f.state.Load() == moving
+		stuck = stuck || f.unread
 	}
 	for p.registered.dropOldest() {
 	}
-	// ofi_rxm 1.17 crashes when it is closed with a message that its peer has not fetched: it stays.
+	// The provider tcp of 1.17 crashes when it is closed with a message that its peer has not fetched: it stays.
 	if !stuck || p.f.writes || p.f.shm() {
 		p.close()
 		for _, f := range p.flights {
