@@ -27,7 +27,7 @@
 //	switch      -- Fire --> | Switch  -> [T -100][P 50] | --> P: pioman's engine polls the networks
 //	clock's tick -- Fire -> | Timer   -> [T -100][P 50] |
 //	Yield       -- Fire --> | Yield   -> [T -100]       |
-//	Lock, Recv..-- Fire --> | Library -> [T -100][P 50] |
+//	Lock, Recv..-- Fire --> | Library -> [T -100]       |
 //	                        +---------------------------+
 //
 // A hook is called in the name of a virtual processor (VP), whose number it gets. That of Idle, Switch, Yield and Library runs

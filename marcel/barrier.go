@@ -67,18 +67,13 @@ func (b *Barrier) Wait() (last bool) {
 
 // TryWait is Wait if the caller is the last one to arrive: then it returns true,
 // else the caller has not arrived. It does not block.
-func (b *Barrier) TryWait() bool {
-	_ = &b.mu
-	c := sched.Visit()
-	b.mu.Lock()
-	var w *sched.Waiter
-	last := b.arrived+1 >= b.n
-	if last {
-		w = b.advance()
-	}
-	b.mu.Unlock()
-	c.WakeAll(w)
-	c.Leave()
+func (b *Barrier) TryWait() (last bool) {
+	holding(&b.mu, func() *sched.Waiter {
+		if last = b.arrived+1 >= b.n; last {
+			return b.advance()
+		}
+		return nil
+	})
 	return last
 }
 
@@ -95,11 +90,10 @@ func (b *Barrier) WaitTimeout(d time.Duration) bool {
 // WaitContext is Wait until ctx is done: then it returns the cause, and the caller
 // has not arrived, as if it had never come.
 func (b *Barrier) WaitContext(ctx context.Context) error {
-	lim, err := under(ctx)
-	if err == nil {
-		_, err = b.wait(lim)
-	}
-	return err
+	return until(ctx, func(lim *sched.Limit) error {
+		_, err := b.wait(lim)
+		return err
+	})
 }
 
 func (b *Barrier) wait(lim *sched.Limit) (last bool, err error) {
@@ -117,15 +111,14 @@ func (b *Barrier) wait(lim *sched.Limit) (last bool, err error) {
 	if err = wait(c.As(sched.InBarrier), &b.q, &b.mu, lim); err == nil {
 		return false, nil
 	}
-	c = sched.Enter()
-	b.mu.Lock()
-	if b.phase != p {
-		err = nil // it ended with our arrival after all
-	} else {
-		b.arrived--
-	}
-	b.mu.Unlock()
-	c.Leave()
+	holding(&b.mu, func() *sched.Waiter {
+		if b.phase != p {
+			err = nil // it ended with our arrival after all
+		} else {
+			b.arrived--
+		}
+		return nil
+	})
 	return false, err
 }
 
@@ -133,16 +126,14 @@ func (b *Barrier) wait(lim *sched.Limit) (last bool, err error) {
 func (p Phase) Wait() { _ = p.wait(nil) }
 
 // TryWait tells whether the phase has ended. It does not block.
-func (p Phase) TryWait() bool {
-	b := p.b
-	if b == nil {
+func (p Phase) TryWait() (over bool) {
+	if p.b == nil {
 		return true
 	}
-	c := sched.Visit()
-	b.mu.Lock()
-	over := b.phase != p.n
-	b.mu.Unlock()
-	c.Leave()
+	holding(&p.b.mu, func() *sched.Waiter {
+		over = p.b.phase != p.n
+		return nil
+	})
 	return over
 }
 
@@ -152,13 +143,7 @@ func (p Phase) WaitTimeout(d time.Duration) bool { return p.wait(within(d)) == n
 
 // WaitContext is Wait until ctx is done: then it returns the cause, also if the
 // phase had ended. The arrival stands, and p may be waited for again.
-func (p Phase) WaitContext(ctx context.Context) error {
-	lim, err := under(ctx)
-	if err != nil {
-		return err
-	}
-	return p.wait(lim)
-}
+func (p Phase) WaitContext(ctx context.Context) error { return until(ctx, p.wait) }
 
 func (p Phase) wait(lim *sched.Limit) error {
 	b := p.b

@@ -29,13 +29,13 @@ type (
 	Placement = place.Placement // of an Entity on an item of the topology
 )
 
-// Errors of bubbles.
+// Errors of bubbles: see package place.
 var (
-	ErrBubbleClosed = place.ErrBubbleClosed // nothing can be put into it any more
-	ErrInBubble     = place.ErrInBubble     // it is in one already
-	ErrNotInBubble  = place.ErrNotInBubble  // it is not in that one
-	ErrForeign      = place.ErrForeign      // it belongs to another scheduler
-	ErrNoBubble     = place.ErrNoBubble     // it is nil, or NewBubble has not made it
+	ErrBubbleClosed = place.ErrBubbleClosed
+	ErrInBubble     = place.ErrInBubble
+	ErrNotInBubble  = place.ErrNotInBubble
+	ErrForeign      = place.ErrForeign
+	ErrNoBubble     = place.ErrNoBubble
 )
 
 // NewBubble makes an empty bubble for the scheduler of the calling thread, from a

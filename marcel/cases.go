@@ -123,7 +123,7 @@ type after struct{ d time.Duration }
 func (a *after) Try() bool { return a.d <= 0 }
 
 func (a *after) Enlist(w *sched.Waiter) bool {
-	w.MultiWait().Expire(w, a.d)
+	w.BoundedWait().Expire(w, a.d)
 	return true
 }
 
@@ -143,8 +143,8 @@ func Done(ctx context.Context) Case {
 type done struct{ ctx context.Context }
 
 func (d *done) Try() bool                   { return d.ctx.Err() != nil }
-func (d *done) Enlist(w *sched.Waiter) bool { return w.MultiWait().Watch(w, d.ctx) }
-func (d *done) Withdraw(w *sched.Waiter)    { w.MultiWait().Unwatch(w) }
+func (d *done) Enlist(w *sched.Waiter) bool { return w.BoundedWait().Watch(w, d.ctx) }
+func (d *done) Withdraw(w *sched.Waiter)    { w.BoundedWait().Unwatch(w) }
 func (d *done) Taken(*sched.Waiter) bool    { return true }
 
 // Ended returns a case that can be taken when t has ended, also long after that.
@@ -155,6 +155,6 @@ func Ended(t Thread) Case { return &ended{t} }
 type ended struct{ t Thread }
 
 func (e *ended) Try() bool                   { return e.t.Ended() }
-func (e *ended) Enlist(w *sched.Waiter) bool { return e.t.WatchEnd(w) }
-func (e *ended) Withdraw(w *sched.Waiter)    { e.t.UnwatchEnd(w) }
+func (e *ended) Enlist(w *sched.Waiter) bool { return calls.WatchEnd(e.t, w) }
+func (e *ended) Withdraw(w *sched.Waiter)    { calls.UnwatchEnd(e.t, w) }
 func (e *ended) Taken(*sched.Waiter) bool    { return true }

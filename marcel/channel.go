@@ -61,8 +61,7 @@ func ReceiveFrom[T any](ch <-chan T) *ChanReceiver[T] {
 func (r *ChanReceiver[T]) TryRecv() (v T, ok, taken bool) {
 	r.settle()
 	if r.kept {
-		v, ok = r.v, r.ok
-		r.forget()
+		v, ok = r.take()
 		return v, ok, true
 	}
 	select {
@@ -77,16 +76,15 @@ func (r *ChanReceiver[T]) TryRecv() (v T, ok, taken bool) {
 // returns the value that was kept, if any. r may be used again.
 func (r *ChanReceiver[T]) Stop() (v T, ok bool) {
 	r.settle()
-	if r.kept {
-		v, ok = r.v, r.ok
-		r.forget()
-	}
-	return v, ok
+	return r.take()
 }
 
-func (r *ChanReceiver[T]) forget() {
+// take is what was kept, if anything, which is the receiver's then.
+func (r *ChanReceiver[T]) take() (v T, ok bool) {
 	var none T
+	v, ok = r.v, r.ok
 	r.kept, r.v, r.ok = false, none, false
+	return v, ok
 }
 
 // settle waits until the goroutine of the last Select is gone; then r is the
@@ -157,21 +155,18 @@ func (r *ChanReceiver[T]) Enlist(w *sched.Waiter) bool {
 
 // Withdraw is for Select.
 func (r *ChanReceiver[T]) Withdraw(*sched.Waiter) {
-	_ = &r.mu
-	c := sched.Visit()
-	r.mu.Lock()
-	if r.state == receiving {
-		r.state = stopping
-		r.stop <- struct{}{} // there is room: it is the only token
-	}
-	r.w = nil
-	r.mu.Unlock()
-	c.Leave()
+	holding(&r.mu, func() *sched.Waiter {
+		if r.state == receiving {
+			r.state = stopping
+			r.stop <- struct{}{} // there is room: it is the only token
+		}
+		r.w = nil
+		return nil
+	})
 }
 
 // Taken is for Select.
 func (r *ChanReceiver[T]) Taken(*sched.Waiter) bool {
-	r.Value, r.OK = r.v, r.ok
-	r.forget()
+	r.Value, r.OK = r.take()
 	return true
 }

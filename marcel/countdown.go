@@ -44,29 +44,21 @@ func (d *countdown) add(delta int64) bool {
 
 // finish is add when there may be waiters for the 0 that is near.
 func (d *countdown) finish(delta int64) (ok bool) {
-	c := sched.Visit()
-	d.mu.Lock()
-	var w *sched.Waiter
-	for {
-		s := d.state.Load()
-		n := s>>1 + delta
-		if ok = uint64(n) <= mostCounted; !ok {
-			break
-		}
-		next := n<<1 | s&1
-		if n == 0 {
-			next = 0
-		}
-		if d.state.CompareAndSwap(s, next) {
-			if n == 0 {
-				w = d.q.PopAll()
+	holding(&d.mu, func() *sched.Waiter {
+		for {
+			s := d.state.Load()
+			n := s>>1 + delta
+			if ok = uint64(n) <= mostCounted; !ok {
+				return nil
 			}
-			break
+			switch {
+			case n != 0 && d.state.CompareAndSwap(s, n<<1|s&1):
+				return nil
+			case n == 0 && d.state.CompareAndSwap(s, 0):
+				return d.q.PopAll()
+			}
 		}
-	}
-	d.mu.Unlock()
-	c.WakeAll(w)
-	c.Leave()
+	})
 	return ok
 }
 

@@ -46,14 +46,14 @@ func ExampleSpawnBody() {
 // A child process that may use all CPUs, not only that of the thread's VP.
 func ExampleStartProcess() {
 	marcel.Run(func() {
-		var said strings.Builder
+		var output strings.Builder
 		cmd := exec.Command("echo", "hello")
-		cmd.Stdout = &said
+		cmd.Stdout = &output
 		err := marcel.StartProcess(cmd)
 		if err == nil {
 			marcel.Blocking(func() { err = cmd.Wait() })
 		}
-		fmt.Print(said.String())
+		fmt.Print(output.String())
 		fmt.Println(err)
 	})
 	// Output:

@@ -74,7 +74,7 @@ func mustRun(f func() error) {
 
 func (g *Group) run(f func() error) Thread {
 	g.wg.Add(1)
-	return SpawnBody(&attempt{sched.WrapperOf(f), g, g.limit, f})
+	return SpawnBody(&attempt{calls.WrapperOf(f), g, g.limit, f})
 }
 
 // attempt is what a thread of a Group runs.

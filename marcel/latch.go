@@ -45,11 +45,7 @@ func (l *Latch) WaitTimeout(d time.Duration) bool { return l.n.wait(sched.InLatc
 // WaitContext is Wait until ctx is done: then it returns the cause, also if the
 // latch was open.
 func (l *Latch) WaitContext(ctx context.Context) error {
-	lim, err := under(ctx)
-	if err != nil {
-		return err
-	}
-	return l.n.wait(sched.InLatch, lim)
+	return until(ctx, func(lim *sched.Limit) error { return l.n.wait(sched.InLatch, lim) })
 }
 
 // Case returns the case "Wait": it can be taken when the latch is open, as often as it

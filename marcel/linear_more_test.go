@@ -11,7 +11,7 @@ import (
 
 	"github.com/anishathalye/porcupine"
 
-	"github.com/pm2-go/pm2/internal/effort"
+	"github.com/pm2-go/pm2/internal/test/effort"
 	"github.com/pm2-go/pm2/marcel"
 )
 
@@ -52,7 +52,7 @@ func linear(t *testing.T, rounds int, m porcupine.Model, prepare func(h *history
 // soon is a short time, of those in which something may happen or not.
 func soon(r *rand.Rand) time.Duration { return time.Duration(r.IntN(60)) * time.Microsecond }
 
-// condModel: one that waits is in line, granted a signal, or has given up, which only one that
+// condState: one that waits is in line, granted a signal, or has given up, which only one that
 // has been granted none can. Each wait is two operations of the same duration: "join" and
 // "woken" or "gave up".
 type condState struct{ waiting, granted int }
@@ -270,7 +270,7 @@ func TestTickerIsLinearizable(t *testing.T) {
 	})
 }
 
-// lifeModel is of a thread that one may ask to end: "end" is the thread's own. It has been
+// lifeState is of a thread that one may ask to end: "end" is the thread's own. It has been
 // cancelled only if that was asked for before.
 type lifeState struct{ asked, ended, canceled bool }
 
@@ -347,7 +347,7 @@ func TestJoinIsLinearizable(t *testing.T) {
 }
 
 // eitherModel: two semaphores, of which Select takes from either. A Select that gave up has looked at them one after the
-// other: of it nothing is said.
+// other: of it nothing is noted.
 var eitherModel = porcupine.Model{
 	Init: func() any { return [2]int{1, 0} },
 	Step: func(state, in, out any) (bool, any) {

@@ -7,26 +7,18 @@ import (
 	"github.com/pm2-go/pm2/sched/observe"
 )
 
-// ThreadInfo describes one thread in a list of threads: its handle, name, state, what it waits for and
-// where, and its VP.
-type ThreadInfo = sched.ThreadInfo
-
-// ThreadWork is what a thread has done: its switches, moves and times. It is zero unless
-// observe.CountThreads counts.
-type ThreadWork = sched.ThreadWork
-
-// ThreadState says what a thread is doing.
-type ThreadState = sched.ThreadState
+// What a list of threads says of each: see package sched.
+type (
+	ThreadInfo  = sched.ThreadInfo
+	ThreadWork  = sched.ThreadWork
+	ThreadState = sched.ThreadState
+)
 
 // The states of a thread.
 const (
-	StateSeed      = sched.StateSeed      // it has not begun
-	StateReady     = sched.StateReady     // it waits for its turn
-	StateRunning   = sched.StateRunning   // it has a VP
-	StateBlocked   = sched.StateBlocked   // it waits for something
-	StateAway      = sched.StateAway      // it goes on without a VP: in Blocking, or after its VP was taken
-	StateSuspended = sched.StateSuspended // until Resume
-	StateBarred    = sched.StateBarred    // it is ready, but the VPs on which it may run are disabled
+	StateSeed, StateReady, StateRunning = sched.StateSeed, sched.StateReady, sched.StateRunning
+	StateBlocked, StateAway             = sched.StateBlocked, sched.StateAway
+	StateSuspended, StateBarred         = sched.StateSuspended, sched.StateBarred
 )
 
 // Threads lists the threads that live in the scheduler of the calling thread, or in the default one,

@@ -33,7 +33,7 @@ func (r *Receiver[T]) Try() bool {
 func (r *Receiver[T]) Enlist(w *sched.Waiter) bool {
 	m := r.m
 	w.SetNote(&r.p)
-	return enlist(&m.takers, &m.mu, w, func() bool { return m.n == 0 && !m.closed && !m.senders.Others(w) })
+	return enlist(&m.takers, &m.mu, w, func() bool { return m.n == 0 && !m.closed && !calls.Others(&m.senders, w) })
 }
 
 // Withdraw is for Select.
@@ -82,7 +82,7 @@ func (s *Sender[T]) Enlist(w *sched.Waiter) bool {
 	m := s.m
 	s.p.v = s.Value
 	w.SetNote(&s.p)
-	return enlist(&m.senders, &m.mu, w, func() bool { return m.n == len(m.buf) && !m.closed && !m.takers.Others(w) })
+	return enlist(&m.senders, &m.mu, w, func() bool { return m.n == len(m.buf) && !m.closed && !calls.Others(&m.takers, w) })
 }
 
 // Withdraw is for Select.

@@ -191,7 +191,6 @@ func TestMisuseOfFunctions(t *testing.T) {
 		"WakeOn of a bubble, nowhere":    func() { panicIf(marcel.NewBubble(nil).WakeOn(nil)) },
 		"Place of a bubble, nowhere":     func() { panicIf(marcel.NewBubble(nil).Place(nil)) },
 		"a policy that panics":           func() { panicIf(marcel.NewBubble(strangePolicy{}).Wake()) },
-		"WatchEnd with nil":              func() { marcel.Self().WatchEnd(nil); panicIf(goroutineOnly()) },
 		"Ended of no thread is no wait":  func() { marcel.Select(marcel.Ended(marcel.Thread{})); panic("as it should be") },
 		"NewBarrier(0)":                  func() { marcel.NewBarrier(0) },
 		"NewLatch(-1)":                   func() { marcel.NewLatch(-1) },
@@ -221,13 +220,6 @@ func panicIf(err error) {
 	if err != nil {
 		panic(err)
 	}
-}
-
-func goroutineOnly() error {
-	if marcel.OnThread() {
-		return nil
-	}
-	return errors.New("no thread to watch")
 }
 
 func afterLong(do func(*marcel.Timer)) {

@@ -5,7 +5,7 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"github.com/pm2-go/pm2/internal/effort"
+	"github.com/pm2-go/pm2/internal/test/effort"
 	"github.com/pm2-go/pm2/marcel"
 	"github.com/pm2-go/pm2/sched"
 )
@@ -105,7 +105,7 @@ func TestMutexTurnsEnd(t *testing.T) {
 }
 
 // Every one of several waiters that are overtaken all the time gets in.
-func TestMutexStarvesNobody(t *testing.T) {
+func TestMutexStarvesNoThread(t *testing.T) {
 	worlds(t, func(w *world) {
 		const greedy, modest = 2, 4
 		var (

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/pm2-go/pm2/internal/effort"
+	"github.com/pm2-go/pm2/internal/test/effort"
 	"github.com/pm2-go/pm2/marcel"
 	"github.com/pm2-go/pm2/sched"
 )
@@ -164,7 +164,7 @@ func TestPrioritySeizes(t *testing.T) {
 	var ran atomic.Int32
 	within(t, func() {
 		started := make(chan struct{})
-		hog := s.Spawn(marcel.Attr{}, func() {
+		busy := s.Spawn(marcel.Attr{}, func() {
 			close(started)
 			for !stop.Load() {
 			}
@@ -177,7 +177,7 @@ func TestPrioritySeizes(t *testing.T) {
 			}
 		}).Join()) // would wait for ever
 		stop.Store(true)
-		must(t, hog.Join())
+		must(t, busy.Join())
 		must(t, equal.Join())
 	}, s)
 }
@@ -258,9 +258,9 @@ func TestLIFO(t *testing.T) {
 	}
 }
 
-// TestLIFOStarvesNobody: one that spawns its successor for ever leaves turns to those
+// TestLIFOStarvesNoThread: one that spawns its successor for ever leaves turns to those
 // behind it.
-func TestLIFOStarvesNobody(t *testing.T) {
+func TestLIFOStarvesNoThread(t *testing.T) {
 	cfg := undisturbed()
 	cfg.Policy = marcel.LIFO
 	run(t, cfg, func(*sched.Scheduler) {

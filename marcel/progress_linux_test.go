@@ -16,7 +16,7 @@ import (
 // A thread that is stuck in a way that the scheduler is not told of does not stop
 // those behind it on its VP: here one of them does what the stuck one waits for.
 // Without a hand-off nothing would ever end.
-func TestStuckThreadsStopNobody(t *testing.T) {
+func TestStuckThreadsStopNoOther(t *testing.T) {
 	type stuck struct{ wait, end func() }
 	for name, kind := range map[string]func() stuck{
 		"channel": func() stuck {
@@ -150,7 +150,7 @@ func TestWakingDoesNotWaitForTheVP(t *testing.T) {
 
 // The same for waits that only time ends: others of the VP have done a lot before
 // a second is over; if not, before a much longer time is.
-func TestSleepersInTheKernelStopNobody(t *testing.T) {
+func TestSleepersInTheKernelStopNoOther(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes a second")
 	}

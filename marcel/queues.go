@@ -5,36 +5,26 @@ import (
 	"github.com/pm2-go/pm2/sched/topo"
 )
 
-// Priority says which of a VP's ready threads go first: see [sched.Priority]. It is
-// given to a thread with Attr.Priority, and changed with Thread.SetPriority.
+// Priority says which of a VP's ready threads go first (Attr.Priority, Thread.SetPriority): see [sched.Priority].
 type Priority = sched.Priority
 
-// The priorities, the highest first. They are strict: a thread waits as long as one
-// of a higher priority is ready on its VP.
+// The priorities, the highest first.
 const (
-	RealTime        = sched.RealTime        // for what must not wait, such as the progress of communication
-	UserRealTime    = sched.UserRealTime    // for programs
-	DefaultPriority = sched.DefaultPriority // the zero value
-	Batch           = sched.Batch           // when nothing but Idle is ready
-	Idle            = sched.Idle            // when nothing else is ready
+	RealTime, UserRealTime = sched.RealTime, sched.UserRealTime
+	DefaultPriority        = sched.DefaultPriority
+	Batch, Idle            = sched.Batch, sched.Idle
 )
 
-// Level is the topology level in whose run queue a thread with Attr.Level waits when it is ready: the
-// VP's own queue (the zero Level), or one that several VPs share.
+// Level is the topology level in whose run queue a thread waits (Attr.Level): see [sched.Level].
 type Level = sched.Level
 
 // LevelOf is the level of the items of a kind: see [sched.LevelOf].
 func LevelOf(k topo.Kind) Level { return sched.LevelOf(k) }
 
-// ErrNoItem says that the scheduler has no VPs below that item of a topology.
-var ErrNoItem = sched.ErrNoItem
-
-// Policy says in which order a VP runs ready threads of one priority; it is chosen
-// for a scheduler with sched.Config.Policy.
+// Policy says in which order a VP runs ready threads of one priority (sched.Config.Policy): see [sched.Policy].
 type Policy = sched.Policy
 
 // The policies.
 const (
-	Fair = sched.Fair // in the order in which they became ready
-	LIFO = sched.LIFO // the youngest first; thieves take the oldest: for trees of threads
+	Fair, LIFO = sched.Fair, sched.LIFO
 )

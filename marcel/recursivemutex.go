@@ -4,8 +4,6 @@ import (
 	"context"
 	"sync/atomic"
 	"time"
-
-	"github.com/pm2-go/pm2/sched"
 )
 
 // RecursiveMutex is a Mutex that its owner may lock again: it is free when the owner has unlocked it
@@ -15,7 +13,7 @@ import (
 // takes 48 bytes and must not be copied after first use.
 type RecursiveMutex struct {
 	m Mutex
-	// sched.CallerID of the owner; 0: none. The owner writes it, after it has locked
+	// The number of the owner, as CallerID has it; 0: none. The owner writes it, after it has locked
 	// and before it unlocks m. Others may read anything but their own number.
 	owner atomic.Uint64
 	depth int // how often the owner has locked once more; the owner's alone
@@ -23,64 +21,60 @@ type RecursiveMutex struct {
 
 // Lock takes the mutex, or waits until it can; or locks it once more.
 func (r *RecursiveMutex) Lock() {
-	me := sched.CallerID()
-	if r.owner.Load() == me {
-		r.depth++
-		return
+	if me := calls.CallerID(); !r.again(me) {
+		r.m.Lock()
+		r.owner.Store(me)
 	}
-	r.m.Lock()
-	r.owner.Store(me)
 }
 
 // TryLock is Lock if that is possible at once, and tells whether it was. It does not
 // block.
 func (r *RecursiveMutex) TryLock() bool {
-	return r.take(func(m *Mutex) error {
-		if !m.TryLock() {
-			return context.DeadlineExceeded
-		}
-		return nil
-	}) == nil
+	me := calls.CallerID()
+	return r.again(me) || r.got(me, r.m.TryLock())
 }
 
 // LockTimeout is Lock for at most d; false: the mutex was not to be had in time.
 // If d <= 0 it is TryLock.
 func (r *RecursiveMutex) LockTimeout(d time.Duration) bool {
-	return r.take(func(m *Mutex) error {
-		if !m.LockTimeout(d) {
-			return context.DeadlineExceeded
-		}
-		return nil
-	}) == nil
+	me := calls.CallerID()
+	return r.again(me) || r.got(me, r.m.LockTimeout(d))
 }
 
 // LockContext is Lock until ctx is done: then it returns the cause, also if the
 // mutex was free or the caller's own.
 func (r *RecursiveMutex) LockContext(ctx context.Context) error {
-	if _, err := under(ctx); err != nil {
+	me := calls.CallerID()
+	if _, err := under(ctx); err != nil || r.again(me) {
 		return err
 	}
-	return r.take(func(m *Mutex) error { return m.LockContext(ctx) })
+	err := r.m.LockContext(ctx)
+	r.got(me, err == nil)
+	return err
 }
 
-func (r *RecursiveMutex) take(lock func(*Mutex) error) error {
-	me := sched.CallerID()
-	if r.owner.Load() == me {
+// again locks once more if the caller, me, is the owner.
+func (r *RecursiveMutex) again(me uint64) bool {
+	mine := r.owner.Load() == me
+	if mine {
 		r.depth++
-		return nil
 	}
-	err := lock(&r.m)
-	if err == nil {
+	return mine
+}
+
+// got makes the caller, me, the owner, if it has the mutex.
+func (r *RecursiveMutex) got(me uint64, has bool) bool {
+	if has {
 		r.owner.Store(me)
 	}
-	return err
+	return has
 }
 
 // Unlock undoes one Lock. It never blocks. It panics if the caller is not the
 // owner.
 func (r *RecursiveMutex) Unlock() {
 	switch {
-	case r.owner.Load() != sched.CallerID():
+	case r.owner.Load() != calls.CallerID():
 		panic("marcel: unlock of a RecursiveMutex by one that does not hold it")
 	case r.depth > 0:
 		r.depth--

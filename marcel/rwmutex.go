@@ -96,26 +96,23 @@ func (m *RWMutex) RLockTimeout(d time.Duration) bool {
 
 // RLockContext is RLock until ctx is done: then it returns the cause, also if the
 // lock was free.
-func (m *RWMutex) RLockContext(ctx context.Context) error {
-	lim, err := under(ctx)
-	if err != nil || m.TryRLock() {
-		return err
-	}
-	return m.rlock(lim)
-}
+func (m *RWMutex) RLockContext(ctx context.Context) error { return until(ctx, m.rlock) }
 
 // admits tells whether a reader that comes may enter.
 func (m *RWMutex) admits(s uint32) bool {
 	return s&rwWriting == 0 && (s&rwQueued == 0 || m.prefer == PreferReaders)
 }
 
-func (m *RWMutex) rlock(lim *sched.Limit) error {
+func (m *RWMutex) rlock(lim *sched.Limit) error { return m.enter(rwReader, m.admits, &m.readers, lim) }
+
+// enter adds what stands for the caller to the state if that admits it, else waits in q.
+func (m *RWMutex) enter(adds uint32, admits func(uint32) bool, q *sched.WaitQueue, lim *sched.Limit) error {
 	c := sched.EnterLibrary()
 	m.mu.Lock()
 	for {
 		s := m.state.Load()
-		if m.admits(s) {
-			if m.state.CompareAndSwap(s, s+rwReader) {
+		if admits(s) {
+			if m.state.CompareAndSwap(s, s+adds) {
 				m.mu.Unlock()
 				c.Leave()
 				return nil
@@ -124,7 +121,7 @@ func (m *RWMutex) rlock(lim *sched.Limit) error {
 			break
 		}
 	}
-	err := wait(c.As(sched.InRWMutex), &m.readers, &m.mu, lim)
+	err := wait(c.As(sched.InRWMutex), q, &m.mu, lim)
 	if err != nil {
 		m.gaveUp()
 	}
@@ -150,15 +147,12 @@ func (m *RWMutex) RUnlock() {
 
 // endRead: the last reader has left and there are waiters.
 func (m *RWMutex) endRead() {
-	c := sched.Visit()
-	m.mu.Lock()
-	var w *sched.Waiter
-	if m.state.CompareAndSwap(rwQueued, rwWriting|rwQueued) { // else others have come, or none waits any more
-		w = m.passOn(m.prefer == PreferReaders)
-	}
-	m.mu.Unlock()
-	c.WakeAll(w)
-	c.Leave()
+	holding(&m.mu, func() *sched.Waiter {
+		if m.state.CompareAndSwap(rwQueued, rwWriting|rwQueued) {
+			return m.passOn(m.prefer == PreferReaders)
+		}
+		return nil // others have come, or none waits any more
+	})
 }
 
 // Lock locks for writing, or waits until it can.
@@ -182,34 +176,10 @@ func (m *RWMutex) LockTimeout(d time.Duration) bool {
 
 // LockContext is Lock until ctx is done: then it returns the cause, also if the
 // lock was free.
-func (m *RWMutex) LockContext(ctx context.Context) error {
-	lim, err := under(ctx)
-	if err != nil || m.TryLock() {
-		return err
-	}
-	return m.lock(lim)
-}
+func (m *RWMutex) LockContext(ctx context.Context) error { return until(ctx, m.lock) }
 
 func (m *RWMutex) lock(lim *sched.Limit) error {
-	c := sched.EnterLibrary()
-	m.mu.Lock()
-	for {
-		s := m.state.Load()
-		if s == 0 {
-			if m.state.CompareAndSwap(0, rwWriting) {
-				m.mu.Unlock()
-				c.Leave()
-				return nil
-			}
-		} else if s&rwQueued != 0 || m.state.CompareAndSwap(s, s|rwQueued) {
-			break
-		}
-	}
-	err := wait(c.As(sched.InRWMutex), &m.writers, &m.mu, lim)
-	if err != nil {
-		m.gaveUp()
-	}
-	return err
+	return m.enter(rwWriting, func(s uint32) bool { return s == 0 }, &m.writers, lim)
 }
 
 // Unlock ends what Lock began. It never blocks. It panics if the lock is not locked
@@ -218,16 +188,13 @@ func (m *RWMutex) Unlock() {
 	if m.state.CompareAndSwap(rwWriting, 0) {
 		return
 	}
-	c := sched.Visit()
-	m.mu.Lock()
-	var w *sched.Waiter
-	ok := m.state.Load()&rwWriting != 0
-	if ok {
-		w = m.passOn(m.prefer != PreferWriters)
-	}
-	m.mu.Unlock()
-	c.WakeAll(w)
-	c.Leave()
+	ok := false
+	holding(&m.mu, func() *sched.Waiter {
+		if ok = m.state.Load()&rwWriting != 0; ok {
+			return m.passOn(m.prefer != PreferWriters)
+		}
+		return nil
+	})
 	if !ok {
 		panic("marcel: Unlock of an RWMutex that is not locked for writing")
 	}
@@ -263,26 +230,22 @@ func (m *RWMutex) queued() uint32 {
 // gaveUp is for one that does not wait any more: the waiters that stood behind it may be
 // able to enter, and the last one clears the light.
 func (m *RWMutex) gaveUp() {
-	c := sched.Enter()
-	m.mu.Lock()
-	var w *sched.Waiter
-	n := 0
-	if m.writers.Empty() && m.state.Load()&rwWriting == 0 { // no thread becomes a writer now: queued, or none waits
-		w, n = m.readers.PopN(-1)
-	}
-	for {
-		s := m.state.Load()
-		t := s + uint32(n)*rwReader
-		if m.queued() == 0 {
-			t &^= rwQueued
+	holding(&m.mu, func() (w *sched.Waiter) {
+		n := 0
+		if m.writers.Empty() && m.state.Load()&rwWriting == 0 { // no thread becomes a writer now: queued, or none waits
+			w, n = m.readers.PopN(-1)
 		}
-		if m.state.CompareAndSwap(s, t) {
-			break
+		for {
+			s := m.state.Load()
+			t := s + uint32(n)*rwReader
+			if m.queued() == 0 {
+				t &^= rwQueued
+			}
+			if m.state.CompareAndSwap(s, t) {
+				return w
+			}
 		}
-	}
-	m.mu.Unlock()
-	c.WakeAll(w)
-	c.Leave()
+	})
 }
 
 // RLocker returns a sync.Locker whose Lock and Unlock are RLock and RUnlock.

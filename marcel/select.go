@@ -150,7 +150,7 @@ func tryCases(cases []Case) int {
 //
 // The cases are no field, lest the caller's list of them escape to the heap.
 type selection struct {
-	g     *sched.MultiWait
+	g     *sched.BoundedWait
 	in    int  // so many cases have been asked to enlist us, and have
 	open  bool // the group may be claimed, or has been, and we have not been told
 	watch bool // of the context
@@ -159,7 +159,7 @@ type selection struct {
 }
 
 func awaitCases(kind sched.Kind, cases []Case, ctx context.Context, d time.Duration) int {
-	sched.Library()
+	calls.Library()
 	var s selection
 	for _, c := range cases {
 		switch c := c.(type) {
@@ -170,7 +170,7 @@ func awaitCases(kind sched.Kind, cases []Case, ctx context.Context, d time.Durat
 			c.check()
 		}
 	}
-	s.g = sched.NewMultiWait(len(cases))
+	s.g = calls.NewBoundedWait(len(cases))
 	s.g.As(kind)
 	defer s.end(cases) // also if a method of a case panics
 	for round := 0; ; round++ {
@@ -216,7 +216,7 @@ func (s *selection) round(cases []Case, ctx context.Context, d time.Duration) (i
 	}
 	switch w {
 	case nil:
-		sched.EndWait() // cancelled
+		calls.EndWait() // cancelled
 	case g.Last():
 		return -1, true
 	}
@@ -290,7 +290,7 @@ func (s *selection) wait(cases []Case, ctx context.Context) *sched.Waiter {
 		case time.Since(begin) < pollEagerly:
 			n = 0
 		default:
-			sched.Nap(pollNap)
+			calls.Nap(pollNap)
 		}
 	}
 }

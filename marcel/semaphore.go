@@ -38,7 +38,7 @@ func (s *Semaphore) Acquire() {
 // the semaphore is Uninterruptible or not. false: the thread was cancelled, and has no unit; TestCancel ends it.
 func (s *Semaphore) AcquireOrCancel() bool {
 	_ = s.acquireAs(sched.InSemaphore|sched.Returning, nil)
-	return !sched.Interrupted()
+	return !calls.Interrupted()
 }
 
 // TryAcquire takes a unit if there is one. It does not block.
@@ -61,13 +61,7 @@ func (s *Semaphore) AcquireTimeout(d time.Duration) bool { return s.acquire(with
 
 // AcquireContext is Acquire until ctx is done: then it returns the cause, also
 // if there was a unit.
-func (s *Semaphore) AcquireContext(ctx context.Context) error {
-	lim, err := under(ctx)
-	if err != nil {
-		return err
-	}
-	return s.acquire(lim)
-}
+func (s *Semaphore) AcquireContext(ctx context.Context) error { return until(ctx, s.acquire) }
 
 func (s *Semaphore) acquire(lim *sched.Limit) error { return s.acquireAs(sched.InSemaphore|s.is, lim) }
 

@@ -30,14 +30,8 @@ func (s *SpinLock) TryLock() bool { return s.v.Load() == 0 && s.v.CompareAndSwap
 // LockTimeout is Lock for at most d; false: the lock was not to be had in time. If
 // d <= 0 it is TryLock.
 func (s *SpinLock) LockTimeout(d time.Duration) bool {
-	if s.TryLock() {
-		return true
-	}
-	if d <= 0 {
-		return false
-	}
 	end := time.Now().Add(d)
-	return s.lockUnless(func() bool { return !time.Now().Before(end) })
+	return s.TryLock() || d > 0 && s.lockUnless(func() bool { return !time.Now().Before(end) })
 }
 
 // LockContext is Lock until ctx is done: then it returns the cause, also if the

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/pm2-go/pm2/internal/effort"
+	"github.com/pm2-go/pm2/internal/test/effort"
 	"github.com/pm2-go/pm2/marcel"
 	"github.com/pm2-go/pm2/sched"
 )
@@ -214,7 +214,7 @@ func TestDisablePreemption(t *testing.T) {
 			var steps atomic.Int64
 			var stop atomic.Bool
 			must(t, marcel.DisablePreemption()) // else it might lose the VP before its step, and take that meanwhile
-			hog := marcel.SpawnWith(marcel.Attr{NonPreemptible: attr}, func() {
+			busy := marcel.SpawnWith(marcel.Attr{NonPreemptible: attr}, func() {
 				if !attr {
 					must(t, marcel.DisablePreemption())
 				}
@@ -245,7 +245,7 @@ func TestDisablePreemption(t *testing.T) {
 				steps.Add(1)
 				marcel.Yield()
 			}
-			must(t, hog.Join())
+			must(t, busy.Join())
 			if steps.Load() == 0 {
 				t.Error("the other one did not run at all")
 			}
@@ -285,11 +285,11 @@ func TestNonPreemptibleCounters(t *testing.T) {
 				}
 			}))
 		}
-		hog := marcel.Spawn(func() {
+		busy := marcel.Spawn(func() {
 			for end := time.Now().Add(5 * time.Millisecond); time.Now().Before(end); {
 			}
 		})
-		for _, x := range append(all, hog) {
+		for _, x := range append(all, busy) {
 			must(t, x.Join())
 		}
 		sum := 0

@@ -5,57 +5,45 @@ import (
 	"runtime"
 	"time"
 
+	"github.com/pm2-go/pm2/internal/ours"
 	"github.com/pm2-go/pm2/marcel/view"
 	"github.com/pm2-go/pm2/sched"
+	"github.com/pm2-go/pm2/sched/vpset"
 )
 
-// Thread is a handle of a thread: a value that may be copied, compared and kept for ever. It stays
-// valid after the thread has ended, even when its descriptor serves another thread. The zero Thread
-// stands for no thread.
+// calls are what only this package asks of the scheduler.
+var calls = sched.Calls(ours.Module{})
+
+// Thread is a handle of a thread: a value that may be copied, compared and kept for ever. See [sched.Thread], which has its
+// methods: Join, Cancel, SetPriority and others.
 type Thread = sched.Thread
 
-// Attr says how a thread is to be made. The zero value is what Spawn has:
-//
-//	Name            for errors, lists and tools
-//	Catch           a panic does not end the program: Join returns it as a *PanicError
-//	Detached        it will not be joined
-//	VPs             where it may run; the zero VPSet: anywhere
-//	Priority        which ready threads go first
-//	Level, Bubble   with which others, and where in the machine, it is scheduled
-//	NonPreemptible  it keeps its VP until it waits or yields: see DisablePreemption
-//	NonMigratable   it stays on the VP on which it begins, as if VPs were that one alone:
-//	                no other VP steals it, and SetVPs lets it go
-//	Pinned          it has an OS thread of its own, which ends with it: for C code,
-//	                system calls and libraries that need a fixed one, and for
-//	                runtime.LockOSThread. Otherwise it is a thread like others, but
-//	                each of its waits and yields takes microseconds instead of
-//	                nanoseconds. If there may be no more OS threads
-//	                (Config.MaxLWPs) it does not run, and Join returns a
-//	                *sched.LimitError.
+// Attr says how a thread is to be made: its VPs, Name, Priority, Level and Bubble; Catch, Detached, Pinned, NonPreemptible,
+// NonMigratable. See [sched.Attr].
 type Attr = sched.Attr
 
-// VPSet is a set of virtual processors: where a thread may run (Attr.VPs,
-// Thread.SetVPs).
+// VPSet is a set of virtual processors, where a thread may run (Attr.VPs, Thread.SetVPs): see [vpset.Set].
 type VPSet = sched.VPSet
 
 // OneVP returns the set of VP i alone. It panics if no scheduler can have a VP i.
 func OneVP(i int) VPSet { return sched.OneVP(i) }
 
 // FullVPs returns the set of all VPs.
-func FullVPs() VPSet { return sched.FullVPs() }
+func FullVPs() VPSet { return vpset.All() }
 
-// PanicError is what Join returns for a thread made with Attr.Catch that
-// panicked. It carries the value and the thread's stack.
+// PanicError is what Join returns for a thread made with Attr.Catch that panicked: see [sched.PanicError].
 type PanicError = sched.PanicError
 
-// Errors, for errors.Is.
+// Errors, for errors.Is: see package sched, which has the same.
 var (
-	ErrDetached = sched.ErrDetached // the thread was detached
-	ErrJoinSelf = sched.ErrJoinSelf // a thread would wait for itself
-	ErrNoThread = sched.ErrNoThread // the zero Thread, or one that has ended
-	ErrCanceled = sched.ErrCanceled // the thread was cancelled
-	ErrNoVPs    = sched.ErrNoVPs    // of SetVPs: none of these VPs exists
-	ErrStopped  = sched.ErrStopped  // its scheduler has been stopped
+	ErrDetached  = sched.ErrDetached
+	ErrJoinSelf  = sched.ErrJoinSelf
+	ErrNoThread  = sched.ErrNoThread
+	ErrNotThread = sched.ErrNotThread
+	ErrCanceled  = sched.ErrCanceled
+	ErrNoVPs     = sched.ErrNoVPs
+	ErrNoItem    = sched.ErrNoItem
+	ErrStopped   = sched.ErrStopped
 )
 
 // Spawn starts a thread that runs fn, in place of go fn(). A thread spawned by a thread belongs to the
@@ -65,23 +53,23 @@ var (
 // steady state when called from a thread. A panic in fn ends the program, as in a goroutine.
 func Spawn(fn func()) Thread { return sched.Spawn(fn) }
 
-// Body is what a thread runs, for SpawnBody.
+// Body is what a thread runs, for SpawnBody: see [sched.Body].
 type Body = sched.Body
 
 // SpawnBody is Spawn for a Body that carries its own data, in place of go x.Run(). Unlike a closure
 // for Spawn, a pointer x as a Body needs no allocation.
-func SpawnBody(b Body) Thread { return sched.SpawnBody(b) }
+func SpawnBody(b Body) Thread { return calls.SpawnBody(b) }
 
 // SpawnWith is Spawn with attributes. It allocates. It panics if the scheduler
 // has none of a.VPs.
-func SpawnWith(a Attr, fn func()) Thread { return sched.SpawnWith(a, fn) }
+func SpawnWith(a Attr, fn func()) Thread { return calls.SpawnWith(a, fn) }
 
 // Do runs the functions, possibly at the same time, and returns when all have returned: fork
 // and join in one call, the fastest way there is. The first runs on the calling thread, the
 // others as threads. Those that no other VP has begun when the first returns run on the calling
 // thread as well: in them Self is the caller, and a panic or an Exit is the caller's. On a plain
 // goroutine the others are threads of the default scheduler.
-func Do(first func(), others ...func()) { sched.Do(first, others...) }
+func Do(first func(), others ...func()) { calls.Do(first, others...) }
 
 // Self returns the calling thread, the zero Thread on a plain goroutine.
 func Self() Thread { return sched.Self() }
@@ -97,7 +85,7 @@ func Yield() { sched.Yield() }
 // whatever their priority; the caller goes to the end of the queue. Else it is
 // Yield. It tells whether t got its turn in this way. It looks through the VP's
 // run queue for it.
-func YieldTo(t Thread) bool { return sched.YieldTo(t) }
+func YieldTo(t Thread) bool { return calls.YieldTo(t) }
 
 // DisablePreemption keeps the VP from being taken from the calling thread until
 // EnablePreemption: neither the end of its slice nor a thread of higher priority
@@ -108,35 +96,32 @@ func YieldTo(t Thread) bool { return sched.YieldTo(t) }
 // A thread that blocks in this state outside of Blocking keeps all others of its VP from running.
 // Threads made with Attr.NonPreemptible begin with one such call. On a plain goroutine it returns
 // ErrNotThread.
-func DisablePreemption() error { return sched.DisablePreemption() }
+func DisablePreemption() error { return calls.DisablePreemption() }
 
 // EnablePreemption ends what as many calls of DisablePreemption began; more do
 // nothing. On a plain goroutine it returns ErrNotThread.
-func EnablePreemption() error { return sched.EnablePreemption() }
+func EnablePreemption() error { return calls.EnablePreemption() }
 
 // TestCancel ends the calling thread if it has been cancelled (Thread.Cancel) and
 // has cancellation enabled. On a plain goroutine it does nothing.
-func TestCancel() { sched.TestCancel() }
+func TestCancel() { calls.TestCancel() }
 
 // SetCancelState enables or disables cancellation of the calling thread and tells
 // how it was; threads begin with it enabled. A request that comes meanwhile is
 // kept. On a plain goroutine it does nothing and returns false.
-func SetCancelState(enabled bool) (was bool) { return sched.SetCancelState(enabled) }
+func SetCancelState(enabled bool) (was bool) { return calls.SetCancelState(enabled) }
 
 // Ready tells whether another thread is ready on the caller's VP, so that
 // spinning would keep it from running; false on a plain goroutine.
 func Ready() bool { return sched.Ready() }
 
-// Found is what a look of a Poll has found.
+// Found is what a look of a Poll has found: see [sched.Found].
 type Found = sched.Found
 
 // The things that a look finds.
 const (
-	Nothing = sched.Nothing // look again, for as long as it is worth it
-	Moved   = sched.Moved   // something came in: what the caller waits for is likely to be near
-	Flowing = sched.Flowing // bytes come in, and will for a while; a look may take 2 ms
-	Arrived = sched.Arrived // what the caller waits for is there
-	Enough  = sched.Enough  // it is not there, and to look on is of no use
+	Nothing, Moved, Flowing = sched.Nothing, sched.Moved, sched.Flowing
+	Arrived, Enough         = sched.Arrived, sched.Enough
 )
 
 // Poll is the loop in which a thread, or a plain goroutine, polls for something before it sleeps. It
@@ -154,7 +139,7 @@ func Poll(spin time.Duration, polite bool, look func() Found) bool {
 
 // Exit ends the calling thread after running its deferred calls, as
 // runtime.Goexit does for a goroutine.
-func Exit() { sched.Exit() }
+func Exit() { runtime.Goexit() }
 
 // Blocking runs f, which may block in the kernel, in a Go channel or in C code, without the VP: the
 // other threads go on meanwhile. A thread that blocks outside of Blocking delays the threads behind
@@ -167,14 +152,14 @@ func Blocking(f func()) { sched.Blocking(f) }
 // child the one CPU of the thread's VP, and a parent death signal when the OS
 // thread ends. The child is started by an OS thread that belongs to no VP;
 // meanwhile the other threads go on. Wait with Blocking(func() { err = cmd.Wait() }).
-func StartProcess(cmd *exec.Cmd) error { return sched.StartProcess(cmd) }
+func StartProcess(cmd *exec.Cmd) error { return calls.StartProcess(cmd) }
 
 // RunProcess starts cmd as StartProcess does and waits for its end, as cmd.Run.
-func RunProcess(cmd *exec.Cmd) error { return sched.RunProcess(cmd) }
+func RunProcess(cmd *exec.Cmd) error { return calls.RunProcess(cmd) }
 
 // Sleep suspends the calling thread, or goroutine, for at least d. The threads
 // behind it run meanwhile.
-func Sleep(d time.Duration) { sched.Sleep(d) }
+func Sleep(d time.Duration) { calls.Sleep(d) }
 
 // Running tells whether the default scheduler runs; it does not start it.
 func Running() bool { return sched.Running() != nil }

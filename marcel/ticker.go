@@ -43,19 +43,15 @@ func (t *Ticker) Stop() { t.set(0) }
 
 // set wakes all waiters: they look what has become of the ticker.
 func (t *Ticker) set(period int64) {
-	_ = &t.mu // nil panics here, not while the VP is held
 	now := time.Now()
-	c := sched.Visit()
-	t.mu.Lock()
-	t.period, t.begin, t.taken = period, now, 0
-	if t.armed {
-		t.armed = false
-		t.alarm.Stop()
-	}
-	w := t.q.PopAll()
-	t.mu.Unlock()
-	c.WakeAll(w)
-	c.Leave()
+	holding(&t.mu, func() *sched.Waiter {
+		t.period, t.begin, t.taken = period, now, 0
+		if t.armed {
+			t.armed = false
+			t.alarm.Stop()
+		}
+		return t.q.PopAll()
+	})
 }
 
 // Wait waits for the next tick, unless some have passed that were not taken, and
@@ -124,15 +120,13 @@ func (t *Ticker) TryWait() int {
 
 // take takes what has passed; wait: nothing has, but something will.
 func (t *Ticker) take() (n int, wait bool) {
-	_ = &t.mu
-	c := sched.Visit()
-	t.mu.Lock()
-	if n = t.passed(); n > 0 {
-		t.taken += int64(n)
-	}
-	wait = n == 0 && t.period != 0
-	t.mu.Unlock()
-	c.Leave()
+	holding(&t.mu, func() *sched.Waiter {
+		if n = t.passed(); n > 0 {
+			t.taken += int64(n)
+		}
+		wait = n == 0 && t.period != 0
+		return nil
+	})
 	return n, wait
 }
 
@@ -170,16 +164,13 @@ type ticking Ticker
 // Ring wakes all waiters. The first to look has the ticks, the others wait on.
 func (r *ticking) Ring(round uint32) {
 	t := (*Ticker)(r)
-	c := sched.Visit()
-	t.mu.Lock()
-	var w *sched.Waiter
-	if t.armed && t.alarm.Round() == round {
+	holding(&t.mu, func() *sched.Waiter {
+		if !t.armed || t.alarm.Round() != round {
+			return nil
+		}
 		t.armed = false
-		w = t.q.PopAll()
-	}
-	t.mu.Unlock()
-	c.WakeAll(w)
-	c.Leave()
+		return t.q.PopAll()
+	})
 }
 
 // Drop: the scheduler that has woken the waiters has been stopped. They go on with

@@ -137,7 +137,7 @@ func (t *Timer) takeBack() bool {
 // expire gives the expiry to the first in line, if any, and returns all waiters to
 // wake. Under the lock.
 func (t *Timer) expire() *sched.Waiter {
-	w := t.q.PopAllGiveFirst()
+	w := calls.PopAllGiveFirst(&t.q)
 	if t.state = idle; w == nil {
 		t.state = expired
 	}
@@ -153,20 +153,16 @@ func (r *ringing) Drop(round uint32) { r.end(round, false) }
 
 func (r *ringing) end(round uint32, over bool) {
 	t := (*Timer)(r)
-	var w *sched.Waiter
-	c := sched.Visit()
-	t.mu.Lock()
-	if t.state == running && t.alarm.Round() == round {
-		if over {
-			w = t.expire()
-		} else {
-			t.state = idle
-			w = t.q.PopAll()
+	holding(&t.mu, func() *sched.Waiter {
+		switch {
+		case t.state != running || t.alarm.Round() != round:
+			return nil
+		case over:
+			return t.expire()
 		}
-	}
-	t.mu.Unlock()
-	c.WakeAll(w)
-	c.Leave()
+		t.state = idle
+		return t.q.PopAll()
+	})
 }
 
 // Wait waits until the timer expires, takes the expiry, and returns true. It returns false if the
@@ -219,16 +215,13 @@ func (t *Timer) wait(lim *sched.Limit) (took bool, err error) {
 const waitForFunc = "marcel: wait for a Timer made by AfterFunc"
 
 // TryWait takes the expiry if there is one. It never blocks.
-func (t *Timer) TryWait() bool {
-	_ = &t.mu
-	c := sched.Visit()
-	t.mu.Lock()
-	took := t.state == expired
-	if took {
-		t.state = idle
-	}
-	t.mu.Unlock()
-	c.Leave()
+func (t *Timer) TryWait() (took bool) {
+	holding(&t.mu, func() *sched.Waiter {
+		if took = t.state == expired; took {
+			t.state = idle
+		}
+		return nil
+	})
 	return took
 }
 
@@ -236,20 +229,15 @@ func (t *Timer) TryWait() bool {
 // timer that is not running is never ready. It panics if the timer was made by
 // AfterFunc.
 func (t *Timer) Case() Case {
-	_ = &t.mu
-	if t.forFunc() {
+	forFunc := false
+	holding(&t.mu, func() *sched.Waiter {
+		forFunc = t.alarm.ForFunc()
+		return nil
+	})
+	if forFunc {
 		panic(waitForFunc)
 	}
 	return (*expiring)(t)
-}
-
-func (t *Timer) forFunc() bool {
-	c := sched.Visit()
-	t.mu.Lock()
-	is := t.alarm.ForFunc()
-	t.mu.Unlock()
-	c.Leave()
-	return is
 }
 
 type expiring Timer
@@ -257,12 +245,12 @@ type expiring Timer
 func (e *expiring) Try() bool { return (*Timer)(e).TryWait() }
 
 func (e *expiring) Enlist(w *sched.Waiter) bool {
-	w.Given() // of its last use
+	calls.Given(w) // of its last use
 	return enlist(&e.q, &e.mu, w, func() bool { return e.state != expired })
 }
 
 func (e *expiring) Withdraw(w *sched.Waiter)   { withdraw(&e.q, &e.mu, w) }
-func (e *expiring) Taken(w *sched.Waiter) bool { return w.Given() }
+func (e *expiring) Taken(w *sched.Waiter) bool { return calls.Given(w) }
 
 // SleepUntil is Sleep until time t. A t with a monotonic reading (from time.Now) is
 // met whatever becomes of the wall clock.

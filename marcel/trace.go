@@ -23,5 +23,5 @@ func Tracing() bool { return sched.Tracing() }
 // message was handed to the network; 0 for TraceArrived. It does not block, allocates nothing, and may be called from hooks,
 // threads and goroutines.
 func TraceMessage(kind TraceKind, own, peer int, seq uint32, tag, size uint64, began int64) {
-	sched.TraceMessage(kind, own, peer, seq, tag, size, began)
+	calls.TraceMessage(kind, own, peer, seq, tag, size, began)
 }

@@ -39,7 +39,7 @@ func (g *WaitGroup) Go(f func()) Thread {
 		panic("marcel: WaitGroup.Go of a nil function")
 	}
 	g.Add(1)
-	return SpawnBody(&counted{sched.WrapperOf(f), g, f})
+	return SpawnBody(&counted{calls.WrapperOf(f), g, f})
 }
 
 // counted is what a thread of WaitGroup.Go runs.
@@ -78,11 +78,7 @@ func (g *WaitGroup) WaitTimeout(d time.Duration) bool {
 // WaitContext is Wait until ctx is done: then it returns the cause, also if
 // nothing was left.
 func (g *WaitGroup) WaitContext(ctx context.Context) error {
-	lim, err := under(ctx)
-	if err != nil {
-		return err
-	}
-	return g.n.wait(sched.InWaitGroup, lim)
+	return until(ctx, func(lim *sched.Limit) error { return g.n.wait(sched.InWaitGroup, lim) })
 }
 
 // Case returns the case "Wait": it can be taken while nothing is left, and by the end of

@@ -65,11 +65,7 @@ func (q *WaitQueue) WaitTimeout(word *atomic.Uint32, old uint32, d time.Duration
 // WaitContext is Wait until ctx is done: then it returns the cause. It returns
 // ErrChanged if *word was not old.
 func (q *WaitQueue) WaitContext(ctx context.Context, word *atomic.Uint32, old uint32) error {
-	lim, err := under(ctx)
-	if err != nil {
-		return err
-	}
-	return q.wait(word, old, lim)
+	return until(ctx, func(lim *sched.Limit) error { return q.wait(word, old, lim) })
 }
 
 func (q *WaitQueue) wait(word *atomic.Uint32, old uint32, lim *sched.Limit) error {

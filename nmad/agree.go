@@ -84,7 +84,7 @@ import "slices"
 //   - The tree of Herault et al. ("Practical scalable consensus for pseudo-synchronous distributed
 //     systems", SC 2015): log n steps and neighbours where a leader has n. It has to be mended
 //     while failures come, and its early returning needs each process to answer for older
-//     agreements. A job has at most 4096 processes, and most have few: a star is simple enough to
+//     agreements. A job has at most 65536 processes, and most have few: a star is simple enough to
 //     be checked as a whole (agree_model_test.go goes through all orders of events of small jobs).
 //   - Flooding: n² frames in each of f+1 rounds.
 //   - Paxos with majorities: safe however processes are suspected, but over when half of the job is dead; ULFM
@@ -121,12 +121,12 @@ const noLeader = -1
 
 // note is what the processes tell each other. One with rank lists is never changed once it was made.
 type note struct {
-	kind  uint8
-	of    uint16 // the context whose group agrees; 0: the job. The state machine does not know it
-	epoch uint32
-	said  verdict // all but ACCEPT
-	by    int     // STATE: leader whose proposal was accepted last, or noLeader
-	held  verdict // STATE: that proposal
+	kind    uint8
+	of      uint16 // the context whose group agrees; 0: the job. The state machine does not know it
+	epoch   uint32
+	verdict verdict // all but ACCEPT
+	by      int     // STATE: leader whose proposal was accepted last, or noLeader
+	held    verdict // STATE: that proposal
 }
 
 // What a step asks for.
@@ -312,7 +312,7 @@ func (a *agreement) propose() bool {
 	}
 	a.by, a.proposing = a.own, true
 	for q := range a.others() {
-		a.send(q, note{kind: notePropose, epoch: a.epoch, said: a.held, by: noLeader})
+		a.send(q, note{kind: notePropose, epoch: a.epoch, verdict: a.held, by: noLeader})
 	}
 	return true
 }
@@ -325,7 +325,7 @@ func (a *agreement) sum() verdict {
 		if counted[q] {
 			continue // another process has lost it; of a link that broke one end is believed
 		}
-		for _, r := range a.states[q].said.failed {
+		for _, r := range a.states[q].verdict.failed {
 			if r != q && r != a.own && !counted[r] {
 				counted[r] = true
 				v.failed = append(v.failed, r)
@@ -334,8 +334,8 @@ func (a *agreement) sum() verdict {
 	}
 	for q := range a.others() {
 		if !counted[q] {
-			v.value &= a.states[q].said.value
-			v.calls |= a.states[q].said.calls
+			v.value &= a.states[q].verdict.value
+			v.calls |= a.states[q].verdict.calls
 		}
 	}
 	return v
@@ -343,7 +343,7 @@ func (a *agreement) sum() verdict {
 
 // decide ends the epoch here.
 func (a *agreement) decide(v verdict) {
-	word := note{kind: noteDecide, epoch: a.epoch, said: v, by: noLeader}
+	word := note{kind: noteDecide, epoch: a.epoch, verdict: v, by: noLeader}
 	failed := a.marked(v.failed)
 	for q := range a.others() {
 		if s, ok := a.states[q]; failed[q] {
@@ -426,10 +426,10 @@ func (a *agreement) hearPropose(from int, n note) {
 	switch {
 	case !a.joined || from != a.leader || a.by == from:
 		a.blame(from, "it proposes what an agreement is to end with, and does not lead it, or has done so before")
-	case !a.sound(n.said):
+	case !a.sound(n.verdict):
 		a.blame(from, "it proposes that ranks have failed that had failed before")
 	default:
-		a.by, a.held = from, n.said
+		a.by, a.held = from, n.verdict
 		a.send(from, note{kind: noteAccept, epoch: a.epoch, by: noLeader})
 	}
 }
@@ -444,11 +444,11 @@ func (a *agreement) hearAccept(from int) {
 }
 
 func (a *agreement) hearDecide(from int, n note, ahead int32) {
-	mine := slices.Contains(n.said.failed, a.own)
+	mine := slices.Contains(n.verdict.failed, a.own)
 	switch {
 	case ahead < 0:
-	case ahead == 0 && a.joined && a.sound(n.said):
-		a.decide(n.said)
+	case ahead == 0 && a.joined && a.sound(n.verdict):
+		a.decide(n.verdict)
 	case mine: // the others have gone on without this process
 		a.out, a.last = true, &n
 		for q := range a.others() {
@@ -485,9 +485,9 @@ func (a *agreement) marked(ranks []int) []bool {
 
 // state is what this process brings along.
 func (a *agreement) state() note {
-	said := a.mine
-	said.failed = slices.Clone(a.suspects)
-	return note{kind: noteState, epoch: a.epoch, said: said, by: a.by, held: a.held}
+	own := a.mine
+	own.failed = slices.Clone(a.suspects)
+	return note{kind: noteState, epoch: a.epoch, verdict: own, by: a.by, held: a.held}
 }
 
 func (a *agreement) send(to int, n note)        { a.do(action{what: doSend, rank: to, note: n}) }
@@ -496,7 +496,7 @@ func (a *agreement) do(d action)                { a.actions = append(a.actions, 
 
 // take hands over what is to be done.
 func (a *agreement) take() []action {
-	deeds := a.actions
+	actions := a.actions
 	a.actions = nil
-	return deeds
+	return actions
 }

@@ -43,17 +43,17 @@ type transcript struct {
 	rank int
 }
 
-func (t transcript) Write(b []byte) (int, error) {
-	t.all.mu.Lock()
-	defer t.all.mu.Unlock()
-	return t.all.text[t.rank].Write(b)
+func (tr transcript) Write(b []byte) (int, error) {
+	tr.all.mu.Lock()
+	defer tr.all.mu.Unlock()
+	return tr.all.text[tr.rank].Write(b)
 }
 
 // lines are the whole lines of a rank.
-func (t *transcripts) lines(rank int) []string {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	all := strings.Split(t.text[rank].String(), "\n")
+func (trs *transcripts) lines(rank int) []string {
+	trs.mu.Lock()
+	defer trs.mu.Unlock()
+	all := strings.Split(trs.text[rank].String(), "\n")
 	return all[:len(all)-1]
 }
 
@@ -79,10 +79,10 @@ func TestAgreeKilled(t *testing.T) {
 
 func agreeKilled(t *testing.T, driver, engine string, random *rand.Rand) {
 	const n, rounds = 5, 300
-	said := &transcripts{text: make([]strings.Builder, n)}
+	output := &transcripts{text: make([]strings.Builder, n)}
 	j, err := launch.Start(launch.Spec{
 		N: n, Driver: driver, Env: []string{fmt.Sprintf("%s=%s agree %d", modeVariable, engine, rounds)},
-		Stdout: func(rank int) io.Writer { return transcript{said, rank} }, Grace: time.Minute,
+		Stdout: func(rank int) io.Writer { return transcript{output, rank} }, Grace: time.Minute,
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -95,7 +95,7 @@ func agreeKilled(t *testing.T, driver, engine string, random *rand.Rand) {
 		if dead[v] {
 			continue
 		}
-		for round := 40*(i+1) + random.IntN(40); len(said.lines(v)) < round; time.Sleep(time.Duration(random.IntN(2000)) * time.Microsecond) {
+		for round := 40*(i+1) + random.IntN(40); len(output.lines(v)) < round; time.Sleep(time.Duration(random.IntN(2000)) * time.Microsecond) {
 			select {
 			case <-j.Done():
 				t.Fatalf("the job ended before rank %d had agreed %d times: %v", v, round, j.Wait())
@@ -111,13 +111,13 @@ func agreeKilled(t *testing.T, driver, engine string, random *rand.Rand) {
 	_ = j.Wait() // tells of those that were killed
 	longest := 0
 	for rank := range n {
-		if len(said.lines(rank)) > len(said.lines(longest)) {
+		if len(output.lines(rank)) > len(output.lines(longest)) {
 			longest = rank
 		}
 	}
-	all := said.lines(longest)
+	all := output.lines(longest)
 	for rank := range n {
-		mine := said.lines(rank)
+		mine := output.lines(rank)
 		if !dead[rank] && len(mine) != rounds {
 			t.Errorf("rank %d has agreed %d times, want %d", rank, len(mine), rounds)
 		}

@@ -90,8 +90,8 @@ func TestWorkerSleeps(t *testing.T) {
 	w := to.worker
 	to.domain.access.lock.lock() // so that the worker could not take the mark away
 	there, waits := to.Irecv(0, make([]byte, 8)), to.Irecv(1, make([]byte, 8))
-	if w.bell.Test(rung) || !there.done() || to.inbox.left() {
-		t.Errorf("the worker is woken: %v; the message that is there is received: %v; something is left for the worker: %v", w.bell.Test(rung), there.done(), to.inbox.left())
+	if w.bell.Test(hasWork) || !there.done() || to.inbox.left() {
+		t.Errorf("the worker is woken: %v; the message that is there is received: %v; something is left for the worker: %v", w.bell.Test(hasWork), there.done(), to.inbox.left())
 	}
 	to.domain.access.lock.unlock()
 	if err := from.Send(1, make([]byte, 8)); err != nil {

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/pm2-go/pm2/nmad/driver"
-	"github.com/pm2-go/pm2/nmad/internal/simnet"
+	"github.com/pm2-go/pm2/nmad/internal/test/simnet"
 )
 
 // inParts cuts b into parts of these sizes, over and over.

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/pm2-go/pm2/nmad/internal/flow"
-	"github.com/pm2-go/pm2/nmad/internal/simnet"
+	"github.com/pm2-go/pm2/nmad/internal/test/simnet"
 )
 
 // begun starts two long messages from rank 0 to rank 1, of which a part of the first has moved.
@@ -43,8 +43,8 @@ func unfinished(r *Request) bool {
 func TestBorrowedReceive(t *testing.T) {
 	p, _, recvs := begun(t)
 	g := p.gates[1]
-	lent, asked := true, 0
-	g.rails[0].pull.back = func(bool) (int, bool) { asked++; return 0, !lent }
+	loaned, asked := true, 0
+	g.rails[0].pull.back = func(bool) (int, bool) { asked++; return 0, !loaned }
 	g.beginClose(ErrClosed)
 	if asked == 0 {
 		t.Error("the link was not asked for its buffer")
@@ -59,7 +59,7 @@ func TestBorrowedReceive(t *testing.T) {
 	if g.shut(&PeerError{Err: ErrPeerLost}) {
 		t.Error("the link could be closed")
 	}
-	lent = false
+	loaned = false
 	if !g.shut(&PeerError{Err: ErrPeerLost}) {
 		t.Error("the link cannot be closed")
 	}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"sync/atomic"
 
 	"github.com/pm2-go/pm2/marcel"
@@ -44,135 +45,108 @@ func (d *Domain) Detach(ctx context.Context) ([]byte, error) {
 	return a.memory, a.takeLate()
 }
 
-// attached is the memory of a domain's buffered sends. The messages in it are a list in the order of their places. A place is looked for behind the youngest
-// message first (next fit: Knuth, "The art of computer programming", 1968, 2.5): as long as messages end in the order in which they were sent, that is a ring.
-// The places of those that have ended are free when a thread looks for one.
+// attached is the memory of a domain's buffered sends. The places of messages that have ended are free when a thread looks for one.
 type attached struct {
 	memory    []byte
 	detaching atomic.Bool
 
 	mu     marcel.SpinLock // nothing inside waits
-	used   stored          // the ends of the list; at 0, of no bytes
-	young  *stored         // the youngest
+	room   runs            // bytes that are free
+	used   []*stored       // in the order in which they were sent
 	spares []*stored       // to be used again
-	full   int             // bytes of messages
 	late   error           // how a message has ended that was given up; no call has told it yet
 }
 
 // stored is a message in attached memory. Under the lock, but for begun and r.
 type stored struct {
-	next, prev *stored
-	at, size   int         // its place
-	begun      atomic.Bool // r was started
-	r          Request
-	op         Op
+	at, size int         // its place
+	begun    atomic.Bool // r was started
+	r        Request
+	op       Op
 }
 
 func newAttached(memory []byte) *attached {
-	a := &attached{memory: memory}
-	a.used.next, a.used.prev, a.young = &a.used, &a.used, &a.used
-	return a
+	return &attached{memory: memory, room: runs{{0, len(memory)}}}
 }
 
 // begin makes the caller the one that detaches; false: another one does.
-func (a *attached) begin() bool { return a.detaching.CompareAndSwap(false, true) }
+func (mem *attached) begin() bool { return mem.detaching.CompareAndSwap(false, true) }
 
 // reclaim frees the places of messages that have ended: of all, or, as far as they have, of the oldest ones. Under mu.
-func (a *attached) reclaim(all bool) {
+func (mem *attached) reclaim(all bool) {
 	if all {
-		for k := a.used.next; k != &a.used; k = k.next {
-			a.free(k)
-		}
+		mem.used = slices.DeleteFunc(mem.used, mem.free)
 		return
 	}
-	for a.used.next != &a.used {
-		k := a.young.next
-		if k == &a.used {
-			k = k.next
-		}
-		if !a.free(k) {
-			return
-		}
+	n := 0
+	for n < len(mem.used) && mem.free(mem.used[n]) {
+		n++
 	}
+	mem.used = slices.Delete(mem.used, 0, n)
 }
 
-// free frees the place of a message if that has ended. Under mu.
-func (a *attached) free(k *stored) bool {
+// free frees the place of a message, which is taken out of used then, if that has ended. Under mu.
+func (mem *attached) free(k *stored) bool {
 	if !k.begun.Load() || !k.r.ended() {
 		return false
 	}
-	if err := k.r.core.Err(); err != nil && a.late == nil {
-		a.late = fmt.Errorf("nmad: a buffered message that was sent before to rank %d, tag %#x: %w", k.r.gate.rank, k.op.Tag, err)
+	if err := k.r.core.Err(); err != nil && mem.late == nil {
+		mem.late = fmt.Errorf("nmad: a buffered message that was sent before to rank %d, tag %#x: %w", k.r.gate.rank, k.op.Tag, err)
 	}
-	a.remove(k)
+	mem.putBack(k)
 	return true
 }
 
-// remove frees the place of a message. k.next stays, for a caller that walks. Under mu.
-func (a *attached) remove(k *stored) {
-	k.prev.next, k.next.prev = k.next, k.prev
-	if a.young == k {
-		a.young = k.prev
+// putBack frees the place of a message. Under mu.
+func (mem *attached) putBack(k *stored) {
+	if k.size > 0 {
+		mem.room.give(k.at, k.size)
 	}
-	a.full -= k.size
 	k.op = Op{}
-	a.spares = append(a.spares, k)
+	mem.spares = append(mem.spares, k)
 }
 
 // take finds a place for so many bytes; nil: there is none.
-func (a *attached) take(size int) *stored {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	k := a.young
-	if size == 0 {
-		k = &a.used // at 0, where it parts no free bytes from others
-	}
-	for size > 0 {
-		end := len(a.memory)
-		if k.next != &a.used {
-			end = k.next.at
-		}
-		if end-k.at-k.size >= size {
-			break
-		}
-		if k = k.next; k == a.young {
-			return nil
-		}
-	}
-	var x *stored
-	if n := len(a.spares); n == 0 {
-		x = &stored{}
-	} else {
-		x, a.spares = a.spares[n-1], a.spares[:n-1]
-	}
-	x.at, x.size, x.prev, x.next = k.at+k.size, size, k, k.next
-	x.begun.Store(false)
-	k.next.prev, k.next = x, x
+func (mem *attached) take(size int) *stored {
+	mem.mu.Lock()
+	defer mem.mu.Unlock()
+	at, ok := 0, true
 	if size > 0 {
-		a.young = x
+		at, ok = mem.room.take(size)
 	}
-	a.full += size
-	return x
+	if !ok {
+		return nil
+	}
+	k := &stored{}
+	if n := len(mem.spares); n > 0 {
+		k, mem.spares = mem.spares[n-1], mem.spares[:n-1]
+	}
+	k.at, k.size = at, size
+	k.begun.Store(false)
+	mem.used = append(mem.used, k)
+	return k
 }
 
 // drop takes back a message that could not be sent.
-func (a *attached) drop(k *stored) {
-	a.mu.Lock()
-	a.remove(k)
-	a.mu.Unlock()
+func (mem *attached) drop(k *stored) {
+	mem.mu.Lock()
+	defer mem.mu.Unlock()
+	mem.used = slices.DeleteFunc(mem.used, func(x *stored) bool { return x == k })
+	mem.putBack(k)
 }
 
 // oldest is a message that has not ended; nil: all have.
-func (a *attached) oldest() *stored {
+func (mem *attached) oldest() *stored {
 	for tries := 0; ; tries++ {
-		a.mu.Lock()
-		a.reclaim(true)
-		k := a.used.next
-		a.mu.Unlock()
-		switch {
-		case k == &a.used:
+		mem.mu.Lock()
+		mem.reclaim(true)
+		if len(mem.used) == 0 {
+			mem.mu.Unlock()
 			return nil
-		case k.begun.Load():
+		}
+		k := mem.used[0]
+		mem.mu.Unlock()
+		if k.begun.Load() {
 			return k
 		}
 		backOff(tries) // a thread is about to start it
@@ -180,12 +154,12 @@ func (a *attached) oldest() *stored {
 }
 
 // takeLate tells once how a message has ended that was given up.
-func (a *attached) takeLate() error {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	a.reclaim(false)
-	err := a.late
-	a.late = nil
+func (mem *attached) takeLate() error {
+	mem.mu.Lock()
+	defer mem.mu.Unlock()
+	mem.reclaim(false)
+	err := mem.late
+	mem.late = nil
 	return err
 }
 
@@ -204,7 +178,7 @@ func (g *Gate) sendBuffered(r *Request, op *Op) error {
 		g.domain.poll()
 		a.mu.Lock()
 		a.reclaim(true)
-		full := a.full
+		full := len(a.memory) - a.room.free()
 		a.mu.Unlock()
 		if k = a.take(size); k == nil {
 			return fmt.Errorf("nmad: buffered send of %d bytes to rank %d, tag %#x: %w: %d of its %d bytes are in use: attach more, or send when earlier messages have left",

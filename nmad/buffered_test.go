@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/pm2-go/pm2/internal/effort"
+	"github.com/pm2-go/pm2/internal/test/effort"
 	"github.com/pm2-go/pm2/nmad/driver"
 )
 
@@ -247,8 +247,8 @@ func TestBufferedPlaces(t *testing.T) {
 		for k := range taken {
 			a.drop(k)
 		}
-		if k := a.take(len(a.memory)); k == nil || a.full != len(a.memory) {
-			t.Fatalf("all were given back, and %d bytes are in use", a.full)
+		if k := a.take(len(a.memory)); k == nil || a.room.free() != 0 {
+			t.Fatalf("all were given back, and %d bytes are free", a.room.free())
 		}
 	}
 }

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/pm2-go/pm2/internal/effort"
+	"github.com/pm2-go/pm2/internal/test/effort"
 	"github.com/pm2-go/pm2/nmad/driver"
 	"github.com/pm2-go/pm2/nmad/internal/flow"
 	"pgregory.net/rapid"
@@ -248,7 +248,7 @@ func TestNotes(t *testing.T) {
 			return l
 		}
 		n := note{kind: noteState, epoch: rapid.Uint32().Draw(t, "epoch"), by: rapid.IntRange(noLeader, size-1).Draw(t, "by")}
-		n.said = verdict{rapid.Uint64().Draw(t, "value"), callAgree, ranks("said")}
+		n.verdict = verdict{rapid.Uint64().Draw(t, "value"), callAgree, ranks("failed")}
 		n.held = verdict{rapid.Uint64().Draw(t, "held"), callShrink, ranks("held")}
 		b := n.encode()
 		got, ok := decodeNote(b, size)
@@ -265,8 +265,8 @@ func TestNotes(t *testing.T) {
 
 // FuzzNote: whatever comes is refused, or is a note that makes the same bytes.
 func FuzzNote(f *testing.F) {
-	f.Add((&note{kind: noteState, by: noLeader, said: verdict{failed: []int{1, 2}}, held: verdict{failed: []int{3}}}).encode())
-	f.Add((&note{kind: noteDecide, by: noLeader, said: verdict{7, 3, []int{9}}}).encode())
+	f.Add((&note{kind: noteState, by: noLeader, verdict: verdict{failed: []int{1, 2}}, held: verdict{failed: []int{3}}}).encode())
+	f.Add((&note{kind: noteDecide, by: noLeader, verdict: verdict{7, 3, []int{9}}}).encode())
 	f.Fuzz(func(t *testing.T, b []byte) {
 		if n, ok := decodeNote(b, 10); ok && string(n.encode()) != string(b) {
 			t.Errorf("%x became %v", b, n)
@@ -279,7 +279,7 @@ func FuzzNote(f *testing.F) {
 func FuzzAgreement(f *testing.F) {
 	f.Add([]byte{0, 1, 2})
 	f.Add(append([]byte{1, 0}, (&note{kind: noteState, by: noLeader}).encode()...))
-	f.Add(append([]byte{1, 1}, (&note{kind: notePropose, by: noLeader, said: verdict{failed: []int{0, 2}}}).encode()...))
+	f.Add(append([]byte{1, 1}, (&note{kind: notePropose, by: noLeader, verdict: verdict{failed: []int{0, 2}}}).encode()...))
 	f.Fuzz(func(t *testing.T, script []byte) {
 		const size = 4
 		a := newAgreement(1, size)

@@ -33,7 +33,7 @@ const mostContexts = 24 << 10
 const lastContext = 1<<16 - 1
 
 // OpenContext opens the context of that number, from 2 to 65535, for messages between these ranks, the own one included. Each of them opens it with
-// the same ranks, when it likes: a message that comes before waits. It fails if the number is in use here, and after Close. The context stays until it, or the
+// the same ranks, when it likes: a message that comes before waits. It fails if the number is in use here, and after Close; CONTEXTS.md has those that packages of the library use. The context stays until it, or the
 // domain, is closed.
 func (d *Domain) OpenContext(number int, ranks ...int) (*Context, error) {
 	if err := d.barred(); err != nil {

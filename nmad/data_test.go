@@ -8,11 +8,11 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"github.com/pm2-go/pm2/internal/effort"
+	"github.com/pm2-go/pm2/internal/test/effort"
 	"github.com/pm2-go/pm2/marcel"
 	"github.com/pm2-go/pm2/nmad/driver"
 	"github.com/pm2-go/pm2/nmad/internal/flow"
-	"github.com/pm2-go/pm2/nmad/internal/simnet"
+	"github.com/pm2-go/pm2/nmad/internal/test/simnet"
 )
 
 // shape is a way in which a message may lie.
@@ -28,10 +28,10 @@ type listed struct {
 	size  int
 }
 
-func (l *listed) Size() int { return l.size }
+func (li *listed) Size() int { return li.size }
 
-func (l *listed) Pieces(from int, yield func([]byte) bool) {
-	for _, p := range l.parts {
+func (li *listed) Pieces(from int, yield func([]byte) bool) {
+	for _, p := range li.parts {
 		if from > 0 && from >= len(p) {
 			from -= len(p)
 			continue

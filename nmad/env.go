@@ -49,8 +49,8 @@ type Variable struct {
 	Told bool
 }
 
-// Environment lists the variables that Join and the drivers read; help texts and
-// docs/environment.md are made from it.
+// Environment lists the variables that Join and the drivers read. Help texts are made from it, and
+// docs/environment.md is compared with it.
 var Environment = []Variable{
 	{EnvDriver, "networks between the processes, one rail each", "auto (shm on one host, unix where that does not work, tcp between hosts), shm, tcp, unix, or several with commas: tcp,tcp; in a program built with it, ofi, or ofi:PROVIDER; in one that imports package fault, fault:tcp and so on", DefaultDriver, false},
 	{EnvStrategy, "what to make of messages that wait for the network", "aggregation, default, priority, split-balance, split-equal", "default; split-balance with several rails", false},
@@ -64,7 +64,7 @@ var Environment = []Variable{
 	{EnvUnbound, "the processes of a job stay on all processors that they may use; else each that was not bound gets a share of those of its host, or one if they are more than those", "0, 1", "0", false},
 	{shm.EnvCopy, "how long messages go through shared memory", "auto; two: through slots, copied twice; single: out of the sender's memory, where the kernel permits it", "auto: what is measured to be faster", false},
 	{ofi.EnvProvider, "over which of libfabric's providers the network ofi goes, in a program built with it", "a name that fi_info -l lists, or the beginning of one: verbs, cxi, efa, tcp, shm; the same in all processes", "the best that reaches other hosts, as libfabric says; tcp if there is no better one", false},
-	{EnvLoans, "memory of the buffers out of which messages are lent (Gate.Alloc)", "bytes per peer, 4096 to 17179869184", "67108864", false},
+	{EnvLoans, "memory of the buffers out of which messages are loaned (Gate.Alloc)", "bytes per peer, 4096 to 17179869184", "67108864", false},
 	{EnvRank, "which process of the job this is", "0 to PM2_SIZE-1", "0", true},
 	{EnvSize, "how many processes the job has", "1 to 65536", "1", true},
 	{EnvRendezvous, "where rank 0 listens while the job starts", "host:port", "none", true},
@@ -83,7 +83,8 @@ var Environment = []Variable{
 // (PMI 1.1: mpiexec.hydra, srun, Flux; PMIx: Open MPI's); else the Config is that of a job of one process. In an indexed job of Kubernetes
 // JOB_COMPLETION_INDEX is the rank, if there is no PM2_RANK. It takes the job's secret out of the
 // environment, so that processes that this one starts do not have it, and remembers it
-// for the next call.
+// for the next call. The variables of drivers (PM2_SHM_COPY, PM2_OFI_PROVIDER) are in no Config: a driver reads its own when
+// it is opened, whatever Config it is opened for.
 func FromEnvironment() (Config, error) { return fromOwnEnvironment(context.Background()) }
 
 func fromOwnEnvironment(ctx context.Context) (Config, error) {

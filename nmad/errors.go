@@ -66,15 +66,15 @@ func (e *PeerError) Unwrap() error { return e.Err }
 
 // operationError says during what an error came that may name the package already.
 type operationError struct {
-	deed string
-	err  error
+	operation string
+	err       error
 }
 
-func during(deed string, err error) error { return &operationError{deed, err} }
+func during(operation string, err error) error { return &operationError{operation, err} }
 
 // Error names the package once.
 func (e *operationError) Error() string {
-	return "nmad: " + e.deed + ": " + strings.TrimPrefix(e.err.Error(), "nmad: ")
+	return "nmad: " + e.operation + ": " + strings.TrimPrefix(e.err.Error(), "nmad: ")
 }
 
 // Unwrap makes errors.Is find the reason.

@@ -38,7 +38,7 @@ func ExampleGate_Alloc() {
 
 	b, err := g.Alloc(1 << 16)
 	if err != nil {
-		panic(err) // ErrNoRoom: too much is lent already
+		panic(err) // ErrNoRoom: too much is loaned already
 	}
 	n := copy(b.Bytes(), "written once")
 	send := g.Start(&nmad.Op{Match: nmad.Tag(3), Buffer: b.First(n)})

@@ -9,10 +9,10 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/pm2-go/pm2/internal/effort"
+	"github.com/pm2-go/pm2/internal/test/effort"
 	"github.com/pm2-go/pm2/nmad/driver"
 	"github.com/pm2-go/pm2/nmad/internal/flow"
-	"github.com/pm2-go/pm2/nmad/internal/simnet"
+	"github.com/pm2-go/pm2/nmad/internal/test/simnet"
 )
 
 // TestExposed: where processes share CPUs long messages are read in the sender's memory, however they are received; what does not lie in one piece at
@@ -170,7 +170,7 @@ type hiding struct {
 	was  *[]flow.Stage
 }
 
-func (l hiding) Withdraw() { *l.was = append(*l.was, l.send.core.Stage) }
+func (hd hiding) Withdraw() { *hd.was = append(*hd.was, hd.send.core.Stage) }
 
 // TestWithdrawnBefore: however sends are given up, what they have exposed is withdrawn before, since their memory is the program's again afterwards.
 func TestWithdrawnBefore(t *testing.T) {

@@ -276,15 +276,15 @@ func (h *held) await(r *Request) (n int, size uint64, err error) {
 	if c.Stage != flow.Done && !h.pollFor(r) {
 		h.callsSinceWait = 0
 		r.tell()
-		c.Rouses = marcel.OnThread() && h.g.engine.Hooked()
+		c.Wakes = marcel.OnThread() && h.g.engine.Hooked()
 		r.completion.Reset()
 		h.letGo()
 		err := h.g.park(r) // counts as pending meanwhile
 		h.g.mu.lock()
-		if c.Rouses && c.Stage == flow.Done {
+		if c.Wakes && c.Stage == flow.Done {
 			h.awake--
 		}
-		c.Rouses = false
+		c.Wakes = false
 		if err != nil && !r.completion.Test(finished) {
 			err = fmt.Errorf("nmad: wait for rank %d, tag %#x: %w", h.g.rank, c.Entry.Tag, err)
 			h.flow.Withdraw(c) // r is not used again: if it is under way its end is not known

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/pm2-go/pm2/nmad/internal/simnet"
+	"github.com/pm2-go/pm2/nmad/internal/test/simnet"
 )
 
 // TestGatesAtFirstUse: a process has a gate to itself, to those to which it sends, and to those that send to it.

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/pm2-go/pm2/nmad/driver"
-	"github.com/pm2-go/pm2/nmad/internal/simnet"
+	"github.com/pm2-go/pm2/nmad/internal/test/simnet"
 	"golang.org/x/sys/unix"
 )
 

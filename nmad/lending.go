@@ -44,7 +44,7 @@ func (h *held) View(card []byte, place, size uint64) ([]byte, error) {
 	return bytes, nil
 }
 
-// closeView lets go of the peer's memory once the gate has ended and nothing of it is lent.
+// closeView lets go of the peer's memory once the gate has ended and nothing of it is loaned.
 func (h *held) closeView() {
 	if h.flow.Unseen() {
 		_ = h.view.Vacate() // else it stays mapped

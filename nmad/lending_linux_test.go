@@ -12,8 +12,8 @@ import (
 	"github.com/pm2-go/pm2/nmad/internal/mapped"
 )
 
-// lent makes memory such as a peer lends.
-func lent(t *testing.T, bytes uint64) *mapped.Memory {
+// loanable makes memory such as a peer lends.
+func loanable(t *testing.T, bytes uint64) *mapped.Memory {
 	t.Helper()
 	m, err := mapped.Make("test", bytes)
 	if err != nil {
@@ -75,7 +75,7 @@ func TestHostileLoans(t *testing.T) {
 		c.Size = 8192
 		return c
 	}
-	good := lent(t, 8192).Card()
+	good := loanable(t, 8192).Card()
 	longer := good
 	longer.Size += pageBytes
 	for what, c := range map[string]struct {
@@ -116,9 +116,9 @@ func TestHostileLoans(t *testing.T) {
 
 // TestCardOnce: the first LOAN, and no other, says in which memory messages lie.
 func TestCardOnce(t *testing.T) {
-	whole := at(lent(t, 8192).Card(), 0)
+	whole := at(loanable(t, 8192).Card(), 0)
 	for what, c := range map[string]struct{ first, second []byte }{
-		"a second memory": {whole, at(lent(t, 8192).Card(), 0)},
+		"a second memory": {whole, at(loanable(t, 8192).Card(), 0)},
 		"twice":           {whole, whole},
 		"no memory":       {whole[flow.LoanCard:], nil},
 	} {
@@ -133,9 +133,9 @@ func TestCardOnce(t *testing.T) {
 	}
 }
 
-// TestLoanBlind: one that cannot map what it is lent gets the message as ever.
+// TestLoanBlind: one that cannot map what it is loaned gets the message as ever.
 func TestLoanBlind(t *testing.T) {
-	none, gone, other, elsewhere := mapped.Card{}, lent(t, 8192), lent(t, 8192).Card(), lent(t, 8192).Card()
+	none, gone, other, elsewhere := mapped.Card{}, loanable(t, 8192), loanable(t, 8192).Card(), loanable(t, 8192).Card()
 	gone.Hide()
 	other.File++
 	elsewhere.PID++
@@ -150,9 +150,9 @@ func TestLoanBlind(t *testing.T) {
 	}
 }
 
-// TestLoanChanges: what is lent may change under the program that reads it, and stays readable when the gate has ended in a bad way.
+// TestLoanChanges: what is loaned may change under the program that reads it, and stays readable when the gate has ended in a bad way.
 func TestLoanChanges(t *testing.T) {
-	m := lent(t, 8192)
+	m := loanable(t, 8192)
 	mem := m.Bytes()
 	mem[4100] = 7
 	p, g := hostile()
@@ -179,7 +179,7 @@ func TestLoanChanges(t *testing.T) {
 
 // TestReturnTwice: each loan is returned by one packet, in time, and a second Release by nothing.
 func TestReturnTwice(t *testing.T) {
-	m := lent(t, 8192)
+	m := loanable(t, 8192)
 	p, g := hostile()
 	for i := range uint32(20) { // more than the small track holds
 		r := g.Start(&Op{Kind: OpRecv, Match: Tag(1), Buf: nil, Loan: true})

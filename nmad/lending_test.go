@@ -8,14 +8,14 @@ import (
 
 	"github.com/pm2-go/pm2/nmad/driver"
 	"github.com/pm2-go/pm2/nmad/internal/flow"
-	"github.com/pm2-go/pm2/nmad/internal/simnet"
+	"github.com/pm2-go/pm2/nmad/internal/test/simnet"
 )
 
 // neighbour is a simulated link whose peer is this process.
 type neighbour struct{ *simnet.Link }
 
-func (l neighbour) Caps() driver.Caps {
-	c := l.Link.Caps()
+func (nb neighbour) Caps() driver.Caps {
+	c := nb.Link.Caps()
 	c.Process = os.Getpid()
 	return c
 }
@@ -27,11 +27,11 @@ func hostile() (*pair, *Gate) {
 	return p, p.gates[1]
 }
 
-// TestReturnOfNothing: a peer that returns what it was not lent is thrown out.
+// TestReturnOfNothing: a peer that returns what it was not loaned is thrown out.
 func TestReturnOfNothing(t *testing.T) {
 	for what, begin := range map[string]func(g *Gate) *Request{
-		"nothing sent":    func(*Gate) *Request { return nil },
-		"it was not lent": func(g *Gate) *Request { return g.Isend(1, make([]byte, 1000)) },
+		"nothing sent":   func(*Gate) *Request { return nil },
+		"it was no loan": func(g *Gate) *Request { return g.Isend(1, make([]byte, 1000)) },
 	} {
 		p := newPair(simnet.Options{}, wide)
 		g := p.gates[0]

@@ -10,7 +10,7 @@ import (
 
 	"github.com/pm2-go/pm2/nmad"
 	"github.com/pm2-go/pm2/nmad/driver"
-	"github.com/pm2-go/pm2/nmad/driver/fault"
+	"github.com/pm2-go/pm2/nmad/internal/test/proxy"
 	"github.com/pm2-go/pm2/pioman"
 )
 
@@ -22,7 +22,7 @@ func TestWrongAnswer(t *testing.T) {
 	}
 	for field, at := range map[string]string{"kind": "1", "flags": "2", "reserved": "3", "size": "18"} {
 		t.Run(field, func(t *testing.T) {
-			plan, err := fault.ParseProxy("connection=1 flip=down:#1+" + at + ":1")
+			plan, err := proxy.Parse("connection=1 flip=down:#1+" + at + ":1")
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -31,8 +31,8 @@ func TestWrongAnswer(t *testing.T) {
 				t.Fatal(err)
 			}
 			var mu sync.Mutex
-			var proxies []*fault.Proxy
-			d := fault.Behind{Inner: inner, Tell: fault.Through(plan, func(_ int, p *fault.Proxy) {
+			var proxies []*proxy.Proxy
+			d := proxy.Behind{Inner: inner, Tell: proxy.Through(plan, func(_ int, p *proxy.Proxy) {
 				mu.Lock()
 				defer mu.Unlock()
 				proxies = append(proxies, p)

@@ -12,6 +12,7 @@ import (
 
 	"github.com/pm2-go/pm2/nmad"
 	"github.com/pm2-go/pm2/nmad/driver/fault"
+	"github.com/pm2-go/pm2/nmad/internal/test/proxy"
 	"github.com/pm2-go/pm2/nmad/strategy"
 )
 
@@ -27,11 +28,11 @@ type liveCase struct {
 	config nmad.Config // what is the same for all ranks
 	copies string      // PM2_SHM_COPY
 	leaver int         // a rank that closes while it works; -1: none
-	lends  bool        // messages are lent, where that is possible
+	lends  bool        // messages are loaned, where that is possible
 	spared bool        // nothing is altered or cut: all must go well
 
-	control fault.ProxyPlan
-	links   [][]fault.ProxyPlan // of the proxies before the endpoints, by rank and rail
+	control proxy.Plan
+	links   [][]proxy.Plan // of the proxies before the endpoints, by rank and rail
 }
 
 // apartEvery is how many seeds have one among them whose ranks are processes.
@@ -75,10 +76,10 @@ func newLiveCase(seed uint64) *liveCase {
 	if c.theme != "payload" {
 		c.config.Strategy = append(strategy.Names(), "", "")[rng.IntN(2+len(strategy.Names()))]
 	}
-	c.links = make([][]fault.ProxyPlan, c.size)
+	c.links = make([][]proxy.Plan, c.size)
 	rough := rng.IntN(2) == 0
 	for i := range c.links {
-		c.links[i] = make([]fault.ProxyPlan, len(c.rails))
+		c.links[i] = make([]proxy.Plan, len(c.rails))
 		for k := range c.links[i] {
 			p := &c.links[i][k]
 			p.Seed = seed + uint64(i)<<32 + uint64(k)<<40
@@ -93,7 +94,7 @@ func newLiveCase(seed uint64) *liveCase {
 		c.leaver = rng.IntN(c.size)
 	}
 	c.spared = c.theme == "nothing"
-	// The descriptor of memory that is lent takes longer through a proxy than the packet that it must come before.
+	// The descriptor of memory that is loaned takes longer through a proxy than the packet that it must come before.
 	c.lends = !c.shm || slices.Contains([]string{"handshake", "rights", "scribbles"}, c.theme)
 	if c.spared || c.theme == "payload" || c.theme == "strangers" && !c.impersonated() {
 		c.config.Timeout, c.config.Linger = time.Minute, time.Minute
@@ -102,8 +103,8 @@ func newLiveCase(seed uint64) *liveCase {
 }
 
 // impersonated says that a proxy answers in the place of a process.
-func (c *liveCase) impersonated() bool {
-	return c.control.Play != 0 || slices.ContainsFunc(slices.Concat(c.links...), func(p fault.ProxyPlan) bool { return p.Play != 0 })
+func (lc *liveCase) impersonated() bool {
+	return lc.control.Play != 0 || slices.ContainsFunc(slices.Concat(lc.links...), func(p proxy.Plan) bool { return p.Play != 0 })
 }
 
 func drawTheme(rng *mrand.Rand, shm bool) string {
@@ -128,8 +129,8 @@ func drawTheme(rng *mrand.Rand, shm bool) string {
 }
 
 // alter draws what the theme wants.
-func (c *liveCase) alter(rng *mrand.Rand) {
-	var p fault.ProxyPlan
+func (lc *liveCase) alter(rng *mrand.Rand) {
+	var p proxy.Plan
 	quiet := time.Duration(200+rng.IntN(400)) * time.Millisecond
 	limited := rng.IntN(5) == 0 // the limits of nmad end what waits. They end no wait for lost bytes of links
 	if !limited {
@@ -138,11 +139,11 @@ func (c *liveCase) alter(rng *mrand.Rand) {
 	p.Connection = []int{0, 0, 1, 1, 1, 2, 2, 3, 4}[rng.IntN(9)]
 	any := []string{"flip", "flip", "drop", "repeat", "swap", "invent", "cut", "end"}
 	size := func() int { return 1 + rng.IntN(1<<rng.IntN(10)) }
-	switch c.theme {
+	switch lc.theme {
 	case "nothing":
-		p = fault.ProxyPlan{}
+		p = proxy.Plan{}
 	case "cuts":
-		p.Edits = []fault.Edit{{Kind: []string{"cut", "end"}[rng.IntN(2)], Down: rng.IntN(2) == 0, At: farther(rng, 1<<21)}}
+		p.Edits = []proxy.Edit{{Kind: []string{"cut", "end"}[rng.IntN(2)], Down: rng.IntN(2) == 0, At: farther(rng, 1<<21)}}
 		if rng.IntN(4) == 0 {
 			p.Edits, p.Last = nil, time.Duration(1+rng.IntN(200))*time.Millisecond
 		}
@@ -152,13 +153,13 @@ func (c *liveCase) alter(rng *mrand.Rand) {
 			end = 60 // nothing that comes after the proofs
 		}
 		for range 1 + rng.IntN(3) {
-			p.Edits = append(p.Edits, fault.Edit{Kind: any[rng.IntN(len(any))], Down: rng.IntN(2) == 0, At: uint64(1 + rng.IntN(end)), Size: 1 + rng.IntN(1<<rng.IntN(min(7, end/12)))})
+			p.Edits = append(p.Edits, proxy.Edit{Kind: any[rng.IntN(len(any))], Down: rng.IntN(2) == 0, At: uint64(1 + rng.IntN(end)), Size: 1 + rng.IntN(1<<rng.IntN(min(7, end/12)))})
 		}
 	case "payload":
 		p.Quiet, p.Last = 0, 10*time.Second // the heads of messages that share a packet may be hit, too
 		for range 1 + rng.IntN(5) {
-			e := fault.Edit{Kind: "flip", Down: rng.IntN(2) == 0, Packet: farther(rng, 60), At: 33, Size: 1}
-			if c.size == 2 && c.config.Link == nmad.LinkAll && p.Connection != 1 && rng.IntN(2) == 0 {
+			e := proxy.Edit{Kind: "flip", Down: rng.IntN(2) == 0, Packet: farther(rng, 60), At: 33, Size: 1}
+			if lc.size == 2 && lc.config.Link == nmad.LinkAll && p.Connection != 1 && rng.IntN(2) == 0 {
 				p.Connection = 2 // here that is the large track
 				e.Packet, e.At, e.Size = 0, 1000+farther(rng, 1<<20), size()
 			}
@@ -168,20 +169,20 @@ func (c *liveCase) alter(rng *mrand.Rand) {
 		p.Quiet = quiet
 		for range 1 + rng.IntN(2) {
 			kinds := []string{"flip", "flip", "flip", "flip", "drop", "repeat", "swap", "invent"}
-			p.Edits = append(p.Edits, fault.Edit{Kind: kinds[rng.IntN(len(kinds))], Down: rng.IntN(2) == 0, Packet: farther(rng, 60), At: uint64(1 + rng.IntN(32)), Size: 1 + rng.IntN(1<<rng.IntN(6))})
+			p.Edits = append(p.Edits, proxy.Edit{Kind: kinds[rng.IntN(len(kinds))], Down: rng.IntN(2) == 0, Packet: farther(rng, 60), At: uint64(1 + rng.IntN(32)), Size: 1 + rng.IntN(1<<rng.IntN(6))})
 		}
 	case "anything":
 		p.Quiet = quiet
 		for range 1 + rng.IntN(4) {
-			p.Edits = append(p.Edits, fault.Edit{Kind: any[rng.IntN(len(any))], Down: rng.IntN(2) == 0, At: farther(rng, 1<<21), Size: size()})
+			p.Edits = append(p.Edits, proxy.Edit{Kind: any[rng.IntN(len(any))], Down: rng.IntN(2) == 0, At: farther(rng, 1<<21), Size: size()})
 		}
 	case "control":
-		p.Connection = rng.IntN(c.size)
+		p.Connection = rng.IntN(lc.size)
 		for range 1 + rng.IntN(3) {
-			p.Edits = append(p.Edits, fault.Edit{Kind: any[rng.IntN(len(any))], Down: rng.IntN(2) == 0, At: farther(rng, 700), Size: 1 + rng.IntN(1<<rng.IntN(7))})
+			p.Edits = append(p.Edits, proxy.Edit{Kind: any[rng.IntN(len(any))], Down: rng.IntN(2) == 0, At: farther(rng, 700), Size: 1 + rng.IntN(1<<rng.IntN(7))})
 		}
 		if rng.IntN(4) == 0 {
-			c.config.Heartbeat = 2 * time.Second
+			lc.config.Heartbeat = 2 * time.Second
 		}
 	case "strangers":
 		p.Quiet, p.Connection = 0, 0
@@ -192,8 +193,8 @@ func (c *liveCase) alter(rng *mrand.Rand) {
 	case "rights":
 		p.Rights = []string{"lose", "double", "other"}[rng.IntN(3)]
 	case "scribbles":
-		c.copies = "two" // no process writes where a scribbled word says
-		p.Scribble = fault.Spoil{Words: 1 + rng.IntN(1<<rng.IntN(10)), Every: time.Duration(20+rng.IntN(5000)) * time.Microsecond}
+		lc.copies = "two" // no process writes where a scribbled word says
+		p.Scribble = proxy.Spoil{Words: 1 + rng.IntN(1<<rng.IntN(10)), Every: time.Duration(20+rng.IntN(5000)) * time.Microsecond}
 		p.Last = time.Duration(50+rng.IntN(500)) * time.Millisecond
 	}
 	for i := range p.Edits {
@@ -201,20 +202,20 @@ func (c *liveCase) alter(rng *mrand.Rand) {
 			p.Edits[i].Size = 0
 		}
 	}
-	if c.theme == "control" || c.theme == "strangers" && rng.IntN(2) == 0 {
-		c.control = p
+	if lc.theme == "control" || lc.theme == "strangers" && rng.IntN(2) == 0 {
+		lc.control = p
 		return
 	}
-	at := rng.IntN(c.size)
-	if c.config.Link == nmad.LinkAll { // those of lower rank are dialled
-		at = rng.IntN(c.size - 1)
+	at := rng.IntN(lc.size)
+	if lc.config.Link == nmad.LinkAll { // those of lower rank are dialled
+		at = rng.IntN(lc.size - 1)
 	}
-	all, rail := rng.IntN(5) == 0, rng.IntN(len(c.rails))
-	if c.theme == "rights" || c.theme == "scribbles" {
+	all, rail := rng.IntN(5) == 0, rng.IntN(len(lc.rails))
+	if lc.theme == "rights" || lc.theme == "scribbles" {
 		rail = 0
 	}
-	for i := range c.links {
-		if q := &c.links[i][rail]; all || i == at {
+	for i := range lc.links {
+		if q := &lc.links[i][rail]; all || i == at {
 			p.Seed, p.Short, p.Delay = q.Seed, q.Short, q.Delay
 			*q = p
 		}
@@ -227,19 +228,19 @@ func farther(rng *mrand.Rand, most float64) uint64 {
 }
 
 // String says what the case is, in one line.
-func (c *liveCase) String() string {
+func (lc *liveCase) String() string {
 	where := "in one process"
-	if c.apart {
+	if lc.apart {
 		where = "in processes"
 	}
-	text := fmt.Sprintf("seed %d: %s, %d ranks %s over %s, links %s", c.seed, c.theme, c.size, where, strings.Join(c.rails, ","), c.config.Link)
-	if c.leaver >= 0 {
-		text += fmt.Sprintf(", rank %d leaves early", c.leaver)
+	text := fmt.Sprintf("seed %d: %s, %d ranks %s over %s, links %s", lc.seed, lc.theme, lc.size, where, strings.Join(lc.rails, ","), lc.config.Link)
+	if lc.leaver >= 0 {
+		text += fmt.Sprintf(", rank %d leaves early", lc.leaver)
 	}
-	text += fmt.Sprintf("; control: %v", c.control)
-	for i, rails := range c.links {
+	text += fmt.Sprintf("; control: %v", lc.control)
+	for i, rails := range lc.links {
 		for k, p := range rails {
-			text += fmt.Sprintf("; rank %d, %s: %v", i, c.rails[k], p)
+			text += fmt.Sprintf("; rank %d, %s: %v", i, lc.rails[k], p)
 		}
 	}
 	return text
@@ -256,14 +257,14 @@ type liveOrder struct {
 
 // middle is the proxies of a case.
 type middle struct {
-	control *fault.Proxy
-	links   []*fault.Proxy
+	control *proxy.Proxy
+	links   []*proxy.Proxy
 	orders  []liveOrder
 }
 
 // between makes the proxies of a case. The addresses behind them are such as no other process has: names, and ports of
 // loopback addresses of which there are 16 million.
-func (c *liveCase) between() (*middle, error) {
+func (lc *liveCase) between() (*middle, error) {
 	var b [16]byte
 	_, _ = rand.Read(b[:])
 	address := func(i int) string {
@@ -271,20 +272,20 @@ func (c *liveCase) between() (*middle, error) {
 	}
 	m := &middle{}
 	var err error
-	if m.control, err = fault.NewProxy(fault.ProxyConfig{Target: address(0), Plan: c.control}); err != nil {
+	if m.control, err = proxy.New(proxy.Config{Target: address(0), Plan: lc.control}); err != nil {
 		return m, err
 	}
-	for rank := range c.size {
-		o := liveOrder{Seed: c.seed, Rank: rank, Rendezvous: m.control.Addr()}
+	for rank := range lc.size {
+		o := liveOrder{Seed: lc.seed, Rank: rank, Rendezvous: m.control.Addr()}
 		if rank == 0 {
 			o.Rendezvous = address(0)
 		}
-		for k, network := range c.rails {
+		for k, network := range lc.rails {
 			listen := fmt.Sprintf("@pm2-live-%s-%d-%d", hex.EncodeToString(b[:]), rank, k)
 			if network == "tcp" {
 				listen = address(1 + rank)
 			}
-			p, err := fault.NewProxy(fault.ProxyConfig{Target: listen, Plan: c.links[rank][k]})
+			p, err := proxy.New(proxy.Config{Target: listen, Plan: lc.links[rank][k]})
 			if err != nil {
 				return m, err
 			}
@@ -297,8 +298,8 @@ func (c *liveCase) between() (*middle, error) {
 }
 
 // close ends the proxies and gives what they have altered.
-func (m *middle) close() (altered []liveAlteration, bytes uint64) {
-	add := func(p *fault.Proxy, control bool) {
+func (mid *middle) close() (altered []liveAlteration, bytes uint64) {
+	add := func(p *proxy.Proxy, control bool) {
 		if p == nil {
 			return
 		}
@@ -309,8 +310,8 @@ func (m *middle) close() (altered []liveAlteration, bytes uint64) {
 			altered = append(altered, liveAlteration{a, control})
 		}
 	}
-	add(m.control, true)
-	for _, p := range m.links {
+	add(mid.control, true)
+	for _, p := range mid.links {
 		add(p, false)
 	}
 	return altered, bytes
@@ -318,6 +319,6 @@ func (m *middle) close() (altered []liveAlteration, bytes uint64) {
 
 // liveAlteration is what a proxy has altered, of a link or of the control connection.
 type liveAlteration struct {
-	fault.Alteration
+	proxy.Alteration
 	Control bool
 }

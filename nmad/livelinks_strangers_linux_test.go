@@ -12,7 +12,7 @@ import (
 
 	"github.com/pm2-go/pm2/nmad"
 	"github.com/pm2-go/pm2/nmad/driver"
-	"github.com/pm2-go/pm2/nmad/driver/fault"
+	"github.com/pm2-go/pm2/nmad/internal/test/proxy"
 	"github.com/pm2-go/pm2/pioman"
 )
 
@@ -27,7 +27,7 @@ func TestStrangersMemory(t *testing.T) {
 		return binary.LittleEndian.AppendUint16([]byte{kind}, uint16(size))
 	}
 	claim := []byte("PM2C\x05\x00\x00\x00")
-	said := [][]byte{
+	words := [][]byte{
 		nil, {0}, head(0xA1, 512), head(0xA1, 1<<16-1), head(0xA3, 512), head(0xB0, 44), append(head(0xA1, 512), make([]byte, 500)...),
 		claim, append(claim, make([]byte, 70)...), {255, 255, 255, 255, 2, 0, 0, 0},
 	}
@@ -49,7 +49,7 @@ func TestStrangersMemory(t *testing.T) {
 			go func() {
 				_, err := nmad.Open(ctx, nmad.Config{
 					Size: 2, Listener: ln, Secret: make([]byte, 32), Engine: engine,
-					Custom: fault.Behind{Inner: inner, Tell: func(_ driver.Config, addr string) (string, func() error, error) {
+					Custom: proxy.Behind{Inner: inner, Tell: func(_ driver.Config, addr string) (string, func() error, error) {
 						told <- addr
 						return addr, nil, nil
 					}},
@@ -67,12 +67,12 @@ func TestStrangersMemory(t *testing.T) {
 				if strings.HasPrefix(door, "@") {
 					network = "unix"
 				}
-				for i := range each * len(said) {
+				for i := range each * len(words) {
 					c, err := net.Dial(network, door)
 					if err != nil {
 						t.Fatal(err)
 					}
-					_, _ = c.Write(said[i%len(said)]) // it may have been turned away
+					_, _ = c.Write(words[i%len(words)]) // it may have been turned away
 					conns = append(conns, c)
 				}
 			}

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/pm2-go/pm2/internal/effort"
+	"github.com/pm2-go/pm2/internal/test/effort"
 	"github.com/pm2-go/pm2/nmad/driver"
 	"github.com/pm2-go/pm2/nmad/driver/shm"
 	"github.com/pm2-go/pm2/nmad/internal/flow"
@@ -134,8 +134,8 @@ func TestLoan(t *testing.T) {
 			}
 		}
 		stats := j.sessions[0].Stats()
-		if lent := uint64(4 * 2 * 2); lends(d) && stats.Lent != lent || !lends(d) && stats.Lent != 0 {
-			t.Errorf("%d messages were lent", stats.Lent)
+		if want := uint64(4 * 2 * 2); lends(d) && stats.Loaned != want || !lends(d) && stats.Loaned != 0 {
+			t.Errorf("%d messages were loaned", stats.Loaned)
 		}
 		if p := from.buffers.Load(); p.taken != 0 || p.free.free() != DefaultLoans/pageBytes {
 			t.Errorf("%d blocks are taken, %d pages free", p.taken, p.free.free())
@@ -143,7 +143,7 @@ func TestLoan(t *testing.T) {
 	})
 }
 
-// TestLoanReceives: every way to receive gets a message that is lent.
+// TestLoanReceives: every way to receive gets a message that is loaned.
 func TestLoanReceives(t *testing.T) {
 	const size = 100_000
 	j := newJob(t, 2, shm.Driver{}, nil)
@@ -229,7 +229,7 @@ func claim(g *Gate) *Message {
 	}
 }
 
-// TestLoanLooks: a message that is lent can be peeked at, and is told of by probes, before any thread receives it.
+// TestLoanLooks: a message that is loaned can be peeked at, and is told of by probes, before any thread receives it.
 func TestLoanLooks(t *testing.T) {
 	const size = 50_000
 	j := newJob(t, 2, shm.Driver{}, nil)
@@ -256,7 +256,7 @@ func TestLoanLooks(t *testing.T) {
 	}
 }
 
-// TestLoanOrder: messages that are lent keep their place among those of their tag that are not.
+// TestLoanOrder: messages that are loaned keep their place among those of their tag that are not.
 func TestLoanOrder(t *testing.T) {
 	j := newJob(t, 2, shm.Driver{}, nil)
 	defer j.close()
@@ -403,7 +403,7 @@ func TestBufferMisuse(t *testing.T) {
 	}
 }
 
-// TestLoansExhausted: when all memory is lent there is a clear error, and as soon as a loan is released there is room again.
+// TestLoansExhausted: when all memory is loaned there is a clear error, and as soon as a loan is released there is room again.
 func TestLoansExhausted(t *testing.T) {
 	overAll(t, func(t *testing.T, d driver.Driver) {
 		j := newJob(t, 2, d, func(c *Config) { c.Loans = 1 << 20 })
@@ -457,7 +457,7 @@ func TestLoanSelf(t *testing.T) {
 	}
 }
 
-// TestLoanClose: what was lent stays readable when its sender has closed, and when the receiver has; sends of the receiver's side fail
+// TestLoanClose: what was loaned stays readable when its sender has closed, and when the receiver has; sends of the receiver's side fail
 // with ErrClosed after Linger, buffers can still be released, and then nothing is mapped any more.
 func TestLoanClose(t *testing.T) {
 	for closer := range 2 {
@@ -505,7 +505,7 @@ func TestLoanClose(t *testing.T) {
 	}
 }
 
-// recvLoan receives a message that may be lent.
+// recvLoan receives a message that may be loaned.
 func recvLoan(g *Gate, tag uint64, buf []byte) (Loan, error) {
 	r := g.Start(&Op{Kind: OpRecv, Match: Tag(tag), Buf: buf, Loan: true})
 	err := r.Wait()

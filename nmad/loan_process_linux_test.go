@@ -16,27 +16,27 @@ import (
 	"github.com/pm2-go/pm2/nmad/launch"
 )
 
-// lentSize is the size of the messages here, in bytes.
-const lentSize = 300_000
+// loanSize is the size of the messages here, in bytes.
+const loanSize = 300_000
 
-// lentMessage is what rank lends.
-func lentMessage(rank int) []byte { return bytes.Repeat([]byte{byte(rank + 1), 2, 3}, lentSize/3) }
+// loanMessage is what rank lends.
+func loanMessage(rank int) []byte { return bytes.Repeat([]byte{byte(rank + 1), 2, 3}, loanSize/3) }
 
-// lender is a process of TestKilledWithLoans: it has lent the other one messages, and was lent one, when the victim is killed.
+// lender is a process of TestKilledWithLoans: it has loaned the other one messages, and was loaned one, when the victim is killed.
 func lender(victim int) error {
 	s, err := nmad.Join(context.Background())
 	if err != nil {
 		return err
 	}
-	g, want := s.Gate(1-s.Rank()), lentMessage(1-s.Rank())
+	g, want := s.Gate(1-s.Rank()), loanMessage(1-s.Rank())
 	var sends []*nmad.Request
 	var buffers []nmad.Buffer
 	for range 3 { // of which the other one takes the first
-		b, err := g.Alloc(lentSize)
+		b, err := g.Alloc(loanSize)
 		if err != nil {
 			return err
 		}
-		copy(b.Bytes(), lentMessage(s.Rank()))
+		copy(b.Bytes(), loanMessage(s.Rank()))
 		buffers, sends = append(buffers, b), append(sends, g.Start(&nmad.Op{Match: nmad.Tag(1), Buffer: b}))
 	}
 	receive := g.Start(&nmad.Op{Kind: nmad.OpRecv, Match: nmad.Tag(1), Loan: true})
@@ -56,7 +56,7 @@ func lender(victim int) error {
 	}
 	for _, r := range sends {
 		if err := r.Wait(); !errors.Is(err, nmad.ErrPeerLost) {
-			return fmt.Errorf("a send of what is lent ends with %w", err)
+			return fmt.Errorf("a send of what is loaned ends with %w", err)
 		}
 	}
 	if !bytes.Equal(l.Bytes(), want) {
@@ -66,7 +66,7 @@ func lender(victim int) error {
 		return err
 	}
 	for _, b := range buffers {
-		if !bytes.Equal(b.Bytes(), lentMessage(s.Rank())) {
+		if !bytes.Equal(b.Bytes(), loanMessage(s.Rank())) {
 			return errors.New("a buffer is damaged")
 		}
 		if err := b.Release(); err != nil {
@@ -80,8 +80,8 @@ func lender(victim int) error {
 	return s.Close()
 }
 
-// TestKilledWithLoans kills one of two processes that have lent each other messages: what it has lent stays readable, what it
-// was lent comes back, with the error, and nothing is left behind.
+// TestKilledWithLoans kills one of two processes that have loaned each other messages: what it has loaned stays readable, what it
+// was loaned comes back, with the error, and nothing is left behind.
 func TestKilledWithLoans(t *testing.T) {
 	for _, engine := range []string{explicit, hooked} {
 		for victim := range 2 {

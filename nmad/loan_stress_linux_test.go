@@ -49,7 +49,7 @@ func TestLoanSteady(t *testing.T) {
 	}
 }
 
-// TestLoanStress: thousands of messages of random sizes both ways, from several threads at once, out of little memory, some lent
+// TestLoanStress: thousands of messages of random sizes both ways, from several threads at once, out of little memory, some loaned
 // and some not, received in every way; loans are kept for a while and released in any order.
 func TestLoanStress(t *testing.T) {
 	messages := 1500
@@ -156,16 +156,16 @@ func TestLoanStress(t *testing.T) {
 		if n := g.buffers.Load().free.free() * pageBytes; n != 2<<20 {
 			t.Errorf("rank %d: %d bytes are free in the end", i, n)
 		}
-		if st := g.Stats(); st.Lent == 0 || st.Borrowed == 0 {
-			t.Errorf("rank %d: %d lent, %d borrowed", i, st.Lent, st.Borrowed)
+		if st := g.Stats(); st.Loaned == 0 || st.Borrowed == 0 {
+			t.Errorf("rank %d: %d loaned, %d borrowed", i, st.Loaned, st.Borrowed)
 		}
 	}
 }
 
-func (p *bufferPool) busy() bool {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.taken > 0
+func (pool *bufferPool) busy() bool {
+	pool.mu.Lock()
+	defer pool.mu.Unlock()
+	return pool.taken > 0
 }
 
 // fill writes message i of a tag: each word depends on its place.

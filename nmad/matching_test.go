@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/pm2-go/pm2/nmad/internal/flow"
-	"github.com/pm2-go/pm2/nmad/internal/simnet"
+	"github.com/pm2-go/pm2/nmad/internal/test/simnet"
 )
 
 // BenchmarkReceiveAmongWildcards posts an exact receive and matches it, while so many

@@ -46,7 +46,7 @@ func (h *held) tellEnd(r *Request) {
 		h.g.calls.push(upcall{r: r})
 		h.called = true
 	case c.Heard == flow.Told || rare.queue != nil:
-		if c.Rouses {
+		if c.Wakes {
 			h.awake++
 		}
 		h.over.push(r)

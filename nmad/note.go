@@ -18,16 +18,16 @@ const (
 func noteLimit(size int) int { return noteHead + 2*4*size }
 
 func (n *note) encode() []byte {
-	b := make([]byte, 0, noteHead+4*(len(n.said.failed)+len(n.held.failed)))
-	b = append(b, n.kind, n.said.calls, n.held.calls, 0)
+	b := make([]byte, 0, noteHead+4*(len(n.verdict.failed)+len(n.held.failed)))
+	b = append(b, n.kind, n.verdict.calls, n.held.calls, 0)
 	b = binary.LittleEndian.AppendUint32(b, n.epoch)
 	b = binary.LittleEndian.AppendUint32(b, uint32(int32(n.by)))
-	b = binary.LittleEndian.AppendUint64(b, n.said.value)
+	b = binary.LittleEndian.AppendUint64(b, n.verdict.value)
 	b = binary.LittleEndian.AppendUint64(b, n.held.value)
-	b = binary.LittleEndian.AppendUint32(b, uint32(len(n.said.failed)))
+	b = binary.LittleEndian.AppendUint32(b, uint32(len(n.verdict.failed)))
 	b = binary.LittleEndian.AppendUint32(b, uint32(len(n.held.failed)))
 	b = binary.LittleEndian.AppendUint32(b, uint32(n.of))
-	for _, r := range n.said.failed {
+	for _, r := range n.verdict.failed {
 		b = binary.LittleEndian.AppendUint32(b, uint32(r))
 	}
 	for _, r := range n.held.failed {
@@ -41,23 +41,23 @@ func decodeNote(b []byte, size int) (n note, ok bool) {
 	if len(b) < noteHead {
 		return n, false
 	}
-	n.kind, n.said.calls, n.held.calls = b[0], b[1], b[2]
+	n.kind, n.verdict.calls, n.held.calls = b[0], b[1], b[2]
 	n.epoch = binary.LittleEndian.Uint32(b[4:])
 	n.by = int(int32(binary.LittleEndian.Uint32(b[8:])))
-	n.said.value, n.held.value = binary.LittleEndian.Uint64(b[12:]), binary.LittleEndian.Uint64(b[20:])
+	n.verdict.value, n.held.value = binary.LittleEndian.Uint64(b[12:]), binary.LittleEndian.Uint64(b[20:])
 	of := binary.LittleEndian.Uint32(b[36:])
 	n.of = uint16(of)
-	said, held := binary.LittleEndian.Uint32(b[28:]), binary.LittleEndian.Uint32(b[32:])
+	own, held := binary.LittleEndian.Uint32(b[28:]), binary.LittleEndian.Uint32(b[32:])
 	rest := b[noteHead:]
-	if uint64(said)+uint64(held) != uint64(len(rest)/4) || len(rest)%4 != 0 || b[3] != 0 {
+	if uint64(own)+uint64(held) != uint64(len(rest)/4) || len(rest)%4 != 0 || b[3] != 0 {
 		return n, false
 	}
-	n.said.failed, ok = decodeRanks(rest[:4*said], size)
+	n.verdict.failed, ok = decodeRanks(rest[:4*own], size)
 	if !ok {
 		return n, false
 	}
-	n.held.failed, ok = decodeRanks(rest[4*said:], size)
-	known := n.kind >= noteState && n.kind <= noteRevoke && of <= lastContext && (n.kind != noteRevoke || of > uint32(flow.Plain)) && (n.said.calls|n.held.calls)&^(callAgree|callShrink) == 0
+	n.held.failed, ok = decodeRanks(rest[4*own:], size)
+	known := n.kind >= noteState && n.kind <= noteRevoke && of <= lastContext && (n.kind != noteRevoke || of > uint32(flow.Plain)) && (n.verdict.calls|n.held.calls)&^(callAgree|callShrink) == 0
 	return n, ok && known && n.by >= noLeader && n.by < size && (n.kind == noteState || n.by == noLeader)
 }
 

@@ -47,7 +47,7 @@ type Op struct {
 	// Of sends.
 
 	// Buffer, in place of Buf, Parts and Data, and unless it is the zero one, is memory of Gate.Alloc, of the same gate, and all of it the message. It is
-	// lent to a receive that takes loans, and otherwise sent as Buf is. The send is done when the receiver has copied the message, or has
+	// loaned to a receive that takes loans, and otherwise sent as Buf is. The send is done when the receiver has copied the message, or has
 	// released it; no other send of the buffer may be under way before (ErrActive).
 	Buffer Buffer
 	// Sync: the send is done only when the receiver has posted its receive. Else a

@@ -3,7 +3,7 @@ package nmad
 import (
 	"testing"
 
-	"github.com/pm2-go/pm2/nmad/internal/simnet"
+	"github.com/pm2-go/pm2/nmad/internal/test/simnet"
 )
 
 // TestPackSaysAll: what can be said about a send or a receive can be said of what is packed, and a

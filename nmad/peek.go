@@ -9,7 +9,7 @@ import (
 // message stays where it is, and the receive that gets it gets all of it. Peek is for messages that say in
 // their first bytes what to do with the rest.
 //
-// Of a message that is only announced, a long one that is not lent or a synchronous send, nothing but its envelope is
+// Of a message that is only announced, a long one that is not loaned or a synchronous send, nothing but its envelope is
 // here: then n is 0. Like Iprobe, which is Peek into no buffer, it moves the gate on, once, and
 // another thread may have taken the message by the time a receive is posted; Claim and
 // Message.Peek rule that out. False: there is none.
@@ -55,15 +55,15 @@ func (d *Domain) Peek(m Match, buf []byte) (e Envelope, n int, ok bool) {
 
 // Peek copies the beginning of a message that was claimed into buf; see Gate.Peek. Once the message
 // is being received there is nothing to see.
-func (x *Message) Peek(buf []byte) int {
-	if x == nil || x.gate == nil {
+func (msg *Message) Peek(buf []byte) int {
+	if msg == nil || msg.gate == nil {
 		return 0
 	}
-	g := x.gate
+	g := msg.gate
 	h := g.enter()
 	defer h.letGo()
-	if x.m == nil || x.m.Lent() && h.end != nil {
+	if msg.m == nil || msg.m.Loaned() && h.end != nil {
 		return 0
 	}
-	return copy(buf, x.m.Body())
+	return copy(buf, msg.m.Body())
 }

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/pm2-go/pm2/nmad/driver"
-	"github.com/pm2-go/pm2/nmad/internal/simnet"
+	"github.com/pm2-go/pm2/nmad/internal/test/simnet"
 )
 
 // Sessions over several real rails: a long message in each direction at once uses all rails,

@@ -5,8 +5,8 @@ import (
 	"strconv"
 	"testing"
 
-	"github.com/pm2-go/pm2/internal/effort"
-	"github.com/pm2-go/pm2/nmad/internal/simnet"
+	"github.com/pm2-go/pm2/internal/test/effort"
+	"github.com/pm2-go/pm2/nmad/internal/test/simnet"
 )
 
 // What a plain message needs is two lines, also in an array of requests.

@@ -14,9 +14,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/pm2-go/pm2/internal/effort"
+	"github.com/pm2-go/pm2/internal/test/effort"
 	"github.com/pm2-go/pm2/nmad/driver"
-	"github.com/pm2-go/pm2/nmad/internal/simnet"
+	"github.com/pm2-go/pm2/nmad/internal/test/simnet"
 	"github.com/pm2-go/pm2/pioman"
 	"go.uber.org/goleak"
 )
@@ -449,8 +449,8 @@ func TestOpenFails(t *testing.T) {
 type deaf struct{ simnet.Net }
 
 func (*deaf) Name() string { return "deaf" }
-func (d *deaf) Open(c driver.Config) (driver.Endpoint, error) {
-	e, err := d.Net.Open(c)
+func (drv *deaf) Open(c driver.Config) (driver.Endpoint, error) {
+	e, err := drv.Net.Open(c)
 	return deafEnd{e}, err
 }
 

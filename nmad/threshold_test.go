@@ -9,7 +9,7 @@ import (
 
 	"github.com/pm2-go/pm2/nmad/driver"
 	"github.com/pm2-go/pm2/nmad/internal/flow"
-	"github.com/pm2-go/pm2/nmad/internal/simnet"
+	"github.com/pm2-go/pm2/nmad/internal/test/simnet"
 	"github.com/pm2-go/pm2/nmad/strategy"
 )
 
@@ -111,9 +111,9 @@ type shortLink struct {
 	most int
 }
 
-func (l shortLink) Caps() driver.Caps {
-	c := l.Link.Caps()
-	c.Short, c.How = l.most, "a test"
+func (lnk shortLink) Caps() driver.Caps {
+	c := lnk.Link.Caps()
+	c.Short, c.How = lnk.most, "a test"
 	return c
 }
 

@@ -173,10 +173,10 @@ func (h *held) failChunks(dir flow.Direction, fail func(error), err error) {
 			h.g.rails[i].link.Withdraw()
 		}
 	}
-	var lent uint32 // a bit for each rail
+	var used uint32 // a bit for each rail
 	for i := range h.g.rails {
 		if m := h.g.rails[i].transfer(dir); m.back != nil && m.reserve() {
-			lent |= 1 << i
+			used |= 1 << i
 			m.n = 0
 			m.state.Store(copied)
 			h.g.inbox.due.Add(1)
@@ -184,7 +184,7 @@ func (h *held) failChunks(dir flow.Direction, fail func(error), err error) {
 	}
 	fail(err)
 	for i := range h.g.rails {
-		if lent>>i&1 != 0 {
+		if used>>i&1 != 0 {
 			l := &h.g.rails[i]
 			h.completeOne(l, l.transfer(dir))
 		}

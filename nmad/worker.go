@@ -35,7 +35,7 @@ type WorkerConfig struct {
 // start they leave in the inbox of a gate, which is the request queue, and ring; what has ended the worker signals to them, and they sleep until then.
 //
 //	starter:  push r onto the inbox; owed = true; ring
-//	worker:   unring; owed: handle all inboxes; poll the domain's engine until rung, then sleep in it; and again
+//	worker:   unring; owed: handle all inboxes; poll the domain's engine until the bell rings, then sleep in it; and again
 //
 // Both look after they wrote, so no request is left behind; testdata/spin/worker.pml is the model.
 type worker struct {
@@ -54,7 +54,7 @@ type worker struct {
 const (
 	leastKept     = 64 // bytes that a message takes in the send buffer at least
 	bufferClasses = 48 // by the power of two of their size
-	rung          = 1  // of bell
+	hasWork       = 1  // of bell
 )
 
 // startWorker starts the worker of a domain that is being opened, and waits until it is the owner of the domain's lock.
@@ -107,7 +107,7 @@ func (w *worker) run(begun chan<- error) {
 	}()
 	begun <- nil
 	for {
-		w.bell.Clear(rung) // before all looks
+		w.bell.Clear(hasWork) // before all looks
 		if w.ending.Load() {
 			return
 		}
@@ -120,10 +120,10 @@ func (w *worker) run(begun chan<- error) {
 			continue
 		}
 		if w.polls {
-			w.pollUntilRung()
+			w.pollUntilWork()
 			continue
 		}
-		if err := w.bell.Wait(w.engine, rung); err != nil {
+		if err := w.bell.Wait(w.engine, hasWork); err != nil {
 			return // the engine was closed
 		}
 	}
@@ -132,9 +132,9 @@ func (w *worker) run(begun chan<- error) {
 // politeness is how many polls of a worker that never sleeps pass, some tens of us, before it lets others run that wait for its P or VP.
 const politeness = 1000
 
-// pollUntilRung polls the links. Since the worker does not wait for the bell, to ring is one atomic operation.
-func (w *worker) pollUntilRung() {
-	for n := 1; !w.bell.Test(rung); n++ {
+// pollUntilWork polls the links. Since the worker does not wait for the bell, to ring is one atomic operation.
+func (w *worker) pollUntilWork() {
+	for n := 1; !w.bell.Test(hasWork); n++ {
 		w.engine.Poll()
 		switch {
 		case n%politeness != 0:
@@ -172,15 +172,15 @@ func (w *worker) takes(g *Gate) bool {
 
 // ring has the worker look at the inboxes. It never waits.
 func (w *worker) ring() {
-	if !w.bell.Test(rung) {
-		w.bell.Signal(rung)
+	if !w.bell.Test(hasWork) {
+		w.bell.Signal(hasWork)
 	}
 }
 
 // end ends the worker, and waits for that.
 func (w *worker) end() {
 	w.ending.Store(true)
-	w.bell.Signal(rung)
+	w.bell.Signal(hasWork)
 	w.ended.Wait()
 }
 

@@ -55,7 +55,7 @@ type users struct{ n int } // under e.mu
 // taken has, by scheduler, the engine that is hooked to it: SetSleeper has room for one.
 var taken sync.Map
 
-// Attach hooks the engine to a scheduler: it registers Idle, Switch, Timer and Library hooks, and
+// Attach hooks the engine to a scheduler: it registers a hook for each of Params.Points, and
 // becomes the Sleeper. stop undoes that; calling it again has no effect. Requests may be pending at
 // either moment; waiters change over. When stop returns no hook begins any more, and the engine does
 // not sleep in the scheduler's threads any more.
@@ -154,7 +154,7 @@ func (e *Engine) hook(s Scheduler, u *users) (err error) {
 	if e.load.view().pending() != 0 { // posted while the engine was explicit
 		s.Kick(-1)
 		if len(a.vps) == 0 {
-			a.progressor.rouse()
+			a.progressor.wake()
 		}
 	}
 	return nil

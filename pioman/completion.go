@@ -53,9 +53,9 @@ type want struct {
 	all  bool
 }
 
-func (n want) met(status uint32) bool {
-	got := status & n.bits
-	return got == n.bits || got != 0 && !n.all
+func (ask want) met(status uint32) bool {
+	got := status & ask.bits
+	return got == ask.bits || got != 0 && !ask.all
 }
 
 // Signal sets bits and wakes the waiters for them. It never blocks, and is allowed inside handlers and

@@ -6,9 +6,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/pm2-go/pm2/internal/test/piomantest"
 	"github.com/pm2-go/pm2/marcel"
 	"github.com/pm2-go/pm2/pioman"
-	"github.com/pm2-go/pm2/pioman/piomantest"
 	"github.com/pm2-go/pm2/sched"
 )
 

@@ -32,15 +32,15 @@
 //	       ┌──────────────┼───────────────┐      │           │
 //	     round          round           round    │           │
 //	       │              │               │      │           │
-//	  idle hook     switch, library   timer hook │   explicit: Poll, Wait
+//	  idle hook     switch hook       timer hook │   explicit: Poll, Wait
 //	 (VP is idle)    (every 10 us)  (VP computes)│
 //	       │                                     │
 //	       ▼ nothing to do, something pending    ▼
 //	     the sleeper: epoll over all Sources + eventfd ◀── wake
 //
 // A Completion.Wait polls the engine for Params.BusyWait, 5 us, before it sleeps. The waiter of a message of nmad
-// polls its gate instead, for nmad.Config.Spin, 10 us, and then sleeps without another poll (Completion.Park): its
-// last look is the library hook, which the semaphore of its parker fires.
+// polls its gate instead, for nmad.Config.Spin, 10 us, and then sleeps without another poll (Completion.Park): the next
+// look is the idle VP's, or the switch hook's. The library hook, which the semaphore of its parker fires, looks where Params.Points has AtLibrary; by default it does not.
 //
 // # Which thread polls
 //
@@ -52,7 +52,7 @@
 //	the hooks of busy VPs      at switches and at the ticks of the clock
 //	the progressor             one OS thread: where none of these polls, and asleep in the kernel when that is vain
 //
-// Without Enable the waiters alone poll. Package piomantest has the suite that all of this passes.
+// Without Enable the waiters alone poll. internal/test/piomantest has the suite that all of this passes.
 //
 // # What one must know
 //

@@ -143,14 +143,14 @@ func (e *Engine) shared() bool {
 }
 
 // params is what the engine is to use, and what is wrong with what was asked for.
-func (c *Config) params() (Params, error) {
-	if c.Params == nil {
+func (cfg *Config) params() (Params, error) {
+	if cfg.Params == nil {
 		return ParamsFromEnvironment()
 	}
-	if err := c.Params.Check(); err != nil {
+	if err := cfg.Params.Check(); err != nil {
 		return DefaultParams(), err
 	}
-	p := *c.Params
+	p := *cfg.Params
 	if p.fixed == (fixed{}) { // made by hand, not from DefaultParams
 		p.fixed = theFixed
 	}

@@ -32,16 +32,16 @@ type PanicError struct {
 }
 
 // Error says which task and why, without the stack.
-func (p *PanicError) Error() string {
-	if p.Value == nil {
-		return fmt.Sprintf("task %q: handler ended its goroutine (runtime.Goexit); the task is ended", p.Task)
+func (pe *PanicError) Error() string {
+	if pe.Value == nil {
+		return fmt.Sprintf("task %q: handler ended its goroutine (runtime.Goexit); the task is ended", pe.Task)
 	}
-	return fmt.Sprintf("task %q: handler panicked: %v; the task is ended", p.Task, p.Value)
+	return fmt.Sprintf("task %q: handler panicked: %v; the task is ended", pe.Task, pe.Value)
 }
 
 // Unwrap returns ErrPanicked, and the panic's value if it is an error.
-func (p *PanicError) Unwrap() []error {
-	if err, ok := p.Value.(error); ok {
+func (pe *PanicError) Unwrap() []error {
+	if err, ok := pe.Value.(error); ok {
 		return []error{ErrPanicked, err}
 	}
 	return []error{ErrPanicked}

@@ -146,25 +146,25 @@ func label(it *topo.Item) string {
 }
 
 // Text returns the explanation as text.
-func (x Explanation) Text() string {
+func (ex Explanation) Text() string {
 	var b strings.Builder
 	line := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
-	line("engine %s: %d requests pending, %s", x.Engine, x.Pending, map[bool]string{true: "hooked to a scheduler", false: "explicit"}[x.Hooked])
-	line("%d polls at hooks, %d found something; %d sleeps in the kernel, there at this moment: %s", x.Polls, x.Finds, x.Sleeps, x.Asleep)
+	line("engine %s: %d requests pending, %s", ex.Engine, ex.Pending, map[bool]string{true: "hooked to a scheduler", false: "explicit"}[ex.Hooked])
+	line("%d polls at hooks, %d found something; %d sleeps in the kernel, there at this moment: %s", ex.Polls, ex.Finds, ex.Sleeps, ex.Asleep)
 	line("\npolling points")
-	for _, p := range x.Points {
+	for _, p := range ex.Points {
 		line("  %-9s %s", p.Point, p.Why)
 	}
 	line("\nvirtual processors")
-	for _, v := range x.VPs {
+	for _, v := range ex.VPs {
 		line("  VP %-3d %-8s %s; visits %s", v.VP, v.Where, v.Why, strings.Join(v.Way, " > "))
 	}
 	line("\nqueues")
-	for _, q := range x.Queues {
+	for _, q := range ex.Queues {
 		line("  %-14s %d tasks; VPs %s", q.Name, q.Tasks, strings.Trim(fmt.Sprint(q.VPs), "[]"))
 	}
 	line("\nparameters")
-	for _, s := range x.Params {
+	for _, s := range ex.Params {
 		line("  %-18s %-26s %-26s %-12s %s", s.Name, s.Env, s.Value, s.From, s.Meaning)
 	}
 	return b.String()

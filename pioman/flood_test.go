@@ -6,11 +6,11 @@ import (
 	"testing"
 
 	"github.com/pm2-go/pm2/asm"
-	"github.com/pm2-go/pm2/internal/effort"
+	"github.com/pm2-go/pm2/internal/test/effort"
 )
 
-// shots makes OneShot tasks that note in order that they ran.
-func shots(n, from int, order *[]int) []Task {
+// oneShots makes OneShot tasks that note in order that they ran.
+func oneShots(n, from int, order *[]int) []Task {
 	tasks := make([]Task, n)
 	for i := range tasks {
 		tasks[i].Init("shot", func(*Task) Status { *order = append(*order, from+i); return Done }, OneShot)
@@ -30,8 +30,8 @@ func TestFloodEnds(t *testing.T) {
 	e := engine(t, Config{})
 	q := e.root
 	var order []int
-	many := shots(flood, 0, &order)
-	few := shots(flood-1, 0, &order)
+	many := oneShots(flood, 0, &order)
+	few := oneShots(flood-1, 0, &order)
 	state := func(when string, flooded, nothing bool) {
 		t.Helper()
 		if q.flooded != flooded || q.nothing() != nothing || e.tasks() || q.length() != 0 {

@@ -20,14 +20,14 @@ type noVPs struct {
 }
 
 // Hooks, NumVP, CurrentVP, Kick, SetSleeper, Shared, Idle and Queues implement Scheduler.
-func (n *noVPs) Hooks() *hooks.Set           { return &n.set }
-func (n *noVPs) NumVP() int                  { return 0 }
-func (n *noVPs) CurrentVP() int              { return -1 }
-func (n *noVPs) Kick(int)                    {}
-func (n *noVPs) SetSleeper(sched.Sleeper)    {}
-func (n *noVPs) Shared() bool                { return n.shared || sched.SharesCPUs() }
-func (n *noVPs) Idle(int) (idle, awake bool) { return }
-func (n *noVPs) Queues() []*sched.Queue      { return nil }
+func (none *noVPs) Hooks() *hooks.Set           { return &none.set }
+func (none *noVPs) NumVP() int                  { return 0 }
+func (none *noVPs) CurrentVP() int              { return -1 }
+func (none *noVPs) Kick(int)                    {}
+func (none *noVPs) SetSleeper(sched.Sleeper)    {}
+func (none *noVPs) Shared() bool                { return none.shared || sched.SharesCPUs() }
+func (none *noVPs) Idle(int) (idle, awake bool) { return }
+func (none *noVPs) Queues() []*sched.Queue      { return nil }
 
 // handOver has the goroutines run at once that the caller has made ready, a poller that holds no queue, and has read readied before it
 // polled. Where there are no VPs they lie in the Go scheduler's queue for the caller's P, and other Ms that look for work leave it a few
@@ -44,7 +44,7 @@ func (a *attachment) goroutinesPoll(now int64) bool {
 	if sched.GoroutinesPoll(now) == 0 {
 		return false
 	}
-	a.progressor.rouse()
+	a.progressor.wake()
 	return true
 }
 

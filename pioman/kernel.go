@@ -12,11 +12,11 @@ import (
 
 // kernel is a set of descriptors with an eventfd in it: what one thread at a time sleeps on.
 type kernel struct {
-	epoll int
-	event int
-	uses  shelf.Uses    // by waits and wakes in progress: the last one after close closes the descriptors
-	rung  atomic.Uint32 // 1: the eventfd is readable, or about to be; wakers set it, the sleeper clears it
-	ready [8]unix.EpollEvent
+	epoll     int
+	event     int
+	uses      shelf.Uses    // by waits and wakes in progress: the last one after close closes the descriptors
+	signalled atomic.Uint32 // 1: the eventfd is readable, or about to be; wakers set it, the sleeper clears it
+	ready     [8]unix.EpollEvent
 }
 
 func openKernel() (*kernel, error) {
@@ -129,13 +129,13 @@ func (k *kernel) pause(d time.Duration) slept {
 func (k *kernel) quieten() {
 	var b [8]byte
 	_, _ = unix.Read(k.event, b[:])
-	k.rung.Store(0)
+	k.signalled.Store(0)
 }
 
 // wake makes the wait in progress, or the next one, return. A system call only if
 // no other waker has done so yet.
 func (k *kernel) wake() {
-	if k.rung.Load() != 0 || !k.rung.CompareAndSwap(0, 1) || !k.uses.Take() {
+	if k.signalled.Load() != 0 || !k.signalled.CompareAndSwap(0, 1) || !k.uses.Take() {
 		return
 	}
 	defer k.drop()

@@ -59,12 +59,12 @@ func (q *Queue) clearMark() {
 }
 
 // wanted tells whether a OneShot task of the queue is to be run. For the holder.
-func (q *Queue) wanted() bool { return q.shots != 0 || !q.submitted.empty() }
+func (q *Queue) wanted() bool { return q.oneShots != 0 || !q.submitted.empty() }
 
 // list counts a task that comes to the main list (n: 1), or leaves it (n: -1). For the holder.
 func (q *Queue) list(t *Task, n int32) {
 	q.size += n
 	if t.opt&Repeat == 0 {
-		q.shots += n
+		q.oneShots += n
 	}
 }

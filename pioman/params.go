@@ -89,16 +89,16 @@ type ticks struct {
 	switchPeriod, timerPeriod, hot, politeAfter, explicitSpin, idleGap, delay, survey int64
 }
 
-func (p *Params) ticks() ticks {
+func (params *Params) ticks() ticks {
 	c := func(d time.Duration) int64 { return asm.ToCycles(int64(d)) }
 	return ticks{
-		switchPeriod: c(p.Granularity),
-		timerPeriod:  c(p.TimerPeriod),
-		hot:          c(p.hot),
-		politeAfter:  c(p.politeAfter),
-		explicitSpin: c(p.explicitSpin),
-		idleGap:      c(p.IdleGap),
-		delay:        c(p.BlockingDelay),
-		survey:       c(p.surveyPeriod),
+		switchPeriod: c(params.Granularity),
+		timerPeriod:  c(params.TimerPeriod),
+		hot:          c(params.hot),
+		politeAfter:  c(params.politeAfter),
+		explicitSpin: c(params.explicitSpin),
+		idleGap:      c(params.IdleGap),
+		delay:        c(params.BlockingDelay),
+		survey:       c(params.surveyPeriod),
 	}
 }

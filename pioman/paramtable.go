@@ -61,15 +61,15 @@ func timeRow(name string, at func(*Params) *time.Duration, meaning string) param
 }
 
 // wrong is the error about a value that the row does not allow.
-func (x *param) wrong(by Origin, text string) error {
-	what := x.Env
+func (row *param) wrong(by Origin, text string) error {
+	what := row.Env
 	switch by {
 	case FromFlag:
-		what = "--" + x.Name
+		what = "--" + row.Name
 	case FromProgram, FromDefault:
-		what = "parameter " + x.Name
+		what = "parameter " + row.Name
 	}
-	return fmt.Errorf("%w: %s=%q: allowed are %s", ErrParameter, what, text, x.Values)
+	return fmt.Errorf("%w: %s=%q: allowed are %s", ErrParameter, what, text, row.Values)
 }
 
 var table = []param{
@@ -122,33 +122,33 @@ func paramsFrom(get func(string) string) (Params, error) {
 // Set sets the parameter called name (see ParamTable) to the value in text, and remembers its origin.
 // The error is ErrParameter and says which variable or flag, which value, and what is allowed; p is
 // then unchanged.
-func (p *Params) Set(name, text string, by Origin) error {
+func (params *Params) Set(name, text string, by Origin) error {
 	i := rowOf(name)
 	if i < 0 {
 		return fmt.Errorf("%w: there is no parameter %q", ErrParameter, name)
 	}
-	if table[i].set(p, text) != nil {
+	if table[i].set(params, text) != nil {
 		return table[i].wrong(by, text)
 	}
-	p.origins[i] = by
+	params.origins[i] = by
 	return nil
 }
 
 // origin is what decided parameter i: a value that was changed in the struct, not by Set, is
 // the program's.
-func (p *Params) origin(i int) Origin {
-	by := p.origins[i]
-	if d := DefaultParams(); by == FromDefault && table[i].get(p) != table[i].get(&d) {
+func (params *Params) origin(i int) Origin {
+	by := params.origins[i]
+	if d := DefaultParams(); by == FromDefault && table[i].get(params) != table[i].get(&d) {
 		return FromProgram
 	}
 	return by
 }
 
 // Check returns nil if all values are allowed, else the error of Set for the first value that is not.
-func (p *Params) Check() error {
+func (params *Params) Check() error {
 	for i := range table {
-		if text := table[i].get(p); table[i].set(&Params{}, text) != nil {
-			return table[i].wrong(p.origin(i), text)
+		if text := table[i].get(params); table[i].set(&Params{}, text) != nil {
+			return table[i].wrong(params.origin(i), text)
 		}
 	}
 	return nil

@@ -90,15 +90,15 @@ type claim struct {
 	_  [line - 16]byte
 }
 
-func (p *policy) init(s Scheduler, params *Params) {
-	p.vps = make([]vpState, s.NumVP())
-	for i := range p.vps {
-		p.vps[i].last.set(never)
-		p.vps[i].polled.clear()
+func (y *policy) init(s Scheduler, params *Params) {
+	y.vps = make([]vpState, s.NumVP())
+	for i := range y.vps {
+		y.vps[i].last.set(never)
+		y.vps[i].polled.clear()
 	}
-	p.lapse = asm.ToCycles(lapse)
-	p.movedAt.Store(asm.Cycles())
-	p.sockets = claims(s, params.AllIdle)
+	y.lapse = asm.ToCycles(lapse)
+	y.movedAt.Store(asm.Cycles())
+	y.sockets = claims(s, params.AllIdle)
 }
 
 // claims has, for each VP, the right to poll for the idle VPs of its socket; nil: each polls. VPs of which it is not known where they
@@ -123,18 +123,18 @@ func claims(s Scheduler, all bool) (list []*claim) {
 }
 
 // mayPoll tells whether it is VP vp's turn to poll, being idle.
-func (p *policy) mayPoll(vp int, now int64) bool {
-	if p.sockets == nil {
+func (y *policy) mayPoll(vp int, now int64) bool {
+	if y.sockets == nil {
 		return true
 	}
-	c, me := p.sockets[vp], int64(vp)+1
+	c, me := y.sockets[vp], int64(vp)+1
 	at, by := c.at.Load(), c.by.Load()
 	if by != me {
-		if now-at < p.lapse || !c.by.CompareAndSwap(by, me) {
+		if now-at < y.lapse || !c.by.CompareAndSwap(by, me) {
 			return false
 		}
 	}
-	if by != me || now-at > p.lapse/8 { // not at every poll: others look at this line
+	if by != me || now-at > y.lapse/8 { // not at every poll: others look at this line
 		c.at.Store(now)
 	}
 	return true
@@ -143,23 +143,23 @@ func (p *policy) mayPoll(vp int, now int64) bool {
 // othersPoll withdraws the caller, an LWP's goroutine that is about to sleep, from the
 // pollers, and tells whether another idle processor still polls, so that the caller need not
 // block in the kernel. Each withdraws before it looks: of two, one sees that it is the last.
-func (p *policy) othersPoll() bool {
+func (y *policy) othersPoll() bool {
 	g := asm.G()
-	for i := range p.vps {
-		if v := &p.vps[i]; v.by.Load() == g {
+	for i := range y.vps {
+		if v := &y.vps[i]; v.by.Load() == g {
 			v.polled.clear()
-			if p.sockets != nil && p.sockets[i].by.CompareAndSwap(int64(i)+1, 0) {
-				p.sockets[i].at.Store(never)
+			if y.sockets != nil && y.sockets[i].by.CompareAndSwap(int64(i)+1, 0) {
+				y.sockets[i].at.Store(never)
 			}
 		}
 	}
-	return p.idlers(asm.Cycles())
+	return y.idlers(asm.Cycles())
 }
 
 // idlers tells whether an idle processor polls.
-func (p *policy) idlers(now int64) bool {
-	for i := range p.vps {
-		if now-p.vps[i].polled.get() < p.lapse {
+func (y *policy) idlers(now int64) bool {
+	for i := range y.vps {
+		if now-y.vps[i].polled.get() < y.lapse {
 			return true
 		}
 	}
@@ -267,11 +267,11 @@ var onlyCPU = runtime.NumCPU() == 1
 // see it a little later.
 type stamp struct{ w atomic.Uintptr }
 
-func (s *stamp) get() int64  { return int64(s.w.Load()) }
-func (s *stamp) set(t int64) { asm.StoreReleasePtr(&s.w, uintptr(t)) }
+func (st *stamp) get() int64  { return int64(st.w.Load()) }
+func (st *stamp) set(t int64) { asm.StoreReleasePtr(&st.w, uintptr(t)) }
 
 // clear is a barrier: all processors see it before the caller's later reads.
-func (s *stamp) clear() { t := int64(never); s.w.Store(uintptr(t)) }
+func (st *stamp) clear() { t := int64(never); st.w.Store(uintptr(t)) }
 
 // bump counts what one thread at a time counts, or nearly so: a count may get lost.
 func bump(n *atomic.Uintptr) { asm.StoreReleasePtr(n, n.Load()+1) }
@@ -302,7 +302,7 @@ func (a *attachment) timer(vp int) hooks.Verdict {
 		return hooks.Quiet
 	}
 	if v.watched() {
-		// First the mark, then the look: a sleeper that wakes up looks at the mark afterwards (rouseClock).
+		// First the mark, then the look: a sleeper that wakes up looks at the mark afterwards (wakeClock).
 		a.clockSleeps.Store(int32(vp) + 1)
 		if e.load.view().watched() {
 			return hooks.Quiet
@@ -329,9 +329,9 @@ func (a *attachment) timer(vp int) hooks.Verdict {
 	return verdict
 }
 
-// rouseClock makes the scheduler's clock tick again if it was allowed to sleep while there was a sleeper
+// wakeClock makes the scheduler's clock tick again if it was allowed to sleep while there was a sleeper
 // in the kernel; for the sleeper that wakes, and for a poster.
-func (a *attachment) rouseClock() {
+func (a *attachment) wakeClock() {
 	if a.clockSleeps.Load() != 0 {
 		if vp := a.clockSleeps.Swap(0); vp != 0 && a.e.load.view().pending() != 0 {
 			a.s.Kick(int(vp) - 1)

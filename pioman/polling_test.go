@@ -13,7 +13,7 @@ import (
 
 	"github.com/pm2-go/pm2/asm"
 	"github.com/pm2-go/pm2/hooks"
-	"github.com/pm2-go/pm2/internal/effort"
+	"github.com/pm2-go/pm2/internal/test/effort"
 	"github.com/pm2-go/pm2/marcel"
 	"github.com/pm2-go/pm2/sched"
 	"github.com/pm2-go/pm2/sched/topo"
@@ -358,7 +358,7 @@ func TestSleeperOutlastsItsProcessor(t *testing.T) {
 		var reported atomic.Bool
 		all.Go(func() { reported.Store((vpSleeper{e}).Sleep(new(atomic.Uint32))) })
 		eventually(t, "the LWP sleeps in the kernel", func() bool { return e.load.view().watched() })
-		eventually(t, "the progressor, which the post has roused, is off again", func() bool { return a.progressor.state.Load() == off })
+		eventually(t, "the progressor, which the post has woken, is off again", func() bool { return a.progressor.state.Load() == off })
 		for range 100 { // its processor computes
 			if v := s.set.Fire(hooks.Timer, 0); v != hooks.Quiet {
 				t.Fatalf("%s: %v at a tick though the LWP blocks", name, v)

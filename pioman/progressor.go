@@ -13,7 +13,7 @@ import (
 
 // progressor is an OS thread that makes progress for others. There is one type: where it runs, and until when, is its duty's.
 //
-//	      rouse: a post, a VP that stands back,
+//	      wake: a post, a VP that stands back,
 //	      the timer of VPs that all compute          a waiter polls, or polled a moment ago
 //	off ─────────────────────────────────▶ watching ◀──────────────────────────────────▶ watching: naps
 //	 ▲                                        │  no waiter polls: there are VPs ──▶ one of these is kicked ──▶ off
@@ -33,10 +33,10 @@ type progressor struct {
 
 	started atomic.Bool
 	over    atomic.Bool
-	state   atomic.Uint32  // off ... blocking: rouse leads out of off, the thread does all else
+	state   atomic.Uint32  // off ... blocking: wake leads out of off, the thread does all else
 	sent    atomic.Bool    // to the kernel, at once: all VPs compute; the timer hook sets it
 	g       atomic.Uintptr // asm.G of its goroutine
-	rung    chan struct{}  // holds one: what ends off
+	bell    chan struct{}  // holds one: what ends off
 	ended   chan struct{}
 
 	lowerProcs func() // gives back the P that it has beside those of the program
@@ -58,109 +58,109 @@ const (
 	heedGap  = int64(2 * time.Second) // how often it looks whether the program has set GOMAXPROCS
 )
 
-func (p *progressor) init(a *attachment, vp int, duty func()) {
-	p.a, p.vp, p.duty = a, vp, duty
-	p.rung, p.ended = make(chan struct{}, 1), make(chan struct{})
+func (r *progressor) init(a *attachment, vp int, duty func()) {
+	r.a, r.vp, r.duty = a, vp, duty
+	r.bell, r.ended = make(chan struct{}, 1), make(chan struct{})
 }
 
-// rouse has it work, if it is off. One load if it is not; never blocks.
-func (p *progressor) rouse() {
-	if p.state.Load() != off || p.over.Load() || !p.state.CompareAndSwap(off, watching) {
+// wake has it work, if it is off. One load if it is not; never blocks.
+func (r *progressor) wake() {
+	if r.state.Load() != off || r.over.Load() || !r.state.CompareAndSwap(off, watching) {
 		return
 	}
-	if !p.started.Load() && p.started.CompareAndSwap(false, true) {
-		go p.main()
+	if !r.started.Load() && r.started.CompareAndSwap(false, true) {
+		go r.main()
 	}
-	p.ring()
+	r.ring()
 }
 
 // send sends it to the kernel, since all VPs compute and nothing has come for long. It goes at once, or after its nap.
-func (p *progressor) send() {
-	if p.state.Load() < polling && !p.sent.Load() {
-		p.sent.Store(true)
-		p.rouse()
+func (r *progressor) send() {
+	if r.state.Load() < polling && !r.sent.Load() {
+		r.sent.Store(true)
+		r.wake()
 	}
 }
 
-func (p *progressor) ring() {
+func (r *progressor) ring() {
 	select {
-	case p.rung <- struct{}{}:
+	case r.bell <- struct{}{}:
 	default:
 	}
 }
 
 // main is the life of the thread. The dedicated one exits locked: what was set on the OS thread goes with it.
-func (p *progressor) main() {
-	p.g.Store(asm.G())
-	s, _ := p.a.s.(spareable)
+func (r *progressor) main() {
+	r.g.Store(asm.G())
+	s, _ := r.a.s.(spareable)
 	defer func() {
-		if !p.over.Load() { // a handler has ended the goroutine
-			go p.main()
+		if !r.over.Load() { // a handler has ended the goroutine
+			go r.main()
 			return
 		}
-		p.g.Store(0)
-		if p.vp >= 0 {
-			_ = s.EnableVP(p.vp) // it exists
+		r.g.Store(0)
+		if r.vp >= 0 {
+			_ = s.EnableVP(r.vp) // it exists
 		}
-		if p.lowerProcs != nil {
-			p.lowerProcs()
+		if r.lowerProcs != nil {
+			r.lowerProcs()
 		}
-		close(p.ended)
+		close(r.ended)
 	}()
-	if p.vp >= 0 {
+	if r.vp >= 0 {
 		runtime.LockOSThread()
-		if free, err := s.BindTo(p.vp); err == nil {
+		if free, err := s.BindTo(r.vp); err == nil {
 			defer free()
 		}
-	} else if p.lowerProcs == nil && len(p.a.vps) == 0 {
-		p.lowerProcs = sched.RaiseProcs(1)
+	} else if r.lowerProcs == nil && len(r.a.vps) == 0 {
+		r.lowerProcs = sched.RaiseProcs(1)
 	}
-	for p.await(); !p.over.Load(); p.await() {
-		p.duty()
+	for r.await(); !r.over.Load(); r.await() {
+		r.duty()
 	}
 }
 
 // await waits in the state off. It stores the state before it looks (needed): a poster that posts after the look, or a sleeper that
 // leaves then, sees off, and rings.
-func (p *progressor) await() {
-	p.state.Store(off)
-	if !p.over.Load() && !p.needed() {
-		<-p.rung
+func (r *progressor) await() {
+	r.state.Store(off)
+	if !r.over.Load() && !r.needed() {
+		<-r.bell
 	}
-	p.state.Store(watching)
+	r.state.Store(watching)
 }
 
 // needed tells whether something is pending that nothing else sees to. Where there are VPs, and no goroutine polls, it has one of
 // these see to it.
-func (p *progressor) needed() bool {
-	v := p.a.e.load.view()
+func (r *progressor) needed() bool {
+	v := r.a.e.load.view()
 	switch {
-	case p.vp >= 0:
+	case r.vp >= 0:
 		return v.pending() != 0
-	case p.sent.Load():
+	case r.sent.Load():
 		return true
 	case v.pending() == 0 || v.watched():
 		return false
-	case len(p.a.vps) == 0 || sched.GoroutinesPoll(asm.Cycles()) != 0:
+	case len(r.a.vps) == 0 || sched.GoroutinesPoll(asm.Cycles()) != 0:
 		return true
 	}
-	p.a.s.Kick(-1)
+	r.a.s.Kick(-1)
 	return false
 }
 
 // stop ends it, and waits for its end, unless a handler that it runs is the caller. It may be in
 // the kernel: evict sees to it that it does not stay there.
-func (p *progressor) stop(evict func()) {
-	p.over.Store(true)
-	if !p.started.Swap(true) {
+func (r *progressor) stop(evict func()) {
+	r.over.Store(true)
+	if !r.started.Swap(true) {
 		return // and nothing starts it any more
 	}
-	for i := 0; p.g.Load() != asm.G(); i++ {
+	for i := 0; r.g.Load() != asm.G(); i++ {
 		select {
-		case <-p.ended:
+		case <-r.ended:
 			return
 		default:
-			p.ring()
+			r.ring()
 			evict()
 			relax(i, true)
 		}
@@ -169,15 +169,15 @@ func (p *progressor) stop(evict func()) {
 
 // serve is the duty of the unbound progressor. It naps while waiters poll, and takes over when they have stopped:
 // itself, or, where there are VPs, by kicking one of these.
-func (p *progressor) serve() {
-	e, vain, nap := p.a.e, 0, shortNap
+func (r *progressor) serve() {
+	e, vain, nap := r.a.e, 0, shortNap
 	seen := e.load.view().activity()
-	for !p.over.Load() {
-		if p.sent.Swap(false) {
-			p.blockForAll()
+	for !r.over.Load() {
+		if r.sent.Swap(false) {
+			r.blockForAll()
 			return
 		}
-		p.state.Store(watching)
+		r.state.Store(watching)
 		v := e.load.view()
 		switch polls := sched.GoroutinesPoll(asm.Cycles()); {
 		case polls != 0: // the nap costs the one that polls an interrupt
@@ -192,10 +192,10 @@ func (p *progressor) serve() {
 		case v.asleep():
 			e.sleeper.wake() // it is to look at what was posted since it armed
 			nap = shortNap
-		case len(p.a.vps) > 0:
+		case len(r.a.vps) > 0:
 			return // await kicks one
 		default:
-			if p.progress() {
+			if r.progress() {
 				continue
 			}
 			nap = min(2*nap, longNap)
@@ -204,33 +204,33 @@ func (p *progressor) serve() {
 			seen, vain = a, 0
 		}
 		sleepCPU(nap)
-		p.heed()
+		r.heed()
 	}
 }
 
 // heed raises a GOMAXPROCS that the program has set meanwhile.
-func (p *progressor) heed() {
-	if now := asm.Cycles(); now-p.heeded > asm.ToCycles(heedGap) {
-		p.heeded = now
+func (r *progressor) heed() {
+	if now := asm.Cycles(); now-r.heeded > asm.ToCycles(heedGap) {
+		r.heeded = now
 		go sched.HeedProcs() // it may stop the world
 	}
 }
 
 // progress polls as long as that is worth it, then blocks in the kernel until something comes. It tells whether to go on
 // at once: no if arrivals follow each other closely on a CPU that others want. Then it looks at the end of each nap.
-func (p *progressor) progress() bool {
-	e := p.a.e
-	p.state.Store(polling)
+func (r *progressor) progress() bool {
+	e := r.a.e
+	r.state.Store(polling)
 	active := asm.Cycles()
 	wanted := false
 	for offered := active; !wanted; {
 		now := asm.Cycles()
-		if e.load.view().pending() == 0 || p.over.Load() || sched.GoroutinesPoll(now) != 0 {
+		if e.load.view().pending() == 0 || r.over.Load() || sched.GoroutinesPoll(now) != 0 {
 			return true
 		}
 		woken := readied.Load()
 		out := e.poll(-1)
-		p.a.handOver(woken)
+		r.a.handOver(woken)
 		if out == moved {
 			if wait := now - active; wait >= e.ticks.hot {
 				e.arrivals.Took(wait, e.ticks.delay)
@@ -247,7 +247,7 @@ func (p *progressor) progress() bool {
 		}
 	}
 	e.settle(-1)
-	return p.block() || !wanted
+	return r.block() || !wanted
 }
 
 // blockForAll is what the progressor does while all processors
@@ -256,25 +256,25 @@ func (p *progressor) progress() bool {
 // what comes is handled when it comes, not at the next tick (TD09: blocking calls
 // on a spare LWP). The timer hook sends it, not while the engine has a sleeper: an LWP of a processor that went to
 // sleep in the kernel, and whose processor another LWP has taken up since, stays until something comes.
-func (p *progressor) blockForAll() {
-	for p.block() {
+func (r *progressor) blockForAll() {
+	for r.block() {
 	}
 }
 
 // block is one sleep in the kernel. It tells whether to go back at once.
-func (p *progressor) block() bool {
-	e := p.a.e
-	if p.over.Load() || p.a.idlers(asm.Cycles()) {
+func (r *progressor) block() bool {
+	e := r.a.e
+	if r.over.Load() || r.a.idlers(asm.Cycles()) {
 		return false // an idle processor is better placed
 	}
-	p.state.Store(blocking)
+	r.state.Store(blocking)
 	n := refused
 	woken := readied.Load()
 	func() {
-		defer p.state.Store(watching) // also if a handler ends the goroutine
+		defer r.state.Store(watching) // also if a handler ends the goroutine
 		n = e.sleeper.sleep(forever)
 	}()
-	p.a.handOver(woken)
+	r.a.handOver(woken)
 	switch n {
 	case refused, unready:
 		return false // nothing is pending, or an idle processor blocks, or hooks find something: the timer comes back to it
@@ -287,9 +287,9 @@ func (p *progressor) block() bool {
 // pollForAll is the duty of the dedicated processor, which runs no threads: it polls as long as
 // requests are pending. No other processor polls at its hooks then, and none blocks in the kernel. (TBD09
 // measures what that costs the computation.)
-func (p *progressor) pollForAll() {
-	e := p.a.e
-	for !p.over.Load() && e.load.view().pending() != 0 {
+func (r *progressor) pollForAll() {
+	e := r.a.e
+	for !r.over.Load() && e.load.view().pending() != 0 {
 		out := e.poll(-1)
 		if out == moved {
 			continue
@@ -329,6 +329,6 @@ func (a *attachment) dedicate(vp int) (err error) {
 	}
 	a.dedicated = &progressor{}
 	a.dedicated.init(a, vp, a.dedicated.pollForAll)
-	a.dedicated.rouse() // it gives the VP back when it ends
+	a.dedicated.wake() // it gives the VP back when it ends
 	return nil
 }

@@ -52,7 +52,7 @@ type Queue struct {
 	current    *Task  // the task whose handler runs; it stays the head meanwhile
 	roundNo    uint32 // number of the round
 	size       int32  // what count will say
-	shots      int32  // of these, OneShot tasks: see mark.go
+	oneShots   int32  // of these, OneShot tasks: see mark.go
 	flooded    bool   // the last drain brought many tasks: see drain
 
 	_ [line]byte
@@ -245,7 +245,7 @@ func (q *Queue) removeHead() {
 func (q *Queue) sweep() {
 	q.drain(q.roundNo) // seen from inside a handler: polled in the next round
 	t := q.head
-	q.head, q.tail, q.size, q.shots = nil, nil, 0, 0
+	q.head, q.tail, q.size, q.oneShots = nil, nil, 0, 0
 	for t != nil {
 		next := t.next
 		if t.next = nil; t != q.current && t.state.cancelling() {
@@ -276,22 +276,22 @@ type submissions struct {
 }
 
 // push adds a task. Never blocks; repeats while other producers get in between.
-func (s *submissions) push(t *Task) {
+func (sub *submissions) push(t *Task) {
 	for {
-		h := s.head.Load()
+		h := sub.head.Load()
 		t.next = h
-		if s.head.CompareAndSwap(h, t) {
+		if sub.head.CompareAndSwap(h, t) {
 			return
 		}
 	}
 }
 
 // empty is one load.
-func (s *submissions) empty() bool { return s.head.Load() == nil }
+func (sub *submissions) empty() bool { return sub.head.Load() == nil }
 
 // takeAll empties the list and returns it oldest first, linked by next. It writes the line, also if there is nothing.
-func (s *submissions) takeAll() *Task {
-	t := s.head.Swap(nil)
+func (sub *submissions) takeAll() *Task {
+	t := sub.head.Swap(nil)
 	if t == nil || t.next == nil {
 		return t
 	}

@@ -258,17 +258,17 @@ func TestQueueAgainstModel(t *testing.T) {
 				}
 			},
 			"": func(t *rapid.T) {
-				shots := 0
+				waiting := 0
 				for i := range tasks {
 					if tasks[i].State().Inactive() == model[i].linked {
 						t.Fatalf("task %d is %v, linked %v", i, tasks[i].State(), model[i].linked)
 					}
 					if model[i].linked && i%2 != 0 {
-						shots++
+						waiting++
 					}
 				}
-				if n := e.Pending(); n != min(shots, 1) {
-					t.Fatalf("%d pending with %d tasks to run", n, shots)
+				if n := e.Pending(); n != min(waiting, 1) {
+					t.Fatalf("%d pending with %d tasks to run", n, waiting)
 				}
 			},
 		})

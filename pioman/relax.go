@@ -32,13 +32,13 @@ func yieldCPU() { system.Yield() }
 // must not block, such as adding a source inside a handler.
 type latch struct{ w atomic.Uint32 }
 
-func (l *latch) lock() {
-	for i := 0; !l.w.CompareAndSwap(0, 1); i++ {
+func (h *latch) lock() {
+	for i := 0; !h.w.CompareAndSwap(0, 1); i++ {
 		relax(i, true)
 	}
 }
 
-func (l *latch) unlock() { l.w.Store(0) }
+func (h *latch) unlock() { h.w.Store(0) }
 
 // slept is how a sleep in the kernel ended.
 type slept uint8

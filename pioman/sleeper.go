@@ -27,14 +27,14 @@ type vpSleeper struct{ e *Engine }
 
 // Sleep implements sched.Sleeper. It sleeps again after a sleep whose time is over, because there are Blind tasks, and that found
 // nothing: the scheduler would poll hard for a while.
-func (v vpSleeper) Sleep(order *atomic.Uint32) bool {
-	a := v.e.attached.Load()
+func (vs vpSleeper) Sleep(order *atomic.Uint32) bool {
+	a := vs.e.attached.Load()
 	if a != nil && (a.othersPoll() || a.dedicated != nil || a.goroutinesPoll(asm.Cycles())) {
 		return false // another one polls on, or comes here itself, or the timer polls for it
 	}
 	for {
 		woken := readied.Load()
-		n := v.e.sleeper.sleepAs(forever, true, order, 0)
+		n := vs.e.sleeper.sleepAs(forever, true, order, 0)
 		if a != nil {
 			a.handOver(woken)
 		}
@@ -45,7 +45,7 @@ func (v vpSleeper) Sleep(order *atomic.Uint32) bool {
 }
 
 // Wake implements sched.Sleeper.
-func (v vpSleeper) Wake() { v.e.sleeper.wake() }
+func (vs vpSleeper) Wake() { vs.e.sleeper.wake() }
 
 // sleep blocks the OS thread until a source or wake announces something, at most
 // for limit. It is refused at once if nothing is pending, or if there is a sleeper
@@ -100,7 +100,7 @@ func (s *sleeper) armAndSleep(limit time.Duration) (n slept, armed, found bool) 
 		s.sleeps.Add(1)
 		s.holder.Store(0)
 		if a := s.e.attached.Load(); a != nil {
-			a.rouseClock()
+			a.wakeClock()
 		}
 	}()
 	s.e.load.fallAsleep() // from here on posters wake us

@@ -30,15 +30,15 @@ const (
 var stateNames = [...]string{"idle", "scheduled", "running", "cancelling", "cancelled"}
 
 // String returns the state's name in lower case.
-func (s State) String() string {
-	if int(s) < len(stateNames) {
-		return stateNames[s]
+func (state State) String() string {
+	if int(state) < len(stateNames) {
+		return stateNames[state]
 	}
 	return "unknown"
 }
 
 // Inactive tells whether a task in this state is its owner's alone: the engine holds no reference to it.
-func (s State) Inactive() bool { return s == StateIdle || s == StateCancelled }
+func (state State) Inactive() bool { return state == StateIdle || state == StateCancelled }
 
 // taskState is the state as a serial function.
 //
@@ -46,8 +46,8 @@ func (s State) Inactive() bool { return s == StateIdle || s == StateCancelled }
 // drop; any thread may call cancel. end and drop are plain stores: only the holder ends what was scheduled.
 type taskState struct{ serial.Word }
 
-func (s *taskState) state() State {
-	switch now := s.Load(); {
+func (ts *taskState) state() State {
+	switch now := ts.Load(); {
 	case now.Has(serial.Killed) && now.Over():
 		return StateCancelled
 	case now.Has(serial.Killed):
@@ -61,13 +61,13 @@ func (s *taskState) state() State {
 }
 
 // inactive tells whether the task is its owner's alone.
-func (s *taskState) inactive() bool { return s.Load().Over() }
+func (ts *taskState) inactive() bool { return ts.Load().Over() }
 
 // schedule claims an inactive task for a queue; false if it is in one.
-func (s *taskState) schedule() bool {
+func (ts *taskState) schedule() bool {
 	for {
-		now := s.Load()
-		if next, push := now.Revive(); !push || s.Swap(now, next) {
+		now := ts.Load()
+		if next, push := now.Revive(); !push || ts.Swap(now, next) {
 			return push
 		}
 	}
@@ -75,24 +75,24 @@ func (s *taskState) schedule() bool {
 
 // take begins a poll; false if the task is to be dropped instead. A cancel that comes between the look
 // and the store is overwritten, as if it had come while the handler runs: Cancel asks again until the task is inactive.
-func (s *taskState) take() bool {
-	now := s.Load()
+func (ts *taskState) take() bool {
+	now := ts.Load()
 	if now.Has(serial.Running | serial.Killed) {
 		return !now.Has(serial.Killed)
 	}
 	next, run := now.Begin()
-	s.Set(next)
+	ts.Set(next)
 	return run
 }
 
 // cancelling tells the holder that Cancel or Close asked for the end of the task.
-func (s *taskState) cancelling() bool { return s.Load().Has(serial.Killed) }
+func (ts *taskState) cancelling() bool { return ts.Load().Has(serial.Killed) }
 
 // cancel asks for the end; false if the task is inactive, so that there is nothing to end.
-func (s *taskState) cancel() bool {
+func (ts *taskState) cancel() bool {
 	for {
-		now := s.Load()
-		if now.Over() || now.Has(serial.Killed) || s.Swap(now, now.Kill()) {
+		now := ts.Load()
+		if now.Over() || now.Has(serial.Killed) || ts.Swap(now, now.Kill()) {
 			return !now.Over()
 		}
 	}
@@ -100,5 +100,5 @@ func (s *taskState) cancel() bool {
 
 // end and drop are the last access of the queue's holder to a task: afterwards the memory belongs
 // to the task's owner.
-func (s *taskState) end()  { s.Set(0) }
-func (s *taskState) drop() { s.Set(serial.Killed) }
+func (ts *taskState) end()  { ts.Set(0) }
+func (ts *taskState) drop() { ts.Set(serial.Killed) }

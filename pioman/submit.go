@@ -66,7 +66,7 @@ func (e *Engine) announce(q *Queue, opt Options) {
 		v = e.load.posted()
 	}
 	if v.asleep() {
-		e.rouse(v)
+		e.wakePoller(v)
 	}
 }
 
@@ -88,7 +88,7 @@ func (e *Engine) Need() {
 		e.watch(nil, count)
 	}
 	if v := e.load.need(); v.remarkable() {
-		e.rouse(v)
+		e.wakePoller(v)
 	}
 }
 
@@ -121,12 +121,12 @@ func (e *Engine) Pending() int {
 	return int(e.load.view().pending())
 }
 
-// rouse sees to it that a poller comes for what was just posted. A poster that carries a virtual
+// wakePoller sees to it that a poller comes for what was just posted. A poster that carries a virtual
 // processor of a hooked engine wakes no other one: that processor is awake, and
 // its own hooks poll before it sleeps; the kick sees to it that its timer
 // ticks. A goroutine wakes nothing either, where goroutines poll and the progressor watches: the poster mostly polls next; else it wakes
 // the sleeper, or the progressor. An explicit engine wakes no poller: its waiters poll.
-func (e *Engine) rouse(v view) {
+func (e *Engine) wakePoller(v view) {
 	if v.watched() {
 		e.load.outdate()
 	}
@@ -135,19 +135,19 @@ func (e *Engine) rouse(v view) {
 		return
 	}
 	if a.dedicated != nil {
-		a.dedicated.rouse()
+		a.dedicated.wake()
 		return
 	}
 	switch vp := a.s.CurrentVP(); {
 	case vp < 0 && v.asleep() && sched.GoroutinesPoll(asm.Cycles()) == 0:
 		e.sleeper.wake()
 	case vp < 0:
-		a.progressor.rouse()
+		a.progressor.wake()
 		if a.progressor.state.Load() == blocking {
 			e.sleeper.wake()
 		}
 	case v.asleep():
-		a.rouseClock()
+		a.wakeClock()
 	default:
 		a.s.Kick(vp)
 	}

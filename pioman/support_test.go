@@ -247,7 +247,7 @@ func (b *bell) put() {
 
 func (b *bell) take() int { return int(b.word.Swap(0)) }
 
-// descriptors counts the open file descriptors of this process.
+// openDescriptors counts the open file descriptors of this process.
 func openDescriptors(t testing.TB) int {
 	t.Helper()
 	d, err := os.ReadDir("/proc/self/fd")

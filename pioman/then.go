@@ -71,7 +71,7 @@ func (p *parker) fire(status uint32) {
 	p.listed.Store(false)
 	e.due.push(p)
 	if v := e.load.posted(); v.asleep() {
-		e.rouse(v)
+		e.wakePoller(v)
 	}
 	if e.closed.Load() {
 		e.callDue()

@@ -90,16 +90,16 @@ var pointNames = [...]string{"idle", "switch", "timer", "library", "explicit"}
 var hookPoints = [...]hooks.Point{hooks.Idle, hooks.Switch, hooks.Timer, hooks.Library}
 
 // String lists the points, joined by commas.
-func (p Points) String() string {
+func (set Points) String() string {
 	var names []string
 	for i, name := range pointNames {
-		if p&(1<<i) != 0 {
+		if set&(1<<i) != 0 {
 			names = append(names, name)
 		}
 	}
 	switch {
-	case p&^AllPoints != 0:
-		return fmt.Sprintf("%#x", uint8(p))
+	case set&^AllPoints != 0:
+		return fmt.Sprintf("%#x", uint8(set))
 	case len(names) == 0:
 		return "none"
 	}

@@ -220,7 +220,7 @@ func (e *Engine) vpsAwake() bool {
 // attend has the progressor of a hooked engine attend to what is pending: it is off while a waiter sleeps in the kernel for all.
 func (e *Engine) attend() {
 	if a := e.attached.Load(); a != nil && e.load.view().pending() != 0 {
-		a.progressor.rouse()
+		a.progressor.wake()
 	}
 }
 

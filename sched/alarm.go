@@ -81,16 +81,16 @@ func (a *Alarm) ForFunc() bool {
 }
 
 // PopAllGiveFirst is PopAll with Give for the one that has waited longest.
-func (q *WaitQueue) PopAllGiveFirst() *Waiter {
-	first := q.PopAll()
+func (calls) PopAllGiveFirst(wq *WaitQueue) *Waiter {
+	first := wq.PopAll()
 	if first != nil {
 		first.given = true
 	}
 	return first
 }
 
-// Given tells whether the waker of w, a node of a MultiWait, used Give, and forgets it.
-func (w *Waiter) Given() (given bool) {
+// Given tells whether the waker of w, a node of a BoundedWait, used Give, and forgets it.
+func (calls) Given(w *Waiter) (given bool) {
 	given, w.given = w.given, false
 	return given
 }

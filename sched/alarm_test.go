@@ -17,8 +17,8 @@ type bell struct {
 
 func newBell() bell { return bell{make(chan uint32, 10), make(chan uint32, 10)} }
 
-func (b bell) Ring(round uint32) { b.rung <- round }
-func (b bell) Drop(round uint32) { b.dropped <- round }
+func (bl bell) Ring(round uint32) { bl.rung <- round }
+func (bl bell) Drop(round uint32) { bl.dropped <- round }
 
 // An alarm tells once per start, with the number of the start, unless it is stopped;
 // pending ones are dropped with their scheduler, and cannot be started on it again.

@@ -6,18 +6,18 @@ import "sync/atomic"
 type mode uint32
 
 const (
-	free mode = iota // no LWP holds it
-	user             // its thread runs user code
-	held             // its thread, or the base, is inside the scheduler
-	lent             // a taker has it for a moment
+	free   mode = iota // no LWP holds it
+	user               // its thread runs user code
+	held               // its thread, or the base, is inside the scheduler
+	loaned             // a taker has it for a moment
 )
 
 func (v *vp) mode() mode {
 	switch x := v.word.load(); {
 	case x == 0:
 		return free
-	case x&lentBit != 0:
-		return lent
+	case x&loanBit != 0:
+		return loaned
 	case v.current().isInside():
 		return held
 	}
@@ -41,11 +41,11 @@ func (c *co) isInside() bool { return atomic.LoadUint32(&c.inside)&isIn != 0 }
 // thread on v waits where it would enter the scheduler.
 //
 // Enter stores co.inside, then loads the word, without a barrier in between. The barrier is
-// here: fence makes each CPU of the process pass one. After it, either Enter sees lentBit, or
+// here: fence makes each CPU of the process pass one. After it, either Enter sees loanBit, or
 // the borrower sees inside. An operation that was under way before may have switched to another co; the
 // borrower sees that by cur and tick: each switch moves tick first, then cur.
 func (v *vp) borrow() (old uint32, ok bool) {
-	if x := v.word.load(); x&lentBit != 0 || x != 0 && v.current().isInside() {
+	if x := v.word.load(); x&loanBit != 0 || x != 0 && v.current().isInside() {
 		return x, false
 	}
 	old, ok = v.word.lend()
@@ -69,7 +69,7 @@ func (v *vp) borrow() (old uint32, ok bool) {
 func (v *vp) giveBack(old uint32) {
 	v.word.giveBack(old)
 	if old == 0 {
-		v.rouseIfDue(false) // a post may have taken us for a holder
+		v.wakeIfDue(false) // a post may have taken us for a holder
 	}
 }
 

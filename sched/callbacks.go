@@ -2,8 +2,7 @@ package sched
 
 import "errors"
 
-// ErrNotThread is returned where a plain goroutine asked for what only a thread
-// can do.
+// ErrNotThread says that only a thread can do what was asked for, and the caller is a plain goroutine.
 var ErrNotThread = errors.New("marcel: the caller is a plain goroutine, not a thread")
 
 // callbacks are the functions that a thread wants called, and its values of keys. Only the thread uses them, except
@@ -13,8 +12,15 @@ type callbacks struct {
 	atExit   []func()
 	after    []func()
 	onSwitch func()
-	locals   []local // values of keys
+	locals   []local // of SetLocal
 	rounds   int     // of destructors so far
+}
+
+// local is what a thread keeps for a key.
+type local struct {
+	key, value any
+	drop       func() func()
+	round      int // of destructors that it has been through
 }
 
 // destructorRounds is how often destructors run if they set values
@@ -24,23 +30,23 @@ const destructorRounds = 4
 // next takes the next call that is due at the end of the thread: cleanup
 // handlers, then at-exit callbacks, then destructors. It returns nil if none is left. Each is taken
 // before it is called, so that a call which panics or exits is not repeated.
-func (b *callbacks) next() func() {
-	for _, list := range []*[]func(){&b.cleanups, &b.atExit} {
+func (cb *callbacks) next() func() {
+	for _, list := range []*[]func(){&cb.cleanups, &cb.atExit} {
 		if f := popLast(list); f != nil {
 			return f
 		}
 	}
-	for ; b.rounds < destructorRounds; b.rounds++ {
-		for i := range b.locals {
-			if b.locals[i].round == b.rounds {
-				b.locals[i].round++
-				if f := b.locals[i].drop(); f != nil {
+	for ; cb.rounds < destructorRounds; cb.rounds++ {
+		for i := range cb.locals {
+			if cb.locals[i].round == cb.rounds {
+				cb.locals[i].round++
+				if f := cb.locals[i].drop(); f != nil {
 					return f
 				}
 			}
 		}
 	}
-	b.locals = nil
+	cb.locals = nil
 	return nil
 }
 
@@ -108,11 +114,8 @@ func ownRare() (*rare, error) {
 	return nil, ErrNotThread
 }
 
-// PushCleanup registers f to be called when the calling thread ends, in whichever way, unless
-// PopCleanup takes it away before. The handlers run last in, first out, on the
-// thread, after the deferred calls of its functions; they may wait. On a plain
-// goroutine PushCleanup returns ErrNotThread.
-func PushCleanup(f func()) error {
+// PushCleanup is marcel.PushCleanup.
+func (calls) PushCleanup(f func()) error {
 	x, err := ownRare()
 	if err == nil && f != nil {
 		x.cleanups = append(x.cleanups, f)
@@ -120,9 +123,8 @@ func PushCleanup(f func()) error {
 	return err
 }
 
-// PopCleanup takes away the handler that was pushed last, and calls it if run is
-// set. If there is no handler it does nothing.
-func PopCleanup(run bool) error {
+// PopCleanup is marcel.PopCleanup.
+func (calls) PopCleanup(run bool) error {
 	x, err := ownRare()
 	if err != nil {
 		return err
@@ -133,11 +135,8 @@ func PopCleanup(run bool) error {
 	return nil
 }
 
-// AtExit registers f to be called on the calling thread when it ends, in whichever way, after
-// its deferred calls and cleanup handlers and before the destructors of its keys;
-// last in, first out. Join waits for these calls. f may wait. A panic of f counts as a panic of
-// the thread. On a plain goroutine AtExit returns ErrNotThread.
-func AtExit(f func()) error {
+// AtExit is marcel.AtExit.
+func (calls) AtExit(f func()) error {
 	x, err := ownRare()
 	if err == nil && f != nil {
 		x.atExit = append(x.atExit, f)
@@ -145,11 +144,8 @@ func AtExit(f func()) error {
 	return err
 }
 
-// AfterExit registers f to be called once the calling thread has ended and no longer uses its
-// stack: its joiners have been woken, and none of its frames is left. f runs on a thread
-// made for these calls, last in, first out. On a plain goroutine
-// AfterExit returns ErrNotThread.
-func AfterExit(f func()) error {
+// AfterExit is marcel.AfterExit.
+func (calls) AfterExit(f func()) error {
 	x, err := ownRare()
 	if err == nil && f != nil {
 		x.after = append(x.after, f)
@@ -157,15 +153,36 @@ func AfterExit(f func()) error {
 	return err
 }
 
-// OnSwitch registers f to be called on the calling thread each time that it runs again after
-// it has waited or yielded, before that call returns. It is Marcel's
-// post-switch callback. f may be called on another VP than last time. It must
-// neither wait nor yield. OnSwitch(nil) ends the calls. On a plain goroutine OnSwitch returns
-// ErrNotThread.
-func OnSwitch(f func()) error {
+// OnSwitch is marcel.OnSwitch.
+func (calls) OnSwitch(f func()) error {
 	x, err := ownRare()
 	if err == nil {
 		x.onSwitch = f
 	}
 	return err
+}
+
+// SetLocal has the calling thread keep a value for the key, which it has none for yet. When the thread ends, after its at-exit callbacks, it calls
+// drop, which takes the value away and returns the destructor's call; nil: there is nothing to destroy. If destructors
+// leave values again drop is called again, destructorRounds times at most. On a plain goroutine SetLocal returns ErrNotThread.
+func (calls) SetLocal(key, value any, drop func() func()) error {
+	x, err := ownRare()
+	if err == nil {
+		x.locals = append(x.locals, local{key, value, drop, x.rounds})
+	}
+	return err
+}
+
+// Local returns what the calling thread keeps for the key; nil: nothing, or the caller is a plain goroutine.
+func (calls) Local(key any) any {
+	if c := lookup(); c != nil && c.cur != nil {
+		if x := c.cur.x.Load(); x != nil {
+			for i := range x.locals {
+				if x.locals[i].key == key {
+					return x.locals[i].value
+				}
+			}
+		}
+	}
+	return nil
 }

@@ -15,9 +15,8 @@ import (
 //	waiting where that is none, or with cancellation disabled ────► goes on
 //	woken already: what it was given is its own ──────────────────► goes on
 //
-// A wait is ended by its waker, its time limit or the canceller. A wait with a
-// ticket (a time limit, a MultiWait) is ended by a claim; after the claim its Waiter
-// may still stand in a queue. A plain wait has no ticket, to spare its wakers
+// A wait is ended by its waker, by one of its bounds, or by the canceller. A BoundedWait is ended by a claim of its
+// ticket; its Waiters may still stand in queues after that. A fast wait has no ticket, to spare its wakers
 // the cost. There the lock of the queue decides: the thread that takes the Waiter
 // out under the lock has ended the wait. The canceller has to lock that queue without
 // knowing that it still exists:
@@ -91,11 +90,11 @@ func (t *thread) quiet() {
 	}
 }
 
-// parked is a racy hint: t is, or is about to be, parked on its runner, or lingers.
+// parked is a racy hint: t is, or is about to be, parked on its runner, or spins.
 //
 //go:norace
 func (t *thread) parked() bool {
-	if atomic.LoadUint32(&t.w.lingers) != isParked {
+	if atomic.LoadUint32(&t.w.spins) != isParked {
 		return true
 	}
 	c := t.co
@@ -111,48 +110,39 @@ func (t *thread) parked() bool {
 //go:norace
 func (t *thread) waiting() (q *WaitQueue, mu *Spin, k Kind) { return t.w.q, t.w.mu, t.w.kind }
 
+// bound returns the BoundedWait in which t waits, a racy hint.
+//
+//go:norace
+func (t *thread) bound() *BoundedWait { return t.waits }
+
 // interrupt ends the wait of t, if that is a cancellation point. It returns true if the caller has
 // to make t ready. Under x.mu.
 func (t *thread) interrupt(x *rare) bool {
 	if x.uncancelable || x.hit {
 		return false
 	}
-	if g := t.multi.Load(); g != nil {
-		n := g.ticket.Load()
-		_, _, k := t.waiting()
-		if n&1 != 0 && k.onCancel() != stays && t.multi.Load() == g && g.claimFor(nil, n) {
+	q, mu, k := t.waiting()
+	if k.onCancel() == stays {
+		return false
+	}
+	if b := t.bound(); b != nil {
+		if n := b.ticket.Load(); t.bound() == b && b.claimFor(nil, n) { // a second look: b may be another thread's by now
 			x.hit = true
-			g.wake(nil)
+			b.wake(nil)
 		}
 		return false
 	}
-	n := t.w.ticket.Load()
-	q, mu, k := t.waiting()
-	switch {
-	case k.onCancel() == stays:
+	if q == nil {
 		return false
-	case n&1 != 0:
-		if !t.w.ticket.CompareAndSwap(n, n&^1) {
-			return false
-		}
-		mu.Lock() // it is parked when we get this
-		if q = t.w.q; q != nil {
-			q.remove(&t.w)
-		}
-		mu.Unlock()
-	case q == nil:
+	}
+	mu.Lock()
+	there := t.w.q == q
+	if there {
+		q.remove(&t.w)
+	}
+	mu.Unlock()
+	if !there {
 		return false
-	default:
-		mu.Lock()
-		// A timed wait whose ticket has gone is in its queue until the waker that has it comes.
-		there := t.w.q == q && (!t.w.timed || t.w.claim())
-		if there {
-			q.remove(&t.w)
-		}
-		mu.Unlock()
-		if !there {
-			return false
-		}
 	}
 	x.hit = true
 	return true
@@ -186,7 +176,7 @@ func (c *co) EndWait() {
 
 // Interrupted tells, once, whether a cancel has ended the last wait of the caller, of a kind that Returning was added to. The
 // thread was not woken then. It ends at its next cancellation point.
-func Interrupted() bool {
+func (calls) Interrupted() bool {
 	c := lookup()
 	if c == nil {
 		return false
@@ -226,7 +216,7 @@ func OnCancel(f func()) {
 }
 
 // EndWait is Co.EndWait for the calling thread.
-func EndWait() { lookup().EndWait() }
+func (calls) EndWait() { lookup().EndWait() }
 
 // refused is for a thread that is about to wait, with mu locked: if it has been
 // cancelled the wait is over before it has begun, and so is the operation.
@@ -256,9 +246,8 @@ func (c *co) close(x *rare) {
 	c.Leave()
 }
 
-// TestCancel ends the calling thread if it has been cancelled and has cancellation
-// enabled. On a plain goroutine it does nothing.
-func TestCancel() {
+// TestCancel is marcel.TestCancel.
+func (calls) TestCancel() {
 	if c, x := canceled(); x != nil {
 		c.unwind(x)
 	}
@@ -280,11 +269,9 @@ func canceled() (*co, *rare) {
 	return nil, nil
 }
 
-// SetCancelState enables or disables cancellation of the calling thread and returns
-// whether it was enabled. Threads begin with cancellation enabled. The calls at the end of a thread
-// (cleanup handlers, callbacks, destructors) are never cancelled. While cancellation is disabled a request
-// is kept. On a plain goroutine SetCancelState does nothing and returns false.
-func SetCancelState(enabled bool) (was bool) {
+// SetCancelState is marcel.SetCancelState. The calls at the end of a thread
+// (cleanup handlers, callbacks, destructors) are never cancelled.
+func (calls) SetCancelState(enabled bool) (was bool) {
 	x, err := ownRare()
 	if err != nil {
 		return false

@@ -35,10 +35,10 @@ const randomSteals = true
 const checked = true
 
 // lockOrder is the table: what is further down is locked later.
-var lockOrder = [...]int{rankRare: 1, rankForest: 2, rankQueue: 3, rankThread: 4, rankMulti: 5, rankTimers: 6, rankNode: 7, rankBarred: 8, rankLeaf: 9}
+var lockOrder = [...]int{rankRare: 1, rankForest: 2, rankQueue: 3, rankThread: 4, rankBounded: 5, rankTimers: 6, rankNode: 7, rankBarred: 8, rankLeaf: 9}
 
 // nests: two of that rank may be held at once.
-func (r lockRank) nests() bool { return r == rankQueue || r == rankThread }
+func (lr lockRank) nests() bool { return lr == rankQueue || lr == rankThread }
 
 // check is for c, which has just been switched to, and has yet to finish what the one before
 // it has left.
@@ -148,33 +148,33 @@ func holding(do func()) {
 	locksHeld.busy.Store(0)
 }
 
-func (s *Spin) ranked(r lockRank) { s.rank = r }
+func (mu *Spin) ranked(r lockRank) { mu.rank = r }
 
 // locked is for the one that has just locked s: in order, unless it only tried.
-func (s *Spin) locked(inOrder bool) {
-	if s.rank == unranked {
+func (mu *Spin) locked(inOrder bool) {
+	if mu.rank == unranked {
 		return
 	}
-	s.by = asm.G()
-	holding(func() { locksHeld.by[s.by] = append(locksHeld.by[s.by], s) })
+	mu.by = asm.G()
+	holding(func() { locksHeld.by[mu.by] = append(locksHeld.by[mu.by], mu) })
 	if !inOrder {
 		return
 	}
-	if o := s.outOfOrder(); o != nil {
-		what := fmt.Sprintf("sched: a lock of rank %d is taken under one of rank %d: see lockorder.go\n%s", s.rank, o.rank, debug.Stack())
+	if o := mu.outOfOrder(); o != nil {
+		what := fmt.Sprintf("sched: a lock of rank %d is taken under one of rank %d: see lockorder.go\n%s", mu.rank, o.rank, debug.Stack())
 		go func() { panic(what) }()
 		select {}
 	}
 }
 
 // outOfOrder returns a Spin that was locked before s, which is held, and comes after it; nil: there is none.
-func (s *Spin) outOfOrder() (before *Spin) {
+func (mu *Spin) outOfOrder() (before *Spin) {
 	holding(func() {
-		for _, o := range locksHeld.by[s.by] {
-			if o == s {
+		for _, o := range locksHeld.by[mu.by] {
+			if o == mu {
 				break
 			}
-			if a, b := lockOrder[o.rank], lockOrder[s.rank]; a > b || a == b && !s.rank.nests() {
+			if a, b := lockOrder[o.rank], lockOrder[mu.rank]; a > b || a == b && !mu.rank.nests() {
 				before = o
 			}
 		}
@@ -182,16 +182,16 @@ func (s *Spin) outOfOrder() (before *Spin) {
 	return before
 }
 
-func (s *Spin) unlocking() {
-	if s.rank == unranked {
+func (mu *Spin) unlocking() {
+	if mu.rank == unranked {
 		return
 	}
 	holding(func() {
-		mine := slices.DeleteFunc(locksHeld.by[s.by], func(o *Spin) bool { return o == s })
+		mine := slices.DeleteFunc(locksHeld.by[mu.by], func(o *Spin) bool { return o == mu })
 		if len(mine) == 0 {
-			delete(locksHeld.by, s.by)
+			delete(locksHeld.by, mu.by)
 		} else {
-			locksHeld.by[s.by] = mine
+			locksHeld.by[mu.by] = mine
 		}
 	})
 }

@@ -17,9 +17,9 @@ func (c *co) checkVP()      {}
 // The order of locks is not looked at.
 type rankedSpin struct{}
 
-func (s *Spin) ranked(lockRank) { _ = s.rankedSpin }
-func (*Spin) locked(bool)       {}
-func (*Spin) unlocking()        {}
+func (mu *Spin) ranked(lockRank) { _ = mu.rankedSpin }
+func (*Spin) locked(bool)        {}
+func (*Spin) unlocking()         {}
 
 // randomSteals: thieves steal as chance has it.
 const randomSteals = false

@@ -16,15 +16,15 @@ func (v *vp) choose(low rank) *thread {
 	if shared {
 		b |= v.above()
 	}
-	if b&hogRank.bit() != 0 {
+	if b&cpuBoundRank.bit() != 0 {
 		now := asm.Cycles()
-		switch over := now-v.hogs.at > v.sched.slice; {
-		case !over && low == ranks-1 && b == hogRank.bit() && v.looksFirst():
+		switch over := now-v.cpuBound.at > v.sched.slice; {
+		case !over && low == ranks-1 && b == cpuBoundRank.bit() && v.looksFirst():
 			return nil
-		case over || b&(hogRank.bit()-1) == 0 && low >= defaultRank:
-			v.hogs.at = now
-			if t := v.chooseRank(hogRank, shared); t != nil {
-				v.running, v.chosenAt = hogRank, v.tick+1
+		case over || b&(cpuBoundRank.bit()-1) == 0 && low >= defaultRank:
+			v.cpuBound.at = now
+			if t := v.chooseRank(cpuBoundRank, shared); t != nil {
+				v.running, v.chosenAt = cpuBoundRank, v.tick+1
 				return t
 			}
 		}
@@ -99,47 +99,47 @@ func (v *vp) requeue(t *thread) {
 	}
 }
 
-// hogs accounts for the time of a VP's hogs, its threads that were preempted (hogRank). The holder's alone.
+// cpuBound accounts for the time of a VP's CPU-bound threads, those that were preempted when they ran last (cpuBoundRank). The holder's alone.
 //
-// Hogs run in the time that other threads leave. But while the Idle hooks have something to poll for, such as a message on
-// its way, the idle loop polls first, for as long as on a VP without threads. Then a hog runs until a thread is
+// They run in the time that other threads leave. But while the Idle hooks have something to poll for, such as a message on
+// its way, the idle loop polls first, for as long as on a VP without threads. Then a CPU-bound thread runs until a thread is
 // woken. The idle loop gets half of the time at most:
 //
-//	in credit ── the loop has looked a slice longer than hogs have run ──► in debt: hogs run at once
-//	in debt ──── hogs have run for what was looked ──────────────────────► in credit
-type hogs struct {
-	at     int64  // cycles: when a hog was chosen or preempted last
+//	in credit ── the loop has looked a slice longer than they have run ───► in debt: they run at once
+//	in debt ──── they have run for what was looked ──────────────────────► in credit
+type cpuBound struct {
+	at     int64  // cycles: when one was chosen or preempted last
 	after  uint32 // vp.choices when the idle loop had looked for long enough
-	debt   int64  // cycles that the idle loop has looked, less those that hogs have run since
+	debt   int64  // cycles that the idle loop has looked, less those that such threads have run since
 	inDebt bool
 }
 
-// looksFirst tells whether the idle loop is to look before a hog runs.
+// looksFirst tells whether the idle loop is to look before a CPU-bound thread runs.
 func (v *vp) looksFirst() bool {
-	return !v.hogs.inDebt && v.choices != v.hogs.after && !v.sched.hooks.Silent(hooks.Idle)
+	return !v.cpuBound.inDebt && v.choices != v.cpuBound.after && !v.sched.hooks.Silent(hooks.Idle)
 }
 
-// putsOff tells whether hogs, and nothing else, are ready, while the idle loop looks first.
+// putsOff tells whether CPU-bound threads, and nothing else, are ready, while the idle loop looks first.
 func (v *vp) putsOff() bool {
-	return v.q.present()|v.above() == hogRank.bit() && v.inbox.Load() == nil && v.looksFirst()
+	return v.q.present()|v.above() == cpuBoundRank.bit() && v.inbox.Load() == nil && v.looksFirst()
 }
 
-// looked adds d, the cycles that the idle loop has looked while hogs were ready, to the debt. With last the loop
+// looked adds d, the cycles that the idle loop has looked while such threads were ready, to the debt. With last the loop
 // does not look again before another thread has run.
-func (g *hogs) looked(d, slice int64, choices uint32, last bool) {
-	if g.debt += max(d, 0); g.debt > slice {
-		g.inDebt = true
+func (cpu *cpuBound) looked(d, slice int64, choices uint32, last bool) {
+	if cpu.debt += max(d, 0); cpu.debt > slice {
+		cpu.inDebt = true
 	}
 	if last {
-		g.after = choices
+		cpu.after = choices
 	}
 }
 
-// ran takes the time that a hog has run, until it was preempted, from the debt.
-func (g *hogs) ran() {
+// ran takes the time that such a thread has run, until it was preempted, from the debt.
+func (cpu *cpuBound) ran() {
 	now := asm.Cycles()
-	if g.debt -= max(now-g.at, 0); g.debt <= 0 {
-		g.debt, g.inDebt = 0, false
+	if cpu.debt -= max(now-cpu.at, 0); cpu.debt <= 0 {
+		cpu.debt, cpu.inDebt = 0, false
 	}
-	g.at = now
+	cpu.at = now
 }

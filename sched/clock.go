@@ -47,118 +47,118 @@ const (
 
 // What the clock is woken for.
 const (
-	roused  = 1 // something moves
+	moved   = 1 // something moves
 	hurried = 2 // a timer was started that is over before wakeAt
 	pressed = 3 // a thread was woken behind one that was preempted before
 )
 
 // press ends the clock's wait between two ticks. A waker calls it when it has made a thread ready on a VP that runs a
-// hog: the clock preempts the hog soon rather than at the next tick.
-func (c *clock) press() {
-	if c.word.CompareAndSwap(0, pressed) {
-		futexWake(&c.word)
+// CPU-bound thread: the clock preempts that soon rather than at the next tick.
+func (ck *clock) press() {
+	if ck.word.CompareAndSwap(0, pressed) {
+		futexWake(&ck.word)
 	}
 }
 
 // wake ends the clock's wait, whatever it waits for.
-func (c *clock) wake(why uint32) {
-	c.word.Store(why)
-	futexWake(&c.word)
+func (ck *clock) wake(why uint32) {
+	ck.word.Store(why)
+	futexWake(&ck.word)
 }
 
 func (s *Scheduler) clockAsleep() bool { return s.wants.Load()&wantsClock != 0 }
 
-// rouseClock wakes the clock if it is asleep, so that the Timer hooks fire again.
-func (s *Scheduler) rouseClock() {
+// wakeClock wakes the clock if it is asleep, so that the Timer hooks fire again.
+func (s *Scheduler) wakeClock() {
 	if s.clockAsleep() {
-		s.clock.wake(roused)
+		s.clock.wake(moved)
 	}
 }
 
 // hurry makes sure that the clock is awake at time at. The caller has lowered the
 // next of a wheel to at, and then reads wakeAt. The clock first
 // stores wakeAt, then reads next. So one of the two sees what the other has written.
-func (c *clock) hurry(at int64) {
+func (ck *clock) hurry(at int64) {
 	for {
-		until := c.wakeAt.Load()
+		until := ck.wakeAt.Load()
 		if until <= at {
 			return // it is awake, and will look; or it will wake in time
 		}
-		if c.wakeAt.CompareAndSwap(until, at) { // a caller with a later time leaves it to us
-			c.word.CompareAndSwap(0, hurried)
-			futexWake(&c.word)
+		if ck.wakeAt.CompareAndSwap(until, at) { // a caller with a later time leaves it to us
+			ck.word.CompareAndSwap(0, hurried)
+			futexWake(&ck.word)
 			return
 		}
 	}
 }
 
-func (c *clock) main() {
+func (ck *clock) main() {
 	if isDirect {
 		runtime.LockOSThread() // it exits locked, so the OS thread ends with its timer slack and policy
 	}
 	defer func() {
-		if !c.s.stopping.Load() {
-			go c.main() // a Timer hook has ended the goroutine
+		if !ck.s.stopping.Load() {
+			go ck.main() // a Timer hook has ended the goroutine
 			return
 		}
-		c.s.closeTimers()
-		c.s.lwps.done.Done()
+		ck.s.closeTimers()
+		ck.s.lwps.done.Done()
 	}()
 	if isDirect {
-		exactTimers()                         // else the kernel may wake it 50 us late
-		c.s.setPolicy(0, schedOther, sliceVP) // a short slice: it has little to do, but at once
+		exactTimers()                          // else the kernel may wake it 50 us late
+		ck.s.setPolicy(0, schedOther, sliceVP) // a short slice: it has little to do, but at once
 	}
-	period := int64(c.s.cfg.Period)
+	period := int64(ck.s.cfg.Period)
 	still := 0
 	ticked := nanotime()
-	c.trimAt = ticked + int64(c.s.cfg.SpareTime)
-	for !c.s.stopping.Load() {
+	ck.trimAt = ticked + int64(ck.s.cfg.SpareTime)
+	for !ck.s.stopping.Load() {
 		now := nanotime()
-		next := c.s.fireTimers(now)
+		next := ck.s.fireTimers(now)
 		if now-ticked >= period*3/4 {
 			ticked = now
-			if still++; c.tick(now) {
+			if still++; ck.tick(now) {
 				still = 0
 			}
-			if now >= c.trimAt {
-				c.trim(now)
+			if now >= ck.trimAt {
+				ck.trim(now)
 			}
-		} else if c.gap > 0 {
-			c.look(now)
+		} else if ck.gap > 0 {
+			ck.look(now)
 		}
-		limit := ticked + max(period, c.trust)
+		limit := ticked + max(period, ck.trust)
 		if still > sleepAfter {
-			limit = c.fallAsleep(ticked)
+			limit = ck.fallAsleep(ticked)
 		}
-		if c.gap > 0 {
-			limit = min(limit, now+c.gap)
+		if ck.gap > 0 {
+			limit = min(limit, now+ck.gap)
 		}
-		c.wakeAt.Store(min(limit, next))
-		if wait := min(limit, c.s.nextTimer()) - nanotime(); wait > 0 && c.word.Load() == 0 {
-			futexWaitFor(&c.word, &c.span, wait)
+		ck.wakeAt.Store(min(limit, next))
+		if wait := min(limit, ck.s.nextTimer()) - nanotime(); wait > 0 && ck.word.Load() == 0 {
+			futexWaitFor(&ck.word, &ck.span, wait)
 		}
-		c.wakeAt.Store(0)
-		switch c.word.Swap(0) {
-		case roused:
+		ck.wakeAt.Store(0)
+		switch ck.word.Swap(0) {
+		case moved:
 			still = 0
 		case pressed:
-			still, c.gap = 0, shortGap
+			still, ck.gap = 0, shortGap
 		}
-		if c.asleep {
-			c.asleep = false
-			c.s.wants.Add(-wantsClock)
+		if ck.asleep {
+			ck.asleep = false
+			ck.s.wants.Add(-wantsClock)
 		}
 	}
 }
 
 // fallAsleep marks the clock asleep, then looks again whether it may sleep, and returns until when. An LWP that makes a
 // thread ready does so first, then reads Scheduler.wants: one of the two sees the other.
-func (c *clock) fallAsleep(now int64) (limit int64) {
-	c.asleep = true
-	c.s.wants.Add(wantsClock)
+func (ck *clock) fallAsleep(now int64) (limit int64) {
+	ck.asleep = true
+	ck.s.wants.Add(wantsClock)
 	limit = maxAt
-	for _, v := range c.s.vps {
-		c.surplus = c.surplus || v.idle.surplus() || v.surplusRunners()
+	for _, v := range ck.s.vps {
+		ck.surplus = ck.surplus || v.idle.surplus() || v.surplusRunners()
 		if v.mode() != free || v.away.Load() > 0 {
 			limit = min(limit, now+stuckLook)
 			if v.hasWork() {
@@ -166,16 +166,16 @@ func (c *clock) fallAsleep(now int64) (limit int64) {
 			}
 		}
 	}
-	if c.surplus {
-		limit = min(limit, max(c.trimAt, now+int64(c.s.cfg.Period)))
+	if ck.surplus {
+		limit = min(limit, max(ck.trimAt, now+int64(ck.s.cfg.Period)))
 	}
 	return limit
 }
 
 // tick does a period's work and tells whether anything moves.
-func (c *clock) tick(now int64) (moves bool) {
-	s := c.s
-	count(&c.ticks, 1)
+func (ck *clock) tick(now int64) (moves bool) {
+	s := ck.s
+	count(&ck.ticks, 1)
 	verdict := hooks.Quiet
 	trust, cycles := int64(maxAt), asm.Cycles()
 	polling := s.inSleeper.Load() > 0
@@ -183,11 +183,11 @@ func (c *clock) tick(now int64) (moves bool) {
 		m := v.mode()
 		off := v.off.Load()
 		if v.away.Load() > 0 {
-			c.lookAlone(v)
+			ck.lookAlone(v)
 		}
 		if m == free && !off {
-			c.lend(v)
-			v.rouseIfDue(false) // for what is ready on its nodes, if it is free because of Blocking
+			ck.offer(v)
+			v.wakeIfDue(false) // for what is ready on its nodes, if it is free because of Blocking
 			if v.away.Load() > 0 {
 				trust = 0
 			}
@@ -210,7 +210,7 @@ func (c *clock) tick(now int64) (moves bool) {
 		if off {
 			v.clear()
 		}
-		if m != free && c.inspect(v, now) {
+		if m != free && ck.inspect(v, now) {
 			moves = true
 		}
 	}
@@ -218,27 +218,27 @@ func (c *clock) tick(now int64) (moves bool) {
 		s.Kick(-1) // an idle VP waits in the kernel for what the hooks have pending
 	}
 	if s.cfg.Watchdog > 0 {
-		s.lookForHogs(now)
+		s.runWatchdog(now)
 	}
 	plans := s.plan(now)
-	if c.trust = trust; trust == maxAt || plans { // all sleep, or policies want their ticks
-		c.trust = 0
+	if ck.trust = trust; trust == maxAt || plans { // all sleep, or policies want their ticks
+		ck.trust = 0
 	}
 	return plans || moves || verdict != hooks.Quiet
 }
 
 // look inspects all VPs between two ticks.
-func (c *clock) look(now int64) {
-	c.gap *= 2
-	if c.gap > int64(c.s.cfg.Period)/2 {
-		c.gap = 0
+func (ck *clock) look(now int64) {
+	ck.gap *= 2
+	if ck.gap > int64(ck.s.cfg.Period)/2 {
+		ck.gap = 0
 	}
-	for _, v := range c.s.vps {
+	for _, v := range ck.s.vps {
 		if v.away.Load() > 0 {
-			c.lookAlone(v)
+			ck.lookAlone(v)
 		}
 		if v.mode() != free {
-			c.inspect(v, now)
+			ck.inspect(v, now)
 		}
 	}
 }
@@ -250,24 +250,24 @@ const (
 
 // trim ends spare LWPs and idle runners that were not needed since the last call. If the
 // program has set GOMAXPROCS meanwhile it raises that by what the LWPs hold.
-func (c *clock) trim(now int64) {
-	c.trimAt = now + int64(c.s.cfg.SpareTime)
+func (ck *clock) trim(now int64) {
+	ck.trimAt = now + int64(ck.s.cfg.SpareTime)
 	go machine.HeedProcs() // it may stop the world
-	c.surplus = false
-	for _, v := range c.s.vps {
+	ck.surplus = false
+	for _, v := range ck.s.vps {
 		if v.idle.trim() {
-			c.surplus = true
+			ck.surplus = true
 		}
 		if v.surplusRunners() {
 			v.trimRunners()
-			c.surplus = true
+			ck.surplus = true
 		}
 	}
 }
 
-// lend marks a VP as asleep that is free because its thread is in Blocking: other VPs may wake it to help. An LWP
-// that claims the VP at this moment may not see the mark, so lend looks again and takes it back.
-func (c *clock) lend(v *vp) {
+// offer marks a VP as asleep that is free because its thread is in Blocking: other VPs may wake it to help. An LWP
+// that claims the VP at this moment may not see the mark, so offer looks again and takes it back.
+func (ck *clock) offer(v *vp) {
 	if !v.idle.asleep() && !v.hasWork() {
 		v.fallAsleep()
 		undo := v.n.sleeping.mark(asm.Cycles())
@@ -280,8 +280,8 @@ func (c *clock) lend(v *vp) {
 
 // lookAlone looks at the threads of v that are in Blocking. If one waits in Go its OS thread
 // becomes a spare.
-func (c *clock) lookAlone(v *vp) {
-	for _, l := range c.s.lwps.list() {
+func (ck *clock) lookAlone(v *vp) {
+	for _, l := range ck.s.lwps.list() {
 		if l.alone.Load() != nil && l.whereabouts() == v {
 			l.takeBackAlone()
 		}
@@ -291,7 +291,7 @@ func (c *clock) lookAlone(v *vp) {
 // inspect looks at the thread that holds v, and takes v or its OS thread from it if that keeps it too long: see
 // watch.go. If others are ready behind it, inspect wakes a sleeping VP to share them. It tells whether v has moved
 // since the last look, or has ready threads.
-func (c *clock) inspect(v *vp, now int64) (moves bool) {
+func (ck *clock) inspect(v *vp, now int64) (moves bool) {
 	w := &v.watch
 	work := v.hasWork()
 	if tick := v.ticks(); tick != w.tick {
@@ -309,34 +309,34 @@ func (c *clock) inspect(v *vp, now int64) (moves bool) {
 	switch status {
 	case direct.Waiting:
 		if v.takeBack(x) {
-			c.gap = waitGap
+			ck.gap = waitGap
 			return true
 		}
 	case direct.Preempted:
 		if v.pursuit.target.Load() == x {
 			break // the stopper's
 		}
-		if w.stoppedLooks++; c.s.preempts && w.stoppedLooks > 1 && v.claimStopped(x) {
+		if w.stoppedLooks++; ck.s.preempts && w.stoppedLooks > 1 && v.claimStopped(x) {
 			return true
 		}
-		c.gap = shortGap
+		ck.gap = shortGap
 	}
 	if !work || moves {
 		return moves
 	}
-	if c.s.wants.Load() >= wantsVP {
-		c.s.Kick(-1)
+	if ck.s.wants.Load() >= wantsVP {
+		ck.s.Kick(-1)
 	}
-	over := now-w.since >= int64(c.s.cfg.Slice) || v.pressed()
+	over := now-w.since >= int64(ck.s.cfg.Slice) || v.pressed()
 	switch {
 	case !isDirect:
 		if over {
 			v.detach()
 		}
-	case status == direct.Syscall && now-w.since >= int64(c.s.cfg.Period) || status == direct.Waiting && over:
-		v.rouse(toSeize, true)
-	case status == direct.Running && over && c.s.preempts && v.pursuit.target.Load() == nil:
-		c.s.stopper.pursue(v, x, now)
+	case status == direct.Syscall && now-w.since >= int64(ck.s.cfg.Period) || status == direct.Waiting && over:
+		v.wakeSpare(toSeize, true)
+	case status == direct.Running && over && ck.s.preempts && v.pursuit.target.Load() == nil:
+		ck.s.stopper.pursue(v, x, now)
 	}
 	return true
 }

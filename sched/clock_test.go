@@ -6,16 +6,16 @@ import (
 	"time"
 )
 
-// TestHogsTakeTurns: threads that compute without end on one VP have it in turns, and stay on its OS
+// TestCPUBoundTakeTurns: threads that compute without end on one VP have it in turns, and stay on its OS
 // threads. In the portable mode they lose it, and go on as goroutines.
-func TestHogsTakeTurns(t *testing.T) {
+func TestCPUBoundTakeTurns(t *testing.T) {
 	s := running(t, Config{VPs: 1, Slice: time.Millisecond, Period: 250 * time.Microsecond})
-	const hogs = 3
+	const computing = 3
 	var end atomic.Bool
 	defer end.Store(true)
-	var turns [hogs]atomic.Int64
+	var turns [computing]atomic.Int64
 	var last atomic.Int64
-	for i := range hogs {
+	for i := range computing {
 		s.Spawn(Attr{}, func() {
 			for !end.Load() {
 				if me := int64(i + 1); last.Swap(me) != me {

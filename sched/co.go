@@ -16,23 +16,23 @@ type Co = co
 //
 // It fills two cache lines, and the size class of that name: ten thousand threads have ten thousand of them.
 type co struct {
-	inside uint32     // isIn: it is inside the scheduler. The co writes it, takers read it: see word
-	inUser uint32     // value of inside while user code runs: 0, or noPreempt
-	id     uint32     // the LWP that carries it, as the word of the VP has it; lostID: none
-	how    resumeMode // how it is to be resumed; atomic
-	l      *lwp       // where it runs; the co that switches to it sets it
-	cur    *thread    // what it runs
-	seed   *thread    // what to run first; the co that switches to it sets it
-	joiner *co        // waits for the end of cur, and for nothing else: see joinNow
-	base   bool
-	stays  bool           // it keeps its OS thread: see stay.go
-	away   bool           // in Blocking, without its VP
-	quit   bool           // it ends
-	taken  bool           // its maker has parked its goroutine before that began
-	fresh  bool           // it begins as a goroutine, with cur: see learn.go
-	hog    bool           // it was preempted when it ran last
-	said   direct.Refusal // why its last switch did not take place; Done if it did
-	began  uint32         // tick of its VP when cur began
+	inside   uint32     // isIn: it is inside the scheduler. The co writes it, takers read it: see word
+	inUser   uint32     // value of inside while user code runs: 0, or noPreempt
+	id       uint32     // the LWP that carries it, as the word of the VP has it; lostID: none
+	how      resumeMode // how it is to be resumed; atomic
+	l        *lwp       // where it runs; the co that switches to it sets it
+	cur      *thread    // what it runs
+	seed     *thread    // what to run first; the co that switches to it sets it
+	joiner   *co        // waits for the end of cur, and for nothing else: see joinNow
+	base     bool
+	stays    bool           // it keeps its OS thread: see stay.go
+	away     bool           // in Blocking, without its VP
+	quit     bool           // it ends
+	taken    bool           // its maker has parked its goroutine before that began
+	fresh    bool           // it begins as a goroutine, with cur: see learn.go
+	cpuBound bool           // it was preempted when it ran last
+	refusal  direct.Refusal // why its last switch did not take place; Done if it did
+	began    uint32         // tick of its VP when cur began
 
 	guess *habit  // because of this habit its thread was begun as a goroutine, and has not called the scheduler yet
 	g     uintptr // its goroutine, as lookup knows it; 0: it has not begun
@@ -65,14 +65,14 @@ const (
 type op uint8
 
 const (
-	opNone   op = iota // nothing: that co is the base, or joins the next thread, or was queued already (vp.swap)
-	opReady            // enqueue it: it yielded
-	opPool             // put it into the pool: it is a runner without a thread
-	opUnlock           // unlock the queue in which it waits
-	opLinger           // end its lingering; it has unlocked its queue: see linger.go
-	opHand             // post it, by the base: it lost its VP
-	opMove             // send it to another VP: it may not run on this one any more
-	opEnd              // ready it: it is a runner that ends, as a goroutine
+	opNone    op = iota // nothing: that co is the base, or joins the next thread, or was queued already (vp.swap)
+	opReady             // enqueue it: it yielded
+	opPool              // put it into the pool: it is a runner without a thread
+	opUnlock            // unlock the queue in which it waits
+	opEndSpin           // end its spinning; it has unlocked its queue: see spinwait.go
+	opHand              // post it, by the base: it lost its VP
+	opMove              // send it to another VP: it may not run on this one any more
+	opEnd               // ready it: it is a runner that ends, as a goroutine
 )
 
 // Enter begins an operation of the calling thread. From Enter to Leave the thread holds its VP, and
@@ -157,7 +157,7 @@ func (c *co) regains() bool {
 	}
 }
 
-// comeBack is the slow path of Enter, for a thread that does not find its VP its own at once. If a taker has lent the
+// comeBack is the slow path of Enter, for a thread that does not find its VP its own at once. If a taker has borrowed the
 // VP, c waits the moment until it is given back. Otherwise c claims the VP if that is free, or parks until a VP runs
 // it again. A base is no thread: comeBack returns nil.
 func (c *co) comeBack() *co {
@@ -242,8 +242,8 @@ func (c *co) switchTo(t *thread, o op) {
 	for {
 		l := c.l
 		v := l.vp
-		if c.hog {
-			c.hog = false
+		if c.cpuBound {
+			c.cpuBound = false
 		}
 		d := l.base
 		if t != nil {
@@ -273,10 +273,10 @@ func (c *co) switchTo(t *thread, o op) {
 			if checked {
 				c.checkNext(d)
 			}
-			if !direct.Recording(&c.said) {
-				direct.Switch(d.seat.G, &c.said)
+			if !direct.Recording(&c.refusal) {
+				direct.Switch(d.seat.G, &c.refusal)
 			}
-			if c.said == direct.Done || c.retrySwitch(d, t) {
+			if c.refusal == direct.Done || c.retrySwitch(d, t) {
 				break
 			}
 		}
@@ -308,8 +308,8 @@ func (v *vp) carry(d *co, l *lwp) {
 // retrySwitch is for a switch to d, for t, that was refused. It returns true if it has made the switch in another way
 // and c runs again; false: the caller tries again.
 func (c *co) retrySwitch(d *co, t *thread) (back bool) {
-	r := c.said
-	c.said = direct.Done
+	r := c.refusal
+	c.refusal = direct.Done
 	switch r {
 	case direct.Recorded:
 		direct.HandOver(&c.seat, d.seat.G)
@@ -352,8 +352,8 @@ func (l *lwp) finish() {
 		l.vp.requeue(f.cur)
 	case opPool:
 		l.vp.pool.put(f)
-	case opLinger:
-		l.vp.endLinger(f.cur)
+	case opEndSpin:
+		l.vp.endSpin(f.cur)
 	case opHand:
 		l.handed = f.cur
 	case opEnd:

@@ -40,7 +40,7 @@ const stampUnit = 8 // cycles
 func stampAt(cycles int64) stamp { return max(stamp(cycles/stampUnit), 1) }
 
 // since returns the cycles from s to now.
-func (s stamp) since(now int64) int64 { return int64(stamp(now/stampUnit)-s) * stampUnit }
+func (sm stamp) since(now int64) int64 { return int64(stamp(now/stampUnit)-sm) * stampUnit }
 
 // woken stamps t, which is about to be made ready, for the histogram of wakes. A VP stamps at every
 // wakeSample-th of its switches. A waker without a VP (a
@@ -76,35 +76,35 @@ type sleepClock struct{ v atomic.Int64 }
 
 // begin is called by the holder. If the clock's mark is still there, begin changes its value, so that the clock's
 // undo fails.
-func (s *sleepClock) begin(now int64) {
-	x := s.v.Load()
+func (sc *sleepClock) begin(now int64) {
+	x := sc.v.Load()
 	if x >= 0 {
 		x -= now
 	} else {
 		x++
 	}
-	s.v.Store(x)
+	sc.v.Store(x)
 }
 
 // end is for the LWP that has claimed the VP.
-func (s *sleepClock) end() {
-	if x := s.v.Load(); x < 0 {
-		s.v.Store(x + asm.Cycles())
+func (sc *sleepClock) end() {
+	if x := sc.v.Load(); x < 0 {
+		sc.v.Store(x + asm.Cycles())
 	}
 }
 
 // mark is begin for the clock. undo takes it back unless an LWP has called begin or end meanwhile.
-func (s *sleepClock) mark(now int64) (undo func()) {
-	x := s.v.Load()
-	if x < 0 || !s.v.CompareAndSwap(x, x-now) {
+func (sc *sleepClock) mark(now int64) (undo func()) {
+	x := sc.v.Load()
+	if x < 0 || !sc.v.CompareAndSwap(x, x-now) {
 		return func() {}
 	}
-	return func() { s.v.CompareAndSwap(x-now, x) }
+	return func() { sc.v.CompareAndSwap(x-now, x) }
 }
 
 // read returns the cycles until now.
-func (s *sleepClock) read(now int64) int64 {
-	x := s.v.Load()
+func (sc *sleepClock) read(now int64) int64 {
+	x := sc.v.Load()
 	if x < 0 {
 		x += now
 	}

@@ -9,7 +9,7 @@ import (
 	"github.com/pm2-go/pm2/internal/setting"
 )
 
-// EnvVPs is the variable that says how many virtual processors the default scheduler has, whatever Configure has said. Empty: it does not.
+// EnvVPs is the variable that says how many virtual processors the default scheduler has, whatever Configure was given. Empty: it does not.
 const EnvVPs = "PM2_VPS"
 
 // The default scheduler.

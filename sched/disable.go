@@ -136,6 +136,6 @@ func (v *vp) clear() {
 		v.word.giveBack(old) // a post may have taken us for a holder: look again
 	}
 	if v.mode() != free {
-		v.sched.rouseClock()
+		v.sched.wakeClock()
 	}
 }

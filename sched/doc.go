@@ -50,5 +50,5 @@
 //
 // README.md, beside the code, has the protocols: the switch, the VP's
 // word, waking, threads that keep their VP or their OS thread, requests and stealing,
-// ends, order of locks. IDLE.md draws what sleeps and is roused. Some are checked as models (testdata/spin).
+// ends, order of locks. IDLE.md draws what sleeps and is waking. Some are checked as models (testdata/spin).
 package sched

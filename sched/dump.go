@@ -15,9 +15,9 @@ import (
 func (s *Scheduler) Dump(w io.Writer) {
 	fmt.Fprintf(w, "%d threads alive, wants %#x\n", s.Alive(), s.wants.Load())
 	for _, v := range s.vps {
-		fmt.Fprintf(w, "VP %d: %s by LWP %d, queue %d, inbox %v, asleep %v, roused %v, kicked %v, away %d, seized %d, tick %d, seizures %d, stolen %d, off %v, threads on nodes %d\n",
+		fmt.Fprintf(w, "VP %d: %s by LWP %d, queue %d, inbox %v, asleep %v, waking %v, kicked %v, away %d, seized %d, tick %d, seizures %d, stolen %d, off %v, threads on nodes %d\n",
 			v.id, stateNames[v.mode()], v.word.holder(), v.queued(), v.inbox.Load() != nil,
-			v.idle.asleep(), v.idle.roused(), v.idle.kicked(), v.away.Load(), v.seized.Load(), v.tick, v.seizures, v.stolen, v.off.Load(), s.placed.Load())
+			v.idle.asleep(), v.idle.waking(), v.idle.kicked(), v.away.Load(), v.seized.Load(), v.tick, v.seizures, v.stolen, v.off.Load(), s.placed.Load())
 	}
 	s.root.dump(w)
 	for _, l := range s.lwps.list() {
@@ -49,7 +49,7 @@ func (s *Scheduler) Dump(w io.Writer) {
 			if l := c.l; l != nil && l.id != 0 && c.id != lostID {
 				on = fmt.Sprintf("LWP %d", l.id)
 			}
-			fmt.Fprintf(w, "  thread %d of VP %d, on %s: %s, in a queue %v, lingers %d\n", t.gen, vp.id, on, c.standing(), t.w.q != nil, t.w.lingers)
+			fmt.Fprintf(w, "  thread %d of VP %d, on %s: %s, in a queue %v, spins %d\n", t.gen, vp.id, on, c.standing(), t.w.q != nil, t.w.spins)
 		}
 	}
 }

@@ -23,30 +23,30 @@ func SmallRings() (restore func()) {
 }
 
 // Seed makes a thread that is in no queue, of rank r modulo how many there are.
-func (p Planted) Seed(vp, r int) Thread {
+func (pt Planted) Seed(vp, r int) Thread {
 	x := ofRank(rank(r) % ranks)
-	x.vp = p.vps[vp]
+	x.vp = pt.vps[vp]
 	x.x.Store(&rare{id: x.gen})
 	return Thread{x, x.gen}
 }
 
 // Ready and Yield queue a thread.
-func (p Planted) Ready(h Thread)         { h.t.vp.add(h.t) }
-func (p Planted) Yield(h Thread)         { h.t.vp.requeue(h.t) }
-func (p Planted) IsPlaced(h Thread) bool { return h.t.node() != nil }
-func (p Planted) Plan(now int64)         { p.plan(now) }
+func (pt Planted) Ready(h Thread)         { h.t.vp.add(h.t) }
+func (pt Planted) Yield(h Thread)         { h.t.vp.requeue(h.t) }
+func (pt Planted) IsPlaced(h Thread) bool { return h.t.node() != nil }
+func (pt Planted) Plan(now int64)         { pt.plan(now) }
 
 // Ask asks the planners for VP vp, and tells whether what they say they have moved is there.
-func (p Planted) Ask(vp int) (right bool) {
-	v := p.vps[vp]
-	moved := v.seek(p.Planners(), 1, 0)
+func (pt Planted) Ask(vp int) (right bool) {
+	v := pt.vps[vp]
+	moved := v.seek(pt.Planners(), 1, 0)
 	v.planAt = 0
 	return !moved || v.hasWork()
 }
 
 // Pop takes the next thread of VP vp, and tells whether it may be there.
-func (p Planted) Pop(vp int) (h Thread, ok, belongs bool) {
-	v := p.vps[vp]
+func (pt Planted) Pop(vp int) (h Thread, ok, belongs bool) {
+	v := pt.vps[vp]
 	x := v.pop()
 	if x == nil {
 		return Thread{}, false, true
@@ -55,14 +55,14 @@ func (p Planted) Pop(vp int) (h Thread, ok, belongs bool) {
 }
 
 // End ends a thread that Pop has taken.
-func (p Planted) End(h Thread) {
+func (pt Planted) End(h Thread) {
 	h.t.gen = lastID.Add(1)
-	p.base.leaveFamily(h.t.x.Load())
+	pt.base.leaveFamily(h.t.x.Load())
 }
 
 // Queued counts the threads in all queues; all are those that may be on holds.
-func (p Planted) Queued(all []Thread) (n int) {
-	for _, v := range p.vps {
+func (pt Planted) Queued(all []Thread) (n int) {
+	for _, v := range pt.vps {
 		n += v.q.total()
 		for x := v.inbox.Load(); x != nil; x = x.link {
 			if x != v.sortRequest {
@@ -71,7 +71,7 @@ func (p Planted) Queued(all []Thread) (n int) {
 		}
 	}
 	seen := map[*node]bool{}
-	p.root.walk(func(q *node) {
+	pt.root.walk(func(q *node) {
 		seen[q] = true
 		n += q.q.total()
 	})

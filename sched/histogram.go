@@ -11,8 +11,8 @@ import (
 type Histogram [38]uint64
 
 // Count returns the number of durations.
-func (h *Histogram) Count() (n uint64) {
-	for _, x := range h {
+func (hist *Histogram) Count() (n uint64) {
+	for _, x := range hist {
 		n += x
 	}
 	return n
@@ -20,24 +20,24 @@ func (h *Histogram) Count() (n uint64) {
 
 // Quantile returns an upper bound, a power of two, of the shortest q of the
 // durations (0 < q <= 1); 0 if there are none.
-func (h *Histogram) Quantile(q float64) time.Duration {
-	n := h.Count()
+func (hist *Histogram) Quantile(q float64) time.Duration {
+	n := hist.Count()
 	if n == 0 {
 		return 0
 	}
 	rest := q * float64(n)
-	for i, x := range h {
+	for i, x := range hist {
 		if rest -= float64(x); rest <= 0 && x > 0 {
 			return 1 << i
 		}
 	}
-	return 1 << (len(h) - 1)
+	return 1 << (len(hist) - 1)
 }
 
 // String lists what is not empty: "<128ns 17, <256ns 3".
-func (h *Histogram) String() string {
+func (hist *Histogram) String() string {
 	var parts []string
-	for i, x := range h {
+	for i, x := range hist {
 		if x != 0 {
 			parts = append(parts, fmt.Sprintf("<%v %d", time.Duration(1)<<i, x))
 		}

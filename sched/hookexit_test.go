@@ -13,9 +13,9 @@ import (
 // exitingSleeper ends the goroutine of every third one that sleeps in it.
 type exitingSleeper struct{ naps atomic.Int64 }
 
-func (s *exitingSleeper) Wake() {}
-func (s *exitingSleeper) Sleep(*atomic.Uint32) bool {
-	if s.naps.Add(1)%3 == 0 {
+func (es *exitingSleeper) Wake() {}
+func (es *exitingSleeper) Sleep(*atomic.Uint32) bool {
+	if es.naps.Add(1)%3 == 0 {
 		runtime.Goexit()
 	}
 	time.Sleep(50 * time.Microsecond)

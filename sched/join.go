@@ -76,13 +76,8 @@ func (c *co) settle(t *thread) {
 	t.mu.Unlock()
 }
 
-// Do runs the functions, possibly at the same time, and returns when all have: fork and join in
-// one call, the fastest way there is. The first runs on the calling thread, the others as
-// threads, or, what no other thread has begun when the first has returned, on the calling thread
-// as well. If one panics the panic ends the program as that of a thread does, or goes on in the
-// caller where the function runs there. On a plain goroutine the others are threads of the
-// default scheduler.
-func Do(first func(), others ...func()) {
+// Do is marcel.Do.
+func (calls) Do(first func(), others ...func()) {
 	var few [4]Thread
 	spawned := few[:0]
 	for _, f := range others {
@@ -121,4 +116,33 @@ func (h Thread) recall() bool {
 	storeRel64(&v.ended, v.ended+1)
 	c.Leave()
 	return true
+}
+
+// WatchEnd puts w, a node of a BoundedWait, among the waiters for the thread's end. It returns
+// false if the thread has ended. The owner calls UnwatchEnd afterwards. A thread that watches its own
+// end waits for ever.
+func (calls) WatchEnd(h Thread, w *Waiter) bool {
+	if h.Ended() {
+		return false
+	}
+	_ = &w.t // nil panics here, while nothing is held
+	c := Visit()
+	alive := h.t.life(h.gen)
+	if alive {
+		h.t.joiners.push(w)
+	}
+	h.t.mu.Unlock()
+	c.Leave()
+	return alive
+}
+
+// UnwatchEnd takes w out of the joiners' queue if it is still there. The descriptor may
+// serve another thread by now.
+func (calls) UnwatchEnd(h Thread, w *Waiter) {
+	_, _ = &h.t.mu, &w.t // nil panics here
+	c := Visit()
+	h.t.mu.Lock()
+	h.t.joiners.remove(w)
+	h.t.mu.Unlock()
+	c.Leave()
 }

@@ -39,16 +39,16 @@ func newKernelLatch(t testing.TB) *kernelLatch {
 	return &kernelLatch{p[0], p[1]}
 }
 
-func (l *kernelLatch) wait() {
+func (kl *kernelLatch) wait() {
 	var b [1]byte
 	for {
-		if _, err := unix.Read(l.r, b[:]); err != unix.EINTR {
+		if _, err := unix.Read(kl.r, b[:]); err != unix.EINTR {
 			return
 		}
 	}
 }
 
-func (l *kernelLatch) open() { _ = unix.Close(l.w) }
+func (kl *kernelLatch) open() { _ = unix.Close(kl.w) }
 
 // TestKernelSlices: an OS thread that holds a VP has a short kernel slice, unless the
 // configuration says no.

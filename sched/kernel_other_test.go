@@ -18,5 +18,5 @@ func osThreads(t testing.TB) int {
 type kernelLatch chan struct{}
 
 func newKernelLatch(testing.TB) kernelLatch { return make(kernelLatch) }
-func (l kernelLatch) wait()                 { <-l }
-func (l kernelLatch) open()                 { close(l) }
+func (kl kernelLatch) wait()                { <-kl }
+func (kl kernelLatch) open()                { close(kl) }

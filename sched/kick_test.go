@@ -19,9 +19,9 @@ func awaited(t *testing.T, what string, f func() bool) {
 	}
 }
 
-// TestKickWhileLent: a spare that was woken by a kick, and finds its VP borrowed,
+// TestKickWhileLoaned: a spare that was woken by a kick, and finds its VP borrowed,
 // must not take the kick along when it goes back to sleep.
-func TestKickWhileLent(t *testing.T) {
+func TestKickWhileLoaned(t *testing.T) {
 	s := running(t, Config{VPs: 1, IdleSpin: time.Microsecond})
 	var fired atomic.Int64
 	h, err := s.Hooks().Register(hooks.Idle, 0, "counter", func(int) hooks.Verdict { fired.Add(1); return hooks.Quiet })
@@ -33,7 +33,7 @@ func TestKickWhileLent(t *testing.T) {
 	for range 50 {
 		var old uint32
 		awaited(t, "the VP is free", func() (ok bool) {
-			if v.mode() != free || v.idle.roused() {
+			if v.mode() != free || v.idle.waking() {
 				return false
 			}
 			old, ok = v.borrow()
@@ -45,8 +45,8 @@ func TestKickWhileLent(t *testing.T) {
 		}
 		before := fired.Load()
 		v.idle.kick()
-		v.rouse(toClaim, true)
-		awaited(t, "the spare has looked", func() bool { return !v.idle.roused() })
+		v.wakeSpare(toClaim, true)
+		awaited(t, "the spare has looked", func() bool { return !v.idle.waking() })
 		time.Sleep(200 * time.Microsecond) // and has gone on, likely
 		v.giveBack(old)
 		awaited(t, "the idle hook fires", func() bool { return fired.Load() > before })
@@ -60,7 +60,7 @@ func TestKickWhileHeld(t *testing.T) {
 	v := s.vps[0]
 	deadline := time.Now().Add(time.Minute)
 	for {
-		if s.clockAsleep() && !v.idle.roused() && v.word.claim(noLWP) {
+		if s.clockAsleep() && !v.idle.waking() && v.word.claim(noLWP) {
 			break // as if an LWP held it, of which the clock does not know
 		}
 		if time.Now().After(deadline) {
@@ -79,7 +79,7 @@ func TestKickWhileHeld(t *testing.T) {
 		}
 	}
 	v.word.release(noLWP)
-	v.rouseIfDue(false)
+	v.wakeIfDue(false)
 }
 
 // noLWP is the id of no LWP.
@@ -88,13 +88,13 @@ const noLWP = 1 << 20
 // neverAsleep is a Sleeper that lets no LWP in; it counts the attempts.
 type neverAsleep struct{ tried atomic.Int64 }
 
-func (n *neverAsleep) Sleep(*atomic.Uint32) bool { n.tried.Add(1); return false }
-func (n *neverAsleep) Wake()                     {}
+func (na *neverAsleep) Sleep(*atomic.Uint32) bool { na.tried.Add(1); return false }
+func (na *neverAsleep) Wake()                     {}
 
-// TestRousedOnTheWayToTheSleeper: an LWP that is given an order when it is about to try the
+// TestWokenOnTheWayToTheSleeper: an LWP that is given an order when it is about to try the
 // Sleeper, and then finds nothing to do, has yet to try it: others may have gone to sleep
 // elsewhere because it was polling.
-func TestRousedOnTheWayToTheSleeper(t *testing.T) {
+func TestWokenOnTheWayToTheSleeper(t *testing.T) {
 	s := running(t, Config{VPs: 1, IdleSpin: time.Microsecond})
 	v := s.vps[0]
 	var sleeper neverAsleep
@@ -102,7 +102,7 @@ func TestRousedOnTheWayToTheSleeper(t *testing.T) {
 	defer s.SetSleeper(nil)
 	var armed atomic.Bool
 	var before atomic.Int64
-	h, err := s.Hooks().Register(hooks.Idle, 0, "rouse", func(int) hooks.Verdict {
+	h, err := s.Hooks().Register(hooks.Idle, 0, "order", func(int) hooks.Verdict {
 		if armed.Load() {
 			before.Store(sleeper.tried.Load())
 			s.lwps.slots()[v.word.holder()-1].Load().wake.Store(toClaim) // as a post would that is just too late

@@ -58,15 +58,15 @@ func learn(c *co, v *vp) {
 	h.earn()
 }
 
-func (h *habit) earn() {
-	if n := h.score.Load(); n < mostScore && h.score.Add(1) >= enoughScore {
+func (hb *habit) earn() {
+	if n := hb.score.Load(); n < mostScore && hb.score.Add(1) >= enoughScore {
 		anyHabits.Store(true)
 	}
 }
 
-func (h *habit) lose() {
-	if h.score.Load() > 0 {
-		h.score.Add(-1)
+func (hb *habit) lose() {
+	if hb.score.Load() > 0 {
+		hb.score.Add(-1)
 	}
 }
 

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/pm2-go/pm2/internal/effort"
+	"github.com/pm2-go/pm2/internal/test/effort"
 )
 
 // A body of a type of its own, so that it has a habit of its own.
@@ -188,7 +188,7 @@ type wrapped struct {
 	f func()
 }
 
-func (w *wrapped) Run() { w.f() }
+func (wr *wrapped) Run() { wr.f() }
 
 // TestCode: what a thread runs is told of its function, whatever it closes over or is wrapped in, or its type.
 func TestCode(t *testing.T) {
@@ -204,8 +204,8 @@ func TestCode(t *testing.T) {
 	if x.code() != 0 {
 		t.Error("nothing has a code")
 	}
-	wraps := &wrapped{WrapperOf(f), f}
-	if codeOf(wraps) != codeOf(f) || codeOf(&wrapped{WrapperOf(other), other}) != codeOf(other) || WrapperOf(nil) != (Wrapper{}) {
+	wraps := &wrapped{calls{}.WrapperOf(f), f}
+	if codeOf(wraps) != codeOf(f) || codeOf(&wrapped{(calls{}).WrapperOf(other), other}) != codeOf(other) || (calls{}).WrapperOf(nil) != (Wrapper{}) {
 		t.Error("a wrapper's code is not that of what it wraps")
 	}
 	for _, body := range []Body{f, &bodyA{}, wraps} {
@@ -238,7 +238,7 @@ func TestWanderers(t *testing.T) {
 		_ = s.Spawn(Attr{}, func() {
 			hs := make([]Thread, n)
 			for i := range hs {
-				hs[i] = SpawnBody(nap)
+				hs[i] = spawn(nap)
 				if c := hs[i].t.co; c != nil && c.l == &s.vps[0].outsideLWP {
 					outside++
 				}

@@ -20,16 +20,16 @@ type Level uint8
 func LevelOf(k topo.Kind) Level { return Level(k) + 1 }
 
 // String is the name of the level's items, "VP" for the zero Level.
-func (l Level) String() string {
-	if l == 0 {
+func (lv Level) String() string {
+	if lv == 0 {
 		return "VP"
 	}
-	return topo.Kind(l - 1).String()
+	return topo.Kind(lv - 1).String()
 }
 
-func (l Level) check() error {
-	if int(l) > len(topo.Kinds()) {
-		return fmt.Errorf("marcel: there is no %v: use LevelOf with one of the kinds of package topo", l)
+func (lv Level) check() error {
+	if int(lv) > len(topo.Kinds()) {
+		return fmt.Errorf("marcel: there is no %v: use LevelOf with one of the kinds of package topo", lv)
 	}
 	return nil
 }

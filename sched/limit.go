@@ -39,92 +39,138 @@ func (c *co) WaitUntil(q *WaitQueue, mu *Spin, lim Limit) (given bool, err error
 	if lim.Context == context.Background() || lim.Context == context.TODO() {
 		lim.Context = nil
 	}
-	if lim.Context == nil && lim.Timeout == 0 && lim.Note == nil {
+	if c != nil && lim.Context == nil && lim.Timeout == 0 {
+		c.cur.w.note = lim.Note
 		if lim.First {
 			return c.WaitFirst(q, mu), nil
 		}
 		return c.Wait(q, mu), nil
 	}
-	if lim.Context == nil && lim.Timeout > 0 && c != nil {
-		return c.waitTimed(q, mu, lim)
+	b := c.boundedWait(lim)
+	if b.latch != nil && (lim.Context != nil || lim.Timeout > 0) {
+		mu.Unlock()
+		b.needsTime()
 	}
-	g := NewMultiWait(limitNodes)
-	if c != nil {
-		g.kind = c.cur.w.kind
-		c.cur.w.kind = InOther
-	}
-	g.Open()
-	w := g.Node(0)
-	w.note = lim.Note
+	b.Open()
+	b.first.note = lim.Note
 	if lim.First {
-		q.pushFront(w)
+		q.pushFront(&b.first)
 	} else {
-		q.push(w)
+		q.push(&b.first)
+	}
+	if lim.Timeout > 0 {
+		b.Expire(&b.last, lim.Timeout)
 	}
 	mu.Unlock()
-	c.Leave()
-	b := bounded{g: g, q: q, mu: mu}
-	defer b.leave() // also if a method of the context panics
-	return b.wait(lim)
-}
-
-// The nodes of a WaitUntil: in the queue, for the context, for the time limit.
-const (
-	inQueue = iota
-	forContext
-	forTimeout
-	limitNodes
-)
-
-// bounded is a WaitUntil in progress.
-type bounded struct {
-	g    *MultiWait
-	q    *WaitQueue
-	mu   *Spin
-	over bool // it has been ended
-}
-
-func (b *bounded) wait(lim Limit) (given bool, err error) {
-	g := b.g
-	if lim.Timeout > 0 {
-		g.Expire(g.Node(forTimeout), lim.Timeout)
+	switch {
+	case lim.Context != nil:
+		c.Leave()
+		return b.waitUnder(lim.Context, q, mu)
+	case c != nil:
+		b.await(c)
+	default:
+		b.sleep()
 	}
-	if lim.Context != nil && !g.Watch(g.Node(forContext), lim.Context) {
-		if b.over = g.Close(); b.over {
-			return false, context.Cause(lim.Context)
+	return b.outcome(nil, q, mu)
+}
+
+// waitOutside is Wait for a goroutine. Inlined, it would widen the frame of the fast wait.
+//
+//go:noinline
+func waitOutside(q *WaitQueue, mu *Spin, first bool, note any) (given bool) {
+	given, _ = (*co)(nil).WaitUntil(q, mu, Limit{First: first, Note: note})
+	return given
+}
+
+// boundedWait is the closed BoundedWait of a WaitUntil. Its nodes are the first in the queue, the last for the time limit, and one
+// more for a context.
+func (c *co) boundedWait(lim Limit) (b *BoundedWait) {
+	var t *thread
+	if c != nil {
+		t = c.cur
+	}
+	if lim.Context != nil {
+		b = newBoundedWait(t, 2)
+	} else {
+		b = newBoundedWait(t, 1)
+	}
+	if t != nil {
+		b.kind, t.w.kind = t.w.kind, InOther
+	}
+	return b
+}
+
+// waitUnder is the wait of a WaitUntil with a context, of which a method may panic.
+func (b *BoundedWait) waitUnder(ctx context.Context, q *WaitQueue, mu *Spin) (given bool, err error) {
+	w, over := b.Node(1), false
+	defer func() {
+		if !over {
+			if !b.Close() {
+				b.Wait()
+			}
+			b.Unwatch(w)
+			_, _ = b.outcome(ctx, q, mu)
 		}
+	}()
+	if b.Watch(w, ctx) || !b.claimFor(w, b.ticket.Load()) {
+		b.Wait()
 	}
-	w := g.Wait()
-	b.over = true
-	switch w {
-	case nil:
-		if g.kind.onCancel() == unwinds {
-			EndWait()
-		}
-		return false, ErrCanceled
-	case g.Node(inQueue):
-		return w.given, nil
-	case g.Node(forTimeout):
-		return false, context.DeadlineExceeded
-	}
-	return false, context.Cause(lim.Context)
+	over = true
+	b.Unwatch(w)
+	return b.outcome(ctx, q, mu)
 }
 
-// leave takes what is left of the wait out of the way.
-func (b *bounded) leave() {
-	g := b.g
-	if !b.over && !g.Close() {
-		g.Wait()
-	}
-	g.Unwatch(g.Node(forContext))
-	w := g.Node(inQueue)
-	if g.won != w {
+// outcome takes what is left of a WaitUntil that has ended out of the way, and tells how it ended.
+func (b *BoundedWait) outcome(ctx context.Context, q *WaitQueue, mu *Spin) (given bool, err error) {
+	w, won, kind := &b.first, b.won, b.kind
+	if won != w {
 		c := Visit()
-		b.mu.Lock()
-		b.q.remove(w)
-		b.mu.Unlock()
+		mu.Lock()
+		q.remove(w)
+		mu.Unlock()
 		c.Leave()
 	}
+	given = w.given
 	w.given, w.note = false, nil
-	g.Free()
+	b.Free()
+	switch won {
+	case w:
+		return given, nil
+	case nil:
+		if kind.onCancel() == unwinds {
+			lookup().EndWait()
+		}
+		return false, ErrCanceled
+	case &b.last:
+		return false, context.DeadlineExceeded
+	}
+	return false, context.Cause(ctx)
+}
+
+// Nap is Sleep that is no cancellation point.
+func (calls) Nap(d time.Duration) { sleep(d, InSleep|Uninterruptible) }
+
+// Sleep is marcel.Sleep.
+func (calls) Sleep(d time.Duration) { sleep(d, InSleep) }
+
+func sleep(d time.Duration, k Kind) {
+	if d <= 0 {
+		Yield()
+		return
+	}
+	c := EnterLibrary()
+	if c == nil {
+		time.Sleep(d)
+		return
+	}
+	b := newBoundedWait(c.cur, 0)
+	b.kind = k
+	b.Open()
+	b.Expire(&b.last, d)
+	b.await(c)
+	ended := b.won != nil
+	b.Free()
+	if !ended && k.onCancel() == unwinds {
+		c.EndWait()
+	}
 }

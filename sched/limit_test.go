@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/pm2-go/pm2/internal/effort"
+	"github.com/pm2-go/pm2/internal/test/effort"
 	"github.com/pm2-go/pm2/marcel"
 	"github.com/pm2-go/pm2/sched"
 )
@@ -171,18 +171,18 @@ type brittle struct {
 	in string
 }
 
-func (b brittle) Done() <-chan struct{} {
-	if b.in == "Done" {
+func (br brittle) Done() <-chan struct{} {
+	if br.in == "Done" {
 		panic("brittle")
 	}
-	return b.Context.Done()
+	return br.Context.Done()
 }
 
-func (b brittle) Err() error {
-	if b.in == "Err" {
+func (br brittle) Err() error {
+	if br.in == "Err" {
 		panic("brittle")
 	}
-	return b.Context.Err()
+	return br.Context.Err()
 }
 
 // A panic in a method of the context comes out in the caller, which holds nothing

@@ -7,7 +7,7 @@ import (
 
 	"github.com/anishathalye/porcupine"
 
-	"github.com/pm2-go/pm2/internal/effort"
+	"github.com/pm2-go/pm2/internal/test/effort"
 )
 
 // vpState is what a VP has: the rings of its queue, and its inbox, in order of arrival.
@@ -17,9 +17,9 @@ type vpState struct {
 }
 
 // collected is s after its inbox has been moved to the rings.
-func (p *past) collected(s vpState) vpState {
+func (ps *past) collected(s vpState) vpState {
 	for _, id := range s.inbox {
-		r := &s.rings[p.made[id].rank]
+		r := &s.rings[ps.made[id].rank]
 		*r = with(*r, int(id))
 	}
 	s.inbox = ""
@@ -27,12 +27,12 @@ func (p *past) collected(s vpState) vpState {
 }
 
 // next takes the next thread of rank low or a higher one out of s; -1 if there is none.
-func (s vpState) next(lifo bool, low rank, turn uint32) (vpState, int) {
+func (vs vpState) next(lifo bool, low rank, turn uint32) (vpState, int) {
 	if low == defaultRank {
-		low = hogRank // of the same priority
+		low = cpuBoundRank // of the same priority
 	}
 	for r := range low + 1 {
-		ring := s.rings[r]
+		ring := vs.rings[r]
 		if ring == "" {
 			continue
 		}
@@ -45,21 +45,21 @@ func (s vpState) next(lifo bool, low rank, turn uint32) (vpState, int) {
 				id = ring[i]
 				ring = ring[:i] + ring[young:] + ring[min(i+1, young):]
 			}
-			s.rings[r] = ring[:young]
+			vs.rings[r] = ring[:young]
 		} else {
-			s.rings[r] = ring[1:]
+			vs.rings[r] = ring[1:]
 		}
-		return s, int(id)
+		return vs, int(id)
 	}
-	return s, -1
+	return vs, -1
 }
 
 // takeAllowed takes the older half of s, rounded up, of what may run on vp, the highest priorities first.
-func (p *past) takeAllowed(s vpState, vp, want int) (vpState, string) {
+func (ps *past) takeAllowed(s vpState, vp, want int) (vpState, string) {
 	taken := ""
 	for r := range s.rings {
 		for _, id := range s.rings[r] {
-			if len(taken) < want && p.made[id].mayRun(vp) {
+			if len(taken) < want && ps.made[id].mayRun(vp) {
 				taken = with(taken, int(id))
 				s.rings[r] = without(s.rings[r], int(id))
 			}
@@ -68,8 +68,8 @@ func (p *past) takeAllowed(s vpState, vp, want int) (vpState, string) {
 	return s, taken
 }
 
-func (s vpState) total() (n int) {
-	for _, r := range s.rings {
+func (vs vpState) total() (n int) {
+	for _, r := range vs.rings {
 		n += len(r)
 	}
 	return n
@@ -81,7 +81,7 @@ func (s vpState) total() (n int) {
 // Stealing and listing may be refused while another one has the VP, and that alone: otherwise
 // they get exactly what a list would give. One that lists may find that it has made too little room, and
 // come again: then he has moved the inbox before ("collect"), or not. Everything else is exact.
-func (p *past) vpModel(lifo bool) porcupine.Model {
+func (ps *past) vpModel(lifo bool) porcupine.Model {
 	m := porcupine.NondeterministicModel{
 		Init: func() []any { return []any{vpState{}} },
 		Step: func(state, in, out any) (next []any) {
@@ -98,7 +98,7 @@ func (p *past) vpModel(lifo bool) porcupine.Model {
 			if op.may && out == "" || op.name == "collect" {
 				next = append(next, s)
 			}
-			s = p.collected(s)
+			s = ps.collected(s)
 			switch op.name {
 			case "pop":
 				got := -1
@@ -134,13 +134,13 @@ func (p *past) vpModel(lifo bool) porcupine.Model {
 					want = max(len(out.(string)), 1) // as chance has it, but one at least
 				}
 				taken := ""
-				if s, taken = p.takeAllowed(s, op.vp, want); taken != out {
+				if s, taken = ps.takeAllowed(s, op.vp, want); taken != out {
 					return next
 				}
 			case "list":
 				all := ""
 				for r, ring := range s.rings {
-					if rank(r) != hogRank { // they have begun
+					if rank(r) != cpuBoundRank { // they have begun
 						all += ring
 					}
 				}
@@ -169,14 +169,14 @@ func newHand(v *vp, id uint32) *hand {
 }
 
 // enters is Enter: false if h does not have the VP any more.
-func (h *hand) enters() bool {
-	storeRel(&h.c.inside, h.c.inUser|isIn)
-	return h.l.vp.word.load() == h.c.id || h.c.regains()
+func (hd *hand) enters() bool {
+	storeRel(&hd.c.inside, hd.c.inUser|isIn)
+	return hd.l.vp.word.load() == hd.c.id || hd.c.regains()
 }
 
 // seizes takes the VP from another one's thread that runs user code.
-func (h *hand) seizes() bool {
-	v := h.l.vp
+func (hd *hand) seizes() bool {
+	v := hd.l.vp
 	old, ok := v.borrow()
 	switch {
 	case !ok:
@@ -185,32 +185,32 @@ func (h *hand) seizes() bool {
 		v.giveBack(old)
 		return false
 	}
-	v.cur = h.c
-	v.giveBack(h.l.id)
+	v.cur = hd.c
+	v.giveBack(hd.l.id)
 	return true
 }
 
 // take gets the VP for h, from the one that has it.
-func (h *hand) take() {
-	for ok := h.enters(); !ok && !h.l.vp.claim(h.l, h.c) && !h.seizes(); {
+func (hd *hand) take() {
+	for ok := hd.enters(); !ok && !hd.l.vp.claim(hd.l, hd.c) && !hd.seizes(); {
 		runtime.Gosched()
 	}
 }
 
 // swap goes on with h's other runner, as switchTo.
-func (h *hand) swap() {
-	v := h.l.vp
+func (hd *hand) swap() {
+	v := hd.l.vp
 	storeRel64(&v.tick, v.tick+1)
-	h.c, h.parked = h.parked, h.c
-	v.carry(h.c, h.l)
+	hd.c, hd.parked = hd.parked, hd.c
+	v.carry(hd.c, hd.l)
 }
 
 // letGo ends what take began: h's thread goes on in user code, or the VP is free.
-func (h *hand) letGo(stay bool) {
+func (hd *hand) letGo(stay bool) {
 	if stay {
-		storeRel(&h.c.inside, h.c.inUser)
+		storeRel(&hd.c.inside, hd.c.inUser)
 	} else {
-		h.l.vp.release(h.l)
+		hd.l.vp.release(hd.l)
 	}
 }
 
@@ -235,13 +235,13 @@ func vpRound(t *testing.T, round int, lifo bool) {
 	}
 	var p past
 	some := [][]rank{{defaultRank - 1, defaultRank}, {defaultRank, defaultRank + 2}}[round%2]
-	draw := func(r *rand.Rand, hogs ...rank) (id int, x *thread) {
+	draw := func(r *rand.Rand, computing ...rank) (id int, x *thread) {
 		var vps VPSet
 		if r.IntN(3) == 0 { // the owner may always
 			vps.Set(0)
 			vps.Set(r.IntN(3))
 		}
-		all := append(hogs, some...)
+		all := append(computing, some...)
 		return p.thread(s, all[r.IntN(len(all))], vps)
 	}
 	hands := [2]*hand{newHand(o, 1), newHand(o, 2)}
@@ -251,7 +251,7 @@ func vpRound(t *testing.T, round int, lifo bool) {
 		var x *thread
 		switch op.name {
 		case "push":
-			op.thread, x = draw(r, hogRank)
+			op.thread, x = draw(r, cpuBoundRank)
 			op.rank = x.rank()
 		case "yield":
 			op.thread, x = draw(r)
@@ -271,7 +271,7 @@ func vpRound(t *testing.T, round int, lifo bool) {
 			defer func() { h.letGo(r.IntN(4) > 0) }()
 			switch op.name {
 			case "push":
-				if x.rank() == hogRank {
+				if x.rank() == cpuBoundRank {
 					o.add(x) // never woken
 				} else {
 					o.ready(x, true)
@@ -344,8 +344,8 @@ func vpRound(t *testing.T, round int, lifo bool) {
 }
 
 // left is how many threads went in and did not come out.
-func (p *past) left() (n int) {
-	for _, o := range p.ops {
+func (ps *past) left() (n int) {
+	for _, o := range ps.ops {
 		switch op := o.Input.(queueOp); op.name {
 		case "push", "post":
 			n++

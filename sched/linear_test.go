@@ -34,7 +34,7 @@ type made struct {
 	vps  VPSet // empty: all
 }
 
-func (m made) mayRun(vp int) bool { return m.vps.Empty() || m.vps.Has(vp) }
+func (md made) mayRun(vp int) bool { return md.vps.Empty() || md.vps.Has(vp) }
 
 // A past is what the clients of one round did, and got.
 type past struct {
@@ -48,32 +48,32 @@ type past struct {
 
 // thread makes a thread for a queue of s. It may run on vps, all if there is none, and is one
 // that can be put on nodes.
-func (p *past) thread(s *Scheduler, r rank, vps VPSet) (id int, t *thread) {
+func (ps *past) thread(s *Scheduler, r rank, vps VPSet) (id int, t *thread) {
 	t = ofRank(r)
 	t.vp = s.vps[0]
 	t.x.Store(&rare{id: t.gen})
 	if !vps.Empty() {
 		t.set.Store(&vps)
 	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.ids == nil {
-		p.ids = map[*thread]int{}
+	ps.mu.Lock()
+	defer ps.mu.Unlock()
+	if ps.ids == nil {
+		ps.ids = map[*thread]int{}
 	}
-	id = len(p.made)
-	p.ids[t] = id
-	p.made = append(p.made, made{r, vps})
+	id = len(ps.made)
+	ps.ids[t] = id
+	ps.made = append(ps.made, made{r, vps})
 	return id, t
 }
 
 // id is the place of t; -1 for nil.
-func (p *past) id(t *thread) int {
+func (ps *past) id(t *thread) int {
 	if t == nil {
 		return -1
 	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	id, ok := p.ids[t]
+	ps.mu.Lock()
+	defer ps.mu.Unlock()
+	id, ok := ps.ids[t]
 	if !ok {
 		panic("a thread that the test has not made")
 	}
@@ -81,72 +81,72 @@ func (p *past) id(t *thread) int {
 }
 
 // known says that t has been in a queue.
-func (p *past) known(t *thread) {
-	p.mu.Lock()
-	p.put = append(p.put, t)
-	p.mu.Unlock()
+func (ps *past) known(t *thread) {
+	ps.mu.Lock()
+	ps.put = append(ps.put, t)
+	ps.mu.Unlock()
 }
 
 // any is one of those that have been in a queue; nil: there is none yet.
-func (p *past) any(r *rand.Rand) *thread {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if len(p.put) == 0 {
+func (ps *past) any(r *rand.Rand) *thread {
+	ps.mu.Lock()
+	defer ps.mu.Unlock()
+	if len(ps.put) == 0 {
 		return nil
 	}
-	return p.put[r.IntN(len(p.put))]
+	return ps.put[r.IntN(len(ps.put))]
 }
 
 // do records one operation of a client; f, which does it, may complete op.
-func (p *past) do(client int, op queueOp, f func(op *queueOp) any) {
-	begin := p.now.Add(1)
+func (ps *past) do(client int, op queueOp, f func(op *queueOp) any) {
+	begin := ps.now.Add(1)
 	out := f(&op)
-	p.add(client, op, out, begin, p.now.Add(1))
+	ps.add(client, op, out, begin, ps.now.Add(1))
 }
 
-func (p *past) add(client int, op queueOp, out any, begin, end int64) {
-	p.mu.Lock()
-	p.ops = append(p.ops, porcupine.Operation{ClientId: client, Input: op, Call: begin, Output: out, Return: end})
-	p.mu.Unlock()
+func (ps *past) add(client int, op queueOp, out any, begin, end int64) {
+	ps.mu.Lock()
+	ps.ops = append(ps.ops, porcupine.Operation{ClientId: client, Input: op, Call: begin, Output: out, Return: end})
+	ps.mu.Unlock()
 }
 
 // excuse leaves the mark that they may have been refused only to those operations during which
 // one that excludes them was under way.
-func (p *past) excuse(excludes func(op queueOp) bool) {
-	for i, o := range p.ops {
+func (ps *past) excuse(excludes func(op queueOp) bool) {
+	for i, o := range ps.ops {
 		op := o.Input.(queueOp)
 		could := op.may
 		op.may = false
-		for j, q := range p.ops {
+		for j, q := range ps.ops {
 			if could && i != j && q.Call < o.Return && o.Call < q.Return && excludes(q.Input.(queueOp)) {
 				op.may = true
 			}
 		}
-		p.ops[i].Input = op
+		ps.ops[i].Input = op
 	}
 }
 
 // log tells what happened.
-func (p *past) log(t testing.TB) {
+func (ps *past) log(t testing.TB) {
 	t.Helper()
-	for _, o := range p.ops {
+	for _, o := range ps.ops {
 		t.Logf("client %d, from %d to %d: %+v: %#v", o.ClientId, o.Call, o.Return, o.Input, o.Output)
 	}
-	for i, m := range p.made {
+	for i, m := range ps.made {
 		t.Logf("thread %d: rank %d, VPs %v", i, m.rank, m.vps)
 	}
 }
 
 // check fails the test if no order of the operations explains the results.
-func (p *past) check(t testing.TB, m porcupine.Model) {
+func (ps *past) check(t testing.TB, m porcupine.Model) {
 	t.Helper()
-	switch porcupine.CheckOperationsTimeout(m, p.ops, 30*time.Second) {
+	switch porcupine.CheckOperationsTimeout(m, ps.ops, 30*time.Second) {
 	case porcupine.Illegal:
-		t.Errorf("no order explains these %d operations:", len(p.ops))
-		p.log(t)
+		t.Errorf("no order explains these %d operations:", len(ps.ops))
+		ps.log(t)
 		t.FailNow()
 	case porcupine.Unknown:
-		t.Fatalf("undecided after half a minute: %d operations are too many", len(p.ops))
+		t.Fatalf("undecided after half a minute: %d operations are too many", len(ps.ops))
 	}
 }
 

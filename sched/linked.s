@@ -1,1 +1,1 @@
-// Functions without a body, see block_unsafe.go, need a file of assembly beside them.
+// Functions without a body, see block_unsafe_linux.go, need a file of assembly beside them.

@@ -25,18 +25,20 @@ const (
 var threadStateNames = [...]string{"seed", "ready", "running", "blocked", "away", "suspended", "barred"}
 
 // String is the name of the state, such as "blocked".
-func (s ThreadState) String() string {
-	if int(s) >= len(threadStateNames) {
-		return fmt.Sprintf("ThreadState(%d)", uint8(s))
+func (state ThreadState) String() string {
+	if int(state) >= len(threadStateNames) {
+		return fmt.Sprintf("ThreadState(%d)", uint8(state))
 	}
-	return threadStateNames[s]
+	return threadStateNames[state]
 }
 
 // MarshalText is String, for JSON.
-func (s ThreadState) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
+func (state ThreadState) MarshalText() ([]byte, error) { return []byte(state.String()), nil }
 
 // UnmarshalText is the reverse.
-func (s *ThreadState) UnmarshalText(name []byte) error { return called(s, threadStateNames[:], name) }
+func (state *ThreadState) UnmarshalText(name []byte) error {
+	return called(state, threadStateNames[:], name)
+}
 
 // called sets x to the number of a name.
 func called[T ~uint8](x *T, names []string, name []byte) error {
@@ -110,19 +112,19 @@ func (s *Scheduler) markBarred(all []ThreadInfo) []ThreadInfo {
 }
 
 // threads lists those that are barred now.
-func (b *barred) threads() []Thread {
+func (bd *barred) threads() []Thread {
 	for room := 0; ; {
 		all := make([]Thread, 0, room) // not under the lock
 		c := Visit()
-		b.mu.Lock()
-		fits := len(b.ts) <= cap(all)
+		bd.mu.Lock()
+		fits := len(bd.ts) <= cap(all)
 		if fits {
-			for _, t := range b.ts {
+			for _, t := range bd.ts {
 				all = append(all, Thread{t, t.gen})
 			}
 		}
-		room = len(b.ts) + 16
-		b.mu.Unlock()
+		room = len(bd.ts) + 16
+		bd.mu.Unlock()
 		c.Leave()
 		if fits {
 			return all
@@ -169,11 +171,11 @@ func (t *thread) state(c *co) (ThreadState, Kind) {
 	if x := t.x.Load(); x != nil && x.w.q != nil {
 		return StateSuspended, 0
 	}
-	g := t.multi.Load()
+	b := t.bound()
 	if t.w.kind == InJoin && atomic.LoadUint32(&c.how) == ordinary {
 		return StateBlocked, InJoin
 	}
-	if t.w.q == nil && t.w.ticket.Load()&1 == 0 && (g == nil || g.ticket.Load()&1 == 0) {
+	if t.w.q == nil && (b == nil || b.Claimed()) {
 		return StateReady, 0
 	}
 	return StateBlocked, t.w.kind
@@ -184,8 +186,8 @@ func (t *thread) state(c *co) (ThreadState, Kind) {
 //go:norace
 func (t *thread) line(k Kind) uintptr {
 	q := t.w.q
-	if g := t.multi.Load(); g != nil {
-		q = g.Node(inQueue).q
+	if b := t.bound(); b != nil {
+		q = b.first.q
 	}
 	switch k {
 	case InSleep, InSelect, InWaitQueue:

@@ -10,14 +10,14 @@ package sched
 type lockRank uint8
 
 const (
-	rankQueue  lockRank = iota // of the owner of a WaitQueue, a Ringer or an Observer: of other packages, which order them among each other
-	rankRare                   // rare.mu, under which a canceller locks the queue in which the thread waits
-	rankForest                 // Scheduler.forest, also the queue of those that join a bubble
-	rankThread                 // thread.mu, also the queue of its joiners; the one that joins locks its own under that
-	rankMulti                  // MultiWait.mu
-	rankTimers                 // timers.mu, under which a sleeper parks
-	rankNode                   // node.mu
-	rankBarred                 // barred.mu
-	rankLeaf                   // idle.mu: nothing is locked under it
-	unranked                   // registry.mu: a leaf, taken where nothing may be allocated
+	rankQueue   lockRank = iota // of the owner of a WaitQueue, a Ringer or an Observer: of other packages, which order them among each other
+	rankRare                    // rare.mu, under which a canceller locks the queue in which the thread waits
+	rankForest                  // Scheduler.forest, also the queue of those that join a bubble
+	rankThread                  // thread.mu, also the queue of its joiners; the one that joins locks its own under that
+	rankBounded                 // BoundedWait.mu
+	rankTimers                  // timers.mu
+	rankNode                    // node.mu
+	rankBarred                  // barred.mu
+	rankLeaf                    // idle.mu: nothing is locked under it
+	unranked                    // registry.mu: a leaf, taken where nothing may be allocated
 )

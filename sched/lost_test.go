@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/pm2-go/pm2/internal/effort"
+	"github.com/pm2-go/pm2/internal/test/effort"
 )
 
 // TestLockedWithoutLWP: a thread whose OS thread was taken back, and which then locks the one on

@@ -31,7 +31,7 @@ type lwp struct {
 	passed   *co     // a co that stays: the base passes the VP to it
 	handed   *thread // has lost the VP: the base posts it
 	claimed  *co     // was preempted: the base queues it. The taker that gave the OS thread back writes it
-	to       *vp     // the VP that was passed to a co that stays; written before that is roused
+	to       *vp     // the VP that was passed to a co that stays; written before that is woken
 	thief    thief
 	others   elsewhere
 	alone    atomic.Pointer[co] // the co that is in Blocking here, without the VP
@@ -207,7 +207,7 @@ func (l *lwp) resume(t *thread) bool {
 		if c.joiner != nil {
 			c.settleJoiner()
 		}
-		v.hogs.ran()
+		v.cpuBound.ran()
 		v.requeue(c.cur)
 	}
 	return l.handed == nil && v.word.holder() == l.id
@@ -260,7 +260,7 @@ func (l *lwp) serve() {
 		brief := s.stopping.Load() || v.seized.Load() > 0 || v.away.Load() > 0 && verdict == hooks.Quiet
 		if v.putsOff() {
 			count(&v.n.spin, uint64(max(now-last, 0)))
-			v.hogs.looked(now-last, s.slice, v.choices, brief || verdict != hooks.Busy && now-since > s.patience(verdict))
+			v.cpuBound.looked(now-last, s.slice, v.choices, brief || verdict != hooks.Busy && now-since > s.patience(verdict))
 			last = now
 			s.pauseIdle()
 			continue
@@ -320,7 +320,7 @@ func (v *vp) fireIdle() hooks.Verdict {
 }
 
 // sleep makes l a spare, releases the VP if l holds it, and waits for an order. l enters the
-// reserve first, because the rouseIfDue in post or release may choose it.
+// reserve first, because the wakeIfDue in post or release may choose it.
 func (l *lwp) sleep() order {
 	v := l.vp
 	s := v.sched
@@ -359,7 +359,7 @@ func (l *lwp) sleep() order {
 		v.n.sleeping.begin(asm.Cycles())
 		v.release(l)
 	default:
-		v.rouseIfDue(false)
+		v.wakeIfDue(false)
 	}
 	if sleeper == nil { // not in the Sleeper: an event from outside preempts the thread that computes, as for any blocking read
 		l.setPolicy(schedBatch)
@@ -370,9 +370,9 @@ func (l *lwp) sleep() order {
 		l.sleeping = true
 		return l.await(l.leaveSleeper(sleeper.Sleep(&l.wake)))
 	}
-	// l was roused on its way to the Sleeper. It must still look for pending work, or go back to the Sleeper: another
+	// l was woken on its way to the Sleeper. It must still look for pending work, or go back to the Sleeper: another
 	// VP may sleep on its futex because this one was polling just now, and the work that l is
-	// roused for may be stolen meanwhile.
+	// woken for may be stolen meanwhile.
 	l.mustLook = l.mustLook || sleeper != nil
 	l.inSleeper.Store(false)
 	return l.await(false)
@@ -401,9 +401,9 @@ func (l *lwp) await(polled bool) order {
 	return l.wake.Swap(0)
 }
 
-// rouse gives l, which sleeps, an order. It stores the order before it looks at inSleeper. If it finds l in the
+// wakeWith gives l, which sleeps, an order. It stores the order before it looks at inSleeper. If it finds l in the
 // Sleeper, l looks at wake when it comes out.
-func (l *lwp) rouse(o order) {
+func (l *lwp) wakeWith(o order) {
 	l.wake.Store(o)
 	if l.inSleeper.Load() {
 		if p := l.vp.sched.sleeper.Load(); p != nil {

@@ -40,16 +40,16 @@ func (e *LimitError) Error() string {
 	return fmt.Sprintf("sched: VP %d waits for an OS thread: all %d are in use by threads that block or compute; raise Config.MaxLWPs", e.VP, e.LWPs)
 }
 
-func (r *lwps) slots() []*lwpSlot {
-	if p := r.all.Load(); p != nil {
+func (ls *lwps) slots() []*lwpSlot {
+	if p := ls.all.Load(); p != nil {
 		return *p
 	}
 	return nil
 }
 
 // list returns those that are alive.
-func (r *lwps) list() (alive []*lwp) {
-	for _, p := range r.slots() {
+func (ls *lwps) list() (alive []*lwp) {
+	for _, p := range ls.slots() {
 		if l := p.Load(); l != nil {
 			alive = append(alive, l)
 		}
@@ -62,7 +62,7 @@ func (r *lwps) list() (alive []*lwp) {
 func (s *Scheduler) newLWP(v *vp) {
 	if inBubble() { // and so would the LWP be: the clock is to see to it
 		v.idle.arrive()
-		s.clock.wake(roused)
+		s.clock.wake(moved)
 		return
 	}
 	r := &s.lwps
@@ -77,7 +77,7 @@ func (s *Scheduler) newLWP(v *vp) {
 			r.full = true
 			s.warn(&LimitError{v.id, n})
 		}
-		time.AfterFunc(retryLWP, func() { v.idle.arrive(); v.rouseIfDue(false) })
+		time.AfterFunc(retryLWP, func() { v.idle.arrive(); v.wakeIfDue(false) })
 		return
 	}
 	v.lwps++
@@ -97,12 +97,12 @@ func (s *Scheduler) pinLWP() (*lwp, error) {
 }
 
 // add makes an LWP, for v. Under mu.
-func (r *lwps) add(v *vp) *lwp {
-	l := &lwp{id: r.newID(), vp: v}
+func (ls *lwps) add(v *vp) *lwp {
+	l := &lwp{id: ls.newID(), vp: v}
 	l.pass = passOf(l.id)
-	r.slots()[l.id-1].Store(l)
-	r.peak.Store(max(r.peak.Load(), r.n.Add(1)))
-	r.done.Add(1)
+	ls.slots()[l.id-1].Store(l)
+	ls.peak.Store(max(ls.peak.Load(), ls.n.Add(1)))
+	ls.done.Add(1)
 	return l
 }
 
@@ -117,38 +117,38 @@ func (s *Scheduler) reserved(v *vp) (n int) {
 }
 
 // newID takes the id of an LWP that has ended, or the next one. Under mu.
-func (r *lwps) newID() uint32 {
-	if n := len(r.free) - 1; n >= 0 {
-		id := r.free[n]
-		r.free = r.free[:n]
+func (ls *lwps) newID() uint32 {
+	if n := len(ls.free) - 1; n >= 0 {
+		id := ls.free[n]
+		ls.free = ls.free[:n]
 		return id
 	}
-	old := r.slots()
+	old := ls.slots()
 	all := append(old[:len(old):len(old)], new(lwpSlot))
-	r.all.Store(&all)
+	ls.all.Store(&all)
 	return uint32(len(all))
 }
 
 // remove takes l, which is about to end, out; it does not touch a word any more.
-func (r *lwps) remove(l *lwp) {
-	r.mu.Lock()
+func (ls *lwps) remove(l *lwp) {
+	ls.mu.Lock()
 	id := l.id
-	r.slots()[id-1].Store(nil)
-	r.free = append(r.free, id)
+	ls.slots()[id-1].Store(nil)
+	ls.free = append(ls.free, id)
 	if l.base != nil {
 		l.vp.lwps--
 	}
-	r.n.Add(-1)
-	r.full = false
-	r.mu.Unlock()
+	ls.n.Add(-1)
+	ls.full = false
+	ls.mu.Unlock()
 }
 
 // stop gives every LWP the order to end.
-func (r *lwps) stop() {
-	r.mu.Lock()
-	r.ended = true
-	r.mu.Unlock()
-	for _, l := range r.list() {
-		l.rouse(toStop)
+func (ls *lwps) stop() {
+	ls.mu.Lock()
+	ls.ended = true
+	ls.mu.Unlock()
+	for _, l := range ls.list() {
+		l.wakeWith(toStop)
 	}
 }

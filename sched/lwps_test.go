@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/pm2-go/pm2/internal/effort"
+	"github.com/pm2-go/pm2/internal/test/effort"
 	"github.com/pm2-go/pm2/marcel"
 	"github.com/pm2-go/pm2/sched"
 )
@@ -252,14 +252,14 @@ func TestWatchdog(t *testing.T) {
 		var again marcel.Semaphore
 		for range 2 {
 			var end atomic.Bool
-			hog := s.Spawn(marcel.Attr{Name: "greedy", NonPreemptible: c.firm}, func() { computeOn(&end) })
+			cpuBound := s.Spawn(marcel.Attr{Name: "greedy", NonPreemptible: c.firm}, func() { computeOn(&end) })
 			other := s.Spawn(marcel.Attr{Name: "innocent"}, func() { again.Release(); marcel.Sleep(time.Millisecond) })
 			if c.told {
-				var e *sched.HogError
+				var e *sched.WatchdogError
 				if err := <-told; !errors.As(err, &e) {
 					t.Fatal(err)
 				}
-				if e.Thread != hog || e.VP != 0 || e.For < 100*time.Millisecond ||
+				if e.Thread != cpuBound || e.VP != 0 || e.For < 100*time.Millisecond ||
 					!strings.Contains(string(e.Stack), "computeOn") || !strings.Contains(e.Error(), `"greedy"`) {
 					t.Errorf("told: %v", e)
 				}
@@ -268,7 +268,7 @@ func TestWatchdog(t *testing.T) {
 			}
 			nap(150 * time.Millisecond)
 			end.Store(true)
-			joinAll(t, []marcel.Thread{hog, other})
+			joinAll(t, []marcel.Thread{cpuBound, other})
 		}
 		stop(t, s)
 	}

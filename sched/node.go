@@ -155,18 +155,18 @@ func (n *node) settle(taken int) {
 	}
 }
 
-// announce rouses a sleeping VP for t, which has been added. VPs that are awake look
+// announce wakes a sleeping VP for t, which has been added. VPs that are awake look
 // by themselves.
 func (n *node) announce(t *thread) {
 	s := n.sched
 	if s.wants.Load() == 0 || len(n.vps) == 0 {
 		return
 	}
-	s.rouseClock()
-	if v := t.whereabouts(); s.wants.Load() >= wantsVP && !(n.over(v) && v.rouseFor(t)) {
+	s.wakeClock()
+	if v := t.whereabouts(); s.wants.Load() >= wantsVP && !(n.over(v) && v.wakeFor(t)) {
 		first := int(n.turn.Add(1))
 		for i := range n.vps {
-			if n.vps[(first+i)%len(n.vps)].rouseFor(t) {
+			if n.vps[(first+i)%len(n.vps)].wakeFor(t) {
 				return
 			}
 		}
@@ -177,7 +177,7 @@ func (n *node) announce(t *thread) {
 }
 
 // kickNearby kicks the nearest VP that sleeps outside of n, so that it asks the
-// planners whether it may help. It does so once in helpGap at most, as rouseHelper.
+// planners whether it may help. It does so once in helpGap at most, as wakeHelper.
 func (n *node) kickNearby() {
 	s := n.sched
 	now := asm.Cycles()
@@ -187,7 +187,7 @@ func (n *node) kickNearby() {
 	s.nearbyAt.Store(now + s.helpGap.Load())
 	for n = n.up; n != nil; n = n.up {
 		for _, v := range n.vps {
-			if v.idle.asleep() && !v.idle.roused() {
+			if v.idle.asleep() && !v.idle.waking() {
 				v.kick()
 				return
 			}
@@ -205,12 +205,12 @@ func (n *node) over(v *vp) bool {
 	return false
 }
 
-// rouseFor rouses v for t if it sleeps, and is not roused yet.
-func (v *vp) rouseFor(t *thread) bool {
-	if !v.idle.asleep() || v.idle.roused() || v.mode() != free || !t.mayRun(v) {
+// wakeFor has v woken for t if it sleeps, and no LWP is on its way.
+func (v *vp) wakeFor(t *thread) bool {
+	if !v.idle.asleep() || v.idle.waking() || v.mode() != free || !t.mayRun(v) {
 		return false
 	}
-	v.rouse(toClaim, true)
+	v.wakeSpare(toClaim, true)
 	return true
 }
 

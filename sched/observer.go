@@ -118,8 +118,7 @@ var (
 	tracedLast atomic.Pointer[Scheduler]
 )
 
-// Tracing tells whether any scheduler is being traced. Other packages ask this
-// before they take time stamps for TraceSlice and TraceMessage. It costs one load.
+// Tracing is marcel.Tracing; it is asked before TraceSlice as well.
 func Tracing() bool { return tracing.Load() != 0 }
 
 // Trace switches on and off, alternately, that the observer records events without a VP as well.
@@ -145,12 +144,8 @@ func TraceSlice(kind EventKind, label string, began int64) {
 	record(Event{At: now, Dur: max(now-began, 1), Kind: kind, Label: label})
 }
 
-// TraceMessage records a step of message number seq between rank own, the
-// caller's, and peer. Kind TraceSend or TraceRecv is for a whole request, which started
-// at began. TraceOut is for a message that was handed to the network at began: the
-// peer may have it before that call returns. TraceArrived is for a message that came
-// from the network; began is 0. All else is as for TraceSlice.
-func TraceMessage(kind EventKind, own, peer int, seq uint32, tag, size uint64, began int64) {
+// TraceMessage is marcel.TraceMessage.
+func (calls) TraceMessage(kind EventKind, own, peer int, seq uint32, tag, size uint64, began int64) {
 	e := Event{At: asm.Cycles(), Kind: kind, A: tag, B: size, Seq: seq, Own: uint32(own), Peer: uint32(peer)}
 	switch {
 	case began == 0:

@@ -13,12 +13,8 @@ type VPSet = vpset.Set
 // maxVPs is how many a scheduler can have.
 const maxVPs = vpset.Max
 
-// OneVP returns the set of VP i alone. It panics if no scheduler can have a VP i.
+// OneVP is marcel.OneVP.
 func OneVP(i int) VPSet { return vpset.One(i) }
-
-// FullVPs returns the set of all VPs that any scheduler can have: as an attribute,
-// a thread may run anywhere.
-func FullVPs() VPSet { return vpset.All() }
 
 // ErrNoVPs says that a thread would have no VP to run on: the set is empty, or
 // names only VPs that its scheduler does not have.

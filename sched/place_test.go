@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/pm2-go/pm2/internal/effort"
+	"github.com/pm2-go/pm2/internal/test/effort"
 	"github.com/pm2-go/pm2/marcel"
 	"github.com/pm2-go/pm2/sched"
 )
@@ -80,22 +80,22 @@ func TestSetVPs(t *testing.T) {
 			t.Errorf("of an ended thread: %v", err)
 		}
 	})
-	on("ready behind a hog", func(t *testing.T) {
+	on("ready behind a CPU-bound thread", func(t *testing.T) {
 		if err := marcel.Self().SetVPs(marcel.OneVP(1)); err != nil {
 			t.Fatal(err)
 		}
-		var hogs, end, ran atomic.Bool
-		hog := marcel.SpawnWith(marcel.Attr{VPs: marcel.OneVP(0)}, func() {
-			hogs.Store(true)
+		var computing, end, ran atomic.Bool
+		cpuBound := marcel.SpawnWith(marcel.Attr{VPs: marcel.OneVP(0)}, func() {
+			computing.Store(true)
 			for !end.Load() {
 			}
 		})
-		for !hogs.Load() {
+		for !computing.Load() {
 			marcel.Yield()
 		}
 		var set atomic.Bool
 		x := marcel.SpawnWith(marcel.Attr{VPs: marcel.OneVP(0)}, func() {
-			for !set.Load() { // else it began before that: the hog has had its slice
+			for !set.Load() { // else it began before that: the CPU-bound thread has had its slice
 				marcel.Yield()
 			}
 			marcel.Yield()
@@ -107,7 +107,7 @@ func TestSetVPs(t *testing.T) {
 		set.Store(true)
 		_ = x.Join()
 		end.Store(true)
-		_ = hog.Join()
+		_ = cpuBound.Join()
 		if !ran.Load() {
 			t.Error("it did not run on VP 2")
 		}
@@ -346,8 +346,8 @@ func TestDisableVP(t *testing.T) {
 	joinAll(t, append(hs, bound))
 }
 
-// TestDisableVPOfHog: a VP whose thread computes on is free after a slice.
-func TestDisableVPOfHog(t *testing.T) {
+// TestDisableVPOfCPUBound: a VP whose thread computes on is free after a slice.
+func TestDisableVPOfCPUBound(t *testing.T) {
 	s := start(t, sched.Config{VPs: 2, Slice: time.Millisecond, Period: 250 * time.Microsecond})
 	var in, end atomic.Bool
 	x := s.Spawn(marcel.Attr{VPs: marcel.OneVP(1)}, func() {

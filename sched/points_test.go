@@ -10,9 +10,12 @@ import (
 
 	"github.com/pm2-go/pm2/asm"
 	"github.com/pm2-go/pm2/hooks"
+	"github.com/pm2-go/pm2/internal/ours"
 	"github.com/pm2-go/pm2/marcel"
 	"github.com/pm2-go/pm2/sched"
 )
+
+var calls = sched.Calls(ours.Module{})
 
 func register(t testing.TB, s *sched.Scheduler, p hooks.Point, f hooks.Func) *hooks.Hook {
 	t.Helper()
@@ -113,10 +116,10 @@ func TestLibraryFiresAtEntry(t *testing.T) {
 			{"LockTimeout", func() { m.LockTimeout(time.Microsecond) }, 1},
 			{"Unlock", m.Unlock, 0},
 			{"Join", func() { _ = sched.Spawn(func() {}).Join() }, 1},
-			{"Sleep", func() { sched.Sleep(time.Microsecond) }, 1},
+			{"Sleep", func() { marcel.Sleep(time.Microsecond) }, 1},
 			{"Blocking", func() { sched.Blocking(func() {}) }, 1},
 			{"Select", func() { marcel.SelectTimeout(time.Microsecond) }, 1},
-			{"Library", sched.Library, 1},
+			{"Library", calls.Library, 1},
 			{"Spawn", func() { sched.Spawn(func() {}) }, 0},
 			{"Yield", sched.Yield, 0},
 		} {
@@ -131,7 +134,7 @@ func TestLibraryFiresAtEntry(t *testing.T) {
 		t.Fatal(err)
 	}
 	fired = 0
-	sched.Library()
+	calls.Library()
 	box2 := marcel.NewMailbox[int](1)
 	_ = box2.Send(1)
 	if fired != 0 {
@@ -194,7 +197,7 @@ func TestHooksComeAndGo(t *testing.T) {
 					sem.Release()
 				case 3:
 					if n%512 == 3 {
-						sched.Sleep(50 * time.Microsecond)
+						marcel.Sleep(50 * time.Microsecond)
 					}
 				}
 			}

@@ -15,7 +15,7 @@ type Found uint8
 const (
 	Nothing Found = iota // look again, for as long as it is worth it
 	Moved                // something came in: what the caller waits for is likely to be near
-	Flowing              // bytes come in, and will for a while; a look may take as long as longLook
+	Flowing              // bytes come in, and will for a while; a look may take 2 ms, longLook
 	Arrived              // what the caller waits for is there
 	Enough               // it is not there, and to look on is of no use
 )
@@ -31,18 +31,12 @@ const (
 	flowPatience = 10
 	// politeLooks is how often a thread looks in vain where other processes use the CPU.
 	politeLooks = 8
-	// mostTrust, in periods, bounds how much later the Timer hooks of a VP are fired whose thread said that it polls and
+	// mostTrust, in periods, bounds how much later the Timer hooks of a VP are fired whose thread announced that it polls and
 	// computes instead.
 	mostTrust = 4
 )
 
-// Poll is the one loop in which a thread, or a plain goroutine, polls for something before it sleeps. It calls look again
-// and again until that says Arrived: then it returns true. It returns false when look says Enough, when for the time spin
-// nothing has moved, and as soon as another thread is ready on the caller's VP. polite: other processes use the CPU; then the
-// caller offers it to them after each look, and looks a few times only. A look takes some 100 ns, since the clock is read
-// after each; between two looks the caller holds no lock that a hook may want.
-//
-// Meanwhile the thread's VP is polling (polling, below): the scheduler's clock fires no hooks for it, the thread does.
+// Poll is marcel.Poll. Meanwhile the VP is polling: see the type polling.
 func Poll(spin time.Duration, polite bool, look func() Found) bool {
 	c := lookup()
 	if c == nil {
@@ -133,9 +127,9 @@ func (c *co) tell(v *vp, now int64, found Found) {
 }
 
 // trust tells the clock whether a thread polls at the moment now, and for how long, in ns, the clock may leave the VP to it.
-func (p *polling) trust(now, period int64) (polls bool, ns int64) {
-	if now >= int64(atomic.LoadUint64(&p.until)) {
+func (pl *polling) trust(now, period int64) (polls bool, ns int64) {
+	if now >= int64(atomic.LoadUint64(&pl.until)) {
 		return false, 0
 	}
-	return true, min(asm.Nanos(now-int64(atomic.LoadUint64(&p.since)))/2, mostTrust*period)
+	return true, min(asm.Nanos(now-int64(atomic.LoadUint64(&pl.since)))/2, mostTrust*period)
 }

@@ -28,40 +28,40 @@ const (
 )
 
 // put adds c.
-func (p *pool) put(c *co) { p.idle = append(p.idle, c) }
+func (po *pool) put(c *co) { po.idle = append(po.idle, c) }
 
 // take takes the one that came last; nil: there is none.
-func (p *pool) take() *co {
-	n := len(p.idle) - 1
+func (po *pool) take() *co {
+	n := len(po.idle) - 1
 	if n < 0 {
 		return nil
 	}
-	c := p.idle[n]
-	p.idle = p.idle[:n]
-	if n < p.least {
-		p.least = n
+	c := po.idle[n]
+	po.idle = po.idle[:n]
+	if n < po.least {
+		po.least = n
 	}
 	return c
 }
 
 // trim ends the runners that are surplus, but for spare of them. By the base, as the holder.
-func (p *pool) trim(spare int) {
-	p.due.Store(0)
-	if surplus := p.least - spare; surplus > 0 {
+func (po *pool) trim(spare int) {
+	po.due.Store(0)
+	if surplus := po.least - spare; surplus > 0 {
 		n := max((surplus+1)/2, min(surplus, smallSurplus))
-		for _, c := range p.idle[:n] {
+		for _, c := range po.idle[:n] {
 			c.retire()
 		}
-		kept := copy(p.idle, p.idle[n:])
-		clear(p.idle[kept:])
-		p.idle = p.idle[:kept]
-		if cap(p.idle) > 4*kept {
-			p.idle = append(make([]*co, 0, 2*kept), p.idle...)
+		kept := copy(po.idle, po.idle[n:])
+		clear(po.idle[kept:])
+		po.idle = po.idle[:kept]
+		if cap(po.idle) > 4*kept {
+			po.idle = append(make([]*co, 0, 2*kept), po.idle...)
 		}
-		p.made -= n
-		count(&p.ended, uint64(n))
+		po.made -= n
+		count(&po.ended, uint64(n))
 	}
-	p.least = len(p.idle)
+	po.least = len(po.idle)
 }
 
 // retire ends c, an idle runner.
@@ -76,7 +76,7 @@ func (c *co) retire() {
 // size is a racy hint.
 //
 //go:norace
-func (p *pool) size() int { return len(p.idle) }
+func (po *pool) size() int { return len(po.idle) }
 
 // surplusRunners tells whether v has so many idle runners that some may be surplus, a racy hint.
 func (v *vp) surplusRunners() bool {

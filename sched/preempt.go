@@ -29,16 +29,8 @@ func saysAsyncPreemptOff(godebug string) (off bool) {
 // preemptOff counts the calls of DisablePreemption that EnablePreemption has not undone yet. The thread alone uses it.
 type preemptOff struct{ depth int }
 
-// DisablePreemption keeps the VP from being taken from the calling thread until
-// EnablePreemption: neither the end of its slice nor a thread of higher priority
-// takes it. Between its scheduling points no other thread of its VP runs, nor
-// does it come to another VP, so that data of a VP (CurrentVP) need no lock
-// between threads that all disable it. (One that does not may have lost the VP
-// before, and goes on beside this one to its next scheduling point.) Where it
-// waits, yields or calls Blocking, the others run as ever. Calls nest. A thread that
-// blocks in this state without telling (in a Go channel, a system call) keeps all others
-// of its VP from running. On a plain goroutine it returns ErrNotThread.
-func DisablePreemption() error {
+// DisablePreemption is marcel.DisablePreemption.
+func (calls) DisablePreemption() error {
 	x, err := ownRare()
 	if err != nil {
 		return err
@@ -51,10 +43,8 @@ func DisablePreemption() error {
 	return nil
 }
 
-// EnablePreemption ends what as many calls of DisablePreemption began; more do
-// nothing. Threads made with Attr.NonPreemptible begin with one such call. On a
-// plain goroutine it returns ErrNotThread.
-func EnablePreemption() error {
+// EnablePreemption is marcel.EnablePreemption.
+func (calls) EnablePreemption() error {
 	x, err := ownRare()
 	if err != nil {
 		return err

@@ -22,7 +22,7 @@ func keeps(t *testing.T, want bool, no bool) {
 		t.Errorf("threads are asked to stop: %v", s.preempts)
 	}
 	var began, end, ran atomic.Bool
-	hog := s.Spawn(Attr{}, func() {
+	cpuBound := s.Spawn(Attr{}, func() {
 		began.Store(true)
 		for !end.Load() {
 		}
@@ -38,7 +38,7 @@ func keeps(t *testing.T, want bool, no bool) {
 		awaited(t, "it is preempted", ran.Load)
 	}
 	end.Store(true)
-	_, _ = hog.Join(), other.Join()
+	_, _ = cpuBound.Join(), other.Join()
 }
 
 // TestSaysAsyncPreemptOff: the setting is read as the runtime reads it.
@@ -105,9 +105,9 @@ func TestStopsInAssembly(t *testing.T) {
 	preempted := func(compute func()) uint64 {
 		s := running(t, Config{VPs: 1, Slice: time.Millisecond, Period: 250 * time.Microsecond})
 		var end atomic.Bool
-		var hogs []Thread
+		var computing []Thread
 		for range 2 {
-			hogs = append(hogs, s.Spawn(Attr{}, func() {
+			computing = append(computing, s.Spawn(Attr{}, func() {
 				for !end.Load() {
 					compute()
 				}
@@ -116,7 +116,7 @@ func TestStopsInAssembly(t *testing.T) {
 		time.Sleep(200 * time.Millisecond)
 		n := s.Stats().Total.Seizures
 		end.Store(true)
-		for _, h := range hogs {
+		for _, h := range computing {
 			_ = h.Join()
 		}
 		return n

@@ -45,14 +45,14 @@ func (p Priority) check() error {
 }
 
 // rank is a priority as the queues count: 0 is the highest. Threads of Default priority that
-// were preempted (hogs) have a rank of their own below Default, so that a thread that is woken
+// were preempted (CPU-bound threads) have a rank of their own below Default, so that a thread that is woken
 // does not wait for all of them; one of them has its turn once in a slice even so (vp.choose).
 type rank uint32
 
 const (
-	ranks       = 6
-	defaultRank = rank(RealTime - DefaultPriority)
-	hogRank     = defaultRank + 1
+	ranks        = 6
+	defaultRank  = rank(RealTime - DefaultPriority)
+	cpuBoundRank = defaultRank + 1
 )
 
 func (p Priority) rank() rank {
@@ -72,15 +72,15 @@ func (r rank) priority() Priority {
 
 func (r rank) bit() uint32 { return 1 << r }
 
-// rank returns the rank of the ring for t: hogRank if t has Default priority and was preempted. The caller has t
-// to itself, or looks for a hint: hog was written by the taker that parked t, and the detector does not see how t got from there
+// rank returns the rank of the ring for t: cpuBoundRank if t has Default priority and was preempted. The caller has t
+// to itself, or looks for a hint: cpuBound was written by the taker that parked t, and the detector does not see how t got from there
 // to the caller.
 //
 //go:norace
 func (t *thread) rank() rank {
 	r := t.class.load().rank()
-	if c := t.co; r == defaultRank && c != nil && c.hog {
-		return hogRank
+	if c := t.co; r == defaultRank && c != nil && c.cpuBound {
+		return cpuBoundRank
 	}
 	return r
 }
@@ -96,17 +96,17 @@ const (
 	classPlaced = 1 << 3 // its node is in rare; once it has been set that stays
 )
 
-func (l *class) load() class { return class(atomic.LoadUint32((*uint32)(l))) }
+func (cl *class) load() class { return class(atomic.LoadUint32((*uint32)(cl))) }
 
 // store is sequentially consistent: the one that changes a class looks afterwards where
 // the thread is queued, and the one that moves a thread looks at its class afterwards.
-func (l *class) store(n class) { atomic.StoreUint32((*uint32)(l), uint32(n)) }
+func (cl *class) store(n class) { atomic.StoreUint32((*uint32)(cl), uint32(n)) }
 
 // clear is for the holder of a VP that gives a descriptor back.
-func (l *class) clear()           { storeRel((*uint32)(l), 0) }
-func (l class) placed() bool      { return l&classPlaced != 0 }
-func (l class) rank() rank        { return rank(l&classPrio) ^ defaultRank }
-func (l class) with(r rank) class { return l&^classPrio | class(r^defaultRank) }
+func (cl *class) clear()           { storeRel((*uint32)(cl), 0) }
+func (cl class) placed() bool      { return cl&classPlaced != 0 }
+func (cl class) rank() rank        { return rank(cl&classPrio) ^ defaultRank }
+func (cl class) with(r rank) class { return cl&^classPrio | class(r^defaultRank) }
 
 // SetPriority changes the thread's priority. If it is ready in a queue it moves to
 // the end of its new priority's; if it runs, the change counts from its next

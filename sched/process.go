@@ -13,15 +13,9 @@ import (
 // parent death signal (SysProcAttr.Pdeathsig) comes when that OS thread ends, not
 // when the process does. An LWP has one CPU, and ends; so have others start it.
 
-// StartProcess is cmd.Start for threads: the child gets the CPU mask that the
-// process had at its start, and the ordinary policy, and a parent death signal
-// comes when the process ends. The caller's VP goes on with others meanwhile. A
-// plain goroutine may call it as well.
-//
-// Wait for the child with Blocking(func() { err = cmd.Wait() }), or use RunProcess.
-// The first child with a parent death signal makes a goroutine that stays, with an
-// OS thread of its own, until the process ends.
-func StartProcess(cmd *exec.Cmd) (err error) {
+// StartProcess is marcel.StartProcess. The first child with a parent death signal makes a goroutine that stays, with an OS
+// thread of its own, until the process ends.
+func (calls) StartProcess(cmd *exec.Cmd) (err error) {
 	if cmd == nil {
 		return errors.New("marcel: StartProcess of a nil *exec.Cmd")
 	}
@@ -46,10 +40,9 @@ func StartProcess(cmd *exec.Cmd) (err error) {
 	return err
 }
 
-// RunProcess is StartProcess, and then waits until the child has ended, as cmd.Run
-// does.
-func RunProcess(cmd *exec.Cmd) error {
-	err := StartProcess(cmd)
+// RunProcess is marcel.RunProcess.
+func (calls) RunProcess(cmd *exec.Cmd) error {
+	err := calls{}.StartProcess(cmd)
 	if err == nil {
 		Blocking(func() { err = cmd.Wait() })
 	}

@@ -33,7 +33,7 @@ func TestChildMask(t *testing.T) {
 		cmd.Stdout = &out
 		return cmd
 	}
-	if err := sched.RunProcess(status()); err != nil { // from a goroutine
+	if err := marcel.RunProcess(status()); err != nil { // from a goroutine
 		t.Fatal(err)
 	}
 	want := cpusOf(out.Bytes())

@@ -10,8 +10,8 @@ import (
 // ofRank makes a thread of that priority, or one of Default priority that was preempted.
 func ofRank(r rank) *thread {
 	t := newThread()
-	if r == hogRank {
-		t.co = &co{cur: t, hog: true}
+	if r == cpuBoundRank {
+		t.co = &co{cur: t, cpuBound: true}
 	} else {
 		t.class.store(t.class.load().with(r))
 	}
@@ -66,7 +66,7 @@ func TestQueue(t *testing.T) {
 				x := v.choose(low)
 				most := low
 				if low == defaultRank {
-					most = hogRank // those that were preempted are of Default priority
+					most = cpuBoundRank // those that were preempted are of Default priority
 				}
 				for r := range most + 1 {
 					m := model[r]
@@ -110,7 +110,7 @@ func TestQueue(t *testing.T) {
 					x.class.store(x.class.load().with(to))
 					v.sortNow()
 					if to == defaultRank && x.co != nil {
-						to = hogRank
+						to = cpuBoundRank
 					}
 					if rank(r) != to {
 						model[r] = slices.Delete(model[r], k, k+1)

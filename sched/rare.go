@@ -130,11 +130,11 @@ const idBlock = 256
 
 var lastID atomic.Uint64
 
-func (n *ids) next() uint64 {
-	if n.last == n.end {
-		n.end = lastID.Add(idBlock)
-		n.last = n.end - idBlock
+func (is *ids) next() uint64 {
+	if is.last == is.end {
+		is.end = lastID.Add(idBlock)
+		is.last = is.end - idBlock
 	}
-	n.last++
-	return n.last
+	is.last++
+	return is.last
 }

@@ -4,7 +4,7 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"github.com/pm2-go/pm2/internal/effort"
+	"github.com/pm2-go/pm2/internal/test/effort"
 )
 
 // TestRarePartAtTheEnd: a rare part that an outsider makes for a thread that is about to end is not the next thread's.

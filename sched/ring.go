@@ -11,81 +11,81 @@ type ring struct {
 // minRing is the first size of a ring; tests set it to 2.
 var minRing = firstRing
 
-func (q *ring) len() int { return int(q.tail - q.head) }
+func (rg *ring) len() int { return int(rg.tail - rg.head) }
 
-func (q *ring) at(i uint32) **thread { return &q.buf[i&uint32(len(q.buf)-1)] }
+func (rg *ring) at(i uint32) **thread { return &rg.buf[i&uint32(len(rg.buf)-1)] }
 
 // push adds at the young end.
-func (q *ring) push(t *thread) {
-	if !q.tryPush(t) {
-		q.grow()
-		q.tryPush(t)
+func (rg *ring) push(t *thread) {
+	if !rg.tryPush(t) {
+		rg.grow()
+		rg.tryPush(t)
 	}
 }
 
 // tryPush is push where there is room; it is inlined.
-func (q *ring) tryPush(t *thread) bool {
-	if q.len() == len(q.buf) {
+func (rg *ring) tryPush(t *thread) bool {
+	if rg.len() == len(rg.buf) {
 		return false
 	}
-	*q.at(q.tail) = t
-	q.tail++
+	*rg.at(rg.tail) = t
+	rg.tail++
 	return true
 }
 
 // pushOld adds at the old end: t is older than all others.
-func (q *ring) pushOld(t *thread) {
-	if q.len() == len(q.buf) {
-		q.grow()
+func (rg *ring) pushOld(t *thread) {
+	if rg.len() == len(rg.buf) {
+		rg.grow()
 	}
-	q.head--
-	*q.at(q.head) = t
+	rg.head--
+	*rg.at(rg.head) = t
 }
 
-func (q *ring) grow() {
-	b := make([]*thread, max(minRing, 2*len(q.buf)))
-	for i := q.head; i != q.tail; i++ {
-		b[i&uint32(len(b)-1)] = q.buf[i&uint32(len(q.buf)-1)]
+func (rg *ring) grow() {
+	b := make([]*thread, max(minRing, 2*len(rg.buf)))
+	for i := rg.head; i != rg.tail; i++ {
+		b[i&uint32(len(b)-1)] = rg.buf[i&uint32(len(rg.buf)-1)]
 	}
-	q.buf = b
+	rg.buf = b
 }
 
 // pop takes the oldest.
-func (q *ring) pop() *thread {
-	if q.head == q.tail {
+func (rg *ring) pop() *thread {
+	if rg.head == rg.tail {
 		return nil
 	}
-	p := &q.buf[q.head&uint32(len(q.buf)-1)]
+	p := &rg.buf[rg.head&uint32(len(rg.buf)-1)]
 	t := *p
 	*p = nil // the collector must not keep an ended thread alive
-	q.head++
+	rg.head++
 	return t
 }
 
 // oldest is the one that pop would take.
-func (q *ring) oldest() *thread {
-	if q.head == q.tail {
+func (rg *ring) oldest() *thread {
+	if rg.head == rg.tail {
 		return nil
 	}
-	return q.buf[q.head&uint32(len(q.buf)-1)]
+	return rg.buf[rg.head&uint32(len(rg.buf)-1)]
 }
 
 // rotate is pop of the oldest, where there is one, and push of t.
-func (q *ring) rotate(t *thread) {
-	mask := uint32(len(q.buf) - 1)
-	q.buf[q.head&mask] = nil
-	q.buf[q.tail&mask] = t
-	q.head++
-	q.tail++
+func (rg *ring) rotate(t *thread) {
+	mask := uint32(len(rg.buf) - 1)
+	rg.buf[rg.head&mask] = nil
+	rg.buf[rg.tail&mask] = t
+	rg.head++
+	rg.tail++
 }
 
 // popYoung takes the youngest.
-func (q *ring) popYoung() *thread {
-	if q.head == q.tail {
+func (rg *ring) popYoung() *thread {
+	if rg.head == rg.tail {
 		return nil
 	}
-	q.tail--
-	p := q.at(q.tail)
+	rg.tail--
+	p := rg.at(rg.tail)
 	t := *p
 	*p = nil
 	return t
@@ -93,26 +93,26 @@ func (q *ring) popYoung() *thread {
 
 // withdraw takes t out if it is among the last or the first look threads; the
 // others keep their order.
-func (q *ring) withdraw(t *thread, look int) bool {
-	mask := uint32(len(q.buf) - 1)
-	n := uint32(min(look, q.len()))
+func (rg *ring) withdraw(t *thread, look int) bool {
+	mask := uint32(len(rg.buf) - 1)
+	n := uint32(min(look, rg.len()))
 	for i := range n {
-		if at := q.tail - 1 - i; q.buf[at&mask] == t {
-			for ; at != q.tail-1; at++ {
-				q.buf[at&mask] = q.buf[(at+1)&mask]
+		if at := rg.tail - 1 - i; rg.buf[at&mask] == t {
+			for ; at != rg.tail-1; at++ {
+				rg.buf[at&mask] = rg.buf[(at+1)&mask]
 			}
-			q.tail--
-			q.buf[q.tail&mask] = nil
+			rg.tail--
+			rg.buf[rg.tail&mask] = nil
 			return true
 		}
 	}
 	for i := range n {
-		if at := q.head + i; q.buf[at&mask] == t {
-			for ; at != q.head; at-- {
-				q.buf[at&mask] = q.buf[(at-1)&mask]
+		if at := rg.head + i; rg.buf[at&mask] == t {
+			for ; at != rg.head; at-- {
+				rg.buf[at&mask] = rg.buf[(at-1)&mask]
 			}
-			q.buf[q.head&mask] = nil
-			q.head++
+			rg.buf[rg.head&mask] = nil
+			rg.head++
 			return true
 		}
 	}

@@ -36,7 +36,7 @@ type Config struct {
 	NoKernelSlices bool
 
 	// Watchdog is after how long without a scheduling point, while others want its VP, a thread is
-	// reported to Warn (*HogError, with name and stack); 0: never.
+	// reported to Warn (*WatchdogError, with name and stack); 0: never.
 	Watchdog time.Duration
 }
 
@@ -56,7 +56,7 @@ type Scheduler struct {
 	idleSpin         int64 // cycles
 	pollSpin         int64
 	period           int64 // of the clock
-	linger           int64
+	spinTime         int64
 	requestAfter     int64
 	stealAfter       int64
 	helpMin, helpMax int64

@@ -20,13 +20,13 @@ func init() { registered.mu.ranked(unranked) }
 // scheduler stopped inside would hold up all others, each of which spins for a slice of that. So
 // the holder is pinned; a waiter is not, since a pinned goroutine must not make a system call that
 // Go knows of. In the portable mode waiters give way to the holder.
-func (r *registry) lock() {
+func (reg *registry) lock() {
 	if !isDirect {
-		r.mu.Lock()
+		reg.mu.Lock()
 		return
 	}
 	for n := 1; ; n++ {
-		if direct.Pin(); r.mu.TryLock() {
+		if direct.Pin(); reg.mu.TryLock() {
 			return
 		}
 		direct.Unpin()
@@ -36,26 +36,26 @@ func (r *registry) lock() {
 	}
 }
 
-func (r *registry) unlock() {
-	r.mu.Unlock()
+func (reg *registry) unlock() {
+	reg.mu.Unlock()
 	if isDirect {
 		direct.Unpin()
 	}
 }
 
 // all lists those that are registered now, with room for some that register meanwhile.
-func (r *registry) all() []*co {
+func (reg *registry) all() []*co {
 	for room := 64; ; {
 		all := make([]*co, 0, room) // not under the lock
-		r.lock()
-		if room = r.n + r.n/4; r.n <= cap(all) {
-			for c := r.first; c != nil; c = c.after {
+		reg.lock()
+		if room = reg.n + reg.n/4; reg.n <= cap(all) {
+			for c := reg.first; c != nil; c = c.after {
 				all = append(all, c)
 			}
-			r.unlock()
+			reg.unlock()
 			return all
 		}
-		r.unlock()
+		reg.unlock()
 	}
 }
 
@@ -100,7 +100,7 @@ func unregister(c *co) {
 
 // CallerID is a number that the calling thread or goroutine shares with no other
 // one, past or future: never 0.
-func CallerID() uint64 {
+func (calls) CallerID() uint64 {
 	if c := lookup(); c != nil && c.cur != nil {
 		return c.cur.gen << 1
 	}

@@ -5,7 +5,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/pm2-go/pm2/internal/effort"
+	"github.com/pm2-go/pm2/internal/test/effort"
 )
 
 // TestTable: goroutines come and go while others look themselves up; none is

@@ -18,21 +18,21 @@ type slowSleeper struct {
 	wake   chan struct{}
 }
 
-func (s *slowSleeper) Wake() {
+func (sl *slowSleeper) Wake() {
 	select {
-	case s.wake <- struct{}{}:
+	case sl.wake <- struct{}{}:
 	default:
 	}
 }
 
-func (s *slowSleeper) Sleep(*atomic.Uint32) bool {
-	if !s.inside.CompareAndSwap(false, true) {
-		s.Wake()
+func (sl *slowSleeper) Sleep(*atomic.Uint32) bool {
+	if !sl.inside.CompareAndSwap(false, true) {
+		sl.Wake()
 		return false
 	}
-	<-s.wake
+	<-sl.wake
 	nap(time.Duration(rand.IntN(300)) * time.Microsecond)
-	s.inside.Store(false)
+	sl.inside.Store(false)
 	return true
 }
 

@@ -20,33 +20,33 @@ type Spin struct {
 const spinsPerYield = 128 // pauses before the spinner offers its CPU to other OS threads
 
 // Lock waits until the lock is free and takes it.
-func (s *Spin) Lock() {
-	if !atomic.CompareAndSwapUint32(&s.v, 0, 1) {
-		s.contend()
+func (mu *Spin) Lock() {
+	if !atomic.CompareAndSwapUint32(&mu.v, 0, 1) {
+		mu.contend()
 	}
-	s.locked(true)
+	mu.locked(true)
 }
 
 // TryLock takes the lock if it is free, without writing to it otherwise.
-func (s *Spin) TryLock() bool {
-	if atomic.LoadUint32(&s.v) != 0 || !atomic.CompareAndSwapUint32(&s.v, 0, 1) {
+func (mu *Spin) TryLock() bool {
+	if atomic.LoadUint32(&mu.v) != 0 || !atomic.CompareAndSwapUint32(&mu.v, 0, 1) {
 		return false
 	}
-	s.locked(false)
+	mu.locked(false)
 	return true
 }
 
 // Unlock frees the lock.
-func (s *Spin) Unlock() {
-	s.unlocking()
-	storeRel(&s.v, 0)
+func (mu *Spin) Unlock() {
+	mu.unlocking()
+	storeRel(&mu.v, 0)
 }
 
 // contend spins reading, and tries only when the lock looks free: the line
 // stays shared meanwhile.
-func (s *Spin) contend() {
+func (mu *Spin) contend() {
 	for n := 1; ; n++ {
-		if atomic.LoadUint32(&s.v) == 0 && atomic.CompareAndSwapUint32(&s.v, 0, 1) {
+		if atomic.LoadUint32(&mu.v) == 0 && atomic.CompareAndSwapUint32(&mu.v, 0, 1) {
 			return
 		}
 		if relax(); n%spinsPerYield == 0 {

@@ -42,7 +42,7 @@ func New(cfg Config) (*Scheduler, error) {
 	s.slice = asm.ToCycles(int64(cfg.Slice))
 	s.period = asm.ToCycles(int64(cfg.Period))
 	s.idleSpin, s.pollSpin = asm.ToCycles(int64(cfg.IdleSpin)), asm.ToCycles(int64(cfg.PollSpin))
-	s.linger = asm.ToCycles(lingerNs)
+	s.spinTime = asm.ToCycles(spinNs)
 	s.requestAfter, s.stealAfter = asm.ToCycles(requestAfter), asm.ToCycles(stealAfter)
 	s.helpMin, s.helpMax = asm.ToCycles(helpMinNs), asm.ToCycles(helpMaxNs)
 	s.helpGap.Store(s.helpMin)
@@ -165,7 +165,7 @@ func (s *Scheduler) Stop(ctx context.Context) error {
 	}
 	s.SetSleeper(nil)
 	s.lwps.stop()
-	s.clock.wake(roused)
+	s.clock.wake(moved)
 	s.stopper.wake()
 	s.lwps.done.Wait()
 	s.retire()
@@ -188,7 +188,7 @@ func (s *Scheduler) shut() bool {
 }
 
 // The mode is chosen when the program is built: see isDirect. Where that is a wish (-tags
-// portable) nothing is said; where it follows from the platform, the first scheduler says so.
+// portable) nothing is printed; where it follows from the platform, the first scheduler says so.
 
 var setUp sync.Once
 

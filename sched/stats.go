@@ -16,7 +16,7 @@ import (
 // taken where a VP changes between work and idleness, not at switches, so they
 // cost running threads nothing: Spin is short by up to one round of the idle loop
 // for each time a VP found work again, and by up to 2 us for each wait of a thread
-// (it lingers); Hook is estimated from one round in 16;
+// (it spins); Hook is estimated from one round in 16;
 // Sleep of a VP that Blocking left free begins when the clock sees it, 1 ms
 // later as a rule. Wakes samples about one wake in 64 (of those by goroutines and
 // timers every one), by the number of the waker's switches: a program whose period
@@ -66,73 +66,73 @@ type VPStats struct {
 }
 
 // Idle returns how long the VP had no thread to run: Spin, Hook and Sleep.
-func (v *VPStats) Idle() time.Duration { return v.Spin + v.Hook + v.Sleep }
+func (vst *VPStats) Idle() time.Duration { return vst.Spin + vst.Hook + vst.Sleep }
 
 // each calls f for each counter of v and of w, times included.
-func (v *VPStats) each(w *VPStats, f func(a, b uint64) uint64) {
+func (vst *VPStats) each(w *VPStats, f func(a, b uint64) uint64) {
 	for _, p := range [...][2]*uint64{
-		{&v.Switches, &w.Switches},
-		{&v.Spawned, &w.Spawned},
-		{&v.Ended, &w.Ended},
-		{&v.Tries, &w.Tries},
-		{&v.Steals, &w.Steals},
-		{&v.Items, &w.Items},
-		{&v.Lost, &w.Lost},
-		{&v.Seizures, &w.Seizures},
-		{&v.Parks, &w.Parks},
-		{&v.Rounds, &w.Rounds},
-		{&v.LetGo, &w.LetGo},
+		{&vst.Switches, &w.Switches},
+		{&vst.Spawned, &w.Spawned},
+		{&vst.Ended, &w.Ended},
+		{&vst.Tries, &w.Tries},
+		{&vst.Steals, &w.Steals},
+		{&vst.Items, &w.Items},
+		{&vst.Lost, &w.Lost},
+		{&vst.Seizures, &w.Seizures},
+		{&vst.Parks, &w.Parks},
+		{&vst.Rounds, &w.Rounds},
+		{&vst.LetGo, &w.LetGo},
 	} {
 		*p[0] = f(*p[0], *p[1])
 	}
-	for _, p := range [...][2]*time.Duration{{&v.Spin, &w.Spin}, {&v.Hook, &w.Hook}, {&v.Sleep, &w.Sleep}} {
+	for _, p := range [...][2]*time.Duration{{&vst.Spin, &w.Spin}, {&vst.Hook, &w.Hook}, {&vst.Sleep, &w.Sleep}} {
 		*p[0] = time.Duration(f(uint64(*p[0]), uint64(*p[1])))
 	}
-	for i := range v.Wakes {
-		v.Wakes[i] = f(v.Wakes[i], w.Wakes[i])
+	for i := range vst.Wakes {
+		vst.Wakes[i] = f(vst.Wakes[i], w.Wakes[i])
 	}
 }
 
 // add adds everything, for the total.
-func (v *VPStats) add(w *VPStats) {
-	v.each(w, func(a, b uint64) uint64 { return a + b })
-	v.Ready += w.Ready
-	v.Away += w.Away
-	v.Seized += w.Seized
-	v.Runners += w.Runners
+func (vst *VPStats) add(w *VPStats) {
+	vst.each(w, func(a, b uint64) uint64 { return a + b })
+	vst.Ready += w.Ready
+	vst.Away += w.Away
+	vst.Seized += w.Seized
+	vst.Runners += w.Runners
 }
 
 // Since returns what happened between an earlier snapshot of the same scheduler
 // and s: counters and times are differences, Elapsed is the time between the two,
 // what is of the moment stays.
-func (s Stats) Since(earlier Stats) Stats {
+func (st Stats) Since(earlier Stats) Stats {
 	minus := func(a, b uint64) uint64 {
 		if a < b {
 			return 0 // an estimate that was corrected, or another scheduler's
 		}
 		return a - b
 	}
-	s.Elapsed -= earlier.Elapsed
-	s.Ticks = minus(s.Ticks, earlier.Ticks)
-	vps := make([]VPStats, len(s.VPs))
+	st.Elapsed -= earlier.Elapsed
+	st.Ticks = minus(st.Ticks, earlier.Ticks)
+	vps := make([]VPStats, len(st.VPs))
 	for i := range vps {
-		vps[i] = s.VPs[i]
+		vps[i] = st.VPs[i]
 		if i < len(earlier.VPs) {
 			vps[i].each(&earlier.VPs[i], minus)
 		}
 	}
-	s.VPs = vps
-	s.Total.each(&earlier.Total, minus)
-	return s
+	st.VPs = vps
+	st.Total.each(&earlier.Total, minus)
+	return st
 }
 
 // Load returns the share of the time, 0 to 1, for which the VP ran threads (or
 // switched between them).
-func (s *Stats) Load(vp int) float64 {
-	if s.Elapsed <= 0 || vp < 0 || vp >= len(s.VPs) {
+func (st *Stats) Load(vp int) float64 {
+	if st.Elapsed <= 0 || vp < 0 || vp >= len(st.VPs) {
 		return 0
 	}
-	return min(max(1-float64(s.VPs[vp].Idle())/float64(s.Elapsed), 0), 1)
+	return min(max(1-float64(st.VPs[vp].Idle())/float64(st.Elapsed), 0), 1)
 }
 
 // Stats returns a snapshot. It never blocks, may be called from anywhere, and takes
@@ -185,4 +185,4 @@ func (v *vp) stats() VPStats {
 	return st
 }
 
-var stateNames = [...]string{free: "free", user: "running", held: "scheduling", lent: "stolen from"}
+var stateNames = [...]string{free: "free", user: "running", held: "scheduling", loaned: "stolen from"}

@@ -11,7 +11,7 @@ import (
 // thread (Attr.Pinned) has an OS thread of its own for life. Any thread stays on its LWP while its code has locked
 // the OS thread (runtime.LockOSThread, a callback from C).
 //
-//	held(L) ── a base, on LWP L, finds it ready: L becomes a spare; pass ──► held(P), P roused
+//	held(L) ── a base, on LWP L, finds it ready: L becomes a spare; pass ──► held(P), P woken
 //	held(P) ── stay: P's thread waits, yields, ends; it is published ──────► free, kicked
 //
 // The thread is published before P sleeps. The LWP that passes it a VP writes lwp.to and
@@ -34,8 +34,8 @@ func (c *co) stay(t *thread, o op) {
 		v.expel(me)
 	case opUnlock:
 		l.unlock.Unlock()
-	case opLinger:
-		v.endLinger(me)
+	case opEndSpin:
+		v.endSpin(me)
 	case opHand:
 		if me.mayRun(v) {
 			v.post(me)
@@ -100,7 +100,7 @@ func (l *lwp) passTo(p *co) {
 	v.cur = p
 	raceRelease(p.l)
 	v.word.passOn(l.id, p.l.id)
-	p.l.rouse(toClaim)
+	p.l.wakeWith(toClaim)
 }
 
 // adopt: l serves v from now on.

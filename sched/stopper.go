@@ -45,35 +45,35 @@ const (
 )
 
 // pursue has c, which v was found to run, stopped. By the clock; v pursues none.
-func (p *stopper) pursue(v *vp, c *co, now int64) {
-	if !p.began {
-		p.began = true
-		p.s.lwps.done.Add(1)
-		go p.main()
+func (sp *stopper) pursue(v *vp, c *co, now int64) {
+	if !sp.began {
+		sp.began = true
+		sp.s.lwps.done.Add(1)
+		go sp.main()
 	}
 	if !v.ask(c) {
 		return
 	}
 	v.pursuit.since, v.pursuit.asked = now, now
 	v.pursuit.target.Store(c) // not before: the stopper would find one that was not asked
-	p.wake()
+	sp.wake()
 }
 
-func (p *stopper) wake() {
-	p.word.Store(1)
-	futexWake(&p.word)
+func (sp *stopper) wake() {
+	sp.word.Store(1)
+	futexWake(&sp.word)
 }
 
-func (p *stopper) main() {
+func (sp *stopper) main() {
 	runtime.LockOSThread() // exits locked: whatever was set on the OS thread goes with it
-	defer p.s.lwps.done.Done()
+	defer sp.s.lwps.done.Done()
 	exactTimers()
-	p.s.setPolicy(0, schedOther, sliceVP)
+	sp.s.setPolicy(0, schedOther, sliceVP)
 	for spin := int64(0); ; {
-		p.word.Store(0)
+		sp.word.Store(0)
 		now := nanotime()
 		switch {
-		case p.look(now):
+		case sp.look(now):
 			if spin == 0 {
 				spin = now + stopWait
 			}
@@ -81,19 +81,19 @@ func (p *stopper) main() {
 				relax()
 				continue
 			}
-			futexWaitFor(&p.word, &p.span, followGap)
-		case p.s.stopping.Load():
+			futexWaitFor(&sp.word, &sp.span, followGap)
+		case sp.s.stopping.Load():
 			return
 		default:
-			futexWait(&p.word, &p.span)
+			futexWait(&sp.word, &sp.span)
 			spin = 0
 		}
 	}
 }
 
 // look looks at all that were asked, and tells whether some are left.
-func (p *stopper) look(now int64) (left bool) {
-	for _, v := range p.s.vps {
+func (sp *stopper) look(now int64) (left bool) {
+	for _, v := range sp.s.vps {
 		if c := v.pursuit.target.Load(); c != nil && v.follow(c, now) {
 			left = true
 		}

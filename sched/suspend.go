@@ -70,25 +70,18 @@ func (c *co) parkSuspended(x *rare) {
 	for x.asks.Load()&suspendBit != 0 {
 		x.w.t = c.cur
 		x.stopped.push(&x.w)
-		c.l.unlock = &x.mu
-		if c.joiner != nil {
-			c.settleJoiner()
-		}
-		c.switchTo(c.l.vp.pop(), opUnlock)
+		c.parkNow(&x.mu)
 		x.mu.Lock()
 	}
 	x.mu.Unlock()
 	c.Leave()
-	if x.hit && c.cur.w.kind.onCancel() == unwinds && c.cur.multi.Load() == nil {
+	if x.hit && c.cur.w.kind.onCancel() == unwinds && c.cur.waits == nil {
 		c.unwind(x)
 	}
 }
 
-// YieldTo lets h's thread run at once if it is ready on the caller's VP, before
-// all others, whatever their priority; the caller goes to the end of the queue.
-// Else it is Yield. It tells whether h's thread got its turn in this way. It looks
-// through the VP's run queue for it.
-func YieldTo(h Thread) bool {
+// YieldTo is marcel.YieldTo.
+func (calls) YieldTo(h Thread) bool {
 	c := Enter()
 	if c == nil || h.t == nil {
 		c.Leave()

@@ -26,8 +26,9 @@ type thread struct {
 	w     Waiter // its place in a wait queue
 
 	// Few threads need these fields.
-	joiners WaitQueue // under mu
-	limit   *limit    // of its timed waits, made for the first one; it stays with the descriptor
+	joiners WaitQueue    // under mu
+	bounded *BoundedWait // made for the first wait that needs one; it stays with the descriptor
+	_       [8]byte
 
 	// The VP that runs the thread reads these fields. A plain thread needs this
 	// cache line and the first.
@@ -35,10 +36,10 @@ type thread struct {
 	body  Body
 	set   atomic.Pointer[VPSet] // where it may run; nil: anywhere. Written under mu (SetVPs), or while only its maker knows it
 	x     atomic.Pointer[rare]
-	woken stamp                     // when it was woken, if this wake is sampled. The waker writes it, the VP that runs it clears it
-	asked uint32                    // another thread has locked mu, or is about to: see end
-	gen   uint64                    // the number of the thread, 0 once it has ended; any thread may read it. See end
-	multi atomic.Pointer[MultiWait] // in which it waits
+	woken stamp        // when it was woken, if this wake is sampled. The waker writes it, the VP that runs it clears it
+	asked uint32       // another thread has locked mu, or is about to: see end
+	gen   uint64       // the number of the thread, 0 once it has ended; any thread may read it. See end
+	waits *BoundedWait // the wait it is in; nil: none, or a fast one. See bound
 }
 
 // Body is what a thread runs, for SpawnBody.
@@ -58,18 +59,24 @@ type Thread struct {
 	gen uint64
 }
 
-// Attr says how a thread is to be made.
+// Attr says how a thread is to be made. The zero value is what Spawn has.
 type Attr struct {
-	VPs            VPSet    // where it may run; the zero VPSet: anywhere
-	Name           string   // for errors and tools
-	Catch          bool     // a panic does not end the program: Join returns it as a *PanicError
-	Detached       bool     // it is not to be joined, as after Detach: Join fails with ErrDetached
-	Priority       Priority // which ready threads go first
-	Level          Level    // on the run queue of which topology level it waits; 0: of its VP
-	Bubble         Family   // the bubble that it begins in, a *place.Bubble; then Level has no effect
-	Pinned         bool     // it has an OS thread of its own, the same one for life
-	NonPreemptible bool     // it keeps its VP until it waits or yields: see DisablePreemption
-	NonMigratable  bool     // it may run only on the VP on which it begins, until SetVPs
+	VPs      VPSet    // where it may run; the zero VPSet: anywhere
+	Name     string   // for errors, lists and tools
+	Catch    bool     // a panic does not end the program: Join returns it as a *PanicError
+	Detached bool     // it is not to be joined, as after Detach: Join fails with ErrDetached
+	Priority Priority // which ready threads go first
+	Level    Level    // on the run queue of which topology level it waits; 0: of its VP
+	Bubble   Family   // the bubble that it begins in, a *place.Bubble; then Level has no effect
+
+	// Pinned: it has an OS thread of its own, which ends with it: for C code, system calls and libraries that need a
+	// fixed one, and for runtime.LockOSThread. Otherwise it is a thread like others, but each of its waits and yields
+	// takes microseconds instead of nanoseconds. If there may be no more OS threads (Config.MaxLWPs) it does not run,
+	// and Join returns a *LimitError.
+	Pinned bool
+
+	NonPreemptible bool // it keeps its VP until it waits or yields: see marcel.DisablePreemption
+	NonMigratable  bool // it stays on the VP on which it begins, as if VPs were that one alone: no other VP steals it, and SetVPs lets it go
 }
 
 var (
@@ -98,15 +105,13 @@ func (e *PanicError) Unwrap() error {
 	return err
 }
 
-// Spawn makes a thread that runs fn, on the scheduler of the calling thread or,
-// from a plain goroutine, on the default one. It never blocks and, from a
-// thread, does not allocate in steady state. The thread may start at once, on
-// another VP; a panic in fn ends the program, as in a goroutine.
-func Spawn(fn func()) Thread { return SpawnBody(plain(fn)) }
+// Spawn is marcel.Spawn.
+func Spawn(fn func()) Thread { return spawn(plain(fn)) }
 
-// SpawnBody is Spawn for a Body that carries its own data. It saves the allocation of
-// a closure.
-func SpawnBody(b Body) Thread {
+// SpawnBody is marcel.SpawnBody.
+func (calls) SpawnBody(b Body) Thread { return spawn(b) }
+
+func spawn(b Body) Thread {
 	check(b)
 	c := Enter()
 	if c == nil {
@@ -137,9 +142,8 @@ func check(b Body) {
 	}
 }
 
-// SpawnWith is Spawn with attributes. It allocates the thread's descriptor. It panics if the scheduler has none of a.VPs,
-// or if another attribute is not valid.
-func SpawnWith(a Attr, fn func()) Thread {
+// SpawnWith is marcel.SpawnWith.
+func (calls) SpawnWith(a Attr, fn func()) Thread {
 	check(plain(fn))
 	c := Enter()
 	s := (*Scheduler)(nil)
@@ -340,7 +344,7 @@ func (h Thread) outcome() error {
 // Ended tells whether the thread has ended. It does not block.
 func (h Thread) Ended() bool { return h.t == nil || atomic.LoadUint64(&h.t.gen) != h.gen }
 
-// Self returns the calling thread, the zero Thread on a plain goroutine.
+// Self is marcel.Self.
 func Self() Thread {
 	c := lookup()
 	if c == nil {
@@ -352,15 +356,13 @@ func Self() Thread {
 	return Thread{}
 }
 
-// OnThread tells whether the caller is a thread.
+// OnThread is marcel.OnThread.
 func OnThread() bool {
 	c := lookup()
 	return c != nil && !c.base
 }
 
-// Yield lets the next ready thread of the caller's VP run, if there is one; the
-// caller goes to the end of the queue. On a plain goroutine it is
-// runtime.Gosched.
+// Yield is marcel.Yield.
 func Yield() {
 	c := lookup()
 	if c == nil || c.base {
@@ -395,20 +397,14 @@ func Yield() {
 	}
 }
 
-// Ready tells whether another thread is ready on the caller's VP; false on a
-// plain goroutine.
+// Ready is marcel.Ready.
 func Ready() bool {
 	c := lookup()
 	return c != nil && !c.base && c.where().hasWork()
 }
 
-// Exit ends the calling thread (or goroutine), running its deferred calls.
-func Exit() { runtime.Goexit() }
-
-// Blocking runs f without the VP. f may block in the kernel, in a channel or in C code: the
-// other threads go on meanwhile on a spare LWP. If no LWP
-// has taken the VP when f returns, the thread has it back at once. f may call the
-// scheduler; the thread gets a VP back at that call.
+// Blocking is marcel.Blocking. f may call the scheduler: the thread gets a VP back at that call. If no LWP has taken
+// its VP when f returns, it has that back at once.
 func Blocking(f func()) {
 	pending := false
 	if c := lookup(); c != nil && !c.base { // before Enter: hooks run in user mode
@@ -429,7 +425,7 @@ func Blocking(f func()) {
 	c.away = true
 	v.away.Add(1)
 	if pending {
-		v.idle.kick() // release rouses a spare, which is to wait for what is pending
+		v.idle.kick() // release wakes a spare, which is to wait for what is pending
 	}
 	if isDirect || c.stays {
 		c.l.alone.Store(c)

@@ -51,53 +51,6 @@ func (tm *timer) stop() (pending bool) {
 	return pending
 }
 
-// limit is the time limit of a thread's wait.
-type limit struct {
-	timer
-	w      *Waiter
-	ticket uint64 // number of the wait
-	mu     *Spin  // guards the queue in which w is; nil: it is in none
-	won    bool   // it ended the wait; written before the thread is woken
-}
-
-func (l *limit) set(w *Waiter, ticket uint64, mu *Spin) {
-	l.w, l.ticket, l.mu, l.won, l.owner = w, ticket, mu, false, l
-}
-
-// start has wait number ticket of w end at time at. The caller, c, holds the lock
-// of the queue, mu, until it is parked. Order of locks: mu, timers.mu.
-func (l *limit) start(c *co, w *Waiter, ticket uint64, mu *Spin, at int64) {
-	ts := &c.l.vp.timers
-	ts.mu.Lock()
-	l.set(w, ticket, mu)
-	ts.start(&l.timer, at)
-	ts.mu.Unlock()
-}
-
-// stop ends the limit when its wait is over, and tells whether the limit has ended the wait. The
-// caller holds its VP. The clock does not write won if a waker has woken the caller.
-func (l *limit) stop() (won bool) {
-	if l.won {
-		return true
-	}
-	l.timer.stop()
-	return false
-}
-
-// over wakes w, whose time limit has won. If w is not parked yet its queue
-// is still locked, and over waits for that lock.
-func (l *limit) over() {
-	w := l.w
-	if l.mu != nil {
-		l.mu.Lock()
-		if q := w.q; q != nil {
-			q.remove(w)
-		}
-		l.mu.Unlock()
-	}
-	(*co)(nil).Wake(w)
-}
-
 const (
 	// bellsAtOnce and stepsAtOnce bound how long the clock keeps the lock:
 	// one or two microseconds.
@@ -126,11 +79,10 @@ func (ts *timers) fire(now int64) (next int64) {
 		case func():
 			ts.push(tm, due)
 			continue
-		case *limit:
-			if !o.w.claimTicket(o.ticket) {
-				continue // it is being woken
+		case *BoundedWait:
+			if !o.claimFor(o.expiry, o.ticket.Load()) {
+				continue // it is being woken, or its owner has closed it
 			}
-			o.won = true // it waits for us alone now
 		}
 		bells[n] = bell{tm.owner, tm.round}
 		n++
@@ -143,8 +95,8 @@ func (ts *timers) fire(now int64) (next int64) {
 	ts.mu.Unlock()
 	for _, r := range bells[:n] {
 		switch o := r.owner.(type) {
-		case *limit:
-			o.over()
+		case *BoundedWait:
+			o.wake(nil)
 		case Ringer:
 			o.Ring(r.round)
 		}

@@ -30,7 +30,7 @@ func planted(t interface{ Fatal(...any) }, machine string, vps int) *Scheduler {
 		v.vacant.inside, v.vacant.base = isIn, true
 		v.cur = &v.vacant
 		v.outsideLWP.vp = v
-		v.idle.rouse() // no LWP is to be woken
+		v.idle.beginWaking() // no LWP is to be woken
 		s.vps = append(s.vps, v)
 		s.full.Set(i)
 	}

@@ -15,14 +15,14 @@ type vp struct {
 	// The holder's alone; a thief uses q while it has borrowed the VP. The
 	// clock and thieves read q, tick and running as hints.
 	q           queue
-	running     rank    // of the thread that choose took last
-	chosenAt    uint64  // the tick of that thread; if tick has passed it a thread of Default priority runs
-	pool        pool    // idle runners
-	cur         *co     // runs here: the co of a thread, the base, or v.vacant. The holder, or a taker, writes it
-	hogs        hogs    // of its threads that were preempted
-	vacant      co      // stands in cur while no LWP has v
-	outsideLWP  lwp     // stands in co.l of threads that run as goroutines
-	used        *thread // descriptors of threads that have ended, to use again
+	running     rank     // of the thread that choose took last
+	chosenAt    uint64   // the tick of that thread; if tick has passed it a thread of Default priority runs
+	pool        pool     // idle runners
+	cur         *co      // runs here: the co of a thread, the base, or v.vacant. The holder, or a taker, writes it
+	cpuBound    cpuBound // of its threads that were preempted
+	vacant      co       // stands in cur while no LWP has v
+	outsideLWP  lwp      // stands in co.l of threads that run as goroutines
+	used        *thread  // descriptors of threads that have ended, to use again
 	numUsed     int
 	ids         ids                      // for the next lives of descriptors
 	trace       atomic.Pointer[Observer] // nil unless a trace is recorded or threads are counted: see Observe
@@ -40,7 +40,7 @@ type vp struct {
 	choices     uint32                   // of threads, so far
 	seed        uint32                   // of random, never 0
 	unhelped    uint32                   // wakes before it looks again whether it may wake another VP
-	lingers     Estimator
+	spins       Estimator
 	home        *node // its leaf in the tree of nodes
 	pu          *topo.Item
 	near        [][]*vp // the other VPs, in rings of equal distance, the nearest first
@@ -193,7 +193,7 @@ func (v *vp) queued() int {
 func (v *vp) ticks() uint32 { return uint32(v.tick) }
 
 // pressed is a racy hint. It tells whether a thread is ready that has a higher priority than the one
-// that runs: then the clock stops that one before its slice is over. A thread of Default priority ranks above a hog;
+// that runs: then the clock stops that one before its slice is over. A thread of Default priority ranks above a CPU-bound one;
 // behind any other thread of Default it waits for the end of the slice (README.md, section 4).
 func (v *vp) pressed() bool {
 	n, b := v.peep()

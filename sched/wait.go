@@ -1,28 +1,25 @@
 package sched
 
-import (
-	"sync/atomic"
-
-	"github.com/pm2-go/pm2/hooks"
-)
+import "github.com/pm2-go/pm2/hooks"
 
 // Waiter is one parked thread or goroutine, or one that is about to park, in a
-// WaitQueue. A thread has one inside its descriptor; goroutines take theirs
-// from a pool. Links are guarded by the queue's lock.
+// WaitQueue. A thread has one inside its descriptor, for fast waits; all others are
+// nodes of a BoundedWait. Links are guarded by the queue's lock.
 type Waiter struct {
+	_ [0]Spin // go vet reports copies
+
 	// A waker reads and writes these fields. In a thread's descriptor they are on one cache line.
 	next, prev *Waiter
 	q          *WaitQueue
-	t          *thread // nil: a goroutine, or a node of a MultiWait
+	t          *thread // nil: a node of a BoundedWait
 	kind       Kind    // of the wait; see As
 	given      bool    // the waker used Give; Wait returns it
-	timed      bool    // it waits with a time limit: a waker must win claim
-	lingers    uint32  // of a descriptor's: see linger.go
+	bounded    bool    // it is a node of a BoundedWait: a waker must win claim
+	spins      uint32  // of a descriptor's: see spinwait.go
 
-	mu     *Spin         // which guards q
-	ticket atomic.Uint64 // number of the wait << 1 | open; see claim
-	g      *MultiWait    // of which it is a node: then t is nil, and g's ticket decides
-	note   any           // the waiter leaves it for its waker. A goroutine has an *outsider here, which holds the note
+	mu   *Spin        // which guards q
+	b    *BoundedWait // of which it is a node: then t is nil, and b's ticket decides
+	note any          // the waiter leaves it for its waker
 }
 
 // WaitQueue holds parked threads and goroutines in order of arrival. Its owner
@@ -33,41 +30,41 @@ type WaitQueue struct {
 }
 
 // Empty tells whether there is no waiter. Under the lock.
-func (q *WaitQueue) Empty() bool { return q.head == nil }
+func (wq *WaitQueue) Empty() bool { return wq.head == nil }
 
-func (q *WaitQueue) push(w *Waiter) {
-	w.q = q
-	w.prev, w.next = q.tail, nil
-	if q.tail == nil {
-		q.head = w
+func (wq *WaitQueue) push(w *Waiter) {
+	w.q = wq
+	w.prev, w.next = wq.tail, nil
+	if wq.tail == nil {
+		wq.head = w
 	} else {
-		q.tail.next = w
+		wq.tail.next = w
 	}
-	q.tail = w
+	wq.tail = w
 }
 
-func (q *WaitQueue) pushFront(w *Waiter) {
-	w.q = q
-	w.prev, w.next = nil, q.head
-	if q.head == nil {
-		q.tail = w
+func (wq *WaitQueue) pushFront(w *Waiter) {
+	w.q = wq
+	w.prev, w.next = nil, wq.head
+	if wq.head == nil {
+		wq.tail = w
 	} else {
-		q.head.prev = w
+		wq.head.prev = w
 	}
-	q.head = w
+	wq.head = w
 }
 
-func (q *WaitQueue) remove(w *Waiter) {
-	if w.q != q {
+func (wq *WaitQueue) remove(w *Waiter) {
+	if w.q != wq {
 		return
 	}
 	if w.prev == nil {
-		q.head = w.next
+		wq.head = w.next
 	} else {
 		w.prev.next = w.next
 	}
 	if w.next == nil {
-		q.tail = w.prev
+		wq.tail = w.prev
 	} else {
 		w.next.prev = w.prev
 	}
@@ -76,20 +73,20 @@ func (q *WaitQueue) remove(w *Waiter) {
 
 // Pop takes the waiter that has waited longest out of q; nil: there is none. The caller holds
 // the lock, and must then Wake the waiter.
-func (q *WaitQueue) Pop() *Waiter {
+func (wq *WaitQueue) Pop() *Waiter {
 	for {
-		w := q.head
+		w := wq.head
 		if w == nil {
 			return nil
 		}
 		next := w.next
-		w.next, w.q, q.head = nil, nil, next // in one statement: the compiler checks the write barrier once
+		w.next, w.q, wq.head = nil, nil, next // in one statement: the compiler checks the write barrier once
 		if next == nil {
-			q.tail = nil
+			wq.tail = nil
 		} else {
 			next.prev = nil
 		}
-		if !w.timed || w.claim() {
+		if !w.bounded || w.claim() {
 			return w
 		}
 	}
@@ -97,10 +94,10 @@ func (q *WaitQueue) Pop() *Waiter {
 
 // PopN takes up to n waiters out, all of them if n < 0, and returns them linked
 // by next, for WakeAll, and how many they are. Under the lock.
-func (q *WaitQueue) PopN(n int) (first *Waiter, popped int) {
+func (wq *WaitQueue) PopN(n int) (first *Waiter, popped int) {
 	var last *Waiter
 	for ; popped != n; popped++ {
-		w := q.Pop()
+		w := wq.Pop()
 		if w == nil {
 			break
 		}
@@ -115,8 +112,8 @@ func (q *WaitQueue) PopN(n int) (first *Waiter, popped int) {
 }
 
 // PopAll is PopN of all.
-func (q *WaitQueue) PopAll() *Waiter {
-	first, _ := q.PopN(-1)
+func (wq *WaitQueue) PopAll() *Waiter {
+	first, _ := wq.PopN(-1)
 	return first
 }
 
@@ -130,30 +127,8 @@ func (c *co) WakeAll(w *Waiter) {
 	}
 }
 
-// open starts a timed wait and returns its number.
-func (w *Waiter) open() uint64 {
-	n := w.ticket.Load() + 2 | 1
-	w.ticket.Store(n)
-	return n
-}
-
-// claim decides, once for each wait, what ends it: a waker or the timer.
-func (w *Waiter) claim() bool {
-	if g := w.g; g != nil {
-		return g.claimFor(w, g.ticket.Load())
-	}
-	n := w.ticket.Load()
-	return n&1 != 0 && w.ticket.CompareAndSwap(n, n&^1)
-}
-
-// claimTicket is claim for a caller that means wait number n: if that is over, w may
-// stand in a later wait by now.
-func (w *Waiter) claimTicket(n uint64) bool {
-	if w.g != nil {
-		return w.g.claimFor(w, n)
-	}
-	return w.ticket.CompareAndSwap(n, n&^1)
-}
+// claim decides, once for each wait, what ends it.
+func (w *Waiter) claim() bool { return w.b.claimFor(w, w.b.ticket.Load()) }
 
 // Wait parks the caller at the end of q until it is woken, and tells whether the
 // waker used Give. mu guards q: the caller holds it, and it is unlocked once the
@@ -161,7 +136,7 @@ func (w *Waiter) claimTicket(n uint64) bool {
 // Leave after it.
 func (c *co) Wait(q *WaitQueue, mu *Spin) (given bool) {
 	if c == nil {
-		return waitOutside(q, mu, q.push, nil)
+		return waitOutside(q, mu, false, nil)
 	}
 	w := &c.cur.w
 	if x := c.cur.x.Load(); x != nil && c.refused(x, mu) {
@@ -177,7 +152,7 @@ func (c *co) Wait(q *WaitQueue, mu *Spin) (given bool) {
 	next, o := l.vp.pop(), opUnlock
 	if next == nil && !c.stays {
 		var woken bool
-		if next, o, woken = c.linger(mu); woken {
+		if next, o, woken = c.spinFirst(mu); woken {
 			c.resumed()
 			given, w.given = w.given, false
 			return given
@@ -200,7 +175,7 @@ func (c *co) Wait(q *WaitQueue, mu *Spin) (given bool) {
 // WaitFirst is Wait at the front of q, for a waiter that has waited before.
 func (c *co) WaitFirst(q *WaitQueue, mu *Spin) (given bool) {
 	if c == nil {
-		return waitOutside(q, mu, q.pushFront, nil)
+		return waitOutside(q, mu, true, nil)
 	}
 	w := &c.cur.w
 	if x := c.cur.x.Load(); x != nil && c.refused(x, mu) {
@@ -219,7 +194,7 @@ func (c *co) WaitNote(q *WaitQueue, mu *Spin, note any) (given bool) {
 		c.cur.w.note = note
 		return c.Wait(q, mu)
 	}
-	return waitOutside(q, mu, q.push, note)
+	return waitOutside(q, mu, false, note)
 }
 
 // park parks the caller and runs the next ready thread, or the base. mu is unlocked when the
@@ -239,11 +214,20 @@ func (c *co) pause(mu *Spin) {
 	next, o := l.vp.pop(), opUnlock
 	if next == nil && !c.stays {
 		var woken bool
-		if next, o, woken = c.linger(mu); woken {
+		if next, o, woken = c.spinFirst(mu); woken {
 			return
 		}
 	}
 	c.switchTo(next, o)
+}
+
+// parkNow is pause of a thread for which no waker is on its way: it does not spin.
+func (c *co) parkNow(mu *Spin) {
+	c.l.unlock = mu
+	if c.joiner != nil {
+		c.settleJoiner()
+	}
+	c.switchTo(c.l.vp.pop(), opUnlock)
 }
 
 // Give marks a waiter that Pop returned: its Wait will return true, for it has been handed what it
@@ -259,27 +243,24 @@ func (c *co) Wake(w *Waiter) {
 			return
 		}
 	}
-	switch {
-	case w.t != nil:
+	if w.b != nil {
+		w.b.wake(c)
+	} else {
 		c.ready(w.t)
-	case w.g != nil:
-		w.g.wake(c)
-	default:
-		w.note.(*outsider).wake()
 	}
 }
 
 // ready queues t, which its waker has taken out of a wait queue.
 //
 //   - If the waker's VP is t's own, t is queued there.
-//   - If t lingers, it goes on where it is.
+//   - If t spins, it goes on where it is.
 //   - If t's own VP is asleep or has other threads to run, and t may move, t is queued on the waker's VP: at
 //     home it would wait, and what it is woken for is in the waker's cache.
 //   - Otherwise t goes to the inbox of its own VP. An outsider (Visit) always uses the inbox; so does an
 //     idle hook, whose base then finds t there.
 func (c *co) ready(t *thread) {
 	if c == nil {
-		if c.woken(t); t.wakeLingering() {
+		if c.woken(t); t.wakeSpinning() {
 			return
 		}
 	} else {
@@ -291,7 +272,7 @@ func (c *co) ready(t *thread) {
 			v.ready(t, false)
 			return
 		}
-		if t.wakeLingering() {
+		if t.wakeSpinning() {
 			return
 		}
 		if o := t.vp; o.sched == v.sched && (o.idle.asleep() || o.hasOwn()) && t.mayRun(v) {

@@ -13,7 +13,7 @@ func (v *vp) post(t *thread) {
 	if r := t.class.load().rank(); r < defaultRank {
 		v.urgent.Or(r.bit())
 	}
-	v.rouseIfDue(v.seized.Load() != 0)
+	v.wakeIfDue(v.seized.Load() != 0)
 }
 
 // push puts t on the inbox.
@@ -56,13 +56,13 @@ func (v *vp) unanswered() bool {
 // answer is for a holder that has made t ready while the clock or a VP sleeps, or a VP requests a thread.
 func (v *vp) answer(t *thread, fresh bool) {
 	s := v.sched
-	s.rouseClock()
+	s.wakeClock()
 	if w := s.wants.Load(); w < wantsVP || !fresh && v.q.total() <= 1 {
 		return
 	} else if w >= wantsThread && fresh {
 		v.grant()
 	} else if t.mayMove(v) {
-		v.rouseHelper()
+		v.wakeHelper()
 	}
 }
 
@@ -70,9 +70,9 @@ func (v *vp) answer(t *thread, fresh bool) {
 // sixth of a wake.
 const wakesPerLook = 16
 
-// rouseHelper wakes a sleeping VP, which may steal, once in helpGap at most. A VP that
+// wakeHelper wakes a sleeping VP, which may steal, once in helpGap at most. A VP that
 // was woken and found nothing to steal doubles helpGap, up to helpMax.
-func (v *vp) rouseHelper() {
+func (v *vp) wakeHelper() {
 	now := asm.Cycles()
 	if now < v.helpAt {
 		v.unhelped = wakesPerLook
@@ -86,7 +86,7 @@ func (v *vp) rouseHelper() {
 func (v *vp) release(l *lwp) {
 	v.cur = &v.vacant
 	v.word.release(l.id)
-	v.rouseIfDue(false)
+	v.wakeIfDue(false)
 }
 
 // claim takes v for l if v is free. From then on c runs on v.
@@ -97,7 +97,7 @@ func (v *vp) claim(l *lwp, c *co) bool {
 	v.cur = c
 	v.n.sleeping.end()
 	v.wakeUp()
-	v.sched.rouseClock()
+	v.sched.wakeClock()
 	return true
 }
 
@@ -119,29 +119,29 @@ func (v *vp) wakeUp() {
 	}
 }
 
-// rouseIfDue gives a free VP that has work, or was kicked, a holder: it wakes a spare,
+// wakeIfDue gives a free VP that has work, or was kicked, a holder: it wakes a spare,
 // which claims the VP when it runs. Spares sleep as SCHED_BATCH, so waking one
 // does not preempt the LWP that runs on this CPU. A thread in Blocking thus goes on;
 // the spare runs only if the call really blocks. If preempt is set the spare preempts: post
 // sets it while a thread whose VP was seized may compute on this CPU.
-func (v *vp) rouseIfDue(preempt bool) {
+func (v *vp) wakeIfDue(preempt bool) {
 	if v.off.Load() {
 		v.clear()
 		return
 	}
 	switch m := v.mode(); {
 	case m == free && (v.hasWork() || v.idle.kicked()):
-		v.rouse(toClaim, preempt || v.idle.asleep())
+		v.wakeSpare(toClaim, preempt || v.idle.asleep())
 	case m != free && v.sched.clockAsleep():
-		v.sched.clock.wake(roused) // the holder may be stuck: the clock has to look
-	case m == user && v.hogged():
+		v.sched.clock.wake(moved) // the holder may be stuck: the clock has to look
+	case m == user && v.runsCPUBound():
 		v.sched.clock.press()
 	}
 }
 
-// rouse wakes a spare, or makes one, unless one is on its way.
-func (v *vp) rouse(o order, preempt bool) {
-	if !v.idle.rouse() {
+// wakeSpare wakes a spare, or makes one, unless one is on its way.
+func (v *vp) wakeSpare(o order, preempt bool) {
+	if !v.idle.beginWaking() {
 		return
 	}
 	l := v.idle.pop()
@@ -152,7 +152,7 @@ func (v *vp) rouse(o order, preempt bool) {
 	if preempt {
 		l.unbatch()
 	}
-	l.rouse(o)
+	l.wakeWith(o)
 }
 
 // Kick wakes VP number vp, so that it fires its idle hooks and looks for work. If vp < 0
@@ -170,7 +170,7 @@ func (s *Scheduler) Kick(vp int) {
 			return
 		}
 	}
-	s.rouseClock()
+	s.wakeClock()
 }
 
 // kick is Kick of v. A VP in user mode fires its idle hooks before it sleeps; until then the clock fires
@@ -178,13 +178,13 @@ func (s *Scheduler) Kick(vp int) {
 // thread may be in an operation and compute next: it gets both the kick and the clock.
 func (v *vp) kick() {
 	if v.mode() == user || v.off.Load() {
-		v.sched.rouseClock()
+		v.sched.wakeClock()
 		return
 	}
-	v.idle.kick() // also if it is roused: the spare on its way takes the kick after it has arrived
+	v.idle.kick() // also while an LWP is on its way: that spare on its way takes the kick after it has arrived
 	if v.mode() == free {
-		v.rouse(toClaim, true)
+		v.wakeSpare(toClaim, true)
 	} else {
-		v.sched.rouseClock()
+		v.sched.wakeClock()
 	}
 }

@@ -18,7 +18,7 @@ import (
 //	      point; then claimStopped: its OS thread goes back to the base, which queues it
 //
 // None of the three is done while the thread is inside the scheduler, or has disabled
-// preemption. One taker at a time does it, with the word of the VP lent, and while the
+// preemption. One taker at a time does it, with the word of the VP loaned, and while the
 // thread cannot run: the status of its goroutine, or the scan bit in that, keeps it from running (package direct). In the
 // portable mode (detach) a thread that keeps its VP too long loses it, whatever the thread does.
 
@@ -92,7 +92,7 @@ func (l *lwp) takeBackAlone() {
 //go:norace
 func (c *co) g0() uintptr { return c.seat.G }
 
-// carrier is a racy look: of a co that runs it stays as it is. A taker, which acts on it, looks again with the word lent.
+// carrier is a racy look: of a co that runs it stays as it is. A taker, which acts on it, looks again with the word loaned.
 //
 //go:norace
 func (c *co) carrier() *lwp { return c.l }
@@ -118,10 +118,10 @@ func (c *co) threadOn() *thread { return c.cur }
 //go:norace
 func (c *co) isBase() bool { return c.base || c.g == 0 }
 
-// isHog is a racy hint.
+// isCPUBound is a racy hint.
 //
 //go:norace
-func (c *co) isHog() bool { return c.hog }
+func (c *co) isCPUBound() bool { return c.cpuBound }
 
 // ask has the thread c, which runs on v, stopped by Go's preemption.
 func (v *vp) ask(c *co) bool {
@@ -171,7 +171,7 @@ func (v *vp) claimStopped(c *co) bool {
 	default:
 		if got = direct.ClaimStopped(goesOn, l.machine(), l.base.seat.G, inside, &c.id, lostID); got == direct.Stopped {
 			atomic.StoreUint32(&c.how, stopped)
-			c.setHog()
+			c.setCPUBound()
 			l.setClaimed(c)
 			v.cur = l.base
 			l.leaveNothing()
@@ -191,11 +191,11 @@ func (v *vp) claimStopped(c *co) bool {
 // inRuntime stands for co.inside of a thread that was stopped inside the Go runtime.
 var inRuntime uint32 = isIn
 
-// setHog is for a c that a taker has just parked where it stopped. c itself clears hog, and reads it, when it runs
+// setCPUBound is for a c that a taker has just parked where it stopped. c itself clears cpuBound, and reads it, when it runs
 // again: the base that resumes it has seen claimed, which is stored later.
 //
 //go:norace
-func (c *co) setHog() { c.hog = true }
+func (c *co) setCPUBound() { c.cpuBound = true }
 
 // setClaimed is for the base of l, which the taker readies next: the detector does not see that Ready.
 //
@@ -216,7 +216,7 @@ func (v *vp) seize(l *lwp) bool {
 	if old != 0 && !c.isBase() {
 		raceAcquire(c.carrier())
 		if s := direct.Status(c.g0()); s == direct.Syscall || s == direct.Waiting {
-			if direct.Deprive(c.g0(), s, &c.inside, &v.word.v, l.id|lentBit) {
+			if direct.Deprive(c.g0(), s, &c.inside, &v.word.v, l.id|loanBit) {
 				c.isInside() // what it has done as an operation precedes what is done here
 				to = l.id
 				v.cur = l.base
@@ -303,8 +303,8 @@ func (v *vp) takeBackElsewhere(now int64, e *elsewhere) (found bool) {
 	return found
 }
 
-// hogged tells whether v's thread was preempted when it ran last, a hint.
-func (v *vp) hogged() bool { return v.current().isHog() }
+// runsCPUBound tells whether v's thread was preempted when it ran last, a hint.
+func (v *vp) runsCPUBound() bool { return v.current().isCPUBound() }
 
 // whereabouts is the VP of l, where l is a pinned thread's the last one it had: a hint.
 //

@@ -8,35 +8,35 @@ import (
 	"time"
 )
 
-// HogError names a thread that computes, or blocks without Blocking, for longer than
+// WatchdogError names a thread that computes, or blocks without Blocking, for longer than
 // Config.Watchdog, while other threads wait for its VP, or after the scheduler has taken
 // the VP from it to run them. The scheduler passes the error to Config.Warn, once for each such period.
-type HogError struct {
+type WatchdogError struct {
 	Thread Thread        // which; the zero Thread if it was gone when it was looked for
 	VP     int           // whose VP it held, or holds
 	For    time.Duration // at least so long without a scheduling point
 	Stack  []byte        // where it is, a moment later; nil if that is not known
 }
 
-func (e *HogError) Error() string {
+func (e *WatchdogError) Error() string {
 	return fmt.Sprintf("sched: %v keeps VP %d, for which others wait: no scheduling point for %v (where it may block, say Blocking; where it computes, Yield now and then)\n\n%s", e.Thread, e.VP, e.For, e.Stack)
 }
 
-// lookForHogs is the watchdog's round. On the clock, if there is a watchdog.
-func (s *Scheduler) lookForHogs(now int64) {
+// runWatchdog is the watchdog's round. On the clock, if there is a watchdog.
+func (s *Scheduler) runWatchdog(now int64) {
 	limit := int64(s.cfg.Watchdog)
 	for _, v := range s.vps {
 		if w := &v.watch; v.mode() == user && !w.told && now-w.since >= limit && w.tick == v.ticks() && v.hasWork() {
 			w.told = true
-			s.reportHog(v, now-w.since)
+			s.reportStuck(v, now-w.since)
 		}
 	}
 }
 
-// reportHog tells of the thread that runs on v. Its stack is looked for by a goroutine:
+// reportStuck tells of the thread that runs on v. Its stack is looked for by a goroutine:
 // that stops the world.
-func (s *Scheduler) reportHog(v *vp, ns int64) {
-	e := &HogError{VP: v.id, For: time.Duration(ns).Round(time.Microsecond)}
+func (s *Scheduler) reportStuck(v *vp, ns int64) {
+	e := &WatchdogError{VP: v.id, For: time.Duration(ns).Round(time.Microsecond)}
 	h, id := v.runner()
 	e.Thread = h
 	go func() {

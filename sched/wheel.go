@@ -54,7 +54,7 @@ const (
 type timer struct {
 	node  shelf.Node[timer]
 	at    int64   // monotonic ns
-	owner any     // what fire calls: *limit, func() or Ringer
+	owner any     // what fire calls: *BoundedWait, func() or Ringer
 	home  *timers // where it is, or was; its starter writes it before it is pending
 	place place
 	round uint32 // how often it was started
@@ -65,43 +65,43 @@ type timer struct {
 func tickOf(at int64) uint64 { return (uint64(at) + 1<<tickBits - 1) >> tickBits }
 
 // insert adds tm, which is not pending.
-func (w *wheel) insert(tm *timer) {
-	tick := max(tickOf(tm.at), w.cur)
-	level := (bits.Len64(tick^w.cur|1) - 1) / slotBits
+func (wh *wheel) insert(tm *timer) {
+	tick := max(tickOf(tm.at), wh.cur)
+	level := (bits.Len64(tick^wh.cur|1) - 1) / slotBits
 	slot := tick >> (level * slotBits) % slots
-	w.full[level] |= 1 << slot
-	w.push(tm, firstSlot+place(level*slots+int(slot)))
+	wh.full[level] |= 1 << slot
+	wh.push(tm, firstSlot+place(level*slots+int(slot)))
 }
 
 // push appends tm to a list.
-func (w *wheel) push(tm *timer, p place) {
+func (wh *wheel) push(tm *timer, p place) {
 	tm.place = p
-	w.lists[p].Push(&tm.node, tm)
+	wh.lists[p].Push(&tm.node, tm)
 }
 
 // remove takes tm out if it is pending, and tells whether it was.
-func (w *wheel) remove(tm *timer) bool {
+func (wh *wheel) remove(tm *timer) bool {
 	p := tm.place
 	if p == nowhere {
 		return false
 	}
-	l := &w.lists[p]
+	l := &wh.lists[p]
 	l.Remove(&tm.node)
 	tm.place = nowhere
 	if l.Empty() && p >= firstSlot {
 		p -= firstSlot
-		w.full[p/slots] &^= 1 << (p % slots)
+		wh.full[p/slots] &^= 1 << (p % slots)
 	}
 	return true
 }
 
 // first returns the first slot with timers in it, and the tick at which it
 // begins; nowhere if there is none.
-func (w *wheel) first() (p place, tick uint64) {
-	for level, set := range w.full {
+func (wh *wheel) first() (p place, tick uint64) {
+	for level, set := range wh.full {
 		if set != 0 {
 			slot := bits.TrailingZeros64(set)
-			above := w.cur >> ((level + 1) * slotBits) << ((level + 1) * slotBits)
+			above := wh.cur >> ((level + 1) * slotBits) << ((level + 1) * slotBits)
 			return firstSlot + place(level*slots+slot), above | uint64(slot)<<(level*slotBits)
 		}
 	}
@@ -111,27 +111,27 @@ func (w *wheel) first() (p place, tick uint64) {
 // expired takes out a timer that is over at tick now; nil if there is none. It
 // does at most *work steps, one for each timer that it takes or moves. If these are
 // not enough it leaves the wheel consistent, and soon returns 0.
-func (w *wheel) expired(now uint64, work *int) *timer {
+func (wh *wheel) expired(now uint64, work *int) *timer {
 	for ; *work > 0; *work-- {
-		if tm := w.lists[w.cascading].First(); tm != nil {
-			w.remove(tm)
-			w.insert(tm)
+		if tm := wh.lists[wh.cascading].First(); tm != nil {
+			wh.remove(tm)
+			wh.insert(tm)
 			continue
 		}
-		w.cascading = nowhere
-		p, tick := w.first()
+		wh.cascading = nowhere
+		p, tick := wh.first()
 		if p == nowhere || tick > now {
-			w.cur = max(w.cur, now) // it arrives at no slot: first begins later
+			wh.cur = max(wh.cur, now) // it arrives at no slot: first begins later
 			return nil
 		}
-		w.cur = tick
+		wh.cur = tick
 		if p < firstSlot+slots {
-			tm := w.lists[p].First()
-			w.remove(tm)
+			tm := wh.lists[p].First()
+			wh.remove(tm)
 			*work--
 			return tm
 		}
-		w.cascading = p
+		wh.cascading = p
 	}
 	return nil
 }
@@ -142,17 +142,17 @@ const fewTimers = 8
 // soon returns a lower bound, in ns, of when the next timer is over: maxAt if
 // there is none. It is exact if few are in its slot; else it may be the time of
 // a cascade, after which to ask again.
-func (w *wheel) soon() int64 {
-	if !w.lists[w.cascading].Empty() {
+func (wh *wheel) soon() int64 {
+	if !wh.lists[wh.cascading].Empty() {
 		return 0
 	}
-	p, tick := w.first()
+	p, tick := wh.first()
 	if p == nowhere {
 		return maxAt
 	}
 	if p >= firstSlot+slots {
 		least, n := uint64(maxAt), 0
-		for tm := w.lists[p].First(); tm != nil; tm = tm.node.Next() {
+		for tm := wh.lists[p].First(); tm != nil; tm = tm.node.Next() {
 			if n++; n > fewTimers {
 				return int64(tick << tickBits)
 			}

@@ -31,7 +31,7 @@ func TestWithdraw(t *testing.T) {
 			v.sortNow()
 		}, want: false},
 		{name: "others of another priority are ready", n: 3, at: 1, setup: func(v *vp, _ *co, _ *thread) { v.q.add(ofRank(defaultRank - 1)) }, want: false},
-		{name: "others were preempted", n: 3, at: 1, setup: func(v *vp, _ *co, _ *thread) { v.q.add(ofRank(hogRank)) }, want: false},
+		{name: "others were preempted", n: 3, at: 1, setup: func(v *vp, _ *co, _ *thread) { v.q.add(ofRank(cpuBoundRank)) }, want: false},
 		{name: "pinned", n: 3, at: 1, setup: func(_ *vp, _ *co, x *thread) { x.x.Store(&rare{id: x.gen, pinned: true}) }, want: false},
 		{name: "detached", n: 3, at: 1, setup: func(_ *vp, _ *co, x *thread) {
 			x.x.Store(&rare{id: x.gen})

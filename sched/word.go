@@ -2,53 +2,53 @@ package sched
 
 import "sync/atomic"
 
-// word says which LWP holds a VP: the id of the LWP, or 0 for none. lentBit is set while a taker works on the
-// VP's private state. Whether the thread that runs there is inside the scheduler is said by another
+// word says which LWP holds a VP: the id of the LWP, or 0 for none. loanBit is set while a taker works on the
+// VP's private state. Whether the thread that runs there is inside the scheduler stands in another
 // word, co.inside, which that thread writes with plain stores. See README.md.
 //
 //	free ── claim: a spare that was woken, or a thread back from Blocking ──► L
 //	L ───── release: L goes to sleep, or its thread enters Blocking ────────► free
-//	x ───── lend: a taker; then it looks whether L is inside ───────────────► x, lent
-//	x, lent ── giveBack ────────────────────────────────────────────────────► x
-//	L, lent ── giveBack as another: the VP is taken from L, for S ──────────► S
+//	x ───── lend: a taker; then it looks whether L is inside ───────────────► x, loaned
+//	x, loaned ── giveBack ──────────────────────────────────────────────────► x
+//	L, loaned ── giveBack as another: the VP is taken from L, for S ────────► S
 type word struct{ v uint32 }
 
 const (
-	lentBit   = 1 << 31
+	loanBit   = 1 << 31
 	fencedBit = 1 << 30       // in co.id, where Enter needs a barrier: see borrow.go
 	lostID    = fencedBit - 1 // in co.id: its thread is on no LWP
 )
 
-func (w *word) load() uint32   { return atomic.LoadUint32(&w.v) }
-func holder(x uint32) uint32   { return x &^ lentBit }
-func (w *word) holder() uint32 { return holder(w.load()) }
+func (wd *word) load() uint32   { return atomic.LoadUint32(&wd.v) }
+func holder(x uint32) uint32    { return x &^ loanBit }
+func (wd *word) holder() uint32 { return holder(wd.load()) }
 
 // claim: free -> L. Counterparts: other claims, lend.
-func (w *word) claim(id uint32) bool {
-	return atomic.LoadUint32(&w.v) == 0 && atomic.CompareAndSwapUint32(&w.v, 0, id)
+func (wd *word) claim(id uint32) bool {
+	return atomic.LoadUint32(&wd.v) == 0 && atomic.CompareAndSwapUint32(&wd.v, 0, id)
 }
 
-// release: L -> free, by L, which is inside. A taker that has lent the word meanwhile
+// release: L -> free, by L, which is inside. A taker that has borrowed the word meanwhile
 // sees that L is inside, and gives the word back. The look at the inbox that follows must not pass the release.
-func (w *word) release(id uint32) { w.passOn(id, 0) }
+func (wd *word) release(id uint32) { wd.passOn(id, 0) }
 
 // passOn: L -> another LWP, by L, which is inside.
-func (w *word) passOn(id, to uint32) {
-	for n := 1; !atomic.CompareAndSwapUint32(&w.v, id, to); n++ {
+func (wd *word) passOn(id, to uint32) {
+	for n := 1; !atomic.CompareAndSwapUint32(&wd.v, id, to); n++ {
 		if relax(); n%spinsPerYield == 0 {
 			giveWay()
 		}
 	}
 }
 
-// lend: x -> x, lent. Takers exclude each other by it.
-func (w *word) lend() (x uint32, ok bool) {
-	x = w.load()
-	return x, x&lentBit == 0 && atomic.CompareAndSwapUint32(&w.v, x, x|lentBit)
+// lend: x -> x, loaned. Takers exclude each other by it.
+func (wd *word) lend() (x uint32, ok bool) {
+	x = wd.load()
+	return x, x&loanBit == 0 && atomic.CompareAndSwapUint32(&wd.v, x, x|loanBit)
 }
 
-// giveBack: x, lent -> x, or another holder.
-func (w *word) giveBack(x uint32) { atomic.StoreUint32(&w.v, x) }
+// giveBack: x, loaned -> x, or another holder.
+func (wd *word) giveBack(x uint32) { atomic.StoreUint32(&wd.v, x) }
 
 // A thread enters the scheduler with a store (co.inside) and a load (the VP's word), several times
 // in a microsecond; a taker seldom comes. So the taker pays for the barrier between

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/pm2-go/pm2/internal/effort"
+	"github.com/pm2-go/pm2/internal/test/effort"
 	"github.com/pm2-go/pm2/sched/direct"
 )
 
@@ -18,7 +18,7 @@ const (
 
 // TestWordTransitions: every transition from every state, as word.go draws them.
 func TestWordTransitions(t *testing.T) {
-	states := []uint32{0, lentBit, me, me | lentBit, other, other | lentBit}
+	states := []uint32{0, loanBit, me, me | loanBit, other, other | loanBit}
 	for _, c := range []struct {
 		name string
 		do   func(w *word) bool
@@ -29,7 +29,7 @@ func TestWordTransitions(t *testing.T) {
 			found := w.v
 			x, ok := w.lend()
 			return ok && x == found
-		}, map[uint32]uint32{0: lentBit, me: me | lentBit, other: other | lentBit}},
+		}, map[uint32]uint32{0: loanBit, me: me | loanBit, other: other | loanBit}},
 		{"lend and giveBack", func(w *word) bool {
 			x, ok := w.lend()
 			if ok {
@@ -67,7 +67,7 @@ func TestWordTransitions(t *testing.T) {
 		t.Errorf("released, it is %#x", w.v)
 	}
 	for _, x := range states {
-		if w := (word{x}); w.holder() != x&^lentBit || holder(x) != x&^lentBit {
+		if w := (word{x}); w.holder() != x&^loanBit || holder(x) != x&^loanBit {
 			t.Errorf("the holder of %#x is %#x", x, w.holder())
 		}
 	}
@@ -93,7 +93,7 @@ func TestReleaseWaitsForTaker(t *testing.T) {
 		var wg sync.WaitGroup
 		wg.Go(func() { c.do(&w); over.Store(true) })
 		time.Sleep(2 * time.Millisecond)
-		if over.Load() || w.load() != me|lentBit {
+		if over.Load() || w.load() != me|loanBit {
 			t.Errorf("%s does not wait for a taker: %#x", c.name, w.load())
 		}
 		w.giveBack(x)
@@ -118,12 +118,12 @@ func TestBorrow(t *testing.T) {
 		ok     bool
 	}{
 		{"free", 0, &v.vacant, isIn, true},
-		{"free, and lent", lentBit, &v.vacant, isIn, false},
+		{"free, and loaned", loanBit, &v.vacant, isIn, false},
 		{"its thread runs user code", me, c, 0, true},
 		{"its thread is not to be preempted", me, c, noPreempt, true},
 		{"its thread is inside", me, c, isIn, false},
 		{"its thread is inside, not to be preempted", me, c, isIn | noPreempt, false},
-		{"lent", me | lentBit, c, 0, false},
+		{"loaned", me | loanBit, c, 0, false},
 		{"just claimed", me, &v.vacant, isIn, false},
 		{"its base runs", me, base, isIn, false},
 	} {
@@ -133,8 +133,8 @@ func TestBorrow(t *testing.T) {
 		if ok != test.ok || ok && old != test.word {
 			t.Errorf("%s: %v, %#x", test.name, ok, old)
 		}
-		if want := test.word | lentBit; ok && (v.word.v != want || v.mode() != lent) {
-			t.Errorf("%s: lent as %#x, mode %d", test.name, v.word.v, v.mode())
+		if want := test.word | loanBit; ok && (v.word.v != want || v.mode() != loaned) {
+			t.Errorf("%s: loaned as %#x, mode %d", test.name, v.word.v, v.mode())
 		}
 		if ok {
 			v.giveBack(old)
@@ -147,7 +147,7 @@ func TestBorrow(t *testing.T) {
 		word   uint32
 		inside uint32
 		want   mode
-	}{{0, 0, free}, {me, 0, user}, {me, noPreempt, user}, {me, isIn, held}, {me | lentBit, 0, lent}, {lentBit, 0, lent}} {
+	}{{0, 0, free}, {me, 0, user}, {me, noPreempt, user}, {me, isIn, held}, {me | loanBit, 0, loaned}, {loanBit, 0, loaned}} {
 		v.word.v, v.cur, c.inside = test.word, c, test.inside
 		if m := v.mode(); m != test.want {
 			t.Errorf("word %#x, inside %d: mode %d, want %d", test.word, test.inside, m, test.want)
@@ -155,7 +155,7 @@ func TestBorrow(t *testing.T) {
 	}
 }
 
-// TestGiveBackOfFree: a post that finds a free VP lent wakes no LWP: the borrower, which gives it back, does.
+// TestGiveBackOfFree: a post that finds a free VP loaned wakes no LWP: the borrower, which gives it back, does.
 func TestGiveBackOfFree(t *testing.T) {
 	s := planted(t, "core:1 pu:1", 0)
 	v := s.vps[0]
@@ -168,11 +168,11 @@ func TestGiveBackOfFree(t *testing.T) {
 	}
 	x := ofRank(defaultRank)
 	x.vp = v
-	if v.post(x); l.wake.Load() != 0 || v.idle.roused() {
+	if v.post(x); l.wake.Load() != 0 || v.idle.waking() {
 		t.Error("a spare was called that cannot get the VP")
 	}
-	if v.giveBack(old); l.wake.Load() != toClaim || !v.idle.roused() {
-		t.Error("no LWP is roused for what was posted meanwhile")
+	if v.giveBack(old); l.wake.Load() != toClaim || !v.idle.waking() {
+		t.Error("no LWP is woken for what was posted meanwhile")
 	}
 }
 
@@ -199,29 +199,29 @@ func TestTakeBackOfFree(t *testing.T) {
 	within(t, "it waits in Go", func() bool { return direct.Status(c.seat.G) == direct.Waiting })
 	x := ofRank(defaultRank)
 	x.vp = v
-	v.push(x) // by a post that finds the VP lent, and so wakes none
+	v.push(x) // by a post that finds the VP loaned, and so wakes none
 	if v.takeBack(c) || v.word.load() != 0 {
 		t.Fatalf("a free VP was taken back: %#x", v.word.load())
 	}
-	if l.wake.Load() != toClaim || !v.idle.roused() {
-		t.Error("no LWP is roused for what was posted meanwhile")
+	if l.wake.Load() != toClaim || !v.idle.waking() {
+		t.Error("no LWP is woken for what was posted meanwhile")
 	}
 }
 
-// waiting is what regains says, and a look that it has not said it yet.
+// waiting is what regains returns, and a look that it has not returned yet.
 func waiting(t *testing.T, c *co) (ends func() bool) {
 	t.Helper()
-	said := make(chan bool, 1)
-	go func() { said <- c.regains() }()
+	regained := make(chan bool, 1)
+	go func() { regained <- c.regains() }()
 	time.Sleep(time.Millisecond)
 	select {
-	case <-said:
+	case <-regained:
 		t.Error("it does not wait for the taker")
 	default:
 	}
 	return func() bool {
 		select {
-		case got := <-said:
+		case got := <-regained:
 			return got
 		case <-time.After(time.Minute):
 			t.Fatal("it waits for nothing")
@@ -243,7 +243,7 @@ func TestRegains(t *testing.T) {
 		if !c.regains() || c.inside != isIn|noPreempt {
 			t.Errorf("it has its VP, and is not inside: %d", c.inside)
 		}
-		for _, x := range []uint32{0, lentBit, other, other | lentBit} {
+		for _, x := range []uint32{0, loanBit, other, other | loanBit} {
 			if fresh(x).regains() {
 				t.Errorf("it has its VP again, which is %#x", x)
 			}
@@ -253,17 +253,17 @@ func TestRegains(t *testing.T) {
 			t.Error("its LWP's VP is taken for its own")
 		}
 
-		c = fresh(me | lentBit)
+		c = fresh(me | loanBit)
 		ends := waiting(t, c)
 		if v.word.giveBack(me); !ends() {
 			t.Error("given back, and not regained")
 		}
-		c = fresh(me | lentBit)
+		c = fresh(me | loanBit)
 		ends = waiting(t, c)
 		if v.word.giveBack(other); ends() {
 			t.Error("taken, and regained")
 		}
-		c = fresh(me | lentBit) // its OS thread is taken back: by id first, then its base has the VP
+		c = fresh(me | loanBit) // its OS thread is taken back: by id first, then its base has the VP
 		ends = waiting(t, c)
 		atomic.StoreUint32(&c.id, lostID)
 		if ends() {
@@ -274,7 +274,7 @@ func TestRegains(t *testing.T) {
 
 // TestWordExcludes: threads of three LWPs enter and leave as fast as they can, with nothing but a plain store and a load,
 // switch to each other, release the VP, claim it, and seize it; thieves borrow it. Most are in for a moment, some for longer than
-// a look takes. What is done inside and in lent must not overlap: then there is another holder, plain counters
+// a look takes. What is done inside and while loaned must not overlap: then there is another holder, plain counters
 // lose updates, and the race detector sees it.
 func TestWordExcludes(t *testing.T) {
 	s := planted(t, "core:1 pu:1", 0)

@@ -59,8 +59,8 @@ type width struct {
 }
 
 // fit is a text as wide as was asked for.
-func (w width) fit(text string) string {
-	if w.Wide {
+func (wd width) fit(text string) string {
+	if wd.Wide {
 		return text
 	}
 	return report.Fit(text)

@@ -16,8 +16,8 @@
 //	go run ./cmd/demo run -n 8 --hosts hosts -- ...  on several hosts, over ssh
 //	go run ./cmd/demo pingpong --help                the flags
 //
-// The flags, their help and their checks come from one table, the structures in
-// command.go. Results alone go to stdout; progress and warnings go to stderr.
+// The flags, their help and their checks come from one table, the structures whose names end in
+// Command: that of all of them is in command.go, most have a file of their own. Results alone go to stdout; progress and warnings go to stderr.
 //
 // # Exit status
 //
@@ -33,6 +33,11 @@
 //
 //	command.go, main.go   the command line, signals, exit status
 //	internal/size         the grammar of sizes
+//	internal/lab          the papers' experiments, E1 and so on; duo, taskqueue, uts are parts of them
+//	internal/protocols    what explain-protocol says, and measures
+//	internal/nas, ep      kernels of the NAS Parallel Benchmarks
+//	internal/fromc        Go functions that C calls on threads of its own
+//	internal/fairness     threads beside others that never yield
 //	internal/pingpong     the ping-pong: two ranks, exchange, verification, statistics
 //	internal/bench        rows beside their peers
 //	internal/topology     machines as text and rows

@@ -219,16 +219,16 @@ func (listed) Head() string {
 }
 
 // Line implements report.Row.
-func (l listed) Line() string {
-	return fmt.Sprintf("  %-19s %-8s %s (%s): %s", l.Name, lasting(time.Duration(l.Lasts*float64(time.Second))), l.Title, l.Paper, l.Published)
+func (li listed) Line() string {
+	return fmt.Sprintf("  %-19s %-8s %s (%s): %s", li.Name, lasting(time.Duration(li.Lasts*float64(time.Second))), li.Title, li.Paper, li.Published)
 }
 
 // BriefHead implements report.Brief.
-func (l listed) BriefHead() string { return l.Head() }
+func (li listed) BriefHead() string { return li.Head() }
 
 // BriefLine implements report.Brief.
-func (l listed) BriefLine() string {
-	return report.Wrap(fmt.Sprintf("%s (%s): %s", l.Title, l.Paper, l.Published), fmt.Sprintf("  %-19s %-8s ", l.Name, lasting(time.Duration(l.Lasts*float64(time.Second)))), strings.Repeat(" ", 31))
+func (li listed) BriefLine() string {
+	return report.Wrap(fmt.Sprintf("%s (%s): %s", li.Title, li.Paper, li.Published), fmt.Sprintf("  %-19s %-8s ", li.Name, lasting(time.Duration(li.Lasts*float64(time.Second)))), strings.Repeat(" ", 31))
 }
 
 // BriefNote implements report.Brief.

@@ -12,8 +12,8 @@ import (
 )
 
 type fairnessCommand struct {
-	Hogs  []int `default:"0,1,4,32" help:"Numbers of threads that never yield, each 0 to 256."`
-	Wakes int   `default:"1000" help:"Delays of each row: 100 to 100000, one a millisecond."`
+	CPUBound []int `name:"cpu-bound" default:"0,1,4,32" help:"Numbers of threads that never yield, each 0 to 256."`
+	Wakes    int   `default:"1000" help:"Delays of each row: 100 to 100000, one a millisecond."`
 	output
 }
 
@@ -27,9 +27,9 @@ func (*fairnessCommand) Help() string {
 
 // Validate implements kong's check after parsing.
 func (c *fairnessCommand) Validate() error {
-	for _, n := range c.Hogs {
+	for _, n := range c.CPUBound {
 		if n < 0 || n > 256 {
-			return fmt.Errorf("--hogs %d: choose from 0 to 256", n)
+			return fmt.Errorf("--cpu-bound %d: choose from 0 to 256", n)
 		}
 	}
 	if c.Wakes < 100 || c.Wakes > 100_000 {
@@ -40,33 +40,33 @@ func (c *fairnessCommand) Validate() error {
 
 // cases are all that is measured.
 func (c *fairnessCommand) cases() (cases []fairness.Case) {
-	for _, n := range c.Hogs {
-		cases = append(cases, fairness.Case{Hogs: n, Slices: true}, fairness.Case{Hogs: n}, fairness.Case{Hogs: n, Peer: true})
+	for _, n := range c.CPUBound {
+		cases = append(cases, fairness.Case{CPUBound: n, Slices: true}, fairness.Case{CPUBound: n}, fairness.Case{CPUBound: n, Peer: true})
 	}
 	return cases
 }
 
 // fairnessParameters are what the JSON says about a run of fairness.
 type fairnessParameters struct {
-	Hogs  []int `json:"hogs"`
-	Wakes int   `json:"wakes"`
+	CPUBound []int `json:"cpu_bound"`
+	Wakes    int   `json:"wakes"`
 }
 
 func (c *fairnessCommand) run(ctx context.Context) error {
 	cases := c.cases()
-	s, err := c.newSheet("fairness", fairnessParameters{c.Hogs, c.Wakes}, int64(len(cases)))
+	s, err := c.newSheet("fairness", fairnessParameters{c.CPUBound, c.Wakes}, int64(len(cases)))
 	if err != nil {
 		return err
 	}
 	defer s.bar.Done()
 	cpus := binding.Allowed()
 	s.report.Machine = report.Detect(len(cpus), startProbe(cpus))
-	if err := s.writer.Begin(&s.report, "delay of a thread on one VP whose CPU it shares with hogs; one wake a millisecond"); err != nil {
+	if err := s.writer.Begin(&s.report, "delay of a thread on one VP whose CPU it shares with CPU-bound threads; one wake a millisecond"); err != nil {
 		return err
 	}
 	var wakeRows, sleepRows []*fairness.Row
 	for _, x := range cases {
-		s.bar.Label(hogs(x.Hogs))
+		s.bar.Label(cpuBound(x.CPUBound))
 		wakes, sleeps, err := x.Measure(ctx, cpus[0], c.Wakes)
 		if err != nil {
 			return err
@@ -85,21 +85,21 @@ func (c *fairnessCommand) run(ctx context.Context) error {
 		"delay: median, 99th percentile, longest", figure.OursBesidePeer, append(c.pairs("woken", wakeRows), c.pairs("slept 1 ms", sleepRows)...))
 }
 
-// pairs are the rows of each number of hogs: threads, with short kernel slices, beside goroutines.
+// pairs are the rows of each number of CPU-bound threads: threads, with short kernel slices, beside goroutines.
 func (c *fairnessCommand) pairs(what string, rows []*fairness.Row) (pairs []figure.Pair) {
 	measure := func(r *fairness.Row) figure.Measure { return figure.Measure{Q1: r.Median, Median: r.P99, Q3: r.Max} }
 	for i := 0; i+2 < len(rows); i += 3 { // as cases has them
 		pairs = append(pairs, figure.Pair{
-			Name: fmt.Sprintf("%s, %s", what, hogs(rows[i].Hogs)), PeerName: "goroutines, P=2", Ours: measure(rows[i]), Peer: measure(rows[i+2]),
+			Name: fmt.Sprintf("%s, %s", what, cpuBound(rows[i].CPUBound)), PeerName: "goroutines, P=2", Ours: measure(rows[i]), Peer: measure(rows[i+2]),
 		})
 	}
 	return pairs
 }
 
-// hogs says how many there are.
-func hogs(n int) string {
+// cpuBound says how many there are.
+func cpuBound(n int) string {
 	if n == 1 {
-		return "1 hog"
+		return "1 CPU-bound thread"
 	}
-	return fmt.Sprintf("%d hogs", n)
+	return fmt.Sprintf("%d CPU-bound threads", n)
 }

@@ -24,7 +24,7 @@ import (
 	"github.com/pm2-go/pm2/cmd/demo/internal/bench"
 	"github.com/pm2-go/pm2/cmd/demo/internal/binding"
 	"github.com/pm2-go/pm2/cmd/demo/internal/veth"
-	"github.com/pm2-go/pm2/internal/effort"
+	"github.com/pm2-go/pm2/internal/test/effort"
 )
 
 func TestMain(m *testing.M) {
@@ -280,7 +280,7 @@ func pingrows(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// figure FILE...: each is a whole picture of the kind that its name says.
+// isFigure has the script's command figure: each is a whole picture of the kind that its name says.
 func isFigure(ts *testscript.TestScript, neg bool, args []string) {
 	for _, name := range args {
 		text := ts.ReadFile(name)

@@ -59,8 +59,8 @@ func fieldName(flag string) string {
 }
 
 // each calls f for every flag that was given.
-func (f *progressFlags) each(do func(row pioman.Param, text string) error) error {
-	given := reflect.ValueOf(f.Plugins[0]).Elem()
+func (pf *progressFlags) each(do func(row pioman.Param, text string) error) error {
+	given := reflect.ValueOf(pf.Plugins[0]).Elem()
 	for _, row := range pioman.ParamTable() {
 		if v := given.FieldByName(fieldName(row.Name)); v.IsValid() && !v.IsNil() {
 			if err := do(row, v.Elem().String()); err != nil {
@@ -72,19 +72,19 @@ func (f *progressFlags) each(do func(row pioman.Param, text string) error) error
 }
 
 // params are the parameters that environment and flags make together.
-func (f *progressFlags) params() (pioman.Params, error) {
+func (pf *progressFlags) params() (pioman.Params, error) {
 	p, err := pioman.ParamsFromEnvironment()
 	if err != nil {
 		return p, err
 	}
-	return p, f.each(func(row pioman.Param, text string) error { return p.Set(row.Name, text, pioman.FromFlag) })
+	return p, pf.each(func(row pioman.Param, text string) error { return p.Set(row.Name, text, pioman.FromFlag) })
 }
 
 // export hands the flags to all engines of this process and of those that it starts, by
 // their variables.
-func (f *progressFlags) export() error {
-	if _, err := f.params(); err != nil {
+func (pf *progressFlags) export() error {
+	if _, err := pf.params(); err != nil {
 		return err
 	}
-	return f.each(func(row pioman.Param, text string) error { return os.Setenv(row.Env, text) })
+	return pf.each(func(row pioman.Param, text string) error { return os.Setenv(row.Env, text) })
 }

@@ -15,7 +15,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/pm2-go/pm2/cmd/internal/terminal"
+	"github.com/pm2-go/pm2/internal/test/terminal"
 )
 
 // family is a job of two shells, each of which has started one process in its group and one
@@ -103,7 +103,7 @@ func startFamily(t *testing.T, arrange func(*exec.Cmd), flags ...string) *family
 	return f
 }
 
-// signal sends one to a process that is there.
+// signalTo sends one to a process that is there.
 func signalTo(t *testing.T, pid int, s syscall.Signal) {
 	t.Helper()
 	if err := syscall.Kill(pid, s); err != nil {

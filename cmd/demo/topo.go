@@ -31,8 +31,8 @@ func (l *levels) UnmarshalText(text []byte) error {
 }
 
 // UnmarshalText is the same for a path.
-func (r *recording) UnmarshalText(text []byte) error {
-	if *r = recording(text); *r == "" {
+func (rec *recording) UnmarshalText(text []byte) error {
+	if *rec = recording(text); *rec == "" {
 		return errors.New("it is empty: name a directory or an archive, or leave the flag out")
 	}
 	return nil

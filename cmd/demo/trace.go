@@ -27,7 +27,7 @@ type traceCommand struct {
 	To     time.Duration `help:"Draw up to this moment. Default: the end."`
 	Events int           `default:"65536" help:"How many events to keep of each VP: the newest ones; 1 to 16777216."`
 
-	Work     traceWork     `cmd:"" help:"Trace threads that do a bit of everything: turns, fans, steals, blocking, hogs."`
+	Work     traceWork     `cmd:"" help:"Trace threads that do a bit of everything: turns, fans, steals, blocking, long computations."`
 	Pingpong tracePingpong `cmd:"" help:"Trace two processes that exchange messages, side by side in one timeline."`
 
 	Merge traceMerge `cmd:"" help:"Put timelines that programs have left (PM2_TRACE) into one, side by side: those of the ranks of a job on one host."`

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/pm2-go/pm2/cmd/internal/terminal"
+	"github.com/pm2-go/pm2/internal/test/terminal"
 )
 
 // TestTerminal: mpiexec that is stopped at its terminal and continued in the background runs on, though it has waited for input, and leaves the input alone; what
@@ -25,8 +25,8 @@ func TestTerminal(t *testing.T) {
 	c.Dir = t.TempDir()
 	c.Stdin = slave
 	c.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
-	var said strings.Builder
-	c.Stderr = &said
+	var errs strings.Builder
+	c.Stderr = &errs
 	out, err := c.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -47,7 +47,7 @@ func TestTerminal(t *testing.T) {
 	}
 	err = c.Wait()
 	if want := "up, got one, stopped, typed, end, over, left two"; err != nil || strings.Join(got, ", ") != want {
-		t.Errorf("it says %q and %q, and ends with %v; want %s", got, said.String(), err, want)
+		t.Errorf("it says %q and %q, and ends with %v; want %s", got, errs.String(), err, want)
 	}
 }
 

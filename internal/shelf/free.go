@@ -20,8 +20,8 @@ type Free[T any] struct {
 }
 
 // Get takes an object out; nil: there is none.
-func (l *Free[T]) Get() (x *T) {
-	s := &l.shards[uint(asm.CPU())%uint(len(l.shards))]
+func (f *Free[T]) Get() (x *T) {
+	s := &f.shards[uint(asm.CPU())%uint(len(f.shards))]
 	if !s.busy.CompareAndSwap(0, 1) {
 		return nil
 	}
@@ -33,12 +33,12 @@ func (l *Free[T]) Get() (x *T) {
 }
 
 // Put gives x, which nothing uses any more, to a later Get.
-func (l *Free[T]) Put(x *T) {
-	s := &l.shards[uint(asm.CPU())%uint(len(l.shards))]
+func (f *Free[T]) Put(x *T) {
+	s := &f.shards[uint(asm.CPU())%uint(len(f.shards))]
 	if !s.busy.CompareAndSwap(0, 1) {
 		return
 	}
-	if len(s.free) < l.Most {
+	if len(s.free) < f.Most {
 		s.free = append(s.free, x)
 	}
 	s.busy.Store(0)

@@ -153,18 +153,18 @@ func TestBlockingIsAsynchronous(t *testing.T) {
 func TestSeizure(t *testing.T) {
 	s := start(t, sched.Config{VPs: 1, Slice: 2 * time.Millisecond})
 	tl := record(t, s, observe.TraceConfig{}, func() {
-		hog := marcel.SpawnWith(marcel.Attr{Name: "hog"}, func() {
+		busy := marcel.SpawnWith(marcel.Attr{Name: "busy"}, func() {
 			for n := s.Stats().Total.Seizures; s.Stats().Total.Seizures == n; {
 				burn(time.Millisecond)
 			}
 			burn(time.Millisecond)
 		})
 		other := marcel.SpawnWith(marcel.Attr{Name: "other"}, func() {})
-		hog.Join() // before the other one, which so waits behind it
+		busy.Join() // before the other one, which so waits behind it
 		other.Join()
 	})
-	if n := len(named(tl, "X", "hog")); n < 2 {
-		t.Errorf("the hog shows in %d slices: %v", n, names(tl))
+	if n := len(named(tl, "X", "busy")); n < 2 {
+		t.Errorf("the busy shows in %d slices: %v", n, names(tl))
 	}
 }
 

@@ -91,8 +91,8 @@ func TestPlainTrace(t *testing.T) {
 		{"run", "t.json.3", []string{"PMI_RANK=3"}},
 	} {
 		cmd := program(t, c.does, append(c.env, view.Trace+"=t.json")...)
-		if said, err := cmd.CombinedOutput(); err != nil || len(said) != 0 {
-			t.Errorf("%s: %v, %s", c.does, err, said)
+		if output, err := cmd.CombinedOutput(); err != nil || len(output) != 0 {
+			t.Errorf("%s: %v, %s", c.does, err, output)
 		}
 		shown(t, filepath.Join(cmd.Dir, c.file))
 	}
@@ -108,8 +108,8 @@ func TestLink(t *testing.T) {
 	if err := os.Symlink("file", link); err != nil {
 		t.Fatal(err)
 	}
-	if said, err := cmd.CombinedOutput(); err != nil || len(said) != 0 {
-		t.Fatalf("%v, %s", err, said)
+	if output, err := cmd.CombinedOutput(); err != nil || len(output) != 0 {
+		t.Fatalf("%v, %s", err, output)
 	}
 	if to, err := os.Readlink(link); err != nil || to != "file" {
 		t.Errorf("the link: %q, %v", to, err)
@@ -150,15 +150,15 @@ func TestPlainStats(t *testing.T) {
 // TestPlainRefused: what cannot be had is one line, what can be is there, and the program goes on.
 func TestPlainRefused(t *testing.T) {
 	cmd := program(t, "run", view.Trace+"=t.json", monitor.Environment+"=none/s")
-	said, err := cmd.CombinedOutput()
-	if err != nil || strings.Count(string(said), "\n") != 1 || !strings.HasPrefix(string(said), "pm2: PM2_STATS=none/s: ") {
-		t.Errorf("%v, %q", err, said)
+	output, err := cmd.CombinedOutput()
+	if err != nil || strings.Count(string(output), "\n") != 1 || !strings.HasPrefix(string(output), "pm2: PM2_STATS=none/s: ") {
+		t.Errorf("%v, %q", err, output)
 	}
 	shown(t, filepath.Join(cmd.Dir, "t.json"))
 	cmd = program(t, "run", view.Trace+"=none/t.json")
-	said, err = cmd.CombinedOutput()
-	if want := "pm2: PM2_TRACE=none/t.json: no such file or directory: the program goes on without\n"; err != nil || string(said) != want {
-		t.Errorf("%v, %q", err, said)
+	output, err = cmd.CombinedOutput()
+	if want := "pm2: PM2_TRACE=none/t.json: no such file or directory: the program goes on without\n"; err != nil || string(output) != want {
+		t.Errorf("%v, %q", err, output)
 	}
 }
 

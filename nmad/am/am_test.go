@@ -22,7 +22,7 @@ import (
 	"github.com/pm2-go/pm2/sched"
 )
 
-// job is several sessions in one process, each with a world.
+// testJob is several sessions in one process, each with a world.
 type testJob struct {
 	t        testing.TB
 	sessions []*nmad.Session

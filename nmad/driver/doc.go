@@ -22,7 +22,7 @@
 //	nmad/driver/shm│nmad/driver/tcp│nmad/driver/unix│...
 //	               └ internal/stream a link of two stream sockets
 //	                 nmad/internal/meet  which process is there, and does it know the secret
-//	                 internal/inflight  Close while other threads are inside
+//	                 internal/life   how a link ends, also while other threads are inside
 //	                 internal/raw    non-blocking system calls (unsafe)
 //
 // # The two tracks
@@ -84,6 +84,7 @@
 //
 // # Choosing a driver
 //
-// Drivers register under their name when their package is imported; [Lookup]
-// finds them.
+// Drivers register under their name when their package is imported; [Lookup] finds them. An option of a driver is a variable of the
+// environment, which Open reads, whatever Config it is given, and refuses with [ErrConfig] (shm.EnvCopy, ofi.EnvProvider); a field of
+// its Driver goes before it, for tests. nmad.Environment lists them.
 package driver

@@ -116,10 +116,10 @@ type Link interface {
 // Plain is embedded by links that neither borrow nor read their peer's memory.
 type Plain struct{}
 
-// ReturnPush implements Link: nothing was lent.
+// ReturnPush implements Link: nothing was loaned.
 func (Plain) ReturnPush() (int, bool) { return 0, true }
 
-// ReturnPull implements Link: nothing was lent.
+// ReturnPull implements Link: nothing was loaned.
 func (Plain) ReturnPull(bool) (int, bool) { return 0, true }
 
 // Fetch implements Link: it cannot.

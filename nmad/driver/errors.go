@@ -1,10 +1,6 @@
 package driver
 
-import (
-	"errors"
-	"fmt"
-	"runtime"
-)
+import "errors"
 
 // What can go wrong on any network, for errors.Is. Drivers wrap these with
 // what was being done and to which peer.
@@ -29,11 +25,6 @@ var (
 	ErrConfig = errors.New("wrong configuration")
 	// ErrUnknown: no driver of that name in this program.
 	ErrUnknown = errors.New("unknown driver")
-	// ErrUnsupported: this driver cannot work on this system.
+	// ErrUnsupported: what is asked for is not to be had on this system.
 	ErrUnsupported = errors.New("not supported on this system")
 )
-
-// OnlyLinux is what a driver that is made of Linux's calls answers to Open elsewhere.
-func OnlyLinux(name string) error {
-	return fmt.Errorf("%s: %w (%s): it needs Linux", name, ErrUnsupported, runtime.GOOS)
-}

@@ -1,10 +1,11 @@
 package launch
 
 import (
+	"fmt"
 	"os"
 	"slices"
-	"strconv"
 	"strings"
+	"time"
 
 	"github.com/pm2-go/pm2/internal/setting"
 	"github.com/pm2-go/pm2/marcel/monitor"
@@ -22,48 +23,34 @@ type variable struct {
 // settings are the variables that have a field. What else nmad.Environment has that is not
 // Told goes to the children as it stands in our environment.
 var settings = []variable{
-	text(nmad.EnvDriver, func(s *Spec) *string { return &s.Driver }),
-	text(nmad.EnvListen, func(s *Spec) *string { return &s.Listen }),
-	text(nmad.EnvStrategy, func(s *Spec) *string { return &s.Strategy }),
-	text(nmad.EnvProfile, func(s *Spec) *string { return &s.Profile }),
-	text(nmad.EnvLink, func(s *Spec) *string { return &s.Link }),
-	flag(nmad.EnvUnbound, func(s *Spec) *bool { return &s.Unbound }),
-	{nmad.EnvEager, func(s *Spec) string {
-		if s.Eager == 0 {
-			return ""
-		}
-		return strconv.Itoa(s.Eager)
-	}, func(s *Spec, text string) (err error) {
-		s.Eager, err = setting.Read(nmad.EnvEager, text, setting.Bytes)
-		return err
-	}},
-	{nmad.EnvHeartbeat, func(s *Spec) string {
-		if s.Heartbeat == 0 {
-			return ""
-		}
-		return s.Heartbeat.String()
-	}, func(s *Spec, text string) (err error) {
-		s.Heartbeat, err = setting.Read(nmad.EnvHeartbeat, text, setting.Duration)
-		return err
-	}},
+	setBy(nmad.EnvDriver, func(s *Spec) *string { return &s.Driver }, text),
+	setBy(nmad.EnvListen, func(s *Spec) *string { return &s.Listen }, text),
+	setBy(nmad.EnvStrategy, func(s *Spec) *string { return &s.Strategy }, text),
+	setBy(nmad.EnvProfile, func(s *Spec) *string { return &s.Profile }, text),
+	setBy(nmad.EnvLink, func(s *Spec) *string { return &s.Link }, text),
+	setBy(nmad.EnvUnbound, func(s *Spec) *bool { return &s.Unbound }, setting.Bool),
+	setBy(nmad.EnvEager, func(s *Spec) *int { return &s.Eager }, setting.Bytes),
+	setBy(nmad.EnvHeartbeat, func(s *Spec) *time.Duration { return &s.Heartbeat }, setting.Duration),
 }
 
-// flag is a setting that is on or off.
-func flag(name string, field func(s *Spec) *bool) variable {
+// setBy joins a variable to a field, which is not set if it has its zero value.
+func setBy[T comparable](name string, field func(s *Spec) *T, parse func(text string) (T, error)) variable {
 	return variable{
-		name,
-		func(s *Spec) string {
-			if *field(s) {
-				return "1"
+		name: name,
+		get: func(s *Spec) string {
+			if value := *field(s); value != *new(T) {
+				return fmt.Sprint(value)
 			}
 			return ""
 		},
-		func(s *Spec, text string) (err error) {
-			*field(s), err = setting.Read(name, text, setting.Bool)
+		set: func(s *Spec, text string) (err error) {
+			*field(s), err = setting.Read(name, text, parse)
 			return err
 		},
 	}
 }
+
+func text(text string) (string, error) { return text, nil }
 
 // Settings are the names of the variables that have a field in Spec.
 func Settings() []string {
@@ -72,15 +59,6 @@ func Settings() []string {
 		names[i] = v.name
 	}
 	return names
-}
-
-// text is a setting that is a string.
-func text(name string, field func(s *Spec) *string) variable {
-	return variable{
-		name,
-		func(s *Spec) string { return *field(s) },
-		func(s *Spec, text string) error { *field(s) = text; return nil },
-	}
 }
 
 // fromEnvironment sets the fields that are not set, so that all processes of the job have the same

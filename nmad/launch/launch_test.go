@@ -285,12 +285,12 @@ func TestStatsByRank(t *testing.T) {
 
 // TestUnbindOnce: where binding is forbidden that is said once, and the job runs.
 func TestUnbindOnce(t *testing.T) {
-	var said []string
-	j := &Job{sets: [][]int{{0}, {1}}, spec: Spec{Warn: func(text string) { said = append(said, text) }}}
+	var warned []string
+	j := &Job{sets: [][]int{{0}, {1}}, spec: Spec{Warn: func(text string) { warned = append(warned, text) }}}
 	j.unbind(syscall.EPERM)
 	j.unbind(syscall.EPERM)
-	if len(said) != 1 || j.CPUs(0) != nil {
-		t.Errorf("said %q, rank 0 is bound to %v; want one warning and no binding", said, j.CPUs(0))
+	if len(warned) != 1 || j.CPUs(0) != nil {
+		t.Errorf("warned of %q, rank 0 is bound to %v; want one warning and no binding", warned, j.CPUs(0))
 	}
 }
 

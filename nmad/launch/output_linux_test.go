@@ -64,10 +64,10 @@ func TestSlowReader(t *testing.T) {
 // TestGivenUp: a second signal ends a job whose reader takes nothing, and what is lost is said.
 func TestGivenUp(t *testing.T) {
 	w := newSlow()
-	var said []string
+	var warned []string
 	to := func(int) io.Writer { return w }
 	j, err := Start(Spec{N: 1, Path: "/bin/sh", Args: []string{"-c", "echo one; sleep 3600"}, Stdout: to, Stderr: to, Grace: time.Hour,
-		Warn: func(text string) { said = append(said, text) }})
+		Warn: func(text string) { warned = append(warned, text) }})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -79,8 +79,8 @@ func TestGivenUp(t *testing.T) {
 	if err := j.Wait(); !errors.As(err, &interrupted) || !interrupted.Killed {
 		t.Errorf("it ended with %v", err)
 	}
-	if len(said) != 1 || !strings.Contains(said[0], "rank 0: the end of the output is lost: "+errGivenUp.Error()) {
-		t.Errorf("it says %q", said)
+	if len(warned) != 1 || !strings.Contains(warned[0], "rank 0: the end of the output is lost: "+errGivenUp.Error()) {
+		t.Errorf("it says %q", warned)
 	}
 	close(w.opened)
 }

@@ -9,7 +9,7 @@ import (
 	"fmt"
 	"testing"
 
-	"github.com/pm2-go/pm2/internal/effort"
+	"github.com/pm2-go/pm2/internal/test/effort"
 )
 
 // TestNoAllocation: blocking messages, those with a request of the caller, and collective operations allocate nothing once they have run.

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/pm2-go/pm2/internal/test/effort"
 	"github.com/pm2-go/pm2/nmad/mpi/datatype"
 	"github.com/pm2-go/pm2/nmad/mpi/reduce"
 )
@@ -115,20 +116,20 @@ func either[T any](first bool, a, b T) T {
 }
 
 // in calls one of the forms, and waits for its end.
-func (x forms) in(form string) error {
+func (fs forms) in(form string) error {
 	switch form {
 	case "immediate":
-		_, err := x.later().Wait()
+		_, err := fs.later().Wait()
 		return err
 	case "persistent":
-		r := x.init()
+		r := fs.init()
 		if err := r.Start(); err != nil {
 			return err
 		}
 		_, err := r.Wait()
 		return err
 	}
-	return x.now()
+	return fs.now()
 }
 
 // together is what ranks of one process tell each other aside from messages: n of them are through.
@@ -145,10 +146,10 @@ func newTogether(n int) *together {
 }
 
 // wait waits for them without a call of this package, and moves messages meanwhile, as the background of a process does.
-func (x *together) wait(c *Comm) error {
+func (tg *together) wait(c *Comm) error {
 	for began := time.Now(); time.Since(began) < 20*time.Second; {
 		select {
-		case <-x.over:
+		case <-tg.over:
 			return nil
 		case <-time.After(time.Millisecond):
 			c.job.session.Engine().Poll()
@@ -160,11 +161,15 @@ func (x *together) wait(c *Comm) error {
 // TestMistake: an argument that is wrong at one rank fails there at once, in the same call at all others that need that rank, and at the latest in the next one, though that rank calls nothing any more: in all ways and forms, as the first operation
 // of a communicator and later, with the calls compared or not.
 func TestMistake(t *testing.T) {
+	all := effort.Long() // else one case in three, others each time
 	for name, x := range mistakes {
 		for way, hostOf := range ways {
 			for _, form := range []string{"blocking", "immediate", "persistent"} {
 				for _, how := range []string{"first", "later", "compared"} {
 					if how == "compared" && way != "messages" && way != "shared memory" {
+						continue
+					}
+					if !all && rand.IntN(3) != 0 {
 						continue
 					}
 					t.Run(strings.Join([]string{name, way, form, how}, ", "), func(t *testing.T) {
@@ -212,9 +217,13 @@ func TestMistake(t *testing.T) {
 // TestSameMistake: where all ranks make the same mistake each is told what it is, not only that others have failed, and no rank fails in the operation before.
 func TestSameMistake(t *testing.T) {
 	at := map[string]int{"reduce, no result": 1, "gather, block": 1, "gather, long, block": 1}
+	all := effort.Long() // else one case in three, others each time
 	for name, x := range mistakes {
 		for way, hostOf := range ways {
 			for _, compared := range []bool{false, true} {
+				if !all && rand.IntN(3) != 0 {
+					continue
+				}
 				t.Run(fmt.Sprintf("%s, %s, compared %v", name, way, compared), func(t *testing.T) {
 					each(t, 3, func(w *Comm) error {
 						w.job.hostOf, w.job.checks = hostOf, compared

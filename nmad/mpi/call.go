@@ -25,11 +25,11 @@ var callNames = [calls]string{
 	gather: "gather", scatter: "scatter", allgather: "allgather", alltoall: "alltoall", neighbors: "neighbor-alltoall", dups: "idup",
 }
 
-func (c call) String() string {
-	if c == 0 || c >= calls {
+func (cc call) String() string {
+	if cc == 0 || cc >= calls {
 		return "another operation"
 	}
-	return callNames[c]
+	return callNames[cc]
 }
 
 // manner is how an operation goes: its caller waits for its end, or it goes on by itself, at once or whenever it is started.

@@ -38,35 +38,35 @@ func (c *Comm) Cart(dims []int, periodic []bool) (*Cart, error) {
 }
 
 // Dims returns how many processes the grid has in each dimension.
-func (c *Cart) Dims() []int { return slices.Clone(c.dims) }
+func (ca *Cart) Dims() []int { return slices.Clone(ca.dims) }
 
 // Periodic returns which dimensions lead from their end to their beginning.
-func (c *Cart) Periodic() []bool { return slices.Clone(c.periodic) }
+func (ca *Cart) Periodic() []bool { return slices.Clone(ca.periodic) }
 
 // With is the same grid for another communicator, of the same processes in the same order, as Dup makes one.
-func (c *Cart) With(other *Comm) *Cart { return &Cart{other, c.dims, c.periodic} }
+func (ca *Cart) With(other *Comm) *Cart { return &Cart{other, ca.dims, ca.periodic} }
 
 // Coords returns where a rank stands; nil: there is no such rank.
-func (c *Cart) Coords(rank int) []int {
-	if rank < 0 || rank >= c.Size() {
+func (ca *Cart) Coords(rank int) []int {
+	if rank < 0 || rank >= ca.Size() {
 		return nil
 	}
-	at := make([]int, len(c.dims))
-	for d := len(c.dims) - 1; d >= 0; d-- {
-		at[d], rank = rank%c.dims[d], rank/c.dims[d]
+	at := make([]int, len(ca.dims))
+	for d := len(ca.dims) - 1; d >= 0; d-- {
+		at[d], rank = rank%ca.dims[d], rank/ca.dims[d]
 	}
 	return at
 }
 
 // At returns the rank that stands somewhere; ProcNull: it is beyond the end of a dimension that is not periodic. ErrCount: at has more or fewer dimensions than the grid.
-func (c *Cart) At(at ...int) (int, error) {
-	if len(at) != len(c.dims) {
-		return ProcNull, fmt.Errorf("mpi: cart: %w: %d coordinates in %d dimensions", ErrCount, len(at), len(c.dims))
+func (ca *Cart) At(at ...int) (int, error) {
+	if len(at) != len(ca.dims) {
+		return ProcNull, fmt.Errorf("mpi: cart: %w: %d coordinates in %d dimensions", ErrCount, len(at), len(ca.dims))
 	}
 	rank := 0
 	for d, x := range at {
-		n := c.dims[d]
-		if c.periodic[d] {
+		n := ca.dims[d]
+		if ca.periodic[d] {
 			x = (x%n + n) % n
 		}
 		if x < 0 || x >= n {
@@ -78,35 +78,35 @@ func (c *Cart) At(at ...int) (int, error) {
 }
 
 // Shift returns the ranks from which this one receives, and to which it sends, if all send by steps places along a dimension; ProcNull where there is none.
-func (c *Cart) Shift(dimension, steps int) (from, to int, err error) {
-	if dimension < 0 || dimension >= len(c.dims) {
-		return ProcNull, ProcNull, fmt.Errorf("mpi: shift: %w: dimension %d of %d", ErrCount, dimension, len(c.dims))
+func (ca *Cart) Shift(dimension, steps int) (from, to int, err error) {
+	if dimension < 0 || dimension >= len(ca.dims) {
+		return ProcNull, ProcNull, fmt.Errorf("mpi: shift: %w: dimension %d of %d", ErrCount, dimension, len(ca.dims))
 	}
-	at := c.Coords(c.rank)
+	at := ca.Coords(ca.rank)
 	at[dimension] -= steps
-	from, err = c.At(at...)
+	from, err = ca.At(at...)
 	at[dimension] += 2 * steps
 	if err == nil {
-		to, err = c.At(at...)
+		to, err = ca.At(at...)
 	}
 	return from, to, err
 }
 
 // Sub returns the part of the grid that this process is in when the dimensions are cut that are not kept. All processes of c call it.
-func (c *Cart) Sub(keep ...bool) (*Cart, error) {
+func (ca *Cart) Sub(keep ...bool) (*Cart, error) {
 	var wrong error
-	if len(keep) != len(c.dims) {
-		wrong = fmt.Errorf("%w: %d dimensions are kept or not, of %d", ErrCount, len(keep), len(c.dims))
+	if len(keep) != len(ca.dims) {
+		wrong = fmt.Errorf("%w: %d dimensions are kept or not, of %d", ErrCount, len(keep), len(ca.dims))
 	}
 	color, sub := 0, &Cart{}
-	for d, x := range c.Coords(c.rank) {
+	for d, x := range ca.Coords(ca.rank) {
 		if wrong == nil && keep[d] {
-			sub.dims, sub.periodic = append(sub.dims, c.dims[d]), append(sub.periodic, c.periodic[d])
+			sub.dims, sub.periodic = append(sub.dims, ca.dims[d]), append(sub.periodic, ca.periodic[d])
 		} else {
-			color = color*c.dims[d] + x
+			color = color*ca.dims[d] + x
 		}
 	}
-	made, err := c.split(color, c.rank, wrong)
+	made, err := ca.split(color, ca.rank, wrong)
 	if err != nil {
 		return nil, err
 	}
@@ -115,9 +115,9 @@ func (c *Cart) Sub(keep ...bool) (*Cart, error) {
 }
 
 // neighbours are the ranks before and behind this one in each dimension.
-func (c *Cart) neighbours() (all []int) {
-	for d := range c.dims {
-		from, to, _ := c.Shift(d, 1)
+func (ca *Cart) neighbours() (all []int) {
+	for d := range ca.dims {
+		from, to, _ := ca.Shift(d, 1)
 		all = append(all, from, to)
 	}
 	return all
@@ -125,23 +125,23 @@ func (c *Cart) neighbours() (all []int) {
 
 // NeighborAlltoall exchanges a block with each neighbour: block 2d of in goes to, and block 2d of out comes from, the one before this process in dimension d, and block 2d+1 the one behind.
 // Where there is no neighbour a block stays as it is.
-func (c *Cart) NeighborAlltoall(in, out Blocks) error {
-	return finish(c.neighborAlltoall(now, in, out))
+func (ca *Cart) NeighborAlltoall(in, out Blocks) error {
+	return finish(ca.neighborAlltoall(now, in, out))
 }
 
 // IneighborAlltoall begins what NeighborAlltoall does, and goes on while the program computes. The buffers belong to it until it is done.
-func (c *Cart) IneighborAlltoall(in, out Blocks) *Request {
-	return inBackground(c.neighborAlltoall(later, in, out))
+func (ca *Cart) IneighborAlltoall(in, out Blocks) *Request {
+	return inBackground(ca.neighborAlltoall(later, in, out))
 }
 
 // NeighborAlltoallInit makes NeighborAlltoall a request that Request.Start starts, again and again.
-func (c *Cart) NeighborAlltoallInit(in, out Blocks) *Request {
-	return persistent(c.neighborAlltoall(lasting, in, out))
+func (ca *Cart) NeighborAlltoallInit(in, out Blocks) *Request {
+	return persistent(ca.neighborAlltoall(lasting, in, out))
 }
 
-func (c *Cart) neighborAlltoall(m manner, in, out Blocks) (*follower, error) {
-	all := c.neighbours()
-	f, _, err := c.begin(neighbors, noRoot, m, likewise{}, laidOut(&out, len(all), laidOut(&in, len(all), nil)))
+func (ca *Cart) neighborAlltoall(m manner, in, out Blocks) (*follower, error) {
+	all := ca.neighbours()
+	f, _, err := ca.begin(neighbors, noRoot, m, likewise{}, laidOut(&out, len(all), laidOut(&in, len(all), nil)))
 	if err == nil {
 		f.plan.Neighbours(all, ProcNull, &in, &out)
 	}
@@ -149,7 +149,7 @@ func (c *Cart) neighborAlltoall(m manner, in, out Blocks) (*follower, error) {
 }
 
 // NeighborAllgather sends in to each neighbour, and receives theirs as NeighborAlltoall does.
-func (c *Cart) NeighborAllgather(in Buffer, out Blocks) error {
-	n := 2 * len(c.dims)
-	return c.NeighborAlltoall(Blocks{Buffer: in, Counts: slices.Repeat([]int{in.Count}, n), Places: make([]int, n)}, out)
+func (ca *Cart) NeighborAllgather(in Buffer, out Blocks) error {
+	n := 2 * len(ca.dims)
+	return ca.NeighborAlltoall(Blocks{Buffer: in, Counts: slices.Repeat([]int{in.Count}, n), Places: make([]int, n)}, out)
 }

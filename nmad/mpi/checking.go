@@ -15,8 +15,8 @@ const EnvCheck = "PM2_MPI_CHECK"
 
 func checking() bool { return os.Getenv(EnvCheck) == "1" }
 
-// said is what a rank says of its call. Elements are 0 where a rank need not know.
-type said struct {
+// report is what a rank says of its call. Elements are 0 where a rank need not know.
+type report struct {
 	Call     uint8
 	Manner   manner
 	Root     int32
@@ -25,26 +25,26 @@ type said struct {
 	Kinds    uint32
 }
 
-func (s said) String() string {
-	text := call(s.Call).String()
-	if int(s.Manner) < len(mannerNames) {
-		text = mannerNames[s.Manner] + text
+func (rp report) String() string {
+	text := call(rp.Call).String()
+	if int(rp.Manner) < len(mannerNames) {
+		text = mannerNames[rp.Manner] + text
 	}
-	if s.Root != noRoot {
-		text += fmt.Sprintf(", root %d", s.Root)
+	if rp.Root != noRoot {
+		text += fmt.Sprintf(", root %d", rp.Root)
 	}
-	if s.Op != 0 {
-		name, ok := opNames.Load(s.Op)
+	if rp.Op != 0 {
+		name, ok := opNames.Load(rp.Op)
 		if !ok {
-			name = fmt.Sprintf("%#x, which is not known here", s.Op)
+			name = fmt.Sprintf("%#x, which is not known here", rp.Op)
 		}
 		text += fmt.Sprintf(", operation %v", name)
 	}
-	switch k := datatype.Kind(s.Kinds); {
+	switch k := datatype.Kind(rp.Kinds); {
 	case k != datatype.None:
-		text += fmt.Sprintf(", %d elements of %v", s.Elements, k)
-	case s.Elements > 0:
-		text += fmt.Sprintf(", %d elements of several kinds", s.Elements)
+		text += fmt.Sprintf(", %d elements of %v", rp.Elements, k)
+	case rp.Elements > 0:
+		text += fmt.Sprintf(", %d elements of several kinds", rp.Elements)
 	}
 	return text
 }
@@ -67,7 +67,7 @@ type likewise struct {
 // compare compares what the ranks say of an operation that has its number: before its first step if the caller waits for its end, else beside it, since such a call does not wait for others. It goes by messages, aside from the operations of the
 // communicator.
 func (c *Comm) compare(f *follower, m manner) error {
-	own := said{Call: uint8(f.what), Manner: m, Root: int32(f.root)}
+	own := report{Call: uint8(f.what), Manner: m, Root: int32(f.root)}
 	if op := f.alike.op; op != nil {
 		own.Op = hashOf(op.String())
 		opNames.Store(own.Op, op.String())
@@ -75,8 +75,8 @@ func (c *Comm) compare(f *follower, m manner) error {
 	if b := f.alike.b; b.Type != nil {
 		own.Elements, own.Kinds = int64(b.Count*b.Type.Elements()), uint32(b.Type.Uniform())
 	}
-	all := make([]said, c.Size())
-	in, err := On([]said{own})
+	all := make([]report, c.Size())
+	in, err := On([]report{own})
 	if err != nil {
 		return err
 	}

@@ -50,19 +50,19 @@ func (c *Comm) Mprobe(ctx context.Context, from, tag int) (*Message, error) {
 }
 
 // Irecv starts to receive the message into b. It can be received once: ErrRequest after that.
-func (m *Message) Irecv(b Buffer) *Request {
-	r := &Request{comm: m.comm}
-	if m.used.Swap(true) {
+func (ms *Message) Irecv(b Buffer) *Request {
+	r := &Request{comm: ms.comm}
+	if ms.used.Swap(true) {
 		return r.idle(fmt.Errorf("mpi: imrecv: %w: the message was received before", ErrRequest))
 	}
-	if m.from == nil {
+	if ms.from == nil {
 		return r.idle(nil)
 	}
 	op := nmad.Op{Kind: nmad.OpRecv}
-	r.begin(m.comm, b, &op)
-	r.more().matched = m.from.Start(&op)
+	r.begin(ms.comm, b, &op)
+	r.more().matched = ms.from.Start(&op)
 	return r
 }
 
 // Recv receives the message into b.
-func (m *Message) Recv(b Buffer) (Status, error) { return m.Irecv(b).Wait() }
+func (ms *Message) Recv(b Buffer) (Status, error) { return ms.Irecv(b).Wait() }

@@ -47,11 +47,11 @@ var classNames = [...]string{
 }
 
 // String names the class.
-func (c Class) String() string {
-	if c < 0 || int(c) >= len(classNames) {
+func (cl Class) String() string {
+	if cl < 0 || int(cl) >= len(classNames) {
 		return "class of the program"
 	}
-	return classNames[c]
+	return classNames[cl]
 }
 
 // ClassOf says of which class an error is.

@@ -98,20 +98,20 @@ func counted(world *Comm) error {
 }
 
 // barrier notes when this rank comes, and when it goes on.
-func (x *counter) barrier() error {
-	x.came = append(x.came, clock())
-	err := x.world.Barrier()
-	x.left = append(x.left, clock())
+func (ct *counter) barrier() error {
+	ct.came = append(ct.came, clock())
+	err := ct.world.Barrier()
+	ct.left = append(ct.left, clock())
 	return err
 }
 
 // met returns an error if a rank has left a barrier before the last one has come.
-func (x *counter) met() error {
-	if err := errors.Join(Allreduce(x.world, Max, nil, x.came), Allreduce(x.world, Min, nil, x.left)); err != nil {
+func (ct *counter) met() error {
+	if err := errors.Join(Allreduce(ct.world, Max, nil, ct.came), Allreduce(ct.world, Min, nil, ct.left)); err != nil {
 		return err
 	}
-	for i, last := range x.came {
-		if first := x.left[i]; first < last {
+	for i, last := range ct.came {
+		if first := ct.left[i]; first < last {
 			return fmt.Errorf("barrier %d: a rank leaves it %d ns before the last one comes", i, last-first)
 		}
 	}
@@ -119,23 +119,23 @@ func (x *counter) met() error {
 }
 
 // allreduce adds up 8 bytes of each rank.
-func (x *counter) allreduce() error {
-	return x.right(Allreduce(x.world, Sum, []int64{int64(x.world.Rank()) + 1}, x.sum))
+func (ct *counter) allreduce() error {
+	return ct.right(Allreduce(ct.world, Sum, []int64{int64(ct.world.Rank()) + 1}, ct.sum))
 }
 
 // immediate is allreduce by messages.
-func (x *counter) immediate() error {
-	_, err := Iallreduce(x.world, Sum, []int64{int64(x.world.Rank()) + 1}, x.sum).Wait()
-	return x.right(err)
+func (ct *counter) immediate() error {
+	_, err := Iallreduce(ct.world, Sum, []int64{int64(ct.world.Rank()) + 1}, ct.sum).Wait()
+	return ct.right(err)
 }
 
 // right returns err, or an error if the sum is wrong, and takes the sum away.
-func (x *counter) right(err error) error {
-	n := int64(x.world.Size())
-	if want := n * (n + 1) / 2; err == nil && x.sum[0] != want {
-		err = fmt.Errorf("rank %d: the sum is %d, not %d", x.world.Rank(), x.sum[0], want)
+func (ct *counter) right(err error) error {
+	n := int64(ct.world.Size())
+	if want := n * (n + 1) / 2; err == nil && ct.sum[0] != want {
+		err = fmt.Errorf("rank %d: the sum is %d, not %d", ct.world.Rank(), ct.sum[0], want)
 	}
-	x.sum[0] = 0
+	ct.sum[0] = 0
 	return err
 }
 
@@ -143,31 +143,31 @@ func (x *counter) right(err error) error {
 type sent struct{ messages, received, bytes, wakes int64 }
 
 // all are the counters of the gates, by rank.
-func (x *counter) all() []sent {
-	all := make([]sent, x.world.Size())
+func (ct *counter) all() []sent {
+	all := make([]sent, ct.world.Size())
 	for rank := range all {
-		if rank != x.world.Rank() {
-			s := x.world.job.session.Gate(rank).Stats()
-			all[rank] = sent{int64(s.Sends), int64(s.Recvs), int64(s.BytesSent), x.rings[rank]}
+		if rank != ct.world.Rank() {
+			s := ct.world.job.session.Gate(rank).Stats()
+			all[rank] = sent{int64(s.Sends), int64(s.Recvs), int64(s.BytesSent), ct.rings[rank]}
 		}
 	}
 	return all
 }
 
 // count does operations and counts what this rank sends in each of them. Nothing else sends meanwhile, since each has ended at this rank before the next.
-func (x *counter) count(y *tally, operation func() error) error {
-	hostOf := x.world.job.session.HostOf
+func (ct *counter) count(y *tally, operation func() error) error {
+	hostOf := ct.world.job.session.HostOf
 	y.Least = math.MaxInt64
 	for range rounds {
-		before, far := x.all(), int64(0)
+		before, far := ct.all(), int64(0)
 		if err := operation(); err != nil {
 			return err
 		}
-		for rank, now := range x.all() {
+		for rank, now := range ct.all() {
 			then := before[rank]
 			messages, bytes := now.messages-then.messages, now.bytes-then.bytes
 			switch leader := hostOf(rank); leader {
-			case hostOf(x.world.Rank()):
+			case hostOf(ct.world.Rank()):
 				wakes := now.wakes - then.wakes
 				y.Near, y.NearBytes = y.Near+messages-wakes, y.NearBytes+bytes
 				y.Wakes += wakes

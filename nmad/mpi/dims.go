@@ -50,32 +50,32 @@ type grids struct {
 }
 
 // search looks for the factors of rest up to one, of which none is smaller than a divisor.
-func (s *grids) search(rest, at, least int) {
+func (gs *grids) search(rest, at, least int) {
 	if at == 0 {
-		s.at[0] = rest
-		s.best = slices.Clone(s.at)
+		gs.at[0] = rest
+		gs.best = slices.Clone(gs.at)
 		return
 	}
-	last := len(s.at) - 1
-	for i := len(s.divisors) - 1; i >= least; i-- {
-		d := s.divisors[i]
+	last := len(gs.at) - 1
+	for i := len(gs.divisors) - 1; i >= least; i-- {
+		d := gs.divisors[i]
 		if rest%d != 0 || pow(d, at+1) > rest {
 			continue // those before would have to be smaller
 		}
-		if s.at[at] = d; s.best != nil && pow(s.limit(), at) < rest/d {
+		if gs.at[at] = d; gs.best != nil && pow(gs.limit(), at) < rest/d {
 			return // those before would have to be too large, and more so with a smaller one
 		}
-		s.search(rest/d, at-1, i)
-		if s.best != nil && s.best[0] == s.best[last] {
+		gs.search(rest/d, at-1, i)
+		if gs.best != nil && gs.best[0] == gs.best[last] {
 			return
 		}
 	}
 }
 
 // limit is how large the first factor may be, at most, if the last one is as it is now and both differ less than those of the best.
-func (s *grids) limit() int {
-	last := len(s.at) - 1
-	return s.at[last] + s.best[0] - s.best[last] - 1
+func (gs *grids) limit() int {
+	last := len(gs.at) - 1
+	return gs.at[last] + gs.best[0] - gs.best[last] - 1
 }
 
 // divisors are those of n, in rising order.

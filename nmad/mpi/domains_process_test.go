@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/pm2-go/pm2/internal/effort"
+	"github.com/pm2-go/pm2/internal/test/effort"
 )
 
 // pairs has each rank of the lower half exchange 8 bytes with one of the upper half: in the world where there are many processes, or, of two processes, by goroutines with a communicator and a private domain each. Rank 0 says

@@ -9,8 +9,17 @@ import (
 	"github.com/pm2-go/pm2/nmad/mpi"
 )
 
-// Each process adds its part of a sum; without a launcher the job has one process.
+// Without a launcher the job has one process.
 func Example() {
+	mpi.Main(func(world *mpi.Comm) error {
+		in, out := []float64{float64(world.Rank())}, make([]float64, 1)
+		return mpi.Allreduce(world, mpi.Sum, in, out) // 0 + 1 + 2 + ...
+	})
+	// Output:
+}
+
+// Each process adds its part of a sum; without a launcher the job has one process.
+func ExampleNew() {
 	session, err := nmad.Open(context.Background(), nmad.Config{Size: 1})
 	if err != nil {
 		fmt.Println(err)

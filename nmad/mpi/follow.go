@@ -235,11 +235,11 @@ func (f *follower) start(s *plan.Step) (err error) {
 }
 
 // buffer is where the message lies.
-func (m *message) buffer() *Buffer {
-	if m.step.Kind == plan.Send {
-		return &m.step.From
+func (me *message) buffer() *Buffer {
+	if me.step.Kind == plan.Send {
+		return &me.step.From
 	}
-	return &m.step.Into
+	return &me.step.Into
 }
 
 // post starts a message, at whose end done is called, if it is not nil.
@@ -270,18 +270,18 @@ func (f *follower) fence() error {
 }
 
 // ended says what is wrong with a message that has ended.
-func (m *message) ended(err error) error {
-	if m.step.Kind == plan.Receive && (err == nil || errors.Is(err, nmad.ErrTruncated)) {
-		n, want := int(m.request.Envelope().Size), m.step.Into.Size()
+func (me *message) ended(err error) error {
+	if me.step.Kind == plan.Receive && (err == nil || errors.Is(err, nmad.ErrTruncated)) {
+		n, want := int(me.request.Envelope().Size), me.step.Into.Size()
 		switch {
-		case n == len(refusal) && isRefusal(&m.step.Into):
+		case n == len(refusal) && isRefusal(&me.step.Into):
 			err = ErrElsewhere
 		case n != want:
 			err = fmt.Errorf("%w: it sends %d bytes, of which %d are expected", ErrCount, n, want)
 		}
 	}
 	if err != nil {
-		return fmt.Errorf("rank %d: %w", m.step.Peer, err)
+		return fmt.Errorf("rank %d: %w", me.step.Peer, err)
 	}
 	return nil
 }

@@ -41,9 +41,9 @@ func (c *Comm) in() *nmad.Domain {
 }
 
 // wait waits for the end, until ctx is done.
-func (x *outside) wait(ctx context.Context, c *Comm) (Status, error) {
-	if err := c.in().Await(ctx, &x.over, finished, pioman.Reason{}); err != nil {
+func (o *outside) wait(ctx context.Context, c *Comm) (Status, error) {
+	if err := c.in().Await(ctx, &o.over, finished, pioman.Reason{}); err != nil {
 		return noStatus, err
 	}
-	return x.status, x.err
+	return o.status, o.err
 }

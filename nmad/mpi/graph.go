@@ -93,44 +93,44 @@ func (c *Comm) Graph(neighbours [][]int) (*Graph, error) {
 }
 
 // With is the same graph for another communicator, of the same processes in the same order, as Dup makes one.
-func (g *Graph) With(other *Comm) *Graph { return &Graph{other, g.from, g.to} }
+func (gr *Graph) With(other *Comm) *Graph { return &Graph{other, gr.from, gr.to} }
 
 // Neighbours returns the ranks from which this process receives, and those to which it sends.
-func (g *Graph) Neighbours() (from, to []int) { return slices.Clone(g.from), slices.Clone(g.to) }
+func (gr *Graph) Neighbours() (from, to []int) { return slices.Clone(gr.from), slices.Clone(gr.to) }
 
 // NeighborAlltoall sends a block of in to each rank that this process sends to, and receives one of out from each that it receives from, in their order.
-func (g *Graph) NeighborAlltoall(in, out Blocks) error {
-	return finish(g.exchange(now, in, out))
+func (gr *Graph) NeighborAlltoall(in, out Blocks) error {
+	return finish(gr.exchange(now, in, out))
 }
 
 // IneighborAlltoall begins what NeighborAlltoall does, and goes on while the program computes. The buffers belong to it until it is done.
-func (g *Graph) IneighborAlltoall(in, out Blocks) *Request {
-	return inBackground(g.exchange(later, in, out))
+func (gr *Graph) IneighborAlltoall(in, out Blocks) *Request {
+	return inBackground(gr.exchange(later, in, out))
 }
 
 // NeighborAlltoallInit makes NeighborAlltoall a request that Request.Start starts, again and again.
-func (g *Graph) NeighborAlltoallInit(in, out Blocks) *Request {
-	return persistent(g.exchange(lasting, in, out))
+func (gr *Graph) NeighborAlltoallInit(in, out Blocks) *Request {
+	return persistent(gr.exchange(lasting, in, out))
 }
 
 // NeighborAllgather sends in to each rank that this process sends to, and receives as NeighborAlltoall does.
-func (g *Graph) NeighborAllgather(in Buffer, out Blocks) error {
-	return g.NeighborAlltoall(g.same(in), out)
+func (gr *Graph) NeighborAllgather(in Buffer, out Blocks) error {
+	return gr.NeighborAlltoall(gr.same(in), out)
 }
 
 // IneighborAllgather begins what NeighborAllgather does.
-func (g *Graph) IneighborAllgather(in Buffer, out Blocks) *Request {
-	return g.IneighborAlltoall(g.same(in), out)
+func (gr *Graph) IneighborAllgather(in Buffer, out Blocks) *Request {
+	return gr.IneighborAlltoall(gr.same(in), out)
 }
 
-func (g *Graph) same(in Buffer) Blocks {
-	return Blocks{Buffer: in, Counts: slices.Repeat([]int{in.Count}, len(g.to)), Places: make([]int, len(g.to))}
+func (gr *Graph) same(in Buffer) Blocks {
+	return Blocks{Buffer: in, Counts: slices.Repeat([]int{in.Count}, len(gr.to)), Places: make([]int, len(gr.to))}
 }
 
-func (g *Graph) exchange(m manner, in, out Blocks) (*follower, error) {
-	f, _, err := g.begin(neighbors, noRoot, m, likewise{}, laidOut(&out, len(g.from), laidOut(&in, len(g.to), nil)))
+func (gr *Graph) exchange(m manner, in, out Blocks) (*follower, error) {
+	f, _, err := gr.begin(neighbors, noRoot, m, likewise{}, laidOut(&out, len(gr.from), laidOut(&in, len(gr.to), nil)))
 	if err == nil {
-		f.plan.Exchange(g.from, g.to, &in, &out)
+		f.plan.Exchange(gr.from, gr.to, &in, &out)
 	}
 	return f, err
 }

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/pm2-go/pm2/internal/effort"
+	"github.com/pm2-go/pm2/internal/test/effort"
 )
 
 // TestHostsOfProcesses: of the ranks of 4 hosts, a process each, only the leaders send messages to other hosts, in a barrier and in an allreduce of 8 bytes 2 each, as 4 ranks do in 2 rounds: to another leader in each, of no byte or of 8.

@@ -27,38 +27,38 @@ func NewInfo(keysAndValues ...string) *Info {
 }
 
 // Set gives a key a value.
-func (x *Info) Set(key, value string) {
-	if i := x.find(key); i >= 0 {
-		x.pairs[i][1] = value
+func (in *Info) Set(key, value string) {
+	if i := in.find(key); i >= 0 {
+		in.pairs[i][1] = value
 		return
 	}
-	x.pairs = append(x.pairs, [2]string{key, value})
+	in.pairs = append(in.pairs, [2]string{key, value})
 }
 
 // Get returns the value of a key, if it has one.
-func (x *Info) Get(key string) (value string, ok bool) {
-	if x == nil {
+func (in *Info) Get(key string) (value string, ok bool) {
+	if in == nil {
 		return "", false
 	}
-	if i := x.find(key); i >= 0 {
-		return x.pairs[i][1], true
+	if i := in.find(key); i >= 0 {
+		return in.pairs[i][1], true
 	}
 	return "", false
 }
 
 // Delete takes a key out, and says whether it was there.
-func (x *Info) Delete(key string) bool {
-	i := x.find(key)
+func (in *Info) Delete(key string) bool {
+	i := in.find(key)
 	if i >= 0 {
-		x.pairs = slices.Delete(x.pairs, i, i+1)
+		in.pairs = slices.Delete(in.pairs, i, i+1)
 	}
 	return i >= 0
 }
 
 // Keys returns the keys, in the order in which they were set.
-func (x *Info) Keys() (all []string) {
-	if x != nil {
-		for _, p := range x.pairs {
+func (in *Info) Keys() (all []string) {
+	if in != nil {
+		for _, p := range in.pairs {
 			all = append(all, p[0])
 		}
 	}
@@ -66,23 +66,23 @@ func (x *Info) Keys() (all []string) {
 }
 
 // Dup returns a copy.
-func (x *Info) Dup() *Info {
-	if x == nil {
+func (in *Info) Dup() *Info {
+	if in == nil {
 		return &Info{}
 	}
-	return &Info{slices.Clone(x.pairs)}
+	return &Info{slices.Clone(in.pairs)}
 }
 
 // String lists the keys with their values.
-func (x *Info) String() string {
+func (in *Info) String() string {
 	var all []string
-	for _, k := range x.Keys() {
-		v, _ := x.Get(k)
+	for _, k := range in.Keys() {
+		v, _ := in.Get(k)
 		all = append(all, k+"="+v)
 	}
 	return strings.Join(all, " ")
 }
 
-func (x *Info) find(key string) int {
-	return slices.IndexFunc(x.pairs, func(p [2]string) bool { return p[0] == key })
+func (in *Info) find(key string) int {
+	return slices.IndexFunc(in.pairs, func(p [2]string) bool { return p[0] == key })
 }

@@ -135,17 +135,17 @@ func settle() error {
 }
 
 // make makes the network and the hosts.
-func (m *machine) make(hosts int) error {
+func (mc *machine) make(hosts int) error {
 	if err := settle(); err != nil {
 		return err
 	}
 	steps := []string{"ip link set lo up", "ip link add hub type bridge", "ip address add " + address(0) + "/24 dev hub", "ip link set hub up"}
 	for host := 1; host <= hosts; host++ {
-		pid, err := m.host()
+		pid, err := mc.host()
 		if err != nil {
 			return fmt.Errorf("host %d: %w", host, err)
 		}
-		m.hosts = append(m.hosts, pid)
+		mc.hosts = append(mc.hosts, pid)
 		there := fmt.Sprintf("nsenter --target %d --net ip ", pid)
 		steps = append(steps,
 			fmt.Sprintf("ip link add port%d type veth peer name eth0 netns %d", host, pid),
@@ -159,17 +159,17 @@ func (m *machine) make(hosts int) error {
 		}
 	}
 	shell := "#!/bin/sh\n# as a remote shell does: the address of the host, then a command line\ncase $1 in\n"
-	for i, pid := range m.hosts {
+	for i, pid := range mc.hosts {
 		shell += fmt.Sprintf("%s) pid=%d ;;\n", address(i+1), pid)
 	}
 	shell += "*) echo \"no host $1\" >&2; exit 255 ;;\nesac\nshift\nexec nsenter --target $pid --net --pid --mount --ipc -- sh -c \"$*\"\n"
-	return os.WriteFile(m.path("rsh"), []byte(shell), 0o755)
+	return os.WriteFile(mc.path("rsh"), []byte(shell), 0o755)
 }
 
-func (m *machine) path(name string) string { return filepath.Join(m.dir, name) }
+func (mc *machine) path(name string) string { return filepath.Join(mc.dir, name) }
 
 // host starts the first process of a host, and returns its id.
-func (m *machine) host() (pid int, err error) {
+func (mc *machine) host() (pid int, err error) {
 	c := apart(context.Background(), "host")
 	c.Stderr = os.Stderr
 	out, err := c.StdoutPipe()
@@ -198,15 +198,15 @@ func beHost() {
 }
 
 // run runs a job on the first hosts. Of that nothing may be left.
-func (m *machine) run(port, hosts, ranks int, program, what string) error {
+func (mc *machine) run(port, hosts, ranks int, program, what string) error {
 	var list string
 	for i := range hosts {
 		list += fmt.Sprintf("%s slots=%d\n", address(i+1), ranks)
 	}
-	if err := os.WriteFile(m.path("hosts"), []byte(list), 0o644); err != nil {
+	if err := os.WriteFile(mc.path("hosts"), []byte(list), 0o644); err != nil {
 		return err
 	}
-	c := exec.Command(m.path("demo"), "run", "-n", strconv.Itoa(hosts*ranks), "--hosts", m.path("hosts"), "--rsh", m.path("rsh"), "--demo", m.path("demo"),
+	c := exec.Command(mc.path("demo"), "run", "-n", strconv.Itoa(hosts*ranks), "--hosts", mc.path("hosts"), "--rsh", mc.path("rsh"), "--demo", mc.path("demo"),
 		"--rendezvous", fmt.Sprintf("%s:%d", address(1), port), "--plain", "--export", childVariable+"="+what, "--", program)
 	c.Stdout, c.Stderr = os.Stdout, os.Stderr
 	if err := c.Run(); err != nil {
@@ -214,7 +214,7 @@ func (m *machine) run(port, hosts, ranks int, program, what string) error {
 	}
 	var left []string
 	for end := time.Now().Add(5 * time.Second); time.Now().Before(end); time.Sleep(time.Millisecond) { // a process that was killed takes a moment
-		if left = m.left(); len(left) == 0 {
+		if left = mc.left(); len(left) == 0 {
 			return nil
 		}
 	}
@@ -222,17 +222,17 @@ func (m *machine) run(port, hosts, ranks int, program, what string) error {
 }
 
 // left are the processes of the machine that are neither its own first one nor that of a host, and the files in shared memory, here and there.
-func (m *machine) left() (all []string) {
+func (mc *machine) left() (all []string) {
 	names, _ := filepath.Glob("/proc/[0-9]*/stat")
 	for _, name := range names {
 		pid, _ := strconv.Atoi(strings.Split(name, "/")[2])
 		text, err := os.ReadFile(name)
-		if err != nil || pid == os.Getpid() || slices.Contains(m.hosts, pid) || bytes.Contains(text, []byte(") Z ")) {
+		if err != nil || pid == os.Getpid() || slices.Contains(mc.hosts, pid) || bytes.Contains(text, []byte(") Z ")) {
 			continue
 		}
 		all = append(all, string(bytes.TrimSpace(text)))
 	}
-	for _, pid := range append([]int{os.Getpid()}, m.hosts...) {
+	for _, pid := range append([]int{os.Getpid()}, mc.hosts...) {
 		files, _ := filepath.Glob(filepath.Join("/proc", strconv.Itoa(pid), "root", "dev", "shm", "*")) // as that process sees it
 		all = append(all, files...)
 	}

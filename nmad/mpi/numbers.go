@@ -183,14 +183,14 @@ func (c *Comm) make(g Group, together agree, wrong error) (*Comm, error) {
 		if member {
 			age, claimed = n.claim(number)
 		}
-		// What is said: 0: try again; 1: go on; and the age, which is the highest.
-		said := []int64{1, -int64(age)}
+		// A vote: 0: try again; 1: go on; and the age, which is the highest.
+		vote := []int64{1, -int64(age)}
 		if !claimed {
-			said[0] = 0
+			vote[0] = 0
 		}
-		err := together(Min, said)
-		if err == nil && said[0] == 1 {
-			return c.open(g, number, int(-said[1]), together)
+		err := together(Min, vote)
+		if err == nil && vote[0] == 1 {
+			return c.open(g, number, int(-vote[1]), together)
 		}
 		if member && claimed {
 			n.release(number)
@@ -208,12 +208,12 @@ func (c *Comm) open(g Group, number, age int, together agree) (made *Comm, err e
 		n.grow(number, age)
 		made, err = c.job.open("", g, number, age, nil)
 	}
-	said := []int64{1}
+	vote := []int64{1}
 	if err != nil {
-		said[0] = 0
+		vote[0] = 0
 	}
-	switch err2 := together(Min, said); {
-	case err == nil && err2 == nil && said[0] == 1:
+	switch err2 := together(Min, vote); {
+	case err == nil && err2 == nil && vote[0] == 1:
 		return made, nil
 	case err == nil && err2 == nil:
 		err = fmt.Errorf("%w: another process could not open it", ErrComm)

@@ -43,7 +43,7 @@ func (c *Comm) DupWith(hints *Info) (made *Comm, err error) {
 // inDomain opens a communicator like c in a domain of its own, whose number all agree upon: a number is for one domain only. wrong: why this process cannot.
 func (c *Comm) inDomain(cfg nmad.DomainConfig, wrong error) (*Comm, error) {
 	n := &c.job.numbers
-	for said := int64(0); said == 0; {
+	for vote := int64(0); vote == 0; {
 		n.mu.Lock()
 		number := []int64{int64(n.domain + 1)}
 		n.mu.Unlock()
@@ -53,14 +53,14 @@ func (c *Comm) inDomain(cfg nmad.DomainConfig, wrong error) (*Comm, error) {
 		cfg.Number = int(number[0])
 		n.mu.Lock()
 		if n.domain < cfg.Number { // else another thread has taken it
-			n.domain, said = cfg.Number, 1
+			n.domain, vote = cfg.Number, 1
 		}
 		n.mu.Unlock()
-		all := []int64{said}
+		all := []int64{vote}
 		if err := c.agree(Min, all); err != nil {
 			return nil, err
 		}
-		said = all[0]
+		vote = all[0]
 	}
 	var made *Comm
 	var d *nmad.Domain
@@ -71,14 +71,14 @@ func (c *Comm) inDomain(cfg nmad.DomainConfig, wrong error) (*Comm, error) {
 	if err == nil {
 		made, err = c.job.open("", c.group, -cfg.Number, 0, d)
 	}
-	said := []int64{1}
+	vote := []int64{1}
 	if err != nil {
-		said[0] = 0
+		vote[0] = 0
 	}
-	if err2 := c.agree(Min, said); err == nil && err2 != nil {
+	if err2 := c.agree(Min, vote); err == nil && err2 != nil {
 		err = err2
 	}
-	if err == nil && said[0] == 0 {
+	if err == nil && vote[0] == 0 {
 		err = fmt.Errorf("%w: another process could not open it", ErrComm)
 	}
 	if err != nil {

@@ -186,7 +186,7 @@ func run(t *testing.T, what string, n int, driver string) (string, error) {
 
 type writer func([]byte) (int, error)
 
-func (w writer) Write(b []byte) (int, error) { return w(b) }
+func (wr writer) Write(b []byte) (int, error) { return wr(b) }
 
 // TestProcesses: a program that Main runs, as jobs of one to four processes.
 func TestProcesses(t *testing.T) {

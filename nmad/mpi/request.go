@@ -21,8 +21,8 @@ type Status struct {
 var noStatus = Status{Source: ProcNull, Tag: AnyTag}
 
 // Count is how many elements of a datatype came; Undefined: the last one is not whole. The function Count is for elements of a Go type.
-func (s Status) Count(t *datatype.Type) int {
-	if _, n := t.Count(s.Bytes); n >= 0 {
+func (st Status) Count(t *datatype.Type) int {
+	if _, n := t.Count(st.Bytes); n >= 0 {
 		return n
 	}
 	return Undefined

@@ -29,11 +29,11 @@ type TuneRow struct {
 }
 
 // Changes says, a line for each choice that was measured, where the table has it now, and why.
-func (x *Tuning) Changes() (lines []string) {
+func (tu *Tuning) Changes() (lines []string) {
 	for _, c := range choices {
-		at, found := *c.field(x.Table), false
+		at, found := *c.field(tu.Table), false
 		var last TuneRow // of the way below, and the first of that above
-		for _, r := range x.Rows {
+		for _, r := range tu.Rows {
 			if r.Choice == c.name && !found {
 				last, found = r, r.Bytes >= at
 			}
@@ -150,12 +150,12 @@ func Tune(c *Comm) (*Tuning, error) {
 }
 
 // crossing is where the way above becomes the faster one, and stays it.
-func (x *choice) crossing(rows []TuneRow) int {
+func (ch *choice) crossing(rows []TuneRow) int {
 	from := never
 	for i := len(rows) - 1; i >= 0 && rows[i].Above < rows[i].Below; i-- {
 		from = rows[i].Bytes
 	}
-	if x.upTo {
+	if ch.upTo {
 		return from - 1
 	}
 	return from

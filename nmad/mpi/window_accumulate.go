@@ -159,22 +159,22 @@ type scratch struct {
 var scratches = sync.Pool{New: func() any { return new(scratch) }}
 
 // grow has it hold so many elements of a type.
-func (s *scratch) grow(n int, of *datatype.Type) {
-	if words := (n*of.Size() + 7) / 8; 8*words > len(s.theirs) {
-		s.theirs, s.mine = bytesOf(make([]uint64, words)), bytesOf(make([]uint64, words))
+func (sc *scratch) grow(n int, of *datatype.Type) {
+	if words := (n*of.Size() + 7) / 8; 8*words > len(sc.theirs) {
+		sc.theirs, sc.mine = bytesOf(make([]uint64, words)), bytesOf(make([]uint64, words))
 	}
-	if words := datatype.Words(n, of); !of.Dense() && words > len(s.there) {
-		s.there, s.here = make([]uint64, words), make([]uint64, words)
+	if words := datatype.Words(n, of); !of.Dense() && words > len(sc.there) {
+		sc.there, sc.here = make([]uint64, words), make([]uint64, words)
 	}
 }
 
 // apply combines elements of origin, from a byte of its data on, with those of a target.
-func (s *scratch) apply(op *Op, of *datatype.Type, origin Buffer, from int, theirs []byte) {
+func (sc *scratch) apply(op *Op, of *datatype.Type, origin Buffer, from int, theirs []byte) {
 	mine, ok := origin.Dense()
 	if ok {
 		mine = mine[from : from+len(theirs)]
 	} else {
-		mine = s.mine[:len(theirs)]
+		mine = sc.mine[:len(theirs)]
 		origin.Pack(from, mine)
 	}
 	if of.Dense() {
@@ -182,7 +182,7 @@ func (s *scratch) apply(op *Op, of *datatype.Type, origin Buffer, from int, thei
 		return
 	}
 	n := len(theirs) / of.Size()
-	a, b := datatype.Within(s.here, n, of), datatype.Within(s.there, n, of)
+	a, b := datatype.Within(sc.here, n, of), datatype.Within(sc.there, n, of)
 	a.Unpack(0, mine)
 	b.Unpack(0, theirs)
 	op.Apply(a, b)

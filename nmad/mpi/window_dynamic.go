@@ -157,9 +157,9 @@ func (w *Window) find(target, at, low, n int) (rma.Ref, *[]reach, error) {
 }
 
 // at is the attachment that has a byte; nil: none has.
-func (s *attachments) at(place uint64) *attachedAt {
-	for i := range s.all {
-		if x := &s.all[i]; place >= x.at && place-x.at < x.size {
+func (at *attachments) at(place uint64) *attachedAt {
+	for i := range at.all {
+		if x := &at.all[i]; place >= x.at && place-x.at < x.size {
 			return x
 		}
 	}

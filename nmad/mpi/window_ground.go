@@ -58,16 +58,16 @@ func (c *Comm) ground() (*ground, error) {
 		if number < 0 {
 			return nil, fmt.Errorf("%w: a process has windows of %d lists of processes: free some", ErrComm, mostGrounds)
 		}
-		said := []int64{0}
+		vote := []int64{0}
 		c.job.mu.Lock()
 		if !c.job.grounds.taken.has(number) { // else another thread has it
 			c.job.grounds.taken.set(number)
-			said[0] = 1
+			vote[0] = 1
 		}
 		c.job.mu.Unlock()
-		claimed := said[0] == 1
-		err = c.agree(Min, said)
-		if err == nil && said[0] == 1 {
+		claimed := vote[0] == 1
+		err = c.agree(Min, vote)
+		if err == nil && vote[0] == 1 {
 			return c.openGround(number)
 		}
 		if claimed {
@@ -129,24 +129,24 @@ func (j *job) releaseGround(number int) {
 // clean: none of the others uses anything of the window any more.
 func (w *Window) leaveGround() (clean bool, err error) {
 	j, g := w.comm.job, w.ground
-	said := []int64{0}
+	vote := []int64{0}
 	j.mu.Lock()
 	if g.windows == 1 && !g.leaving {
-		g.leaving, said[0] = true, 1
+		g.leaving, vote[0] = true, 1
 	}
-	asks := g.leaving && said[0] == 1
+	asks := g.leaving && vote[0] == 1
 	j.mu.Unlock()
 	ranks := make([]int, w.comm.Size())
 	for i := range ranks {
 		ranks[i] = i
 	}
-	err = w.comm.aside(ranks, ofWindows)(Min, said)
+	err = w.comm.aside(ranks, ofWindows)(Min, vote)
 	j.mu.Lock()
 	g.windows--
 	if asks {
 		g.leaving = false
 	}
-	over := err == nil && said[0] == 1 || err != nil && g.windows == 0
+	over := err == nil && vote[0] == 1 || err != nil && g.windows == 0
 	if over {
 		j.grounds.all = slices.DeleteFunc(j.grounds.all, func(x *ground) bool { return x == g })
 	}

@@ -146,14 +146,14 @@ func (w *Window) share(c *Comm) (err error) {
 	}
 	first, _ := rma.ParseRef(ref[:])
 	all, mapped := w.domain.Local(first, total)
-	said := []int32{0}
+	vote := []int32{0}
 	if mapped {
-		said[0] = 1
+		vote[0] = 1
 	}
-	if lost := Allreduce(c, Min, nil, said); lost != nil || err != nil {
+	if lost := Allreduce(c, Min, nil, vote); lost != nil || err != nil {
 		return errors.Join(err, lost)
 	}
-	if said[0] == 0 {
+	if vote[0] == 0 {
 		return fmt.Errorf("%w: its processes share no memory: Comm.SplitByHost has those that can", ErrComm)
 	}
 	at := 0

@@ -81,31 +81,31 @@ func typeOfSlot(target, slot int) *datatype.Type {
 }
 
 // layout is n elements of t, that lie somehow.
-func (m *modelRun) layout(n int, t *datatype.Type) Layout {
+func (mr *modelRun) layout(n int, t *datatype.Type) Layout {
 	for range 20 {
-		count := 1 + m.IntN(n)
+		count := 1 + mr.IntN(n)
 		if n%count != 0 {
 			continue
 		}
 		per := n / count
 		var x *datatype.Type
 		var err error
-		switch m.IntN(4) {
+		switch mr.IntN(4) {
 		case 0:
 			x, err = datatype.Contiguous(per, t)
 		case 1:
-			x, err = datatype.Vector(per, 1, 1+m.IntN(3), t)
+			x, err = datatype.Vector(per, 1, 1+mr.IntN(3), t)
 		case 2:
 			at, places := 0, []int{}
 			for range per {
-				at += m.IntN(2)
+				at += mr.IntN(2)
 				places = append(places, at)
 				at++
 			}
 			x, err = datatype.IndexedBlock(1, places, t)
 		default:
 			if x, err = datatype.Contiguous(per, t); err == nil {
-				x, err = datatype.Resized(x, 0, x.Extent()+t.Extent()*m.IntN(2))
+				x, err = datatype.Resized(x, 0, x.Extent()+t.Extent()*mr.IntN(2))
 			}
 		}
 		if err != nil {
@@ -119,14 +119,14 @@ func (m *modelRun) layout(n int, t *datatype.Type) Layout {
 }
 
 // buffer is elements that lie somehow, with random values.
-func (m *modelRun) buffer(n int, t *datatype.Type) Buffer {
-	l := m.layout(n, t)
+func (mr *modelRun) buffer(n int, t *datatype.Type) Buffer {
+	l := mr.layout(n, t)
 	b := Buffer{Base: datatype.AddressOf(aligned(2 * slotBytes)), Count: l.Count, Type: l.Type}
 	packed := make([]byte, b.Size())
 	memory := make([]uint64, datatype.Words(n, t))
 	whole := datatype.Within(memory, n, t)
 	for i := range n {
-		m.value(whole.Part(i, 1))
+		mr.value(whole.Part(i, 1))
 	}
 	whole.Pack(0, packed)
 	b.Unpack(0, packed)
@@ -134,26 +134,26 @@ func (m *modelRun) buffer(n int, t *datatype.Type) Buffer {
 }
 
 // single is one element with a random value.
-func (m *modelRun) single(t *datatype.Type) Buffer {
+func (mr *modelRun) single(t *datatype.Type) Buffer {
 	b := datatype.Within(make([]uint64, 2), 1, t)
-	m.value(b)
+	mr.value(b)
 	return b
 }
 
 func set[T any](b Buffer, v T) { datatype.Slice[T](b.First(), 1)[0] = v }
 
 // value sets an element to a small one.
-func (m *modelRun) value(b Buffer) {
-	v := m.IntN(20)
+func (mr *modelRun) value(b Buffer) {
+	v := mr.IntN(20)
 	switch b.Type {
 	case mustType[pairDouble]():
-		set(b, pairDouble{float64(v), int32(m.IntN(9))})
+		set(b, pairDouble{float64(v), int32(mr.IntN(9))})
 		return
 	case mustType[pairInt]():
-		set(b, pairInt{int32(v), int32(m.IntN(9))})
+		set(b, pairInt{int32(v), int32(mr.IntN(9))})
 		return
 	case mustType[pairShort]():
-		set(b, pairShort{int16(v), int32(m.IntN(9))})
+		set(b, pairShort{int16(v), int32(mr.IntN(9))})
 		return
 	}
 	switch k := b.Type.Uniform(); k {
@@ -182,7 +182,7 @@ func (m *modelRun) value(b Buffer) {
 }
 
 // apply combines origin with what is at the target, as a program with one process would, and returns what was there.
-func (m *modelRun) apply(op *Op, origin, there Buffer, t *datatype.Type) []byte {
+func (mr *modelRun) apply(op *Op, origin, there Buffer, t *datatype.Type) []byte {
 	old := make([]byte, there.Size())
 	there.Pack(0, old)
 	n := len(old) / t.Size()
@@ -203,8 +203,8 @@ func (m *modelRun) apply(op *Op, origin, there Buffer, t *datatype.Type) []byte 
 	return old
 }
 
-// deed is an access of a rank, and, after the epoch, a look at what it has read.
-type deed struct {
+// trial is an access of a rank, and, after the epoch, a look at what it has read.
+type trial struct {
 	target int
 	do     func(w *Window, at int) error // at: the displacement of its slot
 	slot   int
@@ -227,27 +227,27 @@ func reads(what string, b Buffer, want []byte) func() error {
 }
 
 // round is what each rank does in an epoch. No two ranks do what conflicts.
-func (m *modelRun) round() [][]deed {
-	all := make([][]deed, m.size)
-	for target := range m.size {
-		for slot := range m.slots[target] {
+func (mr *modelRun) round() [][]trial {
+	all := make([][]trial, mr.size)
+	for target := range mr.size {
+		for slot := range mr.slots[target] {
 			t := typeOfSlot(target, slot)
-			memory := m.memory[target][slot*slotBytes:][:slotBytes]
+			memory := mr.memory[target][slot*slotBytes:][:slotBytes]
 			on := func(l Layout) Buffer { return Buffer{Base: datatype.AddressOf(memory), Count: l.Count, Type: l.Type} }
-			n := 1 + m.IntN(slotBytes/t.Extent()/3)
+			n := 1 + mr.IntN(slotBytes/t.Extent()/3)
 			add := func(rank int, check func() error, do func(w *Window, at int) error) {
-				all[rank] = append(all[rank], deed{target: target, slot: slot, do: do, check: check})
+				all[rank] = append(all[rank], trial{target: target, slot: slot, do: do, check: check})
 			}
-			one := m.IntN(m.size)
-			switch m.IntN(6) {
+			one := mr.IntN(mr.size)
+			switch mr.IntN(6) {
 			case 0: // a put
-				origin, l := m.buffer(n, t), m.layout(n, t)
+				origin, l := mr.buffer(n, t), mr.layout(n, t)
 				there := on(l)
 				datatype.Copy(&there, &origin)
 				add(one, nil, func(w *Window, at int) error { return w.Put(origin, target, at, l) })
 			case 1: // gets of several
-				for rank := range m.size {
-					origin, l := m.buffer(n, t), m.layout(n, t)
+				for rank := range mr.size {
+					origin, l := mr.buffer(n, t), mr.layout(n, t)
 					add(rank, reads("get", origin, packedOf(on(l))), func(w *Window, at int) error { return w.Get(origin, target, at, l) })
 				}
 			case 2: // accumulates of several, with one operation
@@ -255,19 +255,19 @@ func (m *modelRun) round() [][]deed {
 				if len(ops) == 0 {
 					continue
 				}
-				op := ops[m.IntN(len(ops))]
-				for rank := range m.size {
-					origin, l := m.buffer(n, t), m.layout(n, t)
-					m.apply(op, origin, on(l), t)
+				op := ops[mr.IntN(len(ops))]
+				for rank := range mr.size {
+					origin, l := mr.buffer(n, t), mr.layout(n, t)
+					mr.apply(op, origin, on(l), t)
 					add(rank, nil, func(w *Window, at int) error { return w.Accumulate(op, origin, target, at, l) })
 				}
 			case 3: // those of one in their order, with what they read
 				ops := append(opsOf(t), Replace, NoOp)
 				for range 4 {
-					op := ops[m.IntN(len(ops))]
-					origin, result, l := m.buffer(n, t), m.buffer(n, t), m.layout(n, t)
-					old := m.apply(op, origin, on(l), t)
-					if m.IntN(2) == 0 {
+					op := ops[mr.IntN(len(ops))]
+					origin, result, l := mr.buffer(n, t), mr.buffer(n, t), mr.layout(n, t)
+					old := mr.apply(op, origin, on(l), t)
+					if mr.IntN(2) == 0 {
 						add(one, nil, func(w *Window, at int) error { return w.Accumulate(op, origin, target, at, l) })
 						continue
 					}
@@ -278,23 +278,23 @@ func (m *modelRun) round() [][]deed {
 			case 4: // fetches of one
 				ops := append(opsOf(t), Replace, NoOp)
 				for range 3 {
-					op := ops[m.IntN(len(ops))]
-					origin, result := m.single(t), m.single(t)
-					old := m.apply(op, origin, on(Layout{1, t}), t)
+					op := ops[mr.IntN(len(ops))]
+					origin, result := mr.single(t), mr.single(t)
+					old := mr.apply(op, origin, on(Layout{1, t}), t)
 					add(one, reads("fetch-and-op "+op.String(), result, old), func(w *Window, at int) error {
 						return w.FetchAndOp(op, origin, result, target, at)
 					})
 				}
 			case 5: // compare and swap of one
 				for range 2 {
-					old, next, result := m.single(t), m.single(t), m.single(t)
-					if m.IntN(2) == 0 {
+					old, next, result := mr.single(t), mr.single(t), mr.single(t)
+					if mr.IntN(2) == 0 {
 						there := on(Layout{1, t})
 						old.Unpack(0, packedOf(there))
 					}
 					was := packedOf(on(Layout{1, t}))
 					if bytes.Equal(was, packedOf(old)) {
-						m.apply(Replace, next, on(Layout{1, t}), t)
+						mr.apply(Replace, next, on(Layout{1, t}), t)
 					}
 					add(one, reads("compare-and-swap", result, was), func(w *Window, at int) error {
 						return w.CompareAndSwap(old, next, result, target, at)
@@ -307,32 +307,32 @@ func (m *modelRun) round() [][]deed {
 }
 
 // epochs is how the accesses of a round are made.
-var epochs = map[string]func(w *Window, m *modelRun, deeds []func() error, targets []int) error{
-	"fence": func(w *Window, _ *modelRun, deeds []func() error, _ []int) error {
+var epochs = map[string]func(w *Window, m *modelRun, accesses []func() error, targets []int) error{
+	"fence": func(w *Window, _ *modelRun, accesses []func() error, _ []int) error {
 		err := w.Fence(NoPrecede)
-		for _, do := range deeds {
+		for _, do := range accesses {
 			err = errors.Join(err, do())
 		}
 		return errors.Join(err, w.Fence(NoSucceed))
 	},
-	"post-start": func(w *Window, _ *modelRun, deeds []func() error, _ []int) error {
+	"post-start": func(w *Window, _ *modelRun, accesses []func() error, _ []int) error {
 		err := errors.Join(w.Post(w.Group(), 0), w.Start(w.Group(), 0))
-		for _, do := range deeds {
+		for _, do := range accesses {
 			err = errors.Join(err, do())
 		}
 		return errors.Join(err, w.Complete(), w.Wait())
 	},
-	"lock": func(w *Window, m *modelRun, deeds []func() error, targets []int) error {
+	"lock": func(w *Window, m *modelRun, accesses []func() error, targets []int) error {
 		var err error
-		for i, do := range deeds {
+		for i, do := range accesses {
 			kind := LockKind(i & 1)
 			err = errors.Join(err, w.Lock(kind, targets[i], 0), do(), w.Unlock(targets[i]))
 		}
 		return errors.Join(err, w.Comm().Barrier())
 	},
-	"lock all": func(w *Window, m *modelRun, deeds []func() error, targets []int) error {
+	"lock all": func(w *Window, m *modelRun, accesses []func() error, targets []int) error {
 		err := w.LockAll(0)
-		for i, do := range deeds {
+		for i, do := range accesses {
 			err = errors.Join(err, do())
 			if i%3 == 0 {
 				err = errors.Join(err, w.Flush(targets[i]))
@@ -384,16 +384,16 @@ func modelTest(c *Comm, f form, epoch string, seed uint64, rounds int, apart boo
 	}
 	for i := range rounds {
 		round := m.round()
-		var deeds []func() error
+		var accesses []func() error
 		var targets []int
 		for _, x := range round[c.Rank()] {
 			_, unit, err := w.Extent(x.target)
 			if err != nil {
 				return err
 			}
-			deeds, targets = append(deeds, func() error { return x.do(w, begin(x.target)+x.slot*slotBytes/unit) }), append(targets, x.target)
+			accesses, targets = append(accesses, func() error { return x.do(w, begin(x.target)+x.slot*slotBytes/unit) }), append(targets, x.target)
 		}
-		err := epochs[epoch](w, m, deeds, targets)
+		err := epochs[epoch](w, m, accesses, targets)
 		for _, x := range round[c.Rank()] {
 			if x.check != nil && err == nil {
 				err = x.check()

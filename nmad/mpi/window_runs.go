@@ -29,51 +29,51 @@ const (
 )
 
 // add takes a run in, which lies behind those before it, or begins another piece.
-func (g *group) add(r wordRun) error {
-	if g.alone || r.n >= shortRun {
-		return errors.Join(g.flush(), g.run(r))
+func (rs *group) add(r wordRun) error {
+	if rs.alone || r.n >= shortRun {
+		return errors.Join(rs.flush(), rs.run(r))
 	}
-	if n := len(g.runs); n > 0 {
-		gap, first := r.at-g.runs[n-1].at-g.runs[n-1].n, g.runs[0].at
-		if gap < 0 || gap > longestGap || r.at+r.n-first > swapBytes || (r.at-first)%g.k.Size() != 0 {
-			if err := g.flush(); err != nil {
+	if n := len(rs.runs); n > 0 {
+		gap, first := r.at-rs.runs[n-1].at-rs.runs[n-1].n, rs.runs[0].at
+		if gap < 0 || gap > longestGap || r.at+r.n-first > swapBytes || (r.at-first)%rs.k.Size() != 0 {
+			if err := rs.flush(); err != nil {
 				return err
 			}
 		}
 	}
-	g.runs = append(g.runs, r)
+	rs.runs = append(rs.runs, r)
 	return nil
 }
 
 // flush combines the runs of the piece.
-func (g *group) flush() error {
-	runs := g.runs
-	if g.runs = g.runs[:0]; len(runs) == 0 {
+func (rs *group) flush() error {
+	runs := rs.runs
+	if rs.runs = rs.runs[:0]; len(runs) == 0 {
 		return nil
 	}
 	if len(runs) == 1 {
-		return g.run(runs[0])
+		return rs.run(runs[0])
 	}
 	first, last := runs[0].at, runs[len(runs)-1]
-	at, _ := g.a.place(first, last.at+last.n-first)
+	at, _ := rs.a.place(first, last.at+last.n-first)
 	for i := range runs {
 		runs[i].at -= first
 	}
-	return g.w.swapPiece(g.op, g.k, g.a.target, at, last.at+last.n-first, runs, g.values, g.olds)
+	return rs.w.swapPiece(rs.op, rs.k, rs.a.target, at, last.at+last.n-first, runs, rs.values, rs.olds)
 }
 
 // run combines one by itself.
-func (g *group) run(r wordRun) error {
+func (rs *group) run(r wordRun) error {
 	for r.n > 0 {
-		ref, n := g.a.place(r.at, r.n)
-		if n%g.k.Size() != 0 {
+		ref, n := rs.a.place(r.at, r.n)
+		if n%rs.k.Size() != 0 {
 			return errApart
 		}
 		var olds []byte
-		if g.olds != nil {
-			olds = g.olds[r.data : r.data+n]
+		if rs.olds != nil {
+			olds = rs.olds[r.data : r.data+n]
 		}
-		if err := g.w.runOf(g.op, g.k, g.a.target, ref, g.values[r.data:r.data+n], olds); err != nil {
+		if err := rs.w.runOf(rs.op, rs.k, rs.a.target, ref, rs.values[r.data:r.data+n], olds); err != nil {
 			return err
 		}
 		r = wordRun{r.at + n, r.n - n, r.data + n}

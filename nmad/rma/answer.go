@@ -18,22 +18,22 @@ type desk struct {
 }
 
 // take gives an answer that is not in use; nil: the other process has more under way than it may. The requests of one process come one at a time.
-func (k *desk) take(w *World, rank int) *answer {
+func (dk *desk) take(w *World, rank int) *answer {
 	for {
-		taken := k.taken.Load()
+		taken := dk.taken.Load()
 		if taken == 1<<window-1 {
 			return nil
 		}
 		i := bits.TrailingZeros64(^taken)
-		if !k.taken.CompareAndSwap(taken, taken|1<<i) {
+		if !dk.taken.CompareAndSwap(taken, taken|1<<i) {
 			continue
 		}
-		a := k.answers[i].Load()
+		a := dk.answers[i].Load()
 		if a == nil {
 			a = &answer{w: w, rank: rank, bit: 1 << i}
 			a.sent = nmad.Op{Kind: nmad.OpSend, Done: a.over}
 			a.data = nmad.Op{Kind: nmad.OpRecv, Done: a.arrived}
-			k.answers[i].Store(a)
+			dk.answers[i].Store(a)
 		}
 		return a
 	}
@@ -240,9 +240,9 @@ func (w *World) retire(index uint32, x *region) error {
 }
 
 // cancel takes the receives back that are to go into a memory.
-func (k *desk) cancel(x *region) {
-	for i := range k.answers {
-		if a := k.answers[i].Load(); a != nil && a.posting.cancel(&a.receiving, func() bool { return a.waits.Load() == x }) {
+func (dk *desk) cancel(x *region) {
+	for i := range dk.answers {
+		if a := dk.answers[i].Load(); a != nil && a.posting.cancel(&a.receiving, func() bool { return a.waits.Load() == x }) {
 			a.goOn()
 		}
 	}

@@ -48,7 +48,7 @@ func (d *Domain) atomic(k kind, o Op, at Ref, v, other uint64, waits bool) (uint
 }
 
 func (d *Domain) atomicOther(k kind, o Op, at Ref, v, other uint64, waits bool) (uint64, error) {
-	x := deed{o.String(), at, k.bytes()}
+	x := action{o.String(), at, k.bytes()}
 	if !k.takes(o) {
 		return 0, x.refusal(statusOp, 0)
 	}

@@ -24,19 +24,19 @@ type record struct {
 
 const recordBytes = 40
 
-func (r *record) encode() (b [recordBytes]byte) {
-	binary.LittleEndian.PutUint32(b[:], r.failed)
-	binary.LittleEndian.PutUint32(b[4:], r.lost)
-	binary.LittleEndian.PutUint64(b[8:], r.low)
-	binary.LittleEndian.PutUint64(b[16:], r.high)
-	binary.LittleEndian.PutUint64(b[24:], r.key)
-	binary.LittleEndian.PutUint32(b[32:], r.index)
-	binary.LittleEndian.PutUint32(b[36:], r.by)
+func (rc *record) encode() (b [recordBytes]byte) {
+	binary.LittleEndian.PutUint32(b[:], rc.failed)
+	binary.LittleEndian.PutUint32(b[4:], rc.lost)
+	binary.LittleEndian.PutUint64(b[8:], rc.low)
+	binary.LittleEndian.PutUint64(b[16:], rc.high)
+	binary.LittleEndian.PutUint64(b[24:], rc.key)
+	binary.LittleEndian.PutUint32(b[32:], rc.index)
+	binary.LittleEndian.PutUint32(b[36:], rc.by)
 	return b
 }
 
-func (r *record) decode(b *[recordBytes]byte) {
-	*r = record{
+func (rc *record) decode(b *[recordBytes]byte) {
+	*rc = record{
 		failed: binary.LittleEndian.Uint32(b[:]),
 		lost:   binary.LittleEndian.Uint32(b[4:]),
 		low:    binary.LittleEndian.Uint64(b[8:]),
@@ -48,12 +48,12 @@ func (r *record) decode(b *[recordBytes]byte) {
 }
 
 // combine takes in what another process tells.
-func (r *record) combine(x *record) {
-	r.failed = max(r.failed, x.failed)
-	if x.lost > r.lost {
-		r.lost, r.by = x.lost, x.by
+func (rc *record) combine(x *record) {
+	rc.failed = max(rc.failed, x.failed)
+	if x.lost > rc.lost {
+		rc.lost, rc.by = x.lost, x.by
 	}
-	r.low, r.high = min(r.low, x.low), max(r.high, x.high)
+	rc.low, rc.high = min(rc.low, x.low), max(rc.high, x.high)
 }
 
 // failing is the record of an error at this process; nil: of none.
@@ -137,7 +137,7 @@ func lostElsewhere(by, rank int) error {
 }
 
 // Unwrap makes errors.As find which process is lost.
-func (e *hearsay) Unwrap() error { return &e.PeerError }
+func (hs *hearsay) Unwrap() error { return &hs.PeerError }
 
 func (w *World) combine(ctx context.Context, r record, choose func(*record)) (record, error) {
 	var first error

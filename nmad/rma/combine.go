@@ -27,20 +27,20 @@ type words struct {
 }
 
 // part is n bytes of them from one on.
-func (x *words) part(from, n int) words {
-	y := words{kind: x.kind, op: x.op, v: x.v[from : from+n]}
-	if x.other != nil {
-		y.other = x.other[from : from+n]
+func (ws *words) part(from, n int) words {
+	y := words{kind: ws.kind, op: ws.op, v: ws.v[from : from+n]}
+	if ws.other != nil {
+		y.other = ws.other[from : from+n]
 	}
-	if x.old != nil {
-		y.old = x.old[from : from+n]
+	if ws.old != nil {
+		y.old = ws.old[from : from+n]
 	}
 	return y
 }
 
 // most is how many bytes of words travel in a message.
-func (x *words) most() int {
-	if x.other != nil {
+func (ws *words) most() int {
+	if ws.other != nil {
 		return inlineBytes / 2
 	}
 	return inlineBytes
@@ -55,7 +55,7 @@ var ofWordsTexts = func() (all [ops + 1]string) {
 }()
 
 func (d *Domain) combine(all words, at Ref) error {
-	x := deed{ofWordsTexts[all.op], at, uint64(len(all.v))}
+	x := action{ofWordsTexts[all.op], at, uint64(len(all.v))}
 	swaps := all.op == opCompareAndSwap
 	switch n := len(all.v); {
 	case !all.kind.takes(all.op):
@@ -83,7 +83,7 @@ func (d *Domain) combine(all words, at Ref) error {
 	for len(all.v) > 0 {
 		n := min(len(all.v), all.most())
 		part := all.part(0, n)
-		o, err := d.begin(deed{x.what, at, uint64(n)}, askCombine)
+		o, err := d.begin(action{x.what, at, uint64(n)}, askCombine)
 		if err != nil {
 			return err
 		}

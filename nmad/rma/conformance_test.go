@@ -8,7 +8,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/pm2-go/pm2/internal/effort"
+	"github.com/pm2-go/pm2/internal/test/effort"
 	"github.com/pm2-go/pm2/nmad"
 )
 
@@ -110,8 +110,8 @@ type stripe struct {
 	dirty [][2]int // put, and not flushed
 }
 
-func (s *stripe) overlaps(from, n int) bool {
-	for _, x := range s.dirty {
+func (st *stripe) overlaps(from, n int) bool {
+	for _, x := range st.dirty {
 		if from < x[1] && x[0] < from+n {
 			return true
 		}

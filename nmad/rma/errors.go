@@ -39,15 +39,15 @@ const (
 	statuses
 )
 
-// deed is what an operation does, in the text of errors.
-type deed struct {
+// action is what an operation does, in the text of errors.
+type action struct {
 	what string
 	at   Ref
 	n    uint64 // bytes
 }
 
 // refusal is the error for a status other than statusDone; size is that of the memory, where it has one.
-func (x deed) refusal(status uint8, size uint64) error {
+func (x action) refusal(status uint8, size uint64) error {
 	switch status {
 	case statusKey:
 		return x.fails(fmt.Errorf("%w: it was freed or closed, or the reference is not one that rank %d has given: use those of Segment.At and Region.Ref, as they are", ErrKey, x.at.rank))
@@ -64,6 +64,6 @@ func (x deed) refusal(status uint8, size uint64) error {
 }
 
 // fails names the operation in front of why it failed.
-func (x deed) fails(why error) error {
+func (x action) fails(why error) error {
 	return fmt.Errorf("rma: %s of %d B, rank %d, offset %d: %w", x.what, x.n, x.at.rank, x.at.offset, why)
 }

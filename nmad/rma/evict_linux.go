@@ -16,30 +16,30 @@ import (
 const grace = time.Second
 
 // custody gets the means to end the process, which just now asks for memory, so its number is still its own. false: it is not to have the kernel copy here.
-func (p *peer) custody() bool {
-	if p.held.Load() == 0 { // one thread at a time answers a process
+func (pr *peer) custody() bool {
+	if pr.held.Load() == 0 { // one thread at a time answers a process
 		held := int32(-1)
-		if fd, err := unix.PidfdOpen(int(p.pid), 0); err == nil {
+		if fd, err := unix.PidfdOpen(int(pr.pid), 0); err == nil {
 			if held = int32(fd) + 1; unix.PidfdSendSignal(fd, 0, nil, 0) != nil { // one of another user, perhaps
 				_ = unix.Close(fd)
 				held = -1
 			}
 		}
-		p.held.Store(held)
+		pr.held.Store(held)
 	}
-	return p.held.Load() > 0
+	return pr.held.Load() > 0
 }
 
 // relinquish gives up what custody has got.
-func (p *peer) relinquish() {
-	if held := p.held.Swap(0); held > 0 {
+func (pr *peer) relinquish() {
+	if held := pr.held.Swap(0); held > 0 {
 		_ = unix.Close(int(held) - 1)
 	}
 }
 
 // evict waits until a process that was taken for lost is not inside of a copy any more. If it is stopped there it would go on to write when it is continued, which only its end prevents: that is brought about.
-func (p *peer) evict(rank int, out func() bool) error {
-	fd := int(p.held.Load()) - 1
+func (pr *peer) evict(rank int, out func() bool) error {
+	fd := int(pr.held.Load()) - 1
 	if fd < 0 || out() {
 		return nil
 	}
@@ -47,11 +47,11 @@ func (p *peer) evict(rank int, out func() bool) error {
 		if over, err := unix.Poll([]unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}, 0); over == 1 && err == nil { // all its threads have ended
 			return nil
 		}
-		if time.Since(began) < grace || int(p.pid) == os.Getpid() { // a session in this process: its thread runs, or this one does not
+		if time.Since(began) < grace || int(pr.pid) == os.Getpid() { // a session in this process: its thread runs, or this one does not
 			continue
 		}
 		if err := unix.PidfdSendSignal(fd, unix.SIGKILL, nil, 0); err != nil && !errors.Is(err, unix.ESRCH) {
-			return &nmad.PeerError{Rank: rank, Reason: fmt.Sprintf("process %d was taken for lost inside of a copy into memory of this one, and cannot be ended: %v", p.pid, err), Err: nmad.ErrPeerLost}
+			return &nmad.PeerError{Rank: rank, Reason: fmt.Sprintf("process %d was taken for lost inside of a copy into memory of this one, and cannot be ended: %v", pr.pid, err), Err: nmad.ErrPeerLost}
 		}
 	}
 	return nil

@@ -113,27 +113,27 @@ type reply struct {
 
 const replyBytes = 64
 
-func (a *reply) encode(b *[replyBytes]byte) {
-	*b = [replyBytes]byte{a.status, a.way}
+func (rp *reply) encode(b *[replyBytes]byte) {
+	*b = [replyBytes]byte{rp.status, rp.way}
 	le := binary.LittleEndian
-	le.PutUint64(b[8:], a.old)
-	le.PutUint64(b[16:], a.size)
-	le.PutUint64(b[24:], a.at)
-	if a.way == wayMapped {
-		a.card.Put(b[32:])
+	le.PutUint64(b[8:], rp.old)
+	le.PutUint64(b[16:], rp.size)
+	le.PutUint64(b[24:], rp.at)
+	if rp.way == wayMapped {
+		rp.card.Put(b[32:])
 	} else {
-		le.PutUint64(b[32:], a.page)
+		le.PutUint64(b[32:], rp.page)
 	}
 }
 
 // decode reads an answer. It says no to what none of ours sends.
-func (a *reply) decode(b *[replyBytes]byte) (ok bool) {
+func (rp *reply) decode(b *[replyBytes]byte) (ok bool) {
 	le := binary.LittleEndian
-	*a = reply{status: b[0], way: b[1], old: le.Uint64(b[8:]), size: le.Uint64(b[16:]), at: le.Uint64(b[24:])}
-	if a.way == wayMapped {
-		a.card = mapped.CardOf(b[32:])
+	*rp = reply{status: b[0], way: b[1], old: le.Uint64(b[8:]), size: le.Uint64(b[16:]), at: le.Uint64(b[24:])}
+	if rp.way == wayMapped {
+		rp.card = mapped.CardOf(b[32:])
 	} else {
-		a.page = le.Uint64(b[32:])
+		rp.page = le.Uint64(b[32:])
 	}
-	return a.status < statuses && a.way < ways
+	return rp.status < statuses && rp.way < ways
 }

@@ -15,7 +15,7 @@ type Hold struct {
 
 // Hold begins a use of the n bytes at a Ref to memory of this process. It takes no lock and does not wait. ErrKey, ErrRange, ErrClosed; ErrRef for memory of another process.
 func (w *World) Hold(at Ref, n uint64) (Hold, error) {
-	x := deed{"use", at, n}
+	x := action{"use", at, n}
 	if w == nil || int(at.rank) != w.rank {
 		return Hold{}, x.fails(fmt.Errorf("%w: it is not one of this process", ErrRef))
 	}
@@ -44,7 +44,7 @@ func (h *Hold) Release() {
 // TryPut is a PutNB that is done when it returns, or is not started, which false says: it would go by messages, or, in a callback, memory that is not from Alloc is used for the first time.
 // For a package that then carries the bytes in messages of its own: local, which may be nil, is in use until it calls local.End.
 func (d *Domain) TryPut(dst Ref, src []byte, local *Event) (done bool, err error) {
-	x := deed{"put", dst, uint64(len(src))}
+	x := action{"put", dst, uint64(len(src))}
 	if err := d.claim(local, nil); err != nil {
 		return false, x.fails(err)
 	}
@@ -56,7 +56,7 @@ func (d *Domain) TryPut(dst Ref, src []byte, local *Event) (done bool, err error
 	return done, err
 }
 
-func (d *Domain) tryPut(x deed, src []byte) (done bool, err error) {
+func (d *Domain) tryPut(x action, src []byte) (done bool, err error) {
 	if r := d.reach(x.at, x.n); r != nil {
 		copyIn(r, x.at.offset, src)
 		return true, nil

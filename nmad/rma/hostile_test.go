@@ -6,8 +6,8 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"github.com/pm2-go/pm2/internal/effort"
-	"github.com/pm2-go/pm2/internal/modeltest"
+	"github.com/pm2-go/pm2/internal/test/effort"
+	"github.com/pm2-go/pm2/internal/test/modeltest"
 	"github.com/pm2-go/pm2/nmad"
 )
 

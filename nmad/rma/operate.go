@@ -13,7 +13,7 @@ import (
 // operation is one that goes by messages, in progress: a request, the data of a long put, and the receive of the answer. It is over when all of these are, and not before: until then the network may touch the caller's memory.
 type operation struct {
 	d      *Domain
-	x      deed
+	x      action
 	q      request
 	local  *Event       // ends when the source is free
 	remote *Event       // ends with the operation
@@ -92,7 +92,7 @@ func (f *far) put(o *operation) {
 }
 
 // begin gives an operation for a request, once fewer than window are under way at its target. The caller then says what moves with it, and starts it.
-func (d *Domain) begin(x deed, ask uint8) (*operation, error) {
+func (d *Domain) begin(x action, ask uint8) (*operation, error) {
 	p := &d.peers[x.at.rank]
 	for {
 		n := p.underway.Load()
@@ -243,7 +243,7 @@ func (o *operation) result() error {
 	if o.reply.status != statusDone {
 		x := o.x
 		if o.reply.status == statusAlign && o.q.signals {
-			x = deed{"signal", o.q.sig, 8}
+			x = action{"signal", o.q.sig, 8}
 		} else if o.q.ask == askCombine && o.reply.status == statusAlign {
 			x.n = o.q.kind.bytes()
 		}

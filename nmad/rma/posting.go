@@ -22,31 +22,31 @@ const (
 )
 
 // begin is called before Post, whose result posted hears of.
-func (p *posting) begin() (number uint64) {
-	number = (p.state.Load()/postStates + 1) * postStates
-	p.state.Store(number)
+func (po *posting) begin() (number uint64) {
+	number = (po.state.Load()/postStates + 1) * postStates
+	po.state.Store(number)
 	return number
 }
 
 // posted is called after Post, when another receive may have begun already.
-func (p *posting) posted(number uint64) { p.state.CompareAndSwap(number, number+postPosted) }
+func (po *posting) posted(number uint64) { po.state.CompareAndSwap(number, number+postPosted) }
 
 // ended is called by Done. true: it goes on.
-func (p *posting) ended() bool {
+func (po *posting) ended() bool {
 	for {
-		v := p.state.Load()
-		if p.state.CompareAndSwap(v, v-v%postStates+postEnded) {
+		v := po.state.Load()
+		if po.state.CompareAndSwap(v, v-v%postStates+postEnded) {
 			return v%postStates != postCancelling
 		}
 	}
 }
 
 // cancel cancels the receive if it is posted and is says so. true: it has ended, and the caller goes on in place of its Done.
-func (p *posting) cancel(r *nmad.Request, is func() bool) bool {
-	v := p.state.Load()
-	if v%postStates != postPosted || !is() || !p.state.CompareAndSwap(v, v-postPosted+postCancelling) {
+func (po *posting) cancel(r *nmad.Request, is func() bool) bool {
+	v := po.state.Load()
+	if v%postStates != postPosted || !is() || !po.state.CompareAndSwap(v, v-postPosted+postCancelling) {
 		return false
 	}
 	r.Cancel()
-	return !p.state.CompareAndSwap(v-postPosted+postCancelling, v)
+	return !po.state.CompareAndSwap(v-postPosted+postCancelling, v)
 }

@@ -35,10 +35,10 @@ type region struct {
 }
 
 // reaches says that n bytes from offset on are inside.
-func (r *region) reaches(offset, n uint64) bool { return offset <= r.size && n <= r.size-offset }
+func (rg *region) reaches(offset, n uint64) bool { return offset <= rg.size && n <= rg.size-offset }
 
 // stale says that the owner has closed it.
-func (r *region) stale() bool { return r.live != nil && r.live.Load() != r.key }
+func (rg *region) stale() bool { return rg.live != nil && rg.live.Load() != rg.key }
 
 // table is the memory of a rank, by index. Collective ones have even indices, others odd ones.
 type table []atomic.Pointer[region]
@@ -47,16 +47,16 @@ type table []atomic.Pointer[region]
 const MaxRegions = 1 << 16
 
 // find is the region of that index; nil: there is none.
-func (p *peer) find(index uint32) *region {
-	if t := p.table.Load(); t != nil && uint64(index) < uint64(len(*t)) {
+func (pr *peer) find(index uint32) *region {
+	if t := pr.table.Load(); t != nil && uint64(index) < uint64(len(*t)) {
 		return (*t)[index].Load()
 	}
 	return nil
 }
 
 // set puts a region into the table, nil: takes it out. Under World.mu.
-func (p *peer) set(index uint32, r *region) {
-	t := p.table.Load()
+func (pr *peer) set(index uint32, r *region) {
+	t := pr.table.Load()
 	if t == nil || int(index) >= len(*t) {
 		n := 64
 		for n <= int(index) {
@@ -68,7 +68,7 @@ func (p *peer) set(index uint32, r *region) {
 				grown[i].Store((*t)[i].Load())
 			}
 		}
-		p.table.Store(&grown)
+		pr.table.Store(&grown)
 		t = &grown
 	}
 	(*t)[index].Store(r)

@@ -50,33 +50,33 @@ func (w *World) serve() error {
 	return err
 }
 
-func (s *slot) post() error {
-	number := s.posting.begin()
-	err := s.w.s.Post(nmad.AnySource, &s.request, &s.op)
-	s.posting.posted(number)
+func (sl *slot) post() error {
+	number := sl.posting.begin()
+	err := sl.w.s.Post(nmad.AnySource, &sl.request, &sl.op)
+	sl.posting.posted(number)
 	return err
 }
 
 // came is called when a request has come: of one process one at a time, of different ones at once. It must not wait.
-func (s *slot) came(*nmad.Request) {
-	if s.posting.ended() {
-		s.goOn()
+func (sl *slot) came(*nmad.Request) {
+	if sl.posting.ended() {
+		sl.goOn()
 	}
 }
 
 // goOn takes a request in, and posts the receive of the next one.
-func (s *slot) goOn() {
-	r := &s.request
+func (sl *slot) goOn() {
+	r := &sl.request
 	_, err := r.Test()
 	if err == nil {
-		s.w.handle(r.Source(), s.buf[:r.Len()])
+		sl.w.handle(r.Source(), sl.buf[:r.Len()])
 	}
-	if err != nil && !errors.Is(err, nmad.ErrTruncated) || s.w.closed.Load() || s.post() != nil { // too long is no request; else it was cancelled, or no other process is left
-		s.over.Store(true)
+	if err != nil && !errors.Is(err, nmad.ErrTruncated) || sl.w.closed.Load() || sl.post() != nil { // too long is no request; else it was cancelled, or no other process is left
+		sl.over.Store(true)
 	}
-	if s.w.closed.Load() { // and end may have found it neither posted nor over
-		s.again.Store(true)
-		s.w.served.ring()
+	if sl.w.closed.Load() { // and end may have found it neither posted nor over
+		sl.again.Store(true)
+		sl.w.served.ring()
 	}
 }
 

@@ -72,8 +72,8 @@ func (d *Domain) signal(s *region, sig Ref, op SignalOp, v uint64) {
 }
 
 func (d *Domain) putSignal(dst Ref, src []byte, sig Ref, op SignalOp, v uint64) error {
-	x := deed{"put with signal", dst, uint64(len(src))}
-	y := deed{"signal", sig, 8}
+	x := action{"put with signal", dst, uint64(len(src))}
+	y := action{"signal", sig, 8}
 	switch {
 	case op > SignalAdd:
 		return y.fails(fmt.Errorf("%w: %d: give SignalSet or SignalAdd", ErrOp, op))
@@ -122,7 +122,7 @@ func (d *Domain) TestSignal(sig Ref, cmp Compare, v uint64) (word uint64, is boo
 
 // own is the memory of a signal of this process.
 func (d *Domain) own(sig Ref, cmp Compare) (*region, error) {
-	x := deed{"wait for a signal", sig, 8}
+	x := action{"wait for a signal", sig, 8}
 	if cmp > LE {
 		return nil, x.fails(fmt.Errorf("%w: comparison %d", ErrOp, cmp))
 	}
@@ -156,9 +156,9 @@ var signalWaits = sync.Pool{New: func() any {
 }}
 
 // look says whether to wait no longer.
-func (x *signalWait) look() bool {
-	x.word = x.s.word64(x.offset).Load()
-	return x.cmp.holds(x.word, x.v) || x.w.closed.Load() || x.s.closed.Load() || x.w.last.Load() != nil
+func (sw *signalWait) look() bool {
+	sw.word = sw.s.word64(sw.offset).Load()
+	return sw.cmp.holds(sw.word, sw.v) || sw.w.closed.Load() || sw.s.closed.Load() || sw.w.last.Load() != nil
 }
 
 // WaitSignal waits until the word at sig, 8 bytes of this process, compares so with v, and returns the word. The data of a PutSignal that has brought it about is there. It polls as all waits do, and then the thread sleeps; PutSignal of any process wakes it, other stores need not: they are seen when it looks next. It ends when ctx is done, with
@@ -178,28 +178,28 @@ func (d *Domain) WaitSignal(ctx context.Context, sig Ref, cmp Compare, v uint64)
 	x.w, x.s = nil, nil
 	signalWaits.Put(x)
 	if err != nil {
-		return word, deed{"wait for a signal", sig, 8}.fails(err)
+		return word, action{"wait for a signal", sig, 8}.fails(err)
 	}
 	return word, nil
 }
 
-func (x *signalWait) wait(ctx context.Context) error {
-	w := x.w
+func (sw *signalWait) wait(ctx context.Context) error {
+	w := sw.w
 	sleeping := w.peers[w.rank].page.sleeping()
-	for !w.pollUntil(x.met, w.far) {
+	for !w.pollUntil(sw.met, w.far) {
 		sleeping.Add(1) // before the look: a signaller stores, and then looks at this
-		err := w.signalled.wait(ctx, w.engine, x.met)
+		err := w.signalled.wait(ctx, w.engine, sw.met)
 		sleeping.Add(^uint64(0))
 		if err != nil {
 			return err
 		}
 	}
 	switch {
-	case x.cmp.holds(x.word, x.v):
+	case sw.cmp.holds(sw.word, sw.v):
 		return nil
 	case w.closed.Load():
 		return ErrClosed
-	case x.s.closed.Load():
+	case sw.s.closed.Load():
 		return ErrKey
 	}
 	return *w.last.Load()

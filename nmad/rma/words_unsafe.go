@@ -32,9 +32,9 @@ const (
 )
 
 // String returns the name.
-func (o Op) String() string {
-	if o < ops {
-		return [...]string{"add", "sub", "min", "max", "and", "or", "xor", "swap", "compare and swap", "load", "store"}[o]
+func (op Op) String() string {
+	if op < ops {
+		return [...]string{"add", "sub", "min", "max", "and", "or", "xor", "swap", "compare and swap", "load", "store"}[op]
 	}
 	return "no operation"
 }
@@ -107,22 +107,22 @@ func wordOf[T Word](bits uint64) (v T) {
 }
 
 // aligned says whether a word of n bytes may lie there.
-func (r *region) aligned(offset, n uint64) bool { return (uint64(uintptr(r.base))+offset)%n == 0 }
+func (rg *region) aligned(offset, n uint64) bool { return (uint64(uintptr(rg.base))+offset)%n == 0 }
 
 // word64 is the word at an offset that was looked at.
-func (r *region) word64(offset uint64) *atomic.Uint64 {
-	return (*atomic.Uint64)(unsafe.Add(r.base, offset))
+func (rg *region) word64(offset uint64) *atomic.Uint64 {
+	return (*atomic.Uint64)(unsafe.Add(rg.base, offset))
 }
 
 // apply does an atomic that kind takes on a word that is inside and aligned, by the processor's instructions, and returns what was there before. other is what the word must be for opCompareAndSwap.
-func (r *region) apply(k kind, o Op, offset, v, other uint64) (old uint64) {
-	at := unsafe.Add(r.base, offset)
+func (rg *region) apply(k kind, o Op, offset, v, other uint64) (old uint64) {
+	at := unsafe.Add(rg.base, offset)
 	if k.bytes() == 4 {
 		old = uint64(apply32((*uint32)(at), k, o, uint32(v), uint32(other)))
 	} else {
 		old = apply64((*uint64)(at), k, o, v, other)
 	}
-	runtime.KeepAlive(r) // and its addresses
+	runtime.KeepAlive(rg) // and its addresses
 	return old
 }
 
@@ -205,17 +205,17 @@ func apply32(at *uint32, k kind, o Op, v, other uint32) (old uint32) {
 }
 
 // applyAll does an atomic that kind takes on each of the words from an offset on, which are inside and aligned.
-func (r *region) applyAll(x *words, offset uint64) {
+func (rg *region) applyAll(x *words, offset uint64) {
 	for from := 0; from < len(x.v); from += wordsAtOnce {
 		y := x.part(from, min(wordsAtOnce, len(x.v)-from))
-		at := unsafe.Add(r.base, offset+uint64(from))
+		at := unsafe.Add(rg.base, offset+uint64(from))
 		if x.kind.bytes() == 4 {
 			applyAll32(at, &y)
 		} else {
 			applyAll64(at, &y)
 		}
 	}
-	runtime.KeepAlive(r) // and its addresses
+	runtime.KeepAlive(rg) // and its addresses
 }
 
 // wordsAtOnce is how many bytes of words are changed without a point at which the collector can stop the thread.

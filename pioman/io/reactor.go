@@ -165,11 +165,11 @@ func (r *Reactor) poll(*pioman.Task) pioman.Status {
 type source Reactor
 
 // Descriptor implements pioman.Source.
-func (s *source) Descriptor() int { return s.epoll }
+func (src *source) Descriptor() int { return src.epoll }
 
 // Arm implements pioman.Source.
-func (s *source) Arm() bool { return true }
+func (src *source) Arm() bool { return true }
 
 // Disarm implements pioman.Source. The poll that follows empties the epoll descriptor
 // even if no thread waits: it would end each sleep otherwise.
-func (s *source) Disarm() { s.stale.Store(true) }
+func (src *source) Disarm() { src.stale.Store(true) }

@@ -46,15 +46,8 @@ const (
 	pRunnext  = 2456 // pPreempt depends: see greentea_on.go
 )
 
-// Statuses of a g, with scanBit while the collector, or this package, holds it.
-const (
-	statusRunnable  = 1
-	statusRunning   = 2
-	statusSyscall   = 3
-	statusWaiting   = 4
-	statusPreempted = 9
-	scanBit         = 0x1000
-)
+// scanBit is in the status of a g while the collector, or this package, holds it.
+const scanBit = 0x1000
 
 // Reasons for which a g waits.
 const (

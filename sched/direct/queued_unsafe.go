@@ -21,4 +21,5 @@ func Queued() bool {
 // load reads a word of the runtime's. checkptr would refuse a pointer that is made of a number.
 //
 //go:norace
+//go:nosplit
 func load(at uintptr) uintptr { return **(**uintptr)(unsafe.Pointer(&at)) }

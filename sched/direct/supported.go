@@ -19,7 +19,10 @@ func Current() uintptr
 
 // Machine returns the m on which the caller runs. It stays the same while the caller is
 // locked to its OS thread.
-func Machine() uintptr
+//
+//go:norace
+//go:nosplit
+func Machine() uintptr { return load(Current() + gM) }
 
 // Locks returns how often the caller's OS thread is locked: 1 for once, by
 // runtime.LockOSThread, and Held by Hold; the upper half counts callbacks from C.
@@ -61,8 +64,8 @@ func Marked() bool
 // Status returns what g does: a value of the list above, or another one of the runtime's. A
 // hint.
 //
-//go:noescape
-func Status(gp uintptr) uint32
+//go:norace
+func Status(gp uintptr) uint32 { return loadAcquire((*uint32)(address(gp+gStatus))) &^ scanBit }
 
 // ByChoice tells whether gp waits because of its own code (a channel, sync, time.Sleep, net), not for
 // the collector. A hint.
@@ -80,7 +83,7 @@ func ByChoice(gp uintptr) bool {
 var Own = ownIfThere()
 
 func ownIfThere() func() unsafe.Pointer {
-	if g := Current(); *(*uintptr)(address(Machine() + mCurg)) != g || ownOf() != nil {
+	if g := Current(); load(Machine()+mCurg) != g || ownOf() != nil {
 		return func() unsafe.Pointer { return nil }
 	}
 	return ownOf
@@ -92,7 +95,14 @@ func ownIfThere() func() unsafe.Pointer {
 //go:norace
 func SetOwn(g uintptr, p unsafe.Pointer) { *(*uintptr)(address(g + gOwn)) = uintptr(p) }
 
-func traceBufs() bool
+// traceBufs tells whether the caller's OS thread has a buffer of a trace. The runtime writes these words in an order that the race
+// detector does not know; a reading that is out of date is as good as one a moment ago.
+//
+//go:norace
+func traceBufs() bool {
+	m := Machine()
+	return load(m+mTraceBufs)|load(m+mTraceBufsUp) != 0
+}
 
 // Recording tells whether an execution trace is being taken, and sets *r if so. The caller asks Recording before each
 // Switch, because Switch detects a trace only by the OS thread's trace buffer, which may not exist yet. Recording returns
@@ -162,17 +172,11 @@ type Bonds struct {
 func BondsOf(gp uintptr) (b Bonds) {
 	status := *(*uint32)(unsafe.Add(address(gp), gStatus))
 	b.Status, b.Scanned = status&^scanBit, status&scanBit != 0
-	b.M, b.LockedM = word(gp, gM), word(gp, gLockedm)
+	b.M, b.LockedM = load(gp+gM), load(gp+gLockedm)
 	b.Machine = Machine()
-	b.Curg, b.LockedG, b.Locks = word(b.Machine, mCurg), word(b.Machine, mLockedg), word(b.Machine, mLockedExt)
+	b.Curg, b.LockedG, b.Locks = load(b.Machine+mCurg), load(b.Machine+mLockedg), load(b.Machine+mLockedExt)
 	return b
 }
-
-// word is the word at offset in a structure of the runtime's: see BondsOf.
-//
-//go:norace
-//go:nosplit
-func word(p, offset uintptr) uintptr { return *(*uintptr)(unsafe.Add(address(p), offset)) }
 
 // StoppedInRuntime tells whether g, which has been stopped, was in a function of the runtime. Such a g
 // may hold a lock for which others wait, such as the collector. A g that was stopped at an
@@ -201,8 +205,15 @@ func ClaimStopped(gp, m, base uintptr, inside, id *uint32, lost uint32) Stop
 //go:noescape
 func take(parent uint64, pc uintptr) uintptr
 
-func startpc() uintptr
-func goid() uint64
+// startpc is where the calling goroutine began: the runtime, which the race detector does not see, wrote it before that.
+//
+//go:norace
+func startpc() uintptr { return load(Current() + gStartpc) }
+
+// goid is its number, likewise.
+//
+//go:norace
+func goid() uint64 { return uint64(load(Current() + gGoid)) }
 
 // address is a runtime structure's: it never moves.
 //
@@ -244,7 +255,7 @@ var supported = sync.OnceValue(behaves)
 // Supported tells whether this program can switch goroutines directly: its Go release keeps
 // things where offsets.go says, as far as can be seen by trying. In a bubble of testing/synctest
 // it says no, since the runtime counts there how many wait.
-func Supported() bool { return *(*uintptr)(address(Current() + gBubble)) == 0 && supported() }
+func Supported() bool { return load(Current()+gBubble) == 0 && supported() }
 
 // behaves tries what the offsets are for, on goroutines of its own. It reads before it writes.
 func behaves() bool {
@@ -267,14 +278,13 @@ func behaves() bool {
 
 func looksRight() bool {
 	g, m := Current(), Machine()
-	read := func(p, offset uintptr) uintptr { return *(*uintptr)(address(p + offset)) }
-	if g == 0 || m == 0 || read(m, mCurg) != g || read(m, mLockedg) != g || read(g, gLockedm) != m || Locks() != 1 {
+	if g == 0 || m == 0 || load(m+mCurg) != g || load(m+mLockedg) != g || load(g+gLockedm) != m || Locks() != 1 {
 		return false
 	}
 	runtime.LockOSThread()
 	locked := Locks()
 	runtime.UnlockOSThread()
-	return locked == 2 && Locks() == 1 && Status(g) == statusRunning && read(m, mP) != 0 && read(g, gBubble) == 0
+	return locked == 2 && Locks() == 1 && Status(g) == Running && load(m+mP) != 0 && load(g+gBubble) == 0
 }
 
 // switches tries Switch, to a goroutine and back.
@@ -292,7 +302,7 @@ func switches() bool {
 		runtime.Gosched()
 	}
 	g := seat.G
-	if Status(g) != statusWaiting || *(*uint8)(address(g + gWaitreason)) != waitSwitched {
+	if Status(g) != Waiting || *(*uint8)(address(g + gWaitreason)) != waitSwitched {
 		return false // it stays parked, as nothing is known of how to resume it
 	}
 	jump(g)

@@ -9,13 +9,6 @@ TEXT ·Current(SB), NOSPLIT, $0-8
 	MOVQ AX, ret+0(FP)
 	RET
 
-// func Machine() uintptr
-TEXT ·Machine(SB), NOSPLIT, $0-8
-	MOVQ (TLS), AX
-	MOVQ const_gM(AX), AX
-	MOVQ AX, ret+0(FP)
-	RET
-
 // func Locks() uint64
 TEXT ·Locks(SB), NOSPLIT, $0-8
 	MOVQ (TLS), AX
@@ -35,23 +28,6 @@ TEXT ·Marked(SB), NOSPLIT, $0-1
 	XORQ $const_Held, DX
 	ORQ  DX, CX
 	SETNE ret+0(FP)
-	RET
-
-// func traceBufs() bool
-TEXT ·traceBufs(SB), NOSPLIT, $0-1
-	MOVQ (TLS), AX
-	MOVQ const_gM(AX), AX
-	MOVQ const_mTraceBufs(AX), CX
-	ORQ  const_mTraceBufsUp(AX), CX
-	SETNE ret+0(FP)
-	RET
-
-// func Status(gp uintptr) uint32
-TEXT ·Status(SB), NOSPLIT, $0-12
-	MOVQ gp+0(FP), BX
-	MOVL const_gStatus(BX), AX
-	ANDL $~const_scanBit, AX
-	MOVL AX, ret+8(FP)
 	RET
 
 // switchTo is func(next uintptr, r *Refusal) in Go's internal calling convention, for a func value: next in AX, r
@@ -90,7 +66,7 @@ TEXT switchTo<>(SB), NOSPLIT|NOFRAME, $0-0
 parked:
 	MOVL const_gStatus(BX), AX
 	ANDL $~const_scanBit, AX
-	CMPL AX, $const_statusWaiting
+	CMPL AX, $const_Waiting
 	JNE  refuse
 
 	// Save the caller as though this call had returned.
@@ -108,16 +84,16 @@ parked:
 	MOVQ DI, const_gLockedm(BX)
 	MOVQ BX, const_mLockedg(DI)
 	MOVQ $0, const_gLockedm(DX)
-	MOVL $const_statusWaiting, SI
+	MOVL $const_Waiting, SI
 leave:
-	MOVL $const_statusRunning, AX
+	MOVL $const_Running, AX
 	LOCK
 	CMPXCHGL SI, const_gStatus(DX)
 	JNE  leaveScanned
 	MOVQ BX, const_mCurg(DI)
-	MOVL $const_statusRunning, SI
+	MOVL $const_Running, SI
 enter:
-	MOVL $const_statusWaiting, AX
+	MOVL $const_Waiting, AX
 	LOCK
 	CMPXCHGL SI, const_gStatus(BX)
 	JNE  enterScanned
@@ -195,28 +171,14 @@ TEXT ·take(SB), NOSPLIT, $0-24
 	CMPXCHGQ SI, const_pRunnext(R8)
 	JNE  takeNone
 	MOVB $const_waitSwitched, const_gWaitreason(BX)
-	MOVL $const_statusWaiting, SI
+	MOVL $const_Waiting, SI
 takeScanned:
-	MOVL $const_statusRunnable, AX
+	MOVL $const_Runnable, AX
 	LOCK
 	CMPXCHGL SI, const_gStatus(BX)
 	JNE  takeScanned
 	MOVQ BX, ret+16(FP)
 takeNone:
-	RET
-
-// func startpc() uintptr
-TEXT ·startpc(SB), NOSPLIT, $0-8
-	MOVQ (TLS), AX
-	MOVQ const_gStartpc(AX), AX
-	MOVQ AX, ret+0(FP)
-	RET
-
-// func goid() uint64
-TEXT ·goid(SB), NOSPLIT, $0-8
-	MOVQ (TLS), AX
-	MOVQ const_gGoid(AX), AX
-	MOVQ AX, ret+0(FP)
 	RET
 
 // func Repossess(gp, m, base uintptr, inside, id *uint32, lost uint32) (ok bool)
@@ -229,8 +191,8 @@ TEXT ·Repossess(SB), NOSPLIT, $0-49
 	MOVQ id+32(FP), R9
 	MOVL lost+40(FP), R10
 	MOVB $0, ret+48(FP)
-	MOVL $const_statusWaiting, AX
-	MOVL $(const_scanBit+const_statusWaiting), CX
+	MOVL $const_Waiting, AX
+	MOVL $(const_scanBit+const_Waiting), CX
 	LOCK
 	CMPXCHGL CX, const_gStatus(BX)
 	JNE  repNo
@@ -260,7 +222,7 @@ TEXT ·Repossess(SB), NOSPLIT, $0-49
 	MOVQ DI, const_gLockedm(SI)
 	MOVB $1, ret+48(FP)
 repRelease:
-	MOVL $const_statusWaiting, CX
+	MOVL $const_Waiting, CX
 	XCHGL CX, const_gStatus(BX)
 repNo:
 	RET
@@ -283,7 +245,7 @@ TEXT ·Deprive(SB), NOSPLIT, $0-41
 	JNE  depRelease
 	CMPB const_gWaitreason(BX), $const_waitSwitched
 	JNE  depTake
-	CMPL DX, $const_statusWaiting
+	CMPL DX, $const_Waiting
 	JEQ  depRelease
 depTake:
 	MOVB $0, const_gPreemptStop(BX) // a request to stop that would not be answered
@@ -298,8 +260,8 @@ depNo:
 TEXT ·AskStop(SB), NOSPLIT, $0-9
 	MOVQ gp+0(FP), BX
 	MOVB $0, ret+8(FP)
-	MOVL $const_statusRunning, AX
-	MOVL $(const_scanBit+const_statusRunning), CX
+	MOVL $const_Running, AX
+	MOVL $(const_scanBit+const_Running), CX
 	LOCK
 	CMPXCHGL CX, const_gStatus(BX)
 	JNE  askNo
@@ -317,7 +279,7 @@ TEXT ·AskStop(SB), NOSPLIT, $0-9
 	MOVB $1, const_pPreempt(R8)
 	MOVB $1, ret+8(FP)
 askRelease:
-	MOVL $const_statusRunning, CX
+	MOVL $const_Running, CX
 	XCHGL CX, const_gStatus(BX)
 askNo:
 	RET
@@ -337,8 +299,8 @@ TEXT ·ClaimStopped(SB), NOSPLIT, $0-52
 	JNE  claimNone
 	CMPQ const_mCurg(DI), $0
 	JNE  claimNone
-	MOVL $const_statusPreempted, AX
-	MOVL $(const_scanBit+const_statusPreempted), CX
+	MOVL $const_Preempted, AX
+	MOVL $(const_scanBit+const_Preempted), CX
 	LOCK
 	CMPXCHGL CX, const_gStatus(BX)
 	JNE  claimNone
@@ -362,7 +324,7 @@ TEXT ·ClaimStopped(SB), NOSPLIT, $0-52
 	MOVQ DI, const_gLockedm(SI)
 	MOVL $const_Stopped, ret+48(FP)
 claimFree:
-	MOVL $const_statusWaiting, CX
+	MOVL $const_Waiting, CX
 	XCHGL CX, const_gStatus(BX)
 claimNone:
 	RET
@@ -372,9 +334,9 @@ TEXT ·Withdraw(SB), NOSPLIT, $0-9
 	MOVQ gp+0(FP), BX
 	MOVB $0, stopped+8(FP)
 	MOVL const_gStatus(BX), AX
-	CMPL AX, $const_statusPreempted
+	CMPL AX, $const_Preempted
 	JEQ  withdrawStopped
-	CMPL AX, $const_statusWaiting // those below it are runnable, running, and in a system call
+	CMPL AX, $const_Waiting // those below it are runnable, running, and in a system call
 	JHI  withdrawNone
 	MOVL AX, DX
 	MOVL AX, CX
@@ -387,14 +349,14 @@ TEXT ·Withdraw(SB), NOSPLIT, $0-9
 withdrawNone:
 	RET
 withdrawStopped:
-	MOVL $(const_scanBit+const_statusPreempted), CX
+	MOVL $(const_scanBit+const_Preempted), CX
 	LOCK
 	CMPXCHGL CX, const_gStatus(BX)
 	JNE  withdrawNone
 	MOVB $0, const_gPreemptStop(BX)
 	MOVB $0, const_gPreempt(BX)
 	MOVB $0, const_gSyncSafePoint(BX)
-	MOVL $const_statusWaiting, CX
+	MOVL $const_Waiting, CX
 	XCHGL CX, const_gStatus(BX)
 	MOVB $1, stopped+8(FP)
 	RET

@@ -38,12 +38,6 @@ TEXT ·Current(SB), NOSPLIT, $0-8
 	MOVD g, ret+0(FP)
 	RET
 
-// func Machine() uintptr
-TEXT ·Machine(SB), NOSPLIT, $0-8
-	MOVD const_gM(g), R0
-	MOVD R0, ret+0(FP)
-	RET
-
 // func Locks() uint64
 TEXT ·Locks(SB), NOSPLIT, $0-8
 	MOVD const_gM(g), R0
@@ -63,26 +57,6 @@ TEXT ·Marked(SB), NOSPLIT, $0-1
 	CMP   $0, R0
 	CSET  NE, R0
 	MOVB  R0, ret+0(FP)
-	RET
-
-// func traceBufs() bool
-TEXT ·traceBufs(SB), NOSPLIT, $0-1
-	MOVD const_gM(g), R1
-	MOVD const_mTraceBufs(R1), R0
-	MOVD const_mTraceBufsUp(R1), R1
-	ORR  R1, R0
-	CMP  $0, R0
-	CSET NE, R0
-	MOVB R0, ret+0(FP)
-	RET
-
-// func Status(gp uintptr) uint32
-TEXT ·Status(SB), NOSPLIT, $0-12
-	MOVD  gp+0(FP), R0
-	ADD   $const_gStatus, R0
-	LDARW (R0), R0
-	ANDW  $~const_scanBit, R0
-	MOVW  R0, ret+8(FP)
 	RET
 
 // func Switch(next uintptr, r *Refusal)
@@ -117,7 +91,7 @@ TEXT ·Switch(SB), NOSPLIT|NOFRAME, $0-16
 	ADD   $const_gStatus, R1, R4
 	LDARW (R4), R2
 	ANDW  $~const_scanBit, R2
-	CMPW  $const_statusWaiting, R2
+	CMPW  $const_Waiting, R2
 	BNE   refuse
 	MOVBU const_gWaitreason(R1), R2
 	CMPW  $const_waitSwitched, R2
@@ -149,8 +123,8 @@ parked:
 	MOVD  R3, const_gLockedm(R1)
 	MOVD  R1, const_mLockedg(R3)
 	MOVD  ZR, const_gLockedm(g)
-	MOVD  $const_statusRunning, R5
-	MOVD  $const_statusWaiting, R6
+	MOVD  $const_Running, R5
+	MOVD  $const_Waiting, R6
 	ADD   $const_gStatus, g, R7
 leave:
 	CASW(R5, R6, R7, R8, R9)
@@ -217,8 +191,8 @@ TEXT ·take(SB), NOSPLIT, $0-24
 	BNE  takeNone
 	MOVD $const_waitSwitched, R4
 	MOVB R4, const_gWaitreason(R1)
-	MOVD $const_statusRunnable, R2
-	MOVD $const_statusWaiting, R3
+	MOVD $const_Runnable, R2
+	MOVD $const_Waiting, R3
 	ADD  $const_gStatus, R1, R4
 	B    takeStatus
 takeScanned:
@@ -230,18 +204,6 @@ takeStatus:
 takeNone:
 	RET
 
-// func startpc() uintptr
-TEXT ·startpc(SB), NOSPLIT, $0-8
-	MOVD const_gStartpc(g), R0
-	MOVD R0, ret+0(FP)
-	RET
-
-// func goid() uint64
-TEXT ·goid(SB), NOSPLIT, $0-8
-	MOVD const_gGoid(g), R0
-	MOVD R0, ret+0(FP)
-	RET
-
 // func Repossess(gp, m, base uintptr, inside, id *uint32, lost uint32) (ok bool) While the scan bit of
 // g is set no other OS thread readies it.
 TEXT ·Repossess(SB), NOSPLIT, $0-49
@@ -251,8 +213,8 @@ TEXT ·Repossess(SB), NOSPLIT, $0-49
 	MOVD  inside+24(FP), R4
 	MOVB  ZR, ret+48(FP)
 	ADD   $const_gStatus, R1, R5
-	MOVD  $const_statusWaiting, R6
-	MOVD  $(const_scanBit+const_statusWaiting), R7
+	MOVD  $const_Waiting, R6
+	MOVD  $(const_scanBit+const_Waiting), R7
 	CASW(R6, R7, R5, R8, R9)
 	BNE   repNo
 	ADD   $const_mBlocked, R2, R8
@@ -309,7 +271,7 @@ TEXT ·Deprive(SB), NOSPLIT, $0-41
 	MOVBU const_gWaitreason(R1), R7
 	CMPW  $const_waitSwitched, R7
 	BNE   depTake
-	CMPW  $const_statusWaiting, R2
+	CMPW  $const_Waiting, R2
 	BEQ   depRelease
 depTake:
 	MOVB  ZR, const_gPreemptStop(R1) // a request to stop that would not be answered
@@ -328,8 +290,8 @@ TEXT ·AskStop(SB), NOSPLIT, $0-9
 	MOVD gp+0(FP), R1
 	MOVB ZR, ret+8(FP)
 	ADD  $const_gStatus, R1, R5
-	MOVD $const_statusRunning, R6
-	MOVD $(const_scanBit+const_statusRunning), R7
+	MOVD $const_Running, R6
+	MOVD $(const_scanBit+const_Running), R7
 	CASW(R6, R7, R5, R8, R9)
 	BNE  askNo
 	MOVD const_gM(R1), R2
@@ -357,9 +319,9 @@ TEXT ·Withdraw(SB), NOSPLIT, $0-9
 	MOVB  ZR, stopped+8(FP)
 	ADD   $const_gStatus, R1, R5
 	LDARW (R5), R6
-	CMPW  $const_statusPreempted, R6
+	CMPW  $const_Preempted, R6
 	BEQ   withdrawStopped
-	CMPW  $const_statusWaiting, R6 // those below it are runnable, running, and in a system call
+	CMPW  $const_Waiting, R6 // those below it are runnable, running, and in a system call
 	BHI   withdrawNone
 	ORRW  $const_scanBit, R6, R7
 	CASW(R6, R7, R5, R8, R9)
@@ -369,13 +331,13 @@ TEXT ·Withdraw(SB), NOSPLIT, $0-9
 withdrawNone:
 	RET
 withdrawStopped:
-	MOVD  $(const_scanBit+const_statusPreempted), R7
+	MOVD  $(const_scanBit+const_Preempted), R7
 	CASW(R6, R7, R5, R8, R9)
 	BNE   withdrawNone
 	MOVB  ZR, const_gPreemptStop(R1)
 	MOVB  ZR, const_gPreempt(R1)
 	MOVB  ZR, const_gSyncSafePoint(R1)
-	MOVD  $const_statusWaiting, R8
+	MOVD  $const_Waiting, R8
 	STLRW R8, (R5)
 	MOVD  $1, R8
 	MOVB  R8, stopped+8(FP)
@@ -399,8 +361,8 @@ TEXT ·ClaimStopped(SB), NOSPLIT, $0-52
 	MOVD  const_mCurg(R2), R8
 	CBNZ  R8, claimNone
 	ADD   $const_gStatus, R1, R5
-	MOVD  $const_statusPreempted, R6
-	MOVD  $(const_scanBit+const_statusPreempted), R7
+	MOVD  $const_Preempted, R6
+	MOVD  $(const_scanBit+const_Preempted), R7
 	CASW(R6, R7, R5, R8, R9)
 	BNE   claimNone
 	// Ours now: only the one that moves it out of this status may ready it.
@@ -434,7 +396,7 @@ TEXT ·ClaimStopped(SB), NOSPLIT, $0-52
 	MOVW  $const_Stopped, R8
 	MOVW  R8, ret+48(FP)
 claimFree:
-	MOVD  $const_statusWaiting, R8
+	MOVD  $const_Waiting, R8
 	STLRW R8, (R5)
 claimNone:
 	RET

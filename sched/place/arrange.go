@@ -196,8 +196,8 @@ type waking struct {
 }
 
 // wakeOwn wakes the bubbles with policies of their own; outside of the scheduler.
-func (m *moves) wakeOwn() {
-	for _, w := range m.own {
+func (mv *moves) wakeOwn() {
+	for _, w := range mv.own {
 		_ = w.b.wakeOn(w.n) // cannot fail
 	}
 }

@@ -3,6 +3,7 @@ package place
 import (
 	"context"
 	"errors"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -269,11 +270,11 @@ func (b *Bubble) InsertBubble(child *Bubble) error {
 		child.parent = b
 		b.bubbles = append(b.bubbles, child)
 		b.grow(child.alive)
-		if b.at == b.hold {
-			child.put(nil, false, &m)
-		} else {
-			child.put(b.at, false, &m)
+		on := b.at
+		if on == b.hold {
+			on = nil
 		}
+		child.put(on, false, &m)
 		child.setAwake(b.awake)
 	}
 	awake := b.awake
@@ -318,12 +319,7 @@ func (b *Bubble) RemoveBubble(child *Bubble) error {
 
 // detach takes child out of b. Under the lock of the forest.
 func (b *Bubble) detach(child *Bubble) (joined []*sched.Waiter) {
-	for i, o := range b.bubbles {
-		if o == child {
-			b.bubbles = append(b.bubbles[:i:i], b.bubbles[i+1:]...)
-			break
-		}
-	}
+	b.bubbles = slices.DeleteFunc(b.bubbles, func(o *Bubble) bool { return o == child })
 	child.parent = nil
 	if child.alive > 0 {
 		joined = b.grow(-child.alive)

@@ -2,7 +2,6 @@ package place
 
 import (
 	"slices"
-	"time"
 
 	"github.com/pm2-go/pm2/sched"
 	"github.com/pm2-go/pm2/sched/topo"
@@ -22,13 +21,16 @@ import (
 // half of the threads, which is when the bubble is split.
 //
 // The zero value is ready to use, for any number of bubbles.
-type Cache struct{}
+type Cache struct{ quiet }
 
 // caches lists the innermost items with several VPs at and below an item.
-func caches(s *sched.Scheduler, on *topo.Item) (all []*topo.Item) {
+func caches(s *sched.Scheduler, on *topo.Item) []*topo.Item { return innermost(s, on, 2) }
+
+// innermost lists the innermost items with that many VPs at and below an item.
+func innermost(s *sched.Scheduler, on *topo.Item, vps int) (all []*topo.Item) {
 	for _, p := range s.Parts(on) {
-		if s.VPsOf(p).Count() > 1 {
-			all = append(all, caches(s, p)...)
+		if s.VPsOf(p).Count() >= vps {
+			all = append(all, innermost(s, p, vps)...)
 		}
 	}
 	if len(all) == 0 {
@@ -50,8 +52,13 @@ func (Cache) Wake(b *Bubble, on *topo.Item) {
 			i++
 		}
 	}
+	dealOut(b, on, all, at)
+}
+
+// dealOut places b on an item, and deals out what is in it to others.
+func dealOut(b *Bubble, on *topo.Item, all []Entity, at []*topo.Item) {
 	plan := []Placement{{b, on}}
-	for i, share := range deal(s, all, at) {
+	for i, share := range deal(b.s, all, at) {
 		for _, e := range share {
 			plan = append(plan, Placement{e, at[i]})
 		}
@@ -120,6 +127,3 @@ func leaves(b *Bubble) (all []Entity) {
 	}
 	return all
 }
-
-// Tick has nothing to do.
-func (Cache) Tick(*Bubble, time.Duration) bool { return false }

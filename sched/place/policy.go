@@ -29,6 +29,12 @@ type Policy interface {
 	Tick(b *Bubble, now time.Duration) bool
 }
 
+// quiet is a Policy to which time means nothing.
+type quiet struct{}
+
+// Tick implements Policy.
+func (quiet) Tick(*Bubble, time.Duration) bool { return false }
+
 // Entity is an element of a bubble: a Thread or a *Bubble.
 type Entity interface {
 	Weight() int                // threads that have not ended

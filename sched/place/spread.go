@@ -2,7 +2,6 @@ package place
 
 import (
 	"slices"
-	"time"
 
 	"github.com/pm2-go/pm2/sched"
 	"github.com/pm2-go/pm2/sched/topo"
@@ -18,7 +17,7 @@ import (
 // Within a bubble's part, VPs with nothing to do take half of what waits on the nearest
 // queue that has most; where that is not allowed, a whole bubble of at most half the
 // weight, from a VP that has several. The zero value is ready to use, for any number of bubbles.
-type Spread struct{}
+type Spread struct{ quiet }
 
 // Wake distributes the bubbles and threads in b.
 func (Spread) Wake(b *Bubble, on *topo.Item) {
@@ -136,6 +135,3 @@ func takeOver(b *Bubble, from, to *topo.Item) bool {
 	b.Arrange([]Placement{{best, to}})
 	return b.s.ReadyOn(to) > 0
 }
-
-// Tick has nothing to do.
-func (Spread) Tick(*Bubble, time.Duration) bool { return false }

@@ -1,11 +1,6 @@
 package place
 
-import (
-	"time"
-
-	"github.com/pm2-go/pm2/sched"
-	"github.com/pm2-go/pm2/sched/topo"
-)
+import "github.com/pm2-go/pm2/sched/topo"
 
 // Steal is a Policy that moves nothing before a VP has nothing to do: a bubble
 // begins, whole, on the first VP of its item. An idle VP takes over, from the nearest VP
@@ -13,24 +8,13 @@ import (
 // half of the threads. So work goes where VPs are idle, and related threads move together.
 //
 // The zero value is ready to use, for any number of bubbles.
-type Steal struct{}
-
-// leafItems lists the items of single VPs at and below an item.
-func leafItems(s *sched.Scheduler, on *topo.Item) (all []*topo.Item) {
-	for _, p := range s.Parts(on) {
-		all = append(all, leafItems(s, p)...)
-	}
-	if len(all) == 0 {
-		all = append(all, on)
-	}
-	return all
-}
+type Steal struct{ quiet }
 
 // Wake puts all threads and bubbles in b on one VP.
 func (Steal) Wake(b *Bubble, on *topo.Item) {
 	plan := []Placement{{b, on}}
 	for _, e := range b.Entities() {
-		plan = append(plan, Placement{e, leafItems(b.s, on)[0]})
+		plan = append(plan, Placement{e, innermost(b.s, on, 1)[0]})
 	}
 	b.Arrange(plan)
 }
@@ -46,30 +30,17 @@ func (Steal) Idle(b *Bubble, vp int) bool {
 	return false
 }
 
-// Tick has nothing to do.
-func (Steal) Tick(*Bubble, time.Duration) bool { return false }
-
 // Explode is a Policy that takes all bubbles apart, but those with policies of
 // their own, and deals their threads out over all VPs of the item, one by one. Idle VPs
 // take half of what waits on the nearest queue that has most.
 //
 // The zero value is ready to use, for any number of bubbles.
-type Explode struct{}
+type Explode struct{ quiet }
 
 // Wake distributes the threads.
 func (Explode) Wake(b *Bubble, on *topo.Item) {
-	plan := []Placement{{b, on}}
-	at := leafItems(b.s, on)
-	for i, share := range deal(b.s, threads(b), at) {
-		for _, t := range share {
-			plan = append(plan, Placement{t, at[i]})
-		}
-	}
-	b.Arrange(plan)
+	dealOut(b, on, threads(b), innermost(b.s, on, 1))
 }
 
 // Idle is Spread's.
 func (Explode) Idle(b *Bubble, vp int) bool { return Spread{}.Idle(b, vp) }
-
-// Tick has nothing to do.
-func (Explode) Tick(*Bubble, time.Duration) bool { return false }

@@ -30,16 +30,22 @@ func ProcessMask() CPUSet { return processMask }
 // Affinity returns the CPUs that an OS thread may use now. tid 0 is the calling OS thread, to which the caller should be locked; a
 // process's id is its first thread. An error is the kernel's.
 func Affinity(tid int) (CPUSet, error) {
-	words, err := kernel.Affinity(tid)
+	all, err := kernel.Affinity(tid)
 	if err != nil {
 		return CPUSet{}, err
 	}
-	return combine(CPUSet{words[:min(len(words), MaxCPUs/64)]}, CPUSet{}, func(x, _ uint64) uint64 { return x }), nil
+	return words(all[:min(len(all), MaxCPUs/64)]).set(), nil
 }
 
 // Bind has an OS thread use the CPUs of s only, and those that it starts later; tid as in [Affinity]. The kernel leaves out CPUs that
 // it does not have. Where binding is forbidden, as on systems other than Linux, the thread stays as it was. An error is the kernel's.
-func (s CPUSet) Bind(tid int) error { return kernel.SetAffinity(tid, s.words) }
+func (s CPUSet) Bind(tid int) error {
+	var w words
+	for c := range s.All() {
+		w.add(c)
+	}
+	return kernel.SetAffinity(tid, w)
+}
 
 // ProcessAffinity returns the CPUs that any thread of this process may use now. One thread does not say it, not even the first: a
 // goroutine that binds its thread and ends locked takes the thread along, but the first thread of a process cannot
@@ -47,7 +53,7 @@ func (s CPUSet) Bind(tid int) error { return kernel.SetAffinity(tid, s.words) }
 func ProcessAffinity() (all CPUSet, err error) {
 	err = eachThread(func(tid int) error {
 		s, err := Affinity(tid)
-		all.merge(s)
+		all = all.Or(s)
 		return err
 	})
 	if _, ok := errors.AsType[*fs.PathError](err); ok { // no /proc

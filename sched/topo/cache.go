@@ -42,7 +42,7 @@ func (b *builder) readCaches(fsys fs.FS) {
 			}
 			shared.Add(c)
 			shared = shared.And(b.online)
-			seen[kind].merge(shared)
+			seen[kind] = seen[kind].Or(shared)
 			size, _ := readText(fsys, path.Join(dir, "size"))
 			id, ok := readInt(fsys, path.Join(dir, "id"))
 			if !ok || id < 0 || id > 1<<31-1 {

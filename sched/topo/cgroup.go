@@ -97,7 +97,7 @@ func readTasks(fsys fs.FS, dir string) (int64, bool) {
 
 // addCPUSet takes the cpuset of the innermost directory that states one: those
 // below it inherit it.
-func (l *limits) addCPUSet(fsys fs.FS, dirs []string) {
+func (lm *limits) addCPUSet(fsys fs.FS, dirs []string) {
 	read := func(set *CPUSet, has *bool, names ...string) {
 		for _, dir := range dirs {
 			for _, name := range names {
@@ -116,8 +116,8 @@ func (l *limits) addCPUSet(fsys fs.FS, dirs []string) {
 		}
 	}
 	// Version 2, version 1, and version 1 mounted without prefixes.
-	read(&l.cpus, &l.hasCPUs, "cpuset.cpus.effective", "cpuset.cpus", "cpus")
-	read(&l.mems, &l.hasMems, "cpuset.mems.effective", "cpuset.mems", "mems")
+	read(&lm.cpus, &lm.hasCPUs, "cpuset.cpus.effective", "cpuset.cpus", "cpus")
+	read(&lm.mems, &lm.hasMems, "cpuset.mems.effective", "cpuset.mems", "mems")
 }
 
 // cgroupPaths says in which cgroup the process is: by the controllers of version 1, and
@@ -161,24 +161,24 @@ type cgroupMount struct {
 }
 
 // has says whether the mount can tell about a controller: version 2 about all.
-func (m cgroupMount) has(controller string) bool {
-	return m.v2 || slices.Contains(m.options, controller)
+func (cm cgroupMount) has(controller string) bool {
+	return cm.v2 || slices.Contains(cm.options, controller)
 }
 
 // climb lists the directory of a cgroup and those above it up to the mount point;
 // none if the process's cgroup in this hierarchy is not known.
-func (m cgroupMount) climb(paths map[bool]string) (dirs []string) {
-	cgroup, ok := paths[m.v2]
+func (cm cgroupMount) climb(paths map[bool]string) (dirs []string) {
+	cgroup, ok := paths[cm.v2]
 	if !ok || !strings.HasPrefix(cgroup, "/") {
 		return nil
 	}
 	// In a container that does not have a namespace for cgroups, the mount shows only the
 	// container's own cgroup, while the process's path is that of the host.
-	if m.root != "/" && (cgroup == m.root || strings.HasPrefix(cgroup, m.root+"/")) {
-		cgroup = cgroup[len(m.root):]
+	if cm.root != "/" && (cgroup == cm.root || strings.HasPrefix(cgroup, cm.root+"/")) {
+		cgroup = cgroup[len(cm.root):]
 	}
 	for cgroup = path.Clean("/" + cgroup); ; cgroup = path.Dir(cgroup) {
-		dirs = append(dirs, path.Join(m.point, cgroup))
+		dirs = append(dirs, path.Join(cm.point, cgroup))
 		if cgroup == "/" || len(dirs) > maxCgroupDepth {
 			return dirs
 		}

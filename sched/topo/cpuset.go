@@ -1,6 +1,7 @@
 package topo
 
 import (
+	"encoding/binary"
 	"fmt"
 	"iter"
 	"math/bits"
@@ -13,72 +14,101 @@ import (
 // Linux itself stops at 8192.
 const MaxCPUs = 1 << 14
 
-// CPUSet is a set of CPUs, by the numbers that the operating system gives them.
-// The zero value is empty. A CPUSet is a value: no method changes it but [CPUSet.Add],
-// and copies do not share anything that Add would change.
+// CPUSet is a set of CPUs, by the numbers that the operating system gives them. The zero value is empty. It is a value, which may be
+// copied and compared with ==; only [CPUSet.Add] and [CPUSet.Remove] change it. For CPUs below 64 nothing allocates.
 type CPUSet struct {
-	words []uint64 // never ends with 0, never changed in place
+	lo uint64 // CPUs 0 to 63
+	hi string // the others, eight a byte; no zero byte at its end, so that == compares sets
 }
 
-// CPUs makes a set. Numbers outside 0 to MaxCPUs-1 are left out.
-func CPUs(cpus ...int) (s CPUSet) {
-	for _, c := range cpus {
-		if c >= 0 && c < MaxCPUs {
-			s.grow(c)
-			s.words[c/64] |= 1 << (c % 64)
+// words are a set while it is made, CPU c in bit c%64 of word c/64.
+type words []uint64
+
+func (w *words) add(cpu int) {
+	for len(*w) <= cpu/64 {
+		*w = append(*w, 0)
+	}
+	(*w)[cpu/64] |= 1 << (cpu % 64)
+}
+
+// set is the set of the CPUs in w.
+func (w words) set() (s CPUSet) {
+	var hi []byte
+	for i, x := range w {
+		if i == 0 {
+			s.lo = x
+		} else {
+			hi = binary.LittleEndian.AppendUint64(hi, x)
 		}
 	}
+	s.hi = trimmed(hi)
 	return s
 }
 
-// grow makes room for c in a set that has no other user yet.
-func (s *CPUSet) grow(c int) {
-	for len(s.words) <= c/64 {
-		s.words = append(s.words, 0)
+// CPUs makes a set. Numbers outside 0 to MaxCPUs-1 are left out.
+func CPUs(cpus ...int) CPUSet {
+	var w words
+	for _, c := range cpus {
+		if c >= 0 && c < MaxCPUs {
+			w.add(c)
+		}
 	}
+	return w.set()
 }
 
 // Add puts a CPU in. Numbers outside 0 to MaxCPUs-1 are left out.
 func (s *CPUSet) Add(cpu int) {
-	if cpu >= 0 && cpu < MaxCPUs && !s.Has(cpu) {
-		s.words = slices.Clone(s.words)
-		s.grow(cpu)
-		s.words[cpu/64] |= 1 << (cpu % 64)
+	switch {
+	case uint(cpu) < 64:
+		s.lo |= 1 << cpu
+	case uint(cpu) < MaxCPUs && !s.Has(cpu):
+		b := make([]byte, max(len(s.hi), (cpu-64)/8+1))
+		copy(b, s.hi)
+		b[(cpu-64)/8] |= 1 << (cpu % 8)
+		s.hi = string(b)
 	}
 }
 
-// merge adds the CPUs of t, in place: for sets that have no other user.
-func (s *CPUSet) merge(t CPUSet) {
-	for len(s.words) < len(t.words) {
-		s.words = append(s.words, 0)
-	}
-	for i, w := range t.words {
-		s.words[i] |= w
+// Remove takes a CPU out.
+func (s *CPUSet) Remove(cpu int) {
+	switch {
+	case uint(cpu) < 64:
+		s.lo &^= 1 << cpu
+	case s.Has(cpu):
+		b := []byte(s.hi)
+		b[(cpu-64)/8] &^= 1 << (cpu % 8)
+		s.hi = trimmed(b)
 	}
 }
+
+// trimmed is b as a set keeps it.
+func trimmed(b []byte) string { return strings.TrimRight(string(b), "\x00") }
 
 // Has says whether the CPU is in the set.
 func (s CPUSet) Has(cpu int) bool {
-	return cpu >= 0 && cpu/64 < len(s.words) && s.words[cpu/64]&(1<<(cpu%64)) != 0
+	if uint(cpu) < 64 {
+		return s.lo>>uint(cpu)&1 != 0
+	}
+	j := uint(cpu-64) / 8
+	return j < uint(len(s.hi)) && s.hi[j]>>(uint(cpu)%8)&1 != 0
 }
 
 // Count is the number of CPUs in the set.
-func (s CPUSet) Count() (n int) {
-	for _, w := range s.words {
-		n += bits.OnesCount64(w)
+func (s CPUSet) Count() int {
+	n := bits.OnesCount64(s.lo)
+	for i := range len(s.hi) {
+		n += bits.OnesCount8(s.hi[i])
 	}
 	return n
 }
 
 // Empty says whether there are none.
-func (s CPUSet) Empty() bool { return len(s.words) == 0 }
+func (s CPUSet) Empty() bool { return s == CPUSet{} }
 
 // First is the lowest CPU of the set, -1 if it is empty.
 func (s CPUSet) First() int {
-	for i, w := range s.words {
-		if w != 0 {
-			return i*64 + bits.TrailingZeros64(w)
-		}
+	for c := range s.All() {
+		return c
 	}
 	return -1
 }
@@ -86,9 +116,14 @@ func (s CPUSet) First() int {
 // All runs over the CPUs in ascending order.
 func (s CPUSet) All() iter.Seq[int] {
 	return func(yield func(int) bool) {
-		for i, w := range s.words {
-			for ; w != 0; w &= w - 1 {
-				if !yield(i*64 + bits.TrailingZeros64(w)) {
+		for w := s.lo; w != 0; w &= w - 1 {
+			if !yield(bits.TrailingZeros64(w)) {
+				return
+			}
+		}
+		for i := range len(s.hi) {
+			for w := s.hi[i]; w != 0; w &= w - 1 {
+				if !yield(64 + 8*i + bits.TrailingZeros8(w)) {
 					return
 				}
 			}
@@ -96,63 +131,62 @@ func (s CPUSet) All() iter.Seq[int] {
 	}
 }
 
-// combine makes the set of op applied to the words of both.
-func combine(a, b CPUSet, op func(x, y uint64) uint64) (r CPUSet) {
-	n := max(len(a.words), len(b.words))
-	r.words = make([]uint64, n)
-	for i := range n {
-		r.words[i] = op(a.word(i), b.word(i))
-	}
-	for n > 0 && r.words[n-1] == 0 {
-		n--
-	}
-	r.words = r.words[:n]
-	return r
-}
-
-func (s CPUSet) word(i int) uint64 {
-	if i < len(s.words) {
-		return s.words[i]
-	}
-	return 0
-}
-
 // Or is the union.
 func (s CPUSet) Or(t CPUSet) CPUSet {
-	return combine(s, t, func(x, y uint64) uint64 { return x | y })
+	return s.combined(t, max(len(s.hi), len(t.hi)), func(x, y uint64) uint64 { return x | y })
 }
 
 // And is the intersection.
 func (s CPUSet) And(t CPUSet) CPUSet {
-	return combine(s, t, func(x, y uint64) uint64 { return x & y })
+	return s.combined(t, min(len(s.hi), len(t.hi)), func(x, y uint64) uint64 { return x & y })
 }
 
 // Minus is what is in s and not in t.
 func (s CPUSet) Minus(t CPUSet) CPUSet {
-	return combine(s, t, func(x, y uint64) uint64 { return x &^ y })
+	return s.combined(t, len(s.hi), func(x, y uint64) uint64 { return x &^ y })
+}
+
+// combined is op of both, n bytes of it beyond the first 64 CPUs.
+func (s CPUSet) combined(t CPUSet, n int, op func(x, y uint64) uint64) CPUSet {
+	r := CPUSet{lo: op(s.lo, t.lo)}
+	if n > 0 {
+		b := make([]byte, n)
+		for i := range b {
+			b[i] = byte(op(uint64(s.hiByte(i)), uint64(t.hiByte(i))))
+		}
+		r.hi = trimmed(b)
+	}
+	return r
+}
+
+func (s CPUSet) hiByte(i int) byte {
+	if i < len(s.hi) {
+		return s.hi[i]
+	}
+	return 0
 }
 
 // Equal says whether both hold the same CPUs.
-func (s CPUSet) Equal(t CPUSet) bool { return slices.Equal(s.words, t.words) }
+func (s CPUSet) Equal(t CPUSet) bool { return s == t }
 
 // Contains says whether all of t is in s.
 func (s CPUSet) Contains(t CPUSet) bool {
-	for i, w := range t.words {
-		if w&^s.word(i) != 0 {
+	for i := range len(t.hi) {
+		if t.hi[i]&^s.hiByte(i) != 0 {
 			return false
 		}
 	}
-	return true
+	return t.lo&^s.lo == 0
 }
 
 // Intersects says whether the two have a CPU in common.
 func (s CPUSet) Intersects(t CPUSet) bool {
-	for i, w := range t.words {
-		if w&s.word(i) != 0 {
+	for i := range min(len(s.hi), len(t.hi)) {
+		if s.hi[i]&t.hi[i] != 0 {
 			return true
 		}
 	}
-	return false
+	return s.lo&t.lo != 0
 }
 
 // String writes the set as the kernel does: "0-3,8", and "" for the empty one.
@@ -190,21 +224,21 @@ func (s CPUSet) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
 // each four from 10 on, the first two); white space around it does not matter.
 // An error says what is wrong; the set is empty then.
 func ParseCPUList(list string) (CPUSet, error) {
-	var s CPUSet
+	var w words
 	list = strings.TrimSpace(list)
 	if list == "" {
-		return s, nil
+		return CPUSet{}, nil
 	}
 	for item := range strings.SplitSeq(list, ",") {
-		if err := s.addItem(strings.TrimSpace(item)); err != nil {
+		if err := w.addItem(strings.TrimSpace(item)); err != nil {
 			return CPUSet{}, fmt.Errorf("topo: CPU list %q: %w", clip(list), err)
 		}
 	}
-	return s, nil
+	return w.set(), nil
 }
 
-// addItem adds "4", "4-7" or "4-7:1/2" to a set that has no other user yet.
-func (s *CPUSet) addItem(item string) error {
+// addItem adds "4", "4-7" or "4-7:1/2".
+func (w *words) addItem(item string) error {
 	span, group, grouped := strings.Cut(item, ":")
 	from, to, ranged := strings.Cut(span, "-")
 	a, err := parseCPU(from)
@@ -231,14 +265,10 @@ func (s *CPUSet) addItem(item string) error {
 			return fmt.Errorf("%q is no list with groups: write FIRST-LAST:USED/SIZE, such as 0-31:2/4", clip(item))
 		}
 	}
-	s.grow(b)
 	for c := a; c <= b; c++ {
 		if (c-a)%size < used {
-			s.words[c/64] |= 1 << (c % 64)
+			w.add(c)
 		}
-	}
-	for n := len(s.words); n > 0 && s.words[n-1] == 0; n-- { // the last group may end before b
-		s.words = s.words[:n-1]
 	}
 	return nil
 }
@@ -262,10 +292,10 @@ func ParseCPUMask(mask string) (CPUSet, error) {
 	if mask == "" {
 		return CPUSet{}, fmt.Errorf("topo: an empty CPU mask")
 	}
-	var s CPUSet
-	words := strings.Split(mask, ",")
-	slices.Reverse(words)
-	for i, text := range words {
+	var all words
+	texts := strings.Split(mask, ",")
+	slices.Reverse(texts)
+	for i, text := range texts {
 		w, err := strconv.ParseUint(strings.TrimPrefix(text, "0x"), 16, 32)
 		if err != nil {
 			return CPUSet{}, fmt.Errorf("topo: CPU mask %q: %q is no hexadecimal number of 32 bits", clip(mask), clip(text))
@@ -276,8 +306,9 @@ func ParseCPUMask(mask string) (CPUSet, error) {
 		if c := 32*i + bits.Len64(w) - 1; c >= MaxCPUs {
 			return CPUSet{}, fmt.Errorf("topo: CPU mask %q: CPU %d is too large: the largest is %d", clip(mask), c, MaxCPUs-1)
 		}
-		s.grow(32*i + bits.Len64(w) - 1)
-		s.words[i/2] |= w << (32 * (i % 2))
+		for ; w != 0; w &= w - 1 {
+			all.add(32*i + bits.TrailingZeros64(w))
+		}
 	}
-	return s, nil
+	return all.set(), nil
 }

@@ -16,8 +16,8 @@ import (
 // leaves is what CPUID answers, by leaf and subleaf; zeros where nothing is recorded.
 type leaves map[[2]uint32][4]uint32
 
-func (l leaves) read(leaf, sub uint32) (eax, ebx, ecx, edx uint32) {
-	r := l[[2]uint32{leaf, sub}]
+func (lv leaves) read(leaf, sub uint32) (eax, ebx, ecx, edx uint32) {
+	r := lv[[2]uint32{leaf, sub}]
 	return r[0], r[1], r[2], r[3]
 }
 

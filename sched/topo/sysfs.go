@@ -147,7 +147,7 @@ func (b *builder) readCPUs(fsys fs.FS) (found bool) {
 			if k == Core {
 				set = b.sameCore(fsys, c, set)
 			}
-			seen[k].merge(set)
+			seen[k] = seen[k].Or(set)
 			b.add(part{kind: k, os: id(idName), cpus: set})
 		}
 		look(Package, "physical_package_id", "package_cpus", "core_siblings")

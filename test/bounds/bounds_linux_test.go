@@ -48,13 +48,13 @@ type job struct {
 	launch  *launch.Job
 	session *nmad.Session
 	config  nmad.Config
-	said    chan string // what ranks write to standard output
+	output  chan string // what ranks write to standard output
 }
 
 // Write takes a line of a rank's standard output.
 func (j *job) Write(b []byte) (int, error) {
 	select {
-	case j.said <- string(b):
+	case j.output <- string(b):
 	default:
 	}
 	return len(b), nil
@@ -67,7 +67,7 @@ func start(t *testing.T, driver, role string, n int, beat time.Duration, join bo
 	if role == joins {
 		link = nmad.LinkLazy
 	}
-	j := &job{t: t, said: make(chan string, 8)}
+	j := &job{t: t, output: make(chan string, 8)}
 	l, err := launch.Start(launch.Spec{
 		N: n, First: 1, Driver: driver, Heartbeat: beat, Unbound: true, Grace: grace, Link: link,
 		Env:    []string{roleVariable + "=" + role},
@@ -192,8 +192,8 @@ var rows = map[string]func(t *testing.T, driver string){
 		j.stop(syscall.SIGSTOP)
 		j.within(heartbeat*3/4, heartbeat*18/5, errAny, func() error {
 			for range 2 {
-				if said := <-j.said; !strings.Contains(said, "lost rank 1") {
-					return errors.New(said)
+				if text := <-j.output; !strings.Contains(text, "lost rank 1") {
+					return errors.New(text)
 				}
 			}
 			return errAny

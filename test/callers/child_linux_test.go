@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/pm2-go/pm2/internal/caller"
+	"github.com/pm2-go/pm2/internal/test/caller"
 	"github.com/pm2-go/pm2/nmad"
 	"github.com/pm2-go/pm2/nmad/launch"
 )

@@ -12,8 +12,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/pm2-go/pm2/internal/caller"
-	"github.com/pm2-go/pm2/internal/effort"
+	"github.com/pm2-go/pm2/internal/test/caller"
+	"github.com/pm2-go/pm2/internal/test/effort"
 	"github.com/pm2-go/pm2/nmad"
 	"github.com/pm2-go/pm2/nmad/launch"
 )

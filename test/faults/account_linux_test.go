@@ -31,9 +31,9 @@ type account struct {
 	Opened   time.Duration
 	Failures []failure
 	Moved    int            // messages received and found right
-	Lent     int            // of them, where their sender had them
+	Loaned   int            // of them, where their sender had them
 	Second   int            // of them, after the fault
-	Deeds    map[string]int // of themes, by what they are
+	Actions  map[string]int // of themes, by what they are
 	Closed   time.Duration  // what Close took
 	Closing  string         // what it returned
 	Bad      []string       // what must not be
@@ -81,26 +81,26 @@ func (b *book) bad(format string, args ...any) {
 }
 
 // moved notes a message that has come.
-func (b *book) moved(second, lent bool) {
+func (b *book) moved(second, loaned bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.a.Moved++
 	if second {
 		b.a.Second++
 	}
-	if lent {
-		b.a.Lent++
+	if loaned {
+		b.a.Loaned++
 	}
 }
 
-// did notes that a deed of a theme was right.
+// did notes that an action of a theme was right.
 func (b *book) did(what string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.a.Deeds == nil {
-		b.a.Deeds = map[string]int{}
+	if b.a.Actions == nil {
+		b.a.Actions = map[string]int{}
 	}
-	b.a.Deeds[what]++
+	b.a.Actions[what]++
 }
 
 // failed notes how a request ended, and says whether that was an error.

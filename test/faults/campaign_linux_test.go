@@ -10,11 +10,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/pm2-go/pm2/internal/effort"
+	"github.com/pm2-go/pm2/internal/test/effort"
 )
 
 var (
-	campaign    = flag.Int("campaign", 0, "how many rounds TestCampaign plays; 0: 10, 2 with -short, 50 with -long")
+	campaign    = flag.Int("campaign", 0, "how many rounds TestCampaign plays; 0: 5, 2 with -short, 50 with -long")
 	firstSeed   = flag.Uint64("seed", 0, "seed of the first round; 0: a new one")
 	wanted      = flag.String("fault", "", "the only kind of fault; empty: each round draws one")
 	wantedTheme = flag.String("theme", "", "one-sided, active, all: that theme is in each round, no other one; none; empty: each round draws")
@@ -28,7 +28,7 @@ var (
 )
 
 func TestMain(m *testing.M) {
-	if os.Getenv(planVariable) != "" || os.Getenv(hogVariable) != "" {
+	if os.Getenv(planVariable) != "" || os.Getenv(loadVariable) != "" {
 		act()
 		os.Exit(0)
 	}

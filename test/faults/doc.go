@@ -29,7 +29,7 @@
 //	pause     SIGSTOP, and SIGCONT before half a heartbeat is over
 //	stop      SIGSTOP, and SIGCONT after more than a heartbeat
 //	freeze    SIGSTOP, for good
-//	hog       other processes compute on the victim's processor
+//	load      other processes compute on the victim's processor
 //	drag      its links are slow: driver fault:NAME with delays, stalls, refusals
 //	cut       its links break one after the other: driver fault:NAME with cuts
 //	flap      its host's network device goes down, and up a moment later
@@ -57,7 +57,7 @@
 //   - Between two survivors nothing fails, and after the fault they exchange a second helping of messages.
 //   - Every byte that has arrived is right, and messages of one tag come in order. After a failed receive nothing is written into its
 //     buffer, and no later message comes in its place.
-//   - Where the fault allows the victim to live, nothing fails at all (none, pause, flap, hog, drag), or its own requests end, too.
+//   - Where the fault allows the victim to live, nothing fails at all (none, pause, flap, load, drag), or its own requests end, too.
 //   - Close returns within its bound, also with requests under way. Then a rank has no goroutine in nmad or its drivers, no descriptor and no
 //     memory of other processes that it had not had before.
 //   - Of the job nothing is left: no process, no file in /dev/shm or in the directory for temporary files.

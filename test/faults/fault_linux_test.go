@@ -38,7 +38,7 @@ func (r *round) strike() (began, ended time.Time, err error) {
 			time.Sleep(p.For)
 			err = syscall.Kill(pid, syscall.SIGCONT)
 		}
-	case hog:
+	case load:
 		err = r.crowd(pid)
 	case unplug:
 		return began, time.Time{}, r.hosts.at[p.Victim&1].ip("link set " + device + " down")
@@ -110,9 +110,9 @@ func (r *round) crowd(pid int) error {
 		return err
 	}
 	one := topo.CPUs(usable.First())
-	for range r.plan.Hogs {
+	for range r.plan.Loads {
 		c := exec.Command("/proc/self/exe")
-		c.Env = append(os.Environ(), hogVariable+"=1", markVariable+"="+r.mark)
+		c.Env = append(os.Environ(), loadVariable+"=1", markVariable+"="+r.mark)
 		in, err := c.StdinPipe()
 		if err != nil {
 			return err
@@ -120,7 +120,7 @@ func (r *round) crowd(pid int) error {
 		if err := c.Start(); err != nil {
 			return err
 		}
-		r.hogs = append(r.hogs, &companion{c, in})
+		r.loads = append(r.loads, &companion{c, in})
 		bind(c.Process.Pid, one)
 	}
 	bind(pid, one)

@@ -19,8 +19,8 @@ type verdict struct {
 	longest map[string]time.Duration // the same by kind of request
 	close   time.Duration            // longest Close of a survivor
 	moved   int
-	lent    int
-	deeds   map[string]int
+	loaned  int
+	actions map[string]int
 	follow  []string        // collective operations that have failed since they had at another rank, where none may
 	lost    bool            // a survivor has lost the victim
 	aborted bool            // the job could not start
@@ -30,7 +30,7 @@ type verdict struct {
 // judge holds a round to what package faults promises.
 func (r *round) judge() (v verdict) {
 	p := r.plan
-	v.longest, v.deeds = map[string]time.Duration{}, map[string]int{}
+	v.longest, v.actions = map[string]time.Duration{}, map[string]int{}
 	bad := func(format string, args ...any) { v.bad = append(v.bad, fmt.Sprintf(format, args...)) }
 	v.bad = append(v.bad, r.bad...)
 	for _, l := range r.left {
@@ -61,9 +61,9 @@ func (r *round) judge() (v verdict) {
 			continue
 		}
 		v.moved += a.Moved
-		v.lent += a.Lent
-		for what, n := range a.Deeds {
-			v.deeds[what] += n
+		v.loaned += a.Loaned
+		for what, n := range a.Actions {
+			v.actions[what] += n
 		}
 		for _, text := range a.Bad {
 			bad("rank %d: %s", rank, text)

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/pm2-go/pm2/internal/caller"
+	"github.com/pm2-go/pm2/internal/test/caller"
 	"github.com/pm2-go/pm2/nmad"
 	"github.com/pm2-go/pm2/nmad/strategy"
 )
@@ -20,7 +20,7 @@ const (
 	pause  kind = "pause"
 	stop   kind = "stop"
 	freeze kind = "freeze"
-	hog    kind = "hog"
+	load   kind = "load"
 	drag   kind = "drag"
 	cut    kind = "cut"
 	flap   kind = "flap"
@@ -32,14 +32,14 @@ const (
 	hoard  kind = "hoard"
 )
 
-var kinds = []kind{none, kill, pause, stop, freeze, hog, drag, cut, flap, outage, unplug, memory, cgroup, files, hoard}
+var kinds = []kind{none, kill, pause, stop, freeze, load, drag, cut, flap, outage, unplug, memory, cgroup, files, hoard}
 
 // apart says that the victim is on a host of its own.
 func (k kind) apart() bool { return k == flap || k == outage || k == unplug }
 
 // harmless says that no rank may be lost.
 func (k kind) harmless() bool {
-	return k == none || k == pause || k == hog || k == drag || k == flap
+	return k == none || k == pause || k == load || k == drag || k == flap
 }
 
 // deadly says that the victim never ends by itself.
@@ -86,7 +86,7 @@ type plan struct {
 	Moment time.Duration // when the fault comes, after the start or after all have joined
 	For    time.Duration // how long it lasts; 0: to the end
 	Faults string        // PM2_FAULTS
-	Hogs   int
+	Loads  int
 	Bytes  uint64    // memory: by how much it may grow
 	Spaces [2]string // of net, of the survivors and of the victim: files; empty: all share that of the test
 	Addrs  [2]string // there
@@ -163,8 +163,8 @@ func newPlan(seed uint64, wanted kind, heartbeat time.Duration, m *machine) *pla
 		p.For = brief
 	case stop:
 		p.For, p.Early = long, early
-	case hog:
-		p.Hogs = 1 + rng.IntN(3)
+	case load:
+		p.Loads = 1 + rng.IntN(3)
 	case drag:
 		p.Driver = "fault:" + one
 		p.Faults = fmt.Sprintf("seed=%d rank=%d refuse=%.2f short=%.2f delay=%.3f:%dus stall=%.3f:%dus", seed, p.Victim,

@@ -13,7 +13,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/pm2-go/pm2/internal/caller"
+	"github.com/pm2-go/pm2/internal/test/caller"
 	"github.com/pm2-go/pm2/marcel"
 	"github.com/pm2-go/pm2/nmad"
 	_ "github.com/pm2-go/pm2/nmad/driver/fault" // PM2_DRIVER=fault:tcp
@@ -26,14 +26,14 @@ import (
 // Variables that make a process of this binary a part of a round.
 const (
 	planVariable = "PM2_TEST_FAULTS"       // a rank; the plan
-	hogVariable  = "PM2_TEST_FAULTS_HOG"   // computes until its standard input ends
+	loadVariable = "PM2_TEST_FAULTS_LOAD"  // computes until its standard input ends
 	hostVariable = "PM2_TEST_FAULTS_INNER" // set once the process is on its host
 	markVariable = "PM2_TEST_FAULTS_MARK"  // whatever belongs to a round has it in its environment
 )
 
 // act is what a process does that belongs to a round.
 func act() {
-	if os.Getenv(hogVariable) != "" {
+	if os.Getenv(loadVariable) != "" {
 		go func() {
 			_, _ = os.Stdin.Read(make([]byte, 1))
 			os.Exit(0)

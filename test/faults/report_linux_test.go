@@ -12,8 +12,8 @@ import (
 // tally counts rounds.
 type tally struct {
 	rounds, failed, void int
-	moved, lent          int
-	drivers, deeds       map[string]int
+	moved, loaned        int
+	drivers, actions     map[string]int
 	kinds                map[kind]*row
 	instead              map[kind]int
 	close                time.Duration
@@ -27,15 +27,15 @@ type row struct {
 }
 
 func newTally() *tally {
-	return &tally{drivers: map[string]int{}, deeds: map[string]int{}, kinds: map[kind]*row{}, instead: map[kind]int{}}
+	return &tally{drivers: map[string]int{}, actions: map[string]int{}, kinds: map[kind]*row{}, instead: map[kind]int{}}
 }
 
 func (y *tally) add(p *plan, v verdict) {
 	y.rounds++
 	y.moved += v.moved
-	y.lent += v.lent
-	for what, n := range v.deeds {
-		y.deeds[what] += n
+	y.loaned += v.loaned
+	for what, n := range v.actions {
+		y.actions[what] += n
 	}
 	y.drivers[p.Driver]++
 	y.close = max(y.close, v.close)
@@ -73,17 +73,17 @@ func (y *tally) add(p *plan, v verdict) {
 func (y *tally) log(t *testing.T, took time.Duration) {
 	t.Helper()
 	t.Logf("%d rounds in %v: %d wrong, %d void for want of processors; %d messages verified, %d of them lent; longest Close of a survivor %v",
-		y.rounds, took.Round(time.Second), y.failed, y.void, y.moved, y.lent, y.close.Round(time.Millisecond))
+		y.rounds, took.Round(time.Second), y.failed, y.void, y.moved, y.loaned, y.close.Round(time.Millisecond))
 	var mix []string
 	for _, d := range slices.Sorted(maps.Keys(y.drivers)) {
 		mix = append(mix, fmt.Sprintf("%s %d", d, y.drivers[d]))
 	}
 	t.Logf("drivers: %s", strings.Join(mix, "; "))
-	var deeds []string
-	for _, what := range slices.Sorted(maps.Keys(y.deeds)) {
-		deeds = append(deeds, fmt.Sprintf("%d %s", y.deeds[what], what))
+	var actions []string
+	for _, what := range slices.Sorted(maps.Keys(y.actions)) {
+		actions = append(actions, fmt.Sprintf("%d %s", y.actions[what], what))
 	}
-	t.Logf("themes: %s", strings.Join(deeds, ", "))
+	t.Logf("themes: %s", strings.Join(actions, ", "))
 	for _, name := range kinds {
 		if n := y.instead[name]; n > 0 {
 			t.Logf("%s: %d rounds were another fault, as this machine does not allow it", name, n)

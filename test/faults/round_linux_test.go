@@ -23,7 +23,7 @@ type round struct {
 	job   *launch.Job
 	hosts *hosts
 	group *group
-	hogs  []*companion
+	loads []*companion
 
 	come  chan struct{} // a line has come; room for one
 	mu    sync.Mutex
@@ -44,7 +44,7 @@ type voice struct {
 	r       *round
 	rest    []byte // of standard output: a line that has not ended
 	joined  bool
-	said    time.Time // when it said last that it lives
+	heard   time.Time // when it said last that it lives
 	stands  bool      // it was found to say nothing any more
 	account *account
 	errs    bytes.Buffer // standard error
@@ -68,7 +68,7 @@ func (v *voice) Write(b []byte) (int, error) {
 			continue
 		}
 		v.joined = v.joined || l.What == "joined"
-		v.said = time.Now()
+		v.heard = time.Now()
 		if l.Account != nil {
 			v.account = l.Account
 		}
@@ -130,7 +130,7 @@ func (p *plan) play(limit time.Duration) (*round, error) {
 	}
 	defer os.RemoveAll(r.dir)
 	defer func() {
-		for _, h := range r.hogs {
+		for _, h := range r.loads {
 			h.end()
 		}
 		if r.group != nil {
@@ -154,10 +154,10 @@ func (p *plan) play(limit time.Duration) (*round, error) {
 	r.perform(over.C)
 	close(performed)
 	watcher.Wait()
-	for _, h := range r.hogs {
+	for _, h := range r.loads {
 		h.end()
 	}
-	r.hogs = nil
+	r.loads = nil
 	for range 200 { // the kernel may take a moment to end what was killed
 		if r.left = leftovers(r.mark, r.dir, before); len(r.left) == 0 {
 			break

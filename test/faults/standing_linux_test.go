@@ -49,11 +49,11 @@ func (r *round) watchStanding(over <-chan struct{}) {
 		for rank, v := range r.ranks {
 			r.mu.Lock()
 			for _, other := range r.ranks { // the rank's clock begins when the job does
-				if v.said.IsZero() && other.joined {
-					v.said = time.Now()
+				if v.heard.IsZero() && other.joined {
+					v.heard = time.Now()
 				}
 			}
-			silent := v.account == nil && !v.said.IsZero() && time.Since(v.said) > limit && !v.stands && !(rank == r.plan.Victim && !r.plan.Kind.harmless())
+			silent := v.account == nil && !v.heard.IsZero() && time.Since(v.heard) > limit && !v.stands && !(rank == r.plan.Victim && !r.plan.Kind.harmless())
 			v.stands = v.stands || silent
 			r.mu.Unlock()
 			pid := r.job.PID(rank)

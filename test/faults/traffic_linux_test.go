@@ -9,7 +9,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/pm2-go/pm2/internal/caller"
+	"github.com/pm2-go/pm2/internal/test/caller"
 	"github.com/pm2-go/pm2/marcel"
 	"github.com/pm2-go/pm2/nmad"
 )
@@ -181,13 +181,13 @@ func (t *traffic) recv(s stream) {
 			t.b.bad("%v: %s (%s)", s, wrong, what)
 			return
 		}
-		lent := loan.InPlace()
+		loaned := loan.InPlace()
 		if what == "borrow" {
 			if err := loan.Release(); err != nil {
 				t.b.bad("%v: release a loan: %v", s, err)
 			}
 		}
-		t.b.moved(s.tag>>16 == 2, lent)
+		t.b.moved(s.tag>>16 == 2, loaned)
 	}
 }
 

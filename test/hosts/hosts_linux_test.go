@@ -138,14 +138,14 @@ func demo(t *testing.T) string {
 
 // job is the command line that launches this test program on both hosts, two
 // processes each.
-func (p *pair) job(t *testing.T, demo string, deed ...string) []string {
+func (p *pair) job(t *testing.T, demo string, action ...string) []string {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "hosts")
 	text := fmt.Sprintf("%s slots=2\n%s slots=2\n", p.addrs[0], p.addrs[1])
 	if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	return append([]string{demo, "run", "-n", "4", "--hosts", file, "--rsh", p.rsh, "--demo", demo, "--grace", "500ms", "--", os.Args[0]}, deed...)
+	return append([]string{demo, "run", "-n", "4", "--hosts", file, "--rsh", p.rsh, "--demo", demo, "--grace", "500ms", "--", os.Args[0]}, action...)
 }
 
 // run runs c to its end.

@@ -155,6 +155,10 @@ func (c *checker) checkOurs(name string, r *rule, to string) {
 			return
 		}
 	}
+	if anyBelow(to, support) && !isTest(name) && !anyBelow(dir, support) && !below(dir, "test") {
+		c.report(name, "imports %s: only test files may, and what lies under test: it is there for tests", to)
+		return
+	}
 	if isTest(name) || below(to, dir) || anyBelow(to, r.ours) {
 		return
 	}
@@ -178,13 +182,13 @@ func (c *checker) checkTheirs(name string, r *rule, to string) {
 	if anyBelow(to, r.theirs) {
 		return
 	}
-	suite := isTest(name) || strings.HasSuffix(path.Dir(name), "test")
+	suite := isTest(name) || anyBelow(path.Dir(name), support)
 	switch {
 	case anyBelow(to, testOnly) && suite:
 	case anyBelow(to, laboratory):
 		c.report(name, "imports %s: only cmd may, the library stays light", to)
 	case anyBelow(to, testOnly):
-		c.report(name, "imports %s: only test files and packages named ...test may", to)
+		c.report(name, "imports %s: only test files may, and what is there for them", to)
 	case isTest(name) && anyBelow(to, []string{sys, ghw}):
 	default:
 		c.report(name, "imports %s: %s may import these modules of others: %s", to, r.folder, strings.Join(r.theirs, ", "))

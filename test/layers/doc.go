@@ -3,20 +3,21 @@
 // Imports point downwards only:
 //
 //	cmd  test                      everything; no room imports them
-//	nmad                           pioman, marcel, sched/topo, asm
+//	nmad                           pioman, marcel, tasklet, sched/topo, asm
 //	pioman                         hooks, sched, asm; marcel in thread*.go
 //	marcel      tasklet            sched, hooks, asm (each)
 //	sched                          hooks, internal/kernel, asm
 //	sched/topo  hooks              internal/kernel, asm   nothing
 //	asm  internal/kernel           nothing of ours
 //	internal/serial                asm; for tasklet and pioman
-//	internal/modeltest, internal/effort   nothing; for tests
-//	internal/caller                pioman, marcel, sched; for tests
+//	internal/test                  pioman, marcel, sched, hooks; for tests
+//	nmad/internal/test             nmad/driver, nmad/internal/meet; for tests
 //
 // The table in rules.go says it exactly, and also which modules of other
 // people each room may use: what only the laboratory needs stays under cmd,
 // what only tests need stays in tests. Test files may import any room below
-// cmd and test.
+// cmd and test. What is there for tests only tests import, and nmad/driver/drivertest,
+// which authors of drivers import, too.
 //
 // [Check] reads the sources of a tree, whatever their build constraints, and
 // returns every breach: a forbidden import, a file longer than [MaxLines]
@@ -29,6 +30,6 @@
 // uses what stands before it. Of the references between files at most [MaxAgainst] in a hundred
 // may be against that order.
 //
-// [Unwatched] finds where the race detector sees what functions marked go:norace were to hide from it, and [Names] what comments
-// name that is not there.
+// [Unwatched] finds where the race detector sees what functions marked go:norace were to hide from it, and [Names] what comments,
+// pages, models and headers name that is not there. [States] and [ListsKinds] compare the numbers of pages with constants.
 package layers

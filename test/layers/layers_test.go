@@ -57,7 +57,9 @@ func lawful() map[string]string {
 		"nmad/gate.go":                      source("nmad", "./pioman", "./marcel", "./sched/topo", "./asm", "./nmad/driver"),
 		"nmad/driver/driver.go":             source("driver", "context"),
 		"nmad/driver/shm/shm.go":            source("shm", "./nmad/driver", "./nmad/internal/limit", "./asm"),
-		"nmad/driver/drivertest/suite.go":   source("drivertest", "testing", "./nmad/driver", "go.uber.org/goleak"),
+		"nmad/driver/drivertest/suite.go":   source("drivertest", "testing", "./nmad/driver", "./internal/test/effort", "go.uber.org/goleak"),
+		"internal/test/effort/effort.go":    source("effort", "testing"),
+		"nmad/gate_test.go":                 source("nmad", "./internal/test/effort", "./nmad/driver/drivertest"),
 		"cmd/demo/main.go":                  source("main", "./nmad", "github.com/alecthomas/kong", "gonum.org/v1/plot/plotter"),
 		"test/stress/stress.go":             source("stress", "./marcel", "./sched", "./test/tools", "go.uber.org/goleak"),
 		"test/tools/tools.go":               source("tools"),
@@ -70,7 +72,7 @@ func lawful() map[string]string {
 		"sched/topo/testdata/sysfs/cpu.txt": "0-1",
 	}
 	for _, p := range []string{"asm", "hooks", "sched/topo", "sched", "tasklet", "marcel", "pioman", "nmad", "nmad/driver",
-		"nmad/driver/shm", "nmad/driver/drivertest", "cmd/demo", "test/stress", "test/tools"} {
+		"nmad/driver/shm", "nmad/driver/drivertest", "internal/test/effort", "cmd/demo", "test/stress", "test/tools"} {
 		tree[p+"/doc.go"] = "// Package x has a comment.\npackage " + filepath.Base(p) + "\n"
 	}
 	return tree
@@ -108,7 +110,7 @@ func TestViolations(t *testing.T) {
 		{"hooks, other modules", "hooks/fire.go", source("hooks", sys+"/unix"), "hooks/fire.go", "imports golang.org/x/sys/unix"},
 		{"topo below sched", "sched/topo/tree.go", source("topo", "./hooks"), "sched/topo/tree.go", "sched/topo may import internal/kernel, asm"},
 		{"topo above sched", "sched/topo/tree.go", source("topo", "./sched"), "sched/topo/tree.go", "imports sched:"},
-		{"sched looks up", "sched/idle.go", source("sched", "./marcel"), "sched/idle.go", "sched may import hooks, internal/kernel, internal/setting, internal/shelf, asm"},
+		{"sched looks up", "sched/idle.go", source("sched", "./marcel"), "sched/idle.go", "sched may import hooks, internal/kernel, internal/ours, internal/setting, internal/shelf, asm"},
 		{"tasklet looks aside", "tasklet/vector.go", source("tasklet", "./marcel"), "tasklet/vector.go", "imports marcel"},
 		{"marcel looks down too far", "marcel/self.go", source("marcel", "./tasklet"), "marcel/self.go", "imports tasklet"},
 		{"pioman outside its threads", "pioman/wait.go", source("pioman", "./marcel"), "pioman/wait.go", "in files named thread*.go marcel"},
@@ -122,6 +124,9 @@ func TestViolations(t *testing.T) {
 		{"plots in the tests", "nmad/plot_test.go", source("nmad", "gonum.org/v1/plot/vg"), "nmad/plot_test.go", "only cmd may"},
 		{"test tools in the library", "marcel/leak.go", source("marcel", "go.uber.org/goleak"), "marcel/leak.go", "only test files"},
 		{"test tools in the laboratory", "cmd/demo/leak.go", source("main", "go.uber.org/goleak"), "cmd/demo/leak.go", "only test files"},
+		{"what is for tests, in the library", "nmad/more.go", source("nmad", "./nmad/internal/test/simnet"), "nmad/more.go", "it is there for tests"},
+		{"in the laboratory", "cmd/demo/more.go", source("main", "./internal/test/effort"), "cmd/demo/more.go", "it is there for tests"},
+		{"the suite of drivers", "nmad/driver/shm/suite.go", source("shm", "./nmad/driver/drivertest"), "nmad/driver/shm/suite.go", "it is there for tests"},
 		{"unknown module", "marcel/json.go", source("marcel", "example.org/json"), "marcel/json.go", "imports example.org/json"},
 		{"unknown module in a test", "marcel/json_test.go", source("marcel", "example.org/json"), "marcel/json_test.go", "imports example.org/json"},
 		{"unknown folder", "util/doc.go", "// Package util is one too many.\npackage util\n", "util", "no rule knows this folder"},

@@ -15,8 +15,9 @@ import (
 	"strings"
 )
 
-// Names returns the names in comments of the tree's Go files that are those of nothing. loaded are the packages whose types
-// are known. foreign are names of what is not in the module; unused are those of them that no comment has.
+// Names returns the names in comments of the tree's Go files, in its pages and in its other texts, that are those of nothing. loaded are the
+// packages whose types are known. foreign are names of what is not in the module; unused are those of them that no text has. Of pages see pages.go,
+// of other texts places.go. A comment on a declaration begins with its name, or as a sentence does.
 //
 // A name is a file's; a word with a capital letter or an underscore inside, before a parenthesis that opens, or joined to another by a
 // point; a word that begins with a capital letter within a sentence; and a variable of the environment. It must be
@@ -25,7 +26,10 @@ import (
 // capitals, quotations and references to papers are passed over; so are, in indented lines, which are programs
 // and drawings, calls and words that begin with a capital letter.
 func Names(tree fs.FS, module string, loaded []*loaded, foreign []string) (found []Violation, unused []string, err error) {
-	x := &names{module: module, fset: token.NewFileSet(), rooms: map[string]*room{}, files: map[string]bool{}, asked: map[string]bool{}, foreign: map[string]bool{}}
+	x := &names{
+		module: module, fset: token.NewFileSet(), rooms: map[string]*room{}, files: map[string]bool{}, folders: map[string]bool{}, asked: map[string]bool{},
+		foreign: map[string]bool{}, declared: map[string]map[string]bool{}, texts: map[string]string{}, others: map[string]bool{}, literals: map[string]bool{},
+	}
 	for _, name := range foreign {
 		x.foreign[name] = false
 	}
@@ -37,10 +41,14 @@ func Names(tree fs.FS, module string, loaded []*loaded, foreign []string) (found
 			if base := entry.Name(); strings.HasPrefix(base, ".") && name != "." {
 				return fs.SkipDir
 			}
+			x.folders[name] = true
 			return nil
 		}
 		x.files[name] = true
-		if path.Ext(name) != ".go" || slices.Contains(strings.Split(name, "/"), "testdata") {
+		if path.Ext(name) != ".go" {
+			return x.readText(tree, name)
+		}
+		if slices.Contains(strings.Split(name, "/"), "testdata") {
 			return nil
 		}
 		return x.read(tree, name)
@@ -58,6 +66,14 @@ func Names(tree fs.FS, module string, loaded []*loaded, foreign []string) (found
 			for _, g := range f.Comments {
 				x.comment(r, g)
 			}
+			x.titles(f)
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(x.texts)) {
+		if path.Ext(name) == ".md" {
+			x.page(name)
+		} else {
+			x.text(name)
 		}
 	}
 	for _, name := range foreign {
@@ -73,9 +89,15 @@ type names struct {
 	fset    *token.FileSet
 	rooms   map[string]*room // by folder
 	files   map[string]bool
+	folders map[string]bool
 	asked   map[string]bool // words of string literals that look like variables of the environment
-	foreign map[string]bool // whether a comment has it
+	foreign map[string]bool // whether a text has it
 	found   []Violation
+
+	declared map[string]map[string]bool // functions, methods and types, by file
+	texts    map[string]string          // pages and other texts, by file
+	others   map[string]bool            // the words of other texts
+	literals map[string]bool            // words of string literals, with hyphens
 }
 
 // A room is the names of one folder's Go files.
@@ -84,6 +106,7 @@ type room struct {
 	name     string // of its package
 	files    []*ast.File
 	words    map[string]bool   // all identifiers
+	tests    map[string]bool   // what tests and benchmarks are called, without that word
 	declared map[string]bool   // those at the top level
 	imports  map[string]string // paths by name
 	types    *types.Scope      // nil: not known
@@ -100,11 +123,13 @@ func (x *names) read(tree fs.FS, name string) error {
 	}
 	r := x.rooms[path.Dir(name)]
 	if r == nil {
-		r = &room{folder: path.Dir(name), words: map[string]bool{}, declared: map[string]bool{}, imports: map[string]string{}}
+		r = &room{folder: path.Dir(name), words: map[string]bool{}, tests: map[string]bool{}, declared: map[string]bool{}, imports: map[string]string{}}
 		x.rooms[r.folder] = r
 	}
 	r.name = strings.TrimSuffix(f.Name.Name, "_test")
 	r.files = append(r.files, f)
+	here := map[string]bool{}
+	x.declared[name] = here
 	for _, i := range f.Imports {
 		to, err := strconv.Unquote(i.Path.Value)
 		if err != nil {
@@ -121,8 +146,14 @@ func (x *names) read(tree fs.FS, name string) error {
 	for _, d := range f.Decls {
 		switch d := d.(type) {
 		case *ast.FuncDecl:
+			here[d.Name.Name] = true
 			if d.Recv == nil {
 				r.declared[d.Name.Name] = true
+			}
+			for _, kind := range []string{"Test", "Benchmark"} {
+				if test, is := strings.CutPrefix(d.Name.Name, kind); is {
+					r.tests[test] = true
+				}
 			}
 		case *ast.GenDecl:
 			if i, ok := d.Specs[0].(*ast.ImportSpec); ok && i.Path.Value == `"C"` {
@@ -131,7 +162,7 @@ func (x *names) read(tree fs.FS, name string) error {
 			for _, s := range d.Specs {
 				switch s := s.(type) {
 				case *ast.TypeSpec:
-					r.declared[s.Name.Name] = true
+					r.declared[s.Name.Name], here[s.Name.Name] = true, true
 				case *ast.ValueSpec:
 					for _, n := range s.Names {
 						r.declared[n.Name] = true
@@ -151,6 +182,9 @@ func (x *names) read(tree fs.FS, name string) error {
 			for _, w := range tag.FindAllString(n.Value, -1) {
 				r.words[w] = true
 			}
+			for _, w := range hyphened.FindAllString(n.Value, -1) {
+				x.literals[w] = true
+			}
 		}
 		return true
 	})
@@ -159,12 +193,13 @@ func (x *names) read(tree fs.FS, name string) error {
 
 var (
 	word      = regexp.MustCompile(`[\pL_][\pL\d_]*(?:\.[\pL_][\pL\d_]*)*\(?`)
-	fileName  = regexp.MustCompile(`[\w./*-]*[\w*]\.(?:go|s|h|md|pml|svg|pgo|pprof|txt)\b`)
+	fileName  = regexp.MustCompile(`[\w./*-]*[\w*]\.(?:go|s|h|md|pml|svg|pgo|pprof|txt|json)\b`)
 	ours      = regexp.MustCompile(`\.(?:go|s|h|md|pml)$`)
 	inner     = regexp.MustCompile(`^(?:[a-z][a-z0-9]*[A-Z_]|[a-z0-9]+_|[A-Z]+[a-z][a-z0-9]*[A-Z])\w*$`)
 	titled    = regexp.MustCompile(`^[A-Z][a-z]\w*$`)
 	tag       = regexp.MustCompile(`\b[a-z0-9]+_\w+`)
-	variable  = regexp.MustCompile(`\bPM2_[A-Z_]+\b`)
+	hyphened  = regexp.MustCompile(`[a-z][\w-]+`)
+	variable  = regexp.MustCompile(`\b(?:PM2|PIOM)_[A-Z_]+\b`)
 	aside     = regexp.MustCompile(`"[^"]*"|https?://\S+|\([^()]*\b(?:19|20)\d\d\b[^()]*\)`) // quotations, addresses, references to papers
 	manual    = regexp.MustCompile(`^\d\)`)                                                  // the end of open(2)
 	directive = regexp.MustCompile(`^[a-z]+:|^export |^line `)
@@ -238,24 +273,27 @@ func (x *names) hasFile(r *room, name string) bool {
 	if x.files[path.Join(r.folder, name)] || x.files[name] {
 		return true
 	}
-	_, foreign := x.foreign[name]
-	if foreign {
-		x.foreign[name] = true
-	}
+	foreign := x.isForeign(name)
 	for f := range x.files {
 		foreign = foreign || strings.Contains(name, "/") && strings.HasSuffix(f, "/"+name)
 	}
 	return foreign
 }
 
+// isForeign tells whether a name is one of foreign, and notes that a text has it.
+func (x *names) isForeign(name string) bool {
+	_, ok := x.foreign[name]
+	if ok {
+		x.foreign[name] = true
+	}
+	return ok
+}
+
 // resolves tells whether a comment of r may use the name.
 func (x *names) resolves(r *room, name string, program bool) bool {
 	parts := strings.Split(name, ".")
-	for _, n := range []string{name, parts[0]} {
-		if _, ok := x.foreign[n]; ok {
-			x.foreign[n] = true
-			return true
-		}
+	if x.isForeign(name) || x.isForeign(parts[0]) {
+		return true
 	}
 	if len(parts) == 1 {
 		return x.knows(r, name)

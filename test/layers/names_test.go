@@ -6,19 +6,24 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/fstest"
 )
 
 // foreign are the names in comments that stand for nothing in the module, by what they are.
 var foreign = map[string]string{
-	"units and numbers":                      "KiB MiB GiB Hz kHz NaN",
-	"systems, languages, makers, products":   "Linux Unix Go Kubernetes Slurm Flux Yama Promela Cilk Ethernet Intel Hygon Nvidia PowerPC Xeon Platinum Ryzen Zen Alder Lake Hyper Firecracker Google Chrome Perfetto ThreadSanitizer mpiexec.hydra Ctrl",
-	"the libraries after which this is made": "Marcel NewMadeleine Argobots FiTMPI marcel_vpset_t",
-	"the kernel's":                           "epoll_wait epoll_ctl prctl process_vm_readv sched_getaffinity sched_setaffinity sockaddr_un sock_extended_err pid_max pids.max pids.current cpu.cfs_quota_us cpu.cfs_period_us core_id",
-	"of Go's runtime and library":            "Ps Ms fdMutex valgrindStackID g.sched Goexit TestMain go_asm.h encoding.TextUnmarshaler net.Conn log.Fatal errgroup.Group",
+	"units and numbers":                      "kB KiB MiB GiB TiB Hz kHz NaN vCPU",
+	"systems, languages, makers, products":   "Linux Unix Go Kubernetes Slurm Flux Yama Promela Cilk Ethernet Intel Hygon Nvidia PowerPC Xeon Platinum Ryzen Zen Alder Lake Hyper Firecracker Google Chrome Perfetto ThreadSanitizer mpiexec.hydra mpicc.openmpi mpirun.openmpi Ctrl InfiniBand RoCE gRPC OpenGL OpenMP macOS NetBSD CoMD miniAMR GitHub",
+	"the libraries after which this is made": "Marcel NewMadeleine BubbleSched Argobots FiTMPI marcel_vpset_t",
+	"the kernel's":                           "setns io_uring test_and_set_bit ptrace_scope st_ino get_mempolicy timerfd_create timerfd_settime epoll_wait epoll_ctl prctl process_vm_readv sched_getaffinity sched_setaffinity sockaddr_un sock_extended_err pid_max pids.max pids.current cpu.cfs_quota_us cpu.cfs_period_us core_id",
+	"of Go's runtime and library":            "Ps Ms fdMutex valgrindStackID g.sched Goexit TestMain go_asm.h encoding.TextUnmarshaler net.Conn log.Fatal errgroup.Group errgroup.WithContext singleflight semaphore.Weighted p.schedtick",
 	"of the library for C":                   "Fortran libmpi_abi.so libpm2_mpi.so pm2_call",
-	"of Kubernetes' objects":                 "fsGroup backoffLimit",
+	"of Kubernetes' objects":                 "fsGroup backoffLimit defaultMode",
 	"what MPI programs are made with":        "libmpi_abi.so program.c part.c part.o table.md timeLimit autogen.sh",
-	"authors, and words of titles":           "Trahay Brunet Denis Song Wu Yang Acar Rainey Karlin Herault Dijkstra Treiber Vyukov Gaussian Futexes Unbalanced Algorithm Parallel Benchmarks Event Format",
+	"tools":                                  "gofmt chrt",
+	"tags, and names with a number":          "chaos pm2-host-R",
+	"of libfabric and Open MPI":              "psm2 psm3 opx ofi_rxm ofi_rxd fi_pingpong btl_tcp_if_include",
+	"what a decision says is gone":           "pioman/pollers EnableThreads PIOM_FLAVOUR",
+	"authors, and words of titles":           "ParCo FastForward Trahay Brunet Denis Song Wu Yang Acar Rainey Karlin Herault Dijkstra Treiber Vyukov Gaussian Futexes Unbalanced Algorithm Parallel Benchmarks Event Format",
 }
 
 func foreignNames() (names []string) {
@@ -120,5 +125,47 @@ const where = "PM2_QUEUE"
 		if unused[len(unused)-1] != "gone" {
 			t.Errorf("%q: unused are %q", c.comment, unused)
 		}
+	}
+}
+
+// TestTextsFound: what pages, models and the first words of comments name that is not there.
+func TestTextsFound(t *testing.T) {
+	tree := fstest.MapFS{}
+	for name, text := range map[string]string{
+		"a.go": "package small\n\nimport \"time\"\n\n// queue is one.\ntype Queue struct{ first int }\n\n// Grow is long.\nfunc (q *Queue) Grow() { _ = time.Now() }\n\n" +
+			"// both are sentences.\nfunc (q *Queue) shrink() {}\n\n// All are well.\nvar all = 1\n",
+		"docs/page.md": "`Queue.Grow`, `q.Grow(n)`, `small.Queue`, `time.Now`, `a.go`, `sub/b.go`, `sub`, `demo --growFast`, `LONG`\n" +
+			"`Queue.Gone`\n`q.Vanish()`\n`small.Gone`\n`c.go`\n`sub/gone`\n```\nq.Vanish()\n```\n`takeTwo`\n",
+		"docs/2026-11-28-day.md": "`small.Gone`\n",
+		"docs/decision.md":       "# It\n\n`Queue.Grow`\n\n## Rejected\n\n`small.Gone`\n",
+		"sub/b.go":               "package sub\n\n// Put puts.\nfunc Put() {}\n",
+		"sub/testdata/m.pml":     "/* writer  b.go: Put; reader  b.go: Take, as small.Queue, small.Gone, c.go */\n#include \"d.h\"\n",
+	} {
+		tree[name] = &fstest.MapFile{Data: []byte(text)}
+	}
+	found, _, err := Names(tree, "example.org", nil, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, v := range found {
+		got = append(got, v.String())
+	}
+	slices.Sort(got)
+	want := []string{
+		"a.go:11: begins with both, and is on shrink",
+		"a.go:5: begins with queue, and is on Queue",
+		"docs/page.md:10: no code has takeTwo", "docs/page.md:10: there is no takeTwo",
+		"docs/page.md:2: there is no Queue.Gone",
+		"docs/page.md:3: there is no q.Vanish",
+		"docs/page.md:4: there is no small.Gone",
+		"docs/page.md:5: there is no file c.go",
+		"docs/page.md:6: there is no sub/gone",
+		"sub/testdata/m.pml:1: b.go has no Take",
+		"sub/testdata/m.pml:1: there is no file c.go",
+		"sub/testdata/m.pml:1: there is no small.Gone",
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("found\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
 }

@@ -6,7 +6,6 @@ import (
 	"io/fs"
 	"os"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -18,8 +17,6 @@ var purposes = map[string]string{
 	"For an experiment":                 "is there for an experiment",
 	"For tests, and authors of drivers": "is there for tests",
 }
-
-var inBackticks = regexp.MustCompile("`([^`]+)`")
 
 // TestRooms: docs/rooms.md has each package that programs can import, and each command, once; what is no product says what it is for.
 func TestRooms(t *testing.T) {

@@ -21,11 +21,11 @@ import (
 
 // The test program is also what the jobs run: its first argument says what.
 func TestMain(m *testing.M) {
-	deeds := map[string]func(args []string) error{
+	actions := map[string]func(args []string) error{
 		"ring": ring, "networks": networks, "doomed": doomed, "loop": loop, "bound": bound, "graceful": graceful,
 	}
-	if len(os.Args) > 1 && deeds[os.Args[1]] != nil {
-		if err := deeds[os.Args[1]](os.Args[2:]); err != nil {
+	if len(os.Args) > 1 && actions[os.Args[1]] != nil {
+		if err := actions[os.Args[1]](os.Args[2:]); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1)
 		}

@@ -48,8 +48,8 @@ func outcome(t *testing.T, c *exec.Cmd, limit time.Duration) (status int, text s
 	return c.ProcessState.ExitCode(), out.String()
 }
 
-// self is this program with a deed.
-func self(deed ...string) []string { return append([]string{os.Args[0]}, deed...) }
+// self is this program with an action.
+func self(action ...string) []string { return append([]string{os.Args[0]}, action...) }
 
 func TestHydra(t *testing.T) {
 	for name, flags := range map[string][]string{
@@ -107,7 +107,8 @@ func TestSuites(t *testing.T) {
 	if testing.Short() {
 		t.Skip("whole suites")
 	}
-	hydra(t) // skip before building
+	t.Parallel() // most of it is waiting for launchers
+	hydra(t)     // skip before building
 	nmad := build(t, "../../nmad", "-c")
 	demo := build(t, "../../cmd/demo")
 	hosts := []string{"-launcher", "fork", "-hosts", "n1,n2", "-ppn", "2", "-n", "4"}
@@ -241,7 +242,7 @@ func TestEnds(t *testing.T) {
 	}
 	for _, c := range []struct {
 		name   string
-		deed   []string
+		action []string
 		act    func(j *job)
 		status int    // -1: any
 		says   string // somewhere in what is said, unless hydra killed the others first, of which it tells
@@ -258,7 +259,7 @@ func TestEnds(t *testing.T) {
 			told := false
 			for try := 0; try < 5 && !told; try++ { // hydra may kill the others before they speak, and end without its account
 				before := segments(t)
-				j := begin(t, hydra(t, append([]string{"-n", "4"}, self(c.deed...)...)...), 4)
+				j := begin(t, hydra(t, append([]string{"-n", "4"}, self(c.action...)...)...), 4)
 				if c.act != nil {
 					c.act(j)
 				}
@@ -266,9 +267,9 @@ func TestEnds(t *testing.T) {
 				if c.status >= 0 && status != c.status {
 					t.Errorf("status %d, want %d: %s", status, c.status, j.text)
 				}
-				said := j.text.String()
-				if told = strings.Contains(said, c.says) || strings.Contains(said, "BAD TERMINATION"); !told {
-					t.Logf("neither %q nor hydra's own account is there: %s", c.says, said)
+				text := j.text.String()
+				if told = strings.Contains(text, c.says) || strings.Contains(text, "BAD TERMINATION"); !told {
+					t.Logf("neither %q nor hydra's own account is there: %s", c.says, text)
 				}
 				if after := segments(t); !slices.Equal(before, after) {
 					t.Errorf("/dev/shm had %v, and has %v", before, after)

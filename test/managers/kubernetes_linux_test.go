@@ -121,12 +121,12 @@ const (
 )
 
 // pod makes the command of a pod; user 0 is root, as in a pod that says nothing else.
-func (c *cluster) pod(index, size, user int, secret string, deed ...string) *exec.Cmd {
+func (c *cluster) pod(index, size, user int, secret string, action ...string) *exec.Cmd {
 	words := []string{"netns", "exec", c.space(index)}
 	if user != 0 {
 		words = append(words, "setpriv", fmt.Sprint("--reuid=", user), fmt.Sprint("--regid=", user), fmt.Sprint("--groups=", podGroup))
 	}
-	p := exec.Command("ip", append(append(words, filepath.Join(c.dir, "program")), deed...)...)
+	p := exec.Command("ip", append(append(words, filepath.Join(c.dir, "program")), action...)...)
 	p.Env = []string{"PATH=" + os.Getenv("PATH"), fmt.Sprint("HOSTNAME=pm2-", index), fmt.Sprint("JOB_COMPLETION_INDEX=", index)}
 	p.Env = append(append(p.Env, c.variables...), fmt.Sprint("PM2_SIZE=", size), "PM2_SECRET_FILE="+secret)
 	if user != 0 {
@@ -333,18 +333,18 @@ func TestKubernetes(t *testing.T) {
 		})
 	}
 	publish()
-	for name, deed := range map[string][]string{"a pod is killed": {"kill", "2"}, "rank 0's pod is killed": {"kill", "0"}, "a pod's network is gone": {"wait", "2"}} {
+	for name, action := range map[string][]string{"a pod is killed": {"kill", "2"}, "rank 0's pod is killed": {"kill", "0"}, "a pod's network is gone": {"wait", "2"}} {
 		t.Run(name, func(t *testing.T) {
 			secret := c.secret(t, 0o400)
 			var all []*started
 			for i := range pods {
-				all = append(all, c.begin(t, c.pod(i, pods, 0, secret, append([]string{"doomed"}, deed...)...)))
+				all = append(all, c.begin(t, c.pod(i, pods, 0, secret, append([]string{"doomed"}, action...)...)))
 			}
-			victim := int(deed[1][0] - '0')
+			victim := int(action[1][0] - '0')
 			for _, p := range all {
 				p.says(t, "pid ")
 			}
-			if deed[0] == "wait" {
+			if action[0] == "wait" {
 				for _, p := range all {
 					p.says(t, "together\n")
 				}

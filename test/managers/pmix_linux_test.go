@@ -40,7 +40,8 @@ func TestPMIx(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it builds a program with cgo")
 	}
-	orterun(t) // skip before building
+	t.Parallel() // most of it is waiting for launchers
+	orterun(t)   // skip before building
 	program := withPMIx(t)
 	t.Run("ring", func(t *testing.T) {
 		status, text := outcome(t, orterun(t, "-n", "4", program, "ring"), time.Minute)
@@ -54,13 +55,13 @@ func TestPMIx(t *testing.T) {
 			t.Errorf("status %d: %s", status, text)
 		}
 	})
-	for name, deed := range map[string][]string{
+	for name, action := range map[string][]string{
 		"a rank exits":     {"doomed", "exit", "2", "7"},
 		"a rank aborts":    {"doomed", "abort", "1", "9"},
 		"a rank is killed": {"doomed", "kill", "3"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			j := begin(t, orterun(t, append([]string{"-n", "4", program}, deed...)...), 4)
+			j := begin(t, orterun(t, append([]string{"-n", "4", program}, action...)...), 4)
 			if status := j.ended(t); status == 0 {
 				t.Errorf("status 0: %s", j.text)
 			}

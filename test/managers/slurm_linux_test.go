@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"syscall"
 	"testing"
@@ -87,8 +88,8 @@ PartitionName=p Nodes=ALL Default=YES State=UP
 		c := exec.Command(tools[name], args...)
 		c.Env = append(os.Environ(), "SLURM_CONF="+s.conf)
 		c.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL, Setpgid: true}
-		var said output
-		c.Stdout, c.Stderr = &said, &said
+		var log output
+		c.Stdout, c.Stderr = &log, &log
 		if err := c.Start(); err != nil {
 			t.Fatal(err)
 		}
@@ -98,7 +99,7 @@ PartitionName=p Nodes=ALL Default=YES State=UP
 			defer late.Stop()
 			_ = c.Wait()
 			if t.Failed() {
-				t.Logf("%s: %.2000s", name, &said)
+				t.Logf("%s: %.2000s", name, &log)
 			}
 		})
 	}
@@ -129,6 +130,7 @@ func TestSlurm(t *testing.T) {
 	if testing.Short() {
 		t.Skip("whole suites")
 	}
+	t.Parallel() // most of it is waiting for launchers
 	s := newSlurm(t)
 	four := []string{"-n", "4", "-N", "2", "--ntasks-per-node", "2"}
 	srun := func(words ...string) *exec.Cmd { return s.command("srun", append(four, words...)...) }
@@ -183,10 +185,18 @@ func TestSlurm(t *testing.T) {
 		if err := os.WriteFile(file, []byte(script), 0o755); err != nil {
 			t.Fatal(err)
 		}
-		status, text := outcome(t, s.command("sbatch", "--wait", "--output="+out, file), time.Minute)
-		said, _ := os.ReadFile(out)
-		if status != 0 || strings.Count(string(said), " of 4\n") != 4 {
-			t.Errorf("status %d: %s%s\n%s", status, text, said, script)
+		status, id := outcome(t, s.command("sbatch", "--parsable", "--output="+out, file), time.Minute)
+		if status != 0 {
+			t.Fatalf("status %d: %s", status, id)
+		}
+		over := regexp.MustCompile(`JobState=(COMPLETED|FAILED|CANCELLED|TIMEOUT|NODE_FAIL|OUT_OF_MEMORY)`)
+		job := ""
+		for end := time.Now().Add(time.Minute); !over.MatchString(job) && time.Now().Before(end); time.Sleep(100 * time.Millisecond) { // sbatch --wait asks ever more rarely
+			_, job = outcome(t, s.command("scontrol", "--oneliner", "show", "job", strings.TrimSpace(id)), time.Minute)
+		}
+		printed, _ := os.ReadFile(out)
+		if !strings.Contains(job, "JobState=COMPLETED ") || strings.Count(string(printed), " of 4\n") != 4 {
+			t.Errorf("%s%s\n%s", job, printed, script)
 		}
 	})
 	t.Run("no key space", func(t *testing.T) {
@@ -196,9 +206,9 @@ func TestSlurm(t *testing.T) {
 		}
 	})
 	for _, c := range []struct {
-		name string
-		deed []string
-		act  func(j *job)
+		name   string
+		action []string
+		act    func(j *job)
 	}{
 		{"a rank exits", []string{"doomed", "exit", "2", "7"}, nil},
 		{"a rank aborts", []string{"doomed", "abort", "1", "9"}, nil},
@@ -206,7 +216,7 @@ func TestSlurm(t *testing.T) {
 		{"scancel", []string{"doomed", "wait", "0"}, func(*job) { _ = s.command("scancel", "--me").Run() }},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			j := begin(t, srun(self(c.deed...)...), 4)
+			j := begin(t, srun(self(c.action...)...), 4)
 			if c.act != nil {
 				c.act(j)
 			}

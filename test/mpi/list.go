@@ -162,8 +162,8 @@ type rulebook struct {
 }
 
 // why says why a test is left out; "": it is not.
-func (r *rulebook) why(t *test) string {
-	if why := r.excluded[t.folder+"/"+t.name]; why != "" {
+func (rb *rulebook) why(t *test) string {
+	if why := rb.excluded[t.folder+"/"+t.name]; why != "" {
 		return why
 	}
 	switch version, _ := strconv.ParseFloat(t.version, 64); {
@@ -173,25 +173,25 @@ func (r *rulebook) why(t *test) string {
 		return "needs a graphics processor"
 	case t.beyond:
 		return "goes beyond the standard, as its list says"
-	case t.memory > r.memory:
-		return fmt.Sprintf("needs more than %g GB of memory", r.memory)
-	case version > r.standard:
-		return fmt.Sprintf("needs a later standard than %g", r.standard)
+	case t.memory > rb.memory:
+		return fmt.Sprintf("needs more than %g GB of memory", rb.memory)
+	case version > rb.standard:
+		return fmt.Sprintf("needs a later standard than %g", rb.standard)
 	case t.hosts > 1:
 		return "needs several hosts"
-	case t.np > r.most:
-		return fmt.Sprintf("needs more than %d processes", r.most)
+	case t.np > rb.most:
+		return fmt.Sprintf("needs more than %d processes", rb.most)
 	}
-	if r.settings {
+	if rb.settings {
 		return ""
 	}
 	plain := *t
 	plain.env = slices.DeleteFunc(slices.Clone(t.env), func(v string) bool { return strings.HasPrefix(v, "MPIR_") })
 	key := plain.title()
-	if r.seen[key] {
+	if rb.seen[key] {
 		return "is there already, and differs only by settings of MPICH"
 	}
-	r.seen[key] = true
+	rb.seen[key] = true
 	return ""
 }
 

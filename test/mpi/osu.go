@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// sizes of the jobs of a benchmark of OSU's.
+// osuJobs are the sizes of the jobs of a benchmark of OSU's.
 var osuJobs = []int{2, 4}
 
 // pairwise are the benchmarks that take two processes and no more.

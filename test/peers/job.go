@@ -29,7 +29,7 @@ var (
 	overUCX  = []string{"--mca", "pml", "ucx", "--mca", "pml_ucx_tls", "any", "--mca", "pml_ucx_devices", "any"}
 )
 
-// settings of MPI that job knows, by name.
+// jobSettings are those of MPI that job knows, by name.
 var jobSettings = map[string]setting{
 	"openmpi":           {compiler: "mpicc.openmpi", launcher: "mpirun.openmpi", options: spinning},
 	"openmpi-yield":     {compiler: "mpicc.openmpi", launcher: "mpirun.openmpi", options: yielding},

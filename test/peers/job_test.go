@@ -36,6 +36,7 @@ func TestJob(t *testing.T) {
 	if testing.Short() {
 		t.Skip("each launcher takes seconds")
 	}
+	t.Parallel() // most of it is waiting for launchers
 	peers := filepath.Join(t.TempDir(), "peers")
 	if out, err := exec.Command("go", "build", "-o", peers, ".").CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)

@@ -41,6 +41,7 @@ func TestAccessPeers(t *testing.T) {
 	if testing.Short() {
 		t.Skip("the launchers take seconds")
 	}
+	t.Parallel() // most of it is waiting for launchers
 	w, err := newWorkshop()
 	if err != nil {
 		t.Fatal(err)

@@ -233,6 +233,7 @@ func TestCompare(t *testing.T) {
 // TestPrograms compiles each peer that can be compiled here and lets it run a few
 // round trips of several sizes on the CPUs there are.
 func TestPrograms(t *testing.T) {
+	t.Parallel() // most of it is waiting for launchers
 	w, err := newWorkshop()
 	if err != nil {
 		t.Fatal(err)

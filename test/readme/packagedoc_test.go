@@ -12,7 +12,7 @@ import (
 
 // documented are the packages whose documentation begins with a program that is their Example, too.
 var documented = []string{
-	"asm", "hooks", "sched", "tasklet", "marcel", "pioman", "pioman/io", "nmad", "nmad/driver", "nmad/launch",
+	"asm", "hooks", "sched", "tasklet", "marcel", "pioman", "pioman/io", "nmad", "nmad/driver", "nmad/launch", "nmad/mpi",
 }
 
 const (

@@ -46,9 +46,9 @@ func TestForkJoin(t *testing.T) {
 	if err := cmd.Run(); err != nil {
 		t.Fatalf("%v: %s", err, errs.String())
 	}
-	said := regexp.MustCompile(`println\(fib\(25\)\) }\) // (\d+)`).FindStringSubmatch(read(t, "test/readme/forkjoin/main.go"))
-	if said == nil || strings.TrimSpace(errs.String()) != said[1] {
-		t.Errorf("it prints %q, and its comment says %q", errs.String(), said)
+	comment := regexp.MustCompile(`println\(fib\(25\)\) }\) // (\d+)`).FindStringSubmatch(read(t, "test/readme/forkjoin/main.go"))
+	if comment == nil || strings.TrimSpace(errs.String()) != comment[1] {
+		t.Errorf("it prints %q, and its comment says %q", errs.String(), comment)
 	}
 }
 
@@ -117,11 +117,23 @@ func brokenLinks(path, text string) (broken []string) {
 			broken = append(broken, "link "+m[1]+": "+err.Error())
 			continue
 		}
-		if u.Scheme != "" || u.Path == "" {
-			continue // elsewhere, or on this page
+		if u.Scheme != "" {
+			continue // elsewhere
 		}
-		if _, err := os.Stat(filepath.Join(filepath.Dir(path), u.Path)); err != nil {
-			broken = append(broken, "link "+m[1]+" leads nowhere")
+		page := text
+		if u.Path != "" {
+			to := filepath.Join(filepath.Dir(path), u.Path)
+			there, err := os.ReadFile(to)
+			if _, not := os.Stat(to); not != nil {
+				broken = append(broken, "link "+m[1]+" leads nowhere")
+			}
+			if err != nil || filepath.Ext(to) != ".md" {
+				continue
+			}
+			page = string(there)
+		}
+		if u.Fragment != "" && !titled(page, u.Fragment) {
+			broken = append(broken, "link "+m[1]+": the page has no such title")
 		}
 	}
 	for _, m := range command.FindAllStringSubmatch(text, -1) {
@@ -132,6 +144,26 @@ func brokenLinks(path, text string) (broken []string) {
 		}
 	}
 	return broken
+}
+
+var (
+	title     = regexp.MustCompile(`(?m)^#+ +(.*)$`)
+	linkText  = regexp.MustCompile(`\[([^\]]*)\]\([^)]*\)`)
+	noAnchors = regexp.MustCompile(`[^\pL\pN_ -]`)
+)
+
+// titled says whether the page has an anchor of that name, or a title that has: small letters, a hyphen for each blank.
+func titled(page, anchor string) bool {
+	if strings.Contains(page, `<a id="`+anchor+`">`) {
+		return true
+	}
+	for _, m := range title.FindAllStringSubmatch(code.ReplaceAllStringFunc(page, func(s string) string { return strings.Trim(s, "`") }), -1) {
+		words := noAnchors.ReplaceAllString(strings.ToLower(linkText.ReplaceAllString(m[1], "$1")), "")
+		if strings.ReplaceAll(words, " ", "-") == anchor {
+			return true
+		}
+	}
+	return false
 }
 
 // TestDecisionsAreListed: the index has every decision.
@@ -150,12 +182,12 @@ func TestDecisionsAreListed(t *testing.T) {
 
 func TestBrokenLinksAreSeen(t *testing.T) {
 	page := filepath.Join(root, "README.md")
-	good := "[x](LICENSE) [y](https://example.org/none) [z](#limits) [w](test/readme#x)\n`go test ./...` and `go run ./test/peers -reps 5` and go test -v ./test/readme\n`make([]T](n)` ```\nm[T](n)\n```\n"
+	good := "[x](LICENSE) [y](https://example.org/none) [z](#the-limits-of-go) [w](test/readme#x)\n## The limits of `Go`\n`go test ./...` and `go run ./test/peers -reps 5` and go test -v ./test/readme\n`make([]T](n)` ```\nm[T](n)\n```\n"
 	if broken := brokenLinks(page, good); len(broken) != 0 {
 		t.Errorf("good ones are called broken: %v", broken)
 	}
-	bad := "[x](LICENCE)\n`go run ./cmd/none pingpong`\n"
-	if broken := brokenLinks(page, bad); len(broken) != 2 {
-		t.Errorf("found %v, want two", broken)
+	bad := "[x](LICENCE) [y](#limits) [z](README.md#none)\n`go run ./cmd/none pingpong`\n"
+	if broken := brokenLinks(page, bad); len(broken) != 4 {
+		t.Errorf("found %v, want four", broken)
 	}
 }

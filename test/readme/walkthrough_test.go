@@ -27,7 +27,7 @@ func TestWalkthrough(t *testing.T) {
 }
 
 func TestMissingPlacesAreSeen(t *testing.T) {
-	good := "`nmad/gate.go: Gate.Isend` `sched/thread.go: SpawnBody` `sched/scheduler.go: Sleeper` `sched/family.go: Planner.Seek` and `Gate.Irecv` again"
+	good := "`nmad/gate.go: Gate.Isend` `sched/thread.go: Spawn` `sched/scheduler.go: Sleeper` `sched/family.go: Planner.Seek` and `Gate.Irecv` again"
 	if missing := missingPlaces(good); len(missing) != 0 {
 		t.Errorf("good ones are called missing: %v", missing)
 	}

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/pm2-go/pm2/internal/effort"
+	"github.com/pm2-go/pm2/internal/test/effort"
 )
 
 // TestBuildModes: programs of each kind.
@@ -101,7 +101,7 @@ func TestEveryThread(t *testing.T) {
 	succeeds(t, exec.Command(build(t, "program", []string{"CGO_ENABLED=0"}), "setuid", "500ms"))
 }
 
-// TestNoAsyncPreemption: where Go's preemption by signals is turned off hogs are not stopped,
+// TestNoAsyncPreemption: where Go's preemption by signals is turned off CPU-bound threads are not stopped,
 // and all ends well.
 func TestNoAsyncPreemption(t *testing.T) {
 	builds(t)

@@ -6,20 +6,20 @@ import (
 	"testing"
 	"time"
 
-	"github.com/pm2-go/pm2/internal/effort"
+	"github.com/pm2-go/pm2/internal/test/effort"
 	"github.com/pm2-go/pm2/marcel"
 	"github.com/pm2-go/pm2/sched"
 	"github.com/pm2-go/pm2/sched/direct"
 	"github.com/pm2-go/pm2/test/runtime/exercise"
 )
 
-// TestHogs: threads that compute, call closures and make system calls are stopped, and go on
+// TestCPUBound: threads that compute, call closures and make system calls are stopped, and go on
 // with the same registers and stacks, on another VP perhaps; those that switch have their turn.
-func TestHogs(t *testing.T) {
+func TestCPUBound(t *testing.T) {
 	alwaysCollecting(t)
-	r := checked(t)(exercise.Hogs(effort.Of(4 * time.Second)))
+	r := checked(t)(exercise.CPUBound(effort.Of(4 * time.Second)))
 	for r.Seizures == 0 { // on a machine in use the threads may have run too little
-		r = checked(t)(exercise.Hogs(time.Second))
+		r = checked(t)(exercise.CPUBound(time.Second))
 	}
 	if r.Turns == 0 || r.Sums == 0 {
 		t.Error("not all have had their turn")

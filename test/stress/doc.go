@@ -29,11 +29,11 @@
 // The soak has fewer threads at a time, and all that package marcel offers:
 //
 //	go test ./test/stress -run Soak -v -soak 1h -timeout 0
-//	go test ./test/stress -run Soak -seed 42 -deeds "cancel|yield"
+//	go test ./test/stress -run Soak -seed 42 -actions "cancel|yield"
 //
 // In rounds of a fraction of a second it starts one or two schedulers, of 1, 2 or 4 VPs,
 // with either policy, on machines real and synthetic, has threads and goroutines take
-// steps of their choice (deeds_test.go lists them) while VPs are disabled, threads
+// steps of their choice (actions_test.go lists them) while VPs are disabled, threads
 // suspended, moved and given other priorities, traces recorded and Stop called too early,
 // then stops everything and does the accounts. A round that does not end in a minute
 // ends the program with all there is to know. Memory and OS threads must not

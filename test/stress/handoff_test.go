@@ -42,7 +42,7 @@ var handOffs = []struct {
 	{"Blocking system call", func(g *gate) { marcel.Blocking(g.read) }},
 	{"computing", func(g *gate) {
 		n := 0
-		for !g.open.Load() { // a hog
+		for !g.open.Load() { // it keeps its VP
 			n++ // emulators interrupt loops at their heads alone, and Go this one not at its function's
 		}
 		turns.Add(int64(n))

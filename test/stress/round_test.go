@@ -23,7 +23,7 @@ type round struct {
 	seed uint64
 	s    []*sched.Scheduler
 
-	deeds []deed // what its actors do
+	actions []action // what its actors do
 
 	steps       atomic.Int64
 	made, ended atomic.Int64 // threads
@@ -63,8 +63,8 @@ func (w *round) fail(format string, args ...any) {
 
 // do runs the round: everything, from nothing to nothing.
 func (w *round) do() {
-	only := regexp.MustCompile(*flagDeeds)
-	w.deeds = asked(only)
+	only := regexp.MustCompile(*flagActions)
+	w.actions = asked(only)
 	r := rand.New(rand.NewPCG(w.seed, 0))
 	was := before(w.t)
 	over := make(chan bool)
@@ -126,7 +126,7 @@ func (w *round) start(r *rand.Rand) {
 	for range 1 + r.IntN(2) {
 		cfg := soakConfig(w.t, r)
 		cfg.Warn = func(err error) {
-			if hog := new(sched.HogError); !errors.As(err, &hog) { // those are meant
+			if stuck := new(sched.WatchdogError); !errors.As(err, &stuck) { // those are meant
 				w.fail("warned of: %v", err)
 			}
 		}
@@ -205,7 +205,7 @@ func (w *round) actor(r *rand.Rand, i, most int, goroutines *sync.WaitGroup) {
 		who := fmt.Sprintf("actor %d, %v", i, me)
 		var busy atomic.Bool
 		for range 1 + own.IntN(most) {
-			d := someDeed(w.deeds, own)
+			d := someAction(w.actions, own)
 			w.doing.Store(who, d.name)
 			if !busy.CompareAndSwap(false, true) {
 				w.fail("%s runs twice at step %s", who, d.name)

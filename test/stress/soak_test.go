@@ -11,8 +11,8 @@ import (
 )
 
 var (
-	flagSoak  = flag.Duration("soak", 2*time.Second, "how long the soak goes on")
-	flagDeeds = flag.String("deeds", "", "what is done in the soak: a regular expression for the names of steps and of what goes on beside them (vps, threads, watch, weather)")
+	flagSoak    = flag.Duration("soak", 2*time.Second, "how long the soak goes on")
+	flagActions = flag.String("actions", "", "what is done in the soak: a regular expression for the names of steps and of what goes on beside them (vps, threads, watch, weather)")
 )
 
 // patience is how many seconds a round of the soak may go by without a step, each seen

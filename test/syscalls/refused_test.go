@@ -18,7 +18,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/pm2-go/pm2/internal/effort"
+	"github.com/pm2-go/pm2/internal/test/effort"
 )
 
 // errnos are what calls are refused with.
@@ -87,7 +87,7 @@ var two = []struct {
 	{[]string{"threads"}, func(r row) string { return r.threads }},
 }
 
-// TestRefused: each call of the table is refused, in each way: the program does what the table says. A fifth of it, unless all is asked for.
+// TestRefused: each call of the table is refused, in each way: the program does what the table says. A tenth of it, unless all is asked for.
 func TestRefused(t *testing.T) {
 	type one struct {
 		row

@@ -20,7 +20,7 @@ import (
 // rooms are the folders whose system calls the table lists, aids are those in them that only tests use.
 var (
 	rooms = []string{"asm", "hooks", "internal", "marcel", "nmad", "pioman", "sched", "tasklet"}
-	aids  = []string{"nmad/driver/drivertest", "nmad/driver/fault", "pioman/piomantest"}
+	aids  = []string{"internal/test", "nmad/driver/drivertest", "nmad/internal/test"}
 )
 
 // calls are the functions of x/sys and package syscall that are not named as the call that they make, and those that make none: "".

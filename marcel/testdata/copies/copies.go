@@ -34,7 +34,7 @@ func pass(
 	_ sched.Alarm,
 	_ sched.WaitQueue,
 	_ sched.Spin,
-	_ sched.MultiWait,
+	_ sched.BoundedWait,
 ) {
 }
 

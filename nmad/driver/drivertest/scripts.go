@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/pm2-go/pm2/internal/effort"
+	"github.com/pm2-go/pm2/internal/test/effort"
 	"github.com/pm2-go/pm2/nmad/driver"
 )
 
@@ -40,7 +40,7 @@ func endless() []script {
 	return []script{{name: "flood", right: pushFlood, ends: true}, {name: "sink", right: pullFlood, ends: true}}
 }
 
-// pick gives how often to do a thing: full times with -long, a fifth of that without, short times with -short; and less
+// pick gives how often to do a thing: full times with -long, a tenth of that without, short times with -short; and less
 // under the race detector, which makes everything ten times slower.
 func pick(full, short int) int {
 	switch {
@@ -50,7 +50,7 @@ func pick(full, short int) int {
 	case testing.Short():
 		return short
 	default:
-		full = max(full/5, short)
+		full = max(full/10, short)
 	}
 	if raceEnabled {
 		full = max(full/8, short)

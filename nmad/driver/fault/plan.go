@@ -87,9 +87,9 @@ func (p *Plan) set(name, value string) (err error) {
 	case "short":
 		p.Short, err = share(value)
 	case "delay":
-		p.Delay, err = chance(value)
+		err = p.Delay.UnmarshalText([]byte(value))
 	case "stall":
-		p.Stall, err = chance(value)
+		err = p.Stall.UnmarshalText([]byte(value))
 	case "cut":
 		p.Cut, err = point(value, cuts)
 	case "flip":
@@ -152,17 +152,19 @@ func share(text string) (float64, error) {
 	return x, nil
 }
 
-func chance(text string) (Chance, error) {
-	often, long, _ := strings.Cut(text, ":")
+// UnmarshalText reads a share and a time, 0.01:2ms.
+func (c *Chance) UnmarshalText(text []byte) error {
+	often, long, _ := strings.Cut(string(text), ":")
 	s, err := share(often)
 	if err != nil {
-		return Chance{}, err
+		return err
 	}
 	d, err := time.ParseDuration(long)
 	if err != nil || d < 0 || d > maxPause {
-		return Chance{}, fmt.Errorf("give a share and a duration of at most %v, such as 0.01:2ms", maxPause)
+		return fmt.Errorf("give a share and a duration of at most %v, such as 0.01:2ms", maxPause)
 	}
-	return Chance{s, d}, nil
+	*c = Chance{s, d}
+	return nil
 }
 
 func point(text string, places []string) (Point, error) {

@@ -43,9 +43,9 @@ func TestTable(t *testing.T) {
 			t.Errorf("Lookup(%.20q): %v", name, err)
 			continue
 		}
-		_, said, _ := strings.Cut(err.Error(), "did you mean ")
-		if said = strings.TrimSuffix(said, "?)"); said != hint {
-			t.Errorf("Lookup(%.20q) means %s, should be %s", name, said, hint)
+		_, meant, _ := strings.Cut(err.Error(), "did you mean ")
+		if meant = strings.TrimSuffix(meant, "?)"); meant != hint {
+			t.Errorf("Lookup(%.20q) means %s, should be %s", name, meant, hint)
 		}
 	}
 }

@@ -135,8 +135,9 @@ func (l *link) read(card []byte) (name []byte, err error) {
 // meet makes a link of a connection whose ends have proved themselves: they exchange cards, and then a packet each way.
 func (e *endpoint) meet(conn net.Conn, peer *meet.Peer) (driver.Link, error) {
 	p := e.port
-	l := &link{port: p, rank: int(peer.Rank), maxBody: int(min(e.MaxBody, peer.MaxBody)), to: nowhere, sock: -1}
+	l := &link{port: p, maxBody: int(min(e.MaxBody, peer.MaxBody)), to: nowhere, sock: -1}
 	l.nap.set, l.nap.timer = -1, -1
+	l.Init(e.Name, int(peer.Rank), func() {})
 	if err := p.add(l); err != nil {
 		return nil, meet.Refuse(conn, meet.Lacking(err))
 	}

@@ -3,10 +3,9 @@
 package ofi
 
 import (
-	"fmt"
 	"time"
 
-	"github.com/pm2-go/pm2/nmad/driver"
+	"github.com/pm2-go/pm2/nmad/driver/internal/life"
 )
 
 const (
@@ -35,32 +34,30 @@ func (l *link) idle(vain *uint32) {
 	l.port.release()
 }
 
-// depart notes that the peer has ended, or has closed the link.
+// depart notes that the peer has ended, or has closed the link: what it has sent before may still be on its way.
 func (l *link) depart() {
-	err := fmt.Errorf("ofi: link to rank %d: %w: its process ended or closed the link", l.rank, driver.ErrPeerLost)
-	l.fault.CompareAndSwap(nil, &err)
+	_ = l.Lose(nil)
 	l.gone.CompareAndSwap(0, int64(time.Since(start))|1)
 }
 
 // lose notes that the link has failed. It gives the error of all later calls.
 func (l *link) lose(err error) error {
-	if s := l.state.Load(); s&(closed|broken) != 0 {
-		return l.why(s)
+	if s := l.State.Load(); s&(life.Closed|life.Broken) != 0 {
+		return l.Why(s)
 	}
-	err = fmt.Errorf("ofi: link to rank %d: %w: %w", l.rank, driver.ErrPeerLost, err)
-	l.fault.CompareAndSwap(nil, &err)
+	err = l.Lose(err)
 	l.gone.CompareAndSwap(0, int64(time.Since(start))|1)
 	l.ring()
-	return *l.fault.Load()
+	return err
 }
 
 // lost is the error of a link that is lost, in words.
-func (l *link) lost() error { return l.why(l.state.Load() | lost) }
+func (l *link) lost() error { return l.Why(l.State.Load()) }
 
 // ended is an error if the peer has gone and nothing of it is to come, of the large track beyond so many bytes.
 func (l *link) ended(total uint64) error {
-	if s := l.state.Load(); s != 0 {
-		return l.why(s)
+	if s := l.State.Load(); s&(life.Closed|life.Broken) != 0 {
+		return l.Why(s)
 	}
 	if l.gone.Load() == 0 || !l.over() && (l.bye.Load() == 0 || total < l.byeTotal) {
 		return nil
@@ -70,19 +67,9 @@ func (l *link) ended(total uint64) error {
 
 // violated breaks the link, and gives the error of all later calls.
 func (l *link) violated(err error) error {
-	err = fmt.Errorf("ofi: link to rank %d: %w", l.rank, err)
-	l.fault.CompareAndSwap(nil, &err)
-	l.state.Or(broken)
+	err = l.Break(err)
 	l.ring()
-	return *l.fault.Load()
-}
-
-// why puts the state into words.
-func (l *link) why(s uint32) error {
-	if s&closed != 0 {
-		return fmt.Errorf("ofi: link to rank %d: %w", l.rank, driver.ErrClosed)
-	}
-	return *l.fault.Load()
+	return err
 }
 
 // finish ends a closed link: at once if nothing is left to do, as is usual; else
@@ -127,7 +114,7 @@ func (l *link) part(within time.Duration) bool {
 
 // parted takes the next step of a goodbye, and says whether it was the last one. Under lock.
 func (l *link) parted() bool {
-	if l.gone.Load() != 0 || l.port.failed != nil || l.state.Load()&broken != 0 || !l.met {
+	if l.gone.Load() != 0 || l.port.failed != nil || l.State.Load()&life.Broken != 0 || !l.met {
 		return true
 	}
 	if l.out.state.Load() == moving {

@@ -14,7 +14,8 @@ import (
 // alone is a link without a network, whose packets the test makes.
 func alone(ordered bool) *link {
 	p := &port{f: &fabric{provider: "none", ordered: ordered, writes: true}, links: make([]*link, 2), failed: driver.ErrClosed}
-	l := &link{port: p, rank: 1, number: 1, token: 77, maxBody: 1000}
+	l := &link{port: p, number: 1, token: 77, maxBody: 1000}
+	l.Init(Name, 1, func() {})
 	l.in.init(l, &flight{})
 	l.out.init(l, &flight{})
 	p.links[1] = l
@@ -51,13 +52,13 @@ func TestUnordered(t *testing.T) {
 			var h driver.Header
 			p, ok := l.rx.next()
 			if !ok || h.Get(p) != nil || h.Seq != at || int(h.Body) != int(at%50) || !bytes.Equal(p[driver.HeaderSize:], bytes.Repeat([]byte{byte(at)}, int(h.Body))) {
-				t.Fatalf("packet %d, %v where %d should come: %v", h.Seq, ok, at, l.state.Load())
+				t.Fatalf("packet %d, %v where %d should come: %v", h.Seq, ok, at, l.State.Load())
 			}
 			at++
 		}
 	}
-	if len(l.early) != 0 || l.state.Load() != 0 {
-		t.Errorf("%d packets are left, state %d", len(l.early), l.state.Load())
+	if len(l.early) != 0 || l.State.Load() != 0 {
+		t.Errorf("%d packets are left, state %d", len(l.early), l.State.Load())
 	}
 }
 
@@ -117,7 +118,7 @@ func TestHostile(t *testing.T) {
 func TestOverflow(t *testing.T) {
 	l := alone(true)
 	seq := uint32(0)
-	for ; l.state.Load() == 0; seq++ {
+	for ; l.State.Load() == 0; seq++ {
 		if seq > inboxSize/1000 {
 			t.Fatalf("%d packets of 1000 bytes were taken", seq)
 		}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/pm2-go/pm2/nmad/driver"
+	"github.com/pm2-go/pm2/nmad/driver/internal/life"
 	"github.com/pm2-go/pm2/nmad/driver/internal/raw"
 )
 
@@ -180,8 +181,8 @@ func (in *incoming) open(buf []byte) error {
 
 // Pull implements driver.Link: it opens a window onto buf, and says when the peer has filled it.
 func (l *link) Pull(buf []byte) (int, error) {
-	if s := l.state.Load(); s&(closed|broken) != 0 {
-		return 0, l.why(s)
+	if s := l.State.Load(); s&(life.Closed|life.Broken) != 0 {
+		return 0, l.Why(s)
 	}
 	in := &l.in
 	if len(buf) == 0 {
@@ -195,7 +196,7 @@ func (l *link) Pull(buf []byte) (int, error) {
 			return n, err
 		}
 	}
-	if l.idle(&in.vain); l.state.Load() != 0 || l.gone.Load() != 0 {
+	if l.idle(&in.vain); l.State.Load() != 0 || l.gone.Load() != 0 {
 		return 0, l.ended(in.total)
 	}
 	return 0, nil
@@ -208,8 +209,8 @@ func (l *link) pull(buf []byte) (n int, err error) {
 	}
 	defer l.port.release()
 	in := &l.in
-	if s := l.state.Load(); s&(closed|broken) != 0 {
-		return 0, l.why(s)
+	if s := l.State.Load(); s&(life.Closed|life.Broken) != 0 {
+		return 0, l.Why(s)
 	}
 	switch in.state.Load() {
 	case idle:
@@ -295,7 +296,7 @@ func (l *link) Push(buf []byte) (int, error) {
 		}
 	}
 	out.refused.Store(1)
-	if l.idle(&out.vain); l.state.Load() != 0 || l.gone.Load() != 0 {
+	if l.idle(&out.vain); l.State.Load() != 0 || l.gone.Load() != 0 {
 		return 0, l.lost()
 	}
 	return 0, nil

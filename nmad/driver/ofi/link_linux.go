@@ -10,14 +10,8 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/pm2-go/pm2/nmad/driver"
+	"github.com/pm2-go/pm2/nmad/driver/internal/life"
 	"github.com/pm2-go/pm2/nmad/driver/internal/raw"
-)
-
-// The state of a link: bits that are only ever added.
-const (
-	closed uint32 = 1 << iota // by this side
-	broken                    // the peer violated the protocol
-	lost                      // the peer has ended, and nothing of it is left to be received
 )
 
 // padding separates what different cores write, in bytes.
@@ -27,11 +21,9 @@ const padding = 128
 // needs more than memory takes the lock, and looks at state.
 type link struct {
 	driver.Plain
-	state   atomic.Uint32
-	gone    atomic.Int64          // when the peer was seen to have ended, or to have closed the link: ns since start; 0: not
-	fault   atomic.Pointer[error] // what broke it, or how it was lost; set before state or gone is
+	life.Life
+	gone    atomic.Int64 // when the peer was seen to have ended, or to have closed the link: ns since start; 0: not
 	port    *port
-	rank    int // of the peer
 	maxBody int // bytes
 	number  uint32
 	token   uint64 // packets of the peer have it
@@ -114,7 +106,7 @@ func (l *link) String() string {
 	defer p.release()
 	r := &p.registered
 	return fmt.Sprintf("ofi over %s: state %d, gone %v, goodbye %v; inbox empty %v, %d packets early, asleep %d; a window of ours %s, of the peer's %s, %v; %d slots free, %d on their way from here, %d buffers not posted; registrations: %d kept of %d bytes, %d transfers found theirs, %d did not",
-		p.f.provider, l.state.Load(), l.gone.Load() != 0, l.bye.Load() != 0, l.rx.empty(), len(l.early), l.nap.armed.Load(), stateNames[l.in.state.Load()], stateNames[l.out.state.Load()], l.out.open.Load() != 0,
+		p.f.provider, l.State.Load(), l.gone.Load() != 0, l.bye.Load() != 0, l.rx.empty(), len(l.early), l.nap.armed.Load(), stateNames[l.in.state.Load()], stateNames[l.out.state.Load()], l.out.open.Load() != 0,
 		len(p.free), l.pending, len(p.unposted), len(r.kept), r.bytes, r.found, r.made)
 }
 
@@ -125,7 +117,7 @@ func (l *link) Send(h *driver.Header, body []byte, parts [][]byte, _ bool) (bool
 		size += driver.Length(parts)
 	}
 	if int(h.Body) != size || size > l.maxBody {
-		return false, fmt.Errorf("ofi: send to rank %d: %w: %d bytes, header says %d, at most %d", l.rank, driver.ErrBody, size, h.Body, l.maxBody)
+		return false, fmt.Errorf("ofi: send to rank %d: %w: %d bytes, header says %d, at most %d", l.Rank, driver.ErrBody, size, h.Body, l.maxBody)
 	}
 	if err := l.barred(); err != nil {
 		return false, err
@@ -217,7 +209,7 @@ func (l *link) emit(kind uint8, payload []byte, told bool) (bool, error) {
 
 // pay tells the peer what it has to know: the window, the credit. Under lock.
 func (l *link) pay() {
-	if l.state.Load()&closed != 0 {
+	if l.State.Load()&life.Closed != 0 {
 		return
 	}
 	if l.in.owes.Load() != 0 {
@@ -255,8 +247,8 @@ func (l *link) Flush() (bool, error) {
 
 // Recv implements driver.Link: no call of libfabric if something has come already, else one. body lies in memory of the link.
 func (l *link) Recv(h *driver.Header) (body []byte, ok bool, err error) {
-	if s := l.state.Load(); s&(closed|broken) != 0 {
-		return nil, false, l.why(s)
+	if s := l.State.Load(); s&(life.Closed|life.Broken) != 0 {
+		return nil, false, l.Why(s)
 	}
 	packet, ok := l.rx.next()
 	if !ok {
@@ -267,8 +259,8 @@ func (l *link) Recv(h *driver.Header) (body []byte, ok bool, err error) {
 			if gone {
 				err = l.ended(^uint64(0))
 			}
-			if s := l.state.Load(); s&(closed|broken) != 0 {
-				err = l.why(s)
+			if s := l.State.Load(); s&(life.Closed|life.Broken) != 0 {
+				err = l.Why(s)
 			}
 		}
 	}
@@ -367,7 +359,7 @@ func (l *link) act(kind uint8, rest []byte) error {
 
 // Close implements driver.Link: the peer is told, behind all that was sent.
 func (l *link) Close() error {
-	if l.state.Or(closed)&closed == 0 {
+	if l.End() {
 		l.finish()
 	}
 	return nil
@@ -375,8 +367,8 @@ func (l *link) Close() error {
 
 // barred says why nothing can be sent; nil: it can.
 func (l *link) barred() error {
-	if s := l.state.Load(); s != 0 {
-		return l.why(s)
+	if s := l.State.Load(); s != 0 {
+		return l.Why(s)
 	}
 	if l.gone.Load() != 0 {
 		return l.lost()
@@ -384,7 +376,7 @@ func (l *link) barred() error {
 	return nil
 }
 
-// control is the descriptors of a link.
+// shut closes the descriptors of the link.
 func (l *link) shut() {
 	for _, fd := range []int{l.sock, l.nap.set, l.nap.timer} {
 		if fd >= 0 {

@@ -128,7 +128,7 @@ func (l *link) Arm(wantRoom bool) bool {
 func (l *link) ready(wantRoom bool) bool {
 	out, in := &l.out, &l.in
 	switch {
-	case l.state.Load() != 0 || l.gone.Load() != 0 || !l.rx.empty() || in.state.Load() == landed:
+	case l.State.Load() != 0 || l.gone.Load() != 0 || !l.rx.empty() || in.state.Load() == landed:
 		return true
 	case !wantRoom:
 		return false

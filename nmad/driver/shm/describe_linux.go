@@ -5,6 +5,8 @@ import (
 	"os"
 	"runtime"
 	"strings"
+
+	"github.com/pm2-go/pm2/nmad/driver/internal/life"
 )
 
 var _ fmt.Stringer = (*link)(nil)
@@ -15,8 +17,8 @@ var _ fmt.Stringer = (*link)(nil)
 func (l *link) String() string {
 	var b strings.Builder
 	line := func(format string, args ...any) { fmt.Fprintf(&b, "\n\t"+format, args...) }
-	fmt.Fprintf(&b, "shm link to rank %d, state %s", l.rank, stateText(l.state.Load()))
-	if l.state.Load()&closed != 0 {
+	fmt.Fprintf(&b, "shm link to rank %d, state %s", l.Rank, stateText(l.State.Load()))
+	if l.State.Load()&life.Closed != 0 {
 		return b.String() // its memory is not the segment any more
 	}
 	line("this side: %v; the other: %v", l.mine, l.theirs)
@@ -24,13 +26,13 @@ func (l *link) String() string {
 	line("packets out: %s", &l.tx)
 	line("large in: %s", &l.lr)
 	line("large out: %s", &l.lt)
-	line("rung for the other side: %d by Send, %d by Recv, %d by Push, %d by Pull", l.hs.rings, l.hr.rings, l.hp.rings, l.hl.rings)
-	if g := l.calls.Calls(inArm); g.Enter() {
+	line("rings for the other side: %d by Send, %d by Recv, %d by Push, %d by Pull", l.hs.rings, l.hr.rings, l.hp.rings, l.hl.rings)
+	if l.Enter(life.Arm) {
 		line("doorbell %s", descriptor(l.bell))
 		line("doorbell of the other side %s", descriptor(l.peerBell))
 		line("socket %s", descriptor(l.sock))
 		line("epoll set %s", descriptor(l.ep))
-		g.Leave()
+		l.Leave(life.Arm)
 	}
 	runtime.KeepAlive(l)
 	return b.String()

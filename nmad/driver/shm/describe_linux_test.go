@@ -36,11 +36,11 @@ func TestString(t *testing.T) {
 	says("asleep on a slot", a, "sleeping 1", "the next is there: true", "eventfd-count: 0")
 	says("the side that did not ring", b, "1 slots sent, 0 of them released", "0 by Push")
 
-	// And what one that was rung for looks like.
+	// And what one looks like for which the bell was rung.
 	if ok, err := b.Send(&driver.Header{}, nil, nil, false); !ok || err != nil {
 		t.Fatal(ok, err)
 	}
-	says("rung for", a, "sleeping 0", "packets in: 0 received, 0 of them released; the next is there: true", "eventfd-count: 1", fmt.Sprintf("tfd: %d", a.bell))
+	says("rings for", a, "sleeping 0", "packets in: 0 received, 0 of them released; the next is there: true", "eventfd-count: 1", fmt.Sprintf("tfd: %d", a.bell))
 	says("the side that rang", b, "1 by Send", "packets out: 1 sent", "eventfd-count: 1")
 	a.Disarm()
 

@@ -5,12 +5,14 @@ import (
 	"runtime"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/pm2-go/pm2/nmad/driver/internal/life"
 )
 
 // Fetch implements driver.Link, by process_vm_readv.
 func (l *link) Fetch(buf []byte, address uint64) (int, error) {
-	if s := l.state.Load(); s&(closed|broken|lost) != 0 {
-		return 0, l.why(s)
+	if s := l.State.Load(); s&(life.Closed|life.Broken|life.Lost) != 0 {
+		return 0, l.Why(s)
 	}
 	if !l.fetches {
 		return 0, errors.ErrUnsupported
@@ -19,17 +21,17 @@ func (l *link) Fetch(buf []byte, address uint64) (int, error) {
 	case 0:
 		// Both are looked at after the bytes were read: they are what was exposed, and of the peer, not of a process that has its number now.
 		// testdata/spin/exposed.pml is the model.
-		if l.lr.slotCredit.hidden.Add(0) == 0 && l.present(inPull, &l.hl) {
+		if l.lr.slotCredit.hidden.Add(0) == 0 && l.present(life.Pull, &l.hl) {
 			runtime.KeepAlive(l)
 			return len(buf), nil
 		}
 	case unix.ESRCH:
-		l.state.Or(lookAtOnce) // its socket is closed in a moment
+		l.State.Or(lookAtOnce) // its socket is closed in a moment
 	default:
 		return 0, errors.ErrUnsupported
 	}
-	if l.idleCheck(inPull, &l.hl) {
-		return 0, l.why(lost)
+	if l.idleCheck(life.Pull, &l.hl) {
+		return 0, l.Why(life.Lost)
 	}
 	runtime.KeepAlive(l)
 	return 0, nil
@@ -37,7 +39,7 @@ func (l *link) Fetch(buf []byte, address uint64) (int, error) {
 
 // Withdraw implements driver.Link.
 func (l *link) Withdraw() {
-	if l.state.Load()&closed == 0 {
+	if l.State.Load()&life.Closed == 0 {
 		l.lt.slotCredit.hidden.Store(1)
 	}
 	runtime.KeepAlive(l)

@@ -14,7 +14,6 @@ import (
 	"github.com/pm2-go/pm2/asm"
 	"github.com/pm2-go/pm2/nmad/driver"
 	"github.com/pm2-go/pm2/nmad/driver/drivertest"
-	"github.com/pm2-go/pm2/nmad/driver/internal/inflight"
 	"github.com/pm2-go/pm2/nmad/driver/internal/raw"
 	"github.com/pm2-go/pm2/nmad/internal/process"
 )
@@ -70,7 +69,7 @@ func (e *heapEndpoint) Choice(int, string) (string, string) { return "", "" }
 func (e *heapEndpoint) Accept(ctx context.Context) (int, driver.Link, error) {
 	select {
 	case l := <-e.come:
-		return l.rank, l, nil
+		return l.Rank, l, nil
 	case <-ctx.Done():
 		return -1, nil, ctx.Err()
 	}
@@ -82,7 +81,7 @@ func (e *heapEndpoint) Dial(ctx context.Context, rank int, addr string) (driver.
 	if err != nil {
 		return nil, err
 	}
-	a.rank, b.rank = 0, 1
+	a.Rank, b.Rank = 0, 1
 	for _, l := range []*link{a, b} {
 		l.meet(ourselves(), e.drv.ways)
 	}
@@ -149,7 +148,7 @@ func heapLinks(mem []byte, g geometry) (dialer, listener *link, err error) {
 			return nil, nil, err
 		}
 		l.interval = asm.ToCycles(int64(peerCheckEvery))
-		l.calls = inflight.New(numCallers, free(l.ep, l.sock, l.bell, l.peerBell))
+		l.Init(Name, 0, free(l.ep, l.sock, l.bell, l.peerBell))
 		out[i] = l
 	}
 	return out[0], out[1], nil

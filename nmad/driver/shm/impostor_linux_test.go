@@ -152,13 +152,13 @@ func TestImpostor(t *testing.T) {
 // TestStrangers: garbage and silence on the socket keep none from linking.
 func TestStrangers(t *testing.T) {
 	ep, _ := listening(t)
-	for _, said := range []string{"", "GET / HTTP/1.1\r\n\r\n", "\xA1", "\xA1\xFF\xFF", strings.Repeat("\x00", 5000)} {
+	for _, text := range []string{"", "GET / HTTP/1.1\r\n\r\n", "\xA1", "\xA1\xFF\xFF", strings.Repeat("\x00", 5000)} {
 		conn, err := net.Dial("unix", ep.Addr())
 		if err != nil {
 			t.Fatal(err)
 		}
 		defer conn.Close()
-		_, _ = conn.Write([]byte(said))
+		_, _ = conn.Write([]byte(text))
 	}
 	other, err := Driver{}.Open(config(1))
 	if err != nil {

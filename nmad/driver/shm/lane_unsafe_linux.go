@@ -4,11 +4,12 @@ import (
 	"unsafe"
 
 	"github.com/pm2-go/pm2/nmad/driver"
+	"github.com/pm2-go/pm2/nmad/driver/internal/life"
 )
 
 // Lane says where the state of the small track lies, for code that moves packets itself, as the callers of Send and Recv; see driver.Lane.
 func (l *link) Lane(x *driver.Lane) {
-	x.State, x.Over = &l.state, uint64(closed|broken|lost)
+	x.State, x.Over = &l.State, uint64(life.Closed|life.Broken|life.Lost)
 	x.Sleeping, x.WantRoom = &l.theirs.sleeping, &l.theirs.wantRoom
 	x.Inline, x.Line, x.Ahead = inline, lineSize, ahead
 	x.Send = l.tx.lane(unsafe.Pointer(&l.tx.tail), l.tx.shift, l.tx.maxBody)
@@ -25,9 +26,9 @@ func (r *rings) lane(at unsafe.Pointer, shift uint8, maxBody uint32) driver.Ring
 // Wake wakes the peer for what such code has sent, and the room that it has made. The caller is that of Send and of Recv.
 func (l *link) Wake() {
 	if l.theirs.sleeping.Load() != 0 {
-		l.wake(inSend, &l.hs, &l.theirs.sleeping)
+		l.wake(life.Send, &l.hs, &l.theirs.sleeping)
 	}
 	if l.theirs.wantRoom.Load() != 0 {
-		l.wake(inRecv, &l.hr, &l.theirs.wantRoom)
+		l.wake(life.Recv, &l.hr, &l.theirs.wantRoom)
 	}
 }

@@ -21,7 +21,7 @@ type largeSend struct {
 
 	least     int // bytes of the shortest message that may be offered
 	slotsLeft int // bytes left of a message of which a part went through slots
-	out       lent
+	out       offered
 
 	refused uint64 // 1: the last Push found no room, or nothing fetched (store, load)
 	want    uint64 // there is room once slotCredit.slots is there (store, load)

@@ -11,29 +11,14 @@ import (
 
 	"github.com/pm2-go/pm2/asm"
 	"github.com/pm2-go/pm2/nmad/driver"
-	"github.com/pm2-go/pm2/nmad/driver/internal/inflight"
+	"github.com/pm2-go/pm2/nmad/driver/internal/life"
 	"github.com/pm2-go/pm2/nmad/driver/internal/raw"
 	"github.com/pm2-go/pm2/nmad/internal/mapped"
 	"github.com/pm2-go/pm2/nmad/internal/process"
 )
 
-// The callers of a link, each with its count of calls in flight; see package inflight.
-const (
-	inSend = iota
-	inRecv
-	inPush
-	inPull
-	inArm
-	numCallers
-)
-
-// The state of a link: bits that are only ever added, but for lookAtOnce.
-const (
-	closed     uint32 = 1 << iota // by this side
-	broken                        // the peer violated the protocol
-	lost                          // the peer closed or died
-	lookAtOnce                    // look at the socket at the next poll that finds nothing
-)
+// lookAtOnce, in State: look at the socket at the next poll that finds nothing. It is taken back.
+const lookAtOnce = life.Own
 
 // peerCheckEvery is how often polls that find nothing look whether the peer is
 // still there, and peerCheckMask how often they look at the clock for it: a look at
@@ -46,12 +31,9 @@ const (
 // link is one side of a link. README.md has the protocol.
 type link struct {
 	// Read by all directions, written rarely.
-	state    atomic.Uint32
-	rank     int // of the peer
+	life.Life
 	mine     *flags
 	theirs   *flags
-	fault    atomic.Pointer[error] // what broke it; set before broken is
-	calls    *inflight.Set
 	sock     int // readable or hung up: the peer is gone
 	bell     int // eventfd that the peer rings
 	peerBell int // eventfd that wakes the peer
@@ -106,8 +88,8 @@ func (l *link) Caps() driver.Caps {
 
 // Send implements driver.Link. It never buffers: true means that the peer can see it.
 func (l *link) Send(h *driver.Header, body []byte, parts [][]byte, _ bool) (bool, error) {
-	if s := l.state.Load(); s&(closed|broken|lost) != 0 {
-		return false, l.why(s)
+	if s := l.State.Load(); s&(life.Closed|life.Broken|life.Lost) != 0 {
+		return false, l.Why(s)
 	}
 	ok, err := l.tx.send(h, body, parts)
 	if !ok || l.theirs.sleeping.Load() != 0 {
@@ -120,33 +102,33 @@ func (l *link) Send(h *driver.Header, body []byte, parts [][]byte, _ bool) (bool
 // sent is what there is to do after a packet was refused, or its receiver sleeps.
 func (l *link) sent(ok bool, err error) (bool, error) {
 	if ok {
-		l.wake(inSend, &l.hs, &l.theirs.sleeping)
+		l.wake(life.Send, &l.hs, &l.theirs.sleeping)
 	} else if err != nil {
 		return false, l.violated(err)
-	} else if l.idleCheck(inSend, &l.hs) {
-		return false, l.why(lost)
+	} else if l.idleCheck(life.Send, &l.hs) {
+		return false, l.Why(life.Lost)
 	}
 	return ok, nil
 }
 
 // Flush implements driver.Link: there is never anything left.
 func (l *link) Flush() (bool, error) {
-	if s := l.state.Load(); s&(closed|broken|lost) != 0 {
-		return true, l.why(s)
+	if s := l.State.Load(); s&(life.Closed|life.Broken|life.Lost) != 0 {
+		return true, l.Why(s)
 	}
 	return true, nil
 }
 
 // Recv implements driver.Link. body lies in the segment.
 func (l *link) Recv(h *driver.Header) (body []byte, ok bool, err error) {
-	s := l.state.Load()
-	if s&(closed|broken) != 0 {
-		return nil, false, l.why(s)
+	s := l.State.Load()
+	if s&(life.Closed|life.Broken) != 0 {
+		return nil, false, l.Why(s)
 	}
 	if l.rx.owing {
 		l.rx.release()
 		if l.theirs.wantRoom.Load() != 0 {
-			l.wake(inRecv, &l.hr, &l.theirs.wantRoom)
+			l.wake(life.Recv, &l.hr, &l.theirs.wantRoom)
 		}
 	}
 	if body, ok, err = l.rx.recv(h); err != nil {
@@ -155,10 +137,10 @@ func (l *link) Recv(h *driver.Header) (body []byte, ok bool, err error) {
 	if !ok {
 		// The state was read before the ring was: a peer that was lost by then had
 		// written its last.
-		if s&lost != 0 {
-			return nil, false, l.why(lost)
+		if s&life.Lost != 0 {
+			return nil, false, l.Why(life.Lost)
 		}
-		if l.idleCheck(inRecv, &l.hr) {
+		if l.idleCheck(life.Recv, &l.hr) {
 			return l.Recv(h) // once more, as state now says lost
 		}
 	}
@@ -169,8 +151,8 @@ func (l *link) Recv(h *driver.Header) (body []byte, ok bool, err error) {
 // Push implements driver.Link. One call fills at most one ring, or helps with some
 // pieces of an offer.
 func (l *link) Push(buf []byte) (sent int, err error) {
-	if s := l.state.Load(); s&(closed|broken|lost) != 0 {
-		return 0, l.why(s)
+	if s := l.State.Load(); s&(life.Closed|life.Broken|life.Lost) != 0 {
+		return 0, l.Why(s)
 	}
 	t := &l.lt
 	if t.out.buf != nil || t.wants(len(buf)) {
@@ -181,8 +163,8 @@ func (l *link) Push(buf []byte) (sent int, err error) {
 	if err != nil {
 		return sent, l.violated(err)
 	}
-	if sent == 0 && len(buf) != 0 && l.idleCheck(inPush, &l.hp) {
-		return 0, l.why(lost)
+	if sent == 0 && len(buf) != 0 && l.idleCheck(life.Push, &l.hp) {
+		return 0, l.Why(life.Lost)
 	}
 	if sent > 0 {
 		t.slotsLeft = len(buf) - sent
@@ -202,7 +184,7 @@ func (l *link) pushSlots(buf []byte) (sent int, err error) {
 		}
 		sent += n
 		if l.theirs.sleeping.Load() != 0 {
-			l.wake(inPush, &l.hp, &l.theirs.sleeping)
+			l.wake(life.Push, &l.hp, &l.theirs.sleeping)
 		}
 	}
 	return sent, nil
@@ -211,9 +193,9 @@ func (l *link) pushSlots(buf []byte) (sent int, err error) {
 // Pull implements driver.Link. One call empties at most one ring, or fetches some pieces
 // of an offer.
 func (l *link) Pull(buf []byte) (got int, err error) {
-	s := l.state.Load()
-	if s&(closed|broken) != 0 {
-		return 0, l.why(s)
+	s := l.State.Load()
+	if s&(life.Closed|life.Broken) != 0 {
+		return 0, l.Why(s)
 	}
 	r := &l.lr
 	r.copies.startMessage(len(buf))
@@ -233,7 +215,7 @@ func (l *link) Pull(buf []byte) (got int, err error) {
 		}
 		got += n
 		if released && l.theirs.wantRoom.Load() != 0 {
-			l.wake(inPull, &l.hl, &l.theirs.wantRoom)
+			l.wake(life.Pull, &l.hl, &l.theirs.wantRoom)
 		}
 		if offer {
 			break
@@ -243,10 +225,10 @@ func (l *link) Pull(buf []byte) (got int, err error) {
 		r.slotCredit.ways.Store(r.copies.ways)
 	}
 	if got == 0 && len(buf) != 0 {
-		if s&lost != 0 {
-			return 0, l.why(lost)
+		if s&life.Lost != 0 {
+			return 0, l.Why(life.Lost)
 		}
-		if l.idleCheck(inPull, &l.hl) {
+		if l.idleCheck(life.Pull, &l.hl) {
 			return l.Pull(buf)
 		}
 	}
@@ -260,7 +242,7 @@ func (l *link) Descriptor() int { return l.ep }
 // Arm implements driver.Link. One caller of Arm and Disarm at a time, beside
 // whatever the directions do.
 func (l *link) Arm(wantRoom bool) bool {
-	if l.state.Load()&(closed|broken|lost) != 0 {
+	if l.State.Load()&(life.Closed|life.Broken|life.Lost) != 0 {
 		return false // the next poll says why
 	}
 	// First the flags, then a look: the peer does it the other way round.
@@ -286,7 +268,7 @@ func (l *link) Arm(wantRoom bool) bool {
 func (l *link) Disarm() {
 	l.disarm()
 	// What ended the sleep may have been the socket.
-	l.state.Or(lookAtOnce)
+	l.State.Or(lookAtOnce)
 	runtime.KeepAlive(l)
 }
 
@@ -296,31 +278,31 @@ func (l *link) Disarm() {
 func (l *link) disarm() {
 	l.mine.wantRoom.Swap(0)
 	l.mine.sleeping.Swap(0)
-	if g := l.calls.Calls(inArm); g.Enter() {
+	if l.Enter(life.Arm) {
 		l.ha.bell.Quiet(l.bell)
-		g.Leave()
+		l.Leave(life.Arm)
 	}
 }
 
 // wake rings for the peer, unless another direction was faster to take its flag.
-func (l *link) wake(as int, h *hand, flag *atomic.Uint32) {
+func (l *link) wake(as life.Caller, h *hand, flag *atomic.Uint32) {
 	if flag.Swap(0) == 0 {
 		return
 	}
-	if g := l.calls.Calls(as); g.Enter() {
+	if l.Enter(as) {
 		_ = h.bell.Ring(l.peerBell) // fails only if it is no eventfd: the peer gave it to us
 		h.rings++
-		g.Leave()
+		l.Leave(as)
 	}
 }
 
 // idleCheck is called when there is nothing to do, and says, at little cost,
 // whether that is for good because the peer is gone.
-func (l *link) idleCheck(as int, h *hand) bool {
+func (l *link) idleCheck(as life.Caller, h *hand) bool {
 	h.polls++
-	s := l.state.Load()
-	if s&(lost|closed) != 0 {
-		return s&lost != 0
+	s := l.State.Load()
+	if s&(life.Lost|life.Closed) != 0 {
+		return s&life.Lost != 0
 	}
 	if s&lookAtOnce == 0 {
 		if h.polls&peerCheckMask != 0 {
@@ -334,17 +316,16 @@ func (l *link) idleCheck(as int, h *hand) bool {
 }
 
 // checkPeer looks at the socket, and says whether the peer is gone.
-func (l *link) checkPeer(as int, h *hand) bool {
-	l.state.And(^lookAtOnce)
+func (l *link) checkPeer(as life.Caller, h *hand) bool {
+	l.State.And(^lookAtOnce)
 	l.lastPeerCheck.Store(asm.Cycles())
-	g := l.calls.Calls(as)
-	if !g.Enter() {
+	if !l.Enter(as) {
 		return false
 	}
 	gone := h.bell.HungUp(l.sock)
-	g.Leave()
+	l.Leave(as)
 	if gone {
-		l.state.Or(lost)
+		_ = l.Lose(nil)
 	}
 	return gone
 }
@@ -353,43 +334,26 @@ func (l *link) checkPeer(as int, h *hand) bool {
 // of our own caller is only passed on.
 func (l *link) violated(err error) error {
 	if isProtocol(err) {
-		if s := l.state.Load(); s&closed != 0 {
-			return l.why(s) // Close has emptied the memory meanwhile: that was not the peer
-		}
-		err = fmt.Errorf("shm: link to rank %d: %w", l.rank, err)
-		l.fault.CompareAndSwap(nil, &err)
-		l.state.Or(broken)
-		return *l.fault.Load()
+		return l.Break(err)
 	}
-	return fmt.Errorf("shm: send to rank %d: %w", l.rank, err)
-}
-
-// why puts the state into words.
-func (l *link) why(s uint32) error {
-	switch {
-	case s&closed != 0:
-		return fmt.Errorf("shm: link to rank %d: %w", l.rank, driver.ErrClosed)
-	case s&broken != 0:
-		return *l.fault.Load()
-	}
-	return fmt.Errorf("shm: link to rank %d: %w: its process ended or closed the link", l.rank, driver.ErrPeerLost)
+	return fmt.Errorf("shm: send to rank %d: %w", l.Rank, err)
 }
 
 // Close implements driver.Link. Calls under way in other threads end well:
 // they go on in memory that has become private and empty.
 func (l *link) Close() error {
-	if l.state.Or(closed)&closed != 0 {
+	if !l.End() {
 		return nil
 	}
 	l.endOffers()
 	err := l.mem.Vacate()
-	if l.calls.Close(); err != nil {
+	if l.Drain(); err != nil {
 		return fmt.Errorf("shm: cannot give the segment back: %w", err)
 	}
 	return nil
 }
 
-// free closes the descriptors; package inflight calls it once no call is inside.
+// free closes the descriptors; package life calls it once no call is inside.
 func free(fds ...int) func() {
 	return func() {
 		for _, fd := range fds {

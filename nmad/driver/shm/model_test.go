@@ -40,7 +40,7 @@ const (
 	tracks    = 2 // small: what was received is free at the next Recv; large: at once
 )
 
-// state of the machine; comparable.
+// modelState is that of the machine; comparable.
 type modelState struct {
 	mem     [mWords]uint8
 	bells   [2]bool // eventfds, as the kernel has them
@@ -63,7 +63,7 @@ type step uint8
 const (
 	stBegin step = iota // of an operation: Send, Recv
 	stTry
-	stLook // has the other side to be rung for?
+	stLook // has the other side to be woken?
 	stTake
 	stRing
 	stArm

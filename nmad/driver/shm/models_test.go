@@ -3,7 +3,7 @@ package shm
 import (
 	"testing"
 
-	"github.com/pm2-go/pm2/internal/modeltest"
+	"github.com/pm2-go/pm2/internal/test/modeltest"
 )
 
 // TestModels has spin look at all orders of events in the models of the protocols of a link.

@@ -30,8 +30,8 @@ const (
 // on either side, sees each time that something moves, and does not go to sleep.
 const atOnce = 128 << 10
 
-// lent is an offer as its sender knows it.
-type lent struct {
+// offered is an offer as its sender knows it.
+type offered struct {
 	buf    []byte // what is offered; nil: nothing is. Keeps it where it is as long as it is
 	base   uint64 // what slotCredit.fetched was before
 	told   int    // bytes that Push has said are gone
@@ -53,7 +53,7 @@ func (s *largeSend) propose(buf []byte) (bool, error) {
 	if base&withdrawn != 0 || base-s.out.base != uint64(s.out.told) {
 		return false, fmt.Errorf("%w: it claims to have fetched %d bytes, of which %d were offered", driver.ErrProtocol, base, s.out.base+uint64(s.out.told))
 	}
-	s.out = lent{buf: buf, base: base, share: s.out.share, pieces: s.out.pieces}
+	s.out = offered{buf: buf, base: base, share: s.out.share, pieces: s.out.pieces}
 	w := &s.words[s.tail&uint64(len(s.words)-1)]
 	w.address.Store(process.AddressOf(buf))
 	w.size.Store(uint64(len(buf)))

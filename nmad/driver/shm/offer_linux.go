@@ -7,6 +7,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/pm2-go/pm2/asm"
+	"github.com/pm2-go/pm2/nmad/driver/internal/life"
 	"github.com/pm2-go/pm2/nmad/internal/process"
 )
 
@@ -20,7 +21,7 @@ func (l *link) pushOffer(buf []byte) (sent int, err error) {
 	if t.out.buf == nil {
 		ok, err := t.propose(buf)
 		if ok && l.theirs.sleeping.Load() != 0 {
-			l.wake(inPush, &l.hp, &l.theirs.sleeping)
+			l.wake(life.Push, &l.hp, &l.theirs.sleeping)
 		}
 		return 0, err
 	}
@@ -31,7 +32,7 @@ func (l *link) pushOffer(buf []byte) (sent int, err error) {
 		}
 	}
 	if back && l.theirs.sleeping.Load() != 0 {
-		l.wake(inPush, &l.hp, &l.theirs.sleeping)
+		l.wake(life.Push, &l.hp, &l.theirs.sleeping)
 	}
 	return sent, err
 }
@@ -44,12 +45,11 @@ func (l *link) help() error {
 	}
 	// The call counts as in flight, so that Close does not close the socket while a piece is being written. The
 	// receiver would take that for the end of all writing.
-	g := l.calls.Calls(inPush)
-	if !g.Enter() {
+	if !l.Enter(life.Push) {
 		return nil
 	}
-	defer g.Leave()
-	if !l.present(inPush, &l.hp) {
+	defer l.Leave(life.Push)
+	if !l.present(life.Push, &l.hp) {
 		return nil
 	}
 	for done := 0; done < atOnce; {
@@ -74,7 +74,7 @@ func (l *link) help() error {
 func (l *link) wrote(p part, ok bool) {
 	l.lt.wrote(p, ok)
 	if l.theirs.sleeping.Load() != 0 {
-		l.wake(inPush, &l.hp, &l.theirs.sleeping)
+		l.wake(life.Push, &l.hp, &l.theirs.sleeping)
 	}
 }
 
@@ -83,7 +83,7 @@ func (l *link) pullOffer(buf []byte) (got int, err error) {
 	l.sharing.Lock()
 	defer l.sharing.Unlock()
 	r, in := &l.lr, &l.lr.in
-	if l.state.Load()&closed != 0 || in.gone {
+	if l.State.Load()&life.Closed != 0 || in.gone {
 		return 0, nil // the next call says why
 	}
 	if !in.open {
@@ -113,7 +113,7 @@ func (l *link) pullOffer(buf []byte) (got int, err error) {
 	}
 	// Looked at after the bytes were fetched: they are of the peer, and not of a process that
 	// has its number now.
-	if !l.present(inPull, &l.hl) {
+	if !l.present(life.Pull, &l.hl) {
 		return 0, nil
 	}
 	if from := in.buf[in.told : in.told+got]; process.AddressOf(buf) != process.AddressOf(from) {
@@ -124,7 +124,7 @@ func (l *link) pullOffer(buf []byte) (got int, err error) {
 		return 0, err
 	}
 	if l.theirs.wantRoom.Load() != 0 {
-		l.wake(inPull, &l.hl, &l.theirs.wantRoom)
+		l.wake(life.Pull, &l.hl, &l.theirs.wantRoom)
 	}
 	return got, nil
 }
@@ -136,7 +136,7 @@ func (l *link) fetch() error {
 		return nil
 	}
 	for end := in.done + atOnce; in.done < end; {
-		if l.state.Load()&closed != 0 {
+		if l.State.Load()&life.Closed != 0 {
 			return nil
 		}
 		k, ok, err := r.take(false)
@@ -177,7 +177,7 @@ func (l *link) read(k int) (bool, error) {
 		return true, nil
 	case unix.ESRCH:
 		in.gone = true
-		l.state.Or(lookAtOnce) // its socket is closed in a moment
+		l.State.Or(lookAtOnce) // its socket is closed in a moment
 		return false, nil
 	}
 	if _, _, err := r.take(true); err != nil {
@@ -192,15 +192,15 @@ func (l *link) read(k int) (bool, error) {
 func (l *link) decline() {
 	l.lr.decline()
 	if l.theirs.wantRoom.Load() != 0 {
-		l.wake(inPull, &l.hl, &l.theirs.wantRoom)
+		l.wake(life.Pull, &l.hl, &l.theirs.wantRoom)
 	}
 }
 
 // present says whether the peer was there a moment ago: its number in the system is then
 // not another process's yet, as numbers are given out in turn, and all of them within
 // the interval at which the link looks for its peer are too many.
-func (l *link) present(as int, h *hand) bool {
-	if l.state.Load()&lost != 0 {
+func (l *link) present(as life.Caller, h *hand) bool {
+	if l.State.Load()&life.Lost != 0 {
 		return false
 	}
 	if asm.Cycles()-l.lastPeerCheck.Load() < l.interval {
@@ -212,7 +212,7 @@ func (l *link) present(as int, h *hand) bool {
 // ReturnPush implements driver.Link: an offer that is out is withdrawn.
 func (l *link) ReturnPush() (int, bool) {
 	n := 0
-	if l.state.Load()&closed == 0 {
+	if l.State.Load()&life.Closed == 0 {
 		n = l.lt.withdraw()
 	}
 	runtime.KeepAlive(l)
@@ -224,7 +224,7 @@ func (l *link) ReturnPush() (int, bool) {
 func (l *link) ReturnPull(evict bool) (int, bool) {
 	l.sharing.Lock()
 	defer l.sharing.Unlock()
-	ok := l.state.Load()&closed != 0 || l.returned(evict)
+	ok := l.State.Load()&life.Closed != 0 || l.returned(evict)
 	runtime.KeepAlive(l)
 	return 0, ok
 }
@@ -237,11 +237,11 @@ func (l *link) returned(evict bool) bool {
 		return true
 	}
 	quiet := !r.helped
-	if _, _, err := r.take(true); err == nil && !quiet && l.state.Load()&broken == 0 {
+	if _, _, err := r.take(true); err == nil && !quiet && l.State.Load()&life.Broken == 0 {
 		quiet, _, err = r.settled()
 		quiet = quiet && err == nil
 	}
-	if !quiet && !l.checkPeer(inPull, &l.hl) && !(evict && l.evict()) {
+	if !quiet && !l.checkPeer(life.Pull, &l.hl) && !(evict && l.evict()) {
 		return false
 	}
 	in.open, in.buf = false, nil

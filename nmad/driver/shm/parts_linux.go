@@ -11,7 +11,6 @@ import (
 
 	"github.com/pm2-go/pm2/asm"
 	"github.com/pm2-go/pm2/nmad/driver"
-	"github.com/pm2-go/pm2/nmad/driver/internal/inflight"
 	"github.com/pm2-go/pm2/nmad/driver/internal/raw"
 	"github.com/pm2-go/pm2/nmad/internal/mapped"
 	"github.com/pm2-go/pm2/nmad/internal/meet"
@@ -200,11 +199,10 @@ func (p *parts) link(rank, me int, w ways) (*link, error) {
 	if err != nil {
 		return nil, err
 	}
-	l.rank = rank
 	l.bell, l.peerBell = p.bells[me], p.bells[1-me]
 	l.ep, l.sock = p.ep, p.sock
 	l.interval = asm.ToCycles(int64(peerCheckEvery))
-	l.calls = inflight.New(numCallers, free(l.ep, l.sock, l.bell, l.peerBell))
+	l.Init(Name, rank, free(l.ep, l.sock, l.bell, l.peerBell))
 	l.mem, l.nonce, l.evidence, l.place = p.mem, p.nonce, p.theirs, p.place
 	l.pid = processOf(l.sock)
 	l.meet(p.theirs.heldBy(l.pid), w)

@@ -7,6 +7,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/pm2-go/pm2/nmad/driver/internal/life"
 	"github.com/pm2-go/pm2/nmad/internal/process"
 )
 
@@ -79,13 +80,12 @@ func evictable(pid int) bool { return unix.Kill(pid, 0) == nil }
 // been given its number.
 func (l *link) evict() bool {
 	if l.reader.PID == os.Getpid() {
-		return l.state.Load()&broken != 0 // two ends in one process: its writer cannot be stopped alone
+		return l.State.Load()&life.Broken != 0 // two ends in one process: its writer cannot be stopped alone
 	}
-	g := l.calls.Calls(inPull)
-	if !g.Enter() {
+	if !l.Enter(life.Pull) {
 		return false
 	}
-	defer g.Leave()
+	defer l.Leave(life.Pull)
 	fd, err := l.handle()
 	if err != nil {
 		return err == unix.ESRCH

@@ -62,8 +62,8 @@ func kept(t *testing.T, in []byte) (l *link, peer *exec.Cmd) {
 	ep, _ := listening(t)
 	peer = exec.Command(os.Args[0], "-test.run=^TestKeeper$")
 	peer.Env = append(os.Environ(), keeperVariable+"="+ep.Addr())
-	var said strings.Builder
-	peer.Stdout, peer.Stderr = &said, &said
+	var output strings.Builder
+	peer.Stdout, peer.Stderr = &output, &output
 	if err := peer.Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -82,7 +82,7 @@ func kept(t *testing.T, in []byte) (l *link, peer *exec.Cmd) {
 	// Begin a share and take nothing of it, so that a piece is left for the sender.
 	for !l.lr.ready() {
 		if ctx.Err() != nil {
-			t.Fatal("no offer came: ", said.String())
+			t.Fatal("no offer came: ", output.String())
 		}
 		time.Sleep(time.Millisecond)
 	}
@@ -92,7 +92,7 @@ func kept(t *testing.T, in []byte) (l *link, peer *exec.Cmd) {
 	l.lr.startShare(in, l.lr.pieceOf(len(in)))
 	for !stopped(t, peer.Process.Pid) {
 		if ctx.Err() != nil {
-			t.Fatal("the peer is not stopped: ", said.String())
+			t.Fatal("the peer is not stopped: ", output.String())
 		}
 		time.Sleep(time.Millisecond)
 	}

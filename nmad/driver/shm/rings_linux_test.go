@@ -106,7 +106,7 @@ func TestOneLine(t *testing.T) {
 // those that sleep, once.
 func TestNoBellWhileAwake(t *testing.T) {
 	_, a, b := pairOf(t, tiny)
-	rung := func() bool {
+	rang := func() bool {
 		fds := []unix.PollFd{{Fd: int32(b.Descriptor()), Events: unix.POLLIN}}
 		n, err := unix.Poll(fds, 0)
 		return err == nil && n == 1
@@ -126,7 +126,7 @@ func TestNoBellWhileAwake(t *testing.T) {
 	}
 	for range 20 {
 		send()
-		if rung() {
+		if rang() {
 			t.Fatal("the bell rang for a side that is awake")
 		}
 		recv()
@@ -136,24 +136,24 @@ func TestNoBellWhileAwake(t *testing.T) {
 		if !b.Arm(false) {
 			t.Fatal("cannot be armed though nothing is there")
 		}
-		if rung() {
+		if rang() {
 			t.Fatal("the bell rang for nothing")
 		}
 		send()
-		if !rung() {
+		if !rang() {
 			t.Fatal("the bell did not ring")
 		}
 		if b.theirs.sleeping.Load() != 0 || b.mine.sleeping.Load() != 0 {
 			t.Fatal("the side that rang did not take the flag")
 		}
 		b.Disarm()
-		if rung() {
+		if rang() {
 			t.Fatal("Disarm did not empty the bell")
 		}
 		if b.Arm(false) {
 			t.Fatal("can be armed though something is there")
 		}
-		if rung() {
+		if rang() {
 			t.Fatal("a refused Arm left the bell readable")
 		}
 		recv()

@@ -177,7 +177,7 @@ func (r *smallRecv) recv(h *driver.Header) (body []byte, ok bool, err error) {
 }
 
 // release tells the sender that all that was received so far is free; it is
-// called at the next Recv, as the last body is lent until then, and only if
+// called at the next Recv, as the last body is loaned until then, and only if
 // owing.
 func (r *smallRecv) release() {
 	r.toldCells, r.toldBytes, r.owing = r.head, r.bytes, false

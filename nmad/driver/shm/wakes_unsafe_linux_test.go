@@ -14,8 +14,8 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/pm2-go/pm2/asm"
-	"github.com/pm2-go/pm2/internal/effort"
 	"github.com/pm2-go/pm2/internal/kernel"
+	"github.com/pm2-go/pm2/internal/test/effort"
 	"github.com/pm2-go/pm2/nmad/driver"
 )
 
@@ -373,7 +373,7 @@ func TestPublish(t *testing.T) {
 	}
 }
 
-// TestWakes has each encounter take place at the moment at which it is open which is first: the one that then sleeps was rung for.
+// TestWakes has each encounter take place at the moment at which it is open which is first: the one that then sleeps was woken.
 func TestWakes(t *testing.T) {
 	twoCPUs(t)
 	for _, c := range encounters {

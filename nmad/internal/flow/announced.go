@@ -9,7 +9,7 @@ type rendezvous struct {
 	next   cursor      // in pieces: where asked is
 	chunks int32       // of it in queues of streams
 	cookie uint32      // recv: the sender's name for it
-	lent   bool        // send: it was announced as a loan, or with its address
+	loaned bool        // send: it was announced as a loan, or with its address
 	from   uint64      // recv: the address at which it is read in the sender's memory; 0: it comes over the large track
 	after  *rendezvous // next in whichever list holds it
 }

@@ -28,7 +28,7 @@ var ErrLeft = errors.New("the peer has left")
 // Leave has BYE sent to the peer, after all packets before it.
 func (f *Flow) Leave() { f.bye.sent, f.bye.owes = true, true }
 
-// Left says that Leave was called; Acked that the peer has taken in everything.
+// Left says that Leave was called.
 func (f *Flow) Left() bool { return f.bye.sent }
 
 // Acked says that the peer has taken in everything that was sent before Leave.
@@ -115,7 +115,7 @@ func (f *Flow) End(err error) {
 	f.FailSends(f.Dead)
 	f.failReceives(f.Dead)
 	f.dropRendezvous(underway)
-	for l := f.lent.returns.pop(); l != nil; l = f.lent.returns.pop() {
+	for l := f.loans.returns.pop(); l != nil; l = f.loans.returns.pop() {
 		f.putAway(l)
 	}
 	f.hold(heldReturns, false)

@@ -49,7 +49,7 @@ func (f *Flow) exposes(r *Request) bool {
 
 // describeExposed makes the EXPOSE of a send.
 func (f *Flow) describeExposed(p *Packet) {
-	p.Head.Kind, p.Head.Body, p.Body = KindExpose, ExposeBody, f.lent.body[:]
+	p.Head.Kind, p.Head.Body, p.Body = KindExpose, ExposeBody, f.loans.body[:]
 	binary.LittleEndian.PutUint64(p.Body, p.of.req.Data.address())
 }
 
@@ -103,6 +103,6 @@ func (f *Flow) fetched(cookie uint32) {
 	}
 	l := f.takeLease()
 	l.There, l.cookie = true, cookie
-	f.lent.out++
+	f.loans.out++
 	f.giveBack(l)
 }

@@ -32,7 +32,7 @@ type Flow struct {
 
 	tx       sender
 	rx       receiver
-	lent     lending
+	loans    lending
 	notes    notes
 	bye      leave
 	finished Queue // done and not taken by Finished
@@ -61,7 +61,7 @@ type Rail struct {
 type Stats struct {
 	Sends, Recvs                    uint64 // started
 	Rendezvous, Starved             uint64 // messages announced first; of those, short ones for want of credit
-	Lent, Borrowed                  uint64 // messages that were announced as a loan; that a receive was given where they lie
+	Loaned, Borrowed                uint64 // messages that were announced as a loan; that a receive was given where they lie
 	Unexpected                      uint64 // messages that came before their receive
 	Credits                         uint64 // packets that only gave back credit
 	Aggregates, Aggregated          uint64 // packets sent that held several messages; messages in them
@@ -228,7 +228,7 @@ func (f *Flow) Ledger() Ledger {
 		Credit: f.tx.credit, Window: f.tx.window, Taken: f.rx.taken, Owed: f.rx.owed,
 		Outstanding: f.tx.sends.used, Told: f.tx.told, PeerRecords: f.tx.records,
 		Announced: f.rx.announced, Records: f.rx.records,
-		Posted: f.Posted(), Loaned: f.lent.out, Moved: [2]uint64{f.total(0), f.total(1)},
+		Posted: f.Posted(), Loaned: f.loans.out, Moved: [2]uint64{f.total(0), f.total(1)},
 	}
 	for x := range f.rx.all {
 		l.Unexpected += x.Unexpected()
@@ -236,7 +236,7 @@ func (f *Flow) Ledger() Ledger {
 	for r := f.tx.queue.head; r != nil; r = r.Link {
 		l.Waiting++
 	}
-	for x := f.lent.pool; x != nil; x = x.Next {
+	for x := f.loans.pool; x != nil; x = x.Next {
 		l.Kept++
 	}
 	return l

@@ -4,7 +4,7 @@ package flow
 const (
 	KindEager     = 1 + iota // a whole message: Tag, Size = Body, Seq; Cookie: credit given back
 	KindRdv                  // announces a message: Tag, Size, Seq; Cookie: the sender's name for it
-	KindRtr                  // asks for an announced message: Cookie as announced, Size: bytes wanted, Tag as announced
+	KindRtr                  // asks for bytes of an announced message: Cookie as announced, Size: how many, Tag: from which byte on
 	KindCredit               // gives credit back: Size bytes
 	KindBye                  // the last packet but acknowledgements: the sender has closed its session; Size: bytes it has ever pushed
 	KindByeAck               // everything up to BYE was taken in

@@ -19,19 +19,19 @@ import (
 //
 // So nothing else differs: the order of messages, what is unexpected, probed, claimed, cancelled or truncated, what
 // bounds announcements (records.go). A receiver that cannot map the memory answers by RTR, and its peer need not know.
-// A message that is lent and was not received yet takes the sender's memory: that is what holds a sender back that is too fast: it gets no buffer.
+// A message that is loaned and was not received yet takes the sender's memory: that is what holds a sender back that is too fast: it gets no buffer.
 //
-//	send:  queued -> announced -> done                  lent, and returned
-//	                 announced -> pushing -> done       lent, and asked for
+//	send:  queued -> announced -> done                  loaned, and returned
+//	                 announced -> pushing -> done       loaned, and asked for
 //
 // Which memory it is, is the owner's business (Network.View), which believes the peer no further than that the memory is of a size that cannot
 // change, and that the message lies within. It is mapped for reading only. The bytes may change at any time, also those of a program that keeps its
 // side: after Close, or a send that has failed, a buffer is the sender's again, while the receiver may still read.
 //
-// The end of a gate: sends that are lent end as others do (ErrPeerLost, ErrClosed). What a receiver has been lent stays
+// The end of a gate: sends that are loaned end as others do (ErrPeerLost, ErrClosed). What a receiver has been loaned stays
 // mapped until the last of it was released; then, or with the gate, the mapping goes.
 
-// LeastLoan is the shortest message that is lent, in bytes: a shorter one is copied in the time that its return takes.
+// LeastLoan is the shortest message that is loaned, in bytes: a shorter one is copied in the time that its return takes.
 const LeastLoan = 4 << 10
 
 // LoanBody is the body of a LOAN, in bytes: the place of the message (8). LoanCard is what stands before it in the first one of a flow: in which memory.
@@ -40,7 +40,7 @@ const (
 	LoanCard = 24
 )
 
-// lending is what a flow knows about what is lent.
+// lending is what a flow knows about what is loaned.
 type lending struct {
 	known   bool                // the peer has said in which memory its messages lie
 	out     int                 // loans in the peer's memory that were not released
@@ -72,37 +72,37 @@ func (f *Flow) Lending() bool { return f.tx.caps.Process != 0 && f.tx.room >= Lo
 // describeLoan makes the LOAN of a send.
 func (f *Flow) describeLoan(p *Packet) {
 	p.Body = p.of.req.Rest.Where[:]
-	if f.Stats.Lent > 0 {
+	if f.Stats.Loaned > 0 {
 		p.Body = p.Body[LoanCard:]
 	}
 	p.Head.Kind, p.Head.Body = KindLoan, uint32(len(p.Body))
 }
 
-// Unseen says that the flow has ended, and nothing of the peer's memory is lent any more: it need not be mapped.
-func (f *Flow) Unseen() bool { return f.ended && f.lent.out == 0 }
+// Unseen says that the flow has ended, and nothing of the peer's memory is loaned any more: it need not be mapped.
+func (f *Flow) Unseen() bool { return f.ended && f.loans.out == 0 }
 
-// handleLoan takes in the announcement of a message that is lent.
+// handleLoan takes in the announcement of a message that is loaned.
 func (f *Flow) handleLoan(h *driver.Header, body []byte, n Network) error {
 	card := LoanCard
-	if f.lent.known {
+	if f.loans.known {
 		card = 0
 	}
 	if len(body) != card+LoanBody || h.Size == 0 {
 		return violation("a loan of %d bytes, described in %d", h.Size, len(body))
 	}
-	f.lent.known = true
-	lent, wrong := n.View(body[:card], binary.LittleEndian.Uint64(body[card:]), h.Size)
+	f.loans.known = true
+	body, wrong := n.View(body[:card], binary.LittleEndian.Uint64(body[card:]), h.Size)
 	if wrong != nil {
 		return wrong
 	}
-	return f.announcement(h, lent, 0)
+	return f.announcement(h, body, 0)
 }
 
-// hand gives a message that is lent to its receive, and ends the receive.
+// hand gives a message that is loaned to its receive, and ends the receive.
 func (f *Flow) hand(r *Request, bytes []byte, cookie uint32) {
 	l := f.newLease(r, bytes)
 	l.There, l.cookie = true, cookie
-	f.lent.out++
+	f.loans.out++
 	r.Size, r.N = uint64(len(bytes)), len(bytes)
 	f.Stats.Borrowed++
 	f.Stats.BytesReceived += uint64(r.N)
@@ -118,15 +118,15 @@ func (f *Flow) newLease(r *Request, bytes []byte) *Lease {
 }
 
 func (f *Flow) takeLease() *Lease {
-	l := f.lent.pool
+	l := f.loans.pool
 	if l == nil {
 		return &Lease{}
 	}
-	f.lent.pool, l.Next = l.Next, nil
+	f.loans.pool, l.Next = l.Next, nil
 	return l
 }
 
-// leaseOf is what a receive that takes loans gets of a message that was not lent.
+// leaseOf is what a receive that takes loans gets of a message that was not loaned.
 func (f *Flow) leaseOf(r *Request) {
 	if r.pieces() == nil {
 		f.newLease(r, r.Data.Buf()[:r.N])
@@ -149,30 +149,30 @@ func (f *Flow) Release(l *Lease) {
 
 // giveBack has RETURN sent.
 func (f *Flow) giveBack(l *Lease) {
-	f.lent.returns.push(l)
+	f.loans.returns.push(l)
 	f.hold(heldReturns, true)
 	f.sendDue = f.sendDue || !f.tx.refused
 }
 
 // putAway forgets a loan in the peer's memory.
 func (f *Flow) putAway(l *Lease) {
-	f.lent.out--
+	f.loans.out--
 	f.recycle(l)
 }
 
 func (f *Flow) recycle(l *Lease) {
-	l.Bytes, l.Next = nil, f.lent.pool
-	f.lent.pool = l
+	l.Bytes, l.Next = nil, f.loans.pool
+	f.loans.pool = l
 }
 
-// handleReturn ends a send whose message was read where it lies: it was lent, or exposed.
+// handleReturn ends a send whose message was read where it lies: it was loaned, or exposed.
 func (f *Flow) handleReturn(h *driver.Header) error {
 	v := f.tx.sends.find(h.Cookie)
 	if v == nil && f.bye.sent {
 		return nil // its send was given up a moment ago
 	}
-	if v == nil || !v.lent || v.asked != 0 {
-		return violation("what was lent is returned under cookie %#x, which names none", h.Cookie)
+	if v == nil || !v.loaned || v.asked != 0 {
+		return violation("what was loaned is returned under cookie %#x, which names none", h.Cookie)
 	}
 	r, _ := f.endRendezvous(f.tx.sends.take(h.Cookie))
 	r.N, r.Size = r.Data.Size, uint64(r.Data.Size)

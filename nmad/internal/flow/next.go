@@ -60,7 +60,7 @@ func (f *Flow) next() *Packet {
 			return p
 		}
 	}
-	switch l := f.lent.returns.head; {
+	switch l := f.loans.returns.head; {
 	case l != nil:
 		return f.pack(returning, driver.Header{Kind: KindReturn, Cookie: l.cookie})
 	case f.rx.due() && !f.ended:
@@ -133,8 +133,8 @@ func (f *Flow) taken() {
 	case gathered:
 		f.sentGathered()
 	case returning:
-		f.putAway(f.lent.returns.pop())
-		f.hold(heldReturns, f.lent.returns.head != nil)
+		f.putAway(f.loans.returns.pop())
+		f.hold(heldReturns, f.loans.returns.head != nil)
 	case crediting:
 		f.rx.paid(int64(p.Head.Size))
 		f.Stats.Credits++
@@ -158,8 +158,8 @@ func (f *Flow) announced(p *Packet) {
 	r := f.tx.queue.Pop()
 	f.tx.seq++
 	r.Stage = Announced
-	if p.of.lent = p.Head.Kind != KindRdv; p.Head.Kind == KindLoan {
-		f.Stats.Lent++
+	if p.of.loaned = p.Head.Kind != KindRdv; p.Head.Kind == KindLoan {
+		f.Stats.Loaned++
 		return
 	}
 	f.Stats.Rendezvous++

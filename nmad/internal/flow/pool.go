@@ -11,11 +11,11 @@ import (
 type Message struct {
 	match.Arrival[Message]
 	size   uint64 // of the whole message
-	body   []byte // eager: the data, in a buffer of the pool; lent: in the sender's memory
+	body   []byte // eager: the data, in a buffer of the pool; loaned: in the sender's memory
 	class  int8   // eager: size class of that buffer; -1: none
 	eager  bool   // else rendezvous
 	cookie uint32 // rendezvous: the sender's name for it
-	lent   bool   // rendezvous: the sender lends it
+	loaned bool   // rendezvous: the sender lends it
 
 	address uint64 // rendezvous: where it lies in the sender's memory; 0: the sender has not said it
 	context uint16
@@ -83,7 +83,7 @@ func (p *messagePool) put(m *Message) {
 		p.buffers[m.class] = append(p.buffers[m.class], m.body)
 		p.kept += cap(m.body)
 	}
-	m.body, m.lent, m.class = nil, false, -1
+	m.body, m.loaned, m.class = nil, false, -1
 	if p.count < messagesKept {
 		m.free = p.messages
 		p.messages = m
@@ -94,8 +94,8 @@ func (p *messagePool) put(m *Message) {
 // Bytes is the size of the message, Body what has come of it.
 func (m *Message) Bytes() uint64 { return m.size }
 
-// Body is what has come of it: all of an eager message, or of one that is lent, where it lies; else nothing.
+// Body is what has come of it: all of an eager message, or of one that is loaned, where it lies; else nothing.
 func (m *Message) Body() []byte { return m.body }
 
-// Lent says that it lies in the memory of its sender.
-func (m *Message) Lent() bool { return m.lent }
+// Loaned says that it lies in the memory of its sender.
+func (m *Message) Loaned() bool { return m.loaned }

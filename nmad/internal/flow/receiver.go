@@ -231,7 +231,7 @@ func (f *Flow) Deliver(r *Request, m *Message) {
 
 // deliver gives an unexpected message to its receive.
 func (f *Flow) deliver(r *Request, m *Message) {
-	if m.lent && r.Special && r.Rest.Loans && f.Dead == nil {
+	if m.loaned && r.Special && r.Rest.Loans && f.Dead == nil {
 		bytes, cookie := m.body, m.cookie
 		f.rx.announced--
 		f.rx.pool.put(m)
@@ -453,9 +453,9 @@ func (f *Flow) choose(r *Request, m *Message) {
 	f.finished.Push(r)
 }
 
-// announcement takes in the announcement of a message; lent is where it lies, if it is mapped here, address where it lies in the peer's
+// announcement takes in the announcement of a message; loan is where it lies, if it is mapped here, address where it lies in the peer's
 // memory, if that was said.
-func (f *Flow) announcement(h *driver.Header, lent []byte, address uint64) error {
+func (f *Flow) announcement(h *driver.Header, loan []byte, address uint64) error {
 	if !f.rx.inOrder(h.Seq) {
 		return f.outOfOrder(h)
 	}
@@ -466,8 +466,8 @@ func (f *Flow) announcement(h *driver.Header, lent []byte, address uint64) error
 		return violation("a message of %d bytes is announced, more than this machine can address", h.Size)
 	}
 	r := f.Match(h.Context, h.Tag)
-	if r != nil && lent != nil && r.Special && r.Rest.Loans {
-		f.hand(r, lent, h.Cookie)
+	if r != nil && loan != nil && r.Special && r.Rest.Loans {
+		f.hand(r, loan, h.Cookie)
 		return nil
 	}
 	if r != nil && !r.chooses() {
@@ -480,7 +480,7 @@ func (f *Flow) announcement(h *driver.Header, lent []byte, address uint64) error
 	f.rx.announced++
 	m := f.rx.pool.get(0)
 	m.Tag, m.context, m.size, m.cookie, m.eager = h.Tag, h.Context, h.Size, h.Cookie, false
-	m.body, m.lent, m.address = lent, lent != nil, address
+	m.body, m.loaned, m.address = loan, loan != nil, address
 	if r != nil {
 		f.choose(r, m)
 	} else {

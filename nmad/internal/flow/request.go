@@ -61,7 +61,7 @@ type Request struct {
 	Counted bool // it counts as pending
 
 	Special bool   // it has a Rest, which says something
-	Rouses  bool   // the owner's
+	Wakes   bool   // the owner's
 	Context uint16 // of its tag
 
 	// Valid once it is done.
@@ -114,7 +114,7 @@ type Rest struct {
 
 	Until    Until                      // send
 	Priority int8                       // send
-	Where    *[LoanCard + LoanBody]byte // send of memory that the peer may be lent: what its LOAN says, if it is the first; nil: of other memory
+	Where    *[LoanCard + LoanBody]byte // send of memory that the peer may be loaned: what its LOAN says, if it is the first; nil: of other memory
 
 	held  *Message // Matched, Choosing: that message
 	flat  *bounce  // send: the bytes of a short Data

@@ -38,7 +38,7 @@ func TestStopped(t *testing.T) {
 	cmd := exec.Command(os.Args[0], "-test.run=^TestStopped$", "-test.v")
 	cmd.Env = append(os.Environ(), envStopped+"=1")
 	cmd.ExtraFiles = []*os.File{theirs}
-	said, err := cmd.StdoutPipe()
+	output, err := cmd.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -55,7 +55,7 @@ func TestStopped(t *testing.T) {
 	_, _ = ours.Write(ready)
 	_ = cmd.Process.Signal(syscall.SIGCONT)
 	var lines []string
-	for s := bufio.NewScanner(said); s.Scan(); {
+	for s := bufio.NewScanner(output); s.Scan(); {
 		lines = append(lines, s.Text())
 	}
 	if err := cmd.Wait(); err != nil {

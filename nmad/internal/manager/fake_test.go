@@ -127,8 +127,8 @@ func (f *fake) reply(l line) string {
 	return ""
 }
 
-// each runs deed for every rank at once and returns the errors.
-func (f *fake) each(deed func(ctx context.Context, m Manager) error) []error {
+// each runs call for every rank at once and returns the errors.
+func (f *fake) each(call func(ctx context.Context, m Manager) error) []error {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	errs := make([]error, f.size)
@@ -138,7 +138,7 @@ func (f *fake) each(deed func(ctx context.Context, m Manager) error) []error {
 		all.Go(func() {
 			m, err := openPMI(ctx, get)
 			if err == nil {
-				err = deed(ctx, m)
+				err = call(ctx, m)
 			}
 			errs[rank] = err
 		})

@@ -4,7 +4,7 @@ import (
 	"os"
 	"testing"
 
-	"github.com/pm2-go/pm2/internal/effort"
+	"github.com/pm2-go/pm2/internal/test/effort"
 )
 
 func TestMain(m *testing.M) {

@@ -137,18 +137,18 @@ func TestServeLeft(t *testing.T) {
 		{join + strings.Repeat("y", maxLine+1), fmt.Sprintf("PMI: rank 0 sends a line of more than %d bytes", maxLine), true},
 		{join + "cmd=get_maxes\ncmd=finalize\n", "", false}, // and the answers are not read
 	} {
-		joined, err := s.Serve(0, &said{Reader: strings.NewReader(c.say)})
+		joined, err := s.Serve(0, &gone{Reader: strings.NewReader(c.say)})
 		if joined != c.joined || fmt.Sprint(err) != c.err && (err != nil || c.err != "") {
 			t.Errorf("%.60q: %v, %v; want %v, %s", c.say, joined, err, c.joined, c.err)
 		}
 	}
 }
 
-// said is a connection whose other end has said all, and has gone.
-type said struct{ io.Reader }
+// gone is a connection whose other end has said all, and has gone.
+type gone struct{ io.Reader }
 
-func (*said) Write([]byte) (int, error) { return 0, syscall.EPIPE }
-func (*said) Close() error              { return nil }
+func (*gone) Write([]byte) (int, error) { return 0, syscall.EPIPE }
+func (*gone) Close() error              { return nil }
 
 // TestServeKeys: a rank that puts too many keys leaves room for the others'.
 func TestServeKeys(t *testing.T) {

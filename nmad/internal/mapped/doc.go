@@ -1,5 +1,5 @@
 // Package mapped is memory that processes of a host share: how it is made, found by others, bounded, mapped, and given back. All that
-// processes share is of it: the segments of links over shared memory, messages that are lent, memory for one-sided access, and
+// processes share is of it: the segments of links over shared memory, messages that are loaned, memory for one-sided access, and
 // that of collective operations. What lies in it, and when it may be touched, is the business of these.
 //
 // # Its life

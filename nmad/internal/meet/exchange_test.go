@@ -214,15 +214,15 @@ func TestGarbage(t *testing.T) {
 func TestSilence(t *testing.T) {
 	good := me(3)
 	half := AppendFrame(nil, kindHello, good.fresh())[:20]
-	for _, said := range [][]byte{nil, {kindHello}, half} {
+	for _, begun := range [][]byte{nil, {kindHello}, half} {
 		a, b := pipe(t)
-		if _, err := a.Write(said); err != nil {
+		if _, err := a.Write(begun); err != nil {
 			t.Fatal(err)
 		}
 		_ = b.SetDeadline(time.Now().Add(20 * time.Millisecond))
 		var far steps
 		if _, err := Listener(b, me(1), &far, nil); !errors.Is(err, driver.ErrBusy) || !strings.Contains(err.Error(), "in time") || far != (steps{}) {
-			t.Errorf("after %d bytes: %v, %+v", len(said), err, far)
+			t.Errorf("after %d bytes: %v, %+v", len(begun), err, far)
 		}
 		_ = b.SetDeadline(time.Now().Add(30 * time.Second))
 		_ = a.Close()

@@ -223,16 +223,3 @@ func (r *Roster) ask(rank int) (*wire, error) {
 	}
 	return w, err
 }
-
-// hostLimit is how long a host may be unreachable before it is lost, unless Config.Silence is longer. The kernels of both hosts measure
-// that, so a process that does not run is not lost for it.
-const hostLimit = 3 * time.Second
-
-// keepAlive has the kernel report the loss of a whole host after hostTime.
-func (r *Roster) keepAlive(conn net.Conn) {
-	if t, ok := conn.(*net.TCPConn); ok {
-		const probes = 3
-		_ = t.SetKeepAliveConfig(net.KeepAliveConfig{Enable: true, Idle: time.Second, Interval: max(r.hostTime()/(probes+1), time.Second), Count: probes})
-		r.userTimeout(t)
-	}
-}

@@ -25,7 +25,7 @@ func (a *call) target(i, win int) (x target, err error) {
 	if x.as.Count, err = a.count(i + 2); err != nil {
 		return x, err
 	}
-	if x.t, err = ready(a.handle(i + 3)); err == nil {
+	if x.t, err = a.committed(i + 3); err == nil {
 		x.as.Type = x.t.t
 	}
 	return x, err
@@ -66,21 +66,21 @@ func (a *call) get() error {
 }
 
 // accesses is a put or get with a request.
-func (a *call) accesses(f func(*mpi.Window, mpi.Buffer, int, int, ...mpi.Layout) *mpi.Request) error {
+func (a *call) accesses(f func(*mpi.Window, mpi.Buffer, int, int, ...mpi.Layout) *mpi.Request) (*request, error) {
 	b, x, err := a.moved()
 	if err != nil {
-		return err
+		return nil, err
 	}
-	return a.setAccess(8, x, f(x.w.w, b, x.rank, x.at, x.as))
+	return x.made(f(x.w.w, b, x.rank, x.at, x.as)), nil
 }
 
-// setAccess writes the request of an access.
-func (a *call) setAccess(i int, x target, r *mpi.Request) error {
-	return a.setRequest(i, &request{comm: x.w.comm, window: x.w, r: r, sends: true})
+// made is the request of an access.
+func (x *target) made(r *mpi.Request) *request {
+	return &request{comm: x.w.comm, object: &x.w.object, r: r, sends: true}
 }
 
-func (a *call) rput() error { return a.accesses((*mpi.Window).Rput) }
-func (a *call) rget() error { return a.accesses((*mpi.Window).Rget) }
+func (a *call) rput() (*request, error) { return a.accesses((*mpi.Window).Rput) }
+func (a *call) rget() (*request, error) { return a.accesses((*mpi.Window).Rget) }
 
 // accumulated are the arguments of an accumulate.
 func (a *call) accumulated() (o *mpi.Op, b mpi.Buffer, x target, err error) {
@@ -97,7 +97,7 @@ func (a *call) accumulated() (o *mpi.Op, b mpi.Buffer, x target, err error) {
 
 // updates is an argument that is a predefined operation for what an access changes.
 func (a *call) updates(i int, t *dtype) (*mpi.Op, error) {
-	o, err := opOf(a.handle(i))
+	o, err := a.op(i)
 	if err != nil {
 		return nil, err
 	}
@@ -115,12 +115,12 @@ func (a *call) accumulate() error {
 	return x.w.w.Accumulate(o, b, x.rank, x.at, x.as)
 }
 
-func (a *call) raccumulate() error {
+func (a *call) raccumulate() (*request, error) {
 	o, b, x, err := a.accumulated()
 	if err != nil {
-		return err
+		return nil, err
 	}
-	return a.setAccess(9, x, x.w.w.Raccumulate(o, b, x.rank, x.at, x.as))
+	return x.made(x.w.w.Raccumulate(o, b, x.rank, x.at, x.as)), nil
 }
 
 // fetched are the arguments of a get-accumulate.
@@ -147,27 +147,19 @@ func (a *call) getAccumulate() error {
 	return x.w.w.GetAccumulate(o, b, result, x.rank, x.at, x.as)
 }
 
-func (a *call) rgetAccumulate() error {
+func (a *call) rgetAccumulate() (*request, error) {
 	o, b, result, x, err := a.fetched()
 	if err != nil {
-		return err
+		return nil, err
 	}
-	return a.setAccess(12, x, x.w.w.RgetAccumulate(o, b, result, x.rank, x.at, x.as))
+	return x.made(x.w.w.RgetAccumulate(o, b, result, x.rank, x.at, x.as)), nil
 }
 
 // element is one element at an argument.
 func (a *call) element(i int, t *dtype) (mpi.Buffer, error) { return a.elementsAt(i, 1, t) }
 
-func (a *call) fetchAndOp() error {
-	w, err := a.window(6)
-	if err != nil {
-		return err
-	}
-	t, err := ready(a.handle(2))
-	if err != nil {
-		return err
-	}
-	if err := w.rank(a.int(3)); err != nil {
+func (a *call) fetchAndOp(t *committed, rank, at int, w *window) error {
+	if err := w.rank(rank); err != nil {
 		return err
 	}
 	w.used()
@@ -185,19 +177,11 @@ func (a *call) fetchAndOp() error {
 			return err
 		}
 	}
-	return w.w.FetchAndOp(o, b, result, a.int(3), a.int(4))
+	return w.w.FetchAndOp(o, b, result, rank, at)
 }
 
-func (a *call) compareAndSwap() error {
-	w, err := a.window(6)
-	if err != nil {
-		return err
-	}
-	t, err := ready(a.handle(3))
-	if err != nil {
-		return err
-	}
-	if err := w.rank(a.int(4)); err != nil {
+func (a *call) compareAndSwap(t *committed, rank, at int, w *window) (err error) {
+	if err := w.rank(rank); err != nil {
 		return err
 	}
 	var b [3]mpi.Buffer
@@ -207,10 +191,10 @@ func (a *call) compareAndSwap() error {
 		}
 	}
 	w.used()
-	return w.w.CompareAndSwap(b[1], b[0], b[2], a.int(4), a.int(5))
+	return w.w.CompareAndSwap(b[1], b[0], b[2], rank, at)
 }
 
-// asserts are what the program promises.
+// asserts is an argument that is what the program promises.
 func (a *call) asserts(i int) (x mpi.Assert, err error) {
 	left := a.int(i)
 	for bit, p := range map[int]mpi.Assert{1024: mpi.NoCheck, 2048: mpi.NoPrecede, 4096: mpi.NoPut, 8192: mpi.NoStore, 16384: mpi.NoSucceed} {
@@ -225,111 +209,40 @@ func (a *call) asserts(i int) (x mpi.Assert, err error) {
 	return x, err
 }
 
-// asserted are the arguments of a call with a window and an assertion.
-func (a *call) asserted(win, assert int) (*mpi.Window, mpi.Assert, error) {
-	w, err := a.window(win)
-	if err != nil {
-		return nil, 0, err
-	}
-	x, err := a.asserts(assert)
-	return w.w, x, err
-}
+func (a *call) winFence(x mpi.Assert, w *window) error              { return w.w.Fence(x) }
+func (a *call) winPost(g mpi.Group, x mpi.Assert, w *window) error  { return w.w.Post(g, x) }
+func (a *call) winStart(g mpi.Group, x mpi.Assert, w *window) error { return w.w.Start(g, x) }
+func (a *call) winComplete(w *window) error                         { return w.w.Complete() }
+func (a *call) winWait(w *window) error                             { return w.w.Wait() }
+func (a *call) winTest(w *window) (bool, error)                     { return w.w.Test() }
+func (a *call) winLockAll(x mpi.Assert, w *window) error            { return w.w.LockAll(x) }
+func (a *call) winUnlock(rank int, w *window) error                 { return w.w.Unlock(rank) }
+func (a *call) winUnlockAll(w *window) error                        { return w.w.UnlockAll() }
+func (a *call) winFlush(rank int, w *window) error                  { return w.w.Flush(rank) }
+func (a *call) winFlushLocal(rank int, w *window) error             { return w.w.FlushLocal(rank) }
+func (a *call) winFlushAll(w *window) error                         { return w.w.FlushAll() }
+func (a *call) winFlushLocalAll(w *window) error                    { return w.w.FlushLocalAll() }
+func (a *call) winSync(w *window) error                             { return w.w.Sync() }
 
-func (a *call) winFence() error {
-	w, x, err := a.asserted(1, 0)
-	if err != nil {
-		return err
-	}
-	return w.Fence(x)
-}
-
-// opens begins an epoch between the processes of a group.
-func (a *call) opens(f func(*mpi.Window, mpi.Group, mpi.Assert) error) error {
-	w, x, err := a.asserted(2, 1)
-	if err != nil {
-		return err
-	}
-	g, err := a.group(0)
-	if err != nil {
-		return err
-	}
-	return f(w, g, x)
-}
-
-// on is a call for the window at an argument, onRank one for a rank of it.
-func (a *call) on(i int, f func(*mpi.Window) error) error {
-	w, err := a.window(i)
-	if err != nil {
-		return err
-	}
-	return f(w.w)
-}
-
-func (a *call) onRank(f func(*mpi.Window, int) error) error {
-	return a.on(1, func(w *mpi.Window) error { return f(w, a.int(0)) })
-}
-
-func (a *call) winPost() error          { return a.opens((*mpi.Window).Post) }
-func (a *call) winStart() error         { return a.opens((*mpi.Window).Start) }
-func (a *call) winComplete() error      { return a.on(0, (*mpi.Window).Complete) }
-func (a *call) winWait() error          { return a.on(0, (*mpi.Window).Wait) }
-func (a *call) winUnlock() error        { return a.onRank((*mpi.Window).Unlock) }
-func (a *call) winUnlockAll() error     { return a.on(0, (*mpi.Window).UnlockAll) }
-func (a *call) winFlush() error         { return a.onRank((*mpi.Window).Flush) }
-func (a *call) winFlushLocal() error    { return a.onRank((*mpi.Window).FlushLocal) }
-func (a *call) winFlushAll() error      { return a.on(0, (*mpi.Window).FlushAll) }
-func (a *call) winFlushLocalAll() error { return a.on(0, (*mpi.Window).FlushLocalAll) }
-func (a *call) winSync() error          { return a.on(0, (*mpi.Window).Sync) }
-
-func (a *call) winTest() error {
-	w, err := a.window(0)
-	if err != nil {
-		return err
-	}
-	done, err := w.w.Test()
-	if err != nil {
-		return err
-	}
-	return a.setFlag(1, done)
-}
-
-func (a *call) winLock() error {
-	w, x, err := a.asserted(3, 2)
-	if err != nil {
-		return err
-	}
-	kind := mpi.LockShared
-	switch a.int(0) {
+func (a *call) winLock(kind, rank int, x mpi.Assert, w *window) error {
+	switch kind {
 	case lockShared:
+		return w.w.Lock(mpi.LockShared, rank, x)
 	case lockExclusive:
-		kind = mpi.LockExclusive
-	default:
-		return wrong(errLockType, "%d is no kind of lock", a.int(0))
+		return w.w.Lock(mpi.LockExclusive, rank, x)
 	}
-	return w.Lock(kind, a.int(1), x)
+	return wrong(errLockType, "%d is no kind of lock", kind)
 }
 
-func (a *call) winLockAll() error {
-	w, x, err := a.asserted(1, 0)
-	if err != nil {
-		return err
-	}
-	return w.LockAll(x)
-}
-
-func (a *call) allocMem() error {
-	n := a.int(0)
+func (a *call) allocMem(n int) (uintptr, error) {
 	if n < 0 {
-		return wrong(errArg, "%d B", n)
+		return 0, wrong(errArg, "%d B", n)
 	}
 	p := tryAllocate(n)
 	if p == 0 {
-		return wrong(errNoMem, "there are no %d B", n)
+		return 0, wrong(errNoMem, "there are no %d B", n)
 	}
-	return a.setPtr(2, p)
+	return p, nil
 }
 
-func (a *call) freeMem() error {
-	release(a.word[0])
-	return nil
-}
+func (a *call) freeMem() { release(a.word[0]) }

@@ -10,14 +10,7 @@ import (
 	"github.com/pm2-go/pm2/nmad/mpi"
 )
 
-// attributes are what libraries keep at a communicator, datatype or window.
-type attributes struct {
-	what kind // of the object
-	mu   sync.Mutex
-	all  []attribute // in the order in which they were set; under mu
-}
-
-// attribute is one of them.
+// attribute is what a library keeps at a communicator, datatype or window.
 type attribute struct {
 	key    *keyval
 	number int
@@ -73,7 +66,7 @@ func keyvalOf(n int, what kind) (*keyval, error) {
 	return nil, wrong(errKeyval, "attribute key %d is not for a %v", n, what)
 }
 
-// use notes that there are more attributes, or fewer.
+// use notes that there are more attributes, or fewer. The last one of a key that was freed ends it.
 func (k *keyval) use(number, more int) {
 	keyvals.Lock()
 	defer keyvals.Unlock()
@@ -83,150 +76,160 @@ func (k *keyval) use(number, more int) {
 }
 
 // freeKeyval ends one; its attributes stay.
-func (a *call) freeKeyval(what kind) error {
-	n, err := a.narrow(0, 1)
+func freeKeyval(n *int32, what kind) error {
+	k, err := keyvalOf(int(*n), what)
 	if err != nil {
-		return err
-	}
-	if _, err := keyvalOf(int(n[0]), what); err != nil {
 		return err
 	}
 	keyvals.Lock()
-	defer keyvals.Unlock()
-	k := keyvals.all[n[0]-firstKeyval]
-	if k.freed = true; k.uses == 0 {
-		keyvals.all[n[0]-firstKeyval] = nil
-	}
-	n[0] = 0
+	k.freed = true
+	keyvals.Unlock()
+	k.use(int(*n), 0)
+	*n = 0
 	return nil
 }
 
-func (a *call) commCreateKeyval() error { return a.createKeyval(ofComm) }
-func (a *call) keyvalCreate() error     { return a.createKeyval(ofComm) }
-func (a *call) typeCreateKeyval() error { return a.createKeyval(ofType) }
-func (a *call) winCreateKeyval() error  { return a.createKeyval(ofWindow) }
-func (a *call) commFreeKeyval() error   { return a.freeKeyval(ofComm) }
-func (a *call) keyvalFree() error       { return a.freeKeyval(ofComm) }
-func (a *call) typeFreeKeyval() error   { return a.freeKeyval(ofType) }
-func (a *call) winFreeKeyval() error    { return a.freeKeyval(ofWindow) }
+func (a *call) commCreateKeyval() error       { return a.createKeyval(ofComm) }
+func (a *call) keyvalCreate() error           { return a.createKeyval(ofComm) }
+func (a *call) typeCreateKeyval() error       { return a.createKeyval(ofType) }
+func (a *call) winCreateKeyval() error        { return a.createKeyval(ofWindow) }
+func (a *call) commFreeKeyval(n *int32) error { return freeKeyval(n, ofComm) }
+func (a *call) keyvalFree(n *int32) error     { return freeKeyval(n, ofComm) }
+func (a *call) typeFreeKeyval(n *int32) error { return freeKeyval(n, ofType) }
+func (a *call) winFreeKeyval(n *int32) error  { return freeKeyval(n, ofWindow) }
 
 // find is the place of a key's; below 0: there is none. Under mu.
-func (x *attributes) find(k *keyval) int {
-	return slices.IndexFunc(x.all, func(y attribute) bool { return y.key == k })
+func (o *object) find(k *keyval) int {
+	return slices.IndexFunc(o.attributes, func(y attribute) bool { return y.key == k })
 }
 
-// set keeps a value for the object of a handle; the one before ends first.
-func (x *attributes) set(h handle, n int, value uintptr) error {
-	k, err := keyvalOf(n, x.what)
+// attribute is what is kept under a key; it has no key if nothing is.
+func (o *object) attribute(n int) (k *keyval, x attribute, err error) {
+	if k, err = keyvalOf(n, o.what); err != nil {
+		return nil, x, err
+	}
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if i := o.find(k); i >= 0 {
+		x = o.attributes[i]
+	}
+	return k, x, nil
+}
+
+// objectSetAttr keeps a value; the one before ends first.
+func (a *call) objectSetAttr(o *object, n int) error {
+	k, was, err := o.attribute(n)
 	if err != nil {
 		return err
 	}
-	x.mu.Lock()
-	i := x.find(k)
-	var was attribute
-	if i >= 0 {
-		was = x.all[i]
+	if err := was.end(o.handle); err != nil {
+		return err
 	}
-	x.mu.Unlock()
-	if i >= 0 {
-		if err := was.end(h); err != nil {
-			return err
-		}
-	}
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	if i = x.find(k); i >= 0 {
-		x.all[i].value = value
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if i := o.find(k); i >= 0 {
+		o.attributes[i].value = a.word[2]
 		return nil
 	}
-	x.all = append(x.all, attribute{k, n, value})
+	o.attributes = append(o.attributes, attribute{k, n, a.word[2]})
 	k.use(n, 1)
 	return nil
 }
 
-// get is a value.
-func (x *attributes) get(n int) (value uintptr, ok bool, err error) {
-	k, err := keyvalOf(n, x.what)
-	if err != nil {
-		return 0, false, err
-	}
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	if i := x.find(k); i >= 0 {
-		return x.all[i].value, true, nil
-	}
-	return 0, false, nil
-}
+func (a *call) attrPut(o *object, n int) error { return a.objectSetAttr(o, n) }
 
-// delete ends a value.
-func (x *attributes) delete(h handle, n int) error {
-	k, err := keyvalOf(n, x.what)
+func (a *call) objectDeleteAttr(o *object, n int) error {
+	_, was, err := o.attribute(n)
 	if err != nil {
 		return err
 	}
-	x.mu.Lock()
-	i := x.find(k)
-	if i < 0 {
-		x.mu.Unlock()
+	if was.key == nil {
 		return wrong(errKeyval, "there is no attribute of key %d", n)
 	}
-	was := x.all[i]
-	x.mu.Unlock()
-	if err := was.end(h); err != nil {
-		return err
-	}
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	if i = x.find(k); i >= 0 {
-		x.all = slices.Delete(x.all, i, i+1)
-		k.use(n, -1)
-	}
-	return nil
+	return o.drop(was)
 }
 
-// end has the program's function told that a value ends.
+func (a *call) attrDelete(o *object, n int) error { return a.objectDeleteAttr(o, n) }
+
+func (a *call) objectGetAttr(o *object, n int) error {
+	if _, err := a.out(2); err != nil {
+		return err
+	}
+	if o.standard != nil {
+		if value, ok, known := o.standard(n); known {
+			return a.attribute(value, ok)
+		}
+	}
+	_, x, err := o.attribute(n)
+	if err != nil {
+		return err
+	}
+	return a.attribute(x.value, x.key != nil)
+}
+
+func (a *call) attrGet(o *object, n int) error { return a.objectGetAttr(o, n) }
+
+// attribute writes one.
+func (a *call) attribute(value uintptr, ok bool) error {
+	if ok {
+		if err := a.setPtr(2, value); err != nil {
+			return err
+		}
+	}
+	return a.setFlag(3, ok)
+}
+
+// end has the program's function told that a value ends, if there is one.
 func (y attribute) end(h handle) error {
-	if y.key.delete == 0 {
+	if y.key == nil || y.key.delete == 0 {
 		return nil
 	}
 	return failed(callDelete(y.key.delete, h, y.number, y.value, y.key.extra))
 }
 
-// end ends all values, in the opposite order of their being set, up to the first error.
-func (x *attributes) end(h handle) error {
+// drop ends a value, and takes it out.
+func (o *object) drop(x attribute) error {
+	if err := x.end(o.handle); err != nil {
+		return err
+	}
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if i := o.find(x.key); i >= 0 {
+		o.attributes = slices.Delete(o.attributes, i, i+1)
+		x.key.use(x.number, -1)
+	}
+	return nil
+}
+
+// endAttributes ends all values, in the opposite order of their being set, up to the first error.
+func (o *object) endAttributes() error {
 	for {
-		x.mu.Lock()
-		n := len(x.all)
+		o.mu.Lock()
+		n := len(o.attributes)
 		if n == 0 {
-			x.mu.Unlock()
+			o.mu.Unlock()
 			return nil
 		}
-		last := x.all[n-1]
-		x.mu.Unlock()
-		if err := last.end(h); err != nil {
+		last := o.attributes[n-1]
+		o.mu.Unlock()
+		if err := o.drop(last); err != nil {
 			return err
 		}
-		x.mu.Lock()
-		if i := x.find(last.key); i >= 0 {
-			x.all = slices.Delete(x.all, i, i+1)
-			last.key.use(last.number, -1)
-		}
-		x.mu.Unlock()
 	}
 }
 
-// copy copies the values of the object of a handle to those of a new one, as the program's functions say.
-func (x *attributes) copy(h handle, to *attributes) error {
-	x.mu.Lock()
-	all := slices.Clone(x.all)
-	x.mu.Unlock()
+// copyAttributes copies the values to a new object, as the program's functions say.
+func (o *object) copyAttributes(to *object) error {
+	o.mu.Lock()
+	all := slices.Clone(o.attributes)
+	o.mu.Unlock()
 	for _, y := range all {
 		switch y.key.copy {
 		case copyNone:
 			continue
 		case copyDup:
 		default:
-			value, ok, code := callCopy(y.key.copy, h, y.number, y.key.extra, y.value)
+			value, ok, code := callCopy(y.key.copy, o.handle, y.number, y.key.extra, y.value)
 			if err := failed(code); err != nil {
 				return err
 			}
@@ -236,44 +239,10 @@ func (x *attributes) copy(h handle, to *attributes) error {
 			y.value = value
 		}
 		y.key.use(y.number, 1)
-		to.all = append(to.all, y)
+		to.attributes = append(to.attributes, y)
 	}
 	return nil
 }
-
-func (a *call) commSetAttr() error {
-	c, err := a.comm(0)
-	if err != nil {
-		return err
-	}
-	if err := given(a.int(1)); err != nil {
-		return err
-	}
-	return c.attributes.set(c.handle, a.int(1), a.word[2])
-}
-
-// given says why a key's value cannot be changed.
-func given(n int) error {
-	if n > 0 && n < firstKeyval {
-		return wrong(errKeyval, "attribute %d is not to be changed", n)
-	}
-	return nil
-}
-
-func (a *call) attrPut() error { return a.commSetAttr() }
-
-func (a *call) commDeleteAttr() error {
-	c, err := a.comm(0)
-	if err != nil {
-		return err
-	}
-	if err := given(a.int(1)); err != nil {
-		return err
-	}
-	return c.attributes.delete(c.handle, a.int(1))
-}
-
-func (a *call) attrDelete() error { return a.commDeleteAttr() }
 
 // The predefined attributes of communicators: ints, whose addresses the program gets.
 const (
@@ -297,43 +266,30 @@ func constant(i, v int) uintptr {
 	return numberOf(&constants[i])
 }
 
-func (a *call) commGetAttr() error {
-	c, err := a.comm(0)
-	if err != nil {
-		return err
-	}
-	if _, err := a.out(2); err != nil {
-		return err
-	}
-	n := a.int(1)
-	switch value := uintptr(0); n {
+// standardOfComm is the value of an attribute that all communicators have.
+func standardOfComm(key int) (value uintptr, ok, known bool) {
+	switch key {
 	case tagUB:
-		value = constant(0, maxTag)
-		return a.attribute(value, true)
+		return constant(0, maxTag), true, true
 	case canIO:
-		value = constant(1, procNull)
-		return a.attribute(value, true)
+		return constant(1, procNull), true, true
 	case hostRank:
-		value = constant(2, procNull)
-		return a.attribute(value, true)
+		return constant(2, procNull), true, true
 	case wtimeIsGlobal:
-		return a.attribute(constant(3, globalTime()), true)
+		return constant(3, globalTime()), true, true
 	case appNum:
-		n, known := engine.session.Program()
-		return a.attribute(constant(4, n), known)
+		if n, known := engine.session.Program(); known {
+			return constant(4, n), true, true
+		}
+		return 0, false, true
 	case lastUsedCode:
 		codes.Lock()
-		last := max(codes.last, int(lastCode))
-		codes.Unlock()
-		return a.attribute(constant(5, last), true)
+		defer codes.Unlock()
+		return constant(5, max(codes.last, int(lastCode))), true, true
 	case universeSize:
-		return a.attribute(constant(6, engine.all.Size()), true)
+		return constant(6, engine.all.Size()), true, true
 	}
-	value, ok, err := c.attributes.get(n)
-	if err != nil {
-		return err
-	}
-	return a.attribute(value, ok)
+	return 0, false, false
 }
 
 // globalTime is whether MPI_Wtime is the same at all processes: 1 on one host, which has one clock.
@@ -344,44 +300,4 @@ func globalTime() int {
 		}
 	}
 	return 1
-}
-
-// attribute writes one.
-func (a *call) attribute(value uintptr, ok bool) error {
-	if ok {
-		if err := a.setPtr(2, value); err != nil {
-			return err
-		}
-	}
-	return a.setFlag(3, ok)
-}
-
-func (a *call) attrGet() error { return a.commGetAttr() }
-
-func (a *call) typeSetAttr() error {
-	t, err := a.dtype(0)
-	if err != nil {
-		return err
-	}
-	return t.attributes.set(t.handle, a.int(1), a.word[2])
-}
-
-func (a *call) typeDeleteAttr() error {
-	t, err := a.dtype(0)
-	if err != nil {
-		return err
-	}
-	return t.attributes.delete(t.handle, a.int(1))
-}
-
-func (a *call) typeGetAttr() error {
-	t, err := a.dtype(0)
-	if err != nil {
-		return err
-	}
-	value, ok, err := t.attributes.get(a.int(1))
-	if err != nil {
-		return err
-	}
-	return a.attribute(value, ok)
 }

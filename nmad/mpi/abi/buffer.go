@@ -32,6 +32,12 @@ func (a *call) buffer(address, count, t int) (mpi.Buffer, *dtype, error) {
 	return b, d, err
 }
 
+// elements is buffer without the datatype, from an argument on.
+func (a *call) elements(i int) (mpi.Buffer, error) {
+	b, _, err := a.buffer(i, i+1, i+2)
+	return b, err
+}
+
 // elementsAt are n elements at an argument.
 func (a *call) elementsAt(i, n int, t *dtype) (mpi.Buffer, error) {
 	base := a.word[i]
@@ -64,7 +70,7 @@ func (a *call) mayBe(i int, base uintptr) error {
 	return nil
 }
 
-// place says that an argument is MPI_IN_PLACE.
+// inPlace says that an argument is MPI_IN_PLACE.
 func (a *call) inPlace(i int) bool { return a.word[i] == inPlace }
 
 // equal is n blocks of one length at an argument.
@@ -73,7 +79,7 @@ func (a *call) equal(address, count, t, n int) (mpi.Blocks, *dtype, error) {
 	if err != nil {
 		return mpi.Blocks{}, nil, err
 	}
-	d, err := ready(a.handle(t))
+	d, err := a.committed(t)
 	if err != nil {
 		return mpi.Blocks{}, nil, err
 	}
@@ -84,7 +90,7 @@ func (a *call) equal(address, count, t, n int) (mpi.Blocks, *dtype, error) {
 // varied is n blocks of several lengths at an argument; places below 0: one behind the other.
 func (a *call) varied(address, counts, places, t, n int) (mpi.Blocks, *dtype, error) {
 	var b mpi.Blocks
-	d, err := ready(a.handle(t))
+	d, err := a.committed(t)
 	if err != nil {
 		return b, nil, err
 	}
@@ -136,7 +142,7 @@ func (a *call) lengths(i, n int) ([]int, error) {
 	return all, err
 }
 
-// own is n blocks at an argument each of which has a datatype of its own, and begins at a displacement in bytes, as read has these.
+// ownTypes is n blocks at an argument each of which has a datatype of its own, and begins at a displacement in bytes, as read has these.
 func (a *call) ownTypes(address, counts, places, types, n int, read func(i, n int) ([]int, error)) (mpi.Blocks, error) {
 	b := mpi.Blocks{}
 	hs, err := a.handles(types, n)

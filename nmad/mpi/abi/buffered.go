@@ -65,24 +65,24 @@ func (c *comm) buffered(e envelope) error {
 }
 
 // has says whether memory is attached.
-func (x *buffers) has() bool {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	return x.attached
+func (bs *buffers) has() bool {
+	bs.mu.Lock()
+	defer bs.mu.Unlock()
+	return bs.attached
 }
 
 // reap forgets what has left. Under mu.
-func (x *buffers) reap() {
-	left := x.sent[:0]
-	for _, p := range x.sent {
+func (bs *buffers) reap() {
+	left := bs.sent[:0]
+	for _, p := range bs.sent {
 		if over, _, _ := p.r.Test(); over {
-			x.used -= p.size
+			bs.used -= p.size
 		} else {
 			left = append(left, p)
 		}
 	}
-	clear(x.sent[len(left):])
-	x.sent = left
+	clear(bs.sent[len(left):])
+	bs.sent = left
 }
 
 // attach gives memory.
@@ -101,18 +101,18 @@ func (a *call) attach(x *buffers, address, size int) error {
 }
 
 // flush waits until all has left.
-func (x *buffers) flush() (err error) {
-	x.mu.Lock()
-	all := append([]pending(nil), x.sent...)
-	x.mu.Unlock()
+func (bs *buffers) flush() (err error) {
+	bs.mu.Lock()
+	all := append([]pending(nil), bs.sent...)
+	bs.mu.Unlock()
 	for _, p := range all {
 		if _, e := p.r.Wait(); err == nil {
 			err = e
 		}
 	}
-	x.mu.Lock()
-	x.reap()
-	x.mu.Unlock()
+	bs.mu.Lock()
+	bs.reap()
+	bs.mu.Unlock()
 	return err
 }
 
@@ -140,46 +140,19 @@ func (a *call) detach(x *buffers, address, size int) error {
 	return a.setCount(size, n)
 }
 
-// iflush begins a flush.
-func (a *call) iflush(c *comm, x *buffers, i int) error {
+// iflush begins a flush, whose errors an object hears of; nil: none.
+func (bs *buffers) iflush(o *object) *request {
 	r := mpi.NewRequest(nil)
-	go func() { r.Complete(mpi.Status{Source: mpi.AnySource, Tag: mpi.AnyTag}, x.flush()) }()
-	return a.setRequest(i, &request{comm: c, r: r, sends: true})
+	go func() { r.Complete(mpi.Status{Source: mpi.AnySource, Tag: mpi.AnyTag}, bs.flush()) }()
+	return &request{object: o, r: r, sends: true}
 }
 
-func (a *call) bufferAttach() error { return a.attach(&general, 0, 1) }
-func (a *call) bufferDetach() error { return a.detach(&general, 0, 1) }
-func (a *call) bufferFlush() error  { return general.flush() }
-func (a *call) bufferIflush() error { return a.iflush(nil, &general, 0) }
+func (a *call) bufferAttach() error    { return a.attach(&general, 0, 1) }
+func (a *call) bufferDetach() error    { return a.detach(&general, 0, 1) }
+func (a *call) bufferFlush() error     { return general.flush() }
+func (a *call) bufferIflush() *request { return general.iflush(nil) }
 
-func (a *call) commAttachBuffer() error {
-	c, err := a.comm(0)
-	if err != nil {
-		return err
-	}
-	return a.attach(&c.buffers, 1, 2)
-}
-
-func (a *call) commDetachBuffer() error {
-	c, err := a.comm(0)
-	if err != nil {
-		return err
-	}
-	return a.detach(&c.buffers, 1, 2)
-}
-
-func (a *call) commFlushBuffer() error {
-	c, err := a.comm(0)
-	if err != nil {
-		return err
-	}
-	return c.buffers.flush()
-}
-
-func (a *call) commIflushBuffer() error {
-	c, err := a.comm(0)
-	if err != nil {
-		return err
-	}
-	return a.iflush(c, &c.buffers, 1)
-}
+func (a *call) objectAttachBuffer(o *object) error    { return a.attach(&o.buffers, 1, 2) }
+func (a *call) objectDetachBuffer(o *object) error    { return a.detach(&o.buffers, 1, 2) }
+func (a *call) objectFlushBuffer(o *object) error     { return o.buffers.flush() }
+func (a *call) objectIflushBuffer(o *object) *request { return o.buffers.iflush(o) }

@@ -82,6 +82,14 @@ func (a *call) setCount(i, v int) error {
 	return a.setInt(i, v)
 }
 
+// setWide writes an int, or a number of 64 bits in the wide form.
+func (a *call) setWide(i, v int) error {
+	if a.wide != 0 {
+		return a.setAint(i, v)
+	}
+	return a.setInt(i, v)
+}
+
 // setAint writes a result of 64 bits.
 func (a *call) setAint(i, v int) error {
 	p, err := a.out(i)
@@ -107,12 +115,15 @@ func (a *call) setPtr(i int, v uintptr) error { return a.setHandle(i, handle(v))
 func (a *call) handle(i int) handle { return handle(a.word[i]) }
 
 // handleAt is the handle at the address in an argument.
-func (a *call) handleAt(i int) (handle, error) {
+func (a *call) handleAt(i int) (*handle, error) {
 	p, err := a.out(i)
-	if err != nil {
-		return 0, err
-	}
-	return *(*handle)(p), nil
+	return (*handle)(p), err
+}
+
+// intAt is the int at the address in an argument.
+func (a *call) intAt(i int) (*int32, error) {
+	p, err := a.out(i)
+	return (*int32)(p), err
 }
 
 // some says why n elements cannot be at the address of an argument.
@@ -278,10 +289,10 @@ func (a *call) statuses(i, n int) []status {
 	return unsafe.Slice((*status)(a.ptr(i)), n)
 }
 
-func (s *status) setBytes(n int) { *(*[2]int32)(pointer(&s.bytes)) = *(*[2]int32)(pointer(&n)) }
+func (st *status) setBytes(n int) { *(*[2]int32)(pointer(&st.bytes)) = *(*[2]int32)(pointer(&n)) }
 
-func (s *status) size() (n int) {
-	*(*[2]int32)(pointer(&n)) = s.bytes
+func (st *status) size() (n int) {
+	*(*[2]int32)(pointer(&n)) = st.bytes
 	return n
 }
 
@@ -292,25 +303,25 @@ var state atomic.Pointer[shared]
 var telling sync.Mutex
 
 // tell has C answer for a communicator.
-func (x *cached) tell(h handle, rank, size int) {
+func (cd *cached) tell(h handle, rank, size int) {
 	telling.Lock()
 	defer telling.Unlock()
-	atomic.StoreUintptr(&x.handle, 0)
-	atomic.StoreInt32(&x.rank, int32(rank))
-	atomic.StoreInt32(&x.size, int32(size))
-	atomic.StoreUintptr(&x.ways, 0)
-	atomic.StoreUintptr(&x.handle, uintptr(h))
+	atomic.StoreUintptr(&cd.handle, 0)
+	atomic.StoreInt32(&cd.rank, int32(rank))
+	atomic.StoreInt32(&cd.size, int32(size))
+	atomic.StoreUintptr(&cd.ways, 0)
+	atomic.StoreUintptr(&cd.handle, uintptr(h))
 }
 
 // lead has C know the ways of a communicator, if it knows that.
-func (x *cached) lead(h handle, ways []driver.Way) {
-	if atomic.LoadUintptr(&x.handle) == uintptr(h) {
-		atomic.StoreUintptr(&x.ways, uintptr(pointer(unsafe.SliceData(ways))))
+func (cd *cached) lead(h handle, ways []driver.Way) {
+	if atomic.LoadUintptr(&cd.handle) == uintptr(h) {
+		atomic.StoreUintptr(&cd.ways, uintptr(pointer(unsafe.SliceData(ways))))
 	}
 }
 
 // forget has C ask for a communicator.
-func (x *cached) forget(h handle) { atomic.CompareAndSwapUintptr(&x.handle, uintptr(h), 0) }
+func (cd *cached) forget(h handle) { atomic.CompareAndSwapUintptr(&cd.handle, uintptr(h), 0) }
 
 // of is where C finds a communicator.
 func (s *shared) of(h handle) *cached { return &s.comms[uintptr(h)&uintptr(len(s.comms)-1)] }

@@ -108,11 +108,7 @@ func (c *comm) rooted(root int) (here, idle bool, err error) {
 	return false, false, wrong(errRoot, "root %d of %d", root, c.x.RemoteSize())
 }
 
-func (a *call) barrierAs(f form) error {
-	c, err := a.comm(0)
-	if err != nil {
-		return err
-	}
+func (a *call) barrier(f form, c *comm) error {
 	switch x := c.operations(); f.m {
 	case now:
 		return x.Barrier()
@@ -123,15 +119,7 @@ func (a *call) barrierAs(f form) error {
 	}
 }
 
-func (a *call) barrier() error     { return a.barrierAs(form{now, 0}) }
-func (a *call) ibarrier() error    { return a.barrierAs(form{later, 1}) }
-func (a *call) barrierInit() error { return a.barrierAs(form{lasting, 2}) }
-
-func (a *call) bcastAs(f form) error {
-	c, err := a.comm(4)
-	if err != nil {
-		return err
-	}
+func (a *call) bcast(f form, c *comm) error {
 	root := a.int(3)
 	_, idle, err := c.rooted(root)
 	if err != nil {
@@ -149,11 +137,7 @@ func (a *call) bcastAs(f form) error {
 	return do2(as[operations]{a, c, f, c.operations()}, b, root, operations.Bcast, operations.Ibcast, operations.BcastInit)
 }
 
-func (a *call) bcast() error     { return a.bcastAs(form{now, 0}) }
-func (a *call) ibcast() error    { return a.bcastAs(form{later, 5}) }
-func (a *call) bcastInit() error { return a.bcastAs(form{lasting, 6}) }
-
-// gathers is where the arguments of a gather or scatter are: block is that of the own block, all that of the blocks, at root; counts and places below 0: the blocks are equal.
+// blocksAt is where the arguments of a gather or scatter are: own is that of the own block, all that of the blocks, at root; counts and places below 0: the blocks are equal.
 type blocksAt struct {
 	own    int // address, count, datatype
 	all    int
@@ -161,14 +145,10 @@ type blocksAt struct {
 	places int
 	t      int
 	root   int
-	comm   int
 }
 
 // gathered are the arguments of a gather or scatter.
-func (a *call) gathered(x blocksAt) (c *comm, own mpi.Buffer, all mpi.Blocks, err error) {
-	if c, err = a.comm(x.comm); err != nil {
-		return
-	}
+func (a *call) gathered(c *comm, x blocksAt) (own mpi.Buffer, all mpi.Blocks, err error) {
 	here, idle, err := c.rooted(a.int(x.root))
 	if err != nil || idle {
 		return
@@ -197,52 +177,40 @@ func (a *call) blocks(x blocksAt, n int) (b mpi.Blocks, err error) {
 }
 
 var (
-	gatherAt   = blocksAt{0, 3, 4, -1, 5, 6, 7}
-	gathervAt  = blocksAt{0, 3, 4, 5, 6, 7, 8}
-	scatterAt  = blocksAt{3, 0, 1, -1, 2, 6, 7}
-	scattervAt = blocksAt{4, 0, 1, 2, 3, 7, 8}
+	gatherAt   = blocksAt{0, 3, 4, -1, 5, 6}
+	gathervAt  = blocksAt{0, 3, 4, 5, 6, 7}
+	scatterAt  = blocksAt{3, 0, 1, -1, 2, 6}
+	scattervAt = blocksAt{4, 0, 1, 2, 3, 7}
 )
 
-func (a *call) gatherAs(f form, x blocksAt) error {
-	c, own, all, err := a.gathered(x)
+func (a *call) gatherAs(f form, c *comm, x blocksAt) error {
+	own, all, err := a.gathered(c, x)
 	if err != nil {
 		return err
 	}
 	return do3(as[operations]{a, c, f, c.operations()}, own, all, a.int(x.root), operations.Gather, operations.Igather, operations.GatherInit)
 }
 
-func (a *call) gather() error      { return a.gatherAs(form{now, 0}, gatherAt) }
-func (a *call) igather() error     { return a.gatherAs(form{later, 8}, gatherAt) }
-func (a *call) gatherInit() error  { return a.gatherAs(form{lasting, 9}, gatherAt) }
-func (a *call) gatherv() error     { return a.gatherAs(form{now, 0}, gathervAt) }
-func (a *call) igatherv() error    { return a.gatherAs(form{later, 9}, gathervAt) }
-func (a *call) gathervInit() error { return a.gatherAs(form{lasting, 10}, gathervAt) }
+func (a *call) gather(f form, c *comm) error  { return a.gatherAs(f, c, gatherAt) }
+func (a *call) gatherv(f form, c *comm) error { return a.gatherAs(f, c, gathervAt) }
 
-func (a *call) scatterAs(f form, x blocksAt) error {
-	c, own, all, err := a.gathered(x)
+func (a *call) scatterAs(f form, c *comm, x blocksAt) error {
+	own, all, err := a.gathered(c, x)
 	if err != nil {
 		return err
 	}
 	return do3(as[operations]{a, c, f, c.operations()}, all, own, a.int(x.root), operations.Scatter, operations.Iscatter, operations.ScatterInit)
 }
 
-func (a *call) scatter() error      { return a.scatterAs(form{now, 0}, scatterAt) }
-func (a *call) iscatter() error     { return a.scatterAs(form{later, 8}, scatterAt) }
-func (a *call) scatterInit() error  { return a.scatterAs(form{lasting, 9}, scatterAt) }
-func (a *call) scatterv() error     { return a.scatterAs(form{now, 0}, scattervAt) }
-func (a *call) iscatterv() error    { return a.scatterAs(form{later, 9}, scattervAt) }
-func (a *call) scattervInit() error { return a.scatterAs(form{lasting, 10}, scattervAt) }
+func (a *call) scatter(f form, c *comm) error  { return a.scatterAs(f, c, scatterAt) }
+func (a *call) scatterv(f form, c *comm) error { return a.scatterAs(f, c, scattervAt) }
 
 var (
-	allgatherAt  = blocksAt{0, 3, 4, -1, 5, -1, 6}
-	allgathervAt = blocksAt{0, 3, 4, 5, 6, -1, 7}
+	allgatherAt  = blocksAt{0, 3, 4, -1, 5, -1}
+	allgathervAt = blocksAt{0, 3, 4, 5, 6, -1}
 )
 
-func (a *call) allgatherAs(f form, x blocksAt) error {
-	c, err := a.comm(x.comm)
-	if err != nil {
-		return err
-	}
+func (a *call) allgatherAs(f form, c *comm, x blocksAt) error {
 	all, err := a.blocks(x, c.peers())
 	if err != nil {
 		return err
@@ -256,19 +224,11 @@ func (a *call) allgatherAs(f form, x blocksAt) error {
 	return do2(as[operations]{a, c, f, c.operations()}, own, all, operations.Allgather, operations.Iallgather, operations.AllgatherInit)
 }
 
-func (a *call) allgather() error      { return a.allgatherAs(form{now, 0}, allgatherAt) }
-func (a *call) iallgather() error     { return a.allgatherAs(form{later, 7}, allgatherAt) }
-func (a *call) allgatherInit() error  { return a.allgatherAs(form{lasting, 8}, allgatherAt) }
-func (a *call) allgatherv() error     { return a.allgatherAs(form{now, 0}, allgathervAt) }
-func (a *call) iallgatherv() error    { return a.allgatherAs(form{later, 8}, allgathervAt) }
-func (a *call) allgathervInit() error { return a.allgatherAs(form{lasting, 9}, allgathervAt) }
+func (a *call) allgather(f form, c *comm) error  { return a.allgatherAs(f, c, allgatherAt) }
+func (a *call) allgatherv(f form, c *comm) error { return a.allgatherAs(f, c, allgathervAt) }
 
-// alltoallAs has the blocks of both sides from in and out, for the communicator of the argument at.
-func (a *call) alltoallAs(f form, at int, in, out func(n int) (mpi.Blocks, error)) error {
-	c, err := a.comm(at)
-	if err != nil {
-		return err
-	}
+// alltoallAs has the blocks of both sides from in and out.
+func (a *call) alltoallAs(f form, c *comm, in, out func(n int) (mpi.Blocks, error)) error {
 	to, err := out(c.peers())
 	if err != nil {
 		return err
@@ -303,26 +263,8 @@ func (a *call) typed(i int, read func(i, n int) ([]int, error)) func(n int) (mpi
 	return func(n int) (mpi.Blocks, error) { return a.ownTypes(i, i+1, i+2, i+3, n, read) }
 }
 
-func (a *call) alltoall() error { return a.alltoallAs(form{now, 0}, 6, a.equals(0), a.equals(3)) }
-func (a *call) ialltoall() error {
-	return a.alltoallAs(form{later, 7}, 6, a.equals(0), a.equals(3))
-}
-func (a *call) alltoallInit() error {
-	return a.alltoallAs(form{lasting, 8}, 6, a.equals(0), a.equals(3))
-}
-func (a *call) alltoallv() error { return a.alltoallAs(form{now, 0}, 8, a.varies(0), a.varies(4)) }
-func (a *call) ialltoallv() error {
-	return a.alltoallAs(form{later, 9}, 8, a.varies(0), a.varies(4))
-}
-func (a *call) alltoallvInit() error {
-	return a.alltoallAs(form{lasting, 10}, 8, a.varies(0), a.varies(4))
-}
-func (a *call) alltoallw() error {
-	return a.alltoallAs(form{now, 0}, 8, a.typed(0, a.counts), a.typed(4, a.counts))
-}
-func (a *call) ialltoallw() error {
-	return a.alltoallAs(form{later, 9}, 8, a.typed(0, a.counts), a.typed(4, a.counts))
-}
-func (a *call) alltoallwInit() error {
-	return a.alltoallAs(form{lasting, 10}, 8, a.typed(0, a.counts), a.typed(4, a.counts))
+func (a *call) alltoall(f form, c *comm) error  { return a.alltoallAs(f, c, a.equals(0), a.equals(3)) }
+func (a *call) alltoallv(f form, c *comm) error { return a.alltoallAs(f, c, a.varies(0), a.varies(4)) }
+func (a *call) alltoallw(f form, c *comm) error {
+	return a.alltoallAs(f, c, a.typed(0, a.counts), a.typed(4, a.counts))
 }

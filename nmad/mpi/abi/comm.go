@@ -4,7 +4,6 @@ package main
 
 import (
 	"fmt"
-	"sync"
 	"sync/atomic"
 
 	"github.com/pm2-go/pm2/nmad/mpi"
@@ -12,21 +11,20 @@ import (
 
 // comm is a communicator.
 type comm struct {
-	handle     handle
-	c          *mpi.Comm      // of the own group
-	x          *mpi.Intercomm // nil: it is none
-	m          *mpi.Comm      // that has the messages
-	handler    atomic.Pointer[handler]
-	attributes attributes
-	buffers    buffers
-	session    *session // whose buffers it has, if it has none; nil: none
-	topology   topology
-	ways       atomic.Pointer[ways] // nil: none was asked for
-
-	mu   sync.Mutex
-	name string // under mu
-	info *info  // under mu
+	object
+	c        *mpi.Comm      // of the own group
+	x        *mpi.Intercomm // nil: it is none
+	m        *mpi.Comm      // that has the messages
+	session  *session       // whose buffers it has, if it has none; nil: none
+	topology topology
+	ways     atomic.Pointer[ways] // nil: none was asked for
 }
+
+// What functions take that are for some communicators alone, which a call checks.
+type (
+	intra = comm // of a single group
+	inter = comm // between two groups
+)
 
 const (
 	nullComm    handle = 0x100
@@ -38,8 +36,7 @@ const (
 
 // newComm is that of a communicator without a handle.
 func newComm(c *mpi.Comm, name string) *comm {
-	x := &comm{c: c, m: c, name: name, info: newInfo()}
-	x.attributes.what = ofComm
+	x := &comm{c: c, m: c, object: object{what: ofComm, name: name, info: newInfo(), standard: standardOfComm}}
 	x.handler.Store(&errorsAreFatal)
 	return x
 }
@@ -151,76 +148,29 @@ func (c *comm) likeX(made *mpi.Intercomm, err error) (*comm, error) {
 	return x, nil
 }
 
-func (a *call) commRank() error {
-	c, err := a.comm(0)
-	if err != nil {
-		return err
-	}
-	return a.setInt(1, c.c.Rank())
-}
-
-func (a *call) commSize() error {
-	c, err := a.comm(0)
-	if err != nil {
-		return err
-	}
-	return a.setInt(1, c.c.Size())
-}
-
-func (a *call) commRemoteSize() error {
-	c, err := a.inter(0)
-	if err != nil {
-		return err
-	}
-	return a.setInt(1, c.x.RemoteSize())
-}
-
-func (a *call) commTestInter() error {
-	c, err := a.comm(0)
-	if err != nil {
-		return err
-	}
-	return a.setFlag(1, c.x != nil)
-}
-
-func (a *call) commGroup() error {
-	c, err := a.comm(0)
-	if err != nil {
-		return err
-	}
-	return a.setGroup(1, c.c.Group())
-}
-
-func (a *call) commRemoteGroup() error {
-	c, err := a.inter(0)
-	if err != nil {
-		return err
-	}
-	return a.setGroup(1, c.x.RemoteGroup())
-}
+func (a *call) commRank(c *comm) int               { return c.c.Rank() }
+func (a *call) commSize(c *comm) int               { return c.c.Size() }
+func (a *call) commRemoteSize(c *inter) int        { return c.x.RemoteSize() }
+func (a *call) commTestInter(c *comm) bool         { return c.x != nil }
+func (a *call) commGroup(c *comm) mpi.Group        { return c.c.Group() }
+func (a *call) commRemoteGroup(c *inter) mpi.Group { return c.x.RemoteGroup() }
 
 // comparisons are the results of comparing, by those of package mpi.
 var comparisons = [...]int{mpi.Identical: 201, mpi.Congruent: 202, mpi.Similar: 203, mpi.Unequal: 204}
 
-func (a *call) commCompare() error {
-	c, err := a.comm(0)
-	if err != nil {
-		return err
-	}
-	d, err := a.comm(1)
-	if err != nil {
-		return err
-	}
-	switch how := mpi.Identical; {
+func (a *call) commCompare(c, d *comm) int {
+	how := mpi.Congruent
+	switch {
 	case c == d:
-		return a.setInt(2, comparisons[how])
+		how = mpi.Identical
 	case (c.x == nil) != (d.x == nil):
-		return a.setInt(2, comparisons[mpi.Unequal])
+		how = mpi.Unequal
 	case c.x != nil:
-		how = max(mpi.Congruent, c.x.Group().Compare(d.x.Group()), c.x.RemoteGroup().Compare(d.x.RemoteGroup()))
-		return a.setInt(2, comparisons[how])
+		how = max(how, c.x.Group().Compare(d.x.Group()), c.x.RemoteGroup().Compare(d.x.RemoteGroup()))
+	default:
+		how = max(how, c.c.Group().Compare(d.c.Group()))
 	}
-	return a.setInt(2, comparisons[max(mpi.Congruent, c.c.Group().Compare(d.c.Group()))])
+	return comparisons[how]
 }
 
 // dup is a communicator like c, with its attributes, and the hints of an info: its own ones are not copied.
@@ -244,7 +194,7 @@ func (c *comm) dup(hints *info) (d *comm, err error) {
 func (c *comm) endow(d *comm, hints *info) error {
 	d.topology = c.topology.like(d.c)
 	d.info = hints.dup()
-	return c.attributes.copy(c.handle, &d.attributes)
+	return c.copyAttributes(&d.object)
 }
 
 // free ends one that has no handle any more.
@@ -256,57 +206,29 @@ func (c *comm) free() {
 	c.c.Free()
 }
 
-func (a *call) commDup() error {
-	c, err := a.comm(0)
-	if err != nil {
-		return err
-	}
-	d, err := c.dup(newInfo())
-	if err != nil {
-		return err
-	}
-	return a.setComm(1, d)
-}
+func (a *call) commDup(c *comm) (*comm, error) { return c.dup(newInfo()) }
 
-func (a *call) commDupWithInfo() error {
-	c, err := a.comm(0)
-	if err != nil {
-		return err
-	}
-	i, err := a.infoOrNull(1)
-	if err != nil {
-		return err
-	}
-	d, err := c.dup(i)
-	if err != nil {
-		return err
-	}
-	return a.setComm(2, d)
-}
+func (a *call) commDupWithInfo(c *comm, i *hints) (*comm, error) { return c.dup(i) }
 
-// idup begins a dup.
-func (a *call) idup(hints *info, at, to int) error {
-	c, err := a.comm(0)
-	if err != nil {
-		return err
-	}
+// idup begins a dup, and writes the handle of what it makes to an argument.
+func (a *call) idup(c *comm, hints *info, at int) (*request, error) {
 	if _, err := a.out(at); err != nil {
-		return err
+		return nil, err
 	}
 	var made, local *mpi.Comm
 	// Attributes are copied before the communicator is there, by this thread: the standard lets the functions of the program run in this call only. So the handle is there, too.
 	d := newComm(c.c, "")
 	d.handler.Store(c.handler.Load())
 	if err := c.endow(d, hints); err != nil {
-		return err
+		return nil, err
 	}
 	h, err := comms.add(d)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	d.handle = h
 	if err := a.setHandle(at, h); err != nil {
-		return err
+		return nil, err
 	}
 	r := &request{comm: c, r: c.m.Idup(&made)}
 	if c.x != nil {
@@ -327,86 +249,54 @@ func (a *call) idup(hints *info, at, to int) error {
 		state.Load().of(h).tell(h, rank, size)
 		return nil
 	}
-	return a.setRequest(to, r)
+	return r, nil
 }
 
-func (a *call) commIdup() error { return a.idup(newInfo(), 1, 2) }
+func (a *call) commIdup(c *comm) (*request, error) { return a.idup(c, newInfo(), 1) }
 
-func (a *call) commIdupWithInfo() error {
-	i, err := a.infoOrNull(1)
-	if err != nil {
-		return err
-	}
-	return a.idup(i, 2, 3)
-}
+func (a *call) commIdupWithInfo(c *comm, i *hints) (*request, error) { return a.idup(c, i, 2) }
 
-func (a *call) commFree() error {
-	h, err := a.handleAt(0)
-	if err != nil {
-		return err
-	}
-	if h == worldHandle || h == selfHandle {
+func (a *call) commFree(h *handle) error {
+	if *h == worldHandle || *h == selfHandle {
 		return wrong(errComm, "MPI_COMM_WORLD and MPI_COMM_SELF cannot be freed")
 	}
-	c, err := commOf(h)
+	c, err := commOf(*h)
 	if err != nil {
 		return err
 	}
-	a.object = h
-	if err := c.attributes.end(h); err != nil {
+	a.object = *h
+	if err := c.endAttributes(); err != nil {
 		return err
 	}
 	a.object = 0
-	keepSlips(h)
-	state.Load().of(h).forget(h)
-	comms.drop(h)
+	keepSlips(*h)
+	state.Load().of(*h).forget(*h)
+	comms.drop(*h)
 	c.free()
-	return a.setHandle(0, nullComm)
+	*h = nullComm
+	return nil
 }
 
-func (a *call) commDisconnect() error {
-	h, err := a.handleAt(0)
+func (a *call) commDisconnect(h *handle) error {
+	c, err := commOf(*h)
 	if err != nil {
 		return err
 	}
-	c, err := commOf(h)
-	if err != nil {
-		return err
-	}
-	a.object = h
+	a.object = *h
 	if err := c.m.Barrier(); err != nil {
 		return err
 	}
-	return a.commFree()
+	return a.commFree(h)
 }
 
-func (a *call) commSplit() error {
-	c, err := a.comm(0)
-	if err != nil {
-		return err
-	}
-	color, key := a.int(1), a.int(2)
+func (a *call) commSplit(c *comm, color, key int) (*comm, error) {
 	if color < 0 && color != undefined {
-		return wrong(errArg, "color %d is below 0", color)
+		return nil, wrong(errArg, "color %d is below 0", color)
 	}
-	if c.x != nil {
-		d, err := c.splitX(color, key)
-		if err != nil {
-			return err
-		}
-		return a.setComm(3, d)
+	if c.x != nil { // those of both groups with one color become an intercommunicator, if there are some in both
+		return c.likeX(c.x.Split(color, key))
 	}
-	d, err := c.like(c.c.Split(color, key))
-	if err != nil {
-		return err
-	}
-	return a.setComm(3, d)
-}
-
-// splitX splits both groups: those with one color become a new intercommunicator, if there are some in both.
-func (c *comm) splitX(color, key int) (*comm, error) {
-	d, err := c.x.Split(color, key)
-	return c.likeX(d, err)
+	return c.like(c.c.Split(color, key))
 }
 
 // Kinds of MPI_Comm_split_type.
@@ -417,16 +307,7 @@ const (
 	typeResourceGuided = 224
 )
 
-func (a *call) commSplitType() error {
-	c, err := a.intra(0)
-	if err != nil {
-		return err
-	}
-	what, key := a.int(1), a.int(2)
-	i, err := a.infoOrNull(3)
-	if err != nil {
-		return err
-	}
+func (a *call) commSplitType(c *intra, what, key int, i *hints) (*comm, error) {
 	color := undefined
 	switch what {
 	case undefined:
@@ -447,146 +328,42 @@ func (a *call) commSplitType() error {
 			color = engine.session.HostOf(engine.session.Rank())
 		}
 	default:
-		return wrong(errArg, "%d is no kind of split", what)
+		return nil, wrong(errArg, "%d is no kind of split", what)
 	}
-	d, err := c.like(c.c.Split(color, key))
-	if err != nil {
-		return err
-	}
-	return a.setComm(4, d)
+	return c.like(c.c.Split(color, key))
 }
 
-func (a *call) commCreate() error {
-	c, err := a.comm(0)
-	if err != nil {
-		return err
-	}
-	g, err := a.group(1)
-	if err != nil {
-		return err
-	}
+func (a *call) commCreate(c *comm, g mpi.Group) (*comm, error) {
 	if c.x != nil {
-		d, err := c.likeX(c.x.Create(g))
-		if err != nil {
-			return err
-		}
-		return a.setComm(2, d)
+		return c.likeX(c.x.Create(g))
 	}
-	d, err := c.like(c.c.Create(g))
-	if err != nil {
-		return err
-	}
-	return a.setComm(2, d)
+	return c.like(c.c.Create(g))
 }
 
-func (a *call) commCreateGroup() error {
-	c, err := a.intra(0)
-	if err != nil {
-		return err
-	}
-	g, err := a.group(1)
-	if err != nil {
-		return err
-	}
+func (a *call) commCreateGroup(c *intra, g mpi.Group, tag int) (*comm, error) {
 	if g.Size() == 0 {
-		return a.setHandle(3, nullComm)
+		return nil, nil
 	}
-	d, err := c.like(c.c.CreateGroup(g, a.int(2)))
-	if err != nil {
-		return err
-	}
-	return a.setComm(3, d)
+	return c.like(c.c.CreateGroup(g, tag))
 }
 
-func (a *call) intercommCreate() error {
-	c, err := a.intra(0)
-	if err != nil {
-		return err
-	}
-	leader := a.int(1)
+func (a *call) intercommCreate(c *intra, leader int, other handle, remote, tag int) (*comm, error) {
 	if leader < 0 || leader >= c.c.Size() {
-		return wrong(errRank, "leader %d of %d", leader, c.c.Size())
+		return nil, wrong(errRank, "leader %d of %d", leader, c.c.Size())
 	}
-	peer, remote := (*mpi.Comm)(nil), a.int(3)
+	var peer *mpi.Comm
 	if c.c.Rank() == leader {
-		p, err := commOf(a.handle(2))
+		p, err := commOf(other)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		if peer = p.m; p.x != nil {
 			remote = p.x.Far(remote)
 		}
 	}
-	d, err := c.likeX(c.c.Intercomm(leader, peer, remote, a.int(4)))
-	if err != nil {
-		return err
-	}
-	return a.setComm(5, d)
+	return c.likeX(c.c.Intercomm(leader, peer, remote, tag))
 }
 
-func (a *call) intercommMerge() error {
-	c, err := a.inter(0)
-	if err != nil {
-		return err
-	}
-	d, err := c.like(c.x.Merge(a.int(1) != 0))
-	if err != nil {
-		return err
-	}
-	return a.setComm(2, d)
-}
+func (a *call) intercommMerge(c *inter, high bool) (*comm, error) { return c.like(c.x.Merge(high)) }
 
-func (a *call) commGetParent() error { return a.setHandle(0, nullComm) }
-
-func (a *call) commSetName() error {
-	c, err := a.comm(0)
-	if err != nil {
-		return err
-	}
-	s, err := a.string(1)
-	if err == nil {
-		c.mu.Lock()
-		c.name = s[:min(len(s), 127)]
-		c.mu.Unlock()
-	}
-	return err
-}
-
-func (a *call) commGetName() error {
-	if a.handle(0) == nullComm {
-		return a.setText(1, 2, "MPI_COMM_NULL", 128)
-	}
-	c, err := a.comm(0)
-	if err != nil {
-		return err
-	}
-	c.mu.Lock()
-	s := c.name
-	c.mu.Unlock()
-	return a.setText(1, 2, s, 128)
-}
-
-func (a *call) commSetInfo() error {
-	c, err := a.comm(0)
-	if err != nil {
-		return err
-	}
-	i, err := a.info(1)
-	if err == nil {
-		c.mu.Lock()
-		c.info = c.info.merged(i)
-		c.mu.Unlock()
-	}
-	return err
-}
-
-func (a *call) commGetInfo() error {
-	c, err := a.comm(0)
-	if err != nil {
-		return err
-	}
-	c.mu.Lock()
-	i := c.info.dup()
-	c.mu.Unlock()
-	return a.setInfo(1, i)
-}
+func (a *call) commGetParent() handle { return nullComm }

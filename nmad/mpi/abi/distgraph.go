@@ -23,65 +23,54 @@ func (a *call) weights(i, n int) ([]int, error) {
 	return all, err
 }
 
-func (a *call) distGraphCreateAdjacent() error {
-	c, err := a.intra(0)
-	if err != nil {
-		return err
-	}
+func (a *call) distGraphCreateAdjacent(c *intra) (_ *comm, err error) {
 	var lists, weights [2][]int
 	for i := range lists {
 		n := a.int(1 + 3*i)
 		if lists[i], err = a.ints(2+3*i, n); err != nil {
-			return err
+			return nil, err
 		}
 		if weights[i], err = a.weights(3+3*i, n); err != nil {
-			return err
+			return nil, err
 		}
 	}
 	for _, l := range lists {
 		for _, r := range l {
 			if r != procNull && (r < 0 || r >= c.c.Size()) {
-				return wrong(errArg, "a neighbour %d of %d", r, c.c.Size())
+				return nil, wrong(errArg, "a neighbour %d of %d", r, c.c.Size())
 			}
 		}
 	}
 	g, err := c.c.DistGraphAdjacent(lists[0], lists[1])
 	if err != nil {
-		return err
+		return nil, err
 	}
-	d, _ := c.like(g.Comm, nil)
-	d.topology = topology{graph: g, in: weights[0], out: weights[1]}
-	return a.setComm(9, d)
+	return c.on(g.Comm, topology{graph: g, in: weights[0], out: weights[1]}), nil
 }
 
-func (a *call) distGraphCreate() error {
-	c, err := a.intra(0)
-	if err != nil {
-		return err
-	}
-	n := a.int(1)
+func (a *call) distGraphCreate(c *intra, n int) (*comm, error) {
 	sources, err := a.ints(2, n)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	degrees, err := a.ints(3, n)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	total := 0
 	for _, d := range degrees {
 		if d < 0 {
-			return wrong(errArg, "degrees %v", degrees)
+			return nil, wrong(errArg, "degrees %v", degrees)
 		}
 		total += d
 	}
 	targets, err := a.ints(4, total)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	weights, err := a.weights(5, total)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	// A row has an edge and its weight.
 	rows, k := make([][3]int64, 0, total), 0
@@ -92,14 +81,14 @@ func (a *call) distGraphCreate() error {
 				w = weights[k]
 			}
 			if s < 0 || s >= c.c.Size() || targets[k] < 0 || targets[k] >= c.c.Size() {
-				return wrong(errArg, "an edge from %d to %d, of %d processes", s, targets[k], c.c.Size())
+				return nil, wrong(errArg, "an edge from %d to %d, of %d processes", s, targets[k], c.c.Size())
 			}
 			rows, k = append(rows, [3]int64{int64(s), int64(targets[k]), int64(w)}), k+1
 		}
 	}
 	all, weighted, err := c.gatherEdges(rows, weights != nil || a.word[5] == emptyWeights)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	me := int64(c.c.Rank())
 	var from, to []int
@@ -121,12 +110,10 @@ func (a *call) distGraphCreate() error {
 	}
 	g, err := c.c.DistGraphAdjacent(from, to)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	d, _ := c.like(g.Comm, nil)
 	t.graph = g
-	d.topology = t
-	return a.setComm(8, d)
+	return c.on(g.Comm, t), nil
 }
 
 // gatherEdges are those that all processes give, and whether they have weights.
@@ -150,37 +137,23 @@ func (c *comm) gatherEdges(mine [][3]int64, weighted bool) ([][3]int64, bool, er
 }
 
 // distGraph is an argument that is a communicator of MPI_Dist_graph_create.
-func (a *call) distGraph(i int) (*topology, error) {
+func (a *call) distGraph(i int) (*distGraph, error) {
 	c, err := a.comm(i)
+	if err == nil && (c.topology.graph == nil || c.topology.all != nil) {
+		err = wrong(errTopology, "it has no distributed graph")
+	}
 	if err != nil {
 		return nil, err
-	}
-	if c.topology.graph == nil || c.topology.all != nil {
-		return nil, wrong(errTopology, "it has no distributed graph")
 	}
 	return &c.topology, nil
 }
 
-func (a *call) distGraphNeighborsCount() error {
-	t, err := a.distGraph(0)
-	if err != nil {
-		return err
-	}
+func (a *call) distGraphNeighborsCount(t *distGraph) (in, out int, weighted bool) {
 	from, to := t.graph.Neighbours()
-	if err := a.setInt(1, len(from)); err != nil {
-		return err
-	}
-	if err := a.setInt(2, len(to)); err != nil {
-		return err
-	}
-	return a.setFlag(3, t.in != nil || t.out != nil)
+	return len(from), len(to), t.in != nil || t.out != nil
 }
 
-func (a *call) distGraphNeighbors() error {
-	t, err := a.distGraph(0)
-	if err != nil {
-		return err
-	}
+func (a *call) distGraphNeighbors(t *distGraph) error {
 	from, to := t.graph.Neighbours()
 	for i, side := range []struct{ ranks, weights []int }{{from, t.in}, {to, t.out}} {
 		n := min(a.int(1+3*i), len(side.ranks))
@@ -206,12 +179,8 @@ type neighbourly interface {
 	NeighborAlltoallInit(in, out mpi.Blocks) *mpi.Request
 }
 
-// neighboursAs exchanges blocks among the neighbours of the communicator of the argument at.
-func (a *call) neighboursAs(f form, at int, in, out func(n int) (mpi.Blocks, error)) error {
-	c, err := a.comm(at)
-	if err != nil {
-		return err
-	}
+// neighboursAs exchanges blocks among the neighbours.
+func (a *call) neighboursAs(f form, c *comm, in, out func(n int) (mpi.Blocks, error)) error {
 	var x neighbourly
 	froms, tos := 0, 0
 	switch t := &c.topology; {
@@ -247,48 +216,18 @@ func (a *call) same(i int) func(n int) (mpi.Blocks, error) {
 	}
 }
 
-func (a *call) neighborAllgather() error {
-	return a.neighboursAs(form{now, 0}, 6, a.same(0), a.equals(3))
+func (a *call) neighborAllgather(f form, c *comm) error {
+	return a.neighboursAs(f, c, a.same(0), a.equals(3))
 }
-func (a *call) ineighborAllgather() error {
-	return a.neighboursAs(form{later, 7}, 6, a.same(0), a.equals(3))
+func (a *call) neighborAllgatherv(f form, c *comm) error {
+	return a.neighboursAs(f, c, a.same(0), a.varies(3))
 }
-func (a *call) neighborAllgatherInit() error {
-	return a.neighboursAs(form{lasting, 8}, 6, a.same(0), a.equals(3))
+func (a *call) neighborAlltoall(f form, c *comm) error {
+	return a.neighboursAs(f, c, a.equals(0), a.equals(3))
 }
-func (a *call) neighborAllgatherv() error {
-	return a.neighboursAs(form{now, 0}, 7, a.same(0), a.varies(3))
+func (a *call) neighborAlltoallv(f form, c *comm) error {
+	return a.neighboursAs(f, c, a.varies(0), a.varies(4))
 }
-func (a *call) ineighborAllgatherv() error {
-	return a.neighboursAs(form{later, 8}, 7, a.same(0), a.varies(3))
-}
-func (a *call) neighborAllgathervInit() error {
-	return a.neighboursAs(form{lasting, 9}, 7, a.same(0), a.varies(3))
-}
-func (a *call) neighborAlltoall() error {
-	return a.neighboursAs(form{now, 0}, 6, a.equals(0), a.equals(3))
-}
-func (a *call) ineighborAlltoall() error {
-	return a.neighboursAs(form{later, 7}, 6, a.equals(0), a.equals(3))
-}
-func (a *call) neighborAlltoallInit() error {
-	return a.neighboursAs(form{lasting, 8}, 6, a.equals(0), a.equals(3))
-}
-func (a *call) neighborAlltoallv() error {
-	return a.neighboursAs(form{now, 0}, 8, a.varies(0), a.varies(4))
-}
-func (a *call) ineighborAlltoallv() error {
-	return a.neighboursAs(form{later, 9}, 8, a.varies(0), a.varies(4))
-}
-func (a *call) neighborAlltoallvInit() error {
-	return a.neighboursAs(form{lasting, 10}, 8, a.varies(0), a.varies(4))
-}
-func (a *call) neighborAlltoallw() error {
-	return a.neighboursAs(form{now, 0}, 8, a.typed(0, a.addresses), a.typed(4, a.addresses))
-}
-func (a *call) ineighborAlltoallw() error {
-	return a.neighboursAs(form{later, 9}, 8, a.typed(0, a.addresses), a.typed(4, a.addresses))
-}
-func (a *call) neighborAlltoallwInit() error {
-	return a.neighboursAs(form{lasting, 10}, 8, a.typed(0, a.addresses), a.typed(4, a.addresses))
+func (a *call) neighborAlltoallw(f form, c *comm) error {
+	return a.neighboursAs(f, c, a.typed(0, a.addresses), a.typed(4, a.addresses))
 }

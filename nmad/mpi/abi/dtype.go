@@ -4,25 +4,20 @@ package main
 
 import (
 	"slices"
-	"sync"
 
 	"github.com/pm2-go/pm2/nmad/mpi/datatype"
 )
 
 // dtype is a datatype.
 type dtype struct {
-	handle     handle
-	t          *datatype.Type
-	sort       sort // of a predefined one
-	made       contents
-	committed  bool // under mu
-	attributes attributes
-
-	mu    sync.Mutex
-	name  string // under mu
-	freed bool   // under mu: the program has freed it
-	lent  int    // under mu: calls of functions of the program that have its handle
-	again handle // under mu: of one that was freed, for such calls
+	object
+	t         *datatype.Type
+	sort      sort // of a predefined one
+	made      contents
+	committed bool
+	freed     bool   // under mu: the program has freed it
+	loans     int    // under mu: calls of functions of the program that have its handle
+	again     handle // under mu: of one that was freed, for such calls
 }
 
 // lend is a handle of the datatype for a call of a function of the program, which has one also if it has freed the datatype meanwhile; giveBack takes it back.
@@ -32,7 +27,7 @@ func (t *dtype) lend() handle {
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.lent++; t.lent == 1 && t.freed {
+	if t.loans++; t.loans == 1 && t.freed {
 		var err error
 		if t.again, err = types.add(t); err != nil { // there are too many others
 			t.again = nullType
@@ -50,7 +45,7 @@ func (t *dtype) giveBack() {
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.lent--; t.lent > 0 || !t.freed {
+	if t.loans--; t.loans > 0 || !t.freed {
 		return
 	}
 	if t.again == 0 {
@@ -68,7 +63,7 @@ func (t *dtype) free() bool {
 	if t.freed {
 		return false
 	}
-	if t.freed = true; t.lent == 0 {
+	if t.freed = true; t.loans == 0 {
 		types.drop(t.handle)
 	}
 	return true
@@ -128,9 +123,7 @@ const (
 // predefinedTypes has them by their handles.
 var predefinedTypes = func() (all [lastType - firstType]*dtype) {
 	add := func(h handle, name string, s sort, t *datatype.Type) {
-		x := &dtype{handle: h, t: t.Named(name), sort: s, name: name, committed: true, made: contents{combiner: isNamed}}
-		x.attributes.what = ofType
-		all[h-firstType] = x
+		all[h-firstType] = &dtype{object: object{what: ofType, handle: h, name: name}, t: t.Named(name), sort: s, committed: true, made: contents{combiner: isNamed}}
 	}
 	of := func(h handle, name string, s sort, k datatype.Kind) { add(h, name, s, datatype.Of(k)) }
 	pairOf := func(h handle, name string, v *datatype.Type, index datatype.Kind) {
@@ -235,14 +228,20 @@ func typeOf(h handle) (*dtype, error) {
 // dtype is an argument that is one.
 func (a *call) dtype(i int) (*dtype, error) { return typeOf(a.handle(i)) }
 
-// ready is a datatype that messages may have.
-func ready(h handle) (*dtype, error) {
+// committed is a datatype that messages may have.
+type committed = dtype
+
+// ready is the one of a handle.
+func ready(h handle) (*committed, error) {
 	t, err := typeOf(h)
 	if err == nil && !t.committed {
 		err = wrong(errType, "it was not committed (MPI_Type_commit)")
 	}
 	return t, err
 }
+
+// committed is an argument that is one.
+func (a *call) committed(i int) (*committed, error) { return ready(a.handle(i)) }
 
 // dtypes are those at an argument.
 func (a *call) dtypes(i, n int) (all []*dtype, err error) {
@@ -260,30 +259,29 @@ func (a *call) dtypes(i, n int) (all []*dtype, err error) {
 	return all, nil
 }
 
-// setType takes a datatype in that was made of others, and writes its handle.
-func (a *call) setType(i int, t *datatype.Type, made contents, err error) error {
-	if err != nil {
+// derived is a datatype that was made of others, without a handle.
+func derived(t *datatype.Type, made contents, err error) (*dtype, error) {
+	return &dtype{t: t, made: made}, err
+}
+
+// setType takes a datatype in, and writes its handle.
+func (a *call) setType(i int, t *dtype) (err error) {
+	if _, err := a.out(i); err != nil {
 		return err
 	}
-	_, err = a.addType(i, &dtype{t: t, made: made})
-	return err
+	if t.what = ofType; t.handle == 0 {
+		if t.handle, err = types.add(t); err != nil {
+			return err
+		}
+	}
+	return a.setHandle(i, t.handle)
 }
 
-func (a *call) addType(i int, x *dtype) (handle, error) {
-	if _, err := a.out(i); err != nil {
-		return 0, err
-	}
-	x.attributes.what = ofType
-	h, err := types.add(x)
-	if err != nil {
-		return 0, err
-	}
-	x.handle = h
-	return h, a.setHandle(i, h)
-}
+// count is how many elements there are.
+type count = int
 
 // count is an argument that is one.
-func (a *call) count(i int) (int, error) {
+func (a *call) count(i int) (count, error) {
 	n := a.int(i)
 	if n < 0 {
 		return 0, wrong(errCount, "a count of %d", n)
@@ -299,65 +297,37 @@ func (a *call) combined(combiner int, ints, addresses []int, types ...*dtype) co
 	return contents{combiner: combiner, ints: ints, addresses: addresses, types: types}
 }
 
-// old is an argument that is the datatype of which another one is made.
-func (a *call) old(count, i int) (n int, t *dtype, err error) {
-	if n, err = a.count(count); err == nil {
-		t, err = a.dtype(i)
-	}
-	return n, t, err
-}
-
-func (a *call) typeContiguous() error {
-	n, t, err := a.old(0, 1)
-	if err != nil {
-		return err
-	}
+func (a *call) typeContiguous(n count, t *dtype) (*dtype, error) {
 	x, err := datatype.Contiguous(n, t.t)
-	return a.setType(2, x, a.combined(isContiguous, []int{n}, nil, t), err)
+	return derived(x, a.combined(isContiguous, []int{n}, nil, t), err)
 }
 
-func (a *call) typeVector() error {
-	n, t, err := a.old(0, 3)
-	if err != nil {
-		return err
-	}
-	x, err := datatype.Vector(n, a.int(1), a.int(2), t.t)
-	return a.setType(4, x, a.combined(isVector, []int{n, a.int(1), a.int(2)}, nil, t), err)
+func (a *call) typeVector(n count, length, stride int, t *dtype) (*dtype, error) {
+	x, err := datatype.Vector(n, length, stride, t.t)
+	return derived(x, a.combined(isVector, []int{n, length, stride}, nil, t), err)
 }
 
-func (a *call) typeCreateHvector() error {
-	n, t, err := a.old(0, 3)
-	if err != nil {
-		return err
-	}
-	x, err := datatype.Hvector(n, a.int(1), a.int(2), t.t)
-	return a.setType(4, x, a.combined(isHvector, []int{n, a.int(1)}, []int{a.int(2)}, t), err)
+func (a *call) typeCreateHvector(n count, length, stride int, t *dtype) (*dtype, error) {
+	x, err := datatype.Hvector(n, length, stride, t.t)
+	return derived(x, a.combined(isHvector, []int{n, length}, []int{stride}, t), err)
 }
 
-func (a *call) typeIndexed() error {
-	n, t, err := a.old(0, 3)
-	if err != nil {
-		return err
-	}
+func (a *call) typeIndexed(n count, t *dtype) (*dtype, error) {
 	blocks, at, err := a.lists(n, a.counts)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	x, err := datatype.Indexed(blocks, at, t.t)
-	return a.setType(4, x, a.combined(isIndexed, concat(n, blocks, at), nil, t), err)
+	return derived(x, a.combined(isIndexed, concat(n, blocks, at), nil, t), err)
 }
 
-func (a *call) typeCreateHindexed() error {
-	n, t, err := a.old(0, 3)
-	if err != nil {
-		return err
-	}
+func (a *call) typeCreateHindexed(n count, t *dtype) (*dtype, error) {
 	blocks, at, err := a.lists(n, a.addresses)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	x, err := datatype.Hindexed(blocks, at, t.t)
-	return a.setType(4, x, a.combined(isHindexed, concat(n, blocks), at, t), err)
+	return derived(x, a.combined(isHindexed, concat(n, blocks), at, t), err)
 }
 
 // lists are the lengths and the displacements of n blocks.
@@ -381,78 +351,53 @@ func concat(n int, lists ...[]int) []int {
 	return all
 }
 
-func (a *call) typeCreateIndexedBlock() error {
-	n, t, err := a.old(0, 3)
-	if err != nil {
-		return err
-	}
+func (a *call) typeCreateIndexedBlock(n count, length int, t *dtype) (*dtype, error) {
 	at, err := a.counts(2, n)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	x, err := datatype.IndexedBlock(a.int(1), at, t.t)
-	return a.setType(4, x, a.combined(isIndexedBlock, concat(n, []int{a.int(1)}, at), nil, t), err)
+	x, err := datatype.IndexedBlock(length, at, t.t)
+	return derived(x, a.combined(isIndexedBlock, concat(n, []int{length}, at), nil, t), err)
 }
 
-func (a *call) typeCreateHindexedBlock() error {
-	n, t, err := a.old(0, 3)
-	if err != nil {
-		return err
-	}
+func (a *call) typeCreateHindexedBlock(n count, length int, t *dtype) (*dtype, error) {
 	at, err := a.addresses(2, n)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	x, err := datatype.HindexedBlock(a.int(1), at, t.t)
-	return a.setType(4, x, a.combined(isHindexedBlock, []int{n, a.int(1)}, at, t), err)
+	x, err := datatype.HindexedBlock(length, at, t.t)
+	return derived(x, a.combined(isHindexedBlock, []int{n, length}, at, t), err)
 }
 
-func (a *call) typeCreateStruct() error {
-	n, err := a.count(0)
-	if err != nil {
-		return err
-	}
+func (a *call) typeCreateStruct(n count) (*dtype, error) {
 	blocks, at, err := a.lists(n, a.addresses)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	of, err := a.dtypes(3, n)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	list := make([]*datatype.Type, n)
 	for i, t := range of {
 		list[i] = t.t
 	}
 	x, err := datatype.Struct(blocks, at, list)
-	return a.setType(4, x, a.combined(isStruct, concat(n, blocks), at, of...), err)
+	return derived(x, a.combined(isStruct, concat(n, blocks), at, of...), err)
 }
 
-func (a *call) typeCreateResized() error {
-	t, err := a.dtype(0)
-	if err != nil {
-		return err
-	}
-	x, err := datatype.Resized(t.t, a.int(1), a.int(2))
-	return a.setType(3, x, a.combined(isResized, nil, []int{a.int(1), a.int(2)}, t), err)
+func (a *call) typeCreateResized(t *dtype, lower, extent int) (*dtype, error) {
+	x, err := datatype.Resized(t.t, lower, extent)
+	return derived(x, a.combined(isResized, nil, []int{lower, extent}, t), err)
 }
 
-func (a *call) typeDup() error {
-	t, err := a.dtype(0)
-	if err != nil {
-		return err
-	}
+func (a *call) typeDup(t *dtype) (*dtype, error) {
 	x, err := datatype.Dup(t.t)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	d := &dtype{t: x, made: contents{combiner: isDup, types: []*dtype{t}}, committed: t.committed}
-	d.attributes.what = ofType
-	if err := t.attributes.copy(t.handle, &d.attributes); err != nil {
-		return err
-	}
-	_, err = a.addType(1, d)
-	return err
+	return d, t.copyAttributes(&d.object)
 }
 
 // Orders of arrays, and how they are dealt out.
@@ -475,52 +420,44 @@ func order(n int) (datatype.Order, error) {
 	return datatype.RowMajor, wrong(errArg, "%d is no order of an array", n)
 }
 
-func (a *call) typeCreateSubarray() error {
-	n, t, err := a.old(0, 5)
-	if err != nil {
-		return err
-	}
+func (a *call) typeCreateSubarray(n, inMemory int, t *dtype) (_ *dtype, err error) {
 	var lists [3][]int
 	for i := range lists {
 		if lists[i], err = a.counts(1+i, n); err != nil {
-			return err
+			return nil, err
 		}
 	}
-	how, err := order(a.int(4))
+	how, err := order(inMemory)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	x, err := datatype.Subarray(lists[0], lists[1], lists[2], how, t.t)
 	if err != nil {
-		return wrong(errArg, "%v", err)
+		return nil, wrong(errArg, "%v", err)
 	}
 	made := contents{combiner: isSubarray, types: []*dtype{t}}
 	if a.wide != 0 {
-		made.ints, made.large = []int{n, a.int(4)}, slices.Concat(lists[:]...)
+		made.ints, made.large = []int{n, inMemory}, slices.Concat(lists[:]...)
 	} else {
-		made.ints = append(concat(n, lists[:]...), a.int(4))
+		made.ints = append(concat(n, lists[:]...), inMemory)
 	}
-	return a.setType(6, x, made, err)
+	return derived(x, made, nil)
 }
 
-func (a *call) typeCreateDarray() error {
-	n, t, err := a.old(2, 8)
-	if err != nil {
-		return err
-	}
+func (a *call) typeCreateDarray(size, rank, n, inMemory int, t *dtype) (*dtype, error) {
 	sizes, err := a.counts(3, n)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	var lists [3][]int // distributions, arguments, processes
 	for i := range lists {
 		if lists[i], err = a.ints(4+i, n); err != nil {
-			return err
+			return nil, err
 		}
 	}
-	how, err := order(a.int(7))
+	how, err := order(inMemory)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	dealt, blocks, all := make([]datatype.Distribution, n), make([]int, n), 1
 	for i, d := range lists[0] {
@@ -532,64 +469,57 @@ func (a *call) typeCreateDarray() error {
 		case dealtCyclic:
 			dealt[i] = datatype.Cyclic
 		default:
-			return wrong(errArg, "%d is no distribution", d)
+			return nil, wrong(errArg, "%d is no distribution", d)
 		}
 		if blocks[i] = lists[1][i]; blocks[i] == dealtDefault {
 			blocks[i] = datatype.DefaultBlock
 		} else if blocks[i] < 1 && d != dealtNone {
-			return wrong(errArg, "blocks of %d", blocks[i])
+			return nil, wrong(errArg, "blocks of %d", blocks[i])
 		}
 		all *= lists[2][i]
 	}
-	if all != a.int(0) {
-		return wrong(errArg, "a grid of %v has not %d processes", lists[2], a.int(0))
+	if all != size {
+		return nil, wrong(errArg, "a grid of %v has not %d processes", lists[2], size)
 	}
-	x, err := datatype.Darray(a.int(1), sizes, dealt, blocks, lists[2], how, t.t)
+	x, err := datatype.Darray(rank, sizes, dealt, blocks, lists[2], how, t.t)
 	if err != nil {
-		return wrong(errArg, "%v", err)
+		return nil, wrong(errArg, "%v", err)
 	}
-	made, head := contents{combiner: isDarray, types: []*dtype{t}}, []int{a.int(0), a.int(1), n}
+	made, head := contents{combiner: isDarray, types: []*dtype{t}}, []int{size, rank, n}
 	if a.wide != 0 {
 		made.large = sizes
 	} else {
 		head = append(head, sizes...)
 	}
-	made.ints = append(slices.Concat(head, lists[0], lists[1], lists[2]), a.int(7))
-	return a.setType(9, x, made, err)
+	made.ints = append(slices.Concat(head, lists[0], lists[1], lists[2]), inMemory)
+	return derived(x, made, nil)
 }
 
-func (a *call) typeCommit() error {
-	h, err := a.handleAt(0)
-	if err != nil {
-		return err
-	}
-	t, err := typeOf(h)
+func (a *call) typeCommit(h *handle) error {
+	t, err := typeOf(*h)
 	if err == nil {
 		t.committed = true
 	}
 	return err
 }
 
-func (a *call) typeFree() error {
-	h, err := a.handleAt(0)
-	if err != nil {
-		return err
-	}
-	if h < predefined {
+func (a *call) typeFree(h *handle) error {
+	if *h < predefined {
 		return wrong(errType, "a predefined datatype cannot be freed")
 	}
-	t, err := types.get(h)
+	t, err := types.get(*h)
 	if err != nil {
 		return err
 	}
 	if t.made.combiner == isF90Real || t.made.combiner == isF90Complex || t.made.combiner == isF90Integer {
 		return wrong(errType, "a datatype of MPI_Type_create_f90 cannot be freed")
 	}
-	if err := t.attributes.end(h); err != nil {
+	if err := t.endAttributes(); err != nil {
 		return err
 	}
 	if !t.free() {
-		return wrong(errType, "the datatype %#x was freed", uintptr(h))
+		return wrong(errType, "the datatype %#x was freed", uintptr(*h))
 	}
-	return a.setHandle(0, nullType)
+	*h = nullType
+	return nil
 }

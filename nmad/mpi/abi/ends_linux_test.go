@@ -100,7 +100,7 @@ func TestBacktrace(t *testing.T) {
 		t.Skip("no gdb here, or another processor")
 	}
 	job := exec.Command(compile(t, "waits", "-g"))
-	said, err := job.StdoutPipe()
+	output, err := job.StdoutPipe()
 	if err == nil {
 		err = job.Start()
 	}
@@ -111,7 +111,7 @@ func TestBacktrace(t *testing.T) {
 		_ = job.Process.Kill()
 		_ = job.Wait()
 	}()
-	if _, err := said.Read(make([]byte, 1)); err != nil { // it is about to wait
+	if _, err := output.Read(make([]byte, 1)); err != nil { // it is about to wait
 		t.Fatal(err)
 	}
 	for end := time.Now().Add(20 * time.Second); ; {

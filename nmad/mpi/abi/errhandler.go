@@ -100,7 +100,7 @@ type toldTo struct {
 	object  handle // that there is none of
 }
 
-func (t *toldTo) Unwrap() error { return t.error }
+func (to *toldTo) Unwrap() error { return to.error }
 
 // tells has an error told to the handler at an argument, if that is one for objects of a kind.
 func (a *call) tells(i int, what kind, none handle, err error) error {
@@ -117,104 +117,35 @@ func (a *call) tells(i int, what kind, none handle, err error) error {
 // initial has the error handler of calls before MPI_Init.
 var initial struct{ handler atomic.Pointer[handler] }
 
-func (a *call) createHandler(what kind) error {
+func (a *call) createHandler(what kind) (*handler, error) {
 	if a.word[0] == 0 {
-		return wrong(errArg, "there is no function")
+		return nil, wrong(errArg, "there is no function")
 	}
-	return a.setHandler(1, &handler{function: a.word[0], what: what})
+	return &handler{function: a.word[0], what: what}, nil
 }
 
-func (a *call) commCreateErrhandler() error    { return a.createHandler(ofComm) }
-func (a *call) winCreateErrhandler() error     { return a.createHandler(ofWindow) }
-func (a *call) sessionCreateErrhandler() error { return a.createHandler(ofSession) }
+func (a *call) commCreateErrhandler() (*handler, error)    { return a.createHandler(ofComm) }
+func (a *call) winCreateErrhandler() (*handler, error)     { return a.createHandler(ofWindow) }
+func (a *call) sessionCreateErrhandler() (*handler, error) { return a.createHandler(ofSession) }
 
-func (a *call) errhandlerFree() error {
-	h, err := a.handleAt(0)
-	if err != nil {
-		return err
-	}
-	switch h {
+func (a *call) errhandlerFree(h *handle) error {
+	switch *h {
 	case nullHandler:
 		return wrong(errErrhandler, "MPI_ERRHANDLER_NULL cannot be freed")
 	case fatalHandler, abortHandler, returnHandler:
-		return a.setHandle(0, nullHandler)
+		*h = nullHandler
+		return nil
 	}
-	x, err := handlers.get(h)
+	x, err := handlers.get(*h)
 	if err != nil {
 		return err
 	}
 	handlerLock.Lock()
 	if x.uses--; x.uses == 0 {
-		handlers.drop(h)
+		handlers.drop(*h)
 	}
 	handlerLock.Unlock()
-	return a.setHandle(0, nullHandler)
-}
-
-func (a *call) commSetErrhandler() error {
-	c, err := a.comm(0)
-	if err != nil {
-		return err
-	}
-	h, err := a.handlerAt(1, ofComm)
-	if err == nil {
-		c.handler.Store(h)
-	}
-	return err
-}
-
-func (a *call) commGetErrhandler() error {
-	c, err := a.comm(0)
-	if err != nil {
-		return err
-	}
-	return a.setHandler(1, c.handler.Load())
-}
-
-func (a *call) winSetErrhandler() error {
-	w, err := a.window(0)
-	if err != nil {
-		return err
-	}
-	h, err := a.handlerAt(1, ofWindow)
-	if err == nil {
-		w.handler.Store(h)
-	}
-	return err
-}
-
-func (a *call) winGetErrhandler() error {
-	w, err := a.window(0)
-	if err != nil {
-		return err
-	}
-	return a.setHandler(1, w.handler.Load())
-}
-
-func (a *call) sessionSetErrhandler() error {
-	s, err := a.session(0)
-	if err != nil {
-		return err
-	}
-	h, err := a.handlerAt(1, ofSession)
-	if err == nil {
-		s.handler.Store(h)
-	}
-	return err
-}
-
-func (a *call) sessionGetErrhandler() error {
-	s, err := a.session(0)
-	if err != nil {
-		return err
-	}
-	return a.setHandler(1, s.handler.Load())
-}
-
-// callHandler has the handler of an object told of a code; the call itself succeeds, unless the error ends the job.
-func (a *call) callHandler(name string, code int) error {
-	h, object := handlerOf(a.object)
-	tell(h, object, name, code)
+	*h = nullHandler
 	return nil
 }
 
@@ -227,27 +158,6 @@ func tell(h *handler, object handle, name string, code int) {
 	default:
 		die(name, code, coded(code))
 	}
-}
-
-func (a *call) commCallErrhandler() error {
-	if _, err := a.comm(0); err != nil {
-		return err
-	}
-	return a.callHandler("MPI_Comm_call_errhandler", a.int(1))
-}
-
-func (a *call) winCallErrhandler() error {
-	if _, err := a.window(0); err != nil {
-		return err
-	}
-	return a.callHandler("MPI_Win_call_errhandler", a.int(1))
-}
-
-func (a *call) sessionCallErrhandler() error {
-	if _, err := a.session(0); err != nil {
-		return err
-	}
-	return a.callHandler("MPI_Session_call_errhandler", a.int(1))
 }
 
 // codes are the classes and codes that the program has added.
@@ -301,21 +211,9 @@ func addCode(of int) (int, error) {
 	return codes.last, nil
 }
 
-func (a *call) addErrorClass() error {
-	n, err := addCode(-1)
-	if err != nil {
-		return err
-	}
-	return a.setInt(0, n)
-}
+func (a *call) addErrorClass() (int, error) { return addCode(-1) }
 
-func (a *call) addErrorCode() error {
-	n, err := addCode(a.int(0))
-	if err != nil {
-		return err
-	}
-	return a.setInt(1, n)
-}
+func (a *call) addErrorCode(of int) (int, error) { return addCode(of) }
 
 // added says whether a code is one that the program has added, and of which class.
 func added(code int) (of int, err error) {
@@ -328,26 +226,26 @@ func added(code int) (of int, err error) {
 	return of, nil
 }
 
-func (a *call) addErrorString() error {
-	s, err := a.string(1)
-	if err != nil {
-		return err
-	}
+func (a *call) addErrorString(code int, s string) error {
 	if len(s) > 511 {
 		return wrong(errArg, "the text has %d bytes, more than 511", len(s))
 	}
-	if _, err := added(a.int(0)); err != nil {
+	return setCodeText(code, s)
+}
+
+// setCodeText gives a code of the program a text.
+func setCodeText(code int, s string) error {
+	if _, err := added(code); err != nil {
 		return err
 	}
 	codes.Lock()
 	defer codes.Unlock()
-	codes.text[a.int(0)] = s
+	codes.text[code] = s
 	return nil
 }
 
 // remove takes out a class or a code; class: a class is meant.
-func (a *call) remove(isClass bool) error {
-	code := a.int(0)
+func remove(code int, isClass bool) error {
 	of, err := added(code)
 	if err != nil {
 		return err
@@ -368,37 +266,21 @@ func (a *call) remove(isClass bool) error {
 	return nil
 }
 
-func (a *call) removeErrorClass() error { return a.remove(true) }
-func (a *call) removeErrorCode() error  { return a.remove(false) }
+func (a *call) removeErrorClass(code int) error { return remove(code, true) }
+func (a *call) removeErrorCode(code int) error  { return remove(code, false) }
 
-func (a *call) removeErrorString() error {
-	if _, err := added(a.int(0)); err != nil {
+func (a *call) removeErrorString(code int) error { return setCodeText(code, "") }
+
+func (a *call) errorClass(code int) (int, error) {
+	if isClass(code) {
+		return code, nil
+	}
+	return added(code)
+}
+
+func (a *call) errorString(code int) error {
+	if _, err := a.errorClass(code); err != nil {
 		return err
-	}
-	codes.Lock()
-	defer codes.Unlock()
-	delete(codes.text, a.int(0))
-	return nil
-}
-
-func (a *call) errorClass() error {
-	code := a.int(0)
-	if !isClass(code) {
-		of, err := added(code)
-		if err != nil {
-			return err
-		}
-		code = of
-	}
-	return a.setInt(1, code)
-}
-
-func (a *call) errorString() error {
-	code := a.int(0)
-	if !isClass(code) {
-		if _, err := added(code); err != nil {
-			return err
-		}
 	}
 	return a.setText(1, 2, codeText(code), 512)
 }

@@ -87,11 +87,11 @@ func wrong(c class, format string, args ...any) error { return &fault{c, fmt.Spr
 // coded is an error that is a code of the program's, or of one of its functions.
 type coded int32
 
-func (c coded) Error() string {
-	if text := codeText(int(c)); text != "" {
-		return fmt.Sprintf("error %d: %s", int32(c), text)
+func (ce coded) Error() string {
+	if text := codeText(int(ce)); text != "" {
+		return fmt.Sprintf("error %d: %s", int32(ce), text)
 	}
-	return fmt.Sprintf("error %d of the program's, which has no text (MPI_Add_error_string)", int32(c))
+	return fmt.Sprintf("error %d of the program's, which has no text (MPI_Add_error_string)", int32(ce))
 }
 
 // failed is the error that a function of the program has returned; nil: none.

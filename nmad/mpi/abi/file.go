@@ -29,7 +29,7 @@ func (a *call) noFile() error {
 	return nil
 }
 
-func (a *call) fileCreateErrhandler() error { return a.createHandler(ofFile) }
+func (a *call) fileCreateErrhandler() (*handler, error) { return a.createHandler(ofFile) }
 
 func (a *call) fileSetErrhandler() error {
 	if err := a.noFile(); err != nil {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -30,6 +31,17 @@ func TestEachFunction(t *testing.T) {
 			t.Errorf("no program calls MPI_%s", name)
 		}
 		called[name] = true // each is named once
+	}
+}
+
+// TestFunctionsAreCounted: docs/abi.md has their number.
+func TestFunctionsAreCounted(t *testing.T) {
+	page, err := os.ReadFile("../../../docs/abi.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := fmt.Sprintf("has all %d functions of the MPI standard", len(names(t))); !strings.Contains(string(page), want) {
+		t.Errorf("docs/abi.md lacks %q", want)
 	}
 }
 

@@ -38,29 +38,14 @@ func (a *call) group(i int) (mpi.Group, error) {
 
 // setGroup takes a group in, and writes its handle.
 func (a *call) setGroup(i int, g mpi.Group) error {
-	if _, err := a.out(i); err != nil {
-		return err
-	}
 	if g.Size() == 0 {
 		return a.setHandle(i, emptyGroup)
 	}
-	h, err := groups.add(&group{g: g})
-	if err != nil {
-		return err
-	}
-	return a.setHandle(i, h)
+	return setNew(a, i, &groups, &group{g: g})
 }
 
-// setGroupIf is setGroup of a result.
-func (a *call) setGroupIf(i int, g mpi.Group, err error) error {
-	if err != nil {
-		return err
-	}
-	return a.setGroup(i, g)
-}
-
-// rank is this process's in a group.
-func (a *call) rankIn(g mpi.Group) int {
+// groupRank is this process's rank in a group.
+func (a *call) groupRank(g mpi.Group) int {
 	engine.mu.Lock()
 	all := engine.all
 	engine.mu.Unlock()
@@ -70,112 +55,47 @@ func (a *call) rankIn(g mpi.Group) int {
 	return g.Rank(all.Rank(), all.Group())
 }
 
-func (a *call) groupSize() error {
-	g, err := a.group(0)
-	if err != nil {
-		return err
-	}
-	return a.setInt(1, g.Size())
-}
-
-func (a *call) groupRank() error {
-	g, err := a.group(0)
-	if err != nil {
-		return err
-	}
-	return a.setInt(1, a.rankIn(g))
-}
-
-func (a *call) groupFree() error {
-	h, err := a.handleAt(0)
-	if err != nil {
-		return err
-	}
-	if h == nullGroup {
+func (a *call) groupFree(h *handle) error {
+	switch *h {
+	case nullGroup:
 		return wrong(errGroup, "it is MPI_GROUP_NULL")
+	case emptyGroup:
+		*h = nullGroup
+		return nil
 	}
-	if h != emptyGroup {
-		if _, err := groups.get(h); err != nil {
-			return err
-		}
-		groups.drop(h)
-	}
-	return a.setHandle(0, nullGroup)
+	return free(&groups, h, nullGroup)
 }
 
-// two are arguments that are groups.
-func (a *call) two(i, j int) (g, h mpi.Group, err error) {
-	if g, err = a.group(i); err == nil {
-		h, err = a.group(j)
-	}
-	return g, h, err
-}
-
-func (a *call) groupCompare() error {
-	g, h, err := a.two(0, 1)
-	if err != nil {
-		return err
-	}
-	return a.setInt(2, comparisons[g.Compare(h)])
-}
-
-func (a *call) groupUnion() error {
-	g, h, err := a.two(0, 1)
-	return a.setGroupIf(2, g.Union(h), err)
-}
-
-func (a *call) groupIntersection() error {
-	g, h, err := a.two(0, 1)
-	return a.setGroupIf(2, g.Intersection(h), err)
-}
-
-func (a *call) groupDifference() error {
-	g, h, err := a.two(0, 1)
-	return a.setGroupIf(2, g.Difference(h), err)
-}
-
-// ranked says why ranks are not all different ones of a group.
-func ranked(all []int, g mpi.Group) error {
-	seen := make([]bool, g.Size())
-	for _, r := range all {
-		if r < 0 || r >= g.Size() {
-			return wrong(errRank, "rank %d of a group of %d", r, g.Size())
-		}
-		if seen[r] {
-			return wrong(errRank, "rank %d is there twice", r)
-		}
-		seen[r] = true
-	}
-	return nil
-}
-
-// groupPart makes a group of the ranks, or without them, that the arguments behind the first one have.
-func (a *call) groupPart(members func(mpi.Group) ([]int, error), part func(mpi.Group, ...int) (mpi.Group, error)) error {
-	g, err := a.group(0)
-	if err != nil {
-		return err
-	}
-	all, err := members(g)
-	if err != nil {
-		return err
-	}
-	x, err := part(g, all...)
-	return a.setGroupIf(3, x, err)
-}
+func (a *call) groupSize(g mpi.Group) int                  { return g.Size() }
+func (a *call) groupCompare(g, h mpi.Group) int            { return comparisons[g.Compare(h)] }
+func (a *call) groupUnion(g, h mpi.Group) mpi.Group        { return g.Union(h) }
+func (a *call) groupIntersection(g, h mpi.Group) mpi.Group { return g.Intersection(h) }
+func (a *call) groupDifference(g, h mpi.Group) mpi.Group   { return g.Difference(h) }
 
 // listed are ranks in a list.
-func (a *call) listed(g mpi.Group) ([]int, error) {
-	all, err := a.ints(2, a.int(1))
+func (a *call) listed(mpi.Group) ([]int, error) { return a.ints(2, a.int(1)) }
+
+// part makes a group of those members that the arguments behind the first one name, or of all but them.
+func part(g mpi.Group, members func(mpi.Group) ([]int, error), make func(mpi.Group, ...int) (mpi.Group, error)) (mpi.Group, error) {
+	all, err := members(g)
 	if err != nil {
-		return nil, err
+		return g, err
 	}
-	return all, ranked(all, g)
+	x, err := make(g, all...)
+	if err != nil {
+		err = wrong(errRank, "%v", err)
+	}
+	return x, err
 }
 
-func (a *call) groupIncl() error      { return a.groupPart(a.listed, mpi.Group.Include) }
-func (a *call) groupExcl() error      { return a.groupPart(a.listed, mpi.Group.Exclude) }
-func (a *call) groupRangeIncl() error { return a.groupPart(a.ranges, mpi.Group.Include) }
-func (a *call) groupRangeExcl() error { return a.groupPart(a.ranges, mpi.Group.Exclude) }
+func (a *call) groupIncl(g mpi.Group) (mpi.Group, error) { return part(g, a.listed, mpi.Group.Include) }
+func (a *call) groupExcl(g mpi.Group) (mpi.Group, error) { return part(g, a.listed, mpi.Group.Exclude) }
+func (a *call) groupRangeIncl(g mpi.Group) (mpi.Group, error) {
+	return part(g, a.ranges, mpi.Group.Include)
+}
+func (a *call) groupRangeExcl(g mpi.Group) (mpi.Group, error) {
+	return part(g, a.ranges, mpi.Group.Exclude)
+}
 
 // ranges are ranks in ranges of first, last and stride.
 func (a *call) ranges(g mpi.Group) (all []int, err error) {
@@ -201,26 +121,22 @@ func (a *call) ranges(g mpi.Group) (all []int, err error) {
 			}
 		}
 	}
-	return all, ranked(all, g)
+	return all, nil
 }
 
-func (a *call) groupTranslateRanks() error {
-	g, h, err := a.two(0, 3)
-	if err != nil {
-		return err
-	}
+func (a *call) groupTranslateRanks(g, h mpi.Group) ([]int, error) {
 	all, err := a.ints(2, a.int(1))
 	if err != nil {
-		return err
+		return nil, err
 	}
 	for i, r := range all {
 		switch {
 		case r == procNull:
 		case r < 0 || r >= g.Size():
-			return wrong(errRank, "rank %d of a group of %d", r, g.Size())
+			return nil, wrong(errRank, "rank %d of a group of %d", r, g.Size())
 		default:
 			all[i] = h.Rank(r, g)
 		}
 	}
-	return a.setInts(4, all)
+	return all, nil
 }

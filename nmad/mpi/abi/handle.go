@@ -31,7 +31,7 @@ const (
 
 var kindNames = [...]string{ofFile: "file", ofComm: "communicator", ofGroup: "group", ofType: "datatype", ofOp: "operation", ofRequest: "request", ofMessage: "message", ofHandler: "error handler", ofInfo: "info", ofWindow: "window", ofSession: "session", ofControl: "handle of a control variable", ofMeasuring: "session of performance variables", ofMeasure: "handle of a performance variable"}
 
-func (k kind) String() string { return kindNames[k] }
+func (kd kind) String() string { return kindNames[kd] }
 
 const (
 	placeBits  = 20
@@ -60,41 +60,41 @@ type table[T any] struct {
 }
 
 // add takes an object in.
-func (t *table[T]) add(x *T) (handle, error) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
+func (tb *table[T]) add(x *T) (handle, error) {
+	tb.mu.Lock()
+	defer tb.mu.Unlock()
 	var at uint32
-	if n := len(t.free); n > 0 {
-		at, t.free = t.free[n-1], t.free[:n-1]
+	if n := len(tb.free); n > 0 {
+		at, tb.free = tb.free[n-1], tb.free[:n-1]
 	} else {
-		if at = t.used; at == 1<<placeBits {
-			return 0, wrong(errOther, "there are %d objects of kind %v: free some", at, t.kind)
+		if at = tb.used; at == 1<<placeBits {
+			return 0, wrong(errOther, "there are %d objects of kind %v: free some", at, tb.kind)
 		}
-		t.used++
-		if c := &t.chunks[at>>chunkBits]; c.Load() == nil {
+		tb.used++
+		if c := &tb.chunks[at>>chunkBits]; c.Load() == nil {
 			c.Store(new([1 << chunkBits]slot[T]))
 		}
 	}
-	s := &t.chunks[at>>chunkBits].Load()[at&(1<<chunkBits-1)]
+	s := &tb.chunks[at>>chunkBits].Load()[at&(1<<chunkBits-1)]
 	s.object.Store(x)
-	return handle(s.uses.Load()<<useShift | madeBit | uintptr(t.kind)<<kindShift | uintptr(at)), nil
+	return handle(s.uses.Load()<<useShift | madeBit | uintptr(tb.kind)<<kindShift | uintptr(at)), nil
 }
 
 // slot is the place that a handle names; nil: there is none.
-func (t *table[T]) slot(h handle) *slot[T] {
+func (tb *table[T]) slot(h handle) *slot[T] {
 	at := uintptr(h) & (1<<placeBits - 1)
-	if uintptr(h)&(1<<useShift-1) != madeBit|uintptr(t.kind)<<kindShift|at {
+	if uintptr(h)&(1<<useShift-1) != madeBit|uintptr(tb.kind)<<kindShift|at {
 		return nil
 	}
-	if c := t.chunks[at>>chunkBits].Load(); c != nil {
+	if c := tb.chunks[at>>chunkBits].Load(); c != nil {
 		return &c[at&(1<<chunkBits-1)]
 	}
 	return nil
 }
 
 // find is the object of a handle; nil: there is none.
-func (t *table[T]) find(h handle) *T {
-	if s := t.slot(h); s != nil {
+func (tb *table[T]) find(h handle) *T {
+	if s := tb.slot(h); s != nil {
 		if x := s.object.Load(); s.uses.Load() == uintptr(h)>>useShift {
 			return x
 		}
@@ -103,35 +103,57 @@ func (t *table[T]) find(h handle) *T {
 }
 
 // get is find that says what is wrong.
-func (t *table[T]) get(h handle) (*T, error) {
-	if x := t.find(h); x != nil {
+func (tb *table[T]) get(h handle) (*T, error) {
+	if x := tb.find(h); x != nil {
 		return x, nil
 	}
-	if t.slot(h) != nil {
-		return nil, wrong(t.class, "the %v %#x was freed, or is done", t.kind, uintptr(h))
+	if tb.slot(h) != nil {
+		return nil, wrong(tb.class, "the %v %#x was freed, or is done", tb.kind, uintptr(h))
 	}
-	return nil, wrong(t.class, "%#x is no %v", uintptr(h), t.kind)
+	return nil, wrong(tb.class, "%#x is no %v", uintptr(h), tb.kind)
 }
 
 // drop takes an object out, and says whether it was there.
-func (t *table[T]) drop(h handle) bool {
-	s := t.slot(h)
+func (tb *table[T]) drop(h handle) bool {
+	s := tb.slot(h)
 	if s == nil {
 		return false
 	}
-	t.mu.Lock()
-	defer t.mu.Unlock()
+	tb.mu.Lock()
+	defer tb.mu.Unlock()
 	if !s.uses.CompareAndSwap(uintptr(h)>>useShift, (uintptr(h)>>useShift+1)&(1<<31-1)) {
 		return false
 	}
 	s.object.Store(nil)
-	t.free = append(t.free, uint32(uintptr(h)&(1<<placeBits-1)))
+	tb.free = append(tb.free, uint32(uintptr(h)&(1<<placeBits-1)))
 	return true
 }
 
+// setNew takes an object in, and writes its handle.
+func setNew[T any](a *call, i int, tb *table[T], x *T) error {
+	if _, err := a.out(i); err != nil {
+		return err
+	}
+	h, err := tb.add(x)
+	if err != nil {
+		return err
+	}
+	return a.setHandle(i, h)
+}
+
+// free takes an object out, and has the program's handle be a null one.
+func free[T any](tb *table[T], h *handle, null handle) error {
+	if _, err := tb.get(*h); err != nil {
+		return err
+	}
+	tb.drop(*h)
+	*h = null
+	return nil
+}
+
 // whole is the handle whose low 31 bits are a number; 0: there is none.
-func (t *table[T]) whole(n uintptr) handle {
-	if s := t.slot(handle(n)); s != nil && s.object.Load() != nil {
+func (tb *table[T]) whole(n uintptr) handle {
+	if s := tb.slot(handle(n)); s != nil && s.object.Load() != nil {
 		return handle(s.uses.Load()<<useShift | n)
 	}
 	return 0

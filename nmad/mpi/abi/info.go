@@ -83,36 +83,39 @@ func (a *call) info(i int) (*info, error) {
 	}
 }
 
-// infoOrNull is info that may be MPI_INFO_NULL: an empty one.
-func (a *call) infoOrNull(i int) (*info, error) {
+// What functions take that may be MPI_INFO_NULL, an empty one, and what they change.
+type (
+	hints      = info
+	changeable = info
+)
+
+func (a *call) hints(i int) (*hints, error) {
 	if a.handle(i) == nullInfo {
 		return newInfo(), nil
 	}
 	return a.info(i)
 }
 
-// setInfo takes an info in, and writes its handle.
-func (a *call) setInfo(i int, x *info) error {
-	if _, err := a.out(i); err != nil {
-		return err
-	}
-	h, err := infos.add(x)
-	if err != nil {
-		return err
-	}
-	return a.setHandle(i, h)
-}
-
-// own is info of one that may be changed.
-func (a *call) own(i int) (*info, error) {
+func (a *call) changeable(i int) (*changeable, error) {
 	if a.handle(i) == envInfo {
 		return nil, wrong(errInfo, "MPI_INFO_ENV cannot be changed")
 	}
 	return a.info(i)
 }
 
-// key is an argument that is a key.
-func (a *call) key(i int) (string, error) {
+// setInfo takes an info in, and writes its handle; nil: there is none.
+func (a *call) setInfo(i int, x *info) error {
+	if x == nil {
+		return a.setHandle(i, nullInfo)
+	}
+	return setNew(a, i, &infos, x)
+}
+
+// key is the name of a value.
+type key = string
+
+// key is an argument that is one.
+func (a *call) key(i int) (key, error) {
 	if a.word[i] == 0 {
 		return "", wrong(errInfoKey, "there is no key")
 	}
@@ -123,42 +126,19 @@ func (a *call) key(i int) (string, error) {
 	return k, err
 }
 
-func (a *call) infoCreate() error { return a.setInfo(0, newInfo()) }
+func (a *call) infoCreate() *info        { return newInfo() }
+func (a *call) infoCreateEnv() *info     { return environment() }
+func (a *call) infoDup(x *info) *info    { return x.dup() }
+func (a *call) infoGetNkeys(x *info) int { return len(x.keys()) }
 
-func (a *call) infoCreateEnv() error { return a.setInfo(2, environment()) }
-
-func (a *call) infoDup() error {
-	x, err := a.info(0)
-	if err != nil {
-		return err
-	}
-	return a.setInfo(1, x.dup())
-}
-
-func (a *call) infoFree() error {
-	h, err := a.handleAt(0)
-	if err != nil {
-		return err
-	}
-	if h == nullInfo || h == envInfo {
+func (a *call) infoFree(h *handle) error {
+	if *h == nullInfo || *h == envInfo {
 		return wrong(errInfo, "a predefined info cannot be freed")
 	}
-	if _, err := infos.get(h); err != nil {
-		return err
-	}
-	infos.drop(h)
-	return a.setHandle(0, nullInfo)
+	return free(&infos, h, nullInfo)
 }
 
-func (a *call) infoSet() error {
-	x, err := a.own(0)
-	if err != nil {
-		return err
-	}
-	k, err := a.key(1)
-	if err != nil {
-		return err
-	}
+func (a *call) infoSet(x *changeable, k key) error {
 	if a.word[2] == 0 {
 		return wrong(errInfoValue, "there is no value")
 	}
@@ -173,97 +153,57 @@ func (a *call) infoSet() error {
 	return nil
 }
 
-func (a *call) infoDelete() error {
-	x, err := a.own(0)
-	if err != nil {
-		return err
+func (a *call) infoDelete(x *changeable, k key) error {
+	if !x.delete(k) {
+		return wrong(errInfoNoKey, "there is no key %q", k)
 	}
-	k, err := a.key(1)
-	if err == nil && !x.delete(k) {
-		err = wrong(errInfoNoKey, "there is no key %q", k)
-	}
-	return err
+	return nil
 }
 
-func (a *call) infoGet() error {
-	x, err := a.info(0)
-	if err != nil {
-		return err
-	}
-	k, err := a.key(1)
-	if err != nil {
-		return err
-	}
-	if a.int(2) < 0 {
-		return wrong(errArg, "a value of %d bytes", a.int(2))
+func (a *call) infoGet(x *info, k key, room int) (bool, error) {
+	if room < 0 {
+		return false, wrong(errArg, "a value of %d bytes", room)
 	}
 	v, ok := x.get(k)
-	if ok {
-		// The length does not count the zero.
-		if err := a.setString(3, v, a.int(2)+1); err != nil {
+	if !ok {
+		return false, nil
+	}
+	return true, a.setString(3, v, room+1) // the length does not count the zero
+}
+
+func (a *call) infoGetString(x *info, k key) (bool, error) {
+	v, ok := x.get(k)
+	if !ok {
+		return false, nil
+	}
+	return true, a.fill(2, 3, v)
+}
+
+// fill writes as much of a text as the number in an argument says, and there how long it is with the zero at its end.
+func (a *call) fill(room, to int, s string) error {
+	n, err := a.intAt(room)
+	if err != nil {
+		return err
+	}
+	if *n > 0 {
+		if err := a.setString(to, s, int(*n)); err != nil {
 			return err
 		}
 	}
-	return a.setFlag(4, ok)
+	*n = int32(len(s) + 1)
+	return nil
 }
 
-func (a *call) infoGetString() error {
-	x, err := a.info(0)
-	if err != nil {
-		return err
-	}
-	k, err := a.key(1)
-	if err != nil {
-		return err
-	}
+func (a *call) infoGetValuelen(x *info, k key) (bool, error) {
 	v, ok := x.get(k)
-	if ok {
-		room, err := a.narrow(2, 1)
-		if err != nil {
-			return err
-		}
-		if room[0] > 0 {
-			if err := a.setString(3, v, int(room[0])); err != nil {
-				return err
-			}
-		}
-		room[0] = int32(len(v) + 1)
+	if !ok {
+		return false, nil
 	}
-	return a.setFlag(4, ok)
+	return true, a.setInt(2, len(v))
 }
 
-func (a *call) infoGetValuelen() error {
-	x, err := a.info(0)
-	if err != nil {
-		return err
-	}
-	k, err := a.key(1)
-	if err != nil {
-		return err
-	}
-	v, ok := x.get(k)
-	if ok {
-		if err := a.setInt(2, len(v)); err != nil {
-			return err
-		}
-	}
-	return a.setFlag(3, ok)
-}
-
-func (a *call) infoGetNkeys() error {
-	x, err := a.info(0)
-	if err != nil {
-		return err
-	}
-	return a.setInt(1, len(x.keys()))
-}
-
-func (a *call) infoGetNthkey() error {
-	x, err := a.info(0)
-	if err != nil {
-		return err
-	}
-	all, n := x.keys(), a.int(1)
+func (a *call) infoGetNthkey(x *info, n int) error {
+	all := x.keys()
 	if n < 0 || n >= len(all) {
 		return wrong(errArg, "key %d of %d", n, len(all))
 	}

@@ -158,16 +158,11 @@ func (j *job) begin() error {
 
 func (a *call) init() error { return engine.begin() }
 
-func (a *call) initThread() error {
-	if err := engine.begin(); err != nil {
-		return err
-	}
-	return a.setInt(3, threadMultiple)
-}
+func (a *call) initThread() (int, error) { return threadMultiple, engine.begin() }
 
-func (a *call) queryThread() error { return a.setInt(0, threadMultiple) }
+func (a *call) queryThread() int { return threadMultiple }
 
-func (a *call) isThreadMain() error { return a.setFlag(0, thread() == engine.main) }
+func (a *call) isThreadMain() bool { return thread() == engine.main }
 
 func (a *call) finalize() error {
 	world, self := engine.world.Load(), engine.self.Load()
@@ -175,7 +170,7 @@ func (a *call) finalize() error {
 		return wrong(errOther, "MPI_Finalize without MPI_Init, or once more")
 	}
 	// What libraries have left at MPI_COMM_SELF ends first, as the standard asks.
-	err := errors.Join(self.attributes.end(selfHandle), world.attributes.end(worldHandle))
+	err := errors.Join(self.endAttributes(), world.endAttributes())
 	if err != nil {
 		return err
 	}
@@ -214,14 +209,10 @@ func (a *call) getLibraryVersion() error {
 	return a.setText(0, 1, "pm2 "+nmad.Version+", MPI 5.0 by its standard binary interface 1.0, "+runtime.Version(), 8192)
 }
 
-func (a *call) getHwResourceInfo() error {
-	i := newInfo("mpi_hw_resource_type", "")
-	i.delete("mpi_hw_resource_type")
-	return a.setInfo(0, i)
-}
+func (a *call) getHwResourceInfo() *info { return newInfo() } // none is known
 
-func (a *call) abiGetInfo() error {
-	return a.setInfo(0, newInfo("mpi_aint_size", "8", "mpi_count_size", "8", "mpi_offset_size", "8"))
+func (a *call) abiGetInfo() *info {
+	return newInfo("mpi_aint_size", "8", "mpi_count_size", "8", "mpi_offset_size", "8")
 }
 
 // fortran is what a library of Fortran has said of itself, for those of other compilers.
@@ -232,11 +223,7 @@ var fortran struct {
 	yes, no []byte
 }
 
-func (a *call) abiSetFortranInfo() error {
-	i, err := a.info(0)
-	if err != nil {
-		return err
-	}
+func (a *call) abiSetFortranInfo(i *info) error {
 	fortran.Lock()
 	defer fortran.Unlock()
 	if fortran.info != nil {
@@ -246,14 +233,13 @@ func (a *call) abiSetFortranInfo() error {
 	return nil
 }
 
-func (a *call) abiGetFortranInfo() error {
+func (a *call) abiGetFortranInfo() *info {
 	fortran.Lock()
-	i := fortran.info
-	fortran.Unlock()
-	if i == nil {
-		return a.setHandle(0, nullInfo)
+	defer fortran.Unlock()
+	if fortran.info == nil {
+		return nil
 	}
-	return a.setInfo(0, i.dup())
+	return fortran.info.dup()
 }
 
 // logical are the two arguments of a logical of Fortran.
@@ -282,19 +268,18 @@ func (a *call) abiSetFortranBooleans() error {
 	return nil
 }
 
-func (a *call) abiGetFortranBooleans() error {
+func (a *call) abiGetFortranBooleans(size int) (bool, error) {
 	fortran.Lock()
 	defer fortran.Unlock()
-	if fortran.size != a.int(0) {
-		return a.setFlag(3, false)
+	if fortran.size != size {
+		return false, nil
 	}
 	yes, no, err := a.logical()
-	if err != nil {
-		return err
+	if err == nil {
+		copy(yes, fortran.yes)
+		copy(no, fortran.no)
 	}
-	copy(yes, fortran.yes)
-	copy(no, fortran.no)
-	return a.setFlag(3, true)
+	return true, err
 }
 
 // environment is what is known of how the process was started, as MPI_INFO_ENV has it.

@@ -55,9 +55,12 @@ func opOf(h handle) (*op, error) {
 	return ops.get(h)
 }
 
+// op is an argument that is an operation.
+func (a *call) op(i int) (*op, error) { return opOf(a.handle(i)) }
+
 // reduction is an argument that is an operation, for elements of a datatype.
 func (a *call) reduction(i int, t *dtype) (*mpi.Op, error) {
-	o, err := opOf(a.handle(i))
+	o, err := a.op(i)
 	if err != nil {
 		return nil, err
 	}
@@ -160,38 +163,17 @@ func (a *call) opCreate() error {
 	if a.word[0] == 0 {
 		return wrong(errArg, "there is no function")
 	}
-	if _, err := a.out(2); err != nil {
-		return err
-	}
-	h, err := ops.add(&op{function: a.word[0], wide: a.wide != 0, commutes: a.int(1) != 0})
-	if err != nil {
-		return err
-	}
-	return a.setHandle(2, h)
+	return setNew(a, 2, &ops, &op{function: a.word[0], wide: a.wide != 0, commutes: a.int(1) != 0})
 }
 
-func (a *call) opFree() error {
-	h, err := a.handleAt(0)
-	if err != nil {
-		return err
-	}
-	if h < predefined {
+func (a *call) opFree(h *handle) error {
+	if *h < predefined {
 		return wrong(errOp, "a predefined operation cannot be freed")
 	}
-	if _, err := ops.get(h); err != nil {
-		return err
-	}
-	ops.drop(h)
-	return a.setHandle(0, nullOp)
+	return free(&ops, h, nullOp)
 }
 
-func (a *call) opCommutative() error {
-	o, err := opOf(a.handle(0))
-	if err != nil {
-		return err
-	}
-	return a.setFlag(1, o.commutes)
-}
+func (a *call) opCommutative(o *op) bool { return o.commutes }
 
 func (a *call) reduceLocal() error {
 	in, t, err := a.buffer(0, 2, 3)

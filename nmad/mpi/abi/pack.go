@@ -8,20 +8,24 @@ import (
 	"github.com/pm2-go/pm2/nmad/mpi"
 )
 
-// position is a place in a packed buffer, at an argument: an int, or a number of 64 bits.
-func (a *call) position(i int, wide bool) (int, func(int) error, error) {
+// packed has n bytes moved between elements and a packed buffer of size bytes at one argument, from the position at another on, which goes behind them: an int, or a number of 64 bits.
+func (a *call) packed(buffer, size, position, n int, wide bool, move func([]byte) error) error {
+	read, write := a.ints, a.setInt
 	if wide {
-		p, err := a.addresses(i, 1)
-		if err != nil {
-			return 0, nil, err
-		}
-		return p[0], func(v int) error { return a.setAint(i, v) }, nil
+		read, write = a.addresses, a.setAint
 	}
-	p, err := a.ints(i, 1)
+	at, err := read(position, 1)
 	if err != nil {
-		return 0, nil, err
+		return err
 	}
-	return p[0], func(v int) error { return a.setInt(i, v) }, nil
+	b, err := a.room(buffer, size, at[0], n)
+	if err != nil {
+		return err
+	}
+	if err := move(b); err != nil {
+		return err
+	}
+	return write(position, at[0]+n)
 }
 
 // room are n bytes of a packed buffer of size bytes at an argument, from a place on.
@@ -38,60 +42,21 @@ func (a *call) room(i, size, at, n int) ([]byte, error) {
 	return memory(a.ptr(i), size)[at : at+n : at+n], nil
 }
 
-func (a *call) pack() error {
-	if _, err := a.comm(6); err != nil {
-		return err
-	}
-	b, _, err := a.buffer(0, 1, 2)
-	if err != nil {
-		return err
-	}
-	at, set, err := a.position(5, a.wide != 0)
-	if err != nil {
-		return err
-	}
-	to, err := a.room(3, a.int(4), at, b.Size())
-	if err != nil {
-		return err
-	}
-	b.Pack(0, to)
-	return set(at + b.Size())
+func (a *call) pack(b mpi.Buffer, size int, _ *comm) error {
+	return a.packed(3, size, 5, b.Size(), a.wide != 0, func(to []byte) error {
+		b.Pack(0, to)
+		return nil
+	})
 }
 
-func (a *call) unpack() error {
-	if _, err := a.comm(6); err != nil {
-		return err
-	}
-	b, _, err := a.buffer(3, 4, 5)
-	if err != nil {
-		return err
-	}
-	at, set, err := a.position(2, a.wide != 0)
-	if err != nil {
-		return err
-	}
-	from, err := a.room(0, a.int(1), at, b.Size())
-	if err != nil {
-		return err
-	}
-	b.Unpack(0, from)
-	return set(at + b.Size())
+func (a *call) unpack(size int, b mpi.Buffer, _ *comm) error {
+	return a.packed(0, size, 2, b.Size(), a.wide != 0, func(from []byte) error {
+		b.Unpack(0, from)
+		return nil
+	})
 }
 
-func (a *call) packSize() error {
-	if _, err := a.comm(2); err != nil {
-		return err
-	}
-	n, err := a.count(0)
-	if err != nil {
-		return err
-	}
-	t, err := ready(a.handle(1))
-	if err != nil {
-		return err
-	}
-	return a.setCount(3, n*t.t.Size())
-}
+func (a *call) packSize(n count, t *committed, _ *comm) int { return n * t.t.Size() }
 
 // external checks the name of a representation.
 func (a *call) external() error {
@@ -102,61 +67,25 @@ func (a *call) external() error {
 	return err
 }
 
-func (a *call) packExternal() error {
+func (a *call) packExternal(b mpi.Buffer, size int) error {
 	if err := a.external(); err != nil {
 		return err
 	}
-	b, _, err := a.buffer(1, 2, 3)
-	if err != nil {
-		return err
-	}
-	at, set, err := a.position(6, true)
-	if err != nil {
-		return err
-	}
-	to, err := a.room(4, a.int(5), at, b.ExternalSize())
-	if err != nil {
-		return err
-	}
-	if err := b.PackExternal(to); err != nil {
-		return err
-	}
-	return set(at + b.ExternalSize())
+	return a.packed(4, size, 6, b.ExternalSize(), true, b.PackExternal)
 }
 
-func (a *call) unpackExternal() error {
+func (a *call) unpackExternal(size int, b mpi.Buffer) error {
 	if err := a.external(); err != nil {
 		return err
 	}
-	b, _, err := a.buffer(4, 5, 6)
-	if err != nil {
-		return err
-	}
-	at, set, err := a.position(3, true)
-	if err != nil {
-		return err
-	}
-	from, err := a.room(1, a.int(2), at, b.ExternalSize())
-	if err != nil {
-		return err
-	}
-	b.UnpackExternal(from)
-	return set(at + b.ExternalSize())
+	return a.packed(1, size, 3, b.ExternalSize(), true, func(from []byte) error {
+		b.UnpackExternal(from)
+		return nil
+	})
 }
 
-func (a *call) packExternalSize() error {
-	if err := a.external(); err != nil {
-		return err
-	}
-	n, err := a.count(1)
-	if err != nil {
-		return err
-	}
-	t, err := ready(a.handle(2))
-	if err != nil {
-		return err
-	}
-	return a.setAint(3, n*t.t.ExternalSize())
+func (a *call) packExternalSize(n count, t *committed) (int, error) {
+	return n * t.t.ExternalSize(), a.external()
 }
 
 // generalized is a request that the program ends.
@@ -169,16 +98,15 @@ type generalized struct {
 	freed bool // under mu: it was freed before, and ends when it is completed
 }
 
-func (a *call) grequestStart() error {
+func (a *call) grequestStart() (*request, error) {
 	if a.word[0] == 0 || a.word[1] == 0 || a.word[2] == 0 {
-		return wrong(errArg, "a function is missing")
+		return nil, wrong(errArg, "a function is missing")
 	}
 	g := &generalized{query: a.word[0], free_: a.word[1], cancel_: a.word[2], extra: a.word[3], r: mpi.NewRequest(nil)}
-	return a.setRequest(4, &request{r: g.r, general: g})
+	return &request{r: g.r, general: g}, nil
 }
 
-func (a *call) grequestComplete() error {
-	h := a.handle(0)
+func (a *call) grequestComplete(h handle) error {
 	if h == nullRequest {
 		return wrong(errRequest, "it is MPI_REQUEST_NULL")
 	}
@@ -268,7 +196,7 @@ func (a *call) parted(receives bool) (e envelope, parts int, err error) {
 	if err != nil {
 		return
 	}
-	t, err := ready(a.handle(3))
+	t, err := a.committed(3)
 	if err != nil {
 		return
 	}
@@ -276,81 +204,56 @@ func (a *call) parted(receives bool) (e envelope, parts int, err error) {
 	return
 }
 
-func (a *call) psendInit() error {
-	e, n, err := a.parted(false)
-	if err != nil {
-		return err
-	}
-	p, err := e.c.m.PsendInit(e.b, n, e.rank, e.tag)
-	if err != nil {
-		return err
-	}
-	return a.setRequest(8, &request{comm: e.c, r: p.Request, parts: p, sends: true, persistent: true})
-}
-
-func (a *call) precvInit() error {
-	e, n, err := a.parted(true)
-	if err != nil {
-		return err
-	}
-	p, err := e.c.m.PrecvInit(e.b, n, e.rank, e.tag)
-	if err != nil {
-		return err
-	}
-	return a.setRequest(8, &request{comm: e.c, r: p.Request, parts: p, persistent: true})
-}
-
-// partitioned is an argument that is the request of a partitioned message.
-func (a *call) partitioned(i int) (*request, error) {
-	r, err := a.request(a.handle(i))
+// partedInit makes a partitioned message.
+func (a *call) partedInit(receives bool, init func(*mpi.Comm, mpi.Buffer, int, int, int) (*mpi.Partitioned, error)) (*request, error) {
+	e, n, err := a.parted(receives)
 	if err != nil {
 		return nil, err
 	}
-	if r == nil || r.parts == nil {
-		return nil, wrong(errRequest, "it is no request of a partitioned message")
-	}
-	return r, nil
-}
-
-// readyParts says that parts may leave.
-func (a *call) readyParts(i int, parts ...int) error {
-	r, err := a.partitioned(i)
+	p, err := init(e.c.m, e.b, n, e.rank, e.tag)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	return r.parts.Ready(parts...)
+	return &request{comm: e.c, r: p.Request, parts: p, sends: !receives, persistent: true}, nil
 }
 
-func (a *call) pready() error { return a.readyParts(1, a.int(0)) }
+func (a *call) psendInit() (*request, error) { return a.partedInit(false, (*mpi.Comm).PsendInit) }
+func (a *call) precvInit() (*request, error) { return a.partedInit(true, (*mpi.Comm).PrecvInit) }
 
-func (a *call) preadyRange() error {
-	for i := a.int(0); i <= a.int(1); i++ {
-		if err := a.readyParts(2, i); err != nil {
+// partitioned is the request of a partitioned message.
+type partitioned = request
+
+// partitioned is an argument that is one.
+func (a *call) partitioned(i int) (*partitioned, error) {
+	r, err := a.request(a.handle(i))
+	if err == nil && (r == nil || r.parts == nil) {
+		err = wrong(errRequest, "it is no request of a partitioned message")
+	}
+	return r, err
+}
+
+func (a *call) pready(part int, r *partitioned) error { return r.parts.Ready(part) }
+
+func (a *call) preadyRange(low, high int, r *partitioned) error {
+	for i := low; i <= high; i++ {
+		if err := r.parts.Ready(i); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (a *call) preadyList() error {
-	parts, err := a.ints(1, a.int(0))
+func (a *call) preadyList(n int, r *partitioned) error {
+	parts, err := a.ints(1, n)
 	if err != nil {
 		return err
 	}
-	return a.readyParts(2, parts...)
+	return r.parts.Ready(parts...)
 }
 
-func (a *call) parrived() error {
-	r, err := a.partitioned(0)
-	if err != nil {
-		return err
-	}
+func (a *call) parrived(r *partitioned, part int) (bool, error) {
 	if r.idle() {
-		return a.setFlag(2, true)
+		return true, nil
 	}
-	there, err := r.parts.Arrived(a.int(1))
-	if err != nil {
-		return err
-	}
-	return a.setFlag(2, there)
+	return r.parts.Arrived(part)
 }

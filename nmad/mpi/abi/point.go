@@ -32,7 +32,7 @@ func (c *comm) peers() int {
 	return c.c.Size()
 }
 
-// message is the arguments of a message: a buffer, from the first argument on, and then the other rank, tag and communicator.
+// envelope is the arguments of a message: a buffer, from the first argument on, and then the other rank, tag and communicator.
 type envelope struct {
 	c    *comm
 	b    mpi.Buffer
@@ -40,11 +40,16 @@ type envelope struct {
 	tag  int
 }
 
-// to is the arguments of a send.
-func (a *call) to() (e envelope, err error) { return a.envelope(0, 3, 4, 5, false) }
+// What a send and a receive take.
+type (
+	outgoing = envelope
+	incoming = envelope
+)
 
-// from is the arguments of a receive.
-func (a *call) from() (envelope, error) { return a.envelope(0, 3, 4, 5, true) }
+// message are the arguments of a send or a receive, from one on.
+func (a *call) message(i int, receives bool) (envelope, error) {
+	return a.envelope(i, i+3, i+4, i+5, receives)
+}
 
 func (a *call) envelope(buffer, rank, tag, of int, receives bool) (e envelope, err error) {
 	if e.c, err = a.comm(of); err != nil {
@@ -57,7 +62,7 @@ func (a *call) envelope(buffer, rank, tag, of int, receives bool) (e envelope, e
 		e.b.Type = predefinedTypes[byteType-firstType].t
 		return e, nil
 	}
-	e.b, _, err = a.buffer(buffer, buffer+1, buffer+2)
+	e.b, err = a.elements(buffer)
 	return e, err
 }
 
@@ -80,129 +85,65 @@ func (c *comm) peer(rank, tag int, receives bool) (int, int, error) {
 	return rank, tag, nil
 }
 
-func (a *call) send() error {
-	e, err := a.to()
-	if err != nil {
-		return err
-	}
-	return e.c.m.Send(e.b, e.rank, e.tag)
-}
+func (a *call) send(e outgoing) error  { return e.c.m.Send(e.b, e.rank, e.tag) }
+func (a *call) rsend(e outgoing) error { return e.c.m.Send(e.b, e.rank, e.tag) }
+func (a *call) ssend(e outgoing) error { return e.c.m.Ssend(e.b, e.rank, e.tag) }
+func (a *call) bsend(e outgoing) error { return e.c.buffered(e) }
 
-func (a *call) ssend() error {
-	e, err := a.to()
-	if err != nil {
-		return err
-	}
-	return e.c.m.Ssend(e.b, e.rank, e.tag)
-}
-
-func (a *call) rsend() error { return a.send() }
-
-func (a *call) bsend() error {
-	e, err := a.to()
-	if err != nil {
-		return err
-	}
-	return e.c.buffered(e)
-}
-
-func (a *call) recv() error {
-	e, err := a.from()
-	if err != nil {
-		return err
-	}
+func (a *call) recv(e incoming, x *status) error {
 	s, err := e.c.m.Recv(e.b, e.rank, e.tag)
-	a.status(6).received(e.c, s, err)
+	x.received(e.c, s, err)
 	return err
 }
 
 // received fills in a status; a nil one is ignored.
-func (x *status) received(c *comm, s mpi.Status, err error) {
-	if x == nil {
+func (st *status) received(c *comm, s mpi.Status, err error) {
+	if st == nil {
 		return
 	}
-	x.source, x.tag, x.cancelled = int32(c.near(s)), int32(s.Tag), 0
-	x.setBytes(s.Bytes)
+	st.source, st.tag, st.cancelled = int32(c.near(s)), int32(s.Tag), 0
+	st.setBytes(s.Bytes)
 	if err != nil && s.Source >= 0 {
-		x.failed = int32(codeOf(err))
+		st.failed = int32(codeOf(err))
 	}
 }
 
 // empty is the status of what was no message.
-func (x *status) empty() {
-	if x != nil {
-		x.source, x.tag, x.failed, x.cancelled = mpi.AnySource, mpi.AnyTag, 0, 0
-		x.setBytes(0)
+func (st *status) empty() {
+	if st != nil {
+		st.source, st.tag, st.failed, st.cancelled = mpi.AnySource, mpi.AnyTag, 0, 0
+		st.setBytes(0)
 	}
 }
 
-// begins hands a request out.
-func (a *call) begins(c *comm, i int, r *mpi.Request, sends bool) error {
-	return a.setRequest(i, &request{comm: c, r: r, sends: sends})
-}
+// sends and receives are requests of messages.
+func (e *envelope) sends(r *mpi.Request) *request    { return &request{comm: e.c, r: r, sends: true} }
+func (e *envelope) receives(r *mpi.Request) *request { return &request{comm: e.c, r: r} }
 
-func (a *call) isend() error {
-	e, err := a.to()
-	if err != nil {
-		return err
-	}
+func (a *call) isend(e outgoing) (*request, error) {
 	r := fresh(e.c, true)
-	if err := e.c.m.IsendInto(&r.own, e.b, e.rank, e.tag); err != nil {
-		return err
-	}
-	return a.setRequest(6, r)
+	return r, e.c.m.IsendInto(&r.own, e.b, e.rank, e.tag)
 }
 
-func (a *call) issend() error {
-	e, err := a.to()
-	if err != nil {
-		return err
-	}
-	return a.begins(e.c, 6, e.c.m.Issend(e.b, e.rank, e.tag), true)
+func (a *call) irsend(e outgoing) (*request, error) { return a.isend(e) }
+func (a *call) issend(e outgoing) *request          { return e.sends(e.c.m.Issend(e.b, e.rank, e.tag)) }
+
+func (a *call) ibsend(e outgoing) (*request, error) {
+	return &request{comm: e.c, done: true, sends: true}, e.c.buffered(e)
 }
 
-func (a *call) irsend() error { return a.isend() }
-
-func (a *call) ibsend() error {
-	e, err := a.to()
-	if err != nil {
-		return err
-	}
-	if err := e.c.buffered(e); err != nil {
-		return err
-	}
-	return a.setRequest(6, &request{comm: e.c, done: true, sends: true})
-}
-
-func (a *call) irecv() error {
-	e, err := a.from()
-	if err != nil {
-		return err
-	}
+func (a *call) irecv(e incoming) (*request, error) {
 	e.c.lend(e.rank)
 	r := fresh(e.c, false)
-	if err := e.c.m.IrecvInto(&r.own, e.b, e.rank, e.tag); err != nil {
-		return err
-	}
-	return a.setRequest(6, r)
+	return r, e.c.m.IrecvInto(&r.own, e.b, e.rank, e.tag)
 }
 
-// both are the arguments of a send and a receive.
+// exchange are the arguments of a send and a receive.
 func (a *call) exchange() (out, in envelope, err error) {
 	if out, err = a.envelope(0, 3, 4, 10, false); err == nil {
 		in, err = a.envelope(5, 8, 9, 10, true)
 	}
 	return out, in, err
-}
-
-func (a *call) sendrecv() error {
-	out, in, err := a.exchange()
-	if err != nil {
-		return err
-	}
-	s, err := out.c.m.Sendrecv(out.b, out.rank, out.tag, in.b, in.rank, in.tag)
-	a.status(11).received(out.c, s, err)
-	return err
 }
 
 // replacing are the arguments of an exchange of one buffer.
@@ -219,38 +160,38 @@ func (a *call) replacing() (out, in envelope, err error) {
 	return out, in, err
 }
 
-func (a *call) sendrecvReplace() error {
-	out, in, err := a.replacing()
+// sendAndReceive makes an exchange.
+func sendAndReceive(out, in envelope, err error, x *status) error {
 	if err != nil {
 		return err
 	}
 	s, err := out.c.m.Sendrecv(out.b, out.rank, out.tag, in.b, in.rank, in.tag)
-	a.status(8).received(out.c, s, err)
+	x.received(out.c, s, err)
 	return err
 }
 
-// begin2 begins an exchange: its request is the receive, which is over when the send is, too.
-func (a *call) begin2(i int, out, in envelope) error {
-	r := in.c.m.Irecv(in.b, in.rank, in.tag)
-	s := out.c.m.Isend(out.b, out.rank, out.tag)
-	return a.setRequest(i, &request{comm: out.c, r: r, also: s})
-}
-
-func (a *call) isendrecv() error {
+func (a *call) sendrecv(x *status) error {
 	out, in, err := a.exchange()
-	if err != nil {
-		return err
-	}
-	return a.begin2(11, out, in)
+	return sendAndReceive(out, in, err, x)
 }
 
-func (a *call) isendrecvReplace() error {
+func (a *call) sendrecvReplace(x *status) error {
 	out, in, err := a.replacing()
-	if err != nil {
-		return err
-	}
-	return a.begin2(8, out, in)
+	return sendAndReceive(out, in, err, x)
 }
+
+// begin begins an exchange: its request is the receive, which is over when the send is, too.
+func begin(out, in envelope, err error) (*request, error) {
+	if err != nil {
+		return nil, err
+	}
+	r := in.receives(in.c.m.Irecv(in.b, in.rank, in.tag))
+	r.also = out.c.m.Isend(out.b, out.rank, out.tag)
+	return r, nil
+}
+
+func (a *call) isendrecv() (*request, error)        { return begin(a.exchange()) }
+func (a *call) isendrecvReplace() (*request, error) { return begin(a.replacing()) }
 
 // looked are the arguments of a probe.
 func (a *call) looked() (e envelope, err error) {
@@ -261,29 +202,26 @@ func (a *call) looked() (e envelope, err error) {
 	return e, err
 }
 
-func (a *call) probe() error {
+func (a *call) probe(x *status) error {
 	e, err := a.looked()
 	if err != nil {
 		return err
 	}
 	s, err := e.c.m.Probe(context.Background(), e.rank, e.tag)
-	a.status(3).received(e.c, s, err)
+	x.received(e.c, s, err)
 	return err
 }
 
-func (a *call) iprobe() error {
+func (a *call) iprobe(x *status) (bool, error) {
 	e, err := a.looked()
 	if err != nil {
-		return err
+		return false, err
 	}
 	s, there, err := e.c.m.Iprobe(e.rank, e.tag)
 	if err == nil && there {
-		a.status(4).received(e.c, s, nil)
+		x.received(e.c, s, nil)
 	}
-	if err != nil {
-		return err
-	}
-	return a.setFlag(3, there)
+	return there, err
 }
 
 // message is one that was found, to be received.
@@ -297,138 +235,108 @@ const (
 	noProcMessage handle = 0x129
 )
 
-// setMessage hands a found message out.
-func (a *call) setMessage(i int, c *comm, m *mpi.Message) error {
+// ofNone is the status of a message of MPI_PROC_NULL.
+var ofNone = mpi.Status{Source: procNull, Tag: mpi.AnyTag}
+
+// found hands a found message out, and writes its status.
+func (a *call) found(i int, x *status, c *comm, m *mpi.Message) error {
 	h, err := messages.add(&message{c, m})
 	if err != nil {
 		return err
 	}
+	x.received(c, m.Status, nil)
 	return a.setHandle(i, h)
 }
 
-func (a *call) mprobe() error {
+func (a *call) mprobe(x *status) error {
 	e, err := a.looked()
 	if err != nil {
 		return err
 	}
 	if e.rank == procNull {
-		a.status(4).received(e.c, mpi.Status{Source: procNull, Tag: mpi.AnyTag}, nil)
+		x.received(e.c, ofNone, nil)
 		return a.setHandle(3, noProcMessage)
 	}
 	m, err := e.c.m.Mprobe(context.Background(), e.rank, e.tag)
 	if err != nil {
 		return err
 	}
-	a.status(4).received(e.c, m.Status, nil)
-	return a.setMessage(3, e.c, m)
+	return a.found(3, x, e.c, m)
 }
 
-func (a *call) improbe() error {
+func (a *call) improbe(x *status) (bool, error) {
 	e, err := a.looked()
 	if err != nil {
-		return err
+		return false, err
 	}
 	if e.rank == procNull {
-		a.status(5).received(e.c, mpi.Status{Source: procNull, Tag: mpi.AnyTag}, nil)
-		if err := a.setHandle(4, noProcMessage); err != nil {
-			return err
-		}
-		return a.setFlag(3, true)
+		x.received(e.c, ofNone, nil)
+		return true, a.setHandle(4, noProcMessage)
 	}
 	m, err := e.c.m.Improbe(e.rank, e.tag)
-	if err != nil {
-		return err
+	if err != nil || m == nil {
+		return false, err
 	}
-	if m != nil {
-		a.status(5).received(e.c, m.Status, nil)
-		if err := a.setMessage(4, e.c, m); err != nil {
-			return err
-		}
-	}
-	return a.setFlag(3, m != nil)
+	return true, a.found(4, x, e.c, m)
 }
 
-// claim are the arguments of the receive of a found message; nil: of none.
-func (a *call) claim() (mpi.Buffer, *message, error) {
-	h, err := a.handleAt(3)
-	if err != nil {
-		return mpi.Buffer{}, nil, err
-	}
-	var m *message
-	if h != noProcMessage {
-		if m, err = messages.get(h); err != nil {
-			return mpi.Buffer{}, nil, err
+// claim takes a found message out, to be received into the buffer of the first arguments; nil: there is none.
+func (a *call) claim(h *handle) (b mpi.Buffer, m *message, err error) {
+	if *h != noProcMessage {
+		if m, err = messages.get(*h); err != nil {
+			return b, nil, err
 		}
 		a.object = m.c.handle
 	}
-	b, _, err := a.buffer(0, 1, 2)
-	if err != nil {
-		return b, nil, err
+	if b, err = a.elements(0); err == nil {
+		messages.drop(*h)
+		*h = nullMessage
 	}
-	messages.drop(h)
-	return b, m, a.setHandle(3, nullMessage)
+	return b, m, err
 }
 
-func (a *call) mrecv() error {
-	b, m, err := a.claim()
+func (a *call) mrecv(h *handle, x *status) error {
+	b, m, err := a.claim(h)
 	if err != nil {
 		return err
 	}
 	if m == nil {
-		a.status(4).received(nil, mpi.Status{Source: procNull, Tag: mpi.AnyTag}, nil)
+		x.received(nil, ofNone, nil)
 		return nil
 	}
 	s, err := m.m.Recv(b)
-	a.status(4).received(m.c, s, err)
+	x.received(m.c, s, err)
 	return err
 }
 
-func (a *call) imrecv() error {
-	b, m, err := a.claim()
+func (a *call) imrecv(h *handle) (*request, error) {
+	b, m, err := a.claim(h)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if m == nil {
-		return a.setRequest(4, &request{done: true, status: mpi.Status{Source: procNull, Tag: mpi.AnyTag}})
+		return &request{done: true, status: ofNone}, nil
 	}
-	return a.begins(m.c, 4, m.m.Irecv(b), false)
+	return &request{comm: m.c, r: m.m.Irecv(b)}, nil
 }
 
-// lasting hands a persistent request out.
-func (a *call) lasting(c *comm, i int, r *mpi.Request, sends bool) error {
-	return a.setRequest(i, &request{comm: c, r: r, sends: sends, persistent: true})
+// lasts has a request be a persistent one.
+func lasts(r *request) *request {
+	r.persistent = true
+	return r
 }
 
-func (a *call) sendInit() error {
-	e, err := a.to()
-	if err != nil {
-		return err
-	}
-	return a.lasting(e.c, 6, e.c.m.SendInit(e.b, e.rank, e.tag), true)
+func (a *call) sendInit(e outgoing) *request {
+	return lasts(e.sends(e.c.m.SendInit(e.b, e.rank, e.tag)))
+}
+func (a *call) rsendInit(e outgoing) *request { return a.sendInit(e) }
+func (a *call) ssendInit(e outgoing) *request {
+	return lasts(e.sends(e.c.m.SsendInit(e.b, e.rank, e.tag)))
+}
+func (a *call) recvInit(e incoming) *request {
+	return lasts(e.receives(e.c.m.RecvInit(e.b, e.rank, e.tag)))
 }
 
-func (a *call) rsendInit() error { return a.sendInit() }
-
-func (a *call) ssendInit() error {
-	e, err := a.to()
-	if err != nil {
-		return err
-	}
-	return a.lasting(e.c, 6, e.c.m.SsendInit(e.b, e.rank, e.tag), true)
-}
-
-func (a *call) bsendInit() error {
-	e, err := a.to()
-	if err != nil {
-		return err
-	}
-	return a.setRequest(6, &request{comm: e.c, sends: true, persistent: true, done: true, begin: func() error { return e.c.buffered(e) }})
-}
-
-func (a *call) recvInit() error {
-	e, err := a.from()
-	if err != nil {
-		return err
-	}
-	return a.lasting(e.c, 6, e.c.m.RecvInit(e.b, e.rank, e.tag), false)
+func (a *call) bsendInit(e outgoing) *request {
+	return &request{comm: e.c, sends: true, persistent: true, done: true, begin: func() error { return e.c.buffered(e) }}
 }

@@ -13,7 +13,7 @@ func (a *call) operands(needs, mayBeInPlace bool) (in, out mpi.Buffer, o *mpi.Op
 	if err != nil {
 		return
 	}
-	t, err := ready(a.handle(3))
+	t, err := a.committed(3)
 	if err != nil {
 		return
 	}
@@ -34,11 +34,7 @@ func (a *call) operands(needs, mayBeInPlace bool) (in, out mpi.Buffer, o *mpi.Op
 	return
 }
 
-func (a *call) reduceAs(f form) error {
-	c, err := a.comm(6)
-	if err != nil {
-		return err
-	}
+func (a *call) reduce(f form, c *comm) error {
 	root := a.int(5)
 	here, idle, err := c.rooted(root)
 	if err != nil {
@@ -53,7 +49,7 @@ func (a *call) reduceAs(f form) error {
 		if e != nil {
 			return e
 		}
-		t, e := ready(a.handle(3))
+		t, e := a.committed(3)
 		if e != nil {
 			return e
 		}
@@ -76,15 +72,7 @@ func (a *call) reduceAs(f form) error {
 	}
 }
 
-func (a *call) reduce() error     { return a.reduceAs(form{now, 0}) }
-func (a *call) ireduce() error    { return a.reduceAs(form{later, 7}) }
-func (a *call) reduceInit() error { return a.reduceAs(form{lasting, 8}) }
-
-func (a *call) allreduceAs(f form) error {
-	c, err := a.comm(5)
-	if err != nil {
-		return err
-	}
+func (a *call) allreduce(f form, c *comm) error {
 	in, out, o, err := a.operands(true, c.x == nil)
 	if err != nil {
 		return err
@@ -95,51 +83,25 @@ func (a *call) allreduceAs(f form) error {
 	return do3(as[operations]{a, c, f, c.operations()}, o, in, out, operations.Allreduce, operations.Iallreduce, operations.AllreduceInit)
 }
 
-func (a *call) allreduce() error     { return a.allreduceAs(form{now, 0}) }
-func (a *call) iallreduce() error    { return a.allreduceAs(form{later, 6}) }
-func (a *call) allreduceInit() error { return a.allreduceAs(form{lasting, 7}) }
-
-// scans are the arguments of a scan.
-func (a *call) scans(f form) (as as[*mpi.Comm], o *mpi.Op, in, out mpi.Buffer, err error) {
-	as.a, as.f = a, f
-	if as.c, err = a.intra(5); err == nil {
-		as.x = as.c.c
-		in, out, o, err = a.operands(true, true)
-	}
-	return
-}
-
-func (a *call) scanAs(f form) error {
-	as, o, in, out, err := a.scans(f)
+func (a *call) scan(f form, c *intra) error {
+	in, out, o, err := a.operands(true, true)
 	if err != nil {
 		return err
 	}
-	return do3(as, o, in, out, (*mpi.Comm).Scan, (*mpi.Comm).Iscan, (*mpi.Comm).ScanInit)
+	return do3(as[*mpi.Comm]{a, c, f, c.c}, o, in, out, (*mpi.Comm).Scan, (*mpi.Comm).Iscan, (*mpi.Comm).ScanInit)
 }
 
-func (a *call) scan() error     { return a.scanAs(form{now, 0}) }
-func (a *call) iscan() error    { return a.scanAs(form{later, 6}) }
-func (a *call) scanInit() error { return a.scanAs(form{lasting, 7}) }
-
-func (a *call) exscanAs(f form) error {
-	as, o, in, out, err := a.scans(f)
+func (a *call) exscan(f form, c *intra) error {
+	in, out, o, err := a.operands(true, true)
 	if err != nil {
 		return err
 	}
-	return do3(as, o, in, out, (*mpi.Comm).Exscan, (*mpi.Comm).Iexscan, (*mpi.Comm).ExscanInit)
+	return do3(as[*mpi.Comm]{a, c, f, c.c}, o, in, out, (*mpi.Comm).Exscan, (*mpi.Comm).Iexscan, (*mpi.Comm).ExscanInit)
 }
-
-func (a *call) exscan() error     { return a.exscanAs(form{now, 0}) }
-func (a *call) iexscan() error    { return a.exscanAs(form{later, 6}) }
-func (a *call) exscanInit() error { return a.exscanAs(form{lasting, 7}) }
 
 // reduceScatterAs has blocks of counts, or equal ones.
-func (a *call) reduceScatterAs(f form, equal bool) error {
-	c, err := a.comm(5)
-	if err != nil {
-		return err
-	}
-	t, err := ready(a.handle(3))
+func (a *call) reduceScatterAs(f form, c *comm, equal bool) error {
+	t, err := a.committed(3)
 	if err != nil {
 		return err
 	}
@@ -191,11 +153,5 @@ func (a *call) reduceScatterAs(f form, equal bool) error {
 	return do3(as[operations]{a, c, f, c.operations()}, o, in, out, operations.ReduceScatter, operations.IreduceScatter, operations.ReduceScatterInit)
 }
 
-func (a *call) reduceScatter() error      { return a.reduceScatterAs(form{now, 0}, false) }
-func (a *call) ireduceScatter() error     { return a.reduceScatterAs(form{later, 6}, false) }
-func (a *call) reduceScatterInit() error  { return a.reduceScatterAs(form{lasting, 7}, false) }
-func (a *call) reduceScatterBlock() error { return a.reduceScatterAs(form{now, 0}, true) }
-func (a *call) ireduceScatterBlock() error {
-	return a.reduceScatterAs(form{later, 6}, true)
-}
-func (a *call) reduceScatterBlockInit() error { return a.reduceScatterAs(form{lasting, 7}, true) }
+func (a *call) reduceScatter(f form, c *comm) error      { return a.reduceScatterAs(f, c, false) }
+func (a *call) reduceScatterBlock(f form, c *comm) error { return a.reduceScatterAs(f, c, true) }

@@ -15,7 +15,7 @@ import (
 type request struct {
 	handle     handle
 	comm       *comm        // nil: of none
-	window     *window      // whose error handler is told; nil: that of comm
+	object     *object      // whose error handler is told; nil: that of comm
 	r          *mpi.Request // nil: it is done as soon as it is active
 	also       *mpi.Request // a send that belongs to it; nil: none
 	done       bool         // it is done from the start
@@ -53,8 +53,8 @@ func (a *call) request(h handle) (*request, error) {
 	}
 	switch {
 	case err != nil || a.object != 0:
-	case r.window != nil:
-		a.object = r.window.handle
+	case r.object != nil:
+		a.object = r.object.handle
 	case r.comm != nil:
 		a.object = r.comm.handle
 	}
@@ -91,24 +91,31 @@ func (r *request) test() (done bool, s mpi.Status, err error) {
 	return r.r.Test()
 }
 
-// ends ends a request that is done, writes its status, and gives the handle at its place up unless it is persistent. The error is that of the operation.
-func (r *request) ends(at *handle, x *status, s mpi.Status, err error) error {
+// tells writes the status of a request that is done, unless it is ignored, and whether it was cancelled, which is no error.
+func (r *request) tells(x *status, s mpi.Status, err error) error {
 	cancelled := errors.Is(err, nmad.ErrCanceled)
 	if cancelled {
 		err = nil
 	}
+	if x == nil {
+		return err
+	}
+	if r.sends {
+		x.empty()
+	} else {
+		x.received(r.comm, s, nil)
+	}
+	if cancelled {
+		x.cancelled = 1
+	}
+	return err
+}
+
+// ends ends a request that is done, writes its status, and gives the handle at its place up unless it is persistent. The error is that of the operation.
+func (r *request) ends(at *handle, x *status, s mpi.Status, err error) error {
+	err = r.tells(x, s, err)
 	if r.after != nil {
 		err = r.after(err)
-	}
-	if x != nil {
-		if r.sends {
-			x.empty()
-		} else {
-			x.received(r.comm, s, nil)
-		}
-		if cancelled {
-			x.cancelled = 1
-		}
 	}
 	if r.general != nil {
 		err = r.general.ends(x)
@@ -124,39 +131,48 @@ func (r *request) ends(at *handle, x *status, s mpi.Status, err error) error {
 	return err
 }
 
-func (a *call) wait() error {
-	h, err := a.handles(0, 1)
-	if err != nil {
-		return err
+// look writes the status of a request that is done, and stays. The error is that of the program's function of a generalized one.
+func (r *request) look(x *status, s mpi.Status, err error) error {
+	_ = r.tells(x, s, err)
+	if r.general != nil {
+		return r.general.look(x)
 	}
-	r, err := a.request(h[0])
+	return nil
+}
+
+func (a *call) wait(h *handle, x *status) error {
+	r, err := a.request(*h)
 	if err != nil {
 		return err
 	}
 	if r.idle() {
-		a.status(1).empty()
+		x.empty()
 		return nil
 	}
 	s, err := r.wait()
-	return r.ends(&h[0], a.status(1), s, err)
+	return r.ends(h, x, s, err)
 }
 
-func (a *call) test() error {
-	h, err := a.handles(0, 1)
-	if err != nil {
-		return err
-	}
-	r, err := a.request(h[0])
+func (a *call) test(h *handle, x *status) error { return a.tested(*h, h, x) }
+
+func (a *call) requestGetStatus(h handle, x *status) error { return a.tested(h, nil, x) }
+
+// tested writes whether a request is done; at is its place, if one that is does not stay.
+func (a *call) tested(h handle, at *handle, x *status) error {
+	r, err := a.request(h)
 	if err != nil {
 		return err
 	}
 	if r.idle() {
-		a.status(2).empty()
+		x.empty()
 		return a.setFlag(1, true)
 	}
 	done, s, err := r.test()
-	if done {
-		err = r.ends(&h[0], a.status(2), s, err)
+	switch {
+	case done && at == nil:
+		err = r.look(x, s, err)
+	case done:
+		err = r.ends(at, x, s, err)
 	}
 	if e := a.setFlag(1, done); err == nil {
 		err = e
@@ -191,21 +207,26 @@ func twice(hs []handle, i int) error {
 	return nil
 }
 
-// many collects how several requests end.
+// many collects how several requests end, or, if they stay, stand.
 type many struct {
 	hs    []handle
-	x     []status
+	x     []status // nil: they are ignored
+	stay  bool
 	first error // nil: none has failed
 	at    int   // the place of its request
 }
 
-// ends ends the request of a place, whose status has another place.
-func (m *many) ends(i, at int, r *request, s mpi.Status, err error) {
+// done ends the request of a place, unless it stays. Its status has another place.
+func (m *many) done(i, at int, r *request, s mpi.Status, err error) {
 	var x *status
 	if m.x != nil {
 		x = &m.x[at]
 	}
-	err = r.ends(&m.hs[i], x, s, err)
+	if m.stay {
+		err = r.look(x, s, err)
+	} else {
+		err = r.ends(&m.hs[i], x, s, err)
+	}
 	if x != nil {
 		x.failed = int32(codeOf(err))
 	}
@@ -214,19 +235,22 @@ func (m *many) ends(i, at int, r *request, s mpi.Status, err error) {
 	}
 }
 
+// idle empties the status of the place of a request that is nothing to wait for.
+func (m *many) idle(i int) {
+	if m.x != nil {
+		m.x[i].empty()
+	}
+}
+
 // outcome is the error of the call.
 func (m *many) outcome() error {
-	if m.first == nil {
-		return nil
+	if m.first == nil || m.stay {
+		return m.first
 	}
 	return wrong(errInStatus, "request %d of %d: %v (%s)", m.at, len(m.hs), m.first, codeText(codeOf(m.first)))
 }
 
-func (a *call) waitall() error {
-	n, err := a.count(0)
-	if err != nil {
-		return err
-	}
+func (a *call) waitall(n count) error {
 	hs, err := a.handles(1, n)
 	if err != nil {
 		return err
@@ -243,18 +267,17 @@ func (a *call) waitall() error {
 			return err
 		}
 		if r.idle() {
-			if m.x != nil {
-				m.x[i].empty()
-			}
+			m.idle(i)
 			continue
 		}
 		s, err := r.wait()
-		m.ends(i, i, r, s, err)
+		m.done(i, i, r, s, err)
 	}
 	return m.outcome()
 }
 
-func (a *call) testall() error {
+// every ends all requests, if all are done, unless they stay.
+func (a *call) every(stay bool) error {
 	hs, rs, err := a.all(0, 1)
 	if err != nil {
 		return err
@@ -267,25 +290,26 @@ func (a *call) testall() error {
 			return a.setFlag(2, false)
 		}
 	}
-	m := many{hs: hs, x: a.statuses(3, len(hs))}
+	m := many{hs: hs, x: a.statuses(3, len(hs)), stay: stay}
 	for i, r := range rs {
 		if r.idle() {
-			if m.x != nil {
-				m.x[i].empty()
-			}
+			m.idle(i)
 			continue
 		}
 		if err := twice(hs, i); err != nil {
 			return err
 		}
 		s, err := r.wait()
-		m.ends(i, i, r, s, err)
+		m.done(i, i, r, s, err)
 	}
 	if err := a.setFlag(2, true); err != nil {
 		return err
 	}
 	return m.outcome()
 }
+
+func (a *call) testall() error             { return a.every(false) }
+func (a *call) requestGetStatusAll() error { return a.every(true) }
 
 // one is the place of a request that is done; below 0: none is there that is not idle.
 func one(rs []*request) (int, error) {
@@ -336,7 +360,8 @@ func (a *call) waitany() error {
 	return rs[i].ends(&hs[i], a.status(3), s, err)
 }
 
-func (a *call) testany() error {
+// any ends a request that is done, unless it stays.
+func (a *call) any(stay bool) error {
 	hs, rs, err := a.all(0, 1)
 	if err != nil {
 		return err
@@ -351,6 +376,9 @@ func (a *call) testany() error {
 			if err := errors.Join(a.setInt(2, i), a.setFlag(3, true)); err != nil {
 				return err
 			}
+			if stay {
+				return r.look(a.status(4), s, err)
+			}
 			return r.ends(&hs[i], a.status(4), s, err)
 		}
 	}
@@ -360,8 +388,11 @@ func (a *call) testany() error {
 	return errors.Join(a.setInt(2, undefined), a.setFlag(3, !some))
 }
 
-// several ends all requests that are done, at least one if they are waited for.
-func (a *call) several(wait bool) error {
+func (a *call) testany() error             { return a.any(false) }
+func (a *call) requestGetStatusAny() error { return a.any(true) }
+
+// several ends all requests that are done, at least one if they are waited for, unless they stay.
+func (a *call) several(wait, stay bool) error {
 	hs, rs, err := a.all(0, 1)
 	if err != nil {
 		return err
@@ -378,7 +409,7 @@ func (a *call) several(wait bool) error {
 	if err != nil {
 		return err
 	}
-	m, n := many{hs: hs, x: a.statuses(4, len(hs))}, 0
+	m, n := many{hs: hs, x: a.statuses(4, len(hs)), stay: stay}, 0
 	for i, r := range rs {
 		if r.idle() {
 			continue
@@ -388,7 +419,7 @@ func (a *call) several(wait bool) error {
 		}
 		if done, s, err := r.test(); done {
 			places[n] = int32(i)
-			m.ends(i, n, r, s, err)
+			m.done(i, n, r, s, err)
 			n++
 		}
 	}
@@ -398,43 +429,38 @@ func (a *call) several(wait bool) error {
 	return m.outcome()
 }
 
-func (a *call) waitsome() error { return a.several(true) }
-func (a *call) testsome() error { return a.several(false) }
+func (a *call) waitsome() error             { return a.several(true, false) }
+func (a *call) testsome() error             { return a.several(false, false) }
+func (a *call) requestGetStatusSome() error { return a.several(false, true) }
 
-func (a *call) requestFree() error {
-	h, err := a.handleAt(0)
+// requestAt is an argument that is the address of a request; MPI_REQUEST_NULL is wrong there.
+func (a *call) requestAt(h *handle) (*request, error) {
+	r, err := a.request(*h)
+	if r == nil && err == nil {
+		err = wrong(errRequest, "it is MPI_REQUEST_NULL")
+	}
+	return r, err
+}
+
+func (a *call) requestFree(h *handle) error {
+	r, err := a.requestAt(h)
 	if err != nil {
 		return err
 	}
-	if h == nullRequest {
-		return wrong(errRequest, "it is MPI_REQUEST_NULL")
-	}
-	r, err := a.request(h)
-	if err != nil {
-		return err
-	}
-	if err := a.setHandle(0, nullRequest); err != nil {
-		return err
-	}
+	was := *h
+	*h = nullRequest
 	if r.general != nil {
-		return r.general.over(h)
+		return r.general.over(was)
 	}
 	r.over()
 	return nil
 }
 
-func (a *call) cancel() error {
-	h, err := a.handleAt(0)
-	if err != nil {
-		return err
-	}
-	r, err := a.request(h)
-	if err != nil {
-		return err
-	}
+func (a *call) cancel(h *handle) error {
+	r, err := a.requestAt(h)
 	switch {
-	case r == nil:
-		return wrong(errRequest, "it is MPI_REQUEST_NULL")
+	case err != nil:
+		return err
 	case r.general != nil:
 		return r.general.cancel()
 	case r.idle():
@@ -469,12 +495,8 @@ func (r *request) start() error {
 	return err
 }
 
-func (a *call) start() error {
-	h, err := a.handleAt(0)
-	if err != nil {
-		return err
-	}
-	r, err := a.request(h)
+func (a *call) start(h *handle) error {
+	r, err := a.request(*h)
 	if err != nil {
 		return err
 	}

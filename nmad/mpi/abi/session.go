@@ -5,17 +5,12 @@ package main
 import (
 	"hash/fnv"
 	"strings"
-	"sync/atomic"
 
 	"github.com/pm2-go/pm2/nmad/mpi"
 )
 
 // session is a session of MPI.
-type session struct {
-	handler atomic.Pointer[handler]
-	info    *info
-	buffers buffers
-}
+type session struct{ object }
 
 const nullSession handle = 0x120
 
@@ -36,7 +31,7 @@ func (a *call) sessionInit() error {
 }
 
 func (a *call) openSession() error {
-	i, err := a.infoOrNull(0)
+	i, err := a.hints(0)
 	if err != nil {
 		return err
 	}
@@ -50,48 +45,34 @@ func (a *call) openSession() error {
 	if err := engine.join(); err != nil {
 		return err
 	}
-	s := &session{info: newInfo("thread_level", "MPI_THREAD_MULTIPLE", "mpi_size", "").dup()}
-	s.info.delete("mpi_size")
-	s.info = s.info.merged(i)
+	s := &session{object{what: ofSession, info: i.dup()}}
 	s.info.set("thread_level", "MPI_THREAD_MULTIPLE")
 	s.handler.Store(h)
-	made, err := sessions.add(s)
-	if err != nil {
+	if s.handle, err = sessions.add(s); err != nil {
 		return err
 	}
-	return a.setHandle(2, made)
+	return a.setHandle(2, s.handle)
 }
 
-func (a *call) sessionFinalize() error {
-	h, err := a.handleAt(0)
-	if err != nil {
-		return err
-	}
-	if h == nullSession {
+func (a *call) sessionFinalize(h *handle) error {
+	if *h == nullSession {
 		return wrong(errSession, "it is MPI_SESSION_NULL")
 	}
-	s, err := sessions.get(h)
+	s, err := sessions.get(*h)
 	if err != nil {
 		return err
 	}
-	a.object = h
+	a.object = *h
 	if err := s.buffers.flush(); err != nil {
 		return err
 	}
 	a.object = 0
-	sessions.drop(h)
+	sessions.drop(*h)
 	if err := engine.leave(); err != nil {
 		return err
 	}
-	return a.setHandle(0, nullSession)
-}
-
-func (a *call) sessionGetInfo() error {
-	s, err := a.session(0)
-	if err != nil {
-		return err
-	}
-	return a.setInfo(1, s.info.dup())
+	*h = nullSession
+	return nil
 }
 
 // Sets of processes that have a name.
@@ -117,70 +98,26 @@ func set(name string) (mpi.Group, error) {
 	return mpi.Group{}, wrong(errArg, "there is no set of processes %q: %q are", name, sets)
 }
 
-func (a *call) sessionGetNumPsets() error {
-	if _, err := a.session(0); err != nil {
-		return err
-	}
-	return a.setInt(2, len(sets))
-}
+func (a *call) sessionGetNumPsets(*session) int { return len(sets) }
 
-func (a *call) sessionGetNthPset() error {
-	if _, err := a.session(0); err != nil {
-		return err
-	}
-	n := a.int(2)
+func (a *call) sessionGetNthPset(_ *session, _ handle, n int) error {
 	if n < 0 || n >= len(sets) {
 		return wrong(errArg, "set %d of %d", n, len(sets))
 	}
-	room, err := a.narrow(3, 1)
-	if err != nil {
-		return err
-	}
-	if room[0] > 0 {
-		if err := a.setString(4, sets[n], int(room[0])); err != nil {
-			return err
-		}
-	}
-	room[0] = int32(len(sets[n]) + 1)
-	return nil
+	return a.fill(3, 4, sets[n])
 }
 
-func (a *call) sessionGetPsetInfo() error {
-	if _, err := a.session(0); err != nil {
-		return err
-	}
-	name, err := a.string(1)
-	if err != nil {
-		return err
-	}
+func (a *call) sessionGetPsetInfo(_ *session, name string) (*info, error) {
+	g, err := set(name)
+	return newInfo("mpi_size", decimal(g.Size())), err
+}
+
+func (a *call) groupFromSessionPset(s *session, name string) error {
 	g, err := set(name)
 	if err != nil {
 		return err
 	}
-	return a.setInfo(2, newInfo("mpi_size", decimal(g.Size())))
-}
-
-func (a *call) groupFromSessionPset() error {
-	s, err := a.session(0)
-	if err != nil {
-		return err
-	}
-	name, err := a.string(1)
-	if err != nil {
-		return err
-	}
-	g, err := set(name)
-	if err != nil {
-		return err
-	}
-	if _, err := a.out(2); err != nil {
-		return err
-	}
-	h, err := groups.add(&group{g: g, session: s})
-	if err != nil {
-		return err
-	}
-	return a.setHandle(2, h)
+	return setNew(a, 2, &groups, &group{g: g, session: s})
 }
 
 // tagOf is a tag that stands for a name.
@@ -224,7 +161,7 @@ func (a *call) namedGroup(group, name, hints, h int) (x namedGroup, err error) {
 	if x.name, err = a.string(name); err != nil {
 		return
 	}
-	if x.hints, err = a.infoOrNull(hints); err != nil {
+	if x.hints, err = a.hints(hints); err != nil {
 		return
 	}
 	if g := groups.find(a.handle(group)); g != nil {
@@ -285,36 +222,4 @@ func (a *call) intercommFromGroups() error {
 	}
 	c.info, c.session = x.hints.dup(), x.session
 	return a.setComm(7, c)
-}
-
-func (a *call) sessionAttachBuffer() error {
-	s, err := a.session(0)
-	if err != nil {
-		return err
-	}
-	return a.attach(&s.buffers, 1, 2)
-}
-
-func (a *call) sessionDetachBuffer() error {
-	s, err := a.session(0)
-	if err != nil {
-		return err
-	}
-	return a.detach(&s.buffers, 1, 2)
-}
-
-func (a *call) sessionFlushBuffer() error {
-	s, err := a.session(0)
-	if err != nil {
-		return err
-	}
-	return s.buffers.flush()
-}
-
-func (a *call) sessionIflushBuffer() error {
-	s, err := a.session(0)
-	if err != nil {
-		return err
-	}
-	return a.iflush(nil, &s.buffers, 1)
 }

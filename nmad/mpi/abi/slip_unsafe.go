@@ -50,17 +50,17 @@ func (c *comm) lendOver(x *driver.Lane) {
 	if x.Slips != nil || first+laneSlips > mostSlips {
 		return
 	}
-	lent := make([]driver.Slip, laneSlips)
+	loaned := make([]driver.Slip, laneSlips)
 	s := state.Load()
-	for i := range lent {
+	for i := range loaned {
 		p := &slips.all[first+i]
-		p.it, p.lane = &lent[i], x
+		p.it, p.lane = &loaned[i], x
 		p.renew()
-		lent[i].Place = uint64(first + i)
-		s.slips[first+i] = uintptr(unsafe.Pointer(&lent[i]))
+		loaned[i].Place = uint64(first + i)
+		s.slips[first+i] = uintptr(unsafe.Pointer(&loaned[i]))
 	}
 	slips.used.Store(int32(first + laneSlips))
-	c.c.Slips(x, lent, func(i int) *mpi.Request { return &slips.all[first+i].request.Load().own })
+	c.c.Slips(x, loaned, func(i int) *mpi.Request { return &slips.all[first+i].request.Load().own })
 }
 
 func (p *slip) renew() {

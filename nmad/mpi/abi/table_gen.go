@@ -6,115 +6,754 @@ package main
 
 // entries are the functions that cross, by their numbers.
 var entries = [...]entry{
-	0:   {"MPI_Abi_get_fortran_booleans", (*call).abiGetFortranBooleans},
-	1:   {"MPI_Abi_get_fortran_info", (*call).abiGetFortranInfo},
-	2:   {"MPI_Abi_get_info", (*call).abiGetInfo},
-	3:   {name: "MPI_Abi_get_version"},
-	4:   {"MPI_Abi_set_fortran_booleans", (*call).abiSetFortranBooleans},
-	5:   {"MPI_Abi_set_fortran_info", (*call).abiSetFortranInfo},
-	6:   {"MPI_Abort", (*call).abort},
-	7:   {"MPI_Accumulate", (*call).accumulate},
-	8:   {"MPI_Add_error_class", (*call).addErrorClass},
-	9:   {"MPI_Add_error_code", (*call).addErrorCode},
-	10:  {"MPI_Add_error_string", (*call).addErrorString},
-	11:  {name: "MPI_Aint_add"},
-	12:  {name: "MPI_Aint_diff"},
-	13:  {"MPI_Allgather", (*call).allgather},
-	14:  {"MPI_Allgather_init", (*call).allgatherInit},
-	15:  {"MPI_Allgatherv", (*call).allgatherv},
-	16:  {"MPI_Allgatherv_init", (*call).allgathervInit},
-	17:  {"MPI_Alloc_mem", (*call).allocMem},
-	18:  {"MPI_Allreduce", (*call).allreduce},
-	19:  {"MPI_Allreduce_init", (*call).allreduceInit},
-	20:  {"MPI_Alltoall", (*call).alltoall},
-	21:  {"MPI_Alltoall_init", (*call).alltoallInit},
-	22:  {"MPI_Alltoallv", (*call).alltoallv},
-	23:  {"MPI_Alltoallv_init", (*call).alltoallvInit},
-	24:  {"MPI_Alltoallw", (*call).alltoallw},
-	25:  {"MPI_Alltoallw_init", (*call).alltoallwInit},
-	26:  {"MPI_Attr_delete", (*call).attrDelete},
-	27:  {"MPI_Attr_get", (*call).attrGet},
-	28:  {"MPI_Attr_put", (*call).attrPut},
-	29:  {"MPI_Barrier", (*call).barrier},
-	30:  {"MPI_Barrier_init", (*call).barrierInit},
-	31:  {"MPI_Bcast", (*call).bcast},
-	32:  {"MPI_Bcast_init", (*call).bcastInit},
-	33:  {"MPI_Bsend", (*call).bsend},
-	34:  {"MPI_Bsend_init", (*call).bsendInit},
-	35:  {"MPI_Buffer_attach", (*call).bufferAttach},
-	36:  {"MPI_Buffer_detach", (*call).bufferDetach},
-	37:  {"MPI_Buffer_flush", (*call).bufferFlush},
-	38:  {"MPI_Buffer_iflush", (*call).bufferIflush},
-	39:  {"MPI_Cancel", (*call).cancel},
-	40:  {"MPI_Cart_coords", (*call).cartCoords},
-	41:  {"MPI_Cart_create", (*call).cartCreate},
-	42:  {"MPI_Cart_get", (*call).cartGet},
-	43:  {"MPI_Cart_map", (*call).cartMap},
-	44:  {"MPI_Cart_rank", (*call).cartRank},
-	45:  {"MPI_Cart_shift", (*call).cartShift},
-	46:  {"MPI_Cart_sub", (*call).cartSub},
-	47:  {"MPI_Cartdim_get", (*call).cartdimGet},
-	48:  {"MPI_Close_port", (*call).refused},
-	49:  {"MPI_Comm_accept", (*call).refused},
-	50:  {"MPI_Comm_attach_buffer", (*call).commAttachBuffer},
-	51:  {"MPI_Comm_call_errhandler", (*call).commCallErrhandler},
-	52:  {"MPI_Comm_compare", (*call).commCompare},
-	53:  {"MPI_Comm_connect", (*call).refused},
-	54:  {"MPI_Comm_create", (*call).commCreate},
-	55:  {"MPI_Comm_create_errhandler", (*call).commCreateErrhandler},
-	56:  {"MPI_Comm_create_from_group", (*call).commCreateFromGroup},
-	57:  {"MPI_Comm_create_group", (*call).commCreateGroup},
-	58:  {"MPI_Comm_create_keyval", (*call).commCreateKeyval},
-	59:  {"MPI_Comm_delete_attr", (*call).commDeleteAttr},
-	60:  {"MPI_Comm_detach_buffer", (*call).commDetachBuffer},
-	61:  {"MPI_Comm_disconnect", (*call).commDisconnect},
-	62:  {"MPI_Comm_dup", (*call).commDup},
-	63:  {"MPI_Comm_dup_with_info", (*call).commDupWithInfo},
-	64:  {"MPI_Comm_flush_buffer", (*call).commFlushBuffer},
-	65:  {"MPI_Comm_free", (*call).commFree},
-	66:  {"MPI_Comm_free_keyval", (*call).commFreeKeyval},
-	67:  {name: "MPI_Comm_fromint"},
-	68:  {"MPI_Comm_get_attr", (*call).commGetAttr},
-	69:  {"MPI_Comm_get_errhandler", (*call).commGetErrhandler},
-	70:  {"MPI_Comm_get_info", (*call).commGetInfo},
-	71:  {"MPI_Comm_get_name", (*call).commGetName},
-	72:  {"MPI_Comm_get_parent", (*call).commGetParent},
-	73:  {"MPI_Comm_group", (*call).commGroup},
-	74:  {"MPI_Comm_idup", (*call).commIdup},
-	75:  {"MPI_Comm_idup_with_info", (*call).commIdupWithInfo},
-	76:  {"MPI_Comm_iflush_buffer", (*call).commIflushBuffer},
-	77:  {"MPI_Comm_join", (*call).refused},
-	78:  {"MPI_Comm_rank", (*call).commRank},
-	79:  {"MPI_Comm_remote_group", (*call).commRemoteGroup},
-	80:  {"MPI_Comm_remote_size", (*call).commRemoteSize},
-	81:  {"MPI_Comm_set_attr", (*call).commSetAttr},
-	82:  {"MPI_Comm_set_errhandler", (*call).commSetErrhandler},
-	83:  {"MPI_Comm_set_info", (*call).commSetInfo},
-	84:  {"MPI_Comm_set_name", (*call).commSetName},
-	85:  {"MPI_Comm_size", (*call).commSize},
-	86:  {"MPI_Comm_spawn", (*call).refused},
-	87:  {"MPI_Comm_spawn_multiple", (*call).refused},
-	88:  {"MPI_Comm_split", (*call).commSplit},
-	89:  {"MPI_Comm_split_type", (*call).commSplitType},
-	90:  {"MPI_Comm_test_inter", (*call).commTestInter},
-	91:  {name: "MPI_Comm_toint"},
-	92:  {"MPI_Compare_and_swap", (*call).compareAndSwap},
-	93:  {"MPI_Dims_create", (*call).dimsCreate},
-	94:  {"MPI_Dist_graph_create", (*call).distGraphCreate},
-	95:  {"MPI_Dist_graph_create_adjacent", (*call).distGraphCreateAdjacent},
-	96:  {"MPI_Dist_graph_neighbors", (*call).distGraphNeighbors},
-	97:  {"MPI_Dist_graph_neighbors_count", (*call).distGraphNeighborsCount},
-	98:  {"MPI_Errhandler_free", (*call).errhandlerFree},
+	0: {"MPI_Abi_get_fortran_booleans", func(a *call) error {
+		r3, err := a.abiGetFortranBooleans(a.int(0))
+		if err != nil {
+			return err
+		}
+		return a.setFlag(3, r3)
+	}},
+	1: {"MPI_Abi_get_fortran_info", func(a *call) error {
+		r0 := a.abiGetFortranInfo()
+		return a.setInfo(0, r0)
+	}},
+	2: {"MPI_Abi_get_info", func(a *call) error {
+		r0 := a.abiGetInfo()
+		return a.setInfo(0, r0)
+	}},
+	3: {name: "MPI_Abi_get_version"},
+	4: {"MPI_Abi_set_fortran_booleans", (*call).abiSetFortranBooleans},
+	5: {"MPI_Abi_set_fortran_info", func(a *call) error {
+		x0, err := a.info(0)
+		if err != nil {
+			return err
+		}
+		return a.abiSetFortranInfo(x0)
+	}},
+	6: {"MPI_Abort", (*call).abort},
+	7: {"MPI_Accumulate", (*call).accumulate},
+	8: {"MPI_Add_error_class", func(a *call) error {
+		r0, err := a.addErrorClass()
+		if err != nil {
+			return err
+		}
+		return a.setInt(0, r0)
+	}},
+	9: {"MPI_Add_error_code", func(a *call) error {
+		r1, err := a.addErrorCode(a.int(0))
+		if err != nil {
+			return err
+		}
+		return a.setInt(1, r1)
+	}},
+	10: {"MPI_Add_error_string", func(a *call) error {
+		x1, err := a.string(1)
+		if err != nil {
+			return err
+		}
+		return a.addErrorString(a.int(0), x1)
+	}},
+	11: {name: "MPI_Aint_add"},
+	12: {name: "MPI_Aint_diff"},
+	13: {"MPI_Allgather", func(a *call) error {
+		x6, err := a.comm(6)
+		if err != nil {
+			return err
+		}
+		return a.allgather(form{now, 0}, x6)
+	}},
+	14: {"MPI_Allgather_init", func(a *call) error {
+		x6, err := a.comm(6)
+		if err != nil {
+			return err
+		}
+		return a.allgather(form{lasting, 8}, x6)
+	}},
+	15: {"MPI_Allgatherv", func(a *call) error {
+		x7, err := a.comm(7)
+		if err != nil {
+			return err
+		}
+		return a.allgatherv(form{now, 0}, x7)
+	}},
+	16: {"MPI_Allgatherv_init", func(a *call) error {
+		x7, err := a.comm(7)
+		if err != nil {
+			return err
+		}
+		return a.allgatherv(form{lasting, 9}, x7)
+	}},
+	17: {"MPI_Alloc_mem", func(a *call) error {
+		r2, err := a.allocMem(a.int(0))
+		if err != nil {
+			return err
+		}
+		return a.setPtr(2, r2)
+	}},
+	18: {"MPI_Allreduce", func(a *call) error {
+		x5, err := a.comm(5)
+		if err != nil {
+			return err
+		}
+		return a.allreduce(form{now, 0}, x5)
+	}},
+	19: {"MPI_Allreduce_init", func(a *call) error {
+		x5, err := a.comm(5)
+		if err != nil {
+			return err
+		}
+		return a.allreduce(form{lasting, 7}, x5)
+	}},
+	20: {"MPI_Alltoall", func(a *call) error {
+		x6, err := a.comm(6)
+		if err != nil {
+			return err
+		}
+		return a.alltoall(form{now, 0}, x6)
+	}},
+	21: {"MPI_Alltoall_init", func(a *call) error {
+		x6, err := a.comm(6)
+		if err != nil {
+			return err
+		}
+		return a.alltoall(form{lasting, 8}, x6)
+	}},
+	22: {"MPI_Alltoallv", func(a *call) error {
+		x8, err := a.comm(8)
+		if err != nil {
+			return err
+		}
+		return a.alltoallv(form{now, 0}, x8)
+	}},
+	23: {"MPI_Alltoallv_init", func(a *call) error {
+		x8, err := a.comm(8)
+		if err != nil {
+			return err
+		}
+		return a.alltoallv(form{lasting, 10}, x8)
+	}},
+	24: {"MPI_Alltoallw", func(a *call) error {
+		x8, err := a.comm(8)
+		if err != nil {
+			return err
+		}
+		return a.alltoallw(form{now, 0}, x8)
+	}},
+	25: {"MPI_Alltoallw_init", func(a *call) error {
+		x8, err := a.comm(8)
+		if err != nil {
+			return err
+		}
+		return a.alltoallw(form{lasting, 10}, x8)
+	}},
+	26: {"MPI_Attr_delete", func(a *call) error {
+		x0, err := objectOf(a.comm(0))
+		if err != nil {
+			return err
+		}
+		return a.attrDelete(x0, a.int(1))
+	}},
+	27: {"MPI_Attr_get", func(a *call) error {
+		x0, err := objectOf(a.comm(0))
+		if err != nil {
+			return err
+		}
+		return a.attrGet(x0, a.int(1))
+	}},
+	28: {"MPI_Attr_put", func(a *call) error {
+		x0, err := objectOf(a.comm(0))
+		if err != nil {
+			return err
+		}
+		return a.attrPut(x0, a.int(1))
+	}},
+	29: {"MPI_Barrier", func(a *call) error {
+		x0, err := a.comm(0)
+		if err != nil {
+			return err
+		}
+		return a.barrier(form{now, 0}, x0)
+	}},
+	30: {"MPI_Barrier_init", func(a *call) error {
+		x0, err := a.comm(0)
+		if err != nil {
+			return err
+		}
+		return a.barrier(form{lasting, 2}, x0)
+	}},
+	31: {"MPI_Bcast", func(a *call) error {
+		x4, err := a.comm(4)
+		if err != nil {
+			return err
+		}
+		return a.bcast(form{now, 0}, x4)
+	}},
+	32: {"MPI_Bcast_init", func(a *call) error {
+		x4, err := a.comm(4)
+		if err != nil {
+			return err
+		}
+		return a.bcast(form{lasting, 6}, x4)
+	}},
+	33: {"MPI_Bsend", func(a *call) error {
+		x0, err := a.message(0, false)
+		if err != nil {
+			return err
+		}
+		return a.bsend(x0)
+	}},
+	34: {"MPI_Bsend_init", func(a *call) error {
+		x0, err := a.message(0, false)
+		if err != nil {
+			return err
+		}
+		r6 := a.bsendInit(x0)
+		return a.setRequest(6, r6)
+	}},
+	35: {"MPI_Buffer_attach", (*call).bufferAttach},
+	36: {"MPI_Buffer_detach", (*call).bufferDetach},
+	37: {"MPI_Buffer_flush", (*call).bufferFlush},
+	38: {"MPI_Buffer_iflush", func(a *call) error {
+		r0 := a.bufferIflush()
+		return a.setRequest(0, r0)
+	}},
+	39: {"MPI_Cancel", func(a *call) error {
+		x0, err := a.handleAt(0)
+		if err != nil {
+			return err
+		}
+		return a.cancel(x0)
+	}},
+	40: {"MPI_Cart_coords", func(a *call) error {
+		x0, err := a.grid(0)
+		if err != nil {
+			return err
+		}
+		r3, err := a.cartCoords(x0, a.int(1), a.int(2))
+		if err != nil {
+			return err
+		}
+		return a.setInts(3, r3)
+	}},
+	41: {"MPI_Cart_create", func(a *call) error {
+		x0, err := a.intra(0)
+		if err != nil {
+			return err
+		}
+		r5, err := a.cartCreate(x0, a.int(1))
+		if err != nil {
+			return err
+		}
+		return a.setComm(5, r5)
+	}},
+	42: {"MPI_Cart_get", func(a *call) error {
+		x0, err := a.grid(0)
+		if err != nil {
+			return err
+		}
+		r2, r3, r4, err := a.cartGet(x0, a.int(1))
+		if err != nil {
+			return err
+		}
+		if err := a.setInts(2, r2); err != nil {
+			return err
+		}
+		if err := a.setInts(3, r3); err != nil {
+			return err
+		}
+		return a.setInts(4, r4)
+	}},
+	43: {"MPI_Cart_map", func(a *call) error {
+		x0, err := a.comm(0)
+		if err != nil {
+			return err
+		}
+		r4, err := a.cartMap(x0)
+		if err != nil {
+			return err
+		}
+		return a.setInt(4, r4)
+	}},
+	44: {"MPI_Cart_rank", func(a *call) error {
+		x0, err := a.grid(0)
+		if err != nil {
+			return err
+		}
+		r2, err := a.cartRank(x0)
+		if err != nil {
+			return err
+		}
+		return a.setInt(2, r2)
+	}},
+	45: {"MPI_Cart_shift", func(a *call) error {
+		x0, err := a.grid(0)
+		if err != nil {
+			return err
+		}
+		r3, r4, err := a.cartShift(x0, a.int(1), a.int(2))
+		if err != nil {
+			return err
+		}
+		if err := a.setInt(3, r3); err != nil {
+			return err
+		}
+		return a.setInt(4, r4)
+	}},
+	46: {"MPI_Cart_sub", func(a *call) error {
+		x0, err := a.comm(0)
+		if err != nil {
+			return err
+		}
+		r2, err := a.cartSub(x0)
+		if err != nil {
+			return err
+		}
+		return a.setComm(2, r2)
+	}},
+	47: {"MPI_Cartdim_get", func(a *call) error {
+		x0, err := a.grid(0)
+		if err != nil {
+			return err
+		}
+		r1 := a.cartdimGet(x0)
+		return a.setInt(1, r1)
+	}},
+	48: {"MPI_Close_port", (*call).refused},
+	49: {"MPI_Comm_accept", (*call).refused},
+	50: {"MPI_Comm_attach_buffer", func(a *call) error {
+		x0, err := objectOf(a.comm(0))
+		if err != nil {
+			return err
+		}
+		return a.objectAttachBuffer(x0)
+	}},
+	51: {"MPI_Comm_call_errhandler", func(a *call) error {
+		x0, err := objectOf(a.comm(0))
+		if err != nil {
+			return err
+		}
+		a.objectCallErrhandler(x0, a.int(1))
+		return nil
+	}},
+	52: {"MPI_Comm_compare", func(a *call) error {
+		x0, err := a.comm(0)
+		if err != nil {
+			return err
+		}
+		x1, err := a.comm(1)
+		if err != nil {
+			return err
+		}
+		r2 := a.commCompare(x0, x1)
+		return a.setInt(2, r2)
+	}},
+	53: {"MPI_Comm_connect", (*call).refused},
+	54: {"MPI_Comm_create", func(a *call) error {
+		x0, err := a.comm(0)
+		if err != nil {
+			return err
+		}
+		x1, err := a.group(1)
+		if err != nil {
+			return err
+		}
+		r2, err := a.commCreate(x0, x1)
+		if err != nil {
+			return err
+		}
+		return a.setComm(2, r2)
+	}},
+	55: {"MPI_Comm_create_errhandler", func(a *call) error {
+		r1, err := a.commCreateErrhandler()
+		if err != nil {
+			return err
+		}
+		return a.setHandler(1, r1)
+	}},
+	56: {"MPI_Comm_create_from_group", (*call).commCreateFromGroup},
+	57: {"MPI_Comm_create_group", func(a *call) error {
+		x0, err := a.intra(0)
+		if err != nil {
+			return err
+		}
+		x1, err := a.group(1)
+		if err != nil {
+			return err
+		}
+		r3, err := a.commCreateGroup(x0, x1, a.int(2))
+		if err != nil {
+			return err
+		}
+		return a.setComm(3, r3)
+	}},
+	58: {"MPI_Comm_create_keyval", (*call).commCreateKeyval},
+	59: {"MPI_Comm_delete_attr", func(a *call) error {
+		x0, err := objectOf(a.comm(0))
+		if err != nil {
+			return err
+		}
+		return a.objectDeleteAttr(x0, a.int(1))
+	}},
+	60: {"MPI_Comm_detach_buffer", func(a *call) error {
+		x0, err := objectOf(a.comm(0))
+		if err != nil {
+			return err
+		}
+		return a.objectDetachBuffer(x0)
+	}},
+	61: {"MPI_Comm_disconnect", func(a *call) error {
+		x0, err := a.handleAt(0)
+		if err != nil {
+			return err
+		}
+		return a.commDisconnect(x0)
+	}},
+	62: {"MPI_Comm_dup", func(a *call) error {
+		x0, err := a.comm(0)
+		if err != nil {
+			return err
+		}
+		r1, err := a.commDup(x0)
+		if err != nil {
+			return err
+		}
+		return a.setComm(1, r1)
+	}},
+	63: {"MPI_Comm_dup_with_info", func(a *call) error {
+		x0, err := a.comm(0)
+		if err != nil {
+			return err
+		}
+		x1, err := a.hints(1)
+		if err != nil {
+			return err
+		}
+		r2, err := a.commDupWithInfo(x0, x1)
+		if err != nil {
+			return err
+		}
+		return a.setComm(2, r2)
+	}},
+	64: {"MPI_Comm_flush_buffer", func(a *call) error {
+		x0, err := objectOf(a.comm(0))
+		if err != nil {
+			return err
+		}
+		return a.objectFlushBuffer(x0)
+	}},
+	65: {"MPI_Comm_free", func(a *call) error {
+		x0, err := a.handleAt(0)
+		if err != nil {
+			return err
+		}
+		return a.commFree(x0)
+	}},
+	66: {"MPI_Comm_free_keyval", func(a *call) error {
+		x0, err := a.intAt(0)
+		if err != nil {
+			return err
+		}
+		return a.commFreeKeyval(x0)
+	}},
+	67: {name: "MPI_Comm_fromint"},
+	68: {"MPI_Comm_get_attr", func(a *call) error {
+		x0, err := objectOf(a.comm(0))
+		if err != nil {
+			return err
+		}
+		return a.objectGetAttr(x0, a.int(1))
+	}},
+	69: {"MPI_Comm_get_errhandler", func(a *call) error {
+		x0, err := objectOf(a.comm(0))
+		if err != nil {
+			return err
+		}
+		r1 := a.objectGetErrhandler(x0)
+		return a.setHandler(1, r1)
+	}},
+	70: {"MPI_Comm_get_info", func(a *call) error {
+		x0, err := objectOf(a.comm(0))
+		if err != nil {
+			return err
+		}
+		r1 := a.objectGetInfo(x0)
+		return a.setInfo(1, r1)
+	}},
+	71: {"MPI_Comm_get_name", func(a *call) error {
+		r1, err := a.commGetName()
+		if err != nil {
+			return err
+		}
+		return a.setName(1, r1)
+	}},
+	72: {"MPI_Comm_get_parent", func(a *call) error {
+		r0 := a.commGetParent()
+		return a.setHandle(0, r0)
+	}},
+	73: {"MPI_Comm_group", func(a *call) error {
+		x0, err := a.comm(0)
+		if err != nil {
+			return err
+		}
+		r1 := a.commGroup(x0)
+		return a.setGroup(1, r1)
+	}},
+	74: {"MPI_Comm_idup", func(a *call) error {
+		x0, err := a.comm(0)
+		if err != nil {
+			return err
+		}
+		r2, err := a.commIdup(x0)
+		if err != nil {
+			return err
+		}
+		return a.setRequest(2, r2)
+	}},
+	75: {"MPI_Comm_idup_with_info", func(a *call) error {
+		x0, err := a.comm(0)
+		if err != nil {
+			return err
+		}
+		x1, err := a.hints(1)
+		if err != nil {
+			return err
+		}
+		r3, err := a.commIdupWithInfo(x0, x1)
+		if err != nil {
+			return err
+		}
+		return a.setRequest(3, r3)
+	}},
+	76: {"MPI_Comm_iflush_buffer", func(a *call) error {
+		x0, err := objectOf(a.comm(0))
+		if err != nil {
+			return err
+		}
+		r1 := a.objectIflushBuffer(x0)
+		return a.setRequest(1, r1)
+	}},
+	77: {"MPI_Comm_join", (*call).refused},
+	78: {"MPI_Comm_rank", func(a *call) error {
+		x0, err := a.comm(0)
+		if err != nil {
+			return err
+		}
+		r1 := a.commRank(x0)
+		return a.setInt(1, r1)
+	}},
+	79: {"MPI_Comm_remote_group", func(a *call) error {
+		x0, err := a.inter(0)
+		if err != nil {
+			return err
+		}
+		r1 := a.commRemoteGroup(x0)
+		return a.setGroup(1, r1)
+	}},
+	80: {"MPI_Comm_remote_size", func(a *call) error {
+		x0, err := a.inter(0)
+		if err != nil {
+			return err
+		}
+		r1 := a.commRemoteSize(x0)
+		return a.setInt(1, r1)
+	}},
+	81: {"MPI_Comm_set_attr", func(a *call) error {
+		x0, err := objectOf(a.comm(0))
+		if err != nil {
+			return err
+		}
+		return a.objectSetAttr(x0, a.int(1))
+	}},
+	82: {"MPI_Comm_set_errhandler", func(a *call) error {
+		x0, err := objectOf(a.comm(0))
+		if err != nil {
+			return err
+		}
+		return a.objectSetErrhandler(x0)
+	}},
+	83: {"MPI_Comm_set_info", func(a *call) error {
+		x0, err := objectOf(a.comm(0))
+		if err != nil {
+			return err
+		}
+		x1, err := a.info(1)
+		if err != nil {
+			return err
+		}
+		a.objectSetInfo(x0, x1)
+		return nil
+	}},
+	84: {"MPI_Comm_set_name", func(a *call) error {
+		x0, err := objectOf(a.comm(0))
+		if err != nil {
+			return err
+		}
+		x1, err := a.string(1)
+		if err != nil {
+			return err
+		}
+		a.objectSetName(x0, x1)
+		return nil
+	}},
+	85: {"MPI_Comm_size", func(a *call) error {
+		x0, err := a.comm(0)
+		if err != nil {
+			return err
+		}
+		r1 := a.commSize(x0)
+		return a.setInt(1, r1)
+	}},
+	86: {"MPI_Comm_spawn", (*call).refused},
+	87: {"MPI_Comm_spawn_multiple", (*call).refused},
+	88: {"MPI_Comm_split", func(a *call) error {
+		x0, err := a.comm(0)
+		if err != nil {
+			return err
+		}
+		r3, err := a.commSplit(x0, a.int(1), a.int(2))
+		if err != nil {
+			return err
+		}
+		return a.setComm(3, r3)
+	}},
+	89: {"MPI_Comm_split_type", func(a *call) error {
+		x0, err := a.intra(0)
+		if err != nil {
+			return err
+		}
+		x3, err := a.hints(3)
+		if err != nil {
+			return err
+		}
+		r4, err := a.commSplitType(x0, a.int(1), a.int(2), x3)
+		if err != nil {
+			return err
+		}
+		return a.setComm(4, r4)
+	}},
+	90: {"MPI_Comm_test_inter", func(a *call) error {
+		x0, err := a.comm(0)
+		if err != nil {
+			return err
+		}
+		r1 := a.commTestInter(x0)
+		return a.setFlag(1, r1)
+	}},
+	91: {name: "MPI_Comm_toint"},
+	92: {"MPI_Compare_and_swap", func(a *call) error {
+		x6, err := a.window(6)
+		if err != nil {
+			return err
+		}
+		x3, err := a.committed(3)
+		if err != nil {
+			return err
+		}
+		return a.compareAndSwap(x3, a.int(4), a.int(5), x6)
+	}},
+	93: {"MPI_Dims_create", func(a *call) error {
+		r2, err := a.dimsCreate(a.int(0), a.int(1))
+		if err != nil {
+			return err
+		}
+		return a.setInts(2, r2)
+	}},
+	94: {"MPI_Dist_graph_create", func(a *call) error {
+		x0, err := a.intra(0)
+		if err != nil {
+			return err
+		}
+		r8, err := a.distGraphCreate(x0, a.int(1))
+		if err != nil {
+			return err
+		}
+		return a.setComm(8, r8)
+	}},
+	95: {"MPI_Dist_graph_create_adjacent", func(a *call) error {
+		x0, err := a.intra(0)
+		if err != nil {
+			return err
+		}
+		r9, err := a.distGraphCreateAdjacent(x0)
+		if err != nil {
+			return err
+		}
+		return a.setComm(9, r9)
+	}},
+	96: {"MPI_Dist_graph_neighbors", func(a *call) error {
+		x0, err := a.distGraph(0)
+		if err != nil {
+			return err
+		}
+		return a.distGraphNeighbors(x0)
+	}},
+	97: {"MPI_Dist_graph_neighbors_count", func(a *call) error {
+		x0, err := a.distGraph(0)
+		if err != nil {
+			return err
+		}
+		r1, r2, r3 := a.distGraphNeighborsCount(x0)
+		if err := a.setInt(1, r1); err != nil {
+			return err
+		}
+		if err := a.setInt(2, r2); err != nil {
+			return err
+		}
+		return a.setFlag(3, r3)
+	}},
+	98: {"MPI_Errhandler_free", func(a *call) error {
+		x0, err := a.handleAt(0)
+		if err != nil {
+			return err
+		}
+		return a.errhandlerFree(x0)
+	}},
 	99:  {name: "MPI_Errhandler_fromint"},
 	100: {name: "MPI_Errhandler_toint"},
-	101: {"MPI_Error_class", (*call).errorClass},
-	102: {"MPI_Error_string", (*call).errorString},
-	103: {"MPI_Exscan", (*call).exscan},
-	104: {"MPI_Exscan_init", (*call).exscanInit},
-	105: {"MPI_Fetch_and_op", (*call).fetchAndOp},
+	101: {"MPI_Error_class", func(a *call) error {
+		r1, err := a.errorClass(a.int(0))
+		if err != nil {
+			return err
+		}
+		return a.setInt(1, r1)
+	}},
+	102: {"MPI_Error_string", func(a *call) error {
+		return a.errorString(a.int(0))
+	}},
+	103: {"MPI_Exscan", func(a *call) error {
+		x5, err := a.intra(5)
+		if err != nil {
+			return err
+		}
+		return a.exscan(form{now, 0}, x5)
+	}},
+	104: {"MPI_Exscan_init", func(a *call) error {
+		x5, err := a.intra(5)
+		if err != nil {
+			return err
+		}
+		return a.exscan(form{lasting, 7}, x5)
+	}},
+	105: {"MPI_Fetch_and_op", func(a *call) error {
+		x6, err := a.window(6)
+		if err != nil {
+			return err
+		}
+		x2, err := a.committed(2)
+		if err != nil {
+			return err
+		}
+		return a.fetchAndOp(x2, a.int(3), a.int(4), x6)
+	}},
 	106: {"MPI_File_call_errhandler", (*call).fileCallErrhandler},
 	107: {"MPI_File_close", (*call).refused},
-	108: {"MPI_File_create_errhandler", (*call).fileCreateErrhandler},
+	108: {"MPI_File_create_errhandler", func(a *call) error {
+		r1, err := a.fileCreateErrhandler()
+		if err != nil {
+			return err
+		}
+		return a.setHandler(1, r1)
+	}},
 	109: {"MPI_File_delete", (*call).refused},
 	110: {name: "MPI_File_fromint"},
 	111: {"MPI_File_get_amode", (*call).refused},
@@ -175,289 +814,1968 @@ var entries = [...]entry{
 	166: {"MPI_File_write_shared", (*call).refused},
 	167: {"MPI_Finalize", (*call).finalize},
 	168: {name: "MPI_Finalized"},
-	169: {"MPI_Free_mem", (*call).freeMem},
-	170: {"MPI_Gather", (*call).gather},
-	171: {"MPI_Gather_init", (*call).gatherInit},
-	172: {"MPI_Gatherv", (*call).gatherv},
-	173: {"MPI_Gatherv_init", (*call).gathervInit},
+	169: {"MPI_Free_mem", func(a *call) error {
+		a.freeMem()
+		return nil
+	}},
+	170: {"MPI_Gather", func(a *call) error {
+		x7, err := a.comm(7)
+		if err != nil {
+			return err
+		}
+		return a.gather(form{now, 0}, x7)
+	}},
+	171: {"MPI_Gather_init", func(a *call) error {
+		x7, err := a.comm(7)
+		if err != nil {
+			return err
+		}
+		return a.gather(form{lasting, 9}, x7)
+	}},
+	172: {"MPI_Gatherv", func(a *call) error {
+		x8, err := a.comm(8)
+		if err != nil {
+			return err
+		}
+		return a.gatherv(form{now, 0}, x8)
+	}},
+	173: {"MPI_Gatherv_init", func(a *call) error {
+		x8, err := a.comm(8)
+		if err != nil {
+			return err
+		}
+		return a.gatherv(form{lasting, 10}, x8)
+	}},
 	174: {"MPI_Get", (*call).get},
 	175: {"MPI_Get_accumulate", (*call).getAccumulate},
 	176: {name: "MPI_Get_address"},
-	177: {"MPI_Get_count", (*call).getCount},
-	178: {"MPI_Get_elements", (*call).getElements},
-	179: {"MPI_Get_elements_x", (*call).getElementsX},
-	180: {"MPI_Get_hw_resource_info", (*call).getHwResourceInfo},
+	177: {"MPI_Get_count", func(a *call) error {
+		x1, err := a.dtype(1)
+		if err != nil {
+			return err
+		}
+		r2, err := a.getCount(a.status(0), x1)
+		if err != nil {
+			return err
+		}
+		return a.setCount(2, r2)
+	}},
+	178: {"MPI_Get_elements", func(a *call) error {
+		x1, err := a.dtype(1)
+		if err != nil {
+			return err
+		}
+		r2, err := a.getElements(a.status(0), x1)
+		if err != nil {
+			return err
+		}
+		return a.setCount(2, r2)
+	}},
+	179: {"MPI_Get_elements_x", func(a *call) error {
+		x1, err := a.dtype(1)
+		if err != nil {
+			return err
+		}
+		r2, err := a.getElements(a.status(0), x1)
+		if err != nil {
+			return err
+		}
+		return a.setAint(2, r2)
+	}},
+	180: {"MPI_Get_hw_resource_info", func(a *call) error {
+		r0 := a.getHwResourceInfo()
+		return a.setInfo(0, r0)
+	}},
 	181: {"MPI_Get_library_version", (*call).getLibraryVersion},
 	182: {"MPI_Get_processor_name", (*call).getProcessorName},
 	183: {name: "MPI_Get_version"},
-	184: {"MPI_Graph_create", (*call).graphCreate},
-	185: {"MPI_Graph_get", (*call).graphGet},
-	186: {"MPI_Graph_map", (*call).graphMap},
-	187: {"MPI_Graph_neighbors", (*call).graphNeighbors},
-	188: {"MPI_Graph_neighbors_count", (*call).graphNeighborsCount},
-	189: {"MPI_Graphdims_get", (*call).graphdimsGet},
-	190: {"MPI_Grequest_complete", (*call).grequestComplete},
-	191: {"MPI_Grequest_start", (*call).grequestStart},
-	192: {"MPI_Group_compare", (*call).groupCompare},
-	193: {"MPI_Group_difference", (*call).groupDifference},
-	194: {"MPI_Group_excl", (*call).groupExcl},
-	195: {"MPI_Group_free", (*call).groupFree},
-	196: {"MPI_Group_from_session_pset", (*call).groupFromSessionPset},
+	184: {"MPI_Graph_create", func(a *call) error {
+		x0, err := a.intra(0)
+		if err != nil {
+			return err
+		}
+		r5, err := a.graphCreate(x0)
+		if err != nil {
+			return err
+		}
+		return a.setComm(5, r5)
+	}},
+	185: {"MPI_Graph_get", func(a *call) error {
+		x0, err := a.graph(0)
+		if err != nil {
+			return err
+		}
+		r3, r4, err := a.graphGet(x0, a.int(1), a.int(2))
+		if err != nil {
+			return err
+		}
+		if err := a.setInts(3, r3); err != nil {
+			return err
+		}
+		return a.setInts(4, r4)
+	}},
+	186: {"MPI_Graph_map", func(a *call) error {
+		x0, err := a.comm(0)
+		if err != nil {
+			return err
+		}
+		r4, err := a.graphMap(x0)
+		if err != nil {
+			return err
+		}
+		return a.setInt(4, r4)
+	}},
+	187: {"MPI_Graph_neighbors", func(a *call) error {
+		x0, err := a.graph(0)
+		if err != nil {
+			return err
+		}
+		r3, err := a.graphNeighbors(x0, a.int(1), a.int(2))
+		if err != nil {
+			return err
+		}
+		return a.setInts(3, r3)
+	}},
+	188: {"MPI_Graph_neighbors_count", func(a *call) error {
+		x0, err := a.graph(0)
+		if err != nil {
+			return err
+		}
+		r2, err := a.graphNeighborsCount(x0, a.int(1))
+		if err != nil {
+			return err
+		}
+		return a.setInt(2, r2)
+	}},
+	189: {"MPI_Graphdims_get", func(a *call) error {
+		x0, err := a.graph(0)
+		if err != nil {
+			return err
+		}
+		r1, r2 := a.graphdimsGet(x0)
+		if err := a.setInt(1, r1); err != nil {
+			return err
+		}
+		return a.setInt(2, r2)
+	}},
+	190: {"MPI_Grequest_complete", func(a *call) error {
+		return a.grequestComplete(a.handle(0))
+	}},
+	191: {"MPI_Grequest_start", func(a *call) error {
+		r4, err := a.grequestStart()
+		if err != nil {
+			return err
+		}
+		return a.setRequest(4, r4)
+	}},
+	192: {"MPI_Group_compare", func(a *call) error {
+		x0, err := a.group(0)
+		if err != nil {
+			return err
+		}
+		x1, err := a.group(1)
+		if err != nil {
+			return err
+		}
+		r2 := a.groupCompare(x0, x1)
+		return a.setInt(2, r2)
+	}},
+	193: {"MPI_Group_difference", func(a *call) error {
+		x0, err := a.group(0)
+		if err != nil {
+			return err
+		}
+		x1, err := a.group(1)
+		if err != nil {
+			return err
+		}
+		r2 := a.groupDifference(x0, x1)
+		return a.setGroup(2, r2)
+	}},
+	194: {"MPI_Group_excl", func(a *call) error {
+		x0, err := a.group(0)
+		if err != nil {
+			return err
+		}
+		r3, err := a.groupExcl(x0)
+		if err != nil {
+			return err
+		}
+		return a.setGroup(3, r3)
+	}},
+	195: {"MPI_Group_free", func(a *call) error {
+		x0, err := a.handleAt(0)
+		if err != nil {
+			return err
+		}
+		return a.groupFree(x0)
+	}},
+	196: {"MPI_Group_from_session_pset", func(a *call) error {
+		x0, err := a.session(0)
+		if err != nil {
+			return err
+		}
+		x1, err := a.string(1)
+		if err != nil {
+			return err
+		}
+		return a.groupFromSessionPset(x0, x1)
+	}},
 	197: {name: "MPI_Group_fromint"},
-	198: {"MPI_Group_incl", (*call).groupIncl},
-	199: {"MPI_Group_intersection", (*call).groupIntersection},
-	200: {"MPI_Group_range_excl", (*call).groupRangeExcl},
-	201: {"MPI_Group_range_incl", (*call).groupRangeIncl},
-	202: {"MPI_Group_rank", (*call).groupRank},
-	203: {"MPI_Group_size", (*call).groupSize},
+	198: {"MPI_Group_incl", func(a *call) error {
+		x0, err := a.group(0)
+		if err != nil {
+			return err
+		}
+		r3, err := a.groupIncl(x0)
+		if err != nil {
+			return err
+		}
+		return a.setGroup(3, r3)
+	}},
+	199: {"MPI_Group_intersection", func(a *call) error {
+		x0, err := a.group(0)
+		if err != nil {
+			return err
+		}
+		x1, err := a.group(1)
+		if err != nil {
+			return err
+		}
+		r2 := a.groupIntersection(x0, x1)
+		return a.setGroup(2, r2)
+	}},
+	200: {"MPI_Group_range_excl", func(a *call) error {
+		x0, err := a.group(0)
+		if err != nil {
+			return err
+		}
+		r3, err := a.groupRangeExcl(x0)
+		if err != nil {
+			return err
+		}
+		return a.setGroup(3, r3)
+	}},
+	201: {"MPI_Group_range_incl", func(a *call) error {
+		x0, err := a.group(0)
+		if err != nil {
+			return err
+		}
+		r3, err := a.groupRangeIncl(x0)
+		if err != nil {
+			return err
+		}
+		return a.setGroup(3, r3)
+	}},
+	202: {"MPI_Group_rank", func(a *call) error {
+		x0, err := a.group(0)
+		if err != nil {
+			return err
+		}
+		r1 := a.groupRank(x0)
+		return a.setInt(1, r1)
+	}},
+	203: {"MPI_Group_size", func(a *call) error {
+		x0, err := a.group(0)
+		if err != nil {
+			return err
+		}
+		r1 := a.groupSize(x0)
+		return a.setInt(1, r1)
+	}},
 	204: {name: "MPI_Group_toint"},
-	205: {"MPI_Group_translate_ranks", (*call).groupTranslateRanks},
-	206: {"MPI_Group_union", (*call).groupUnion},
-	207: {"MPI_Iallgather", (*call).iallgather},
-	208: {"MPI_Iallgatherv", (*call).iallgatherv},
-	209: {"MPI_Iallreduce", (*call).iallreduce},
-	210: {"MPI_Ialltoall", (*call).ialltoall},
-	211: {"MPI_Ialltoallv", (*call).ialltoallv},
-	212: {"MPI_Ialltoallw", (*call).ialltoallw},
-	213: {"MPI_Ibarrier", (*call).ibarrier},
-	214: {"MPI_Ibcast", (*call).ibcast},
-	215: {"MPI_Ibsend", (*call).ibsend},
-	216: {"MPI_Iexscan", (*call).iexscan},
-	217: {"MPI_Igather", (*call).igather},
-	218: {"MPI_Igatherv", (*call).igatherv},
-	219: {"MPI_Improbe", (*call).improbe},
-	220: {"MPI_Imrecv", (*call).imrecv},
-	221: {"MPI_Ineighbor_allgather", (*call).ineighborAllgather},
-	222: {"MPI_Ineighbor_allgatherv", (*call).ineighborAllgatherv},
-	223: {"MPI_Ineighbor_alltoall", (*call).ineighborAlltoall},
-	224: {"MPI_Ineighbor_alltoallv", (*call).ineighborAlltoallv},
-	225: {"MPI_Ineighbor_alltoallw", (*call).ineighborAlltoallw},
-	226: {"MPI_Info_create", (*call).infoCreate},
-	227: {"MPI_Info_create_env", (*call).infoCreateEnv},
-	228: {"MPI_Info_delete", (*call).infoDelete},
-	229: {"MPI_Info_dup", (*call).infoDup},
-	230: {"MPI_Info_free", (*call).infoFree},
+	205: {"MPI_Group_translate_ranks", func(a *call) error {
+		x0, err := a.group(0)
+		if err != nil {
+			return err
+		}
+		x3, err := a.group(3)
+		if err != nil {
+			return err
+		}
+		r4, err := a.groupTranslateRanks(x0, x3)
+		if err != nil {
+			return err
+		}
+		return a.setInts(4, r4)
+	}},
+	206: {"MPI_Group_union", func(a *call) error {
+		x0, err := a.group(0)
+		if err != nil {
+			return err
+		}
+		x1, err := a.group(1)
+		if err != nil {
+			return err
+		}
+		r2 := a.groupUnion(x0, x1)
+		return a.setGroup(2, r2)
+	}},
+	207: {"MPI_Iallgather", func(a *call) error {
+		x6, err := a.comm(6)
+		if err != nil {
+			return err
+		}
+		return a.allgather(form{later, 7}, x6)
+	}},
+	208: {"MPI_Iallgatherv", func(a *call) error {
+		x7, err := a.comm(7)
+		if err != nil {
+			return err
+		}
+		return a.allgatherv(form{later, 8}, x7)
+	}},
+	209: {"MPI_Iallreduce", func(a *call) error {
+		x5, err := a.comm(5)
+		if err != nil {
+			return err
+		}
+		return a.allreduce(form{later, 6}, x5)
+	}},
+	210: {"MPI_Ialltoall", func(a *call) error {
+		x6, err := a.comm(6)
+		if err != nil {
+			return err
+		}
+		return a.alltoall(form{later, 7}, x6)
+	}},
+	211: {"MPI_Ialltoallv", func(a *call) error {
+		x8, err := a.comm(8)
+		if err != nil {
+			return err
+		}
+		return a.alltoallv(form{later, 9}, x8)
+	}},
+	212: {"MPI_Ialltoallw", func(a *call) error {
+		x8, err := a.comm(8)
+		if err != nil {
+			return err
+		}
+		return a.alltoallw(form{later, 9}, x8)
+	}},
+	213: {"MPI_Ibarrier", func(a *call) error {
+		x0, err := a.comm(0)
+		if err != nil {
+			return err
+		}
+		return a.barrier(form{later, 1}, x0)
+	}},
+	214: {"MPI_Ibcast", func(a *call) error {
+		x4, err := a.comm(4)
+		if err != nil {
+			return err
+		}
+		return a.bcast(form{later, 5}, x4)
+	}},
+	215: {"MPI_Ibsend", func(a *call) error {
+		x0, err := a.message(0, false)
+		if err != nil {
+			return err
+		}
+		r6, err := a.ibsend(x0)
+		if err != nil {
+			return err
+		}
+		return a.setRequest(6, r6)
+	}},
+	216: {"MPI_Iexscan", func(a *call) error {
+		x5, err := a.intra(5)
+		if err != nil {
+			return err
+		}
+		return a.exscan(form{later, 6}, x5)
+	}},
+	217: {"MPI_Igather", func(a *call) error {
+		x7, err := a.comm(7)
+		if err != nil {
+			return err
+		}
+		return a.gather(form{later, 8}, x7)
+	}},
+	218: {"MPI_Igatherv", func(a *call) error {
+		x8, err := a.comm(8)
+		if err != nil {
+			return err
+		}
+		return a.gatherv(form{later, 9}, x8)
+	}},
+	219: {"MPI_Improbe", func(a *call) error {
+		r3, err := a.improbe(a.status(5))
+		if err != nil {
+			return err
+		}
+		return a.setFlag(3, r3)
+	}},
+	220: {"MPI_Imrecv", func(a *call) error {
+		x3, err := a.handleAt(3)
+		if err != nil {
+			return err
+		}
+		r4, err := a.imrecv(x3)
+		if err != nil {
+			return err
+		}
+		return a.setRequest(4, r4)
+	}},
+	221: {"MPI_Ineighbor_allgather", func(a *call) error {
+		x6, err := a.comm(6)
+		if err != nil {
+			return err
+		}
+		return a.neighborAllgather(form{later, 7}, x6)
+	}},
+	222: {"MPI_Ineighbor_allgatherv", func(a *call) error {
+		x7, err := a.comm(7)
+		if err != nil {
+			return err
+		}
+		return a.neighborAllgatherv(form{later, 8}, x7)
+	}},
+	223: {"MPI_Ineighbor_alltoall", func(a *call) error {
+		x6, err := a.comm(6)
+		if err != nil {
+			return err
+		}
+		return a.neighborAlltoall(form{later, 7}, x6)
+	}},
+	224: {"MPI_Ineighbor_alltoallv", func(a *call) error {
+		x8, err := a.comm(8)
+		if err != nil {
+			return err
+		}
+		return a.neighborAlltoallv(form{later, 9}, x8)
+	}},
+	225: {"MPI_Ineighbor_alltoallw", func(a *call) error {
+		x8, err := a.comm(8)
+		if err != nil {
+			return err
+		}
+		return a.neighborAlltoallw(form{later, 9}, x8)
+	}},
+	226: {"MPI_Info_create", func(a *call) error {
+		r0 := a.infoCreate()
+		return a.setInfo(0, r0)
+	}},
+	227: {"MPI_Info_create_env", func(a *call) error {
+		r2 := a.infoCreateEnv()
+		return a.setInfo(2, r2)
+	}},
+	228: {"MPI_Info_delete", func(a *call) error {
+		x0, err := a.changeable(0)
+		if err != nil {
+			return err
+		}
+		x1, err := a.key(1)
+		if err != nil {
+			return err
+		}
+		return a.infoDelete(x0, x1)
+	}},
+	229: {"MPI_Info_dup", func(a *call) error {
+		x0, err := a.info(0)
+		if err != nil {
+			return err
+		}
+		r1 := a.infoDup(x0)
+		return a.setInfo(1, r1)
+	}},
+	230: {"MPI_Info_free", func(a *call) error {
+		x0, err := a.handleAt(0)
+		if err != nil {
+			return err
+		}
+		return a.infoFree(x0)
+	}},
 	231: {name: "MPI_Info_fromint"},
-	232: {"MPI_Info_get", (*call).infoGet},
-	233: {"MPI_Info_get_nkeys", (*call).infoGetNkeys},
-	234: {"MPI_Info_get_nthkey", (*call).infoGetNthkey},
-	235: {"MPI_Info_get_string", (*call).infoGetString},
-	236: {"MPI_Info_get_valuelen", (*call).infoGetValuelen},
-	237: {"MPI_Info_set", (*call).infoSet},
+	232: {"MPI_Info_get", func(a *call) error {
+		x0, err := a.info(0)
+		if err != nil {
+			return err
+		}
+		x1, err := a.key(1)
+		if err != nil {
+			return err
+		}
+		r4, err := a.infoGet(x0, x1, a.int(2))
+		if err != nil {
+			return err
+		}
+		return a.setFlag(4, r4)
+	}},
+	233: {"MPI_Info_get_nkeys", func(a *call) error {
+		x0, err := a.info(0)
+		if err != nil {
+			return err
+		}
+		r1 := a.infoGetNkeys(x0)
+		return a.setInt(1, r1)
+	}},
+	234: {"MPI_Info_get_nthkey", func(a *call) error {
+		x0, err := a.info(0)
+		if err != nil {
+			return err
+		}
+		return a.infoGetNthkey(x0, a.int(1))
+	}},
+	235: {"MPI_Info_get_string", func(a *call) error {
+		x0, err := a.info(0)
+		if err != nil {
+			return err
+		}
+		x1, err := a.key(1)
+		if err != nil {
+			return err
+		}
+		r4, err := a.infoGetString(x0, x1)
+		if err != nil {
+			return err
+		}
+		return a.setFlag(4, r4)
+	}},
+	236: {"MPI_Info_get_valuelen", func(a *call) error {
+		x0, err := a.info(0)
+		if err != nil {
+			return err
+		}
+		x1, err := a.key(1)
+		if err != nil {
+			return err
+		}
+		r3, err := a.infoGetValuelen(x0, x1)
+		if err != nil {
+			return err
+		}
+		return a.setFlag(3, r3)
+	}},
+	237: {"MPI_Info_set", func(a *call) error {
+		x0, err := a.changeable(0)
+		if err != nil {
+			return err
+		}
+		x1, err := a.key(1)
+		if err != nil {
+			return err
+		}
+		return a.infoSet(x0, x1)
+	}},
 	238: {name: "MPI_Info_toint"},
 	239: {"MPI_Init", (*call).init},
-	240: {"MPI_Init_thread", (*call).initThread},
+	240: {"MPI_Init_thread", func(a *call) error {
+		r3, err := a.initThread()
+		if err != nil {
+			return err
+		}
+		return a.setInt(3, r3)
+	}},
 	241: {name: "MPI_Initialized"},
-	242: {"MPI_Intercomm_create", (*call).intercommCreate},
+	242: {"MPI_Intercomm_create", func(a *call) error {
+		x0, err := a.intra(0)
+		if err != nil {
+			return err
+		}
+		r5, err := a.intercommCreate(x0, a.int(1), a.handle(2), a.int(3), a.int(4))
+		if err != nil {
+			return err
+		}
+		return a.setComm(5, r5)
+	}},
 	243: {"MPI_Intercomm_create_from_groups", (*call).intercommCreateFromGroups},
-	244: {"MPI_Intercomm_merge", (*call).intercommMerge},
-	245: {"MPI_Iprobe", (*call).iprobe},
-	246: {"MPI_Irecv", (*call).irecv},
-	247: {"MPI_Ireduce", (*call).ireduce},
-	248: {"MPI_Ireduce_scatter", (*call).ireduceScatter},
-	249: {"MPI_Ireduce_scatter_block", (*call).ireduceScatterBlock},
-	250: {"MPI_Irsend", (*call).irsend},
-	251: {"MPI_Is_thread_main", (*call).isThreadMain},
-	252: {"MPI_Iscan", (*call).iscan},
-	253: {"MPI_Iscatter", (*call).iscatter},
-	254: {"MPI_Iscatterv", (*call).iscatterv},
-	255: {"MPI_Isend", (*call).isend},
-	256: {"MPI_Isendrecv", (*call).isendrecv},
-	257: {"MPI_Isendrecv_replace", (*call).isendrecvReplace},
-	258: {"MPI_Issend", (*call).issend},
+	244: {"MPI_Intercomm_merge", func(a *call) error {
+		x0, err := a.inter(0)
+		if err != nil {
+			return err
+		}
+		r2, err := a.intercommMerge(x0, a.int(1) != 0)
+		if err != nil {
+			return err
+		}
+		return a.setComm(2, r2)
+	}},
+	245: {"MPI_Iprobe", func(a *call) error {
+		r3, err := a.iprobe(a.status(4))
+		if err != nil {
+			return err
+		}
+		return a.setFlag(3, r3)
+	}},
+	246: {"MPI_Irecv", func(a *call) error {
+		x0, err := a.message(0, true)
+		if err != nil {
+			return err
+		}
+		r6, err := a.irecv(x0)
+		if err != nil {
+			return err
+		}
+		return a.setRequest(6, r6)
+	}},
+	247: {"MPI_Ireduce", func(a *call) error {
+		x6, err := a.comm(6)
+		if err != nil {
+			return err
+		}
+		return a.reduce(form{later, 7}, x6)
+	}},
+	248: {"MPI_Ireduce_scatter", func(a *call) error {
+		x5, err := a.comm(5)
+		if err != nil {
+			return err
+		}
+		return a.reduceScatter(form{later, 6}, x5)
+	}},
+	249: {"MPI_Ireduce_scatter_block", func(a *call) error {
+		x5, err := a.comm(5)
+		if err != nil {
+			return err
+		}
+		return a.reduceScatterBlock(form{later, 6}, x5)
+	}},
+	250: {"MPI_Irsend", func(a *call) error {
+		x0, err := a.message(0, false)
+		if err != nil {
+			return err
+		}
+		r6, err := a.irsend(x0)
+		if err != nil {
+			return err
+		}
+		return a.setRequest(6, r6)
+	}},
+	251: {"MPI_Is_thread_main", func(a *call) error {
+		r0 := a.isThreadMain()
+		return a.setFlag(0, r0)
+	}},
+	252: {"MPI_Iscan", func(a *call) error {
+		x5, err := a.intra(5)
+		if err != nil {
+			return err
+		}
+		return a.scan(form{later, 6}, x5)
+	}},
+	253: {"MPI_Iscatter", func(a *call) error {
+		x7, err := a.comm(7)
+		if err != nil {
+			return err
+		}
+		return a.scatter(form{later, 8}, x7)
+	}},
+	254: {"MPI_Iscatterv", func(a *call) error {
+		x8, err := a.comm(8)
+		if err != nil {
+			return err
+		}
+		return a.scatterv(form{later, 9}, x8)
+	}},
+	255: {"MPI_Isend", func(a *call) error {
+		x0, err := a.message(0, false)
+		if err != nil {
+			return err
+		}
+		r6, err := a.isend(x0)
+		if err != nil {
+			return err
+		}
+		return a.setRequest(6, r6)
+	}},
+	256: {"MPI_Isendrecv", func(a *call) error {
+		r11, err := a.isendrecv()
+		if err != nil {
+			return err
+		}
+		return a.setRequest(11, r11)
+	}},
+	257: {"MPI_Isendrecv_replace", func(a *call) error {
+		r8, err := a.isendrecvReplace()
+		if err != nil {
+			return err
+		}
+		return a.setRequest(8, r8)
+	}},
+	258: {"MPI_Issend", func(a *call) error {
+		x0, err := a.message(0, false)
+		if err != nil {
+			return err
+		}
+		r6 := a.issend(x0)
+		return a.setRequest(6, r6)
+	}},
 	259: {"MPI_Keyval_create", (*call).keyvalCreate},
-	260: {"MPI_Keyval_free", (*call).keyvalFree},
+	260: {"MPI_Keyval_free", func(a *call) error {
+		x0, err := a.intAt(0)
+		if err != nil {
+			return err
+		}
+		return a.keyvalFree(x0)
+	}},
 	261: {"MPI_Lookup_name", (*call).refused},
 	262: {name: "MPI_Message_fromint"},
 	263: {name: "MPI_Message_toint"},
-	264: {"MPI_Mprobe", (*call).mprobe},
-	265: {"MPI_Mrecv", (*call).mrecv},
-	266: {"MPI_Neighbor_allgather", (*call).neighborAllgather},
-	267: {"MPI_Neighbor_allgather_init", (*call).neighborAllgatherInit},
-	268: {"MPI_Neighbor_allgatherv", (*call).neighborAllgatherv},
-	269: {"MPI_Neighbor_allgatherv_init", (*call).neighborAllgathervInit},
-	270: {"MPI_Neighbor_alltoall", (*call).neighborAlltoall},
-	271: {"MPI_Neighbor_alltoall_init", (*call).neighborAlltoallInit},
-	272: {"MPI_Neighbor_alltoallv", (*call).neighborAlltoallv},
-	273: {"MPI_Neighbor_alltoallv_init", (*call).neighborAlltoallvInit},
-	274: {"MPI_Neighbor_alltoallw", (*call).neighborAlltoallw},
-	275: {"MPI_Neighbor_alltoallw_init", (*call).neighborAlltoallwInit},
-	276: {"MPI_Op_commutative", (*call).opCommutative},
+	264: {"MPI_Mprobe", func(a *call) error {
+		return a.mprobe(a.status(4))
+	}},
+	265: {"MPI_Mrecv", func(a *call) error {
+		x3, err := a.handleAt(3)
+		if err != nil {
+			return err
+		}
+		return a.mrecv(x3, a.status(4))
+	}},
+	266: {"MPI_Neighbor_allgather", func(a *call) error {
+		x6, err := a.comm(6)
+		if err != nil {
+			return err
+		}
+		return a.neighborAllgather(form{now, 0}, x6)
+	}},
+	267: {"MPI_Neighbor_allgather_init", func(a *call) error {
+		x6, err := a.comm(6)
+		if err != nil {
+			return err
+		}
+		return a.neighborAllgather(form{lasting, 8}, x6)
+	}},
+	268: {"MPI_Neighbor_allgatherv", func(a *call) error {
+		x7, err := a.comm(7)
+		if err != nil {
+			return err
+		}
+		return a.neighborAllgatherv(form{now, 0}, x7)
+	}},
+	269: {"MPI_Neighbor_allgatherv_init", func(a *call) error {
+		x7, err := a.comm(7)
+		if err != nil {
+			return err
+		}
+		return a.neighborAllgatherv(form{lasting, 9}, x7)
+	}},
+	270: {"MPI_Neighbor_alltoall", func(a *call) error {
+		x6, err := a.comm(6)
+		if err != nil {
+			return err
+		}
+		return a.neighborAlltoall(form{now, 0}, x6)
+	}},
+	271: {"MPI_Neighbor_alltoall_init", func(a *call) error {
+		x6, err := a.comm(6)
+		if err != nil {
+			return err
+		}
+		return a.neighborAlltoall(form{lasting, 8}, x6)
+	}},
+	272: {"MPI_Neighbor_alltoallv", func(a *call) error {
+		x8, err := a.comm(8)
+		if err != nil {
+			return err
+		}
+		return a.neighborAlltoallv(form{now, 0}, x8)
+	}},
+	273: {"MPI_Neighbor_alltoallv_init", func(a *call) error {
+		x8, err := a.comm(8)
+		if err != nil {
+			return err
+		}
+		return a.neighborAlltoallv(form{lasting, 10}, x8)
+	}},
+	274: {"MPI_Neighbor_alltoallw", func(a *call) error {
+		x8, err := a.comm(8)
+		if err != nil {
+			return err
+		}
+		return a.neighborAlltoallw(form{now, 0}, x8)
+	}},
+	275: {"MPI_Neighbor_alltoallw_init", func(a *call) error {
+		x8, err := a.comm(8)
+		if err != nil {
+			return err
+		}
+		return a.neighborAlltoallw(form{lasting, 10}, x8)
+	}},
+	276: {"MPI_Op_commutative", func(a *call) error {
+		x0, err := a.op(0)
+		if err != nil {
+			return err
+		}
+		r1 := a.opCommutative(x0)
+		return a.setFlag(1, r1)
+	}},
 	277: {"MPI_Op_create", (*call).opCreate},
-	278: {"MPI_Op_free", (*call).opFree},
+	278: {"MPI_Op_free", func(a *call) error {
+		x0, err := a.handleAt(0)
+		if err != nil {
+			return err
+		}
+		return a.opFree(x0)
+	}},
 	279: {name: "MPI_Op_fromint"},
 	280: {name: "MPI_Op_toint"},
 	281: {"MPI_Open_port", (*call).refused},
-	282: {"MPI_Pack", (*call).pack},
-	283: {"MPI_Pack_external", (*call).packExternal},
-	284: {"MPI_Pack_external_size", (*call).packExternalSize},
-	285: {"MPI_Pack_size", (*call).packSize},
-	286: {"MPI_Parrived", (*call).parrived},
+	282: {"MPI_Pack", func(a *call) error {
+		x6, err := a.comm(6)
+		if err != nil {
+			return err
+		}
+		x0, err := a.elements(0)
+		if err != nil {
+			return err
+		}
+		return a.pack(x0, a.int(4), x6)
+	}},
+	283: {"MPI_Pack_external", func(a *call) error {
+		x1, err := a.elements(1)
+		if err != nil {
+			return err
+		}
+		return a.packExternal(x1, a.int(5))
+	}},
+	284: {"MPI_Pack_external_size", func(a *call) error {
+		x1, err := a.count(1)
+		if err != nil {
+			return err
+		}
+		x2, err := a.committed(2)
+		if err != nil {
+			return err
+		}
+		r3, err := a.packExternalSize(x1, x2)
+		if err != nil {
+			return err
+		}
+		return a.setAint(3, r3)
+	}},
+	285: {"MPI_Pack_size", func(a *call) error {
+		x2, err := a.comm(2)
+		if err != nil {
+			return err
+		}
+		x0, err := a.count(0)
+		if err != nil {
+			return err
+		}
+		x1, err := a.committed(1)
+		if err != nil {
+			return err
+		}
+		r3 := a.packSize(x0, x1, x2)
+		return a.setCount(3, r3)
+	}},
+	286: {"MPI_Parrived", func(a *call) error {
+		x0, err := a.partitioned(0)
+		if err != nil {
+			return err
+		}
+		r2, err := a.parrived(x0, a.int(1))
+		if err != nil {
+			return err
+		}
+		return a.setFlag(2, r2)
+	}},
 	287: {name: "MPI_Pcontrol"},
-	288: {"MPI_Pready", (*call).pready},
-	289: {"MPI_Pready_list", (*call).preadyList},
-	290: {"MPI_Pready_range", (*call).preadyRange},
-	291: {"MPI_Precv_init", (*call).precvInit},
-	292: {"MPI_Probe", (*call).probe},
-	293: {"MPI_Psend_init", (*call).psendInit},
+	288: {"MPI_Pready", func(a *call) error {
+		x1, err := a.partitioned(1)
+		if err != nil {
+			return err
+		}
+		return a.pready(a.int(0), x1)
+	}},
+	289: {"MPI_Pready_list", func(a *call) error {
+		x2, err := a.partitioned(2)
+		if err != nil {
+			return err
+		}
+		return a.preadyList(a.int(0), x2)
+	}},
+	290: {"MPI_Pready_range", func(a *call) error {
+		x2, err := a.partitioned(2)
+		if err != nil {
+			return err
+		}
+		return a.preadyRange(a.int(0), a.int(1), x2)
+	}},
+	291: {"MPI_Precv_init", func(a *call) error {
+		r8, err := a.precvInit()
+		if err != nil {
+			return err
+		}
+		return a.setRequest(8, r8)
+	}},
+	292: {"MPI_Probe", func(a *call) error {
+		return a.probe(a.status(3))
+	}},
+	293: {"MPI_Psend_init", func(a *call) error {
+		r8, err := a.psendInit()
+		if err != nil {
+			return err
+		}
+		return a.setRequest(8, r8)
+	}},
 	294: {"MPI_Publish_name", (*call).refused},
 	295: {"MPI_Put", (*call).put},
-	296: {"MPI_Query_thread", (*call).queryThread},
-	297: {"MPI_Raccumulate", (*call).raccumulate},
-	298: {"MPI_Recv", (*call).recv},
-	299: {"MPI_Recv_init", (*call).recvInit},
-	300: {"MPI_Reduce", (*call).reduce},
-	301: {"MPI_Reduce_init", (*call).reduceInit},
+	296: {"MPI_Query_thread", func(a *call) error {
+		r0 := a.queryThread()
+		return a.setInt(0, r0)
+	}},
+	297: {"MPI_Raccumulate", func(a *call) error {
+		r9, err := a.raccumulate()
+		if err != nil {
+			return err
+		}
+		return a.setRequest(9, r9)
+	}},
+	298: {"MPI_Recv", func(a *call) error {
+		x0, err := a.message(0, true)
+		if err != nil {
+			return err
+		}
+		return a.recv(x0, a.status(6))
+	}},
+	299: {"MPI_Recv_init", func(a *call) error {
+		x0, err := a.message(0, true)
+		if err != nil {
+			return err
+		}
+		r6 := a.recvInit(x0)
+		return a.setRequest(6, r6)
+	}},
+	300: {"MPI_Reduce", func(a *call) error {
+		x6, err := a.comm(6)
+		if err != nil {
+			return err
+		}
+		return a.reduce(form{now, 0}, x6)
+	}},
+	301: {"MPI_Reduce_init", func(a *call) error {
+		x6, err := a.comm(6)
+		if err != nil {
+			return err
+		}
+		return a.reduce(form{lasting, 8}, x6)
+	}},
 	302: {"MPI_Reduce_local", (*call).reduceLocal},
-	303: {"MPI_Reduce_scatter", (*call).reduceScatter},
-	304: {"MPI_Reduce_scatter_block", (*call).reduceScatterBlock},
-	305: {"MPI_Reduce_scatter_block_init", (*call).reduceScatterBlockInit},
-	306: {"MPI_Reduce_scatter_init", (*call).reduceScatterInit},
+	303: {"MPI_Reduce_scatter", func(a *call) error {
+		x5, err := a.comm(5)
+		if err != nil {
+			return err
+		}
+		return a.reduceScatter(form{now, 0}, x5)
+	}},
+	304: {"MPI_Reduce_scatter_block", func(a *call) error {
+		x5, err := a.comm(5)
+		if err != nil {
+			return err
+		}
+		return a.reduceScatterBlock(form{now, 0}, x5)
+	}},
+	305: {"MPI_Reduce_scatter_block_init", func(a *call) error {
+		x5, err := a.comm(5)
+		if err != nil {
+			return err
+		}
+		return a.reduceScatterBlock(form{lasting, 7}, x5)
+	}},
+	306: {"MPI_Reduce_scatter_init", func(a *call) error {
+		x5, err := a.comm(5)
+		if err != nil {
+			return err
+		}
+		return a.reduceScatter(form{lasting, 7}, x5)
+	}},
 	307: {"MPI_Register_datarep", (*call).refused},
-	308: {"MPI_Remove_error_class", (*call).removeErrorClass},
-	309: {"MPI_Remove_error_code", (*call).removeErrorCode},
-	310: {"MPI_Remove_error_string", (*call).removeErrorString},
-	311: {"MPI_Request_free", (*call).requestFree},
+	308: {"MPI_Remove_error_class", func(a *call) error {
+		return a.removeErrorClass(a.int(0))
+	}},
+	309: {"MPI_Remove_error_code", func(a *call) error {
+		return a.removeErrorCode(a.int(0))
+	}},
+	310: {"MPI_Remove_error_string", func(a *call) error {
+		return a.removeErrorString(a.int(0))
+	}},
+	311: {"MPI_Request_free", func(a *call) error {
+		x0, err := a.handleAt(0)
+		if err != nil {
+			return err
+		}
+		return a.requestFree(x0)
+	}},
 	312: {name: "MPI_Request_fromint"},
-	313: {"MPI_Request_get_status", (*call).requestGetStatus},
+	313: {"MPI_Request_get_status", func(a *call) error {
+		return a.requestGetStatus(a.handle(0), a.status(2))
+	}},
 	314: {"MPI_Request_get_status_all", (*call).requestGetStatusAll},
 	315: {"MPI_Request_get_status_any", (*call).requestGetStatusAny},
 	316: {"MPI_Request_get_status_some", (*call).requestGetStatusSome},
 	317: {name: "MPI_Request_toint"},
-	318: {"MPI_Rget", (*call).rget},
-	319: {"MPI_Rget_accumulate", (*call).rgetAccumulate},
-	320: {"MPI_Rput", (*call).rput},
-	321: {"MPI_Rsend", (*call).rsend},
-	322: {"MPI_Rsend_init", (*call).rsendInit},
-	323: {"MPI_Scan", (*call).scan},
-	324: {"MPI_Scan_init", (*call).scanInit},
-	325: {"MPI_Scatter", (*call).scatter},
-	326: {"MPI_Scatter_init", (*call).scatterInit},
-	327: {"MPI_Scatterv", (*call).scatterv},
-	328: {"MPI_Scatterv_init", (*call).scattervInit},
-	329: {"MPI_Send", (*call).send},
-	330: {"MPI_Send_init", (*call).sendInit},
-	331: {"MPI_Sendrecv", (*call).sendrecv},
-	332: {"MPI_Sendrecv_replace", (*call).sendrecvReplace},
-	333: {"MPI_Session_attach_buffer", (*call).sessionAttachBuffer},
-	334: {"MPI_Session_call_errhandler", (*call).sessionCallErrhandler},
-	335: {"MPI_Session_create_errhandler", (*call).sessionCreateErrhandler},
-	336: {"MPI_Session_detach_buffer", (*call).sessionDetachBuffer},
-	337: {"MPI_Session_finalize", (*call).sessionFinalize},
-	338: {"MPI_Session_flush_buffer", (*call).sessionFlushBuffer},
+	318: {"MPI_Rget", func(a *call) error {
+		r8, err := a.rget()
+		if err != nil {
+			return err
+		}
+		return a.setRequest(8, r8)
+	}},
+	319: {"MPI_Rget_accumulate", func(a *call) error {
+		r12, err := a.rgetAccumulate()
+		if err != nil {
+			return err
+		}
+		return a.setRequest(12, r12)
+	}},
+	320: {"MPI_Rput", func(a *call) error {
+		r8, err := a.rput()
+		if err != nil {
+			return err
+		}
+		return a.setRequest(8, r8)
+	}},
+	321: {"MPI_Rsend", func(a *call) error {
+		x0, err := a.message(0, false)
+		if err != nil {
+			return err
+		}
+		return a.rsend(x0)
+	}},
+	322: {"MPI_Rsend_init", func(a *call) error {
+		x0, err := a.message(0, false)
+		if err != nil {
+			return err
+		}
+		r6 := a.rsendInit(x0)
+		return a.setRequest(6, r6)
+	}},
+	323: {"MPI_Scan", func(a *call) error {
+		x5, err := a.intra(5)
+		if err != nil {
+			return err
+		}
+		return a.scan(form{now, 0}, x5)
+	}},
+	324: {"MPI_Scan_init", func(a *call) error {
+		x5, err := a.intra(5)
+		if err != nil {
+			return err
+		}
+		return a.scan(form{lasting, 7}, x5)
+	}},
+	325: {"MPI_Scatter", func(a *call) error {
+		x7, err := a.comm(7)
+		if err != nil {
+			return err
+		}
+		return a.scatter(form{now, 0}, x7)
+	}},
+	326: {"MPI_Scatter_init", func(a *call) error {
+		x7, err := a.comm(7)
+		if err != nil {
+			return err
+		}
+		return a.scatter(form{lasting, 9}, x7)
+	}},
+	327: {"MPI_Scatterv", func(a *call) error {
+		x8, err := a.comm(8)
+		if err != nil {
+			return err
+		}
+		return a.scatterv(form{now, 0}, x8)
+	}},
+	328: {"MPI_Scatterv_init", func(a *call) error {
+		x8, err := a.comm(8)
+		if err != nil {
+			return err
+		}
+		return a.scatterv(form{lasting, 10}, x8)
+	}},
+	329: {"MPI_Send", func(a *call) error {
+		x0, err := a.message(0, false)
+		if err != nil {
+			return err
+		}
+		return a.send(x0)
+	}},
+	330: {"MPI_Send_init", func(a *call) error {
+		x0, err := a.message(0, false)
+		if err != nil {
+			return err
+		}
+		r6 := a.sendInit(x0)
+		return a.setRequest(6, r6)
+	}},
+	331: {"MPI_Sendrecv", func(a *call) error {
+		return a.sendrecv(a.status(11))
+	}},
+	332: {"MPI_Sendrecv_replace", func(a *call) error {
+		return a.sendrecvReplace(a.status(8))
+	}},
+	333: {"MPI_Session_attach_buffer", func(a *call) error {
+		x0, err := objectOf(a.session(0))
+		if err != nil {
+			return err
+		}
+		return a.objectAttachBuffer(x0)
+	}},
+	334: {"MPI_Session_call_errhandler", func(a *call) error {
+		x0, err := objectOf(a.session(0))
+		if err != nil {
+			return err
+		}
+		a.objectCallErrhandler(x0, a.int(1))
+		return nil
+	}},
+	335: {"MPI_Session_create_errhandler", func(a *call) error {
+		r1, err := a.sessionCreateErrhandler()
+		if err != nil {
+			return err
+		}
+		return a.setHandler(1, r1)
+	}},
+	336: {"MPI_Session_detach_buffer", func(a *call) error {
+		x0, err := objectOf(a.session(0))
+		if err != nil {
+			return err
+		}
+		return a.objectDetachBuffer(x0)
+	}},
+	337: {"MPI_Session_finalize", func(a *call) error {
+		x0, err := a.handleAt(0)
+		if err != nil {
+			return err
+		}
+		return a.sessionFinalize(x0)
+	}},
+	338: {"MPI_Session_flush_buffer", func(a *call) error {
+		x0, err := objectOf(a.session(0))
+		if err != nil {
+			return err
+		}
+		return a.objectFlushBuffer(x0)
+	}},
 	339: {name: "MPI_Session_fromint"},
-	340: {"MPI_Session_get_errhandler", (*call).sessionGetErrhandler},
-	341: {"MPI_Session_get_info", (*call).sessionGetInfo},
-	342: {"MPI_Session_get_nth_pset", (*call).sessionGetNthPset},
-	343: {"MPI_Session_get_num_psets", (*call).sessionGetNumPsets},
-	344: {"MPI_Session_get_pset_info", (*call).sessionGetPsetInfo},
-	345: {"MPI_Session_iflush_buffer", (*call).sessionIflushBuffer},
+	340: {"MPI_Session_get_errhandler", func(a *call) error {
+		x0, err := objectOf(a.session(0))
+		if err != nil {
+			return err
+		}
+		r1 := a.objectGetErrhandler(x0)
+		return a.setHandler(1, r1)
+	}},
+	341: {"MPI_Session_get_info", func(a *call) error {
+		x0, err := objectOf(a.session(0))
+		if err != nil {
+			return err
+		}
+		r1 := a.objectGetInfo(x0)
+		return a.setInfo(1, r1)
+	}},
+	342: {"MPI_Session_get_nth_pset", func(a *call) error {
+		x0, err := a.session(0)
+		if err != nil {
+			return err
+		}
+		return a.sessionGetNthPset(x0, a.handle(1), a.int(2))
+	}},
+	343: {"MPI_Session_get_num_psets", func(a *call) error {
+		x0, err := a.session(0)
+		if err != nil {
+			return err
+		}
+		r2 := a.sessionGetNumPsets(x0)
+		return a.setInt(2, r2)
+	}},
+	344: {"MPI_Session_get_pset_info", func(a *call) error {
+		x0, err := a.session(0)
+		if err != nil {
+			return err
+		}
+		x1, err := a.string(1)
+		if err != nil {
+			return err
+		}
+		r2, err := a.sessionGetPsetInfo(x0, x1)
+		if err != nil {
+			return err
+		}
+		return a.setInfo(2, r2)
+	}},
+	345: {"MPI_Session_iflush_buffer", func(a *call) error {
+		x0, err := objectOf(a.session(0))
+		if err != nil {
+			return err
+		}
+		r1 := a.objectIflushBuffer(x0)
+		return a.setRequest(1, r1)
+	}},
 	346: {"MPI_Session_init", (*call).sessionInit},
-	347: {"MPI_Session_set_errhandler", (*call).sessionSetErrhandler},
+	347: {"MPI_Session_set_errhandler", func(a *call) error {
+		x0, err := objectOf(a.session(0))
+		if err != nil {
+			return err
+		}
+		return a.objectSetErrhandler(x0)
+	}},
 	348: {name: "MPI_Session_toint"},
-	349: {"MPI_Ssend", (*call).ssend},
-	350: {"MPI_Ssend_init", (*call).ssendInit},
-	351: {"MPI_Start", (*call).start},
+	349: {"MPI_Ssend", func(a *call) error {
+		x0, err := a.message(0, false)
+		if err != nil {
+			return err
+		}
+		return a.ssend(x0)
+	}},
+	350: {"MPI_Ssend_init", func(a *call) error {
+		x0, err := a.message(0, false)
+		if err != nil {
+			return err
+		}
+		r6 := a.ssendInit(x0)
+		return a.setRequest(6, r6)
+	}},
+	351: {"MPI_Start", func(a *call) error {
+		x0, err := a.handleAt(0)
+		if err != nil {
+			return err
+		}
+		return a.start(x0)
+	}},
 	352: {"MPI_Startall", (*call).startall},
 	353: {name: "MPI_Status_get_error"},
 	354: {name: "MPI_Status_get_source"},
 	355: {name: "MPI_Status_get_tag"},
 	356: {name: "MPI_Status_set_cancelled"},
-	357: {"MPI_Status_set_elements", (*call).statusSetElements},
-	358: {"MPI_Status_set_elements_x", (*call).statusSetElementsX},
+	357: {"MPI_Status_set_elements", func(a *call) error {
+		x1, err := a.dtype(1)
+		if err != nil {
+			return err
+		}
+		x2, err := a.count(2)
+		if err != nil {
+			return err
+		}
+		return a.statusSetElements(a.status(0), x1, x2)
+	}},
+	358: {"MPI_Status_set_elements_x", func(a *call) error {
+		x1, err := a.dtype(1)
+		if err != nil {
+			return err
+		}
+		x2, err := a.count(2)
+		if err != nil {
+			return err
+		}
+		return a.statusSetElements(a.status(0), x1, x2)
+	}},
 	359: {name: "MPI_Status_set_error"},
 	360: {name: "MPI_Status_set_source"},
 	361: {name: "MPI_Status_set_tag"},
-	362: {"MPI_Test", (*call).test},
+	362: {"MPI_Test", func(a *call) error {
+		x0, err := a.handleAt(0)
+		if err != nil {
+			return err
+		}
+		return a.test(x0, a.status(2))
+	}},
 	363: {name: "MPI_Test_cancelled"},
 	364: {"MPI_Testall", (*call).testall},
 	365: {"MPI_Testany", (*call).testany},
 	366: {"MPI_Testsome", (*call).testsome},
-	367: {"MPI_Topo_test", (*call).topoTest},
-	368: {"MPI_Type_commit", (*call).typeCommit},
-	369: {"MPI_Type_contiguous", (*call).typeContiguous},
-	370: {"MPI_Type_create_darray", (*call).typeCreateDarray},
-	371: {"MPI_Type_create_f90_complex", (*call).typeCreateF90Complex},
-	372: {"MPI_Type_create_f90_integer", (*call).typeCreateF90Integer},
-	373: {"MPI_Type_create_f90_real", (*call).typeCreateF90Real},
-	374: {"MPI_Type_create_hindexed", (*call).typeCreateHindexed},
-	375: {"MPI_Type_create_hindexed_block", (*call).typeCreateHindexedBlock},
-	376: {"MPI_Type_create_hvector", (*call).typeCreateHvector},
-	377: {"MPI_Type_create_indexed_block", (*call).typeCreateIndexedBlock},
+	367: {"MPI_Topo_test", func(a *call) error {
+		x0, err := a.comm(0)
+		if err != nil {
+			return err
+		}
+		r1 := a.topoTest(x0)
+		return a.setInt(1, r1)
+	}},
+	368: {"MPI_Type_commit", func(a *call) error {
+		x0, err := a.handleAt(0)
+		if err != nil {
+			return err
+		}
+		return a.typeCommit(x0)
+	}},
+	369: {"MPI_Type_contiguous", func(a *call) error {
+		x0, err := a.count(0)
+		if err != nil {
+			return err
+		}
+		x1, err := a.dtype(1)
+		if err != nil {
+			return err
+		}
+		r2, err := a.typeContiguous(x0, x1)
+		if err != nil {
+			return err
+		}
+		return a.setType(2, r2)
+	}},
+	370: {"MPI_Type_create_darray", func(a *call) error {
+		x8, err := a.dtype(8)
+		if err != nil {
+			return err
+		}
+		r9, err := a.typeCreateDarray(a.int(0), a.int(1), a.int(2), a.int(7), x8)
+		if err != nil {
+			return err
+		}
+		return a.setType(9, r9)
+	}},
+	371: {"MPI_Type_create_f90_complex", func(a *call) error {
+		r2, err := a.typeCreateF90Complex(a.int(0), a.int(1))
+		if err != nil {
+			return err
+		}
+		return a.setType(2, r2)
+	}},
+	372: {"MPI_Type_create_f90_integer", func(a *call) error {
+		r1, err := a.typeCreateF90Integer(a.int(0))
+		if err != nil {
+			return err
+		}
+		return a.setType(1, r1)
+	}},
+	373: {"MPI_Type_create_f90_real", func(a *call) error {
+		r2, err := a.typeCreateF90Real(a.int(0), a.int(1))
+		if err != nil {
+			return err
+		}
+		return a.setType(2, r2)
+	}},
+	374: {"MPI_Type_create_hindexed", func(a *call) error {
+		x0, err := a.count(0)
+		if err != nil {
+			return err
+		}
+		x3, err := a.dtype(3)
+		if err != nil {
+			return err
+		}
+		r4, err := a.typeCreateHindexed(x0, x3)
+		if err != nil {
+			return err
+		}
+		return a.setType(4, r4)
+	}},
+	375: {"MPI_Type_create_hindexed_block", func(a *call) error {
+		x0, err := a.count(0)
+		if err != nil {
+			return err
+		}
+		x3, err := a.dtype(3)
+		if err != nil {
+			return err
+		}
+		r4, err := a.typeCreateHindexedBlock(x0, a.int(1), x3)
+		if err != nil {
+			return err
+		}
+		return a.setType(4, r4)
+	}},
+	376: {"MPI_Type_create_hvector", func(a *call) error {
+		x0, err := a.count(0)
+		if err != nil {
+			return err
+		}
+		x3, err := a.dtype(3)
+		if err != nil {
+			return err
+		}
+		r4, err := a.typeCreateHvector(x0, a.int(1), a.int(2), x3)
+		if err != nil {
+			return err
+		}
+		return a.setType(4, r4)
+	}},
+	377: {"MPI_Type_create_indexed_block", func(a *call) error {
+		x0, err := a.count(0)
+		if err != nil {
+			return err
+		}
+		x3, err := a.dtype(3)
+		if err != nil {
+			return err
+		}
+		r4, err := a.typeCreateIndexedBlock(x0, a.int(1), x3)
+		if err != nil {
+			return err
+		}
+		return a.setType(4, r4)
+	}},
 	378: {"MPI_Type_create_keyval", (*call).typeCreateKeyval},
-	379: {"MPI_Type_create_resized", (*call).typeCreateResized},
-	380: {"MPI_Type_create_struct", (*call).typeCreateStruct},
-	381: {"MPI_Type_create_subarray", (*call).typeCreateSubarray},
-	382: {"MPI_Type_delete_attr", (*call).typeDeleteAttr},
-	383: {"MPI_Type_dup", (*call).typeDup},
-	384: {"MPI_Type_free", (*call).typeFree},
-	385: {"MPI_Type_free_keyval", (*call).typeFreeKeyval},
+	379: {"MPI_Type_create_resized", func(a *call) error {
+		x0, err := a.dtype(0)
+		if err != nil {
+			return err
+		}
+		r3, err := a.typeCreateResized(x0, a.int(1), a.int(2))
+		if err != nil {
+			return err
+		}
+		return a.setType(3, r3)
+	}},
+	380: {"MPI_Type_create_struct", func(a *call) error {
+		x0, err := a.count(0)
+		if err != nil {
+			return err
+		}
+		r4, err := a.typeCreateStruct(x0)
+		if err != nil {
+			return err
+		}
+		return a.setType(4, r4)
+	}},
+	381: {"MPI_Type_create_subarray", func(a *call) error {
+		x5, err := a.dtype(5)
+		if err != nil {
+			return err
+		}
+		r6, err := a.typeCreateSubarray(a.int(0), a.int(4), x5)
+		if err != nil {
+			return err
+		}
+		return a.setType(6, r6)
+	}},
+	382: {"MPI_Type_delete_attr", func(a *call) error {
+		x0, err := objectOf(a.dtype(0))
+		if err != nil {
+			return err
+		}
+		return a.objectDeleteAttr(x0, a.int(1))
+	}},
+	383: {"MPI_Type_dup", func(a *call) error {
+		x0, err := a.dtype(0)
+		if err != nil {
+			return err
+		}
+		r1, err := a.typeDup(x0)
+		if err != nil {
+			return err
+		}
+		return a.setType(1, r1)
+	}},
+	384: {"MPI_Type_free", func(a *call) error {
+		x0, err := a.handleAt(0)
+		if err != nil {
+			return err
+		}
+		return a.typeFree(x0)
+	}},
+	385: {"MPI_Type_free_keyval", func(a *call) error {
+		x0, err := a.intAt(0)
+		if err != nil {
+			return err
+		}
+		return a.typeFreeKeyval(x0)
+	}},
 	386: {name: "MPI_Type_fromint"},
-	387: {"MPI_Type_get_attr", (*call).typeGetAttr},
-	388: {"MPI_Type_get_contents", (*call).typeGetContents},
-	389: {"MPI_Type_get_contents_c", (*call).typeGetContentsC},
-	390: {"MPI_Type_get_envelope", (*call).typeGetEnvelope},
-	391: {"MPI_Type_get_envelope_c", (*call).typeGetEnvelopeC},
-	392: {"MPI_Type_get_extent", (*call).typeGetExtent},
-	393: {"MPI_Type_get_extent_x", (*call).typeGetExtentX},
-	394: {"MPI_Type_get_name", (*call).typeGetName},
-	395: {"MPI_Type_get_true_extent", (*call).typeGetTrueExtent},
-	396: {"MPI_Type_get_true_extent_x", (*call).typeGetTrueExtentX},
-	397: {"MPI_Type_get_value_index", (*call).typeGetValueIndex},
-	398: {"MPI_Type_indexed", (*call).typeIndexed},
-	399: {"MPI_Type_match_size", (*call).typeMatchSize},
-	400: {"MPI_Type_set_attr", (*call).typeSetAttr},
-	401: {"MPI_Type_set_name", (*call).typeSetName},
-	402: {"MPI_Type_size", (*call).typeSize},
+	387: {"MPI_Type_get_attr", func(a *call) error {
+		x0, err := objectOf(a.dtype(0))
+		if err != nil {
+			return err
+		}
+		return a.objectGetAttr(x0, a.int(1))
+	}},
+	388: {"MPI_Type_get_contents", func(a *call) error {
+		x0, err := a.dtype(0)
+		if err != nil {
+			return err
+		}
+		return a.typeGetContents(x0, a.int(1), a.int(2), a.int(3))
+	}},
+	389: {"MPI_Type_get_contents_c", func(a *call) error {
+		x0, err := a.dtype(0)
+		if err != nil {
+			return err
+		}
+		return a.typeGetContentsC(x0, a.int(1), a.int(2), a.int(3), a.int(4))
+	}},
+	390: {"MPI_Type_get_envelope", func(a *call) error {
+		x0, err := a.dtype(0)
+		if err != nil {
+			return err
+		}
+		r1, r2, r3, r4, err := a.typeGetEnvelope(x0)
+		if err != nil {
+			return err
+		}
+		if err := a.setInt(1, r1); err != nil {
+			return err
+		}
+		if err := a.setInt(2, r2); err != nil {
+			return err
+		}
+		if err := a.setInt(3, r3); err != nil {
+			return err
+		}
+		return a.setInt(4, r4)
+	}},
+	391: {"MPI_Type_get_envelope_c", func(a *call) error {
+		x0, err := a.dtype(0)
+		if err != nil {
+			return err
+		}
+		r1, r2, r3, r4, r5 := a.typeGetEnvelopeC(x0)
+		if err := a.setAint(1, r1); err != nil {
+			return err
+		}
+		if err := a.setAint(2, r2); err != nil {
+			return err
+		}
+		if err := a.setAint(3, r3); err != nil {
+			return err
+		}
+		if err := a.setAint(4, r4); err != nil {
+			return err
+		}
+		return a.setInt(5, r5)
+	}},
+	392: {"MPI_Type_get_extent", func(a *call) error {
+		x0, err := a.dtype(0)
+		if err != nil {
+			return err
+		}
+		r1, r2 := a.typeGetExtent(x0)
+		if err := a.setAint(1, r1); err != nil {
+			return err
+		}
+		return a.setAint(2, r2)
+	}},
+	393: {"MPI_Type_get_extent_x", func(a *call) error {
+		x0, err := a.dtype(0)
+		if err != nil {
+			return err
+		}
+		r1, r2 := a.typeGetExtent(x0)
+		if err := a.setAint(1, r1); err != nil {
+			return err
+		}
+		return a.setAint(2, r2)
+	}},
+	394: {"MPI_Type_get_name", func(a *call) error {
+		r1, err := a.typeGetName()
+		if err != nil {
+			return err
+		}
+		return a.setName(1, r1)
+	}},
+	395: {"MPI_Type_get_true_extent", func(a *call) error {
+		x0, err := a.dtype(0)
+		if err != nil {
+			return err
+		}
+		r1, r2 := a.typeGetTrueExtent(x0)
+		if err := a.setAint(1, r1); err != nil {
+			return err
+		}
+		return a.setAint(2, r2)
+	}},
+	396: {"MPI_Type_get_true_extent_x", func(a *call) error {
+		x0, err := a.dtype(0)
+		if err != nil {
+			return err
+		}
+		r1, r2 := a.typeGetTrueExtent(x0)
+		if err := a.setAint(1, r1); err != nil {
+			return err
+		}
+		return a.setAint(2, r2)
+	}},
+	397: {"MPI_Type_get_value_index", func(a *call) error {
+		r2 := a.typeGetValueIndex(a.handle(0), a.handle(1))
+		return a.setHandle(2, r2)
+	}},
+	398: {"MPI_Type_indexed", func(a *call) error {
+		x0, err := a.count(0)
+		if err != nil {
+			return err
+		}
+		x3, err := a.dtype(3)
+		if err != nil {
+			return err
+		}
+		r4, err := a.typeIndexed(x0, x3)
+		if err != nil {
+			return err
+		}
+		return a.setType(4, r4)
+	}},
+	399: {"MPI_Type_match_size", func(a *call) error {
+		r2, err := a.typeMatchSize(a.int(0), a.int(1))
+		if err != nil {
+			return err
+		}
+		return a.setHandle(2, r2)
+	}},
+	400: {"MPI_Type_set_attr", func(a *call) error {
+		x0, err := objectOf(a.dtype(0))
+		if err != nil {
+			return err
+		}
+		return a.objectSetAttr(x0, a.int(1))
+	}},
+	401: {"MPI_Type_set_name", func(a *call) error {
+		x0, err := objectOf(a.dtype(0))
+		if err != nil {
+			return err
+		}
+		x1, err := a.string(1)
+		if err != nil {
+			return err
+		}
+		a.objectSetName(x0, x1)
+		return nil
+	}},
+	402: {"MPI_Type_size", func(a *call) error {
+		x0, err := a.dtype(0)
+		if err != nil {
+			return err
+		}
+		r1 := a.typeSize(x0)
+		return a.setCount(1, r1)
+	}},
 	403: {name: "MPI_Type_size_x"},
 	404: {name: "MPI_Type_toint"},
-	405: {"MPI_Type_vector", (*call).typeVector},
-	406: {"MPI_Unpack", (*call).unpack},
-	407: {"MPI_Unpack_external", (*call).unpackExternal},
+	405: {"MPI_Type_vector", func(a *call) error {
+		x0, err := a.count(0)
+		if err != nil {
+			return err
+		}
+		x3, err := a.dtype(3)
+		if err != nil {
+			return err
+		}
+		r4, err := a.typeVector(x0, a.int(1), a.int(2), x3)
+		if err != nil {
+			return err
+		}
+		return a.setType(4, r4)
+	}},
+	406: {"MPI_Unpack", func(a *call) error {
+		x6, err := a.comm(6)
+		if err != nil {
+			return err
+		}
+		x3, err := a.elements(3)
+		if err != nil {
+			return err
+		}
+		return a.unpack(a.int(1), x3, x6)
+	}},
+	407: {"MPI_Unpack_external", func(a *call) error {
+		x4, err := a.elements(4)
+		if err != nil {
+			return err
+		}
+		return a.unpackExternal(a.int(2), x4)
+	}},
 	408: {"MPI_Unpublish_name", (*call).refused},
-	409: {"MPI_Wait", (*call).wait},
-	410: {"MPI_Waitall", (*call).waitall},
+	409: {"MPI_Wait", func(a *call) error {
+		x0, err := a.handleAt(0)
+		if err != nil {
+			return err
+		}
+		return a.wait(x0, a.status(1))
+	}},
+	410: {"MPI_Waitall", func(a *call) error {
+		x0, err := a.count(0)
+		if err != nil {
+			return err
+		}
+		return a.waitall(x0)
+	}},
 	411: {"MPI_Waitany", (*call).waitany},
 	412: {"MPI_Waitsome", (*call).waitsome},
 	413: {"MPI_Win_allocate", (*call).winAllocate},
 	414: {"MPI_Win_allocate_shared", (*call).winAllocateShared},
-	415: {"MPI_Win_attach", (*call).winAttach},
-	416: {"MPI_Win_call_errhandler", (*call).winCallErrhandler},
-	417: {"MPI_Win_complete", (*call).winComplete},
+	415: {"MPI_Win_attach", func(a *call) error {
+		x0, err := a.window(0)
+		if err != nil {
+			return err
+		}
+		return a.winAttach(x0, a.int(2))
+	}},
+	416: {"MPI_Win_call_errhandler", func(a *call) error {
+		x0, err := objectOf(a.window(0))
+		if err != nil {
+			return err
+		}
+		a.objectCallErrhandler(x0, a.int(1))
+		return nil
+	}},
+	417: {"MPI_Win_complete", func(a *call) error {
+		x0, err := a.window(0)
+		if err != nil {
+			return err
+		}
+		return a.winComplete(x0)
+	}},
 	418: {"MPI_Win_create", (*call).winCreate},
-	419: {"MPI_Win_create_dynamic", (*call).winCreateDynamic},
-	420: {"MPI_Win_create_errhandler", (*call).winCreateErrhandler},
+	419: {"MPI_Win_create_dynamic", func(a *call) error {
+		x1, err := a.intra(1)
+		if err != nil {
+			return err
+		}
+		x0, err := a.hints(0)
+		if err != nil {
+			return err
+		}
+		return a.winCreateDynamic(x0, x1)
+	}},
+	420: {"MPI_Win_create_errhandler", func(a *call) error {
+		r1, err := a.winCreateErrhandler()
+		if err != nil {
+			return err
+		}
+		return a.setHandler(1, r1)
+	}},
 	421: {"MPI_Win_create_keyval", (*call).winCreateKeyval},
-	422: {"MPI_Win_delete_attr", (*call).winDeleteAttr},
-	423: {"MPI_Win_detach", (*call).winDetach},
-	424: {"MPI_Win_fence", (*call).winFence},
-	425: {"MPI_Win_flush", (*call).winFlush},
-	426: {"MPI_Win_flush_all", (*call).winFlushAll},
-	427: {"MPI_Win_flush_local", (*call).winFlushLocal},
-	428: {"MPI_Win_flush_local_all", (*call).winFlushLocalAll},
-	429: {"MPI_Win_free", (*call).winFree},
-	430: {"MPI_Win_free_keyval", (*call).winFreeKeyval},
+	422: {"MPI_Win_delete_attr", func(a *call) error {
+		x0, err := objectOf(a.window(0))
+		if err != nil {
+			return err
+		}
+		return a.objectDeleteAttr(x0, a.int(1))
+	}},
+	423: {"MPI_Win_detach", func(a *call) error {
+		x0, err := a.window(0)
+		if err != nil {
+			return err
+		}
+		return a.winDetach(x0)
+	}},
+	424: {"MPI_Win_fence", func(a *call) error {
+		x1, err := a.window(1)
+		if err != nil {
+			return err
+		}
+		x0, err := a.asserts(0)
+		if err != nil {
+			return err
+		}
+		return a.winFence(x0, x1)
+	}},
+	425: {"MPI_Win_flush", func(a *call) error {
+		x1, err := a.window(1)
+		if err != nil {
+			return err
+		}
+		return a.winFlush(a.int(0), x1)
+	}},
+	426: {"MPI_Win_flush_all", func(a *call) error {
+		x0, err := a.window(0)
+		if err != nil {
+			return err
+		}
+		return a.winFlushAll(x0)
+	}},
+	427: {"MPI_Win_flush_local", func(a *call) error {
+		x1, err := a.window(1)
+		if err != nil {
+			return err
+		}
+		return a.winFlushLocal(a.int(0), x1)
+	}},
+	428: {"MPI_Win_flush_local_all", func(a *call) error {
+		x0, err := a.window(0)
+		if err != nil {
+			return err
+		}
+		return a.winFlushLocalAll(x0)
+	}},
+	429: {"MPI_Win_free", func(a *call) error {
+		x0, err := a.handleAt(0)
+		if err != nil {
+			return err
+		}
+		return a.winFree(x0)
+	}},
+	430: {"MPI_Win_free_keyval", func(a *call) error {
+		x0, err := a.intAt(0)
+		if err != nil {
+			return err
+		}
+		return a.winFreeKeyval(x0)
+	}},
 	431: {name: "MPI_Win_fromint"},
-	432: {"MPI_Win_get_attr", (*call).winGetAttr},
-	433: {"MPI_Win_get_errhandler", (*call).winGetErrhandler},
-	434: {"MPI_Win_get_group", (*call).winGetGroup},
-	435: {"MPI_Win_get_info", (*call).winGetInfo},
-	436: {"MPI_Win_get_name", (*call).winGetName},
-	437: {"MPI_Win_lock", (*call).winLock},
-	438: {"MPI_Win_lock_all", (*call).winLockAll},
-	439: {"MPI_Win_post", (*call).winPost},
-	440: {"MPI_Win_set_attr", (*call).winSetAttr},
-	441: {"MPI_Win_set_errhandler", (*call).winSetErrhandler},
-	442: {"MPI_Win_set_info", (*call).winSetInfo},
-	443: {"MPI_Win_set_name", (*call).winSetName},
-	444: {"MPI_Win_shared_query", (*call).winSharedQuery},
-	445: {"MPI_Win_start", (*call).winStart},
-	446: {"MPI_Win_sync", (*call).winSync},
-	447: {"MPI_Win_test", (*call).winTest},
+	432: {"MPI_Win_get_attr", func(a *call) error {
+		x0, err := objectOf(a.window(0))
+		if err != nil {
+			return err
+		}
+		return a.objectGetAttr(x0, a.int(1))
+	}},
+	433: {"MPI_Win_get_errhandler", func(a *call) error {
+		x0, err := objectOf(a.window(0))
+		if err != nil {
+			return err
+		}
+		r1 := a.objectGetErrhandler(x0)
+		return a.setHandler(1, r1)
+	}},
+	434: {"MPI_Win_get_group", func(a *call) error {
+		x0, err := a.window(0)
+		if err != nil {
+			return err
+		}
+		r1 := a.winGetGroup(x0)
+		return a.setGroup(1, r1)
+	}},
+	435: {"MPI_Win_get_info", func(a *call) error {
+		x0, err := objectOf(a.window(0))
+		if err != nil {
+			return err
+		}
+		r1 := a.objectGetInfo(x0)
+		return a.setInfo(1, r1)
+	}},
+	436: {"MPI_Win_get_name", func(a *call) error {
+		r1, err := a.winGetName()
+		if err != nil {
+			return err
+		}
+		return a.setName(1, r1)
+	}},
+	437: {"MPI_Win_lock", func(a *call) error {
+		x3, err := a.window(3)
+		if err != nil {
+			return err
+		}
+		x2, err := a.asserts(2)
+		if err != nil {
+			return err
+		}
+		return a.winLock(a.int(0), a.int(1), x2, x3)
+	}},
+	438: {"MPI_Win_lock_all", func(a *call) error {
+		x1, err := a.window(1)
+		if err != nil {
+			return err
+		}
+		x0, err := a.asserts(0)
+		if err != nil {
+			return err
+		}
+		return a.winLockAll(x0, x1)
+	}},
+	439: {"MPI_Win_post", func(a *call) error {
+		x2, err := a.window(2)
+		if err != nil {
+			return err
+		}
+		x0, err := a.group(0)
+		if err != nil {
+			return err
+		}
+		x1, err := a.asserts(1)
+		if err != nil {
+			return err
+		}
+		return a.winPost(x0, x1, x2)
+	}},
+	440: {"MPI_Win_set_attr", func(a *call) error {
+		x0, err := objectOf(a.window(0))
+		if err != nil {
+			return err
+		}
+		return a.objectSetAttr(x0, a.int(1))
+	}},
+	441: {"MPI_Win_set_errhandler", func(a *call) error {
+		x0, err := objectOf(a.window(0))
+		if err != nil {
+			return err
+		}
+		return a.objectSetErrhandler(x0)
+	}},
+	442: {"MPI_Win_set_info", func(a *call) error {
+		x0, err := objectOf(a.window(0))
+		if err != nil {
+			return err
+		}
+		x1, err := a.info(1)
+		if err != nil {
+			return err
+		}
+		a.objectSetInfo(x0, x1)
+		return nil
+	}},
+	443: {"MPI_Win_set_name", func(a *call) error {
+		x0, err := objectOf(a.window(0))
+		if err != nil {
+			return err
+		}
+		x1, err := a.string(1)
+		if err != nil {
+			return err
+		}
+		a.objectSetName(x0, x1)
+		return nil
+	}},
+	444: {"MPI_Win_shared_query", func(a *call) error {
+		x0, err := a.window(0)
+		if err != nil {
+			return err
+		}
+		r2, r3, r4, err := a.winSharedQuery(x0, a.int(1))
+		if err != nil {
+			return err
+		}
+		if err := a.setAint(2, r2); err != nil {
+			return err
+		}
+		if err := a.setWide(3, r3); err != nil {
+			return err
+		}
+		return a.setPtr(4, r4)
+	}},
+	445: {"MPI_Win_start", func(a *call) error {
+		x2, err := a.window(2)
+		if err != nil {
+			return err
+		}
+		x0, err := a.group(0)
+		if err != nil {
+			return err
+		}
+		x1, err := a.asserts(1)
+		if err != nil {
+			return err
+		}
+		return a.winStart(x0, x1, x2)
+	}},
+	446: {"MPI_Win_sync", func(a *call) error {
+		x0, err := a.window(0)
+		if err != nil {
+			return err
+		}
+		return a.winSync(x0)
+	}},
+	447: {"MPI_Win_test", func(a *call) error {
+		x0, err := a.window(0)
+		if err != nil {
+			return err
+		}
+		r1, err := a.winTest(x0)
+		if err != nil {
+			return err
+		}
+		return a.setFlag(1, r1)
+	}},
 	448: {name: "MPI_Win_toint"},
-	449: {"MPI_Win_unlock", (*call).winUnlock},
-	450: {"MPI_Win_unlock_all", (*call).winUnlockAll},
-	451: {"MPI_Win_wait", (*call).winWait},
+	449: {"MPI_Win_unlock", func(a *call) error {
+		x1, err := a.window(1)
+		if err != nil {
+			return err
+		}
+		return a.winUnlock(a.int(0), x1)
+	}},
+	450: {"MPI_Win_unlock_all", func(a *call) error {
+		x0, err := a.window(0)
+		if err != nil {
+			return err
+		}
+		return a.winUnlockAll(x0)
+	}},
+	451: {"MPI_Win_wait", func(a *call) error {
+		x0, err := a.window(0)
+		if err != nil {
+			return err
+		}
+		return a.winWait(x0)
+	}},
 	452: {name: "MPI_Wtick"},
 	453: {name: "MPI_Wtime"},
 	454: {"MPI_T_category_changed", (*call).tCategoryChanged},
@@ -474,8 +2792,12 @@ var entries = [...]entry{
 	465: {"MPI_T_cvar_get_num", (*call).tCvarGetNum},
 	466: {"MPI_T_cvar_handle_alloc", (*call).tCvarHandleAlloc},
 	467: {"MPI_T_cvar_handle_free", (*call).tCvarHandleFree},
-	468: {"MPI_T_cvar_read", (*call).tCvarRead},
-	469: {"MPI_T_cvar_write", (*call).tCvarWrite},
+	468: {"MPI_T_cvar_read", func(a *call) error {
+		return a.tCvarRead(a.handle(0))
+	}},
+	469: {"MPI_T_cvar_write", func(a *call) error {
+		return a.tCvarWrite(a.handle(0))
+	}},
 	470: {"MPI_T_enum_get_info", (*call).tEnumGetInfo},
 	471: {"MPI_T_enum_get_item", (*call).tEnumGetItem},
 	472: {"MPI_T_event_callback_get_info", (*call).tEventCallbackGetInfo},

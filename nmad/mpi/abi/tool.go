@@ -128,17 +128,10 @@ func (a *call) mayText(i int, s string) error {
 	if a.word[i+1] == 0 {
 		return nil
 	}
-	room, err := a.narrow(i+1, 1)
-	if err != nil {
-		return err
+	if a.word[i] == 0 {
+		return a.setInt(i+1, len(s)+1)
 	}
-	if room[0] > 0 && a.word[i] != 0 {
-		if err := a.setString(i, s, int(room[0])); err != nil {
-			return err
-		}
-	}
-	room[0] = int32(len(s) + 1)
-	return nil
+	return a.fill(i+1, i, s)
 }
 
 // Of events and sources there are none.

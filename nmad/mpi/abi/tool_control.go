@@ -113,15 +113,14 @@ func (a *call) tCvarHandleFree() error {
 	if err != nil {
 		return a.tool(toolInvalid)
 	}
-	if _, err := a.controlAt(h); err != nil {
+	if err := a.tool(success); err != nil {
 		return err
 	}
-	controlHandles.drop(h)
-	return a.setHandle(0, 0)
+	return free(&controlHandles, h, 0)
 }
 
-func (a *call) tCvarRead() error {
-	x, err := a.controlAt(a.handle(0))
+func (a *call) tCvarRead(h handle) error {
+	x, err := a.controlAt(h)
 	if err != nil {
 		return err
 	}
@@ -131,8 +130,8 @@ func (a *call) tCvarRead() error {
 	return a.setString(1, x.value, len(x.value)+1)
 }
 
-func (a *call) tCvarWrite() error {
-	x, err := a.controlAt(a.handle(0))
+func (a *call) tCvarWrite(h handle) error {
+	x, err := a.controlAt(h)
 	if err != nil {
 		return err
 	}

@@ -50,18 +50,18 @@ func of(field func(*nmad.Stats) uint64) func(*nmad.Session) uint64 {
 }
 
 // now is the value; 0 outside of a job.
-func (m *measure) now() uint64 {
+func (ms *measure) now() uint64 {
 	engine.mu.Lock()
 	s := engine.session
 	engine.mu.Unlock()
 	if s == nil {
 		return 0
 	}
-	return m.read(s)
+	return ms.read(s)
 }
 
 // level says that the variable is what there is, and not what has happened since a start.
-func (m *measure) level() bool { return m.class == isLevel }
+func (ms *measure) level() bool { return ms.class == isLevel }
 
 // measuring is a session of performance variables.
 type measuring struct {
@@ -165,18 +165,19 @@ func (a *call) tPvarSessionFree() error {
 	if err != nil {
 		return a.tool(toolInvalid)
 	}
-	s, err := a.measuring(h)
+	s, err := a.measuring(*h)
 	if err != nil {
 		return err
 	}
-	measurings.drop(h)
+	measurings.drop(*h)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for h := range s.all {
 		measureHandles.drop(h)
 	}
 	s.all = nil
-	return a.setHandle(0, 0)
+	*h = 0
+	return nil
 }
 
 func (a *call) tPvarHandleAlloc() error {
@@ -246,12 +247,13 @@ func (a *call) tPvarHandleFree() error {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.all[h] == nil {
-		return wrong(toolInvalidHandle, "%#x is no handle of a performance variable of this session", uintptr(h))
+	if s.all[*h] == nil {
+		return wrong(toolInvalidHandle, "%#x is no handle of a performance variable of this session", uintptr(*h))
 	}
-	delete(s.all, h)
-	measureHandles.drop(h)
-	return a.setHandle(1, 0)
+	delete(s.all, *h)
+	measureHandles.drop(*h)
+	*h = 0
+	return nil
 }
 
 // starts starts, or stops, what the program does not have all the time.

@@ -27,34 +27,30 @@ const (
 )
 
 // like is the same topology of another communicator with the same processes.
-func (t *topology) like(c *mpi.Comm) topology {
-	x := *t
+func (tp *topology) like(c *mpi.Comm) topology {
+	x := *tp
 	if c == nil {
 		return topology{}
 	}
-	if t.cart != nil {
-		x.cart = t.cart.With(c)
+	if tp.cart != nil {
+		x.cart = tp.cart.With(c)
 	}
-	if t.graph != nil {
-		x.graph = t.graph.With(c)
+	if tp.graph != nil {
+		x.graph = tp.graph.With(c)
 	}
 	return x
 }
 
-func (a *call) topoTest() error {
-	c, err := a.comm(0)
-	if err != nil {
-		return err
-	}
+func (a *call) topoTest(c *comm) int {
 	switch t := &c.topology; {
 	case t.cart != nil:
-		return a.setInt(1, kindCart)
+		return kindCart
 	case t.all != nil:
-		return a.setInt(1, kindGraph)
+		return kindGraph
 	case t.graph != nil:
-		return a.setInt(1, kindDistGraph)
+		return kindDistGraph
 	}
-	return a.setInt(1, undefined)
+	return undefined
 }
 
 // booleans are ints at an argument of which each says whether.
@@ -67,228 +63,160 @@ func (a *call) booleans(i, n int) ([]bool, error) {
 	return all, err
 }
 
-func (a *call) cartCreate() error {
-	c, err := a.intra(0)
+func (a *call) cartCreate(c *intra, n int) (*comm, error) {
+	dims, _, err := a.places(c)
 	if err != nil {
-		return err
-	}
-	n := a.int(1)
-	if n < 0 {
-		return wrong(errDims, "%d dimensions", n)
-	}
-	dims, err := a.ints(2, n)
-	if err != nil {
-		return err
+		return nil, err
 	}
 	periodic, err := a.booleans(3, n)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	all := 1
+	g, err := c.c.Cart(dims, periodic)
+	if err != nil || g == nil {
+		return nil, err
+	}
+	return c.on(g.Comm, topology{cart: g}), nil
+}
+
+// on is the communicator of a topology, made of c.
+func (c *comm) on(made *mpi.Comm, t topology) *comm {
+	d, _ := c.like(made, nil)
+	d.topology = t
+	return d
+}
+
+// places are the dimensions of a grid, a number of them and the list behind it, and how many places it has: no more than processes.
+func (a *call) places(c *comm) (dims []int, all int, err error) {
+	if n := a.int(1); n < 0 {
+		return nil, 0, wrong(errDims, "%d dimensions", n)
+	}
+	if dims, err = a.ints(2, a.int(1)); err != nil {
+		return nil, 0, err
+	}
+	all = 1
 	for _, d := range dims {
 		if d < 1 {
-			return wrong(errDims, "dimensions %v", dims)
+			return nil, 0, wrong(errDims, "dimensions %v", dims)
 		}
 		all *= d
 	}
 	if all > c.c.Size() {
-		return wrong(errArg, "a grid of %v has %d places, more than %d processes", dims, all, c.c.Size())
+		err = wrong(errArg, "a grid of %v has %d places, more than %d processes", dims, all, c.c.Size())
 	}
-	g, err := c.c.Cart(dims, periodic)
-	if err != nil || g == nil {
-		if err != nil {
-			return err
-		}
-		return a.setHandle(5, nullComm)
-	}
-	d, _ := c.like(g.Comm, nil)
-	d.topology.cart = g
-	return a.setComm(5, d)
+	return dims, all, err
 }
 
-// cart is an argument that is a communicator of a grid.
-func (a *call) cart(i int) (*mpi.Cart, error) {
+// grid is a communicator of a grid.
+type grid = mpi.Cart
+
+// grid is an argument that is one.
+func (a *call) grid(i int) (*grid, error) {
 	c, err := a.comm(i)
+	if err == nil && c.topology.cart == nil {
+		err = wrong(errTopology, "it has no grid")
+	}
 	if err != nil {
 		return nil, err
-	}
-	if c.topology.cart == nil {
-		return nil, wrong(errTopology, "it has no grid")
 	}
 	return c.topology.cart, nil
 }
 
-func (a *call) cartdimGet() error {
-	g, err := a.cart(0)
-	if err != nil {
-		return err
-	}
-	return a.setInt(1, len(g.Dims()))
-}
+func (a *call) cartdimGet(g *grid) int { return len(g.Dims()) }
 
-func (a *call) cartGet() error {
-	g, err := a.cart(0)
-	if err != nil {
-		return err
+func (a *call) cartGet(g *grid, room int) (dims, around, at []int, err error) {
+	dims, at = g.Dims(), g.Coords(g.Rank())
+	if room < len(dims) {
+		return nil, nil, nil, wrong(errArg, "there is room for %d dimensions of %d", room, len(dims))
 	}
-	dims, at, periodic := g.Dims(), g.Coords(g.Rank()), g.Periodic()
-	n := min(a.int(1), len(dims))
-	if n < len(dims) {
-		return wrong(errArg, "there is room for %d dimensions of %d", n, len(dims))
-	}
-	around := make([]int, n)
-	for i := range around {
-		if periodic[i] {
+	around = make([]int, len(dims))
+	for i, periodic := range g.Periodic() {
+		if periodic {
 			around[i] = 1
 		}
 	}
-	for i, v := range [][]int{dims, around, at} {
-		if err := a.setInts(2+i, v); err != nil {
-			return err
-		}
-	}
-	return nil
+	return dims, around, at, nil
 }
 
-func (a *call) cartCoords() error {
-	g, err := a.cart(0)
-	if err != nil {
-		return err
-	}
-	at := g.Coords(a.int(1))
+func (a *call) cartCoords(g *grid, rank, room int) ([]int, error) {
+	at := g.Coords(rank)
 	if at == nil {
-		return wrong(errRank, "rank %d of %d", a.int(1), g.Size())
+		return nil, wrong(errRank, "rank %d of %d", rank, g.Size())
 	}
-	if a.int(2) < len(at) {
-		return wrong(errArg, "there is room for %d dimensions of %d", a.int(2), len(at))
+	if room < len(at) {
+		return nil, wrong(errArg, "there is room for %d dimensions of %d", room, len(at))
 	}
-	return a.setInts(3, at)
+	return at, nil
 }
 
-func (a *call) cartRank() error {
-	g, err := a.cart(0)
-	if err != nil {
-		return err
-	}
+func (a *call) cartRank(g *grid) (int, error) {
 	at, err := a.ints(1, len(g.Dims()))
 	if err != nil {
-		return err
+		return 0, err
 	}
 	r, err := g.At(at...)
-	if err != nil {
-		return err
+	if err == nil && r == procNull {
+		err = wrong(errArg, "%v is not on the grid of %v", at, g.Dims())
 	}
-	if r == procNull {
-		return wrong(errArg, "%v is not on the grid of %v", at, g.Dims())
-	}
-	return a.setInt(2, r)
+	return r, err
 }
 
-func (a *call) cartShift() error {
-	g, err := a.cart(0)
-	if err != nil {
-		return err
-	}
-	d := a.int(1)
+func (a *call) cartShift(g *grid, d, steps int) (from, to int, err error) {
 	if d < 0 || d >= len(g.Dims()) {
-		return wrong(errArg, "dimension %d of %d", d, len(g.Dims()))
+		return 0, 0, wrong(errArg, "dimension %d of %d", d, len(g.Dims()))
 	}
-	from, to, err := g.Shift(d, a.int(2))
-	if err != nil {
-		return err
-	}
-	if err := a.setInt(3, from); err != nil {
-		return err
-	}
-	return a.setInt(4, to)
+	return g.Shift(d, steps)
 }
 
-func (a *call) cartSub() error {
-	g, err := a.cart(0)
+func (a *call) cartSub(c *comm) (*comm, error) {
+	g, err := a.grid(0)
 	if err != nil {
-		return err
-	}
-	c, err := a.comm(0)
-	if err != nil {
-		return err
+		return nil, err
 	}
 	keep, err := a.booleans(1, len(g.Dims()))
 	if err != nil {
-		return err
+		return nil, err
 	}
 	s, err := g.Sub(keep...)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	d, _ := c.like(s.Comm, nil)
-	d.topology.cart = s
-	return a.setComm(2, d)
+	return c.on(s.Comm, topology{cart: s}), nil
 }
 
-func (a *call) cartMap() error {
-	c, err := a.comm(0)
-	if err != nil {
-		return err
+func (a *call) cartMap(c *comm) (int, error) {
+	_, all, err := a.places(c)
+	if c.c.Rank() >= all {
+		return undefined, err
 	}
-	dims, err := a.ints(2, a.int(1))
-	if err != nil {
-		return err
-	}
-	all := 1
-	for _, d := range dims {
-		if d < 1 {
-			return wrong(errDims, "dimensions %v", dims)
-		}
-		all *= d
-	}
-	if all > c.c.Size() {
-		return wrong(errArg, "a grid of %v has %d places, more than %d processes", dims, all, c.c.Size())
-	}
-	r := c.c.Rank()
-	if r >= all {
-		r = undefined
-	}
-	return a.setInt(4, r)
+	return c.c.Rank(), err
 }
 
-func (a *call) dimsCreate() error {
-	n := a.int(1)
+func (a *call) dimsCreate(processes, n int) ([]int, error) {
 	if n < 0 {
-		return wrong(errDims, "%d dimensions", n)
+		return nil, wrong(errDims, "%d dimensions", n)
 	}
 	dims, err := a.ints(2, n)
 	if err != nil || n == 0 {
-		return err
+		return nil, err
 	}
-	all, err := mpi.Dims(a.int(0), dims...)
+	all, err := mpi.Dims(processes, dims...)
 	if err != nil {
-		return wrong(errDims, "%v", err)
+		err = wrong(errDims, "%v", err)
 	}
-	return a.setInts(2, all)
+	return all, err
 }
 
-func (a *call) graphCreate() error {
-	c, err := a.intra(0)
-	if err != nil {
-		return err
-	}
+func (a *call) graphCreate(c *intra) (*comm, error) {
 	all, err := a.edges(c)
-	if err != nil {
-		return err
-	}
-	if len(all) == 0 {
-		return a.setHandle(5, nullComm)
+	if err != nil || len(all) == 0 {
+		return nil, err
 	}
 	g, err := c.c.Graph(all)
 	if err != nil || g == nil {
-		if err != nil {
-			return err
-		}
-		return a.setHandle(5, nullComm)
+		return nil, err
 	}
-	d, _ := c.like(g.Comm, nil)
-	d.topology = topology{graph: g, all: all}
-	return a.setComm(5, d)
+	return c.on(g.Comm, topology{graph: g, all: all}), nil
 }
 
 // edges are the neighbours of each rank, from the arguments of MPI_Graph_create.
@@ -320,94 +248,65 @@ func (a *call) edges(c *comm) (all [][]int, err error) {
 	return all, nil
 }
 
-// graph is an argument that is a communicator of MPI_Graph_create.
-func (a *call) graph(i int) (*topology, error) {
+type (
+	graph     = topology // of MPI_Graph_create
+	distGraph = topology // of MPI_Dist_graph_create
+)
+
+// graph is an argument that is a communicator of one.
+func (a *call) graph(i int) (*graph, error) {
 	c, err := a.comm(i)
+	if err == nil && c.topology.all == nil {
+		err = wrong(errTopology, "it has no graph")
+	}
 	if err != nil {
 		return nil, err
-	}
-	if c.topology.all == nil {
-		return nil, wrong(errTopology, "it has no graph")
 	}
 	return &c.topology, nil
 }
 
-func (a *call) graphdimsGet() error {
-	t, err := a.graph(0)
-	if err != nil {
-		return err
-	}
-	if err := a.setInt(1, len(t.all)); err != nil {
-		return err
-	}
-	return a.setInt(2, len(slices.Concat(t.all...)))
+func (a *call) graphdimsGet(t *graph) (nodes, edges int) {
+	return len(t.all), len(slices.Concat(t.all...))
 }
 
-func (a *call) graphGet() error {
-	t, err := a.graph(0)
-	if err != nil {
-		return err
-	}
-	var ends []int
+func (a *call) graphGet(t *graph, nodes, room int) (ends, edges []int, err error) {
 	n := 0
 	for _, x := range t.all {
 		n += len(x)
 		ends = append(ends, n)
 	}
-	edges := slices.Concat(t.all...)
-	if a.int(1) < len(ends) || a.int(2) < len(edges) {
-		return wrong(errArg, "there is room for %d nodes and %d edges, of %d and %d", a.int(1), a.int(2), len(ends), len(edges))
+	edges = slices.Concat(t.all...)
+	if nodes < len(ends) || room < len(edges) {
+		err = wrong(errArg, "there is room for %d nodes and %d edges, of %d and %d", nodes, room, len(ends), len(edges))
 	}
-	if err := a.setInts(3, ends); err != nil {
-		return err
-	}
-	return a.setInts(4, edges)
+	return ends, edges, err
 }
 
-func (a *call) graphMap() error {
-	c, err := a.comm(0)
-	if err != nil {
-		return err
-	}
+func (a *call) graphMap(c *comm) (int, error) {
 	all, err := a.edges(c)
-	if err != nil {
-		return err
+	if c.c.Rank() >= len(all) {
+		return undefined, err
 	}
-	r := c.c.Rank()
-	if r >= len(all) {
-		r = undefined
-	}
-	return a.setInt(4, r)
+	return c.c.Rank(), err
 }
 
 // neighboursOf are those of a rank.
-func (a *call) neighboursOf() ([]int, error) {
-	t, err := a.graph(0)
-	if err != nil {
-		return nil, err
+func (tp *topology) neighboursOf(r int) ([]int, error) {
+	if r < 0 || r >= len(tp.all) {
+		return nil, wrong(errRank, "rank %d of %d", r, len(tp.all))
 	}
-	r := a.int(1)
-	if r < 0 || r >= len(t.all) {
-		return nil, wrong(errRank, "rank %d of %d", r, len(t.all))
-	}
-	return t.all[r], nil
+	return tp.all[r], nil
 }
 
-func (a *call) graphNeighborsCount() error {
-	all, err := a.neighboursOf()
-	if err != nil {
-		return err
-	}
-	return a.setInt(2, len(all))
+func (a *call) graphNeighborsCount(t *graph, rank int) (int, error) {
+	all, err := t.neighboursOf(rank)
+	return len(all), err
 }
 
-func (a *call) graphNeighbors() error {
-	all, err := a.neighboursOf()
-	if err != nil {
-		return err
+func (a *call) graphNeighbors(t *graph, rank, room int) ([]int, error) {
+	all, err := t.neighboursOf(rank)
+	if err == nil && room < len(all) {
+		err = wrong(errArg, "there is room for %d neighbours of %d", room, len(all))
 	}
-	if a.int(2) < len(all) {
-		return wrong(errArg, "there is room for %d neighbours of %d", a.int(2), len(all))
-	}
-	return a.setInts(3, all)
+	return all, err
 }

@@ -81,65 +81,65 @@ func monotonic() int64 {
 }
 
 // note records a call that began then, and ends.
-func (t *tracer) note(a *call, began int64, code *int) {
+func (tr *tracer) note(a *call, began int64, code *int) {
 	c := madeCall{entry: &entries[a.function], at: began, dur: monotonic() - began, code: *code}
 	if carries[c.entry.name] {
 		c.peer, c.tag = int(int32(a.int(3))), int(int32(a.int(4)))
 	}
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	row, there := t.rows[thread()]
+	tr.mu.Lock()
+	defer tr.mu.Unlock()
+	row, there := tr.rows[thread()]
 	if !there {
-		row = len(t.rows) + 1
-		t.rows[thread()] = row
+		row = len(tr.rows) + 1
+		tr.rows[thread()] = row
 	}
 	c.row = row
-	if len(t.calls) < mostTraced {
-		t.calls = append(t.calls, c)
+	if len(tr.calls) < mostTraced {
+		tr.calls = append(tr.calls, c)
 	} else {
-		t.calls[t.n%mostTraced] = c
+		tr.calls[tr.n%mostTraced] = c
 	}
-	t.n++
+	tr.n++
 }
 
 // write ends the recording, and leaves the timeline in its file.
-func (t *tracer) write() {
+func (tr *tracer) write() {
 	traced.Store(nil)
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	f, err := os.Create(t.path)
+	tr.mu.Lock()
+	defer tr.mu.Unlock()
+	f, err := os.Create(tr.path)
 	if err == nil {
 		w := bufio.NewWriter(f)
-		err = errors.Join(t.timeline().Write(w), w.Flush(), f.Close())
+		err = errors.Join(tr.timeline().Write(w), w.Flush(), f.Close())
 	}
 	if err != nil {
-		fmt.Fprintf(os.Stderr, "mpi: %s=%s: %v\n", view.Trace, t.path, err)
+		fmt.Fprintf(os.Stderr, "mpi: %s=%s: %v\n", view.Trace, tr.path, err)
 	}
 }
 
 // timeline draws a row for each thread, and in it a slice for each call.
-func (t *tracer) timeline() *timeline.Timeline {
-	slices.SortStableFunc(t.calls, func(x, y madeCall) int {
+func (tr *tracer) timeline() *timeline.Timeline {
+	slices.SortStableFunc(tr.calls, func(x, y madeCall) int {
 		return cmp.Or(cmp.Compare(x.at, y.at), cmp.Compare(y.dur, x.dur)) // one within another one, such as of the program's function, comes behind it
 	})
-	lost := t.n - uint64(len(t.calls))
+	lost := tr.n - uint64(len(tr.calls))
 	out := &timeline.Timeline{Unit: "ns", About: timeline.About{Clock: timeline.Clock, Base: monotonic(), Lost: lost}}
-	if len(t.calls) > 0 {
-		out.About.Base = t.calls[0].at
+	if len(tr.calls) > 0 {
+		out.About.Base = tr.calls[0].at
 	}
 	pid := os.Getpid()
 	about := func(what string, tid int, name string) {
 		out.Events = append(out.Events, timeline.Event{Name: what, Phase: "M", PID: pid, TID: tid, Args: map[string]any{"name": name}})
 	}
-	about("process_name", 0, fmt.Sprintf("rank %d (pid %d)", t.rank, pid))
-	for id, row := range t.rows {
+	about("process_name", 0, fmt.Sprintf("rank %d (pid %d)", tr.rank, pid))
+	for id, row := range tr.rows {
 		name := fmt.Sprintf("thread %d", id)
 		if lost > 0 {
 			name += fmt.Sprintf(", %d older calls lost", lost)
 		}
 		about("thread_name", row, name)
 	}
-	for _, c := range t.calls {
+	for _, c := range tr.calls {
 		e := timeline.Event{Name: c.entry.name, Cat: "MPI", Phase: "X", PID: pid, TID: c.row, TS: timeline.Micros(c.at - out.About.Base), Dur: timeline.Micros(c.dur)}
 		if carries[c.entry.name] {
 			e.Args = map[string]any{"rank": c.peer, "tag": c.tag}

@@ -3,7 +3,6 @@
 package main
 
 import (
-	"sync"
 	"sync/atomic"
 
 	"github.com/pm2-go/pm2/asm"
@@ -12,22 +11,16 @@ import (
 
 // window is a window of memory.
 type window struct {
-	handle     handle
-	w          *mpi.Window
-	comm       *comm // that it was made of
-	handler    atomic.Pointer[handler]
-	thread     atomic.Uint64 // that accumulates, by asm.GoID; 0: none has; manyThreads; written under mu
-	attributes attributes
-	flavor     int
-	size       int
-	unit       int
-	base       uintptr
-	constants  []int32 // what attributes are the addresses of: flavor, model, unit, and the size in two words
-
-	mu       sync.Mutex
-	name     string             // under mu
-	info     *info              // under mu
-	attached map[uintptr][]byte // under mu
+	object
+	w         *mpi.Window
+	comm      *comm         // that it was made of
+	thread    atomic.Uint64 // that accumulates, by asm.GoID; 0: none has; manyThreads; written under mu
+	flavor    int
+	size      int
+	unit      int
+	base      uintptr
+	constants []int32            // what attributes are the addresses of: flavor, model, unit, and the size in two words
+	attached  map[uintptr][]byte // under mu
 }
 
 const (
@@ -85,8 +78,8 @@ func (a *call) window(i int) (*window, error) {
 
 // newWindow hands one out.
 func (a *call) newWindow(at int, c *comm, hints *info, w *mpi.Window, flavor, size, unit int, base uintptr) error {
-	x := &window{w: w, comm: c, flavor: flavor, size: size, unit: unit, base: base, info: hints.dup(), attached: map[uintptr][]byte{}, constants: permanent(6)}
-	x.attributes.what = ofWindow
+	x := &window{object: object{what: ofWindow, info: hints.dup()}, w: w, comm: c, flavor: flavor, size: size, unit: unit, base: base, attached: map[uintptr][]byte{}, constants: permanent(6)}
+	x.standard = x.standardAttribute
 	x.handler.Store(&errorsAreFatal)
 	copy(x.constants, []int32{int32(flavor), modelUnified, int32(unit), 0, int32(size), int32(size >> 32)})
 	h, err := windows.add(x)
@@ -102,7 +95,7 @@ func (a *call) sized(at int) (c *comm, i *info, size, unit int, err error) {
 	if c, err = a.intra(at + 3); err != nil {
 		return
 	}
-	if i, err = a.infoOrNull(at + 2); err != nil {
+	if i, err = a.hints(at + 2); err != nil {
 		return
 	}
 	size, unit = a.int(at), a.int(at+1)
@@ -130,46 +123,37 @@ func (a *call) winCreate() error {
 }
 
 func (a *call) winAllocate() error {
-	c, i, size, unit, err := a.sized(0)
-	if err != nil {
-		return err
-	}
-	w, err := c.c.AllocateWindow(size, unit)
-	if err != nil {
-		return err
-	}
-	base := place(w.Bytes())
-	if err := a.setPtr(4, base); err != nil {
-		return err
-	}
-	return a.newWindow(5, c, i, w, flavorAllocate, size, unit, base)
+	return a.allocated(flavorAllocate, (*mpi.Comm).AllocateWindow)
 }
 
 func (a *call) winAllocateShared() error {
+	return a.allocated(flavorShared, func(c *mpi.Comm, size, unit int) (*mpi.Window, error) {
+		w, err := c.AllocateShared(size, unit)
+		if err != nil {
+			err = wrong(errRMAShared, "%v", err)
+		}
+		return w, err
+	})
+}
+
+// allocated hands out a window whose memory allocate makes.
+func (a *call) allocated(flavor int, allocate func(c *mpi.Comm, size, unit int) (*mpi.Window, error)) error {
 	c, i, size, unit, err := a.sized(0)
 	if err != nil {
 		return err
 	}
-	w, err := c.c.AllocateShared(size, unit)
+	w, err := allocate(c.c, size, unit)
 	if err != nil {
-		return wrong(errRMAShared, "%v", err)
+		return err
 	}
 	base := place(w.Bytes())
 	if err := a.setPtr(4, base); err != nil {
 		return err
 	}
-	return a.newWindow(5, c, i, w, flavorShared, size, unit, base)
+	return a.newWindow(5, c, i, w, flavor, size, unit, base)
 }
 
-func (a *call) winCreateDynamic() error {
-	c, err := a.intra(1)
-	if err != nil {
-		return err
-	}
-	i, err := a.infoOrNull(0)
-	if err != nil {
-		return err
-	}
+func (a *call) winCreateDynamic(i *hints, c *intra) error {
 	w, err := c.c.DynamicWindow()
 	if err != nil {
 		return err
@@ -177,15 +161,11 @@ func (a *call) winCreateDynamic() error {
 	return a.newWindow(2, c, i, w, flavorDynamic, 0, 1, 0)
 }
 
-func (a *call) winAttach() error {
-	w, err := a.window(0)
-	if err != nil {
-		return err
+func (a *call) winAttach(w *window, size int) error {
+	if size < 0 {
+		return wrong(errSize, "%d B", size)
 	}
-	if a.int(2) < 0 {
-		return wrong(errSize, "%d B", a.int(2))
-	}
-	m := memory(a.ptr(1), a.int(2))
+	m := memory(a.ptr(1), size)
 	if len(m) == 0 {
 		return nil
 	}
@@ -198,11 +178,7 @@ func (a *call) winAttach() error {
 	return nil
 }
 
-func (a *call) winDetach() error {
-	w, err := a.window(0)
-	if err != nil {
-		return err
-	}
+func (a *call) winDetach(w *window) error {
 	w.mu.Lock()
 	m, ok := w.attached[a.word[1]]
 	delete(w.attached, a.word[1])
@@ -213,53 +189,38 @@ func (a *call) winDetach() error {
 	return w.w.Detach(m)
 }
 
-func (a *call) winFree() error {
-	h, err := a.handleAt(0)
-	if err != nil {
-		return err
-	}
-	if h == nullWindow {
+func (a *call) winFree(h *handle) error {
+	if *h == nullWindow {
 		return wrong(errWin, "it is MPI_WIN_NULL")
 	}
-	w, err := windows.get(h)
+	w, err := windows.get(*h)
 	if err != nil {
 		return err
 	}
-	a.object = h
-	if err := w.attributes.end(h); err != nil {
+	a.object = *h
+	if err := w.endAttributes(); err != nil {
 		return err
 	}
 	if err := w.w.Free(); err != nil {
 		return err
 	}
 	a.object = 0
-	windows.drop(h)
-	return a.setHandle(0, nullWindow)
+	windows.drop(*h)
+	*h = nullWindow
+	return nil
 }
 
-func (a *call) winGetGroup() error {
-	w, err := a.window(0)
-	if err != nil {
-		return err
-	}
-	return a.setGroup(1, w.w.Group())
-}
+func (a *call) winGetGroup(w *window) mpi.Group { return w.w.Group() }
 
-func (a *call) winSharedQuery() error {
-	w, err := a.window(0)
-	if err != nil {
-		return err
-	}
-	r := a.int(1)
+func (a *call) winSharedQuery(w *window, r int) (size, unit int, base uintptr, err error) {
 	if w.flavor == flavorDynamic {
-		return wrong(errRMAFlavor, "a window of MPI_Win_create_dynamic has no memory to ask for")
+		return 0, 0, 0, wrong(errRMAFlavor, "a window of MPI_Win_create_dynamic has no memory to ask for")
 	}
 	if w.flavor != flavorShared { // only the own memory is shared with this process
-		size, unit, base := 0, 0, uintptr(0)
 		if r == w.w.Comm().Rank() {
 			size, unit, base = w.size, w.unit, w.base
 		}
-		return a.shared(size, unit, base)
+		return size, unit, base, nil
 	}
 	if r == procNull { // the first that has memory
 		for r = 0; r < w.w.Group().Size()-1; r++ {
@@ -268,131 +229,26 @@ func (a *call) winSharedQuery() error {
 			}
 		}
 	}
-	n, unit, err := w.w.Extent(r)
-	if err != nil {
-		return err
+	if size, unit, err = w.w.Extent(r); err != nil {
+		return 0, 0, 0, err
 	}
 	b, err := w.w.Shared(r)
-	if err != nil {
-		return err
-	}
-	return a.shared(n, unit, place(b))
+	return size, unit, place(b), err
 }
 
-// shared writes a size, a unit and an address.
-func (a *call) shared(size, unit int, base uintptr) (err error) {
-	if err := a.setAint(2, size); err != nil {
-		return err
-	}
-	if a.wide != 0 {
-		err = a.setAint(3, unit)
-	} else {
-		err = a.setInt(3, unit)
-	}
-	if err != nil {
-		return err
-	}
-	return a.setPtr(4, base)
-}
-
-func (a *call) winSetName() error {
-	w, err := a.window(0)
-	if err != nil {
-		return err
-	}
-	s, err := a.string(1)
-	if err == nil {
-		w.mu.Lock()
-		w.name = s[:min(len(s), 127)]
-		w.mu.Unlock()
-	}
-	return err
-}
-
-func (a *call) winGetName() error {
-	if a.handle(0) == nullWindow {
-		return a.setText(1, 2, "MPI_WIN_NULL", 128)
-	}
-	w, err := a.window(0)
-	if err != nil {
-		return err
-	}
-	w.mu.Lock()
-	s := w.name
-	w.mu.Unlock()
-	return a.setText(1, 2, s, 128)
-}
-
-func (a *call) winSetInfo() error {
-	w, err := a.window(0)
-	if err != nil {
-		return err
-	}
-	i, err := a.info(1)
-	if err == nil {
-		w.mu.Lock()
-		w.info = w.info.merged(i)
-		w.mu.Unlock()
-	}
-	return err
-}
-
-func (a *call) winGetInfo() error {
-	w, err := a.window(0)
-	if err != nil {
-		return err
-	}
-	w.mu.Lock()
-	i := w.info.dup()
-	w.mu.Unlock()
-	return a.setInfo(1, i)
-}
-
-func (a *call) winSetAttr() error {
-	w, err := a.window(0)
-	if err != nil {
-		return err
-	}
-	if err := given(a.int(1)); err != nil {
-		return err
-	}
-	return w.attributes.set(w.handle, a.int(1), a.word[2])
-}
-
-func (a *call) winDeleteAttr() error {
-	w, err := a.window(0)
-	if err != nil {
-		return err
-	}
-	if err := given(a.int(1)); err != nil {
-		return err
-	}
-	return w.attributes.delete(w.handle, a.int(1))
-}
-
-func (a *call) winGetAttr() error {
-	w, err := a.window(0)
-	if err != nil {
-		return err
-	}
-	if _, err := a.out(2); err != nil {
-		return err
-	}
-	switch a.int(1) {
+// standardAttribute is the value of an attribute that all windows have.
+func (w *window) standardAttribute(key int) (value uintptr, ok, known bool) {
+	switch key {
 	case winBase:
-		return a.attribute(w.base, true)
+		return w.base, true, true
 	case winUnit:
-		return a.attribute(numberOf(&w.constants[2]), true)
+		return numberOf(&w.constants[2]), true, true
 	case winSize:
-		return a.attribute(numberOf(&w.constants[4]), true)
+		return numberOf(&w.constants[4]), true, true
 	case winFlavor:
-		return a.attribute(numberOf(&w.constants[0]), true)
+		return numberOf(&w.constants[0]), true, true
 	case winModel:
-		return a.attribute(numberOf(&w.constants[1]), true)
+		return numberOf(&w.constants[1]), true, true
 	}
-	value, ok, err := w.attributes.get(a.int(1))
-	if err != nil {
-		return err
-	}
-	return a.attribute(value, ok)
+	return 0, false, false
 }

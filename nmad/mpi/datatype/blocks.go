@@ -12,18 +12,18 @@ type Blocks struct {
 }
 
 // Block is that of a rank.
-func (b *Blocks) Block(rank int) Buffer {
+func (bs *Blocks) Block(rank int) Buffer {
 	switch {
-	case b.Types != nil:
-		return Buffer{Base: b.Base, At: b.At + b.Bytes[rank], Count: b.Counts[rank], Type: b.Types[rank]}
-	case b.Counts == nil:
-		return b.Part(rank*b.Each, b.Each)
-	case b.Places != nil:
-		return b.Part(b.Places[rank], b.Counts[rank])
+	case bs.Types != nil:
+		return Buffer{Base: bs.Base, At: bs.At + bs.Bytes[rank], Count: bs.Counts[rank], Type: bs.Types[rank]}
+	case bs.Counts == nil:
+		return bs.Part(rank*bs.Each, bs.Each)
+	case bs.Places != nil:
+		return bs.Part(bs.Places[rank], bs.Counts[rank])
 	}
 	at := 0
-	for _, n := range b.Counts[:rank] {
+	for _, n := range bs.Counts[:rank] {
 		at += n
 	}
-	return b.Part(at, b.Counts[rank])
+	return bs.Part(at, bs.Counts[rank])
 }

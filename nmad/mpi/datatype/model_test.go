@@ -20,22 +20,22 @@ type model struct {
 	forced bool
 }
 
-// put adds count elements of x at a displacement, as the standard says: only bounds that were said count, if there are any.
-func (m *model) put(at, count int, x model) {
+// put adds count elements of x at a displacement, as the standard says: only bounds that were given count, if there are any.
+func (md *model) put(at, count int, x model) {
 	for i := range count {
 		here := at + i*(x.ub-x.lb)
-		m.kinds = append(m.kinds, x.kinds...)
+		md.kinds = append(md.kinds, x.kinds...)
 		for _, d := range x.at {
-			m.at = append(m.at, here+d)
+			md.at = append(md.at, here+d)
 		}
-		if len(x.kinds) == 0 && !x.forced || m.forced && !x.forced {
+		if len(x.kinds) == 0 && !x.forced || md.forced && !x.forced {
 			continue
 		}
-		if first := len(m.kinds) == len(x.kinds) && !m.forced; x.forced && !m.forced || first {
-			m.lb, m.ub, m.forced = here+x.lb, here+x.ub, x.forced
+		if first := len(md.kinds) == len(x.kinds) && !md.forced; x.forced && !md.forced || first {
+			md.lb, md.ub, md.forced = here+x.lb, here+x.ub, x.forced
 			continue
 		}
-		m.lb, m.ub = min(m.lb, here+x.lb), max(m.ub, here+x.ub)
+		md.lb, md.ub = min(md.lb, here+x.lb), max(md.ub, here+x.ub)
 	}
 }
 

@@ -15,7 +15,7 @@ type Type struct {
 	made    Envelope
 	root    *node // nil: there are no elements
 	lb, ub  int   // where the next element of the Type begins is ub - lb on
-	forced  bool  // lb or ub was said by Resized
+	forced  bool  // lb or ub was given by Resized
 	align   int
 	uniform Kind // of all elements; None: there are several kinds, or no elements
 }

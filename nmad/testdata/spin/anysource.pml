@@ -5,9 +5,9 @@
  *   poller           of a gate: it takes in what comes, and ends the gate
  *   post, look       anysource.go: startAny, look
  *   start, begin     gate.go: recv; begin.go: startRecv
- *   collect, holder  inbox.go: collect, takeReceives; anysource.go: failLost
+ *   collect, holder  inbox.go: Begin, takeReceives; anysource.go: failLost
  *   compare          matcher.go: catchUp, grant; any.go: after, takeOf
- *   arrive, keep     track.go: expect; matcher.go: ArriveAny, Keep
+ *   arrive, keep     receiver.go: arrive, keep; matcher.go: ArriveAny, Keep
  *   letGo            progress.go
  *
  * Parameters: the locks, one for each gate and one for the list, or one for all, which the threads wait for; the group and what happens in it:

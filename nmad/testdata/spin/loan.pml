@@ -1,16 +1,16 @@
 /* A message that is lent: the receiver reads it in the sender's memory, and gives it back.
  *
  *   sender           a program: buffer.go: Alloc, Buffer.Release; operation.go: Post, in any order with what goes on
- *   senderGate       the poller of its gate: lending.go: handleReturn; rendezvous.go: handleRtr; closing.go: handleBye; progress.go: lose
+ *   senderGate       the poller of its gate: lending.go: handleReturn; rendezvous.go: handleRtr; closing.go: handleBye, lose
  *   senderCloses     Session.Close: closing.go: beginClose, sayBye, shut; what it waits for may take too long
- *   sDone            gate.go: complete, completeSpecial; buffer.go: done
- *   sFail            gate.go: fail; sender.go: failSends; buffer.go: end. Alloc and Release come in between, as they take only the lock of the blocks
+ *   sDone            flow.go: finish; news.go: tellEnd; buffer.go: sendDone
+ *   sFail            closing.go: fail; sender.go: FailSends; buffer.go: end, endLoans. Alloc and Release come in between, as they take only the lock of the blocks
  *   reader           a program: it posts a receive that takes loans, or none; reads; loan.go: Loan.Release
  *   other            another thread, which releases the same loan
- *   readerGate       the poller of that gate: lending.go: handleLoan, hand, takeReleased, returnLoans; receiver.go: deliver
+ *   readerGate       the poller of that gate: lending.go: handleLoan, hand, Release; inbox.go: takeReleased; receiver.go: deliver
  *   readerCloses     as senderCloses
  *   carrier          transfer.go: copy, as something else that is left for the holder of the lock of the gate
- *   giveBack, notice lending.go: giveBackLoan
+ *   giveBack, notice loan.go: Release; inbox.go: giveBack
  *   letGo, left      progress.go: letGo; inbox.go: left
  *   loss             a link that breaks, or a peer that dies: the other side cannot tell
  *
@@ -90,7 +90,7 @@ inline leavePool() {
 	fi
 }
 
-/* complete, and bufferPool.sendDone. */
+/* flow.go: finish; buffer.go: sendDone. */
 inline sDone(e) {
 	assert(stage != done && (e || !live));
 	stage = done; failed = e;
@@ -372,7 +372,7 @@ inline notice() {
 	fi
 }
 
-/* Loan.Release, and giveBackLoan. */
+/* loan.go: Release; inbox.go: giveBack. */
 inline giveBack() {
 	if
 #ifndef NO_LEASE_TURN

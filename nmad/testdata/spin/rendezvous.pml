@@ -2,16 +2,16 @@
  * a close by either side, and a loss.
  *
  *   sender           a program: it starts the send, waits for it, and uses its buffer for something else
- *   senderGate       the poller of its gate: rendezvous.go: handleRtr; optimise.go: drain; closing.go: handleBye
- *   pusher           transfer.go: reserve, copy, complete, completeLate, of the push transfer of one rail
+ *   senderGate       the poller of its gate: rendezvous.go: handleRtr; track.go: drain; closing.go: handleBye
+ *   pusher           transfer.go: reserve, copy, complete; stream.go: Complete, completeLate; of the push transfer of one rail
  *   senderCloses     Session.Close: closing.go: beginClose, sayBye, shut
- *   failSends, sFail sender.go: failSends; transfer.go: fail; gate.go: fail
+ *   failSends, sFail sender.go: FailSends; stream.go: failStream; closing.go: fail
  *   receiver         a program: it posts a receive; if that is cancelled another one
  *   canceller        another thread: cancel.go: Cancel, of the first receive
- *   receiverGate     the poller of that gate: receiver.go: an announcement; rendezvous.go: askFor, askShares; closing.go: takeLeave
+ *   receiverGate     the poller of that gate: receiver.go: announcement; rendezvous.go: ask, share; closing.go: takeLeave
  *   puller           as pusher, for the pull transfer
  *   receiverCloses   as senderCloses
- *   failRecvs, rFail receiver.go: failRecvs, and as above
+ *   failRecvs, rFail receiver.go: failReceives; and as above
  *   loss             a link that breaks, or a peer that dies: the other side cannot tell
  *
  * A section under the lock of the gate is one step. Bytes are copied without the lock: that is a step of its own between
@@ -74,7 +74,7 @@ bool rAway[2];
 chan pull0 = [2] of { byte };
 chan pull1 = [2] of { byte };
 
-/* failMover: all pieces of the queue but that which is away. */
+/* Flow.failStream: all pieces of the queue but that which is away. */
 inline clearQueue(q, isAway, chunks, x) {
 	if
 	:: len(q) == 2 && isAway -> q?x; q?_; q!x; chunks--
@@ -184,7 +184,7 @@ end:	do
 inline pushHome(i, q, moved, x) {
 	sAway[i] = false;
 	if
-	:: sBroken ->           /* homeLate */
+	:: sBroken ->           /* completeLate */
 		q?_; sChunks--;
 		if
 		:: moved -> sMoved++; pushed++

@@ -1,6 +1,6 @@
 /*
  * A worker and the threads that leave requests for it (nmad/worker.go, begin.go). A starter puts its request into the inbox, says that something is
- * owed, and rings, unless the bell was rung already. The worker takes the bell down, looks whether something is owed, and else sleeps until it is rung. All
+ * owed, and rings, unless the bell rings already. The worker takes the bell down, looks whether something is owed, and else sleeps until it rings. All
  * requests are handled, whichever way the steps fall; a worker that is told to end does so, at any time: it gives up its lock, and looks for the last time. A starter that finds
  * the lock given up handles what is there itself.
  *
@@ -14,7 +14,7 @@
  */
 #define STARTERS 3
 
-bit rung, owed, ending, owned = 1;
+bit ringing, owed, ending, owned = 1;
 byte inbox, handled, gone;
 
 inline handle() {
@@ -43,7 +43,7 @@ active proctype worker() {
 		:: else
 		fi;
 #endif
-		rung = 0;
+		ringing = 0;
 #ifndef END_FIRST
 		if
 		:: ending -> break
@@ -56,7 +56,7 @@ active proctype worker() {
 		:: else
 		fi;
 #endif
-		rung; /* it sleeps until then */
+		ringing; /* it sleeps until then */
 next:		skip
 	od;
 #ifndef GIVE_UP_LATE
@@ -75,7 +75,7 @@ active [STARTERS] proctype starter() {
 	inbox++;
 #ifdef RING_FIRST
 	if
-	:: !rung -> rung = 1
+	:: !ringing -> ringing = 1
 	:: else
 	fi;
 #endif
@@ -83,7 +83,7 @@ active [STARTERS] proctype starter() {
 #ifndef RING_FIRST
 #ifndef NO_RING
 	if
-	:: !rung -> rung = 1
+	:: !ringing -> ringing = 1
 	:: else
 	fi;
 #endif
@@ -103,7 +103,7 @@ active proctype closer() {
 	:: true -> skip /* or at any time */
 	fi;
 	ending = 1;
-	rung = 1
+	ringing = 1
 }
 
 active proctype owners() {

@@ -3,9 +3,9 @@
  * where no goroutine polls. The message arrives at any moment; the kernel announces it, but not the task. A state in which the waiter
  * sleeps for ever, or the task does not run, is a deadlock.
  *
- *   post     Engine.Need, rouse                 waiter      wait.block
+ *   post     Engine.Need, wakePoller           waiter      wait.block
  *   poll     one round, with its Signals        sleepAs     sleeper.sleepAs, watch
- *   rouse    progressor.rouse                   progressor  await, needed, serve, progress
+ *   wake     progressor.wake                     progressor  await, needed, serve, progress
  *   attend   Engine.attend                      poster      Engine.Submit of a OneShot task
  *
  * A waiter that sleeps in the kernel may end there only with the model: init tells of one that does not go on.
@@ -25,7 +25,7 @@ bool over;
 
 mtype = { off, watching, blocking };
 mtype state = off;
-chan rung = [1] of { bit };
+chan bell = [1] of { bit };
 
 #define arrived (posted && net && !done)
 
@@ -55,17 +55,17 @@ inline post() {                    /* Need, and what follows */
 		watched = false;
 		if
 		:: wakes -> event = true                    /* no goroutine polls */
-		:: true -> rouse();
+		:: true -> wake();
 			if :: state == blocking -> event = true :: state != blocking fi
 		fi
 	:: !first
 	fi
 }
 
-inline rouse() {
+inline wake() {
 	if
 	:: atomic { state == off -> state = watching }; 
-		atomic { if :: nfull(rung) -> rung!1 :: full(rung) fi }
+		atomic { if :: nfull(bell) -> bell!1 :: full(bell) fi }
 	:: state != off
 	fi
 }
@@ -75,7 +75,7 @@ inline attend() {
 #ifdef NO_ATTEND
 	:: true
 #else
-	:: pending != 0 -> rouse()
+	:: pending != 0 -> wake()
 	:: pending == 0
 #endif
 	fi
@@ -169,7 +169,7 @@ await:
 	state = off;
 	if
 	:: pending == 0 || watched ->
-end:		rung?1
+end:		bell?1
 	:: pending != 0 && !watched
 	fi;
 	state = watching;

@@ -8,7 +8,7 @@
  * Memory is in order here; that of Enter against a taker is word.pml's.
  */
 mtype = { waiting, scanned, runnable, running };
-#define LENT 8
+#define LOANED 8
 #define LOST 7
 
 mtype g = waiting;
@@ -20,7 +20,7 @@ proctype Waker() { atomic { g == waiting && !parking -> g = runnable } }
 
 proctype Taker() {
 	bit ok;
-	w = w | LENT;
+	w = w | LOANED;
 #ifdef NO_SCAN_BIT
 	if :: g == waiting -> skip :: else -> goto no fi;
 #else

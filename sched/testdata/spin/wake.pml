@@ -2,14 +2,14 @@
  * threads whose VP is seized in system calls. Nothing posted is lost, no thread runs twice, one LWP at most
  * holds the VP, and a VP that is kicked looks.
  *
- *   release, claim, rouseIfDue, rouse   sched/waking.go
+ *   release, claim, wakeIfDue, wakeSpare   sched/waking.go
  *   post, collect                 sched/waking.go, vp.go
  *   kicker                        sched/waking.go: vp.kick
- *   roused, kicked, spare         sched/idle.go
+ *   waking, kicked, spare         sched/idle.go
  *   lwp                           sched/lwp.go: main, live, serve, resume, sleep, await, obtain
  *   a thread's way                sched/thread.go: Blocking; sched/co.go: Enter, regains, comeBack
  *   seize                         sched/watch.go: seize; sched/direct: Deprive
- *   thief                         sched/steal.go: rob; sched/watch.go: takeBack, claimStopped
+ *   thief                         sched/steal.go: stealFrom; sched/watch.go: takeBack, claimStopped
  *
  * Thread 1 goes into Blocking or into a system call before it ends. All goes by locked
  * operations, so there are no store buffers here; to borrow is one step: word.pml has its parts.
@@ -17,14 +17,14 @@
 
 #define THREADS 2
 #define LWPS    2
-#define LENT    128
+#define LOANED    128
 
-byte word;                      /* the LWP that holds the VP, 0: none; and LENT */
+byte word;                      /* the LWP that holds the VP, 0: none; and LOANED */
 bool user[LWPS + 1];            /* its thread is outside the scheduler, */
 bool inCall[LWPS + 1];          /* and in a system call */
 chan inbox = [THREADS] of { byte };
 chan queue = [THREADS] of { byte };
-bool roused, kicked;
+bool waking, kicked;
 bool spare[LWPS + 1];
 byte order[LWPS + 1];           /* claim or seize */
 byte lwps;                      /* made so far */
@@ -41,21 +41,21 @@ bool owed;                      /* a look, to a kicker */
 
 inline work() { atomic { assert(!working); working = true }; working = false }
 
-inline rouseIfDue() {
+inline wakeIfDue() {
 	if
 	:: word == 0 ->
 		if
-		:: hasWork || kicked -> rouse(toClaim)
+		:: hasWork || kicked -> wakeSpare(toClaim)
 		:: else
 		fi
 	:: else
 	fi
 }
 
-inline rouse(o) {
+inline wakeSpare(o) {
 	if
-	:: atomic { roused -> skip }
-	:: atomic { !roused -> roused = true };
+	:: atomic { waking -> skip }
+	:: atomic { !waking -> waking = true };
 		atomic {
 			s = 1;
 			do
@@ -88,16 +88,16 @@ inline claim(won) {
 inline release() {
 	atomic { word == me -> word = 0 };      /* waits while a taker has it */
 #ifndef RELEASE_LOOKS_NOT
-	rouseIfDue()
+	wakeIfDue()
 #endif
 }
 
 inline post(t) {
 #ifndef POST_LOOKS_FIRST
 	inbox!t;
-	rouseIfDue()
+	wakeIfDue()
 #else
-	rouseIfDue();
+	wakeIfDue();
 	inbox!t
 #endif
 }
@@ -106,7 +106,7 @@ inline giveBack(old) {
 	word = old;
 #ifndef GIVEBACK_LOOKS_NOT
 	if
-	:: old == 0 -> rouseIfDue()
+	:: old == 0 -> wakeIfDue()
 	:: else
 	fi
 #endif
@@ -114,10 +114,10 @@ inline giveBack(old) {
 
 inline seize(won) {
 	if
-	:: atomic { word >= LENT -> won = false }
-	:: atomic { word < LENT -> x = word; word = word + LENT };
+	:: atomic { word >= LOANED -> won = false }
+	:: atomic { word < LOANED -> x = word; word = word + LOANED };
 		if      /* the status of the thread holds it in its system call */
-		:: atomic { inCall[x] -> word = me + LENT; won = true }
+		:: atomic { inCall[x] -> word = me + LOANED; won = true }
 		:: atomic { !inCall[x] -> won = false }
 		fi;
 		word = (won -> me : x)
@@ -144,7 +144,7 @@ inline block(has) {
 proctype lwp(byte me) {
 	byte t, s, x, o;
 	bool holds, was;
-	roused = false;
+	waking = false;
 	claim(holds);
 	do
 	:: holds ->
@@ -191,7 +191,7 @@ proctype lwp(byte me) {
 	:: else ->
 		spare[me] = true;
 #ifndef SLEEP_LOOKS_NOT
-		rouseIfDue();
+		wakeIfDue();
 #endif
 await:
 end:		atomic { order[me] -> o = order[me]; order[me] = 0 };
@@ -201,7 +201,7 @@ end:		atomic { order[me] -> o = order[me]; order[me] = 0 };
 		:: o == toSeize -> seize(holds)
 		:: else
 		fi;
-		roused = false;
+		waking = false;
 		if
 		:: holds
 		:: else ->
@@ -226,8 +226,8 @@ active proctype retry() {
 	byte s;
 end:	do
 	:: atomic { limited -> limited = false };
-		roused = false;
-		rouseIfDue()
+		waking = false;
+		wakeIfDue()
 	od
 }
 
@@ -241,20 +241,20 @@ proctype kicker() {
 	owed = true;
 	x = word;
 	if
-	:: x && x < LENT && user[x]
+	:: x && x < LOANED && user[x]
 	:: else ->
 		kicked = true;
 		if
-		:: word == 0 -> rouse(toClaim)
+		:: word == 0 -> wakeSpare(toClaim)
 		:: else
 		fi
 	fi
 }
 
-/* A taker lends the VP while it is free, or its thread is outside, and gives it back. */
+/* A taker borrows the VP while it is free, or its thread is outside, and gives it back. */
 proctype thief() {
 	byte s, old;
-	atomic { word < LENT && (word == 0 || user[word]) -> old = word; word = word + LENT };
+	atomic { word < LOANED && (word == 0 || user[word]) -> old = word; word = word + LOANED };
 	work();
 	giveBack(old)
 }
@@ -262,8 +262,8 @@ proctype thief() {
 /* The clock finds a thread in a system call, and others ready. */
 proctype clock() {
 	byte s;
-end:	atomic { word && word < LENT && inCall[word] && hasWork -> skip };
-	rouse(toSeize)
+end:	atomic { word && word < LOANED && inCall[word] && hasWork -> skip };
+	wakeSpare(toSeize)
 }
 
 init {

@@ -9,14 +9,14 @@
  *
  * The stores of the VP's CPU go through a buffer, first in, first out, as on x86: mem has what
  * others see. A locked instruction waits until the buffer is empty; a taker's fence has the
- * kernel do that to all CPUs. What borrow looks at before it lends only refuses, and is left out.
+ * kernel do that to all CPUs. What borrow looks at before it takes the word only refuses, and is left out.
  * The coroutine that is switched away goes on, on another VP, at once: inside, outside, inside.
  * On other CPUs the order of tick and cur must be kept as well: see CUR_BEFORE_TICK. */
 
 #define OPS   3
 #define TRIES 2
 #define ME    1
-#define LENT  128
+#define LOANED  128
 #define LOST  127
 
 mtype = { inside, cur, tick }
@@ -69,7 +69,7 @@ inline regains(has) {
 		if
 		:: i == LOST -> has = false; break
 		:: i != LOST && x == i -> has = true; break
-		:: else -> (word < LENT)      /* spins until it is given back */
+		:: else -> (word < LOANED)      /* spins until it is given back */
 		fi
 	od;
 	x = 0; i = 0
@@ -132,7 +132,7 @@ active proctype taker() {
 	do
 	:: tries == TRIES -> break
 	:: else -> tries++;
-		atomic { word < LENT -> word = word + LENT };   /* lend */
+		atomic { word < LOANED -> word = word + LOANED };   /* lend */
 #ifndef NO_FENCE
 		if :: fenced :: else -> barrier() fi;
 #endif
@@ -152,12 +152,12 @@ active proctype taker() {
 		working++; assert(working == 1); working--;
 		if
 		:: portable -> id = LOST; memCur = BASE;
-			word = word - LENT;
+			word = word - LOANED;
 			/* the base goes on with the VP */
 			working++; assert(working == 1);
 			break
 		:: true
 		fi;
-refused:	word = word - LENT
+refused:	word = word - LOANED
 	od
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/pm2-go/pm2/sched/topo"
 )
 
-// Result is what ghw said.
+// Result is what ghw reports.
 type Result struct {
 	// Product is the vendor's name of the machine; "" if the firmware states none.
 	Product string

@@ -38,12 +38,12 @@ func (x *trial) fail(format string, args ...any) {
 
 // All does everything at once, for d.
 func All(d time.Duration) (Report, error) {
-	return run(d, (*trial).switching, (*trial).blocking, (*trial).hogs, (*trial).forks, (*trial).collecting)
+	return run(d, (*trial).switching, (*trial).blocking, (*trial).cpuBound, (*trial).forks, (*trial).collecting)
 }
 
-// Hogs computes, for d, beside threads that want to switch.
-func Hogs(d time.Duration) (Report, error) {
-	return run(d, (*trial).switching, (*trial).hogs, (*trial).collecting)
+// CPUBound computes, for d, beside threads that want to switch.
+func CPUBound(d time.Duration) (Report, error) {
+	return run(d, (*trial).switching, (*trial).cpuBound, (*trial).collecting)
 }
 
 // Switching switches, for d, and nothing else.
@@ -167,9 +167,9 @@ func (x *trial) blocking() {
 	}
 }
 
-// hogs: threads compute with closures and floating point, longer than their slice, without a
+// cpuBound: threads compute with closures and floating point, longer than their slice, without a
 // scheduling point; some make system calls meanwhile.
-func (x *trial) hogs() {
+func (x *trial) cpuBound() {
 	team(4, func(i int) {
 		for first := true; first || !x.over(); first = false {
 			want, got := Sum(3_000_000)

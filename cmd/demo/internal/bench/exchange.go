@@ -115,17 +115,17 @@ func (e *exchange) perform(ctx context.Context, sizes []int, cpus []int) (map[in
 	cmd.Stderr = &complaints
 	var out []byte
 	onCPUs(func() { out, err = cmd.Output() })
-	said := func(err error) error {
+	failed := func(err error) error {
 		return fmt.Errorf("run demo %s: %w: %s", strings.Join(cmd.Args[1:], " "), err, strings.TrimSpace(complaints.String()))
 	}
 	if err != nil {
-		return nil, said(err)
+		return nil, failed(err)
 	}
 	var doc struct {
 		Rows []result `json:"rows"`
 	}
 	if err := json.Unmarshal(out, &doc); err != nil {
-		return nil, said(err)
+		return nil, failed(err)
 	}
 	all := map[int]sample{}
 	for _, r := range doc.Rows {
@@ -135,7 +135,7 @@ func (e *exchange) perform(ctx context.Context, sizes []int, cpus []int) (map[in
 	}
 	for _, size := range sizes {
 		if all[size].ns == 0 {
-			return nil, said(fmt.Errorf("it says nothing of messages of %d bytes", size))
+			return nil, failed(fmt.Errorf("it says nothing of messages of %d bytes", size))
 		}
 	}
 	return all, nil

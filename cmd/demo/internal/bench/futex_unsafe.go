@@ -13,12 +13,12 @@ const (
 	futexWake = 1 | 128
 )
 
-// futexSleep blocks the OS thread while the word is 0, until it is roused; or for no reason.
+// futexSleep blocks the OS thread while the word is 0, until it is woken; or for no reason.
 func futexSleep(word *atomic.Uint32) {
 	_, _, _ = unix.Syscall6(unix.SYS_FUTEX, uintptr(unsafe.Pointer(word)), futexWait, 0, 0, 0, 0)
 }
 
-// futexRouse wakes the thread that sleeps there.
-func futexRouse(word *atomic.Uint32) {
+// wakeFutex wakes the thread that sleeps there.
+func wakeFutex(word *atomic.Uint32) {
 	_, _, _ = unix.RawSyscall6(unix.SYS_FUTEX, uintptr(unsafe.Pointer(word)), futexWake, 1, 0, 0, 0)
 }

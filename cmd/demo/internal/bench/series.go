@@ -44,9 +44,9 @@ type repetition struct {
 }
 
 // steady says whether the machine stayed in one regime throughout.
-func (r *repetition) steady() bool {
-	for _, p := range r.probes {
-		if probe.Near(p) != probe.Near(r.probes[0]) {
+func (rep *repetition) steady() bool {
+	for _, p := range rep.probes {
+		if probe.Near(p) != probe.Near(rep.probes[0]) {
 			return false
 		}
 	}

@@ -90,13 +90,13 @@ type receive struct {
 }
 
 // Descriptor implements pioman.Source.
-func (r *receive) Descriptor() int { return r.in }
+func (rcv *receive) Descriptor() int { return rcv.in }
 
 // Arm implements pioman.Source.
-func (r *receive) Arm() bool { return true }
+func (rcv *receive) Arm() bool { return true }
 
 // Disarm implements pioman.Source.
-func (r *receive) Disarm() {}
+func (rcv *receive) Disarm() {}
 
 func newReceive(e *pioman.Engine) (*receive, error) {
 	r := &receive{e: e}
@@ -128,12 +128,12 @@ func newReceive(e *pioman.Engine) (*receive, error) {
 	return r, nil
 }
 
-func (r *receive) close() {
-	_ = r.task.Cancel() // not from a handler
-	r.e.RemoveSource(r)
-	r.e.Done()
-	unix.Close(r.in)
-	unix.Close(r.out)
+func (rcv *receive) close() {
+	_ = rcv.task.Cancel() // not from a handler
+	rcv.e.RemoveSource(rcv)
+	rcv.e.Done()
+	unix.Close(rcv.in)
+	unix.Close(rcv.out)
 }
 
 // connection is a TCP connection over the loopback interface: a non-blocking end, and one
@@ -340,7 +340,7 @@ func memoryPeer(w *watch, n int) error {
 			heard.Store(asm.Cycles())
 		}
 	}()
-	ring := func() error { word.Store(1); futexRouse(&word); return nil }
+	ring := func() error { word.Store(1); wakeFutex(&word); return nil }
 	err := afterSilence(w, n, ring, &heard)
 	over.Store(true)
 	_ = ring()

@@ -77,7 +77,7 @@ func rings(n int, ring func(), heard *atomic.Int64, w *watch) ([]float64, error)
 			sink.Store(labour(steps))
 		}
 		heard.Store(0)
-		rung := asm.Cycles()
+		began := asm.Cycles()
 		ring()
 		for deadline := time.Now().Add(lost); heard.Load() == 0; {
 			sink.Store(labour(steps))
@@ -85,7 +85,7 @@ func rings(n int, ring func(), heard *atomic.Int64, w *watch) ([]float64, error)
 				return nil, fmt.Errorf("the sleeper was not woken within %v", lost)
 			}
 		}
-		late = append(late, float64(asm.Nanos(max(heard.Load()-rung, 0))))
+		late = append(late, float64(asm.Nanos(max(heard.Load()-began, 0))))
 	}
 	return late, nil
 }

@@ -40,11 +40,11 @@ func (p *Pair) Many(ctx context.Context, n int, o Order) ([][]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%d pairs of processes: %w", n, err)
 	}
-	said := make([][]byte, len(out))
+	outputs := make([][]byte, len(out))
 	for rank := range out {
-		said[rank] = out[rank].Bytes()
+		outputs[rank] = out[rank].Bytes()
 	}
-	return said, nil
+	return outputs, nil
 }
 
 // oneOfMany is the whole of a process that Many has started.

@@ -9,10 +9,10 @@ import (
 )
 
 // Each case yields as many delays as were asked for, none of them negative, and ends
-// its hogs.
+// its CPU-bound threads.
 func TestMeasure(t *testing.T) {
 	cpu := binding.Allowed()[0]
-	for _, c := range []Case{{Hogs: 0, Slices: true}, {Hogs: 2, Slices: true}, {Hogs: 2}, {Hogs: 2, Peer: true}} {
+	for _, c := range []Case{{CPUBound: 0, Slices: true}, {CPUBound: 2, Slices: true}, {CPUBound: 2}, {CPUBound: 2, Peer: true}} {
 		wakes, sleeps, err := c.Measure(t.Context(), cpu, 20)
 		if err != nil {
 			t.Fatal(err)
@@ -26,7 +26,7 @@ func TestMeasure(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, _, err := (Case{Hogs: 1}).Measure(ctx, cpu, 20); !errors.Is(err, context.Canceled) {
+	if _, _, err := (Case{CPUBound: 1}).Measure(ctx, cpu, 20); !errors.Is(err, context.Canceled) {
 		t.Errorf("interrupted: %v", err)
 	}
 }

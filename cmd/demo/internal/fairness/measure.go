@@ -14,15 +14,15 @@ import (
 
 // Case is one measurement.
 type Case struct {
-	Hogs   int
-	Slices bool // short kernel slices for the VP, long ones for hogs
-	Peer   bool // goroutines instead of threads
+	CPUBound int
+	Slices   bool // short kernel slices for the VP, long ones for the CPU-bound threads
+	Peer     bool // goroutines instead of threads
 }
 
 // every is the time between two wakes.
 const every = time.Millisecond
 
-// settling: how long the hogs have run before anything is measured.
+// settling: how long the CPU-bound threads have run before anything is measured.
 const settling = 100 * time.Millisecond
 
 // Measure returns the delays of n wakes by a goroutine and of n sleeps, in
@@ -43,14 +43,14 @@ func (c Case) Measure(ctx context.Context, cpu, n int) (wakes, sleeps []float64,
 	}()
 	var end atomic.Bool
 	defer end.Store(true)
-	for range c.Hogs {
-		s.Spawn(marcel.Attr{Name: "hog"}, func() {
+	for range c.CPUBound {
+		s.Spawn(marcel.Attr{Name: "cpu-bound"}, func() {
 			for !end.Load() {
 			}
 		})
 	}
 	// All have been preempted once; a single one keeps the VP until another thread is ready.
-	for c.Hogs > 1 && s.Stats().Total.Seizures < uint64(c.Hogs) {
+	for c.CPUBound > 1 && s.Stats().Total.Seizures < uint64(c.CPUBound) {
 		if err := pause(ctx); err != nil {
 			return nil, nil, err
 		}
@@ -71,11 +71,11 @@ func (c Case) Measure(ctx context.Context, cpu, n int) (wakes, sleeps []float64,
 func (c Case) measurePeer(ctx context.Context, n int) (wakes, sleeps []float64, err error) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(2))
 	var end atomic.Bool
-	var hogs sync.WaitGroup
-	defer hogs.Wait()
+	var cpuBound sync.WaitGroup
+	defer cpuBound.Wait()
 	defer end.Store(true)
-	for range c.Hogs {
-		hogs.Go(func() {
+	for range c.CPUBound {
+		cpuBound.Go(func() {
 			for !end.Load() {
 			}
 		})

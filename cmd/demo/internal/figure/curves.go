@@ -197,22 +197,22 @@ func (g *Panel) plot(legend *key) (*plot.Plot, error) {
 }
 
 // add draws one curve, in pieces where values are missing.
-func (k *Curve) add(p *plot.Plot, legend *key, scale func(float64) float64, positive bool) error {
-	c := legend.color(k.Name)
+func (cv *Curve) add(p *plot.Plot, legend *key, scale func(float64) float64, positive bool) error {
+	c := legend.color(cv.Name)
 	usable := func(v float64) bool { return !math.IsNaN(v) && (!positive || v > 0) }
 	var line, ring plotter.XYs
-	for i, v := range k.Y {
+	for i, v := range cv.Y {
 		if usable(v) {
 			line = append(line, plotter.XY{X: float64(i), Y: scale(v)})
 		}
-		if k.Low != nil && usable(k.Low[i]) && usable(k.High[i]) {
-			ring = append(ring, plotter.XY{X: float64(i), Y: scale(k.Low[i])})
+		if cv.Low != nil && usable(cv.Low[i]) && usable(cv.High[i]) {
+			ring = append(ring, plotter.XY{X: float64(i), Y: scale(cv.Low[i])})
 		}
 	}
 	if len(ring) > 1 {
-		for i := len(k.Y) - 1; i >= 0; i-- {
-			if usable(k.Low[i]) && usable(k.High[i]) {
-				ring = append(ring, plotter.XY{X: float64(i), Y: scale(k.High[i])})
+		for i := len(cv.Y) - 1; i >= 0; i-- {
+			if usable(cv.Low[i]) && usable(cv.High[i]) {
+				ring = append(ring, plotter.XY{X: float64(i), Y: scale(cv.High[i])})
 			}
 		}
 		area, err := plotter.NewPolygon(ring)
@@ -232,16 +232,16 @@ func (k *Curve) add(p *plot.Plot, legend *key, scale func(float64) float64, posi
 		return err
 	}
 	l.Color, l.Width = c, vg.Points(1.6)
-	if k.Dashed {
+	if cv.Dashed {
 		l.Dashes = []vg.Length{vg.Points(5), vg.Points(3)}
 	}
 	p.Add(l)
-	if k.Dashed {
-		legend.add(&p.Legend, k.Name, l)
+	if cv.Dashed {
+		legend.add(&p.Legend, cv.Name, l)
 		return nil
 	}
 	dots.Color, dots.Radius, dots.Shape = c, vg.Points(2.4), draw.CircleGlyph{}
 	p.Add(dots)
-	legend.add(&p.Legend, k.Name, l, dots)
+	legend.add(&p.Legend, cv.Name, l, dots)
 	return nil
 }

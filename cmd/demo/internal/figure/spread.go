@@ -60,13 +60,13 @@ func Spreads(f *File, title, axis string, rows []Spread) error {
 type spreads []Spread
 
 // Plot implements plot.Plotter.
-func (s spreads) Plot(c draw.Canvas, p *plot.Plot) {
+func (sp spreads) Plot(c draw.Canvas, p *plot.Plot) {
 	toX, y := p.Transforms(&c)
 	x := func(ns float64) vg.Length { return toX(lg(ns)) }
 	remark := p.X.Tick.Label
 	remark.YAlign, remark.XAlign = -0.4, draw.XLeft
-	for i, r := range s {
-		at := y(height(i, len(s)))
+	for i, r := range sp {
+		at := y(height(i, len(sp)))
 		c.StrokeLine2(draw.LineStyle{Color: orange, Width: vg.Points(1)}, x(r.Best), at, x(r.P99), at)
 		for _, end := range []float64{r.Best, r.P99} {
 			c.StrokeLine2(draw.LineStyle{Color: orange, Width: vg.Points(1)}, x(end), at-vg.Points(3), x(end), at+vg.Points(3))
@@ -81,9 +81,9 @@ func (s spreads) Plot(c draw.Canvas, p *plot.Plot) {
 type spreadThumb int
 
 // Thumbnail implements plot.Thumbnailer.
-func (t spreadThumb) Thumbnail(c *draw.Canvas) {
+func (st spreadThumb) Thumbnail(c *draw.Canvas) {
 	mid := c.Center()
-	switch t {
+	switch st {
 	case 0:
 		c.StrokeLine2(draw.LineStyle{Color: orange, Width: vg.Points(1)}, c.Min.X, mid.Y, c.Max.X, mid.Y)
 	case 1:

@@ -74,10 +74,10 @@ func ourCollective(ctx context.Context, p *duo.Pair, caller int, operation strin
 }
 
 // round measures all parts of a round.
-func (c *collectiveRank) round(iters int) (both [2]covered, err error) {
+func (rk *collectiveRank) round(iters int) (both [2]covered, err error) {
 	var alone []float64
 	for i := range iters + 1 {
-		at, err := c.lead(collectivePart{Beside: true})
+		at, err := rk.lead(collectivePart{Beside: true})
 		if err != nil {
 			return both, err
 		}
@@ -86,7 +86,7 @@ func (c *collectiveRank) round(iters int) (both [2]covered, err error) {
 		}
 	}
 	t := stat.Median(alone)
-	steps, err := c.stepsOf(t, iters)
+	steps, err := rk.stepsOf(t, iters)
 	if err != nil {
 		return both, err
 	}
@@ -95,7 +95,7 @@ func (c *collectiveRank) round(iters int) (both [2]covered, err error) {
 	for range iters {
 		var of [4][2]partTimes
 		for i, part := range []collectivePart{{steps, false}, {steps, true}, {longer, false}, {longer, true}} {
-			if of[i], err = c.lead(part); err != nil {
+			if of[i], err = rk.lead(part); err != nil {
 				return both, err
 			}
 		}
@@ -108,16 +108,16 @@ func (c *collectiveRank) round(iters int) (both [2]covered, err error) {
 	for rank := range both {
 		both[rank] = covered{t, stat.Median(compute[rank]), stat.Median(total[rank]), stat.Median(wait[rank]), stat.Median(cpu[rank]), stat.Median(late[rank]), iters}
 	}
-	_, err = c.lead(collectivePart{Steps: [2]int64{-1, -1}})
+	_, err = rk.lead(collectivePart{Steps: [2]int64{-1, -1}})
 	return both, err
 }
 
 // stepsOf is how many steps of work take so many ns, at either rank: by the best of several tries.
-func (c *collectiveRank) stepsOf(ns float64, iters int) (steps [2]int64, err error) {
-	guess := int64(ns * c.rate)
+func (rk *collectiveRank) stepsOf(ns float64, iters int) (steps [2]int64, err error) {
+	guess := int64(ns * rk.rate)
 	var took [2][]float64
 	for range iters {
-		at, err := c.lead(collectivePart{Steps: [2]int64{guess, guess}})
+		at, err := rk.lead(collectivePart{Steps: [2]int64{guess, guess}})
 		if err != nil {
 			return steps, err
 		}
@@ -132,21 +132,21 @@ func (c *collectiveRank) stepsOf(ns float64, iters int) (steps [2]int64, err err
 }
 
 // lead has both ranks carry a part out, and returns what each has measured.
-func (c *collectiveRank) lead(part collectivePart) (at [2]partTimes, err error) {
+func (rk *collectiveRank) lead(part collectivePart) (at [2]partTimes, err error) {
 	text, err := json.Marshal(part)
 	if err != nil {
 		return at, err
 	}
-	if err := c.gate.Send(orderTag, text); err != nil || part.Steps[0] < 0 {
+	if err := rk.gate.Send(orderTag, text); err != nil || part.Steps[0] < 0 {
 		return at, err
 	}
-	if at[0], err = c.measure(part); err != nil {
+	if at[0], err = rk.measure(part); err != nil {
 		return at, err
 	}
-	said := make([]byte, 256)
-	n, err := c.gate.Recv(haveTag, said)
+	answer := make([]byte, 256)
+	n, err := rk.gate.Recv(haveTag, answer)
 	if err == nil {
-		err = json.Unmarshal(said[:n], &at[1])
+		err = json.Unmarshal(answer[:n], &at[1])
 	}
 	return at, err
 }
@@ -185,14 +185,14 @@ func collectiveOther(w *duo.World, o *duo.Order) error {
 }
 
 // measure carries a part out at this rank.
-func (c *collectiveRank) measure(part collectivePart) (t partTimes, err error) {
+func (rk *collectiveRank) measure(part collectivePart) (t partTimes, err error) {
 	if part.Beside {
-		c.turn++
-		c.write()
+		rk.turn++
+		rk.write()
 	}
-	workSteps(int64(collectiveGap * c.rate))
-	ready := c.gate.Isend(readyTag, nil)
-	if _, err := c.gate.Recv(readyTag, nil); err != nil {
+	workSteps(int64(collectiveGap * rk.rate))
+	ready := rk.gate.Isend(readyTag, nil)
+	if _, err := rk.gate.Recv(readyTag, nil); err != nil {
 		return t, err
 	}
 	if err := ready.Wait(); err != nil {
@@ -201,9 +201,9 @@ func (c *collectiveRank) measure(part collectivePart) (t partTimes, err error) {
 	used, began := cpuTime(), asm.Cycles()
 	var r *mpi.Request
 	if part.Beside {
-		r = c.start()
+		r = rk.start()
 	}
-	workSteps(part.Steps[c.comm.Rank()])
+	workSteps(part.Steps[rk.comm.Rank()])
 	computed := asm.Cycles()
 	if part.Beside {
 		if _, err := r.Wait(); err != nil {
@@ -213,53 +213,53 @@ func (c *collectiveRank) measure(part collectivePart) (t partTimes, err error) {
 	ended := asm.Cycles()
 	t = partTimes{Total: float64(asm.Nanos(ended - began)), Wait: float64(asm.Nanos(ended - computed)), CPU: cpuTime() - used}
 	if part.Beside {
-		err = c.examine()
+		err = rk.examine()
 	}
 	return t, err
 }
 
 // start starts the operation.
-func (c *collectiveRank) start() *mpi.Request {
-	n := len(c.in) / 2
-	switch c.operation {
+func (rk *collectiveRank) start() *mpi.Request {
+	n := len(rk.in) / 2
+	switch rk.operation {
 	case "allreduce":
-		return mpi.Iallreduce(c.comm, mpi.Sum, c.in[:n], c.out[:n])
+		return mpi.Iallreduce(rk.comm, mpi.Sum, rk.in[:n], rk.out[:n])
 	case "bcast":
-		if c.comm.Rank() == 0 {
-			return mpi.Ibcast(c.comm, c.in[:n], 0)
+		if rk.comm.Rank() == 0 {
+			return mpi.Ibcast(rk.comm, rk.in[:n], 0)
 		}
-		return mpi.Ibcast(c.comm, c.out[:n], 0)
+		return mpi.Ibcast(rk.comm, rk.out[:n], 0)
 	}
-	return mpi.Ialltoall(c.comm, c.in, c.out)
+	return mpi.Ialltoall(rk.comm, rk.in, rk.out)
 }
 
 // write writes the operands of a turn.
-func (c *collectiveRank) write() {
-	for i := range c.in {
-		c.in[i], c.out[i] = float64(c.turn+c.comm.Rank()+i%1000), -1
+func (rk *collectiveRank) write() {
+	for i := range rk.in {
+		rk.in[i], rk.out[i] = float64(rk.turn+rk.comm.Rank()+i%1000), -1
 	}
 }
 
 // examine says whether the result is right.
-func (c *collectiveRank) examine() error {
-	n, rank := len(c.in)/2, c.comm.Rank()
-	all := c.out[:n]
+func (rk *collectiveRank) examine() error {
+	n, rank := len(rk.in)/2, rk.comm.Rank()
+	all := rk.out[:n]
 	switch {
-	case c.operation == "alltoall":
-		all = c.out
-	case c.operation == "bcast" && rank == 0:
+	case rk.operation == "alltoall":
+		all = rk.out
+	case rk.operation == "bcast" && rank == 0:
 		return nil
 	}
 	for i, x := range all {
-		want := float64(c.turn + i%1000)
-		switch c.operation {
+		want := float64(rk.turn + i%1000)
+		switch rk.operation {
 		case "allreduce":
 			want = 2*want + 1
 		case "alltoall": // block k is that of this rank, at rank k
-			want = float64(c.turn + i/n + (rank*n+i%n)%1000)
+			want = float64(rk.turn + i/n + (rank*n+i%n)%1000)
 		}
 		if x != want {
-			return fmt.Errorf("%s %d, rank %d: element %d is %g, want %g", c.operation, c.turn, rank, i, x, want)
+			return fmt.Errorf("%s %d, rank %d: element %d is %g, want %g", rk.operation, rk.turn, rank, i, x, want)
 		}
 	}
 	return nil

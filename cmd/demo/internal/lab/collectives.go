@@ -197,38 +197,38 @@ func collectivesNamed(text string) (map[string]bool, error) {
 }
 
 // collectives are ours and, if they are here, the peers', operation by operation.
-func (x *overlapLab) collectives(ctx context.Context, s *Sink, wanted map[string]bool) (all []collectiveCase, err error) {
+func (ol *overlapLab) collectives(ctx context.Context, s *Sink, wanted map[string]bool) (all []collectiveCase, err error) {
 	var peers []setting
-	if x.peers == nil {
-		s.Skip(mpichTCP.title, x.without.Error())
-	} else if peers, err = available(ctx, x.peers, s, x.cpus, collectivePeers...); err != nil {
+	if ol.peers == nil {
+		s.Skip(mpichTCP.title, ol.without.Error())
+	} else if peers, err = available(ctx, ol.peers, s, ol.cpus, collectivePeers...); err != nil {
 		return nil, err
 	}
 	for _, name := range collectiveNames {
 		for i, caller := range collectiveCallers {
-			all = append(all, collectiveCase{operation: name, variants: []string{caller.name}, where: caller.where, measure: func() (collectiveRound, error) { return ourCollective(ctx, x.pair, i, name, x.iters) }})
+			all = append(all, collectiveCase{operation: name, variants: []string{caller.name}, where: caller.where, measure: func() (collectiveRound, error) { return ourCollective(ctx, ol.pair, i, name, ol.iters) }})
 		}
 		for _, m := range peers {
 			all = append(all, collectiveCase{operation: name, variants: []string{m.title, m.title + ", MPI_Test"}, where: "either rank polls while it waits",
-				measure: func() (collectiveRound, error) { return x.peerCollective(ctx, m, name) }})
+				measure: func() (collectiveRound, error) { return ol.peerCollective(ctx, m, name) }})
 		}
 	}
 	all = slices.DeleteFunc(all, func(c collectiveCase) bool { return !wanted[c.label()] })
 	for i := range all {
-		all[i].where = placeOf(x.pair) + ", each on a host; " + all[i].where
+		all[i].where = placeOf(ol.pair) + ", each on a host; " + all[i].where
 	}
 	return all, nil
 }
 
 // peerCollective is a round of a peer.
-func (x *overlapLab) peerCollective(ctx context.Context, m setting, operation string) (collectiveRound, error) {
+func (ol *overlapLab) peerCollective(ctx context.Context, m setting, operation string) (collectiveRound, error) {
 	whole := func(ns float64) string { return strconv.FormatFloat(ns, 'f', -1, 64) }
-	lines, err := x.peers.job(ctx, m, x.link, "overlap_collectives_mpi", operation, "-s", strconv.Itoa(collectiveSize), "-i", strconv.Itoa(x.iters),
-		"-g", whole(collectiveGap), "-e", whole(testEvery), "-l", whole(longCompute), "-c", x.cpus)
+	lines, err := ol.peers.job(ctx, m, ol.link, "overlap_collectives_mpi", operation, "-s", strconv.Itoa(collectiveSize), "-i", strconv.Itoa(ol.iters),
+		"-g", whole(collectiveGap), "-e", whole(testEvery), "-l", whole(longCompute), "-c", ol.cpus)
 	if err != nil {
 		return nil, err
 	}
-	return roundOf(lines, x.iters)
+	return roundOf(lines, ol.iters)
 }
 
 // roundOf is what a peer has printed: iteration by iteration a line of each rank, with the figures that src/overlap_collectives_mpi.c names.

@@ -29,19 +29,19 @@ func newComputation(batches int) *computation {
 }
 
 // run computes all batches and returns the time in ns. For threads of w.
-func (c *computation) run(w *duo.World, vps []int) (float64, error) {
+func (comp *computation) run(w *duo.World, vps []int) (float64, error) {
 	var next atomic.Int64
 	var first atomic.Bool
-	of := make([]ep.Sums, c.batches)
+	of := make([]ep.Sums, comp.batches)
 	joins := make([]func() error, len(vps))
 	start, before := time.Now(), processCPU()
 	for i, vp := range vps {
 		joins[i] = w.Spawn(vp, fmt.Sprint("EP ", i), func() {
-			for k := next.Add(1) - 1; k < int64(c.batches); k = next.Add(1) - 1 {
+			for k := next.Add(1) - 1; k < int64(comp.batches); k = next.Add(1) - 1 {
 				of[k] = ep.Batch(int(k))
 			}
 			if first.CompareAndSwap(false, true) { // from here on a processor is idle, and may well poll
-				c.cpu = processCPU() - before
+				comp.cpu = processCPU() - before
 			}
 		})
 	}
@@ -53,7 +53,7 @@ func (c *computation) run(w *duo.World, vps []int) (float64, error) {
 	if failed != nil {
 		return 0, failed
 	}
-	return took, c.verify(of)
+	return took, comp.verify(of)
 }
 
 // processCPU is the CPU time of the process so far, in ns: other processes on the same CPUs
@@ -68,41 +68,41 @@ func processCPU() float64 {
 
 // verify compares the sums with the published ones, or with those of the first run, if
 // not all of class S is computed: they must be the same to the last bit.
-func (c *computation) verify(of []ep.Sums) error {
+func (comp *computation) verify(of []ep.Sums) error {
 	var all ep.Sums
 	for _, s := range of {
 		all.Add(s)
 	}
-	if c.sums == nil {
-		if c.batches == ep.Batches(ep.ClassS) {
+	if comp.sums == nil {
+		if comp.batches == ep.Batches(ep.ClassS) {
 			if err := ep.VerifyS(all); err != nil {
 				return err
 			}
 		}
-		c.sums = &all
+		comp.sums = &all
 	}
-	if all != *c.sums {
-		return fmt.Errorf("EP: two runs of the same %d batches came to different sums: %+v and %+v", c.batches, all, *c.sums)
+	if all != *comp.sums {
+		return fmt.Errorf("EP: two runs of the same %d batches came to different sums: %+v and %+v", comp.batches, all, *comp.sums)
 	}
 	return nil
 }
 
 // String says what it is.
-func (c *computation) String() string {
-	if c.batches == ep.Batches(ep.ClassS) {
+func (comp *computation) String() string {
+	if comp.batches == ep.Batches(ep.ClassS) {
 		return "EP class S"
 	}
-	return fmt.Sprintf("EP, %d batches of class S", c.batches)
+	return fmt.Sprintf("EP, %d batches of class S", comp.batches)
 }
 
 // alone measures one run in a World of its own, in which a receive over shm is pending
 // all the time if that is wanted, and puts what was polled into polls.
-func (c *computation) alone(ctx context.Context, setup duo.Setup, vps []int, pending bool, polls *float64) ([]float64, error) {
+func (comp *computation) alone(ctx context.Context, setup duo.Setup, vps []int, pending bool, polls *float64) ([]float64, error) {
 	var took float64
 	setup.Driver = "shm"
 	err := duo.Alone(ctx, setup, func(w *duo.World) error {
 		return withPending(w, w.Far, w.Gate, pending, polls, func() (err error) {
-			took, err = c.run(w, vps)
+			took, err = comp.run(w, vps)
 			return err
 		})
 	})

@@ -18,13 +18,13 @@ type cpuProfile struct {
 	in      []int64 // by pattern
 }
 
-func (t *cpuProfile) add(o cpuProfile) {
-	t.samples += o.samples
-	if t.in == nil {
-		t.in = make([]int64, len(o.in))
+func (prof *cpuProfile) add(o cpuProfile) {
+	prof.samples += o.samples
+	if prof.in == nil {
+		prof.in = make([]int64, len(o.in))
 	}
 	for i := range o.in {
-		t.in[i] += o.in[i]
+		prof.in[i] += o.in[i]
 	}
 }
 

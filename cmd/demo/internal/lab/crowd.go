@@ -111,11 +111,11 @@ type crowdSample struct {
 
 // paced is what a message would take, one way, if all players advanced alike. Some threads that
 // spin get all of theirs done while they have the core, and the others wait: then no message looks slow.
-func (x *crowdSample) paced() float64 {
-	if x.players == 1 {
-		return stat.Summarize(slices.Clone(x.ns)).Average
+func (cp *crowdSample) paced() float64 {
+	if cp.players == 1 {
+		return stat.Summarize(slices.Clone(cp.ns)).Average
 	}
-	return x.elapsed / float64(len(x.ns)) * float64(x.players) / 2
+	return cp.elapsed / float64(len(cp.ns)) * float64(cp.players) / 2
 }
 
 // hopeless is how long a message takes, one way, beyond which an entrant, ours or a peer, is not measured with more threads.
@@ -125,11 +125,11 @@ const hopeless = 50 * time.Millisecond
 type crowdRound map[int]crowdSample
 
 // iters are those of one number of threads in one round.
-func (c *crowd) iters(o Options) int { return max(o.Iters/max(c.share, 1), 1) }
+func (cr *crowd) iters(o Options) int { return max(o.Iters/max(cr.share, 1), 1) }
 
 // run measures, prints and draws it.
-func (c *crowd) run(ctx context.Context, o Options, s *Sink) error {
-	return runCrowds(ctx, o, s, "", c)
+func (cr *crowd) run(ctx context.Context, o Options, s *Sink) error {
+	return runCrowds(ctx, o, s, "", cr)
 }
 
 // runCrowds measures one crowd after the other, such as one for each size, prints them and draws them under one title; empty: the
@@ -192,15 +192,15 @@ func runCrowds(ctx context.Context, o Options, s *Sink, title string, all ...*cr
 func places(pair *duo.Pair) string { return fmt.Sprintf("%d,%d", pair.CPUs[0], pair.CPUs[1]) }
 
 // measure measures and prints it.
-func (c *crowd) measure(ctx context.Context, o Options, s *Sink, pair *duo.Pair, p *peers) (names []string, all []CrowdRow, err error) {
-	entrants, names := c.entrants(ctx, o, s, pair, p)
+func (cr *crowd) measure(ctx context.Context, o Options, s *Sink, pair *duo.Pair, p *peers) (names []string, all []CrowdRow, err error) {
+	entrants, names := cr.entrants(ctx, o, s, pair, p)
 	of, probes, err := takeTurns(ctx, o, s, entrants)
 	if err != nil {
 		return nil, nil, err
 	}
 	for i := range entrants {
-		peer := i >= len(c.ours)
-		for _, r := range c.rows(names[i], of[i], of[0], peer || c.toFirst && i > 0) {
+		peer := i >= len(cr.ours)
+		for _, r := range cr.rows(names[i], of[i], of[0], peer || cr.toFirst && i > 0) {
 			if peer && r.Slope != nil && all[0].Slope != nil {
 				q := report.Significant(*all[0].Slope / *r.Slope)
 				r.Slopes = &q
@@ -216,38 +216,38 @@ func (c *crowd) measure(ctx context.Context, o Options, s *Sink, pair *duo.Pair,
 }
 
 // entrants are ours, then the peers.
-func (c *crowd) entrants(ctx context.Context, o Options, s *Sink, pair *duo.Pair, p *peers) (all []entrant[crowdRound], names []string) {
-	for _, v := range c.ours {
+func (cr *crowd) entrants(ctx context.Context, o Options, s *Sink, pair *duo.Pair, p *peers) (all []entrant[crowdRound], names []string) {
+	for _, v := range cr.ours {
 		names = append(names, v.name)
 		all = append(all, entrant[crowdRound]{v.name, func() (crowdRound, error) {
 			of := crowdRound{}
-			for _, n := range c.threads {
+			for _, n := range cr.threads {
 				if err := ctx.Err(); err != nil {
 					return nil, context.Cause(ctx)
 				}
-				sample, err := v.measure(ctx, pair, v.setup, c.size, n, c.iters(o))
+				sample, err := v.measure(ctx, pair, v.setup, cr.size, n, cr.iters(o))
 				if err != nil {
 					return nil, err
 				}
-				if of[n] = sample; c.mode != "load" && sample.paced() > float64(hopeless) {
+				if of[n] = sample; cr.mode != "load" && sample.paced() > float64(hopeless) {
 					break
 				}
 			}
 			return of, nil
 		}})
 	}
-	for _, x := range c.peers {
+	for _, x := range cr.peers {
 		names = append(names, x.title)
-		all = append(all, c.peer(ctx, o, s, p, x, places(pair)))
+		all = append(all, cr.peer(ctx, o, s, p, x, places(pair)))
 	}
 	return all, names
 }
 
 // peer is one of them as an entrant. One whose threads stand in each other's way for so long that a job does not end in time is
 // left out from then on.
-func (c *crowd) peer(ctx context.Context, o Options, s *Sink, p *peers, x setting, cpus string) entrant[crowdRound] {
+func (cr *crowd) peer(ctx context.Context, o Options, s *Sink, p *peers, x setting, cpus string) entrant[crowdRound] {
 	var counts []string
-	for _, n := range c.threads {
+	for _, n := range cr.threads {
 		counts = append(counts, strconv.Itoa(n))
 	}
 	slow := false // once
@@ -255,9 +255,9 @@ func (c *crowd) peer(ctx context.Context, o Options, s *Sink, p *peers, x settin
 		if slow {
 			return nil, nil
 		}
-		lines, err := p.job(ctx, x, nil, "threads_mpi", c.mode, "-n", strings.Join(counts, ","), "-s", strconv.Itoa(c.size),
-			"-i", strconv.Itoa(c.iters(o)), "-t", fmt.Sprint(longest.Seconds()), "-l", strconv.FormatInt(hopeless.Milliseconds(), 10),
-			"-b", strconv.FormatInt(settleHogs.Milliseconds(), 10), "-c", cpus)
+		lines, err := p.job(ctx, x, nil, "threads_mpi", cr.mode, "-n", strings.Join(counts, ","), "-s", strconv.Itoa(cr.size),
+			"-i", strconv.Itoa(cr.iters(o)), "-t", fmt.Sprint(longest.Seconds()), "-l", strconv.FormatInt(hopeless.Milliseconds(), 10),
+			"-b", strconv.FormatInt(settleLoad.Milliseconds(), 10), "-c", cpus)
 		if errors.Is(err, errSlow) {
 			slow = true
 			s.Skip(x.title, err.Error()+": it is not measured again")
@@ -266,19 +266,19 @@ func (c *crowd) peer(ctx context.Context, o Options, s *Sink, p *peers, x settin
 		if err != nil {
 			return nil, err
 		}
-		return c.peerRound(lines)
+		return cr.peerRound(lines)
 	}}
 }
 
 // peerRound is what a peer has printed: a number of threads, the time of all, and times in each line.
-func (c *crowd) peerRound(lines [][]float64) (crowdRound, error) {
+func (cr *crowd) peerRound(lines [][]float64) (crowdRound, error) {
 	of := crowdRound{}
 	for _, line := range lines {
 		if len(line) < 3 {
 			return nil, fmt.Errorf("it printed %v where a number of threads, the time of all, and times belong", line)
 		}
 		players := 1
-		if c.players {
+		if cr.players {
 			players = int(line[0])
 		}
 		of[int(line[0])] = crowdSample{ns: line[2:], elapsed: line[1], players: players}
@@ -287,8 +287,8 @@ func (c *crowd) peerRound(lines [][]float64) (crowdRound, error) {
 }
 
 // rows summarizes the rounds of one entrant, which may be compared with ours.
-func (c *crowd) rows(name string, rounds, ours []crowdRound, comparedToOurs bool) (all []CrowdRow) {
-	for _, n := range c.threads {
+func (cr *crowd) rows(name string, rounds, ours []crowdRound, comparedToOurs bool) (all []CrowdRow) {
+	for _, n := range cr.threads {
 		var best, medians, paced, p99, most, ratios []float64
 		var sum crowdSample
 		count := 0
@@ -303,7 +303,7 @@ func (c *crowd) rows(name string, rounds, ours []crowdRound, comparedToOurs bool
 			count += t.Count
 			sum.aggregates, sum.together, sum.messages = sum.aggregates+x.aggregates, sum.together+x.together, sum.messages+x.messages
 			if base, there := ours[i][n]; comparedToOurs && there {
-				if c.paced {
+				if cr.paced {
 					ratios = append(ratios, base.paced()/x.paced())
 				} else {
 					ratios = append(ratios, stat.Median(base.ns)/t.Median)
@@ -314,16 +314,16 @@ func (c *crowd) rows(name string, rounds, ours []crowdRound, comparedToOurs bool
 			continue
 		}
 		r := CrowdRow{
-			Name: c.name, Variant: name, Threads: n, Better: "lower", Rounds: len(medians), Samples: count,
+			Name: cr.name, Variant: name, Threads: n, Better: "lower", Rounds: len(medians), Samples: count,
 			Best: report.Round(slices.Min(best)), Q1: report.Round(stat.Quantile(medians, 0.25)), Median: report.Round(stat.Median(medians)),
 			Q3: report.Round(stat.Quantile(medians, 0.75)), P99: report.Round(stat.Median(p99)), Max: report.Round(slices.Max(most)), Paced: report.Round(stat.Median(paced)),
 		}
-		if c.players {
+		if cr.players {
 			rate := report.Significant(1e6 * float64(n) / r.Paced)
 			r.Rate = &rate
 		}
 		if len(all) > 0 {
-			g := report.Significant(c.compared(&r) / c.compared(&all[0]))
+			g := report.Significant(cr.compared(&r) / cr.compared(&all[0]))
 			r.Growth = &g
 		}
 		if len(ratios) > 0 {
@@ -339,7 +339,7 @@ func (c *crowd) rows(name string, rounds, ours []crowdRound, comparedToOurs bool
 		}
 		all = append(all, r)
 	}
-	if c.paced && len(all) > 1 {
+	if cr.paced && len(all) > 1 {
 		k := report.Significant(slope(all))
 		for i := range all {
 			all[i].Slope = &k
@@ -349,8 +349,8 @@ func (c *crowd) rows(name string, rounds, ours []crowdRound, comparedToOurs bool
 }
 
 // compared is the figure that this experiment compares.
-func (c *crowd) compared(r *CrowdRow) float64 {
-	if c.paced {
+func (cr *crowd) compared(r *CrowdRow) float64 {
+	if cr.paced {
 		return r.Paced
 	}
 	return r.Median
@@ -369,26 +369,26 @@ func slope(rows []CrowdRow) float64 {
 }
 
 // panels are what is compared on the left, the longest on the right.
-func (c *crowd) panels(names []string, all []CrowdRow) []figure.Panel {
+func (cr *crowd) panels(names []string, all []CrowdRow) []figure.Panel {
 	var places []string
-	for _, n := range c.threads {
+	for _, n := range cr.threads {
 		places = append(places, strconv.Itoa(n))
 	}
-	medians := figure.Panel{X: c.axis, Y: "one-way latency, median and quartiles of the rounds", Places: places, Times: true}
-	if c.paced {
+	medians := figure.Panel{X: cr.axis, Y: "one-way latency, median and quartiles of the rounds", Places: places, Times: true}
+	if cr.paced {
 		medians.Y = "one-way latency if all advance alike"
 	}
-	longest := figure.Panel{X: c.axis, Y: "one-way latency, the longest", Places: places, Times: true}
+	longest := figure.Panel{X: cr.axis, Y: "one-way latency, the longest", Places: places, Times: true}
 	for _, name := range names {
 		k, m := figure.Curve{Name: name}, figure.Curve{Name: name}
-		for _, n := range c.threads {
+		for _, n := range cr.threads {
 			at := slices.IndexFunc(all, func(r CrowdRow) bool { return r.Variant == name && r.Threads == n })
 			r := CrowdRow{Median: math.NaN(), Paced: math.NaN(), Q1: math.NaN(), Q3: math.NaN(), Max: math.NaN()}
 			if at >= 0 {
 				r = all[at]
 			}
-			k.Y, m.Y = append(k.Y, c.compared(&r)), append(m.Y, r.Max)
-			if !c.paced {
+			k.Y, m.Y = append(k.Y, cr.compared(&r)), append(m.Y, r.Max)
+			if !cr.paced {
 				k.Low, k.High = append(k.Low, r.Q1), append(k.High, r.Q3)
 			}
 		}

@@ -93,12 +93,12 @@ func exchangeProcesses(ctx context.Context, p *duo.Pair, c duo.Setup, size, n, i
 	ctx, cancel := context.WithTimeoutCause(ctx, peerPatience, fmt.Errorf("%w than %v", errSlow, peerPatience))
 	defer cancel()
 	x.players, c.Driver, c.Shared = n, "shm", n > 1 || p.Shared()
-	said, err := p.Many(ctx, n, duo.Order{Kind: kindProcesses, Setup: c, Iters: max(iters/n, 1), Size: size, Count: 1})
+	outputs, err := p.Many(ctx, n, duo.Order{Kind: kindProcesses, Setup: c, Iters: max(iters/n, 1), Size: size, Count: 1})
 	if err != nil {
 		return x, err
 	}
 	var all []tally
-	for rank, text := range said[:n] {
+	for rank, text := range outputs[:n] {
 		var t tally
 		if err := json.Unmarshal(text, &t); err != nil {
 			return x, fmt.Errorf("what rank %d of %d pairs of processes has measured: %w", rank, n, err)
@@ -239,60 +239,60 @@ type trade struct {
 	sent, arrived nmad.Request
 }
 
-func (x *trade) begin() { x.out, x.in = make([]byte, x.size+1), make([]byte, x.size+1) }
+func (tr *trade) begin() { tr.out, tr.in = make([]byte, tr.size+1), make([]byte, tr.size+1) }
 
 // one sends n bytes while it receives as many as come. Number i is in the first byte of either message.
-func (x *trade) one(i, n int) (int, error) {
-	x.out[0] = byte(i)
-	err := x.g.IrecvInto(&x.arrived, x.tag, x.in)
+func (tr *trade) one(i, n int) (int, error) {
+	tr.out[0] = byte(i)
+	err := tr.g.IrecvInto(&tr.arrived, tr.tag, tr.in)
 	if err == nil {
-		if err = x.g.IsendInto(&x.sent, x.tag, x.out[:n]); err == nil {
-			err = errors.Join(x.arrived.Wait(), x.sent.Wait())
+		if err = tr.g.IsendInto(&tr.sent, tr.tag, tr.out[:n]); err == nil {
+			err = errors.Join(tr.arrived.Wait(), tr.sent.Wait())
 		}
 	}
 	if err != nil {
 		return 0, fmt.Errorf("exchange %d: %w", i, err)
 	}
-	if m := x.arrived.Len(); m < x.size || x.in[0] != byte(i) {
-		return 0, fmt.Errorf("exchange %d is damaged: %d bytes that begin with %d", i, m, x.in[0])
+	if m := tr.arrived.Len(); m < tr.size || tr.in[0] != byte(i) {
+		return 0, fmt.Errorf("exchange %d is damaged: %d bytes that begin with %d", i, m, tr.in[0])
 	}
-	return x.arrived.Len(), nil
+	return tr.arrived.Len(), nil
 }
 
 // lead exchanges messages with one that follows, and returns half of the time of each. The last message is longer than agreed.
-func (x *trade) lead(warm func() error) ([]float64, error) {
-	x.begin()
-	before := warmup(x.iters)
-	samples := make([]float64, 0, x.iters)
+func (tr *trade) lead(warm func() error) ([]float64, error) {
+	tr.begin()
+	before := warmup(tr.iters)
+	samples := make([]float64, 0, tr.iters)
 	overhead, end, ns := stat.ClockOverhead(), asm.Cycles()+asm.ToCycles(int64(longest)), nsPerCycle()
 	i := 0
-	for ; i < before+x.iters; i++ {
+	for ; i < before+tr.iters; i++ {
 		if i == before {
 			if err := warm(); err != nil {
 				return nil, err
 			}
 		}
 		t0 := asm.Cycles()
-		if _, err := x.one(i, x.size); err != nil {
+		if _, err := tr.one(i, tr.size); err != nil {
 			return nil, err
 		}
 		t1 := asm.Cycles()
 		if i >= before {
 			samples = append(samples, float64(max(t1-t0-overhead, 1))*ns/2)
 		}
-		if t1 > end && len(samples) >= min(leastSamples, x.iters) {
+		if t1 > end && len(samples) >= min(leastSamples, tr.iters) {
 			i++
 			break
 		}
 	}
-	_, err := x.one(i, x.size+1)
+	_, err := tr.one(i, tr.size+1)
 	return samples, err
 }
 
-func (x *trade) follow() error {
-	x.begin()
+func (tr *trade) follow() error {
+	tr.begin()
 	for i := 0; ; i++ {
-		if n, err := x.one(i, x.size); err != nil || n > x.size {
+		if n, err := tr.one(i, tr.size); err != nil || n > tr.size {
 			return err
 		}
 	}

@@ -72,12 +72,12 @@ func Lookup(name string) (*Experiment, error) {
 }
 
 // Resolve fills in what was not given.
-func (x *Experiment) Resolve(o Options) Options {
+func (ex *Experiment) Resolve(o Options) Options {
 	if o.Iters == 0 {
-		o.Iters = x.Iters
+		o.Iters = ex.Iters
 	}
 	if o.Rounds == 0 {
-		o.Rounds = x.Rounds
+		o.Rounds = ex.Rounds
 	}
 	return o
 }

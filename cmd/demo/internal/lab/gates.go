@@ -80,15 +80,15 @@ type gateCase struct {
 	out    bool // the one process sends
 }
 
-func (c gateCase) direction() string {
-	if c.out {
+func (gc gateCase) direction() string {
+	if gc.out {
 		return "one to ten"
 	}
 	return "ten to one"
 }
 
-func (c gateCase) label() string {
-	return fmt.Sprintf("%s, %s: %s", c.driver, size.Format(c.size), c.direction())
+func (gc gateCase) label() string {
+	return fmt.Sprintf("%s, %s: %s", gc.driver, size.Format(gc.size), gc.direction())
 }
 
 // gateCases are the cases that have a text in their labels.
@@ -150,7 +150,7 @@ func runGates(ctx context.Context, o Options, s *Sink) error {
 }
 
 // row summarizes the rounds of a case.
-func (c gateCase) row(rounds []load) GateRow {
+func (gc gateCase) row(rounds []load) GateRow {
 	var low, high, share, all []float64
 	for _, l := range rounds {
 		a, b, sum := slices.Min(l), slices.Max(l), 0.0
@@ -160,15 +160,15 @@ func (c gateCase) row(rounds []load) GateRow {
 		low, high, share, all = append(low, a), append(high, b), append(share, a/b), append(all, sum)
 	}
 	return GateRow{
-		Name: c.driver + ", " + size.Format(c.size), Variant: c.direction(), Size: c.size, Gates: gateCount, Better: "higher", Rounds: len(rounds),
+		Name: gc.driver + ", " + size.Format(gc.size), Variant: gc.direction(), Size: gc.size, Gates: gateCount, Better: "higher", Rounds: len(rounds),
 		Smallest: report.Significant(stat.Median(low)), Largest: report.Significant(stat.Median(high)),
 		Share: report.Significant(stat.Median(share)), Worst: report.Significant(slices.Min(share)),
-		Bandwidth: report.Significant(stat.Median(all) * float64(c.size) / 1e3),
+		Bandwidth: report.Significant(stat.Median(all) * float64(gc.size) / 1e3),
 	}
 }
 
 // spread is the time between the messages of the gates.
-func (c gateCase) spread(rounds []load, r GateRow) figure.Spread {
+func (gc gateCase) spread(rounds []load, r GateRow) figure.Spread {
 	var ns []float64
 	for _, l := range rounds {
 		for _, x := range l {
@@ -183,21 +183,21 @@ func (c gateCase) spread(rounds []load, r GateRow) figure.Spread {
 }
 
 // measure is one round.
-func (c gateCase) measure(ctx context.Context, p *duo.Pair, d time.Duration) (l load, err error) {
-	mine, theirs := setups(p, duo.Setup{Driver: c.driver, Hooked: true})
-	o := duo.Order{Kind: kindGates, Setup: theirs, Size: c.size}
-	if c.out {
+func (gc gateCase) measure(ctx context.Context, p *duo.Pair, d time.Duration) (l load, err error) {
+	mine, theirs := setups(p, duo.Setup{Driver: gc.driver, Hooked: true})
+	o := duo.Order{Kind: kindGates, Setup: theirs, Size: gc.size}
+	if gc.out {
 		o.Count = 1
 	}
 	err = p.Do(ctx, o, mine, func(w *duo.World) (err error) {
-		l, err = c.one(ctx, w, d)
+		l, err = gc.one(ctx, w, d)
 		return err
 	})
 	return l, err
 }
 
 // one is the one process: it opens a session of its own and counts.
-func (c gateCase) one(ctx context.Context, w *duo.World, d time.Duration) (l load, err error) {
+func (gc gateCase) one(ctx context.Context, w *duo.World, d time.Duration) (l load, err error) {
 	host, _, err := net.SplitHostPort(w.Listen)
 	if err != nil {
 		return nil, err
@@ -213,7 +213,7 @@ func (c gateCase) one(ctx context.Context, w *duo.World, d time.Duration) (l loa
 	}
 	s, err := nmad.Open(ctx, nmad.Config{
 		Rank: 0, Size: 1 + gateCount, Secret: secret, Rendezvous: door.Addr().String(), Listener: door,
-		Driver: c.driver, Engine: w.Engine, Listen: w.Listen,
+		Driver: gc.driver, Engine: w.Engine, Listen: w.Listen,
 	})
 	if err != nil {
 		return nil, err
@@ -225,16 +225,16 @@ func (c gateCase) one(ctx context.Context, w *duo.World, d time.Duration) (l loa
 	for k := range threads {
 		threads[k] = w.Sched.Spawn(marcel.Attr{Name: fmt.Sprint("gate ", k)}, func() {
 			g := s.Gate(1 + k)
-			if c.out {
-				errs[k] = stream(g, c.size, &end, &counts[k])
+			if gc.out {
+				errs[k] = stream(g, gc.size, &end, &counts[k])
 			} else {
-				errs[k] = drain(g, c.size, &counts[k])
+				errs[k] = drain(g, gc.size, &counts[k])
 			}
 		})
 	}
-	l, err = c.count(ctx, &counts, d)
+	l, err = gc.count(ctx, &counts, d)
 	end.Store(true)
-	if !c.out {
+	if !gc.out {
 		for k := range threads { // the senders are told to end; what they have sent meanwhile is received
 			err = errors.Join(err, s.Gate(1+k).Send(streamTag, nil))
 		}
@@ -246,7 +246,7 @@ func (c gateCase) one(ctx context.Context, w *duo.World, d time.Duration) (l loa
 }
 
 // count says how many messages per ms each gate had, from when all have had one.
-func (c gateCase) count(ctx context.Context, counts *[gateCount]atomic.Int64, d time.Duration) (load, error) {
+func (gc gateCase) count(ctx context.Context, counts *[gateCount]atomic.Int64, d time.Duration) (load, error) {
 	for k := 0; k < gateCount; {
 		if ctx.Err() != nil {
 			return nil, context.Cause(ctx)

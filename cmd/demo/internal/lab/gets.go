@@ -151,12 +151,12 @@ func getProcesses(ctx context.Context, p *duo.Pair, size, n, iters int) ([]float
 	ctx, cancel := context.WithTimeoutCause(ctx, peerPatience, fmt.Errorf("%w than %v", errSlow, peerPatience))
 	defer cancel()
 	c := duo.Setup{Driver: "shm", Hooked: true, Shared: n > 2 || p.Shared()}
-	said, err := p.Many(ctx, max(n/2, 1), duo.Order{Kind: kindGetting, Setup: c, Iters: max(iters/n, 1), Size: size, Count: 1, Domains: n})
+	outputs, err := p.Many(ctx, max(n/2, 1), duo.Order{Kind: kindGetting, Setup: c, Iters: max(iters/n, 1), Size: size, Count: 1, Domains: n})
 	if err != nil {
 		return nil, err
 	}
 	var all []tally
-	for rank, text := range said[:n] {
+	for rank, text := range outputs[:n] {
 		var t tally
 		if err := json.Unmarshal(text, &t); err != nil {
 			return nil, fmt.Errorf("what rank %d of %d processes has measured: %w", rank, n, err)

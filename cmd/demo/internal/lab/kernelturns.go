@@ -75,26 +75,26 @@ func kernelInTurns(ctx context.Context, w *duo.World, o *duo.Order) (pairs []ker
 }
 
 // warm takes a whole run, and finds out how long a step takes at best, at the slower rank.
-func (t *kernelTurns) warm() error {
-	if err := t.kernel.Comm.Barrier(); err != nil {
+func (kt *kernelTurns) warm() error {
+	if err := kt.kernel.Comm.Barrier(); err != nil {
 		return err
 	}
 	best := []int64{int64(time.Hour)}
-	for t.at.Left() > 0 {
+	for kt.at.Left() > 0 {
 		began := time.Now()
-		if err := t.at.Step(); err != nil {
+		if err := kt.at.Step(); err != nil {
 			return err
 		}
 		best[0] = min(best[0], int64(time.Since(began)))
 	}
-	if _, err := t.at.Verify(); err != nil {
+	if _, err := kt.at.Verify(); err != nil {
 		return err
 	}
-	if err := mpi.Allreduce(t.kernel.Comm, mpi.Max, nil, best); err != nil {
+	if err := mpi.Allreduce(kt.kernel.Comm, mpi.Max, nil, best); err != nil {
 		return err
 	}
-	t.step = max(time.Duration(best[0]), time.Nanosecond)
-	t.cold = atLeast(kernelSettles, t.step)
+	kt.step = max(time.Duration(best[0]), time.Nanosecond)
+	kt.cold = atLeast(kernelSettles, kt.step)
 	return nil
 }
 
@@ -102,55 +102,55 @@ func (t *kernelTurns) warm() error {
 func atLeast(d, each time.Duration) int { return int((d + each - 1) / each) }
 
 // share has a run take some steps with the engine on or off, and verifies it at its end.
-func (t *kernelTurns) share(on bool, run *nas.Course, steps int) (took, cpu float64, err error) {
-	times := atLeast(kernelCounts, t.step*time.Duration(steps))
-	wall, used, err := t.phase(on, run, steps, times)
+func (kt *kernelTurns) share(on bool, run *nas.Course, steps int) (took, cpu float64, err error) {
+	times := atLeast(kernelCounts, kt.step*time.Duration(steps))
+	wall, used, err := kt.phase(on, run, steps, times)
 	if err != nil {
 		return 0, 0, err
 	}
-	c := t.kernel.Comm
+	c := kt.kernel.Comm
 	if err := mpi.Allreduce(c, mpi.Max, nil, wall); err != nil {
 		return 0, 0, err
 	}
 	if err := mpi.Allreduce(c, mpi.Sum, nil, used); err != nil {
 		return 0, 0, err
 	}
-	run.Set(t.at)
+	run.Set(kt.at)
 	if run.Left() == 0 {
 		if _, err := run.Verify(); err != nil {
 			return 0, 0, err
 		}
 	}
-	runs := float64(steps*times) / float64(t.kernel.Steps())
+	runs := float64(steps*times) / float64(kt.kernel.Steps())
 	return wall[0] / runs, used[0] / runs / float64(c.Size()), nil
 }
 
 // phase is share at this rank, up to its times: it returns what passes, and the CPU time that the process uses.
-func (t *kernelTurns) phase(on bool, run *nas.Course, steps, times int) (wall, used []float64, err error) {
+func (kt *kernelTurns) phase(on bool, run *nas.Course, steps, times int) (wall, used []float64, err error) {
 	if on {
-		stop, err := t.w.Hook()
+		stop, err := kt.w.Hook()
 		if err != nil {
 			return nil, nil, err
 		}
 		defer stop()
 	}
-	if err := t.kernel.Comm.Barrier(); err != nil {
+	if err := kt.kernel.Comm.Barrier(); err != nil {
 		return nil, nil, err
 	}
-	t.at.Set(run)
-	for range t.cold {
-		if t.at.Left() == 0 {
-			t.at.Set(run)
+	kt.at.Set(run)
+	for range kt.cold {
+		if kt.at.Left() == 0 {
+			kt.at.Set(run)
 		}
-		if err := t.at.Step(); err != nil {
+		if err := kt.at.Step(); err != nil {
 			return nil, nil, err
 		}
 	}
 	began, before := time.Now(), processCPU()
 	for range times {
-		t.at.Set(run)
+		kt.at.Set(run)
 		for range steps {
-			if err := t.at.Step(); err != nil {
+			if err := kt.at.Step(); err != nil {
 				return nil, nil, err
 			}
 		}

@@ -106,14 +106,14 @@ type bare struct {
 const looksForLife = 1 << 16 // polls between two
 
 // Send implements wire.
-func (b *bare) Send(tag uint64, buf []byte) error {
-	b.h = driver.Header{Kind: 1, Body: uint32(len(buf)), Tag: tag, Size: uint64(len(buf)), Seq: b.h.Seq + 1}
+func (plain *bare) Send(tag uint64, buf []byte) error {
+	plain.h = driver.Header{Kind: 1, Body: uint32(len(buf)), Tag: tag, Size: uint64(len(buf)), Seq: plain.h.Seq + 1}
 	for n := 1; ; n++ {
-		if ok, err := b.w.Link.Send(&b.h, buf, nil, false); ok || err != nil {
+		if ok, err := plain.w.Link.Send(&plain.h, buf, nil, false); ok || err != nil {
 			return err
 		}
 		if n%looksForLife == 0 {
-			if err := b.w.Lost(); err != nil {
+			if err := plain.w.Lost(); err != nil {
 				return err
 			}
 		}
@@ -121,14 +121,14 @@ func (b *bare) Send(tag uint64, buf []byte) error {
 }
 
 // Recv implements wire.
-func (b *bare) Recv(_ uint64, buf []byte) (int, error) {
+func (plain *bare) Recv(_ uint64, buf []byte) (int, error) {
 	for n := 1; ; n++ {
-		body, ok, err := b.w.Link.Recv(&b.h)
+		body, ok, err := plain.w.Link.Recv(&plain.h)
 		if ok || err != nil {
 			return copy(buf, body), err
 		}
 		if n%looksForLife == 0 {
-			if err := b.w.Lost(); err != nil {
+			if err := plain.w.Lost(); err != nil {
 				return 0, err
 			}
 		}

@@ -45,7 +45,7 @@ func besideLoad(w *duo.World, n int, f func() error) error {
 	threads := make([]marcel.Thread, n)
 	before := w.Sched.Stats().Total.Seizures
 	for k := range threads {
-		threads[k] = w.Sched.Spawn(marcel.Attr{Name: fmt.Sprint("load ", k)}, func() { hog(&end) })
+		threads[k] = w.Sched.Spawn(marcel.Attr{Name: fmt.Sprint("load ", k)}, func() { compute(&end) })
 	}
 	err := settle(w, before, n)
 	if err == nil {
@@ -84,12 +84,12 @@ func settle(w *duo.World, before uint64, n int) error {
 		}
 	}
 	if n > 0 {
-		marcel.Sleep(settleHogs)
+		marcel.Sleep(settleLoad)
 	}
 	return nil
 }
 
 const (
 	settlePatience = time.Minute
-	settleHogs     = 50 * time.Millisecond // how long they compute then before something is measured beside them
+	settleLoad     = 50 * time.Millisecond // how long they compute then before something is measured beside them
 )

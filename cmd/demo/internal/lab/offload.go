@@ -48,7 +48,7 @@ type isend struct {
 	tasklet  *tasklet.Tasklet
 }
 
-func (r *isend) copy() { copy(r.to, r.from) }
+func (is *isend) copy() { copy(is.to, is.from) }
 
 // isendWay is one way to have the copy made.
 type isendWay struct {

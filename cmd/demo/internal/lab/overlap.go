@@ -178,10 +178,10 @@ type overlapLab struct {
 }
 
 // contests are ours, and beside each the peer's if it is here.
-func (x *overlapLab) contests(ctx context.Context, s *Sink, sizes, rates []int, long lengths, who ...sides) (all []contest, err error) {
+func (ol *overlapLab) contests(ctx context.Context, s *Sink, sizes, rates []int, long lengths, who ...sides) (all []contest, err error) {
 	beside := false
-	if x.peers != nil {
-		usable, err := available(ctx, x.peers, s, x.cpus, openMPITCP)
+	if ol.peers != nil {
+		usable, err := available(ctx, ol.peers, s, ol.cpus, openMPITCP)
 		if err != nil {
 			return nil, err
 		}
@@ -192,24 +192,24 @@ func (x *overlapLab) contests(ctx context.Context, s *Sink, sizes, rates []int, 
 			for _, w := range who {
 				c := contest{
 					name: fmt.Sprintf("%s, %s, %s", network(mbps), size.Format(bytes), w.name), variant: "ours",
-					where: placeOf(x.pair) + ", each on a host; over " + x.pair.Driver + "; engine with hooks", size: bytes, mbps: mbps, who: w, long: long, ours: len(all),
+					where: placeOf(ol.pair) + ", each on a host; over " + ol.pair.Driver + "; engine with hooks", size: bytes, mbps: mbps, who: w, long: long, ours: len(all),
 				}
 				c.measure = func() ([]point, error) {
-					if err := x.link.Shape(mbps); err != nil {
+					if err := ol.link.Shape(mbps); err != nil {
 						return nil, err
 					}
-					return overlapRound(ctx, x.pair, bytes, x.iters, w, long)
+					return overlapRound(ctx, ol.pair, bytes, ol.iters, w, long)
 				}
 				all = append(all, c)
 				if !beside {
 					continue
 				}
-				c.variant, c.where = openMPITCP.title, placeOf(x.pair)+", each on a host"
+				c.variant, c.where = openMPITCP.title, placeOf(ol.pair)+", each on a host"
 				c.measure = func() ([]point, error) {
-					if err := x.link.Shape(mbps); err != nil {
+					if err := ol.link.Shape(mbps); err != nil {
 						return nil, err
 					}
-					return x.peerRound(ctx, bytes, w, long)
+					return ol.peerRound(ctx, bytes, w, long)
 				}
 				all = append(all, c)
 			}
@@ -219,9 +219,9 @@ func (x *overlapLab) contests(ctx context.Context, s *Sink, sizes, rates []int, 
 }
 
 // peerRound is a round of the peer.
-func (x *overlapLab) peerRound(ctx context.Context, size int, who sides, long lengths) ([]point, error) {
-	args := append([]string{who.name, "-s", strconv.Itoa(size), "-i", strconv.Itoa(x.iters), "-c", x.cpus}, long.args()...)
-	lines, err := x.peers.job(ctx, openMPITCP, x.link, "overlap_mpi", args...)
+func (ol *overlapLab) peerRound(ctx context.Context, size int, who sides, long lengths) ([]point, error) {
+	args := append([]string{who.name, "-s", strconv.Itoa(size), "-i", strconv.Itoa(ol.iters), "-c", ol.cpus}, long.args()...)
+	lines, err := ol.peers.job(ctx, openMPITCP, ol.link, "overlap_mpi", args...)
 	if err != nil {
 		return nil, err
 	}
@@ -289,7 +289,7 @@ func contend(ctx context.Context, o Options, s *Sink, contests []contest,
 
 // row summarizes the rounds of a contest at one factor; ours are those of the one it is compared
 // with.
-func (c *contest) row(k int, rounds, ours [][]point, compared bool) OverlapRow {
+func (ct *contest) row(k int, rounds, ours [][]point, compared bool) OverlapRow {
 	var alone, compute, total, overlap, ceiling, ratio []float64
 	for i := range rounds {
 		p := &rounds[i][k]
@@ -300,12 +300,12 @@ func (c *contest) row(k int, rounds, ours [][]point, compared bool) OverlapRow {
 			q := &ours[i][k]
 			ratio = append(ratio, q.compute/stat.Median(q.total)/(p.compute/t))
 		}
-		if most := p.busiest(c.who); most > 0 {
+		if most := p.busiest(ct.who); most > 0 {
 			ceiling = append(ceiling, min(p.compute/most, 1))
 		}
 	}
 	r := OverlapRow{
-		Name: c.name, Variant: c.variant, Size: c.size, Side: c.who.name, Factor: c.long.of[k], Better: "higher", Where: c.where,
+		Name: ct.name, Variant: ct.variant, Size: ct.size, Side: ct.who.name, Factor: ct.long.of[k], Better: "higher", Where: ct.where,
 		Alone: report.Round(stat.Median(alone)), Compute: report.Round(stat.Median(compute)), Total: report.Round(stat.Median(total)),
 		Q1: report.Significant(stat.Quantile(overlap, 0.25)), Overlap: report.Significant(stat.Median(overlap)), Q3: report.Significant(stat.Quantile(overlap, 0.75)),
 		Rounds: len(rounds), Samples: len(rounds[0][k].total),

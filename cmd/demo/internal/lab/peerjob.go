@@ -78,7 +78,7 @@ func newPeers(ctx context.Context, o Options) (_ *peers, err error) {
 	return p, nil
 }
 
-func (p *peers) remove() { p.dir.remove() }
+func (ps *peers) remove() { ps.dir.remove() }
 
 // available leaves those of the settings that can be used here, and has s skip the others.
 func available(ctx context.Context, p *peers, s *Sink, where string, settings ...setting) (usable []setting, err error) {
@@ -98,15 +98,15 @@ func available(ctx context.Context, p *peers, s *Sink, where string, settings ..
 
 // job runs a program of test/peers and returns the numbers of each line that it prints; with a
 // link, rank 1 is on the other host.
-func (p *peers) job(ctx context.Context, x setting, link *veth.Link, program string, args ...string) ([][]float64, error) {
-	ctx, cancel := context.WithTimeoutCause(ctx, p.patience, fmt.Errorf("%w than %v", errSlow, p.patience))
+func (ps *peers) job(ctx context.Context, x setting, link *veth.Link, program string, args ...string) ([][]float64, error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, ps.patience, fmt.Errorf("%w than %v", errSlow, ps.patience))
 	defer cancel()
-	line := []string{"job", "-dir", p.dir.path}
+	line := []string{"job", "-dir", ps.dir.path}
 	if link != nil {
 		line = append(line, "-iface", veth.Device, "-subnet", veth.Subnet, "-enter", strings.Join(link.Enter(), " "))
 	}
 	line = append(append(line, x.name, program), args...)
-	cmd := exec.CommandContext(ctx, p.command, line...)
+	cmd := exec.CommandContext(ctx, ps.command, line...)
 	// The kernel ends the job when the thread that started it does.
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()

@@ -196,12 +196,12 @@ func ourCalls(ctx context.Context, p *duo.Pair, caller, bytes, iters int, x call
 }
 
 // send times one message, whose first byte is mark, from this rank over g; over words the ranks tell each other when.
-func (x callSeries) send(words, g *nmad.Gate, buf []byte, mark byte, steps int64) (ns [2]float64, err error) {
+func (cs callSeries) send(words, g *nmad.Gate, buf []byte, mark byte, steps int64) (ns [2]float64, err error) {
 	buf[0] = mark
 	if _, err := words.Recv(readyTag, nil); err != nil {
 		return ns, err
 	}
-	if x.compute == 0 {
+	if cs.compute == 0 {
 		ns[0], err = timed(func() error { return g.Send(dataTag, buf) })
 	} else {
 		var r *nmad.Request
@@ -216,11 +216,11 @@ func (x callSeries) send(words, g *nmad.Gate, buf []byte, mark byte, steps int64
 }
 
 // receive times one message to this rank.
-func (x callSeries) receive(words, g *nmad.Gate, buf []byte, mark byte, steps int64) (ns [2]float64, err error) {
+func (cs callSeries) receive(words, g *nmad.Gate, buf []byte, mark byte, steps int64) (ns [2]float64, err error) {
 	if err := words.Send(readyTag, nil); err != nil {
 		return ns, err
 	}
-	if x.compute > 0 {
+	if cs.compute > 0 {
 		workSteps(steps)
 	}
 	n := 0
@@ -292,11 +292,11 @@ func sendCallOther(w *duo.World, o *duo.Order) error {
 }
 
 // gate is the way to the other rank.
-func (x *sendCaller) gate(w *duo.World, own, other int) (*nmad.Gate, error) {
-	if x.domain == nil {
+func (caller *sendCaller) gate(w *duo.World, own, other int) (*nmad.Gate, error) {
+	if caller.domain == nil {
 		return w.Gate, nil
 	}
-	c := x.domain(own, other)
+	c := caller.domain(own, other)
 	c.Number = 1
 	if w.Gate.Rank() == 0 && c.Progress == nmad.Worker {
 		c.Worker.Spin = 0 // that of rank 1 sleeps

@@ -85,7 +85,7 @@ func runSendTime(ctx context.Context, o Options, s *Sink) error {
 }
 
 // sendRow summarizes the rounds of a contest at one length of computation.
-func (c *contest) sendRow(k int, rounds, ours [][]point, compared bool) SendRow {
+func (ct *contest) sendRow(k int, rounds, ours [][]point, compared bool) SendRow {
 	var alone, total, most, sum, ratio []float64
 	for i := range rounds {
 		p := &rounds[i][k]
@@ -97,7 +97,7 @@ func (c *contest) sendRow(k int, rounds, ours [][]point, compared bool) SendRow 
 		}
 	}
 	r := SendRow{
-		Name: network(c.mbps), Variant: c.variant, Size: c.size, Compute: c.long.of[k], Better: "lower", Where: c.where,
+		Name: network(ct.mbps), Variant: ct.variant, Size: ct.size, Compute: ct.long.of[k], Better: "lower", Where: ct.where,
 		Alone: report.Round(stat.Median(alone)), Total: report.Round(stat.Median(total)),
 		Q1: report.Round(stat.Quantile(total, 0.25)), Q3: report.Round(stat.Quantile(total, 0.75)),
 		Max: report.Significant(stat.Median(most)), Sum: report.Significant(stat.Median(sum)),

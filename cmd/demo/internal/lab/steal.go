@@ -138,11 +138,11 @@ func treeProcesses(ctx context.Context, p *duo.Pair, n, level int) (all []search
 	ctx, cancel := context.WithTimeoutCause(ctx, peerPatience, fmt.Errorf("%w than %v", errSlow, peerPatience))
 	defer cancel()
 	c := duo.Setup{Driver: "shm", Hooked: true, Shared: n > 2 || p.Shared()}
-	said, err := p.Many(ctx, n/2, duo.Order{Kind: kindTree, Setup: c, Iters: level, Count: 1})
+	outputs, err := p.Many(ctx, n/2, duo.Order{Kind: kindTree, Setup: c, Iters: level, Count: 1})
 	if err != nil {
 		return nil, err
 	}
-	for rank, text := range said {
+	for rank, text := range outputs {
 		var x searched
 		if err := json.Unmarshal(text, &x); err != nil {
 			return nil, fmt.Errorf("what rank %d of %d processes has counted: %w", rank, n, err)

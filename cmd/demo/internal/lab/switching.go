@@ -66,13 +66,13 @@ type moment struct {
 	rounds int64
 }
 
-func (p *phase) now() moment { return moment{time.Now(), p.rounds.Load()} }
+func (ph *phase) now() moment { return moment{time.Now(), ph.rounds.Load()} }
 
 // main is the worker's life.
-func (k *worker) main() {
-	for k.start.Acquire(); k.phase != nil; k.start.Acquire() {
-		p := k.phase
-		k.sums = k.sums[:0]
+func (w *worker) main() {
+	for w.start.Acquire(); w.phase != nil; w.start.Acquire() {
+		p := w.phase
+		w.sums = w.sums[:0]
 		for i := range p.cold {
 			ep.Batch(i)
 		}
@@ -80,26 +80,26 @@ func (k *worker) main() {
 			p.begin = p.now()
 		}
 		began := time.Now()
-		for _, b := range k.batches {
-			k.sums = append(k.sums, ep.Batch(b))
+		for _, b := range w.batches {
+			w.sums = append(w.sums, ep.Batch(b))
 		}
-		k.took = time.Since(began)
+		w.took = time.Since(began)
 		if p.within.Add(-1) == p.workers-1 {
 			p.end = p.now()
 		}
 		for p.within.Load() > 0 {
 			ep.Batch(0)
 		}
-		k.done.Release()
+		w.done.Release()
 	}
 }
 
 // run measures once: the times of the phases in ns, means of the workers.
-func (x *switching) run(ctx context.Context) (off, on []float64, err error) {
-	x.setup.Driver = "shm"
-	err = duo.Alone(ctx, x.setup, func(w *duo.World) error {
-		return counting(w, w.Far, w.Gate, x.asked, func(rounds *atomic.Int64) (err error) {
-			off, on, err = x.compute(ctx, w, rounds)
+func (sw *switching) run(ctx context.Context) (off, on []float64, err error) {
+	sw.setup.Driver = "shm"
+	err = duo.Alone(ctx, sw.setup, func(w *duo.World) error {
+		return counting(w, w.Far, w.Gate, sw.asked, func(rounds *atomic.Int64) (err error) {
+			off, on, err = sw.compute(ctx, w, rounds)
 			return err
 		})
 	})
@@ -107,8 +107,8 @@ func (x *switching) run(ctx context.Context) (off, on []float64, err error) {
 }
 
 // compute is run in a World.
-func (x *switching) compute(ctx context.Context, w *duo.World, rounds *atomic.Int64) (off, on []float64, err error) {
-	workers := make([]*worker, len(x.setup.CPUs))
+func (sw *switching) compute(ctx context.Context, w *duo.World, rounds *atomic.Int64) (off, on []float64, err error) {
+	workers := make([]*worker, len(sw.setup.CPUs))
 	joins := make([]func() error, len(workers))
 	for i := range workers {
 		workers[i] = &worker{batches: make([]int, 0, countedBatches)} // before it begins: it may do so late
@@ -123,15 +123,15 @@ func (x *switching) compute(ctx context.Context, w *duo.World, rounds *atomic.In
 	}()
 	var times [2][]float64
 	var sums [2][]ep.Sums
-	x.rounds, x.within = 0, 0
+	sw.rounds, sw.within = 0, 0
 	length := countedBatches * len(workers)
-	for first := 0; first < x.work.batches; first += length {
+	for first := 0; first < sw.work.batches; first += length {
 		for turn := range 2 {
 			if ctx.Err() != nil {
 				return nil, nil, context.Cause(ctx)
 			}
 			engine := (first/length + turn) % 2 // off on, on off, off on
-			took, of, err := x.play(w, workers, engine, first, min(length, x.work.batches-first), rounds)
+			took, of, err := sw.play(w, workers, engine, first, min(length, sw.work.batches-first), rounds)
 			if err != nil {
 				return nil, nil, err
 			}
@@ -139,13 +139,13 @@ func (x *switching) compute(ctx context.Context, w *duo.World, rounds *atomic.In
 			sums[engine] = append(sums[engine], of...)
 		}
 	}
-	x.polls = float64(x.rounds) / max(x.within/1e6, 1e-6)
-	return times[0], times[1], errors.Join(x.work.verify(sums[0]), x.work.verify(sums[1]))
+	sw.polls = float64(sw.rounds) / max(sw.within/1e6, 1e-6)
+	return times[0], times[1], errors.Join(sw.work.verify(sums[0]), sw.work.verify(sums[1]))
 }
 
 // play has the workers compute n batches from first on, with the engine off (0) or on (1), and
 // returns the time that a worker took for its own, the mean of all.
-func (x *switching) play(w *duo.World, workers []*worker, engine, first, n int, rounds *atomic.Int64) (took float64, sums []ep.Sums, err error) {
+func (sw *switching) play(w *duo.World, workers []*worker, engine, first, n int, rounds *atomic.Int64) (took float64, sums []ep.Sums, err error) {
 	if engine == 1 {
 		stop, err := w.Hook()
 		if err != nil {
@@ -153,7 +153,7 @@ func (x *switching) play(w *duo.World, workers []*worker, engine, first, n int, 
 		}
 		defer stop()
 	}
-	p := &phase{workers: int32(len(workers)), cold: min(coldBatches, x.work.batches), rounds: rounds}
+	p := &phase{workers: int32(len(workers)), cold: min(coldBatches, sw.work.batches), rounds: rounds}
 	p.before.Store(p.workers)
 	p.within.Store(p.workers)
 	for i, k := range workers {
@@ -179,20 +179,20 @@ func (x *switching) play(w *duo.World, workers []*worker, engine, first, n int, 
 	}
 	took /= float64(busy)
 	if within := p.end.at.Sub(p.begin.at); engine == 1 && within > 0 { // else one came so late that they never computed together
-		x.rounds += p.end.rounds - p.begin.rounds
-		x.within += float64(within.Nanoseconds())
+		sw.rounds += p.end.rounds - p.begin.rounds
+		sw.within += float64(within.Nanoseconds())
 	}
 	return took, sums, nil
 }
 
 // variants are the two sides of x: its base, and the engine switched on, called name.
-func (x *switching) variants(ctx context.Context, v Variant, name string, base int) []Variant {
-	first, second := twin(func() ([]float64, []float64, error) { return x.run(ctx) })
+func (sw *switching) variants(ctx context.Context, v Variant, name string, base int) []Variant {
+	first, second := twin(func() ([]float64, []float64, error) { return sw.run(ctx) })
 	off, on := v, v
 	off.Variant, on.Variant = "engine off", name
 	off.Base, on.Base = base, base
 	off.Paired, on.Paired = true, true
 	off.Measure, on.Measure = first, second
-	on.Polls = &x.polls
+	on.Polls = &sw.polls
 	return []Variant{off, on}
 }

@@ -35,8 +35,8 @@ func workRate() float64 {
 	return best
 }
 
-// hog computes and never yields, until end is set.
-func hog(end *atomic.Bool) {
+// compute uses its CPU and never yields, until end is set.
+func compute(end *atomic.Bool) {
 	for !end.Load() {
 		workSteps(1000)
 	}

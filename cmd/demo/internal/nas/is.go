@@ -66,15 +66,15 @@ func newIS(c *mpi.Comm, class int) problem {
 	return s
 }
 
-func (s *integerSort) steps() int   { return isIterations }
-func (s *integerSort) begin() state { return &isState{integerSort: s} }
+func (is *integerSort) steps() int   { return isIterations }
+func (is *integerSort) begin() state { return &isState{integerSort: is} }
 
 func (s *isState) set(from state) { s.passed = from.(*isState).passed }
 
 // key gives a key of all a value, at the rank that has it.
-func (s *integerSort) key(i int, value int32) {
-	if i >= s.first && i < s.first+len(s.keys) {
-		s.keys[i-s.first] = value
+func (is *integerSort) key(i int, value int32) {
+	if i >= is.first && i < is.first+len(is.keys) {
+		is.keys[i-is.first] = value
 	}
 }
 
@@ -150,76 +150,76 @@ func (s *isState) verify() (string, error) {
 }
 
 // distribute gives each rank the keys of some buckets, about as many to each, and says how many keys there are in the buckets before its own.
-func (s *integerSort) distribute() (before int64, err error) {
-	x, size := isClasses[s.class], s.c.Size()
+func (is *integerSort) distribute() (before int64, err error) {
+	x, size := isClasses[is.class], is.c.Size()
 	shift := 0
-	for s.buckets<<shift < 1<<x.most {
+	for is.buckets<<shift < 1<<x.most {
 		shift++
 	}
-	own, place := s.own, s.place
+	own, place := is.own, is.place
 	clear(own)
-	for _, k := range s.keys {
+	for _, k := range is.keys {
 		own[k>>shift]++
 	}
 	place[0] = 0
-	for b := 1; b < s.buckets; b++ {
+	for b := 1; b < is.buckets; b++ {
 		place[b] = place[b-1] + own[b-1]
 	}
-	for _, k := range s.keys {
-		s.sorted[place[k>>shift]] = k
+	for _, k := range is.keys {
+		is.sorted[place[k>>shift]] = k
 		place[k>>shift]++
 	}
-	if err := mpi.Allreduce(s.c, mpi.Sum, own, s.counts); err != nil {
+	if err := mpi.Allreduce(is.c, mpi.Sum, own, is.counts); err != nil {
 		return 0, err
 	}
 	send, receive := make([]int, size), make([]int, size)
 	sum, rank, mine := int64(0), 0, int64(0)
-	s.low = -1
-	for b, n := range s.counts {
+	is.low = -1
+	for b, n := range is.counts {
 		for rank < size-1 && sum >= int64(rank+1)<<x.keys/int64(size) {
 			rank++
 		}
 		send[rank] += int(own[b])
 		switch {
-		case rank < s.c.Rank():
+		case rank < is.c.Rank():
 			before += n
-		case rank == s.c.Rank():
-			if mine += n; s.low < 0 {
-				s.low = int32(b << shift)
+		case rank == is.c.Rank():
+			if mine += n; is.low < 0 {
+				is.low = int32(b << shift)
 			}
 		}
 		sum += n
 	}
-	if err := mpi.Alltoall(s.c, send, receive); err != nil {
+	if err := mpi.Alltoall(is.c, send, receive); err != nil {
 		return 0, err
 	}
-	s.got = slices.Grow(s.got[:0], int(mine))[:mine]
-	return before, mpi.Alltoallv(s.c, s.sorted, send, s.got, receive)
+	is.got = slices.Grow(is.got[:0], int(mine))[:mine]
+	return before, mpi.Alltoallv(is.c, is.sorted, send, is.got, receive)
 }
 
 // ranks counts how many keys are below each value, if it is among this rank's; else -1.
-func (s *integerSort) ranks(before int64, values []int32) []int64 {
+func (is *integerSort) ranks(before int64, values []int32) []int64 {
 	out := make([]int64, len(values))
 	for i := range out {
 		out[i] = -1
 	}
-	if len(s.got) == 0 {
+	if len(is.got) == 0 {
 		return out
 	}
-	top := slices.Max(s.got)
-	n := int(top-s.low) + 1
-	s.alike = slices.Grow(s.alike[:0], n)[:n]
-	counts := s.alike
+	top := slices.Max(is.got)
+	n := int(top-is.low) + 1
+	is.alike = slices.Grow(is.alike[:0], n)[:n]
+	counts := is.alike
 	clear(counts)
-	for _, k := range s.got {
-		counts[k-s.low]++
+	for _, k := range is.got {
+		counts[k-is.low]++
 	}
 	for i, v := range values {
-		if v < s.low || v > top {
+		if v < is.low || v > top {
 			continue
 		}
 		n := before
-		for _, c := range counts[:v-s.low] {
+		for _, c := range counts[:v-is.low] {
 			n += c
 		}
 		out[i] = n

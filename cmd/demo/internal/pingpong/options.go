@@ -48,12 +48,12 @@ type Offsets struct {
 }
 
 // MarshalText writes what UnmarshalText reads.
-func (o Offsets) MarshalText() ([]byte, error) {
-	return fmt.Appendf(nil, "%d:%d", o.Send, o.Receive), nil
+func (at Offsets) MarshalText() ([]byte, error) {
+	return fmt.Appendf(nil, "%d:%d", at.Send, at.Receive), nil
 }
 
 // UnmarshalText reads "16" (both) or "16:0" (of sends, of receives).
-func (o *Offsets) UnmarshalText(text []byte) error {
+func (at *Offsets) UnmarshalText(text []byte) error {
 	send, receive, two := strings.Cut(string(text), ":")
 	if !two {
 		receive = send
@@ -63,7 +63,7 @@ func (o *Offsets) UnmarshalText(text []byte) error {
 		if err != nil || n < 0 || n >= pattern.Page {
 			return fmt.Errorf("%q: write where in a page buffers begin, 0 to %d bytes, such as 16, or 16:0 for sends and receives", text, pattern.Page-1)
 		}
-		*[]*int{&o.Send, &o.Receive}[i] = n
+		*[]*int{&at.Send, &at.Receive}[i] = n
 	}
 	return nil
 }

@@ -36,10 +36,10 @@ func (o *Options) checkVary() error {
 // plain is a Wire over requests that are made for each message.
 type plain struct{ gate *nmad.Gate }
 
-func (p plain) Send(tag uint64, buf []byte) error { return p.gate.Isend(tag, buf).Wait() }
+func (pl plain) Send(tag uint64, buf []byte) error { return pl.gate.Isend(tag, buf).Wait() }
 
-func (p plain) Recv(tag uint64, buf []byte) (int, error) {
-	r := p.gate.Irecv(tag, buf)
+func (pl plain) Recv(tag uint64, buf []byte) (int, error) {
+	r := pl.gate.Irecv(tag, buf)
 	err := r.Wait()
 	return r.Len(), err
 }

@@ -30,22 +30,22 @@ const (
 // patience is how often a waiter looks before it gives the CPU away.
 const patience = 1 << 12
 
-func (l *locked) tell(part int, k Kind) {
-	if l.touch != nil {
-		l.touch(Line{l.of, part}, k)
+func (lk *locked) tell(part int, k Kind) {
+	if lk.touch != nil {
+		lk.touch(Line{lk.of, part}, k)
 	}
 }
 
-func (l *locked) acquire() {
+func (lk *locked) acquire() {
 	for i := 1; ; i++ {
-		l.tell(lockLine, Read)
-		if l.lock.Load() == 0 {
-			l.tell(lockLine, Write)
-			if l.lock.CompareAndSwap(0, 1) {
+		lk.tell(lockLine, Read)
+		if lk.lock.Load() == 0 {
+			lk.tell(lockLine, Write)
+			if lk.lock.CompareAndSwap(0, 1) {
 				return
 			}
 		}
-		l.tell(lockLine, Fail)
+		lk.tell(lockLine, Fail)
 		if i%patience == 0 {
 			kernel.Yield()
 		} else {
@@ -54,41 +54,41 @@ func (l *locked) acquire() {
 	}
 }
 
-func (l *locked) release() {
-	l.tell(lockLine, Write)
-	asm.StoreRelease32(&l.lock, 0)
+func (lk *locked) release() {
+	lk.tell(lockLine, Write)
+	asm.StoreRelease32(&lk.lock, 0)
 }
 
-func (l *locked) push(j *Job) {
+func (lk *locked) push(j *Job) {
 	j.next = nil
-	l.acquire()
-	l.tell(listLine, Write)
-	if l.tail == nil {
-		l.head = j
-		l.some.Store(1)
+	lk.acquire()
+	lk.tell(listLine, Write)
+	if lk.tail == nil {
+		lk.head = j
+		lk.some.Store(1)
 	} else {
-		l.tail.next = j
+		lk.tail.next = j
 	}
-	l.tail = j
-	l.release()
+	lk.tail = j
+	lk.release()
 }
 
 // pop returns nil if there is none. It locks only if there was one.
-func (l *locked) pop() *Job {
-	l.tell(listLine, Read)
-	if l.some.Load() == 0 {
+func (lk *locked) pop() *Job {
+	lk.tell(listLine, Read)
+	if lk.some.Load() == 0 {
 		return nil
 	}
-	l.acquire()
-	l.tell(listLine, Write)
-	j := l.head
+	lk.acquire()
+	lk.tell(listLine, Write)
+	j := lk.head
 	if j != nil {
-		if l.head = j.next; l.head == nil {
-			l.tail = nil
-			l.some.Store(0)
+		if lk.head = j.next; lk.head == nil {
+			lk.tail = nil
+			lk.some.Store(0)
 		}
 	}
-	l.release()
+	lk.release()
 	return j
 }
 
@@ -96,16 +96,16 @@ func (l *locked) pop() *Job {
 const most = 64
 
 // drain runs what there is.
-func (l *locked) drain() {
-	if l.touch != nil {
-		l.touch(Line{Of: l.of}, Visit)
+func (lk *locked) drain() {
+	if lk.touch != nil {
+		lk.touch(Line{Of: lk.of}, Visit)
 	}
 	for range most {
-		j := l.pop()
+		j := lk.pop()
 		if j == nil {
 			return
 		}
-		j.run(l.touch)
+		j.run(lk.touch)
 	}
 }
 

@@ -67,7 +67,7 @@ func Run(ctx context.Context, s *sched.Scheduler) {
 			marcel.Yield()
 		}
 	})
-	spawn("hog", func() {
+	spawn("cpu-bound", func() {
 		for !over.Load() {
 			compute(8 * time.Millisecond)
 			marcel.Sleep(5 * time.Millisecond)

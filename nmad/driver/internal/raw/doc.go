@@ -6,5 +6,5 @@
 // A caller of these keeps its P for the time of the call, which is bounded by
 // what one call copies: never hand them a blocking descriptor, nor more than
 // about a megabyte at a time, or a garbage collection waits for it. Descriptors
-// are guarded by package inflight against being closed meanwhile.
+// are guarded by package life against being closed meanwhile.
 package raw

@@ -320,13 +320,13 @@ func TestHalfAlone(t *testing.T) {
 // TestStrangers: garbage and silence on the port keep none from linking.
 func TestStrangers(t *testing.T) {
 	ep := open(t, config(0))
-	for _, said := range []string{"", "GET / HTTP/1.1\r\n\r\n", "\xA1", "\xA1\xFF\xFF", strings.Repeat("\x00", 5000)} {
+	for _, text := range []string{"", "GET / HTTP/1.1\r\n\r\n", "\xA1", "\xA1\xFF\xFF", strings.Repeat("\x00", 5000)} {
 		conn, err := net.Dial("tcp", ep.Addr())
 		if err != nil {
 			t.Fatal(err)
 		}
 		defer conn.Close()
-		_, _ = conn.Write([]byte(said))
+		_, _ = conn.Write([]byte(text))
 	}
 	start := time.Now()
 	l, err := open(t, config(1)).Dial(context.Background(), 0, ep.Addr())

@@ -3,32 +3,14 @@ package stream
 import (
 	"fmt"
 	"os"
-	"sync/atomic"
 	"syscall"
 
 	"golang.org/x/sys/unix"
 
 	"github.com/pm2-go/pm2/internal/kernel"
 	"github.com/pm2-go/pm2/nmad/driver"
-	"github.com/pm2-go/pm2/nmad/driver/internal/inflight"
+	"github.com/pm2-go/pm2/nmad/driver/internal/life"
 	"github.com/pm2-go/pm2/nmad/driver/internal/raw"
-)
-
-// The callers of a link, each with its count of calls in flight; see package inflight.
-const (
-	inSend = iota
-	inRecv
-	inPush
-	inPull
-	inArm
-	numCallers
-)
-
-// The state of a link: bits that are only ever added.
-const (
-	closed uint32 = 1 << iota // by this side
-	broken                    // the peer violated the protocol
-	lost                      // the connection ended: no use in sending; what has arrived can still be read
 )
 
 // mostOnce is how many bytes of the large track one call moves at most: as long
@@ -42,14 +24,10 @@ const MostGathered = 512 << 10
 type link struct {
 	driver.Plain
 	// Read by all directions, written rarely.
-	state   atomic.Uint32
-	name    string // of the driver
-	rank    int    // of the peer
-	maxBody int    // bytes
+	life.Life
+	maxBody int // bytes
 	fd      [numTracks]int
-	ep      int                   // epoll set of both sockets: the Descriptor
-	fault   atomic.Pointer[error] // what broke it, or how it was lost; set before the state is
-	calls   *inflight.Set
+	ep      int // epoll set of both sockets: the Descriptor
 	_       [padding]byte
 
 	// One part for each direction; its caller owns it.
@@ -72,10 +50,10 @@ const padding = 128
 
 // newLink makes a link of both sockets, which are its own.
 func newLink(n *Network, s *sockets, rank, peerBody int) *link {
-	l := &link{name: n.Name, rank: rank, maxBody: min(n.MaxBody, peerBody), fd: s.fd, ep: s.ep, place: s.place}
+	l := &link{maxBody: min(n.MaxBody, peerBody), fd: s.fd, ep: s.ep, place: s.place}
 	own := *s
 	*s = noSockets
-	l.calls = inflight.New(numCallers, own.close)
+	l.Init(n.Name, rank, own.close)
 	l.tx.init(l.maxBody)
 	l.rx.init(l.maxBody)
 	l.rt.init(n.Gather)
@@ -95,13 +73,13 @@ func (l *link) Caps() driver.Caps {
 func (l *link) Send(h *driver.Header, body []byte, parts [][]byte, more bool) (bool, error) {
 	if size := len(body) + driver.Length(parts); int(h.Body) != size || size > l.maxBody {
 		return false, fmt.Errorf("%s: send to rank %d: %w: %d bytes, header says %d, at most %d",
-			l.name, l.rank, driver.ErrBody, size, h.Body, l.maxBody)
+			l.Name, l.Rank, driver.ErrBody, size, h.Body, l.maxBody)
 	}
-	if err := l.enter(inSend); err != nil {
+	if err := l.Begin(life.Send); err != nil {
 		return false, err
 	}
 	ok, errno := l.tx.send(l.fd[trackSmall], h, body, parts, more)
-	l.calls.Calls(inSend).Leave()
+	l.Leave(life.Send)
 	if errno != 0 {
 		return false, l.lose("sendto", errno)
 	}
@@ -110,11 +88,11 @@ func (l *link) Send(h *driver.Header, body []byte, parts [][]byte, more bool) (b
 
 // Flush implements driver.Link.
 func (l *link) Flush() (bool, error) {
-	if err := l.enter(inSend); err != nil {
+	if err := l.Begin(life.Send); err != nil {
 		return false, err
 	}
 	ok, errno := l.tx.moveOn(l.fd[trackSmall])
-	l.calls.Calls(inSend).Leave()
+	l.Leave(life.Send)
 	if errno != 0 {
 		return false, l.lose("sendto", errno)
 	}
@@ -124,8 +102,8 @@ func (l *link) Flush() (bool, error) {
 // Recv implements driver.Link: one system call, none if the last one brought
 // more than one packet, or all that there were. body lies in the buffer of the link.
 func (l *link) Recv(h *driver.Header) (body []byte, ok bool, err error) {
-	if s := l.state.Load(); s&(closed|broken) != 0 {
-		return nil, false, l.why(s)
+	if s := l.State.Load(); s&(life.Closed|life.Broken) != 0 {
+		return nil, false, l.Why(s)
 	}
 	if body, ok, err = l.rx.next(h); ok {
 		return body, ok, nil
@@ -136,12 +114,11 @@ func (l *link) Recv(h *driver.Header) (body []byte, ok bool, err error) {
 			l.rx.drained = false
 			return nil, false, nil
 		}
-		g := l.calls.Calls(inRecv)
-		if !g.Enter() {
-			return nil, false, l.why(closed)
+		if !l.Enter(life.Recv) {
+			return nil, false, l.Why(life.Closed)
 		}
 		n, errno := l.rx.read(l.fd[trackSmall])
-		g.Leave()
+		l.Leave(life.Recv)
 		switch {
 		case errno == unix.EAGAIN || errno == unix.EINTR:
 			return nil, false, nil
@@ -151,22 +128,22 @@ func (l *link) Recv(h *driver.Header) (body []byte, ok bool, err error) {
 		body, ok, err = l.rx.next(h)
 	}
 	if err != nil {
-		return nil, false, l.violated(err)
+		return nil, false, l.Break(err)
 	}
 	return body, ok, nil
 }
 
 // Push implements driver.Link: one system call, straight from buf.
 func (l *link) Push(buf []byte) (int, error) {
-	if err := l.enter(inPush); err != nil {
+	if err := l.Begin(life.Push); err != nil {
 		return 0, err
 	}
 	if len(buf) == 0 {
-		l.calls.Calls(inPush).Leave()
+		l.Leave(life.Push)
 		return 0, nil
 	}
 	n, errno := raw.Send(l.fd[trackLarge], buf[:min(len(buf), mostOnce)])
-	l.calls.Calls(inPush).Leave()
+	l.Leave(life.Push)
 	switch errno {
 	case 0:
 		if l.lt.refused != 0 {
@@ -182,19 +159,18 @@ func (l *link) Push(buf []byte) (int, error) {
 
 // Pull implements driver.Link: one system call, straight into buf; none while the stream is paused, see pacing.
 func (l *link) Pull(buf []byte) (int, error) {
-	if s := l.state.Load(); s&(closed|broken) != 0 {
-		return 0, l.why(s)
+	if s := l.State.Load(); s&(life.Closed|life.Broken) != 0 {
+		return 0, l.Why(s)
 	}
 	if len(buf) == 0 || l.pace.paused(len(buf)) {
 		return 0, nil
 	}
-	g := l.calls.Calls(inPull)
-	if !g.Enter() {
-		return 0, l.why(closed)
+	if !l.Enter(life.Pull) {
+		return 0, l.Why(life.Closed)
 	}
 	n, errno := raw.Recv(l.fd[trackLarge], buf[:min(len(buf), mostOnce)])
 	l.rt.note(l.fd[trackLarge], len(buf)-n)
-	g.Leave()
+	l.Leave(life.Pull)
 	l.pace.looked(n, len(buf))
 	switch {
 	case errno == unix.EAGAIN || errno == unix.EINTR:
@@ -212,7 +188,7 @@ func (l *link) Descriptor() int { return l.ep }
 // whatever the directions do. It makes two system calls, and one more to wait for many bytes of
 // the large track.
 func (l *link) Arm(wantRoom bool) bool {
-	if l.state.Load()&(closed|broken) != 0 || load(&l.rx.whole) != 0 {
+	if l.State.Load()&(life.Closed|life.Broken) != 0 || load(&l.rx.whole) != 0 {
 		return false
 	}
 	// Bytes that Send left in the buffer have to leave, whichever thread waits for it.
@@ -244,12 +220,11 @@ func (l *link) Disarm() {
 
 // gather begins or ends the gathering for a sleeper; false: the link is closed.
 func (l *link) gather(change func(*lowWater, int)) bool {
-	g := l.calls.Calls(inArm)
-	if !g.Enter() {
+	if !l.Enter(life.Arm) {
 		return false
 	}
 	change(&l.rt, l.fd[trackLarge])
-	g.Leave()
+	l.Leave(life.Arm)
 	return true
 }
 
@@ -258,8 +233,7 @@ func (l *link) interest(track int, events uint32) bool {
 	if l.armed[track] == events {
 		return true
 	}
-	g := l.calls.Calls(inArm)
-	if !g.Enter() {
+	if !l.Enter(life.Arm) {
 		return false
 	}
 	op := unix.EPOLL_CTL_MOD
@@ -270,61 +244,27 @@ func (l *link) interest(track int, events uint32) bool {
 		op = unix.EPOLL_CTL_DEL
 	}
 	err := raw.Interest(l.ep, op, l.fd[track], events)
-	g.Leave()
+	l.Leave(life.Arm)
 	if err == nil {
 		l.armed[track] = events
 	}
 	return err == nil
 }
 
-// enter begins a direction that sends.
-func (l *link) enter(as int) error {
-	if s := l.state.Load(); s != 0 {
-		return l.why(s)
-	}
-	if !l.calls.Calls(as).Enter() {
-		return l.why(closed)
-	}
-	return nil
-}
-
-// violated breaks the link, and gives the error of all later calls.
-func (l *link) violated(err error) error {
-	err = fmt.Errorf("%s: link to rank %d: %w", l.name, l.rank, err)
-	l.fault.CompareAndSwap(nil, &err)
-	l.state.Or(broken)
-	return *l.fault.Load()
-}
-
 // lose notes that the connection has ended, as a system call says; errno 0 is the regular end of the
 // stream.
 func (l *link) lose(call string, errno syscall.Errno) error {
-	err := fmt.Errorf("%s: link to rank %d: %w: its process ended or closed the link", l.name, l.rank, driver.ErrPeerLost)
-	if errno != 0 {
-		why := os.NewSyscallError(call, errno)
-		err = fmt.Errorf("%s: link to rank %d: %w: %w", l.name, l.rank, driver.ErrPeerLost, kernel.Explain(why))
+	if errno == 0 {
+		return l.Lose(nil)
 	}
-	if l.state.Load()&closed != 0 {
-		return l.why(closed)
-	}
-	l.fault.CompareAndSwap(nil, &err)
-	l.state.Or(lost)
-	return *l.fault.Load()
-}
-
-// why puts the state into words.
-func (l *link) why(s uint32) error {
-	if s&closed != 0 {
-		return fmt.Errorf("%s: link to rank %d: %w", l.name, l.rank, driver.ErrClosed)
-	}
-	return *l.fault.Load()
+	return l.Lose(kernel.Explain(os.NewSyscallError(call, errno)))
 }
 
 // Close implements driver.Link. Bytes that Flush has not moved on are lost.
 // The descriptors are closed once no call is under way.
 func (l *link) Close() error {
-	if l.state.Or(closed)&closed == 0 {
-		l.calls.Close()
+	if l.End() {
+		l.Drain()
 	}
 	return nil
 }

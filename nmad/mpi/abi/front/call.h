@@ -14,14 +14,14 @@ struct pm2_call {
 	intptr_t word[16]; /* the arguments */
 };
 
-/* What Go tells C once MPI is there, and keeps up to date. */
+/* pm2_comm is a communicator whose rank and size C answers, and over whose ways C moves messages. */
 struct pm2_comm {
 	uintptr_t handle; /* 0: none */
 	int32_t rank, size;
 	struct pm2_way *ways; /* by rank; NULL: there are none. See lane.h */
 };
 
-/* What function may be beside a number of table.txt. */
+/* What function may be beside a number of table.txt; enter.go has them, too. */
 enum { PM2_HANDLE_OF = -1, PM2_TEND = -2, PM2_WATCH = -3 };
 
 /* The request that all sends share which were over at once: the first place of its table. */
@@ -33,6 +33,7 @@ enum { PM2_HANDLE_OF = -1, PM2_TEND = -2, PM2_WATCH = -3 };
 /* The low 31 bits of the handle of the slip of a place, which is in the lowest 20. */
 #define PM2_SLIP 0x7c000000u
 
+/* pm2_shared is what Go tells C once MPI is there, and keeps up to date; call_unsafe.go has the same layout. */
 struct pm2_shared {
 	int32_t initialized, finalized; /* as MPI_Initialized and MPI_Finalized say */
 	uint64_t lane; /* bytes of struct pm2_lane, as C knows it; Go gives no ways if that is not what it knows */

@@ -1,4 +1,13 @@
-/* The functions of MPI's binary interface. Those that need the library cross into Go; the others are answered here. */
+/* The functions of MPI's binary interface. Those that need the library cross into Go; the others are answered here. This is the one file that is compiled:
+ *
+ *	front.c       ranks, sizes, statuses, the numbers of handles
+ *	messages.h    PMPI_Send, Recv, Isend, Irecv, Wait, Test and their like, most of them made by the macros SEND, ISEND and RECV
+ *	moves.h       a short message under the lock of its gate
+ *	slips.h       the receives that MPI_Irecv has begun
+ *	lane.h        the layout of what these two read and write of Go's
+ *	call.h        the layout of a call into Go, and of what Go keeps here
+ *	load.h        how the library that has the engine is loaded, and called
+ *	calls_gen.h   made of table.txt: the functions that only cross, cross_NAME for the others, and MPI_NAME, weak, for each PMPI_NAME */
 
 #define _GNU_SOURCE
 #include <dlfcn.h>

@@ -1,4 +1,4 @@
-/* Sends, receives, and the ends of requests: what C does itself of them. All else crosses. */
+/* Sends, receives, and the ends of requests: what C does itself of them. All else crosses. The macros SEND, ISEND and RECV make PMPI_Send and its like. */
 
 /* dense is how many bytes an element of a predefined datatype has that lies without gaps; 0: it is another one. */
 static inline uint64_t dense(MPI_Datatype datatype)

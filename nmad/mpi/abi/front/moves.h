@@ -43,6 +43,7 @@ static inline int left(const struct pm2_lane *l)
 	return LOOK_AFTER(l->incoming) != NULL || LOOK_AFTER(l->due) > 0;
 }
 
+/* tend has Go do what other threads have left, and ring for the peer. */
 static __attribute__((noinline)) void tend(struct pm2_lane *l)
 {
 	struct pm2_call c = {.function = PM2_TEND, .word = {(intptr_t)l}};

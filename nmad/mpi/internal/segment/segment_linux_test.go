@@ -9,7 +9,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/pm2-go/pm2/internal/modeltest"
+	"github.com/pm2-go/pm2/internal/test/modeltest"
 	"github.com/pm2-go/pm2/nmad/driver"
 )
 

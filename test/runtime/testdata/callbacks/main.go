@@ -92,12 +92,12 @@ func main() {
 				want += int64((n+i)%5 + 1)
 			}
 		}
-		hog := marcel.Spawn(func() { // preempts those in callbacks
+		cpuBound := marcel.Spawn(func() { // preempts those in callbacks
 			for range 10 {
 				exercise.Sum(5_000_000)
 			}
 		})
-		for _, t := range append(all, hog) {
+		for _, t := range append(all, cpuBound) {
 			if err := t.Join(); err != nil {
 				fmt.Println("wrong:", err)
 				os.Exit(1)

@@ -1,13 +1,13 @@
 /* The doorbell of a link: two processes with memory in common, of which each sleeps when it finds
- * nothing to do, and is rung for; and one of which may die at any point.
+ * nothing to do, and is woken by the bell; and one of which may die at any point.
  *
- *   poster           side A, its first thread: link.go: Send, then Recv; it sleeps for room, and for the answer
- *   pusher           side A, a second thread: link.go: pushSlots; it does not sleep
- *   server           side B: link.go: Recv, Pull; it sleeps when both tracks are empty, and answers in the end
- *   fill, publish    small_send.go, large_send.go: fill; publish_norace.go: T1 of doc.go. The credit is published, too
- *   wake             link.go: wake: T2 and T3
- *   nap              link.go: Arm (S1, S2), epoll_wait on the Descriptor (S3), Disarm
- *   alone            link.go: alone, glance
+ *   poster           side A, its first thread: link_linux.go: Send, Recv; it sleeps for room, and for the answer
+ *   pusher           side A, a second thread: link_linux.go: pushSlots; it does not sleep
+ *   server           side B: link_linux.go: Recv, Pull; it sleeps when both tracks are empty, and answers in the end
+ *   fill, publish    small.go: send; large.go: fill; words_norace.go: publish; T1 of README.md. The credit is published, too
+ *   wake             link_linux.go: wake; T2 and T3
+ *   nap              link_linux.go: Arm, Disarm; S1 and S2, and epoll_wait on the Descriptor, S3
+ *   alone            link_linux.go: idleCheck, checkPeer
  *   memory           the store buffers of the CPUs
  *   fate             the kernel: it ends a process, and closes its socket once what it has stored is seen
  *
@@ -24,7 +24,7 @@
  *   NO_SECOND_LOOK   a packet that came before the flag was up is slept on
  *   NO_LOOK_AT_ROOM  likewise room
  *   LOOK_FIRST       the look comes before the flag: a packet between the two is slept on
- *   RING_FIRST       the bell is rung before the flag is taken: the flag of the next sleep is taken, and nothing rings
+ *   RING_FIRST       the bell rings before the flag is taken: the flag of the next sleep is taken, and nothing rings
  *   QUIET_LATE       the bell is emptied after the second look: a ring is lost
  *   READY_FIRST      the ready word goes before the bytes
  *   NO_HANGUP        the socket is not in the epoll set: a sleeper does not hear that its peer died
@@ -32,7 +32,7 @@
  *   LOST_AT_ONCE     the ring is not looked at again once the peer is known to be dead: a packet is lost
  *
  * Bounds: one cell and one slot, SMALL packets, one slot and one answer; either a pusher, or a death.
- * Left out: laps (the words count here), bodies that do not fit into a cell, room in the large ring, offers (offer.pml),
+ * Left out: laps (the words count here), bodies that do not fit into a cell, room in the large ring, offers,
  * Close by the own side, how often a poll that no sleep came before looks at the socket (it may, or not).
  * model_test.go has more tracks and directions, without death. */
 

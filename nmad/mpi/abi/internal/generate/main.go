@@ -4,10 +4,7 @@ import (
 	"bytes"
 	"flag"
 	"fmt"
-	"go/ast"
 	"go/format"
-	"go/parser"
-	"go/token"
 	"os"
 	"path/filepath"
 	"strings"
@@ -40,6 +37,10 @@ func run(out string) error {
 	if err != nil {
 		return err
 	}
+	text, err := goTable(all, methods)
+	if err != nil {
+		return err
+	}
 	header, err := os.ReadFile("include/mpi.h")
 	if err != nil {
 		return err
@@ -48,7 +49,7 @@ func run(out string) error {
 	if err != nil {
 		return err
 	}
-	table, err := format.Source(goTable(all, methods))
+	table, err := format.Source(text)
 	if err != nil {
 		return err
 	}
@@ -179,32 +180,6 @@ func cFunctions(all []function) []byte {
 	return b.Bytes()
 }
 
-// methods are those of type call, by what the sources in a folder declare.
-func methods(dir string) (map[string]bool, error) {
-	names, err := filepath.Glob(filepath.Join(dir, "*.go"))
-	if err != nil {
-		return nil, err
-	}
-	all, set := map[string]bool{}, token.NewFileSet()
-	for _, name := range names {
-		if strings.HasSuffix(name, "_gen.go") || strings.HasSuffix(name, "_test.go") {
-			continue
-		}
-		file, err := parser.ParseFile(set, name, nil, 0)
-		if err != nil {
-			return nil, err
-		}
-		for _, d := range file.Decls {
-			if f, ok := d.(*ast.FuncDecl); ok && f.Recv != nil && f.Type.Params.NumFields() == 0 {
-				if star, ok := f.Recv.List[0].Type.(*ast.StarExpr); ok && fmt.Sprint(star.X) == "call" {
-					all[f.Name.Name] = true
-				}
-			}
-		}
-	}
-	return all, nil
-}
-
 // method is the name in Go of a function.
 func method(name string) string {
 	words := strings.Split(name, "_")
@@ -213,22 +188,4 @@ func method(name string) string {
 		words[i+1] = strings.ToUpper(w[:1]) + w[1:]
 	}
 	return strings.Join(words, "")
-}
-
-// goTable is Go's table of the functions.
-func goTable(all []function, methods map[string]bool) []byte {
-	var b bytes.Buffer
-	b.WriteString("// Code generated of table.txt by go generate; DO NOT EDIT.\n\n//go:build cgo && linux\n\npackage main\n\n// entries are the functions that cross, by their numbers.\nvar entries = [...]entry{\n")
-	for i, f := range all {
-		switch m := method(f.name); {
-		case f.kind == "here":
-			fmt.Fprintf(&b, "%d: {name: \"MPI_%s\"},\n", i, f.name)
-		case methods[m]:
-			fmt.Fprintf(&b, "%d: {\"MPI_%s\", (*call).%s},\n", i, f.name, m)
-		default:
-			fmt.Fprintf(&b, "%d: {\"MPI_%s\", (*call).refused},\n", i, f.name)
-		}
-	}
-	b.WriteString("}\n")
-	return b.Bytes()
 }

@@ -1,0 +1,2 @@
+// Package ours tells the packages of this module from others.
+package ours

@@ -1,0 +1,13 @@
+// Package effort says how much a test does of what seldom finds anything:
+//
+//	for range effort.Of(2000) {
+//		...
+//	}
+//
+//	go test -short ./...             a twentieth: 100 rounds
+//	go test ./...                    a tenth: 200 rounds
+//	go test ./sched ./pioman -long   all 2000
+//
+// Under the race detector half as much. A test binary that imports the package has the flag -long; continuous integration gives it to all of these in a step
+// of its own.
+package effort

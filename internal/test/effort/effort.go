@@ -1,0 +1,23 @@
+package effort
+
+import (
+	"flag"
+	"testing"
+)
+
+var long = flag.Bool("long", false, "do all of what seldom finds anything, not a tenth")
+
+// Of returns how much of n to do, at least 1: rounds, threads, bytes, or the time.Duration that a test lasts.
+func Of[N ~int | ~int64](n N) N {
+	switch {
+	case *long:
+	case testing.Short():
+		n /= 20
+	default:
+		n /= 10
+	}
+	return max(n/Slower, 1)
+}
+
+// Long reports whether to test also what takes long and seldom finds anything.
+func Long() bool { return *long }

@@ -1,0 +1,74 @@
+package marcel
+
+import "github.com/pm2-go/pm2/sched"
+
+// Key gives each thread a value of its own: POSIX thread-specific data. The zero
+// value is a key without a destructor; NewKey makes one that has one. All methods
+// are for the calling thread, whose value no other thread sees; they do not block.
+// The first Set of a thread allocates, later ones do not. A key must not be
+// copied after first use.
+type Key[T any] struct {
+	_       [0]sched.Spin // go vet reports copies
+	destroy func(T)
+}
+
+// cell is a thread's value of one key.
+type cell[T any] struct {
+	v   T
+	set bool
+}
+
+// NewKey returns a key with a destructor. When a thread ends that has a value, the thread calls destroy with
+// it, after its at-exit callbacks, in the order in which the keys
+// were first set. By then Get finds no value. If destructors set values again,
+// these are destroyed as well, in four rounds at most.
+func NewKey[T any](destroy func(T)) *Key[T] { return &Key[T]{destroy: destroy} }
+
+// Get returns the calling thread's value; false: it has none, or the caller is a
+// plain goroutine.
+func (key *Key[T]) Get() (v T, ok bool) {
+	if p := key.own(); p != nil {
+		v, ok = p.v, p.set
+	}
+	return v, ok
+}
+
+// Set sets the calling thread's value; the former one is not destroyed. On a
+// plain goroutine it returns ErrNotThread.
+func (key *Key[T]) Set(v T) error {
+	p := key.own()
+	if p == nil {
+		p = &cell[T]{}
+		if err := calls.SetLocal(key, p, func() func() { return key.drop(p) }); err != nil {
+			return err
+		}
+	}
+	p.v, p.set = v, true
+	return nil
+}
+
+// Clear takes the calling thread's value away and returns it; false: it had none.
+// The destructor is not called.
+func (key *Key[T]) Clear() (v T, ok bool) {
+	if p := key.own(); p != nil {
+		v, ok = p.v, p.set
+		*p = cell[T]{}
+	}
+	return v, ok
+}
+
+// own is the calling thread's cell; nil: it has none.
+func (key *Key[T]) own() *cell[T] {
+	_ = &key.destroy // nil panics here, not when the thread ends
+	p, _ := calls.Local(key).(*cell[T])
+	return p
+}
+
+func (key *Key[T]) drop(p *cell[T]) func() {
+	if !p.set || key.destroy == nil {
+		return nil
+	}
+	v := p.v
+	*p = cell[T]{}
+	return func() { key.destroy(v) }
+}

@@ -1,0 +1,93 @@
+package life
+
+import (
+	"fmt"
+	"sync/atomic"
+
+	"github.com/pm2-go/pm2/nmad/driver"
+)
+
+// What State can have: bits that are only ever added, but for those of a driver's own.
+const (
+	Closed uint32 = 1 << iota // by this side
+	Broken                    // the peer violated the protocol
+	Lost                      // the peer closed the link or died: no use in sending; what has come can still be taken in
+	Own                       // this bit and those above are the driver's own
+)
+
+// Life is part of a link.
+type Life struct {
+	State atomic.Uint32
+	Rank  int                   // of the peer
+	Name  string                // of the driver
+	fault atomic.Pointer[error] // what broke the link, or how it was lost; set before State is
+	calls *calls
+}
+
+// Init makes the life of a link to a rank ready. free frees what the link has: it runs once, after Drain, in the goroutine that
+// leaves last, and must not block.
+func (l *Life) Init(driver string, rank int, free func()) {
+	l.Name, l.Rank, l.calls = driver, rank, newCalls(free)
+}
+
+// Enter says whether a call may go on; if so its caller calls Leave. It costs one atomic addition.
+func (l *Life) Enter(as Caller) bool { return l.calls.of[as].enter() }
+
+// Leave ends what Enter began.
+func (l *Life) Leave(as Caller) { l.calls.of[as].leave() }
+
+// Begin is Enter for a direction that sends. The error says why it cannot.
+func (l *Life) Begin(as Caller) error {
+	if s := l.State.Load(); s != 0 {
+		return l.Why(s)
+	}
+	if !l.Enter(as) {
+		return l.Why(Closed)
+	}
+	return nil
+}
+
+// End notes that this side closes the link, and says whether it had not before. What is inside goes on until Drain.
+func (l *Life) End() bool { return l.State.Or(Closed)&Closed == 0 }
+
+// Drain has all later calls of Enter fail, and what the link has freed once no caller is inside. It does not wait.
+func (l *Life) Drain() { l.calls.close() }
+
+// Break notes that the peer has violated the protocol, and gives the error of all later calls. Once this side has closed the link that was not the peer.
+func (l *Life) Break(err error) error {
+	if s := l.State.Load(); s&Closed != 0 {
+		return l.Why(s)
+	}
+	l.fail(err)
+	l.State.Or(Broken)
+	return *l.fault.Load()
+}
+
+// Lose notes that the peer is lost, and gives the error of all later calls; nil: its connection has ended in the regular way.
+func (l *Life) Lose(err error) error {
+	if err == nil {
+		err = fmt.Errorf("%w: its process ended or closed the link", driver.ErrPeerLost)
+	} else {
+		err = fmt.Errorf("%w: %w", driver.ErrPeerLost, err)
+	}
+	l.fail(err)
+	return l.Why(l.State.Or(Lost) | Lost)
+}
+
+// fail keeps the first error.
+func (l *Life) fail(err error) {
+	err = l.wrap(err)
+	l.fault.CompareAndSwap(nil, &err)
+}
+
+// Why puts a State other than 0 into words.
+func (l *Life) Why(s uint32) error {
+	if s&Closed != 0 {
+		return l.wrap(driver.ErrClosed)
+	}
+	return *l.fault.Load()
+}
+
+func (l *Life) wrap(err error) error {
+	return fmt.Errorf("%s: link to rank %d: %w", l.Name, l.Rank, err)
+}

@@ -1,0 +1,306 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// signature is what a method of type call takes and gives, as Go's sources have the types.
+type signature struct {
+	params, results []string // without the error
+	fails           bool     // the last result is an error
+}
+
+// types are those of a list of parameters or results, each as often as it has names.
+func types(list *ast.FieldList) (all []string) {
+	if list == nil {
+		return nil
+	}
+	for _, f := range list.List {
+		all = append(all, slices.Repeat([]string{typeName(f.Type)}, max(1, len(f.Names)))...)
+	}
+	return all
+}
+
+func typeName(x ast.Expr) string {
+	switch x := x.(type) {
+	case *ast.StarExpr:
+		return "*" + typeName(x.X)
+	case *ast.ArrayType:
+		return "[]" + typeName(x.Elt)
+	case *ast.SelectorExpr:
+		return typeName(x.X) + "." + x.Sel.Name
+	case *ast.Ident:
+		return x.Name
+	}
+	return fmt.Sprintf("%T", x)
+}
+
+// methods are those of type call, by what the sources in a folder declare.
+func methods(dir string) (map[string]signature, error) {
+	names, err := filepath.Glob(filepath.Join(dir, "*.go"))
+	if err != nil {
+		return nil, err
+	}
+	all, set := map[string]signature{}, token.NewFileSet()
+	for _, name := range names {
+		if strings.HasSuffix(name, "_gen.go") || strings.HasSuffix(name, "_test.go") {
+			continue
+		}
+		file, err := parser.ParseFile(set, name, nil, 0)
+		if err != nil {
+			return nil, err
+		}
+		for _, d := range file.Decls {
+			f, ok := d.(*ast.FuncDecl)
+			if !ok || f.Recv == nil || typeName(f.Recv.List[0].Type) != "*call" {
+				continue
+			}
+			s := signature{params: types(f.Type.Params), results: types(f.Type.Results)}
+			if n := len(s.results); n > 0 && s.results[n-1] == "error" {
+				s.results, s.fails = s.results[:n-1], true
+			}
+			all[f.Name.Name] = s
+		}
+	}
+	return all, nil
+}
+
+// reader says how an argument is read: what it is in Go and in C, where "number" and the like stand for several; the expression, of the call and the argument's place; whether that may fail, too; and how many arguments it takes.
+type reader struct {
+	goType, cType, read string
+	fails               bool
+	takes               int
+}
+
+var readers = []reader{
+	{"*comm", "MPI_Comm", "a.comm(%d)", true, 1},
+	{"*intra", "MPI_Comm", "a.intra(%d)", true, 1},
+	{"*inter", "MPI_Comm", "a.inter(%d)", true, 1},
+	{"*grid", "MPI_Comm", "a.grid(%d)", true, 1},
+	{"*graph", "MPI_Comm", "a.graph(%d)", true, 1},
+	{"*distGraph", "MPI_Comm", "a.distGraph(%d)", true, 1},
+	{"*window", "MPI_Win", "a.window(%d)", true, 1},
+	{"*session", "MPI_Session", "a.session(%d)", true, 1},
+	{"*object", "MPI_Comm", "objectOf(a.comm(%d))", true, 1},
+	{"*object", "MPI_Win", "objectOf(a.window(%d))", true, 1},
+	{"*object", "MPI_Session", "objectOf(a.session(%d))", true, 1},
+	{"*object", "MPI_Datatype", "objectOf(a.dtype(%d))", true, 1},
+	{"*dtype", "MPI_Datatype", "a.dtype(%d)", true, 1},
+	{"*committed", "MPI_Datatype", "a.committed(%d)", true, 1},
+	{"mpi.Group", "MPI_Group", "a.group(%d)", true, 1},
+	{"*info", "MPI_Info", "a.info(%d)", true, 1},
+	{"*hints", "MPI_Info", "a.hints(%d)", true, 1},
+	{"*changeable", "MPI_Info", "a.changeable(%d)", true, 1},
+	{"*op", "MPI_Op", "a.op(%d)", true, 1},
+	{"*partitioned", "MPI_Request", "a.partitioned(%d)", true, 1},
+	{"string", "const char *", "a.string(%d)", true, 1},
+	{"key", "const char *", "a.key(%d)", true, 1},
+	{"count", "number", "a.count(%d)", true, 1},
+	{"*handle", "pointer", "a.handleAt(%d)", true, 1},
+	{"*int32", "int *", "a.intAt(%d)", true, 1},
+	{"outgoing", "buffer", "a.message(%d, false)", true, 6},
+	{"incoming", "buffer", "a.message(%d, true)", true, 6},
+	{"mpi.Buffer", "buffer", "a.elements(%d)", true, 3},
+	{"mpi.Assert", "number", "a.asserts(%d)", true, 1},
+	{"int", "number", "a.int(%d)", false, 1},
+	{"bool", "number", "a.int(%d) != 0", false, 1},
+	{"handle", "handle", "a.handle(%d)", false, 1},
+	{"*status", "status", "a.status(%d)", false, 1},
+}
+
+// writers are the methods that write a result, by its types in Go and C.
+var writers = map[[2]string]string{
+	{"int", "int *"}:                 "setInt",
+	{"int", "COUNT *"}:               "setCount",
+	{"int", "DISP *"}:                "setWide",
+	{"int", "ADDR *"}:                "setAint",
+	{"int", "MPI_Aint *"}:            "setAint",
+	{"int", "MPI_Count *"}:           "setAint",
+	{"bool", "int *"}:                "setFlag",
+	{"[]int", "int []"}:              "setInts",
+	{"name", "char *"}:               "setName",
+	{"uintptr", "void *"}:            "setPtr",
+	{"*comm", "MPI_Comm *"}:          "setComm",
+	{"mpi.Group", "MPI_Group *"}:     "setGroup",
+	{"*info", "MPI_Info *"}:          "setInfo",
+	{"*handler", "MPI_Errhandler *"}: "setHandler",
+	{"*request", "MPI_Request *"}:    "setRequest",
+	{"*dtype", "MPI_Datatype *"}:     "setType",
+}
+
+// cType is the type of a parameter.
+func cType(p string) string {
+	head, _, array := strings.Cut(p, "[")
+	head = strings.TrimSpace(head[:strings.LastIndexAny(head, " *")+1])
+	if array {
+		head += " []"
+	}
+	return head
+}
+
+// is says whether a reader reads the first of some parameters.
+func (r *reader) is(params []string) bool {
+	t := cType(params[0])
+	_, number := argument(params[0])
+	switch r.cType {
+	case "number":
+		return number
+	case "handle":
+		return !number && !strings.HasSuffix(t, "*") && !strings.HasSuffix(t, "[]")
+	case "pointer":
+		return strings.HasPrefix(t, "MPI_") && strings.HasSuffix(t, "*")
+	case "buffer":
+		return strings.HasSuffix(t, "void *") && len(params) > 2 && cType(params[1]) == "COUNT" && cType(params[2]) == "MPI_Datatype"
+	case "status":
+		return strings.HasSuffix(t, "MPI_Status *")
+	}
+	return t == r.cType
+}
+
+// first says that a reader tells whose error handler hears of what follows, so it goes first.
+func (r *reader) first() bool {
+	return r.takes == 1 && (r.cType == "MPI_Comm" || r.cType == "MPI_Win" || r.cType == "MPI_Session")
+}
+
+// entry is the function in Go that calls a method: it reads what the method takes, and writes what it gives. Each of the method's parameters is the next one of the function's that has its type, and its results go to the last places for such.
+func (f *function) entry(name string, s signature, form string) (string, error) {
+	params := s.params
+	if form != "" {
+		params = params[1:]
+	}
+	if len(params) == 0 && len(s.results) == 0 && form == "" && s.fails {
+		return "(*call)." + name, nil
+	}
+	var first, then, args []string
+	if form != "" {
+		args = append(args, form)
+	}
+	at := 0
+	for _, goType := range params {
+		found := -1
+		for ; at < len(f.params) && found < 0; at++ {
+			found = slices.IndexFunc(readers, func(r reader) bool { return r.goType == goType && r.is(f.params[at:]) })
+		}
+		if found < 0 {
+			return "", fmt.Errorf("%s has no argument for what (*call).%s takes as %s", f.name, name, goType)
+		}
+		r, place := &readers[found], at-1
+		at += r.takes - 1
+		read := fmt.Sprintf(r.read, place)
+		if !r.fails {
+			args = append(args, read)
+			continue
+		}
+		x := fmt.Sprintf("x%d", place)
+		args = append(args, x)
+		line := fmt.Sprintf("%s, err := %s\nif err != nil {\nreturn err\n}\n", x, read)
+		if r.first() {
+			first = append(first, line)
+		} else {
+			then = append(then, line)
+		}
+	}
+	b := "func(a *call) error {\n" + strings.Join(first, "") + strings.Join(then, "")
+	called := fmt.Sprintf("a.%s(%s)", name, strings.Join(args, ", "))
+	results, writes := make([]string, len(s.results)), ""
+	at = len(f.params)
+	for i, goType := range slices.Backward(s.results) {
+		writer := ""
+		for ; at > 0 && writer == ""; at-- {
+			t := cType(f.params[at-1])
+			if writer = writers[[2]string{goType, t}]; goType == "handle" && strings.HasPrefix(t, "MPI_") && strings.HasSuffix(t, "*") {
+				writer = "setHandle"
+			}
+		}
+		if writer == "" {
+			return "", fmt.Errorf("%s has no place for what (*call).%s gives as %s", f.name, name, goType)
+		}
+		results[i] = fmt.Sprintf("r%d", at)
+		write := fmt.Sprintf("a.%s(%d, %s)", writer, at, results[i])
+		if writes == "" {
+			writes = "return " + write + "\n}"
+		} else {
+			writes = "if err := " + write + "; err != nil {\nreturn err\n}\n" + writes
+		}
+	}
+	switch {
+	case len(results) == 0 && s.fails:
+		return b + "return " + called + "\n}", nil
+	case len(results) == 0:
+		return b + called + "\nreturn nil\n}", nil
+	case s.fails:
+		b += strings.Join(results, ", ") + ", err := " + called + "\nif err != nil {\nreturn err\n}\n"
+	default:
+		b += strings.Join(results, ", ") + " := " + called + "\n"
+	}
+	return b + writes, nil
+}
+
+// objects are the first words of names of functions that have one method for all kinds of objects.
+var objects = []string{"Comm_", "Type_", "Win_", "Session_"}
+
+// methodOf is the method for a function: the one of its name; of a collective operation that of its blocking form, which is told the form; of an object, that of all objects; of one whose name ends in _x, that without. An empty name: there is none.
+func (f *function) methodOf(methods map[string]signature) (name string, s signature, form string) {
+	takesForm := func(s signature) bool { return len(s.params) > 0 && s.params[0] == "form" }
+	if s, ok := methods[method(f.name)]; ok {
+		if takesForm(s) {
+			form = "form{now, 0}"
+		}
+		return method(f.name), s, form
+	}
+	request := slices.IndexFunc(f.params, func(p string) bool { return cType(p) == "MPI_Request *" })
+	if base, ok := strings.CutSuffix(f.name, "_init"); ok {
+		if s, ok := methods[method(base)]; ok && takesForm(s) {
+			return method(base), s, fmt.Sprintf("form{lasting, %d}", request)
+		}
+	}
+	if base, ok := strings.CutPrefix(f.name, "I"); ok {
+		if s, ok := methods[method(base)]; ok && takesForm(s) {
+			return method(base), s, fmt.Sprintf("form{later, %d}", request)
+		}
+	}
+	for _, kind := range objects {
+		if rest, ok := strings.CutPrefix(f.name, kind); ok {
+			name = method("object_" + rest)
+			if s, ok := methods[name]; ok {
+				return name, s, ""
+			}
+		}
+	}
+	if base, ok := strings.CutSuffix(f.name, "_x"); ok {
+		if s, ok := methods[method(base)]; ok {
+			return method(base), s, ""
+		}
+	}
+	return "", signature{}, ""
+}
+
+// goTable is Go's table of the functions.
+func goTable(all []function, methods map[string]signature) ([]byte, error) {
+	var b bytes.Buffer
+	b.WriteString("// Code generated of table.txt by go generate; DO NOT EDIT.\n\n//go:build cgo && linux\n\npackage main\n\n// entries are the functions that cross, by their numbers.\nvar entries = [...]entry{\n")
+	for i := range all {
+		f := &all[i]
+		if f.kind == "here" {
+			fmt.Fprintf(&b, "%d: {name: \"MPI_%s\"},\n", i, f.name)
+			continue
+		}
+		do := "(*call).refused"
+		if name, s, form := f.methodOf(methods); name != "" {
+			var err error
+			if do, err = f.entry(name, s, form); err != nil {
+				return nil, err
+			}
+		}
+		fmt.Fprintf(&b, "%d: {\"MPI_%s\", %s},\n", i, f.name, do)
+	}
+	b.WriteString("}\n")
+	return b.Bytes(), nil
+}

@@ -1,0 +1,50 @@
+package main
+
+import (
+	"strings"
+	"testing"
+)
+
+// TestEntry: what a method takes and gives goes by the types of a function's arguments; what is not among these is refused.
+func TestEntry(t *testing.T) {
+	split := function{name: "Comm_split", params: []string{"MPI_Comm comm", "int color", "int key", "MPI_Comm *newcomm"}}
+	made, err := split.entry("commSplit", signature{[]string{"*comm", "int", "int"}, []string{"*comm"}, true}, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, part := range []string{"x0, err := a.comm(0)\n", "r3, err := a.commSplit(x0, a.int(1), a.int(2))\n", "return a.setComm(3, r3)\n"} {
+		if !strings.Contains(made, part) {
+			t.Errorf("no %q in\n%s", part, made)
+		}
+	}
+	post := function{name: "Win_post", params: []string{"MPI_Group group", "int assert", "MPI_Win win"}}
+	if made, err = post.entry("winPost", signature{[]string{"mpi.Group", "mpi.Assert", "*window"}, nil, true}, ""); err != nil {
+		t.Fatal(err)
+	}
+	if first, then := strings.Index(made, "a.window(2)"), strings.Index(made, "a.group(0)"); first < 0 || then < first {
+		t.Errorf("the window, whose error handler hears of a wrong group, is not read first:\n%s", made)
+	}
+	for what, s := range map[string]signature{
+		"an argument that is not there": {params: []string{"*comm", "*window"}},
+		"arguments in another order":    {params: []string{"int", "*comm"}},
+		"a result without a place":      {params: []string{"*comm"}, results: []string{"bool"}},
+	} {
+		if made, err := split.entry("commSplit", s, ""); err == nil {
+			t.Errorf("%s: made\n%s", what, made)
+		}
+	}
+}
+
+// TestMethodOf: which method serves a function that has none of its own.
+func TestMethodOf(t *testing.T) {
+	methods := map[string]signature{"bcast": {params: []string{"form", "*comm"}}, "objectSetName": {params: []string{"*object"}}, "getElements": {}, "ibsend": {}, "bsend": {}}
+	for name, want := range map[string]string{
+		"Bcast": "bcast form{now, 0}", "Ibcast": "bcast form{later, 1}", "Bcast_init": "bcast form{lasting, 1}", "Win_set_name": "objectSetName", "Get_elements_x": "getElements", "Ibsend": "ibsend", "Bsend_init": "", "File_set_name": "",
+	} {
+		f := function{name: name, params: []string{"MPI_Comm comm", "MPI_Request *request"}}
+		method, _, form := f.methodOf(methods)
+		if got := strings.TrimSpace(method + " " + form); got != want {
+			t.Errorf("%s: %q, not %q", name, got, want)
+		}
+	}
+}

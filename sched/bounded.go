@@ -1,0 +1,356 @@
+package sched
+
+import (
+	"context"
+	"math"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/pm2-go/pm2/internal/shelf"
+)
+
+// BoundedWait is a wait with a ticket: every one that is not the fast wait of a thread in one queue (wait.go). It has
+// a time limit, or is bounded by a context, or stands in several queues at once, each with a lock of its own, or in
+// none (Sleep); and so waits a plain goroutine, whatever for. See README.md, "The two waits".
+//
+//	closed ── Open: the owner, in no queue ─────────────────────────────► open
+//	open ──── a claim: Pop of a queue it stands in, the clock, a
+//	          context, a canceller, or the owner itself (Close) ────────► claimed
+//	claimed ─ Wake, by the one that has claimed ────────────────────────► woken
+//	woken ─── the owner: Wait returns, it leaves all queues, Free ──────► closed
+//
+// The claim is a compare-and-swap on the ticket, so one claimer wins, and only
+// the winner gives anything. Wake and await meet under mu:
+// the second finds what the first has left, so the owner may
+// be woken before it parks. After Wake only the owner touches the BoundedWait:
+// a claim that comes too late finds that the number of its wait is over.
+type BoundedWait struct {
+	t      *thread       // the waiter; nil: a goroutine, which waits on ch
+	kind   Kind          // of the wait
+	ticket atomic.Uint64 // number of the wait << 1 | open
+	won    *Waiter       // the claimer writes it, the owner reads it once it is woken
+	mu     Spin
+	woken  bool // under mu
+	parked bool // under mu
+
+	began  int64   // monotonic ns, 0: not asked for yet; Expire counts from here
+	limit  timer   // limit.at is when the time limit is over
+	expiry *Waiter // the node for which it was set, nil: none
+
+	ch      chan struct{}   // of a goroutine, of capacity 1
+	latch   *sync.Mutex     // of a goroutine in a synctest bubble, instead of ch: see inBubble
+	clock   *time.Timer     // a goroutine's, kept for the next wait
+	done    <-chan struct{} // of a goroutine's context, nil: none
+	doneFor *Waiter
+
+	last, first Waiter
+	more        []Waiter
+}
+
+// boundedWaits holds those of goroutines, and those of threads that wait within a wait, that are not in use.
+var boundedWaits = shelf.Free[BoundedWait]{Most: 256}
+
+// NewBoundedWait returns a closed BoundedWait with n nodes, Node(0) to Node(n-1),
+// for a wait of the calling thread or goroutine. Only the caller may call its methods; other
+// threads may call those of its nodes. It may allocate if the caller has not waited in so many queues before.
+func (calls) NewBoundedWait(n int) *BoundedWait {
+	if c := lookup(); c != nil && !c.base {
+		return newBoundedWait(c.cur, n)
+	}
+	return newBoundedWait(nil, n)
+}
+
+// newBoundedWait is for t, the caller, nil: a goroutine. A thread has one for life, and takes another one if it waits meanwhile,
+// as a Select whose cases are to be polled does.
+func newBoundedWait(t *thread, n int) (b *BoundedWait) {
+	switch {
+	case t != nil && t.bounded == nil:
+		b = (&BoundedWait{}).adopt()
+		t.bounded = b
+	case t != nil && t.bounded.t == nil:
+		b = t.bounded
+	case t == nil && inBubble():
+		b = (&BoundedWait{latch: latched()}).adopt()
+	default:
+		if b = boundedWaits.Get(); b == nil {
+			b = (&BoundedWait{ch: make(chan struct{}, 1)}).adopt()
+		}
+	}
+	if n--; n > len(b.more) {
+		b.more = make([]Waiter, n)
+		for i := range b.more {
+			b.more[i].adopt(b)
+		}
+	}
+	b.t = t
+	return b
+}
+
+func (b *BoundedWait) adopt() *BoundedWait {
+	b.mu.ranked(rankBounded)
+	b.first.adopt(b)
+	b.last.adopt(b)
+	return b
+}
+
+func (w *Waiter) adopt(b *BoundedWait) { w.b, w.bounded = b, true }
+
+// As sets the kind of the wait. The owner calls it before Wait. If a cancel of the owner
+// ends the wait, Wait returns nil, and the owner calls EndWait when its own state is in
+// order again.
+func (b *BoundedWait) As(k Kind) { b.kind = k }
+
+// Node returns node i.
+func (b *BoundedWait) Node(i int) *Waiter {
+	if i == 0 {
+		return &b.first
+	}
+	return &b.more[i-1]
+}
+
+// Last returns one more node, for a limit of the wait as a whole.
+func (b *BoundedWait) Last() *Waiter { return &b.last }
+
+// Open starts a wait. From now on a waker that pops or fires one of the nodes may
+// end the wait.
+func (b *BoundedWait) Open() {
+	b.expiry = nil
+	b.ticket.Store(b.ticket.Load() + 2 | 1)
+}
+
+// Close ends the wait on behalf of the owner, so that no waker can. It returns false if
+// a waker has ended the wait already: then the owner calls Wait.
+func (b *BoundedWait) Close() bool { return b.claimFor(nil, b.ticket.Load()) }
+
+// Expire sets a time limit, which ends the wait for node w: d after the first call of Expire since NewBoundedWait.
+// Of several time limits the earliest counts. The owner calls it before Wait.
+func (b *BoundedWait) Expire(w *Waiter, d time.Duration) {
+	b.needsTime()
+	if b.began == 0 {
+		b.began = nanotime()
+	}
+	at := b.began + int64(d)
+	if d > 0 && at < 0 {
+		at = math.MaxInt64
+	}
+	if b.expiry == nil || at < b.limit.at {
+		b.limit.at, b.expiry = at, w
+	}
+}
+
+// Elapsed returns the time since the first Expire.
+func (b *BoundedWait) Elapsed() time.Duration { return time.Duration(nanotime() - b.began) }
+
+// Expired tells whether a time limit of this wait is over.
+func (b *BoundedWait) Expired() bool { return b.expiry != nil && nanotime() >= b.limit.at }
+
+// Claimed tells whether the wait has been ended: Wait returns soon.
+func (b *BoundedWait) Claimed() bool { return b.ticket.Load()&1 == 0 }
+
+// Watch makes ctx end the wait for node w when it is done. It returns false if ctx is done already.
+// The owner calls Unwatch afterwards. Watch calls methods of ctx, and allocates on a thread unless
+// ctx can never be done.
+func (b *BoundedWait) Watch(w *Waiter, ctx context.Context) bool {
+	done := ctx.Done()
+	if done == nil {
+		return true
+	}
+	b.needsTime()
+	if ctx.Err() != nil {
+		return false
+	}
+	if b.t == nil && b.done == nil {
+		b.done, b.doneFor = done, w
+		return true
+	}
+	n := b.ticket.Load() | 1
+	w.note = context.AfterFunc(ctx, func() { w.Fire(n) })
+	return true
+}
+
+// Unwatch ends what Watch began.
+func (b *BoundedWait) Unwatch(w *Waiter) {
+	if b.doneFor == w {
+		b.done, b.doneFor = nil, nil
+	}
+	if stop, ok := w.note.(func() bool); ok {
+		w.note = nil
+		stop()
+	}
+}
+
+// Wait parks the caller until the wait has been ended, and returns the node for
+// which it was. The other nodes may still stand in their queues.
+func (b *BoundedWait) Wait() *Waiter {
+	switch {
+	case b.Expired() && b.claimFor(b.expiry, b.ticket.Load()):
+	case b.t == nil:
+		b.sleep()
+	default:
+		b.await(Enter())
+	}
+	return b.won
+}
+
+// sleep is the wait of a goroutine.
+func (b *BoundedWait) sleep() {
+	if b.latch != nil {
+		b.latch.Lock()
+		return
+	}
+	if b.expiry == nil && b.done == nil {
+		<-b.ch
+		return
+	}
+	var late <-chan time.Time
+	if b.expiry != nil {
+		if d := time.Duration(b.limit.at - nanotime()); b.clock == nil {
+			b.clock = time.NewTimer(d)
+		} else {
+			b.clock.Reset(d)
+		}
+		defer b.clock.Stop()
+		late = b.clock.C
+	}
+	mine := false
+	select {
+	case <-b.ch:
+		return
+	case <-late:
+		mine = b.claimFor(b.expiry, b.ticket.Load())
+	case <-b.done:
+		mine = b.claimFor(b.doneFor, b.ticket.Load())
+	}
+	if !mine {
+		<-b.ch // a waker was first
+	}
+}
+
+// claimFor ends wait number n for node w, unless another claim was first. It tells whether it did.
+func (b *BoundedWait) claimFor(w *Waiter, n uint64) bool {
+	if n&1 == 0 || !b.ticket.CompareAndSwap(n, n&^1) {
+		return false
+	}
+	b.won = w
+	return true
+}
+
+// wake makes the owner ready again, or tells it not to park. Only the winner of the claim calls
+// it.
+func (b *BoundedWait) wake(c *co) {
+	t := b.t
+	if t == nil {
+		if b.latch != nil {
+			b.latch.Unlock()
+		} else {
+			b.ch <- struct{}{}
+		}
+		return
+	}
+	b.mu.Lock()
+	parked := b.parked
+	b.woken = true
+	b.mu.Unlock()
+	if parked {
+		c.ready(t)
+	}
+}
+
+// await parks the owner, a thread, until wake. It ends the operation of c.
+func (b *BoundedWait) await(c *co) {
+	t := c.cur
+	if x := t.x.Load(); x != nil && x.due(b.kind) && b.Close() {
+		c.refuse(x, InOther) // the owner calls EndWait
+		return
+	}
+	t.w.kind = b.kind
+	t.waits = b // published by the lock of mu
+	if b.expiry != nil {
+		ts := &c.l.vp.timers
+		ts.mu.Lock()
+		b.limit.owner = b
+		ts.start(&b.limit, min(b.limit.at, maxAt))
+		ts.mu.Unlock()
+	}
+	if c.joiner != nil {
+		c.settleJoiner() // its lock comes before mu
+	}
+	b.mu.Lock()
+	b.parked = !b.woken
+	switch {
+	case b.woken:
+		b.mu.Unlock()
+	case b.kind&^(Uninterruptible|Returning) == InSleep: // no waker is on its way
+		c.parkNow(&b.mu)
+	default:
+		c.pause(&b.mu)
+	}
+	if b.expiry != nil {
+		b.limit.stop() // after its lock the clock has finished with it
+	}
+	if b.parked {
+		c.resumed()
+	} else {
+		c.Leave()
+		t.w.kind = InOther
+	}
+	t.waits = nil
+	b.woken, b.parked = false, false // it is the owner's alone again
+}
+
+// Free gives b back for use by later waits. b must be closed, and none of its nodes may stand in a
+// queue or be watched.
+func (b *BoundedWait) Free() {
+	t := b.t
+	b.t, b.won, b.began, b.kind = nil, nil, 0, InOther
+	if b.latch == nil && (t == nil || t.bounded != b) {
+		boundedWaits.Put(b)
+	}
+}
+
+// Ticket returns the number of w's wait, for Fire.
+func (w *Waiter) Ticket() uint64 { return w.b.ticket.Load() | 1 }
+
+// Fire ends the wait with that number for w, a node of a BoundedWait, and makes the
+// owner ready. It returns false if the wait has ended already. It
+// never blocks. Any thread, goroutine or hook may call it at any time. w must not stand in a queue.
+func (w *Waiter) Fire(ticket uint64) bool {
+	b := w.b
+	if !b.claimFor(w, ticket) {
+		return false
+	}
+	c := Visit()
+	b.wake(c)
+	c.Leave()
+	return true
+}
+
+// BoundedWait returns the BoundedWait that w is a node of.
+func (w *Waiter) BoundedWait() *BoundedWait { return w.b }
+
+// Won tells whether the wait of w, a node of a BoundedWait, was ended for it.
+func (w *Waiter) Won() bool { return w.b.won == w }
+
+// Note returns the note that the waiter has left for its waker.
+func (w *Waiter) Note() any { return w.note }
+
+// SetNote sets the note of w, a node of a BoundedWait. The owner calls it before w stands in a queue.
+func (w *Waiter) SetNote(x any) { w.note = x }
+
+// Add puts w, a node of a BoundedWait, at the end. Under the lock.
+func (wq *WaitQueue) Add(w *Waiter) { wq.push(w) }
+
+// Remove takes w out if it is in. Under the lock.
+func (wq *WaitQueue) Remove(w *Waiter) { wq.remove(w) }
+
+// Others tells whether a waiter of another wait than w's stands in wq. Under the
+// lock. That wait may have ended already.
+func (calls) Others(wq *WaitQueue, w *Waiter) bool {
+	for x := wq.head; x != nil; x = x.next {
+		if x.b == nil || x.b != w.b {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,38 @@
+package sched
+
+import (
+	"errors"
+	"sync"
+)
+
+// Goroutines in a bubble of testing/synctest may use threads; the threads, and all that a
+// scheduler starts, are outside of it, in real time.
+//
+// A channel that is made in a bubble belongs to it, and panics where a goroutine outside uses it, and
+// so does a timer: neither may come into a pool. So such a goroutine waits for a latch, a
+// mutex that is locked and that its waker unlocks. To synctest that is no durable wait: the
+// bubble's time stands still meanwhile. So a time limit in it would never be over, and is refused.
+
+// inBubble tells whether the caller is in a bubble. The time in a bubble begins in the year 2000, before
+// epoch, which is when the program began.
+func inBubble() bool {
+	const years = 20 * 365 * 24 * 3600 * 1_000_000_000
+	t := nanotime()
+	return t < -years || t > years
+}
+
+func latched() *sync.Mutex {
+	m := new(sync.Mutex)
+	m.Lock()
+	return m
+}
+
+// needsTime panics in a bubble: a wait with a limit would never end there.
+func (b *BoundedWait) needsTime() {
+	if b.latch != nil {
+		panic("sched: a goroutine in a bubble of testing/synctest waits with a time limit or a context for what is outside of it")
+	}
+}
+
+// errInBubble: the goroutines of a scheduler would be the bubble's.
+var errInBubble = errors.New("sched: a scheduler cannot start in a bubble of testing/synctest: start it before, by sched.Default for instance")
