@@ -21,7 +21,7 @@ const (
 	singleWait = 3000 // ns
 	// retry is the pause after an attempt that got nothing; each further one in a row doubles it. An attempt interrupts
 	// the victim. If the victim's threads do nothing but wait for each other, most attempts find it inside the scheduler.
-	// Its rows: the prime sieve and the ring of 100, 2 VPs.
+	// The row of the doubling: the prime sieve, 2 VPs.
 	retry    = 2000 // ns
 	mostVain = 6    // doublings
 	// maxShare bounds how many threads a thief takes, or looks at, at once: the victim cannot schedule
