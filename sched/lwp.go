@@ -253,9 +253,6 @@ func (l *lwp) serve() {
 		now := asm.Cycles()
 		if since == 0 {
 			since, last = now, now
-			if v.neighbourComputes() {
-				v.request()
-			}
 		}
 		brief := s.stopping.Load() || v.seized.Load() > 0 || v.away.Load() > 0 && verdict == hooks.Quiet
 		if v.putsOff() {

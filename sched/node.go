@@ -177,7 +177,8 @@ func (n *node) announce(t *thread) {
 }
 
 // kickNearby kicks the nearest VP that sleeps outside of n, so that it asks the
-// planners whether it may help. It does so once in helpGap at most, as wakeHelper.
+// planners whether it may help. It does so once in helpGap at most, as wakeHelper. Its row:
+// BenchmarkBubbleBesideSleepingVP of package marcel.
 func (n *node) kickNearby() {
 	s := n.sched
 	now := asm.Cycles()

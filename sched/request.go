@@ -33,17 +33,6 @@ func (v *vp) request() {
 	}
 }
 
-// neighbourComputes tells whether the nearest VP has not switched since the
-// last call. Then its thread computes, and will not join at once what it spawns next. Holder only.
-func (v *vp) neighbourComputes() bool {
-	if len(v.near) == 0 {
-		return false
-	}
-	tick, before := v.near[0][0].ticks(), v.nearTick
-	v.nearTick = tick
-	return tick == before
-}
-
 // withdrawRequest takes v's request back, unless it has been granted. Holder only.
 func (v *vp) withdrawRequest() {
 	if v.requests {

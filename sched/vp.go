@@ -35,7 +35,6 @@ type vp struct {
 	helpAt      int64                    // cycles: not before this time wake another VP to steal
 	planAt      int64                    // cycles: not before this time ask planners
 	requests    bool                     // Scheduler.request may name this VP
-	nearTick    uint32                   // see neighbourComputes
 	fence       atomic.Uint32            // see share
 	choices     uint32                   // of threads, so far
 	seed        uint32                   // of random, never 0

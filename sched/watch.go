@@ -279,6 +279,7 @@ type elsewhere struct {
 const lookPause = 5000
 
 // takeBackElsewhere takes the OS threads of other VPs back whose threads wait in Go, and tells whether it found any.
+// Its row: the pool of 64 on a Go channel, 2 VPs.
 func (v *vp) takeBackElsewhere(now int64, e *elsewhere) (found bool) {
 	if now < e.at || !isDirect {
 		return false
