@@ -264,13 +264,20 @@ func derived(t *datatype.Type, made contents, err error) (*dtype, error) {
 	return &dtype{t: t, made: made}, err
 }
 
-// setType takes a datatype in, and writes its handle.
-func (a *call) setType(i int, t *dtype) (err error) {
+// enlist gives a datatype its handle.
+func (t *dtype) enlist() (err error) {
+	t.what = ofType
+	t.handle, err = types.add(t)
+	return err
+}
+
+// setType takes a datatype in, unless it has a handle, and writes that.
+func (a *call) setType(i int, t *dtype) error {
 	if _, err := a.out(i); err != nil {
 		return err
 	}
-	if t.what = ofType; t.handle == 0 {
-		if t.handle, err = types.add(t); err != nil {
+	if t.handle == 0 {
+		if err := t.enlist(); err != nil {
 			return err
 		}
 	}
