@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/pm2-go/pm2/nmad"
+	"github.com/pm2-go/pm2/nmad/internal/contexts"
 	"github.com/pm2-go/pm2/nmad/rma"
 )
 
@@ -49,7 +50,6 @@ const (
 	shortSize  = 1 << 10  // bytes of a short message, arguments included
 	maxMedium  = 16 << 20 // bytes
 	maxWindow  = 64       // of requests that are numbered modulo 256
-	contexts   = 4
 	lastNumber = 1<<16 - 1
 )
 
@@ -64,7 +64,7 @@ func (c *Config) complete() error {
 	c.Window, c.Medium = cmp.Or(c.Window, 32), cmp.Or(c.Medium, 64<<10)
 	c.Receives, c.Calls = cmp.Or(c.Receives, 32), cmp.Or(c.Calls, 1024)
 	c.Budget, c.Longest = cmp.Or(c.Budget, max(256, 2*c.Receives)), cmp.Or(c.Longest, 64<<20)
-	c.Context = cmp.Or(c.Context, 64000)
+	c.Context = cmp.Or(c.Context, contexts.FirstActive)
 	switch {
 	case c.Window < 1 || c.Window > maxWindow || c.Window&(c.Window-1) != 0:
 		return fmt.Errorf("am: %w: Window %d: a power of two up to %d", ErrConfig, c.Window, maxWindow)
@@ -76,8 +76,8 @@ func (c *Config) complete() error {
 		return fmt.Errorf("am: %w: Budget %d: at least 2 Receives, %d", ErrConfig, c.Budget, 2*c.Receives)
 	case c.Calls < 1 || c.Longest < 1:
 		return fmt.Errorf("am: %w: Calls %d, Longest %d: at least 1", ErrConfig, c.Calls, c.Longest)
-	case c.Context < 2 || c.Context > lastNumber-contexts:
-		return fmt.Errorf("am: %w: Context %d: 2 to %d", ErrConfig, c.Context, lastNumber-contexts)
+	case c.Context < 2 || c.Context > contexts.Last-contexts.PerActive:
+		return fmt.Errorf("am: %w: Context %d: 2 to %d", ErrConfig, c.Context, contexts.Last-contexts.PerActive)
 	}
 	return nil
 }

@@ -11,7 +11,7 @@ import (
 
 	"github.com/pm2-go/pm2/internal/test/effort"
 	"github.com/pm2-go/pm2/nmad/mpi/datatype"
-	"github.com/pm2-go/pm2/nmad/mpi/reduce"
+	reduction "github.com/pm2-go/pm2/nmad/mpi/reduce"
 )
 
 // forms are the three forms of a call; init may be nil.
@@ -405,7 +405,7 @@ type mixture struct {
 
 // TestCheckedNames: the comparison of calls names operations and elements.
 func TestCheckedNames(t *testing.T) {
-	own := reduce.User("mine", true, func(_, _ Buffer) {})
+	own := reduction.User("mine", true, func(_, _ Buffer) {})
 	for want, calls := range map[string][2]func(c *Comm) error{
 		"operation max":         {func(c *Comm) error { return Allreduce(c, Sum, nil, []int64{1}) }, func(c *Comm) error { return Allreduce(c, Max, nil, []int64{1}) }},
 		"operation mine":        {func(c *Comm) error { return Allreduce(c, Sum, nil, []int64{1}) }, func(c *Comm) error { return Allreduce(c, own, nil, []int64{1}) }},

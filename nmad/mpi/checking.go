@@ -26,7 +26,7 @@ type report struct {
 }
 
 func (rp report) String() string {
-	text := call(rp.Call).String()
+	text := operation(rp.Call).String()
 	if int(rp.Manner) < len(mannerNames) {
 		text = mannerNames[rp.Manner] + text
 	}

@@ -60,7 +60,7 @@ func (ms *Message) Irecv(b Buffer) *Request {
 	}
 	op := nmad.Op{Kind: nmad.OpRecv}
 	r.begin(ms.comm, b, &op)
-	r.more().matched = ms.from.Start(&op)
+	r.makeSpecial().matched = ms.from.Start(&op)
 	return r
 }
 

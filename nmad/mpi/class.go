@@ -79,10 +79,10 @@ func (c *Comm) SetErrorHandler(f func(c *Comm, err error)) {
 func ErrorsAreFatal(c *Comm, err error) { c.Abort(1, err.Error()) }
 
 // CallErrorHandler has the handler of c told of an error of the program's own.
-func (c *Comm) CallErrorHandler(err error) { _ = c.told(err) }
+func (c *Comm) CallErrorHandler(err error) { _ = c.handled(err) }
 
-// told has the handler told of an error.
-func (c *Comm) told(err error) error {
+// handled passes an error to the handler of the program, if there is one, and returns it.
+func (c *Comm) handled(err error) error {
 	c.mu.Lock()
 	f := c.handler
 	c.mu.Unlock()

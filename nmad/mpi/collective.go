@@ -8,15 +8,15 @@ import (
 
 	"github.com/pm2-go/pm2/nmad/mpi/datatype"
 	"github.com/pm2-go/pm2/nmad/mpi/internal/plan"
-	"github.com/pm2-go/pm2/nmad/mpi/reduce"
+	reduction "github.com/pm2-go/pm2/nmad/mpi/reduce"
 )
 
 // Op is an operation of a reduction.
-type Op = reduce.Op
+type Op = reduction.Op
 
 // The predefined operations; see package reduce.
 var (
-	Sum, Prod, Min, Max, BAnd, BOr, BXor, LAnd, LOr, LXor, MinLoc, MaxLoc = reduce.Sum, reduce.Prod, reduce.Min, reduce.Max, reduce.BAnd, reduce.BOr, reduce.BXor, reduce.LAnd, reduce.LOr, reduce.LXor, reduce.MinLoc, reduce.MaxLoc
+	Sum, Prod, Min, Max, BAnd, BOr, BXor, LAnd, LOr, LXor, MinLoc, MaxLoc = reduction.Sum, reduction.Prod, reduction.Min, reduction.Max, reduction.BAnd, reduction.BOr, reduction.BXor, reduction.LAnd, reduction.LOr, reduction.LXor, reduction.MinLoc, reduction.MaxLoc
 )
 
 // Blocks is a buffer with a block for each rank: equal ones of Each elements, or such of Counts elements that begin at Places (in elements; nil: where the one before ends).
@@ -36,7 +36,7 @@ func (c *Comm) barrier(m manner) (*follower, error) {
 	if err != nil {
 		return f, err
 	}
-	switch h.way() {
+	switch h.route() {
 	case inMemory:
 		f.plan.SharedBarrier(h.hosts.Members)
 	case inLevels:
@@ -63,7 +63,7 @@ func (c *Comm) bcast(m manner, b Buffer, root int, wrong error) (*follower, erro
 	if err != nil {
 		return f, err
 	}
-	switch h.way() {
+	switch h.route() {
 	case inMemory:
 		f.plan.SharedBcast(h.hosts.Members, root, b)
 	case inLevels:
@@ -92,7 +92,7 @@ func (c *Comm) ReduceInit(op *Op, in Buffer, out Buffer, root int) *Request {
 
 func (c *Comm) reduce(m manner, op *Op, in Buffer, out Buffer, root int, wrong error) (*follower, error) {
 	here := c.Rank() == root
-	f, h, err := c.begin(reduces, root, m, likewise{op, operand(in, out)}, reducible(op, in, out, here, here, c.rooted(root, wrong)))
+	f, h, err := c.begin(reduce, root, m, likewise{op, operand(in, out)}, reducible(op, in, out, here, here, c.rooted(root, wrong)))
 	if err != nil {
 		return f, err
 	}
@@ -258,7 +258,7 @@ func (c *Comm) gather(m manner, in Buffer, out Blocks, root int, wrong error) (*
 	if err != nil {
 		return f, err
 	}
-	switch h.way() {
+	switch h.route() {
 	case inMemory:
 		f.plan.SharedGather(h.hosts.Members, root, in, &out)
 	default:
@@ -287,7 +287,7 @@ func (c *Comm) scatter(m manner, in Blocks, out Buffer, root int, wrong error) (
 	if err != nil {
 		return f, err
 	}
-	switch h.way() {
+	switch h.route() {
 	case inMemory:
 		f.plan.SharedScatter(h.hosts.Members, root, &in, out)
 	default:

@@ -14,21 +14,21 @@ import (
 // threads and goroutines may use it at once; but collective operations are to be called in the same order at all its processes, so threads that share a communicator
 // do not call these at once.
 type Comm struct {
-	job        *job
-	group      Group
-	rank       int
-	name       string
-	number     int           // see numbers; of a communicator with a domain of its own that of the domain, below 0
-	domain     *nmad.Domain  // in which its messages are
-	own        *nmad.Domain  // that, if no other communicator has it; nil: it is the job's
-	private    bool          // its domain is one thread's
-	closed     int           // of its two contexts
-	tags       uint64        // the bits that all tags of its messages have
-	wake       uint64        // the tag of messages that wake, and the bits that tags of collective operations have
-	messages   *nmad.Context // of the users
-	collective *nmad.Context
-	gates      []*nmad.Gate // by rank
-	place      []int32      // the rank of each process of the job; Undefined: it is no member
+	job            *job
+	group          Group
+	rank           int
+	name           string
+	number         int           // see numbers; of a communicator with a domain of its own that of the domain, below 0
+	domain         *nmad.Domain  // in which its messages are
+	own            *nmad.Domain  // that, if no other communicator has it; nil: it is the job's
+	private        bool          // its domain is one thread's
+	closed         int           // of its two contexts
+	tags           uint64        // the bits that all tags of its messages have
+	collectiveTags uint64        // the bits that all tags of collective operations have; alone it is the tag of messages that wake a sleeper
+	messages       *nmad.Context // of the users
+	collective     *nmad.Context
+	gates          []*nmad.Gate // by rank
+	place          []int32      // the rank of each process of the job; Undefined: it is no member
 
 	freed        atomic.Bool
 	calls        uint64 // collective operations so far: their tags; under mu

@@ -36,7 +36,7 @@ func (c *Comm) aside(ranks []int, tag uint64) agree {
 		if err != nil {
 			return err
 		}
-		f := &follower{comm: c, what: allreduce, root: noRoot, tag: c.wake | tag}
+		f := &follower{comm: c, what: allreduce, root: noRoot, tag: c.collectiveTags | tag}
 		tag++
 		f.plan.Among(ranks)
 		f.plan.Allreduce(me, len(ranks), op, Buffer{}, b)
@@ -52,7 +52,7 @@ func (c *Comm) Idup(made **Comm) *Request {
 	if err := c.usable(); err != nil {
 		return (&Request{}).idle(err)
 	}
-	f := &follower{comm: c, what: dups}
+	f := &follower{comm: c, what: idup}
 	c.mu.Lock()
 	err := f.number()
 	c.mu.Unlock()

@@ -42,14 +42,14 @@ func (c *Comm) fails(f *follower, err error) error {
 	c.mu.Lock()
 	if c.broken == nil {
 		c.broken, c.refused = fmt.Errorf("%v has failed before: %w", f.what, err), c.calls
-		tags = append(tags, c.wake)
+		tags = append(tags, c.collectiveTags)
 		for _, x := range c.active {
 			if !x.lasts || !c.kept[x.turn] {
 				tags = append(tags, x.tag)
 			}
 		}
 		for turn := range c.kept {
-			tags = append(tags, c.wake|turn)
+			tags = append(tags, c.collectiveTags|turn)
 		}
 	} else if f.tag&(ofIdups|ofGroups) != 0 { // it goes on after a failure, and is refused by itself
 		tags = append(tags, f.tag)
@@ -58,7 +58,7 @@ func (c *Comm) fails(f *follower, err error) error {
 	c.leave(f)
 	c.mu.Unlock()
 	c.aloud(tags)
-	return c.told(f.because(err))
+	return c.handled(f.because(err))
 }
 
 // succeeds ends an operation that is done.
@@ -92,7 +92,7 @@ func (c *Comm) drop(rank int, r *nmad.Request, head []byte, turn uint64) {
 		if _, err := r.Test(); err != nil && !errors.Is(err, ErrTruncated) {
 			return
 		}
-		turn := r.Tag()&^ofChecks ^ c.wake
+		turn := r.Tag()&^ofChecks ^ c.collectiveTags
 		if r.Size() != uint64(len(refusal)) || string(head) != refusal {
 			turn++
 		}
@@ -116,9 +116,9 @@ func (c *Comm) ahead(tags []uint64, turn uint64) []uint64 {
 	}
 	for c.refused < turn {
 		c.refused++
-		tags = append(tags, c.wake|c.refused)
+		tags = append(tags, c.collectiveTags|c.refused)
 		if c.job.checks {
-			tags = append(tags, c.wake|ofChecks|c.refused)
+			tags = append(tags, c.collectiveTags|ofChecks|c.refused)
 		}
 	}
 	return tags

@@ -21,7 +21,7 @@ import (
 // Both decide under mu, so one of them goes on. An error is dealt with by the thread that would go on, at once.
 type follower struct {
 	comm     *Comm
-	what     call
+	what     operation
 	root     int      // of the operation; noRoot: it has none
 	wrong    error    // why this rank cannot take part
 	alike    likewise // what is compared
@@ -57,7 +57,7 @@ const noRoot = -1
 
 // begin begins a collective operation, whose plan the caller then makes: for ranks that share memory, if these do. wrong: why this rank cannot take part in it; then the operation ends everywhere, in its turn: at once if the caller
 // waits for its end, else when it is started. Without a communicator that can be used there is no turn, and no follower. A persistent one has its turn here, so ranks may start several in orders that differ.
-func (c *Comm) begin(what call, root int, m manner, x likewise, wrong error) (*follower, *shared, error) {
+func (c *Comm) begin(what operation, root int, m manner, x likewise, wrong error) (*follower, *shared, error) {
 	if err := c.usable(); err != nil {
 		return nil, nil, fmt.Errorf("mpi: %v: %w", what, err)
 	}
@@ -109,7 +109,7 @@ func (c *Comm) begin(what call, root int, m manner, x likewise, wrong error) (*f
 // draw gives the operation its number, by which those of a communicator are told apart. Under the communicator's mu.
 func (f *follower) draw() {
 	f.comm.calls++
-	f.turn, f.tag = f.comm.calls, f.comm.wake|f.comm.calls
+	f.turn, f.tag = f.comm.calls, f.comm.collectiveTags|f.comm.calls
 }
 
 // reserve is draw of a persistent operation, which has one number for all its rounds. It returns what is to be refused, if one before has failed. Under the communicator's mu.

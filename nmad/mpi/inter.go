@@ -199,7 +199,7 @@ func (x *Intercomm) Probe(ctx context.Context, from, tag int) (Status, error) {
 const rootless = -5
 
 // operation begins a collective operation, whose plan is made by f: of those with a root with its number in joint, and whether it is this process. Other processes of root's group do nothing. wrong is as begin has it.
-func (x *Intercomm) operation(what call, root int, m manner, wrong error, make func(p *plan.Plan, root int, here bool)) (*follower, error) {
+func (x *Intercomm) operation(what operation, root int, m manner, wrong error, make func(p *plan.Plan, root int, here bool)) (*follower, error) {
 	number := noRoot
 	switch {
 	case root == Root:
@@ -348,7 +348,7 @@ func (x *Intercomm) reduce(m manner, op *Op, in, out Buffer, root int) (*followe
 	if root != ProcNull {
 		wrong = reducible(op, in, out, false, false, nil)
 	}
-	return x.operation(reduces, root, m, wrong, func(p *plan.Plan, root int, here bool) { p.InterReduce(&x.sides, root, here, op, in, out) })
+	return x.operation(reduce, root, m, wrong, func(p *plan.Plan, root int, here bool) { p.InterReduce(&x.sides, root, here, op, in, out) })
 }
 
 // Allreduce leaves in of the processes of each group, combined, in out of all processes of the other one.

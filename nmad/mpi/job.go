@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"github.com/pm2-go/pm2/nmad"
+	"github.com/pm2-go/pm2/nmad/internal/contexts"
 	"github.com/pm2-go/pm2/nmad/mpi/internal/plan"
 	"github.com/pm2-go/pm2/nmad/mpi/internal/segment"
 	"github.com/pm2-go/pm2/pioman"
@@ -181,8 +182,8 @@ func (c *Comm) Self() *Comm { return c.job.self }
 // open opens a communicator under a number, used before as often as age says, or in a domain of its own.
 func (j *job) open(name string, g Group, number, age int, own *nmad.Domain) (*Comm, error) {
 	c := &Comm{job: j, group: g, name: name, rank: g.place(j.session.Rank()), number: number, domain: own, own: own}
-	c.tags, c.wake = uint64(age)<<ageOfMessages, uint64(age)<<ageOfCollectives
-	first := firstContext + 2*number
+	c.tags, c.collectiveTags = uint64(age)<<ageOfMessages, uint64(age)<<ageOfCollectives
+	first := contexts.FirstCommunicator + contexts.PerCommunicator*number
 	if own == nil {
 		all := j.session.Domains()
 		if len(all) == 0 {
@@ -190,7 +191,7 @@ func (j *job) open(name string, g Group, number, age int, own *nmad.Domain) (*Co
 		}
 		c.domain = all[0]
 	} else {
-		first = firstContext
+		first = contexts.FirstCommunicator
 	}
 	var err error
 	if c.messages, err = c.domain.OpenContext(first, g.job...); err == nil {

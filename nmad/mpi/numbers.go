@@ -5,6 +5,7 @@ import (
 	"sync"
 
 	"github.com/pm2-go/pm2/nmad"
+	"github.com/pm2-go/pm2/nmad/internal/contexts"
 )
 
 // mostComms is how many communicators a process has at a time, those of windows among them. Each has two contexts of nmad, whose number has 16 bits, and whose domain bounds them.
@@ -12,11 +13,11 @@ const mostComms = blocks * mostInBlock
 
 // The processes that make a communicator agree on a number within a block of them, the first in which one is free at all. So to agree takes few words, also by the agreements of Shrink.
 const (
-	blocks      = 8
-	mostInBlock = 1000
+	blocks      = contexts.Communicators / mostInBlock
+	mostInBlock = contexts.WindowGroups // so that a mask has as many bits for numbers of grounds
 )
 
-// numbers is the supply of the numbers of communicators, one for each two contexts, from firstContext on. A number is taken while a communicator of this process has it. It is free again when the
+// numbers is the supply of the numbers of communicators, one for each two contexts, from contexts.FirstCommunicator on. A number is taken while a communicator of this process has it. It is free again when the
 // communicator was freed and nothing is under way in it here. Another process may still send in it then; so each use of a number has an age, which is in all tags of the communicator: a message
 // of an earlier use fits no receive of a later one.
 type numbers struct {
@@ -42,9 +43,6 @@ type mask [(mostInBlock + 63) / 64]uint64
 
 // well is a bit of the last word of a mask that is no number's: the process can make the communicator.
 const well = 1 << 63
-
-// firstContext is that of number 0, which is the world's; 1 is that of one process alone.
-const firstContext = 2
 
 // The bits of an age in tags: of messages of the users, whose tags are below, and of collective operations.
 const (

@@ -118,7 +118,7 @@ func (p *Partitioned) Start() error {
 		p.receive()
 		return nil
 	}
-	op := nmad.Op{Kind: nmad.OpRecv, Match: nmad.Tag(p.tag | maxParts), Buf: p.header[:], Done: p.told}
+	op := nmad.Op{Kind: nmad.OpRecv, Match: nmad.Tag(p.tag | maxParts), Buf: p.header[:], Done: p.gotHeader}
 	op.Context = p.comm.collective
 	if err := p.comm.gates[p.peer].Post(&p.first, &op); err != nil {
 		p.ended(err)
@@ -126,8 +126,8 @@ func (p *Partitioned) Start() error {
 	return nil
 }
 
-// told is called when the sender has said how many parts it has.
-func (p *Partitioned) told(r *nmad.Request) {
+// gotHeader is called when the sender has said how many parts it has.
+func (p *Partitioned) gotHeader(r *nmad.Request) {
 	_, err := r.Test()
 	parts, size := int(binary.LittleEndian.Uint64(p.header[:])), int(binary.LittleEndian.Uint64(p.header[8:]))
 	switch {

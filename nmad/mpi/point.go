@@ -334,5 +334,5 @@ func (c *Comm) explain(what string, err error) error {
 	if err == nil {
 		return nil
 	}
-	return c.told(fmt.Errorf("mpi: %s, %v: %w", what, c, err))
+	return c.handled(fmt.Errorf("mpi: %s, %v: %w", what, c, err))
 }

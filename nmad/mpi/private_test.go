@@ -36,7 +36,7 @@ func received(c *Comm, n, peer, tag int) *Request {
 	s := make([]int64, n)
 	r := Irecv(c, s, peer, tag)
 	over := NewRequest(nil)
-	over.more().start = func() error {
+	over.makeSpecial().start = func() error {
 		_, err := r.Wait()
 		return errors.Join(err, expect(s, numbersTo(n)))
 	}
@@ -63,7 +63,7 @@ func issend(c *Comm, n, peer, tag int) *Request {
 func iallreduce(c *Comm, _ int) *Request {
 	s := numbersTo(longDebt)
 	r, over := Iallreduce(c, Max, nil, s), NewRequest(nil)
-	over.more().start = func() error {
+	over.makeSpecial().start = func() error {
 		_, err := r.Wait()
 		return errors.Join(err, expect(s, numbersTo(longDebt)))
 	}

@@ -53,7 +53,7 @@ type special struct {
 // usual is the special of all requests that are not out of the ordinary.
 var usual special
 
-// special is that of r, for reading.
+// special is what r has beyond the ordinary, for reading only: requests without any share one.
 func (r *Request) special() *special {
 	if r.extra == nil {
 		return &usual
@@ -61,8 +61,8 @@ func (r *Request) special() *special {
 	return r.extra
 }
 
-// more is that of r, for writing.
-func (r *Request) more() *special {
+// makeSpecial is special for writing: it makes one, if r has none.
+func (r *Request) makeSpecial() *special {
 	if r.extra == nil {
 		r.extra = &special{}
 	}
@@ -80,13 +80,13 @@ func (r *Request) release() {
 	blocking.Put(r)
 }
 
-// still says that nothing of r is under way, nor was since it was made, or begun: no message of the zero value, say.
-func (r *Request) still() bool {
+// isInactive says that nothing of r is under way, and that nothing was begun since it was made: as of the zero value.
+func (r *Request) isInactive() bool {
 	return r.none || r.waits || r.comm == nil && r.special().outside == nil
 }
 
-// it is the message.
-func (r *Request) it() *nmad.Request {
+// active is the request of nmad that moves the message.
+func (r *Request) active() *nmad.Request {
 	if m := r.special().matched; m != nil {
 		return m
 	}
@@ -98,7 +98,7 @@ func (r *Request) begin(c *Comm, b Buffer, op *nmad.Op) {
 	r.comm = c
 	var whole bool
 	if op.Buf, whole = b.Dense(); !whole {
-		x := r.more()
+		x := r.makeSpecial()
 		x.buffer = b
 		op.Data = &x.buffer
 	}
@@ -108,7 +108,7 @@ func (r *Request) begin(c *Comm, b Buffer, op *nmad.Op) {
 func (r *Request) idle(err error) *Request {
 	r.none = true
 	if err != nil {
-		r.more().err = err
+		r.makeSpecial().err = err
 	}
 	return r
 }
@@ -138,7 +138,7 @@ func (r *Request) Start() error {
 func (r *Request) Wait() (Status, error) { return r.WaitContext(context.Background()) }
 
 func (r *Request) wait() (Status, error) {
-	err := r.it().Wait()
+	err := r.active().Wait()
 	return r.ended(err)
 }
 
@@ -146,12 +146,12 @@ func (r *Request) wait() (Status, error) {
 func (r *Request) WaitContext(ctx context.Context) (Status, error) {
 	x := r.special()
 	switch {
-	case r.still():
+	case r.isInactive():
 		return noStatus, x.err
 	case x.outside != nil:
 		return x.outside.wait(ctx, r.comm)
 	case x.operation == nil:
-		return r.ended(r.it().WaitContext(ctx))
+		return r.ended(r.active().WaitContext(ctx))
 	}
 	if err := x.operation.wait(ctx); err != nil {
 		return noStatus, r.comm.explain(x.operation.what.String(), err)
@@ -162,7 +162,7 @@ func (r *Request) WaitContext(ctx context.Context) (Status, error) {
 // Test says whether the message has left, or come, and if so what it was.
 func (r *Request) Test() (done bool, s Status, err error) {
 	special := r.special()
-	if r.still() {
+	if r.isInactive() {
 		return true, noStatus, special.err
 	}
 	if x := special.outside; x != nil {
@@ -178,7 +178,7 @@ func (r *Request) Test() (done bool, s Status, err error) {
 		r.comm.domain.Engine().Poll()
 		return f.over.Test(finished), noStatus, f.outcome()
 	}
-	if done, err = r.it().Test(); !done {
+	if done, err = r.active().Test(); !done {
 		return false, Status{}, err
 	}
 	s, err = r.ended(err)
@@ -191,11 +191,11 @@ func (r *Request) Cancel() bool {
 	if x.outside != nil {
 		return x.outside.cancel != nil && x.outside.cancel()
 	}
-	return !r.none && x.operation == nil && r.it().Cancel()
+	return !r.none && x.operation == nil && r.active().Cancel()
 }
 
 func (r *Request) ended(err error) (Status, error) {
-	s := r.comm.status(r.it().Envelope())
+	s := r.comm.status(r.active().Envelope())
 	if err != nil {
 		return s, r.comm.explain("message", err)
 	}
@@ -228,14 +228,14 @@ func WaitAny(requests ...*Request) (int, Status, error) {
 		}
 		x := r.special()
 		switch {
-		case r.still():
+		case r.isInactive():
 			return i, noStatus, x.err
 		case x.outside != nil:
 			cases[i], some = r.comm.in().Case(&x.outside.over, finished), true
 		case x.operation != nil:
 			cases[i], some = r.comm.domain.Case(&x.operation.over, finished), true
 		default:
-			cases[i], some = r.it().Case(), true
+			cases[i], some = r.active().Case(), true
 		}
 	}
 	if !some {

@@ -124,7 +124,7 @@ func (c *Comm) Explain() string {
 		text += "the first one finds out"
 	case h == nil:
 		text += "by messages, since " + apart
-	case h.way() == inMemory:
+	case h.route() == inMemory:
 		text += fmt.Sprintf("in memory that the %d ranks share, since they are on one host; %d pieces of %d KiB a rank are under way at most", c.Size(), segment.Slots, h.hosts.Piece>>10)
 	default:
 		text += fmt.Sprintf("in memory within each of %d hosts, and by messages of one rank of each; but scans, gathers, scatters and all-to-alls by messages of all", len(h.hosts.Leaders))
@@ -212,7 +212,7 @@ func (h *shared) tellAll(ranks []int, b []byte) error {
 }
 
 func (h *shared) tell(rank int, b []byte) error {
-	if err := h.comm.collective.Send(h.comm.group.job[rank], h.comm.wake, b); err != nil {
+	if err := h.comm.collective.Send(h.comm.group.job[rank], h.comm.collectiveTags, b); err != nil {
 		return fmt.Errorf("rank %d: %w", rank, err)
 	}
 	return nil
@@ -220,7 +220,7 @@ func (h *shared) tell(rank int, b []byte) error {
 
 // hear receives what a rank tells, of that length; a refusal in its place is ErrElsewhere.
 func (h *shared) hear(rank int, b []byte) error {
-	e, err := h.comm.collective.Recv(h.comm.group.job[rank], h.comm.wake, h.came[:])
+	e, err := h.comm.collective.Recv(h.comm.group.job[rank], h.comm.collectiveTags, h.came[:])
 	switch {
 	case err == nil && int(e.Size) == len(refusal) && string(h.came[:len(refusal)]) == refusal:
 		err = ErrElsewhere
@@ -234,17 +234,17 @@ func (h *shared) hear(rank int, b []byte) error {
 	return nil
 }
 
-// way is how the ranks of an operation reach each other.
-type way uint8
+// route is how the ranks of an operation reach each other.
+type route uint8
 
 const (
-	byMessages way = iota
-	inMemory       // all are on one host
-	inLevels       // in memory within hosts, by messages between them
-	inOrder        // by messages, the operands from the last rank to the first
+	byMessages route = iota
+	inMemory         // all are on one host
+	inLevels         // in memory within hosts, by messages between them
+	inOrder          // by messages, the operands from the last rank to the first
 )
 
-func (h *shared) way() way {
+func (h *shared) route() route {
 	switch {
 	case h == nil:
 		return byMessages
@@ -255,12 +255,12 @@ func (h *shared) way() way {
 }
 
 // reducing is the way of a reduction.
-func (c *Comm) reducing(h *shared, op *Op, in, out Buffer) way {
+func (c *Comm) reducing(h *shared, op *Op, in, out Buffer) route {
 	t := in.Type
 	if t == nil {
 		t = out.Type
 	}
-	switch w := h.way(); {
+	switch w := h.route(); {
 	case w == inMemory && h.hosts.Folds(t):
 		return w
 	case c.job.inOrder:
@@ -272,19 +272,19 @@ func (c *Comm) reducing(h *shared, op *Op, in, out Buffer) way {
 }
 
 // gathering is the way of an operation in which each rank gives all others a block.
-func (h *shared) gathering(out *Blocks) way {
-	if w := h.way(); w != inLevels || h.hosts.Contiguous && out.Counts == nil && out.Types == nil {
+func (h *shared) gathering(out *Blocks) route {
+	if w := h.route(); w != inLevels || h.hosts.Contiguous && out.Counts == nil && out.Types == nil {
 		return w
 	}
 	return byMessages
 }
 
 // exchanging is the way of an operation in which each rank gives each other one a block.
-func (h *shared) exchanging(in *Blocks) way {
+func (h *shared) exchanging(in *Blocks) route {
 	if in.Type == nil && in.Types == nil {
 		return byMessages // in place
 	}
-	return h.way()
+	return h.route()
 }
 
 // enter is called before the first step of an operation, leave after its last one.
@@ -371,7 +371,7 @@ func (h *shared) operand(member int) Buffer {
 // differs says that two ranks do not call the same.
 func (h *shared) differs(member int, got, own uint64) error {
 	tell := func(what uint64) string {
-		text := fmt.Sprintf("%v, %d bytes", call(what>>24&0xff), what&0xffffff)
+		text := fmt.Sprintf("%v, %d bytes", operation(what>>24&0xff), what&0xffffff)
 		if root := what >> 32; root > 0 {
 			text += fmt.Sprintf(", root %d", root-1)
 		}
@@ -426,7 +426,7 @@ func (h *shared) owed() bool {
 		if owes {
 			h.owes[m] = false
 			r := &nmad.Request{}
-			if h.comm.collective.IrecvInto(r, h.comm.group.job[h.ranks[m]], h.comm.wake, nil) == nil {
+			if h.comm.collective.IrecvInto(r, h.comm.group.job[h.ranks[m]], h.comm.collectiveTags, nil) == nil {
 				h.late = append(h.late, r)
 			}
 		}
@@ -469,5 +469,5 @@ func (h *shared) wake(member int) {
 		}
 	}
 	b.used = true
-	_ = h.comm.collective.IsendInto(r, h.comm.group.job[h.ranks[member]], h.comm.wake, nil) // the gate has ended: the member learns of that itself
+	_ = h.comm.collective.IsendInto(r, h.comm.group.job[h.ranks[member]], h.comm.collectiveTags, nil) // the gate has ended: the member learns of that itself
 }

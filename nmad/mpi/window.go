@@ -37,7 +37,7 @@ type Window struct {
 	form   form
 	own    []byte // memory of this process
 	part   *rma.Region
-	words  place       // those by which the processes agree; see window_words.go
+	words  wordPlace   // those by which the processes agree; see window_words.go
 	table  *rma.Region // likewise, of a window of DynamicWindow
 	peers  []windowPeer
 	plain  marcel.Mutex // of accumulates that rely on serial
@@ -144,9 +144,9 @@ func (w *Window) SetErrorHandler(f func(w *Window, err error)) {
 }
 
 // CallErrorHandler has the handler of w told of an error of the program's own.
-func (w *Window) CallErrorHandler(err error) { _ = w.told(err) }
+func (w *Window) CallErrorHandler(err error) { _ = w.handled(err) }
 
-func (w *Window) told(err error) error {
+func (w *Window) handled(err error) error {
 	if w == nil || err == nil {
 		return err
 	}
@@ -254,12 +254,12 @@ func (w *Window) peer(what string, rank int) (*windowPeer, error) {
 
 // fails is the error of a call.
 func (w *Window) fails(what string, err error) error {
-	return w.told(fmt.Errorf("mpi: %s, %v: %w", what, w, err))
+	return w.handled(fmt.Errorf("mpi: %s, %v: %w", what, w, err))
 }
 
 // failsAt is the error of a call for a target.
 func (w *Window) failsAt(what string, target int, err error) error {
-	return w.told(fmt.Errorf("mpi: %s, target %d, %v: %w", what, target, w, err))
+	return w.handled(fmt.Errorf("mpi: %s, target %d, %v: %w", what, target, w, err))
 }
 
 // watch hears which processes of the window are lost.

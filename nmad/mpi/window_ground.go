@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/pm2-go/pm2/nmad/internal/contexts"
 	"github.com/pm2-go/pm2/nmad/rma"
 )
 
@@ -14,23 +15,21 @@ type ground struct {
 	number  int   // the same at all its processes
 	ranks   []int // of the job
 	memory  *rma.World
-	windows int     // of this process; under job.mu
-	leaving bool    // its last window asks the others; under job.mu
-	slot    int     // bytes of the words of a window
-	free    []place // for words of windows; under job.mu
+	windows int         // of this process; under job.mu
+	leaving bool        // its last window asks the others; under job.mu
+	slot    int         // bytes of the words of a window
+	free    []wordPlace // for words of windows; under job.mu
 }
 
-// place is where the words of a window are.
-type place struct {
+// wordPlace is where the words of a window are.
+type wordPlace struct {
 	region *rma.Region
 	at     int
 }
 
-// Each World has the contexts of a number, which its processes agree upon.
-const (
-	mostGrounds   = mostInBlock
-	groundContext = 20_000
-)
+// mostGrounds is how many Worlds of windows there are at a time. Each has the contexts of a number, which its processes
+// agree upon.
+const mostGrounds = contexts.WindowGroups
 
 // chunkBytes is how much memory for words is made at once.
 const chunkBytes = 64 << 10
@@ -107,7 +106,7 @@ func (c *Comm) knownGround() (found *ground, err error) {
 
 func (c *Comm) openGround(number int) (*ground, error) {
 	j := c.job
-	m, err := rma.OpenAmong(j.session, groundContext+rma.Contexts*number, c.group.job...)
+	m, err := rma.OpenAmong(j.session, contexts.FirstWindow+contexts.PerWorld*number, c.group.job...)
 	if err != nil {
 		j.releaseGround(number)
 		return nil, err
@@ -160,7 +159,7 @@ func (w *Window) leaveGround() (clean bool, err error) {
 }
 
 // words gives a window memory for its words, zero all of it.
-func (j *job) words(g *ground) (p place, err error) {
+func (j *job) words(g *ground) (p wordPlace, err error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	if len(g.free) == 0 {
@@ -170,7 +169,7 @@ func (j *job) words(g *ground) (p place, err error) {
 			return p, err
 		}
 		for i := range n {
-			g.free = append(g.free, place{r, i * g.slot})
+			g.free = append(g.free, wordPlace{r, i * g.slot})
 		}
 	}
 	last := len(g.free) - 1
@@ -180,7 +179,7 @@ func (j *job) words(g *ground) (p place, err error) {
 }
 
 // giveBackWords takes it back.
-func (j *job) giveBackWords(g *ground, p place) {
+func (j *job) giveBackWords(g *ground, p wordPlace) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	g.free = append(g.free, p)

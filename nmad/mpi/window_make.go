@@ -55,7 +55,7 @@ func (c *Comm) window(f form, bytes, unit int, own func(*Window, *rma.World) err
 		return nil, err
 	}
 	fails := func(err error) (*Window, error) {
-		return nil, c.told(fmt.Errorf("mpi: new window (%s), %v: %w", formNames[f], c, err))
+		return nil, c.handled(fmt.Errorf("mpi: new window (%s), %v: %w", formNames[f], c, err))
 	}
 	d, err := c.Create(c.group)
 	if err != nil {

@@ -100,7 +100,7 @@ func (w *World) spread(why error) {
 		return
 	}
 	w.broken(why)
-	if w.told.Swap(true) {
+	if w.announced.Swap(true) {
 		return
 	}
 	head := &[headBytes]byte{}

@@ -16,7 +16,7 @@ type Domain struct {
 	kind  nmad.Access
 
 	_     [64]byte
-	far   atomic.Pointer[far] // what goes by messages; nil: nothing has
+	begun atomic.Pointer[operations] // what goes by messages; nil: nothing has
 	_     [64]byte
 	fence atomic.Uint64 // what Fence and Flush write: a full fence
 	_     [64]byte
@@ -251,7 +251,7 @@ func (d *Domain) Flush(rank int) error {
 	}
 	d.fence.Add(1)
 	d.w.answered.meet()
-	if d.far.Load() == nil {
+	if d.begun.Load() == nil {
 		return nil
 	}
 	return d.flushed(rank)
@@ -271,7 +271,7 @@ func (d *Domain) flushed(rank int) error {
 	if err := d.flush(rank); err != nil {
 		return err
 	}
-	return d.told(rank)
+	return d.takeError(rank)
 }
 
 // Local returns the n bytes at a Ref for loads and stores, where they are mapped: memory of this process, and that of processes of the host from Alloc and Make; else false. It is one look into tables, and does not wait, except when memory from Make is used for the first time. The bytes can be read, even when their process has died, until the memory is freed, or the World closed. What

@@ -34,8 +34,8 @@ type operation struct {
 	next                      *operation // in the pool
 }
 
-// far is what a Domain has under way by messages. It is made when there is something.
-type far struct {
+// operations is what a Domain has under way by messages. It is made when there is something.
+type operations struct {
 	ranks []farRank
 	all   atomic.Int64 // operations under way
 	idle  bell         // threads that flush
@@ -51,17 +51,17 @@ type farRank struct{ underway atomic.Int32 }
 // mostPooled is how many operations a Domain keeps for the next ones.
 const mostPooled = 2 * window
 
-// remotely is what the Domain has for messages.
-func (d *Domain) remotely() *far {
-	if f := d.far.Load(); f != nil {
+// operations are those of the Domain that go by messages. They are made when the first one is begun.
+func (d *Domain) operations() *operations {
+	if f := d.begun.Load(); f != nil {
 		return f
 	}
-	d.far.CompareAndSwap(nil, &far{ranks: make([]farRank, len(d.peers)), failed: map[int]error{}})
-	return d.far.Load()
+	d.begun.CompareAndSwap(nil, &operations{ranks: make([]farRank, len(d.peers)), failed: map[int]error{}})
+	return d.begun.Load()
 }
 
 // get takes an operation from the pool.
-func (f *far) get(d *Domain) *operation {
+func (f *operations) get(d *Domain) *operation {
 	f.mu.Lock()
 	o := f.free
 	if o != nil {
@@ -79,7 +79,7 @@ func (f *far) get(d *Domain) *operation {
 }
 
 // put gives one back.
-func (f *far) put(o *operation) {
+func (f *operations) put(o *operation) {
 	o.local, o.remote = nil, nil
 	o.failed.Store(nil)
 	o.sendParts, o.receiveParts, o.dataOp.Buf, o.more = [3][]byte{}, [2][]byte{}, nil, nil
@@ -115,7 +115,7 @@ func (d *Domain) begin(x action, ask uint8) (*operation, error) {
 		d.w.room.ring()
 		return nil, x.fails(ErrClosed)
 	}
-	f := d.remotely()
+	f := d.operations()
 	o := f.get(d)
 	o.x, o.waited = x, false
 	o.q = request{ask: ask, number: p.number.Add(1), at: x.at, n: x.n}
@@ -125,7 +125,7 @@ func (d *Domain) begin(x action, ask uint8) (*operation, error) {
 // start sends the request; src are the bytes of a put, buf is where those of a get go.
 func (o *operation) start(src, buf []byte) {
 	w, rank := o.d.w, int(o.x.at.rank)
-	f := o.d.remotely()
+	f := o.d.operations()
 	f.ranks[rank].underway.Add(1)
 	f.all.Add(1)
 	long := o.q.ask == askPut && len(src) > inlineBytes
@@ -211,7 +211,7 @@ func (o *operation) less() {
 		return
 	}
 	d, rank := o.d, int(o.x.at.rank)
-	f, w := d.remotely(), d.w
+	f, w := d.operations(), d.w
 	err := o.result()
 	implicit := err != nil && !o.waited && o.remote == nil
 	if implicit {
@@ -261,7 +261,7 @@ func (o *operation) wait(src, buf []byte) (reply, error) {
 		return reply{}, o.x.fails(err)
 	}
 	r, err := o.reply, o.result()
-	o.d.remotely().put(o)
+	o.d.operations().put(o)
 	return r, err
 }
 
@@ -293,7 +293,7 @@ func (w *World) await(b *bell, met func() bool) error {
 
 // flush waits until the operations that are under way to a rank, -1: to all, are over.
 func (d *Domain) flush(rank int) error {
-	f := d.far.Load()
+	f := d.begun.Load()
 	if f == nil {
 		return nil
 	}
@@ -310,9 +310,9 @@ func (d *Domain) flush(rank int) error {
 	return nil
 }
 
-// told gives the first error of operations to a rank, -1: to any, that had no event, once.
-func (d *Domain) told(rank int) error {
-	f := d.far.Load()
+// takeError returns the first error of the operations to a rank that had no event, once. Rank -1: to any rank.
+func (d *Domain) takeError(rank int) error {
+	f := d.begun.Load()
 	if f == nil {
 		return nil
 	}

@@ -12,31 +12,33 @@ import (
 
 	"github.com/pm2-go/pm2/marcel"
 	"github.com/pm2-go/pm2/nmad"
+	"github.com/pm2-go/pm2/nmad/internal/contexts"
 	"github.com/pm2-go/pm2/nmad/internal/mapped"
 	"github.com/pm2-go/pm2/pioman"
 )
 
 // The contexts of the job's domain that a World uses.
 const (
-	FirstContext    = 60000
-	contextRequests = FirstContext     // what others are asked for
-	contextReplies  = FirstContext + 1 // what they answer, by the number of the request
-	contextData     = FirstContext + 2 // long puts, likewise
-	contextControl  = FirstContext + 3 // collective calls, of every second World of a session
-	LastContext     = FirstContext + 4 // and of the others: a process that opens the next one may meet one that has not left the last one
+	FirstContext    = contexts.FirstWorld
+	contextRequests = FirstContext       // what others are asked for
+	contextReplies  = FirstContext + 1   // what they answer, by the number of the request
+	contextData     = FirstContext + 2   // long puts, likewise
+	contextControl  = FirstContext + 3   // collective calls, of every second World of a session
+	LastContext     = contexts.LastWorld // and of the others: a process that opens the next one may meet one that has not left the last one
 )
 
-// histories are of the Worlds that sessions have had, by place.
+// histories are those of the Worlds that sessions have had, by series.
 var histories sync.Map
 
-// place is where a session has Worlds, one after the other: in the contexts from first on, and of the same processes, since these alone count alike.
-type place struct {
+// series names the Worlds that a session has one after the other: in the contexts from first on, of the same processes.
+// Only Worlds of one series have the same numbers at all their processes.
+type series struct {
 	session weak.Pointer[nmad.Session]
 	first   int
 	ranks   string
 }
 
-// history is what a World leaves to the next one in its place.
+// history is what a World leaves to the next one of its series.
 type history struct {
 	worlds atomic.Uint32 // how many there were
 	early  atomic.Pointer[early]
@@ -50,10 +52,10 @@ type early struct {
 
 // remember gives the World its number.
 func (w *World) remember() {
-	key := place{weak.Make(w.s), w.first, fmt.Sprint(w.members)}
+	key := series{weak.Make(w.s), w.first, fmt.Sprint(w.members)}
 	h, known := histories.LoadOrStore(key, new(history))
 	if !known {
-		runtime.AddCleanup(w.s, func(key place) { histories.Delete(key) }, key)
+		runtime.AddCleanup(w.s, func(key series) { histories.Delete(key) }, key)
 	}
 	w.history = h.(*history)
 	w.number = w.history.worlds.Add(1)
@@ -85,14 +87,14 @@ type World struct {
 
 	answered meeting // of what answers requests of others with fences and flushes of this process
 
-	history *history // of the place
-	number  uint32   // of the World there, from 1
+	history *history // of the series
+	number  uint32   // of the World in it, from 1
 
-	told   atomic.Bool             // the others know that intact is done
-	intact context.Context         // done once this process has lost another one, or hears that one has; the cause says how
-	broken context.CancelCauseFunc // ends intact
-	losses atomic.Int32            // other processes that were lost
-	last   atomic.Pointer[error]   // how the last one was; nil: some live
+	announced atomic.Bool             // the others know that intact is done
+	intact    context.Context         // done once this process has lost another one, or hears that one has; the cause says how
+	broken    context.CancelCauseFunc // ends intact
+	losses    atomic.Int32            // other processes that were lost
+	last      atomic.Pointer[error]   // how the last one was; nil: some live
 
 	copying atomic.Int64 // threads that have the kernel copy
 	vacated atomic.Bool  // the pages are given back
@@ -140,7 +142,7 @@ type options struct {
 func Open(s *nmad.Session) (*World, error) { return open(s, options{}) }
 
 // Contexts is how many contexts a World takes.
-const Contexts = LastContext - FirstContext + 1
+const Contexts = contexts.PerWorld
 
 // OpenAmong is Open for some processes of the job, which alone call it, and the collective calls of that World, all with the same ranks in the same order. Its contexts are the Contexts from first on; Worlds of other ranks may come before and after it there, each once all its processes have closed the last one. A session has as many as it has contexts for.
 func OpenAmong(s *nmad.Session, first int, ranks ...int) (*World, error) {

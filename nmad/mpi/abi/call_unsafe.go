@@ -31,8 +31,8 @@ type cached struct {
 	ways       uintptr // the address of those of driver.Way, by rank; 0: there are none
 }
 
-// shared is what C's side knows of the state of MPI; see front/call.h.
-type shared struct {
+// frontState is what C's side knows of the state of MPI; see front/call.h.
+type frontState struct {
 	initialized, finalized int32
 	lane                   uint64 // bytes of a driver.Lane, as C knows it
 	world                  cached
@@ -297,7 +297,7 @@ func (st *status) size() (n int) {
 }
 
 // state is what C's side knows; nil until the first call.
-var state atomic.Pointer[shared]
+var state atomic.Pointer[frontState]
 
 // telling is the lock of what C is told of communicators.
 var telling sync.Mutex
@@ -324,7 +324,7 @@ func (cd *cached) lead(h handle, ways []driver.Way) {
 func (cd *cached) forget(h handle) { atomic.CompareAndSwapUintptr(&cd.handle, uintptr(h), 0) }
 
 // of is where C finds a communicator.
-func (s *shared) of(h handle) *cached { return &s.comms[uintptr(h)&uintptr(len(s.comms)-1)] }
+func (s *frontState) of(h handle) *cached { return &s.comms[uintptr(h)&uintptr(len(s.comms)-1)] }
 
 // scratch is a status of C's memory, to be given back by release.
 func scratch() *status {

@@ -14,7 +14,7 @@ import "unsafe"
 //export pm2_enter
 func pm2_enter(c, s unsafe.Pointer) C.int { //nolint:revive // C's name
 	if state.Load() == nil {
-		attach((*shared)(s))
+		attach((*frontState)(s))
 	}
 	return C.int(enter((*call)(c)))
 }

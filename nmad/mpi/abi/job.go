@@ -38,7 +38,7 @@ type job struct {
 const threadMultiple = 4096
 
 // attach notes, with the first call, what C knows.
-func attach(s *shared) {
+func attach(s *frontState) {
 	attached.Do(func() {
 		_, _ = requests.add(&sent) // the first one, so there is room
 		state.Store(s)

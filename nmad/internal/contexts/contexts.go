@@ -1,0 +1,41 @@
+// Package contexts says which numbers of contexts the packages of the library reserve in the job's domain. A process
+// that opens one of them fails if it is open already, so two packages never share a number. nmad/CONTEXTS.md says what
+// a program may use.
+package contexts
+
+// Library is the last number that nmad itself uses for messages without a context of their own; OpenContext accepts none
+// up to it.
+const Library = 1
+
+// nmad/mpi: each communicator has two contexts, one for messages and one for collective operations; each group that
+// shares windows has a World of nmad/rma.
+const (
+	FirstCommunicator = Library + 1
+	Communicators     = 8000
+	PerCommunicator   = 2
+	LastCommunicator  = FirstCommunicator + Communicators*PerCommunicator - 1
+
+	FirstWindow  = 20_000
+	WindowGroups = 1000
+	LastWindow   = FirstWindow + WindowGroups*PerWorld - 1
+)
+
+// nmad/rma: the World of all processes of the job. The Worlds of windows have as many contexts.
+const (
+	FirstWorld = 60_000
+	PerWorld   = 5
+	LastWorld  = FirstWorld + PerWorld - 1
+)
+
+// nmad/am: the world whose Config names no other context.
+const (
+	FirstActive = 64_000
+	PerActive   = 4
+	LastActive  = FirstActive + PerActive - 1
+)
+
+// Stall is the context in which the processes tell each other that they wait (nmad's Config.Stall).
+const Stall = Last
+
+// Last is the highest number: a header of a message has 16 bits for it.
+const Last = 1<<16 - 1
