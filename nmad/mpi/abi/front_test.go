@@ -14,7 +14,11 @@ import (
 	"github.com/pm2-go/pm2/nmad/driver"
 )
 
-var enumOfC = regexp.MustCompile(`enum \{([^}]*)\};`)
+var (
+	notesOfC   = regexp.MustCompile(`(?s)/\*.*?\*/`)
+	numberOfC  = regexp.MustCompile(`#define (PM2_\w+) (\w+)`)
+	numbersInC = regexp.MustCompile(`enum \{([^}]*)\};`)
+)
 
 // TestConstants: the numbers that stand both in C's headers and in Go are the same.
 func TestConstants(t *testing.T) {
@@ -55,13 +59,13 @@ func numbersOfC(t *testing.T, files ...string) map[string]int64 {
 		if err != nil {
 			t.Fatal(err)
 		}
-		code := commentOfC.ReplaceAllString(string(text), "")
-		for _, m := range defined.FindAllStringSubmatch(code, -1) {
+		code := notesOfC.ReplaceAllString(string(text), "")
+		for _, m := range numberOfC.FindAllStringSubmatch(code, -1) {
 			if n, err := strconv.ParseInt(strings.TrimRight(m[2], "uU"), 0, 64); err == nil {
 				all[m[1]] = n
 			}
 		}
-		for _, m := range enumOfC.FindAllStringSubmatch(code, -1) {
+		for _, m := range numbersInC.FindAllStringSubmatch(code, -1) {
 			next := int64(0)
 			for one := range strings.SplitSeq(m[1], ",") {
 				name, value, given := strings.Cut(one, "=")
