@@ -7,7 +7,8 @@ import (
 // front is where the body begins in the buffer.
 const front = wordSize + argsRoom
 
-// message takes a message that may be used. Under mu. Of each length there are at most as many as requests and replies may be under way.
+// message takes a message that may be used. Under mu. Of each length there are at most as many as requests and
+// replies may be under way.
 func (p *peer) message(long bool) *Message {
 	list, size := &p.short, shortSize
 	if long {
@@ -60,7 +61,8 @@ func (p *peer) sent(m *Message) {
 	p.mu.Unlock()
 }
 
-// direct is from which length on a body is not copied into the buffer of its message first, in bytes: a shorter one the link takes faster in one piece.
+// direct is from which length on a body is not copied into the buffer of its message first, in bytes: a shorter one
+// the link takes faster in one piece.
 const direct = 512
 
 // sendCopy is send with a body that is not in the buffer yet.

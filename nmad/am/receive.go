@@ -120,7 +120,8 @@ func (p *peer) runDue() {
 	}
 }
 
-// keep puts a request aside whose turn has not come, since a long one, sent before, is still on its way, or whose body has not.
+// keep puts a request aside whose turn has not come, since a long one, sent before, is still on its way, or whose
+// body has not.
 func (p *peer) keep(h head, data []byte) error {
 	if p.early == nil {
 		p.early = &[256]early{}
@@ -210,8 +211,9 @@ func (t *Token) Domain() *Domain {
 // Awaited says whether the requester awaits a Reply (Domain.RequestFor).
 func (t *Token) Awaited() bool { return t.live() && t.head.wants }
 
-// Reply answers a request that awaits an answer (Domain.RequestFor), at most once; else ErrReply. Its room was reserved with the
-// request: it never waits, and copies args and body, of up to the bytes that the requester has room for: more ends the requester's Wait with nmad.ErrTruncated.
+// Reply answers a request that awaits an answer (Domain.RequestFor), at most once; else ErrReply. Its room was
+// reserved with the request: it never waits, and copies args and body, of up to the bytes that the requester has room
+// for: more ends the requester's Wait with nmad.ErrTruncated.
 func (t *Token) Reply(args []uint64, body []byte) error {
 	if err := t.mayReply(args, body, true); err != nil {
 		return err
@@ -220,8 +222,9 @@ func (t *Token) Reply(args []uint64, body []byte) error {
 	return t.p.answer(t.head.seq, answered, args, body)
 }
 
-// ReplyTo answers a request that awaits no answer by running that handler of the requester, at most once; else ErrReply. Its room was
-// reserved with the request: it never waits, and copies args and body. A handler that runs so cannot reply.
+// ReplyTo answers a request that awaits no answer by running that handler of the requester, at most once; else
+// ErrReply. Its room was reserved with the request: it never waits, and copies args and body. A handler that runs so
+// cannot reply.
 func (t *Token) ReplyTo(id ID, args []uint64, body []byte) error {
 	if err := t.mayReply(args, body, false); err != nil {
 		return err

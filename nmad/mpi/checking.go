@@ -9,8 +9,10 @@ import (
 	"github.com/pm2-go/pm2/nmad/mpi/datatype"
 )
 
-// EnvCheck is the environment variable that has every collective operation checked before it begins, if it is 1, in all processes of a job: the ranks tell each other what they call, with which root, operation and manner, and how much of which
-// elements. Where these differ all get ErrCall, which names a rank, in place of waiting for ever. It costs an allgather each.
+// EnvCheck is the environment variable that has every collective operation checked before it begins, if it is 1, in
+// all processes of a job: the ranks tell each other what they call, with which root, operation and manner, and how
+// much of which elements. Where these differ all get ErrCall, which names a rank, in place of waiting for ever. It
+// costs an allgather each.
 const EnvCheck = "PM2_MPI_CHECK"
 
 func checking() bool { return os.Getenv(EnvCheck) == "1" }
@@ -64,8 +66,9 @@ type likewise struct {
 	b  Buffer
 }
 
-// compare compares what the ranks say of an operation that has its number: before its first step if the caller waits for its end, else beside it, since such a call does not wait for others. It goes by messages, aside from the operations of the
-// communicator.
+// compare compares what the ranks say of an operation that has its number: before its first step if the caller waits
+// for its end, else beside it, since such a call does not wait for others. It goes by messages, aside from the
+// operations of the communicator.
 func (c *Comm) compare(f *follower, m manner) error {
 	own := report{Call: uint8(f.what), Manner: m, Root: int32(f.root)}
 	if op := f.alike.op; op != nil {

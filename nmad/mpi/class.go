@@ -67,15 +67,18 @@ func ClassOf(err error) Class {
 	return ClassOther
 }
 
-// SetErrorHandler has f told of each error of communication on c, before the call, or the request, returns it: what is wrong with the arguments of a message is returned only. Several threads may be told of errors at once. nil: no function is told, as from the
-// start: an error is returned, and ends nothing. A Dup has the handler of what it was made of.
+// SetErrorHandler has f told of each error of communication on c, before the call, or the request, returns it: what
+// is wrong with the arguments of a message is returned only. Several threads may be told of errors at once. nil: no
+// function is told, as from the start: an error is returned, and ends nothing. A Dup has the handler of what it was
+// made of.
 func (c *Comm) SetErrorHandler(f func(c *Comm, err error)) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.handler = f
 }
 
-// ErrorsAreFatal is an error handler that ends all processes of the job, as far as the launcher can, and this one with status 1, after a line to standard error.
+// ErrorsAreFatal is an error handler that ends all processes of the job, as far as the launcher can, and this one
+// with status 1, after a line to standard error.
 func ErrorsAreFatal(c *Comm, err error) { c.Abort(1, err.Error()) }
 
 // CallErrorHandler has the handler of c told of an error of the program's own.

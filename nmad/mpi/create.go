@@ -2,8 +2,9 @@ package mpi
 
 import "fmt"
 
-// CreateGroup is Create that only the processes of the group call, all of them with the same group and tag; a process that is not in it gets ErrGroup, and where all processes call it is Create that they call. Several threads may call it at once
-// with tags that differ. Of a tag or a group that is wrong the caller is told only.
+// CreateGroup is Create that only the processes of the group call, all of them with the same group and tag; a process
+// that is not in it gets ErrGroup, and where all processes call it is Create that they call. Several threads may call
+// it at once with tags that differ. Of a tag or a group that is wrong the caller is told only.
 func (c *Comm) CreateGroup(g Group, tag int) (*Comm, error) {
 	if err := c.usable(); err != nil {
 		return nil, err
@@ -47,7 +48,8 @@ func (c *Comm) aside(ranks []int, tag uint64) agree {
 	}
 }
 
-// Idup begins a Dup, which goes on while the program computes, and leaves the communicator in made before the request is done. It is a collective operation, and has its place in their order.
+// Idup begins a Dup, which goes on while the program computes, and leaves the communicator in made before the request
+// is done. It is a collective operation, and has its place in their order.
 func (c *Comm) Idup(made **Comm) *Request {
 	if err := c.usable(); err != nil {
 		return (&Request{}).idle(err)
@@ -84,7 +86,8 @@ func (c *Comm) Idup(made **Comm) *Request {
 	return x
 }
 
-// createNamed returns a communicator of the processes of a group of the job, without one that they have before. All of them call it with the same name, which tells it from others that are made at once.
+// createNamed returns a communicator of the processes of a group of the job, without one that they have before. All
+// of them call it with the same name, which tells it from others that are made at once.
 func (c *Comm) createNamed(g Group, name string) (*Comm, error) {
 	return c.CreateGroup(g, int(hashOf(name)&MaxTag))
 }

@@ -8,7 +8,8 @@ import (
 	"github.com/pm2-go/pm2/nmad"
 )
 
-// How a collective operation ends that has failed at one rank, because an argument is wrong there, a process has died, or counts differ. The other ranks may wait for that rank, or for ranks that wait for it. So
+// How a collective operation ends that has failed at one rank, because an argument is wrong there, a process has
+// died, or counts differ. The other ranks may wait for that rank, or for ranks that wait for it. So
 //
 //	a rank at which operation n fails      sends a refusal with the tag n to all others, one for each other operation that is under way there, or persistent, and one for the operation after its last
 //	a receive of n that gets a refusal     fails, so n fails at that rank, too
@@ -16,11 +17,15 @@ import (
 //	of an operation in shared memory       the refusal comes in place of the message that wakes a sleeper
 //	a rank with no operation under way     receives, and drops, whatever comes for operations of the communicator: sends to it end; after a refusal of n it refuses what it has not up to n, after another message up to n + 1
 //
-// Messages of one rank with one tag come in their order, so a refusal is taken for the message that will not come. Plans do not wait in circles; so the waits lead to a rank that has
-// refused, or has died, and all of them end. A rank that has only sent in n does not know that n has failed, and may be through with later operations, too. These bring what it sends, or what those send that wait, to the ranks that have failed,
-// so their refusals stay ahead of it; those that only stay ahead lead to no more of them. A refusal that finds no receive stays with the messages that have none, until that rank drops it.
+// Messages of one rank with one tag come in their order, so a refusal is taken for the message that will not come.
+// Plans do not wait in circles; so the waits lead to a rank that has refused, or has died, and all of them end. A
+// rank that has only sent in n does not know that n has failed, and may be through with later operations, too. These
+// bring what it sends, or what those send that wait, to the ranks that have failed, so their refusals stay ahead of
+// it; those that only stay ahead lead to no more of them. A refusal that finds no receive stays with the messages
+// that have none, until that rank drops it.
 
-// refusal is the message that stands for one that will not come. No rank sends it for anything else: it is looked at where as many bytes are expected, too.
+// refusal is the message that stands for one that will not come. No rank sends it for anything else: it is looked at
+// where as many bytes are expected, too.
 const refusal = "nmad/mpi: no message: this collective operation has failed at the sender."
 
 // isRefusal says whether a refusal has come in place of a message, into that buffer.
@@ -36,7 +41,8 @@ func (f *follower) because(err error) error {
 	return fmt.Errorf("mpi: %v, %v: %w", f.what, f.comm, err)
 }
 
-// fails ends an operation that has failed: the ranks do not agree on where they are any more, so all further ones of the communicator fail.
+// fails ends an operation that has failed: the ranks do not agree on where they are any more, so all further ones of
+// the communicator fail.
 func (c *Comm) fails(f *follower, err error) error {
 	var tags []uint64
 	c.mu.Lock()
@@ -86,7 +92,9 @@ func (c *Comm) leave(f *follower) {
 	}
 }
 
-// drop receives, and forgets, what a rank sends for operations that all processes call: sends to this one end. It refuses what this rank has not up to a turn, and what that rank may have come to. head is for the beginning of each message.
+// drop receives, and forgets, what a rank sends for operations that all processes call: sends to this one end. It
+// refuses what this rank has not up to a turn, and what that rank may have come to. head is for the beginning of each
+// message.
 func (c *Comm) drop(rank int, r *nmad.Request, head []byte, turn uint64) {
 	op := nmad.Op{Kind: nmad.OpRecv, Buf: head, Done: func(r *nmad.Request) {
 		if _, err := r.Test(); err != nil && !errors.Is(err, ErrTruncated) {
@@ -124,7 +132,8 @@ func (c *Comm) ahead(tags []uint64, turn uint64) []uint64 {
 	return tags
 }
 
-// aloud tells all others that this rank will not take part in operations any more: in a goroutine of its own, unless one thread alone may use the domain.
+// aloud tells all others that this rank will not take part in operations any more: in a goroutine of its own, unless
+// one thread alone may use the domain.
 func (c *Comm) aloud(tags []uint64) {
 	refuse := func() {
 		for _, tag := range tags {

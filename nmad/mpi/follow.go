@@ -12,8 +12,9 @@ import (
 	"github.com/pm2-go/pm2/pioman"
 )
 
-// follower follows the plan of a collective operation: it starts messages, waits for them at fences, and computes. A caller that blocks does all of that itself. Of
-// an immediate operation the thread that moves the last message of a fence goes on:
+// follower follows the plan of a collective operation: it starts messages, waits for them at fences, and computes. A
+// caller that blocks does all of that itself. Of an immediate operation the thread that moves the last message of a
+// fence goes on:
 //
 //	starter: posting; starts the messages up to the fence; not posting: none is left: goes on; else goes away
 //	message: is over; not posting, and none is left: this thread goes on, posting
@@ -55,8 +56,10 @@ type message struct {
 // noRoot is the root of operations that have none.
 const noRoot = -1
 
-// begin begins a collective operation, whose plan the caller then makes: for ranks that share memory, if these do. wrong: why this rank cannot take part in it; then the operation ends everywhere, in its turn: at once if the caller
-// waits for its end, else when it is started. Without a communicator that can be used there is no turn, and no follower. A persistent one has its turn here, so ranks may start several in orders that differ.
+// begin begins a collective operation, whose plan the caller then makes: for ranks that share memory, if these do.
+// wrong: why this rank cannot take part in it; then the operation ends everywhere, in its turn: at once if the caller
+// waits for its end, else when it is started. Without a communicator that can be used there is no turn, and no
+// follower. A persistent one has its turn here, so ranks may start several in orders that differ.
 func (c *Comm) begin(what operation, root int, m manner, x likewise, wrong error) (*follower, *shared, error) {
 	if err := c.usable(); err != nil {
 		return nil, nil, fmt.Errorf("mpi: %v: %w", what, err)
@@ -112,7 +115,8 @@ func (f *follower) draw() {
 	f.turn, f.tag = f.comm.calls, f.comm.collectiveTags|f.comm.calls
 }
 
-// reserve is draw of a persistent operation, which has one number for all its rounds. It returns what is to be refused, if one before has failed. Under the communicator's mu.
+// reserve is draw of a persistent operation, which has one number for all its rounds. It returns what is to be
+// refused, if one before has failed. Under the communicator's mu.
 func (f *follower) reserve() (late []uint64) {
 	c := f.comm
 	f.draw()
@@ -126,7 +130,8 @@ func (f *follower) reserve() (late []uint64) {
 	return late
 }
 
-// announce has the ranks compare a persistent operation, once: as it is made. One that is wrong here the others are told of.
+// announce has the ranks compare a persistent operation, once: as it is made. One that is wrong here the others are
+// told of.
 func (f *follower) announce() {
 	if f.wrong != nil {
 		f.comm.aloud([]uint64{f.tag | ofChecks})
@@ -135,14 +140,16 @@ func (f *follower) announce() {
 	_ = f.comm.compare(f, lasting) // goes on beside it
 }
 
-// forget is called when the program has no request of a persistent operation any more: it is started no more, and needs no refusals.
+// forget is called when the program has no request of a persistent operation any more: it is started no more, and
+// needs no refusals.
 func (c *Comm) forget(turn uint64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	delete(c.kept, turn)
 }
 
-// number has the operation under way, with a number of its own unless it has one. Several may be under way. The error is why one before has failed; the caller then calls fails. Under the communicator's mu.
+// number has the operation under way, with a number of its own unless it has one. Several may be under way. The error
+// is why one before has failed; the caller then calls fails. Under the communicator's mu.
 func (f *follower) number() error {
 	c := f.comm
 	if !f.lasts {

@@ -83,12 +83,15 @@ func (j *job) allRefused() {
 	}
 }
 
-// EnvOrder is the environment variable that has all reductions combine their operands in one order, from the last rank to the first, if it is "ranks", in all processes of a job: the results are the same to the last bit then, wherever the
-// processes are, and whether the caller waits or not. Otherwise they are for the same number, placement and form of call. It costs messages, and time at one rank, unless all are on one host.
+// EnvOrder is the environment variable that has all reductions combine their operands in one order, from the last
+// rank to the first, if it is "ranks", in all processes of a job: the results are the same to the last bit then,
+// wherever the processes are, and whether the caller waits or not. Otherwise they are for the same number, placement
+// and form of call. It costs messages, and time at one rank, unless all are on one host.
 const EnvOrder = "PM2_MPI_ORDER"
 
-// Init joins the job that the environment tells of (a launcher of nmad, or any process manager that nmad knows; without one a job of one process), has messages progress in the
-// background (pioman.Enable), and returns the communicator of all processes. Threads and goroutines may call everything at any time. It blocks until all
+// Init joins the job that the environment tells of (a launcher of nmad, or any process manager that nmad knows;
+// without one a job of one process), has messages progress in the background (pioman.Enable), and returns the
+// communicator of all processes. Threads and goroutines may call everything at any time. It blocks until all
 // processes are there. Finalize ends what it began.
 func Init(ctx context.Context) (world *Comm, err error) {
 	if world, err = start(ctx); err != nil {
@@ -117,7 +120,9 @@ func start(ctx context.Context) (world *Comm, err error) {
 	return world, nil
 }
 
-// New returns the communicator of all processes of a session that the program has opened itself. It takes the contexts 2 to 16001 of the domain 0, and for windows 20000 to 24999. All processes of the job call it, once for a session. It does not block.
+// New returns the communicator of all processes of a session that the program has opened itself. It takes the
+// contexts 2 to 16001 of the domain 0, and for windows 20000 to 24999. All processes of the job call it, once for a
+// session. It does not block.
 func New(session *nmad.Session) (world *Comm, err error) {
 	if session == nil {
 		return nil, fmt.Errorf("mpi: %w: no session", ErrComm)
@@ -145,8 +150,8 @@ func New(session *nmad.Session) (world *Comm, err error) {
 	return world, err
 }
 
-// Finalize leaves the job: it waits, within the bounds of nmad.Config.Linger, until what was sent has been taken. All communicators of the job are unusable afterwards. Each
-// process calls it once, on any of them.
+// Finalize leaves the job: it waits, within the bounds of nmad.Config.Linger, until what was sent has been taken. All
+// communicators of the job are unusable afterwards. Each process calls it once, on any of them.
 func (c *Comm) Finalize() error {
 	c.job.allRefused()
 	err := c.job.session.Close()
@@ -157,8 +162,8 @@ func (c *Comm) Finalize() error {
 	return err
 }
 
-// Main is a whole program: it calls Init, f, and Finalize, and exits with status 1 and a line to standard error if one of them fails. If f fails here the other processes
-// are ended, too (Abort).
+// Main is a whole program: it calls Init, f, and Finalize, and exits with status 1 and a line to standard error if
+// one of them fails. If f fails here the other processes are ended, too (Abort).
 func Main(f func(world *Comm) error) {
 	world, err := Init(context.Background())
 	if err == nil {
@@ -173,7 +178,8 @@ func Main(f func(world *Comm) error) {
 	}
 }
 
-// Abort ends this process with that status, and all others of the job, as far as the launcher can, and says why. It does not return.
+// Abort ends this process with that status, and all others of the job, as far as the launcher can, and says why. It
+// does not return.
 func (c *Comm) Abort(status int, why string) { c.job.session.Abort(status, why) }
 
 // Self returns the communicator of this process alone.

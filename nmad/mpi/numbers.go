@@ -8,18 +8,21 @@ import (
 	"github.com/pm2-go/pm2/nmad/internal/contexts"
 )
 
-// mostComms is how many communicators a process has at a time, those of windows among them. Each has two contexts of nmad, whose number has 16 bits, and whose domain bounds them.
+// mostComms is how many communicators a process has at a time, those of windows among them. Each has two contexts of
+// nmad, whose number has 16 bits, and whose domain bounds them.
 const mostComms = blocks * mostInBlock
 
-// The processes that make a communicator agree on a number within a block of them, the first in which one is free at all. So to agree takes few words, also by the agreements of Shrink.
+// The processes that make a communicator agree on a number within a block of them, the first in which one is free at
+// all. So to agree takes few words, also by the agreements of Shrink.
 const (
 	blocks      = contexts.Communicators / mostInBlock
 	mostInBlock = contexts.WindowGroups // so that a mask has as many bits for numbers of grounds
 )
 
-// numbers is the supply of the numbers of communicators, one for each two contexts, from contexts.FirstCommunicator on. A number is taken while a communicator of this process has it. It is free again when the
-// communicator was freed and nothing is under way in it here. Another process may still send in it then; so each use of a number has an age, which is in all tags of the communicator: a message
-// of an earlier use fits no receive of a later one.
+// numbers is the supply of the numbers of communicators, one for each two contexts, from contexts.FirstCommunicator
+// on. A number is taken while a communicator of this process has it. It is free again when the communicator was freed
+// and nothing is under way in it here. Another process may still send in it then; so each use of a number has an age,
+// which is in all tags of the communicator: a message of an earlier use fits no receive of a later one.
 type numbers struct {
 	mu     sync.Mutex
 	taken  [blocks]mask
@@ -28,7 +31,8 @@ type numbers struct {
 	domain int     // the highest number of a domain that this process has used
 }
 
-// What is in the context of collective operations beside these, and has no place in their order, has one of these bits in its tags.
+// What is in the context of collective operations beside these, and has no place in their order, has one of these
+// bits in its tags.
 const (
 	ofChecks = 1 << 60 // calls are compared; and the number of the comparison
 	ofIdups  = 1 << 61 // a communicator is made by Idup; and the turn of the call
@@ -148,8 +152,9 @@ func (m *mask) common(together agree) (lost error) {
 // agree is an Allreduce in place among the processes that are to make a communicator.
 type agree func(op *Op, values []int64) error
 
-// make opens a communicator of the group, in a domain that already is there, under a number that all processes of c, or those that agree is for, agree upon. Another thread may take it meanwhile; then they try
-// another one. wrong: why this process cannot; then no process has the communicator, and all can try again.
+// make opens a communicator of the group, in a domain that already is there, under a number that all processes of c,
+// or those that agree is for, agree upon. Another thread may take it meanwhile; then they try another one. wrong: why
+// this process cannot; then no process has the communicator, and all can try again.
 func (c *Comm) make(g Group, together agree, wrong error) (*Comm, error) {
 	n, member := &c.job.numbers, g.Size() > 0
 	fails := func(err error) (*Comm, error) { return nil, fmt.Errorf("mpi: new communicator from %v: %w", c, err) }

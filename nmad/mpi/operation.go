@@ -32,7 +32,8 @@ func (o operation) String() string {
 	return operationNames[o]
 }
 
-// manner is how an operation goes: its caller waits for its end, or it goes on by itself, at once or whenever it is started.
+// manner is how an operation goes: its caller waits for its end, or it goes on by itself, at once or whenever it is
+// started.
 type manner uint8
 
 const (

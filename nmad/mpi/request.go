@@ -20,7 +20,8 @@ type Status struct {
 // noStatus is of a receive from no process.
 var noStatus = Status{Source: ProcNull, Tag: AnyTag}
 
-// Count is how many elements of a datatype came; Undefined: the last one is not whole. The function Count is for elements of a Go type.
+// Count is how many elements of a datatype came; Undefined: the last one is not whole. The function Count is for
+// elements of a Go type.
 func (st Status) Count(t *datatype.Type) int {
 	if _, n := t.Count(st.Bytes); n >= 0 {
 		return n
@@ -28,10 +29,12 @@ func (st Status) Count(t *datatype.Type) int {
 	return Undefined
 }
 
-// Request is a message, or a collective operation, under way. Its methods may be called by any thread. The zero value is ready for IsendInto and IrecvInto, and counts as done until one of them has begun something; it must not be copied once it was
-// started.
+// Request is a message, or a collective operation, under way. Its methods may be called by any thread. The zero value
+// is ready for IsendInto and IrecvInto, and counts as done until one of them has begun something; it must not be
+// copied once it was started.
 //
-// It is small, so that a program which makes one for each message makes little garbage. What is out of the ordinary hangs on it: special.
+// It is small, so that a program which makes one for each message makes little garbage. What is out of the ordinary
+// hangs on it: special.
 type Request struct {
 	comm    *Comm
 	message nmad.Request
@@ -113,8 +116,10 @@ func (r *Request) idle(err error) *Request {
 	return r
 }
 
-// Start starts a request of a form whose name ends in Init, which was not started, or is done. One of a collective operation all processes of its communicator start as often: they have made theirs in the same order, as they call
-// other collective operations, and may start several in any. nmad.ErrActive: it is under way. One with a wrong argument has the operation end everywhere, each time.
+// Start starts a request of a form whose name ends in Init, which was not started, or is done. One of a collective
+// operation all processes of its communicator start as often: they have made theirs in the same order, as they call
+// other collective operations, and may start several in any. nmad.ErrActive: it is under way. One with a wrong
+// argument has the operation end everywhere, each time.
 func (r *Request) Start() error {
 	x := r.special()
 	switch {
@@ -202,7 +207,8 @@ func (r *Request) ended(err error) (Status, error) {
 	return s, nil
 }
 
-// WaitAll waits for all requests, and returns what their messages were, and the first error in their order. A nil request counts as done.
+// WaitAll waits for all requests, and returns what their messages were, and the first error in their order. A nil
+// request counts as done.
 func WaitAll(requests ...*Request) ([]Status, error) {
 	all := make([]Status, len(requests))
 	var first error
@@ -249,8 +255,8 @@ func WaitAny(requests ...*Request) (int, Status, error) {
 	return i, s, err
 }
 
-// WaitSome waits until one of the requests is done, and returns the indices of all that are, with what their messages were, and the first error in their order. A nil request is never
-// done; if all are nil it returns none.
+// WaitSome waits until one of the requests is done, and returns the indices of all that are, with what their messages
+// were, and the first error in their order. A nil request is never done; if all are nil it returns none.
 func WaitSome(requests ...*Request) (done []int, all []Status, err error) {
 	if first, _, err := WaitAny(requests...); first < 0 {
 		return nil, nil, err

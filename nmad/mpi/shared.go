@@ -12,10 +12,12 @@ import (
 	"github.com/pm2-go/pm2/nmad/mpi/internal/segment"
 )
 
-// shared is the memory that the members of a communicator on each host share, for operations that their callers wait for. One thread at a time uses it.
+// shared is the memory that the members of a communicator on each host share, for operations that their callers wait
+// for. One thread at a time uses it.
 //
-// A waiter looks at the flag of the member that it waits for. After some microseconds it asks that member for a message, and sleeps until that has come, as any receiver does. So it learns of
-// the member's death, too; and a rank at which an operation has failed sends all others a refusal in place of that message.
+// A waiter looks at the flag of the member that it waits for. After some microseconds it asks that member for a
+// message, and sleeps until that has come, as any receiver does. So it learns of the member's death, too; and a rank
+// at which an operation has failed sends all others a refusal in place of that message.
 type shared struct {
 	comm    *Comm
 	segment *segment.Segment // nil: this rank is alone on its host
@@ -40,7 +42,8 @@ type bell struct {
 	used    bool
 }
 
-// seats says where the ranks of c are, and why none of them share memory, if so: those of a host do if messages between them go that way, too.
+// seats says where the ranks of c are, and why none of them share memory, if so: those of a host do if messages
+// between them go that way, too.
 func (c *Comm) seats() (h plan.Hosts, apart string) {
 	if c.Size() < 2 {
 		return h, "there is one rank"
@@ -157,7 +160,8 @@ func (h *shared) join() (all bool, err error) {
 	return answer[0] != 0, err
 }
 
-// invite makes a host's segment, if it has several members, and tells them. Then all leaders tell the first one whether all is well, and learn from it whether it is everywhere.
+// invite makes a host's segment, if it has several members, and tells them. Then all leaders tell the first one
+// whether all is well, and learn from it whether it is everywhere.
 func (h *shared) invite() (all bool, err error) {
 	well := []byte{1}
 	if others := h.ranks[1:]; len(others) > 0 {
@@ -417,7 +421,8 @@ func (h *shared) wait() error {
 	return nil
 }
 
-// owed says whether messages to this rank are under way that it does not need any more; it receives them. For a communicator that was freed.
+// owed says whether messages to this rank are under way that it does not need any more; it receives them. For a
+// communicator that was freed.
 func (h *shared) owed() bool {
 	if h == nil {
 		return false
@@ -435,7 +440,8 @@ func (h *shared) owed() bool {
 	return len(h.late) > 0
 }
 
-// reached is the last operation in shared memory of which a rank has written something. When it writes next a message comes from it.
+// reached is the last operation in shared memory of which a rank has written something. When it writes next a message
+// comes from it.
 func (h *shared) reached(rank int) uint64 {
 	if h == nil || h.segment == nil || rank == h.comm.rank || !slices.Contains(h.ranks, rank) {
 		return 0
@@ -445,8 +451,9 @@ func (h *shared) reached(rank int) uint64 {
 	return h.segment.Last(member)
 }
 
-// maySleep asks a member for a message, unless one is under way, and looks once more. It says whether to sleep until that message comes: not if the step need not wait any more, and not if it waits for another member by now, since this one
-// may have nothing more to write before it waits for us.
+// maySleep asks a member for a message, unless one is under way, and looks once more. It says whether to sleep until
+// that message comes: not if the step need not wait any more, and not if it waits for another member by now, since
+// this one may have nothing more to write before it waits for us.
 func (h *shared) maySleep(member int) bool {
 	if h.owes[member] {
 		return true
@@ -459,7 +466,8 @@ func (h *shared) maySleep(member int) bool {
 	return false
 }
 
-// wake sends a member that sleeps a message. A send of nothing is done at once, unless the member's process takes none for long.
+// wake sends a member that sleeps a message. A send of nothing is done at once, unless the member's process takes
+// none for long.
 func (h *shared) wake(member int) {
 	b := &h.bells[member]
 	r := &b.request

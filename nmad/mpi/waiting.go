@@ -8,7 +8,8 @@ import (
 
 // What threads wait for, in the words of this package, for nmad.WriteWaits.
 
-// waitsForOperation is the kind of the reasons of immediate operations. Their words: the call, its turn, the number of the communicator.
+// waitsForOperation is the kind of the reasons of immediate operations. Their words: the call, its turn, the number
+// of the communicator.
 var waitsForOperation = pioman.NewReasonKind(func(words [4]uint64) string {
 	return fmt.Sprintf("%v, collective operation %d of %s", operation(words[0]), words[1], numbered(int(int64(words[2]))))
 })

@@ -9,8 +9,11 @@ import (
 	"github.com/pm2-go/pm2/nmad/rma"
 )
 
-// ground is what the windows of the same processes, in the same order, share: a World of package rma, and memory for their words. A window has a Domain, regions and words of its own there.
-// The first window of these processes opens it, and the last one closes it, which they agree upon. Where threads make windows, or free them, at once, processes may see these in different orders: then a list of processes has two grounds, or one without a window, which the next one uses.
+// ground is what the windows of the same processes, in the same order, share: a World of package rma, and memory for
+// their words. A window has a Domain, regions and words of its own there. The first window of these processes opens
+// it, and the last one closes it, which they agree upon. Where threads make windows, or free them, at once, processes
+// may see these in different orders: then a list of processes has two grounds, or one without a window, which the
+// next one uses.
 type ground struct {
 	number  int   // the same at all its processes
 	ranks   []int // of the job
@@ -124,8 +127,9 @@ func (j *job) releaseGround(number int) {
 	j.grounds.taken.clear(number)
 }
 
-// leaveGround takes one window away. All processes of the window call it when their accesses are done; it returns when all have, and a window of these processes may be the last one: then the World is closed.
-// clean: none of the others uses anything of the window any more.
+// leaveGround takes one window away. All processes of the window call it when their accesses are done; it returns
+// when all have, and a window of these processes may be the last one: then the World is closed. clean: none of the
+// others uses anything of the window any more.
 func (w *Window) leaveGround() (clean bool, err error) {
 	j, g := w.comm.job, w.ground
 	vote := []int64{0}

@@ -24,7 +24,8 @@ const (
 //	bits 24 to 47   1 + the rank of which a thread has it exclusively; 0: none. Also beside a shared one, while that process is alone (window_many.go)
 //	bits 48 to 63   how many threads wait to have it exclusively
 //
-// While one waits to have it exclusively none gets it shared, except one that has waited for long itself: so neither kind starves.
+// While one waits to have it exclusively none gets it shared, except one that has waited for long itself: so neither
+// kind starves.
 const (
 	lockUnchecked = 1 << 23
 	lockOwner     = 1 << 24
@@ -40,8 +41,10 @@ type hold struct {
 	without bool // nothing was locked: NoCheck
 }
 
-// Lock opens an epoch for a target, and waits until its lock is there: LockShared lets others have that, too, LockExclusive does not; threads of one process are others to each other. NoCheck: the program sees to it that no other has a lock that conflicts, and none is taken.
-// It is ErrEpoch if this thread has the lock, or in an epoch of LockAll, and fails if it has to wait and a process of the window is lost.
+// Lock opens an epoch for a target, and waits until its lock is there: LockShared lets others have that, too,
+// LockExclusive does not; threads of one process are others to each other. NoCheck: the program sees to it that no
+// other has a lock that conflicts, and none is taken. It is ErrEpoch if this thread has the lock, or in an epoch of
+// LockAll, and fails if it has to wait and a process of the window is lost.
 func (w *Window) Lock(kind LockKind, target int, a Assert) error {
 	if target == ProcNull {
 		return w.usable()
@@ -82,7 +85,8 @@ func (w *Window) Lock(kind LockKind, target int, a Assert) error {
 	return nil
 }
 
-// Unlock ends the epoch of Lock: all accesses are done, here and at the target. It is ErrEpoch without a Lock; a thread gives back the lock that it has itself, if it has one.
+// Unlock ends the epoch of Lock: all accesses are done, here and at the target. It is ErrEpoch without a Lock; a
+// thread gives back the lock that it has itself, if it has one.
 func (w *Window) Unlock(target int) error {
 	if target == ProcNull {
 		return w.usable()
@@ -119,8 +123,9 @@ func (w *Window) Unlock(target int) error {
 	return nil
 }
 
-// LockAll opens an epoch for all targets, with their locks shared. That of a target is taken when it is first accessed, in a window of AllocateShared at once; so is that of this process. NoCheck: none is taken. Threads may each
-// have such an epoch. ErrEpoch: this process has a Lock.
+// LockAll opens an epoch for all targets, with their locks shared. That of a target is taken when it is first
+// accessed, in a window of AllocateShared at once; so is that of this process. NoCheck: none is taken. Threads may
+// each have such an epoch. ErrEpoch: this process has a Lock.
 func (w *Window) LockAll(a Assert) error {
 	if err := w.usable(); err != nil {
 		return w.fails("lock all", err)
@@ -214,7 +219,8 @@ func (w *Window) join(target int) error {
 	return nil
 }
 
-// unchecked says in the lock of a target that this process accesses it without having taken that, once, and waits until a process is through that is alone there now.
+// unchecked says in the lock of a target that this process accesses it without having taken that, once, and waits
+// until a process is through that is alone there now.
 func (w *Window) unchecked(target int) error {
 	p, at := &w.peers[target], w.word(target, lockAt)
 	if p.unchecked.Load() {

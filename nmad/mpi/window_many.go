@@ -87,7 +87,8 @@ func (w *Window) runsOf(op *Op, k datatype.Kind, a aim, values, olds []byte) (er
 	return g.flush()
 }
 
-// inOrder is called before an accumulate: what goes by messages of many words comes first. A message of words may be announced, for want of room at the target, and a later one not.
+// inOrder is called before an accumulate: what goes by messages of many words comes first. A message of words may be
+// announced, for want of room at the target, and a later one not.
 func (w *Window) inOrder(target int) error {
 	if p := &w.peers[target]; p.waited.Load() < p.runs.Load() {
 		return w.afterRuns(p)
@@ -115,7 +116,8 @@ func (a *aim) whole() error {
 	return nil
 }
 
-// runOf combines words that lie one behind the other; of those that were there the bytes go into olds, if that is not nil, by the next Flush.
+// runOf combines words that lie one behind the other; of those that were there the bytes go into olds, if that is not
+// nil, by the next Flush.
 func (w *Window) runOf(op *Op, k datatype.Kind, target int, at rma.Ref, values, olds []byte) error {
 	there, near := w.domain.Local(at, len(values))
 	near = near && !w.apart && numberOf(there)%k.Size() == 0
@@ -151,7 +153,8 @@ func (w *Window) runOf(op *Op, k datatype.Kind, target int, at rma.Ref, values, 
 	return rma.Combine(d, o, at, wordsOf[float64](values), wordsOf[float64](olds))
 }
 
-// storeWords writes each word once, whole: copy may write some twice, and undo what another process has done to them between.
+// storeWords writes each word once, whole: copy may write some twice, and undo what another process has done to them
+// between.
 func storeWords(size int, there, values []byte) {
 	for n := 0; len(values) > 0; there, values = there[n:], values[n:] {
 		n = min(len(values), wordsAtOnce)
@@ -202,8 +205,9 @@ func (w *Window) swaps(op *Op, k datatype.Kind, target int, at rma.Ref, values, 
 	return nil
 }
 
-// Serialize with true promises that from here on threads of this process use the window one at a time. Long accumulates within an epoch of Lock or LockAll, while no other process has the lock of their target, are faster then: they need no atomics.
-// With false it takes that back, and waits until none is under way that relies on it.
+// Serialize with true promises that from here on threads of this process use the window one at a time. Long
+// accumulates within an epoch of Lock or LockAll, while no other process has the lock of their target, are faster
+// then: they need no atomics. With false it takes that back, and waits until none is under way that relies on it.
 func (w *Window) Serialize(promised bool) {
 	if w == nil {
 		return
@@ -213,8 +217,9 @@ func (w *Window) Serialize(promised bool) {
 	w.serial.Store(promised)
 }
 
-// alone makes sure, if it can, that nothing else accesses the memory of a target until release is called: this process has its lock, exclusively, or as the only one, and then none gets it.
-// Those that have a lock without having taken it (NoCheck) are known by a bit of the lock.
+// alone makes sure, if it can, that nothing else accesses the memory of a target until release is called: this
+// process has its lock, exclusively, or as the only one, and then none gets it. Those that have a lock without having
+// taken it (NoCheck) are known by a bit of the lock.
 func (w *Window) alone(target int) (release func() error, ok bool) {
 	p := &w.peers[target]
 	if _, near := w.domain.Local(p.words, signalsAt); !near {

@@ -11,13 +11,15 @@ import (
 // window is how many operations of a process may be under way at another one by messages.
 const window = 64
 
-// desk is what a process answers another one with: as many answers as that may have requests under way, made when they are first needed. It bounds the memory that the other one can make this one use.
+// desk is what a process answers another one with: as many answers as that may have requests under way, made when
+// they are first needed. It bounds the memory that the other one can make this one use.
 type desk struct {
 	taken   atomic.Uint64 // bit i: answer i is in use; the handler of the gate's requests takes, any thread gives back
 	answers [window]atomic.Pointer[answer]
 }
 
-// take gives an answer that is not in use; nil: the other process has more under way than it may. The requests of one process come one at a time.
+// take gives an answer that is not in use; nil: the other process has more under way than it may. The requests of one
+// process come one at a time.
 func (dk *desk) take(w *World, rank int) *answer {
 	for {
 		taken := dk.taken.Load()
@@ -108,7 +110,8 @@ func (a *answer) receive(q *request) {
 	a.listen()
 }
 
-// listen posts the receive of a long put. Either retire, which cancels it, finds it posted, or it finds here that the memory is being closed, and has retire look again.
+// listen posts the receive of a long put. Either retire, which cancels it, finds it posted, or it finds here that the
+// memory is being closed, and has retire look again.
 func (a *answer) listen() {
 	x, posting, number := a.x, &a.posting, a.posting.begin()
 	if err := a.w.s.Gate(a.rank).Post(&a.receiving, &a.data); err != nil {
@@ -209,8 +212,9 @@ func (w *World) teach(rank int, index uint32, x *region, r *reply) {
 	}
 }
 
-// retire ends what others have under way in memory of this process that is closed: what has not begun is taken back, what is being copied comes to its end, or to that of its process. An error: not even that can be had.
-// Of several threads that end the same memory all wait until it is ended.
+// retire ends what others have under way in memory of this process that is closed: what has not begun is taken back,
+// what is being copied comes to its end, or to that of its process. An error: not even that can be had. Of several
+// threads that end the same memory all wait until it is ended.
 func (w *World) retire(index uint32, x *region) error {
 	x.ending.Lock()
 	defer x.ending.Unlock()

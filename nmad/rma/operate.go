@@ -10,7 +10,8 @@ import (
 	"github.com/pm2-go/pm2/pioman"
 )
 
-// operation is one that goes by messages, in progress: a request, the data of a long put, and the receive of the answer. It is over when all of these are, and not before: until then the network may touch the caller's memory.
+// operation is one that goes by messages, in progress: a request, the data of a long put, and the receive of the
+// answer. It is over when all of these are, and not before: until then the network may touch the caller's memory.
 type operation struct {
 	d      *Domain
 	x      action
@@ -91,7 +92,8 @@ func (f *operations) put(o *operation) {
 	f.mu.Unlock()
 }
 
-// begin gives an operation for a request, once fewer than window are under way at its target. The caller then says what moves with it, and starts it.
+// begin gives an operation for a request, once fewer than window are under way at its target. The caller then says
+// what moves with it, and starts it.
 func (d *Domain) begin(x action, ask uint8) (*operation, error) {
 	p := &d.peers[x.at.rank]
 	for {
@@ -265,7 +267,8 @@ func (o *operation) wait(src, buf []byte) (reply, error) {
 	return r, err
 }
 
-// polls is how often pollUntil polls the engine before it leaves that to PollUntil, whose first looks are at memory alone: some microseconds.
+// polls is how often pollUntil polls the engine before it leaves that to PollUntil, whose first looks are at memory
+// alone: some microseconds.
 const polls = 64
 
 // pollUntil is PollUntil where what is waited for comes by messages, perhaps, if so comes says.
@@ -281,7 +284,8 @@ func (w *World) pollUntil(met func() bool, comes bool) bool {
 	return w.engine.PollUntil(met)
 }
 
-// await waits until met says so; at each ring of the bell it is asked. An error: the engine is closed, or this is a callback.
+// await waits until met says so; at each ring of the bell it is asked. An error: the engine is closed, or this is a
+// callback.
 func (w *World) await(b *bell, met func() bool) error {
 	for !met() && !w.pollUntil(met, true) {
 		if err := b.wait(context.Background(), w.engine, met); err != nil {

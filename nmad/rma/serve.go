@@ -7,7 +7,8 @@ import (
 	"github.com/pm2-go/pm2/nmad"
 )
 
-// slots is how many requests of others are taken in at once, of all of them together. More wait as messages do that have no receive.
+// slots is how many requests of others are taken in at once, of all of them together. More wait as messages do that
+// have no receive.
 const slots = 16
 
 // slot is a receive of a request from any process.
@@ -156,7 +157,8 @@ func (a *answer) borrow(q *request) uint8 {
 	return statusDone
 }
 
-// borrow finds memory of this process for a request, which gives it back. With a status other than statusDone it is there for its size, if at all, and was not lent.
+// borrow finds memory of this process for a request, which gives it back. With a status other than statusDone it is
+// there for its size, if at all, and was not lent.
 func (w *World) borrow(at Ref, n uint64) (*region, uint8) {
 	x := w.peers[w.rank].find(at.index)
 	if x == nil || x.key != at.key {

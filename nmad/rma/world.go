@@ -61,7 +61,8 @@ func (w *World) remember() {
 	w.number = w.history.worlds.Add(1)
 }
 
-// World is the memory that the processes of a job let each other reach. Safe for concurrent use, but for the collective calls; see Alloc.
+// World is the memory that the processes of a job let each other reach. Safe for concurrent use, but for the
+// collective calls; see Alloc.
 type World struct {
 	s       *nmad.Session
 	options options
@@ -137,14 +138,21 @@ type options struct {
 	inside  func() // is called by those that are about to have the kernel copy
 }
 
-// Open makes the World of a session. All processes of the job call it, in the same order as their other collective calls (Alloc, Segment.Free, World.Close); it returns once all of them have. A session has one at a time.
-// It opens the contexts FirstContext to LastContext of the job's domain, and fails with nmad.ErrConfig if one of them is open already. If it fails at one process, for want of memory or of a context, it fails at all the others with ErrElsewhere, unless it is the context of the collective calls that is open there already. It waits as nmad does: for the calling thread only.
+// Open makes the World of a session. All processes of the job call it, in the same order as their other collective
+// calls (Alloc, Segment.Free, World.Close); it returns once all of them have. A session has one at a time. It opens
+// the contexts FirstContext to LastContext of the job's domain, and fails with nmad.ErrConfig if one of them is open
+// already. If it fails at one process, for want of memory or of a context, it fails at all the others with
+// ErrElsewhere, unless it is the context of the collective calls that is open there already. It waits as nmad does:
+// for the calling thread only.
 func Open(s *nmad.Session) (*World, error) { return open(s, options{}) }
 
 // Contexts is how many contexts a World takes.
 const Contexts = contexts.PerWorld
 
-// OpenAmong is Open for some processes of the job, which alone call it, and the collective calls of that World, all with the same ranks in the same order. Its contexts are the Contexts from first on; Worlds of other ranks may come before and after it there, each once all its processes have closed the last one. A session has as many as it has contexts for.
+// OpenAmong is Open for some processes of the job, which alone call it, and the collective calls of that World, all
+// with the same ranks in the same order. Its contexts are the Contexts from first on; Worlds of other ranks may come
+// before and after it there, each once all its processes have closed the last one. A session has as many as it has
+// contexts for.
 func OpenAmong(s *nmad.Session, first int, ranks ...int) (*World, error) {
 	return openAmong(s, options{}, first, ranks)
 }
@@ -224,7 +232,8 @@ func (w *World) enter(own mapped.Card, failed error) error {
 	return err
 }
 
-// sharesMemory says whether messages between the processes of a host go through memory that these share: then other memory can be shared, too.
+// sharesMemory says whether messages between the processes of a host go through memory that these share: then other
+// memory can be shared, too.
 func (w *World) sharesMemory() bool {
 	for _, r := range w.s.Gate(w.members[(w.index+1)%len(w.members)]).Info().Rails {
 		if r.Name != "auto" && r.Name != "shm" {
@@ -275,7 +284,8 @@ func (w *World) leave() {
 	w.vacatePages()
 }
 
-// vacatePages gives the system the pages back, once closed is set. A copier that has not looked at the page of the target yet finds nothing live there; those that have, have a hazard in the own page.
+// vacatePages gives the system the pages back, once closed is set. A copier that has not looked at the page of the
+// target yet finds nothing live there; those that have, have a hazard in the own page.
 func (w *World) vacatePages() {
 	w.vacated.Store(true)
 	for rank := range w.peers {
@@ -398,8 +408,11 @@ func (w *World) quiet() error {
 	return w.await(&w.room, met)
 }
 
-// Close ends the World, at all processes: it waits until the operations of this process are remotely complete, and for the other processes; when it returns no process writes into memory of this one any more. All memory that is open is
-// closed, and what Segment.Bytes, Domain.Local and Region.Bytes of Make have given must not be used any more. Operations after it, and waits for signals, fail with ErrClosed. Its error is that of a process that was lost; the World is closed all the same. Calling it again does nothing.
+// Close ends the World, at all processes: it waits until the operations of this process are remotely complete, and
+// for the other processes; when it returns no process writes into memory of this one any more. All memory that is
+// open is closed, and what Segment.Bytes, Domain.Local and Region.Bytes of Make have given must not be used any more.
+// Operations after it, and waits for signals, fail with ErrClosed. Its error is that of a process that was lost; the
+// World is closed all the same. Calling it again does nothing.
 func (w *World) Close() error {
 	w.collect.Lock()
 	defer w.collect.Unlock()

@@ -12,7 +12,8 @@ import (
 	"github.com/pm2-go/pm2/nmad/mpi/datatype"
 )
 
-// call is a call of a function of MPI, as front/call.h has it; it lies in the caller's stack. Each of its methods that has a name of table.txt is the function; the others read arguments, and write results.
+// call is a call of a function of MPI, as front/call.h has it; it lies in the caller's stack. Each of its methods
+// that has a name of table.txt is the function; the others read arguments, and write results.
 type call struct {
 	function int32
 	wide     int32 // 1: counts and displacements have 64 bits

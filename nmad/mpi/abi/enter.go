@@ -17,10 +17,12 @@ type entry struct {
 	do   func(*call) error
 }
 
-// handlerRoom is the least that the stack of a call leaves to the program's handlers for signals, in bytes; the kernel takes some 4 KiB of it itself.
+// handlerRoom is the least that the stack of a call leaves to the program's handlers for signals, in bytes; the
+// kernel takes some 4 KiB of it itself.
 const handlerRoom = 100 << 10
 
-// spread has a frame that large, so that the stack of the goroutine that called it is larger from then on: it does not shrink (see internal/build).
+// spread has a frame that large, so that the stack of the goroutine that called it is larger from then on: it does
+// not shrink (see internal/build).
 //
 //go:noinline
 func spread(i int) byte {
@@ -67,7 +69,8 @@ func (a *call) asks() int {
 	return int(success)
 }
 
-// caught turns a panic, which is a mistake of this library or an address of the program's below firstAddress, into an error. An address above that which is no memory ends the process, as it does in C.
+// caught turns a panic, which is a mistake of this library or an address of the program's below firstAddress, into an
+// error. An address above that which is no memory ends the process, as it does in C.
 func (a *call) caught(code *int) {
 	if why := recover(); why != nil {
 		*code = a.fails(entries[a.function].name, wrong(errIntern, "internal error: %v\n%s", why, debug.Stack()))

@@ -7,7 +7,9 @@ import (
 	"sync/atomic"
 )
 
-// handle is what the program has in place of an object. From the lowest bit on: 20 bits for the place in the table of its kind, bits 26 to 29 for the kind, bit 30 is 1, and from bit 32 on it is how often the place was used. The low 31 bits are the number that Fortran has.
+// handle is what the program has in place of an object. From the lowest bit on: 20 bits for the place in the table of
+// its kind, bits 26 to 29 for the kind, bit 30 is 1, and from bit 32 on it is how often the place was used. The low
+// 31 bits are the number that Fortran has.
 type handle uintptr
 
 // kind is of an object.

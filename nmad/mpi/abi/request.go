@@ -11,7 +11,8 @@ import (
 	"github.com/pm2-go/pm2/nmad/mpi"
 )
 
-// request is a request. A persistent one stays after its end, and is not active until it is started; the others end with the call that finds them done. Only one thread at a time waits for a request, as the standard asks.
+// request is a request. A persistent one stays after its end, and is not active until it is started; the others end
+// with the call that finds them done. Only one thread at a time waits for a request, as the standard asks.
 type request struct {
 	handle     handle
 	comm       *comm        // nil: of none
@@ -111,7 +112,8 @@ func (r *request) tells(x *status, s mpi.Status, err error) error {
 	return err
 }
 
-// ends ends a request that is done, writes its status, and gives the handle at its place up unless it is persistent. The error is that of the operation.
+// ends ends a request that is done, writes its status, and gives the handle at its place up unless it is persistent.
+// The error is that of the operation.
 func (r *request) ends(at *handle, x *status, s mpi.Status, err error) error {
 	err = r.tells(x, s, err)
 	if r.after != nil {
@@ -131,7 +133,8 @@ func (r *request) ends(at *handle, x *status, s mpi.Status, err error) error {
 	return err
 }
 
-// look writes the status of a request that is done, and stays. The error is that of the program's function of a generalized one.
+// look writes the status of a request that is done, and stays. The error is that of the program's function of a
+// generalized one.
 func (r *request) look(x *status, s mpi.Status, err error) error {
 	_ = r.tells(x, s, err)
 	if r.general != nil {

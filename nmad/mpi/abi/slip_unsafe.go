@@ -10,7 +10,8 @@ import (
 	"github.com/pm2-go/pm2/nmad/mpi"
 )
 
-// slip is a request that C begins (front/slips.h): a short receive, known to C alone until its message is there, or Go takes it in, or a call looks at it. Its handle is of a kind of its own, and has its place.
+// slip is a request that C begins (front/slips.h): a short receive, known to C alone until its message is there, or
+// Go takes it in, or a call looks at it. Its handle is of a kind of its own, and has its place.
 type slip struct {
 	it      *driver.Slip
 	lane    *driver.Lane
@@ -132,7 +133,8 @@ func (p *slip) over() {
 	p.it.State.Store(driver.SlipFree) // C may use it again from here on
 }
 
-// keepSlips has the receives that are under way in a communicator keep it, and known to Go, as its handle is about to end. Other threads may be waiting for them, so it does not note how they end.
+// keepSlips has the receives that are under way in a communicator keep it, and known to Go, as its handle is about to
+// end. Other threads may be waiting for them, so it does not note how they end.
 func keepSlips(h handle) {
 	for i := range slips.used.Load() {
 		p := &slips.all[i]

@@ -14,13 +14,15 @@ func fresh(c *comm, sends bool) *request {
 	return r
 }
 
-// sent is the request that all sends share which were over when C had begun them: front/messages.h knows its handle, sentHandle, and ends it. It stays.
+// sent is the request that all sends share which were over when C had begun them: front/messages.h knows its handle,
+// sentHandle, and ends it. It stays.
 var sent = request{handle: sentHandle, done: true, sends: true}
 
 // sentHandle is that of the first place of the table.
 const sentHandle handle = madeBit | handle(ofRequest)<<kindShift
 
-// over ends a request that the program does not know any more, and says whether it did: false, if another thread has, as a program's must not.
+// over ends a request that the program does not know any more, and says whether it did: false, if another thread has,
+// as a program's must not.
 func (r *request) over() bool {
 	switch {
 	case r == &sent:
@@ -32,7 +34,8 @@ func (r *request) over() bool {
 	return true
 }
 
-// again has a request that is over used again, if it is of spare. One that could not be waited for may be under way still, and is not.
+// again has a request that is over used again, if it is of spare. One that could not be waited for may be under way
+// still, and is not.
 func (r *request) again() {
 	if r.r == &r.own && r.slip == nil {
 		spare.Put(r)

@@ -8,7 +8,8 @@ import (
 	"github.com/pm2-go/pm2/nmad/driver"
 )
 
-// How C moves messages of a communicator itself (front/moves.h) is found out when there is a first one between this process and a rank.
+// How C moves messages of a communicator itself (front/moves.h) is found out when there is a first one between this
+// process and a rank.
 
 // ways are those of a communicator, by rank.
 type ways struct {

@@ -5,8 +5,9 @@ import (
 	"github.com/pm2-go/pm2/nmad/mpi/reduce"
 )
 
-// Reduce leaves in[0] op in[1] op ... of all ranks in out at root. in is the zero Buffer where it lies in out. It is a binomial tree, whose root is root if the operation commutes; else it is rank 0,
-// which then sends the result on, since only there the ranks stand in their order.
+// Reduce leaves in[0] op in[1] op ... of all ranks in out at root. in is the zero Buffer where it lies in out. It is
+// a binomial tree, whose root is root if the operation commutes; else it is rank 0, which then sends the result on,
+// since only there the ranks stand in their order.
 func (p *Plan) Reduce(rank, size, root int, op *reduce.Op, in datatype.Buffer, out datatype.Buffer) {
 	if b := in; op.Commutes() && size >= fewRanks {
 		if b.Type == nil {
@@ -63,8 +64,10 @@ func (p *Plan) Reduce(rank, size, root int, op *reduce.Op, in datatype.Buffer, o
 	p.fence()
 }
 
-// Allreduce leaves in[0] op in[1] op ... of all ranks in out at all. in is the zero Buffer where it lies in out. Short ones, and those whose operation does not commute, by recursive doubling; else
-// each rank reduces a part (recursive halving), and all give each other their parts (Rabenseifner, "Optimization of collective reduction operations", 2004).
+// Allreduce leaves in[0] op in[1] op ... of all ranks in out at all. in is the zero Buffer where it lies in out.
+// Short ones, and those whose operation does not commute, by recursive doubling; else each rank reduces a part
+// (recursive halving), and all give each other their parts (Rabenseifner, "Optimization of collective reduction
+// operations", 2004).
 func (p *Plan) Allreduce(rank, size int, op *reduce.Op, in datatype.Buffer, out datatype.Buffer) {
 	if in.Type != nil {
 		p.copy(in, out)
@@ -214,7 +217,8 @@ func (p *Plan) Exscan(rank, size int, op *reduce.Op, in datatype.Buffer, out dat
 	})
 }
 
-// prefix has each rank exchange all, which it and those it has heard of give, with the one at distance 1, 2, 4...; lower is for what comes from lower ranks.
+// prefix has each rank exchange all, which it and those it has heard of give, with the one at distance 1, 2, 4...;
+// lower is for what comes from lower ranks.
 func (p *Plan) prefix(rank, size int, op *reduce.Op, all datatype.Buffer, lower func(came datatype.Buffer)) {
 	came := p.room(all.Count, all.Type)
 	for mask := 1; mask < size; mask *= 2 {
@@ -235,7 +239,8 @@ func (p *Plan) prefix(rank, size int, op *reduce.Op, all datatype.Buffer, lower 
 	}
 }
 
-// OrderedReduce is Reduce whose operands are combined from the last rank to the first, one after the other, so that the result is that of ranks that share memory, to the last bit: root gathers them.
+// OrderedReduce is Reduce whose operands are combined from the last rank to the first, one after the other, so that
+// the result is that of ranks that share memory, to the last bit: root gathers them.
 func (p *Plan) OrderedReduce(rank, size, root int, op *reduce.Op, in, out datatype.Buffer) {
 	if in.Type == nil {
 		in = out

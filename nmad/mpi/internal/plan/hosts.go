@@ -5,7 +5,8 @@ import (
 	"github.com/pm2-go/pm2/nmad/mpi/reduce"
 )
 
-// Hosts is where the ranks of a group are that has several on some host: those of a host share memory, and the first one of each host, its leader, sends messages to the other leaders.
+// Hosts is where the ranks of a group are that has several on some host: those of a host share memory, and the first
+// one of each host, its leader, sends messages to the other leaders.
 type Hosts struct {
 	Members           // this rank among those of its host
 	Host       int    // this host
