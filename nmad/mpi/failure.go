@@ -26,8 +26,8 @@ import (
 //
 // A rank that has only sent in n does not know that n has failed, and may be through with later operations as well. Its
 // messages, or those of ranks that wait for it, reach the ranks that have failed; these answer by refusals, which stay
-// one operation ahead of it. A refusal answers nothing but a message, so refusals do not breed refusals without end. A
-// refusal that finds no receive stays among the unexpected messages until that rank drops it.
+// one operation ahead of it. A refusal of n is answered up to n only, so refusals do not answer each other without end.
+// One that finds no receive stays among the unexpected messages until that rank drops it.
 
 // refusal is the message that says that another one will not come. No rank sends this text for anything else, so a
 // receiver looks for it also where it expects as many bytes.

@@ -36,7 +36,8 @@ type job struct {
 	refused  *sync.Cond                // of mu: there are none
 }
 
-// aside calls f, which sends refusals, in a goroutine: the caller may hold locks. Finalize waits for its end.
+// aside calls f, which sends refusals, in a goroutine: the caller may hold locks. Finalize waits until f has
+// returned.
 func (j *job) aside(f func()) {
 	j.mu.Lock()
 	j.refuses++
@@ -84,9 +85,9 @@ func (j *job) allRefused() {
 }
 
 // EnvOrder is the environment variable that has all reductions combine their operands in one order, from the last
-// rank to the first, if it is "ranks", in all processes of a job: the results are the same to the last bit then,
-// wherever the processes are, and whether the caller waits or not. Otherwise they are for the same number, placement
-// and form of call. It costs messages, and time at one rank, unless all are on one host.
+// rank to the first, if it is "ranks" in all processes of a job. The results are then the same to the last bit,
+// wherever the processes are, and whether the caller waits or not. Otherwise they are the same for the same number
+// and placement of processes, and form of call. It costs messages, and time at one rank, unless all are on one host.
 const EnvOrder = "PM2_MPI_ORDER"
 
 // Init joins the job that the environment tells of (a launcher of nmad, or any process manager that nmad knows;
@@ -185,7 +186,7 @@ func (c *Comm) Abort(status int, why string) { c.job.session.Abort(status, why) 
 // Self returns the communicator of this process alone.
 func (c *Comm) Self() *Comm { return c.job.self }
 
-// open opens a communicator under a number, used before as often as age says, or in a domain of its own.
+// open opens a communicator under a number, which was used age times before, or in own, a domain of its own.
 func (j *job) open(name string, g Group, number, age int, own *nmad.Domain) (*Comm, error) {
 	c := &Comm{job: j, group: g, name: name, rank: g.place(j.session.Rank()), number: number, domain: own, own: own}
 	c.tags, c.collectiveTags = uint64(age)<<ageOfMessages, uint64(age)<<ageOfCollectives

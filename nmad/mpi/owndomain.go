@@ -41,8 +41,8 @@ func (c *Comm) DupWith(hints *Info) (made *Comm, err error) {
 	return made, nil
 }
 
-// inDomain opens a communicator like c in a domain of its own, whose number all agree upon: a number is for one
-// domain only. wrong: why this process cannot.
+// inDomain opens a communicator like c in a domain of its own. All processes agree upon its number, since a number is
+// for one domain only. wrong says why this process cannot.
 func (c *Comm) inDomain(cfg nmad.DomainConfig, wrong error) (*Comm, error) {
 	n := &c.job.numbers
 	for vote := int64(0); vote == 0; {

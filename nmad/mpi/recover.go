@@ -76,8 +76,8 @@ func (c *Comm) Shrink(ctx context.Context) (*Comm, error) {
 	}
 }
 
-// withoutFailed makes a communicator of the processes that are left, by agreements: as make does by reductions. nil:
-// one of them has died meanwhile, or all numbers are taken that it tried.
+// withoutFailed makes a communicator of the processes that are left. It is make with agreements in place of
+// reductions. It returns nil if one of them has died meanwhile, or if all the numbers that it tried are taken.
 func (c *Comm) withoutFailed(ctx context.Context, left Group) (*Comm, error) {
 	var lost error
 	died := func(a nmad.Agreement) bool {
@@ -119,7 +119,8 @@ func (c *Comm) withoutFailed(ctx context.Context, left Group) (*Comm, error) {
 	return made, err
 }
 
-// highest is the highest value of all, bit by bit: those that are out of the race say nothing.
+// highest returns the highest value that a process has, found bit by bit from the top. A process that lacks a bit
+// which another one has is out of the race, and no longer votes.
 func highest(v uint16, and func(uint64) uint64) (h uint16) {
 	in := true
 	for bit := 15; bit >= 0; bit-- {
@@ -160,7 +161,7 @@ func (c *Comm) Acknowledge() Group {
 	return g
 }
 
-// recoverable says why the processes of c cannot agree.
+// recoverable returns why the processes of c cannot agree; nil: they can.
 func (c *Comm) recoverable(what string) error {
 	if c != nil && c.own != nil {
 		return fmt.Errorf("mpi: %s: %w: it has a domain of its own", what, ErrComm)

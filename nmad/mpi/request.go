@@ -33,8 +33,8 @@ func (st Status) Count(t *datatype.Type) int {
 // is ready for IsendInto and IrecvInto, and counts as done until one of them has begun something; it must not be
 // copied once it was started.
 //
-// It is small, so that a program which makes one for each message makes little garbage. What is out of the ordinary
-// hangs on it: special.
+// It is small, so that a program which makes one for each message makes little garbage. What few requests need is in
+// special.
 type Request struct {
 	comm    *Comm
 	message nmad.Request
@@ -107,7 +107,7 @@ func (r *Request) begin(c *Comm, b Buffer, op *nmad.Op) {
 	}
 }
 
-// idle makes r one without a message.
+// idle ends r without a message. err is what its waits return.
 func (r *Request) idle(err error) *Request {
 	r.none = true
 	if err != nil {

@@ -9,11 +9,10 @@ import (
 	"github.com/pm2-go/pm2/nmad/rma"
 )
 
-// ground is what the windows of the same processes, in the same order, share: a World of package rma, and memory for
-// their words. A window has a Domain, regions and words of its own there. The first window of these processes opens
-// it, and the last one closes it, which they agree upon. Where threads make windows, or free them, at once, processes
-// may see these in different orders: then a list of processes has two grounds, or one without a window, which the
-// next one uses.
+// ground is what the windows of one list of processes share: a World of package rma, and memory for their words. Each
+// window has a Domain, regions and words of its own there. The first window opens the ground, and the last one closes
+// it; the processes agree upon both. Where threads make or free windows at once, processes may see these in different
+// orders. A list of processes then has two grounds, or one without a window, which the next window uses.
 type ground struct {
 	number  int   // the same at all its processes
 	ranks   []int // of the job
@@ -43,7 +42,7 @@ type grounds struct {
 	all   []*ground
 }
 
-// ground finds the one of the processes of c, or opens one; all of them call it.
+// ground returns a ground of the processes of c, an open one or a new one. All of them call it.
 func (c *Comm) ground() (*ground, error) {
 	for attempt := 0; ; attempt++ {
 		g, err := c.knownGround()
@@ -81,7 +80,7 @@ func (c *Comm) ground() (*ground, error) {
 	}
 }
 
-// knownGround is one that all processes of c have, with one window more; nil: there is none.
+// knownGround returns a ground that all processes of c have open, with one window more; nil: there is none.
 func (c *Comm) knownGround() (found *ground, err error) {
 	var mine []*ground
 	var common mask
@@ -127,9 +126,9 @@ func (j *job) releaseGround(number int) {
 	j.grounds.taken.clear(number)
 }
 
-// leaveGround takes one window away. All processes of the window call it when their accesses are done; it returns
-// when all have, and a window of these processes may be the last one: then the World is closed. clean: none of the
-// others uses anything of the window any more.
+// leaveGround takes one window off its ground. All processes of the window call it when their accesses are done, and
+// it returns when all have. After the last window it closes the World. clean says that none of the others uses
+// anything of the window any more.
 func (w *Window) leaveGround() (clean bool, err error) {
 	j, g := w.comm.job, w.ground
 	vote := []int64{0}

@@ -7,10 +7,10 @@ import (
 	"github.com/pm2-go/pm2/nmad/rma"
 )
 
-// How windows are made. All processes of the communicator call the same function; each may give another size, and
-// another unit, which is how many bytes a displacement counts. A window has a communicator of its own, and what it
-// shares only windows of the same processes have (window_ground.go), so only its processes have to do with it.
-// Messages progress in the background while it is there.
+// All processes of the communicator call the same function to make a window. Each may give another size, and another
+// unit, which is how many bytes a displacement counts. A window has a communicator of its own. It shares memory only
+// with windows of the same processes (window_ground.go), so only its processes have to do with it. While it is there,
+// messages progress in the background.
 
 // AllocateWindow makes a window with new memory, zero all of it, which processes of one host reach by loads and stores.
 func (c *Comm) AllocateWindow(bytes, unit int) (*Window, error) {
@@ -54,7 +54,7 @@ type windowCard struct {
 	Words  [rma.RefBytes]byte
 }
 
-// window makes a window, whose memory own makes here; nil: rank 0 makes that of all.
+// window makes a window. own makes the memory of this process; nil: rank 0 makes that of all.
 func (c *Comm) window(f form, bytes, unit int, own func(*Window, *rma.World) error) (*Window, error) {
 	if err := c.usable(); err != nil {
 		return nil, err
@@ -79,8 +79,8 @@ func (c *Comm) window(f form, bytes, unit int, own func(*Window, *rma.World) err
 	return w, nil
 }
 
-// make makes the memory of this process, and finds that of the others, from whose communicator the window is made. If
-// it fails at one, as here if err is not nil, it fails at all.
+// make makes the memory of this process, and finds that of the others. c is the communicator that the window is made
+// from. If it fails at one process, as it does here if err is not nil, it fails at all.
 func (w *Window) make(c *Comm, bytes, unit int, own func(*Window, *rma.World) error, err error) error {
 	var words rma.Ref
 	mine, all := windowCard{Form: uint8(w.form), Size: int64(bytes), Unit: int64(unit)}, make([]windowCard, w.comm.Size())

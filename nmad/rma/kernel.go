@@ -21,10 +21,10 @@ const copyMost = 8 << 20
 
 var kernelCalls = sync.Pool{New: func() any { return &process.Memory{Tells: true} }}
 
-// kernelMove has the kernel copy to (puts), or from, memory of another process of the host that is not mapped. It
-// says whether all is done; else it goes by messages. The owner does not take its memory back meanwhile: this process
-// writes into its page what it uses, and then looks whether that is live; the owner writes that it is not, and then
-// looks at these words.
+// kernelMove has the kernel copy to (puts) or from memory of another process of the host that is not mapped. It says
+// whether all bytes are copied; if not, they go by messages. The owner does not take its memory back meanwhile: this
+// process writes into its page what it uses, and then looks whether the memory is live; the owner writes that it is
+// not, and then looks at these words.
 func (w *World) kernelMove(x action, r *region, buf []byte, puts bool) (done, stale bool) {
 	p := &w.peers[x.at.rank]
 	if r.at == 0 || p.kernel.Load() != kernelCopies {

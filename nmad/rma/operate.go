@@ -10,8 +10,8 @@ import (
 	"github.com/pm2-go/pm2/pioman"
 )
 
-// operation is one that goes by messages, in progress: a request, the data of a long put, and the receive of the
-// answer. It is over when all of these are, and not before: until then the network may touch the caller's memory.
+// operation is an operation under way that goes by messages: a request, the data of a long put, and the receive of
+// the answer. It is over when all of these are, since the network may touch the caller's memory until then.
 type operation struct {
 	d      *Domain
 	x      action
@@ -35,7 +35,7 @@ type operation struct {
 	next                      *operation // in the pool
 }
 
-// operations is what a Domain has under way by messages. It is made when there is something.
+// operations are those that a Domain has under way by messages, and a pool of those that are over.
 type operations struct {
 	ranks []farRank
 	all   atomic.Int64 // operations under way
@@ -92,7 +92,7 @@ func (f *operations) put(o *operation) {
 	f.mu.Unlock()
 }
 
-// begin gives an operation for a request, once fewer than window are under way at its target. The caller then says
+// begin returns an operation for a request, once fewer than window are under way at its target. The caller then sets
 // what moves with it, and starts it.
 func (d *Domain) begin(x action, ask uint8) (*operation, error) {
 	p := &d.peers[x.at.rank]
@@ -124,7 +124,7 @@ func (d *Domain) begin(x action, ask uint8) (*operation, error) {
 	return o, nil
 }
 
-// start sends the request; src are the bytes of a put, buf is where those of a get go.
+// start sends the request. src has the bytes of a put, and buf gets those of a get.
 func (o *operation) start(src, buf []byte) {
 	w, rank := o.d.w, int(o.x.at.rank)
 	f := o.d.operations()
@@ -163,7 +163,7 @@ func (o *operation) start(src, buf []byte) {
 	o.sent() // the starter
 }
 
-// post posts a send. One that cannot be is over.
+// post posts a send. If that fails the send is over at once.
 func (o *operation) post(gate *nmad.Gate, r *nmad.Request, op *nmad.Op) {
 	if err := gate.Post(r, op); err != nil {
 		o.fail(err)
@@ -207,7 +207,7 @@ func (o *operation) answered(r *nmad.Request) {
 	o.less()
 }
 
-// less ends the operation with its last part.
+// less is called as a part of the operation ends. The last part ends the operation.
 func (o *operation) less() {
 	if o.left.Add(-1) > 0 {
 		return
@@ -254,7 +254,7 @@ func (o *operation) result() error {
 	return nil
 }
 
-// wait starts the operation and waits for its end. f is to be called with it then.
+// wait starts the operation and waits for its end. It gives the operation back to the pool.
 func (o *operation) wait(src, buf []byte) (reply, error) {
 	o.waited = true
 	o.start(src, buf)
@@ -271,7 +271,8 @@ func (o *operation) wait(src, buf []byte) (reply, error) {
 // alone: some microseconds.
 const polls = 64
 
-// pollUntil is PollUntil where what is waited for comes by messages, perhaps, if so comes says.
+// pollUntil waits until met says so. It polls the engine first, if comes says that messages may bring about what it
+// waits for.
 func (w *World) pollUntil(met func() bool, comes bool) bool {
 	if comes {
 		for range polls {
@@ -284,8 +285,8 @@ func (w *World) pollUntil(met func() bool, comes bool) bool {
 	return w.engine.PollUntil(met)
 }
 
-// await waits until met says so; at each ring of the bell it is asked. An error: the engine is closed, or this is a
-// callback.
+// await waits until met says so, and asks it at each ring of the bell. The error: the engine is closed, or the caller
+// is a callback.
 func (w *World) await(b *bell, met func() bool) error {
 	for !met() && !w.pollUntil(met, true) {
 		if err := b.wait(context.Background(), w.engine, met); err != nil {
@@ -295,7 +296,7 @@ func (w *World) await(b *bell, met func() bool) error {
 	return nil
 }
 
-// flush waits until the operations that are under way to a rank, -1: to all, are over.
+// flush waits until the operations under way to a rank are over; rank -1: those to all ranks.
 func (d *Domain) flush(rank int) error {
 	f := d.begun.Load()
 	if f == nil {

@@ -232,8 +232,8 @@ func (w *World) enter(own mapped.Card, failed error) error {
 	return err
 }
 
-// sharesMemory says whether messages between the processes of a host go through memory that these share: then other
-// memory can be shared, too.
+// sharesMemory says whether messages between the processes of a host go through memory that these share. Other memory
+// can then be shared, too.
 func (w *World) sharesMemory() bool {
 	for _, r := range w.s.Gate(w.members[(w.index+1)%len(w.members)]).Info().Rails {
 		if r.Name != "auto" && r.Name != "shm" {
@@ -284,8 +284,8 @@ func (w *World) leave() {
 	w.vacatePages()
 }
 
-// vacatePages gives the system the pages back, once closed is set. A copier that has not looked at the page of the
-// target yet finds nothing live there; those that have, have a hazard in the own page.
+// vacatePages gives the pages back to the system, once closed is set. A copier that has not looked at the page of its
+// target yet finds nothing live there; one that has looked has a hazard in its own page.
 func (w *World) vacatePages() {
 	w.vacated.Store(true)
 	for rank := range w.peers {
