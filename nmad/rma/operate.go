@@ -52,7 +52,7 @@ type farRank struct{ underway atomic.Int32 }
 // mostPooled is how many operations a Domain keeps for the next ones.
 const mostPooled = 2 * window
 
-// operations are those of the Domain that go by messages. They are made when the first one is begun.
+// operations returns the Domain's operations by messages. The struct is made for the first one.
 func (d *Domain) operations() *operations {
 	if f := d.begun.Load(); f != nil {
 		return f

@@ -32,7 +32,7 @@ type cached struct {
 	ways       uintptr // the address of those of driver.Way, by rank; 0: there are none
 }
 
-// frontState is what C's side knows of the state of MPI; see front/call.h.
+// frontState is what C's side knows of the state of MPI: struct pm2_shared of front/call.h.
 type frontState struct {
 	initialized, finalized int32
 	lane                   uint64 // bytes of a driver.Lane, as C knows it

@@ -44,8 +44,8 @@ func (p *Plan) partedBcast(rank, size, root int, b datatype.Buffer) {
 	}
 }
 
-// bytes is a buffer as bytes in their order, so that ranks whose datatypes differ cut it alike: that itself, or
-// memory to which, if full, it is copied.
+// bytes returns a buffer as bytes in their order, so that ranks whose datatypes differ cut it alike. It is the buffer
+// itself if that is dense, else other memory, to which the buffer is copied if it is full.
 func (p *Plan) bytes(b datatype.Buffer, full bool) datatype.Buffer {
 	kind := datatype.Of(datatype.Byte)
 	if _, dense := b.Dense(); dense {
@@ -58,8 +58,8 @@ func (p *Plan) bytes(b datatype.Buffer, full bool) datatype.Buffer {
 	return x
 }
 
-// partedReduce is Reduce whose operation commutes: each rank combines a part of all operands, around a ring, and root
-// gathers the parts.
+// partedReduce is Reduce for an operation that commutes. Each rank combines one part of all operands, around a ring,
+// and root gathers the parts.
 func (p *Plan) partedReduce(rank, size, root int, op *reduce.Op, in, out datatype.Buffer) {
 	if in.Type == nil {
 		in = out
@@ -93,8 +93,8 @@ func (p *Plan) partedReduce(rank, size, root int, op *reduce.Op, in, out datatyp
 	p.fence()
 }
 
-// bruckAllgather is Allgather of equal blocks in as many rounds as size has bits: in each a rank gives all that it
-// has to one at a distance (Bruck et al., "Efficient algorithms for all-to-all communications in multiport
+// bruckAllgather is Allgather of equal blocks in as many rounds as size has bits. In each round a rank gives all that
+// it has to the rank at a distance (Bruck et al., "Efficient algorithms for all-to-all communications in multiport
 // message-passing systems", 1997).
 func (p *Plan) bruckAllgather(rank, size int, in datatype.Buffer, out *datatype.Blocks) {
 	each := out.Each
@@ -113,8 +113,8 @@ func (p *Plan) bruckAllgather(rank, size int, in datatype.Buffer, out *datatype.
 	p.copy(all.Part((size-rank)*each, rank*each), out.Part(0, rank*each))
 }
 
-// bruckAlltoall is Alltoall of equal blocks in as many rounds as size has bits: a block goes to the rank at its
-// distance by steps that are the bits of that distance (Bruck et al., 1997).
+// bruckAlltoall is Alltoall of equal blocks in as many rounds as size has bits. A block goes to the rank at its
+// distance by steps, one for each bit of the distance (Bruck et al., 1997).
 func (p *Plan) bruckAlltoall(rank, size int, in, out *datatype.Blocks) {
 	each := in.Each
 	held := p.room(size*each, in.Type) // by distance
