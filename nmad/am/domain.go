@@ -69,7 +69,7 @@ func (d *Domain) peer(to address, greets bool) (*peer, error) {
 	return p, nil
 }
 
-// known is the peer if it was made; an error: none is made any more.
+// known returns the peer if it was made. The error says that none is made any more.
 func (d *Domain) known(to address) (*peer, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -84,7 +84,7 @@ func (d *Domain) known(to address) (*peer, error) {
 
 func errClosed(d *Domain) error { return fmt.Errorf("am: domain %d: %w", d.number, ErrClosed) }
 
-// allPeers are those that were made, in a slice that its caller may append to.
+// allPeers returns the peers that were made, in a slice that its caller may append to.
 func (d *Domain) allPeers() []*peer {
 	if all := d.all.Load(); all != nil {
 		return (*all)[:len(*all):len(*all)]
@@ -244,7 +244,7 @@ func (p *peer) roomForLater(r *Reply, like head, h *head, long, waits bool) (*Me
 	return m, err
 }
 
-// usable says why no request can go to the peer.
+// usable returns why no request can go to the peer; nil: one can.
 func (p *peer) usable() error {
 	if p.d.closed.Load() {
 		return errClosed(p.d)
@@ -284,8 +284,8 @@ func rest(tries int) {
 	}
 }
 
-// waitFor waits for an answer of the peer. Its gate may live on when the process is lost by that of the default
-// domain, without which the target does not hear of this domain: then the receive is taken back.
+// waitFor waits for an answer of the peer. The process may be lost by the gate of its default domain while the peer's
+// own gate lives on. The target then does not hear of this domain, so waitFor cancels the receive.
 func (d *Domain) waitFor(ctx context.Context, p *peer, r *nmad.Request) error {
 	if p.rank != d.w.s.Rank() && (d.access != nmad.Private || d.w.s.Engine().Hooked()) {
 		if p.gate == d.w.s.Gate(p.rank) {
@@ -365,11 +365,11 @@ func (d *Domain) poll() {
 	asm.StoreRelease32(&d.polling, 0)
 }
 
-// bounded says that something begins another poll if this one ends: a Private domain is polled by its owner only,
-// also inside waits of nmad, which post nothing.
+// bounded says that another poll begins after this one. Only its owner polls a Private domain, also inside waits of
+// nmad, and these post no receives.
 func (d *Domain) bounded() bool { return d.access != nmad.Private || d.polling.Load() != 0 }
 
-// parked has the next poll, or, of a domain that the engine moves, the engine, post what was parked.
+// parked has the parked receives posted by the next poll, or by the engine if the engine moves the domain.
 func (d *Domain) parked() {
 	if d.due.Swap(true) || d.access == nmad.Private {
 		return
@@ -400,7 +400,7 @@ func (d *Domain) runTask(*pioman.Task) pioman.Status {
 	return pioman.Done
 }
 
-// greeted takes in that a peer is about to send.
+// greeted notes that a peer is about to send.
 func (d *Domain) greeted(from address) {
 	if d.access != nmad.Private {
 		_, _ = d.peer(from, false) // fails if the domain is closed

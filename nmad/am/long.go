@@ -10,9 +10,9 @@ import (
 	"github.com/pm2-go/pm2/nmad/rma"
 )
 
-// A long message has its body in memory of its receiver, which package rma names. Its sender puts it there if it can
-// without messages: by a copy, or one of the kernel's. Else it comes as a message of its own, which the receiver
-// takes straight to its place, while messages that come meanwhile are kept for their turn.
+// A long message has its body in memory of its receiver, which package rma names. Its sender puts the body there if
+// it can do so without messages, by a copy of its own or of the kernel. Otherwise the body comes as a message of its
+// own, which the receiver takes straight to its place. Messages that come meanwhile wait for their turn.
 //
 //	placed    Ref, bytes                  the body is there
 //	follows   Ref, bytes ---------------> holds the memory, posts a receive
@@ -174,8 +174,8 @@ func (w *World) hold(place []byte) (rma.Hold, error) {
 	return w.cfg.Memory.Hold(at, binary.LittleEndian.Uint64(place[rma.RefBytes:]))
 }
 
-// land receives the body of a long message, whose arguments and place are data: of a request, which is kept for its
-// turn, or of a reply. The data is kept.
+// land receives the body of a long message: of a request, which is kept for its turn, or of a reply. data has the
+// arguments and the place, and is kept.
 func (p *peer) land(h head, data []byte) error {
 	hold, err := p.d.w.hold(data[8*h.args:])
 	p.mu.Lock()
@@ -249,7 +249,7 @@ func (l *landing) release() {
 	hold.Release()
 }
 
-// taken is the memory of a body that is there, for its handler. The landing is free for another one.
+// taken returns the memory of a body that is there, for its handler, and frees the landing for another body.
 func (l *landing) taken() (rma.Hold, error) {
 	p, err := l.p, l.err
 	p.mu.Lock()

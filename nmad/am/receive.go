@@ -45,7 +45,7 @@ func (s *slot) post() {
 	}
 }
 
-// arrived deals with a message: nmad calls it, one at a time for each gate.
+// arrived handles a message. nmad calls it, for one message of a gate at a time.
 func (s *slot) arrived(r *nmad.Request) {
 	p := s.p
 	_, err := r.Test()
@@ -120,8 +120,7 @@ func (p *peer) runDue() {
 	}
 }
 
-// keep puts a request aside whose turn has not come, since a long one, sent before, is still on its way, or whose
-// body has not.
+// keep stores a request for later: a long one that was sent before is still on its way, or its own body is.
 func (p *peer) keep(h head, data []byte) error {
 	if p.early == nil {
 		p.early = &[256]early{}
@@ -286,7 +285,8 @@ func (p *peer) answer(seq uint8, s status, args []uint64, body []byte) error {
 	return nil
 }
 
-// parks says whether the next poll is to post what is received again: enough handlers have run since the last one began.
+// parks says whether a slot waits for the next poll before it receives again. It does after enough handlers have run
+// since the last poll began.
 func (p *peer) parks() bool {
 	return int(p.spent.Load()) > p.d.w.cfg.Budget-len(p.slots) && p.d.bounded()
 }

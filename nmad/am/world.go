@@ -141,7 +141,7 @@ func (w *World) handle(id ID, h Handler) {
 	w.handlers.Store(&all)
 }
 
-// tell tells what has no other place to go.
+// tell reports an error that has no other place to go.
 func (w *World) tell(err error) {
 	if w.cfg.OnError != nil {
 		w.cfg.OnError(err)
@@ -156,8 +156,8 @@ func (w *World) failed(p *peer, why error) {
 	}
 }
 
-// lost hears that a gate has ended. Without that of the default domain no greeting comes through, so all peers of the
-// rank fail with it.
+// lost is called when a gate has ended. No greeting comes without the gate of the default domain, so with that one
+// all peers of the rank fail.
 func (w *World) lost(e nmad.Event) {
 	rank := e.Gate.Rank()
 	if rank < 0 || rank >= w.s.Size() || e.Gate != w.s.Gate(rank) || rank == w.s.Rank() {
@@ -189,7 +189,7 @@ func (w *World) pollOthers(d *Domain, neglected bool) {
 	}
 }
 
-// neglect is after how long, in ns, a domain that no thread polls as its own is the business of those that poll others.
+// neglect is how long, in ns, no thread polls a domain as its own before threads of other domains poll it, too.
 const neglect = 100_000
 
 // lookAround finds out which domains no thread has polled as its own since the last look, which was at least neglect

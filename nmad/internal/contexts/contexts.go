@@ -1,10 +1,7 @@
-// Package contexts says which numbers of contexts the packages of the library reserve in the job's domain. A process
-// that opens one of them fails if it is open already, so two packages never share a number. nmad/CONTEXTS.md says what
-// a program may use.
 package contexts
 
-// Library is the last number that nmad itself uses for messages without a context of their own; OpenContext accepts none
-// up to it.
+// Library is the last number that nmad itself uses, for messages without a context of their own. A program cannot open
+// a context up to it.
 const Library = 1
 
 // nmad/mpi: each communicator has two contexts, one for messages and one for collective operations. Each list of processes

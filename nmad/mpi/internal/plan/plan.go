@@ -25,7 +25,7 @@ const (
 	Took
 )
 
-// Step is one of a Plan.
+// Step is a step of a Plan.
 type Step struct {
 	Kind Kind
 	Peer int             // Send, Receive: a rank of the group; Take, Fold, Merge: the member that publishes; Put: that which reads, or Everyone
@@ -67,7 +67,7 @@ func (p *Plan) Reset() {
 	p.Steps, p.used, p.open, p.Shares, p.ranks, p.base = p.Steps[:0], 0, false, false, nil, 0
 }
 
-// Among has messages planned among some ranks only, until Reset.
+// Among has messages go among some ranks only, until Reset.
 func (p *Plan) Among(ranks []int) { p.ranks = ranks }
 
 // rank is that of a process of the group for which messages are planned.

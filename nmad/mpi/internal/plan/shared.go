@@ -5,10 +5,10 @@ import (
 	"github.com/pm2-go/pm2/nmad/mpi/reduce"
 )
 
-// Members are the processes of one host that share memory: how many there are, and which one this is. Their plans are
-// of pieces: long data goes by one piece after the other, of which a member publishes the next while others read.
-// Operands are combined from the highest member to the lowest, by each that wants the result; so all have the same,
-// to the last bit.
+// Members are the processes of one host that share memory. Their plans are of pieces: long data goes one piece after
+// the other, and a member publishes the next piece while others read. Each member that wants the result of a
+// reduction combines the operands from the highest member to the lowest, so all have the same result, to the last
+// bit.
 type Members struct {
 	Me, Size int
 	Piece    int  // the longest piece, in bytes
@@ -16,7 +16,7 @@ type Members struct {
 	InOrder  bool // operands are combined from the last rank to the first, however many there are
 }
 
-// flat is up to how many members each reads from all others.
+// flat is the most members of which each reads from all others.
 const flat = 8
 
 func (p *Plan) put(number, reader int, b datatype.Buffer, at, size int) {
@@ -36,8 +36,8 @@ func (p *Plan) took(number int) {
 	p.Steps = append(p.Steps, Step{Kind: Took, Piece: Piece{Number: p.base + number}})
 }
 
-// tookSoon is took where all members read pieces in the order of their numbers: of the first ones the end of the
-// operation tells soon enough.
+// tookSoon is took where all members read the pieces in the order of their numbers. The first pieces are then told of
+// by the end of the operation, which is soon enough.
 func (p *Plan) tookSoon(m Members, number int) {
 	if number >= m.Slots/2 {
 		p.took(number)
@@ -50,8 +50,8 @@ func (m Members) count(size int) int { return (size + m.Piece - 1) / m.Piece }
 // size is that of a piece of so many bytes in all.
 func (m Members) size(i, all int) int { return min(m.Piece, all-i*m.Piece) }
 
-// SharedBarrier is Barrier: all publish a piece of nothing; beyond some members they do so to a leader for each few
-// of them, which tells them when all are there.
+// SharedBarrier is Barrier: all members publish an empty piece. If there are many, each few of them publish to a
+// leader, which tells them when all members are there.
 func (p *Plan) SharedBarrier(m Members) {
 	p.Shares = true
 	if m.Size <= flat {
@@ -138,8 +138,8 @@ func (m Members) Folds(t *datatype.Type) bool {
 // elements is how many elements of a datatype a piece has.
 func (m Members) elements(t *datatype.Type) int { return m.Piece / t.Size() }
 
-// combine leaves the pieces of all members from one on, up to another, combined, in into, which is as long as the
-// pieces behind skip.
+// combine combines the pieces of the members from one on up to another, and leaves the result in into, which is as
+// long as the pieces behind skip.
 func (p *Plan) combine(op *reduce.Op, first, behind, number, size, skip int, into datatype.Buffer) {
 	last := Step{Kind: Take, Peer: behind - 1, Into: into, Op: op, Piece: Piece{Number: p.base + number, Size: size, Skip: skip, Bytes: into.Size()}}
 	next := behind - 2
@@ -153,8 +153,8 @@ func (p *Plan) combine(op *reduce.Op, first, behind, number, size, skip int, int
 	}
 }
 
-// SharedReduce is Reduce, or, with Everyone as its root, Allreduce. Each rank that wants the result reads all
-// operands, of a few members, or of short data; of long data each combines a part, and publishes that.
+// SharedReduce is Reduce, or Allreduce if root is Everyone. Of few members, or of short data, each rank that wants
+// the result reads all operands. Of long data each member combines a part, and publishes it.
 func (p *Plan) SharedReduce(m Members, root int, op *reduce.Op, in, out datatype.Buffer) {
 	if in.Type == nil {
 		in = out
