@@ -20,7 +20,8 @@ type dtype struct {
 	again     handle // under mu: of one that was freed, for such calls
 }
 
-// lend is a handle of the datatype for a call of a function of the program, which has one also if it has freed the datatype meanwhile; giveBack takes it back.
+// lend is a handle of the datatype for a call of a function of the program, which has one also if it has freed the
+// datatype meanwhile; giveBack takes it back.
 func (t *dtype) lend() handle {
 	if t.handle < predefined {
 		return t.handle

@@ -26,7 +26,8 @@ func (a *call) typeGetEnvelopeC(t *dtype) (ints, addresses, large, types, combin
 	return len(t.made.ints), len(t.made.addresses), len(t.made.large), len(t.made.types), t.made.combiner
 }
 
-// contents writes what a datatype was made of; at are the arguments for ints, addresses, large counts and datatypes, and has is how many of each there is room for.
+// contents writes what a datatype was made of; at are the arguments for ints, addresses, large counts and datatypes,
+// and has is how many of each there is room for.
 func (a *call) contents(t *dtype, has, at [4]int) error {
 	if t.made.combiner == isNamed {
 		return wrong(errType, "%s is predefined", t.name)
