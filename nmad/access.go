@@ -28,7 +28,7 @@ const (
 )
 
 // String returns the name in lower case.
-func (a Access) String() string { return name(a, "shared", "serialized", "fine", "private") }
+func (acc Access) String() string { return name(acc, "shared", "serialized", "fine", "private") }
 
 // Progress says which thread moves a domain on.
 type Progress uint8
@@ -48,7 +48,7 @@ const (
 )
 
 // String returns the name in lower case.
-func (p Progress) String() string { return name(p, "by access", "engine", "explicit", "worker") }
+func (pr Progress) String() string { return name(pr, "by access", "engine", "explicit", "worker") }
 
 func name[T ~uint8](x T, names ...string) string {
 	if int(x) < len(names) {

@@ -43,17 +43,17 @@ type transcript struct {
 	rank int
 }
 
-func (t transcript) Write(b []byte) (int, error) {
-	t.all.mu.Lock()
-	defer t.all.mu.Unlock()
-	return t.all.text[t.rank].Write(b)
+func (tr transcript) Write(b []byte) (int, error) {
+	tr.all.mu.Lock()
+	defer tr.all.mu.Unlock()
+	return tr.all.text[tr.rank].Write(b)
 }
 
 // lines are the whole lines of a rank.
-func (t *transcripts) lines(rank int) []string {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	all := strings.Split(t.text[rank].String(), "\n")
+func (trs *transcripts) lines(rank int) []string {
+	trs.mu.Lock()
+	defer trs.mu.Unlock()
+	all := strings.Split(trs.text[rank].String(), "\n")
 	return all[:len(all)-1]
 }
 

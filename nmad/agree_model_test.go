@@ -60,35 +60,35 @@ const (
 	moveCut          // the link between p and q breaks
 )
 
-func (m move) String() string {
-	return fmt.Sprintf([...]string{"%[1]d calls", "%[1]d hears %[2]d", "%[1]d loses %[2]d", "%[1]d dies", "%[1]d and %[2]d are cut"}[m.what], m.p, m.q)
+func (mv move) String() string {
+	return fmt.Sprintf([...]string{"%[1]d calls", "%[1]d hears %[2]d", "%[1]d loses %[2]d", "%[1]d dies", "%[1]d and %[2]d are cut"}[mv.what], mv.p, mv.q)
 }
 
 // moves are all that can happen next.
-func (w *world) moves() (all []move) {
-	for p := range w.n {
-		if !w.alive[p] {
+func (wo *world) moves() (all []move) {
+	for p := range wo.n {
+		if !wo.alive[p] {
 			continue
 		}
-		if !w.out[p] && !w.procs[p].joined && w.calls[p] < w.rounds {
+		if !wo.out[p] && !wo.procs[p].joined && wo.calls[p] < wo.rounds {
 			all = append(all, move{what: moveCall, p: p})
 		}
-		for q := range w.n {
-			if q == p || w.told[p][q] {
+		for q := range wo.n {
+			if q == p || wo.told[p][q] {
 				continue
 			}
-			if len(w.ways[q][p]) > 0 {
+			if len(wo.ways[q][p]) > 0 {
 				all = append(all, move{moveTake, p, q})
 			}
-			if !w.alive[q] || w.cut[p][q] || w.ended[p][q] && len(w.ways[q][p]) == 0 {
+			if !wo.alive[q] || wo.cut[p][q] || wo.ended[p][q] && len(wo.ways[q][p]) == 0 {
 				all = append(all, move{moveLearn, p, q})
 			}
 		}
-		if w.crashes > 0 {
+		if wo.crashes > 0 {
 			all = append(all, move{what: moveCrash, p: p})
 		}
 		for q := range p {
-			if w.cuts > 0 && w.alive[q] && !w.cut[p][q] {
+			if wo.cuts > 0 && wo.alive[q] && !wo.cut[p][q] {
 				all = append(all, move{moveCut, p, q})
 			}
 		}
@@ -96,125 +96,125 @@ func (w *world) moves() (all []move) {
 	return all
 }
 
-func (w *world) step(m move) {
-	a := w.procs[m.p]
+func (wo *world) step(m move) {
+	a := wo.procs[m.p]
 	switch m.what {
 	case moveCall:
-		w.knew[m.p] = append(w.knew[m.p], slices.Concat(a.agreed, a.suspects))
-		a.join(bring(m.p, w.calls[m.p]), callAgree)
-		w.calls[m.p]++
+		wo.knew[m.p] = append(wo.knew[m.p], slices.Concat(a.agreed, a.suspects))
+		a.join(bring(m.p, wo.calls[m.p]), callAgree)
+		wo.calls[m.p]++
 	case moveTake:
-		n := w.ways[m.q][m.p][0]
-		w.ways[m.q][m.p] = w.ways[m.q][m.p][1:]
+		n := wo.ways[m.q][m.p][0]
+		wo.ways[m.q][m.p] = wo.ways[m.q][m.p][1:]
 		a.hear(m.q, n)
 	case moveLearn:
-		w.told[m.p][m.q] = true
-		w.ways[m.q][m.p] = nil // of what a process sends last any part may get lost with it
+		wo.told[m.p][m.q] = true
+		wo.ways[m.q][m.p] = nil // of what a process sends last any part may get lost with it
 		a.lost(m.q)
 	case moveCrash:
-		w.alive[m.p] = false
-		w.crashes--
+		wo.alive[m.p] = false
+		wo.crashes--
 		return
 	case moveCut:
-		w.cut[m.p][m.q], w.cut[m.q][m.p] = true, true
-		w.cuts--
+		wo.cut[m.p][m.q], wo.cut[m.q][m.p] = true, true
+		wo.cuts--
 		return
 	}
 	for _, d := range a.take() {
-		w.do(m.p, d)
+		wo.do(m.p, d)
 	}
 }
 
-func (w *world) do(p int, d action) {
+func (wo *world) do(p int, d action) {
 	switch d.what {
 	case doSend, doExclude:
-		if w.alive[d.rank] && !w.told[d.rank][p] && !w.cut[p][d.rank] {
-			w.ways[p][d.rank] = append(slices.Clip(w.ways[p][d.rank]), d.note)
+		if wo.alive[d.rank] && !wo.told[d.rank][p] && !wo.cut[p][d.rank] {
+			wo.ways[p][d.rank] = append(slices.Clip(wo.ways[p][d.rank]), d.note)
 		}
 		if d.what == doExclude {
-			w.told[p][d.rank], w.ended[d.rank][p] = true, true
-			w.ways[d.rank][p] = nil
+			wo.told[p][d.rank], wo.ended[d.rank][p] = true, true
+			wo.ways[d.rank][p] = nil
 		}
 	case doBlame:
-		w.fail("rank %d blames rank %d: %s", p, d.rank, d.why)
+		wo.fail("rank %d blames rank %d: %s", p, d.rank, d.why)
 	case doReturn:
 		if d.out {
-			w.out[p] = true
+			wo.out[p] = true
 		} else {
-			w.conclude(p, d.verdict)
+			wo.conclude(p, d.verdict)
 		}
 	}
 }
 
-func (w *world) fail(format string, args ...any) {
-	if w.wrong == "" {
-		w.wrong = fmt.Sprintf(format, args...)
+func (wo *world) fail(format string, args ...any) {
+	if wo.wrong == "" {
+		wo.wrong = fmt.Sprintf(format, args...)
 	}
 }
 
 // conclude has p return, and looks whether it may return that.
-func (w *world) conclude(p int, v verdict) {
-	round := len(w.returned[p])
-	w.returned[p] = append(slices.Clip(w.returned[p]), v)
-	for q := range w.n {
-		if len(w.returned[q]) > round {
-			if x := w.returned[q][round]; x.value != v.value || !slices.Equal(x.failed, v.failed) {
-				w.fail("round %d: rank %d returns %x %v, rank %d %x %v", round, p, v.value, v.failed, q, x.value, x.failed)
+func (wo *world) conclude(p int, v verdict) {
+	round := len(wo.returned[p])
+	wo.returned[p] = append(slices.Clip(wo.returned[p]), v)
+	for q := range wo.n {
+		if len(wo.returned[q]) > round {
+			if x := wo.returned[q][round]; x.value != v.value || !slices.Equal(x.failed, v.failed) {
+				wo.fail("round %d: rank %d returns %x %v, rank %d %x %v", round, p, v.value, v.failed, q, x.value, x.failed)
 			}
 		}
 	}
 	list := map[int]bool{}
-	for _, v := range w.returned[p] {
+	for _, v := range wo.returned[p] {
 		for _, r := range v.failed {
 			if list[r] {
-				w.fail("round %d: rank %d is in the list twice", round, r)
+				wo.fail("round %d: rank %d is in the list twice", round, r)
 			}
 			list[r] = true
 		}
 	}
 	want := ^uint64(0)
-	for q := range w.n {
+	for q := range wo.n {
 		if list[q] {
 			continue
 		}
 		want &= bring(q, round)
-		if w.calls[q] <= round {
-			w.fail("round %d: rank %d is left out and not in the list", round, q)
+		if wo.calls[q] <= round {
+			wo.fail("round %d: rank %d is left out and not in the list", round, q)
 			continue
 		}
-		for _, r := range w.knew[q][round] {
+		for _, r := range wo.knew[q][round] {
 			if !list[r] {
-				w.fail("round %d: rank %d knew that rank %d is lost, which is not in the list", round, q, r)
+				wo.fail("round %d: rank %d knew that rank %d is lost, which is not in the list", round, q, r)
 			}
 		}
 	}
 	if v.value != want || v.calls != callAgree {
-		w.fail("round %d: rank %d returns %x, want %x", round, p, v.value, want)
+		wo.fail("round %d: rank %d returns %x, want %x", round, p, v.value, want)
 	}
 }
 
 // still is for a world in which nothing moves any more.
-func (w *world) still() {
-	for p := range w.n {
+func (wo *world) still() {
+	for p := range wo.n {
 		for q := range p {
-			if w.cut[p][q] && w.out[p] && w.out[q] {
-				w.fail("the link between %d and %d is broken, and both are left out", p, q)
+			if wo.cut[p][q] && wo.out[p] && wo.out[q] {
+				wo.fail("the link between %d and %d is broken, and both are left out", p, q)
 			}
 		}
 	}
-	for p := range w.n {
-		if w.alive[p] && !w.out[p] && len(w.returned[p]) != w.rounds {
-			w.fail("rank %d waits for ever, in agreement %d", p, len(w.returned[p]))
+	for p := range wo.n {
+		if wo.alive[p] && !wo.out[p] && len(wo.returned[p]) != wo.rounds {
+			wo.fail("rank %d waits for ever, in agreement %d", p, len(wo.returned[p]))
 		}
 	}
 }
 
-func (w *world) clone() *world {
-	c := *w
-	c.procs = slices.Clone(w.procs)
-	c.alive, c.calls, c.out = slices.Clone(w.alive), slices.Clone(w.calls), slices.Clone(w.out)
-	c.knew, c.returned = deep(w.knew), deep(w.returned)
-	c.ways, c.told, c.cut, c.ended = deep(w.ways), deep(w.told), deep(w.cut), deep(w.ended)
+func (wo *world) clone() *world {
+	c := *wo
+	c.procs = slices.Clone(wo.procs)
+	c.alive, c.calls, c.out = slices.Clone(wo.alive), slices.Clone(wo.calls), slices.Clone(wo.out)
+	c.knew, c.returned = deep(wo.knew), deep(wo.returned)
+	c.ways, c.told, c.cut, c.ended = deep(wo.ways), deep(wo.told), deep(wo.cut), deep(wo.ended)
 	for i, p := range c.procs {
 		x := *p
 		x.gone, x.accepted, x.states = slices.Clone(p.gone), slices.Clone(p.accepted), maps.Clone(p.states)
@@ -233,7 +233,7 @@ func deep[T any](x [][]T) [][]T {
 }
 
 // key tells worlds apart.
-func (w *world) key(b []byte) []byte {
+func (wo *world) key(b []byte) []byte {
 	num := func(n int) { b = append(b, byte(n)) }
 	flag := func(f bool) { num(map[bool]int{true: 1}[f]) }
 	ranks := func(l []int) {
@@ -253,35 +253,35 @@ func (w *world) key(b []byte) []byte {
 		end(n.verdict)
 		end(n.held)
 	}
-	num(w.crashes)
-	num(w.cuts)
-	for p, a := range w.procs {
-		flag(w.alive[p])
-		for q := range w.n {
-			flag(w.told[p][q])
-			flag(w.ended[p][q])
-			flag(w.cut[p][q])
-			num(len(w.ways[p][q]))
-			for _, n := range w.ways[p][q] {
+	num(wo.crashes)
+	num(wo.cuts)
+	for p, a := range wo.procs {
+		flag(wo.alive[p])
+		for q := range wo.n {
+			flag(wo.told[p][q])
+			flag(wo.ended[p][q])
+			flag(wo.cut[p][q])
+			num(len(wo.ways[p][q]))
+			for _, n := range wo.ways[p][q] {
 				text(n)
 			}
 		}
-		num(len(w.returned[p]))
-		for _, v := range w.returned[p] { // else two that have died would look alike
+		num(len(wo.returned[p]))
+		for _, v := range wo.returned[p] { // else two that have died would look alike
 			end(v)
 		}
-		if !w.alive[p] {
+		if !wo.alive[p] {
 			continue
 		}
-		flag(w.out[p])
-		num(w.calls[p])
+		flag(wo.out[p])
+		num(wo.calls[p])
 		num(a.by + 1)
 		end(a.held)
 		flag(a.joined)
 		flag(a.proposing)
 		num(int(a.epoch))
 		ranks(a.suspects)
-		for q := range w.n {
+		for q := range wo.n {
 			flag(a.accepted[q])
 			flag(a.gone[q])
 			if s, ok := a.states[q]; ok {

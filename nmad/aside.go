@@ -13,16 +13,16 @@ type asides struct {
 }
 
 // Go starts one, before the session is given to the program.
-func (a *asides) Go(f func(context.Context)) {
-	if a.ctx == nil {
-		a.ctx, a.cancel = context.WithCancel(context.Background())
+func (as *asides) Go(f func(context.Context)) {
+	if as.ctx == nil {
+		as.ctx, as.cancel = context.WithCancel(context.Background())
 	}
-	a.all.Go(func() { f(a.ctx) })
+	as.all.Go(func() { f(as.ctx) })
 }
 
-func (a *asides) stop() {
-	if a.ctx != nil {
-		a.cancel()
-		a.all.Wait()
+func (as *asides) stop() {
+	if as.ctx != nil {
+		as.cancel()
+		as.all.Wait()
 	}
 }

@@ -61,9 +61,9 @@ type completionCase struct {
 
 var _ marcel.Poller = completionCase{}
 
-func (x completionCase) it() pioman.CompletionCase    { return x.c.Case(x.d.Engine(), x.bits) }
-func (x completionCase) Try() bool                    { return x.it().Try() }
-func (x completionCase) Poll() bool                   { return x.it().Poll() }
-func (x completionCase) Enlist(w *marcel.Waiter) bool { return x.it().EnlistFor(w, x.why) }
-func (x completionCase) Withdraw(w *marcel.Waiter)    { x.it().Withdraw(w) }
-func (x completionCase) Taken(w *marcel.Waiter) bool  { return x.it().Taken(w) }
+func (cc completionCase) it() pioman.CompletionCase    { return cc.c.Case(cc.d.Engine(), cc.bits) }
+func (cc completionCase) Try() bool                    { return cc.it().Try() }
+func (cc completionCase) Poll() bool                   { return cc.it().Poll() }
+func (cc completionCase) Enlist(w *marcel.Waiter) bool { return cc.it().EnlistFor(w, cc.why) }
+func (cc completionCase) Withdraw(w *marcel.Waiter)    { cc.it().Withdraw(w) }
+func (cc completionCase) Taken(w *marcel.Waiter) bool  { return cc.it().Taken(w) }

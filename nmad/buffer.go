@@ -94,26 +94,26 @@ func (g *Gate) Alloc(size int) (Buffer, error) {
 	return p.take(size)
 }
 
-func (p *bufferPool) take(size int) (Buffer, error) {
+func (pool *bufferPool) take(size int) (Buffer, error) {
 	n := max(1, size/pageBytes+min(1, size%pageBytes))
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.dead != nil {
-		return Buffer{}, p.dead
+	pool.mu.Lock()
+	defer pool.mu.Unlock()
+	if pool.dead != nil {
+		return Buffer{}, pool.dead
 	}
-	at, ok := p.free.take(n)
+	at, ok := pool.free.take(n)
 	if !ok {
-		return Buffer{}, &noRoom{p.gate.rank, size, len(p.memory.Bytes()), p.free.free() * pageBytes}
+		return Buffer{}, &noRoom{pool.gate.rank, size, len(pool.memory.Bytes()), pool.free.free() * pageBytes}
 	}
-	x := p.idle
+	x := pool.idle
 	if x == nil {
-		x = &block{pool: p}
+		x = &block{pool: pool}
 	} else {
-		p.idle = x.next
+		pool.idle = x.next
 	}
 	x.at, x.n, x.held = at, n, true
-	p.taken++
-	x.where = newWhere(p.memory.Card(), at*pageBytes)
+	pool.taken++
+	x.where = newWhere(pool.memory.Card(), at*pageBytes)
 	return Buffer{x, x.generation, size}, nil
 }
 
@@ -194,12 +194,12 @@ func (b Buffer) leave() {
 }
 
 // unlock releases the lock, and gives the memory back if no buffer is left that could use it.
-func (p *bufferPool) unlock() {
-	last := p.dead != nil && p.taken == 0 && !p.gone
-	p.gone = p.gone || last
-	p.mu.Unlock()
+func (pool *bufferPool) unlock() {
+	last := pool.dead != nil && pool.taken == 0 && !pool.gone
+	pool.gone = pool.gone || last
+	pool.mu.Unlock()
 	if last {
-		_ = p.memory.Vacate() // else it stays mapped
+		_ = pool.memory.Vacate() // else it stays mapped
 	}
 }
 
@@ -225,20 +225,20 @@ func (b Buffer) startSend(g *Gate, op *Op) error {
 }
 
 // sendDone ends what startSend began.
-func (x *block) sendDone() {
-	x.pool.mu.Lock()
-	x.out = false
-	Buffer{block: x}.leave()
+func (bl *block) sendDone() {
+	bl.pool.mu.Lock()
+	bl.out = false
+	Buffer{block: bl}.leave()
 }
 
 // end gives no more buffers; those that are out there stay until they are released.
-func (p *bufferPool) end(why error) {
-	p.memory.Hide()
-	p.mu.Lock()
-	if p.dead == nil {
-		p.dead = why
+func (pool *bufferPool) end(why error) {
+	pool.memory.Hide()
+	pool.mu.Lock()
+	if pool.dead == nil {
+		pool.dead = why
 	}
-	p.unlock()
+	pool.unlock()
 }
 
 // openBuffers makes the memory of the gate's buffers, unless another thread was faster.

@@ -70,82 +70,82 @@ func newAttached(memory []byte) *attached {
 }
 
 // begin makes the caller the one that detaches; false: another one does.
-func (a *attached) begin() bool { return a.detaching.CompareAndSwap(false, true) }
+func (mem *attached) begin() bool { return mem.detaching.CompareAndSwap(false, true) }
 
 // reclaim frees the places of messages that have ended: of all, or, as far as they have, of the oldest ones. Under mu.
-func (a *attached) reclaim(all bool) {
+func (mem *attached) reclaim(all bool) {
 	if all {
-		a.used = slices.DeleteFunc(a.used, a.free)
+		mem.used = slices.DeleteFunc(mem.used, mem.free)
 		return
 	}
 	n := 0
-	for n < len(a.used) && a.free(a.used[n]) {
+	for n < len(mem.used) && mem.free(mem.used[n]) {
 		n++
 	}
-	a.used = slices.Delete(a.used, 0, n)
+	mem.used = slices.Delete(mem.used, 0, n)
 }
 
 // free frees the place of a message, which is taken out of used then, if that has ended. Under mu.
-func (a *attached) free(k *stored) bool {
+func (mem *attached) free(k *stored) bool {
 	if !k.begun.Load() || !k.r.ended() {
 		return false
 	}
-	if err := k.r.core.Err(); err != nil && a.late == nil {
-		a.late = fmt.Errorf("nmad: a buffered message that was sent before to rank %d, tag %#x: %w", k.r.gate.rank, k.op.Tag, err)
+	if err := k.r.core.Err(); err != nil && mem.late == nil {
+		mem.late = fmt.Errorf("nmad: a buffered message that was sent before to rank %d, tag %#x: %w", k.r.gate.rank, k.op.Tag, err)
 	}
-	a.putBack(k)
+	mem.putBack(k)
 	return true
 }
 
 // putBack frees the place of a message. Under mu.
-func (a *attached) putBack(k *stored) {
+func (mem *attached) putBack(k *stored) {
 	if k.size > 0 {
-		a.room.give(k.at, k.size)
+		mem.room.give(k.at, k.size)
 	}
 	k.op = Op{}
-	a.spares = append(a.spares, k)
+	mem.spares = append(mem.spares, k)
 }
 
 // take finds a place for so many bytes; nil: there is none.
-func (a *attached) take(size int) *stored {
-	a.mu.Lock()
-	defer a.mu.Unlock()
+func (mem *attached) take(size int) *stored {
+	mem.mu.Lock()
+	defer mem.mu.Unlock()
 	at, ok := 0, true
 	if size > 0 {
-		at, ok = a.room.take(size)
+		at, ok = mem.room.take(size)
 	}
 	if !ok {
 		return nil
 	}
 	k := &stored{}
-	if n := len(a.spares); n > 0 {
-		k, a.spares = a.spares[n-1], a.spares[:n-1]
+	if n := len(mem.spares); n > 0 {
+		k, mem.spares = mem.spares[n-1], mem.spares[:n-1]
 	}
 	k.at, k.size = at, size
 	k.begun.Store(false)
-	a.used = append(a.used, k)
+	mem.used = append(mem.used, k)
 	return k
 }
 
 // drop takes back a message that could not be sent.
-func (a *attached) drop(k *stored) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	a.used = slices.DeleteFunc(a.used, func(x *stored) bool { return x == k })
-	a.putBack(k)
+func (mem *attached) drop(k *stored) {
+	mem.mu.Lock()
+	defer mem.mu.Unlock()
+	mem.used = slices.DeleteFunc(mem.used, func(x *stored) bool { return x == k })
+	mem.putBack(k)
 }
 
 // oldest is a message that has not ended; nil: all have.
-func (a *attached) oldest() *stored {
+func (mem *attached) oldest() *stored {
 	for tries := 0; ; tries++ {
-		a.mu.Lock()
-		a.reclaim(true)
-		if len(a.used) == 0 {
-			a.mu.Unlock()
+		mem.mu.Lock()
+		mem.reclaim(true)
+		if len(mem.used) == 0 {
+			mem.mu.Unlock()
 			return nil
 		}
-		k := a.used[0]
-		a.mu.Unlock()
+		k := mem.used[0]
+		mem.mu.Unlock()
 		if k.begun.Load() {
 			return k
 		}
@@ -154,12 +154,12 @@ func (a *attached) oldest() *stored {
 }
 
 // takeLate tells once how a message has ended that was given up.
-func (a *attached) takeLate() error {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	a.reclaim(false)
-	err := a.late
-	a.late = nil
+func (mem *attached) takeLate() error {
+	mem.mu.Lock()
+	defer mem.mu.Unlock()
+	mem.reclaim(false)
+	err := mem.late
+	mem.late = nil
 	return err
 }
 

@@ -142,174 +142,174 @@ const (
 )
 
 // check looks at the bounds of what the caller has set. Errors are ErrConfig.
-func (c *Config) check() error {
+func (cfg *Config) check() error {
 	switch {
-	case c.Size < 1 || c.Size > roster.MaxSize:
-		return fmt.Errorf("nmad: %w: a job of %d processes: give 1 to %d", ErrConfig, c.Size, roster.MaxSize)
-	case c.Rank < 0 || c.Rank >= c.Size:
-		return fmt.Errorf("nmad: %w: rank %d in a job of %d: give 0 to %d", ErrConfig, c.Rank, c.Size, c.Size-1)
-	case c.Size > 1 && c.Rendezvous == "" && c.Listener == nil:
-		return fmt.Errorf("nmad: %w: no rendezvous: give host:port of rank 0 (PM2_RENDEZVOUS), or have a launcher start the processes: demo run -n %d PROGRAM", ErrConfig, c.Size)
-	case c.Size > 1 && (len(c.Secret) < roster.MinSecret || len(c.Secret) > roster.MaxSecret):
-		return fmt.Errorf("nmad: %w: a secret of %d bytes: give %d to %d, the same to all processes, such as by %s", ErrConfig, len(c.Secret), roster.MinSecret, roster.MaxSecret, EnvSecretFile)
-	case c.Heartbeat != 0 && (c.Heartbeat < 100*time.Millisecond || c.Heartbeat > time.Hour):
-		return fmt.Errorf("nmad: %w: a heartbeat of %v: give 100ms to 1h, or 0 for none", ErrConfig, c.Heartbeat)
-	case c.Stall != 0 && (c.Stall < 100*time.Millisecond || c.Stall > time.Hour):
-		return fmt.Errorf("nmad: %w: a stall of %v: give 100ms to 1h, or 0 for none", ErrConfig, c.Stall)
-	case c.Eager < 0 || c.Unexpected < 0 || int64(c.Unexpected) > math.MaxUint32 || c.Announced < 0:
+	case cfg.Size < 1 || cfg.Size > roster.MaxSize:
+		return fmt.Errorf("nmad: %w: a job of %d processes: give 1 to %d", ErrConfig, cfg.Size, roster.MaxSize)
+	case cfg.Rank < 0 || cfg.Rank >= cfg.Size:
+		return fmt.Errorf("nmad: %w: rank %d in a job of %d: give 0 to %d", ErrConfig, cfg.Rank, cfg.Size, cfg.Size-1)
+	case cfg.Size > 1 && cfg.Rendezvous == "" && cfg.Listener == nil:
+		return fmt.Errorf("nmad: %w: no rendezvous: give host:port of rank 0 (PM2_RENDEZVOUS), or have a launcher start the processes: demo run -n %d PROGRAM", ErrConfig, cfg.Size)
+	case cfg.Size > 1 && (len(cfg.Secret) < roster.MinSecret || len(cfg.Secret) > roster.MaxSecret):
+		return fmt.Errorf("nmad: %w: a secret of %d bytes: give %d to %d, the same to all processes, such as by %s", ErrConfig, len(cfg.Secret), roster.MinSecret, roster.MaxSecret, EnvSecretFile)
+	case cfg.Heartbeat != 0 && (cfg.Heartbeat < 100*time.Millisecond || cfg.Heartbeat > time.Hour):
+		return fmt.Errorf("nmad: %w: a heartbeat of %v: give 100ms to 1h, or 0 for none", ErrConfig, cfg.Heartbeat)
+	case cfg.Stall != 0 && (cfg.Stall < 100*time.Millisecond || cfg.Stall > time.Hour):
+		return fmt.Errorf("nmad: %w: a stall of %v: give 100ms to 1h, or 0 for none", ErrConfig, cfg.Stall)
+	case cfg.Eager < 0 || cfg.Unexpected < 0 || int64(cfg.Unexpected) > math.MaxUint32 || cfg.Announced < 0:
 		return fmt.Errorf("nmad: %w: bounds must not be below 0, nor Unexpected above 4 GiB - 1", ErrConfig)
-	case c.Announced > flow.MaxCookies:
-		return fmt.Errorf("nmad: %w: %d announced messages: give at most %d", ErrConfig, c.Announced, flow.MaxCookies)
-	case c.Loans != 0 && (c.Loans < pageBytes || c.Loans > maxLoans):
-		return fmt.Errorf("nmad: %w: %d bytes for buffers that can be loaned: give %d to %d", ErrConfig, c.Loans, pageBytes, maxLoans)
-	case c.Timeout < 0 || c.Linger < 0:
-		return fmt.Errorf("nmad: %w: a time-out of %v, a linger of %v: give more than 0, or 0 for the default", ErrConfig, c.Timeout, c.Linger)
+	case cfg.Announced > flow.MaxCookies:
+		return fmt.Errorf("nmad: %w: %d announced messages: give at most %d", ErrConfig, cfg.Announced, flow.MaxCookies)
+	case cfg.Loans != 0 && (cfg.Loans < pageBytes || cfg.Loans > maxLoans):
+		return fmt.Errorf("nmad: %w: %d bytes for buffers that can be loaned: give %d to %d", ErrConfig, cfg.Loans, pageBytes, maxLoans)
+	case cfg.Timeout < 0 || cfg.Linger < 0:
+		return fmt.Errorf("nmad: %w: a time-out of %v, a linger of %v: give more than 0, or 0 for the default", ErrConfig, cfg.Timeout, cfg.Linger)
 	}
 	return nil
 }
 
 // complete checks c and fills in the defaults. Errors are ErrConfig.
-func (c *Config) complete() error {
-	if err := c.check(); err != nil {
+func (cfg *Config) complete() error {
+	if err := cfg.check(); err != nil {
 		return err
 	}
 	switch {
-	case c.Link == "" && c.Size > 2:
-		c.Link = LinkLazy
-	case c.Link == "":
-		c.Link = LinkAll
-	case c.Link != LinkLazy && c.Link != LinkAll:
-		return fmt.Errorf("nmad: %w: links %q: give %s or %s", ErrConfig, c.Link, LinkLazy, LinkAll)
+	case cfg.Link == "" && cfg.Size > 2:
+		cfg.Link = LinkLazy
+	case cfg.Link == "":
+		cfg.Link = LinkAll
+	case cfg.Link != LinkLazy && cfg.Link != LinkAll:
+		return fmt.Errorf("nmad: %w: links %q: give %s or %s", ErrConfig, cfg.Link, LinkLazy, LinkAll)
 	}
-	if err := c.completeRails(); err != nil {
+	if err := cfg.completeRails(); err != nil {
 		return err
 	}
-	if _, err := strategy.Lookup(c.Strategy); err != nil {
+	if _, err := strategy.Lookup(cfg.Strategy); err != nil {
 		return fmt.Errorf("nmad: %w: %w", ErrConfig, err)
 	}
-	c.eagerSet = c.Eager > 0
-	if c.Eager > 0 && c.eagerFrom == "" {
-		c.eagerFrom = "configuration"
+	cfg.eagerSet = cfg.Eager > 0
+	if cfg.Eager > 0 && cfg.eagerFrom == "" {
+		cfg.eagerFrom = "configuration"
 	}
-	if err := c.readProfile(); err != nil {
+	if err := cfg.readProfile(); err != nil {
 		return err
 	}
-	if c.Engine == nil {
-		c.Engine = pioman.Default()
+	if cfg.Engine == nil {
+		cfg.Engine = pioman.Default()
 	}
-	c.crowded = &atomic.Bool{}
-	c.crowded.Store(c.Shared)
-	if c.Timeout == 0 {
-		c.Timeout = DefaultTimeout
+	cfg.crowded = &atomic.Bool{}
+	cfg.crowded.Store(cfg.Shared)
+	if cfg.Timeout == 0 {
+		cfg.Timeout = DefaultTimeout
 	}
-	if c.start == 0 {
-		c.start = c.Timeout
+	if cfg.start == 0 {
+		cfg.start = cfg.Timeout
 	}
-	if c.Linger == 0 {
-		c.Linger = DefaultLinger
+	if cfg.Linger == 0 {
+		cfg.Linger = DefaultLinger
 	}
-	if c.Spin == 0 {
-		c.Spin = DefaultSpin
+	if cfg.Spin == 0 {
+		cfg.Spin = DefaultSpin
 	}
-	if c.Unexpected == 0 {
-		c.Unexpected = DefaultUnexpected
+	if cfg.Unexpected == 0 {
+		cfg.Unexpected = DefaultUnexpected
 	}
-	if c.Loans == 0 {
-		c.Loans = DefaultLoans
+	if cfg.Loans == 0 {
+		cfg.Loans = DefaultLoans
 	}
-	if c.Announced == 0 {
-		c.Announced = DefaultAnnounced
+	if cfg.Announced == 0 {
+		cfg.Announced = DefaultAnnounced
 	}
 	return nil
 }
 
 // job identifies the job to drivers, without giving the secret away.
-func (c *Config) job() string {
-	m := hmac.New(sha256.New, c.Secret)
+func (cfg *Config) job() string {
+	m := hmac.New(sha256.New, cfg.Secret)
 	m.Write([]byte("pm2 job"))
 	return hex.EncodeToString(m.Sum(nil)[:8])
 }
 
 // completeRails finds the networks, and gives each a name and an address.
-func (c *Config) completeRails() error {
-	c.networks = c.Rails
-	if c.networks == nil && c.Custom != nil {
-		c.networks = []driver.Driver{c.Custom}
+func (cfg *Config) completeRails() error {
+	cfg.networks = cfg.Rails
+	if cfg.networks == nil && cfg.Custom != nil {
+		cfg.networks = []driver.Driver{cfg.Custom}
 	}
-	if c.Driver == "" {
-		c.Driver = DefaultDriver
+	if cfg.Driver == "" {
+		cfg.Driver = DefaultDriver
 	}
-	if c.networks == nil {
-		networks, err := driver.LookupAll(c.Driver)
+	if cfg.networks == nil {
+		networks, err := driver.LookupAll(cfg.Driver)
 		if err != nil {
 			return fmt.Errorf("nmad: %w: %w", ErrConfig, err)
 		}
-		if c.Size > 1 { // else there is no other process
-			c.networks = networks
+		if cfg.Size > 1 { // else there is no other process
+			cfg.networks = networks
 		}
 	}
-	if len(c.networks) > MaxRails || c.Size > 1 && len(c.networks) == 0 {
-		return fmt.Errorf("nmad: %w: %d rails: give 1 to %d", ErrConfig, len(c.networks), MaxRails)
+	if len(cfg.networks) > MaxRails || cfg.Size > 1 && len(cfg.networks) == 0 {
+		return fmt.Errorf("nmad: %w: %d rails: give 1 to %d", ErrConfig, len(cfg.networks), MaxRails)
 	}
 	count := map[string]int{}
-	c.names = nil
-	for _, d := range c.networks {
+	cfg.names = nil
+	for _, d := range cfg.networks {
 		name := d.Name()
 		if count[name]++; count[name] > 1 {
 			name = fmt.Sprintf("%s#%d", name, count[name])
 		}
-		c.names = append(c.names, name)
+		cfg.names = append(cfg.names, name)
 	}
-	c.listen = strings.Split(c.Listen, ",")
-	if n := len(c.listen); n > 1 && n != len(c.networks) {
-		return fmt.Errorf("nmad: %w: %d addresses %q for %d rails: give one, or one for each", ErrConfig, n, c.Listen, len(c.networks))
+	cfg.listen = strings.Split(cfg.Listen, ",")
+	if n := len(cfg.listen); n > 1 && n != len(cfg.networks) {
+		return fmt.Errorf("nmad: %w: %d addresses %q for %d rails: give one, or one for each", ErrConfig, n, cfg.Listen, len(cfg.networks))
 	}
-	if c.Strategy == "" {
-		c.Strategy = strategy.Default.Name()
-		if len(c.networks) > 1 {
-			c.Strategy = strategy.SplitBalance.Name()
+	if cfg.Strategy == "" {
+		cfg.Strategy = strategy.Default.Name()
+		if len(cfg.networks) > 1 {
+			cfg.Strategy = strategy.SplitBalance.Name()
 		}
 	}
 	return nil
 }
 
 // readProfile takes over what was measured of the rails.
-func (c *Config) readProfile() error {
-	if c.Profile == "" && c.Measured == nil {
+func (cfg *Config) readProfile() error {
+	if cfg.Profile == "" && cfg.Measured == nil {
 		return nil
 	}
-	p, err := c.Measured, error(nil)
+	p, err := cfg.Measured, error(nil)
 	if p != nil {
 		err = p.check("")
 	} else {
-		p, err = LoadProfile(c.Profile)
+		p, err = LoadProfile(cfg.Profile)
 	}
 	if err != nil {
 		return err
 	}
-	if len(c.networks) == 0 {
+	if len(cfg.networks) == 0 {
 		return nil
 	}
-	c.putFirst(c.nearest(p))
-	c.costs, c.limits = map[string]strategy.Cost{}, map[string]int{}
-	limits, costs := make([]int, len(c.names)), make([]strategy.Cost, len(c.names))
-	for i, name := range c.names {
+	cfg.putFirst(cfg.nearest(p))
+	cfg.costs, cfg.limits = map[string]strategy.Cost{}, map[string]int{}
+	limits, costs := make([]int, len(cfg.names)), make([]strategy.Cost, len(cfg.names))
+	for i, name := range cfg.names {
 		costs[i] = strategy.DefaultCost
 		r := p.Rails[name]
 		if r.Bandwidth > 0 {
 			costs[i] = strategy.Cost{Latency: r.LatencyNs, Bandwidth: r.Bandwidth}
-			c.costs[name] = costs[i]
+			cfg.costs[name] = costs[i]
 		}
-		limits[i], c.limits[name] = r.Eager, r.Eager
+		limits[i], cfg.limits[name] = r.Eager, r.Eager
 	}
-	s, err := strategy.Lookup(c.Strategy)
+	s, err := strategy.Lookup(cfg.Strategy)
 	if err != nil {
 		return err // complete has looked it up
 	}
-	if limit, rail := eagerLimit(s, costs, limits); c.Eager == 0 && limit > 0 {
-		c.Eager, c.eagerFrom = limit, c.measured()
+	if limit, rail := eagerLimit(s, costs, limits); cfg.Eager == 0 && limit > 0 {
+		cfg.Eager, cfg.eagerFrom = limit, cfg.measured()
 		if rail > 0 {
-			c.eagerFrom += ", beside a rendezvous over " + c.names[rail]
+			cfg.eagerFrom += ", beside a rendezvous over " + cfg.names[rail]
 		}
 	}
 	return nil
@@ -318,13 +318,13 @@ func (c *Config) readProfile() error {
 // nearest is the rail with the least latency, of several with the same the first; 0 unless all of them were measured.
 // What was measured is that of a rendezvous, whose packets took the same way for all rails: so they differ as the
 // rails do.
-func (c *Config) nearest(p *Profile) (best int) {
-	for i, name := range c.names {
+func (cfg *Config) nearest(p *Profile) (best int) {
+	for i, name := range cfg.names {
 		r := p.Rails[name]
 		if r.Bandwidth == 0 {
 			return 0
 		}
-		if r.LatencyNs < p.Rails[c.names[best]].LatencyNs {
+		if r.LatencyNs < p.Rails[cfg.names[best]].LatencyNs {
 			best = i
 		}
 	}
@@ -332,13 +332,13 @@ func (c *Config) nearest(p *Profile) (best int) {
 }
 
 // putFirst makes a rail the first one. The others keep their order, and all their names.
-func (c *Config) putFirst(rail int) {
+func (cfg *Config) putFirst(rail int) {
 	if rail == 0 {
 		return
 	}
-	c.networks, c.names = toFront(c.networks, rail), toFront(c.names, rail)
-	if len(c.listen) > 1 {
-		c.listen = toFront(c.listen, rail)
+	cfg.networks, cfg.names = toFront(cfg.networks, rail), toFront(cfg.names, rail)
+	if len(cfg.listen) > 1 {
+		cfg.listen = toFront(cfg.listen, rail)
 	}
 }
 
@@ -348,17 +348,17 @@ func toFront[T any](list []T, i int) []T {
 }
 
 // measured says where what was measured comes from.
-func (c *Config) measured() string {
-	if c.Measured != nil {
+func (cfg *Config) measured() string {
+	if cfg.Measured != nil {
 		return "measured, just now"
 	}
-	return "measured, " + c.Profile
+	return "measured, " + cfg.Profile
 }
 
 // driverConfig is what the driver of a rail is opened with. Its secret is one of its own, so
 // that nothing that is proven on a link can be used on the control connection.
-func (c *Config) driverConfig(rail int) driver.Config {
-	m := hmac.New(sha256.New, c.Secret)
+func (cfg *Config) driverConfig(rail int) driver.Config {
+	m := hmac.New(sha256.New, cfg.Secret)
 	m.Write([]byte("pm2 driver"))
-	return driver.Config{Rank: c.Rank, Size: c.Size, Job: c.job(), Secret: m.Sum(nil), Listen: c.listen[min(rail, len(c.listen)-1)], Shared: c.crowded.Load}
+	return driver.Config{Rank: cfg.Rank, Size: cfg.Size, Job: cfg.job(), Secret: m.Sum(nil), Listen: cfg.listen[min(rail, len(cfg.listen)-1)], Shared: cfg.crowded.Load}
 }

@@ -71,132 +71,132 @@ func newConsensus(s *Session, rank, size int) *consensus {
 	return c
 }
 
-func (c *consensus) size() int { return c.s.cfg.Size }
+func (cs *consensus) size() int { return cs.s.cfg.Size }
 
 // round is that of a context of the job, whose group is all that take part: to it other ranks are lost from the beginning. nil: this process has no such context.
-func (c *consensus) round(of uint16) *round {
-	if r := c.rounds[of]; r != nil {
+func (cs *consensus) round(of uint16) *round {
+	if r := cs.rounds[of]; r != nil {
 		return r
 	}
-	x := c.s.zero().context(of)
+	x := cs.s.zero().context(of)
 	if x == nil {
 		return nil
 	}
-	a := newAgreement(c.s.cfg.Rank, c.size())
+	a := newAgreement(cs.s.cfg.Rank, cs.size())
 	for rank := range a.size {
 		if a.gone[rank] = !x.any.Group().Has(rank); a.gone[rank] {
 			a.agreed = append(a.agreed, rank)
 		}
 	}
 	a.leader = a.lowest()
-	job := c.rounds[0].agreement
+	job := cs.rounds[0].agreement
 	for _, rank := range slices.Concat(job.agreed, job.suspects) {
 		a.lost(rank)
 	}
 	x.agreed.Store(true)
 	r := &round{of: of, agreement: a}
-	c.rounds[of] = r
+	cs.rounds[of] = r
 	return r
 }
 
 // post puts what happens into the queue. It never waits for more than the queue's lock. False: the
 // rank sends more notes than any course of the protocol has; or a call comes too late.
-func (c *consensus) post(h happened) bool {
-	c.mu.lock()
-	defer c.mu.unlock()
-	if c.stopped != nil {
+func (cs *consensus) post(h happened) bool {
+	cs.mu.lock()
+	defer cs.mu.unlock()
+	if cs.stopped != nil {
 		return h.what != called && h.what != revoking
 	}
 	if h.what == heard {
-		if c.heard[h.rank] == notesMost {
+		if cs.heard[h.rank] == notesMost {
 			return false
 		}
-		c.heard[h.rank]++
+		cs.heard[h.rank]++
 	}
-	c.queue = append(c.queue, h)
-	if !c.running {
-		c.running = true
-		c.s.work.Go(c.run)
+	cs.queue = append(cs.queue, h)
+	if !cs.running {
+		cs.running = true
+		cs.s.work.Go(cs.run)
 	}
 	return true
 }
 
 // run tells the state machine what has happened until nothing is left.
-func (c *consensus) run() {
+func (cs *consensus) run() {
 	for {
-		c.mu.lock()
-		queue := c.queue
-		c.queue = nil
-		clear(c.heard)
-		if len(queue) == 0 || c.stopped != nil {
-			c.running = false
-			c.mu.unlock()
+		cs.mu.lock()
+		queue := cs.queue
+		cs.queue = nil
+		clear(cs.heard)
+		if len(queue) == 0 || cs.stopped != nil {
+			cs.running = false
+			cs.mu.unlock()
 			return
 		}
-		c.mu.unlock()
+		cs.mu.unlock()
 		for _, h := range queue {
-			c.take(h)
+			cs.take(h)
 		}
 	}
 }
 
-func (c *consensus) take(h happened) {
+func (cs *consensus) take(h happened) {
 	switch h.what {
 	case called:
-		if r := c.round(h.of.numberOfJob()); r == nil {
-			c.endCall(h.call, fmt.Errorf("nmad: context %d: %w: it was closed", h.of.number, ErrConfig))
+		if r := cs.round(h.of.numberOfJob()); r == nil {
+			cs.endCall(h.call, fmt.Errorf("nmad: context %d: %w: it was closed", h.of.number, ErrConfig))
 		} else if r.calls = append(r.calls, h.call); len(r.calls) == 1 {
 			r.agreement.join(h.call.value, h.call.kind)
 		}
 	case heard:
-		if c.keep(h.rank, h.note) {
+		if cs.keep(h.rank, h.note) {
 			break
 		}
 		if h.note.kind == noteRevoke {
-			c.revoke(c.s.zero().context(h.note.of))
-		} else if r := c.round(h.note.of); r != nil { // else it was closed here: all that is agreed upon there was
+			cs.revoke(cs.s.zero().context(h.note.of))
+		} else if r := cs.round(h.note.of); r != nil { // else it was closed here: all that is agreed upon there was
 			r.agreement.hear(h.rank, h.note)
 		}
 	case revoking:
-		c.revoke(h.of)
+		cs.revoke(h.of)
 	case opens:
-		c.opened(h.of.number)
+		cs.opened(h.of.number)
 	case lost:
-		for _, r := range c.rounds {
+		for _, r := range cs.rounds {
 			r.agreement.lost(h.rank)
 		}
 	case orphaned:
-		for _, r := range c.rounds {
+		for _, r := range cs.rounds {
 			r.agreement.orphaned()
 		}
 	case meshes:
-		for _, d := range c.s.domains.all() {
+		for _, d := range cs.s.domains.all() {
 			d.mesh()
 		}
 	}
-	for _, r := range c.rounds {
+	for _, r := range cs.rounds {
 		a := r.agreement
 		for actions := a.take(); len(actions) > 0; actions = a.take() {
 			for _, d := range actions {
-				c.do(r, d)
+				cs.do(r, d)
 			}
 		}
 	}
-	job := c.rounds[0].agreement
-	if all := slices.Concat(job.agreed, job.suspects); !slices.Equal(all, *c.failed.Load()) {
-		c.failed.Store(&all)
+	job := cs.rounds[0].agreement
+	if all := slices.Concat(job.agreed, job.suspects); !slices.Equal(all, *cs.failed.Load()) {
+		cs.failed.Store(&all)
 	}
 }
 
 // revoke ends what waits in a context here, once, and tells all others of its group: each that hears of it tells all again, so all that live hear of it whatever process dies meanwhile.
-func (c *consensus) revoke(x *Context) {
+func (cs *consensus) revoke(x *Context) {
 	if x == nil || x.revoked.Swap(true) {
 		return
 	}
-	for rank := range c.size() {
-		if rank != c.s.cfg.Rank && x.any.Group().Has(rank) {
-			h := c.s.job.to(rank).lock()
-			c.send(h, &note{kind: noteRevoke, of: x.number, by: noLeader})
+	for rank := range cs.size() {
+		if rank != cs.s.cfg.Rank && x.any.Group().Has(rank) {
+			h := cs.s.job.to(rank).lock()
+			cs.send(h, &note{kind: noteRevoke, of: x.number, by: noLeader})
 			h.letGo()
 		}
 	}
@@ -204,7 +204,7 @@ func (c *consensus) revoke(x *Context) {
 }
 
 // do carries out an action that the state machine asks for.
-func (c *consensus) do(r *round, d action) {
+func (cs *consensus) do(r *round, d action) {
 	a := r.agreement
 	d.note.of = r.of
 	if d.what == doReturn {
@@ -214,9 +214,9 @@ func (c *consensus) do(r *round, d action) {
 			x.verdict, x.agreed = d.verdict, slices.Clone(a.agreed)
 			var err error
 			if d.out {
-				err = errExcluded(c.s)
+				err = errExcluded(cs.s)
 			}
-			c.endCall(x, err)
+			cs.endCall(x, err)
 			if !d.out {
 				break
 			}
@@ -226,19 +226,19 @@ func (c *consensus) do(r *round, d action) {
 		}
 		return
 	}
-	g := c.s.job.to(d.rank)
+	g := cs.s.job.to(d.rank)
 	h := g.lock()
 	defer h.letGo()
 	switch d.what {
 	case doSend:
-		c.send(h, &d.note)
+		cs.send(h, &d.note)
 	case doExclude:
 		if h.end == nil {
-			c.send(h, &d.note)
-			c.s.job.work.Go(g.exclude)
+			cs.send(h, &d.note)
+			cs.s.job.work.Go(g.exclude)
 		}
 	case doWatch:
-		if c.s.orphan.Load() {
+		if cs.s.orphan.Load() {
 			h.wantLinks()
 		}
 	case doBlame:
@@ -247,7 +247,7 @@ func (c *consensus) do(r *round, d action) {
 }
 
 // send sends a note through the gate, now or when there is room.
-func (c *consensus) send(h *held, n *note) {
+func (cs *consensus) send(h *held, n *note) {
 	if !h.flow.Note(n.encode(), notesMost) {
 		h.fail(violation(h.g.rank, "it leaves %d notes of agreements unread", notesMost))
 		return
@@ -256,65 +256,65 @@ func (c *consensus) send(h *held, n *note) {
 }
 
 // hear takes in the note that has come through the gate with the last packet, if it is complete.
-func (c *consensus) hear(h *held) error {
+func (cs *consensus) hear(h *held) error {
 	b := h.flow.TakeNote()
 	if b == nil {
 		return nil
 	}
-	n, ok := decodeNote(b, c.size())
+	n, ok := decodeNote(b, cs.size())
 	if !ok {
 		return errors.New("a note of an agreement that makes no sense")
 	}
-	if !c.post(happened{what: heard, rank: h.g.rank, note: n}) {
+	if !cs.post(happened{what: heard, rank: h.g.rank, note: n}) {
 		return fmt.Errorf("more than %d notes of agreements at once", notesMost)
 	}
 	return nil
 }
 
 // startCall starts a call, which ends by its request.
-func (c *consensus) startCall(x *call, of *Context) {
-	own := c.s.job.own()
+func (cs *consensus) startCall(x *call, of *Context) {
+	own := cs.s.job.own()
 	x.over.startLink(own).letGo()
-	if !c.post(happened{what: called, call: x, of: of}) {
-		c.endCall(x, c.stopped) // which does not change any more
+	if !cs.post(happened{what: called, call: x, of: of}) {
+		cs.endCall(x, cs.stopped) // which does not change any more
 	}
 }
 
 // endCall ends a call.
-func (c *consensus) endCall(x *call, err error) {
-	own := c.s.job.own()
+func (cs *consensus) endCall(x *call, err error) {
+	own := cs.s.job.own()
 	h := own.enter()
 	h.flow.Finish(&x.over.core, err)
 	h.letGo()
 }
 
 // stop ends all calls, and those to come, with why. It waits for the goroutine that runs.
-func (c *consensus) stop(why error) {
-	c.mu.lock()
-	if c.stopped == nil {
-		c.stopped = why
+func (cs *consensus) stop(why error) {
+	cs.mu.lock()
+	if cs.stopped == nil {
+		cs.stopped = why
 	}
-	c.mu.unlock()
+	cs.mu.unlock()
 	retryUntil(0, func() bool {
-		c.mu.lock()
-		defer c.mu.unlock()
-		return !c.running
+		cs.mu.lock()
+		defer cs.mu.unlock()
+		return !cs.running
 	})
 	var calls []*call
-	for _, r := range c.rounds {
+	for _, r := range cs.rounds {
 		calls = append(calls, r.calls...)
 		r.calls = nil
 	}
-	c.mu.lock()
-	for _, h := range c.queue {
+	cs.mu.lock()
+	for _, h := range cs.queue {
 		if h.what == called {
 			calls = append(calls, h.call)
 		}
 	}
-	c.queue = nil
-	c.mu.unlock()
+	cs.queue = nil
+	cs.mu.unlock()
 	for _, x := range calls {
-		c.endCall(x, why)
+		cs.endCall(x, why)
 	}
 }
 

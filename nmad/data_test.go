@@ -28,10 +28,10 @@ type listed struct {
 	size  int
 }
 
-func (l *listed) Size() int { return l.size }
+func (li *listed) Size() int { return li.size }
 
-func (l *listed) Pieces(from int, yield func([]byte) bool) {
-	for _, p := range l.parts {
+func (li *listed) Pieces(from int, yield func([]byte) bool) {
+	for _, p := range li.parts {
 		if from > 0 && from >= len(p) {
 			from -= len(p)
 			continue

@@ -103,96 +103,96 @@ type domains struct {
 	changed chan struct{}        // closed when a domain was opened, or no more will be; links of peers that came before wait for that
 }
 
-func (x *domains) init(job *Domain) {
-	x.open, x.used, x.gone = []*Domain{job}, map[int]struct{}{0: {}}, map[int]roster.Event{}
-	x.changed = make(chan struct{})
+func (ds *domains) init(job *Domain) {
+	ds.open, ds.used, ds.gone = []*Domain{job}, map[int]struct{}{0: {}}, map[int]roster.Event{}
+	ds.changed = make(chan struct{})
 }
 
 // add opens a domain, and returns the news of processes that it has to be told.
-func (x *domains) add(d *Domain) (gone []roster.Event, err error) {
-	x.mu.Lock()
-	defer x.mu.Unlock()
+func (ds *domains) add(d *Domain) (gone []roster.Event, err error) {
+	ds.mu.Lock()
+	defer ds.mu.Unlock()
 	if d.number == 0 {
-		d.number = x.highest + 1
+		d.number = ds.highest + 1
 	}
-	_, used := x.used[d.number]
+	_, used := ds.used[d.number]
 	switch {
-	case x.why != nil:
-		return nil, x.why
+	case ds.why != nil:
+		return nil, ds.why
 	case d.number < 0 || d.number > lastDomain:
 		return nil, fmt.Errorf("%w: number %d: give 1 to %d", ErrConfig, d.number, lastDomain)
 	case used:
 		return nil, fmt.Errorf("%w: the number %d was used before: give each domain one of its own", ErrConfig, d.number)
-	case len(x.open) == MaxDomains:
+	case len(ds.open) == MaxDomains:
 		return nil, fmt.Errorf("%w: %d domains are open, which is the limit: close one first", ErrConfig, MaxDomains)
 	}
-	x.open, x.used[d.number], x.highest = append(x.open, d), struct{}{}, max(x.highest, d.number)
-	x.announce()
-	for _, e := range x.gone {
+	ds.open, ds.used[d.number], ds.highest = append(ds.open, d), struct{}{}, max(ds.highest, d.number)
+	ds.announce()
+	for _, e := range ds.gone {
 		gone = append(gone, e)
 	}
 	return gone, nil
 }
 
 // announce has what waits for a change look again. Under mu.
-func (x *domains) announce() {
-	close(x.changed)
-	x.changed = make(chan struct{})
+func (ds *domains) announce() {
+	close(ds.changed)
+	ds.changed = make(chan struct{})
 }
 
 // remove takes out a domain that was closed.
-func (x *domains) remove(d *Domain) {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	open := make([]*Domain, 0, len(x.open)) // others walk over the old one
-	for _, o := range x.open {
+func (ds *domains) remove(d *Domain) {
+	ds.mu.Lock()
+	defer ds.mu.Unlock()
+	open := make([]*Domain, 0, len(ds.open)) // others walk over the old one
+	for _, o := range ds.open {
 		if o != d {
 			open = append(open, o)
 		}
 	}
-	x.open = open
+	ds.open = open
 }
 
 // close has no more domains opened, and returns those that are.
-func (x *domains) close(why error) []*Domain {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	if x.why == nil {
-		x.why = why
-		x.announce()
+func (ds *domains) close(why error) []*Domain {
+	ds.mu.Lock()
+	defer ds.mu.Unlock()
+	if ds.why == nil {
+		ds.why = why
+		ds.announce()
 	}
-	return x.open
+	return ds.open
 }
 
 // all returns those that are open.
-func (x *domains) all() []*Domain {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	return x.open
+func (ds *domains) all() []*Domain {
+	ds.mu.Lock()
+	defer ds.mu.Unlock()
+	return ds.open
 }
 
 // lost keeps the news of a process for domains to come, and returns those that are open.
-func (x *domains) lost(e roster.Event) []*Domain {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	x.gone[e.Rank] = e
-	return x.open
+func (ds *domains) lost(e roster.Event) []*Domain {
+	ds.mu.Lock()
+	defer ds.mu.Unlock()
+	ds.gone[e.Rank] = e
+	return ds.open
 }
 
 // find looks for a domain that a peer links to. nil, with a channel: it was not opened yet; that is closed when there is reason to look again. nil without: it was
 // closed, or will not be opened.
-func (x *domains) find(number int) (*Domain, <-chan struct{}) {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	for _, d := range x.open {
+func (ds *domains) find(number int) (*Domain, <-chan struct{}) {
+	ds.mu.Lock()
+	defer ds.mu.Unlock()
+	for _, d := range ds.open {
 		if d.number == number {
 			return d, nil
 		}
 	}
-	if _, used := x.used[number]; used || x.why != nil {
+	if _, used := ds.used[number]; used || ds.why != nil {
 		return nil, nil
 	}
-	return nil, x.changed
+	return nil, ds.changed
 }
 
 // closers close the private domains of threads of marcel when these end.

@@ -13,57 +13,57 @@ type early struct {
 }
 
 // keep keeps a note for a context that is not open here, and was not before. False: it is, or was.
-func (c *consensus) keep(rank int, n note) bool {
-	d := c.s.zero()
+func (cs *consensus) keep(rank int, n note) bool {
+	d := cs.s.zero()
 	if n.of == 0 || !d.awaits(n.of) {
 		return false
 	}
-	e := c.early[n.of]
+	e := cs.early[n.of]
 	if e == nil {
 		sent := 0
-		for _, x := range c.early {
+		for _, x := range cs.early {
 			if x.by == rank {
 				sent++
 			}
 		}
-		if sent >= max(earlyMost/c.size(), 16) {
+		if sent >= max(earlyMost/cs.size(), 16) {
 			return true
 		}
 		e = &early{states: map[int]note{}, by: rank}
-		c.early[n.of] = e
-		c.kept.Store(int32(len(c.early)))
+		cs.early[n.of] = e
+		cs.kept.Store(int32(len(cs.early)))
 	}
 	if _, twice := e.states[rank]; n.kind == noteState && !twice {
 		e.states[rank] = n
 	}
 	e.revoked = e.revoked || n.kind == noteRevoke
 	if !d.awaits(n.of) { // OpenContext has looked at kept before, perhaps
-		c.opened(n.of)
+		cs.opened(n.of)
 	}
 	return true
 }
 
 // opened takes in what has come for a context before it was opened.
-func (c *consensus) opened(of uint16) {
-	e := c.early[of]
-	x := c.s.zero().context(of)
+func (cs *consensus) opened(of uint16) {
+	e := cs.early[of]
+	x := cs.s.zero().context(of)
 	if e == nil {
 		return
 	}
-	delete(c.early, of)
-	c.kept.Store(int32(len(c.early)))
+	delete(cs.early, of)
+	cs.kept.Store(int32(len(cs.early)))
 	if x == nil {
 		return // it was closed again
 	}
-	for rank := range c.size() {
+	for rank := range cs.size() {
 		if n, ok := e.states[rank]; ok && x.any.Group().Has(rank) {
-			if r := c.round(of); r != nil { // nil: it was closed just now
+			if r := cs.round(of); r != nil { // nil: it was closed just now
 				r.agreement.hear(rank, n)
 			}
 		}
 	}
 	if e.revoked {
-		c.revoke(x)
+		cs.revoke(x)
 	}
 }
 

@@ -170,7 +170,7 @@ type hiding struct {
 	was  *[]flow.Stage
 }
 
-func (l hiding) Withdraw() { *l.was = append(*l.was, l.send.core.Stage) }
+func (hd hiding) Withdraw() { *hd.was = append(*hd.was, hd.send.core.Stage) }
 
 // TestWithdrawnBefore: however sends are given up, what they have exposed is withdrawn before, since their memory is the program's again afterwards.
 func TestWithdrawnBefore(t *testing.T) {

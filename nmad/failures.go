@@ -161,19 +161,19 @@ type Group struct {
 }
 
 // Size returns how many processes the group has.
-func (g *Group) Size() int { return len(g.ranks) }
+func (gr *Group) Size() int { return len(gr.ranks) }
 
 // Rank returns the number of this process in the group.
-func (g *Group) Rank() int { return g.own }
+func (gr *Group) Rank() int { return gr.own }
 
 // Ranks returns the ranks in the session, by number in the group.
-func (g *Group) Ranks() []int { return slices.Clone(g.ranks) }
+func (gr *Group) Ranks() []int { return slices.Clone(gr.ranks) }
 
 // Gate returns the gate to a process of the group, by its number there. For a number that does not exist it
 // returns a gate on which every request fails with ErrRank.
-func (g *Group) Gate(number int) *Gate {
-	if number < 0 || number >= len(g.ranks) {
-		return g.s.Gate(-1)
+func (gr *Group) Gate(number int) *Gate {
+	if number < 0 || number >= len(gr.ranks) {
+		return gr.s.Gate(-1)
 	}
-	return g.s.Gate(g.ranks[number])
+	return gr.s.Gate(gr.ranks[number])
 }

@@ -22,21 +22,21 @@ type faultyLinks struct {
 	all map[[2]int][]*fault.Link // by process and peer, oldest first
 }
 
-func (c *faultyLinks) made(own, peer int, l *fault.Link) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.all == nil {
-		c.all = map[[2]int][]*fault.Link{}
+func (fl *faultyLinks) made(own, peer int, l *fault.Link) {
+	fl.mu.Lock()
+	defer fl.mu.Unlock()
+	if fl.all == nil {
+		fl.all = map[[2]int][]*fault.Link{}
 	}
-	c.all[[2]int{own, peer}] = append(c.all[[2]int{own, peer}], l)
+	fl.all[[2]int{own, peer}] = append(fl.all[[2]int{own, peer}], l)
 }
 
 // events counts what the record of the only link from own to peer tells.
-func (c *faultyLinks) events(t *testing.T, own, peer int) map[fault.Event]int {
+func (fl *faultyLinks) events(t *testing.T, own, peer int) map[fault.Event]int {
 	t.Helper()
-	c.mu.Lock()
-	links := c.all[[2]int{own, peer}]
-	c.mu.Unlock()
+	fl.mu.Lock()
+	links := fl.all[[2]int{own, peer}]
+	fl.mu.Unlock()
 	if len(links) != 1 {
 		t.Fatalf("%d links from rank %d to rank %d", len(links), own, peer)
 	}

@@ -54,13 +54,13 @@ func newPair(o simnet.Options, b bounds, more ...simnet.Options) *pair {
 }
 
 // session is one of that rank around its gate and one to itself.
-func (p *pair) session(rank int) *Session {
-	g := p.gates[rank]
+func (pa *pair) session(rank int) *Session {
+	g := pa.gates[rank]
 	s := &Session{linker: newLinker(time.Minute)}
-	s.cfg.Rank, s.cfg.Size, s.cfg.Engine = rank, 2, p.engines[rank]
+	s.cfg.Rank, s.cfg.Size, s.cfg.Engine = rank, 2, pa.engines[rank]
 	s.openJob()
 	s.job.any = g.any
-	own := newOwnGate(rank, p.engines[rank], wide)
+	own := newOwnGate(rank, pa.engines[rank], wide)
 	own.locked.join(g.any)
 	own.locked.observe(&s.watch)
 	g.locked.observe(&s.watch)
@@ -70,9 +70,9 @@ func (p *pair) session(rank int) *Session {
 }
 
 // settle polls both gates until nothing moves any more.
-func (p *pair) settle() {
+func (pa *pair) settle() {
 	for quiet := 0; quiet < 2; quiet++ {
-		for _, g := range p.gates {
+		for _, g := range pa.gates {
 			if g.poll() {
 				quiet = 0
 			}
@@ -81,8 +81,8 @@ func (p *pair) settle() {
 }
 
 // pending is what the engines count.
-func (p *pair) pending() [2]int {
-	return [2]int{p.engines[0].Pending(), p.engines[1].Pending()}
+func (pa *pair) pending() [2]int {
+	return [2]int{pa.engines[0].Pending(), pa.engines[1].Pending()}
 }
 
 // pattern fills a message of that size so that each message differs from every
@@ -180,9 +180,9 @@ func TestTruncation(t *testing.T) {
 }
 
 // sent sends msg from rank 0 with tag 9 and lets it go its way.
-func (p *pair) sent(msg []byte) *Request {
-	r := p.gates[0].Isend(9, msg)
-	p.settle()
+func (pa *pair) sent(msg []byte) *Request {
+	r := pa.gates[0].Isend(9, msg)
+	pa.settle()
 	return r
 }
 
@@ -390,11 +390,11 @@ func TestLeftWhileArming(t *testing.T) {
 }
 
 // tick lets time pass once on all rails, and has both gates take in what has come.
-func (p *pair) tick() {
-	for _, l := range p.rails {
+func (pa *pair) tick() {
+	for _, l := range pa.rails {
 		l[0].Tick()
 	}
-	p.settle()
+	pa.settle()
 }
 
 // TestSendsAgain: a request that sends at once is done on return, also if it was of another

@@ -44,37 +44,37 @@ type posted struct {
 
 const anyRank = -1
 
-func (p *posted) String() string {
-	text := fmt.Sprintf("receive of context %d, tag %d, mask %#x, from %d, posted %d to %d", p.Context.id(), p.Tag, p.Mask, p.from, p.begin, p.end)
+func (po *posted) String() string {
+	text := fmt.Sprintf("receive of context %d, tag %d, mask %#x, from %d, posted %d to %d", po.Context.id(), po.Tag, po.Mask, po.from, po.begin, po.end)
 	switch {
-	case p.lost:
+	case po.lost:
 		return text + ", which has failed"
-	case p.taken != 0:
-		return fmt.Sprintf("%s, taken back at %d", text, p.taken)
+	case po.taken != 0:
+		return fmt.Sprintf("%s, taken back at %d", text, po.taken)
 	}
-	return fmt.Sprintf("%s, which got message %d of rank %d with tag %d, by %d", text, p.seq, p.source, p.tag, p.over)
+	return fmt.Sprintf("%s, which got message %d of rank %d with tag %d, by %d", text, po.seq, po.source, po.tag, po.over)
 }
 
 // isFor says that the message that q has is one for p.
-func (p *posted) isFor(q *posted) bool {
-	return p.Context == q.Context && (p.from == anyRank || p.from == q.source) && p.Matches(q.tag)
+func (po *posted) isFor(q *posted) bool {
+	return po.Context == q.Context && (po.from == anyRank || po.from == q.source) && po.Matches(q.tag)
 }
 
 // prefers says that p would rather have the message of q than what it has.
-func (p *posted) prefers(q *posted) bool {
+func (po *posted) prefers(q *posted) bool {
 	switch {
-	case !p.isFor(q):
+	case !po.isFor(q):
 		return false
-	case p.taken != 0:
-		return q.over != 0 && q.over < p.taken // q got it while p waited
+	case po.taken != 0:
+		return q.over != 0 && q.over < po.taken // q got it while p waited
 	}
-	return p.lost || p.source == q.source && p.seq > q.seq
+	return po.lost || po.source == q.source && po.seq > q.seq
 }
 
 // check says what is not stable.
-func (h *history) check(t *testing.T) {
+func (hi *history) check(t *testing.T) {
 	has := map[[2]uint64]bool{}
-	for _, q := range append(h.posted, h.left...) {
+	for _, q := range append(hi.posted, hi.left...) {
 		if q.lost || q.taken != 0 {
 			continue
 		}
@@ -89,18 +89,18 @@ func (h *history) check(t *testing.T) {
 			t.Errorf(format, args...)
 		}
 	}
-	for _, p := range h.posted {
-		for _, q := range h.posted {
+	for _, p := range hi.posted {
+		for _, q := range hi.posted {
 			if !q.lost && q.taken == 0 && p.end < q.begin && p.prefers(q) {
 				bad("%v\nshould have the message of the younger\n%v", p, q)
 			}
 		}
-		for _, q := range h.left {
+		for _, q := range hi.left {
 			if p.taken == 0 && p.prefers(q) {
 				bad("%v\nshould have message %d of rank %d, tag %d, which no receive has", p, q.seq, q.source, q.tag)
 			}
 		}
-		for _, q := range h.probed {
+		for _, q := range hi.probed {
 			if p.end < q.begin && (p.prefers(q) || p.isFor(q) && !p.lost && p.taken == 0 && p.source == q.source && p.seq == q.seq) {
 				bad("%v\nshould have the message that a younger probe has seen: %v", p, q)
 			}
@@ -122,144 +122,144 @@ type historyThread struct {
 
 const historyTags = 3
 
-func (x *historyThread) pattern() Match {
-	m := Tag(x.rng.Uint64N(historyTags))
-	m.Context = x.in[x.rng.IntN(len(x.in))]
-	if x.rng.IntN(3) == 0 {
-		m.Mask = x.rng.Uint64N(4)
+func (ht *historyThread) pattern() Match {
+	m := Tag(ht.rng.Uint64N(historyTags))
+	m.Context = ht.in[ht.rng.IntN(len(ht.in))]
+	if ht.rng.IntN(3) == 0 {
+		m.Mask = ht.rng.Uint64N(4)
 	}
 	return m
 }
 
 // fill notes what p has got.
-func (p *posted) fill(h *history, e Envelope, body []byte) {
-	p.over = h.clock.Add(1)
-	p.source, p.tag, p.seq = e.Source, e.Tag, binary.LittleEndian.Uint64(body)
+func (po *posted) fill(h *history, e Envelope, body []byte) {
+	po.over = h.clock.Add(1)
+	po.source, po.tag, po.seq = e.Source, e.Tag, binary.LittleEndian.Uint64(body)
 }
 
-func (x *historyThread) post(blocks bool) {
-	p := &posted{Match: x.pattern(), from: 1 + x.rng.IntN(2), buf: make([]byte, 200)}
-	if x.rng.IntN(2) == 0 {
+func (ht *historyThread) post(blocks bool) {
+	p := &posted{Match: ht.pattern(), from: 1 + ht.rng.IntN(2), buf: make([]byte, 200)}
+	if ht.rng.IntN(2) == 0 {
 		p.from = anyRank
 	}
 	op := &Op{Kind: OpRecv, Match: p.Match, Buf: p.buf}
-	p.begin = x.h.clock.Add(1)
+	p.begin = ht.h.clock.Add(1)
 	if p.from == anyRank {
-		p.r = x.s.job.Start(AnySource, op)
-	} else if g := x.s.Gate(p.from); p.Mask == exact && p.Context == nil && x.rng.IntN(2) == 0 {
+		p.r = ht.s.job.Start(AnySource, op)
+	} else if g := ht.s.Gate(p.from); p.Mask == exact && p.Context == nil && ht.rng.IntN(2) == 0 {
 		p.r = g.Irecv(p.Tag, p.buf)
 	} else {
 		p.r = g.Start(op)
 	}
-	p.end = x.h.clock.Add(1)
-	x.mine, x.wait = append(x.mine, p), append(x.wait, p)
+	p.end = ht.h.clock.Add(1)
+	ht.mine, ht.wait = append(ht.mine, p), append(ht.wait, p)
 	if blocks {
-		x.finish(len(x.wait)-1, p.r.Wait())
+		ht.finish(len(ht.wait)-1, p.r.Wait())
 	}
 }
 
 // finish notes that the i-th that waits has ended.
-func (x *historyThread) finish(i int, err error) {
-	p := x.wait[i]
-	x.wait = append(x.wait[:i], x.wait[i+1:]...)
+func (ht *historyThread) finish(i int, err error) {
+	p := ht.wait[i]
+	ht.wait = append(ht.wait[:i], ht.wait[i+1:]...)
 	switch {
 	case err == nil:
-		p.fill(x.h, p.r.Envelope(), p.buf)
+		p.fill(ht.h, p.r.Envelope(), p.buf)
 	case errors.Is(err, ErrPeerLost):
 		p.lost = true
 	default:
-		x.t.Errorf("%v: %v", p, err)
+		ht.t.Errorf("%v: %v", p, err)
 	}
 }
 
-func (x *historyThread) claim() {
-	p := &posted{Match: x.pattern(), from: 1 + x.rng.IntN(2), buf: make([]byte, 200)}
-	p.begin = x.h.clock.Add(1)
+func (ht *historyThread) claim() {
+	p := &posted{Match: ht.pattern(), from: 1 + ht.rng.IntN(2), buf: make([]byte, 200)}
+	p.begin = ht.h.clock.Add(1)
 	var m *Message
-	if x.rng.IntN(2) == 0 {
+	if ht.rng.IntN(2) == 0 {
 		p.from = anyRank
-		m = x.s.Claim(p.Match)
+		m = ht.s.Claim(p.Match)
 	} else {
-		m = x.s.Gate(p.from).Claim(p.Match)
+		m = ht.s.Gate(p.from).Claim(p.Match)
 	}
-	p.end = x.h.clock.Add(1)
+	p.end = ht.h.clock.Add(1)
 	if m == nil {
 		return
 	}
 	if _, err := m.Recv(p.buf); err != nil {
-		x.t.Error(err)
+		ht.t.Error(err)
 		return
 	}
-	p.fill(x.h, m.Envelope, p.buf)
-	x.mine = append(x.mine, p)
+	p.fill(ht.h, m.Envelope, p.buf)
+	ht.mine = append(ht.mine, p)
 }
 
-func (x *historyThread) probe() {
-	p := &posted{Match: x.pattern(), from: 1 + x.rng.IntN(2), buf: make([]byte, 200)}
-	p.begin = x.h.clock.Add(1)
+func (ht *historyThread) probe() {
+	p := &posted{Match: ht.pattern(), from: 1 + ht.rng.IntN(2), buf: make([]byte, 200)}
+	p.begin = ht.h.clock.Add(1)
 	var e Envelope
 	n, ok := 0, false
-	if x.rng.IntN(2) == 0 {
-		e, n, ok = x.s.Peek(p.Match, p.buf)
+	if ht.rng.IntN(2) == 0 {
+		e, n, ok = ht.s.Peek(p.Match, p.buf)
 	} else {
-		e, n, ok = x.s.Gate(p.from).Peek(p.Match, p.buf)
+		e, n, ok = ht.s.Gate(p.from).Peek(p.Match, p.buf)
 	}
-	p.end = x.h.clock.Add(1)
+	p.end = ht.h.clock.Add(1)
 	if ok && n >= 8 {
-		p.fill(x.h, e, p.buf)
-		x.seen = append(x.seen, p)
+		p.fill(ht.h, e, p.buf)
+		ht.seen = append(ht.seen, p)
 	}
 }
 
 // await is a probe that waits; what it has found may have gone by the time that it is looked at.
-func (x *historyThread) await() {
-	ctx, stop := context.WithTimeout(context.Background(), time.Duration(x.rng.IntN(200))*time.Microsecond)
+func (ht *historyThread) await() {
+	ctx, stop := context.WithTimeout(context.Background(), time.Duration(ht.rng.IntN(200))*time.Microsecond)
 	defer stop()
 	var err error
-	if x.rng.IntN(2) == 0 {
-		_, err = x.s.Probe(ctx, x.pattern())
+	if ht.rng.IntN(2) == 0 {
+		_, err = ht.s.Probe(ctx, ht.pattern())
 	} else {
-		_, err = x.s.Gate(1+x.rng.IntN(2)).Probe(ctx, x.pattern())
+		_, err = ht.s.Gate(1+ht.rng.IntN(2)).Probe(ctx, ht.pattern())
 	}
 	if err != nil && !errors.Is(err, context.DeadlineExceeded) && !errors.Is(err, ErrPeerLost) {
-		x.t.Error(err)
+		ht.t.Error(err)
 	}
 }
 
-func (x *historyThread) run(steps int) {
+func (ht *historyThread) run(steps int) {
 	for range steps {
-		n := len(x.wait)
-		switch k := x.rng.IntN(20); {
+		n := len(ht.wait)
+		switch k := ht.rng.IntN(20); {
 		case k < 9:
-			x.post(false)
+			ht.post(false)
 		case k == 9:
-			x.post(x.rng.IntN(8) == 0)
+			ht.post(ht.rng.IntN(8) == 0)
 		case k < 12:
-			x.claim()
+			ht.claim()
 		case k == 12:
-			x.probe()
+			ht.probe()
 		case k == 13:
-			x.await()
+			ht.await()
 		case k < 16 && n > 0:
-			i := x.rng.IntN(n)
-			p, at := x.wait[i], x.h.clock.Add(1)
+			i := ht.rng.IntN(n)
+			p, at := ht.wait[i], ht.h.clock.Add(1)
 			if p.r.Cancel() {
 				p.taken = at
-				x.wait = append(x.wait[:i], x.wait[i+1:]...)
+				ht.wait = append(ht.wait[:i], ht.wait[i+1:]...)
 			}
 		case n > 0:
-			i := x.rng.IntN(n)
-			if over, err := x.wait[i].r.Test(); over {
-				x.finish(i, err)
+			i := ht.rng.IntN(n)
+			if over, err := ht.wait[i].r.Test(); over {
+				ht.finish(i, err)
 			}
 		}
 	}
-	for len(x.wait) > 0 {
-		x.finish(0, x.wait[0].r.Wait()) // at the latest when the peers have left
+	for len(ht.wait) > 0 {
+		ht.finish(0, ht.wait[0].r.Wait()) // at the latest when the peers have left
 	}
-	x.h.mu.Lock()
-	defer x.h.mu.Unlock()
-	x.h.posted, x.h.probed = append(x.h.posted, x.mine...), append(x.h.probed, x.seen...)
+	ht.h.mu.Lock()
+	defer ht.h.mu.Unlock()
+	ht.h.posted, ht.h.probed = append(ht.h.posted, ht.mine...), append(ht.h.probed, ht.seen...)
 }
 
 // historyRound is one round, which returns how many messages were sent.

@@ -33,11 +33,11 @@ func (g *Gate) leave(r *Request) {
 }
 
 // push is leave for a caller that sees to it that a thread looks.
-func (x *inbox) push(r *Request) {
+func (in *inbox) push(r *Request) {
 	for {
-		head := x.incoming.Load()
+		head := in.incoming.Load()
 		r.core.Link = head
-		if x.incoming.CompareAndSwap(head, &r.core) {
+		if in.incoming.CompareAndSwap(head, &r.core) {
 			return
 		}
 	}
@@ -47,11 +47,11 @@ func (x *inbox) push(r *Request) {
 // holder has taken in what a thread has left and that thread has not counted it yet: then there is nothing to do.
 // The negative count may hide what another thread has left. The late thread counts last, and then tries the lock, so
 // it handles both.
-func (x *inbox) left() bool { return x.due.Load() > 0 || x.incoming.Load() != nil || x.slips() }
+func (in *inbox) left() bool { return in.due.Load() > 0 || in.incoming.Load() != nil || in.slips() }
 
 // slips says whether code outside of Go has begun receives that are to be posted.
-func (x *inbox) slips() bool {
-	l := x.lane.Load()
+func (in *inbox) slips() bool {
+	l := in.lane.Load()
 	return l != nil && l.Waiting()
 }
 

@@ -29,10 +29,10 @@ func callerPlace(g uintptr) uintptr { return g>>6 ^ g>>12 }
 
 // enter notes that the caller runs callbacks, until leave of what it returns. Of calls that are nested each has a place. nil: all
 // places are taken.
-func (s *callerSet) enter() *caller {
+func (set *callerSet) enter() *caller {
 	g := asm.G()
 	for i := range uintptr(callerTries) {
-		c := &s[(callerPlace(g)+i)%uintptr(len(s))]
+		c := &set[(callerPlace(g)+i)%uintptr(len(set))]
 		if c.g.Load() == 0 && c.g.CompareAndSwap(0, g) {
 			return c
 		}
@@ -40,15 +40,15 @@ func (s *callerSet) enter() *caller {
 	return nil
 }
 
-func (c *caller) leave() {
-	if c != nil {
-		asm.StoreReleasePtr(&c.g, 0)
+func (cl *caller) leave() {
+	if cl != nil {
+		asm.StoreReleasePtr(&cl.g, 0)
 	}
 }
 
-func (s *callerSet) has(g uintptr) bool {
+func (set *callerSet) has(g uintptr) bool {
 	for i := range uintptr(callerTries) {
-		if s[(callerPlace(g)+i)%uintptr(len(s))].g.Load() == g {
+		if set[(callerPlace(g)+i)%uintptr(len(set))].g.Load() == g {
 			return true
 		}
 	}

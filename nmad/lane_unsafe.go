@@ -133,22 +133,22 @@ type slipWatch struct {
 	last uint64 // Tail at the last look
 }
 
-func (w *slipWatch) begin() {
-	if w.lane.Watches.Swap(1) == 0 {
-		time.AfterFunc(patience, w.look)
+func (sw *slipWatch) begin() {
+	if sw.lane.Watches.Swap(1) == 0 {
+		time.AfterFunc(patience, sw.look)
 	}
 }
 
-func (w *slipWatch) look() {
-	tail := w.lane.Tail.Load()
-	stands := w.last == tail
-	w.last = tail
+func (sw *slipWatch) look() {
+	tail := sw.lane.Tail.Load()
+	stands := sw.last == tail
+	sw.last = tail
 	if !stands {
-		time.AfterFunc(patience, w.look)
+		time.AfterFunc(patience, sw.look)
 		return
 	}
-	w.lane.Watches.Store(0) // one that is begun from here on watches anew
-	if w.lane.Waiting() {
-		w.lane.Tend()
+	sw.lane.Watches.Store(0) // one that is begun from here on watches anew
+	if sw.lane.Waiting() {
+		sw.lane.Tend()
 	}
 }

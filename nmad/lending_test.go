@@ -14,8 +14,8 @@ import (
 // neighbour is a simulated link whose peer is this process.
 type neighbour struct{ *simnet.Link }
 
-func (l neighbour) Caps() driver.Caps {
-	c := l.Link.Caps()
+func (nb neighbour) Caps() driver.Caps {
+	c := nb.Link.Caps()
 	c.Process = os.Getpid()
 	return c
 }

@@ -57,34 +57,34 @@ func newLinker(limit time.Duration) *linker {
 }
 
 // open opens the drivers.
-func (l *linker) open(cfg *Config) error {
+func (lk *linker) open(cfg *Config) error {
 	for i, d := range cfg.networks {
 		end, err := d.Open(cfg.driverConfig(i))
 		if err != nil {
 			return fmt.Errorf("open the driver %s: %w", d.Name(), err)
 		}
-		l.ends = append(l.ends, end)
-		l.names = append(l.names, cfg.names[i])
+		lk.ends = append(lk.ends, end)
+		lk.names = append(lk.names, cfg.names[i])
 	}
 	return nil
 }
 
 // addresses is what the others have to know in order to dial.
-func (l *linker) addresses() []roster.Rail {
-	rails := make([]roster.Rail, len(l.ends))
-	for i, end := range l.ends {
-		rails[i] = roster.Rail{Driver: l.names[i], Addr: end.Addr()}
+func (lk *linker) addresses() []roster.Rail {
+	rails := make([]roster.Rail, len(lk.ends))
+	for i, end := range lk.ends {
+		rails[i] = roster.Rail{Driver: lk.names[i], Addr: end.Addr()}
 	}
 	return rails
 }
 
 // sort puts the rails of all processes into the order of those of rank 0, whose profile decides which comes first; they
 // have the same ones.
-func (l *linker) sort(cfg *Config) {
-	first := l.cards[0].Rails
-	l.cards = slices.Clone(l.cards) // they are the control connection's, too
-	for rank := range l.cards {
-		c := &l.cards[rank]
+func (lk *linker) sort(cfg *Config) {
+	first := lk.cards[0].Rails
+	lk.cards = slices.Clone(lk.cards) // they are the control connection's, too
+	for rank := range lk.cards {
+		c := &lk.cards[rank]
 		theirs := c.Rails
 		c.Rails = make([]roster.Rail, len(theirs))
 		for i, r := range first {
@@ -92,49 +92,49 @@ func (l *linker) sort(cfg *Config) {
 			c.Rails[i] = theirs[at]
 		}
 	}
-	ends, names := slices.Clone(l.ends), slices.Clone(l.names)
+	ends, names := slices.Clone(lk.ends), slices.Clone(lk.names)
 	for i, r := range first {
 		at := slices.Index(names, r.Driver)
-		l.ends[i], l.names[i] = ends[at], names[at]
+		lk.ends[i], lk.names[i] = ends[at], names[at]
 	}
-	cfg.names = l.names
+	cfg.names = lk.names
 }
 
 // stop ends all dials and exchanges, and accepts no more. It waits for the goroutines that accept.
 // Calling it again does nothing.
-func (l *linker) stop() {
-	l.stopped.Do(func() {
-		l.cancel()
-		l.acceptors.Wait()
-		for _, end := range l.ends {
+func (lk *linker) stop() {
+	lk.stopped.Do(func() {
+		lk.cancel()
+		lk.acceptors.Wait()
+		for _, end := range lk.ends {
 			end.Close()
 		}
 	})
 }
 
 // changed wakes the caller of Open that waits for links.
-func (l *linker) changed() {
+func (lk *linker) changed() {
 	select {
-	case l.made <- struct{}{}:
+	case lk.made <- struct{}{}:
 	default:
 	}
 }
 
 // noteLost keeps the first gate that has ended.
-func (l *linker) noteLost(why *PeerError) {
-	l.mu.Lock()
-	if l.lost == nil {
-		l.lost = why
+func (lk *linker) noteLost(why *PeerError) {
+	lk.mu.Lock()
+	if lk.lost == nil {
+		lk.lost = why
 	}
-	l.mu.Unlock()
-	l.changed()
+	lk.mu.Unlock()
+	lk.changed()
 }
 
 // state returns the first gate that has ended, and what has kept others away.
-func (l *linker) state() (lost *PeerError, turned error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.lost, l.refused
+func (lk *linker) state() (lost *PeerError, turned error) {
+	lk.mu.Lock()
+	defer lk.mu.Unlock()
+	return lk.lost, lk.refused
 }
 
 // acceptAll accepts links of all rails from here on.
@@ -295,10 +295,10 @@ func (d *Domain) reach(g *Gate) {
 }
 
 // dial dials all rails from the domain of that number to that of a gate. later: the peer dials itself.
-func (l *linker) dial(ctx context.Context, domain int, g *Gate) (links []driver.Link, later bool, err error) {
+func (lk *linker) dial(ctx context.Context, domain int, g *Gate) (links []driver.Link, later bool, err error) {
 	select {
-	case l.dialSlots <- struct{}{}:
-		defer func() { <-l.dialSlots }()
+	case lk.dialSlots <- struct{}{}:
+		defer func() { <-lk.dialSlots }()
 	case <-ctx.Done():
 		return nil, false, context.Cause(ctx)
 	}
@@ -308,8 +308,8 @@ func (l *linker) dial(ctx context.Context, domain int, g *Gate) (links []driver.
 			links = nil
 		}
 	}()
-	for i := range l.ends {
-		link, err := l.dialRail(ctx, i, g.rank)
+	for i := range lk.ends {
+		link, err := lk.dialRail(ctx, i, g.rank)
 		if err != nil {
 			return links, false, err
 		}
@@ -334,10 +334,10 @@ func (l *linker) dial(ctx context.Context, domain int, g *Gate) (links []driver.
 
 // dialRail dials one rail to a peer, several times if need be; until ctx ends if the peer is busy,
 // or this machine lacks what may come back.
-func (l *linker) dialRail(ctx context.Context, rail, rank int) (link driver.Link, err error) {
-	addr := l.cards[rank].Rails[rail].Addr
+func (lk *linker) dialRail(ctx context.Context, rail, rank int) (link driver.Link, err error) {
+	addr := lk.cards[rank].Rails[rail].Addr
 	for try := 0; try < dialTries; try++ {
-		if link, err = l.ends[rail].Dial(ctx, rank, addr); err == nil || errors.Is(err, driver.ErrRefused) || errors.Is(err, driver.ErrClosed) {
+		if link, err = lk.ends[rail].Dial(ctx, rank, addr); err == nil || errors.Is(err, driver.ErrRefused) || errors.Is(err, driver.ErrClosed) {
 			break
 		}
 		if errors.Is(err, driver.ErrBusy) || mayPass(err) {

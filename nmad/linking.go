@@ -218,8 +218,8 @@ func (nowhere) Caps() driver.Caps {
 	return driver.Caps{Short: -1, Buffered: true, Place: driver.Place{Node: -1}}
 }
 
-func (n nowhere) Send(*driver.Header, []byte, [][]byte, bool) (bool, error) {
-	n.h.wantLinks()
+func (no nowhere) Send(*driver.Header, []byte, [][]byte, bool) (bool, error) {
+	no.h.wantLinks()
 	return false, nil
 }
 

@@ -231,9 +231,9 @@ type picky struct {
 	stuck bool
 }
 
-func (p *picky) Open(c driver.Config) (driver.Endpoint, error) {
-	e, err := p.Net.Open(c)
-	return pickyEnd{e, p}, err
+func (drv *picky) Open(c driver.Config) (driver.Endpoint, error) {
+	e, err := drv.Net.Open(c)
+	return pickyEnd{e, drv}, err
 }
 
 type pickyEnd struct {
@@ -241,11 +241,11 @@ type pickyEnd struct {
 	p *picky
 }
 
-func (e pickyEnd) Dial(ctx context.Context, rank int, addr string) (driver.Link, error) {
-	if rank != e.p.rank {
-		return e.Endpoint.Dial(ctx, rank, addr)
+func (end pickyEnd) Dial(ctx context.Context, rank int, addr string) (driver.Link, error) {
+	if rank != end.p.rank {
+		return end.Endpoint.Dial(ctx, rank, addr)
 	}
-	if e.p.stuck {
+	if end.p.stuck {
 		<-ctx.Done()
 		return nil, ctx.Err()
 	}
@@ -407,12 +407,12 @@ type impolite struct {
 	with *driver.Header // nil: it hangs up
 }
 
-func (p *impolite) Open(c driver.Config) (driver.Endpoint, error) {
-	e, err := p.Net.Open(c)
-	if c.Rank != p.rank || err != nil {
+func (drv *impolite) Open(c driver.Config) (driver.Endpoint, error) {
+	e, err := drv.Net.Open(c)
+	if c.Rank != drv.rank || err != nil {
 		return e, err
 	}
-	return impoliteEnd{e, p}, nil
+	return impoliteEnd{e, drv}, nil
 }
 
 type impoliteEnd struct {
@@ -420,17 +420,17 @@ type impoliteEnd struct {
 	p *impolite
 }
 
-func (e impoliteEnd) Accept(ctx context.Context) (int, driver.Link, error) {
+func (end impoliteEnd) Accept(ctx context.Context) (int, driver.Link, error) {
 	for {
-		_, l, err := e.Endpoint.Accept(ctx)
+		_, l, err := end.Endpoint.Accept(ctx)
 		if err != nil {
 			return 0, nil, err
 		}
-		if e.p.with != nil {
+		if end.p.with != nil {
 			if _, err := hear(ctx, l, linkAsk, linkAsk); err != nil {
 				return 0, nil, err
 			}
-			h := *e.p.with
+			h := *end.p.with
 			if _, err := l.Send(&h, make([]byte, h.Body), nil, false); err != nil {
 				return 0, nil, err
 			}
@@ -556,9 +556,9 @@ type wanting struct {
 	dials int
 }
 
-func (w *wanting) Dial(context.Context, int, string) (driver.Link, error) {
-	if w.dials++; w.dials <= w.times {
-		return nil, fmt.Errorf("dial: %w", w.err)
+func (wn *wanting) Dial(context.Context, int, string) (driver.Link, error) {
+	if wn.dials++; wn.dials <= wn.times {
+		return nil, fmt.Errorf("dial: %w", wn.err)
 	}
 	return nil, nil
 }

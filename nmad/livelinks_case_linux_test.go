@@ -103,8 +103,8 @@ func newLiveCase(seed uint64) *liveCase {
 }
 
 // impersonated says that a proxy answers in the place of a process.
-func (c *liveCase) impersonated() bool {
-	return c.control.Play != 0 || slices.ContainsFunc(slices.Concat(c.links...), func(p proxy.Plan) bool { return p.Play != 0 })
+func (lc *liveCase) impersonated() bool {
+	return lc.control.Play != 0 || slices.ContainsFunc(slices.Concat(lc.links...), func(p proxy.Plan) bool { return p.Play != 0 })
 }
 
 func drawTheme(rng *mrand.Rand, shm bool) string {
@@ -129,7 +129,7 @@ func drawTheme(rng *mrand.Rand, shm bool) string {
 }
 
 // alter draws what the theme wants.
-func (c *liveCase) alter(rng *mrand.Rand) {
+func (lc *liveCase) alter(rng *mrand.Rand) {
 	var p proxy.Plan
 	quiet := time.Duration(200+rng.IntN(400)) * time.Millisecond
 	limited := rng.IntN(5) == 0 // the limits of nmad end what waits. They end no wait for lost bytes of links
@@ -139,7 +139,7 @@ func (c *liveCase) alter(rng *mrand.Rand) {
 	p.Connection = []int{0, 0, 1, 1, 1, 2, 2, 3, 4}[rng.IntN(9)]
 	any := []string{"flip", "flip", "drop", "repeat", "swap", "invent", "cut", "end"}
 	size := func() int { return 1 + rng.IntN(1<<rng.IntN(10)) }
-	switch c.theme {
+	switch lc.theme {
 	case "nothing":
 		p = proxy.Plan{}
 	case "cuts":
@@ -159,7 +159,7 @@ func (c *liveCase) alter(rng *mrand.Rand) {
 		p.Quiet, p.Last = 0, 10*time.Second // the heads of messages that share a packet may be hit, too
 		for range 1 + rng.IntN(5) {
 			e := proxy.Edit{Kind: "flip", Down: rng.IntN(2) == 0, Packet: farther(rng, 60), At: 33, Size: 1}
-			if c.size == 2 && c.config.Link == nmad.LinkAll && p.Connection != 1 && rng.IntN(2) == 0 {
+			if lc.size == 2 && lc.config.Link == nmad.LinkAll && p.Connection != 1 && rng.IntN(2) == 0 {
 				p.Connection = 2 // here that is the large track
 				e.Packet, e.At, e.Size = 0, 1000+farther(rng, 1<<20), size()
 			}
@@ -177,12 +177,12 @@ func (c *liveCase) alter(rng *mrand.Rand) {
 			p.Edits = append(p.Edits, proxy.Edit{Kind: any[rng.IntN(len(any))], Down: rng.IntN(2) == 0, At: farther(rng, 1<<21), Size: size()})
 		}
 	case "control":
-		p.Connection = rng.IntN(c.size)
+		p.Connection = rng.IntN(lc.size)
 		for range 1 + rng.IntN(3) {
 			p.Edits = append(p.Edits, proxy.Edit{Kind: any[rng.IntN(len(any))], Down: rng.IntN(2) == 0, At: farther(rng, 700), Size: 1 + rng.IntN(1<<rng.IntN(7))})
 		}
 		if rng.IntN(4) == 0 {
-			c.config.Heartbeat = 2 * time.Second
+			lc.config.Heartbeat = 2 * time.Second
 		}
 	case "strangers":
 		p.Quiet, p.Connection = 0, 0
@@ -193,7 +193,7 @@ func (c *liveCase) alter(rng *mrand.Rand) {
 	case "rights":
 		p.Rights = []string{"lose", "double", "other"}[rng.IntN(3)]
 	case "scribbles":
-		c.copies = "two" // no process writes where a scribbled word says
+		lc.copies = "two" // no process writes where a scribbled word says
 		p.Scribble = proxy.Spoil{Words: 1 + rng.IntN(1<<rng.IntN(10)), Every: time.Duration(20+rng.IntN(5000)) * time.Microsecond}
 		p.Last = time.Duration(50+rng.IntN(500)) * time.Millisecond
 	}
@@ -202,20 +202,20 @@ func (c *liveCase) alter(rng *mrand.Rand) {
 			p.Edits[i].Size = 0
 		}
 	}
-	if c.theme == "control" || c.theme == "strangers" && rng.IntN(2) == 0 {
-		c.control = p
+	if lc.theme == "control" || lc.theme == "strangers" && rng.IntN(2) == 0 {
+		lc.control = p
 		return
 	}
-	at := rng.IntN(c.size)
-	if c.config.Link == nmad.LinkAll { // those of lower rank are dialled
-		at = rng.IntN(c.size - 1)
+	at := rng.IntN(lc.size)
+	if lc.config.Link == nmad.LinkAll { // those of lower rank are dialled
+		at = rng.IntN(lc.size - 1)
 	}
-	all, rail := rng.IntN(5) == 0, rng.IntN(len(c.rails))
-	if c.theme == "rights" || c.theme == "scribbles" {
+	all, rail := rng.IntN(5) == 0, rng.IntN(len(lc.rails))
+	if lc.theme == "rights" || lc.theme == "scribbles" {
 		rail = 0
 	}
-	for i := range c.links {
-		if q := &c.links[i][rail]; all || i == at {
+	for i := range lc.links {
+		if q := &lc.links[i][rail]; all || i == at {
 			p.Seed, p.Short, p.Delay = q.Seed, q.Short, q.Delay
 			*q = p
 		}
@@ -228,19 +228,19 @@ func farther(rng *mrand.Rand, most float64) uint64 {
 }
 
 // String says what the case is, in one line.
-func (c *liveCase) String() string {
+func (lc *liveCase) String() string {
 	where := "in one process"
-	if c.apart {
+	if lc.apart {
 		where = "in processes"
 	}
-	text := fmt.Sprintf("seed %d: %s, %d ranks %s over %s, links %s", c.seed, c.theme, c.size, where, strings.Join(c.rails, ","), c.config.Link)
-	if c.leaver >= 0 {
-		text += fmt.Sprintf(", rank %d leaves early", c.leaver)
+	text := fmt.Sprintf("seed %d: %s, %d ranks %s over %s, links %s", lc.seed, lc.theme, lc.size, where, strings.Join(lc.rails, ","), lc.config.Link)
+	if lc.leaver >= 0 {
+		text += fmt.Sprintf(", rank %d leaves early", lc.leaver)
 	}
-	text += fmt.Sprintf("; control: %v", c.control)
-	for i, rails := range c.links {
+	text += fmt.Sprintf("; control: %v", lc.control)
+	for i, rails := range lc.links {
 		for k, p := range rails {
-			text += fmt.Sprintf("; rank %d, %s: %v", i, c.rails[k], p)
+			text += fmt.Sprintf("; rank %d, %s: %v", i, lc.rails[k], p)
 		}
 	}
 	return text
@@ -264,7 +264,7 @@ type middle struct {
 
 // between makes the proxies of a case. The addresses behind them are such as no other process has: names, and ports of
 // loopback addresses of which there are 16 million.
-func (c *liveCase) between() (*middle, error) {
+func (lc *liveCase) between() (*middle, error) {
 	var b [16]byte
 	_, _ = rand.Read(b[:])
 	address := func(i int) string {
@@ -272,20 +272,20 @@ func (c *liveCase) between() (*middle, error) {
 	}
 	m := &middle{}
 	var err error
-	if m.control, err = proxy.New(proxy.Config{Target: address(0), Plan: c.control}); err != nil {
+	if m.control, err = proxy.New(proxy.Config{Target: address(0), Plan: lc.control}); err != nil {
 		return m, err
 	}
-	for rank := range c.size {
-		o := liveOrder{Seed: c.seed, Rank: rank, Rendezvous: m.control.Addr()}
+	for rank := range lc.size {
+		o := liveOrder{Seed: lc.seed, Rank: rank, Rendezvous: m.control.Addr()}
 		if rank == 0 {
 			o.Rendezvous = address(0)
 		}
-		for k, network := range c.rails {
+		for k, network := range lc.rails {
 			listen := fmt.Sprintf("@pm2-live-%s-%d-%d", hex.EncodeToString(b[:]), rank, k)
 			if network == "tcp" {
 				listen = address(1 + rank)
 			}
-			p, err := proxy.New(proxy.Config{Target: listen, Plan: c.links[rank][k]})
+			p, err := proxy.New(proxy.Config{Target: listen, Plan: lc.links[rank][k]})
 			if err != nil {
 				return m, err
 			}
@@ -298,7 +298,7 @@ func (c *liveCase) between() (*middle, error) {
 }
 
 // close ends the proxies and gives what they have altered.
-func (m *middle) close() (altered []liveAlteration, bytes uint64) {
+func (mid *middle) close() (altered []liveAlteration, bytes uint64) {
 	add := func(p *proxy.Proxy, control bool) {
 		if p == nil {
 			return
@@ -310,8 +310,8 @@ func (m *middle) close() (altered []liveAlteration, bytes uint64) {
 			altered = append(altered, liveAlteration{a, control})
 		}
 	}
-	add(m.control, true)
-	for _, p := range m.links {
+	add(mid.control, true)
+	for _, p := range mid.links {
 		add(p, false)
 	}
 	return altered, bytes

@@ -18,7 +18,7 @@ const (
 )
 
 // damage says what was done, and how many bytes of messages were altered.
-func (c *liveCase) damage(altered []liveAlteration) (worst liveDamage, flipped int) {
+func (lc *liveCase) damage(altered []liveAlteration) (worst liveDamage, flipped int) {
 	for _, a := range altered {
 		switch a.What {
 		case "cut", "end", "quiet", "last":
@@ -46,7 +46,7 @@ func (c *liveCase) damage(altered []liveAlteration) (worst liveDamage, flipped i
 }
 
 // field is the part of a header in which bits were flipped, if that is all that was altered.
-func (c *liveCase) field(altered []liveAlteration) (place string, ok bool) {
+func (lc *liveCase) field(altered []liveAlteration) (place string, ok bool) {
 	for _, a := range altered {
 		if a.What == "quiet" {
 			continue
@@ -62,7 +62,7 @@ func (c *liveCase) field(altered []liveAlteration) (place string, ok bool) {
 }
 
 // judge looks at how a case went.
-func (l *liveRun) judge(c *liveCase, a liveAnswer) {
+func (run *liveRun) judge(c *liveCase, a liveAnswer) {
 	var sum liveReport
 	opened, busy := 0, false
 	for _, r := range a.Reports {
@@ -121,27 +121,27 @@ func (l *liveRun) judge(c *liveCase, a liveAnswer) {
 	case failed > 0:
 		outcome = "lost"
 	}
-	l.mu.Lock()
-	l.cases++
+	run.mu.Lock()
+	run.cases++
 	if c.apart {
-		l.apart++
+		run.apart++
 	}
-	l.bytes += a.Bytes
-	l.volume += uint64(sum.Volume)
-	l.opening, l.closing = max(l.opening, sum.Opening), max(l.closing, sum.Closing)
-	l.grown, l.threads = max(l.grown, a.Grown), max(l.threads, a.Threads)
-	if l.outcomes[c.theme] == nil {
-		l.outcomes[c.theme] = map[string]int{}
+	run.bytes += a.Bytes
+	run.volume += uint64(sum.Volume)
+	run.opening, run.closing = max(run.opening, sum.Opening), max(run.closing, sum.Closing)
+	run.grown, run.threads = max(run.grown, a.Grown), max(run.threads, a.Threads)
+	if run.outcomes[c.theme] == nil {
+		run.outcomes[c.theme] = map[string]int{}
 	}
-	l.outcomes[c.theme][outcome]++
+	run.outcomes[c.theme][outcome]++
 	if field, ok := c.field(a.Altered); ok {
-		if l.fields[field] == nil {
-			l.fields[field] = map[string]int{}
+		if run.fields[field] == nil {
+			run.fields[field] = map[string]int{}
 		}
-		l.fields[field][outcome]++
+		run.fields[field][outcome]++
 	}
 	for k, n := range map[string]int{"right": sum.Right, "ErrPeerLost": sum.Lost, "ErrProtocol": sum.Protocol, "ErrClosed": sum.Closed, "wrong": sum.Wrong, "wrong length": sum.WrongSize, "ErrTruncated": sum.Truncated} {
-		l.errors[k] += n
+		run.errors[k] += n
 	}
 	for _, x := range a.Altered {
 		when := " before its proof"
@@ -154,13 +154,13 @@ func (l *liveRun) judge(c *liveCase, a liveAnswer) {
 		if x.Control {
 			when += " (control)"
 		}
-		l.kinds[x.What+when]++
+		run.kinds[x.What+when]++
 		for p, n := range x.Places {
-			l.places[p] += n
+			run.places[p] += n
 		}
 	}
-	l.mu.Unlock()
+	run.mu.Unlock()
 	if len(bad) > 0 {
-		l.fail(c, fmt.Sprintf("%s\nreports: %+v\naltered: %+v", strings.Join(bad, "\n"), a.Reports, a.Altered))
+		run.fail(c, fmt.Sprintf("%s\nreports: %+v\naltered: %+v", strings.Join(bad, "\n"), a.Reports, a.Altered))
 	}
 }

@@ -104,9 +104,9 @@ type liveRun struct {
 }
 
 // draw gives the next case of that kind.
-func (l *liveRun) draw(apart bool) *liveCase {
+func (run *liveRun) draw(apart bool) *liveCase {
 	for {
-		c := newLiveCase(l.next.Add(1))
+		c := newLiveCase(run.next.Add(1))
 		if c.apart == apart && (*fuzzLinksOnly == "" || c.theme == *fuzzLinksOnly) {
 			return c
 		}
@@ -114,56 +114,56 @@ func (l *liveRun) draw(apart bool) *liveCase {
 }
 
 // goesOn says whether there is time for another case, and sense in it.
-func (l *liveRun) goesOn() bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return time.Now().Before(l.until) && l.failures < 20
+func (run *liveRun) goesOn() bool {
+	run.mu.Lock()
+	defer run.mu.Unlock()
+	return time.Now().Before(run.until) && run.failures < 20
 }
 
 // together runs cases whose ranks share a process.
-func (l *liveRun) together() {
+func (run *liveRun) together() {
 	var w *liveProcess
-	defer func() { w.end(l) }()
-	for l.goesOn() {
-		c := l.draw(false)
+	defer func() { w.end(run) }()
+	for run.goesOn() {
+		c := run.draw(false)
 		if w == nil {
-			w = l.start(explicit)
+			w = run.start(explicit)
 		}
 		a, err := w.do(liveOrder{Seed: c.seed, Rank: -1})
 		if err != nil {
-			l.died(c, w, err)
+			run.died(c, w, err)
 			w = nil
 			continue
 		}
-		l.judge(c, a)
+		run.judge(c, a)
 	}
 }
 
 // separately runs cases whose ranks are processes.
-func (l *liveRun) separately() {
+func (run *liveRun) separately() {
 	ws := make([]*liveProcess, 3)
 	defer func() {
 		for _, w := range ws {
-			w.end(l)
+			w.end(run)
 		}
 	}()
-	for l.goesOn() {
-		l.oneApart(l.draw(true), ws)
+	for run.goesOn() {
+		run.oneApart(run.draw(true), ws)
 	}
 }
 
-func (l *liveRun) oneApart(c *liveCase, ws []*liveProcess) {
+func (run *liveRun) oneApart(c *liveCase, ws []*liveProcess) {
 	m, err := c.between()
 	if err != nil {
 		m.close()
-		l.fail(c, err.Error())
+		run.fail(c, err.Error())
 		return
 	}
 	answers, errs := make([]liveAnswer, c.size), make([]error, c.size)
 	var all sync.WaitGroup
 	for rank := range c.size {
 		if ws[rank] == nil {
-			ws[rank] = l.start([]string{explicit, hooked, explicit}[rank])
+			ws[rank] = run.start([]string{explicit, hooked, explicit}[rank])
 		}
 		all.Go(func() { answers[rank], errs[rank] = ws[rank].do(m.orders[rank]) })
 	}
@@ -173,7 +173,7 @@ func (l *liveRun) oneApart(c *liveCase, ws []*liveProcess) {
 	died := false
 	for rank, a := range answers {
 		if errs[rank] != nil {
-			l.died(c, ws[rank], errs[rank])
+			run.died(c, ws[rank], errs[rank])
 			ws[rank], died = nil, true
 			continue
 		}
@@ -182,34 +182,34 @@ func (l *liveRun) oneApart(c *liveCase, ws []*liveProcess) {
 		whole.Grown, whole.Threads = max(whole.Grown, a.Grown), max(whole.Threads, a.Threads)
 	}
 	if !died {
-		l.judge(c, whole)
+		run.judge(c, whole)
 	}
 }
 
 // single runs one case.
-func (l *liveRun) single(seed uint64) {
+func (run *liveRun) single(seed uint64) {
 	c := newLiveCase(seed)
-	l.t.Log(c)
+	run.t.Log(c)
 	if c.apart {
 		ws := make([]*liveProcess, 3)
-		l.oneApart(c, ws)
+		run.oneApart(c, ws)
 		for _, w := range ws {
-			w.end(l)
+			w.end(run)
 		}
 		return
 	}
-	w := l.start(explicit)
+	w := run.start(explicit)
 	a, err := w.do(liveOrder{Seed: seed, Rank: -1})
 	if err != nil {
-		l.died(c, w, err)
+		run.died(c, w, err)
 		return
 	}
-	w.end(l)
-	l.judge(c, a)
+	w.end(run)
+	run.judge(c, a)
 	for rank, r := range a.Reports {
-		l.t.Logf("rank %d: %+v", rank, r)
+		run.t.Logf("rank %d: %+v", rank, r)
 	}
-	l.t.Logf("altered: %+v", a.Altered)
+	run.t.Logf("altered: %+v", a.Altered)
 }
 
 // liveProcess is a process that runs cases.
@@ -226,25 +226,25 @@ type lockedBuffer struct {
 	b  bytes.Buffer
 }
 
-func (b *lockedBuffer) Write(p []byte) (int, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if b.b.Len() > 8<<20 {
-		b.b.Reset()
+func (lb *lockedBuffer) Write(p []byte) (int, error) {
+	lb.mu.Lock()
+	defer lb.mu.Unlock()
+	if lb.b.Len() > 8<<20 {
+		lb.b.Reset()
 	}
-	return b.b.Write(p)
+	return lb.b.Write(p)
 }
 
-func (b *lockedBuffer) String() string {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.b.String()
+func (lb *lockedBuffer) String() string {
+	lb.mu.Lock()
+	defer lb.mu.Unlock()
+	return lb.b.String()
 }
 
-func (l *liveRun) start(engine string) *liveProcess {
+func (run *liveRun) start(engine string) *liveProcess {
 	exe, err := os.Executable()
 	if err != nil {
-		l.t.Error(err)
+		run.t.Error(err)
 	}
 	w := &liveProcess{cmd: exec.Command(exe)}
 	w.cmd.Env = append(os.Environ(), modeVariable+"="+engine+" links")
@@ -252,20 +252,20 @@ func (l *liveRun) start(engine string) *liveProcess {
 	in, err1 := w.cmd.StdinPipe()
 	out, err2 := w.cmd.StdoutPipe()
 	if err := errors.Join(err1, err2, w.cmd.Start()); err != nil {
-		l.t.Error(err)
+		run.t.Error(err)
 	}
 	w.in, w.out = in, bufio.NewReaderSize(out, 1<<20)
 	return w
 }
 
 // do has the process run a case, or its part in one.
-func (w *liveProcess) do(o liveOrder) (a liveAnswer, err error) {
+func (lp *liveProcess) do(o liveOrder) (a liveAnswer, err error) {
 	line, err := json.Marshal(o)
 	if err == nil {
-		_, err = w.in.Write(append(line, '\n'))
+		_, err = lp.in.Write(append(line, '\n'))
 	}
 	if err == nil {
-		line, err = w.out.ReadBytes('\n')
+		line, err = lp.out.ReadBytes('\n')
 	}
 	if err == nil {
 		err = json.Unmarshal(line, &a)
@@ -274,43 +274,43 @@ func (w *liveProcess) do(o liveOrder) (a liveAnswer, err error) {
 }
 
 // end lets the process end, in order.
-func (w *liveProcess) end(l *liveRun) {
-	if w == nil {
+func (lp *liveProcess) end(l *liveRun) {
+	if lp == nil {
 		return
 	}
-	_ = w.in.Close()
-	late := time.AfterFunc(time.Minute, func() { _ = w.cmd.Process.Kill() })
+	_ = lp.in.Close()
+	late := time.AfterFunc(time.Minute, func() { _ = lp.cmd.Process.Kill() })
 	defer late.Stop()
-	if err := w.cmd.Wait(); err != nil {
-		l.t.Errorf("a process ended with %v:\n%s", err, liveTail(w.errs.String()))
+	if err := lp.cmd.Wait(); err != nil {
+		l.t.Errorf("a process ended with %v:\n%s", err, liveTail(lp.errs.String()))
 	}
 }
 
 // died says how a process ended in the middle of a case.
-func (l *liveRun) died(c *liveCase, w *liveProcess, err error) {
+func (run *liveRun) died(c *liveCase, w *liveProcess, err error) {
 	_ = w.in.Close()
 	late := time.AfterFunc(10*time.Second, func() { _ = w.cmd.Process.Kill() })
 	how := w.cmd.Wait()
 	late.Stop()
-	l.fail(c, fmt.Sprintf("a process ended (%v, %v):\n%s", err, how, liveTail(w.errs.String())))
+	run.fail(c, fmt.Sprintf("a process ended (%v, %v):\n%s", err, how, liveTail(w.errs.String())))
 }
 
 // fail says what is wrong with a case, and how to see it again.
-func (l *liveRun) fail(c *liveCase, what string) {
-	l.mu.Lock()
-	l.failures++
-	l.mu.Unlock()
-	l.t.Errorf("%v\n%s\nagain: go test ./nmad -run 'TestLiveLinks$' -fuzz-links.seed %d -v", c, what, c.seed)
+func (run *liveRun) fail(c *liveCase, what string) {
+	run.mu.Lock()
+	run.failures++
+	run.mu.Unlock()
+	run.t.Errorf("%v\n%s\nagain: go test ./nmad -run 'TestLiveLinks$' -fuzz-links.seed %d -v", c, what, c.seed)
 }
 
 // summary says what was done, and how it ended.
-func (l *liveRun) summary() {
-	l.mu.Lock()
-	defer l.mu.Unlock()
+func (run *liveRun) summary() {
+	run.mu.Lock()
+	defer run.mu.Unlock()
 	var b strings.Builder
 	fmt.Fprintf(&b, "%d cases in %v, %d of them with a process for each rank; messages of %.1f MB, %.1f MB through proxies; the heap grew by %.1f MB at most; %d threads at most; Open took up to %v, Close %v\n",
-		l.cases, time.Since(l.began).Round(time.Second), l.apart, float64(l.volume)/1e6, float64(l.bytes)/1e6, float64(l.grown)/1e6, l.threads, l.opening.Round(time.Millisecond), l.closing.Round(time.Millisecond))
-	for _, table := range []map[string]map[string]int{l.outcomes, l.fields} {
+		run.cases, time.Since(run.began).Round(time.Second), run.apart, float64(run.volume)/1e6, float64(run.bytes)/1e6, float64(run.grown)/1e6, run.threads, run.opening.Round(time.Millisecond), run.closing.Round(time.Millisecond))
+	for _, table := range []map[string]map[string]int{run.outcomes, run.fields} {
 		for _, row := range slices.Sorted(maps.Keys(table)) {
 			fmt.Fprintf(&b, "  %-10s", row)
 			for _, o := range slices.Sorted(maps.Keys(table[row])) {
@@ -322,14 +322,14 @@ func (l *liveRun) summary() {
 	for _, m := range []struct {
 		what string
 		m    map[string]int
-	}{{"requests", l.errors}, {"alterations", l.kinds}, {"bytes altered", l.places}} {
+	}{{"requests", run.errors}, {"alterations", run.kinds}, {"bytes altered", run.places}} {
 		fmt.Fprintf(&b, "  %s:", m.what)
 		for _, k := range slices.Sorted(maps.Keys(m.m)) {
 			fmt.Fprintf(&b, " %s %d,", k, m.m[k])
 		}
 		fmt.Fprintln(&b)
 	}
-	l.t.Log(b.String())
+	run.t.Log(b.String())
 	if *fuzzLinks > time.Minute {
 		fmt.Fprint(os.Stderr, b.String()) // the log comes at the end
 	}

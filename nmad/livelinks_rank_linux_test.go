@@ -66,9 +66,9 @@ const liveSlack = 40 * time.Second
 var liveHash = maphash.MakeSeed()
 
 // run is a rank's whole part in a case. thread starts a thread or goroutine and returns what waits for it.
-func (c *liveCase) run(o liveOrder, engine *pioman.Engine, thread func(func()) (wait func())) liveReport {
-	cfg := c.config
-	for i, name := range c.rails {
+func (lc *liveCase) run(o liveOrder, engine *pioman.Engine, thread func(func()) (wait func())) liveReport {
+	cfg := lc.config
+	for i, name := range lc.rails {
 		inner, err := driver.Lookup(name)
 		if err != nil {
 			return liveReport{Bad: []string{err.Error()}}
@@ -76,8 +76,8 @@ func (c *liveCase) run(o liveOrder, engine *pioman.Engine, thread func(func()) (
 		cfg.Rails = append(cfg.Rails, proxy.Behind{Inner: inner, Tell: func(driver.Config, string) (string, func() error, error) { return o.Told[i], nil, nil }})
 	}
 	cfg.Rank, cfg.Engine, cfg.Rendezvous, cfg.Listen = o.Rank, engine, o.Rendezvous, strings.Join(o.Listen, ",")
-	cfg.Secret = fmt.Appendf(nil, "the secret of the case with the seed %d", c.seed)
-	l := &liveRank{c: c, own: o.Rank}
+	cfg.Secret = fmt.Appendf(nil, "the secret of the case with the seed %d", lc.seed)
+	l := &liveRank{c: lc, own: o.Rank}
 	var err error
 	began := time.Now()
 	l.s, err = nmad.Open(context.Background(), cfg)
@@ -108,43 +108,43 @@ func (c *liveCase) run(o liveOrder, engine *pioman.Engine, thread func(func()) (
 	return l.r
 }
 
-func (l *liveRank) bad(format string, args ...any) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if len(l.r.Bad) < 10 {
-		l.r.Bad = append(l.r.Bad, fmt.Sprintf("rank %d: ", l.own)+fmt.Sprintf(format, args...))
+func (lr *liveRank) bad(format string, args ...any) {
+	lr.mu.Lock()
+	defer lr.mu.Unlock()
+	if len(lr.r.Bad) < 10 {
+		lr.r.Bad = append(lr.r.Bad, fmt.Sprintf("rank %d: ", lr.own)+fmt.Sprintf(format, args...))
 	}
 }
 
 // odd notes what may be right, by what was altered.
-func (l *liveRank) odd(format string, args ...any) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if len(l.r.Odd) < 5 {
-		l.r.Odd = append(l.r.Odd, fmt.Sprintf(format, args...))
+func (lr *liveRank) odd(format string, args ...any) {
+	lr.mu.Lock()
+	defer lr.mu.Unlock()
+	if len(lr.r.Odd) < 5 {
+		lr.r.Odd = append(lr.r.Odd, fmt.Sprintf(format, args...))
 	}
 }
 
 // text checks that an error is one line that can be printed.
-func (l *liveRank) text(what string, err error) {
+func (lr *liveRank) text(what string, err error) {
 	if strings.ContainsFunc(err.Error(), func(r rune) bool { return r < ' ' || r == 0x7f || r == '\uFFFD' }) {
-		l.bad("%s: an error that cannot be printed: %q", what, err)
+		lr.bad("%s: an error that cannot be printed: %q", what, err)
 	}
 }
 
 // work exchanges messages with all the others, both ways at once.
-func (l *liveRank) work(thread func(func()) func()) {
+func (lr *liveRank) work(thread func(func()) func()) {
 	var waits []func()
-	for peer := range l.c.size {
-		if peer != l.own {
-			waits = append(waits, thread(func() { l.send(peer) }), thread(func() { l.recv(peer) }))
+	for peer := range lr.c.size {
+		if peer != lr.own {
+			waits = append(waits, thread(func() { lr.send(peer) }), thread(func() { lr.recv(peer) }))
 		}
 	}
-	if l.own == l.c.leaver {
+	if lr.own == lr.c.leaver {
 		waits = append(waits, thread(func() {
-			rng := mrand.New(mrand.NewPCG(l.c.seed, 77))
+			rng := mrand.New(mrand.NewPCG(lr.c.seed, 77))
 			marcel.Blocking(func() { time.Sleep(time.Duration(rng.IntN(30)) * time.Millisecond) })
-			_ = l.s.Close() // once more in the end, which says the same
+			_ = lr.s.Close() // once more in the end, which says the same
 		}))
 	}
 	for _, wait := range waits {
@@ -153,8 +153,8 @@ func (l *liveRank) work(thread func(func()) func()) {
 }
 
 // sizes of the messages from one rank to another.
-func (c *liveCase) sizes(from, to int) []int {
-	rng := mrand.New(mrand.NewPCG(c.seed, uint64(from)<<8|uint64(to)))
+func (lc *liveCase) sizes(from, to int) []int {
+	rng := mrand.New(mrand.NewPCG(lc.seed, uint64(from)<<8|uint64(to)))
 	sizes := make([]int, 4+rng.IntN(28))
 	for i := range sizes {
 		switch n := rng.IntN(20); {
@@ -174,8 +174,8 @@ func (c *liveCase) sizes(from, to int) []int {
 }
 
 // fill writes the i-th message from one rank to another.
-func (c *liveCase) fill(b []byte, from, to, i int) {
-	x := c.seed*0x9E3779B97F4A7C15 ^ uint64(from)<<56 ^ uint64(to)<<48 ^ uint64(i)<<40 | 1
+func (lc *liveCase) fill(b []byte, from, to, i int) {
+	x := lc.seed*0x9E3779B97F4A7C15 ^ uint64(from)<<56 ^ uint64(to)<<48 ^ uint64(i)<<40 | 1
 	for ; len(b) > 0; b = b[min(8, len(b)):] {
 		x ^= x << 13
 		x ^= x >> 7
@@ -192,9 +192,9 @@ const (
 	liveGuard  = 64
 )
 
-func (l *liveRank) send(peer int) {
-	g, sizes := l.s.Gate(peer), l.c.sizes(l.own, peer)
-	rng := mrand.New(mrand.NewPCG(l.c.seed, 1<<20|uint64(l.own)<<8|uint64(peer)))
+func (lr *liveRank) send(peer int) {
+	g, sizes := lr.s.Gate(peer), lr.c.sizes(lr.own, peer)
+	rng := mrand.New(mrand.NewPCG(lr.c.seed, 1<<20|uint64(lr.own)<<8|uint64(peer)))
 	type sent struct {
 		r    *nmad.Request
 		b    []byte
@@ -203,8 +203,8 @@ func (l *liveRank) send(peer int) {
 	var under []sent
 	end := func(x sent) {
 		err := x.r.Wait()
-		if l.ended(peer, "send", err) && x.r.Len() != len(x.b) {
-			l.bad("a send of %d bytes says %d", len(x.b), x.r.Len())
+		if lr.ended(peer, "send", err) && x.r.Len() != len(x.b) {
+			lr.bad("a send of %d bytes says %d", len(x.b), x.r.Len())
 		}
 		if err == nil || x.loan == (nmad.Buffer{}) { // else a receiver may still read it where it lies
 			for i := range x.b {
@@ -219,12 +219,12 @@ func (l *liveRank) send(peer int) {
 	for i, n := range sizes {
 		volume += n
 		x := sent{b: make([]byte, n)}
-		if l.c.lends && rng.IntN(4) == 0 {
+		if lr.c.lends && rng.IntN(4) == 0 {
 			if b, err := g.Alloc(n); err == nil {
 				x.loan, x.b = b.First(n), b.Bytes()[:n]
 			}
 		}
-		l.c.fill(x.b, l.own, peer, i)
+		lr.c.fill(x.b, lr.own, peer, i)
 		tag := uint64(i % liveTags)
 		switch cut := n / 3; {
 		case x.loan != (nmad.Buffer{}):
@@ -244,14 +244,14 @@ func (l *liveRank) send(peer int) {
 	for _, x := range under {
 		end(x)
 	}
-	l.mu.Lock()
-	l.r.Volume += volume
-	l.mu.Unlock()
+	lr.mu.Lock()
+	lr.r.Volume += volume
+	lr.mu.Unlock()
 }
 
-func (l *liveRank) recv(peer int) {
-	g, sizes := l.s.Gate(peer), l.c.sizes(peer, l.own)
-	rng := mrand.New(mrand.NewPCG(l.c.seed, 2<<20|uint64(l.own)<<8|uint64(peer)))
+func (lr *liveRank) recv(peer int) {
+	g, sizes := lr.s.Gate(peer), lr.c.sizes(peer, lr.own)
+	rng := mrand.New(mrand.NewPCG(lr.c.seed, 2<<20|uint64(lr.own)<<8|uint64(peer)))
 	type got struct {
 		i     int
 		r     *nmad.Request
@@ -262,17 +262,17 @@ func (l *liveRank) recv(peer int) {
 	var under []got
 	end := func(x got) {
 		err := x.r.Wait()
-		l.received(peer, x.i, sizes[x.i], x.r, x.b, x.loan, err)
+		lr.received(peer, x.i, sizes[x.i], x.r, x.b, x.loan, err)
 		for i := range liveGuard {
 			if x.whole[i] != 0xA5 || x.whole[len(x.whole)-1-i] != 0xA5 {
-				l.bad("receive %d from rank %d has written beside its buffer", x.i, peer)
+				lr.bad("receive %d from rank %d has written beside its buffer", x.i, peer)
 				break
 			}
 		}
 		sum := maphash.Bytes(liveHash, x.whole)
-		l.mu.Lock()
-		l.kept = append(l.kept, keptBuffer{fmt.Sprintf("the buffer of receive %d from rank %d (%v)", x.i, peer, err), x.whole, sum})
-		l.mu.Unlock()
+		lr.mu.Lock()
+		lr.kept = append(lr.kept, keptBuffer{fmt.Sprintf("the buffer of receive %d from rank %d (%v)", x.i, peer, err), x.whole, sum})
+		lr.mu.Unlock()
 	}
 	volume := 0
 	for i, n := range sizes {
@@ -303,17 +303,17 @@ func (l *liveRank) recv(peer int) {
 	for _, x := range under {
 		end(x)
 	}
-	l.mu.Lock()
-	l.r.Volume += volume
-	l.mu.Unlock()
+	lr.mu.Lock()
+	lr.r.Volume += volume
+	lr.mu.Unlock()
 }
 
 // received judges a receive of the i-th message, of n bytes.
-func (l *liveRank) received(peer, i, n int, r *nmad.Request, b []byte, loan bool, err error) {
+func (lr *liveRank) received(peer, i, n int, r *nmad.Request, b []byte, loan bool, err error) {
 	count := func(to *int, n int) {
-		l.mu.Lock()
+		lr.mu.Lock()
 		*to += n
-		l.mu.Unlock()
+		lr.mu.Unlock()
 	}
 	got := b
 	inPlace := false
@@ -323,28 +323,28 @@ func (l *liveRank) received(peer, i, n int, r *nmad.Request, b []byte, loan bool
 		defer x.Release()
 	}
 	if errors.Is(err, nmad.ErrTruncated) {
-		l.text("receive", err)
+		lr.text("receive", err)
 		if n <= len(b) {
-			count(&l.r.Truncated, 1)
+			count(&lr.r.Truncated, 1)
 			return
 		}
 		err = nil // as it should: there was less room on purpose
 	} else if err == nil && n > len(b) && !inPlace {
-		l.odd("receive %d from rank %d: a message of %d bytes, room for %d, and no error; it says %d of %d", i, peer, n, len(b), r.Len(), r.Size())
-		count(&l.r.WrongSize, 1)
+		lr.odd("receive %d from rank %d: a message of %d bytes, room for %d, and no error; it says %d of %d", i, peer, n, len(b), r.Len(), r.Size())
+		count(&lr.r.WrongSize, 1)
 		return
 	}
-	if !l.ended(peer, "receive", err) {
+	if !lr.ended(peer, "receive", err) {
 		return
 	}
 	want := make([]byte, n)
-	l.c.fill(want, peer, l.own, i)
+	lr.c.fill(want, peer, lr.own, i)
 	if !inPlace {
 		want = want[:min(n, len(b))]
 	}
 	if r.Len() != len(want) {
-		l.odd("receive %d from rank %d: %d of %d bytes of a message of %d, room for %d", i, peer, r.Len(), r.Size(), n, len(b))
-		count(&l.r.WrongSize, 1)
+		lr.odd("receive %d from rank %d: %d of %d bytes of a message of %d, room for %d", i, peer, r.Len(), r.Size(), n, len(b))
+		count(&lr.r.WrongSize, 1)
 		return
 	}
 	if got = got[:len(want)]; !bytes.Equal(got, want) {
@@ -354,37 +354,37 @@ func (l *liveRank) received(peer, i, n int, r *nmad.Request, b []byte, loan bool
 				wrong++
 			}
 		}
-		l.odd("receive %d from rank %d: %d of %d bytes are wrong; in place: %v", i, peer, wrong, len(want), inPlace)
-		count(&l.r.Wrong, 1)
-		count(&l.r.WrongBytes, wrong)
+		lr.odd("receive %d from rank %d: %d of %d bytes are wrong; in place: %v", i, peer, wrong, len(want), inPlace)
+		count(&lr.r.Wrong, 1)
+		count(&lr.r.WrongBytes, wrong)
 	}
 }
 
 // ended judges how a request ended, and says whether well.
-func (l *liveRank) ended(peer int, what string, err error) bool {
-	l.mu.Lock()
-	closed := l.own == l.c.leaver && errors.Is(err, nmad.ErrClosed)
-	if err != nil && l.r.Reason == "" {
-		l.r.Reason = err.Error()
+func (lr *liveRank) ended(peer int, what string, err error) bool {
+	lr.mu.Lock()
+	closed := lr.own == lr.c.leaver && errors.Is(err, nmad.ErrClosed)
+	if err != nil && lr.r.Reason == "" {
+		lr.r.Reason = err.Error()
 	}
 	switch {
 	case err == nil:
-		l.r.Right++
+		lr.r.Right++
 	case closed:
-		l.r.Closed++
+		lr.r.Closed++
 	case errors.Is(err, nmad.ErrProtocol):
-		l.r.Protocol++
+		lr.r.Protocol++
 	case errors.Is(err, nmad.ErrPeerLost):
-		l.r.Lost++
+		lr.r.Lost++
 	}
-	l.mu.Unlock()
+	lr.mu.Unlock()
 	if err == nil {
 		return true
 	}
 	var why *nmad.PeerError
 	if !closed && (!errors.As(err, &why) || why.Rank != peer || why.Reason == "" || !errors.Is(err, nmad.ErrPeerLost) && !errors.Is(err, nmad.ErrProtocol)) {
-		l.bad("a %s with rank %d ended with %v: want an error that names it, and the reason", what, peer, err)
+		lr.bad("a %s with rank %d ended with %v: want an error that names it, and the reason", what, peer, err)
 	}
-	l.text(what, err)
+	lr.text(what, err)
 	return false
 }

@@ -76,17 +76,17 @@ type liveBase struct {
 }
 
 // warm runs cases in which nothing goes wrong, and takes note of what the process has then.
-func (w *liveBase) warm() {
+func (lb *liveBase) warm() {
 	for seed, seen := uint64(1), map[string]bool{}; len(seen) < 3; seed++ {
 		c := newLiveCase(seed)
 		if name := strings.Join(c.rails, ","); c.theme == "nothing" && !seen[name] && len(c.rails) == 1 {
 			seen[name] = true
 			c.apart = false
-			w.inside(c)
+			lb.inside(c)
 		}
 	}
 	time.Sleep(100 * time.Millisecond)
-	w.goroutines, w.things, w.threads, w.heap = runtime.NumGoroutine(), liveThings(), liveThreads(), liveHeapNow()
+	lb.goroutines, lb.things, lb.threads, lb.heap = runtime.NumGoroutine(), liveThings(), liveThreads(), liveHeapNow()
 }
 
 // liveThings counts the descriptors, but for the standard ones.
@@ -137,8 +137,8 @@ func liveAllocated() uint64 {
 }
 
 // thread starts a thread of marcel if hooks poll, else a goroutine.
-func (w *liveBase) thread(f func()) (wait func()) {
-	if w.hooked {
+func (lb *liveBase) thread(f func()) (wait func()) {
+	if lb.hooked {
 		t := marcel.Spawn(f)
 		return func() { _ = t.Join() }
 	}
@@ -148,17 +148,17 @@ func (w *liveBase) thread(f func()) (wait func()) {
 }
 
 // part runs one rank.
-func (w *liveBase) part(c *liveCase, o liveOrder) liveReport {
-	if w.hooked {
-		return c.run(o, nil, w.thread)
+func (lb *liveBase) part(c *liveCase, o liveOrder) liveReport {
+	if lb.hooked {
+		return c.run(o, nil, lb.thread)
 	}
 	engine := pioman.New(pioman.Config{})
 	defer engine.Close()
-	return c.run(o, engine, w.thread)
+	return c.run(o, engine, lb.thread)
 }
 
 // inside runs all ranks and their proxies in this process.
-func (w *liveBase) inside(c *liveCase) (a liveAnswer) {
+func (lb *liveBase) inside(c *liveCase) (a liveAnswer) {
 	m, err := c.between()
 	if err != nil {
 		m.close()
@@ -168,7 +168,7 @@ func (w *liveBase) inside(c *liveCase) (a liveAnswer) {
 	a.Reports = make([]liveReport, c.size)
 	var all sync.WaitGroup
 	for rank := range c.size {
-		all.Go(func() { a.Reports[rank] = w.part(c, m.orders[rank]) })
+		all.Go(func() { a.Reports[rank] = lb.part(c, m.orders[rank]) })
 	}
 	all.Wait()
 	a.Altered, a.Bytes = m.close()
@@ -176,10 +176,10 @@ func (w *liveBase) inside(c *liveCase) (a liveAnswer) {
 }
 
 // obey runs a case, or this process's part in it, and looks what it leaves behind.
-func (w *liveBase) obey(o liveOrder) (a liveAnswer) {
+func (lb *liveBase) obey(o liveOrder) (a liveAnswer) {
 	c := newLiveCase(o.Seed)
 	os.Setenv(shm.EnvCopy, c.copies)
-	over := w.watch(c)
+	over := lb.watch(c)
 	before, allocated := liveObjects(), liveAllocated()
 	var most atomic.Uint64
 	stop, sampled := make(chan struct{}), make(chan struct{})
@@ -199,9 +199,9 @@ func (w *liveBase) obey(o liveOrder) (a liveAnswer) {
 		}
 	}()
 	if o.Rank < 0 {
-		a = w.inside(c)
+		a = lb.inside(c)
 	} else {
-		a.Reports = []liveReport{w.part(c, o)}
+		a.Reports = []liveReport{lb.part(c, o)}
 	}
 	close(stop)
 	<-sampled
@@ -215,35 +215,35 @@ func (w *liveBase) obey(o liveOrder) (a liveAnswer) {
 		a.Bad = append(a.Bad, fmt.Sprintf("the heap grew by %d bytes for messages of %d", a.Grown, volume))
 	}
 	over()
-	a.Bad = append(a.Bad, w.left()...)
-	if a.Threads = liveThreads(); a.Threads > w.threads+moreThreads {
-		a.Bad = append(a.Bad, fmt.Sprintf("%d threads were there before the first case, %d are", w.threads, a.Threads))
-		w.threads = a.Threads
+	a.Bad = append(a.Bad, lb.left()...)
+	if a.Threads = liveThreads(); a.Threads > lb.threads+moreThreads {
+		a.Bad = append(a.Bad, fmt.Sprintf("%d threads were there before the first case, %d are", lb.threads, a.Threads))
+		lb.threads = a.Threads
 	}
 	return a
 }
 
 // left says what there is more than before, once it had time to go.
-func (w *liveBase) left() (bad []string) {
+func (lb *liveBase) left() (bad []string) {
 	var goroutines, things int
 	for range 2000 {
 		goroutines, things = runtime.NumGoroutine(), liveThings()
-		if (w.hooked || goroutines <= w.goroutines) && things <= w.things {
+		if (lb.hooked || goroutines <= lb.goroutines) && things <= lb.things {
 			break
 		}
 		time.Sleep(5 * time.Millisecond)
 	}
-	if !w.hooked && goroutines > w.goroutines {
-		bad = append(bad, fmt.Sprintf("%d goroutines were there before, %d are after:\n%s", w.goroutines, goroutines, liveStacks()))
-		w.goroutines = goroutines
+	if !lb.hooked && goroutines > lb.goroutines {
+		bad = append(bad, fmt.Sprintf("%d goroutines were there before, %d are after:\n%s", lb.goroutines, goroutines, liveStacks()))
+		lb.goroutines = goroutines
 	}
-	if things > w.things {
-		bad = append(bad, fmt.Sprintf("%d descriptors were open before, %d are after: %s", w.things, things, liveDescriptors()))
-		w.things = things
+	if things > lb.things {
+		bad = append(bad, fmt.Sprintf("%d descriptors were open before, %d are after: %s", lb.things, things, liveDescriptors()))
+		lb.things = things
 	}
-	if heap := liveHeapNow(); heap > w.heap+liveKept {
-		bad = append(bad, fmt.Sprintf("the heap had %d bytes before, and keeps %d", w.heap, heap))
-		w.heap = heap
+	if heap := liveHeapNow(); heap > lb.heap+liveKept {
+		bad = append(bad, fmt.Sprintf("the heap had %d bytes before, and keeps %d", lb.heap, heap))
+		lb.heap = heap
 	}
 	return bad
 }
@@ -254,7 +254,7 @@ func liveStacks() string {
 }
 
 // watch ends the process, with the stacks of all goroutines, if a case does not end.
-func (w *liveBase) watch(c *liveCase) (over func()) {
+func (lb *liveBase) watch(c *liveCase) (over func()) {
 	done, gone := make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(gone)

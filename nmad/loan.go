@@ -19,27 +19,27 @@ type Loan struct {
 }
 
 // Bytes returns the message; nil: it was released. The program must not touch the bytes after Release.
-func (l Loan) Bytes() []byte {
-	if !l.live() {
+func (ln Loan) Bytes() []byte {
+	if !ln.live() {
 		return nil
 	}
-	return l.bytes
+	return ln.bytes
 }
 
 // live says that it was not released.
-func (l Loan) live() bool { return l.lease != nil && l.lease.Generation.Load() == l.generation }
+func (ln Loan) live() bool { return ln.lease != nil && ln.lease.Generation.Load() == ln.generation }
 
 // InPlace says whether the bytes lie in the sender's memory.
-func (l Loan) InPlace() bool { return l.inPlace && l.live() }
+func (ln Loan) InPlace() bool { return ln.inPlace && ln.live() }
 
 // Release gives the message back to its sender, whose send is done then. The bytes stay readable until then, also
 // when the sender has died, or this session was closed: its memory stays mapped. If the network has no room for the
 // packet that tells the sender, the packet leaves at the next poll of the engine. The error is ErrReleased if it was released before.
-func (l Loan) Release() error {
-	if l.lease == nil || !l.lease.Generation.CompareAndSwap(l.generation, l.generation+1) {
+func (ln Loan) Release() error {
+	if ln.lease == nil || !ln.lease.Generation.CompareAndSwap(ln.generation, ln.generation+1) {
 		return errReleased("loan")
 	}
-	l.gate.giveBack(l.lease)
+	ln.gate.giveBack(ln.lease)
 	return nil
 }
 

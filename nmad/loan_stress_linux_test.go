@@ -162,10 +162,10 @@ func TestLoanStress(t *testing.T) {
 	}
 }
 
-func (p *bufferPool) busy() bool {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.taken > 0
+func (pool *bufferPool) busy() bool {
+	pool.mu.Lock()
+	defer pool.mu.Unlock()
+	return pool.taken > 0
 }
 
 // fill writes message i of a tag: each word depends on its place.

@@ -30,23 +30,23 @@ type spinlock struct {
 	waiters atomic.Int32  // callers inside slow; read by a holder that could stay longer
 }
 
-func (l *spinlock) tryLock() bool {
-	return l.word.Load() == 0 && l.word.CompareAndSwap(0, 1)
+func (mu *spinlock) tryLock() bool {
+	return mu.word.Load() == 0 && mu.word.CompareAndSwap(0, 1)
 }
 
 // lock spins until it has the lock. It must not be called from hooks: those try.
-func (l *spinlock) lock() {
-	if !l.word.CompareAndSwap(0, 1) {
-		l.slow()
+func (mu *spinlock) lock() {
+	if !mu.word.CompareAndSwap(0, 1) {
+		mu.slow()
 	}
 }
 
-func (l *spinlock) slow() {
-	l.waiters.Add(1)
-	for tries := 0; !l.tryLock(); tries++ {
+func (mu *spinlock) slow() {
+	mu.waiters.Add(1)
+	for tries := 0; !mu.tryLock(); tries++ {
 		backOff(tries)
 	}
-	l.waiters.Add(-1)
+	mu.waiters.Add(-1)
 }
 
 // backOff is what a caller does between two looks at a lock that is held.
@@ -63,10 +63,10 @@ func backOff(tries int) {
 	}
 }
 
-func (l *spinlock) unlock() { l.word.Store(0) }
+func (mu *spinlock) unlock() { mu.word.Store(0) }
 
 // wanted says whether a thread spins for the lock.
-func (l *spinlock) wanted() bool { return l.waiters.Load() != 0 }
+func (mu *spinlock) wanted() bool { return mu.waiters.Load() != 0 }
 
 // gateLock is the lock of a gate: its own, or that of its domain. Where the domain has a lock for lists, too, the holder of the one also holds the other, except while it
 // is inside the driver (dropLists): then other threads look into the lists. The lock of the lists is the inner one.
@@ -79,66 +79,66 @@ type gateLock struct {
 }
 
 // join has the gate use the locks of its domain, if that has any. Its own stays held, so that the usual case looks at one word.
-func (l *gateLock) join(d *domainLock, lists *spinlock) {
-	if l.domain, l.lists = d, lists; d != nil || lists != nil {
-		l.joint = true
-		l.word.Store(1)
+func (mu *gateLock) join(d *domainLock, lists *spinlock) {
+	if mu.domain, mu.lists = d, lists; d != nil || lists != nil {
+		mu.joint = true
+		mu.word.Store(1)
 	}
 }
 
-func (l *gateLock) tryLock() bool {
-	return l.word.Load() == 0 && l.word.CompareAndSwap(0, 1) || l.tryJoint()
+func (mu *gateLock) tryLock() bool {
+	return mu.word.Load() == 0 && mu.word.CompareAndSwap(0, 1) || mu.tryJoint()
 }
 
 //go:noinline
-func (l *gateLock) tryJoint() bool {
+func (mu *gateLock) tryJoint() bool {
 	got := false
-	switch d := l.domain; {
+	switch d := mu.domain; {
 	case d != nil:
 		got = d.owner == asm.G() && d.enter() || d.tryLock()
-	case l.lists != nil:
-		got = l.driver.tryLock()
+	case mu.lists != nil:
+		got = mu.driver.tryLock()
 	}
 	if got {
-		l.takeLists()
+		mu.takeLists()
 	}
 	return got
 }
 
-func (l *gateLock) lock() {
-	if l.joint || !l.word.CompareAndSwap(0, 1) { // the lock of a private domain costs no locked instruction
-		l.lockSlowly()
+func (mu *gateLock) lock() {
+	if mu.joint || !mu.word.CompareAndSwap(0, 1) { // the lock of a private domain costs no locked instruction
+		mu.lockSlowly()
 	}
 }
 
 //go:noinline
-func (l *gateLock) lockSlowly() {
-	switch d := l.domain; {
+func (mu *gateLock) lockSlowly() {
+	switch d := mu.domain; {
 	case d != nil && d.owner == asm.G() && d.enter():
 	case d != nil:
 		d.lock()
-	case l.lists != nil:
-		l.driver.lock()
+	case mu.lists != nil:
+		mu.driver.lock()
 	default:
-		l.spinlock.slow()
+		mu.spinlock.slow()
 	}
-	l.takeLists()
+	mu.takeLists()
 }
 
-func (l *gateLock) unlock() {
-	if l.joint {
-		l.unlockJoint()
+func (mu *gateLock) unlock() {
+	if mu.joint {
+		mu.unlockJoint()
 	} else {
-		l.spinlock.unlock()
+		mu.spinlock.unlock()
 	}
 }
 
 //go:noinline
-func (l *gateLock) unlockJoint() {
-	l.dropLists()
-	switch d := l.domain; {
+func (mu *gateLock) unlockJoint() {
+	mu.dropLists()
+	switch d := mu.domain; {
 	case d == nil:
-		l.driver.unlock()
+		mu.driver.unlock()
 	case d.byOwner:
 		asm.StoreRelease32(&d.held, 0)
 	default:
@@ -147,30 +147,30 @@ func (l *gateLock) unlockJoint() {
 }
 
 // dropLists lets other threads look into the lists while the holder is inside the driver. takeLists ends that.
-func (l *gateLock) dropLists() {
-	if l.lists != nil {
-		l.lists.unlock()
+func (mu *gateLock) dropLists() {
+	if mu.lists != nil {
+		mu.lists.unlock()
 	}
 }
 
-func (l *gateLock) takeLists() {
-	if l.lists != nil {
-		l.lists.lock()
+func (mu *gateLock) takeLists() {
+	if mu.lists != nil {
+		mu.lists.lock()
 	}
 }
 
-func (l *gateLock) wanted() bool {
+func (mu *gateLock) wanted() bool {
 	switch {
-	case l.domain != nil:
-		return l.domain.wanted()
-	case l.lists != nil:
-		return l.driver.wanted() || l.lists.wanted()
+	case mu.domain != nil:
+		return mu.domain.wanted()
+	case mu.lists != nil:
+		return mu.driver.wanted() || mu.lists.wanted()
 	}
-	return l.spinlock.wanted()
+	return mu.spinlock.wanted()
 }
 
 // owed says that a thread has left something at another gate of the domain.
-func (l *gateLock) owed() bool { return l.domain != nil && l.domain.owed.Load() }
+func (mu *gateLock) owed() bool { return mu.domain != nil && mu.domain.owed.Load() }
 
 // domainLock is one lock for all gates of a domain. If the domain is Private the lock is biased: its owner takes it by a store of a
 // word that no other thread writes, and a look at a word that others write when they want it. They are the session's own goroutines: those that
@@ -203,100 +203,102 @@ type domainLock struct {
 var hasBarrier = sync.OnceValue(kernel.HasMembarrier)
 
 // bias makes the caller the owner.
-func (l *domainLock) bias() { l.owner, l.fenced = asm.G(), !hasBarrier() }
+func (mu *domainLock) bias() { mu.owner, mu.fenced = asm.G(), !hasBarrier() }
 
-func (l *domainLock) tryLock() bool {
-	if l.owner == 0 {
-		return l.spin.tryLock()
+func (mu *domainLock) tryLock() bool {
+	if mu.owner == 0 {
+		return mu.spin.tryLock()
 	}
-	if asm.G() == l.owner {
-		return l.enter()
+	if asm.G() == mu.owner {
+		return mu.enter()
 	}
-	if l.strict.Load() || !l.spin.tryLock() {
+	if mu.strict.Load() || !mu.spin.tryLock() {
 		return false
 	}
-	l.claim()
-	if l.held.Load() != 0 {
-		l.release()
+	mu.claim()
+	if mu.held.Load() != 0 {
+		mu.release()
 		return false
 	}
-	l.byOwner = false
+	mu.byOwner = false
 	return true
 }
 
-func (l *domainLock) lock() {
+func (mu *domainLock) lock() {
 	switch {
-	case l.owner == 0:
-		l.spin.lock()
-	case asm.G() == l.owner:
-		for tries := 0; !l.enter(); tries++ {
+	case mu.owner == 0:
+		mu.spin.lock()
+	case asm.G() == mu.owner:
+		for tries := 0; !mu.enter(); tries++ {
 			backOff(tries)
 		}
 	default:
-		l.spin.lock()
-		l.claim()
-		for tries := 0; l.held.Load() != 0; tries++ {
+		mu.spin.lock()
+		mu.claim()
+		for tries := 0; mu.held.Load() != 0; tries++ {
 			backOff(tries)
 		}
-		l.byOwner = false
+		mu.byOwner = false
 	}
 }
 
 // enter is tryLock for the owner.
-func (l *domainLock) enter() bool {
-	if asm.StoreRelease32(&l.held, 1); l.fenced {
-		l.held.Store(1)
+func (mu *domainLock) enter() bool {
+	if asm.StoreRelease32(&mu.held, 1); mu.fenced {
+		mu.held.Store(1)
 	}
-	if l.claimed.Load() == 0 {
-		l.byOwner = true
+	if mu.claimed.Load() == 0 {
+		mu.byOwner = true
 		return true
 	}
-	asm.StoreRelease32(&l.held, 0)
+	asm.StoreRelease32(&mu.held, 0)
 	return false
 }
 
 // claim keeps the owner out, once it is out.
-func (l *domainLock) claim() {
-	l.claimed.Store(1)
-	if !l.fenced {
+func (mu *domainLock) claim() {
+	mu.claimed.Store(1)
+	if !mu.fenced {
 		kernel.Membarrier()
 	}
 }
 
 // release ends what claim began.
-func (l *domainLock) release() {
-	l.claimed.Store(0)
-	l.spin.unlock()
+func (mu *domainLock) release() {
+	mu.claimed.Store(0)
+	mu.spin.unlock()
 }
 
-func (l *domainLock) unlock() {
+func (mu *domainLock) unlock() {
 	switch {
-	case l.owner == 0:
-		l.spin.unlock()
-	case l.byOwner:
-		asm.StoreRelease32(&l.held, 0)
+	case mu.owner == 0:
+		mu.spin.unlock()
+	case mu.byOwner:
+		asm.StoreRelease32(&mu.held, 0)
 	default:
-		l.release()
+		mu.release()
 	}
 }
 
-func (l *domainLock) wanted() bool { return l.spin.wanted() || l.owner != 0 && l.claimed.Load() != 0 }
+func (mu *domainLock) wanted() bool {
+	return mu.spin.wanted() || mu.owner != 0 && mu.claimed.Load() != 0
+}
 
 // tend does what threads have left at the gates while they found the lock held by one that was busy with another gate. Every thread that has let the lock go
 // comes here. l may be nil.
-func (l *domainLock) tend() {
-	if l == nil {
+func (mu *domainLock) tend() {
+	if mu == nil {
 		return
 	}
-	for l.owed.Load() && l.tending.CompareAndSwap(false, true) {
-		l.owed.Store(false)
-		for g := range l.gates {
+	for mu.owed.Load() && mu.tending.CompareAndSwap(false, true) {
+		mu.owed.Store(false)
+		for g := range mu.gates {
 			g.tend()
 		}
-		l.tending.Store(false)
-		if !l.tryLock() {
+		mu.tending.Store(false)
+		if !mu.tryLock() {
 			return // its holder comes here
 		}
-		l.unlock()
+		mu.unlock()
 	}
 }

@@ -89,9 +89,9 @@ func findManager() {
 }
 
 // follow ends this process when its manager has gone, as the end of a launcher of ours does: the job is no more.
-func (m *managed) follow() {
-	<-m.Gone()
-	fmt.Fprintf(os.Stderr, "nmad: rank %d: the process manager has gone (%s): this process ends\n", m.Rank(), m.Name())
+func (mg *managed) follow() {
+	<-mg.Gone()
+	fmt.Fprintf(os.Stderr, "nmad: rank %d: the process manager has gone (%s): this process ends\n", mg.Rank(), mg.Name())
 	self, err := os.FindProcess(os.Getpid())
 	if err == nil && self.Signal(syscall.SIGTERM) == nil {
 		time.Sleep(endGrace) // for what the program does at its end
@@ -100,23 +100,23 @@ func (m *managed) follow() {
 }
 
 // stepTo moves on to a stage from the one before it.
-func (m *managed) stepTo(stage managedStage) error {
+func (mg *managed) stepTo(stage managedStage) error {
 	startedBy.mu.Lock()
 	defer startedBy.mu.Unlock()
-	if m.stage != stage-1 {
-		return fmt.Errorf("nmad: %w: %s takes a process into its job once, and this one has joined already", ErrConfig, m.Name())
+	if mg.stage != stage-1 {
+		return fmt.Errorf("nmad: %w: %s takes a process into its job once, and this one has joined already", ErrConfig, mg.Name())
 	}
-	m.stage = stage
+	mg.stage = stage
 	return nil
 }
 
 // meet agrees with the other processes of the job on where they meet, and fills in what the user has not set.
-func (c *Config) meet(ctx context.Context) error {
-	m := c.manager
-	if err := m.stepTo(joined); err != nil || c.Size == 1 {
+func (cfg *Config) meet(ctx context.Context) error {
+	m := cfg.manager
+	if err := m.stepTo(joined); err != nil || cfg.Size == 1 {
 		return err
 	}
-	most := c.Timeout
+	most := cfg.Timeout
 	if most <= 0 {
 		most = meetLimit
 	}
@@ -124,54 +124,54 @@ func (c *Config) meet(ctx context.Context) error {
 	defer stop()
 	meeting, err := manager.Agree(ctx, m, os.Getenv(EnvIface))
 	if err != nil {
-		return fmt.Errorf("nmad: rank %d of %d: %w", c.Rank, c.Size, err)
+		return fmt.Errorf("nmad: rank %d of %d: %w", cfg.Rank, cfg.Size, err)
 	}
-	c.Rendezvous, c.Listener, c.Secret = meeting.Addr, meeting.Listener, meeting.Secret
-	c.hosts = meeting.Nodes
-	c.bind, _, _ = net.SplitHostPort(meeting.Listen[0])
-	c.settle(meeting)
+	cfg.Rendezvous, cfg.Listener, cfg.Secret = meeting.Addr, meeting.Listener, meeting.Secret
+	cfg.hosts = meeting.Nodes
+	cfg.bind, _, _ = net.SplitHostPort(meeting.Listen[0])
+	cfg.settle(meeting)
 	return nil
 }
 
 // meetByName finds rank 0 by its name, and out at which address of this host the others reach this process, unless the user has set it. Each process is on a host
 // of its own. A cluster takes its time to start them.
-func (c *Config) meetByName(ctx context.Context) error {
-	if err := c.check(); err != nil {
+func (cfg *Config) meetByName(ctx context.Context) error {
+	if err := cfg.check(); err != nil {
 		return err // no need to wait
 	}
-	if c.start = c.Timeout; c.start == 0 {
-		c.start = meetLimit
+	if cfg.start = cfg.Timeout; cfg.start == 0 {
+		cfg.start = meetLimit
 	}
-	ctx, stop := limit.Context(ctx, c.start)
+	ctx, stop := limit.Context(ctx, cfg.start)
 	defer stop()
-	host, l, err := manager.MeetByName(ctx, c.Rank, c.Rendezvous, os.Getenv(EnvIface))
+	host, l, err := manager.MeetByName(ctx, cfg.Rank, cfg.Rendezvous, os.Getenv(EnvIface))
 	if err != nil {
-		return fmt.Errorf("nmad: rank %d of %d: %w", c.Rank, c.Size, err)
+		return fmt.Errorf("nmad: rank %d of %d: %w", cfg.Rank, cfg.Size, err)
 	}
-	c.bind, c.Listener, c.hosts = host, l, make([]int, c.Size)
-	for rank := range c.hosts {
-		c.hosts[rank] = rank
+	cfg.bind, cfg.Listener, cfg.hosts = host, l, make([]int, cfg.Size)
+	for rank := range cfg.hosts {
+		cfg.hosts[rank] = rank
 	}
-	if c.Listen == "" {
-		c.Listen = net.JoinHostPort(host, "0")
+	if cfg.Listen == "" {
+		cfg.Listen = net.JoinHostPort(host, "0")
 	}
 	return nil
 }
 
 // settle chooses the rails, unless the user has: between hosts one over each network that all of them share, if no two processes
 // share a host; else one, which is what is best within the host, and the first network between hosts.
-func (c *Config) settle(meeting *manager.Meeting) {
-	custom := c.Custom != nil || c.Rails != nil
-	if c.Driver == "" && !custom && meeting.Alone() && len(meeting.Listen) > 1 {
-		c.Driver = strings.TrimSuffix(strings.Repeat("tcp,", len(meeting.Listen)), ",")
+func (cfg *Config) settle(meeting *manager.Meeting) {
+	custom := cfg.Custom != nil || cfg.Rails != nil
+	if cfg.Driver == "" && !custom && meeting.Alone() && len(meeting.Listen) > 1 {
+		cfg.Driver = strings.TrimSuffix(strings.Repeat("tcp,", len(meeting.Listen)), ",")
 	}
-	if c.Listen == "" && !custom {
-		n := 1 + strings.Count(c.Driver, ",")
+	if cfg.Listen == "" && !custom {
+		n := 1 + strings.Count(cfg.Driver, ",")
 		rails := make([]string, n)
 		for i := range rails {
 			rails[i] = meeting.Listen[i%len(meeting.Listen)]
 		}
-		c.Listen = strings.Join(rails, ",")
+		cfg.Listen = strings.Join(rails, ",")
 	}
 }
 
@@ -196,14 +196,14 @@ func (s *Session) Abort(status int, why string) {
 }
 
 // leave tells the manager that this process is done with it.
-func (m *managed) leave() error {
-	if err := m.stepTo(parted); err != nil {
+func (mg *managed) leave() error {
+	if err := mg.stepTo(parted); err != nil {
 		return nil // another session has
 	}
 	ctx, stop := limit.Context(context.Background(), openLimit)
 	defer stop()
-	if err := m.Finalize(ctx); err != nil {
-		return fmt.Errorf("nmad: rank %d: %w", m.Rank(), err)
+	if err := mg.Finalize(ctx); err != nil {
+		return fmt.Errorf("nmad: rank %d: %w", mg.Rank(), err)
 	}
 	return nil
 }

@@ -20,9 +20,9 @@ func Tag(tag uint64) Match { return Match{Tag: tag, Mask: exact} }
 const exact = match.Exact
 
 // Matches says whether m is for messages with that tag in its context.
-func (m Match) Matches(tag uint64) bool { return m.pattern().Matches(tag) }
+func (mt Match) Matches(tag uint64) bool { return mt.pattern().Matches(tag) }
 
-func (m Match) pattern() match.Pattern { return match.Pattern{Tag: m.Tag, Mask: m.Mask} }
+func (mt Match) pattern() match.Pattern { return match.Pattern{Tag: mt.Tag, Mask: mt.Mask} }
 
 // newAny makes what the gates to a group share, in the process with the rank own. Hooks wait for its lock, so it is one that they may take.
 func newAny(group match.Group, own int) *match.Any[flow.Request] {

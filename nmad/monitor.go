@@ -55,27 +55,27 @@ func (s *Session) Monitor(kinds EventKind, f func(Event)) (stop func()) {
 	}
 }
 
-func (w *monitors) all() []*monitor {
-	if l := w.list.Load(); l != nil {
+func (ms *monitors) all() []*monitor {
+	if l := ms.list.Load(); l != nil {
 		return *l
 	}
 	return nil
 }
 
-func (w *monitors) change(how func([]*monitor) []*monitor) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	list := how(slices.Clone(w.all()))
+func (ms *monitors) change(how func([]*monitor) []*monitor) {
+	ms.mu.Lock()
+	defer ms.mu.Unlock()
+	list := how(slices.Clone(ms.all()))
 	kinds := EventKind(0)
 	for _, m := range list {
 		kinds |= m.kinds
 	}
-	w.list.Store(&list)
-	w.kinds.Store(uint32(kinds))
+	ms.list.Store(&list)
+	ms.kinds.Store(uint32(kinds))
 }
 
-func (w *monitors) tell(e Event) {
-	for _, m := range w.all() {
+func (ms *monitors) tell(e Event) {
+	for _, m := range ms.all() {
 		if m.kinds&e.Kind != 0 {
 			m.f(e)
 		}

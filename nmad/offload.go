@@ -24,7 +24,7 @@ const (
 )
 
 // String returns the name in lower case.
-func (o Offload) String() string { return name(o, "off", "idle", "tasklet") }
+func (off Offload) String() string { return name(off, "off", "idle", "tasklet") }
 
 // offload has other cores submit the sends of a gate. A send is left in the inbox, as one is that finds the lock held, and a task, or a tasklet, takes in what is there.
 //
@@ -55,39 +55,39 @@ func offloading(g *Gate, cfg *DomainConfig) *offload {
 	return x
 }
 
-func (x *offload) run() {
-	x.pending.Store(false)
-	x.g.tend()
+func (of *offload) run() {
+	of.pending.Store(false)
+	of.g.tend()
 }
 
 // leave leaves a send to another core.
-func (x *offload) leave(r *Request) {
-	x.g.inbox.push(r)
-	if !x.pending.Swap(true) && !x.schedule() {
-		x.run()
+func (of *offload) leave(r *Request) {
+	of.g.inbox.push(r)
+	if !of.pending.Swap(true) && !of.schedule() {
+		of.run()
 	}
 }
 
 // schedule says whether it was possible: the task may be running just now.
-func (x *offload) schedule() bool {
-	if x.vector != nil {
-		return x.tasklet.Schedule()
+func (of *offload) schedule() bool {
+	if of.vector != nil {
+		return of.tasklet.Schedule()
 	}
-	vp, err := x.g.mover.Offload(&x.task, false)
+	vp, err := of.g.mover.Offload(&of.task, false)
 	if vp >= 0 {
-		x.idle.Add(1)
+		of.idle.Add(1)
 	}
 	return err == nil
 }
 
 // end waits until nothing is run any more; what was left to it the caller does.
-func (x *offload) end() {
-	if x == nil {
+func (of *offload) end() {
+	if of == nil {
 		return
 	}
-	_ = x.task.Cancel() // not from its handler, so it cannot fail
-	x.tasklet.Kill()
-	x.run()
+	_ = of.task.Cancel() // not from its handler, so it cannot fail
+	of.tasklet.Kill()
+	of.run()
 }
 
 // offloads says whether r is to be submitted by another core.

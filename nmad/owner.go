@@ -51,44 +51,44 @@ type owning struct {
 var owners ownerList
 
 // join makes the caller the owner of one more domain. shared: other processes use its CPUs.
-func (l *ownerList) join(shared bool) *owner {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	o := l.caller()
+func (list *ownerList) join(shared bool) *owner {
+	list.mu.Lock()
+	defer list.mu.Unlock()
+	o := list.caller()
 	if o == nil {
 		o = &owner{engine: pioman.New(pioman.Config{Shared: shared})}
 		o.poll = o.pollBeside
 		var all []owning
-		if old := l.all.Load(); old != nil {
+		if old := list.all.Load(); old != nil {
 			all = slices.Clone(*old)
 		}
 		all = append(all, owning{asm.GoID(), o})
-		l.all.Store(&all)
+		list.all.Store(&all)
 	}
 	o.domains.Add(1)
 	return o
 }
 
 // leave takes one domain from its owner; with the last one the engine ends. Any thread calls it.
-func (l *ownerList) leave(o *owner) {
-	l.mu.Lock()
+func (list *ownerList) leave(o *owner) {
+	list.mu.Lock()
 	last := o.domains.Add(-1) == 0
 	if last {
 		var left *[]owning
-		if all := slices.DeleteFunc(slices.Clone(*l.all.Load()), func(x owning) bool { return x.owner == o }); len(all) > 0 {
+		if all := slices.DeleteFunc(slices.Clone(*list.all.Load()), func(x owning) bool { return x.owner == o }); len(all) > 0 {
 			left = &all
 		}
-		l.all.Store(left)
+		list.all.Store(left)
 	}
-	l.mu.Unlock()
+	list.mu.Unlock()
 	if last {
 		_ = o.engine.Close() // not from its handler, so it cannot fail
 	}
 }
 
 // caller is the owner that the caller is; nil: it has no private domain. One load if no thread has any.
-func (l *ownerList) caller() *owner {
-	if all := l.all.Load(); all != nil {
+func (list *ownerList) caller() *owner {
+	if all := list.all.Load(); all != nil {
 		return callerAmong(*all)
 	}
 	return nil

@@ -55,15 +55,15 @@ func (d *Domain) Peek(m Match, buf []byte) (e Envelope, n int, ok bool) {
 
 // Peek copies the beginning of a message that was claimed into buf; see Gate.Peek. Once the message
 // is being received there is nothing to see.
-func (x *Message) Peek(buf []byte) int {
-	if x == nil || x.gate == nil {
+func (msg *Message) Peek(buf []byte) int {
+	if msg == nil || msg.gate == nil {
 		return 0
 	}
-	g := x.gate
+	g := msg.gate
 	h := g.enter()
 	defer h.letGo()
-	if x.m == nil || x.m.Loaned() && h.end != nil {
+	if msg.m == nil || msg.m.Loaned() && h.end != nil {
 		return 0
 	}
-	return copy(buf, x.m.Body())
+	return copy(buf, msg.m.Body())
 }

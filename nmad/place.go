@@ -40,53 +40,53 @@ type told struct {
 func toldOf(c *Config) *told { return &told{c.Rank, c.Size, c.Rendezvous, c.Listener} }
 
 // inherit takes over the listening socket that the launcher has opened, once.
-func (p *place) inherit(text string) (net.Listener, error) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.socket != nil {
-		return p.socket, nil
+func (pl *place) inherit(text string) (net.Listener, error) {
+	pl.mu.Lock()
+	defer pl.mu.Unlock()
+	if pl.socket != nil {
+		return pl.socket, nil
 	}
 	l, err := inherited(text)
-	p.socket = l
+	pl.socket = l
 	return l, err
 }
 
-func (p *place) take() error {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	switch p.stage {
+func (pl *place) take() error {
+	pl.mu.Lock()
+	defer pl.mu.Unlock()
+	switch pl.stage {
 	case placeTaken:
 		return fmt.Errorf("nmad: %w: this process has a session already: use that one, or close it first", ErrJoined)
 	case placeLeft:
 		return fmt.Errorf("nmad: %w: this process has left it, and a job meets once", ErrJoined)
 	}
-	p.stage = placeTaken
+	pl.stage = placeTaken
 	return nil
 }
 
-func (p *place) leave(to placeStage) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.stage = to
+func (pl *place) leave(to placeStage) {
+	pl.mu.Lock()
+	defer pl.mu.Unlock()
+	pl.stage = to
 }
 
 // takePlace takes the place of this process if that is the one that c is for. Without others only Join asks for it.
-func (c *Config) takePlace() error {
-	if c.told != nil && *c.told != *toldOf(c) {
-		c.told, c.manager, c.named = nil, nil, ""
+func (cfg *Config) takePlace() error {
+	if cfg.told != nil && *cfg.told != *toldOf(cfg) {
+		cfg.told, cfg.manager, cfg.named = nil, nil, ""
 	}
-	if c.told == nil || c.Size == 1 && !c.joins {
-		c.told = nil
+	if cfg.told == nil || cfg.Size == 1 && !cfg.joins {
+		cfg.told = nil
 		return nil
 	}
 	return here.take()
 }
 
 // leavePlace is the counterpart of takePlace, after a Close or an Open that has failed.
-func (c *Config) leavePlace(closed bool) {
+func (cfg *Config) leavePlace(closed bool) {
 	switch {
-	case c.told == nil:
-	case c.Size > 1 && (closed || c.Listener != nil):
+	case cfg.told == nil:
+	case cfg.Size > 1 && (closed || cfg.Listener != nil):
 		here.leave(placeLeft)
 	default:
 		here.leave(placeFree)

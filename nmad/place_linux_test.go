@@ -28,24 +28,24 @@ type placedLink struct {
 	at driver.Place
 }
 
-func (d placedDriver) Open(c driver.Config) (driver.Endpoint, error) {
-	e, err := d.Driver.Open(c)
-	return placedEndpoint{e, d.at}, err
+func (drv placedDriver) Open(c driver.Config) (driver.Endpoint, error) {
+	e, err := drv.Driver.Open(c)
+	return placedEndpoint{e, drv.at}, err
 }
 
-func (e placedEndpoint) Dial(ctx context.Context, rank int, addr string) (driver.Link, error) {
-	l, err := e.Endpoint.Dial(ctx, rank, addr)
-	return placedLink{l, e.at}, err
+func (end placedEndpoint) Dial(ctx context.Context, rank int, addr string) (driver.Link, error) {
+	l, err := end.Endpoint.Dial(ctx, rank, addr)
+	return placedLink{l, end.at}, err
 }
 
-func (e placedEndpoint) Accept(ctx context.Context) (int, driver.Link, error) {
-	rank, l, err := e.Endpoint.Accept(ctx)
-	return rank, placedLink{l, e.at}, err
+func (end placedEndpoint) Accept(ctx context.Context) (int, driver.Link, error) {
+	rank, l, err := end.Endpoint.Accept(ctx)
+	return rank, placedLink{l, end.at}, err
 }
 
-func (l placedLink) Caps() driver.Caps {
-	c := l.Link.Caps()
-	c.Place = l.at
+func (lnk placedLink) Caps() driver.Caps {
+	c := lnk.Link.Caps()
+	c.Place = lnk.at
 	return c
 }
 

@@ -119,29 +119,29 @@ func (d *Domain) Claim(m Match) *Message {
 
 // Irecv starts to receive the message into buf. It can be received once: later calls give
 // a request that has ended with ErrIdle.
-func (x *Message) Irecv(buf []byte) *Request { return x.Start(&Op{Kind: OpRecv, Buf: buf}) }
+func (msg *Message) Irecv(buf []byte) *Request { return msg.Start(&Op{Kind: OpRecv, Buf: buf}) }
 
 // Start is Irecv with the options of a receive; which message it is for op need not say.
-func (x *Message) Start(op *Op) *Request {
-	if x == nil || x.gate == nil {
+func (msg *Message) Start(op *Op) *Request {
+	if msg == nil || msg.gate == nil {
 		return failed(ErrIdle)
 	}
 	if op == nil {
 		return failed(errNoOp)
 	}
-	if err := op.check(x.gate.domain, x.gate.rank); err != nil {
+	if err := op.check(msg.gate.domain, msg.gate.rank); err != nil {
 		return failed(err)
 	}
 	r, o := &Request{}, *op
-	o.Match = Tag(x.Tag)
-	r.prepareRecv(x.gate, &o)
+	o.Match = Tag(msg.Tag)
+	r.prepareRecv(msg.gate, &o)
 	r.core.Op = flow.OpResume
-	g := x.gate
+	g := msg.gate
 	h := g.enter()
-	if m := x.m; m == nil {
+	if m := msg.m; m == nil {
 		h.flow.Finish(&r.core, ErrIdle)
 	} else {
-		x.m = nil
+		msg.m = nil
 		h.flow.Deliver(&r.core, m)
 		h.sendIfDue()
 	}
@@ -150,8 +150,8 @@ func (x *Message) Start(op *Op) *Request {
 }
 
 // Recv receives the message into buf and returns how many bytes buf holds.
-func (x *Message) Recv(buf []byte) (int, error) {
-	r := x.Irecv(buf)
+func (msg *Message) Recv(buf []byte) (int, error) {
+	r := msg.Irecv(buf)
 	err := r.Wait()
 	return r.Len(), err
 }

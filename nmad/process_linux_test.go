@@ -210,7 +210,7 @@ type report struct {
 
 func newReports() *reports { return &reports{come: make(chan struct{}, 1000)} }
 
-func (r *reports) of(rank int) io.Writer { return &reporter{r: r, rank: rank} }
+func (rep *reports) of(rank int) io.Writer { return &reporter{r: rep, rank: rank} }
 
 // reporter cuts what one rank writes into lines.
 type reporter struct {
@@ -219,27 +219,27 @@ type reporter struct {
 	rest []byte
 }
 
-func (w *reporter) Write(b []byte) (int, error) {
-	w.rest = append(w.rest, b...)
+func (rep *reporter) Write(b []byte) (int, error) {
+	rep.rest = append(rep.rest, b...)
 	for {
-		line, rest, whole := bytes.Cut(w.rest, []byte("\n"))
+		line, rest, whole := bytes.Cut(rep.rest, []byte("\n"))
 		if !whole {
 			return len(b), nil
 		}
-		w.rest = rest
+		rep.rest = rest
 		what, when, _ := strings.Cut(string(line), " ")
 		n, _ := strconv.ParseInt(when, 10, 64)
-		w.r.mu.Lock()
-		w.r.lines = append(w.r.lines, report{w.rank, what, n})
-		w.r.mu.Unlock()
-		w.r.come <- struct{}{}
+		rep.r.mu.Lock()
+		rep.r.lines = append(rep.r.lines, report{rep.rank, what, n})
+		rep.r.mu.Unlock()
+		rep.r.come <- struct{}{}
 	}
 }
 
-func (r *reports) count(what string) (n int, last int64) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	for _, l := range r.lines {
+func (rep *reports) count(what string) (n int, last int64) {
+	rep.mu.Lock()
+	defer rep.mu.Unlock()
+	for _, l := range rep.lines {
 		if l.what == what {
 			n++
 			last = max(last, l.when)
@@ -249,13 +249,13 @@ func (r *reports) count(what string) (n int, last int64) {
 }
 
 // await waits for n reports of a kind, until the job is over.
-func (r *reports) await(j *launch.Job, what string, n int) error {
+func (rep *reports) await(j *launch.Job, what string, n int) error {
 	for {
-		if have, _ := r.count(what); have >= n {
+		if have, _ := rep.count(what); have >= n {
 			return nil
 		}
 		select {
-		case <-r.come:
+		case <-rep.come:
 		case <-j.Done():
 			return fmt.Errorf("the job ended before %d ranks said %q", n, what)
 		}

@@ -57,8 +57,8 @@ func LoadProfile(file string) (*Profile, error) {
 }
 
 // check says what cannot have been measured; which is put behind the word profile.
-func (p *Profile) check(which string) error {
-	for name, r := range p.Rails {
+func (pf *Profile) check(which string) error {
+	for name, r := range pf.Rails {
 		if r.Eager < 0 || r.Eager == 0 && r.Bandwidth == 0 || r.LatencyNs < 0 || r.Bandwidth < 0 || r.Bandwidth > maxBandwidth {
 			return fmt.Errorf("nmad: %w: profile%s: rail %q has an eager limit of %d bytes, a latency of %d ns and a bandwidth of %g bytes/ns: have it measured again",
 				ErrConfig, which, name, r.Eager, r.LatencyNs, r.Bandwidth)
@@ -68,8 +68,8 @@ func (p *Profile) check(which string) error {
 }
 
 // Save writes the profile into a file.
-func (p *Profile) Save(file string) error {
-	text, err := json.MarshalIndent(p, "", "  ")
+func (pf *Profile) Save(file string) error {
+	text, err := json.MarshalIndent(pf, "", "  ")
 	if err == nil {
 		err = os.WriteFile(file, append(text, '\n'), 0o644)
 	}

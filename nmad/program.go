@@ -28,12 +28,12 @@ func (s *Session) Program() (number int, known bool) {
 	return s.program.number, s.program.known
 }
 
-func (c *Config) findProgram() (number int, known bool) {
-	if c.manager == nil {
+func (cfg *Config) findProgram() (number int, known bool) {
+	if cfg.manager == nil {
 		number, err := setting.Number(os.Getenv(EnvProgram))
-		return number, err == nil && c.told != nil
+		return number, err == nil && cfg.told != nil
 	}
-	m, ok := c.manager.Manager.(manager.Programs)
+	m, ok := cfg.manager.Manager.(manager.Programs)
 	if !ok {
 		return 0, false
 	}

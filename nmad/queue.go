@@ -166,31 +166,31 @@ type queueWaiters struct {
 }
 
 // add says whether it makes sense to wait.
-func (w *queueWaiters) add(q *Queue) bool {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if w.closed {
+func (qw *queueWaiters) add(q *Queue) bool {
+	qw.mu.Lock()
+	defer qw.mu.Unlock()
+	if qw.closed {
 		return false
 	}
-	if w.set == nil {
-		w.set = map[*Queue]struct{}{}
+	if qw.set == nil {
+		qw.set = map[*Queue]struct{}{}
 	}
-	w.set[q] = struct{}{}
+	qw.set[q] = struct{}{}
 	return true
 }
 
-func (w *queueWaiters) remove(q *Queue) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	delete(w.set, q)
+func (qw *queueWaiters) remove(q *Queue) {
+	qw.mu.Lock()
+	defer qw.mu.Unlock()
+	delete(qw.set, q)
 }
 
 // close ends the waits, and those to come.
-func (w *queueWaiters) close() {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.closed = true
-	for q := range w.set {
+func (qw *queueWaiters) close() {
+	qw.mu.Lock()
+	defer qw.mu.Unlock()
+	qw.closed = true
+	for q := range qw.set {
 		q.some.Signal(finished)
 	}
 }

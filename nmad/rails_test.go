@@ -119,13 +119,13 @@ type dozing struct {
 	dozes bool
 }
 
-func (l *dozing) Recv(h *driver.Header) (body []byte, ok bool, err error) {
-	if l.dozes {
-		l.dozes = false
+func (dz *dozing) Recv(h *driver.Header) (body []byte, ok bool, err error) {
+	if dz.dozes {
+		dz.dozes = false
 		return nil, false, nil
 	}
-	body, ok, err = l.Link.Recv(h)
-	l.dozes = ok
+	body, ok, err = dz.Link.Recv(h)
+	dz.dozes = ok
 	return body, ok, err
 }
 
@@ -218,4 +218,4 @@ type wildStrategy struct {
 	shares []int
 }
 
-func (w wildStrategy) Split(_ int, _ []strategy.Load, shares []int) { copy(shares, w.shares) }
+func (wild wildStrategy) Split(_ int, _ []strategy.Load, shares []int) { copy(shares, wild.shares) }

@@ -59,9 +59,9 @@ type rest struct {
 }
 
 // wild has r wait for a message with its tag as far as mask says; probe: without taking it.
-func (x *rest) wild(r *Request, mask uint64, probe bool) {
-	x.named = match.Pattern{Tag: r.core.Entry.Tag, Mask: mask}
-	x.Wild.Set(&r.core.Entry, mask, probe)
+func (re *rest) wild(r *Request, mask uint64, probe bool) {
+	re.named = match.Pattern{Tag: r.core.Entry.Tag, Mask: mask}
+	re.Wild.Set(&r.core.Entry, mask, probe)
 }
 
 // usual is the rest of all requests that are not out of the ordinary.
@@ -274,10 +274,10 @@ func (r *Request) wait() error {
 // requestQueue is a first-in-first-out queue of requests, which are in no other one.
 type requestQueue struct{ flow.Queue }
 
-func (q *requestQueue) push(r *Request) { q.Push(&r.core) }
+func (rq *requestQueue) push(r *Request) { rq.Push(&r.core) }
 
-func (q *requestQueue) pop() *Request {
-	c := q.Pop()
+func (rq *requestQueue) pop() *Request {
+	c := rq.Pop()
 	if c == nil {
 		return nil
 	}

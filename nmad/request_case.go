@@ -20,31 +20,31 @@ type requestCase Request
 
 var _ marcel.Poller = (*requestCase)(nil)
 
-func (r *requestCase) done() bool { return (*Request)(r).done() }
+func (rc *requestCase) done() bool { return (*Request)(rc).done() }
 
-func (r *requestCase) completed() pioman.CompletionCase {
-	return r.completion.Case(r.gate.waitsIn(), finished)
+func (rc *requestCase) completed() pioman.CompletionCase {
+	return rc.completion.Case(rc.gate.waitsIn(), finished)
 }
 
 // Try moves the gate on, once, if the request is not done.
-func (r *requestCase) Try() bool {
-	if r.done() {
+func (rc *requestCase) Try() bool {
+	if rc.done() {
 		return true
 	}
-	(*Request)(r).poll()
-	return r.done() || r.completed().Try()
+	(*Request)(rc).poll()
+	return rc.done() || rc.completed().Try()
 }
 
-func (r *requestCase) Poll() bool { return !r.done() && r.completed().Poll() }
+func (rc *requestCase) Poll() bool { return !rc.done() && rc.completed().Poll() }
 
 // Enlist is for Select, which calls it on the waiting thread only.
-func (r *requestCase) Enlist(w *marcel.Waiter) bool {
-	if r.done() {
+func (rc *requestCase) Enlist(w *marcel.Waiter) bool {
+	if rc.done() {
 		return false
 	}
-	(*Request)(r).listen()
-	return !r.done() && r.completed().EnlistFor(w, (*Request)(r).reason())
+	(*Request)(rc).listen()
+	return !rc.done() && rc.completed().EnlistFor(w, (*Request)(rc).reason())
 }
 
-func (r *requestCase) Withdraw(w *marcel.Waiter)   { r.completed().Withdraw(w) }
-func (r *requestCase) Taken(w *marcel.Waiter) bool { return r.completed().Taken(w) }
+func (rc *requestCase) Withdraw(w *marcel.Waiter)   { rc.completed().Withdraw(w) }
+func (rc *requestCase) Taken(w *marcel.Waiter) bool { return rc.completed().Taken(w) }

@@ -39,8 +39,8 @@ const (
 type sampler struct{ g *Gate }
 
 // eager is the eager limit of the gate, in bytes.
-func (s sampler) eager() int {
-	h := s.g.lock()
+func (sm sampler) eager() int {
+	h := sm.g.lock()
 	defer h.letGo()
 	return h.flow.Eager()
 }
@@ -81,30 +81,30 @@ func (g *Gate) Sample(ctx context.Context) (*Profile, error) {
 }
 
 // rails measures all rails.
-func (s sampler) rails(ctx context.Context) (*Profile, error) {
+func (sm sampler) rails(ctx context.Context) (*Profile, error) {
 	p := &Profile{Rails: map[string]Rail{}}
 	var eager []Cost
-	for i := range s.g.rails {
-		rail, err := s.cost(ctx, uint64(i))
+	for i := range sm.g.rails {
+		rail, err := sm.cost(ctx, uint64(i))
 		if err == nil && i == 0 {
-			eager, err = s.eagerly(ctx)
+			eager, err = sm.eagerly(ctx)
 		}
 		if err == nil {
-			rail.Points, err = s.points(ctx, uint64(i), eager)
+			rail.Points, err = sm.points(ctx, uint64(i), eager)
 		}
 		if err != nil {
 			return nil, err
 		}
 		rail.Eager = crossing(rail.Points)
-		p.Rails[s.g.rails[i].name] = rail
+		p.Rails[sm.g.rails[i].name] = rail
 	}
 	return p, nil
 }
 
 // brief is the profile without the points, for the other process.
-func (p *Profile) brief() []byte {
+func (pf *Profile) brief() []byte {
 	b := Profile{Rails: map[string]Rail{}}
-	for name, r := range p.Rails {
+	for name, r := range pf.Rails {
 		r.Points = nil
 		b.Rails[name] = r
 	}
@@ -113,22 +113,22 @@ func (p *Profile) brief() []byte {
 }
 
 // eagerly measures messages up to the longest one that can go eagerly.
-func (s sampler) eagerly(ctx context.Context) (points []Cost, err error) {
+func (sm sampler) eagerly(ctx context.Context) (points []Cost, err error) {
 	for size := 1; ; size *= 2 {
-		c := Cost{Size: min(size, s.eager())}
-		if c.EagerNs, err = s.halfTrip(ctx, c.Size, sampleEager); err != nil {
+		c := Cost{Size: min(size, sm.eager())}
+		if c.EagerNs, err = sm.halfTrip(ctx, c.Size, sampleEager); err != nil {
 			return nil, err
 		}
-		if points = append(points, c); c.Size == s.eager() {
+		if points = append(points, c); c.Size == sm.eager() {
 			return points, nil
 		}
 	}
 }
 
 // points measures messages of the same sizes whose bytes come by rendezvous over a rail.
-func (s sampler) points(ctx context.Context, rail uint64, eager []Cost) (points []Cost, err error) {
+func (sm sampler) points(ctx context.Context, rail uint64, eager []Cost) (points []Cost, err error) {
 	for _, c := range eager {
-		if c.RendezvousNs, err = s.halfTrip(ctx, c.Size, sampleRail+rail); err != nil {
+		if c.RendezvousNs, err = sm.halfTrip(ctx, c.Size, sampleRail+rail); err != nil {
 			return nil, err
 		}
 		points = append(points, c)
@@ -137,12 +137,12 @@ func (s sampler) points(ctx context.Context, rail uint64, eager []Cost) (points 
 }
 
 // cost measures what a rail costs.
-func (s sampler) cost(ctx context.Context, i uint64) (Rail, error) {
-	short, err := s.halfTrip(ctx, sampleShort, sampleRail+i)
+func (sm sampler) cost(ctx context.Context, i uint64) (Rail, error) {
+	short, err := sm.halfTrip(ctx, sampleShort, sampleRail+i)
 	if err != nil {
 		return Rail{}, err
 	}
-	long, err := s.halfTrip(ctx, sampleLong, sampleRail+i)
+	long, err := sm.halfTrip(ctx, sampleLong, sampleRail+i)
 	return line(short, long), err
 }
 
@@ -180,28 +180,28 @@ type sampleRound struct {
 // finish waits for the round trip that is under way, perhaps since a Sample that was given up:
 // the other side has its message, or will have, and answers it, and that must not be taken for the
 // answer to another one.
-func (s sampler) finish(ctx context.Context) error {
-	x := s.g.sampled
+func (sm sampler) finish(ctx context.Context) error {
+	x := sm.g.sampled
 	if x == nil {
 		return nil
 	}
 	err := WaitAll(ctx, &x.send, &x.recv)
 	if x.send.done() && x.recv.done() {
-		s.g.sampled = nil
+		sm.g.sampled = nil
 	}
 	return err
 }
 
 // halfTrip returns the median half round trip.
-func (s sampler) halfTrip(ctx context.Context, size int, tag uint64) (int64, error) {
+func (sm sampler) halfTrip(ctx context.Context, size int, tag uint64) (int64, error) {
 	x := &sampleRound{out: make([]byte, size), in: make([]byte, size)}
 	var times []int64
 	for end := time.Now().Add(sampleTime); len(times) < sampleRounds && (len(times) < sampleLeast || time.Now().Before(end)); {
 		began := time.Now()
-		err := errors.Join(s.recv(&x.recv, tag, x.in), s.send(&x.send, tag, x.out))
+		err := errors.Join(sm.recv(&x.recv, tag, x.in), sm.send(&x.send, tag, x.out))
 		if err == nil {
-			s.g.sampled = x
-			err = s.finish(ctx)
+			sm.g.sampled = x
+			err = sm.finish(ctx)
 		}
 		if err != nil {
 			return 0, err
@@ -213,29 +213,29 @@ func (s sampler) halfTrip(ctx context.Context, size int, tag uint64) (int64, err
 }
 
 // send sends by the protocol that the tag names.
-func (s sampler) send(r *Request, tag uint64, buf []byte) error {
+func (sm sampler) send(r *Request, tag uint64, buf []byte) error {
 	if err := r.claim(); err != nil {
 		return err
 	}
-	r.prepareSend(s.g, &Op{Match: Tag(tag), Buf: buf, Sync: tag >= sampleRail})
+	r.prepareSend(sm.g, &Op{Match: Tag(tag), Buf: buf, Sync: tag >= sampleRail})
 	r.core.Context = flow.Library
-	s.g.submit(r)
+	sm.g.submit(r)
 	return nil
 }
 
 // recv receives over the rail that the tag names.
-func (s sampler) recv(r *Request, tag uint64, buf []byte) error {
+func (sm sampler) recv(r *Request, tag uint64, buf []byte) error {
 	if err := r.claim(); err != nil {
 		return err
 	}
-	r.prepareRecv(s.g, &Op{Kind: OpRecv, Match: Tag(tag), Buf: buf})
-	r.core.Context, r.core.Entry.Age = flow.Library, s.g.any.Now()
+	r.prepareRecv(sm.g, &Op{Kind: OpRecv, Match: Tag(tag), Buf: buf})
+	r.core.Context, r.core.Entry.Age = flow.Library, sm.g.any.Now()
 	x := r.special()
 	x.wild(r, exact, false)
 	if x.Pin = 1; tag >= sampleRail {
 		x.Pin = uint8(1 + tag - sampleRail)
 	}
-	s.g.submit(r)
+	sm.g.submit(r)
 	return nil
 }
 
@@ -258,26 +258,26 @@ func (g *Gate) SampleEcho(ctx context.Context) error {
 }
 
 // echo answers until the other process sends what it has measured.
-func (s sampler) echo(ctx context.Context) (*Profile, error) {
-	tags := int(sampleRail-sampleEager) + len(s.g.rails)
+func (sm sampler) echo(ctx context.Context) (*Profile, error) {
+	tags := int(sampleRail-sampleEager) + len(sm.g.rails)
 	in, buf := make([]Request, tags), make([][]byte, tags)
 	all := make([]*Request, tags)
 	var out Request
-	post := func(i int) error { return s.recv(&in[i], sampleEager+uint64(i), buf[i]) }
+	post := func(i int) error { return sm.recv(&in[i], sampleEager+uint64(i), buf[i]) }
 	for i := range in {
-		buf[i], all[i] = make([]byte, max(s.eager(), sampleLong)), &in[i]
+		buf[i], all[i] = make([]byte, max(sm.eager(), sampleLong)), &in[i]
 		if err := post(i); err != nil {
 			return nil, err
 		}
 	}
-	defer s.endEcho(all, buf)
+	defer sm.endEcho(all, buf)
 	for {
 		i, err := WaitAny(ctx, all...)
 		if err == nil && in[i].Tag() == sampleEnd {
 			return readBrief(buf[i][:in[i].Len()])
 		}
 		if err == nil {
-			err = s.send(&out, in[i].Tag(), buf[i][:in[i].Len()])
+			err = sm.send(&out, in[i].Tag(), buf[i][:in[i].Len()])
 		}
 		if err == nil {
 			all[i] = nil // answered
@@ -305,10 +305,10 @@ func readBrief(text []byte) (*Profile, error) {
 
 // endEcho takes back the receives of SampleEcho. One that has got its message meanwhile is answered, as
 // the other side waits for that.
-func (s sampler) endEcho(all []*Request, bufs [][]byte) {
+func (sm sampler) endEcho(all []*Request, bufs [][]byte) {
 	for i, r := range all {
 		if !r.Cancel() && r.Wait() == nil && r.Tag() != sampleEnd {
-			_ = s.send(&Request{}, r.Tag(), bufs[i][:r.Len()])
+			_ = sm.send(&Request{}, r.Tag(), bufs[i][:r.Len()])
 		}
 	}
 }

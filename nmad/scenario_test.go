@@ -105,14 +105,14 @@ func parseArgs(words []string) args {
 	return a
 }
 
-func (a args) or(name string, other int64) int64 {
-	if n, ok := a[name]; ok {
+func (ar args) or(name string, other int64) int64 {
+	if n, ok := ar[name]; ok {
 		return n
 	}
 	return other
 }
 
-func (s *scenario) reset(a args) {
+func (sc *scenario) reset(a args) {
 	window, records := a.or("window", 1<<20), int(a.or("records", 1000))
 	rails := make([]simnet.Options, a.or("rails", 1))
 	for i := range rails { // rate0= is that of the first rail in bytes per tick, and so on
@@ -121,51 +121,51 @@ func (s *scenario) reset(a args) {
 			Rate: int(a.or(fmt.Sprint("rate", i), a.or("rate", 0))), Syscalls: a.or("batch", 0) != 0, // packets that leave together take one call
 		}
 	}
-	s.p = newPair(rails[0], bounds{window: window, records: records, peerWindow: window, peerRecords: records}, rails[1:]...)
-	s.reqs, s.data, s.bufs = map[string]*Request{}, map[string][]byte{}, map[string][]byte{}
-	s.msgs = map[string]*Message{}
-	for i := range s.sess {
-		s.sess[i] = s.p.session(i)
+	sc.p = newPair(rails[0], bounds{window: window, records: records, peerWindow: window, peerRecords: records}, rails[1:]...)
+	sc.reqs, sc.data, sc.bufs = map[string]*Request{}, map[string][]byte{}, map[string][]byte{}
+	sc.msgs = map[string]*Message{}
+	for i := range sc.sess {
+		sc.sess[i] = sc.p.session(i)
 	}
 }
 
-func (s *scenario) run(words []string) string {
+func (sc *scenario) run(words []string) string {
 	switch words[0] {
 	case "net":
-		s.reset(parseArgs(words[1:]))
+		sc.reset(parseArgs(words[1:]))
 		return ""
 	case "strategy":
-		for _, g := range s.p.gates {
+		for _, g := range sc.p.gates {
 			if g.locked.flow.Strategy, _ = strategy.Lookup(words[1]); g.locked.flow.Strategy == nil {
 				return "what is " + words[1] + "?\n"
 			}
 		}
 		return ""
 	case "settle":
-		s.p.settle()
+		sc.p.settle()
 		return ""
 	case "show":
-		return s.show(words[1:])
+		return sc.show(words[1:])
 	case "break":
-		s.p.rails[parseArgs(words[1:]).or("rail", 0)][0].Break(driver.ErrPeerLost)
+		sc.p.rails[parseArgs(words[1:]).or("rail", 0)][0].Break(driver.ErrPeerLost)
 		return ""
 	case "cost": // what is assumed of a rail: latency in ns, bandwidth in bytes per us
 		a := parseArgs(words[1:])
-		for _, g := range s.p.gates {
+		for _, g := range sc.p.gates {
 			g.locked.flow.Rails[a.or("rail", 0)].Cost = strategy.Cost{Latency: a.or("latency", 0), Bandwidth: float64(a.or("bandwidth", 0)) / 1000}
 		}
 		return ""
 	case "ticks":
 		for range parseArgs(words[1:]).or("n", 1) {
-			s.p.tick()
+			sc.p.tick()
 		}
 		return ""
 	case "until": // time passes until a request is done
 		for n := range 1_000_000 {
-			if s.reqs[words[1]].core.Stage == flow.Done {
+			if sc.reqs[words[1]].core.Stage == flow.Done {
 				return fmt.Sprintf("after %d ticks\n", n)
 			}
-			s.p.tick()
+			sc.p.tick()
 		}
 		return "never\n"
 	}
@@ -173,47 +173,47 @@ func (s *scenario) run(words []string) string {
 	if err != nil || side < 0 || side > 1 || len(words) < 2 {
 		return "what is " + strings.Join(words, " ") + "?\n"
 	}
-	return s.sideRun(side, words[1], words[2:])
+	return sc.sideRun(side, words[1], words[2:])
 }
 
-func (s *scenario) sideRun(side int, verb string, rest []string) string {
-	g, link := s.p.gates[side], s.p.links[side]
+func (sc *scenario) sideRun(side int, verb string, rest []string) string {
+	g, link := sc.p.gates[side], sc.p.links[side]
 	a := parseArgs(rest)
 	switch verb {
 	case "isend":
 		name := rest[0]
-		s.data[name] = pattern(int(a.or("len", 0)), uint64(len(s.data)+1))
-		s.reqs[name] = g.Isend(uint64(a.or("tag", 0)), s.data[name])
+		sc.data[name] = pattern(int(a.or("len", 0)), uint64(len(sc.data)+1))
+		sc.reqs[name] = g.Isend(uint64(a.or("tag", 0)), sc.data[name])
 	case "issend", "iself", "isendp": // synchronously; to the own rank; with a priority and in parts
 		name := rest[0]
-		s.data[name] = pattern(int(a.or("len", 0)), uint64(len(s.data)+1))
+		sc.data[name] = pattern(int(a.or("len", 0)), uint64(len(sc.data)+1))
 		r := &Request{}
-		op := Op{Match: Tag(uint64(a.or("tag", 0))), Buf: s.data[name], Sync: verb == "issend", Priority: int8(a.or("prio", 0))}
+		op := Op{Match: Tag(uint64(a.or("tag", 0))), Buf: sc.data[name], Sync: verb == "issend", Priority: int8(a.or("prio", 0))}
 		if verb == "isendp" {
 			op.Parts = inParts(op.Buf, 3, 0, 7)
 		}
 		if verb == "iself" {
-			g = s.sess[side].job.gates.at(side)
+			g = sc.sess[side].job.gates.at(side)
 		}
 		r.prepareSend(g, &op)
 		g.submit(r)
-		s.reqs[name] = r
+		sc.reqs[name] = r
 	case "irecv", "irecvany": // from the other rank; from any
 		name := rest[0]
-		s.bufs[name] = make([]byte, a.or("cap", 0))
+		sc.bufs[name] = make([]byte, a.or("cap", 0))
 		m := Match{Tag: uint64(a.or("tag", 0)), Mask: uint64(a.or("mask", -1))}
 		if verb == "irecv" {
-			s.reqs[name] = g.Start(&Op{Kind: OpRecv, Match: m, Buf: s.bufs[name]})
+			sc.reqs[name] = g.Start(&Op{Kind: OpRecv, Match: m, Buf: sc.bufs[name]})
 		} else {
-			s.reqs[name] = s.sess[side].Irecv(m, s.bufs[name])
+			sc.reqs[name] = sc.sess[side].Irecv(m, sc.bufs[name])
 		}
 	case "cancel":
-		return fmt.Sprintln("cancelled:", s.reqs[rest[0]].Cancel())
+		return fmt.Sprintln("cancelled:", sc.reqs[rest[0]].Cancel())
 	case "iprobe", "iprobeany":
 		m := Match{Tag: uint64(a.or("tag", 0)), Mask: uint64(a.or("mask", -1))}
 		e, ok := g.Iprobe(m)
 		if verb == "iprobeany" {
-			e, ok = s.sess[side].Iprobe(m)
+			e, ok = sc.sess[side].Iprobe(m)
 		}
 		if !ok {
 			return "nothing\n"
@@ -224,11 +224,11 @@ func (s *scenario) sideRun(side int, verb string, rest []string) string {
 		if m == nil {
 			return "nothing\n"
 		}
-		s.msgs[rest[0]] = m
+		sc.msgs[rest[0]] = m
 		return fmt.Sprintf("rank %d, tag %d, %d bytes\n", m.Source, m.Tag, m.Size)
 	case "receive": // a claimed message
-		s.bufs[rest[0]] = make([]byte, s.msgs[rest[0]].Size)
-		s.reqs[rest[0]] = s.msgs[rest[0]].Irecv(s.bufs[rest[0]])
+		sc.bufs[rest[0]] = make([]byte, sc.msgs[rest[0]].Size)
+		sc.reqs[rest[0]] = sc.msgs[rest[0]].Irecv(sc.bufs[rest[0]])
 	case "counters":
 		f := &g.locked.flow
 		return fmt.Sprintf("%d sends, %d announced first, %d messages in %d aggregates\n",
@@ -250,7 +250,7 @@ func (s *scenario) sideRun(side int, verb string, rest []string) string {
 	case "deliver":
 		link.Deliver(int(a.or("packets", 1)))
 	case "inject":
-		s.inject(link, rest[0], a)
+		sc.inject(link, rest[0], a)
 	case "arm":
 		return fmt.Sprintln("armed:", source{&g.rails[a.or("rail", 0)]}.Arm())
 	case "disarm":
@@ -267,9 +267,9 @@ func (s *scenario) sideRun(side int, verb string, rest []string) string {
 		h.letGo()
 		return fmt.Sprintln("nothing left to send:", over)
 	case "state":
-		return s.state(g)
+		return sc.state(g)
 	case "rails":
-		return s.rails(g)
+		return sc.rails(g)
 	default:
 		return "what is " + verb + "?\n"
 	}
@@ -278,7 +278,7 @@ func (s *scenario) sideRun(side int, verb string, rest []string) string {
 
 var kinds = []string{"", "eager", "rdv", "rtr", "credit", "bye", "byeack", "aggregate"}
 
-func (s *scenario) inject(link *simnet.Link, kind string, a args) {
+func (sc *scenario) inject(link *simnet.Link, kind string, a args) {
 	h := driver.Header{
 		Kind: uint8(max(slices.Index(kinds, kind), 0)), Flags: uint8(a.or("flags", 0)),
 		Tag: uint64(a.or("tag", 0)), Size: uint64(a.or("size", 0)),
@@ -302,10 +302,10 @@ func (s *scenario) inject(link *simnet.Link, kind string, a args) {
 }
 
 // show prints the requests of these names.
-func (s *scenario) show(names []string) string {
+func (sc *scenario) show(names []string) string {
 	var b strings.Builder
 	for _, name := range names {
-		r := s.reqs[name]
+		r := sc.reqs[name]
 		if r == nil {
 			fmt.Fprintf(&b, "%s: no such request\n", name)
 			continue
@@ -313,8 +313,8 @@ func (s *scenario) show(names []string) string {
 		fmt.Fprintf(&b, "%s: %v", name, r.core.Stage)
 		if r.core.Stage == flow.Done {
 			fmt.Fprintf(&b, ", %d bytes", r.Len())
-			if buf := s.bufs[name]; buf != nil && r.Len() > 0 {
-				fmt.Fprintf(&b, " of %s", s.whose(buf[:r.Len()]))
+			if buf := sc.bufs[name]; buf != nil && r.Len() > 0 {
+				fmt.Fprintf(&b, " of %s", sc.whose(buf[:r.Len()]))
 			}
 			if r.core.Err() != nil {
 				fmt.Fprintf(&b, ", %s", sentinel(r.core.Err()))
@@ -326,8 +326,8 @@ func (s *scenario) show(names []string) string {
 }
 
 // whose names the send that these bytes are the beginning of.
-func (s *scenario) whose(b []byte) string {
-	for name, data := range s.data {
+func (sc *scenario) whose(b []byte) string {
+	for name, data := range sc.data {
 		if bytes.HasPrefix(data, b) {
 			return name
 		}
@@ -348,7 +348,7 @@ func sentinel(err error) string {
 }
 
 // rails prints what has come in over each rail, and what is on the way.
-func (s *scenario) rails(g *Gate) string {
+func (sc *scenario) rails(g *Gate) string {
 	var b strings.Builder
 	for i := range g.rails {
 		in := g.rails[i].pull.stream
@@ -359,7 +359,7 @@ func (s *scenario) rails(g *Gate) string {
 }
 
 // state prints what a gate holds.
-func (s *scenario) state(g *Gate) string {
+func (sc *scenario) state(g *Gate) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "posted %d, unexpected %d (%d bytes), announced here %d, there %d, credit %d, taken %d, owed %d, pending %d\n",
 		g.locked.flow.Ledger().Posted, g.locked.flow.Ledger().Unexpected, g.locked.flow.Stats.UnexpectedBytes, g.locked.flow.Ledger().Announced, g.locked.flow.Ledger().Outstanding,

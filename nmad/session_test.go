@@ -449,8 +449,8 @@ func TestOpenFails(t *testing.T) {
 type deaf struct{ simnet.Net }
 
 func (*deaf) Name() string { return "deaf" }
-func (d *deaf) Open(c driver.Config) (driver.Endpoint, error) {
-	e, err := d.Net.Open(c)
+func (drv *deaf) Open(c driver.Config) (driver.Endpoint, error) {
+	e, err := drv.Net.Open(c)
 	return deafEnd{e}, err
 }
 

@@ -18,9 +18,9 @@ type slowCarrier struct {
 	let    chan struct{}
 }
 
-func (d *slowCarrier) Open(c driver.Config) (driver.Endpoint, error) {
-	e, err := d.Net.Open(c)
-	return slowEnd{e, d}, err
+func (sc *slowCarrier) Open(c driver.Config) (driver.Endpoint, error) {
+	e, err := sc.Net.Open(c)
+	return slowEnd{e, sc}, err
 }
 
 type slowEnd struct {
@@ -29,9 +29,9 @@ type slowEnd struct {
 }
 
 // Dial is what rank 1 does.
-func (e slowEnd) Dial(ctx context.Context, rank int, addr string) (driver.Link, error) {
-	l, err := e.Endpoint.Dial(ctx, rank, addr)
-	return &slowLink{Link: l, d: e.d}, err
+func (end slowEnd) Dial(ctx context.Context, rank int, addr string) (driver.Link, error) {
+	l, err := end.Endpoint.Dial(ctx, rank, addr)
+	return &slowLink{Link: l, d: end.d}, err
 }
 
 type slowLink struct {
@@ -40,11 +40,11 @@ type slowLink struct {
 	sent atomic.Int64
 }
 
-func (l *slowLink) Push(buf []byte) (int, error) {
-	n, err := l.Link.Push(buf)
-	if l.sent.Add(int64(n)) == int64(l.d.at) && n > 0 {
-		close(l.d.inside)
-		<-l.d.let
+func (lnk *slowLink) Push(buf []byte) (int, error) {
+	n, err := lnk.Link.Push(buf)
+	if lnk.sent.Add(int64(n)) == int64(lnk.d.at) && n > 0 {
+		close(lnk.d.inside)
+		<-lnk.d.let
 	}
 	return n, err
 }

@@ -41,33 +41,33 @@ type soakLength struct {
 }
 
 // Set implements flag.Value.
-func (l *soakLength) Set(text string) (err error) {
+func (sk *soakLength) Set(text string) (err error) {
 	if n, wrong := strconv.ParseUint(text, 10, 64); wrong == nil && n > 0 {
-		*l = soakLength{messages: n}
+		*sk = soakLength{messages: n}
 		return nil
 	}
 	d, err := time.ParseDuration(text)
 	if err != nil || d <= 0 {
 		return fmt.Errorf("%q is neither a duration, such as 24h, nor a number of messages, such as 11400000", text)
 	}
-	*l = soakLength{time: d}
+	*sk = soakLength{time: d}
 	return nil
 }
 
 // String implements flag.Value.
-func (l *soakLength) String() string {
-	if l.messages != 0 {
-		return strconv.FormatUint(l.messages, 10)
+func (sk *soakLength) String() string {
+	if sk.messages != 0 {
+		return strconv.FormatUint(sk.messages, 10)
 	}
-	return l.time.String()
+	return sk.time.String()
 }
 
 // over says whether it is, after so many messages and so much time.
-func (l *soakLength) over(messages uint64, d time.Duration) bool {
-	if l.messages != 0 {
-		return messages >= l.messages
+func (sk *soakLength) over(messages uint64, d time.Duration) bool {
+	if sk.messages != 0 {
+		return messages >= sk.messages
 	}
-	return d >= l.time
+	return d >= sk.time
 }
 
 // TestSoak exchanges messages in round after round, each over another network, or the one that
@@ -133,9 +133,9 @@ func watch(t *testing.T) *watchdog {
 	return w
 }
 
-func (w *watchdog) stop() {
-	close(w.over)
-	w.gone.Wait()
+func (dog *watchdog) stop() {
+	close(dog.over)
+	dog.gone.Wait()
 }
 
 // soakRound is one round; its seed decides all that is not up to the schedulers.
@@ -243,8 +243,8 @@ type soak struct {
 }
 
 // message gives the i-th message from one rank to another with that tag.
-func (s *soak) message(from, to int, tag uint64, i int) []byte {
-	key := s.seed<<20 ^ uint64(from)<<56 ^ uint64(to)<<48 ^ tag<<8 ^ uint64(i)
+func (so *soak) message(from, to int, tag uint64, i int) []byte {
+	key := so.seed<<20 ^ uint64(from)<<56 ^ uint64(to)<<48 ^ tag<<8 ^ uint64(i)
 	rng := rand.New(rand.NewPCG(key, 2))
 	n := 0
 	switch rng.IntN(16) {
@@ -262,70 +262,70 @@ func (s *soak) message(from, to int, tag uint64, i int) []byte {
 	return pattern(n, key)
 }
 
-func (s *soak) dice(g *Gate, tag uint64, role uint64) *rand.Rand {
-	return rand.New(rand.NewPCG(s.seed^tag<<16^uint64(g.own)<<8^uint64(g.rank), role))
+func (so *soak) dice(g *Gate, tag uint64, role uint64) *rand.Rand {
+	return rand.New(rand.NewPCG(so.seed^tag<<16^uint64(g.own)<<8^uint64(g.rank), role))
 }
 
 // sendAll sends all messages of one tag through a gate, up to four at a time.
-func (s *soak) sendAll(g *Gate, tag uint64) {
-	rng := s.dice(g, tag, 3)
+func (so *soak) sendAll(g *Gate, tag uint64) {
+	rng := so.dice(g, tag, 3)
 	var under [4]*Request
-	for i := range s.messages {
-		msg := s.message(g.own, g.rank, tag, i)
+	for i := range so.messages {
+		msg := so.message(g.own, g.rank, tag, i)
 		op := Op{Match: Tag(tag), Buf: msg, Sync: rng.IntN(8) == 0, Priority: int8(rng.IntN(3))}
 		if rng.IntN(4) == 0 {
 			op.Buf, op.Parts = nil, inParts(msg, 1+rng.IntN(5000), rng.IntN(3))
 		}
 		slot := &under[rng.IntN(len(under))]
 		if *slot != nil {
-			s.must(g, tag, i, (*slot).Wait())
+			so.must(g, tag, i, (*slot).Wait())
 		}
 		*slot = &Request{}
 		(*slot).prepareSend(g, &op)
 		g.submit(*slot)
 		if rng.IntN(6) == 0 {
-			s.must(g, tag, i, (*slot).Wait())
+			so.must(g, tag, i, (*slot).Wait())
 		}
 	}
-	s.must(g, tag, s.messages, WaitAll(context.Background(), under[:]...))
+	so.must(g, tag, so.messages, WaitAll(context.Background(), under[:]...))
 }
 
 // must notes that something failed.
-func (s *soak) must(g *Gate, tag uint64, i int, err error) {
+func (so *soak) must(g *Gate, tag uint64, i int, err error) {
 	if err != nil {
-		s.t.Errorf("seed %d, rank %d with %d, tag %#x, message %d: %v", s.seed, g.own, g.rank, tag, i, err)
+		so.t.Errorf("seed %d, rank %d with %d, tag %#x, message %d: %v", so.seed, g.own, g.rank, tag, i, err)
 	}
 }
 
 // recvAll receives all messages of one tag from a gate, each in another way.
-func (s *soak) recvAll(g *Gate, tag uint64) {
-	rng := s.dice(g, tag, 4)
-	for i := range s.messages {
-		want := s.message(g.rank, g.own, tag, i)
+func (so *soak) recvAll(g *Gate, tag uint64) {
+	rng := so.dice(g, tag, 4)
+	for i := range so.messages {
+		want := so.message(g.rank, g.own, tag, i)
 		buf := make([]byte, len(want)+rng.IntN(3))
-		n, err := s.recvOne(g, tag, buf, rng)
-		if s.must(g, tag, i, err); err != nil {
+		n, err := so.recvOne(g, tag, buf, rng)
+		if so.must(g, tag, i, err); err != nil {
 			return // what would come in the place of this one says nothing
 		}
 		if n != len(want) || !bytes.Equal(buf[:n], want) {
-			s.t.Errorf("seed %d, rank %d from %d, tag %#x: %s", s.seed, g.own, g.rank, tag, s.wrong(g, tag, i, buf[:n]))
+			so.t.Errorf("seed %d, rank %d from %d, tag %#x: %s", so.seed, g.own, g.rank, tag, so.wrong(g, tag, i, buf[:n]))
 			return
 		}
-		s.moved.Add(1)
+		so.moved.Add(1)
 	}
 }
 
 // wrong says what has come in the place of the i-th message.
-func (s *soak) wrong(g *Gate, tag uint64, i int, got []byte) string {
-	for k := range s.messages {
-		if bytes.Equal(got, s.message(g.rank, g.own, tag, k)) {
+func (so *soak) wrong(g *Gate, tag uint64, i int, got []byte) string {
+	for k := range so.messages {
+		if bytes.Equal(got, so.message(g.rank, g.own, tag, k)) {
 			return fmt.Sprintf("message %d has come in the place of message %d", k, i)
 		}
 	}
-	return fmt.Sprintf("message %d of %d bytes came damaged, with %d bytes", i, len(s.message(g.rank, g.own, tag, i)), len(got))
+	return fmt.Sprintf("message %d of %d bytes came damaged, with %d bytes", i, len(so.message(g.rank, g.own, tag, i)), len(got))
 }
 
-func (s *soak) recvOne(g *Gate, tag uint64, buf []byte, rng *rand.Rand) (int, error) {
+func (so *soak) recvOne(g *Gate, tag uint64, buf []byte, rng *rand.Rand) (int, error) {
 	var r *Request
 	switch rng.IntN(8) {
 	case 0:
@@ -361,11 +361,11 @@ func (s *soak) recvOne(g *Gate, tag uint64, buf []byte, rng *rand.Rand) (int, er
 }
 
 // recvAny receives, from whichever process, what all of them send to one with anyTag.
-func (s *soak) recvAny(own *Session) {
-	rng := s.dice(own.Gate(own.Rank()), anyTag, 5)
+func (so *soak) recvAny(own *Session) {
+	rng := so.dice(own.Gate(own.Rank()), anyTag, 5)
 	next := make([]int, own.Size())
 	buf := make([]byte, 1<<20)
-	for range own.Size() * s.messages {
+	for range own.Size() * so.messages {
 		var e Envelope
 		var err error
 		switch rng.IntN(4) {
@@ -387,15 +387,15 @@ func (s *soak) recvAny(own *Session) {
 			e, err = own.Recv(Tag(anyTag), buf)
 		}
 		g := own.Gate(e.Source)
-		if s.must(g, anyTag, next[g.rank], err); err != nil {
+		if so.must(g, anyTag, next[g.rank], err); err != nil {
 			return
 		}
-		want := s.message(g.rank, g.own, anyTag, next[g.rank])
+		want := so.message(g.rank, g.own, anyTag, next[g.rank])
 		if e.Size != uint64(len(want)) || !bytes.Equal(buf[:e.Size], want) {
-			s.t.Errorf("seed %d, rank %d from any, which is %d: %s", s.seed, g.own, g.rank, s.wrong(g, anyTag, next[g.rank], buf[:e.Size]))
+			so.t.Errorf("seed %d, rank %d from any, which is %d: %s", so.seed, g.own, g.rank, so.wrong(g, anyTag, next[g.rank], buf[:e.Size]))
 			return
 		}
 		next[g.rank]++
-		s.moved.Add(1)
+		so.moved.Add(1)
 	}
 }

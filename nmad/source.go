@@ -17,16 +17,16 @@ import "github.com/pm2-go/pm2/asm"
 type source struct{ *rail }
 
 // Descriptor is what to wait for.
-func (s source) Descriptor() int { return s.link.Descriptor() }
+func (src source) Descriptor() int { return src.link.Descriptor() }
 
 // Arm asks for an announcement. False: do not sleep, poll.
-func (s source) Arm() bool {
-	g := s.gate
+func (src source) Arm() bool {
+	g := src.gate
 	h := g.tryLock()
 	if h == nil {
 		return false // another thread polls, and may find something
 	}
-	ok := h.arm(s.rail)
+	ok := h.arm(src.rail)
 	h.drop() // not letGo: nothing was armed for less than is wanted
 	return ok && !g.inbox.left() && !g.mu.owed()
 }
@@ -49,15 +49,15 @@ func (h *held) arm(l *rail) bool {
 
 // Disarm ends what Arm began. A poll follows, which completes the transfers that are
 // copied meanwhile.
-func (s source) Disarm() {
-	g := s.gate
+func (src source) Disarm() {
+	g := src.gate
 	h := g.lock()
-	if s.armed {
-		s.armed, s.deaf = false, false
+	if src.armed {
+		src.armed, src.deaf = false, false
 		h.armed--
-		s.link.Disarm()
-		if s.index > 0 {
-			s.woken, h.woken = true, true
+		src.link.Disarm()
+		if src.index > 0 {
+			src.woken, h.woken = true, true
 		}
 	}
 	h.drop()

@@ -78,13 +78,13 @@ type late struct {
 	armed *bool  // what the last Arm has said
 }
 
-func (l *late) Arm(wantRoom bool) bool {
-	if wantRoom && l.comes != nil {
-		l.comes()
-		l.comes = nil
+func (lt *late) Arm(wantRoom bool) bool {
+	if wantRoom && lt.comes != nil {
+		lt.comes()
+		lt.comes = nil
 	}
-	*l.armed = l.Link.Arm(wantRoom)
-	return *l.armed
+	*lt.armed = lt.Link.Arm(wantRoom)
+	return *lt.armed
 }
 
 // TestArmedAgain: a thread has something to send for which there is no room, while a sleeper sleeps on the link. It arms the link for room,

@@ -87,49 +87,49 @@ func (s *Session) watchStall() error {
 }
 
 // look looks once, and tells what is to be told.
-func (x *stall) look(ctx context.Context) {
-	spoke := x.hear()
-	moved, cpu, now := x.total(), processTime(), time.Now()
-	busy := (cpu - x.cpu).Seconds() > stallIdle*x.span.Seconds()
-	if moved != x.moved && !spoke || busy {
-		x.since, x.cpu = now, cpu
+func (sl *stall) look(ctx context.Context) {
+	spoke := sl.hear()
+	moved, cpu, now := sl.total(), processTime(), time.Now()
+	busy := (cpu - sl.cpu).Seconds() > stallIdle*sl.span.Seconds()
+	if moved != sl.moved && !spoke || busy {
+		sl.since, sl.cpu = now, cpu
 	}
-	x.moved = moved
-	stalls := now.Sub(x.since) >= x.span && x.waits()
-	to := x.collector()
-	switch own := x.s.cfg.Rank; {
-	case to != own && stalls && x.told != to:
-		x.tell(ctx, to, append([]byte{stallStalls}, x.text()...))
-		x.told = to
-	case to != own && !stalls && x.told >= 0:
-		x.tell(ctx, to, []byte{stallMoves})
-		x.told = -1
+	sl.moved = moved
+	stalls := now.Sub(sl.since) >= sl.span && sl.waits()
+	to := sl.collector()
+	switch own := sl.s.cfg.Rank; {
+	case to != own && stalls && sl.told != to:
+		sl.tell(ctx, to, append([]byte{stallStalls}, sl.text()...))
+		sl.told = to
+	case to != own && !stalls && sl.told >= 0:
+		sl.tell(ctx, to, []byte{stallMoves})
+		sl.told = -1
 	case to != own:
 		return
 	case !stalls:
-		x.reported = false
+		sl.reported = false
 		return
-	case x.reported || now.Sub(x.last) < x.span/2 || !x.allHeard():
+	case sl.reported || now.Sub(sl.last) < sl.span/2 || !sl.allHeard():
 		return
 	default:
-		x.report()
-		x.reported = true
+		sl.report()
+		sl.reported = true
 	}
 }
 
 // tell sends a message to the collector, and does not count it as one of the program.
-func (x *stall) tell(ctx context.Context, to int, text []byte) {
-	ctx, stop := context.WithTimeout(ctx, x.span)
+func (sl *stall) tell(ctx context.Context, to int, text []byte) {
+	ctx, stop := context.WithTimeout(ctx, sl.span)
 	defer stop()
-	_ = x.s.job.Start(to, &Op{Match: Match{Context: x.in, Mask: exact}, Buf: text}).WaitContext(ctx) // a collector that is lost has another one follow it
-	x.moved = x.total()
+	_ = sl.s.job.Start(to, &Op{Match: Match{Context: sl.in, Mask: exact}, Buf: text}).WaitContext(ctx) // a collector that is lost has another one follow it
+	sl.moved = sl.total()
 }
 
 // hear takes what others have told, and says whether there was something.
-func (x *stall) hear() (some bool) {
-	any := Match{Context: x.in}
+func (sl *stall) hear() (some bool) {
+	any := Match{Context: sl.in}
 	for {
-		m := x.s.job.Claim(any)
+		m := sl.s.job.Claim(any)
 		if m == nil {
 			return some
 		}
@@ -138,9 +138,9 @@ func (x *stall) hear() (some bool) {
 		if _, err := m.Recv(buf); err != nil {
 			continue
 		}
-		x.last, x.reported = time.Now(), false
-		if delete(x.heard, from); len(buf) > 0 && buf[0] == stallStalls {
-			x.heard[from] = printable(string(buf[1:]))
+		sl.last, sl.reported = time.Now(), false
+		if delete(sl.heard, from); len(buf) > 0 && buf[0] == stallStalls {
+			sl.heard[from] = printable(string(buf[1:]))
 		}
 	}
 }
@@ -156,18 +156,18 @@ func printable(text string) string {
 }
 
 // total is what grows whenever a message begins, or ends.
-func (x *stall) total() uint64 {
-	n := x.s.Stats()
+func (sl *stall) total() uint64 {
+	n := sl.s.Stats()
 	return n.Sends + n.Recvs + n.BytesSent + n.BytesReceived
 }
 
 // waits says that a thread has waited for a message all the time.
-func (x *stall) waits() bool {
-	return slices.ContainsFunc(pioman.Waiters(), func(w pioman.Waiter) bool { return w.Kind != nil && w.Time >= x.span/2 })
+func (sl *stall) waits() bool {
+	return slices.ContainsFunc(pioman.Waiters(), func(w pioman.Waiter) bool { return w.Kind != nil && w.Time >= sl.span/2 })
 }
 
 // text is what this process waits for.
-func (x *stall) text() string {
+func (sl *stall) text() string {
 	var b strings.Builder
 	_ = WriteWaits(&b) // into a text
 	text := b.String()
@@ -178,23 +178,23 @@ func (x *stall) text() string {
 }
 
 // collector is the lowest rank that lives.
-func (x *stall) collector() int {
-	for rank := range x.s.cfg.Size {
-		if x.lives(rank) {
+func (sl *stall) collector() int {
+	for rank := range sl.s.cfg.Size {
+		if sl.lives(rank) {
 			return rank
 		}
 	}
-	return x.s.cfg.Rank
+	return sl.s.cfg.Rank
 }
 
-func (x *stall) lives(rank int) bool {
-	return rank == x.s.cfg.Rank || x.s.Gate(rank).Err() == nil
+func (sl *stall) lives(rank int) bool {
+	return rank == sl.s.cfg.Rank || sl.s.Gate(rank).Err() == nil
 }
 
 // allHeard says that all others that live have told that they stall.
-func (x *stall) allHeard() bool {
-	for rank := range x.s.cfg.Size {
-		if _, stalls := x.heard[rank]; !stalls && rank != x.s.cfg.Rank && x.lives(rank) {
+func (sl *stall) allHeard() bool {
+	for rank := range sl.s.cfg.Size {
+		if _, stalls := sl.heard[rank]; !stalls && rank != sl.s.cfg.Rank && sl.lives(rank) {
 			return false
 		}
 	}
@@ -202,14 +202,14 @@ func (x *stall) allHeard() bool {
 }
 
 // report says for what all processes wait.
-func (x *stall) report() {
-	x.heard[x.s.cfg.Rank] = x.text()
-	defer delete(x.heard, x.s.cfg.Rank)
+func (sl *stall) report() {
+	sl.heard[sl.s.cfg.Rank] = sl.text()
+	defer delete(sl.heard, sl.s.cfg.Rank)
 	var b strings.Builder
-	fmt.Fprintf(&b, "pm2: for %v no process of this job has computed, nor has a message begun or ended: all wait, perhaps for ever\n", x.span)
+	fmt.Fprintf(&b, "pm2: for %v no process of this job has computed, nor has a message begun or ended: all wait, perhaps for ever\n", sl.span)
 	n := 0
-	for rank := range x.s.cfg.Size {
-		if text, ok := x.heard[rank]; ok && x.lives(rank) {
+	for rank := range sl.s.cfg.Size {
+		if text, ok := sl.heard[rank]; ok && sl.lives(rank) {
 			if n++; n <= stallReport {
 				fmt.Fprintf(&b, "rank %d:\n%s", rank, cmp.Or(text, "  nothing is known\n"))
 			}
@@ -218,7 +218,7 @@ func (x *stall) report() {
 	if n > stallReport {
 		fmt.Fprintf(&b, "and %d more processes\n", n-stallReport)
 	}
-	_, _ = io.WriteString(x.out, b.String()) // to standard error: there is no other place to complain
+	_, _ = io.WriteString(sl.out, b.String()) // to standard error: there is no other place to complain
 }
 
 // processTime is the processor time of the process so far.

@@ -43,20 +43,20 @@ type texts struct {
 
 type writer func([]byte) (int, error)
 
-func (w writer) Write(b []byte) (int, error) { return w(b) }
+func (wr writer) Write(b []byte) (int, error) { return wr(b) }
 
-func (x *texts) writer(rank int) io.Writer {
+func (tx *texts) writer(rank int) io.Writer {
 	return writer(func(b []byte) (int, error) {
-		x.mu.Lock()
-		defer x.mu.Unlock()
-		return x.of[max(rank, 0)].Write(b)
+		tx.mu.Lock()
+		defer tx.mu.Unlock()
+		return tx.of[max(rank, 0)].Write(b)
 	})
 }
 
-func (x *texts) rank(i int) string {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	return x.of[i].String()
+func (tx *texts) rank(i int) string {
+	tx.mu.Lock()
+	defer tx.mu.Unlock()
+	return tx.of[i].String()
 }
 
 // TestStall: a job whose processes all wait says so, once, for what, and not while one of them computes. At SIGQUIT a process says for what it waits, before the stacks of its goroutines.

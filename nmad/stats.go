@@ -34,28 +34,28 @@ type RailStats struct {
 	ChunksReceived uint64
 }
 
-func (s *Stats) add(t Stats) {
-	s.Offloaded += t.Offloaded
-	s.Links += t.Links
-	s.Sends += t.Sends
-	s.Recvs += t.Recvs
-	s.Rendezvous += t.Rendezvous
-	s.Loaned += t.Loaned
-	s.Borrowed += t.Borrowed
-	s.Starved += t.Starved
-	s.Unexpected += t.Unexpected
-	s.Credits += t.Credits
-	s.Aggregates += t.Aggregates
-	s.Aggregated += t.Aggregated
-	s.BytesSent += t.BytesSent
-	s.BytesReceived += t.BytesReceived
-	s.UnexpectedBytes += t.UnexpectedBytes
-	s.UnexpectedPeak = max(s.UnexpectedPeak, t.UnexpectedPeak)
+func (st *Stats) add(t Stats) {
+	st.Offloaded += t.Offloaded
+	st.Links += t.Links
+	st.Sends += t.Sends
+	st.Recvs += t.Recvs
+	st.Rendezvous += t.Rendezvous
+	st.Loaned += t.Loaned
+	st.Borrowed += t.Borrowed
+	st.Starved += t.Starved
+	st.Unexpected += t.Unexpected
+	st.Credits += t.Credits
+	st.Aggregates += t.Aggregates
+	st.Aggregated += t.Aggregated
+	st.BytesSent += t.BytesSent
+	st.BytesReceived += t.BytesReceived
+	st.UnexpectedBytes += t.UnexpectedBytes
+	st.UnexpectedPeak = max(st.UnexpectedPeak, t.UnexpectedPeak)
 	for i, r := range t.Rails {
-		s.Rails[i].BytesSent += r.BytesSent
-		s.Rails[i].BytesReceived += r.BytesReceived
-		s.Rails[i].ChunksSent += r.ChunksSent
-		s.Rails[i].ChunksReceived += r.ChunksReceived
+		st.Rails[i].BytesSent += r.BytesSent
+		st.Rails[i].BytesReceived += r.BytesReceived
+		st.Rails[i].ChunksSent += r.ChunksSent
+		st.Rails[i].ChunksReceived += r.ChunksReceived
 	}
 }
 

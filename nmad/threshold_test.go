@@ -111,9 +111,9 @@ type shortLink struct {
 	most int
 }
 
-func (l shortLink) Caps() driver.Caps {
-	c := l.Link.Caps()
-	c.Short, c.How = l.most, "a test"
+func (lnk shortLink) Caps() driver.Caps {
+	c := lnk.Link.Caps()
+	c.Short, c.How = lnk.most, "a test"
 	return c
 }
 

@@ -30,22 +30,22 @@ type op struct {
 	data []byte // send: the message; recv: the buffer
 }
 
-func (x *traffic) send(side int, tag uint64, size int) {
-	x.seed++
-	data := pattern(size, x.seed)
+func (tf *traffic) send(side int, tag uint64, size int) {
+	tf.seed++
+	data := pattern(size, tf.seed)
 	r := &Request{}
-	op1 := Op{Match: Tag(tag), Buf: data, Sync: x.seed%5 == 0, Priority: int8(x.seed % 3)}
-	if x.seed%4 == 0 {
+	op1 := Op{Match: Tag(tag), Buf: data, Sync: tf.seed%5 == 0, Priority: int8(tf.seed % 3)}
+	if tf.seed%4 == 0 {
 		op1.Parts = inParts(data, 5, 0, 90)
 	}
-	r.prepareSend(x.p.gates[side], &op1)
-	x.p.gates[side].submit(r)
-	x.sends[side] = append(x.sends[side], &op{r, tag, data})
+	r.prepareSend(tf.p.gates[side], &op1)
+	tf.p.gates[side].submit(r)
+	tf.sends[side] = append(tf.sends[side], &op{r, tag, data})
 }
 
-func (x *traffic) recv(side int, tag uint64, room int) {
+func (tf *traffic) recv(side int, tag uint64, room int) {
 	buf := make([]byte, room)
-	x.recvs[side] = append(x.recvs[side], &op{x.p.gates[side].Irecv(tag, buf), tag, buf})
+	tf.recvs[side] = append(tf.recvs[side], &op{tf.p.gates[side].Irecv(tag, buf), tag, buf})
 }
 
 // nth returns the n-th operation with that tag, nil if there are fewer.
@@ -63,9 +63,9 @@ func nth(ops []*op, tag uint64, n int) *op {
 
 // check compares every receive with the send that belongs to it. settled: what
 // can be done must be done.
-func (x *traffic) check(settled bool) error {
-	for side, recvs := range x.recvs {
-		sends := x.sends[1-side]
+func (tf *traffic) check(settled bool) error {
+	for side, recvs := range tf.recvs {
+		sends := tf.sends[1-side]
 		count := map[uint64]int{}
 		for i, o := range recvs {
 			s := nth(sends, o.tag, count[o.tag])
@@ -88,7 +88,7 @@ func (x *traffic) check(settled bool) error {
 			}
 		}
 		if settled {
-			if err := x.checkSends(side, sends, recvs); err != nil {
+			if err := tf.checkSends(side, sends, recvs); err != nil {
 				return err
 			}
 		}
@@ -97,7 +97,7 @@ func (x *traffic) check(settled bool) error {
 }
 
 // checkSends makes sure that each send that was received is done.
-func (x *traffic) checkSends(receiver int, sends, recvs []*op) error {
+func (tf *traffic) checkSends(receiver int, sends, recvs []*op) error {
 	count := map[uint64]int{}
 	for i, s := range sends {
 		o := nth(recvs, s.tag, count[s.tag])
@@ -110,9 +110,9 @@ func (x *traffic) checkSends(receiver int, sends, recvs []*op) error {
 }
 
 // finish posts what is missing so that everything must come to its end.
-func (x *traffic) finish() {
+func (tf *traffic) finish() {
 	for side := range 2 {
-		sends, recvs := x.sends[1-side], x.recvs[side]
+		sends, recvs := tf.sends[1-side], tf.recvs[side]
 		need := map[uint64]int{}
 		for _, s := range sends {
 			need[s.tag]++
@@ -127,10 +127,10 @@ func (x *traffic) finish() {
 		slices.Sort(tags)
 		for _, tag := range tags {
 			for n := need[tag]; n > 0; n-- {
-				x.recv(side, tag, 700)
+				tf.recv(side, tag, 700)
 			}
 			for n := need[tag]; n < 0; n++ {
-				x.send(1-side, tag, 33)
+				tf.send(1-side, tag, 33)
 			}
 		}
 	}

@@ -26,24 +26,24 @@ type sessionList struct {
 
 var sessions sessionList
 
-func (l *sessionList) add(s *Session) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.last++
-	s.serial = l.last & sessionMask
-	l.open = append(l.open, s)
+func (list *sessionList) add(s *Session) {
+	list.mu.Lock()
+	defer list.mu.Unlock()
+	list.last++
+	s.serial = list.last & sessionMask
+	list.open = append(list.open, s)
 }
 
-func (l *sessionList) remove(s *Session) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.open = slices.DeleteFunc(l.open, func(x *Session) bool { return x == s })
+func (list *sessionList) remove(s *Session) {
+	list.mu.Lock()
+	defer list.mu.Unlock()
+	list.open = slices.DeleteFunc(list.open, func(x *Session) bool { return x == s })
 }
 
-func (l *sessionList) all() []*Session {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return slices.Clone(l.open)
+func (list *sessionList) all() []*Session {
+	list.mu.Lock()
+	defer list.mu.Unlock()
+	return slices.Clone(list.open)
 }
 
 // waitsForMessage is the kind of the reasons of requests. Their words:

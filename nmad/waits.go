@@ -35,14 +35,14 @@ type waiter struct {
 	others *owner // the caller, if it has to move other domains, too; known from the second look on
 }
 
-func (w *waiter) look() marcel.Found {
-	h, r := w.h, w.r
-	if w.looks++; w.looks > 1 {
-		if w.looks == 2 {
-			w.others = h.g.owned.others()
+func (wt *waiter) look() marcel.Found {
+	h, r := wt.h, wt.r
+	if wt.looks++; wt.looks > 1 {
+		if wt.looks == 2 {
+			wt.others = h.g.owned.others()
 		}
-		if w.others != nil {
-			w.others.turn()
+		if wt.others != nil {
+			wt.others.turn()
 		}
 		h.g.mu.lock()
 	}
@@ -69,7 +69,7 @@ func (w *waiter) look() marcel.Found {
 		return found
 	}
 	h.waited = asm.Cycles() + asm.ToCycles(int64(waiterPollSpan))
-	if h.pollLocked() || found == marcel.Moved || w.looks == 1 {
+	if h.pollLocked() || found == marcel.Moved || wt.looks == 1 {
 		return marcel.Flowing
 	}
 	return marcel.Nothing
