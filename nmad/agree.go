@@ -494,8 +494,8 @@ func (a *agreement) send(to int, n note)        { a.do(action{what: doSend, rank
 func (a *agreement) blame(rank int, why string) { a.do(action{what: doBlame, rank: rank, why: why}) }
 func (a *agreement) do(d action)                { a.actions = append(a.actions, d) }
 
-// take hands over what is to be done.
-func (a *agreement) take() []action {
+// takeActions hands over what is to be done.
+func (a *agreement) takeActions() []action {
 	actions := a.actions
 	a.actions = nil
 	return actions

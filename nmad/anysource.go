@@ -12,7 +12,7 @@ import (
 func (d *Domain) startAny(r *Request, in *Context) {
 	x, any := r.special(), in.of(d)
 	x.Anywhere, x.domain, x.any = true, d, any
-	r.tell()
+	r.tellOwner()
 	r.core.Stage, r.core.Counted = flow.Posted, true
 	r.gate.mover.Need()         // it is under no gate's lock, and counts for itself
 	any.Post(&r.core.Rest.Wild) // r may be done, and started again, from here on

@@ -9,12 +9,12 @@ import (
 // submit starts r, or leaves it for the holder of the lock.
 func (g *Gate) submit(r *Request) {
 	if g.offloads(r) {
-		g.offload.leave(r)
+		g.offload.leaveRequest(r)
 		return
 	}
 	h := g.tryLock()
 	if h == nil {
-		g.leave(r)
+		g.leaveRequest(r)
 		return
 	}
 	if g.inbox.left() {

@@ -144,7 +144,7 @@ func (b Buffer) Bytes() (bytes []byte) {
 	if b.lock() {
 		bytes = b.bytes()
 	}
-	b.leave()
+	b.unlock()
 	return bytes
 }
 
@@ -170,7 +170,7 @@ func (b Buffer) Release() error {
 		b.block.generation++
 		b.block.held = false
 	}
-	if b.leave(); !live {
+	if b.unlock(); !live {
 		return errReleased("buffer")
 	}
 	return nil
@@ -178,8 +178,8 @@ func (b Buffer) Release() error {
 
 func errReleased(what string) error { return fmt.Errorf("nmad: %s: %w", what, ErrReleased) }
 
-// leave ends lock. What neither the program nor a send has any more is free.
-func (b Buffer) leave() {
+// unlock ends lock. It frees the memory of a buffer that neither the program nor a send has any more.
+func (b Buffer) unlock() {
 	x := b.block
 	if x == nil {
 		return
@@ -228,7 +228,7 @@ func (b Buffer) startSend(g *Gate, op *Op) error {
 func (bl *block) sendDone() {
 	bl.pool.mu.Lock()
 	bl.out = false
-	Buffer{block: bl}.leave()
+	Buffer{block: bl}.unlock()
 }
 
 // end gives no more buffers; those that are out there stay until they are released.

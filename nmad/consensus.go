@@ -135,12 +135,12 @@ func (cs *consensus) run() {
 		}
 		cs.mu.unlock()
 		for _, h := range queue {
-			cs.take(h)
+			cs.handle(h)
 		}
 	}
 }
 
-func (cs *consensus) take(h happened) {
+func (cs *consensus) handle(h happened) {
 	switch h.what {
 	case called:
 		if r := cs.round(h.of.numberOfJob()); r == nil {
@@ -176,7 +176,7 @@ func (cs *consensus) take(h happened) {
 	}
 	for _, r := range cs.rounds {
 		a := r.agreement
-		for actions := a.take(); len(actions) > 0; actions = a.take() {
+		for actions := a.takeActions(); len(actions) > 0; actions = a.takeActions() {
 			for _, d := range actions {
 				cs.do(r, d)
 			}

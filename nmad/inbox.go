@@ -25,7 +25,7 @@ type inbox struct {
 }
 
 // leave leaves r for the holder of the lock.
-func (g *Gate) leave(r *Request) {
+func (g *Gate) leaveRequest(r *Request) {
 	g.inbox.push(r)
 	if w := g.worker; w == nil || !w.takes(g) {
 		g.tend()
@@ -112,8 +112,8 @@ func (h *held) takeReceives() {
 	}
 }
 
-// giveBack leaves a loan that was released for the holder of the lock; if there is none the caller becomes it. It never waits.
-func (g *Gate) giveBack(l *flow.Lease) {
+// leaveReleased leaves a loan that was released for the holder of the lock; if there is none the caller becomes it. It never waits.
+func (g *Gate) leaveReleased(l *flow.Lease) {
 	for {
 		l.Next = g.inbox.released.Load()
 		if g.inbox.released.CompareAndSwap(l.Next, l) {
@@ -124,7 +124,7 @@ func (g *Gate) giveBack(l *flow.Lease) {
 	g.tend()
 }
 
-// takeReleased takes in what giveBack has left. Not while a packet is being dealt with.
+// takeReleased takes in what leaveReleased has left. Not while a packet is being dealt with.
 func (h *held) takeReleased() {
 	if h.g.inbox.released.Load() == nil {
 		return

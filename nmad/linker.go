@@ -187,7 +187,7 @@ func (s *Session) welcome(rank, rail int, link driver.Link) {
 		h.letGo()
 	}
 	if err == nil && rail == 0 {
-		err = tell(ctx, link, &driver.Header{Size: answer})
+		err = sendLinkPart(ctx, link, &driver.Header{Size: answer})
 	}
 	if answer != linkYes {
 		link.Close()
@@ -366,11 +366,11 @@ func mayPass(err error) bool {
 
 // ask says from which domain to which one of the peer a link is to lead.
 func ask(ctx context.Context, link driver.Link, from, to int) error {
-	return tell(ctx, link, &driver.Header{Size: linkAsk, Cookie: uint32(from), Tag: uint64(to)})
+	return sendLinkPart(ctx, link, &driver.Header{Size: linkAsk, Cookie: uint32(from), Tag: uint64(to)})
 }
 
-// tell sends one side's part of the exchange about a link: what the dialler asks for, or the answer.
-func tell(ctx context.Context, link driver.Link, h *driver.Header) error {
+// sendLinkPart sends one side's part of the exchange about a link: what the dialler asks for, or the answer.
+func sendLinkPart(ctx context.Context, link driver.Link, h *driver.Header) error {
 	h.Kind = flow.KindLink
 	return persist(ctx, func() (bool, error) {
 		if h.Kind != 0 {

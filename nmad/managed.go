@@ -129,7 +129,7 @@ func (cfg *Config) meet(ctx context.Context) error {
 	cfg.Rendezvous, cfg.Listener, cfg.Secret = meeting.Addr, meeting.Listener, meeting.Secret
 	cfg.hosts = meeting.Nodes
 	cfg.bind, _, _ = net.SplitHostPort(meeting.Listen[0])
-	cfg.settle(meeting)
+	cfg.chooseRails(meeting)
 	return nil
 }
 
@@ -158,9 +158,9 @@ func (cfg *Config) meetByName(ctx context.Context) error {
 	return nil
 }
 
-// settle chooses the rails, unless the user has: between hosts one over each network that all of them share, if no two processes
+// chooseRails chooses the rails, unless the user has: between hosts one over each network that all of them share, if no two processes
 // share a host; else one, which is what is best within the host, and the first network between hosts.
-func (cfg *Config) settle(meeting *manager.Meeting) {
+func (cfg *Config) chooseRails(meeting *manager.Meeting) {
 	custom := cfg.Custom != nil || cfg.Rails != nil
 	if cfg.Driver == "" && !custom && meeting.Alone() && len(meeting.Listen) > 1 {
 		cfg.Driver = strings.TrimSuffix(strings.Repeat("tcp,", len(meeting.Listen)), ",")
@@ -195,8 +195,8 @@ func (s *Session) Abort(status int, why string) {
 	os.Exit(status)
 }
 
-// leave tells the manager that this process is done with it.
-func (mg *managed) leave() error {
+// finalize tells the manager that this process is done with it.
+func (mg *managed) finalize() error {
 	if err := mg.stepTo(parted); err != nil {
 		return nil // another session has
 	}

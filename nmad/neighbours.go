@@ -3,6 +3,7 @@ package nmad
 import (
 	"strings"
 
+	"github.com/pm2-go/pm2/internal/kernel"
 	"github.com/pm2-go/pm2/marcel"
 	"github.com/pm2-go/pm2/nmad/internal/cpus"
 	"github.com/pm2-go/pm2/nmad/internal/roster"
@@ -88,4 +89,11 @@ func (s *Session) settleIn(cards []roster.Card) {
 			_ = topo.CPUs(shares[n.index]...).BindProcess() // where that is forbidden the process stays unbound
 		}
 	}
+}
+
+// hostIdentity names this host and the pid name space in it: processes with
+// equal ones see each other's pids. The boot id is unique per start of a kernel.
+func hostIdentity() string {
+	boot, _ := kernel.Boot()
+	return boot + "/" + kernel.Space("pid")
 }

@@ -61,7 +61,7 @@ func (of *offload) run() {
 }
 
 // leave leaves a send to another core.
-func (of *offload) leave(r *Request) {
+func (of *offload) leaveRequest(r *Request) {
 	of.g.inbox.push(r)
 	if !of.pending.Swap(true) && !of.schedule() {
 		of.run()

@@ -108,7 +108,7 @@ func (s *Session) shutdown() {
 	sessions.remove(s)
 	s.queues.close()
 	if m := s.cfg.manager; m != nil {
-		s.failed = errors.Join(s.failed, m.leave())
+		s.failed = errors.Join(s.failed, m.finalize())
 	}
 	s.cfg.leavePlace(true)
 }

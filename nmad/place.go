@@ -64,7 +64,7 @@ func (pl *place) take() error {
 	return nil
 }
 
-func (pl *place) leave(to placeStage) {
+func (pl *place) moveTo(to placeStage) {
 	pl.mu.Lock()
 	defer pl.mu.Unlock()
 	pl.stage = to
@@ -87,8 +87,8 @@ func (cfg *Config) leavePlace(closed bool) {
 	switch {
 	case cfg.told == nil:
 	case cfg.Size > 1 && (closed || cfg.Listener != nil):
-		here.leave(placeLeft)
+		here.moveTo(placeLeft)
 	default:
-		here.leave(placeFree)
+		here.moveTo(placeFree)
 	}
 }

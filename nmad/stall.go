@@ -99,10 +99,10 @@ func (sl *stall) look(ctx context.Context) {
 	to := sl.collector()
 	switch own := sl.s.cfg.Rank; {
 	case to != own && stalls && sl.told != to:
-		sl.tell(ctx, to, append([]byte{stallStalls}, sl.text()...))
+		sl.send(ctx, to, append([]byte{stallStalls}, sl.text()...))
 		sl.told = to
 	case to != own && !stalls && sl.told >= 0:
-		sl.tell(ctx, to, []byte{stallMoves})
+		sl.send(ctx, to, []byte{stallMoves})
 		sl.told = -1
 	case to != own:
 		return
@@ -117,8 +117,8 @@ func (sl *stall) look(ctx context.Context) {
 	}
 }
 
-// tell sends a message to the collector, and does not count it as one of the program.
-func (sl *stall) tell(ctx context.Context, to int, text []byte) {
+// send sends a message to the collector, and does not count it as one of the program.
+func (sl *stall) send(ctx context.Context, to int, text []byte) {
 	ctx, stop := context.WithTimeout(ctx, sl.span)
 	defer stop()
 	_ = sl.s.job.Start(to, &Op{Match: Match{Context: sl.in, Mask: exact}, Buf: text}).WaitContext(ctx) // a collector that is lost has another one follow it

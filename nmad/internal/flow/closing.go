@@ -110,7 +110,7 @@ func (f *Flow) End(err error) {
 		f.Dead = err
 	}
 	f.notes.drop()
-	f.hold(heldNotes, false)
+	f.setUnsent(unsentNotes, false)
 	underway := f.underway()
 	f.FailSends(f.Dead)
 	f.failReceives(f.Dead)
@@ -118,5 +118,5 @@ func (f *Flow) End(err error) {
 	for l := f.loans.returns.pop(); l != nil; l = f.loans.returns.pop() {
 		f.putAway(l)
 	}
-	f.hold(heldReturns, false)
+	f.setUnsent(unsentReturns, false)
 }

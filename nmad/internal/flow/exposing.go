@@ -104,5 +104,5 @@ func (f *Flow) fetched(cookie uint32) {
 	l := f.takeLease()
 	l.There, l.cookie = true, cookie
 	f.loans.out++
-	f.giveBack(l)
+	f.returnLoan(l)
 }

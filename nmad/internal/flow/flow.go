@@ -35,14 +35,14 @@ type Flow struct {
 	loans    lending
 	notes    notes
 	bye      leave
-	finished Queue // done and not taken by Finished
-	found    Queue // Matched by a search: to be delivered to
-	pending  int   // requests that count
-	sendDue  bool  // see SendDue
-	holds    held  // what holding tells of
-	ended    bool  // End was called
-	blind    bool  // what the peer exposes cannot be read
-	search   bool  // see SearchDue
+	finished Queue  // done and not taken by Finished
+	found    Queue  // Matched by a search: to be delivered to
+	pending  int    // requests that count
+	sendDue  bool   // see SendDue
+	unsent   unsent // what holding tells of
+	ended    bool   // End was called
+	blind    bool   // what the peer exposes cannot be read
+	search   bool   // see SearchDue
 
 	moving [2]int      // chunks that go out, and that come in, or wait for those before them, over all rails
 	chunks *chunk      // to be used again

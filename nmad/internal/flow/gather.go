@@ -59,7 +59,7 @@ func (f *Flow) gather(tag uint64, buf []byte, c Company) (leave bool) {
 	}
 	x.body = append(appendHead(x.body, Plain, tag, len(buf)), buf...)
 	x.messages++
-	f.hold(heldGroup, true)
+	f.setUnsent(unsentGroup, true)
 	f.tx.seq++
 	f.tx.credit -= cost(len(buf))
 	f.Stats.BytesSent += uint64(len(buf))
@@ -71,7 +71,7 @@ func (f *Flow) enough(woken int) int {
 }
 
 // Gathered says that messages wait for others in the open packet.
-func (f *Flow) Gathered() bool { return f.holds&heldGroup != 0 }
+func (f *Flow) Gathered() bool { return f.unsent&unsentGroup != 0 }
 
 // KeepGathering says that what is Gathered is to be left alone for now; ready as in Company.
 func (f *Flow) KeepGathering(ready bool) bool {
@@ -107,5 +107,5 @@ func (f *Flow) sentGathered() {
 		f.Stats.Aggregated += uint64(x.messages)
 	}
 	f.tx.gathered.messages = 0
-	f.hold(heldGroup, false)
+	f.setUnsent(unsentGroup, false)
 }

@@ -143,14 +143,14 @@ func (f *Flow) Release(l *Lease) {
 	case f.ended || f.bye.sent:
 		f.putAway(l)
 	default:
-		f.giveBack(l)
+		f.returnLoan(l)
 	}
 }
 
-// giveBack has RETURN sent.
-func (f *Flow) giveBack(l *Lease) {
+// returnLoan has RETURN sent.
+func (f *Flow) returnLoan(l *Lease) {
 	f.loans.returns.push(l)
-	f.hold(heldReturns, true)
+	f.setUnsent(unsentReturns, true)
 	f.sendDue = f.sendDue || !f.tx.refused
 }
 

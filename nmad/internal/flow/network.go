@@ -49,7 +49,7 @@ func (f *Flow) flush(n Network) (all bool, err error) {
 		return false, err
 	}
 	f.tx.batched = false
-	if f.hold(heldBytes, !all); all {
+	if f.setUnsent(unsentBytes, !all); all {
 		f.gone()
 	}
 	return all, nil

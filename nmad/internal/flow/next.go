@@ -134,7 +134,7 @@ func (f *Flow) taken() {
 		f.sentGathered()
 	case returning:
 		f.putAway(f.loans.returns.pop())
-		f.hold(heldReturns, f.loans.returns.head != nil)
+		f.setUnsent(unsentReturns, f.loans.returns.head != nil)
 	case crediting:
 		f.rx.paid(int64(p.Head.Size))
 		f.Stats.Credits++
@@ -142,7 +142,7 @@ func (f *Flow) taken() {
 		f.rx.owesRoom = false
 	case noting:
 		f.notes.left(len(p.Body))
-		f.hold(heldNotes, !f.notes.empty())
+		f.setUnsent(unsentNotes, !f.notes.empty())
 	case full:
 		f.tx.told = f.tx.records
 	case acking:

@@ -82,26 +82,26 @@ func (f *Flow) Refused() {
 	p.clear()
 }
 
-// held is a set of kinds of what has still to leave, though no pending request stands for it.
-type held uint8
+// unsent is a set of the kinds of things that still have to leave although no pending request stands for them.
+type unsent uint8
 
 const (
-	heldBytes   held = 1 << iota // bytes in the driver's buffer
-	heldGroup                    // messages that were gathered
-	heldReturns                  // loans that were released
-	heldNotes                    // notes
+	unsentBytes   unsent = 1 << iota // bytes in the driver's buffer
+	unsentGroup                      // messages that were gathered
+	unsentReturns                    // loans that were released
+	unsentNotes                      // notes
 )
 
-// hold notes whether there is something of that kind.
-func (f *Flow) hold(what held, some bool) {
-	f.holds &^= what
+// setUnsent notes whether there is something of that kind.
+func (f *Flow) setUnsent(what unsent, some bool) {
+	f.unsent &^= what
 	if some {
-		f.holds |= what
+		f.unsent |= what
 	}
 }
 
 // unflushed says that the driver has bytes in its buffer.
-func (f *Flow) unflushed() bool { return f.holds&heldBytes != 0 }
+func (f *Flow) unflushed() bool { return f.unsent&unsentBytes != 0 }
 
 // Send begins a send. Unless it is to wait for others something may leave now (Drain), if due: not after the network had no room.
 func (f *Flow) Send(r *Request) (due bool) {
@@ -178,7 +178,7 @@ func (f *Flow) waiting() bool {
 
 // others says whether packets wait that neither are nor announce nor ask for messages in queues.
 func (f *Flow) others() bool {
-	return f.holds&^heldBytes != 0 || f.bye.owes || f.bye.owesAck || f.rx.due() || f.rx.owesRoom
+	return f.unsent&^unsentBytes != 0 || f.bye.owes || f.bye.owesAck || f.rx.due() || f.rx.owesRoom
 }
 
 // Outgoing says whether packets wait, or bytes in the driver's buffer.
@@ -188,7 +188,7 @@ func (f *Flow) Outgoing() bool { return f.unflushed() || f.waiting() }
 // waits does not wait for the peer's answers, as when as many messages are announced as it keeps.
 func (f *Flow) Unsent() bool {
 	stalled := f.tx.sends.used >= f.tx.records && !f.tx.queue.Empty() && f.rx.answers.empty() &&
-		!f.rx.due() && !f.rx.owesRoom && !f.bye.owesAck && f.holds&^heldBytes == 0
+		!f.rx.due() && !f.rx.owesRoom && !f.bye.owesAck && f.unsent&^unsentBytes == 0
 	return !f.tx.refused && f.waiting() && !stalled
 }
 
@@ -196,18 +196,18 @@ func (f *Flow) Unsent() bool {
 func (f *Flow) WantsRoom() bool { return f.tx.refused && f.waiting() || f.unflushed() }
 
 // holding says that something has to leave which belongs to no request that counts.
-func (f *Flow) holding() bool { return f.holds != 0 && !f.ended }
+func (f *Flow) holding() bool { return f.unsent != 0 && !f.ended }
 
 // Quiet says that no send is under way any more.
 func (f *Flow) Quiet() bool {
-	return f.tx.queue.Empty() && f.tx.sends.used == 0 && f.moving[Push] == 0 && f.holds&^heldReturns == 0
+	return f.tx.queue.Empty() && f.tx.sends.used == 0 && f.moving[Push] == 0 && f.unsent&^unsentReturns == 0
 }
 
 // FailSends ends all sends but those whose bytes are being carried right now: they are
 // ended when these land.
 func (f *Flow) FailSends(err error) {
 	f.tx.gathered.messages = 0
-	f.hold(heldGroup, false)
+	f.setUnsent(unsentGroup, false)
 	for r := f.tx.leaving.Pop(); r != nil; r = f.tx.leaving.Pop() {
 		if r.Stage == Leaving {
 			f.finish(r, err)

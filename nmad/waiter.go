@@ -114,7 +114,7 @@ func (g *Gate) wait(r *Request) error {
 	}
 	h := g.enter()
 	if r.core.Stage != flow.Done && !h.pollFor(r) {
-		r.tell()
+		r.tellOwner()
 	}
 	h.letGo()
 	if r.core.State.Load() == flow.Over {
@@ -154,7 +154,7 @@ func (g *Gate) park(r *Request) error {
 	}
 }
 
-func (h *held) take() *Request {
+func (h *held) newRequest() *Request {
 	c := h.free
 	if c == nil {
 		return &Request{}
