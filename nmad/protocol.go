@@ -66,13 +66,18 @@ func (g *Gate) applyProfile(p *Profile) {
 
 // limitWhy says where the eager limit comes from.
 func (h *held) limitWhy() string {
-	switch {
-	case h.flow.Eager() != h.flow.Room():
+	if h.flow.Eager() != h.flow.Room() {
 		return h.eagerWhy
-	case h.eagerWhy != "":
-		return fmt.Sprintf("%s, as far as the largest packet of %s goes", h.eagerWhy, h.g.rails[0].name)
 	}
-	return fmt.Sprintf("default: the largest packet of %s", h.g.rails[0].name)
+	first := &h.g.rails[0]
+	why := fmt.Sprintf("default: the largest packet of %s", first.name)
+	if h.eagerWhy != "" {
+		why = fmt.Sprintf("%s, as far as the largest packet of %s goes", h.eagerWhy, first.name)
+	}
+	if first.bound != "" {
+		why += " (" + first.bound + ")"
+	}
+	return why
 }
 
 // eagerRows are those of messages that go over the small track.

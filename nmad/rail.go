@@ -29,6 +29,7 @@ type rail struct {
 	why string // where the cost of it comes from: default, measured
 
 	limit int    // longest message that is faster eagerly than by rendezvous over this rail, if measured; else 0
+	bound string // why the largest packet is no larger; "": the driver does not say
 	short int    // longest body that takes a way of its own on the small track of the link; -1: none does
 	how   string // and which
 
@@ -57,7 +58,7 @@ func (l *rail) bind(link driver.Link) {
 	if caps.Borrows {
 		l.push.back, l.pull.back = func(bool) (int, bool) { return link.ReturnPush() }, link.ReturnPull
 	}
-	l.short, l.how, l.place = caps.Short, caps.How, caps.Place
+	l.bound, l.short, l.how, l.place = caps.Bound, caps.Short, caps.How, caps.Place
 }
 
 // transfer is that of a direction.

@@ -34,6 +34,7 @@ type Endpoint interface {
 // Caps is what a link can do, and what its calls cost. It does not change.
 type Caps struct {
 	MaxBody  int    // the largest body that Send takes, in bytes
+	Bound    string // why no larger one, for people; "": the driver does not say
 	Short    int    // the longest body that takes a way of its own on the small track, in bytes; -1: none does
 	How      string // which way that is, for people
 	Syscalls bool   // each Send, and each Recv in vain, is a system call: packets had better leave together

@@ -26,6 +26,17 @@ var standard = geometry{cells: 128, maxBody: leastOffer - lineSize, bodies: 128 
 // the turns up to twice this size.
 var crowded = geometry{cells: 128, maxBody: 128<<10 - lineSize, bodies: 512 << 10, slots: 32, slotSize: 16 << 10}
 
+// boundOf says, for people, why the largest body has so many bytes.
+func boundOf(maxBody uint32) string {
+	switch maxBody {
+	case standard.maxBody:
+		return "beyond, both sides copy"
+	case crowded.maxBody:
+		return "large, as CPUs are shared"
+	}
+	return ""
+}
+
 const (
 	cellSize = 64   // bytes of a cell: one cache line
 	inline   = 32   // bytes of body inside a cell

@@ -81,7 +81,7 @@ type hand struct {
 // Caps implements driver.Link.
 func (l *link) Caps() driver.Caps {
 	return driver.Caps{
-		MaxBody: int(l.tx.maxBody), Short: inline, How: "in the cell of its header, one cache line",
+		MaxBody: int(l.tx.maxBody), Bound: boundOf(l.tx.maxBody), Short: inline, How: "in the cell of its header, one cache line",
 		Process: l.pid, Borrows: true, Fetches: l.fetches, Exposes: l.exposes, Place: l.place,
 	}
 }
