@@ -132,9 +132,9 @@ func (g *Gate) Rank() int {
 	return g.rank
 }
 
-// Isend starts to send buf as one message. A message of up to Config.Eager bytes (what was measured, or
-// what the driver takes in one packet) goes at once if there is room (and the request is done then, or as soon as the network
-// has all of it); a longer one when the receiver is ready. Errors show in Test and Wait.
+// Isend starts to send buf as one message. A message of up to Config.Eager bytes (what was measured, or what the driver
+// takes in one packet) goes at once if there is room (and the request is done then, or as soon as the network has all of
+// it); a longer one when the receiver is ready. Errors show in Test and Wait.
 func (g *Gate) Isend(tag uint64, buf []byte) *Request {
 	if err := g.barred(); err != nil {
 		return failed(err)
@@ -316,9 +316,9 @@ type GateInfo struct {
 	Strategy string     // its name
 	Rails    []RailInfo // its links
 
-	// Protocols says which protocol messages of which size take, and why:
-	// in order of size, without gaps. What else than its size decides is in Exceptions. A gate
-	// that has no links yet does not know more than that it will make them: see Gate.Link.
+	// Protocols says which protocol messages of which size take, and why: in order of size, without gaps. Exceptions lists
+	// the cases in which something else than the size decides. A gate without links only knows that it will make them: see
+	// Gate.Link.
 	//
 	//	short       eager, in the way that the driver has for the shortest bodies
 	//	eager       header and body in one packet, over the first rail; aside, if the receive is not there yet

@@ -58,7 +58,7 @@ func (d *Domain) Claim(m Match) *Message {
 // a request that has ended with ErrIdle.
 func (msg *Message) Irecv(buf []byte) *Request { return msg.Start(&Op{Kind: OpRecv, Buf: buf}) }
 
-// Start is Irecv with the options of a receive; which message it is for op need not say.
+// Start is Irecv with the options of a receive. op need not say which message it is for.
 func (msg *Message) Start(op *Op) *Request {
 	if msg == nil || msg.gate == nil {
 		return failed(ErrIdle)
@@ -93,8 +93,8 @@ func (msg *Message) Recv(buf []byte) (int, error) {
 	return r.Len(), err
 }
 
-// Peek copies the beginning of a message that was claimed into buf; see Gate.Peek. Once the message
-// is being received there is nothing to see.
+// Peek copies the beginning of a message that was claimed into buf; see Gate.Peek. After a receive of the message has
+// begun, Peek copies nothing.
 func (msg *Message) Peek(buf []byte) int {
 	if msg == nil || msg.gate == nil {
 		return 0

@@ -6,10 +6,9 @@ import (
 	"github.com/pm2-go/pm2/nmad/internal/flow"
 )
 
-// Iprobe says whether a message that m is for has come from this gate and has no receive
-// yet, and what it is. It moves the gate on, once, and leaves the message where it is:
-// by the time a receive is posted another thread may have taken it. Claim
-// rules that out.
+// Iprobe says whether a message that m is for has come from this gate and has no receive yet, and what it is. It moves the
+// gate on, once, and leaves the message where it is: another thread may take it before a receive is posted. Claim rules
+// that out.
 func (g *Gate) Iprobe(m Match) (Envelope, bool) {
 	e, _, ok := g.Peek(m, nil)
 	return e, ok
@@ -70,10 +69,9 @@ func (r *Request) probed(ctx context.Context) (Envelope, error) {
 // message stays where it is, and the receive that gets it gets all of it. Peek is for messages that say in
 // their first bytes what to do with the rest.
 //
-// Of a message that is only announced, a long one that is not loaned or a synchronous send, nothing but its envelope is
-// here: then n is 0. Like Iprobe, which is Peek into no buffer, it moves the gate on, once, and
-// another thread may have taken the message by the time a receive is posted; Claim and
-// Message.Peek rule that out. False: there is none.
+// If the message is only announced, as a long one that is not loaned, or a synchronous send, only its envelope is here,
+// and n is 0. Like Iprobe, which is Peek into no buffer, it moves the gate on, once, and another thread may have taken the
+// message by the time a receive is posted; Claim and Message.Peek rule that out. False: there is none.
 func (g *Gate) Peek(m Match, buf []byte) (e Envelope, n int, ok bool) {
 	if g.barred() != nil {
 		return e, 0, false

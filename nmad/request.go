@@ -20,8 +20,8 @@ import (
 //	   | listen, under mu
 //	 told ------ ended: into news.over, or its Queue, or upcalls ----> completion.Signal, the last touch
 //
-// Over is set in three places: by the flow (finish), as a rule; by news.tellEnd, of a request that the flow has given to the gate
-// for another reason than a waiter, such as a monitor; by Gate.sendNow, of a send that was never under way.
+// Over is set in three places: by the flow (finish), as a rule; by news.tellEnd, of a request that the flow has given to
+// the gate for another reason than a waiter, such as a monitor; by Gate.sendNow, of a send that was never under way.
 //
 // A request never changes its way once it is done, so a thread that has seen the one or the other
 // may start it again, and no other one touches it.
@@ -37,8 +37,8 @@ const (
 // number of threads may Test or Wait for it; any thread may start it again once it is
 // done and all of them have returned.
 //
-// It is two cache lines, so that a program which makes one for each message makes little garbage, and windows of many stay in the
-// first cache. What is out of the ordinary hangs on it: rest.
+// It is two cache lines, so that a program which makes one for each message makes little garbage, and windows of many stay
+// in the first cache. What is out of the ordinary hangs on it: rest.
 type Request struct {
 	gate       *Gate // any source: the one to the own rank
 	completion pioman.Completion
@@ -134,8 +134,8 @@ func (r *Request) prepare(g *Gate, op flow.Op, in *Context, tag uint64, buf []by
 	}
 }
 
-// startLink starts r for Gate.Link: to the flow r is a probe, and so counts as pending; but no message ends it, linking does, and no monitor
-// is told. It takes the lock of g, and returns with it.
+// startLink starts r for Gate.Link: to the flow r is a probe, and so counts as pending; but no message ends it, linking
+// does, and no monitor is told. It takes the lock of g, and returns with it.
 func (r *Request) startLink(g *Gate) *held {
 	r.prepare(g, flow.OpRecv, nil, 0, nil, flow.ByState)
 	x := r.special()
@@ -229,12 +229,11 @@ func (r *Request) Test() (bool, error) {
 	return true, r.core.Err()
 }
 
-// Wait blocks the calling thread or goroutine, and no other one, until the
-// request is done, and says how it ended. It polls the request's gate for
-// Config.Spin (10 us), while no other thread is ready on the VP, and then leaves the
-// work to the engine. Waiting again for a request that is done gives the same
-// answer. It is no cancellation point of threads; WaitContext ends with its context. ErrInHandler and ErrClosed of package pioman say that it
-// could not be waited for here and now; the request is not done then.
+// Wait blocks the calling thread or goroutine, and no other one, until the request is done, and says how it ended. It
+// polls the request's gate for Config.Spin (10 us), while no other thread is ready on the VP, and then leaves the work to
+// the engine. Waiting again for a request that is done gives the same answer. It is no cancellation point of threads;
+// WaitContext ends with its context. ErrInHandler and ErrClosed of package pioman say that it could not be waited for here
+// and now; the request is not done then.
 func (r *Request) Wait() error {
 	if r == nil {
 		return ErrIdle
@@ -285,11 +284,10 @@ func (rq *requestQueue) pop() *Request {
 	return requestOf(c)
 }
 
-// Cancel takes a receive back if no message has been found for it yet, and says
-// whether it has. True: it ends with ErrCanceled, it has received nothing, its
-// buffer is not touched any more, and the message that it was waiting for is for
-// another receive. False: it ends as if nothing had been said, or has ended; or it is a
-// send, which cannot be taken back. Not to be called from callbacks and hooks.
+// Cancel takes a receive back if no message has been found for it yet, and says whether it has. True: it ends with
+// ErrCanceled, it has received nothing, its buffer is not touched any more, and the message that it was waiting for is for
+// another receive. False: it ends as if nothing had been said, or has ended; or it is a send, which cannot be taken back.
+// Callbacks and hooks must not call it.
 func (r *Request) Cancel() bool {
 	if r == nil || r.done() || r.gate.barred() != nil {
 		return false
@@ -352,7 +350,7 @@ func (rc *requestCase) Enlist(w *marcel.Waiter) bool {
 func (rc *requestCase) Withdraw(w *marcel.Waiter)   { rc.completed().Withdraw(w) }
 func (rc *requestCase) Taken(w *marcel.Waiter) bool { return rc.completed().Taken(w) }
 
-// stamp is when a request begins, as far as a trace is recorded; else 0.
+// stamp returns the time at which a request begins, if a trace is being recorded; else 0.
 func stamp() int64 {
 	if marcel.Tracing() {
 		return asm.Cycles()
