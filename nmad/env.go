@@ -52,7 +52,7 @@ type Variable struct {
 // Environment lists the variables that Join and the drivers read. Help texts are made from it, and
 // docs/environment.md is compared with it.
 var Environment = []Variable{
-	{EnvDriver, "networks between the processes, one rail each", "auto (shm on one host, unix where that does not work, tcp between hosts), shm, tcp, unix, or several with commas: tcp,tcp; in a program built with it, ofi; in one that imports package fault, fault:tcp and so on", DefaultDriver, false},
+	{EnvDriver, "networks between the processes, one rail each", "auto (shm on one host, unix where that does not work, tcp between hosts), shm, tcp, unix, or several with commas: tcp,tcp; in a program built with it, ofi, or ofi:PROVIDER; in one that imports package fault, fault:tcp and so on", DefaultDriver, false},
 	{EnvStrategy, "what to make of messages that wait for the network", "aggregation, default, priority, split-balance, split-equal", "default; split-balance with several rails", false},
 	{EnvEager, "longest message that is sent without asking the receiver", "bytes, at least 1", "what the network takes in one packet", false},
 	{EnvProfile, "what was measured of the networks, for the default of PM2_EAGER, which rail carries the packets, and what each carries of long messages", "file that demo explain-protocol --measure --save has written", "none", false},

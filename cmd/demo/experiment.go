@@ -16,6 +16,7 @@ import (
 	"github.com/pm2-go/pm2/cmd/demo/internal/lab"
 	"github.com/pm2-go/pm2/cmd/demo/internal/report"
 	"github.com/pm2-go/pm2/cmd/demo/internal/veth"
+	"github.com/pm2-go/pm2/nmad/driver"
 )
 
 type experimentCommand struct {
@@ -23,6 +24,7 @@ type experimentCommand struct {
 	Iters  int    `help:"Operations of each variant in each round; 0: the experiment's own number."`
 	Rounds int    `help:"How often every variant is measured, in turn; 0: the experiment's own number."`
 	Only   string `help:"Measure those variants alone that have this text in their names, in any case, and what they are compared with."`
+	Driver string `help:"The network of ours, such as tcp or unix. Default: the experiment's own."`
 	Peers  string `help:"The MPI libraries beside ours: none, or a built test/peers command. Default: build that one, with the go command."`
 	output
 
@@ -86,14 +88,25 @@ func (c *experimentCommand) Validate() (err error) {
 		if c.Only != "" {
 			return errors.New("--only: name the experiment to measure a part of, such as demo experiment E14")
 		}
+		if c.Driver != "" {
+			return errors.New("--driver: name the experiment that is to go over this network, such as demo experiment E21")
+		}
 		return nil
 	}
 	if c.chosen, err = lab.Lookup(c.Name); err != nil {
 		return err
 	}
+	if c.Driver != "" {
+		if _, err := driver.Lookup(c.Driver); err != nil {
+			return fmt.Errorf("--driver: %w", err)
+		}
+		if !c.chosen.Network {
+			return fmt.Errorf("--driver: %s goes over its own networks; over one that is named go: %s", c.chosen.Name, strings.Join(experimentsWith(func(x *lab.Experiment) bool { return x.Network }), ", "))
+		}
+	}
 	switch {
 	case c.Only != "" && !c.chosen.Parts:
-		return fmt.Errorf("--only: %s is measured as a whole; in parts can be measured: %s", c.chosen.Name, strings.Join(experimentsInParts(), ", "))
+		return fmt.Errorf("--only: %s is measured as a whole; in parts can be measured: %s", c.chosen.Name, strings.Join(experimentsWith(func(x *lab.Experiment) bool { return x.Parts }), ", "))
 	case c.Only != "" && c.Plot != "":
 		return errors.New("--only: a part draws no graph; leave out --plot")
 	}
@@ -129,7 +142,7 @@ func (c *experimentCommand) run(ctx context.Context) error {
 	if x.Linked && !veth.Inside() && veth.Missing() == nil {
 		return c.inNamespace(ctx)
 	}
-	o := x.Resolve(lab.Options{Iters: c.Iters, Rounds: c.Rounds, CPUs: binding.Allowed(), Peers: c.Peers, Only: c.Only})
+	o := x.Resolve(lab.Options{Iters: c.Iters, Rounds: c.Rounds, CPUs: binding.Allowed(), Peers: c.Peers, Only: c.Only, Driver: c.Driver})
 	s, err := c.newSheet(x.Name, experimentParameters{x.Title, x.Paper, x.Published, o.Iters, o.Rounds}, steps)
 	if err != nil {
 		return err
@@ -238,10 +251,10 @@ func runFollower() int {
 	return 0
 }
 
-// experimentsInParts names those of which --only may choose.
-func experimentsInParts() (names []string) {
+// experimentsWith are the names of those that have something.
+func experimentsWith(has func(*lab.Experiment) bool) (names []string) {
 	for _, x := range lab.All() {
-		if x.Parts {
+		if has(&x) {
 			names = append(names, x.Name)
 		}
 	}

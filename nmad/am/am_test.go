@@ -36,7 +36,7 @@ type testJob struct {
 // networks are what the suite runs over; "self" is a job of one process.
 func networks(t testing.TB) map[string]driver.Driver {
 	all := map[string]driver.Driver{"self": nil, "fault:tcp": fault.Driver{Inner: tcp.Driver{}}}
-	for _, name := range []string{"shm", "tcp", "unix"} {
+	for _, name := range append([]string{"shm", "tcp", "unix"}, builtIn...) {
 		d, err := driver.Lookup(name)
 		if err != nil {
 			t.Fatal(err)

@@ -450,6 +450,9 @@ func (x *process) computes() error {
 	return x.w.Default().Request(1, 2, nil, nil)
 }
 
+// overNetworks are what tests of processes go over where not all networks matter.
+var overNetworks = append([]string{"shm", "tcp"}, builtIn...)
+
 // run runs a job of n processes of a test.
 func run(t *testing.T, n int, driver, mode string) (string, error) {
 	t.Helper()
@@ -466,7 +469,8 @@ func run(t *testing.T, n int, driver, mode string) (string, error) {
 // TestProcesses: three processes ask each other, in all ways in which programs call.
 func TestProcesses(t *testing.T) {
 	for i, way := range caller.Ways() {
-		driver := []string{"shm", "tcp", "unix"}[i%3]
+		drivers := append([]string{"shm", "tcp", "unix"}, builtIn...)
+		driver := drivers[i%len(drivers)]
 		if testing.Short() && i%4 != 0 {
 			continue
 		}
@@ -480,7 +484,7 @@ func TestProcesses(t *testing.T) {
 
 // TestTargetKilled: what waits for a process that is killed ends, and the others go on.
 func TestTargetKilled(t *testing.T) {
-	for _, driver := range []string{"shm", "tcp"} {
+	for _, driver := range overNetworks {
 		for _, way := range []string{"goroutine-explicit", "thread-default"} {
 			t.Run(driver+"/"+way, func(t *testing.T) {
 				text, err := run(t, 3, driver, way+" victim")
@@ -494,7 +498,7 @@ func TestTargetKilled(t *testing.T) {
 
 // TestLongLost: long requests to, and from, a process that is killed end, and the memory can be closed.
 func TestLongLost(t *testing.T) {
-	for _, driver := range []string{"shm", "tcp"} {
+	for _, driver := range overNetworks {
 		t.Run(driver, func(t *testing.T) {
 			text, err := run(t, 2, driver, "thread-default lost")
 			if err == nil || !strings.Contains(err.Error(), "rank 1") || !strings.Contains(err.Error(), "signal 9") || !strings.Contains(text, "survived") {
@@ -507,7 +511,7 @@ func TestLongLost(t *testing.T) {
 // TestTargetComputes: handlers run while all that the target does is to compute.
 func TestTargetComputes(t *testing.T) {
 	for _, way := range []string{"goroutine-default", "thread-default", "goroutine-none", "locked-default"} {
-		for _, driver := range []string{"shm", "tcp"} {
+		for _, driver := range overNetworks {
 			t.Run(driver+"/"+way, func(t *testing.T) {
 				if _, err := run(t, 2, driver, way+" computes"); err != nil {
 					t.Error(err)

@@ -37,15 +37,31 @@ func Names() []string { return registry.Names() }
 
 // Lookup finds a driver by name. The error, an ErrUnknown, is one line that
 // says which names there are and which one was probably meant. "fault:tcp" is the driver
-// "tcp" inside what the wrapper "fault" makes of it.
+// "tcp" inside what the wrapper "fault" makes of it, "ofi:verbs" what the driver "ofi" makes of the choice "verbs".
 func Lookup(name string) (Driver, error) {
-	if outer, inner, ok := strings.Cut(name, ":"); ok {
-		return wrapped(outer, inner)
-	}
-	if why, ok := absent.Load(name); ok {
+	outer, inner, more := strings.Cut(name, ":")
+	if why, ok := absent.Load(outer); ok {
 		return nil, fmt.Errorf("%w %q: %s", ErrUnknown, name, why)
 	}
-	return registry.Lookup(name)
+	if !more {
+		return registry.Lookup(name)
+	}
+	if len(name) > MaxName {
+		return nil, fmt.Errorf("%w %q: a name of %d bytes; at most %d", ErrUnknown, name, len(name), MaxName)
+	}
+	if d, err := registry.Lookup(outer); err == nil {
+		if d, ok := d.(Chooser); ok {
+			return d.Choose(inner), nil
+		}
+	}
+	return wrapped(outer, inner)
+}
+
+// Chooser is a driver over one of several networks that are not drivers of their own: Lookup("ofi:verbs") gives what
+// that of the name "ofi" makes of "verbs". Whether that is there is looked at when the driver is opened.
+type Chooser interface {
+	Driver
+	Choose(network string) Driver
 }
 
 // LookupAll finds the drivers of a list of names, separated by commas, as Lookup does.
@@ -82,9 +98,6 @@ func wrapped(outer, inner string) (Driver, error) {
 	d, err := Lookup(inner)
 	if err != nil {
 		return nil, err
-	}
-	if n := len(outer) + 1 + len(d.Name()); n > MaxName {
-		return nil, fmt.Errorf("%w %q: a name of %d bytes; at most %d", ErrUnknown, outer+":"+inner, n, MaxName)
 	}
 	return w.Wrap(d)
 }

@@ -123,7 +123,7 @@ func TestProcesses(t *testing.T) {
 		{"figures", 2, effort.Of(100_000), "shm/mapped"},
 		{"figures", 2, effort.Of(2000), "shm/apart tcp/mapped unix/mapped"},
 	} {
-		for _, y := range strings.Fields(x.ways) {
+		for _, y := range strings.Fields(strings.ReplaceAll(x.ways, "tcp/mapped", "tcp/mapped"+processesBuiltIn)) {
 			driver, how, _ := strings.Cut(y, "/")
 			t.Run(x.what+"/"+y, func(t *testing.T) {
 				j, out := start(t, driver, x.ranks, x.what, how, x.rounds)
@@ -486,7 +486,7 @@ func victim(w *World, _ int) error {
 
 // TestVictim: a process is killed while operations to it are under way.
 func TestVictim(t *testing.T) {
-	for _, y := range []string{"shm/mapped", "shm/apart", "tcp/mapped", "unix/mapped"} {
+	for _, y := range strings.Fields("shm/mapped shm/apart tcp/mapped unix/mapped" + processesBuiltIn) {
 		driver, how, _ := strings.Cut(y, "/")
 		t.Run(y, func(t *testing.T) {
 			for range effort.Of(10) {

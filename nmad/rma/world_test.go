@@ -33,7 +33,7 @@ var everyWay = []way{
 
 // onEveryWay runs a test for each, with the Worlds of all processes, which are all in this one.
 func onEveryWay(t *testing.T, f func(t *testing.T, worlds []*World)) {
-	for _, y := range everyWay {
+	for _, y := range slices.Concat(everyWay, builtIn) {
 		t.Run(y.name, func(t *testing.T) { f(t, job(t, y.driver, y.ranks, y.o)) })
 	}
 }

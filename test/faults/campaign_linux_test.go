@@ -18,6 +18,7 @@ var (
 	firstSeed   = flag.Uint64("seed", 0, "seed of the first round; 0: a new one")
 	wanted      = flag.String("fault", "", "the only kind of fault; empty: each round draws one")
 	wantedTheme = flag.String("theme", "", "one-sided, active, all: that theme is in each round, no other one; none; empty: each round draws")
+	wantedNet   = flag.String("driver", "", "the only network between the ranks, or several with commas; empty: each round draws")
 	heartbeat   = flag.Duration("heartbeat", time.Second, "of the jobs")
 	slack       = flag.Float64("slack", 4, "by what a bound is multiplied, before a second is added")
 	limit       = flag.Duration("limit", 60*time.Second, "after which a round that has not ended fails, with the stacks of all ranks")
@@ -87,6 +88,9 @@ func TestCampaign(t *testing.T) {
 		}
 		if *wantedTheme != "" {
 			again += " -theme " + *wantedTheme
+		}
+		if *wantedNet != "" {
+			again += " -driver " + *wantedNet
 		}
 		text := say("WRONG")
 		for _, b := range v.bad[:min(len(v.bad), 12)] {

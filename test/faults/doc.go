@@ -4,6 +4,7 @@
 //	go test ./test/faults -campaign 300 -v -timeout 0       three hundred, and what each of them does
 //	go test ./test/faults -campaign 1 -seed 1234 -v         one round again
 //	go test ./test/faults -campaign 50 -fault kill -v       fifty with one kind of fault
+//	go test ./test/faults -campaign 50 -driver unix -v      fifty over one network
 //
 // A round is a job of 2 to 8 ranks. Each is this test binary, started anew by package launch. All of them exchange messages with all:
 // of 0 bytes to some MiB, in parts, described, lent, synchronous, probed for, cancelled, waited for with a time limit; in half of the rounds also through

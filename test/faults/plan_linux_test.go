@@ -140,6 +140,10 @@ func newPlan(seed uint64, wanted kind, heartbeat time.Duration, m *machine) *pla
 	rails := []string{"shm", "tcp", "unix", "auto", "tcp,tcp", "shm,tcp"}[rng.IntN(6)]
 	far := []string{"tcp", "auto", "tcp,tcp"}[rng.IntN(3)]
 	one := []string{"shm", "tcp", "unix"}[rng.IntN(3)]
+	if *wantedNet != "" {
+		rails, far = *wantedNet, *wantedNet
+		one, _, _ = strings.Cut(*wantedNet, ",")
+	}
 	p.Driver = rails
 	p.Strategy = strategy.Names()[rng.IntN(len(strategy.Names()))]
 	if rng.IntN(2) == 0 {

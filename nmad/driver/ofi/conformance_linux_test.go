@@ -16,6 +16,9 @@ func TestMessages(t *testing.T) {
 	drivertest.RunInside(t, Driver{provider: "tcp", messages: true})
 }
 
+// TestLocal: where the provider has to be told of all memory.
+func TestLocal(t *testing.T) { drivertest.RunInside(t, Driver{provider: "tcp", local: true}) }
+
 // TestConformanceShm: over shared memory, with a provider that has no descriptor to sleep on.
 func TestConformanceShm(t *testing.T) { drivertest.Run(t, Driver{provider: "shm"}) }
 

@@ -24,9 +24,9 @@
 // # Large track
 //
 // Pull opens a window onto the buffer, and tells the peer; Push fills it: by a remote write, where the provider offers
-// that, whose key is random and valid for that one transfer; else by a message of its own tag. No byte is copied here.
+// that, whose key is random, and valid for that one transfer where registrations are not kept; else by a message of its own tag. No byte is copied here.
 // The buffers are pinned from the call that begins a transfer until the provider is done with it. A provider that wants local buffers
-// registered gets them registered for each transfer.
+// registered gets them registered; what is Go's stays so for the next transfer, as long as there is room (registrations).
 // Over shm messages are used, since the provider's remote writes heed no key.
 //
 // # Sleeping

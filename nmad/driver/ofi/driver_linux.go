@@ -17,13 +17,23 @@ import (
 // Driver is the driver over libfabric; the zero value is ready.
 type Driver struct {
 	provider string // "": what the environment says
+	chosen   bool   // the provider is part of the name
 	better   bool   // only with a provider that is better than TCP
 	messages bool   // long transfers are messages, even where there are remote writes
+	local    bool   // all memory is registered, even where the provider asks for none
 	shape    *shape // nil: standard
 }
 
 // Name implements driver.Driver.
-func (Driver) Name() string { return Name }
+func (d Driver) Name() string {
+	if d.chosen {
+		return Name + ":" + d.provider
+	}
+	return Name
+}
+
+// Choose implements driver.Chooser: it chooses a provider of libfabric, so that several of them can be rails.
+func (Driver) Choose(provider string) driver.Driver { return Driver{provider: provider, chosen: true} }
 
 func init() { driver.MustRegister(Driver{}) }
 
@@ -49,7 +59,7 @@ func (d Driver) openPort(provider, addr string) (*port, error) {
 		s = *d.shape
 	}
 	f, err := openFabric(provider, host, family, !d.messages && !strings.HasPrefix(provider, "shm"), s)
-	if err == nil && f.writes && strings.HasPrefix(f.provider, "shm") {
+	if err == nil && f.writes && f.shm() {
 		// A remote write there is a copy of the writer's kernel, which no key holds back.
 		f.close()
 		err = errors.New("remote writes over shm")
@@ -64,7 +74,11 @@ func (d Driver) openPort(provider, addr string) (*port, error) {
 		f.close()
 		return nil, fmt.Errorf("the best provider is %s, which is no better than tcp", f.provider)
 	}
+	f.local = f.local || d.local
 	p := newPort(f, s)
-	p.kernel = isSockets(f.provider) && !strings.HasPrefix(f.provider, "shm")
+	p.kernel = isSockets(f.provider) && !f.shm()
+	if f.shm() {
+		sweep()
+	}
 	return p, nil
 }

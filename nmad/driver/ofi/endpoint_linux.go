@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"net"
 	"os"
-	"strings"
 	"syscall"
 	"time"
 
@@ -33,7 +32,7 @@ func (d Driver) Open(c driver.Config) (driver.Endpoint, error) {
 	if provider == "" {
 		provider = os.Getenv(EnvProvider)
 	}
-	ln, addr, err := meet.ListenTCP(Name, c)
+	ln, addr, err := meet.ListenTCP(d.Name(), c)
 	if err != nil {
 		return nil, err
 	}
@@ -43,7 +42,7 @@ func (d Driver) Open(c driver.Config) (driver.Endpoint, error) {
 		return nil, fmt.Errorf("ofi: open: %w: %w; fi_info lists providers, %s names one", driver.ErrUnsupported, err, EnvProvider)
 	}
 	e := &endpoint{port: p}
-	e.Endpoint = meet.Endpoint{Name: Name, Config: c, MaxBody: uint32(len(p.f.slots[0]) - headSize), Reach: e.dial}
+	e.Endpoint = meet.Endpoint{Name: d.Name(), Config: c, MaxBody: uint32(len(p.f.slots[0]) - headSize), Reach: e.dial}
 	e.Listen(ln, addr, e.receive)
 	return e, nil
 }
@@ -51,7 +50,7 @@ func (d Driver) Open(c driver.Config) (driver.Endpoint, error) {
 // Choice implements driver.Endpoint.
 func (e *endpoint) Choice(int, string) (network, why string) {
 	f := e.port.f
-	return Name, fmt.Sprintf("provider %s, domain %s", f.provider, f.domain)
+	return e.Name, fmt.Sprintf("provider %s, domain %s", f.provider, f.domain)
 }
 
 // Close implements driver.Endpoint. It waits until links that were closed have told their peers, half a second at most.
@@ -127,7 +126,7 @@ func (l *link) read(card []byte) (name []byte, err error) {
 	}
 	l.other.link, l.other.token = binary.LittleEndian.Uint32(card), binary.LittleEndian.Uint64(card[4:])
 	l.theirs = saysOf(l.other.link, l.other.token)
-	if name = card[fixed+len(provider):]; len(name) != len(f.name) && !strings.HasPrefix(f.provider, "shm") {
+	if name = card[fixed+len(provider):]; len(name) != len(f.name) && !f.shm() {
 		return nil, meet.Refused("its address has %d bytes, that of this process %d", len(name), len(f.name))
 	}
 	return append(name, 0), nil // some addresses are text
@@ -136,9 +135,9 @@ func (l *link) read(card []byte) (name []byte, err error) {
 // meet makes a link of a connection whose ends have proved themselves: they exchange cards, and then a packet each way.
 func (e *endpoint) meet(conn net.Conn, peer *meet.Peer) (driver.Link, error) {
 	p := e.port
-	l := &link{port: p, maxBody: int(min(e.MaxBody, peer.MaxBody)), sock: -1}
+	l := &link{port: p, maxBody: int(min(e.MaxBody, peer.MaxBody)), to: nowhere, sock: -1}
 	l.nap.set, l.nap.timer = -1, -1
-	l.Init(Name, int(peer.Rank), l.finish)
+	l.Init(e.Name, int(peer.Rank), func() {})
 	if err := p.add(l); err != nil {
 		return nil, meet.Refuse(conn, meet.Lacking(err))
 	}
@@ -173,8 +172,7 @@ func (e *endpoint) introduce(conn net.Conn, l *link) (err error) {
 		if isKin(name) {
 			l.port.join()
 		}
-		l.peer = string(name)
-		l.to, err = l.port.reach(name)
+		err = l.port.reach(l, name)
 	}
 	if err != nil {
 		return meet.Refuse(conn, err)

@@ -28,7 +28,7 @@ func (l *link) idle(vain *uint32) {
 		return
 	}
 	l.nap.look.Store(0)
-	if l.bell.HungUp(l.sock) {
+	if !l.freed && l.bell.HungUp(l.sock) {
 		l.depart()
 	}
 	l.port.release()
@@ -72,7 +72,7 @@ func (l *link) violated(err error) error {
 	return err
 }
 
-// finish ends a closed link, in which no call is under way: at once if nothing is left to do, as is usual; else
+// finish ends a closed link: at once if nothing is left to do, as is usual; else
 // a goroutine goes on.
 func (l *link) finish() {
 	if l.part(briefly) {
@@ -144,12 +144,11 @@ func (l *link) leave() {
 			p.owners[slot] = nil
 		}
 	}
-	p.f.end(l.in.t)
 	p.giveUp(l.in.flight)
 	p.giveUp(l.out.flight)
 	l.freed = true
-	if l.gone.Load() != 0 && l.bye.Load() == 0 {
-		sweep(l.peer)
+	if l.gone.Load() != 0 && l.bye.Load() == 0 && p.f.shm() {
+		sweep()
 	}
 	if l.nap.armed.Swap(noArm) != noArm {
 		l.slept()

@@ -18,14 +18,9 @@
 #include <rdma/fi_tagged.h>
 
 // The provider keeps what it needs in the first field.
-struct op {
+struct pm2_ofi_op {
 	struct fi_context2 context;
 	uint64_t id;
-};
-
-struct pm2_ofi_transfer {
-	struct op op;
-	struct fid_mr *mr; // what it has registered
 };
 
 struct pm2_ofi {
@@ -39,7 +34,7 @@ struct pm2_ofi {
 	void *desc;
 	struct pm2_ofi_shape shape;
 	struct pm2_ofi_event events[2 * PM2_OFI_BATCH + 1];
-	struct op *ops; // of slots, then of buffers
+	struct pm2_ofi_op *ops; // of slots, then of buffers
 	uint8_t *memory;
 	size_t size;
 	uint64_t inject;
@@ -154,7 +149,7 @@ static int bind_mr(struct pm2_ofi *e, struct fid_mr *mr) {
 	if ((*call = name, r = (value)) != 0) \
 	goto failed
 
-struct pm2_ofi *pm2_ofi_open(const char *provider, const char *host, int family, int writes, const struct pm2_ofi_shape *s, struct pm2_ofi_facts *f, const char **call, int *error) {
+struct pm2_ofi *pm2_ofi_open(const char *provider, const char *host, int family, const char *shm, int writes, const struct pm2_ofi_shape *s, struct pm2_ofi_facts *f, const char **call, int *error) {
 	struct handlers h;
 	struct fi_cq_attr cq = {.format = FI_CQ_FORMAT_TAGGED, .wait_obj = FI_WAIT_FD};
 	struct fi_av_attr av = {.type = FI_AV_UNSPEC};
@@ -172,6 +167,13 @@ struct pm2_ofi *pm2_ofi_open(const char *provider, const char *host, int family,
 	struct fi_info *i = e->info;
 	if (i->addr_format == FI_SOCKADDR_IN && i->src_addr)
 		((struct sockaddr_in *)i->src_addr)->sin_port = 0;
+	if (strncmp(i->fabric_attr->prov_name, "shm", 3) == 0) {
+		free(i->src_addr);
+		*call = "strdup", r = -FI_ENOMEM;
+		if (!(i->src_addr = strdup(shm)))
+			goto failed;
+		i->src_addrlen = strlen(shm) + 1;
+	}
 	e->inject = i->tx_attr->inject_size < MOST_INJECTED ? i->tx_attr->inject_size : MOST_INJECTED;
 	e->local = (i->domain_attr->mr_mode & FI_MR_LOCAL) != 0;
 	e->bound = (i->domain_attr->mr_mode & FI_MR_ENDPOINT) != 0;
@@ -223,7 +225,6 @@ struct pm2_ofi *pm2_ofi_open(const char *provider, const char *host, int family,
 	f->most = i->ep_attr->max_msg_size;
 	f->writes = writes;
 	f->addresses = (i->domain_attr->mr_mode & FI_MR_VIRT_ADDR) != 0;
-	f->keys = (i->domain_attr->mr_mode & FI_MR_PROV_KEY) != 0;
 	f->key_size = i->domain_attr->mr_key_size;
 	f->local = e->local;
 	f->ordered = (i->tx_attr->msg_order & i->rx_attr->msg_order & FI_ORDER_SAS) != 0;
@@ -298,7 +299,7 @@ static int failed(struct pm2_ofi *e, int n) {
 	if (r < 0)
 		return r == -FI_EAGAIN ? n : r;
 	e->events[n].what = PM2_OFI_FAILED;
-	e->events[n].id = c.op_context ? ((struct op *)c.op_context)->id : PM2_OFI_NOTHING;
+	e->events[n].id = c.op_context ? ((struct pm2_ofi_op *)c.op_context)->id : PM2_OFI_NOTHING;
 	e->events[n].size = c.err;
 	return n + 1;
 }
@@ -312,7 +313,7 @@ int pm2_ofi_poll(struct pm2_ofi *e) {
 		return failed(e, 0);
 	for (int k = 0; k < got; k++) {
 		struct pm2_ofi_event *v = &e->events[n];
-		struct op *op = c[k].op_context;
+		struct pm2_ofi_op *op = c[k].op_context;
 		uint64_t flags = c[k].flags;
 		if (flags & FI_REMOTE_CQ_DATA) {
 			*v = (struct pm2_ofi_event){PM2_OFI_WRITTEN, c[k].data, 0, c[k].len};
@@ -340,62 +341,38 @@ int pm2_ofi_trywait(struct pm2_ofi *e) {
 	return fi_trywait(e->fabric, &f, 1);
 }
 
-struct pm2_ofi_transfer *pm2_ofi_transfer_new(uint64_t id) {
-	struct pm2_ofi_transfer *t = calloc(1, sizeof *t);
-	if (t)
-		t->op.id = id;
-	return t;
+struct pm2_ofi_op *pm2_ofi_op_new(uint64_t id) {
+	struct pm2_ofi_op *o = calloc(1, sizeof *o);
+	if (o)
+		o->id = id;
+	return o;
 }
 
-void pm2_ofi_end(struct pm2_ofi_transfer *t) {
-	if (t->mr)
-		fi_close(&t->mr->fid);
-	t->mr = NULL;
-}
-
-void pm2_ofi_transfer_free(struct pm2_ofi_transfer *t) {
-	pm2_ofi_end(t);
-	free(t);
-}
-
-// take registers memory for a transfer.
-static int take(struct pm2_ofi *e, struct pm2_ofi_transfer *t, uintptr_t at, size_t size, uint64_t access, uint64_t key) {
-	int r = fi_mr_reg(e->domain, (void *)at, size, access, 0, key, 0, &t->mr, NULL);
-	if (r == 0 && (r = bind_mr(e, t->mr)) != 0)
-		pm2_ofi_end(t);
-	return r;
-}
-
-int pm2_ofi_expect(struct pm2_ofi *e, struct pm2_ofi_transfer *t, uintptr_t at, size_t size, uint64_t from, uint64_t *key) {
-	int r = 0;
-	if (e->writes) {
-		r = take(e, t, at, size, FI_REMOTE_WRITE, *key);
-		if (r == 0)
-			*key = fi_mr_key(t->mr);
-		return r;
-	}
-	if (e->local && (r = take(e, t, at, size, FI_RECV, *key)) != 0)
-		return r;
-	r = (int)fi_trecv(e->ep, (void *)at, size, t->mr ? fi_mr_desc(t->mr) : NULL, from, *key, 0, &t->op.context);
+int pm2_ofi_register(struct pm2_ofi *e, uintptr_t at, size_t size, int in, uint64_t *key, struct fid_mr **mr) {
+	uint64_t access = e->writes ? (in ? FI_REMOTE_WRITE : FI_WRITE) : (in ? FI_RECV : FI_SEND);
+	int r = fi_mr_reg(e->domain, (void *)at, size, access, 0, *key, 0, mr, NULL);
+	if (r == 0 && (r = bind_mr(e, *mr)) != 0)
+		fi_close(&(*mr)->fid);
 	if (r != 0)
-		pm2_ofi_end(t);
-	return r;
-}
-
-int pm2_ofi_transfer(struct pm2_ofi *e, struct pm2_ofi_transfer *t, uintptr_t at, size_t size, uint64_t to, uint64_t there, uint64_t key, uint64_t says) {
-	int r = 0;
-	if (e->local && (r = take(e, t, at, size, e->writes ? FI_WRITE : FI_SEND, key ^ 1)) != 0)
-		return r;
-	void *desc = t->mr ? fi_mr_desc(t->mr) : NULL;
-	if (e->writes)
-		r = (int)fi_writedata(e->ep, (void *)at, size, desc, says, to, there, key, &t->op.context);
+		*mr = NULL;
 	else
-		r = (int)fi_tsend(e->ep, (void *)at, size, desc, to, key, &t->op.context);
-	if (r != 0)
-		pm2_ofi_end(t);
+		*key = fi_mr_key(*mr);
 	return r;
 }
 
-int pm2_ofi_cancel(struct pm2_ofi *e, struct pm2_ofi_transfer *t) { return (int)fi_cancel(&e->ep->fid, &t->op.context); }
+void pm2_ofi_unregister(struct fid_mr *mr) { fi_close(&mr->fid); }
+
+int pm2_ofi_expect(struct pm2_ofi *e, struct pm2_ofi_op *o, uintptr_t at, size_t size, struct fid_mr *mr, uint64_t from, uint64_t tag) {
+	return (int)fi_trecv(e->ep, (void *)at, size, mr ? fi_mr_desc(mr) : NULL, from, tag, 0, &o->context);
+}
+
+int pm2_ofi_move(struct pm2_ofi *e, struct pm2_ofi_op *o, uintptr_t at, size_t size, struct fid_mr *mr, uint64_t to, uint64_t there, uint64_t key, uint64_t says) {
+	void *desc = mr ? fi_mr_desc(mr) : NULL;
+	if (e->writes)
+		return (int)fi_writedata(e->ep, (void *)at, size, desc, says, to, there, key, &o->context);
+	return (int)fi_tsend(e->ep, (void *)at, size, desc, to, key, &o->context);
+}
+
+int pm2_ofi_cancel(struct pm2_ofi *e, struct pm2_ofi_op *o) { return (int)fi_cancel(&e->ep->fid, &o->context); }
 
 const char *pm2_ofi_error(int error) { return fi_strerror(-error); }

@@ -20,8 +20,8 @@ struct pm2_ofi_event {
 
 struct pm2_ofi; // an endpoint with all that belongs to it
 
-// A long transfer, in one direction of a link.
-struct pm2_ofi_transfer;
+struct pm2_ofi_op;      // a long transfer, in one direction of a link
+struct fid_mr;
 
 struct pm2_ofi_shape {
 	uint32_t slots, slot_size;     // for sending
@@ -34,7 +34,6 @@ struct pm2_ofi_facts {
 	uint64_t most;        // longest transfer
 	uint32_t writes;      // long transfers are remote writes; else messages
 	uint32_t addresses;   // remote writes name addresses, not offsets
-	uint32_t keys;        // the provider chooses keys itself
 	uint32_t key_size;    // bytes
 	uint32_t local;       // local buffers have to be registered, too
 	uint32_t ordered;     // messages arrive in the order of their sending
@@ -45,8 +44,9 @@ struct pm2_ofi_facts {
 	struct pm2_ofi_event *events; // of the last poll, 2 * PM2_OFI_BATCH + 1
 };
 
+// shm is by which name the provider shm, if it is that, knows this process.
 // pm2_ofi_open gives NULL where it fails: *call is the function of libfabric then, and *error its negative result.
-struct pm2_ofi *pm2_ofi_open(const char *provider, const char *host, int family, int writes, const struct pm2_ofi_shape *s, struct pm2_ofi_facts *f, const char **call, int *error);
+struct pm2_ofi *pm2_ofi_open(const char *provider, const char *host, int family, const char *shm, int writes, const struct pm2_ofi_shape *s, struct pm2_ofi_facts *f, const char **call, int *error);
 void pm2_ofi_close(struct pm2_ofi *e);
 
 int pm2_ofi_insert(struct pm2_ofi *e, const void *name, uint64_t *to);
@@ -58,12 +58,13 @@ int pm2_ofi_post(struct pm2_ofi *e, uint32_t buffer);
 int pm2_ofi_send(struct pm2_ofi *e, uint32_t slot, size_t size, uint64_t to, int told); // 1: the slot is free again
 int pm2_ofi_trywait(struct pm2_ofi *e);
 
-struct pm2_ofi_transfer *pm2_ofi_transfer_new(uint64_t id);
-void pm2_ofi_transfer_free(struct pm2_ofi_transfer *t);
-// pm2_ofi_expect opens a window of memory: for a remote write with the key, or for a message with that tag.
-int pm2_ofi_expect(struct pm2_ofi *e, struct pm2_ofi_transfer *t, uintptr_t at, size_t size, uint64_t from, uint64_t *key);
-int pm2_ofi_transfer(struct pm2_ofi *e, struct pm2_ofi_transfer *t, uintptr_t at, size_t size, uint64_t to, uint64_t there, uint64_t key, uint64_t says);
-void pm2_ofi_end(struct pm2_ofi_transfer *t); // closes what it has registered
-int pm2_ofi_cancel(struct pm2_ofi *e, struct pm2_ofi_transfer *t);
+struct pm2_ofi_op *pm2_ofi_op_new(uint64_t id);
+// pm2_ofi_register has the provider know memory, which is to be written by a peer, or, without in, sent; by that key, or another one.
+int pm2_ofi_register(struct pm2_ofi *e, uintptr_t at, size_t size, int in, uint64_t *key, struct fid_mr **mr);
+void pm2_ofi_unregister(struct fid_mr *mr);
+// pm2_ofi_expect waits for a message with a tag; pm2_ofi_move sends it, or writes into the peer's memory.
+int pm2_ofi_expect(struct pm2_ofi *e, struct pm2_ofi_op *o, uintptr_t at, size_t size, struct fid_mr *mr, uint64_t from, uint64_t tag);
+int pm2_ofi_move(struct pm2_ofi *e, struct pm2_ofi_op *o, uintptr_t at, size_t size, struct fid_mr *mr, uint64_t to, uint64_t there, uint64_t key, uint64_t says);
+int pm2_ofi_cancel(struct pm2_ofi *e, struct pm2_ofi_op *o);
 
 const char *pm2_ofi_error(int error);

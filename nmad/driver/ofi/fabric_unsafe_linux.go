@@ -14,10 +14,12 @@ package ofi
 #cgo nocallback pm2_ofi_trywait
 #cgo noescape pm2_ofi_expect
 #cgo nocallback pm2_ofi_expect
-#cgo noescape pm2_ofi_transfer
-#cgo nocallback pm2_ofi_transfer
-#cgo noescape pm2_ofi_end
-#cgo nocallback pm2_ofi_end
+#cgo noescape pm2_ofi_move
+#cgo nocallback pm2_ofi_move
+#cgo noescape pm2_ofi_register
+#cgo noescape pm2_ofi_unregister
+#cgo nocallback pm2_ofi_register
+#cgo nocallback pm2_ofi_unregister
 #cgo noescape pm2_ofi_cancel
 #cgo nocallback pm2_ofi_cancel
 #include <stdlib.h>
@@ -27,6 +29,7 @@ import "C"
 
 import (
 	"fmt"
+	"strings"
 	"syscall"
 	"unsafe"
 )
@@ -43,8 +46,11 @@ const (
 // event is what the provider says, as fabric.h has it.
 type event = C.struct_pm2_ofi_event
 
-// transfer is the provider's part of a long transfer, in one direction of a link.
-type transfer = C.struct_pm2_ofi_transfer
+// operation is the provider's part of a long transfer, in one direction of a link.
+type operation = C.struct_pm2_ofi_op
+
+// mr is memory that the provider knows.
+type mr = C.struct_fid_mr
 
 // fabric is an endpoint of libfabric, with all that belongs to it. One thread at a time; its calls do not wait.
 type fabric struct {
@@ -58,8 +64,11 @@ type fabric struct {
 	most     uint64 // bytes of the longest transfer
 	fd       int    // readable when something is there; -1: there is none
 
-	writes, addresses, ownKeys, ordered bool
-	keyMask                             uint64 // keys have these bits
+	writes    bool   // long transfers are remote writes; else messages
+	addresses bool   // these name addresses; else offsets
+	local     bool   // all memory has to be registered
+	ordered   bool   // messages arrive in the order of their sending
+	keyMask   uint64 // keys have these bits
 }
 
 // shape is how much memory an endpoint has.
@@ -91,6 +100,8 @@ func openFabric(provider, host string, family int, writes bool, s shape) (*fabri
 	p, h := C.CString(provider), C.CString(host)
 	defer C.free(unsafe.Pointer(p))
 	defer C.free(unsafe.Pointer(h))
+	shm := C.CString(scheme + own())
+	defer C.free(unsafe.Pointer(shm))
 	want := C.struct_pm2_ofi_shape{
 		slots: C.uint32_t(s.slots), slot_size: C.uint32_t(s.slotSize),
 		buffers: C.uint32_t(s.buffers), buffer_size: C.uint32_t(s.bufferSize),
@@ -98,7 +109,7 @@ func openFabric(provider, host string, family int, writes bool, s shape) (*fabri
 	var got C.struct_pm2_ofi_facts
 	var call *C.char
 	var errno C.int
-	c := C.pm2_ofi_open(p, h, C.int(family), boolean(writes), &want, &got, &call, &errno)
+	c := C.pm2_ofi_open(p, h, C.int(family), shm, boolean(writes), &want, &got, &call, &errno)
 	if c == nil {
 		if provider == "" {
 			provider = "any provider"
@@ -108,7 +119,7 @@ func openFabric(provider, host string, family int, writes bool, s shape) (*fabri
 	f := &fabric{
 		c: c, provider: C.GoString(&got.provider[0]), domain: C.GoString(&got.domain[0]),
 		name: C.GoBytes(unsafe.Pointer(&got.name[0]), C.int(got.name_size)), inject: int(got.inject), most: uint64(got.most), fd: int(got.fd),
-		writes: got.writes != 0, addresses: got.addresses != 0, ownKeys: got.keys != 0, ordered: got.ordered != 0,
+		writes: got.writes != 0, addresses: got.addresses != 0, local: got.local != 0, ordered: got.ordered != 0,
 		keyMask: ^uint64(0) >> (64 - 8*min(uint64(got.key_size), 8)),
 		events:  unsafe.Slice(got.events, 2*C.PM2_OFI_BATCH+1),
 	}
@@ -118,6 +129,9 @@ func openFabric(provider, host string, family int, writes bool, s shape) (*fabri
 	}
 	return f, nil
 }
+
+// shm says whether the provider is that within a host.
+func (f *fabric) shm() bool { return strings.HasPrefix(f.provider, "shm") }
 
 func boolean(b bool) C.int {
 	if b {
@@ -199,34 +213,44 @@ func (f *fabric) send(slot uint32, size int, to uint64, told bool) (result, erro
 // quiet says that the descriptor will be readable at the next event: none is there.
 func (f *fabric) quiet() bool { return C.pm2_ofi_trywait(f.c) == 0 }
 
-func newTransfer(id uint64) *transfer { return C.pm2_ofi_transfer_new(C.uint64_t(id)) }
+func newOperation(id uint64) *operation { return C.pm2_ofi_op_new(C.uint64_t(id)) }
 
-func freeTransfer(t *transfer) { C.pm2_ofi_transfer_free(t) }
+func freeOperation(o *operation) { C.free(unsafe.Pointer(o)) }
 
-// expect opens a window of memory, which is pinned, and gives the key that opens it.
-func (f *fabric) expect(t *transfer, buf []byte, from, key uint64) (uint64, result, error) {
-	k := C.uint64_t(key)
-	r := C.pm2_ofi_expect(f.c, t, addressOf(buf), C.size_t(len(buf)), C.uint64_t(from), &k)
+// register has the provider know memory.
+func (f *fabric) register(g *registration, buf []byte) error {
+	key := C.uint64_t(g.key)
+	r := C.pm2_ofi_register(f.c, addressOf(buf), C.size_t(len(buf)), boolean(g.in), &key, &g.mr)
+	g.key = uint64(key)
+	return f.check("fi_mr_reg", r)
+}
+
+// close takes memory back: a peer can write there no more.
+func (g *registration) close() {
+	C.pm2_ofi_unregister(g.mr)
+	g.mr = nil
+}
+
+// expect has a message with a tag come to memory, which is pinned.
+func (f *fabric) expect(o *operation, buf []byte, g *registration, from, tag uint64) (result, error) {
+	r := C.pm2_ofi_expect(f.c, o, addressOf(buf), C.size_t(len(buf)), g.mr, C.uint64_t(from), C.uint64_t(tag))
 	if r == again {
-		return 0, busy, nil
+		return busy, nil
 	}
-	return uint64(k), begun, f.check("fi_mr_reg, fi_trecv", r)
+	return begun, f.check("fi_trecv", r)
 }
 
 // move begins to move memory, which is pinned, into the window of a peer.
-func (f *fabric) move(t *transfer, buf []byte, to, there, key uint64, says uint32) (result, error) {
-	r := C.pm2_ofi_transfer(f.c, t, addressOf(buf), C.size_t(len(buf)), C.uint64_t(to), C.uint64_t(there), C.uint64_t(key), C.uint64_t(says))
+func (f *fabric) move(o *operation, buf []byte, g *registration, to uint64, w *window, says uint32) (result, error) {
+	r := C.pm2_ofi_move(f.c, o, addressOf(buf), C.size_t(len(buf)), g.mr, C.uint64_t(to), C.uint64_t(w.at), C.uint64_t(w.key), C.uint64_t(says))
 	if r == again {
 		return busy, nil
 	}
 	return begun, f.check("fi_writedata, fi_tsend", r)
 }
 
-// end closes what a transfer has registered: the peer can write no more.
-func (f *fabric) end(t *transfer) { C.pm2_ofi_end(t) }
-
-// cancel has an event say soon that the transfer has failed, unless it completes.
-func (f *fabric) cancel(t *transfer) { C.pm2_ofi_cancel(f.c, t) }
+// cancel has an event say soon that the operation has failed, unless it completes.
+func (f *fabric) cancel(o *operation) { C.pm2_ofi_cancel(f.c, o) }
 
 // addressOf is where memory lies that is pinned. As a number, for cgo would look for pointers in all of the object
 // of which a user's buffer may be a part.

@@ -2,7 +2,11 @@
 
 package ofi
 
-import "sync/atomic"
+import (
+	"sync/atomic"
+
+	"github.com/pm2-go/pm2/asm"
+)
 
 // inbox is the packets of a link that have arrived and were not received: a ring of bytes. The one that polls the
 // port puts them in, the caller of Recv takes them out. The sender knows where each packet will lie, and
@@ -51,7 +55,7 @@ func (b *inbox) put(packet []byte) bool {
 	record := b.ring[at%inboxSize:]
 	putWord(record, uint64(len(packet)))
 	copy(record[recordHead:], packet)
-	b.tail.Store(next)
+	asm.StoreRelease64(&b.tail, next)
 	return true
 }
 
@@ -76,13 +80,13 @@ func (b *inbox) next() (packet []byte, ok bool) {
 	}
 	_, next, _ := place(seen, seen, int(n))
 	at := seen%inboxSize + recordHead
-	b.seen.Store(next)
+	asm.StoreRelease64(&b.seen, next)
 	return b.ring[at : at+n], true
 }
 
 // release tells how much is free.
 func (b *inbox) release() {
 	if b.head.Load() != b.free {
-		b.head.Store(b.free)
+		asm.StoreRelease64(&b.head, b.free)
 	}
 }

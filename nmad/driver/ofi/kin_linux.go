@@ -4,18 +4,33 @@ package ofi
 
 import (
 	"bytes"
-	"fmt"
 	"os"
+	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/pm2-go/pm2/internal/kernel"
 )
 
-// The provider shm has a file for each endpoint, named by the process, which peers map.
+// The provider shm has a file for each endpoint, which peers map, and which a process that is killed leaves behind. Its name is that of the process, from here,
+// and what the provider adds: pm2-ofi-NAMESPACE-PID:UID:NUMBER.
 
-// scheme begins the addresses of shm: fi_shm://PID:UID:NUMBER; behind it is the name of the file.
-const scheme = "fi_shm://"
+const (
+	scheme = "fi_shm://" // before a name that stands for an address
+	folder = "/dev/shm/"
+)
+
+// all is what the names of processes begin with that have the same numbers of processes as this one.
+func all() string {
+	space := strings.Trim(kernel.Space("pid"), "pid:[]")
+	return "pm2-ofi-" + space + "-"
+}
+
+// own is the name of this process.
+func own() string { return all() + strconv.Itoa(os.Getpid()) }
 
 // kin are ports that were closed, and whose memory other ports of this process may still use: the provider maps it
 // once in a process. It goes when all of these are closed.
@@ -26,9 +41,7 @@ var kin struct {
 }
 
 // isKin says whether an address is of this process.
-func isKin(name []byte) bool {
-	return bytes.HasPrefix(name, fmt.Appendf(nil, "%s%d:", scheme, os.Getpid()))
-}
+func isKin(name []byte) bool { return bytes.HasPrefix(name, []byte(scheme+own()+":")) }
 
 // join counts a port that has links within this process.
 func (p *port) join() {
@@ -57,14 +70,14 @@ func (p *port) close() {
 	}
 }
 
-// sweep removes the file of a process that has ended without having done so.
-func sweep(name string) {
-	file, ok := strings.CutPrefix(strings.TrimRight(name, "\x00"), scheme)
-	var pid int
-	if _, err := fmt.Sscanf(file, "%d:", &pid); !ok || err != nil || pid <= 0 || strings.Contains(file, "/") {
-		return
-	}
-	if unix.Kill(pid, 0) == unix.ESRCH {
-		_ = os.Remove("/dev/shm/" + file) // another peer may have
+// sweep removes the files of processes that have ended without having done so.
+func sweep() {
+	prefix := folder + all()
+	files, _ := filepath.Glob(prefix + "*:*")
+	for _, file := range files {
+		number, _, _ := strings.Cut(file[len(prefix):], ":")
+		if pid, err := strconv.Atoi(number); err == nil && pid > 0 && unix.Kill(pid, 0) == unix.ESRCH {
+			_ = os.Remove(file) // another process may have
+		}
 	}
 }

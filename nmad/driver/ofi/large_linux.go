@@ -10,6 +10,7 @@ import (
 
 	"github.com/pm2-go/pm2/nmad/driver"
 	"github.com/pm2-go/pm2/nmad/driver/internal/life"
+	"github.com/pm2-go/pm2/nmad/driver/internal/raw"
 )
 
 // flight is the large track of a link in one direction. One transfer at a time is under way:
@@ -21,14 +22,18 @@ import (
 // While it is moving the buffer is pinned, and the provider's.
 type flight struct {
 	link *link
+	port *port
 	id   uint64
-	t    *transfer
+	op   *operation
 	pin  runtime.Pinner
+	reg  *registration // of what is pinned; nil: there is none any more
+	own  registration
 
-	state atomic.Uint32
-	size  int   // landed: bytes moved; moving, outgoing: bytes on their way
-	err   error // landed: what went wrong
-	given int   // landed: of the bytes, that the caller was told of
+	state  atomic.Uint32
+	size   int   // landed: bytes moved; moving, outgoing: bytes on their way
+	err    error // landed: what went wrong
+	unread bool  // outgoing: its peer was given up before it had fetched the bytes
+	given  int   // landed: of the bytes, that the caller was told of
 
 	// Incoming, by remote write: both have to come. Under the lock of the port.
 	said    int // bytes that the peer says that it writes; 0: it has not yet
@@ -41,17 +46,27 @@ const (
 	landed
 )
 
+var stateNames = []string{"idle", "moving", "landed"}
+
 func (p *port) newFlight() *flight {
 	p.flown++
-	f := &flight{id: p.flown, t: newTransfer(p.flown)}
+	f := &flight{port: p, id: p.flown, op: newOperation(p.flown)}
 	p.flights[f.id] = f
 	return f
 }
 
-// begin pins what is going to move.
-func (f *flight) begin(buf []byte) {
+// begin pins what is going to move, and has the provider know it.
+func (f *flight) begin(buf []byte, in bool) (err error) {
 	f.pin.Pin(&buf[0])
 	f.size, f.err, f.given, f.said, f.arrived = 0, nil, 0, 0, false
+	f.reg, err = f.port.register(&f.own, buf, in)
+	return err
+}
+
+// unregister ends what begin has told the provider.
+func (f *flight) unregister(revoke bool) {
+	f.port.unregister(f.reg, revoke)
+	f.reg = nil
 }
 
 // landed notes that the transfer is over. Under the lock of the port.
@@ -60,7 +75,9 @@ func (f *flight) landed(size int, err error) {
 	if err != nil {
 		f.err, f.size = fmt.Errorf("%w: %w", driver.ErrPeerLost, err), 0
 	} else if f == l.in.flight {
-		f.size = size
+		if f.size = size; !f.port.f.writes && l.givenUp() {
+			f.err, f.size = fmt.Errorf("%w: it has given this process up", driver.ErrPeerLost), 0
+		}
 	}
 	f.state.Store(landed)
 	l.ring()
@@ -77,14 +94,16 @@ func (f *flight) take(most int) (n int, err error) {
 
 // end has the provider forget the buffer. Not while it is moving.
 func (f *flight) end() {
+	f.unregister(false)
 	f.pin.Unpin()
 	f.state.Store(idle)
 }
 
 // drop frees what the provider does not use any more.
 func (f *flight) drop() {
+	f.unregister(false)
 	f.pin.Unpin()
-	freeTransfer(f.t)
+	freeOperation(f.op)
 }
 
 // giveUp leaves what is moving, and its buffer, to the provider, until that is done with it.
@@ -96,7 +115,10 @@ func (p *port) giveUp(f *flight) {
 		f.drop()
 		return
 	}
-	p.f.cancel(f.t)
+	if p.f.writes && f.reg != nil && f.reg.in {
+		f.unregister(true) // by a remote write the peer cannot reach the buffer from here on
+	}
+	p.f.cancel(f.op)
 }
 
 // incoming is the large track as its receiver has it.
@@ -108,6 +130,7 @@ type incoming struct {
 	total uint64        // bytes landed, ever
 	owes  atomic.Uint32 // 1: the peer was not told of the window
 	w     window
+	buf   []byte // of the window
 }
 
 func (in *incoming) init(l *link, f *flight) { in.link, in.flight, f.link = l, f, l }
@@ -130,7 +153,7 @@ func (in *incoming) filling(n uint64) error {
 
 func (in *incoming) complete() {
 	if in.arrived && in.said != 0 && in.state.Load() == moving {
-		in.link.port.f.end(in.t) // the key is no longer valid
+		in.unregister(false)
 		in.landed(in.said, nil)
 	}
 }
@@ -139,8 +162,13 @@ func (in *incoming) complete() {
 func (in *incoming) open(buf []byte) error {
 	f := in.link.port.f
 	buf = buf[:min(len(buf), mostWindow, int(min(f.most, mostWindow)))]
-	in.begin(buf)
-	key, r, err := f.expect(in.t, buf, in.link.to, random()&f.keyMask)
+	in.buf = buf
+	err := in.begin(buf, true)
+	r, key := begun, in.reg.key
+	if err == nil && !f.writes {
+		key = random()
+		r, err = f.expect(in.op, buf, in.reg, in.link.to, key)
+	}
 	if r != begun || err != nil {
 		in.end()
 		return err
@@ -156,47 +184,54 @@ func (l *link) Pull(buf []byte) (int, error) {
 	if s := l.State.Load(); s&(life.Closed|life.Broken) != 0 {
 		return 0, l.Why(s)
 	}
-	if !l.Enter(life.Pull) {
-		return 0, l.Why(life.Closed)
-	}
-	defer l.Leave(life.Pull)
 	in := &l.in
 	if len(buf) == 0 {
 		return 0, nil
 	}
-	if in.state.Load() == idle {
-		if err := l.ended(in.total); err != nil {
-			return 0, err
-		}
-		if !l.port.try() {
-			return 0, nil
-		}
-		err := in.open(buf)
-		l.pay()
-		l.port.release()
-		if err != nil {
-			return 0, l.lose(err)
-		}
-	} else if in.owes.Load() != 0 && l.port.try() {
-		l.pay()
-		l.port.release()
-	}
 	if in.state.Load() == moving {
 		l.port.look(&in.last)
 	}
-	if in.state.Load() == landed {
-		n, err := in.take(len(buf))
-		if err != nil {
-			return 0, l.lose(err)
+	if in.state.Load() != moving || in.owes.Load() != 0 {
+		if n, err := l.pull(buf); n != 0 || err != nil {
+			return n, err
 		}
-		in.total += uint64(n)
-		l.stir()
-		return n, nil
 	}
 	if l.idle(&in.vain); l.State.Load() != 0 || l.gone.Load() != 0 {
 		return 0, l.ended(in.total)
 	}
 	return 0, nil
+}
+
+// pull takes the next step of Pull, if it gets the lock.
+func (l *link) pull(buf []byte) (n int, err error) {
+	if !l.port.try() {
+		return 0, nil
+	}
+	defer l.port.release()
+	in := &l.in
+	if s := l.State.Load(); s&(life.Closed|life.Broken) != 0 {
+		return 0, l.Why(s)
+	}
+	switch in.state.Load() {
+	case idle:
+		if err = l.ended(in.total); err == nil && l.severed {
+			err = l.lost()
+		} else if err == nil {
+			err = in.open(buf)
+		}
+	case landed:
+		n, err = in.take(len(buf))
+		if n > 0 && &buf[0] != &in.buf[in.given-n] { // the caller goes on with other memory
+			copy(buf[:n], in.buf[in.given-n:])
+		}
+		in.total += uint64(n)
+		l.stir()
+	}
+	if err != nil {
+		return 0, l.lose(err)
+	}
+	l.pay()
+	return n, nil
 }
 
 // outgoing is the large track as its sender has it.
@@ -228,9 +263,11 @@ func (l *link) fill(buf []byte) error {
 		}
 		out.said = n
 	}
-	out.begin(buf)
-	out.size = n
-	r, err := f.move(out.t, buf[:n], l.to, out.w.at, out.w.key, l.theirs)
+	err, r := out.begin(buf[:n], false), busy
+	if err == nil {
+		out.size = n
+		r, err = f.move(out.op, buf[:n], out.reg, l.to, &out.w, l.theirs)
+	}
 	if r != begun || err != nil {
 		out.end()
 		return err
@@ -243,38 +280,20 @@ func (l *link) fill(buf []byte) error {
 
 // Push implements driver.Link: it fills the window that the peer has opened, and says when that is done.
 func (l *link) Push(buf []byte) (int, error) {
-	if err := l.enter(life.Push); err != nil {
+	if err := l.barred(); err != nil {
 		return 0, err
 	}
-	defer l.Leave(life.Push)
 	out := &l.out
 	if len(buf) == 0 {
 		return 0, nil
 	}
-	if out.state.Load() != landed {
-		if out.state.Load() == moving || out.open.Load() == 0 {
-			l.port.look(&out.last)
-		}
-		if out.state.Load() == idle && out.open.Load() != 0 && l.port.try() {
-			err := l.fill(buf)
-			if err == nil {
-				l.port.poll()
-			}
-			l.port.release()
-			if err != nil {
-				return 0, l.lose(err)
-			}
-		}
+	if s := out.state.Load(); s == moving || s == idle && out.open.Load() == 0 {
+		l.port.look(&out.last)
 	}
-	if out.state.Load() == landed {
-		n, err := out.take(len(buf))
-		if err != nil {
-			return 0, l.lose(err)
+	if s := out.state.Load(); s == landed || s == idle && out.open.Load() != 0 {
+		if n, err := l.push(buf); n != 0 || err != nil {
+			return n, err
 		}
-		out.total += uint64(n)
-		out.refused.Store(0)
-		l.stir()
-		return n, nil
 	}
 	out.refused.Store(1)
 	if l.idle(&out.vain); l.State.Load() != 0 || l.gone.Load() != 0 {
@@ -283,9 +302,60 @@ func (l *link) Push(buf []byte) (int, error) {
 	return 0, nil
 }
 
-// ReturnPush implements driver.Link. What a lost peer has not fetched, and the provider may still look at, stays pinned.
+// push takes the next step of Push, if it gets the lock.
+func (l *link) push(buf []byte) (n int, err error) {
+	if !l.port.try() {
+		return 0, nil
+	}
+	defer l.port.release()
+	if err := l.barred(); err != nil {
+		return 0, err
+	}
+	out := &l.out
+	if out.state.Load() == idle {
+		if err = l.fill(buf); err == nil {
+			l.port.poll()
+		}
+	}
+	if err == nil && out.state.Load() == landed {
+		n, err = out.take(len(buf))
+		out.total += uint64(n)
+		out.refused.Store(0)
+		l.stir()
+	}
+	if err != nil {
+		return 0, l.lose(err)
+	}
+	return n, nil
+}
+
+// ReturnPush implements driver.Link. What a lost peer has not fetched, and the provider may still look at, stays pinned. A peer that neither fetches it nor ends
+// within patience is given up. It is told so first: it takes no message for whole whose bytes it has read after that.
 func (l *link) ReturnPush() (int, bool) {
-	return l.giveBack(l.out.flight, func() bool { return l.over() })
+	return l.giveBack(l.out.flight, func() bool {
+		if l.over() {
+			return true
+		}
+		if l.asked.IsZero() {
+			l.asked = time.Now()
+		}
+		if time.Since(l.asked) < patience {
+			return false
+		}
+		if l.port.f.writes {
+			l.port.forget(l.to)
+			return true
+		}
+		l.word[0] = 1
+		_, errno := raw.Send(l.sock, l.word[:])
+		return errno == 0
+	})
+}
+
+// givenUp says whether the peer has given up the message that has just landed. Under lock.
+func (l *link) givenUp() bool {
+	n, _ := raw.Recv(l.sock, l.word[:])
+	return n > 0
 }
 
 // ReturnPull implements driver.Link: of a peer that is lost, or given up, nothing comes any more.
@@ -294,11 +364,10 @@ func (l *link) ReturnPull(evict bool) (int, bool) {
 		p := l.port
 		if !l.over() && !evict {
 			if !p.f.writes {
-				p.f.cancel(l.in.t)
+				p.f.cancel(l.in.op)
 			}
 			return false
 		}
-		p.f.end(l.in.t) // by a remote write it cannot reach the buffer from here on
 		p.forget(l.to)
 		return true
 	})
@@ -312,7 +381,9 @@ func (l *link) giveBack(f *flight, revoke func() bool) (int, bool) {
 	if l.freed {
 		return 0, true
 	}
-	p.poll()
+	if p.poll(); l.gone.Load() == 0 && l.bell.HungUp(l.sock) { // no other call looks any more
+		l.depart()
+	}
 	switch f.state.Load() {
 	case landed:
 		n := f.size - f.given
@@ -335,6 +406,7 @@ func (l *link) replace(f *flight) {
 		l.in.init(l, fresh)
 	} else {
 		l.out.init(l, fresh)
+		f.unread = true
 	}
 	p.giveUp(f)
 }

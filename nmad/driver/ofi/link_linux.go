@@ -17,7 +17,8 @@ import (
 // padding separates what different cores write, in bytes.
 const padding = 128
 
-// link is one side of a link. See doc.go.
+// link is one side of a link. See doc.go. What it has is freed under the lock of the port, once state has closed: a caller that
+// needs more than memory takes the lock, and looks at state.
 type link struct {
 	driver.Plain
 	life.Life
@@ -27,13 +28,13 @@ type link struct {
 	number  uint32
 	token   uint64 // packets of the peer have it
 	to      uint64 // the peer, as libfabric knows it
-	peer    string // its address
 	other   prefix // what packets to the peer have: link, token
 	theirs  uint32 // what it calls this link where a remote write says so
 	_       [padding]byte
 
 	// The caller of Send.
 	vainSend uint32
+	lastSend uint64        // look, of Flush
 	refused  atomic.Uint32 // 1: the last Send found no room
 	_        [padding]byte
 
@@ -59,8 +60,11 @@ type link struct {
 	pending int // slots on their way
 	met     bool
 	freed   bool
+	severed bool // its address was taken back
 	parting bool // the bye is on its way, or gone
 	bell    raw.Bell
+	word    [1]byte   // to and from the control connection
+	asked   time.Time // when ReturnPush was asked first
 
 	bye      atomic.Uint32 // 1: the peer has said goodbye
 	byeTotal uint64        // bytes of the large track that it has sent
@@ -93,6 +97,19 @@ func (l *link) Caps() driver.Caps {
 	}
 }
 
+// String says how the link is, for people.
+func (l *link) String() string {
+	p := l.port
+	if !p.try() {
+		return "ofi: the lock of the endpoint is held"
+	}
+	defer p.release()
+	r := &p.registered
+	return fmt.Sprintf("ofi over %s: state %d, gone %v, goodbye %v; inbox empty %v, %d packets early, asleep %d; a window of ours %s, of the peer's %s, %v; %d slots free, %d on their way from here, %d buffers not posted; registrations: %d kept of %d bytes, %d transfers found theirs, %d did not",
+		p.f.provider, l.State.Load(), l.gone.Load() != 0, l.bye.Load() != 0, l.rx.empty(), len(l.early), l.nap.armed.Load(), stateNames[l.in.state.Load()], stateNames[l.out.state.Load()], l.out.open.Load() != 0,
+		len(p.free), l.pending, len(p.unposted), len(r.kept), r.bytes, r.found, r.made)
+}
+
 // Send implements driver.Link: one call of libfabric, and another one where there was no room.
 func (l *link) Send(h *driver.Header, body []byte, parts [][]byte, _ bool) (bool, error) {
 	size := len(body)
@@ -102,14 +119,17 @@ func (l *link) Send(h *driver.Header, body []byte, parts [][]byte, _ bool) (bool
 	if int(h.Body) != size || size > l.maxBody {
 		return false, fmt.Errorf("ofi: send to rank %d: %w: %d bytes, header says %d, at most %d", l.Rank, driver.ErrBody, size, h.Body, l.maxBody)
 	}
-	if err := l.enter(life.Send); err != nil {
+	if err := l.barred(); err != nil {
 		return false, err
 	}
-	defer l.Leave(life.Send)
 	p := l.port
 	if p.try() {
-		ok, err := l.send(h, body, parts, size)
-		if !ok && err == nil {
+		ok, err := false, l.barred()
+		if err != nil {
+			p.release()
+			return false, err
+		}
+		if ok, err = l.send(h, body, parts, size); !ok && err == nil {
 			p.poll()
 		}
 		p.release()
@@ -153,6 +173,9 @@ func (l *link) send(h *driver.Header, body []byte, parts [][]byte, size int) (bo
 
 // launch sends what lies in the free slot that is next, but for the prefix. Under lock.
 func (l *link) launch(kind uint8, size int, told bool) (bool, error) {
+	if l.severed {
+		return false, l.lost()
+	}
 	p := l.port
 	slot := p.free[len(p.free)-1]
 	x := l.other
@@ -186,6 +209,9 @@ func (l *link) emit(kind uint8, payload []byte, told bool) (bool, error) {
 
 // pay tells the peer what it has to know: the window, the credit. Under lock.
 func (l *link) pay() {
+	if l.State.Load()&life.Closed != 0 {
+		return
+	}
 	if l.in.owes.Load() != 0 {
 		var b [windowSize]byte
 		l.in.w.put(b[:])
@@ -207,12 +233,12 @@ func (l *link) owesCredit() bool { return uint32(l.rx.head.Load())-l.credit.Load
 // owes says whether there is something to pay.
 func (l *link) owes() bool { return l.in.owes.Load() != 0 || l.owesCredit() }
 
-// Flush implements driver.Link: Send leaves nothing behind.
+// Flush implements driver.Link: Send leaves nothing behind, but the provider may.
 func (l *link) Flush() (bool, error) {
-	if err := l.enter(life.Send); err != nil {
+	if err := l.barred(); err != nil {
 		return false, err
 	}
-	defer l.Leave(life.Send)
+	l.port.look(&l.lastSend)
 	if l.idle(&l.vainSend); l.gone.Load() != 0 {
 		return false, l.lost()
 	}
@@ -226,9 +252,6 @@ func (l *link) Recv(h *driver.Header) (body []byte, ok bool, err error) {
 	}
 	packet, ok := l.rx.next()
 	if !ok {
-		if !l.Enter(life.Recv) {
-			return nil, false, l.Why(life.Closed)
-		}
 		gone := l.gone.Load() != 0 // before the last look
 		l.port.look(&l.last)
 		if packet, ok = l.rx.next(); !ok {
@@ -236,11 +259,10 @@ func (l *link) Recv(h *driver.Header) (body []byte, ok bool, err error) {
 			if gone {
 				err = l.ended(^uint64(0))
 			}
-			if s := l.State.Load(); s&life.Broken != 0 {
+			if s := l.State.Load(); s&(life.Closed|life.Broken) != 0 {
 				err = l.Why(s)
 			}
 		}
-		l.Leave(life.Recv)
 	}
 	if l.owesCredit() && l.port.try() {
 		l.pay()
@@ -251,7 +273,7 @@ func (l *link) Recv(h *driver.Header) (body []byte, ok bool, err error) {
 	}
 	l.stir()
 	if err := h.Get(packet); err != nil {
-		l.port.take() // the link may be closed meanwhile, and its descriptors with it
+		l.port.take()
 		defer l.port.release()
 		return nil, false, l.violated(err)
 	}
@@ -335,20 +357,23 @@ func (l *link) act(kind uint8, rest []byte) error {
 	return nil
 }
 
-// Close implements driver.Link: once no call is under way the peer is told, behind all that was sent.
+// Close implements driver.Link: the peer is told, behind all that was sent.
 func (l *link) Close() error {
 	if l.End() {
-		l.Drain()
+		l.finish()
 	}
 	return nil
 }
 
-// enter begins a direction that sends.
-func (l *link) enter(as life.Caller) error {
+// barred says why nothing can be sent; nil: it can.
+func (l *link) barred() error {
+	if s := l.State.Load(); s != 0 {
+		return l.Why(s)
+	}
 	if l.gone.Load() != 0 {
 		return l.lost()
 	}
-	return l.Begin(as)
+	return nil
 }
 
 // shut closes the descriptors of the link.

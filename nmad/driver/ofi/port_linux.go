@@ -5,6 +5,7 @@ package ofi
 import (
 	"crypto/rand"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"runtime"
 	"sync"
@@ -29,18 +30,19 @@ type port struct {
 	_       [128]byte
 
 	// Under lock.
-	links     []*link  // by number; nil: free
-	numbers   []uint32 // that links had which are closed
-	free      []uint32
-	owners    []*link // of slots that are on their way
-	flights   map[uint64]*flight
-	flown     uint64 // the number of the last one
-	peers     map[string]uint64
-	unposted  []uint32 // receive buffers that the provider did not take
-	holders   int      // the endpoint, and links
-	strange   int      // packets of no link
-	failed    error    // of all
-	abandoned bool     // the endpoint is closed
+	links      []*link  // by number; nil: free
+	numbers    []uint32 // that links had which are closed
+	free       []uint32
+	owners     []*link // of slots that are on their way
+	flights    map[uint64]*flight
+	flown      uint64 // the number of the last one
+	peers      map[string]uint64
+	unposted   []uint32 // receive buffers that the provider did not take
+	holders    int      // the endpoint, and links
+	strange    int      // packets of no link
+	registered registrations
+	failed     error // of all
+	abandoned  bool  // the endpoint is closed
 }
 
 // What a link number and a token have in the 32 bits that a remote write says.
@@ -57,6 +59,7 @@ var ports sync.Map
 
 func newPort(f *fabric, s shape) *port {
 	p := &port{f: f, flights: map[uint64]*flight{}, peers: map[string]uint64{}, holders: 1, flown: 1 << 32}
+	p.registered.kept = map[span]*registration{}
 	p.owners = make([]*link, s.slots)
 	p.links = append(p.links, nil) // 0 is no link
 	for i := range s.slots {
@@ -90,7 +93,7 @@ func (p *port) take() {
 	}
 }
 
-func (p *port) release() { p.lock.Store(0) }
+func (p *port) release() { asm.StoreRelease32(&p.lock, 0) }
 
 // look polls, unless another caller has since the caller's last look, or does now.
 func (p *port) look(last *uint64) {
@@ -107,7 +110,7 @@ func (p *port) look(last *uint64) {
 
 // poll handles what has happened, and says whether anything has. Under lock.
 func (p *port) poll() bool {
-	p.polls.Store(p.polls.Load() + 1)
+	asm.StoreRelease64(&p.polls, p.polls.Load()+1)
 	if p.failed != nil {
 		return false
 	}
@@ -150,14 +153,13 @@ func (p *port) handle(v *event) {
 		if v.what == eventFailed {
 			err = p.f.failure(v)
 		}
-		switch f := p.flights[uint64(v.id)]; {
-		case f != nil && f.link == nil: // given up
+		if uint64(v.id) < uint64(len(p.owners)) {
+			p.gone(uint32(v.id), err)
+		} else if f := p.flights[uint64(v.id)]; f != nil && f.link == nil { // given up
 			delete(p.flights, f.id)
 			f.drop()
-		case f != nil:
+		} else if f != nil {
 			f.landed(int(v.size), err)
-		case uint64(v.id) < uint64(len(p.owners)):
-			p.gone(uint32(v.id), err)
 		}
 	}
 }
@@ -243,7 +245,7 @@ func (p *port) add(l *link) error {
 		p.links = append(p.links, nil)
 	}
 	in, out := p.newFlight(), p.newFlight()
-	if in.t == nil || out.t == nil {
+	if in.op == nil || out.op == nil {
 		return fmt.Errorf("%w: no memory", driver.ErrLack)
 	}
 	l.token = random()
@@ -260,21 +262,33 @@ func random() uint64 {
 	return binary.LittleEndian.Uint64(b[:])
 }
 
+// nowhere is the address of a peer that has not been told yet.
+const nowhere = ^uint64(0)
+
 // reach makes a peer's address known.
-func (p *port) reach(name []byte) (to uint64, err error) {
+func (p *port) reach(l *link, name []byte) (err error) {
 	p.take()
 	defer p.release()
-	if to, ok := p.peers[string(name)]; ok {
-		return to, nil
-	}
-	if to, err = p.f.insert(name); err == nil {
+	to, ok := p.peers[string(name)]
+	if !ok {
+		if to, err = p.f.insert(name); err != nil {
+			return err
+		}
 		p.peers[string(name)] = to
 	}
-	return to, err
+	l.to = to
+	return nil
 }
 
-// forget takes a peer's address back: the provider gives up what is under way from and to it.
+// forget takes a peer's address back: the provider gives up what is under way from and to it. No link of that peer may use it
+// any more: all of them are lost.
 func (p *port) forget(to uint64) {
+	for _, l := range p.links {
+		if l != nil && l.to == to {
+			l.severed = true
+			_ = l.lose(errors.New("it was given up"))
+		}
+	}
 	for name, a := range p.peers {
 		if a == to {
 			delete(p.peers, name)
@@ -289,11 +303,21 @@ func (p *port) leave() {
 	if p.holders > 0 {
 		return
 	}
-	p.close()
+	stuck := false
 	for _, f := range p.flights {
-		f.drop()
+		f.unregister(false)
+		stuck = stuck || f.unread
 	}
-	clear(p.flights)
+	for p.registered.dropOldest() {
+	}
+	// The provider tcp of 1.17 crashes when it is closed with a message that its peer has not fetched: it stays.
+	if !stuck || p.f.writes || p.f.shm() {
+		p.close()
+		for _, f := range p.flights {
+			f.drop()
+		}
+		clear(p.flights)
+		ports.Delete(p)
+	}
 	p.failed = driver.ErrClosed
-	ports.Delete(p)
 }

@@ -8,7 +8,6 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/pm2-go/pm2/nmad/driver/internal/life"
 	"github.com/pm2-go/pm2/nmad/driver/internal/raw"
 )
 
@@ -87,20 +86,12 @@ func (l *link) stir() {
 
 // Arm implements driver.Link: two system calls, and a call of libfabric.
 func (l *link) Arm(wantRoom bool) bool {
-	if l.State.Load() != 0 || l.gone.Load() != 0 {
-		return false
-	}
-	if !l.Enter(life.Arm) {
-		return false
-	}
-	defer l.Leave(life.Arm)
 	l.Disarm()
-	p := l.port
-	if !p.try() {
+	p, n := l.port, &l.nap
+	if l.barred() != nil || !p.try() {
 		return false
 	}
 	defer p.release()
-	n := &l.nap
 	l.pay()
 	if l.ready(wantRoom) || l.owes() {
 		return false
@@ -150,16 +141,16 @@ func (l *link) ready(wantRoom bool) bool {
 // Disarm implements driver.Link.
 func (l *link) Disarm() {
 	n := &l.nap
-	was := n.armed.Load()
-	if was == noArm {
+	if n.armed.Load() == noArm {
 		return
 	}
 	n.look.Store(1)
-	if !l.Enter(life.Arm) {
+	l.port.take()
+	defer l.port.release()
+	was := n.armed.Swap(noArm)
+	if was == noArm { // the link was closed meanwhile
 		return
 	}
-	defer l.Leave(life.Arm)
-	was = n.armed.Swap(noArm)
 	l.slept()
 	if n.inSet {
 		_ = raw.Interest(n.set, unix.EPOLL_CTL_DEL, l.port.f.fd, 0)

@@ -60,6 +60,7 @@ func (e *errand) cpu(c *nmad.Config) int { return e.CPUs[2*c.Rank/c.Size] }
 // Pair is rank 0's end of the two processes. For one goroutine.
 type Pair struct {
 	CPUs   [2]int // of the ranks
+	Driver string // the network that Network gives; empty: the fastest between the two
 	net    Net
 	Apart  bool        // they have one CPU each, and are bound to it
 	Far    string      // why they share no memory: "on different hosts", or the like; empty: they are on one host
@@ -144,8 +145,11 @@ func StartOn(ctx context.Context, net Net, cpus []int, warn func(format string, 
 // Shared says that the two processes use the same CPU, or may do so.
 func (p *Pair) Shared() bool { return p.CPUs[0] == p.CPUs[1] && !p.remote }
 
-// Network is the driver of the fastest network between the two.
+// Network is the driver of the network that was chosen, or of the fastest one between the two.
 func (p *Pair) Network() string {
+	if p.Driver != "" {
+		return p.Driver
+	}
 	if p.Far != "" {
 		return "tcp"
 	}

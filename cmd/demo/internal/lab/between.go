@@ -14,6 +14,7 @@ func between(ctx context.Context, o Options, s *Sink, f func(p *duo.Pair) error)
 	if err != nil {
 		return err
 	}
+	pair.Driver = o.Driver
 	err = f(pair)
 	return errors.Join(err, pair.Close())
 }

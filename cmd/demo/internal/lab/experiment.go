@@ -24,6 +24,8 @@ type Experiment struct {
 	Pair   bool          // two processes measure, which may be the ranks 0 and 1 of a process manager's job
 	Parts  bool          // Options.Only may choose among its variants
 
+	Network bool // Options.Driver may choose the network
+
 	// Run measures, and puts rows into s. It fails only if something is wrong; what cannot
 	// be measured here is skipped.
 	Run func(ctx context.Context, o Options, s *Sink) error
@@ -35,6 +37,7 @@ type Options struct {
 	Rounds int    // how often every variant is measured
 	CPUs   []int  // that may be used
 	Peers  string // the command test/peers, built; empty: build it; NoPeers: ours alone
+	Driver string // the network of ours; empty: the experiment's own
 	Only   string // of the variants those that have this in their name, in any case, with what they are compared with; empty: all
 }
 

@@ -21,6 +21,7 @@ var fan = Experiment{
 	Iters:     20000,
 	Rounds:    5,
 	Pair:      true,
+	Network:   true,
 	Run: func(ctx context.Context, o Options, s *Sink) error {
 		c := crowd{
 			name: "1 to N, 1 B", mode: "fan", size: 1, threads: powers(1, 256), peers: allPeers,

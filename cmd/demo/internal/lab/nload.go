@@ -21,6 +21,7 @@ var nload = Experiment{
 	Iters:     100,
 	Rounds:    5,
 	Pair:      true,
+	Network:   true,
 	Run: func(ctx context.Context, o Options, s *Sink) error {
 		c := crowd{
 			name: "N-load, 1 MiB", mode: "load", size: 1 << 20, threads: append([]int{0}, powers(1, 32)...), peers: []setting{openMPI, openMPIYield, mpich}, paced: true,

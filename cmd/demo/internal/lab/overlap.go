@@ -1,6 +1,7 @@
 package lab
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -23,7 +24,7 @@ var (
 		Name:  "E5",
 		Lasts: 80 * time.Second, Title: "overlap T_comp/T_total of 32 KiB and 1 MiB, computation at the sender, the receiver, both",
 		Paper: "TD09 fig. 5-7", Published: "overlaps in all cases; the MPI libraries at the sender only",
-		Iters: 30, Rounds: 5, Linked: true,
+		Iters: 30, Rounds: 5, Linked: true, Network: true,
 		Run: func(ctx context.Context, o Options, s *Sink) error {
 			return runOverlap(ctx, o, s, []int{32 << 10, 1 << 20}, []int{1000, 5000}, senderOnly, receiverOnly, bothSides)
 		},
@@ -32,7 +33,7 @@ var (
 		Name:  "E18",
 		Lasts: 36 * time.Second, Title: "overlap T_comp/T_total of 4 MiB against the computation, which is on both sides",
 		Paper: "D15 fig. 7", Published: "perfect from T_comp = T_comm on; the MPI libraries never",
-		Iters: 10, Rounds: 5, Linked: true,
+		Iters: 10, Rounds: 5, Linked: true, Network: true,
 		Run: func(ctx context.Context, o Options, s *Sink) error {
 			return runOverlap(ctx, o, s, []int{4 << 20}, []int{1000, 5000}, bothSides)
 		},
@@ -41,7 +42,7 @@ var (
 		Name:  "E19",
 		Lasts: 46 * time.Second, Title: "overlap T_comp/T_total of 4 MiB, computation at the sender, or the receiver, only",
 		Paper: "D15 fig. 8", Published: "perfect on either side; the MPI libraries at the sender only",
-		Iters: 10, Rounds: 5, Linked: true,
+		Iters: 10, Rounds: 5, Linked: true, Network: true,
 		Run: func(ctx context.Context, o Options, s *Sink) error {
 			return runOverlap(ctx, o, s, []int{4 << 20}, []int{1000, 5000}, senderOnly, receiverOnly)
 		},
@@ -159,6 +160,7 @@ func overLink(ctx context.Context, o Options, s *Sink, rates []int, f func(x *ov
 		return err
 	}
 	defer func() { err = errors.Join(err, pair.Close()) }()
+	pair.Driver = cmp.Or(o.Driver, "tcp")
 	return f(&overlapLab{pair: pair, link: link, peers: p, without: without, iters: o.Iters, cpus: fmt.Sprintf("%d,%d", pair.CPUs[0], pair.CPUs[1])})
 }
 
@@ -190,7 +192,7 @@ func (ol *overlapLab) contests(ctx context.Context, s *Sink, sizes, rates []int,
 			for _, w := range who {
 				c := contest{
 					name: fmt.Sprintf("%s, %s, %s", network(mbps), size.Format(bytes), w.name), variant: "ours",
-					where: placeOf(ol.pair) + ", each on a host; engine with hooks", size: bytes, mbps: mbps, who: w, long: long, ours: len(all),
+					where: placeOf(ol.pair) + ", each on a host; over " + ol.pair.Driver + "; engine with hooks", size: bytes, mbps: mbps, who: w, long: long, ours: len(all),
 				}
 				c.measure = func() ([]point, error) {
 					if err := ol.link.Shape(mbps); err != nil {
@@ -242,7 +244,7 @@ func pointsOf(lines [][]float64, want int) (points []point, err error) {
 
 // overlapRound is a round of ours.
 func overlapRound(ctx context.Context, p *duo.Pair, size, iters int, who sides, long lengths) (points []point, err error) {
-	mine, theirs := setups(p, duo.Setup{Driver: "tcp", Hooked: true})
+	mine, theirs := setups(p, duo.Setup{Driver: p.Network(), Hooked: true})
 	err = p.Do(ctx, duo.Order{Kind: kindOverlap, Setup: theirs, Size: size}, mine, func(w *duo.World) (err error) {
 		points, err = overlapPoints(w, size, iters, who, long)
 		return err

@@ -18,7 +18,7 @@ var sendTime = Experiment{
 	Name:  "E20",
 	Lasts: 24 * time.Second, Title: "send time against size for several computation times, computation on both sides",
 	Paper: "D15 fig. 9", Published: "max(T_comp, T_comm) from 100 us of computation on; the MPI libraries the sum",
-	Iters: 10, Rounds: 5, Linked: true,
+	Iters: 10, Rounds: 5, Linked: true, Network: true,
 	Run: runSendTime,
 }
 

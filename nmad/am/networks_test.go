@@ -1,0 +1,5 @@
+//go:build !ofi || !cgo || !linux
+
+package am
+
+var builtIn []string

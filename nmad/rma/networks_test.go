@@ -1,0 +1,7 @@
+//go:build !ofi || !cgo || !linux
+
+package rma
+
+var builtIn []way
+
+const processesBuiltIn = ""
