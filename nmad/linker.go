@@ -46,8 +46,8 @@ const (
 	lastAsk  = time.Second
 )
 
-// dialTries is how often a dial is tried that fails for another reason than those of dialRail:
-// there may be room in the kernel's queue of the peer a moment later, or its listener.
+// dialTries is how often a dial is tried that fails for other reasons than those of dialRail: a moment later the peer's
+// kernel may have room in its queue, or the peer its listener.
 const dialTries = 4
 
 func newLinker(limit time.Duration) *linker {
@@ -166,8 +166,8 @@ func (s *Session) accept(rail int, end driver.Endpoint) {
 	}
 }
 
-// welcome finds the gate for a link that a peer has dialled, once the domain is open that the peer asks for. Of a first rail it tells the dialler what becomes
-// of it, and, after YES, waits for the other rails and attaches them.
+// welcome finds the gate for a link that a peer has dialled, once the domain is open that the peer asks for. On a first
+// rail it tells the dialler what becomes of the link, and, after YES, waits for the other rails and attaches them.
 func (s *Session) welcome(rank, rail int, link driver.Link) {
 	ctx, stop := limit.Context(s.linker.ctx, s.linker.limit)
 	defer stop()
@@ -236,8 +236,8 @@ func (s *Session) asked(ctx context.Context, rank int, link driver.Link) (d *Dom
 	}
 }
 
-// giveUp ends a gate whose links could not be made, unless that does not matter any more,
-// and closes those that had been accepted. It waits a little for the news that the peer has ended, which say all there is to say.
+// giveUp ends a gate whose links could not be made, unless that does not matter any more, and closes those that had been
+// accepted. It waits a little for the news that the peer has ended, which say all there is to say.
 func (d *Domain) giveUp(g *Gate, at linkStage, err error) {
 	var rails []driver.Link
 	why := peerFailure(g.rank, fmt.Errorf("cannot link: %w", err))
@@ -419,8 +419,8 @@ func pause(ctx context.Context, d time.Duration) bool {
 	}
 }
 
-// attach gives a gate its links, from a stage in which they were being made. False: it does not
-// want them any more.
+// attach gives a gate in the stage from, in which its links were being made, the links. False: the gate does not want them
+// any more.
 func (d *Domain) attach(g *Gate, from linkStage, links []driver.Link) bool {
 	linker := d.s.linker
 	h := g.lock()

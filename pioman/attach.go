@@ -60,12 +60,12 @@ var taken sync.Map
 // either moment; waiters change over. When stop returns no hook begins any more, and the engine does
 // not sleep in the scheduler's threads any more.
 //
-// Libraries of one program may each Attach the engine to the same scheduler: the first one hooks it,
-// the last of their stops unhooks it. To another scheduler: ErrAttached. The other errors are
-// ErrSchedulerTaken, ErrClosed, ErrInHandler, ErrParameter; or the kernel's refusal of an epoll
-// descriptor.
+// Libraries of one program may each Attach the engine to the same scheduler: the first one hooks it, the last of their
+// stops unhooks it. To Attach it to another scheduler meanwhile fails with ErrAttached. The other errors are
+// ErrSchedulerTaken, ErrClosed, ErrInHandler, ErrParameter, and the error of a kernel that refuses an epoll descriptor.
 //
-// A nil s stands for no scheduler: the progressor polls, and threads of a scheduler of the program's wait as goroutines do.
+// A nil s stands for no scheduler: the progressor polls, and threads of a scheduler of the program's wait as goroutines
+// do.
 //
 // With the parameter Progress off it only checks: the engine stays explicit.
 func (e *Engine) Attach(s Scheduler) (stop func(), err error) {
