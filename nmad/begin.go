@@ -68,7 +68,7 @@ func (h *held) handleInbox() bool {
 	return h.complete()
 }
 
-// start begins what r is for. Not while a packet is being dealt with.
+// start begins what r is for. The holder must not call it while it handles a packet.
 func (h *held) start(r *Request) {
 	switch r.core.Op {
 	case flow.OpSend:

@@ -16,13 +16,16 @@ import (
 	"github.com/pm2-go/pm2/pioman"
 )
 
-// How a job whose processes all wait for each other is found (Config.Stall). Each process looks at itself some times in that span. It stalls if for the whole span a thread has waited
-// for a message, none has begun or ended, and it has hardly computed. It tells the collector, which is the lowest rank that lives, when that begins, with what its threads wait for, and when it ends:
+// How a job whose processes all wait for each other is found (Config.Stall). Each process looks at itself some times in
+// that span. It stalls if for the whole span a thread has waited for a message, none has begun or ended, and it has hardly
+// computed. It tells the collector, which is the lowest rank that lives, when that begins, with what its threads wait for,
+// and when it ends:
 //
 //	moves ── nothing for Stall ──▶ stalls: told "stalls", text ── something ──▶ moves: told "moves"
 //
-// The collector reports once it has heard from all that live, the last time half a span ago, and stalls itself. A message that was under way would have ended a wait by then.
-// What it hears it takes by probing, so that no receive of its own counts as pending.
+// The collector reports once it has heard from all that live, the last time half a span ago, and stalls itself. A message
+// that was under way would have ended a wait by then. What it hears it takes by probing, so that no receive of its own
+// counts as pending.
 
 // stallContext is the context of these messages.
 const stallContext = lastContext

@@ -111,7 +111,7 @@ func (e *Engine) hookOrJoin(same func(Scheduler) bool, carrier func() Scheduler)
 	return e.use(u), nil
 }
 
-// use counts one user more. Its stop counts once, and the last one's detaches. For the holder of e.mu.
+// use counts one user more. Its stop counts once, and the last one's detaches. The caller holds e.mu.
 func (e *Engine) use(u *users) (stop func()) {
 	u.n++
 	stopped := false
@@ -160,8 +160,8 @@ func (e *Engine) hook(s Scheduler, u *users) (err error) {
 	return nil
 }
 
-// detach undoes Attach; for the holder of e.mu. The order matters: first the engine is
-// explicit, then the passive waiters are woken to see it (wait.go).
+// detach undoes Attach; the caller holds e.mu. The order matters: first the engine is explicit, then the passive waiters
+// are woken to see it (wait.go).
 func (a *attachment) detach() {
 	for _, h := range append(a.hooks[:], a.forOthers) {
 		h.Unregister() // nil: without effect

@@ -214,8 +214,8 @@ func (tr *tree) survey(e *Engine) (out outcome) {
 	return out
 }
 
-// count finds the processors that made rounds since the last time, and so the share of
-// each node. For the holder of counting.
+// count finds the processors that made rounds since the last time, and so the share of each node. The caller holds
+// counting.
 func (tr *tree) count() {
 	for _, n := range tr.nodes {
 		n.live = 0
@@ -241,9 +241,8 @@ func (tr *tree) count() {
 	}
 }
 
-// replant gives the engine the tree of a scheduler, and brings the tasks that are
-// in queues of another one to the root: their CPUs were meant of other
-// processors. For the holder of e.mu; not inside a handler.
+// replant gives the engine the tree of a scheduler, and brings the tasks that are in queues of another one to the root:
+// their CPUs were meant of other processors. The caller holds e.mu; not inside a handler.
 func (e *Engine) replant(laid []*sched.Queue) {
 	old := e.tree.Load()
 	if slices.Equal(old.laid, laid) {

@@ -135,7 +135,7 @@ func (l *lane) abandon(seen uint64) {
 // leave frees the lock.
 func (l *lane) leave(seen uint64) { l.lock.give(seen, l.left() > 0) }
 
-// adopt moves what was pushed to the end of ready, the oldest first. For the holder of the lane.
+// adopt moves what was pushed to the end of ready, the oldest first. The caller holds the lane.
 func (l *lane) adopt() {
 	for rank := range l.head {
 		if l.head[rank].Load() == nil {
@@ -153,7 +153,7 @@ func (l *lane) adopt() {
 	}
 }
 
-// sweep takes the killed tasklets out of the lane, or all of them. For the holder of the lane.
+// sweep takes the killed tasklets out of the lane, or all of them. The caller holds the lane.
 func (l *lane) sweep(all bool) {
 	l.adopt()
 	for rank := range l.ready {

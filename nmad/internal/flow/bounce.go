@@ -36,8 +36,8 @@ func newBounce() *bounce {
 	return new(bounce)
 }
 
-// someParts moves what comes next of a message that is not in one piece, until the link takes
-// no more. Without the lock of the Flow.
+// someParts moves what comes next of a message that is not in one piece, until the link takes no more. The caller does not
+// hold the lock of the Flow.
 func (x *Stream) someParts(p *Pieces, c *chunk, left int, call func([]byte) (int, error)) (total int, err error) {
 	for total < left && total < AtOnce && err == nil {
 		var n int

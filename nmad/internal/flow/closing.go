@@ -92,7 +92,8 @@ func (f *Flow) handleByeAck() error {
 	return nil
 }
 
-// Close stops the flow for new requests, which fail with err as its receives do. Sends go on. ErrLeft: the peer has left, too.
+// Close stops the flow for new requests, which fail with err as its receives do. Sends go on. ErrLeft: the peer has left,
+// too.
 func (f *Flow) Close(err error) error {
 	f.Closing, f.Dead = true, err
 	f.failReceives(err)

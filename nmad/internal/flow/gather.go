@@ -48,7 +48,8 @@ func (f *Flow) joins(tag uint64, size int, c Company) bool {
 	return p.Bytes+AggregateHead+size <= p.Room && f.Strategy.Joins(p, strategy.Item{Tag: tag, Size: size, Eager: true})
 }
 
-// gather adds a message in the context Plain that joins, for which there is credit. leave: there is nothing more to wait for, and all of them are to leave.
+// gather adds a message in the context Plain that joins, for which there is credit. leave: there is nothing more to wait
+// for, and all of them are to leave.
 func (f *Flow) gather(tag uint64, buf []byte, c Company) (leave bool) {
 	x := &f.tx.gathered
 	if x.empty() {

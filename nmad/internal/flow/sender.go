@@ -35,11 +35,13 @@ func (f *Flow) clear(bytes int) bool {
 	return bytes <= f.tx.eager && f.tx.queue.head == nil && f.rx.answers.head == nil && f.Dead == nil
 }
 
-// Lacks says that a message of so many bytes would go eagerly, if there were credit: a sender that only sends should look for what came back.
+// Lacks says that a message of so many bytes would go eagerly, if there were credit: a sender that only sends should look
+// for what came back.
 func (f *Flow) Lacks(bytes int) bool { return bytes <= f.tx.eager && f.tx.credit < cost(bytes) }
 
-// Short is the header of a message that can leave at once, in one packet: none waits before it, nothing is Gathered, and there is
-// credit for it. nil: it cannot. It needs no request; the owner hands it to the link, and ShortSent goes on, or Refused.
+// Short is the header of a message that can leave at once, in one packet: none waits before it, nothing is Gathered, and
+// there is credit for it. nil: it cannot. It needs no request; the owner hands it to the link, and ShortSent goes on, or
+// Refused.
 func (f *Flow) Short(context uint16, tag uint64, bytes int) *driver.Header {
 	if !f.clear(bytes) || f.tx.credit < cost(bytes) || f.Gathered() {
 		return nil
@@ -103,7 +105,8 @@ func (f *Flow) setUnsent(what unsent, some bool) {
 // unflushed says that the driver has bytes in its buffer.
 func (f *Flow) unflushed() bool { return f.unsent&unsentBytes != 0 }
 
-// Send begins a send. Unless it is to wait for others something may leave now (Drain), if due: not after the network had no room.
+// Send begins a send. Unless it is to wait for others something may leave now (Drain), if due: not after the network had
+// no room.
 func (f *Flow) Send(r *Request) (due bool) {
 	f.Stats.Sends++
 	r.Stage = Queued
@@ -184,8 +187,8 @@ func (f *Flow) others() bool {
 // Outgoing says whether packets wait, or bytes in the driver's buffer.
 func (f *Flow) Outgoing() bool { return f.unflushed() || f.waiting() }
 
-// Unsent says whether something could be handed to the link that it was not asked to take yet: it had room for the last packet, and what
-// waits does not wait for the peer's answers, as when as many messages are announced as it keeps.
+// Unsent says whether something could be handed to the link that it was not asked to take yet: it had room for the last
+// packet, and what waits does not wait for the peer's answers, as when as many messages are announced as it keeps.
 func (f *Flow) Unsent() bool {
 	stalled := f.tx.sends.used >= f.tx.records && !f.tx.queue.Empty() && f.rx.answers.empty() &&
 		!f.rx.due() && !f.rx.owesRoom && !f.bye.owesAck && f.unsent&^unsentBytes == 0

@@ -47,7 +47,7 @@ func (x *Stream) Broken() bool { return x.broken != nil }
 func (x *Stream) Reserve() { x.reserved = x.queue.head }
 
 // Copy moves what Reserve has reserved, by calls of the link, and says how many bytes that was: fetch is the one for what
-// is to be read in the peer's memory. Without the lock of the Flow.
+// is to be read in the peer's memory. The caller does not hold the lock of the Flow.
 func (x *Stream) Copy(call func([]byte) (int, error), fetch func([]byte, uint64) (int, error)) (int, error) {
 	c := x.reserved
 	if c.of.from != 0 {

@@ -30,7 +30,8 @@ const (
 // mapKey is where managers put the placement of the ranks.
 const mapKey = "PMI_process_mapping"
 
-// answerTimeout is how long the manager may take for an answer that needs nothing of other processes. A busy machine is slow.
+// answerTimeout is how long the manager may take for an answer that needs nothing of other processes. A busy machine is
+// slow.
 const answerTimeout = 20 * time.Second
 
 // mostAhead is how many lines the manager may say at once: an answer, and the three that follow the first one over TCP.

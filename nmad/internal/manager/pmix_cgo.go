@@ -22,8 +22,8 @@ import (
 // libraries are the names by which libpmix is looked for.
 var libraries = []string{"libpmix.so.2", "libpmix.so"}
 
-// pmix speaks to a PMIx server through libpmix, which it loads. The library is one per process, and blocks: each call has a goroutine
-// of its own, which is left behind when the caller's time is up.
+// pmix speaks to a PMIx server through libpmix, which it loads. The library is one per process, and blocks: each call has
+// a goroutine of its own, which is left behind when the caller's time is up.
 type pmix struct {
 	self  C.pm_proc
 	space string
