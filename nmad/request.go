@@ -18,9 +18,9 @@ import (
 //	             under mu                            told, when the lock was let go
 //	by state --- ended: core.State = Over, the last touch
 //	   | listen, under mu
-//	 told ------ ended: into news.over, or its Queue, or upcalls ----> completion.Signal, the last touch
+//	 told ------ ended: into held.over, or its Queue, or upcalls ----> completion.Signal, the last touch
 //
-// Over is set in three places: by the flow (finish), as a rule; by news.tellEnd, of a request that the flow has given to
+// Over is set in three places: by the flow (finish), as a rule; by held.tellEnd, of a request that the flow has given to
 // the gate for another reason than a waiter, such as a monitor; by Gate.sendNow, of a send that was never under way.
 //
 // A request never changes its way once it is done, so a thread that has seen the one or the other
