@@ -22,10 +22,10 @@ type inbox struct {
 	incoming atomic.Pointer[flow.Request] // started while the lock was held, youngest first
 	rescan   atomic.Bool                  // the unexpected messages are to be compared with the receives from any source
 	lane     atomic.Pointer[driver.Lane]  // whose slips are to be posted; nil: there is none; set once, under the lock
-	released atomic.Pointer[flow.Lease]   // loans that were released, youngest first; each counts in due; see lending.go
+	released atomic.Pointer[flow.Lease]   // loans that were released, youngest first; each counts in due; see loan.go
 }
 
-// leave leaves r for the holder of the lock.
+// leaveRequest leaves r for the holder of the lock.
 func (g *Gate) leaveRequest(r *Request) {
 	g.inbox.push(r)
 	if w := g.worker; w == nil || !w.takes(g) {

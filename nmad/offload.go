@@ -64,7 +64,7 @@ func (of *offload) run() {
 	of.g.tend()
 }
 
-// leave leaves a send to another core.
+// leaveRequest leaves a send to another core.
 func (of *offload) leaveRequest(r *Request) {
 	of.g.inbox.push(r)
 	if !of.pending.Swap(true) && !of.schedule() {
