@@ -19,9 +19,9 @@ import (
 // Domain is a way into the network that shares nothing with the others of its session. It has its own gates, links,
 // matching, receives from any source, request pools, counters and engine task (a communication domain: Ibrahim and Yelick,
 // "On the conditions for efficient interoperability with threads", 2014). Messages that are sent through a domain are
-// received through the domain to which its gate leads, and between domains there is no order. The job itself is domain 0.
-// Session.Domain opens more: with one for each thread, two threads share no lock and no cache line of nmad. Safe for
-// concurrent use.
+// received through the domain to which its gate leads; between domains there is no order. The job is domain 0.
+// Session.Domain opens more: with one for each thread, threads share no lock or cache line of nmad. Safe for concurrent
+// use.
 //
 // Requests of several domains of a session may be in one WaitAll, WaitAny or Queue.
 type Domain struct {
