@@ -335,8 +335,7 @@ func (d *Domain) Gate(rank int) *Gate {
 // To returns the gate to any domain of another process: what is sent through it, that process receives by To(our rank, our
 // number) of its domain. Receives from any source take messages only from gates between domains of the same number, in all
 // contexts. For a rank or domain that cannot exist, and for another domain of the own process, it returns a gate on which
-// everything fails with ErrRank. If the other process has not opened the domain yet, messages wait for it as for a link,
-// up to Config.Timeout.
+// everything fails with ErrRank. Messages wait for a domain that is not open yet as for a link, up to Config.Timeout.
 func (d *Domain) To(rank, domain int) *Gate {
 	if !d.made() || domain == d.number || rank < 0 || rank >= len(d.gates) {
 		return d.Gate(rank)

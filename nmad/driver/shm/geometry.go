@@ -29,9 +29,9 @@ var crowded = geometry{cells: 128, maxBody: 128<<10 - lineSize, bodies: 512 << 1
 func boundOf(maxBody uint32) string {
 	switch maxBody {
 	case standard.maxBody:
-		return "beyond, both sides copy"
+		return "beyond: 2 copies"
 	case crowded.maxBody:
-		return "large, as CPUs are shared"
+		return "CPUs are shared"
 	}
 	return ""
 }
