@@ -63,7 +63,8 @@ func TestCompute(t *testing.T) {
 	_ = bad.Thread()
 }
 
-// TestWeighted: no more units are taken than there are; a waiter for many is served in its turn; one that gives up takes none, and lets those behind it go.
+// TestWeighted: no more units are taken than there are; a waiter for many is served in its turn; one that gives up takes
+// none, and lets those behind it go.
 func TestWeighted(t *testing.T) {
 	w := NewWeighted(10)
 	var taken, most atomic.Int64

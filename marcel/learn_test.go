@@ -10,8 +10,8 @@ import (
 	"github.com/pm2-go/pm2/sched/direct"
 )
 
-// What is learned of the functions that wait in Go, which are begun as goroutines from then on, is learned of the user's, not
-// of what wraps them: a function of the same WaitGroup, or Group, that does not is begun on a VP.
+// What is learned of the functions that wait in Go, which are begun as goroutines from then on, is learned of the user's,
+// not of what wraps them: a function of the same WaitGroup, or Group, that does not is begun on a VP.
 func TestHabitIsTheFunctions(t *testing.T) {
 	if !direct.Supported() {
 		t.Skip("nothing is learned in the portable mode")

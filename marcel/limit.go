@@ -65,8 +65,8 @@ func wait(c *sched.Co, q *sched.WaitQueue, mu *sched.Spin, lim *sched.Limit) err
 	return err
 }
 
-// holding calls do under mu, and wakes the waiters that it returns: for what never blocks, and may take 3 ns more than without a function. The address of a nil primitive's mu panics
-// in the caller, not while the VP is held.
+// holding calls do under mu, and wakes the waiters that it returns: for what never blocks, and may take 3 ns more than
+// without a function. The address of a nil primitive's mu panics in the caller, not while the VP is held.
 func holding(mu *sched.Spin, do func() *sched.Waiter) {
 	c := sched.Visit()
 	mu.Lock()

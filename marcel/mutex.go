@@ -23,9 +23,8 @@ type Mutex struct {
 	woken bool
 	// The first in q has been overtaken: the next Unlock is to hand the mutex over.
 	next bool
-	// The mutex was handed over: it is locked, and belongs to the next one that
-	// comes out of q and looks. That is the one to which it was given; or another
-	// one, if a thread has unlocked it in the meantime, which any thread may.
+	// The mutex was handed over: it is locked, and belongs to the next one that comes out of q and looks. It is the waiter
+	// to which the lock was given; or another one, if a thread has unlocked it in the meantime, which any thread may.
 	handed bool
 	q      sched.WaitQueue
 }

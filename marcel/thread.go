@@ -14,12 +14,12 @@ import (
 // calls are what only this package asks of the scheduler.
 var calls = sched.Calls(ours.Module{})
 
-// Thread is a handle of a thread: a value that may be copied, compared and kept for ever. See [sched.Thread], which has its
-// methods: Join, Cancel, SetPriority and others.
+// Thread is a handle of a thread: a value that may be copied, compared and kept for ever. See [sched.Thread], which has
+// its methods: Join, Cancel, SetPriority and others.
 type Thread = sched.Thread
 
-// Attr says how a thread is to be made: its VPs, Name, Priority, Level and Bubble; Catch, Detached, Pinned, NonPreemptible,
-// NonMigratable. See [sched.Attr].
+// Attr says how a thread is to be made: its VPs, Name, Priority, Level and Bubble; Catch, Detached, Pinned,
+// NonPreemptible, NonMigratable. See [sched.Attr].
 type Attr = sched.Attr
 
 // VPSet is a set of virtual processors, where a thread may run (Attr.VPs, Thread.SetVPs): see [vpset.Set].

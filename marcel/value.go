@@ -25,7 +25,8 @@ func ComputeWith[T any](a Attr, f func() T) *Value[T] {
 	return v
 }
 
-// Join waits for the end of the thread and returns its value. The error is that of Thread.Join, such as a *PanicError of a thread with Attr.Catch; then the value is the zero one. Several may call it, any number of times.
+// Join waits for the end of the thread and returns its value. The error is that of Thread.Join, such as a *PanicError of a
+// thread with Attr.Catch; then the value is the zero one. Several may call it, any number of times.
 func (v *Value[T]) Join() (T, error) { return v.after(v.thread.Join()) }
 
 // TryJoin is Join if the thread has ended. It does not block.

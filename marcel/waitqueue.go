@@ -29,8 +29,7 @@ type WaitQueue struct {
 // WaitQueue at a time, which Requeue may change; so its waiter parks in a queue
 // of its own, whose lock stays the same.
 //
-// Order of locks: WaitQueue.mu, inLine.mu. Of two WaitQueues the second one is only
-// tried.
+// Order of locks: WaitQueue.mu, inLine.mu. For two WaitQueues, the lock of the second one is only tried.
 //
 //	in nil ─ Wait: under in.mu ────────────────────────────► in q, and parked before
 //	                                                         inLine.mu is free again

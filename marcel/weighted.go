@@ -7,8 +7,9 @@ import (
 	"time"
 )
 
-// Weighted is a semaphore of which a caller takes several units at once: for shares of something, such as memory. Waiters are served in order of arrival, so one that wants many is not overtaken for ever by those that want
-// few. For threads and goroutines. It must not be copied after first use.
+// Weighted is a semaphore of which a caller takes several units at once: for shares of something, such as memory. Waiters
+// are served in order of arrival, so one that wants many is not overtaken for ever by those that want few. For threads and
+// goroutines. It must not be copied after first use.
 type Weighted struct {
 	mu    Mutex
 	all   int64
@@ -25,7 +26,8 @@ type share struct {
 // NewWeighted returns a semaphore with so many units.
 func NewWeighted(units int64) *Weighted { return &Weighted{all: units, free: units} }
 
-// Acquire takes so many units, or waits until they are there. It panics for fewer than 0, and for more than there are in all.
+// Acquire takes so many units, or waits until they are there. It panics for fewer than 0, and for more than there are in
+// all.
 func (w *Weighted) Acquire(units int64) { _ = w.AcquireContext(context.Background(), units) }
 
 // TryAcquire takes them if they are there, and none waits for some. It does not block.
@@ -76,7 +78,8 @@ func (w *Weighted) AcquireContext(ctx context.Context, units int64) error {
 	return err
 }
 
-// Release gives back so many units, which may be others than those that one Acquire took. It panics if there are more than in all then.
+// Release gives back so many units, which may be others than those that one Acquire took. It panics if there are more than
+// in all then.
 func (w *Weighted) Release(units int64) {
 	w.check(units)
 	w.mu.Lock()

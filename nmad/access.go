@@ -14,16 +14,20 @@ import (
 type Access uint8
 
 const (
-	// Shared: any thread, a lock for each gate. What the job itself has.
+	// Shared: any thread may use the domain, and each gate has a lock. The job itself is a domain of this kind.
 	Shared Access = iota
-	// Serialized: any thread, one lock for the domain.
+	// Serialized: any thread may use the domain, and one lock is for all its gates.
 	Serialized
-	// Fine: any thread, as Trahay, Brunet and Denis draw fine-grain locking ("An analysis of the impact of multi-threading on communication performance", 2009): the lists of
-	// what is sent and matched at all gates are under one lock, each driver is under one of its own. A receive whose message has come takes it though another thread is inside the driver.
+	// Fine: any thread may use the domain. One lock guards the lists of what is sent and matched at all gates, and each
+	// driver has a lock of its own. So a receive can take a message that has come while another thread is inside the
+	// driver. Trahay, Brunet and Denis call this fine-grain locking ("An analysis of the impact of multi-threading on
+	// communication performance", 2009).
 	Fine
-	// Private: the thread or goroutine that opened the domain, and no other one: calls of others fail with ErrOwner, except Close and those that
-	// only tell something, such as Stats. No locked instruction is on the way of a message. The domain of a thread of marcel is closed at the end of the thread, all others
-	// by Close or with the session. It is moved by its owner's calls alone (Explicit): each of them that waits, whatever it waits for, moves all private domains of its thread, of all sessions.
+	// Private: only the thread or goroutine that opened the domain, its owner, may use it. Calls of others fail with
+	// ErrOwner, except Close and those that only tell something, such as Stats. A message costs no locked instruction. The
+	// domain of a thread of marcel is closed at the end of the thread, all others by Close or with the session. Only its
+	// owner's calls move it (Explicit): each call that waits, whatever it waits for, moves all private domains of its
+	// thread, of all sessions.
 	Private
 )
 
@@ -36,14 +40,17 @@ type Progress uint8
 const (
 	// ByAccess: Explicit if the access is Private, else Engine.
 	ByAccess Progress = iota
-	// Engine: what waits, and the hooks of the engine of the session, once it is enabled.
+	// Engine: the threads that wait move it, and so do the hooks of the engine of the session once that is enabled.
 	Engine
-	// Explicit: calls for the domain alone: those that wait, start, look for or test something. A waiter polls the domain, and then sleeps on its links' descriptors.
-	// While no thread is in such a call long messages stand still, and what a peer waits for, such as credit, does not leave.
+	// Explicit: only calls for the domain move it: those that wait, start, look for or test something. A waiter polls the
+	// domain, and then sleeps on its links' descriptors. While no thread is in such a call long messages stand still, and
+	// nothing that a peer waits for, such as credit, leaves.
 	Explicit
-	// Worker: a thread of its own, DomainConfig.Worker. Other threads leave requests in its queue, and sleep until these are done: Send returns once the
-	// message is in the worker's send buffer, or, if that is full, was sent. Messages that come before their receive are taken in at once, within the bounds of
-	// Config.Unexpected. How a send has ended that had returned before, the next Send at that gate tells, and monitors. For Shared.
+	// Worker: a thread of its own moves it; see DomainConfig.Worker. Other threads leave requests in its queue, and sleep
+	// until these are done: Send returns once the message is in the worker's send buffer, or, if that is full, once it was
+	// sent. The worker takes in messages that come before their receive at once, within the bounds of Config.Unexpected.
+	// If a send fails after it has returned, the next Send at that gate and the monitors tell so. It needs the access
+	// Shared.
 	Worker
 )
 
@@ -66,17 +73,18 @@ const (
 
 // DomainConfig says what a domain is to be like. The zero value is right for most.
 type DomainConfig struct {
-	// Number is what other processes know the domain by, 1 to 65535. The gates of Domain.Gate lead to the domain of the same number of
-	// each process, so processes whose threads open domains at the same time give it. Each number is for one domain of a session: it is not
-	// used again when that was closed. 0: one above the highest that was used here.
+	// Number is the name of the domain for other processes, 1 to 65535. The gates of Domain.Gate lead to the domain of the
+	// same number in each process, so processes whose threads open domains at the same time have to set it. Each number is
+	// for one domain of a session, also after that was closed. 0: one above the highest that was used here.
 	Number int
 
 	Access   Access
 	Progress Progress
 	Worker   WorkerConfig // of Progress Worker
 
-	// Eager is the longest message that is sent without asking the receiver, in bytes, at most what the driver takes in a packet; 0: Config.Eager. A library as FiTMPI
-	// compares itself with, where messages move inside calls only, is Progress Explicit with 64 KiB here.
+	// Eager is the longest message that is sent without asking the receiver, in bytes, at most what the driver takes in a
+	// packet; 0: Config.Eager. Progress Explicit with 64 KiB here makes a library whose messages move inside calls only,
+	// such as FiTMPI is compared with.
 	Eager int
 
 	Offload  Offload         // which core submits sends; of progress Engine
@@ -94,7 +102,8 @@ func (cfg DomainConfig) resolved() DomainConfig {
 	return cfg
 }
 
-// access is what a domain has of its own for its kind of access. The zero value is Shared, moved by the engine of the session.
+// access is what a domain has of its own for its kind of access. The zero value is Shared, moved by the engine of the
+// session.
 type access struct {
 	lock   *domainLock    // nil: each gate has its own
 	lists  *spinlock      // of what is sent and matched at all gates; nil: it is under the lock of its gate
@@ -118,8 +127,8 @@ func (x *access) refine() {
 	x.lists = &l.spinlock
 }
 
-// admit has the caller use the domain while it runs functions of the owner's: a request that its Done starts belongs to the owner. leave
-// ends that.
+// admit lets the caller use the domain while it runs functions of the owner's: a request that the owner's Done starts
+// belongs to the owner. leave ends that.
 func (x *access) admit() (leave func()) {
 	if x.owner == 0 || x.owner == asm.GoID() {
 		return func() {}
@@ -131,7 +140,7 @@ func (x *access) admit() (leave func()) {
 	return func() { x.guests.Delete(me) }
 }
 
-// forbids says what keeps the caller from using the domain: nil, or an ErrOwner.
+// forbids returns an ErrOwner if the caller may not use the domain; else nil.
 func (x *access) forbids() error {
 	if x.owner == 0 || x.owner == asm.GoID() {
 		return nil

@@ -189,8 +189,8 @@ func TestCloseBesideOwner(t *testing.T) {
 	}
 }
 
-// TestPrivateThreads: goroutines and threads, each with a domain of its own, exchange messages of all sizes with those of another process, which
-// have theirs; the domains are of all kinds.
+// TestPrivateThreads: goroutines and threads, each with a domain of its own, exchange messages of all sizes with those of
+// another process, which have theirs; the domains are of all kinds.
 func TestPrivateThreads(t *testing.T) {
 	overAll(t, func(t *testing.T, d driver.Driver) {
 		j := newJob(t, 2, d, nil)

@@ -10,8 +10,8 @@ import "slices"
 // and of the values, and the ranks that it has found failed, in an order. The verdicts of all
 // epochs, one after the other, make the list of failed ranks that all processes agree upon.
 //
-// This file is a state machine without clock, network, lock or thread: its caller tells it what
-// happens, and it says what is to be done. consensus.go is that caller, note.go has the frames.
+// This file is a state machine without clock, network, lock or thread: its caller tells it what happens, and it tells the
+// caller what to do. consensus.go is that caller, note.go has the frames.
 //
 // # The protocol
 //
@@ -37,12 +37,11 @@ import "slices"
 //	                                      '------ DECIDE; or it leads, and all -----'---> over
 //	                                              have accepted its proposal
 //
-// A new leader may lag: what it waits for may be over elsewhere, and if only the link to the leader
-// before has broken, the others do not know it as the leader. So a process that gets a new leader sends it the
-// last DECIDE first; a process that becomes the leader sends all others its STATE; and a process
-// that is asked for an epoch that is over there (STATE, PROPOSE) answers by its DECIDE. A process
-// keeps the verdict of an epoch until the next one is over. No living process needs an older one,
-// since the next one was not decided without it.
+// A new leader may lag: the epoch in which it waits may be over elsewhere, and if only its link to the former leader has
+// broken, the others do not know it as the leader. So a process that gets a new leader sends it the last DECIDE first; a
+// process that becomes the leader sends all others its STATE; and a process that is asked for an epoch that is over there
+// (STATE, PROPOSE) answers by its DECIDE. A process keeps the verdict of an epoch until the next one is over. No living
+// process needs an older one, since the next one was not decided without it.
 //
 // # What is guaranteed
 //
@@ -67,13 +66,12 @@ import "slices"
 //
 // # When a process is lost to some only
 //
-// A link can break between two processes that live; then each takes the other one for lost. The
-// leader counts the failures reported in the order of ranks, its own ones first, and does not
-// listen to a process that it has counted: so of the two one stays, and the other one is in the
-// list. That one learns it from the DECIDE, and is told ErrExcluded from then on. This is safe as
-// long as each leader can reach a process that has accepted the proposal before. It does not hold
-// if the processes fall into parts none of which reaches another: each part goes on alone, and
-// takes the others for lost.
+// A link can break between two processes that live; then each takes the other one for lost. The leader counts the reported
+// failures in the order of ranks, its own ones first, and does not listen to a process that it has counted. So one of the
+// two stays, and the other one is in the list. The excluded process learns it from the DECIDE; its calls fail with
+// ErrExcluded from then on. This is safe as long as each leader can reach a process that has accepted the proposal before.
+// It does not hold if the processes fall into parts none of which reaches another: each part goes on alone, and takes the
+// others for lost.
 //
 // A process that has excluded another one still answers the STATEs of it that came before: with a
 // break and a death in one epoch the excluded process may be the only one that knows the verdict.
@@ -151,8 +149,8 @@ type action struct {
 	why     string
 }
 
-// agreement is one process's part in all agreements. Its methods are the steps: they append what is to be done
-// to actions, and never block. For one caller at a time.
+// agreement is one process's part in all agreements. Its methods are the steps: they append what is to be done to actions,
+// and never block. It has one caller at a time.
 type agreement struct {
 	own, size int
 	gone      []bool // by rank: lost, or agreed upon
@@ -498,8 +496,8 @@ func (a *agreement) send(to int, n note)        { a.do(action{what: doSend, rank
 func (a *agreement) blame(rank int, why string) { a.do(action{what: doBlame, rank: rank, why: why}) }
 func (a *agreement) do(d action)                { a.actions = append(a.actions, d) }
 
-// take hands over what is to be done.
-func (a *agreement) take() []action {
+// takeActions hands over what is to be done.
+func (a *agreement) takeActions() []action {
 	actions := a.actions
 	a.actions = nil
 	return actions

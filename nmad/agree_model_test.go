@@ -120,7 +120,7 @@ func (wo *world) step(m move) {
 		wo.cuts--
 		return
 	}
-	for _, d := range a.take() {
+	for _, d := range a.takeActions() {
 		wo.do(m.p, d)
 	}
 }

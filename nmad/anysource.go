@@ -5,14 +5,15 @@ import (
 	"github.com/pm2-go/pm2/nmad/internal/match"
 )
 
-// Receives and probes from any source, as a session and its gates see them: ANYSOURCE.md has the protocol. A thread that posts one
-// waits for no gate's lock: what a gate has to do for it is left for the holder, as a request is (inbox.go).
+// Receives and probes from any source, as a session and its gates see them: ANYSOURCE.md has the protocol. A thread that
+// posts one never waits for the lock of a gate: it leaves the gate's part of the work for the holder, as a request
+// (inbox.go).
 
 // startAny begins a receive, or a probe, from any source in a context.
 func (d *Domain) startAny(r *Request, in *Context) {
 	x, any := r.special(), in.of(d)
 	x.Anywhere, x.domain, x.any = true, d, any
-	r.tell()
+	r.tellOwner()
 	r.core.Stage, r.core.Counted = flow.Posted, true
 	r.gate.mover.Need()         // it is under no gate's lock, and counts for itself
 	any.Post(&r.core.Rest.Wild) // r may be done, and started again, from here on
@@ -25,7 +26,7 @@ func (d *Domain) startAny(r *Request, in *Context) {
 	}
 }
 
-// look has all gates that may hold unexpected messages compare them with the receives from any source of a context.
+// look makes all gates that may hold unexpected messages compare them with the receives from any source of a context.
 func (d *Domain) look(any *match.Any[flow.Request]) {
 	for rank := range any.Flagged {
 		if any.Empty() {
@@ -35,20 +36,21 @@ func (d *Domain) look(any *match.Any[flow.Request]) {
 	}
 }
 
-// lookLast is for receives that were posted before the last sender has ended.
+// lookLast is look for receives that were posted before the last sender has ended.
 func (d *Domain) lookLast(any *match.Any[flow.Request]) {
 	d.look(any)
 	d.own().look()
 }
 
-// look has the gate compare its unexpected messages with the receives from any source: the caller does, or the holder of the lock.
+// look makes the gate compare its unexpected messages with the receives from any source. The caller does it, or the holder
+// of the lock.
 func (g *Gate) look() {
 	g.lookAgain()
 	g.tend()
 }
 
-// failLost fails the receives from any source for which no message is there or will come, once this gate has compared its messages with all
-// of up to that age.
+// failLost fails the receives from any source that have no message and will get none. It runs after this gate has compared
+// its messages with all receives up to that age.
 func (h *held) failLost(age uint64) {
 	h.failLostOf(h.g.any, age)
 	for _, c := range h.contexts {

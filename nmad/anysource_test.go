@@ -38,8 +38,8 @@ func overEach(t *testing.T, f func(t *testing.T, d driver.Driver)) {
 	}
 }
 
-// TestAnySourceBesideGate: of a receive from any source and one from a rank, which one thread posts one after the other, the first one gets the
-// older message, in either order of the two, while others hold the lock of the gate.
+// TestAnySourceBesideGate: of a receive from any source and one from a rank, which one thread posts one after the other,
+// the first one gets the older message, in either order of the two, while others hold the lock of the gate.
 func TestAnySourceBesideGate(t *testing.T) {
 	pairs := effort.Of(20000)
 	overEach(t, func(t *testing.T, d driver.Driver) {
@@ -91,8 +91,8 @@ func TestAnySourceBesideGate(t *testing.T) {
 	})
 }
 
-// TestAnySourceAfterTheEnd: when all others have closed, receives from any source by many threads still get every message that is there, and
-// none that has one fails; then they fail.
+// TestAnySourceAfterTheEnd: when all others have closed, receives from any source by many threads still get every message
+// that is there, and none that has one fails; then they fail.
 func TestAnySourceAfterTheEnd(t *testing.T) {
 	overEach(t, func(t *testing.T, d driver.Driver) {
 		const each = 300
@@ -159,7 +159,8 @@ func TestAnySourceAfterTheEnd(t *testing.T) {
 	})
 }
 
-// TestAnySourceOfGroup: receives from any source of a group get no message of another rank, and fail when the group has ended.
+// TestAnySourceOfGroup: receives from any source of a group get no message of another rank, and fail when the group has
+// ended.
 func TestAnySourceOfGroup(t *testing.T) {
 	j := newJob(t, 3, networks()["sim"], nil)
 	s := j.sessions[0]
@@ -197,8 +198,9 @@ func TestAnySourceOfGroup(t *testing.T) {
 	j.close()
 }
 
-// TestAnySourceOfOrphanWaitsForNoLock: where only links tell of deaths, a receive from any source has links made to all others; starting it waits
-// for no gate's lock, for a hook may start it while the thread that it has interrupted holds one.
+// TestAnySourceOfOrphanWaitsForNoLock: where only links tell of deaths, a receive from any source has links made to all
+// others; starting it waits for no gate's lock, for a hook may start it while the thread that it has interrupted holds
+// one.
 func TestAnySourceOfOrphanWaitsForNoLock(t *testing.T) {
 	j := newJob(t, 3, networks()["sim"], nil)
 	s := j.sessions[0]
@@ -228,9 +230,10 @@ func TestAnySourceOfOrphanWaitsForNoLock(t *testing.T) {
 	j.close()
 }
 
-// TestAnySourceHistory has threads and goroutines post receives from any source and from ranks, with masks and without, take them back,
-// claim and probe, while messages come and, one after the other, the peers leave; and looks whether what each got can be: no receive would
-// rather have another message that would rather have it. Repeatable for long, as TestSoak: -soak, -soak.seed.
+// TestAnySourceHistory has threads and goroutines post receives from any source and from ranks, with masks and without,
+// take them back, claim and probe, while messages come and, one after the other, the peers leave; and looks whether what
+// each got can be: no receive would rather have another message that would rather have it. Repeatable for long, as
+// TestSoak: -soak, -soak.seed.
 func TestAnySourceHistory(t *testing.T) {
 	seed := *soakSeed
 	if seed == 0 {

@@ -34,8 +34,9 @@ func unexpected(t *testing.T, from, to *Gate, n, size int) {
 	})
 }
 
-// TestReceiveApart: while a thread is inside the driver of a fine domain, or the worker sleeps, a receive takes a message that has come. What was left in the inbox before
-// goes first, a message that is only announced waits for the driver, and the peer gets its credit back.
+// TestReceiveApart: while a thread is inside the driver of a fine domain, or the worker sleeps, a receive takes a message
+// that has come. What was left in the inbox before goes first, a message that is only announced waits for the driver, and
+// the peer gets its credit back.
 func TestReceiveApart(t *testing.T) {
 	overAll(t, func(t *testing.T, d driver.Driver) {
 		j := newJob(t, 2, d, func(c *Config) { c.Unexpected = 4 << 10 })

@@ -8,10 +8,13 @@ import (
 	"github.com/pm2-go/pm2/pioman"
 )
 
-// How a program, or a library over this package, waits for what is no request: a completion that callbacks of requests signal, memory that another process writes. It polls, or waits in, the engine that Domain.Engine names at that moment, so that
-// all that the caller has to move is moved: the domain, and the caller's private domains. These methods may be called on a nil Domain, for what belongs to none.
+// How a program, or a library over this package, waits for what is no request: a completion that callbacks of requests
+// signal, memory that another process writes. It polls, or waits in, the engine that Domain.Engine names at that moment,
+// so that all that the caller has to move is moved: the domain, and the caller's private domains. These methods may be
+// called on a nil Domain, for what belongs to none.
 
-// Engine returns the engine in which the calling thread or goroutine waits or polls, this once, for what messages of the domain lead to.
+// Engine returns the engine in which the calling thread or goroutine waits or polls, this once, for what messages of the
+// domain lead to.
 func (d *Domain) Engine() *pioman.Engine {
 	if !d.made() {
 		return waitsIn(pioman.Default())
@@ -31,7 +34,8 @@ func (d *Domain) waited() *pioman.Engine {
 	return d.engine()
 }
 
-// Await waits until any of bits of c is set, as pioman.Completion.WaitFor does, or ctx is done: then it returns its cause. why is what nmad.WriteWaits says that the caller waits for.
+// Await waits until any of bits of c is set, as pioman.Completion.WaitFor does, or ctx is done: then it returns its cause.
+// why is what nmad.WriteWaits says that the caller waits for.
 func (d *Domain) Await(ctx context.Context, c *pioman.Completion, bits uint32, why pioman.Reason) error {
 	if ctx.Done() != nil {
 		if _, err := choose(ctx, completionCase{d, c, bits, why}); err != nil {

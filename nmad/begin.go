@@ -9,12 +9,12 @@ import (
 // submit starts r, or leaves it for the holder of the lock.
 func (g *Gate) submit(r *Request) {
 	if g.offloads(r) {
-		g.offload.leave(r)
+		g.offload.leaveRequest(r)
 		return
 	}
 	h := g.tryLock()
 	if h == nil {
-		g.leave(r)
+		g.leaveRequest(r)
 		return
 	}
 	if g.inbox.left() {
@@ -24,8 +24,8 @@ func (g *Gate) submit(r *Request) {
 	h.letGo()
 }
 
-// tend does what the inbox asks for, if the lock is free. Else the holder does: one that is busy with another gate of the domain finds
-// by owed that it has to look.
+// tend does what the inbox asks for, if the lock is free. Else the holder of the lock does. A holder that is busy with
+// another gate of the domain sees in owed that it has to look.
 func (g *Gate) tend() {
 	h := g.tryLock()
 	if l := g.mu.domain; h == nil && l != nil {
@@ -45,8 +45,8 @@ func (g *Gate) tend() {
 	}
 }
 
-// handleInbox starts the requests that other threads have left, and takes in the rest of the inbox. Not while
-// a packet is being handled. It says whether bytes have moved.
+// handleInbox starts the requests that other threads have left, and takes in the rest of the inbox. The holder must not
+// call it while it handles a packet. It says whether bytes have moved.
 func (h *held) handleInbox() bool {
 	h.takeReceives()
 	h.takeReleased()
@@ -68,7 +68,7 @@ func (h *held) handleInbox() bool {
 	return h.complete()
 }
 
-// start begins what r is for. Not while a packet is being dealt with.
+// start begins what r is for. The holder must not call it while it handles a packet.
 func (h *held) start(r *Request) {
 	switch r.core.Op {
 	case flow.OpSend:
@@ -98,9 +98,10 @@ func (h *held) startRecv(r *Request) {
 	}
 }
 
-// recvApart begins a receive under the lock of the lists alone, while another thread may be inside the driver, and says whether it did: it takes a
-// message that has come whole. In a domain with a worker it also has the receive wait, so that the worker need not be woken for it: the unexpected messages are the
-// worker's event queue. What was started before, and lies in the inbox yet, goes first.
+// recvApart begins a receive under the lock of the lists alone, while another thread may be inside the driver, and says
+// whether it did: it takes a message that has come whole. In a domain with a worker it also queues the receive, so that
+// the worker need not be woken for it: the unexpected messages are the worker's event queue. Requests that were started
+// before, and still lie in the inbox, go first.
 func (g *Gate) recvApart(r *Request) (begun bool) {
 	c := &r.core
 	if c.Special || g.watch.kinds.Load() != 0 {
@@ -133,9 +134,9 @@ func (h *held) awaitFlush(r *Request) {
 	}
 }
 
-// short sends a message if it can go eagerly, in one packet, and no message waits before it. It
-// needs no request, unless some of the message is still in the driver's buffer (all is false): then the caller has its request
-// awaitFlush. All short sends try it first.
+// short sends a message if it can go eagerly, in one packet, and no message waits before it. It needs no request, unless
+// some of the message is still in the driver's buffer (all is false): then the caller has its request awaitFlush. All
+// short sends try it first.
 func (h *held) short(in *Context, tag uint64, buf []byte) (sent, all bool) {
 	n := len(buf)
 	if h.flow.Lacks(n) {
@@ -173,9 +174,10 @@ func (h *held) short(in *Context, tag uint64, buf []byte) (sent, all bool) {
 	return true, all
 }
 
-// Inject sends front and body, one behind the other, as one message if it can leave at once: no other one waits, and the network has room. Then both may be used again when
-// it returns. false: nothing was sent. It needs no request, copies nothing but into the network, never blocks, and allocates nothing. in is nil, or a context of the gate's domain whose group
-// has the rank; the message is one like those of IsendInto.
+// Inject sends front and body, one behind the other, as one message if it can leave at once: no other one waits, and the
+// network has room. Then both may be used again when it returns. false: nothing was sent. It needs no request, copies
+// nothing but into the network, never blocks, and allocates nothing. in is nil, or a context of the gate's domain whose
+// group has the rank; the message is one like those of IsendInto.
 func (g *Gate) Inject(in *Context, tag uint64, front, body []byte) bool {
 	if g.barred() != nil || in.allows(g.domain, g.rank) != nil || g.worker != nil || g.offload != nil || marcel.Tracing() || g.watch.kinds.Load() != 0 {
 		return false

@@ -25,10 +25,10 @@ const (
 	maxLoans     = 16 << 30
 )
 
-// Buffer is memory for one message at a time to the process of one gate. That process can read the message where it lies.
-// Gate.Alloc makes a Buffer. It is a handle, and may be copied. After Release it has no bytes, and everything
-// else fails with ErrReleased. The zero Buffer counts as released. The
-// methods never block; any number of threads may call them at once, also in callbacks.
+// Buffer is memory for one message at a time to the process of one gate. The peer can read the message where it lies.
+// Gate.Alloc makes a Buffer. It is a handle, and may be copied. After Release it has no bytes, and everything else fails
+// with ErrReleased. The zero Buffer counts as released. The methods never block; any number of threads may call them at
+// once, also in callbacks.
 //
 //	free --- Alloc ---> held --- a send begins ---> out --- the send is done ---> held --- Release ---> free
 //	                                                 '--- Release ---> given up --- the send is done ---> free
@@ -42,7 +42,8 @@ type Buffer struct {
 	size       int
 }
 
-// block is the memory of a buffer. It is free once neither the program nor a send has it; then it is used again, for other memory.
+// block is the memory of a buffer. It is free once neither the program nor a send has it; then it is used again, for other
+// memory.
 type block struct {
 	pool       *bufferPool
 	at, n      int    // which pages it has
@@ -70,10 +71,11 @@ type bufferPool struct {
 // (Op.Loan) reads it where it lies. Over other networks, and to any other receive, it is sent as from
 // any buffer, so a program need not know which network it is.
 //
-// All buffers of a gate together have up to Config.Loans bytes, in whole pages of 4 KiB; if there is no room left, or only in pieces
-// that are too short, Alloc fails with ErrNoRoom at once. The memory is made by the first call, which takes
-// some system calls; what is touched of it stays until the gate has ended and all buffers were released. The peer can read all of
-// it, also what was not sent yet. Later calls allocate nothing once as many buffers were out at once. It fails once the gate has ended, and with ErrConfig for a gate of a domain other than the job's.
+// All buffers of a gate together have up to Config.Loans bytes, in whole pages of 4 KiB; if there is no room left, or only
+// in pieces that are too short, Alloc fails with ErrNoRoom at once. The memory is made by the first call, which takes some
+// system calls; what is touched of it stays until the gate has ended and all buffers were released. The peer can read all
+// of it, also what was not sent yet. Later calls allocate nothing once as many buffers were out at once. It fails once the
+// gate has ended, and with ErrConfig for a gate of a domain other than the job's.
 func (g *Gate) Alloc(size int) (Buffer, error) {
 	if err := g.barred(); err != nil {
 		return Buffer{}, err
@@ -144,7 +146,7 @@ func (b Buffer) Bytes() (bytes []byte) {
 	if b.lock() {
 		bytes = b.bytes()
 	}
-	b.leave()
+	b.unlock()
 	return bytes
 }
 
@@ -163,14 +165,15 @@ func (b Buffer) First(n int) Buffer {
 	return b
 }
 
-// Release gives the memory back: at once, or when the send that is under way is done. The error is ErrReleased if it was released before.
+// Release gives the memory back: at once, or when the send that is under way is done. The error is ErrReleased if it was
+// released before.
 func (b Buffer) Release() error {
 	live := b.lock()
 	if live {
 		b.block.generation++
 		b.block.held = false
 	}
-	if b.leave(); !live {
+	if b.unlock(); !live {
 		return errReleased("buffer")
 	}
 	return nil
@@ -178,8 +181,8 @@ func (b Buffer) Release() error {
 
 func errReleased(what string) error { return fmt.Errorf("nmad: %s: %w", what, ErrReleased) }
 
-// leave ends lock. What neither the program nor a send has any more is free.
-func (b Buffer) leave() {
+// unlock ends lock. It frees the memory of a buffer that neither the program nor a send has any more.
+func (b Buffer) unlock() {
 	x := b.block
 	if x == nil {
 		return
@@ -228,7 +231,7 @@ func (b Buffer) startSend(g *Gate, op *Op) error {
 func (bl *block) sendDone() {
 	bl.pool.mu.Lock()
 	bl.out = false
-	Buffer{block: bl}.leave()
+	Buffer{block: bl}.unlock()
 }
 
 // end gives no more buffers; those that are out there stay until they are released.

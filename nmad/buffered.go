@@ -11,9 +11,10 @@ import (
 	"github.com/pm2-go/pm2/nmad/internal/flow"
 )
 
-// Attach gives the domain memory for sends with Op.Buffered: each of them copies its message there and is done, whether or not
-// a receive is posted. A message takes as many bytes as it has, in one piece, until it was sent: memory of the size of all messages is always enough; of fewer, gaps between
-// messages may be too short for the next one. The memory belongs to the domain until Detach. Attach fails with ErrConfig while other memory is attached. It does not block.
+// Attach gives the domain memory for sends with Op.Buffered: each of them copies its message there and is done, whether or
+// not a receive is posted. A message takes as many bytes as it has, in one piece, until it was sent. Memory of the size of
+// all messages is always enough; in less memory the gaps between messages may be too short for the next one. The memory
+// belongs to the domain until Detach. Attach fails with ErrConfig while other memory is attached. It does not block.
 func (d *Domain) Attach(memory []byte) error {
 	if err := d.barred(); err != nil {
 		return err
@@ -24,9 +25,10 @@ func (d *Domain) Attach(memory []byte) error {
 	return nil
 }
 
-// Detach takes back what Attach has given, and returns it. It waits until all messages in it were sent, or given up: then the error is the first of theirs
-// that no call has told yet. When ctx is done before, it returns nil and the cause, and the memory stays attached. Without memory it fails with ErrBuffer. Buffered sends fail with
-// ErrBuffer meanwhile. It blocks the calling thread or goroutine only, and works after Close, too.
+// Detach takes back what Attach has given, and returns it. It waits until all messages in the memory were sent or given
+// up, and returns the first error of a message that no call has returned yet. When ctx is done before, it returns nil and
+// the cause, and the memory stays attached. Without memory it fails with ErrBuffer. Buffered sends fail with ErrBuffer
+// meanwhile. It blocks the calling thread or goroutine only, and works after Close, too.
 func (d *Domain) Detach(ctx context.Context) ([]byte, error) {
 	if err := d.barred(); err != nil {
 		return nil, err
@@ -45,7 +47,8 @@ func (d *Domain) Detach(ctx context.Context) ([]byte, error) {
 	return a.memory, a.takeLate()
 }
 
-// attached is the memory of a domain's buffered sends. The places of messages that have ended are free when a thread looks for one.
+// attached is the memory of a domain's buffered sends. The places of messages that have ended are free when a thread looks
+// for one.
 type attached struct {
 	memory    []byte
 	detaching atomic.Bool
@@ -72,7 +75,8 @@ func newAttached(memory []byte) *attached {
 // begin makes the caller the one that detaches; false: another one does.
 func (mem *attached) begin() bool { return mem.detaching.CompareAndSwap(false, true) }
 
-// reclaim frees the places of messages that have ended: of all, or, as far as they have, of the oldest ones. Under mu.
+// reclaim frees the places of messages that have ended: of all of them, or only of the oldest ones up to the first that
+// has not ended. Under mu.
 func (mem *attached) reclaim(all bool) {
 	if all {
 		mem.used = slices.DeleteFunc(mem.used, mem.free)

@@ -27,8 +27,8 @@ func bufferedSend(g *Gate, tag uint64, msg []byte) error {
 	return nil
 }
 
-// TestBuffered: in domains of every kind a buffered send is done at once, its message arrives whatever becomes of the sender's memory, and Detach gives the memory back
-// once all have left.
+// TestBuffered: in domains of every kind a buffered send is done at once, its message arrives whatever becomes of the
+// sender's memory, and Detach gives the memory back once all have left.
 func TestBuffered(t *testing.T) {
 	overAll(t, func(t *testing.T, d driver.Driver) {
 		j := newJob(t, 2, d, nil)
@@ -93,8 +93,8 @@ func TestBuffered(t *testing.T) {
 	})
 }
 
-// TestBufferedFull: without room a buffered send fails and sends nothing, and its request is the caller's; once messages have left there is room
-// again. Detach waits for those that are left, as long as it may.
+// TestBufferedFull: without room a buffered send fails and sends nothing, and its request is the caller's; once messages
+// have left there is room again. Detach waits for those that are left, as long as it may.
 func TestBufferedFull(t *testing.T) {
 	overAll(t, func(t *testing.T, d driver.Driver) {
 		j := newJob(t, 2, d, nil)
@@ -164,7 +164,8 @@ func TestBufferedFull(t *testing.T) {
 	})
 }
 
-// TestBufferedLate: of a message that was given up the next buffered send of the domain tells, once, or Detach, also after Close.
+// TestBufferedLate: of a message that was given up the next buffered send of the domain tells, once, or Detach, also after
+// Close.
 func TestBufferedLate(t *testing.T) {
 	j := newJob(t, 3, nil, func(c *Config) { c.Driver, c.Linger = "tcp", 50*time.Millisecond })
 	s := j.sessions[0]
@@ -215,7 +216,8 @@ func TestBufferedDetaching(t *testing.T) {
 	}
 }
 
-// TestBufferedPlaces: places never overlap and lie within the memory, whatever the order in which messages end, and all of it is free again in the end.
+// TestBufferedPlaces: places never overlap and lie within the memory, whatever the order in which messages end, and all of
+// it is free again in the end.
 func TestBufferedPlaces(t *testing.T) {
 	for range effort.Of(200) {
 		a := newAttached(make([]byte, 1+rand.IntN(500)))

@@ -212,8 +212,8 @@ func TestMonitor(t *testing.T) {
 	}
 }
 
-// TestCallbacksOfPrivate: a function of a private domain's owner may start requests there, also if a goroutine of the session runs it: one that
-// has made the links, or brings the news that the peer has left.
+// TestCallbacksOfPrivate: a function of a private domain's owner may start requests there, also if a goroutine of the
+// session runs it: one that has made the links, or brings the news that the peer has left.
 func TestCallbacksOfPrivate(t *testing.T) {
 	overAll(t, func(t *testing.T, d driver.Driver) {
 		j := newJob(t, 2, d, nil)

@@ -19,8 +19,8 @@ import (
 // A gate that has no links yet is open in this sense; linking.go has what it does. If it has
 // nothing to send, it sends no BYE.
 
-// exhaust calls look until it has found nothing twice in a row, since a link may say once without having looked that it is empty. A
-// peer that goes on sending is looked at so many times at most.
+// exhaust calls look until look has found nothing twice in a row, because a link may say once that it is empty without a
+// look. The number of calls is bounded, in case the peer goes on sending.
 func exhaust(look func() bool) {
 	const most = 4096
 	for n, vain := 0, 0; n < most && vain < 2; n++ {
@@ -37,8 +37,8 @@ func (h *held) die(why error) {
 	h.setGuarded()
 }
 
-// fail ends the gate and all its requests. What was received completely stays
-// there for the receives to come, unless a message before it with the same tag did not come.
+// fail ends the gate and all its requests. Messages that were received completely stay for later receives, unless an
+// earlier message with the same tag did not come.
 func (h *held) fail(why *PeerError) {
 	if h.end != nil {
 		return
@@ -79,8 +79,8 @@ func (h *held) endOn(err error) {
 // is taken in first.
 func (h *held) lose(err error) { h.loseRail(&h.g.rails[0], err) }
 
-// loseRail is lose for any rail: what it carries of a message is gone, and only the
-// receiver could tell what that is, so with one rail the peer is lost.
+// loseRail is lose for any rail. The parts of messages that the rail carries are gone, and only the receiver could tell
+// which these are. So with one rail the peer is lost.
 func (h *held) loseRail(at *rail, err error) {
 	if !errors.Is(err, driver.ErrProtocol) {
 		exhaust(func() bool { return h.receive(nil) })
@@ -89,9 +89,8 @@ func (h *held) loseRail(at *rail, err error) {
 	h.fail(at.failure(err))
 }
 
-// peerEnded ends the gate because the peer has died or left, as another channel
-// than the link says. What the link still holds is taken in first. It must not
-// be called from hooks.
+// peerEnded ends the gate because the peer has died or left, as another channel than the link says. It first takes in what
+// the link still holds. Hooks must not call it.
 func (g *Gate) peerEnded(reason string) {
 	exhaust(func() bool {
 		h := g.lock()
@@ -139,8 +138,7 @@ func (g *Gate) peerLeft(reason string) {
 	g.peerEnded(reason)
 }
 
-// exclude ends the gate to a process that the others have agreed to be lost, once it has been told,
-// if it can be told.
+// exclude ends the gate to a process that the others have agreed to be lost. It tells that process first, if it can.
 func (g *Gate) exclude() {
 	retryUntil(retireLimit, func() bool {
 		h := g.lock()

@@ -59,9 +59,9 @@ type Config struct {
 
 	Engine *pioman.Engine // makes progress; default pioman.Default()
 
-	// Timeout is for the whole of Open, and for the links to a process that are made later. Only time counts in which
-	// this process could run, not that of a stop (SIGSTOP, a machine that sleeps). Default 30 s; 5 min until all processes
-	// of a job that a process manager, or Kubernetes, starts are there.
+	// Timeout is for the whole of Open, and for the links to a process that are made later. Only time in which this
+	// process could run counts, not that of a stop (SIGSTOP, a machine that sleeps). Default 30 s; 5 min until all
+	// processes of a job that a process manager, or Kubernetes, starts are there.
 	Timeout time.Duration
 
 	// Heartbeat is how long a process may give no sign of life before the others take it for
@@ -72,22 +72,23 @@ type Config struct {
 	// fifth more: a process that was stopped itself in the meantime takes no other for lost.
 	Heartbeat time.Duration
 
-	// Stall is after how long a job whose processes all wait says so, and for what: a thread waits for a message in each that lives, and for so long none has begun or ended, and
-	// no process has used a tenth of a processor. The lowest rank that lives writes it to standard error, once; the job goes on. 100 ms to 1 h, the same
-	// in all processes; 0: never. It takes the context 65535 of the job, and a look of each process at itself in each quarter of it.
+	// Stall is after how long a job whose processes all wait says so, and for what: a thread waits for a message in each
+	// that lives, and for so long none has begun or ended, and no process has used a tenth of a processor. The lowest rank
+	// that lives writes it to standard error, once; the job goes on. 100 ms to 1 h, the same in all processes; 0: never.
+	// It takes the context 65535 of the job, and a look of each process at itself in each quarter of it.
 	Stall time.Duration
 
 	Linger time.Duration // how long Close waits for sends to leave, and then for peers to take them in; default 5 s
 	Spin   time.Duration // how long a wait polls before it leaves the work to the engine, whatever pioman.Params.BusyWait says; default 10 us; below 0: not at all
 
-	// Shared says that other processes use our CPUs, so that to poll in a loop
-	// keeps the peer from answering. Then a wait yields to the kernel between
-	// a few polls, whatever Spin says, unless it is below 0. Open finds out itself whether the processes of the job on this
-	// host are more than the processors that they may use.
+	// Shared says that other processes use our CPUs, so that to poll in a loop keeps the peer from answering. Then a wait
+	// yields to the kernel between a few polls, whatever Spin says, unless it is below 0. Open finds out itself whether
+	// the processes of the job on this host are more than the processors that they may use.
 	Shared bool
 
-	// Unbound leaves this process on all processors that it may use. Otherwise, in a job that the environment tells of, and whose processes
-	// were not bound, Open binds each to its share of the processors of its host, if no scheduler of threads runs yet: to one of them if the processes are more.
+	// Unbound leaves this process on all processors that it may use. Otherwise, in a job that the environment tells of,
+	// and whose processes were not bound, Open binds each to its share of the processors of its host, if no scheduler of
+	// threads runs yet: to one of them if the processes are more.
 	Unbound bool
 
 	Eager   int    // longest message that is sent without asking the receiver, in bytes; default, and at most, what the driver takes

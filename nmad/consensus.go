@@ -7,10 +7,9 @@ import (
 	"sync/atomic"
 )
 
-// consensus runs the agreements of a session (agree.go has the protocol): it tells the state
-// machine what happens, and does what that asks for. What happens is put into a queue by threads
-// that may hold the lock of a gate; one goroutine at a time takes it out and has no lock, so it may
-// take those of all gates.
+// consensus runs the agreements of a session (agree.go has the protocol): it tells the state machine what happens, and
+// does what that asks for. Threads that may hold the lock of a gate put the events into a queue. One goroutine at a time
+// takes them out; it has no lock, so it may take those of all gates.
 //
 //	idle --- something is posted ---> running --- nothing is left ---> idle
 //	any --- stop ---> stopped: calls end with ErrClosed, and what happens is dropped
@@ -73,7 +72,8 @@ func newConsensus(s *Session, rank, size int) *consensus {
 
 func (cs *consensus) size() int { return cs.s.cfg.Size }
 
-// round is that of a context of the job, whose group is all that take part: to it other ranks are lost from the beginning. nil: this process has no such context.
+// round returns the round of a context of the job. Only the group of the context takes part, so the round counts other
+// ranks as lost from the beginning. nil: this process has no such context.
 func (cs *consensus) round(of uint16) *round {
 	if r := cs.rounds[of]; r != nil {
 		return r
@@ -135,12 +135,12 @@ func (cs *consensus) run() {
 		}
 		cs.mu.unlock()
 		for _, h := range queue {
-			cs.take(h)
+			cs.handle(h)
 		}
 	}
 }
 
-func (cs *consensus) take(h happened) {
+func (cs *consensus) handle(h happened) {
 	switch h.what {
 	case called:
 		if r := cs.round(h.of.numberOfJob()); r == nil {
@@ -176,7 +176,7 @@ func (cs *consensus) take(h happened) {
 	}
 	for _, r := range cs.rounds {
 		a := r.agreement
-		for actions := a.take(); len(actions) > 0; actions = a.take() {
+		for actions := a.takeActions(); len(actions) > 0; actions = a.takeActions() {
 			for _, d := range actions {
 				cs.do(r, d)
 			}
@@ -188,7 +188,8 @@ func (cs *consensus) take(h happened) {
 	}
 }
 
-// revoke ends what waits in a context here, once, and tells all others of its group: each that hears of it tells all again, so all that live hear of it whatever process dies meanwhile.
+// revoke ends, once, the requests that wait in a context here, and tells all other processes of its group. Each process
+// that hears of it tells all again, so all living processes hear of it, whichever process dies meanwhile.
 func (cs *consensus) revoke(x *Context) {
 	if x == nil || x.revoked.Swap(true) {
 		return

@@ -301,7 +301,7 @@ func FuzzAgreement(f *testing.F) {
 					a.hear(from, n)
 				}
 			}
-			for _, d := range a.take() {
+			for _, d := range a.takeActions() {
 				if d.what == doBlame {
 					a.lost(d.rank) // as its gate ends
 				}

@@ -12,9 +12,9 @@ import (
 	"github.com/pm2-go/pm2/nmad/internal/match"
 )
 
-// Context is a name space of tags between some processes of a domain, its group: nothing that is for messages of one context finds those
-// of another. Match.Context and Op.Context name it; a program that names none uses one of its own, whose group is the job.
-// Domain.OpenContext opens it. Safe for concurrent use.
+// Context is a name space of tags between some processes of a domain, its group: a receive or a probe in one context never
+// finds a message of another. Match.Context and Op.Context name the context; operations that name none share a context of
+// their own, whose group is the job. Domain.OpenContext opens it. Safe for concurrent use.
 type Context struct {
 	d      *Domain
 	number uint16
@@ -30,9 +30,10 @@ type Context struct {
 // mostContexts is how many contexts a domain has open at a time; each has some hundred bytes at each gate of its group.
 const mostContexts = 24 << 10
 
-// OpenContext opens the context of that number, from 2 to 65535, for messages between these ranks, the own one included. Each of them opens it with
-// the same ranks, when it likes: a message that comes before waits. It fails if the number is in use here, and after Close; CONTEXTS.md has those that packages of the library use. The context stays until it, or the
-// domain, is closed.
+// OpenContext opens the context of that number, from 2 to 65535, for messages between these ranks, the own one included.
+// Each of these processes opens it with the same ranks, at any time: a message that comes earlier waits. OpenContext fails
+// if the number is in use here, and after Close. CONTEXTS.md lists the numbers that packages of the library use. The
+// context stays until it, or the domain, is closed.
 func (d *Domain) OpenContext(number int, ranks ...int) (*Context, error) {
 	if err := d.barred(); err != nil {
 		return nil, err
@@ -69,9 +70,11 @@ func (d *Domain) OpenContext(number int, ranks ...int) (*Context, error) {
 	return c, nil
 }
 
-// Close gives the number of the context back, for another one, if no receive or probe waits in it here, and no message that was not received, and if its group has not agreed on anything, nor was it revoked; else ErrActive, and the context stays open. The
-// program does not use it while it calls Close, nor afterwards. Sends that are under way go on. A message that comes for the number later, since its sender has not closed the
-// context yet, waits for the next context of that number: programs that use numbers again tell those messages apart by tags. It does not block.
+// Close closes the context, and its number may be used for another one. It fails with ErrActive, and the context stays
+// open, if a receive, a probe or a message that was not received waits in it here, if its group has agreed on something,
+// or if it was revoked. The program must not use the context during Close, nor afterwards. Sends that are under way go on.
+// A sender that has not closed the context yet may still send to it: such a message waits for the next context of that
+// number, so programs that use numbers again must tell these messages apart by tags. Close does not block.
 func (c *Context) Close() error {
 	if c == nil {
 		return fmt.Errorf("nmad: %w: no context", ErrConfig)
@@ -99,8 +102,9 @@ func (c *Context) Close() error {
 	return nil
 }
 
-// Describe has WriteWaits call f for the messages of this context, in place of writing their tags: what a message with that tag is, or, of a receive or a probe, one whose tag
-// agrees with it where mask has bits. Any thread may call f, which must not wait.
+// Describe has WriteWaits call f for the messages of this context, in place of writing their tags. f says what a message
+// with that tag is. For a receive or a probe, mask has the bits in which the tag of a message must agree. Any thread may
+// call f, which must not wait.
 func (c *Context) Describe(f func(tag, mask uint64) string) {
 	if c != nil {
 		c.describe.Store(&f)
@@ -116,7 +120,8 @@ func (c *Context) Send(to int, tag uint64, buf []byte) error {
 	return g.sendIn(c, tag, buf)
 }
 
-// Recv is Gate.Recv from a rank of the group, in this context. Of the envelope Size is that of the whole message, also with ErrTruncated.
+// Recv is Gate.Recv from a rank of the group, in this context. Size of the envelope is that of the whole message, also
+// with ErrTruncated.
 func (c *Context) Recv(from int, tag uint64, buf []byte) (Envelope, error) {
 	g, err := c.gate(from)
 	if err != nil {
@@ -168,9 +173,10 @@ func (c *Context) gate(rank int) (*Gate, error) {
 	return g, g.barred()
 }
 
-// EndAtFirst has receives and probes from any source in this context end as soon as one process of its group has ended, in place of all: those that wait now,
-// and those that are posted from here on, or after such an end. One whose message is here already gets that. Their error is that of the
-// process that has ended first (*PeerError). It cannot be taken back; another context of the same processes is not touched. It does not block.
+// EndAtFirst makes receives and probes from any source in this context end as soon as one process of its group has ended;
+// by default they end when all have. It holds for those that wait now and for those that are posted later, also after such
+// an end. A receive whose message is here already gets it. The error names the process that has ended first (*PeerError).
+// EndAtFirst cannot be taken back; it does not touch other contexts of the same processes. It does not block.
 func (c *Context) EndAtFirst() {
 	if c != nil && c.any.AtFirst() {
 		c.d.lookLast(c.any)
@@ -274,7 +280,7 @@ func (c *Context) whyRevoked() error {
 // Revoked says whether the context was revoked, as far as this process has heard.
 func (c *Context) Revoked() bool { return c != nil && c.revoked.Load() }
 
-// numberOfJob is the number by which processes agree; of none that of the job.
+// numberOfJob is the number by which processes agree. A nil context has that of the job.
 func (c *Context) numberOfJob() uint16 {
 	if c == nil {
 		return 0
@@ -292,7 +298,7 @@ func (d *Domain) context(number uint16) *Context {
 	return nil
 }
 
-// end ends what waits in a context that was revoked: at the gates, and for any source.
+// end ends the requests that wait in a context that was revoked, at the gates and for any source.
 func (c *Context) end() {
 	why := c.whyRevoked()
 	for _, g := range c.d.gates.all {
@@ -307,7 +313,8 @@ func (c *Context) end() {
 	c.Drop()
 }
 
-// Drop receives, and forgets, whatever comes in the context from here on, until the domain is closed: so sends to this process end. A context that was revoked does so by itself. It does not block.
+// Drop receives and forgets every message that comes in the context from here on, until the domain is closed, so that
+// sends to this process end. A revoked context drops messages without it. It does not block.
 func (c *Context) Drop() {
 	if c == nil || c.drops.Swap(true) {
 		return

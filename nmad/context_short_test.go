@@ -11,8 +11,9 @@ import (
 	"github.com/pm2-go/pm2/nmad/driver"
 )
 
-// TestOrderInContexts: messages of a context that go the short way keep their order among each other and beside those of Post, whatever their size and where their buffers begin,
-// to exact receives of both kinds and to such for any tag and any source; from a goroutine, one locked to its OS thread, and a thread; other contexts get none of them.
+// TestOrderInContexts: messages of a context that go the short way keep their order among each other and beside those of
+// Post, whatever their size and where their buffers begin, to exact receives of both kinds and to such for any tag and any
+// source; from a goroutine, one locked to its OS thread, and a thread; other contexts get none of them.
 func TestOrderInContexts(t *testing.T) {
 	overAll(t, func(t *testing.T, d driver.Driver) {
 		j := newJob(t, 2, d, nil)
@@ -113,7 +114,8 @@ func receivesInTurn(c *Context, r *Request, i int, buf []byte) error {
 	return nil
 }
 
-// TestWaitInContextWrong: what cannot be is an error, and a peer that ends in the middle ends the short calls of its contexts.
+// TestWaitInContextWrong: what cannot be is an error, and a peer that ends in the middle ends the short calls of its
+// contexts.
 func TestWaitInContextWrong(t *testing.T) {
 	overAll(t, func(t *testing.T, d driver.Driver) {
 		j := newJob(t, 3, d, nil)

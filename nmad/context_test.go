@@ -35,8 +35,8 @@ func sendIn(t *testing.T, g *Gate, c *Context, tag uint64, msg []byte) *Request 
 	return r
 }
 
-// TestContexts: messages with one tag in several contexts, of any size, go to the receives of their context, by all kinds of receives,
-// also if they come before it is opened.
+// TestContexts: messages with one tag in several contexts, of any size, go to the receives of their context, by all kinds
+// of receives, also if they come before it is opened.
 func TestContexts(t *testing.T) {
 	overAll(t, func(t *testing.T, d driver.Driver) {
 		j := newJob(t, 3, d, nil)
@@ -112,8 +112,8 @@ func TestContexts(t *testing.T) {
 	})
 }
 
-// TestContextBetweenNumbers: gates between domains of different numbers carry messages of all contexts of their domains, each for itself; a receive from any source
-// in such a context does not see them.
+// TestContextBetweenNumbers: gates between domains of different numbers carry messages of all contexts of their domains,
+// each for itself; a receive from any source in such a context does not see them.
 func TestContextBetweenNumbers(t *testing.T) {
 	overAll(t, func(t *testing.T, d driver.Driver) {
 		j := newJob(t, 2, d, nil)
@@ -156,8 +156,8 @@ func TestContextBetweenNumbers(t *testing.T) {
 	})
 }
 
-// TestContextEnds: a receive from any source fails when all of the group of its context have ended, whether it was posted before, or its
-// context opened after that; one in a context that others may send in waits.
+// TestContextEnds: a receive from any source fails when all of the group of its context have ended, whether it was posted
+// before, or its context opened after that; one in a context that others may send in waits.
 func TestContextEnds(t *testing.T) {
 	overAll(t, func(t *testing.T, d driver.Driver) {
 		j := newJob(t, 3, d, nil)
@@ -261,8 +261,9 @@ func TestContextRefuses(t *testing.T) {
 	})
 }
 
-// TestEndAtFirst: a receive from any source ends with the first process of its group that does, if that was asked for before or after that end; one
-// whose message is there gets it; in a context of which that was not asked it goes on waiting for those that are left.
+// TestEndAtFirst: a receive from any source ends with the first process of its group that does, if that was asked for
+// before or after that end; one whose message is there gets it; in a context of which that was not asked it goes on
+// waiting for those that are left.
 func TestEndAtFirst(t *testing.T) {
 	overAll(t, func(t *testing.T, d driver.Driver) {
 		for _, before := range []bool{true, false} {
@@ -308,7 +309,8 @@ func TestEndAtFirst(t *testing.T) {
 	})
 }
 
-// TestContextClose: a context in which something waits stays open; one in which nothing does gives its number back, as often as one likes, and its receives see nothing of the one before.
+// TestContextClose: a context in which something waits stays open; one in which nothing does gives its number back, as
+// often as one likes, and its receives see nothing of the one before.
 func TestContextClose(t *testing.T) {
 	overAll(t, func(t *testing.T, d driver.Driver) {
 		j := newJob(t, 2, d, nil)
@@ -345,8 +347,9 @@ func TestContextClose(t *testing.T) {
 	})
 }
 
-// TestRevoke: a revoked context ends what waits in it, at all processes of its group, and what is started later; others go on; the group still agrees, also without a process that has died meanwhile; and a long
-// send ends when its receiver drops what comes.
+// TestRevoke: a revoked context ends what waits in it, at all processes of its group, and what is started later; others go
+// on; the group still agrees, also without a process that has died meanwhile; and a long send ends when its receiver drops
+// what comes.
 func TestRevoke(t *testing.T) {
 	overAll(t, func(t *testing.T, d driver.Driver) {
 		j := newJob(t, 4, d, nil)
@@ -452,7 +455,8 @@ func TestLateInContext(t *testing.T) {
 	})
 }
 
-// TestAgreeInContexts: groups agree beside each other, and beside the job, each in its own order; of the lost each names those of its own.
+// TestAgreeInContexts: groups agree beside each other, and beside the job, each in its own order; of the lost each names
+// those of its own.
 func TestAgreeInContexts(t *testing.T) {
 	overAll(t, func(t *testing.T, d driver.Driver) {
 		j := newJob(t, 4, d, nil)

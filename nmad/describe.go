@@ -7,9 +7,9 @@ import (
 	"github.com/pm2-go/pm2/nmad/internal/flow"
 )
 
-// String describes the gates that have links, of all domains, as they are now, to find out why a request does not end: what is pending, what
-// waits for room, credit or the other side, whether a sleeper sleeps on the links, and what these say of themselves. It does not wait: of a
-// gate whose lock is held it says just that. For people; the text changes.
+// String describes the gates that have links, of all domains, as they are now, to find out why a request does not end:
+// what is pending, what waits for room, credit or the other side, whether a sleeper sleeps on the links, and what these
+// say of themselves. It does not wait: of a gate whose lock is held it says just that. For people; the text changes.
 func (s *Session) String() string {
 	if !s.made() {
 		return "nmad: no session"

@@ -62,9 +62,10 @@
 // without a receive, Peek also at their first bytes. Cancel takes a receive back. Starting never
 // waits, and may be done in callbacks.
 //
-// No wait of this package is a cancellation point: a thread that is cancelled (marcel.Thread.Cancel) first comes to the end of its
-// wait, so that no request is left with a buffer on the stack of a thread that has gone. A context ends waits:
-// WaitContext, WaitAny, WaitAll, Probe, Queue.Wait. A marcel.Select over Request.Case is a cancellation point; the requests go on.
+// No wait of this package is a cancellation point: a thread that is cancelled (marcel.Thread.Cancel) first comes to the
+// end of its wait, so that no request is left with a buffer on the stack of a thread that has gone. A context ends waits:
+// WaitContext, WaitAny, WaitAll, Probe, Queue.Wait. A marcel.Select over Request.Case is a cancellation point; the
+// requests go on.
 //
 // # Guarantees
 //

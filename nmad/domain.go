@@ -16,11 +16,12 @@ import (
 	"github.com/pm2-go/pm2/pioman"
 )
 
-// Domain is one way into the network that shares nothing with the others of its session: it has gates, links, matching, receives from
-// any source, request pools, counters and a task of the engine of its own (a communication domain: Ibrahim and Yelick, "On the
-// conditions for efficient interoperability with threads", 2014). Messages that are sent through a domain are received through the
-// domain to which its gate leads, and between domains there is no order. The job itself is domain 0. Session.Domain opens
-// more: one for each thread, so that no lock and no cache line of nmad is touched by two of them. Safe for concurrent use.
+// Domain is a way into the network that shares nothing with the others of its session. It has its own gates, links,
+// matching, receives from any source, request pools, counters and engine task (a communication domain: Ibrahim and Yelick,
+// "On the conditions for efficient interoperability with threads", 2014). Messages that are sent through a domain are
+// received through the domain to which its gate leads; between domains there is no order. The job is domain 0.
+// Session.Domain opens more: with one for each thread, threads share no lock or cache line of nmad. Safe for concurrent
+// use.
 //
 // Requests of several domains of a session may be in one WaitAll, WaitAny or Queue.
 type Domain struct {
@@ -71,7 +72,7 @@ func (d *Domain) barred() error {
 	return d.access.forbids()
 }
 
-// engine is what moves the domain on.
+// engine returns the engine that moves the domain on.
 func (d *Domain) engine() *pioman.Engine { return cmp.Or(d.access.engine, d.s.cfg.Engine) }
 
 // own is the gate to the own rank.
@@ -85,8 +86,8 @@ func (d *Domain) name() string {
 	return fmt.Sprintf(", domain %d", d.number)
 }
 
-// gateTable is the gates of a domain by rank. Each is made when a thread, a peer that links, or the news of its end asks for
-// it: a process pays for the peers that it has to do with.
+// gateTable is the gates of a domain by rank. A gate is made when a thread, a peer that links, or the news of its end asks
+// for it. So a process pays only for the peers that it deals with.
 type gateTable []atomic.Pointer[Gate]
 
 // at is the gate to a rank; nil: it was not made.
@@ -117,9 +118,9 @@ func (d *Domain) all(yield func(*Gate) bool) {
 	}
 }
 
-// to is the gate to a rank, which is made if there is none. It takes no lock, so callbacks may call it: of two threads that make
-// one at once the second one forgets its own. Close stores what requests fail with and then looks for gates; here a gate is
-// stored before the look at that, so that one of the two sees the other.
+// to is the gate to a rank, which is made if there is none. It takes no lock, so callbacks may call it. When two threads
+// make the gate at once, the second one drops its own. Close stores the error of requests and then looks for gates; this
+// function stores the gate and then looks for the error. So one of the two sees what the other has stored.
 func (d *Domain) to(rank int) *Gate {
 	if g := d.gates.at(rank); g != nil {
 		return g
@@ -331,10 +332,10 @@ func (d *Domain) Gate(rank int) *Gate {
 	return d.dead(rank, fmt.Errorf("nmad: %w: %d, the job has 0 to %d%s", ErrRank, rank, d.s.cfg.Size-1, how))
 }
 
-// To returns the gate to any domain of another process: what is sent through it, that process receives by To(our rank, our number) of
-// its domain. Receives from any source are for messages of gates between domains of the same number only, in all contexts. For a rank or domain that
-// cannot exist, and for another domain of the own process, it returns a gate on which everything fails with ErrRank. A domain that the
-// other process has not opened yet is waited for as a link is, up to Config.Timeout.
+// To returns the gate to any domain of another process: what is sent through it, that process receives by To(our rank, our
+// number) of its domain. Receives from any source take messages only from gates between domains of the same number, in all
+// contexts. For a rank or domain that cannot exist, and for another domain of the own process, it returns a gate on which
+// everything fails with ErrRank. Messages wait for a domain that is not open yet as for a link, up to Config.Timeout.
 func (d *Domain) To(rank, domain int) *Gate {
 	if !d.made() || domain == d.number || rank < 0 || rank >= len(d.gates) {
 		return d.Gate(rank)
@@ -354,8 +355,8 @@ func (d *Domain) dead(rank int, why error) *Gate {
 	return g
 }
 
-// lost takes note of the news that a process has left or has died. It starts nothing at a gate that has ended: once all have, free waits
-// for what is under way, and nothing may be added.
+// lost handles the news that a process has left or has died. It starts nothing at a gate that has ended: once all gates
+// have ended, free waits for what is under way, and no thread may add to that.
 func (d *Domain) lost(e roster.Event) {
 	if d.gates.at(e.Rank) == nil {
 		if d.closing.Load() != nil {
@@ -375,9 +376,10 @@ func (d *Domain) lost(e roster.Event) {
 	}
 }
 
-// orphaned has links made where receives wait, since of the death of some processes only these tell. If a receive from any source
-// waits, or, by startAny, when one is posted later, links are made to all other processes: its count and Session.orphan are
-// written before the other one is read.
+// orphaned makes links to the processes for which receives wait, because only a link tells of the death of some processes.
+// If a receive from any source waits, it makes links to all other processes; if one is posted later, startAny does. Each
+// side writes its own word, the count of receives or Session.orphan, before it reads the other's, so one of them sees that
+// the links are needed.
 func (d *Domain) orphaned() {
 	waits := !d.any.Empty()
 	for _, c := range d.opened() {
@@ -395,7 +397,8 @@ func (d *Domain) orphaned() {
 	}
 }
 
-// linkOrphan has links made, once, to all other processes that may send to a receive from any source. It waits for no gate's lock.
+// linkOrphan has links made, once, to all other processes that may send to a receive from any source. It never waits for
+// the lock of a gate.
 func (d *Domain) linkOrphan() {
 	if !d.meshes.Swap(true) {
 		d.s.consensus.post(happened{what: meshes})
@@ -417,8 +420,8 @@ func (d *Domain) mesh() {
 	}
 }
 
-// ended takes note that a gate has ended. With the last one all
-// receives from any source end that find no message.
+// ended handles the end of a gate. After the last gate has ended, all receives from any source that find no message end,
+// too.
 func (d *Domain) ended(h *held) {
 	g, why := h.g, h.end
 	d.work.Go(func() { d.retire(g, why) })
@@ -435,7 +438,7 @@ func (d *Domain) ended(h *held) {
 	}
 }
 
-// retire frees what a gate holds that has ended for that reason.
+// retire frees what a gate holds that has ended because its peer was lost.
 func (d *Domain) retire(g *Gate, why *PeerError) {
 	retryUntil(retireLimit, func() bool {
 		h := g.lock()
@@ -459,10 +462,10 @@ func (d *Domain) retire(g *Gate, why *PeerError) {
 	}
 }
 
-// Close leaves the domain, as Session.Close leaves the job: it waits for the sends that are under way, for at most Config.Linger; fails all
-// other requests of the domain with ErrClosed; tells the peers, waits, again for at most Config.Linger, until they have taken in
-// what is under way; and frees what the domain has. Other domains go on. It returns an error if sends had to be given up. Calling it again does nothing and
-// returns the same.
+// Close leaves the domain, as Session.Close leaves the job: it waits for the sends that are under way, for at most
+// Config.Linger; fails all other requests of the domain with ErrClosed; tells the peers, waits, again for at most
+// Config.Linger, until they have taken in what is under way; and frees what the domain has. Other domains go on. It
+// returns an error if sends had to be given up. Calling it again does nothing and returns the same.
 func (d *Domain) Close() error {
 	if !d.made() {
 		return nil
@@ -497,7 +500,7 @@ func (d *Domain) shutdown(own *owner) {
 	d.s.domains.remove(d)
 }
 
-// free waits until all that the domain has is freed, after end.
+// free runs after end. It waits until everything that the domain has is freed.
 func (d *Domain) free() {
 	d.work.Wait()
 	if d.access.worker != nil {
@@ -555,8 +558,9 @@ func (d *Domain) polled(is func(*held) bool) bool {
 	return yes
 }
 
-// Poll moves all gates of the domain on, once, but for those that another thread moves just now, and runs the callbacks that are due. For threads that wait
-// for something of their own making; a wait for a request polls by itself. In a callback, and for a Private domain of another thread, it does nothing. It never blocks.
+// Poll moves all gates of the domain on, once, but for those that another thread moves just now, and runs the callbacks
+// that are due. It is for threads that wait for a condition of their own; a wait for a request polls by itself. In a
+// callback, and for a Private domain of another thread, it does nothing. It never blocks.
 func (d *Domain) Poll() {
 	if d.barred() == nil && !InCallback() {
 		d.poll()

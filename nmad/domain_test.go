@@ -145,8 +145,8 @@ func TestEagerOfDomain(t *testing.T) {
 	})
 }
 
-// TestDomains: messages of one tag through several domains, of any size, are received in the domain through which they were sent, by
-// all kinds of receives; those of gates between domains of different numbers by these.
+// TestDomains: messages of one tag through several domains, of any size, are received in the domain through which they
+// were sent, by all kinds of receives; those of gates between domains of different numbers by these.
 func TestDomains(t *testing.T) {
 	overKinds(t, func(t *testing.T, d driver.Driver, kind DomainConfig) {
 		j := newJob(t, 3, d, nil)
@@ -257,7 +257,8 @@ func TestDomainOpenedLate(t *testing.T) {
 	})
 }
 
-// TestDomainClose: a domain that is closed ends its own requests, here and at the peers, and no others; what was sent before arrives. A number is not used again.
+// TestDomainClose: a domain that is closed ends its own requests, here and at the peers, and no others; what was sent
+// before arrives. A number is not used again.
 func TestDomainClose(t *testing.T) {
 	overKinds(t, func(t *testing.T, d driver.Driver, kind DomainConfig) {
 		j := newJob(t, 2, d, nil)
@@ -315,7 +316,8 @@ func TestDomainClose(t *testing.T) {
 	})
 }
 
-// TestDomainWithoutPeer: a domain that no peer opens can be closed at once, and its session, too, with a send and a receive under way.
+// TestDomainWithoutPeer: a domain that no peer opens can be closed at once, and its session, too, with a send and a
+// receive under way.
 func TestDomainWithoutPeer(t *testing.T) {
 	j := newJob(t, 2, tcp.Driver{}, func(c *Config) { c.Linger = 50 * time.Millisecond })
 	var sends, recvs []*Request
@@ -420,7 +422,8 @@ func TestDomainLimits(t *testing.T) {
 	j.close()
 }
 
-// TestImpoliteAsks: a peer that asks for no domain, or for one that cannot exist, gets its link closed, and nothing else happens.
+// TestImpoliteAsks: a peer that asks for no domain, or for one that cannot exist, gets its link closed, and nothing else
+// happens.
 func TestImpoliteAsks(t *testing.T) {
 	j := newJob(t, 2, nil, func(c *Config) { c.Driver, c.Link = "tcp", LinkLazy })
 	defer j.moving()()

@@ -12,9 +12,9 @@ import (
 	"github.com/pm2-go/pm2/pioman"
 )
 
-// Domain opens a domain. Its links are made when they are first needed, whatever Config.Link says, and then with those processes only to which messages are
-// sent. It does not block. It fails with ErrClosed after Close, and with ErrConfig for a number that is out of its bounds or was used before, or
-// when MaxDomains are open, that of the job included.
+// Domain opens a domain. Its links are made when they are first needed, whatever Config.Link says, and then with those
+// processes only to which messages are sent. It does not block. It fails with ErrClosed after Close, and with ErrConfig
+// for a number that is out of its bounds or was used before, or when MaxDomains are open, that of the job included.
 func (s *Session) Domain(cfg DomainConfig) (*Domain, error) {
 	if !s.made() {
 		return nil, errNoSession
@@ -45,7 +45,8 @@ func (s *Session) Domain(cfg DomainConfig) (*Domain, error) {
 	return d, nil
 }
 
-// Domains returns those that are open, that of the job first; after Close none. Session.Stats sums over them, after Close over those that were open then.
+// Domains returns those that are open, that of the job first; after Close none. Session.Stats sums over them, after Close
+// over those that were open then.
 func (s *Session) Domains() []*Domain {
 	if !s.made() {
 		return nil
@@ -179,8 +180,9 @@ func (ds *domains) lost(e roster.Event) []*Domain {
 	return ds.open
 }
 
-// find looks for a domain that a peer links to. nil, with a channel: it was not opened yet; that is closed when there is reason to look again. nil without: it was
-// closed, or will not be opened.
+// find looks for a domain that a peer links to. If it returns nil and a channel, the domain was not opened yet; the
+// channel is closed when there is reason to look again. If it returns nil alone, the domain was closed, or will not be
+// opened.
 func (ds *domains) find(number int) (*Domain, <-chan struct{}) {
 	ds.mu.Lock()
 	defer ds.mu.Unlock()

@@ -14,8 +14,9 @@ import (
 // dumpTime is how long a dump may take before the process ends without the rest of it.
 const dumpTime = 2 * time.Second
 
-// dumpAtQuit has SIGQUIT write what threads wait for, before the runtime does with it what it does without us, which is to write the stacks of goroutines and to end the process. It
-// ends with the session. A process that ignores the signal goes on doing so.
+// dumpAtQuit has SIGQUIT write what threads wait for, before the runtime does with it what it does without us, which is to
+// write the stacks of goroutines and to end the process. It ends with the session. A process that ignores the signal goes
+// on doing so.
 func (s *Session) dumpAtQuit() {
 	if signal.Ignored(unix.SIGQUIT) {
 		return

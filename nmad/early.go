@@ -2,12 +2,15 @@ package nmad
 
 import "github.com/pm2-go/pm2/nmad/internal/contexts"
 
-// Notes for a context that this process has not opened yet: its peers may have, and may revoke it, or agree there, before. What they have said then is taken in when the context is opened.
+// Notes for a context that this process has not opened yet. Its peers may have opened it, and may revoke it or agree there
+// earlier than this process opens it. This file keeps their notes until it does.
 
-// earlyMost is of how many contexts notes are kept at most, of each peer's share of them. A peer that sends more breaks no rule, but is not listened to.
+// earlyMost bounds the number of contexts for which notes are kept; each peer has its share. A peer that sends more breaks
+// no rule, but its notes are dropped.
 const earlyMost = 1 << 16
 
-// early is what has come for one context. In its first agreement a process says one thing to a process that has no part in it yet, its STATE; what follows waits for that one's own.
+// early has the notes that have come for one context. In its first agreement a process sends only its STATE to a process
+// that does not take part yet; it sends more only after it has the other's STATE.
 type early struct {
 	revoked bool
 	states  map[int]note // by rank

@@ -78,13 +78,12 @@ var Environment = []Variable{
 	{EnvLauncher, "the mark of the launcher; what bears it ends with the job, also what a process of the job has left running elsewhere", "any text", "none", true},
 }
 
-// FromEnvironment makes a Config from the variables in Environment. Without
-// PM2_SIZE and PM2_RANK it asks the process manager that has started this process, if there is one
-// (PMI 1.1: mpiexec.hydra, srun, Flux; PMIx: Open MPI's); else the Config is that of a job of one process. In an indexed job of Kubernetes
-// JOB_COMPLETION_INDEX is the rank, if there is no PM2_RANK. It takes the job's secret out of the
-// environment, so that processes that this one starts do not have it, and remembers it
-// for the next call. The variables of drivers (PM2_SHM_COPY, PM2_OFI_PROVIDER) are in no Config: a driver reads its own when
-// it is opened, whatever Config it is opened for.
+// FromEnvironment makes a Config from the variables in Environment. Without PM2_SIZE and PM2_RANK it asks the process
+// manager that has started this process, if there is one (PMI 1.1: mpiexec.hydra, srun, Flux; PMIx: Open MPI's); else the
+// Config is that of a job of one process. In an indexed job of Kubernetes JOB_COMPLETION_INDEX is the rank, if there is no
+// PM2_RANK. It takes the job's secret out of the environment, so that processes that this one starts do not have it, and
+// remembers it for the next call. The variables of drivers (PM2_SHM_COPY, PM2_OFI_PROVIDER) are in no Config: a driver
+// reads its own when it is opened, whatever Config it is opened for.
 func FromEnvironment() (Config, error) { return fromOwnEnvironment(context.Background()) }
 
 func fromOwnEnvironment(ctx context.Context) (Config, error) {

@@ -15,8 +15,8 @@ import (
 	"github.com/pm2-go/pm2/nmad/internal/test/simnet"
 )
 
-// TestExposed: where processes share CPUs long messages are read in the sender's memory, however they are received; what does not lie in one piece at
-// either end goes over the large track.
+// TestExposed: where processes share CPUs long messages are read in the sender's memory, however they are received; what
+// does not lie in one piece at either end goes over the large track.
 func TestExposed(t *testing.T) {
 	d, err := driver.Lookup("shm")
 	if err != nil {
@@ -122,8 +122,8 @@ func TestExposed(t *testing.T) {
 	}
 }
 
-// TestExposedAndGone: a process leaves and gives up a send that it has announced with its address. The memory is its own again: a receive that
-// is posted later does not get what lies there by then.
+// TestExposedAndGone: a process leaves and gives up a send that it has announced with its address. The memory is its own
+// again: a receive that is posted later does not get what lies there by then.
 func TestExposedAndGone(t *testing.T) {
 	d, err := driver.Lookup("shm")
 	if err != nil {
@@ -172,7 +172,8 @@ type hiding struct {
 
 func (hd hiding) Withdraw() { *hd.was = append(*hd.was, hd.send.core.Stage) }
 
-// TestWithdrawnBefore: however sends are given up, what they have exposed is withdrawn before, since their memory is the program's again afterwards.
+// TestWithdrawnBefore: however sends are given up, what they have exposed is withdrawn before, since their memory is the
+// program's again afterwards.
 func TestWithdrawnBefore(t *testing.T) {
 	for how, give := range map[string]func(*Gate){
 		"the peer is lost": func(g *Gate) { h := g.enter(); h.lose(driver.ErrPeerLost); h.letGo() },

@@ -7,12 +7,12 @@ import (
 	"slices"
 )
 
-// What a program does about processes that are lost. The interface is that of ULFM (Bland et al., "Post-failure
+// This file has what a program can do about lost processes. The interface follows ULFM (Bland et al., "Post-failure
 // recovery of MPI communication capability", 2013), as far as it fits messages between pairs of processes.
 
-// Err says whether the gate still works: nil, or what every request on it fails with from now on.
-// That is a *PeerError if the peer is lost, ErrClosed if this session was closed. It is for good: a
-// gate never works again. It is one load from memory, and may be called from anywhere.
+// Err returns nil while the gate works. After that it returns the error of every further request on the gate: a *PeerError
+// if the peer is lost, ErrClosed if this session was closed. A gate that has ended never works again. Err is one load from
+// memory, and may be called from anywhere.
 func (g *Gate) Err() error {
 	if g == nil {
 		return errNoGate
@@ -23,11 +23,10 @@ func (g *Gate) Err() error {
 	return nil
 }
 
-// Failed returns the ranks that this process has lost: first those that the processes which are
-// left have agreed upon, in the agreed order, which is the same everywhere; then those that only
-// this process may know of. A process that has closed its session counts as lost. The list only
-// grows, and what Agree has returned is its beginning. It never blocks. After Close it is what it
-// was before.
+// Failed returns the ranks that this process has lost: first those that the processes which are left have agreed upon, in
+// the agreed order, which is the same everywhere; then those that only this process may know of. A process that has closed
+// its session counts as lost. The list only grows, and begins with what Agree has returned. Failed never blocks. After
+// Close it returns the same as before.
 func (s *Session) Failed() []int {
 	if !s.made() {
 		return nil
@@ -48,24 +47,22 @@ type Agreement struct {
 	Failed []int  // the ranks that are lost, in the order in which that was agreed upon, since the job began
 }
 
-// Agree has the processes that are left agree on a value, and on which ranks are lost. It returns
-// the same in all of them, also in those that are lost right after it, whatever processes are lost
-// meanwhile: as ULFM's MPI_Comm_agree does. Each process gives a value, and gets the bitwise and of
-// all, so one bit per question: "has your part succeeded" is answered by 1 if all say 1.
+// Agree has the processes that are left agree on a value, and on which ranks are lost. It returns the same in all of them,
+// also in those that are lost right after it, whatever processes are lost meanwhile: as ULFM's MPI_Comm_agree does. Each
+// process gives a value, and gets the bitwise and of all values. So a bit can stand for a question: the bit for "has your
+// part succeeded" is 1 if it is 1 in all values.
 //
-// It is for all processes: the first call of one belongs to the first call of the others, and so
-// on, calls of Shrink included. It waits until each process that is not lost has called it; one
-// that is stopped is lost if the job has a heartbeat. If ctx ends before, it returns its cause, and
-// the agreement goes on without this call, which counts as made. Calls of several threads of a
-// process follow one another, in any order. It blocks the calling thread or goroutine only, and polls the
-// network meanwhile; like all communication it moves on in other processes when these wait, poll,
-// or have enabled the engine's hooks.
+// All processes must call it: the first call of one process belongs to the first calls of the others, and so on, calls of
+// Shrink included. It waits until each process that is not lost has called it. A stopped process counts as lost if the job
+// has a heartbeat. If ctx ends earlier, Agree returns its cause, and the agreement goes on; the call counts as made. Calls
+// of several threads of a process follow one another, in any order. It blocks the calling thread or goroutine only, and
+// polls the network meanwhile; like all communication it moves on in other processes when these wait, poll, or have
+// enabled the engine's hooks.
 //
-// The error is ErrExcluded if the others have agreed that this process is lost, because a link
-// broke between it and another one; ErrClosed after Close; and ErrConfig if some processes have
-// called Agree, and others Shrink. It takes four messages in a row, by way of the lowest rank that
-// is left. A network that falls into parts, none of which reaches another one, has each part agree
-// by itself.
+// The error is ErrExcluded if the others have agreed that this process is lost, because a link broke between it and
+// another one; ErrClosed after Close; and ErrConfig if some processes have called Agree, and others Shrink. It takes four
+// messages in a row, by way of the lowest rank that is left. If the network falls into parts that do not reach one
+// another, each part agrees by itself.
 func (s *Session) Agree(ctx context.Context, value uint64) (Agreement, error) {
 	x, err := s.reachAgreement(ctx, nil, callAgree, value)
 	if err != nil {
@@ -74,8 +71,8 @@ func (s *Session) Agree(ctx context.Context, value uint64) (Agreement, error) {
 	return Agreement{x.verdict.value, x.agreed}, nil
 }
 
-// Agree is Session.Agree among the processes of the context's group, which are the ones to call it. Failed is those of the group that are lost. It works in a context that was revoked, too. The context is
-// one of the job's domain, number 0.
+// Agree is Session.Agree among the processes of the context's group: they have to call it. Its result lists the lost
+// processes of the group. It also works in a context that was revoked. The context is one of the job's domain, number 0.
 func (c *Context) Agree(ctx context.Context, value uint64) (Agreement, error) {
 	if err := c.ofJob(); err != nil {
 		return Agreement{}, err
@@ -88,9 +85,11 @@ func (c *Context) Agree(ctx context.Context, value uint64) (Agreement, error) {
 	return Agreement{x.verdict.value, failed}, nil
 }
 
-// Revoke ends the use of the context at all processes of its group, as ULFM's MPI_Comm_revoke does: what waits there for a message ends with ErrRevoked, and so does what is started later, here when Revoke
-// returns, at the others soon after; but Agree goes on. One process calls it, or several; all that live hear of it, also if those that have called it die, and also those that open the context for the first time later. What comes there later is dropped, so sends that wait for
-// their receives end. It does not block. The context is one of the job's domain, number 0.
+// Revoke ends the use of the context at all processes of its group, as ULFM's MPI_Comm_revoke does: what waits there for a
+// message ends with ErrRevoked, and so does what is started later, here when Revoke returns, at the others soon after; but
+// Agree goes on. One or several processes call it. All living processes hear of it, even if the callers die, and so do
+// processes that open the context later. Messages that come in the context later are dropped, so sends that wait for their
+// receives end. It does not block. The context is one of the job's domain, number 0.
 func (c *Context) Revoke() error {
 	if err := c.ofJob(); err != nil {
 		return err

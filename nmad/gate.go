@@ -132,9 +132,9 @@ func (g *Gate) Rank() int {
 	return g.rank
 }
 
-// Isend starts to send buf as one message. A message of up to Config.Eager bytes (what was measured, or
-// what the driver takes in one packet) goes at once if there is room (and the request is done then, or as soon as the network
-// has all of it); a longer one when the receiver is ready. Errors show in Test and Wait.
+// Isend starts to send buf as one message. A message of up to Config.Eager bytes (what was measured, or what the driver
+// takes in one packet) goes at once if there is room (and the request is done then, or as soon as the network has all of
+// it); a longer one when the receiver is ready. Errors show in Test and Wait.
 func (g *Gate) Isend(tag uint64, buf []byte) *Request {
 	if err := g.barred(); err != nil {
 		return failed(err)
@@ -199,7 +199,7 @@ func (g *Gate) recv(r *Request, in *Context, tag uint64, buf []byte) {
 	h := g.tryLock()
 	if h == nil {
 		if g.mu.lists == nil || !g.recvApart(r) {
-			g.leave(r)
+			g.leaveRequest(r)
 		}
 		return
 	}
@@ -231,7 +231,7 @@ func (g *Gate) sendIn(in *Context, tag uint64, buf []byte) error {
 		h.release()
 		return nil
 	}
-	r := h.take()
+	r := h.newRequest()
 	r.prepare(g, flow.OpSend, in, tag, buf, flow.ByStage)
 	if sent {
 		h.awaitFlush(r)
@@ -261,7 +261,7 @@ func (g *Gate) recvIn(in *Context, tag uint64, buf []byte) (n int, size uint64, 
 	}
 	age := g.any.Now()
 	h := g.enter()
-	r := h.take()
+	r := h.newRequest()
 	r.prepare(g, flow.OpRecv, in, tag, buf, flow.ByStage)
 	r.core.Entry.Age = age
 	h.startRecv(r)
@@ -275,7 +275,7 @@ func (h *held) await(r *Request) (n int, size uint64, err error) {
 	c := &r.core
 	if c.Stage != flow.Done && !h.pollFor(r) {
 		h.callsSinceWait = 0
-		r.tell()
+		r.tellOwner()
 		c.Wakes = marcel.OnThread() && h.g.engine.Hooked()
 		r.completion.Reset()
 		h.letGo()
@@ -309,4 +309,31 @@ func (h *held) sendIfDue() {
 	if h.flow.SendDue() {
 		h.drain()
 	}
+}
+
+// GateInfo describes a gate.
+type GateInfo struct {
+	Strategy string     // its name
+	Rails    []RailInfo // its links
+
+	// Protocols says which protocol messages of which size take, and why: in order of size, without gaps. Exceptions lists
+	// the cases in which something else than the size decides. A gate without links only knows that it will make them: see
+	// Gate.Link.
+	//
+	//	short       eager, in the way that the driver has for the shortest bodies
+	//	eager       header and body in one packet, over the first rail; aside, if the receive is not there yet
+	//	rendezvous  announced over the first rail; the receiver asks for the bytes, over one rail or several
+	//	exposed     announced with its address: the receiver reads the bytes in the sender's memory
+	Protocols  []Protocol
+	Exceptions []Exception
+}
+
+// Info describes the gate as it is now. It does not block.
+func (g *Gate) Info() GateInfo {
+	if !g.made() {
+		return GateInfo{}
+	}
+	h := g.lock()
+	defer h.letGo()
+	return GateInfo{h.flow.Strategy.Name(), h.railInfo(), h.protocols(), h.exceptions()}
 }

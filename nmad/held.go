@@ -8,8 +8,8 @@ import (
 	"github.com/pm2-go/pm2/nmad/internal/mapped"
 )
 
-// held is a gate whose lock the caller has: all that the lock guards, and the methods that need the lock. Only Gate.lock, tryLock, enter and fresh
-// return one; letGo and pollLocked end it.
+// held is a gate whose lock the caller has. It has all that the lock guards, and the methods that need the lock. Only
+// Gate.lock, tryLock, lockLists, enter and fresh return one; letGo, drop and pollLocked end it.
 type held struct {
 	g        *Gate
 	contexts []*Context   // in which the gate takes part
@@ -82,8 +82,8 @@ func (g *Gate) tryLock() *held {
 	return &g.locked
 }
 
-// lockLists takes the lock of the lists alone, if there is one: of held its owner may look into what is sent and matched. gateLock.dropLists
-// releases it.
+// lockLists takes the lock of the lists alone, if there is one. Then its holder may only use the parts of held that have
+// to do with sending and matching. gateLock.dropLists releases it.
 func (g *Gate) lockLists() *held {
 	g.mu.takeLists()
 	return &g.locked
@@ -99,5 +99,5 @@ func (g *Gate) enter() *held {
 	return h
 }
 
-// drop releases the lock without what letGo does: its caller owes nothing.
+// drop releases the lock without the work of letGo: the caller has left none to do.
 func (h *held) drop() { h.g.mu.unlock() }

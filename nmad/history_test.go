@@ -16,10 +16,10 @@ import (
 	"github.com/pm2-go/pm2/nmad/driver"
 )
 
-// A history is what threads have done with the messages of several ranks, and when: each event counts the clock. It is right if it is
-// stable: there is no receive and message which would both rather have each other than what they have. A receive would rather have
-// the older of two messages of a rank, and any rather than none; a message would rather go to the one of two receives that
-// was posted first, if one was posted after the other, and to any rather than to none.
+// A history is what threads have done with the messages of several ranks, and when: each event counts the clock. It is
+// right if it is stable: there is no receive and message which would both rather have each other than what they have. A
+// receive would rather have the older of two messages of a rank, and any rather than none; a message would rather go to
+// the one of two receives that was posted first, if one was posted after the other, and to any rather than to none.
 type history struct {
 	clock  atomic.Int64
 	mu     sync.Mutex

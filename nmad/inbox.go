@@ -7,32 +7,33 @@ import (
 	"github.com/pm2-go/pm2/nmad/internal/flow"
 )
 
-// inbox is what threads have left for the holder of a gate's lock because they found it held. A thread that starts a request and
-// finds the lock free handles the request at once. Else it leaves the request here: starting never waits, so hooks may start
-// requests. What several threads have left stands in the queue together, where the strategy can put it into one packet.
+// inbox holds what threads leave for the holder of a gate's lock because they find it held. A thread that starts a request
+// and finds the lock free handles the request at once. Else it leaves the request here: to start a request never waits, so
+// hooks may do it. Requests that several threads have left are queued together, so the strategy can put them into one
+// packet.
 //
 //	starter: push r onto incoming; try the lock: got it: start all; not: go away
 //	holder:  let the lock go; look at incoming; not empty: try the lock, start all
 //
-// Both look after they wrote, so nothing is left behind. Transfers that are copied, loans that were released and searches that are due
-// come here in the same way. Threads write all fields without the lock.
+// Both look after they wrote, so no request is left behind. Transfers that are copied, loans that were released and
+// searches that are due come here in the same way. Threads write all fields without the lock.
 type inbox struct {
 	due      atomic.Int32                 // what the holder must do besides incoming: transfers that are copied; loans that were released; 1 if rescan. See left
 	incoming atomic.Pointer[flow.Request] // started while the lock was held, youngest first
 	rescan   atomic.Bool                  // the unexpected messages are to be compared with the receives from any source
 	lane     atomic.Pointer[driver.Lane]  // whose slips are to be posted; nil: there is none; set once, under the lock
-	released atomic.Pointer[flow.Lease]   // loans that were released, youngest first; each counts in due; see lending.go
+	released atomic.Pointer[flow.Lease]   // loans that were released, youngest first; each counts in due; see loan.go
 }
 
-// leave leaves r for the holder of the lock.
-func (g *Gate) leave(r *Request) {
+// leaveRequest leaves r for the holder of the lock.
+func (g *Gate) leaveRequest(r *Request) {
 	g.inbox.push(r)
 	if w := g.worker; w == nil || !w.takes(g) {
 		g.tend()
 	}
 }
 
-// push is leave for a caller that sees to it that a thread looks.
+// push is leaveRequest for a caller that makes sure that a thread looks.
 func (in *inbox) push(r *Request) {
 	for {
 		head := in.incoming.Load()
@@ -58,10 +59,9 @@ func (in *inbox) slips() bool {
 // wanted says whether the holder should let the lock go soon: other threads wait for it, or have left requests.
 func (g *Gate) wanted() bool { return g.mu.wanted() || g.inbox.incoming.Load() != nil }
 
-// Begin takes in what has been left in incoming, in its order: receives are posted,
-// so that what arrives is matched with them; all else that there is to do
-// is left for handleInbox. It returns the age of which all receives from any source may be compared with this gate's messages: the receives
-// of this gate that were posted before them are begun.
+// Begin takes in what has been left in incoming, in its order: receives are posted, so that what arrives is matched with
+// them; all else that there is to do is left for handleInbox. It returns the age of which all receives from any source may
+// be compared with this gate's messages: the receives of this gate that were posted before them are begun.
 func (h *held) Begin() (age uint64) {
 	age = h.g.any.Now() // first: see match.Any.Now
 	h.takeSlips()       // what is in incoming is younger
@@ -87,15 +87,15 @@ func (h *held) Begin() (age uint64) {
 	return age
 }
 
-// lookAgain has the thread that lets the lock go next compare the unexpected messages with the receives from any source before. It may be
-// called with and without the lock.
+// lookAgain has the thread that lets the lock go next compare the unexpected messages with the receives from any source
+// before. It may be called with and without the lock.
 func (g *Gate) lookAgain() {
 	if !g.inbox.rescan.Swap(true) {
 		g.inbox.due.Add(1)
 	}
 }
 
-// takeReceives is Begin, and what lookAgain asks for.
+// takeReceives does what Begin does, and the search that lookAgain has asked for.
 func (h *held) takeReceives() {
 	asked := h.g.inbox.rescan.Load() && h.g.inbox.rescan.Swap(false) // before Begin reads the age, which is that of what was asked for, or more
 	age := h.Begin()
@@ -112,8 +112,9 @@ func (h *held) takeReceives() {
 	}
 }
 
-// giveBack leaves a loan that was released for the holder of the lock; if there is none the caller becomes it. It never waits.
-func (g *Gate) giveBack(l *flow.Lease) {
+// leaveReleased leaves a loan that was released for the holder of the lock; if there is none the caller becomes it. It
+// never waits.
+func (g *Gate) leaveReleased(l *flow.Lease) {
 	for {
 		l.Next = g.inbox.released.Load()
 		if g.inbox.released.CompareAndSwap(l.Next, l) {
@@ -124,7 +125,7 @@ func (g *Gate) giveBack(l *flow.Lease) {
 	g.tend()
 }
 
-// takeReleased takes in what giveBack has left. Not while a packet is being dealt with.
+// takeReleased takes in the loans that leaveReleased has left. The holder must not call it while it handles a packet.
 func (h *held) takeReleased() {
 	if h.g.inbox.released.Load() == nil {
 		return

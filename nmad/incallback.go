@@ -6,13 +6,14 @@ import (
 	"github.com/pm2-go/pm2/asm"
 )
 
-// InCallback says whether the caller runs inside a function that this package calls: Op.Done, Op.Choose, or a monitor's. There a thread must
-// not wait: what it waits for may need the gate whose calls it keeps. A wait of this package that would have to sleep there fails with
-// pioman.ErrInHandler. If very many threads run callbacks at once one of them may be overlooked. Some nanoseconds.
+// InCallback says whether the caller runs inside a function that this package calls: Op.Done, Op.Choose, or a monitor's.
+// There a thread must not wait: what it waits for may need the gate whose calls it keeps. A wait of this package that
+// would have to sleep there fails with pioman.ErrInHandler. If very many threads run callbacks at once one of them may be
+// overlooked. Some nanoseconds.
 func InCallback() bool { return callers.has(asm.G()) }
 
-// callers are the threads and goroutines that run callbacks: a set of the values of asm.G. Each stands in one of the few places behind the one that its value
-// leads to; a place of its own line, which mostly no other one writes.
+// callers are the threads and goroutines that run callbacks: a set of the values of asm.G. Each stands in one of the few
+// places behind the one that its value leads to; a place of its own line, which mostly no other one writes.
 var callers callerSet
 
 type callerSet [64]caller
@@ -27,8 +28,8 @@ const callerTries = 4
 
 func callerPlace(g uintptr) uintptr { return g>>6 ^ g>>12 }
 
-// enter notes that the caller runs callbacks, until leave of what it returns. Of calls that are nested each has a place. nil: all
-// places are taken.
+// enter notes that the caller runs callbacks, until leave of what it returns. Of calls that are nested each has a place.
+// nil: all places are taken.
 func (set *callerSet) enter() *caller {
 	g := asm.G()
 	for i := range uintptr(callerTries) {

@@ -19,8 +19,10 @@ type laned interface {
 // looksInLane is how often such code looks for a message before it leaves the wait to Go: about 10 us.
 const looksInLane = 400
 
-// Way sets w to how messages of the context between this process and a rank of its group go, for code outside of Go that moves short ones itself: w.Lane stays nil if that is
-// not possible. False: that is not known yet, as the gate has no links. It is for package nmad/mpi/abi; the rank's gate, and all that it belongs to, stays as it is while w is used. Any thread may call it.
+// Way sets w to how messages of the context between this process and a rank of its group go, for code outside of Go that
+// moves short ones itself: w.Lane stays nil if that is not possible. False: that is not known yet, as the gate has no
+// links. It is for package nmad/mpi/abi; the rank's gate, and all that it belongs to, stays as it is while w is used. Any
+// thread may call it.
 func (c *Context) Way(rank int, w *driver.Way) (known bool) {
 	g, err := c.gate(rank)
 	if err != nil {
@@ -78,11 +80,13 @@ type laneSlips struct {
 	of  func(int) *Request // the request that one of them becomes
 }
 
-// mostOfSlips is for how many bytes slips wait at most: messages for them fit into half of a link's memory, so that a sender does not wait because no thread of Go takes them in.
+// mostOfSlips bounds the bytes for which slips wait: their messages fit into half of a link's memory, so that a sender
+// does not wait because no thread of Go takes them in.
 const mostOfSlips = 64 << 10
 
-// Slips has code outside of Go begin receives over a lane by these slips, a power of two, which the caller leaves alone; of is the request that one of them becomes when Go takes it in, which is not
-// under way then. It does nothing if the lane has slips.
+// Slips lets code outside of Go begin receives over a lane by these slips, whose number is a power of two and which the
+// caller must leave alone. of returns the request that a slip becomes when Go takes it in; it must not be under way. Slips
+// does nothing if the lane has slips.
 func (c *Context) Slips(x *driver.Lane, slips []driver.Slip, of func(int) *Request) {
 	for g := range c.d.all {
 		if g.inbox.lane.Load() != x {
@@ -101,7 +105,8 @@ func (c *Context) Slips(x *driver.Lane, slips []driver.Slip, of func(int) *Reque
 	}
 }
 
-// takeSlips posts the receives that code outside of Go has begun, in their order. Not while a packet is being dealt with.
+// takeSlips posts the receives that code outside of Go has begun, in their order. The holder must not call it while it
+// handles a packet.
 func (h *held) takeSlips() {
 	x := h.g.inbox.lane.Load()
 	if x == nil || !x.Waiting() {

@@ -56,7 +56,8 @@ func heap(n int) []byte {
 
 var heaped atomic.Pointer[[64]byte]
 
-// TestSlips: receives that code outside of Go has begun come before those that Go begins later, whichever these name, and before what a probe sees; and at last by themselves.
+// TestSlips: receives that code outside of Go has begun come before those that Go begins later, whichever these name, and
+// before what a probe sees; and at last by themselves.
 func TestSlips(t *testing.T) {
 	d, err := driver.Lookup("shm")
 	if err != nil {
@@ -141,7 +142,8 @@ func TestSlips(t *testing.T) {
 	}
 }
 
-// TestSlipRevoked: a receive that code outside of Go has begun ends when its context is revoked, though no thread of Go knew of it.
+// TestSlipRevoked: a receive that code outside of Go has begun ends when its context is revoked, though no thread of Go
+// knew of it.
 func TestSlipRevoked(t *testing.T) {
 	d, err := driver.Lookup("shm")
 	if err != nil {

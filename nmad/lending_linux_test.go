@@ -29,7 +29,8 @@ func at(c mapped.Card, place uint64) []byte {
 	return b[:]
 }
 
-// TestHostileLoans: memory, or a place in it, that makes no sense ends the gate with ErrProtocol, and nothing is read there.
+// TestHostileLoans: memory, or a place in it, that makes no sense ends the gate with ErrProtocol, and nothing is read
+// there.
 func TestHostileLoans(t *testing.T) {
 	named := func(fd int) mapped.Card {
 		t.Cleanup(func() { unix.Close(fd) })
@@ -150,7 +151,8 @@ func TestLoanBlind(t *testing.T) {
 	}
 }
 
-// TestLoanChanges: what is loaned may change under the program that reads it, and stays readable when the gate has ended in a bad way.
+// TestLoanChanges: what is loaned may change under the program that reads it, and stays readable when the gate has ended
+// in a bad way.
 func TestLoanChanges(t *testing.T) {
 	m := loanable(t, 8192)
 	mem := m.Bytes()

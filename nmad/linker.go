@@ -46,8 +46,8 @@ const (
 	lastAsk  = time.Second
 )
 
-// dialTries is how often a dial is tried that fails for another reason than those of dialRail:
-// there may be room in the kernel's queue of the peer a moment later, or its listener.
+// dialTries is how often a dial is tried that fails for other reasons than those of dialRail: a moment later the peer's
+// kernel may have room in its queue, or the peer its listener.
 const dialTries = 4
 
 func newLinker(limit time.Duration) *linker {
@@ -166,8 +166,8 @@ func (s *Session) accept(rail int, end driver.Endpoint) {
 	}
 }
 
-// welcome finds the gate for a link that a peer has dialled, once the domain is open that the peer asks for. Of a first rail it tells the dialler what becomes
-// of it, and, after YES, waits for the other rails and attaches them.
+// welcome finds the gate for a link that a peer has dialled, once the domain is open that the peer asks for. On a first
+// rail it tells the dialler what becomes of the link, and, after YES, waits for the other rails and attaches them.
 func (s *Session) welcome(rank, rail int, link driver.Link) {
 	ctx, stop := limit.Context(s.linker.ctx, s.linker.limit)
 	defer stop()
@@ -187,7 +187,7 @@ func (s *Session) welcome(rank, rail int, link driver.Link) {
 		h.letGo()
 	}
 	if err == nil && rail == 0 {
-		err = tell(ctx, link, &driver.Header{Size: answer})
+		err = sendLinkPart(ctx, link, &driver.Header{Size: answer})
 	}
 	if answer != linkYes {
 		link.Close()
@@ -236,8 +236,8 @@ func (s *Session) asked(ctx context.Context, rank int, link driver.Link) (d *Dom
 	}
 }
 
-// giveUp ends a gate whose links could not be made, unless that does not matter any more,
-// and closes those that had been accepted. It waits a little for the news that the peer has ended, which say all there is to say.
+// giveUp ends a gate whose links could not be made, unless that does not matter any more, and closes those that had been
+// accepted. It waits a little for the news that the peer has ended, which say all there is to say.
 func (d *Domain) giveUp(g *Gate, at linkStage, err error) {
 	var rails []driver.Link
 	why := peerFailure(g.rank, fmt.Errorf("cannot link: %w", err))
@@ -366,11 +366,11 @@ func mayPass(err error) bool {
 
 // ask says from which domain to which one of the peer a link is to lead.
 func ask(ctx context.Context, link driver.Link, from, to int) error {
-	return tell(ctx, link, &driver.Header{Size: linkAsk, Cookie: uint32(from), Tag: uint64(to)})
+	return sendLinkPart(ctx, link, &driver.Header{Size: linkAsk, Cookie: uint32(from), Tag: uint64(to)})
 }
 
-// tell sends one side's part of the exchange about a link: what the dialler asks for, or the answer.
-func tell(ctx context.Context, link driver.Link, h *driver.Header) error {
+// sendLinkPart sends one side's part of the exchange about a link: what the dialler asks for, or the answer.
+func sendLinkPart(ctx context.Context, link driver.Link, h *driver.Header) error {
 	h.Kind = flow.KindLink
 	return persist(ctx, func() (bool, error) {
 		if h.Kind != 0 {
@@ -419,8 +419,8 @@ func pause(ctx context.Context, d time.Duration) bool {
 	}
 }
 
-// attach gives a gate its links, from a stage in which they were being made. False: it does not
-// want them any more.
+// attach gives a gate in the stage from, in which its links were being made, the links. False: the gate does not want them
+// any more.
 func (d *Domain) attach(g *Gate, from linkStage, links []driver.Link) bool {
 	linker := d.s.linker
 	h := g.lock()

@@ -8,7 +8,8 @@ import (
 	"github.com/pm2-go/pm2/nmad/internal/roster"
 )
 
-// TestNewsOfTheEnd: that a peer has ended is all that is said of links to it that could not be made, also where the news of it come later.
+// TestNewsOfTheEnd: that a peer has ended is all that is said of links to it that could not be made, also where the news
+// of it come later.
 func TestNewsOfTheEnd(t *testing.T) {
 	for _, before := range []bool{true, false} {
 		g := unlinkedGate(t, 1, 2)

@@ -8,12 +8,10 @@ import (
 	"github.com/pm2-go/pm2/nmad/internal/flow"
 )
 
-// A gate gets its links when they are first needed (or, with Config.Link "all", while the
-// session opens): when something is to be sent through it. A receive makes no links, since
-// the sender will; that a peer without links has died or left its gate hears from the
-// control connection. Until they are there the gate has links that have no room
-// (nowhere), so what is sent waits in the gate's queue as for a busy network, and what is
-// sent later pays for no further check.
+// A gate gets its links when they are first needed (or, with Config.Link "all", while the session opens): when something
+// is to be sent through it. A receive makes no links, because the sender will. If a peer without links dies or leaves, the
+// control connection tells its gate. Until the links are there the gate has links without room (nowhere): a send waits in
+// the gate's queue as for a busy network, and later sends need no further check.
 //
 //	                 something to send              YES; all rails dialled
 //	   unlinked ------------------------> dialling ------------------------> linked
@@ -26,30 +24,28 @@ import (
 //	unlinked, dialling, accepting --- dial failed, peer lost, time up ---> ended, as in closing.go
 //	unlinked, dialling, accepting --- Close, nothing left to send -------> absent
 //
-// The first packet of each rail is the dialler's (LINK): from which domain to which other one it leads. If that is not open yet the side that accepts
-// waits. Either side may dial, and both may at once, so the side that accepts answers, as its
-// first packet of the first rail, what is to become of it:
+// On each rail the dialler sends the first packet (LINK): from which domain to which other one the link leads. If that
+// domain is not open yet, the side that accepts waits. Either side may dial, and both may at once. So the side that
+// accepts answers, in its first packet on the first rail, what becomes of the link:
 //
 //	YES     it is the link, and the other rails may follow; from accepting on
 //	LATER   dialling, and our rank is the lower one: our own link is on the way to you.
 //	        Also for what comes when there are links already
 //	NEVER   the gate has ended, or its domain is closed or closing
 //
-// There is one link per rail in the end. Say that A has the lower rank. A says YES
-// only when it is unlinked, and then never dials; or it dials, and then says LATER until
-// it ends. So not both dialled links are taken: if A has said YES, there is none of its
-// own that B could take. If both dial, A's is taken: B says YES in dialling, too, and lets go of
-// its own. The side that hears LATER waits, and asks again now and then, since the other's
-// link may fail to come; then it hears NEVER. An answer that does not come is the end of the
-// gate, as the peer may have taken the link.
+// There is one link per rail in the end. Say that A has the lower rank. A says YES only when it is unlinked, and then
+// never dials; or it dials, and then says LATER until it ends. So only one of two dialled links is taken: if A has said
+// YES, it has none of its own that B could take. If both dial, A's link is taken: B says YES while it dials, too, and
+// gives its own up. The side that hears LATER waits, and asks again now and then, since the other's link may fail to come;
+// then it hears NEVER. If no answer comes the gate ends, because the peer may have taken the link.
 //
-// No message is lost: a side that has heard YES may send, and the other side has decided on these
-// links by then, so that what lies in them is taken in once they are all here, also if their
-// sender has left meanwhile (Gate.peerLeft waits for that).
+// No message is lost. A side sends only after it has heard YES, and then the other side has decided on these links. It
+// takes in what lies in them once all of them are here, even if the sender has left meanwhile (Gate.peerLeft waits for
+// that).
 //
-// When rank 0, or the leader of a host, which relay the news, has left or died, only a link tells of the death of a
-// process on another host. From then on receives and probes that wait make links,
-// those for any source to all other processes (Domain.orphaned).
+// Rank 0 and the leaders of the hosts relay the news. When one of them has left or died, only a link tells of the death of
+// a process on another host. From then on receives and probes that wait make links; those from any source make links to
+// all other processes (Domain.orphaned).
 //
 // linkStage is how far the links of a gate are.
 type linkStage uint8
@@ -97,8 +93,8 @@ func (h *held) wantLinks() {
 	h.g.domain.work.Go(func() { h.g.domain.reach(h.g) })
 }
 
-// setGuarded notes whether a receive may simply wait on the gate: not if that is dead, or has no links yet.
-// After each change of these.
+// setGuarded notes whether a receive may simply wait on the gate: it may not if the gate is dead, or has no links yet. The
+// holder calls it after each change of either.
 func (h *held) setGuarded() { h.guarded = h.flow.Dead != nil || h.stage != linked }
 
 // admits says whether a receive may wait on a gate that is not simply open; if not it has
@@ -147,8 +143,8 @@ func (h *held) allAccepted() bool {
 	return true
 }
 
-// attach puts the links into their place, from a stage in which they were being made, and
-// lets go what has waited for them. False: the gate does not want them any more.
+// attach installs the links of a gate in the stage from, in which they were being made, and starts what has waited for
+// them. False: the gate does not want them any more.
 func (h *held) attach(from linkStage, links []driver.Link) bool {
 	if h.end != nil || h.stage != from {
 		return false
@@ -180,10 +176,9 @@ func (h *held) endUnlinked() {
 	h.endWaiters(h.flow.Dead)
 }
 
-// Link has the links to the peer made now, instead of when they are first needed, and waits
-// until they are there. It fails when ctx is done, with its cause, and when they cannot be
-// made, with a PeerError; with ErrClosed when the session is closed. It blocks the
-// calling thread or goroutine only, and must not be called from hooks.
+// Link makes the links to the peer now, instead of when they are first needed, and waits until they are there. It fails
+// with the cause of ctx when that is done, with a PeerError when the links cannot be made, and with ErrClosed when the
+// session is closed. It blocks the calling thread or goroutine only. Hooks must not call it.
 func (g *Gate) Link(ctx context.Context) error {
 	if err := g.barred(); err != nil {
 		return err
@@ -206,9 +201,9 @@ func (g *Gate) Link(ctx context.Context) error {
 	return nil
 }
 
-// nowhere is the link of a gate that has none yet: nothing has come, and there is no room.
-// That something is to be sent has the real links made. Its methods are called under the lock
-// of the gate, but Close and Descriptor.
+// nowhere is the link of a gate that has none yet: nothing has come, and there is no room. The first send through it
+// starts to make the real links. The holder of the gate's lock calls its methods; any thread may call Close and
+// Descriptor.
 type nowhere struct {
 	driver.Plain
 	h *held

@@ -14,7 +14,8 @@ import (
 	"github.com/pm2-go/pm2/pioman"
 )
 
-// TestWrongAnswer: a bit is wrong in the answer to a link, in each field that its receiver insists on: there is no such link.
+// TestWrongAnswer: a bit is wrong in the answer to a link, in each field that its receiver insists on: there is no such
+// link.
 func TestWrongAnswer(t *testing.T) {
 	inner, err := driver.Lookup("unix")
 	if err != nil {

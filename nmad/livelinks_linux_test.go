@@ -29,17 +29,17 @@ var (
 	fuzzLinksOnly = flag.String("fuzz-links.only", "", "theme of all cases of TestLiveLinks, such as headers; empty: all of them")
 )
 
-// TestLiveLinks: jobs of two and three ranks exchange messages of all sizes, over real sockets that go through proxies, which
-// alter, cut and invent what passes: before the proof of the secret, in it and after it, on links and control connections, and in
-// shared memory.
+// TestLiveLinks: jobs of two and three ranks exchange messages of all sizes, over real sockets that go through proxies,
+// which alter, cut and invent what passes: before the proof of the secret, in it and after it, on links and control
+// connections, and in shared memory.
 //
 //	go test ./nmad -run TestLiveLinks -fuzz-links 1h -timeout 0 -v
 //	go test ./nmad -run TestLiveLinks -fuzz-links.seed 123
 //
-// Whatever happens, each request ends: with the right bytes, or with an error that names the peer and the reason. Bytes that
-// are wrong count as right only if bytes of links were altered after the proofs, which no process signs; where these were bytes of
-// messages only, as many are wrong at most, and all else goes well. Nothing panics, hangs, writes beside or into buffers that it must not touch any more,
-// takes memory that was not granted, or leaves anything behind.
+// Whatever happens, each request ends: with the right bytes, or with an error that names the peer and the reason. Bytes
+// that are wrong count as right only if bytes of links were altered after the proofs, which no process signs; where these
+// were bytes of messages only, as many are wrong at most, and all else goes well. Nothing panics, hangs, writes beside or
+// into buffers that it must not touch any more, takes memory that was not granted, or leaves anything behind.
 //
 // The cases run in processes of their own, so that the end of one is seen, and what is left of a case is not that of
 // another test: all ranks of a case in one, or each in one.

@@ -16,8 +16,8 @@ import (
 	"github.com/pm2-go/pm2/pioman"
 )
 
-// strangerBytes is what a connection may cost until it has proven that it belongs to the job: two goroutines, and a frame of the
-// exchange. What it says of the length of anything buys no more.
+// strangerBytes is what a connection may cost until it has proven that it belongs to the job: two goroutines, and a frame
+// of the exchange. What it says of the length of anything buys no more.
 const strangerBytes = 16 << 10
 
 // TestStrangersMemory: strangers that announce as much as a length can say, at the rendezvous and at the endpoints of each

@@ -37,12 +37,13 @@ const (
 	liveHeap = 48 << 20
 	// liveKept is how many bytes of the heap may be left of a case.
 	liveKept = 8 << 20
-	// moreThreads is how many threads may come in the course of all cases: Go makes one more where all are in the kernel, and keeps it.
+	// moreThreads is how many threads may come in the course of all cases: Go makes one more where all are in the kernel,
+	// and keeps it.
 	moreThreads = 32
 )
 
-// liveWorker takes orders from its standard input, a case each, and answers on its standard output, until there are no more.
-// With hooked the ranks are threads whose hooks poll.
+// liveWorker takes orders from its standard input, a case each, and answers on its standard output, until there are no
+// more. With hooked the ranks are threads whose hooks poll.
 func liveWorker(hooked bool) error {
 	in, out := bufio.NewReader(os.Stdin), json.NewEncoder(os.Stdout)
 	w := &liveBase{hooked: hooked}

@@ -1,15 +1,23 @@
 package nmad
 
-import "github.com/pm2-go/pm2/nmad/internal/flow"
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+
+	"github.com/pm2-go/pm2/nmad/driver"
+	"github.com/pm2-go/pm2/nmad/internal/flow"
+	"github.com/pm2-go/pm2/nmad/internal/mapped"
+)
 
 // Loan is a message that a receive that takes loans (Op.Loan) has received; Request.Loan returns it. If InPlace, its bytes
-// lie in the sender's memory, which is mapped here for reading only (a write is a fault that ends the
-// program), and the sender waits for Release. Else they are in the buffer of the receive. A sender that breaks the rules can
-// change bytes that are in place while they are read. So a reader that checks them copies them first, and checks
-// the copy.
+// lie in the sender's memory, which is mapped here for reading only (a write is a fault that ends the program), and the
+// sender waits for Release. Else they are in the buffer of the receive. A sender that breaks the rules can change bytes
+// that are in place while they are read. So a reader that checks the bytes must copy them first, and check the copy.
 //
 // A Loan is a handle, and may be copied. After Release it has no bytes. The zero Loan counts as released. The methods
-// never block; any number of threads may call them at once, also in callbacks. Of several calls of Release one succeeds.
+// never block; any number of threads may call them at once, also in callbacks. If Release is called several times, one
+// call succeeds.
 type Loan struct {
 	gate       *Gate
 	lease      *flow.Lease
@@ -32,14 +40,14 @@ func (ln Loan) live() bool { return ln.lease != nil && ln.lease.Generation.Load(
 // InPlace says whether the bytes lie in the sender's memory.
 func (ln Loan) InPlace() bool { return ln.inPlace && ln.live() }
 
-// Release gives the message back to its sender, whose send is done then. The bytes stay readable until then, also
-// when the sender has died, or this session was closed: its memory stays mapped. If the network has no room for the
-// packet that tells the sender, the packet leaves at the next poll of the engine. The error is ErrReleased if it was released before.
+// Release gives the message back to its sender, whose send is done then. The bytes stay readable until then, also when the
+// sender has died, or this session was closed: its memory stays mapped. If the network has no room for the packet that
+// tells the sender, the packet leaves at the next poll of the engine. The error is ErrReleased if it was released before.
 func (ln Loan) Release() error {
 	if ln.lease == nil || !ln.lease.Generation.CompareAndSwap(ln.generation, ln.generation+1) {
 		return errReleased("loan")
 	}
-	ln.gate.giveBack(ln.lease)
+	ln.gate.leaveReleased(ln.lease)
 	return nil
 }
 
@@ -62,4 +70,48 @@ func (r *Request) source() *Gate {
 		return d.gates.at(r.core.Rest.From)
 	}
 	return r.gate
+}
+
+// where is the content of a LOAN: the Card of the memory that has the sender's buffers, and the place of the message
+// there, in bytes.
+type where = [flow.LoanCard + flow.LoanBody]byte
+
+func newWhere(c mapped.Card, place int) (b where) {
+	c.Put(b[:])
+	binary.LittleEndian.PutUint64(b[flow.LoanCard:], uint64(place))
+	return b
+}
+
+// View returns the bytes of a message that the peer lends. It maps the peer's memory when the card of that has come, if
+// the card is of the process at the other end of the link. It returns nil, and no error, if that memory cannot be mapped:
+// then messages come the usual way.
+func (h *held) View(card []byte, place, size uint64) ([]byte, error) {
+	if len(card) > 0 {
+		c, err := mapped.CardOf(card), error(nil)
+		if int64(c.PID) != int64(h.link.Caps().Process) {
+			return nil, nil
+		}
+		if c.Size == 0 || c.Size > maxLoans || c.Size%pageBytes != 0 {
+			return nil, fmt.Errorf("%d bytes of memory to lend: 1 to %d pages of %d are allowed", c.Size, maxLoans/pageBytes, pageBytes)
+		}
+		if h.view, err = c.Open("memory to lend", false); errors.Is(err, driver.ErrProtocol) {
+			return nil, err
+		}
+	}
+	if h.view == nil {
+		return nil, nil
+	}
+	bytes, ok := h.view.At(place, size)
+	if !ok {
+		return nil, fmt.Errorf("a loan of %d bytes at %#x, in memory of %d", size, place, len(h.view.Bytes()))
+	}
+	return bytes, nil
+}
+
+// closeView unmaps the peer's memory once the gate has ended and nothing of it is loaned.
+func (h *held) closeView() {
+	if h.flow.Unseen() {
+		_ = h.view.Vacate() // else it stays mapped
+		h.view = nil
+	}
 }

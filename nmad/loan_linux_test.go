@@ -70,8 +70,8 @@ func take(t testing.TB, l Loan, size int, seed uint64) {
 	}
 }
 
-// TestLoan: over every network a message of any size in a buffer of the gate arrives, by any kind of receive, posted before or after it;
-// over shared memory it is read where it lies by those that take loans.
+// TestLoan: over every network a message of any size in a buffer of the gate arrives, by any kind of receive, posted
+// before or after it; over shared memory it is read where it lies by those that take loans.
 func TestLoan(t *testing.T) {
 	overAll(t, func(t *testing.T, d driver.Driver) {
 		j := newJob(t, 2, d, nil)
@@ -403,7 +403,8 @@ func TestBufferMisuse(t *testing.T) {
 	}
 }
 
-// TestLoansExhausted: when all memory is loaned there is a clear error, and as soon as a loan is released there is room again.
+// TestLoansExhausted: when all memory is loaned there is a clear error, and as soon as a loan is released there is room
+// again.
 func TestLoansExhausted(t *testing.T) {
 	overAll(t, func(t *testing.T, d driver.Driver) {
 		j := newJob(t, 2, d, func(c *Config) { c.Loans = 1 << 20 })
@@ -457,8 +458,8 @@ func TestLoanSelf(t *testing.T) {
 	}
 }
 
-// TestLoanClose: what was loaned stays readable when its sender has closed, and when the receiver has; sends of the receiver's side fail
-// with ErrClosed after Linger, buffers can still be released, and then nothing is mapped any more.
+// TestLoanClose: what was loaned stays readable when its sender has closed, and when the receiver has; sends of the
+// receiver's side fail with ErrClosed after Linger, buffers can still be released, and then nothing is mapped any more.
 func TestLoanClose(t *testing.T) {
 	for closer := range 2 {
 		leakless(t, func() {

@@ -49,8 +49,8 @@ func TestLoanSteady(t *testing.T) {
 	}
 }
 
-// TestLoanStress: thousands of messages of random sizes both ways, from several threads at once, out of little memory, some loaned
-// and some not, received in every way; loans are kept for a while and released in any order.
+// TestLoanStress: thousands of messages of random sizes both ways, from several threads at once, out of little memory,
+// some loaned and some not, received in every way; loans are kept for a while and released in any order.
 func TestLoanStress(t *testing.T) {
 	messages := 1500
 	if testing.Short() || raceEnabled {

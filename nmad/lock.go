@@ -21,10 +21,10 @@ const spinTries = 200
 // polls or is about to. Parking the waiters instead would save nothing for sections
 // this short, and costs 20 us for a bound OS thread.
 //
-// A holder can lose its CPU all the same. A holder that has also lost its VP needs another VP to run
-// it. So a long waiter yields in the kernel and on its own VP. A waiter without a VP, such as the LWP
-// that sleeps in the kernel for the VPs, yields in the kernel, too: a yield to the Go scheduler alone
-// does not give the CPU to a holder on another OS thread before the kernel's slice is over.
+// A holder can lose its CPU all the same. A holder that has also lost its VP needs another VP to run it. So a thread that
+// waits long yields in the kernel and on its own VP. A waiter without a VP, such as the LWP that sleeps in the kernel for
+// the VPs, yields in the kernel, too: a yield to the Go scheduler alone does not give the CPU to a holder on another OS
+// thread before the kernel's slice is over.
 type spinlock struct {
 	word    atomic.Uint32 // 0 free, 1 held; the thread that takes or releases the lock writes it
 	waiters atomic.Int32  // callers inside slow; read by a holder that could stay longer
@@ -68,8 +68,9 @@ func (mu *spinlock) unlock() { mu.word.Store(0) }
 // wanted says whether a thread spins for the lock.
 func (mu *spinlock) wanted() bool { return mu.waiters.Load() != 0 }
 
-// gateLock is the lock of a gate: its own, or that of its domain. Where the domain has a lock for lists, too, the holder of the one also holds the other, except while it
-// is inside the driver (dropLists): then other threads look into the lists. The lock of the lists is the inner one.
+// gateLock is the lock of a gate: its own, or that of its domain. If the domain also has a lock for the lists, the holder
+// of the gate's lock holds that one, too, except while it is inside the driver (dropLists): then other threads look into
+// the lists. The lock of the lists is the inner one.
 type gateLock struct {
 	spinlock
 	joint  bool        // it is not the spinlock alone, whose word stays set
@@ -78,7 +79,8 @@ type gateLock struct {
 	driver spinlock    // of the gate, if there are lists and no lock of all gates
 }
 
-// join has the gate use the locks of its domain, if that has any. Its own stays held, so that the usual case looks at one word.
+// join has the gate use the locks of its domain, if that has any. Its own stays held, so that the usual case looks at one
+// word.
 func (mu *gateLock) join(d *domainLock, lists *spinlock) {
 	if mu.domain, mu.lists = d, lists; d != nil || lists != nil {
 		mu.joint = true
@@ -172,11 +174,12 @@ func (mu *gateLock) wanted() bool {
 // owed says that a thread has left something at another gate of the domain.
 func (mu *gateLock) owed() bool { return mu.domain != nil && mu.domain.owed.Load() }
 
-// domainLock is one lock for all gates of a domain. If the domain is Private the lock is biased: its owner takes it by a store of a
-// word that no other thread writes, and a look at a word that others write when they want it. They are the session's own goroutines: those that
-// make links, bring the news of the end of a process, or close. So the owner needs no locked instruction, and shares no line that is written, as long as
-// none of these comes. The store may still be in the buffer of the owner's CPU when it looks; so another thread, after it has stored its claim, has
-// all CPUs that run this process pass a barrier (membarrier): then either the owner has seen the claim, or the store has become visible.
+// domainLock is one lock for all gates of a domain. If the domain is Private the lock is biased: its owner stores to a
+// word that no other thread writes, and then looks at a word that the others write when they want the lock. The others are
+// the session's own goroutines, which make links, bring the news of the end of a process, or close. As long as none of
+// them comes, the owner needs no locked instruction and shares no line that is written. The owner's store may still be in
+// the buffer of its CPU when it looks. So another thread stores its claim and then makes all CPUs that run this process
+// pass a barrier (membarrier): after that either the owner has seen the claim, or its store is visible.
 //
 //	owner:   held = 1; claimed == 0: it has the lock. Else held = 0, and again later
 //	others:  one at a time (spin); claimed = 1; barrier; until held == 0; they have the lock. claimed = 0
@@ -284,8 +287,8 @@ func (mu *domainLock) wanted() bool {
 	return mu.spin.wanted() || mu.owner != 0 && mu.claimed.Load() != 0
 }
 
-// tend does what threads have left at the gates while they found the lock held by one that was busy with another gate. Every thread that has let the lock go
-// comes here. l may be nil.
+// tend does the work that threads have left at the gates because they found the lock held by a thread that was busy with
+// another gate. Every thread calls it after it has let the lock go. mu may be nil.
 func (mu *domainLock) tend() {
 	if mu == nil {
 		return

@@ -19,7 +19,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// countedVariable makes a process of this binary one whose instructions TestLockedInstructions counts; it says of which kind its domains are.
+// countedVariable makes a process of this binary one whose instructions TestLockedInstructions counts; it says of which
+// kind its domains are.
 const countedVariable = "PM2_TEST_COUNTED"
 
 // countedMessages is how many messages go each way while it counts.
@@ -33,7 +34,8 @@ func countTo() { countMarks++ }
 
 var countMarks int // so that the marks are not empty
 
-// TestCountedProcess is that process: two sessions over shm, a domain of each, and a thread on either side, of which one is looked at. It says which, and goes on when it is told to.
+// TestCountedProcess is that process: two sessions over shm, a domain of each, and a thread on either side, of which one
+// is looked at. It says which, and goes on when it is told to.
 func TestCountedProcess(t *testing.T) {
 	kind := os.Getenv(countedVariable)
 	if kind == "" {
@@ -100,9 +102,10 @@ func gateOf(s *Session, c DomainConfig, rank int) (*Gate, error) {
 	return d.Gate(rank), nil
 }
 
-// TestLockedInstructions steps through the instructions of a thread that exchanges short messages over shm with one that polls, and counts those that lock the bus. In a private domain
-// they are the driver's alone: a message that is sent becomes visible before its sender looks whether the receiver sleeps (a doorbell), and so does credit now and then. docs/domains.md
-// has the figures.
+// TestLockedInstructions steps through the instructions of a thread that exchanges short messages over shm with one that
+// polls, and counts those that lock the bus. In a private domain they are the driver's alone: a message that is sent
+// becomes visible before its sender looks whether the receiver sleeps (a doorbell), and so does credit now and then.
+// docs/domains.md has the figures.
 func TestLockedInstructions(t *testing.T) {
 	if !hasBarrier() {
 		t.Skip("without membarrier the owner's store is a locked one")

@@ -44,18 +44,18 @@ var startedBy struct {
 const (
 	// openLimit is how long the manager may take to say which rank a process is.
 	openLimit = 30 * time.Second
-	// meetLimit is how long a process waits for all others to be started, unless Config.Timeout says otherwise: a cluster takes
-	// its time, and its manager ends the job if one of them fails.
+	// meetLimit is how long a process waits for all others to be started, unless Config.Timeout says otherwise: a cluster
+	// takes its time, and its manager ends the job if one of them fails.
 	meetLimit = 5 * time.Minute
-	// causeLimit is how long a process that fails because it has lost another one leaves it to the manager to end the job with the status
-	// of that one: it takes the last word for the cause.
+	// causeLimit is how long a process that fails because it has lost another one leaves it to the manager to end the job
+	// with the status of that one: it takes the last word for the cause.
 	causeLimit = time.Second
 	// endGrace is how long a process may take to end when its manager has gone.
 	endGrace = 3 * time.Second
 )
 
-// managerOf connects to the manager of this process; nil: it has none. When ctx ends its caller waits no longer; the next one
-// finds what has come of it.
+// managerOf connects to the manager of this process; nil: it has none. When ctx ends its caller waits no longer; the next
+// one finds what has come of it.
 func managerOf(ctx context.Context) (*managed, error) {
 	by := &startedBy
 	by.mu.Lock()
@@ -129,12 +129,12 @@ func (cfg *Config) meet(ctx context.Context) error {
 	cfg.Rendezvous, cfg.Listener, cfg.Secret = meeting.Addr, meeting.Listener, meeting.Secret
 	cfg.hosts = meeting.Nodes
 	cfg.bind, _, _ = net.SplitHostPort(meeting.Listen[0])
-	cfg.settle(meeting)
+	cfg.chooseRails(meeting)
 	return nil
 }
 
-// meetByName finds rank 0 by its name, and out at which address of this host the others reach this process, unless the user has set it. Each process is on a host
-// of its own. A cluster takes its time to start them.
+// meetByName finds rank 0 by its name. Unless the user has set it, it also finds the address of this host at which the
+// others reach this process. Each process is on a host of its own. A cluster may take long to start them.
 func (cfg *Config) meetByName(ctx context.Context) error {
 	if err := cfg.check(); err != nil {
 		return err // no need to wait
@@ -158,9 +158,9 @@ func (cfg *Config) meetByName(ctx context.Context) error {
 	return nil
 }
 
-// settle chooses the rails, unless the user has: between hosts one over each network that all of them share, if no two processes
-// share a host; else one, which is what is best within the host, and the first network between hosts.
-func (cfg *Config) settle(meeting *manager.Meeting) {
+// chooseRails chooses the rails, unless the user has. If no two processes share a host, it takes one rail over each
+// network that all hosts share. Else it takes one rail: the best way within the host, and the first network between hosts.
+func (cfg *Config) chooseRails(meeting *manager.Meeting) {
 	custom := cfg.Custom != nil || cfg.Rails != nil
 	if cfg.Driver == "" && !custom && meeting.Alone() && len(meeting.Listen) > 1 {
 		cfg.Driver = strings.TrimSuffix(strings.Repeat("tcp,", len(meeting.Listen)), ",")
@@ -175,9 +175,9 @@ func (cfg *Config) settle(meeting *manager.Meeting) {
 	}
 }
 
-// Abort ends the whole job with that exit status. It tells the process manager, if there is one, and ends this process. Package
-// launch then ends the others, as for any process that fails. It does not return. A status whose low
-// 8 bits, which are all that a process tells of it, are 0 counts as 1.
+// Abort ends the whole job with that exit status. It tells the process manager, if there is one, and ends this process.
+// Package launch then ends the others, as for any process that fails. It does not return. A status whose low 8 bits, which
+// are all that a process tells of it, are 0 counts as 1.
 func (s *Session) Abort(status int, why string) {
 	if status&0xff == 0 {
 		status = 1
@@ -195,8 +195,8 @@ func (s *Session) Abort(status int, why string) {
 	os.Exit(status)
 }
 
-// leave tells the manager that this process is done with it.
-func (mg *managed) leave() error {
+// finalize tells the manager that this process is done with it.
+func (mg *managed) finalize() error {
 	if err := mg.stepTo(parted); err != nil {
 		return nil // another session has
 	}

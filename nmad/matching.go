@@ -6,8 +6,8 @@ import (
 	"github.com/pm2-go/pm2/nmad/internal/match"
 )
 
-// Match says which messages a receive or a probe is for: those whose tags agree
-// with Tag in all bits that are set in Mask, in a context. The zero Match is for any message that was sent without naming a context.
+// Match says which messages a receive or a probe is for: those whose tags agree with Tag in all bits that are set in Mask,
+// in a context. The zero Match is for any message that was sent without naming a context.
 type Match struct {
 	Tag, Mask uint64
 	Context   *Context // nil: that of messages which name none
@@ -24,7 +24,8 @@ func (mt Match) Matches(tag uint64) bool { return mt.pattern().Matches(tag) }
 
 func (mt Match) pattern() match.Pattern { return match.Pattern{Tag: mt.Tag, Mask: mt.Mask} }
 
-// newAny makes what the gates to a group share, in the process with the rank own. Hooks wait for its lock, so it is one that they may take.
+// newAny makes what the gates to a group share, in the process with the rank own. Hooks wait for its lock, so it is one
+// that they may take.
 func newAny(group match.Group, own int) *match.Any[flow.Request] {
 	return match.NewAny[flow.Request](group, own, &marcel.SpinLock{})
 }

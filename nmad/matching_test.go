@@ -35,7 +35,8 @@ func BenchmarkReceiveAmongWildcards(b *testing.B) {
 	}
 }
 
-// BenchmarkReceiveFromAny posts a receive from any source before its message has come or after, beside messages that have no receive.
+// BenchmarkReceiveFromAny posts a receive from any source before its message has come or after, beside messages that have
+// no receive.
 func BenchmarkReceiveFromAny(b *testing.B) {
 	for _, before := range []bool{true, false} {
 		for _, kept := range []int{0, 100} {

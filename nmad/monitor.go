@@ -37,11 +37,10 @@ type monitor struct {
 	f     func(Event)
 }
 
-// Monitor calls f for each event of the given kinds from now on, until stop is called.
-// It is called as a request's Done is (Op): outside of all locks, by the thread that moves
-// the gate on, which may be a hook of the scheduler: it must not block nor wait, but may
-// start requests. An event does not say the context of its message. Events of one gate come one at a time and in order; those of
-// different gates may come at the same time. After stop one more may be on its way.
+// Monitor calls f for each event of the given kinds from now on, until stop is called. It is called as a request's Done is
+// (Op): outside of all locks, by the thread that moves the gate on, which may be a hook of the scheduler: it must not
+// block nor wait, but may start requests. An event does not say the context of its message. Events of one gate come one at
+// a time and in order; those of different gates may come at the same time. After stop one more may be on its way.
 func (s *Session) Monitor(kinds EventKind, f func(Event)) (stop func()) {
 	if s == nil || f == nil {
 		return func() {}

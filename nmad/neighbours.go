@@ -3,14 +3,16 @@ package nmad
 import (
 	"strings"
 
+	"github.com/pm2-go/pm2/internal/kernel"
 	"github.com/pm2-go/pm2/marcel"
 	"github.com/pm2-go/pm2/nmad/internal/cpus"
 	"github.com/pm2-go/pm2/nmad/internal/roster"
 	"github.com/pm2-go/pm2/sched/topo"
 )
 
-// neighbours are the processes of the job that run on this one's host, as the cards of all tell. Several ranks may be sessions of one
-// process, which then has one place; a process whose name space of pids is another one's shares its processors all the same.
+// neighbours are the processes of the job that run on this one's host, as the cards of all tell. Several ranks may be
+// sessions of one process, which then has one place. Processes in different name spaces of pids on one host share its
+// processors all the same.
 type neighbours struct {
 	index, count int  // this process among them, in the order of their ranks
 	alike        bool // all may use the same processors
@@ -69,9 +71,9 @@ func bootOf(c roster.Card) string {
 	return boot
 }
 
-// settleIn takes this process's share of the processors of its host, as a launcher of ours has it, if the environment has told it of the
-// job and what has started it has not bound it. The threads of a scheduler that runs already have their places, and keep them. Where processes
-// share processors it has their waits yield.
+// settleIn takes this process's share of the processors of its host, as a launcher of ours has it, if the environment has
+// told it of the job and what has started it has not bound it. The threads of a scheduler that runs already have their
+// places, and keep them. Where processes share processors it has their waits yield.
 func (s *Session) settleIn(cards []roster.Card) {
 	c := &s.cfg
 	n := neighboursOf(cards, c.Rank)
@@ -88,4 +90,11 @@ func (s *Session) settleIn(cards []roster.Card) {
 			_ = topo.CPUs(shares[n.index]...).BindProcess() // where that is forbidden the process stays unbound
 		}
 	}
+}
+
+// hostIdentity names this host and the pid name space in it: processes with
+// equal ones see each other's pids. The boot id is unique per start of a kernel.
+func hostIdentity() string {
+	boot, _ := kernel.Boot()
+	return boot + "/" + kernel.Space("pid")
 }

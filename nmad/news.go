@@ -6,9 +6,10 @@ import (
 	"github.com/pm2-go/pm2/nmad/internal/flow"
 )
 
-// takeFinished takes what the flow has finished: requests that are done, receives whose owner must choose a buffer, news for monitors,
-// and searches that are due. The owner of a request without a waiter may start it again at once. A waiter is woken when the lock is let
-// go: to wake a thread may be a scheduling point, and no holder must be descheduled with the lock.
+// takeFinished takes what the flow has finished: requests that are done, receives whose owner must choose a buffer, news
+// for monitors, and searches that are due. The owner of a request without a waiter may start it again at once. A waiter is
+// woken when the lock is let go: to wake a thread may be a scheduling point, and no holder must be descheduled with the
+// lock.
 func (h *held) takeFinished() {
 	for c := h.flow.Finished(); c != nil; c = h.flow.Finished() {
 		switch c.Stage {
@@ -55,8 +56,8 @@ func (h *held) tellEnd(r *Request) {
 	}
 }
 
-// publish passes on what the flow has done. It queues the waiters to wake and the callbacks to call, and it tells the engine whether the
-// gate has anything under way: as long as it has, the engine's hooks poll.
+// publish passes on what the flow has done. It queues the waiters to wake and the callbacks to call, and it tells the
+// engine whether the gate has anything under way: as long as it has, the engine's hooks poll.
 func (h *held) publish() {
 	h.takeFinished()
 	requests, holding := h.flow.Pending()

@@ -9,30 +9,34 @@ import (
 	"github.com/pm2-go/pm2/tasklet"
 )
 
-// Offload says which core submits the sends of Isend, Post and Start to the network: those of the thread that starts them, or another one,
-// so that their caller goes on with its computation (Trahay and Denis, 2009, section IV.B). Send, and messages to the own rank, are never offloaded.
+// Offload says which core submits the sends of Isend, Post and Start to the network: those of the thread that starts them,
+// or another one, so that their caller goes on with its computation (Trahay and Denis, 2009, section IV.B). Send, and
+// messages to the own rank, are never offloaded.
 type Offload uint8
 
 const (
 	// OffloadOff: the thread that starts a send submits it.
 	OffloadOff Offload = iota
-	// OffloadIdle: the nearest virtual processor does that has nothing to run and is awake. If all compute or sleep it is done by the first poller: an idle
-	// processor, the hooks of a timer, or the caller's wait. None is woken: that costs the caller more than most submissions.
+	// OffloadIdle: the nearest virtual processor that has nothing to run and is awake submits the send. If all compute or
+	// sleep, the first poller does: an idle processor, the hooks of a timer, or the caller's wait. The caller wakes no
+	// processor, because that costs it more than most submissions.
 	OffloadIdle
-	// OffloadTasklet: a tasklet on the caller's virtual processor does, at its next hook: a switch, a wait, or the timer's.
+	// OffloadTasklet: a tasklet on the caller's virtual processor submits the send at the processor's next hook: at a
+	// switch, a wait, or the timer's.
 	OffloadTasklet
 )
 
 // String returns the name in lower case.
 func (off Offload) String() string { return name(off, "off", "idle", "tasklet") }
 
-// offload has other cores submit the sends of a gate. A send is left in the inbox, as one is that finds the lock held, and a task, or a tasklet, takes in what is there.
+// offload has other cores submit the sends of a gate. The caller leaves a send in the inbox, as if the lock were held, and
+// a task, or a tasklet, takes in what is there.
 //
 //	starter:  push r onto the inbox; was pending, set it: not yet: schedule the task, or, if that is not to be had, tend
 //	task:     clear pending; take in the inbox, if the lock is free
 //
-// The task clears pending before it looks, so a starter that finds it set knows that the task looks after the push. What the link has no room for the
-// gate's own task, which polls, sends later.
+// The task clears pending before it looks, so a starter that finds it set knows that the task looks after the push. If the
+// link has no room, the gate's own task, which polls, sends the rest later.
 type offload struct {
 	g       *Gate
 	pending atomic.Bool   // the task has not begun to look
@@ -60,8 +64,8 @@ func (of *offload) run() {
 	of.g.tend()
 }
 
-// leave leaves a send to another core.
-func (of *offload) leave(r *Request) {
+// leaveRequest leaves a send to another core.
+func (of *offload) leaveRequest(r *Request) {
 	of.g.inbox.push(r)
 	if !of.pending.Swap(true) && !of.schedule() {
 		of.run()

@@ -15,8 +15,9 @@ import (
 	"github.com/pm2-go/pm2/tasklet"
 )
 
-// TestOffload: sends that other cores submit arrive, in their order, alone and in bursts, beside sends that block; an idle processor that is awake is given some of them, and a
-// tasklet leaves its caller's call before the message is submitted. What is left at the end of the domain ends.
+// TestOffload: sends that other cores submit arrive, in their order, alone and in bursts, beside sends that block; an idle
+// processor that is awake is given some of them, and a tasklet leaves its caller's call before the message is submitted.
+// What is left at the end of the domain ends.
 func TestOffload(t *testing.T) {
 	overAll(t, func(t *testing.T, d driver.Driver) {
 		s, err := sched.New(sched.Config{VPs: 2})
@@ -59,7 +60,8 @@ func TestOffload(t *testing.T) {
 			}
 			g, back := from.To(1, 1+i), all[1].To(0, 100+i)
 			marcel.RunOn(s, func() {
-				// Whether the other processor is idle as the sender looks is the scheduler's doing: a short test goes on until it once was.
+				// Whether the other processor is idle as the sender looks is the scheduler's doing: a short test goes on
+				// until it once was.
 				given := func() bool { return kind.Offload != OffloadIdle || from.Stats().Offloaded > 0 }
 				left := 0
 				for n, end := effort.Of(30), time.Now().Add(10*time.Second); n > 0 || !given() && time.Now().Before(end); n-- {

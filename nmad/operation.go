@@ -25,8 +25,9 @@ const (
 // AnySource stands for a rank, in Domain.Post: a receive takes a message from any process, the own one included.
 const AnySource = -1
 
-// Op is a send or a receive with all its options; Gate.Post and Domain.Post start it. The zero value of each field is the usual
-// case, except that a receive with the zero Match takes a message with any tag: Tag(7) is for tag 7. An option that is not for its kind is an ErrConfig.
+// Op is a send or a receive with all its options; Gate.Post and Domain.Post start it. The zero value of each field is the
+// usual case, except that a receive with the zero Match takes a message with any tag: Tag(7) is for tag 7. An option of
+// the other kind of operation is an ErrConfig.
 type Op struct {
 	Kind  Kind
 	Match // of a send: its context and tag; Mask has no say
@@ -46,9 +47,10 @@ type Op struct {
 
 	// Of sends.
 
-	// Buffer, in place of Buf, Parts and Data, and unless it is the zero one, is memory of Gate.Alloc, of the same gate, and all of it the message. It is
-	// loaned to a receive that takes loans, and otherwise sent as Buf is. The send is done when the receiver has copied the message, or has
-	// released it; no other send of the buffer may be under way before (ErrActive).
+	// Buffer, unless it is the zero one, is used in place of Buf, Parts and Data: it is memory of Gate.Alloc, of the same
+	// gate, and all of it is the message. The sender loans it to a receive that takes loans, and sends it to any other
+	// receive as Buf. The send is done when the receiver has copied or released the message; until then another send of
+	// the buffer fails with ErrActive.
 	Buffer Buffer
 	// Sync: the send is done only when the receiver has posted its receive. Else a
 	// short message is done as soon as the network has all of it.
@@ -57,9 +59,9 @@ type Op struct {
 	// one that wait for the same gate, unless they have the same tag.
 	Priority int8
 
-	// Buffered: the message is copied into the memory of Domain.Attach, and the request is done when Post returns; Done and Queue are not for it. Post
-	// fails with ErrBuffer, and sends nothing, if there is no room. How a message ends that was given up later, the next buffered send of the domain, or Detach,
-	// tells, and monitors.
+	// Buffered: the message is copied into the memory of Domain.Attach, and the request is done when Post returns; Done
+	// and Queue are not for it. Post fails with ErrBuffer, and sends nothing, if there is no room. If the message is given
+	// up later, the next buffered send of the domain, or Detach, returns the error, and monitors tell it.
 	Buffered bool
 
 	// Of receives.
@@ -67,9 +69,9 @@ type Op struct {
 	// Choose, if not nil, is asked for the buffer, instead of Buf, Parts and Data, when the
 	// message, or its announcement, has come. It is called like Done.
 	Choose func(Envelope) []byte
-	// Loan: the receive takes a message that its sender lends (Gate.Alloc) where it lies, whatever its size, and uses none of the
-	// above. Any other message goes there as usual. Either way Request.Loan gives what has come, unless there was an error; it must be
-	// released. Of a message that went into Parts or Data it has no Bytes.
+	// Loan: the receive takes a message that its sender lends (Gate.Alloc) where it lies, whatever its size, and uses none
+	// of the above. Any other message goes there as usual. In both cases Request.Loan returns the message, unless there
+	// was an error; the program must release it. If the message went into Parts or Data the Loan has no Bytes.
 	Loan bool
 
 	drops bool // of a receive of Context.Drop, which a revoked context allows
@@ -93,9 +95,9 @@ func (op *Op) check(d *Domain, rank int) error {
 	return op.Context.allows(d, rank)
 }
 
-// Post starts op with a request of the caller, which may have been used before: it allocates nothing. It fails with ErrActive, and
-// starts nothing, while r is under way. Neither op nor the slice of its parts, but the
-// parts themselves, must stay as they are until it is done.
+// Post starts op with a request of the caller, which may have been used before: it allocates nothing. It fails with
+// ErrActive, and starts nothing, while r is under way. The parts must stay as they are until the request is done; op and
+// the slice of parts may be used again at once.
 func (g *Gate) Post(r *Request, op *Op) error {
 	if err := lacking(g.barred(), r, op != nil); err != nil {
 		return err
@@ -136,10 +138,10 @@ func (g *Gate) Start(op *Op) *Request {
 	return r
 }
 
-// Post is Gate.Post at the gate to that rank, or, for a receive, with AnySource: Request.Source
-// says from which rank the message came. If messages of several gates are there already, successive receives from any source begin
-// with different gates; the messages of one gate are taken in the order of that gate. Such a receive
-// fails when the domain is closed, or with ErrPeerLost when no other process is left.
+// Post is Gate.Post at the gate to that rank, or, for a receive, with AnySource: Request.Source says from which rank the
+// message came. If messages of several gates are there already, successive receives from any source begin with different
+// gates; the messages of one gate are taken in the order of that gate. Such a receive fails when the domain is closed, or
+// with ErrPeerLost when no other process is left.
 func (d *Domain) Post(rank int, r *Request, op *Op) error {
 	if err := lacking(d.barred(), r, op != nil); err != nil {
 		return err

@@ -9,18 +9,21 @@ import (
 	"github.com/pm2-go/pm2/pioman"
 )
 
-// owner is a thread, or a goroutine, that has private domains, in whatever sessions. Nothing but its own calls moves these; so each of its calls that waits moves all of them, whatever it waits for. Else two
-// owners that wait for each other, each in another domain than the one in which it owes the other one something, would wait for ever.
+// owner is a thread, or a goroutine, that has private domains, in any sessions. Only its own calls move these domains. So
+// each of its calls that waits moves all of them, whatever it waits for. Else two owners could wait for each other for
+// ever, each in another domain than the one in which the other owner waits for it.
 //
-// The domains have one engine: a waiter that polls it polls them all, and one that sleeps in it sleeps on the descriptors of all. What another engine moves the owner waits for in its own engine, too, while something
-// is under way there:
+// The domains have one engine: a waiter that polls it polls them all, and one that sleeps in it sleeps on the descriptors
+// of all. The owner also waits in its own engine for what another engine moves, while something is under way in its own
+// domains:
 //
 //	what is waited for is moved by        the owner waits in     which also polls
 //	its engine                            its engine             that of the session, if something is under way there and no hook polls it
 //	another one; its domains are at rest  that one
 //	another one                           its engine             that one
 //
-// A call that polls its own gate before that (waiter, Request.Test, a probe) polls the engine at every turnEvery-th look that is vain, so that calls which never come to wait for long move the others, too.
+// A call that polls its own gate before it waits (waiter, Request.Test, a probe) polls the engine at every turnEvery-th
+// look that finds nothing. So calls that never wait for long move the other domains, too.
 type owner struct {
 	_       [pad]byte
 	engine  *pioman.Engine                // of the domains
@@ -33,7 +36,8 @@ type owner struct {
 	_       [pad]byte
 }
 
-// turnEvery is how often a caller looks in vain before it moves its other domains: a look at shared memory takes about 100 ns, a poll of an engine 50 ns and more.
+// turnEvery is how many looks of a caller find nothing before it moves its other domains: a look at shared memory takes
+// about 100 ns, a poll of an engine 50 ns and more.
 const turnEvery = 8
 
 // ownerList has the owners of the process.
@@ -105,7 +109,7 @@ func callerAmong(all []owning) *owner {
 	return nil
 }
 
-// others is the caller if it has to move private domains beside those that a look in this domain moves; else nil.
+// others returns the caller if it has to move other private domains than those that a look in this domain moves; else nil.
 func (x *access) others() *owner {
 	if x == nil || x.own == nil {
 		return owners.caller()
@@ -116,7 +120,8 @@ func (x *access) others() *owner {
 	return nil
 }
 
-// turn moves the domains on, at some of the calls. The owner calls it, without a lock, when it has looked in vain.
+// turn moves the domains on, at some of the calls. The owner calls it, without a lock, after a look that has found
+// nothing.
 func (o *owner) turn() {
 	if o.vain++; o.vain%turnEvery == 0 && o.engine.Pending() > 0 {
 		o.engine.Poll()
@@ -131,7 +136,7 @@ func (g *Gate) advance() {
 	}
 }
 
-// advance is that of all gates.
+// advance moves all gates of the domain on, in the same way.
 func (d *Domain) advance() {
 	d.poll()
 	if o := d.access.others(); o != nil {
@@ -160,7 +165,8 @@ func (g *Gate) waitsIn() *pioman.Engine {
 	return g.engine
 }
 
-// withSession has a wait for what the domains move poll a session's engine as well, if something is under way there and no hook polls it.
+// withSession makes a wait in the engine of the domains poll the session's engine, too, if something is under way there
+// and no hook polls it.
 func (o *owner) withSession(s *Session) {
 	if e := s.cfg.Engine; !e.Hooked() && e.Pending() > 0 {
 		o.with(e)
@@ -169,7 +175,8 @@ func (o *owner) withSession(s *Session) {
 	}
 }
 
-// with has those that poll the engine poll another one as well; nil: none. Where hooks poll that, too, a sleep need not end for it now and then.
+// with makes the pollers of the engine poll another one as well; nil: none. If hooks poll that other one, a sleeper need
+// not wake for it now and then.
 func (o *owner) with(e *pioman.Engine) {
 	hooked := e == nil || e.Hooked()
 	if o.beside.Load() == e && o.hooked == hooked || o.task.Cancel() != nil { // its handler runs, and the caller in it: the wait will fail

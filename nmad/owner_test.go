@@ -73,7 +73,8 @@ func agreeOnce(d *Domain, _ int) error {
 	return err
 }
 
-// TestOwnerMovesAll: whatever a goroutine waits for, in a private domain, in the job or in another session, it moves all its private domains, those of other sessions, too; and a session's job that no hook moves.
+// TestOwnerMovesAll: whatever a goroutine waits for, in a private domain, in the job or in another session, it moves all
+// its private domains, those of other sessions, too; and a session's job that no hook moves.
 func TestOwnerMovesAll(t *testing.T) {
 	overAll(t, func(t *testing.T, net driver.Driver) { ownersMoveAll(t, net, nil) })
 	t.Run("without sleep", func(t *testing.T) {
@@ -147,7 +148,8 @@ func ownersMoveAll(t *testing.T, net driver.Driver, change func(*Config)) {
 	j2.close()
 }
 
-// TestLastDomainOfWaiter: an owner waits for what others move, in its own engine, and its last domain is closed meanwhile; the wait goes on.
+// TestLastDomainOfWaiter: an owner waits for what others move, in its own engine, and its last domain is closed meanwhile;
+// the wait goes on.
 func TestLastDomainOfWaiter(t *testing.T) {
 	j := newJob(t, 2, nil, func(c *Config) { c.Driver = "auto" })
 	waits := map[string]func(g *Gate) error{
@@ -195,7 +197,8 @@ func TestLastDomainOfWaiter(t *testing.T) {
 	j.close()
 }
 
-// TestOwnerEngine: the domains of a goroutine have one engine, and others have others; Domain.Engine names it as long as something is under way there.
+// TestOwnerEngine: the domains of a goroutine have one engine, and others have others; Domain.Engine names it as long as
+// something is under way there.
 func TestOwnerEngine(t *testing.T) {
 	j := newJob(t, 2, nil, nil)
 	s := j.sessions[0]
@@ -233,7 +236,8 @@ func TestOwnerEngine(t *testing.T) {
 	j.close()
 }
 
-// TestOwnerAllocates: to wait for the job while private domains have something under way allocates nothing, whether the owner sleeps or not.
+// TestOwnerAllocates: to wait for the job while private domains have something under way allocates nothing, whether the
+// owner sleeps or not.
 func TestOwnerAllocates(t *testing.T) {
 	effort.SkipIfNotInlined(t)
 	if raceEnabled {

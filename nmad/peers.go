@@ -12,8 +12,8 @@ import (
 
 // How long things may take that depend on a peer which may not run.
 const (
-	// byeLimit is how long a peer's last bytes may lag behind the news that it has
-	// left: they are on the way, so only a machine with no time at all gets there.
+	// byeLimit is how long a peer's last bytes may lag behind the news that it has left. They are on the way, so only a
+	// machine without any CPU time left reaches the limit.
 	byeLimit = 5 * time.Second
 	// retireLimit is how long an ended gate tries to send its acknowledgement.
 	retireLimit = 500 * time.Millisecond
@@ -21,8 +21,8 @@ const (
 	newsLimit = time.Second
 )
 
-// notice hears from the control connection that another process has left or has
-// died. It comes from a goroutine of its own, so it works although no thread polls.
+// notice handles the news of the control connection that another process has left or has died. A goroutine of its own
+// calls it, so it works although no thread polls.
 func (s *Session) notice(e roster.Event) {
 	if e.LinksOnly {
 		s.orphan.Store(true)
@@ -42,10 +42,10 @@ func (s *Session) notice(e roster.Event) {
 	}
 }
 
-// retryUntil calls done again and again, ever more rarely, until it says true or, unless
-// limit is 0, limit is over. It says whether done did. Of each pause what was asked for counts,
-// twice at most: on a machine so busy that a pause of a millisecond takes fifty, the
-// peers lack CPU time as well, and need more time to answer.
+// retryUntil calls done again and again, ever more rarely, until it says true or, unless limit is 0, limit is over. It
+// says whether done did. A pause counts with its real length, but at most twice the length that was asked for: on a
+// machine so busy that a pause of a millisecond takes fifty, the peers lack CPU time as well, and need more time to
+// answer.
 func retryUntil(limit time.Duration, done func() bool) bool {
 	pause := 10 * time.Microsecond
 	for spent := time.Duration(0); ; {
@@ -108,7 +108,7 @@ func (s *Session) shutdown() {
 	sessions.remove(s)
 	s.queues.close()
 	if m := s.cfg.manager; m != nil {
-		s.failed = errors.Join(s.failed, m.leave())
+		s.failed = errors.Join(s.failed, m.finalize())
 	}
 	s.cfg.leavePlace(true)
 }

@@ -61,8 +61,9 @@ func BenchmarkPingPong(b *testing.B) {
 	}
 }
 
-// exchangeRequests is one of two processes that send a message to each other, and wait for both, again and again: with requests of
-// their own, into, or made anew. Rank 0 says how long an exchange takes on average, garbage collection included, in picoseconds.
+// exchangeRequests is one of two processes that send a message to each other, and wait for both, again and again: with
+// requests of their own, into, or made anew. Rank 0 says how long an exchange takes on average, garbage collection
+// included, in picoseconds.
 func exchangeRequests(how string, size, iters int) error {
 	s, err := nmad.Join(context.Background())
 	if err != nil {

@@ -6,13 +6,15 @@ import (
 	"sync"
 )
 
-// place is this process's place in the job that its environment tells of. Open takes it, of a Config that FromEnvironment has made:
+// place is this process's place in the job that its environment tells of. Open takes it, of a Config that FromEnvironment
+// has made:
 //
 //	free --- Open ---> taken --- Close ---> left
 //	  ^                  |
 //	  '-- Open fails ----'  unless the socket at which rank 0 was to be met is gone with it: then left
 //
-// The others meet a process once, so there is no way back from left. A job of one process has no others: it goes back to free.
+// A job meets once, so there is no way back from left. In a job of one process there are no others to meet: it goes back
+// to free.
 type place struct {
 	mu     sync.Mutex
 	stage  placeStage
@@ -30,7 +32,8 @@ const (
 // here is the place of this process.
 var here place
 
-// told is what FromEnvironment has said of the job. A Config of which the caller has changed that is for another job.
+// told is what FromEnvironment has read about the job. If the caller has changed that in a Config, the Config is for
+// another job.
 type told struct {
 	rank, size int
 	rendezvous string
@@ -64,7 +67,7 @@ func (pl *place) take() error {
 	return nil
 }
 
-func (pl *place) leave(to placeStage) {
+func (pl *place) moveTo(to placeStage) {
 	pl.mu.Lock()
 	defer pl.mu.Unlock()
 	pl.stage = to
@@ -87,8 +90,8 @@ func (cfg *Config) leavePlace(closed bool) {
 	switch {
 	case cfg.told == nil:
 	case cfg.Size > 1 && (closed || cfg.Listener != nil):
-		here.leave(placeLeft)
+		here.moveTo(placeLeft)
 	default:
-		here.leave(placeFree)
+		here.moveTo(placeFree)
 	}
 }

@@ -6,10 +6,9 @@ import (
 	"github.com/pm2-go/pm2/nmad/internal/flow"
 )
 
-// Iprobe says whether a message that m is for has come from this gate and has no receive
-// yet, and what it is. It moves the gate on, once, and leaves the message where it is:
-// by the time a receive is posted another thread may have taken it. Claim
-// rules that out.
+// Iprobe says whether a message that m is for has come from this gate and has no receive yet, and what it is. It moves the
+// gate on, once, and leaves the message where it is: another thread may take it before a receive is posted. Claim rules
+// that out.
 func (g *Gate) Iprobe(m Match) (Envelope, bool) {
 	e, _, ok := g.Peek(m, nil)
 	return e, ok
@@ -65,93 +64,47 @@ func (r *Request) probed(ctx context.Context) (Envelope, error) {
 	return r.Envelope(), nil
 }
 
-// Message is a message that a call of Claim has taken: no other receive gets it. The program must
-// receive it; until then it keeps the memory that it takes, and the sender of a long one
-// waits.
-type Message struct {
-	gate *Gate
-	m    *flow.Message
-	Envelope
-}
-
-// Claim is like Iprobe, but takes the message: only a receive that is started with the Message gets it,
-// so the program can choose a buffer for it (a matched probe).
-// nil: there is none.
-func (g *Gate) Claim(m Match) *Message {
+// Peek copies the beginning of a message into buf, without receiving it. It looks for a message that m is for, that has
+// come from this gate, and that has no receive yet. It returns the envelope, and how many bytes it has copied. The
+// message stays where it is, and the receive that gets it gets all of it. Peek is for messages that say in
+// their first bytes what to do with the rest.
+//
+// If the message is only announced, as a long one that is not loaned, or a synchronous send, only its envelope is here,
+// and n is 0. Like Iprobe, which is Peek into no buffer, it moves the gate on, once, and another thread may have taken the
+// message by the time a receive is posted; Claim and Message.Peek rule that out. False: there is none.
+func (g *Gate) Peek(m Match, buf []byte) (e Envelope, n int, ok bool) {
 	if g.barred() != nil {
-		return nil
+		return e, 0, false
 	}
 	g.advance()
+	return g.peek(m, buf)
+}
+
+// peek is Peek without moving the gate on.
+func (g *Gate) peek(m Match, buf []byte) (e Envelope, n int, ok bool) {
 	h := g.enter()
 	defer h.letGo()
-	return h.claim(m)
-}
-
-func (h *held) claim(m Match) *Message {
 	if h.flow.Closing {
-		return nil
+		return e, 0, false
 	}
-	x := h.flow.Claim(m.Context.id(), m.pattern(), h.Begin())
+	x := h.flow.Peek(m.Context.id(), m.pattern(), h.Begin())
 	h.sendIfDue() // for receives before this
 	if x == nil {
-		return nil
+		return e, 0, false
 	}
-	return &Message{gate: h.g, m: x, Envelope: envelopeOf(h.g.rank, x)}
+	return envelopeOf(g.rank, x), copy(buf, x.Body()), true
 }
 
-// Claim is Gate.Claim for a message from any rank.
-func (d *Domain) Claim(m Match) *Message {
+// Peek is like Gate.Peek, for a message from any rank.
+func (d *Domain) Peek(m Match, buf []byte) (e Envelope, n int, ok bool) {
 	if d.barred() != nil {
-		return nil
+		return e, 0, false
 	}
 	d.advance()
 	for rank := range m.Context.of(d).Flagged {
-		g := d.gates.at(rank)
-		h := g.enter()
-		x := h.claim(m)
-		h.letGo()
-		if x != nil {
-			return x
+		if e, n, ok = d.gates.at(rank).peek(m, buf); ok {
+			return e, n, true
 		}
 	}
-	return nil
-}
-
-// Irecv starts to receive the message into buf. It can be received once: later calls give
-// a request that has ended with ErrIdle.
-func (msg *Message) Irecv(buf []byte) *Request { return msg.Start(&Op{Kind: OpRecv, Buf: buf}) }
-
-// Start is Irecv with the options of a receive; which message it is for op need not say.
-func (msg *Message) Start(op *Op) *Request {
-	if msg == nil || msg.gate == nil {
-		return failed(ErrIdle)
-	}
-	if op == nil {
-		return failed(errNoOp)
-	}
-	if err := op.check(msg.gate.domain, msg.gate.rank); err != nil {
-		return failed(err)
-	}
-	r, o := &Request{}, *op
-	o.Match = Tag(msg.Tag)
-	r.prepareRecv(msg.gate, &o)
-	r.core.Op = flow.OpResume
-	g := msg.gate
-	h := g.enter()
-	if m := msg.m; m == nil {
-		h.flow.Finish(&r.core, ErrIdle)
-	} else {
-		msg.m = nil
-		h.flow.Deliver(&r.core, m)
-		h.sendIfDue()
-	}
-	h.letGo()
-	return r
-}
-
-// Recv receives the message into buf and returns how many bytes buf holds.
-func (msg *Message) Recv(buf []byte) (int, error) {
-	r := msg.Irecv(buf)
-	err := r.Wait()
-	return r.Len(), err
+	return Envelope{}, 0, false
 }

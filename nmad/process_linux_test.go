@@ -46,7 +46,8 @@ var (
 	hooked   = caller.Way{Caller: caller.Thread, Engine: caller.Default}.String()
 )
 
-// waysOver lists the ways to call that a test over a network goes through: over shared memory all of them, or, in short, the most different ones; over others fewer.
+// waysOver lists the ways to call that a test over a network goes through: over shared memory all of them, or, in short,
+// the most different ones; over others fewer.
 func waysOver(network string, long bool) (ways []string) {
 	ways = []string{explicit, hooked, caller.Way{Caller: caller.Goroutine, Engine: caller.None}.String()}
 	switch {

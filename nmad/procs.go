@@ -7,11 +7,12 @@ import (
 	"github.com/pm2-go/pm2/sched"
 )
 
-// spare is the P that sessions add where Go has one: it counts the CPUs that the process may use, and a launcher gives a rank one.
+// spare is the P that sessions add where Go has one: it counts the CPUs that the process may use, and a launcher gives a
+// rank one.
 //
-// A goroutine that waits for a message yields its CPU, and sleeps, in system calls. If no P is idle, Go's monitor takes the P of a
-// goroutine in a system call after 20 us, and on its return that goroutine has to queue for the P, by the kernel: an exchange of long messages
-// takes two to three times as long. With a second P, which is idle, it keeps its own.
+// A goroutine that waits for a message yields its CPU, and sleeps, in system calls. If no P is idle, Go's monitor takes
+// the P of a goroutine in a system call after 20 us, and on its return that goroutine has to queue for the P, by the
+// kernel: an exchange of long messages takes two to three times as long. With a second P, which is idle, it keeps its own.
 var spare struct {
 	mu       sync.Mutex
 	sessions int

@@ -10,7 +10,8 @@ import (
 	"github.com/pm2-go/pm2/pioman"
 )
 
-// TestSpareProc: while sessions are open a process has a second P, and one that has two gets no third; afterwards it has what it had.
+// TestSpareProc: while sessions are open a process has a second P, and one that has two gets no third; afterwards it has
+// what it had.
 func TestSpareProc(t *testing.T) {
 	if os.Getenv("SPARE_TEST") == "" { // a process without the schedulers of other tests
 		c := exec.Command(os.Args[0], "-test.run=^TestSpareProc$", "-test.count=1")

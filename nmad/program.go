@@ -17,7 +17,8 @@ type program struct {
 	known  bool
 }
 
-// Program says which program of the job's command line this process runs, 0 being the first, as its launcher or its process manager tells; false: neither does. The first call may wait for the process manager.
+// Program says which program of the job's command line this process runs, 0 being the first, as its launcher or its
+// process manager tells; false: neither does. The first call may wait for the process manager.
 func (s *Session) Program() (number int, known bool) {
 	if !s.made() {
 		return 0, false

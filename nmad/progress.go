@@ -98,7 +98,8 @@ func (h *held) letGo() {
 }
 
 // owesNothing says that the holder of the lock has nothing to do before it lets the lock go, apart from what the flow says
-// (flow.Settled): no request to start, no sleeper to arm for room, no packet that came back, no owner to tell, no function to call.
+// (flow.Settled): no request to start, no sleeper to arm for room, no packet that came back, no owner to tell, no function
+// to call.
 func (h *held) owesNothing() bool {
 	return h.started.Empty() && h.armed == 0 && !h.full && h.over.Empty() && !h.called
 }

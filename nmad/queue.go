@@ -128,7 +128,8 @@ func (q *Queue) moves(e *pioman.Engine) {
 // longestNap is the longest pause of a waiter that polls the domains that no other thread polls.
 const longestNap = time.Millisecond
 
-// poll polls explicit domains, and own, the engine in which the caller waits, ever more rarely, until a request comes. No sleep in the kernel is for several engines.
+// poll polls explicit domains, and own, the engine in which the caller waits, ever more rarely, until a request comes. No
+// sleep in the kernel is for several engines.
 func (q *Queue) poll(ctx context.Context, own *pioman.Engine, engines []*pioman.Engine) error {
 	for looks := 0; !q.some.Test(finished); looks++ {
 		for _, e := range engines {

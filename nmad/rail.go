@@ -29,6 +29,7 @@ type rail struct {
 	why string // where the cost of it comes from: default, measured
 
 	limit int    // longest message that is faster eagerly than by rendezvous over this rail, if measured; else 0
+	bound string // why the largest packet is no larger; "": the driver does not say
 	short int    // longest body that takes a way of its own on the small track of the link; -1: none does
 	how   string // and which
 
@@ -57,7 +58,7 @@ func (l *rail) bind(link driver.Link) {
 	if caps.Borrows {
 		l.push.back, l.pull.back = func(bool) (int, bool) { return link.ReturnPush() }, link.ReturnPull
 	}
-	l.short, l.how, l.place = caps.Short, caps.How, caps.Place
+	l.bound, l.short, l.how, l.place = caps.Bound, caps.Short, caps.How, caps.Place
 }
 
 // transfer is that of a direction.
@@ -71,13 +72,13 @@ func (l *rail) transfer(dir flow.Direction) *transfer {
 // inactive says that no thread is inside the large track of the link.
 func (l *rail) inactive() bool { return l.push.inactive() && l.pull.inactive() }
 
-// lookEvery is after how many ticks the rails of a gate are looked at though no sleeper was
-// woken for them: there may be no sleepers.
+// lookEvery is the number of ticks after which a poller looks at the rails of a gate although no sleeper was woken for
+// them: there may be no sleepers.
 const lookEvery = 256
 
-// nearCPUs is the processors from which polling the gate is cheap, for its task: those of its rails. Empty:
-// any. Rails that are as near to all of them have no say; where rails lie on several nodes
-// the task goes to what these have in common.
+// nearCPUs returns the processors from which it is cheap to poll the gate, for its task: those near its rails. Empty: any.
+// A rail that is as near to all processors does not count. If rails lie on several nodes, the task goes to what the nodes
+// have in common.
 func (g *Gate) nearCPUs() (set topo.CPUSet) {
 	for i := range g.rails {
 		set = set.Or(g.rails[i].place.CPUs)
@@ -124,7 +125,7 @@ type RailInfo struct {
 	Share     float64 // of a message of ShareOf bytes, between 0 and 1
 	Eager     int     // longest message that is faster eagerly than by a rendezvous over this rail, in bytes; 0: not measured
 
-	// Of a driver that is a choice, like auto, once the gate has its links:
+	// For a driver that chooses another one, like auto, once the gate has its links:
 	Network string // the driver that was chosen
 	Choice  string // why
 

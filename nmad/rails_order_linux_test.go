@@ -12,7 +12,8 @@ import (
 	"github.com/pm2-go/pm2/nmad/driver/unix"
 )
 
-// TestNearestRailFirst: the rail with the least latency comes first, if all were measured, and takes its name and address along.
+// TestNearestRailFirst: the rail with the least latency comes first, if all were measured, and takes its name and address
+// along.
 func TestNearestRailFirst(t *testing.T) {
 	measured := func(latency ...int64) *Profile {
 		p := &Profile{Rails: map[string]Rail{}}

@@ -149,8 +149,8 @@ func TestLastPackets(t *testing.T) {
 	mustDone(t, last, ErrPeerLost)
 }
 
-// TestNothingAfterTheEnd: an ended gate takes nothing in, also where a send looks for credit: its receives have failed, and the next one
-// with the same tag would get the message of another.
+// TestNothingAfterTheEnd: an ended gate takes nothing in, also where a send looks for credit: its receives have failed,
+// and the next one with the same tag would get the message of another.
 func TestNothingAfterTheEnd(t *testing.T) {
 	p := newPair(simnet.Options{}, scarce)
 	g := p.gates[0]

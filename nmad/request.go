@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/pm2-go/pm2/asm"
+	"github.com/pm2-go/pm2/marcel"
 	"github.com/pm2-go/pm2/nmad/internal/flow"
 	"github.com/pm2-go/pm2/nmad/internal/match"
 	"github.com/pm2-go/pm2/pioman"
@@ -17,10 +18,10 @@ import (
 //	             under mu                            told, when the lock was let go
 //	by state --- ended: core.State = Over, the last touch
 //	   | listen, under mu
-//	 told ------ ended: into news.over, or its Queue, or upcalls ----> completion.Signal, the last touch
+//	 told ------ ended: into held.over, or its Queue, or upcalls ----> completion.Signal, the last touch
 //
-// Over is set in three places: by the flow (finish), as a rule; by news.tellEnd, of a request that the flow has given to the gate
-// for another reason than a waiter, such as a monitor; by Gate.sendNow, of a send that was never under way.
+// Over is set in three places: by the flow (finish), as a rule; by held.tellEnd, of a request that the flow has given to
+// the gate for another reason than a waiter, such as a monitor; by Gate.sendNow, of a send that was never under way.
 //
 // A request never changes its way once it is done, so a thread that has seen the one or the other
 // may start it again, and no other one touches it.
@@ -36,8 +37,8 @@ const (
 // number of threads may Test or Wait for it; any thread may start it again once it is
 // done and all of them have returned.
 //
-// It is two cache lines, so that a program which makes one for each message makes little garbage, and windows of many stay in the
-// first cache. What is out of the ordinary hangs on it: rest.
+// It is two cache lines, so that a program which makes one for each message makes little garbage, and windows of many stay
+// in the first cache. What is out of the ordinary hangs on it: rest.
 type Request struct {
 	gate       *Gate // any source: the one to the own rank
 	completion pioman.Completion
@@ -121,11 +122,11 @@ func (r *Request) prepare(g *Gate, op flow.Op, in *Context, tag uint64, buf []by
 	c.EndsWith(nil)
 	if began := stamp(); began != 0 {
 		if r.more().began = began; heard == flow.ByState {
-			r.tell()
+			r.tellOwner()
 		}
 	}
 	if g.worker != nil {
-		r.tell() // its owner does not poll
+		r.tellOwner() // its owner does not poll
 	}
 	if heard != flow.ByStage {
 		asm.StoreRelease32(&c.State, flow.Started) // a thread that is to see it gets r through a lock
@@ -133,8 +134,8 @@ func (r *Request) prepare(g *Gate, op flow.Op, in *Context, tag uint64, buf []by
 	}
 }
 
-// startLink starts r for Gate.Link: to the flow r is a probe, and so counts as pending; but no message ends it, linking does, and no monitor
-// is told. It takes the lock of g, and returns with it.
+// startLink starts r for Gate.Link: to the flow r is a probe, and so counts as pending; but no message ends it, linking
+// does, and no monitor is told. It takes the lock of g, and returns with it.
 func (r *Request) startLink(g *Gate) *held {
 	r.prepare(g, flow.OpRecv, nil, 0, nil, flow.ByState)
 	x := r.special()
@@ -158,13 +159,13 @@ func (r *Request) listen() {
 	}
 	h := r.gate.enter()
 	if r.core.Stage != flow.Done {
-		r.tell()
+		r.tellOwner()
 	}
 	h.letGo()
 }
 
-// tell has the owner of r told through its completion. Under the lock of the gate, or before r begins.
-func (r *Request) tell() { r.core.Heard = flow.Told }
+// tellOwner has the owner of r told through its completion. Under the lock of the gate, or before r begins.
+func (r *Request) tellOwner() { r.core.Heard = flow.Told }
 
 // plain takes back all that is out of the ordinary.
 func (r *Request) plain() {
@@ -228,12 +229,11 @@ func (r *Request) Test() (bool, error) {
 	return true, r.core.Err()
 }
 
-// Wait blocks the calling thread or goroutine, and no other one, until the
-// request is done, and says how it ended. It polls the request's gate for
-// Config.Spin (10 us), while no other thread is ready on the VP, and then leaves the
-// work to the engine. Waiting again for a request that is done gives the same
-// answer. It is no cancellation point of threads; WaitContext ends with its context. ErrInHandler and ErrClosed of package pioman say that it
-// could not be waited for here and now; the request is not done then.
+// Wait blocks the calling thread or goroutine, and no other one, until the request is done, and says how it ended. It
+// polls the request's gate for Config.Spin (10 us), while no other thread is ready on the VP, and then leaves the work to
+// the engine. Waiting again for a request that is done gives the same answer. It is no cancellation point of threads;
+// WaitContext ends with its context. ErrInHandler and ErrClosed of package pioman say that it could not be waited for here
+// and now; the request is not done then.
 func (r *Request) Wait() error {
 	if r == nil {
 		return ErrIdle
@@ -282,4 +282,78 @@ func (rq *requestQueue) pop() *Request {
 		return nil
 	}
 	return requestOf(c)
+}
+
+// Cancel takes a receive back if no message has been found for it yet, and says whether it has. True: it ends with
+// ErrCanceled, it has received nothing, its buffer is not touched any more, and the message that it was waiting for is for
+// another receive. False: it ends as if nothing had been said, or has ended; or it is a send, which cannot be taken back.
+// Callbacks and hooks must not call it.
+func (r *Request) Cancel() bool {
+	if r == nil || r.done() || r.gate.barred() != nil {
+		return false
+	}
+	g := r.gate
+	h := g.enter()
+	defer h.letGo()
+	if any := r.rare().any; any != nil {
+		if !any.Remove(&r.core.Rest.Wild) {
+			return false
+		}
+	} else if r.core.Stage != flow.Posted || !h.flow.Withdraw(&r.core) {
+		return false
+	}
+	h.flow.Finish(&r.core, ErrCanceled)
+	return true
+}
+
+// Case returns the case of a marcel.Select that can be taken once the request is
+// done. Then Wait says how it ended, at once. A request that was never started
+// counts as done, and Wait says ErrIdle. Any number of Selects and Waits may wait for one
+// request, as long as it is not started again. It allocates nothing.
+func (r *Request) Case() marcel.Case {
+	if r == nil {
+		r = &Request{}
+	}
+	return (*requestCase)(r)
+}
+
+type requestCase Request
+
+var _ marcel.Poller = (*requestCase)(nil)
+
+func (rc *requestCase) done() bool { return (*Request)(rc).done() }
+
+func (rc *requestCase) completed() pioman.CompletionCase {
+	return rc.completion.Case(rc.gate.waitsIn(), finished)
+}
+
+// Try moves the gate on, once, if the request is not done.
+func (rc *requestCase) Try() bool {
+	if rc.done() {
+		return true
+	}
+	(*Request)(rc).poll()
+	return rc.done() || rc.completed().Try()
+}
+
+func (rc *requestCase) Poll() bool { return !rc.done() && rc.completed().Poll() }
+
+// Enlist is for Select, which calls it on the waiting thread only.
+func (rc *requestCase) Enlist(w *marcel.Waiter) bool {
+	if rc.done() {
+		return false
+	}
+	(*Request)(rc).listen()
+	return !rc.done() && rc.completed().EnlistFor(w, (*Request)(rc).reason())
+}
+
+func (rc *requestCase) Withdraw(w *marcel.Waiter)   { rc.completed().Withdraw(w) }
+func (rc *requestCase) Taken(w *marcel.Waiter) bool { return rc.completed().Taken(w) }
+
+// stamp returns the time at which a request begins, if a trace is being recorded; else 0.
+func stamp() int64 {
+	if marcel.Tracing() {
+		return asm.Cycles()
+	}
+	return 0
 }

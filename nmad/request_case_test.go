@@ -36,8 +36,8 @@ func TestSelectRequests(t *testing.T) {
 	})
 }
 
-// TestWaitAnyNamesEach: of several requests that are done WaitAny names each one now and then, wherever it stands in the list, beside nil and
-// such as are not done.
+// TestWaitAnyNamesEach: of several requests that are done WaitAny names each one now and then, wherever it stands in the
+// list, beside nil and such as are not done.
 func TestWaitAnyNamesEach(t *testing.T) {
 	j := newJob(t, 1, networks()["sim"], nil)
 	g := j.sessions[0].Gate(0)

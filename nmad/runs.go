@@ -5,9 +5,9 @@ import (
 	"slices"
 )
 
-// runs are what is free of a memory, in units of its owner's, by where they begin. No two of them touch. What is taken is the beginning of the
-// first run that is long enough, so what was used is used again. That takes a time that grows with the number of runs: at most one more than
-// there are pieces that are taken.
+// runs are the free parts of a memory, in units that its owner chooses, ordered by their beginnings. No two of them touch.
+// take cuts from the beginning of the first run that is long enough, so memory that was used before is used again. Its
+// time grows with the number of runs: at most one more than there are pieces that are taken.
 type runs []run
 
 type run struct{ at, n int }

@@ -5,8 +5,9 @@ import (
 	"testing"
 )
 
-// TestRuns takes and gives units at random: those that are taken never overlap, what is free and what is taken make up all of them at
-// any time, a refusal means that there is no run as long as asked for, and in the end all of them are one run again.
+// TestRuns takes and gives units at random: those that are taken never overlap, what is free and what is taken make up all
+// of them at any time, a refusal means that there is no run as long as asked for, and in the end all of them are one run
+// again.
 func TestRuns(t *testing.T) {
 	for _, all := range []int{1, 2, 3, 7, 64, 1000} {
 		rng := rand.New(rand.NewPCG(7, uint64(all)))

@@ -68,8 +68,8 @@ func TestSampleGivenUp(t *testing.T) {
 	}
 }
 
-// TestSampleBesideReceives: what is measured by is the library's own: a receive of any tag, from a rank or from any, does not get it, no
-// monitor hears of it, and the program's messages with the same tags go their way meanwhile.
+// TestSampleBesideReceives: what is measured by is the library's own: a receive of any tag, from a rank or from any, does
+// not get it, no monitor hears of it, and the program's messages with the same tags go their way meanwhile.
 func TestSampleBesideReceives(t *testing.T) {
 	j := newJob(t, 2, &simnet.Net{Options: simnet.Options{MaxBody: 256, Packets: 16, Large: 1 << 20}}, nil)
 	defer j.close()

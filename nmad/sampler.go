@@ -34,8 +34,8 @@ const (
 	sampleLong  = 1 << 20
 )
 
-// sampler measures the rails of a gate. It belongs to the caller of Sample, or of SampleEcho: what it has needs no lock, and it
-// sends and receives as any user of the gate does.
+// sampler measures the rails of a gate. It belongs to the caller of Sample, or of SampleEcho: what it has needs no lock,
+// and it sends and receives as any user of the gate does.
 type sampler struct{ g *Gate }
 
 // eager is the eager limit of the gate, in bytes.
@@ -45,10 +45,11 @@ func (sm sampler) eager() int {
 	return h.flow.Eager()
 }
 
-// Sample measures the rails of this gate: messages of growing size go to and fro, eagerly
-// and by rendezvous over each rail alone, and longer ones, too. The other process must call
-// SampleEcho on its gate to us meanwhile; what else goes over the gate disturbs what is measured. It takes up to a second on fast networks, and half of one for each further rail. If ctx ends it before its time one message is on its way
-// to the other process or back: that is for the next Sample and SampleEcho.
+// Sample measures the rails of this gate: messages of growing size go to and fro, eagerly and by rendezvous over each rail
+// alone, and longer ones, too. The other process must call SampleEcho on its gate to us meanwhile; what else goes over the
+// gate disturbs what is measured. It takes up to a second on fast networks, and half of one for each further rail. If ctx
+// ends it before its time one message is on its way to the other process or back: that is for the next Sample and
+// SampleEcho.
 //
 // From then on both gates share long messages out by what was measured, and have the eager limit that
 // follows from it, unless the configuration says one. Short messages stay on the rail that they go over.

@@ -25,8 +25,8 @@ var secrets = struct {
 	begun  []byte // what callers whose context has ended have read of EnvSecretFD
 }{turn: make(chan struct{}, 1)}
 
-// toldSecret reads the secret that EnvSecretFD, EnvSecretFile or EnvSecret tells; nil: none ever did. It waits for the other end
-// of a pipe until ctx ends: then it fails with its cause, and the next call goes on.
+// toldSecret reads the secret that EnvSecretFD, EnvSecretFile or EnvSecret tells; nil: none ever did. It waits for the
+// other end of a pipe until ctx ends: then it fails with its cause, and the next call goes on.
 func toldSecret(ctx context.Context) ([]byte, error) {
 	select {
 	case secrets.turn <- struct{}{}:
@@ -66,8 +66,8 @@ func parseSecret(text string) ([]byte, error) {
 	return secret, nil
 }
 
-// readSecret reads a descriptor, which the launcher has opened, to its end, and closes it. When ctx ends before it stays open, for
-// the next call.
+// readSecret reads a descriptor, which the launcher has opened, to its end, and closes it. When ctx ends before it stays
+// open, for the next call.
 func readSecret(ctx context.Context, descriptor string) (string, error) {
 	fd, err := setting.Descriptor(descriptor)
 	if err != nil {
@@ -91,8 +91,8 @@ func readSecret(ctx context.Context, descriptor string) (string, error) {
 	return string(text), nil
 }
 
-// readToEnd appends what a descriptor gives to text, up to its end or one byte more than most. It blocks the calling OS thread, until
-// ctx ends: then it returns its cause, and what it has read. A closed pipe ends the wait.
+// readToEnd appends what a descriptor gives to text, up to its end or one byte more than most. It blocks the calling OS
+// thread, until ctx ends: then it returns its cause, and what it has read. A closed pipe ends the wait.
 func readToEnd(ctx context.Context, fd int, text []byte, most int) ([]byte, error) {
 	var ends [2]int
 	if err := unix.Pipe2(ends[:], unix.O_CLOEXEC); err != nil {

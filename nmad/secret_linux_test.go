@@ -22,7 +22,8 @@ func tells(t *testing.T, name, value string) {
 	t.Cleanup(func() { secrets.secret, secrets.begun = was, nil })
 }
 
-// Join ends with its context while the other end of the pipe in EnvSecretFD stays open, and the next one goes on where it was.
+// Join ends with its context while the other end of the pipe in EnvSecretFD stays open, and the next one goes on where it
+// was.
 func TestSecretFromAPipeThatStaysOpen(t *testing.T) {
 	for _, nonblocking := range []bool{false, true} {
 		var p [2]int

@@ -12,9 +12,9 @@ import (
 	"github.com/pm2-go/pm2/nmad/internal/roster"
 )
 
-// ReadSecretFile reads a job's secret, in hexadecimal, from a file. It refuses a file that other users could read or change: the file
-// must belong to this user or to root, and only its owner may read it. If it is root's, its group may read it, too: so Kubernetes
-// mounts a Secret for a user without privileges (fsGroup).
+// ReadSecretFile reads a job's secret, in hexadecimal, from a file. It refuses a file that other users could read or
+// change: the file must belong to this user or to root, and only its owner may read it. If it is root's, its group may
+// read it, too: so Kubernetes mounts a Secret for a user without privileges (fsGroup).
 func ReadSecretFile(name string) ([]byte, error) { return readSecretFile(context.Background(), name) }
 
 // readSecretFile is ReadSecretFile until ctx ends: a pipe may have no writer yet.

@@ -9,7 +9,8 @@ import (
 	"testing"
 )
 
-// mountSecret lays a file out as Kubernetes mounts a Secret: the name is a symbolic link through another one, ..data, by which all files of the Secret change at once.
+// mountSecret lays a file out as Kubernetes mounts a Secret: the name is a symbolic link through another one, ..data, by
+// which all files of the Secret change at once.
 func mountSecret(t *testing.T, text string, mode os.FileMode) (name string) {
 	t.Helper()
 	dir := t.TempDir()

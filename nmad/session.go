@@ -232,8 +232,9 @@ func (s *Session) Engine() *pioman.Engine {
 	return s.cfg.Engine
 }
 
-// HostOf returns the lowest rank that runs on the host of a rank, as far as the processes have told each other: those of one host have the same. A PID namespace counts as a host. The own
-// rank before the job has met, and where rank is none of the job. It does not block.
+// HostOf returns the lowest rank that runs on the host of a rank, as far as the processes have told each other: those of
+// one host have the same. A PID namespace counts as a host. The own rank before the job has met, and where rank is none of
+// the job. It does not block.
 func (s *Session) HostOf(rank int) int {
 	if s == nil || !s.met.Load() || rank < 0 || rank >= len(s.linker.cards) {
 		return s.Rank()

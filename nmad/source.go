@@ -5,15 +5,13 @@ import "github.com/pm2-go/pm2/asm"
 // source lets the engine sleep in the kernel on behalf of a rail. It is a
 // pioman.Source.
 //
-// The protocol with the link is in nmad/driver/doc.go, with its argument why no
-// arrival is lost. What a gate adds: while a sleeper sleeps, others may poll,
-// send and receive. If one of them finds the link full, only room can move that
-// send on, but the sleeper was told to look out for arrivals alone. So a thread that
-// lets the lock of a gate with armed rails go with something to send arms again, for
-// room (held.rearm). Requests that others have left meanwhile, finding the lock held by Arm, end
-// the sleep before it begins; those that find it held by Disarm are for the poll that
-// follows. Arrivals need nothing: what another thread takes in has made the
-// descriptor readable, so the sleeper wakes for nothing and looks again.
+// The protocol with the link is in nmad/driver/doc.go, with its argument why no arrival is lost. What a gate adds: while a
+// sleeper sleeps, others may poll, send and receive. If one of them finds the link full, only room can move that send on,
+// but the sleeper was told to look out for arrivals alone. So when a thread lets go of the lock of a gate with armed
+// rails, and something is still to be sent, it arms the rails again, for room (held.rearm). Requests that other threads
+// leave while Arm holds the lock end the sleep before it begins; those that they leave while Disarm holds it are handled
+// by the poll that follows. Arrivals need no care: what another thread takes in has made the descriptor readable, so the
+// sleeper wakes, finds nothing, and looks again.
 type source struct{ *rail }
 
 // Descriptor is what to wait for.
@@ -74,12 +72,12 @@ func (h *held) wantsRoom(l *rail) bool {
 	return !l.push.stream.Empty() || l.index == 0 && h.flow.WantsRoom()
 }
 
-// fetches says that what comes next is to be read in the peer's memory, which no announcement will tell of.
+// fetches says that the next bytes are to be read in the peer's memory. No announcement will tell of them.
 func (l *rail) fetches() bool { return l.pull.stream.Fetching() && !l.pull.vain }
 
-// rearmOne makes the sleeper of an armed rail look out for room, too, if that is needed by now. A link whose Arm says no has taken back what
-// it was armed for before, and its descriptor tells of nothing any more: it is armed anew once what was there is dealt with. If a
-// transfer is copying that is for the thread that completes it.
+// rearmOne makes the sleeper of an armed rail look out for room, too, if that is needed by now. A link whose Arm says no
+// is not armed any more, and its descriptor tells of nothing: rearmOne handles what was there, and then arms it anew. If a
+// transfer is copying, the thread that completes it does that.
 func (h *held) rearmOne(l *rail) {
 	vain := 0
 	for h.end == nil && l.inactive() && (l.deaf || l.fetches() || !l.armedRoom && (h.wantsRoom(l) || h.unsent(l))) {
@@ -113,8 +111,9 @@ func (h *held) copyLocked(l *rail, m *transfer) bool {
 // unwantedAfter is how often in a row a link may say that something is there, and nothing can be taken in.
 const unwantedAfter = 64
 
-// takeUnwanted takes in bytes of long messages for which there is no receive any more: a side that closes drops them. From any other peer they have not been asked for, and
-// that ends the gate. What lies in a link keeps it from being armed.
+// takeUnwanted takes in bytes of long messages that no receive waits for, because bytes that lie in a link keep it from
+// being armed. A side that closes drops them. Else the peer has sent what this side has not asked for, and that ends the
+// gate.
 func (h *held) takeUnwanted(l *rail) {
 	if !l.pull.stream.Empty() || !l.pull.inactive() {
 		return
@@ -128,15 +127,14 @@ func (h *held) takeUnwanted(l *rail) {
 	}
 }
 
-// waiterPolls says that a waiter polls for bytes of long messages: to be announced to a sleeper besides, each
-// piece would cost the waiter the CPU that both use.
+// waiterPolls says that a waiter polls for bytes of long messages. If each piece were announced to a sleeper as well, the
+// sleeper would take the CPU that both use from the waiter.
 func (h *held) waiterPolls() bool { return h.waited != 0 && asm.Cycles() < h.waited }
 
-// rearm makes the sleeper look out for room, too, if that is needed by now. When
-// a link says that there is something already, that is dealt with at once,
-// here, since no other thread is awake for it: packets, room, and also bytes that have arrived, or
-// two gates that wait here for each other's room would do so for ever. If a transfer is copying,
-// the thread that completes it comes here again.
+// rearm makes the sleeper look out for room, too, if that is needed by now. When a link says that something is there
+// already, rearm handles it at once, because no other thread is awake for it: packets, room, and also bytes that have
+// arrived. Without the bytes two gates could wait here for each other's room for ever. If a transfer is copying, the
+// thread that completes it calls rearm again.
 func (h *held) rearm() {
 	for i := range h.g.rails {
 		if l := &h.g.rails[i]; l.armed {

@@ -87,9 +87,9 @@ func (lt *late) Arm(wantRoom bool) bool {
 	return *lt.armed
 }
 
-// TestArmedAgain: a thread has something to send for which there is no room, while a sleeper sleeps on the link. It arms the link for room,
-// which has come meanwhile: it sends, and nothing waits for room any more. The link is to be armed for what arrives still, or the sleeper, which the engine takes
-// to be covered by it, hears of nothing again.
+// TestArmedAgain: a thread has something to send for which there is no room, while a sleeper sleeps on the link. It arms
+// the link for room, which has come meanwhile: it sends, and nothing waits for room any more. The link is to be armed for
+// what arrives still, or the sleeper, which the engine takes to be covered by it, hears of nothing again.
 func TestArmedAgain(t *testing.T) {
 	for what, comes := range map[string]func(p *pair){
 		"room":     func(p *pair) { p.gates[1].poll() },
@@ -192,8 +192,8 @@ func TestArmBesideWaiter(t *testing.T) {
 	j.close()
 }
 
-// TestCloseWithBytesToCome: a side that closes still sends what it owes, though a sleeper has armed the rail and bytes lie in the link of a message whose receive has
-// ended: the holder of the lock does not try for ever to arm it anew.
+// TestCloseWithBytesToCome: a side that closes still sends what it owes, though a sleeper has armed the rail and bytes lie
+// in the link of a message whose receive has ended: the holder of the lock does not try for ever to arm it anew.
 func TestCloseWithBytesToCome(t *testing.T) {
 	t.Setenv(shm.EnvCopy, "two") // else all of it is there before anything can happen
 	overAll(t, func(t *testing.T, d driver.Driver) {

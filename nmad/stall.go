@@ -17,13 +17,16 @@ import (
 	"github.com/pm2-go/pm2/pioman"
 )
 
-// How a job whose processes all wait for each other is found (Config.Stall). Each process looks at itself some times in that span. It stalls if for the whole span a thread has waited
-// for a message, none has begun or ended, and it has hardly computed. It tells the collector, which is the lowest rank that lives, when that begins, with what its threads wait for, and when it ends:
+// How a job whose processes all wait for each other is found (Config.Stall). Each process looks at itself some times in
+// that span. It stalls if for the whole span a thread has waited for a message, none has begun or ended, and it has hardly
+// computed. It tells the collector, which is the lowest rank that lives, when that begins, with what its threads wait for,
+// and when it ends:
 //
 //	moves ── nothing for Stall ──▶ stalls: told "stalls", text ── something ──▶ moves: told "moves"
 //
-// The collector reports once it has heard from all that live, the last time half a span ago, and stalls itself. A message that was under way would have ended a wait by then.
-// What it hears it takes by probing, so that no receive of its own counts as pending.
+// The collector reports once it has heard from all that live, the last time half a span ago, and stalls itself. A message
+// that was under way would have ended a wait by then. What it hears it takes by probing, so that no receive of its own
+// counts as pending.
 
 const (
 	stallLooks  = 4       // in a span
@@ -97,10 +100,10 @@ func (sl *stall) look(ctx context.Context) {
 	to := sl.collector()
 	switch own := sl.s.cfg.Rank; {
 	case to != own && stalls && sl.told != to:
-		sl.tell(ctx, to, append([]byte{stallStalls}, sl.text()...))
+		sl.send(ctx, to, append([]byte{stallStalls}, sl.text()...))
 		sl.told = to
 	case to != own && !stalls && sl.told >= 0:
-		sl.tell(ctx, to, []byte{stallMoves})
+		sl.send(ctx, to, []byte{stallMoves})
 		sl.told = -1
 	case to != own:
 		return
@@ -115,8 +118,8 @@ func (sl *stall) look(ctx context.Context) {
 	}
 }
 
-// tell sends a message to the collector, and does not count it as one of the program.
-func (sl *stall) tell(ctx context.Context, to int, text []byte) {
+// send sends a message to the collector, and does not count it as one of the program.
+func (sl *stall) send(ctx context.Context, to int, text []byte) {
 	ctx, stop := context.WithTimeout(ctx, sl.span)
 	defer stop()
 	_ = sl.s.job.Start(to, &Op{Match: Match{Context: sl.in, Mask: exact}, Buf: text}).WaitContext(ctx) // a collector that is lost has another one follow it

@@ -6,12 +6,11 @@ import (
 	"github.com/pm2-go/pm2/nmad/strategy"
 )
 
-// eagerLimit is up to which size messages go eagerly, over the first rail, when it was measured for
-// each rail up to which size that is not slower than a rendezvous whose bytes come over it alone
-// (limits; 0: not measured). What a message of some size is to be compared with depends on the
-// rails over which the strategy would have it come: a second rail that is faster than the first one, or
-// near it, makes the rendezvous worth it earlier. So the limit is the largest one that holds for every
-// rail that would bring a part of a message of that size; rail is the one whose it is. 0: none was measured.
+// eagerLimit returns the size up to which messages go eagerly, over the first rail. limits has, for each rail, the
+// measured size up to which that is not slower than a rendezvous whose bytes come over this rail alone (0: not measured).
+// The rails over which the strategy would send a message depend on its size: with a second rail that is about as fast as
+// the first one, or faster, a rendezvous pays off earlier. So the limit is the largest size that holds for every rail that
+// would bring a part of a message of that size; rail is the rail that sets it. 0: none was measured.
 func eagerLimit(s strategy.Strategy, costs []strategy.Cost, limits []int) (limit, rail int) {
 	least := 0 // of those measured
 	for i, n := range limits {
@@ -61,8 +60,8 @@ type carried struct {
 	rails []bool
 }
 
-// mostCarried is the size from which on the rails of a message do not change any more, in bytes: a second's
-// worth of the fastest of them.
+// mostCarried is the size, in bytes, from which on the rails of a message do not change any more: the bytes that the
+// fastest of them carries in a second.
 const mostCarried = 1 << 30
 
 // ranges divides the sizes from n on by the rails that bring them.

@@ -17,8 +17,8 @@ func (h *held) bind(link driver.Link, eager int) {
 	h.flow.Bind(caps, eager)
 }
 
-// echo takes in what has left over a link that echoes, both tracks, until nothing moves: the thread that sends receives, and needs
-// no poller. The bytes of long messages are copied under the lock.
+// echo takes in what was sent over a link that echoes, on both tracks, until nothing moves. So the sending thread receives
+// itself, and needs no poller. The bytes of long messages are copied under the lock.
 func (h *held) echo() {
 	for vain := 0; h.end == nil && (h.full || vain < 2 && h.flow.Streams()); { // what Push offers in one round Pull takes in the next one
 		h.full = false
@@ -34,11 +34,11 @@ func (h *held) echo() {
 	}
 }
 
-// shortBody is up to how many bytes a link that enters no kernel copies faster than the lists change hands.
+// shortBody is the largest body, in bytes, that a link without system calls copies faster than the lists change hands.
 const shortBody = 512
 
-// leaveLists lets other threads have the lists while the caller is inside the link with a body of that many bytes, if that takes longer than to take the lists
-// again. retakeLists ends that.
+// leaveLists lets other threads have the lists while the caller is inside the link with a body of that many bytes, if that
+// takes longer than to take the lists again. retakeLists ends that.
 func (h *held) leaveLists(body int) {
 	if h.apart && (h.slow || body > shortBody) {
 		h.g.mu.dropLists()
@@ -88,10 +88,10 @@ func (h *held) Flush() (bool, error) {
 	return all, err
 }
 
-// receive takes in the packets that are there, up to a burst. Once waiter (nil: none) is
-// done and no other request waits, it looks for no more: the look would take the line of
-// the next cell away from a peer that is about to write it. It says whether there were any. It takes nothing in once the gate
-// has ended: receives have failed then, and a later receive would get a message in the place of another one.
+// receive takes in the packets that are there, up to a burst. Once waiter (nil: none) is done and no other request waits,
+// it looks for no more: the look would take the line of the next cell away from a peer that is about to write it. It says
+// whether there were any. After the gate has ended it takes in nothing: receives have failed, and a later receive would
+// get a message in the place of another one.
 func (h *held) receive(waiter *Request) bool {
 	head := &h.head
 	for n := range burst {

@@ -58,8 +58,8 @@ const (
 	copied
 )
 
-// evictAfter is how long an ended gate waits for a buffer into which its peer may still be writing a piece. That
-// takes microseconds, and longer only where the peer is stopped, or means to keep it.
+// evictAfter is how long an ended gate waits for a buffer into which its peer may still be writing a piece. A piece takes
+// microseconds; it takes longer only if the peer is stopped, or keeps the buffer on purpose.
 const evictAfter = time.Second
 
 // rounds bounds the pieces that one poll moves per direction.

@@ -11,8 +11,8 @@ import (
 	"github.com/pm2-go/pm2/pioman"
 )
 
-// WaitContext is Wait until ctx is done; then it returns its cause, and the request goes
-// on: it can be waited for again, or cancelled. Like Wait it polls before it sleeps, tens of microseconds, and does not look at ctx meanwhile.
+// WaitContext is Wait until ctx is done; then it returns its cause, and the request goes on: it can be waited for again,
+// or cancelled. Like Wait it polls before it sleeps, tens of microseconds, and does not look at ctx meanwhile.
 func (r *Request) WaitContext(ctx context.Context) error {
 	if ctx = orBackground(ctx); ctx.Done() == nil {
 		return r.Wait()
@@ -53,10 +53,10 @@ func WaitAll(ctx context.Context, requests ...*Request) error {
 	return first
 }
 
-// WaitAny waits until one of the requests is done and returns its index and how it
-// ended; -1 and the cause when ctx is done before. A nil request never is; if all are
-// nil the error is ErrIdle. Of several that are done any may be named: each look begins at a random one, so that none is passed
-// over for ever. Up to 8 requests allocate nothing if ctx cannot be done.
+// WaitAny waits until one of the requests is done and returns its index and how it ended; -1 and the cause when ctx is
+// done before. A nil request never is; if all are nil the error is ErrIdle. Of several that are done any may be named:
+// each look begins at a random one, so that none is passed over for ever. Up to 8 requests allocate nothing if ctx cannot
+// be done.
 func WaitAny(ctx context.Context, requests ...*Request) (int, error) {
 	some, n := false, len(requests)
 	i := 0

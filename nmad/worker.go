@@ -24,15 +24,17 @@ type WorkerConfig struct {
 	Thread *marcel.Attr
 	// CPUs are those that the OS thread is bound to; empty: all of the process.
 	CPUs topo.CPUSet
-	// Spin is how long the worker polls in vain before it sleeps on the descriptors of its links; 0: 5 us; below 0: it never sleeps, which is for one that
-	// has a CPU of its own.
+	// Spin is how long the worker polls in vain before it sleeps on the descriptors of its links; 0: 5 us; below 0: it
+	// never sleeps, which is for one that has a CPU of its own.
 	Spin time.Duration
-	// SendBuffer is how many bytes of messages Send may keep whose callers have gone on, at least 64 a message; 0: DefaultSendBuffer; below 0: none.
+	// SendBuffer is how many bytes of messages Send may keep whose callers have gone on, at least 64 a message; 0:
+	// DefaultSendBuffer; below 0: none.
 	SendBuffer int
 }
 
-// worker is the one thread that handles the messages of a domain, as in FiTMPI (Mao, Song, Wu, Yang). It is the owner of the domain's lock. What other threads
-// start they leave in the inbox of a gate, which is the request queue, and ring; what has ended the worker signals to them, and they sleep until then.
+// worker is the one thread that handles the messages of a domain, as in FiTMPI (Mao, Song, Wu, Yang). It is the owner of
+// the domain's lock. Other threads leave the requests that they start in the inbox of a gate, which is the request queue,
+// ring the bell, and sleep; the worker signals to them what has ended.
 //
 //	starter:  push r onto the inbox; owed = true; ring
 //	worker:   unring; owed: handle all inboxes; poll the domain's engine until the bell rings, then sleep in it; and again
@@ -129,7 +131,8 @@ func (w *worker) run(begun chan<- error) {
 	}
 }
 
-// politeness is how many polls of a worker that never sleeps pass, some tens of us, before it lets others run that wait for its P or VP.
+// politeness is how many polls of a worker that never sleeps pass, some tens of us, before it lets others run that wait
+// for its P or VP.
 const politeness = 1000
 
 // pollUntilWork polls the links. Since the worker does not wait for the bell, to ring is one atomic operation.
@@ -159,7 +162,8 @@ func (w *worker) pollOwn() {
 	}
 }
 
-// takes leaves what is in the inbox of a gate to the worker, and says whether that was possible: it may have ended. It does not look at the lock, whose line the worker writes.
+// takes leaves the inbox of a gate to the worker, and says whether that was possible: the worker may have ended. It does
+// not look at the lock, whose line the worker writes.
 func (w *worker) takes(g *Gate) bool {
 	if g.rank == g.own {
 		return false
@@ -194,7 +198,8 @@ type kept struct {
 	room  int64
 }
 
-// send is Gate.Send: if there is room the worker gets a copy of the message, and the caller goes on. Else the caller sleeps until its own bytes were sent.
+// send is Gate.Send: if there is room the worker gets a copy of the message, and the caller goes on. Else the caller
+// sleeps until its own bytes were sent.
 func (w *worker) send(g *Gate, in *Context, tag uint64, buf []byte) error {
 	if late := g.late.Load(); late != nil && g.late.CompareAndSwap(late, nil) {
 		return fmt.Errorf("nmad: a message that was sent before to rank %d: %w", g.rank, *late)

@@ -14,8 +14,8 @@ import (
 	"github.com/pm2-go/pm2/sched/topo"
 )
 
-// TestSendBuffer: Send returns while there is room for its message, whether or not a receive is posted, and the memory is the caller's again; without room it
-// waits; Close loses nothing of what is in the buffer.
+// TestSendBuffer: Send returns while there is room for its message, whether or not a receive is posted, and the memory is
+// the caller's again; without room it waits; Close loses nothing of what is in the buffer.
 func TestSendBuffer(t *testing.T) {
 	overAll(t, func(t *testing.T, d driver.Driver) {
 		j := newJob(t, 2, d, nil)

@@ -60,12 +60,12 @@ var taken sync.Map
 // either moment; waiters change over. When stop returns no hook begins any more, and the engine does
 // not sleep in the scheduler's threads any more.
 //
-// Libraries of one program may each Attach the engine to the same scheduler: the first one hooks it,
-// the last of their stops unhooks it. To another scheduler: ErrAttached. The other errors are
-// ErrSchedulerTaken, ErrClosed, ErrInHandler, ErrParameter; or the kernel's refusal of an epoll
-// descriptor.
+// Libraries of one program may each Attach the engine to the same scheduler: the first one hooks it, the last of their
+// stops unhooks it. To Attach it to another scheduler meanwhile fails with ErrAttached. The other errors are
+// ErrSchedulerTaken, ErrClosed, ErrInHandler, ErrParameter, and the error of a kernel that refuses an epoll descriptor.
 //
-// A nil s stands for no scheduler: the progressor polls, and threads of a scheduler of the program's wait as goroutines do.
+// A nil s stands for no scheduler: the progressor polls, and threads of a scheduler of the program's wait as goroutines
+// do.
 //
 // With the parameter Progress off it only checks: the engine stays explicit.
 func (e *Engine) Attach(s Scheduler) (stop func(), err error) {
@@ -111,7 +111,7 @@ func (e *Engine) hookOrJoin(same func(Scheduler) bool, carrier func() Scheduler)
 	return e.use(u), nil
 }
 
-// use counts one user more. Its stop counts once, and the last one's detaches. For the holder of e.mu.
+// use counts one user more. Its stop counts once, and the last one's detaches. The caller holds e.mu.
 func (e *Engine) use(u *users) (stop func()) {
 	u.n++
 	stopped := false
@@ -160,8 +160,8 @@ func (e *Engine) hook(s Scheduler, u *users) (err error) {
 	return nil
 }
 
-// detach undoes Attach; for the holder of e.mu. The order matters: first the engine is
-// explicit, then the passive waiters are woken to see it (wait.go).
+// detach undoes Attach; the caller holds e.mu. The order matters: first the engine is explicit, then the passive waiters
+// are woken to see it (wait.go).
 func (a *attachment) detach() {
 	for _, h := range append(a.hooks[:], a.forOthers) {
 		h.Unregister() // nil: without effect

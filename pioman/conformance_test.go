@@ -12,8 +12,8 @@ import (
 	"github.com/pm2-go/pm2/sched"
 )
 
-// The same suite passes whatever makes the progress (a scheduler of the program's own, marcel's default one, none, the callers alone), with
-// goroutines, goroutines that are locked to their OS threads, and threads of marcel as callers.
+// The same suite passes whatever makes the progress (a scheduler of the program's own, marcel's default one, none, the
+// callers alone), with goroutines, goroutines that are locked to their OS threads, and threads of marcel as callers.
 func TestConformance(t *testing.T) {
 	s, err := sched.New(sched.Config{VPs: 2})
 	if err != nil {

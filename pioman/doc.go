@@ -38,14 +38,15 @@
 //	       ▼ nothing to do, something pending    ▼
 //	     the sleeper: epoll over all Sources + eventfd ◀── wake
 //
-// A Completion.Wait polls the engine for Params.BusyWait, 5 us, before it sleeps. The waiter of a message of nmad
-// polls its gate instead, for nmad.Config.Spin, 10 us, and then sleeps without another poll (Completion.Park): the next
-// look is the idle VP's, or the switch hook's. The library hook, which the semaphore of its parker fires, looks where Params.Points has AtLibrary; by default it does not.
+// A Completion.Wait polls the engine for Params.BusyWait, 5 us, before it sleeps. The waiter of a message of nmad polls
+// its gate instead, for nmad.Config.Spin, 10 us, and then sleeps without another poll (Completion.Park): the next look is
+// the idle VP's, or the switch hook's. The library hook, which the semaphore of its parker fires, looks where
+// Params.Points has AtLibrary; by default it does not.
 //
 // # Which thread polls
 //
-// Enable is the one call for every program: threads of marcel, goroutines, goroutines that are locked to their OS thread, and calls
-// from C may wait at the same time, and what a wait costs does not depend on what waits.
+// Enable is the one call for every program: threads of marcel, goroutines, goroutines that are locked to their OS thread,
+// and calls from C may wait at the same time, and what a wait costs does not depend on what waits.
 //
 //	a waiter polls first       at most one goroutine a CPU, and one thread a VP, while nothing else is ready there
 //	an idle VP                 where marcel's scheduler runs, while no goroutine polls
@@ -70,10 +71,10 @@
 //   - A handler or function that panics or calls runtime.Goexit ends itself, not the engine.
 //   - Task.SetCPUs keeps the polls of a task near some processors.
 //
-// Of package marcel only thread*.go know: there the engine takes a mutex, and a semaphore to sleep on, for threads and goroutines alike. All
-// else stands on sched and hooks.
+// Only the files thread*.go know package marcel: the engine takes a mutex from it, and a semaphore to sleep on, for
+// threads and goroutines alike. All else stands on sched and hooks.
 //
-// Every number and switch is a parameter: Params, the variables PIOM_..., docs/parameters.md. Engine.Explain says
-// what is polled, where, how often, and why. README.md, beside the code, has the protocols: which processor polls when, what
+// Every number and switch is a parameter: Params, the variables PIOM_..., docs/parameters.md. Engine.Explain says what is
+// polled, where, how often, and why. README.md, beside the code, has the protocols: which processor polls when, what
 // sleeps and is woken, why no wake-up is lost, what each operation costs.
 package pioman

@@ -6,15 +6,15 @@ import (
 	"github.com/pm2-go/pm2/sched"
 )
 
-// Enable makes the requests of the default engine progress in the background, whatever waits for them: threads of
-// marcel, goroutines, goroutines that are locked to their OS thread, and calls from C, in any mixture. Once marcel's
-// default scheduler runs, its virtual processors poll when they are idle, switch threads, or compute past a timer period. A program
-// that starts no thread gets no virtual processor: one OS thread, which starts with the first pending request,
+// Enable makes the requests of the default engine progress in the background, whatever waits for them: threads of marcel,
+// goroutines, goroutines that are locked to their OS thread, and calls from C, in any mixture. Once marcel's default
+// scheduler runs, its virtual processors poll when they are idle, switch threads, or compute past a timer period. A
+// program that starts no thread gets no virtual processor: one OS thread, which starts with the first pending request,
 // polls for it while no waiter does, and blocks in the kernel when that is vain.
 //
-// stop undoes that: the engine is explicit again, and a waiter polls for itself. stop may be called
-// again, without effect. Libraries of one program may each call Enable: the engine's parameters are those of its first use, and
-// the last of their stops ends its progress. ErrAttached if Attach has hooked it to a scheduler of the program's own.
+// stop undoes that: the engine is explicit again, and a waiter polls for itself. stop may be called again, without effect.
+// Libraries of one program may each call Enable: the engine's parameters are those of its first use, and the last of their
+// stops ends its progress. ErrAttached if Attach has hooked it to a scheduler of the program's own.
 func Enable() (stop func(), err error) { return Default().Enable() }
 
 // Enable is the function Enable for this engine.
@@ -53,8 +53,8 @@ var enabled sync.Map
 // watchDefault has adopt called from now on.
 var watchDefault = sync.OnceFunc(func() { sched.OnDefault(adopt) })
 
-// adopt moves the enabled engines to s, the default scheduler, which has just started. It does not wait for that: the thread
-// that starts s may be in a handler. Until then the progressor goes on.
+// adopt moves the enabled engines to s, the default scheduler, which has just started. It does not wait for that: the
+// thread that starts s may be in a handler. Until then the progressor goes on.
 func adopt(s *sched.Scheduler) {
 	go enabled.Range(func(e, _ any) bool { e.(*Engine).moveTo(s); return true })
 }

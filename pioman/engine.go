@@ -14,9 +14,9 @@ import (
 type Config struct {
 	// Name shows in reports. Default: "pioman".
 	Name string
-	// OnPanic is called when a handler panicked or ended its goroutine, after its task was
-	// ended and its queue released, by the poller: for programs, and suites such as piomantest, that must hear of it themselves. It must
-	// not panic. nil: one line and the stack go to the log package.
+	// OnPanic is called when a handler panicked or ended its goroutine, after its task was ended and its queue released,
+	// by the poller: for programs, and suites such as piomantest, that must hear of it themselves. It must not panic. nil:
+	// one line and the stack go to the log package.
 	OnPanic func(*PanicError)
 	// Shared says that other processes use our CPUs, for an engine that is not hooked to a
 	// scheduler which knows: waiters then yield to the kernel between two polls.

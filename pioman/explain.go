@@ -9,7 +9,8 @@ import (
 	"github.com/pm2-go/pm2/sched/topo"
 )
 
-// Explanation says what polls where, at one moment, with what was counted since the engine was made or hooked, and its parameters.
+// Explanation says what polls where, at one moment, with what was counted since the engine was made or hooked, and its
+// parameters.
 type Explanation struct {
 	Engine  string    `json:"engine"`
 	Hooked  bool      `json:"hooked"`  // else only Wait and Poll poll
@@ -38,7 +39,8 @@ type Poller struct {
 	Way   []string `json:"way"`   // the queues on its way, from the leaf to the root
 }
 
-// Place describes a queue of the tree. The tasks of a gate of nmad are in that of the lowest item that covers the memory of its links.
+// Place describes a queue of the tree. The tasks of a gate of nmad are in that of the lowest item that covers the memory
+// of its links.
 type Place struct {
 	Name  string `json:"name"`
 	VPs   []int  `json:"vps"` // below

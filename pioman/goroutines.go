@@ -29,17 +29,17 @@ func (none *noVPs) Shared() bool                { return none.shared || sched.Sh
 func (none *noVPs) Idle(int) (idle, awake bool) { return }
 func (none *noVPs) Queues() []*sched.Queue      { return nil }
 
-// handOver has the goroutines run at once that the caller has made ready, a poller that holds no queue, and has read readied before it
-// polled. Where there are no VPs they lie in the Go scheduler's queue for the caller's P, and other Ms that look for work leave it a few
-// microseconds to run them itself: a nanosleep, which the kernel makes 60 us of.
+// handOver has the goroutines run at once that the caller has made ready, a poller that holds no queue, and has read
+// readied before it polled. Where there are no VPs they lie in the Go scheduler's queue for the caller's P, and other Ms
+// that look for work leave it a few microseconds to run them itself: a nanosleep, which the kernel makes 60 us of.
 func (a *attachment) handOver(before uint64) {
 	if len(a.vps) == 0 && readied.Load() != before {
 		runtime.Gosched()
 	}
 }
 
-// goroutinesPoll tells whether plain goroutines poll, so that nothing else need. If so the progressor watches them: it takes
-// over, or has a VP do that, when they have stopped.
+// goroutinesPoll tells whether plain goroutines poll, so that nothing else need. If so the progressor watches them: it
+// takes over, or has a VP do that, when they have stopped.
 func (a *attachment) goroutinesPoll(now int64) bool {
 	if sched.GoroutinesPoll(now) == 0 {
 		return false

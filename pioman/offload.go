@@ -1,10 +1,11 @@
 package pioman
 
-// Offload submits a task to the nearest idle core (Trahay & Denis, 2009, section IV.B), so that the
-// caller goes on with its computation while that core does the work: into the leaf of the nearest
-// virtual processor that is idle and awake. With wake, for work that takes tens of microseconds, one that sleeps
-// is woken if none is awake, by a system call of some microseconds (docs/decisions/offload.md). If there is none it goes to the queue of the root, as Submit does: then the caller's own wait or hooks run it, if no
-// other poller does before. Of a task with a CPU set only processors of the set are asked.
+// Offload submits a task to the nearest idle core (Trahay & Denis, 2009, section IV.B), so that the caller goes on with
+// its computation while that core does the work: into the leaf of the nearest virtual processor that is idle and awake.
+// With wake, for work that takes tens of microseconds, one that sleeps is woken if none is awake, by a system call of some
+// microseconds (docs/decisions/offload.md). If there is none it goes to the queue of the root, as Submit does: then the
+// caller's own wait or hooks run it, if no other poller does before. Of a task with a CPU set only processors of the set
+// are asked.
 //
 // Offload returns that processor's number; -1 if there was none. It costs as much as Submit and one
 // more cache line. Otherwise it is like Submit.

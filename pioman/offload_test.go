@@ -140,8 +140,8 @@ func TestOffloadAllocatesNothing(t *testing.T) {
 	}
 }
 
-// On a real scheduler, whether sleepers are woken or not, every offloaded task runs, whether the other VP is awake, sleeps, or
-// is busy, while the caller computes without a scheduling point.
+// On a real scheduler, whether sleepers are woken or not, every offloaded task runs, whether the other VP is awake,
+// sleeps, or is busy, while the caller computes without a scheduling point.
 func TestOffloadOnARealScheduler(t *testing.T) {
 	s := scheduler(t, sched.Config{VPs: 2, Topology: synthetic(t, "core:2 pu:1")})
 	for _, wakes := range []bool{false, true} {

@@ -90,9 +90,9 @@ func (p *parker) cancel() {
 	}
 }
 
-// parkers are all parkers that this process ever made: as many as waiters slept at
-// the same time. None is ever freed, so that late wakers find a parker. They serve
-// all engines, since a Completion, which names them by number, knows no engine.
+// parkers are all parkers that this process ever made: as many as waiters slept at the same time. The engine never frees
+// one, so that late wakers find a parker. Parkers serve all engines, because a Completion names them by number and knows
+// no engine.
 type parkers struct {
 	mu   latch
 	all  atomic.Pointer[[]*parkerBlock] // grows under mu; what was published stays as it is

@@ -21,8 +21,8 @@ import (
 // scheduler may sleep. A post meanwhile outdates that: hooks poll again, and the next tick
 // of the timer has the sleeper take a fresh look.
 //
-// Which idle processors poll? One per socket, the one that was idle there first, so that a poller whose
-// processor gets work is succeeded by another one; or, for experiments, all (Params.AllIdle). The others are Quiet, and sleep.
+// Which idle processors poll? One per socket, the one that was idle there first, so that a poller whose processor gets
+// work is succeeded by another one; or, for experiments, all (Params.AllIdle). The others are Quiet, and sleep.
 //
 //	processors     something pending                                   polls
 //	some idle      since less than the window                          an idle one, every IdleGap, or continuously while a waiter sleeps
@@ -101,8 +101,8 @@ func (y *policy) init(s Scheduler, params *Params) {
 	y.sockets = claims(s, params.AllIdle)
 }
 
-// claims has, for each VP, the right to poll for the idle VPs of its socket; nil: each polls. VPs of which it is not known where they
-// are have one together.
+// claims has, for each VP, the right to poll for the idle VPs of its socket; nil: each polls. VPs of which it is not known
+// where they are have one together.
 func claims(s Scheduler, all bool) (list []*claim) {
 	if all || s.NumVP() == 0 {
 		return nil
@@ -166,7 +166,7 @@ func (y *policy) idlers(now int64) bool {
 	return false
 }
 
-// register registers the hooks of the points in use, and that of goroutines that poll; for the holder of e.mu.
+// register registers the hooks of the points in use, and that of goroutines that poll; the caller holds e.mu.
 func (a *attachment) register() (err error) {
 	for i, f := range [len(hookPoints)]hooks.Func{a.idle, a.onSwitch, a.timer, a.library} {
 		if a.e.params.Points&(1<<i) == 0 || a.dedicated != nil {
@@ -255,9 +255,9 @@ func (a *attachment) persist(s *vpState, now int64) hooks.Verdict {
 	return hooks.Quiet
 }
 
-// window is for how long, in cycles, an idle processor polls before it blocks in the kernel: to be woken is taken to be worth the
-// BlockingDelay of polling. What arrives while all processors compute is found by hooks or by the progressor; the same
-// estimator decides which.
+// window is for how long, in cycles, an idle processor polls before it blocks in the kernel: to be woken is taken to be
+// worth the BlockingDelay of polling. What arrives while all processors compute is found by hooks or by the progressor;
+// the same estimator decides which.
 func (e *Engine) window() int64 { return e.arrivals.Window(e.ticks.delay) }
 
 // onlyCPU says that the process may use one CPU only.

@@ -196,8 +196,8 @@ func TestIdleThrottle(t *testing.T) {
 	}
 }
 
-// While no waiter sleeps an idle VP makes a round in each IdleGap, and meanwhile looks at the queue of its own; for a waiter it
-// makes one at each look.
+// While no waiter sleeps an idle VP makes a round in each IdleGap, and meanwhile looks at the queue of its own; for a
+// waiter it makes one at each look.
 func TestIdleGap(t *testing.T) {
 	e := with(t, func(p *Params) { p.IdleGap, p.BlockingDelay = time.Hour, time.Hour })
 	s := &watched{byHand: newByHand(2), awake: []int{0}}

@@ -11,7 +11,8 @@ import (
 	"github.com/pm2-go/pm2/sched"
 )
 
-// progressor is an OS thread that makes progress for others. There is one type: where it runs, and until when, is its duty's.
+// progressor is an OS thread that makes progress for others. There is one type: where it runs, and until when, is its
+// duty's.
 //
 //	      wake: a post, a VP that stands back,
 //	      the timer of VPs that all compute          a waiter polls, or polled a moment ago
@@ -25,7 +26,8 @@ import (
 //	serve      unbound, its goroutine not locked    while no waiter and no VP does         when that is vain, or all VPs compute
 //	dedicate   in the place of one VP               as long as something is pending        never
 //
-// It starts at its first duty, and ends with the attachment. Should a handler end its goroutine, it goes on with another one.
+// It starts at its first duty, and ends with the attachment. Should a handler end its goroutine, it goes on with another
+// one.
 type progressor struct {
 	a    *attachment
 	vp   int    // the dedicated one's; -1: unbound
@@ -120,8 +122,8 @@ func (r *progressor) main() {
 	}
 }
 
-// await waits in the state off. It stores the state before it looks (needed): a poster that posts after the look, or a sleeper that
-// leaves then, sees off, and rings.
+// await waits in the state off. It stores the state before it looks (needed): a poster that posts after the look, or a
+// sleeper that leaves then, sees off, and rings.
 func (r *progressor) await() {
 	r.state.Store(off)
 	if !r.over.Load() && !r.needed() {
@@ -130,8 +132,8 @@ func (r *progressor) await() {
 	r.state.Store(watching)
 }
 
-// needed tells whether something is pending that nothing else sees to. Where there are VPs, and no goroutine polls, it has one of
-// these see to it.
+// needed tells whether something is pending that nothing else sees to. Where there are VPs, and no goroutine polls, it has
+// one of these see to it.
 func (r *progressor) needed() bool {
 	v := r.a.e.load.view()
 	switch {

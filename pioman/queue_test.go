@@ -66,7 +66,8 @@ func TestRoundPollsEachTaskOnce(t *testing.T) {
 	}
 }
 
-// pollForever submits n tasks that are polled for ever, and returns where their numbers are written down, in the order of the polls.
+// pollForever submits n tasks that are polled for ever, and returns where their numbers are written down, in the order of
+// the polls.
 func pollForever(t *testing.T, e *Engine, n int) (order *[]int) {
 	t.Helper()
 	order = new([]int)

@@ -26,7 +26,8 @@ func (e *Engine) Poll() hooks.Verdict {
 	return hooks.Waiting
 }
 
-// Turn is Poll as the handler of a task of another engine, whose waiters so poll e, too: Moved if something happened, else Again, or Done while nothing is pending. It polls whatever the points are.
+// Turn is Poll as the handler of a task of another engine, whose waiters so poll e, too: Moved if something happened, else
+// Again, or Done while nothing is pending. It polls whatever the points are.
 func (e *Engine) Turn(*Task) Status {
 	vp := e.here()
 	switch {

@@ -4,8 +4,8 @@ import "github.com/pm2-go/pm2/sched/topo"
 
 // simulated is a Scheduler whose virtual processors are simulated, or driven by hand (cmd/demo/internal/taskqueue). Attach
 // gives it round, which is what virtual processor vp does at its hooks: it polls the leaf of vp, and those queues above it
-// that are due. The watch that it returns, if any, is told of each access to a cache line that several cores write, before it
-// happens; it may run the rounds of other processors meanwhile, on other goroutines or within the call.
+// that are due. The watch that it returns, if any, is told of each access to a cache line that several cores write, before
+// it happens; it may run the rounds of other processors meanwhile, on other goroutines or within the call.
 type simulated interface {
 	Simulate(round func(vp int)) func(queue *topo.Item, a string)
 }

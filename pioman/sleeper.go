@@ -25,8 +25,8 @@ type sleeper struct {
 // LWP of an idle VP blocks here.
 type vpSleeper struct{ e *Engine }
 
-// Sleep implements sched.Sleeper. It sleeps again after a sleep whose time is over, because there are Blind tasks, and that found
-// nothing: the scheduler would poll hard for a while.
+// Sleep implements sched.Sleeper. It sleeps again after a sleep whose time is over, because there are Blind tasks, and
+// that found nothing: the scheduler would poll hard for a while.
 func (vs vpSleeper) Sleep(order *atomic.Uint32) bool {
 	a := vs.e.attached.Load()
 	if a != nil && (a.othersPoll() || a.dedicated != nil || a.goroutinesPoll(asm.Cycles())) {
@@ -223,8 +223,8 @@ func (s *sleeper) opened() error {
 	return err
 }
 
-// close lets go of all sources and of the kernel's descriptors, for an engine that is being closed. A waiter that still sleeps on
-// them leaves: no waker finds them any more.
+// close lets go of all sources and of the kernel's descriptors, for an engine that is being closed. A waiter that still
+// sleeps on them leaves: no waker finds them any more.
 func (s *sleeper) close() {
 	s.mu.lock()
 	s.closed = true

@@ -559,7 +559,8 @@ func TestClose(t *testing.T) {
 	}
 }
 
-// A waiter of an explicit engine that sleeps in the kernel looks at a task that no source announces once that is submitted.
+// A waiter of an explicit engine that sleeps in the kernel looks at a task that no source announces once that is
+// submitted.
 func TestBlindTaskWakesWaiter(t *testing.T) {
 	e := with(t, func(p *Params) { p.explicitSpin, p.explicitSleep = 0, forever })
 	if err := e.AddSource(newPipe(t)); err != nil { // so that the sleep may be long

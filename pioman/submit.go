@@ -70,8 +70,8 @@ func (e *Engine) announce(q *Queue, opt Options) {
 	}
 }
 
-// tally counts the tasks that keep idle processors, and waiters, from sleeping for long. The first one wakes a sleeper, which does not
-// reckon with it: that marks itself asleep before it looks at the count.
+// tally counts the tasks that keep idle processors, and waiters, from sleeping for long. The first one wakes a sleeper,
+// which does not reckon with it: that marks itself asleep before it looks at the count.
 func (e *Engine) tally(opt Options, n int32) {
 	if opt&Blind != 0 && e.blind.Add(n) == n && e.load.view().asleep() {
 		e.sleeper.wake()
@@ -103,7 +103,8 @@ func (e *Engine) Done() {
 	}
 }
 
-// admit is Need of a waiter that is going to sleep, or of a function, and dismiss its Done: idle VPs poll without a pause meanwhile.
+// admit is Need of a waiter that is going to sleep, or of a function, and dismiss its Done: idle VPs poll without a pause
+// meanwhile.
 func (e *Engine) admit() {
 	e.waiters.Add(1)
 	e.Need()
@@ -114,18 +115,17 @@ func (e *Engine) dismiss() {
 	e.Done()
 }
 
-// Pending returns how many requests are pending: those needed, and one for each queue that has OneShot tasks to run. Of a queue that
-// another thread holds it may be one too many.
+// Pending returns how many requests are pending: those needed, and one for each queue that has OneShot tasks to run. Of a
+// queue that another thread holds it may be one too many.
 func (e *Engine) Pending() int {
 	e.settle(-1)
 	return int(e.load.view().pending())
 }
 
-// wakePoller sees to it that a poller comes for what was just posted. A poster that carries a virtual
-// processor of a hooked engine wakes no other one: that processor is awake, and
-// its own hooks poll before it sleeps; the kick sees to it that its timer
-// ticks. A goroutine wakes nothing either, where goroutines poll and the progressor watches: the poster mostly polls next; else it wakes
-// the sleeper, or the progressor. An explicit engine wakes no poller: its waiters poll.
+// wakePoller sees to it that a poller comes for what was just posted. A poster that carries a virtual processor of a
+// hooked engine wakes no other one: that processor is awake, and its own hooks poll before it sleeps; the kick sees to it
+// that its timer ticks. A goroutine wakes nothing either, where goroutines poll and the progressor watches: the poster
+// mostly polls next; else it wakes the sleeper, or the progressor. An explicit engine wakes no poller: its waiters poll.
 func (e *Engine) wakePoller(v view) {
 	if v.watched() {
 		e.load.outdate()

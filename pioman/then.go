@@ -8,18 +8,18 @@ import (
 	"github.com/pm2-go/pm2/asm"
 )
 
-// Then has fn called, with the status, once any of bits is set, instead of waking a waiter. A poller of e
-// calls it, at the end of the round in which the bits were set, if a handler has set them, else in its next
-// round; outside of every lock and queue, exactly once. e nil: Default. The functions of one engine are called
-// one after the other, in the order in which they became due.
+// Then makes a poller of e call fn, with the status, once any of bits is set, instead of waking a waiter. The poller calls
+// it exactly once, outside of every lock and queue: at the end of the round in which a handler has set the bits, or, if
+// another caller has set them, in its next round. e nil: Default. The functions of one engine are called one after the
+// other, in the order in which they became due.
 //
-// fn may submit tasks, signal, start requests, and use Then again; it must not block, and to wait inside is
-// ErrInHandler. What it does must be short, as in a handler. If it panics, or ends its goroutine, that is reported, and
-// goes no further. Then itself allocates nothing, and may be called in a handler or a hook.
+// fn may submit tasks, signal, start requests, and use Then again; it must not block, and a wait inside fails with
+// ErrInHandler. It must be short, as a handler must. If it panics, or ends its goroutine, the engine reports that and goes
+// on. Then itself allocates nothing, and may be called in a handler or a hook.
 //
-// Until fn begins it counts as a pending request, and the completion must not be reused; an owner that wants
-// no more than to be rid of it signals a bit of its own. Once e is closed, Signal itself calls what it makes due.
-// The errors: ErrNoBits, ErrNotInitialised without a function.
+// Until fn begins it counts as a pending request, and the completion must not be reused; an owner that only wants to get
+// rid of it signals a bit of its own. After e is closed, Signal itself calls the functions that it makes due. The errors
+// are ErrNoBits, and ErrNotInitialised without a function.
 func (c *Completion) Then(e *Engine, bits uint32, fn func(status uint32)) error {
 	switch {
 	case bits == 0:
@@ -44,8 +44,8 @@ func (c *Completion) Then(e *Engine, bits uint32, fn func(status uint32)) error 
 //	     fire: a signaller, or a leaver  │ callDue: a poller
 //	                                     └── called by fire, if the engine is closed
 //
-// Close waits until none is due and none is being called. Later a signaller that has pushed, and then finds closed, calls them
-// itself, or finds another holder: that one looks for more once it has let go of holder. (testdata/spin/then.pml)
+// Close waits until none is due and none is being called. Later a signaller that has pushed, and then finds closed, calls
+// them itself, or finds another holder: that one looks for more once it has let go of holder. (testdata/spin/then.pml)
 type due struct {
 	head   atomic.Uint32  // index of the newest, 0: none; signallers push, the holder takes all
 	holder atomic.Uintptr // asm.G of the poller that calls them, 0: none

@@ -12,9 +12,9 @@ import (
 // CPUSet is a set of processors by the numbers that the system gives them. Empty: any.
 type CPUSet = topo.CPUSet
 
-// tree is the queues of an engine (PIOMan: Trahay & Denis, 2009). It is the scheduler's tree: a queue hangs on each of
-// its run queues (sched.Scheduler.Queues), one for each item of the machine's topology that has siblings, down to the virtual processors. On
-// no scheduler, and on one with a single virtual processor, it is the root alone.
+// tree is the queues of an engine (PIOMan: Trahay & Denis, 2009). It is the scheduler's tree: a queue hangs on each of its
+// run queues (sched.Scheduler.Queues), one for each item of the machine's topology that has siblings, down to the virtual
+// processors. On no scheduler, and on one with a single virtual processor, it is the root alone.
 //
 //	         root                    tasks that may run anywhere: the root's queue,
 //	      /        \                 the same in every tree of an engine
@@ -24,12 +24,10 @@ type CPUSet = topo.CPUSet
 //
 // # Which processor visits which queue
 //
-// A round of a virtual processor goes from its leaf to the root. Of the k children of an
-// item so many as polled lately visit it; each does so in every k-th round, multiplied
-// up the path, so that an item sees about one visit per round of all that is below it.
-// Processors that sleep or compute do not count: a poller that is alone in its part of
-// the machine visits all of its path every round, and messages do not wait for visits
-// of others that will not come.
+// A round of a virtual processor goes from its leaf to the root. If k children of an item have polled lately, each of them
+// visits the item in every k-th round, multiplied up the path, so that an item sees about one visit per round of all that
+// is below it. Processors that sleep or compute do not count: a poller that is alone in its part of the machine visits all
+// of its path in every round, and messages do not wait for visits that will not come.
 //
 // # No task starves
 //
@@ -216,8 +214,8 @@ func (tr *tree) survey(e *Engine) (out outcome) {
 	return out
 }
 
-// count finds the processors that made rounds since the last time, and so the share of
-// each node. For the holder of counting.
+// count finds the processors that made rounds since the last time, and so the share of each node. The caller holds
+// counting.
 func (tr *tree) count() {
 	for _, n := range tr.nodes {
 		n.live = 0
@@ -243,9 +241,8 @@ func (tr *tree) count() {
 	}
 }
 
-// replant gives the engine the tree of a scheduler, and brings the tasks that are
-// in queues of another one to the root: their CPUs were meant of other
-// processors. For the holder of e.mu; not inside a handler.
+// replant gives the engine the tree of a scheduler, and brings the tasks that are in queues of another one to the root:
+// their CPUs were meant of other processors. The caller holds e.mu; not inside a handler.
 func (e *Engine) replant(laid []*sched.Queue) {
 	old := e.tree.Load()
 	if slices.Equal(old.laid, laid) {

@@ -14,9 +14,10 @@ const (
 	politeSpin   = 100 * time.Microsecond // and how long a round may take
 )
 
-// PollUntil polls until met says true, for what tells no Completion, such as a flag in memory that another process sets. It returns false when it has polled in vain for about as long as
-// Wait does before it sleeps, or sooner where other threads want the processor: then the caller sleeps for a message, or a Completion. met is cheap, does not block, and is called by the caller's thread only.
-// For threads and plain goroutines; it allocates nothing.
+// PollUntil polls until met says true, for what tells no Completion, such as a flag in memory that another process sets.
+// It returns false when it has polled in vain for about as long as Wait does before it sleeps, or sooner where other
+// threads want the processor: then the caller sleeps for a message, or a Completion. met is cheap, does not block, and is
+// called by the caller's thread only. For threads and plain goroutines; it allocates nothing.
 func (e *Engine) PollUntil(met func() bool) bool {
 	u := until{e: e, met: met, vp: e.here(), polite: e.shared()}
 	if a := e.attached.Load(); a != nil {

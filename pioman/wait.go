@@ -202,8 +202,8 @@ func (w *wait) leave(p *parker, began int64) {
 	}
 }
 
-// vpsAwake tells whether some virtual processor runs threads or polls. A goroutine does not sleep in the kernel for all beside it:
-// each message of its threads would wake the goroutine.
+// vpsAwake tells whether some virtual processor runs threads or polls. A goroutine does not sleep in the kernel for all
+// beside it: each message of its threads would wake the goroutine.
 func (e *Engine) vpsAwake() bool {
 	a := e.attached.Load()
 	if a == nil || e.closed.Load() {
@@ -217,7 +217,8 @@ func (e *Engine) vpsAwake() bool {
 	return false
 }
 
-// attend has the progressor of a hooked engine attend to what is pending: it is off while a waiter sleeps in the kernel for all.
+// attend has the progressor of a hooked engine attend to what is pending: it is off while a waiter sleeps in the kernel
+// for all.
 func (e *Engine) attend() {
 	if a := e.attached.Load(); a != nil && e.load.view().pending() != 0 {
 		a.progressor.wake()
@@ -258,9 +259,9 @@ func (w *wait) sleepCovered(p *parker) {
 	}
 }
 
-// insist polls on, for as long as that is worth it (Engine.outside), if nothing hooked polls for the waiter. A goroutine gives up
-// as soon as its P or its CPU is wanted, or if others poll (sched.Poll): the progressor sees to it then. A thread of an engine
-// that is not hooked lets others run, and goes on. true: look again, whatever the reason.
+// insist polls on, for as long as that is worth it (Engine.outside), if nothing hooked polls for the waiter. A goroutine
+// gives up as soon as its P or its CPU is wanted, or if others poll (sched.Poll): the progressor sees to it then. A thread
+// of an engine that is not hooked lets others run, and goes on. true: look again, whatever the reason.
 func (w *wait) insist() bool {
 	e := w.e
 	for began, window := asm.Cycles(), e.outside.Tries(e.ticks.explicitSpin); ; {

@@ -8,7 +8,8 @@ import (
 	"github.com/pm2-go/pm2/sched"
 )
 
-// Reason says what a waiter waits for, in words that its kind turns into a text: so a wait costs some stores, and allocates nothing. The zero value says nothing.
+// Reason says what a waiter waits for, in words that its kind turns into a text: so a wait costs some stores, and
+// allocates nothing. The zero value says nothing.
 type Reason struct {
 	Kind  *ReasonKind
 	Words [4]uint64
@@ -26,8 +27,8 @@ var reasonKinds struct {
 	all atomic.Pointer[[]*ReasonKind]
 }
 
-// NewReasonKind makes a kind whose reasons text explains, for a variable of a package: it is never freed. text is called by any thread, perhaps after the wait has ended, and must
-// take any words: the waiter may change them meanwhile.
+// NewReasonKind makes a kind whose reasons text explains, for a variable of a package: it is never freed. text is called
+// by any thread, perhaps after the wait has ended, and must take any words: the waiter may change them meanwhile.
 func NewReasonKind(text func(words [4]uint64) string) *ReasonKind {
 	r := &reasonKinds
 	r.mu.lock()
@@ -50,7 +51,8 @@ type Waiter struct {
 	Text   string        // what it waits for; "" without a Kind
 }
 
-// Waiters lists those of the process, of all engines. One that begins or ends to wait during the call may be in the list or not. It takes no lock, and costs them nothing.
+// Waiters lists those of the process, of all engines. One that begins or ends to wait during the call may be in the list
+// or not. It takes no lock, and costs them nothing.
 func Waiters() []Waiter {
 	var all []Waiter
 	now := asm.Cycles()

@@ -29,8 +29,8 @@ var limits = [hooks.NumPoints]int{
 	hooks.Yield: threadLimit, hooks.Library: threadLimit,
 }
 
-// restarts is how often in a row firings at switches, yields and library entries take up what the one before has left, before
-// the rest goes to a helper thread: as in Linux.
+// restarts is how often in a row firings at switches, yields and library entries take up what the one before has left,
+// before the rest goes to a helper thread: as in Linux.
 const restarts = 10
 
 // Attach makes a vector and registers it with the hooks of s, at every point. Several vectors on one

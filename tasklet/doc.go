@@ -1,9 +1,8 @@
-// Package tasklet runs small pieces of work soon, outside of what the caller is
-// doing, at the hook points of the scheduler: the bottom halves of Linux in user
-// space (Rusty Russell's and Alexey Kuznetsov's tasklets of Linux 2.4; in Marcel,
-// Danjean, Namyst: "Controlling kernel scheduling from user space", 2003). A
-// communication library uses them for work that an event requires, and that the thread which
-// notices the event has no time or no right to do. It is there for programs that come from Marcel; the engine's own work goes by ltasks (package pioman).
+// Package tasklet runs small pieces of work soon, outside of what the caller is doing, at the hook points of the
+// scheduler: the bottom halves of Linux in user space (Rusty Russell's and Alexey Kuznetsov's tasklets of Linux 2.4; in
+// Marcel, Danjean, Namyst: "Controlling kernel scheduling from user space", 2003). A communication library uses them for
+// work that an event requires, and that the thread which notices the event has no time or no right to do. It is there for
+// programs that come from Marcel; the engine's own work goes by ltasks (package pioman).
 //
 //	s := sched.Default()
 //	v, err := tasklet.Attach(s) // once: the hooks of s run what is scheduled

@@ -48,9 +48,8 @@ func (l *lane) fresh() bool { return l.head[0].Load() != nil || l.head[1].Load()
 // left returns how many of the adopted tasklets wait.
 func (l *lane) left() int { return l.ready[0].count + l.ready[1].count }
 
-// fire runs up to limit tasklets, unless another firing is at it. Quiet: the lane was
-// empty at a moment during the call, and no firing was running one of its tasklets. Busy:
-// call again.
+// fire runs up to limit tasklets, unless another firing runs in the lane. It returns Quiet if the lane was empty at a
+// moment during the call, and no firing was running one of its tasklets, and Busy if the caller is to call again.
 func (l *lane) fire(v *Vector, at hooks.Point, limit int) hooks.Verdict {
 	seen := l.lock.word.Load()
 	if l.emptySince(seen) {
@@ -136,7 +135,7 @@ func (l *lane) abandon(seen uint64) {
 // leave frees the lock.
 func (l *lane) leave(seen uint64) { l.lock.give(seen, l.left() > 0) }
 
-// adopt moves what was pushed to the end of ready, the oldest first. For the holder of the lane.
+// adopt moves what was pushed to the end of ready, the oldest first. The caller holds the lane.
 func (l *lane) adopt() {
 	for rank := range l.head {
 		if l.head[rank].Load() == nil {
@@ -154,7 +153,7 @@ func (l *lane) adopt() {
 	}
 }
 
-// sweep takes the killed tasklets out of the lane, or all of them. For the holder of the lane.
+// sweep takes the killed tasklets out of the lane, or all of them. The caller holds the lane.
 func (l *lane) sweep(all bool) {
 	l.adopt()
 	for rank := range l.ready {
@@ -238,8 +237,8 @@ func (t *tryLock) take(seen uint64, g uintptr) bool {
 	return seen&lockFree != 0 && t.word.CompareAndSwap(seen, uint64(g)<<1)
 }
 
-// give frees a lock whose word was seen when it was taken. left tells the next firings that adopted
-// tasklets wait, which they cannot see otherwise.
+// give frees a lock that was taken when its word was seen. left tells the next firings that adopted tasklets wait; they
+// cannot see that otherwise.
 func (t *tryLock) give(seen uint64, left bool) {
 	next := (seen &^ lockLeft) + lockCount
 	if left {
@@ -286,8 +285,8 @@ const (
 	helper
 )
 
-// restarted counts, and tells whether the lane is to be handed over, which is then
-// done but for the help; or it is taken back from the helper. For the holder of the lane.
+// restarted counts the restarts, and tells whether the caller is to hand the lane over; then it has done so except for the
+// call of the helper. Or it takes the lane back from the helper. Only the holder of the lane calls it.
 func (l *lane) restarted(v *Vector, by server, more bool) (hand bool) {
 	if !more {
 		l.row = 0

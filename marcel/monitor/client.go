@@ -22,8 +22,8 @@ type Client struct {
 // patience is how long a client waits for an answer.
 const patience = 5 * time.Second
 
-// Attach connects to the process that serves at path. It fails if none does, or
-// if the caller may not look, or gets no answer within 5 s. A socket that a process has left there which has ended is removed.
+// Attach connects to the process that serves at path. It fails if none does, or if the caller may not look, or gets no
+// answer within 5 s. A socket that a process has left there which has ended is removed.
 func Attach(path string) (*Client, error) {
 	c, err := net.DialTimeout("unix", path, patience)
 	if errors.Is(err, syscall.ECONNREFUSED) && clear(path) == nil {

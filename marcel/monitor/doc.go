@@ -4,8 +4,8 @@
 //	server, err := monitor.Serve("/run/user/1000/simulation.sock", nil)
 //	defer server.Close()
 //
-// The default scheduler of any program serves itself if the environment says so: PM2_STATS=/tmp/simulation.sock ./simulation
-// (package marcel/view).
+// The default scheduler of any program serves itself if the environment says so: PM2_STATS=/tmp/simulation.sock
+// ./simulation (package marcel/view).
 //
 // The socket has permission 0600: only its owner, and root, may look. It is made in a
 // folder of its own and linked, so that it never has more, and removed when the server

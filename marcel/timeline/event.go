@@ -60,7 +60,8 @@ type About struct {
 	Lost  uint64 `json:"lost"`    // older events that did not fit into the rings
 }
 
-// Clock is the About.Clock of timelines whose times are of the kernel's monotonic clock, as those of Of are: such of one host can be merged.
+// Clock is the About.Clock of timelines whose times are of the kernel's monotonic clock, as those of Of are: such of one
+// host can be merged.
 const Clock = "CLOCK_MONOTONIC"
 
 // Write writes the file, an event to a line. It blocks as w does.

@@ -5,9 +5,9 @@
 //	PM2_TRACE=/tmp/p.json ./program     a timeline in that file: https://ui.perfetto.dev
 //
 // Go tells no package that the program ends. So the file is written whenever something ends: a marcel.Run that was called
-// from a goroutine, a session of nmad; and every two seconds in between, for programs that end elsewhere or are killed. Writing
-// takes at most a twentieth of the time: what ends within 20 times what the write before took is left to the
-// next one. The file is complete at any time, and has the newest 65536 events of each VP.
+// from a goroutine, a session of nmad; and every two seconds in between, for programs that end elsewhere or are killed.
+// Writing takes at most a twentieth of the time: what ends within 20 times what the write before took is left to the next
+// one. The file is complete at any time, and has the newest 65536 events of each VP.
 //
 // What cannot be had is one line on the standard error, and the program goes on without it. A program that is to have its
 // timeline up to its last moment, or to end if the variables are wrong, asks itself:

@@ -65,8 +65,8 @@ func begin(s *sched.Scheduler) {
 	}
 }
 
-// FromEnvironment does at once what the variables ask for, and says if it cannot be done; the trace begins when the default
-// scheduler does. It does not block, and starts no scheduler.
+// FromEnvironment does at once what the variables ask for, and says if it cannot be done; the trace begins when the
+// default scheduler does. It does not block, and starts no scheduler.
 func FromEnvironment() (*Observed, error) {
 	mu.Lock()
 	defer mu.Unlock()
@@ -84,8 +84,8 @@ func FromEnvironment() (*Observed, error) {
 	return o, nil
 }
 
-// open serves the socket and makes the file, so that what cannot be had is refused now, not when the program has run. Together
-// with an error it returns what could be had.
+// open serves the socket and makes the file, so that what cannot be had is refused now, not when the program has run.
+// Together with an error it returns what could be had.
 func open() (*Observed, error) {
 	o := &Observed{path: os.Getenv(Trace)}
 	socket := os.Getenv(monitor.Environment)
@@ -189,8 +189,8 @@ func (o *Observed) keep(stop chan struct{}) {
 	}
 }
 
-// Save writes the timeline if one is recorded, and if the last write is long enough ago. For what may be the last thing that
-// a program does. Threads that call it give away their VP meanwhile. Without PM2_TRACE it is a load.
+// Save writes the timeline if one is recorded, and if the last write is long enough ago. For what may be the last thing
+// that a program does. Threads that call it give away their VP meanwhile. Without PM2_TRACE it is a load.
 func Save() {
 	if o := tracing.Load(); o != nil {
 		sched.Blocking(o.save)
@@ -236,7 +236,8 @@ func (o *Observed) write(t *observe.Trace) error {
 	return nil
 }
 
-// End writes the timeline up to now, ends the trace, and closes the socket. For the end of main. A second call does nothing.
+// End writes the timeline up to now, ends the trace, and closes the socket. For the end of main. A second call does
+// nothing.
 func (o *Observed) End() error {
 	if o == nil {
 		return nil

@@ -20,7 +20,8 @@ import (
 	"github.com/pm2-go/pm2/nmad"
 )
 
-// plain is the variable by which a test starts this binary as a program that knows nothing of this package, and what that does.
+// plain is the variable by which a test starts this binary as a program that knows nothing of this package, and what that
+// does.
 const plain = "VIEW_TEST_PLAIN"
 
 func TestMain(m *testing.M) {

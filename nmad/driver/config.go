@@ -10,8 +10,8 @@ type Config struct {
 	Secret []byte // shared by the processes of the job; both sides prove that they hold it
 	Listen string // address to listen on; empty: loopback, any free port
 
-	// Shared says whether there are more processes than CPUs: a process that waits for its turn waits longer than a copy takes. It may turn
-	// true before the first link is made, so drivers ask for each link. nil: no.
+	// Shared says whether there are more processes than CPUs: a process that waits for its turn waits longer than a copy
+	// takes. It may turn true before the first link is made, so drivers ask for each link. nil: no.
 	Shared func() bool `json:"-"`
 }
 

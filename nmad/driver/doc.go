@@ -66,25 +66,25 @@
 //
 // # Long messages
 //
-// A driver may have the peer fetch the bytes of the large track straight from the buffer of Push, or put them into that of Pull:
-// see Caps.Borrows. Over shared memory PM2_SHM_COPY says whether: "auto" (the default) as is measured to be faster, "two" never,
-// "single" always when the system allows it.
+// A driver may have the peer fetch the bytes of the large track straight from the buffer of Push, or put them into that of
+// Pull: see Caps.Borrows. Over shared memory PM2_SHM_COPY says whether: "auto" (the default) as is measured to be faster,
+// "two" never, "single" always when the system allows it.
 //
 // # Lending and exposing
 //
-// A driver may know which process its peer is, of those that can map memory of one another: see Caps.Process. How that is done is the business of
-// the layer above. It may also read the
-// memory of the peer, at an address that a packet tells: see Caps.Fetches, Caps.Exposes, [Link.Fetch] and [Link.Withdraw].
+// A driver may know which process its peer is, of those that can map memory of one another: see Caps.Process. How that is
+// done is the business of the layer above. It may also read the memory of the peer, at an address that a packet tells: see
+// Caps.Fetches, Caps.Exposes, [Link.Fetch] and [Link.Withdraw].
 //
 // # Where a link lies
 //
-// A link may know near which processors it lies, on a machine of several NUMA nodes: see Caps.Place.
-// The layer above has it polled from there. That of shared memory asks the kernel for memory
-// of the receiver's node; that of TCP lies where its network device does.
+// A link may know near which processors it lies, on a machine of several NUMA nodes: see Caps.Place. The layer above has
+// it polled from there. A link over shared memory asks the kernel for memory of the receiver's node; a link over TCP lies
+// where its network device does.
 //
 // # Choosing a driver
 //
-// Drivers register under their name when their package is imported; [Lookup] finds them. An option of a driver is a variable of the
-// environment, which Open reads, whatever Config it is given, and refuses with [ErrConfig] (shm.EnvCopy, ofi.EnvProvider); a field of
-// its Driver goes before it, for tests. nmad.Environment lists them.
+// Drivers register under their name when their package is imported; [Lookup] finds them. An option of a driver is a
+// variable of the environment, which Open reads, whatever Config it is given, and refuses with [ErrConfig] (shm.EnvCopy,
+// ofi.EnvProvider); a field of its Driver goes before it, for tests. nmad.Environment lists them.
 package driver

@@ -34,6 +34,7 @@ type Endpoint interface {
 // Caps is what a link can do, and what its calls cost. It does not change.
 type Caps struct {
 	MaxBody  int    // the largest body that Send takes, in bytes
+	Bound    string // why no larger one, for people; "": the driver does not say
 	Short    int    // the longest body that takes a way of its own on the small track, in bytes; -1: none does
 	How      string // which way that is, for people
 	Syscalls bool   // each Send, and each Recv in vain, is a system call: packets had better leave together
@@ -90,20 +91,20 @@ type Link interface {
 	// write, if need be by ending its process: soon the answer is true.
 	ReturnPull(evict bool) (moved int, ok bool)
 
-	// Fetch reads the memory of the peer from that address on into buf, which stays as it is until the call returns, and says how many bytes of it are what
-	// the peer has exposed: all, or, if it has withdrawn that or is about to be lost, 0. errors.ErrUnsupported: that memory cannot be
-	// read; the link is as it was. It counts as a call of Pull.
+	// Fetch reads the memory of the peer from that address on into buf, which stays as it is until the call returns, and
+	// says how many bytes of it are what the peer has exposed: all, or, if it has withdrawn that or is about to be lost,
+	// 0. errors.ErrUnsupported: that memory cannot be read; the link is as it was. It counts as a call of Pull.
 	Fetch(buf []byte, address uint64) (int, error)
-	// Withdraw says for good that what this side has exposed may change: no Fetch of the peer that has not returned yet, or
-	// comes later, gives any of it. It may be called at any time.
+	// Withdraw says for good that what this side has exposed may change: no Fetch of the peer that has not returned yet,
+	// or comes later, gives any of it. It may be called at any time.
 	Withdraw()
 
 	// Descriptor is readable once something arrived after Arm, or room came up for a
 	// Send or Push that was refused. The caller puts it into an epoll set
 	// (level triggered); it stays the same until Close. -1: nothing can be waited for in the kernel.
 	Descriptor() int
-	// Arm asks the peer, or the kernel, to make Descriptor readable at the next arrival (or room).
-	// false: something is there already, poll instead; what an earlier call has asked for may have been taken back. wantRoom: a send is
+	// Arm asks the peer, or the kernel, to make Descriptor readable at the next arrival (or room). false: something is
+	// there already, poll instead; what an earlier call has asked for may have been taken back. wantRoom: a send is
 	// waiting for room.
 	Arm(wantRoom bool) bool
 	// Disarm ends that and empties what Arm made readable.

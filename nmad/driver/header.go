@@ -71,7 +71,8 @@ const sizeBits = 48
 // MaxMessage is the largest Size of a header that has a Context.
 const MaxMessage = 1<<sizeBits - 1
 
-// Extent gives Size and Context as the word of the wire form. A larger Size, in a header without Context, is all of the word.
+// Extent gives Size and Context as the word of the wire form. A larger Size, in a header without Context, is all of the
+// word.
 func (h *Header) Extent() uint64 { return h.Size | uint64(h.Context)<<sizeBits }
 
 // SetExtent is the inverse of Extent.

@@ -5,11 +5,14 @@ import (
 	"unsafe"
 )
 
-// Lane is where the state of a link in shared memory lies, and of the protocol over it, for code outside of Go that sends a short message, or takes the next one, itself: a call from C into Go costs
-// as much as the message. That code holds the lock of the gate meanwhile, finds by these words that nothing is out of the ordinary, does what Link.Send or Link.Recv and the protocol
-// do then, and leaves all else to Go. nmad/mpi/abi/front/lane.h has the other side, and the same layout; docs/decisions/messages-from-c.md the protocol.
+// Lane has the places of the state of a link in shared memory, and of the protocol over it. Code outside of Go uses it to
+// send a short message, or to take the next one, itself, because a call from C into Go costs as much as the message. That
+// code takes the lock of the gate, checks by these words that the case is the usual one, and then does what Link.Send or
+// Link.Recv and the protocol do. It leaves all other cases to Go. nmad/mpi/abi/front/lane.h has the other side, and the
+// same layout; docs/decisions/messages-from-c.md the protocol.
 //
-// All words but those of the segment lie in objects of Go, which a Lane keeps. They are read and written under the lock, unless the comment says otherwise.
+// All words but those of the segment lie in objects of Go, which a Lane keeps. They are read and written under the lock,
+// unless the comment says otherwise.
 type Lane struct {
 	// Of the gate.
 	Lock     *atomic.Uint32 // 0 free, 1 held; released by an exchange, before Incoming and Due are looked at
@@ -75,7 +78,8 @@ const LaneSize = unsafe.Offsetof(Lane{}.Tend)
 // Waiting says whether slips wait.
 func (x *Lane) Waiting() bool { return x.Head.Load() != x.Tail.Load() }
 
-// Slip is a receive that code outside of Go has begun. It gets its message there, or is given to Go, by whichever holder of the lock comes first:
+// Slip is a receive that code outside of Go has begun. It gets its message there, or is given to Go, by whichever holder
+// of the lock comes first:
 //
 //	SlipFree --- begun: Tail ---> SlipWaiting --- the next message is for it: Head ---> SlipDone  --- its owner has seen it ---> SlipFree
 //	                                   |                                                               ^

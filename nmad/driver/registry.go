@@ -28,8 +28,8 @@ func MustRegister(d Driver) {
 
 var absent sync.Map // why a driver is not in this program, by name
 
-// Absent has Lookup say why there is no driver of that name in this program, in one line. For packages of drivers that a build
-// can leave out. Safe for concurrent use.
+// Absent has Lookup say why there is no driver of that name in this program, in one line. For packages of drivers that a
+// build can leave out. Safe for concurrent use.
 func Absent(name, why string) { absent.Store(name, why) }
 
 // Names lists the registered drivers in alphabetical order.

@@ -25,8 +25,8 @@ func attributes() *syscall.SysProcAttr {
 	return a
 }
 
-// mayKill says why the kernel may not kill children with their parent; nil: it may. A child of Go's that is to die so compares
-// the two numbers, and kills process -1, which is every one, if it is told no number of its own.
+// mayKill says why the kernel may not kill children with their parent; nil: it may. A child of Go's that is to die so
+// compares the two numbers, and kills process -1, which is every one, if it is told no number of its own.
 func mayKill() error {
 	if os.Getpid() < 0 || os.Getppid() < 0 {
 		return os.NewSyscallError("getppid", unix.ENOSYS)
@@ -35,8 +35,8 @@ func mayKill() error {
 	return os.NewSyscallError("prctl", err)
 }
 
-// ofChild are the system calls that a child makes before it is another program, and may be refused; each made so that it changes
-// nothing, and fails otherwise if it is not.
+// ofChild are the system calls that a child makes before it is another program, and may be refused; each made so that it
+// changes nothing, and fails otherwise if it is not.
 var ofChild = []struct {
 	name string
 	try  func() error
@@ -46,8 +46,8 @@ var ofChild = []struct {
 	{"dup3", func() error { return unix.Dup3(-1, math.MaxInt32, 0) }},
 }
 
-// explain names the system call by which a child was not started: the error of package os does not. last is the one if it is none of
-// ofChild; empty: it is not known.
+// explain names the system call by which a child was not started: the error of package os does not. last is the one if it
+// is none of ofChild; empty: it is not known.
 func explain(err error, last string) error {
 	var errno syscall.Errno
 	if !errors.As(err, &errno) || !kernel.Refuses(errno) {

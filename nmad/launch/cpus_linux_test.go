@@ -8,8 +8,8 @@ import (
 	"github.com/pm2-go/pm2/sched/topo"
 )
 
-// TestFirstThreadBound: the first thread of the process is bound to one processor, as it is once a goroutine has ended locked to
-// it; the ranks get one processor each all the same, and are not told to share it.
+// TestFirstThreadBound: the first thread of the process is bound to one processor, as it is once a goroutine has ended
+// locked to it; the ranks get one processor each all the same, and are not told to share it.
 func TestFirstThreadBound(t *testing.T) {
 	before, err := cpus.Usable()
 	if err != nil {

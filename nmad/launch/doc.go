@@ -36,9 +36,9 @@
 //
 // # Programs of other libraries
 //
-// With Spec.PMI the children also find a server of PMI 1.1 in their environment (PMI_FD), by which programs of MPI libraries such as MPICH find
-// each other. One that has joined so ends the job when it goes without finalize, and any when it aborts (LeaveError, AbortError). Programs makes one job
-// of several programs.
+// With Spec.PMI the children also find a server of PMI 1.1 in their environment (PMI_FD), by which programs of MPI
+// libraries such as MPICH find each other. A process that has joined in this way ends the job when it ends without
+// finalize (LeaveError), and any process ends it when it aborts (AbortError). Programs makes one job of several programs.
 //
 // # Guarantees
 //
@@ -65,15 +65,13 @@
 //   - When a rank fails, the others get a grace period to notice, are then terminated and
 //     at last killed; Wait tells about the one that failed first.
 //
-// What a child has started itself, in its process group, is killed when the child
-// ends. With Spec.Guard the rest goes, too, at the latest when the job has ended: what has left the group, such as
-// daemons and the commands of an interactive shell, and, if the caller is killed, also what is in the
-// groups. A small process beside the job sees to that (see guard). What is to outlive a job
-// must leave the group and drop PM2_LAUNCHER from its environment:
+// When a child ends, the launcher kills the processes that the child has started in its process group. With Spec.Guard a
+// small process beside the job (see guard) kills the others, too, at the latest when the job has ended: processes that
+// have left the group, such as daemons and the commands of an interactive shell, and, if the caller is killed, also those
+// in the groups. A process that has to outlive a job must leave the group and drop PM2_LAUNCHER from its environment:
 //
 //	env -u PM2_LAUNCHER setsid daemon
 //
-// Not even the guard can help if it is killed together with the caller: then the
-// children die, and what they have started lives on. Nothing that needs no privileges would: a group
-// of control (cgroup) or a name space of processes belongs to users that may make one.
+// If the guard is killed together with the caller, the children die, and the processes that they have started live on. To
+// prevent that takes privileges: only some users may make a control group (cgroup) or a name space of processes.
 package launch

@@ -36,9 +36,8 @@ import (
 // The input ends when the launcher closes it, after the last rank was reaped, or when
 // the launcher ends. Every job ends in this one way, so it is always tested.
 //
-// The mark is a random number in PM2_LAUNCHER, which the ranks get in their environment,
-// and all that they start inherits. What has neither the mark nor the rank's group is
-// not found.
+// The mark is a random number in PM2_LAUNCHER, which the ranks get in their environment, and all that they start inherits.
+// The guard does not find processes that have neither the mark nor the rank's group.
 type guard struct {
 	mu    sync.Mutex
 	cmd   *exec.Cmd

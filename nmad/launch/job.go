@@ -394,7 +394,8 @@ func (j *Job) ended(rank int, c *child, err error) {
 	}
 }
 
-// How much a failure says of why the job has failed. A process that ends takes its connections with it before its launcher hears of its end, so others may fail for that, and be heard of, earlier.
+// How much a failure says of why the job has failed. A process that ends takes its connections with it before its launcher
+// hears of its end, so others may fail for that, and be heard of, earlier.
 const (
 	consequence = iota + 1 // the process had lost another one, or the launcher was about to end it
 	unclear                // on another host
@@ -509,8 +510,8 @@ func (j *Job) kill() {
 	j.signal(syscall.SIGKILL)
 }
 
-// GivenUp is closed when nothing waits any longer for the readers of what the children have written: after GiveUp, and when the job is ended by
-// force after a signal to this process (Spec.Signals) or the end of what EndWith reads.
+// GivenUp is closed when nothing waits any longer for the readers of what the children have written: after GiveUp, and
+// when the job is ended by force after a signal to this process (Spec.Signals) or the end of what EndWith reads.
 func (j *Job) GivenUp() <-chan struct{} { return j.givenUp }
 
 // GiveUp is Kill, and has Wait wait no longer for the readers of what the children have written. It does not block.
@@ -528,9 +529,10 @@ func (j *Job) GiveUp() {
 // Done is closed when all children have ended.
 func (j *Job) Done() <-chan struct{} { return j.over }
 
-// Wait blocks the calling thread or goroutine until all children have ended, and the writers of Spec.Stdout and Spec.Stderr have
-// taken what they wrote. The error tells about the first that failed: an *ExitError how it ended, an *OutputError that some of its
-// output is lost, an *AbortError that it has asked for the end of all, a *LeaveError that it has gone without a word. nil: all ended with status 0, and all that they wrote was passed on.
+// Wait blocks the calling thread or goroutine until all children have ended, and the writers of Spec.Stdout and
+// Spec.Stderr have taken what they wrote. The error tells about the first that failed: an *ExitError how it ended, an
+// *OutputError that some of its output is lost, an *AbortError that it has asked for the end of all, a *LeaveError that it
+// has gone without a word. nil: all ended with status 0, and all that they wrote was passed on.
 func (j *Job) Wait() error {
 	marcel.Blocking(func() { <-j.over })
 	j.mu.Lock()

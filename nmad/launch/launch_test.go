@@ -363,8 +363,8 @@ func TestJoinAsRankZero(t *testing.T) {
 	}
 }
 
-// TestUnclosed: a rank that ends without having left the job, while others are in it, is no success, and neither are these ended for
-// that. The last one leaves nothing behind it.
+// TestUnclosed: a rank that ends without having left the job, while others are in it, is no success, and neither are these
+// ended for that. The last one leaves nothing behind it.
 func TestUnclosed(t *testing.T) {
 	for _, rank := range []int{0, 2} {
 		j, err := Start(Spec{N: 3, Env: []string{fmt.Sprint(modeVariable, "=desert ", rank)}, Grace: time.Nanosecond})

@@ -14,8 +14,8 @@ import (
 // all the same.
 const longestLine = 64 << 10
 
-// linePause is how long a line without an end is kept before it is written without a rank in front of it: it may be a question to the
-// user.
+// linePause is how long a line without an end is kept before it is written without a rank in front of it: it may be a
+// question to the user.
 const linePause = 100 * time.Millisecond
 
 // Lines mixes what several ranks write into one stream: whole lines, each with its
@@ -39,17 +39,17 @@ type begun struct {
 // NewLines returns Lines that write to w.
 func NewLines(w io.Writer) *Lines { return &Lines{to: w, begun: map[int]begun{}} }
 
-// NewBareLines returns Lines that write to w, and put nothing in front of a line. A line that has not ended is written after a tenth of
-// a second, and may then have another rank's within it.
+// NewBareLines returns Lines that write to w, and put nothing in front of a line. A line that has not ended is written
+// after a tenth of a second, and may then have another rank's within it.
 func NewBareLines(w io.Writer) *Lines { return &Lines{bare: true, to: w, begun: map[int]begun{}} }
 
 // Of returns the writer of a rank, as Spec.Stdout and Spec.Stderr want it. Nothing is
 // put in front of what comes from Relayed.
 func (l *Lines) Of(rank int) io.Writer { return lineWriter{l, rank} }
 
-// Flush writes the lines that have not ended, and ends them. It comes after Job.Wait. It blocks the calling thread until the stream has taken all;
-// once givenUp is closed (Job.GivenUp; nil: never) for a moment only, and what the stream has not taken by then is lost. The error says so, or is
-// the first one of the stream.
+// Flush writes the lines that have not ended, and ends them. It comes after Job.Wait. It blocks the calling thread until
+// the stream has taken all; once givenUp is closed (Job.GivenUp; nil: never) for a moment only, and what the stream has
+// not taken by then is lost. The error says so, or is the first one of the stream.
 func (l *Lines) Flush(givenUp <-chan struct{}) error {
 	done := make(chan error, 1)
 	go func() { done <- l.flush() }() // stays until the stream lets it

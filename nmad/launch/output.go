@@ -18,8 +18,8 @@ import (
 //	writing ── the writer fails ─▶ over: cut
 //	either  ── the job is given up ─▶ over: cut
 //
-// Writing may take as long as it likes: a reader that is slow costs nothing but time. Once the child is dead, either the pipe ends after
-// what it holds, or a process that the child has started, and that has left its group, holds it open. That process may go on
+// Writing may take any time: a slow reader costs nothing but time. Once the child is dead, either the pipe ends after what
+// it holds, or a process that the child has started, and that has left its group, holds it open. That process may go on
 // writing; when it is silent for the grace period the pipe is cut, and an OutputError says so.
 type output struct {
 	from  source
@@ -64,8 +64,8 @@ func (p pipe) Read(b []byte) (n int, err error) {
 	return 0, late
 }
 
-// silentLooks is how many reads in a row find nothing, each for its part of the grace period, before a pipe is cut. So what has been stopped
-// together with this process has time to go on.
+// silentLooks is how many reads in a row find nothing, each for its part of the grace period, before a pipe is cut. So
+// processes that were stopped together with this one have time to go on.
 const silentLooks = 2
 
 var (
@@ -123,8 +123,8 @@ func (o *output) end(givenUp <-chan struct{}) error {
 	}
 }
 
-// plumb puts pipes between the command of a child and its writers. Both get one pipe if they are the same writer, which so never has
-// two calls at once. close closes what only the child keeps, after its start.
+// plumb puts pipes between the command of a child and its writers. Both get one pipe if they are the same writer, which so
+// never has two calls at once. close closes what only the child keeps, after its start.
 func (c *child) plumb(grace time.Duration) (close func(), err error) {
 	var ends []*os.File
 	close = func() {

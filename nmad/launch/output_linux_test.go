@@ -43,7 +43,8 @@ func (w *slow) Write(b []byte) (int, error) {
 // filler fills a pipe, so that its end is in the kernel when the writer has ended.
 const filler = `i=0; while [ $i -lt 600 ]; do echo 0123456789012345678901234567890123456789012345678901234567890123456789012345678901234567890; i=$((i+1)); done; echo end >&2`
 
-// TestSlowReader: what a rank has written before its end is all passed on, to a reader that takes nothing for many times the grace period.
+// TestSlowReader: what a rank has written before its end is all passed on, to a reader that takes nothing for many times
+// the grace period.
 func TestSlowReader(t *testing.T) {
 	const grace = 2 * time.Millisecond
 	w := newSlow()
@@ -85,8 +86,8 @@ func TestGivenUp(t *testing.T) {
 	close(w.opened)
 }
 
-// TestLeftRunning: what a rank has left running holds its output. When it writes on and ends, all is passed on and the job is a success; when
-// it is silent for the grace period, the output is cut, which is none.
+// TestLeftRunning: what a rank has left running holds its output. When it writes on and ends, all is passed on and the job
+// is a success; when it is silent for the grace period, the output is cut, which is none.
 func TestLeftRunning(t *testing.T) {
 	var o outputs
 	// The rank is dead before the other one writes, and that ends before the grace period does.
@@ -117,7 +118,8 @@ func TestLostOutput(t *testing.T) {
 	}
 }
 
-// TestLateRead: a read whose time is up when it begins returns what is there, and the end; and only else that its time is up.
+// TestLateRead: a read whose time is up when it begins returns what is there, and the end; and only else that its time is
+// up.
 func TestLateRead(t *testing.T) {
 	r, w, err := os.Pipe()
 	if err != nil {

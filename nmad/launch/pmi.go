@@ -21,8 +21,8 @@ func (e *AbortError) Error() string {
 	return fmt.Sprintf("rank %d has ended the job with status %d", e.Rank, e.Status)
 }
 
-// LeaveError is how a job ended of which a process has left that had joined it by PMI: its connection ended without finalize, or brought what is no
-// PMI. Others may wait for it.
+// LeaveError is how a job ended of which a process has left that had joined it by PMI: its connection ended without
+// finalize, or brought what is no PMI. Others may wait for it.
 type LeaveError struct {
 	Rank int
 	Err  error // what came, or did not
@@ -52,7 +52,8 @@ func (j *Job) abort(rank, status int) {
 	j.kill() // before the rank sees that its connection ends, and complains
 }
 
-// left ends the job after the grace period, for a rank that others may wait for. How the rank itself has ended goes first, if it has failed.
+// left ends the job after the grace period, for a rank that others may wait for. How the rank itself has ended goes first,
+// if it has failed.
 func (j *Job) left(rank int, why error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -100,7 +101,8 @@ func (j *Job) converse(rank int, conn *net.UnixConn) *conversation {
 	return c
 }
 
-// end ends the conversation of a process that is dead, after what it has sent: one that it has left running may hold its end open.
+// end ends the conversation of a process that is dead, after what it has sent: one that it has left running may hold its
+// end open.
 func (c *conversation) end() {
 	if c == nil {
 		return

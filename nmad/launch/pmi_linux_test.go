@@ -25,7 +25,8 @@ func served(t *testing.T, n int, grace time.Duration, out func(int) io.Writer, s
 	return j, j.Wait()
 }
 
-// TestLeft: a rank that has joined by PMI and goes without a word ends the job, with status 1 and its rank; its own failure goes first.
+// TestLeft: a rank that has joined by PMI and goes without a word ends the job, with status 1 and its rank; its own
+// failure goes first.
 func TestLeft(t *testing.T) {
 	const grace = 100 * time.Millisecond
 	left := (*LeaveError)(nil)

@@ -82,7 +82,8 @@ func (g *guarded) String() string {
 	return g.Buffer.String()
 }
 
-// TestBareLines: whole lines, with nothing before them; a line without an end comes after a while, and at the end as it is.
+// TestBareLines: whole lines, with nothing before them; a line without an end comes after a while, and at the end as it
+// is.
 func TestBareLines(t *testing.T) {
 	var out guarded
 	l := NewBareLines(&out)
@@ -126,8 +127,8 @@ func TestBareLinesFail(t *testing.T) {
 	}
 }
 
-// TestFlushSlow: Flush waits for a reader that is slow, also when a timer is just writing to it; for one that takes nothing, once the job is given up, it
-// does not.
+// TestFlushSlow: Flush waits for a reader that is slow, also when a timer is just writing to it; for one that takes
+// nothing, once the job is given up, it does not.
 func TestFlushSlow(t *testing.T) {
 	w := newSlow()
 	l := NewBareLines(w)

@@ -48,8 +48,8 @@ func (j *Job) forward() {
 	}()
 }
 
-// suspend stops the job as a shell does at the terminal's stop key. It stops the ranks first, because the
-// terminal does not know their process groups, and then this process. Once this process is continued, it continues the ranks.
+// suspend stops the job as a shell does at the terminal's stop key. It stops the ranks first, because the terminal does
+// not know their process groups, and then this process. Once this process is continued, it continues the ranks.
 func (j *Job) suspend() {
 	j.Signal(syscall.SIGTSTP)
 	stopHere()

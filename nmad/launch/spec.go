@@ -35,8 +35,9 @@ type Spec struct {
 
 	Stdin *os.File // what rank 0 reads, if it is started on this host; default nothing. The others read nothing
 
-	// PMI has the processes find a server of PMI 1.1 (PMI_FD), so that programs of MPI libraries that know it can be started; their MPI_Abort is
-	// an *AbortError, and their going without MPI_Finalize a *LeaveError. Only in a job that this launcher starts alone, and on one host: on several they find none.
+	// PMI has the processes find a server of PMI 1.1 (PMI_FD), so that programs of MPI libraries that know it can be
+	// started; their MPI_Abort is an *AbortError, and their going without MPI_Finalize a *LeaveError. It needs a job that
+	// this launcher starts alone, on one host: on several hosts the processes find no server.
 	PMI bool
 
 	// Settings, for the variables that their comments name (nmad.Environment). A field that is not set is
@@ -78,9 +79,9 @@ type Spec struct {
 	// more, and ends in this package's init.
 	Guard bool
 
-	// Grace is how long the children may take: to end after a signal or SIGTERM before they
-	// are killed, and to notice the failure of another rank before they get
-	// SIGTERM. What a child has left running may hold its output open without a word for as long. Default 3 s.
+	// Grace is how long the children may take: to end after a signal or SIGTERM before they are killed, and to notice the
+	// failure of another rank before they get SIGTERM. Processes that a child has left behind may hold its output open in
+	// silence for the same time. Default 3 s.
 	Grace time.Duration
 
 	Warn func(text string) // told what does not work but matters little; default a line on stderr

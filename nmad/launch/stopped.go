@@ -8,10 +8,10 @@ import (
 // leastLook is the least time between two looks for stopped ranks.
 const leastLook = 20 * time.Millisecond
 
-// endStopped kills ranks that were stopped (SIGSTOP) and would hold the job for ever: when all others have
-// ended, and those that are left have been stopped for longer than the heartbeat allows and the grace
-// period. No process waits for them: the others have taken them for lost. What still runs,
-// however long, is left alone. Only looks count: while the launcher is stopped itself it cannot know.
+// endStopped kills ranks that were stopped (SIGSTOP) and would hold the job for ever: when all others have ended, and
+// those that are left have been stopped for longer than the heartbeat allows and the grace period. No process waits for
+// them: the others have taken them for lost. It leaves processes alone that still run, however long they take. Only looks
+// count: while the launcher is stopped itself it cannot know.
 func (j *Job) endStopped() {
 	pause := max(j.spec.Heartbeat/4, leastLook)
 	look := time.NewTicker(pause)
@@ -46,7 +46,8 @@ func (j *Job) onlyStopped() (rest []*child) {
 	return rest
 }
 
-// isStopped takes note of a child that is stopped while the job is ended: others have failed because it does not answer. Under Job.mu.
+// isStopped takes note of a child that is stopped while the job is ended: others have failed because it does not answer.
+// Under Job.mu.
 func (c *child) isStopped() {
 	if c != nil && !c.dead && c.remote == nil && stopped(c.cmd.Process.Pid) {
 		c.stopped = true

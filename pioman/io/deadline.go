@@ -40,7 +40,7 @@ func (s *side) expire() {
 }
 
 // expireOrWait ends operations, or sets the timer for the rest of the time: the deadline, or the wall clock, may have
-// moved. For the holder of limit.mu.
+// moved. The caller holds limit.mu.
 func (s *side) expireOrWait() {
 	l := &s.limit
 	left := time.Until(l.at)

@@ -18,9 +18,10 @@
 //	fmt.Println(c.Close(), answer.Join(), l.Close())
 //	stop()
 //
-// The folder is called io, the package pio, so that it can stand beside package io: import pio "github.com/pm2-go/pm2/pioman/io".
-// Conn is a net.Conn, Listener a net.Listener; both work for marcel's threads and for plain goroutines. The kernel
-// announces nothing of files on disks: a thread reads and writes them by package os, within marcel.Blocking.
+// The folder is called io, the package pio, so that it can stand beside package io: import pio
+// "github.com/pm2-go/pm2/pioman/io". Conn is a net.Conn, Listener a net.Listener; both work for marcel's threads and for
+// plain goroutines. The kernel announces nothing of files on disks: a thread reads and writes them by package os, within
+// marcel.Blocking.
 //
 // # How a read waits
 //
@@ -46,10 +47,9 @@
 //
 // # Closing
 //
-// Close ends all waits with net.ErrClosed, waits until all operations have left, and
-// only then gives the number of the descriptor back: no operation can meet another
-// file under the same number (internal/shelf, Uses). An event that the kernel reported before finds no descriptor, or has the user of the
-// next one with that number try once more.
+// Close ends all waits with net.ErrClosed, waits until all operations have left, and only then gives the number of the
+// descriptor back: no operation can meet another file under the same number (internal/shelf, Uses). An event that the
+// kernel reported before finds no descriptor, or has the user of the next one with that number try once more.
 //
 // # Guarantees
 //

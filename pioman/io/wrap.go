@@ -17,8 +17,8 @@ import (
 // of a terminal all processes that share it will notice). It must stay so: set to blocking again, it
 // lets our reads block their virtual processors.
 
-// WrapConn makes a Conn of a connected stream socket (tcp, unix), a pipe, a terminal, or whatever else epoll can watch: not of
-// a file on a disk, which a thread reads by package os, within marcel.Blocking.
+// WrapConn makes a Conn of a connected stream socket (tcp, unix), a pipe, a terminal, or whatever else epoll can watch:
+// not of a file on a disk, which a thread reads by package os, within marcel.Blocking.
 func WrapConn(c syscall.Conn) (*Conn, error) { return usual().WrapConn(c) }
 
 // WrapConn is as the function.

@@ -30,8 +30,8 @@ func (Driver) Name() string { return Name }
 
 func init() { driver.MustRegister(Driver{}) }
 
-// ways are the networks to choose from, the best one first. The first ones work within a host, the last one works everywhere, and
-// what is between them, in a program built with it, between hosts that have the hardware.
+// ways are the networks to choose from, the best one first. The first ones work within a host, the last one works
+// everywhere, and what is between them, in a program built with it, between hosts that have the hardware.
 var ways = slices.Concat([]driver.Driver{shm.Driver{}, unix.Driver{}}, ofi.Between(), []driver.Driver{tcp.Driver{}})
 
 // within is how many ways there are that are for one host, far the number of the one that works everywhere.

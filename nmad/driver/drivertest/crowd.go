@@ -40,8 +40,8 @@ func crowds(t *testing.T, d driver.Driver) {
 // many is how many there are in BenchCrowd.
 const many = 2000
 
-// BenchCrowd measures how long it takes until that many that dial at once are linked, and how long one takes alone and beside that
-// many strangers, which say nothing, and come again when they are shown the door.
+// BenchCrowd measures how long it takes until that many that dial at once are linked, and how long one takes alone and
+// beside that many strangers, which say nothing, and come again when they are shown the door.
 func BenchCrowd(b *testing.B, d driver.Driver) {
 	pair := func(b *testing.B) (x, y driver.Endpoint) { return open(b, d, config(b, 0)), open(b, d, config(b, 1)) }
 	b.Run("dialers", func(b *testing.B) {
@@ -108,8 +108,8 @@ func Dialers(tb testing.TB, a, b driver.Endpoint, n int) time.Duration {
 	return took
 }
 
-// Strangers connects so many times to an address, and says nothing, for the time of the test; a connection that is closed is
-// made anew. False: the address is no socket's.
+// Strangers connects so many times to an address, and says nothing, for the time of the test; a connection that is closed
+// is made anew. False: the address is no socket's.
 func Strangers(tb testing.TB, addr string, n int) bool {
 	tb.Helper()
 	network := "tcp"

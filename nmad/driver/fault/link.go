@@ -41,7 +41,8 @@ func newLink(inner driver.Link, p Plan, own, peer int, number uint64) *Link {
 	return l
 }
 
-// Caps implements driver.Link: those of the link inside, but that all bytes of long messages pass Push and Pull, where plans count them.
+// Caps implements driver.Link: those of the link inside, but that all bytes of long messages pass Push and Pull, where
+// plans count them.
 func (l *Link) Caps() driver.Caps {
 	c := l.Link.Caps()
 	c.Exposes = false

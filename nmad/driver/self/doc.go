@@ -17,8 +17,8 @@
 //
 // # Sleeping
 //
-// As in package shm, with an eventfd for each end: Arm writes its flag and then looks, the sender writes its
-// position and then looks at the flag, all with sequentially consistent atomics, so one of them sees the other. A loop
-// has no eventfd: what it is given is there in the same call (driver.Caps.Echoes), so the thread that sends receives it, and nothing
-// is left to wait for.
+// As in package shm, with an eventfd for each end: Arm writes its flag and then looks, the sender writes its position and
+// then looks at the flag, all with sequentially consistent atomics, so one of them sees the other. A loop has no eventfd:
+// what it is given is there in the same call (driver.Caps.Echoes), so the thread that sends receives it, and nothing is
+// left to wait for.
 package self

@@ -29,7 +29,8 @@ type link struct {
 	pushing atomic.Bool   // the last Push moved nothing; Push writes it, Arm reads it
 }
 
-// Loop makes a link that brings back what it sends (driver.Caps.Echoes). It has no descriptor: the thread that sends receives, too.
+// Loop makes a link that brings back what it sends (driver.Caps.Echoes). It has no descriptor: the thread that sends
+// receives, too.
 func Loop() driver.Link {
 	e := &end{}
 	e.bell.none()

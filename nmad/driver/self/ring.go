@@ -22,7 +22,8 @@ type ring struct {
 	head    atomic.Uint64 // packets whose place is free again; the receiver writes it, the sender reads it
 	_       [padding - 8]byte
 
-	// The large track: the bytes from base on, of a stream that has no end. The pusher changes buf and base while all has been fetched.
+	// The large track: the bytes from base on, of a stream that has no end. The pusher changes buf and base while all has
+	// been fetched.
 	buf     []byte
 	base    uint64
 	end     atomic.Uint64 // where buf ends in the stream; the pusher writes it

@@ -9,9 +9,9 @@ import (
 	"github.com/pm2-go/pm2/nmad/driver"
 )
 
-// EnvCopy is the variable that says how often a long message is copied on its way:
-// "two" times, through slots; a "single" time, by the kernel, where that may reach
-// the other process; or, and so by default, "auto": whichever is measured to be faster.
+// EnvCopy is the variable that says how often a long message is copied on its way: "two" copies it two times, through
+// slots; "single" once, by the kernel, if that may reach the other process; "auto", the default, takes the way that is
+// measured to be faster.
 const EnvCopy = "PM2_SHM_COPY"
 
 // policy is a value of EnvCopy.
@@ -45,8 +45,8 @@ const (
 	// samples of either way are what a choice is made upon, one way after the other: the median
 	// counts, as some messages are disturbed.
 	samples = 7
-	// settling is how many messages of either way are not counted before: they find the caches, and
-	// what of a stream is under way, as the other way has left them.
+	// settling is how many messages of a way are not counted after a change of the way: they find the caches, and the
+	// stream, as the other way has left them.
 	settling = 2
 	measured = settling + samples
 	// A choice lasts for so many messages of a size at first, four times as many each time that it is

@@ -33,7 +33,8 @@ func linkOf(t *testing.T, dials, accepts driver.Endpoint) [2]driver.Link {
 	return [2]driver.Link{dialled, other}
 }
 
-// TestCrowded: where processes share CPUs a packet holds more; a side that was not told so takes it all the same, and the other way round.
+// TestCrowded: where processes share CPUs a packet holds more; a side that was not told so takes it all the same, and the
+// other way round.
 func TestCrowded(t *testing.T) {
 	for _, shared := range [][2]bool{{true, true}, {true, false}, {false, true}, {false, false}} {
 		var ends [2]driver.Endpoint

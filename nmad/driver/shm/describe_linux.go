@@ -12,8 +12,8 @@ import (
 var _ fmt.Stringer = (*link)(nil)
 
 // String describes the link, to find out why a thread still sleeps: the flags and rings as they are in the segment now,
-// what this side knows of them, the doorbells, and what the descriptors really are. Only a thread that keeps all others from the calls of
-// the link may call it. It changes nothing.
+// what this side knows of them, the doorbells, and what the descriptors really are. Only a thread that keeps all others
+// from the calls of the link may call it. It changes nothing.
 func (l *link) String() string {
 	var b strings.Builder
 	line := func(format string, args ...any) { fmt.Fprintf(&b, "\n\t"+format, args...) }
@@ -94,7 +94,8 @@ func (s *largeSend) String() string {
 	return out
 }
 
-// descriptor says what the kernel takes fd for: its kind, and what belongs to it. Of two ends of a doorbell the number is the same.
+// descriptor says what the kernel takes fd for: its kind, and what belongs to it. Of two ends of a doorbell the number is
+// the same.
 func descriptor(fd int) string {
 	is, err := os.Readlink(fmt.Sprintf("/proc/self/fd/%d", fd))
 	if err != nil {

@@ -11,8 +11,8 @@ import (
 	"github.com/pm2-go/pm2/nmad/internal/mapped"
 )
 
-// locate has direction d, through which messages arrive at this process, come from the memory of its home, and
-// touches the part that every message uses. It says where that is.
+// locate gives direction d, through which messages arrive at this process, memory of the process's home node, and touches
+// the part that every message uses. It says where that is.
 //
 // Each side does so for what it receives, before the other side has touched any of it: the dialer before
 // it sends the segment, the listener before it says that it has mapped it. So even where
@@ -30,8 +30,8 @@ func locate(m *mapped.Memory, g geometry, d int, home driver.Place) driver.Place
 	return home
 }
 
-// fetch has the kernel provide now what every message of direction d touches; the rest comes as it is
-// used. Where the kernel is too old for it (before 5.14), all of it does.
+// fetch makes the kernel provide now the memory that every message of direction d touches; the rest comes when it is used.
+// If the kernel is too old for that (before 5.14), all of it comes when it is used.
 func fetch(m *mapped.Memory, g geometry, d int) {
 	l := g.direction(d)
 	from := l.credit &^ (pageSize - 1)
@@ -54,8 +54,8 @@ const preferred = 1
 // mostNodes is how many NUMA nodes a kernel has at most.
 const mostNodes = 1024
 
-// prefer has the pages of mem that have not been touched yet come from a NUMA node. Of shared memory
-// that holds for all processes that have it mapped. mem begins on a page.
+// prefer makes the pages of mem that were not touched yet come from a NUMA node. For shared memory that holds in all
+// processes that have it mapped. mem begins on a page.
 func prefer(mem []byte, node int) error {
 	var mask [mostNodes / 64]uint64
 	if node < 0 || node >= mostNodes {

@@ -30,8 +30,8 @@ func member(seed uint64) Driver {
 	return d
 }
 
-// TestHostileMember is a process of the job, which holds the secret. It does its part in the link, and meanwhile writes what
-// it likes into the segment, most of it nearly right: so it gets far.
+// TestHostileMember is a process of the job, which holds the secret. It does its part in the link, and meanwhile writes
+// what it likes into the segment, most of it nearly right: so it gets far.
 func TestHostileMember(t *testing.T) {
 	address, number, _ := strings.Cut(os.Getenv(memberVariable), " ")
 	if address == "" {
@@ -116,9 +116,9 @@ func lie(rng *rand.Rand, mem []byte, g geometry) {
 	binary.LittleEndian.PutUint64(mem[at:], w)
 }
 
-// TestHostileProcess: a process of the job writes into the segment what it must not, while this one works, with offers, for which
-// the kernel copies between the two: errors, but nothing beside a buffer or after its return, no wait without an end, no memory
-// that grows.
+// TestHostileProcess: a process of the job writes into the segment what it must not, while this one works, with offers,
+// for which the kernel copies between the two: errors, but nothing beside a buffer or after its return, no wait without an
+// end, no memory that grows.
 func TestHostileProcess(t *testing.T) {
 	if ourselves() == 0 {
 		t.Skip("this kernel lets no process read another one's memory")

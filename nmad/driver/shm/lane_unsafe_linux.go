@@ -7,7 +7,8 @@ import (
 	"github.com/pm2-go/pm2/nmad/driver/internal/life"
 )
 
-// Lane says where the state of the small track lies, for code that moves packets itself, as the callers of Send and Recv; see driver.Lane.
+// Lane says where the state of the small track lies, for code that moves packets itself, as the callers of Send and Recv;
+// see driver.Lane.
 func (l *link) Lane(x *driver.Lane) {
 	x.State, x.Over = &l.State, uint64(life.Closed|life.Broken|life.Lost)
 	x.Sleeping, x.WantRoom = &l.theirs.sleeping, &l.theirs.wantRoom

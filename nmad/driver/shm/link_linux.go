@@ -81,7 +81,7 @@ type hand struct {
 // Caps implements driver.Link.
 func (l *link) Caps() driver.Caps {
 	return driver.Caps{
-		MaxBody: int(l.tx.maxBody), Short: inline, How: "in the cell of its header, one cache line",
+		MaxBody: int(l.tx.maxBody), Bound: boundOf(l.tx.maxBody), Short: inline, How: "in the cell of its header, one cache line",
 		Process: l.pid, Borrows: true, Fetches: l.fetches, Exposes: l.exposes, Place: l.place,
 	}
 }
@@ -252,8 +252,7 @@ func (l *link) Arm(wantRoom bool) bool {
 	}
 	something := l.rx.ready() || l.lr.ready()
 	if wantRoom && !something {
-		// Of two tracks that wait, the first with room will do. None waiting means
-		// that what waited has gone meanwhile.
+		// If both tracks wait, the first one with room is enough. None waiting means that what waited has gone meanwhile.
 		small, large := load(&l.tx.refused) != 0, load(&l.lt.refused) != 0
 		something = !small && !large || small && !l.tx.waiting() || large && !l.lt.waiting()
 	}
@@ -272,9 +271,8 @@ func (l *link) Disarm() {
 	runtime.KeepAlive(l)
 }
 
-// disarm takes the flags back and empties the doorbell. A sender that took a
-// flag may ring later still: that ends one sleep for nothing, and is emptied
-// after that one.
+// disarm takes the flags back and empties the doorbell. A sender that took a flag before may still ring later. That ends
+// one sleep for nothing, after which the doorbell is emptied again.
 func (l *link) disarm() {
 	l.mine.wantRoom.Swap(0)
 	l.mine.sleeping.Swap(0)

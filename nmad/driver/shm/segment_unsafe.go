@@ -98,9 +98,9 @@ func viewFlags(mem []byte) (dialer, listener *flags) {
 	return (*flags)(unsafe.Pointer(&mem[0])), (*flags)(unsafe.Pointer(&mem[padding]))
 }
 
-// notice is a word of a segment by which one side tells the other that there is something for it, and then looks
-// whether it sleeps: T1 and T2 of README.md. So it has no plain Store, only publish, after which no load is carried out before
-// the other side can see the word.
+// notice is a word of a segment by which one side tells the other that there is something for it, and then looks whether
+// it sleeps: T1 and T2 of README.md. So it has no plain Store, only publish, after which no load is carried out before the
+// other side can see the word.
 type notice struct{ word atomic.Uint64 }
 
 // Load reads it.

@@ -70,9 +70,9 @@ func (m *meeting) meet(me int) bool {
 // end has no thread wait any more.
 func (m *meeting) end() { m.ended.word.Store(1) }
 
-// read by one side and write by the other have the CPU of the latter wait for cache lines: a store that it makes after that is
-// not seen before these are, while it goes on to loads, unless the store is a barrier. The race detector would take so long that
-// nothing waits any more.
+// read by one side and write by the other have the CPU of the latter wait for cache lines: a store that it makes after
+// that is not seen before these are, while it goes on to loads, unless the store is a barrier. The race detector would
+// take so long that nothing waits any more.
 //
 //go:norace
 func (m *meeting) read() (sum uint64) {
@@ -277,9 +277,9 @@ var encounters = []encounter{
 	},
 }
 
-// clash has two sides act at the same moment, over and over for some time: one in this goroutine, the other in a second one.
-// one says whether it was first, as far as it could see; one that is so too often waits before it acts. What before and
-// after do, they do alone. An error ends it.
+// clash has two sides act at the same moment, over and over for some time: one in this goroutine, the other in a second
+// one. one says whether it was first, as far as it could see; one that is so too often waits before it acts. What before
+// and after do, they do alone. An error ends it.
 func clash(t *testing.T, d time.Duration, before func() error, one func() (first bool), other func() error, after func(first bool) error) (rounds int) {
 	t.Helper()
 	const (
@@ -342,8 +342,8 @@ func pass(cycles int64) {
 	}
 }
 
-// TestPublish is what all that sleeps rests upon, with nothing around it: one raises its flag and looks at the word, the other
-// publishes the word and looks at the flag; the one that is second sees what the first one did.
+// TestPublish is what all that sleeps rests upon, with nothing around it: one raises its flag and looks at the word, the
+// other publishes the word and looks at the flag; the one that is second sees what the first one did.
 func TestPublish(t *testing.T) {
 	twoCPUs(t)
 	a, b := linked(t, Driver{geo: &tiny})
@@ -373,7 +373,8 @@ func TestPublish(t *testing.T) {
 	}
 }
 
-// TestWakes has each encounter take place at the moment at which it is open which is first: the one that then sleeps was woken.
+// TestWakes has each encounter take place at the moment at which it is open which is first: the one that then sleeps was
+// woken.
 func TestWakes(t *testing.T) {
 	twoCPUs(t)
 	for _, c := range encounters {

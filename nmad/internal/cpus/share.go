@@ -1,7 +1,7 @@
 package cpus
 
-// Share divides processors among n processes, as evenly as possible, in their order: disjoint, or, if there are more processes than
-// processors, one for each, which neighbours share. nil if there is no processor.
+// Share divides processors among n processes, as evenly as possible, in their order: disjoint, or, if there are more
+// processes than processors, one for each, which neighbours share. nil if there is no processor.
 func Share(cpus []int, n int) [][]int {
 	if len(cpus) == 0 {
 		return nil

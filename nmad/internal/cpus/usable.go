@@ -44,8 +44,8 @@ func topology(cpu int, what string) int {
 	return n
 }
 
-// Inherited says whether this process may use the same processors as the one that has started it, which has then not bound it. It is
-// false where that is not known: the kernel does not tell, or the other one is outside this process's container.
+// Inherited says whether this process may use the same processors as the one that has started it, which has then not bound
+// it. It is false where that is not known: the kernel does not tell, or the other one is outside this process's container.
 func Inherited() bool {
 	parent := os.Getppid()
 	if parent == 0 {

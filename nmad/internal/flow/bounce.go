@@ -2,19 +2,17 @@ package flow
 
 import "github.com/pm2-go/pm2/internal/shelf"
 
-// A message that does not lie in one piece goes over the large track piece by piece. Each
-// piece costs a call of the link: over sockets a system call and a segment, over
-// shared memory a slot. So short pieces are taken together: the sender copies as many of
-// them as there is room for into a bounce buffer, which is in the cache, and hands that to the link; the
-// receiver has the link fill a bounce buffer, and copies it to where it belongs. Long pieces go as they
-// lie. Neither side knows the pieces of the other, as bytes on the large track have no framing.
+// A message that does not lie in one piece goes over the large track piece by piece. Each piece costs a call of the link:
+// over sockets a system call and a segment, over shared memory a slot. So short pieces go together: the sender copies as
+// many of them as there is room for into a bounce buffer, which is in the cache, and hands that to the link; the receiver
+// has the link fill a bounce buffer, and copies it to where it belongs. Long pieces go as they lie. A side does not know
+// the pieces of the other one, because bytes on the large track have no framing.
 //
 //	sender:    empty ── gather ──▶ at = 0, end = n ── the link has moved k ──▶ at += k ... at = end: empty
 //	receiver:  empty ── measure ─▶ at = 0, end = n ── the link has moved k, which are scattered ──▶ likewise
 //
-// What of a bounce buffer was given to a link stays where it is until all of it has moved, as
-// driver.Link wants it. The bounce buffer belongs to the stream while a chunk is under way, and
-// to the copier while it copies.
+// Bytes of a bounce buffer that were given to a link stay where they are until all of them have moved, as driver.Link
+// requires. The bounce buffer belongs to the stream while a chunk is under way, and to the copier while it copies.
 type bounce struct {
 	at, end int // what of buf is still to move
 	buf     [BounceSize]byte
@@ -38,8 +36,8 @@ func newBounce() *bounce {
 	return new(bounce)
 }
 
-// someParts moves what comes next of a message that is not in one piece, until the link takes
-// no more. Without the lock of the Flow.
+// someParts moves what comes next of a message that is not in one piece, until the link takes no more. The caller does not
+// hold the lock of the Flow.
 func (x *Stream) someParts(p *Pieces, c *chunk, left int, call func([]byte) (int, error)) (total int, err error) {
 	for total < left && total < AtOnce && err == nil {
 		var n int

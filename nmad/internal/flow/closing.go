@@ -92,7 +92,8 @@ func (f *Flow) handleByeAck() error {
 	return nil
 }
 
-// Close stops the flow for new requests, which fail with err as its receives do. Sends go on. ErrLeft: the peer has left, too.
+// Close stops the flow for new requests, which fail with err as its receives do. Sends go on. ErrLeft: the peer has left,
+// too.
 func (f *Flow) Close(err error) error {
 	f.Closing, f.Dead = true, err
 	f.failReceives(err)
@@ -110,7 +111,7 @@ func (f *Flow) End(err error) {
 		f.Dead = err
 	}
 	f.notes.drop()
-	f.hold(heldNotes, false)
+	f.setUnsent(unsentNotes, false)
 	underway := f.underway()
 	f.FailSends(f.Dead)
 	f.failReceives(f.Dead)
@@ -118,5 +119,5 @@ func (f *Flow) End(err error) {
 	for l := f.loans.returns.pop(); l != nil; l = f.loans.returns.pop() {
 		f.putAway(l)
 	}
-	f.hold(heldReturns, false)
+	f.setUnsent(unsentReturns, false)
 }

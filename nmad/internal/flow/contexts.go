@@ -34,7 +34,8 @@ func (x *contexts) of(number uint16) *match.Matcher[Request, Message] {
 	return x.other(number)
 }
 
-// MostContexts is in how many contexts but Plain messages of one peer may be that were not opened here: a bound on the memory that a peer can have us use.
+// MostContexts is in how many contexts but Plain messages of one peer may be that were not opened here: a bound on the
+// memory that a peer can have us use.
 const MostContexts = 4096
 
 func (x *contexts) find(number uint16) (at int, there bool) {

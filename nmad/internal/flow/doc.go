@@ -1,7 +1,7 @@
-// Package flow has the protocols between two processes, seen from one side: credit, eager messages and
-// rendezvous, loans, rails, aggregation, order, and how a side leaves. It knows no lock and no clock; what it reaches beyond itself is a Network. Packets that have
-// come, bytes that have moved and requests go in. Packets leave by Drain; bytes that are to be moved
-// and requests that are done come out.
+// Package flow has the protocols between two processes, seen from one side: credit, eager messages and rendezvous, loans,
+// rails, aggregation, order, and how a side leaves. It knows no lock and no clock; what it reaches beyond itself is a
+// Network. Packets that have come, bytes that have moved and requests go in. Packets leave by Drain; bytes that are to be
+// moved and requests that are done come out.
 //
 //	       Send Receive Post Deliver            Finished
 //	               │                               ▲

@@ -6,9 +6,10 @@ import (
 	"github.com/pm2-go/pm2/nmad/driver"
 )
 
-// Exposing: where processes share their CPUs, each packet that one of them waits for costs a turn of another one. A link over which the
-// receiver can read the sender's memory (Caps.Exposes) saves two of them: the message is announced by EXPOSE in place of RDV. EXPOSE says
-// in addition at which address in the sender's memory the message lies. The receive that it is for decides:
+// Exposing: where processes share their CPUs, each packet that one of them waits for costs a turn of another one. A link
+// over which the receiver can read the sender's memory (Caps.Exposes) saves two of them: the message is announced by
+// EXPOSE in place of RDV. EXPOSE says in addition at which address in the sender's memory the message lies. The receive
+// that it is for decides:
 //
 //	sender                                         receiver
 //	  │ EXPOSE(tag, seq, size, cookie; address) ▶  │ its buffer is in one piece: reads what it wants
@@ -16,16 +17,18 @@ import (
 //	 done
 //	                                               │ any other: RTR, and all goes on as after RDV (rendezvous.go)
 //
-// A receiver that may not read that memory answers by RTR, and its peer need not know. What it reads is a chunk in the queue of the first
-// rail, as what it asks for is, but no byte of it is one of the stream. What the peer says is believed no further than this: the address is one of
-// its own memory, in which the kernel looks it up.
+// A receiver that may not read that memory answers by RTR, and its peer need not know. A read of the peer's memory is a
+// chunk in the queue of the first rail, like one that it asks for, but its bytes are not part of the stream. The receiver
+// need not trust the address: the kernel looks it up in the peer's own memory.
 //
-// A sender that gives its sends up takes the exposed memory back first (Link.Withdraw): a receiver that reads
-// it later, or has begun to, does not take what it reads for the message.
+// A sender that gives its sends up first takes the exposed memory back (Link.Withdraw). Then a receiver that reads it
+// later, or has begun to, does not take what it reads for the message.
 //
-// This is the read protocol of rendezvous over networks with remote reads (Sur, Jin, Chai, Panda, PPoPP 2006), over shared memory.
+// This is the read protocol of rendezvous over networks with remote reads (Sur, Jin, Chai, Panda, PPoPP 2006), over shared
+// memory.
 
-// LeastExposed is the shortest message that is announced by its address, in bytes: to read a shorter one takes longer than to copy it twice.
+// LeastExposed is the shortest message that is announced by its address, in bytes: to read a shorter one takes longer than
+// to copy it twice.
 const LeastExposed = 8 << 10
 
 // ExposeBody is the body of an EXPOSE, in bytes: the address (8).
@@ -84,7 +87,8 @@ func (x *Stream) fetch(c *chunk, call func([]byte, uint64) (int, error)) (int, e
 	return call(b[:min(len(b), mostFetch)], c.of.from+uint64(c.moved))
 }
 
-// Blind says, in place of Complete, that the peer's memory cannot be read: what was to be read there is asked for, now and from now on.
+// Blind says, in place of Complete, that the peer's memory cannot be read: what was to be read there is asked for, now and
+// from now on.
 func (f *Flow) Blind(rail int) {
 	x := &f.Rails[rail].Streams[Pull]
 	f.blind, x.reserved = true, nil
@@ -104,5 +108,5 @@ func (f *Flow) fetched(cookie uint32) {
 	l := f.takeLease()
 	l.There, l.cookie = true, cookie
 	f.loans.out++
-	f.giveBack(l)
+	f.returnLoan(l)
 }

@@ -19,8 +19,8 @@ type Bounds struct {
 	NoteLimit   int // bytes of a note that the peer may send; 0: it may send none
 }
 
-// Flow is all protocols between two processes, on one side. The zero value with Init is ready. Not for concurrent use: a lock
-// is around all calls but those that say otherwise.
+// Flow has all protocols between two processes, on one side. The zero value is ready after Init. It is not safe for
+// concurrent use: callers hold a lock around all calls, except those that say otherwise.
 type Flow struct {
 	Own, Rank int               // ours, and the peer's
 	Strategy  strategy.Strategy // decides what leaves next, in which packet, over which rail
@@ -35,14 +35,14 @@ type Flow struct {
 	loans    lending
 	notes    notes
 	bye      leave
-	finished Queue // done and not taken by Finished
-	found    Queue // Matched by a search: to be delivered to
-	pending  int   // requests that count
-	sendDue  bool  // see SendDue
-	holds    held  // what holding tells of
-	ended    bool  // End was called
-	blind    bool  // what the peer exposes cannot be read
-	search   bool  // see SearchDue
+	finished Queue  // done and not taken by Finished
+	found    Queue  // Matched by a search: to be delivered to
+	pending  int    // requests that count
+	sendDue  bool   // see SendDue
+	unsent   unsent // what holding tells of
+	ended    bool   // End was called
+	blind    bool   // what the peer exposes cannot be read
+	search   bool   // see SearchDue
 
 	moving [2]int      // chunks that go out, and that come in, or wait for those before them, over all rails
 	chunks *chunk      // to be used again
@@ -105,7 +105,8 @@ func (f *Flow) Idle(context uint16) bool { return f.rx.idle(context) }
 // Unjoin undoes Join of a context that is Idle. What comes for it later waits, as before Join.
 func (f *Flow) Unjoin(context uint16) { f.rx.forget(context) }
 
-// Bind says what the link of the first rail can do, and up to which size messages go eagerly, as far as it takes them; 0: as that.
+// Bind says what the link of the first rail can do, and up to which size messages go eagerly, as far as it takes them; 0:
+// as that.
 func (f *Flow) Bind(c driver.Caps, eager int) {
 	f.tx.caps = c
 	f.tx.room = min(c.MaxBody, math.MaxInt32)
@@ -126,7 +127,8 @@ func (f *Flow) Eager() int { return f.tx.eager }
 // Room is the longest body of a packet, in bytes.
 func (f *Flow) Room() int { return f.tx.room }
 
-// Finished takes out what the gate must see to, in the order in which it happened; nil: there is nothing. The stage says what it is:
+// Finished takes out what the gate must see to, in the order in which it happened; nil: there is nothing. The stage says
+// what it is:
 //
 //	Done       a request that has ended, and whose State finish has not set
 //	Choosing   a receive whose owner is to be asked for the buffer; then Deliver goes on
@@ -136,12 +138,14 @@ func (f *Flow) Finished() *Request { return f.finished.Pop() }
 // Calm says that the flow has nothing to tell its owner: Finished would return nil, and SearchDue false.
 func (f *Flow) Calm() bool { return f.finished.head == nil && !f.search }
 
-// Settled says that the flow is Calm, and that its owner knows whether requests are Pending, and whether something is held that belongs to none.
+// Settled says that the flow is Calm, and that its owner knows whether requests are Pending, and whether something is held
+// that belongs to none.
 func (f *Flow) Settled(pending, holding bool) bool {
 	return f.Calm() && (f.pending != 0) == pending && f.holding() == holding
 }
 
-// Pending is how many requests count: they are under way, and not heard of ByStage. holding: something has to leave besides that belongs to none of them.
+// Pending returns how many requests count: those under way whose owner does not look at their Stage (ByStage). holding:
+// something else still has to leave that belongs to none of them.
 func (f *Flow) Pending() (requests int, holding bool) { return f.pending, f.holding() }
 
 // Count adds a request to those Pending, unless it is heard of ByStage.

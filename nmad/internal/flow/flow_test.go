@@ -13,8 +13,9 @@ import (
 	"pgregory.net/rapid"
 )
 
-// expect checks what has become of the sends of one side and the receives of the other: the messages of a tag go, in the order of the
-// sends, to the receives in the order of their posting; these name their tags. The same tag in another context is another one.
+// expect checks what has become of the sends of one side and the receives of the other: the messages of a tag go, in the
+// order of the sends, to the receives in the order of their posting; these name their tags. The same tag in another
+// context is another one.
 func expect(t *rapid.T, from, to *side, tags int, over bool) {
 	for i := range tags * len(inContexts) {
 		tag, context := uint64(i/len(inContexts)), inContexts[i%len(inContexts)]
@@ -85,8 +86,8 @@ func ledger(t *rapid.T, from, to *side) {
 	}
 }
 
-// TestTwoFlows has an adversary decide when packets leave, how many, when they arrive, and how many bytes move at a time. However it
-// does, messages arrive whole, once and in order, and nothing waits for ever.
+// TestTwoFlows has an adversary decide when packets leave, how many, when they arrive, and how many bytes move at a time.
+// However it does, messages arrive whole, once and in order, and nothing waits for ever.
 func TestTwoFlows(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		const tags = 3
@@ -197,7 +198,8 @@ func TestTwoFlows(t *testing.T) {
 	})
 }
 
-// TestHostilePackets gives a flow packets that make no sense, among such that do: it says so, keeps within its bounds, and ends.
+// TestHostilePackets gives a flow packets that make no sense, among such that do: it says so, keeps within its bounds, and
+// ends.
 func TestHostilePackets(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		w := newWorld(options{window: 1000, records: 3, rails: 2})
@@ -241,8 +243,8 @@ func TestHostilePackets(t *testing.T) {
 	})
 }
 
-// TestManyContexts: a peer that sends in more contexts than one may is told so, however it sends, and its messages in those that it
-// has used already are taken.
+// TestManyContexts: a peer that sends in more contexts than one may is told so, however it sends, and its messages in
+// those that it has used already are taken.
 func TestManyContexts(t *testing.T) {
 	for name, last := range map[string]packet{
 		"eager":     {driver.Header{Kind: KindEager}, nil},
@@ -268,8 +270,9 @@ func TestManyContexts(t *testing.T) {
 	}
 }
 
-// TestPacketDeliversWhatItFinds: a packet that arrives has the flow look through what is kept, and finds there a message for a receive for
-// any source that was posted meanwhile. Nothing else would deliver it: the poster sees that its receive was taken.
+// TestPacketDeliversWhatItFinds: a packet that arrives has the flow look through what is kept, and finds there a message
+// for a receive for any source that was posted meanwhile. Nothing else would deliver it: the poster sees that its receive
+// was taken.
 func TestPacketDeliversWhatItFinds(t *testing.T) {
 	var s side
 	f := &s.f

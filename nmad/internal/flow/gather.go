@@ -48,7 +48,8 @@ func (f *Flow) joins(tag uint64, size int, c Company) bool {
 	return p.Bytes+AggregateHead+size <= p.Room && f.Strategy.Joins(p, strategy.Item{Tag: tag, Size: size, Eager: true})
 }
 
-// gather adds a message in the context Plain that joins, for which there is credit. leave: there is nothing more to wait for, and all of them are to leave.
+// gather adds a message in the context Plain that joins, for which there is credit. leave: there is nothing more to wait
+// for, and all of them are to leave.
 func (f *Flow) gather(tag uint64, buf []byte, c Company) (leave bool) {
 	x := &f.tx.gathered
 	if x.empty() {
@@ -59,7 +60,7 @@ func (f *Flow) gather(tag uint64, buf []byte, c Company) (leave bool) {
 	}
 	x.body = append(appendHead(x.body, Plain, tag, len(buf)), buf...)
 	x.messages++
-	f.hold(heldGroup, true)
+	f.setUnsent(unsentGroup, true)
 	f.tx.seq++
 	f.tx.credit -= cost(len(buf))
 	f.Stats.BytesSent += uint64(len(buf))
@@ -71,7 +72,7 @@ func (f *Flow) enough(woken int) int {
 }
 
 // Gathered says that messages wait for others in the open packet.
-func (f *Flow) Gathered() bool { return f.holds&heldGroup != 0 }
+func (f *Flow) Gathered() bool { return f.unsent&unsentGroup != 0 }
 
 // KeepGathering says that what is Gathered is to be left alone for now; ready as in Company.
 func (f *Flow) KeepGathering(ready bool) bool {
@@ -107,5 +108,5 @@ func (f *Flow) sentGathered() {
 		f.Stats.Aggregated += uint64(x.messages)
 	}
 	f.tx.gathered.messages = 0
-	f.hold(heldGroup, false)
+	f.setUnsent(unsentGroup, false)
 }

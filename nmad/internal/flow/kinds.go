@@ -19,7 +19,8 @@ const (
 	LastKind      = KindExpose
 )
 
-// Contexts: the key of a message is its context and its tag, and nothing that is for messages of one context finds those of another.
+// Contexts: the key of a message is its context and its tag, and nothing that is for messages of one context finds those
+// of another.
 const (
 	Library uint16 = iota // what the library itself sends
 	Plain                 // what a program sends that names none

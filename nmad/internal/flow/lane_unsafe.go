@@ -10,7 +10,7 @@ import (
 // Lane says where the state of short messages lies; see driver.Lane.
 func (f *Flow) Lane(x *driver.Lane) {
 	x.Watched = f.Watched
-	x.Holds, x.Queue, x.Answers = (*uint8)(&f.holds), unsafe.Pointer(&f.tx.queue.head), unsafe.Pointer(&f.rx.answers.head)
+	x.Holds, x.Queue, x.Answers = (*uint8)(&f.unsent), unsafe.Pointer(&f.tx.queue.head), unsafe.Pointer(&f.rx.answers.head)
 	x.Closing, x.Full, x.Pending = &f.Closing, &f.rx.full, &f.pending
 	x.Eager, x.Credit, x.Most = &f.tx.eager, &f.tx.credit, &f.tx.window
 	x.SendSeq, x.RecvSeq = &f.tx.seq, &f.rx.seq

@@ -10,17 +10,17 @@ package flow
 //	   |  and nothing is left of it        '------- the gate ends -------> done, failed
 //	   '------------------------------------------------------------------> done
 //
-// Packets of a batch lie in the buffer until the flush at its end: they leave together. A receive that asks
-// for 0 bytes of an announced message is done when its RTR has left the buffer, or the gate ends. The rest of a control packet
-// may stay in the driver's buffer while this side has no pending request: without credit the peer sends RDV,
-// and this side answers when it posts the receive.
+// Packets of a batch lie in the buffer until the flush at its end: they leave together. A receive that asks for 0 bytes of
+// an announced message is done when its RTR has left the buffer, or the gate ends. The rest of a control packet may stay
+// in the driver's buffer while this side has no pending request: without credit the peer sends RDV, and this side answers
+// when it posts the receive.
 //
 // What was gathered (gather.go) is done before it leaves; so it is only gathered where hooks see to it.
 //
 // A link without a buffer takes a packet for good.
 
-// handOver ends a request whose packet the link has just taken: at once, or when the driver's buffer is empty. It counts as pending
-// until then.
+// handOver ends a request whose packet the link has just taken: at once, or when the driver's buffer is empty. It counts
+// as pending until then.
 func (f *Flow) handOver(r *Request) {
 	switch {
 	case f.tx.caps.Buffered:

@@ -7,8 +7,9 @@ import (
 	"github.com/pm2-go/pm2/nmad/driver"
 )
 
-// Lending: a message that lies in a buffer of the library, sent over a link whose ends can map memory of each other (Caps.Process), is
-// announced by LOAN in place of RDV. LOAN says in addition where it lies in the sender's memory; the first one, in which. The receive that it is for decides:
+// Lending: a message that lies in a buffer of the library, sent over a link whose ends can map memory of each other
+// (Caps.Process), is announced by LOAN in place of RDV. LOAN also says where the message lies in the sender's memory; the
+// first LOAN says which memory that is. The receive that it is for decides:
 //
 //	sender                                     receiver
 //	  │ LOAN(tag, seq, size, cookie; where)  ▶ │ takes loans: done, with the bytes where they lie
@@ -17,24 +18,26 @@ import (
 //	 done
 //	                                           │ any other: RTR, and all goes on as after RDV (rendezvous.go)
 //
-// So nothing else differs: the order of messages, what is unexpected, probed, claimed, cancelled or truncated, what
-// bounds announcements (records.go). A receiver that cannot map the memory answers by RTR, and its peer need not know.
-// A message that is loaned and was not received yet takes the sender's memory: that is what holds a sender back that is too fast: it gets no buffer.
+// Everything else is the same: the order of messages, unexpected messages, probes, claims, cancelling, truncation, and the
+// bounds of announcements (records.go). A receiver that cannot map the memory answers by RTR, and its peer need not know
+// why. A loaned message that was not received yet takes memory of the sender. That holds a sender back that is too fast:
+// it gets no buffer.
 //
 //	send:  queued -> announced -> done                  loaned, and returned
 //	                 announced -> pushing -> done       loaned, and asked for
 //
-// Which memory it is, is the owner's business (Network.View), which believes the peer no further than that the memory is of a size that cannot
-// change, and that the message lies within. It is mapped for reading only. The bytes may change at any time, also those of a program that keeps its
-// side: after Close, or a send that has failed, a buffer is the sender's again, while the receiver may still read.
+// The owner of the flow finds the memory (Network.View). It checks that the size of the memory cannot change, and that the
+// message lies within. It maps the memory for reading only. The bytes may change at any time, even if the peer keeps the
+// rules: after Close, or after a send has failed, the buffer is the sender's again, while the receiver may still read.
 //
-// The end of a gate: sends that are loaned end as others do (ErrPeerLost, ErrClosed). What a receiver has been loaned stays
-// mapped until the last of it was released; then, or with the gate, the mapping goes.
+// At the end of a gate loaned sends end as others do (ErrPeerLost, ErrClosed). The memory of loans stays mapped at the
+// receiver until it has released the last of them and the gate has ended.
 
 // LeastLoan is the shortest message that is loaned, in bytes: a shorter one is copied in the time that its return takes.
 const LeastLoan = 4 << 10
 
-// LoanBody is the body of a LOAN, in bytes: the place of the message (8). LoanCard is what stands before it in the first one of a flow: in which memory.
+// LoanBody is the body of a LOAN, in bytes: the place of the message (8). LoanCard is the part before it in the first LOAN
+// of a flow: it says which memory.
 const (
 	LoanBody = 8
 	LoanCard = 24
@@ -143,14 +146,14 @@ func (f *Flow) Release(l *Lease) {
 	case f.ended || f.bye.sent:
 		f.putAway(l)
 	default:
-		f.giveBack(l)
+		f.returnLoan(l)
 	}
 }
 
-// giveBack has RETURN sent.
-func (f *Flow) giveBack(l *Lease) {
+// returnLoan has RETURN sent.
+func (f *Flow) returnLoan(l *Lease) {
 	f.loans.returns.push(l)
-	f.hold(heldReturns, true)
+	f.setUnsent(unsentReturns, true)
 	f.sendDue = f.sendDue || !f.tx.refused
 }
 

@@ -41,16 +41,17 @@ func (f *Flow) pack(a act, h driver.Header) *Packet {
 	return p
 }
 
-// alone says that one message waits, or its announcement, and nothing else: it leaves in its own Send, without a flush. An answer
-// (RTR) is none: also the only one leaves in the flush at the end of a batch.
+// alone says that one message waits, or its announcement, and nothing else: it leaves in its own Send, without a flush. An
+// answer (RTR) is none: also the only one leaves in the flush at the end of a batch.
 func (f *Flow) alone() bool {
 	r := f.tx.queue.head
 	return r != nil && r.Link == nil && f.rx.answers.empty() && !f.others()
 }
 
-// next returns the packet that is to leave next, valid until taken or Refused; nil: there is none. The order is: what was gathered,
-// since its sends are done; answers to announcements, because whole messages wait for them; loans that were released, for which sends
-// wait; credit; notes of agreements; messages, in the order and the packets that the strategy wants.
+// next returns the packet that is to leave next, valid until taken or Refused; nil: there is none. The order is: what was
+// gathered, since its sends are done; answers to announcements, because whole messages wait for them; loans that were
+// released, for which sends wait; credit; notes of agreements; messages, in the order and the packets that the strategy
+// wants.
 func (f *Flow) next() *Packet {
 	if !f.tx.gathered.empty() {
 		return f.packGathered()
@@ -79,8 +80,8 @@ func (f *Flow) next() *Packet {
 	return nil
 }
 
-// packMessage makes the packet of the first message of the queue: the message itself, with others that
-// the strategy adds, or, if it is long or the peer has no memory left for it, its announcement. nil: it must wait for records.
+// packMessage makes the packet of the first message of the queue: the message itself, with others that the strategy adds,
+// or, if it is long or the peer has no memory left for it, its announcement. nil: it must wait for records.
 func (f *Flow) packMessage(r *Request) *Packet {
 	if r.Link != nil {
 		if n, bytes := f.together(); n > 1 {
@@ -134,7 +135,7 @@ func (f *Flow) taken() {
 		f.sentGathered()
 	case returning:
 		f.putAway(f.loans.returns.pop())
-		f.hold(heldReturns, f.loans.returns.head != nil)
+		f.setUnsent(unsentReturns, f.loans.returns.head != nil)
 	case crediting:
 		f.rx.paid(int64(p.Head.Size))
 		f.Stats.Credits++
@@ -142,7 +143,7 @@ func (f *Flow) taken() {
 		f.rx.owesRoom = false
 	case noting:
 		f.notes.left(len(p.Body))
-		f.hold(heldNotes, !f.notes.empty())
+		f.setUnsent(unsentNotes, !f.notes.empty())
 	case full:
 		f.tx.told = f.tx.records
 	case acking:

@@ -33,13 +33,13 @@ func (f *Flow) Note(b []byte, most int) bool {
 		return false
 	}
 	f.notes.out = append(f.notes.out, b)
-	f.hold(heldNotes, true)
+	f.setUnsent(unsentNotes, true)
 	f.sendDue = true
 	return true
 }
 
 // Noted says that no note waits to be sent, nor any bytes in the driver's buffer.
-func (f *Flow) Noted() bool { return f.holds&(heldNotes|heldBytes) == 0 }
+func (f *Flow) Noted() bool { return f.unsent&(unsentNotes|unsentBytes) == 0 }
 
 // packNote makes the packet of the next piece of a note.
 func (f *Flow) packNote() *Packet {

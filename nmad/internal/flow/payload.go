@@ -2,8 +2,8 @@ package flow
 
 import "github.com/pm2-go/pm2/internal/shelf"
 
-// Pieces is where the bytes of a message lie, or go, that is not in one piece: in parts, or as a Data says. They are never put
-// together: the small track copies them one by one into the driver's memory, the large track takes long pieces as they
+// Pieces is where the bytes of a message lie, or go, that is not in one piece: in parts, or as a Data says. They are never
+// put together: the small track copies them one by one into the driver's memory, the large track takes long pieces as they
 // lie and short ones a bounce buffer full at a time (bounce.go).
 type Pieces struct {
 	Parts [][]byte // one after the other; nil: as Data says

@@ -2,7 +2,8 @@ package flow
 
 import "unsafe"
 
-// Payload is the one piece of memory in which a message lies, or goes; or only how long it is, if it does not lie in one piece: Pieces.
+// Payload is the one piece of memory in which a message lies, or goes; or only how long it is, if it does not lie in one
+// piece: Pieces.
 type Payload struct {
 	base *byte
 	Size int // bytes

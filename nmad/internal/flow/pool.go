@@ -29,9 +29,8 @@ const (
 	largestClass  = 40
 )
 
-// messagePool keeps the memory of unexpected messages for the next ones. It is
-// under the lock of its gate. What is in use is bounded by the credit given to
-// the peer (see credit.go), what is kept here by limit.
+// messagePool keeps the memory of unexpected messages for the next ones. It is under the lock of its gate. The credit
+// given to the peer (see credit.go) bounds the memory in use; limit bounds what the pool keeps.
 type messagePool struct {
 	messages *Message
 	buffers  [largestClass - smallestClass + 1][][]byte

@@ -71,8 +71,8 @@ func (f *Flow) Post(r *Request) {
 	}
 }
 
-// PostPlainly is Receive and Post of a receive that is Plain and not Special, in the usual case. False: the case is not the usual one, and it has
-// done nothing.
+// PostPlainly is Receive and Post of a receive that is Plain and not Special, in the usual case. False: the case is not
+// the usual one, and it has done nothing.
 func (f *Flow) PostPlainly(r *Request) bool {
 	if r.Special || r.Context != Plain || f.rx.Unexpected() != 0 || f.rx.full {
 		return false
@@ -84,8 +84,8 @@ func (f *Flow) PostPlainly(r *Request) bool {
 	return true
 }
 
-// ReceiveWhole is Receive of a receive that is not Special, if its message came eagerly, and only receives wait in its context that name tag and source. False: it has done
-// nothing. due: credit is to be given back by a packet of its own.
+// ReceiveWhole is Receive of a receive that is not Special, if its message came eagerly, and only receives wait in its
+// context that name tag and source. False: it has done nothing. due: credit is to be given back by a packet of its own.
 func (f *Flow) ReceiveWhole(r *Request) (done, due bool) {
 	x := f.rx.of(r.Context)
 	if x.Unexpected() == 0 || f.Closing || !x.Exactly() {
@@ -113,15 +113,16 @@ func (f *Flow) Withdraw(r *Request) bool {
 	return false
 }
 
-// matched notes that a receive has its message. That of one that is not special has the tag that the owner has set, and may read meanwhile.
+// matched notes that a receive has its message. That of one that is not special has the tag that the owner has set, and
+// may read meanwhile.
 func (r *Request) matched(m *Message) {
 	if r.Stage = Matched; r.Special {
 		r.Entry.Tag = m.Tag
 	}
 }
 
-// Peek is the oldest message that p is for and that has no receive, of those from any source of up to that age none either; nil: there
-// is none.
+// Peek returns the oldest message that p is for and that has no receive, also none from any source of up to that age; nil:
+// there is none.
 func (f *Flow) Peek(context uint16, p match.Pattern, age uint64) *Message {
 	m := f.rx.of(context).Peek(p, age)
 	if m == nil {
@@ -170,8 +171,9 @@ func (f *Flow) simple(h *driver.Header) bool {
 	return h.Kind == KindEager && h.Context == Plain && f.rx.Exactly()
 }
 
-// within has messages that arrive overlook receives for any source that are younger than that (match.Any.Now): one for this gate that
-// was posted before them may not have been given to the flow yet. The owner has their messages searched for (Search).
+// within makes arriving messages overlook receives from any source that are younger than that (match.Any.Now): the flow
+// may not know yet of an older receive for this gate. The owner searches for the messages of the younger ones later
+// (Search).
 func (f *Flow) within(age uint64) {
 	f.rx.limit = age
 }
@@ -183,8 +185,8 @@ func (f *Flow) SearchDue() bool {
 	return was
 }
 
-// Search gives receives and probes from any source of up to that age, which have been posted since the unexpected messages came, those
-// that they are for. It is called when Packet or a poster of one asks for it.
+// Search looks among the unexpected messages for those of receives and probes from any source of up to that age, which
+// were posted after the messages came. The owner calls it when Packet or the poster of such a receive asks for it.
 func (f *Flow) Search(age uint64) {
 	if f.Closing {
 		return
@@ -198,8 +200,8 @@ func (f *Flow) Search(age uint64) {
 	f.deliverFound()
 }
 
-// find takes a receive from any source, and the message that a search has found for it. It is delivered
-// to when nothing else is being dealt with.
+// find notes a receive from any source, and the message that a search has found for it. The message is delivered when the
+// flow handles nothing else.
 func (f *Flow) find(r *Request, m *Message) {
 	r.Rest.From, r.Rest.held = f.Rank, m
 	r.matched(m)
@@ -302,9 +304,8 @@ func (f *Flow) truncated(r *Request, size uint64) error {
 		f.Rank, r.Entry.Tag, ErrTruncated, size, r.Data.Size)
 }
 
-// Packet deals with one packet. Nothing in it is trusted: the body may change
-// while it is looked at, and the header may say anything. The error says what is wrong with it; or it is ErrLeft.
-// Afterwards SearchDue may hold.
+// Packet handles one packet. It trusts nothing in the packet: the body may change while Packet looks at it, and the header
+// may say anything. The error says what is wrong with the packet; or it is ErrLeft. Afterwards SearchDue may hold.
 func (f *Flow) Packet(h *driver.Header, body []byte, n Network) error {
 	if !f.simple(h) && !(f.rx.Exactly() && len(f.rx.others) == 0) {
 		// A thread may have posted a receive here and then one for any source: the order of these is kept.
@@ -453,8 +454,8 @@ func (f *Flow) choose(r *Request, m *Message) {
 	f.finished.Push(r)
 }
 
-// announcement takes in the announcement of a message; loan is where it lies, if it is mapped here, address where it lies in the peer's
-// memory, if that was said.
+// announcement takes in the announcement of a message; loan is where it lies, if it is mapped here, address where it lies
+// in the peer's memory, if that was said.
 func (f *Flow) announcement(h *driver.Header, loan []byte, address uint64) error {
 	if !f.rx.inOrder(h.Seq) {
 		return f.outOfOrder(h)

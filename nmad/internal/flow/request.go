@@ -49,8 +49,8 @@ func (s Stage) String() string {
 	return [...]string{"idle", "queued", "leaving", "announced", "pushing", "posted", "matched", "choosing", "answering", "deferred", "pulling", "done", "noticed"}[s]
 }
 
-// Request is a send or a receive of a Flow: what a plain one needs, in 112 bytes. What belongs to its owner is set before it
-// starts and read once it is done; everything else belongs to the Flow.
+// Request is a send or a receive of a Flow: what a plain one needs, in 112 bytes. The owner sets its fields before the
+// request starts, and reads them once it is done; all other fields belong to the Flow.
 type Request struct {
 	Entry match.Entry[Request] // tag, age; place in the table of posted receives
 
@@ -173,8 +173,8 @@ func (r *Request) Scatter(parts [][]byte) {
 // Held is the envelope of the message that a receive is to choose its buffer for.
 func (r *Request) Held() (tag, size uint64) { return r.Rest.held.Tag, r.Rest.held.size }
 
-// Describe has the message lie as d says. What a send may send eagerly is taken out of it at
-// once: it would be copied in any case. To be called outside of the lock of the Flow.
+// Describe makes the message lie as d says. If a send may go eagerly, Describe copies its bytes at once: they would be
+// copied in any case. The caller must not hold the lock of the Flow.
 func (r *Request) Describe(d Data) {
 	x := r.Rest
 	r.Data = Payload{Size: max(d.Size(), 0)}

@@ -35,11 +35,13 @@ func (f *Flow) clear(bytes int) bool {
 	return bytes <= f.tx.eager && f.tx.queue.head == nil && f.rx.answers.head == nil && f.Dead == nil
 }
 
-// Lacks says that a message of so many bytes would go eagerly, if there were credit: a sender that only sends should look for what came back.
+// Lacks says that a message of so many bytes would go eagerly, if there were credit: a sender that only sends should look
+// for what came back.
 func (f *Flow) Lacks(bytes int) bool { return bytes <= f.tx.eager && f.tx.credit < cost(bytes) }
 
-// Short is the header of a message that can leave at once, in one packet: none waits before it, nothing is Gathered, and there is
-// credit for it. nil: it cannot. It needs no request; the owner hands it to the link, and ShortSent goes on, or Refused.
+// Short is the header of a message that can leave at once, in one packet: none waits before it, nothing is Gathered, and
+// there is credit for it. nil: it cannot. It needs no request; the owner hands it to the link, and ShortSent goes on, or
+// Refused.
 func (f *Flow) Short(context uint16, tag uint64, bytes int) *driver.Header {
 	if !f.clear(bytes) || f.tx.credit < cost(bytes) || f.Gathered() {
 		return nil
@@ -82,28 +84,29 @@ func (f *Flow) Refused() {
 	p.clear()
 }
 
-// held is a set of kinds of what has still to leave, though no pending request stands for it.
-type held uint8
+// unsent is a set of the kinds of things that still have to leave although no pending request stands for them.
+type unsent uint8
 
 const (
-	heldBytes   held = 1 << iota // bytes in the driver's buffer
-	heldGroup                    // messages that were gathered
-	heldReturns                  // loans that were released
-	heldNotes                    // notes
+	unsentBytes   unsent = 1 << iota // bytes in the driver's buffer
+	unsentGroup                      // messages that were gathered
+	unsentReturns                    // loans that were released
+	unsentNotes                      // notes
 )
 
-// hold notes whether there is something of that kind.
-func (f *Flow) hold(what held, some bool) {
-	f.holds &^= what
+// setUnsent notes whether there is something of that kind.
+func (f *Flow) setUnsent(what unsent, some bool) {
+	f.unsent &^= what
 	if some {
-		f.holds |= what
+		f.unsent |= what
 	}
 }
 
 // unflushed says that the driver has bytes in its buffer.
-func (f *Flow) unflushed() bool { return f.holds&heldBytes != 0 }
+func (f *Flow) unflushed() bool { return f.unsent&unsentBytes != 0 }
 
-// Send begins a send. Unless it is to wait for others something may leave now (Drain), if due: not after the network had no room.
+// Send begins a send. Unless it is to wait for others something may leave now (Drain), if due: not after the network had
+// no room.
 func (f *Flow) Send(r *Request) (due bool) {
 	f.Stats.Sends++
 	r.Stage = Queued
@@ -178,17 +181,17 @@ func (f *Flow) waiting() bool {
 
 // others says whether packets wait that neither are nor announce nor ask for messages in queues.
 func (f *Flow) others() bool {
-	return f.holds&^heldBytes != 0 || f.bye.owes || f.bye.owesAck || f.rx.due() || f.rx.owesRoom
+	return f.unsent&^unsentBytes != 0 || f.bye.owes || f.bye.owesAck || f.rx.due() || f.rx.owesRoom
 }
 
 // Outgoing says whether packets wait, or bytes in the driver's buffer.
 func (f *Flow) Outgoing() bool { return f.unflushed() || f.waiting() }
 
-// Unsent says whether something could be handed to the link that it was not asked to take yet: it had room for the last packet, and what
-// waits does not wait for the peer's answers, as when as many messages are announced as it keeps.
+// Unsent says whether something could be handed to the link that it was not asked to take yet: it had room for the last
+// packet, and what waits does not wait for the peer's answers, as when as many messages are announced as it keeps.
 func (f *Flow) Unsent() bool {
 	stalled := f.tx.sends.used >= f.tx.records && !f.tx.queue.Empty() && f.rx.answers.empty() &&
-		!f.rx.due() && !f.rx.owesRoom && !f.bye.owesAck && f.holds&^heldBytes == 0
+		!f.rx.due() && !f.rx.owesRoom && !f.bye.owesAck && f.unsent&^unsentBytes == 0
 	return !f.tx.refused && f.waiting() && !stalled
 }
 
@@ -196,18 +199,18 @@ func (f *Flow) Unsent() bool {
 func (f *Flow) WantsRoom() bool { return f.tx.refused && f.waiting() || f.unflushed() }
 
 // holding says that something has to leave which belongs to no request that counts.
-func (f *Flow) holding() bool { return f.holds != 0 && !f.ended }
+func (f *Flow) holding() bool { return f.unsent != 0 && !f.ended }
 
 // Quiet says that no send is under way any more.
 func (f *Flow) Quiet() bool {
-	return f.tx.queue.Empty() && f.tx.sends.used == 0 && f.moving[Push] == 0 && f.holds&^heldReturns == 0
+	return f.tx.queue.Empty() && f.tx.sends.used == 0 && f.moving[Push] == 0 && f.unsent&^unsentReturns == 0
 }
 
 // FailSends ends all sends but those whose bytes are being carried right now: they are
 // ended when these land.
 func (f *Flow) FailSends(err error) {
 	f.tx.gathered.messages = 0
-	f.hold(heldGroup, false)
+	f.setUnsent(unsentGroup, false)
 	for r := f.tx.leaving.Pop(); r != nil; r = f.tx.leaving.Pop() {
 		if r.Stage == Leaving {
 			f.finish(r, err)

@@ -16,8 +16,9 @@ const (
 //	empty --- queueChunk ---> waiting --- Reserve ---> copying --- Complete, once for each Reserve ---> waiting, or empty
 //	                             '------------------- Fail -------------------> broken
 //
-// Copies are long, so they are made without the lock of the Flow. From Reserve to Complete the chunk at the head belongs to the caller
-// of Reserve, the copier: it calls Copy without the lock and Complete with it. Not even a failure touches the chunk meanwhile.
+// Copies are long, so they are made without the lock of the Flow. From Reserve to Complete the chunk at the head belongs
+// to the caller of Reserve, the copier: it calls Copy without the lock and Complete with it. Until then not even a failure
+// touches the chunk.
 type Stream struct {
 	dir      Direction
 	pulls    bool       // dir is Pull
@@ -45,8 +46,8 @@ func (x *Stream) Broken() bool { return x.broken != nil }
 // Reserve reserves the next piece for the caller. There must be one, and none away.
 func (x *Stream) Reserve() { x.reserved = x.queue.head }
 
-// Copy moves what Reserve has reserved, by calls of the link, and says how many bytes that was: fetch is the one for what is to be read in
-// the peer's memory. Without the lock of the Flow.
+// Copy moves what Reserve has reserved, by calls of the link, and says how many bytes that was: fetch is the one for what
+// is to be read in the peer's memory. The caller does not hold the lock of the Flow.
 func (x *Stream) Copy(call func([]byte) (int, error), fetch func([]byte, uint64) (int, error)) (int, error) {
 	c := x.reserved
 	if c.of.from != 0 {

@@ -54,8 +54,8 @@ func (m *Meeting) Local(rank int) (index, count int) {
 	return index, count
 }
 
-// Agree has the processes of a job agree on where they meet, and on a secret. All of them must call it, with the same ifaces (which networks
-// to use between hosts, see PM2_IFACE). It blocks until all have, or ctx ends.
+// Agree has the processes of a job agree on where they meet, and on a secret. All of them must call it, with the same
+// ifaces (which networks to use between hosts, see PM2_IFACE). It blocks until all have, or ctx ends.
 func Agree(ctx context.Context, m Manager, ifaces string) (*Meeting, error) {
 	own := &Meeting{Nodes: compact(m.Nodes(), m.Size())}
 	own.Hosts = slices.Max(own.Nodes) + 1
@@ -74,7 +74,8 @@ func Agree(ctx context.Context, m Manager, ifaces string) (*Meeting, error) {
 	return own, nil
 }
 
-// compact numbers the nodes from 0 on, in the order of their first ranks; without a placement each rank has one of its own.
+// compact numbers the nodes from 0 on, in the order of their first ranks; without a placement each rank has one of its
+// own.
 func compact(nodes []int, size int) []int {
 	out := make([]int, size)
 	numbers := map[int]int{}

@@ -14,7 +14,8 @@ import (
 	"time"
 )
 
-// fake is a process manager in this process: it speaks PMI 1.1 with each rank over a pair of sockets, as hydra's proxy does.
+// fake is a process manager in this process: it speaks PMI 1.1 with each rank over a pair of sockets, as hydra's proxy
+// does.
 type fake struct {
 	t       *testing.T
 	size    int

@@ -8,9 +8,10 @@ import (
 	"testing"
 )
 
-// asFlux is the reply where Flux, which has never been tried here, differs from hydra as far as is written (its RFC 13, flux-environment(7), traces that people have shown): the key space has a name beyond
-// ASCII; there is nothing in a reply that PMI does not demand; a key is put once; a key whose name begins with PMI_ has an empty value if it is not there, as has
-// the mapping if it does not fit; and an abort is answered by an empty line.
+// asFlux is the reply where Flux, which has never been tried here, differs from hydra as far as is written (its RFC 13,
+// flux-environment(7), traces that people have shown): the key space has a name beyond ASCII; there is nothing in a reply
+// that PMI does not demand; a key is put once; a key whose name begins with PMI_ has an empty value if it is not there, as
+// has the mapping if it does not fit; and an abort is answered by an empty line.
 func (f *fake) asFlux(l line) (reply string, ok bool) {
 	if !f.flux {
 		return "", false
@@ -44,7 +45,8 @@ func (f *fake) asFlux(l line) (reply string, ok bool) {
 	return "", false
 }
 
-// TestFlux: jobs of a manager that behaves as Flux, dealt out in blocks, in turn, and in turn so often that the mapping does not fit.
+// TestFlux: jobs of a manager that behaves as Flux, dealt out in blocks, in turn, and in turn so often that the mapping
+// does not fit.
 func TestFlux(t *testing.T) {
 	for _, c := range []struct {
 		size    int

@@ -26,9 +26,10 @@ func Index(get func(string) string) string {
 	return get(EnvIndex)
 }
 
-// MeetByName is what a process of an indexed job does in the place of Agree: it waits until the name of rank 0 is known, which is so some time after rank 0
-// has started, and finds out at which address of this host the others reach it: that from which the way to rank 0 leaves, or the first of ifaces (PM2_IFACE), if it is
-// not empty. Rank 0 also listens at where, which is host:port.
+// MeetByName is what a process of an indexed job does in the place of Agree: it waits until the name of rank 0 is known,
+// which is so some time after rank 0 has started, and finds out at which address of this host the others reach it: that
+// from which the way to rank 0 leaves, or the first of ifaces (PM2_IFACE), if it is not empty. Rank 0 also listens at
+// where, which is host:port.
 func MeetByName(ctx context.Context, rank int, where, ifaces string) (at string, l net.Listener, err error) {
 	var own host
 	if ifaces != "" {

@@ -9,7 +9,8 @@ import (
 	"testing"
 )
 
-// TestMeetByName: a port that another process has is told at once; a name that is never known when the time is up. (What takes a name server is in test/managers.)
+// TestMeetByName: a port that another process has is told at once; a name that is never known when the time is up. (What
+// takes a name server is in test/managers.)
 func TestMeetByName(t *testing.T) {
 	taken, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

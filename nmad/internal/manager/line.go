@@ -48,8 +48,8 @@ func parseLine(text string) (line, error) {
 	return l, nil
 }
 
-// aborted reads a line that asks for the end of the job, and says whether it is one. It forgives: its message, which stands last, is any text, and a
-// status that cannot be read is 1.
+// aborted reads a line that asks for the end of the job, and says whether it is one. It forgives: its message, which
+// stands last, is any text, and a status that cannot be read is 1.
 func aborted(text string) (status int, ok bool) {
 	status = 1
 	for _, w := range strings.Fields(text) {

@@ -12,9 +12,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// localSocket is a Unix socket by which the first rank of a host hands a line to the other ranks there. The kernel says whose process
-// is at the other end: both sides talk to the same user only. A name that another user has taken, or a
-// rank that is in another name space, costs a question to the manager, no more.
+// localSocket is a Unix socket by which the first rank of a host hands a line to the other ranks there. The kernel says
+// whose process is at the other end: both sides talk to the same user only. A name that another user has taken, or a rank
+// that is in another name space, costs a question to the manager, no more.
 type localSocket struct{ l *net.UnixListener }
 
 // localTimeout is how long one neighbour may take to ask for the text.
@@ -30,7 +30,8 @@ func openLocal(name string) (*localSocket, error) {
 
 func (d *localSocket) close() { d.l.Close() }
 
-// serve gives the text to count neighbours and closes the socket. It blocks until it has, or until none has come for localTimeout.
+// serve gives the text to count neighbours and closes the socket. It blocks until it has, or until none has come for
+// localTimeout.
 func (d *localSocket) serve(text string, count int) {
 	defer d.close()
 	for count > 0 {

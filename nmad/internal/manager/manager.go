@@ -6,9 +6,6 @@ import (
 	"fmt"
 )
 
-// MaxSize is the largest number of processes of a job that is taken from a manager.
-const MaxSize = 1 << 16
-
 // Manager is the connection of this process to the process manager that has started it. For one goroutine, but
 // for Abort and Gone.
 type Manager interface {

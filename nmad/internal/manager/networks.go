@@ -12,11 +12,12 @@ import (
 	"github.com/pm2-go/pm2/internal/kernel"
 )
 
-// mostNetworks bounds the addresses that a host publishes, and the networks that a job uses: so many rails there are at most.
+// mostNetworks bounds the addresses that a host publishes, and the networks that a job uses: so many rails there are at
+// most.
 const mostNetworks = 8
 
-// loopback stands for the network of a job whose processes are all on one host; byRoute for that of a job whose hosts have none
-// in common: each process then uses the address from which the way to rank 0 leaves.
+// loopback stands for the network of a job whose processes are all on one host; byRoute for that of a job whose hosts have
+// none in common: each process then uses the address from which the way to rank 0 leaves.
 const (
 	loopback = "lo"
 	byRoute  = "*"
@@ -63,9 +64,9 @@ func hostID() string {
 	return hex.EncodeToString(sum[:8])
 }
 
-// ownHost finds the addresses of this host that may be used between hosts: those of interfaces that are up and running, not loopback, one for
-// each network, IPv4 first. wanted, if not empty, says which ones: names of interfaces, or networks such
-// as 10.0.0.0/8, with commas, the preferred one first.
+// ownHost finds the addresses of this host that may be used between hosts: those of interfaces that are up and running,
+// not loopback, one for each network, IPv4 first. wanted, if not empty, says which ones: names of interfaces, or networks
+// such as 10.0.0.0/8, with commas, the preferred one first.
 func ownHost(wanted string) (host, error) {
 	h := host{id: hostID()}
 	all, err := net.Interfaces()
@@ -118,8 +119,8 @@ func ownHost(wanted string) (host, error) {
 	return h, nil
 }
 
-// common says by which networks all hosts can reach each other: "lo" if they are one, else those in which each of them has an
-// address of its own; "*" if there is none. An address that two hosts have is that of a network that each has for
+// common says by which networks all hosts can reach each other: "lo" if they are one, else those in which each of them has
+// an address of its own; "*" if there is none. An address that two hosts have is that of a network that each has for
 // itself, such as those of container engines.
 func common(hosts []host) []string {
 	distinct := map[string]host{}

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/pm2-go/pm2/nmad/internal/roster"
 )
 
 func TestMapping(t *testing.T) {
@@ -122,7 +124,7 @@ func FuzzMapping(f *testing.F) {
 			return
 		}
 		nodes, err := parseMapping(text, size)
-		if err == nil && (len(nodes) != size || slices.Min(nodes) < 0 || slices.Max(nodes) >= MaxSize) {
+		if err == nil && (len(nodes) != size || slices.Min(nodes) < 0 || slices.Max(nodes) >= roster.MaxSize) {
 			t.Errorf("%q, %d: %v", text, size, nodes)
 		}
 	})

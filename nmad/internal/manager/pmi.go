@@ -14,6 +14,8 @@ import (
 	"time"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/pm2-go/pm2/nmad/internal/roster"
 )
 
 // Environment variables of PMI.
@@ -28,7 +30,8 @@ const (
 // mapKey is where managers put the placement of the ranks.
 const mapKey = "PMI_process_mapping"
 
-// answerTimeout is how long the manager may take for an answer that needs nothing of other processes. A busy machine is slow.
+// answerTimeout is how long the manager may take for an answer that needs nothing of other processes. A busy machine is
+// slow.
 const answerTimeout = 20 * time.Second
 
 // mostAhead is how many lines the manager may say at once: an answer, and the three that follow the first one over TCP.
@@ -118,7 +121,7 @@ func inherit(text string) (io.ReadWriteCloser, error) {
 // identity reads rank and size of the environment.
 func identity(rank, size string) (r, s int, err error) {
 	l := line{envRank: rank, envSize: size}
-	if s, err = l.number(envSize, 1, MaxSize); err != nil {
+	if s, err = l.number(envSize, 1, roster.MaxSize); err != nil {
 		return 0, 0, err
 	}
 	r, err = l.number(envRank, 0, s-1)
@@ -135,7 +138,7 @@ func (p *pmi) introduce(ctx context.Context, id string) error {
 		key       string
 		to        *int
 		low, high int
-	}{{"size", &p.size, 1, MaxSize}, {"rank", &p.rank, 0, MaxSize - 1}, {"debug", new(int), 0, 1 << 30}} {
+	}{{"size", &p.size, 1, roster.MaxSize}, {"rank", &p.rank, 0, roster.MaxSize - 1}, {"debug", new(int), 0, 1 << 30}} {
 		l, err := p.hear(ctx, answerTimeout, "set")
 		if err == nil {
 			*v.to, err = l.number(v.key, v.low, v.high)

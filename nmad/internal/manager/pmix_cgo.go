@@ -15,13 +15,15 @@ import (
 	"os"
 	"time"
 	"unsafe"
+
+	"github.com/pm2-go/pm2/nmad/internal/roster"
 )
 
 // libraries are the names by which libpmix is looked for.
 var libraries = []string{"libpmix.so.2", "libpmix.so"}
 
-// pmix speaks to a PMIx server through libpmix, which it loads. The library is one per process, and blocks: each call has a goroutine
-// of its own, which is left behind when the caller's time is up.
+// pmix speaks to a PMIx server through libpmix, which it loads. The library is one per process, and blocks: each call has
+// a goroutine of its own, which is left behind when the caller's time is up.
 type pmix struct {
 	self  C.pm_proc
 	space string
@@ -47,13 +49,13 @@ func openPMIx(ctx context.Context) (Manager, error) {
 		if err != nil {
 			return fmt.Errorf("ask for the size of the job: %w", err)
 		}
-		if size < 1 || size > MaxSize || p.rank >= size {
+		if size < 1 || size > roster.MaxSize || p.rank >= size {
 			return fmt.Errorf("rank %d of %d", p.rank, size)
 		}
 		p.size = size
 		nodes := make([]int, size)
 		for rank := range nodes {
-			if nodes[rank], err = p.number(uint32(rank), "pmix.nodeid"); err != nil || nodes[rank] >= MaxSize {
+			if nodes[rank], err = p.number(uint32(rank), "pmix.nodeid"); err != nil || nodes[rank] >= roster.MaxSize {
 				nodes = nil // it does not say
 				break
 			}

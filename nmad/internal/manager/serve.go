@@ -11,8 +11,8 @@ import (
 	"sync"
 )
 
-// Server is the other end of PMI 1.1, for the programs of other libraries that a launcher of ours starts, all on one host. Each process of
-// the job has a connection of its own:
+// Server is the other end of PMI 1.1, for the programs of other libraries that a launcher of ours starts, all on one host.
+// Each process of the job has a connection of its own:
 //
 //	open --- init ---> joined --- finalize, abort ---> closed
 //	open --- the connection ends, or brings nonsense ---> closed
@@ -42,8 +42,8 @@ const (
 // initReply is how the answer to init begins.
 const initReply = "cmd=response_to_init"
 
-// NewServer returns the server of a job of so many processes. app says which program of the command line a rank runs, 0 being the first;
-// abort is called, by any goroutine, when a rank asks for the end of the job with an exit status.
+// NewServer returns the server of a job of so many processes. app says which program of the command line a rank runs, 0
+// being the first; abort is called, by any goroutine, when a rank asks for the end of the job with an exit status.
 func NewServer(size int, app func(rank int) int, abort func(rank, status int)) *Server {
 	s := &Server{size: size, name: fmt.Sprintf("kvs_%d_0", os.Getpid()), app: app, abort: abort, space: map[string]string{},
 		keys: map[int]int{}, inside: map[int]io.Writer{}}
@@ -51,8 +51,8 @@ func NewServer(size int, app func(rank int) int, abort func(rank, status int)) *
 	return s
 }
 
-// Told are the variables by which a manager tells a process of its connection, and what else is of one process only: not for those of
-// another job.
+// Told are the variables by which a manager tells a process of its connection, and what else is of one process only: not
+// for those of another job.
 var Told = []string{envFD, envPort, envID, envRank, envSize, envSpawned, envLocalRank, envLocalSize}
 
 const (
@@ -70,9 +70,9 @@ func (s *Server) Environment(rank, fd int) []string {
 	}
 }
 
-// Serve converses with a rank until it has said that it leaves, or its connection ends, and closes the connection. The error says what came that
-// is no PMI, or that a rank that had joined has left without a word; the end of one that had not is none. joined: it had said init, and others
-// may wait for it in the barrier.
+// Serve converses with a rank until it has said that it leaves, or its connection ends, and closes the connection. The
+// error says what came that is no PMI, or that a rank that had joined has left without a word; the end of one that had not
+// is none. joined: it had said init, and others may wait for it in the barrier.
 func (s *Server) Serve(rank int, conn io.ReadWriteCloser) (joined bool, err error) {
 	defer conn.Close()
 	in := bufio.NewReaderSize(conn, maxLine)

@@ -46,8 +46,8 @@ func seal(fd, seals int) error {
 	return os.NewSyscallError("fcntl", err)
 }
 
-// Check says how large the memory is that a peer has given, and the kernel's number of it; what is not what Create makes is an ErrProtocol. Any
-// other error is that the kernel does not tell. what names it in the error.
+// Check says how large the memory is that a peer has given, and the kernel's number of it; what is not what Create makes
+// is an ErrProtocol. Any other error is that the kernel does not tell. what names it in the error.
 func Check(fd int, what string) (size, file uint64, err error) {
 	var st unix.Stat_t
 	if err := unix.Fstat(fd, &st); err != nil {

@@ -25,8 +25,8 @@ func made(t *testing.T, size uint64) *Memory {
 	return m
 }
 
-// TestShared: what one process writes another one reads, through a mapping of its own, also after the memory was hidden, and after
-// its maker has given it back.
+// TestShared: what one process writes another one reads, through a mapping of its own, also after the memory was hidden,
+// and after its maker has given it back.
 func TestShared(t *testing.T) {
 	for _, size := range []uint64{0, 1, 4096, 10_000, 1 << 20} {
 		m := made(t, size)
@@ -110,7 +110,8 @@ func TestVacate(t *testing.T) {
 	}
 }
 
-// TestGone: the addresses of memory that was given back go with the last reference to it; those of memory that was not stay.
+// TestGone: the addresses of memory that was given back go with the last reference to it; those of memory that was not
+// stay.
 func TestGone(t *testing.T) {
 	vacated, kept := addresses(t, true), addresses(t, false)
 	for end := time.Now().Add(5 * time.Second); taken(t, vacated); {
@@ -151,7 +152,8 @@ func taken(t *testing.T, at uint64) bool {
 	return false
 }
 
-// TestWrongCards: what is not what its maker says is refused; only what the maker of that very file is wrong about is an ErrProtocol.
+// TestWrongCards: what is not what its maker says is refused; only what the maker of that very file is wrong about is an
+// ErrProtocol.
 func TestWrongCards(t *testing.T) {
 	file, err := os.Create(t.TempDir() + "/file")
 	if err != nil {

@@ -22,8 +22,8 @@ type Memory struct {
 	vacant atomic.Bool
 }
 
-// Make makes size bytes, zero all of them, that others find by its Card; name is for people. Where no descriptor can be had, as in a
-// sandbox or under a limit, the memory is this process's alone, and its Card is zero.
+// Make makes size bytes, zero all of them, that others find by its Card; name is for people. Where no descriptor can be
+// had, as in a sandbox or under a limit, the memory is this process's alone, and its Card is zero.
 func Make(name string, size uint64) (*Memory, error) {
 	var file uint64
 	fd, err := Create(name, size, 0)
@@ -44,7 +44,8 @@ func Make(name string, size uint64) (*Memory, error) {
 	return m, nil
 }
 
-// Map maps memory of that size, which Check has found; writes: it can be written here. The descriptor stays the caller's. -1: private memory.
+// Map maps memory of that size, which Check has found; writes: it can be written here. The descriptor stays the caller's.
+// -1: private memory.
 func Map(fd int, size uint64, writes bool) (*Memory, error) {
 	prot, flags := unix.PROT_READ, unix.MAP_SHARED
 	if writes {
@@ -64,7 +65,8 @@ func Map(fd int, size uint64, writes bool) (*Memory, error) {
 	return m, nil
 }
 
-// Open maps the memory of a Card; what names it in errors, writes: it can be written here. An ErrProtocol: its maker is wrong about it.
+// Open maps the memory of a Card; what names it in errors, writes: it can be written here. An ErrProtocol: its maker is
+// wrong about it.
 func (c Card) Open(what string, writes bool) (*Memory, error) {
 	if c.PID == 0 {
 		return nil, driver.ErrUnsupported
@@ -92,7 +94,8 @@ func (c Card) Open(what string, writes bool) (*Memory, error) {
 
 var errOther = errors.New("another file is")
 
-// ReadOnly has no process map the memory for writing any more that has not. Before Linux 5.1 the kernel does not know that.
+// ReadOnly has no process map the memory for writing any more that has not. Before Linux 5.1 the kernel does not know
+// that.
 func (m *Memory) ReadOnly() {
 	if fd := int(m.fd.Load()); fd >= 0 {
 		_ = seal(fd, unix.F_SEAL_FUTURE_WRITE)
@@ -110,8 +113,9 @@ func (m *Memory) Hide() {
 	}
 }
 
-// Vacate gives the memory back, and hides it: what is read there from now on is zero, what is written no other process sees. The
-// addresses stay until m cannot be reached. The error is the kernel's. A second call does nothing, nor does one of nil.
+// Vacate gives the memory back, and hides it: what is read there from now on is zero, what is written no other process
+// sees. The addresses stay until m cannot be reached. The error is the kernel's. A second call does nothing, nor does one
+// of nil.
 func (m *Memory) Vacate() error {
 	if m == nil || m.vacant.Swap(true) {
 		return nil

@@ -6,10 +6,10 @@ import (
 	"sync/atomic"
 )
 
-// Any holds the receives and probes that are for a message from any of a group of gates, each of which has a Matcher.
-// A message must go to the receive that was posted first among those of its
-// gate and these, and must never slip through between the two; while a program that
-// uses none of this pays one look at count per message. nmad/ANYSOURCE.md has the protocol, and why it holds.
+// Any holds the receives and probes that are for a message from any of a group of gates, each of which has a Matcher. A
+// message must go to the receive that was posted first, among those of its gate and these, and must never slip through
+// between the two. A program that uses no such receives pays one look at count per message. nmad/ANYSOURCE.md has the
+// protocol, and why it holds.
 //
 // Age: the clock counts the wildcards (of gates, too) that were posted. A wildcard takes
 // its age from it by counting (Post, Stamp), an exact receive by looking (Now), so the exact one is
@@ -27,8 +27,8 @@ import (
 // nothing in steady state. The clock counts after count, so a thread that has read an age sees by count
 // whether one of up to that age may still wait.
 //
-// Any number of threads may call the methods at once: what they need of a lock is given, and lies inside
-// those of the gates. It is held for tens of nanoseconds.
+// Any number of threads may call the methods at once. The owner gives Any the lock that they need, which is the inner one
+// of the gates' locks; they hold it for tens of nanoseconds.
 type Any[R any] struct {
 	clock *atomic.Uint64        // wildcards posted; written by a poster of one, read by all receives; see Beside
 	count atomic.Int32          // entries of list; written under mu, read by all arrivals
@@ -69,7 +69,8 @@ func NewAny[R any](group Group, own int, lock sync.Locker) *Any[R] {
 	return a
 }
 
-// Beside makes one for another group of the same gates, and with the same clock: an age that was read of the one holds for the other.
+// Beside makes one for another group of the same gates, and with the same clock: an age that was read of the one holds for
+// the other.
 func (a *Any[R]) Beside(group Group, own int, lock sync.Locker) *Any[R] {
 	b := NewAny[R](group, own, lock)
 	b.clock = a.clock
@@ -79,8 +80,9 @@ func (a *Any[R]) Beside(group Group, own int, lock sync.Locker) *Any[R] {
 // Group is the gates whose messages it is for.
 func (a *Any[R]) Group() Group { return a.group }
 
-// Now is the age of an exact receive that is posted now. To be read before the receive is left for the holder of the gate's lock, or,
-// by that, before it looks at what others have left: what was posted at this gate before a wildcard of up to that age is found there.
+// Now returns the age of an exact receive that is posted now. A thread reads it before it leaves the receive for the
+// holder of the gate's lock; the holder reads it before it looks at what others have left. So the holder finds all
+// receives that were posted at this gate before a wildcard of up to that age.
 func (a *Any[R]) Now() uint64 { return a.clock.Load() }
 
 // Stamp is the age of a wildcard that is posted now to a gate; see Now.
@@ -166,9 +168,10 @@ func (a *Any[R]) takeOf(age uint64) *R {
 	return w.recv.Of
 }
 
-// End notes that the gate of that rank has ended: its messages are all there. Only the first call for a rank counts. True: it was the last of the group, or the first will do (AtFirst), and receives that
-// find no message are to fail with why. Then each gate that is flagged is to compare its messages once more (Search, Looked, TakeLost),
-// as for one that is posted from here on.
+// End notes that the gate of that rank has ended: all its messages are here. The first call for a rank counts. True: it
+// was the last gate of the group, or the first is enough (AtFirst), and receives that find no message fail with why. Then
+// each flagged gate has to compare its messages once more (Search, Looked, TakeLost), as for a receive that is posted from
+// here on.
 func (a *Any[R]) End(rank int, why error) bool {
 	if !a.group.Has(rank) || a.ended[rank/64].Or(1<<(rank%64))&(1<<(rank%64)) != 0 {
 		return false
@@ -177,8 +180,9 @@ func (a *Any[R]) End(rank int, why error) bool {
 	return (a.live.Add(-1) == 0 || a.first.Load()) && a.finish(why)
 }
 
-// AtFirst has receives be over as soon as one of the group but own has ended, in place of all. True: one has; see End. End notes why before it looks whether
-// the first will do, AtFirst the other way round: one of the two sees the other.
+// AtFirst lets receives end as soon as one process of the group except own has ended, instead of when all have. True: one
+// has; see End. End notes why and then looks whether the first is enough; AtFirst does these two in the other order, so
+// one of the two sees the other.
 func (a *Any[R]) AtFirst() bool {
 	a.first.Store(true)
 	why := a.early.Load()
@@ -207,8 +211,8 @@ func (a *Any[R]) Looked(rank int, age uint64) {
 	}
 }
 
-// TakeLost takes out the oldest one if it is Over and all gates that hold messages have compared these with it; nil: there is none. To be
-// called after each Looked, so that the last gate that looks finds it.
+// TakeLost takes out the oldest one if it is Over and all gates that hold messages have compared these with it; nil: there
+// is none. The owner calls it after each Looked, so that the last gate that looks finds it.
 func (a *Any[R]) TakeLost() *R {
 	over := a.over.Load()
 	if over == nil || a.Empty() {

@@ -29,7 +29,8 @@ func (x *Matcher[R, M]) Init(rank int, any *Any[R]) {
 	x.rank, x.any, x.posted.all = rank, any, x.All
 }
 
-// Join has the matcher share what is for any gate with others. What it keeps is for that from here on; before, nothing was for any gate.
+// Join has the matcher share what is for any gate with others. What it keeps is for that from here on; before, nothing was
+// for any gate.
 func (x *Matcher[R, M]) Join(any *Any[R]) {
 	x.any, x.flagged = any, false
 	if x.unexpected.len != 0 || x.Stay {
@@ -61,8 +62,8 @@ func (x *Matcher[R, M]) Post(r *Entry[R]) { x.posted.add(r) }
 // PostWild has a receive with a mask, or a probe, wait.
 func (x *Matcher[R, M]) PostWild(w *Wild[R]) { x.wild.push(w) }
 
-// Withdraw takes out a receive that waits here in one way or the other, and says whether it did; w: nil if it has none. It walks
-// the ring of its tag: for what is rare.
+// Withdraw takes out a receive that waits here in one way or the other, and says whether it did; w: nil if it has none. It
+// walks the ring of its tag: for what is rare.
 func (x *Matcher[R, M]) Withdraw(r *Entry[R], w *Wild[R]) bool {
 	return w != nil && x.wild.remove(w) || x.posted.remove(r)
 }
@@ -119,7 +120,8 @@ func (x *Matcher[R, M]) Keep(m *Arrival[M]) (search bool) {
 	return x.Flag() && !x.any.Empty()
 }
 
-// tellProbes ends all probes that are for m, which has just come, of those for any gate such as have seen what came before it.
+// tellProbes ends all probes that are for m, which has just come, of those for any gate such as have seen what came before
+// it.
 func (x *Matcher[R, M]) tellProbes(m *Arrival[M]) {
 	for p := x.wild.find(m.Tag, true); p != nil; p = x.wild.find(m.Tag, true) {
 		x.wild.remove(p)

@@ -60,8 +60,8 @@ func (r *receive) isFor(tag uint64) bool {
 	return r.wild.Pattern().Matches(tag)
 }
 
-// catchUp has the model compare the messages of a gate with what is for any gate and of up to that age, in the order of posting, and gives what
-// each gets.
+// catchUp has the model compare the messages of a gate with what is for any gate and of up to that age, in the order of
+// posting, and gives what each gets.
 func (w *world) catchUp(gate int, age uint64) map[*receive]*message {
 	given := map[*receive]*message{}
 	for _, r := range slices.Clone(w.shared) {
@@ -292,8 +292,9 @@ func TestMatcherModel(t *testing.T) {
 	})
 }
 
-// TestOverlooked: a receive for any gate is posted while a message arrives, which overlooks it, beside one that waits already; the
-// next message of that tag, which comes before the poster has looked through what has been kept, does not get it in its place.
+// TestOverlooked: a receive for any gate is posted while a message arrives, which overlooks it, beside one that waits
+// already; the next message of that tag, which comes before the poster has looked through what has been kept, does not get
+// it in its place.
 func TestOverlooked(t *testing.T) {
 	for _, others := range []bool{false, true} {
 		w := newWorld()
@@ -325,8 +326,8 @@ func TestOverlooked(t *testing.T) {
 	}
 }
 
-// TestOlderGoesFirst: a receive for any gate was posted before one of a gate, and its poster has found the lock of that gate held: the one
-// of the gate does not get its message, and neither do a claim and a probe.
+// TestOlderGoesFirst: a receive for any gate was posted before one of a gate, and its poster has found the lock of that
+// gate held: the one of the gate does not get its message, and neither do a claim and a probe.
 func TestOlderGoesFirst(t *testing.T) {
 	w := newWorld()
 	x := w.gates[0]
@@ -346,8 +347,8 @@ func TestOlderGoesFirst(t *testing.T) {
 	}
 }
 
-// TestEnd: a receive for any gate is lost only when all of the group but the own gate have ended, and each gate that keeps messages has
-// compared these with it; and never by the end of a gate that is not in the group.
+// TestEnd: a receive for any gate is lost only when all of the group but the own gate have ended, and each gate that keeps
+// messages has compared these with it; and never by the end of a gate that is not in the group.
 func TestEnd(t *testing.T) {
 	why := errors.New("over")
 	group := All(3)
@@ -414,8 +415,8 @@ func TestEnd(t *testing.T) {
 	}
 }
 
-// TestJoin: a gate that has kept messages joins one of another group, with the clock of the first: a receive that is posted there finds
-// them, and those of the first do not.
+// TestJoin: a gate that has kept messages joins one of another group, with the clock of the first: a receive that is
+// posted there finds them, and those of the first do not.
 func TestJoin(t *testing.T) {
 	first := NewAny[receive](All(2), 2, &sync.Mutex{})
 	second := first.Beside(All(1), 2, &sync.Mutex{})

@@ -22,7 +22,8 @@ type Wild[R any] struct {
 	node   shelf.Node[Wild[R]]
 }
 
-// Set has w wait for messages that agree with the tag of r in all bits of mask; probe: without taking the message. It must be in no list.
+// Set has w wait for messages that agree with the tag of r in all bits of mask; probe: without taking the message. It must
+// be in no list.
 func (w *Wild[R]) Set(r *Entry[R], mask uint64, probe bool) { w.recv, w.mask, w.Probe = r, mask, probe }
 
 // Pattern is what w is for.

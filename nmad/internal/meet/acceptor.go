@@ -20,9 +20,9 @@ import (
 // leastTime. So silent connections do not keep the processes of the job out, and many of these at once only wait
 // for one another.
 type Acceptor struct {
-	// Serve finds out which process is at the other end of conn, and goes on with it. It
-	// owns conn, which ends after Patience unless it calls Incoming.Over before, and tells v how far the exchange is. Its error is
-	// why nothing comes of the connection.
+	// Serve finds out which process is at the other end of conn, and goes on with it. It owns conn, which ends after
+	// Patience unless it calls Incoming.Over before, and tells v how far the exchange is. Its error is why nothing comes
+	// of the connection.
 	Serve    func(conn net.Conn, v *Incoming) error
 	Patience time.Duration // for the hello, and for the rest of the exchange
 	Hopeless func(error)   // unless nil, it is told when the kernel refuses the call itself, again and again
@@ -53,19 +53,21 @@ type Incoming struct {
 }
 
 const (
-	// helloTimeout is how long a connection may take to bring the hello, half of the patience at most: a process of the job sends it
-	// as soon as it is connected.
+	// helloTimeout is how long a connection may take to bring the hello, half of the patience at most: a process of the
+	// job sends it as soon as it is connected.
 	helloTimeout = 3 * time.Second
 	// leastTime is how long a connection has its slot at least: long enough for an exchange while
 	// many others are under way.
 	leastTime = 250 * time.Millisecond
-	// refusals is how many calls of accept in a row, a pause apart, are refused where the call is, and not some connections are.
+	// refusals is how many calls of accept in a row, a pause apart, are refused where the call is, and not some
+	// connections are.
 	refusals = 100
 	// pause is what follows a call of accept that has failed: descriptors are short, most likely.
 	pause = 10 * time.Millisecond
 )
 
-// Listen starts to accept connections at ln, which the acceptor owns from here on. Called once, when what Serve uses is complete.
+// Listen starts to accept connections at ln, which the acceptor owns from here on. Called once, when what Serve uses is
+// complete.
 func (d *Acceptor) Listen(ln net.Listener) {
 	d.ln = ln
 	d.done, d.freed = make(chan struct{}), make(chan struct{}, 1)
@@ -206,7 +208,8 @@ func (v *Incoming) Proved() {
 	v.acceptor.freeSlot(v)
 }
 
-// Over says that the exchange is over: from here on the deadlines of the connection are the caller's. false: the acceptor has ended it.
+// Over says that the exchange is over: from here on the deadlines of the connection are the caller's. false: the acceptor
+// has ended it.
 func (v *Incoming) Over() bool {
 	d := v.acceptor
 	v.late.Stop()
@@ -256,7 +259,8 @@ func (d *Acceptor) Refused() (n int, last error) {
 // Done is closed by Stop.
 func (d *Acceptor) Done() <-chan struct{} { return d.done }
 
-// Stop stops listening and ends the exchanges under way, and does not wait for their goroutines. Calling it again does nothing.
+// Stop stops listening and ends the exchanges under way, and does not wait for their goroutines. Calling it again does
+// nothing.
 func (d *Acceptor) Stop() error {
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -102,9 +102,9 @@ func TestSeatsByAddress(t *testing.T) {
 	admitted(t, alone)
 }
 
-// TestStrangersThatComeAgain: strangers connect again as soon as they are turned away; a process of the job
-// gets in between them. Where it says its word so late that as many strangers as there are seats have come after it, it loses its own and
-// connects again, as dialers do.
+// TestStrangersThatComeAgain: strangers connect again as soon as they are turned away; a process of the job gets in
+// between them. Where it says its word so late that as many strangers as there are seats have come after it, it loses its
+// own and connects again, as dialers do.
 func TestStrangersThatComeAgain(t *testing.T) {
 	const seats = 8
 	_, addr := open(t, seats)
@@ -136,7 +136,8 @@ func TestStrangersThatComeAgain(t *testing.T) {
 	}
 }
 
-// TestSeatsOfAllDoors: the strangers of one door have all seats of the process; a process of the job gets in by another door.
+// TestSeatsOfAllDoors: the strangers of one door have all seats of the process; a process of the job gets in by another
+// door.
 func TestSeatsOfAllDoors(t *testing.T) {
 	full, fullAddr := open(t, maxSlots())
 	_, addr := open(t, maxSlots())

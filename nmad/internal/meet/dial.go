@@ -13,8 +13,8 @@ import (
 	"github.com/pm2-go/pm2/nmad/internal/limit"
 )
 
-// Dial connects to addr, an abstract name ("@name") or host:port, and sees to it that the connection obeys ctx and is given up
-// after patience. stop must be called once the exchange is over.
+// Dial connects to addr, an abstract name ("@name") or host:port, and sees to it that the connection obeys ctx and is
+// given up after patience. stop must be called once the exchange is over.
 func Dial(ctx context.Context, addr string, patience time.Duration) (conn net.Conn, stop func(), err error) {
 	if err := kernel.Dials(); err != nil {
 		return nil, nil, err

@@ -1,6 +1,6 @@
-// Package meet is how two processes of a job come to trust a connection: that of a link of a driver, and the control connection by which
-// each hears of the others (package roster). One listens and one dials; they find out which rank the other one is, and prove to each other
-// that they hold the job's secret, before the connection is used for more.
+// Package meet is how two processes of a job come to trust a connection: that of a link of a driver, and the control
+// connection by which each hears of the others (package roster). One listens and one dials; they find out which rank the
+// other one is, and prove to each other that they hold the job's secret, before the connection is used for more.
 //
 //	dialer                                        listener
 //	  │ hello: version, use, job, rank, nonce ─────→ │ compares
@@ -24,11 +24,10 @@
 //
 // # Bounds
 //
-// A frame is a kind (1 byte), a length (4 bytes, little endian) and, in an exchange, at most
-// [MaxFrame] bytes; nothing longer is ever read, and the caller bounds
-// the time of the connection first. Never is a byte read beyond the last
-// frame: what follows on the connection, descriptors included, is the user's. Of a sealed frame each kind has its bound; memory for it is
-// taken as its bytes arrive.
+// A frame is a kind (1 byte), a length (4 bytes, little endian) and, in an exchange, at most [MaxFrame] bytes; nothing
+// longer is ever read, and the caller bounds the time of the connection first. Never is a byte read beyond the last frame:
+// what follows on the connection, descriptors included, is the user's. Of a sealed frame each kind has its bound; memory
+// for it is taken as its bytes arrive.
 //
 // The reason is printed, so it is cut to printable ASCII.
 package meet

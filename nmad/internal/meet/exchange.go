@@ -76,9 +76,9 @@ type Visit interface {
 	Proved() // it holds the secret
 }
 
-// Listener runs the exchange on the side that accepted, and tells v. decide, unless nil, sees
-// the peer once it has proved itself; it may refuse it still, or give it an answer, which stands in Peer.Answer on both sides. The caller
-// bounds the time of conn and closes it on error.
+// Listener runs the exchange on the side that accepted, and tells v. decide, unless nil, sees the peer once it has proved
+// itself; it may refuse it still, or give it an answer, which stands in Peer.Answer on both sides. The caller bounds the
+// time of conn and closes it on error.
 func Listener(conn net.Conn, me Me, v Visit, decide func(peer *Peer) error) (*Peer, error) {
 	x := exchange{conn: conn, me: me}
 	peer := &Peer{}
@@ -138,7 +138,8 @@ func (me *Me) compare(peer *Message) error {
 	return nil
 }
 
-// proof is the payload by which a side proves itself: its answer, and what only a process that holds the secret can compute of that and both hellos.
+// proof is the payload by which a side proves itself: its answer, and what only a process that holds the secret can
+// compute of that and both hellos.
 func (x *exchange) proof(role string, answer byte) []byte {
 	return append([]byte{answer}, x.code("pm2 hello", []byte(role), []byte{answer})...)
 }

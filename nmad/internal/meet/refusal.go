@@ -33,8 +33,8 @@ func refused(format string, args ...any) error {
 // Refused makes a reason to turn the peer away, for drivers' own steps.
 func Refused(format string, args ...any) error { return refused(format, args...) }
 
-// Refuse tells the peer why nothing comes of the connection, if err is for it to know: this process turns it away, or lacks
-// something. It gives err back. The caller closes conn.
+// Refuse tells the peer why nothing comes of the connection, if err is for it to know: this process turns it away, or
+// lacks something. It gives err back. The caller closes conn.
 func Refuse(conn net.Conn, err error) error {
 	var r *Refusal
 	var l *lack

@@ -17,10 +17,11 @@ import (
 const (
 	tagSize = 16 // truncated HMAC-SHA256 over counter, head and payload
 
-	// directly is how long Send waits for the socket to take a frame. Its buffer is full only if the peer does not run, or gets
-	// many long frames at once.
+	// directly is how long Send waits for the socket to take a frame. Its buffer is full only if the peer does not run, or
+	// gets many long frames at once.
 	directly = 10 * time.Millisecond
-	// backlog is how many bytes may wait for the socket when one more frame is added: what a job has to say of each rank once, and a long frame.
+	// backlog is how many bytes may wait for the socket when one more frame is added: what a job has to say of each rank
+	// once, and a long frame.
 	backlog = 16 << 20
 )
 
@@ -30,8 +31,8 @@ var ErrFrame = errors.New("malformed control frame")
 // errBacklog ends a connection of which the peer takes nothing.
 var errBacklog = fmt.Errorf("the other side has not taken %d bytes", backlog)
 
-// Sealed is a connection after the exchange that carries frames of which each is authentic, and in order. Recv has one caller at a
-// time, Send any number.
+// Sealed is a connection after the exchange that carries frames of which each is authentic, and in order. Recv has one
+// caller at a time, Send any number.
 type Sealed struct {
 	Conn net.Conn
 
@@ -64,8 +65,8 @@ func tag(key []byte, count uint64, head, payload []byte) []byte {
 	return m.Sum(nil)[:tagSize]
 }
 
-// Send sends one frame. It does not wait for a peer that takes none, but for a moment: a goroutine goes on, until the frame has left, or the connection
-// ends. An error is that of this frame or of an earlier one.
+// Send sends one frame. If the peer takes none it waits only for a moment: a goroutine goes on until the frame has left,
+// or the connection ends. An error is that of this frame or of an earlier one.
 func (s *Sealed) Send(kind byte, payload []byte) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -122,8 +123,8 @@ func (s *Sealed) Flush() {
 	wait()
 }
 
-// Recv reads one frame, of a kind for which most gives the bytes of the payload that it may have; -1: there is no such kind. What it returns is authentic; whether it
-// comes at the right time is for the caller to judge.
+// Recv reads one frame. most returns how many bytes the payload of a kind may have; -1: there is no such kind. The frame
+// is authentic; the caller judges whether it comes at the right time.
 func (s *Sealed) Recv(most func(kind byte) int) (kind byte, payload []byte, err error) {
 	var head [HeadSize]byte
 	if _, err := io.ReadFull(s.Conn, head[:]); err != nil {

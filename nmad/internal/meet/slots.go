@@ -6,7 +6,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// allSlots is what the acceptors of a process share: together they have maxSlots() slots. Its lock is taken under that of an acceptor.
+// allSlots is what the acceptors of a process share: together they have maxSlots() slots. Its lock is taken under that of
+// an acceptor.
 var allSlots = struct {
 	sync.Mutex
 	taken int

@@ -19,7 +19,8 @@ const (
 	Left    Stage = 'l' // it has closed its session, or could not open it
 )
 
-// Lost is told besides, in any stage: another process is lost, or has broken the protocol. What this one fails with later may follow from that.
+// Lost is told besides, in any stage: another process is lost, or has broken the protocol. What this one fails with later
+// may follow from that.
 const Lost Stage = 'o'
 
 // Teller is the end of the process. A nil one tells nothing. Safe for concurrent use.
@@ -45,8 +46,8 @@ func Inherit(descriptor string) (*Teller, error) {
 	return &Teller{file: os.NewFile(uintptr(fd), "presence")}, nil
 }
 
-// Tell says that this process has gone on to a stage; a stage is never taken back. That the launcher does not
-// hear it any more is no matter.
+// Tell says that this process has gone on to a stage; a stage is never taken back. It does not matter that the launcher
+// does not hear it any more.
 func (t *Teller) Tell(s Stage) {
 	if t == nil {
 		return
@@ -80,8 +81,8 @@ func New() (*Watch, *os.File, error) {
 	return &Watch{r}, w, nil
 }
 
-// Close gives the pipe up, and says in which stage the process was that has just ended, and whether it had lost another one. What is no stage is left out. A nil Watch
-// says Absent.
+// Close gives the pipe up, and says in which stage the process was that has just ended, and whether it had lost another
+// one. It ignores bytes that name no stage. A nil Watch says Absent.
 func (w *Watch) Close() (last Stage, lost bool) {
 	if w == nil {
 		return Absent, false

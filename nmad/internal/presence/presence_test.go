@@ -27,7 +27,8 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }
 
-// TestStages: a process tells its stages and ends; the launcher hears the last one, also while another process has the pipe.
+// TestStages: a process tells its stages and ends; the launcher hears the last one, also while another process has the
+// pipe.
 func TestStages(t *testing.T) {
 	for stages, want := range map[string]Stage{
 		"x":    Absent,

@@ -10,8 +10,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// TestProcessCopies: however the two buffers lie, what is read from a process or written to it arrives, and nothing beside it
-// changes; where memory ends, what lies before that has arrived.
+// TestProcessCopies: however the two buffers lie, what is read from a process or written to it arrives, and nothing beside
+// it changes; where memory ends, what lies before that has arrived.
 func TestProcessCopies(t *testing.T) {
 	p := &Memory{PID: os.Getpid()}
 	if _, errno := p.Read(make([]byte, 1), AddressOf([]byte{1})); errno != 0 {

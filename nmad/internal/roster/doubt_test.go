@@ -38,7 +38,8 @@ func (p *testJob) only(rank int, gone ...int) {
 	}
 }
 
-// TestParentLags: rank 0 says nothing for longer than the silence, but reads. The others lose it, and it them; they do not lose each other.
+// TestParentLags: rank 0 says nothing for longer than the silence, but reads. The others lose it, and it them; they do not
+// lose each other.
 func TestParentLags(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it waits for silences, for seconds")
@@ -67,8 +68,8 @@ func doubt(c *Roster) {
 	toParent(c, func(w *wire) { _ = w.Conn.SetReadDeadline(limit.Past) })
 }
 
-// TestDoubtAlone: a process that alone has taken rank 0, or its leader, for silent, comes back to it, or to the root, and no process is lost; nor is one that does so again
-// and again. What it hears afterwards is what the others hear.
+// TestDoubtAlone: a process that alone has taken rank 0, or its leader, for silent, comes back to it, or to the root, and
+// no process is lost; nor is one that does so again and again. What it hears afterwards is what the others hear.
 func TestDoubtAlone(t *testing.T) {
 	t.Parallel()
 	for name, hosts := range map[string][]int{"one host": nil, "hosts": {0, 0, 1, 1, 2}} {
@@ -147,7 +148,8 @@ func TestLeaderLags(t *testing.T) {
 	}
 }
 
-// TestHostGone: all processes of a host end at once, its leader first. The others hear of all of them without any silence being over.
+// TestHostGone: all processes of a host end at once, its leader first. The others hear of all of them without any silence
+// being over.
 func TestHostGone(t *testing.T) {
 	p := newTestJob(t, 6)
 	all := p.onHosts([]int{0, 1, 1, 1, 2, 2}, same)

@@ -19,10 +19,11 @@ type Event struct {
 	LinksOnly bool   // it passed the news of others on, and no process takes its place: from here on the deaths of some show on links only
 }
 
-// depart notes that a rank is gone. It is the only way by which that happens, however this process has come to know: by what a member or the
-// parent has sent (from is that connection; nil: it has found out itself), by the end or the silence of a connection, by a probe, by a search. The members hear it, and a member that is the
-// one that is gone hears so that it is lost; the parent hears it of the ranks that this process leads; the program hears it when mu is released. What is known
-// already is no news, and nothing takes it back. Under mu.
+// depart notes that a rank is gone. It is the only way by which that happens, however this process has come to know: by
+// what a member or the parent has sent (from is that connection; nil: it has found out itself), by the end or the silence
+// of a connection, by a probe, by a search. The members hear it, and a member that is the one that is gone hears so that
+// it is lost; the parent hears it of the ranks that this process leads; the program hears it when mu is released. What is
+// known already is no news, and nothing takes it back. Under mu.
 func (r *Roster) depart(e Event, from *wire) {
 	if e.Rank == r.cfg.Rank || r.gone[e.Rank] != 0 {
 		return
@@ -59,8 +60,8 @@ func (r *Roster) departs(e Event) {
 	r.depart(e, nil)
 }
 
-// exclude notes that the others have taken this process for lost. All others are lost to it, and its members look for another parent.
-// Under mu.
+// exclude notes that the others have taken this process for lost. All others are lost to it, and its members look for
+// another parent. Under mu.
 func (r *Roster) exclude(reason string) {
 	if r.state == excluded {
 		return

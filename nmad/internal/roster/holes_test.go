@@ -18,7 +18,8 @@ func strand(c *Roster) {
 	doubt(c)
 }
 
-// TestQuitsAndDies: a process that quits its leader, and dies before it has found another parent, is missed, though its leader is still there.
+// TestQuitsAndDies: a process that quits its leader, and dies before it has found another parent, is missed, though its
+// leader is still there.
 func TestQuitsAndDies(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it waits for silences, for seconds")
@@ -31,7 +32,8 @@ func TestQuitsAndDies(t *testing.T) {
 	}
 }
 
-// TestGivesUpAnAttempt: a process that has been admitted when it has given up already is not dead for that: it may come again.
+// TestGivesUpAnAttempt: a process that has been admitted when it has given up already is not dead for that: it may come
+// again.
 func TestGivesUpAnAttempt(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it waits for silences, for seconds")
@@ -52,7 +54,8 @@ func TestGivesUpAnAttempt(t *testing.T) {
 	}
 }
 
-// TestBringsDeaths: a process that connects anew has taken another one for lost, as a root did that it had before: that one is lost to all.
+// TestBringsDeaths: a process that connects anew has taken another one for lost, as a root did that it had before: that
+// one is lost to all.
 func TestBringsDeaths(t *testing.T) {
 	p, all := doubting(t, 4, nil)
 	defer leave(all)
@@ -66,7 +69,8 @@ func TestBringsDeaths(t *testing.T) {
 	}
 }
 
-// TestAnotherProgram: at the address of the successor, which has died, another program answers. The search does not wait for it, though silence is no death.
+// TestAnotherProgram: at the address of the successor, which has died, another program answers. The search does not wait
+// for it, though silence is no death.
 func TestAnotherProgram(t *testing.T) {
 	t.Parallel()
 	p := newTestJob(t, 4)
@@ -96,7 +100,8 @@ func TestAnotherProgram(t *testing.T) {
 	}
 }
 
-// losing is a listener whose first connection runs out of time when the process at its other end has proved itself, and has not heard so yet.
+// losing is a listener whose first connection runs out of time when the process at its other end has proved itself, and
+// has not heard so yet.
 type losing struct {
 	net.Listener
 	lost atomic.Bool
@@ -123,8 +128,8 @@ func (c late) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// TestLosesItsSlot: a connection that runs out of its time, or loses its slot to another one, in the moment in which its process has proved itself is no end of the job: the process
-// comes again, and finds its rank free.
+// TestLosesItsSlot: a connection that runs out of its time, or loses its slot to another one, in the moment in which its
+// process has proved itself is no end of the job: the process comes again, and finds its rank free.
 func TestLosesItsSlot(t *testing.T) {
 	p := newTestJob(t, 2)
 	l := &losing{Listener: p.l}
@@ -185,7 +190,8 @@ func TestPatience(t *testing.T) {
 	}
 }
 
-// TestStoppedMember: a member that does not run, and gets more news than the buffer of its connection has room for, keeps none of the others waiting, and is not lost for that.
+// TestStoppedMember: a member that does not run, and gets more news than the buffer of its connection has room for, keeps
+// none of the others waiting, and is not lost for that.
 func TestStoppedMember(t *testing.T) {
 	p := newTestJob(t, 3)
 	all := p.onHosts([]int{0, 1, 1}, same)

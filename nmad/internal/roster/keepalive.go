@@ -7,8 +7,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// hostLimit is how long a host may be unreachable before it is lost, unless Config.Silence is longer. The kernels of both hosts measure
-// that, so a process that does not run is not lost for it.
+// hostLimit is how long a host may be unreachable before it is lost, unless Config.Silence is longer. The kernels of both
+// hosts measure that, so a process that does not run is not lost for it.
 const hostLimit = 3 * time.Second
 
 // keepAlive has the kernel report the loss of a whole host after hostTime.
@@ -20,7 +20,8 @@ func (r *Roster) keepAlive(conn net.Conn) {
 	}
 }
 
-// userTimeout has the kernel give a connection up when what was sent has not been acknowledged for the time of a lost host: keep-alive says nothing then.
+// userTimeout has the kernel give a connection up when what was sent has not been acknowledged for the time of a lost
+// host: keep-alive says nothing then.
 func (r *Roster) userTimeout(conn *net.TCPConn) {
 	raw, err := conn.SyscallConn()
 	if err != nil {

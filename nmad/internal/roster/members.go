@@ -170,8 +170,8 @@ func (r *Roster) greet(conn net.Conn, v *meet.Incoming) error {
 	return nil
 }
 
-// unheard deals with a member that has not heard that it is one. If it was the connection that ran out of its time, or lost its slot to another one, the process comes
-// again, and is to find its rank free.
+// unheard deals with a member that has not heard that it is one. If it was the connection that ran out of its time, or
+// lost its slot to another one, the process comes again, and is to find its rank free.
 func (r *Roster) unheard(m *member, err error) {
 	if !m.again && errors.Is(err, driver.ErrBusy) {
 		r.mu.Lock()
@@ -308,7 +308,8 @@ func leaves(rank int) Event {
 	return Event{Rank: rank, Kind: Left, Reason: fmt.Sprintf("rank %d closed its session", rank)}
 }
 
-// speaks says whether a member may bring news of a rank: of its own, and of those of its host if it is its leader. One that has connected anew also says which others have died.
+// speaks says whether a member may bring news of a rank: of its own, and of those of its host if it is its leader. One
+// that has connected anew also says which others have died.
 func (r *Roster) speaks(m *member, rank int) bool {
 	return rank == m.rank || r.tree.leader[rank] == m.rank
 }
@@ -323,7 +324,8 @@ func (r *Roster) speaker(rank int) *member {
 	return nil
 }
 
-// takeSubtree notes for which ranks a member speaks that has connected after GO, or of whose members one looks for another parent. Under mu.
+// takeSubtree notes for which ranks a member speaks that has connected after GO, or of whose members one looks for another
+// parent. Under mu.
 func (r *Roster) takeSubtree(m *member, payload []byte) error {
 	ranks, err := parseRanks(payload, r.cfg.Size)
 	if err != nil {
@@ -398,7 +400,8 @@ func (r *Roster) ends(m *member, err error) {
 	r.miss(m.subtree)
 }
 
-// silence says whether a connection has ended because the process at its other end, of that name, was silent for too long, and puts its end into words.
+// silence says whether a connection has ended because the process at its other end, of that name, was silent for too long,
+// and puts its end into words.
 func (r *Roster) silence(err error, name string) (text string, silent bool) {
 	switch {
 	case r.runs() && r.cfg.Silence > 0 && errors.Is(err, os.ErrDeadlineExceeded):
@@ -421,7 +424,8 @@ func unreachable(err error) bool {
 	return errors.Is(err, syscall.ETIMEDOUT) || errors.Is(err, syscall.EHOSTUNREACH) || errors.Is(err, syscall.ENETUNREACH)
 }
 
-// miss marks those of the ranks as missing that no member speaks for, if this process is the root, and probes each in a goroutine. Under mu.
+// miss marks those of the ranks as missing that no member speaks for, if this process is the root, and probes each in a
+// goroutine. Under mu.
 func (r *Roster) miss(ranks []int) {
 	if r.state != isRoot || r.phase != running {
 		return
@@ -478,7 +482,8 @@ func (r *Roster) giveUp(rank int, why string) {
 	}
 }
 
-// probe dials a standby address, and sends nothing. It returns nil if a process listens there, or the kernel of one that is stopped.
+// probe dials a standby address, and sends nothing. It returns nil if a process listens there, or the kernel of one that
+// is stopped.
 func probe(ctx context.Context, addr string, most time.Duration) error {
 	conn, stop, err := meet.Dial(ctx, addr, most)
 	if err != nil {

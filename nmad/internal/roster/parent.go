@@ -114,9 +114,9 @@ func (r *Roster) readParent(w *wire, parent int) error {
 	}
 }
 
-// report tells a new parent for which ranks this process speaks, which of its host are gone, and which others have died: the
-// new parent may not have heard it, or have taken this process's last parent for lost, which had lost one of its members. News that comes
-// meanwhile goes to the new parent after it.
+// report tells a new parent for which ranks this process speaks, which of its host are gone, and which others have died:
+// the new parent may not have heard it, or have taken this process's last parent for lost, which had lost one of its
+// members. News that comes meanwhile goes to the new parent after it.
 func (r *Roster) report(w *wire, parent int) {
 	r.mu.Lock()
 	defer r.release()
@@ -201,8 +201,8 @@ func (r *Roster) takeFromParent(w *wire, k kind, payload []byte) error {
 	return fmt.Errorf("%w: kind %d is for a parent", errFrame, k)
 }
 
-// parentEnds deals with the end of the connection to the parent, and says whether this process needs another one. doubt, if not empty, says
-// why the parent may be lost; it may still be there, so no process hears of a death.
+// parentEnds deals with the end of the connection to the parent, and says whether this process needs another one. doubt,
+// if not empty, says why the parent may be lost; it may still be there, so no process hears of a death.
 func (r *Roster) parentEnds(err error, parent int) (doubt string, goesOn bool) {
 	r.mu.Lock()
 	defer r.release()
@@ -250,9 +250,9 @@ func (r *Roster) watchOthers() {
 // them must be late for a process to be taken for lost.
 const beatsPerSilence = 5
 
-// keepBeating sends a beat to the others again and again until this process leaves, and looks which of them have been silent for too
-// long. A process that is stopped sends none; one whose threads all hang does. It counts the silence of the others in its own
-// beats: while it is stopped itself it counts nothing.
+// keepBeating sends a beat to the others again and again until this process leaves, and looks which of them have been
+// silent for too long. A process that is stopped sends none; one whose threads all hang does. It counts the silence of the
+// others in its own beats: while it is stopped itself it counts nothing.
 func (r *Roster) keepBeating() {
 	t := time.NewTicker(r.cfg.Silence / beatsPerSilence)
 	defer t.Stop()

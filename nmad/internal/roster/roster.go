@@ -257,8 +257,8 @@ func (r *Roster) Cards() []Card { return r.cards }
 // Context ends when the job cannot start, or after Leave; context.Cause says why.
 func (r *Roster) Context() context.Context { return r.ctx }
 
-// Ready says that this process has made its links and waits until all have.
-// After an error the job cannot start, and only Leave remains to be called. What the caller has set up before is visible to Notify.
+// Ready says that this process has made its links and waits until all have. After an error the job cannot start, and only
+// Leave remains to be called. What the caller has set up before is visible to Notify.
 func (r *Roster) Ready(ctx context.Context) error {
 	defer r.started()
 	ctx, stop := r.bound(ctx)

@@ -189,8 +189,8 @@ func TestLeaveAndDeath(t *testing.T) {
 	leave(all)
 }
 
-// TestLeaverHears: a process that has announced that it leaves, and waits for its peers, still hears what becomes of the others, and
-// does not take its parent for dead.
+// TestLeaverHears: a process that has announced that it leaves, and waits for its peers, still hears what becomes of the
+// others, and does not take its parent for dead.
 func TestLeaverHears(t *testing.T) {
 	p := newTestJob(t, 4)
 	all := p.join()

@@ -54,8 +54,8 @@ func (l listening) Accept() (net.Conn, error) {
 	return counted{c, l.t}, nil
 }
 
-// actor is one process of a simulated job that does what the protocol asks of it, and keeps nothing: so thousands fit into one process.
-// A leader speaks for its host.
+// actor is one process of a simulated job that does what the protocol asks of it, and keeps nothing: so thousands fit into
+// one process. A leader speaks for its host.
 func actor(addr string, above, size int, subtree []int, over *sync.WaitGroup, seen *traffic, t *testing.T) {
 	defer over.Done()
 	network := "tcp"
@@ -122,8 +122,8 @@ func typical(rank int) Card {
 	}
 }
 
-// TestScale runs the real rank 0 of a large job among actors, and tells what it has to do: by connections, frames and bytes these are
-// those of the hosts and of its neighbours, not of all processes.
+// TestScale runs the real rank 0 of a large job among actors, and tells what it has to do: by connections, frames and
+// bytes these are those of the hosts and of its neighbours, not of all processes.
 func TestScale(t *testing.T) {
 	size, each := *scale, 100
 	if size == 0 {

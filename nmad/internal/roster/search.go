@@ -15,11 +15,12 @@ import (
 
 // How a process whose parent is gone finds the next one, or becomes the root. README.md has the protocol.
 
-// patienceBeats is for how many beats a searching process tries a candidate that does not answer, and for how many the root waits for a
-// missing rank: two silences.
+// patienceBeats is for how many beats a searching process tries a candidate that does not answer, and for how many the
+// root waits for a missing rank: two silences.
 const patienceBeats = 2 * beatsPerSilence
 
-// openStandby makes the standby listener of this process, unless it has none: then it never becomes root. local is the address of its end of the connection to its parent.
+// openStandby makes the standby listener of this process, unless it has none: then it never becomes root. local is the
+// address of its end of the connection to its parent.
 func (r *Roster) openStandby(local net.Addr) {
 	if !r.wantsStandby(local) {
 		return
@@ -41,16 +42,17 @@ func (r *Roster) openStandby(local net.Addr) {
 	r.mu.Unlock()
 }
 
-// wantsStandby says whether the processes of this job have standby listeners: there are three or more of them, and either silence is a
-// death or there are several hosts.
+// wantsStandby says whether the processes of this job have standby listeners: there are three or more of them, and either
+// silence is a death or there are several hosts.
 func (r *Roster) wantsStandby(local net.Addr) bool {
 	tcp, ok := local.(*net.TCPAddr)
 	several := slices.ContainsFunc(r.cfg.Hosts, func(host int) bool { return host != r.cfg.Hosts[0] }) || ok && !tcp.IP.IsLoopback() && !tcp.IP.IsUnspecified()
 	return r.cfg.Size > 2 && (r.cfg.Silence > 0 || several)
 }
 
-// rootOrder lists the ranks with a standby listener in the order in which they become root: rank 0, then the first of each host, then
-// the second of each. So a host that cannot be reached costs one attempt, and the next attempt goes to another host.
+// rootOrder lists the ranks with a standby listener in the order in which they become root: rank 0, then the first of each
+// host, then the second of each. So a host that cannot be reached costs one attempt, and the next attempt goes to another
+// host.
 func rootOrder(cards []Card) (ranks []int) {
 	nth, on := make([]int, len(cards)), map[string]int{}
 	for rank, card := range cards {
@@ -95,8 +97,8 @@ type search struct {
 	round int
 }
 
-// findParent finds the next parent of this process and returns the connection. nil: the process needs none, because it is the root,
-// excluded, leaving, or the last one. doubt, if not empty, says why the last parent may be lost.
+// findParent finds the next parent of this process and returns the connection. nil: the process needs none, because it is
+// the root, excluded, leaving, or the last one. doubt, if not empty, says why the last parent may be lost.
 func (r *Roster) findParent(last int, doubt string) (*wire, int) {
 	if doubt == "" { // most jobs end soon after the first process has left: then there is nothing to search
 		select {
@@ -164,7 +166,8 @@ func (x *search) tryAll() (w *wire, rank int, over bool) {
 			x.departs(Event{Rank: rank, Kind: Died, Reason: reason})
 			continue
 		}
-		// The time counts, not the attempts: some fail at once, such as those of a process that is short of descriptors. Where this process was stopped, two beats do.
+		// The limit is a time and not a number of attempts, because some attempts fail at once, such as those of a process
+		// that is short of descriptors. If this process was stopped, two beats are enough.
 		if c.mute += min(time.Since(began), 2*x.attempt()) + x.pause(); c.doubted != "" {
 			continue
 		}
@@ -177,8 +180,8 @@ func (x *search) tryAll() (w *wire, rank int, over bool) {
 	return nil, 0, true
 }
 
-// givenUp says whether the search passes a candidate over that does not answer: when its silence is a death or, in a job without a
-// silence, when its host cannot be reached.
+// givenUp says whether the search passes a candidate over that does not answer: when its silence is a death or, in a job
+// without a silence, when its host cannot be reached.
 func (x *search) givenUp(c *candidate, err error) bool {
 	if x.cfg.Silence > 0 {
 		return c.mute >= patienceBeats*x.cfg.Silence/beatsPerSilence
@@ -186,8 +189,9 @@ func (x *search) givenUp(c *candidate, err error) bool {
 	return c.mute >= x.hostTime() && errors.Is(err, errNoWay)
 }
 
-// settle ends a search without a parent. The ranks that it has passed over are lost. This process is the root from here on, and all others are missing until they connect;
-// or, as it cannot become root and none is left that is, it watches the others of its host.
+// settle ends a search that has found no parent. The ranks that it has passed over are lost. If this process can become
+// the root, it is the root from here on, and all others are missing until they connect. Else no root is left, and it
+// watches the others of its host.
 func (x *search) settle(as state) {
 	x.mu.Lock()
 	defer x.release()

@@ -5,7 +5,8 @@ import (
 	"strings"
 )
 
-// The start of a job. Each process hands in the cards of its subtree when it has them; with the table it goes on to link, and each is ready when its subtree is.
+// The start of a job. Each process hands in the cards of its subtree when it has them; with the table it goes on to link,
+// and each is ready when its subtree is.
 
 // handIn hands the cards of this process and of its members on, once they are there. Under mu.
 func (r *Roster) handIn() {

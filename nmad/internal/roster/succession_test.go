@@ -10,10 +10,12 @@ import (
 	"time"
 )
 
-// silence is longer than one of the processes of a job, all of which this one plays, beside those of other tests, is kept from running by a busy machine.
+// silence is longer than one of the processes of a job, all of which this one plays, beside those of other tests, is kept
+// from running by a busy machine.
 const silence = 2 * time.Second
 
-// succession is a job of that size, in which silence is a death, with a process on each of so many hosts in turn, and without rank 0.
+// succession is a job of that size, in which silence is a death, with a process on each of so many hosts in turn, and
+// without rank 0.
 func succession(t *testing.T, size, hosts int, dies bool) (*testJob, []*Roster) {
 	t.Helper()
 	t.Parallel()
@@ -45,7 +47,8 @@ func freeze(c *Roster) (thaw func()) {
 	return c.mu.Unlock
 }
 
-// toParent calls f, under the lock, with the connection of a process to its parent, once there is one: a busy machine may still have it search.
+// toParent calls f, under the lock, with the connection of a process to its parent, once there is one: a busy machine may
+// still have it search.
 func toParent(c *Roster, f func(*wire)) {
 	for ; ; time.Sleep(time.Millisecond) {
 		c.mu.Lock()
@@ -75,8 +78,8 @@ func (p *testJob) lost(rank, n, other int, kind EventKind, why string) {
 	p.t.Errorf("rank %d heard %+v, want of rank %d: %q", rank, all, other, why)
 }
 
-// TestSilentWithoutRankZero: when rank 0 is gone, a process on another host that falls silent is lost all the same, whether that comes
-// before another one has taken rank 0's place or later; one that lives is not.
+// TestSilentWithoutRankZero: when rank 0 is gone, a process on another host that falls silent is lost all the same,
+// whether that comes before another one has taken rank 0's place or later; one that lives is not.
 func TestSilentWithoutRankZero(t *testing.T) {
 	t.Parallel()
 	for _, late := range []bool{false, true} {
@@ -118,8 +121,8 @@ func TestDeadWithoutRankZero(t *testing.T) {
 	p.lost(1, 3, 2, Left, "closed its session")
 }
 
-// TestSuccessorStopped: the successor does not run, so that its kernel accepts connections and nothing more comes: the next one takes its
-// turn, and tells of the processes that have not come.
+// TestSuccessorStopped: the successor does not run, so that its kernel accepts connections and nothing more comes: the
+// next one takes its turn, and tells of the processes that have not come.
 func TestSuccessorStopped(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it waits for silences, for seconds")
@@ -158,7 +161,8 @@ func TestSuccessorsGone(t *testing.T) {
 	p.lost(3, 4, 4, Died, "said nothing")
 }
 
-// TestSuccessorLeaves: a process that has announced that it leaves when it is its turn to take rank 0's place says so, and is no death.
+// TestSuccessorLeaves: a process that has announced that it leaves when it is its turn to take rank 0's place says so, and
+// is no death.
 func TestSuccessorLeaves(t *testing.T) {
 	p, all := succession(t, 4, 4, false)
 	defer leave(all)

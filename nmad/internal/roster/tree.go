@@ -8,9 +8,9 @@ import (
 	"github.com/pm2-go/pm2/nmad/internal/meet"
 )
 
-// tree is how the control connections of a job run, as one of its processes sees it. The first rank of each host is its leader: the
-// ranks of rank 0's host and the leaders of the others connect to rank 0, all other ranks to the leader of their host. So rank 0 has
-// as many connections as there are hosts and neighbours.
+// tree is how the control connections of a job run, as one of its processes sees it. The first rank of each host is its
+// leader: the ranks of rank 0's host and the leaders of the others connect to rank 0, all other ranks to the leader of
+// their host. So rank 0 has as many connections as there are hosts and neighbours.
 //
 //	rank 0 ──┬── rank 1                    host 0
 //	         ├── rank 2 ──┬── rank 3       host 1, of which rank 2 is the leader
@@ -67,7 +67,8 @@ func (t *tree) ranks(own int) []int {
 	return all
 }
 
-// leaderSocket names the Unix socket at which a leader waits for the ranks of its host. Only a process that has the secret can compute the name.
+// leaderSocket names the Unix socket at which a leader waits for the ranks of its host. Only a process that has the secret
+// can compute the name.
 func leaderSocket(secret []byte, leader int) string {
 	return fmt.Sprintf("@pm2-control-%s-%d", hex.EncodeToString(meet.Code(secret, "pm2 door")[:12]), leader)
 }

@@ -61,7 +61,8 @@ func cut(c *Roster) {
 	c.shut()
 }
 
-// TestSeveralHosts: news reaches all processes, whichever host it comes from, and the end of a leader is told as what it is.
+// TestSeveralHosts: news reaches all processes, whichever host it comes from, and the end of a leader is told as what it
+// is.
 func TestSeveralHosts(t *testing.T) {
 	hosts := []int{0, 0, 1, 1, 1, 2, 2, 3}
 	p := newTestJob(t, len(hosts))

@@ -10,7 +10,7 @@
  *   readerGate       the poller of that gate: lending.go: handleLoan, hand, Release; inbox.go: takeReleased; receiver.go: deliver
  *   readerCloses     as senderCloses
  *   carrier          transfer.go: copy, as something else that is left for the holder of the lock of the gate
- *   giveBack, notice loan.go: Release; inbox.go: giveBack
+ *   leaveReleased, notice loan.go: Release; inbox.go: leaveReleased
  *   letGo, left      progress.go: letGo; inbox.go: left
  *   loss             a link that breaks, or a peer that dies: the other side cannot tell
  *
@@ -372,8 +372,8 @@ inline notice() {
 	fi
 }
 
-/* loan.go: Release; inbox.go: giveBack. */
-inline giveBack() {
+/* loan.go: Release; inbox.go: leaveReleased. */
+inline leaveReleased() {
 	if
 #ifndef NO_LEASE_TURN
 	:: atomic { live -> live = false }; leave()
@@ -419,13 +419,13 @@ proctype reader() {
 			:: else
 			fi
 		};
-		giveBack()
+		leaveReleased()
 	:: else
 	fi
 }
 
 /* Another thread gives the same loan back. */
-proctype other() { giveBack() }
+proctype other() { leaveReleased() }
 
 /* transfer.go: copy. */
 proctype carrier() {

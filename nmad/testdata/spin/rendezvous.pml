@@ -7,7 +7,7 @@
  *   senderCloses     Session.Close: closing.go: beginClose, sayBye, shut
  *   failSends, sFail sender.go: FailSends; stream.go: failStream; closing.go: fail
  *   receiver         a program: it posts a receive; if that is cancelled another one
- *   canceller        another thread: cancel.go: Cancel, of the first receive
+ *   canceller        another thread: request.go: Cancel, of the first receive
  *   receiverGate     the poller of that gate: receiver.go: announcement; rendezvous.go: ask, share; closing.go: takeLeave
  *   puller           as pusher, for the pull transfer
  *   receiverCloses   as senderCloses

@@ -24,8 +24,8 @@ type Life struct {
 	calls *calls
 }
 
-// Init makes the life of a link to a rank ready. free frees what the link has: it runs once, after Drain, in the goroutine that
-// leaves last, and must not block.
+// Init makes the life of a link to a rank ready. free frees what the link has: it runs once, after Drain, in the goroutine
+// that leaves last, and must not block.
 func (l *Life) Init(driver string, rank int, free func()) {
 	l.Name, l.Rank, l.calls = driver, rank, newCalls(free)
 }
@@ -53,7 +53,8 @@ func (l *Life) End() bool { return l.State.Or(Closed)&Closed == 0 }
 // Drain has all later calls of Enter fail, and what the link has freed once no caller is inside. It does not wait.
 func (l *Life) Drain() { l.calls.close() }
 
-// Break notes that the peer has violated the protocol, and gives the error of all later calls. Once this side has closed the link that was not the peer.
+// Break notes that the peer has violated the protocol, and gives the error of all later calls. Once this side has closed
+// the link that was not the peer.
 func (l *Life) Break(err error) error {
 	if s := l.State.Load(); s&Closed != 0 {
 		return l.Why(s)
@@ -63,7 +64,8 @@ func (l *Life) Break(err error) error {
 	return *l.fault.Load()
 }
 
-// Lose notes that the peer is lost, and gives the error of all later calls; nil: its connection has ended in the regular way.
+// Lose notes that the peer is lost, and gives the error of all later calls; nil: its connection has ended in the regular
+// way.
 func (l *Life) Lose(err error) error {
 	if err == nil {
 		err = fmt.Errorf("%w: its process ended or closed the link", driver.ErrPeerLost)

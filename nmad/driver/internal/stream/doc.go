@@ -28,22 +28,18 @@
 //
 // # Sleeping
 //
-// The Descriptor is an epoll set, level triggered. The sockets are in it only from Arm
-// to Disarm: while a thread polls, each packet and each segment of a long message would
-// otherwise take the lines of the set from core to core, a tenth of the latency
-// of TCP and a thirtieth of its throughput. What has arrived in the kernel makes the set readable when the socket
-// joins it, so an arrival before the sleep cannot be missed. What the last read brought in
-// beyond the packet that was handed out, the kernel knows nothing of: for that
-// Arm looks itself. Room is waited for by adding EPOLLOUT to the socket that
-// refused, or in whose buffer a part of a packet is left. Over a network for
-// which that works (Network.Gather) the kernel announces a long message to a sleeper
-// when so much of it is there, or its rest: see lowWater.
+// The Descriptor is an epoll set, level triggered. The sockets are in it only from Arm to Disarm: while a thread polls,
+// each packet and each segment of a long message would otherwise take the lines of the set from core to core, a tenth of
+// the latency of TCP and a thirtieth of its throughput. What has arrived in the kernel makes the set readable when the
+// socket joins it, so an arrival before the sleep cannot be missed. The last read may have brought in more than the packet
+// that was handed out; the kernel knows nothing of that, so Arm looks itself. To wait for room, Arm adds EPOLLOUT to the
+// socket that refused, or in whose buffer a part of a packet is left. Over a network for which that works (Network.Gather)
+// the kernel announces a long message to a sleeper when so much of it is there, or its rest: see lowWater.
 //
 // # Trust
 //
-// A header announces a body within the limit that both sides agreed upon when
-// they linked, and has zeros where it must; else the link breaks with
-// ErrProtocol. Nothing is allocated because of what a peer says.
+// A header announces a body within the limit that both sides agreed upon when they linked, and has zeros where it must;
+// else the link breaks with ErrProtocol. No word of a peer makes this package allocate.
 //
 // # Close
 //

@@ -6,11 +6,10 @@ import (
 	"github.com/pm2-go/pm2/nmad/driver/internal/raw"
 )
 
-// lowWater has the kernel gather bytes of the large track before it wakes what sleeps
-// for them: the low-water mark of the socket (SO_RCVLOWAT). A long message comes in segments of
-// 64 KiB at most, and a wake for each is dear to a thread that computes meanwhile. A poller does not feel
-// the mark, but its peer does: the kernel acknowledges each segment below it at once, on the CPU of
-// the sender. So it is up for sleepers only:
+// lowWater makes the kernel gather bytes of the large track before it wakes a sleeper for them: the low-water mark of the
+// socket (SO_RCVLOWAT). A long message comes in segments of 64 KiB at most, and a wake for each is dear to a thread that
+// computes meanwhile. A poller does not feel the mark, but its peer does: the kernel acknowledges each segment below it at
+// once, on the CPU of the sender. So the mark is raised only while a thread sleeps:
 //
 //	Arm        mark = min(remaining, most); tell the kernel; again 1 if remaining is less by now, or mark is not this any more
 //	Pull  remaining = ...; mark above remaining: mark = 1; tell the kernel

@@ -63,7 +63,7 @@ func newLink(n *Network, s *sockets, rank, peerBody int) *link {
 // Caps implements driver.Link. The largest body is the smaller one of what the two sides offer.
 func (l *link) Caps() driver.Caps {
 	return driver.Caps{
-		MaxBody: l.maxBody, Short: straight - 1, How: "copied behind its header, one write",
+		MaxBody: l.maxBody, Bound: "it has to fit a link's buffer", Short: straight - 1, How: "copied behind its header, one write",
 		Syscalls: true, Buffered: true, Place: l.place,
 	}
 }

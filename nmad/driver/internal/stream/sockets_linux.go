@@ -19,8 +19,8 @@ type sockets struct {
 
 var noSockets = sockets{ep: -1, fd: [numTracks]int{-1, -1}, place: driver.Place{Node: -1}}
 
-// take adds the socket of a connection, and with the first one what the link has but once. Its error is for the peer to know: this
-// process lacks something.
+// take adds the socket of a connection, and with the first one what the link has but once. Its error is for the peer to
+// know: this process lacks something.
 func (s *sockets) take(n *Network, track int, c Conn) (err error) {
 	if track == trackSmall {
 		if s.ep, err = unix.EpollCreate1(unix.EPOLL_CLOEXEC); err != nil {

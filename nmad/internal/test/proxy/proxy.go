@@ -176,7 +176,8 @@ func (p *Proxy) pause(d time.Duration) bool {
 	}
 }
 
-// stranger connects to the target, sends what no process of the job would send, and stays until the target closes the connection.
+// stranger connects to the target, sends what no process of the job would send, and stays until the target closes the
+// connection.
 func (p *Proxy) stranger(i int) {
 	d := p.dice(uint64(i), strangers)
 	var conn net.Conn

@@ -17,7 +17,7 @@ type Protocol struct {
 	Why      string // where the bounds come from: default, environment, configuration, measured
 }
 
-// protocols are those of messages of all sizes.
+// protocols returns the protocols for messages of all sizes, in order.
 func (h *held) protocols() []Protocol {
 	if !h.linked() {
 		return []Protocol{{0, math.MaxUint64, "link, then as it says", h.railNames(nil), "nothing was sent yet"}}
@@ -25,7 +25,7 @@ func (h *held) protocols() []Protocol {
 	return append(h.eagerRows(), h.rendezvousRows()...)
 }
 
-// unlimit has messages of all sizes that the link takes go eagerly, to measure that.
+// unlimit lets messages of all sizes that fit into a packet go eagerly, so that a program can measure that.
 func (g *Gate) unlimit() (undo func()) {
 	h := g.lock()
 	defer h.letGo()
@@ -41,7 +41,7 @@ func (g *Gate) unlimit() (undo func()) {
 	}
 }
 
-// applyProfile has the gate use what was measured of its rails. The order of the rails stays.
+// applyProfile makes the gate use what was measured of its rails. The order of the rails stays.
 func (g *Gate) applyProfile(p *Profile) {
 	h := g.lock()
 	defer h.letGo()
@@ -66,16 +66,21 @@ func (g *Gate) applyProfile(p *Profile) {
 
 // limitWhy says where the eager limit comes from.
 func (h *held) limitWhy() string {
-	switch {
-	case h.flow.Eager() != h.flow.Room():
+	if h.flow.Eager() != h.flow.Room() {
 		return h.eagerWhy
-	case h.eagerWhy != "":
-		return fmt.Sprintf("%s, as far as the largest packet of %s goes", h.eagerWhy, h.g.rails[0].name)
 	}
-	return fmt.Sprintf("default: the largest packet of %s", h.g.rails[0].name)
+	first := &h.g.rails[0]
+	why := fmt.Sprintf("default: the largest packet of %s", first.name)
+	if h.eagerWhy != "" {
+		why = fmt.Sprintf("%s, as far as the largest packet of %s goes", h.eagerWhy, first.name)
+	}
+	if first.bound != "" {
+		why += " (" + first.bound + ")"
+	}
+	return why
 }
 
-// eagerRows are those of messages that go over the small track.
+// eagerRows returns the protocols of messages that go over the small track.
 func (h *held) eagerRows() (rows []Protocol) {
 	first, from := &h.g.rails[0], 0
 	if short := min(first.short, h.flow.Eager()); short >= 0 {
@@ -90,7 +95,7 @@ func (h *held) eagerRows() (rows []Protocol) {
 	return rows
 }
 
-// rendezvousRows are those of messages that are announced.
+// rendezvousRows returns the protocols of messages that are announced.
 func (h *held) rendezvousRows() (rows []Protocol) {
 	costs := make([]strategy.Cost, len(h.g.rails))
 	for i := range h.g.rails {
@@ -110,7 +115,7 @@ func (h *held) rendezvousRows() (rows []Protocol) {
 	return rows
 }
 
-// railNames lists those of some; nil: of all.
+// railNames lists the names of some rails; nil: of all.
 func (h *held) railNames(some []bool) string {
 	var names []string
 	for i := range h.g.rails {
@@ -128,7 +133,7 @@ type Exception struct {
 	Why  string
 }
 
-// exceptions are those of the gate.
+// exceptions returns the exceptions of the gate.
 func (h *held) exceptions() []Exception {
 	if !h.linked() {
 		return nil

@@ -15,9 +15,11 @@ import (
 	"github.com/pm2-go/pm2/pioman"
 )
 
-// What threads wait for, for a person: WriteWaits, and the two that call it, at SIGQUIT (dump.go) and when a job has come to a stop (stall.go).
+// This file tells a person what threads wait for: WriteWaits, which dump.go calls at SIGQUIT, and stall.go when a job has
+// come to a stop.
 
-// sessionList is the sessions that are open in this process, so that a reason, which is words alone, leads to names.
+// sessionList has the sessions that are open in this process. A reason has only numbers, and WriteWaits finds the names
+// here.
 type sessionList struct {
 	mu   sync.Mutex
 	open []*Session
@@ -68,7 +70,8 @@ const (
 	links
 )
 
-// reason is what a thread that waits for r waits for. It reads what the owner of r has set, and nothing that changes while r is under way.
+// reason describes what a waiter for r waits for. It reads only what the owner of r has set, and nothing that changes
+// while r is under way.
 func (r *Request) reason() pioman.Reason {
 	g, c, x := r.gate, &r.core, r.rare()
 	do, tag, last := receives, x.named.Tag, x.named.Mask
@@ -154,9 +157,9 @@ func (s *Session) tagText(domain int, context uint16, tag, mask uint64) string {
 	return fmt.Sprintf("tag %d", tag) + text
 }
 
-// WriteWaits writes for a person what the threads of this process do, and what threads and goroutines wait for: of a message its rank and tag. Then, of each session, the messages
-// that have come and that no receive is for. A gate that is in use all the time is left out. It does not stop the threads, and blocks for some
-// milliseconds at most.
+// WriteWaits writes for a person what the threads of this process do, and what threads and goroutines wait for, with the
+// rank and tag of a message. Then it lists, for each session, the messages that have come and that no receive is for. It
+// leaves a gate out that is in use all the time. It does not stop the threads, and blocks for some milliseconds at most.
 func WriteWaits(w io.Writer) error {
 	var text strings.Builder
 	writeThreads(&text)

@@ -12,7 +12,8 @@ import (
 	"github.com/pm2-go/pm2/nmad/driver"
 )
 
-// TestWriteWaits: the list names what each waiter waits for, whatever it calls and however it waits; and what has come without a receive.
+// TestWriteWaits: the list names what each waiter waits for, whatever it calls and however it waits; and what has come
+// without a receive.
 func TestWriteWaits(t *testing.T) {
 	for name, d := range networks() {
 		t.Run(name, func(t *testing.T) { writeWaits(t, d) })

@@ -18,8 +18,8 @@ import (
 const spinBurst = 8
 
 // waiterPollSpan is how long a look of a waiter at a stream may take before the engine polls the gate itself: a call moves
-// many bytes. A waiter that loses its CPU meanwhile must not keep the engine away. The scheduler
-// gives a look that is marcel.Flowing the same time before its clock fires the Timer hooks.
+// many bytes. A waiter that loses its CPU meanwhile must not keep the engine away. The scheduler gives a look that is
+// marcel.Flowing the same time before its clock fires the Timer hooks.
 const waiterPollSpan = 2 * time.Millisecond
 
 // waiter is the owner of a request that polls for it. Which function has the lock of the gate:
@@ -79,8 +79,8 @@ func (wt *waiter) look() marcel.Found {
 // lock and returns with it, and says whether r is done.
 func (h *held) pollFor(r *Request) bool {
 	if h.g.spin <= 0 || !h.flow.Streams() && h.gathers() {
-		// Without spin, park polls the engine. Beside ready threads the waiter sleeps at once: the engine's look is then the
-		// Switch hook of the thread that goes on, at most once in pioman.Params.Granularity (10 us).
+		// Without spin, park polls the engine. Beside ready threads the waiter sleeps at once: the engine's look is then
+		// the Switch hook of the thread that goes on, at most once in pioman.Params.Granularity (10 us).
 		return false
 	}
 	w := waiter{h: h, r: r}
@@ -114,7 +114,7 @@ func (g *Gate) wait(r *Request) error {
 	}
 	h := g.enter()
 	if r.core.Stage != flow.Done && !h.pollFor(r) {
-		r.tell()
+		r.tellOwner()
 	}
 	h.letGo()
 	if r.core.State.Load() == flow.Over {
@@ -131,8 +131,9 @@ func (g *Gate) sleep(r *Request) error {
 	return nil
 }
 
-// park sleeps until r is finished. Where the caller has not polled its gate, for all may matter or none is polled so, it
-// polls the engine first. An owner of private domains may wait in their engine, and then has to say that something is pending in that of the gate.
+// park sleeps until r is finished. If the caller has not polled its gate, because all gates matter to it or the gate is
+// not polled in this way, park polls the engine first. An owner of private domains may wait in their engine; then it tells
+// the gate's engine that something is pending.
 func (g *Gate) park(r *Request) error {
 	if InCallback() && !r.completion.Test(finished) {
 		return pioman.ErrInHandler
@@ -154,7 +155,7 @@ func (g *Gate) park(r *Request) error {
 	}
 }
 
-func (h *held) take() *Request {
+func (h *held) newRequest() *Request {
 	c := h.free
 	if c == nil {
 		return &Request{}
