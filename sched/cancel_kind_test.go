@@ -27,7 +27,7 @@ func TestCancelGoesByTheKindOfTheWaitItEnds(t *testing.T) {
 				_, err := c.As(it.kind).WaitUntil(&q, &mu, Limit{Timeout: time.Hour})
 				woken = err == nil
 			})
-			for h.t.bound() == nil || !h.t.bound().isParked() {
+			for !firstIsParked(&q, &mu) {
 				Yield()
 			}
 			h.t.w.kind = it.old
@@ -50,11 +50,16 @@ func TestCancelGoesByTheKindOfTheWaitItEnds(t *testing.T) {
 	}).Join()
 }
 
-func (b *BoundedWait) isParked() bool {
+// firstIsParked tells whether the owner of a BoundedWait stands first in q, and has parked.
+func firstIsParked(q *WaitQueue, mu *Spin) (parked bool) {
 	c := Visit()
-	b.mu.Lock()
-	parked := b.parked
-	b.mu.Unlock()
+	mu.Lock()
+	if w := q.head; w != nil {
+		w.b.mu.Lock()
+		parked = w.b.parked
+		w.b.mu.Unlock()
+	}
+	mu.Unlock()
 	c.Leave()
 	return parked
 }
