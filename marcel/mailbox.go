@@ -68,11 +68,13 @@ func NewMailbox[T any](n int) *Mailbox[T] {
 }
 
 // Len returns how many messages are stored; the number may change at once.
-func (m *Mailbox[T]) Len() (n int) {
-	holding(&m.mu, func() *sched.Waiter {
-		n = m.n
-		return nil
-	})
+func (m *Mailbox[T]) Len() int {
+	_ = &m.mu // nil panics here, not while the VP is held
+	c := sched.Visit()
+	m.mu.Lock()
+	n := m.n
+	m.mu.Unlock()
+	c.Leave()
 	return n
 }
 

@@ -151,6 +151,7 @@ func tryCases(cases []Case) int {
 // The cases are no field, lest the caller's list of them escape to the heap.
 type selection struct {
 	g     *sched.BoundedWait
+	kind  sched.Kind
 	in    int  // so many cases have been asked to enlist us, and have
 	open  bool // the group may be claimed, or has been, and we have not been told
 	watch bool // of the context
@@ -171,6 +172,7 @@ func awaitCases(kind sched.Kind, cases []Case, ctx context.Context, d time.Durat
 		}
 	}
 	s.g = calls.NewBoundedWait(len(cases))
+	s.kind = kind
 	s.g.As(kind)
 	defer s.end(cases) // also if a method of a case panics
 	for round := 0; ; round++ {
@@ -281,7 +283,7 @@ func (s *selection) wait(cases []Case, ctx context.Context) *sched.Waiter {
 	}
 	begin := time.Now()
 	for n := 1; ; n++ {
-		if s.g.Claimed() || !mustPoll(cases) || s.g.Expired() || ctx != nil && ctx.Err() != nil {
+		if s.g.Claimed() || !mustPoll(cases) || s.g.Expired() || s.kind < sched.Uninterruptible && sched.Canceled() || ctx != nil && ctx.Err() != nil {
 			return s.g.Wait()
 		}
 		switch {

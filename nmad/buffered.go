@@ -106,12 +106,13 @@ func (mem *attached) putBack(k *stored) {
 	mem.spares = append(mem.spares, k)
 }
 
-// take finds a place for so many bytes; nil: there is none.
+// take finds a place for so many bytes; nil: there is none, or a thread detaches the memory. That is looked at under the lock under which that thread looks for
+// messages: it sees this one, or the message gets no place.
 func (mem *attached) take(size int) *stored {
 	mem.mu.Lock()
 	defer mem.mu.Unlock()
-	at, ok := 0, true
-	if size > 0 {
+	at, ok := 0, !mem.detaching.Load()
+	if ok && size > 0 {
 		at, ok = mem.room.take(size)
 	}
 	if !ok {
@@ -167,7 +168,7 @@ func (mem *attached) takeLate() error {
 func (g *Gate) sendBuffered(r *Request, op *Op) error {
 	a := g.domain.attached.Load()
 	if a == nil || a.detaching.Load() {
-		return fmt.Errorf("nmad: buffered send to rank %d, tag %#x: %w: none is attached to domain %d: see Domain.Attach", g.rank, op.Tag, ErrBuffer, g.domain.number)
+		return g.noBuffer(op.Tag)
 	}
 	if err := cmp.Or(a.takeLate(), g.Err()); err != nil {
 		return err
@@ -180,7 +181,9 @@ func (g *Gate) sendBuffered(r *Request, op *Op) error {
 		a.reclaim(true)
 		full := len(a.memory) - a.room.free()
 		a.mu.Unlock()
-		if k = a.take(size); k == nil {
+		if k = a.take(size); k == nil && a.detaching.Load() {
+			return g.noBuffer(op.Tag)
+		} else if k == nil {
 			return fmt.Errorf("nmad: buffered send of %d bytes to rank %d, tag %#x: %w: %d of its %d bytes are in use: attach more, or send when earlier messages have left",
 				size, g.rank, op.Tag, ErrBuffer, full, len(a.memory))
 		}
@@ -199,6 +202,11 @@ func (g *Gate) sendBuffered(r *Request, op *Op) error {
 	k.begun.Store(true)
 	r.endAtOnce(g, op.Tag, size)
 	return nil
+}
+
+// noBuffer is the error of a buffered send when no memory is attached.
+func (g *Gate) noBuffer(tag uint64) error {
+	return fmt.Errorf("nmad: buffered send to rank %d, tag %#x: %w: none is attached to domain %d: see Domain.Attach", g.rank, tag, ErrBuffer, g.domain.number)
 }
 
 // size is that of the message of a send.

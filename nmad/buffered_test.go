@@ -199,6 +199,22 @@ func TestBufferedLate(t *testing.T) {
 	}
 }
 
+// TestBufferedDetaching: a sender that has found memory attached gets no place in it once a thread detaches it, nor after that: the memory is the program's again.
+func TestBufferedDetaching(t *testing.T) {
+	a := newAttached(make([]byte, 100))
+	k := a.take(10)
+	if k == nil || !a.begin() || a.begin() {
+		t.Fatal("memory is not given, or two threads detach it")
+	}
+	if a.take(10) != nil || a.take(0) != nil {
+		t.Error("memory is given that is about to be taken back")
+	}
+	a.drop(k)
+	if a.oldest() != nil || a.take(10) != nil {
+		t.Error("memory is given that was taken back")
+	}
+}
+
 // TestBufferedPlaces: places never overlap and lie within the memory, whatever the order in which messages end, and all of it is free again in the end.
 func TestBufferedPlaces(t *testing.T) {
 	for range effort.Of(200) {

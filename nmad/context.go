@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 
 	"github.com/pm2-go/pm2/marcel"
+	"github.com/pm2-go/pm2/nmad/internal/contexts"
 	"github.com/pm2-go/pm2/nmad/internal/flow"
 	"github.com/pm2-go/pm2/nmad/internal/match"
 )
@@ -29,9 +30,6 @@ type Context struct {
 // mostContexts is how many contexts a domain has open at a time; each has some hundred bytes at each gate of its group.
 const mostContexts = 24 << 10
 
-// lastContext is the highest number of a context; below flow.Plain and that itself are taken.
-const lastContext = 1<<16 - 1
-
 // OpenContext opens the context of that number, from 2 to 65535, for messages between these ranks, the own one included. Each of them opens it with
 // the same ranks, when it likes: a message that comes before waits. It fails if the number is in use here, and after Close; CONTEXTS.md has those that packages of the library use. The context stays until it, or the
 // domain, is closed.
@@ -47,8 +45,8 @@ func (d *Domain) OpenContext(number int, ranks ...int) (*Context, error) {
 		group[rank/64] |= 1 << (rank % 64)
 	}
 	switch own := d.s.cfg.Rank; {
-	case number <= int(flow.Plain) || number > lastContext:
-		return nil, fmt.Errorf("nmad: context %d: %w: a number from %d to %d", number, ErrConfig, flow.Plain+1, lastContext)
+	case number <= int(flow.Plain) || number > contexts.Last:
+		return nil, fmt.Errorf("nmad: context %d: %w: a number from %d to %d", number, ErrConfig, flow.Plain+1, contexts.Last)
 	case !group.Has(own):
 		return nil, fmt.Errorf("nmad: context %d: %w: the own rank %d is not among %v", number, ErrRank, own, ranks)
 	}

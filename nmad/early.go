@@ -1,5 +1,7 @@
 package nmad
 
+import "github.com/pm2-go/pm2/nmad/internal/contexts"
+
 // Notes for a context that this process has not opened yet: its peers may have, and may revoke it, or agree there, before. What they have said then is taken in when the context is opened.
 
 // earlyMost is of how many contexts notes are kept at most, of each peer's share of them. A peer that sends more breaks no rule, but is not listened to.
@@ -77,7 +79,7 @@ func (d *Domain) awaits(number uint16) bool {
 // use notes that a context is, or was, open. Under mu.
 func (d *Domain) use(number uint16) {
 	if d.used == nil {
-		d.used = make([]uint64, (lastContext+1)/64)
+		d.used = make([]uint64, (contexts.Last+1)/64)
 	}
 	d.used[number/64] |= 1 << (number % 64)
 }

@@ -3,6 +3,7 @@ package nmad
 import (
 	"encoding/binary"
 
+	"github.com/pm2-go/pm2/nmad/internal/contexts"
 	"github.com/pm2-go/pm2/nmad/internal/flow"
 )
 
@@ -57,7 +58,7 @@ func decodeNote(b []byte, size int) (n note, ok bool) {
 		return n, false
 	}
 	n.held.failed, ok = decodeRanks(rest[4*own:], size)
-	known := n.kind >= noteState && n.kind <= noteRevoke && of <= lastContext && (n.kind != noteRevoke || of > uint32(flow.Plain)) && (n.verdict.calls|n.held.calls)&^(callAgree|callShrink) == 0
+	known := n.kind >= noteState && n.kind <= noteRevoke && of <= contexts.Last && (n.kind != noteRevoke || of > uint32(flow.Plain)) && (n.verdict.calls|n.held.calls)&^(callAgree|callShrink) == 0
 	return n, ok && known && n.by >= noLeader && n.by < size && (n.kind == noteState || n.by == noLeader)
 }
 

@@ -13,6 +13,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/pm2-go/pm2/nmad/internal/contexts"
 	"github.com/pm2-go/pm2/pioman"
 )
 
@@ -23,9 +24,6 @@ import (
 //
 // The collector reports once it has heard from all that live, the last time half a span ago, and stalls itself. A message that was under way would have ended a wait by then.
 // What it hears it takes by probing, so that no receive of its own counts as pending.
-
-// stallContext is the context of these messages.
-const stallContext = lastContext
 
 const (
 	stallLooks  = 4       // in a span
@@ -66,7 +64,7 @@ func (s *Session) watchStall() error {
 	for i := range all {
 		all[i] = i
 	}
-	in, err := s.job.OpenContext(stallContext, all...)
+	in, err := s.job.OpenContext(contexts.Stall, all...)
 	if err != nil {
 		return fmt.Errorf("%s: %w", EnvStall, err)
 	}

@@ -115,24 +115,28 @@ func (t *thread) waiting() (q *WaitQueue, mu *Spin, k Kind) { return t.w.q, t.w.
 //go:norace
 func (t *thread) bound() *BoundedWait { return t.waits }
 
+// sort returns the kind of the wait, a racy hint unless the ticket stays as it is: the owner sets the kind before Open.
+//
+//go:norace
+func (b *BoundedWait) sort() Kind { return b.kind }
+
 // interrupt ends the wait of t, if that is a cancellation point. It returns true if the caller has
 // to make t ready. Under x.mu.
 func (t *thread) interrupt(x *rare) bool {
 	if x.uncancelable || x.hit {
 		return false
 	}
-	q, mu, k := t.waiting()
-	if k.onCancel() == stays {
-		return false
-	}
 	if b := t.bound(); b != nil {
-		if n := b.ticket.Load(); t.bound() == b && b.claimFor(nil, n) { // a second look: b may be another thread's by now
+		// The kind is read after the ticket, so it is the kind of the wait that is claimed. A second look at the thread: b may
+		// be another one's by now.
+		if n := b.number(); b.sort().onCancel() != stays && t.bound() == b && b.claimFor(nil, n) {
 			x.hit = true
 			b.wake(nil)
 		}
 		return false
 	}
-	if q == nil {
+	q, mu, k := t.waiting()
+	if q == nil || k.onCancel() == stays {
 		return false
 	}
 	mu.Lock()

@@ -112,7 +112,7 @@ func (b *BoundedWait) waitUnder(ctx context.Context, q *WaitQueue, mu *Spin) (gi
 			_, _ = b.outcome(ctx, q, mu)
 		}
 	}()
-	if b.Watch(w, ctx) || !b.claimFor(w, b.ticket.Load()) {
+	if b.Watch(w, ctx) || !b.claimFor(w, b.number()) {
 		b.Wait()
 	}
 	over = true

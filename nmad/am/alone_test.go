@@ -11,7 +11,8 @@ import (
 	"github.com/pm2-go/pm2/pioman"
 )
 
-// TestGivenUpAlone: the context of a function of the own process ends when its caller gives up, though no thread polls, nor does the caller again: also where each message is a rendezvous.
+// TestGivenUpAlone: the context of a function of the own process ends when its caller gives up, though no thread
+// polls, nor does the caller again: also where each message is a rendezvous.
 func TestGivenUpAlone(t *testing.T) {
 	for _, eager := range []int{0, 1} {
 		j := newJobWith(t, 1, nil, Config{}, false, false, eager)

@@ -1,5 +1,5 @@
-// Package am has active messages, and remote procedure calls on top: a message names a handler that runs at the target as soon as a thread polls there, so the
-// target posts no receive and waits for nothing.
+// Package am has active messages, and remote procedure calls on top: a message names a handler that runs at the
+// target as soon as a thread polls there, so the target posts no receive and waits for nothing.
 //
 //	func main() {
 //		s, err := nmad.Open(context.Background(), nmad.Config{Size: 1}) // or nmad.Join, of a job
@@ -14,9 +14,10 @@
 //		fmt.Println(args, string(body), errors.Join(err, err2, err3, w.Close(), s.Close()))
 //	}
 //
-// An active message is a message of nmad, with a tag that says what it is (wire.go), in contexts of the package's own. The first
-// request to a peer is preceded by a greeting, and has both sides post receives for the gate between them, with callbacks: these run the handlers. So a handler
-// is run by any thread that polls the gate: one that waits, or calls Domain.Poll, or, with pioman.Enable, a hook or the progressor, while all threads compute.
+// An active message is a message of nmad, with a tag that says what it is (wire.go), in contexts of the package's
+// own. The first request to a peer is preceded by a greeting, and has both sides post receives for the gate between
+// them, with callbacks: these run the handlers. So a handler is run by any thread that polls the gate: one that
+// waits, or calls Domain.Poll, or, with pioman.Enable, a hook or the progressor, while all threads compute.
 //
 //	requester                                          target
 //	Request: room? number it, copy it --- message ---> callback: in the order of the numbers, the handler
@@ -27,25 +28,34 @@
 //
 // # Guarantees
 //
-//   - Requests of a domain to a domain of another process are handled once each, in their order, whatever their lengths. Between domains, and for replies, there is no order.
+//   - Requests of a domain to a domain of another process are handled once each, in their order, whatever their
+//     lengths. Between domains, and for replies, there is no order.
 //   - Handlers for messages of one peer's domain run one at a time; those of several may run at once.
-//   - A handler must not wait. It may Reply once, to the requester, and call TryRequest; whatever would have to wait fails with ErrInHandler.
-//     Waits of marcel, of channels, and of package sync are not seen: they are mistakes all the same.
-//   - Room for a reply is reserved with its request (Config.Window), so processes that flood each other never block each other: a request without room runs handlers while it waits.
-//   - A long request, or reply, has its body in memory that the receiver has registered with package rma (Config.Memory): all of it, before the handler runs. Its own errors are those of rma.
-//   - Requests and replies allocate nothing in steady state. What comes from a peer is bounded and checked; one that sends nonsense fails (ErrMessage).
-//   - A message to the own process that is too long to go eagerly moves while a thread polls, or waits for a reply or a call; the engine alone does not move it.
-//   - When a process dies, or the gate of the default domains to it ends, requests to it, in all domains, replies awaited from it and calls of it fail with nmad.PeerError.
+//   - A handler must not wait. It may Reply once, to the requester, and call TryRequest; whatever would have to wait
+//     fails with ErrInHandler. Waits of marcel, of channels, and of package sync are not seen: they are mistakes all
+//     the same.
+//   - Room for a reply is reserved with its request (Config.Window), so processes that flood each other never block
+//     each other: a request without room runs handlers while it waits.
+//   - A long request, or reply, has its body in memory that the receiver has registered with package rma
+//     (Config.Memory): all of it, before the handler runs. Its own errors are those of rma.
+//   - Requests and replies allocate nothing in steady state. What comes from a peer is bounded and checked; one that
+//     sends nonsense fails (ErrMessage).
+//   - A message to the own process that is too long to go eagerly moves while a thread polls, or waits for a reply or
+//     a call; the engine alone does not move it.
+//   - When a process dies, or the gate of the default domains to it ends, requests to it, in all domains, replies
+//     awaited from it and calls of it fail with nmad.PeerError.
 //
 // # Domains
 //
-// World.Domain opens a queue of its own. Those that are Shared or Serialized are moved by the engine, too, and by threads that poll other domains, as often as
-// Config.Mask says. A Private one is moved by its owner's calls alone; its requests go to the default domain of the target, so that no request
-// waits for a thread that does something else, unless RequestTo asks for that. Every domain reaches every handler.
+// World.Domain opens a queue of its own. Those that are Shared or Serialized are moved by the engine, too, and by
+// threads that poll other domains, as often as Config.Mask says. A Private one is moved by its owner's calls alone;
+// its requests go to the default domain of the target, so that no request waits for a thread that does something
+// else, unless RequestTo asks for that. Every domain reaches every handler.
 //
 // # Calls
 //
-// World.Serve names a function, Call runs it elsewhere, in a thread of marcel of its own, which may wait. Its context ends when the caller's does.
+// World.Serve names a function, Call runs it elsewhere, in a thread of marcel of its own, which may wait. Its context
+// ends when the caller's does.
 //
 // docs/am.md says when to use what.
 package am

@@ -12,7 +12,8 @@ import (
 	"github.com/pm2-go/pm2/pioman"
 )
 
-// to is the peer that requests go to which name no domain: the domain of the same number, or, from a Private one, the default one.
+// to is the peer that requests go to which name no domain: the domain of the same number, or, from a Private one, the
+// default one.
 func (d *Domain) to(rank int) (*peer, error) {
 	if uint(rank) < uint(len(d.home)) {
 		if p := d.home[rank].Load(); p != nil {
@@ -68,7 +69,7 @@ func (d *Domain) peer(to address, greets bool) (*peer, error) {
 	return p, nil
 }
 
-// known is the peer if it was made; an error: none is made any more.
+// known returns the peer if it was made. The error says that none is made any more.
 func (d *Domain) known(to address) (*peer, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -83,7 +84,7 @@ func (d *Domain) known(to address) (*peer, error) {
 
 func errClosed(d *Domain) error { return fmt.Errorf("am: domain %d: %w", d.number, ErrClosed) }
 
-// allPeers are those that were made, in a slice that its caller may append to.
+// allPeers returns the peers that were made, in a slice that its caller may append to.
 func (d *Domain) allPeers() []*peer {
 	if all := d.all.Load(); all != nil {
 		return (*all)[:len(*all):len(*all)]
@@ -115,10 +116,12 @@ func (d *Domain) fits(args, body int) error {
 	return nil
 }
 
-// Request has the handler of that id run at a rank, the own one included, with copies of args and body, of up to Limits().Medium bytes. It returns once the message
-// is copied. If there is no room, for too many requests are under way, it waits, and runs handlers meanwhile; in a handler it then fails with ErrInHandler: there TryRequest is
-// right. Requests of this domain to one rank are handled in their order. Errors: ErrConfig, nmad.ErrRank, ErrClosed, nmad.ErrOwner;
-// a *nmad.PeerError if the target has died or left. What becomes of a request whose target dies later no error tells.
+// Request has the handler of that id run at a rank, the own one included, with copies of args and body, of up to
+// Limits().Medium bytes. It returns once the message is copied. If there is no room, for too many requests are under
+// way, it waits, and runs handlers meanwhile; in a handler it then fails with ErrInHandler: there TryRequest is
+// right. Requests of this domain to one rank are handled in their order. Errors: ErrConfig, nmad.ErrRank, ErrClosed,
+// nmad.ErrOwner; a *nmad.PeerError if the target has died or left. What becomes of a request whose target dies later
+// no error tells.
 func (d *Domain) Request(rank int, id ID, args []uint64, body []byte) error {
 	p, err := d.to(rank)
 	if err == nil {
@@ -127,7 +130,8 @@ func (d *Domain) Request(rank int, id ID, args []uint64, body []byte) error {
 	return err
 }
 
-// TryRequest is Request that never waits: false if there is no room now. For handlers, and for all that have something else to do.
+// TryRequest is Request that never waits: false if there is no room now. For handlers, and for all that have
+// something else to do.
 func (d *Domain) TryRequest(rank int, id ID, args []uint64, body []byte) (bool, error) {
 	p, err := d.to(rank)
 	if err != nil {
@@ -148,8 +152,9 @@ func (d *Domain) RequestFor(r *Reply, rank int, id ID, args []uint64, body []byt
 	return err
 }
 
-// RequestTo is Request, or with r, which may be nil, RequestFor, to that domain of the target. If that is Private the handler runs when its owner polls next, and not before: the one way to reach a
-// Private domain of another process. A domain that the target has not opened is waited for.
+// RequestTo is Request, or with r, which may be nil, RequestFor, to that domain of the target. If that is Private the
+// handler runs when its owner polls next, and not before: the one way to reach a Private domain of another process. A
+// domain that the target has not opened is waited for.
 func (d *Domain) RequestTo(r *Reply, rank, domain int, id ID, args []uint64, body []byte) error {
 	p, err := d.peer(address{rank, domain}, true)
 	if err == nil && r != nil {
@@ -186,8 +191,8 @@ func (d *Domain) start(p *peer, r *Reply, id ID, args []uint64, body []byte, wai
 	return true, nil
 }
 
-// Prepare takes room for a request whose body, of up to size bytes, is then written in place, in Message.Body: it is not copied here. It waits for room as
-// Request does. Until Commit or Cancel it takes part of the Window.
+// Prepare takes room for a request whose body, of up to size bytes, is then written in place, in Message.Body: it is
+// not copied here. It waits for room as Request does. Until Commit or Cancel it takes part of the Window.
 func (d *Domain) Prepare(rank int, id ID, size int) (*Message, error) {
 	p, err := d.to(rank)
 	if err != nil {
@@ -239,7 +244,7 @@ func (p *peer) roomForLater(r *Reply, like head, h *head, long, waits bool) (*Me
 	return m, err
 }
 
-// usable says why no request can go to the peer.
+// usable returns why no request can go to the peer; nil: one can.
 func (p *peer) usable() error {
 	if p.d.closed.Load() {
 		return errClosed(p.d)
@@ -279,7 +284,8 @@ func rest(tries int) {
 	}
 }
 
-// waitFor waits for an answer of the peer. Its gate may live on when the process is lost by that of the default domain, without which the target does not hear of this domain: then the receive is taken back.
+// waitFor waits for an answer of the peer. The process may be lost by the gate of its default domain while the peer's
+// own gate lives on. The target then does not hear of this domain, so waitFor cancels the receive.
 func (d *Domain) waitFor(ctx context.Context, p *peer, r *nmad.Request) error {
 	if p.rank != d.w.s.Rank() && (d.access != nmad.Private || d.w.s.Engine().Hooked()) {
 		if p.gate == d.w.s.Gate(p.rank) {
@@ -314,8 +320,9 @@ func (d *Domain) waitFor(ctx context.Context, p *peer, r *nmad.Request) error {
 	}
 }
 
-// Poll moves the domain on, runs the handlers that are due, at most Config.Budget of each peer's, and returns how many have run meanwhile, also by other threads. Every so
-// often (Config.Mask) it does the same with the other domains that are not Private. In a handler it does nothing. It never blocks.
+// Poll moves the domain on, runs the handlers that are due, at most Config.Budget of each peer's, and returns how
+// many have run meanwhile, also by other threads. Every so often (Config.Mask) it does the same with the other
+// domains that are not Private. In a handler it does nothing. It never blocks.
 func (d *Domain) Poll() int {
 	if d == nil || d.w == nil || nmad.InCallback() {
 		return 0
@@ -358,10 +365,11 @@ func (d *Domain) poll() {
 	asm.StoreRelease32(&d.polling, 0)
 }
 
-// bounded says that something begins another poll if this one ends: a Private domain is polled by its owner only, also inside waits of nmad, which post nothing.
+// bounded says that another poll begins after this one. Only its owner polls a Private domain, also inside waits of
+// nmad, and these post no receives.
 func (d *Domain) bounded() bool { return d.access != nmad.Private || d.polling.Load() != 0 }
 
-// parked has the next poll, or, of a domain that the engine moves, the engine, post what was parked.
+// parked has the parked receives posted by the next poll, or by the engine if the engine moves the domain.
 func (d *Domain) parked() {
 	if d.due.Swap(true) || d.access == nmad.Private {
 		return
@@ -392,7 +400,7 @@ func (d *Domain) runTask(*pioman.Task) pioman.Status {
 	return pioman.Done
 }
 
-// greeted takes in that a peer is about to send.
+// greeted notes that a peer is about to send.
 func (d *Domain) greeted(from address) {
 	if d.access != nmad.Private {
 		_, _ = d.peer(from, false) // fails if the domain is closed
@@ -413,8 +421,8 @@ func (d *Domain) answerGreetings() {
 	}
 }
 
-// Close ends the domain, as nmad.Domain.Close does: it waits for what is under way to leave. Requests that have come, and were not handled, are lost. The default domain is closed with its
-// world. Not in a handler.
+// Close ends the domain, as nmad.Domain.Close does: it waits for what is under way to leave. Requests that have come,
+// and were not handled, are lost. The default domain is closed with its world. Not in a handler.
 func (d *Domain) Close() error {
 	if d == nil || d.w == nil || !d.own {
 		return nil

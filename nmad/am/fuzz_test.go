@@ -38,8 +38,8 @@ func FuzzDecodeAnswer(f *testing.F) {
 	})
 }
 
-// FuzzPeer: a peer may send whatever messages it likes: handlers run for requests in their order, each once, what breaks the rules fails the peer, and no
-// more is kept than the Window allows.
+// FuzzPeer: a peer may send whatever messages it likes: handlers run for requests in their order, each once, what
+// breaks the rules fails the peer, and no more is kept than the Window allows.
 func FuzzPeer(f *testing.F) {
 	add := func(heads ...head) {
 		var b []byte
@@ -91,7 +91,8 @@ func FuzzPeer(f *testing.F) {
 	})
 }
 
-// TestModel: random requests, from several ranks through several domains, are handled once each, in the order of their rank and domain.
+// TestModel: random requests, from several ranks through several domains, are handled once each, in the order of
+// their rank and domain.
 func TestModel(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		window := 1 << rapid.IntRange(0, 6).Draw(r, "window")

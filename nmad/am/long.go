@@ -10,8 +10,9 @@ import (
 	"github.com/pm2-go/pm2/nmad/rma"
 )
 
-// A long message has its body in memory of its receiver, which package rma names. Its sender puts it there if it can without messages: by a copy, or one of the kernel's. Else
-// it comes as a message of its own, which the receiver takes straight to its place, while messages that come meanwhile are kept for their turn.
+// A long message has its body in memory of its receiver, which package rma names. Its sender puts the body there if
+// it can do so without messages, by a copy of its own or of the kernel. Otherwise the body comes as a message of its
+// own, which the receiver takes straight to its place. Messages that come meanwhile wait for their turn.
 //
 //	placed    Ref, bytes                  the body is there
 //	follows   Ref, bytes ---------------> holds the memory, posts a receive
@@ -20,13 +21,20 @@ import (
 // placeBytes is what a long message has in place of its body: a Ref, and how many bytes.
 const placeBytes = rma.RefBytes + 8
 
-// RequestLong puts src into memory of another process, or of the own one, and then has the handler of that id run there, whose body is that memory: dst names it (package rma, Config.Memory), and by its rank the target. Bytes that lie there are seen by the handler, and
-// after it. Within the host that is one copy, by this core or, for memory that is registered, the kernel; else a message that goes straight there. The handler runs in its turn, as those of other requests do; those behind it wait for it.
-// local is done when src may be used again; nil: it may be when the call returns, for what does not leave at once is copied. r is nil, or awaits a Token.Reply, as in RequestFor.
+// RequestLong puts src into memory of another process, or of the own one, and then has the handler of that id run
+// there, whose body is that memory: dst names it (package rma, Config.Memory), and by its rank the target. Bytes that
+// lie there are seen by the handler, and after it. Within the host that is one copy, by this core or, for memory that
+// is registered, the kernel; else a message that goes straight there. The handler runs in its turn, as those of other
+// requests do; those behind it wait for it. local is done when src may be used again; nil: it may be when the call
+// returns, for what does not leave at once is copied. r is nil, or awaits a Token.Reply, as in RequestFor.
 //
-// It waits for room as Request does, and for an answer of the target, when memory that is not from rma's Alloc is used for the first time; in a handler it does neither: without room it fails. Errors are those of Request, of RequestFor, and of rma's Put: rma.ErrKey, rma.ErrRange, nmad.ErrActive of local. Memory that was
-// closed since, and what the target has to look at itself, ends r.Wait with them, without r it is told to the OnError there, as is ErrKey of a process without Config.Memory. When a request fails the bytes may have come all the same. If the target dies local ends with a *nmad.PeerError.
-// rma's Close of memory waits for requests that are on their way into it. src must not overlap dst.
+// It waits for room as Request does, and for an answer of the target, when memory that is not from rma's Alloc is
+// used for the first time; in a handler it does neither: without room it fails. Errors are those of Request, of
+// RequestFor, and of rma's Put: rma.ErrKey, rma.ErrRange, nmad.ErrActive of local. Memory that was closed since, and
+// what the target has to look at itself, ends r.Wait with them, without r it is told to the OnError there, as is
+// ErrKey of a process without Config.Memory. When a request fails the bytes may have come all the same. If the target
+// dies local ends with a *nmad.PeerError. rma's Close of memory waits for requests that are on their way into it. src
+// must not overlap dst.
 func (d *Domain) RequestLong(r *Reply, dst rma.Ref, id ID, args []uint64, src []byte, local *rma.Event) error {
 	p, err := d.to(dst.Rank())
 	if err == nil {
@@ -57,7 +65,9 @@ func (d *Domain) RequestLong(r *Reply, dst rma.Ref, id ID, args []uint64, src []
 	return p.sendLong(m, &h, dst, args, src, local)
 }
 
-// ReplyLong is ReplyTo whose body is put into memory of the requester: that of the handler which it runs there. See Domain.RequestLong. It never waits, so into memory that is not from rma's Alloc, and that no thread of this process has used, it goes by messages.
+// ReplyLong is ReplyTo whose body is put into memory of the requester: that of the handler which it runs there. See
+// Domain.RequestLong. It never waits, so into memory that is not from rma's Alloc, and that no thread of this process
+// has used, it goes by messages.
 func (t *Token) ReplyLong(dst rma.Ref, id ID, args []uint64, src []byte, local *rma.Event) error {
 	if err := t.mayReply(args, nil, false); err != nil {
 		return err
@@ -164,7 +174,8 @@ func (w *World) hold(place []byte) (rma.Hold, error) {
 	return w.cfg.Memory.Hold(at, binary.LittleEndian.Uint64(place[rma.RefBytes:]))
 }
 
-// land receives the body of a long message, whose arguments and place are data: of a request, which is kept for its turn, or of a reply. The data is kept.
+// land receives the body of a long message: of a request, which is kept for its turn, or of a reply. data has the
+// arguments and the place, and is kept.
 func (p *peer) land(h head, data []byte) error {
 	hold, err := p.d.w.hold(data[8*h.args:])
 	p.mu.Lock()
@@ -238,7 +249,7 @@ func (l *landing) release() {
 	hold.Release()
 }
 
-// taken is the memory of a body that is there, for its handler. The landing is free for another one.
+// taken returns the memory of a body that is there, for its handler, and frees the landing for another body.
 func (l *landing) taken() (rma.Hold, error) {
 	p, err := l.p, l.err
 	p.mu.Lock()

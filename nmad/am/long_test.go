@@ -18,7 +18,8 @@ import (
 	"github.com/pm2-go/pm2/nmad/rma"
 )
 
-// overMemories runs a test over each network, with memory of all ranks: over shm it is mapped, where a wrapper is around that it is not.
+// overMemories runs a test over each network, with memory of all ranks: over shm it is mapped, where a wrapper is
+// around that it is not.
 func overMemories(t *testing.T, cfg Config, f func(t *testing.T, j *testJob, other int)) {
 	all := networks(t)
 	shm, err := driver.Lookup("shm")
@@ -73,7 +74,8 @@ func (j *testJob) segmentOf(bytes int) []*rma.Segment {
 
 const longRoom = 1<<20 + 100
 
-// TestLong: long requests, and long replies, through domains of all kinds into memory of all kinds: their handlers find the bytes in that memory.
+// TestLong: long requests, and long replies, through domains of all kinds into memory of all kinds: their handlers
+// find the bytes in that memory.
 func TestLong(t *testing.T) {
 	overMemories(t, Config{Mask: EachPoll}, func(t *testing.T, j *testJob, other int) {
 		segments := j.segmentOf(longRoom)
@@ -200,7 +202,8 @@ func TestLongOrder(t *testing.T) {
 	})
 }
 
-// TestLongRefusals: what is wrong with the memory fails at the call, or, where only the target knows, with the reply, or is told there; nothing is handled or harmed.
+// TestLongRefusals: what is wrong with the memory fails at the call, or, where only the target knows, with the reply,
+// or is told there; nothing is handled or harmed.
 func TestLongRefusals(t *testing.T) {
 	var told atomic.Pointer[error]
 	overMemories(t, Config{OnError: func(err error) { told.Store(&err) }}, func(t *testing.T, j *testJob, other int) {
@@ -377,7 +380,8 @@ func TestLongNowhere(t *testing.T) {
 	})
 }
 
-// TestLongCloses: memory that long requests are on their way into is closed when they are there; of one whose body does not come when the world closes.
+// TestLongCloses: memory that long requests are on their way into is closed when they are there; of one whose body
+// does not come when the world closes.
 func TestLongCloses(t *testing.T) {
 	for _, name := range []string{"tcp", "shm"} {
 		t.Run(name, func(t *testing.T) {
@@ -430,7 +434,8 @@ func TestLongCloses(t *testing.T) {
 	}
 }
 
-// TestLongAllocatesNothing: long requests and replies allocate nothing in steady state, apart from what nmad does for messages that come before their receives.
+// TestLongAllocatesNothing: long requests and replies allocate nothing in steady state, apart from what nmad does for
+// messages that come before their receives.
 func TestLongAllocatesNothing(t *testing.T) {
 	if raceEnabled {
 		t.Skip("the race detector allocates")

@@ -7,7 +7,8 @@ import (
 // front is where the body begins in the buffer.
 const front = wordSize + argsRoom
 
-// message takes a message that may be used. Under mu. Of each length there are at most as many as requests and replies may be under way.
+// message returns a message that is not in use. The caller holds mu. Of each length there are at most as many as
+// requests and replies may be under way.
 func (p *peer) message(long bool) *Message {
 	list, size := &p.short, shortSize
 	if long {
@@ -39,7 +40,7 @@ func (p *peer) sweep() {
 	}
 }
 
-// putAway has a message be used again. Under mu.
+// putAway keeps a message for the next use. The caller holds mu.
 func (p *peer) putAway(m *Message) {
 	list := &p.short
 	if m.long() {
@@ -60,7 +61,8 @@ func (p *peer) sent(m *Message) {
 	p.mu.Unlock()
 }
 
-// direct is from which length on a body is not copied into the buffer of its message first, in bytes: a shorter one the link takes faster in one piece.
+// direct is the length, in bytes, from which on a body is not copied into the buffer of its message first. A shorter
+// one leaves faster in one piece.
 const direct = 512
 
 // sendCopy is send with a body that is not in the buffer yet.
@@ -158,7 +160,7 @@ func (p *peer) request(m *Message, h head, args []uint64, body int) error {
 	return nil
 }
 
-// orFailed is why the peer has failed, if it has, else err.
+// orFailed returns why the peer has failed, if it has, else err.
 func (p *peer) orFailed(err error) error {
 	if why := p.failed(); why != nil {
 		return why

@@ -4,7 +4,7 @@ import (
 	"fmt"
 )
 
-// failed says why the peer is of no use any more; nil: it is.
+// failed returns why the peer has failed; nil: it has not.
 func (p *peer) failed() error {
 	if why := p.why.Load(); why != nil {
 		return *why
@@ -12,7 +12,7 @@ func (p *peer) failed() error {
 	return nil
 }
 
-// fail notes that the peer is of no use any more.
+// fail notes why the peer has failed.
 func (p *peer) fail(why error) {
 	if p.why.CompareAndSwap(nil, &why) {
 		p.end()

@@ -106,7 +106,8 @@ func (x *process) number(i int) int {
 	return n
 }
 
-// trips measures round trips of SIZE bytes there and BACK bytes back, ITERS times, in a domain of that ACCESS; rank 1 polls. Rank 0 says the median of batches, in picoseconds.
+// trips measures round trips of SIZE bytes there and BACK bytes back, ITERS times, in a domain of that ACCESS; rank 1
+// polls. Rank 0 says the median of batches, in picoseconds.
 func (x *process) trips() error {
 	size, back, iters, d := x.number(0), x.number(1), x.number(2), x.w.Default()
 	answer := make([]byte, back)
@@ -337,7 +338,8 @@ func (x *process) swap(g *rma.Region) (at rma.Ref, pid int, err error) {
 	return at, int(binary.LittleEndian.Uint64(in[rma.RefBytes:])), err
 }
 
-// lost has two processes send long requests to each other until rank 1 is killed: those of rank 0 end, and it can close its memory.
+// lost has two processes send long requests to each other until rank 1 is killed: those of rank 0 end, and it can
+// close its memory.
 func (x *process) lost() error {
 	g, err := x.w.cfg.Memory.Register(make([]byte, 4<<20))
 	if err != nil {

@@ -45,7 +45,7 @@ func (s *slot) post() {
 	}
 }
 
-// arrived deals with a message: nmad calls it, one at a time for each gate.
+// arrived handles a message. nmad calls it, for one message of a gate at a time.
 func (s *slot) arrived(r *nmad.Request) {
 	p := s.p
 	_, err := r.Test()
@@ -120,7 +120,7 @@ func (p *peer) runDue() {
 	}
 }
 
-// keep puts a request aside whose turn has not come, since a long one, sent before, is still on its way, or whose body has not.
+// keep stores a request for later: a long one that was sent before is still on its way, or its own body is.
 func (p *peer) keep(h head, data []byte) error {
 	if p.early == nil {
 		p.early = &[256]early{}
@@ -210,8 +210,9 @@ func (t *Token) Domain() *Domain {
 // Awaited says whether the requester awaits a Reply (Domain.RequestFor).
 func (t *Token) Awaited() bool { return t.live() && t.head.wants }
 
-// Reply answers a request that awaits an answer (Domain.RequestFor), at most once; else ErrReply. Its room was reserved with the
-// request: it never waits, and copies args and body, of up to the bytes that the requester has room for: more ends the requester's Wait with nmad.ErrTruncated.
+// Reply answers a request that awaits an answer (Domain.RequestFor), at most once; else ErrReply. Its room was
+// reserved with the request: it never waits, and copies args and body, of up to the bytes that the requester has room
+// for: more ends the requester's Wait with nmad.ErrTruncated.
 func (t *Token) Reply(args []uint64, body []byte) error {
 	if err := t.mayReply(args, body, true); err != nil {
 		return err
@@ -220,8 +221,9 @@ func (t *Token) Reply(args []uint64, body []byte) error {
 	return t.p.answer(t.head.seq, answered, args, body)
 }
 
-// ReplyTo answers a request that awaits no answer by running that handler of the requester, at most once; else ErrReply. Its room was
-// reserved with the request: it never waits, and copies args and body. A handler that runs so cannot reply.
+// ReplyTo answers a request that awaits no answer by running that handler of the requester, at most once; else
+// ErrReply. Its room was reserved with the request: it never waits, and copies args and body. A handler that runs so
+// cannot reply.
 func (t *Token) ReplyTo(id ID, args []uint64, body []byte) error {
 	if err := t.mayReply(args, body, false); err != nil {
 		return err
@@ -283,7 +285,8 @@ func (p *peer) answer(seq uint8, s status, args []uint64, body []byte) error {
 	return nil
 }
 
-// parks says whether the next poll is to post what is received again: enough handlers have run since the last one began.
+// parks says whether a slot waits for the next poll before it receives again. It does after enough handlers have run
+// since the last poll began.
 func (p *peer) parks() bool {
 	return int(p.spent.Load()) > p.d.w.cfg.Budget-len(p.slots) && p.d.bounded()
 }

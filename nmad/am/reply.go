@@ -104,9 +104,10 @@ func (r *Reply) Test() bool {
 	return r.req.IsDone()
 }
 
-// Wait waits for the answer, and returns what the handler has given to Token.Reply; both are valid until r is used again. It ends with the error of ctx; the answer may
-// still come then, and be waited for again. Other errors: ErrHandler, ErrNoReply; a *nmad.PeerError if the target has died; nmad.ErrTruncated if the
-// body is longer than Size; ErrMessage; ErrInHandler in a handler, unless the answer is there. nmad.ErrIdle: no request was sent.
+// Wait waits for the answer, and returns what the handler has given to Token.Reply; both are valid until r is used
+// again. It ends with the error of ctx; the answer may still come then, and be waited for again. Other errors:
+// ErrHandler, ErrNoReply; a *nmad.PeerError if the target has died; nmad.ErrTruncated if the body is longer than
+// Size; ErrMessage; ErrInHandler in a handler, unless the answer is there. nmad.ErrIdle: no request was sent.
 func (r *Reply) Wait(ctx context.Context) (args []uint64, body []byte, err error) {
 	if r == nil || !r.begun {
 		return nil, nil, fmt.Errorf("am: wait for a reply: %w", nmad.ErrIdle)

@@ -7,7 +7,8 @@ import (
 	"github.com/pm2-go/pm2/nmad"
 )
 
-// TestReplyAgain: while a Reply is used again, and its receive is not posted yet, a thread that looks for room takes no credit for the last answer once more.
+// TestReplyAgain: while a Reply is used again, and its receive is not posted yet, a thread that looks for room takes
+// no credit for the last answer once more.
 func TestReplyAgain(t *testing.T) {
 	s, err := nmad.Open(t.Context(), nmad.Config{Size: 1})
 	if err != nil {

@@ -9,8 +9,9 @@ import (
 	"github.com/pm2-go/pm2/nmad"
 )
 
-// A call is a request that begins it, one that gives its result, and perhaps one that cancels it, all by the default domain; what is
-// longer than a body goes as a message of nmad of its own, in a context for these, whose tag is the number of the call and a bit for the way back.
+// A call is a request that begins it, one that gives its result, and perhaps one that cancels it. All go by the
+// default domain. An argument or result that is longer than a body goes as a message of nmad, in a context of its
+// own. Its tag is the number of the call and a bit for the way back.
 //
 //	caller                                        server
 //	callBegins  number, bytes of the name, bytes of the argument, 1 if it follows; name, argument ----> a thread runs the function
@@ -147,14 +148,16 @@ func (x *calls) ended(t *Token, args []uint64, body []byte) {
 	}
 }
 
-// drop receives, and forgets, what is no use any more.
+// drop receives and forgets a message that has become useless.
 func (x *calls) drop(rank int, tag uint64) {
 	x.w.s.Start(rank, &nmad.Op{Kind: nmad.OpRecv, Match: nmad.Match{Tag: tag, Mask: ^uint64(0), Context: x.long}, Done: func(*nmad.Request) {}})
 }
 
-// Call has the function of that name (World.Serve) run at a rank, the own one included, with a copy of args, and returns its result. It blocks the calling thread, or goroutine, only. When ctx ends it returns
-// its cause at once, and the context of the function ends. Errors: a *RemoteError, with the text of an error that the function has returned; ErrUnknown; ErrPanicked; ErrBusy; a *nmad.PeerError
-// if the target dies before it has answered; ErrInHandler; ErrClosed; ErrConfig, where args or the result are longer than Config.Longest.
+// Call has the function of that name (World.Serve) run at a rank, the own one included, with a copy of args, and
+// returns its result. It blocks the calling thread, or goroutine, only. When ctx ends it returns its cause at once,
+// and the context of the function ends. Errors: a *RemoteError, with the text of an error that the function has
+// returned; ErrUnknown; ErrPanicked; ErrBusy; a *nmad.PeerError if the target dies before it has answered;
+// ErrInHandler; ErrClosed; ErrConfig, where args or the result are longer than Config.Longest.
 func Call(ctx context.Context, w *World, rank int, name string, args []byte) ([]byte, error) {
 	result, err := w.call(ctx, rank, name, args)
 	if err != nil {

@@ -69,7 +69,8 @@ func TestAllocatesNothing(t *testing.T) {
 	}
 }
 
-// TestFlood: all ranks flood each other through the smallest windows, and pass requests on: nothing blocks for ever, and each request is handled once.
+// TestFlood: all ranks flood each other through the smallest windows, and pass requests on: nothing blocks for ever,
+// and each request is handled once.
 func TestFlood(t *testing.T) {
 	for name, d := range networks(t) {
 		for _, window := range []int{1, 2, 32} {
@@ -409,7 +410,8 @@ func TestDomains(t *testing.T) {
 	})
 }
 
-// TestPrivateWaits: a request to a Private domain waits for its owner's poll, which runs it; one that names no domain does not wait for that.
+// TestPrivateWaits: a request to a Private domain waits for its owner's poll, which runs it; one that names no domain
+// does not wait for that.
 func TestPrivateWaits(t *testing.T) {
 	j := newJob(t, 2, networks(t)["shm"], Config{}, true)
 	defer j.close()
@@ -471,7 +473,8 @@ func TestMask(t *testing.T) {
 	}
 }
 
-// TestNeglected: without a mask a thread polls the domains that no other thread polls as its own, and leaves the others alone.
+// TestNeglected: without a mask a thread polls the domains that no other thread polls as its own, and leaves the
+// others alone.
 func TestNeglected(t *testing.T) {
 	j := newJob(t, 2, networks(t)["shm"], Config{}, false)
 	defer j.close()

@@ -18,8 +18,9 @@ func (x *served) init(w *World) {
 	w.handle(callCanceled, x.canceled)
 }
 
-// Serve has f run when a process calls that name, of 1 to 255 bytes: each call in a thread of marcel of its own, so f may wait as it likes. nil: the name is not served any more. An error of f reaches the caller as a *RemoteError,
-// a panic as ErrPanicked. To be called before calls of it may come. It does not block.
+// Serve has f run when a process calls that name, of 1 to 255 bytes: each call in a thread of marcel of its own, so f
+// may wait as it likes. nil: the name is not served any more. An error of f reaches the caller as a *RemoteError, a
+// panic as ErrPanicked. To be called before calls of it may come. It does not block.
 func (w *World) Serve(name string, f Func) error {
 	if len(name) == 0 || len(name) > maxName {
 		return fmt.Errorf("am: %w: serve: a name of %d bytes: 1 to %d", ErrConfig, len(name), maxName)

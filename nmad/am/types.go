@@ -17,12 +17,14 @@ type ID uint32
 // firstReserved is the first of the package's own.
 const firstReserved ID = 1<<32 - 256
 
-// Handler handles a message: a request or, named by Token.ReplyTo, a reply. args and body are valid until it returns. It is run by the thread that polls, perhaps a hook of the
-// scheduler, so it must neither block nor wait (ErrInHandler); it may Reply, TryRequest, and start requests of nmad. Those of messages from one domain
-// of a peer run one at a time; of different peers and domains several may run at once. If it panics the program ends.
+// Handler handles a message: a request or, named by Token.ReplyTo, a reply. args and body are valid until it returns.
+// It is run by the thread that polls, perhaps a hook of the scheduler, so it must neither block nor wait
+// (ErrInHandler); it may Reply, TryRequest, and start requests of nmad. Those of messages from one domain of a peer
+// run one at a time; of different peers and domains several may run at once. If it panics the program ends.
 type Handler func(t *Token, args []uint64, body []byte)
 
-// World is the active messages of a session of nmad: handlers, which all domains reach, and domains. Safe for concurrent use.
+// World is the active messages of a session of nmad: handlers, which all domains reach, and domains. Safe for
+// concurrent use.
 type World struct {
 	s        *nmad.Session
 	cfg      Config
@@ -55,7 +57,8 @@ type handlers struct {
 	more map[ID]Handler
 }
 
-// hello is a receive for greetings: each peer tells, by the default domain, before it sends anything else, so that receives are posted for it.
+// hello is a receive for greetings: each peer tells, by the default domain, before it sends anything else, so that
+// receives are posted for it.
 //
 //	tag    bits 0..15 domain of the sender, 16..31 domain that it sends to, 32..39 Window, 40..63 Medium / 1024
 type hello struct {
@@ -65,8 +68,8 @@ type hello struct {
 	cycles atomic.Bool
 }
 
-// Domain is a queue of active messages of its own, over a domain of nmad: handlers run when its gates are polled. Safe for concurrent use, unless it is
-// Private: then for its owner alone.
+// Domain is a queue of active messages of its own, over a domain of nmad: handlers run when its gates are polled.
+// Safe for concurrent use, unless it is Private: then for its owner alone.
 type Domain struct {
 	w       *World
 	nm      *nmad.Domain
@@ -134,7 +137,8 @@ type call struct {
 	op     nmad.Op
 }
 
-// Func is a function that other processes call (Call): ctx ends when the caller gives up, or dies, or the world is closed; args is the function's own.
+// Func is a function that other processes call (Call): ctx ends when the caller gives up, or dies, or the world is
+// closed; args is the function's own.
 type Func func(ctx context.Context, from int, args []byte) ([]byte, error)
 
 // served are the functions of this process, and the calls of them that run.
@@ -155,9 +159,10 @@ type callID struct {
 	number uint64
 }
 
-// peer is a domain of another process, or the own one, as a domain of this process sees it. Requests are numbered, and handled in the
-// order of their numbers, whichever way they have come. Of the requests that were sent and not handled yet, as far as the sender knows, there
-// are at most Config.Window: so many answers and buffers are reserved by them, and no side waits for the other one's room to answer.
+// peer is a domain of another process, or the own one, as a domain of this process sees it. Requests are numbered,
+// and handled in the order of their numbers, whichever way they have come. Of the requests that were sent and not
+// handled yet, as far as the sender knows, there are at most Config.Window: so many answers and buffers are reserved
+// by them, and no side waits for the other one's room to answer.
 //
 //	requester:  under way = sent - credit that has come back   <= Window
 //	target:     came - credit that was given back              <= Window
@@ -216,7 +221,8 @@ type early struct {
 
 // Message is a request whose body is filled in place (Domain.Prepare). It is for one thread, up to Commit or Cancel.
 //
-// Its buffer is room for the word of an answer, for arguments, and for the body: what is before the body is put directly before it.
+// Its buffer is room for the word of an answer, for arguments, and for the body: what is before the body is put
+// directly before it.
 type Message struct {
 	p    *peer
 	req  nmad.Request
@@ -229,8 +235,9 @@ type Message struct {
 	open atomic.Bool // prepared, and neither committed nor cancelled
 }
 
-// Reply is the answer to a request, which the requester awaits. The zero value is ready for Domain.RequestFor, again and again, each time once Wait has
-// given the answer. It must not be copied. It allocates its buffer at the first use.
+// Reply is the answer to a request, which the requester awaits. The zero value is ready for Domain.RequestFor, again
+// and again, each time once Wait has given the answer. It must not be copied. It allocates its buffer at the first
+// use.
 type Reply struct {
 	// Size is the longest body that is expected, in bytes; 0: Limits.Medium. It is set before the first use.
 	Size int
@@ -257,7 +264,8 @@ type following struct {
 	next  *following // in the list of the peer's
 }
 
-// landing is a body that comes into memory of this process. Calls on behalf of the gate alone touch it, but for hold, busy and posted.
+// landing is a body that comes into memory of this process. Calls on behalf of the gate alone touch it, but for hold,
+// busy and posted.
 type landing struct {
 	p      *peer
 	head   head
@@ -280,7 +288,8 @@ type slot struct {
 	cycles atomic.Bool // it is posted, parked, or about to be
 }
 
-// Token is what a handler has of the message that it handles. It is valid, and used by the handler's thread alone, until the handler returns.
+// Token is what a handler has of the message that it handles. It is valid, and used by the handler's thread alone,
+// until the handler returns.
 type Token struct {
 	p       *peer // nil: the handler has returned
 	head    head

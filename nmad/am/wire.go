@@ -20,7 +20,8 @@ import (
 //	     32..39  of a request and of an answer: the number of the request, modulo 256
 //	     0..31   the handler's id
 //
-// The message is the arguments, 8 bytes each in little endian, and the body. An answer has a word before them, since its tag is known before it comes:
+// The message is the arguments, 8 bytes each in little endian, and the body. An answer has a word before them, since
+// its tag is known before it comes:
 //
 //	bits 0..7 status, 8..15 credit, 16..23 how many arguments, 24..63 0
 
@@ -80,7 +81,8 @@ func (h *head) tag() uint64 {
 // answerTag is the tag of the answer to a request.
 func answerTag(seq uint8) uint64 { return answerBit | uint64(seq)<<32 }
 
-// dataTag is the tag of the body that follows a message, in the context of long ones: the number is that of the request, or of that which a reply is for.
+// dataTag is the tag of the body that follows a message, in the context of long ones: the number is that of the
+// request, or of that which a reply is for.
 func (h *head) dataTag() uint64 { return answerBit | uint64(h.kind)<<61 | uint64(h.seq)<<32 }
 
 // decode reads the tag of a message of n bytes, which is not an answer.

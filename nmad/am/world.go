@@ -19,8 +19,8 @@ func (h *handlers) find(id ID) Handler {
 	return h.more[id]
 }
 
-// Open opens the active messages of a session. Each process that takes part opens its own, with the same Config but for OnError, Mask and Budget; messages that come before wait. It does
-// not block. Close it before the session.
+// Open opens the active messages of a session. Each process that takes part opens its own, with the same Config but
+// for OnError, Mask and Budget; messages that come before wait. It does not block. Close it before the session.
 func Open(s *nmad.Session, cfg Config) (*World, error) {
 	if err := cfg.complete(); err != nil {
 		return nil, err
@@ -93,8 +93,8 @@ func (w *World) open(nm *nmad.Domain, access nmad.Access) (*Domain, error) {
 	return d, nil
 }
 
-// Domain opens a queue of active messages of its own. Its peers know it by its number, and need one of the same number for its requests to be handled, unless it is Private. It does not
-// block. nmad.MaxDomains are the limit.
+// Domain opens a queue of active messages of its own. Its peers know it by its number, and need one of the same
+// number for its requests to be handled, unless it is Private. It does not block. nmad.MaxDomains are the limit.
 func (w *World) Domain(cfg DomainConfig) (*Domain, error) {
 	if cfg.Access != nmad.Shared && cfg.Access != nmad.Serialized && cfg.Access != nmad.Private {
 		return nil, fmt.Errorf("am: %w: access %v", ErrConfig, cfg.Access)
@@ -113,8 +113,9 @@ func (w *World) Domain(cfg DomainConfig) (*Domain, error) {
 // Default is the domain over that of the session, which any thread may use, and the engine moves on.
 func (w *World) Default() *Domain { return w.def }
 
-// Handle has h handle the messages for that id, in all domains, from now on; nil: nothing does. To be called before messages for it may come: a request without a handler fails, if its answer
-// is awaited, and is told to OnError otherwise. It does not block.
+// Handle has h handle the messages for that id, in all domains, from now on; nil: nothing does. To be called before
+// messages for it may come: a request without a handler fails, if its answer is awaited, and is told to OnError
+// otherwise. It does not block.
 func (w *World) Handle(id ID, h Handler) error {
 	if id >= firstReserved {
 		return fmt.Errorf("am: %w: handler %d: up to %d", ErrConfig, id, firstReserved-1)
@@ -140,7 +141,7 @@ func (w *World) handle(id ID, h Handler) {
 	w.handlers.Store(&all)
 }
 
-// tell tells what has no other place to go.
+// tell reports an error that has no other place to go.
 func (w *World) tell(err error) {
 	if w.cfg.OnError != nil {
 		w.cfg.OnError(err)
@@ -155,7 +156,8 @@ func (w *World) failed(p *peer, why error) {
 	}
 }
 
-// lost hears that a gate has ended. Without that of the default domain no greeting comes through, so all peers of the rank fail with it.
+// lost is called when a gate has ended. No greeting comes without the gate of the default domain, so with that one
+// all peers of the rank fail.
 func (w *World) lost(e nmad.Event) {
 	rank := e.Gate.Rank()
 	if rank < 0 || rank >= w.s.Size() || e.Gate != w.s.Gate(rank) || rank == w.s.Rank() {
@@ -187,10 +189,11 @@ func (w *World) pollOthers(d *Domain, neglected bool) {
 	}
 }
 
-// neglect is after how long, in ns, a domain that no thread polls as its own is the business of those that poll others.
+// neglect is how long, in ns, no thread polls a domain as its own before threads of other domains poll it, too.
 const neglect = 100_000
 
-// lookAround finds out which domains no thread has polled as its own since the last look, which was at least neglect before.
+// lookAround finds out which domains no thread has polled as its own since the last look, which was at least neglect
+// before.
 func (w *World) lookAround() {
 	now, last := asm.Cycles(), w.looked.Load()
 	if now-last < asm.ToCycles(neglect) || !w.looked.CompareAndSwap(last, now) {
@@ -230,8 +233,9 @@ func (w *World) forget(d *Domain) {
 	w.domains.Store(&list)
 }
 
-// Close ends the world: it closes its domains, ends calls with ErrClosed, cancels the contexts of the functions that it serves and waits for their ends, and takes its receives back. What has come and was not handled is lost: processes agree
-// before. The session stays open. Not in a handler.
+// Close ends the world: it closes its domains, ends calls with ErrClosed, cancels the contexts of the functions that
+// it serves and waits for their ends, and takes its receives back. What has come and was not handled is lost:
+// processes agree before. The session stays open. Not in a handler.
 func (w *World) Close() error {
 	if w == nil || w.s == nil {
 		return nil

@@ -124,7 +124,7 @@ type Way struct {
 	Wild       unsafe.Pointer       // *pointer; not nil: receives that do not name their tag wait
 	Any        *atomic.Int32        // not 0: receives from any source wait
 	Clock      *atomic.Uint64       // counts such, and others that do not name their tag
-	Revoked    *atomic.Bool         // the context was revoked
+	Revoked    *atomic.Bool         // the context was revoked; code outside of Go reads its word of 32 bits
 	Extent     uint64               // the context, as a header's Extent has it
 	Tags       uint64               // bits that all tags have
 }

@@ -12,7 +12,8 @@ import (
 	"github.com/pm2-go/pm2/internal/test/effort"
 )
 
-// TestNoAllocation: blocking messages, those with a request of the caller, and collective operations allocate nothing once they have run.
+// TestNoAllocation: blocking messages, those with a request of the caller, and collective operations allocate nothing
+// once they have run.
 func TestNoAllocation(t *testing.T) {
 	effort.SkipIfNotInlined(t)
 	each(t, 2, func(c *Comm) error {

@@ -11,7 +11,7 @@ import (
 
 	"github.com/pm2-go/pm2/internal/test/effort"
 	"github.com/pm2-go/pm2/nmad/mpi/datatype"
-	"github.com/pm2-go/pm2/nmad/mpi/reduce"
+	reduction "github.com/pm2-go/pm2/nmad/mpi/reduce"
 )
 
 // forms are the three forms of a call; init may be nil.
@@ -158,8 +158,9 @@ func (tg *together) wait(c *Comm) error {
 	return errors.New("the others are in it still")
 }
 
-// TestMistake: an argument that is wrong at one rank fails there at once, in the same call at all others that need that rank, and at the latest in the next one, though that rank calls nothing any more: in all ways and forms, as the first operation
-// of a communicator and later, with the calls compared or not.
+// TestMistake: an argument that is wrong at one rank fails there at once, in the same call at all others that need
+// that rank, and at the latest in the next one, though that rank calls nothing any more: in all ways and forms, as
+// the first operation of a communicator and later, with the calls compared or not.
 func TestMistake(t *testing.T) {
 	all := effort.Long() // else one case in three, others each time
 	for name, x := range mistakes {
@@ -214,7 +215,8 @@ func TestMistake(t *testing.T) {
 	}
 }
 
-// TestSameMistake: where all ranks make the same mistake each is told what it is, not only that others have failed, and no rank fails in the operation before.
+// TestSameMistake: where all ranks make the same mistake each is told what it is, not only that others have failed,
+// and no rank fails in the operation before.
 func TestSameMistake(t *testing.T) {
 	at := map[string]int{"reduce, no result": 1, "gather, block": 1, "gather, long, block": 1}
 	all := effort.Long() // else one case in three, others each time
@@ -256,7 +258,8 @@ func TestSameMistake(t *testing.T) {
 	}
 }
 
-// TestAheadOfMistake: ranks that need nothing of the one that has made a mistake, and call operation after operation, learn of it before they need it, though all that have failed call nothing any more.
+// TestAheadOfMistake: ranks that need nothing of the one that has made a mistake, and call operation after operation,
+// learn of it before they need it, though all that have failed call nothing any more.
 func TestAheadOfMistake(t *testing.T) {
 	for seed := range uint64(30) {
 		for _, way := range []string{"messages", "shared memory", "two hosts, in turns"} {
@@ -310,7 +313,8 @@ func oneOf(c *Comm, which, root int) forms {
 	return forms{now: func() error { return c.Reduce(Sum, one, one, root) }, later: func() *Request { return c.Ireduce(Sum, one, one, root) }}
 }
 
-// TestMistakeElsewhere: a duplicate that is made beside the program fails, too, and so do what neighbours exchange and what goes between groups.
+// TestMistakeElsewhere: a duplicate that is made beside the program fails, too, and so do what neighbours exchange
+// and what goes between groups.
 func TestMistakeElsewhere(t *testing.T) {
 	for name, call := range map[string]func(w *Comm, wrong bool) (mistake, other error){
 		"idup": func(w *Comm, wrong bool) (mistake, other error) {
@@ -405,7 +409,7 @@ type mixture struct {
 
 // TestCheckedNames: the comparison of calls names operations and elements.
 func TestCheckedNames(t *testing.T) {
-	own := reduce.User("mine", true, func(_, _ Buffer) {})
+	own := reduction.User("mine", true, func(_, _ Buffer) {})
 	for want, calls := range map[string][2]func(c *Comm) error{
 		"operation max":         {func(c *Comm) error { return Allreduce(c, Sum, nil, []int64{1}) }, func(c *Comm) error { return Allreduce(c, Max, nil, []int64{1}) }},
 		"operation mine":        {func(c *Comm) error { return Allreduce(c, Sum, nil, []int64{1}) }, func(c *Comm) error { return Allreduce(c, own, nil, []int64{1}) }},

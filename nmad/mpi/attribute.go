@@ -1,13 +1,15 @@
 package mpi
 
-// Key is what a library keeps a value of its own under, at communicators: one for each Key and communicator. Several threads may use a Key at once.
+// Key is what a library keeps a value of its own under, at communicators: one for each Key and communicator. Several
+// threads may use a Key at once.
 type Key[T any] struct {
 	copies  func(from *Comm, v T) (T, bool)
 	deletes func(c *Comm, v T)
 }
 
-// NewKey returns a new Key. copies says what a Dup gets of the value, and false if it gets none; nil: it gets none. deletes is told when a value ends: by Delete, by another value in its place, or with
-// Free; nil: it need not be told.
+// NewKey returns a new Key. copies says what a Dup gets of the value, and false if it gets none; nil: it gets none.
+// deletes is told when a value ends: by Delete, by another value in its place, or with Free; nil: it need not be
+// told.
 func NewKey[T any](copies func(from *Comm, v T) (T, bool), deletes func(c *Comm, v T)) *Key[T] {
 	return &Key[T]{copies, deletes}
 }

@@ -12,8 +12,9 @@ type Cart struct {
 	periodic []bool
 }
 
-// Cart returns a communicator of the first processes of c on a grid with so many in each dimension; a periodic dimension leads from its end to its beginning. nil: this process has no
-// place on it. All processes of c call it with the same numbers. The ranks stay in their order.
+// Cart returns a communicator of the first processes of c on a grid with so many in each dimension; a periodic
+// dimension leads from its end to its beginning. nil: this process has no place on it. All processes of c call it
+// with the same numbers. The ranks stay in their order.
 func (c *Comm) Cart(dims []int, periodic []bool) (*Cart, error) {
 	if err := c.usable(); err != nil {
 		return nil, err
@@ -58,7 +59,8 @@ func (ca *Cart) Coords(rank int) []int {
 	return at
 }
 
-// At returns the rank that stands somewhere; ProcNull: it is beyond the end of a dimension that is not periodic. ErrCount: at has more or fewer dimensions than the grid.
+// At returns the rank that stands somewhere; ProcNull: it is beyond the end of a dimension that is not periodic.
+// ErrCount: at has more or fewer dimensions than the grid.
 func (ca *Cart) At(at ...int) (int, error) {
 	if len(at) != len(ca.dims) {
 		return ProcNull, fmt.Errorf("mpi: cart: %w: %d coordinates in %d dimensions", ErrCount, len(at), len(ca.dims))
@@ -77,7 +79,8 @@ func (ca *Cart) At(at ...int) (int, error) {
 	return rank, nil
 }
 
-// Shift returns the ranks from which this one receives, and to which it sends, if all send by steps places along a dimension; ProcNull where there is none.
+// Shift returns the ranks from which this one receives, and to which it sends, if all send by steps places along a
+// dimension; ProcNull where there is none.
 func (ca *Cart) Shift(dimension, steps int) (from, to int, err error) {
 	if dimension < 0 || dimension >= len(ca.dims) {
 		return ProcNull, ProcNull, fmt.Errorf("mpi: shift: %w: dimension %d of %d", ErrCount, dimension, len(ca.dims))
@@ -92,7 +95,8 @@ func (ca *Cart) Shift(dimension, steps int) (from, to int, err error) {
 	return from, to, err
 }
 
-// Sub returns the part of the grid that this process is in when the dimensions are cut that are not kept. All processes of c call it.
+// Sub returns the part of the grid that this process is in when the dimensions are cut that are not kept. All
+// processes of c call it.
 func (ca *Cart) Sub(keep ...bool) (*Cart, error) {
 	var wrong error
 	if len(keep) != len(ca.dims) {
@@ -123,13 +127,15 @@ func (ca *Cart) neighbours() (all []int) {
 	return all
 }
 
-// NeighborAlltoall exchanges a block with each neighbour: block 2d of in goes to, and block 2d of out comes from, the one before this process in dimension d, and block 2d+1 the one behind.
-// Where there is no neighbour a block stays as it is.
+// NeighborAlltoall exchanges a block with each neighbour: block 2d of in goes to, and block 2d of out comes from, the
+// one before this process in dimension d, and block 2d+1 the one behind. Where there is no neighbour a block stays as
+// it is.
 func (ca *Cart) NeighborAlltoall(in, out Blocks) error {
 	return finish(ca.neighborAlltoall(now, in, out))
 }
 
-// IneighborAlltoall begins what NeighborAlltoall does, and goes on while the program computes. The buffers belong to it until it is done.
+// IneighborAlltoall begins what NeighborAlltoall does, and goes on while the program computes. The buffers belong to
+// it until it is done.
 func (ca *Cart) IneighborAlltoall(in, out Blocks) *Request {
 	return inBackground(ca.neighborAlltoall(later, in, out))
 }

@@ -7,7 +7,8 @@ import (
 	"testing"
 )
 
-// TestCart: coordinates and ranks are each other's inverse, shifts lead to neighbours, and the parts of a grid are its rows.
+// TestCart: coordinates and ranks are each other's inverse, shifts lead to neighbours, and the parts of a grid are
+// its rows.
 func TestCart(t *testing.T) {
 	each(t, 6, func(c *Comm) error {
 		g, err := c.Cart([]int{2, 3}, []bool{false, true})

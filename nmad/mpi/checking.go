@@ -9,8 +9,10 @@ import (
 	"github.com/pm2-go/pm2/nmad/mpi/datatype"
 )
 
-// EnvCheck is the environment variable that has every collective operation checked before it begins, if it is 1, in all processes of a job: the ranks tell each other what they call, with which root, operation and manner, and how much of which
-// elements. Where these differ all get ErrCall, which names a rank, in place of waiting for ever. It costs an allgather each.
+// EnvCheck is the environment variable that has every collective operation checked before it begins, if it is 1 in
+// all processes of a job. The ranks tell each other what they call: operation, root, reduction, manner, and how many
+// elements of which kind. Where these differ all get ErrCall, which names a rank, in place of waiting for ever. It
+// costs an allgather each.
 const EnvCheck = "PM2_MPI_CHECK"
 
 func checking() bool { return os.Getenv(EnvCheck) == "1" }
@@ -26,7 +28,7 @@ type report struct {
 }
 
 func (rp report) String() string {
-	text := call(rp.Call).String()
+	text := operation(rp.Call).String()
 	if int(rp.Manner) < len(mannerNames) {
 		text = mannerNames[rp.Manner] + text
 	}
@@ -64,8 +66,9 @@ type likewise struct {
 	b  Buffer
 }
 
-// compare compares what the ranks say of an operation that has its number: before its first step if the caller waits for its end, else beside it, since such a call does not wait for others. It goes by messages, aside from the operations of the
-// communicator.
+// compare compares what the ranks call in an operation that has its number. A blocking call compares before its first
+// step; of another one a goroutine compares beside it, since such a call does not wait for other ranks. The messages
+// are apart from those of the operations.
 func (c *Comm) compare(f *follower, m manner) error {
 	own := report{Call: uint8(f.what), Manner: m, Root: int32(f.root)}
 	if op := f.alike.op; op != nil {
@@ -123,7 +126,8 @@ func hashOf(s string) uint32 {
 	return h.Sum32()
 }
 
-// whole is the blocks of all ranks together, if they are of one size at all ranks.
+// whole returns the blocks of all ranks as one buffer, if all ranks give blocks of one size, and else the zero
+// Buffer.
 func whole(b *Blocks, ranks int) Buffer {
 	if b.Types != nil || b.Counts != nil || b.Type == nil {
 		return Buffer{}

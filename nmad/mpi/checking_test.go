@@ -7,7 +7,8 @@ import (
 	"testing"
 )
 
-// TestChecking: with checks all operations work as without; and calls that differ, in what, root, operation, size or manner, which would wait for ever, or give nonsense, fail at all ranks, and the error names a rank and both calls.
+// TestChecking: with checks all operations work as without; and calls that differ, in what, root, operation, size or
+// manner, which would wait for ever, or give nonsense, fail at all ranks, and the error names a rank and both calls.
 func TestChecking(t *testing.T) {
 	each(t, 3, func(c *Comm) error {
 		c.job.checks = true
@@ -59,7 +60,8 @@ func TestChecking(t *testing.T) {
 	}
 }
 
-// TestErrorHandler: a handler is told of what calls return, of a communicator like that, too; and errors have their classes.
+// TestErrorHandler: a handler is told of what calls return, of a communicator like that, too; and errors have their
+// classes.
 func TestErrorHandler(t *testing.T) {
 	each(t, 1, func(c *Comm) error {
 		var told []Class

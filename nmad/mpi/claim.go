@@ -8,7 +8,8 @@ import (
 	"github.com/pm2-go/pm2/nmad"
 )
 
-// Message is one that Mprobe or Improbe has found and taken: only a receive that is started with it gets it, however many threads receive beside.
+// Message is one that Mprobe or Improbe has found and taken: only a receive that is started with it gets it, however
+// many threads receive beside.
 type Message struct {
 	Status
 	comm *Comm
@@ -60,7 +61,7 @@ func (ms *Message) Irecv(b Buffer) *Request {
 	}
 	op := nmad.Op{Kind: nmad.OpRecv}
 	r.begin(ms.comm, b, &op)
-	r.more().matched = ms.from.Start(&op)
+	r.makeSpecial().matched = ms.from.Start(&op)
 	return r
 }
 

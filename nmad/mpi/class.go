@@ -6,7 +6,8 @@ import (
 	"github.com/pm2-go/pm2/nmad"
 )
 
-// Class is what kind an error is of, as MPI sorts them: for programs that handle errors by number, and for error handlers.
+// Class is the kind of an error, as MPI sorts them: for programs that handle errors by number, and for error
+// handlers.
 type Class int
 
 // The classes that errors of this package are of. ClassOther is of those that have no class of MPI.
@@ -67,22 +68,24 @@ func ClassOf(err error) Class {
 	return ClassOther
 }
 
-// SetErrorHandler has f told of each error of communication on c, before the call, or the request, returns it: what is wrong with the arguments of a message is returned only. Several threads may be told of errors at once. nil: no function is told, as from the
-// start: an error is returned, and ends nothing. A Dup has the handler of what it was made of.
+// SetErrorHandler has f told of each error of communication on c, before the call or the request returns it. An
+// argument that is wrong is only returned. Several threads may call f at once. Without a function (nil, as from the
+// start) an error is returned, and ends nothing. A Dup has the handler of what it was made of.
 func (c *Comm) SetErrorHandler(f func(c *Comm, err error)) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.handler = f
 }
 
-// ErrorsAreFatal is an error handler that ends all processes of the job, as far as the launcher can, and this one with status 1, after a line to standard error.
+// ErrorsAreFatal is an error handler that ends all processes of the job, as far as the launcher can, and this one
+// with status 1, after a line to standard error.
 func ErrorsAreFatal(c *Comm, err error) { c.Abort(1, err.Error()) }
 
 // CallErrorHandler has the handler of c told of an error of the program's own.
-func (c *Comm) CallErrorHandler(err error) { _ = c.told(err) }
+func (c *Comm) CallErrorHandler(err error) { _ = c.handled(err) }
 
-// told has the handler told of an error.
-func (c *Comm) told(err error) error {
+// handled passes an error to the handler of the program, if there is one, and returns it.
+func (c *Comm) handled(err error) error {
 	c.mu.Lock()
 	f := c.handler
 	c.mu.Unlock()

@@ -8,24 +8,27 @@ import (
 
 	"github.com/pm2-go/pm2/nmad/mpi/datatype"
 	"github.com/pm2-go/pm2/nmad/mpi/internal/plan"
-	"github.com/pm2-go/pm2/nmad/mpi/reduce"
+	reduction "github.com/pm2-go/pm2/nmad/mpi/reduce"
 )
 
 // Op is an operation of a reduction.
-type Op = reduce.Op
+type Op = reduction.Op
 
 // The predefined operations; see package reduce.
 var (
-	Sum, Prod, Min, Max, BAnd, BOr, BXor, LAnd, LOr, LXor, MinLoc, MaxLoc = reduce.Sum, reduce.Prod, reduce.Min, reduce.Max, reduce.BAnd, reduce.BOr, reduce.BXor, reduce.LAnd, reduce.LOr, reduce.LXor, reduce.MinLoc, reduce.MaxLoc
+	Sum, Prod, Min, Max, BAnd, BOr, BXor, LAnd, LOr, LXor, MinLoc, MaxLoc = reduction.Sum, reduction.Prod, reduction.Min, reduction.Max, reduction.BAnd, reduction.BOr, reduction.BXor, reduction.LAnd, reduction.LOr, reduction.LXor, reduction.MinLoc, reduction.MaxLoc
 )
 
-// Blocks is a buffer with a block for each rank: equal ones of Each elements, or such of Counts elements that begin at Places (in elements; nil: where the one before ends).
+// Blocks is a buffer with a block for each rank: equal ones of Each elements, or such of Counts elements that begin
+// at Places (in elements; nil: where the one before ends).
 type Blocks = datatype.Blocks
 
-// Barrier returns when all processes have called it. It blocks the calling thread or goroutine only, as all collective operations do.
+// Barrier returns when all processes have called it. It blocks the calling thread or goroutine only, as all
+// collective operations do.
 func (c *Comm) Barrier() error { return finish(c.barrier(now)) }
 
-// Ibarrier begins what Barrier does, and goes on while the program computes; Request.Wait waits for its end. The buffers belong to it until then.
+// Ibarrier begins what Barrier does, and goes on while the program computes; Request.Wait waits for its end. The
+// buffers belong to it until then.
 func (c *Comm) Ibarrier() *Request { return inBackground(c.barrier(later)) }
 
 // BarrierInit makes Barrier a request that Request.Start starts, again and again.
@@ -36,7 +39,7 @@ func (c *Comm) barrier(m manner) (*follower, error) {
 	if err != nil {
 		return f, err
 	}
-	switch h.way() {
+	switch h.route() {
 	case inMemory:
 		f.plan.SharedBarrier(h.hosts.Members)
 	case inLevels:
@@ -50,7 +53,8 @@ func (c *Comm) barrier(m manner) (*follower, error) {
 // Bcast brings b of root to all. The processes give as many elements.
 func (c *Comm) Bcast(b Buffer, root int) error { return finish(c.bcast(now, b, root, nil)) }
 
-// Ibcast begins what Bcast does, and goes on while the program computes; Request.Wait waits for its end. The buffers belong to it until then.
+// Ibcast begins what Bcast does, and goes on while the program computes; Request.Wait waits for its end. The buffers
+// belong to it until then.
 func (c *Comm) Ibcast(b Buffer, root int) *Request { return inBackground(c.bcast(later, b, root, nil)) }
 
 // BcastInit makes Bcast a request that Request.Start starts, again and again.
@@ -63,7 +67,7 @@ func (c *Comm) bcast(m manner, b Buffer, root int, wrong error) (*follower, erro
 	if err != nil {
 		return f, err
 	}
-	switch h.way() {
+	switch h.route() {
 	case inMemory:
 		f.plan.SharedBcast(h.hosts.Members, root, b)
 	case inLevels:
@@ -74,13 +78,15 @@ func (c *Comm) bcast(m manner, b Buffer, root int, wrong error) (*follower, erro
 	return f, nil
 }
 
-// Reduce leaves in of rank 0 op in of rank 1 op ... in out, at root. in the zero Buffer, at root: it lies in out. The order of the operands is that of the ranks if the operation does not commute,
-// and else the same for each call with as many ranks, elements, and that root.
+// Reduce leaves in of rank 0 op in of rank 1 op ... in out, at root. in the zero Buffer, at root: it lies in out. The
+// order of the operands is that of the ranks if the operation does not commute, and else the same for each call with
+// as many ranks, elements, and that root.
 func (c *Comm) Reduce(op *Op, in Buffer, out Buffer, root int) error {
 	return finish(c.reduce(now, op, in, out, root, nil))
 }
 
-// Ireduce begins what Reduce does, and goes on while the program computes; Request.Wait waits for its end. The buffers belong to it until then.
+// Ireduce begins what Reduce does, and goes on while the program computes; Request.Wait waits for its end. The
+// buffers belong to it until then.
 func (c *Comm) Ireduce(op *Op, in Buffer, out Buffer, root int) *Request {
 	return inBackground(c.reduce(later, op, in, out, root, nil))
 }
@@ -92,7 +98,7 @@ func (c *Comm) ReduceInit(op *Op, in Buffer, out Buffer, root int) *Request {
 
 func (c *Comm) reduce(m manner, op *Op, in Buffer, out Buffer, root int, wrong error) (*follower, error) {
 	here := c.Rank() == root
-	f, h, err := c.begin(reduces, root, m, likewise{op, operand(in, out)}, reducible(op, in, out, here, here, c.rooted(root, wrong)))
+	f, h, err := c.begin(reduce, root, m, likewise{op, operand(in, out)}, reducible(op, in, out, here, here, c.rooted(root, wrong)))
 	if err != nil {
 		return f, err
 	}
@@ -114,7 +120,8 @@ func (c *Comm) Allreduce(op *Op, in Buffer, out Buffer) error {
 	return finish(c.allreduce(now, op, in, out, nil))
 }
 
-// Iallreduce begins what Allreduce does, and goes on while the program computes; Request.Wait waits for its end. The buffers belong to it until then.
+// Iallreduce begins what Allreduce does, and goes on while the program computes; Request.Wait waits for its end. The
+// buffers belong to it until then.
 func (c *Comm) Iallreduce(op *Op, in Buffer, out Buffer) *Request {
 	return inBackground(c.allreduce(later, op, in, out, nil))
 }
@@ -147,7 +154,8 @@ func (c *Comm) Scan(op *Op, in Buffer, out Buffer) error {
 	return finish(c.scan(now, op, in, out, nil))
 }
 
-// Iscan begins what Scan does, and goes on while the program computes; Request.Wait waits for its end. The buffers belong to it until then.
+// Iscan begins what Scan does, and goes on while the program computes; Request.Wait waits for its end. The buffers
+// belong to it until then.
 func (c *Comm) Iscan(op *Op, in Buffer, out Buffer) *Request {
 	return inBackground(c.scan(later, op, in, out, nil))
 }
@@ -178,7 +186,8 @@ func (c *Comm) Exscan(op *Op, in Buffer, out Buffer) error {
 	return finish(c.exscan(now, op, in, out, nil))
 }
 
-// Iexscan begins what Exscan does, and goes on while the program computes; Request.Wait waits for its end. The buffers belong to it until then.
+// Iexscan begins what Exscan does, and goes on while the program computes; Request.Wait waits for its end. The
+// buffers belong to it until then.
 func (c *Comm) Iexscan(op *Op, in Buffer, out Buffer) *Request {
 	return inBackground(c.exscan(later, op, in, out, nil))
 }
@@ -209,7 +218,8 @@ func (c *Comm) ReduceScatter(op *Op, in Blocks, out Buffer) error {
 	return finish(c.reduceScatter(now, op, in, out, nil))
 }
 
-// IreduceScatter begins what ReduceScatter does, and goes on while the program computes; Request.Wait waits for its end. The buffers belong to it until then.
+// IreduceScatter begins what ReduceScatter does, and goes on while the program computes; Request.Wait waits for its
+// end. The buffers belong to it until then.
 func (c *Comm) IreduceScatter(op *Op, in Blocks, out Buffer) *Request {
 	return inBackground(c.reduceScatter(later, op, in, out, nil))
 }
@@ -243,7 +253,8 @@ func (c *Comm) Gather(in Buffer, out Blocks, root int) error {
 	return finish(c.gather(now, in, out, root, nil))
 }
 
-// Igather begins what Gather does, and goes on while the program computes; Request.Wait waits for its end. The buffers belong to it until then.
+// Igather begins what Gather does, and goes on while the program computes; Request.Wait waits for its end. The
+// buffers belong to it until then.
 func (c *Comm) Igather(in Buffer, out Blocks, root int) *Request {
 	return inBackground(c.gather(later, in, out, root, nil))
 }
@@ -258,7 +269,7 @@ func (c *Comm) gather(m manner, in Buffer, out Blocks, root int, wrong error) (*
 	if err != nil {
 		return f, err
 	}
-	switch h.way() {
+	switch h.route() {
 	case inMemory:
 		f.plan.SharedGather(h.hosts.Members, root, in, &out)
 	default:
@@ -267,12 +278,14 @@ func (c *Comm) gather(m manner, in Buffer, out Blocks, root int, wrong error) (*
 	return f, nil
 }
 
-// Scatter brings the block of each rank of in, at root, to out of that rank. out the zero Buffer, at root: its block stays there.
+// Scatter brings the block of each rank of in, at root, to out of that rank. out the zero Buffer, at root: its block
+// stays there.
 func (c *Comm) Scatter(in Blocks, out Buffer, root int) error {
 	return finish(c.scatter(now, in, out, root, nil))
 }
 
-// Iscatter begins what Scatter does, and goes on while the program computes; Request.Wait waits for its end. The buffers belong to it until then.
+// Iscatter begins what Scatter does, and goes on while the program computes; Request.Wait waits for its end. The
+// buffers belong to it until then.
 func (c *Comm) Iscatter(in Blocks, out Buffer, root int) *Request {
 	return inBackground(c.scatter(later, in, out, root, nil))
 }
@@ -287,7 +300,7 @@ func (c *Comm) scatter(m manner, in Blocks, out Buffer, root int, wrong error) (
 	if err != nil {
 		return f, err
 	}
-	switch h.way() {
+	switch h.route() {
 	case inMemory:
 		f.plan.SharedScatter(h.hosts.Members, root, &in, out)
 	default:
@@ -296,10 +309,12 @@ func (c *Comm) scatter(m manner, in Blocks, out Buffer, root int, wrong error) (
 	return f, nil
 }
 
-// Allgather brings in of each rank to its block of out, at all. in the zero Buffer, at all: it lies there. Either all processes give Counts, or none does.
+// Allgather brings in of each rank to its block of out, at all. in the zero Buffer, at all: it lies there. Either all
+// processes give Counts, or none does.
 func (c *Comm) Allgather(in Buffer, out Blocks) error { return finish(c.allgather(now, in, out, nil)) }
 
-// Iallgather begins what Allgather does, and goes on while the program computes; Request.Wait waits for its end. The buffers belong to it until then.
+// Iallgather begins what Allgather does, and goes on while the program computes; Request.Wait waits for its end. The
+// buffers belong to it until then.
 func (c *Comm) Iallgather(in Buffer, out Blocks) *Request {
 	return inBackground(c.allgather(later, in, out, nil))
 }
@@ -326,10 +341,12 @@ func (c *Comm) allgather(m manner, in Buffer, out Blocks, wrong error) (*followe
 	return f, nil
 }
 
-// Alltoall brings block j of in of rank i to block i of out of rank j. in the zero Blocks, at all: the blocks lie in out, and are replaced; then both of a pair have as many elements. Either all processes give Counts, or none does.
+// Alltoall brings block j of in of rank i to block i of out of rank j. in the zero Blocks, at all: the blocks lie in
+// out, and are replaced; then both of a pair have as many elements. Either all processes give Counts, or none does.
 func (c *Comm) Alltoall(in Blocks, out Blocks) error { return finish(c.alltoall(now, in, out, nil)) }
 
-// Ialltoall begins what Alltoall does, and goes on while the program computes; Request.Wait waits for its end. The buffers belong to it until then.
+// Ialltoall begins what Alltoall does, and goes on while the program computes; Request.Wait waits for its end. The
+// buffers belong to it until then.
 func (c *Comm) Ialltoall(in Blocks, out Blocks) *Request {
 	return inBackground(c.alltoall(later, in, out, nil))
 }

@@ -270,7 +270,8 @@ func TestThreads(t *testing.T) {
 	})
 }
 
-// TestCountsDiffer: ranks that say different things about how much there is are told which rank and how much, and nothing hangs.
+// TestCountsDiffer: ranks that say different things about how much there is are told which rank and how much, and
+// nothing hangs.
 func TestCountsDiffer(t *testing.T) {
 	errs := eachErrs(t, 2, func(c *Comm) error {
 		return Bcast(c, make([]int32, 10+c.Rank()), 0)
@@ -281,7 +282,8 @@ func TestCountsDiffer(t *testing.T) {
 	t.Log(errs[1])
 }
 
-// TestApart: where a rank cannot map the memory of the others all go by messages, and say so; and each communicator says which way it goes.
+// TestApart: where a rank cannot map the memory of the others all go by messages, and say so; and each communicator
+// says which way it goes.
 func TestApart(t *testing.T) {
 	for name, x := range map[string]struct {
 		hostOf func(int) int

@@ -10,25 +10,26 @@ import (
 	"github.com/pm2-go/pm2/nmad"
 )
 
-// Comm is a communicator: a group of processes, and a name space for messages among them. Messages of one communicator are never received in another one. Any number of
-// threads and goroutines may use it at once; but collective operations are to be called in the same order at all its processes, so threads that share a communicator
+// Comm is a communicator: a group of processes, and a name space for messages among them. Messages of one
+// communicator are never received in another one. Any number of threads and goroutines may use it at once. Collective
+// operations are the exception: all its processes call them in the same order, so threads that share a communicator
 // do not call these at once.
 type Comm struct {
-	job        *job
-	group      Group
-	rank       int
-	name       string
-	number     int           // see numbers; of a communicator with a domain of its own that of the domain, below 0
-	domain     *nmad.Domain  // in which its messages are
-	own        *nmad.Domain  // that, if no other communicator has it; nil: it is the job's
-	private    bool          // its domain is one thread's
-	closed     int           // of its two contexts
-	tags       uint64        // the bits that all tags of its messages have
-	wake       uint64        // the tag of messages that wake, and the bits that tags of collective operations have
-	messages   *nmad.Context // of the users
-	collective *nmad.Context
-	gates      []*nmad.Gate // by rank
-	place      []int32      // the rank of each process of the job; Undefined: it is no member
+	job            *job
+	group          Group
+	rank           int
+	name           string
+	number         int           // see numbers; of a communicator with a domain of its own that of the domain, below 0
+	domain         *nmad.Domain  // in which its messages are
+	own            *nmad.Domain  // that, if no other communicator has it; nil: it is the job's
+	private        bool          // its domain is one thread's
+	closed         int           // of its two contexts
+	tags           uint64        // the bits that all tags of its messages have
+	collectiveTags uint64        // the bits that all tags of collective operations have; alone it is the tag of messages that wake a sleeper
+	messages       *nmad.Context // of the users
+	collective     *nmad.Context
+	gates          []*nmad.Gate // by rank
+	place          []int32      // the rank of each process of the job; Undefined: it is no member
 
 	freed        atomic.Bool
 	calls        uint64 // collective operations so far: their tags; under mu
@@ -99,8 +100,9 @@ func (c *Comm) Compare(other *Comm) Comparison {
 	return max(Congruent, c.group.Compare(other.group))
 }
 
-// Free ends the use of the communicator here: later calls fail with ErrComm, and requests that are under way go on. Values of a Key end. It does not block. When all processes have called it, and
-// nothing is under way in it, its place is there for another one; a process has at most 8,000 communicators and windows at a time.
+// Free ends the use of the communicator here. Later calls fail with ErrComm; requests that are under way go on;
+// values of a Key end. It does not block. The number of the communicator is free again when all processes have called
+// Free and nothing is under way in it. A process has at most 8,000 communicators and windows at a time.
 func (c *Comm) Free() {
 	if !c.freed.Swap(true) {
 		for _, k := range c.attributes() {
@@ -111,10 +113,11 @@ func (c *Comm) Free() {
 	}
 }
 
-// Dup returns a communicator of the same processes whose messages are kept apart, and with the values of those Keys that are copied. All processes of c call it.
+// Dup returns a communicator of the same processes whose messages are kept apart. It has the values of those Keys
+// that are copied. All processes of c call it.
 func (c *Comm) Dup() (*Comm, error) { return c.dup(nil) }
 
-// dup is Dup, unless something is wrong.
+// dup is Dup. wrong, if it is not nil, says why this process cannot take part.
 func (c *Comm) dup(wrong error) (*Comm, error) {
 	made, err := c.create(c.group, wrong)
 	if err != nil {
@@ -137,8 +140,8 @@ func (c *Comm) endow(made *Comm) {
 	made.handler, made.info = f, hints
 }
 
-// Split returns a communicator of those processes that give the same color, in the order of their keys, and of their ranks where these are equal; nil for those whose
-// color is Undefined. All processes of c call it.
+// Split returns a communicator of the processes that give the same color, in the order of their keys, and of their
+// ranks where keys are equal. It returns nil where the color is Undefined. All processes of c call it.
 func (c *Comm) Split(color, key int) (*Comm, error) { return c.split(color, key, nil) }
 
 // split is Split, unless something is wrong.
@@ -164,13 +167,15 @@ func (c *Comm) split(color, key int, wrong error) (*Comm, error) {
 	return c.make(g, c.agree, wrong)
 }
 
-// SplitByHost is Split of those processes that are on one host, as the processes of the job have told each other (nmad.Session.HostOf). All processes of c call it.
+// SplitByHost splits c by hosts, as the processes of the job have told each other (nmad.Session.HostOf). key is as in
+// Split. All processes of c call it.
 func (c *Comm) SplitByHost(key int) (*Comm, error) {
 	return c.Split(c.job.session.HostOf(c.job.session.Rank()), key)
 }
 
-// Create returns a communicator of some processes of c, in the order of the group; nil for those that are not among them. All processes of c call it, those that are to be in one
-// communicator with the same group; groups that differ have no process in common.
+// Create returns a communicator of the processes of g, in their order, and nil at those that are not in g. All
+// processes of c call it. Those that are to be in one communicator give the same group; groups that differ have no
+// process in common.
 func (c *Comm) Create(g Group) (*Comm, error) { return c.create(g, nil) }
 
 // create is Create, unless something is wrong.

@@ -154,7 +154,8 @@ func (ct *counter) all() []sent {
 	return all
 }
 
-// count does operations and counts what this rank sends in each of them. Nothing else sends meanwhile, since each has ended at this rank before the next.
+// count does operations and counts what this rank sends in each of them. Nothing else sends meanwhile, since each has
+// ended at this rank before the next.
 func (ct *counter) count(y *tally, operation func() error) error {
 	hostOf := ct.world.job.session.HostOf
 	y.Least = math.MaxInt64

@@ -2,8 +2,9 @@ package mpi
 
 import "fmt"
 
-// CreateGroup is Create that only the processes of the group call, all of them with the same group and tag; a process that is not in it gets ErrGroup, and where all processes call it is Create that they call. Several threads may call it at once
-// with tags that differ. Of a tag or a group that is wrong the caller is told only.
+// CreateGroup is Create that only the processes of the group call, all with the same group and tag. A process that is
+// not in the group gets ErrGroup: Create is for calls by all. Several threads may call it at once with tags that
+// differ. A wrong tag or group is an error at the caller only.
 func (c *Comm) CreateGroup(g Group, tag int) (*Comm, error) {
 	if err := c.usable(); err != nil {
 		return nil, err
@@ -23,7 +24,8 @@ func (c *Comm) CreateGroup(g Group, tag int) (*Comm, error) {
 	return c.make(g, c.aside(ranks, ofGroups|uint64(tag)<<12), nil)
 }
 
-// aside is an Allreduce among some ranks, apart from the order of other operations; each has a tag of its own from one on.
+// aside returns an Allreduce among some ranks that has no place in the order of operations: its tags, from one on,
+// keep it apart.
 func (c *Comm) aside(ranks []int, tag uint64) agree {
 	me := 0
 	for i, r := range ranks {
@@ -36,7 +38,7 @@ func (c *Comm) aside(ranks []int, tag uint64) agree {
 		if err != nil {
 			return err
 		}
-		f := &follower{comm: c, what: allreduce, root: noRoot, tag: c.wake | tag}
+		f := &follower{comm: c, what: allreduce, root: noRoot, tag: c.collectiveTags | tag}
 		tag++
 		f.plan.Among(ranks)
 		f.plan.Allreduce(me, len(ranks), op, Buffer{}, b)
@@ -47,12 +49,13 @@ func (c *Comm) aside(ranks []int, tag uint64) agree {
 	}
 }
 
-// Idup begins a Dup, which goes on while the program computes, and leaves the communicator in made before the request is done. It is a collective operation, and has its place in their order.
+// Idup begins a Dup, which goes on while the program computes, and leaves the communicator in made before the request
+// is done. It is a collective operation: all processes call it in the same order as the others.
 func (c *Comm) Idup(made **Comm) *Request {
 	if err := c.usable(); err != nil {
 		return (&Request{}).idle(err)
 	}
-	f := &follower{comm: c, what: dups}
+	f := &follower{comm: c, what: idup}
 	c.mu.Lock()
 	err := f.number()
 	c.mu.Unlock()
@@ -84,7 +87,8 @@ func (c *Comm) Idup(made **Comm) *Request {
 	return x
 }
 
-// createNamed returns a communicator of the processes of a group of the job, without one that they have before. All of them call it with the same name, which tells it from others that are made at once.
+// createNamed returns a communicator of the processes of a group of the job, which need have none in common before.
+// All of them call it with the same name, which keeps it apart from others that are made at once.
 func (c *Comm) createNamed(g Group, name string) (*Comm, error) {
 	return c.CreateGroup(g, int(hashOf(name)&MaxTag))
 }

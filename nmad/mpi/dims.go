@@ -6,8 +6,9 @@ import (
 	"slices"
 )
 
-// Dims returns how n processes stand on a grid whose dimensions are as alike as can be, in falling order: the largest and the smallest one differ as little as can be; of such each from the last one on is as
-// large as can be. Those of dims that are not 0 stay as they are; the others it fills in.
+// Dims returns how n processes stand on a grid whose dimensions are as alike as can be, in falling order: the largest
+// and the smallest one differ as little as can be; of such each from the last one on is as large as can be. Those of
+// dims that are not 0 stay as they are; the others it fills in.
 func Dims(n int, dims ...int) ([]int, error) {
 	all, free, rest := slices.Clone(dims), 0, n
 	for _, d := range dims {
@@ -42,7 +43,8 @@ func balanced(n, k int) []int {
 	return s.best
 }
 
-// grids looks for the best factors: from the last one on, which is the smallest, each in falling order. So of those that differ as little the first ones that are found are the best.
+// grids looks for the best factors: from the last one on, which is the smallest, each in falling order. So of those
+// that differ as little the first ones that are found are the best.
 type grids struct {
 	divisors []int
 	at       []int // factors so far
@@ -72,7 +74,8 @@ func (gs *grids) search(rest, at, least int) {
 	}
 }
 
-// limit is how large the first factor may be, at most, if the last one is as it is now and both differ less than those of the best.
+// limit is how large the first factor may be, at most, if the last one is as it is now and both differ less than
+// those of the best.
 func (gs *grids) limit() int {
 	last := len(gs.at) - 1
 	return gs.at[last] + gs.best[0] - gs.best[last] - 1

@@ -8,7 +8,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// TestDims: the factors multiply to all processes, fall, keep what was said, and none are better: nearer to each other, or with larger ones from the last one on.
+// TestDims: the factors multiply to all processes, fall, keep what was said, and none are better: nearer to each
+// other, or with larger ones from the last one on.
 func TestDims(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n, k := rapid.IntRange(1, 3000).Draw(t, "n"), rapid.IntRange(1, 5).Draw(t, "dimensions")
@@ -61,7 +62,8 @@ func TestDims(t *testing.T) {
 	}
 }
 
-// worth is what is to be small of factors in falling order: how much they differ, and the opposite of each from the last one on.
+// worth is what is to be small of factors in falling order: how much they differ, and the opposite of each from the
+// last one on.
 func worth(factors []int) []int {
 	all := []int{factors[0] - factors[len(factors)-1]}
 	for _, f := range slices.Backward(factors) {

@@ -14,8 +14,9 @@ import (
 	"github.com/pm2-go/pm2/internal/test/effort"
 )
 
-// pairs has each rank of the lower half exchange 8 bytes with one of the upper half: in the world where there are many processes, or, of two processes, by goroutines with a communicator and a private domain each. Rank 0 says
-// how long a message takes one way.
+// pairs has each rank of the lower half exchange 8 bytes with one of the upper half: in the world where there are
+// many processes, or, of two processes, by goroutines with a communicator and a private domain each. Rank 0 says how
+// long a message takes one way.
 func pairs(goroutines int) func(world *Comm) error {
 	return func(world *Comm) error {
 		half := world.Size() / 2
@@ -81,7 +82,8 @@ func pingpong(c *Comm, peer int, first bool) float64 {
 	return took[samples/2]
 }
 
-// TestThreadsBesideProcesses logs what messages take of goroutines with domains of their own, and of as many processes. With -long.
+// TestThreadsBesideProcesses logs what messages take of goroutines with domains of their own, and of as many
+// processes. With -long.
 func TestThreadsBesideProcesses(t *testing.T) {
 	counts := []int{2}
 	if effort.Long() {

@@ -5,7 +5,7 @@ import (
 
 	"github.com/pm2-go/pm2/nmad"
 	"github.com/pm2-go/pm2/nmad/mpi/datatype"
-	"github.com/pm2-go/pm2/nmad/mpi/reduce"
+	reduction "github.com/pm2-go/pm2/nmad/mpi/reduce"
 )
 
 // What can go wrong, for errors.Is, besides what nmad says: nmad.ErrPeerLost, nmad.ErrClosed and the like.
@@ -35,5 +35,5 @@ var (
 	// ErrType: the datatype cannot be made, or an element has a part that means nothing in another process.
 	ErrType = datatype.ErrType
 	// ErrOp: the operation makes no sense for the elements.
-	ErrOp = reduce.ErrOp
+	ErrOp = reduction.ErrOp
 )

@@ -37,8 +37,8 @@ func known(err error) bool {
 	return errors.Is(err, ErrCount) || errors.Is(err, ErrCall) || errors.Is(err, ErrElsewhere) || errors.Is(err, nmad.ErrPeerLost)
 }
 
-// TestFailsEverywhere: an operation in which the counts of one rank differ, or that one rank leaves, hangs nowhere, whatever it is and however long its messages; and the next one
-// fails at all ranks.
+// TestFailsEverywhere: an operation in which the counts of one rank differ, or that one rank leaves, hangs nowhere,
+// whatever it is and however long its messages; and the next one fails at all ranks.
 func TestFailsEverywhere(t *testing.T) {
 	for name := range operations {
 		for _, size := range []int{2, 3, 5} {

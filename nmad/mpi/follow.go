@@ -12,27 +12,29 @@ import (
 	"github.com/pm2-go/pm2/pioman"
 )
 
-// follower follows the plan of a collective operation: it starts messages, waits for them at fences, and computes. A caller that blocks does all of that itself. Of
-// an immediate operation the thread that moves the last message of a fence goes on:
+// follower follows the plan of a collective operation: it starts messages, waits for them at fences, and computes.
+// The caller of a blocking operation does all of that itself. In an immediate operation the thread that moves the
+// last message of a fence goes on:
 //
-//	starter: posting; starts the messages up to the fence; not posting: none is left: goes on; else goes away
-//	message: is over; not posting, and none is left: this thread goes on, posting
+//	the starter                   sets posting, starts the messages up to the fence, and looks how many are under way.
+//	                              None: it goes on. Some: it clears posting, and goes away
+//	the end of the last message   finds posting clear: its thread sets posting, and goes on
 //
-// Both decide under mu, so one of them goes on. An error is dealt with by the thread that would go on, at once.
+// Both decide under mu, so exactly one of them goes on. The thread that would go on after an error ends the operation.
 type follower struct {
 	comm     *Comm
-	what     call
+	what     operation
 	root     int      // of the operation; noRoot: it has none
-	wrong    error    // why this rank cannot take part
-	alike    likewise // what is compared
+	wrong    error    // why this rank cannot take part; nil: it can
+	alike    likewise // what the ranks compare (EnvCheck)
 	plan     plan.Plan
 	tag      uint64     // of the messages
 	turn     uint64     // how many operations of the communicator there were up to this one
-	lasts    bool       // it is persistent: it has its turn since it was made, for all its rounds
-	messages []*message // of the fence to come, and more to be used again
-	open     int        // of these, started since the last fence
+	lasts    bool       // the operation is persistent: it has got its turn as it was made, for all its rounds
+	messages []*message // the first open ones belong to the fence to come; the others are spare
+	open     int        // how many were started since the last fence
 
-	next int // step; of the thread that goes on
+	next int // the next step; only the thread that goes on uses it
 	over pioman.Completion
 
 	mu      marcel.SpinLock
@@ -45,19 +47,22 @@ type follower struct {
 // finished is the bit of over.
 const finished = 1
 
-// message is one of a plan.
+// message is a message of a plan.
 type message struct {
 	request nmad.Request
 	step    *plan.Step
-	done    func(*nmad.Request) // of an immediate operation
+	done    func(*nmad.Request) // what nmad calls at its end, in an immediate operation
 }
 
 // noRoot is the root of operations that have none.
 const noRoot = -1
 
-// begin begins a collective operation, whose plan the caller then makes: for ranks that share memory, if these do. wrong: why this rank cannot take part in it; then the operation ends everywhere, in its turn: at once if the caller
-// waits for its end, else when it is started. Without a communicator that can be used there is no turn, and no follower. A persistent one has its turn here, so ranks may start several in orders that differ.
-func (c *Comm) begin(what call, root int, m manner, x likewise, wrong error) (*follower, *shared, error) {
+// begin begins a collective operation, and returns the memory that its ranks share, if they do; the caller then makes
+// the plan. wrong says why this rank cannot take part: the operation then ends with an error at all ranks, in its
+// turn. That is at once if the caller waits for the end, else when it is started. If the communicator cannot be used
+// the operation has no turn, and no follower. A persistent operation gets its turn here, so the ranks may start
+// several in orders that differ.
+func (c *Comm) begin(what operation, root int, m manner, x likewise, wrong error) (*follower, *shared, error) {
 	if err := c.usable(); err != nil {
 		return nil, nil, fmt.Errorf("mpi: %v: %w", what, err)
 	}
@@ -106,13 +111,15 @@ func (c *Comm) begin(what call, root int, m manner, x likewise, wrong error) (*f
 	return f, h, err
 }
 
-// draw gives the operation its number, by which those of a communicator are told apart. Under the communicator's mu.
+// draw gives the operation its number, which tells the operations of a communicator apart. The caller holds the
+// communicator's mu.
 func (f *follower) draw() {
 	f.comm.calls++
-	f.turn, f.tag = f.comm.calls, f.comm.wake|f.comm.calls
+	f.turn, f.tag = f.comm.calls, f.comm.collectiveTags|f.comm.calls
 }
 
-// reserve is draw of a persistent operation, which has one number for all its rounds. It returns what is to be refused, if one before has failed. Under the communicator's mu.
+// reserve is draw for a persistent operation, which keeps one number for all its rounds. If an operation has failed
+// before, it returns the tags that the caller has to refuse. The caller holds the communicator's mu.
 func (f *follower) reserve() (late []uint64) {
 	c := f.comm
 	f.draw()
@@ -126,7 +133,8 @@ func (f *follower) reserve() (late []uint64) {
 	return late
 }
 
-// announce has the ranks compare a persistent operation, once: as it is made. One that is wrong here the others are told of.
+// announce has the ranks compare a persistent operation once, as it is made. If it is wrong at this rank, the rank
+// tells the others.
 func (f *follower) announce() {
 	if f.wrong != nil {
 		f.comm.aloud([]uint64{f.tag | ofChecks})
@@ -135,14 +143,16 @@ func (f *follower) announce() {
 	_ = f.comm.compare(f, lasting) // goes on beside it
 }
 
-// forget is called when the program has no request of a persistent operation any more: it is started no more, and needs no refusals.
+// forget is called when the program has dropped the request of a persistent operation: the operation cannot be
+// started any more, so it needs no refusals.
 func (c *Comm) forget(turn uint64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	delete(c.kept, turn)
 }
 
-// number has the operation under way, with a number of its own unless it has one. Several may be under way. The error is why one before has failed; the caller then calls fails. Under the communicator's mu.
+// number notes that the operation is under way, one of several perhaps, and draws a number unless it has one. The
+// error says why an operation before has failed; the caller then calls fails. The caller holds the communicator's mu.
 func (f *follower) number() error {
 	c := f.comm
 	if !f.lasts {
@@ -191,7 +201,13 @@ func (f *follower) follow() error {
 	return nil
 }
 
-// compute does a step that is no message.
+// compute does a step that is no message: it combines two operands, or copies.
+//
+// In an immediate operation it runs in whatever thread moves the last message of the fence before: one that waits,
+// the progressor, or a hook of the scheduler that polls. Nothing cuts such a step by time. Its bytes bound it: the
+// plan combines or copies what came before the fence, so at most one operand per message of that fence, and of a long
+// operand only a part where the ranks share the work (plan.Table). An operation that the program has defined runs
+// there, too, so it must not wait.
 func compute(s *plan.Step) error {
 	if s.Kind == plan.Reduce {
 		s.Op.Apply(s.From, s.Into)
@@ -203,7 +219,7 @@ func compute(s *plan.Step) error {
 	return nil
 }
 
-// take is a message to be started.
+// take returns a message to be started: one of an earlier fence, or a new one.
 func (f *follower) take(s *plan.Step) *message {
 	if f.open == len(f.messages) {
 		f.messages = append(f.messages, &message{})
@@ -234,7 +250,7 @@ func (f *follower) start(s *plan.Step) (err error) {
 	return nil
 }
 
-// buffer is where the message lies.
+// buffer returns the memory that the message is sent from, or received into.
 func (me *message) buffer() *Buffer {
 	if me.step.Kind == plan.Send {
 		return &me.step.From
@@ -242,7 +258,7 @@ func (me *message) buffer() *Buffer {
 	return &me.step.Into
 }
 
-// post starts a message, at whose end done is called, if it is not nil.
+// post starts a message. done, if it is not nil, is called at its end.
 func (f *follower) post(m *message, done func(*nmad.Request)) error {
 	op := nmad.Op{Kind: nmad.OpSend, Match: nmad.Tag(f.tag), Done: done}
 	if m.step.Kind == plan.Receive {
@@ -269,7 +285,7 @@ func (f *follower) fence() error {
 	return nil
 }
 
-// ended says what is wrong with a message that has ended.
+// ended returns what is wrong with a message that has ended.
 func (me *message) ended(err error) error {
 	if me.step.Kind == plan.Receive && (err == nil || errors.Is(err, nmad.ErrTruncated)) {
 		n, want := int(me.request.Envelope().Size), me.step.Into.Size()
@@ -286,7 +302,7 @@ func (me *message) ended(err error) error {
 	return nil
 }
 
-// giveUp takes back the receives that are under way. Sends end when their receivers drop them (nmad.Context.Drop).
+// giveUp cancels the receives that are under way. Sends end when their receivers drop them (nmad.Context.Drop).
 func (f *follower) giveUp() {
 	for _, m := range f.messages[:f.open] {
 		if m.step.Kind == plan.Receive {
@@ -316,7 +332,8 @@ func (f *follower) background() error {
 	return nil
 }
 
-// goOn does what can be done up to the next fence whose messages are under way, or to the end.
+// goOn follows the plan up to the next fence with messages under way, or to the end. See compute for the threads that
+// it runs in.
 func (f *follower) goOn() {
 	for f.next < len(f.plan.Steps) {
 		s := &f.plan.Steps[f.next]
@@ -368,15 +385,17 @@ func (f *follower) note(err error) {
 	}
 }
 
-// passes says that no message is left before a fence. Else the last one of them goes on.
+// passes says whether the thread that posts may go on behind a fence: no message is under way any more. Otherwise the
+// thread that ends the last one goes on. After an error it may go on, too: goOn then calls stops, which ends the
+// operation.
 func (f *follower) passes() bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.posting = f.left == 0 || f.err != nil // of an error stops sees
+	f.posting = f.left == 0 || f.err != nil
 	return f.posting
 }
 
-// stops says whether the operation has failed; then it ends it.
+// stops says whether the operation has failed. The first caller that sees the failure ends the operation.
 func (f *follower) stops() bool {
 	f.mu.Lock()
 	stop := f.err != nil && !f.failed
@@ -426,7 +445,7 @@ func (f *follower) wait(ctx context.Context) error {
 	return f.comm.domain.Await(ctx, &f.over, finished, f.reason())
 }
 
-// outcome is how the operation has ended, if it has.
+// outcome returns how the operation has ended, and nil while it is under way.
 func (f *follower) outcome() error {
 	if !f.over.Test(finished) {
 		return nil

@@ -16,13 +16,14 @@ type outside struct {
 	err    error
 }
 
-// NewRequest returns a request that is done when the program calls Complete: a generalized request of MPI. cancel is what Cancel calls, and says whether Complete will come, with nmad.ErrCanceled; nil:
-// it cannot be cancelled.
+// NewRequest returns a request that is done when the program calls Complete: a generalized request of MPI. cancel is
+// what Cancel calls, and says whether Complete will come, with nmad.ErrCanceled; nil: it cannot be cancelled.
 func NewRequest(cancel func() bool) *Request {
 	return &Request{extra: &special{outside: &outside{cancel: cancel}}}
 }
 
-// Complete ends a request of NewRequest; those that wait for it get the status and the error. It does not block, and is called once.
+// Complete ends a request of NewRequest; those that wait for it get the status and the error. It does not block, and
+// is called once.
 func (r *Request) Complete(s Status, err error) {
 	x := r.special().outside
 	if x == nil {

@@ -11,7 +11,9 @@ type Graph struct {
 	from, to []int
 }
 
-// DistGraphAdjacent returns a communicator like c in which this process receives from some ranks, and sends to some. All processes of c call it; if one sends to another one as often as it says, that one says that it receives from it.
+// DistGraphAdjacent returns a communicator like c in which this process receives from some ranks, and sends to some.
+// All processes of c call it; if one sends to another one as often as it says, that one says that it receives from
+// it.
 func (c *Comm) DistGraphAdjacent(from, to []int) (*Graph, error) {
 	var wrong error
 	for _, r := range slices.Concat(from, to) {
@@ -67,7 +69,8 @@ func (c *Comm) DistGraph(edges [][2]int) (*Graph, error) {
 	return c.DistGraphAdjacent(from, to)
 }
 
-// Graph is DistGraphAdjacent where all processes know the neighbours of each rank; a process receives from those that it sends to. nil: this process is not one of the first that have neighbours listed.
+// Graph is DistGraphAdjacent where all processes know the neighbours of each rank; a process receives from those that
+// it sends to. nil: this process is not one of the first that have neighbours listed.
 func (c *Comm) Graph(neighbours [][]int) (*Graph, error) {
 	if err := c.usable(); err != nil {
 		return nil, err
@@ -98,12 +101,14 @@ func (gr *Graph) With(other *Comm) *Graph { return &Graph{other, gr.from, gr.to}
 // Neighbours returns the ranks from which this process receives, and those to which it sends.
 func (gr *Graph) Neighbours() (from, to []int) { return slices.Clone(gr.from), slices.Clone(gr.to) }
 
-// NeighborAlltoall sends a block of in to each rank that this process sends to, and receives one of out from each that it receives from, in their order.
+// NeighborAlltoall sends a block of in to each rank that this process sends to, and receives one of out from each
+// that it receives from, in their order.
 func (gr *Graph) NeighborAlltoall(in, out Blocks) error {
 	return finish(gr.exchange(now, in, out))
 }
 
-// IneighborAlltoall begins what NeighborAlltoall does, and goes on while the program computes. The buffers belong to it until it is done.
+// IneighborAlltoall begins what NeighborAlltoall does, and goes on while the program computes. The buffers belong to
+// it until it is done.
 func (gr *Graph) IneighborAlltoall(in, out Blocks) *Request {
 	return inBackground(gr.exchange(later, in, out))
 }

@@ -6,7 +6,8 @@ import (
 	"testing"
 )
 
-// TestGraph: neighbours of a graph exchange blocks, in all forms; edges are told by the processes that have them, or by one for all, some of them twice.
+// TestGraph: neighbours of a graph exchange blocks, in all forms; edges are told by the processes that have them, or
+// by one for all, some of them twice.
 func TestGraph(t *testing.T) {
 	each(t, 4, func(w *Comm) error {
 		size, rank := w.Size(), w.Rank()

@@ -8,7 +8,8 @@ import (
 // Undefined is the rank of a process in a group that it is not in.
 const Undefined = -32766
 
-// Group is an ordered set of processes of a job. It does not change, and is safe for concurrent use. The zero Group has none.
+// Group is an ordered set of processes of a job. It does not change, and is safe for concurrent use. The zero Group
+// has none.
 type Group struct {
 	job []int // ranks of the job
 }
@@ -16,7 +17,8 @@ type Group struct {
 // Size is how many processes the group has.
 func (g Group) Size() int { return len(g.job) }
 
-// Rank is the rank in g of the process that has a rank in other; Undefined: it is not in g. A rank that is not in other is Undefined.
+// Rank is the rank in g of the process that has a rank in other; Undefined: it is not in g. A rank that is not in
+// other is Undefined.
 func (g Group) Rank(rank int, other Group) int {
 	if rank < 0 || rank >= len(other.job) {
 		return Undefined
@@ -58,7 +60,8 @@ func (g Group) Exclude(ranks ...int) (Group, error) {
 	return x, nil
 }
 
-// Range is every stride-th rank from first to last, both included if stride leads there. stride may be below 0, and is not 0.
+// Range is every stride-th rank from first to last, both included if stride leads there. stride may be below 0, and
+// is not 0.
 func (g Group) Range(first, last, stride int) (Group, error) {
 	if stride == 0 {
 		return Group{}, fmt.Errorf("mpi: %w: a range with a stride of 0", ErrGroup)
@@ -106,8 +109,8 @@ func (g Group) Difference(other Group) (x Group) {
 // Comparison is how alike two groups, or communicators, are.
 type Comparison uint8
 
-// Identical communicators are the same one; Congruent ones have the same processes in the same order; Similar ones in another order. Groups are Identical, Similar or
-// Unequal.
+// Identical communicators are the same one; Congruent ones have the same processes in the same order; Similar ones in
+// another order. Groups are Identical, Similar or Unequal.
 const (
 	Identical Comparison = iota
 	Congruent

@@ -11,8 +11,10 @@ import (
 	"github.com/pm2-go/pm2/internal/test/effort"
 )
 
-// TestHostsOfProcesses: of the ranks of 4 hosts, a process each, only the leaders send messages to other hosts, in a barrier and in an allreduce of 8 bytes 2 each, as 4 ranks do in 2 rounds: to another leader in each, of no byte or of 8.
-// Within a host there are no messages but those of nothing that wake a sleeper, which are logged. The same ranks on one host send no others at all. It logs what operations take, too. 16 ranks; with -long 128.
+// TestHostsOfProcesses: of the ranks of 4 hosts, a process each, only the leaders send messages to other hosts, in a
+// barrier and in an allreduce of 8 bytes 2 each, as 4 ranks do in 2 rounds: to another leader in each, of no byte or
+// of 8. Within a host there are no messages but those of nothing that wake a sleeper, which are logged. The same
+// ranks on one host send no others at all. It logs what operations take, too. 16 ranks; with -long 128.
 func TestHostsOfProcesses(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it builds the launcher, and starts many processes")

@@ -83,7 +83,8 @@ func TestPersistent(t *testing.T) {
 	})
 }
 
-// TestImmediateWaits: an operation whose peers have not come is under way, may be waited for with a time limit, and cannot be started again.
+// TestImmediateWaits: an operation whose peers have not come is under way, may be waited for with a time limit, and
+// cannot be started again.
 func TestImmediateWaits(t *testing.T) {
 	each(t, 2, func(c *Comm) error {
 		if c.Rank() == 1 {

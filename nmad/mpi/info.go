@@ -6,12 +6,16 @@ import (
 	"strings"
 )
 
-// Info is hints for a communicator, keys with values, in the order in which they were set. The zero Info has none. An Info is used by one thread at a time; what takes one keeps a copy.
+// Info is hints for a communicator, keys with values, in the order in which they were set. The zero Info has none. An
+// Info is used by one thread at a time; what takes one keeps a copy.
 type Info struct{ pairs [][2]string }
 
-// KeyDomain is the key that is heeded: it gives a communicator a domain of its own, so that its messages share no lock with those of others: its value is an access of nmad, "shared", "serialized" or "private".
-// Messages of the first two progress in the background; all calls on a communicator with a private one, and all of its requests, are one thread's, and they progress inside its calls: each of these that waits or looks for something, in
-// whichever communicator, moves all communicators with private domains that the thread has made. So MPI's rule of progress holds for a thread that calls, and a peer may have to wait for one that computes.
+// KeyDomain is the key that is heeded: it gives a communicator a domain of its own, so that its messages share no
+// lock with those of others: its value is an access of nmad, "shared", "serialized" or "private". Messages of the
+// first two progress in the background; all calls on a communicator with a private one, and all of its requests, are
+// one thread's, and they progress inside its calls: each of these that waits or looks for something, in whichever
+// communicator, moves all communicators with private domains that the thread has made. So MPI's rule of progress
+// holds for a thread that calls, and a peer may have to wait for one that computes.
 const KeyDomain = "pm2_domain"
 
 // NewInfo returns an Info with these keys and values, in turn. It panics if there is a key without a value.

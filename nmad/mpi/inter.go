@@ -8,11 +8,13 @@ import (
 	"github.com/pm2-go/pm2/nmad/mpi/internal/plan"
 )
 
-// Root is what the root of a collective operation of an intercommunicator gives for the root; the other processes of its group give ProcNull, and those of the other group its rank.
+// Root is what the root of a collective operation of an intercommunicator gives for the root; the other processes of
+// its group give ProcNull, and those of the other group its rank.
 const Root = -4
 
-// Intercomm is an intercommunicator: two groups without a process in common. Ranks in messages, and of roots, are those of the other group. Its collective operations go from one group to the other one, or both ways; they
-// have the rules of those of Comm.
+// Intercomm is an intercommunicator: two groups without a process in common. Ranks in messages, and of roots, are
+// those of the other group. Its collective operations go from one group to the other one, or both ways; they have the
+// rules of those of Comm.
 type Intercomm struct {
 	local *Comm // of the own group
 	joint *Comm // of both, that of the first one first
@@ -20,8 +22,10 @@ type Intercomm struct {
 	sides plan.Sides
 }
 
-// Intercomm returns an intercommunicator between the processes of c and those of another communicator, whose groups have no process in common. All processes of both call it, with the rank of a leader in their
-// own communicator; the two leaders have a communicator in common, peer, give the other one's rank there, and the same tag. peer and remote of other processes do not matter.
+// Intercomm returns an intercommunicator between the processes of c and those of another communicator, whose groups
+// have no process in common. All processes of both call it, with the rank of a leader in their own communicator; the
+// two leaders have a communicator in common, peer, give the other one's rank there, and the same tag. peer and remote
+// of other processes do not matter.
 func (c *Comm) Intercomm(leader int, peer *Comm, remote, tag int) (*Intercomm, error) {
 	if err := c.usable(); err != nil {
 		return nil, err
@@ -128,7 +132,8 @@ func (x *Intercomm) Dup() (*Intercomm, error) {
 	return &Intercomm{local, joint, x.first, x.sides}, nil
 }
 
-// Merge returns a communicator of both groups, first that whose processes give false for high; if both give the same, first that with the lowest process of the job.
+// Merge returns a communicator of both groups, first that whose processes give false for high; if both give the same,
+// first that with the lowest process of the job.
 func (x *Intercomm) Merge(high bool) (*Comm, error) {
 	mine := []int8{0}
 	if high {
@@ -181,7 +186,8 @@ func (x *Intercomm) Recv(b Buffer, from, tag int) (Status, error) {
 	return x.near(s), err
 }
 
-// Irecv is Comm.Irecv from a rank of the other group. The source of its status is a rank of the joint group; Source turns it into one of the other group.
+// Irecv is Comm.Irecv from a rank of the other group. The source of its status is a rank of the joint group; Source
+// turns it into one of the other group.
 func (x *Intercomm) Irecv(b Buffer, from, tag int) *Request {
 	return x.joint.Irecv(b, x.far(from), tag)
 }
@@ -198,8 +204,9 @@ func (x *Intercomm) Probe(ctx context.Context, from, tag int) (Status, error) {
 // rootless is the root of operations of an intercommunicator that have none.
 const rootless = -5
 
-// operation begins a collective operation, whose plan is made by f: of those with a root with its number in joint, and whether it is this process. Other processes of root's group do nothing. wrong is as begin has it.
-func (x *Intercomm) operation(what call, root int, m manner, wrong error, make func(p *plan.Plan, root int, here bool)) (*follower, error) {
+// operation begins a collective operation, whose plan is made by f: of those with a root with its number in joint,
+// and whether it is this process. Other processes of root's group do nothing. wrong is as begin has it.
+func (x *Intercomm) operation(what operation, root int, m manner, wrong error, make func(p *plan.Plan, root int, here bool)) (*follower, error) {
 	number := noRoot
 	switch {
 	case root == Root:
@@ -348,7 +355,7 @@ func (x *Intercomm) reduce(m manner, op *Op, in, out Buffer, root int) (*followe
 	if root != ProcNull {
 		wrong = reducible(op, in, out, false, false, nil)
 	}
-	return x.operation(reduces, root, m, wrong, func(p *plan.Plan, root int, here bool) { p.InterReduce(&x.sides, root, here, op, in, out) })
+	return x.operation(reduce, root, m, wrong, func(p *plan.Plan, root int, here bool) { p.InterReduce(&x.sides, root, here, op, in, out) })
 }
 
 // Allreduce leaves in of the processes of each group, combined, in out of all processes of the other one.
@@ -370,7 +377,8 @@ func (x *Intercomm) allreduce(m manner, op *Op, in, out Buffer) (*follower, erro
 	return x.operation(allreduce, rootless, m, reducible(op, in, out, true, false, nil), func(p *plan.Plan, _ int, _ bool) { p.InterAllreduce(&x.sides, op, in, out) })
 }
 
-// ReduceScatter leaves in of the processes of each group, combined, in out of those of the other one, a block each: in has a block for each process of the own group, and both groups give as many elements.
+// ReduceScatter leaves in of the processes of each group, combined, in out of those of the other one, a block each:
+// in has a block for each process of the own group, and both groups give as many elements.
 func (x *Intercomm) ReduceScatter(op *Op, in Blocks, out Buffer) error {
 	return finish(x.reduceScatter(now, op, in, out))
 }

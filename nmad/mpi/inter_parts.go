@@ -2,13 +2,17 @@ package mpi
 
 // What a program does with an intercommunicator by means of its own, and the intercommunicators that are made of one.
 
-// Messages is the communicator that has the messages between the two groups: what the methods of Intercomm lack, such as Ssend, Iprobe and SendInit, is done there, with ranks by Far, and statuses by Source.
+// Messages is the communicator that has the messages between the two groups: what the methods of Intercomm lack, such
+// as Ssend, Iprobe and SendInit, is done there, with ranks by Far, and statuses by Source.
 func (x *Intercomm) Messages() *Comm { return x.joint }
 
-// Far is the rank in Messages of a rank of the other group. AnySource and ProcNull stay; a rank that is not there becomes one that Messages has not either.
+// Far is the rank in Messages of a rank of the other group. AnySource and ProcNull stay; a rank that is not there
+// becomes one that Messages has not either.
 func (x *Intercomm) Far(rank int) int { return x.far(rank) }
 
-// Split returns an intercommunicator of those processes of both groups that give the same color, each group in the order of their keys; nil for those whose color is Undefined, or is not there in the other group. All processes of both groups call it.
+// Split returns an intercommunicator of those processes of both groups that give the same color, each group in the
+// order of their keys; nil for those whose color is Undefined, or is not there in the other group. All processes of
+// both groups call it.
 func (x *Intercomm) Split(color, key int) (*Intercomm, error) {
 	const apart = 1 << 40 // more than keys of MPI are
 	if x.isFirst() {
@@ -35,7 +39,9 @@ func (x *Intercomm) Split(color, key int) (*Intercomm, error) {
 	return x.between(local, joint), nil
 }
 
-// Create returns an intercommunicator of some processes of both groups: those of a group that all processes of that side give. nil for those that are not among them, and for all if one side has none. All processes of both groups call it.
+// Create returns an intercommunicator of some processes of both groups: those of a group that all processes of that
+// side give. nil for those that are not among them, and for all if one side has none. All processes of both groups
+// call it.
 func (x *Intercomm) Create(g Group) (*Intercomm, error) {
 	color, key := Undefined, 0
 	if r := g.place(x.joint.job.session.Rank()); r != Undefined {
@@ -62,7 +68,8 @@ func (x *Intercomm) between(local, joint *Comm) *Intercomm {
 	return made
 }
 
-// With is the same intercommunicator with other communicators of the own group and of both, as Dup, or Idup, makes them of Local and Messages.
+// With is the same intercommunicator with other communicators of the own group and of both, as Dup, or Idup, makes
+// them of Local and Messages.
 func (x *Intercomm) With(local, joint *Comm) *Intercomm {
 	return &Intercomm{local, joint, x.first, x.sides}
 }

@@ -20,7 +20,8 @@ func halves(w *Comm, first int) (*Intercomm, error) {
 	return half.Intercomm(0, w, remote, 3)
 }
 
-// TestIntercomm: messages and all operations between two groups, of several sizes, in both directions, blocking and immediate.
+// TestIntercomm: messages and all operations between two groups, of several sizes, in both directions, blocking and
+// immediate.
 func TestIntercomm(t *testing.T) {
 	for _, sizes := range [][2]int{{1, 1}, {1, 3}, {2, 2}, {3, 2}} {
 		t.Run(fmt.Sprint(sizes), func(t *testing.T) {

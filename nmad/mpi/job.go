@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"github.com/pm2-go/pm2/nmad"
+	"github.com/pm2-go/pm2/nmad/internal/contexts"
 	"github.com/pm2-go/pm2/nmad/mpi/internal/plan"
 	"github.com/pm2-go/pm2/nmad/mpi/internal/segment"
 	"github.com/pm2-go/pm2/pioman"
@@ -35,7 +36,8 @@ type job struct {
 	refused  *sync.Cond                // of mu: there are none
 }
 
-// aside calls f, which sends refusals, in a goroutine: the caller may hold locks. Finalize waits for its end.
+// aside calls f, which sends refusals, in a goroutine: the caller may hold locks. Finalize waits until f has
+// returned.
 func (j *job) aside(f func()) {
 	j.mu.Lock()
 	j.refuses++
@@ -82,12 +84,15 @@ func (j *job) allRefused() {
 	}
 }
 
-// EnvOrder is the environment variable that has all reductions combine their operands in one order, from the last rank to the first, if it is "ranks", in all processes of a job: the results are the same to the last bit then, wherever the
-// processes are, and whether the caller waits or not. Otherwise they are for the same number, placement and form of call. It costs messages, and time at one rank, unless all are on one host.
+// EnvOrder is the environment variable that has all reductions combine their operands in one order, from the last
+// rank to the first, if it is "ranks" in all processes of a job. The results are then the same to the last bit,
+// wherever the processes are, and whether the caller waits or not. Otherwise they are the same for the same number
+// and placement of processes, and form of call. It costs messages, and time at one rank, unless all are on one host.
 const EnvOrder = "PM2_MPI_ORDER"
 
-// Init joins the job that the environment tells of (a launcher of nmad, or any process manager that nmad knows; without one a job of one process), has messages progress in the
-// background (pioman.Enable), and returns the communicator of all processes. Threads and goroutines may call everything at any time. It blocks until all
+// Init joins the job that the environment tells of (a launcher of nmad, or any process manager that nmad knows;
+// without one a job of one process), has messages progress in the background (pioman.Enable), and returns the
+// communicator of all processes. Threads and goroutines may call everything at any time. It blocks until all
 // processes are there. Finalize ends what it began.
 func Init(ctx context.Context) (world *Comm, err error) {
 	if world, err = start(ctx); err != nil {
@@ -116,7 +121,9 @@ func start(ctx context.Context) (world *Comm, err error) {
 	return world, nil
 }
 
-// New returns the communicator of all processes of a session that the program has opened itself. It takes the contexts 2 to 16001 of the domain 0, and for windows 20000 to 24999. All processes of the job call it, once for a session. It does not block.
+// New returns the communicator of all processes of a session that the program has opened itself. It takes the
+// contexts 2 to 16001 of the domain 0, and for windows 20000 to 24999. All processes of the job call it, once for a
+// session. It does not block.
 func New(session *nmad.Session) (world *Comm, err error) {
 	if session == nil {
 		return nil, fmt.Errorf("mpi: %w: no session", ErrComm)
@@ -144,8 +151,8 @@ func New(session *nmad.Session) (world *Comm, err error) {
 	return world, err
 }
 
-// Finalize leaves the job: it waits, within the bounds of nmad.Config.Linger, until what was sent has been taken. All communicators of the job are unusable afterwards. Each
-// process calls it once, on any of them.
+// Finalize leaves the job: it waits, within the bounds of nmad.Config.Linger, until what was sent has been taken. All
+// communicators of the job are unusable afterwards. Each process calls it once, on any of them.
 func (c *Comm) Finalize() error {
 	c.job.allRefused()
 	err := c.job.session.Close()
@@ -156,8 +163,8 @@ func (c *Comm) Finalize() error {
 	return err
 }
 
-// Main is a whole program: it calls Init, f, and Finalize, and exits with status 1 and a line to standard error if one of them fails. If f fails here the other processes
-// are ended, too (Abort).
+// Main is a whole program: it calls Init, f, and Finalize, and exits with status 1 and a line to standard error if
+// one of them fails. If f fails here the other processes are ended, too (Abort).
 func Main(f func(world *Comm) error) {
 	world, err := Init(context.Background())
 	if err == nil {
@@ -172,17 +179,18 @@ func Main(f func(world *Comm) error) {
 	}
 }
 
-// Abort ends this process with that status, and all others of the job, as far as the launcher can, and says why. It does not return.
+// Abort ends this process with that status, and all others of the job, as far as the launcher can, and says why. It
+// does not return.
 func (c *Comm) Abort(status int, why string) { c.job.session.Abort(status, why) }
 
 // Self returns the communicator of this process alone.
 func (c *Comm) Self() *Comm { return c.job.self }
 
-// open opens a communicator under a number, used before as often as age says, or in a domain of its own.
+// open opens a communicator under a number, which was used age times before, or in own, a domain of its own.
 func (j *job) open(name string, g Group, number, age int, own *nmad.Domain) (*Comm, error) {
 	c := &Comm{job: j, group: g, name: name, rank: g.place(j.session.Rank()), number: number, domain: own, own: own}
-	c.tags, c.wake = uint64(age)<<ageOfMessages, uint64(age)<<ageOfCollectives
-	first := firstContext + 2*number
+	c.tags, c.collectiveTags = uint64(age)<<ageOfMessages, uint64(age)<<ageOfCollectives
+	first := contexts.FirstCommunicator + contexts.PerCommunicator*number
 	if own == nil {
 		all := j.session.Domains()
 		if len(all) == 0 {
@@ -190,7 +198,7 @@ func (j *job) open(name string, g Group, number, age int, own *nmad.Domain) (*Co
 		}
 		c.domain = all[0]
 	} else {
-		first = firstContext
+		first = contexts.FirstCommunicator
 	}
 	var err error
 	if c.messages, err = c.domain.OpenContext(first, g.job...); err == nil {

@@ -19,7 +19,8 @@ import (
 	"time"
 )
 
-// machine is a computer with a bridge and hosts that are joined to it, all of them in name spaces of their own, and in a user name space where the test is not root's:
+// machine is a computer with a bridge and hosts that are joined to it, all of them in name spaces of their own, and
+// in a user name space where the test is not root's:
 //
 //	test                           starts the machine, and reads what rank 0 prints
 //	   └ machine                   a network, process ids, mounts: the bridge, and an address there
@@ -28,7 +29,8 @@ import (
 //	             └ nsenter         for each host, the remote shell; there:
 //	                  └ demo run   the ranks of this host
 //
-// The kernel ends the machine with the test, the rest with the machine, whose process ids these have, and name spaces and devices with the processes that are in them.
+// The kernel ends the machine with the test, the rest with the machine, whose process ids these have, and name spaces
+// and devices with the processes that are in them.
 type machine struct {
 	dir   string // for files
 	hosts []int  // their first processes
@@ -40,7 +42,8 @@ const forbidden = 77
 // address is that of a host, from 1 on; 0 is the machine's.
 func address(host int) string { return fmt.Sprintf("10.79.0.%d", 100+host) }
 
-// apart is the command that runs this program as what in name spaces of its own. The kernel ends it with the OS thread that starts it.
+// apart is the command that runs this program as what in name spaces of its own. The kernel ends it with the OS
+// thread that starts it.
 func apart(ctx context.Context, what string, args ...string) *exec.Cmd {
 	c := exec.CommandContext(ctx, "/proc/self/exe", args...)
 	c.Env = append(os.Environ(), childVariable+"="+what)
@@ -221,7 +224,8 @@ func (mc *machine) run(port, hosts, ranks int, program, what string) error {
 	return fmt.Errorf("the job leaves %v", left)
 }
 
-// left are the processes of the machine that are neither its own first one nor that of a host, and the files in shared memory, here and there.
+// left are the processes of the machine that are neither its own first one nor that of a host, and the files in
+// shared memory, here and there.
 func (mc *machine) left() (all []string) {
 	names, _ := filepath.Glob("/proc/[0-9]*/stat")
 	for _, name := range names {

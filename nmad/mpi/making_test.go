@@ -7,7 +7,8 @@ import (
 	"testing"
 )
 
-// TestNumbersAgain: a communicator's number is used again when all have freed it, as often as one likes; not while a message is unread in it; and such a message reaches no later communicator.
+// TestNumbersAgain: a communicator's number is used again when all have freed it, as often as one likes; not while a
+// message is unread in it; and such a message reaches no later communicator.
 func TestNumbersAgain(t *testing.T) {
 	each(t, 3, func(w *Comm) error {
 		seen := map[int]bool{}
@@ -39,7 +40,8 @@ func TestNumbersAgain(t *testing.T) {
 	})
 }
 
-// TestNumbersUsedUp: where no number is left at one rank, all are told; and after some were freed there are communicators again.
+// TestNumbersUsedUp: where no number is left at one rank, all are told; and after some were freed there are
+// communicators again.
 func TestNumbersUsedUp(t *testing.T) {
 	if testing.Short() {
 		t.Skip("makes as many communicators as a block has: a minute under the race detector")

@@ -7,7 +7,8 @@ import (
 	"testing"
 )
 
-// TestMistakeInMaking: where one rank cannot make a communicator that it asks for, it says why, none has one, and what it was to be made from goes on.
+// TestMistakeInMaking: where one rank cannot make a communicator that it asks for, it says why, none has one, and
+// what it was to be made from goes on.
 func TestMistakeInMaking(t *testing.T) {
 	each(t, 3, func(w *Comm) error {
 		wrong := w.Rank() == 1
@@ -80,7 +81,8 @@ func mistakenGoesOn(world *Comm) error {
 	return nil
 }
 
-// TestMistakenProcesses: a job ends soon in which a process has made a mistake, and each line that it prints says briefly what has happened; a program may also go on, and ends as others do.
+// TestMistakenProcesses: a job ends soon in which a process has made a mistake, and each line that it prints says
+// briefly what has happened; a program may also go on, and ends as others do.
 func TestMistakenProcesses(t *testing.T) {
 	text, err := run(t, "mistaken", 4, "")
 	if err == nil || !strings.Contains(text, "root 9 of 4") {
@@ -99,7 +101,8 @@ func TestMistakenProcesses(t *testing.T) {
 	}
 }
 
-// TestShrinkAfterMistake: a communicator like the one that has failed is to be had, for operations and for groups; and messages go on in that one, in parts, too.
+// TestShrinkAfterMistake: a communicator like the one that has failed is to be had, for operations and for groups;
+// and messages go on in that one, in parts, too.
 func TestShrinkAfterMistake(t *testing.T) {
 	each(t, 3, func(w *Comm) error {
 		if err := mistaken(w); !errors.Is(err, ErrRank) && !errors.Is(err, ErrElsewhere) {

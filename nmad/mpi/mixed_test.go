@@ -10,8 +10,9 @@ import (
 	"github.com/pm2-go/pm2/marcel"
 )
 
-// TestMixed: threads and goroutines, each with a communicator of its own, have collective operations under way, blocking, immediate and persistent ones, with messages beside them in the same communicators, exact and from any source, and others in the
-// world; nothing meets what it is not for.
+// TestMixed: threads and goroutines, each with a communicator of its own, have collective operations under way,
+// blocking, immediate and persistent ones, with messages beside them in the same communicators, exact and from any
+// source, and others in the world; nothing meets what it is not for.
 func TestMixed(t *testing.T) {
 	until := time.Now().Add(2 * time.Second)
 	if testing.Short() {

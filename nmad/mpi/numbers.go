@@ -5,20 +5,24 @@ import (
 	"sync"
 
 	"github.com/pm2-go/pm2/nmad"
+	"github.com/pm2-go/pm2/nmad/internal/contexts"
 )
 
-// mostComms is how many communicators a process has at a time, those of windows among them. Each has two contexts of nmad, whose number has 16 bits, and whose domain bounds them.
+// mostComms is how many communicators a process has at a time, those of windows included. nmad bounds it: a
+// communicator takes two contexts, whose numbers have 16 bits.
 const mostComms = blocks * mostInBlock
 
-// The processes that make a communicator agree on a number within a block of them, the first in which one is free at all. So to agree takes few words, also by the agreements of Shrink.
+// The numbers are in blocks. The processes that make a communicator agree on a number within one block, the first
+// with a free one. So an agreement takes few words, also where Shrink agrees bit by bit.
 const (
-	blocks      = 8
-	mostInBlock = 1000
+	blocks      = contexts.Communicators / mostInBlock
+	mostInBlock = contexts.WindowGroups // so that a mask has as many bits for numbers of grounds
 )
 
-// numbers is the supply of the numbers of communicators, one for each two contexts, from firstContext on. A number is taken while a communicator of this process has it. It is free again when the
-// communicator was freed and nothing is under way in it here. Another process may still send in it then; so each use of a number has an age, which is in all tags of the communicator: a message
-// of an earlier use fits no receive of a later one.
+// numbers is the supply of the numbers of communicators, one for each two contexts, from contexts.FirstCommunicator
+// on. A number is taken while a communicator of this process has it. It is free again when the communicator was freed
+// and nothing is under way in it here. Another process may still send in it then. So each use of a number has an age,
+// which is in all tags of the communicator: a message of an earlier use fits no receive of a later one.
 type numbers struct {
 	mu     sync.Mutex
 	taken  [blocks]mask
@@ -27,7 +31,8 @@ type numbers struct {
 	domain int     // the highest number of a domain that this process has used
 }
 
-// What is in the context of collective operations beside these, and has no place in their order, has one of these bits in its tags.
+// Some messages in the context of collective operations have no place in the order of these. Each kind of them has a
+// bit in its tags.
 const (
 	ofChecks = 1 << 60 // calls are compared; and the number of the comparison
 	ofIdups  = 1 << 61 // a communicator is made by Idup; and the turn of the call
@@ -40,11 +45,9 @@ const (
 // mask has a bit for each number of a block.
 type mask [(mostInBlock + 63) / 64]uint64
 
-// well is a bit of the last word of a mask that is no number's: the process can make the communicator.
+// well is a bit of the last word of a mask that belongs to no number: it says that the process can make the
+// communicator.
 const well = 1 << 63
-
-// firstContext is that of number 0, which is the world's; 1 is that of one process alone.
-const firstContext = 2
 
 // The bits of an age in tags: of messages of the users, whose tags are below, and of collective operations.
 const (
@@ -52,7 +55,7 @@ const (
 	ageOfCollectives = 44
 )
 
-// free is a bit for each number of a block that is not taken.
+// free returns the numbers of a block that are not taken.
 func (n *numbers) free(block int) mask {
 	n.tidy()
 	n.mu.Lock()
@@ -60,7 +63,7 @@ func (n *numbers) free(block int) mask {
 	return n.taken[block].others()
 }
 
-// others is a bit for each number that has none.
+// others returns the numbers that are not in the mask.
 func (m *mask) others() (all mask) {
 	for i := range all {
 		all[i] = ^m[i]
@@ -74,7 +77,7 @@ func (m *mask) has(x int) bool { return m[x/64]>>(x%64)&1 != 0 }
 func (m *mask) set(x int)      { m[x/64] |= 1 << (x % 64) }
 func (m *mask) clear(x int)    { m[x/64] &^= 1 << (x % 64) }
 
-// tidy gives back the numbers of communicators in which nothing is under way any more.
+// tidy gives back the numbers of freed communicators in which nothing is under way any more.
 func (n *numbers) tidy() {
 	n.mu.Lock()
 	freed := n.freed
@@ -121,7 +124,7 @@ func (n *numbers) grow(number, age int) {
 	n.age[number] = uint16(age + 1)
 }
 
-// pick is a number of those of a block that are free at all, from a place on; -1: there is none.
+// pick returns a number of the mask, the first from a place on; -1: the mask is empty.
 func (m *mask) pick(from int) int {
 	from = (from%mostInBlock + mostInBlock) % mostInBlock
 	for i := range mostInBlock {
@@ -132,7 +135,7 @@ func (m *mask) pick(from int) int {
 	return -1
 }
 
-// common has the bits that all have which agree; lost: they could not.
+// common leaves in m the bits that all have which agree. lost says why they could not agree.
 func (m *mask) common(together agree) (lost error) {
 	words := make([]int64, len(m))
 	for i, x := range m {
@@ -150,8 +153,9 @@ func (m *mask) common(together agree) (lost error) {
 // agree is an Allreduce in place among the processes that are to make a communicator.
 type agree func(op *Op, values []int64) error
 
-// make opens a communicator of the group, in a domain that already is there, under a number that all processes of c, or those that agree is for, agree upon. Another thread may take it meanwhile; then they try
-// another one. wrong: why this process cannot; then no process has the communicator, and all can try again.
+// make opens a communicator of the group, under a number that all processes which agree is for have free. Another
+// thread may take the number meanwhile; then they try another one. wrong says why this process cannot make it: then
+// no process has the communicator, and all can try again.
 func (c *Comm) make(g Group, together agree, wrong error) (*Comm, error) {
 	n, member := &c.job.numbers, g.Size() > 0
 	fails := func(err error) (*Comm, error) { return nil, fmt.Errorf("mpi: new communicator from %v: %w", c, err) }
@@ -201,7 +205,8 @@ func (c *Comm) make(g Group, together agree, wrong error) (*Comm, error) {
 	}
 }
 
-// open opens the communicator under a number that all have claimed; a process that cannot tells the others.
+// open opens the communicator under a number that all have claimed. A process that cannot tells the others, and none
+// has it.
 func (c *Comm) open(g Group, number, age int, together agree) (made *Comm, err error) {
 	n, member := &c.job.numbers, g.Size() > 0
 	if member {

@@ -7,7 +7,8 @@ import (
 	"testing"
 )
 
-// TestOneOrder: with one order all reductions have the same bits, in each way and manner: those of a sum from the last rank to the first. Without, those of a way are the same at all ranks, call after call.
+// TestOneOrder: with one order all reductions have the same bits, in each way and manner: those of a sum from the
+// last rank to the first. Without, those of a way are the same at all ranks, call after call.
 func TestOneOrder(t *testing.T) {
 	const size, n = 10, 7
 	operand := func(rank int) []float64 {

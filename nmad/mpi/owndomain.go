@@ -6,8 +6,9 @@ import (
 	"github.com/pm2-go/pm2/nmad"
 )
 
-// DupWith is Dup with hints. All processes of c call it with the same KeyDomain: "private" promises that one thread, the caller, uses the new communicator, and calls now and then. Values of Keys are copied as by Dup. A key that
-// is not heeded is kept, and does nothing.
+// DupWith is Dup with hints. All processes of c call it with the same KeyDomain: "private" promises that one thread,
+// the caller, uses the new communicator, and calls now and then. Values of Keys are copied as by Dup. A key that is
+// not heeded is kept, and does nothing.
 func (c *Comm) DupWith(hints *Info) (made *Comm, err error) {
 	access, own := hints.Get(KeyDomain)
 	if !own {
@@ -40,7 +41,8 @@ func (c *Comm) DupWith(hints *Info) (made *Comm, err error) {
 	return made, nil
 }
 
-// inDomain opens a communicator like c in a domain of its own, whose number all agree upon: a number is for one domain only. wrong: why this process cannot.
+// inDomain opens a communicator like c in a domain of its own. All processes agree upon its number, since a number is
+// for one domain only. wrong says why this process cannot.
 func (c *Comm) inDomain(cfg nmad.DomainConfig, wrong error) (*Comm, error) {
 	n := &c.job.numbers
 	for vote := int64(0); vote == 0; {

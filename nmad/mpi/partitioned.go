@@ -10,8 +10,9 @@ import (
 	"github.com/pm2-go/pm2/nmad"
 )
 
-// Partitioned is a message, sent or received again and again, whose parts travel one by one: the sender says of each when it is ready, and the receiver sees which have arrived. The two may
-// have different numbers of parts. Start begins a round; Wait ends it. Ready and Arrived may be called by any number of threads at once.
+// Partitioned is a message, sent or received again and again, whose parts travel one by one: the sender says of each
+// when it is ready, and the receiver sees which have arrived. The two may have different numbers of parts. Start
+// begins a round; Wait ends it. Ready and Arrived may be called by any number of threads at once.
 type Partitioned struct {
 	*Request
 	comm  *Comm
@@ -47,7 +48,8 @@ type pair struct {
 	sends     bool
 }
 
-// PsendInit makes a partitioned message of b, in as many equal parts, to a rank. The receiver calls PrecvInit; of several with one tag the first belongs to the first.
+// PsendInit makes a partitioned message of b, in as many equal parts, to a rank. The receiver calls PrecvInit; of
+// several with one tag the first belongs to the first.
 func (c *Comm) PsendInit(b Buffer, parts, to, tag int) (*Partitioned, error) {
 	p, err := c.partitioned("psend init", b, parts, to, tag, true)
 	if err != nil || p.empty {
@@ -118,7 +120,7 @@ func (p *Partitioned) Start() error {
 		p.receive()
 		return nil
 	}
-	op := nmad.Op{Kind: nmad.OpRecv, Match: nmad.Tag(p.tag | maxParts), Buf: p.header[:], Done: p.told}
+	op := nmad.Op{Kind: nmad.OpRecv, Match: nmad.Tag(p.tag | maxParts), Buf: p.header[:], Done: p.gotHeader}
 	op.Context = p.comm.collective
 	if err := p.comm.gates[p.peer].Post(&p.first, &op); err != nil {
 		p.ended(err)
@@ -126,8 +128,8 @@ func (p *Partitioned) Start() error {
 	return nil
 }
 
-// told is called when the sender has said how many parts it has.
-func (p *Partitioned) told(r *nmad.Request) {
+// gotHeader is called when the sender has said how many parts it has.
+func (p *Partitioned) gotHeader(r *nmad.Request) {
 	_, err := r.Test()
 	parts, size := int(binary.LittleEndian.Uint64(p.header[:])), int(binary.LittleEndian.Uint64(p.header[8:]))
 	switch {
@@ -207,7 +209,8 @@ func (p *Partitioned) ended(err error) {
 	p.Complete(s, err)
 }
 
-// Ready says that these parts of a sender may leave. ErrRequest: the message is received here, was not started, or the part is ready already.
+// Ready says that these parts of a sender may leave. ErrRequest: the message is received here, was not started, or
+// the part is ready already.
 func (p *Partitioned) Ready(parts ...int) error {
 	for _, i := range parts {
 		switch {
@@ -223,7 +226,8 @@ func (p *Partitioned) Ready(parts ...int) error {
 	return nil
 }
 
-// Arrived says whether a part of a receiver has come, of as many as the receiver has. Of a message that was not started all have.
+// Arrived says whether a part of a receiver has come, of as many as the receiver has. Of a message that was not
+// started all have.
 func (p *Partitioned) Arrived(part int) (bool, error) {
 	if p.empty {
 		return true, nil

@@ -10,7 +10,8 @@ import (
 	"github.com/pm2-go/pm2/nmad"
 )
 
-// TestPartitioned: parts leave in any order, from several threads, and arrive one by one, where the two sides have different numbers of parts, in several rounds, and beside another message of the same tag.
+// TestPartitioned: parts leave in any order, from several threads, and arrive one by one, where the two sides have
+// different numbers of parts, in several rounds, and beside another message of the same tag.
 func TestPartitioned(t *testing.T) {
 	for _, parts := range [][2]int{{1, 1}, {4, 4}, {6, 2}, {2, 12}, {3, 4}} {
 		for _, n := range []int{12, 12 * 5000} {

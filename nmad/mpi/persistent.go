@@ -28,13 +28,13 @@ func (c *Comm) RecvInit(b Buffer, from, tag int) *Request {
 func (c *Comm) init(peer int, post func(*Request) error, check func() error) *Request {
 	r := &Request{comm: c, waits: true}
 	if peer == ProcNull {
-		r.more().start = c.usable
+		r.makeSpecial().start = c.usable
 		return r.idle(c.usable())
 	}
 	if err := check(); err != nil {
 		return r.idle(err)
 	}
-	r.more().start = func() error { return post(r) }
+	r.makeSpecial().start = func() error { return post(r) }
 	return r
 }
 

@@ -9,7 +9,8 @@ import (
 	"testing"
 )
 
-// lastingOnes are persistent operations of a communicator of three, which all ranks make in this order, and what each leaves in its buffer in a round.
+// lastingOnes are persistent operations of a communicator of three, which all ranks make in this order, and what each
+// leaves in its buffer in a round.
 func lastingOnes(c *Comm) (requests []*Request, put func(round int), check func(round int) error, err error) {
 	ring, err := c.Cart([]int{3}, []bool{true})
 	if err != nil {
@@ -47,7 +48,8 @@ func lastingOnes(c *Comm) (requests []*Request, put func(round int), check func(
 	return requests, put, check, nil
 }
 
-// TestPersistentInAnyOrder: persistent operations belong together as they were made, in whatever order the ranks start them, in each round, with others between; also with checks.
+// TestPersistentInAnyOrder: persistent operations belong together as they were made, in whatever order the ranks
+// start them, in each round, with others between; also with checks.
 func TestPersistentInAnyOrder(t *testing.T) {
 	for _, checks := range []bool{false, true} {
 		each(t, 3, func(c *Comm) error {
@@ -143,7 +145,8 @@ func TestPersistentBetweenGroups(t *testing.T) {
 	})
 }
 
-// TestPersistentFails: a rank that makes a mistake in one operation refuses the persistent ones, too, that others have started, and it not.
+// TestPersistentFails: a rank that makes a mistake in one operation refuses the persistent ones, too, that others
+// have started, and it not.
 func TestPersistentFails(t *testing.T) {
 	for _, checks := range []bool{false, true} {
 		for rank, err := range eachErrs(t, 3, func(c *Comm) error {

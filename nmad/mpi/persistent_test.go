@@ -8,7 +8,8 @@ import (
 	"github.com/pm2-go/pm2/nmad/mpi/datatype"
 )
 
-// TestPersistentMessages: requests that are started again and again send and receive what lies in their buffers then, in one piece or not.
+// TestPersistentMessages: requests that are started again and again send and receive what lies in their buffers then,
+// in one piece or not.
 func TestPersistentMessages(t *testing.T) {
 	every, err := datatype.Vector(3, 1, 2, datatype.Of(datatype.Int32))
 	if err != nil {

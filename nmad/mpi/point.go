@@ -30,17 +30,21 @@ const (
 	buffered
 )
 
-// Send sends b to a rank and returns when b may be used again: for a message of up to nmad.Config.Eager bytes (nmad.EnvEager; else what the network takes in one packet, 16 KiB to the own rank) at once, if the receiver has memory for it, for a longer
-// one after its receive was posted: so one to oneself waits for ever if that comes later. It blocks the calling thread or goroutine only.
+// Send sends b to a rank and returns when b may be used again: for a message of up to nmad.Config.Eager bytes
+// (nmad.EnvEager; else what the network takes in one packet, 16 KiB to the own rank) at once, if the receiver has
+// memory for it, for a longer one after its receive was posted: so one to oneself waits for ever if that comes later.
+// It blocks the calling thread or goroutine only.
 func (c *Comm) Send(b Buffer, to, tag int) error { return c.sendNow("send", b, to, tag, standard) }
 
 // Ssend is Send, but returns only when the receive was posted.
 func (c *Comm) Ssend(b Buffer, to, tag int) error { return c.sendNow("ssend", b, to, tag, synchronous) }
 
-// Bsend is Send by way of memory that was attached to the session (nmad.Domain.Attach): it returns at once, or fails with nmad.ErrBuffer.
+// Bsend is Send by way of memory that was attached to the session (nmad.Domain.Attach): it returns at once, or fails
+// with nmad.ErrBuffer.
 func (c *Comm) Bsend(b Buffer, to, tag int) error { return c.sendNow("bsend", b, to, tag, buffered) }
 
-// Rsend is Send for a message whose receive was posted. This implementation gains nothing by that, and loses nothing if it was not.
+// Rsend is Send for a message whose receive was posted. This implementation gains nothing by that, and loses nothing
+// if it was not.
 func (c *Comm) Rsend(b Buffer, to, tag int) error { return c.sendNow("rsend", b, to, tag, standard) }
 
 // Irsend begins what Rsend does.
@@ -90,7 +94,8 @@ func (c *Comm) sendLater(what string, b Buffer, to, tag int, m mode) *Request {
 	return r
 }
 
-// IsendInto is Isend with a request of the caller, zero or done, and waited for: it allocates nothing. It returns what is wrong with the arguments, and nmad.ErrActive while r is under way; then nothing has begun.
+// IsendInto is Isend with a request of the caller, zero or done, and waited for: it allocates nothing. It returns
+// what is wrong with the arguments, and nmad.ErrActive while r is under way; then nothing has begun.
 func (c *Comm) IsendInto(r *Request, b Buffer, to, tag int) error {
 	return c.sendInto("isend", r, b, to, tag, standard)
 }
@@ -158,7 +163,8 @@ func tagged(what string, rank, tag int) error {
 	return nil
 }
 
-// Recv receives a message into b and says what it was. A message that is longer than b is ErrTruncated, one that is shorter is not: Status.Bytes says how long it is.
+// Recv receives a message into b and says what it was. A message that is longer than b is ErrTruncated, one that is
+// shorter is not: Status.Bytes says how long it is.
 func (c *Comm) Recv(b Buffer, from, tag int) (Status, error) {
 	if from == ProcNull {
 		return noStatus, c.usable()
@@ -179,7 +185,8 @@ func (c *Comm) Recv(b Buffer, from, tag int) (Status, error) {
 	return s, err
 }
 
-// SendContext is Send until ctx is done: then it returns the cause, and the message goes on, so b is not to be changed until it was received.
+// SendContext is Send until ctx is done: then it returns the cause, and the message goes on, so b is not to be
+// changed until it was received.
 func (c *Comm) SendContext(ctx context.Context, b Buffer, to, tag int) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
@@ -188,7 +195,8 @@ func (c *Comm) SendContext(ctx context.Context, b Buffer, to, tag int) error {
 	return err
 }
 
-// RecvContext is Recv until ctx is done: then the receive is taken back, and it returns the cause; a message that is coming in just then is waited for, and received.
+// RecvContext is Recv until ctx is done: then the receive is taken back, and it returns the cause; a message that is
+// coming in just then is waited for, and received.
 func (c *Comm) RecvContext(ctx context.Context, b Buffer, from, tag int) (Status, error) {
 	if ctx.Err() != nil {
 		return noStatus, context.Cause(ctx)
@@ -334,5 +342,5 @@ func (c *Comm) explain(what string, err error) error {
 	if err == nil {
 		return nil
 	}
-	return c.told(fmt.Errorf("mpi: %s, %v: %w", what, c, err))
+	return c.handled(fmt.Errorf("mpi: %s, %v: %w", what, c, err))
 }

@@ -205,7 +205,8 @@ func TestRequestOfTheCaller(t *testing.T) {
 	})
 }
 
-// TestRequestNotBegun: a request with which nothing was begun, or could be, counts as done, also if it has had a message before.
+// TestRequestNotBegun: a request with which nothing was begun, or could be, counts as done, also if it has had a
+// message before.
 func TestRequestNotBegun(t *testing.T) {
 	each(t, 1, func(c *Comm) error {
 		var r, other Request

@@ -15,9 +15,11 @@ import (
 	"github.com/pm2-go/pm2/marcel"
 )
 
-// Two ranks, each a thread with private communicators: one owes the other something in one communicator, and waits for it in another one. Only its own calls move what it owes.
+// Two ranks, each a thread with private communicators: one owes the other something in one communicator, and waits
+// for it in another one. Only its own calls move what it owes.
 
-// debt is what a rank owes the other one: what it begins, and what the other one does, which needs calls of the first one to end.
+// debt is what a rank owes the other one: what it begins, and what the other one does, which needs calls of the first
+// one to end.
 type debt struct {
 	name       string
 	owe, claim func(c *Comm, peer int) *Request
@@ -36,7 +38,7 @@ func received(c *Comm, n, peer, tag int) *Request {
 	s := make([]int64, n)
 	r := Irecv(c, s, peer, tag)
 	over := NewRequest(nil)
-	over.more().start = func() error {
+	over.makeSpecial().start = func() error {
 		_, err := r.Wait()
 		return errors.Join(err, expect(s, numbersTo(n)))
 	}
@@ -63,7 +65,7 @@ func issend(c *Comm, n, peer, tag int) *Request {
 func iallreduce(c *Comm, _ int) *Request {
 	s := numbersTo(longDebt)
 	r, over := Iallreduce(c, Max, nil, s), NewRequest(nil)
-	over.more().start = func() error {
+	over.makeSpecial().start = func() error {
 		_, err := r.Wait()
 		return errors.Join(err, expect(s, numbersTo(longDebt)))
 	}
@@ -276,7 +278,8 @@ var looks = []waiting{
 	{"Ibarrier, Test", tests(ibarrier), tests(ibarrier)},
 }
 
-// crosswise has both ranks owe, wait, and be served, in all ways, with private communicators of the caller's, and the world. pauses: now and then a rank is so late that the other one sleeps.
+// crosswise has both ranks owe, wait, and be served, in all ways, with private communicators of the caller's, and the
+// world. pauses: now and then a rank is so late that the other one sleeps.
 func crosswise(w *Comm, pauses bool) error {
 	var private [2]*Comm
 	for i := range private {
@@ -343,7 +346,8 @@ var callers = map[string]func(f func()){
 	},
 }
 
-// TestPrivateCrosswise: a thread that waits, whatever for and in which communicator, moves all its private ones, and the world where nothing else does.
+// TestPrivateCrosswise: a thread that waits, whatever for and in which communicator, moves all its private ones, and
+// the world where nothing else does.
 func TestPrivateCrosswise(t *testing.T) {
 	for _, driver := range []string{"shm", "tcp"} {
 		for name, call := range callers {

@@ -8,11 +8,13 @@ import (
 	"github.com/pm2-go/pm2/nmad"
 )
 
-// What a program does about processes that are lost, as in ULFM (Bland et al., "Post-failure recovery of MPI communication capability", 2013). An operation that needs a process that is lost
-// fails. A program that is to go on without it revokes the communicator, so that no process waits in it any more, and shrinks it. These calls are for communicators without a domain of their own.
+// What a program does about processes that are lost, as in ULFM (Bland et al., "Post-failure recovery of MPI
+// communication capability", 2013). An operation that needs a process that is lost fails. A program that is to go on
+// without it revokes the communicator, so that no process waits in it any more, and shrinks it. These calls are for
+// communicators without a domain of their own.
 
-// Revoke ends the use of the communicator at all its processes: calls and requests there fail with ErrRevoked from then on, but for Agree, Shrink, Failed and Free. Any process may call it, and several may. It does
-// not block.
+// Revoke ends the use of the communicator at all its processes: calls and requests there fail with ErrRevoked from
+// then on, but for Agree, Shrink, Failed and Free. Any process may call it, and several may. It does not block.
 func (c *Comm) Revoke() error {
 	if err := c.recoverable("revoke"); err != nil {
 		return err
@@ -26,9 +28,10 @@ func (c *Comm) Revoke() error {
 // Revoked says whether the communicator was revoked, as far as this process has heard.
 func (c *Comm) Revoked() bool { return c.messages.Revoked() || c.collective.Revoked() }
 
-// Agree has the processes that are left agree on the bitwise and of their flags, and returns it. It fails with nmad.ErrPeerLost, and the same flags, if a process is lost that this one has not acknowledged
-// (Acknowledge); all that live return the same flags whatever process dies meanwhile. It works in a communicator that was revoked, or in which an operation has failed. It waits until all processes that are left have called it, or ctx is
-// done.
+// Agree has the processes that are left agree on the bitwise and of their flags, and returns it. It fails with
+// nmad.ErrPeerLost, and the same flags, if a process is lost that this one has not acknowledged (Acknowledge); all
+// that live return the same flags whatever process dies meanwhile. It works in a communicator that was revoked, or in
+// which an operation has failed. It waits until all processes that are left have called it, or ctx is done.
 func (c *Comm) Agree(ctx context.Context, flags uint64) (uint64, error) {
 	if err := c.recoverable("agree"); err != nil {
 		return 0, err
@@ -49,7 +52,8 @@ func (c *Comm) Agree(ctx context.Context, flags uint64) (uint64, error) {
 	return a.Value, nil
 }
 
-// Shrink returns a communicator of those processes that are left, in their order. All of these call it. It works in a communicator that was revoked, too. Processes that die meanwhile are left out, or the calls to come fail.
+// Shrink returns a communicator of those processes that are left, in their order. All of these call it. It works in a
+// communicator that was revoked, too. Processes that die meanwhile are left out, or the calls to come fail.
 func (c *Comm) Shrink(ctx context.Context) (*Comm, error) {
 	if err := c.recoverable("shrink"); err != nil {
 		return nil, err
@@ -72,7 +76,8 @@ func (c *Comm) Shrink(ctx context.Context) (*Comm, error) {
 	}
 }
 
-// withoutFailed makes a communicator of the processes that are left, by agreements: as make does by reductions. nil: one of them has died meanwhile, or all numbers are taken that it tried.
+// withoutFailed makes a communicator of the processes that are left. It is make with agreements in place of
+// reductions. It returns nil if one of them has died meanwhile, or if all the numbers that it tried are taken.
 func (c *Comm) withoutFailed(ctx context.Context, left Group) (*Comm, error) {
 	var lost error
 	died := func(a nmad.Agreement) bool {
@@ -114,7 +119,8 @@ func (c *Comm) withoutFailed(ctx context.Context, left Group) (*Comm, error) {
 	return made, err
 }
 
-// highest is the highest value of all, bit by bit: those that are out of the race say nothing.
+// highest returns the highest value that a process has, found bit by bit from the top. A process that lacks a bit
+// which another one has is out of the race, and no longer votes.
 func highest(v uint16, and func(uint64) uint64) (h uint16) {
 	in := true
 	for bit := 15; bit >= 0; bit-- {
@@ -131,7 +137,8 @@ func highest(v uint16, and func(uint64) uint64) (h uint16) {
 	return h
 }
 
-// Failed returns the processes of c that are lost, as far as this one knows; first those that Agree has found, in an order that is the same everywhere.
+// Failed returns the processes of c that are lost, as far as this one knows; first those that Agree has found, in an
+// order that is the same everywhere.
 func (c *Comm) Failed() (g Group) {
 	c.mu.Lock()
 	g.job = slices.Clone(c.lost)
@@ -144,7 +151,8 @@ func (c *Comm) Failed() (g Group) {
 	return g
 }
 
-// Acknowledge notes that the program knows of the processes in Failed, which it returns: Agree does not fail for these any more.
+// Acknowledge notes that the program knows of the processes in Failed, which it returns: Agree does not fail for
+// these any more.
 func (c *Comm) Acknowledge() Group {
 	g := c.Failed()
 	c.mu.Lock()
@@ -153,7 +161,7 @@ func (c *Comm) Acknowledge() Group {
 	return g
 }
 
-// recoverable says why the processes of c cannot agree.
+// recoverable returns why the processes of c cannot agree; nil: they can.
 func (c *Comm) recoverable(what string) error {
 	if c != nil && c.own != nil {
 		return fmt.Errorf("mpi: %s: %w: it has a domain of its own", what, ErrComm)

@@ -8,7 +8,8 @@ import (
 	"github.com/pm2-go/pm2/nmad"
 )
 
-// TestRecover: after a process has left, those that are left revoke the communicator, whatever they are waiting for in it; shrink it; and go on in the new one, in all ways of collective operations. The same with a communicator of
+// TestRecover: after a process has left, those that are left revoke the communicator, whatever they are waiting for
+// in it; shrink it; and go on in the new one, in all ways of collective operations. The same with a communicator of
 // some processes only.
 func TestRecover(t *testing.T) {
 	for _, whole := range []bool{true, false} {

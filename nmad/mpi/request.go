@@ -20,7 +20,8 @@ type Status struct {
 // noStatus is of a receive from no process.
 var noStatus = Status{Source: ProcNull, Tag: AnyTag}
 
-// Count is how many elements of a datatype came; Undefined: the last one is not whole. The function Count is for elements of a Go type.
+// Count is how many elements of a datatype came; Undefined: the last one is not whole. The function Count is for
+// elements of a Go type.
 func (st Status) Count(t *datatype.Type) int {
 	if _, n := t.Count(st.Bytes); n >= 0 {
 		return n
@@ -28,10 +29,12 @@ func (st Status) Count(t *datatype.Type) int {
 	return Undefined
 }
 
-// Request is a message, or a collective operation, under way. Its methods may be called by any thread. The zero value is ready for IsendInto and IrecvInto, and counts as done until one of them has begun something; it must not be copied once it was
-// started.
+// Request is a message, or a collective operation, under way. Its methods may be called by any thread. The zero value
+// is ready for IsendInto and IrecvInto, and counts as done until one of them has begun something; it must not be
+// copied once it was started.
 //
-// It is small, so that a program which makes one for each message makes little garbage. What is out of the ordinary hangs on it: special.
+// It is small, so that a program which makes one for each message makes little garbage. What few requests need is in
+// special.
 type Request struct {
 	comm    *Comm
 	message nmad.Request
@@ -53,7 +56,7 @@ type special struct {
 // usual is the special of all requests that are not out of the ordinary.
 var usual special
 
-// special is that of r, for reading.
+// special is what r has beyond the ordinary, for reading only: requests without any share one.
 func (r *Request) special() *special {
 	if r.extra == nil {
 		return &usual
@@ -61,8 +64,8 @@ func (r *Request) special() *special {
 	return r.extra
 }
 
-// more is that of r, for writing.
-func (r *Request) more() *special {
+// makeSpecial is special for writing: it makes one, if r has none.
+func (r *Request) makeSpecial() *special {
 	if r.extra == nil {
 		r.extra = &special{}
 	}
@@ -80,13 +83,13 @@ func (r *Request) release() {
 	blocking.Put(r)
 }
 
-// still says that nothing of r is under way, nor was since it was made, or begun: no message of the zero value, say.
-func (r *Request) still() bool {
+// isInactive says that nothing of r is under way, and that nothing was begun since it was made: as of the zero value.
+func (r *Request) isInactive() bool {
 	return r.none || r.waits || r.comm == nil && r.special().outside == nil
 }
 
-// it is the message.
-func (r *Request) it() *nmad.Request {
+// active is the request of nmad that moves the message.
+func (r *Request) active() *nmad.Request {
 	if m := r.special().matched; m != nil {
 		return m
 	}
@@ -98,23 +101,25 @@ func (r *Request) begin(c *Comm, b Buffer, op *nmad.Op) {
 	r.comm = c
 	var whole bool
 	if op.Buf, whole = b.Dense(); !whole {
-		x := r.more()
+		x := r.makeSpecial()
 		x.buffer = b
 		op.Data = &x.buffer
 	}
 }
 
-// idle makes r one without a message.
+// idle ends r without a message. err is what its waits return.
 func (r *Request) idle(err error) *Request {
 	r.none = true
 	if err != nil {
-		r.more().err = err
+		r.makeSpecial().err = err
 	}
 	return r
 }
 
-// Start starts a request of a form whose name ends in Init, which was not started, or is done. One of a collective operation all processes of its communicator start as often: they have made theirs in the same order, as they call
-// other collective operations, and may start several in any. nmad.ErrActive: it is under way. One with a wrong argument has the operation end everywhere, each time.
+// Start starts a request of a form whose name ends in Init, which was not started, or is done. One of a collective
+// operation all processes of its communicator start as often: they have made theirs in the same order, as they call
+// other collective operations, and may start several in any. nmad.ErrActive: it is under way. One with a wrong
+// argument has the operation end everywhere, each time.
 func (r *Request) Start() error {
 	x := r.special()
 	switch {
@@ -138,7 +143,7 @@ func (r *Request) Start() error {
 func (r *Request) Wait() (Status, error) { return r.WaitContext(context.Background()) }
 
 func (r *Request) wait() (Status, error) {
-	err := r.it().Wait()
+	err := r.active().Wait()
 	return r.ended(err)
 }
 
@@ -146,12 +151,12 @@ func (r *Request) wait() (Status, error) {
 func (r *Request) WaitContext(ctx context.Context) (Status, error) {
 	x := r.special()
 	switch {
-	case r.still():
+	case r.isInactive():
 		return noStatus, x.err
 	case x.outside != nil:
 		return x.outside.wait(ctx, r.comm)
 	case x.operation == nil:
-		return r.ended(r.it().WaitContext(ctx))
+		return r.ended(r.active().WaitContext(ctx))
 	}
 	if err := x.operation.wait(ctx); err != nil {
 		return noStatus, r.comm.explain(x.operation.what.String(), err)
@@ -162,7 +167,7 @@ func (r *Request) WaitContext(ctx context.Context) (Status, error) {
 // Test says whether the message has left, or come, and if so what it was.
 func (r *Request) Test() (done bool, s Status, err error) {
 	special := r.special()
-	if r.still() {
+	if r.isInactive() {
 		return true, noStatus, special.err
 	}
 	if x := special.outside; x != nil {
@@ -178,7 +183,7 @@ func (r *Request) Test() (done bool, s Status, err error) {
 		r.comm.domain.Engine().Poll()
 		return f.over.Test(finished), noStatus, f.outcome()
 	}
-	if done, err = r.it().Test(); !done {
+	if done, err = r.active().Test(); !done {
 		return false, Status{}, err
 	}
 	s, err = r.ended(err)
@@ -191,18 +196,19 @@ func (r *Request) Cancel() bool {
 	if x.outside != nil {
 		return x.outside.cancel != nil && x.outside.cancel()
 	}
-	return !r.none && x.operation == nil && r.it().Cancel()
+	return !r.none && x.operation == nil && r.active().Cancel()
 }
 
 func (r *Request) ended(err error) (Status, error) {
-	s := r.comm.status(r.it().Envelope())
+	s := r.comm.status(r.active().Envelope())
 	if err != nil {
 		return s, r.comm.explain("message", err)
 	}
 	return s, nil
 }
 
-// WaitAll waits for all requests, and returns what their messages were, and the first error in their order. A nil request counts as done.
+// WaitAll waits for all requests, and returns what their messages were, and the first error in their order. A nil
+// request counts as done.
 func WaitAll(requests ...*Request) ([]Status, error) {
 	all := make([]Status, len(requests))
 	var first error
@@ -228,14 +234,14 @@ func WaitAny(requests ...*Request) (int, Status, error) {
 		}
 		x := r.special()
 		switch {
-		case r.still():
+		case r.isInactive():
 			return i, noStatus, x.err
 		case x.outside != nil:
 			cases[i], some = r.comm.in().Case(&x.outside.over, finished), true
 		case x.operation != nil:
 			cases[i], some = r.comm.domain.Case(&x.operation.over, finished), true
 		default:
-			cases[i], some = r.it().Case(), true
+			cases[i], some = r.active().Case(), true
 		}
 	}
 	if !some {
@@ -249,8 +255,8 @@ func WaitAny(requests ...*Request) (int, Status, error) {
 	return i, s, err
 }
 
-// WaitSome waits until one of the requests is done, and returns the indices of all that are, with what their messages were, and the first error in their order. A nil request is never
-// done; if all are nil it returns none.
+// WaitSome waits until one of the requests is done, and returns the indices of all that are, with what their messages
+// were, and the first error in their order. A nil request is never done; if all are nil it returns none.
 func WaitSome(requests ...*Request) (done []int, all []Status, err error) {
 	if first, _, err := WaitAny(requests...); first < 0 {
 		return nil, nil, err

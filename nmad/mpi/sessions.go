@@ -6,8 +6,9 @@ import (
 	"sync"
 )
 
-// Session is a way into MPI without a world: a library opens one, asks for the groups of processes that have a name, and makes communicators of them, whatever the program and other libraries do. All sessions of a process
-// share its place in the job, which it joins with the first one, and leaves with the last one.
+// Session is a way into MPI without a world: a library opens one, asks for the groups of processes that have a name,
+// and makes communicators of them, whatever the program and other libraries do. All sessions of a process share its
+// place in the job, which it joins with the first one, and leaves with the last one.
 type Session struct {
 	job  *job
 	once sync.Once
@@ -27,7 +28,8 @@ var joined struct {
 	open int
 }
 
-// OpenSession opens a session. The first one of a process joins the job, as Init does, and blocks until all processes are there; so a program has sessions, or calls Init, or New, and not both in a process that a launcher has started.
+// OpenSession opens a session. The first one of a process joins the job, as Init does, and blocks until all processes
+// are there; so a program has sessions, or calls Init, or New, and not both in a process that a launcher has started.
 func OpenSession(ctx context.Context) (*Session, error) {
 	x := &joined
 	x.mu.Lock()
@@ -43,7 +45,8 @@ func OpenSession(ctx context.Context) (*Session, error) {
 	return &Session{job: x.job}, nil
 }
 
-// Close ends the session. The last one of a process leaves the job, as Finalize does; communicators that were made in it are unusable then.
+// Close ends the session. The last one of a process leaves the job, as Finalize does; communicators that were made in
+// it are unusable then.
 func (s *Session) Close() (err error) {
 	s.once.Do(func() {
 		x := &joined
@@ -85,7 +88,8 @@ func (c *Comm) hostMembers() (ranks []int) {
 	return ranks
 }
 
-// Comm returns a communicator of a group. All its processes call it, with the same name, which tells it from others that are made at once.
+// Comm returns a communicator of a group. All its processes call it, with the same name, which tells it from others
+// that are made at once.
 func (s *Session) Comm(g Group, name string) (*Comm, error) {
 	c, err := s.job.world.createNamed(g, name)
 	if err != nil {

@@ -12,10 +12,12 @@ import (
 	"github.com/pm2-go/pm2/nmad/mpi/internal/segment"
 )
 
-// shared is the memory that the members of a communicator on each host share, for operations that their callers wait for. One thread at a time uses it.
+// shared is the memory that the members of a communicator on each host share. Blocking operations use it; one thread
+// at a time is in one.
 //
-// A waiter looks at the flag of the member that it waits for. After some microseconds it asks that member for a message, and sleeps until that has come, as any receiver does. So it learns of
-// the member's death, too; and a rank at which an operation has failed sends all others a refusal in place of that message.
+// A waiter looks at the flag of the member that it waits for. After some microseconds it asks that member for a
+// message, and sleeps until the message has come, as any receiver does. So it also learns when the member dies. A
+// rank at which an operation has failed sends all others a refusal in place of that message.
 type shared struct {
 	comm    *Comm
 	segment *segment.Segment // nil: this rank is alone on its host
@@ -40,7 +42,8 @@ type bell struct {
 	used    bool
 }
 
-// seats says where the ranks of c are, and why none of them share memory, if so: those of a host do if messages between them go that way, too.
+// seats returns where the ranks of c are. If none of them share memory, apart says why. The ranks of a host share
+// memory if messages between them go through shared memory, too.
 func (c *Comm) seats() (h plan.Hosts, apart string) {
 	if c.Size() < 2 {
 		return h, "there is one rank"
@@ -73,7 +76,8 @@ func (c *Comm) seats() (h plan.Hosts, apart string) {
 	return h, ""
 }
 
-// together makes the memory that the ranks share, at the first operation, at all of them; nil: they share none.
+// together makes the memory that the ranks share. All ranks call it at their first operation. It returns nil if they
+// share none.
 func (c *Comm) together() (h *shared, err error) {
 	seats, apart := c.seats()
 	if apart == "" {
@@ -124,7 +128,7 @@ func (c *Comm) Explain() string {
 		text += "the first one finds out"
 	case h == nil:
 		text += "by messages, since " + apart
-	case h.way() == inMemory:
+	case h.route() == inMemory:
 		text += fmt.Sprintf("in memory that the %d ranks share, since they are on one host; %d pieces of %d KiB a rank are under way at most", c.Size(), segment.Slots, h.hosts.Piece>>10)
 	default:
 		text += fmt.Sprintf("in memory within each of %d hosts, and by messages of one rank of each; but scans, gathers, scatters and all-to-alls by messages of all", len(h.hosts.Leaders))
@@ -157,7 +161,8 @@ func (h *shared) join() (all bool, err error) {
 	return answer[0] != 0, err
 }
 
-// invite makes a host's segment, if it has several members, and tells them. Then all leaders tell the first one whether all is well, and learn from it whether it is everywhere.
+// invite makes the segment of a host that has several members, and tells them. Then the leaders tell the first leader
+// whether all is well on their hosts, and learn from it whether it is so everywhere.
 func (h *shared) invite() (all bool, err error) {
 	well := []byte{1}
 	if others := h.ranks[1:]; len(others) > 0 {
@@ -185,7 +190,7 @@ func (h *shared) invite() (all bool, err error) {
 	return well[0] != 0, h.tellAll(h.ranks[1:], well)
 }
 
-// collect tells ranks something, nil: nothing, and hears from each whether all is well.
+// collect sends b to the ranks, unless it is nil, and receives from each whether all is well.
 func (h *shared) collect(ranks []int, b, well []byte) error {
 	if b != nil {
 		if err := h.tellAll(ranks, b); err != nil {
@@ -212,15 +217,15 @@ func (h *shared) tellAll(ranks []int, b []byte) error {
 }
 
 func (h *shared) tell(rank int, b []byte) error {
-	if err := h.comm.collective.Send(h.comm.group.job[rank], h.comm.wake, b); err != nil {
+	if err := h.comm.collective.Send(h.comm.group.job[rank], h.comm.collectiveTags, b); err != nil {
 		return fmt.Errorf("rank %d: %w", rank, err)
 	}
 	return nil
 }
 
-// hear receives what a rank tells, of that length; a refusal in its place is ErrElsewhere.
+// hear receives b from a rank. A refusal in its place is ErrElsewhere; another length is ErrCount.
 func (h *shared) hear(rank int, b []byte) error {
-	e, err := h.comm.collective.Recv(h.comm.group.job[rank], h.comm.wake, h.came[:])
+	e, err := h.comm.collective.Recv(h.comm.group.job[rank], h.comm.collectiveTags, h.came[:])
 	switch {
 	case err == nil && int(e.Size) == len(refusal) && string(h.came[:len(refusal)]) == refusal:
 		err = ErrElsewhere
@@ -234,17 +239,17 @@ func (h *shared) hear(rank int, b []byte) error {
 	return nil
 }
 
-// way is how the ranks of an operation reach each other.
-type way uint8
+// route is how the ranks of an operation reach each other.
+type route uint8
 
 const (
-	byMessages way = iota
-	inMemory       // all are on one host
-	inLevels       // in memory within hosts, by messages between them
-	inOrder        // by messages, the operands from the last rank to the first
+	byMessages route = iota
+	inMemory         // all are on one host
+	inLevels         // in memory within hosts, by messages between them
+	inOrder          // by messages, the operands from the last rank to the first
 )
 
-func (h *shared) way() way {
+func (h *shared) route() route {
 	switch {
 	case h == nil:
 		return byMessages
@@ -254,13 +259,13 @@ func (h *shared) way() way {
 	return inLevels
 }
 
-// reducing is the way of a reduction.
-func (c *Comm) reducing(h *shared, op *Op, in, out Buffer) way {
+// reducing chooses the route of a reduction.
+func (c *Comm) reducing(h *shared, op *Op, in, out Buffer) route {
 	t := in.Type
 	if t == nil {
 		t = out.Type
 	}
-	switch w := h.way(); {
+	switch w := h.route(); {
 	case w == inMemory && h.hosts.Folds(t):
 		return w
 	case c.job.inOrder:
@@ -271,20 +276,20 @@ func (c *Comm) reducing(h *shared, op *Op, in, out Buffer) way {
 	return byMessages
 }
 
-// gathering is the way of an operation in which each rank gives all others a block.
-func (h *shared) gathering(out *Blocks) way {
-	if w := h.way(); w != inLevels || h.hosts.Contiguous && out.Counts == nil && out.Types == nil {
+// gathering chooses the route of an operation in which each rank gives all others a block.
+func (h *shared) gathering(out *Blocks) route {
+	if w := h.route(); w != inLevels || h.hosts.Contiguous && out.Counts == nil && out.Types == nil {
 		return w
 	}
 	return byMessages
 }
 
-// exchanging is the way of an operation in which each rank gives each other one a block.
-func (h *shared) exchanging(in *Blocks) way {
+// exchanging chooses the route of an operation in which each rank gives each other one a block.
+func (h *shared) exchanging(in *Blocks) route {
 	if in.Type == nil && in.Types == nil {
 		return byMessages // in place
 	}
-	return h.way()
+	return h.route()
 }
 
 // enter is called before the first step of an operation, leave after its last one.
@@ -368,10 +373,10 @@ func (h *shared) operand(member int) Buffer {
 	return Buffer{Base: datatype.AddressOf(piece[s.Skip:]), At: -low, Count: s.Into.Count, Type: s.Into.Type}
 }
 
-// differs says that two ranks do not call the same.
+// differs is the error of two ranks whose calls differ.
 func (h *shared) differs(member int, got, own uint64) error {
 	tell := func(what uint64) string {
-		text := fmt.Sprintf("%v, %d bytes", call(what>>24&0xff), what&0xffffff)
+		text := fmt.Sprintf("%v, %d bytes", operation(what>>24&0xff), what&0xffffff)
 		if root := what >> 32; root > 0 {
 			text += fmt.Sprintf(", root %d", root-1)
 		}
@@ -380,7 +385,7 @@ func (h *shared) differs(member int, got, own uint64) error {
 	return fmt.Errorf("rank %d: %w: it calls %s; here it is %s", h.ranks[member], ErrCount, tell(got), tell(own))
 }
 
-// met says that the step at hand need not wait.
+// met says whether the step at hand can go on without waiting.
 func (h *shared) met() bool {
 	if h.step.Kind == plan.Put {
 		return h.segment.Blocks(h.op, h.step.Number) < 0
@@ -388,7 +393,7 @@ func (h *shared) met() bool {
 	return h.segment.Ready(h.step.Peer, h.op, h.step.Number) && (h.step.Kind != plan.Merge || h.segment.Ready(h.step.Other, h.op, h.step.Number))
 }
 
-// awaited is the member that the step at hand waits for.
+// awaited returns the member that the step at hand waits for.
 func (h *shared) awaited() int {
 	switch s := h.step; {
 	case s.Kind == plan.Put:
@@ -417,7 +422,8 @@ func (h *shared) wait() error {
 	return nil
 }
 
-// owed says whether messages to this rank are under way that it does not need any more; it receives them. For a communicator that was freed.
+// owed says whether messages are still under way to this rank that it does not need any more. It receives them. For a
+// communicator that was freed.
 func (h *shared) owed() bool {
 	if h == nil {
 		return false
@@ -426,7 +432,7 @@ func (h *shared) owed() bool {
 		if owes {
 			h.owes[m] = false
 			r := &nmad.Request{}
-			if h.comm.collective.IrecvInto(r, h.comm.group.job[h.ranks[m]], h.comm.wake, nil) == nil {
+			if h.comm.collective.IrecvInto(r, h.comm.group.job[h.ranks[m]], h.comm.collectiveTags, nil) == nil {
 				h.late = append(h.late, r)
 			}
 		}
@@ -435,7 +441,8 @@ func (h *shared) owed() bool {
 	return len(h.late) > 0
 }
 
-// reached is the last operation in shared memory of which a rank has written something. When it writes next a message comes from it.
+// reached returns the last operation of which a rank has written something in shared memory. It also asks that rank
+// for a message when it writes next.
 func (h *shared) reached(rank int) uint64 {
 	if h == nil || h.segment == nil || rank == h.comm.rank || !slices.Contains(h.ranks, rank) {
 		return 0
@@ -445,8 +452,9 @@ func (h *shared) reached(rank int) uint64 {
 	return h.segment.Last(member)
 }
 
-// maySleep asks a member for a message, unless one is under way, and looks once more. It says whether to sleep until that message comes: not if the step need not wait any more, and not if it waits for another member by now, since this one
-// may have nothing more to write before it waits for us.
+// maySleep asks a member for a message, unless one is under way, and looks once more. It says whether the caller may
+// sleep until that message comes. It may not if the step can go on by now, nor if the step waits for another member
+// by now: this one may then write nothing more before it waits for us.
 func (h *shared) maySleep(member int) bool {
 	if h.owes[member] {
 		return true
@@ -459,7 +467,8 @@ func (h *shared) maySleep(member int) bool {
 	return false
 }
 
-// wake sends a member that sleeps a message. A send of nothing is done at once, unless the member's process takes none for long.
+// wake sends a message to a member that sleeps. The send, which has no bytes, is over at once, unless the member's
+// process receives nothing for long.
 func (h *shared) wake(member int) {
 	b := &h.bells[member]
 	r := &b.request
@@ -469,5 +478,5 @@ func (h *shared) wake(member int) {
 		}
 	}
 	b.used = true
-	_ = h.comm.collective.IsendInto(r, h.comm.group.job[h.ranks[member]], h.comm.wake, nil) // the gate has ended: the member learns of that itself
+	_ = h.comm.collective.IsendInto(r, h.comm.group.job[h.ranks[member]], h.comm.collectiveTags, nil) // the gate has ended: the member learns of that itself
 }

@@ -7,7 +7,8 @@ import (
 	"github.com/pm2-go/pm2/nmad/mpi/internal/segment"
 )
 
-// TestMaySleep: a rank that waits for several others sleeps for one only while it is that one that it waits for: one that has taken what it had to, or has published, may write no more before it waits itself.
+// TestMaySleep: a rank that waits for several others sleeps for one only while it is that one that it waits for: one
+// that has taken what it had to, or has published, may write no more before it waits itself.
 func TestMaySleep(t *testing.T) {
 	const members = 3
 	card := make([]byte, segment.CardBytes)

@@ -8,7 +8,8 @@ import (
 	"github.com/pm2-go/pm2/nmad/mpi/datatype"
 )
 
-// The functions here take slices of numbers, bools, and arrays and structs of these; any other element is ErrType. The methods of Comm take Buffers, which may have any datatype.
+// The functions here take slices of numbers, bools, and arrays and structs of these; any other element is ErrType.
+// The methods of Comm take Buffers, which may have any datatype.
 
 // On returns the buffer that is the elements of a slice.
 func On[T any](s []T) (Buffer, error) {
@@ -46,7 +47,8 @@ func common[T any]() *datatype.Type {
 	return nil
 }
 
-// Count is how many elements of a Go type came in a message; Undefined: the last one is not whole, or there are no messages of that type.
+// Count is how many elements of a Go type came in a message; Undefined: the last one is not whole, or there are no
+// messages of that type.
 func Count[T any](s Status) int {
 	b, err := on[T](nil)
 	if err != nil {
@@ -111,7 +113,8 @@ func Sendrecv[T, U any](c *Comm, out []T, to, sendTag int, in []U, from, receive
 	return c.Sendrecv(a, to, sendTag, b, from, receiveTag)
 }
 
-// A function that cannot have its slices in messages has the operation end everywhere, as its method does with an argument that is wrong.
+// A function that cannot have its slices in messages has the operation end everywhere, as its method does with an
+// argument that is wrong.
 
 // Bcast is Comm.Bcast.
 func Bcast[T any](c *Comm, s []T, root int) error {
@@ -154,7 +157,8 @@ func Exscan[T any](c *Comm, op *Op, in, out []T) error {
 	return finish(c.exscan(now, op, a, b, err))
 }
 
-// Gather is Comm.Gather with equal blocks: out has, at root, len(out)/Size elements for each rank; what does not divide is ErrCount, in all operations with equal blocks.
+// Gather is Comm.Gather with equal blocks: out has, at root, len(out)/Size elements for each rank; what does not
+// divide is ErrCount, in all operations with equal blocks.
 func Gather[T any](c *Comm, in, out []T, root int) error {
 	a, b, err := both(in, out)
 	return finish(c.gather(now, a, equal(b), root, err))

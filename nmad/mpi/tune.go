@@ -10,7 +10,8 @@ import (
 	"github.com/pm2-go/pm2/nmad/mpi/internal/plan"
 )
 
-// EnvTable is the environment variable that names a file of Tuning, in all processes of a job one with the same table: it says from how many bytes on collective operations go another way. `demo tune` writes one.
+// EnvTable is the environment variable that names a file of Tuning, in all processes of a job one with the same
+// table: it says from how many bytes on collective operations go another way. `demo tune` writes one.
 const EnvTable = "PM2_MPI_TABLE"
 
 // Tuning is what Tune has measured, and what follows from it.
@@ -110,8 +111,9 @@ var choices = []choice{
 	}},
 }
 
-// Tune measures, for messages and memory as they are among the processes of c, from how many bytes on which way of collective operations is faster, and has the job go by that from then on. All processes call it, with nothing else under
-// way. It takes some seconds. What takes more ranks than c has stays as it is. The result is the same at all.
+// Tune measures, for messages and memory as they are among the processes of c, from how many bytes on which way of
+// collective operations is faster, and has the job go by that from then on. All processes call it, with nothing else
+// under way. It takes some seconds. What takes more ranks than c has stays as it is. The result is the same at all.
 func Tune(c *Comm) (*Tuning, error) {
 	if err := c.usable(); err != nil {
 		return nil, err

@@ -10,7 +10,8 @@ import (
 	"github.com/pm2-go/pm2/nmad/mpi/internal/plan"
 )
 
-// TestTune: what is measured is the same table at all ranks, which each job can read that is told of its file, and goes by; and results stay right.
+// TestTune: what is measured is the same table at all ranks, which each job can read that is told of its file, and
+// goes by; and results stay right.
 func TestTune(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "table.json")
 	var all [8]*Tuning

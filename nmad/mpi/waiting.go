@@ -8,9 +8,10 @@ import (
 
 // What threads wait for, in the words of this package, for nmad.WriteWaits.
 
-// waitsForOperation is the kind of the reasons of immediate operations. Their words: the call, its turn, the number of the communicator.
+// waitsForOperation is the kind of the reasons of immediate operations. Their words are the operation, its turn, and
+// the number of the communicator.
 var waitsForOperation = pioman.NewReasonKind(func(words [4]uint64) string {
-	return fmt.Sprintf("%v, collective operation %d of %s", call(words[0]), words[1], numbered(int(int64(words[2]))))
+	return fmt.Sprintf("%v, collective operation %d of %s", operation(words[0]), words[1], numbered(int(int64(words[2]))))
 })
 
 // reason is what a thread that waits for the end of the operation waits for.
@@ -28,7 +29,8 @@ func numbered(number int) string {
 	return fmt.Sprintf("communicator %d", number)
 }
 
-// called is the communicator in a text, though another thread may have its lock.
+// called names the communicator in a text. It does not wait for mu: the thread that holds it may be the one
+// described.
 func (c *Comm) called() string {
 	if c.mu.TryLock() {
 		defer c.mu.Unlock()
@@ -64,7 +66,8 @@ func (c *Comm) describe() {
 	})
 }
 
-// operation is the collective operation of a turn in a text; 0: the one that a rank sleeps in, until another one goes on.
+// operation names the collective operation of a turn in a text. Turn 0 is the one in which a rank sleeps until
+// another one goes on.
 func (c *Comm) operation(turn uint64) string {
 	if c.mu.TryLock() {
 		defer c.mu.Unlock()

@@ -5,7 +5,8 @@ import (
 	"github.com/pm2-go/pm2/nmad/driver"
 )
 
-// Way sets w to how messages to and from a rank go, for the library of C, which moves short ones itself; see nmad.Context.Way. It is used until the communicator is freed.
+// Way sets w to how messages to and from a rank go. The library of C needs it, since it moves short ones itself; see
+// nmad.Context.Way. w is used until the communicator is freed.
 func (c *Comm) Way(rank int, w *driver.Way) (known bool) {
 	w.Tags = c.tags
 	return c.messages.Way(c.group.job[rank], w)
@@ -19,5 +20,5 @@ func (c *Comm) Slips(x *driver.Lane, slips []driver.Slip, request func(i int) *R
 // Adopt makes r, which a slip has become, a receive of the communicator.
 func (c *Comm) Adopt(r *Request) { r.comm = c }
 
-// IsDone says whether the message has left, or come, or none was begun. Unlike Test it moves nothing on.
+// IsDone says whether the message has left or come, or none was begun. Unlike Test it does not poll.
 func (r *Request) IsDone() bool { return r.message.IsDone() }

@@ -22,13 +22,17 @@ var (
 	ErrRange = errors.New("beyond the memory of the window")
 )
 
-// Window is memory of all processes of a communicator that each of them reads, writes and combines with, without a call of the process whose memory it is. AllocateWindow, AllocateShared, CreateWindow and DynamicWindow make
-// one. Any number of threads and goroutines may use it at once, but for calls that all processes make.
+// Window is memory of all processes of a communicator that each of them reads, writes and combines with, without a
+// call of the process whose memory it is. AllocateWindow, AllocateShared, CreateWindow and DynamicWindow make one.
+// Any number of threads and goroutines may use it at once, but for calls that all processes make.
 //
-// An access is made within an epoch: between two calls of Fence; between Start and Complete, with the targets of the group; between Lock and Unlock, with that target; or between LockAll and UnlockAll. It is done, and what it has
+// An access is made within an epoch: between two calls of Fence; between Start and Complete, with the targets of the
+// group; between Lock and Unlock, with that target; or between LockAll and UnlockAll. It is done, and what it has
 // read is there, when the epoch ends, or a Flush within it has returned. Until then its buffers are the window's.
 //
-// Put and Get are not atomic. Accumulate, GetAccumulate, FetchAndOp and CompareAndSwap are, element by element, towards each other, when all that meet give elements of one kind. Those of one process to one element of a target happen in their order.
+// Put and Get are not atomic. Accumulate, GetAccumulate, FetchAndOp and CompareAndSwap are, element by element,
+// towards each other, when all that meet give elements of one kind. Those of one process to one element of a target
+// happen in their order.
 type Window struct {
 	comm   *Comm // of the window's own, with its name, hints and attributes
 	ground *ground
@@ -37,7 +41,7 @@ type Window struct {
 	form   form
 	own    []byte // memory of this process
 	part   *rma.Region
-	words  place       // those by which the processes agree; see window_words.go
+	words  wordPlace   // those by which the processes agree; see window_words.go
 	table  *rma.Region // likewise, of a window of DynamicWindow
 	peers  []windowPeer
 	plain  marcel.Mutex // of accumulates that rely on serial
@@ -96,7 +100,8 @@ const (
 
 var formNames = [...]string{allocated: "AllocateWindow", created: "CreateWindow", shares: "AllocateShared", dynamic: "DynamicWindow"}
 
-// Bytes returns the memory of this process, nil of a window of DynamicWindow. What AllocateWindow and AllocateShared have made must not be used any more after Free.
+// Bytes returns the memory of this process, nil of a window of DynamicWindow. What AllocateWindow and AllocateShared
+// have made must not be used any more after Free.
 func (w *Window) Bytes() []byte {
 	if w.usable() != nil {
 		return nil
@@ -104,7 +109,8 @@ func (w *Window) Bytes() []byte {
 	return w.own
 }
 
-// Comm returns the communicator of the window's own. It has the window's hints (Comm.SetInfo) and the values of its attributes: k.Set(w.Comm(), v) keeps one under a Key until Free. Its collective operations are those of the window.
+// Comm returns the communicator of the window's own. It has the window's hints (Comm.SetInfo) and the values of its
+// attributes: k.Set(w.Comm(), v) keeps one under a Key until Free. Its collective operations are those of the window.
 func (w *Window) Comm() *Comm { return w.comm }
 
 // Group returns the processes of the window.
@@ -136,7 +142,8 @@ func (w *Window) Extent(rank int) (bytes, unit int, err error) {
 	return p.size, p.unit, nil
 }
 
-// SetErrorHandler has f told of each error of the window before the call returns it; nil: it is returned only, as from the start.
+// SetErrorHandler has f told of each error of the window before the call returns it; nil: it is returned only, as
+// from the start.
 func (w *Window) SetErrorHandler(f func(w *Window, err error)) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -144,9 +151,9 @@ func (w *Window) SetErrorHandler(f func(w *Window, err error)) {
 }
 
 // CallErrorHandler has the handler of w told of an error of the program's own.
-func (w *Window) CallErrorHandler(err error) { _ = w.told(err) }
+func (w *Window) CallErrorHandler(err error) { _ = w.handled(err) }
 
-func (w *Window) told(err error) error {
+func (w *Window) handled(err error) error {
 	if w == nil || err == nil {
 		return err
 	}
@@ -159,7 +166,8 @@ func (w *Window) told(err error) error {
 	return err
 }
 
-// Free ends the window at all processes, which all call it, when their accesses are done. It returns once all have. It is ErrEpoch if an epoch is open here; the window is freed all the same.
+// Free ends the window at all processes, which all call it, when their accesses are done. It returns once all have.
+// It is ErrEpoch if an epoch is open here; the window is freed all the same.
 func (w *Window) Free() error {
 	if err := w.usable(); err != nil {
 		return w.fails("free", err)
@@ -254,12 +262,12 @@ func (w *Window) peer(what string, rank int) (*windowPeer, error) {
 
 // fails is the error of a call.
 func (w *Window) fails(what string, err error) error {
-	return w.told(fmt.Errorf("mpi: %s, %v: %w", what, w, err))
+	return w.handled(fmt.Errorf("mpi: %s, %v: %w", what, w, err))
 }
 
 // failsAt is the error of a call for a target.
 func (w *Window) failsAt(what string, target int, err error) error {
-	return w.told(fmt.Errorf("mpi: %s, target %d, %v: %w", what, target, w, err))
+	return w.handled(fmt.Errorf("mpi: %s, target %d, %v: %w", what, target, w, err))
 }
 
 // watch hears which processes of the window are lost.

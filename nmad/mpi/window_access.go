@@ -96,7 +96,9 @@ func alike(count int, t *datatype.Type, targets int, of *datatype.Type) error {
 	return fmt.Errorf("%w: elements of %v here, of %v there", ErrType, t, of)
 }
 
-// Put writes the elements of origin to the memory of a target, from displacement at on: as they lie here, or as a Layout says, of as many bytes and the same kinds. It is done when the epoch ends, or with a Flush; until then origin stays as it is.
+// Put writes the elements of origin to the memory of a target, from displacement at on: as they lie here, or as a
+// Layout says, of as many bytes and the same kinds. It is done when the epoch ends, or with a Flush; until then
+// origin stays as it is.
 func (w *Window) Put(origin Buffer, target, at int, as ...Layout) error {
 	return w.put("put", origin, target, at, as)
 }
@@ -129,7 +131,8 @@ func (w *Window) scatter(a aim, origin Buffer) error {
 	return a.pieces(0, origin, w.domain.PutNBI)
 }
 
-// Get reads elements from the memory of a target, from displacement at on, into origin; see Put. They are there when the epoch ends, or with a Flush.
+// Get reads elements from the memory of a target, from displacement at on, into origin; see Put. They are there when
+// the epoch ends, or with a Flush.
 func (w *Window) Get(origin Buffer, target, at int, as ...Layout) error {
 	return w.get("get", origin, target, at, as)
 }
@@ -188,7 +191,8 @@ func (a aim) pieces(from int, b Buffer, move func(rma.Ref, []byte) error) (err e
 	return err
 }
 
-// Rput begins what Put does: the request is done when origin may be used again. It needs an epoch of Lock or LockAll, whose Flush and end wait for it, too.
+// Rput begins what Put does: the request is done when origin may be used again. It needs an epoch of Lock or LockAll,
+// whose Flush and end wait for it, too.
 func (w *Window) Rput(origin Buffer, target, at int, as ...Layout) *Request {
 	return w.request("rput", target, w.put("rput", origin, target, at, as))
 }

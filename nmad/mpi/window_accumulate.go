@@ -6,7 +6,7 @@ import (
 	"sync"
 
 	"github.com/pm2-go/pm2/nmad/mpi/datatype"
-	"github.com/pm2-go/pm2/nmad/mpi/reduce"
+	reduction "github.com/pm2-go/pm2/nmad/mpi/reduce"
 	"github.com/pm2-go/pm2/nmad/rma"
 )
 
@@ -17,18 +17,22 @@ import (
 //	all others                                under the mutex of the target: they are got, combined, and put back, or combined where they are mapped
 //	many words, while no other has the lock   as under the mutex, without it: see alone
 //
-// So one element costs one atomic, and takes no lock. Those of one process go in order: messages of one word are answered in the order in which they come, and after many words by messages the next accumulate waits for these (inOrder).
+// So one element costs one atomic, and takes no lock. Those of one process go in order: messages of one word are
+// answered in the order in which they come, and after many words by messages the next accumulate waits for these
+// (inOrder).
 
 // Replace and NoOp are operations of Accumulate and its like: the target becomes what the origin has, or stays.
-var Replace, NoOp = reduce.Replace, reduce.NoOp
+var Replace, NoOp = reduction.Replace, reduction.NoOp
 
-// Accumulate combines the elements of origin with those at a target by a predefined operation: there[i] = origin[i] op there[i]; see Put. Numbers of 4 and 8 bytes, but for complex ones, lie at multiples of their size; they are changed by
-// atomics, and all others under a lock of the target.
+// Accumulate combines the elements of origin with those at a target by a predefined operation: there[i] = origin[i]
+// op there[i]; see Put. Numbers of 4 and 8 bytes, but for complex ones, lie at multiples of their size; they are
+// changed by atomics, and all others under a lock of the target.
 func (w *Window) Accumulate(op *Op, origin Buffer, target, at int, as ...Layout) error {
 	return w.update("accumulate", op, origin, Buffer{}, target, at, as)
 }
 
-// GetAccumulate is Accumulate that reads what was there before into result, which has as many elements as origin. With NoOp origin may be the zero Buffer. It returns when result is there.
+// GetAccumulate is Accumulate that reads what was there before into result, which has as many elements as origin.
+// With NoOp origin may be the zero Buffer. It returns when result is there.
 func (w *Window) GetAccumulate(op *Op, origin, result Buffer, target, at int, as ...Layout) error {
 	return w.update("get-accumulate", op, origin, result, target, at, as)
 }

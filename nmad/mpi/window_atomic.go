@@ -144,7 +144,9 @@ func (w *Window) swap(size int, at rma.Ref, old, next uint64) (uint64, error) {
 	return rma.CompareAndSwap(w.domain, at, old, next)
 }
 
-// CompareAndSwap replaces one element at a target by next if it has the bits of old, and reads what was there before into result: that of old if it was replaced. All have one element of one type. It returns when result is there. See Accumulate.
+// CompareAndSwap replaces one element at a target by next if it has the bits of old, and reads what was there before
+// into result: that of old if it was replaced. All have one element of one type. It returns when result is there. See
+// Accumulate.
 func (w *Window) CompareAndSwap(old, next, result Buffer, target, at int) error {
 	const what = "compare-and-swap"
 	if target == ProcNull {

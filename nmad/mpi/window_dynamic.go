@@ -8,8 +8,9 @@ import (
 	"github.com/pm2-go/pm2/nmad/rma"
 )
 
-// A process of a DynamicWindow tells the others what it has attached by a table in its words. It makes version odd, writes the table, and makes it even; a reader takes what it has read if version was the same, and even, before and afterwards. A process keeps the
-// table of each target, and looks at its version before each access.
+// A process of a DynamicWindow tells the others what it has attached by a table in its words. It makes version odd,
+// writes the table, and makes it even; a reader takes what it has read if version was the same, and even, before and
+// afterwards. A process keeps the table of each target, and looks at its version before each access.
 
 const (
 	mostAttached    = 1024
@@ -34,7 +35,9 @@ type attachments struct {
 	all     []attachedAt
 }
 
-// Attach adds memory of the program to a window of DynamicWindow, and returns where it is: others access its byte i at that displacement and i. It stays where it is until Detach, or Free. It does not wait for others: the program tells them. Memory that is attached once more is ErrRange.
+// Attach adds memory of the program to a window of DynamicWindow, and returns where it is: others access its byte i
+// at that displacement and i. It stays where it is until Detach, or Free. It does not wait for others: the program
+// tells them. Memory that is attached once more is ErrRange.
 func (w *Window) Attach(memory []byte) (at int, err error) {
 	if err := w.dynamically(); err != nil {
 		return 0, w.fails("attach", err)
@@ -64,7 +67,8 @@ func (w *Window) Attach(memory []byte) (at int, err error) {
 	return int(x.at), nil
 }
 
-// Detach takes memory away that Attach has added. It waits until what others have under way in it is over, and from then on their accesses fail.
+// Detach takes memory away that Attach has added. It waits until what others have under way in it is over, and from
+// then on their accesses fail.
 func (w *Window) Detach(memory []byte) error {
 	if err := w.dynamically(); err != nil {
 		return w.fails("detach", err)
@@ -126,7 +130,8 @@ type reach struct {
 	ref       rma.Ref
 }
 
-// find is the memory that a target has attached at a displacement, for the n bytes from low on. That may be several pieces, one behind the other.
+// find is the memory that a target has attached at a displacement, for the n bytes from low on. That may be several
+// pieces, one behind the other.
 func (w *Window) find(target, at, low, n int) (rma.Ref, *[]reach, error) {
 	p := &w.peers[target]
 	version, err := rma.Load[uint64](w.domain, w.word(target, versionAt))

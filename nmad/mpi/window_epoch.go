@@ -10,7 +10,8 @@ import (
 // Assert is what the program promises of an epoch, for speed; 0: nothing. Several are combined by |.
 type Assert uint8
 
-// The assertions. NoCheck has Lock and LockAll take no lock, NoSucceed has Fence open no epoch; the others are accepted, and gain nothing here.
+// The assertions. NoCheck has Lock and LockAll take no lock, NoSucceed has Fence open no epoch; the others are
+// accepted, and gain nothing here.
 const (
 	NoCheck   Assert = 1 << iota // of Lock and LockAll: no other has a lock that conflicts; of Start and Post: the other side is there
 	NoStore                      // this process has stored nothing since the last epoch
@@ -19,8 +20,9 @@ const (
 	NoSucceed                    // Fence opens none
 )
 
-// Fence ends an epoch of all processes, if one is open, and opens the next one, unless NoSucceed says that there will be none. All processes of the window call it; it returns once all have, and their accesses are done, here and at their targets.
-// ErrEpoch: an epoch of another kind is open.
+// Fence ends an epoch of all processes, if one is open, and opens the next one, unless NoSucceed says that there will
+// be none. All processes of the window call it; it returns once all have, and their accesses are done, here and at
+// their targets. ErrEpoch: an epoch of another kind is open.
 func (w *Window) Fence(a Assert) error {
 	if err := w.usable(); err != nil {
 		return w.fails("fence", err)
@@ -42,7 +44,8 @@ func (w *Window) Fence(a Assert) error {
 	return nil
 }
 
-// Post opens an epoch in which the processes of a group access the memory of this one: those that call Start with a group that has it. It does not wait for them. ErrEpoch: the one before has not ended.
+// Post opens an epoch in which the processes of a group access the memory of this one: those that call Start with a
+// group that has it. It does not wait for them. ErrEpoch: the one before has not ended.
 func (w *Window) Post(g Group, a Assert) error {
 	if err := w.Sync(); err != nil {
 		return err
@@ -50,7 +53,8 @@ func (w *Window) Post(g Group, a Assert) error {
 	return w.opens("post", g, &w.exposed, func(rank int) error { return w.signal(rank, postedAt(w.comm.rank)) })
 }
 
-// Start opens an epoch in which this process accesses those of a group, and waits until each has called Post with a group that has this one. ErrEpoch: the one before has not ended.
+// Start opens an epoch in which this process accesses those of a group, and waits until each has called Post with a
+// group that has this one. ErrEpoch: the one before has not ended.
 func (w *Window) Start(g Group, a Assert) error {
 	return w.opens("start", g, &w.started, func(rank int) error {
 		if err := w.await(rank, postedAt(rank), w.uses(2*rank), w.started.ranks); err != nil {
@@ -153,7 +157,8 @@ func (w *Window) Complete() error {
 	return err
 }
 
-// Wait ends the epoch of Post: it waits until all processes of the group have called Complete, so that their accesses are done. ErrEpoch: without Post.
+// Wait ends the epoch of Post: it waits until all processes of the group have called Complete, so that their accesses
+// are done. ErrEpoch: without Post.
 func (w *Window) Wait() error {
 	ranks, err := w.closing("wait", &w.exposed)
 	if err != nil {
@@ -201,7 +206,8 @@ func (w *Window) Test() (bool, error) {
 	return true, nil
 }
 
-// Flush returns when all accesses of this process to a target are done, here and there, within the epoch of Lock or LockAll. ErrEpoch: outside of one.
+// Flush returns when all accesses of this process to a target are done, here and there, within the epoch of Lock or
+// LockAll. ErrEpoch: outside of one.
 func (w *Window) Flush(target int) error {
 	if target == ProcNull {
 		return w.usable()
@@ -257,7 +263,8 @@ func (w *Window) passive() error {
 	return fmt.Errorf("%w: flush without Lock or LockAll", ErrEpoch)
 }
 
-// Sync is a full memory barrier of the calling thread: what it has stored in memory of the window others see before what it stores afterwards, and it loads anew.
+// Sync is a full memory barrier of the calling thread: what it has stored in memory of the window others see before
+// what it stores afterwards, and it loads anew.
 func (w *Window) Sync() error {
 	err := w.usable()
 	if err == nil {

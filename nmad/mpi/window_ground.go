@@ -5,32 +5,33 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/pm2-go/pm2/nmad/internal/contexts"
 	"github.com/pm2-go/pm2/nmad/rma"
 )
 
-// ground is what the windows of the same processes, in the same order, share: a World of package rma, and memory for their words. A window has a Domain, regions and words of its own there.
-// The first window of these processes opens it, and the last one closes it, which they agree upon. Where threads make windows, or free them, at once, processes may see these in different orders: then a list of processes has two grounds, or one without a window, which the next one uses.
+// ground is what the windows of one list of processes share: a World of package rma, and memory for their words. Each
+// window has a Domain, regions and words of its own there. The first window opens the ground, and the last one closes
+// it; the processes agree upon both. Where threads make or free windows at once, processes may see these in different
+// orders. A list of processes then has two grounds, or one without a window, which the next window uses.
 type ground struct {
 	number  int   // the same at all its processes
 	ranks   []int // of the job
 	memory  *rma.World
-	windows int     // of this process; under job.mu
-	leaving bool    // its last window asks the others; under job.mu
-	slot    int     // bytes of the words of a window
-	free    []place // for words of windows; under job.mu
+	windows int         // of this process; under job.mu
+	leaving bool        // its last window asks the others; under job.mu
+	slot    int         // bytes of the words of a window
+	free    []wordPlace // for words of windows; under job.mu
 }
 
-// place is where the words of a window are.
-type place struct {
+// wordPlace is where the words of a window are.
+type wordPlace struct {
 	region *rma.Region
 	at     int
 }
 
-// Each World has the contexts of a number, which its processes agree upon.
-const (
-	mostGrounds   = mostInBlock
-	groundContext = 20_000
-)
+// mostGrounds is how many Worlds of windows there are at a time. Each has the contexts of a number, which its processes
+// agree upon.
+const mostGrounds = contexts.WindowGroups
 
 // chunkBytes is how much memory for words is made at once.
 const chunkBytes = 64 << 10
@@ -41,7 +42,7 @@ type grounds struct {
 	all   []*ground
 }
 
-// ground finds the one of the processes of c, or opens one; all of them call it.
+// ground returns a ground of the processes of c, an open one or a new one. All of them call it.
 func (c *Comm) ground() (*ground, error) {
 	for attempt := 0; ; attempt++ {
 		g, err := c.knownGround()
@@ -79,7 +80,7 @@ func (c *Comm) ground() (*ground, error) {
 	}
 }
 
-// knownGround is one that all processes of c have, with one window more; nil: there is none.
+// knownGround returns a ground that all processes of c have open, with one window more; nil: there is none.
 func (c *Comm) knownGround() (found *ground, err error) {
 	var mine []*ground
 	var common mask
@@ -107,7 +108,7 @@ func (c *Comm) knownGround() (found *ground, err error) {
 
 func (c *Comm) openGround(number int) (*ground, error) {
 	j := c.job
-	m, err := rma.OpenAmong(j.session, groundContext+rma.Contexts*number, c.group.job...)
+	m, err := rma.OpenAmong(j.session, contexts.FirstWindow+contexts.PerWorld*number, c.group.job...)
 	if err != nil {
 		j.releaseGround(number)
 		return nil, err
@@ -125,8 +126,9 @@ func (j *job) releaseGround(number int) {
 	j.grounds.taken.clear(number)
 }
 
-// leaveGround takes one window away. All processes of the window call it when their accesses are done; it returns when all have, and a window of these processes may be the last one: then the World is closed.
-// clean: none of the others uses anything of the window any more.
+// leaveGround takes one window off its ground. All processes of the window call it when their accesses are done, and
+// it returns when all have. After the last window it closes the World. clean says that none of the others uses
+// anything of the window any more.
 func (w *Window) leaveGround() (clean bool, err error) {
 	j, g := w.comm.job, w.ground
 	vote := []int64{0}
@@ -160,7 +162,7 @@ func (w *Window) leaveGround() (clean bool, err error) {
 }
 
 // words gives a window memory for its words, zero all of it.
-func (j *job) words(g *ground) (p place, err error) {
+func (j *job) words(g *ground) (p wordPlace, err error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	if len(g.free) == 0 {
@@ -170,7 +172,7 @@ func (j *job) words(g *ground) (p place, err error) {
 			return p, err
 		}
 		for i := range n {
-			g.free = append(g.free, place{r, i * g.slot})
+			g.free = append(g.free, wordPlace{r, i * g.slot})
 		}
 	}
 	last := len(g.free) - 1
@@ -180,7 +182,7 @@ func (j *job) words(g *ground) (p place, err error) {
 }
 
 // giveBackWords takes it back.
-func (j *job) giveBackWords(g *ground, p place) {
+func (j *job) giveBackWords(g *ground, p wordPlace) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	g.free = append(g.free, p)

@@ -24,7 +24,8 @@ const (
 //	bits 24 to 47   1 + the rank of which a thread has it exclusively; 0: none. Also beside a shared one, while that process is alone (window_many.go)
 //	bits 48 to 63   how many threads wait to have it exclusively
 //
-// While one waits to have it exclusively none gets it shared, except one that has waited for long itself: so neither kind starves.
+// While a thread waits to have the lock exclusively none gets it shared, except a thread that has waited for long
+// itself: so neither kind starves.
 const (
 	lockUnchecked = 1 << 23
 	lockOwner     = 1 << 24
@@ -40,8 +41,10 @@ type hold struct {
 	without bool // nothing was locked: NoCheck
 }
 
-// Lock opens an epoch for a target, and waits until its lock is there: LockShared lets others have that, too, LockExclusive does not; threads of one process are others to each other. NoCheck: the program sees to it that no other has a lock that conflicts, and none is taken.
-// It is ErrEpoch if this thread has the lock, or in an epoch of LockAll, and fails if it has to wait and a process of the window is lost.
+// Lock opens an epoch for a target, and waits until its lock is there: LockShared lets others have that, too,
+// LockExclusive does not; threads of one process are others to each other. NoCheck: the program sees to it that no
+// other has a lock that conflicts, and none is taken. It is ErrEpoch if this thread has the lock, or in an epoch of
+// LockAll, and fails if it has to wait and a process of the window is lost.
 func (w *Window) Lock(kind LockKind, target int, a Assert) error {
 	if target == ProcNull {
 		return w.usable()
@@ -82,7 +85,8 @@ func (w *Window) Lock(kind LockKind, target int, a Assert) error {
 	return nil
 }
 
-// Unlock ends the epoch of Lock: all accesses are done, here and at the target. It is ErrEpoch without a Lock; a thread gives back the lock that it has itself, if it has one.
+// Unlock ends the epoch of Lock: all accesses are done, here and at the target. It is ErrEpoch without a Lock; a
+// thread gives back the lock that it has itself, if it has one.
 func (w *Window) Unlock(target int) error {
 	if target == ProcNull {
 		return w.usable()
@@ -119,8 +123,9 @@ func (w *Window) Unlock(target int) error {
 	return nil
 }
 
-// LockAll opens an epoch for all targets, with their locks shared. That of a target is taken when it is first accessed, in a window of AllocateShared at once; so is that of this process. NoCheck: none is taken. Threads may each
-// have such an epoch. ErrEpoch: this process has a Lock.
+// LockAll opens an epoch for all targets, with their locks shared. That of a target is taken when it is first
+// accessed, in a window of AllocateShared at once; so is that of this process. NoCheck: none is taken. Threads may
+// each have such an epoch. ErrEpoch: this process has a Lock.
 func (w *Window) LockAll(a Assert) error {
 	if err := w.usable(); err != nil {
 		return w.fails("lock all", err)
@@ -214,7 +219,8 @@ func (w *Window) join(target int) error {
 	return nil
 }
 
-// unchecked says in the lock of a target that this process accesses it without having taken that, once, and waits until a process is through that is alone there now.
+// unchecked notes in the lock of a target, once, that this process accesses the target without the lock. If a process
+// is alone at the target just now, it waits until that one is through.
 func (w *Window) unchecked(target int) error {
 	p, at := &w.peers[target], w.word(target, lockAt)
 	if p.unchecked.Load() {
@@ -246,7 +252,7 @@ func (w *Window) acquire(kind LockKind, target int) error {
 	return w.domain.Fence() // what those have written that had it before is seen
 }
 
-// tryLock takes the lock of a target if it is free; urgent: also before those that wait to have it exclusively.
+// tryLock takes the lock of a target if it is free. An urgent one also passes those that wait to have it exclusively.
 func (w *Window) tryLock(kind LockKind, target int, urgent bool) (bool, error) {
 	at := w.word(target, lockAt)
 	was, err := rma.Load[uint64](w.domain, at)
@@ -264,7 +270,7 @@ func (w *Window) tryLock(kind LockKind, target int, urgent bool) (bool, error) {
 	return now == was, err
 }
 
-// waitLock is tryLock until it is free.
+// waitLock takes the lock of a target as soon as it is free.
 func (w *Window) waitLock(kind LockKind, target int) error {
 	looks := 0
 	if kind == LockShared {

@@ -60,7 +60,8 @@ func TestWindowLost(t *testing.T) {
 	}
 }
 
-// TestWindowFreeAfterFailure: windows whose communicator has failed, by a mistake or as a process is lost, are freed, and nothing of them is in the way of those that come after.
+// TestWindowFreeAfterFailure: windows whose communicator has failed, by a mistake or as a process is lost, are freed,
+// and nothing of them is in the way of those that come after.
 func TestWindowFreeAfterFailure(t *testing.T) {
 	for _, lost := range []bool{false, true} {
 		for rank, err := range eachErrs(t, 3, func(c *Comm) (err error) {

@@ -7,8 +7,10 @@ import (
 	"github.com/pm2-go/pm2/nmad/rma"
 )
 
-// How windows are made. All processes of the communicator call the same function; each may give another size, and another unit, which is how many bytes a displacement counts. A window has a communicator of its own, and what it shares only windows of the same processes have (window_ground.go), so only its
-// processes have to do with it. Messages progress in the background while it is there.
+// All processes of the communicator call the same function to make a window. Each may give another size, and another
+// unit, which is how many bytes a displacement counts. A window has a communicator of its own. It shares memory only
+// with windows of the same processes (window_ground.go), so only its processes have to do with it. While it is there,
+// messages progress in the background.
 
 // AllocateWindow makes a window with new memory, zero all of it, which processes of one host reach by loads and stores.
 func (c *Comm) AllocateWindow(bytes, unit int) (*Window, error) {
@@ -20,7 +22,8 @@ func (c *Comm) AllocateWindow(bytes, unit int) (*Window, error) {
 	})
 }
 
-// CreateWindow makes a window of memory that the program has. It stays where it is until Free. Accesses of other processes to it cost a call of the kernel, or messages; see AllocateWindow.
+// CreateWindow makes a window of memory that the program has. It stays where it is until Free. Accesses of other
+// processes to it cost a call of the kernel, or messages; see AllocateWindow.
 func (c *Comm) CreateWindow(memory []byte, unit int) (*Window, error) {
 	return c.window(created, len(memory), unit, func(w *Window, m *rma.World) (err error) {
 		w.own = memory
@@ -29,7 +32,9 @@ func (c *Comm) CreateWindow(memory []byte, unit int) (*Window, error) {
 	})
 }
 
-// AllocateShared makes a window with new memory that all its processes read and write as their own: Window.Shared has that of each. The parts of successive ranks lie behind each other without gaps. The processes are of one host; Comm.SplitByHost has such.
+// AllocateShared makes a window with new memory that all its processes read and write as their own: Window.Shared has
+// that of each. The parts of successive ranks lie behind each other without gaps. The processes are of one host;
+// Comm.SplitByHost has such.
 func (c *Comm) AllocateShared(bytes, unit int) (*Window, error) {
 	return c.window(shares, bytes, unit, nil)
 }
@@ -49,13 +54,13 @@ type windowCard struct {
 	Words  [rma.RefBytes]byte
 }
 
-// window makes a window, whose memory own makes here; nil: rank 0 makes that of all.
+// window makes a window. own makes the memory of this process; nil: rank 0 makes that of all.
 func (c *Comm) window(f form, bytes, unit int, own func(*Window, *rma.World) error) (*Window, error) {
 	if err := c.usable(); err != nil {
 		return nil, err
 	}
 	fails := func(err error) (*Window, error) {
-		return nil, c.told(fmt.Errorf("mpi: new window (%s), %v: %w", formNames[f], c, err))
+		return nil, c.handled(fmt.Errorf("mpi: new window (%s), %v: %w", formNames[f], c, err))
 	}
 	d, err := c.Create(c.group)
 	if err != nil {
@@ -74,7 +79,8 @@ func (c *Comm) window(f form, bytes, unit int, own func(*Window, *rma.World) err
 	return w, nil
 }
 
-// make makes the memory of this process, and finds that of the others, from whose communicator the window is made. If it fails at one, as here if err is not nil, it fails at all.
+// make makes the memory of this process, and finds that of the others. c is the communicator that the window is made
+// from. If it fails at one process, as it does here if err is not nil, it fails at all.
 func (w *Window) make(c *Comm, bytes, unit int, own func(*Window, *rma.World) error, err error) error {
 	var words rma.Ref
 	mine, all := windowCard{Form: uint8(w.form), Size: int64(bytes), Unit: int64(unit)}, make([]windowCard, w.comm.Size())
@@ -168,7 +174,8 @@ func (w *Window) share(c *Comm) (err error) {
 	return nil
 }
 
-// Shared returns the memory of a rank of a window of AllocateShared, for loads and stores, which others see after Sync and a Barrier, or a signal of another kind; and of other windows that of this process.
+// Shared returns the memory of a rank of a window of AllocateShared, for loads and stores, which others see after
+// Sync and a Barrier, or a signal of another kind; and of other windows that of this process.
 func (w *Window) Shared(rank int) ([]byte, error) {
 	p, err := w.peer("shared", rank)
 	switch {

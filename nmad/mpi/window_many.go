@@ -87,7 +87,8 @@ func (w *Window) runsOf(op *Op, k datatype.Kind, a aim, values, olds []byte) (er
 	return g.flush()
 }
 
-// inOrder is called before an accumulate: what goes by messages of many words comes first. A message of words may be announced, for want of room at the target, and a later one not.
+// inOrder is called before an accumulate. It waits for the messages of many words that came before: without room at
+// the target such a message is only announced, and a later, shorter one would overtake it.
 func (w *Window) inOrder(target int) error {
 	if p := &w.peers[target]; p.waited.Load() < p.runs.Load() {
 		return w.afterRuns(p)
@@ -95,7 +96,8 @@ func (w *Window) inOrder(target int) error {
 	return nil
 }
 
-// afterRuns waits for what has begun, each thread for itself: another one that waits, too, may not have come to the end.
+// afterRuns waits until the runs that have begun are over. Each thread waits for itself, since another one that
+// waits, too, may not have come to the end.
 func (w *Window) afterRuns(p *windowPeer) error {
 	begun := p.runs.Load()
 	err := w.domain.Flush(p.words.Rank())
@@ -107,7 +109,7 @@ func (w *Window) afterRuns(p *windowPeer) error {
 // errApart: a word has its bytes in two pieces of memory, which no atomic changes.
 var errApart = fmt.Errorf("%w: an element lies across two pieces of memory that were attached: attach them as one", ErrRange)
 
-// whole says why an access of one word cannot be.
+// whole returns why an access of one word cannot be; nil: it can.
 func (a *aim) whole() error {
 	if a.over != nil {
 		return errApart
@@ -115,7 +117,8 @@ func (a *aim) whole() error {
 	return nil
 }
 
-// runOf combines words that lie one behind the other; of those that were there the bytes go into olds, if that is not nil, by the next Flush.
+// runOf combines words that lie one behind the other. olds, if it is not nil, gets what was there before, by the next
+// Flush.
 func (w *Window) runOf(op *Op, k datatype.Kind, target int, at rma.Ref, values, olds []byte) error {
 	there, near := w.domain.Local(at, len(values))
 	near = near && !w.apart && numberOf(there)%k.Size() == 0
@@ -151,7 +154,8 @@ func (w *Window) runOf(op *Op, k datatype.Kind, target int, at rma.Ref, values, 
 	return rma.Combine(d, o, at, wordsOf[float64](values), wordsOf[float64](olds))
 }
 
-// storeWords writes each word once, whole: copy may write some twice, and undo what another process has done to them between.
+// storeWords writes each word once, as a whole. copy may write some bytes twice, and so undo what another process has
+// stored between.
 func storeWords(size int, there, values []byte) {
 	for n := 0; len(values) > 0; there, values = there[n:], values[n:] {
 		n = min(len(values), wordsAtOnce)
@@ -202,8 +206,9 @@ func (w *Window) swaps(op *Op, k datatype.Kind, target int, at rma.Ref, values, 
 	return nil
 }
 
-// Serialize with true promises that from here on threads of this process use the window one at a time. Long accumulates within an epoch of Lock or LockAll, while no other process has the lock of their target, are faster then: they need no atomics.
-// With false it takes that back, and waits until none is under way that relies on it.
+// Serialize with true promises that from here on threads of this process use the window one at a time. Long
+// accumulates within an epoch of Lock or LockAll, while no other process has the lock of their target, are faster
+// then: they need no atomics. With false it takes that back, and waits until none is under way that relies on it.
 func (w *Window) Serialize(promised bool) {
 	if w == nil {
 		return
@@ -213,8 +218,9 @@ func (w *Window) Serialize(promised bool) {
 	w.serial.Store(promised)
 }
 
-// alone makes sure, if it can, that nothing else accesses the memory of a target until release is called: this process has its lock, exclusively, or as the only one, and then none gets it.
-// Those that have a lock without having taken it (NoCheck) are known by a bit of the lock.
+// alone makes sure, if it can, that nothing else accesses the memory of a target until release is called. This
+// process has the lock of the target then, exclusively, or as the only one while no other gets it. A bit of the lock
+// tells of processes that access the target without having taken it (NoCheck).
 func (w *Window) alone(target int) (release func() error, ok bool) {
 	p := &w.peers[target]
 	if _, near := w.domain.Local(p.words, signalsAt); !near {

@@ -10,7 +10,8 @@ import (
 	"github.com/pm2-go/pm2/nmad/mpi/datatype"
 )
 
-// sums has all ranks add to the memory of rank 0, runs and single elements of it at once, in some kinds of epochs, and says what is wrong with what is there then.
+// sums has all ranks add to the memory of rank 0, runs and single elements of it at once, in some kinds of epochs,
+// and says what is wrong with what is there then.
 func sums[T int32 | int64 | float32 | float64 | int8 | uint16](c *Comm, allocate func(bytes int) (*Window, error), n, rounds int, serial bool) error {
 	w, err := allocate(n * sizeOf[T]())
 	if err != nil {
@@ -84,7 +85,8 @@ func sums[T int32 | int64 | float32 | float64 | int8 | uint16](c *Comm, allocate
 	return errors.Join(c.Barrier(), w.Free())
 }
 
-// TestWindowMany: runs of elements and single ones that all ranks add at once are all there, wherever the memory is, with and without atomics.
+// TestWindowMany: runs of elements and single ones that all ranks add at once are all there, wherever the memory is,
+// with and without atomics.
 func TestWindowMany(t *testing.T) {
 	for _, driver := range []string{"shm", "tcp"} {
 		t.Run(driver, func(t *testing.T) {
@@ -115,7 +117,8 @@ func TestWindowMany(t *testing.T) {
 	}
 }
 
-// replaced has rank 0 replace words of its own by even numbers, and another one make one of them odd each time, and says how often that is undone by the same number.
+// replaced has rank 0 replace words of its own by even numbers, and another one make one of them odd each time, and
+// says how often that is undone by the same number.
 func replaced[T int32 | int64](c *Comm, at, n int) error {
 	w, err := c.AllocateWindow((n+2)*sizeOf[T](), sizeOf[T]())
 	if err != nil {
@@ -153,7 +156,8 @@ func replaced[T int32 | int64](c *Comm, at, n int) error {
 	return errors.Join(err, w.UnlockAll(), w.Free())
 }
 
-// TestWindowReplaces: a run of words replaces each once, so what another process does to one that it has found replaced stays.
+// TestWindowReplaces: a run of words replaces each once, so what another process does to one that it has found
+// replaced stays.
 func TestWindowReplaces(t *testing.T) {
 	each(t, 2, func(c *Comm) (err error) {
 		const n = 1 << 14 // words, of which copy writes some near either end twice, with all the others between

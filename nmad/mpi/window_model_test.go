@@ -342,7 +342,8 @@ var epochs = map[string]func(w *Window, m *modelRun, accesses []func() error, ta
 	},
 }
 
-// modelWindow makes a window whose part at each rank has the size of the model, and says where the memory of a rank begins, in units.
+// modelWindow makes a window whose part at each rank has the size of the model, and says where the memory of a rank
+// begins, in units.
 func modelWindow(c *Comm, f form, m *modelRun) (w *Window, own []byte, begin func(rank int) int, err error) {
 	n, unit := m.slots[c.Rank()]*slotBytes, 1<<(c.Rank()%5)
 	zero := func(int) int { return 0 }

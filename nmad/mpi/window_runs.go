@@ -11,7 +11,8 @@ import (
 // wordRun is n bytes of words that lie one behind the other at a displacement; their operands are at a place of the data.
 type wordRun struct{ at, n, data int }
 
-// group has runs of words of an accumulate that are too short for a message each: a piece of memory has them and what is between them, and swaps change the piece, so that the words between stay as they are whatever others do.
+// group has runs of words of an accumulate that are too short for a message each: a piece of memory has them and what
+// is between them, and swaps change the piece, so that the words between stay as they are whatever others do.
 type group struct {
 	w            *Window
 	op           *Op
@@ -81,7 +82,8 @@ func (rs *group) run(r wordRun) error {
 	return nil
 }
 
-// swapPiece combines words of a piece of n bytes, up to swapBytes: it looks, computes, and swaps what has not changed meanwhile, until all are done. The places of the runs are counted from the beginning of the piece.
+// swapPiece combines words of a piece of n bytes, up to swapBytes: it looks, computes, and swaps what has not changed
+// meanwhile, until all are done. The places of the runs are counted from the beginning of the piece.
 func (w *Window) swapPiece(op *Op, k datatype.Kind, target int, at rma.Ref, n int, runs []wordRun, values, olds []byte) error {
 	memory := make([]byte, 3*n)
 	was, next, found := memory[:n], memory[n:2*n], memory[2*n:]

@@ -96,7 +96,8 @@ func FetchAndOp[T any](w *Window, op *Op, v T, target, at int) (old T, err error
 	return out[0], err
 }
 
-// CompareAndSwap is Window.CompareAndSwap: it replaces one element at a target by next if it is old, bit by bit, and returns what was there before.
+// CompareAndSwap is Window.CompareAndSwap: it replaces one element at a target by next if it is old, bit by bit, and
+// returns what was there before.
 func CompareAndSwap[T any](w *Window, old, next T, target, at int) (was T, err error) {
 	t, err := typeOf[T]()
 	if err != nil || target == ProcNull {

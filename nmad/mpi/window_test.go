@@ -66,7 +66,8 @@ func TestWindowSlices(t *testing.T) {
 	})
 }
 
-// TestWindowCounter: the numbers that FetchAndOp of a counter gives to the threads of all ranks are all different, and without gaps; CompareAndSwap counts likewise.
+// TestWindowCounter: the numbers that FetchAndOp of a counter gives to the threads of all ranks are all different,
+// and without gaps; CompareAndSwap counts likewise.
 func TestWindowCounter(t *testing.T) {
 	const threads, times = 3, 20
 	over(t, []int{1, 3}, func(c *Comm) error {
@@ -114,7 +115,8 @@ func TestWindowCounter(t *testing.T) {
 	})
 }
 
-// TestWindowLocks: with an exclusive lock a read, a step and a write are one, for threads of one process, and of several; readers with shared locks see no half of it.
+// TestWindowLocks: with an exclusive lock a read, a step and a write are one, for threads of one process, and of
+// several; readers with shared locks see no half of it.
 func TestWindowLocks(t *testing.T) {
 	const threads, times = 3, 15
 	over(t, []int{1, 4}, func(c *Comm) error {
@@ -339,7 +341,9 @@ func TestWindowOfSome(t *testing.T) {
 	})
 }
 
-// TestWindowsAtOnce: there are as many windows as there are numbers of communicators, those of the same processes share what they can, and each has memory and words of its own. Where the numbers are used up all are told, and freed ones make room.
+// TestWindowsAtOnce: there are as many windows as there are numbers of communicators, those of the same processes
+// share what they can, and each has memory and words of its own. Where the numbers are used up all are told, and
+// freed ones make room.
 func TestWindowsAtOnce(t *testing.T) {
 	each(t, 2, func(c *Comm) error {
 		n := 100 * effort.Of(25) // 2,500 with -long
@@ -427,7 +431,8 @@ func TestWindowsAtOnce(t *testing.T) {
 	})
 }
 
-// TestWindowPieces: an access may go over memory that was attached in several pieces, if these lie one behind the other; but no element of an accumulate lies in two.
+// TestWindowPieces: an access may go over memory that was attached in several pieces, if these lie one behind the
+// other; but no element of an accumulate lies in two.
 func TestWindowPieces(t *testing.T) {
 	over(t, []int{2}, func(c *Comm) error {
 		w, err := c.DynamicWindow()

@@ -12,7 +12,8 @@ func bytesOf[T any](s []T) []byte {
 	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(s))), len(s)*int(unsafe.Sizeof(one)))
 }
 
-// elementsOf is bytesOf the other way; false: the memory does not begin where such an element may lie. What is no whole element at the end is left out.
+// elementsOf is bytesOf the other way; false: the memory does not begin where such an element may lie. What is no
+// whole element at the end is left out.
 func elementsOf[T any](b []byte) ([]T, bool) {
 	var one T
 	at := unsafe.Pointer(unsafe.SliceData(b))

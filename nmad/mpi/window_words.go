@@ -8,7 +8,8 @@ import (
 	"github.com/pm2-go/pm2/nmad/rma"
 )
 
-// The words of a process of a window, by which all agree on what each may do. They lie in memory of the library, one line each of what several write:
+// The words of a process of a window, by which all agree on what each may do. They lie in memory of the library, one
+// line each of what several write:
 //
 //	lock        the lock of Lock and LockAll, for the memory of the process; see window_lock.go
 //	mutex       1 + the rank that changes elements which have no atomic; 0: none does
@@ -50,7 +51,8 @@ const (
 	longestNap  = time.Millisecond
 )
 
-// until calls f, which looks at words of a target, until it says true, and gives way to others more and more. It fails when a process of the window is lost: that may be the one that is waited for.
+// until calls f, which looks at words of a target, until it says true, and gives way to others more and more. It
+// fails when a process of the window is lost: that may be the one that is waited for.
 func (w *Window) until(target int, f func() (bool, error)) error {
 	done, failed := false, error(nil)
 	look := func() bool {
@@ -110,7 +112,8 @@ func (w *Window) signal(rank, at int) error {
 	return w.domain.PutSignal(w.peers[rank].words, nil, w.word(rank, at), rma.SignalAdd, 1)
 }
 
-// await waits until a word of this process, which a rank adds to, is at least v. It fails if a rank of the group is lost meanwhile: without that one others may not come so far.
+// await waits until a word of this process, which a rank adds to, is at least v. It fails if a rank of the group is
+// lost meanwhile: without that one others may not come so far.
 func (w *Window) await(rank, at int, v uint64, group []int) error {
 	own := w.word(w.comm.rank, at)
 	for {

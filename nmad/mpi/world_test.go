@@ -14,7 +14,8 @@ import (
 	"github.com/pm2-go/pm2/pioman"
 )
 
-// each runs f for each rank of a job whose processes are sessions of this one, each with an engine that progresses in the background, and expects no error.
+// each runs f for each rank of a job whose processes are sessions of this one, each with an engine that progresses in
+// the background, and expects no error.
 func each(t *testing.T, size int, f func(world *Comm) error) {
 	t.Helper()
 	eachOver(t, "shm", size, f)

@@ -11,13 +11,15 @@ import (
 // window is how many operations of a process may be under way at another one by messages.
 const window = 64
 
-// desk is what a process answers another one with: as many answers as that may have requests under way, made when they are first needed. It bounds the memory that the other one can make this one use.
+// desk is what a process answers another one with: as many answers as the other one may have requests under way, made
+// when they are first needed. So the other process cannot make this one use more memory.
 type desk struct {
 	taken   atomic.Uint64 // bit i: answer i is in use; the handler of the gate's requests takes, any thread gives back
 	answers [window]atomic.Pointer[answer]
 }
 
-// take gives an answer that is not in use; nil: the other process has more under way than it may. The requests of one process come one at a time.
+// take returns an answer that is not in use; nil: the other process has more requests under way than it may. The
+// requests of one process come one at a time.
 func (dk *desk) take(w *World, rank int) *answer {
 	for {
 		taken := dk.taken.Load()
@@ -97,7 +99,7 @@ func (a *answer) signal() {
 	}
 }
 
-// receive takes a long put in, straight to where it goes; of one that is refused nothing is kept.
+// receive receives a long put straight to its place, or drops it if it was refused.
 func (a *answer) receive(q *request) {
 	a.sig, a.op, a.v, a.n = q.sig, SignalOp(q.op), q.v, q.n
 	a.data.Match, a.data.Buf = a.w.tagged(contextData, a.number), nil
@@ -108,7 +110,8 @@ func (a *answer) receive(q *request) {
 	a.listen()
 }
 
-// listen posts the receive of a long put. Either retire, which cancels it, finds it posted, or it finds here that the memory is being closed, and has retire look again.
+// listen posts the receive of a long put. It meets retire, which closes the memory: either retire finds the receive
+// posted, and cancels it, or listen finds that the memory is being closed, and has retire look again.
 func (a *answer) listen() {
 	x, posting, number := a.x, &a.posting, a.posting.begin()
 	if err := a.w.s.Gate(a.rank).Post(&a.receiving, &a.data); err != nil {
@@ -196,7 +199,7 @@ func (a *answer) release() {
 	a.w.peers[a.rank].desk.taken.And(^a.bit)
 }
 
-// teach says how a process reaches memory of this one.
+// teach tells a process how it reaches memory of this one.
 func (w *World) teach(rank int, index uint32, x *region, r *reply) {
 	if w.peers[rank].page == nil || index&1 == 0 || w.peers[w.rank].page.live(index) == nil {
 		return
@@ -209,8 +212,9 @@ func (w *World) teach(rank int, index uint32, x *region, r *reply) {
 	}
 }
 
-// retire ends what others have under way in memory of this process that is closed: what has not begun is taken back, what is being copied comes to its end, or to that of its process. An error: not even that can be had.
-// Of several threads that end the same memory all wait until it is ended.
+// retire ends what others have under way in memory of this process that is closed. It cancels what has not begun, and
+// waits for copies under way until they end, or their process does. The error says that it could have neither.
+// Several threads may end the same memory; all wait until it is ended.
 func (w *World) retire(index uint32, x *region) error {
 	x.ending.Lock()
 	defer x.ending.Unlock()

@@ -1,7 +1,10 @@
 package rma
 
-// Fetch does an atomic on the word at a Ref, and returns what was there before. All atomics of this package on a word, of all processes, come one after the other, whichever way they go; the program's own by sync/atomic in memory that is mapped are among them. The address is a multiple of the
-// word's size (ErrAlign). Where the word is mapped it is the processor's instruction (for Xor, Min, Max and floats a loop of them); else it waits for an answer. It orders what comes before it and after it in the same thread, where all of that is mapped.
+// Fetch does an atomic on the word at a Ref, and returns what was there before. All atomics of this package on a
+// word, of all processes, come one after the other, whichever way they go; the program's own by sync/atomic in memory
+// that is mapped are among them. The address is a multiple of the word's size (ErrAlign). Where the word is mapped it
+// is the processor's instruction (for Xor, Min, Max and floats a loop of them); else it waits for an answer. It
+// orders what comes before it and after it in the same thread, where all of that is mapped.
 func Fetch[T Word](d *Domain, op Op, at Ref, v T) (old T, err error) {
 	if op >= opCompareAndSwap {
 		op = ops // which there is none of
@@ -19,7 +22,8 @@ func Post[T Word](d *Domain, op Op, at Ref, v T) error {
 	return err
 }
 
-// CompareAndSwap stores next in the word if its bits are those of old, and returns what was there before: the bits of old if it has stored. See Fetch.
+// CompareAndSwap stores next in the word if its bits are those of old, and returns what was there before: the bits of
+// old if it has stored. See Fetch.
 func CompareAndSwap[T Word](d *Domain, at Ref, old, next T) (T, error) {
 	bits, err := d.atomic(kindOf[T](), opCompareAndSwap, at, bitsOf(next), bitsOf(old), true)
 	return wordOf[T](bits), err
@@ -31,7 +35,8 @@ func Load[T Word](d *Domain, at Ref) (T, error) {
 	return wordOf[T](bits), err
 }
 
-// Store writes the word atomically, and returns when that is remotely complete. It wakes no WaitSignal that sleeps; PutSignal does. See Fetch.
+// Store writes the word atomically, and returns when that is remotely complete. It wakes no WaitSignal that sleeps;
+// PutSignal does. See Fetch.
 func Store[T Word](d *Domain, at Ref, v T) error {
 	_, err := d.atomic(kindOf[T](), opStore, at, bitsOf(v), 0, true)
 	return err

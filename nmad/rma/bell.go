@@ -25,7 +25,8 @@ type sleeper struct {
 
 var sleepers = sync.Pool{New: func() any { return &sleeper{} }}
 
-// wait sleeps until the bell rings, or returns at once if met says true after the caller stands in the list. Then, or when ctx is done, the caller is out of the list.
+// wait sleeps until the bell rings. It returns at once if met says true after the caller has entered the list. When
+// it returns, also as ctx is done, the caller is out of the list.
 func (b *bell) wait(ctx context.Context, e *pioman.Engine, met func() bool) error {
 	s := sleepers.Get().(*sleeper)
 	s.completion.Reset()

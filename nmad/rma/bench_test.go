@@ -7,7 +7,8 @@ import (
 	"github.com/pm2-go/pm2/nmad"
 )
 
-// Initiator costs, to memory of another process that is mapped (it is one of this process here, whose other mapping is not touched).
+// Initiator costs, to memory of another process that is mapped (it is one of this process here, whose other mapping
+// is not touched).
 func BenchmarkMapped(b *testing.B) {
 	worlds := job(b, "shm", 2, options{})
 	var s [2]*Segment

@@ -39,7 +39,8 @@ func within(t *testing.T, worlds []*World, f func(w *World) error) {
 	each(t, worlds, f)
 }
 
-// TestSevered: of processes that have lost each other one fails in a collective call, and closes. The next calls fail at the others, too, which have lost none; and all come to the end of Close.
+// TestSevered: of processes that have lost each other one fails in a collective call, and closes. The next calls fail
+// at the others, too, which have lost none; and all come to the end of Close.
 func TestSevered(t *testing.T) {
 	for n := 3; n <= 5; n++ {
 		for victim := 1; victim < n; victim++ {
@@ -71,8 +72,9 @@ func TestSeveredAtClose(t *testing.T) {
 	})
 }
 
-// TestForgedBreak: a process that has the job's secret ends the collective calls of a World, as it may by not taking part. The error names it, all end, and the next World of the session works. What it says of Worlds that are long gone, or far ahead, and
-// of ranks that are none changes nothing.
+// TestForgedBreak: a process that has the job's secret ends the collective calls of a World, as it may by not taking
+// part. The error names it, all end, and the next World of the session works. What it says of Worlds that are long
+// gone, or far ahead, and of ranks that are none changes nothing.
 func TestForgedBreak(t *testing.T) {
 	worlds := job(t, "shm", 3, options{})
 	for _, x := range []struct{ number, rank uint64 }{{0, 2}, {3, 2}, {1 << 32, 2}, {1<<64 - 1, 2}, {1, 3}, {1, 1 << 32}, {1, 1<<64 - 1}, {2, 1 << 63}} {
@@ -108,7 +110,8 @@ func TestEarlyBreak(t *testing.T) {
 	})
 }
 
-// forge has a process say to all others that in the World of that number a rank is lost, and waits until they have heard it.
+// forge has a process say to all others that in the World of that number a rank is lost, and waits until they have
+// heard it.
 func forge(t *testing.T, w *World, number, rank uint64) {
 	t.Helper()
 	var head [headBytes]byte

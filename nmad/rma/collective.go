@@ -11,7 +11,8 @@ import (
 	"github.com/pm2-go/pm2/nmad/internal/mapped"
 )
 
-// record is what the processes tell each other in a collective call: combined on the way to rank 0, and then the same for all.
+// record is what the processes tell each other in a collective call: combined on the way to rank 0, and then the same
+// for all.
 type record struct {
 	failed uint32 // 1 + a rank at which something did not work; 0: none
 	lost   uint32 // 1 + a rank that was lost; 0: none
@@ -84,8 +85,10 @@ func (w *World) tag(step uint64) uint64 { return w.calls*steps + step }
 // lastCall is the number of Close, whichever calls have failed before at some of the processes only.
 const lastCall = 1 << 60
 
-// agree combines the records of all processes, by a binomial tree whose root is the first of them, which chooses the rest, and says what came of it. It returns once all have called it, or with an error
-// where one has lost another, which ends it everywhere (spread): the call before may have failed at some processes only, and these do not come. Close goes on to wait for those that live.
+// agree combines the records of all processes, and returns the result. The records go up a binomial tree to the first
+// process, which adds what is for one to choose, and the result comes down. It returns once all have called it. Where
+// one process has lost another it fails, and ends the call everywhere (spread): the call before may have failed at
+// some processes only, and these do not come. Close goes on to wait for the processes that live.
 func (w *World) agree(r record, choose func(*record)) (record, error) {
 	w.calls++
 	r, err := w.combine(w.intact, r, choose)
@@ -93,14 +96,16 @@ func (w *World) agree(r record, choose func(*record)) (record, error) {
 	return r, err
 }
 
-// spread tells all others, once, that a collective call has failed here because of a process, nil: it has not. So theirs fail, too, from now on: a link may be lost that is between two processes only, and the others wait for both.
+// spread tells all others, once, that a collective call has failed here because of a process; nil: it has not. Their
+// calls fail, too, from then on: the link that was lost may be one between two processes only, while the others wait
+// for both.
 func (w *World) spread(why error) {
 	guilty := (*nmad.PeerError)(nil)
 	if !errors.As(why, &guilty) {
 		return
 	}
 	w.broken(why)
-	if w.told.Swap(true) {
+	if w.announced.Swap(true) {
 		return
 	}
 	head := &[headBytes]byte{}
@@ -112,7 +117,8 @@ func (w *World) spread(why error) {
 	}
 }
 
-// hearBreak takes in that a process has spread that collective calls of a World of its number fail, because of a rank. What it says of the World that comes after this one, which it may have begun already, waits for that.
+// hearBreak handles the message of spread: collective calls of a World of that number fail, because of a rank. If it
+// is of the World after this one, which the sender may have begun already, it is kept for that.
 func (w *World) hearBreak(from int, q *request) {
 	rank := int(min(q.n, uint64(w.size)))
 	if !slices.Contains(w.members, rank) {
@@ -126,7 +132,7 @@ func (w *World) hearBreak(from int, q *request) {
 	}
 }
 
-// hearsay is why collective calls fail of which another process, by, says that it has lost one.
+// hearsay is the error of collective calls after another process, by, has said that it has lost one.
 type hearsay struct {
 	nmad.PeerError
 	by int
@@ -185,7 +191,8 @@ func (w *World) combine(ctx context.Context, r record, choose func(*record)) (re
 	return r, first
 }
 
-// pass tells a neighbour in the tree. It does not wait: one whose call has failed before does not listen, and the message may need that.
+// pass sends to a neighbour in the tree. It does not wait: a neighbour whose call has failed before does not receive,
+// and the message may need that.
 func (w *World) pass(rank int, step uint64, b [recordBytes]byte) error {
 	r, buf := &nmad.Request{}, b
 	if err := w.control.IsendInto(r, rank, w.tag(step), buf[:]); err != nil {
@@ -223,7 +230,8 @@ func awaitOrCancel(ctx context.Context, r *nmad.Request) error {
 	return r.Wait()
 }
 
-// farewell tells the neighbours in the tree what they wait for in Close, of a process whose Open has failed: theirs may have succeeded, when the loss of a process came between.
+// farewell is for a process whose Open has failed. It tells the neighbours in the tree what they wait for in Close,
+// since their Open may have succeeded if the loss of a process came between.
 func (w *World) farewell() {
 	w.calls = lastCall
 	b := (&record{failed: uint32(w.rank) + 1}).encode()
@@ -240,7 +248,8 @@ func (w *World) farewell() {
 	}
 }
 
-// exchange gives the processes of the host a card, and takes theirs, in the order of near. That of one which tells none cannot be mapped.
+// exchange gives the other processes of the host a card, and returns theirs, in the order of near. The memory of a
+// process that sends none cannot be mapped.
 func (w *World) exchange(mine mapped.Card) (cards []mapped.Card, failed error) {
 	w.calls++
 	var out [mapped.CardBytes]byte

@@ -2,9 +2,13 @@ package rma
 
 import "fmt"
 
-// Combine is Post of each of len(v) words that lie one behind the other from a Ref on: op with v[i] on the word i. What was there before goes into old, which is nil, or has as many. Each word is changed by an atomic of its own, as by Fetch; all of them together are not one.
-// Flush completes it: until then v and old stay as they are. Where the words are mapped it is done when it returns; else a message has those of up to 8 KiB.
-// It waits only where as many operations as there may be to that process are under way, and when memory that is not from Alloc is used for the first time. ErrAlign, ErrRange, ErrOp, ErrSize: old has not as many. Of an error that Flush tells some words may have changed.
+// Combine is Post of each of len(v) words that lie one behind the other from a Ref on: op with v[i] on the word i.
+// What was there before goes into old, which is nil, or has as many. Each word is changed by an atomic of its own, as
+// by Fetch; all of them together are not one. Flush completes it: until then v and old stay as they are. Where the
+// words are mapped it is done when it returns; else a message has those of up to 8 KiB. It waits only where as many
+// operations as there may be to that process are under way, and when memory that is not from Alloc is used for the
+// first time. ErrAlign, ErrRange, ErrOp, ErrSize: old has not as many. Of an error that Flush tells some words may
+// have changed.
 func Combine[T Word](d *Domain, op Op, at Ref, v, old []T) error {
 	if op >= opCompareAndSwap {
 		op = ops // which there is none of
@@ -12,7 +16,9 @@ func Combine[T Word](d *Domain, op Op, at Ref, v, old []T) error {
 	return d.combine(words{kindOf[T](), op, bytesOf(v), nil, bytesOf(old)}, at)
 }
 
-// CompareAndSwapAll is CompareAndSwap of each of len(next) words that lie one behind the other from a Ref on: the word i becomes next[i] if its bits are those of old[i]. What was there before goes into was. All have as many. See Combine.
+// CompareAndSwapAll is CompareAndSwap of each of len(next) words that lie one behind the other from a Ref on: the
+// word i becomes next[i] if its bits are those of old[i]. What was there before goes into was. All have as many. See
+// Combine.
 func CompareAndSwapAll[T Word](d *Domain, at Ref, old, next, was []T) error {
 	return d.combine(words{kindOf[T](), opCompareAndSwap, bytesOf(next), bytesOf(old), bytesOf(was)}, at)
 }

@@ -25,7 +25,8 @@ func combined[T Word](op Op, was, v T) T {
 	return combine(op, was, v)
 }
 
-// ofWords has each rank change words of its neighbour by every operation, many and few, and looks at what is there, and was.
+// ofWords has each rank change words of its neighbour by every operation, many and few, and looks at what is there,
+// and was.
 func ofWords[T Word](d *Domain, at Ref, all []Op) error {
 	draw := rand.New(rand.NewPCG(7, 7))
 	for _, op := range all {

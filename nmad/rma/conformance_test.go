@@ -18,7 +18,8 @@ var (
 	offsets = []uint64{0, 1, 7, 8, 4095, 4097}
 )
 
-// TestPutGet: each rank puts to its neighbour and gets it back, of all lengths at all alignments, in all forms, and in all kinds of memory.
+// TestPutGet: each rank puts to its neighbour and gets it back, of all lengths at all alignments, in all forms, and
+// in all kinds of memory.
 func TestPutGet(t *testing.T) {
 	onEveryWay(t, func(t *testing.T, worlds []*World) {
 		const room = 4<<20 + 8192
@@ -57,7 +58,8 @@ func TestPutGet(t *testing.T) {
 	})
 }
 
-// everyForm uses memory of room bytes, whose owner sees it in seen: all lengths at all offsets in all forms, or a third of that.
+// everyForm uses memory of room bytes, whose owner sees it in seen: all lengths at all offsets in all forms, or a
+// third of that.
 func everyForm(d *Domain, at Ref, seen []byte, seed int, all bool) error {
 	draw := rand.New(rand.NewPCG(uint64(seed), 1))
 	for i, n := range lengths {
@@ -119,7 +121,8 @@ func (st *stripe) overlaps(from, n int) bool {
 	return false
 }
 
-// TestRandomly: threads of all ranks, with domains of all kinds, do drawn operations on stripes of all ranks, each against a model of its stripes, and atomics on words that all share, which add up.
+// TestRandomly: threads of all ranks, with domains of all kinds, do drawn operations on stripes of all ranks, each
+// against a model of its stripes, and atomics on words that all share, which add up.
 func TestRandomly(t *testing.T) {
 	onEveryWay(t, func(t *testing.T, worlds []*World) {
 		const threads, length, words = 3, 30_000, 8

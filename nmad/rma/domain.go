@@ -8,7 +8,8 @@ import (
 	"github.com/pm2-go/pm2/nmad"
 )
 
-// Domain is a way to the memory of other processes that shares no counter, no pool and no lock with the other Domains of its World. It reaches all memory of every process. Which threads may use it says its Access.
+// Domain is a way to the memory of other processes that shares no counter, no pool and no lock with the other Domains
+// of its World. It reaches all memory of every process. Which threads may use it says its Access.
 type Domain struct {
 	w     *World
 	peers []peer // those of w
@@ -16,7 +17,7 @@ type Domain struct {
 	kind  nmad.Access
 
 	_     [64]byte
-	far   atomic.Pointer[far] // what goes by messages; nil: nothing has
+	begun atomic.Pointer[operations] // what goes by messages; nil: nothing has
 	_     [64]byte
 	fence atomic.Uint64 // what Fence and Flush write: a full fence
 	_     [64]byte
@@ -24,12 +25,14 @@ type Domain struct {
 
 // DomainConfig says what a Domain is to be like. The zero value is right for most.
 type DomainConfig struct {
-	// Access says which threads may use it: nmad.Shared, the default, any; nmad.Serialized any, one at a time, which the program sees to;
-	// nmad.Private the thread or goroutine that opens it, and calls of others fail with nmad.ErrOwner.
+	// Access says which threads may use it: nmad.Shared, the default, any; nmad.Serialized any, one at a time, which
+	// the program sees to; nmad.Private the thread or goroutine that opens it, and calls of others fail with
+	// nmad.ErrOwner.
 	Access nmad.Access
 }
 
-// Domain opens a Domain: one for each thread that is not to wait for others. It does not block, and needs no other process. There is nothing to close. ErrConfig of nmad: an Access that is not in DomainConfig.
+// Domain opens a Domain: one for each thread that is not to wait for others. It does not block, and needs no other
+// process. There is nothing to close. ErrConfig of nmad: an Access that is not in DomainConfig.
 func (w *World) Domain(cfg DomainConfig) (*Domain, error) {
 	if w.closed.Load() {
 		return nil, fmt.Errorf("rma: open a domain: %w", ErrClosed)
@@ -55,7 +58,8 @@ func (d *Domain) World() *World { return d.w }
 // Access returns which threads may use the Domain.
 func (d *Domain) Access() nmad.Access { return d.kind }
 
-// reach is the memory that loads and stores reach, if all of n bytes are inside of it and nothing is wrong; nil: ask plan what is to be done. It takes no lock, and writes nothing.
+// reach is the memory that loads and stores reach, if all of n bytes are inside of it and nothing is wrong; nil: ask
+// plan what is to be done. It takes no lock, and writes nothing.
 func (d *Domain) reach(at Ref, n uint64) *region {
 	if d == nil || d.owner != 0 && d.owner != asm.GoID() || uint64(at.rank) >= uint64(len(d.peers)) {
 		return nil
@@ -72,7 +76,8 @@ func (d *Domain) reach(at Ref, n uint64) *region {
 	return r
 }
 
-// plan is reach for all cases: it says why the access cannot be, or gives the memory. Where that has no base, the access goes another way. It may wait for an answer of the target, when memory of that is used for the first time.
+// plan is reach for all cases: it says why the access cannot be, or gives the memory. Where that has no base, the
+// access goes another way. It may wait for an answer of the target, when memory of that is used for the first time.
 func (d *Domain) plan(x action) (*region, error) {
 	if err := d.allowed(x); err != nil {
 		return nil, err
@@ -117,8 +122,10 @@ func (d *Domain) allowed(x action) error {
 	return nil
 }
 
-// Put writes src to dst, and returns when it is remotely complete: what this thread sends, signals, or stores atomically afterwards is seen after it. src may be of any length, at any alignment. Where dst is mapped (of this process, or of the host) it is one copy by this core, and does not block; else it blocks
-// the calling thread only. src must not overlap dst.
+// Put writes src to dst, and returns when it is remotely complete: what this thread sends, signals, or stores
+// atomically afterwards is seen after it. src may be of any length, at any alignment. Where dst is mapped (of this
+// process, or of the host) it is one copy by this core, and does not block; else it blocks the calling thread only.
+// src must not overlap dst.
 func (d *Domain) Put(dst Ref, src []byte) error {
 	if r := d.reach(dst, uint64(len(src))); r != nil {
 		copyIn(r, dst.offset, src)
@@ -177,7 +184,8 @@ func (d *Domain) direct(x action, b []byte, puts bool) (done bool, err error) {
 	return true, nil
 }
 
-// Get reads len(buf) bytes from src into buf, and returns when they are there. Otherwise it is as Put. A Get that meets a Put of the same bytes may see a part of it.
+// Get reads len(buf) bytes from src into buf, and returns when they are there. Otherwise it is as Put. A Get that
+// meets a Put of the same bytes may see a part of it.
 func (d *Domain) Get(buf []byte, src Ref) error {
 	if r := d.reach(src, uint64(len(buf))); r != nil {
 		copyOut(buf, r, src.offset)
@@ -190,8 +198,10 @@ func (d *Domain) get(buf []byte, src Ref) error {
 	return d.move(action{"get", src, uint64(len(buf))}, askGet, nil, buf, nil, nil, true)
 }
 
-// PutNB starts a Put. local is done when src may be used again, remote when the Put is remotely complete; either may be nil. Where dst is mapped both are done at once. It waits only where as many operations as there may be to that
-// process are under way, and when memory that is not from Alloc is used for the first time. An error that it returns is that of the call, which has started nothing; how the operation ends the events say, without an event Flush.
+// PutNB starts a Put. local is done when src may be used again, remote when the Put is remotely complete; either may
+// be nil. Where dst is mapped both are done at once. It waits only where as many operations as there may be to that
+// process are under way, and when memory that is not from Alloc is used for the first time. An error that it returns
+// is that of the call, which has started nothing; how the operation ends the events say, without an event Flush.
 func (d *Domain) PutNB(dst Ref, src []byte, local, remote *Event) error {
 	return d.startNB(action{"put", dst, uint64(len(src))}, askPut, src, nil, local, remote)
 }
@@ -230,7 +240,9 @@ func (d *Domain) GetNBI(buf []byte, src Ref) error {
 	return d.move(action{"get", src, uint64(len(buf))}, askGet, nil, buf, nil, nil, false)
 }
 
-// Fence orders what this Domain writes: at each target, puts, signals and atomics from before it are seen before those that are started after it. Where the target is mapped it is one instruction; operations that are under way by messages it waits for.
+// Fence orders what this Domain writes: at each target, puts, signals and atomics from before it are seen before
+// those that are started after it. Where the target is mapped it is one instruction; operations that are under way by
+// messages it waits for.
 func (d *Domain) Fence() error {
 	if err := d.allowed(action{what: "fence"}); err != nil {
 		return err
@@ -240,7 +252,9 @@ func (d *Domain) Fence() error {
 	return d.flush(-1)
 }
 
-// Flush returns when all operations that were started in this Domain to that rank are remotely complete, and gets are done, with the first error of those that have no event. Errors of events are the events'. What has been told is not told again. It is a full fence, also where all is mapped: loads after it come after the stores before it.
+// Flush returns when all operations that were started in this Domain to that rank are remotely complete, and gets are
+// done, with the first error of those that have no event. Errors of events are the events'. What has been told is not
+// told again. It is a full fence, also where all is mapped: loads after it come after the stores before it.
 func (d *Domain) Flush(rank int) error {
 	x := action{what: "flush", at: Ref{rank: uint32(rank)}}
 	if err := d.allowed(x); err != nil {
@@ -251,7 +265,7 @@ func (d *Domain) Flush(rank int) error {
 	}
 	d.fence.Add(1)
 	d.w.answered.meet()
-	if d.far.Load() == nil {
+	if d.begun.Load() == nil {
 		return nil
 	}
 	return d.flushed(rank)
@@ -271,11 +285,13 @@ func (d *Domain) flushed(rank int) error {
 	if err := d.flush(rank); err != nil {
 		return err
 	}
-	return d.told(rank)
+	return d.takeError(rank)
 }
 
-// Local returns the n bytes at a Ref for loads and stores, where they are mapped: memory of this process, and that of processes of the host from Alloc and Make; else false. It is one look into tables, and does not wait, except when memory from Make is used for the first time. The bytes can be read, even when their process has died, until the memory is freed, or the World closed. What
-// Go's memory model says about them is in docs/rma.md.
+// Local returns the n bytes at a Ref for loads and stores, where they are mapped: memory of this process, and that of
+// processes of the host from Alloc and Make; else false. It is one look into tables, and does not wait, except when
+// memory from Make is used for the first time. The bytes can be read, even when their process has died, until the
+// memory is freed, or the World closed. What Go's memory model says about them is in docs/rma.md.
 func (d *Domain) Local(at Ref, n int) ([]byte, bool) {
 	if n < 0 {
 		return nil, false

@@ -7,10 +7,12 @@ import (
 	"github.com/pm2-go/pm2/nmad"
 )
 
-// What can go wrong, for errors.Is. Beside these an operation fails with the errors of nmad: ErrClosed after World.Close, ErrOwner in a Private domain of
-// another thread, ErrRank, ErrActive for an Event that is in use, and a *PeerError, which names the rank, once the other process is lost.
+// What can go wrong, for errors.Is. Beside these an operation fails with the errors of nmad: ErrClosed after
+// World.Close, ErrOwner in a Private domain of another thread, ErrRank, ErrActive for an Event that is in use, and a
+// *PeerError, which names the rank, once the other process is lost.
 var (
-	// ErrKey: the Ref is not, or no longer, one of memory that its process has open: it was freed or closed, or the Ref was made up, or damaged on its way.
+	// ErrKey: the Ref is not, or no longer, one of memory that its process has open: it was freed or closed, or the
+	// Ref was made up, or damaged on its way.
 	ErrKey = errors.New("no memory with that key")
 	// ErrRange: the access goes beyond the end of the memory.
 	ErrRange = errors.New("beyond the end of the memory")
@@ -22,7 +24,8 @@ var (
 	ErrSize = errors.New("size of memory")
 	// ErrRef: bytes that are no Ref, or a Ref of a process that this call is not for.
 	ErrRef = errors.New("wrong reference")
-	// ErrElsewhere: a collective call did not work at another process, whose rank the text says; that one's own error says why.
+	// ErrElsewhere: a collective call did not work at another process, whose rank the text says; that one's own error
+	// says why.
 	ErrElsewhere = errors.New("it failed at another process")
 	// ErrClosed is that of nmad: this World, or its session, was closed.
 	ErrClosed = nmad.ErrClosed

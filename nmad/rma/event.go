@@ -10,7 +10,9 @@ import (
 	"github.com/pm2-go/pm2/pioman"
 )
 
-// Event tells when an operation is done. The zero value is ready for one; when that is done, and its end was seen, it is ready for the next. It must not be copied. Any number of threads may wait for it; one at a time has an operation use it.
+// Event tells when an operation is done. The zero value is ready for one; when that is done, and its end was seen, it
+// is ready for the next. It must not be copied. Any number of threads may wait for it; one at a time has an operation
+// use it.
 type Event struct {
 	engine     atomic.Pointer[pioman.Engine] // that of its last operation
 	completion pioman.Completion
@@ -73,7 +75,8 @@ func (e *Event) end(err error) {
 
 func (e *Event) busy() bool { return e != nil && e.completion.Status() != 0 }
 
-// Test says whether the operation is done, and how it has ended. If not it polls once. It never blocks. ErrIdle of nmad: no operation has had the event.
+// Test says whether the operation is done, and how it has ended. If not it polls once. It never blocks. ErrIdle of
+// nmad: no operation has had the event.
 func (e *Event) Test() (bool, error) {
 	if !e.busy() {
 		return false, nmad.ErrIdle
@@ -87,7 +90,9 @@ func (e *Event) Test() (bool, error) {
 	return true, e.err
 }
 
-// Wait blocks the calling thread or goroutine until the operation is done, and says how it has ended: it polls for some microseconds, and then leaves the work to the engine. Waiting again gives the same answer. ErrIdle of nmad: no operation has had the event.
+// Wait blocks the calling thread or goroutine until the operation is done, and says how it has ended: it polls for
+// some microseconds, and then leaves the work to the engine. Waiting again gives the same answer. ErrIdle of nmad: no
+// operation has had the event.
 func (e *Event) Wait() error { return e.WaitContext(context.Background()) }
 
 // WaitContext is Wait until ctx is done: then it returns the cause, and the operation goes on.
@@ -103,7 +108,8 @@ func (e *Event) WaitContext(ctx context.Context) error {
 	return e.err
 }
 
-// Case returns the case of a marcel.Select that can be taken once the operation is done; Wait then says how, at once. An event that no operation has had counts as done.
+// Case returns the case of a marcel.Select that can be taken once the operation is done; Wait then says how, at once.
+// An event that no operation has had counts as done.
 func (e *Event) Case() marcel.Case {
 	if !e.busy() {
 		return over.Case(nil, eventDone)

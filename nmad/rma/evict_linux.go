@@ -15,7 +15,8 @@ import (
 // grace is how long a process that is taken for lost may stay inside a copy.
 const grace = time.Second
 
-// custody gets the means to end the process, which just now asks for memory, so its number is still its own. false: it is not to have the kernel copy here.
+// custody opens the means to end a process. The process asks for memory just now, so its number cannot be another
+// one's yet. false: the process may not have the kernel copy here.
 func (pr *peer) custody() bool {
 	if pr.held.Load() == 0 { // one thread at a time answers a process
 		held := int32(-1)
@@ -37,7 +38,8 @@ func (pr *peer) relinquish() {
 	}
 }
 
-// evict waits until a process that was taken for lost is not inside of a copy any more. If it is stopped there it would go on to write when it is continued, which only its end prevents: that is brought about.
+// evict waits until a process that was taken for lost is not inside of a copy any more. A process that is stopped
+// inside of one would write when it is continued. Only its end prevents that, so evict ends it.
 func (pr *peer) evict(rank int, out func() bool) error {
 	fd := int(pr.held.Load()) - 1
 	if fd < 0 || out() {

@@ -9,7 +9,8 @@ import (
 	"github.com/pm2-go/pm2/nmad/rma"
 )
 
-// alone opens the World of a job of one process, which reaches its own memory: all calls are the same between processes that demo run, or any launcher, has started.
+// alone opens the World of a job of one process, which reaches its own memory: all calls are the same between
+// processes that demo run, or any launcher, has started.
 func alone() *rma.World {
 	s, err := nmad.Open(context.Background(), nmad.Config{Size: 1})
 	if err != nil {

@@ -6,14 +6,17 @@ import (
 	"github.com/pm2-go/pm2/nmad"
 )
 
-// Hold is memory of this process that is used for another one, as for a message that goes straight into it: until Release no Region.Close and no Segment.Free of it returns, nor World.Close. It is a value; one copy of it is released.
+// Hold is memory of this process that is in use for another one, as for a message that goes straight into it. Until
+// Release no Region.Close, no Segment.Free of that memory and no World.Close returns. It is a value; one copy of it
+// is released.
 type Hold struct {
 	w     *World
 	r     *region
 	bytes []byte
 }
 
-// Hold begins a use of the n bytes at a Ref to memory of this process. It takes no lock and does not wait. ErrKey, ErrRange, ErrClosed; ErrRef for memory of another process.
+// Hold begins a use of the n bytes at a Ref to memory of this process. It takes no lock and does not wait. ErrKey,
+// ErrRange, ErrClosed; ErrRef for memory of another process.
 func (w *World) Hold(at Ref, n uint64) (Hold, error) {
 	x := action{"use", at, n}
 	if w == nil || int(at.rank) != w.rank {
@@ -41,8 +44,9 @@ func (h *Hold) Release() {
 	}
 }
 
-// TryPut is a PutNB that is done when it returns, or is not started, which false says: it would go by messages, or, in a callback, memory that is not from Alloc is used for the first time.
-// For a package that then carries the bytes in messages of its own: local, which may be nil, is in use until it calls local.End.
+// TryPut is a PutNB that is done when it returns, or is not started: then it returns false. It starts none that would
+// go by messages, nor, in a callback, the first use of memory that is not from Alloc. It is for a package that then
+// carries the bytes in messages of its own: local, which may be nil, is in use until that package calls local.End.
 func (d *Domain) TryPut(dst Ref, src []byte, local *Event) (done bool, err error) {
 	x := action{"put", dst, uint64(len(src))}
 	if err := d.claim(local, nil); err != nil {

@@ -11,8 +11,9 @@ import (
 	"github.com/pm2-go/pm2/nmad"
 )
 
-// TestHostile: a process with the job's secret sends requests that none of ours would: of all lengths, with fields that were drawn, more than may be under way, long puts that never come, or are longer or shorter than announced. Nothing is written outside of
-// what was registered, others are served, and memory can be closed.
+// TestHostile: a process with the job's secret sends requests that none of ours would: of all lengths, with fields
+// that were drawn, more than may be under way, long puts that never come, or are longer or shorter than announced.
+// Nothing is written outside of what was registered, others are served, and memory can be closed.
 func TestHostile(t *testing.T) {
 	worlds := job(t, "shm", 3, options{apart: true})
 	s := segments(t, worlds, 4096)

@@ -21,8 +21,10 @@ const copyMost = 8 << 20
 
 var kernelCalls = sync.Pool{New: func() any { return &process.Memory{Tells: true} }}
 
-// kernelMove has the kernel copy to (puts), or from, memory of another process of the host that is not mapped. It says whether all is done; else it goes by messages. The owner does not take its memory back meanwhile: this process writes
-// into its page what it uses, and then looks whether that is live; the owner writes that it is not, and then looks at these words.
+// kernelMove has the kernel copy to (puts) or from memory of another process of the host that is not mapped. It says
+// whether all bytes are copied; if not, they go by messages. The owner does not take its memory back meanwhile: this
+// process writes into its page what it uses, and then looks whether the memory is live; the owner writes that it is
+// not, and then looks at these words.
 func (w *World) kernelMove(x action, r *region, buf []byte, puts bool) (done, stale bool) {
 	p := &w.peers[x.at.rank]
 	if r.at == 0 || p.kernel.Load() != kernelCopies {
@@ -66,7 +68,8 @@ func (w *World) kernelMove(x action, r *region, buf []byte, puts bool) (done, st
 	return true, false
 }
 
-// kernelCopies says whether the kernel copies between this process and another one of the host, whose page lies at that address there. It finds out by a real read and a real write, once.
+// kernelCopies says whether the kernel copies between this process and another one of the host, whose page lies at
+// that address there. It finds out by a real read and a real write, once.
 func (w *World) kernelCopies(p *peer, address uint64) bool {
 	if k := p.kernel.Load(); k != kernelUnknown || w.options.refuses {
 		return k == kernelCopies
@@ -91,7 +94,8 @@ func (w *World) kernelCopies(p *peer, address uint64) bool {
 	return false
 }
 
-// awaitHazards waits until no other process of the host has the kernel copy in the memory of that index. It lets other threads run.
+// awaitHazards waits until no other process of the host has the kernel copy in the memory of that index. It lets
+// other threads run.
 func (w *World) awaitHazards(index uint32) error {
 	mark := uint64(w.rank)<<32 | uint64(index) + 1
 	for _, rank := range w.near {

@@ -34,7 +34,8 @@ func giveWay(looks int) {
 	}
 }
 
-// litmus has two processes do what must come out in one way, again and again: rank 0 writes and rank 1 reads, and then both do both.
+// litmus has two processes do what must come out in one way, again and again: rank 0 writes and rank 1 reads, and
+// then both do both.
 func litmus(w *World, rounds int) error {
 	s, err := w.Alloc(16 * (rounds + 1))
 	if err != nil {
@@ -115,7 +116,8 @@ func buffering(w *World, s *Segment, rounds int) error {
 	return w.barrier()
 }
 
-// fences has two processes store, each another word, of rank 0, and two read both in different orders: they agree which came first.
+// fences has two processes store, each another word, of rank 0, and two read both in different orders: they agree
+// which came first.
 func fences(w *World, rounds int) error {
 	s, err := w.Alloc(16 * (rounds + 1))
 	if err != nil {

@@ -188,7 +188,8 @@ func TestManySegments(t *testing.T) {
 	})
 }
 
-// TestRegionsCome: regions are closed while others use them: each use works, or is an ErrKey, and after Close nothing changes.
+// TestRegionsCome: regions are closed while others use them: each use works, or is an ErrKey, and after Close nothing
+// changes.
 func TestRegionsCome(t *testing.T) {
 	onEveryWay(t, func(t *testing.T, worlds []*World) {
 		for _, register := range []bool{false, true} {
@@ -280,7 +281,8 @@ func TestAllocateNothing(t *testing.T) {
 	}
 }
 
-// TestOpenElsewhere: an Open that fails at one process, for want of a context, or of memory, fails at all of them, with its rank; and the next one works.
+// TestOpenElsewhere: an Open that fails at one process, for want of a context, or of memory, fails at all of them,
+// with its rank; and the next one works.
 func TestOpenElsewhere(t *testing.T) {
 	for _, driver := range []string{"shm", "tcp"} {
 		worlds := job(t, driver, 3, options{})

@@ -10,7 +10,8 @@ import (
 	"github.com/pm2-go/pm2/pioman"
 )
 
-// operation is one that goes by messages, in progress: a request, the data of a long put, and the receive of the answer. It is over when all of these are, and not before: until then the network may touch the caller's memory.
+// operation is an operation under way that goes by messages: a request, the data of a long put, and the receive of
+// the answer. It is over when all of these are, since the network may touch the caller's memory until then.
 type operation struct {
 	d      *Domain
 	x      action
@@ -34,8 +35,8 @@ type operation struct {
 	next                      *operation // in the pool
 }
 
-// far is what a Domain has under way by messages. It is made when there is something.
-type far struct {
+// operations are those that a Domain has under way by messages, and a pool of those that are over.
+type operations struct {
 	ranks []farRank
 	all   atomic.Int64 // operations under way
 	idle  bell         // threads that flush
@@ -51,17 +52,17 @@ type farRank struct{ underway atomic.Int32 }
 // mostPooled is how many operations a Domain keeps for the next ones.
 const mostPooled = 2 * window
 
-// remotely is what the Domain has for messages.
-func (d *Domain) remotely() *far {
-	if f := d.far.Load(); f != nil {
+// operations returns the Domain's operations by messages. The struct is made for the first one.
+func (d *Domain) operations() *operations {
+	if f := d.begun.Load(); f != nil {
 		return f
 	}
-	d.far.CompareAndSwap(nil, &far{ranks: make([]farRank, len(d.peers)), failed: map[int]error{}})
-	return d.far.Load()
+	d.begun.CompareAndSwap(nil, &operations{ranks: make([]farRank, len(d.peers)), failed: map[int]error{}})
+	return d.begun.Load()
 }
 
 // get takes an operation from the pool.
-func (f *far) get(d *Domain) *operation {
+func (f *operations) get(d *Domain) *operation {
 	f.mu.Lock()
 	o := f.free
 	if o != nil {
@@ -79,7 +80,7 @@ func (f *far) get(d *Domain) *operation {
 }
 
 // put gives one back.
-func (f *far) put(o *operation) {
+func (f *operations) put(o *operation) {
 	o.local, o.remote = nil, nil
 	o.failed.Store(nil)
 	o.sendParts, o.receiveParts, o.dataOp.Buf, o.more = [3][]byte{}, [2][]byte{}, nil, nil
@@ -91,7 +92,8 @@ func (f *far) put(o *operation) {
 	f.mu.Unlock()
 }
 
-// begin gives an operation for a request, once fewer than window are under way at its target. The caller then says what moves with it, and starts it.
+// begin returns an operation for a request, once fewer than window are under way at its target. The caller then sets
+// what moves with it, and starts it.
 func (d *Domain) begin(x action, ask uint8) (*operation, error) {
 	p := &d.peers[x.at.rank]
 	for {
@@ -115,17 +117,17 @@ func (d *Domain) begin(x action, ask uint8) (*operation, error) {
 		d.w.room.ring()
 		return nil, x.fails(ErrClosed)
 	}
-	f := d.remotely()
+	f := d.operations()
 	o := f.get(d)
 	o.x, o.waited = x, false
 	o.q = request{ask: ask, number: p.number.Add(1), at: x.at, n: x.n}
 	return o, nil
 }
 
-// start sends the request; src are the bytes of a put, buf is where those of a get go.
+// start sends the request. src has the bytes of a put, and buf gets those of a get.
 func (o *operation) start(src, buf []byte) {
 	w, rank := o.d.w, int(o.x.at.rank)
-	f := o.d.remotely()
+	f := o.d.operations()
 	f.ranks[rank].underway.Add(1)
 	f.all.Add(1)
 	long := o.q.ask == askPut && len(src) > inlineBytes
@@ -161,7 +163,7 @@ func (o *operation) start(src, buf []byte) {
 	o.sent() // the starter
 }
 
-// post posts a send. One that cannot be is over.
+// post posts a send. If that fails the send is over at once.
 func (o *operation) post(gate *nmad.Gate, r *nmad.Request, op *nmad.Op) {
 	if err := gate.Post(r, op); err != nil {
 		o.fail(err)
@@ -205,13 +207,13 @@ func (o *operation) answered(r *nmad.Request) {
 	o.less()
 }
 
-// less ends the operation with its last part.
+// less is called as a part of the operation ends. The last part ends the operation.
 func (o *operation) less() {
 	if o.left.Add(-1) > 0 {
 		return
 	}
 	d, rank := o.d, int(o.x.at.rank)
-	f, w := d.remotely(), d.w
+	f, w := d.operations(), d.w
 	err := o.result()
 	implicit := err != nil && !o.waited && o.remote == nil
 	if implicit {
@@ -252,7 +254,7 @@ func (o *operation) result() error {
 	return nil
 }
 
-// wait starts the operation and waits for its end. f is to be called with it then.
+// wait starts the operation and waits for its end. It gives the operation back to the pool.
 func (o *operation) wait(src, buf []byte) (reply, error) {
 	o.waited = true
 	o.start(src, buf)
@@ -261,14 +263,16 @@ func (o *operation) wait(src, buf []byte) (reply, error) {
 		return reply{}, o.x.fails(err)
 	}
 	r, err := o.reply, o.result()
-	o.d.remotely().put(o)
+	o.d.operations().put(o)
 	return r, err
 }
 
-// polls is how often pollUntil polls the engine before it leaves that to PollUntil, whose first looks are at memory alone: some microseconds.
+// polls is how often pollUntil polls the engine before it leaves that to PollUntil, whose first looks are at memory
+// alone: some microseconds.
 const polls = 64
 
-// pollUntil is PollUntil where what is waited for comes by messages, perhaps, if so comes says.
+// pollUntil waits until met says so. It polls the engine first, if comes says that messages may bring about what it
+// waits for.
 func (w *World) pollUntil(met func() bool, comes bool) bool {
 	if comes {
 		for range polls {
@@ -281,7 +285,8 @@ func (w *World) pollUntil(met func() bool, comes bool) bool {
 	return w.engine.PollUntil(met)
 }
 
-// await waits until met says so; at each ring of the bell it is asked. An error: the engine is closed, or this is a callback.
+// await waits until met says so, and asks it at each ring of the bell. The error: the engine is closed, or the caller
+// is a callback.
 func (w *World) await(b *bell, met func() bool) error {
 	for !met() && !w.pollUntil(met, true) {
 		if err := b.wait(context.Background(), w.engine, met); err != nil {
@@ -291,9 +296,9 @@ func (w *World) await(b *bell, met func() bool) error {
 	return nil
 }
 
-// flush waits until the operations that are under way to a rank, -1: to all, are over.
+// flush waits until the operations under way to a rank are over; rank -1: those to all ranks.
 func (d *Domain) flush(rank int) error {
-	f := d.far.Load()
+	f := d.begun.Load()
 	if f == nil {
 		return nil
 	}
@@ -310,9 +315,9 @@ func (d *Domain) flush(rank int) error {
 	return nil
 }
 
-// told gives the first error of operations to a rank, -1: to any, that had no event, once.
-func (d *Domain) told(rank int) error {
-	f := d.far.Load()
+// takeError returns the first error of the operations to a rank that had no event, once. Rank -1: to any rank.
+func (d *Domain) takeError(rank int) error {
+	f := d.begun.Load()
 	if f == nil {
 		return nil
 	}

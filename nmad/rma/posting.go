@@ -6,7 +6,8 @@ import (
 	"github.com/pm2-go/pm2/nmad"
 )
 
-// posting lets a thread cancel a receive that its own end may post again: Request.Cancel and Post never meet. By a number of the receive, times four, and
+// posting lets a thread cancel a receive that its own end may post again, so that Request.Cancel and Post never meet.
+// It is the number of the receive, times four, and one of
 //
 //	idle --- Post has returned ---> posted --- cancel ---> cancelling --- Cancel has returned ---> posted
 //	  | it ends                       | it ends                | it ends
@@ -41,7 +42,8 @@ func (po *posting) ended() bool {
 	}
 }
 
-// cancel cancels the receive if it is posted and is says so. true: it has ended, and the caller goes on in place of its Done.
+// cancel cancels the receive if it is posted and is says so. true: the receive has ended, and the caller goes on in
+// place of its Done.
 func (po *posting) cancel(r *nmad.Request, is func() bool) bool {
 	v := po.state.Load()
 	if v%postStates != postPosted || !is() || !po.state.CompareAndSwap(v, v-postPosted+postCancelling) {

@@ -137,7 +137,8 @@ func TestProcesses(t *testing.T) {
 	}
 }
 
-// crowded has rank 1 allocate when it has one descriptor left, for its own part: those of others it reaches by messages, and says why.
+// crowded has rank 1 allocate when it has one descriptor left, for its own part: those of others it reaches by
+// messages, and says why.
 func crowded(w *World, _ int) error {
 	var limit, few syscall.Rlimit
 	if w.rank == 1 {
@@ -179,7 +180,8 @@ func crowded(w *World, _ int) error {
 	return s.Free()
 }
 
-// stopped has rank 1 stop when it is about to have the kernel copy into memory of rank 0, which takes it for lost, and closes the memory: when it is continued it writes nothing there.
+// stopped has rank 1 stop when it is about to have the kernel copy into memory of rank 0, which takes it for lost,
+// and closes the memory: when it is continued it writes nothing there.
 func stopped(w *World, _ int) error {
 	b := make([]byte, 1<<20)
 	r, err := w.Register(b)

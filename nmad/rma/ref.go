@@ -5,8 +5,9 @@ import (
 	"fmt"
 )
 
-// Ref names a byte in memory of a process of the job, for operations of any process of it. It is a value of 24 bytes, comparable, and can be sent in messages (AppendBinary, ParseRef).
-// Its key has 64 random bits, so one of memory that was freed since, or that was made up, is an ErrKey. The zero Ref is one of no memory.
+// Ref names a byte in memory of a process of the job, for operations of any process of it. It is a value of 24 bytes,
+// comparable, and can be sent in messages (AppendBinary, ParseRef). Its key has 64 random bits, so one of memory that
+// was freed since, or that was made up, is an ErrKey. The zero Ref is one of no memory.
 type Ref struct {
 	key    uint64
 	offset uint64 // bytes from the beginning of the memory
@@ -37,7 +38,8 @@ func (r Ref) AppendBinary(b []byte) ([]byte, error) {
 	return binary.LittleEndian.AppendUint64(b, r.offset), nil
 }
 
-// ParseRef reads the Ref in the first RefBytes bytes of b. Fewer are an ErrRef. Whether it is one of memory shows when it is used.
+// ParseRef reads the Ref in the first RefBytes bytes of b. Fewer are an ErrRef. Whether it is one of memory shows
+// when it is used.
 func ParseRef(b []byte) (Ref, error) {
 	if len(b) < RefBytes {
 		return Ref{}, fmt.Errorf("rma: %w: %d B, a reference has %d", ErrRef, len(b), RefBytes)

@@ -74,7 +74,8 @@ func (pr *peer) set(index uint32, r *region) {
 	(*t)[index].Store(r)
 }
 
-// free is the lowest index that the own table has not, of collective memory for first 0, of other memory for 1; ok is false if all are taken. Under World.mu.
+// free is the lowest index that the own table has not, of collective memory for first 0, of other memory for 1; ok is
+// false if all are taken. Under World.mu.
 func (w *World) free(first uint32) (index uint32, ok bool) {
 	own := &w.peers[w.rank]
 	for index = max(w.vacant[first], first); index < 2*MaxRegions; index += 2 {
@@ -113,8 +114,9 @@ type Region struct {
 	unsafe atomic.Bool // Close has failed
 }
 
-// Make makes memory of bytes bytes, zero all of them. Other processes of the host map it when they first use a Ref to it, and then reach it by loads and stores; those of other hosts by messages.
-// It takes a descriptor until it is closed. It is not collective and does not wait. ErrSize: there is none of that size, or MaxRegions are open.
+// Make makes memory of bytes bytes, zero all of them. Other processes of the host map it when they first use a Ref to
+// it, and then reach it by loads and stores; those of other hosts by messages. It takes a descriptor until it is
+// closed. It is not collective and does not wait. ErrSize: there is none of that size, or MaxRegions are open.
 func (w *World) Make(bytes int) (*Region, error) {
 	if bytes < 0 {
 		return nil, fmt.Errorf("rma: make memory: %w: %d B: give 0 or more", ErrSize, bytes)
@@ -133,8 +135,10 @@ func (w *World) Make(bytes int) (*Region, error) {
 	return g, nil
 }
 
-// Register lets other processes reach b, memory of the caller's: those of the host by copies of the kernel (process_vm_readv and its twin, 2 us and more each), where it allows them, and all others, and all atomics, by messages.
-// b stays where it is (runtime.Pinner) until Close. It is not collective and does not wait. The empty slice is fine. ErrSize: MaxRegions are open.
+// Register lets other processes reach b, memory of the caller's: those of the host by copies of the kernel
+// (process_vm_readv and its twin, 2 us and more each), where it allows them, and all others, and all atomics, by
+// messages. b stays where it is (runtime.Pinner) until Close. It is not collective and does not wait. The empty slice
+// is fine. ErrSize: MaxRegions are open.
 func (w *World) Register(b []byte) (*Region, error) {
 	x := &region{base: baseOf(b), size: uint64(len(b))}
 	if len(b) > 0 {
@@ -187,8 +191,11 @@ func (g *Region) Ref(offset uint64) Ref {
 	return Ref{g.r.key, offset, uint32(g.w.rank), g.index}
 }
 
-// Close takes the memory back: from then on its Refs are an ErrKey everywhere. It waits until what others have under way in it is over: no process writes there when it returns nil. A process of the host that was taken for lost (Config.Heartbeat of nmad) while it is inside a copy of the kernel, perhaps since it is
-// stopped, would write when it goes on: it is ended, by SIGKILL, after a second. Where that is forbidden the memory stays pinned, and the error, a *nmad.PeerError, names the rank: Close can be called again. Else calling it again does nothing.
+// Close takes the memory back: from then on its Refs are an ErrKey everywhere. It waits until what others have under
+// way in it is over: no process writes there when it returns nil. A process of the host that was taken for lost
+// (Config.Heartbeat of nmad) while it is inside a copy of the kernel, perhaps since it is stopped, would write when
+// it goes on: it is ended, by SIGKILL, after a second. Where that is forbidden the memory stays pinned, and the
+// error, a *nmad.PeerError, names the rank: Close can be called again. Else calling it again does nothing.
 func (g *Region) Close() error {
 	if g == nil || g.r == nil {
 		return fmt.Errorf("rma: close a region: %w: there is none", ErrRef)

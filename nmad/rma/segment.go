@@ -8,7 +8,8 @@ import (
 	"github.com/pm2-go/pm2/nmad"
 )
 
-// Segment is memory of which each process of the job has a part of the same size. The parts of processes on one host are mapped by all of these. Safe for concurrent use, but for Free.
+// Segment is memory of which each process of the job has a part of the same size. The parts of processes on one host
+// are mapped by all of these. Safe for concurrent use, but for Free.
 type Segment struct {
 	w     *World
 	index uint32
@@ -20,8 +21,13 @@ type Segment struct {
 // taken is the index of a segment where there is none.
 const taken = 1<<32 - 1
 
-// Alloc makes a Segment with a part of bytes bytes at each process, zero all of them; the system provides memory as it is touched. It is collective: all processes of the job call it with the same number, and it returns once all of them have. The collective calls (Open, Alloc, Segment.Free,
-// Close) come in the same order at all processes; where several threads of a process make them, the program sees to that. ErrSize: the sizes differ, a process has no memory of that size, or MaxRegions are open; then at all of them. A part that a process of the host cannot map, for want of descriptors or of address space, it reaches by messages: Domain.Explain says so. An error that names a lost process may come at some of them only.
+// Alloc makes a Segment with a part of bytes bytes at each process, zero all of them; the system provides memory as
+// it is touched. It is collective: all processes of the job call it with the same number, and it returns once all of
+// them have. The collective calls (Open, Alloc, Segment.Free, Close) come in the same order at all processes; where
+// several threads of a process make them, the program sees to that. ErrSize: the sizes differ, a process has no
+// memory of that size, or MaxRegions are open; then at all of them. A part that a process of the host cannot map, for
+// want of descriptors or of address space, it reaches by messages: Domain.Explain says so. An error that names a lost
+// process may come at some of them only.
 func (w *World) Alloc(bytes int) (*Segment, error) {
 	w.collect.Lock()
 	defer w.collect.Unlock()
@@ -121,8 +127,9 @@ func (s *Segment) At(rank int, offset uint64) Ref {
 	return Ref{s.key, offset, uint32(min(uint64(rank), 1<<32-1)), s.index}
 }
 
-// Free gives the memory back. It is collective, as Alloc is: each process has flushed its operations on the Segment before it calls it, and it returns once all have. From then on its Refs are an ErrKey. Its error is that of a process that was lost; the
-// memory is given back all the same. Calling it again does nothing.
+// Free gives the memory back. It is collective, as Alloc is: each process has flushed its operations on the Segment
+// before it calls it, and it returns once all have. From then on its Refs are an ErrKey. Its error is that of a
+// process that was lost; the memory is given back all the same. Calling it again does nothing.
 func (s *Segment) Free() error {
 	if s == nil {
 		return fmt.Errorf("rma: free a segment: %w: there is none", ErrRef)

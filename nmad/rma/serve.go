@@ -7,7 +7,8 @@ import (
 	"github.com/pm2-go/pm2/nmad"
 )
 
-// slots is how many requests of others are taken in at once, of all of them together. More wait as messages do that have no receive.
+// slots is how many requests of all other processes together are received at once. More of them wait, as messages
+// without a receive do.
 const slots = 16
 
 // slot is a receive of a request from any process.
@@ -57,14 +58,15 @@ func (sl *slot) post() error {
 	return err
 }
 
-// came is called when a request has come: of one process one at a time, of different ones at once. It must not wait.
+// came is called when a request has come. Requests of one process come one at a time, those of several at once. It
+// must not wait.
 func (sl *slot) came(*nmad.Request) {
 	if sl.posting.ended() {
 		sl.goOn()
 	}
 }
 
-// goOn takes a request in, and posts the receive of the next one.
+// goOn handles a request, and posts the receive for the next one.
 func (sl *slot) goOn() {
 	r := &sl.request
 	_, err := r.Test()
@@ -80,7 +82,7 @@ func (sl *slot) goOn() {
 	}
 }
 
-// end takes the receives of requests back, once closed is set.
+// end cancels the receives of requests, once closed is set.
 func (w *World) end() error {
 	for i := range w.slots {
 		s := &w.slots[i]
@@ -97,7 +99,8 @@ func (w *World) end() error {
 	return nil
 }
 
-// handle does what a process asks for. What is no request, and more than a process may have under way, gets no answer.
+// handle does what a process asks for. It gives no answer to what is no request, nor to more than a process may have
+// under way.
 func (w *World) handle(rank int, b []byte) {
 	var q request
 	body, ok := q.decode(w.rank, b)
@@ -156,7 +159,8 @@ func (a *answer) borrow(q *request) uint8 {
 	return statusDone
 }
 
-// borrow finds memory of this process for a request, which gives it back. With a status other than statusDone it is there for its size, if at all, and was not lent.
+// borrow finds memory of this process for a request, which gives it back. With a status other than statusDone it is
+// there for its size, if at all, and was not lent.
 func (w *World) borrow(at Ref, n uint64) (*region, uint8) {
 	x := w.peers[w.rank].find(at.index)
 	if x == nil || x.key != at.key {

@@ -45,8 +45,10 @@ func (c Compare) holds(word, v uint64) bool {
 	return word <= v
 }
 
-// PutSignal writes src to dst as Put does, and then changes the signal, a word of 8 bytes of the same process, so that what sees the signal sees src. It returns when both are remotely complete. src may be empty. A thread that waits for the signal (WaitSignal) is woken.
-// Where both are mapped it is a copy, an atomic instruction and one look at a word of the other process.
+// PutSignal writes src to dst as Put does, and then changes the signal, a word of 8 bytes of the same process, so
+// that what sees the signal sees src. It returns when both are remotely complete. src may be empty. A thread that
+// waits for the signal (WaitSignal) is woken. Where both are mapped it is a copy, an atomic instruction and one look
+// at a word of the other process.
 func (d *Domain) PutSignal(dst Ref, src []byte, sig Ref, op SignalOp, v uint64) error {
 	r, s := d.reach(dst, uint64(len(src))), d.reach(sig, 8)
 	if r == nil || s == nil || dst.rank != sig.rank || !s.aligned(sig.offset, 8) || op > SignalAdd {
@@ -161,8 +163,11 @@ func (sw *signalWait) look() bool {
 	return sw.cmp.holds(sw.word, sw.v) || sw.w.closed.Load() || sw.s.closed.Load() || sw.w.last.Load() != nil
 }
 
-// WaitSignal waits until the word at sig, 8 bytes of this process, compares so with v, and returns the word. The data of a PutSignal that has brought it about is there. It polls as all waits do, and then the thread sleeps; PutSignal of any process wakes it, other stores need not: they are seen when it looks next. It ends when ctx is done, with
-// the cause; when the memory or the World is closed; and with a *PeerError when all other processes are lost. Any number of threads may wait for one word.
+// WaitSignal waits until the word at sig, 8 bytes of this process, compares so with v, and returns the word. The data
+// of a PutSignal that has brought it about is there. It polls as all waits do, and then the thread sleeps; PutSignal
+// of any process wakes it, other stores need not: they are seen when it looks next. It ends when ctx is done, with
+// the cause; when the memory or the World is closed; and with a *PeerError when all other processes are lost. Any
+// number of threads may wait for one word.
 func (d *Domain) WaitSignal(ctx context.Context, sig Ref, cmp Compare, v uint64) (uint64, error) {
 	s, err := d.own(sig, cmp)
 	if err != nil {

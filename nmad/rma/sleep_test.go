@@ -12,7 +12,8 @@ import (
 	"github.com/pm2-go/pm2/marcel"
 )
 
-// TestSleeps: threads that sleep for a signal, some for the same word, are woken by signals of any process, and by none that is for another word; and the word "sleeping" is 0 in the end.
+// TestSleeps: threads that sleep for a signal, some for the same word, are woken by signals of any process, and by
+// none that is for another word; and the word "sleeping" is 0 in the end.
 func TestSleeps(t *testing.T) {
 	onEveryWay(t, func(t *testing.T, worlds []*World) {
 		s := segments(t, worlds, 4096)
@@ -101,7 +102,8 @@ func selects(w *World, rounds int) error {
 	return nil
 }
 
-// TestKernelCopies: memory that was registered is reached by the kernel's copies, in rounds with messages where these are refused.
+// TestKernelCopies: memory that was registered is reached by the kernel's copies, in rounds with messages where these
+// are refused.
 func TestKernelCopies(t *testing.T) {
 	for _, refuses := range []bool{false, true} {
 		worlds := job(t, "shm", 2, options{refuses: refuses})

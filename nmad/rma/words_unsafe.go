@@ -15,7 +15,8 @@ type Word interface {
 // Op is what an atomic does to a word.
 type Op uint8
 
-// The atomics. Integers wrap around. Min and Max of floats are those of < : a NaN in the word stays, and one that comes changes nothing. And, Or and Xor are for integers.
+// The atomics. Integers wrap around. Min and Max of floats are those of < : a NaN in the word stays, and one that
+// comes changes nothing. And, Or and Xor are for integers.
 const (
 	Add  Op = iota // word + v
 	Sub            // word - v
@@ -114,7 +115,8 @@ func (rg *region) word64(offset uint64) *atomic.Uint64 {
 	return (*atomic.Uint64)(unsafe.Add(rg.base, offset))
 }
 
-// apply does an atomic that kind takes on a word that is inside and aligned, by the processor's instructions, and returns what was there before. other is what the word must be for opCompareAndSwap.
+// apply does an atomic that kind takes on a word that is inside and aligned, by the processor's instructions, and
+// returns what was there before. other is what the word must be for opCompareAndSwap.
 func (rg *region) apply(k kind, o Op, offset, v, other uint64) (old uint64) {
 	at := unsafe.Add(rg.base, offset)
 	if k.bytes() == 4 {

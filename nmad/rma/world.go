@@ -12,31 +12,33 @@ import (
 
 	"github.com/pm2-go/pm2/marcel"
 	"github.com/pm2-go/pm2/nmad"
+	"github.com/pm2-go/pm2/nmad/internal/contexts"
 	"github.com/pm2-go/pm2/nmad/internal/mapped"
 	"github.com/pm2-go/pm2/pioman"
 )
 
 // The contexts of the job's domain that a World uses.
 const (
-	FirstContext    = 60000
-	contextRequests = FirstContext     // what others are asked for
-	contextReplies  = FirstContext + 1 // what they answer, by the number of the request
-	contextData     = FirstContext + 2 // long puts, likewise
-	contextControl  = FirstContext + 3 // collective calls, of every second World of a session
-	LastContext     = FirstContext + 4 // and of the others: a process that opens the next one may meet one that has not left the last one
+	FirstContext    = contexts.FirstWorld
+	contextRequests = FirstContext       // what others are asked for
+	contextReplies  = FirstContext + 1   // what they answer, by the number of the request
+	contextData     = FirstContext + 2   // long puts, likewise
+	contextControl  = FirstContext + 3   // collective calls, of every second World of a session
+	LastContext     = contexts.LastWorld // and of the others: a process that opens the next one may meet one that has not left the last one
 )
 
-// histories are of the Worlds that sessions have had, by place.
+// histories are those of the Worlds that sessions have had, by series.
 var histories sync.Map
 
-// place is where a session has Worlds, one after the other: in the contexts from first on, and of the same processes, since these alone count alike.
-type place struct {
+// series names the Worlds that a session has one after the other: in the contexts from first on, of the same processes.
+// Only Worlds of one series have the same numbers at all their processes.
+type series struct {
 	session weak.Pointer[nmad.Session]
 	first   int
 	ranks   string
 }
 
-// history is what a World leaves to the next one in its place.
+// history is what a World leaves to the next one of its series.
 type history struct {
 	worlds atomic.Uint32 // how many there were
 	early  atomic.Pointer[early]
@@ -50,16 +52,17 @@ type early struct {
 
 // remember gives the World its number.
 func (w *World) remember() {
-	key := place{weak.Make(w.s), w.first, fmt.Sprint(w.members)}
+	key := series{weak.Make(w.s), w.first, fmt.Sprint(w.members)}
 	h, known := histories.LoadOrStore(key, new(history))
 	if !known {
-		runtime.AddCleanup(w.s, func(key place) { histories.Delete(key) }, key)
+		runtime.AddCleanup(w.s, func(key series) { histories.Delete(key) }, key)
 	}
 	w.history = h.(*history)
 	w.number = w.history.worlds.Add(1)
 }
 
-// World is the memory that the processes of a job let each other reach. Safe for concurrent use, but for the collective calls; see Alloc.
+// World is the memory that the processes of a job let each other reach. Safe for concurrent use, but for the
+// collective calls; see Alloc.
 type World struct {
 	s       *nmad.Session
 	options options
@@ -85,14 +88,14 @@ type World struct {
 
 	answered meeting // of what answers requests of others with fences and flushes of this process
 
-	history *history // of the place
-	number  uint32   // of the World there, from 1
+	history *history // of the series
+	number  uint32   // of the World in it, from 1
 
-	told   atomic.Bool             // the others know that intact is done
-	intact context.Context         // done once this process has lost another one, or hears that one has; the cause says how
-	broken context.CancelCauseFunc // ends intact
-	losses atomic.Int32            // other processes that were lost
-	last   atomic.Pointer[error]   // how the last one was; nil: some live
+	announced atomic.Bool             // the others know that intact is done
+	intact    context.Context         // done once this process has lost another one, or hears that one has; the cause says how
+	broken    context.CancelCauseFunc // ends intact
+	losses    atomic.Int32            // other processes that were lost
+	last      atomic.Pointer[error]   // how the last one was; nil: some live
 
 	copying atomic.Int64 // threads that have the kernel copy
 	vacated atomic.Bool  // the pages are given back
@@ -135,14 +138,21 @@ type options struct {
 	inside  func() // is called by those that are about to have the kernel copy
 }
 
-// Open makes the World of a session. All processes of the job call it, in the same order as their other collective calls (Alloc, Segment.Free, World.Close); it returns once all of them have. A session has one at a time.
-// It opens the contexts FirstContext to LastContext of the job's domain, and fails with nmad.ErrConfig if one of them is open already. If it fails at one process, for want of memory or of a context, it fails at all the others with ErrElsewhere, unless it is the context of the collective calls that is open there already. It waits as nmad does: for the calling thread only.
+// Open makes the World of a session. All processes of the job call it, in the same order as their other collective
+// calls (Alloc, Segment.Free, World.Close); it returns once all of them have. A session has one at a time. It opens
+// the contexts FirstContext to LastContext of the job's domain, and fails with nmad.ErrConfig if one of them is open
+// already. If it fails at one process, for want of memory or of a context, it fails at all the others with
+// ErrElsewhere, unless it is the context of the collective calls that is open there already. It waits as nmad does:
+// for the calling thread only.
 func Open(s *nmad.Session) (*World, error) { return open(s, options{}) }
 
 // Contexts is how many contexts a World takes.
-const Contexts = LastContext - FirstContext + 1
+const Contexts = contexts.PerWorld
 
-// OpenAmong is Open for some processes of the job, which alone call it, and the collective calls of that World, all with the same ranks in the same order. Its contexts are the Contexts from first on; Worlds of other ranks may come before and after it there, each once all its processes have closed the last one. A session has as many as it has contexts for.
+// OpenAmong is Open for some processes of the job, which alone call it, and the collective calls of that World, all
+// with the same ranks in the same order. Its contexts are the Contexts from first on; Worlds of other ranks may come
+// before and after it there, each once all its processes have closed the last one. A session has as many as it has
+// contexts for.
 func OpenAmong(s *nmad.Session, first int, ranks ...int) (*World, error) {
 	return openAmong(s, options{}, first, ranks)
 }
@@ -222,7 +232,8 @@ func (w *World) enter(own mapped.Card, failed error) error {
 	return err
 }
 
-// sharesMemory says whether messages between the processes of a host go through memory that these share: then other memory can be shared, too.
+// sharesMemory says whether messages between the processes of a host go through memory that these share. Other memory
+// can then be shared, too.
 func (w *World) sharesMemory() bool {
 	for _, r := range w.s.Gate(w.members[(w.index+1)%len(w.members)]).Info().Rails {
 		if r.Name != "auto" && r.Name != "shm" {
@@ -273,7 +284,8 @@ func (w *World) leave() {
 	w.vacatePages()
 }
 
-// vacatePages gives the system the pages back, once closed is set. A copier that has not looked at the page of the target yet finds nothing live there; those that have, have a hazard in the own page.
+// vacatePages gives the pages back to the system, once closed is set. A copier that has not looked at the page of its
+// target yet finds nothing live there; one that has looked has a hazard in its own page.
 func (w *World) vacatePages() {
 	w.vacated.Store(true)
 	for rank := range w.peers {
@@ -396,8 +408,11 @@ func (w *World) quiet() error {
 	return w.await(&w.room, met)
 }
 
-// Close ends the World, at all processes: it waits until the operations of this process are remotely complete, and for the other processes; when it returns no process writes into memory of this one any more. All memory that is open is
-// closed, and what Segment.Bytes, Domain.Local and Region.Bytes of Make have given must not be used any more. Operations after it, and waits for signals, fail with ErrClosed. Its error is that of a process that was lost; the World is closed all the same. Calling it again does nothing.
+// Close ends the World, at all processes: it waits until the operations of this process are remotely complete, and
+// for the other processes; when it returns no process writes into memory of this one any more. All memory that is
+// open is closed, and what Segment.Bytes, Domain.Local and Region.Bytes of Make have given must not be used any more.
+// Operations after it, and waits for signals, fail with ErrClosed. Its error is that of a process that was lost; the
+// World is closed all the same. Calling it again does nothing.
 func (w *World) Close() error {
 	w.collect.Lock()
 	defer w.collect.Unlock()

@@ -115,7 +115,8 @@ func patience(t testing.TB) context.Context {
 	return ctx
 }
 
-// TestPlaces: Worlds of different processes come in the same contexts, one after the other. Processes that were in more of them than others find these all the same.
+// TestPlaces: Worlds of different processes come in the same contexts, one after the other. Processes that were in
+// more of them than others find these all the same.
 func TestPlaces(t *testing.T) {
 	worlds := job(t, "shm", 3, options{})
 	for _, ranks := range [][]int{{0, 1}, {0, 1, 2}, {2, 0}, {0, 2}, {0, 1, 2}, {1, 2}, {0, 1}} {

@@ -70,6 +70,8 @@ var rules = []rule{
 	// The suite of all drivers asks how much to do.
 	{folder: "nmad/driver/drivertest", ours: []string{"nmad/driver", "internal/linux", "nmad/internal/limit", "nmad/internal/meet", "nmad/internal/mapped", "nmad/internal/process", "pioman", "marcel", "sched/topo", "asm", "internal/test/effort"}, theirs: []string{sys}},
 	{folder: "nmad/internal/limit"},
+	// Which numbers of contexts the packages over nmad reserve, for all of them.
+	{folder: "nmad/internal/contexts"},
 	// Networks of tests are drivers; proxies know what is said before a link is trusted.
 	{folder: "nmad/internal/test", ours: []string{"nmad/driver", "nmad/internal/meet"}, theirs: []string{sys}},
 	// How two processes come to trust a connection knows the errors of drivers; which processes are there knows that.
@@ -92,7 +94,7 @@ var rules = []rule{
 	// Memory that the ranks of a host share is made as that of drivers is.
 	{folder: "nmad/mpi/internal/segment", ours: []string{"nmad/driver", "nmad/internal/mapped"}, theirs: []string{sys}},
 	// One-sided access stands on what every program sees of nmad, and on memory that processes share.
-	{folder: "nmad/rma", ours: []string{"internal/shelf", "nmad", "nmad/driver", "nmad/internal/mapped", "nmad/internal/process", "pioman", "marcel", "asm"}, theirs: []string{sys}},
+	{folder: "nmad/rma", ours: []string{"internal/shelf", "nmad", "nmad/driver", "nmad/internal/contexts", "nmad/internal/mapped", "nmad/internal/process", "pioman", "marcel", "asm"}, theirs: []string{sys}},
 	// So do active messages, which are messages; long ones go into memory of one-sided access.
 	{folder: "nmad/am", ours: []string{"nmad", "nmad/rma", "pioman", "marcel", "asm"}},
 	// The examples are programs.

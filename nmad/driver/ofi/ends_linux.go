@@ -68,6 +68,7 @@ func (l *link) ended(total uint64) error {
 // violated breaks the link, and gives the error of all later calls.
 func (l *link) violated(err error) error {
 	err = l.Break(err)
+	l.State.Or(life.Broken) // if this side has closed it, too: its goodbye waits for nothing of such a peer
 	l.ring()
 	return err
 }

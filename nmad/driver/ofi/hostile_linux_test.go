@@ -114,6 +114,21 @@ func TestHostile(t *testing.T) {
 	}
 }
 
+// TestViolatedGoodbye: a link that was closed waits for nothing of a peer that violates the protocol.
+func TestViolatedGoodbye(t *testing.T) {
+	l := alone(true)
+	l.port.failed, l.met = nil, true
+	l.out.state.Store(moving)
+	l.End()
+	if l.parted() {
+		t.Fatal("a goodbye is over while bytes are on their way")
+	}
+	l.port.arrived(packet(prefix{link: 1, token: 77, seq: 5, kind: kindPacket}, 0, nil))
+	if !l.parted() {
+		t.Error("a goodbye waits for a peer whose packets come out of order")
+	}
+}
+
 // TestOverflow: a sender that does not heed its credit breaks its link.
 func TestOverflow(t *testing.T) {
 	l := alone(true)

@@ -163,7 +163,8 @@ func TestFatal(t *testing.T) {
 	if exit, ok := err.(*exec.ExitError); !ok || exit.ExitCode() != 7 || !strings.Contains(out, "MPI_Abort(7) on MPI_COMM_WORLD") || !strings.Contains(out, "was buffered") {
 		t.Errorf("%v\n%s", err, out)
 	}
-	// The low 8 bits of the status are 0, as of a process that ends well; a thread of the program that has a stream delays the end for a while only.
+	// The low 8 bits of the status are 0, as of a process that ends well; a thread of the program that has a stream
+	// delays the end for a while only.
 	for _, how := range []string{"reads", "class"} {
 		for _, ranks := range []string{"0", "2"} {
 			out, err := run(t, ranks, program, how)

@@ -35,7 +35,8 @@ const (
 // firstKeyval is the first number of one that the program makes.
 const firstKeyval = 1024
 
-// keyvals are all that the program has made, by their numbers from firstKeyval on; nil: it was freed. One that was freed stays until its last attribute ends.
+// keyvals are all that the program has made, by their numbers from firstKeyval on; nil: it was freed. One that was
+// freed stays until its last attribute ends.
 var keyvals struct {
 	sync.Mutex
 	all []*keyval

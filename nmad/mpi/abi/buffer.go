@@ -142,7 +142,8 @@ func (a *call) lengths(i, n int) ([]int, error) {
 	return all, err
 }
 
-// ownTypes is n blocks at an argument each of which has a datatype of its own, and begins at a displacement in bytes, as read has these.
+// ownTypes is n blocks at an argument each of which has a datatype of its own, and begins at a displacement in bytes,
+// as read has these.
 func (a *call) ownTypes(address, counts, places, types, n int, read func(i, n int) ([]int, error)) (mpi.Blocks, error) {
 	b := mpi.Blocks{}
 	hs, err := a.handles(types, n)

@@ -8,7 +8,9 @@ import (
 	"github.com/pm2-go/pm2/nmad/mpi"
 )
 
-// buffers is the memory that buffered sends of a communicator, a session, or all others may take. The library has memory of its own for them: of the program's it goes by the size, so that a program that gives too little hears of it here as with another library.
+// buffers is the memory that buffered sends of a communicator, a session, or all others may take. The library has
+// memory of its own for them: of the program's it goes by the size, so that a program that gives too little hears of
+// it here as with another library.
 type buffers struct {
 	mu        sync.Mutex
 	attached  bool      // under mu
@@ -25,7 +27,8 @@ type pending struct {
 	size int
 }
 
-// overhead is what a message takes of the program's memory besides its data: no more than MPI_BSEND_OVERHEAD, and no more than in other libraries, since programs count on what these take.
+// overhead is what a message takes of the program's memory besides its data: no more than MPI_BSEND_OVERHEAD, and no
+// more than in other libraries, since programs count on what these take.
 const overhead = 64
 
 // general is that of messages of communicators that have none of their own.

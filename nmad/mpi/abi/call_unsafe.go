@@ -12,7 +12,8 @@ import (
 	"github.com/pm2-go/pm2/nmad/mpi/datatype"
 )
 
-// call is a call of a function of MPI, as front/call.h has it; it lies in the caller's stack. Each of its methods that has a name of table.txt is the function; the others read arguments, and write results.
+// call is a call of a function of MPI, as front/call.h has it; it lies in the caller's stack. Each of its methods
+// that has a name of table.txt is the function; the others read arguments, and write results.
 type call struct {
 	function int32
 	wide     int32 // 1: counts and displacements have 64 bits
@@ -31,8 +32,8 @@ type cached struct {
 	ways       uintptr // the address of those of driver.Way, by rank; 0: there are none
 }
 
-// shared is what C's side knows of the state of MPI; see front/call.h.
-type shared struct {
+// frontState is what C's side knows of the state of MPI: struct pm2_shared of front/call.h.
+type frontState struct {
 	initialized, finalized int32
 	lane                   uint64 // bytes of a driver.Lane, as C knows it
 	world                  cached
@@ -297,7 +298,7 @@ func (st *status) size() (n int) {
 }
 
 // state is what C's side knows; nil until the first call.
-var state atomic.Pointer[shared]
+var state atomic.Pointer[frontState]
 
 // telling is the lock of what C is told of communicators.
 var telling sync.Mutex
@@ -324,7 +325,7 @@ func (cd *cached) lead(h handle, ways []driver.Way) {
 func (cd *cached) forget(h handle) { atomic.CompareAndSwapUintptr(&cd.handle, uintptr(h), 0) }
 
 // of is where C finds a communicator.
-func (s *shared) of(h handle) *cached { return &s.comms[uintptr(h)&uintptr(len(s.comms)-1)] }
+func (s *frontState) of(h handle) *cached { return &s.comms[uintptr(h)&uintptr(len(s.comms)-1)] }
 
 // scratch is a status of C's memory, to be given back by release.
 func scratch() *status {

@@ -99,7 +99,9 @@ import "C"
 
 import "unsafe"
 
-// callReduction calls the program's function of an operation. Elements that C may have at multiples of 16, which it takes for granted then, are put there; extent 0: they stay where they are, as all do that are not within n extents.
+// callReduction calls the program's function of an operation. C takes for granted that some elements lie at multiples
+// of 16: these are copied to such addresses first. With extent 0 they stay where they are, as do all that are not
+// within n extents.
 func callReduction(o *op, in, inout pointer, n, extent int, t handle) {
 	if extent%16 == 0 && extent > 0 && (number(in)|number(inout))%16 != 0 {
 		size := n * extent

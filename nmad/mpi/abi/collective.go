@@ -4,7 +4,8 @@ package main
 
 import "github.com/pm2-go/pm2/nmad/mpi"
 
-// manner is how an operation is called: the caller waits for its end, gets a request that is under way, or one that is to be started.
+// manner is how an operation is called: the caller waits for its end, gets a request that is under way, or one that
+// is to be started.
 type manner uint8
 
 const (
@@ -137,7 +138,8 @@ func (a *call) bcast(f form, c *comm) error {
 	return do2(as[operations]{a, c, f, c.operations()}, b, root, operations.Bcast, operations.Ibcast, operations.BcastInit)
 }
 
-// blocksAt is where the arguments of a gather or scatter are: own is that of the own block, all that of the blocks, at root; counts and places below 0: the blocks are equal.
+// blocksAt is where the arguments of a gather or scatter are: own is that of the own block, all that of the blocks,
+// at root; counts and places below 0: the blocks are equal.
 type blocksAt struct {
 	own    int // address, count, datatype
 	all    int

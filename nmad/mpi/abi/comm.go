@@ -216,7 +216,8 @@ func (a *call) idup(c *comm, hints *info, at int) (*request, error) {
 		return nil, err
 	}
 	var made, local *mpi.Comm
-	// Attributes are copied before the communicator is there, by this thread: the standard lets the functions of the program run in this call only. So the handle is there, too.
+	// Attributes are copied before the communicator is there, by this thread: the standard lets the functions of the
+	// program run in this call only. So the handle is there, too.
 	d := newComm(c.c, "")
 	d.handler.Store(c.handler.Load())
 	if err := c.endow(d, hints); err != nil {

@@ -20,7 +20,8 @@ type dtype struct {
 	again     handle // under mu: of one that was freed, for such calls
 }
 
-// lend is a handle of the datatype for a call of a function of the program, which has one also if it has freed the datatype meanwhile; giveBack takes it back.
+// lend is a handle of the datatype for a call of a function of the program, which has one also if it has freed the
+// datatype meanwhile; giveBack takes it back.
 func (t *dtype) lend() handle {
 	if t.handle < predefined {
 		return t.handle
@@ -264,13 +265,20 @@ func derived(t *datatype.Type, made contents, err error) (*dtype, error) {
 	return &dtype{t: t, made: made}, err
 }
 
-// setType takes a datatype in, and writes its handle.
-func (a *call) setType(i int, t *dtype) (err error) {
+// enlist gives a datatype its handle.
+func (t *dtype) enlist() (err error) {
+	t.what = ofType
+	t.handle, err = types.add(t)
+	return err
+}
+
+// setType takes a datatype in, unless it has a handle, and writes that.
+func (a *call) setType(i int, t *dtype) error {
 	if _, err := a.out(i); err != nil {
 		return err
 	}
-	if t.what = ofType; t.handle == 0 {
-		if t.handle, err = types.add(t); err != nil {
+	if t.handle == 0 {
+		if err := t.enlist(); err != nil {
 			return err
 		}
 	}

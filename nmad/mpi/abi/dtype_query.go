@@ -26,7 +26,8 @@ func (a *call) typeGetEnvelopeC(t *dtype) (ints, addresses, large, types, combin
 	return len(t.made.ints), len(t.made.addresses), len(t.made.large), len(t.made.types), t.made.combiner
 }
 
-// contents writes what a datatype was made of; at are the arguments for ints, addresses, large counts and datatypes, and has is how many of each there is room for.
+// contents writes what a datatype was made of; at are the arguments for ints, addresses, large counts and datatypes,
+// and has is how many of each there is room for.
 func (a *call) contents(t *dtype, has, at [4]int) error {
 	if t.made.combiner == isNamed {
 		return wrong(errType, "%s is predefined", t.name)
@@ -100,8 +101,8 @@ var once struct {
 	all map[[3]int]*dtype
 }
 
-// onceOf makes a datatype like a predefined one, once.
-func onceOf(combiner int, like handle, args ...int) *dtype {
+// onceOf makes a datatype like a predefined one, once: with its handle, which all threads get.
+func onceOf(combiner int, like handle, args ...int) (*dtype, error) {
 	key := [3]int{combiner}
 	copy(key[1:], args)
 	once.Lock()
@@ -109,13 +110,16 @@ func onceOf(combiner int, like handle, args ...int) *dtype {
 	if once.all == nil {
 		once.all = map[[3]int]*dtype{}
 	}
-	t := once.all[key]
-	if t == nil {
-		base := predefinedTypes[like-firstType]
-		t = &dtype{t: base.t, sort: base.sort, committed: true, made: contents{combiner: combiner, ints: args}}
-		once.all[key] = t
+	if t := once.all[key]; t != nil {
+		return t, nil
 	}
-	return t
+	base := predefinedTypes[like-firstType]
+	t := &dtype{t: base.t, sort: base.sort, committed: true, made: contents{combiner: combiner, ints: args}}
+	if err := t.enlist(); err != nil {
+		return nil, err
+	}
+	once.all[key] = t
+	return t, nil
 }
 
 // real is which of two floating types has a precision of p decimal digits and a range of r; undefined ones do not matter.
@@ -136,7 +140,7 @@ func (a *call) typeCreateF90Real(p, r int) (*dtype, error) {
 	if err != nil {
 		return nil, err
 	}
-	return onceOf(isF90Real, like, p, r), nil
+	return onceOf(isF90Real, like, p, r)
 }
 
 func (a *call) typeCreateF90Complex(p, r int) (*dtype, error) {
@@ -144,7 +148,7 @@ func (a *call) typeCreateF90Complex(p, r int) (*dtype, error) {
 	if err != nil {
 		return nil, err
 	}
-	return onceOf(isF90Complex, like, p, r), nil
+	return onceOf(isF90Complex, like, p, r)
 }
 
 func (a *call) typeCreateF90Integer(r int) (*dtype, error) {
@@ -161,7 +165,7 @@ func (a *call) typeCreateF90Integer(r int) (*dtype, error) {
 	default:
 		return nil, wrong(errArg, "no integer has %d digits", r)
 	}
-	return onceOf(isF90Integer, like, r), nil
+	return onceOf(isF90Integer, like, r)
 }
 
 // pairTypes are the datatypes of a value and an index that are predefined, by the handles of both.

@@ -18,7 +18,8 @@ import (
 	"time"
 )
 
-// TestEnds: however a rank ends, the others, which wait for it, end as well, mpiexec says which one it was and how, and has its status; nothing is left.
+// TestEnds: however a rank ends, the others, which wait for it, end as well, mpiexec says which one it was and how,
+// and has its status; nothing is left.
 func TestEnds(t *testing.T) {
 	program := compile(t, "ends")
 	before := segments(t)
@@ -53,7 +54,8 @@ func TestEnds(t *testing.T) {
 	}
 }
 
-// TestManagers: a program starts under what is there of the launchers of other libraries, as a job of several, and MPI_Abort has its status where the launcher passes it on.
+// TestManagers: a program starts under what is there of the launchers of other libraries, as a job of several, and
+// MPI_Abort has its status where the launcher passes it on.
 func TestManagers(t *testing.T) {
 	for _, m := range []struct {
 		name  string

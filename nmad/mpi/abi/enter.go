@@ -11,16 +11,18 @@ import (
 	"github.com/pm2-go/pm2/nmad/driver"
 )
 
-// entry is a function that crosses.
+// entry is a function of MPI that crosses into Go.
 type entry struct {
 	name string
 	do   func(*call) error
 }
 
-// handlerRoom is the least that the stack of a call leaves to the program's handlers for signals, in bytes; the kernel takes some 4 KiB of it itself.
+// handlerRoom is the least that the stack of a call leaves to the program's handlers for signals, in bytes; the
+// kernel takes some 4 KiB of it itself.
 const handlerRoom = 100 << 10
 
-// spread has a frame that large, so that the stack of the goroutine that called it is larger from then on: it does not shrink (see internal/build).
+// spread has a frame that large, so that the stack of the goroutine that called it is larger from then on: it does
+// not shrink (see internal/build).
 //
 //go:noinline
 func spread(i int) byte {
@@ -67,22 +69,25 @@ func (a *call) asks() int {
 	return int(success)
 }
 
-// caught turns a panic, which is a mistake of this library or an address of the program's below firstAddress, into an error. An address above that which is no memory ends the process, as it does in C.
+// caught turns a panic into an error. It is a mistake of this library, or an address of the program's below
+// firstAddress. An address above that which is no memory ends the process, as it does in C.
 func (a *call) caught(code *int) {
 	if why := recover(); why != nil {
 		*code = a.fails(entries[a.function].name, wrong(errIntern, "internal error: %v\n%s", why, debug.Stack()))
 	}
 }
 
-// refusedOn has the argument that is the communicator whose error handler is told that a function is not there.
+// refusedOn gives, for a function that this library does not have, the argument that is a communicator: its error
+// handler is told.
 var refusedOn = map[string]int{"MPI_Comm_accept": 3, "MPI_Comm_connect": 3, "MPI_Comm_spawn": 5, "MPI_Comm_spawn_multiple": 6}
 
-// refused is a function that is not there.
+// refused is the error of a function that this library does not have.
 func (a *call) refused() error {
 	return wrong(errRefused, "not supported: this library has no files, and starts or connects no processes")
 }
 
-// fails has an error told as the handler of its object says, and returns its code: one of the program is left to C.
+// fails tells an error to the error handler of the call's object, and returns the code of the error. A handler of the
+// program is called by C.
 func (a *call) fails(name string, err error) int {
 	code := codeOf(err)
 	if strings.HasPrefix(name, "MPI_T_") { // tools have no handlers
@@ -112,7 +117,7 @@ func (a *call) fails(name string, err error) int {
 	return code
 }
 
-// die ends the job, and says why: what a status would have told, too.
+// die ends the job, and says why, as a status would have.
 func die(name string, code int, err error) {
 	text := fmt.Sprintf("%s: %v", name, err)
 	if class := codeText(code); !strings.Contains(text, class) && code != int(errInStatus) {

@@ -14,12 +14,13 @@ import "unsafe"
 //export pm2_enter
 func pm2_enter(c, s unsafe.Pointer) C.int { //nolint:revive // C's name
 	if state.Load() == nil {
-		attach((*shared)(s))
+		attach((*frontState)(s))
 	}
 	return C.int(enter((*call)(c)))
 }
 
-// pm2_make_room is called once by each thread of the program, before its first call: from then on its stack here has room for handlers of signals.
+// pm2_make_room is called once by each thread of the program, before its first call: from then on its stack here has
+// room for handlers of signals.
 //
 //export pm2_make_room
 func pm2_make_room() { spread(0) } //nolint:revive // C's name

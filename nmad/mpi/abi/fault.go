@@ -11,7 +11,8 @@ import (
 	"github.com/pm2-go/pm2/nmad/mpi/datatype"
 )
 
-// class is a class of errors of MPI, as the header numbers them. It is the code of an error, too, unless the program has made one.
+// class is a class of errors of MPI, as the header numbers them. It is the code of an error, too, unless the program
+// has made one.
 type class int32
 
 const (

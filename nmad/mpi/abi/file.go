@@ -4,7 +4,8 @@ package main
 
 import "sync/atomic"
 
-// There are no files, so all that has an error handler is MPI_FILE_NULL: the one of the errors of MPI_File_open, and from the start MPI_ERRORS_RETURN.
+// There are no files, so all that has an error handler is MPI_FILE_NULL: the one of the errors of MPI_File_open, and
+// from the start MPI_ERRORS_RETURN.
 
 const (
 	nullFile handle = 0x118

@@ -9,7 +9,8 @@ import (
 	"testing"
 )
 
-// TestEachFunction: a program in C of testdata calls each function of the table, in one of its widths, by its name or by that for tools.
+// TestEachFunction: a program in C of testdata calls each function of the table, in one of its widths, by its name or
+// by that for tools.
 func TestEachFunction(t *testing.T) {
 	programs, err := filepath.Glob("testdata/*.[ch]")
 	if err != nil {

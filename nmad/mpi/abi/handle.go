@@ -7,10 +7,12 @@ import (
 	"sync/atomic"
 )
 
-// handle is what the program has in place of an object. From the lowest bit on: 20 bits for the place in the table of its kind, bits 26 to 29 for the kind, bit 30 is 1, and from bit 32 on it is how often the place was used. The low 31 bits are the number that Fortran has.
+// handle is what the program has for an object. From the lowest bit on it has 20 bits for the place in the table of
+// its kind, bits 26 to 29 for the kind, and bit 30, which is 1. From bit 32 on it counts how often the place was
+// used. Fortran has the low 31 bits.
 type handle uintptr
 
-// kind is of an object.
+// kind is the kind of an object.
 type kind uint8
 
 const (
@@ -42,7 +44,7 @@ const (
 	predefined = 0x1000 // handles below are
 )
 
-// slot is a place for an object.
+// slot is a place of a table, for one object after the other.
 type slot[T any] struct {
 	uses   atomic.Uintptr
 	object atomic.Pointer[T]
@@ -80,7 +82,7 @@ func (tb *table[T]) add(x *T) (handle, error) {
 	return handle(s.uses.Load()<<useShift | madeBit | uintptr(tb.kind)<<kindShift | uintptr(at)), nil
 }
 
-// slot is the place that a handle names; nil: there is none.
+// slot returns the place that a handle names; nil: there is none.
 func (tb *table[T]) slot(h handle) *slot[T] {
 	at := uintptr(h) & (1<<placeBits - 1)
 	if uintptr(h)&(1<<useShift-1) != madeBit|uintptr(tb.kind)<<kindShift|at {
@@ -92,7 +94,7 @@ func (tb *table[T]) slot(h handle) *slot[T] {
 	return nil
 }
 
-// find is the object of a handle; nil: there is none.
+// find returns the object of a handle; nil: there is none.
 func (tb *table[T]) find(h handle) *T {
 	if s := tb.slot(h); s != nil {
 		if x := s.object.Load(); s.uses.Load() == uintptr(h)>>useShift {
@@ -102,7 +104,7 @@ func (tb *table[T]) find(h handle) *T {
 	return nil
 }
 
-// get is find that says what is wrong.
+// get is find with an error that says what is wrong.
 func (tb *table[T]) get(h handle) (*T, error) {
 	if x := tb.find(h); x != nil {
 		return x, nil
@@ -141,7 +143,7 @@ func setNew[T any](a *call, i int, tb *table[T], x *T) error {
 	return a.setHandle(i, h)
 }
 
-// free takes an object out, and has the program's handle be a null one.
+// free takes an object out, and replaces the program's handle by the null handle.
 func free[T any](tb *table[T], h *handle, null handle) error {
 	if _, err := tb.get(*h); err != nil {
 		return err
@@ -151,7 +153,7 @@ func free[T any](tb *table[T], h *handle, null handle) error {
 	return nil
 }
 
-// whole is the handle whose low 31 bits are a number; 0: there is none.
+// whole returns the handle whose low 31 bits are a number; 0: there is none.
 func (tb *table[T]) whole(n uintptr) handle {
 	if s := tb.slot(handle(n)); s != nil && s.object.Load() != nil {
 		return handle(s.uses.Load()<<useShift | n)
@@ -178,7 +180,7 @@ var wholes = [16]func(n uintptr) handle{
 	ofComm: comms.whole, ofGroup: groups.whole, ofType: types.whole, ofOp: ops.whole, ofRequest: requests.whole, ofMessage: messages.whole, ofHandler: handlers.whole, ofInfo: infos.whole, ofWindow: windows.whole, ofSession: sessions.whole,
 }
 
-// fromNumber is the handle of any object whose low bits are a number; 0: there is none.
+// fromNumber returns the handle, of any kind of object, whose low bits are a number; 0: there is none.
 func fromNumber(n uintptr) handle {
 	if whole := wholes[n>>kindShift&15]; whole != nil {
 		return whole(n)

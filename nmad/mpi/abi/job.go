@@ -18,7 +18,8 @@ import (
 	"github.com/pm2-go/pm2/pioman"
 )
 
-// engine is what all calls stand on: this process's place in the job. MPI_Init and each session of MPI use it; the first one joins the job, and the last one leaves it.
+// engine is what all calls stand on: this process's place in the job. MPI_Init and each session of MPI use it; the
+// first one joins the job, and the last one leaves it.
 var engine job
 
 type job struct {
@@ -38,7 +39,7 @@ type job struct {
 const threadMultiple = 4096
 
 // attach notes, with the first call, what C knows.
-func attach(s *shared) {
+func attach(s *frontState) {
 	attached.Do(func() {
 		_, _ = requests.add(&sent) // the first one, so there is room
 		state.Store(s)
@@ -77,7 +78,8 @@ func (j *job) join() error {
 	return nil
 }
 
-// leave leaves the job, if no other needs it. A process that had sessions only stays in it to its end: it may open another one.
+// leave leaves the job, if no other needs it. A process that had sessions only stays in it to its end: it may open
+// another one.
 func (j *job) leave() error {
 	j.mu.Lock()
 	defer j.mu.Unlock()

@@ -11,10 +11,11 @@ import (
 	"testing"
 )
 
-// alike are the types of C that lie in memory as those of Go do. Of a bool C looks at the lowest byte.
+// alike are the types of C that lie in memory as those of Go do. Go's bool is a byte; its atomic.Bool is a word of 32 bits
+// (TestBool), which C has to read as a whole.
 var alike = map[string]string{
 	"*atomic.Uint32": "uint32_t *", "*uint32": "uint32_t *", "*atomic.Int32": "int32_t *", "*int8": "int8_t *", "*bool": "uint8_t *", "*uint8": "uint8_t *",
-	"*atomic.Bool": "uint8_t *", "*int": "int64_t *", "*int64": "int64_t *", "*uint64": "uint64_t *", "*atomic.Uint64": "uint64_t *",
+	"*atomic.Bool": "uint32_t *", "*int": "int64_t *", "*int64": "int64_t *", "*uint64": "uint64_t *", "*atomic.Uint64": "uint64_t *",
 	"uint64": "uint64_t", "atomic.Uint64": "uint64_t", "int64": "int64_t", "int32": "int32_t", "uint32": "uint32_t", "atomic.Uint32": "uint32_t",
 	"Ring": "struct pm2_ring", "atomic.Pointer[Lane]": "struct pm2_lane *", "cached": "struct pm2_comm",
 }
@@ -38,7 +39,7 @@ func TestLayout(t *testing.T) {
 		{"pm2_slip", "../../driver/lane_unsafe.go", "Slip"},
 		{"pm2_call", "call_unsafe.go", "call"},
 		{"pm2_comm", "call_unsafe.go", "cached"},
-		{"pm2_shared", "call_unsafe.go", "shared"},
+		{"pm2_shared", "call_unsafe.go", "frontState"},
 	} {
 		own := structOfGo(t, s.file, s.name)
 		if len(own) == 0 || len(own) != len(c[s.c]) {

@@ -89,7 +89,8 @@ func (a *call) objectGetErrhandler(o *object) *handler { return o.handler.Load()
 // families begin the names of the functions of objects.
 var families = [...]string{ofComm: "Comm", ofWindow: "Win", ofSession: "Session"}
 
-// objectCallErrhandler has the handler of an object told of a code; the call itself succeeds, unless the error ends the job.
+// objectCallErrhandler has the handler of an object told of a code; the call itself succeeds, unless the error ends
+// the job.
 func (a *call) objectCallErrhandler(o *object, code int) {
 	tell(o.handler.Load(), o.handle, "MPI_"+families[o.what]+"_call_errhandler", code)
 }

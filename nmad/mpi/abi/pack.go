@@ -8,7 +8,8 @@ import (
 	"github.com/pm2-go/pm2/nmad/mpi"
 )
 
-// packed has n bytes moved between elements and a packed buffer of size bytes at one argument, from the position at another on, which goes behind them: an int, or a number of 64 bits.
+// packed has n bytes moved between elements and a packed buffer of size bytes at one argument, from the position at
+// another on, which goes behind them: an int, or a number of 64 bits.
 func (a *call) packed(buffer, size, position, n int, wide bool, move func([]byte) error) error {
 	read, write := a.ints, a.setInt
 	if wide {
@@ -133,7 +134,8 @@ func (a *call) grequestComplete(h handle) error {
 	return nil
 }
 
-// over is MPI_Request_free: the program's function is called now if it was completed, and else when it is. Until then only MPI_Grequest_complete takes its handle.
+// over is MPI_Request_free: the program's function is called now if it was completed, and else when it is. Until then
+// only MPI_Grequest_complete takes its handle.
 func (g *generalized) over(h handle) error {
 	g.mu.Lock()
 	done := g.done

@@ -32,7 +32,8 @@ func (c *comm) peers() int {
 	return c.c.Size()
 }
 
-// envelope is the arguments of a message: a buffer, from the first argument on, and then the other rank, tag and communicator.
+// envelope is the arguments of a message: a buffer, from the first argument on, and then the other rank, tag and
+// communicator.
 type envelope struct {
 	c    *comm
 	b    mpi.Buffer

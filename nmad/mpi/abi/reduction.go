@@ -7,7 +7,8 @@ import (
 	"github.com/pm2-go/pm2/nmad/mpi/datatype"
 )
 
-// operands are the arguments of a reduction from the first one on: two buffers, a count, a datatype, an operation. In place the first one is the zero Buffer; needs: the second one is needed here.
+// operands are the arguments of a reduction from the first one on: two buffers, a count, a datatype, an operation. In
+// place the first one is the zero Buffer; needs: the second one is needed here.
 func (a *call) operands(needs, mayBeInPlace bool) (in, out mpi.Buffer, o *mpi.Op, err error) {
 	n, err := a.count(2)
 	if err != nil {

@@ -11,7 +11,8 @@ import (
 	"github.com/pm2-go/pm2/nmad/mpi"
 )
 
-// request is a request. A persistent one stays after its end, and is not active until it is started; the others end with the call that finds them done. Only one thread at a time waits for a request, as the standard asks.
+// request is a request. A persistent one stays after its end, and is not active until it is started; the others end
+// with the call that finds them done. Only one thread at a time waits for a request, as the standard asks.
 type request struct {
 	handle     handle
 	comm       *comm        // nil: of none
@@ -111,7 +112,8 @@ func (r *request) tells(x *status, s mpi.Status, err error) error {
 	return err
 }
 
-// ends ends a request that is done, writes its status, and gives the handle at its place up unless it is persistent. The error is that of the operation.
+// ends ends a request that is done, writes its status, and gives up the handle at its place unless the request is
+// persistent. The error is that of the operation.
 func (r *request) ends(at *handle, x *status, s mpi.Status, err error) error {
 	err = r.tells(x, s, err)
 	if r.after != nil {
@@ -131,7 +133,8 @@ func (r *request) ends(at *handle, x *status, s mpi.Status, err error) error {
 	return err
 }
 
-// look writes the status of a request that is done, and stays. The error is that of the program's function of a generalized one.
+// look writes the status of a request that is done and stays. The error is that of the program's function of a
+// generalized request.
 func (r *request) look(x *status, s mpi.Status, err error) error {
 	_ = r.tells(x, s, err)
 	if r.general != nil {
@@ -199,7 +202,8 @@ func (a *call) all(count, at int) ([]handle, []*request, error) {
 	return hs, rs, nil
 }
 
-// twice says that a request was ended by this call already, and so may be another one by now: it stands at two places.
+// twice says that this call has ended a request already, so that its handle may be another one's by now: the request
+// stands at two places.
 func twice(hs []handle, i int) error {
 	if _, err := find(hs[i]); err != nil {
 		return fmt.Errorf("request %d of %d, which stands there twice: %w", i, len(hs), err)
@@ -276,7 +280,7 @@ func (a *call) waitall(n count) error {
 	return m.outcome()
 }
 
-// every ends all requests, if all are done, unless they stay.
+// every ends all requests if all are done. Those that stay are not ended.
 func (a *call) every(stay bool) error {
 	hs, rs, err := a.all(0, 1)
 	if err != nil {
@@ -311,7 +315,7 @@ func (a *call) every(stay bool) error {
 func (a *call) testall() error             { return a.every(false) }
 func (a *call) requestGetStatusAll() error { return a.every(true) }
 
-// one is the place of a request that is done; below 0: none is there that is not idle.
+// one returns the place of a request that is done; below 0: no request there is to be waited for.
 func one(rs []*request) (int, error) {
 	waits := make([]*mpi.Request, len(rs))
 	some := false
@@ -360,7 +364,7 @@ func (a *call) waitany() error {
 	return rs[i].ends(&hs[i], a.status(3), s, err)
 }
 
-// any ends a request that is done, unless it stays.
+// any ends one request that is done, unless it stays.
 func (a *call) any(stay bool) error {
 	hs, rs, err := a.all(0, 1)
 	if err != nil {

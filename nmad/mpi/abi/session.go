@@ -145,7 +145,8 @@ func (a *call) commCreateFromGroup() error {
 	return a.tells(3, ofComm, nullComm, a.commFromGroup())
 }
 
-// namedGroup has the arguments of what makes a communicator of a group: which, its name, hints, and the error handler of what is made.
+// namedGroup has the arguments of what makes a communicator of a group: which, its name, hints, and the error handler
+// of what is made.
 type namedGroup struct {
 	group   mpi.Group
 	name    string

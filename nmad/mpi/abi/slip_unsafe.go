@@ -10,7 +10,8 @@ import (
 	"github.com/pm2-go/pm2/nmad/mpi"
 )
 
-// slip is a request that C begins (front/slips.h): a short receive, known to C alone until its message is there, or Go takes it in, or a call looks at it. Its handle is of a kind of its own, and has its place.
+// slip is a short receive that C begins (front/slips.h). C alone knows it until its message is there, Go takes it
+// over, or a call looks at it. Its handle is of a kind of its own, and contains its place.
 type slip struct {
 	it      *driver.Slip
 	lane    *driver.Lane
@@ -20,18 +21,18 @@ type slip struct {
 const (
 	mostSlips  = 4096                                // of the process
 	laneSlips  = 128                                 // of a lane; a power of two
-	slipHandle = madeBit | handle(ofSlip)<<kindShift // front/call.h has it, too
+	slipHandle = madeBit | handle(ofSlip)<<kindShift // PM2_SLIP of front/call.h; TestConstants compares them
 
 	ofSlip kind = 15 // a request, in place of ofRequest
 )
 
-// slips are all, by their places. A place that is in use stays.
+// slips are all slips, by their places. A place that is in use stays in use.
 var slips struct {
 	used atomic.Int32 // changed under telling
 	all  [mostSlips]slip
 }
 
-// lend lets C begin receives from a rank, if it moves its messages and there are slips left.
+// lend lets C begin receives from a rank, if C moves the messages of that rank and there are slips left.
 func (c *comm) lend(rank int) {
 	w := c.ways.Load()
 	if w == nil || rank < 0 || c.x != nil {
@@ -78,7 +79,7 @@ func slipAt(h handle) *slip {
 	return &slips.all[at]
 }
 
-// numbered is fromNumber for slips, too.
+// numbered is fromNumber that knows slips, too.
 func numbered(n uintptr) handle {
 	if p := slipAt(handle(n)); p != nil {
 		return handle(p.it.Handle.Load())
@@ -86,7 +87,7 @@ func numbered(n uintptr) handle {
 	return fromNumber(n)
 }
 
-// find is the request of a handle.
+// find returns the request of a handle, a slip's or another one.
 func find(h handle) (*request, error) {
 	p := slipAt(h)
 	if p == nil {
@@ -111,7 +112,7 @@ func find(h handle) (*request, error) {
 	return nil, wrong(errRequest, "the request %#x was freed, or is done", uintptr(h))
 }
 
-// now is the request with its communicator.
+// now returns the request of the slip, with its communicator.
 func (p *slip) now() *request {
 	r := p.request.Load()
 	if c, err := commOf(handle(p.it.Comm)); err == nil { // else it was freed, and keepSlips has noted it
@@ -132,7 +133,9 @@ func (p *slip) over() {
 	p.it.State.Store(driver.SlipFree) // C may use it again from here on
 }
 
-// keepSlips has the receives that are under way in a communicator keep it, and known to Go, as its handle is about to end. Other threads may be waiting for them, so it does not note how they end.
+// keepSlips is called as the handle of a communicator is about to end. It gives the receives under way there their
+// communicator, and makes them known to Go. It does not note how they end, since other threads may be waiting for
+// them.
 func keepSlips(h handle) {
 	for i := range slips.used.Load() {
 		p := &slips.all[i]

@@ -4,23 +4,25 @@ package main
 
 import "sync"
 
-// spare are requests of messages to be used again.
+// spare are requests of messages, to be used again.
 var spare = sync.Pool{New: func() any { return &request{} }}
 
-// fresh is one of spare.
+// fresh returns a request of spare.
 func fresh(c *comm, sends bool) *request {
 	r := spare.Get().(*request)
 	r.comm, r.sends, r.r = c, sends, &r.own
 	return r
 }
 
-// sent is the request that all sends share which were over when C had begun them: front/messages.h knows its handle, sentHandle, and ends it. It stays.
+// sent is the request that all sends share which were over when C had begun them. front/messages.h knows its handle,
+// sentHandle, and ends it without Go. It is never freed.
 var sent = request{handle: sentHandle, done: true, sends: true}
 
-// sentHandle is that of the first place of the table.
+// sentHandle names the first place of the table of requests. TestConstants compares it with PM2_SENT.
 const sentHandle handle = madeBit | handle(ofRequest)<<kindShift
 
-// over ends a request that the program does not know any more, and says whether it did: false, if another thread has, as a program's must not.
+// over ends a request that the program does not know any more. false: another thread has ended it already, which a
+// program must not do.
 func (r *request) over() bool {
 	switch {
 	case r == &sent:
@@ -32,7 +34,8 @@ func (r *request) over() bool {
 	return true
 }
 
-// again has a request that is over used again, if it is of spare. One that could not be waited for may be under way still, and is not.
+// again gives a request that is over back to spare, if it came from there. A request that could not be waited for may
+// still be under way, and is not given back.
 func (r *request) again() {
 	if r.r == &r.own && r.slip == nil {
 		spare.Put(r)

@@ -4,7 +4,8 @@ package main
 
 import "sync/atomic"
 
-// The tools interface: what it has in common. It has control variables, performance variables and categories of both, and no events and sources. Its errors are returned, whatever the error handlers.
+// The tools interface: what it has in common. It has control variables, performance variables and categories of both,
+// and no events and sources. Its errors are returned, whatever the error handlers.
 
 const (
 	toolNotInitialized class = 1003
@@ -123,7 +124,8 @@ func (a *call) mayHandle(i int, h handle) {
 	}
 }
 
-// mayText writes a text, if the program wants it, at most as long as the number in the argument behind it says, and there how long it is with the zero at its end.
+// mayText writes a text, if the program wants it, at most as long as the number in the argument behind it says, and
+// there how long it is with the zero at its end.
 func (a *call) mayText(i int, s string) error {
 	if a.word[i+1] == 0 {
 		return nil

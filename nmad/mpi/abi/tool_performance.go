@@ -23,7 +23,8 @@ type measure struct {
 	read    func(s *nmad.Session) uint64
 }
 
-// measures are all of them. The messages are those of the engine: a collective operation takes several, one within a host none.
+// measures are all of them. The messages are those of the engine: a collective operation takes several, one within a
+// host none.
 var measures = []measure{
 	{"pm2_sends", isCounter, "messages whose sending was started", of(func(s *nmad.Stats) uint64 { return s.Sends })},
 	{"pm2_receives", isCounter, "receives that were started", of(func(s *nmad.Stats) uint64 { return s.Recvs })},

@@ -86,7 +86,8 @@ func (c *comm) on(made *mpi.Comm, t topology) *comm {
 	return d
 }
 
-// places are the dimensions of a grid, a number of them and the list behind it, and how many places it has: no more than processes.
+// places are the dimensions of a grid, a number of them and the list behind it, and how many places it has: no more
+// than processes.
 func (a *call) places(c *comm) (dims []int, all int, err error) {
 	if n := a.int(1); n < 0 {
 		return nil, 0, wrong(errDims, "%d dimensions", n)

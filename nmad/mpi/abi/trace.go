@@ -26,7 +26,8 @@ var traced atomic.Pointer[tracer]
 // mostTraced is how many calls a tracer keeps, the newest ones.
 const mostTraced = 1 << 16
 
-// tracer records the calls of MPI that cross, by thread: all but those that C answers without the engine. While it records, C moves no message itself.
+// tracer records the calls of MPI that cross, by thread: all but those that C answers without the engine. While it
+// records, C moves no message itself.
 type tracer struct {
 	path string
 	rank int
@@ -46,7 +47,8 @@ type madeCall struct {
 	code      int
 }
 
-// carries are the functions that send or receive a message: their fourth and fifth arguments are its other rank and its tag.
+// carries are the functions that send or receive a message: their fourth and fifth arguments are its other rank and
+// its tag.
 var carries = map[string]bool{
 	"MPI_Send": true, "MPI_Ssend": true, "MPI_Bsend": true, "MPI_Rsend": true, "MPI_Recv": true,
 	"MPI_Isend": true, "MPI_Issend": true, "MPI_Ibsend": true, "MPI_Irsend": true, "MPI_Irecv": true,

@@ -13,7 +13,8 @@ import (
 	"github.com/pm2-go/pm2/marcel/view"
 )
 
-// TestTrace: where the environment asks for it each rank leaves a timeline of its calls, also when an error ends the job, and those of a host can be merged.
+// TestTrace: where the environment asks for it each rank leaves a timeline of its calls, also when an error ends the
+// job, and those of a host can be merged.
 func TestTrace(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "t.json")
 	t.Setenv(view.Trace, path)

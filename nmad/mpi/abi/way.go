@@ -8,7 +8,8 @@ import (
 	"github.com/pm2-go/pm2/nmad/driver"
 )
 
-// How C moves messages of a communicator itself (front/moves.h) is found out when there is a first one between this process and a rank.
+// C moves messages itself where it knows how (front/moves.h). Go finds that out, and tells C, with the first message
+// between this process and a rank.
 
 // ways are those of a communicator, by rank.
 type ways struct {
@@ -16,7 +17,8 @@ type ways struct {
 	all   []driver.Way
 }
 
-// settle finds out how messages to and from a rank go, and tells C, unless that was done, or cannot be told yet.
+// settle finds out how messages to and from a rank go, and tells C. It does nothing if that was done, or cannot be
+// told yet.
 func (c *comm) settle(rank int) {
 	if w := c.ways.Load(); w == nil || !w.known[rank].Load() {
 		c.find(rank)
@@ -44,7 +46,7 @@ func (c *comm) find(rank int) {
 	}
 }
 
-// cached is where C finds the communicator.
+// cached returns the place where C finds the communicator.
 func (c *comm) cached() *cached {
 	s := state.Load()
 	if c.handle == worldHandle {

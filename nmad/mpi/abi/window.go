@@ -165,10 +165,13 @@ func (a *call) winAttach(w *window, size int) error {
 	if size < 0 {
 		return wrong(errSize, "%d B", size)
 	}
-	m := memory(a.ptr(1), size)
-	if len(m) == 0 {
+	if size == 0 {
 		return nil
 	}
+	if a.word[1] == 0 {
+		return wrong(errBase, "%d B at no address", size)
+	}
+	m := memory(a.ptr(1), size)
 	if _, err := w.w.Attach(m); err != nil {
 		return wrong(errRMAAttach, "%v", err)
 	}

@@ -1,4 +1,5 @@
-/* The functions of MPI's binary interface. Those that need the library cross into Go; the others are answered here. This is the one file that is compiled:
+/* The functions of MPI's binary interface. Those that need the library cross into Go; the others are answered here.
+ * This is the one file that is compiled:
  *
  *	front.c       ranks, sizes, statuses, the numbers of handles
  *	messages.h    PMPI_Send, Recv, Isend, Irecv, Wait, Test and their like, most of them made by the macros SEND, ISEND and RECV
@@ -59,7 +60,8 @@ static inline int cross(struct pm2_call *c)
 /* number is the value of a handle. */
 #define NUMBER(handle) ((uintptr_t)(void *)(handle))
 
-/* known says whether C knows a communicator. An entry is replaced while others read it; a handle is never used again, so what stands between two looks at the same handle is its. */
+/* known says whether C knows a communicator. An entry is replaced while others read it; a handle is never used again,
+ * so what stands between two looks at the same handle is its. */
 static int known(MPI_Comm comm, struct pm2_comm *found)
 {
 	uintptr_t handle = NUMBER(comm);
@@ -269,7 +271,8 @@ int PMPI_Test_cancelled(const MPI_Status *status, int *flag)
 	return MPI_SUCCESS;
 }
 
-/* A handle of an object that is there has the number that Fortran has in its low 31 bits, and above them how often its place was used; a predefined one is its own number. */
+/* A handle of an object that is there has the number that Fortran has in its low 31 bits, and above them how often
+ * its place was used; a predefined one is its own number. */
 static uintptr_t handle_of(int number)
 {
 	struct pm2_call c = {.function = PM2_HANDLE_OF, .word = {number}};

@@ -54,7 +54,7 @@ struct pm2_way {
 	void **wild;
 	int32_t *any;
 	uint64_t *clock;
-	uint8_t *revoked;
+	uint32_t *revoked; /* not 0: it was; the word of an atomic.Bool, which Go stores as a whole */
 	uint64_t extent, tags;
 };
 

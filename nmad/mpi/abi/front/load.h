@@ -1,4 +1,5 @@
-/* The library that has the engine, libpm2_mpi.so, lies where this one lies. It is loaded by the first call that needs it: until then the process has no other threads, and may fork. */
+/* The library that has the engine, libpm2_mpi.so, lies where this one lies. It is loaded by the first call that needs
+ * it: until then the process has no other threads, and may fork. */
 
 typedef int enter_function(struct pm2_call *, struct pm2_shared *);
 typedef void room_function(void);
@@ -32,7 +33,8 @@ static void in_child(void)
 		shared.slips[i] = NULL;
 }
 
-/* folder is where this library lies, kept from when it was loaded: a name that a program gives to dlopen may mean another place later. */
+/* folder is where this library lies, kept from when it was loaded: a name that a program gives to dlopen may mean
+ * another place later. */
 static char folder[PATH_MAX];
 
 static __attribute__((constructor)) void find_folder(void)
@@ -72,7 +74,8 @@ static void load(void)
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
-/* The thread's calls in Go run on a stack of Go's, where the program's handlers for signals run, too, unless they have one of their own (SA_ONSTACK): there is room for them. */
+/* The thread's calls in Go run on a stack of Go's, where the program's handlers for signals run, too, unless they
+ * have one of their own (SA_ONSTACK): there is room for them. */
 static __thread int roomy __attribute__((tls_model("initial-exec")));
 
 static __attribute__((noinline)) void first_of_thread(void)

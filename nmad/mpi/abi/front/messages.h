@@ -1,4 +1,5 @@
-/* Sends, receives, and the ends of requests: what C does itself of them. All else crosses. The macros SEND, ISEND and RECV make PMPI_Send and its like. */
+/* Sends, receives, and the ends of requests: what C does itself of them. All else crosses. The macros SEND, ISEND and
+ * RECV make PMPI_Send and its like. */
 
 /* dense is how many bytes an element of a predefined datatype has that lies without gaps; 0: it is another one. */
 static inline uint64_t dense(MPI_Datatype datatype)
@@ -143,7 +144,8 @@ int PMPI_Wait(MPI_Request *request, MPI_Status *status)
 	return MPI_SUCCESS;
 }
 
-/* idle is how often this thread has looked in vain, for a program that only tests: Go is to look now and then, for what else moves, and whether the peer lives. */
+/* idle is how often this thread has looked in vain, for a program that only tests: Go is to look now and then, for
+ * what else moves, and whether the peer lives. */
 static __thread unsigned idle;
 
 int PMPI_Test(MPI_Request *request, int *flag, MPI_Status *status)

@@ -1,11 +1,14 @@
-/* Short messages in shared memory, without Go: a call into Go and back takes as long as the message. C holds the lock of the gate to the other process, as every thread of Go that uses it does, and finds by
- * some words that nothing is out of the ordinary; then it does what the gate, its flow (nmad/internal/flow) and its link (nmad/driver/shm) do with such a message. Else it has done nothing, and
- * the call goes to Go. docs/decisions/messages-from-c.md is the protocol.
+/* Short messages in shared memory, without Go: a call into Go and back takes as long as the message. C holds the lock
+ * of the gate to the other process, as every thread of Go that uses it does, and finds by some words that nothing is
+ * out of the ordinary; then it does what the gate, its flow (nmad/internal/flow) and its link (nmad/driver/shm) do
+ * with such a message. Else it has done nothing, and the call goes to Go. docs/decisions/messages-from-c.md is the
+ * protocol.
  *
  *	a send       no message and no answer waits before it, there is credit and room for it, the peer is there
  *	a receive    nothing waits in its context, so the next message is for it if it has its context and tag, and for no other one
  *
- * So nothing is matched here: where it takes more than a comparison Go does it. Words of the segment are the peer's, and are not believed: each is read once, and bounded. */
+ * So nothing is matched here: where it takes more than a comparison Go does it. Words of the segment are the peer's,
+ * and are not believed: each is read once, and bounded. */
 
 #define LIKELY(x) __builtin_expect(!!(x), 1)
 #define UNLIKELY(x) __builtin_expect(!!(x), 0)
@@ -50,7 +53,8 @@ static __attribute__((noinline)) void tend(struct pm2_lane *l)
 	enter(&c, &shared);
 }
 
-/* unlock releases the lock; the store comes before the look at what was left, in the order of all threads. wake: the peer is to be woken. */
+/* unlock releases the lock; the store comes before the look at what was left, in the order of all threads. wake: the
+ * peer is to be woken. */
 static inline void unlock(struct pm2_lane *l, int wake)
 {
 	__atomic_exchange_n(l->lock, 0, __ATOMIC_SEQ_CST);
@@ -141,7 +145,8 @@ static inline struct pm2_cell *next(const struct pm2_lane *l, uint64_t *at, uint
 	return (uint16_t)(*ready >> 16) == lap(*at, l->recv.shift) ? c : NULL;
 }
 
-/* take takes the next message, if it is one with that key and fits, and says whether it did. wake: the peer waits for the room. Under the lock. */
+/* take takes the next message, if it is one with that key and fits, and says whether it did. wake: the peer waits for
+ * the room. Under the lock. */
 static inline int take(struct pm2_lane *l, const struct pm2_way *w, uint64_t key, void *body, uint64_t room, uint64_t *got, int *wake)
 {
 	struct pm2_ring *r = &l->recv;

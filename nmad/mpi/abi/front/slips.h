@@ -1,5 +1,6 @@
-/* Receives that MPI_Irecv has begun and that C alone knows: slips, in a ring of the lane in the order in which they were begun. The next message is for the first of them if it has its context and
- * tag, and nothing else waits in that context; else all of them go to Go, as they do whenever a thread of Go has the lock of the gate. */
+/* Receives that MPI_Irecv has begun and that C alone knows: slips, in a ring of the lane in the order in which they
+ * were begun. The next message is for the first of them if it has its context and tag, and nothing else waits in that
+ * context; else all of them go to Go, as they do whenever a thread of Go has the lock of the gate. */
 
 /* slip_begin begins a receive, and is its handle; 0: it cannot. */
 static inline uintptr_t slip_begin(struct pm2_lane *l, struct pm2_way *w, uintptr_t comm, int source, int tag, void *buf, uint64_t room)

@@ -155,6 +155,8 @@ static void dynamic(void)
 	MPI_Aint at, there;
 	OK(MPI_Win_create_dynamic(MPI_INFO_NULL, MPI_COMM_WORLD, &w));
 	OK(MPI_Win_set_errhandler(w, MPI_ERRORS_RETURN));
+	CHECK(class_of(MPI_Win_attach(w, NULL, sizeof m)) == MPI_ERR_BASE);
+	OK(MPI_Win_attach(w, NULL, 0));
 	OK(MPI_Win_attach(w, m, sizeof m));
 	m[2] = 30 + rank;
 	OK(MPI_Get_address(m, &at));

@@ -5,8 +5,9 @@ import (
 	"github.com/pm2-go/pm2/nmad/mpi/reduce"
 )
 
-// Reduce leaves in[0] op in[1] op ... of all ranks in out at root. in is the zero Buffer where it lies in out. It is a binomial tree, whose root is root if the operation commutes; else it is rank 0,
-// which then sends the result on, since only there the ranks stand in their order.
+// Reduce leaves in[0] op in[1] op ... of all ranks in out at root. If in is the zero Buffer the operand lies in out.
+// The ranks form a binomial tree. Its root is root if the operation commutes. Otherwise it is rank 0, where the
+// operands stand in the order of the ranks, and rank 0 sends the result on.
 func (p *Plan) Reduce(rank, size, root int, op *reduce.Op, in datatype.Buffer, out datatype.Buffer) {
 	if b := in; op.Commutes() && size >= fewRanks {
 		if b.Type == nil {
@@ -63,8 +64,10 @@ func (p *Plan) Reduce(rank, size, root int, op *reduce.Op, in datatype.Buffer, o
 	p.fence()
 }
 
-// Allreduce leaves in[0] op in[1] op ... of all ranks in out at all. in is the zero Buffer where it lies in out. Short ones, and those whose operation does not commute, by recursive doubling; else
-// each rank reduces a part (recursive halving), and all give each other their parts (Rabenseifner, "Optimization of collective reduction operations", 2004).
+// Allreduce leaves in[0] op in[1] op ... of all ranks in out at all. If in is the zero Buffer the operand lies in
+// out. Short operands, and those whose operation does not commute, go by recursive doubling. Of others each rank
+// reduces a part (recursive halving), and all give each other their parts (Rabenseifner, "Optimization of collective
+// reduction operations", 2004).
 func (p *Plan) Allreduce(rank, size int, op *reduce.Op, in datatype.Buffer, out datatype.Buffer) {
 	if in.Type != nil {
 		p.copy(in, out)
@@ -110,7 +113,7 @@ func (p *Plan) Allreduce(rank, size int, op *reduce.Op, in datatype.Buffer, out 
 	}
 }
 
-// double has each of size ranks, a power of 2, exchange all with the one at distance 1, 2, 4...
+// double has each of size ranks, a power of 2, exchange all that it has with the rank at distance 1, 2, 4...
 func (p *Plan) double(me, size int, real func(int) int, op *reduce.Op, out, came datatype.Buffer) {
 	acc, spare := out, came
 	for mask := 1; mask < size; mask *= 2 {
@@ -130,7 +133,8 @@ func (p *Plan) double(me, size int, real func(int) int, op *reduce.Op, out, came
 	}
 }
 
-// halve has each of size ranks, a power of 2, reduce the chunk that has its number, and gives all chunks to all.
+// halve has each of size ranks, a power of 2, reduce the chunk of its number. Then all ranks give each other their
+// chunks.
 func (p *Plan) halve(me, size int, real func(int) int, op *reduce.Op, out, came datatype.Buffer) {
 	from, to := 0, size
 	for mask := size / 2; mask > 0; mask /= 2 {
@@ -214,7 +218,8 @@ func (p *Plan) Exscan(rank, size int, op *reduce.Op, in datatype.Buffer, out dat
 	})
 }
 
-// prefix has each rank exchange all, which it and those it has heard of give, with the one at distance 1, 2, 4...; lower is for what comes from lower ranks.
+// prefix has each rank exchange all with the rank at distance 1, 2, 4...: all combines what the rank and those that
+// it has heard of give. lower is called with what comes from a lower rank.
 func (p *Plan) prefix(rank, size int, op *reduce.Op, all datatype.Buffer, lower func(came datatype.Buffer)) {
 	came := p.room(all.Count, all.Type)
 	for mask := 1; mask < size; mask *= 2 {
@@ -235,7 +240,8 @@ func (p *Plan) prefix(rank, size int, op *reduce.Op, all datatype.Buffer, lower 
 	}
 }
 
-// OrderedReduce is Reduce whose operands are combined from the last rank to the first, one after the other, so that the result is that of ranks that share memory, to the last bit: root gathers them.
+// OrderedReduce is Reduce that combines the operands one after the other, from the last rank to the first. So its
+// result is that of ranks that share memory, to the last bit. root gathers the operands.
 func (p *Plan) OrderedReduce(rank, size, root int, op *reduce.Op, in, out datatype.Buffer) {
 	if in.Type == nil {
 		in = out
@@ -267,7 +273,7 @@ func (p *Plan) OrderedAllreduce(rank, size int, op *reduce.Op, in, out datatype.
 	p.Bcast(rank, size, 0, out)
 }
 
-// OrderedReduceScatter is ReduceScatter in that manner.
+// OrderedReduceScatter is ReduceScatter in the manner of OrderedReduce.
 func (p *Plan) OrderedReduceScatter(rank, size int, op *reduce.Op, in *datatype.Blocks, out datatype.Buffer) {
 	blocks := *in
 	blocks.Buffer = p.room(in.Count, in.Type)
@@ -275,7 +281,8 @@ func (p *Plan) OrderedReduceScatter(rank, size int, op *reduce.Op, in *datatype.
 	p.Scatter(rank, size, 0, &blocks, out)
 }
 
-// OrderedScan is Scan, or without own Exscan, in that manner: each rank sends its operand to those behind it.
+// OrderedScan is Scan in the manner of OrderedReduce, or Exscan without own. Each rank sends its operand to the ranks
+// behind it.
 func (p *Plan) OrderedScan(rank, size int, own bool, op *reduce.Op, in, out datatype.Buffer) {
 	if in.Type == nil {
 		in = out

@@ -5,7 +5,8 @@ import (
 	"github.com/pm2-go/pm2/nmad/mpi/reduce"
 )
 
-// Hosts is where the ranks of a group are that has several on some host: those of a host share memory, and the first one of each host, its leader, sends messages to the other leaders.
+// Hosts says on which hosts the ranks of a group are, if a host has several. The ranks of a host share memory. The
+// first one of each host, its leader, sends messages to the other leaders.
 type Hosts struct {
 	Members           // this rank among those of its host
 	Host       int    // this host
@@ -47,7 +48,7 @@ func (p *Plan) next() {
 	p.took(-1)
 }
 
-// leads plans messages among the leaders, at these only.
+// leads plans messages among the leaders. Other ranks have no part in them.
 func (p *Plan) leads(h *Hosts, messages func(host, hosts int)) {
 	if h.Me == 0 {
 		p.ranks = h.Leaders

@@ -5,7 +5,8 @@ import (
 	"github.com/pm2-go/pm2/nmad/mpi/reduce"
 )
 
-// Sides are the two groups of an intercommunicator as one of its processes sees them. Their processes are numbered together.
+// Sides are the two groups of an intercommunicator as one of its processes sees them. Their processes are numbered
+// together.
 type Sides struct {
 	Me            int   // in the own group
 	Local, Remote []int // numbers of the processes, by rank
@@ -18,7 +19,8 @@ func (p *Plan) local(s *Sides, messages func()) {
 	p.ranks = nil
 }
 
-// InterBcast brings b of a process to all of the other group: root is that process's number, if it is this one or in the other group.
+// InterBcast brings b of a process to all of the other group: root is that process's number, if it is this one or in
+// the other group.
 func (p *Plan) InterBcast(s *Sides, root int, here bool, b datatype.Buffer) {
 	group, me := append([]int{root}, s.Remote...), 0
 	if !here {
@@ -55,7 +57,8 @@ func (p *Plan) InterScatter(s *Sides, root int, here bool, in *datatype.Blocks, 
 	p.fence()
 }
 
-// InterAlltoall brings what in gives for a process of the other group there, to the block of this one. In an allgather in gives all the same.
+// InterAlltoall brings what in gives for a process of the other group there, to the block of this one. In an
+// allgather in gives all the same.
 func (p *Plan) InterAlltoall(s *Sides, in func(to int) datatype.Buffer, out *datatype.Blocks) {
 	for i, peer := range s.Remote {
 		p.receive(peer, out.Block(i))
@@ -104,7 +107,8 @@ func (p *Plan) exchangeSums(s *Sides, op *reduce.Op, in, out datatype.Buffer) {
 	}
 }
 
-// InterReduceScatter leaves what each group has, combined, in blocks at the processes of the other one. Both groups give as many elements.
+// InterReduceScatter leaves what each group has, combined, in blocks at the processes of the other one. Both groups
+// give as many elements.
 func (p *Plan) InterReduceScatter(s *Sides, op *reduce.Op, in datatype.Buffer, blocks *datatype.Blocks, out datatype.Buffer) {
 	came := *blocks
 	if s.Me == 0 {
@@ -114,7 +118,8 @@ func (p *Plan) InterReduceScatter(s *Sides, op *reduce.Op, in datatype.Buffer, b
 	p.local(s, func() { p.Scatter(s.Me, len(s.Local), 0, &came, out) })
 }
 
-// Exchange receives a block from each of some processes, and sends one to each of some others. Messages between two of them come in the order of their blocks.
+// Exchange receives a block from each of some processes, and sends one to each of some others. Messages between two
+// of them come in the order of their blocks.
 func (p *Plan) Exchange(from, to []int, in, out *datatype.Blocks) {
 	for i, rank := range from {
 		p.receive(rank, out.Block(i))

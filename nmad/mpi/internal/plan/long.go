@@ -5,14 +5,16 @@ import (
 	"github.com/pm2-go/pm2/nmad/mpi/reduce"
 )
 
-// partedBcast is Bcast in two parts: root scatters b, and all give each other their parts, around a ring (van de Geijn's algorithm: Barnett et al., "Interprocessor collective communication library", 1994).
+// partedBcast is Bcast in two parts: root scatters b, and all give each other their parts, around a ring (van de
+// Geijn's algorithm: Barnett et al., "Interprocessor collective communication library", 1994).
 func (p *Plan) partedBcast(rank, size, root int, b datatype.Buffer) {
 	me := (rank - root + size) % size
 	real := func(i int) int { return (i + root) % size }
 	whole := b
 	b = p.bytes(b, rank == root)
 	part := func(from, to int) datatype.Buffer { return chunks(b, from, to, size) }
-	// A binomial tree: a rank that has the parts from its own on, up to behind, sends the upper half of them to the one that begins there.
+	// A binomial tree: a rank that has the parts from its own on, up to behind, sends the upper half of them to the
+	// one that begins there.
 	mask := 1
 	for ; mask < size && me&mask == 0; mask *= 2 {
 	}
@@ -42,7 +44,8 @@ func (p *Plan) partedBcast(rank, size, root int, b datatype.Buffer) {
 	}
 }
 
-// bytes is a buffer as bytes in their order, so that ranks whose datatypes differ cut it alike: that itself, or memory to which, if full, it is copied.
+// bytes returns a buffer as bytes in their order, so that ranks whose datatypes differ cut it alike. It is the buffer
+// itself if that is dense, else other memory, to which the buffer is copied if it is full.
 func (p *Plan) bytes(b datatype.Buffer, full bool) datatype.Buffer {
 	kind := datatype.Of(datatype.Byte)
 	if _, dense := b.Dense(); dense {
@@ -55,7 +58,8 @@ func (p *Plan) bytes(b datatype.Buffer, full bool) datatype.Buffer {
 	return x
 }
 
-// partedReduce is Reduce whose operation commutes: each rank combines a part of all operands, around a ring, and root gathers the parts.
+// partedReduce is Reduce for an operation that commutes. Each rank combines one part of all operands, around a ring,
+// and root gathers the parts.
 func (p *Plan) partedReduce(rank, size, root int, op *reduce.Op, in, out datatype.Buffer) {
 	if in.Type == nil {
 		in = out
@@ -89,8 +93,9 @@ func (p *Plan) partedReduce(rank, size, root int, op *reduce.Op, in, out datatyp
 	p.fence()
 }
 
-// bruckAllgather is Allgather of equal blocks in as many rounds as size has bits: in each a rank gives all that it has to one at a distance (Bruck et al., "Efficient algorithms for all-to-all
-// communications in multiport message-passing systems", 1997).
+// bruckAllgather is Allgather of equal blocks in as many rounds as size has bits. In each round a rank gives all that
+// it has to the rank at a distance (Bruck et al., "Efficient algorithms for all-to-all communications in multiport
+// message-passing systems", 1997).
 func (p *Plan) bruckAllgather(rank, size int, in datatype.Buffer, out *datatype.Blocks) {
 	each := out.Each
 	if in.Type == nil {
@@ -108,7 +113,8 @@ func (p *Plan) bruckAllgather(rank, size int, in datatype.Buffer, out *datatype.
 	p.copy(all.Part((size-rank)*each, rank*each), out.Part(0, rank*each))
 }
 
-// bruckAlltoall is Alltoall of equal blocks in as many rounds as size has bits: a block goes to the rank at its distance by steps that are the bits of that distance (Bruck et al., 1997).
+// bruckAlltoall is Alltoall of equal blocks in as many rounds as size has bits. A block goes to the rank at its
+// distance by steps, one for each bit of the distance (Bruck et al., 1997).
 func (p *Plan) bruckAlltoall(rank, size int, in, out *datatype.Blocks) {
 	each := in.Each
 	held := p.room(size*each, in.Type) // by distance

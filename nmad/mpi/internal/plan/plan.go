@@ -8,8 +8,10 @@ import (
 // Kind is what a Step does.
 type Kind uint8
 
-// Send and Receive start a message. Fence waits for all that were started. Reduce computes Into = From op Into. Copy copies From to Into. The others are for members that share memory
-// (package segment): Put publishes a piece, Take copies one to Into, Fold computes Into = piece op Into, Merge Into = piece op the piece of Other, Took says that all pieces up to a number have been read.
+// Send and Receive start a message. Fence waits for all that were started. Reduce computes Into = From op Into. Copy
+// copies From to Into. The others are for members that share memory (package segment): Put publishes a piece, Take
+// copies one to Into, Fold computes Into = piece op Into, Merge Into = piece op the piece of Other, Took says that
+// all pieces up to a number have been read.
 const (
 	Send Kind = iota
 	Receive
@@ -23,7 +25,7 @@ const (
 	Took
 )
 
-// Step is one of a Plan.
+// Step is a step of a Plan.
 type Step struct {
 	Kind Kind
 	Peer int             // Send, Receive: a rank of the group; Take, Fold, Merge: the member that publishes; Put: that which reads, or Everyone
@@ -46,7 +48,8 @@ type Piece struct {
 // Everyone stands for all members.
 const Everyone = -1
 
-// Plan is the steps of one rank. The zero value is empty. A Plan that is made anew after Reset allocates nothing that it had before.
+// Plan is the steps of one rank. The zero value is empty. A Plan that is made anew after Reset allocates nothing that
+// it had before.
 type Plan struct {
 	Table  *Table // where it goes one way or another; nil: Default
 	Steps  []Step
@@ -64,7 +67,7 @@ func (p *Plan) Reset() {
 	p.Steps, p.used, p.open, p.Shares, p.ranks, p.base = p.Steps[:0], 0, false, false, nil, 0
 }
 
-// Among has messages planned among some ranks only, until Reset.
+// Among has messages go among some ranks only, until Reset.
 func (p *Plan) Among(ranks []int) { p.ranks = ranks }
 
 // rank is that of a process of the group for which messages are planned.

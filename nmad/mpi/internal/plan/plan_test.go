@@ -539,8 +539,9 @@ func TestReduceScatter(t *testing.T) {
 	})
 }
 
-// TestManyHosts: of 128 ranks on 4 hosts only the leaders send messages, in a barrier and in an allreduce of 8 bytes as many as 4 ranks would, in two rounds; all else is pieces in memory, of which no member reads more than those of one group
-// of the tree.
+// TestManyHosts: of 128 ranks on 4 hosts only the leaders send messages, in a barrier and in an allreduce of 8 bytes
+// as many as 4 ranks would, in two rounds; all else is pieces in memory, of which no member reads more than those of
+// one group of the tree.
 func TestManyHosts(t *testing.T) {
 	const size, hosts = 128, 4
 	of := make([]int, size)

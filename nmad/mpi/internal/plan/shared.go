@@ -5,8 +5,10 @@ import (
 	"github.com/pm2-go/pm2/nmad/mpi/reduce"
 )
 
-// Members are the processes of one host that share memory: how many there are, and which one this is. Their plans are of pieces: long data goes by one piece after the other, of which a member publishes
-// the next while others read. Operands are combined from the highest member to the lowest, by each that wants the result; so all have the same, to the last bit.
+// Members are the processes of one host that share memory. Their plans are of pieces: long data goes one piece after
+// the other, and a member publishes the next piece while others read. Each member that wants the result of a
+// reduction combines the operands from the highest member to the lowest, so all have the same result, to the last
+// bit.
 type Members struct {
 	Me, Size int
 	Piece    int  // the longest piece, in bytes
@@ -14,7 +16,7 @@ type Members struct {
 	InOrder  bool // operands are combined from the last rank to the first, however many there are
 }
 
-// flat is up to how many members each reads from all others.
+// flat is the most members of which each reads from all others.
 const flat = 8
 
 func (p *Plan) put(number, reader int, b datatype.Buffer, at, size int) {
@@ -34,7 +36,8 @@ func (p *Plan) took(number int) {
 	p.Steps = append(p.Steps, Step{Kind: Took, Piece: Piece{Number: p.base + number}})
 }
 
-// tookSoon is took where all members read pieces in the order of their numbers: of the first ones the end of the operation tells soon enough.
+// tookSoon is took where all members read the pieces in the order of their numbers. The first pieces are then told of
+// by the end of the operation, which is soon enough.
 func (p *Plan) tookSoon(m Members, number int) {
 	if number >= m.Slots/2 {
 		p.took(number)
@@ -47,7 +50,8 @@ func (m Members) count(size int) int { return (size + m.Piece - 1) / m.Piece }
 // size is that of a piece of so many bytes in all.
 func (m Members) size(i, all int) int { return min(m.Piece, all-i*m.Piece) }
 
-// SharedBarrier is Barrier: all publish a piece of nothing; beyond some members they do so to a leader for each few of them, which tells them when all are there.
+// SharedBarrier is Barrier: all members publish an empty piece. If there are many, each few of them publish to a
+// leader, which tells them when all members are there.
 func (p *Plan) SharedBarrier(m Members) {
 	p.Shares = true
 	if m.Size <= flat {
@@ -75,8 +79,9 @@ func (p *Plan) LetGo(m Members) {
 	p.descend(m, func(leader int) { p.take(leader, 1, empty, 0, 0) }, func() { p.put(1, Everyone, empty, 0, 0) })
 }
 
-// climb goes up a tree: of flat members that follow each other the first one is the leader, and of as many leaders again. fromChild is called for each child, the last one first, of the highest level first
-// of those that come first in the order of members; toLeader once, last, but for member 0.
+// climb goes up a tree: of flat members that follow each other the first one is the leader, and of as many leaders
+// again. fromChild is called for each child, the last one first, of the highest level first of those that come first
+// in the order of members; toLeader once, last, but for member 0.
 func (p *Plan) climb(m Members, fromChild func(child int), toLeader func(leader int)) {
 	for span := 1; span < m.Size; span *= flat {
 		if place := m.Me / span % flat; place != 0 {
@@ -133,7 +138,8 @@ func (m Members) Folds(t *datatype.Type) bool {
 // elements is how many elements of a datatype a piece has.
 func (m Members) elements(t *datatype.Type) int { return m.Piece / t.Size() }
 
-// combine leaves the pieces of all members from one on, up to another, combined, in into, which is as long as the pieces behind skip.
+// combine combines the pieces of the members from one on up to another, and leaves the result in into, which is as
+// long as the pieces behind skip.
 func (p *Plan) combine(op *reduce.Op, first, behind, number, size, skip int, into datatype.Buffer) {
 	last := Step{Kind: Take, Peer: behind - 1, Into: into, Op: op, Piece: Piece{Number: p.base + number, Size: size, Skip: skip, Bytes: into.Size()}}
 	next := behind - 2
@@ -147,7 +153,8 @@ func (p *Plan) combine(op *reduce.Op, first, behind, number, size, skip int, int
 	}
 }
 
-// SharedReduce is Reduce, or, with Everyone as its root, Allreduce. Each rank that wants the result reads all operands, of a few members, or of short data; of long data each combines a part, and publishes that.
+// SharedReduce is Reduce, or Allreduce if root is Everyone. Of few members, or of short data, each rank that wants
+// the result reads all operands. Of long data each member combines a part, and publishes it.
 func (p *Plan) SharedReduce(m Members, root int, op *reduce.Op, in, out datatype.Buffer) {
 	if in.Type == nil {
 		in = out
@@ -189,7 +196,8 @@ func (p *Plan) SharedReduce(m Members, root int, op *reduce.Op, in, out datatype
 	}
 }
 
-// parts has each member combine a part of each piece, which it publishes, too: operands are the pieces with even numbers, results those with odd ones.
+// parts has each member combine a part of each piece, which it publishes, too: operands are the pieces with even
+// numbers, results those with odd ones.
 func (p *Plan) parts(m Members, root int, op *reduce.Op, in, out datatype.Buffer, pieces int, piece func(int) (first, n int)) {
 	t := in.Type
 	wants := root == Everyone || root == m.Me
@@ -306,7 +314,8 @@ func (p *Plan) SharedScan(m Members, own bool, op *reduce.Op, in, out datatype.B
 	}
 }
 
-// SharedReduceScatter is ReduceScatter: piece i of the block for a member has the number i times the number of members, and that of the member on top.
+// SharedReduceScatter is ReduceScatter: piece i of the block for a member has the number i times the number of
+// members, and that of the member on top.
 func (p *Plan) SharedReduceScatter(m Members, op *reduce.Op, in *datatype.Blocks, out datatype.Buffer) {
 	p.Shares = true
 	t := in.Type
@@ -407,7 +416,8 @@ func (p *Plan) SharedAllgather(m Members, in datatype.Buffer, out *datatype.Bloc
 	}
 }
 
-// SharedScatter is Scatter: piece i for a member has the number i times the number of members, and that of the member on top.
+// SharedScatter is Scatter: piece i for a member has the number i times the number of members, and that of the member
+// on top.
 func (p *Plan) SharedScatter(m Members, root int, in *datatype.Blocks, out datatype.Buffer) {
 	p.Shares = true
 	if m.Me == root {
@@ -439,8 +449,9 @@ func (p *Plan) hand(m Members, in *datatype.Blocks) {
 	}
 }
 
-// SharedAlltoall is Alltoall, of blocks that do not lie in out. Where all blocks are of one size and fit a piece together, a member publishes them in one. Else piece i for the member at some distance
-// has the number i times the number of members, and that distance on top; all go from one distance to the next.
+// SharedAlltoall is Alltoall, of blocks that do not lie in out. Where all blocks are of one size and fit a piece
+// together, a member publishes them in one. Else piece i for the member at some distance has the number i times the
+// number of members, and that distance on top; all go from one distance to the next.
 func (p *Plan) SharedAlltoall(m Members, in, out *datatype.Blocks) {
 	p.Shares = true
 	p.copy(in.Block(m.Me), out.Block(m.Me))

@@ -2,7 +2,8 @@ package plan
 
 import "github.com/pm2-go/pm2/nmad/mpi/datatype"
 
-// Barrier lets no rank go on before all have come: in round k each tells the one 2^k further on (dissemination: Hensgen, Finkel and Manber, 1988).
+// Barrier lets no rank go on before all have come: in round k each tells the one 2^k further on (dissemination:
+// Hensgen, Finkel and Manber, 1988).
 func (p *Plan) Barrier(rank, size int) {
 	for k := 1; k < size; k *= 2 {
 		p.receive((rank-k+size)%size, empty)
@@ -35,7 +36,8 @@ func (p *Plan) Bcast(rank, size, root int, b datatype.Buffer) {
 	p.fence()
 }
 
-// Gather brings in of each rank to the block of that rank in out, at root. Without in (the zero Buffer) the block of root is where it belongs.
+// Gather brings in of each rank to the block of that rank in out, at root. Without in (the zero Buffer) the block of
+// root is where it belongs.
 func (p *Plan) Gather(rank, size, root int, in datatype.Buffer, out *datatype.Blocks) {
 	if rank != root {
 		p.send(root, in)
@@ -53,7 +55,8 @@ func (p *Plan) Gather(rank, size, root int, in datatype.Buffer, out *datatype.Bl
 	p.fence()
 }
 
-// Scatter brings the block of each rank in in, at root, to out of that rank. Without out (the zero Buffer) the block of root stays where it is.
+// Scatter brings the block of each rank in in, at root, to out of that rank. Without out (the zero Buffer) the block
+// of root stays where it is.
 func (p *Plan) Scatter(rank, size, root int, in *datatype.Blocks, out datatype.Buffer) {
 	if rank != root {
 		p.receive(root, out)
@@ -71,8 +74,9 @@ func (p *Plan) Scatter(rank, size, root int, in *datatype.Blocks, out datatype.B
 	p.fence()
 }
 
-// Allgather brings in of each rank to the block of that rank in out, at all. Without in (the zero Buffer) the block of each rank is where it belongs. Each rank gives
-// the rank behind it what has come from the one before (a ring); short blocks go in fewer rounds.
+// Allgather brings in of each rank to the block of that rank in out, at all. Without in (the zero Buffer) the block
+// of each rank is where it belongs. Each rank gives the rank behind it what has come from the one before (a ring);
+// short blocks go in fewer rounds.
 func (p *Plan) Allgather(rank, size int, in datatype.Buffer, out *datatype.Blocks) {
 	if size > 2 && equal(out) && out.Each*out.Type.Size()*size <= p.table().ShortGather {
 		p.bruckAllgather(rank, size, in, out)
@@ -89,7 +93,8 @@ func (p *Plan) Allgather(rank, size int, in datatype.Buffer, out *datatype.Block
 	}
 }
 
-// Alltoall brings block j of in of rank i to block i of out of rank j. Without in (the zero Blocks) the blocks of out are sent, and replaced.
+// Alltoall brings block j of in of rank i to block i of out of rank j. Without in (the zero Blocks) the blocks of out
+// are sent, and replaced.
 func (p *Plan) Alltoall(rank, size int, in, out *datatype.Blocks) {
 	if in.Type == nil && in.Types == nil {
 		p.alltoallInPlace(rank, size, out)
@@ -109,7 +114,8 @@ func (p *Plan) Alltoall(rank, size int, in, out *datatype.Blocks) {
 	p.fence()
 }
 
-// alltoallInPlace exchanges blocks with one rank after the other, by way of memory of its own: the pairs of round k are those whose ranks add up to k.
+// alltoallInPlace exchanges blocks with one rank after the other, by way of memory of its own: the pairs of round k
+// are those whose ranks add up to k.
 func (p *Plan) alltoallInPlace(rank, size int, b *datatype.Blocks) {
 	for k := range size {
 		peer := (k - rank + size) % size
@@ -125,8 +131,9 @@ func (p *Plan) alltoallInPlace(rank, size int, b *datatype.Blocks) {
 	}
 }
 
-// Neighbours exchanges blocks with the neighbours on a grid, which stand in pairs: the one before and the one behind in each dimension; none: there is no neighbour. Blocks have their
-// numbers. Where both of a pair are the same rank, what goes to the one behind is sent first, since there it comes from the one before, whose receive is first.
+// Neighbours exchanges blocks with the neighbours on a grid, which stand in pairs: the one before and the one behind
+// in each dimension; none: there is no neighbour. Blocks have their numbers. Where both of a pair are the same rank,
+// what goes to the one behind is sent first, since there it comes from the one before, whose receive is first.
 func (p *Plan) Neighbours(all []int, none int, in, out *datatype.Blocks) {
 	for i, rank := range all {
 		if rank != none {

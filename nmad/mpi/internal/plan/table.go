@@ -1,7 +1,9 @@
 package plan
 
-// Table is where operations go one way or another: from how many bytes, up to how many. All ranks of an operation have the same. What is long is cut into a part for each rank, so that all send and receive at once; what is short goes
-// in few rounds. The numbers of Default were measured on two cores (docs/measurements); `demo tune` measures them for a job.
+// Table says from how many bytes on, or up to how many, an operation goes another way. All ranks of an operation have
+// the same table. Long data is cut into a part for each rank, so that all ranks send and receive at once; short data
+// goes in few rounds. The numbers of Default were measured on two cores (docs/measurements); `demo tune` measures
+// them for a job.
 type Table struct {
 	SharedParts  int // in memory, three members and more: from so many bytes of an operand each member combines a part
 	Halving      int // an allreduce by messages: from so many bytes of an operand each rank combines a part

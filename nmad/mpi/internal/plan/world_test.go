@@ -8,8 +8,9 @@ import (
 	"github.com/pm2-go/pm2/nmad/mpi/datatype"
 )
 
-// world follows the plans of all ranks of a group, in an order that is drawn. A message is read some time between its send and the fence behind, and written some time
-// between its receive and the fence behind: a plan that touches memory in between is found out.
+// world follows the plans of all ranks of a group, in an order that is drawn. A message is read some time between its
+// send and the fence behind, and written some time between its receive and the fence behind: a plan that touches
+// memory in between is found out.
 type world struct {
 	plans []*Plan
 	next  []int               // step, by rank

@@ -1,0 +1,45 @@
+package mpi
+
+// operation is the kind of a collective operation.
+type operation uint8
+
+const (
+	barrier operation = iota + 1
+	bcast
+	reduce
+	allreduce
+	scan
+	exscan
+	reduceScatter
+	gather
+	scatter
+	allgather
+	alltoall
+	neighbors
+	idup
+	operationKinds
+)
+
+var operationNames = [operationKinds]string{
+	barrier: "barrier", bcast: "bcast", reduce: "reduce", allreduce: "allreduce", scan: "scan", exscan: "exscan", reduceScatter: "reduce-scatter",
+	gather: "gather", scatter: "scatter", allgather: "allgather", alltoall: "alltoall", neighbors: "neighbor-alltoall", idup: "idup",
+}
+
+func (o operation) String() string {
+	if o == 0 || o >= operationKinds {
+		return "another operation"
+	}
+	return operationNames[o]
+}
+
+// manner is how an operation goes: its caller waits for its end, or it goes on by itself, at once or whenever it is
+// started.
+type manner uint8
+
+const (
+	now manner = iota
+	later
+	lasting
+)
+
+var mannerNames = [...]string{now: "", later: "immediate ", lasting: "persistent "}

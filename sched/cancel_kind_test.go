@@ -1,0 +1,60 @@
+package sched
+
+import (
+	"testing"
+	"time"
+)
+
+// A canceller that has read the kind of an earlier wait must not end the wait of another kind that has begun
+// meanwhile: here the thread's own note of the kind is the old one, as the canceller sees it then.
+func TestCancelGoesByTheKindOfTheWaitItEnds(t *testing.T) {
+	_ = patient(t).Spawn(Attr{}, func() {
+		for _, it := range []struct {
+			name       string
+			old, kind  Kind
+			isCanceled bool
+		}{
+			{"a mutex after a semaphore", InSemaphore, InMutex, false},
+			{"uninterruptible after a semaphore", InSemaphore, InSemaphore | Uninterruptible, false},
+			{"a semaphore after a mutex", InMutex, InSemaphore, true},
+		} {
+			var mu Spin
+			var q WaitQueue
+			woken := false
+			h := Spawn(func() {
+				c := Enter()
+				mu.Lock()
+				_, err := c.As(it.kind).WaitUntil(&q, &mu, Limit{Timeout: time.Hour})
+				woken = err == nil
+			})
+			for h.t.bound() == nil || !h.t.bound().isParked() {
+				Yield()
+			}
+			h.t.w.kind = it.old
+			if err := h.Cancel(); err != nil {
+				t.Error(err)
+			}
+			c := Enter()
+			mu.Lock()
+			w := q.Pop()
+			mu.Unlock()
+			if w != nil {
+				c.Wake(w)
+			}
+			c.Leave()
+			_ = h.Join()
+			if woken == it.isCanceled {
+				t.Errorf("%s: the wait was ended by the cancel: %v", it.name, !woken)
+			}
+		}
+	}).Join()
+}
+
+func (b *BoundedWait) isParked() bool {
+	c := Visit()
+	b.mu.Lock()
+	parked := b.parked
+	b.mu.Unlock()
+	c.Leave()
+	return parked
+}
