@@ -8,7 +8,7 @@ import (
 )
 
 // BenchmarkBubbleBesideSleepingVP is 20 threads of 100 us in a bubble of one VP, beside a VP that sleeps: what the
-// wake of that VP, which then asks the bubble's policy, is for (kickNearby of package sched).
+// wake of that VP, which then asks the bubble's policy, is for.
 func BenchmarkBubbleBesideSleepingVP(b *testing.B) {
 	s := start(b, machine(b, "numa:2 core:1 pu:1"))
 	for b.Loop() {
