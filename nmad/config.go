@@ -60,8 +60,8 @@ type Config struct {
 	Engine *pioman.Engine // makes progress; default pioman.Default()
 
 	// Timeout is for the whole of Open, and for the links to a process that are made later. Only time in which this
-	// process could run counts, not that of a stop (SIGSTOP, a machine that sleeps). Default 30 s; 5 min until all
-	// processes of a job that a process manager, or Kubernetes, starts are there.
+	// process could run counts, not that of a stop (SIGSTOP, a machine that sleeps). Default 30 s;
+	// 5 min until all processes of a job that a process manager, or Kubernetes, starts are there.
 	Timeout time.Duration
 
 	// Heartbeat is how long a process may give no sign of life before the others take it for

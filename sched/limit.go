@@ -71,7 +71,7 @@ func (c *co) WaitUntil(q *WaitQueue, mu *Spin, lim Limit) (given bool, err error
 	default:
 		b.sleep()
 	}
-	return b.outcome(nil, q, mu)
+	return b.outcome(lim.Context, q, mu)
 }
 
 // waitOutside is Wait for a goroutine. Inlined, it would widen the frame of the fast wait.

@@ -65,7 +65,7 @@ var stated = []struct {
 	{"docs/decisions/lost-hosts.md", "kernel has not answered for %s s", "nmad/internal/roster.hostLimit", int64(time.Second)},
 	{"docs/decisions/own-rank.md", "Messages of up to %s KiB go eagerly", "nmad/driver/self.maxBody", 1 << 10},
 	{"docs/mpi.md", "%s KiB to the own rank", "nmad/driver/self.maxBody", 1 << 10},
-	{"nmad/config.go", "Default %s s; 5 min until", "nmad.DefaultTimeout", int64(time.Second)},
+	{"nmad/config.go", "Default %s s;", "nmad.DefaultTimeout", int64(time.Second)},
 	{"nmad/config.go", "peers to take them in; default %s s", "nmad.DefaultLinger", int64(time.Second)},
 	{"nmad/config.go", "default %s us; below 0", "nmad.DefaultSpin", int64(time.Microsecond)},
 	{"nmad/config.go", "in bytes per peer; default %s MiB\n", "nmad.DefaultUnexpected", 1 << 20},
