@@ -49,6 +49,7 @@ func (x *Stream) someParts(p *Pieces, c *chunk, left int, call func([]byte) (int
 					return n, err // Complete says so
 				}
 				p.skip(&c.at, n)
+				c.given = len(b) - n
 				if total += n; n < len(b) {
 					break
 				}
@@ -78,10 +79,14 @@ func (x *Stream) someParts(p *Pieces, c *chunk, left int, call func([]byte) (int
 	return total, err
 }
 
-// long is the next piece, if it is a long one, or all that is left of the chunk; nil: short ones
+// long is the next piece, if it is a long one, the rest of one, or all that is left of the chunk; nil: short ones
 // come first, and the bounce buffer has been made ready for them.
 func (x *Stream) long(p *Pieces, c *chunk, left int) []byte {
-	if b := p.piece(&c.at, left); len(b) >= LongPiece || len(b) == left {
+	b := p.piece(&c.at, left)
+	if c.given > 0 && len(b) > 0 {
+		return b[:min(c.given, len(b))] // however short: a link that borrows may have filled it already
+	}
+	if len(b) >= LongPiece || len(b) == left {
 		return b
 	}
 	if x.bounce == nil {

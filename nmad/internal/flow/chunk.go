@@ -9,6 +9,7 @@ type chunk struct {
 	size   int    // bytes, at least 1
 	moved  int    // of them
 	at     cursor // what of it comes next, if the message is not in one piece: offset + moved, or what is staged beyond that
+	given  int    // bytes of a long piece that the link was given and has not moved: its next call goes on with them
 	short  bool   // its Data has fewer bytes than it says; the copier writes it
 	next   *chunk // in whichever list holds it
 }
