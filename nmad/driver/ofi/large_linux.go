@@ -130,7 +130,6 @@ type incoming struct {
 	total uint64        // bytes landed, ever
 	owes  atomic.Uint32 // 1: the peer was not told of the window
 	w     window
-	buf   []byte // of the window
 }
 
 func (in *incoming) init(l *link, f *flight) { in.link, in.flight, f.link = l, f, l }
@@ -162,7 +161,6 @@ func (in *incoming) complete() {
 func (in *incoming) open(buf []byte) error {
 	f := in.link.port.f
 	buf = buf[:min(len(buf), mostWindow, int(min(f.most, mostWindow)))]
-	in.buf = buf
 	err := in.begin(buf, true)
 	r, key := begun, in.reg.key
 	if err == nil && !f.writes {
@@ -221,9 +219,6 @@ func (l *link) pull(buf []byte) (n int, err error) {
 		}
 	case landed:
 		n, err = in.take(len(buf))
-		if n > 0 && &buf[0] != &in.buf[in.given-n] { // the caller goes on with other memory
-			copy(buf[:n], in.buf[in.given-n:])
-		}
 		in.total += uint64(n)
 		l.stir()
 	}
