@@ -44,15 +44,20 @@ func TestFree(t *testing.T) {
 
 func TestFreeAllocatesNothing(t *testing.T) {
 	l := Free[[4]int]{Most: 4}
-	l.Put(new([4]int))
 	var sum int
-	if n := testing.AllocsPerRun(100, func() {
-		if x := l.Get(); x != nil {
-			sum++
-			l.Put(x)
+	for range 100 {
+		l.Put(new([4]int)) // the kernel may move the test to a CPU of another group at any time
+		if n := testing.AllocsPerRun(100, func() {
+			if x := l.Get(); x != nil {
+				sum++
+				l.Put(x)
+			}
+		}); n != 0 {
+			t.Errorf("%v allocations", n)
 		}
-	}); n != 0 {
-		t.Errorf("%v allocations", n)
+		if sum > 0 {
+			break
+		}
 	}
 	if sum == 0 {
 		t.Error("nothing was kept")

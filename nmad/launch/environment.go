@@ -38,10 +38,14 @@ func setBy[T comparable](name string, field func(s *Spec) *T, parse func(text st
 	return variable{
 		name: name,
 		get: func(s *Spec) string {
-			if value := *field(s); value != *new(T) {
+			switch value := *field(s); {
+			case value == *new(T):
+				return ""
+			case any(value) == any(true):
+				return "1" // as docs/environment.md has it
+			default:
 				return fmt.Sprint(value)
 			}
-			return ""
 		},
 		set: func(s *Spec, text string) (err error) {
 			*field(s), err = setting.Read(name, text, parse)
