@@ -26,10 +26,10 @@ import (
 // be woken before it parks. After Wake only the owner touches the BoundedWait:
 // a claim that comes too late finds that the number of its wait is over.
 type BoundedWait struct {
-	t      *thread // the waiter; nil: a goroutine, which waits on ch
-	kind   Kind    // of the wait
-	ticket uint64  // atomic: number of the wait << 1 | open
-	won    *Waiter // the claimer writes it, the owner reads it once it is woken
+	t      *thread       // the waiter; nil: a goroutine, which waits on ch
+	kind   Kind          // of the wait
+	ticket atomic.Uint64 // number of the wait << 1 | open
+	won    *Waiter       // the claimer writes it, the owner reads it once it is woken
 	mu     Spin
 	woken  bool // under mu
 	parked bool // under mu
@@ -113,17 +113,15 @@ func (b *BoundedWait) Node(i int) *Waiter {
 func (b *BoundedWait) Last() *Waiter { return &b.last }
 
 // Open starts a wait. From now on a waker that pops or fires one of the nodes may
-// end the wait. A store-release will do: a waker finds a node in a queue, whose lock comes after.
+// end the wait.
 func (b *BoundedWait) Open() {
 	b.expiry = nil
-	storeRel64(&b.ticket, b.number()+2|1)
+	b.ticket.Store(b.ticket.Load() + 2 | 1)
 }
-
-func (b *BoundedWait) number() uint64 { return atomic.LoadUint64(&b.ticket) }
 
 // Close ends the wait on behalf of the owner, so that no waker can. It returns false if
 // a waker has ended the wait already: then the owner calls Wait.
-func (b *BoundedWait) Close() bool { return b.claimFor(nil, b.number()) }
+func (b *BoundedWait) Close() bool { return b.claimFor(nil, b.ticket.Load()) }
 
 // Expire sets a time limit, which ends the wait for node w: d after the first call of Expire since NewBoundedWait.
 // Of several time limits the earliest counts. The owner calls it before Wait.
@@ -148,7 +146,7 @@ func (b *BoundedWait) Elapsed() time.Duration { return time.Duration(nanotime() 
 func (b *BoundedWait) Expired() bool { return b.expiry != nil && nanotime() >= b.limit.at }
 
 // Claimed tells whether the wait has been ended: Wait returns soon.
-func (b *BoundedWait) Claimed() bool { return b.number()&1 == 0 }
+func (b *BoundedWait) Claimed() bool { return b.ticket.Load()&1 == 0 }
 
 // Watch makes ctx end the wait for node w when it is done. It returns false if ctx is done already.
 // The owner calls Unwatch afterwards. Watch calls methods of ctx, and allocates on a thread unless
@@ -166,7 +164,7 @@ func (b *BoundedWait) Watch(w *Waiter, ctx context.Context) bool {
 		b.done, b.doneFor = done, w
 		return true
 	}
-	n := b.number() | 1
+	n := b.ticket.Load() | 1
 	w.note = context.AfterFunc(ctx, func() { w.Fire(n) })
 	return true
 }
@@ -186,7 +184,7 @@ func (b *BoundedWait) Unwatch(w *Waiter) {
 // which it was. The other nodes may still stand in their queues.
 func (b *BoundedWait) Wait() *Waiter {
 	switch {
-	case b.Expired() && b.claimFor(b.expiry, b.number()):
+	case b.Expired() && b.claimFor(b.expiry, b.ticket.Load()):
 	case b.t == nil:
 		b.sleep()
 	default:
@@ -220,9 +218,9 @@ func (b *BoundedWait) sleep() {
 	case <-b.ch:
 		return
 	case <-late:
-		mine = b.claimFor(b.expiry, b.number())
+		mine = b.claimFor(b.expiry, b.ticket.Load())
 	case <-b.done:
-		mine = b.claimFor(b.doneFor, b.number())
+		mine = b.claimFor(b.doneFor, b.ticket.Load())
 	}
 	if !mine {
 		<-b.ch // a waker was first
@@ -231,7 +229,7 @@ func (b *BoundedWait) sleep() {
 
 // claimFor ends wait number n for node w, unless another claim was first. It tells whether it did.
 func (b *BoundedWait) claimFor(w *Waiter, n uint64) bool {
-	if n&1 == 0 || !atomic.CompareAndSwapUint64(&b.ticket, n, n&^1) {
+	if n&1 == 0 || !b.ticket.CompareAndSwap(n, n&^1) {
 		return false
 	}
 	b.won = w
@@ -312,7 +310,7 @@ func (b *BoundedWait) Free() {
 }
 
 // Ticket returns the number of w's wait, for Fire.
-func (w *Waiter) Ticket() uint64 { return w.b.number() | 1 }
+func (w *Waiter) Ticket() uint64 { return w.b.ticket.Load() | 1 }
 
 // Fire ends the wait with that number for w, a node of a BoundedWait, and makes the
 // owner ready. It returns false if the wait has ended already. It

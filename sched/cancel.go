@@ -129,7 +129,7 @@ func (t *thread) interrupt(x *rare) bool {
 	if b := t.bound(); b != nil {
 		// The kind is read after the ticket, so it is the kind of the wait that is claimed. A second look at the thread: b may
 		// be another one's by now.
-		if n := b.number(); b.sort().onCancel() != stays && t.bound() == b && b.claimFor(nil, n) {
+		if n := b.ticket.Load(); b.sort().onCancel() != stays && t.bound() == b && b.claimFor(nil, n) {
 			x.hit = true
 			b.wake(nil)
 		}

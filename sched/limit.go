@@ -112,7 +112,7 @@ func (b *BoundedWait) waitUnder(ctx context.Context, q *WaitQueue, mu *Spin) (gi
 			_, _ = b.outcome(ctx, q, mu)
 		}
 	}()
-	if b.Watch(w, ctx) || !b.claimFor(w, b.number()) {
+	if b.Watch(w, ctx) || !b.claimFor(w, b.ticket.Load()) {
 		b.Wait()
 	}
 	over = true

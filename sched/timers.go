@@ -80,7 +80,7 @@ func (ts *timers) fire(now int64) (next int64) {
 			ts.push(tm, due)
 			continue
 		case *BoundedWait:
-			if !o.claimFor(o.expiry, o.number()) {
+			if !o.claimFor(o.expiry, o.ticket.Load()) {
 				continue // it is being woken, or its owner has closed it
 			}
 		}

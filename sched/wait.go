@@ -128,7 +128,7 @@ func (c *co) WakeAll(w *Waiter) {
 }
 
 // claim decides, once for each wait, what ends it.
-func (w *Waiter) claim() bool { return w.b.claimFor(w, w.b.number()) }
+func (w *Waiter) claim() bool { return w.b.claimFor(w, w.b.ticket.Load()) }
 
 // Wait parks the caller at the end of q until it is woken, and tells whether the
 // waker used Give. mu guards q: the caller holds it, and it is unlocked once the
