@@ -147,18 +147,27 @@ func (p *Proxy) accept() {
 			}
 			continue
 		}
-		p.mu.Lock()
-		p.made++
-		r := &relay{p: p, number: p.made, over: make(chan struct{})}
-		r.ends[0] = conn
-		p.live[r] = struct{}{}
-		late := p.closed
-		p.mu.Unlock()
-		if late {
-			r.cut()
-		}
+		r := p.take(conn, func(r *relay) {
+			p.made++
+			r.number = p.made
+		})
 		p.wg.Go(r.serve)
 	}
+}
+
+// take makes a relay of a connection, and has begin number or note it under mu. A proxy that is closed cuts it at once.
+func (p *Proxy) take(conn net.Conn, begin func(r *relay)) *relay {
+	r := &relay{p: p, over: make(chan struct{})}
+	r.ends[0] = conn
+	p.mu.Lock()
+	begin(r)
+	p.live[r] = struct{}{}
+	late := p.closed
+	p.mu.Unlock()
+	if late {
+		r.cut()
+	}
+	return r
 }
 
 // note keeps an alteration. Under mu.
@@ -193,16 +202,7 @@ func (p *Proxy) stranger(i int) {
 			return
 		}
 	}
-	p.mu.Lock()
-	p.note(&Alteration{What: "strangers", Places: map[string]int{"stranger": 1}})
-	r := &relay{p: p, over: make(chan struct{})}
-	r.ends[0] = conn
-	p.live[r] = struct{}{}
-	late := p.closed
-	p.mu.Unlock()
-	if late {
-		r.cut()
-	}
+	r := p.take(conn, func(*relay) { p.note(&Alteration{What: "strangers", Places: map[string]int{"stranger": 1}}) })
 	r.sendInvented(d)
 }
 
