@@ -71,6 +71,9 @@ func (p *port) join() {
 
 // close closes the endpoint of libfabric, or has the last of the kin do it.
 func (p *port) close() {
+	if p.f.shm() {
+		defer sweep() // of what peers have left that were killed
+	}
 	if !p.kin {
 		p.f.close()
 		return
@@ -92,8 +95,19 @@ func sweep() {
 	files, _ := filepath.Glob(prefix + "*:*")
 	for _, file := range files {
 		number, _, _ := strings.Cut(file[len(prefix):], ":")
-		if pid, err := strconv.Atoi(number); err == nil && pid > 0 && unix.Kill(pid, 0) == unix.ESRCH {
+		if pid, err := strconv.Atoi(number); err == nil && pid > 0 && ended(pid) {
 			_ = os.Remove(file) // another process may have
 		}
 	}
+}
+
+// ended says whether a process has ended, whether its parent has waited for it or not.
+func ended(pid int) bool {
+	fd, err := unix.PidfdOpen(pid, 0)
+	if err != nil {
+		return err == unix.ESRCH
+	}
+	defer unix.Close(fd)
+	n, _ := unix.Poll([]unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}, 0)
+	return n == 1
 }

@@ -39,17 +39,19 @@ type link struct {
 	_        [padding]byte
 
 	// The caller of Recv.
-	rx     inbox
-	last   uint64 // look
-	vain   uint32
-	_      [padding]byte
-	in     incoming
-	_      [padding]byte
-	out    outgoing
-	_      [padding]byte
-	nap    nap
-	_      [padding]byte
-	credit atomic.Uint32 // of the inbox, that the peer was told of last; written under lock
+	rx      inbox
+	last    uint64 // look
+	vain    uint32
+	waits   time.Time // since when it has waited for Push
+	waitsAt uint64    // to tell of so many bytes
+	_       [padding]byte
+	in      incoming
+	_       [padding]byte
+	out     outgoing
+	_       [padding]byte
+	nap     nap
+	_       [padding]byte
+	credit  atomic.Uint32 // of the inbox, that the peer was told of last; written under lock
 
 	// Under the lock of the port.
 	tail    uint64 // where the next packet lies in the peer's inbox
@@ -229,13 +231,11 @@ func (l *link) owes() bool {
 
 // Flush implements driver.Link: Send leaves nothing behind, but the provider may.
 func (l *link) Flush() (bool, error) {
-	if err := l.barred(); err != nil {
-		return false, err
+	if s := l.State.Load(); s&(life.Closed|life.Broken) != 0 {
+		return false, l.Why(s)
 	}
 	l.port.look(&l.lastSend)
-	if l.idle(&l.vainSend); l.gone.Load() != 0 {
-		return false, l.lost()
-	}
+	l.idle(&l.vainSend)
 	return true, nil
 }
 
@@ -243,6 +243,9 @@ func (l *link) Flush() (bool, error) {
 func (l *link) Recv(h *driver.Header) (body []byte, ok bool, err error) {
 	if s := l.State.Load(); s&(life.Closed|life.Broken) != 0 {
 		return nil, false, l.Why(s)
+	}
+	if !l.rx.empty() && l.waitsForPush() {
+		return nil, false, nil
 	}
 	packet, ok := l.rx.next()
 	if !ok {
@@ -272,6 +275,20 @@ func (l *link) Recv(h *driver.Header) (body []byte, ok bool, err error) {
 		return nil, false, l.violated(err)
 	}
 	return packet[driver.HeaderSize:], true, nil
+}
+
+// waitsForPush has packets wait for Push to tell what the peer had taken before it sent them: a goodbye above all, behind which sends that are not through
+// have failed. Not for longer than grace, since the caller of Push may have gone.
+func (l *link) waitsForPush() bool {
+	taken := l.out.taken.Load()
+	if taken == l.out.total.Load() {
+		return false
+	}
+	if taken != l.waitsAt {
+		l.waitsAt, l.waits = taken, time.Now()
+		return true
+	}
+	return l.State.Load() == 0 && time.Since(l.waits) < grace
 }
 
 // heard takes a packet of the peer in. Under lock.

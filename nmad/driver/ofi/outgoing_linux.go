@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/pm2-go/pm2/nmad/driver"
+	"github.com/pm2-go/pm2/nmad/driver/internal/life"
 	"github.com/pm2-go/pm2/nmad/driver/internal/raw"
 )
 
@@ -87,10 +88,11 @@ func (out *outgoing) took(n uint64) error {
 
 // Push implements driver.Link: it opens a window for the peer, and says when that has read from it.
 func (l *link) Push(buf []byte) (int, error) {
-	if err := l.barred(); err != nil {
+	out := &l.out
+	told := out.taken.Load() != out.total.Load() // though the peer has gone since
+	if err := l.barred(); err != nil && !told {
 		return 0, err
 	}
-	out := &l.out
 	if len(buf) == 0 {
 		return 0, nil
 	}
@@ -103,7 +105,7 @@ func (l *link) Push(buf []byte) (int, error) {
 		}
 	}
 	out.refused.Store(1)
-	if l.idle(&out.vain); l.State.Load() != 0 || l.gone.Load() != 0 {
+	if l.idle(&out.vain); (l.State.Load() != 0 || l.gone.Load() != 0) && out.taken.Load() == out.total.Load() {
 		return 0, l.lost()
 	}
 	return 0, nil
@@ -115,15 +117,21 @@ func (l *link) push(buf []byte) (n int, err error) {
 		return 0, nil
 	}
 	defer l.port.release()
-	if err := l.barred(); err != nil {
-		return 0, err
+	out := &l.out
+	if s := l.State.Load(); s&(life.Closed|life.Broken) != 0 {
+		return 0, l.Why(s)
 	}
-	if l.out.open() {
-		if n = l.out.advance(); n > 0 {
-			l.out.refused.Store(0)
+	if out.open() {
+		if n = out.advance(); n > 0 {
+			out.refused.Store(0)
 			l.stir()
 		}
-	} else if err := l.offer(buf); err != nil {
+	} else if err = l.barred(); err == nil && l.severed {
+		err = l.lost()
+	} else if err == nil {
+		err = l.offer(buf)
+	}
+	if err != nil {
 		return 0, l.lose(err)
 	}
 	l.pay()
