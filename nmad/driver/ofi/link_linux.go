@@ -235,7 +235,9 @@ func (l *link) Flush() (bool, error) {
 		return false, l.Why(s)
 	}
 	l.port.look(&l.lastSend)
-	l.idle(&l.vainSend)
+	if l.idle(&l.vainSend); l.over() {
+		return false, l.lost()
+	}
 	return true, nil
 }
 
