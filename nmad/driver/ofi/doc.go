@@ -17,17 +17,18 @@
 //
 // A packet is copied into a registered slot, and from there sent, in one call; one of up to 4 KiB, if the provider says so, is copied by
 // the provider, and its slot is free at once. Receive buffers of half a megabyte are posted ahead, each for many packets. Packets
-// have a number, so that those arrive in order that the provider does not order, and a token, which the receiver has
+// have a number, since the provider has to order them, and a token, which the receiver has
 // given to that sender alone. What a link has received and not handed out lies in its inbox; a sender sends what has a place there, of which
 // it is told by each packet that comes the other way.
 //
 // # Large track
 //
-// Pull opens a window onto the buffer, and tells the peer; Push fills it: by a remote write, where the provider offers
-// that, whose key is random, and valid for that one transfer where registrations are not kept; else by a message of its own tag. No byte is copied here.
-// The buffers are pinned from the call that begins a transfer until the provider is done with it. A provider that wants local buffers
+// Push opens a window onto the buffer, and tells the peer; Pull reads from it, by a remote read of the provider, and tells how much it has. The key of a window
+// is random, and valid for that one transfer where registrations are not kept. No byte is copied here. Push tells what was read before Recv hands out what came after it.
+// The buffers are pinned, the receiver's until the provider is done with it. A provider that wants local buffers
 // registered gets them registered; what is Go's stays so for the next transfer, as long as there is room (registrations).
-// Over shm messages are used, since the provider's remote writes heed no key.
+// Over shm Pull reads by process_vm_readv, as that provider would, but without its lock; what it has read counts if the sender has not
+// taken the window back by then, of which a byte on the control connection tells.
 //
 // # Sleeping
 //
@@ -38,7 +39,8 @@
 //
 // Two processes prove to each other over a TCP connection that they belong to the job; it then stays, and carries nothing: it ends
 // when the process does. A side that closes its link says so behind all that it has sent. What has been sent
-// before a process was killed is waited for 100 ms.
+// before a process was killed is waited for 100 ms. The provider shm guards memory of several processes by locks, of which one that is killed inside would never
+// be opened: nmad/driver/ofi/spin.c has locks that know their holder.
 //
 // # Trust
 //

@@ -29,7 +29,6 @@ type link struct {
 	token   uint64 // packets of the peer have it
 	to      uint64 // the peer, as libfabric knows it
 	other   prefix // what packets to the peer have: link, token
-	theirs  uint32 // what it calls this link where a remote write says so
 	_       [padding]byte
 
 	// The caller of Send.
@@ -143,6 +142,11 @@ func (l *link) send(h *driver.Header, body []byte, parts [][]byte, size int) (bo
 	p := l.port
 	if n := len(p.free); !ok || n == 0 {
 		return false, nil
+	}
+	if l.in.total.Load() != l.in.told.Load() { // a goodbye must not overtake it
+		if l.pay(); l.in.total.Load() != l.in.told.Load() || len(p.free) == 0 {
+			return false, nil
+		}
 	}
 	b := p.f.slots[p.free[len(p.free)-1]]
 	h.Put(b[prefixSize:headSize])

@@ -148,6 +148,7 @@ func (l *link) ReturnPush() (int, bool) {
 		return 0, true
 	}
 	out.refused.Store(0)
+	n := int(out.taken.Load() - out.total.Load())
 	if l.withdraw(); out.open() && out.offered.Load() != out.taken.Load() {
 		if l.asked.IsZero() {
 			l.asked = time.Now()
@@ -157,7 +158,6 @@ func (l *link) ReturnPush() (int, bool) {
 		}
 		p.forget(l.to)
 	}
-	n := int(out.taken.Load() - out.total.Load())
 	if out.open() {
 		out.close()
 	}
@@ -166,7 +166,7 @@ func (l *link) ReturnPush() (int, bool) {
 
 // withdraw closes the window of a peer that reads by itself, which is told that what it reads from here on is of no use. Under lock.
 func (l *link) withdraw() {
-	if out := &l.out; out.open() && l.in.direct.PID != 0 {
+	if out := &l.out; out.offered.Load() != out.taken.Load() && l.in.direct.PID != 0 {
 		l.word[0] = 1
 		_, _ = raw.Send(l.sock, l.word[:]) // it fails if the peer has ended
 		out.close()
