@@ -104,7 +104,7 @@ func (x *exchange) step() error {
 func TestKilled(t *testing.T) {
 	for _, provider := range []string{"shm", "tcp"} {
 		t.Run(provider, func(t *testing.T) {
-			for round := range 3 {
+			for round := range 2 {
 				killOne(t, provider, time.Duration(round*7)*time.Millisecond)
 			}
 		})
