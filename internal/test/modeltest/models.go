@@ -2,7 +2,6 @@ package modeltest
 
 import (
 	"bytes"
-	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -19,16 +18,17 @@ import (
 // Check has spin look at the models that match a pattern: none breaks an assertion or leaves a process
 // waiting, and each statement of a process is reached; and with each mutation there is an error. A model with the line
 // "#define FINITE" has no run that goes on for ever, either. Without -long it skips, since a model changes only when its file does,
-// and without spin or gcc.
+// and without spin, or tcc or gcc.
 func Check(t *testing.T, pattern string) {
 	t.Helper()
 	if !effort.Long() {
 		t.Skip("a search of minutes, which depends on nothing but the model: with -long")
 	}
-	for _, tool := range []string{"spin", "gcc"} {
-		if _, err := exec.LookPath(tool); err != nil {
-			t.Skipf("the models are not checked: no %s in PATH (Debian: spin, gcc)", tool)
-		}
+	if _, err := exec.LookPath("spin"); err != nil {
+		t.Skip("the models are not checked: no spin in PATH (Debian: spin)")
+	}
+	if compiler() == nil {
+		t.Skip("the models are not checked: no tcc or gcc in PATH (Debian: tcc, gcc)")
 	}
 	models, err := filepath.Glob(pattern)
 	if err != nil || len(models) == 0 {
@@ -41,6 +41,18 @@ func Check(t *testing.T, pattern string) {
 		}
 		check(t, strings.TrimSuffix(filepath.Base(model), ".pml"), text)
 	}
+}
+
+// compiler is the command that compiles what spin makes of a model; nil: there is none. Most searches take a
+// quarter of a second: gcc compiles for longer, even without optimising (with it for up to two minutes), and a mutation is a program of its
+// own; tcc takes a fiftieth of that, and what it makes searches as fast.
+func compiler() []string {
+	for _, command := range [][]string{{"tcc", "-w"}, {"gcc", "-O0", "-w"}} {
+		if _, err := exec.LookPath(command[0]); err == nil {
+			return command
+		}
+	}
+	return nil
 }
 
 func check(t *testing.T, name string, text []byte) {
@@ -128,20 +140,12 @@ func search(t *testing.T, text []byte, define string) *pan {
 	return p
 }
 
-// look compiles what spin has made of the model and runs it to the end of its search. Most searches are shorter than gcc's time: tcc, where
-// it is there, compiles in a fiftieth of that, but what it makes searches ten times as slowly, so it is given a second.
+// look compiles what spin has made of the model and runs it to the end of its search.
 func (p *pan) look(how string, args ...string) string {
 	p.t.Helper()
-	var out string
-	var err error
-	if _, missing := exec.LookPath("tcc"); missing == nil {
-		p.run("tcc", "-w", how, "-DCOLLAPSE", "-o", "pan", "pan.c")
-		out, err = p.try(1, "./pan", args...)
-	}
-	if out == "" || err != nil {
-		p.run("gcc", "-O1", "-w", how, "-DCOLLAPSE", "-o", "pan", "pan.c")
-		out = p.run("./pan", args...)
-	}
+	cc := compiler()
+	p.run(cc[0], append(cc[1:], how, "-DCOLLAPSE", "-o", "pan", "pan.c")...)
+	out := p.run("./pan", args...)
 	n := panErrors.FindStringSubmatch(out)
 	if n == nil || panStates.FindString(out) == "" || strings.Contains(out, "Search not completed") && n[1] == "0" || strings.Contains(out, "max search depth too small") {
 		p.t.Fatalf("the model has not been searched to the end:\n%s", out)
@@ -166,21 +170,16 @@ func (p *pan) trail() string {
 	return out[max(0, len(out)-12000):]
 }
 
-// run runs a command, which must succeed, and returns what it says.
+// run runs a command, which must succeed.
 func (p *pan) run(name string, args ...string) string {
 	p.t.Helper()
-	out, err := p.try(120, name, args...)
-	if err != nil {
-		p.t.Fatalf("%s %v: %v\n%s", name, args, err, out)
-	}
-	return out
-}
-
-// try runs a command for so many seconds of the processor's time, not of the clock's: others use the machine, too.
-func (p *pan) try(seconds int, name string, args ...string) (string, error) {
-	limited := append([]string{"-c", fmt.Sprintf(`ulimit -t %d; exec "$0" "$@"`, seconds), name}, args...)
+	// Bounded by the processor's time, in seconds, not by that of the clock: others use the machine, too.
+	limited := append([]string{"-c", `ulimit -t 120; exec "$0" "$@"`, name}, args...)
 	cmd := exec.CommandContext(p.t.Context(), "sh", limited...)
 	cmd.Dir, cmd.WaitDelay = p.folder, time.Second
 	out, err := cmd.CombinedOutput()
-	return string(out), err
+	if err != nil {
+		p.t.Fatalf("%s %v: %v\n%s", name, args, err, out)
+	}
+	return string(out)
 }
