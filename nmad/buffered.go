@@ -8,7 +8,9 @@ import (
 	"sync/atomic"
 
 	"github.com/pm2-go/pm2/marcel"
+	"github.com/pm2-go/pm2/nmad/internal/firstfit"
 	"github.com/pm2-go/pm2/nmad/internal/flow"
+	"github.com/pm2-go/pm2/nmad/internal/lock"
 )
 
 // Attach gives the domain memory for sends with Op.Buffered: each of them copies its message there and is done, whether or
@@ -54,7 +56,7 @@ type attached struct {
 	detaching atomic.Bool
 
 	mu     marcel.SpinLock // nothing inside waits
-	room   runs            // bytes that are free
+	room   firstfit.List   // bytes that are free
 	used   []*stored       // in the order in which they were sent
 	spares []*stored       // to be used again
 	late   error           // how a message has ended that was given up; no call has told it yet
@@ -69,7 +71,7 @@ type stored struct {
 }
 
 func newAttached(memory []byte) *attached {
-	return &attached{memory: memory, room: runs{{0, len(memory)}}}
+	return &attached{memory: memory, room: firstfit.New(len(memory))}
 }
 
 // begin makes the caller the one that detaches; false: another one does.
@@ -104,7 +106,7 @@ func (mem *attached) free(k *stored) bool {
 // putBack frees the place of a message. Under mu.
 func (mem *attached) putBack(k *stored) {
 	if k.size > 0 {
-		mem.room.give(k.at, k.size)
+		mem.room.Give(k.at, k.size)
 	}
 	k.op = Op{}
 	mem.spares = append(mem.spares, k)
@@ -117,7 +119,7 @@ func (mem *attached) take(size int) *stored {
 	defer mem.mu.Unlock()
 	at, ok := 0, !mem.detaching.Load()
 	if ok && size > 0 {
-		at, ok = mem.room.take(size)
+		at, ok = mem.room.Take(size)
 	}
 	if !ok {
 		return nil
@@ -154,7 +156,7 @@ func (mem *attached) oldest() *stored {
 		if k.begun.Load() {
 			return k
 		}
-		backOff(tries) // a thread is about to start it
+		lock.BackOff(tries) // a thread is about to start it
 	}
 }
 
@@ -183,7 +185,7 @@ func (g *Gate) sendBuffered(r *Request, op *Op) error {
 		g.domain.poll()
 		a.mu.Lock()
 		a.reclaim(true)
-		full := len(a.memory) - a.room.free()
+		full := len(a.memory) - a.room.Free()
 		a.mu.Unlock()
 		if k = a.take(size); k == nil && a.detaching.Load() {
 			return g.noBuffer(op.Tag)

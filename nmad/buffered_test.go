@@ -271,8 +271,8 @@ func TestBufferedPlaces(t *testing.T) {
 		for k := range taken {
 			a.drop(k)
 		}
-		if k := a.take(len(a.memory)); k == nil || a.room.free() != 0 {
-			t.Fatalf("all were given back, and %d bytes are free", a.room.free())
+		if k := a.take(len(a.memory)); k == nil || a.room.Free() != 0 {
+			t.Fatalf("all were given back, and %d bytes are free", a.room.Free())
 		}
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/pm2-go/pm2/nmad/driver"
+	"github.com/pm2-go/pm2/nmad/internal/crossover"
 	"github.com/pm2-go/pm2/nmad/internal/flow"
 	"github.com/pm2-go/pm2/nmad/internal/presence"
 	"github.com/pm2-go/pm2/nmad/internal/roster"
@@ -307,7 +308,7 @@ func (cfg *Config) readProfile() error {
 	if err != nil {
 		return err // complete has looked it up
 	}
-	if limit, rail := eagerLimit(s, costs, limits); cfg.Eager == 0 && limit > 0 {
+	if limit, rail := crossover.Limit(s, costs, limits); cfg.Eager == 0 && limit > 0 {
 		cfg.Eager, cfg.eagerFrom = limit, cfg.measured()
 		if rail > 0 {
 			cfg.eagerFrom += ", beside a rendezvous over " + cfg.names[rail]

@@ -64,8 +64,8 @@ func (d *Domain) OpenContext(number int, ranks ...int) (*Context, error) {
 		c.any.Close(*why)
 		return nil, *why
 	}
-	if d.number == 0 && d.s.consensus.kept.Load() > 0 { // after addContext
-		d.s.consensus.post(happened{what: opens, of: c})
+	if d.number == 0 && d.s.agreements.pendingCount.Load() > 0 { // after addContext
+		d.s.agreements.post(func() { d.s.agreements.takePending(c.number) })
 	}
 	return c, nil
 }
@@ -196,7 +196,7 @@ func (d *Domain) addContext(c *Context) error {
 	}
 	open = append(open, c) // behind what those see that have the list; dropContext makes another one
 	d.contexts.Store(&open)
-	d.use(c.number)
+	d.noteOpened(c.number)
 	return nil
 }
 

@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 
 	"github.com/pm2-go/pm2/nmad/driver"
+	"github.com/pm2-go/pm2/nmad/internal/consensus"
 	"github.com/pm2-go/pm2/nmad/internal/flow"
 	"github.com/pm2-go/pm2/nmad/internal/match"
 	"github.com/pm2-go/pm2/nmad/internal/roster"
@@ -192,7 +193,7 @@ func (d *Domain) gate(to far) *Gate {
 		loans:       s.cfg.Loans,
 	}
 	if d.number == 0 {
-		b.notes = noteLimit(s.cfg.Size)
+		b.notes = consensus.Limit(s.cfg.Size)
 	}
 	var g *Gate
 	if to.rank == s.cfg.Rank {
@@ -224,9 +225,9 @@ func (d *Domain) gate(to far) *Gate {
 	}
 	g.domain = d
 	if d.number == 0 {
-		g.consensus = s.consensus
+		g.agreements = s.agreements
 	}
-	g.mu.join(d.access.lock, d.access.lists)
+	g.mu.Join(d.access.lock, d.access.lists)
 	if d.access.owner != 0 {
 		g.owned = &d.access
 	}
@@ -401,7 +402,11 @@ func (d *Domain) orphaned() {
 // the lock of a gate.
 func (d *Domain) linkOrphan() {
 	if !d.meshes.Swap(true) {
-		d.s.consensus.post(happened{what: meshes})
+		d.s.agreements.post(func() {
+			for _, o := range d.s.domains.all() {
+				o.mesh()
+			}
+		})
 	}
 }
 
@@ -428,7 +433,7 @@ func (d *Domain) ended(h *held) {
 	h.endWaiters(h.flow.Dead)
 	if d.number == 0 && g.far == 0 {
 		d.s.linker.noteLost(h.end)
-		d.s.consensus.post(happened{what: lost, rank: g.rank})
+		d.s.agreements.each(func(p *consensus.Participant) { p.Lost(g.rank) })
 	}
 	if g.any == d.any && d.any.End(g.rank, h.flow.Dead) {
 		d.work.Go(func() { d.lookLast(d.any) })

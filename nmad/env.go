@@ -11,6 +11,7 @@ import (
 	"github.com/pm2-go/pm2/nmad/driver/ofi"
 	"github.com/pm2-go/pm2/nmad/driver/shm"
 	"github.com/pm2-go/pm2/nmad/internal/manager"
+	"github.com/pm2-go/pm2/nmad/internal/secret"
 )
 
 // Names of the environment variables by which a launcher tells a process which rank it
@@ -20,9 +21,9 @@ const (
 	EnvSize         = "PM2_SIZE"
 	EnvRendezvous   = "PM2_RENDEZVOUS"
 	EnvRendezvousFD = "PM2_RENDEZVOUS_FD"
-	EnvSecret       = "PM2_SECRET"
-	EnvSecretFD     = "PM2_SECRET_FD"
-	EnvSecretFile   = "PM2_SECRET_FILE"
+	EnvSecret       = secret.Env
+	EnvSecretFD     = secret.EnvFD
+	EnvSecretFile   = secret.EnvFile
 	EnvDriver       = "PM2_DRIVER"
 	EnvStrategy     = "PM2_STRATEGY"
 	EnvEager        = "PM2_EAGER"
@@ -87,7 +88,10 @@ var Environment = []Variable{
 func FromEnvironment() (Config, error) { return fromOwnEnvironment(context.Background()) }
 
 func fromOwnEnvironment(ctx context.Context) (Config, error) {
-	c, err := fromEnvironment(os.Getenv, func() ([]byte, error) { return toldSecret(ctx) })
+	c, err := fromEnvironment(os.Getenv, func() ([]byte, error) {
+		told, err := secret.Told(ctx)
+		return told, secretError(ctx, err)
+	})
 	if err != nil {
 		return c, err
 	}
@@ -102,7 +106,7 @@ func fromOwnEnvironment(ctx context.Context) (Config, error) {
 	return c, err
 }
 
-func fromEnvironment(get func(string) string, secret func() ([]byte, error)) (Config, error) {
+func fromEnvironment(get func(string) string, tell func() ([]byte, error)) (Config, error) {
 	index := manager.Index(get)
 	c := Config{Size: 1, Rendezvous: get(EnvRendezvous), Driver: get(EnvDriver), Listen: get(EnvListen), Strategy: get(EnvStrategy), Profile: get(EnvProfile), Link: get(EnvLink)}
 	var err error
@@ -131,7 +135,7 @@ func fromEnvironment(get func(string) string, secret func() ([]byte, error)) (Co
 	if c.Eager > 0 {
 		c.eagerFrom = "environment, " + EnvEager
 	}
-	if c.Secret, err = secret(); err != nil {
+	if c.Secret, err = tell(); err != nil {
 		return c, err
 	}
 	if c.Heartbeat, err = setting.Read(EnvHeartbeat, get(EnvHeartbeat), setting.Duration); err != nil {
@@ -152,6 +156,26 @@ func fromEnvironment(get func(string) string, secret func() ([]byte, error)) (Co
 		}
 	}
 	return c, nil
+}
+
+// ReadSecretFile reads a job's secret, in hexadecimal, from a file. It refuses a file that other users could read or
+// change: the file must belong to this user or to root, and only its owner may read it. If it is root's, its group may
+// read it, too: so Kubernetes mounts a Secret for a user without privileges (fsGroup).
+func ReadSecretFile(name string) ([]byte, error) {
+	ctx := context.Background()
+	read, err := secret.ReadFile(ctx, name)
+	return read, secretError(ctx, err)
+}
+
+// secretError is an ErrConfig, unless the secret could not be read because ctx has ended.
+func secretError(ctx context.Context, err error) error {
+	switch {
+	case err == nil:
+		return nil
+	case ctx.Err() != nil:
+		return fmt.Errorf("nmad: %w", err)
+	}
+	return fmt.Errorf("nmad: %w: %w", ErrConfig, err)
 }
 
 // inherited takes over a listening socket that the launcher has opened.

@@ -11,6 +11,7 @@ import (
 	"github.com/pm2-go/pm2/nmad/driver"
 	"github.com/pm2-go/pm2/nmad/driver/self"
 	"github.com/pm2-go/pm2/nmad/internal/flow"
+	"github.com/pm2-go/pm2/nmad/internal/lock"
 	"github.com/pm2-go/pm2/nmad/internal/match"
 	"github.com/pm2-go/pm2/pioman"
 )
@@ -34,7 +35,7 @@ type Gate struct {
 	late    atomic.Pointer[error] // how a send has ended that had returned before: the worker's
 	task    pioman.Task           // polls
 
-	consensus    *consensus               // of the session; nil: there is none; set once
+	agreements   *agreements              // of the session; nil: there is none; set once
 	any          *match.Any[flow.Request] // of the domain; set once
 	domain       *Domain                  // to which it belongs; nil: a test has made it alone; set once
 	far          int                      // the number of the peer's domain; set once
@@ -52,7 +53,7 @@ type Gate struct {
 
 	_ [pad]byte
 
-	mu     gateLock
+	mu     lock.Gate
 	inbox  inbox // what others have left for the holder of mu
 	locked held  // what is under mu: lock, tryLock, enter and fresh give it
 
@@ -198,7 +199,7 @@ func (g *Gate) recv(r *Request, in *Context, tag uint64, buf []byte) {
 	r.core.Entry.Age = g.any.Now()
 	h := g.tryLock()
 	if h == nil {
-		if g.mu.lists == nil || !g.recvApart(r) {
+		if !g.mu.HasLists() || !g.recvApart(r) {
 			g.leaveRequest(r)
 		}
 		return
@@ -226,7 +227,7 @@ func (g *Gate) sendIn(in *Context, tag uint64, buf []byte) error {
 		return g.worker.send(g, in, tag, buf)
 	}
 	h := g.enter()
-	sent, all := h.short(in, tag, buf)
+	sent, all := h.short(in, tag, buf, nil)
 	if all {
 		h.release()
 		return nil
@@ -254,7 +255,7 @@ func (g *Gate) Recv(tag uint64, buf []byte) (int, error) {
 
 // recvIn also says how long the message is.
 func (g *Gate) recvIn(in *Context, tag uint64, buf []byte) (n int, size uint64, err error) {
-	if g.mu.lists != nil {
+	if g.mu.HasLists() {
 		r := requests.Get().(*Request)
 		g.recv(r, in, tag, buf)
 		return finish(r)
@@ -280,7 +281,7 @@ func (h *held) await(r *Request) (n int, size uint64, err error) {
 		r.completion.Reset()
 		h.letGo()
 		err := h.g.park(r) // counts as pending meanwhile
-		h.g.mu.lock()
+		h.g.mu.Lock()
 		if c.Wakes && c.Stage == flow.Done {
 			h.awake--
 		}

@@ -57,7 +57,7 @@ func (in *inbox) slips() bool {
 }
 
 // wanted says whether the holder should let the lock go soon: other threads wait for it, or have left requests.
-func (g *Gate) wanted() bool { return g.mu.wanted() || g.inbox.incoming.Load() != nil }
+func (g *Gate) wanted() bool { return g.mu.Wanted() || g.inbox.incoming.Load() != nil }
 
 // Begin takes in what has been left in incoming, in its order: receives are posted, so that what arrives is matched with
 // them; all else that there is to do is left for handleInbox. It returns the age of which all receives from any source may

@@ -28,7 +28,7 @@ func (c *Context) Way(rank int, w *driver.Way) (known bool) {
 	if err != nil {
 		return false
 	}
-	if g.rank == g.own || g.owned != nil || g.worker != nil || g.offload != nil || g.mu.joint || len(g.rails) != 1 || marcel.Tracing() {
+	if g.rank == g.own || g.owned != nil || g.worker != nil || g.offload != nil || g.mu.Joint() || len(g.rails) != 1 || marcel.Tracing() {
 		return true
 	}
 	h := g.enter()
@@ -56,7 +56,7 @@ func (c *Context) Way(rank int, w *driver.Way) (known bool) {
 func (h *held) newLane(link laned) *driver.Lane {
 	g := h.g
 	x := &driver.Lane{
-		Lock: &g.mu.word, Incoming: unsafe.Pointer(&g.inbox.incoming), Due: &g.inbox.due,
+		Lock: g.mu.Word(), Incoming: unsafe.Pointer(&g.inbox.incoming), Due: &g.inbox.due,
 		Armed: &h.armed, Guarded: &h.guarded, Awake: &h.awake, Looks: 1,
 		Tend: func() {
 			h := g.enter()

@@ -153,7 +153,7 @@ func TestLoanStress(t *testing.T) {
 			g.poll()
 			j.sessions[1-i].Gate(i).poll()
 		}
-		if n := g.buffers.Load().free.free() * pageBytes; n != 2<<20 {
+		if n := g.buffers.Load().free.Free() * pageBytes; n != 2<<20 {
 			t.Errorf("rank %d: %d bytes are free in the end", i, n)
 		}
 		if st := g.Stats(); st.Loaned == 0 || st.Borrowed == 0 {

@@ -5,6 +5,7 @@ import (
 	"math"
 	"strings"
 
+	"github.com/pm2-go/pm2/nmad/internal/crossover"
 	"github.com/pm2-go/pm2/nmad/internal/flow"
 	"github.com/pm2-go/pm2/nmad/strategy"
 )
@@ -55,7 +56,7 @@ func (g *Gate) applyProfile(p *Profile) {
 		}
 		costs[i], limits[i] = h.flow.Rails[i].Cost, l.limit
 	}
-	if limit, rail := eagerLimit(h.flow.Strategy, costs, limits); !h.eagerFixed && limit > 0 {
+	if limit, rail := crossover.Limit(h.flow.Strategy, costs, limits); !h.eagerFixed && limit > 0 {
 		h.flow.SetEager(limit)
 		h.eagerWhy = why
 		if rail > 0 {
@@ -101,14 +102,14 @@ func (h *held) rendezvousRows() (rows []Protocol) {
 	for i := range h.g.rails {
 		costs[i] = h.flow.Rails[i].Cost
 	}
-	all := ranges(h.flow.Strategy, costs, h.flow.Eager()+1)
+	all := crossover.Ranges(h.flow.Strategy, costs, h.flow.Eager()+1)
 	for i, r := range all {
-		row := Protocol{r.from, math.MaxUint64, "rendezvous", h.railNames(r.rails), h.limitWhy()}
+		row := Protocol{r.From, math.MaxUint64, "rendezvous", h.railNames(r.Rails), h.limitWhy()}
 		if i > 0 {
 			row.Why = fmt.Sprintf("strategy %s, by what the rails cost", h.flow.Strategy.Name())
 		}
 		if i+1 < len(all) {
-			row.To = all[i+1].from - 1
+			row.To = all[i+1].From - 1
 		}
 		rows = append(rows, row)
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/pm2-go/pm2/asm"
 	"github.com/pm2-go/pm2/marcel"
 	"github.com/pm2-go/pm2/nmad/internal/flow"
+	"github.com/pm2-go/pm2/nmad/internal/lock"
 	"github.com/pm2-go/pm2/pioman"
 	"github.com/pm2-go/pm2/sched/topo"
 )
@@ -74,8 +75,8 @@ func (d *Domain) startWorker(cfg *WorkerConfig) error {
 	}
 	d.access = access{engine: w.engine, worker: w}
 	d.access.serialize(d.all)
-	d.access.lock.strict.Store(true)
-	d.access.refine()
+	d.access.lock.Strict.Store(true)
+	d.access.lists = lock.NewLists()
 	begun := make(chan error, 1)
 	w.ended.Add(1)
 	if cfg.Thread != nil {
@@ -102,10 +103,10 @@ func (d *Domain) startWorker(cfg *WorkerConfig) error {
 func (w *worker) run(begun chan<- error) {
 	defer w.ended.Done()
 	l := w.d.access.lock
-	l.bias()
+	l.Bias()
 	defer func() {
-		l.strict.Store(false) // what is started from here on its starter ends
-		l.tend()
+		l.Strict.Store(false) // what is started from here on its starter ends
+		l.Tend()
 	}()
 	begun <- nil
 	for {
@@ -113,8 +114,8 @@ func (w *worker) run(begun chan<- error) {
 		if w.ending.Load() {
 			return
 		}
-		if l.owed.Load() {
-			l.tend()
+		if l.Owed.Load() {
+			l.Tend()
 			continue
 		}
 		if w.own.Load() {
@@ -169,9 +170,9 @@ func (w *worker) takes(g *Gate) bool {
 		return false
 	}
 	l := w.d.access.lock
-	l.owed.Store(true)
+	l.Owed.Store(true)
 	w.ring()
-	return l.strict.Load() // it is cleared before the worker looks for the last time
+	return l.Strict.Load() // it is cleared before the worker looks for the last time
 }
 
 // ring has the worker look at the inboxes. It never waits.

@@ -172,7 +172,7 @@ func (d *Domain) start(p *peer, r *Reply, id ID, args []uint64, body []byte, wai
 		return false, err
 	}
 	h := head{id: id, wants: r != nil, args: len(args)}
-	m, err := p.roomFor(r, &h, 8*len(args)+len(body) > shortSize, waits)
+	m, err := p.room(r, &h, 8*len(args)+len(body) > shortSize, waits)
 	if m == nil {
 		return false, err
 	}
@@ -201,7 +201,7 @@ func (d *Domain) Prepare(rank int, id ID, size int) (*Message, error) {
 	if err := d.fits(0, max(size, 0)); err != nil || size < 0 {
 		return nil, fmt.Errorf("am: prepare %d bytes: %w", size, ErrConfig)
 	}
-	m, err := p.room(argsRoom+size > shortSize)
+	m, err := p.room(nil, nil, argsRoom+size > shortSize, true)
 	if err != nil {
 		return nil, err
 	}
@@ -210,38 +210,38 @@ func (d *Domain) Prepare(rank int, id ID, size int) (*Message, error) {
 	return m, nil
 }
 
-// room reserves a request, and waits for room.
-func (p *peer) room(long bool) (*Message, error) {
+// room reserves a request. With h it is sent at once: h has its number, and r, if it is not nil, will be its answer. nil: it
+// does not wait, and there is no room.
+func (p *peer) room(r *Reply, h *head, long, waits bool) (*Message, error) {
 	if err := p.usable(); err != nil {
 		return nil, err
 	}
-	if m := p.reserve(long); m != nil {
+	if m := p.reserve(r, h, long); m != nil {
 		return m, nil
 	}
-	return p.roomLater(func() *Message { return p.reserve(long) })
+	return p.roomLater(r, h, long, waits)
 }
 
-// roomFor reserves a request that is sent at once; nil: it does not wait, and there is no room.
-func (p *peer) roomFor(r *Reply, h *head, long, waits bool) (*Message, error) {
-	if err := p.usable(); err != nil {
-		return nil, err
-	}
-	if m := p.reserveFor(r, h, long); m != nil {
-		return m, nil
-	}
-	return p.roomForLater(r, *h, h, long, waits)
-}
-
+// roomLater is room after a look that has found none. It runs handlers while it waits.
+//
 //go:noinline
-func (p *peer) roomForLater(r *Reply, like head, h *head, long, waits bool) (*Message, error) {
-	p.harvest()
-	m := p.reserveFor(r, h, long)
-	if m != nil || !waits {
-		return m, nil
+func (p *peer) roomLater(r *Reply, h *head, long, waits bool) (*Message, error) {
+	p.harvest(nil)
+	m := p.reserve(r, h, long)
+	if m == nil && waits && nmad.InCallback() {
+		return nil, fmt.Errorf("am: no room for a request of rank %d: %w", p.rank, ErrInHandler)
 	}
-	m, err := p.roomLater(func() *Message { return p.reserveFor(r, &like, long) })
-	*h = like
-	return m, err
+	for tries := 0; m == nil && waits; tries++ {
+		p.d.Poll()
+		if err := p.usable(); err != nil {
+			return nil, err
+		}
+		p.harvest(nil)
+		if m = p.reserve(r, h, long); m == nil {
+			rest(tries)
+		}
+	}
+	return m, nil
 }
 
 // usable returns why no request can go to the peer; nil: one can.
@@ -250,24 +250,6 @@ func (p *peer) usable() error {
 		return errClosed(p.d)
 	}
 	return p.failed()
-}
-
-// roomLater waits for room, and runs handlers meanwhile.
-func (p *peer) roomLater(reserve func() *Message) (*Message, error) {
-	if nmad.InCallback() {
-		return nil, fmt.Errorf("am: no room for a request of rank %d: %w", p.rank, ErrInHandler)
-	}
-	for tries := 0; ; tries++ {
-		p.d.Poll()
-		if err := p.usable(); err != nil {
-			return nil, err
-		}
-		p.harvest()
-		if m := reserve(); m != nil {
-			return m, nil
-		}
-		rest(tries)
-	}
 }
 
 // rest is what a waiter does between two polls of its own: nothing at first, then it lets others run, at last it sleeps.

@@ -274,26 +274,23 @@ func (w *World) shutdown() {
 // silent takes the receives back, and says whether all have ended.
 func (w *World) silent() bool {
 	all := true
+	end := func(under *atomic.Bool, r *nmad.Request) {
+		if under.Load() {
+			r.Cancel()
+			all = all && !under.Load()
+		}
+	}
 	for _, p := range w.def.allPeers() {
 		for _, s := range p.slots {
-			if s.cycles.Load() {
-				s.req.Cancel()
-				all = all && !s.cycles.Load()
-			}
+			end(&s.cycles, &s.req)
 		}
 		for _, l := range p.bodies() {
-			if l.posted.Load() {
-				l.req.Cancel()
-				all = all && !l.posted.Load()
-			}
+			end(&l.posted, &l.req)
 		}
 		p.releaseAll()
 	}
 	for _, h := range w.hellos {
-		if h.cycles.Load() {
-			h.req.Cancel()
-			all = all && !h.cycles.Load()
-		}
+		end(&h.cycles, &h.req)
 	}
 	return all
 }
