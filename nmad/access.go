@@ -103,9 +103,9 @@ func (cfg DomainConfig) resolved() DomainConfig {
 	return cfg
 }
 
-// access is what a domain has of its own for its kind of access. The zero value is Shared, moved by the engine of the
+// domainAccess is what a domain has of its own for its kind of access. The zero value is Shared, moved by the engine of the
 // session.
-type access struct {
+type domainAccess struct {
 	lock   *lock.Domain   // nil: each gate has its own
 	lists  *lock.Spin     // of what is sent and matched at all gates; nil: it is under the lock of its gate
 	owner  uint64         // asm.GoID of the owner, also if that is a thread of marcel, which stays with its goroutine; 0: all may use it
@@ -116,7 +116,7 @@ type access struct {
 }
 
 // serialize gives all gates of a domain one lock.
-func (x *access) serialize(gates iter.Seq[*Gate]) {
+func (x *domainAccess) serialize(gates iter.Seq[*Gate]) {
 	x.lock = lock.NewDomain(func() {
 		for g := range gates {
 			g.tend()
@@ -126,7 +126,7 @@ func (x *access) serialize(gates iter.Seq[*Gate]) {
 
 // admit lets the caller use the domain while it runs functions of the owner's: a request that the owner's Done starts
 // belongs to the owner. leave ends that.
-func (x *access) admit() (leave func()) {
+func (x *domainAccess) admit() (leave func()) {
 	if x.owner == 0 || x.owner == asm.GoID() {
 		return func() {}
 	}
@@ -138,7 +138,7 @@ func (x *access) admit() (leave func()) {
 }
 
 // forbids returns an ErrOwner if the caller may not use the domain; else nil.
-func (x *access) forbids() error {
+func (x *domainAccess) forbids() error {
 	if x.owner == 0 || x.owner == asm.GoID() {
 		return nil
 	}
@@ -146,7 +146,7 @@ func (x *access) forbids() error {
 }
 
 //go:noinline
-func (x *access) forbidsOther() error {
+func (x *domainAccess) forbidsOther() error {
 	if _, is := x.guests.Load(asm.GoID()); is {
 		return nil
 	}
@@ -154,7 +154,7 @@ func (x *access) forbidsOther() error {
 }
 
 // newAccess makes that of a domain with those gates, which the caller opens. shared: other processes use its CPUs.
-func newAccess(cfg *DomainConfig, gates iter.Seq[*Gate], shared bool) (x access, err error) {
+func newAccess(cfg *DomainConfig, gates iter.Seq[*Gate], shared bool) (x domainAccess, err error) {
 	if err := cfg.checkOffload(); err != nil {
 		return x, err
 	}

@@ -226,7 +226,7 @@ func TestKinds(t *testing.T) {
 
 // BenchmarkForbids: the look who calls.
 func BenchmarkForbids(b *testing.B) {
-	x := &access{owner: asm.GoID()}
+	x := &domainAccess{owner: asm.GoID()}
 	for b.Loop() {
 		if x.forbids() != nil {
 			b.Fatal()

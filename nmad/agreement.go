@@ -205,7 +205,7 @@ func (ag *agreements) conclude(gr *groupAgreements, a consensus.Action) {
 }
 
 // send sends a note through the gate, now or when there is room.
-func (ag *agreements) send(h *held, n *consensus.Note) {
+func (ag *agreements) send(h *lockedGate, n *consensus.Note) {
 	if !h.flow.Note(n.Encode(), notesMost) {
 		h.fail(violation(h.g.rank, "it leaves %d notes of agreements unread", notesMost))
 		return
@@ -214,7 +214,7 @@ func (ag *agreements) send(h *held, n *consensus.Note) {
 }
 
 // hear takes in the note that has come through the gate with the last packet, if it is complete.
-func (ag *agreements) hear(h *held) error {
+func (ag *agreements) hear(h *lockedGate) error {
 	b := h.flow.TakeNote()
 	if b == nil {
 		return nil

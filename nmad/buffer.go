@@ -50,7 +50,7 @@ type block struct {
 	at, n      int    // which pages it has
 	generation uint32 // of the handle that is good; counts when the program gives it back
 	held, out  bool   // the program has it; a send is under way
-	where      where
+	where      loanBody
 	next       *block // in bufferPool.idle
 }
 
@@ -264,7 +264,7 @@ func (g *Gate) openBuffers() (*bufferPool, error) {
 }
 
 // endLoans has the gate give no more buffers.
-func (h *held) endLoans(why error) {
+func (h *lockedGate) endLoans(why error) {
 	if p := h.g.buffers.Load(); p != nil {
 		p.end(why)
 	}

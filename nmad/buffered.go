@@ -55,15 +55,15 @@ type attached struct {
 	memory    []byte
 	detaching atomic.Bool
 
-	mu     marcel.SpinLock // nothing inside waits
-	room   firstfit.List   // bytes that are free
-	used   []*stored       // in the order in which they were sent
-	spares []*stored       // to be used again
-	late   error           // how a message has ended that was given up; no call has told it yet
+	mu     marcel.SpinLock    // nothing inside waits
+	room   firstfit.List      // bytes that are free
+	used   []*attachedMessage // in the order in which they were sent
+	spares []*attachedMessage // to be used again
+	late   error              // how a message has ended that was given up; no call has told it yet
 }
 
-// stored is a message in attached memory. Under the lock, but for begun and r.
-type stored struct {
+// attachedMessage is a message in attached memory. Under the lock, but for begun and r.
+type attachedMessage struct {
 	at, size int         // its place
 	begun    atomic.Bool // r was started
 	r        Request
@@ -92,7 +92,7 @@ func (mem *attached) reclaim(all bool) {
 }
 
 // free frees the place of a message, which is taken out of used then, if that has ended. Under mu.
-func (mem *attached) free(k *stored) bool {
+func (mem *attached) free(k *attachedMessage) bool {
 	if !k.begun.Load() || !k.r.ended() {
 		return false
 	}
@@ -104,7 +104,7 @@ func (mem *attached) free(k *stored) bool {
 }
 
 // putBack frees the place of a message. Under mu.
-func (mem *attached) putBack(k *stored) {
+func (mem *attached) putBack(k *attachedMessage) {
 	if k.size > 0 {
 		mem.room.Give(k.at, k.size)
 	}
@@ -114,7 +114,7 @@ func (mem *attached) putBack(k *stored) {
 
 // take finds a place for so many bytes; nil: there is none, or a thread detaches the memory. That is looked at under the lock under which that thread looks for
 // messages: it sees this one, or the message gets no place.
-func (mem *attached) take(size int) *stored {
+func (mem *attached) take(size int) *attachedMessage {
 	mem.mu.Lock()
 	defer mem.mu.Unlock()
 	at, ok := 0, !mem.detaching.Load()
@@ -124,7 +124,7 @@ func (mem *attached) take(size int) *stored {
 	if !ok {
 		return nil
 	}
-	k := &stored{}
+	k := &attachedMessage{}
 	if n := len(mem.spares); n > 0 {
 		k, mem.spares = mem.spares[n-1], mem.spares[:n-1]
 	}
@@ -135,15 +135,15 @@ func (mem *attached) take(size int) *stored {
 }
 
 // drop takes back a message that could not be sent.
-func (mem *attached) drop(k *stored) {
+func (mem *attached) drop(k *attachedMessage) {
 	mem.mu.Lock()
 	defer mem.mu.Unlock()
-	mem.used = slices.DeleteFunc(mem.used, func(x *stored) bool { return x == k })
+	mem.used = slices.DeleteFunc(mem.used, func(x *attachedMessage) bool { return x == k })
 	mem.putBack(k)
 }
 
 // oldest is a message that has not ended; nil: all have.
-func (mem *attached) oldest() *stored {
+func (mem *attached) oldest() *attachedMessage {
 	for tries := 0; ; tries++ {
 		mem.mu.Lock()
 		mem.reclaim(true)

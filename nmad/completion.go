@@ -10,7 +10,7 @@ import (
 // for monitors, and searches that are due. The owner of a request without a waiter may start it again at once. A waiter is
 // woken when the lock is let go: to wake a thread may be a scheduling point, and no holder must be descheduled with the
 // lock.
-func (h *held) takeFinished() {
+func (h *lockedGate) takeFinished() {
 	for c := h.flow.Finished(); c != nil; c = h.flow.Finished() {
 		switch c.Stage {
 		case flow.Noticed:
@@ -28,7 +28,7 @@ func (h *held) takeFinished() {
 }
 
 // tellEnd tells the owner of a request that it is done. r must not be touched afterwards.
-func (h *held) tellEnd(r *Request) {
+func (h *lockedGate) tellEnd(r *Request) {
 	c, rare := &r.core, r.rare()
 	h.traceEnd(r)
 	if h.g.watch.kinds.Load() != 0 {
@@ -58,14 +58,14 @@ func (h *held) tellEnd(r *Request) {
 
 // publish passes on what the flow has done. It queues the waiters to wake and the callbacks to call, and it tells the
 // engine whether the gate has anything under way: as long as it has, the engine's hooks poll.
-func (h *held) publish() {
+func (h *lockedGate) publish() {
 	h.takeFinished()
 	requests, holding := h.flow.Pending()
 	h.count(&h.needing, requests != 0)
 	h.count(&h.holding, holding)
 }
 
-func (h *held) count(is *bool, should bool) {
+func (h *lockedGate) count(is *bool, should bool) {
 	switch {
 	case *is == should:
 		return
@@ -78,10 +78,10 @@ func (h *held) count(is *bool, should bool) {
 }
 
 // observe has the gate tell these monitors.
-func (h *held) observe(w *monitors) { h.g.watch, h.flow.Watched = w, &w.kinds }
+func (h *lockedGate) observe(w *monitors) { h.g.watch, h.flow.Watched = w, &w.kinds }
 
 // note tells the monitors, if there are any for it, once the lock is let go.
-func (h *held) note(kind EventKind, e Envelope, r *Request, err error) {
+func (h *lockedGate) note(kind EventKind, e Envelope, r *Request, err error) {
 	if h.g.watch.kinds.Load()&uint32(kind) != 0 {
 		h.g.calls.push(upcall{event: Event{Kind: kind, Gate: h.g, Envelope: e, Request: r, Err: err}})
 		h.called = true
@@ -89,7 +89,7 @@ func (h *held) note(kind EventKind, e Envelope, r *Request, err error) {
 }
 
 // noteEnd tells the monitors that r has ended.
-func (h *held) noteEnd(r *Request) {
+func (h *lockedGate) noteEnd(r *Request) {
 	kind, who := RecvDone, r
 	if r.core.Op == flow.OpSend {
 		kind = SendDone
@@ -103,7 +103,7 @@ func (h *held) noteEnd(r *Request) {
 }
 
 // traceEnd records a request that is done, if its begin was.
-func (h *held) traceEnd(r *Request) {
+func (h *lockedGate) traceEnd(r *Request) {
 	g, rest := h.g, r.rest()
 	if rest == nil || rest.began == 0 {
 		return

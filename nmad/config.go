@@ -102,7 +102,7 @@ type Config struct {
 	bind    string        // address of this host on the first network of the job, if a process manager has told; empty: not known
 	named   string        // Rendezvous of an indexed job of Kubernetes: rank 0 is met by its name; empty: it is no such job
 	start   time.Duration // how long Open waits for the other processes; 0: Timeout
-	told    *told         // what the environment has said of the job; nil: the Config was not made of it
+	told    *toldJob      // what the environment has said of the job; nil: the Config was not made of it
 	joins   bool          // it is Join's
 	manager *managed      // that has started this process, and by which it meets the others; nil: none
 

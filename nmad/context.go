@@ -217,14 +217,14 @@ func (d *Domain) opened() []*Context {
 }
 
 // openAll has the gate take part in all contexts of its domain of whose groups its rank is.
-func (h *held) openAll() {
+func (h *lockedGate) openAll() {
 	for _, c := range h.g.domain.opened() {
 		h.open(c)
 	}
 }
 
 // open has the gate take part in a context, if its rank is of the group and it does not yet.
-func (h *held) open(c *Context) {
+func (h *lockedGate) open(c *Context) {
 	if !c.any.Group().Has(h.g.rank) || slices.Contains(h.contexts, c) {
 		return
 	}
@@ -236,7 +236,7 @@ func (h *held) open(c *Context) {
 }
 
 // ended notes that a gate has ended.
-func (c *Context) ended(h *held) {
+func (c *Context) ended(h *lockedGate) {
 	if c.any.End(h.g.rank, h.flow.Dead) {
 		c.d.work.Go(func() { c.d.lookLast(c.any) })
 	}

@@ -18,7 +18,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// This file tells a person what threads wait for: WriteWaits, which dump.go calls at SIGQUIT, and stall.go when a job has
+// This file tells a person what threads wait for: WriteWaits, which diagnosis.go calls at SIGQUIT, and stall.go when a job has
 // come to a stop.
 
 // sessionList has the sessions that are open in this process. A reason has only numbers, and WriteWaits finds the names
@@ -258,7 +258,7 @@ func (s *Session) writeKept(w io.Writer) {
 }
 
 // patient takes the lock of the gate if it is to be had within a millisecond; nil: it is not.
-func (g *Gate) patient() *held {
+func (g *Gate) patient() *lockedGate {
 	for range 100 {
 		if h := g.tryLock(); h != nil {
 			return h
@@ -361,7 +361,7 @@ func (g *Gate) between() string {
 }
 
 // describe is String for one gate.
-func (h *held) describe(b *strings.Builder) {
+func (h *lockedGate) describe(b *strings.Builder) {
 	f := &h.flow
 	requests, _ := f.Pending()
 	if !h.linked() && requests == 0 {

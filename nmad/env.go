@@ -151,7 +151,7 @@ func fromEnvironment(get func(string) string, tell func() ([]byte, error)) (Conf
 		return c, wrong(err)
 	}
 	if text := get(EnvRendezvousFD); text != "" && c.Rank == 0 {
-		if c.Listener, err = here.inherit(text); err != nil {
+		if c.Listener, err = joining.inherit(text); err != nil {
 			return c, fmt.Errorf("nmad: %w: %s=%q: %v", ErrConfig, EnvRendezvousFD, text, err)
 		}
 	}
@@ -190,19 +190,4 @@ func inherited(text string) (net.Listener, error) {
 	}
 	defer file.Close() // FileListener has its own copy
 	return kernel.FileListener(file)
-}
-
-// Join opens the session that the launcher, or the process manager, has prepared: Open with what
-// FromEnvironment says. A process joins its job once: while it has the session, and in a job of several also after that,
-// Join fails with ErrJoined, as does Open with what FromEnvironment says.
-func Join(ctx context.Context) (s *Session, err error) {
-	ctx = orBackground(ctx)
-	offThread(func() {
-		var c Config
-		if c, err = fromOwnEnvironment(ctx); err == nil {
-			c.joins = true
-			s, err = open(ctx, c)
-		}
-	})
-	return s, err
 }

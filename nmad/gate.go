@@ -29,7 +29,7 @@ type Gate struct {
 	rank    int                   // the peer's
 	engine  *pioman.Engine        // what waiters poll
 	mover   *pioman.Engine        // what polls the gate; engine, unless there is a worker
-	owned   *access               // of the domain, if that is Private; else nil
+	owned   *domainAccess         // of the domain, if that is Private; else nil
 	worker  *worker               // of the domain; nil: there is none
 	offload *offload              // has other cores submit; nil: none does; set once
 	late    atomic.Pointer[error] // how a send has ended that had returned before: the worker's
@@ -39,7 +39,7 @@ type Gate struct {
 	any          *match.Any[flow.Request] // of the domain; set once
 	domain       *Domain                  // to which it belongs; nil: a test has made it alone; set once
 	far          int                      // the number of the peer's domain; set once
-	registration registration             // under Domain.mu
+	registration gateRegistration         // under Domain.mu
 
 	spin    time.Duration              // how long a wait polls before it leaves the work to the engine; 0: not at all; set once
 	shared  bool                       // other processes use our CPUs; set once
@@ -54,8 +54,8 @@ type Gate struct {
 	_ [pad]byte
 
 	mu     lock.Gate
-	inbox  inbox // what others have left for the holder of mu
-	locked held  // what is under mu: lock, tryLock, enter and fresh give it
+	inbox  gateInbox  // what others have left for the holder of mu
+	locked lockedGate // what is under mu: lock, tryLock, enter and fresh give it
 
 	_ [pad]byte
 }
@@ -272,7 +272,7 @@ func (g *Gate) recvIn(in *Context, tag uint64, buf []byte) (n int, size uint64, 
 
 // await waits for a private request, and takes it back into the pool. It is
 // called with the lock, and returns without it.
-func (h *held) await(r *Request) (n int, size uint64, err error) {
+func (h *lockedGate) await(r *Request) (n int, size uint64, err error) {
 	c := &r.core
 	if c.Stage != flow.Done && !h.pollFor(r) {
 		h.callsSinceWait = 0
@@ -306,7 +306,7 @@ func (h *held) await(r *Request) (n int, size uint64, err error) {
 }
 
 // sendIfDue sends what can leave since a moment ago, such as an answer that was put off, or a note (flow.SendDue).
-func (h *held) sendIfDue() {
+func (h *lockedGate) sendIfDue() {
 	if h.flow.SendDue() {
 		h.drain()
 	}

@@ -16,7 +16,7 @@ import (
 //	open --- BYE received ---> all bytes pulled, BYEACK sent ---> ended (peer left)
 //	open --- link broken, peer dead, protocol broken ---> ended
 //
-// A gate that has no links yet is open in this sense; linking.go has what it does. If it has
+// A gate that has no links yet is open in this sense; linkstage.go has what it does. If it has
 // nothing to send, it sends no BYE.
 
 // exhaust calls look until look has found nothing twice in a row, because a link may say once that it is empty without a
@@ -31,7 +31,7 @@ func exhaust(look func() bool) {
 }
 
 // die notes what new requests fail with.
-func (h *held) die(why error) {
+func (h *lockedGate) die(why error) {
 	h.flow.Dead = why
 	h.g.failure.Store(&why)
 	h.setGuarded()
@@ -39,7 +39,7 @@ func (h *held) die(why error) {
 
 // fail ends the gate and all its requests. Messages that were received completely stay for later receives, unless an
 // earlier message with the same tag did not come.
-func (h *held) fail(why *PeerError) {
+func (h *lockedGate) fail(why *PeerError) {
 	if h.end != nil {
 		return
 	}
@@ -61,7 +61,7 @@ func (h *held) fail(why *PeerError) {
 }
 
 // endOn ends the gate if err, which the flow has returned, says that the peer has left or has broken the protocol.
-func (h *held) endOn(err error) {
+func (h *lockedGate) endOn(err error) {
 	switch err {
 	case nil:
 	case flow.ErrLeft:
@@ -77,11 +77,11 @@ func (h *held) endOn(err error) {
 
 // lose ends the gate because a call of the link has failed; what arrived before
 // is taken in first.
-func (h *held) lose(err error) { h.loseRail(&h.g.rails[0], err) }
+func (h *lockedGate) lose(err error) { h.loseRail(&h.g.rails[0], err) }
 
 // loseRail is lose for any rail. The parts of messages that the rail carries are gone, and only the receiver could tell
 // which these are. So with one rail the peer is lost.
-func (h *held) loseRail(at *rail, err error) {
+func (h *lockedGate) loseRail(at *rail, err error) {
 	if !errors.Is(err, driver.ErrProtocol) {
 		exhaust(func() bool { return h.receive(nil) })
 	}
@@ -171,7 +171,7 @@ func (g *Gate) beginClose(why error) {
 }
 
 // quiet says that no send is under way any more.
-func (h *held) quiet() bool { return h.end != nil || h.flow.Quiet() }
+func (h *lockedGate) quiet() bool { return h.end != nil || h.flow.Quiet() }
 
 // sayBye ends the sends that are left, and says BYE to the peer.
 func (g *Gate) sayBye() {
@@ -194,13 +194,13 @@ func (g *Gate) sayBye() {
 }
 
 // peerKnows says that the peer knows that this side leaves, or need not know.
-func (h *held) peerKnows() bool {
+func (h *lockedGate) peerKnows() bool {
 	return h.end != nil || h.echoes || h.flow.Acked() || h.detached()
 }
 
 // flushed tries to send the acknowledgement that an ended gate may still owe, and
 // says whether nothing is left to send.
-func (h *held) flushed() bool {
+func (h *lockedGate) flushed() bool {
 	if h.flow.Outgoing() {
 		h.drain()
 	}

@@ -382,10 +382,10 @@ func TestLeftWhileArming(t *testing.T) {
 	h := g.lock()
 	s := g.Isend(1, []byte("x"))
 	h.drop() // as Arm does
-	if (source{&g.rails[0]}).Arm() {
+	if (railSource{&g.rails[0]}).Arm() {
 		t.Error("asleep, although a request was left")
 	}
-	source{&g.rails[0]}.Disarm()
+	railSource{&g.rails[0]}.Disarm()
 	g.poll()
 	mustDone(t, s, nil)
 }

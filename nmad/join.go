@@ -1,12 +1,28 @@
 package nmad
 
 import (
+	"context"
 	"fmt"
 	"net"
 	"sync"
 )
 
-// place is this process's place in the job that its environment tells of. Open takes it, of a Config that FromEnvironment
+// Join opens the session that the launcher, or the process manager, has prepared: Open with what
+// FromEnvironment says. A process joins its job once: while it has the session, and in a job of several also after that,
+// Join fails with ErrJoined, as does Open with what FromEnvironment says.
+func Join(ctx context.Context) (s *Session, err error) {
+	ctx = orBackground(ctx)
+	offThread(func() {
+		var c Config
+		if c, err = fromOwnEnvironment(ctx); err == nil {
+			c.joins = true
+			s, err = open(ctx, c)
+		}
+	})
+	return s, err
+}
+
+// joinState is this process's place in the job that its environment tells of. Open takes it, of a Config that FromEnvironment
 // has made:
 //
 //	free --- Open ---> taken --- Close ---> left
@@ -15,35 +31,35 @@ import (
 //
 // A job meets once, so there is no way back from left. In a job of one process there are no others to meet: it goes back
 // to free.
-type place struct {
+type joinState struct {
 	mu     sync.Mutex
-	stage  placeStage
+	stage  joinStage
 	socket net.Listener // rank 0: what EnvRendezvousFD has named; nil: not yet read, or none
 }
 
-type placeStage uint8
+type joinStage uint8
 
 const (
-	placeFree placeStage = iota
-	placeTaken
-	placeLeft
+	joinFree joinStage = iota
+	joinTaken
+	joinLeft
 )
 
-// here is the place of this process.
-var here place
+// joining is the place of this process.
+var joining joinState
 
-// told is what FromEnvironment has read about the job. If the caller has changed that in a Config, the Config is for
+// toldJob is what FromEnvironment has read about the job. If the caller has changed that in a Config, the Config is for
 // another job.
-type told struct {
+type toldJob struct {
 	rank, size int
 	rendezvous string
 	listener   net.Listener
 }
 
-func toldOf(c *Config) *told { return &told{c.Rank, c.Size, c.Rendezvous, c.Listener} }
+func toldOf(c *Config) *toldJob { return &toldJob{c.Rank, c.Size, c.Rendezvous, c.Listener} }
 
 // inherit takes over the listening socket that the launcher has opened, once.
-func (pl *place) inherit(text string) (net.Listener, error) {
+func (pl *joinState) inherit(text string) (net.Listener, error) {
 	pl.mu.Lock()
 	defer pl.mu.Unlock()
 	if pl.socket != nil {
@@ -54,20 +70,20 @@ func (pl *place) inherit(text string) (net.Listener, error) {
 	return l, err
 }
 
-func (pl *place) take() error {
+func (pl *joinState) take() error {
 	pl.mu.Lock()
 	defer pl.mu.Unlock()
 	switch pl.stage {
-	case placeTaken:
+	case joinTaken:
 		return fmt.Errorf("nmad: %w: this process has a session already: use that one, or close it first", ErrJoined)
-	case placeLeft:
+	case joinLeft:
 		return fmt.Errorf("nmad: %w: this process has left it, and a job meets once", ErrJoined)
 	}
-	pl.stage = placeTaken
+	pl.stage = joinTaken
 	return nil
 }
 
-func (pl *place) moveTo(to placeStage) {
+func (pl *joinState) moveTo(to joinStage) {
 	pl.mu.Lock()
 	defer pl.mu.Unlock()
 	pl.stage = to
@@ -82,7 +98,7 @@ func (cfg *Config) takePlace() error {
 		cfg.told = nil
 		return nil
 	}
-	return here.take()
+	return joining.take()
 }
 
 // leavePlace is the counterpart of takePlace, after a Close or an Open that has failed.
@@ -90,8 +106,8 @@ func (cfg *Config) leavePlace(closed bool) {
 	switch {
 	case cfg.told == nil:
 	case cfg.Size > 1 && (closed || cfg.Listener != nil):
-		here.moveTo(placeLeft)
+		joining.moveTo(joinLeft)
 	default:
-		here.moveTo(placeFree)
+		joining.moveTo(joinFree)
 	}
 }

@@ -53,7 +53,7 @@ func (c *Context) Way(rank int, w *driver.Way) (known bool) {
 }
 
 // newLane is the lane of a gate with one link.
-func (h *held) newLane(link laned) *driver.Lane {
+func (h *lockedGate) newLane(link laned) *driver.Lane {
 	g := h.g
 	x := &driver.Lane{
 		Lock: g.mu.Word(), Incoming: unsafe.Pointer(&g.inbox.incoming), Due: &g.inbox.due,
@@ -107,7 +107,7 @@ func (c *Context) Slips(x *driver.Lane, slips []driver.Slip, of func(int) *Reque
 
 // takeSlips posts the receives that code outside of Go has begun, in their order. The holder must not call it while it
 // handles a packet.
-func (h *held) takeSlips() {
+func (h *lockedGate) takeSlips() {
 	x := h.g.inbox.lane.Load()
 	if x == nil || !x.Waiting() {
 		return

@@ -17,7 +17,7 @@ import (
 
 // linker makes the links of a process, one to each other process per rail: it dials, and
 // accepts what others dial as long as the session is open, so that it does not matter which side
-// needs a link first. Gates decide what becomes of each link (linking.go).
+// needs a link first. Gates decide what becomes of each link (linkstage.go).
 type linker struct {
 	ends  []driver.Endpoint // by rail
 	names []string          // likewise
@@ -223,7 +223,7 @@ func (s *Session) asked(ctx context.Context, rank int, link driver.Link) (d *Dom
 	for {
 		d, changed := s.domains.find(int(h.Tag))
 		if d != nil {
-			return d, d.gateTo(far{rank, int(h.Cookie)}), nil
+			return d, d.gateTo(remoteDomain{rank, int(h.Cookie)}), nil
 		}
 		if changed == nil {
 			return nil, nil, nil

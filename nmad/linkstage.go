@@ -21,7 +21,7 @@ import (
 //	      '---------------> accepting <------'                                 |
 //	                            '--------------- all rails are here -----------'
 //
-//	unlinked, dialling, accepting --- dial failed, peer lost, time up ---> ended, as in closing.go
+//	unlinked, dialling, accepting --- dial failed, peer lost, time up ---> ended, as in gate_close.go
 //	unlinked, dialling, accepting --- Close, nothing left to send -------> absent
 //
 // On each rail the dialler sends the first packet (LINK): from which domain to which other one the link leads. If that
@@ -67,13 +67,13 @@ const (
 )
 
 // linked says that the gate has its links.
-func (h *held) linked() bool { return h.stage == linked }
+func (h *lockedGate) linked() bool { return h.stage == linked }
 
 // detached says that the gate has no links, and none are being made.
-func (h *held) detached() bool { return h.stage == unlinked || h.stage == absent }
+func (h *lockedGate) detached() bool { return h.stage == unlinked || h.stage == absent }
 
 // underway says that links are being made.
-func (h *held) underway() bool {
+func (h *lockedGate) underway() bool {
 	return (h.stage == dialling || h.stage == accepting) && h.end == nil
 }
 
@@ -85,7 +85,7 @@ func (g *Gate) dials() bool {
 }
 
 // wantLinks has links made.
-func (h *held) wantLinks() {
+func (h *lockedGate) wantLinks() {
 	if h.stage != unlinked || h.end != nil {
 		return
 	}
@@ -95,11 +95,11 @@ func (h *held) wantLinks() {
 
 // setGuarded notes whether a receive may simply wait on the gate: it may not if the gate is dead, or has no links yet. The
 // holder calls it after each change of either.
-func (h *held) setGuarded() { h.guarded = h.flow.Dead != nil || h.stage != linked }
+func (h *lockedGate) setGuarded() { h.guarded = h.flow.Dead != nil || h.stage != linked }
 
 // admits says whether a receive may wait on a gate that is not simply open; if not it has
 // ended.
-func (h *held) admits(c *flow.Request) bool {
+func (h *lockedGate) admits(c *flow.Request) bool {
 	if f := &h.flow; f.Dead != nil {
 		f.Finish(c, f.Dead)
 		return false
@@ -111,7 +111,7 @@ func (h *held) admits(c *flow.Request) bool {
 }
 
 // verdict decides what becomes of a first rail that the peer has dialled.
-func (h *held) verdict(link driver.Link) uint64 {
+func (h *lockedGate) verdict(link driver.Link) uint64 {
 	switch {
 	case h.end != nil || h.stage == absent:
 		return linkNever
@@ -125,7 +125,7 @@ func (h *held) verdict(link driver.Link) uint64 {
 }
 
 // further takes a rail of links that are being accepted. False: there is no place for it.
-func (h *held) further(rail int, link driver.Link) bool {
+func (h *lockedGate) further(rail int, link driver.Link) bool {
 	if h.end != nil || h.stage != accepting || h.accepted[rail] != nil {
 		return false
 	}
@@ -134,7 +134,7 @@ func (h *held) further(rail int, link driver.Link) bool {
 }
 
 // allAccepted says that all rails are there.
-func (h *held) allAccepted() bool {
+func (h *lockedGate) allAccepted() bool {
 	for _, link := range h.accepted {
 		if link == nil {
 			return false
@@ -145,7 +145,7 @@ func (h *held) allAccepted() bool {
 
 // attach installs the links of a gate in the stage from, in which they were being made, and starts what has waited for
 // them. False: the gate does not want them any more.
-func (h *held) attach(from linkStage, links []driver.Link) bool {
+func (h *lockedGate) attach(from linkStage, links []driver.Link) bool {
 	if h.end != nil || h.stage != from {
 		return false
 	}
@@ -164,14 +164,14 @@ func (h *held) attach(from linkStage, links []driver.Link) bool {
 }
 
 // endWaiters ends the calls of Link.
-func (h *held) endWaiters(err error) {
+func (h *lockedGate) endWaiters(err error) {
 	for r := h.linkWaiters.pop(); r != nil; r = h.linkWaiters.pop() {
 		h.flow.Finish(&r.core, err)
 	}
 }
 
 // endUnlinked is the leave of a gate that has no links: it says NEVER from here on.
-func (h *held) endUnlinked() {
+func (h *lockedGate) endUnlinked() {
 	h.stage = absent
 	h.endWaiters(h.flow.Dead)
 }
@@ -206,7 +206,7 @@ func (g *Gate) Link(ctx context.Context) error {
 // Descriptor.
 type nowhere struct {
 	driver.Plain
-	h *held
+	h *lockedGate
 }
 
 func (nowhere) Caps() driver.Caps {

@@ -33,7 +33,7 @@ func unlinkedGate(t *testing.T, own, rank int) *Gate {
 	s.linker.cards = make([]roster.Card, 3)
 	s.linker.cards[rank] = roster.Card{Rank: rank, Window: 1 << 20, Records: 10}
 	s.openJob()
-	return s.job.gate(far{rank, 0})
+	return s.job.gate(remoteDomain{rank, 0})
 }
 
 // TestLinkStages: what becomes of a link that the peer has dialled, in every stage, from either

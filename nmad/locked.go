@@ -8,9 +8,9 @@ import (
 	"github.com/pm2-go/pm2/nmad/internal/mapped"
 )
 
-// held is a gate whose lock the caller has. It has all that the lock guards, and the methods that need the lock. Only
+// lockedGate is a gate whose lock the caller has. It has all that the lock guards, and the methods that need the lock. Only
 // Gate.lock, tryLock, lockLists, enter and fresh return one; letGo, drop and pollLocked end it.
-type held struct {
+type lockedGate struct {
 	g        *Gate
 	contexts []*Context   // in which the gate takes part
 	flow     flow.Flow    // all protocols; its Dead is what new requests fail with
@@ -43,13 +43,13 @@ type held struct {
 	holding bool         // the engine counts bytes in the driver's buffer, or messages that were gathered, as pending
 	needing bool         // the engine counts the requests that the flow counts
 
-	// Whether the gate lives, and how it ends (closing.go).
-	end   *PeerError  // why it has ended; nil: it has not
-	ended time.Time   // when
-	onEnd func(*held) // called once, when it has ended; must only take note
-	news  string      // that the peer has ended, as the control connection tells; "": it has not told
+	// Whether the gate lives, and how it ends (gate_close.go).
+	end   *PeerError        // why it has ended; nil: it has not
+	ended time.Time         // when
+	onEnd func(*lockedGate) // called once, when it has ended; must only take note
+	news  string            // that the peer has ended, as the control connection tells; "": it has not told
 
-	// How far its links are (linking.go).
+	// How far its links are (linkstage.go).
 	stage       linkStage
 	guarded     bool          // there are no links yet, or the gate has ended: a receive has to ask admits whether it may stand in the queue; setGuarded alone writes it
 	made        uint64        // links, for Stats
@@ -66,31 +66,31 @@ type held struct {
 }
 
 // fresh is lock for the maker of a gate, which no other thread has yet.
-func (g *Gate) fresh() *held { return &g.locked }
+func (g *Gate) fresh() *lockedGate { return &g.locked }
 
 // lock takes the lock, and waits for it. It must not be called from hooks: those try.
-func (g *Gate) lock() *held {
+func (g *Gate) lock() *lockedGate {
 	g.mu.Lock()
 	return &g.locked
 }
 
 // tryLock takes the lock if it is free; nil: it is not.
-func (g *Gate) tryLock() *held {
+func (g *Gate) tryLock() *lockedGate {
 	if !g.mu.TryLock() {
 		return nil
 	}
 	return &g.locked
 }
 
-// lockLists takes the lock of the lists alone, if there is one. Then its holder may only use the parts of held that have
+// lockLists takes the lock of the lists alone, if there is one. Then its holder may only use the parts of lockedGate that have
 // to do with sending and matching. lock.Gate.DropLists releases it.
-func (g *Gate) lockLists() *held {
+func (g *Gate) lockLists() *lockedGate {
 	g.mu.TakeLists()
 	return &g.locked
 }
 
 // enter takes the lock and handles what other threads have left before.
-func (g *Gate) enter() *held {
+func (g *Gate) enter() *lockedGate {
 	g.mu.Lock()
 	h := &g.locked
 	if g.inbox.left() {
@@ -100,4 +100,4 @@ func (g *Gate) enter() *held {
 }
 
 // drop releases the lock without the work of letGo: the caller has left none to do.
-func (h *held) drop() { h.g.mu.Unlock() }
+func (h *lockedGate) drop() { h.g.mu.Unlock() }

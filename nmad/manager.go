@@ -268,7 +268,7 @@ func toldPresence() (*presence.Teller, error) {
 }
 
 // tellLost tells the launcher, before any call fails for it, that the peer is lost, unless it had left the job.
-func (g *Gate) tellLost(h *held) {
+func (g *Gate) tellLost(h *lockedGate) {
 	if h.end == nil && g.domain.made() {
 		g.domain.s.bereft.Store(true)
 		g.domain.s.cfg.presence.Tell(presence.Lost)

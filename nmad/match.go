@@ -31,7 +31,7 @@ func newAny(group match.Group, own int) *match.Any[flow.Request] {
 }
 
 // join has the gate share its receives from any source with others.
-func (h *held) join(any *match.Any[flow.Request]) {
+func (h *lockedGate) join(any *match.Any[flow.Request]) {
 	h.g.any = any
 	h.flow.Join(flow.Plain, any)
 }
@@ -82,14 +82,14 @@ func (g *Gate) look() {
 
 // failLost fails the receives from any source that have no message and will get none. It runs after this gate has compared
 // its messages with all receives up to that age.
-func (h *held) failLost(age uint64) {
+func (h *lockedGate) failLost(age uint64) {
 	h.failLostOf(h.g.any, age)
 	for _, c := range h.contexts {
 		h.failLostOf(c.any, age)
 	}
 }
 
-func (h *held) failLostOf(any *match.Any[flow.Request], age uint64) {
+func (h *lockedGate) failLostOf(any *match.Any[flow.Request], age uint64) {
 	why := any.Over()
 	if why == nil {
 		return

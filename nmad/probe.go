@@ -131,7 +131,7 @@ func (g *Gate) Claim(m Match) *Message {
 	return h.claim(m)
 }
 
-func (h *held) claim(m Match) *Message {
+func (h *lockedGate) claim(m Match) *Message {
 	if h.flow.Closing {
 		return nil
 	}

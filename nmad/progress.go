@@ -9,7 +9,7 @@ import (
 
 // progress moves the small track on, once, for waiter (nil: no particular request).
 // It says whether packets arrived.
-func (h *held) progress(waiter *Request) bool {
+func (h *lockedGate) progress(waiter *Request) bool {
 	arrived := h.receive(waiter)
 	if h.flow.Outgoing() && h.end == nil && !h.keepGathering() {
 		h.drain()
@@ -25,7 +25,7 @@ func (g *Gate) poll() bool {
 }
 
 // pollLocked is poll for a caller that has the lock, and lets it go.
-func (h *held) pollLocked() bool {
+func (h *lockedGate) pollLocked() bool {
 	moved := h.handleInbox()
 	if h.echoes { // under the lock, to the end: no thread polls this gate for what is left
 		h.full = h.full || h.flow.Streams() || h.flow.Outgoing()
@@ -58,7 +58,7 @@ func (h *held) pollLocked() bool {
 // letGo releases the lock. Before and after that it does what the holder owes: it tells the owners of
 // requests that are done, calls the user's functions, takes in what other threads have left in the inbox
 // meanwhile, and arms a sleeper for room.
-func (h *held) letGo() {
+func (h *lockedGate) letGo() {
 	if h.owesNothing() && h.flow.Settled(h.needing, h.holding) {
 		h.g.mu.Unlock() // the usual case
 		if !h.g.inbox.left() || !h.g.mu.TryLock() {
@@ -102,7 +102,7 @@ func (h *held) letGo() {
 // owesNothing says that the holder of the lock has nothing to do before it lets the lock go, apart from what the flow says
 // (flow.Settled): no request to start, no sleeper to arm for room, no packet that came back, no owner to tell, no function
 // to call.
-func (h *held) owesNothing() bool {
+func (h *lockedGate) owesNothing() bool {
 	return h.started.Empty() && h.armed == 0 && !h.full && h.over.Empty() && !h.called
 }
 
@@ -137,7 +137,7 @@ func (g *Gate) tick(*pioman.Task) pioman.Status {
 const burst = 32
 
 // bind has the small track use that link.
-func (h *held) bind(link driver.Link, eager int) {
+func (h *lockedGate) bind(link driver.Link, eager int) {
 	caps := link.Caps()
 	h.link, h.echoes, h.slow, h.apart = link, caps.Echoes, caps.Syscalls, h.g.mu.HasLists()
 	h.flow.Bind(caps, eager)
@@ -145,7 +145,7 @@ func (h *held) bind(link driver.Link, eager int) {
 
 // echo takes in what was sent over a link that echoes, on both tracks, until nothing moves. So the sending thread receives
 // itself, and needs no poller. The bytes of long messages are copied under the lock.
-func (h *held) echo() {
+func (h *lockedGate) echo() {
 	for vain := 0; h.end == nil && (h.full || vain < 2 && h.flow.Streams()); { // what Push offers in one round Pull takes in the next one
 		h.full = false
 		for h.receive(nil) {
@@ -165,34 +165,34 @@ const shortBody = 512
 
 // leaveLists lets other threads have the lists while the caller is inside the link with a body of that many bytes, if that
 // takes longer than to take the lists again. retakeLists ends that.
-func (h *held) leaveLists(body int) {
+func (h *lockedGate) leaveLists(body int) {
 	if h.apart && (h.slow || body > shortBody) {
 		h.g.mu.DropLists()
 	}
 }
 
-func (h *held) retakeLists(body int) {
+func (h *lockedGate) retakeLists(body int) {
 	if h.apart {
 		h.takeLists(body)
 	}
 }
 
 //go:noinline
-func (h *held) takeLists(body int) {
+func (h *lockedGate) takeLists(body int) {
 	if h.slow || body > shortBody {
 		h.g.mu.TakeLists()
 	}
 }
 
 // drain hands the packets that wait to the link. It stops when that has no room.
-func (h *held) drain() {
+func (h *lockedGate) drain() {
 	if err := h.flow.Drain(h); err != nil {
 		h.lose(err)
 	}
 }
 
 // Emit hands a packet to the link. Emit, Flush, View and Begin are flow.Network.
-func (h *held) Emit(p *flow.Packet, more bool) (bool, error) {
+func (h *lockedGate) Emit(p *flow.Packet, more bool) (bool, error) {
 	began := stamp()
 	h.leaveLists(int(p.Head.Body))
 	ok, err := h.link.Send(&p.Head, p.Body, p.Parts, more)
@@ -207,7 +207,7 @@ func (h *held) Emit(p *flow.Packet, more bool) (bool, error) {
 }
 
 // Flush moves the driver's buffered bytes on.
-func (h *held) Flush() (bool, error) {
+func (h *lockedGate) Flush() (bool, error) {
 	h.leaveLists(0)
 	all, err := h.link.Flush()
 	h.retakeLists(0)
@@ -218,7 +218,7 @@ func (h *held) Flush() (bool, error) {
 // it looks for no more: the look would take the line of the next cell away from a peer that is about to write it. It says
 // whether there were any. After the gate has ended it takes in nothing: receives have failed, and a later receive would
 // get a message in the place of another one.
-func (h *held) receive(waiter *Request) bool {
+func (h *lockedGate) receive(waiter *Request) bool {
 	head := &h.head
 	for n := range burst {
 		if h.end != nil {
@@ -257,7 +257,7 @@ func (h *held) receive(waiter *Request) bool {
 }
 
 // traceArrived records the messages that the packet in head has brought, or announced.
-func (h *held) traceArrived(body []byte) {
+func (h *lockedGate) traceArrived(body []byte) {
 	flow.Messages(&h.head, body, func(tag, size uint64, seq uint32) {
 		marcel.TraceMessage(marcel.TraceArrived, h.g.own, h.g.rank, seq, tag, size, 0)
 	})

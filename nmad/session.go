@@ -31,11 +31,11 @@ type Session struct {
 
 	agreements *agreements
 
-	orphan atomic.Bool // a process that passes on news has gone: of some others only links tell; see linking.go
+	orphan atomic.Bool // a process that passes on news has gone: of some others only links tell; see linkstage.go
 	met    atomic.Bool // the cards of all processes are there
 	bereft atomic.Bool // it has lost another process
 
-	aside   asides         // what looks at the session while it is open
+	aside   background     // what looks at the session while it is open
 	serial  uint32         // of the sessions of the process; see sessions
 	program program        // that this process runs
 	others  atomic.Int32   // other processes that have neither left nor died
@@ -330,22 +330,22 @@ func (s *Session) Attach(memory []byte) error { return s.zero().Attach(memory) }
 // Detach is Domain.Detach of the job.
 func (s *Session) Detach(ctx context.Context) ([]byte, error) { return s.zero().Detach(ctx) }
 
-// asides are goroutines beside a session, which end before it closes.
-type asides struct {
+// background are goroutines beside a session, which end before it closes.
+type background struct {
 	ctx    context.Context // nil: there was none
 	cancel context.CancelFunc
 	all    sync.WaitGroup
 }
 
 // Go starts one, before the session is given to the program.
-func (as *asides) Go(f func(context.Context)) {
+func (as *background) Go(f func(context.Context)) {
 	if as.ctx == nil {
 		as.ctx, as.cancel = context.WithCancel(context.Background())
 	}
 	as.all.Go(func() { f(as.ctx) })
 }
 
-func (as *asides) stop() {
+func (as *background) stop() {
 	if as.ctx != nil {
 		as.cancel()
 		as.all.Wait()

@@ -88,7 +88,7 @@ func (s *Session) shutdown() {
 	for _, d := range all {
 		d.beginClose(why)
 	}
-	if !retryUntil(s.cfg.Linger, func() bool { return polled(all, (*held).quiet) }) {
+	if !retryUntil(s.cfg.Linger, func() bool { return polled(all, (*lockedGate).quiet) }) {
 		text := ""
 		for _, d := range all {
 			if ranks := d.pendingSends(); ranks != "" {
@@ -104,7 +104,7 @@ func (s *Session) shutdown() {
 	}
 	s.control.Announce()
 	s.cfg.presence.Tell(presence.Left)
-	retryUntil(s.cfg.Linger, func() bool { return polled(all, (*held).peerKnows) })
+	retryUntil(s.cfg.Linger, func() bool { return polled(all, (*lockedGate).peerKnows) })
 	s.end("this side closed its session")
 	sessions.remove(s)
 	s.queues.close()
@@ -115,7 +115,7 @@ func (s *Session) shutdown() {
 }
 
 // polled polls all gates and says whether the predicate holds for all of them.
-func polled(all []*Domain, is func(*held) bool) bool {
+func polled(all []*Domain, is func(*lockedGate) bool) bool {
 	yes := true
 	for _, d := range all {
 		yes = d.polled(is) && yes

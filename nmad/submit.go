@@ -47,7 +47,7 @@ func (g *Gate) tend() {
 
 // handleInbox starts the requests that other threads have left, and takes in the rest of the inbox. The holder must not
 // call it while it handles a packet. It says whether bytes have moved.
-func (h *held) handleInbox() bool {
+func (h *lockedGate) handleInbox() bool {
 	h.takeReceives()
 	h.takeReleased()
 	due := false // sends, which the strategy is to see together, are to leave
@@ -69,7 +69,7 @@ func (h *held) handleInbox() bool {
 }
 
 // start begins what r is for. The holder must not call it while it handles a packet.
-func (h *held) start(r *Request) {
+func (h *lockedGate) start(r *Request) {
 	switch r.core.Op {
 	case flow.OpSend:
 		if !r.core.Synchronous() {
@@ -88,7 +88,7 @@ func (h *held) start(r *Request) {
 }
 
 // startRecv begins a receive or a probe. The request may be done afterwards.
-func (h *held) startRecv(r *Request) {
+func (h *lockedGate) startRecv(r *Request) {
 	c := &r.core
 	if !h.guarded && h.flow.PostPlainly(c) {
 		return // the usual case
@@ -126,7 +126,7 @@ func (g *Gate) recvApart(r *Request) (begun bool) {
 }
 
 // awaitFlush ends a send, whose packet the link has taken, once the driver's buffer is empty.
-func (h *held) awaitFlush(r *Request) {
+func (h *lockedGate) awaitFlush(r *Request) {
 	if h.end != nil { // the flush has failed
 		h.flow.Finish(&r.core, h.flow.Dead)
 	} else {
@@ -137,7 +137,7 @@ func (h *held) awaitFlush(r *Request) {
 // short sends a message, buf and behind it more, if it can go eagerly, in one packet, and no message waits before it. It
 // needs no request, unless some of the message is still in the driver's buffer (all is false): then the caller has its
 // request awaitFlush. All short sends try it first. One with more is not gathered: that copies it.
-func (h *held) short(in *Context, tag uint64, buf, more []byte) (sent, all bool) {
+func (h *lockedGate) short(in *Context, tag uint64, buf, more []byte) (sent, all bool) {
 	n := len(buf) + len(more)
 	if h.flow.Lacks(n) {
 		h.receive(nil)
@@ -205,7 +205,7 @@ func (g *Gate) Inject(in *Context, tag uint64, front, body []byte) bool {
 }
 
 // gather is short for a message that others are to join, or that joins others.
-func (h *held) gather(in *Context, tag uint64, buf []byte) bool {
+func (h *lockedGate) gather(in *Context, tag uint64, buf []byte) bool {
 	gathered, err := h.flow.Gather(tag, buf, flow.Company{Woken: h.awake, Ready: h.gathers(), Alone: in != nil || marcel.Tracing()}, h)
 	if err != nil {
 		h.lose(err)
@@ -258,7 +258,7 @@ func (r *Request) endAtOnce(g *Gate, tag uint64, bytes int) {
 
 // refreshCredit looks for credit that has come back when an eager message of that
 // size lacks it: a sender that only sends would not notice otherwise.
-func (h *held) refreshCredit(size int) {
+func (h *lockedGate) refreshCredit(size int) {
 	if h.flow.Lacks(size) {
 		h.receive(nil)
 	}

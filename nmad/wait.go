@@ -202,7 +202,7 @@ const waiterPollSpan = 2 * time.Millisecond
 //	marcel.Poll   called without; Arrived: returns with it, as look has left it; else poll takes it again
 //	tell, progress, pollLocked   called with it; pollLocked lets it go
 type waiter struct {
-	h      *held
+	h      *lockedGate
 	r      *Request
 	looks  int
 	others *owner // the caller, if it has to move other domains, too; known from the second look on
@@ -250,7 +250,7 @@ func (wt *waiter) look() marcel.Found {
 
 // pollFor polls the gate for the owner of r before that sleeps, until r is done (marcel.Poll). It is called with the
 // lock and returns with it, and says whether r is done.
-func (h *held) pollFor(r *Request) bool {
+func (h *lockedGate) pollFor(r *Request) bool {
 	if h.g.spin <= 0 || !h.flow.Streams() && h.gathers() {
 		// Without spin, park polls the engine. Beside ready threads the waiter sleeps at once: the engine's look is then
 		// the Switch hook of the thread that goes on, at most once in pioman.Params.Granularity (10 us).
@@ -328,7 +328,7 @@ func (g *Gate) park(r *Request) error {
 	}
 }
 
-func (h *held) newRequest() *Request {
+func (h *lockedGate) newRequest() *Request {
 	c := h.free
 	if c == nil {
 		return &Request{}
@@ -339,7 +339,7 @@ func (h *held) newRequest() *Request {
 
 // release is letGo at the end of a blocking call that did not have to wait. After strategy.Quantum such calls
 // the thread lets other threads of its VP run first.
-func (h *held) release() {
+func (h *lockedGate) release() {
 	h.callsSinceWait++
 	over := h.callsSinceWait >= strategy.Quantum
 	if over {
@@ -352,10 +352,10 @@ func (h *held) release() {
 }
 
 // gathers says that threads which this gate has woken are ready on the caller's VP: they are about to send.
-func (h *held) gathers() bool { return h.awake > 0 && marcel.Ready() }
+func (h *lockedGate) gathers() bool { return h.awake > 0 && marcel.Ready() }
 
 // keepGathering says that the gathered messages should wait for more, because threads which this gate has woken are ready
 // and have not sent yet.
-func (h *held) keepGathering() bool {
+func (h *lockedGate) keepGathering() bool {
 	return h.flow.Gathered() && h.flow.KeepGathering(h.gathers())
 }

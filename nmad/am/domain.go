@@ -24,7 +24,7 @@ func (d *Domain) to(rank int) (*peer, error) {
 	if d.access == nmad.Private && rank != d.w.s.Rank() {
 		far = 0
 	}
-	p, err := d.peer(address{rank, far}, true)
+	p, err := d.peer(domainAddress{rank, far}, true)
 	if err == nil {
 		d.home[rank].Store(p)
 	}
@@ -32,7 +32,7 @@ func (d *Domain) to(rank int) (*peer, error) {
 }
 
 // peer is that domain of another process; greets: which is to hear of this one.
-func (d *Domain) peer(to address, greets bool) (*peer, error) {
+func (d *Domain) peer(to domainAddress, greets bool) (*peer, error) {
 	if d == nil || d.w == nil {
 		return nil, fmt.Errorf("am: %w: no domain", ErrConfig)
 	}
@@ -70,7 +70,7 @@ func (d *Domain) peer(to address, greets bool) (*peer, error) {
 }
 
 // known returns the peer if it was made. The error says that none is made any more.
-func (d *Domain) known(to address) (*peer, error) {
+func (d *Domain) known(to domainAddress) (*peer, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if p := d.peers[to]; p != nil {
@@ -156,7 +156,7 @@ func (d *Domain) RequestFor(r *Reply, rank int, id ID, args []uint64, body []byt
 // handler runs when its owner polls next, and not before: the one way to reach a Private domain of another process. A
 // domain that the target has not opened is waited for.
 func (d *Domain) RequestTo(r *Reply, rank, domain int, id ID, args []uint64, body []byte) error {
-	p, err := d.peer(address{rank, domain}, true)
+	p, err := d.peer(domainAddress{rank, domain}, true)
 	if err == nil && r != nil {
 		err = r.prepare(p, id)
 	}
@@ -383,7 +383,7 @@ func (d *Domain) runTask(*pioman.Task) pioman.Status {
 }
 
 // greeted notes that a peer is about to send.
-func (d *Domain) greeted(from address) {
+func (d *Domain) greeted(from domainAddress) {
 	if d.access != nmad.Private {
 		_, _ = d.peer(from, false) // fails if the domain is closed
 		return

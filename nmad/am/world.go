@@ -35,7 +35,7 @@ func Open(s *nmad.Session, cfg Config) (*World, error) {
 	if m := cfg.Memory; m != nil && m.Session() != s {
 		return nil, fmt.Errorf("am: open: %w: Memory is a World of another session", ErrConfig)
 	}
-	w := &World{s: s, cfg: cfg, waiting: map[int][]address{}, gone: map[int]bool{}}
+	w := &World{s: s, cfg: cfg, waiting: map[int][]domainAddress{}, gone: map[int]bool{}}
 	w.handlers.Store(&handlers{})
 	w.domains.Store(&[]*Domain{})
 	w.calls.init(w)
@@ -66,7 +66,7 @@ func (w *World) ranks() []int {
 
 // open opens the domain over nm.
 func (w *World) open(nm *nmad.Domain, access nmad.Access) (*Domain, error) {
-	d := &Domain{w: w, nm: nm, own: nm.Number() != 0, number: nm.Number(), access: access, peers: map[address]*peer{}, home: make([]atomic.Pointer[peer], w.s.Size())}
+	d := &Domain{w: w, nm: nm, own: nm.Number() != 0, number: nm.Number(), access: access, peers: map[domainAddress]*peer{}, home: make([]atomic.Pointer[peer], w.s.Size())}
 	for i := range d.tasks {
 		d.tasks[i].Init("active messages", d.runTask, pioman.OneShot)
 	}
@@ -333,7 +333,7 @@ func (w *World) greet(p *peer) {
 
 // greeted takes in a greeting.
 func (w *World) greeted(rank int, tag, size uint64) {
-	from, number := address{rank, int(tag & lastNumber)}, int(tag>>16&lastNumber)
+	from, number := domainAddress{rank, int(tag & lastNumber)}, int(tag>>16&lastNumber)
 	if tag>>32<<32 != w.agreement() || size != 0 {
 		w.dropped.Add(1)
 		w.tell(fmt.Errorf("am: rank %d: %w: it has a window of %d, and bodies of %d KiB: give all processes the same", rank, ErrConfig, tag>>32&255, tag>>40))

@@ -40,11 +40,11 @@ func (op Op) String() string {
 	return "no operation"
 }
 
-// kind is a type of words.
-type kind uint8
+// wordKind is a type of words.
+type wordKind uint8
 
 const (
-	kindInt32 kind = iota
+	kindInt32 wordKind = iota
 	kindUint32
 	kindInt64
 	kindUint64
@@ -54,7 +54,7 @@ const (
 )
 
 // bytes is the size of a word.
-func (k kind) bytes() uint64 {
+func (k wordKind) bytes() uint64 {
 	switch k {
 	case kindInt32, kindUint32, kindFloat32:
 		return 4
@@ -63,15 +63,15 @@ func (k kind) bytes() uint64 {
 }
 
 // takes says whether there is the operation for words of that kind.
-func (k kind) takes(o Op) bool {
+func (k wordKind) takes(o Op) bool {
 	return o < ops && (k < kindFloat32 || o != And && o != Or && o != Xor)
 }
 
 // kindOf is the kind of T.
-func kindOf[T Word]() kind {
+func kindOf[T Word]() wordKind {
 	var zero T
 	half := 0.5
-	k := kind(0)
+	k := wordKind(0)
 	switch {
 	case T(half) != 0:
 		k = kindFloat32
@@ -117,7 +117,7 @@ func (rg *region) word64(offset uint64) *atomic.Uint64 {
 
 // apply does an atomic that kind takes on a word that is inside and aligned, by the processor's instructions, and
 // returns what was there before. other is what the word must be for opCompareAndSwap.
-func (rg *region) apply(k kind, o Op, offset, v, other uint64) (old uint64) {
+func (rg *region) apply(k wordKind, o Op, offset, v, other uint64) (old uint64) {
 	at := unsafe.Add(rg.base, offset)
 	if k.bytes() == 4 {
 		old = uint64(apply((*uint32)(at), k, o, uint32(v), uint32(other)))
@@ -159,7 +159,7 @@ func compareAndSwap[B wordBits](at *B, old, next B) bool {
 	return atomic.CompareAndSwapUint32((*uint32)(unsafe.Pointer(at)), uint32(old), uint32(next))
 }
 
-func apply[B wordBits](at *B, k kind, o Op, v, other B) (old B) {
+func apply[B wordBits](at *B, k wordKind, o Op, v, other B) (old B) {
 	switch {
 	case o == Add && k < kindFloat32:
 		return add(at, v) - v
@@ -191,7 +191,7 @@ func apply[B wordBits](at *B, k kind, o Op, v, other B) (old B) {
 }
 
 // applyAll does an atomic that kind takes on each of the words from an offset on, which are inside and aligned.
-func (rg *region) applyAll(x *words, offset uint64) {
+func (rg *region) applyAll(x *wordArrays, offset uint64) {
 	for from := 0; from < len(x.v); from += wordsAtOnce {
 		y := x.part(from, min(wordsAtOnce, len(x.v)-from))
 		at := unsafe.Add(rg.base, offset+uint64(from))
@@ -218,7 +218,7 @@ func bytesOf[T Word](s []T) []byte {
 }
 
 // applyAll has loops of their own for sums, which programs have most.
-func applyAll[B wordBits](base unsafe.Pointer, x *words) {
+func applyAll[B wordBits](base unsafe.Pointer, x *wordArrays) {
 	v := wordsIn[B](x.v)
 	at, old := unsafe.Slice((*B)(base), len(v)), wordsIn[B](x.old)
 	switch {
@@ -258,7 +258,7 @@ func addFloats[B wordBits](x, y B) B {
 }
 
 // combinedBits is what an operation makes of a word by v.
-func combinedBits[B wordBits](k kind, o Op, old, v B) B {
+func combinedBits[B wordBits](k wordKind, o Op, old, v B) B {
 	switch {
 	case o == And:
 		return old & v
