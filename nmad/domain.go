@@ -377,54 +377,6 @@ func (d *Domain) lost(e roster.Event) {
 	}
 }
 
-// orphaned makes links to the processes for which receives wait, because only a link tells of the death of some processes.
-// If a receive from any source waits, it makes links to all other processes; if one is posted later, startAny does. Each
-// side writes its own word, the count of receives or Session.orphan, before it reads the other's, so one of them sees that
-// the links are needed.
-func (d *Domain) orphaned() {
-	waits := !d.any.Empty()
-	for _, c := range d.opened() {
-		waits = waits || !c.any.Empty()
-	}
-	if waits {
-		d.linkOrphan()
-	}
-	for g := range d.all {
-		h := g.lock()
-		if h.flow.Waits() {
-			h.wantLinks()
-		}
-		h.letGo()
-	}
-}
-
-// linkOrphan has links made, once, to all other processes that may send to a receive from any source. It never waits for
-// the lock of a gate.
-func (d *Domain) linkOrphan() {
-	if !d.meshes.Swap(true) {
-		d.s.agreements.post(func() {
-			for _, o := range d.s.domains.all() {
-				o.mesh()
-			}
-		})
-	}
-}
-
-// mesh makes these links. It takes the locks of gates.
-func (d *Domain) mesh() {
-	for rank := range d.gates {
-		if !d.meshes.Load() || !d.any.Group().Has(rank) {
-			continue
-		}
-		g := d.to(rank)
-		h := g.lock()
-		if !h.flow.Closing {
-			h.wantLinks()
-		}
-		h.letGo()
-	}
-}
-
 // ended handles the end of a gate. After the last gate has ended, all receives from any source that find no message end,
 // too.
 func (d *Domain) ended(h *lockedGate) {

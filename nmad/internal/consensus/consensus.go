@@ -1,9 +1,3 @@
-// Package consensus is one process's part in agreements among the processes that are left, each of which may die at any
-// moment. The interface of nmad over it is that of ULFM (Bland, Bouteiller, Herault, Bosilca, Dongarra: "Post-failure
-// recovery of MPI communication capability", 2013).
-//
-// Participant is a state machine without clock, network, lock or thread: its caller, agreement.go of package nmad, tells
-// it what happens, and it says by Actions what is to be done. Note is what the processes tell each other.
 package consensus
 
 import "slices"
@@ -68,7 +62,7 @@ import "slices"
 // A link can break between two processes that live; then each takes the other one for lost. The leader counts the reported
 // failures in the order of ranks, its own ones first, and does not listen to a process that it has counted. So one of the
 // two stays, and the other one is in the list. The excluded process learns it from the DECIDE; its calls fail with
-// ErrExcluded from then on. This is safe as long as each leader can reach a process that has accepted the proposal before.
+// nmad.ErrExcluded from then on. This is safe as long as each leader can reach a process that has accepted the proposal before.
 // It does not hold if the processes fall into parts none of which reaches another: each part goes on alone, and takes the
 // others for lost.
 //
@@ -81,7 +75,7 @@ import "slices"
 //   - The tree of Herault et al. ("Practical scalable consensus for pseudo-synchronous distributed
 //     systems", SC 2015): log n steps and neighbours where a leader has n. It has to be mended
 //     while failures come, and its early returning needs each process to answer for older
-//     agreements. A star is simple enough to be checked as a whole (agree_model_test.go goes
+//     agreements. A star is simple enough to be checked as a whole (model_test.go goes
 //     through all orders of events of small jobs). Its price is the leader's: n-1 STATEs kept until
 //     all are there, 4(n-1) frames sent and received one after the other, each with the list of
 //     ranks that this epoch has found failed, and a gate, so a link, to each process. That is 262,140
@@ -94,19 +88,6 @@ import "slices"
 //   - One phase, the leader decides when it has the values: a process could return a verdict and
 //     die, and the others end with another one. That is not uniform, and what the dead process
 //     wrote to a disk in between would be wrong.
-
-// Calls that a verdict is for. Each process that takes part says which one it has called.
-const (
-	CallAgree uint8 = 1 << iota
-	CallShrink
-)
-
-// Verdict is what an agreement ends with; in a STATE what one process brings along.
-type Verdict struct {
-	Value  uint64
-	Calls  uint8 // all that were made
-	Failed []int // ranks that this agreement has found failed, in the agreed order; in a STATE those known and not agreed upon
-}
 
 // What a step asks for.
 const (

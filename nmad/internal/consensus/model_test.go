@@ -53,7 +53,7 @@ func bring(p, round int) uint64 { return ^(uint64(1) << (8*round + p)) }
 type move struct{ what, p, q int }
 
 const (
-	moveCall  = iota // p calls Agree
+	moveCall  = iota // p calls Join
 	moveTake         // p takes in what q has sent
 	moveLearn        // p learns that it has lost q
 	moveCrash        // p dies

@@ -6,6 +6,19 @@ import (
 	"github.com/pm2-go/pm2/nmad/internal/contexts"
 )
 
+// Calls that a verdict is for. Each process that takes part says which one it has called.
+const (
+	CallAgree uint8 = 1 << iota
+	CallShrink
+)
+
+// Verdict is what an agreement ends with; in a STATE what one process brings along.
+type Verdict struct {
+	Value  uint64
+	Calls  uint8 // all that were made
+	Failed []int // ranks that this agreement has found failed, in the agreed order; in a STATE those known and not agreed upon
+}
+
 // Kinds of notes.
 const (
 	State uint8 = 1 + iota

@@ -1,4 +1,3 @@
-// Package firstfit gives out parts of a memory, in units that its owner chooses.
 package firstfit
 
 import (

@@ -1,5 +1,3 @@
-// Package lock has the locks of gates: a spin lock, one lock for all gates of a domain, which may be biased to its owner, and
-// the lock of a gate, which is its own or that of its domain.
 package lock
 
 import (
@@ -197,7 +195,7 @@ func (mu *Gate) Word() *atomic.Uint32 { return &mu.word }
 // Owed says that a thread has left something at another gate of the domain.
 func (mu *Gate) Owed() bool { return mu.domain != nil && mu.domain.Owed.Load() }
 
-// Domain is one lock for all gates of a domain. If the domain is Private the lock is biased: its owner stores to a
+// Domain is one lock for all gates of a domain. If the domain is private (nmad.Private) the lock is biased: its owner stores to a
 // word that no other thread writes, and then looks at a word that the others write when they want the lock. The others are
 // the session's own goroutines, which make links, bring the news of the end of a process, or close. As long as none of
 // them comes, the owner needs no locked instruction and shares no line that is written. The owner's store may still be in
