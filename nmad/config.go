@@ -1,6 +1,7 @@
 package nmad
 
 import (
+	"cmp"
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/hex"
@@ -201,27 +202,10 @@ func (cfg *Config) complete() error {
 	}
 	cfg.crowded = &atomic.Bool{}
 	cfg.crowded.Store(cfg.Shared)
-	if cfg.Timeout == 0 {
-		cfg.Timeout = DefaultTimeout
-	}
-	if cfg.start == 0 {
-		cfg.start = cfg.Timeout
-	}
-	if cfg.Linger == 0 {
-		cfg.Linger = DefaultLinger
-	}
-	if cfg.Spin == 0 {
-		cfg.Spin = DefaultSpin
-	}
-	if cfg.Unexpected == 0 {
-		cfg.Unexpected = DefaultUnexpected
-	}
-	if cfg.Loans == 0 {
-		cfg.Loans = DefaultLoans
-	}
-	if cfg.Announced == 0 {
-		cfg.Announced = DefaultAnnounced
-	}
+	cfg.Timeout, cfg.Linger, cfg.Spin = cmp.Or(cfg.Timeout, DefaultTimeout), cmp.Or(cfg.Linger, DefaultLinger), cmp.Or(cfg.Spin, DefaultSpin)
+	cfg.start = cmp.Or(cfg.start, cfg.Timeout)
+	cfg.Unexpected, cfg.Announced = cmp.Or(cfg.Unexpected, DefaultUnexpected), cmp.Or(cfg.Announced, DefaultAnnounced)
+	cfg.Loans = cmp.Or(cfg.Loans, DefaultLoans)
 	return nil
 }
 

@@ -2,6 +2,7 @@ package nmad
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net"
 	"os"
@@ -113,21 +114,14 @@ func fromEnvironment(get func(string) string, tell func() ([]byte, error)) (Conf
 	if index != "" {
 		c.named = c.Rendezvous
 	}
-	wrong := func(err error) error { return fmt.Errorf("nmad: %w: %w", ErrConfig, err) }
-	for _, v := range []struct {
-		name, text string
-		to         *int
-		parse      func(string) (int, error) // complete has the other bounds
-	}{
-		{EnvRank, get(EnvRank), &c.Rank, setting.Number}, {manager.EnvIndex, index, &c.Rank, setting.Number},
-		{EnvSize, get(EnvSize), &c.Size, setting.Number},
-		{EnvEager, get(EnvEager), &c.Eager, setting.Bytes}, {EnvLoans, get(EnvLoans), &c.Loans, setting.Bytes},
-	} {
-		if v.text != "" {
-			if *v.to, err = setting.Read(v.name, v.text, v.parse); err != nil {
-				return c, wrong(err)
-			}
-		}
+	if err = errors.Join(
+		readVariable(&c.Rank, EnvRank, get(EnvRank), setting.Number), readVariable(&c.Rank, manager.EnvIndex, index, setting.Number),
+		readVariable(&c.Size, EnvSize, get(EnvSize), setting.Number),
+		readVariable(&c.Eager, EnvEager, get(EnvEager), setting.Bytes), readVariable(&c.Loans, EnvLoans, get(EnvLoans), setting.Bytes), // complete has the other bounds
+		readVariable(&c.Heartbeat, EnvHeartbeat, get(EnvHeartbeat), setting.Duration), readVariable(&c.Stall, EnvStall, get(EnvStall), setting.Duration),
+		readVariable(&c.Shared, EnvShared, get(EnvShared), setting.Bool), readVariable(&c.Unbound, EnvUnbound, get(EnvUnbound), setting.Bool),
+	); err != nil {
+		return c, fmt.Errorf("nmad: %w: %w", ErrConfig, err)
 	}
 	if index != "" && get(EnvSize) == "" {
 		return c, fmt.Errorf("nmad: %w: rank %d of an indexed job of Kubernetes, and %s is missing: give the number of its completions", ErrConfig, c.Rank, EnvSize)
@@ -138,24 +132,20 @@ func fromEnvironment(get func(string) string, tell func() ([]byte, error)) (Conf
 	if c.Secret, err = tell(); err != nil {
 		return c, err
 	}
-	if c.Heartbeat, err = setting.Read(EnvHeartbeat, get(EnvHeartbeat), setting.Duration); err != nil {
-		return c, wrong(err)
-	}
-	if c.Stall, err = setting.Read(EnvStall, get(EnvStall), setting.Duration); err != nil {
-		return c, wrong(err)
-	}
-	if c.Shared, err = setting.Read(EnvShared, get(EnvShared), setting.Bool); err != nil {
-		return c, wrong(err)
-	}
-	if c.Unbound, err = setting.Read(EnvUnbound, get(EnvUnbound), setting.Bool); err != nil {
-		return c, wrong(err)
-	}
 	if text := get(EnvRendezvousFD); text != "" && c.Rank == 0 {
 		if c.Listener, err = joining.inherit(text); err != nil {
 			return c, fmt.Errorf("nmad: %w: %s=%q: %v", ErrConfig, EnvRendezvousFD, text, err)
 		}
 	}
 	return c, nil
+}
+
+// readVariable reads a variable that is set.
+func readVariable[T any](to *T, name, text string, parse func(string) (T, error)) (err error) {
+	if text != "" {
+		*to, err = setting.Read(name, text, parse)
+	}
+	return err
 }
 
 // ReadSecretFile reads a job's secret, in hexadecimal, from a file. It refuses a file that other users could read or

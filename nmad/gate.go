@@ -149,16 +149,11 @@ func (g *Gate) Isend(tag uint64, buf []byte) *Request {
 // before: it allocates nothing. It fails with ErrActive, and starts nothing, while
 // r is under way.
 func (g *Gate) IsendInto(r *Request, tag uint64, buf []byte) error {
-	if !g.open() || r == nil {
-		if err := lacking(g.barred(), r, true); err != nil {
-			return err
-		}
+	err := g.claim(r)
+	if err == nil {
+		g.send(r, nil, tag, buf)
 	}
-	if err := r.claim(); err != nil {
-		return err
-	}
-	g.send(r, nil, tag, buf)
-	return nil
+	return err
 }
 
 // Irecv starts to receive the next message with that tag. If buf is too short
@@ -174,16 +169,21 @@ func (g *Gate) Irecv(tag uint64, buf []byte) *Request {
 
 // IrecvInto is Irecv with a request of the caller; see IsendInto.
 func (g *Gate) IrecvInto(r *Request, tag uint64, buf []byte) error {
+	err := g.claim(r)
+	if err == nil {
+		g.recv(r, nil, tag, buf)
+	}
+	return err
+}
+
+// claim makes a request of the caller's ours to start at the gate.
+func (g *Gate) claim(r *Request) error {
 	if !g.open() || r == nil {
 		if err := lacking(g.barred(), r, true); err != nil {
 			return err
 		}
 	}
-	if err := r.claim(); err != nil {
-		return err
-	}
-	g.recv(r, nil, tag, buf)
-	return nil
+	return r.claim()
 }
 
 func (g *Gate) send(r *Request, in *Context, tag uint64, buf []byte) {
