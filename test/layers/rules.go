@@ -80,6 +80,14 @@ var rules = []rule{
 	{folder: "nmad/internal/cpus", ours: []string{"sched/topo"}},
 	{folder: "nmad/internal/process", ours: []string{"asm"}, theirs: []string{sys}},
 	{folder: "nmad/internal/mapped", ours: []string{"internal/linux", "nmad/driver"}, theirs: []string{sys}},
+	// What a launcher has told of the secret is as long as the roster wants it.
+	{folder: "nmad/internal/secret", ours: []string{"internal/setting", "nmad/internal/roster"}, theirs: []string{sys}},
+	// A waiter for a lock lets others run.
+	{folder: "nmad/internal/lock", ours: []string{"internal/kernel", "marcel", "asm"}},
+	// Agreements are pure: a state machine, and its messages. So is who has which part of a memory, and which rails are worth it.
+	{folder: "nmad/internal/consensus", ours: []string{"nmad/internal/contexts"}},
+	{folder: "nmad/internal/firstfit"},
+	{folder: "nmad/internal/crossover", ours: []string{"nmad/strategy"}},
 	// Matching is pure: it knows no clock, no thread, and its locks are given.
 	{folder: "nmad/internal/match", ours: []string{"internal/shelf"}},
 	// So are the protocols; of a driver they know headers and capabilities.
