@@ -118,7 +118,7 @@ func (c *Comm) together() (h *shared, err error) {
 }
 
 // Explain says, in a few lines for people, which way collective operations of the communicator go, and why.
-func (c *Comm) Explain() string {
+func Explain(c *Comm) string {
 	c.mu.Lock()
 	h, looked, apart := c.shared, c.looked, c.apart
 	c.mu.Unlock()

@@ -23,7 +23,7 @@ var (
 )
 
 // Window is memory of all processes of a communicator that each of them reads, writes and combines with, without a
-// call of the process whose memory it is. AllocateWindow, AllocateShared, CreateWindow and DynamicWindow make one.
+// call of the process whose memory it is. NewAllocatedWindow, NewSharedWindow, NewWindow and NewDynamicWindow make one.
 // Any number of threads and goroutines may use it at once, but for calls that all processes make.
 //
 // An access is made within an epoch: between two calls of Fence; between Start and Complete, with the targets of the
@@ -42,7 +42,7 @@ type Window struct {
 	own    []byte // memory of this process
 	part   *rma.Region
 	words  wordPlace   // those by which the processes agree; see window_words.go
-	table  *rma.Region // likewise, of a window of DynamicWindow
+	table  *rma.Region // likewise, of a window of NewDynamicWindow
 	peers  []windowPeer
 	plain  marcel.Mutex // of accumulates that rely on serial
 	serial atomic.Bool  // the threads of this process use it one at a time; written under plain; see Serialize
@@ -98,9 +98,9 @@ const (
 	dynamic
 )
 
-var formNames = [...]string{allocated: "AllocateWindow", created: "CreateWindow", shares: "AllocateShared", dynamic: "DynamicWindow"}
+var formNames = [...]string{allocated: "NewAllocatedWindow", created: "NewWindow", shares: "NewSharedWindow", dynamic: "NewDynamicWindow"}
 
-// Bytes returns the memory of this process, nil of a window of DynamicWindow. What AllocateWindow and AllocateShared
+// Bytes returns the memory of this process, nil of a window of NewDynamicWindow. What NewAllocatedWindow and NewSharedWindow
 // have made must not be used any more after Free.
 func (w *Window) Bytes() []byte {
 	if w.usable() != nil {
@@ -150,9 +150,6 @@ func (w *Window) SetErrorHandler(f func(w *Window, err error)) {
 	w.handler = f
 }
 
-// CallErrorHandler has the handler of w told of an error of the program's own.
-func (w *Window) CallErrorHandler(err error) { _ = w.handled(err) }
-
 func (w *Window) handled(err error) error {
 	if w == nil || err == nil {
 		return err
@@ -172,10 +169,7 @@ func (w *Window) Free() error {
 	if err := w.usable(); err != nil {
 		return w.fails("free", err)
 	}
-	if err := errors.Join(w.within("free"), w.release()); err != nil {
-		return w.fails("free", err)
-	}
-	return nil
+	return w.fails("free", errors.Join(w.within("free"), w.release()))
 }
 
 // release ends the window, once its processes all call it.
@@ -260,13 +254,23 @@ func (w *Window) peer(what string, rank int) (*windowPeer, error) {
 	return &w.peers[rank], nil
 }
 
-// fails is the error of a call.
+// fails is the error of a call; nil: none.
 func (w *Window) fails(what string, err error) error {
+	if err == nil {
+		return nil
+	}
 	return w.handled(fmt.Errorf("mpi: %s, %v: %w", what, w, err))
 }
 
-// failsAt is the error of a call for a target.
+// failsAt is the error of a call for a target; nil: none.
 func (w *Window) failsAt(what string, target int, err error) error {
+	if err == nil {
+		return nil
+	}
+	return w.failedAt(what, target, err)
+}
+
+func (w *Window) failedAt(what string, target int, err error) error {
 	return w.handled(fmt.Errorf("mpi: %s, target %d, %v: %w", what, target, w, err))
 }
 

@@ -8,7 +8,7 @@ import (
 	"github.com/pm2-go/pm2/nmad/rma"
 )
 
-// A process of a DynamicWindow tells the others what it has attached by a table in its words. It makes version odd,
+// A process of a NewDynamicWindow tells the others what it has attached by a table in its words. It makes version odd,
 // writes the table, and makes it even; a reader takes what it has read if version was the same, and even, before and
 // afterwards. A process keeps the table of each target, and looks at its version before each access.
 
@@ -35,7 +35,7 @@ type attachments struct {
 	all     []attachedAt
 }
 
-// Attach adds memory of the program to a window of DynamicWindow, and returns where it is: others access its byte i
+// Attach adds memory of the program to a window of NewDynamicWindow, and returns where it is: others access its byte i
 // at that displacement and i. It stays where it is until Detach, or Free. It does not wait for others: the program
 // tells them. Memory that is attached once more is ErrRange.
 func (w *Window) Attach(memory []byte) (at int, err error) {
@@ -88,16 +88,13 @@ func (w *Window) Detach(memory []byte) error {
 	if err2 := region.Close(); err == nil {
 		err = err2
 	}
-	if err != nil {
-		return w.fails("detach", err)
-	}
-	return nil
+	return w.fails("detach", err)
 }
 
 func (w *Window) dynamically() error {
 	err := w.usable()
 	if err == nil && w.form != dynamic {
-		err = fmt.Errorf("%w: it is one of %s, not of DynamicWindow", ErrWindow, formNames[w.form])
+		err = fmt.Errorf("%w: it is one of %s, not of NewDynamicWindow", ErrWindow, formNames[w.form])
 	}
 	return err
 }

@@ -221,10 +221,7 @@ func (w *Window) Flush(target int) error {
 			return w.failsAt("flush", target, err)
 		}
 	}
-	if err := w.domain.Flush(p.words.Rank()); err != nil {
-		return w.failsAt("flush", target, err)
-	}
-	return nil
+	return w.failsAt("flush", target, w.domain.Flush(p.words.Rank()))
 }
 
 // FlushLocal returns when the buffers of all accesses to a target may be used again. It is Flush here.
@@ -239,10 +236,7 @@ func (w *Window) FlushAll() error {
 	if err == nil {
 		err = w.domain.FlushAll()
 	}
-	if err != nil {
-		return w.fails("flush all", err)
-	}
-	return nil
+	return w.fails("flush all", err)
 }
 
 // FlushLocalAll is FlushLocal for all targets.
@@ -270,8 +264,5 @@ func (w *Window) Sync() error {
 	if err == nil {
 		err = w.domain.Fence()
 	}
-	if err != nil {
-		return w.fails("sync", err)
-	}
-	return nil
+	return w.fails("sync", err)
 }

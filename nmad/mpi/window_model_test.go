@@ -349,13 +349,13 @@ func modelWindow(c *Comm, f form, m *modelRun) (w *Window, own []byte, begin fun
 	zero := func(int) int { return 0 }
 	switch f {
 	case allocated:
-		w, err = c.AllocateWindow(n, unit)
+		w, err = NewAllocatedWindow(c, n, unit)
 	case shares:
-		w, err = c.AllocateShared(n, unit)
+		w, err = NewSharedWindow(c, n, unit)
 	case created:
-		w, err = c.CreateWindow(aligned(n), unit)
+		w, err = NewWindow(c, aligned(n), unit)
 	case dynamic:
-		if w, err = c.DynamicWindow(); err != nil {
+		if w, err = NewDynamicWindow(c); err != nil {
 			return nil, nil, nil, err
 		}
 		own = aligned(n)

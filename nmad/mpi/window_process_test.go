@@ -20,7 +20,7 @@ func windowsOf(world *Comm) error {
 			}
 		}
 	}
-	w, err := world.AllocateWindow(8, 8)
+	w, err := NewAllocatedWindow(world, 8, 8)
 	if err != nil {
 		return err
 	}
@@ -43,7 +43,7 @@ func windowsOf(world *Comm) error {
 
 // windowOfDead ends at one rank while that has the lock of another.
 func windowOfDead(world *Comm) error {
-	w, err := world.AllocateWindow(8, 8)
+	w, err := NewAllocatedWindow(world, 8, 8)
 	if err != nil {
 		return err
 	}

@@ -45,7 +45,7 @@ func (a *call) moved() (mpi.Buffer, target, error) {
 	if err != nil {
 		return mpi.Buffer{}, x, err
 	}
-	b, _, err := a.buffer(0, 1, 2)
+	b, err := a.elements(0)
 	return b, x, err
 }
 
@@ -87,7 +87,7 @@ func (a *call) accumulated() (o *mpi.Op, b mpi.Buffer, x target, err error) {
 	if x, err = a.target(3, 8); err != nil {
 		return
 	}
-	if b, _, err = a.buffer(0, 1, 2); err != nil {
+	if b, err = a.elements(0); err != nil {
 		return
 	}
 	x.w.used()
@@ -132,10 +132,10 @@ func (a *call) fetched() (o *mpi.Op, b, result mpi.Buffer, x target, err error) 
 	if o, err = a.updates(10, x.t); err != nil {
 		return
 	}
-	if result, _, err = a.buffer(3, 4, 5); err != nil || o == mpi.NoOp {
+	if result, err = a.elements(3); err != nil || o == mpi.NoOp {
 		return
 	}
-	b, _, err = a.buffer(0, 1, 2)
+	b, err = a.elements(0)
 	return
 }
 

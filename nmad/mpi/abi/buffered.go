@@ -62,7 +62,7 @@ func (c *comm) buffered(e envelope) error {
 	if err != nil {
 		return err
 	}
-	x.sent = append(x.sent, pending{c.m.Isend(b, e.rank, e.tag), need})
+	x.sent = append(x.sent, pending{c.m.Immediate().Send(b, e.rank, e.tag), need})
 	x.used += need
 	return nil
 }

@@ -55,14 +55,26 @@ func (a *call) out(i int) (pointer, error) {
 	return a.ptr(i), nil
 }
 
-// setInt writes a result.
-func (a *call) setInt(i, v int) error {
+// set writes a result.
+func set[T any](a *call, i int, v T) error {
 	p, err := a.out(i)
 	if err == nil {
-		*(*int32)(p) = int32(v)
+		*(*T)(p) = v
 	}
 	return err
 }
+
+// setInt writes an int.
+func (a *call) setInt(i, v int) error { return set(a, i, int32(v)) }
+
+// setAint writes a number of 64 bits.
+func (a *call) setAint(i, v int) error { return set(a, i, int64(v)) }
+
+// setHandle writes a handle.
+func (a *call) setHandle(i int, h handle) error { return set(a, i, h) }
+
+// setPtr writes an address.
+func (a *call) setPtr(i int, v uintptr) error { return set(a, i, v) }
 
 // setFlag writes whether.
 func (a *call) setFlag(i int, v bool) error {
@@ -91,27 +103,6 @@ func (a *call) setWide(i, v int) error {
 	return a.setInt(i, v)
 }
 
-// setAint writes a result of 64 bits.
-func (a *call) setAint(i, v int) error {
-	p, err := a.out(i)
-	if err == nil {
-		*(*int64)(p) = int64(v)
-	}
-	return err
-}
-
-// setHandle writes a handle.
-func (a *call) setHandle(i int, h handle) error {
-	p, err := a.out(i)
-	if err == nil {
-		*(*handle)(p) = h
-	}
-	return err
-}
-
-// setPtr writes an address.
-func (a *call) setPtr(i int, v uintptr) error { return a.setHandle(i, handle(v)) }
-
 // handle is an argument that is a handle.
 func (a *call) handle(i int) handle { return handle(a.word[i]) }
 
@@ -127,36 +118,25 @@ func (a *call) intAt(i int) (*int32, error) {
 	return (*int32)(p), err
 }
 
-// some says why n elements cannot be at the address of an argument.
-func (a *call) some(i, n int) error {
+// list is n elements at an argument, in the program's memory.
+func list[T any](a *call, i, n int) ([]T, error) {
 	switch {
 	case n < 0:
-		return wrong(errArg, "argument %d has %d elements", i+1, n)
-	case n > 0 && a.word[i] == 0:
-		return wrong(errArg, "argument %d, of %d elements, is no address", i+1, n)
+		return nil, wrong(errArg, "argument %d has %d elements", i+1, n)
+	case n == 0:
+		return nil, nil
+	case a.word[i] == 0:
+		return nil, wrong(errArg, "argument %d, of %d elements, is no address", i+1, n)
 	}
-	return nil
+	return unsafe.Slice((*T)(a.ptr(i)), n), nil
 }
 
 // handles are those at an argument, in the program's memory.
-func (a *call) handles(i, n int) ([]handle, error) {
-	if err := a.some(i, n); err != nil || n == 0 {
-		return nil, err
-	}
-	return unsafe.Slice((*handle)(a.ptr(i)), n), nil
-}
+func (a *call) handles(i, n int) ([]handle, error) { return list[handle](a, i, n) }
 
-// narrow are ints at an argument, in the program's memory.
-func (a *call) narrow(i, n int) ([]int32, error) {
-	if err := a.some(i, n); err != nil || n == 0 {
-		return nil, err
-	}
-	return unsafe.Slice((*int32)(a.ptr(i)), n), nil
-}
-
-// ints are ints at an argument.
-func (a *call) ints(i, n int) ([]int, error) {
-	in, err := a.narrow(i, n)
+// numbers are those at an argument.
+func numbers[T int32 | int64](a *call, i, n int) ([]int, error) {
+	in, err := list[T](a, i, n)
 	if err != nil {
 		return nil, err
 	}
@@ -167,19 +147,11 @@ func (a *call) ints(i, n int) ([]int, error) {
 	return all, nil
 }
 
+// ints are ints at an argument.
+func (a *call) ints(i, n int) ([]int, error) { return numbers[int32](a, i, n) }
+
 // addresses are numbers of 64 bits at an argument.
-func (a *call) addresses(i, n int) ([]int, error) {
-	if err := a.some(i, n); err != nil {
-		return nil, err
-	}
-	all := make([]int, n)
-	if n > 0 {
-		for j, x := range unsafe.Slice((*int64)(a.ptr(i)), n) {
-			all[j] = int(x)
-		}
-	}
-	return all, nil
-}
+func (a *call) addresses(i, n int) ([]int, error) { return numbers[int64](a, i, n) }
 
 // counts are ints, or numbers of 64 bits in the wide form, at an argument.
 func (a *call) counts(i, n int) ([]int, error) {
@@ -189,26 +161,20 @@ func (a *call) counts(i, n int) ([]int, error) {
 	return a.ints(i, n)
 }
 
-// setInts writes ints.
-func (a *call) setInts(i int, v []int) error {
-	to, err := a.narrow(i, len(v))
+// setNumbers writes numbers.
+func setNumbers[T int32 | int64](a *call, i int, v []int) error {
+	to, err := list[T](a, i, len(v))
 	for j := range to {
-		to[j] = int32(v[j])
+		to[j] = T(v[j])
 	}
 	return err
 }
 
+// setInts writes ints.
+func (a *call) setInts(i int, v []int) error { return setNumbers[int32](a, i, v) }
+
 // setAddresses writes numbers of 64 bits.
-func (a *call) setAddresses(i int, v []int) error {
-	if err := a.some(i, len(v)); err != nil || len(v) == 0 {
-		return err
-	}
-	to := unsafe.Slice((*int64)(a.ptr(i)), len(v))
-	for j := range to {
-		to[j] = int64(v[j])
-	}
-	return nil
-}
+func (a *call) setAddresses(i int, v []int) error { return setNumbers[int64](a, i, v) }
 
 // string is an argument that is a string of C.
 func (a *call) string(i int) (string, error) {

@@ -6,8 +6,12 @@ import (
 	"fmt"
 	"sync/atomic"
 
+	"github.com/pm2-go/pm2/internal/ours"
 	"github.com/pm2-go/pm2/nmad/mpi"
 )
+
+// calls are what this package needs of package mpi, and no program does.
+var calls = mpi.Calls(ours.Module{})
 
 // comm is a communicator.
 type comm struct {
@@ -118,11 +122,7 @@ func (c *comm) enlist() (handle, error) {
 		return 0, err
 	}
 	c.handle = h
-	rank, size := c.c.Rank(), c.c.Size()
-	if c.x != nil {
-		rank, size = c.x.Rank(), c.x.Size()
-	}
-	state.Load().of(h).tell(h, rank, size)
+	state.Load().of(h).tell(h, c.c.Rank(), c.c.Size())
 	return h, nil
 }
 
@@ -142,11 +142,13 @@ func (c *comm) likeX(made *mpi.Intercomm, err error) (*comm, error) {
 	if err != nil || made == nil {
 		return nil, err
 	}
-	x := newComm(made.Local(), "")
-	x.x, x.m, x.session = made, made.Messages(), c.session
-	x.handler.Store(c.handler.Load())
-	return x, nil
+	x, err := c.like(made.Local(), nil)
+	x.between(made)
+	return x, err
 }
+
+// between makes c the communicator of two groups.
+func (c *comm) between(x *mpi.Intercomm) { c.c, c.x, c.m = x.Local(), x, calls.Messages(x) }
 
 func (a *call) commRank(c *comm) int               { return c.c.Rank() }
 func (a *call) commSize(c *comm) int               { return c.c.Size() }
@@ -193,7 +195,7 @@ func (c *comm) dup(hints *info) (d *comm, err error) {
 // endow gives a copy of c what is copied.
 func (c *comm) endow(d *comm, hints *info) error {
 	d.topology = c.topology.like(d.c)
-	d.info = hints.dup()
+	d.info = hints.Dup()
 	return c.copyAttributes(&d.object)
 }
 
@@ -215,7 +217,6 @@ func (a *call) idup(c *comm, hints *info, at int) (*request, error) {
 	if _, err := a.out(at); err != nil {
 		return nil, err
 	}
-	var made, local *mpi.Comm
 	// Attributes are copied before the communicator is there, by this thread: the standard lets the functions of the
 	// program run in this call only. So the handle is there, too.
 	d := newComm(c.c, "")
@@ -231,23 +232,23 @@ func (a *call) idup(c *comm, hints *info, at int) (*request, error) {
 	if err := a.setHandle(at, h); err != nil {
 		return nil, err
 	}
-	r := &request{comm: c, r: c.m.Idup(&made)}
+	var made *mpi.Comm
+	var both *mpi.Intercomm
+	r := &request{comm: c}
 	if c.x != nil {
-		r.also = c.x.Local().Idup(&local)
+		r.r = mpi.Idup(c.x, &both)
+	} else {
+		r.r = mpi.Idup(c.c, &made)
 	}
 	r.after = func(err error) error {
 		if err != nil {
 			return err
 		}
-		rank, size := made.Rank(), made.Size()
-		if c.x != nil {
-			d.x = c.x.With(local, made)
-			d.c, d.m, rank, size = local, made, d.x.Rank(), d.x.Size()
-		} else {
-			d.c, d.m = made, made
+		if d.c, d.m = made, made; both != nil {
+			d.between(both)
 		}
 		d.topology = c.topology.like(d.c)
-		state.Load().of(h).tell(h, rank, size)
+		state.Load().of(h).tell(h, d.c.Rank(), d.c.Size())
 		return nil
 	}
 	return r, nil
@@ -284,7 +285,7 @@ func (a *call) commDisconnect(h *handle) error {
 		return err
 	}
 	a.object = *h
-	if err := c.m.Barrier(); err != nil {
+	if err := c.collectives().Barrier(); err != nil {
 		return err
 	}
 	return a.commFree(h)
@@ -316,7 +317,7 @@ func (a *call) commSplitType(c *intra, what, key int, i *hints) (*comm, error) {
 		color = engine.session.HostOf(engine.session.Rank())
 	case typeHWGuided, typeResourceGuided:
 		// The only resources that are known by a name are the machine, and what shares memory.
-		if v, ok := i.get("mpi_hw_resource_type"); ok && v == "mpi_shared_memory" {
+		if v, ok := i.Get("mpi_hw_resource_type"); ok && v == "mpi_shared_memory" {
 			color = engine.session.HostOf(engine.session.Rank())
 		}
 	case typeHWUnguided:
@@ -358,11 +359,9 @@ func (a *call) intercommCreate(c *intra, leader int, other handle, remote, tag i
 		if err != nil {
 			return nil, err
 		}
-		if peer = p.m; p.x != nil {
-			remote = p.x.Far(remote)
-		}
+		peer = p.m
 	}
-	return c.likeX(c.c.Intercomm(leader, peer, remote, tag))
+	return c.likeX(mpi.NewIntercomm(c.c, leader, peer, remote, tag))
 }
 
 func (a *call) intercommMerge(c *inter, high bool) (*comm, error) { return c.like(c.x.Merge(high)) }

@@ -82,17 +82,20 @@ func (a *call) caught(code *int) {
 var refusedOn = map[string]int{"MPI_Comm_accept": 3, "MPI_Comm_connect": 3, "MPI_Comm_spawn": 5, "MPI_Comm_spawn_multiple": 6}
 
 // refused is the error of a function that this library does not have.
-func (a *call) refused() error {
-	return wrong(errRefused, "not supported: this library has no files, and starts or connects no processes")
-}
+func (a *call) refused() error { return errLacking }
+
+var errLacking = wrong(errRefused, "not supported: this library has no files, and starts or connects no processes")
 
 // fails tells an error to the error handler of the call's object, and returns the code of the error. A handler of the
 // program is called by C.
 func (a *call) fails(name string, err error) int {
-	code := codeOf(err)
-	if strings.HasPrefix(name, "MPI_T_") { // tools have no handlers
-		return code
+	if strings.HasPrefix(name, toolPrefix) { // tools have no handlers
+		if err == errLacking {
+			err = a.lackingTool(name)
+		}
+		return codeOf(err)
 	}
+	code := codeOf(err)
 	if i, ok := refusedOn[name]; ok {
 		_, _ = a.comm(i) // no communicator: the handler of those that have none
 	}

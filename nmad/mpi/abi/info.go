@@ -4,16 +4,12 @@ package main
 
 import (
 	"strings"
-	"sync"
 
 	"github.com/pm2-go/pm2/nmad/mpi"
 )
 
 // info is keys with values.
-type info struct {
-	mu sync.Mutex
-	x  *mpi.Info
-}
+type info = mpi.Info
 
 const (
 	nullInfo handle = 0x130
@@ -23,50 +19,14 @@ const (
 	maxInfoValue = 1024
 )
 
-func newInfo(keysAndValues ...string) *info { return &info{x: mpi.NewInfo(keysAndValues...)} }
+func newInfo(keysAndValues ...string) *info { return mpi.NewInfo(keysAndValues...) }
 
-func (x *info) set(key, value string) {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	x.x.Set(key, value)
-}
-
-func (x *info) delete(key string) bool {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	return x.x.Delete(key)
-}
-
-func (x *info) get(key string) (string, bool) {
-	if x == nil {
-		return "", false
-	}
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	return x.x.Get(key)
-}
-
-func (x *info) keys() []string {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	return x.x.Keys()
-}
-
-func (x *info) dup() *info {
-	if x == nil {
-		return newInfo()
-	}
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	return &info{x: x.x.Dup()}
-}
-
-// merged is x with what other sets.
-func (x *info) merged(other *info) *info {
-	m := x.dup()
-	for _, k := range other.keys() {
-		v, _ := other.get(k)
-		m.set(k, v)
+// merged is a copy of x with what other sets.
+func merged(x, other *info) *info {
+	m := x.Dup()
+	for _, k := range other.Keys() {
+		v, _ := other.Get(k)
+		m.Set(k, v)
 	}
 	return m
 }
@@ -128,8 +88,8 @@ func (a *call) key(i int) (key, error) {
 
 func (a *call) infoCreate() *info        { return newInfo() }
 func (a *call) infoCreateEnv() *info     { return environment() }
-func (a *call) infoDup(x *info) *info    { return x.dup() }
-func (a *call) infoGetNkeys(x *info) int { return len(x.keys()) }
+func (a *call) infoDup(x *info) *info    { return x.Dup() }
+func (a *call) infoGetNkeys(x *info) int { return len(x.Keys()) }
 
 func (a *call) infoFree(h *handle) error {
 	if *h == nullInfo || *h == envInfo {
@@ -149,12 +109,12 @@ func (a *call) infoSet(x *changeable, k key) error {
 	if v == "" || len(v) >= maxInfoValue {
 		return wrong(errInfoValue, "a value has 1 to %d bytes", maxInfoValue-1)
 	}
-	x.set(k, v)
+	x.Set(k, v)
 	return nil
 }
 
 func (a *call) infoDelete(x *changeable, k key) error {
-	if !x.delete(k) {
+	if !x.Delete(k) {
 		return wrong(errInfoNoKey, "there is no key %q", k)
 	}
 	return nil
@@ -164,7 +124,7 @@ func (a *call) infoGet(x *info, k key, room int) (bool, error) {
 	if room < 0 {
 		return false, wrong(errArg, "a value of %d bytes", room)
 	}
-	v, ok := x.get(k)
+	v, ok := x.Get(k)
 	if !ok {
 		return false, nil
 	}
@@ -172,7 +132,7 @@ func (a *call) infoGet(x *info, k key, room int) (bool, error) {
 }
 
 func (a *call) infoGetString(x *info, k key) (bool, error) {
-	v, ok := x.get(k)
+	v, ok := x.Get(k)
 	if !ok {
 		return false, nil
 	}
@@ -195,7 +155,7 @@ func (a *call) fill(room, to int, s string) error {
 }
 
 func (a *call) infoGetValuelen(x *info, k key) (bool, error) {
-	v, ok := x.get(k)
+	v, ok := x.Get(k)
 	if !ok {
 		return false, nil
 	}
@@ -203,7 +163,7 @@ func (a *call) infoGetValuelen(x *info, k key) (bool, error) {
 }
 
 func (a *call) infoGetNthkey(x *info, n int) error {
-	all := x.keys()
+	all := x.Keys()
 	if n < 0 || n >= len(all) {
 		return wrong(errArg, "key %d of %d", n, len(all))
 	}

@@ -15,7 +15,6 @@ import (
 
 	"github.com/pm2-go/pm2/nmad"
 	"github.com/pm2-go/pm2/nmad/mpi"
-	"github.com/pm2-go/pm2/pioman"
 )
 
 // engine is what all calls stand on: this process's place in the job. MPI_Init and each session of MPI use it; the
@@ -30,7 +29,6 @@ type job struct {
 	session  *nmad.Session
 	all      *mpi.Comm // of all processes, for sessions
 	own      *mpi.Comm
-	stop     func()
 	finished bool // the job was left: it cannot be joined again
 	main     int  // the thread of MPI_Init
 }
@@ -59,21 +57,11 @@ func (j *job) join() error {
 	if j.finished {
 		return wrong(errOther, "this process has left its job, which it cannot join again")
 	}
-	stop, err := pioman.Enable()
+	all, err := mpi.Init(context.Background())
 	if err != nil {
-		return err
-	}
-	s, err := nmad.Join(context.Background())
-	if err == nil {
-		if j.all, err = mpi.New(s); err != nil {
-			err = errors.Join(err, s.Close())
-		}
-	}
-	if err != nil {
-		stop()
 		return fmt.Errorf("this process cannot join its job: %w", err)
 	}
-	j.session, j.own, j.stop, j.users = s, j.all.Self(), stop, 1
+	j.session, j.all, j.own, j.users = calls.Session(all), all, all.Self(), 1
 	atExit()
 	return nil
 }
@@ -104,7 +92,6 @@ func (j *job) exit() {
 func (j *job) part() error {
 	endTrace()
 	err := j.all.Finalize()
-	j.stop()
 	j.session, j.all, j.own, j.finished = nil, nil, nil, true
 	return err
 }
@@ -231,7 +218,7 @@ func (a *call) abiSetFortranInfo(i *info) error {
 	if fortran.info != nil {
 		return wrong(errAbi, "it was set before")
 	}
-	fortran.info = i.dup()
+	fortran.info = i.Dup()
 	return nil
 }
 
@@ -241,7 +228,7 @@ func (a *call) abiGetFortranInfo() *info {
 	if fortran.info == nil {
 		return nil
 	}
-	return fortran.info.dup()
+	return fortran.info.Dup()
 }
 
 // logical are the two arguments of a logical of Fortran.
@@ -288,16 +275,16 @@ func (a *call) abiGetFortranBooleans(size int) (bool, error) {
 func environment() *info {
 	i := newInfo("command", os.Args[0], "argv", strings.Join(os.Args[1:], " "), "arch", runtime.GOARCH, "thread_level", "MPI_THREAD_MULTIPLE")
 	if name, err := os.Hostname(); err == nil {
-		i.set("host", name)
+		i.Set("host", name)
 	}
 	for _, name := range []string{nmad.EnvSize, "PMI_SIZE"} { // before MPI_Init, too
 		if size := os.Getenv(name); size != "" {
-			i.set("maxprocs", size)
+			i.Set("maxprocs", size)
 			break
 		}
 	}
 	if dir, err := os.Getwd(); err == nil {
-		i.set("wdir", dir)
+		i.Set("wdir", dir)
 	}
 	return i
 }

@@ -67,13 +67,13 @@ func (a *call) winGetName() (name, error)  { return nameOf(a, nullWindow, "MPI_W
 func (a *call) objectSetInfo(o *object, i *info) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	o.info = o.info.merged(i)
+	o.info = merged(o.info, i)
 }
 
 func (a *call) objectGetInfo(o *object) *info {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	return o.info.dup()
+	return o.info.Dup()
 }
 
 func (a *call) objectSetErrhandler(o *object) error {

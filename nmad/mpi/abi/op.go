@@ -176,11 +176,19 @@ func (a *call) opFree(h *handle) error {
 func (a *call) opCommutative(o *op) bool { return o.commutes }
 
 func (a *call) reduceLocal() error {
-	in, t, err := a.buffer(0, 2, 3)
+	n, err := a.count(2)
 	if err != nil {
 		return err
 	}
-	out, _, err := a.buffer(1, 2, 3)
+	t, err := a.committed(3)
+	if err != nil {
+		return err
+	}
+	in, err := a.elementsAt(0, n, t)
+	if err != nil {
+		return err
+	}
+	out, err := a.elementsAt(1, n, t)
 	if err != nil {
 		return err
 	}

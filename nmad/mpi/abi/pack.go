@@ -219,8 +219,8 @@ func (a *call) partedInit(receives bool, init func(*mpi.Comm, mpi.Buffer, int, i
 	return &request{comm: e.c, r: p.Request, parts: p, sends: !receives, persistent: true}, nil
 }
 
-func (a *call) psendInit() (*request, error) { return a.partedInit(false, (*mpi.Comm).PsendInit) }
-func (a *call) precvInit() (*request, error) { return a.partedInit(true, (*mpi.Comm).PrecvInit) }
+func (a *call) psendInit() (*request, error) { return a.partedInit(false, mpi.NewPartitionedSend) }
+func (a *call) precvInit() (*request, error) { return a.partedInit(true, mpi.NewPartitionedReceive) }
 
 // partitioned is the request of a partitioned message.
 type partitioned = request

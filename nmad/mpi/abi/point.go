@@ -8,22 +8,6 @@ import (
 	"github.com/pm2-go/pm2/nmad/mpi"
 )
 
-// far is a rank as the communicator of the messages has it.
-func (c *comm) far(rank int) int {
-	if c.x != nil {
-		return c.x.Far(rank)
-	}
-	return rank
-}
-
-// near is the source of a status as the program has it.
-func (c *comm) near(s mpi.Status) int {
-	if c != nil && c.x != nil {
-		return c.x.Source(s)
-	}
-	return s.Source
-}
-
 // peers is how many ranks there are to send to.
 func (c *comm) peers() int {
 	if c.x != nil {
@@ -37,7 +21,7 @@ func (c *comm) peers() int {
 type envelope struct {
 	c    *comm
 	b    mpi.Buffer
-	rank int // in the communicator of the messages
+	rank int
 	tag  int
 }
 
@@ -78,7 +62,6 @@ func (c *comm) peer(rank, tag int, receives bool) (int, int, error) {
 		return 0, 0, wrong(errRank, "rank %d of %d", rank, c.peers())
 	} else {
 		c.settle(rank)
-		rank = c.far(rank)
 	}
 	if tag < 0 && !(receives && tag == mpi.AnyTag) {
 		return 0, 0, wrong(errTag, "tag %d", tag)
@@ -93,16 +76,16 @@ func (a *call) bsend(e outgoing) error { return e.c.buffered(e) }
 
 func (a *call) recv(e incoming, x *status) error {
 	s, err := e.c.m.Recv(e.b, e.rank, e.tag)
-	x.received(e.c, s, err)
+	x.received(s, err)
 	return err
 }
 
 // received fills in a status; a nil one is ignored.
-func (st *status) received(c *comm, s mpi.Status, err error) {
+func (st *status) received(s mpi.Status, err error) {
 	if st == nil {
 		return
 	}
-	st.source, st.tag, st.cancelled = int32(c.near(s)), int32(s.Tag), 0
+	st.source, st.tag, st.cancelled = int32(s.Source), int32(s.Tag), 0
 	st.setBytes(s.Bytes)
 	if err != nil && s.Source >= 0 {
 		st.failed = int32(codeOf(err))
@@ -123,11 +106,15 @@ func (e *envelope) receives(r *mpi.Request) *request { return &request{comm: e.c
 
 func (a *call) isend(e outgoing) (*request, error) {
 	r := fresh(e.c, true)
-	return r, e.c.m.IsendInto(&r.own, e.b, e.rank, e.tag)
+	return r, r.own.Send(e.c.m, e.b, e.rank, e.tag)
 }
 
 func (a *call) irsend(e outgoing) (*request, error) { return a.isend(e) }
-func (a *call) issend(e outgoing) *request          { return e.sends(e.c.m.Issend(e.b, e.rank, e.tag)) }
+
+func (a *call) issend(e outgoing) (*request, error) {
+	r := fresh(e.c, true)
+	return r, r.own.Ssend(e.c.m, e.b, e.rank, e.tag)
+}
 
 func (a *call) ibsend(e outgoing) (*request, error) {
 	return &request{comm: e.c, done: true, sends: true}, e.c.buffered(e)
@@ -136,7 +123,7 @@ func (a *call) ibsend(e outgoing) (*request, error) {
 func (a *call) irecv(e incoming) (*request, error) {
 	e.c.lend(e.rank)
 	r := fresh(e.c, false)
-	return r, e.c.m.IrecvInto(&r.own, e.b, e.rank, e.tag)
+	return r, r.own.Recv(e.c.m, e.b, e.rank, e.tag)
 }
 
 // exchange are the arguments of a send and a receive.
@@ -167,7 +154,7 @@ func sendAndReceive(out, in envelope, err error, x *status) error {
 		return err
 	}
 	s, err := out.c.m.Sendrecv(out.b, out.rank, out.tag, in.b, in.rank, in.tag)
-	x.received(out.c, s, err)
+	x.received(s, err)
 	return err
 }
 
@@ -186,8 +173,8 @@ func begin(out, in envelope, err error) (*request, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := in.receives(in.c.m.Irecv(in.b, in.rank, in.tag))
-	r.also = out.c.m.Isend(out.b, out.rank, out.tag)
+	r := in.receives(in.c.m.Immediate().Recv(in.b, in.rank, in.tag))
+	r.also = out.c.m.Immediate().Send(out.b, out.rank, out.tag)
 	return r, nil
 }
 
@@ -209,7 +196,7 @@ func (a *call) probe(x *status) error {
 		return err
 	}
 	s, err := e.c.m.Probe(context.Background(), e.rank, e.tag)
-	x.received(e.c, s, err)
+	x.received(s, err)
 	return err
 }
 
@@ -218,9 +205,9 @@ func (a *call) iprobe(x *status) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	s, there, err := e.c.m.Iprobe(e.rank, e.tag)
+	s, there, err := e.c.m.Immediate().Probe(e.rank, e.tag)
 	if err == nil && there {
-		x.received(e.c, s, nil)
+		x.received(s, nil)
 	}
 	return there, err
 }
@@ -245,7 +232,7 @@ func (a *call) found(i int, x *status, c *comm, m *mpi.Message) error {
 	if err != nil {
 		return err
 	}
-	x.received(c, m.Status, nil)
+	x.received(m.Status, nil)
 	return a.setHandle(i, h)
 }
 
@@ -255,7 +242,7 @@ func (a *call) mprobe(x *status) error {
 		return err
 	}
 	if e.rank == procNull {
-		x.received(e.c, ofNone, nil)
+		x.received(ofNone, nil)
 		return a.setHandle(3, noProcMessage)
 	}
 	m, err := e.c.m.Mprobe(context.Background(), e.rank, e.tag)
@@ -271,10 +258,10 @@ func (a *call) improbe(x *status) (bool, error) {
 		return false, err
 	}
 	if e.rank == procNull {
-		x.received(e.c, ofNone, nil)
+		x.received(ofNone, nil)
 		return true, a.setHandle(4, noProcMessage)
 	}
-	m, err := e.c.m.Improbe(e.rank, e.tag)
+	m, err := e.c.m.Immediate().Mprobe(e.rank, e.tag)
 	if err != nil || m == nil {
 		return false, err
 	}
@@ -302,11 +289,11 @@ func (a *call) mrecv(h *handle, x *status) error {
 		return err
 	}
 	if m == nil {
-		x.received(nil, ofNone, nil)
+		x.received(ofNone, nil)
 		return nil
 	}
 	s, err := m.m.Recv(b)
-	x.received(m.c, s, err)
+	x.received(s, err)
 	return err
 }
 
@@ -328,14 +315,14 @@ func lasts(r *request) *request {
 }
 
 func (a *call) sendInit(e outgoing) *request {
-	return lasts(e.sends(e.c.m.SendInit(e.b, e.rank, e.tag)))
+	return lasts(e.sends(e.c.m.Persistent().Send(e.b, e.rank, e.tag)))
 }
 func (a *call) rsendInit(e outgoing) *request { return a.sendInit(e) }
 func (a *call) ssendInit(e outgoing) *request {
-	return lasts(e.sends(e.c.m.SsendInit(e.b, e.rank, e.tag)))
+	return lasts(e.sends(e.c.m.Persistent().Ssend(e.b, e.rank, e.tag)))
 }
 func (a *call) recvInit(e incoming) *request {
-	return lasts(e.receives(e.c.m.RecvInit(e.b, e.rank, e.tag)))
+	return lasts(e.receives(e.c.m.Persistent().Recv(e.b, e.rank, e.tag)))
 }
 
 func (a *call) bsendInit(e outgoing) *request {

@@ -63,14 +63,10 @@ func (a *call) reduce(f form, c *comm) error {
 	if err != nil {
 		return err
 	}
-	switch x := c.operations(); f.m {
-	case now:
-		return x.Reduce(o, in, out, root)
-	case later:
-		return a.begun(c, f, x.Ireduce(o, in, out, root))
-	default:
-		return a.begun(c, f, x.ReduceInit(o, in, out, root))
+	if f.request == 0 {
+		return c.collectives().Reduce(o, in, out, root)
 	}
+	return a.begun(c, f, f.of(c.collectives()).Reduce(o, in, out, root))
 }
 
 func (a *call) allreduce(f form, c *comm) error {
@@ -78,10 +74,10 @@ func (a *call) allreduce(f form, c *comm) error {
 	if err != nil {
 		return err
 	}
-	if f.m == now { // the one that programs call most takes the shortest way
-		return c.operations().Allreduce(o, in, out)
+	if f.request == 0 {
+		return c.collectives().Allreduce(o, in, out)
 	}
-	return do3(as[operations]{a, c, f, c.operations()}, o, in, out, operations.Allreduce, operations.Iallreduce, operations.AllreduceInit)
+	return a.begun(c, f, f.of(c.collectives()).Allreduce(o, in, out))
 }
 
 func (a *call) scan(f form, c *intra) error {
@@ -89,7 +85,10 @@ func (a *call) scan(f form, c *intra) error {
 	if err != nil {
 		return err
 	}
-	return do3(as[*mpi.Comm]{a, c, f, c.c}, o, in, out, (*mpi.Comm).Scan, (*mpi.Comm).Iscan, (*mpi.Comm).ScanInit)
+	if f.request == 0 {
+		return c.c.Scan(o, in, out)
+	}
+	return a.begun(c, f, f.of(c.c).Scan(o, in, out))
 }
 
 func (a *call) exscan(f form, c *intra) error {
@@ -97,7 +96,10 @@ func (a *call) exscan(f form, c *intra) error {
 	if err != nil {
 		return err
 	}
-	return do3(as[*mpi.Comm]{a, c, f, c.c}, o, in, out, (*mpi.Comm).Exscan, (*mpi.Comm).Iexscan, (*mpi.Comm).ExscanInit)
+	if f.request == 0 {
+		return c.c.Exscan(o, in, out)
+	}
+	return a.begun(c, f, f.of(c.c).Exscan(o, in, out))
 }
 
 // reduceScatterAs has blocks of counts, or equal ones.
@@ -143,15 +145,18 @@ func (a *call) reduceScatterAs(f form, c *comm, equal bool) error {
 	}
 	in := mpi.Blocks{Buffer: all, Counts: counts}
 	if inPlace { // what is reduced is as long as all blocks, and its result goes to the first
-		if in.Buffer = copied(all); f.m == lasting {
+		if in.Buffer = copied(all); f.persistent {
 			again := func() error {
 				datatype.Copy(&in.Buffer, &all)
 				return nil
 			}
-			return a.setRequest(f.request, &request{comm: c, r: c.c.ReduceScatterInit(o, in, out), sends: true, persistent: true, begin: again})
+			return a.setRequest(f.request, &request{comm: c, r: c.c.Persistent().ReduceScatter(o, in, out), sends: true, persistent: true, begin: again})
 		}
 	}
-	return do3(as[operations]{a, c, f, c.operations()}, o, in, out, operations.ReduceScatter, operations.IreduceScatter, operations.ReduceScatterInit)
+	if f.request == 0 {
+		return c.collectives().ReduceScatter(o, in, out)
+	}
+	return a.begun(c, f, f.of(c.collectives()).ReduceScatter(o, in, out))
 }
 
 func (a *call) reduceScatter(f form, c *comm) error      { return a.reduceScatterAs(f, c, false) }

@@ -104,7 +104,7 @@ func (r *request) tells(x *status, s mpi.Status, err error) error {
 	if r.sends {
 		x.empty()
 	} else {
-		x.received(r.comm, s, nil)
+		x.received(s, nil)
 	}
 	if cancelled {
 		x.cancelled = 1
@@ -409,7 +409,7 @@ func (a *call) several(wait, stay bool) error {
 			return err
 		}
 	}
-	places, err := a.narrow(3, len(rs))
+	places, err := list[int32](a, 3, len(rs))
 	if err != nil {
 		return err
 	}

@@ -3,9 +3,6 @@
 package main
 
 import (
-	"hash/fnv"
-	"strings"
-
 	"github.com/pm2-go/pm2/nmad/mpi"
 )
 
@@ -45,8 +42,8 @@ func (a *call) openSession() error {
 	if err := engine.join(); err != nil {
 		return err
 	}
-	s := &session{object{what: ofSession, info: i.dup()}}
-	s.info.set("thread_level", "MPI_THREAD_MULTIPLE")
+	s := &session{object{what: ofSession, info: i.Dup()}}
+	s.info.Set("thread_level", "MPI_THREAD_MULTIPLE")
 	s.handler.Store(h)
 	if s.handle, err = sessions.add(s); err != nil {
 		return err
@@ -75,27 +72,16 @@ func (a *call) sessionFinalize(h *handle) error {
 	return nil
 }
 
-// Sets of processes that have a name.
+// sets are the names of processes.
 var sets = []string{mpi.SetWorld, mpi.SetSelf, mpi.SetHost}
 
-// set is the processes that have a name.
-func set(name string) (mpi.Group, error) {
-	all := engine.all
-	switch {
-	case strings.EqualFold(name, mpi.SetWorld): // names are those of addresses: capitals do not matter
-		return all.Group(), nil
-	case strings.EqualFold(name, mpi.SetSelf):
-		return engine.own.Group(), nil
-	case strings.EqualFold(name, mpi.SetHost):
-		var here []int
-		for r := range all.Size() {
-			if engine.session.HostOf(r) == engine.session.HostOf(all.Rank()) {
-				here = append(here, r)
-			}
-		}
-		return all.Group().Include(here...)
+// groupOf is the processes that have a name.
+func groupOf(name string) (mpi.Group, error) {
+	g, err := calls.Set(engine.all, name)
+	if err != nil {
+		err = wrong(errArg, "%v", err)
 	}
-	return mpi.Group{}, wrong(errArg, "there is no set of processes %q: %q are", name, sets)
+	return g, err
 }
 
 func (a *call) sessionGetNumPsets(*session) int { return len(sets) }
@@ -108,23 +94,16 @@ func (a *call) sessionGetNthPset(_ *session, _ handle, n int) error {
 }
 
 func (a *call) sessionGetPsetInfo(_ *session, name string) (*info, error) {
-	g, err := set(name)
+	g, err := groupOf(name)
 	return newInfo("mpi_size", decimal(g.Size())), err
 }
 
 func (a *call) groupFromSessionPset(s *session, name string) error {
-	g, err := set(name)
+	g, err := groupOf(name)
 	if err != nil {
 		return err
 	}
 	return setNew(a, 2, &groups, &group{g: g, session: s})
-}
-
-// tagOf is a tag that stands for a name.
-func tagOf(name string) int {
-	h := fnv.New32a()
-	h.Write([]byte(name))
-	return int(h.Sum32() & mpi.MaxTag)
 }
 
 // groupComm is a communicator of the processes of a group, without one that they have before.
@@ -132,7 +111,7 @@ func (a *call) groupComm(g mpi.Group, name string, h *handler) (*comm, error) {
 	if engine.all == nil {
 		return nil, wrong(errComm, "there is neither a session nor MPI_COMM_WORLD")
 	}
-	c, err := engine.all.CreateGroup(g, tagOf(name))
+	c, err := calls.FromGroup(engine.all, g, name)
 	if err != nil {
 		return nil, err
 	}
@@ -184,7 +163,7 @@ func (a *call) commFromGroup() error {
 	if err != nil {
 		return err
 	}
-	c.info, c.session = x.hints.dup(), x.session
+	c.info, c.session = x.hints.Dup(), x.session
 	return a.setComm(4, c)
 }
 
@@ -217,10 +196,10 @@ func (a *call) intercommFromGroups() error {
 		}
 		peer = engine.all.Group().Rank(other, remote)
 	}
-	c, err := local.likeX(local.c.Intercomm(leader, engine.all, peer, tagOf("between "+x.name)))
+	c, err := local.likeX(mpi.NewIntercomm(local.c, leader, engine.all, peer, calls.TagOf("between "+x.name)))
 	if err != nil {
 		return err
 	}
-	c.info, c.session = x.hints.dup(), x.session
+	c.info, c.session = x.hints.Dup(), x.session
 	return a.setComm(7, c)
 }

@@ -61,7 +61,7 @@ func (c *comm) lendOver(x *driver.Lane) {
 		s.slips[first+i] = uintptr(unsafe.Pointer(&loaned[i]))
 	}
 	slips.used.Store(int32(first + laneSlips))
-	c.c.Slips(x, loaned, func(i int) *mpi.Request { return &slips.all[first+i].request.Load().own })
+	calls.Slips(c.c, x, loaned, func(i int) *mpi.Request { return &slips.all[first+i].request.Load().own })
 }
 
 func (p *slip) renew() {
@@ -117,14 +117,14 @@ func (p *slip) now() *request {
 	r := p.request.Load()
 	if c, err := commOf(handle(p.it.Comm)); err == nil { // else it was freed, and keepSlips has noted it
 		r.comm = c
-		c.c.Adopt(&r.own)
+		calls.Adopt(c.c, &r.own)
 	}
 	return r
 }
 
 // over ends a slip that the program does not know any more.
 func (p *slip) over() {
-	if r := p.request.Load(); r.own.IsDone() {
+	if r := p.request.Load(); calls.IsDone(&r.own) {
 		r.done, r.comm = false, nil
 	} else {
 		p.renew()

@@ -19,6 +19,9 @@ const (
 	toolNoStartStop    class = 1017
 )
 
+// toolPrefix begins the names of the functions of the tools interface.
+const toolPrefix = "MPI_T_"
+
 // firstToolClass is the first class of errors of the tools interface, and toolTexts are what MPI_Error_string says of them.
 const firstToolClass = 1001
 
@@ -136,30 +139,20 @@ func (a *call) mayText(i int, s string) error {
 	return a.fill(i+1, i, s)
 }
 
-// Of events and sources there are none.
-func (a *call) tEventGetNum() error   { return a.howMany(0, 0) }
-func (a *call) tSourceGetNum() error  { return a.howMany(0, 0) }
-func (a *call) tEventGetIndex() error { return a.tool(toolInvalidName) }
-func (a *call) tEventGetInfo() error  { return a.tool(toolInvalidIndex) }
+// There are no events, sources and enumerations: each index and name of one is wrong, and each handle.
+func (a *call) tEventGetNum() error  { return a.howMany(0, 0) }
+func (a *call) tSourceGetNum() error { return a.howMany(0, 0) }
 
-func (a *call) tEventHandleAlloc() error       { return a.tool(toolInvalidIndex) }
-func (a *call) tSourceGetInfo() error          { return a.tool(toolInvalidIndex) }
-func (a *call) tSourceGetTimestamp() error     { return a.tool(toolInvalidIndex) }
-func (a *call) tEventCallbackGetInfo() error   { return a.tool(toolInvalidHandle) }
-func (a *call) tEventCallbackSetInfo() error   { return a.tool(toolInvalidHandle) }
-func (a *call) tEventCopy() error              { return a.tool(toolInvalidHandle) }
-func (a *call) tEventGetSource() error         { return a.tool(toolInvalidHandle) }
-func (a *call) tEventGetTimestamp() error      { return a.tool(toolInvalidHandle) }
-func (a *call) tEventHandleFree() error        { return a.tool(toolInvalidHandle) }
-func (a *call) tEventHandleGetInfo() error     { return a.tool(toolInvalidHandle) }
-func (a *call) tEventHandleSetInfo() error     { return a.tool(toolInvalidHandle) }
-func (a *call) tEventRead() error              { return a.tool(toolInvalidHandle) }
-func (a *call) tEventRegisterCallback() error  { return a.tool(toolInvalidHandle) }
-func (a *call) tEventSetDroppedHandler() error { return a.tool(toolInvalidHandle) }
-
-// No variable is of an enumeration.
-func (a *call) tEnumGetInfo() error { return a.tool(toolInvalidHandle) }
-func (a *call) tEnumGetItem() error { return a.tool(toolInvalidHandle) }
+// lackingTool is the error of a function of the tools interface that is for what is not there.
+func (a *call) lackingTool(name string) error {
+	switch name {
+	case "MPI_T_event_get_index":
+		return a.tool(toolInvalidName)
+	case "MPI_T_event_get_info", "MPI_T_event_handle_alloc", "MPI_T_source_get_info", "MPI_T_source_get_timestamp":
+		return a.tool(toolInvalidIndex)
+	}
+	return a.tool(toolInvalidHandle)
+}
 
 // category is a list of variables.
 type category struct {

@@ -3,7 +3,9 @@
 package main
 
 import (
+	"cmp"
 	"os"
+	"slices"
 	"sync"
 
 	"github.com/pm2-go/pm2/nmad"
@@ -21,20 +23,13 @@ type control struct {
 // controls are all of them, as they are when they are first asked for.
 var controls = sync.OnceValue(func() (all []control) {
 	add := func(name, meaning, values, otherwise string, tunes bool) {
-		v := os.Getenv(name)
-		if v == "" {
-			v = otherwise
-		}
-		all = append(all, control{name, meaning + ": " + values, tunes, v})
+		all = append(all, control{name, meaning + ": " + values, tunes, cmp.Or(os.Getenv(name), otherwise)})
 	}
-	for _, v := range nmad.Environment {
+	for _, v := range slices.Concat(nmad.Environment, mpi.Environment) {
 		if !v.Told {
 			add(v.Name, v.Meaning, v.Values, v.Default, false)
 		}
 	}
-	add(mpi.EnvTable, "from how many bytes on collective operations go another way", "file that demo tune --save has written", "none", false)
-	add(mpi.EnvCheck, "collective operations are compared among the ranks before they begin", "0, 1", "0", false)
-	add(mpi.EnvOrder, "in which order reductions combine their operands", "ranks: from the last rank to the first, wherever they are; none", "none", false)
 	for _, v := range pioman.ParamTable() {
 		add(v.Env, v.Meaning, v.Values, v.Default, true)
 	}

@@ -72,7 +72,7 @@ func (a *call) cartCreate(c *intra, n int) (*comm, error) {
 	if err != nil {
 		return nil, err
 	}
-	g, err := c.c.Cart(dims, periodic)
+	g, err := mpi.NewCart(c.c, dims, periodic)
 	if err != nil || g == nil {
 		return nil, err
 	}
@@ -213,7 +213,7 @@ func (a *call) graphCreate(c *intra) (*comm, error) {
 	if err != nil || len(all) == 0 {
 		return nil, err
 	}
-	g, err := c.c.Graph(all)
+	g, err := mpi.NewGraph(c.c, all)
 	if err != nil || g == nil {
 		return nil, err
 	}

@@ -37,7 +37,7 @@ func (c *comm) find(rank int) {
 		w = &ways{make([]atomic.Bool, c.c.Size()), make([]driver.Way, c.c.Size())}
 		c.ways.Store(w)
 	}
-	if w.known[rank].Load() || !c.c.Way(rank, &w.all[rank]) {
+	if w.known[rank].Load() || !calls.Way(c.c, rank, &w.all[rank]) {
 		return
 	}
 	w.known[rank].Store(true)

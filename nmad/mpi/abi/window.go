@@ -78,7 +78,7 @@ func (a *call) window(i int) (*window, error) {
 
 // newWindow hands one out.
 func (a *call) newWindow(at int, c *comm, hints *info, w *mpi.Window, flavor, size, unit int, base uintptr) error {
-	x := &window{object: object{what: ofWindow, info: hints.dup()}, w: w, comm: c, flavor: flavor, size: size, unit: unit, base: base, attached: map[uintptr][]byte{}, constants: permanent(6)}
+	x := &window{object: object{what: ofWindow, info: hints.Dup()}, w: w, comm: c, flavor: flavor, size: size, unit: unit, base: base, attached: map[uintptr][]byte{}, constants: permanent(6)}
 	x.standard = x.standardAttribute
 	x.handler.Store(&errorsAreFatal)
 	copy(x.constants, []int32{int32(flavor), modelUnified, int32(unit), 0, int32(size), int32(size >> 32)})
@@ -115,7 +115,7 @@ func (a *call) winCreate() error {
 	if size > 0 && a.word[0] == 0 {
 		return wrong(errBase, "%d B at no address", size)
 	}
-	w, err := c.c.CreateWindow(memory(a.ptr(0), size), unit)
+	w, err := mpi.NewWindow(c.c, memory(a.ptr(0), size), unit)
 	if err != nil {
 		return err
 	}
@@ -123,12 +123,12 @@ func (a *call) winCreate() error {
 }
 
 func (a *call) winAllocate() error {
-	return a.allocated(flavorAllocate, (*mpi.Comm).AllocateWindow)
+	return a.allocated(flavorAllocate, mpi.NewAllocatedWindow)
 }
 
 func (a *call) winAllocateShared() error {
 	return a.allocated(flavorShared, func(c *mpi.Comm, size, unit int) (*mpi.Window, error) {
-		w, err := c.AllocateShared(size, unit)
+		w, err := mpi.NewSharedWindow(c, size, unit)
 		if err != nil {
 			err = wrong(errRMAShared, "%v", err)
 		}
@@ -154,7 +154,7 @@ func (a *call) allocated(flavor int, allocate func(c *mpi.Comm, size, unit int) 
 }
 
 func (a *call) winCreateDynamic(i *hints, c *intra) error {
-	w, err := c.c.DynamicWindow()
+	w, err := mpi.NewDynamicWindow(c.c)
 	if err != nil {
 		return err
 	}

@@ -251,19 +251,19 @@ func (f *function) methodOf(methods map[string]signature) (name string, s signat
 	takesForm := func(s signature) bool { return len(s.params) > 0 && s.params[0] == "form" }
 	if s, ok := methods[method(f.name)]; ok {
 		if takesForm(s) {
-			form = "form{now, 0}"
+			form = "form{}"
 		}
 		return method(f.name), s, form
 	}
 	request := slices.IndexFunc(f.params, func(p string) bool { return cType(p) == "MPI_Request *" })
 	if base, ok := strings.CutSuffix(f.name, "_init"); ok {
 		if s, ok := methods[method(base)]; ok && takesForm(s) {
-			return method(base), s, fmt.Sprintf("form{lasting, %d}", request)
+			return method(base), s, fmt.Sprintf("form{%d, true}", request)
 		}
 	}
 	if base, ok := strings.CutPrefix(f.name, "I"); ok {
 		if s, ok := methods[method(base)]; ok && takesForm(s) {
-			return method(base), s, fmt.Sprintf("form{later, %d}", request)
+			return method(base), s, fmt.Sprintf("form{%d, false}", request)
 		}
 	}
 	for _, kind := range objects {
