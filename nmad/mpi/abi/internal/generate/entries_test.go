@@ -39,7 +39,7 @@ func TestEntry(t *testing.T) {
 func TestMethodOf(t *testing.T) {
 	methods := map[string]signature{"bcast": {params: []string{"form", "*comm"}}, "objectSetName": {params: []string{"*object"}}, "getElements": {}, "ibsend": {}, "bsend": {}}
 	for name, want := range map[string]string{
-		"Bcast": "bcast form{now, 0}", "Ibcast": "bcast form{later, 1}", "Bcast_init": "bcast form{lasting, 1}", "Win_set_name": "objectSetName", "Get_elements_x": "getElements", "Ibsend": "ibsend", "Bsend_init": "", "File_set_name": "",
+		"Bcast": "bcast form{}", "Ibcast": "bcast form{1, false}", "Bcast_init": "bcast form{1, true}", "Win_set_name": "objectSetName", "Get_elements_x": "getElements", "Ibsend": "ibsend", "Bsend_init": "", "File_set_name": "",
 	} {
 		f := function{name: name, params: []string{"MPI_Comm comm", "MPI_Request *request"}}
 		method, _, form := f.methodOf(methods)
