@@ -9,55 +9,14 @@ import (
 	"github.com/pm2-go/pm2/nmad/rma"
 )
 
-// wordAccess is how words of a kind at a target are reached, given as their bits.
-type wordAccess struct {
-	load    func(d *rma.Domain, at rma.Ref) (uint64, error)
-	post    func(d *rma.Domain, o rma.Op, at rma.Ref, v uint64) error
-	fetch   func(d *rma.Domain, o rma.Op, at rma.Ref, v uint64) (uint64, error)
-	swap    func(d *rma.Domain, at rma.Ref, old, next uint64) (uint64, error)
-	combine func(d *rma.Domain, o rma.Op, at rma.Ref, values, olds []byte) error
-	swapAll func(d *rma.Domain, at rma.Ref, old, next, found []byte) error
-	look    func(d *rma.Domain, at rma.Ref, olds []byte) error // in the order of what this process changes there, by an atomic that leaves them
-	store   func(there, values []byte)
-}
-
-// wordAccesses are those of the kinds whose elements are changed by atomics; nil: of another kind.
-var wordAccesses = [...]*wordAccess{
-	datatype.Int32: accessOf[int32, uint32](), datatype.Int64: accessOf[int64, uint64](), datatype.Uint32: accessOf[uint32, uint32](), datatype.Uint64: accessOf[uint64, uint64](),
-	datatype.Float32: accessOf[float32, uint32](), datatype.Float64: accessOf[float64, uint64](),
-}
-
-// accessOf is that of words of type T, whose bits are a B.
-func accessOf[T rma.Word, B uint32 | uint64]() *wordAccess {
-	return &wordAccess{
-		load: func(d *rma.Domain, at rma.Ref) (uint64, error) {
-			v, err := rma.Load[B](d, at)
-			return uint64(v), err
-		},
-		post: func(d *rma.Domain, o rma.Op, at rma.Ref, v uint64) error { return rma.Post(d, o, at, valueOf[T](v)) },
-		fetch: func(d *rma.Domain, o rma.Op, at rma.Ref, v uint64) (uint64, error) {
-			old, err := rma.Fetch(d, o, at, valueOf[T](v))
-			return bitsOf(old), err
-		},
-		swap: func(d *rma.Domain, at rma.Ref, old, next uint64) (uint64, error) {
-			was, err := rma.CompareAndSwap(d, at, B(old), B(next))
-			return uint64(was), err
-		},
-		combine: func(d *rma.Domain, o rma.Op, at rma.Ref, values, olds []byte) error {
-			return rma.Combine(d, o, at, wordsOf[T](values), wordsOf[T](olds))
-		},
-		swapAll: func(d *rma.Domain, at rma.Ref, old, next, found []byte) error {
-			return rma.CompareAndSwapAll(d, at, wordsOf[B](old), wordsOf[B](next), wordsOf[B](found))
-		},
-		look: func(d *rma.Domain, at rma.Ref, olds []byte) error {
-			return rma.Combine(d, rma.Or, at, make([]B, len(olds)/sizeOf[B]()), wordsOf[B](olds))
-		},
-		store: func(there, values []byte) { storeEach(wordsOf[B](there), wordsOf[B](values)) },
-	}
-}
-
 // isWord says that elements of a kind are changed by atomics.
-func isWord(k datatype.Kind) bool { return int(k) < len(wordAccesses) && wordAccesses[k] != nil }
+func isWord(k datatype.Kind) bool {
+	switch k {
+	case datatype.Int32, datatype.Int64, datatype.Uint32, datatype.Uint64, datatype.Float32, datatype.Float64:
+		return true
+	}
+	return false
+}
 
 // atomicOf is the atomic that does what an operation does; false: none does.
 func atomicOf(op *Op) (rma.Op, bool) {
@@ -101,40 +60,88 @@ func (w *Window) atomic(a aim, op *Op, k datatype.Kind, origin, result Buffer) e
 func (w *Window) post(op *Op, k datatype.Kind, at rma.Ref, v uint64) error {
 	o, ok := atomicOf(op)
 	if !ok {
-		_, err := w.fetchOther(op, k, at, v)
+		_, err := w.fetch(op, k, at, v)
 		return err
 	}
-	return wordAccesses[k].post(w.domain, o, at, v)
+	d := w.domain
+	switch k {
+	case datatype.Int32:
+		return rma.Post(d, o, at, int32(v))
+	case datatype.Int64:
+		return rma.Post(d, o, at, int64(v))
+	case datatype.Uint32:
+		return rma.Post(d, o, at, uint32(v))
+	case datatype.Uint64:
+		return rma.Post(d, o, at, v)
+	case datatype.Float32:
+		return rma.Post(d, o, at, valueOf[float32](v))
+	}
+	return rma.Post(d, o, at, valueOf[float64](v))
 }
 
 // fetch is post that returns what was there before.
 func (w *Window) fetch(op *Op, k datatype.Kind, at rma.Ref, v uint64) (uint64, error) {
 	o, ok := atomicOf(op)
+	d := w.domain
 	if !ok {
 		return w.fetchOther(op, k, at, v)
 	}
-	return wordAccesses[k].fetch(w.domain, o, at, v)
+	switch k {
+	case datatype.Int32:
+		old, err := rma.Fetch(d, o, at, int32(v))
+		return uint64(uint32(old)), err
+	case datatype.Int64:
+		old, err := rma.Fetch(d, o, at, int64(v))
+		return uint64(old), err
+	case datatype.Uint32:
+		old, err := rma.Fetch(d, o, at, uint32(v))
+		return uint64(old), err
+	case datatype.Uint64:
+		return rma.Fetch(d, o, at, v)
+	case datatype.Float32:
+		old, err := rma.Fetch(d, o, at, valueOf[float32](v))
+		return bitsOf(old), err
+	}
+	old, err := rma.Fetch(d, o, at, valueOf[float64](v))
+	return bitsOf(old), err
 }
 
 // fetchOther is fetch of an operation that no atomic does.
 func (w *Window) fetchOther(op *Op, k datatype.Kind, at rma.Ref, v uint64) (uint64, error) {
-	word := wordAccesses[k]
 	if op == NoOp {
-		return word.load(w.domain, at)
+		return w.load(k, at)
 	}
 	mine, theirs := []uint64{0}, []uint64{0}
 	a, b := datatype.Within(mine, 1, datatype.Of(k)), datatype.Within(theirs, 1, datatype.Of(k))
 	setWord(a.First(), k.Size(), v)
-	old, err := word.load(w.domain, at)
+	old, err := w.load(k, at)
 	for err == nil {
 		setWord(b.First(), k.Size(), old)
 		op.Apply(a, b)
 		was := old
-		if old, err = word.swap(w.domain, at, was, wordAt(b.First(), k.Size())); old == was {
+		if old, err = w.swap(k.Size(), at, was, wordAt(b.First(), k.Size())); old == was {
 			break
 		}
 	}
 	return old, err
+}
+
+// load reads a word at a target.
+func (w *Window) load(k datatype.Kind, at rma.Ref) (uint64, error) {
+	if k.Size() == 4 {
+		old, err := rma.Load[uint32](w.domain, at)
+		return uint64(old), err
+	}
+	return rma.Load[uint64](w.domain, at)
+}
+
+// swap replaces a word at a target if it has the bits of old, and returns what was there before.
+func (w *Window) swap(size int, at rma.Ref, old, next uint64) (uint64, error) {
+	if size == 4 {
+		was, err := rma.CompareAndSwap(w.domain, at, uint32(old), uint32(next))
+		return uint64(was), err
+	}
+	return rma.CompareAndSwap(w.domain, at, old, next)
 }
 
 // CompareAndSwap replaces one element at a target by next if it has the bits of old, and reads what was there before
@@ -160,7 +167,7 @@ func (w *Window) CompareAndSwap(old, next, result Buffer, target, at int) error 
 		err = a.whole()
 	case isWord(of.Uniform()) && of.Elements() == 1:
 		size := of.Size()
-		was, failed := wordAccesses[of.Uniform()].swap(w.domain, a.at, wordAt(old.First(), size), wordAt(next.First(), size))
+		was, failed := w.swap(size, a.at, wordAt(old.First(), size), wordAt(next.First(), size))
 		if err = failed; err == nil {
 			setWord(result.First(), size, was)
 		}

@@ -128,25 +128,42 @@ func (w *Window) runOf(op *Op, k datatype.Kind, target int, at rma.Ref, values, 
 		copy(olds, there) // whole words, as rma has it
 		return nil
 	case near && op == Replace && olds == nil:
-		storeWords(k, there, values)
+		storeWords(k.Size(), there, values)
 		return nil
 	case op == NoOp:
-		return wordAccesses[k].look(w.domain, at, olds)
+		return w.look(k, at, olds)
 	case !ok:
 		return w.swaps(op, k, target, at, values, olds)
 	}
 	if !near {
 		defer w.peers[target].runs.Add(1) // when they have begun: a thread that waits earlier does not wait for them
 	}
-	return wordAccesses[k].combine(w.domain, o, at, values, olds)
+	d := w.domain
+	switch k {
+	case datatype.Int32:
+		return rma.Combine(d, o, at, wordsOf[int32](values), wordsOf[int32](olds))
+	case datatype.Int64:
+		return rma.Combine(d, o, at, wordsOf[int64](values), wordsOf[int64](olds))
+	case datatype.Uint32:
+		return rma.Combine(d, o, at, wordsOf[uint32](values), wordsOf[uint32](olds))
+	case datatype.Uint64:
+		return rma.Combine(d, o, at, wordsOf[uint64](values), wordsOf[uint64](olds))
+	case datatype.Float32:
+		return rma.Combine(d, o, at, wordsOf[float32](values), wordsOf[float32](olds))
+	}
+	return rma.Combine(d, o, at, wordsOf[float64](values), wordsOf[float64](olds))
 }
 
 // storeWords writes each word once, as a whole. copy may write some bytes twice, and so undo what another process has
 // stored between.
-func storeWords(k datatype.Kind, there, values []byte) {
+func storeWords(size int, there, values []byte) {
 	for n := 0; len(values) > 0; there, values = there[n:], values[n:] {
 		n = min(len(values), wordsAtOnce)
-		wordAccesses[k].store(there[:n], values[:n])
+		if size == 4 {
+			storeEach(wordsOf[uint32](there[:n]), wordsOf[uint32](values[:n]))
+		} else {
+			storeEach(wordsOf[uint64](there[:n]), wordsOf[uint64](values[:n]))
+		}
 	}
 }
 
@@ -167,6 +184,15 @@ func storeEach[T uint32 | uint64](there, values []T) {
 // wordsOf is bytes as words, nil of nil.
 func wordsOf[T rma.Word](b []byte) []T {
 	return datatype.Slice[T](datatype.AddressOf(b), len(b)/sizeOf[T]())
+}
+
+// look reads words in the order of what this process changes there, by an atomic that leaves them.
+func (w *Window) look(k datatype.Kind, at rma.Ref, olds []byte) error {
+	nothing := make([]byte, len(olds))
+	if k.Size() == 4 {
+		return rma.Combine(w.domain, rma.Or, at, wordsOf[uint32](nothing), wordsOf[uint32](olds))
+	}
+	return rma.Combine(w.domain, rma.Or, at, wordsOf[uint64](nothing), wordsOf[uint64](olds))
 }
 
 // swaps combines words by an operation that is no atomic.

@@ -88,7 +88,7 @@ func (w *Window) swapPiece(op *Op, k datatype.Kind, target int, at rma.Ref, n in
 	memory := make([]byte, 3*n)
 	was, next, found := memory[:n], memory[n:2*n], memory[2*n:]
 	size, process := k.Size(), w.process(target)
-	if err := errors.Join(w.inOrder(target), wordAccesses[k].look(w.domain, at, was), w.domain.Flush(process)); err != nil {
+	if err := errors.Join(w.inOrder(target), w.look(k, at, was), w.domain.Flush(process)); err != nil {
 		return err
 	}
 	copy(next, was)
@@ -102,7 +102,7 @@ func (w *Window) swapPiece(op *Op, k datatype.Kind, target int, at rma.Ref, n in
 				}
 			}
 		}
-		if err := errors.Join(wordAccesses[k].swapAll(w.domain, at, was, next, found), w.domain.Flush(process)); err != nil {
+		if err := errors.Join(w.swapWords(size, at, was, next, found), w.domain.Flush(process)); err != nil {
 			return err
 		}
 		left = false
@@ -125,4 +125,12 @@ func (w *Window) swapPiece(op *Op, k datatype.Kind, target int, at rma.Ref, n in
 		}
 	}
 	return nil
+}
+
+// swapWords replaces words at a target that are as they were by the next ones.
+func (w *Window) swapWords(size int, at rma.Ref, was, next, found []byte) error {
+	if size == 4 {
+		return rma.CompareAndSwapAll(w.domain, at, wordsOf[uint32](was), wordsOf[uint32](next), wordsOf[uint32](found))
+	}
+	return rma.CompareAndSwapAll(w.domain, at, wordsOf[uint64](was), wordsOf[uint64](next), wordsOf[uint64](found))
 }

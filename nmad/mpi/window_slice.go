@@ -155,7 +155,7 @@ func (w *Window) swapOne(t *datatype.Type, old, next uint64, target, at int) (ui
 		err = a.whole()
 	}
 	if err == nil {
-		was, err = wordAccesses[t.Uniform()].swap(w.domain, a.at, old, next)
+		was, err = w.swap(t.Size(), a.at, old, next)
 	}
 	if err != nil {
 		return 0, w.failsAt(what, target, err)
