@@ -169,7 +169,7 @@ func (w *Window) Free() error {
 	if err := w.usable(); err != nil {
 		return w.fails("free", err)
 	}
-	return w.fails("free", errors.Join(w.within("free"), w.release()))
+	return w.unless("free", errors.Join(w.within("free"), w.release()))
 }
 
 // release ends the window, once its processes all call it.
@@ -254,24 +254,30 @@ func (w *Window) peer(what string, rank int) (*windowPeer, error) {
 	return &w.peers[rank], nil
 }
 
-// fails is the error of a call; nil: none.
+// fails is the error of a call.
 func (w *Window) fails(what string, err error) error {
-	if err == nil {
-		return nil
-	}
 	return w.handled(fmt.Errorf("mpi: %s, %v: %w", what, w, err))
 }
 
-// failsAt is the error of a call for a target; nil: none.
+// failsAt is the error of a call for a target.
 func (w *Window) failsAt(what string, target int, err error) error {
+	return w.handled(fmt.Errorf("mpi: %s, target %d, %v: %w", what, target, w, err))
+}
+
+// unless is fails if there is an error.
+func (w *Window) unless(what string, err error) error {
 	if err == nil {
 		return nil
 	}
-	return w.failedAt(what, target, err)
+	return w.fails(what, err)
 }
 
-func (w *Window) failedAt(what string, target int, err error) error {
-	return w.handled(fmt.Errorf("mpi: %s, target %d, %v: %w", what, target, w, err))
+// unlessAt is failsAt if there is an error.
+func (w *Window) unlessAt(what string, target int, err error) error {
+	if err == nil {
+		return nil
+	}
+	return w.failsAt(what, target, err)
 }
 
 // watch hears which processes of the window are lost.

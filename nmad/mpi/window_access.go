@@ -116,7 +116,7 @@ func (w *Window) put(what string, origin Buffer, target, at int, as []Layout) er
 	} else {
 		err = w.scatter(a, origin)
 	}
-	return w.failsAt(what, target, err)
+	return w.unlessAt(what, target, err)
 }
 
 // scatter is a put of what does not lie in one piece on both sides.
@@ -147,7 +147,7 @@ func (w *Window) get(what string, origin Buffer, target, at int, as []Layout) er
 	} else {
 		err = w.gather(a, origin)
 	}
-	return w.failsAt(what, target, err)
+	return w.unlessAt(what, target, err)
 }
 
 // gather is scatter of a get.

@@ -84,7 +84,7 @@ func (w *Window) update(what string, op *Op, origin, result Buffer, target, at i
 	default:
 		err = w.many(a, op, of, origin, result)
 	}
-	return w.failsAt(what, target, err)
+	return w.unlessAt(what, target, err)
 }
 
 // accumulates says why an operation cannot be used for elements of a type, each of which is several of.

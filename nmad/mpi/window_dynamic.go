@@ -88,7 +88,7 @@ func (w *Window) Detach(memory []byte) error {
 	if err2 := region.Close(); err == nil {
 		err = err2
 	}
-	return w.fails("detach", err)
+	return w.unless("detach", err)
 }
 
 func (w *Window) dynamically() error {

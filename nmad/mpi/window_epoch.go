@@ -221,7 +221,7 @@ func (w *Window) Flush(target int) error {
 			return w.failsAt("flush", target, err)
 		}
 	}
-	return w.failsAt("flush", target, w.domain.Flush(p.words.Rank()))
+	return w.unlessAt("flush", target, w.domain.Flush(p.words.Rank()))
 }
 
 // FlushLocal returns when the buffers of all accesses to a target may be used again. It is Flush here.
@@ -236,7 +236,7 @@ func (w *Window) FlushAll() error {
 	if err == nil {
 		err = w.domain.FlushAll()
 	}
-	return w.fails("flush all", err)
+	return w.unless("flush all", err)
 }
 
 // FlushLocalAll is FlushLocal for all targets.
@@ -264,5 +264,5 @@ func (w *Window) Sync() error {
 	if err == nil {
 		err = w.domain.Fence()
 	}
-	return w.fails("sync", err)
+	return w.unless("sync", err)
 }

@@ -117,7 +117,7 @@ func (w *Window) Unlock(target int) error {
 	if !h.without {
 		err = errors.Join(err, w.giveBack(h.kind, target))
 	}
-	return w.failsAt("unlock", target, err)
+	return w.unlessAt("unlock", target, err)
 }
 
 // LockAll opens an epoch for all targets, with their locks shared. That of a target is taken when it is first
@@ -156,7 +156,7 @@ func (w *Window) UnlockAll() error {
 	if err == nil {
 		err = w.unlockAll()
 	}
-	return w.fails("unlock all", err)
+	return w.unless("unlock all", err)
 }
 
 func (w *Window) unlockAll() error {
