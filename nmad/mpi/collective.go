@@ -130,7 +130,7 @@ func (c *Comm) exscan(m manner, op *Op, in, out Buffer, wrong error) (*follower,
 }
 
 // prefixes is Scan or Exscan.
-func (c *Comm) prefixes(what operation, m manner, op *Op, in, out Buffer, wrong error) (*follower, error) {
+func (c *Comm) prefixes(what operationKind, m manner, op *Op, in, out Buffer, wrong error) (*follower, error) {
 	f, h, err := c.begin(what, noRoot, m, likewise{op, out}, reducible(op, in, out, true, true, wrong))
 	if err != nil {
 		return f, err

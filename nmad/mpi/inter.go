@@ -214,7 +214,7 @@ const rootless = -5
 
 // operation begins a collective operation, whose plan is made by f: of those with a root with its number in joint,
 // and whether it is this process. Other processes of root's group do nothing. wrong is as begin has it.
-func (x *Intercomm) operation(what operation, root int, m manner, wrong error, make func(p *plan.Plan, root int, here bool)) (*follower, error) {
+func (x *Intercomm) operation(what operationKind, root int, m manner, wrong error, make func(p *plan.Plan, root int, here bool)) (*follower, error) {
 	number := noRoot
 	switch {
 	case root == Root:
@@ -336,6 +336,6 @@ func (x *Intercomm) neighborAlltoall(manner, Blocks, Blocks) (*follower, error) 
 func (x *Intercomm) targets() int { return 0 }
 
 // lacks is an operation that the standard has not for two groups.
-func (x *Intercomm) lacks(what operation) (*follower, error) {
+func (x *Intercomm) lacks(what operationKind) (*follower, error) {
 	return nil, fmt.Errorf("mpi: %v: %w: it is an intercommunicator", what, ErrComm)
 }

@@ -42,8 +42,8 @@ const (
 	ofTurns  = 1<<12 - 1
 )
 
-// pair tells partitioned messages apart.
-type pair struct {
+// partitionedKey tells partitioned messages apart.
+type partitionedKey struct {
 	peer, tag int
 	sends     bool
 }
@@ -86,9 +86,9 @@ func (c *Comm) partitioned(what string, b Buffer, parts, peer, tag int, sends bo
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.pairs == nil {
-		c.pairs = map[pair]uint64{}
+		c.pairs = map[partitionedKey]uint64{}
 	}
-	x := pair{peer, tag, sends}
+	x := partitionedKey{peer, tag, sends}
 	p.tag = ofParts | uint64(tag)<<32 | c.pairs[x]&ofTurns<<20
 	c.pairs[x]++
 	return p, nil

@@ -38,7 +38,7 @@ type Window struct {
 	ground *ground
 	memory *rma.World  // of the ground
 	domain *rma.Domain // of the window's own
-	form   form
+	form   windowKind
 	own    []byte // memory of this process
 	part   *rma.Region
 	words  wordPlace   // those by which the processes agree; see window_words.go
@@ -52,12 +52,12 @@ type Window struct {
 	fenced atomic.Bool // Fence has opened an epoch
 
 	mu       sync.Mutex
-	started  access   // by Start; under mu
-	exposed  access   // by Post; under mu
-	all      int      // LockAll without an UnlockAll; under mu
-	noCheck  bool     // of these; under mu
-	used     []uint64 // of each rank: posts that Start has used, and ends that Wait has; under mu
-	attached []attachment
+	started  groupEpoch // by Start; under mu
+	exposed  groupEpoch // by Post; under mu
+	all      int        // LockAll without an UnlockAll; under mu
+	noCheck  bool       // of these; under mu
+	used     []uint64   // of each rank: posts that Start has used, and ends that Wait has; under mu
+	attached []attachedMemory
 	handler  func(*Window, error)
 	stop     func() // the monitor
 	loss     context.Context
@@ -81,24 +81,24 @@ type windowPeer struct {
 	seen      atomic.Pointer[attachments]
 }
 
-// access is an epoch between Start and Complete, or Post and Wait.
-type access struct {
+// groupEpoch is an epoch between Start and Complete, or Post and Wait.
+type groupEpoch struct {
 	open  bool
 	ready bool // it is no longer being opened
 	ranks []int
 }
 
-// form is how a window has its memory.
-type form uint8
+// windowKind is how a window has its memory.
+type windowKind uint8
 
 const (
-	allocated form = iota
+	allocated windowKind = iota
 	created
 	shares
 	dynamic
 )
 
-var formNames = [...]string{allocated: "NewAllocatedWindow", created: "NewWindow", shares: "NewSharedWindow", dynamic: "NewDynamicWindow"}
+var windowKindNames = [...]string{allocated: "NewAllocatedWindow", created: "NewWindow", shares: "NewSharedWindow", dynamic: "NewDynamicWindow"}
 
 // Bytes returns the memory of this process, nil of a window of NewDynamicWindow. What NewAllocatedWindow and NewSharedWindow
 // have made must not be used any more after Free.

@@ -17,8 +17,8 @@ const (
 	attachmentBytes = 16 + rma.RefBytes // where it lies in its process, how many bytes it has, and its name
 )
 
-// attachment is memory that this process has attached.
-type attachment struct {
+// attachedMemory is memory that this process has attached.
+type attachedMemory struct {
 	attachedAt
 	region *rma.Region
 }
@@ -42,7 +42,7 @@ func (w *Window) Attach(memory []byte) (at int, err error) {
 	if err := w.dynamically(); err != nil {
 		return 0, w.fails("attach", err)
 	}
-	x := attachment{attachedAt: attachedAt{at: uint64(numberOf(memory)), size: uint64(len(memory))}}
+	x := attachedMemory{attachedAt: attachedAt{at: uint64(numberOf(memory)), size: uint64(len(memory))}}
 	w.mu.Lock()
 	for _, y := range w.attached {
 		if x.at < y.at+y.size && y.at < x.at+x.size {
@@ -74,7 +74,7 @@ func (w *Window) Detach(memory []byte) error {
 		return w.fails("detach", err)
 	}
 	w.mu.Lock()
-	i := slices.IndexFunc(w.attached, func(x attachment) bool {
+	i := slices.IndexFunc(w.attached, func(x attachedMemory) bool {
 		return x.at == uint64(numberOf(memory)) && x.size == uint64(len(memory))
 	})
 	if i < 0 {
@@ -94,7 +94,7 @@ func (w *Window) Detach(memory []byte) error {
 func (w *Window) dynamically() error {
 	err := w.usable()
 	if err == nil && w.form != dynamic {
-		err = fmt.Errorf("%w: it is one of %s, not of NewDynamicWindow", ErrWindow, formNames[w.form])
+		err = fmt.Errorf("%w: it is one of %s, not of NewDynamicWindow", ErrWindow, windowKindNames[w.form])
 	}
 	return err
 }

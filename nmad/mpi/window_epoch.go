@@ -74,7 +74,7 @@ func (w *Window) uses(which int) uint64 {
 }
 
 // opens opens an epoch between some processes, with each of which it does something.
-func (w *Window) opens(what string, g Group, x *access, each func(rank int) error) error {
+func (w *Window) opens(what string, g Group, x *groupEpoch, each func(rank int) error) error {
 	if err := w.usable(); err != nil {
 		return w.fails(what, err)
 	}
@@ -117,7 +117,7 @@ func (w *Window) opens(what string, g Group, x *access, each func(rank int) erro
 }
 
 // closing takes the ranks of an epoch that is open, which the caller then ends.
-func (w *Window) closing(what string, x *access) ([]int, error) {
+func (w *Window) closing(what string, x *groupEpoch) ([]int, error) {
 	if err := w.usable(); err != nil {
 		return nil, w.fails(what, err)
 	}
@@ -132,7 +132,7 @@ func (w *Window) closing(what string, x *access) ([]int, error) {
 }
 
 // closed ends the epoch; false: it stays open.
-func (w *Window) closed(x *access, over bool) {
+func (w *Window) closed(x *groupEpoch, over bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if x.ready = true; over {

@@ -56,12 +56,12 @@ type windowCard struct {
 }
 
 // window makes a window. own makes the memory of this process; nil: rank 0 makes that of all.
-func (c *Comm) window(f form, bytes, unit int, own func(*Window, *rma.World) error) (*Window, error) {
+func (c *Comm) window(f windowKind, bytes, unit int, own func(*Window, *rma.World) error) (*Window, error) {
 	if err := c.usable(); err != nil {
 		return nil, err
 	}
 	fails := func(err error) (*Window, error) {
-		return nil, c.handled(fmt.Errorf("mpi: new window (%s), %v: %w", formNames[f], c, err))
+		return nil, c.handled(fmt.Errorf("mpi: new window (%s), %v: %w", windowKindNames[f], c, err))
 	}
 	d, err := c.Create(c.group)
 	if err != nil {
@@ -122,7 +122,7 @@ func (w *Window) learn(rank int, x *windowCard) error {
 	switch {
 	case x.Failed:
 		return fmt.Errorf("%w: rank %d has no memory for it", ErrElsewhere, rank)
-	case form(x.Form) != w.form:
+	case windowKind(x.Form) != w.form:
 		return fmt.Errorf("%w: rank %d makes another kind of window", ErrCall, rank)
 	case x.Size < 0 || x.Size > most || x.Unit < 1:
 		return fmt.Errorf("%w: rank %d has %d B in units of %d", ErrCount, rank, x.Size, x.Unit)
@@ -182,7 +182,7 @@ func (w *Window) Shared(rank int) ([]byte, error) {
 	case rank == w.comm.rank:
 		return w.own, nil
 	case w.form != shares:
-		return nil, w.failsAt("shared", rank, fmt.Errorf("%w: %s has made it, only NewSharedWindow makes memory that all use", ErrWindow, formNames[w.form]))
+		return nil, w.failsAt("shared", rank, fmt.Errorf("%w: %s has made it, only NewSharedWindow makes memory that all use", ErrWindow, windowKindNames[w.form]))
 	}
 	b, ok := w.domain.Local(p.ref, p.size)
 	if !ok {

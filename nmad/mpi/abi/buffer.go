@@ -15,7 +15,7 @@ const (
 )
 
 // elements are those at an argument, whose count and datatype are in the next two.
-func (a *call) elements(i int) (mpi.Buffer, error) {
+func (a *cCall) elements(i int) (mpi.Buffer, error) {
 	n, err := a.count(i + 1)
 	if err != nil {
 		return mpi.Buffer{}, err
@@ -32,7 +32,7 @@ func (a *call) elements(i int) (mpi.Buffer, error) {
 }
 
 // elementsAt are n elements at an argument.
-func (a *call) elementsAt(i, n int, t *dtype) (mpi.Buffer, error) {
+func (a *cCall) elementsAt(i, n int, t *cType) (mpi.Buffer, error) {
 	base := a.word[i]
 	b := mpi.Buffer{Count: n, Type: t.t}
 	if n == 0 || t.t.Size() == 0 {
@@ -53,7 +53,7 @@ func (a *call) elementsAt(i, n int, t *dtype) (mpi.Buffer, error) {
 const firstAddress = 4096
 
 // mayBe says why what argument i leads to is no address of elements, before it becomes a pointer.
-func (a *call) mayBe(i int, base uintptr) error {
+func (a *cCall) mayBe(i int, base uintptr) error {
 	switch {
 	case a.word[i] == inPlace:
 		return wrong(errBuffer, "MPI_IN_PLACE is not for this argument, %d", i+1)
@@ -64,10 +64,10 @@ func (a *call) mayBe(i int, base uintptr) error {
 }
 
 // inPlace says that an argument is MPI_IN_PLACE.
-func (a *call) inPlace(i int) bool { return a.word[i] == inPlace }
+func (a *cCall) inPlace(i int) bool { return a.word[i] == inPlace }
 
 // equal is n blocks of one length at an argument.
-func (a *call) equal(address, count, t, n int) (mpi.Blocks, error) {
+func (a *cCall) equal(address, count, t, n int) (mpi.Blocks, error) {
 	each, err := a.count(count)
 	if err != nil {
 		return mpi.Blocks{}, err
@@ -81,7 +81,7 @@ func (a *call) equal(address, count, t, n int) (mpi.Blocks, error) {
 }
 
 // varied is n blocks of several lengths at an argument; places below 0: one behind the other.
-func (a *call) varied(address, counts, places, t, n int) (mpi.Blocks, error) {
+func (a *cCall) varied(address, counts, places, t, n int) (mpi.Blocks, error) {
 	var b mpi.Blocks
 	d, err := a.committed(t)
 	if err != nil {
@@ -127,7 +127,7 @@ func (a *call) varied(address, counts, places, t, n int) (mpi.Blocks, error) {
 }
 
 // lengths are n counts at an argument.
-func (a *call) lengths(i, n int) ([]int, error) {
+func (a *cCall) lengths(i, n int) ([]int, error) {
 	all, err := a.counts(i, n)
 	if err == nil && n > 0 && slices.Min(all) < 0 {
 		err = wrong(errCount, "counts %v", all)
@@ -137,7 +137,7 @@ func (a *call) lengths(i, n int) ([]int, error) {
 
 // ownTypes is n blocks at an argument each of which has a datatype of its own, and begins at a displacement in bytes,
 // as read has these.
-func (a *call) ownTypes(address, counts, places, types, n int, read func(i, n int) ([]int, error)) (mpi.Blocks, error) {
+func (a *cCall) ownTypes(address, counts, places, types, n int, read func(i, n int) ([]int, error)) (mpi.Blocks, error) {
 	b := mpi.Blocks{}
 	hs, err := a.handles(types, n)
 	if err != nil {

@@ -4,15 +4,15 @@ package main
 
 import "github.com/pm2-go/pm2/nmad/mpi"
 
-// form is how a collective operation is called.
-type form struct {
+// callForm is how a collective operation is called.
+type callForm struct {
 	request    int  // the argument where its request goes; 0: it blocks
 	persistent bool // the request is to be started; else it is under way
 }
 
 // begun hands out the request of an operation that was begun, or is to be.
-func (a *call) begun(c *comm, f form, r *mpi.Request) error {
-	return a.setRequest(f.request, &request{comm: c, r: r, sends: true, persistent: f.persistent})
+func (a *cCall) begun(c *cComm, f callForm, r *mpi.Request) error {
+	return a.setRequest(f.request, &cRequest{comm: c, r: r, sends: true, persistent: f.persistent})
 }
 
 // collectives are the blocking operations that communicators of one group and of two have.
@@ -36,7 +36,7 @@ type viewed interface {
 }
 
 // of is x in the form, which has requests: the two views have the same methods, and one is turned into the other.
-func (f form) of(x viewed) mpi.Immediate {
+func (f callForm) of(x viewed) mpi.Immediate {
 	if f.persistent {
 		return mpi.Immediate(x.Persistent())
 	}
@@ -44,7 +44,7 @@ func (f form) of(x viewed) mpi.Immediate {
 }
 
 // collectives are those of this communicator.
-func (c *comm) collectives() collectives {
+func (c *cComm) collectives() collectives {
 	if c.x != nil {
 		return c.x
 	}
@@ -52,7 +52,7 @@ func (c *comm) collectives() collectives {
 }
 
 // rooted checks a root; here: it is this process; idle: this process has nothing to do.
-func (c *comm) rooted(root int) (here, idle bool, err error) {
+func (c *cComm) rooted(root int) (here, idle bool, err error) {
 	switch {
 	case c.x == nil && root >= 0 && root < c.c.Size():
 		return root == c.c.Rank(), false, nil
@@ -68,14 +68,14 @@ func (c *comm) rooted(root int) (here, idle bool, err error) {
 	return false, false, wrong(errRoot, "root %d of %d", root, c.x.RemoteSize())
 }
 
-func (a *call) barrier(f form, c *comm) error {
+func (a *cCall) barrier(f callForm, c *cComm) error {
 	if f.request == 0 {
 		return c.collectives().Barrier()
 	}
 	return a.begun(c, f, f.of(c.collectives()).Barrier())
 }
 
-func (a *call) bcast(f form, c *comm) error {
+func (a *cCall) bcast(f callForm, c *cComm) error {
 	root := a.int(3)
 	_, idle, err := c.rooted(root)
 	if err != nil {
@@ -105,7 +105,7 @@ type blocksAt struct {
 }
 
 // gathered are the arguments of a gather or scatter.
-func (a *call) gathered(c *comm, x blocksAt) (own mpi.Buffer, all mpi.Blocks, err error) {
+func (a *cCall) gathered(c *cComm, x blocksAt) (own mpi.Buffer, all mpi.Blocks, err error) {
 	here, idle, err := c.rooted(a.int(x.root))
 	if err != nil || idle {
 		return
@@ -124,7 +124,7 @@ func (a *call) gathered(c *comm, x blocksAt) (own mpi.Buffer, all mpi.Blocks, er
 }
 
 // blocks are those for n ranks.
-func (a *call) blocks(x blocksAt, n int) (mpi.Blocks, error) {
+func (a *cCall) blocks(x blocksAt, n int) (mpi.Blocks, error) {
 	if x.places < 0 {
 		return a.equal(x.all, x.count, x.t, n)
 	}
@@ -138,7 +138,7 @@ var (
 	scattervAt = blocksAt{4, 0, 1, 2, 3, 7}
 )
 
-func (a *call) gatherAs(f form, c *comm, x blocksAt) error {
+func (a *cCall) gatherAs(f callForm, c *cComm, x blocksAt) error {
 	own, all, err := a.gathered(c, x)
 	if err != nil {
 		return err
@@ -149,10 +149,10 @@ func (a *call) gatherAs(f form, c *comm, x blocksAt) error {
 	return a.begun(c, f, f.of(c.collectives()).Gather(own, all, a.int(x.root)))
 }
 
-func (a *call) gather(f form, c *comm) error  { return a.gatherAs(f, c, gatherAt) }
-func (a *call) gatherv(f form, c *comm) error { return a.gatherAs(f, c, gathervAt) }
+func (a *cCall) gather(f callForm, c *cComm) error  { return a.gatherAs(f, c, gatherAt) }
+func (a *cCall) gatherv(f callForm, c *cComm) error { return a.gatherAs(f, c, gathervAt) }
 
-func (a *call) scatterAs(f form, c *comm, x blocksAt) error {
+func (a *cCall) scatterAs(f callForm, c *cComm, x blocksAt) error {
 	own, all, err := a.gathered(c, x)
 	if err != nil {
 		return err
@@ -163,15 +163,15 @@ func (a *call) scatterAs(f form, c *comm, x blocksAt) error {
 	return a.begun(c, f, f.of(c.collectives()).Scatter(all, own, a.int(x.root)))
 }
 
-func (a *call) scatter(f form, c *comm) error  { return a.scatterAs(f, c, scatterAt) }
-func (a *call) scatterv(f form, c *comm) error { return a.scatterAs(f, c, scattervAt) }
+func (a *cCall) scatter(f callForm, c *cComm) error  { return a.scatterAs(f, c, scatterAt) }
+func (a *cCall) scatterv(f callForm, c *cComm) error { return a.scatterAs(f, c, scattervAt) }
 
 var (
 	allgatherAt  = blocksAt{0, 3, 4, -1, 5, -1}
 	allgathervAt = blocksAt{0, 3, 4, 5, 6, -1}
 )
 
-func (a *call) allgatherAs(f form, c *comm, x blocksAt) error {
+func (a *cCall) allgatherAs(f callForm, c *cComm, x blocksAt) error {
 	all, err := a.blocks(x, c.peers())
 	if err != nil {
 		return err
@@ -188,11 +188,11 @@ func (a *call) allgatherAs(f form, c *comm, x blocksAt) error {
 	return a.begun(c, f, f.of(c.collectives()).Allgather(own, all))
 }
 
-func (a *call) allgather(f form, c *comm) error  { return a.allgatherAs(f, c, allgatherAt) }
-func (a *call) allgatherv(f form, c *comm) error { return a.allgatherAs(f, c, allgathervAt) }
+func (a *cCall) allgather(f callForm, c *cComm) error  { return a.allgatherAs(f, c, allgatherAt) }
+func (a *cCall) allgatherv(f callForm, c *cComm) error { return a.allgatherAs(f, c, allgathervAt) }
 
 // alltoallAs has the blocks of both sides from in and out.
-func (a *call) alltoallAs(f form, c *comm, in, out func(n int) (mpi.Blocks, error)) error {
+func (a *cCall) alltoallAs(f callForm, c *cComm, in, out func(n int) (mpi.Blocks, error)) error {
 	to, err := out(c.peers())
 	if err != nil {
 		return err
@@ -210,22 +210,26 @@ func (a *call) alltoallAs(f form, c *comm, in, out func(n int) (mpi.Blocks, erro
 }
 
 // equals is n equal blocks at arguments from one on.
-func (a *call) equals(i int) func(n int) (mpi.Blocks, error) {
+func (a *cCall) equals(i int) func(n int) (mpi.Blocks, error) {
 	return func(n int) (mpi.Blocks, error) { return a.equal(i, i+1, i+2, n) }
 }
 
 // varies is n blocks of several lengths at arguments from one on.
-func (a *call) varies(i int) func(n int) (mpi.Blocks, error) {
+func (a *cCall) varies(i int) func(n int) (mpi.Blocks, error) {
 	return func(n int) (mpi.Blocks, error) { return a.varied(i, i+1, i+2, i+3, n) }
 }
 
 // typed is n blocks of several datatypes at arguments from one on.
-func (a *call) typed(i int, read func(i, n int) ([]int, error)) func(n int) (mpi.Blocks, error) {
+func (a *cCall) typed(i int, read func(i, n int) ([]int, error)) func(n int) (mpi.Blocks, error) {
 	return func(n int) (mpi.Blocks, error) { return a.ownTypes(i, i+1, i+2, i+3, n, read) }
 }
 
-func (a *call) alltoall(f form, c *comm) error  { return a.alltoallAs(f, c, a.equals(0), a.equals(3)) }
-func (a *call) alltoallv(f form, c *comm) error { return a.alltoallAs(f, c, a.varies(0), a.varies(4)) }
-func (a *call) alltoallw(f form, c *comm) error {
+func (a *cCall) alltoall(f callForm, c *cComm) error {
+	return a.alltoallAs(f, c, a.equals(0), a.equals(3))
+}
+func (a *cCall) alltoallv(f callForm, c *cComm) error {
+	return a.alltoallAs(f, c, a.varies(0), a.varies(4))
+}
+func (a *cCall) alltoallw(f callForm, c *cComm) error {
 	return a.alltoallAs(f, c, a.typed(0, a.counts), a.typed(4, a.counts))
 }

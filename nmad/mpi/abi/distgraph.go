@@ -7,7 +7,7 @@ import (
 )
 
 // weights are those of n edges at an argument; nil: they have none.
-func (a *call) weights(i, n int) ([]int, error) {
+func (a *cCall) weights(i, n int) ([]int, error) {
 	switch a.word[i] {
 	case unweighted:
 		return nil, nil
@@ -23,7 +23,7 @@ func (a *call) weights(i, n int) ([]int, error) {
 	return all, err
 }
 
-func (a *call) distGraphCreateAdjacent(c *intra) (_ *comm, err error) {
+func (a *cCall) distGraphCreateAdjacent(c *intraComm) (_ *cComm, err error) {
 	var lists, weights [2][]int
 	for i := range lists {
 		n := a.int(1 + 3*i)
@@ -48,7 +48,7 @@ func (a *call) distGraphCreateAdjacent(c *intra) (_ *comm, err error) {
 	return c.on(g.Comm, topology{graph: g, in: weights[0], out: weights[1]}), nil
 }
 
-func (a *call) distGraphCreate(c *intra, n int) (*comm, error) {
+func (a *cCall) distGraphCreate(c *intraComm, n int) (*cComm, error) {
 	sources, err := a.ints(2, n)
 	if err != nil {
 		return nil, err
@@ -93,7 +93,7 @@ func (a *call) distGraphCreate(c *intra, n int) (*comm, error) {
 }
 
 // distGraph is an argument that is a communicator of MPI_Dist_graph_create.
-func (a *call) distGraph(i int) (*distGraph, error) {
+func (a *cCall) distGraph(i int) (*distGraphComm, error) {
 	c, err := a.comm(i)
 	if err == nil && (c.topology.graph == nil || c.topology.all != nil) {
 		err = wrong(errTopology, "it has no distributed graph")
@@ -104,12 +104,12 @@ func (a *call) distGraph(i int) (*distGraph, error) {
 	return &c.topology, nil
 }
 
-func (a *call) distGraphNeighborsCount(t *distGraph) (in, out int, weighted bool) {
+func (a *cCall) distGraphNeighborsCount(t *distGraphComm) (in, out int, weighted bool) {
 	from, to := t.graph.Neighbours()
 	return len(from), len(to), t.in != nil || t.out != nil
 }
 
-func (a *call) distGraphNeighbors(t *distGraph) error {
+func (a *cCall) distGraphNeighbors(t *distGraphComm) error {
 	from, to := t.graph.Neighbours()
 	for i, side := range []struct{ ranks, weights []int }{{from, t.in}, {to, t.out}} {
 		n := min(a.int(1+3*i), len(side.ranks))
@@ -135,7 +135,7 @@ type neighbourly interface {
 }
 
 // neighboursAs exchanges blocks among the neighbours.
-func (a *call) neighboursAs(f form, c *comm, in, out func(n int) (mpi.Blocks, error)) error {
+func (a *cCall) neighboursAs(f callForm, c *cComm, in, out func(n int) (mpi.Blocks, error)) error {
 	var x neighbourly
 	froms, tos := 0, 0
 	switch t := &c.topology; {
@@ -163,7 +163,7 @@ func (a *call) neighboursAs(f form, c *comm, in, out func(n int) (mpi.Blocks, er
 }
 
 // same is the elements at arguments from one on, as a block for each of n neighbours.
-func (a *call) same(i int) func(n int) (mpi.Blocks, error) {
+func (a *cCall) same(i int) func(n int) (mpi.Blocks, error) {
 	return func(n int) (mpi.Blocks, error) {
 		b, err := a.elements(i)
 		x := mpi.Blocks{Buffer: b, Counts: make([]int, n), Places: make([]int, n)}
@@ -174,18 +174,18 @@ func (a *call) same(i int) func(n int) (mpi.Blocks, error) {
 	}
 }
 
-func (a *call) neighborAllgather(f form, c *comm) error {
+func (a *cCall) neighborAllgather(f callForm, c *cComm) error {
 	return a.neighboursAs(f, c, a.same(0), a.equals(3))
 }
-func (a *call) neighborAllgatherv(f form, c *comm) error {
+func (a *cCall) neighborAllgatherv(f callForm, c *cComm) error {
 	return a.neighboursAs(f, c, a.same(0), a.varies(3))
 }
-func (a *call) neighborAlltoall(f form, c *comm) error {
+func (a *cCall) neighborAlltoall(f callForm, c *cComm) error {
 	return a.neighboursAs(f, c, a.equals(0), a.equals(3))
 }
-func (a *call) neighborAlltoallv(f form, c *comm) error {
+func (a *cCall) neighborAlltoallv(f callForm, c *cComm) error {
 	return a.neighboursAs(f, c, a.varies(0), a.varies(4))
 }
-func (a *call) neighborAlltoallw(f form, c *comm) error {
+func (a *cCall) neighborAlltoallw(f callForm, c *cComm) error {
 	return a.neighboursAs(f, c, a.typed(0, a.addresses), a.typed(4, a.addresses))
 }

@@ -41,13 +41,13 @@ type controlHandle struct{ of *control }
 
 var controlHandles = table[controlHandle]{kind: ofControl, class: toolInvalidHandle}
 
-func (a *call) tCvarGetNum() error { return a.howMany(0, len(controls())) }
+func (a *cCall) tCvarGetNum() error { return a.howMany(0, len(controls())) }
 
-func (a *call) tCvarGetIndex() error {
+func (a *cCall) tCvarGetIndex() error {
 	return indexOf(a, 0, 1, controls(), func(x *control, name string) bool { return x.name == name })
 }
 
-func (a *call) tCvarGetInfo() error {
+func (a *cCall) tCvarGetInfo() error {
 	x, err := indexed(a, 0, controls())
 	if err != nil {
 		return err
@@ -73,7 +73,7 @@ func (a *call) tCvarGetInfo() error {
 // scopeConstant is MPI_T_SCOPE_CONSTANT.
 const scopeConstant = 1
 
-func (a *call) tCvarHandleAlloc() error {
+func (a *cCall) tCvarHandleAlloc() error {
 	x, err := indexed(a, 0, controls())
 	if err != nil {
 		return err
@@ -92,7 +92,7 @@ func (a *call) tCvarHandleAlloc() error {
 }
 
 // controlAt is the variable of a handle.
-func (a *call) controlAt(h handle) (*control, error) {
+func (a *cCall) controlAt(h handle) (*control, error) {
 	if err := a.tool(success); err != nil {
 		return nil, err
 	}
@@ -103,7 +103,7 @@ func (a *call) controlAt(h handle) (*control, error) {
 	return x.of, nil
 }
 
-func (a *call) tCvarHandleFree() error {
+func (a *cCall) tCvarHandleFree() error {
 	h, err := a.handleAt(0)
 	if err != nil {
 		return a.tool(toolInvalid)
@@ -114,7 +114,7 @@ func (a *call) tCvarHandleFree() error {
 	return free(&controlHandles, h, 0)
 }
 
-func (a *call) tCvarRead(h handle) error {
+func (a *cCall) tCvarRead(h handle) error {
 	x, err := a.controlAt(h)
 	if err != nil {
 		return err
@@ -125,7 +125,7 @@ func (a *call) tCvarRead(h handle) error {
 	return a.setString(1, x.value, len(x.value)+1)
 }
 
-func (a *call) tCvarWrite(h handle) error {
+func (a *cCall) tCvarWrite(h handle) error {
 	x, err := a.controlAt(h)
 	if err != nil {
 		return err
