@@ -94,7 +94,7 @@ var rules = []rule{
 	{folder: "nmad/internal/flow", ours: []string{"internal/shelf", "nmad/internal/match", "nmad/driver", "nmad/strategy", "asm"}},
 	// How elements lie in memory, and what is computed from them, knows no message.
 	// The library of C is MPI in other words; it joins the job itself.
-	{folder: "nmad/mpi/abi", ours: []string{"nmad", "pioman", "marcel/timeline", "marcel/view", "asm"}, theirs: []string{sys}},
+	{folder: "nmad/mpi/abi", ours: []string{"internal/ours", "nmad", "pioman", "marcel/timeline", "marcel/view", "asm"}, theirs: []string{sys}},
 	{folder: "nmad/mpi/datatype"},
 	{folder: "nmad/mpi/reduce", ours: []string{"nmad/mpi/datatype"}},
 	// Nor do the plans of collective operations.
@@ -108,7 +108,7 @@ var rules = []rule{
 	// The examples are programs.
 	{folder: "nmad/rma/examples", ours: []string{"nmad", "pioman", "marcel"}},
 	// MPI sees of nmad what every program does.
-	{folder: "nmad/mpi", ours: []string{"nmad", "pioman", "marcel", "asm"}},
+	{folder: "nmad/mpi", ours: []string{"internal/ours", "nmad", "pioman", "marcel", "asm"}},
 	{
 		folder:  "nmad",
 		ours:    []string{"nmad", "internal/kernel", "internal/linux", "internal/setting", "pioman", "tasklet", "marcel", "sched/topo", "asm"},

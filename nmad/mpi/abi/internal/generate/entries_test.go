@@ -37,9 +37,9 @@ func TestEntry(t *testing.T) {
 
 // TestMethodOf: which method serves a function that has none of its own.
 func TestMethodOf(t *testing.T) {
-	methods := map[string]signature{"bcast": {params: []string{"form", "*comm"}}, "objectSetName": {params: []string{"*object"}}, "getElements": {}, "ibsend": {}, "bsend": {}}
+	methods := map[string]signature{"bcast": {params: []string{"callForm", "*comm"}}, "objectSetName": {params: []string{"*object"}}, "getElements": {}, "ibsend": {}, "bsend": {}}
 	for name, want := range map[string]string{
-		"Bcast": "bcast form{now, 0}", "Ibcast": "bcast form{later, 1}", "Bcast_init": "bcast form{lasting, 1}", "Win_set_name": "objectSetName", "Get_elements_x": "getElements", "Ibsend": "ibsend", "Bsend_init": "", "File_set_name": "",
+		"Bcast": "bcast callForm{}", "Ibcast": "bcast callForm{1, false}", "Bcast_init": "bcast callForm{1, true}", "Win_set_name": "objectSetName", "Get_elements_x": "getElements", "Ibsend": "ibsend", "Bsend_init": "", "File_set_name": "",
 	} {
 		f := function{name: name, params: []string{"MPI_Comm comm", "MPI_Request *request"}}
 		method, _, form := f.methodOf(methods)
