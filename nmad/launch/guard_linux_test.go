@@ -63,14 +63,17 @@ func TestGuardKilled(t *testing.T) {
 }
 
 // TestMark: the children bear it, and it replaces that of our own launcher; without a guard they
-// bear the old one.
+// bear the old one. A remote shell bears none.
 func TestMark(t *testing.T) {
 	t.Setenv(nmad.EnvLauncher, "old")
 	s := Spec{N: 1}
 	for mark, want := range map[string]string{"": "old", "new": "new"} {
-		env := strings.Join(s.environment(map[string]string{nmad.EnvLauncher: mark}, nil), "\n") + "\n"
+		env := strings.Join(s.environment(map[string]string{nmad.EnvLauncher: mark}, &Program{}), "\n") + "\n"
 		if n := strings.Count(env, nmad.EnvLauncher+"="); n != 1 || !strings.Contains(env, nmad.EnvLauncher+"="+want+"\n") {
 			t.Errorf("with the mark %q: %d marks, want one, %q", mark, n, want)
 		}
+	}
+	if env := strings.Join(s.environment(nil, nil), "\n"); strings.Contains(env, nmad.EnvLauncher+"=") {
+		t.Error("a remote shell bears a mark")
 	}
 }

@@ -14,16 +14,16 @@ import (
 // measured to be faster.
 const EnvCopy = "PM2_SHM_COPY"
 
-// policy is a value of EnvCopy.
-type policy uint8
+// copyPolicy is a value of EnvCopy.
+type copyPolicy uint8
 
 const (
-	copyAuto policy = iota
+	copyAuto copyPolicy = iota
 	copyTwo
 	copySingle
 )
 
-func parsePolicy(text string) (policy, error) {
+func parsePolicy(text string) (copyPolicy, error) {
 	switch text {
 	case "", "auto":
 		return copyAuto, nil
@@ -32,7 +32,7 @@ func parsePolicy(text string) (policy, error) {
 	case "single":
 		return copySingle, nil
 	}
-	return 0, fmt.Errorf("%w: %s=%q: it can be auto, two, single", driver.ErrConfig, EnvCopy, text)
+	return 0, fmt.Errorf("%w: Driver.Copy or %s is %q: it can be auto, two, single", driver.ErrConfig, EnvCopy, text)
 }
 
 // The two ways of a message, as the chooser counts them.
@@ -88,7 +88,7 @@ func before(class int) int {
 // Messages in the first lap of the slots are not counted: there the kernel provides the memory of
 // each slot when it is touched, on either side, which takes longer than the copies.
 type chooser struct {
-	policy policy
+	policy copyPolicy
 	able   bool   // the other process can be read
 	warm   bool   // all slots were used before
 	ways   uint64 // what the sender knows: slotCredit.ways

@@ -25,17 +25,17 @@ import (
 
 // TestConformanceHeap is only worth its name with -race.
 func TestConformanceHeap(t *testing.T) {
-	drivertest.RunInside(t, &heapDriver{geo: standard, ways: ways{policy: copyAuto, least: leastOffer}})
+	drivertest.RunInside(t, &heapDriver{geo: standard, ways: longWays{policy: copyAuto, least: leastOffer}})
 }
 
 func TestConformanceHeapTiny(t *testing.T) {
-	drivertest.RunInside(t, &heapDriver{geo: geometry{cells: 4, maxBody: 200, bodies: 1024, slots: 2, slotSize: 192}, ways: ways{policy: copySingle, least: 100}})
+	drivertest.RunInside(t, &heapDriver{geo: geometry{cells: 4, maxBody: 200, bodies: 1024, slots: 2, slotSize: 192}, ways: longWays{policy: copySingle, least: 100}})
 }
 
 // heapDriver links endpoints of one process, over memory of Go's heap.
 type heapDriver struct {
 	geo  geometry
-	ways ways
+	ways longWays
 	mu   sync.Mutex
 	n    int
 	eps  map[string]*heapEndpoint

@@ -265,7 +265,7 @@ func (l *link) endOffers() {
 }
 
 // meet tells a new link which process its peer is, if its memory can be read, else 0.
-func (l *link) meet(pid int, w ways) {
+func (l *link) meet(pid int, w longWays) {
 	l.reader.PID, l.writer.PID = pid, pid
 	l.lt.least, l.lr.least = w.least, w.least
 	l.lr.copies.policy = w.policy

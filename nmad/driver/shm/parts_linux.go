@@ -194,7 +194,7 @@ func (p *parts) watch(c *net.UnixConn, me int) (err error) {
 }
 
 // link makes a link of side me of the parts; on success they are its own. Both sides must have mapped the segment.
-func (p *parts) link(rank, me int, w ways) (*link, error) {
+func (p *parts) link(rank, me int, w longWays) (*link, error) {
 	l, err := newLink(p.mem.Bytes(), p.geo, me)
 	if err != nil {
 		return nil, err

@@ -380,9 +380,9 @@ func TestWakes(t *testing.T) {
 	for _, c := range encounters {
 		t.Run(c.name, func(t *testing.T) {
 			// What is copied before a word is published delays that: as much as fits into a store buffer is enough.
-			d := Driver{geo: &geometry{cells: 4, maxBody: 4096, bodies: 16384, slots: 2, slotSize: 4096}, policy: copyTwo, least: 100}
+			d := Driver{geo: &geometry{cells: 4, maxBody: 4096, bodies: 16384, slots: 2, slotSize: 4096}, Copy: "two", least: 100}
 			if c.offers {
-				if d.policy = copySingle; ourselves() == 0 {
+				if d.Copy = "single"; ourselves() == 0 {
 					t.Skip("this kernel lets no process read another one's memory")
 				}
 			}

@@ -31,7 +31,7 @@ func (x *contexts) of(number uint16) *match.Matcher[Request, Message] {
 	if number == Plain {
 		return &x.Matcher
 	}
-	return x.other(number)
+	return &x.made(number).Matcher
 }
 
 // MostContexts is in how many contexts but Plain messages of one peer may be that were not opened here: a bound on the
@@ -40,10 +40,6 @@ const MostContexts = 4096
 
 func (x *contexts) find(number uint16) (at int, there bool) {
 	return slices.BinarySearchFunc(x.others, number, func(c *context, n uint16) int { return cmp.Compare(c.number, n) })
-}
-
-func (x *contexts) other(number uint16) *match.Matcher[Request, Message] {
-	return &x.made(number).Matcher
 }
 
 // join has a context, other than Plain, share what is for any source with other gates: it is opened.

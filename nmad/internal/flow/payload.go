@@ -20,104 +20,49 @@ func (p *Pieces) piece(c *cursor, limit int) []byte {
 	if limit == 0 {
 		return nil
 	}
-	var b []byte
-	if p.Data != nil {
-		w := newWalker()
-		b = w.first(p.Data, c.offset)
-		walkers.Put(w)
-	} else {
-		for c.part < len(p.Parts) && c.offset == len(p.Parts[c.part]) {
-			c.part, c.offset = c.part+1, 0
-		}
-		if c.part < len(p.Parts) {
-			b = p.Parts[c.part][c.offset:]
-		}
-	}
+	w := newWalker(nil, 0, 0)
+	w.walk(p, c, w.onFirst)
+	b := w.buf
+	w.end()
 	return b[:min(len(b), limit, largestPiece)]
 }
 
 // skip moves c on by n bytes.
 func (p *Pieces) skip(c *cursor, n int) {
-	if p.Data != nil {
-		c.offset += n
-		return
-	}
-	for n > 0 {
-		b := p.piece(c, n)
-		if len(b) == 0 {
-			return
-		}
-		c.offset += len(b)
-		n -= len(b)
+	c.offset += n
+	for p.Data == nil && c.part < len(p.Parts) && c.offset >= len(p.Parts[c.part]) {
+		c.part, c.offset = c.part+1, c.offset-len(p.Parts[c.part])
 	}
 }
 
 // gather fills dst with what comes next, as far as there is something, moves c on, and says
 // how much it was. It stops before a piece of long bytes or more.
-func (p *Pieces) gather(c *cursor, dst []byte, long int) (n int) {
-	if p.Data != nil {
-		w := newWalker()
-		n = w.gather(p.Data, c.offset, dst, long)
-		walkers.Put(w)
-		c.offset += n
-		return n
-	}
-	for n < len(dst) && c.part < len(p.Parts) {
-		b := p.Parts[c.part][c.offset:]
-		if len(b) >= long {
-			break
-		}
-		k := copy(dst[n:], b)
-		if n += k; k < len(b) {
-			c.offset += k
-			break
-		}
-		c.part, c.offset = c.part+1, 0
-	}
+func (p *Pieces) gather(c *cursor, dst []byte, long int) int {
+	w := newWalker(dst, 0, long)
+	w.walk(p, c, w.onGather)
+	n := w.end()
+	p.skip(c, n)
 	return n
 }
 
 // scatter puts src to where what comes next belongs, as far as there is room, moves c on, and
 // says how much it was.
-func (p *Pieces) scatter(c *cursor, src []byte) (n int) {
-	if p.Data != nil {
-		w := newWalker()
-		n = w.scatter(p.Data, c.offset, src)
-		walkers.Put(w)
-		c.offset += n
-		return n
-	}
-	for n < len(src) && c.part < len(p.Parts) {
-		b := p.Parts[c.part][c.offset:]
-		k := copy(b, src[n:])
-		if n += k; k < len(b) {
-			c.offset += k
-			break
-		}
-		c.part, c.offset = c.part+1, 0
-	}
+func (p *Pieces) scatter(c *cursor, src []byte) int {
+	w := newWalker(src, 0, 0)
+	w.walk(p, c, w.onScatter)
+	n := w.end()
+	p.skip(c, n)
 	return n
 }
 
 // measure says how many bytes come next, at most most, before a piece of long bytes or more.
-func (p *Pieces) measure(c *cursor, most, long int) (n int) {
-	if p.Data != nil {
-		w := newWalker()
-		n = w.measure(p.Data, c.offset, most, long)
-		walkers.Put(w)
-		return n
-	}
-	for part, offset := c.part, c.offset; n < most && part < len(p.Parts); part, offset = part+1, 0 {
-		b := p.Parts[part][offset:]
-		if len(b) >= long {
-			break
-		}
-		n += len(b)
-	}
-	return min(n, most)
+func (p *Pieces) measure(c *cursor, most, long int) int {
+	w := newWalker(nil, most, long)
+	w.walk(p, c, w.onMeasure)
+	return w.end()
 }
 
-// walker is what goes over the pieces of a Data. Its functions are made once, so that a walk
+// walker is what goes over pieces. Its functions are made once, so that a walk
 // allocates nothing.
 type walker struct {
 	step func(piece []byte) bool // one of the below
@@ -131,67 +76,57 @@ type walker struct {
 
 var walkers = shelf.Free[walker]{Most: 16}
 
-// newWalker takes a walker.
-func newWalker() *walker {
-	if w := walkers.Get(); w != nil {
-		return w
-	}
-	w := new(walker)
-	w.onFirst = func(b []byte) bool {
-		w.buf = b
-		return len(b) == 0
-	}
-	w.onGather = func(b []byte) bool {
-		if len(b) >= w.long {
-			return false
+// newWalker takes a walker, and end gives it back, and returns its n.
+func newWalker(buf []byte, most, long int) *walker {
+	w := walkers.Get()
+	if w == nil {
+		w = new(walker)
+		w.onFirst = func(b []byte) bool {
+			w.buf = b
+			return len(b) == 0
 		}
-		w.n += copy(w.buf[w.n:], b)
-		return w.n < len(w.buf)
-	}
-	w.onScatter = func(b []byte) bool {
-		w.n += copy(b, w.buf[w.n:])
-		return w.n < len(w.buf)
-	}
-	w.onMeasure = func(b []byte) bool {
-		if len(b) >= w.long {
-			return false
+		w.onGather = func(b []byte) bool {
+			if len(b) >= w.long {
+				return false
+			}
+			w.n += copy(w.buf[w.n:], b)
+			return w.n < len(w.buf)
 		}
-		w.n = min(w.n+len(b), w.most)
-		return w.n < w.most
+		w.onScatter = func(b []byte) bool {
+			w.n += copy(b, w.buf[w.n:])
+			return w.n < len(w.buf)
+		}
+		w.onMeasure = func(b []byte) bool {
+			if len(b) >= w.long {
+				return false
+			}
+			w.n = min(w.n+len(b), w.most)
+			return w.n < w.most
+		}
 	}
+	w.buf, w.n, w.most, w.long = buf, 0, most, long
 	return w
 }
 
-// walk calls step for the pieces of d from a byte on.
-func (w *walker) walk(d Data, from int, step func([]byte) bool) {
-	w.n, w.step = 0, step
-	Guarded(func() { d.Pieces(from, w.step) })
+func (w *walker) end() int {
+	n := w.n
+	w.buf = nil
+	walkers.Put(w)
+	return n
 }
 
-func (w *walker) first(d Data, from int) []byte {
-	w.buf = nil
-	w.walk(d, from, w.onFirst)
-	b := w.buf
-	w.buf = nil
-	return b
-}
-
-func (w *walker) gather(d Data, from int, dst []byte, long int) int {
-	w.buf, w.long = dst, long
-	w.walk(d, from, w.onGather)
-	w.buf = nil
-	return w.n
-}
-
-func (w *walker) scatter(d Data, from int, src []byte) int {
-	w.buf = src
-	w.walk(d, from, w.onScatter)
-	w.buf = nil
-	return w.n
-}
-
-func (w *walker) measure(d Data, from, most, long int) int {
-	w.most, w.long = most, long
-	w.walk(d, from, w.onMeasure)
-	return w.n
+// walk calls step for the pieces from c on, until it says false.
+func (w *walker) walk(p *Pieces, c *cursor, step func([]byte) bool) {
+	if p.Data != nil {
+		w.step = step
+		Guarded(func() { p.Data.Pieces(c.offset, w.step) })
+		return
+	}
+	offset := c.offset
+	for _, b := range p.Parts[c.part:] {
+		if !step(b[offset:]) {
+			return
+		}
+		offset = 0
+	}
 }

@@ -16,7 +16,7 @@ import (
 	"time"
 	"unsafe"
 
-	"github.com/pm2-go/pm2/nmad/internal/roster"
+	"github.com/pm2-go/pm2/nmad/driver"
 )
 
 // libraries are the names by which libpmix is looked for.
@@ -49,13 +49,13 @@ func openPMIx(ctx context.Context) (Manager, error) {
 		if err != nil {
 			return fmt.Errorf("ask for the size of the job: %w", err)
 		}
-		if size < 1 || size > roster.MaxSize || p.rank >= size {
+		if size < 1 || size > driver.MaxSize || p.rank >= size {
 			return fmt.Errorf("rank %d of %d", p.rank, size)
 		}
 		p.size = size
 		nodes := make([]int, size)
 		for rank := range nodes {
-			if nodes[rank], err = p.number(uint32(rank), "pmix.nodeid"); err != nil || nodes[rank] >= roster.MaxSize {
+			if nodes[rank], err = p.number(uint32(rank), "pmix.nodeid"); err != nil || nodes[rank] >= driver.MaxSize {
 				nodes = nil // it does not say
 				break
 			}

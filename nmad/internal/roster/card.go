@@ -65,27 +65,22 @@ func (c *Card) Drivers() string {
 // errCard is what a malformed card or table is.
 var errCard = errors.New("malformed card")
 
+// check says what others would not read of the card.
 func (c *Card) check() error {
-	switch {
-	case len(c.Host) > maxHost:
-		return fmt.Errorf("%w: host identity of %d bytes, at most %d", errCard, len(c.Host), maxHost)
-	case len(c.Name) > MaxName:
-		return fmt.Errorf("%w: name of a host of %d bytes, at most %d", errCard, len(c.Name), MaxName)
-	case len(c.CPUs) > MaxCPUs:
-		return fmt.Errorf("%w: a list of processors of %d bytes, at most %d", errCard, len(c.CPUs), MaxCPUs)
-	case len(c.Standby) > maxAddr:
-		return fmt.Errorf("%w: control address of %d bytes, at most %d", errCard, len(c.Standby), maxAddr)
-	case len(c.Rails) > MaxRails:
-		return fmt.Errorf("%w: %d rails, at most %d", errCard, len(c.Rails), MaxRails)
-	case c.Rank < 0 || c.Rank >= MaxSize:
-		return fmt.Errorf("%w: rank %d", errCard, c.Rank)
+	type bound struct {
+		what    string
+		n, most int
+	}
+	bounds := []bound{
+		{"host identity", len(c.Host), maxHost}, {"name of the host", len(c.Name), MaxName}, {"list of processors", len(c.CPUs), MaxCPUs},
+		{"list of rails", len(c.Rails), MaxRails},
 	}
 	for _, r := range c.Rails {
-		switch {
-		case len(r.Driver) > maxDriver:
-			return fmt.Errorf("%w: driver name of %d bytes, at most %d", errCard, len(r.Driver), maxDriver)
-		case len(r.Addr) > maxAddr:
-			return fmt.Errorf("%w: driver address of %d bytes, at most %d", errCard, len(r.Addr), maxAddr)
+		bounds = append(bounds, bound{"driver name", len(r.Driver), maxDriver}, bound{"driver address", len(r.Addr), maxAddr})
+	}
+	for _, b := range bounds {
+		if b.n > b.most {
+			return fmt.Errorf("%w: the length of the %s is %d, at most %d", errCard, b.what, b.n, b.most)
 		}
 	}
 	return nil
@@ -164,9 +159,8 @@ func parseCards(b []byte, ranks []int) ([]Card, error) {
 	}
 	cards := make([]Card, len(ranks))
 	for i := range cards {
-		cards[i].read(&r)
-		if err := cards[i].check(); err != nil {
-			return nil, err
+		if cards[i].read(&r); r.bad {
+			return nil, errCard
 		}
 		if cards[i].Rank != ranks[i] {
 			return nil, fmt.Errorf("%w: rank %d in the place of rank %d", errCard, cards[i].Rank, ranks[i])
