@@ -20,11 +20,9 @@ func (p *Pieces) piece(c *cursor, limit int) []byte {
 	if limit == 0 {
 		return nil
 	}
-	w := newWalker(nil, 0, 0)
-	w.walk(p, c, w.onFirst)
-	b := w.buf
-	w.end()
-	return b[:min(len(b), limit, largestPiece)]
+	w := walk{does: finds}
+	p.each(c, &w)
+	return w.buf[:min(len(w.buf), limit, largestPiece)]
 }
 
 // skip moves c on by n bytes.
@@ -38,95 +36,89 @@ func (p *Pieces) skip(c *cursor, n int) {
 // gather fills dst with what comes next, as far as there is something, moves c on, and says
 // how much it was. It stops before a piece of long bytes or more.
 func (p *Pieces) gather(c *cursor, dst []byte, long int) int {
-	w := newWalker(dst, 0, long)
-	w.walk(p, c, w.onGather)
-	n := w.end()
-	p.skip(c, n)
-	return n
+	w := walk{does: gathers, buf: dst, most: len(dst), long: long}
+	p.each(c, &w)
+	p.skip(c, w.n)
+	return w.n
 }
 
 // scatter puts src to where what comes next belongs, as far as there is room, moves c on, and
 // says how much it was.
 func (p *Pieces) scatter(c *cursor, src []byte) int {
-	w := newWalker(src, 0, 0)
-	w.walk(p, c, w.onScatter)
-	n := w.end()
-	p.skip(c, n)
-	return n
+	w := walk{does: scatters, buf: src, most: len(src)}
+	p.each(c, &w)
+	p.skip(c, w.n)
+	return w.n
 }
 
 // measure says how many bytes come next, at most most, before a piece of long bytes or more.
 func (p *Pieces) measure(c *cursor, most, long int) int {
-	w := newWalker(nil, most, long)
-	w.walk(p, c, w.onMeasure)
-	return w.end()
+	w := walk{does: measures, most: most, long: long}
+	p.each(c, &w)
+	return w.n
 }
 
-// walker is what goes over pieces. Its functions are made once, so that a walk
-// allocates nothing.
-type walker struct {
-	step func(piece []byte) bool // one of the below
-	buf  []byte
-	n    int // bytes
-	most int
-	long int
-
-	onFirst, onGather, onScatter, onMeasure func(piece []byte) bool
+// walk is what one call does with the pieces, one after the other.
+type walk struct {
+	does uint8
+	buf  []byte // finds: the piece; else what is filled, or scattered
+	n    int    // bytes so far
+	most int    // of n
+	long int    // ends before a piece of so many bytes
 }
 
-var walkers = shelf.Free[walker]{Most: 16}
+const (
+	finds = iota // the first piece that is not empty
+	gathers
+	scatters
+	measures
+)
 
-// newWalker takes a walker, and end gives it back, and returns its n.
-func newWalker(buf []byte, most, long int) *walker {
-	w := walkers.Get()
-	if w == nil {
-		w = new(walker)
-		w.onFirst = func(b []byte) bool {
-			w.buf = b
-			return len(b) == 0
-		}
-		w.onGather = func(b []byte) bool {
-			if len(b) >= w.long {
-				return false
-			}
-			w.n += copy(w.buf[w.n:], b)
-			return w.n < len(w.buf)
-		}
-		w.onScatter = func(b []byte) bool {
-			w.n += copy(b, w.buf[w.n:])
-			return w.n < len(w.buf)
-		}
-		w.onMeasure = func(b []byte) bool {
-			if len(b) >= w.long {
-				return false
-			}
-			w.n = min(w.n+len(b), w.most)
-			return w.n < w.most
-		}
+// take takes the next piece, and says whether the walk goes on.
+func (w *walk) take(b []byte) bool {
+	switch {
+	case w.does == finds:
+		w.buf = b
+		return len(b) == 0
+	case w.does == scatters:
+		w.n += copy(b, w.buf[w.n:])
+	case len(b) >= w.long:
+		return false
+	case w.does == gathers:
+		w.n += copy(w.buf[w.n:], b)
+	default:
+		w.n = min(w.n+len(b), w.most)
 	}
-	w.buf, w.n, w.most, w.long = buf, 0, most, long
-	return w
+	return w.n < w.most
 }
 
-func (w *walker) end() int {
-	n := w.n
-	w.buf = nil
-	walkers.Put(w)
-	return n
-}
-
-// walk calls step for the pieces from c on, until it says false.
-func (w *walker) walk(p *Pieces, c *cursor, step func([]byte) bool) {
+// each has w take the pieces from c on.
+func (p *Pieces) each(c *cursor, w *walk) {
 	if p.Data != nil {
-		w.step = step
-		Guarded(func() { p.Data.Pieces(c.offset, w.step) })
+		d := walkers.Get()
+		if d == nil {
+			d = new(dataWalk)
+			d.step = d.take
+		}
+		d.walk = *w
+		Guarded(func() { p.Data.Pieces(c.offset, d.step) })
+		*w, d.walk = d.walk, walk{}
+		walkers.Put(d)
 		return
 	}
 	offset := c.offset
 	for _, b := range p.Parts[c.part:] {
-		if !step(b[offset:]) {
+		if !w.take(b[offset:]) {
 			return
 		}
 		offset = 0
 	}
 }
+
+// dataWalk is a walk over a Data. Its function is made once, so that a walk allocates nothing.
+type dataWalk struct {
+	walk
+	step func(piece []byte) bool // take
+}
+
+var walkers = shelf.Free[dataWalk]{Most: 16}
