@@ -49,45 +49,45 @@ type heapEndpoint struct {
 
 func (*heapDriver) Name() string { return "heap" }
 
-func (d *heapDriver) Open(c driver.Config) (driver.Endpoint, error) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	d.n++
-	e := &heapEndpoint{d, fmt.Sprint(d.n), make(chan *link)}
-	if d.eps == nil {
-		d.eps = map[string]*heapEndpoint{}
+func (hd *heapDriver) Open(c driver.Config) (driver.Endpoint, error) {
+	hd.mu.Lock()
+	defer hd.mu.Unlock()
+	hd.n++
+	e := &heapEndpoint{hd, fmt.Sprint(hd.n), make(chan *link)}
+	if hd.eps == nil {
+		hd.eps = map[string]*heapEndpoint{}
 	}
-	d.eps[e.addr] = e
+	hd.eps[e.addr] = e
 	return e, nil
 }
 
-func (e *heapEndpoint) Addr() string { return e.addr }
-func (e *heapEndpoint) Close() error { return nil }
+func (he *heapEndpoint) Addr() string { return he.addr }
+func (he *heapEndpoint) Close() error { return nil }
 
-func (e *heapEndpoint) Choice(int, string) (string, string) { return "", "" }
+func (he *heapEndpoint) Choice(int, string) (string, string) { return "", "" }
 
-func (e *heapEndpoint) Accept(ctx context.Context) (int, driver.Link, error) {
+func (he *heapEndpoint) Accept(ctx context.Context) (int, driver.Link, error) {
 	select {
-	case l := <-e.come:
+	case l := <-he.come:
 		return l.Rank, l, nil
 	case <-ctx.Done():
 		return -1, nil, ctx.Err()
 	}
 }
 
-func (e *heapEndpoint) Dial(ctx context.Context, rank int, addr string) (driver.Link, error) {
-	mem := heapSegment(e.drv.geo)
-	a, b, err := heapLinks(mem, e.drv.geo)
+func (he *heapEndpoint) Dial(ctx context.Context, rank int, addr string) (driver.Link, error) {
+	mem := heapSegment(he.drv.geo)
+	a, b, err := heapLinks(mem, he.drv.geo)
 	if err != nil {
 		return nil, err
 	}
 	a.Rank, b.Rank = 0, 1
 	for _, l := range []*link{a, b} {
-		l.meet(ourselves(), e.drv.ways)
+		l.meet(ourselves(), he.drv.ways)
 	}
-	e.drv.mu.Lock()
-	to := e.drv.eps[addr]
-	e.drv.mu.Unlock()
+	he.drv.mu.Lock()
+	to := he.drv.eps[addr]
+	he.drv.mu.Unlock()
 	select {
 	case to.come <- b:
 		return a, nil

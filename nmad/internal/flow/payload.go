@@ -16,45 +16,45 @@ type cursor struct{ part, offset int }
 
 // piece is the next piece, at c: at most limit bytes of it. Empty: there
 // is none, or limit is 0.
-func (p *Pieces) piece(c *cursor, limit int) []byte {
+func (ps *Pieces) piece(c *cursor, limit int) []byte {
 	if limit == 0 {
 		return nil
 	}
 	w := walk{does: finds}
-	p.each(c, &w)
+	ps.each(c, &w)
 	return w.buf[:min(len(w.buf), limit, largestPiece)]
 }
 
 // skip moves c on by n bytes.
-func (p *Pieces) skip(c *cursor, n int) {
+func (ps *Pieces) skip(c *cursor, n int) {
 	c.offset += n
-	for p.Data == nil && c.part < len(p.Parts) && c.offset >= len(p.Parts[c.part]) {
-		c.part, c.offset = c.part+1, c.offset-len(p.Parts[c.part])
+	for ps.Data == nil && c.part < len(ps.Parts) && c.offset >= len(ps.Parts[c.part]) {
+		c.part, c.offset = c.part+1, c.offset-len(ps.Parts[c.part])
 	}
 }
 
 // gather fills dst with what comes next, as far as there is something, moves c on, and says
 // how much it was. It stops before a piece of long bytes or more.
-func (p *Pieces) gather(c *cursor, dst []byte, long int) int {
+func (ps *Pieces) gather(c *cursor, dst []byte, long int) int {
 	w := walk{does: gathers, buf: dst, most: len(dst), long: long}
-	p.each(c, &w)
-	p.skip(c, w.n)
+	ps.each(c, &w)
+	ps.skip(c, w.n)
 	return w.n
 }
 
 // scatter puts src to where what comes next belongs, as far as there is room, moves c on, and
 // says how much it was.
-func (p *Pieces) scatter(c *cursor, src []byte) int {
+func (ps *Pieces) scatter(c *cursor, src []byte) int {
 	w := walk{does: scatters, buf: src, most: len(src)}
-	p.each(c, &w)
-	p.skip(c, w.n)
+	ps.each(c, &w)
+	ps.skip(c, w.n)
 	return w.n
 }
 
 // measure says how many bytes come next, at most most, before a piece of long bytes or more.
-func (p *Pieces) measure(c *cursor, most, long int) int {
+func (ps *Pieces) measure(c *cursor, most, long int) int {
 	w := walk{does: measures, most: most, long: long}
-	p.each(c, &w)
+	ps.each(c, &w)
 	return w.n
 }
 
@@ -93,21 +93,21 @@ func (w *walk) take(b []byte) bool {
 }
 
 // each has w take the pieces from c on.
-func (p *Pieces) each(c *cursor, w *walk) {
-	if p.Data != nil {
+func (ps *Pieces) each(c *cursor, w *walk) {
+	if ps.Data != nil {
 		d := walkers.Get()
 		if d == nil {
 			d = new(dataWalk)
 			d.step = d.take
 		}
 		d.walk = *w
-		Guarded(func() { p.Data.Pieces(c.offset, d.step) })
+		Guarded(func() { ps.Data.Pieces(c.offset, d.step) })
 		*w, d.walk = d.walk, walk{}
 		walkers.Put(d)
 		return
 	}
 	offset := c.offset
-	for _, b := range p.Parts[c.part:] {
+	for _, b := range ps.Parts[c.part:] {
 		if !w.take(b[offset:]) {
 			return
 		}

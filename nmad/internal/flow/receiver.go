@@ -382,11 +382,11 @@ func (f *Flow) handleOther(h *driver.Header, body []byte, n Network) error {
 }
 
 // inOrder checks and counts the number of a message.
-func (x *receiver) inOrder(seq uint32) bool {
-	if seq != x.seq {
+func (rx *receiver) inOrder(seq uint32) bool {
+	if seq != rx.seq {
 		return false
 	}
-	x.seq++
+	rx.seq++
 	return true
 }
 

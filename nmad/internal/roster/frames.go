@@ -124,43 +124,43 @@ type reader struct {
 	bad bool
 }
 
-func (r *reader) take(n int) []byte {
-	if r.bad || len(r.b) < n {
-		r.bad = true
+func (d *reader) take(n int) []byte {
+	if d.bad || len(d.b) < n {
+		d.bad = true
 		return nil
 	}
-	b := r.b[:n]
-	r.b = r.b[n:]
+	b := d.b[:n]
+	d.b = d.b[n:]
 	return b
 }
 
-func (r *reader) u32() uint32 {
-	if b := r.take(4); b != nil {
+func (d *reader) u32() uint32 {
+	if b := d.take(4); b != nil {
 		return binary.LittleEndian.Uint32(b)
 	}
 	return 0
 }
 
-func (r *reader) u64() uint64 {
-	if b := r.take(8); b != nil {
+func (d *reader) u64() uint64 {
+	if b := d.take(8); b != nil {
 		return binary.LittleEndian.Uint64(b)
 	}
 	return 0
 }
 
 // string reads a string of at most limit bytes.
-func (r *reader) string(limit int) string {
-	b := r.take(2)
+func (d *reader) string(limit int) string {
+	b := d.take(2)
 	if b == nil {
 		return ""
 	}
 	n := int(binary.LittleEndian.Uint16(b))
 	if n > limit {
-		r.bad = true
+		d.bad = true
 		return ""
 	}
-	return string(r.take(n))
+	return string(d.take(n))
 }
 
 // done says whether everything was there and nothing is left.
-func (r *reader) done() bool { return !r.bad && len(r.b) == 0 }
+func (d *reader) done() bool { return !d.bad && len(d.b) == 0 }

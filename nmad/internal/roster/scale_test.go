@@ -25,17 +25,17 @@ type counted struct {
 
 type traffic struct{ conns, reads, read, writes, written atomic.Int64 }
 
-func (c counted) Read(b []byte) (int, error) {
-	n, err := c.Conn.Read(b)
-	c.t.reads.Add(1)
-	c.t.read.Add(int64(n))
+func (ct counted) Read(b []byte) (int, error) {
+	n, err := ct.Conn.Read(b)
+	ct.t.reads.Add(1)
+	ct.t.read.Add(int64(n))
 	return n, err
 }
 
-func (c counted) Write(b []byte) (int, error) {
-	n, err := c.Conn.Write(b)
-	c.t.writes.Add(1)
-	c.t.written.Add(int64(n))
+func (ct counted) Write(b []byte) (int, error) {
+	n, err := ct.Conn.Write(b)
+	ct.t.writes.Add(1)
+	ct.t.written.Add(int64(n))
 	return n, err
 }
 
