@@ -1,6 +1,7 @@
 package launch
 
 import (
+	"crypto/rand"
 	"fmt"
 	"os/exec"
 	"strings"
@@ -13,7 +14,7 @@ import (
 // TestWatch: at the end of its input a guard kills the groups that it was told of and not told off
 // again, and the one that bears the mark; no other one.
 func TestWatch(t *testing.T) {
-	mark := newMark()
+	mark := rand.Text()
 	start := func(env ...string) *exec.Cmd {
 		c := exec.Command("sleep", "3600")
 		c.Env = env

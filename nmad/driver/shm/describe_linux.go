@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/pm2-go/pm2/nmad/driver/internal/life"
+	"github.com/pm2-go/pm2/nmad/driver/internal/relaxed"
 )
 
 var _ fmt.Stringer = (*link)(nil)
@@ -57,7 +58,7 @@ func (f *flags) String() string {
 }
 
 func (sr *smallRecv) String() string {
-	head := load(&sr.head)
+	head := relaxed.Load(&sr.head)
 	w := sr.cells[head&uint64(len(sr.cells)-1)].ready.Load()
 	return fmt.Sprintf("%d received, %d of them released; the next is there: %v (ready word %#x, lap %#x)",
 		head, sr.credit.cells.Load(), sr.ready(), w, lap(head, sr.shift))
@@ -65,29 +66,29 @@ func (sr *smallRecv) String() string {
 
 func (ss *smallSend) String() string {
 	out := fmt.Sprintf("%d sent, %d of them released; bodies up to %d, released up to %d", ss.tail, ss.credit.cells.Load(), ss.bytes, ss.credit.bytes.Load())
-	if load(&ss.refused) != 0 {
-		out += fmt.Sprintf("; refused until %d and %d are released: still so: %v", load(&ss.wantCells), load(&ss.wantBytes), ss.waiting())
+	if relaxed.Load(&ss.refused) != 0 {
+		out += fmt.Sprintf("; refused until %d and %d are released: still so: %v", relaxed.Load(&ss.wantCells), relaxed.Load(&ss.wantBytes), ss.waiting())
 	}
 	return out
 }
 
 func (lr *largeRecv) String() string {
-	head := load(&lr.head)
+	head := relaxed.Load(&lr.head)
 	w := &lr.words[head&uint64(len(lr.words)-1)]
 	out := fmt.Sprintf("%d slots received, %d of them released; the next is there: %v (ready word %#x, lap %#x)",
 		head, lr.slotCredit.slots.Load(), lr.ready(), w.ready.Load(), slotLap(head, lr.shift))
-	if waits := load(&lr.waits); waits != 0 {
-		out += fmt.Sprintf("; an offer waits for %d: pieces %#x, written %#x", waits, load(&lr.need), w.written.Load())
+	if waits := relaxed.Load(&lr.waits); waits != 0 {
+		out += fmt.Sprintf("; an offer waits for %d: pieces %#x, written %#x", waits, relaxed.Load(&lr.need), w.written.Load())
 	}
 	return out
 }
 
 func (ls *largeSend) String() string {
 	out := fmt.Sprintf("%d slots sent, %d of them released", ls.tail, ls.slotCredit.slots.Load())
-	if load(&ls.refused) != 0 {
-		out += fmt.Sprintf("; refused until %d are released", load(&ls.want))
-		if offer := load(&ls.offer); offer != 0 {
-			out = fmt.Sprintf("%s, or of offer %d more is fetched than %d (it is %d), or it is declined (%d is)", out, offer, load(&ls.seen), ls.slotCredit.fetched.Load(), ls.slotCredit.declined.Load())
+	if relaxed.Load(&ls.refused) != 0 {
+		out += fmt.Sprintf("; refused until %d are released", relaxed.Load(&ls.want))
+		if offer := relaxed.Load(&ls.offer); offer != 0 {
+			out = fmt.Sprintf("%s, or of offer %d more is fetched than %d (it is %d), or it is declined (%d is)", out, offer, relaxed.Load(&ls.seen), ls.slotCredit.fetched.Load(), ls.slotCredit.declined.Load())
 		}
 		out += fmt.Sprintf(": still so: %v", ls.waiting())
 	}

@@ -2,7 +2,6 @@ package shm
 
 import (
 	"cmp"
-	"errors"
 
 	"github.com/pm2-go/pm2/nmad/driver"
 	"github.com/pm2-go/pm2/nmad/driver/internal/numa"
@@ -60,6 +59,3 @@ func (d Driver) ways(environment string) (w longWays, err error) {
 }
 
 func init() { driver.MustRegister(Driver{}) }
-
-// isProtocol tells the peer's mistakes from those of our own caller.
-func isProtocol(err error) bool { return errors.Is(err, driver.ErrProtocol) }

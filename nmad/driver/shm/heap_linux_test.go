@@ -148,7 +148,7 @@ func heapLinks(mem []byte, g geometry) (dialer, listener *link, err error) {
 			return nil, nil, err
 		}
 		l.interval = asm.ToCycles(int64(peerCheckEvery))
-		l.Init(Name, 0, free(l.ep, l.sock, l.bell, l.peerBell))
+		l.Init(Name, 0, l.free)
 		out[i] = l
 	}
 	return out[0], out[1], nil

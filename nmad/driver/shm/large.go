@@ -6,12 +6,13 @@ import (
 
 	"github.com/pm2-go/pm2/asm"
 	"github.com/pm2-go/pm2/nmad/driver"
+	"github.com/pm2-go/pm2/nmad/driver/internal/relaxed"
 )
 
 // largeSend is the sending end of a large ring: a stream of bytes cut into
 // slots, so that the receiver copies the first ones out while the sender copies
 // the next ones in. Its fields belong to the caller of Push, except that
-// Arm reads those that go through load and store.
+// Arm reads those that are relaxed.
 type largeSend struct {
 	rings
 	shift    uint8
@@ -23,10 +24,10 @@ type largeSend struct {
 	slotsLeft int // bytes left of a message of which a part went through slots
 	out       offered
 
-	refused uint64 // 1: the last Push found no room, or nothing fetched (store, load)
-	want    uint64 // there is room once slotCredit.slots is there (store, load)
-	offer   uint64 // position of the offer that is out, plus 1; 0: none is, and want counts (store, load)
-	seen    uint64 // slotCredit.fetched when nothing was found fetched (store, load)
+	refused uint64 // 1: the last Push found no room, or nothing fetched (relaxed)
+	want    uint64 // there is room once slotCredit.slots is there (relaxed)
+	offer   uint64 // position of the offer that is out, plus 1; 0: none is, and want counts (relaxed)
+	seen    uint64 // slotCredit.fetched when nothing was found fetched (relaxed)
 }
 
 func (ls *largeSend) init(r rings, g geometry) {
@@ -50,8 +51,8 @@ func (ls *largeSend) room() (bool, error) {
 	if tail-free < uint64(len(ls.words)) {
 		return true, nil
 	}
-	store(&ls.want, tail+1-uint64(len(ls.words)))
-	store(&ls.refused, 1)
+	relaxed.Store(&ls.want, tail+1-uint64(len(ls.words)))
+	relaxed.Store(&ls.refused, 1)
 	return false, nil
 }
 
@@ -63,7 +64,7 @@ func (ls *largeSend) push(buf []byte) (int, error) {
 	n := ls.fill(ls.tail, buf)
 	ls.tail++
 	if ls.refused != 0 {
-		store(&ls.refused, 0)
+		relaxed.Store(&ls.refused, 0)
 	}
 	return n, nil
 }
@@ -81,13 +82,13 @@ func (ls *largeSend) fill(pos uint64, buf []byte) int {
 // Arm, possibly while Push runs. That the sender could help with its offer does not
 // count: a side that wants to sleep is left alone.
 func (ls *largeSend) waiting() bool {
-	if load(&ls.refused) == 0 {
+	if relaxed.Load(&ls.refused) == 0 {
 		return false
 	}
-	if o := load(&ls.offer); o != 0 {
-		return ls.slotCredit.fetched.Load() == load(&ls.seen) && ls.slotCredit.declined.Load() != o
+	if o := relaxed.Load(&ls.offer); o != 0 {
+		return ls.slotCredit.fetched.Load() == relaxed.Load(&ls.seen) && ls.slotCredit.declined.Load() != o
 	}
-	return behind(ls.slotCredit.slots.Load(), load(&ls.want))
+	return behind(ls.slotCredit.slots.Load(), relaxed.Load(&ls.want))
 }
 
 // largeRecv is the receiving end of a large ring. Its fields belong to the
@@ -96,7 +97,7 @@ type largeRecv struct {
 	rings
 	shift    uint8
 	slotSize uint64 // bytes
-	head     uint64 // slots received (store, load)
+	head     uint64 // slots received (relaxed)
 	have     uint64 // bytes in slot head, as read from its word once; 0: not looked yet
 	taken    uint64 // bytes of it already handed out
 
@@ -106,8 +107,8 @@ type largeRecv struct {
 	in      borrowed
 	copies  chooser
 
-	waits uint64 // what the offer at head waits for: nothing, or one of the below (store, load)
-	need  uint64 // waitsPieces: a written that ends it (store, load)
+	waits uint64 // what the offer at head waits for: nothing, or one of the below (relaxed)
+	need  uint64 // waitsPieces: a written that ends it (relaxed)
 }
 
 // What the offer at head waits for.
@@ -139,7 +140,7 @@ func (lr *largeRecv) pull(buf []byte) (n int, released, offer bool, err error) {
 		}
 		lr.have, lr.taken = have, 0
 		if lr.waits != 0 {
-			store(&lr.waits, 0)
+			relaxed.Store(&lr.waits, 0)
 		}
 		lr.copies.came[bySlots] = true
 	}
@@ -154,7 +155,7 @@ func (lr *largeRecv) pull(buf []byte) (n int, released, offer bool, err error) {
 
 // release gives the slot at head back to the sender.
 func (lr *largeRecv) release() {
-	store(&lr.head, lr.head+1)
+	relaxed.Store(&lr.head, lr.head+1)
 	lr.slotCredit.slots.publish(lr.head) // the look at wantRoom comes after it
 	if lr.head == uint64(len(lr.words)) {
 		lr.copies.warm = true
@@ -164,7 +165,7 @@ func (lr *largeRecv) release() {
 // ready says whether bytes are there. Called by Arm, possibly while Pull
 // runs. A slot of which a part is taken still has its mark.
 func (lr *largeRecv) ready() bool {
-	head := load(&lr.head)
+	head := relaxed.Load(&lr.head)
 	word := &lr.words[head&uint64(len(lr.words)-1)]
 	w := word.ready.Load()
 	if w>>32 != slotLap(head, lr.shift) {
@@ -173,11 +174,11 @@ func (lr *largeRecv) ready() bool {
 	if w&(1<<32-1) != offerMark {
 		return true
 	}
-	switch load(&lr.waits) {
+	switch relaxed.Load(&lr.waits) {
 	case waitsSlot:
 		return false
 	case waitsPieces:
-		need := written(load(&lr.need))
+		need := written(relaxed.Load(&lr.need))
 		return lr.slotCredit.fetched.Load()&withdrawn != 0 || written(word.written.Load()).covers(need.share(), need.pieces())
 	}
 	return true

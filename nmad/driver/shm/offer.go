@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/pm2-go/pm2/nmad/driver"
+	"github.com/pm2-go/pm2/nmad/driver/internal/relaxed"
 	"github.com/pm2-go/pm2/nmad/internal/process"
 )
 
@@ -59,9 +60,9 @@ func (ls *largeSend) propose(buf []byte) (bool, error) {
 	w.size.Store(uint64(len(buf)))
 	w.ready.publish(slotLap(ls.tail, ls.shift)<<32 | offerMark)
 	ls.tail++
-	store(&ls.offer, ls.tail)
-	store(&ls.seen, base)
-	store(&ls.refused, 1)
+	relaxed.Store(&ls.offer, ls.tail)
+	relaxed.Store(&ls.seen, base)
+	relaxed.Store(&ls.refused, 1)
 	return true, nil
 }
 
@@ -88,8 +89,8 @@ func (ls *largeSend) settle(most int) (n int, back bool, err error) {
 		ls.endOffer()
 		return n, true, nil
 	default:
-		store(&ls.seen, fetched)
-		store(&ls.refused, 1)
+		relaxed.Store(&ls.seen, fetched)
+		relaxed.Store(&ls.refused, 1)
 	}
 	return n, false, nil
 }
@@ -97,8 +98,8 @@ func (ls *largeSend) settle(most int) (n int, back bool, err error) {
 // endOffer ends an offer.
 func (ls *largeSend) endOffer() {
 	ls.out.buf = nil
-	store(&ls.offer, 0)
-	store(&ls.refused, 0)
+	relaxed.Store(&ls.offer, 0)
+	relaxed.Store(&ls.refused, 0)
 }
 
 // withdraw takes the offer back for good: what of it is not fetched by now never will
@@ -273,11 +274,11 @@ func (lr *largeRecv) settled() (yes bool, left int, err error) {
 	w := written(lr.words[lr.head&uint64(len(lr.words)-1)].written.Load())
 	pieces := in.theirs()
 	if !w.covers(in.number, pieces) {
-		store(&lr.need, uint64(newWritten(in.number, pieces, false)))
-		store(&lr.waits, waitsPieces)
+		relaxed.Store(&lr.need, uint64(newWritten(in.number, pieces, false)))
+		relaxed.Store(&lr.waits, waitsPieces)
 		return false, -1, nil
 	}
-	store(&lr.waits, 0)
+	relaxed.Store(&lr.waits, 0)
 	switch {
 	case pieces == 0 || !w.failed() && w.pieces() == pieces:
 		return true, -1, nil
@@ -297,7 +298,7 @@ func (lr *largeRecv) commit(n int) (bool, error) {
 			return false, fmt.Errorf("%w: it changed how much was fetched", driver.ErrProtocol)
 		}
 		in.open, in.buf = false, nil
-		store(&lr.waits, waitsSlot)
+		relaxed.Store(&lr.waits, waitsSlot)
 		return false, nil
 	}
 	lr.fetched = was + uint64(n)
@@ -316,6 +317,6 @@ func (lr *largeRecv) commit(n int) (bool, error) {
 // decline has the sender put what was not handed out of the offer into slots.
 func (lr *largeRecv) decline() {
 	lr.in.open, lr.in.buf = false, nil
-	store(&lr.waits, waitsSlot)
+	relaxed.Store(&lr.waits, waitsSlot)
 	lr.slotCredit.declined.publish(lr.head + 1) // the look at wantRoom comes after it
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/pm2-go/pm2/asm"
 	"github.com/pm2-go/pm2/nmad/driver/internal/life"
+	"github.com/pm2-go/pm2/nmad/driver/internal/relaxed"
 	"github.com/pm2-go/pm2/nmad/internal/process"
 )
 
@@ -245,7 +246,7 @@ func (l *link) returned(evict bool) bool {
 		return false
 	}
 	in.open, in.buf = false, nil
-	store(&r.waits, waitsSlot)
+	relaxed.Store(&r.waits, waitsSlot)
 	return true
 }
 

@@ -6,10 +6,11 @@ import (
 
 	"github.com/pm2-go/pm2/asm"
 	"github.com/pm2-go/pm2/nmad/driver"
+	"github.com/pm2-go/pm2/nmad/driver/internal/relaxed"
 )
 
 // smallSend is the sending end of a small ring. Its fields belong to the
-// caller of Send, except that Arm reads those that go through load and store.
+// caller of Send, except that Arm reads those that are relaxed.
 type smallSend struct {
 	rings
 	shift   uint8  // log2 of the number of cells
@@ -20,9 +21,9 @@ type smallSend struct {
 	freeCells uint64 // copy of credit.cells as last read
 	freeBytes uint64 // copy of credit.bytes as last read
 
-	refused   uint64 // 1: the last Send was refused (store, load)
-	wantCells uint64 // it fits once credit.cells is there (store, load)
-	wantBytes uint64 // and credit.bytes there (store, load)
+	refused   uint64 // 1: the last Send was refused (relaxed)
+	wantCells uint64 // it fits once credit.cells is there (relaxed)
+	wantBytes uint64 // and credit.bytes there (relaxed)
 }
 
 func (ss *smallSend) init(r rings, g geometry) {
@@ -80,7 +81,7 @@ func (ss *smallSend) send(h *driver.Header, body []byte, parts [][]byte) (bool, 
 	c.ready.publish(h.Word(lap(tail, ss.shift)))
 	ss.tail = tail + 1
 	if ss.refused != 0 {
-		store(&ss.refused, 0)
+		relaxed.Store(&ss.refused, 0)
 	}
 	return true, nil
 }
@@ -110,17 +111,17 @@ func (ss *smallSend) room(tail, end uint64) (bool, error) {
 	if tail-cells < uint64(len(ss.cells)) && end-bytes <= uint64(len(ss.bodies)) {
 		return true, nil
 	}
-	store(&ss.wantCells, tail+1-uint64(len(ss.cells)))
-	store(&ss.wantBytes, end-uint64(len(ss.bodies)))
-	store(&ss.refused, 1)
+	relaxed.Store(&ss.wantCells, tail+1-uint64(len(ss.cells)))
+	relaxed.Store(&ss.wantBytes, end-uint64(len(ss.bodies)))
+	relaxed.Store(&ss.refused, 1)
 	return false, nil
 }
 
 // waiting says whether a refused Send would still be refused. Called by Arm,
-// possibly while Send runs; see words_norace.go.
+// possibly while Send runs; see package relaxed.
 func (ss *smallSend) waiting() bool {
-	return load(&ss.refused) != 0 &&
-		(behind(ss.credit.cells.Load(), load(&ss.wantCells)) || behind(ss.credit.bytes.Load(), load(&ss.wantBytes)))
+	return relaxed.Load(&ss.refused) != 0 &&
+		(behind(ss.credit.cells.Load(), relaxed.Load(&ss.wantCells)) || behind(ss.credit.bytes.Load(), relaxed.Load(&ss.wantBytes)))
 }
 
 // behind says whether position a is before b. Positions wrap around.
@@ -132,7 +133,7 @@ type smallRecv struct {
 	rings
 	shift   uint8
 	maxBody uint32 // bytes
-	head    uint64 // packets received (store, load)
+	head    uint64 // packets received (relaxed)
 	bytes   uint64 // position in the body ring behind the last body
 
 	toldCells uint64 // what credit.cells holds
@@ -169,7 +170,7 @@ func (sr *smallRecv) recv(h *driver.Header) (body []byte, ok bool, err error) {
 	h.SetExtent(c.extent)
 	h.Tag, h.Cookie, h.Seq = c.tag, c.cookie, c.seq
 	head++
-	store(&sr.head, head)
+	relaxed.Store(&sr.head, head)
 	// A quarter of either ring: rarely, as it costs the sender a line; often
 	// enough that any packet fits in what the sender then knows to be free.
 	sr.owing = head-sr.toldCells >= uint64(len(sr.cells)+3)/4 || sr.bytes-sr.toldBytes >= uint64(len(sr.bodies))/4
@@ -186,8 +187,8 @@ func (sr *smallRecv) release() {
 }
 
 // ready says whether a packet is there. Called by Arm, possibly while Recv
-// runs; see words_norace.go.
+// runs; see package relaxed.
 func (sr *smallRecv) ready() bool {
-	head := load(&sr.head)
+	head := relaxed.Load(&sr.head)
 	return uint16(sr.cells[head&uint64(len(sr.cells)-1)].ready.Load()>>16) == lap(head, sr.shift)
 }

@@ -86,60 +86,44 @@ func (c *Card) check() error {
 	return nil
 }
 
-func (c *Card) append(b []byte) []byte {
-	b = appendU32(b, uint32(c.Rank))
-	b = appendU32(b, uint32(c.PID))
-	b = appendU64(b, c.StartTime)
-	b = appendU64(b, c.Window)
-	b = appendU32(b, c.Records)
-	b = appendU32(b, c.Silence)
+// code writes the card, or reads it.
+func (c *Card) code(x *coder) {
+	c.Rank = int(x.u32(uint32(c.Rank)))
+	c.PID = int(int32(x.u32(uint32(c.PID))))
+	c.StartTime = x.u64(c.StartTime)
+	c.Window = x.u64(c.Window)
+	c.Records = x.u32(c.Records)
+	c.Silence = x.u32(c.Silence)
 	lazy := uint32(0)
 	if c.Lazy {
 		lazy = 1
 	}
-	b = appendU32(b, lazy)
-	b = appendString(b, c.Host)
-	b = appendString(b, c.Name)
-	b = appendString(b, c.CPUs)
-	b = appendString(b, c.Standby)
-	b = appendU32(b, uint32(len(c.Rails)))
-	for _, r := range c.Rails {
-		b = appendString(b, r.Driver)
-		b = appendString(b, r.Addr)
-	}
-	return b
-}
-
-func (c *Card) read(r *reader) {
-	c.Rank = int(r.u32())
-	c.PID = int(int32(r.u32()))
-	c.StartTime = r.u64()
-	c.Window = r.u64()
-	c.Records = r.u32()
-	c.Silence = r.u32()
-	lazy := r.u32()
+	lazy = x.u32(lazy)
 	c.Lazy = lazy == 1
-	r.bad = r.bad || lazy > 1
-	c.Host = r.string(maxHost)
-	c.Name = r.string(MaxName)
-	c.CPUs = r.string(MaxCPUs)
-	c.Standby = r.string(maxAddr)
-	n := r.u32()
-	if n > MaxRails {
-		r.bad = true
+	c.Host = x.string(c.Host, maxHost)
+	c.Name = x.string(c.Name, MaxName)
+	c.CPUs = x.string(c.CPUs, MaxCPUs)
+	c.Standby = x.string(c.Standby, maxAddr)
+	rails := x.u32(uint32(len(c.Rails)))
+	if x.bad = x.bad || lazy > 1 || rails > MaxRails; x.bad {
 		return
 	}
-	for range n {
-		c.Rails = append(c.Rails, Rail{Driver: r.string(maxDriver), Addr: r.string(maxAddr)})
+	if !x.writes && rails > 0 {
+		c.Rails = make([]Rail, rails)
+	}
+	for i := range c.Rails {
+		r := &c.Rails[i]
+		r.Driver, r.Addr = x.string(r.Driver, maxDriver), x.string(r.Addr, maxAddr)
 	}
 }
 
 func appendTable(b []byte, cards []Card) []byte {
-	b = appendU32(b, uint32(len(cards)))
+	x := coder{b: b, writes: true}
+	x.u32(uint32(len(cards)))
 	for i := range cards {
-		b = cards[i].append(b)
+		cards[i].code(&x)
 	}
-	return b
+	return x.b
 }
 
 // parseTable reads a table of exactly size cards, in order of their ranks.
@@ -153,20 +137,20 @@ func parseTable(b []byte, size int) ([]Card, error) {
 
 // parseCards reads the cards of exactly those ranks, in their order.
 func parseCards(b []byte, ranks []int) ([]Card, error) {
-	r := reader{b: b}
-	if n := r.u32(); int64(n) != int64(len(ranks)) {
+	x := coder{b: b}
+	if n := x.u32(0); int64(n) != int64(len(ranks)) {
 		return nil, fmt.Errorf("%w: the cards of %d processes in the place of %d", errCard, n, len(ranks))
 	}
 	cards := make([]Card, len(ranks))
 	for i := range cards {
-		if cards[i].read(&r); r.bad {
+		if cards[i].code(&x); x.bad {
 			return nil, errCard
 		}
 		if cards[i].Rank != ranks[i] {
 			return nil, fmt.Errorf("%w: rank %d in the place of rank %d", errCard, cards[i].Rank, ranks[i])
 		}
 	}
-	if !r.done() {
+	if !x.done() {
 		return nil, errCard
 	}
 	return cards, nil

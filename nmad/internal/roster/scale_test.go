@@ -99,7 +99,7 @@ func actor(addr string, above, size int, subtree []int, over *sync.WaitGroup, se
 			err = w.Send(kindReady, nil)
 		case k == kindGo:
 			for _, rank := range subtree {
-				err = w.Send(kindLeave, appendU32(nil, uint32(rank)))
+				err = w.Send(kindLeave, encodeRanks(rank))
 			}
 			if err == nil {
 				return

@@ -7,6 +7,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/pm2-go/pm2/nmad/driver"
+	"github.com/pm2-go/pm2/nmad/driver/internal/raw"
 	"github.com/pm2-go/pm2/nmad/internal/meet"
 )
 
@@ -46,10 +47,6 @@ func (sk *sockets) give(track int) (fd int) {
 
 // close closes what is left.
 func (sk *sockets) close() {
-	for _, fd := range append(sk.fd[:], sk.ep) {
-		if fd >= 0 {
-			_ = unix.Close(fd)
-		}
-	}
+	raw.Close(sk.fd[trackSmall], sk.fd[trackLarge], sk.ep)
 	*sk = noSockets
 }
