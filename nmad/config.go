@@ -147,8 +147,8 @@ const (
 // check looks at the bounds of what the caller has set. Errors are ErrConfig.
 func (cfg *Config) check() error {
 	switch {
-	case cfg.Size < 1 || cfg.Size > roster.MaxSize:
-		return fmt.Errorf("nmad: %w: a job of %d processes: give 1 to %d", ErrConfig, cfg.Size, roster.MaxSize)
+	case cfg.Size < 1 || cfg.Size > driver.MaxSize:
+		return fmt.Errorf("nmad: %w: a job of %d processes: give 1 to %d", ErrConfig, cfg.Size, driver.MaxSize)
 	case cfg.Rank < 0 || cfg.Rank >= cfg.Size:
 		return fmt.Errorf("nmad: %w: rank %d in a job of %d: give 0 to %d", ErrConfig, cfg.Rank, cfg.Size, cfg.Size-1)
 	case cfg.Size > 1 && cfg.Rendezvous == "" && cfg.Listener == nil:

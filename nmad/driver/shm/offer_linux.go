@@ -8,6 +8,7 @@ import (
 
 	"github.com/pm2-go/pm2/asm"
 	"github.com/pm2-go/pm2/nmad/driver/internal/life"
+	"github.com/pm2-go/pm2/nmad/driver/internal/relaxed"
 	"github.com/pm2-go/pm2/nmad/internal/process"
 )
 
@@ -245,7 +246,7 @@ func (l *link) returned(evict bool) bool {
 		return false
 	}
 	in.open, in.buf = false, nil
-	store(&r.waits, waitsSlot)
+	relaxed.Store(&r.waits, waitsSlot)
 	return true
 }
 
@@ -265,7 +266,7 @@ func (l *link) endOffers() {
 }
 
 // meet tells a new link which process its peer is, if its memory can be read, else 0.
-func (l *link) meet(pid int, w ways) {
+func (l *link) meet(pid int, w longWays) {
 	l.reader.PID, l.writer.PID = pid, pid
 	l.lt.least, l.lr.least = w.least, w.least
 	l.lr.copies.policy = w.policy

@@ -23,17 +23,17 @@ type chunkQueue struct {
 	left int // bytes of all of them that have not moved
 }
 
-func (q *chunkQueue) push(c *chunk) {
-	q.fifo.push(c)
-	q.len++
-	q.left += c.size - c.moved
+func (cq *chunkQueue) push(c *chunk) {
+	cq.fifo.push(c)
+	cq.len++
+	cq.left += c.size - c.moved
 }
 
-func (q *chunkQueue) pop() *chunk {
-	c := q.fifo.pop()
+func (cq *chunkQueue) pop() *chunk {
+	c := cq.fifo.pop()
 	if c != nil {
-		q.len--
-		q.left -= c.size - c.moved
+		cq.len--
+		cq.left -= c.size - c.moved
 	}
 	return c
 }

@@ -76,7 +76,7 @@ func (f *Flow) Init(own, rank, rails int, b Bounds) {
 	for i := range f.Rails {
 		r := &f.Rails[i]
 		r.Cost = strategy.DefaultCost
-		r.Streams[Pull].dir, r.Streams[Pull].pulls = Pull, true
+		r.Streams[Pull].dir = Pull
 	}
 	f.Watched = new(atomic.Uint32)
 	f.tx.credit, f.tx.window = b.PeerWindow, b.PeerWindow

@@ -36,7 +36,7 @@ type openPacket struct {
 	polls    int // since it was begun that did not send it
 }
 
-func (x *openPacket) empty() bool { return x.messages == 0 }
+func (op *openPacket) empty() bool { return op.messages == 0 }
 
 // joins says whether a message is to be gathered with others, or to wait for such as come soon.
 func (f *Flow) joins(tag uint64, size int, c Company) bool {

@@ -19,10 +19,10 @@ type notes struct {
 	limit   int      // how long one may be that comes; 0: none may
 }
 
-func (x *notes) empty() bool { return len(x.out) == 0 }
+func (ns *notes) empty() bool { return len(ns.out) == 0 }
 
 // drop forgets all.
-func (x *notes) drop() { *x = notes{limit: x.limit} }
+func (ns *notes) drop() { *ns = notes{limit: ns.limit} }
 
 // Note sends a note, after those that wait, unless the flow has ended or this side leaves. False: so many wait already.
 func (f *Flow) Note(b []byte, most int) bool {
@@ -51,9 +51,9 @@ func (f *Flow) packNote() *Packet {
 }
 
 // left goes on when the link has taken so many bytes of the first note.
-func (x *notes) left(bytes int) {
-	if x.sent += bytes; x.sent == len(x.out[0]) {
-		x.out, x.sent = slices.Delete(x.out, 0, 1), 0
+func (ns *notes) left(bytes int) {
+	if ns.sent += bytes; ns.sent == len(ns.out[0]) {
+		ns.out, ns.sent = slices.Delete(ns.out, 0, 1), 0
 	}
 }
 

@@ -171,13 +171,6 @@ func (f *Flow) simple(h *driver.Header) bool {
 	return h.Kind == KindEager && h.Context == Plain && f.rx.Exactly()
 }
 
-// within makes arriving messages overlook receives from any source that are younger than that (match.Any.Now): the flow
-// may not know yet of an older receive for this gate. The owner searches for the messages of the younger ones later
-// (Search).
-func (f *Flow) within(age uint64) {
-	f.rx.limit = age
-}
-
 // SearchDue says, once, that Search is to be called, not inside of another call.
 func (f *Flow) SearchDue() bool {
 	was := f.search
@@ -308,8 +301,9 @@ func (f *Flow) truncated(r *Request, size uint64) error {
 // may say anything. The error says what is wrong with the packet; or it is ErrLeft. Afterwards SearchDue may hold.
 func (f *Flow) Packet(h *driver.Header, body []byte, n Network) error {
 	if !f.simple(h) && !(f.rx.Exactly() && len(f.rx.others) == 0) {
-		// A thread may have posted a receive here and then one for any source: the order of these is kept.
-		f.within(n.Begin())
+		// A thread may have posted a receive here and then one for any source: the order of these is kept. So the message
+		// overlooks receives from any source that are younger; the owner searches for their messages later (Search).
+		f.rx.limit = n.Begin()
 	}
 	if uint64(h.Body) != uint64(len(body)) || h.Flags != 0 && h.Kind != KindRtr {
 		return violation("a packet of kind %d with %d of %d bytes, flags %#x", h.Kind, len(body), h.Body, h.Flags)
@@ -388,11 +382,11 @@ func (f *Flow) handleOther(h *driver.Header, body []byte, n Network) error {
 }
 
 // inOrder checks and counts the number of a message.
-func (x *receiver) inOrder(seq uint32) bool {
-	if seq != x.seq {
+func (rx *receiver) inOrder(seq uint32) bool {
+	if seq != rx.seq {
 		return false
 	}
-	x.seq++
+	rx.seq++
 	return true
 }
 

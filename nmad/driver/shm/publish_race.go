@@ -2,16 +2,8 @@
 
 package shm
 
-import (
-	"sync/atomic"
-)
-
-// publish: see words_norace.go. In a binary with the race detector Store is one of ThreadSanitizer, and only a
+// publish: see publish_norace.go. In a binary with the race detector Store is one of ThreadSanitizer, and only a
 // store-release. For memory of Go's own it takes a lock around it, which makes a barrier of it as well. Of a segment it
 // knows nothing, and what is left is a MOV on amd64: the look at the other side's flag overtakes it, and the bell never
 // rings. Its exchange is an XCHG wherever the word lies.
 func (n *notice) publish(v uint64) { n.word.Swap(v) }
-
-// store and load: see words_norace.go. The race detector wants to see them.
-func store(p *uint64, v uint64) { atomic.StoreUint64(p, v) }
-func load(p *uint64) uint64     { return atomic.LoadUint64(p) }
