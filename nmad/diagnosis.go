@@ -18,8 +18,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// This file tells a person what threads wait for: WriteWaits, which diagnosis.go calls at SIGQUIT, and stall.go when a job has
-// come to a stop.
+// This file tells a person what threads wait for: WriteWaits, also at SIGQUIT, and in stall.go when a job has come to a
+// stop; and Session.String what gates do.
 
 // sessionList has the sessions that are open in this process. A reason has only numbers, and WriteWaits finds the names
 // here.
