@@ -51,7 +51,12 @@ func (c *Comm) aside(ranks []int, tag uint64) agree {
 
 // Idup begins a Dup of a Comm or an Intercomm, which goes on while the program computes, and leaves it in made before
 // the request is done. It is a collective operation: all processes call it in the same order as the others.
-func Idup[C interface{ idup(made *C) *Request }](c C, made *C) *Request { return c.idup(made) }
+func Idup[C *Comm | *Intercomm](c C, made *C) *Request {
+	if x, ok := any(c).(*Intercomm); ok {
+		return x.idup(any(made).(**Intercomm))
+	}
+	return any(c).(*Comm).idup(any(made).(**Comm))
+}
 
 func (c *Comm) idup(made **Comm) *Request {
 	if err := c.usable(); err != nil {

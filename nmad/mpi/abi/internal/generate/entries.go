@@ -11,7 +11,7 @@ import (
 	"strings"
 )
 
-// signature is what a method of type cCall takes and gives, as Go's sources have the types.
+// signature is what a method for functions of MPI takes and gives, as Go's sources have the types.
 type signature struct {
 	params, results []string // without the error
 	fails           bool     // the last result is an error
@@ -42,7 +42,7 @@ func typeName(x ast.Expr) string {
 	return fmt.Sprintf("%T", x)
 }
 
-// methods are those of type cCall, by what the sources in a folder declare.
+// methods are those for functions of MPI, by what the sources in a folder declare.
 func methods(dir string) (map[string]signature, error) {
 	names, err := filepath.Glob(filepath.Join(dir, "*.go"))
 	if err != nil {
