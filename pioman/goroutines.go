@@ -6,8 +6,12 @@ import (
 
 	"github.com/pm2-go/pm2/asm"
 	"github.com/pm2-go/pm2/hooks"
+	"github.com/pm2-go/pm2/internal/ours"
 	"github.com/pm2-go/pm2/sched"
 )
+
+// calls are what the scheduler says of goroutines that poll, and does, for packages of this module alone.
+var calls = sched.Calls(ours.Module{})
 
 // readied counts the goroutines that were woken: see handOver.
 var readied atomic.Uint64
@@ -41,7 +45,7 @@ func (a *attachment) handOver(before uint64) {
 // goroutinesPoll tells whether plain goroutines poll, so that nothing else need. If so the progressor watches them: it
 // takes over, or has a VP do that, when they have stopped.
 func (a *attachment) goroutinesPoll(now int64) bool {
-	if sched.GoroutinesPoll(now) == 0 {
+	if calls.GoroutinesPoll(now) == 0 {
 		return false
 	}
 	a.progressor.wake()

@@ -7,7 +7,6 @@ import (
 
 	"github.com/pm2-go/pm2/asm"
 	"github.com/pm2-go/pm2/hooks"
-	"github.com/pm2-go/pm2/sched"
 	"github.com/pm2-go/pm2/sched/topo"
 )
 
@@ -180,7 +179,7 @@ func (a *attachment) register() (err error) {
 			return err
 		}
 	}
-	a.forOthers, err = sched.GoroutineHooks().RegisterWhile(hooks.Timer, hookPriority, a.e.config.Name, &a.e.load.w, uint64(pendingMask), a.forAll)
+	a.forOthers, err = calls.GoroutineHooks().RegisterWhile(hooks.Timer, hookPriority, a.e.config.Name, &a.e.load.w, uint64(pendingMask), a.forAll)
 	return err
 }
 

@@ -143,7 +143,7 @@ func (r *progressor) needed() bool {
 		return true
 	case v.pending() == 0 || v.watched():
 		return false
-	case len(r.a.vps) == 0 || sched.GoroutinesPoll(asm.Cycles()) != 0:
+	case len(r.a.vps) == 0 || calls.GoroutinesPoll(asm.Cycles()) != 0:
 		return true
 	}
 	r.a.s.Kick(-1)
@@ -181,7 +181,7 @@ func (r *progressor) serve() {
 		}
 		r.state.Store(watching)
 		v := e.load.view()
-		switch polls := sched.GoroutinesPoll(asm.Cycles()); {
+		switch polls := calls.GoroutinesPoll(asm.Cycles()); {
 		case polls != 0: // the nap costs the one that polls an interrupt
 			nap = min(max(time.Duration(asm.Nanos(polls)), shortNap), longNap)
 		case v.pending() == 0:
@@ -214,7 +214,7 @@ func (r *progressor) serve() {
 func (r *progressor) heed() {
 	if now := asm.Cycles(); now-r.heeded > asm.ToCycles(heedGap) {
 		r.heeded = now
-		go sched.HeedProcs() // it may stop the world
+		go calls.HeedProcs() // it may stop the world
 	}
 }
 
@@ -227,7 +227,7 @@ func (r *progressor) progress() bool {
 	wanted := false
 	for offered := active; !wanted; {
 		now := asm.Cycles()
-		if e.load.view().pending() == 0 || r.over.Load() || sched.GoroutinesPoll(now) != 0 {
+		if e.load.view().pending() == 0 || r.over.Load() || calls.GoroutinesPoll(now) != 0 {
 			return true
 		}
 		woken := readied.Load()
@@ -244,7 +244,7 @@ func (r *progressor) progress() bool {
 			break
 		}
 		if now-offered >= e.ticks.politeAfter {
-			wanted = sched.Offer()
+			wanted = calls.Offer()
 			offered = asm.Cycles()
 		}
 	}

@@ -252,7 +252,7 @@ func nodeRound(t *testing.T, round int) {
 		}
 		op := queueOp{thread: g.id(x), node: r.IntN(treeNodes)}
 		begin := g.now.Add(1)
-		if err := x.settle(nil, x.gen, g.nodes[op.node]); err != nil {
+		if err := (Thread{x, x.gen}).reassign(func(t *thread) { t.assign(g.nodes[op.node]) }); err != nil {
 			t.Error(err)
 		}
 		end := g.now.Add(1)

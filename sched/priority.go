@@ -116,24 +116,7 @@ func (h Thread) SetPriority(p Priority) error {
 	if err := p.check(); err != nil {
 		return err
 	}
-	t := h.t
-	if t == nil {
-		return ErrNoThread
-	}
-	c := Visit()
-	alive := t.life(h.gen)
-	if alive {
-		t.class.store(t.class.load().with(p.rank()))
-	}
-	t.mu.Unlock()
-	if alive {
-		t.sort(c)
-	}
-	c.Leave()
-	if !alive {
-		return ErrNoThread
-	}
-	return nil
+	return h.reassign(func(t *thread) { t.class.store(t.class.load().with(p.rank())) })
 }
 
 // Priority returns the thread's priority; DefaultPriority if it has ended.

@@ -109,7 +109,7 @@ func (e *PanicError) Unwrap() error {
 func Spawn(fn func()) Thread { return spawn(plain(fn)) }
 
 // SpawnBody is marcel.SpawnBody.
-func (calls) SpawnBody(b Body) Thread { return spawn(b) }
+func (moduleCalls) SpawnBody(b Body) Thread { return spawn(b) }
 
 func spawn(b Body) Thread {
 	check(b)
@@ -143,7 +143,7 @@ func check(b Body) {
 }
 
 // SpawnWith is marcel.SpawnWith.
-func (calls) SpawnWith(a Attr, fn func()) Thread {
+func (moduleCalls) SpawnWith(a Attr, fn func()) Thread {
 	check(plain(fn))
 	c := Enter()
 	s := (*Scheduler)(nil)

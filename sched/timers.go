@@ -96,7 +96,7 @@ func (ts *timers) fire(now int64) (next int64) {
 	for _, r := range bells[:n] {
 		switch o := r.owner.(type) {
 		case *BoundedWait:
-			o.wake(nil)
+			o.wakeUnder(nil)
 		case Ringer:
 			o.Ring(r.round)
 		}

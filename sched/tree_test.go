@@ -153,7 +153,7 @@ func TestChoose(t *testing.T) {
 					if rapid.Bool().Draw(t, "placed") {
 						n = drawNode.Draw(t, "node")
 					}
-					_ = x.settle(nil, x.gen, n)
+					_ = Thread{x, x.gen}.reassign(func(t *thread) { t.assign(n) })
 					break
 				}
 			},
