@@ -29,7 +29,7 @@ import (
 // It starts at its first duty, and ends with the attachment. Should a handler end its goroutine, it goes on with another
 // one.
 type progressor struct {
-	a    *attachment
+	a    *attachedEngine
 	vp   int    // the dedicated one's; -1: unbound
 	duty func() // until there is nothing for it to do
 
@@ -60,7 +60,7 @@ const (
 	heedGap  = int64(2 * time.Second) // how often it looks whether the program has set GOMAXPROCS
 )
 
-func (r *progressor) init(a *attachment, vp int, duty func()) {
+func (r *progressor) init(a *attachedEngine, vp int, duty func()) {
 	r.a, r.vp, r.duty = a, vp, duty
 	r.bell, r.ended = make(chan struct{}, 1), make(chan struct{})
 }
@@ -315,7 +315,7 @@ type spareable interface {
 
 // dedicate takes the processor from the scheduler. ErrParameter: it has no such one, or
 // no other.
-func (a *attachment) dedicate(vp int) (err error) {
+func (a *attachedEngine) dedicate(vp int) (err error) {
 	s, ok := a.s.(spareable)
 	switch {
 	case !ok:

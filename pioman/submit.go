@@ -34,7 +34,7 @@ func (e *Engine) claim(t *Task) error {
 }
 
 // put puts a claimed task into a queue: the root's, or one of tr.
-func (e *Engine) put(t *Task, q *Queue, tr *tree) {
+func (e *Engine) put(t *Task, q *Queue, tr *taskTree) {
 	if t.queue.Load() != q {
 		t.queue.Store(q)
 	}

@@ -33,7 +33,7 @@ func (c *co) withdraw(h Thread) bool {
 	if v.inbox.Load() != nil {
 		v.collect()
 	}
-	if v.q.ring.len() > 1 && v.q.ring.oldest() == t && v.q.nonDefault&lifoBit == 0 || !v.q.withdraw(t, joinLook) {
+	if v.q.threadRing.len() > 1 && v.q.threadRing.oldest() == t && v.q.nonDefault&lifoBit == 0 || !v.q.withdraw(t, joinLook) {
 		return false
 	}
 	return t.co == nil && t.gen == h.gen && t.mayRun(v) || v.putBack(t)

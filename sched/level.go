@@ -35,7 +35,7 @@ func (lv Level) check() error {
 }
 
 // nodeAt is the node of v's item at a level.
-func (v *vp) nodeAt(l Level) *node {
+func (v *vp) nodeAt(l Level) *queueNode {
 	if l == 0 {
 		return nil
 	}

@@ -20,7 +20,7 @@ type deadline struct {
 
 // setDeadline moves the deadline; zero: none. One that has passed ends the operation in
 // progress. It allocates at the first future deadline only.
-func (s *side) setDeadline(t time.Time) {
+func (s *direction) setDeadline(t time.Time) {
 	l := &s.limit
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -33,7 +33,7 @@ func (s *side) setDeadline(t time.Time) {
 }
 
 // expire is what the timer calls.
-func (s *side) expire() {
+func (s *direction) expire() {
 	s.limit.mu.Lock()
 	defer s.limit.mu.Unlock()
 	s.expireOrWait()
@@ -41,7 +41,7 @@ func (s *side) expire() {
 
 // expireOrWait ends operations, or sets the timer for the rest of the time: the deadline, or the wall clock, may have
 // moved. The caller holds limit.mu.
-func (s *side) expireOrWait() {
+func (s *direction) expireOrWait() {
 	l := &s.limit
 	left := time.Until(l.at)
 	switch {
@@ -56,7 +56,7 @@ func (s *side) expireOrWait() {
 }
 
 // setDeadlines moves the deadlines of the sides given.
-func (d *descriptor) setDeadlines(t time.Time, sides ...*side) error {
+func (d *descriptor) setDeadlines(t time.Time, sides ...*direction) error {
 	return d.control("set", func(int) error {
 		for _, s := range sides {
 			s.setDeadline(t)

@@ -33,9 +33,9 @@ type descriptor struct {
 	last func()        // what comes before close(2); may be nil
 
 	_  [line]byte // one reads while the other writes
-	rd side
+	rd direction
 	_  [line]byte
-	wr side
+	wr direction
 }
 
 // line is how far apart words lie that different cores write.
@@ -65,7 +65,7 @@ func (d *descriptor) fail(op string, err error) error {
 // do makes a system call in one direction, once the operations before it have ended: again if it was interrupted (EINTR),
 // again after a wait if the descriptor is not ready (EAGAIN). Errors are bare: net.ErrClosed,
 // os.ErrDeadlineExceeded, the call's, the engine's. It allocates nothing.
-func (d *descriptor) do(s *side, call string, f func(fd int) syscall.Errno) error {
+func (d *descriptor) do(s *direction, call string, f func(fd int) syscall.Errno) error {
 	if !d.uses.Take() {
 		return net.ErrClosed
 	}
@@ -92,7 +92,7 @@ func (d *descriptor) do(s *side, call string, f func(fd int) syscall.Errno) erro
 
 // wait blocks the caller alone until something may have happened on a side, of which
 // it holds mu. It is a cancellation point: callers defer what is to be put in order.
-func (d *descriptor) wait(s *side) error {
+func (d *descriptor) wait(s *direction) error {
 	if err := d.watch(s); err != nil {
 		return err
 	}
@@ -107,7 +107,7 @@ func (d *descriptor) wait(s *side) error {
 
 // watch has the kernel announce one direction, edge triggered, from the first time on
 // that a thread waits for it. What is there already is announced, too.
-func (d *descriptor) watch(s *side) error {
+func (d *descriptor) watch(s *direction) error {
 	if s.armed { // only the holder of s.mu sets it
 		return nil
 	}
@@ -164,7 +164,7 @@ func (d *descriptor) Close() error {
 	if !d.uses.Close() {
 		return d.fail("close", net.ErrClosed)
 	}
-	for _, s := range [...]*side{&d.rd, &d.wr} {
+	for _, s := range [...]*direction{&d.rd, &d.wr} {
 		s.news.Signal(shut)
 		s.setDeadline(time.Time{})
 	}

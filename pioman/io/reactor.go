@@ -48,9 +48,9 @@ func NewReactor(e *pioman.Engine) (*Reactor, error) {
 	r := &Reactor{engine: e, epoll: epoll}
 	r.places.Store(new([]atomic.Pointer[descriptor]))
 	r.task.Init("pio", r.poll, pioman.Repeat)
-	if err = e.AddSource((*source)(r)); err == nil {
+	if err = e.AddSource((*reactorSource)(r)); err == nil {
 		if err = e.Submit(&r.task); err != nil {
-			e.RemoveSource((*source)(r))
+			e.RemoveSource((*reactorSource)(r))
 		}
 	}
 	if err != nil {
@@ -104,7 +104,7 @@ func (r *Reactor) Close() error {
 		}
 	}
 	err := r.task.Cancel()
-	r.engine.RemoveSource((*source)(r))
+	r.engine.RemoveSource((*reactorSource)(r))
 	unix.Close(r.epoll)
 	return err
 }
@@ -160,16 +160,16 @@ func (r *Reactor) poll(*pioman.Task) pioman.Status {
 	return status
 }
 
-// source is the reactor as the engine's sleeper sees it: the epoll descriptor is
+// reactorSource is the reactor as the engine's sleeper sees it: the epoll descriptor is
 // readable once one of those in it has something to announce.
-type source Reactor
+type reactorSource Reactor
 
 // Descriptor implements pioman.Source.
-func (src *source) Descriptor() int { return src.epoll }
+func (src *reactorSource) Descriptor() int { return src.epoll }
 
 // Arm implements pioman.Source.
-func (src *source) Arm() bool { return true }
+func (src *reactorSource) Arm() bool { return true }
 
 // Disarm implements pioman.Source. The poll that follows empties the epoll descriptor
 // even if no thread waits: it would end each sleep otherwise.
-func (src *source) Disarm() { src.stale.Store(true) }
+func (src *reactorSource) Disarm() { src.stale.Store(true) }
