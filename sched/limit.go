@@ -45,7 +45,7 @@ func (c *co) WaitUntil(q *WaitQueue, mu *Spin, lim Limit) (given bool, err error
 		}
 		c.cur.w.note = lim.Note
 		if lim.First {
-			return c.WaitFirst(q, mu), nil
+			return c.waitFirst(q, mu), nil
 		}
 		return c.Wait(q, mu), nil
 	}

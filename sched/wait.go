@@ -172,11 +172,8 @@ func (c *co) Wait(q *WaitQueue, mu *Spin) (given bool) {
 	return false
 }
 
-// WaitFirst is Wait at the front of q, for a waiter that has waited before.
-func (c *co) WaitFirst(q *WaitQueue, mu *Spin) (given bool) {
-	if c == nil {
-		return waitOutside(q, mu, true, nil)
-	}
+// waitFirst is Wait of a thread at the front of q.
+func (c *co) waitFirst(q *WaitQueue, mu *Spin) (given bool) {
 	w := &c.cur.w
 	if x := c.cur.x.Load(); x != nil && c.refused(x, mu) {
 		return false

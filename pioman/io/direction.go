@@ -24,8 +24,8 @@ type direction struct {
 	mu    marcel.Mutex // its holder may use vec, and wait
 	news  pioman.Completion
 	limit deadline
-	vec   *[maxIovecs]unix.Iovec // of Readv and Writev, made at the first
-	event uint32                 // of epoll
+	vec   *[maxIovecs]unix.Iovec // for Readv and Writev; the first call makes it
+	event uint32                 // what epoll calls it
 	armed bool                   // the kernel has been told to announce this direction; under descriptor.epoll
 }
 
@@ -36,13 +36,13 @@ const (
 	shut                       // the descriptor is being closed; for ever
 )
 
-// begin comes before a system call. Not nil: it is too late for one.
-func (s *direction) begin() error {
-	s.news.Clear(ready)
+// begin is called before a system call. An error says why it is too late for one.
+func (dir *direction) begin() error {
+	dir.news.Clear(ready)
 	switch {
-	case s.news.Test(shut):
+	case dir.news.Test(shut):
 		return net.ErrClosed
-	case s.news.Test(expired):
+	case dir.news.Test(expired):
 		return os.ErrDeadlineExceeded
 	}
 	return nil

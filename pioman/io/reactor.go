@@ -21,7 +21,7 @@ type Reactor struct {
 	epoll  int // the descriptors that threads have waited for
 	task   pioman.Task
 
-	mu    marcel.Mutex // frames adopt, forget and Close
+	mu    marcel.Mutex // guards ended, and each change of places
 	ended error        // why it takes no descriptors: closed, or never made
 	// The descriptors by their numbers; longer ones replace it, under mu. An event that the poller looks at late, when its
 	// number belongs to another descriptor, makes that one's user try once more.
@@ -99,7 +99,7 @@ func (r *Reactor) Close() error {
 	}
 	for i := range all {
 		if d := all[i].Load(); d != nil {
-			_ = d.Close() // or another caller just does:
+			_ = d.Close() // unless another caller closes it just now
 			d.gone.Wait()
 		}
 	}
