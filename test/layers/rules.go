@@ -57,7 +57,7 @@ var rules = []rule{
 	{folder: "marcel/view", ours: []string{"marcel/monitor", "marcel/timeline", "sched"}},
 	{
 		folder:  "pioman",
-		ours:    []string{"hooks", "sched", "asm", "internal/serial", "internal/shelf", "internal/kernel", "internal/linux", "internal/setting", "internal/spelling"},
+		ours:    []string{"hooks", "sched", "asm", "internal/ours", "internal/serial", "internal/shelf", "internal/kernel", "internal/linux", "internal/setting", "internal/spelling"},
 		theirs:  []string{sys},
 		inFiles: map[string][]string{"thread*.go": {"marcel"}},
 	},
