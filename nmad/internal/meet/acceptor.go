@@ -1,7 +1,6 @@
 package meet
 
 import (
-	"container/list"
 	"errors"
 	"fmt"
 	"net"
@@ -36,17 +35,6 @@ type Acceptor struct {
 	inside  map[*Incoming]struct{}
 	refused int
 	last    error
-}
-
-// Incoming is a connection that was accepted.
-type Incoming struct {
-	acceptor *Acceptor
-	conn     net.Conn
-	from     arrivesFrom
-	came     time.Time
-	late     *limit.Limit
-
-	slot *list.Element // nil: it has none any more; guarded by slots.mu
 }
 
 const (

@@ -2,6 +2,7 @@ package meet
 
 import (
 	"container/list"
+	"net"
 	"sync"
 	"time"
 
@@ -19,6 +20,17 @@ type slots struct {
 	mu     sync.Mutex          // guards what follows, and Incoming.slot
 	taken  list.List           // by *Incoming, in the order of their arrival
 	origin map[arrivesFrom]int // how many of these there are
+}
+
+// Incoming is a connection that was accepted.
+type Incoming struct {
+	acceptor *Acceptor
+	conn     net.Conn
+	from     arrivesFrom
+	came     time.Time
+	late     *limit.Limit
+
+	slot *list.Element // nil: it has none any more; guarded by slots.mu
 }
 
 // arrivesFrom is where connections come from: an address without its port, at one acceptor.
