@@ -126,7 +126,7 @@ func TestLateRead(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer r.Close()
-	p, room := pipe{r}, make([]byte, 8)
+	p, room := pipeReader{r}, make([]byte, 8)
 	for i, want := range []struct {
 		n   int
 		err error

@@ -114,15 +114,15 @@ func (ls *largeSend) withdraw() int {
 	return n
 }
 
-// part is a piece of a share that the sender has taken: bytes of its offer, and where they go.
-type part struct {
+// claimedPiece is a piece of a share that the sender has taken: bytes of its offer, and where they go.
+type claimedPiece struct {
 	share uint32
 	bytes []byte
 	to    uint64
 }
 
 // claim takes the last piece that is left of the share.
-func (ls *largeSend) claim() (p part, ok bool, err error) {
+func (ls *largeSend) claim() (p claimedPiece, ok bool, err error) {
 	var c claims
 	var to, at, size, piece uint64
 	for {
@@ -140,11 +140,11 @@ func (ls *largeSend) claim() (p part, ok bool, err error) {
 		return p, false, fmt.Errorf("%w: it wants piece %d of %d bytes of %d bytes from %d on of an offer of %d", driver.ErrProtocol, k, piece, size, at, n)
 	}
 	first := k * piece
-	return part{c.share(), ls.out.buf[at+first : at+min(first+piece, size)], to + first}, true, nil
+	return claimedPiece{c.share(), ls.out.buf[at+first : at+min(first+piece, size)], to + first}, true, nil
 }
 
 // wrote tells the receiver that a piece is written, or could not be.
-func (ls *largeSend) wrote(p part, ok bool) {
+func (ls *largeSend) wrote(p claimedPiece, ok bool) {
 	o := &ls.out
 	if o.share != p.share {
 		o.share, o.pieces = p.share, 0

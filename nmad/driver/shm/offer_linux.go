@@ -72,7 +72,7 @@ func (l *link) help() error {
 }
 
 // wrote tells the receiver that a piece is written, or could not be.
-func (l *link) wrote(p part, ok bool) {
+func (l *link) wrote(p claimedPiece, ok bool) {
 	l.lt.wrote(p, ok)
 	if l.theirs.sleeping.Load() != 0 {
 		l.wake(life.Push, &l.hp, &l.theirs.sleeping)

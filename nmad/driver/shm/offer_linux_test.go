@@ -85,7 +85,7 @@ func begin(t *testing.T, l *link, in []byte) {
 }
 
 // claim has the sender take a piece of it.
-func claim(t *testing.T, l *link) part {
+func claim(t *testing.T, l *link) claimedPiece {
 	t.Helper()
 	p, ok, err := l.lt.claim()
 	if !ok || err != nil {

@@ -134,7 +134,7 @@ type encounter struct {
 type ends struct {
 	sleeper, waker *link
 	out, in        []byte
-	part           part
+	part           claimedPiece
 }
 
 var errUnexpected = errors.New("not what was to happen")

@@ -31,9 +31,9 @@ import (
 
 // openPacket is the packet that is being gathered.
 type openPacket struct {
-	body     []byte // as of an aggregate
+	body     []byte // its body, which is that of an aggregate
 	messages int
-	polls    int // since it was begun that did not send it
+	polls    int // how many polls have left it alone since it was begun
 }
 
 func (op *openPacket) empty() bool { return op.messages == 0 }

@@ -12,11 +12,11 @@ const NotePiece = 4 << 10
 
 // notes are those of agreements on their way between two processes: bytes to a flow.
 type notes struct {
-	out     [][]byte // to be sent
-	sent    int      // bytes of the first one that were sent
-	in      []byte   // what has come of one
-	missing uint64   // bytes of it that are to follow
-	limit   int      // how long one may be that comes; 0: none may
+	out     [][]byte // notes that are to be sent
+	sent    int      // how many bytes of the first one were sent
+	in      []byte   // the bytes that have come of one
+	missing uint64   // how many bytes of it are to follow
+	limit   int      // the longest note that the peer may send, in bytes; 0: it may send none
 }
 
 func (ns *notes) empty() bool { return len(ns.out) == 0 }

@@ -10,11 +10,11 @@ import (
 // its body, or the announcement of a rendezvous.
 type Message struct {
 	match.Arrival[Message]
-	size   uint64 // of the whole message
+	size   uint64 // bytes of the whole message
 	body   []byte // eager: the data, in a buffer of the pool; loaned: in the sender's memory
 	class  int8   // eager: size class of that buffer; -1: none
-	eager  bool   // else rendezvous
-	cookie uint32 // rendezvous: the sender's name for it
+	eager  bool   // it has come whole; else it is the announcement of a rendezvous
+	cookie uint32 // rendezvous: the name that the sender has given it
 	loaned bool   // rendezvous: the sender lends it
 
 	address uint64 // rendezvous: where it lies in the sender's memory; 0: the sender has not said it
@@ -34,9 +34,9 @@ const (
 type messagePool struct {
 	messages *Message
 	buffers  [largestClass - smallestClass + 1][][]byte
-	kept     int // bytes in buffers
-	limit    int // of kept; beyond it buffers go to the collector
-	count    int // messages in the pool
+	kept     int // bytes of all buffers
+	limit    int // what kept may be at most; beyond it buffers go to the collector
+	count    int // how many messages the pool has
 }
 
 // messagesKept is how many empty messages the pool keeps, about 160 bytes each.

@@ -248,7 +248,7 @@ func (f *Flow) deliver(r *Request, m *Message) {
 		f.sendDue = f.sendDue || !f.ended && f.rx.due()
 	case f.Dead != nil: // its owner has kept it for longer than the gate
 		if f.ended {
-			f.dropRendezvous([]key{{m.context, m.Tag}})
+			f.dropRendezvous([]messageKey{{m.context, m.Tag}})
 		}
 		f.rx.pool.put(m)
 		f.finish(r, f.Dead)
@@ -485,8 +485,8 @@ func (f *Flow) announcement(h *driver.Header, loan []byte, address uint64) error
 	return nil
 }
 
-// key is what messages are told apart by.
-type key struct {
+// messageKey is what messages are told apart by.
+type messageKey struct {
 	context uint16
 	tag     uint64
 }
@@ -494,10 +494,10 @@ type key struct {
 // dropRendezvous forgets announcements, whose data no process will send any more, and the messages behind them, or behind
 // those that are under way, whose keys are given, with the same key: a receive that got one of these in the place of the
 // message that is lost would not know.
-func (f *Flow) dropRendezvous(underway []key) {
-	gap, lost := key{}, false // of the key gap a message is lost
+func (f *Flow) dropRendezvous(underway []messageKey) {
+	gap, lost := messageKey{}, false // of the key gap a message is lost
 	keep := func(m *Message) bool {
-		k := key{m.context, m.Tag}
+		k := messageKey{m.context, m.Tag}
 		lost = !m.eager || lost && k == gap || slices.Contains(underway, k)
 		if !lost {
 			return true
@@ -515,8 +515,8 @@ func (f *Flow) dropRendezvous(underway []key) {
 }
 
 // underway lists the keys of the messages that receives were given and that have not come completely.
-func (f *Flow) underway() (keys []key) {
-	of := func(v *rendezvous) { keys = append(keys, key{v.req.Context, v.req.Entry.Tag}) }
+func (f *Flow) underway() (keys []messageKey) {
+	of := func(v *rendezvous) { keys = append(keys, messageKey{v.req.Context, v.req.Entry.Tag}) }
 	for _, v := range []*rendezvous{f.rx.answers.head, f.rx.deferred.head} {
 		for ; v != nil; v = v.after {
 			of(v)

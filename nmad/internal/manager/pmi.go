@@ -49,13 +49,13 @@ type pmi struct {
 	rank, size int
 	space      string
 	nodes      []int
-	keyMost    int // bytes of a key
-	valueMost  int // bytes of a value
+	keyMost    int // the longest key that the manager takes, in bytes
+	valueMost  int // the longest value, likewise
 
-	mu      sync.Mutex // one command at a time
-	answers chan line  // from the reader
+	mu      sync.Mutex // held while a command is under way
+	answers chan line  // what the reader has read
 	gone    chan struct{}
-	why     error // why it is gone; before gone is closed
+	why     error // why it is gone; the reader sets it before it closes gone
 }
 
 // openPMI connects to the manager that the environment names, and hears from it which rank this process is.

@@ -8,20 +8,20 @@ import (
 	"github.com/pm2-go/pm2/nmad/internal/meet"
 )
 
-// kind says what a frame is.
-type kind = byte
+// frameKind says what a frame is.
+type frameKind = byte
 
 const (
-	kindCard    kind = 1 + iota // to rank 0: the cards of a subtree
-	kindTable                   // from rank 0: all cards, packed
-	kindReady                   // to rank 0: empty
-	kindGo                      // from rank 0: empty
-	kindLeave                   // both ways: rank
-	kindDead                    // both ways: rank, reason
-	kindAbort                   // both ways: rank, reason
-	kindBeat                    // both ways, once the job runs: empty
-	kindQuit                    // both ways, once the job runs: empty. To a parent: this member looks for another one; from one: it gives up its members
-	kindSubtree                 // to a parent, once the job runs: all ranks that this member speaks for besides itself
+	kindCard    frameKind = 1 + iota // to rank 0: the cards of a subtree
+	kindTable                        // from rank 0: all cards, packed
+	kindReady                        // to rank 0: empty
+	kindGo                           // from rank 0: empty
+	kindLeave                        // both ways: rank
+	kindDead                         // both ways: rank, reason
+	kindAbort                        // both ways: rank, reason
+	kindBeat                         // both ways, once the job runs: empty
+	kindQuit                         // both ways, once the job runs: empty. To a parent: this member looks for another one; from one: it gives up its members
+	kindSubtree                      // to a parent, once the job runs: all ranks that this member speaks for besides itself
 )
 
 const maxReason = 512
@@ -30,7 +30,7 @@ const maxReason = 512
 var errFrame = meet.ErrFrame
 
 // limitOf is the largest payload of a frame of a kind in a job of that size; -1: there is no such kind.
-func limitOf(k kind, size int) int {
+func limitOf(k frameKind, size int) int {
 	switch k {
 	case kindReady, kindGo, kindBeat, kindQuit:
 		return 0
@@ -53,15 +53,15 @@ type wire struct {
 }
 
 // send sends a frame. A connection that does not take it ends, and its reader tells why.
-func (w *wire) send(k kind, payload []byte) {
+func (w *wire) send(k frameKind, payload []byte) {
 	if err := w.Send(k, payload); err != nil && !isReset(err) {
 		_ = w.Conn.Close()
 	} // Else the other side has closed: the reader comes to that end by itself, behind what was sent before it, such as that this process is lost.
 }
 
 // recv reads one frame of a job of that size.
-func (w *wire) recv(size int) (kind, []byte, error) {
-	return w.Recv(func(k kind) int { return limitOf(k, size) })
+func (w *wire) recv(size int) (frameKind, []byte, error) {
+	return w.Recv(func(k frameKind) int { return limitOf(k, size) })
 }
 
 // A notice says something about one process.

@@ -73,7 +73,7 @@ const (
 // Roster is this process's membership in a job: which ranks are there, have left, and have died. Safe for concurrent use.
 type Roster struct {
 	cfg  Config
-	tree tree
+	tree controlTree
 
 	ctx    context.Context // ends when the job cannot start, with the cause
 	cancel context.CancelCauseFunc
