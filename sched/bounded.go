@@ -267,6 +267,7 @@ func (b *BoundedWait) wake(c *co) {
 func (b *BoundedWait) wakeUnder(c *co) {
 	if mu := b.lock; mu != nil {
 		mu.Lock()
+		//lint:ignore SA2001 the owner unlocks it once it is parked
 		mu.Unlock()
 	}
 	b.wake(c)

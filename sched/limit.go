@@ -69,7 +69,7 @@ func (c *co) WaitUntil(q *WaitQueue, mu *Spin, lim Limit) (given bool, err error
 	}
 	if b.lock != nil {
 		b.await(c)
-		return b.outcome(nil, q, mu)
+		return b.outcome(lim.Context, q, mu)
 	}
 	mu.Unlock()
 	if lim.Context != nil {
@@ -77,7 +77,7 @@ func (c *co) WaitUntil(q *WaitQueue, mu *Spin, lim Limit) (given bool, err error
 		return b.waitUnder(lim.Context, q, mu)
 	}
 	b.sleep()
-	return b.outcome(nil, q, mu)
+	return b.outcome(lim.Context, q, mu)
 }
 
 // waitOutside is the fast wait of a goroutine: no other than its waker ends it, so there is no ticket. Of its BoundedWait it uses the
