@@ -38,7 +38,7 @@ func TestCollectives(t *testing.T) {
 					c.job.hostOf = hostOf
 					for _, n := range counts {
 						for root := range size {
-							if root > 2 && root < size-1 {
+							if root > 2 && root < size-1 || root > 0 && root < size-1 && n == 100_000 {
 								continue
 							}
 							if err := collectives(c, n, root); err != nil {
