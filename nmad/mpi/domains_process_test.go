@@ -39,7 +39,7 @@ func pairs(goroutines, exchanges int) func(world *Comm) error {
 				return err
 			}
 			all.Go(func() {
-				own, err := parent.DupWith(NewInfo(KeyDomain, "private"))
+				own, err := parent.Dup(NewInfo(KeyDomain, "private"))
 				if errs[i] = err; err == nil {
 					took[i] = pingpong(own, peer, first, exchanges)
 				}

@@ -40,11 +40,11 @@ func (op Op) String() string {
 	return "no operation"
 }
 
-// kind is a type of words.
-type kind uint8
+// wordKind is a type of words.
+type wordKind uint8
 
 const (
-	kindInt32 kind = iota
+	kindInt32 wordKind = iota
 	kindUint32
 	kindInt64
 	kindUint64
@@ -54,7 +54,7 @@ const (
 )
 
 // bytes is the size of a word.
-func (k kind) bytes() uint64 {
+func (k wordKind) bytes() uint64 {
 	switch k {
 	case kindInt32, kindUint32, kindFloat32:
 		return 4
@@ -63,15 +63,15 @@ func (k kind) bytes() uint64 {
 }
 
 // takes says whether there is the operation for words of that kind.
-func (k kind) takes(o Op) bool {
+func (k wordKind) takes(o Op) bool {
 	return o < ops && (k < kindFloat32 || o != And && o != Or && o != Xor)
 }
 
 // kindOf is the kind of T.
-func kindOf[T Word]() kind {
+func kindOf[T Word]() wordKind {
 	var zero T
 	half := 0.5
-	k := kind(0)
+	k := wordKind(0)
 	switch {
 	case T(half) != 0:
 		k = kindFloat32
@@ -117,104 +117,88 @@ func (rg *region) word64(offset uint64) *atomic.Uint64 {
 
 // apply does an atomic that kind takes on a word that is inside and aligned, by the processor's instructions, and
 // returns what was there before. other is what the word must be for opCompareAndSwap.
-func (rg *region) apply(k kind, o Op, offset, v, other uint64) (old uint64) {
+func (rg *region) apply(k wordKind, o Op, offset, v, other uint64) (old uint64) {
 	at := unsafe.Add(rg.base, offset)
 	if k.bytes() == 4 {
-		old = uint64(apply32((*uint32)(at), k, o, uint32(v), uint32(other)))
+		old = uint64(apply((*uint32)(at), k, o, uint32(v), uint32(other)))
 	} else {
-		old = apply64((*uint64)(at), k, o, v, other)
+		old = apply((*uint64)(at), k, o, v, other)
 	}
 	runtime.KeepAlive(rg) // and its addresses
 	return old
 }
 
-func apply64(at *uint64, k kind, o Op, v, other uint64) (old uint64) {
-	if k != kindFloat64 {
-		switch o {
-		case Add:
-			return atomic.AddUint64(at, v) - v
-		case Sub:
-			return atomic.AddUint64(at, -v) + v
-		case And:
-			return atomic.AndUint64(at, v)
-		case Or:
-			return atomic.OrUint64(at, v)
-		}
+// wordBits is a word as the processor's instructions know it: the compiler has the size of each.
+type wordBits interface{ uint32 | uint64 }
+
+func add[B wordBits](at *B, v B) B {
+	if unsafe.Sizeof(v) == 8 {
+		return B(atomic.AddUint64((*uint64)(unsafe.Pointer(at)), uint64(v)))
 	}
-	switch o {
-	case Swap:
-		return atomic.SwapUint64(at, v)
-	case opLoad:
-		return atomic.LoadUint64(at)
-	case opStore:
-		atomic.StoreUint64(at, v)
-		return 0
-	case opCompareAndSwap:
-		for {
-			if atomic.CompareAndSwapUint64(at, other, v) {
-				return other
-			}
-			if old = atomic.LoadUint64(at); old != other {
-				return old
-			}
-		}
-	}
-	for {
-		old = atomic.LoadUint64(at)
-		if next := combine64(k, o, old, v); atomic.CompareAndSwapUint64(at, old, next) {
-			return old
-		}
-	}
+	return B(atomic.AddUint32((*uint32)(unsafe.Pointer(at)), uint32(v)))
 }
 
-func apply32(at *uint32, k kind, o Op, v, other uint32) (old uint32) {
-	if k != kindFloat32 {
-		switch o {
-		case Add:
-			return atomic.AddUint32(at, v) - v
-		case Sub:
-			return atomic.AddUint32(at, -v) + v
-		case And:
-			return atomic.AndUint32(at, v)
-		case Or:
-			return atomic.OrUint32(at, v)
-		}
+func swap[B wordBits](at *B, v B) B {
+	if unsafe.Sizeof(v) == 8 {
+		return B(atomic.SwapUint64((*uint64)(unsafe.Pointer(at)), uint64(v)))
 	}
-	switch o {
-	case Swap:
-		return atomic.SwapUint32(at, v)
-	case opLoad:
-		return atomic.LoadUint32(at)
-	case opStore:
-		atomic.StoreUint32(at, v)
+	return B(atomic.SwapUint32((*uint32)(unsafe.Pointer(at)), uint32(v)))
+}
+
+func load[B wordBits](at *B) (v B) {
+	if unsafe.Sizeof(v) == 8 {
+		return B(atomic.LoadUint64((*uint64)(unsafe.Pointer(at))))
+	}
+	return B(atomic.LoadUint32((*uint32)(unsafe.Pointer(at))))
+}
+
+func compareAndSwap[B wordBits](at *B, old, next B) bool {
+	if unsafe.Sizeof(old) == 8 {
+		return atomic.CompareAndSwapUint64((*uint64)(unsafe.Pointer(at)), uint64(old), uint64(next))
+	}
+	return atomic.CompareAndSwapUint32((*uint32)(unsafe.Pointer(at)), uint32(old), uint32(next))
+}
+
+func apply[B wordBits](at *B, k wordKind, o Op, v, other B) (old B) {
+	switch {
+	case o == Add && k < kindFloat32:
+		return add(at, v) - v
+	case o == Sub && k < kindFloat32:
+		return add(at, -v) + v
+	case o == Swap:
+		return swap(at, v)
+	case o == opLoad:
+		return load(at)
+	case o == opStore:
+		swap(at, v)
 		return 0
-	case opCompareAndSwap:
+	case o == opCompareAndSwap:
 		for {
-			if atomic.CompareAndSwapUint32(at, other, v) {
+			if compareAndSwap(at, other, v) {
 				return other
 			}
-			if old = atomic.LoadUint32(at); old != other {
+			if old = load(at); old != other {
 				return old
 			}
 		}
 	}
 	for {
-		old = atomic.LoadUint32(at)
-		if next := combine32(k, o, old, v); atomic.CompareAndSwapUint32(at, old, next) {
+		old = load(at)
+		if compareAndSwap(at, old, combinedBits(k, o, old, v)) {
 			return old
 		}
 	}
 }
 
 // applyAll does an atomic that kind takes on each of the words from an offset on, which are inside and aligned.
-func (rg *region) applyAll(x *words, offset uint64) {
+func (rg *region) applyAll(x *wordArrays, offset uint64) {
 	for from := 0; from < len(x.v); from += wordsAtOnce {
 		y := x.part(from, min(wordsAtOnce, len(x.v)-from))
 		at := unsafe.Add(rg.base, offset+uint64(from))
 		if x.kind.bytes() == 4 {
-			applyAll32(at, &y)
+			applyAll[uint32](at, &y)
 		} else {
-			applyAll64(at, &y)
+			applyAll[uint64](at, &y)
 		}
 	}
 	runtime.KeepAlive(rg) // and its addresses
@@ -233,103 +217,63 @@ func bytesOf[T Word](s []T) []byte {
 	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(s))), len(s)*int(unsafe.Sizeof(*new(T))))
 }
 
-// applyAll64 has loops of their own for sums, which programs have most.
-func applyAll64(base unsafe.Pointer, x *words) {
-	v := wordsIn[uint64](x.v)
-	at, old := unsafe.Slice((*uint64)(base), len(v)), wordsIn[uint64](x.old)
+// applyAll has loops of their own for sums, which programs have most.
+func applyAll[B wordBits](base unsafe.Pointer, x *wordArrays) {
+	v := wordsIn[B](x.v)
+	at, old := unsafe.Slice((*B)(base), len(v)), wordsIn[B](x.old)
 	switch {
-	case x.op == Add && x.kind == kindFloat64:
+	case x.op == Add && x.kind >= kindFloat32:
 		for i, y := range v {
-			f := math.Float64frombits(y)
-			for {
-				was := atomic.LoadUint64(&at[i])
-				if atomic.CompareAndSwapUint64(&at[i], was, math.Float64bits(math.Float64frombits(was)+f)) {
-					if len(old) > 0 {
-						old[i] = was
-					}
-					break
-				}
+			was := load(&at[i])
+			for !compareAndSwap(&at[i], was, addFloats(was, y)) {
+				was = load(&at[i])
+			}
+			if len(old) > 0 {
+				old[i] = was
 			}
 		}
 	case x.op == Add && len(old) == 0:
 		for i, y := range v {
-			atomic.AddUint64(&at[i], y)
+			add(&at[i], y)
 		}
 	default:
-		other := wordsIn[uint64](x.other)
+		other := wordsIn[B](x.other)
 		for i, y := range v {
-			compared := uint64(0)
+			compared := B(0)
 			if len(other) > 0 {
 				compared = other[i]
 			}
-			if was := apply64(&at[i], x.kind, x.op, y, compared); len(old) > 0 {
+			if was := apply(&at[i], x.kind, x.op, y, compared); len(old) > 0 {
 				old[i] = was
 			}
 		}
 	}
 }
 
-func applyAll32(base unsafe.Pointer, x *words) {
-	v := wordsIn[uint32](x.v)
-	at, old := unsafe.Slice((*uint32)(base), len(v)), wordsIn[uint32](x.old)
+func addFloats[B wordBits](x, y B) B {
+	if unsafe.Sizeof(x) == 8 {
+		return B(math.Float64bits(math.Float64frombits(uint64(x)) + math.Float64frombits(uint64(y))))
+	}
+	return B(math.Float32bits(math.Float32frombits(uint32(x)) + math.Float32frombits(uint32(y))))
+}
+
+// combinedBits is what an operation makes of a word by v.
+func combinedBits[B wordBits](k wordKind, o Op, old, v B) B {
 	switch {
-	case x.op == Add && x.kind == kindFloat32:
-		for i, y := range v {
-			f := math.Float32frombits(y)
-			for {
-				was := atomic.LoadUint32(&at[i])
-				if atomic.CompareAndSwapUint32(&at[i], was, math.Float32bits(math.Float32frombits(was)+f)) {
-					if len(old) > 0 {
-						old[i] = was
-					}
-					break
-				}
-			}
-		}
-	case x.op == Add && len(old) == 0:
-		for i, y := range v {
-			atomic.AddUint32(&at[i], y)
-		}
-	default:
-		other := wordsIn[uint32](x.other)
-		for i, y := range v {
-			compared := uint32(0)
-			if len(other) > 0 {
-				compared = other[i]
-			}
-			if was := apply32(&at[i], x.kind, x.op, y, compared); len(old) > 0 {
-				old[i] = was
-			}
-		}
-	}
-}
-
-func combine64(k kind, o Op, old, v uint64) uint64 {
-	switch k {
-	case kindFloat64:
-		return math.Float64bits(combine(o, math.Float64frombits(old), math.Float64frombits(v)))
-	case kindInt64:
-		if o != Xor {
-			return uint64(combine(o, int64(old), int64(v)))
-		}
-	}
-	if o == Xor {
+	case o == And:
+		return old & v
+	case o == Or:
+		return old | v
+	case o == Xor:
 		return old ^ v
-	}
-	return combine(o, old, v)
-}
-
-func combine32(k kind, o Op, old, v uint32) uint32 {
-	switch k {
-	case kindFloat32:
-		return math.Float32bits(combine(o, math.Float32frombits(old), math.Float32frombits(v)))
-	case kindInt32:
-		if o != Xor {
-			return uint32(combine(o, int32(old), int32(v)))
-		}
-	}
-	if o == Xor {
-		return old ^ v
+	case k == kindFloat64:
+		return B(math.Float64bits(combine(o, math.Float64frombits(uint64(old)), math.Float64frombits(uint64(v)))))
+	case k == kindFloat32:
+		return B(math.Float32bits(combine(o, math.Float32frombits(uint32(old)), math.Float32frombits(uint32(v)))))
+	case k == kindInt64:
+		return B(combine(o, int64(old), int64(v)))
+	case k == kindInt32:
+		return B(combine(o, int32(old), int32(v)))
 	}
 	return combine(o, old, v)
 }

@@ -8,18 +8,13 @@ import (
 	"github.com/pm2-go/pm2/nmad/driver/drivertest"
 )
 
-// TestConformanceTCP: over sockets, long transfers by remote writes.
+// TestConformanceTCP: over sockets, long transfers by remote reads of the provider.
 func TestConformanceTCP(t *testing.T) { drivertest.Run(t, Driver{provider: "tcp"}) }
-
-// TestMessages: by messages, as where there are no remote writes.
-func TestMessages(t *testing.T) {
-	drivertest.RunInside(t, Driver{provider: "tcp", messages: true})
-}
 
 // TestLocal: where the provider has to be told of all memory.
 func TestLocal(t *testing.T) { drivertest.RunInside(t, Driver{provider: "tcp", local: true}) }
 
-// TestConformanceShm: over shared memory, with a provider that has no descriptor to sleep on.
+// TestConformanceShm: over shared memory, with a provider that has no descriptor to sleep on, and long transfers by calls of the system.
 func TestConformanceShm(t *testing.T) { drivertest.Run(t, Driver{provider: "shm"}) }
 
 // BenchmarkTCP and BenchmarkShm measure the driver as it is.

@@ -3,7 +3,6 @@
 package ofi
 
 import (
-	"errors"
 	"fmt"
 	"net"
 	"slices"
@@ -19,7 +18,6 @@ type Driver struct {
 	provider string // "": what the environment says
 	chosen   bool   // the provider is part of the name
 	better   bool   // only with a provider that is better than TCP
-	messages bool   // long transfers are messages, even where there are remote writes
 	local    bool   // all memory is registered, even where the provider asks for none
 	shape    *shape // nil: standard
 }
@@ -58,15 +56,7 @@ func (d Driver) openPort(provider, addr string) (*port, error) {
 	if d.shape != nil {
 		s = *d.shape
 	}
-	f, err := openFabric(provider, host, family, !d.messages && !strings.HasPrefix(provider, "shm"), s)
-	if err == nil && f.writes && f.shm() {
-		// A remote write there is a copy of the writer's kernel, which no key holds back.
-		f.close()
-		err = errors.New("remote writes over shm")
-	}
-	if err != nil && !d.messages {
-		f, err = openFabric(provider, host, family, false, s)
-	}
+	f, err := openFabric(provider, host, family, s)
 	if err != nil {
 		return nil, err
 	}

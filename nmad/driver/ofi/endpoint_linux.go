@@ -125,9 +125,13 @@ func (l *link) read(card []byte) (name []byte, err error) {
 		return nil, meet.Refused("it uses libfabric's provider %q, this process %q: set %s", provider, f.provider, EnvProvider)
 	}
 	l.other.link, l.other.token = binary.LittleEndian.Uint32(card), binary.LittleEndian.Uint64(card[4:])
-	l.theirs = saysOf(l.other.link, l.other.token)
 	if name = card[fixed+len(provider):]; len(name) != len(f.name) && !f.shm() {
 		return nil, meet.Refused("its address has %d bytes, that of this process %d", len(name), len(f.name))
+	}
+	if f.shm() {
+		if err := l.readDirectly(name); err != nil {
+			return nil, err
+		}
 	}
 	return append(name, 0), nil // some addresses are text
 }

@@ -54,12 +54,13 @@ func (l *link) lose(err error) error {
 // lost is the error of a link that is lost, in words.
 func (l *link) lost() error { return l.Why(l.State.Load()) }
 
-// ended is an error if the peer has gone and nothing of it is to come, of the large track beyond so many bytes.
-func (l *link) ended(total uint64) error {
+// ended is an error if the peer has gone and nothing of it is to come. Behind its goodbye nothing does: it says so when all of its windows are used up, or of no
+// use any more.
+func (l *link) ended() error {
 	if s := l.State.Load(); s&(life.Closed|life.Broken) != 0 {
 		return l.Why(s)
 	}
-	if l.gone.Load() == 0 || !l.over() && (l.bye.Load() == 0 || total < l.byeTotal) {
+	if l.gone.Load() == 0 || !l.over() && l.bye.Load() == 0 {
 		return nil
 	}
 	return l.lost()
@@ -115,24 +116,20 @@ func (l *link) part(within time.Duration) bool {
 
 // parted takes the next step of a goodbye, and says whether it was the last one. Under lock.
 func (l *link) parted() bool {
-	if l.gone.Load() != 0 || l.port.failed != nil || l.State.Load()&life.Broken != 0 || !l.met {
+	l.withdraw()
+	if l.port.failed != nil || l.State.Load()&life.Broken != 0 || !l.met || l.over() {
 		return true
 	}
-	if l.out.state.Load() == moving {
-		return false
-	}
-	if !l.parting {
-		var b [8]byte
-		total := l.out.total
-		if l.out.state.Load() == landed {
-			total += uint64(l.out.size - l.out.given)
-		}
-		putWord(b[:], total)
-		ok, err := l.emit(kindBye, b[:], true)
+	gone := l.gone.Load() != 0
+	if !gone && !l.parting {
+		ok, err := l.emit(kindBye, nil, true)
 		l.parting = ok || err != nil
 	}
-	// A peer that writes while its key is taken away loses the connection, and all links of it with that: it may finish first.
-	return l.parting && l.pending == 0 && !(l.port.f.writes && l.in.state.Load() == moving)
+	// A peer that reads while its window is taken away loses the connection, and all links of it with that: it may finish first.
+	if l.in.state.Load() == moving || !gone && l.out.offered.Load() != l.out.taken.Load() {
+		return false
+	}
+	return gone || l.parting && l.pending == 0
 }
 
 // leave frees what the link has. Under lock.
@@ -145,8 +142,13 @@ func (l *link) leave() {
 			p.owners[slot] = nil
 		}
 	}
-	p.giveUp(l.in.flight)
-	p.giveUp(l.out.flight)
+	if l.out.open() {
+		l.out.close()
+	}
+	if l.in.state.Load() == moving {
+		p.forget(l.to)
+	}
+	p.giveUp(l.in.read)
 	l.freed = true
 	if l.gone.Load() != 0 && l.bye.Load() == 0 && p.f.shm() {
 		sweep()

@@ -15,7 +15,6 @@
 #include <rdma/fi_endpoint.h>
 #include <rdma/fi_errno.h>
 #include <rdma/fi_rma.h>
-#include <rdma/fi_tagged.h>
 
 // The provider keeps what it needs in the first field.
 struct pm2_ofi_op {
@@ -38,7 +37,7 @@ struct pm2_ofi {
 	uint8_t *memory;
 	size_t size;
 	uint64_t inject;
-	uint8_t writes, local, several, bound;
+	uint8_t local, bound;
 };
 
 // Providers install handlers of signals, which Go's runtime needs for itself.
@@ -59,22 +58,21 @@ static void restore(const struct handlers *h) {
 			sigaction(s, &h->was[s], NULL);
 }
 
-static struct fi_info *hints(const char *provider, int writes) {
+static struct fi_info *hints(const char *provider) {
 	struct fi_info *h = fi_allocinfo();
 	if (!h)
 		return NULL;
 	if (*provider)
 		h->fabric_attr->prov_name = strdup(provider);
 	h->ep_attr->type = FI_EP_RDM;
-	h->caps = FI_MSG | (writes ? FI_RMA | FI_WRITE | FI_REMOTE_WRITE : FI_TAGGED | FI_DIRECTED_RECV);
+	h->caps = FI_MSG | FI_MULTI_RECV | FI_RMA | FI_READ | FI_REMOTE_READ;
+	h->tx_attr->msg_order = h->rx_attr->msg_order = FI_ORDER_SAS;
 	h->mode = FI_CONTEXT | FI_CONTEXT2;
 	h->domain_attr->threading = FI_THREAD_DOMAIN;
 	h->domain_attr->control_progress = FI_PROGRESS_MANUAL;
 	h->domain_attr->data_progress = FI_PROGRESS_MANUAL;
 	h->domain_attr->resource_mgmt = FI_RM_ENABLED;
 	h->domain_attr->mr_mode = FI_MR_LOCAL | FI_MR_VIRT_ADDR | FI_MR_ALLOCATED | FI_MR_PROV_KEY | FI_MR_ENDPOINT;
-	if (writes)
-		h->domain_attr->cq_data_size = 4;
 	return h;
 }
 
@@ -112,30 +110,18 @@ static struct fi_info *best(struct fi_info *all, const char *host, int family) {
 // The longest packet that is worth a copy of the provider's.
 #define MOST_INJECTED 4096
 
-// choose sets info; it asks for order and for copies of short packets, and does without.
+// choose sets info.
 static int choose(struct pm2_ofi *e, const char *provider, const char *host, int family) {
-	int r = -FI_ENOMEM;
-	for (int less = 0; less < 4; less++) {
-		struct fi_info *h = hints(provider, e->writes), *all = NULL;
-		if (!h)
-			return -FI_ENOMEM;
-		if (!(less & 1))
-			h->tx_attr->msg_order = h->rx_attr->msg_order = FI_ORDER_SAS;
-		if (!(less & 2))
-			h->caps |= FI_MULTI_RECV;
-		r = fi_getinfo(FI_VERSION(1, 14), NULL, NULL, 0, h, &all);
-		fi_freeinfo(h);
-		if (r)
-			continue;
-		struct fi_info *b = best(all, host, family);
-		e->info = fi_dupinfo(b);
-		fi_freeinfo(all);
-		if (!e->info)
-			return -FI_ENOMEM;
-		e->several = !(less & 2);
-		return 0;
-	}
-	return r;
+	struct fi_info *h = hints(provider), *all = NULL;
+	if (!h)
+		return -FI_ENOMEM;
+	int r = fi_getinfo(FI_VERSION(1, 14), NULL, NULL, 0, h, &all);
+	fi_freeinfo(h);
+	if (r)
+		return r;
+	e->info = fi_dupinfo(best(all, host, family));
+	fi_freeinfo(all);
+	return e->info ? 0 : -FI_ENOMEM;
 }
 
 static int bind_mr(struct pm2_ofi *e, struct fid_mr *mr) {
@@ -149,9 +135,9 @@ static int bind_mr(struct pm2_ofi *e, struct fid_mr *mr) {
 	if ((*call = name, r = (value)) != 0) \
 	goto failed
 
-struct pm2_ofi *pm2_ofi_open(const char *provider, const char *host, int family, const char *shm, int writes, const struct pm2_ofi_shape *s, struct pm2_ofi_facts *f, const char **call, int *error) {
+struct pm2_ofi *pm2_ofi_open(const char *provider, const char *host, int family, const char *shm, const struct pm2_ofi_shape *s, struct pm2_ofi_facts *f, const char **call, int *error) {
 	struct handlers h;
-	struct fi_cq_attr cq = {.format = FI_CQ_FORMAT_TAGGED, .wait_obj = FI_WAIT_FD};
+	struct fi_cq_attr cq = {.format = FI_CQ_FORMAT_DATA, .wait_obj = FI_WAIT_FD};
 	struct fi_av_attr av = {.type = FI_AV_UNSPEC};
 	int r;
 	struct pm2_ofi *e = calloc(1, sizeof *e);
@@ -162,7 +148,7 @@ struct pm2_ofi *pm2_ofi_open(const char *provider, const char *host, int family,
 	setenv("FI_MR_CACHE_MONITOR", "disabled", 0);
 	remember(&h);
 	e->shape = *s;
-	e->writes = writes;
+	s = &e->shape;
 	TRY("fi_getinfo", choose(e, provider, host, family));
 	struct fi_info *i = e->info;
 	if (i->addr_format == FI_SOCKADDR_IN && i->src_addr)
@@ -173,6 +159,9 @@ struct pm2_ofi *pm2_ofi_open(const char *provider, const char *host, int family,
 		if (!(i->src_addr = strdup(shm)))
 			goto failed;
 		i->src_addrlen = strlen(shm) + 1;
+		// A longer packet waits for its receiver, in one queue for all of them: one that has died would hold it up.
+		if (e->shape.slot_size > i->tx_attr->inject_size)
+			e->shape.slot_size = i->tx_attr->inject_size;
 	}
 	e->inject = i->tx_attr->inject_size < MOST_INJECTED ? i->tx_attr->inject_size : MOST_INJECTED;
 	e->local = (i->domain_attr->mr_mode & FI_MR_LOCAL) != 0;
@@ -189,12 +178,9 @@ struct pm2_ofi *pm2_ofi_open(const char *provider, const char *host, int family,
 	TRY("fi_ep_bind", fi_ep_bind(e->ep, &e->av->fid, 0));
 	TRY("fi_ep_bind", fi_ep_bind(e->ep, &e->cq->fid, FI_TRANSMIT | FI_RECV));
 	TRY("fi_enable", fi_enable(e->ep));
-	if (e->several) { // after fi_enable, which makes what shm's option belongs to
-		size_t least = s->slot_size;
-		TRY("fi_setopt", fi_setopt(&e->ep->fid, FI_OPT_ENDPOINT, FI_OPT_MIN_MULTI_RECV, &least, sizeof least));
-	} else {
-		e->shape.buffer_size = s->slot_size;
-	}
+	size_t least = s->slot_size;
+	// After fi_enable, which makes what shm's option belongs to.
+	TRY("fi_setopt", fi_setopt(&e->ep->fid, FI_OPT_ENDPOINT, FI_OPT_MIN_MULTI_RECV, &least, sizeof least));
 	f->name_size = sizeof f->name;
 	TRY("fi_getname", fi_getname(&e->ep->fid, f->name, &f->name_size));
 	e->size = (size_t)s->slots * s->slot_size + (size_t)s->buffers * s->buffer_size;
@@ -223,11 +209,10 @@ struct pm2_ofi *pm2_ofi_open(const char *provider, const char *host, int family,
 	strncpy(f->domain, i->domain_attr->name ? i->domain_attr->name : "", sizeof f->domain - 1);
 	f->inject = e->inject;
 	f->most = i->ep_attr->max_msg_size;
-	f->writes = writes;
+	f->slot_size = s->slot_size;
 	f->addresses = (i->domain_attr->mr_mode & FI_MR_VIRT_ADDR) != 0;
 	f->key_size = i->domain_attr->mr_key_size;
 	f->local = e->local;
-	f->ordered = (i->tx_attr->msg_order & i->rx_attr->msg_order & FI_ORDER_SAS) != 0;
 	f->fd = -1;
 	if (cq.wait_obj == FI_WAIT_FD && fi_control(&e->cq->fid, FI_GETWAIT, &f->fd) != 0)
 		f->fd = -1;
@@ -281,7 +266,7 @@ static uint8_t *buffer(struct pm2_ofi *e, uint32_t k) {
 int pm2_ofi_post(struct pm2_ofi *e, uint32_t k) {
 	struct iovec v = {buffer(e, k), e->shape.buffer_size};
 	struct fi_msg m = {.msg_iov = &v, .desc = &e->desc, .iov_count = 1, .addr = FI_ADDR_UNSPEC, .context = &e->ops[e->shape.slots + k].context};
-	return (int)fi_recvmsg(e->ep, &m, e->several ? FI_MULTI_RECV : 0);
+	return (int)fi_recvmsg(e->ep, &m, FI_MULTI_RECV);
 }
 
 int pm2_ofi_send(struct pm2_ofi *e, uint32_t slot, size_t size, uint64_t to, int told) {
@@ -305,33 +290,25 @@ static int failed(struct pm2_ofi *e, int n) {
 }
 
 int pm2_ofi_poll(struct pm2_ofi *e) {
-	struct fi_cq_tagged_entry c[PM2_OFI_BATCH];
+	struct fi_cq_data_entry c[PM2_OFI_BATCH];
 	int n = 0, got = (int)fi_cq_read(e->cq, c, PM2_OFI_BATCH);
 	if (got == -FI_EAGAIN)
 		return 0;
 	if (got == -FI_EAVAIL)
 		return failed(e, 0);
 	for (int k = 0; k < got; k++) {
-		struct pm2_ofi_event *v = &e->events[n];
 		struct pm2_ofi_op *op = c[k].op_context;
-		uint64_t flags = c[k].flags;
-		if (flags & FI_REMOTE_CQ_DATA) {
-			*v = (struct pm2_ofi_event){PM2_OFI_WRITTEN, c[k].data, 0, c[k].len};
-			n++;
-		} else if (op && op->id - e->shape.slots < e->shape.buffers) {
-			uint64_t k0 = op->id - e->shape.slots;
-			if (c[k].len > 0) {
-				*v++ = (struct pm2_ofi_event){PM2_OFI_PACKET, k0, (uint64_t)(uintptr_t)(e->several ? c[k].buf : buffer(e, k0)), c[k].len};
-				n++;
-			}
-			if (flags & FI_MULTI_RECV || !e->several) {
-				*v = (struct pm2_ofi_event){PM2_OFI_SPENT, k0, 0, 0};
-				n++;
-			}
-		} else if (op) {
-			*v = (struct pm2_ofi_event){PM2_OFI_DONE, op->id, 0, c[k].len};
-			n++;
+		if (!op)
+			continue;
+		uint64_t id = op->id, k0 = id - e->shape.slots;
+		if (k0 >= e->shape.buffers) {
+			e->events[n++] = (struct pm2_ofi_event){PM2_OFI_DONE, id, 0, 0};
+			continue;
 		}
+		if (c[k].len > 0)
+			e->events[n++] = (struct pm2_ofi_event){PM2_OFI_PACKET, k0, (uint64_t)(uintptr_t)c[k].buf, c[k].len};
+		if (c[k].flags & FI_MULTI_RECV)
+			e->events[n++] = (struct pm2_ofi_event){PM2_OFI_SPENT, k0, 0, 0};
 	}
 	return got < 0 ? got : n;
 }
@@ -348,9 +325,8 @@ struct pm2_ofi_op *pm2_ofi_op_new(uint64_t id) {
 	return o;
 }
 
-int pm2_ofi_register(struct pm2_ofi *e, uintptr_t at, size_t size, int in, uint64_t *key, struct fid_mr **mr) {
-	uint64_t access = e->writes ? (in ? FI_REMOTE_WRITE : FI_WRITE) : (in ? FI_RECV : FI_SEND);
-	int r = fi_mr_reg(e->domain, (void *)at, size, access, 0, *key, 0, mr, NULL);
+int pm2_ofi_register(struct pm2_ofi *e, uintptr_t at, size_t size, int remote, uint64_t *key, struct fid_mr **mr) {
+	int r = fi_mr_reg(e->domain, (void *)at, size, remote ? FI_REMOTE_READ : FI_READ, 0, *key, 0, mr, NULL);
 	if (r == 0 && (r = bind_mr(e, *mr)) != 0)
 		fi_close(&(*mr)->fid);
 	if (r != 0)
@@ -362,17 +338,8 @@ int pm2_ofi_register(struct pm2_ofi *e, uintptr_t at, size_t size, int in, uint6
 
 void pm2_ofi_unregister(struct fid_mr *mr) { fi_close(&mr->fid); }
 
-int pm2_ofi_expect(struct pm2_ofi *e, struct pm2_ofi_op *o, uintptr_t at, size_t size, struct fid_mr *mr, uint64_t from, uint64_t tag) {
-	return (int)fi_trecv(e->ep, (void *)at, size, mr ? fi_mr_desc(mr) : NULL, from, tag, 0, &o->context);
+int pm2_ofi_read(struct pm2_ofi *e, struct pm2_ofi_op *o, uintptr_t at, size_t size, struct fid_mr *mr, uint64_t from, uint64_t there, uint64_t key) {
+	return (int)fi_read(e->ep, (void *)at, size, mr ? fi_mr_desc(mr) : NULL, from, there, key, &o->context);
 }
-
-int pm2_ofi_move(struct pm2_ofi *e, struct pm2_ofi_op *o, uintptr_t at, size_t size, struct fid_mr *mr, uint64_t to, uint64_t there, uint64_t key, uint64_t says) {
-	void *desc = mr ? fi_mr_desc(mr) : NULL;
-	if (e->writes)
-		return (int)fi_writedata(e->ep, (void *)at, size, desc, says, to, there, key, &o->context);
-	return (int)fi_tsend(e->ep, (void *)at, size, desc, to, key, &o->context);
-}
-
-int pm2_ofi_cancel(struct pm2_ofi *e, struct pm2_ofi_op *o) { return (int)fi_cancel(&e->ep->fid, &o->context); }
 
 const char *pm2_ofi_error(int error) { return fi_strerror(-error); }

@@ -6,9 +6,8 @@
 enum {
 	PM2_OFI_PACKET = 1, // at: where it lies, size: its bytes
 	PM2_OFI_SPENT,      // id: a receive buffer that the provider is done with
-	PM2_OFI_DONE,       // id: an operation is complete, size: bytes received
+	PM2_OFI_DONE,       // id: an operation is complete
 	PM2_OFI_FAILED,     // id: an operation has failed, size: the error; id PM2_OFI_NOTHING: it cannot be told which
-	PM2_OFI_WRITTEN,    // id: what the writer has said, size: bytes written, if the provider tells
 };
 
 #define PM2_OFI_NOTHING UINT64_MAX
@@ -20,7 +19,7 @@ struct pm2_ofi_event {
 
 struct pm2_ofi; // an endpoint with all that belongs to it
 
-struct pm2_ofi_op;      // a long transfer, in one direction of a link
+struct pm2_ofi_op; // a remote read
 struct fid_mr;
 
 struct pm2_ofi_shape {
@@ -30,14 +29,13 @@ struct pm2_ofi_shape {
 
 struct pm2_ofi_facts {
 	char provider[128], domain[128];
-	uint64_t inject;      // longest packet that is sent without a slot
-	uint64_t most;        // longest transfer
-	uint32_t writes;      // long transfers are remote writes; else messages
-	uint32_t addresses;   // remote writes name addresses, not offsets
-	uint32_t key_size;    // bytes
-	uint32_t local;       // local buffers have to be registered, too
-	uint32_t ordered;     // messages arrive in the order of their sending
-	int32_t fd;           // of the completion queue; -1: it has none
+	uint64_t inject;    // longest packet that is sent without a slot
+	uint64_t most;      // longest remote read
+	uint32_t slot_size; // that of the shape, or less
+	uint32_t addresses; // remote reads name addresses, not offsets
+	uint32_t key_size;  // bytes
+	uint32_t local;     // local buffers have to be registered, too
+	int32_t fd;         // of the completion queue; -1: it has none
 	uint8_t name[256];    // address
 	uint64_t name_size;
 	uint8_t *memory;      // slots, then buffers
@@ -46,7 +44,7 @@ struct pm2_ofi_facts {
 
 // shm is by which name the provider shm, if it is that, knows this process.
 // pm2_ofi_open gives NULL where it fails: *call is the function of libfabric then, and *error its negative result.
-struct pm2_ofi *pm2_ofi_open(const char *provider, const char *host, int family, const char *shm, int writes, const struct pm2_ofi_shape *s, struct pm2_ofi_facts *f, const char **call, int *error);
+struct pm2_ofi *pm2_ofi_open(const char *provider, const char *host, int family, const char *shm, const struct pm2_ofi_shape *s, struct pm2_ofi_facts *f, const char **call, int *error);
 void pm2_ofi_close(struct pm2_ofi *e);
 
 int pm2_ofi_insert(struct pm2_ofi *e, const void *name, uint64_t *to);
@@ -59,12 +57,9 @@ int pm2_ofi_send(struct pm2_ofi *e, uint32_t slot, size_t size, uint64_t to, int
 int pm2_ofi_trywait(struct pm2_ofi *e);
 
 struct pm2_ofi_op *pm2_ofi_op_new(uint64_t id);
-// pm2_ofi_register has the provider know memory, which is to be written by a peer, or, without in, sent; by that key, or another one.
-int pm2_ofi_register(struct pm2_ofi *e, uintptr_t at, size_t size, int in, uint64_t *key, struct fid_mr **mr);
+// pm2_ofi_register has the provider know memory, which is to be read by a peer, or, without remote, read into; by that key, or another one.
+int pm2_ofi_register(struct pm2_ofi *e, uintptr_t at, size_t size, int remote, uint64_t *key, struct fid_mr **mr);
 void pm2_ofi_unregister(struct fid_mr *mr);
-// pm2_ofi_expect waits for a message with a tag; pm2_ofi_move sends it, or writes into the peer's memory.
-int pm2_ofi_expect(struct pm2_ofi *e, struct pm2_ofi_op *o, uintptr_t at, size_t size, struct fid_mr *mr, uint64_t from, uint64_t tag);
-int pm2_ofi_move(struct pm2_ofi *e, struct pm2_ofi_op *o, uintptr_t at, size_t size, struct fid_mr *mr, uint64_t to, uint64_t there, uint64_t key, uint64_t says);
-int pm2_ofi_cancel(struct pm2_ofi *e, struct pm2_ofi_op *o);
+int pm2_ofi_read(struct pm2_ofi *e, struct pm2_ofi_op *o, uintptr_t at, size_t size, struct fid_mr *mr, uint64_t from, uint64_t there, uint64_t key);
 
 const char *pm2_ofi_error(int error);

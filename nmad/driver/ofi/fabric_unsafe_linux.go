@@ -12,16 +12,12 @@ package ofi
 #cgo nocallback pm2_ofi_send
 #cgo noescape pm2_ofi_trywait
 #cgo nocallback pm2_ofi_trywait
-#cgo noescape pm2_ofi_expect
-#cgo nocallback pm2_ofi_expect
-#cgo noescape pm2_ofi_move
-#cgo nocallback pm2_ofi_move
+#cgo noescape pm2_ofi_read
+#cgo nocallback pm2_ofi_read
 #cgo noescape pm2_ofi_register
 #cgo noescape pm2_ofi_unregister
 #cgo nocallback pm2_ofi_register
 #cgo nocallback pm2_ofi_unregister
-#cgo noescape pm2_ofi_cancel
-#cgo nocallback pm2_ofi_cancel
 #include <stdlib.h>
 #include "fabric.h"
 */
@@ -36,17 +32,16 @@ import (
 
 // What an event says.
 const (
-	eventPacket  = C.PM2_OFI_PACKET
-	eventSpent   = C.PM2_OFI_SPENT
-	eventDone    = C.PM2_OFI_DONE
-	eventFailed  = C.PM2_OFI_FAILED
-	eventWritten = C.PM2_OFI_WRITTEN
+	eventPacket = C.PM2_OFI_PACKET
+	eventSpent  = C.PM2_OFI_SPENT
+	eventDone   = C.PM2_OFI_DONE
+	eventFailed = C.PM2_OFI_FAILED
 )
 
 // event is what the provider says, as fabric.h has it.
 type event = C.struct_pm2_ofi_event
 
-// operation is the provider's part of a long transfer, in one direction of a link.
+// operation is the provider's part of a remote read.
 type operation = C.struct_pm2_ofi_op
 
 // mr is memory that the provider knows.
@@ -61,13 +56,11 @@ type fabric struct {
 	slots    [][]byte
 	events   []event
 	inject   int    // bytes of the longest packet that needs its slot for the call only
-	most     uint64 // bytes of the longest transfer
+	most     uint64 // bytes of the longest remote read
 	fd       int    // readable when something is there; -1: there is none
 
-	writes    bool   // long transfers are remote writes; else messages
-	addresses bool   // these name addresses; else offsets
+	addresses bool   // remote reads name addresses; else offsets
 	local     bool   // all memory has to be registered
-	ordered   bool   // messages arrive in the order of their sending
 	keyMask   uint64 // keys have these bits
 }
 
@@ -96,7 +89,7 @@ func (f *fault) Unwrap() error {
 }
 
 // openFabric opens an endpoint of that provider, "" the best one, if possible at the host's address.
-func openFabric(provider, host string, family int, writes bool, s shape) (*fabric, error) {
+func openFabric(provider, host string, family int, s shape) (*fabric, error) {
 	p, h := C.CString(provider), C.CString(host)
 	defer C.free(unsafe.Pointer(p))
 	defer C.free(unsafe.Pointer(h))
@@ -109,7 +102,7 @@ func openFabric(provider, host string, family int, writes bool, s shape) (*fabri
 	var got C.struct_pm2_ofi_facts
 	var call *C.char
 	var errno C.int
-	c := C.pm2_ofi_open(p, h, C.int(family), shm, boolean(writes), &want, &got, &call, &errno)
+	c := C.pm2_ofi_open(p, h, C.int(family), shm, &want, &got, &call, &errno)
 	if c == nil {
 		if provider == "" {
 			provider = "any provider"
@@ -119,13 +112,14 @@ func openFabric(provider, host string, family int, writes bool, s shape) (*fabri
 	f := &fabric{
 		c: c, provider: C.GoString(&got.provider[0]), domain: C.GoString(&got.domain[0]),
 		name: C.GoBytes(unsafe.Pointer(&got.name[0]), C.int(got.name_size)), inject: int(got.inject), most: uint64(got.most), fd: int(got.fd),
-		writes: got.writes != 0, addresses: got.addresses != 0, local: got.local != 0, ordered: got.ordered != 0,
+		addresses: got.addresses != 0, local: got.local != 0,
 		keyMask: ^uint64(0) >> (64 - 8*min(uint64(got.key_size), 8)),
 		events:  unsafe.Slice(got.events, 2*C.PM2_OFI_BATCH+1),
 	}
-	memory := unsafe.Slice((*byte)(got.memory), s.slots*s.slotSize)
+	size := int(got.slot_size)
+	memory := unsafe.Slice((*byte)(got.memory), s.slots*size)
 	for i := range s.slots {
-		f.slots = append(f.slots, memory[i*s.slotSize:(i+1)*s.slotSize:(i+1)*s.slotSize])
+		f.slots = append(f.slots, memory[i*size:(i+1)*size:(i+1)*size])
 	}
 	return f, nil
 }
@@ -220,37 +214,25 @@ func freeOperation(o *operation) { C.free(unsafe.Pointer(o)) }
 // register has the provider know memory.
 func (f *fabric) register(g *registration, buf []byte) error {
 	key := C.uint64_t(g.key)
-	r := C.pm2_ofi_register(f.c, addressOf(buf), C.size_t(len(buf)), boolean(g.in), &key, &g.mr)
+	r := C.pm2_ofi_register(f.c, addressOf(buf), C.size_t(len(buf)), boolean(g.remote), &key, &g.mr)
 	g.key = uint64(key)
 	return f.check("fi_mr_reg", r)
 }
 
-// close takes memory back: a peer can write there no more.
+// close takes memory back: a peer can read there no more.
 func (g *registration) close() {
 	C.pm2_ofi_unregister(g.mr)
 	g.mr = nil
 }
 
-// expect has a message with a tag come to memory, which is pinned.
-func (f *fabric) expect(o *operation, buf []byte, g *registration, from, tag uint64) (result, error) {
-	r := C.pm2_ofi_expect(f.c, o, addressOf(buf), C.size_t(len(buf)), g.mr, C.uint64_t(from), C.uint64_t(tag))
+// read begins to read a peer's memory into buf, which is pinned.
+func (f *fabric) read(o *operation, buf []byte, g *registration, from uint64, w *window) (result, error) {
+	r := C.pm2_ofi_read(f.c, o, addressOf(buf), C.size_t(len(buf)), g.mr, C.uint64_t(from), C.uint64_t(w.at), C.uint64_t(w.key))
 	if r == again {
 		return busy, nil
 	}
-	return begun, f.check("fi_trecv", r)
+	return begun, f.check("fi_read", r)
 }
-
-// move begins to move memory, which is pinned, into the window of a peer.
-func (f *fabric) move(o *operation, buf []byte, g *registration, to uint64, w *window, says uint32) (result, error) {
-	r := C.pm2_ofi_move(f.c, o, addressOf(buf), C.size_t(len(buf)), g.mr, C.uint64_t(to), C.uint64_t(w.at), C.uint64_t(w.key), C.uint64_t(says))
-	if r == again {
-		return busy, nil
-	}
-	return begun, f.check("fi_writedata, fi_tsend", r)
-}
-
-// cancel has an event say soon that the operation has failed, unless it completes.
-func (f *fabric) cancel(o *operation) { C.pm2_ofi_cancel(f.c, o) }
 
 // addressOf is where memory lies that is pinned. As a number, for cgo would look for pointers in all of the object
 // of which a user's buffer may be a part.
@@ -260,7 +242,7 @@ func addressOf(buf []byte) C.uintptr_t {
 
 // there is where a window begins, for its peer.
 func (f *fabric) there(buf []byte) uint64 {
-	if !f.addresses {
+	if !f.addresses && !f.shm() {
 		return 0
 	}
 	return uint64(addressOf(buf))

@@ -12,12 +12,11 @@ import (
 )
 
 // alone is a link without a network, whose packets the test makes.
-func alone(ordered bool) *link {
-	p := &port{f: &fabric{provider: "none", ordered: ordered, writes: true}, links: make([]*link, 2), failed: driver.ErrClosed}
+func alone() *link {
+	p := &port{f: &fabric{provider: "none"}, links: make([]*link, 2), failed: driver.ErrClosed}
 	l := &link{port: p, number: 1, token: 77, maxBody: 1000}
 	l.Init(Name, 1, func() {})
-	l.in.init(l, &flight{})
-	l.out.init(l, &flight{})
+	l.in.read = &read{link: l, port: p}
 	p.links[1] = l
 	return l
 }
@@ -37,31 +36,6 @@ func packet(x prefix, body int, rest []byte) []byte {
 	return b
 }
 
-// TestUnordered: over a provider that does not order packets they come in order, whatever overtakes what.
-func TestUnordered(t *testing.T) {
-	l := alone(false)
-	rng := rand.New(rand.NewPCG(1, 2))
-	at := uint32(1<<32 - 100) // over the end of the numbers
-	l.expects = at
-	for range 50 {
-		for _, i := range rng.Perm(40) {
-			seq := at + uint32(i)
-			l.port.arrived(packet(prefix{link: 1, token: 77, seq: seq, kind: kindPacket}, int(seq%50), nil))
-		}
-		for range 40 {
-			var h driver.Header
-			p, ok := l.rx.next()
-			if !ok || h.Get(p) != nil || h.Seq != at || int(h.Body) != int(at%50) || !bytes.Equal(p[driver.HeaderSize:], bytes.Repeat([]byte{byte(at)}, int(h.Body))) {
-				t.Fatalf("packet %d, %v where %d should come: %v", h.Seq, ok, at, l.State.Load())
-			}
-			at++
-		}
-	}
-	if len(l.early) != 0 || l.State.Load() != 0 {
-		t.Errorf("%d packets are left, state %d", len(l.early), l.State.Load())
-	}
-}
-
 // TestHostile: a packet that its sender must not send breaks its link, and no other; one of a stranger does nothing.
 func TestHostile(t *testing.T) {
 	good := prefix{link: 1, token: 77, kind: kindPacket}
@@ -74,34 +48,33 @@ func TestHostile(t *testing.T) {
 	long := packet(good, 8, nil)
 	putWord(long[prefixSize:], uint64(9)<<32)
 	for name, c := range map[string]struct {
-		packet  []byte
-		ordered bool
-		breaks  bool
+		packet []byte
+		breaks bool
 	}{
-		"good":                     {packet(good, 8, nil), true, false},
-		"empty":                    {nil, true, false},
-		"cut short":                {packet(good, 8, nil)[:prefixSize-1], true, false},
-		"another token":            {packet(with(func(x *prefix) { x.token++ }), 8, nil), true, false},
-		"no such link":             {packet(with(func(x *prefix) { x.link = 5 }), 8, nil), true, false},
-		"no link":                  {packet(with(func(x *prefix) { x.link = 0 }), 8, nil), true, false},
-		"no kind":                  {packet(with(func(x *prefix) { x.kind = 0 }), 8, nil), true, false},
-		"unknown kind":             {packet(with(func(x *prefix) { x.kind = mostKinds }), 8, nil), true, false},
-		"out of order":             {packet(with(func(x *prefix) { x.seq = 1 }), 8, nil), true, true},
-		"far too early":            {packet(with(func(x *prefix) { x.seq = mostEarly + 1 }), 8, nil), false, true},
-		"an old one":               {packet(with(func(x *prefix) { x.seq = 1<<32 - 1 }), 8, nil), false, true},
-		"credit for nothing":       {packet(with(func(x *prefix) { x.credit = 8 }), 8, nil), true, true},
-		"a header that lies":       {long, true, true},
-		"no header":                {packet(good, 0, []byte{}), true, true},
-		"too long a body":          {packet(good, 1001, nil), true, true},
-		"a window onto nothing":    {packet(with(func(x *prefix) { x.kind = kindWindow }), 0, window(1, 2, 0)), true, true},
-		"a window onto everything": {packet(with(func(x *prefix) { x.kind = kindWindow }), 0, window(1, 2, 1<<63)), true, true},
-		"half a window":            {packet(with(func(x *prefix) { x.kind = kindWindow }), 0, window(1, 2, 3)[:20]), true, true},
-		"a window":                 {packet(with(func(x *prefix) { x.kind = kindWindow }), 0, window(1, 2, 3)), true, false},
-		"bytes without a window":   {packet(with(func(x *prefix) { x.kind = kindFilling }), 0, make([]byte, 8)), true, true},
-		"half a goodbye":           {packet(with(func(x *prefix) { x.kind = kindBye }), 0, make([]byte, 4)), true, true},
+		"good":                     {packet(good, 8, nil), false},
+		"empty":                    {nil, false},
+		"cut short":                {packet(good, 8, nil)[:prefixSize-1], false},
+		"another token":            {packet(with(func(x *prefix) { x.token++ }), 8, nil), false},
+		"no such link":             {packet(with(func(x *prefix) { x.link = 5 }), 8, nil), false},
+		"no link":                  {packet(with(func(x *prefix) { x.link = 0 }), 8, nil), false},
+		"no kind":                  {packet(with(func(x *prefix) { x.kind = 0 }), 8, nil), false},
+		"unknown kind":             {packet(with(func(x *prefix) { x.kind = mostKinds }), 8, nil), false},
+		"out of order":             {packet(with(func(x *prefix) { x.seq = 1 }), 8, nil), true},
+		"an old one":               {packet(with(func(x *prefix) { x.seq = 1<<32 - 1 }), 8, nil), true},
+		"credit for nothing":       {packet(with(func(x *prefix) { x.credit = 8 }), 8, nil), true},
+		"a header that lies":       {long, true},
+		"no header":                {packet(good, 0, []byte{}), true},
+		"too long a body":          {packet(good, 1001, nil), true},
+		"a window onto nothing":    {packet(with(func(x *prefix) { x.kind = kindWindow }), 0, window(1, 2, 0)), true},
+		"a window onto everything": {packet(with(func(x *prefix) { x.kind = kindWindow }), 0, window(1, 2, 1<<63)), true},
+		"half a window":            {packet(with(func(x *prefix) { x.kind = kindWindow }), 0, window(1, 2, 3)[:20]), true},
+		"a window":                 {packet(with(func(x *prefix) { x.kind = kindWindow }), 0, window(1, 2, 3)), false},
+		"bytes without a window":   {packet(with(func(x *prefix) { x.kind = kindTaken }), 0, []byte{1, 0, 0, 0, 0, 0, 0, 0}), true},
+		"fewer bytes than before":  {packet(with(func(x *prefix) { x.kind = kindTaken }), 0, bytes.Repeat([]byte{255}, 8)), true},
+		"half a number":            {packet(with(func(x *prefix) { x.kind = kindTaken }), 0, make([]byte, 4)), true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			l := alone(c.ordered)
+			l := alone()
 			l.port.arrived(c.packet)
 			_, _, err := l.Recv(new(driver.Header))
 			if errors.Is(err, driver.ErrProtocol) != c.breaks {
@@ -116,9 +89,9 @@ func TestHostile(t *testing.T) {
 
 // TestViolatedGoodbye: a link that was closed waits for nothing of a peer that violates the protocol.
 func TestViolatedGoodbye(t *testing.T) {
-	l := alone(true)
-	l.port.failed, l.met = nil, true
-	l.out.state.Store(moving)
+	l := alone()
+	l.port.failed, l.met, l.parting = nil, true, true
+	l.out.offered.Store(1)
 	l.End()
 	if l.parted() {
 		t.Fatal("a goodbye is over while bytes are on their way")
@@ -131,7 +104,7 @@ func TestViolatedGoodbye(t *testing.T) {
 
 // TestOverflow: a sender that does not heed its credit breaks its link.
 func TestOverflow(t *testing.T) {
-	l := alone(true)
+	l := alone()
 	seq := uint32(0)
 	for ; l.State.Load() == 0; seq++ {
 		if seq > inboxSize/1000 {

@@ -39,25 +39,26 @@ type link struct {
 	_        [padding]byte
 
 	// The caller of Recv.
-	rx     inbox
-	last   uint64 // look
-	vain   uint32
-	_      [padding]byte
-	in     incoming
-	_      [padding]byte
-	out    outgoing
-	_      [padding]byte
-	nap    nap
-	_      [padding]byte
-	credit atomic.Uint32 // of the inbox, that the peer was told of last; written under lock
+	rx      inbox
+	last    uint64 // look
+	vain    uint32
+	waits   time.Time // since when it has waited for Push
+	waitsAt uint64    // to tell of so many bytes
+	_       [padding]byte
+	in      incoming
+	_       [padding]byte
+	out     outgoing
+	_       [padding]byte
+	nap     nap
+	_       [padding]byte
+	credit  atomic.Uint32 // of the inbox, that the peer was told of last; written under lock
 
 	// Under the lock of the port.
 	tail    uint64 // where the next packet lies in the peer's inbox
 	heads   uint32 // credit of the peer
 	seq     uint32 // of the next packet to the peer
 	expects uint32 // of the next one from it
-	early   map[uint32]early
-	pending int // slots on their way
+	pending int    // slots on their way
 	met     bool
 	freed   bool
 	severed bool // its address was taken back
@@ -66,26 +67,11 @@ type link struct {
 	word    [1]byte   // to and from the control connection
 	asked   time.Time // when ReturnPush was asked first
 
-	bye      atomic.Uint32 // 1: the peer has said goodbye
-	byeTotal uint64        // bytes of the large track that it has sent
-	sock     int           // control connection
+	bye  atomic.Uint32 // 1: the peer has said goodbye
+	sock int           // control connection
 }
-
-// early is a packet that has overtaken others, as it can where the provider does not order them.
-type early struct {
-	prefix
-	rest []byte
-}
-
-// mostEarly is how many packets may overtake one.
-const mostEarly = 4096
 
 var start = time.Now()
-
-func (l *link) says() uint32 { return saysOf(l.number, l.token) }
-
-// saysOf is by what a remote write names a link: its number, and bits of its token.
-func saysOf(number uint32, token uint64) uint32 { return number | uint32(token)<<linkBits }
 
 // Caps implements driver.Link.
 func (l *link) Caps() driver.Caps {
@@ -105,8 +91,8 @@ func (l *link) String() string {
 	}
 	defer p.release()
 	r := &p.registered
-	return fmt.Sprintf("ofi over %s: state %d, gone %v, goodbye %v; inbox empty %v, %d packets early, asleep %d; a window of ours %s, of the peer's %s, %v; %d slots free, %d on their way from here, %d buffers not posted; registrations: %d kept of %d bytes, %d transfers found theirs, %d did not",
-		p.f.provider, l.State.Load(), l.gone.Load() != 0, l.bye.Load() != 0, l.rx.empty(), len(l.early), l.nap.armed.Load(), stateNames[l.in.state.Load()], stateNames[l.out.state.Load()], l.out.open.Load() != 0,
+	return fmt.Sprintf("ofi over %s: state %d, gone %v, goodbye %v; inbox empty %v, asleep %d; a read %s, a window of the peer's %v, of ours %v; %d slots free, %d on their way from here, %d buffers not posted; registrations: %d kept of %d bytes, %d transfers found theirs, %d did not",
+		p.f.provider, l.State.Load(), l.gone.Load() != 0, l.bye.Load() != 0, l.rx.empty(), l.nap.armed.Load(), stateNames[l.in.state.Load()], l.in.open.Load() != 0, l.out.open(),
 		len(p.free), l.pending, len(p.unposted), len(r.kept), r.bytes, r.found, r.made)
 }
 
@@ -207,39 +193,49 @@ func (l *link) emit(kind uint8, payload []byte, told bool) (bool, error) {
 	return l.launch(kind, prefixSize+len(payload), told)
 }
 
-// pay tells the peer what it has to know: the window, the credit. Under lock.
+// pay tells the peer what it has to know: the window, what was read, the credit. Under lock.
 func (l *link) pay() {
 	if l.State.Load()&life.Closed != 0 {
 		return
 	}
-	if l.in.owes.Load() != 0 {
+	var err error
+	ok := false
+	if out := &l.out; out.owes.Load() != 0 {
 		var b [windowSize]byte
-		l.in.w.put(b[:])
-		if ok, err := l.emit(kindWindow, b[:], false); err != nil {
-			_ = l.lose(err)
-		} else if ok {
-			l.in.owes.Store(0)
+		out.w.put(b[:])
+		if ok, err = l.emit(kindWindow, b[:], false); ok {
+			out.owes.Store(0)
 		}
 	}
-	if l.owesCredit() {
-		if _, err := l.emit(kindCredit, nil, false); err != nil {
-			_ = l.lose(err)
+	if total := l.in.total.Load(); err == nil && total != l.in.told.Load() {
+		var b [8]byte
+		putWord(b[:], total)
+		if ok, err = l.emit(kindTaken, b[:], false); ok {
+			l.in.told.Store(total)
 		}
+	}
+	if err == nil && l.owesCredit() {
+		_, err = l.emit(kindCredit, nil, false)
+	}
+	if err != nil {
+		_ = l.lose(err)
 	}
 }
 
 func (l *link) owesCredit() bool { return uint32(l.rx.head.Load())-l.credit.Load() >= owed }
 
 // owes says whether there is something to pay.
-func (l *link) owes() bool { return l.in.owes.Load() != 0 || l.owesCredit() }
+func (l *link) owes() bool {
+	return l.out.owes.Load() != 0 || l.in.total.Load() != l.in.told.Load() || l.owesCredit()
+}
 
 // Flush implements driver.Link: Send leaves nothing behind, but the provider may.
 func (l *link) Flush() (bool, error) {
-	if err := l.barred(); err != nil {
-		return false, err
+	if s := l.State.Load(); s&(life.Closed|life.Broken) != 0 {
+		return false, l.Why(s)
 	}
 	l.port.look(&l.lastSend)
-	if l.idle(&l.vainSend); l.gone.Load() != 0 {
+	if l.idle(&l.vainSend); l.over() {
 		return false, l.lost()
 	}
 	return true, nil
@@ -250,6 +246,9 @@ func (l *link) Recv(h *driver.Header) (body []byte, ok bool, err error) {
 	if s := l.State.Load(); s&(life.Closed|life.Broken) != 0 {
 		return nil, false, l.Why(s)
 	}
+	if !l.rx.empty() && l.waitsForPush() {
+		return nil, false, nil
+	}
 	packet, ok := l.rx.next()
 	if !ok {
 		gone := l.gone.Load() != 0 // before the last look
@@ -257,7 +256,7 @@ func (l *link) Recv(h *driver.Header) (body []byte, ok bool, err error) {
 		if packet, ok = l.rx.next(); !ok {
 			l.idle(&l.vain)
 			if gone {
-				err = l.ended(^uint64(0))
+				err = l.ended()
 			}
 			if s := l.State.Load(); s&(life.Closed|life.Broken) != 0 {
 				err = l.Why(s)
@@ -280,41 +279,33 @@ func (l *link) Recv(h *driver.Header) (body []byte, ok bool, err error) {
 	return packet[driver.HeaderSize:], true, nil
 }
 
-// heard takes a packet of the peer in. Under lock.
-func (l *link) heard(x *prefix, rest []byte) {
-	if x.seq != l.expects {
-		if l.port.f.ordered || x.seq-l.expects > mostEarly {
-			_ = l.violated(fmt.Errorf("%w: packet %d where %d should come", driver.ErrProtocol, x.seq, l.expects))
-			return
-		}
-		if l.early == nil {
-			l.early = map[uint32]early{}
-		}
-		l.early[x.seq] = early{*x, append([]byte(nil), rest...)}
-		return
+// waitsForPush has packets wait for Push to tell what the peer had taken before it sent them: a goodbye above all, behind which sends that are not through
+// have failed. Not for longer than grace, since the caller of Push may have gone.
+func (l *link) waitsForPush() bool {
+	taken := l.out.taken.Load()
+	if taken == l.out.total.Load() {
+		return false
 	}
-	l.accept(x, rest)
-	for len(l.early) > 0 {
-		e, ok := l.early[l.expects]
-		if !ok {
-			return
-		}
-		delete(l.early, l.expects)
-		l.accept(&e.prefix, e.rest)
+	if taken != l.waitsAt {
+		l.waitsAt, l.waits = taken, time.Now()
+		return true
 	}
+	return l.State.Load() == 0 && time.Since(l.waits) < grace
 }
 
-// accept takes the next packet in. Under lock.
-func (l *link) accept(x *prefix, rest []byte) {
-	l.expects++
-	if x.credit != l.heads {
-		if uint32(l.tail)-x.credit > uint32(l.tail)-l.heads {
-			_ = l.violated(fmt.Errorf("%w: credit for bytes that were not sent", driver.ErrProtocol))
-			return
-		}
-		l.heads = x.credit
+// heard takes a packet of the peer in. Under lock.
+func (l *link) heard(x *prefix, rest []byte) {
+	var err error
+	switch {
+	case x.seq != l.expects:
+		err = fmt.Errorf("%w: packet %d where %d should come", driver.ErrProtocol, x.seq, l.expects)
+	case uint32(l.tail)-x.credit > uint32(l.tail)-l.heads:
+		err = fmt.Errorf("%w: credit for bytes that were not sent", driver.ErrProtocol)
+	default:
+		l.expects, l.heads = l.expects+1, x.credit
+		err = l.act(x.kind, rest)
 	}
-	if err := l.act(x.kind, rest); err != nil {
+	if err != nil {
 		_ = l.violated(err)
 	}
 }
@@ -330,27 +321,21 @@ func (l *link) act(kind uint8, rest []byte) error {
 			return fmt.Errorf("%w: more packets than it has credit for", driver.ErrProtocol)
 		}
 	case kindWindow:
-		if l.out.open.Load() != 0 {
+		if l.in.open.Load() != 0 {
 			return fmt.Errorf("%w: a second window", driver.ErrProtocol)
 		}
-		if err := l.out.w.get(rest); err != nil {
+		if err := l.in.w.get(rest); err != nil {
 			return err
 		}
-		l.out.open.Store(1)
-	case kindFilling:
-		n, err := number(rest)
-		if err != nil {
-			return err
+		l.in.open.Store(1)
+	case kindTaken:
+		if len(rest) != 8 {
+			return fmt.Errorf("%w: a number of %d bytes, should have 8", driver.ErrProtocol, len(rest))
 		}
-		return l.in.filling(n)
+		return l.out.took(word(rest))
 	case kindHello:
 		l.met = true
 	case kindBye:
-		n, err := number(rest)
-		if err != nil {
-			return err
-		}
-		l.byeTotal = n
 		l.bye.Store(1)
 		l.depart()
 	}

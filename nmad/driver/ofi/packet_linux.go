@@ -11,12 +11,12 @@ import (
 
 // What a packet is.
 const (
-	kindPacket  = 1 + iota // of the small track: a header, a body
-	kindCredit             // nothing but the credit that all packets bring
-	kindWindow             // memory into which the next bytes of the large track may go
-	kindFilling            // how many bytes are written there
-	kindHello              // the way is open
-	kindBye                // the sender has closed the link; how many bytes of the large track it has sent
+	kindPacket = 1 + iota // of the small track: a header, a body
+	kindCredit            // nothing but the credit that all packets bring
+	kindWindow            // memory that the next bytes of the large track may be read from
+	kindTaken             // how many bytes of the large track its sender has read, ever
+	kindHello             // the way is open
+	kindBye               // the sender has closed the link
 	mostKinds
 )
 
@@ -53,10 +53,10 @@ func (p *prefix) get(b []byte) bool {
 	return last>>40 == 0 && p.kind > 0 && p.kind < mostKinds
 }
 
-// window is memory of a receiver, as it tells its sender.
+// window is memory of a sender, as it tells its receiver.
 type window struct {
-	at   uint64 // where it begins, for a remote write
-	key  uint64 // that opens it; or the tag of the message
+	at   uint64 // where it begins, for a remote read
+	key  uint64 // that opens it
 	size uint64 // bytes
 }
 
@@ -81,14 +81,6 @@ func (w *window) get(b []byte) error {
 
 // mostWindow is the largest window in bytes.
 const mostWindow = 1 << 30
-
-// number reads the eight bytes of a filling or a bye.
-func number(b []byte) (uint64, error) {
-	if len(b) != 8 {
-		return 0, fmt.Errorf("%w: a number of %d bytes, should have 8", driver.ErrProtocol, len(b))
-	}
-	return word(b), nil
-}
 
 func putWord(b []byte, w uint64) { binary.LittleEndian.PutUint64(b, w) }
 func word(b []byte) uint64       { return binary.LittleEndian.Uint64(b) }

@@ -34,8 +34,8 @@ type port struct {
 	numbers    []uint32 // that links had which are closed
 	free       []uint32
 	owners     []*link // of slots that are on their way
-	flights    map[uint64]*flight
-	flown      uint64 // the number of the last one
+	reads      map[uint64]*read
+	begun      uint64 // the number of the last one
 	peers      map[string]uint64
 	unposted   []uint32 // receive buffers that the provider did not take
 	holders    int      // the endpoint, and links
@@ -45,11 +45,8 @@ type port struct {
 	abandoned  bool  // the endpoint is closed
 }
 
-// What a link number and a token have in the 32 bits that a remote write says.
-const (
-	linkBits  = 20
-	mostLinks = 1 << linkBits
-)
+// mostLinks is how many links an endpoint can have.
+const mostLinks = 1 << 20
 
 // standard is the memory of a port: 6 MiB. A packet is as long as the providers for sockets copy at once.
 var standard = shape{slots: 128, slotSize: 16 << 10, buffers: 8, bufferSize: 512 << 10}
@@ -58,7 +55,7 @@ var standard = shape{slots: 128, slotSize: 16 << 10, buffers: 8, bufferSize: 512
 var ports sync.Map
 
 func newPort(f *fabric, s shape) *port {
-	p := &port{f: f, flights: map[uint64]*flight{}, peers: map[string]uint64{}, holders: 1, flown: 1 << 32}
+	p := &port{f: f, reads: map[uint64]*read{}, peers: map[string]uint64{}, holders: 1, begun: 1 << 32}
 	p.registered.kept = map[span]*registration{}
 	p.owners = make([]*link, s.slots)
 	p.links = append(p.links, nil) // 0 is no link
@@ -144,10 +141,6 @@ func (p *port) handle(v *event) {
 		p.arrived(bytesAt(v))
 	case eventSpent:
 		p.unposted = append(p.unposted, uint32(v.id))
-	case eventWritten:
-		if l := p.link(uint32(v.id & (mostLinks - 1))); l != nil && uint32(v.id) == l.says() {
-			l.in.written()
-		}
 	case eventDone, eventFailed:
 		var err error
 		if v.what == eventFailed {
@@ -155,11 +148,10 @@ func (p *port) handle(v *event) {
 		}
 		if uint64(v.id) < uint64(len(p.owners)) {
 			p.gone(uint32(v.id), err)
-		} else if f := p.flights[uint64(v.id)]; f != nil && f.link == nil { // given up
-			delete(p.flights, f.id)
-			f.drop()
-		} else if f != nil {
-			f.landed(int(v.size), err)
+		} else if r := p.reads[uint64(v.id)]; r != nil && r.link == nil { // given up
+			p.drop(r)
+		} else if r != nil {
+			r.land(err)
 		}
 	}
 }
@@ -244,13 +236,8 @@ func (p *port) add(l *link) error {
 		l.number = uint32(len(p.links))
 		p.links = append(p.links, nil)
 	}
-	in, out := p.newFlight(), p.newFlight()
-	if in.op == nil || out.op == nil {
-		return fmt.Errorf("%w: no memory", driver.ErrLack)
-	}
 	l.token = random()
-	l.in.init(l, in)
-	l.out.init(l, out)
+	l.in.read = p.newRead(l)
 	p.links[l.number] = l
 	p.holders++
 	return nil
@@ -303,21 +290,12 @@ func (p *port) leave() {
 	if p.holders > 0 {
 		return
 	}
-	stuck := false
-	for _, f := range p.flights {
-		f.unregister(false)
-		stuck = stuck || f.unread
+	for _, r := range p.reads {
+		p.drop(r)
 	}
 	for p.registered.dropOldest() {
 	}
-	// The provider tcp of 1.17 crashes when it is closed with a message that its peer has not fetched: it stays.
-	if !stuck || p.f.writes || p.f.shm() {
-		p.close()
-		for _, f := range p.flights {
-			f.drop()
-		}
-		clear(p.flights)
-		ports.Delete(p)
-	}
+	p.close()
+	ports.Delete(p)
 	p.failed = driver.ErrClosed
 }

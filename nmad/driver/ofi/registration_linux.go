@@ -4,17 +4,17 @@ package ofi
 
 // registration is memory that the provider was told of, for one transfer, or for all that use the same buffer.
 type registration struct {
-	mr   *mr
-	key  uint64 // of a window for remote writes
-	buf  []byte // if it is kept: so the object lives, and nothing else comes to lie there
-	in   bool
-	uses int    // transfers under way
-	used uint64 // when last, by the clock of registrations
+	mr     *mr
+	key    uint64 // of a window
+	buf    []byte // if it is kept: so the object lives, and nothing else comes to lie there
+	remote bool   // a window: peers read there; else only the provider writes there
+	uses   int    // transfers under way
+	used   uint64 // when last, by the clock of registrations
 }
 
 // registrations are those that are kept for buffers that come again: where the provider has to be told of all buffers
 // (FI_MR_LOCAL), which is dear, and of memory that is Go's. When other memory is unmapped no driver hears of it. A window that is kept has
-// the same key for all transfers: it is closed when its peer is given up, or when others take its place. Under the lock of the port.
+// the same key for all transfers, until others take its place. Under the lock of the port.
 type registrations struct {
 	kept        map[span]*registration
 	bytes       int
@@ -22,10 +22,10 @@ type registrations struct {
 	found, made uint64 // by transfers
 }
 
-// span is where a buffer begins, and for which direction: what is only sent is not open to peers.
+// span is where a buffer begins, and for which direction: what is only received is not open to peers.
 type span struct {
-	at uintptr
-	in bool
+	at     uintptr
+	remote bool
 }
 
 // What is kept at most.
@@ -34,17 +34,17 @@ const (
 	mostKeptBytes = 64 << 20
 )
 
-// register has the provider know buf: of a window, if in. own is for a registration that is not kept.
-func (p *port) register(own *registration, buf []byte, in bool) (*registration, error) {
+// register has the provider know buf, of a window if remote. own is for a registration that is not kept.
+func (p *port) register(own *registration, buf []byte, remote bool) (*registration, error) {
 	f, r := p.f, &p.registered
 	*own = registration{}
-	if !f.local && !(in && f.writes) {
+	if !f.local && (!remote || f.shm()) {
 		return own, nil
 	}
 	r.clock++
-	at := span{uintptr(addressOf(buf)), in}
+	at := span{uintptr(addressOf(buf)), remote}
 	old := r.kept[at]
-	if old != nil && len(old.buf) >= len(buf) && !(in && old.uses > 0) {
+	if old != nil && len(old.buf) >= len(buf) {
 		r.found++
 		old.uses, old.used = old.uses+1, r.clock
 		return old, nil
@@ -53,7 +53,7 @@ func (p *port) register(own *registration, buf []byte, in bool) (*registration, 
 	if f.local && (old == nil || r.drop(old)) && isGo(buf) && r.room(len(buf)) {
 		own = &registration{buf: buf}
 	}
-	own.in, own.uses, own.used, own.key = in, 1, r.clock, random()&f.keyMask
+	own.remote, own.uses, own.used, own.key = remote, 1, r.clock, random()&f.keyMask
 	err := f.register(own, buf)
 	for err != nil && r.dropOldest() { // the system may have no more memory that can be locked
 		err = f.register(own, buf)
@@ -65,15 +65,13 @@ func (p *port) register(own *registration, buf []byte, in bool) (*registration, 
 	return own, err
 }
 
-// unregister ends the use of a registration by a transfer. revoke: the peer is to write no more.
-func (p *port) unregister(g *registration, revoke bool) {
-	if g == nil || g.mr == nil {
+// unregister ends the use of a registration by a transfer.
+func (g *registration) unregister() {
+	if g.mr == nil {
 		return
 	}
 	if g.uses--; g.buf == nil {
 		g.close()
-	} else if revoke {
-		p.registered.drop(g)
 	}
 }
 
@@ -82,7 +80,7 @@ func (r *registrations) drop(g *registration) bool {
 	if g.uses > 0 {
 		return false
 	}
-	delete(r.kept, span{uintptr(addressOf(g.buf)), g.in})
+	delete(r.kept, span{uintptr(addressOf(g.buf)), g.remote})
 	r.bytes -= len(g.buf)
 	g.close()
 	return true

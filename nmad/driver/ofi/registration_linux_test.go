@@ -62,87 +62,81 @@ func carry(t *testing.T, from, to *link, out, in []byte) {
 // TestKeptRegistrations: what comes again is not registered again; there are never more than so many, nor of more bytes; each keeps its memory alive; and
 // of memory that is not Go's there are none.
 func TestKeptRegistrations(t *testing.T) {
-	for name, d := range map[string]Driver{"remote writes": {provider: "tcp", local: true}, "messages": {provider: "tcp", messages: true, local: true}} {
-		t.Run(name, func(t *testing.T) {
-			a, b := linked(t, d)
-			p, q := &a.port.registered, &b.port.registered
-			out, in := make([]byte, 5000), make([]byte, 5000)
-			for i := range 10 {
-				out[i] = byte(i + 1)
-				carry(t, a, b, out, in)
-			}
-			for _, r := range []*registrations{p, q} {
-				if r.made != 1 || r.found != 9 || len(r.kept) != 1 || r.bytes != len(out) {
-					t.Errorf("%d made, %d found, %d kept of %d bytes", r.made, r.found, len(r.kept), r.bytes)
-				}
-			}
-			carry(t, a, b, out[:100], in[:100])
-			carry(t, a, b, out[1:], in[1:])
-			if p.made != 2 || p.found != 10 {
-				t.Errorf("after others of the same memory %d made, %d found", p.made, p.found)
-			}
+	a, b := linked(t, Driver{provider: "tcp", local: true})
+	p, q := &a.port.registered, &b.port.registered
+	out, in := make([]byte, 5000), make([]byte, 5000)
+	for i := range 10 {
+		out[i] = byte(i + 1)
+		carry(t, a, b, out, in)
+	}
+	for _, r := range []*registrations{p, q} {
+		if r.made != 1 || r.found != 9 || len(r.kept) != 1 || r.bytes != len(out) {
+			t.Errorf("%d made, %d found, %d kept of %d bytes", r.made, r.found, len(r.kept), r.bytes)
+		}
+	}
+	carry(t, a, b, out[:100], in[:100])
+	carry(t, a, b, out[1:], in[1:])
+	if p.made != 2 || p.found != 10 {
+		t.Errorf("after others of the same memory %d made, %d found", p.made, p.found)
+	}
 
-			foreign, err := unix.Mmap(-1, 0, 1<<16, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_ANON|unix.MAP_PRIVATE)
-			if err != nil {
-				t.Fatal(err)
-			}
-			made, kept := p.made, len(p.kept)
-			for range 3 {
-				carry(t, a, b, foreign, make([]byte, len(foreign)))
-			}
-			if p.made != made+3 || len(p.kept) != kept {
-				t.Errorf("of memory that is not Go's %d were made, and %d kept", p.made-made, len(p.kept)-kept)
-			}
-			if err := unix.Munmap(foreign); err != nil {
-				t.Fatal(err)
-			}
+	foreign, err := unix.Mmap(-1, 0, 1<<16, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_ANON|unix.MAP_PRIVATE)
+	if err != nil {
+		t.Fatal(err)
+	}
+	made, kept := p.made, len(p.kept)
+	for range 3 {
+		carry(t, a, b, foreign, make([]byte, len(foreign)))
+	}
+	if p.made != made+3 || len(p.kept) != kept {
+		t.Errorf("of memory that is not Go's %d were made, and %d kept", p.made-made, len(p.kept)-kept)
+	}
+	if err := unix.Munmap(foreign); err != nil {
+		t.Fatal(err)
+	}
 
-			var alive weak.Pointer[byte]
-			func() {
-				held := make([]byte, 7000)
-				alive = weak.Make(&held[0])
-				carry(t, a, b, held, make([]byte, len(held)))
-			}()
-			runtime.GC()
-			runtime.GC()
-			if alive.Value() == nil {
-				t.Error("memory whose registration is kept was freed")
-			}
-			for range mostKept + 10 {
-				carry(t, a, b, make([]byte, 6000), make([]byte, 6000))
-				if len(p.kept) > mostKept {
-					t.Fatalf("%d are kept", len(p.kept))
-				}
-			}
-			runtime.GC()
-			runtime.GC()
-			if alive.Value() != nil {
-				t.Error("memory whose registration has made room for others is not freed")
-			}
-			in = make([]byte, mostKeptBytes/2+1)
-			for range 2 {
-				carry(t, a, b, make([]byte, len(in)), in)
-				if p.bytes > mostKeptBytes || p.bytes < len(in) {
-					t.Errorf("%d bytes are kept", p.bytes)
-				}
-			}
-		})
+	var alive weak.Pointer[byte]
+	func() {
+		held := make([]byte, 7000)
+		alive = weak.Make(&held[0])
+		carry(t, a, b, held, make([]byte, len(held)))
+	}()
+	runtime.GC()
+	runtime.GC()
+	if alive.Value() == nil {
+		t.Error("memory whose registration is kept was freed")
+	}
+	for range mostKept + 10 {
+		carry(t, a, b, make([]byte, 6000), make([]byte, 6000))
+		if len(p.kept) > mostKept {
+			t.Fatalf("%d are kept", len(p.kept))
+		}
+	}
+	runtime.GC()
+	runtime.GC()
+	if alive.Value() != nil {
+		t.Error("memory whose registration has made room for others is not freed")
+	}
+	in = make([]byte, mostKeptBytes/2+1)
+	for range 2 {
+		carry(t, a, b, make([]byte, len(in)), in)
+		if p.bytes > mostKeptBytes || p.bytes < len(in) {
+			t.Errorf("%d bytes are kept", p.bytes)
+		}
 	}
 }
 
-// TestGivenUpMessage: a peer that takes in a message after its sender has given it up hears that, whatever it has read.
-func TestGivenUpMessage(t *testing.T) {
+// TestWithdrawn: what a receiver reads after its sender has taken the window back is not taken for right.
+func TestWithdrawn(t *testing.T) {
 	for _, provider := range []string{"shm", "tcp"} {
 		t.Run(provider, func(t *testing.T) {
-			a, b := linked(t, Driver{provider: provider, messages: true})
+			a, b := linked(t, Driver{provider: provider})
 			out, in := bytes.Repeat([]byte{1}, 1<<20), make([]byte, 1<<20)
-			for end := time.Now().Add(drivertest.Patience); a.out.state.Load() != moving; {
+			for end := time.Now().Add(drivertest.Patience); b.in.open.Load() == 0; {
 				_, err := a.Push(out)
-				if b.in.state.Load() == idle {
-					_, _ = b.Pull(in)
-				}
-				if err != nil || time.Now().After(end) {
-					t.Fatalf("not begun: %v, %v", err, a)
+				_, _, err2 := b.Recv(new(driver.Header))
+				if err != nil || err2 != nil || time.Now().After(end) {
+					t.Fatalf("not begun: %v, %v, %v", err, err2, a)
 				}
 			}
 			n, ok := a.ReturnPush()

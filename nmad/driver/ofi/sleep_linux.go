@@ -128,11 +128,11 @@ func (l *link) Arm(wantRoom bool) bool {
 func (l *link) ready(wantRoom bool) bool {
 	out, in := &l.out, &l.in
 	switch {
-	case l.State.Load() != 0 || l.gone.Load() != 0 || !l.rx.empty() || in.state.Load() == landed:
+	case l.State.Load() != 0 || l.gone.Load() != 0 || !l.rx.empty() || in.open.Load() != 0 && in.state.Load() != moving:
 		return true
 	case !wantRoom:
 		return false
-	case out.state.Load() == landed || out.state.Load() == idle && out.open.Load() != 0 && out.refused.Load() != 0:
+	case out.taken.Load() != out.total.Load() || !out.open() && out.refused.Load() != 0:
 		return true
 	}
 	return out.refused.Load() == 0 && l.refused.Load() == 0

@@ -1,0 +1,191 @@
+//go:build ofi && cgo
+
+package ofi
+
+import (
+	"fmt"
+	"runtime"
+	"sync/atomic"
+	"time"
+
+	"github.com/pm2-go/pm2/nmad/driver"
+	"github.com/pm2-go/pm2/nmad/driver/internal/life"
+	"github.com/pm2-go/pm2/nmad/driver/internal/raw"
+)
+
+// outgoing is the large track as its sender has it: a window onto the buffer of Push, from which the peer reads, and says how much it has. While it
+// is open the buffer is pinned.
+type outgoing struct {
+	last    uint64 // look
+	vain    uint32
+	refused atomic.Uint32 // 1: the last Push moved nothing
+	total   atomic.Uint64 // bytes that Push has told of, ever
+	taken   atomic.Uint64 // bytes that the peer has read, ever
+
+	// Under the lock of the port.
+	pin     runtime.Pinner
+	reg     *registration
+	own     registration
+	w       window
+	offered atomic.Uint64 // where the window ends, in bytes ever; total: there is none
+	owes    atomic.Uint32 // 1: the peer was not told of the window
+	broken  bool          // a window was closed before the peer had read all of it: what it says of that does not count
+}
+
+// open says whether there is a window.
+func (out *outgoing) open() bool { return out.offered.Load() != out.total.Load() }
+
+// ready says whether Push finds something to do.
+func (out *outgoing) ready() bool { return !out.open() || out.taken.Load() != out.total.Load() }
+
+// offer opens a window onto buf. Under lock.
+func (l *link) offer(buf []byte) (err error) {
+	out, p := &l.out, l.port
+	buf = buf[:min(len(buf), mostWindow)]
+	out.pin.Pin(&buf[0])
+	if out.reg, err = p.register(&out.own, buf, true); err != nil {
+		out.pin.Unpin()
+		return err
+	}
+	out.w = window{p.f.there(buf), out.reg.key, uint64(len(buf))}
+	out.offered.Add(uint64(len(buf)))
+	out.owes.Store(1)
+	return nil
+}
+
+// advance gives what the peer has taken, and closes the window behind the last byte. Under lock.
+func (out *outgoing) advance() int {
+	n := out.taken.Load() - out.total.Load()
+	if n > 0 && out.taken.Load() == out.offered.Load() {
+		out.close()
+	} else {
+		out.total.Add(n)
+	}
+	return int(n)
+}
+
+// close ends the window, whatever the peer has taken. Under lock.
+func (out *outgoing) close() {
+	out.reg.unregister()
+	out.pin.Unpin()
+	out.broken = out.taken.Load() != out.offered.Load()
+	out.offered.Store(out.taken.Load())
+	out.total.Store(out.taken.Load())
+	out.owes.Store(0)
+}
+
+// took takes in how much the peer has read, ever. Under lock.
+func (out *outgoing) took(n uint64) error {
+	if out.broken {
+		return nil
+	}
+	if was := out.taken.Load(); n-was > out.offered.Load()-was {
+		return fmt.Errorf("%w: it has read %d bytes beyond %d, of a window of %d", driver.ErrProtocol, n-was, was, out.offered.Load()-was)
+	}
+	out.taken.Store(n)
+	return nil
+}
+
+// Push implements driver.Link: it opens a window for the peer, and says when that has read from it.
+func (l *link) Push(buf []byte) (int, error) {
+	out := &l.out
+	told := out.taken.Load() != out.total.Load() // though the peer has gone since
+	if err := l.barred(); err != nil && !told {
+		return 0, err
+	}
+	if len(buf) == 0 {
+		return 0, nil
+	}
+	if !out.ready() {
+		l.port.look(&out.last)
+	}
+	if out.ready() {
+		if n, err := l.push(buf); n != 0 || err != nil {
+			return n, err
+		}
+	}
+	out.refused.Store(1)
+	if l.idle(&out.vain); (l.State.Load() != 0 || l.gone.Load() != 0) && out.taken.Load() == out.total.Load() {
+		return 0, l.lost()
+	}
+	return 0, nil
+}
+
+// push takes the next step of Push, if it gets the lock.
+func (l *link) push(buf []byte) (n int, err error) {
+	if !l.port.try() {
+		return 0, nil
+	}
+	defer l.port.release()
+	out := &l.out
+	if s := l.State.Load(); s&(life.Closed|life.Broken) != 0 {
+		return 0, l.Why(s)
+	}
+	if out.open() {
+		if n = out.advance(); n > 0 {
+			out.refused.Store(0)
+			l.stir()
+		}
+	} else if err = l.barred(); err == nil && l.severed {
+		err = l.lost()
+	} else if err == nil {
+		err = l.offer(buf)
+	}
+	if err != nil {
+		return 0, l.lose(err)
+	}
+	l.pay()
+	return n, nil
+}
+
+// ReturnPush implements driver.Link. From a peer that does not read by itself the provider takes the window away, with the peer's address: at once if
+// the peer is lost, else when it has not read within patience.
+func (l *link) ReturnPush() (int, bool) {
+	p, out := l.port, &l.out
+	p.take()
+	defer p.release()
+	if !l.lookBack() {
+		return 0, true
+	}
+	out.refused.Store(0)
+	if l.withdraw(); out.open() && out.offered.Load() != out.taken.Load() {
+		if l.asked.IsZero() {
+			l.asked = time.Now()
+		}
+		if !l.over() && time.Since(l.asked) < patience {
+			return 0, false
+		}
+		p.forget(l.to)
+	}
+	n := int(out.taken.Load() - out.total.Load())
+	if out.open() {
+		out.close()
+	}
+	return n, true
+}
+
+// withdraw closes the window of a peer that reads by itself, which is told that what it reads from here on is of no use. Under lock.
+func (l *link) withdraw() {
+	if out := &l.out; out.open() && l.in.direct.PID != 0 {
+		l.word[0] = 1
+		_, _ = raw.Send(l.sock, l.word[:]) // it fails if the peer has ended
+		out.close()
+	}
+}
+
+// lookBack looks what has happened, for a call that takes a buffer back; false: the link has been freed. Under lock.
+func (l *link) lookBack() bool {
+	if l.freed {
+		return false
+	}
+	if l.port.poll(); l.gone.Load() == 0 && l.bell.HungUp(l.sock) { // no other call looks any more
+		l.depart()
+	}
+	return true
+}
+
+// over says that the peer's process has ended, or has closed the link, long enough ago.
+func (l *link) over() bool {
+	at := l.gone.Load()
+	return at != 0 && time.Since(start)-time.Duration(at) > grace
+}
