@@ -160,19 +160,23 @@ func compareAndSwap[B wordBits](at *B, old, next B) bool {
 }
 
 func apply[B wordBits](at *B, k wordKind, o Op, v, other B) (old B) {
-	switch {
-	case o == Add && k < kindFloat32:
-		return add(at, v) - v
-	case o == Sub && k < kindFloat32:
-		return add(at, -v) + v
-	case o == Swap:
+	if k < kindFloat32 {
+		switch o {
+		case Add:
+			return add(at, v) - v
+		case Sub:
+			return add(at, -v) + v
+		}
+	}
+	switch o {
+	case Swap:
 		return swap(at, v)
-	case o == opLoad:
+	case opLoad:
 		return load(at)
-	case o == opStore:
+	case opStore:
 		swap(at, v)
 		return 0
-	case o == opCompareAndSwap:
+	case opCompareAndSwap:
 		for {
 			if compareAndSwap(at, other, v) {
 				return other
