@@ -120,71 +120,87 @@ func (rg *region) word64(offset uint64) *atomic.Uint64 {
 func (rg *region) apply(k wordKind, o Op, offset, v, other uint64) (old uint64) {
 	at := unsafe.Add(rg.base, offset)
 	if k.bytes() == 4 {
-		old = uint64(apply((*uint32)(at), k, o, uint32(v), uint32(other)))
+		old = uint64(apply32((*uint32)(at), k, o, uint32(v), uint32(other)))
 	} else {
-		old = apply((*uint64)(at), k, o, v, other)
+		old = apply64((*uint64)(at), k, o, v, other)
 	}
 	runtime.KeepAlive(rg) // and its addresses
 	return old
 }
 
-// wordBits is a word as the processor's instructions know it: the compiler has the size of each.
-type wordBits interface{ uint32 | uint64 }
-
-func add[B wordBits](at *B, v B) B {
-	if unsafe.Sizeof(v) == 8 {
-		return B(atomic.AddUint64((*uint64)(unsafe.Pointer(at)), uint64(v)))
+func apply64(at *uint64, k wordKind, o Op, v, other uint64) (old uint64) {
+	if k != kindFloat64 {
+		switch o {
+		case Add:
+			return atomic.AddUint64(at, v) - v
+		case Sub:
+			return atomic.AddUint64(at, -v) + v
+		case And:
+			return atomic.AndUint64(at, v)
+		case Or:
+			return atomic.OrUint64(at, v)
+		}
 	}
-	return B(atomic.AddUint32((*uint32)(unsafe.Pointer(at)), uint32(v)))
-}
-
-func swap[B wordBits](at *B, v B) B {
-	if unsafe.Sizeof(v) == 8 {
-		return B(atomic.SwapUint64((*uint64)(unsafe.Pointer(at)), uint64(v)))
-	}
-	return B(atomic.SwapUint32((*uint32)(unsafe.Pointer(at)), uint32(v)))
-}
-
-func load[B wordBits](at *B) (v B) {
-	if unsafe.Sizeof(v) == 8 {
-		return B(atomic.LoadUint64((*uint64)(unsafe.Pointer(at))))
-	}
-	return B(atomic.LoadUint32((*uint32)(unsafe.Pointer(at))))
-}
-
-func compareAndSwap[B wordBits](at *B, old, next B) bool {
-	if unsafe.Sizeof(old) == 8 {
-		return atomic.CompareAndSwapUint64((*uint64)(unsafe.Pointer(at)), uint64(old), uint64(next))
-	}
-	return atomic.CompareAndSwapUint32((*uint32)(unsafe.Pointer(at)), uint32(old), uint32(next))
-}
-
-func apply[B wordBits](at *B, k wordKind, o Op, v, other B) (old B) {
-	switch {
-	case o == Add && k < kindFloat32:
-		return add(at, v) - v
-	case o == Sub && k < kindFloat32:
-		return add(at, -v) + v
-	case o == Swap:
-		return swap(at, v)
-	case o == opLoad:
-		return load(at)
-	case o == opStore:
-		swap(at, v)
+	switch o {
+	case Swap:
+		return atomic.SwapUint64(at, v)
+	case opLoad:
+		return atomic.LoadUint64(at)
+	case opStore:
+		atomic.StoreUint64(at, v)
 		return 0
-	case o == opCompareAndSwap:
+	case opCompareAndSwap:
 		for {
-			if compareAndSwap(at, other, v) {
+			if atomic.CompareAndSwapUint64(at, other, v) {
 				return other
 			}
-			if old = load(at); old != other {
+			if old = atomic.LoadUint64(at); old != other {
 				return old
 			}
 		}
 	}
 	for {
-		old = load(at)
-		if compareAndSwap(at, old, combinedBits(k, o, old, v)) {
+		old = atomic.LoadUint64(at)
+		if next := combine64(k, o, old, v); atomic.CompareAndSwapUint64(at, old, next) {
+			return old
+		}
+	}
+}
+
+func apply32(at *uint32, k wordKind, o Op, v, other uint32) (old uint32) {
+	if k != kindFloat32 {
+		switch o {
+		case Add:
+			return atomic.AddUint32(at, v) - v
+		case Sub:
+			return atomic.AddUint32(at, -v) + v
+		case And:
+			return atomic.AndUint32(at, v)
+		case Or:
+			return atomic.OrUint32(at, v)
+		}
+	}
+	switch o {
+	case Swap:
+		return atomic.SwapUint32(at, v)
+	case opLoad:
+		return atomic.LoadUint32(at)
+	case opStore:
+		atomic.StoreUint32(at, v)
+		return 0
+	case opCompareAndSwap:
+		for {
+			if atomic.CompareAndSwapUint32(at, other, v) {
+				return other
+			}
+			if old = atomic.LoadUint32(at); old != other {
+				return old
+			}
+		}
+	}
+	for {
+		old = atomic.LoadUint32(at)
+		if next := combine32(k, o, old, v); atomic.CompareAndSwapUint32(at, old, next) {
 			return old
 		}
 	}
@@ -196,9 +212,9 @@ func (rg *region) applyAll(x *wordArrays, offset uint64) {
 		y := x.part(from, min(wordsAtOnce, len(x.v)-from))
 		at := unsafe.Add(rg.base, offset+uint64(from))
 		if x.kind.bytes() == 4 {
-			applyAll[uint32](at, &y)
+			applyAll32(at, &y)
 		} else {
-			applyAll[uint64](at, &y)
+			applyAll64(at, &y)
 		}
 	}
 	runtime.KeepAlive(rg) // and its addresses
@@ -217,63 +233,103 @@ func bytesOf[T Word](s []T) []byte {
 	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(s))), len(s)*int(unsafe.Sizeof(*new(T))))
 }
 
-// applyAll has loops of their own for sums, which programs have most.
-func applyAll[B wordBits](base unsafe.Pointer, x *wordArrays) {
-	v := wordsIn[B](x.v)
-	at, old := unsafe.Slice((*B)(base), len(v)), wordsIn[B](x.old)
+// applyAll64 has loops of their own for sums, which programs have most.
+func applyAll64(base unsafe.Pointer, x *wordArrays) {
+	v := wordsIn[uint64](x.v)
+	at, old := unsafe.Slice((*uint64)(base), len(v)), wordsIn[uint64](x.old)
 	switch {
-	case x.op == Add && x.kind >= kindFloat32:
+	case x.op == Add && x.kind == kindFloat64:
 		for i, y := range v {
-			was := load(&at[i])
-			for !compareAndSwap(&at[i], was, addFloats(was, y)) {
-				was = load(&at[i])
-			}
-			if len(old) > 0 {
-				old[i] = was
+			f := math.Float64frombits(y)
+			for {
+				was := atomic.LoadUint64(&at[i])
+				if atomic.CompareAndSwapUint64(&at[i], was, math.Float64bits(math.Float64frombits(was)+f)) {
+					if len(old) > 0 {
+						old[i] = was
+					}
+					break
+				}
 			}
 		}
 	case x.op == Add && len(old) == 0:
 		for i, y := range v {
-			add(&at[i], y)
+			atomic.AddUint64(&at[i], y)
 		}
 	default:
-		other := wordsIn[B](x.other)
+		other := wordsIn[uint64](x.other)
 		for i, y := range v {
-			compared := B(0)
+			compared := uint64(0)
 			if len(other) > 0 {
 				compared = other[i]
 			}
-			if was := apply(&at[i], x.kind, x.op, y, compared); len(old) > 0 {
+			if was := apply64(&at[i], x.kind, x.op, y, compared); len(old) > 0 {
 				old[i] = was
 			}
 		}
 	}
 }
 
-func addFloats[B wordBits](x, y B) B {
-	if unsafe.Sizeof(x) == 8 {
-		return B(math.Float64bits(math.Float64frombits(uint64(x)) + math.Float64frombits(uint64(y))))
+func applyAll32(base unsafe.Pointer, x *wordArrays) {
+	v := wordsIn[uint32](x.v)
+	at, old := unsafe.Slice((*uint32)(base), len(v)), wordsIn[uint32](x.old)
+	switch {
+	case x.op == Add && x.kind == kindFloat32:
+		for i, y := range v {
+			f := math.Float32frombits(y)
+			for {
+				was := atomic.LoadUint32(&at[i])
+				if atomic.CompareAndSwapUint32(&at[i], was, math.Float32bits(math.Float32frombits(was)+f)) {
+					if len(old) > 0 {
+						old[i] = was
+					}
+					break
+				}
+			}
+		}
+	case x.op == Add && len(old) == 0:
+		for i, y := range v {
+			atomic.AddUint32(&at[i], y)
+		}
+	default:
+		other := wordsIn[uint32](x.other)
+		for i, y := range v {
+			compared := uint32(0)
+			if len(other) > 0 {
+				compared = other[i]
+			}
+			if was := apply32(&at[i], x.kind, x.op, y, compared); len(old) > 0 {
+				old[i] = was
+			}
+		}
 	}
-	return B(math.Float32bits(math.Float32frombits(uint32(x)) + math.Float32frombits(uint32(y))))
 }
 
-// combinedBits is what an operation makes of a word by v.
-func combinedBits[B wordBits](k wordKind, o Op, old, v B) B {
-	switch {
-	case o == And:
-		return old & v
-	case o == Or:
-		return old | v
-	case o == Xor:
+func combine64(k wordKind, o Op, old, v uint64) uint64 {
+	switch k {
+	case kindFloat64:
+		return math.Float64bits(combine(o, math.Float64frombits(old), math.Float64frombits(v)))
+	case kindInt64:
+		if o != Xor {
+			return uint64(combine(o, int64(old), int64(v)))
+		}
+	}
+	if o == Xor {
 		return old ^ v
-	case k == kindFloat64:
-		return B(math.Float64bits(combine(o, math.Float64frombits(uint64(old)), math.Float64frombits(uint64(v)))))
-	case k == kindFloat32:
-		return B(math.Float32bits(combine(o, math.Float32frombits(uint32(old)), math.Float32frombits(uint32(v)))))
-	case k == kindInt64:
-		return B(combine(o, int64(old), int64(v)))
-	case k == kindInt32:
-		return B(combine(o, int32(old), int32(v)))
+	}
+	return combine(o, old, v)
+}
+
+func combine32(k wordKind, o Op, old, v uint32) uint32 {
+	switch k {
+	case kindFloat32:
+		return math.Float32bits(combine(o, math.Float32frombits(old), math.Float32frombits(v)))
+	case kindInt32:
+		if o != Xor {
+			return uint32(combine(o, int32(old), int32(v)))
+		}
+	}
+	if o == Xor {
+		return old ^ v
 	}
 	return combine(o, old, v)
 }
