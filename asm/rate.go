@@ -15,12 +15,12 @@ type rate struct {
 }
 
 const (
-	minHz        = 1_000_000              // a counter slower than this is none
-	maxHz        = 100_000_000_000        // nor one that is faster
-	checkSpan    = 100 * time.Microsecond // shortest comparison of an announced rate with the clock
-	measureSpan  = 2 * time.Millisecond   // shortest measurement: two readings of 50 ns in it are 50 ppm
-	anchorMaxAge = 10 * time.Second       // beyond, the machine may have slept in between
-	maxDeviation = 0.01                   // of an announced rate from the clock
+	minHz         = 1_000_000              // a counter slower than this is none
+	maxHz         = 100_000_000_000        // nor one that is faster
+	checkSpan     = 100 * time.Microsecond // shortest comparison of an announced rate with the clock
+	measureSpan   = 2 * time.Millisecond   // shortest measurement: two readings of 50 ns in it are 50 ppm
+	readingMaxAge = 10 * time.Second       // beyond, the machine may have slept in between
+	maxDeviation  = 0.01                   // of an announced rate from the clock
 )
 
 var (
@@ -28,7 +28,7 @@ var (
 	// later one.
 	settled atomic.Pointer[rate]
 	// started is the pair of readings that the first conversion measures from.
-	started = takeAnchor()
+	started = readCounter()
 )
 
 // Nanos converts a number of cycles (a difference of two values of Cycles) to
@@ -85,7 +85,7 @@ func settle() *rate {
 
 // calibrate returns the rate in Hz: the announced one if it is exact or agrees
 // with the clock, else a measured one.
-func calibrate(announced float64, exact bool, from anchor) float64 {
+func calibrate(announced float64, exact bool, from counterReading) float64 {
 	if exact {
 		return announced
 	}
@@ -99,48 +99,51 @@ func calibrate(announced float64, exact bool, from anchor) float64 {
 	}
 	// The counter jumped while we watched it (suspended, migrated): watch it
 	// again from now on.
-	if hz := measure(takeAnchor(), measureSpan); hz != 0 {
+	if hz := measure(readCounter(), measureSpan); hz != 0 {
 		return hz
 	}
 	return 1e9 // it does not count; conversions stay finite
 }
 
-// anchor is the counter and the monotonic clock at the same moment.
-type anchor struct {
+// counterReading is the counter and the monotonic clock at the same moment.
+type counterReading struct {
 	cycles int64
 	at     time.Time
 }
 
-// takeAnchor reads both; of a few tries it keeps the one that was interrupted
-// least. About half a microsecond.
-func takeAnchor() anchor {
-	var best anchor
+func readCounter() counterReading {
+	cycles, at := ReadBeside(time.Now)
+	return counterReading{cycles, at}
+}
+
+// ReadBeside reads the counter and another clock at the same moment: of a few tries it keeps the one that was interrupted
+// least. It takes about half a microsecond.
+func ReadBeside[T any](clock func() T) (cycles int64, at T) {
 	narrowest := int64(math.MaxInt64)
-	for range 5 {
+	for try := range 5 {
 		before := Cycles()
-		at := time.Now()
+		read := clock()
 		width := Cycles() - before
-		if width >= 0 && width < narrowest {
-			narrowest = width
-			best = anchor{before + width/2, at}
+		if good := width >= 0 && width < narrowest; good || try == 0 {
+			cycles, at = before+width/2, read
+			if good {
+				narrowest = width
+			}
 		}
 	}
-	if best.at.IsZero() {
-		best = anchor{Cycles(), time.Now()}
-	}
-	return best
+	return cycles, at
 }
 
 // measure returns the rate of the counter in Hz since from; it spins until span has passed since then.
 // It returns 0 if the rate is not between minHz and maxHz.
-func measure(from anchor, span time.Duration) float64 {
-	if time.Since(from.at) > anchorMaxAge {
-		from = takeAnchor()
+func measure(from counterReading, span time.Duration) float64 {
+	if time.Since(from.at) > readingMaxAge {
+		from = readCounter()
 	}
 	for time.Since(from.at) < span {
 		Pause()
 	}
-	to := takeAnchor()
+	to := readCounter()
 	hz := float64(to.cycles-from.cycles) / to.at.Sub(from.at).Seconds()
 	if !(hz >= minHz && hz <= maxHz) { // also catches NaN
 		return 0

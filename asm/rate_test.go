@@ -57,7 +57,7 @@ func TestConversionIsMonotoneAndReversible(t *testing.T) {
 }
 
 func TestCalibrateDropsAWrongAnnouncement(t *testing.T) {
-	truth := calibrate(0, false, takeAnchor())
+	truth := calibrate(0, false, readCounter())
 	if truth < minHz || truth > maxHz {
 		t.Fatalf("measured %v Hz", truth)
 	}
@@ -71,27 +71,27 @@ func TestCalibrateDropsAWrongAnnouncement(t *testing.T) {
 		{"absurd", 1e18},
 		{"negative", -1},
 	} {
-		if got := calibrate(c.announced, false, takeAnchor()); math.Abs(got-truth) > 0.02*truth {
+		if got := calibrate(c.announced, false, readCounter()); math.Abs(got-truth) > 0.02*truth {
 			t.Errorf("%s: %v Hz announced, %v used, %v measured", c.name, c.announced, got, truth)
 		}
 	}
-	if got := calibrate(truth, false, takeAnchor()); math.Abs(got-truth) > 0.02*truth {
+	if got := calibrate(truth, false, readCounter()); math.Abs(got-truth) > 0.02*truth {
 		t.Errorf("a right announcement of %v Hz became %v", truth, got)
 	}
-	if got := calibrate(123e6, true, takeAnchor()); got != 123e6 {
+	if got := calibrate(123e6, true, readCounter()); got != 123e6 {
 		t.Errorf("an exact rate became %v", got)
 	}
 }
 
 func TestCalibrateStartsAgainWhenTheCounterJumped(t *testing.T) {
-	truth := calibrate(0, false, takeAnchor())
-	jumped := takeAnchor()
+	truth := calibrate(0, false, readCounter())
+	jumped := readCounter()
 	jumped.cycles += 1 << 50 // as if it had been set back since
 	if got := calibrate(0, false, jumped); math.Abs(got-truth) > 0.02*truth {
 		t.Errorf("%v Hz after a jump, %v before", got, truth)
 	}
-	old := takeAnchor()
-	old.at = old.at.Add(-2 * anchorMaxAge) // the clock went on, the counter did not
+	old := readCounter()
+	old.at = old.at.Add(-2 * readingMaxAge) // the clock went on, the counter did not
 	if got := calibrate(0, false, old); math.Abs(got-truth) > 0.02*truth {
 		t.Errorf("%v Hz from an old anchor, %v from a new one", got, truth)
 	}

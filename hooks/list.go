@@ -5,21 +5,21 @@ import (
 	"sync/atomic"
 )
 
-// list is a point's hooks in order of priority; it is never changed once it is
+// hookList is a point's hooks in order of priority; it is never changed once it is
 // published. Writers replace it by compare-and-swap against each other; walks
 // only load it. A list cannot come back at the same address while a writer
 // still holds it, for the collector sees the writer: no ABA.
-type list struct {
+type hookList struct {
 	hooks []*Hook
 	need  need // of all of them: one look then spares the walk
 }
 
 // newList returns nil for no hooks, so that Fire is one load again.
-func newList(hooks []*Hook) *list {
+func newList(hooks []*Hook) *hookList {
 	if len(hooks) == 0 {
 		return nil
 	}
-	l := &list{hooks: hooks, need: hooks[0].need}
+	l := &hookList{hooks: hooks, need: hooks[0].need}
 	for _, h := range hooks[1:] {
 		l.need = l.need.or(h.need)
 	}
@@ -27,7 +27,7 @@ func newList(hooks []*Hook) *list {
 }
 
 // all returns the hooks of l, which may be nil.
-func (l *list) all() []*Hook {
+func (l *hookList) all() []*Hook {
 	if l == nil {
 		return nil
 	}
@@ -35,10 +35,10 @@ func (l *list) all() []*Hook {
 }
 
 // idle tells whether no hook of l has anything to do.
-func (l *list) idle() bool { return l.need.none() }
+func (l *hookList) idle() bool { return l.need.none() }
 
 // insert adds h behind all hooks of the same or a lower priority number.
-func insert(at *atomic.Pointer[list], h *Hook) {
+func insert(at *atomic.Pointer[hookList], h *Hook) {
 	for {
 		before := at.Load()
 		old := before.all()
@@ -53,7 +53,7 @@ func insert(at *atomic.Pointer[list], h *Hook) {
 }
 
 // remove takes h out, if it is there.
-func remove(at *atomic.Pointer[list], h *Hook) {
+func remove(at *atomic.Pointer[hookList], h *Hook) {
 	for {
 		before := at.Load()
 		old := before.all()

@@ -10,6 +10,7 @@ import "github.com/pm2-go/pm2/sched"
 type Key[T any] struct {
 	_       [0]sched.Spin // go vet reports copies
 	destroy func(T)
+	id      byte // its address is what the scheduler knows the key by
 }
 
 // cell is a thread's value of one key.
@@ -39,7 +40,7 @@ func (key *Key[T]) Set(v T) error {
 	p := key.own()
 	if p == nil {
 		p = &cell[T]{}
-		if err := calls.SetLocal(key, p, func() func() { return key.drop(p) }); err != nil {
+		if err := calls.SetLocal(&key.id, p, func() func() { return key.drop(p) }); err != nil {
 			return err
 		}
 	}
@@ -59,8 +60,7 @@ func (key *Key[T]) Clear() (v T, ok bool) {
 
 // own is the calling thread's cell; nil: it has none.
 func (key *Key[T]) own() *cell[T] {
-	_ = &key.destroy // nil panics here, not when the thread ends
-	p, _ := calls.Local(key).(*cell[T])
+	p, _ := calls.Local(&key.id).(*cell[T]) // nil panics here, not when the thread ends
 	return p
 }
 

@@ -143,15 +143,14 @@ func (m *Mutex) lock(lim *sched.Limit) error {
 			return nil
 		}
 		m.next = true
-		if lim == nil {
-			c.As(sched.InMutex).WaitFirst(&m.q, &m.mu)
-			continue
+		again := sched.Limit{First: true}
+		if lim != nil {
+			again.Context = lim.Context
 		}
-		lim.First = true
-		if lim.Timeout > 0 {
-			lim.Timeout = timeLeft(end)
+		if !end.IsZero() {
+			again.Timeout = timeLeft(end)
 		}
-		if _, err := c.As(sched.InMutex).WaitUntil(&m.q, &m.mu, *lim); err != nil {
+		if _, err := c.As(sched.InMutex).WaitUntil(&m.q, &m.mu, again); err != nil {
 			return err
 		}
 	}

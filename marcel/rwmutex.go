@@ -228,7 +228,7 @@ func (m *RWMutex) queued() uint32 {
 }
 
 // gaveUp is for one that does not wait any more: the waiters that stood behind it may be
-// able to enter, and the last one clears the light.
+// able to enter, and the last one clears rwQueued.
 func (m *RWMutex) gaveUp() {
 	holding(&m.mu, func() (w *sched.Waiter) {
 		n := 0

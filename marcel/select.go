@@ -139,22 +139,22 @@ func tryCases(cases []Case) int {
 
 // selection is a Select that did not find anything ready. It goes round:
 //
-//	open the group, stand in the lines, one by one
-//	  all:     park; the thread that claims the group wakes us
-//	  not all: close the group. Now no thread can give us anything: leave the lines,
-//	           try all cases again. (If it cannot be closed a thread has
-//	           claimed it already: for that one we wait.)
+//	open the wait, stand in the lines, one by one
+//	  all:     park; the thread that claims the wait wakes the selection
+//	  not all: close the wait. Now no thread can give the selection anything: it leaves the lines and
+//	           tries all cases again. (If it cannot be closed a thread has
+//	           claimed it already: the selection waits for that one.)
 //
-// Nothing is taken while we stand in a line, so we never have to give anything
-// back; and no waiter can be given to by two.
+// Nothing is taken while the selection stands in a line, so it never has to give anything
+// back; and no waiter is given to by two.
 //
 // The cases are no field, lest the caller's list of them escape to the heap.
 type selection struct {
-	g     *sched.BoundedWait
-	kind  sched.Kind
-	in    int  // so many cases have been asked to enlist us, and have
-	open  bool // the group may be claimed, or has been, and we have not been told
-	watch bool // of the context
+	bounded  *sched.BoundedWait
+	kind     sched.Kind
+	enlisted int  // so many cases, the first ones, have enlisted the selection
+	open     bool // bounded may be claimed, or has been, and Wait has not returned
+	watches  bool // bounded watches the context
 
 	polled, guarded bool // there are Pollers, or mutexes to unlock
 }
@@ -171,9 +171,9 @@ func awaitCases(kind sched.Kind, cases []Case, ctx context.Context, d time.Durat
 			c.check()
 		}
 	}
-	s.g = calls.NewBoundedWait(len(cases))
+	s.bounded = calls.NewBoundedWait(len(cases))
 	s.kind = kind
-	s.g.As(kind)
+	s.bounded.As(kind)
 	defer s.end(cases) // also if a method of a case panics
 	for round := 0; ; round++ {
 		if i, ok := s.round(cases, ctx, d); ok {
@@ -182,7 +182,7 @@ func awaitCases(kind sched.Kind, cases []Case, ctx context.Context, d time.Durat
 		if i := tryCases(cases); i >= 0 {
 			return i
 		}
-		if d > 0 && s.g.Elapsed() >= d || ctx != nil && ctx.Err() != nil {
+		if d > 0 && s.bounded.Elapsed() >= d || ctx != nil && ctx.Err() != nil {
 			return -1
 		}
 		if round > 0 {
@@ -193,16 +193,16 @@ func awaitCases(kind sched.Kind, cases []Case, ctx context.Context, d time.Durat
 
 // round stands in the lines once; not ok: nothing was taken, look again.
 func (s *selection) round(cases []Case, ctx context.Context, d time.Duration) (i int, ok bool) {
-	g := s.g
+	b := s.bounded
 	all := s.enlist(cases)
 	if d > 0 {
-		g.Expire(g.Last(), d)
+		b.Expire(b.Last(), d)
 	}
 	if all && ctx != nil {
-		all = g.Watch(g.Last(), ctx)
-		s.watch = all
+		all = b.Watch(b.Last(), ctx)
+		s.watches = all
 	}
-	if !all && g.Close() {
+	if !all && b.Close() {
 		s.open = false
 		s.withdraw(cases)
 		return 0, false
@@ -219,11 +219,11 @@ func (s *selection) round(cases []Case, ctx context.Context, d time.Duration) (i
 	switch w {
 	case nil:
 		calls.EndWait() // cancelled
-	case g.Last():
+	case b.Last():
 		return -1, true
 	}
 	for i, c := range cases {
-		if w != g.Node(i) {
+		if w != b.Node(i) {
 			continue
 		}
 		if c.Taken(w) {
@@ -238,36 +238,36 @@ func (s *selection) round(cases []Case, ctx context.Context, d time.Duration) (i
 }
 
 func (s *selection) enlist(cases []Case) bool {
-	s.g.Open()
+	s.bounded.Open()
 	s.open = true
 	for i, c := range cases {
-		if !off(c) && !c.Enlist(s.g.Node(i)) {
+		if !off(c) && !c.Enlist(s.bounded.Node(i)) {
 			return false
 		}
-		s.in = i + 1
+		s.enlisted = i + 1
 	}
 	return true
 }
 
 func (s *selection) withdraw(cases []Case) {
-	if s.watch {
-		s.watch = false
-		s.g.Unwatch(s.g.Last())
+	if s.watches {
+		s.watches = false
+		s.bounded.Unwatch(s.bounded.Last())
 	}
-	for s.in > 0 {
-		s.in--
-		if c := cases[s.in]; !off(c) {
-			c.Withdraw(s.g.Node(s.in))
+	for s.enlisted > 0 {
+		s.enlisted--
+		if c := cases[s.enlisted]; !off(c) {
+			c.Withdraw(s.bounded.Node(s.enlisted))
 		}
 	}
 }
 
 func (s *selection) end(cases []Case) {
-	if s.open && !s.g.Close() {
-		s.g.Wait()
+	if s.open && !s.bounded.Close() {
+		s.bounded.Wait()
 	}
 	s.withdraw(cases)
-	s.g.Free()
+	s.bounded.Free()
 }
 
 const (
@@ -276,15 +276,15 @@ const (
 	pollNap      = 50 * time.Microsecond   // apart
 )
 
-// wait parks until the group has been claimed, or polls until then.
+// wait parks until the wait has been claimed, or polls until then.
 func (s *selection) wait(cases []Case, ctx context.Context) *sched.Waiter {
 	if !s.polled || !mustPoll(cases) {
-		return s.g.Wait()
+		return s.bounded.Wait()
 	}
 	begin := time.Now()
 	for n := 1; ; n++ {
-		if s.g.Claimed() || !mustPoll(cases) || s.g.Expired() || s.kind < sched.Uninterruptible && sched.Canceled() || ctx != nil && ctx.Err() != nil {
-			return s.g.Wait()
+		if s.bounded.Claimed() || !mustPoll(cases) || s.bounded.Expired() || s.kind < sched.Uninterruptible && sched.Canceled() || ctx != nil && ctx.Err() != nil {
+			return s.bounded.Wait()
 		}
 		switch {
 		case n < pollsPerLook:

@@ -14,11 +14,11 @@ type Weighted struct {
 	mu    Mutex
 	all   int64
 	free  int64
-	queue []*share
+	queue []*weightedWaiter
 }
 
-// share is what one waiter waits for.
-type share struct {
+// weightedWaiter is what one waiter waits for.
+type weightedWaiter struct {
 	units int64
 	given Semaphore // has a unit once they are the waiter's
 }
@@ -56,7 +56,7 @@ func (w *Weighted) AcquireContext(ctx context.Context, units int64) error {
 		w.mu.Unlock()
 		return nil
 	}
-	x := &share{units: units}
+	x := &weightedWaiter{units: units}
 	w.queue = append(w.queue, x)
 	w.mu.Unlock()
 	if ctx.Done() == nil {

@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"github.com/pm2-go/pm2/asm"
+	"github.com/pm2-go/pm2/nmad/internal/lock"
 	"github.com/pm2-go/pm2/pioman"
 	"github.com/pm2-go/pm2/tasklet"
 )
@@ -102,11 +103,11 @@ func (cfg DomainConfig) resolved() DomainConfig {
 	return cfg
 }
 
-// access is what a domain has of its own for its kind of access. The zero value is Shared, moved by the engine of the
+// domainAccess is what a domain has of its own for its kind of access. The zero value is Shared, moved by the engine of the
 // session.
-type access struct {
-	lock   *domainLock    // nil: each gate has its own
-	lists  *spinlock      // of what is sent and matched at all gates; nil: it is under the lock of its gate
+type domainAccess struct {
+	lock   *lock.Domain   // nil: each gate has its own
+	lists  *lock.Spin     // of what is sent and matched at all gates; nil: it is under the lock of its gate
 	owner  uint64         // asm.GoID of the owner, also if that is a thread of marcel, which stays with its goroutine; 0: all may use it
 	own    *owner         // that thread; nil: all may use it
 	engine *pioman.Engine // nil: that of the session
@@ -115,21 +116,17 @@ type access struct {
 }
 
 // serialize gives all gates of a domain one lock.
-func (x *access) serialize(gates iter.Seq[*Gate]) { x.lock = &domainLock{gates: gates} }
-
-// refine gives the lists of all gates a lock of their own.
-func (x *access) refine() {
-	l := &struct {
-		_ [pad]byte
-		spinlock
-		_ [pad]byte
-	}{}
-	x.lists = &l.spinlock
+func (x *domainAccess) serialize(gates iter.Seq[*Gate]) {
+	x.lock = lock.NewDomain(func() {
+		for g := range gates {
+			g.tend()
+		}
+	})
 }
 
 // admit lets the caller use the domain while it runs functions of the owner's: a request that the owner's Done starts
 // belongs to the owner. leave ends that.
-func (x *access) admit() (leave func()) {
+func (x *domainAccess) admit() (leave func()) {
 	if x.owner == 0 || x.owner == asm.GoID() {
 		return func() {}
 	}
@@ -141,7 +138,7 @@ func (x *access) admit() (leave func()) {
 }
 
 // forbids returns an ErrOwner if the caller may not use the domain; else nil.
-func (x *access) forbids() error {
+func (x *domainAccess) forbids() error {
 	if x.owner == 0 || x.owner == asm.GoID() {
 		return nil
 	}
@@ -149,9 +146,42 @@ func (x *access) forbids() error {
 }
 
 //go:noinline
-func (x *access) forbidsOther() error {
+func (x *domainAccess) forbidsOther() error {
 	if _, is := x.guests.Load(asm.GoID()); is {
 		return nil
 	}
 	return fmt.Errorf("nmad: %w: only the thread that opened a private domain may use it", ErrOwner)
+}
+
+// newAccess makes that of a domain with those gates, which the caller opens. shared: other processes use its CPUs.
+func newAccess(cfg *DomainConfig, gates iter.Seq[*Gate], shared bool) (x domainAccess, err error) {
+	if err := cfg.checkOffload(); err != nil {
+		return x, err
+	}
+	explicit := cfg.resolved().Progress == Explicit
+	switch {
+	case cfg.Access > Private || cfg.Progress > Worker:
+		return x, fmt.Errorf("%w: access %v, progress %v", ErrConfig, cfg.Access, cfg.Progress)
+	case cfg.Eager < 0:
+		return x, fmt.Errorf("%w: Eager %d: give a number of bytes, or 0 for that of the session", ErrConfig, cfg.Eager)
+	case cfg.Access != Shared && cfg.Progress == Worker:
+		return x, fmt.Errorf("%w: the worker is the owner of its domain, and any thread may use that: leave Access out", ErrConfig)
+	case cfg.Access == Private && !explicit:
+		return x, fmt.Errorf("%w: a private domain is moved by its owner alone: leave Progress out, or give Explicit", ErrConfig)
+	}
+	switch cfg.Access {
+	case Fine:
+		x.lists = lock.NewLists()
+	case Serialized, Private:
+		x.serialize(gates)
+	}
+	switch {
+	case cfg.Access == Private:
+		x.own = owners.join(shared)
+		x.owner, x.engine, x.guests = asm.GoID(), x.own.engine, &sync.Map{}
+		x.lock.Bias()
+	case explicit:
+		x.engine = pioman.New(pioman.Config{Shared: shared})
+	}
+	return x, nil
 }

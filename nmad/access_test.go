@@ -2,7 +2,6 @@ package nmad
 
 import (
 	"errors"
-	"fmt"
 	"os"
 	"os/exec"
 	"sync"
@@ -16,48 +15,6 @@ import (
 	"github.com/pm2-go/pm2/nmad/driver/shm"
 	"github.com/pm2-go/pm2/sched"
 )
-
-// TestDomainLock: the owner and other threads exclude each other, with and without a barrier of the kernel.
-func TestDomainLock(t *testing.T) {
-	for _, c := range []struct{ private, fenced bool }{{false, false}, {true, false}, {true, true}} {
-		t.Run(fmt.Sprintf("private %v, fenced %v", c.private, c.fenced), func(t *testing.T) {
-			l := &domainLock{gates: (&Domain{}).all}
-			if c.private {
-				l.bias()
-				l.fenced = l.fenced || c.fenced
-			}
-			count, turns := 0, effort.Of(20000)
-			section := func(try bool) {
-				if try && l.tryLock() || !try {
-					if !try {
-						l.lock()
-					}
-					count++
-					l.unlock()
-				} else {
-					l.lock()
-					count++
-					l.unlock()
-				}
-			}
-			var others sync.WaitGroup
-			for range 2 {
-				others.Go(func() {
-					for i := range turns / 10 {
-						section(i%2 == 0)
-					}
-				})
-			}
-			for i := range turns {
-				section(i%2 == 0)
-			}
-			others.Wait()
-			if want := turns + 2*(turns/10); count != want {
-				t.Errorf("%d turns have counted %d", want, count)
-			}
-		})
-	}
-}
 
 // TestAccessPairs: which kinds of access and progress there are.
 func TestAccessPairs(t *testing.T) {
@@ -267,30 +224,12 @@ func TestKinds(t *testing.T) {
 	}
 }
 
-// BenchmarkLocks: taking and letting go the lock of each kind of domain, and the look who calls.
-func BenchmarkLocks(b *testing.B) {
-	shared, serialized, fine, private := &gateLock{}, &gateLock{}, &gateLock{}, &gateLock{}
-	serialized.join(&domainLock{}, nil)
-	private.join(&domainLock{}, nil)
-	fine.join(nil, &spinlock{})
-	for name, l := range map[string]*gateLock{"shared": shared, "serialized": serialized, "fine": fine, "private": private} {
-		b.Run(name, func(b *testing.B) {
-			if name == "private" {
-				l.domain.bias()
-			}
-			for b.Loop() {
-				l.lock()
-				l.unlock()
-			}
-		})
-	}
-	x := &access{}
-	b.Run("forbids", func(b *testing.B) {
-		x.owner = asm.GoID()
-		for b.Loop() {
-			if x.forbids() != nil {
-				b.Fatal()
-			}
+// BenchmarkForbids: the look who calls.
+func BenchmarkForbids(b *testing.B) {
+	x := &domainAccess{owner: asm.GoID()}
+	for b.Loop() {
+		if x.forbids() != nil {
+			b.Fatal()
 		}
-	})
+	}
 }

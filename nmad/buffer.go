@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/pm2-go/pm2/marcel"
+	"github.com/pm2-go/pm2/nmad/internal/firstfit"
 	"github.com/pm2-go/pm2/nmad/internal/mapped"
 )
 
@@ -49,7 +50,7 @@ type block struct {
 	at, n      int    // which pages it has
 	generation uint32 // of the handle that is good; counts when the program gives it back
 	held, out  bool   // the program has it; a send is under way
-	where      where
+	where      loanBody
 	next       *block // in bufferPool.idle
 }
 
@@ -59,7 +60,7 @@ type bufferPool struct {
 	memory *mapped.Memory
 
 	mu    marcel.SpinLock // for all below, and the blocks
-	free  runs            // of pages
+	free  firstfit.List   // of pages
 	idle  *block          // blocks without memory
 	taken int             // blocks that have some
 	dead  error           // why none are given any more; nil: they are
@@ -103,9 +104,9 @@ func (pool *bufferPool) take(size int) (Buffer, error) {
 	if pool.dead != nil {
 		return Buffer{}, pool.dead
 	}
-	at, ok := pool.free.take(n)
+	at, ok := pool.free.Take(n)
 	if !ok {
-		return Buffer{}, &noRoom{pool.gate.rank, size, len(pool.memory.Bytes()), pool.free.free() * pageBytes}
+		return Buffer{}, &noRoom{pool.gate.rank, size, len(pool.memory.Bytes()), pool.free.Free() * pageBytes}
 	}
 	x := pool.idle
 	if x == nil {
@@ -189,7 +190,7 @@ func (b Buffer) unlock() {
 	}
 	p := x.pool
 	if x.n != 0 && !x.held && !x.out {
-		p.free.give(x.at, x.n)
+		p.free.Give(x.at, x.n)
 		x.n, x.next, p.idle = 0, p.idle, x
 		p.taken--
 	}
@@ -257,13 +258,13 @@ func (g *Gate) openBuffers() (*bufferPool, error) {
 		return nil, fmt.Errorf("nmad: buffers for rank %d: %w", g.rank, err)
 	}
 	m.ReadOnly()
-	p := &bufferPool{gate: g, memory: m, free: runs{{0, n}}}
+	p := &bufferPool{gate: g, memory: m, free: firstfit.New(n)}
 	g.buffers.Store(p)
 	return p, nil
 }
 
 // endLoans has the gate give no more buffers.
-func (h *held) endLoans(why error) {
+func (h *lockedGate) endLoans(why error) {
 	if p := h.g.buffers.Load(); p != nil {
 		p.end(why)
 	}

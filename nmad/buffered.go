@@ -8,7 +8,9 @@ import (
 	"sync/atomic"
 
 	"github.com/pm2-go/pm2/marcel"
+	"github.com/pm2-go/pm2/nmad/internal/firstfit"
 	"github.com/pm2-go/pm2/nmad/internal/flow"
+	"github.com/pm2-go/pm2/nmad/internal/lock"
 )
 
 // Attach gives the domain memory for sends with Op.Buffered: each of them copies its message there and is done, whether or
@@ -53,15 +55,15 @@ type attached struct {
 	memory    []byte
 	detaching atomic.Bool
 
-	mu     marcel.SpinLock // nothing inside waits
-	room   runs            // bytes that are free
-	used   []*stored       // in the order in which they were sent
-	spares []*stored       // to be used again
-	late   error           // how a message has ended that was given up; no call has told it yet
+	mu     marcel.SpinLock    // nothing inside waits
+	room   firstfit.List      // bytes that are free
+	used   []*attachedMessage // in the order in which they were sent
+	spares []*attachedMessage // to be used again
+	late   error              // how a message has ended that was given up; no call has told it yet
 }
 
-// stored is a message in attached memory. Under the lock, but for begun and r.
-type stored struct {
+// attachedMessage is a message in attached memory. Under the lock, but for begun and r.
+type attachedMessage struct {
 	at, size int         // its place
 	begun    atomic.Bool // r was started
 	r        Request
@@ -69,7 +71,7 @@ type stored struct {
 }
 
 func newAttached(memory []byte) *attached {
-	return &attached{memory: memory, room: runs{{0, len(memory)}}}
+	return &attached{memory: memory, room: firstfit.New(len(memory))}
 }
 
 // begin makes the caller the one that detaches; false: another one does.
@@ -90,7 +92,7 @@ func (mem *attached) reclaim(all bool) {
 }
 
 // free frees the place of a message, which is taken out of used then, if that has ended. Under mu.
-func (mem *attached) free(k *stored) bool {
+func (mem *attached) free(k *attachedMessage) bool {
 	if !k.begun.Load() || !k.r.ended() {
 		return false
 	}
@@ -102,9 +104,9 @@ func (mem *attached) free(k *stored) bool {
 }
 
 // putBack frees the place of a message. Under mu.
-func (mem *attached) putBack(k *stored) {
+func (mem *attached) putBack(k *attachedMessage) {
 	if k.size > 0 {
-		mem.room.give(k.at, k.size)
+		mem.room.Give(k.at, k.size)
 	}
 	k.op = Op{}
 	mem.spares = append(mem.spares, k)
@@ -112,17 +114,17 @@ func (mem *attached) putBack(k *stored) {
 
 // take finds a place for so many bytes; nil: there is none, or a thread detaches the memory. That is looked at under the lock under which that thread looks for
 // messages: it sees this one, or the message gets no place.
-func (mem *attached) take(size int) *stored {
+func (mem *attached) take(size int) *attachedMessage {
 	mem.mu.Lock()
 	defer mem.mu.Unlock()
 	at, ok := 0, !mem.detaching.Load()
 	if ok && size > 0 {
-		at, ok = mem.room.take(size)
+		at, ok = mem.room.Take(size)
 	}
 	if !ok {
 		return nil
 	}
-	k := &stored{}
+	k := &attachedMessage{}
 	if n := len(mem.spares); n > 0 {
 		k, mem.spares = mem.spares[n-1], mem.spares[:n-1]
 	}
@@ -133,15 +135,15 @@ func (mem *attached) take(size int) *stored {
 }
 
 // drop takes back a message that could not be sent.
-func (mem *attached) drop(k *stored) {
+func (mem *attached) drop(k *attachedMessage) {
 	mem.mu.Lock()
 	defer mem.mu.Unlock()
-	mem.used = slices.DeleteFunc(mem.used, func(x *stored) bool { return x == k })
+	mem.used = slices.DeleteFunc(mem.used, func(x *attachedMessage) bool { return x == k })
 	mem.putBack(k)
 }
 
 // oldest is a message that has not ended; nil: all have.
-func (mem *attached) oldest() *stored {
+func (mem *attached) oldest() *attachedMessage {
 	for tries := 0; ; tries++ {
 		mem.mu.Lock()
 		mem.reclaim(true)
@@ -154,7 +156,7 @@ func (mem *attached) oldest() *stored {
 		if k.begun.Load() {
 			return k
 		}
-		backOff(tries) // a thread is about to start it
+		lock.BackOff(tries) // a thread is about to start it
 	}
 }
 
@@ -183,7 +185,7 @@ func (g *Gate) sendBuffered(r *Request, op *Op) error {
 		g.domain.poll()
 		a.mu.Lock()
 		a.reclaim(true)
-		full := len(a.memory) - a.room.free()
+		full := len(a.memory) - a.room.Free()
 		a.mu.Unlock()
 		if k = a.take(size); k == nil && a.detaching.Load() {
 			return g.noBuffer(op.Tag)

@@ -227,7 +227,7 @@ func TestBufferedDetaching(t *testing.T) {
 func TestBufferedPlaces(t *testing.T) {
 	for range effort.Of(200) {
 		a := newAttached(make([]byte, 1+rand.IntN(500)))
-		taken, owner := map[*stored]byte{}, make([]byte, len(a.memory))
+		taken, owner := map[*attachedMessage]byte{}, make([]byte, len(a.memory))
 		refused := 0
 		for i := range 400 {
 			if rand.IntN(2) == 0 && len(taken) > 0 {
@@ -271,8 +271,8 @@ func TestBufferedPlaces(t *testing.T) {
 		for k := range taken {
 			a.drop(k)
 		}
-		if k := a.take(len(a.memory)); k == nil || a.room.free() != 0 {
-			t.Fatalf("all were given back, and %d bytes are free", a.room.free())
+		if k := a.take(len(a.memory)); k == nil || a.room.Free() != 0 {
+			t.Fatalf("all were given back, and %d bytes are free", a.room.Free())
 		}
 	}
 }

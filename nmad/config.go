@@ -1,6 +1,7 @@
 package nmad
 
 import (
+	"cmp"
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/hex"
@@ -13,6 +14,7 @@ import (
 	"time"
 
 	"github.com/pm2-go/pm2/nmad/driver"
+	"github.com/pm2-go/pm2/nmad/internal/crossover"
 	"github.com/pm2-go/pm2/nmad/internal/flow"
 	"github.com/pm2-go/pm2/nmad/internal/presence"
 	"github.com/pm2-go/pm2/nmad/internal/roster"
@@ -101,7 +103,7 @@ type Config struct {
 	bind    string        // address of this host on the first network of the job, if a process manager has told; empty: not known
 	named   string        // Rendezvous of an indexed job of Kubernetes: rank 0 is met by its name; empty: it is no such job
 	start   time.Duration // how long Open waits for the other processes; 0: Timeout
-	told    *told         // what the environment has said of the job; nil: the Config was not made of it
+	told    *toldJob      // what the environment has said of the job; nil: the Config was not made of it
 	joins   bool          // it is Join's
 	manager *managed      // that has started this process, and by which it meets the others; nil: none
 
@@ -145,8 +147,8 @@ const (
 // check looks at the bounds of what the caller has set. Errors are ErrConfig.
 func (cfg *Config) check() error {
 	switch {
-	case cfg.Size < 1 || cfg.Size > roster.MaxSize:
-		return fmt.Errorf("nmad: %w: a job of %d processes: give 1 to %d", ErrConfig, cfg.Size, roster.MaxSize)
+	case cfg.Size < 1 || cfg.Size > driver.MaxSize:
+		return fmt.Errorf("nmad: %w: a job of %d processes: give 1 to %d", ErrConfig, cfg.Size, driver.MaxSize)
 	case cfg.Rank < 0 || cfg.Rank >= cfg.Size:
 		return fmt.Errorf("nmad: %w: rank %d in a job of %d: give 0 to %d", ErrConfig, cfg.Rank, cfg.Size, cfg.Size-1)
 	case cfg.Size > 1 && cfg.Rendezvous == "" && cfg.Listener == nil:
@@ -200,27 +202,10 @@ func (cfg *Config) complete() error {
 	}
 	cfg.crowded = &atomic.Bool{}
 	cfg.crowded.Store(cfg.Shared)
-	if cfg.Timeout == 0 {
-		cfg.Timeout = DefaultTimeout
-	}
-	if cfg.start == 0 {
-		cfg.start = cfg.Timeout
-	}
-	if cfg.Linger == 0 {
-		cfg.Linger = DefaultLinger
-	}
-	if cfg.Spin == 0 {
-		cfg.Spin = DefaultSpin
-	}
-	if cfg.Unexpected == 0 {
-		cfg.Unexpected = DefaultUnexpected
-	}
-	if cfg.Loans == 0 {
-		cfg.Loans = DefaultLoans
-	}
-	if cfg.Announced == 0 {
-		cfg.Announced = DefaultAnnounced
-	}
+	cfg.Timeout, cfg.Linger, cfg.Spin = cmp.Or(cfg.Timeout, DefaultTimeout), cmp.Or(cfg.Linger, DefaultLinger), cmp.Or(cfg.Spin, DefaultSpin)
+	cfg.start = cmp.Or(cfg.start, cfg.Timeout)
+	cfg.Unexpected, cfg.Announced = cmp.Or(cfg.Unexpected, DefaultUnexpected), cmp.Or(cfg.Announced, DefaultAnnounced)
+	cfg.Loans = cmp.Or(cfg.Loans, DefaultLoans)
 	return nil
 }
 
@@ -307,7 +292,7 @@ func (cfg *Config) readProfile() error {
 	if err != nil {
 		return err // complete has looked it up
 	}
-	if limit, rail := eagerLimit(s, costs, limits); cfg.Eager == 0 && limit > 0 {
+	if limit, rail := crossover.Limit(s, costs, limits); cfg.Eager == 0 && limit > 0 {
 		cfg.Eager, cfg.eagerFrom = limit, cfg.measured()
 		if rail > 0 {
 			cfg.eagerFrom += ", beside a rendezvous over " + cfg.names[rail]

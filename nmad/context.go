@@ -64,8 +64,8 @@ func (d *Domain) OpenContext(number int, ranks ...int) (*Context, error) {
 		c.any.Close(*why)
 		return nil, *why
 	}
-	if d.number == 0 && d.s.consensus.kept.Load() > 0 { // after addContext
-		d.s.consensus.post(happened{what: opens, of: c})
+	if d.number == 0 && d.s.agreements.pendingCount.Load() > 0 { // after addContext
+		d.s.agreements.post(func() { d.s.agreements.takePending(c.number) })
 	}
 	return c, nil
 }
@@ -196,7 +196,7 @@ func (d *Domain) addContext(c *Context) error {
 	}
 	open = append(open, c) // behind what those see that have the list; dropContext makes another one
 	d.contexts.Store(&open)
-	d.use(c.number)
+	d.noteOpened(c.number)
 	return nil
 }
 
@@ -217,14 +217,14 @@ func (d *Domain) opened() []*Context {
 }
 
 // openAll has the gate take part in all contexts of its domain of whose groups its rank is.
-func (h *held) openAll() {
+func (h *lockedGate) openAll() {
 	for _, c := range h.g.domain.opened() {
 		h.open(c)
 	}
 }
 
 // open has the gate take part in a context, if its rank is of the group and it does not yet.
-func (h *held) open(c *Context) {
+func (h *lockedGate) open(c *Context) {
 	if !c.any.Group().Has(h.g.rank) || slices.Contains(h.contexts, c) {
 		return
 	}
@@ -236,7 +236,7 @@ func (h *held) open(c *Context) {
 }
 
 // ended notes that a gate has ended.
-func (c *Context) ended(h *held) {
+func (c *Context) ended(h *lockedGate) {
 	if c.any.End(h.g.rank, h.flow.Dead) {
 		c.d.work.Go(func() { c.d.lookLast(c.any) })
 	}

@@ -430,7 +430,7 @@ func TestLateInContext(t *testing.T) {
 			}
 			go agree(c)
 		}
-		for s := j.sessions[0].consensus; s.kept.Load() == 0; {
+		for s := j.sessions[0].agreements; s.pendingCount.Load() == 0; {
 			j.sessions[0].Engine().Poll()
 		}
 		time.Sleep(20 * time.Millisecond) // all of it has come, perhaps
@@ -448,7 +448,7 @@ func TestLateInContext(t *testing.T) {
 				t.Errorf("agreed: %+v", a)
 			}
 		}
-		if n := j.sessions[0].consensus.kept.Load(); n != 0 {
+		if n := j.sessions[0].agreements.pendingCount.Load(); n != 0 {
 			t.Errorf("notes of %d contexts are kept", n)
 		}
 		j.close()

@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 
 	"github.com/pm2-go/pm2/nmad/driver"
+	"github.com/pm2-go/pm2/nmad/internal/consensus"
 	"github.com/pm2-go/pm2/nmad/internal/flow"
 	"github.com/pm2-go/pm2/nmad/internal/match"
 	"github.com/pm2-go/pm2/nmad/internal/roster"
@@ -28,7 +29,7 @@ type Domain struct {
 	s      *Session
 	number int
 	kind   DomainConfig // as it was opened, with what ByAccess stands for
-	access access
+	access domainAccess
 	gates  gateTable // by rank; see to
 	any    *match.Any[flow.Request]
 
@@ -38,7 +39,7 @@ type Domain struct {
 	used []uint64 // a bit for each number of a context that is, or was, open; under mu
 
 	mu     sync.Mutex // serializes changes of others and contexts, install and retire
-	others atomic.Pointer[map[far]*Gate]
+	others atomic.Pointer[map[remoteDomain]*Gate]
 
 	meshes  atomic.Bool           // links to all others are made, or will be
 	closing atomic.Pointer[error] // what requests fail with; nil: the domain is open
@@ -51,8 +52,8 @@ type Domain struct {
 	failed error     // what Close returned
 }
 
-// far is a domain of another process.
-type far struct{ rank, domain int }
+// remoteDomain is a domain of another process.
+type remoteDomain struct{ rank, domain int }
 
 // init makes the domain of that number.
 func (d *Domain) init(s *Session, number int) {
@@ -125,7 +126,7 @@ func (d *Domain) to(rank int) *Gate {
 	if g := d.gates.at(rank); g != nil {
 		return g
 	}
-	g := d.gate(far{rank, d.number})
+	g := d.gate(remoteDomain{rank, d.number})
 	h := g.fresh()
 	if d.any.Group().Has(rank) {
 		h.join(d.any)
@@ -145,9 +146,9 @@ func (d *Domain) to(rank int) *Gate {
 }
 
 // toOther is the gate to a domain of another number. It takes a lock for a moment.
-func (d *Domain) toOther(to far) *Gate {
+func (d *Domain) toOther(to remoteDomain) *Gate {
 	d.mu.Lock()
-	all := map[far]*Gate{}
+	all := map[remoteDomain]*Gate{}
 	if old := d.others.Load(); old != nil {
 		all = maps.Clone(*old)
 	}
@@ -165,7 +166,7 @@ func (d *Domain) toOther(to far) *Gate {
 }
 
 // gateTo is the gate to any domain of another process.
-func (d *Domain) gateTo(to far) *Gate {
+func (d *Domain) gateTo(to remoteDomain) *Gate {
 	if to.domain == d.number {
 		return d.to(to.rank)
 	}
@@ -180,7 +181,7 @@ func (d *Domain) closeLate(g *Gate) {
 	}
 }
 
-func (d *Domain) gate(to far) *Gate {
+func (d *Domain) gate(to remoteDomain) *Gate {
 	s := d.s
 	card := s.linker.cards[to.rank]
 	b := bounds{
@@ -192,7 +193,7 @@ func (d *Domain) gate(to far) *Gate {
 		loans:       s.cfg.Loans,
 	}
 	if d.number == 0 {
-		b.notes = noteLimit(s.cfg.Size)
+		b.notes = consensus.Limit(s.cfg.Size)
 	}
 	var g *Gate
 	if to.rank == s.cfg.Rank {
@@ -224,9 +225,9 @@ func (d *Domain) gate(to far) *Gate {
 	}
 	g.domain = d
 	if d.number == 0 {
-		g.consensus = s.consensus
+		g.agreements = s.agreements
 	}
-	g.mu.join(d.access.lock, d.access.lists)
+	g.mu.Join(d.access.lock, d.access.lists)
 	if d.access.owner != 0 {
 		g.owned = &d.access
 	}
@@ -243,14 +244,14 @@ func (d *Domain) gate(to far) *Gate {
 	return g
 }
 
-// registration says whether the engine looks after a gate: its sources and its task.
+// gateRegistration says whether the engine looks after a gate: its sources and its task.
 //
 //	unregistered --- install ---> registered --- retire ---> retired
 //	unregistered --- retire: it has never had links ---> retired
-type registration uint8
+type gateRegistration uint8
 
 const (
-	unregistered registration = iota
+	unregistered gateRegistration = iota
 	registered
 	retired
 )
@@ -268,7 +269,7 @@ func (d *Domain) install(g *Gate) error {
 		l := &g.rails[i]
 		if l.link.Descriptor() < 0 {
 			opt |= pioman.Blind
-		} else if err := g.mover.AddSource(source{l}); err != nil {
+		} else if err := g.mover.AddSource(railSource{l}); err != nil {
 			return fmt.Errorf("watch rail %s to rank %d: %w", l.name, g.rank, err)
 		}
 	}
@@ -344,7 +345,7 @@ func (d *Domain) To(rank, domain int) *Gate {
 		return d.dead(rank, fmt.Errorf("nmad: %w: domain %d of rank %d, seen from domain %d of rank %d: between processes, the domains 0 to %d",
 			ErrRank, domain, rank, d.number, d.s.cfg.Rank, lastDomain))
 	}
-	return d.gateTo(far{rank, domain})
+	return d.gateTo(remoteDomain{rank, domain})
 }
 
 // dead makes a gate on which everything fails.
@@ -376,59 +377,15 @@ func (d *Domain) lost(e roster.Event) {
 	}
 }
 
-// orphaned makes links to the processes for which receives wait, because only a link tells of the death of some processes.
-// If a receive from any source waits, it makes links to all other processes; if one is posted later, startAny does. Each
-// side writes its own word, the count of receives or Session.orphan, before it reads the other's, so one of them sees that
-// the links are needed.
-func (d *Domain) orphaned() {
-	waits := !d.any.Empty()
-	for _, c := range d.opened() {
-		waits = waits || !c.any.Empty()
-	}
-	if waits {
-		d.linkOrphan()
-	}
-	for g := range d.all {
-		h := g.lock()
-		if h.flow.Waits() {
-			h.wantLinks()
-		}
-		h.letGo()
-	}
-}
-
-// linkOrphan has links made, once, to all other processes that may send to a receive from any source. It never waits for
-// the lock of a gate.
-func (d *Domain) linkOrphan() {
-	if !d.meshes.Swap(true) {
-		d.s.consensus.post(happened{what: meshes})
-	}
-}
-
-// mesh makes these links. It takes the locks of gates.
-func (d *Domain) mesh() {
-	for rank := range d.gates {
-		if !d.meshes.Load() || !d.any.Group().Has(rank) {
-			continue
-		}
-		g := d.to(rank)
-		h := g.lock()
-		if !h.flow.Closing {
-			h.wantLinks()
-		}
-		h.letGo()
-	}
-}
-
 // ended handles the end of a gate. After the last gate has ended, all receives from any source that find no message end,
 // too.
-func (d *Domain) ended(h *held) {
+func (d *Domain) ended(h *lockedGate) {
 	g, why := h.g, h.end
 	d.work.Go(func() { d.retire(g, why) })
 	h.endWaiters(h.flow.Dead)
 	if d.number == 0 && g.far == 0 {
 		d.s.linker.noteLost(h.end)
-		d.s.consensus.post(happened{what: lost, rank: g.rank})
+		d.s.agreements.each(func(p *consensus.Participant) { p.Lost(g.rank) })
 	}
 	if g.any == d.any && d.any.End(g.rank, h.flow.Dead) {
 		d.work.Go(func() { d.lookLast(d.any) })
@@ -451,7 +408,7 @@ func (d *Domain) retire(g *Gate, why *PeerError) {
 	d.mu.Unlock()
 	if was == registered {
 		for i := range g.rails {
-			g.mover.RemoveSource(source{&g.rails[i]})
+			g.mover.RemoveSource(railSource{&g.rails[i]})
 		}
 		g.task.Cancel() // not from its handler, so it cannot fail
 	}
@@ -480,20 +437,20 @@ func (d *Domain) Close() error {
 // shutdown is Close; own is the caller of that, if its private domains are to be moved meanwhile.
 func (d *Domain) shutdown(own *owner) {
 	d.beginClose(fmt.Errorf("nmad: rank %d%s: %w", d.s.cfg.Rank, d.name(), ErrClosed))
-	all := func(is func(*held) bool) bool {
+	all := func(is func(*lockedGate) bool) bool {
 		if own != nil {
 			own.engine.Poll()
 		}
 		return d.polled(is)
 	}
-	if limit := d.s.cfg.Linger; !retryUntil(limit, func() bool { return all((*held).quiet) }) {
+	if limit := d.s.cfg.Linger; !retryUntil(limit, func() bool { return all((*lockedGate).quiet) }) {
 		if ranks := d.pendingSends(); ranks != "" { // else the last of them was taken just now
 			d.failed = fmt.Errorf("nmad: rank %d closes domain %d: sends to rank%s had not been taken after %v: they failed with ErrClosed",
 				d.s.cfg.Rank, d.number, ranks, limit)
 		}
 	}
 	d.sayBye()
-	retryUntil(d.s.cfg.Linger, func() bool { return all((*held).peerKnows) })
+	retryUntil(d.s.cfg.Linger, func() bool { return all((*lockedGate).peerKnows) })
 	d.end("this side closed its domain")
 	d.cancel()
 	d.free()
@@ -546,7 +503,7 @@ func (d *Domain) end(why string) {
 }
 
 // polled polls every gate and says whether the predicate holds for all of them.
-func (d *Domain) polled(is func(*held) bool) bool {
+func (d *Domain) polled(is func(*lockedGate) bool) bool {
 	yes := true
 	for g := range d.all {
 		h := g.lock()

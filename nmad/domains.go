@@ -2,14 +2,11 @@ package nmad
 
 import (
 	"fmt"
-	"iter"
 	"slices"
 	"sync"
 
-	"github.com/pm2-go/pm2/asm"
 	"github.com/pm2-go/pm2/marcel"
 	"github.com/pm2-go/pm2/nmad/internal/roster"
-	"github.com/pm2-go/pm2/pioman"
 )
 
 // Domain opens a domain. Its links are made when they are first needed, whatever Config.Link says, and then with those
@@ -58,39 +55,6 @@ func (s *Session) Domains() []*Domain {
 		return nil
 	}
 	return slices.Clone(x.open)
-}
-
-// newAccess makes that of a domain with those gates, which the caller opens. shared: other processes use its CPUs.
-func newAccess(cfg *DomainConfig, gates iter.Seq[*Gate], shared bool) (x access, err error) {
-	if err := cfg.checkOffload(); err != nil {
-		return x, err
-	}
-	explicit := cfg.resolved().Progress == Explicit
-	switch {
-	case cfg.Access > Private || cfg.Progress > Worker:
-		return x, fmt.Errorf("%w: access %v, progress %v", ErrConfig, cfg.Access, cfg.Progress)
-	case cfg.Eager < 0:
-		return x, fmt.Errorf("%w: Eager %d: give a number of bytes, or 0 for that of the session", ErrConfig, cfg.Eager)
-	case cfg.Access != Shared && cfg.Progress == Worker:
-		return x, fmt.Errorf("%w: the worker is the owner of its domain, and any thread may use that: leave Access out", ErrConfig)
-	case cfg.Access == Private && !explicit:
-		return x, fmt.Errorf("%w: a private domain is moved by its owner alone: leave Progress out, or give Explicit", ErrConfig)
-	}
-	switch cfg.Access {
-	case Fine:
-		x.refine()
-	case Serialized, Private:
-		x.serialize(gates)
-	}
-	switch {
-	case cfg.Access == Private:
-		x.own = owners.join(shared)
-		x.owner, x.engine, x.guests = asm.GoID(), x.own.engine, &sync.Map{}
-		x.lock.bias()
-	case explicit:
-		x.engine = pioman.New(pioman.Config{Shared: shared})
-	}
-	return x, nil
 }
 
 // domains are those of a session.

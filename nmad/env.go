@@ -2,6 +2,7 @@ package nmad
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net"
 	"os"
@@ -11,6 +12,7 @@ import (
 	"github.com/pm2-go/pm2/nmad/driver/ofi"
 	"github.com/pm2-go/pm2/nmad/driver/shm"
 	"github.com/pm2-go/pm2/nmad/internal/manager"
+	"github.com/pm2-go/pm2/nmad/internal/secret"
 )
 
 // Names of the environment variables by which a launcher tells a process which rank it
@@ -20,9 +22,9 @@ const (
 	EnvSize         = "PM2_SIZE"
 	EnvRendezvous   = "PM2_RENDEZVOUS"
 	EnvRendezvousFD = "PM2_RENDEZVOUS_FD"
-	EnvSecret       = "PM2_SECRET"
-	EnvSecretFD     = "PM2_SECRET_FD"
-	EnvSecretFile   = "PM2_SECRET_FILE"
+	EnvSecret       = secret.Env
+	EnvSecretFD     = secret.EnvFD
+	EnvSecretFile   = secret.EnvFile
 	EnvDriver       = "PM2_DRIVER"
 	EnvStrategy     = "PM2_STRATEGY"
 	EnvEager        = "PM2_EAGER"
@@ -87,7 +89,10 @@ var Environment = []Variable{
 func FromEnvironment() (Config, error) { return fromOwnEnvironment(context.Background()) }
 
 func fromOwnEnvironment(ctx context.Context) (Config, error) {
-	c, err := fromEnvironment(os.Getenv, func() ([]byte, error) { return toldSecret(ctx) })
+	c, err := fromEnvironment(os.Getenv, func() ([]byte, error) {
+		told, err := secret.Told(ctx)
+		return told, secretError(ctx, err)
+	})
 	if err != nil {
 		return c, err
 	}
@@ -102,28 +107,21 @@ func fromOwnEnvironment(ctx context.Context) (Config, error) {
 	return c, err
 }
 
-func fromEnvironment(get func(string) string, secret func() ([]byte, error)) (Config, error) {
+func fromEnvironment(get func(string) string, tell func() ([]byte, error)) (Config, error) {
 	index := manager.Index(get)
 	c := Config{Size: 1, Rendezvous: get(EnvRendezvous), Driver: get(EnvDriver), Listen: get(EnvListen), Strategy: get(EnvStrategy), Profile: get(EnvProfile), Link: get(EnvLink)}
 	var err error
 	if index != "" {
 		c.named = c.Rendezvous
 	}
-	wrong := func(err error) error { return fmt.Errorf("nmad: %w: %w", ErrConfig, err) }
-	for _, v := range []struct {
-		name, text string
-		to         *int
-		parse      func(string) (int, error) // complete has the other bounds
-	}{
-		{EnvRank, get(EnvRank), &c.Rank, setting.Number}, {manager.EnvIndex, index, &c.Rank, setting.Number},
-		{EnvSize, get(EnvSize), &c.Size, setting.Number},
-		{EnvEager, get(EnvEager), &c.Eager, setting.Bytes}, {EnvLoans, get(EnvLoans), &c.Loans, setting.Bytes},
-	} {
-		if v.text != "" {
-			if *v.to, err = setting.Read(v.name, v.text, v.parse); err != nil {
-				return c, wrong(err)
-			}
-		}
+	if err = errors.Join(
+		readVariable(&c.Rank, EnvRank, get(EnvRank), setting.Number), readVariable(&c.Rank, manager.EnvIndex, index, setting.Number),
+		readVariable(&c.Size, EnvSize, get(EnvSize), setting.Number),
+		readVariable(&c.Eager, EnvEager, get(EnvEager), setting.Bytes), readVariable(&c.Loans, EnvLoans, get(EnvLoans), setting.Bytes), // complete has the other bounds
+		readVariable(&c.Heartbeat, EnvHeartbeat, get(EnvHeartbeat), setting.Duration), readVariable(&c.Stall, EnvStall, get(EnvStall), setting.Duration),
+		readVariable(&c.Shared, EnvShared, get(EnvShared), setting.Bool), readVariable(&c.Unbound, EnvUnbound, get(EnvUnbound), setting.Bool),
+	); err != nil {
+		return c, fmt.Errorf("nmad: %w: %w", ErrConfig, err)
 	}
 	if index != "" && get(EnvSize) == "" {
 		return c, fmt.Errorf("nmad: %w: rank %d of an indexed job of Kubernetes, and %s is missing: give the number of its completions", ErrConfig, c.Rank, EnvSize)
@@ -131,27 +129,43 @@ func fromEnvironment(get func(string) string, secret func() ([]byte, error)) (Co
 	if c.Eager > 0 {
 		c.eagerFrom = "environment, " + EnvEager
 	}
-	if c.Secret, err = secret(); err != nil {
+	if c.Secret, err = tell(); err != nil {
 		return c, err
 	}
-	if c.Heartbeat, err = setting.Read(EnvHeartbeat, get(EnvHeartbeat), setting.Duration); err != nil {
-		return c, wrong(err)
-	}
-	if c.Stall, err = setting.Read(EnvStall, get(EnvStall), setting.Duration); err != nil {
-		return c, wrong(err)
-	}
-	if c.Shared, err = setting.Read(EnvShared, get(EnvShared), setting.Bool); err != nil {
-		return c, wrong(err)
-	}
-	if c.Unbound, err = setting.Read(EnvUnbound, get(EnvUnbound), setting.Bool); err != nil {
-		return c, wrong(err)
-	}
 	if text := get(EnvRendezvousFD); text != "" && c.Rank == 0 {
-		if c.Listener, err = here.inherit(text); err != nil {
+		if c.Listener, err = joining.inherit(text); err != nil {
 			return c, fmt.Errorf("nmad: %w: %s=%q: %v", ErrConfig, EnvRendezvousFD, text, err)
 		}
 	}
 	return c, nil
+}
+
+// readVariable reads a variable that is set.
+func readVariable[T any](to *T, name, text string, parse func(string) (T, error)) (err error) {
+	if text != "" {
+		*to, err = setting.Read(name, text, parse)
+	}
+	return err
+}
+
+// ReadSecretFile reads a job's secret, in hexadecimal, from a file. It refuses a file that other users could read or
+// change: the file must belong to this user or to root, and only its owner may read it. If it is root's, its group may
+// read it, too: so Kubernetes mounts a Secret for a user without privileges (fsGroup).
+func ReadSecretFile(name string) ([]byte, error) {
+	ctx := context.Background()
+	read, err := secret.ReadFile(ctx, name)
+	return read, secretError(ctx, err)
+}
+
+// secretError is an ErrConfig, unless the secret could not be read because ctx has ended.
+func secretError(ctx context.Context, err error) error {
+	switch {
+	case err == nil:
+		return nil
+	case ctx.Err() != nil:
+		return fmt.Errorf("nmad: %w", err)
+	}
+	return fmt.Errorf("nmad: %w: %w", ErrConfig, err)
 }
 
 // inherited takes over a listening socket that the launcher has opened.
@@ -166,19 +180,4 @@ func inherited(text string) (net.Listener, error) {
 	}
 	defer file.Close() // FileListener has its own copy
 	return kernel.FileListener(file)
-}
-
-// Join opens the session that the launcher, or the process manager, has prepared: Open with what
-// FromEnvironment says. A process joins its job once: while it has the session, and in a job of several also after that,
-// Join fails with ErrJoined, as does Open with what FromEnvironment says.
-func Join(ctx context.Context) (s *Session, err error) {
-	ctx = orBackground(ctx)
-	offThread(func() {
-		var c Config
-		if c, err = fromOwnEnvironment(ctx); err == nil {
-			c.joins = true
-			s, err = open(ctx, c)
-		}
-	})
-	return s, err
 }

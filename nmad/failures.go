@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+
+	"github.com/pm2-go/pm2/nmad/internal/consensus"
 )
 
 // This file has what a program can do about lost processes. The interface follows ULFM (Bland et al., "Post-failure
@@ -31,7 +33,7 @@ func (s *Session) Failed() []int {
 	if !s.made() {
 		return nil
 	}
-	ranks := slices.Clone(*s.consensus.failed.Load())
+	ranks := slices.Clone(*s.agreements.failed.Load())
 	for rank, g := range s.job.gates.all {
 		var lost *PeerError
 		if errors.As(g.Err(), &lost) && !slices.Contains(ranks, rank) {
@@ -64,11 +66,11 @@ type Agreement struct {
 // messages in a row, by way of the lowest rank that is left. If the network falls into parts that do not reach one
 // another, each part agrees by itself.
 func (s *Session) Agree(ctx context.Context, value uint64) (Agreement, error) {
-	x, err := s.reachAgreement(ctx, nil, callAgree, value)
+	x, err := s.reachAgreement(ctx, nil, consensus.CallAgree, value)
 	if err != nil {
 		return Agreement{}, err
 	}
-	return Agreement{x.verdict.value, x.agreed}, nil
+	return Agreement{x.verdict.Value, x.agreed}, nil
 }
 
 // Agree is Session.Agree among the processes of the context's group: they have to call it. Its result lists the lost
@@ -77,12 +79,12 @@ func (c *Context) Agree(ctx context.Context, value uint64) (Agreement, error) {
 	if err := c.ofJob(); err != nil {
 		return Agreement{}, err
 	}
-	x, err := c.d.s.reachAgreement(ctx, c, callAgree, value)
+	x, err := c.d.s.reachAgreement(ctx, c, consensus.CallAgree, value)
 	if err != nil {
 		return Agreement{}, err
 	}
 	failed := slices.DeleteFunc(x.agreed, func(rank int) bool { return !c.any.Group().Has(rank) })
-	return Agreement{x.verdict.value, failed}, nil
+	return Agreement{x.verdict.Value, failed}, nil
 }
 
 // Revoke ends the use of the context at all processes of its group, as ULFM's MPI_Comm_revoke does: what waits there for a
@@ -95,7 +97,7 @@ func (c *Context) Revoke() error {
 		return err
 	}
 	s := c.d.s
-	if !s.consensus.post(happened{what: revoking, of: c}) {
+	if !s.agreements.post(func() { s.agreements.revoke(c) }) {
 		return fmt.Errorf("nmad: revoke context %d: %w", c.number, ErrClosed)
 	}
 	return nil
@@ -119,7 +121,7 @@ func (c *Context) ofJob() error {
 // Gates and tags are those of the session: a message that was sent before still arrives, so a
 // program that begins anew takes other tags.
 func (s *Session) Shrink(ctx context.Context) (*Group, error) {
-	x, err := s.reachAgreement(ctx, nil, callShrink, ^uint64(0))
+	x, err := s.reachAgreement(ctx, nil, consensus.CallShrink, ^uint64(0))
 	if err != nil {
 		return nil, err
 	}
@@ -136,16 +138,16 @@ func (s *Session) Shrink(ctx context.Context) (*Group, error) {
 	return g, nil
 }
 
-func (s *Session) reachAgreement(ctx context.Context, of *Context, kind uint8, value uint64) (*call, error) {
+func (s *Session) reachAgreement(ctx context.Context, of *Context, kind uint8, value uint64) (*agreementCall, error) {
 	if !s.made() {
 		return nil, errNoSession
 	}
-	x := &call{kind: kind, value: value, over: &Request{}}
-	s.consensus.startCall(x, of)
+	x := &agreementCall{kind: kind, value: value, over: &Request{}}
+	s.agreements.startCall(x, of)
 	if err := x.over.WaitContext(ctx); err != nil {
 		return nil, during("agree", err)
 	}
-	if x.verdict.calls != kind {
+	if x.verdict.Calls != kind {
 		return nil, fmt.Errorf("nmad: %w: some processes call Agree, and others Shrink", ErrConfig)
 	}
 	return x, nil

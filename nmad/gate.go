@@ -11,6 +11,7 @@ import (
 	"github.com/pm2-go/pm2/nmad/driver"
 	"github.com/pm2-go/pm2/nmad/driver/self"
 	"github.com/pm2-go/pm2/nmad/internal/flow"
+	"github.com/pm2-go/pm2/nmad/internal/lock"
 	"github.com/pm2-go/pm2/nmad/internal/match"
 	"github.com/pm2-go/pm2/pioman"
 )
@@ -28,17 +29,17 @@ type Gate struct {
 	rank    int                   // the peer's
 	engine  *pioman.Engine        // what waiters poll
 	mover   *pioman.Engine        // what polls the gate; engine, unless there is a worker
-	owned   *access               // of the domain, if that is Private; else nil
+	owned   *domainAccess         // of the domain, if that is Private; else nil
 	worker  *worker               // of the domain; nil: there is none
 	offload *offload              // has other cores submit; nil: none does; set once
 	late    atomic.Pointer[error] // how a send has ended that had returned before: the worker's
 	task    pioman.Task           // polls
 
-	consensus    *consensus               // of the session; nil: there is none; set once
+	agreements   *agreements              // of the session; nil: there is none; set once
 	any          *match.Any[flow.Request] // of the domain; set once
 	domain       *Domain                  // to which it belongs; nil: a test has made it alone; set once
 	far          int                      // the number of the peer's domain; set once
-	registration registration             // under Domain.mu
+	registration gateRegistration         // under Domain.mu
 
 	spin    time.Duration              // how long a wait polls before it leaves the work to the engine; 0: not at all; set once
 	shared  bool                       // other processes use our CPUs; set once
@@ -52,9 +53,9 @@ type Gate struct {
 
 	_ [pad]byte
 
-	mu     gateLock
-	inbox  inbox // what others have left for the holder of mu
-	locked held  // what is under mu: lock, tryLock, enter and fresh give it
+	mu     lock.Gate
+	inbox  gateInbox  // what others have left for the holder of mu
+	locked lockedGate // what is under mu: lock, tryLock, enter and fresh give it
 
 	_ [pad]byte
 }
@@ -148,16 +149,11 @@ func (g *Gate) Isend(tag uint64, buf []byte) *Request {
 // before: it allocates nothing. It fails with ErrActive, and starts nothing, while
 // r is under way.
 func (g *Gate) IsendInto(r *Request, tag uint64, buf []byte) error {
-	if !g.open() || r == nil {
-		if err := lacking(g.barred(), r, true); err != nil {
-			return err
-		}
+	err := g.claim(r)
+	if err == nil {
+		g.send(r, nil, tag, buf)
 	}
-	if err := r.claim(); err != nil {
-		return err
-	}
-	g.send(r, nil, tag, buf)
-	return nil
+	return err
 }
 
 // Irecv starts to receive the next message with that tag. If buf is too short
@@ -173,16 +169,21 @@ func (g *Gate) Irecv(tag uint64, buf []byte) *Request {
 
 // IrecvInto is Irecv with a request of the caller; see IsendInto.
 func (g *Gate) IrecvInto(r *Request, tag uint64, buf []byte) error {
+	err := g.claim(r)
+	if err == nil {
+		g.recv(r, nil, tag, buf)
+	}
+	return err
+}
+
+// claim makes a request of the caller's ours to start at the gate.
+func (g *Gate) claim(r *Request) error {
 	if !g.open() || r == nil {
 		if err := lacking(g.barred(), r, true); err != nil {
 			return err
 		}
 	}
-	if err := r.claim(); err != nil {
-		return err
-	}
-	g.recv(r, nil, tag, buf)
-	return nil
+	return r.claim()
 }
 
 func (g *Gate) send(r *Request, in *Context, tag uint64, buf []byte) {
@@ -198,7 +199,7 @@ func (g *Gate) recv(r *Request, in *Context, tag uint64, buf []byte) {
 	r.core.Entry.Age = g.any.Now()
 	h := g.tryLock()
 	if h == nil {
-		if g.mu.lists == nil || !g.recvApart(r) {
+		if !g.mu.HasLists() || !g.recvApart(r) {
 			g.leaveRequest(r)
 		}
 		return
@@ -226,7 +227,7 @@ func (g *Gate) sendIn(in *Context, tag uint64, buf []byte) error {
 		return g.worker.send(g, in, tag, buf)
 	}
 	h := g.enter()
-	sent, all := h.short(in, tag, buf)
+	sent, all := h.short(in, tag, buf, nil)
 	if all {
 		h.release()
 		return nil
@@ -254,7 +255,7 @@ func (g *Gate) Recv(tag uint64, buf []byte) (int, error) {
 
 // recvIn also says how long the message is.
 func (g *Gate) recvIn(in *Context, tag uint64, buf []byte) (n int, size uint64, err error) {
-	if g.mu.lists != nil {
+	if g.mu.HasLists() {
 		r := requests.Get().(*Request)
 		g.recv(r, in, tag, buf)
 		return finish(r)
@@ -271,7 +272,7 @@ func (g *Gate) recvIn(in *Context, tag uint64, buf []byte) (n int, size uint64, 
 
 // await waits for a private request, and takes it back into the pool. It is
 // called with the lock, and returns without it.
-func (h *held) await(r *Request) (n int, size uint64, err error) {
+func (h *lockedGate) await(r *Request) (n int, size uint64, err error) {
 	c := &r.core
 	if c.Stage != flow.Done && !h.pollFor(r) {
 		h.callsSinceWait = 0
@@ -280,7 +281,7 @@ func (h *held) await(r *Request) (n int, size uint64, err error) {
 		r.completion.Reset()
 		h.letGo()
 		err := h.g.park(r) // counts as pending meanwhile
-		h.g.mu.lock()
+		h.g.mu.Lock()
 		if c.Wakes && c.Stage == flow.Done {
 			h.awake--
 		}
@@ -305,7 +306,7 @@ func (h *held) await(r *Request) (n int, size uint64, err error) {
 }
 
 // sendIfDue sends what can leave since a moment ago, such as an answer that was put off, or a note (flow.SendDue).
-func (h *held) sendIfDue() {
+func (h *lockedGate) sendIfDue() {
 	if h.flow.SendDue() {
 		h.drain()
 	}

@@ -7,7 +7,7 @@ import (
 	"github.com/pm2-go/pm2/nmad/internal/flow"
 )
 
-// inbox holds what threads leave for the holder of a gate's lock because they find it held. A thread that starts a request
+// gateInbox holds what threads leave for the holder of a gate's lock because they find it held. A thread that starts a request
 // and finds the lock free handles the request at once. Else it leaves the request here: to start a request never waits, so
 // hooks may do it. Requests that several threads have left are queued together, so the strategy can put them into one
 // packet.
@@ -17,7 +17,7 @@ import (
 //
 // Both look after they wrote, so no request is left behind. Transfers that are copied, loans that were released and
 // searches that are due come here in the same way. Threads write all fields without the lock.
-type inbox struct {
+type gateInbox struct {
 	due      atomic.Int32                 // what the holder must do besides incoming: transfers that are copied; loans that were released; 1 if rescan. See left
 	incoming atomic.Pointer[flow.Request] // started while the lock was held, youngest first
 	rescan   atomic.Bool                  // the unexpected messages are to be compared with the receives from any source
@@ -34,7 +34,7 @@ func (g *Gate) leaveRequest(r *Request) {
 }
 
 // push is leaveRequest for a caller that makes sure that a thread looks.
-func (in *inbox) push(r *Request) {
+func (in *gateInbox) push(r *Request) {
 	for {
 		head := in.incoming.Load()
 		r.core.Link = head
@@ -48,21 +48,21 @@ func (in *inbox) push(r *Request) {
 // holder has taken in what a thread has left and that thread has not counted it yet: then there is nothing to do.
 // The negative count may hide what another thread has left. The late thread counts last, and then tries the lock, so
 // it handles both.
-func (in *inbox) left() bool { return in.due.Load() > 0 || in.incoming.Load() != nil || in.slips() }
+func (in *gateInbox) left() bool { return in.due.Load() > 0 || in.incoming.Load() != nil || in.slips() }
 
 // slips says whether code outside of Go has begun receives that are to be posted.
-func (in *inbox) slips() bool {
+func (in *gateInbox) slips() bool {
 	l := in.lane.Load()
 	return l != nil && l.Waiting()
 }
 
 // wanted says whether the holder should let the lock go soon: other threads wait for it, or have left requests.
-func (g *Gate) wanted() bool { return g.mu.wanted() || g.inbox.incoming.Load() != nil }
+func (g *Gate) wanted() bool { return g.mu.Wanted() || g.inbox.incoming.Load() != nil }
 
 // Begin takes in what has been left in incoming, in its order: receives are posted, so that what arrives is matched with
 // them; all else that there is to do is left for handleInbox. It returns the age of which all receives from any source may
 // be compared with this gate's messages: the receives of this gate that were posted before them are begun.
-func (h *held) Begin() (age uint64) {
+func (h *lockedGate) Begin() (age uint64) {
 	age = h.g.any.Now() // first: see match.Any.Now
 	h.takeSlips()       // what is in incoming is younger
 	if h.g.inbox.incoming.Load() == nil {
@@ -96,7 +96,7 @@ func (g *Gate) lookAgain() {
 }
 
 // takeReceives does what Begin does, and the search that lookAgain has asked for.
-func (h *held) takeReceives() {
+func (h *lockedGate) takeReceives() {
 	asked := h.g.inbox.rescan.Load() && h.g.inbox.rescan.Swap(false) // before Begin reads the age, which is that of what was asked for, or more
 	age := h.Begin()
 	if asked && h.end == nil && (h.full || h.echoes && !h.started.Empty()) {
@@ -126,7 +126,7 @@ func (g *Gate) leaveReleased(l *flow.Lease) {
 }
 
 // takeReleased takes in the loans that leaveReleased has left. The holder must not call it while it handles a packet.
-func (h *held) takeReleased() {
+func (h *lockedGate) takeReleased() {
 	if h.g.inbox.released.Load() == nil {
 		return
 	}

@@ -28,7 +28,7 @@ func (c *Context) Way(rank int, w *driver.Way) (known bool) {
 	if err != nil {
 		return false
 	}
-	if g.rank == g.own || g.owned != nil || g.worker != nil || g.offload != nil || g.mu.joint || len(g.rails) != 1 || marcel.Tracing() {
+	if g.rank == g.own || g.owned != nil || g.worker != nil || g.offload != nil || g.mu.Joint() || len(g.rails) != 1 || marcel.Tracing() {
 		return true
 	}
 	h := g.enter()
@@ -53,10 +53,10 @@ func (c *Context) Way(rank int, w *driver.Way) (known bool) {
 }
 
 // newLane is the lane of a gate with one link.
-func (h *held) newLane(link laned) *driver.Lane {
+func (h *lockedGate) newLane(link laned) *driver.Lane {
 	g := h.g
 	x := &driver.Lane{
-		Lock: &g.mu.word, Incoming: unsafe.Pointer(&g.inbox.incoming), Due: &g.inbox.due,
+		Lock: g.mu.Word(), Incoming: unsafe.Pointer(&g.inbox.incoming), Due: &g.inbox.due,
 		Armed: &h.armed, Guarded: &h.guarded, Awake: &h.awake, Looks: 1,
 		Tend: func() {
 			h := g.enter()
@@ -107,7 +107,7 @@ func (c *Context) Slips(x *driver.Lane, slips []driver.Slip, of func(int) *Reque
 
 // takeSlips posts the receives that code outside of Go has begun, in their order. The holder must not call it while it
 // handles a packet.
-func (h *held) takeSlips() {
+func (h *lockedGate) takeSlips() {
 	x := h.g.inbox.lane.Load()
 	if x == nil || !x.Waiting() {
 		return

@@ -22,7 +22,7 @@ type extent struct {
 // not of a gate: the session, the domain and the engines; functions and maps are not walked into.
 func belongings(g *Gate) (all []extent) {
 	seen := map[uintptr]bool{}
-	stops := []reflect.Type{reflect.TypeFor[Session](), reflect.TypeFor[Domain](), reflect.TypeFor[pioman.Engine](), reflect.TypeFor[monitors](), reflect.TypeFor[consensus](), reflect.TypeFor[worker]()}
+	stops := []reflect.Type{reflect.TypeFor[Session](), reflect.TypeFor[Domain](), reflect.TypeFor[pioman.Engine](), reflect.TypeFor[monitors](), reflect.TypeFor[agreements](), reflect.TypeFor[worker]()}
 	var walk func(v reflect.Value)
 	object := func(at, size uintptr, what string) bool {
 		if size == 0 || at == 0 || seen[at] {

@@ -17,7 +17,7 @@ import (
 
 // linker makes the links of a process, one to each other process per rail: it dials, and
 // accepts what others dial as long as the session is open, so that it does not matter which side
-// needs a link first. Gates decide what becomes of each link (linking.go).
+// needs a link first. Gates decide what becomes of each link (linkstage.go).
 type linker struct {
 	ends  []driver.Endpoint // by rail
 	names []string          // likewise
@@ -223,7 +223,7 @@ func (s *Session) asked(ctx context.Context, rank int, link driver.Link) (d *Dom
 	for {
 		d, changed := s.domains.find(int(h.Tag))
 		if d != nil {
-			return d, d.gateTo(far{rank, int(h.Cookie)}), nil
+			return d, d.gateTo(remoteDomain{rank, int(h.Cookie)}), nil
 		}
 		if changed == nil {
 			return nil, nil, nil
@@ -489,4 +489,52 @@ func (s *Session) allLinked() bool {
 		}
 	}
 	return true
+}
+
+// orphaned makes links to the processes for which receives wait, because only a link tells of the death of some processes.
+// If a receive from any source waits, it makes links to all other processes; if one is posted later, startAny does. Each
+// side writes its own word, the count of receives or Session.orphan, before it reads the other's, so one of them sees that
+// the links are needed.
+func (d *Domain) orphaned() {
+	waits := !d.any.Empty()
+	for _, c := range d.opened() {
+		waits = waits || !c.any.Empty()
+	}
+	if waits {
+		d.linkOrphan()
+	}
+	for g := range d.all {
+		h := g.lock()
+		if h.flow.Waits() {
+			h.wantLinks()
+		}
+		h.letGo()
+	}
+}
+
+// linkOrphan has links made, once, to all other processes that may send to a receive from any source. It never waits for
+// the lock of a gate.
+func (d *Domain) linkOrphan() {
+	if !d.meshes.Swap(true) {
+		d.s.agreements.post(func() {
+			for _, o := range d.s.domains.all() {
+				o.mesh()
+			}
+		})
+	}
+}
+
+// mesh makes these links. It takes the locks of gates.
+func (d *Domain) mesh() {
+	for rank := range d.gates {
+		if !d.meshes.Load() || !d.any.Group().Has(rank) {
+			continue
+		}
+		g := d.to(rank)
+		h := g.lock()
+		if !h.flow.Closing {
+			h.wantLinks()
+		}
+		h.letGo()
+	}
 }

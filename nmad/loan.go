@@ -72,11 +72,11 @@ func (r *Request) source() *Gate {
 	return r.gate
 }
 
-// where is the content of a LOAN: the Card of the memory that has the sender's buffers, and the place of the message
+// loanBody is the content of a LOAN: the Card of the memory that has the sender's buffers, and the place of the message
 // there, in bytes.
-type where = [flow.LoanCard + flow.LoanBody]byte
+type loanBody = [flow.LoanCard + flow.LoanBody]byte
 
-func newWhere(c mapped.Card, place int) (b where) {
+func newWhere(c mapped.Card, place int) (b loanBody) {
 	c.Put(b[:])
 	binary.LittleEndian.PutUint64(b[flow.LoanCard:], uint64(place))
 	return b
@@ -85,7 +85,7 @@ func newWhere(c mapped.Card, place int) (b where) {
 // View returns the bytes of a message that the peer lends. It maps the peer's memory when the card of that has come, if
 // the card is of the process at the other end of the link. It returns nil, and no error, if that memory cannot be mapped:
 // then messages come the usual way.
-func (h *held) View(card []byte, place, size uint64) ([]byte, error) {
+func (h *lockedGate) View(card []byte, place, size uint64) ([]byte, error) {
 	if len(card) > 0 {
 		c, err := mapped.CardOf(card), error(nil)
 		if int64(c.PID) != int64(h.link.Caps().Process) {
@@ -109,7 +109,7 @@ func (h *held) View(card []byte, place, size uint64) ([]byte, error) {
 }
 
 // closeView unmaps the peer's memory once the gate has ended and nothing of it is loaned.
-func (h *held) closeView() {
+func (h *lockedGate) closeView() {
 	if h.flow.Unseen() {
 		_ = h.view.Vacate() // else it stays mapped
 		h.view = nil

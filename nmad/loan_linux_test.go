@@ -137,8 +137,8 @@ func TestLoan(t *testing.T) {
 		if want := uint64(4 * 2 * 2); lends(d) && stats.Loaned != want || !lends(d) && stats.Loaned != 0 {
 			t.Errorf("%d messages were loaned", stats.Loaned)
 		}
-		if p := from.buffers.Load(); p.taken != 0 || p.free.free() != DefaultLoans/pageBytes {
-			t.Errorf("%d blocks are taken, %d pages free", p.taken, p.free.free())
+		if p := from.buffers.Load(); p.taken != 0 || p.free.Free() != DefaultLoans/pageBytes {
+			t.Errorf("%d blocks are taken, %d pages free", p.taken, p.free.Free())
 		}
 	})
 }

@@ -95,11 +95,11 @@ func TestLoanStress(t *testing.T) {
 			wg.Go(func() {
 				rng, dice := sizes(), rand.New(rand.NewPCG(9, pair))
 				room := make([]byte, 1<<19)
-				type kept struct {
+				type workerSend struct {
 					Loan
 					i, size int
 				}
-				var loans []kept
+				var loans []workerSend
 				giveBack := func(k int) {
 					l := loans[k]
 					loans[k] = loans[len(loans)-1]
@@ -135,7 +135,7 @@ func TestLoanStress(t *testing.T) {
 						l.Release()
 						continue
 					}
-					loans = append(loans, kept{l, i, size})
+					loans = append(loans, workerSend{l, i, size})
 					for i%2 == 1 && len(loans) > 0 || len(loans) > 2 {
 						giveBack(dice.IntN(len(loans)))
 					}
@@ -153,7 +153,7 @@ func TestLoanStress(t *testing.T) {
 			g.poll()
 			j.sessions[1-i].Gate(i).poll()
 		}
-		if n := g.buffers.Load().free.free() * pageBytes; n != 2<<20 {
+		if n := g.buffers.Load().free.Free() * pageBytes; n != 2<<20 {
 			t.Errorf("rank %d: %d bytes are free in the end", i, n)
 		}
 		if st := g.Stats(); st.Loaned == 0 || st.Borrowed == 0 {

@@ -17,6 +17,8 @@ import (
 	"testing"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/pm2-go/pm2/internal/kernel"
 )
 
 // countedVariable makes a process of this binary one whose instructions TestLockedInstructions counts; it says of which
@@ -107,7 +109,7 @@ func gateOf(s *Session, c DomainConfig, rank int) (*Gate, error) {
 // becomes visible before its sender looks whether the receiver sleeps (a doorbell), and so does credit now and then.
 // docs/domains.md has the figures.
 func TestLockedInstructions(t *testing.T) {
-	if !hasBarrier() {
+	if !kernel.HasMembarrier() {
 		t.Skip("without membarrier the owner's store is a locked one")
 	}
 	per := map[string]int{} // by kind, without the driver's

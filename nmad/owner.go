@@ -110,7 +110,7 @@ func callerAmong(all []owning) *owner {
 }
 
 // others returns the caller if it has to move other private domains than those that a look in this domain moves; else nil.
-func (x *access) others() *owner {
+func (x *domainAccess) others() *owner {
 	if x == nil || x.own == nil {
 		return owners.caller()
 	}

@@ -86,8 +86,6 @@ func act(mode []string) error {
 		f = func() { err = mixed(number(mode[2]), number(mode[3])) }
 	case "agree":
 		f = func() { err = agreeing(number(mode[2])) }
-	case "links":
-		f = func() { err = liveWorker(way.Caller == caller.Thread) }
 	case "pingpong":
 		f = func() { err = pingpong(number(mode[2]), number(mode[3])) }
 	case "stall":

@@ -1,13 +1,15 @@
 package nmad
 
 import (
+	"github.com/pm2-go/pm2/marcel"
+	"github.com/pm2-go/pm2/nmad/driver"
 	"github.com/pm2-go/pm2/nmad/internal/flow"
 	"github.com/pm2-go/pm2/pioman"
 )
 
 // progress moves the small track on, once, for waiter (nil: no particular request).
 // It says whether packets arrived.
-func (h *held) progress(waiter *Request) bool {
+func (h *lockedGate) progress(waiter *Request) bool {
 	arrived := h.receive(waiter)
 	if h.flow.Outgoing() && h.end == nil && !h.keepGathering() {
 		h.drain()
@@ -23,7 +25,7 @@ func (g *Gate) poll() bool {
 }
 
 // pollLocked is poll for a caller that has the lock, and lets it go.
-func (h *held) pollLocked() bool {
+func (h *lockedGate) pollLocked() bool {
 	moved := h.handleInbox()
 	if h.echoes { // under the lock, to the end: no thread polls this gate for what is left
 		h.full = h.full || h.flow.Streams() || h.flow.Outgoing()
@@ -41,7 +43,7 @@ func (h *held) pollLocked() bool {
 		}
 		h.letGo()
 		h.g.copy(taken)
-		if !h.g.mu.tryLock() {
+		if !h.g.mu.TryLock() {
 			return true // the holder completes the transfers
 		}
 		if !h.handleInbox() {
@@ -56,11 +58,11 @@ func (h *held) pollLocked() bool {
 // letGo releases the lock. Before and after that it does what the holder owes: it tells the owners of
 // requests that are done, calls the user's functions, takes in what other threads have left in the inbox
 // meanwhile, and arms a sleeper for room.
-func (h *held) letGo() {
+func (h *lockedGate) letGo() {
 	if h.owesNothing() && h.flow.Settled(h.needing, h.holding) {
-		h.g.mu.unlock() // the usual case
-		if !h.g.inbox.left() || !h.g.mu.tryLock() {
-			h.g.mu.domain.tend()
+		h.g.mu.Unlock() // the usual case
+		if !h.g.inbox.left() || !h.g.mu.TryLock() {
+			h.g.mu.Domain().Tend()
 			return
 		}
 		h.handleInbox()
@@ -78,7 +80,7 @@ func (h *held) letGo() {
 		h.publish()
 		over, called := h.over, h.called
 		h.over, h.called = requestQueue{}, false
-		h.g.mu.unlock()
+		h.g.mu.Unlock()
 		for r := over.pop(); r != nil; r = over.pop() { // r is out of it before its owner may use it again
 			if q := r.rare().queue; q == nil {
 				r.completion.Signal(finished | free)
@@ -89,8 +91,8 @@ func (h *held) letGo() {
 		if called {
 			h.g.callUser()
 		}
-		if !h.g.inbox.left() || !h.g.mu.tryLock() {
-			h.g.mu.domain.tend()
+		if !h.g.inbox.left() || !h.g.mu.TryLock() {
+			h.g.mu.Domain().Tend()
 			return
 		}
 		h.handleInbox()
@@ -100,7 +102,7 @@ func (h *held) letGo() {
 // owesNothing says that the holder of the lock has nothing to do before it lets the lock go, apart from what the flow says
 // (flow.Settled): no request to start, no sleeper to arm for room, no packet that came back, no owner to tell, no function
 // to call.
-func (h *held) owesNothing() bool {
+func (h *lockedGate) owesNothing() bool {
 	return h.started.Empty() && h.armed == 0 && !h.full && h.over.Empty() && !h.called
 }
 
@@ -128,4 +130,135 @@ func (g *Gate) tick(*pioman.Task) pioman.Status {
 		return pioman.Moved
 	}
 	return pioman.Again
+}
+
+// burst is how many packets one poll takes in at most, so that the lock is held
+// for a bounded time.
+const burst = 32
+
+// bind has the small track use that link.
+func (h *lockedGate) bind(link driver.Link, eager int) {
+	caps := link.Caps()
+	h.link, h.echoes, h.slow, h.apart = link, caps.Echoes, caps.Syscalls, h.g.mu.HasLists()
+	h.flow.Bind(caps, eager)
+}
+
+// echo takes in what was sent over a link that echoes, on both tracks, until nothing moves. So the sending thread receives
+// itself, and needs no poller. The bytes of long messages are copied under the lock.
+func (h *lockedGate) echo() {
+	for vain := 0; h.end == nil && (h.full || vain < 2 && h.flow.Streams()); { // what Push offers in one round Pull takes in the next one
+		h.full = false
+		for h.receive(nil) {
+		}
+		if h.flow.Outgoing() && !h.keepGathering() {
+			h.drain()
+		}
+		h.g.copy(h.reserve())
+		if vain++; h.complete() {
+			vain = 0
+		}
+	}
+}
+
+// shortBody is the largest body, in bytes, that a link without system calls copies faster than the lists change hands.
+const shortBody = 512
+
+// leaveLists lets other threads have the lists while the caller is inside the link with a body of that many bytes, if that
+// takes longer than to take the lists again. retakeLists ends that.
+func (h *lockedGate) leaveLists(body int) {
+	if h.apart && (h.slow || body > shortBody) {
+		h.g.mu.DropLists()
+	}
+}
+
+func (h *lockedGate) retakeLists(body int) {
+	if h.apart {
+		h.takeLists(body)
+	}
+}
+
+//go:noinline
+func (h *lockedGate) takeLists(body int) {
+	if h.slow || body > shortBody {
+		h.g.mu.TakeLists()
+	}
+}
+
+// drain hands the packets that wait to the link. It stops when that has no room.
+func (h *lockedGate) drain() {
+	if err := h.flow.Drain(h); err != nil {
+		h.lose(err)
+	}
+}
+
+// Emit hands a packet to the link. Emit, Flush, View and Begin are flow.Network.
+func (h *lockedGate) Emit(p *flow.Packet, more bool) (bool, error) {
+	began := stamp()
+	h.leaveLists(int(p.Head.Body))
+	ok, err := h.link.Send(&p.Head, p.Body, p.Parts, more)
+	h.retakeLists(int(p.Head.Body))
+	h.full = h.echoes
+	if began != 0 && ok {
+		p.Takes(func(tag, size uint64, seq uint32) {
+			marcel.TraceMessage(marcel.TraceOut, h.g.own, h.g.rank, seq, tag, size, began)
+		})
+	}
+	return ok, err
+}
+
+// Flush moves the driver's buffered bytes on.
+func (h *lockedGate) Flush() (bool, error) {
+	h.leaveLists(0)
+	all, err := h.link.Flush()
+	h.retakeLists(0)
+	return all, err
+}
+
+// receive takes in the packets that are there, up to a burst. Once waiter (nil: none) is done and no other request waits,
+// it looks for no more: the look would take the line of the next cell away from a peer that is about to write it. It says
+// whether there were any. After the gate has ended it takes in nothing: receives have failed, and a later receive would
+// get a message in the place of another one.
+func (h *lockedGate) receive(waiter *Request) bool {
+	head := &h.head
+	for n := range burst {
+		if h.end != nil {
+			return n > 0
+		}
+		h.leaveLists(0)
+		body, ok, err := h.link.Recv(head)
+		h.retakeLists(0)
+		if err != nil {
+			h.g.tellLost(h)
+			h.fail(h.g.rails[0].failure(err))
+			return true
+		}
+		if !ok {
+			return n > 0
+		}
+		wrong := h.flow.Packet(head, body, h)
+		if !h.flow.Calm() {
+			h.takeFinished()
+		}
+		if marcel.Tracing() && wrong == nil {
+			h.traceArrived(body)
+		}
+		if head.Kind == flow.KindNote && wrong == nil {
+			wrong = h.g.agreements.hear(h)
+		}
+		if wrong != nil {
+			h.endOn(wrong)
+			return true
+		}
+		if waiter != nil && waiter.core.Stage == flow.Done && h.flow.Posted() == 0 {
+			return true
+		}
+	}
+	return true
+}
+
+// traceArrived records the messages that the packet in head has brought, or announced.
+func (h *lockedGate) traceArrived(body []byte) {
+	flow.Messages(&h.head, body, func(tag, size uint64, seq uint32) {
+		marcel.TraceMessage(marcel.TraceArrived, h.g.own, h.g.rank, seq, tag, size, 0)
+	})
 }

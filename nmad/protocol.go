@@ -5,6 +5,7 @@ import (
 	"math"
 	"strings"
 
+	"github.com/pm2-go/pm2/nmad/internal/crossover"
 	"github.com/pm2-go/pm2/nmad/internal/flow"
 	"github.com/pm2-go/pm2/nmad/strategy"
 )
@@ -18,7 +19,7 @@ type Protocol struct {
 }
 
 // protocols returns the protocols for messages of all sizes, in order.
-func (h *held) protocols() []Protocol {
+func (h *lockedGate) protocols() []Protocol {
 	if !h.linked() {
 		return []Protocol{{0, math.MaxUint64, "link, then as it says", h.railNames(nil), "nothing was sent yet"}}
 	}
@@ -55,7 +56,7 @@ func (g *Gate) applyProfile(p *Profile) {
 		}
 		costs[i], limits[i] = h.flow.Rails[i].Cost, l.limit
 	}
-	if limit, rail := eagerLimit(h.flow.Strategy, costs, limits); !h.eagerFixed && limit > 0 {
+	if limit, rail := crossover.Limit(h.flow.Strategy, costs, limits); !h.eagerFixed && limit > 0 {
 		h.flow.SetEager(limit)
 		h.eagerWhy = why
 		if rail > 0 {
@@ -65,7 +66,7 @@ func (g *Gate) applyProfile(p *Profile) {
 }
 
 // limitWhy says where the eager limit comes from.
-func (h *held) limitWhy() string {
+func (h *lockedGate) limitWhy() string {
 	if h.flow.Eager() != h.flow.Room() {
 		return h.eagerWhy
 	}
@@ -81,7 +82,7 @@ func (h *held) limitWhy() string {
 }
 
 // eagerRows returns the protocols of messages that go over the small track.
-func (h *held) eagerRows() (rows []Protocol) {
+func (h *lockedGate) eagerRows() (rows []Protocol) {
 	first, from := &h.g.rails[0], 0
 	if short := min(first.short, h.flow.Eager()); short >= 0 {
 		rows = append(rows, Protocol{0, uint64(short), "short", first.name, "default: " + first.how})
@@ -96,19 +97,19 @@ func (h *held) eagerRows() (rows []Protocol) {
 }
 
 // rendezvousRows returns the protocols of messages that are announced.
-func (h *held) rendezvousRows() (rows []Protocol) {
+func (h *lockedGate) rendezvousRows() (rows []Protocol) {
 	costs := make([]strategy.Cost, len(h.g.rails))
 	for i := range h.g.rails {
 		costs[i] = h.flow.Rails[i].Cost
 	}
-	all := ranges(h.flow.Strategy, costs, h.flow.Eager()+1)
+	all := crossover.Ranges(h.flow.Strategy, costs, h.flow.Eager()+1)
 	for i, r := range all {
-		row := Protocol{r.from, math.MaxUint64, "rendezvous", h.railNames(r.rails), h.limitWhy()}
+		row := Protocol{r.From, math.MaxUint64, "rendezvous", h.railNames(r.Rails), h.limitWhy()}
 		if i > 0 {
 			row.Why = fmt.Sprintf("strategy %s, by what the rails cost", h.flow.Strategy.Name())
 		}
 		if i+1 < len(all) {
-			row.To = all[i+1].from - 1
+			row.To = all[i+1].From - 1
 		}
 		rows = append(rows, row)
 	}
@@ -116,7 +117,7 @@ func (h *held) rendezvousRows() (rows []Protocol) {
 }
 
 // railNames lists the names of some rails; nil: of all.
-func (h *held) railNames(some []bool) string {
+func (h *lockedGate) railNames(some []bool) string {
 	var names []string
 	for i := range h.g.rails {
 		if some == nil || some[i] {
@@ -134,7 +135,7 @@ type Exception struct {
 }
 
 // exceptions returns the exceptions of the gate.
-func (h *held) exceptions() []Exception {
+func (h *lockedGate) exceptions() []Exception {
 	if !h.linked() {
 		return nil
 	}
@@ -169,7 +170,7 @@ func (h *held) exceptions() []Exception {
 }
 
 // joinable is the longest message that the strategy puts into a packet with another one; -1: none.
-func (h *held) joinable() int {
+func (h *lockedGate) joinable() int {
 	p := strategy.Packet{Messages: 1, Bytes: flow.AggregateHead, Room: h.flow.Room()}
 	joins := func(size int) bool {
 		return p.Bytes+flow.AggregateHead+size <= p.Room && h.flow.Strategy.Joins(p, strategy.Item{Size: size, Eager: true})

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/pm2-go/pm2/marcel"
+	"github.com/pm2-go/pm2/nmad/internal/lock"
 	"github.com/pm2-go/pm2/pioman"
 )
 
@@ -140,7 +141,7 @@ func (q *Queue) poll(ctx context.Context, own *pioman.Engine, engines []*pioman.
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
-		if looks < spinTries {
+		if looks < lock.SpinTries {
 			continue
 		}
 		nap, stop := context.WithTimeout(ctx, min(time.Duration(looks)*time.Microsecond, longestNap))

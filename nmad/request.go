@@ -18,9 +18,9 @@ import (
 //	             under mu                            told, when the lock was let go
 //	by state --- ended: core.State = Over, the last touch
 //	   | listen, under mu
-//	 told ------ ended: into held.over, or its Queue, or upcalls ----> completion.Signal, the last touch
+//	 told ------ ended: into lockedGate.over, or its Queue, or upcalls ----> completion.Signal, the last touch
 //
-// Over is set in three places: by the flow (finish), as a rule; by held.tellEnd, of a request that the flow has given to
+// Over is set in three places: by the flow (finish), as a rule; by lockedGate.tellEnd, of a request that the flow has given to
 // the gate for another reason than a waiter, such as a monitor; by Gate.sendNow, of a send that was never under way.
 //
 // A request never changes its way once it is done, so a thread that has seen the one or the other
@@ -136,7 +136,7 @@ func (r *Request) prepare(g *Gate, op flow.Op, in *Context, tag uint64, buf []by
 
 // startLink starts r for Gate.Link: to the flow r is a probe, and so counts as pending; but no message ends it, linking
 // does, and no monitor is told. It takes the lock of g, and returns with it.
-func (r *Request) startLink(g *Gate) *held {
+func (r *Request) startLink(g *Gate) *lockedGate {
 	r.prepare(g, flow.OpRecv, nil, 0, nil, flow.ByState)
 	x := r.special()
 	x.Wild.Probe, x.links = true, true

@@ -252,9 +252,9 @@ func (sc *scenario) sideRun(side int, verb string, rest []string) string {
 	case "inject":
 		sc.inject(link, rest[0], a)
 	case "arm":
-		return fmt.Sprintln("armed:", source{&g.rails[a.or("rail", 0)]}.Arm())
+		return fmt.Sprintln("armed:", railSource{&g.rails[a.or("rail", 0)]}.Arm())
 	case "disarm":
-		source{&g.rails[a.or("rail", 0)]}.Disarm()
+		railSource{&g.rails[a.or("rail", 0)]}.Disarm()
 	case "woken":
 		return fmt.Sprintln("woken:", link.Woken())
 	case "close":

@@ -16,6 +16,7 @@ import (
 
 	"github.com/pm2-go/pm2/internal/test/effort"
 	"github.com/pm2-go/pm2/nmad/driver"
+	"github.com/pm2-go/pm2/nmad/internal/secret"
 	"github.com/pm2-go/pm2/nmad/internal/test/simnet"
 	"github.com/pm2-go/pm2/pioman"
 	"go.uber.org/goleak"
@@ -506,7 +507,10 @@ func TestDriversDiffer(t *testing.T) {
 
 func TestEnvironment(t *testing.T) {
 	parse := func(m map[string]string) (Config, error) {
-		return fromEnvironment(func(k string) string { return m[k] }, func() ([]byte, error) { return parseSecret(m[EnvSecret]) })
+		return fromEnvironment(func(k string) string { return m[k] }, func() ([]byte, error) {
+			told, err := secret.Parse(m[EnvSecret])
+			return told, secretError(t.Context(), err)
+		})
 	}
 	c, err := parse(map[string]string{
 		EnvRank: "3", EnvSize: "5", EnvRendezvous: "h:1", EnvSecret: "00ff", EnvDriver: "tcp", EnvShared: "1",

@@ -37,7 +37,7 @@ func TestArrivalsBesideWantOfRoom(t *testing.T) {
 	start(one.Post(&a, &Op{Match: Tag(1), Buf: there}))
 	start(zero.Post(&x, &Op{Kind: OpRecv, Match: Tag(1), Parts: parts}))
 	zero.poll() // asks for the bytes
-	sleeper := source{&zero.rails[0]}
+	sleeper := railSource{&zero.rails[0]}
 	if !sleeper.Arm() {
 		t.Fatal("nothing has arrived, and the gate cannot be armed")
 	}
@@ -101,7 +101,7 @@ func TestArmedAgain(t *testing.T) {
 		l := &late{Link: p.links[0], comes: func() { comes(p) }, armed: &armed}
 		g.locked.link = l
 		g.fresh().initRail(0, l)
-		sleeper := source{&g.rails[0]}
+		sleeper := railSource{&g.rails[0]}
 		if !sleeper.Arm() || !armed {
 			t.Fatal("nothing has arrived, and the gate cannot be armed")
 		}
@@ -133,7 +133,7 @@ func TestArmBesideWaiter(t *testing.T) {
 		t.Fatal(err)
 	}
 	zero.poll() // asks for the bytes
-	sleeper := source{&zero.rails[0]}
+	sleeper := railSource{&zero.rails[0]}
 	if !sleeper.Arm() {
 		t.Fatal("nothing has arrived and no thread waits, and the gate cannot be armed")
 	}
@@ -217,7 +217,7 @@ func TestCloseWithBytesToCome(t *testing.T) {
 			}
 			return moved() > 0
 		})
-		sleeper := source{&zero.rails[0]}
+		sleeper := railSource{&zero.rails[0]}
 		if sleeper.Descriptor() >= 0 {
 			eventually(t, func() bool {
 				zero.poll()
@@ -267,7 +267,7 @@ func TestCloseWithBytesToCome(t *testing.T) {
 func TestBytesUnasked(t *testing.T) {
 	p := newPair(simnet.Options{Packets: 4, Large: 1000}, wide)
 	g := p.gates[0]
-	sleeper := source{&g.rails[0]}
+	sleeper := railSource{&g.rails[0]}
 	if !sleeper.Arm() {
 		t.Fatal("nothing has arrived, and the gate cannot be armed")
 	}

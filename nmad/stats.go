@@ -35,28 +35,25 @@ type RailStats struct {
 }
 
 func (st *Stats) add(t Stats) {
-	st.Offloaded += t.Offloaded
-	st.Links += t.Links
-	st.Sends += t.Sends
-	st.Recvs += t.Recvs
-	st.Rendezvous += t.Rendezvous
-	st.Loaned += t.Loaned
-	st.Borrowed += t.Borrowed
-	st.Starved += t.Starved
-	st.Unexpected += t.Unexpected
-	st.Credits += t.Credits
-	st.Aggregates += t.Aggregates
-	st.Aggregated += t.Aggregated
-	st.BytesSent += t.BytesSent
-	st.BytesReceived += t.BytesReceived
-	st.UnexpectedBytes += t.UnexpectedBytes
-	st.UnexpectedPeak = max(st.UnexpectedPeak, t.UnexpectedPeak)
-	for i, r := range t.Rails {
-		st.Rails[i].BytesSent += r.BytesSent
-		st.Rails[i].BytesReceived += r.BytesReceived
-		st.Rails[i].ChunksSent += r.ChunksSent
-		st.Rails[i].ChunksReceived += r.ChunksReceived
+	peak := max(st.UnexpectedPeak, t.UnexpectedPeak)
+	more := t.counters()
+	for i, n := range st.counters() {
+		*n += *more[i]
 	}
+	st.UnexpectedPeak = peak
+}
+
+// counters are all numbers of the Stats.
+func (st *Stats) counters() []*uint64 {
+	all := []*uint64{
+		&st.Offloaded, &st.Links, &st.Sends, &st.Recvs, &st.Rendezvous, &st.Starved, &st.Loaned, &st.Borrowed, &st.Unexpected,
+		&st.Credits, &st.Aggregates, &st.Aggregated, &st.BytesSent, &st.BytesReceived, &st.UnexpectedBytes, &st.UnexpectedPeak,
+	}
+	for i := range st.Rails {
+		r := &st.Rails[i]
+		all = append(all, &r.BytesSent, &r.BytesReceived, &r.ChunksSent, &r.ChunksReceived)
+	}
+	return all
 }
 
 // Stats returns the gate's counters. It takes the gate's lock for a moment.

@@ -87,7 +87,7 @@ func (l *rail) copy(m *transfer) {
 }
 
 // completeOne accounts for a copied piece. It says whether bytes have moved.
-func (h *held) completeOne(l *rail, m *transfer) bool {
+func (h *lockedGate) completeOne(l *rail, m *transfer) bool {
 	if m.state.Load() != copied {
 		return false
 	}
@@ -120,7 +120,7 @@ func (h *held) completeOne(l *rail, m *transfer) bool {
 
 // takeBack says whether the link has given back the buffer of a copied chunk. A buffer that the link
 // keeps does not count in due: the holder of the lock would try again at once.
-func (h *held) takeBack(l *rail, m *transfer) bool {
+func (h *lockedGate) takeBack(l *rail, m *transfer) bool {
 	if m.back == nil {
 		return true
 	}
@@ -138,7 +138,7 @@ func (h *held) takeBack(l *rail, m *transfer) bool {
 
 // reserve reserves the next pieces of all rails, both ways, for the caller: a bit for each
 // transfer, to be given to Gate.copy after having released the lock.
-func (h *held) reserve() (taken uint32) {
+func (h *lockedGate) reserve() (taken uint32) {
 	if !h.flow.Streams() {
 		return 0
 	}
@@ -167,7 +167,7 @@ func (g *Gate) copy(taken uint32) {
 
 // failChunks has the flow fail what moves in a direction, by fail. A chunk whose buffer the link may use ends
 // when its transfer is complete.
-func (h *held) failChunks(dir flow.Direction, fail func(error), err error) {
+func (h *lockedGate) failChunks(dir flow.Direction, fail func(error), err error) {
 	if dir == flow.Push {
 		for i := range h.g.rails {
 			h.g.rails[i].link.Withdraw()
@@ -192,7 +192,7 @@ func (h *held) failChunks(dir flow.Direction, fail func(error), err error) {
 }
 
 // complete completes all transfers that are copied. It says whether bytes have moved.
-func (h *held) complete() (moved bool) {
+func (h *lockedGate) complete() (moved bool) {
 	if h.g.inbox.due.Load() == 0 && h.kept == 0 {
 		return false
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/pm2-go/pm2/asm"
 	"github.com/pm2-go/pm2/marcel"
 	"github.com/pm2-go/pm2/nmad/internal/flow"
+	"github.com/pm2-go/pm2/nmad/internal/lock"
 	"github.com/pm2-go/pm2/pioman"
 	"github.com/pm2-go/pm2/sched/topo"
 )
@@ -72,10 +73,10 @@ func (d *Domain) startWorker(cfg *WorkerConfig) error {
 	case room > 0:
 		w.room.Store(int64(room))
 	}
-	d.access = access{engine: w.engine, worker: w}
+	d.access = domainAccess{engine: w.engine, worker: w}
 	d.access.serialize(d.all)
-	d.access.lock.strict.Store(true)
-	d.access.refine()
+	d.access.lock.Strict.Store(true)
+	d.access.lists = lock.NewLists()
 	begun := make(chan error, 1)
 	w.ended.Add(1)
 	if cfg.Thread != nil {
@@ -102,10 +103,10 @@ func (d *Domain) startWorker(cfg *WorkerConfig) error {
 func (w *worker) run(begun chan<- error) {
 	defer w.ended.Done()
 	l := w.d.access.lock
-	l.bias()
+	l.Bias()
 	defer func() {
-		l.strict.Store(false) // what is started from here on its starter ends
-		l.tend()
+		l.Strict.Store(false) // what is started from here on its starter ends
+		l.Tend()
 	}()
 	begun <- nil
 	for {
@@ -113,8 +114,8 @@ func (w *worker) run(begun chan<- error) {
 		if w.ending.Load() {
 			return
 		}
-		if l.owed.Load() {
-			l.tend()
+		if l.Owed.Load() {
+			l.Tend()
 			continue
 		}
 		if w.own.Load() {
@@ -169,9 +170,9 @@ func (w *worker) takes(g *Gate) bool {
 		return false
 	}
 	l := w.d.access.lock
-	l.owed.Store(true)
+	l.Owed.Store(true)
 	w.ring()
-	return l.strict.Load() // it is cleared before the worker looks for the last time
+	return l.Strict.Load() // it is cleared before the worker looks for the last time
 }
 
 // ring has the worker look at the inboxes. It never waits.
@@ -188,8 +189,8 @@ func (w *worker) end() {
 	w.ended.Wait()
 }
 
-// kept is a message in the send buffer: its sender has gone on.
-type kept struct {
+// workerSend is a message in the send buffer: its sender has gone on.
+type workerSend struct {
 	w     *worker
 	g     *Gate
 	r     Request
@@ -240,16 +241,16 @@ func finish(r *Request) (n int, size uint64, err error) {
 }
 
 // keep copies a message into the send buffer; nil: there is no room.
-func (w *worker) keep(buf []byte) *kept {
+func (w *worker) keep(buf []byte) *workerSend {
 	room := int64(max(len(buf), leastKept))
 	if w.room.Add(-room) < 0 {
 		w.room.Add(room)
 		return nil
 	}
 	class := bits.Len64(uint64(room - 1))
-	k, _ := w.buffers[class].Get().(*kept)
+	k, _ := w.buffers[class].Get().(*workerSend)
 	if k == nil {
-		k = &kept{w: w, bytes: make([]byte, 1<<class)}
+		k = &workerSend{w: w, bytes: make([]byte, 1<<class)}
 		k.op.Done = k.sent
 	}
 	k.room, k.bytes = room, k.bytes[:len(buf)]
@@ -258,14 +259,14 @@ func (w *worker) keep(buf []byte) *kept {
 }
 
 // sent is called by the worker when the message was sent, or will not be.
-func (k *kept) sent(r *Request) {
+func (k *workerSend) sent(r *Request) {
 	if err := r.core.Err(); err != nil {
 		k.g.late.Store(&err)
 	}
 	k.release()
 }
 
-func (k *kept) release() {
+func (k *workerSend) release() {
 	w, room := k.w, k.room
 	k.g, k.bytes = nil, k.bytes[:cap(k.bytes)]
 	w.buffers[bits.Len64(uint64(room-1))].Put(k)

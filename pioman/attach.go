@@ -37,12 +37,12 @@ type Scheduler interface {
 // hookPriority leaves room on both sides.
 const hookPriority = 50
 
-// attachment is an engine hooked to a scheduler. It is made by Attach and dropped
+// attachedEngine is an engine hooked to a scheduler. It is made by Attach and dropped
 // by stop; a hook in progress may use it a moment longer.
-type attachment struct {
+type attachedEngine struct {
 	e *Engine
 	s Scheduler
-	policy
+	pollPolicy
 	progressor progressor  // the unbound one
 	dedicated  *progressor // nil: none
 	forOthers  *hooks.Hook // at the hooks of goroutines that poll
@@ -134,8 +134,8 @@ func (e *Engine) hook(s Scheduler, u *users) (err error) {
 	if _, other := taken.LoadOrStore(s, e); other {
 		return ErrSchedulerTaken
 	}
-	a := &attachment{e: e, s: s, users: u}
-	a.policy.init(s, &e.params)
+	a := &attachedEngine{e: e, s: s, users: u}
+	a.pollPolicy.init(s, &e.params)
 	a.progressor.init(a, -1, a.progressor.serve)
 	if err = e.sleeper.open(); err == nil && e.params.Dedicated >= 0 {
 		err = a.dedicate(e.params.Dedicated)
@@ -162,7 +162,7 @@ func (e *Engine) hook(s Scheduler, u *users) (err error) {
 
 // detach undoes Attach; the caller holds e.mu. The order matters: first the engine is explicit, then the passive waiters
 // are woken to see it (wait.go).
-func (a *attachment) detach() {
+func (a *attachedEngine) detach() {
 	for _, h := range append(a.hooks[:], a.forOthers) {
 		h.Unregister() // nil: without effect
 	}

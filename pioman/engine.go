@@ -43,16 +43,16 @@ type Engine struct {
 	params   Params
 	paramErr error // what is wrong with what was asked for; Attach says it
 	ticks    ticks
-	root     *Queue // for tasks that may run anywhere; part of every tree
-	watch    watch  // nil but in simulations
+	root     *Queue      // for tasks that may run anywhere; part of every tree
+	watch    accessWatch // nil but in simulations
 
-	tree     atomic.Pointer[tree]       // Attach writes
-	attached atomic.Pointer[attachment] // Attach and stop write; waiters and posters read
+	tree     atomic.Pointer[taskTree]       // Attach writes
+	attached atomic.Pointer[attachedEngine] // Attach and stop write; waiters and posters read
 	closed   atomic.Bool
 	blind    atomic.Int32 // Blind tasks in queues
 
 	_        [line]byte
-	sleeper  sleeper
+	sleeper  kernelSleeper
 	_        [line]byte
 	arrivals sched.Estimator // how long what a poller on a VP, or the progressor, waited for took: see window
 	outside  sched.Estimator // for how long a waiter polls on, where no hooks do

@@ -83,7 +83,7 @@ func (e *Engine) Explain() Explanation {
 }
 
 // whenAt says what polls at a point, and when.
-func (e *Engine) whenAt(point int, a *attachment) string {
+func (e *Engine) whenAt(point int, a *attachedEngine) string {
 	p := &e.params
 	switch {
 	case p.Points&(1<<point) == 0:
@@ -104,7 +104,7 @@ func (e *Engine) whenAt(point int, a *attachment) string {
 }
 
 // when says when a virtual processor polls.
-func (a *attachment) when(vp int) string {
+func (a *attachedEngine) when(vp int) string {
 	switch {
 	case a.dedicated != nil:
 		return fmt.Sprintf("VP %d does nothing but poll: the parameter dedicated", a.dedicated.vp)
@@ -117,7 +117,7 @@ func (a *attachment) when(vp int) string {
 }
 
 // asleep says what blocks in the kernel for all.
-func (e *Engine) asleep(a *attachment) string {
+func (e *Engine) asleep(a *attachedEngine) string {
 	switch {
 	case e.sleeper.holder.Load() == 0:
 		return "nothing"
@@ -129,7 +129,7 @@ func (e *Engine) asleep(a *attachment) string {
 	return "an idle VP"
 }
 
-func (n *node) name() string {
+func (n *taskNode) name() string {
 	if n.up == nil {
 		return "machine"
 	}

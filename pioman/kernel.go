@@ -10,8 +10,8 @@ import (
 	"github.com/pm2-go/pm2/internal/shelf"
 )
 
-// kernel is a set of descriptors with an eventfd in it: what one thread at a time sleeps on.
-type kernel struct {
+// sleepSet is a set of descriptors with an eventfd in it: what one thread at a time sleeps on.
+type sleepSet struct {
 	epoll     int
 	event     int
 	uses      shelf.Uses    // by waits and wakes in progress: the last one after close closes the descriptors
@@ -19,7 +19,7 @@ type kernel struct {
 	ready     [8]unix.EpollEvent
 }
 
-func openKernel() (*kernel, error) {
+func openKernel() (*sleepSet, error) {
 	epoll, err := unix.EpollCreate1(unix.EPOLL_CLOEXEC)
 	if err != nil {
 		return nil, fmt.Errorf("epoll_create1: %w", err)
@@ -29,7 +29,7 @@ func openKernel() (*kernel, error) {
 		unix.Close(epoll)
 		return nil, fmt.Errorf("eventfd: %w", err)
 	}
-	k := &kernel{epoll: epoll, event: event}
+	k := &sleepSet{epoll: epoll, event: event}
 	k.uses.Open()
 	if err := k.add(event); err != nil {
 		k.close()
@@ -39,21 +39,21 @@ func openKernel() (*kernel, error) {
 }
 
 // add watches a descriptor, level triggered.
-func (k *kernel) add(fd int) error {
+func (k *sleepSet) add(fd int) error {
 	return unix.EpollCtl(k.epoll, unix.EPOLL_CTL_ADD, fd, &unix.EpollEvent{Events: unix.EPOLLIN, Fd: int32(fd)})
 }
 
 // remove stops watching one. The kernel refuses only a closed descriptor, which it does not watch any more.
-func (k *kernel) remove(fd int) { _ = unix.EpollCtl(k.epoll, unix.EPOLL_CTL_DEL, fd, nil) }
+func (k *sleepSet) remove(fd int) { _ = unix.EpollCtl(k.epoll, unix.EPOLL_CTL_DEL, fd, nil) }
 
 // close ends the owner's use.
-func (k *kernel) close() {
+func (k *sleepSet) close() {
 	k.uses.Close()
 	k.drop()
 }
 
 // drop ends a use.
-func (k *kernel) drop() {
+func (k *sleepSet) drop() {
 	if k.uses.Drop() {
 		unix.Close(k.epoll)
 		unix.Close(k.event)
@@ -68,7 +68,7 @@ const keepsP = 5
 
 // wait blocks until a watched descriptor is readable, a wake, or the end of limit,
 // counted in whole milliseconds upwards.
-func (k *kernel) wait(limit time.Duration) slept {
+func (k *sleepSet) wait(limit time.Duration) slept {
 	if !k.uses.Take() {
 		return disturbed // closed this moment
 	}
@@ -104,7 +104,7 @@ func (k *kernel) wait(limit time.Duration) slept {
 }
 
 // pause blocks until a wake or the end of d, whatever the watched descriptors say.
-func (k *kernel) pause(d time.Duration) slept {
+func (k *sleepSet) pause(d time.Duration) slept {
 	if !k.uses.Take() {
 		return disturbed
 	}
@@ -126,7 +126,7 @@ func (k *kernel) pause(d time.Duration) slept {
 // an empty eventfd, and no wake would work again. It is not done on the mark
 // alone: a waker that has set the mark but not written yet would write later,
 // unmarked, and every sleep would end at once.
-func (k *kernel) quieten() {
+func (k *sleepSet) quieten() {
 	var b [8]byte
 	_, _ = unix.Read(k.event, b[:])
 	k.signalled.Store(0)
@@ -134,7 +134,7 @@ func (k *kernel) quieten() {
 
 // wake makes the wait in progress, or the next one, return. A system call only if
 // no other waker has done so yet.
-func (k *kernel) wake() {
+func (k *sleepSet) wake() {
 	if k.signalled.Load() != 0 || !k.signalled.CompareAndSwap(0, 1) || !k.uses.Take() {
 		return
 	}

@@ -10,7 +10,7 @@ import (
 )
 
 // sleep is unix.EpollWait into k.ready by a caller that gives its P away before.
-func (k *kernel) sleep(ms int) (int, error) {
+func (k *sleepSet) sleep(ms int) (int, error) {
 	n, errno := sched.Block(unix.SYS_EPOLL_PWAIT, uintptr(k.epoll), uintptr(unsafe.Pointer(&k.ready)), uintptr(len(k.ready)), uintptr(ms), 0, 0)
 	if errno != 0 {
 		return -1, errno

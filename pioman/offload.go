@@ -30,7 +30,7 @@ func (e *Engine) Offload(t *Task, wake bool) (vp int, err error) {
 }
 
 // where is the queue that a task belongs to.
-func (tr *tree) where(t *Task) *Queue {
+func (tr *taskTree) where(t *Task) *Queue {
 	if t.opt&hasCPUs == 0 {
 		return tr.queues[0]
 	}
@@ -39,7 +39,7 @@ func (tr *tree) where(t *Task) *Queue {
 
 // nearestIdle finds the idle processor nearest to from (< 0: any) within set, if that is
 // not empty, from the leaf upwards; -1: none.
-func (tr *tree) nearestIdle(s Scheduler, from int, set CPUSet) (vp int, awake bool) {
+func (tr *taskTree) nearestIdle(s Scheduler, from int, set CPUSet) (vp int, awake bool) {
 	way, asleep := tr.way(from), -1
 	if way == nil {
 		way = tr.nodes[:1]

@@ -7,7 +7,6 @@ import (
 
 	"github.com/pm2-go/pm2/asm"
 	"github.com/pm2-go/pm2/hooks"
-	"github.com/pm2-go/pm2/sched"
 	"github.com/pm2-go/pm2/sched/topo"
 )
 
@@ -33,9 +32,9 @@ import (
 
 // vpState is what the hooks remember of one virtual processor.
 type vpState struct {
-	last stamp // of the last poll at a hook, or by a waiter; its LWP and the timer write
+	last pollStamp // of the last poll at a hook, or by a waiter; its LWP and the timer write
 
-	polled stamp          // asm.Cycles of its last poll when idle, never: it is not idle, or went to sleep; its LWP writes, others read
+	polled pollStamp      // asm.Cycles of its last poll when idle, never: it is not idle, or went to sleep; its LWP writes, others read
 	ran    atomic.Bool    // it has run threads since it was idle, while there was no sleeper; as polled
 	by     atomic.Uintptr // asm.G of the LWP's goroutine that polled then
 
@@ -67,8 +66,8 @@ const (
 	lapse = 50_000
 )
 
-// policy is what an attachment knows of which VP polls when: the state of each VP, and the hooks.
-type policy struct {
+// pollPolicy is what an attachment knows of which VP polls when: the state of each VP, and the hooks.
+type pollPolicy struct {
 	vps     []vpState
 	sockets []*claim // by VP; nil: all poll when they are idle
 	lapse   int64    // cycles
@@ -90,7 +89,7 @@ type claim struct {
 	_  [line - 16]byte
 }
 
-func (y *policy) init(s Scheduler, params *Params) {
+func (y *pollPolicy) init(s Scheduler, params *Params) {
 	y.vps = make([]vpState, s.NumVP())
 	for i := range y.vps {
 		y.vps[i].last.set(never)
@@ -123,7 +122,7 @@ func claims(s Scheduler, all bool) (list []*claim) {
 }
 
 // mayPoll tells whether it is VP vp's turn to poll, being idle.
-func (y *policy) mayPoll(vp int, now int64) bool {
+func (y *pollPolicy) mayPoll(vp int, now int64) bool {
 	if y.sockets == nil {
 		return true
 	}
@@ -143,7 +142,7 @@ func (y *policy) mayPoll(vp int, now int64) bool {
 // othersPoll withdraws the caller, an LWP's goroutine that is about to sleep, from the
 // pollers, and tells whether another idle processor still polls, so that the caller need not
 // block in the kernel. Each withdraws before it looks: of two, one sees that it is the last.
-func (y *policy) othersPoll() bool {
+func (y *pollPolicy) othersPoll() bool {
 	g := asm.G()
 	for i := range y.vps {
 		if v := &y.vps[i]; v.by.Load() == g {
@@ -157,7 +156,7 @@ func (y *policy) othersPoll() bool {
 }
 
 // idlers tells whether an idle processor polls.
-func (y *policy) idlers(now int64) bool {
+func (y *pollPolicy) idlers(now int64) bool {
 	for i := range y.vps {
 		if now-y.vps[i].polled.get() < y.lapse {
 			return true
@@ -167,7 +166,7 @@ func (y *policy) idlers(now int64) bool {
 }
 
 // register registers the hooks of the points in use, and that of goroutines that poll; the caller holds e.mu.
-func (a *attachment) register() (err error) {
+func (a *attachedEngine) register() (err error) {
 	for i, f := range [len(hookPoints)]hooks.Func{a.idle, a.onSwitch, a.timer, a.library} {
 		if a.e.params.Points&(1<<i) == 0 || a.dedicated != nil {
 			continue
@@ -180,14 +179,14 @@ func (a *attachment) register() (err error) {
 			return err
 		}
 	}
-	a.forOthers, err = sched.GoroutineHooks().RegisterWhile(hooks.Timer, hookPriority, a.e.config.Name, &a.e.load.w, uint64(pendingMask), a.forAll)
+	a.forOthers, err = calls.GoroutineHooks().RegisterWhile(hooks.Timer, hookPriority, a.e.config.Name, &a.e.load.w, uint64(pendingMask), a.forAll)
 	return err
 }
 
 // idle polls on the LWP of a virtual processor with nothing to run. Busy: it is to poll on.
 // Waiting: it may sleep in the Sleeper, when the scheduler thinks it has polled
 // enough. Quiet: it may do so at once.
-func (a *attachment) idle(vp int) hooks.Verdict {
+func (a *attachedEngine) idle(vp int) hooks.Verdict {
 	e := a.e
 	before := e.load.view()
 	if before.pending() == 0 || vp < 0 || vp >= len(a.vps) {
@@ -238,7 +237,7 @@ func (a *attachment) idle(vp int) hooks.Verdict {
 }
 
 // persist tells an idle processor for how long to go on.
-func (a *attachment) persist(s *vpState, now int64) hooks.Verdict {
+func (a *attachedEngine) persist(s *vpState, now int64) hooks.Verdict {
 	e := a.e
 	quiet := now - s.active
 	if quiet >= e.ticks.politeAfter && onlyCPU {
@@ -263,15 +262,15 @@ func (e *Engine) window() int64 { return e.arrivals.Window(e.ticks.delay) }
 // onlyCPU says that the process may use one CPU only.
 var onlyCPU = runtime.NumCPU() == 1
 
-// stamp is a time in asm.Cycles that its writer sets often, hence without a barrier: others
+// pollStamp is a time in asm.Cycles that its writer sets often, hence without a barrier: others
 // see it a little later.
-type stamp struct{ w atomic.Uintptr }
+type pollStamp struct{ w atomic.Uintptr }
 
-func (st *stamp) get() int64  { return int64(st.w.Load()) }
-func (st *stamp) set(t int64) { asm.StoreReleasePtr(&st.w, uintptr(t)) }
+func (st *pollStamp) get() int64  { return int64(st.w.Load()) }
+func (st *pollStamp) set(t int64) { asm.StoreReleasePtr(&st.w, uintptr(t)) }
 
 // clear is a barrier: all processors see it before the caller's later reads.
-func (st *stamp) clear() { t := int64(never); st.w.Store(uintptr(t)) }
+func (st *pollStamp) clear() { t := int64(never); st.w.Store(uintptr(t)) }
 
 // bump counts what one thread at a time counts, or nearly so: a count may get lost.
 func bump(n *atomic.Uintptr) { asm.StoreReleasePtr(n, n.Load()+1) }
@@ -279,7 +278,7 @@ func bump(n *atomic.Uintptr) { asm.StoreReleasePtr(n, n.Load()+1) }
 // onSwitch polls at a context switch, on the thread just switched to, at most once
 // per Granularity: a poll may cost as much as ten switches. It is called only while something
 // is pending for which no sleeper blocks in the kernel.
-func (a *attachment) onSwitch(vp int) hooks.Verdict {
+func (a *attachedEngine) onSwitch(vp int) hooks.Verdict {
 	if vp >= 0 && vp < len(a.vps) && !a.vps[vp].ran.Load() {
 		a.vps[vp].ran.Store(true)
 	}
@@ -287,7 +286,7 @@ func (a *attachment) onSwitch(vp int) hooks.Verdict {
 }
 
 // library polls on a thread that enters a call which may block, as often.
-func (a *attachment) library(vp int) hooks.Verdict {
+func (a *attachedEngine) library(vp int) hooks.Verdict {
 	return a.due(vp, a.e.ticks.switchPeriod)
 }
 
@@ -295,7 +294,7 @@ func (a *attachment) library(vp int) hooks.Verdict {
 // without ever reaching a hook. When nothing has come for long, and there is no
 // sleeper, it sends the progressor to the kernel. When there is one, since before the latest request, it
 // makes that one take a fresh look.
-func (a *attachment) timer(vp int) hooks.Verdict {
+func (a *attachedEngine) timer(vp int) hooks.Verdict {
 	e := a.e
 	v := e.load.view()
 	if v.pending() == 0 {
@@ -331,7 +330,7 @@ func (a *attachment) timer(vp int) hooks.Verdict {
 
 // wakeClock makes the scheduler's clock tick again if it was allowed to sleep while there was a sleeper
 // in the kernel; for the sleeper that wakes, and for a poster.
-func (a *attachment) wakeClock() {
+func (a *attachedEngine) wakeClock() {
 	if a.clockSleeps.Load() != 0 {
 		if vp := a.clockSleeps.Swap(0); vp != 0 && a.e.load.view().pending() != 0 {
 			a.s.Kick(int(vp) - 1)
@@ -341,14 +340,14 @@ func (a *attachment) wakeClock() {
 
 // notePoll notes that a waiter polls on its virtual processor now, so that the hook at the switch to the
 // next thread need not.
-func (a *attachment) notePoll(now int64) {
+func (a *attachedEngine) notePoll(now int64) {
 	if vp := a.s.CurrentVP(); uint(vp) < uint(len(a.vps)) {
 		a.vps[vp].last.set(now)
 	}
 }
 
 // due polls for a virtual processor unless it polled within period (in cycles).
-func (a *attachment) due(vp int, period int64) hooks.Verdict {
+func (a *attachedEngine) due(vp int, period int64) hooks.Verdict {
 	if vp < 0 || vp >= len(a.vps) {
 		return hooks.Waiting
 	}

@@ -223,11 +223,11 @@ func TestIdleGap(t *testing.T) {
 		}
 	})
 	eventually(t, "a waiter sleeps", c.hasWaiter)
-	eventually(t, "goroutines poll no more", func() bool { return sched.GoroutinesPoll(asm.Cycles()) == 0 })
+	eventually(t, "goroutines poll no more", func() bool { return calls.GoroutinesPoll(asm.Cycles()) == 0 })
 	rounds(10, "a waiter sleeps")
 	c.Signal(1)
 	finishes(t, "waiter", waiter.Wait)
-	eventually(t, "goroutines poll no more", func() bool { return sched.GoroutinesPoll(asm.Cycles()) == 0 })
+	eventually(t, "goroutines poll no more", func() bool { return calls.GoroutinesPoll(asm.Cycles()) == 0 })
 	rounds(0, "it has left")
 	s.current.Store(1) // an idle core is given work
 	var task Task

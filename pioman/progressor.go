@@ -29,7 +29,7 @@ import (
 // It starts at its first duty, and ends with the attachment. Should a handler end its goroutine, it goes on with another
 // one.
 type progressor struct {
-	a    *attachment
+	a    *attachedEngine
 	vp   int    // the dedicated one's; -1: unbound
 	duty func() // until there is nothing for it to do
 
@@ -60,7 +60,7 @@ const (
 	heedGap  = int64(2 * time.Second) // how often it looks whether the program has set GOMAXPROCS
 )
 
-func (r *progressor) init(a *attachment, vp int, duty func()) {
+func (r *progressor) init(a *attachedEngine, vp int, duty func()) {
 	r.a, r.vp, r.duty = a, vp, duty
 	r.bell, r.ended = make(chan struct{}, 1), make(chan struct{})
 }
@@ -143,7 +143,7 @@ func (r *progressor) needed() bool {
 		return true
 	case v.pending() == 0 || v.watched():
 		return false
-	case len(r.a.vps) == 0 || sched.GoroutinesPoll(asm.Cycles()) != 0:
+	case len(r.a.vps) == 0 || calls.GoroutinesPoll(asm.Cycles()) != 0:
 		return true
 	}
 	r.a.s.Kick(-1)
@@ -181,7 +181,7 @@ func (r *progressor) serve() {
 		}
 		r.state.Store(watching)
 		v := e.load.view()
-		switch polls := sched.GoroutinesPoll(asm.Cycles()); {
+		switch polls := calls.GoroutinesPoll(asm.Cycles()); {
 		case polls != 0: // the nap costs the one that polls an interrupt
 			nap = min(max(time.Duration(asm.Nanos(polls)), shortNap), longNap)
 		case v.pending() == 0:
@@ -214,7 +214,7 @@ func (r *progressor) serve() {
 func (r *progressor) heed() {
 	if now := asm.Cycles(); now-r.heeded > asm.ToCycles(heedGap) {
 		r.heeded = now
-		go sched.HeedProcs() // it may stop the world
+		go calls.HeedProcs() // it may stop the world
 	}
 }
 
@@ -227,7 +227,7 @@ func (r *progressor) progress() bool {
 	wanted := false
 	for offered := active; !wanted; {
 		now := asm.Cycles()
-		if e.load.view().pending() == 0 || r.over.Load() || sched.GoroutinesPoll(now) != 0 {
+		if e.load.view().pending() == 0 || r.over.Load() || calls.GoroutinesPoll(now) != 0 {
 			return true
 		}
 		woken := readied.Load()
@@ -244,7 +244,7 @@ func (r *progressor) progress() bool {
 			break
 		}
 		if now-offered >= e.ticks.politeAfter {
-			wanted = sched.Offer()
+			wanted = calls.Offer()
 			offered = asm.Cycles()
 		}
 	}
@@ -315,7 +315,7 @@ type spareable interface {
 
 // dedicate takes the processor from the scheduler. ErrParameter: it has no such one, or
 // no other.
-func (a *attachment) dedicate(vp int) (err error) {
+func (a *attachedEngine) dedicate(vp int) (err error) {
 	s, ok := a.s.(spareable)
 	switch {
 	case !ok:

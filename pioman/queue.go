@@ -13,14 +13,14 @@ import (
 // since processors fetch them in pairs.
 const line = 128
 
-// outcome is what became of a round, in the order of how much there was.
-type outcome uint8
+// roundOutcome is what became of a round, in the order of how much there was.
+type roundOutcome uint8
 
 const (
-	empty   outcome = iota // no task there
-	skipped                // another poller holds the queue
-	polled                 // handlers ran, nothing happened
-	moved                  // something happened
+	empty   roundOutcome = iota // no task there
+	skipped                     // another poller holds the queue
+	polled                      // handlers ran, nothing happened
+	moved                       // something happened
 )
 
 // Queue is one place where tasks are polled: a main list, which only the holder
@@ -35,8 +35,8 @@ const (
 // goes on polling.
 type Queue struct {
 	engine *Engine
-	item   *topo.Item // of the machine; nil: the root
-	watch  watch      // nil but in simulations
+	item   *topo.Item  // of the machine; nil: the root
+	watch  accessWatch // nil but in simulations
 
 	_         [line]byte
 	submitted submissions // every submitter writes
@@ -92,14 +92,14 @@ func (q *Queue) exit() {
 }
 
 // round polls each task once, at most budget of them.
-func (q *Queue) round(budget int) outcome {
+func (q *Queue) round(budget int) roundOutcome {
 	if q.nothing() {
 		return empty
 	}
 	return q.pollAll(budget)
 }
 
-func (q *Queue) pollAll(budget int) (out outcome) {
+func (q *Queue) pollAll(budget int) (out roundOutcome) {
 	if !q.enter() {
 		return skipped
 	}

@@ -27,12 +27,12 @@ func TestWordsKeepTheirDistance(t *testing.T) {
 	var e Engine
 	apart("engine: load, constants", unsafe.Offsetof(e.load), unsafe.Offsetof(e.config))
 	apart("engine: flags, sleeper", unsafe.Offsetof(e.blind), unsafe.Offsetof(e.sleeper))
-	var tr tree
+	var tr taskTree
 	apart("tree: shape, survey", unsafe.Offsetof(tr.visitors), unsafe.Offsetof(tr.surveyed))
 	if end := unsafe.Sizeof(tr); end < unsafe.Offsetof(tr.surveyed)+line {
 		t.Errorf("tree: %d bytes, its survey ends less than %d bytes before", end, line)
 	}
-	var n node
+	var n taskNode
 	apart("node: shape, survey", unsafe.Offsetof(n.others), unsafe.Offsetof(n.share))
 	apart("node: survey, neighbour", unsafe.Offsetof(n.share), unsafe.Sizeof(n))
 	var w visitor

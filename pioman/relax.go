@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/pm2-go/pm2/asm"
-	system "github.com/pm2-go/pm2/internal/kernel" // kernel is a type here
+	"github.com/pm2-go/pm2/internal/kernel"
 	"github.com/pm2-go/pm2/sched"
 )
 
@@ -26,7 +26,7 @@ func relax(i int, inside bool) {
 }
 
 // yieldCPU lets other OS threads and processes have the CPU.
-func yieldCPU() { system.Yield() }
+func yieldCPU() { kernel.Yield() }
 
 // latch is a lock for the few operations that are rare, short, and allowed where one
 // must not block, such as adding a source inside a handler.

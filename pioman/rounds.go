@@ -49,11 +49,11 @@ func (e *Engine) here() int {
 }
 
 // poll makes the round of a virtual processor; vp < 0: of a poller that is on none.
-func (e *Engine) poll(vp int) outcome { return e.visit(vp, false) }
+func (e *Engine) poll(vp int) roundOutcome { return e.visit(vp, false) }
 
 // visit is poll; whole: it comes to all queues on the way, and skips none for this round.
-func (e *Engine) visit(vp int, whole bool) outcome {
-	var out outcome
+func (e *Engine) visit(vp int, whole bool) roundOutcome {
+	var out roundOutcome
 	if tr := e.tree.Load(); uint(vp) < uint(len(tr.ways)) {
 		out = tr.round(e, vp, whole)
 	} else {
@@ -66,7 +66,7 @@ func (e *Engine) visit(vp int, whole bool) outcome {
 }
 
 // own visits the leaf of a virtual processor, and nothing else.
-func (e *Engine) own(vp int) outcome {
+func (e *Engine) own(vp int) roundOutcome {
 	way := e.tree.Load().way(vp)
 	if way == nil {
 		return empty

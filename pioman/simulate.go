@@ -10,8 +10,8 @@ type simulated interface {
 	Simulate(round func(vp int)) func(queue *topo.Item, a string)
 }
 
-// watch is told of an access to a line of a queue, whose item is nil for the root, or to the engine's own.
-type watch = func(queue *topo.Item, a string)
+// accessWatch is told of an access to a line of a queue, whose item is nil for the root, or to the engine's own.
+type accessWatch = func(queue *topo.Item, a string)
 
 // The accesses.
 const (

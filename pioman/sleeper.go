@@ -7,14 +7,14 @@ import (
 	"github.com/pm2-go/pm2/asm"
 )
 
-// sleeper puts one OS thread at a time to sleep in the kernel, for the whole engine.
+// kernelSleeper puts one OS thread at a time to sleep in the kernel, for the whole engine.
 // README.md has the protocol.
-type sleeper struct {
+type kernelSleeper struct {
 	e       *Engine
 	holder  atomic.Uintptr           // asm.G of the one that sleeps or prepares to, 0: none
 	sleeps  atomic.Uint32            // how often a holder has left
 	sources atomic.Pointer[[]Source] // replaced as a whole under mu
-	kernel  atomic.Pointer[kernel]   // nil before its first use, and after close
+	kernel  atomic.Pointer[sleepSet] // nil before its first use, and after close
 	armed   []Source                 // the holder's: to be disarmed
 
 	mu     latch
@@ -51,7 +51,7 @@ func (vs vpSleeper) Wake() { vs.e.sleeper.wake() }
 // for limit. It is refused at once if nothing is pending, or if there is a sleeper
 // already, which then takes a fresh look, because what the caller saw last
 // may be newer than what the sleeper armed for.
-func (s *sleeper) sleep(limit time.Duration) slept {
+func (s *kernelSleeper) sleep(limit time.Duration) slept {
 	var own atomic.Uint32 // never changed: a waker means the sleeper, whichever thread that is
 	return s.sleepAs(limit, true, &own, 0)
 }
@@ -62,7 +62,7 @@ func (s *sleeper) sleep(limit time.Duration) slept {
 //
 // news tells whether anything has happened in the caller's polls. If not, and if nothing was posted, there is nothing
 // for the sleeper to look at afresh: two waiters would keep waking each other for it.
-func (s *sleeper) sleepAs(limit time.Duration, news bool, own *atomic.Uint32, asleep uint32) slept {
+func (s *kernelSleeper) sleepAs(limit time.Duration, news bool, own *atomic.Uint32, asleep uint32) slept {
 	if s.e.load.view().pending() == 0 {
 		return refused
 	}
@@ -89,12 +89,12 @@ func (s *sleeper) sleepAs(limit time.Duration, news bool, own *atomic.Uint32, as
 }
 
 // look polls everything. true: something happened.
-func (s *sleeper) look() bool { return s.e.poll(-1) == moved }
+func (s *kernelSleeper) look() bool { return s.e.poll(-1) == moved }
 
 // armAndSleep is the holder's part; it leaves also if a handler ends the goroutine.
 // It tells whether the sources were armed, so that a poll is due, and whether one poll has
 // found something already.
-func (s *sleeper) armAndSleep(limit time.Duration) (n slept, armed, found bool) {
+func (s *kernelSleeper) armAndSleep(limit time.Duration) (n slept, armed, found bool) {
 	defer func() {
 		s.e.load.wakeUp()
 		s.sleeps.Add(1)
@@ -120,7 +120,7 @@ func (s *sleeper) armAndSleep(limit time.Duration) (n slept, armed, found bool) 
 // watch arms all sources, sleeps unless one says that something is there, and disarms them.
 // It handles what has ended the sleep before it disarms: that need not wait for the system
 // calls of Disarm, and the poll that is due after them finds what arrived meanwhile.
-func (s *sleeper) watch(limit time.Duration) (n slept, found bool) {
+func (s *kernelSleeper) watch(limit time.Duration) (n slept, found bool) {
 	if s.e.params.SpareLWPs == 0 && s.e.attached.Load() != nil {
 		return s.pause(), false
 	}
@@ -144,7 +144,7 @@ func (s *sleeper) watch(limit time.Duration) (n slept, found bool) {
 	return n, found
 }
 
-func (s *sleeper) disarm() {
+func (s *kernelSleeper) disarm() {
 	for _, src := range s.armed {
 		src.Disarm()
 	}
@@ -155,7 +155,7 @@ func (s *sleeper) disarm() {
 const shortestPause = 50 * time.Microsecond
 
 // pause is the sleep between two polls of a poller that must not block until something comes.
-func (s *sleeper) pause() slept {
+func (s *kernelSleeper) pause() slept {
 	d := max(s.e.params.IdleGap, shortestPause)
 	if k := s.kernel.Load(); k != nil {
 		return k.pause(d)
@@ -164,7 +164,7 @@ func (s *sleeper) pause() slept {
 	return undisturbed
 }
 
-func (s *sleeper) block(limit time.Duration, announced bool) slept {
+func (s *kernelSleeper) block(limit time.Duration, announced bool) slept {
 	period := s.e.params.blindPeriod
 	if s.e.blind.Load() != 0 || !announced && s.e.tasks() {
 		limit = min(limit, period)
@@ -177,7 +177,7 @@ func (s *sleeper) block(limit time.Duration, announced bool) slept {
 }
 
 // wake makes the sleep in progress, or the next one, return. From anywhere.
-func (s *sleeper) wake() {
+func (s *kernelSleeper) wake() {
 	if k := s.kernel.Load(); k != nil {
 		k.wake()
 	}
@@ -186,7 +186,7 @@ func (s *sleeper) wake() {
 // evict makes the holder, which sleeps or arms at this moment, leave, and waits until it has.
 // A caller that is the holder itself (a handler that it runs) need not wait: the holder
 // takes the list of sources anew afterwards.
-func (s *sleeper) evict() {
+func (s *kernelSleeper) evict() {
 	before := s.sleeps.Load()
 	for i := 0; ; i++ {
 		h := s.holder.Load()
@@ -199,7 +199,7 @@ func (s *sleeper) evict() {
 }
 
 // open opens the kernel's descriptors, unless they are: at the first source, attachment, or explicit waiter that sleeps.
-func (s *sleeper) open() error {
+func (s *kernelSleeper) open() error {
 	if s.kernel.Load() != nil {
 		return nil
 	}
@@ -209,7 +209,7 @@ func (s *sleeper) open() error {
 }
 
 // opened is open; under mu.
-func (s *sleeper) opened() error {
+func (s *kernelSleeper) opened() error {
 	switch {
 	case s.closed:
 		return ErrClosed
@@ -225,7 +225,7 @@ func (s *sleeper) opened() error {
 
 // close lets go of all sources and of the kernel's descriptors, for an engine that is being closed. A waiter that still
 // sleeps on them leaves: no waker finds them any more.
-func (s *sleeper) close() {
+func (s *kernelSleeper) close() {
 	s.mu.lock()
 	s.closed = true
 	s.sources.Store(nil)

@@ -75,7 +75,7 @@ func (e *Engine) RemoveSource(src Source) {
 }
 
 // list returns the sources; never changed in place.
-func (s *sleeper) list() []Source {
+func (s *kernelSleeper) list() []Source {
 	if l := s.sources.Load(); l != nil {
 		return *l
 	}

@@ -4,7 +4,6 @@ import (
 	"fmt"
 
 	"github.com/pm2-go/pm2/asm"
-	"github.com/pm2-go/pm2/sched"
 )
 
 // Submit puts a task into its queue, where it is polled soon if requests are pending
@@ -35,7 +34,7 @@ func (e *Engine) claim(t *Task) error {
 }
 
 // put puts a claimed task into a queue: the root's, or one of tr.
-func (e *Engine) put(t *Task, q *Queue, tr *tree) {
+func (e *Engine) put(t *Task, q *Queue, tr *taskTree) {
 	if t.queue.Load() != q {
 		t.queue.Store(q)
 	}
@@ -139,7 +138,7 @@ func (e *Engine) wakePoller(v view) {
 		return
 	}
 	switch vp := a.s.CurrentVP(); {
-	case vp < 0 && v.asleep() && sched.GoroutinesPoll(asm.Cycles()) == 0:
+	case vp < 0 && v.asleep() && calls.GoroutinesPoll(asm.Cycles()) == 0:
 		e.sleeper.wake()
 	case vp < 0:
 		a.progressor.wake()

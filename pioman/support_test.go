@@ -132,7 +132,7 @@ func newByHand(vps int) *byHand { return newPlaced(vps, nil) }
 
 // newPlaced is newByHand for a machine whose PUs the virtual processors are on in turn.
 func newPlaced(vps int, machine *topo.Topology) *byHand {
-	for sched.GoroutinesPoll(asm.Cycles()) != 0 { // of the test before: its idle hooks would stand back
+	for calls.GoroutinesPoll(asm.Cycles()) != 0 { // of the test before: its idle hooks would stand back
 		time.Sleep(50 * time.Microsecond)
 	}
 	h := &byHand{vps: vps, queues: sched.Plan(machine, vps)}

@@ -80,7 +80,7 @@ func (p *parker) fire(status uint32) {
 
 // callDue calls the functions that are due, but not those that become due meanwhile, unless the engine is
 // closed: then no other round follows. It skips them while another poller calls some.
-func (e *Engine) callDue() (out outcome) {
+func (e *Engine) callDue() (out roundOutcome) {
 	for e.due.head.Load() != 0 {
 		if e.due.holder.Load() != 0 || !e.due.holder.CompareAndSwap(0, asm.G()) {
 			return max(out, skipped)

@@ -12,7 +12,7 @@ import (
 // CPUSet is a set of processors by the numbers that the system gives them. Empty: any.
 type CPUSet = topo.CPUSet
 
-// tree is the queues of an engine (PIOMan: Trahay & Denis, 2009). It is the scheduler's tree: a queue hangs on each of its
+// taskTree is the queues of an engine (PIOMan: Trahay & Denis, 2009). It is the scheduler's tree: a queue hangs on each of its
 // run queues (sched.Scheduler.Queues), one for each item of the machine's topology that has siblings, down to the virtual
 // processors. On no scheduler, and on one with a single virtual processor, it is the root alone.
 //
@@ -47,13 +47,13 @@ type CPUSet = topo.CPUSet
 //
 // By 3 no queue depends on its own processors, nor on the timer; by 1 the Sleeper has
 // seen all of them before it sleeps.
-type tree struct {
+type taskTree struct {
 	laid     []*sched.Queue // what it hangs on
-	nodes    []*node        // outer ones first: nodes[0] is the root
+	nodes    []*taskNode    // outer ones first: nodes[0] is the root
 	queues   []*Queue       // of nodes
-	ways     [][]*node      // by virtual processor: from the leaf to the root; none if there is the root alone
+	ways     [][]*taskNode  // by virtual processor: from the leaf to the root; none if there is the root alone
 	visitors []visitor      // by virtual processor
-	byCPU    []*node        // leaves; nil: no virtual processor there
+	byCPU    []*taskNode    // leaves; nil: no virtual processor there
 
 	_        [line]byte
 	surveyed atomic.Int64  // asm.Cycles of the last survey; the poller that makes one writes
@@ -61,10 +61,10 @@ type tree struct {
 	_        [line - 16]byte
 }
 
-// node is a place in the tree with its queue.
-type node struct {
+// taskNode is a place in the tree with its queue.
+type taskNode struct {
 	queue  *Queue
-	up     *node
+	up     *taskNode
 	vps    []int
 	cpus   CPUSet // of these
 	others CPUSet // of the tree's other ones
@@ -88,8 +88,8 @@ type visitor struct {
 const surveyRounds = 64
 
 // plant makes the tree over a scheduler's run queues. Its root is the engine's.
-func (e *Engine) plant(laid []*sched.Queue) *tree {
-	tr := &tree{laid: laid, nodes: []*node{{queue: e.root}}}
+func (e *Engine) plant(laid []*sched.Queue) *taskTree {
+	tr := &taskTree{laid: laid, nodes: []*taskNode{{queue: e.root}}}
 	tr.surveyed.Store(never)
 	if len(laid) > 1 {
 		tr.grow(e)
@@ -102,11 +102,11 @@ func (e *Engine) plant(laid []*sched.Queue) *tree {
 }
 
 // grow makes what is below the root.
-func (tr *tree) grow(e *Engine) {
+func (tr *taskTree) grow(e *Engine) {
 	root := tr.nodes[0]
-	on := map[*sched.Queue]*node{tr.laid[0]: root}
+	on := map[*sched.Queue]*taskNode{tr.laid[0]: root}
 	for _, q := range tr.laid[1:] {
-		on[q] = &node{queue: &Queue{engine: e, item: q.Item(), watch: e.watch}, up: on[q.Up()]}
+		on[q] = &taskNode{queue: &Queue{engine: e, item: q.Item(), watch: e.watch}, up: on[q.Up()]}
 		tr.nodes = append(tr.nodes, on[q])
 	}
 	for q, n := range on {
@@ -116,21 +116,21 @@ func (tr *tree) grow(e *Engine) {
 			}
 		}
 	}
-	tr.ways, tr.visitors = make([][]*node, len(root.vps)), make([]visitor, len(root.vps))
+	tr.ways, tr.visitors = make([][]*taskNode, len(root.vps)), make([]visitor, len(root.vps))
 	for _, n := range tr.nodes {
 		n.others = root.cpus.Minus(n.cpus)
 		for _, vp := range n.vps {
-			tr.ways[vp] = append([]*node{n}, tr.ways[vp]...) // inner ones come later
+			tr.ways[vp] = append([]*taskNode{n}, tr.ways[vp]...) // inner ones come later
 		}
 		for cpu := range n.cpus.All() {
-			tr.byCPU = append(tr.byCPU, make([]*node, max(cpu+1-len(tr.byCPU), 0))...)
+			tr.byCPU = append(tr.byCPU, make([]*taskNode, max(cpu+1-len(tr.byCPU), 0))...)
 			tr.byCPU[cpu] = n
 		}
 	}
 }
 
 // way is what a virtual processor visits, from its leaf to the root; nil: what is on none does, all queues.
-func (tr *tree) way(vp int) []*node {
+func (tr *taskTree) way(vp int) []*taskNode {
 	if uint(vp) < uint(len(tr.ways)) {
 		return tr.ways[vp]
 	}
@@ -138,7 +138,7 @@ func (tr *tree) way(vp int) []*node {
 }
 
 // visits is the nodes that a virtual processor visits, or what is on none: all.
-func (tr *tree) visits(vp int) []*node {
+func (tr *taskTree) visits(vp int) []*taskNode {
 	if way := tr.way(vp); way != nil {
 		return way
 	}
@@ -147,7 +147,7 @@ func (tr *tree) visits(vp int) []*node {
 
 // covering is the queue of the lowest node that covers those CPUs of the set which have
 // virtual processors; the root's if none has. It allocates nothing.
-func (tr *tree) covering(set CPUSet) *Queue {
+func (tr *taskTree) covering(set CPUSet) *Queue {
 	for cpu := range set.All() {
 		if cpu < len(tr.byCPU) && tr.byCPU[cpu] != nil {
 			n := tr.byCPU[cpu]
@@ -162,7 +162,7 @@ func (tr *tree) covering(set CPUSet) *Queue {
 
 // round makes a round of a virtual processor. whole: it visits all queues above the leaf, and leaves none to
 // other processors.
-func (tr *tree) round(e *Engine, vp int, whole bool) (out outcome) {
+func (tr *taskTree) round(e *Engine, vp int, whole bool) (out roundOutcome) {
 	v := &tr.visitors[vp].rounds
 	turn := v.Load() + 1
 	asm.StoreRelease32(v, turn) // the timer may lose us one, or we it: no matter
@@ -188,7 +188,7 @@ func (tr *tree) round(e *Engine, vp int, whole bool) (out outcome) {
 }
 
 // everywhere visits every queue, inner ones first.
-func (tr *tree) everywhere(e *Engine) (out outcome) {
+func (tr *taskTree) everywhere(e *Engine) (out roundOutcome) {
 	for i := len(tr.queues) - 1; i >= 0; i-- {
 		out = max(out, tr.queues[i].round(e.params.round))
 	}
@@ -197,7 +197,7 @@ func (tr *tree) everywhere(e *Engine) (out outcome) {
 
 // survey counts the processors that poll, and visits the queues that no other poller visits. Only one poller at
 // a time counts, at most once per period.
-func (tr *tree) survey(e *Engine) (out outcome) {
+func (tr *taskTree) survey(e *Engine) (out roundOutcome) {
 	now := asm.Cycles()
 	if now-tr.surveyed.Load() < e.ticks.survey || !tr.counting.CompareAndSwap(0, 1) {
 		return empty
@@ -216,7 +216,7 @@ func (tr *tree) survey(e *Engine) (out outcome) {
 
 // count finds the processors that made rounds since the last time, and so the share of each node. The caller holds
 // counting.
-func (tr *tree) count() {
+func (tr *taskTree) count() {
 	for _, n := range tr.nodes {
 		n.live = 0
 	}

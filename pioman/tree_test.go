@@ -116,7 +116,7 @@ func TestCovering(t *testing.T) {
 		set := topo.CPUs(rapid.SliceOfN(rapid.IntRange(0, cpus+3), 1, 5).Draw(t, "CPUs")...)
 		want := e.root
 		if it := machine.Covering(set); it != nil {
-			at := slices.IndexFunc(tr.nodes, func(n *node) bool { return n.cpus.Equal(it.CPUs) })
+			at := slices.IndexFunc(tr.nodes, func(n *taskNode) bool { return n.cpus.Equal(it.CPUs) })
 			want = tr.nodes[at].queue
 		}
 		if tr.covering(set) != want {

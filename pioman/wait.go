@@ -276,7 +276,7 @@ func (w *wait) insist() bool {
 			return true
 		}
 		if !w.onThread {
-			w.crowded = sched.Crowded()
+			w.crowded = calls.Crowded()
 			return false
 		}
 		if e.attached.Load() != nil {
@@ -302,8 +302,8 @@ func (w *wait) sleepInKernel(p *parker) {
 	}
 	p.limit = w.e.params.explicitSleep
 	if w.cancel {
-		sched.OnCancel(p.poke)
-		defer sched.OnCancel(nil)
+		calls.OnCancel(p.poke)
+		defer calls.OnCancel(nil)
 	}
 	if w.over() || w.cancel && sched.Canceled() {
 		p.limit = 0

@@ -56,4 +56,4 @@ func (s *Scheduler) BindTo(vp int) (free func(), err error) {
 func RaiseProcs(n int) (lower func()) { return machine.RaiseProcs(n) }
 
 // HeedProcs raises a GOMAXPROCS that the program has set since by what RaiseProcs has added. It may stop the world.
-func HeedProcs() { machine.HeedProcs() }
+func (moduleCalls) HeedProcs() { machine.HeedProcs() }

@@ -81,7 +81,7 @@ func (a *Alarm) ForFunc() bool {
 }
 
 // PopAllGiveFirst is PopAll with Give for the one that has waited longest.
-func (calls) PopAllGiveFirst(wq *WaitQueue) *Waiter {
+func (moduleCalls) PopAllGiveFirst(wq *WaitQueue) *Waiter {
 	first := wq.PopAll()
 	if first != nil {
 		first.given = true
@@ -90,7 +90,7 @@ func (calls) PopAllGiveFirst(wq *WaitQueue) *Waiter {
 }
 
 // Given tells whether the waker of w, a node of a BoundedWait, used Give, and forgets it.
-func (calls) Given(w *Waiter) (given bool) {
+func (moduleCalls) Given(w *Waiter) (given bool) {
 	given, w.given = w.given, false
 	return given
 }

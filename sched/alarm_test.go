@@ -9,16 +9,16 @@ import (
 	"github.com/pm2-go/pm2/sched"
 )
 
-// bell tells what it was told.
-type bell struct {
+// expiredTimer tells what it was told.
+type expiredTimer struct {
 	rung    chan uint32
 	dropped chan uint32
 }
 
-func newBell() bell { return bell{make(chan uint32, 10), make(chan uint32, 10)} }
+func newBell() expiredTimer { return expiredTimer{make(chan uint32, 10), make(chan uint32, 10)} }
 
-func (bl bell) Ring(round uint32) { bl.rung <- round }
-func (bl bell) Drop(round uint32) { bl.dropped <- round }
+func (bl expiredTimer) Ring(round uint32) { bl.rung <- round }
+func (bl expiredTimer) Drop(round uint32) { bl.dropped <- round }
 
 // An alarm tells once per start, with the number of the start, unless it is stopped;
 // pending ones are dropped with their scheduler, and cannot be started on it again.

@@ -2,17 +2,17 @@ package sched
 
 import "sync/atomic"
 
-// mode of a VP, as others see it: a hint.
-type mode uint32
+// vpMode of a VP, as others see it: a hint.
+type vpMode uint32
 
 const (
-	free   mode = iota // no LWP holds it
-	user               // its thread runs user code
-	held               // its thread, or the base, is inside the scheduler
-	loaned             // a taker has it for a moment
+	free   vpMode = iota // no LWP holds it
+	user                 // its thread runs user code
+	held                 // its thread, or the base, is inside the scheduler
+	loaned               // a taker has it for a moment
 )
 
-func (v *vp) mode() mode {
+func (v *vp) mode() vpMode {
 	switch x := v.word.load(); {
 	case x == 0:
 		return free

@@ -10,9 +10,9 @@ import (
 	"github.com/pm2-go/pm2/internal/shelf"
 )
 
-// BoundedWait is a wait with a ticket: every one that is not the fast wait of a thread in one queue (wait.go). It has
+// BoundedWait is a wait with a ticket: every one that is not the fast wait in one queue (wait.go). It has
 // a time limit, or is bounded by a context, or stands in several queues at once, each with a lock of its own, or in
-// none (Sleep); and so waits a plain goroutine, whatever for. See README.md, "The two waits".
+// none (Sleep). See README.md, "The two waits".
 //
 //	closed ── Open: the owner, in no queue ─────────────────────────────► open
 //	open ──── a claim: Pop of a queue it stands in, the clock, a
@@ -23,13 +23,16 @@ import (
 // The claim is a compare-and-swap on the ticket, so one claimer wins, and only
 // the winner gives anything. Wake and await meet under mu:
 // the second finds what the first has left, so the owner may
-// be woken before it parks. After Wake only the owner touches the BoundedWait:
+// be woken before it parks. An owner that stands in one queue, with a time limit alone, parks under the lock of that, as in a fast wait: the
+// one that pops it holds the lock, and any other claimer takes it before it wakes the owner, which is parked
+// by then. After Wake only the owner touches the BoundedWait:
 // a claim that comes too late finds that the number of its wait is over.
 type BoundedWait struct {
 	t      *thread       // the waiter; nil: a goroutine, which waits on ch
 	kind   Kind          // of the wait
 	ticket atomic.Uint64 // number of the wait << 1 | open
 	won    *Waiter       // the claimer writes it, the owner reads it once it is woken
+	lock   *Spin         // of the queue, which the owner has locked before Open and parks under; nil: it parks under mu
 	mu     Spin
 	woken  bool // under mu
 	parked bool // under mu
@@ -54,7 +57,7 @@ var boundedWaits = shelf.Free[BoundedWait]{Most: 256}
 // NewBoundedWait returns a closed BoundedWait with n nodes, Node(0) to Node(n-1),
 // for a wait of the calling thread or goroutine. Only the caller may call its methods; other
 // threads may call those of its nodes. It may allocate if the caller has not waited in so many queues before.
-func (calls) NewBoundedWait(n int) *BoundedWait {
+func (moduleCalls) NewBoundedWait(n int) *BoundedWait {
 	if c := lookup(); c != nil && !c.base {
 		return newBoundedWait(c.cur, n)
 	}
@@ -248,24 +251,40 @@ func (b *BoundedWait) wake(c *co) {
 		}
 		return
 	}
-	b.mu.Lock()
-	parked := b.parked
-	b.woken = true
-	b.mu.Unlock()
-	if parked {
-		c.ready(t)
+	if b.lock == nil {
+		b.mu.Lock()
+		parked := b.parked
+		b.woken = true
+		b.mu.Unlock()
+		if !parked {
+			return
+		}
 	}
+	c.ready(t)
+}
+
+// wakeUnder is wake by a winner that has not popped the owner: it waits until an owner is parked that parks under its queue's lock.
+func (b *BoundedWait) wakeUnder(c *co) {
+	if mu := b.lock; mu != nil {
+		mu.Lock()
+		//lint:ignore SA2001 the owner unlocks it once it is parked
+		mu.Unlock()
+	}
+	b.wake(c)
 }
 
 // await parks the owner, a thread, until wake. It ends the operation of c.
 func (b *BoundedWait) await(c *co) {
 	t := c.cur
 	if x := t.x.Load(); x != nil && x.due(b.kind) && b.Close() {
+		if b.lock != nil {
+			b.lock.Unlock()
+		}
 		c.refuse(x, InOther) // the owner calls EndWait
 		return
 	}
 	t.w.kind = b.kind
-	t.waits = b // published by the lock of mu
+	t.waits = b // published by the lock under which it parks
 	if b.expiry != nil {
 		ts := &c.l.vp.timers
 		ts.mu.Lock()
@@ -273,37 +292,49 @@ func (b *BoundedWait) await(c *co) {
 		ts.start(&b.limit, min(b.limit.at, maxAt))
 		ts.mu.Unlock()
 	}
-	if c.joiner != nil {
-		c.settleJoiner() // its lock comes before mu
-	}
-	b.mu.Lock()
-	b.parked = !b.woken
-	switch {
-	case b.woken:
-		b.mu.Unlock()
-	case b.kind&^(Uninterruptible|Returning) == InSleep: // no waker is on its way
-		c.parkNow(&b.mu)
-	default:
-		c.pause(&b.mu)
+	parks := true
+	if b.lock != nil {
+		c.pause(b.lock)
+	} else {
+		parks = b.meet(c)
 	}
 	if b.expiry != nil {
 		b.limit.stop() // after its lock the clock has finished with it
 	}
-	if b.parked {
+	if parks {
 		c.resumed()
 	} else {
 		c.Leave()
 		t.w.kind = InOther
 	}
 	t.waits = nil
+}
+
+// meet parks the owner under its own lock, unless it has been woken before.
+func (b *BoundedWait) meet(c *co) (parks bool) {
+	if c.joiner != nil {
+		c.settleJoiner() // its lock comes before mu
+	}
+	b.mu.Lock()
+	parks = !b.woken
+	b.parked = parks
+	switch {
+	case !parks:
+		b.mu.Unlock()
+	case b.kind&^(Uninterruptible|Returning) == InSleep: // no waker is on its way
+		c.parkNow(&b.mu)
+	default:
+		c.pause(&b.mu)
+	}
 	b.woken, b.parked = false, false // it is the owner's alone again
+	return parks
 }
 
 // Free gives b back for use by later waits. b must be closed, and none of its nodes may stand in a
 // queue or be watched.
 func (b *BoundedWait) Free() {
 	t := b.t
-	b.t, b.won, b.began, b.kind = nil, nil, 0, InOther
+	b.t, b.won, b.lock, b.began, b.kind = nil, nil, nil, 0, InOther
 	if b.latch == nil && (t == nil || t.bounded != b) {
 		boundedWaits.Put(b)
 	}
@@ -321,7 +352,7 @@ func (w *Waiter) Fire(ticket uint64) bool {
 		return false
 	}
 	c := Visit()
-	b.wake(c)
+	b.wakeUnder(c)
 	c.Leave()
 	return true
 }
@@ -346,7 +377,7 @@ func (wq *WaitQueue) Remove(w *Waiter) { wq.remove(w) }
 
 // Others tells whether a waiter of another wait than w's stands in wq. Under the
 // lock. That wait may have ended already.
-func (calls) Others(wq *WaitQueue, w *Waiter) bool {
+func (moduleCalls) Others(wq *WaitQueue, w *Waiter) bool {
 	for x := wq.head; x != nil; x = x.next {
 		if x.b == nil || x.b != w.b {
 			return true

@@ -18,9 +18,10 @@ type callbacks struct {
 
 // local is what a thread keeps for a key.
 type local struct {
-	key, value any
-	drop       func() func()
-	round      int // of destructors that it has been through
+	key   *byte // the value's type is known to the owner of that byte
+	value any
+	drop  func() func()
+	round int // of destructors that it has been through
 }
 
 // destructorRounds is how often destructors run if they set values
@@ -115,7 +116,7 @@ func ownRare() (*rare, error) {
 }
 
 // PushCleanup is marcel.PushCleanup.
-func (calls) PushCleanup(f func()) error {
+func (moduleCalls) PushCleanup(f func()) error {
 	x, err := ownRare()
 	if err == nil && f != nil {
 		x.cleanups = append(x.cleanups, f)
@@ -124,7 +125,7 @@ func (calls) PushCleanup(f func()) error {
 }
 
 // PopCleanup is marcel.PopCleanup.
-func (calls) PopCleanup(run bool) error {
+func (moduleCalls) PopCleanup(run bool) error {
 	x, err := ownRare()
 	if err != nil {
 		return err
@@ -136,7 +137,7 @@ func (calls) PopCleanup(run bool) error {
 }
 
 // AtExit is marcel.AtExit.
-func (calls) AtExit(f func()) error {
+func (moduleCalls) AtExit(f func()) error {
 	x, err := ownRare()
 	if err == nil && f != nil {
 		x.atExit = append(x.atExit, f)
@@ -145,7 +146,7 @@ func (calls) AtExit(f func()) error {
 }
 
 // AfterExit is marcel.AfterExit.
-func (calls) AfterExit(f func()) error {
+func (moduleCalls) AfterExit(f func()) error {
 	x, err := ownRare()
 	if err == nil && f != nil {
 		x.after = append(x.after, f)
@@ -154,7 +155,7 @@ func (calls) AfterExit(f func()) error {
 }
 
 // OnSwitch is marcel.OnSwitch.
-func (calls) OnSwitch(f func()) error {
+func (moduleCalls) OnSwitch(f func()) error {
 	x, err := ownRare()
 	if err == nil {
 		x.onSwitch = f
@@ -165,7 +166,7 @@ func (calls) OnSwitch(f func()) error {
 // SetLocal has the calling thread keep a value for the key, which it has none for yet. When the thread ends, after its at-exit callbacks, it calls
 // drop, which takes the value away and returns the destructor's call; nil: there is nothing to destroy. If destructors
 // leave values again drop is called again, destructorRounds times at most. On a plain goroutine SetLocal returns ErrNotThread.
-func (calls) SetLocal(key, value any, drop func() func()) error {
+func (moduleCalls) SetLocal(key *byte, value any, drop func() func()) error {
 	x, err := ownRare()
 	if err == nil {
 		x.locals = append(x.locals, local{key, value, drop, x.rounds})
@@ -174,7 +175,7 @@ func (calls) SetLocal(key, value any, drop func() func()) error {
 }
 
 // Local returns what the calling thread keeps for the key; nil: nothing, or the caller is a plain goroutine.
-func (calls) Local(key any) any {
+func (moduleCalls) Local(key *byte) any {
 	if c := lookup(); c != nil && c.cur != nil {
 		if x := c.cur.x.Load(); x != nil {
 			for i := range x.locals {

@@ -131,7 +131,7 @@ func (t *thread) interrupt(x *rare) bool {
 		// be another one's by now.
 		if n := b.ticket.Load(); b.sort().onCancel() != stays && t.bound() == b && b.claimFor(nil, n) {
 			x.hit = true
-			b.wake(nil)
+			b.wakeUnder(nil)
 		}
 		return false
 	}
@@ -180,7 +180,7 @@ func (c *co) EndWait() {
 
 // Interrupted tells, once, whether a cancel has ended the last wait of the caller, of a kind that Returning was added to. The
 // thread was not woken then. It ends at its next cancellation point.
-func (calls) Interrupted() bool {
+func (moduleCalls) Interrupted() bool {
 	c := lookup()
 	if c == nil {
 		return false
@@ -207,7 +207,7 @@ func (calls) Interrupted() bool {
 //	   and calls it
 //
 // Either C5 comes after T1, or T2 after C1.
-func OnCancel(f func()) {
+func (moduleCalls) OnCancel(f func()) {
 	x, err := ownRare()
 	if err != nil {
 		return
@@ -220,7 +220,7 @@ func OnCancel(f func()) {
 }
 
 // EndWait is Co.EndWait for the calling thread.
-func (calls) EndWait() { lookup().EndWait() }
+func (moduleCalls) EndWait() { lookup().EndWait() }
 
 // refused is for a thread that is about to wait, with mu locked: if it has been
 // cancelled the wait is over before it has begun, and so is the operation.
@@ -251,7 +251,7 @@ func (c *co) close(x *rare) {
 }
 
 // TestCancel is marcel.TestCancel.
-func (calls) TestCancel() {
+func (moduleCalls) TestCancel() {
 	if c, x := canceled(); x != nil {
 		c.unwind(x)
 	}
@@ -275,7 +275,7 @@ func canceled() (*co, *rare) {
 
 // SetCancelState is marcel.SetCancelState. The calls at the end of a thread
 // (cleanup handlers, callbacks, destructors) are never cancelled.
-func (calls) SetCancelState(enabled bool) (was bool) {
+func (moduleCalls) SetCancelState(enabled bool) (was bool) {
 	x, err := ownRare()
 	if err != nil {
 		return false

@@ -54,11 +54,7 @@ func TestCancelGoesByTheKindOfTheWaitItEnds(t *testing.T) {
 func firstIsParked(q *WaitQueue, mu *Spin) (parked bool) {
 	c := Visit()
 	mu.Lock()
-	if w := q.head; w != nil {
-		w.b.mu.Lock()
-		parked = w.b.parked
-		w.b.mu.Unlock()
-	}
+	parked = !q.Empty() // it holds mu until it is parked
 	mu.Unlock()
 	c.Leave()
 	return parked

@@ -26,11 +26,11 @@ type clock struct {
 	surplus bool          // the last trim has left spares or idle runners that may end
 	trust   int64         // ns: for how long it may leave the VPs to the threads that poll there; 0: no time
 	gap     int64         // ns: until the next look between two ticks; 0: none
-	span    span
+	span    sleepState
 }
 
-// watch is what the clock remembers of a VP.
-type watch struct {
+// vpWatch is what the clock remembers of a VP.
+type vpWatch struct {
 	tick         uint32
 	since        int64 // ns: when tick took this value
 	told         bool  // the watchdog has reported its thread

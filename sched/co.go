@@ -61,18 +61,18 @@ const (
 	staying             // the VP goes to its OS thread
 )
 
-// op is what the next co on an LWP does for the co that has just left.
-type op uint8
+// switchOp is what the next co on an LWP does for the co that has just left.
+type switchOp uint8
 
 const (
-	opNone    op = iota // nothing: that co is the base, or joins the next thread, or was queued already (vp.swap)
-	opReady             // enqueue it: it yielded
-	opPool              // put it into the pool: it is a runner without a thread
-	opUnlock            // unlock the queue in which it waits
-	opEndSpin           // end its spinning; it has unlocked its queue: see spinwait.go
-	opHand              // post it, by the base: it lost its VP
-	opMove              // send it to another VP: it may not run on this one any more
-	opEnd               // ready it: it is a runner that ends, as a goroutine
+	opNone    switchOp = iota // nothing: that co is the base, or joins the next thread, or was queued already (vp.swap)
+	opReady                   // enqueue it: it yielded
+	opPool                    // put it into the pool: it is a runner without a thread
+	opUnlock                  // unlock the queue in which it waits
+	opEndSpin                 // end its spinning; it has unlocked its queue: see spinwait.go
+	opHand                    // post it, by the base: it lost its VP
+	opMove                    // send it to another VP: it may not run on this one any more
+	opEnd                     // ready it: it is a runner that ends, as a goroutine
 )
 
 // Enter begins an operation of the calling thread. From Enter to Leave the thread holds its VP, and
@@ -234,7 +234,7 @@ func (c *co) rejoin() {
 // from direct.Switch of its own, and a spawn with its join takes 84 ns instead of 67.
 //
 //go:noinline
-func (c *co) switchTo(t *thread, o op) {
+func (c *co) switchTo(t *thread, o switchOp) {
 	if c.stays {
 		c.stay(t, o)
 		return

@@ -31,16 +31,16 @@ const (
 // count adds n to a counter. For its only writer: of a VP's counter, the holder.
 func count(p *uint64, n uint64) { storeRel64(p, *p+n) }
 
-// stamp is a moment in 32 bits: cycles / 8, or 0 for none. It measures times of
+// wakeStamp is a moment in 32 bits: cycles / 8, or 0 for none. It measures times of
 // less than 2^35 cycles, some 10 s.
-type stamp uint32
+type wakeStamp uint32
 
 const stampUnit = 8 // cycles
 
-func stampAt(cycles int64) stamp { return max(stamp(cycles/stampUnit), 1) }
+func wakeStampAt(cycles int64) wakeStamp { return max(wakeStamp(cycles/stampUnit), 1) }
 
 // since returns the cycles from s to now.
-func (sm stamp) since(now int64) int64 { return int64(stamp(now/stampUnit)-sm) * stampUnit }
+func (sm wakeStamp) since(now int64) int64 { return int64(wakeStamp(now/stampUnit)-sm) * stampUnit }
 
 // woken stamps t, which is about to be made ready, for the histogram of wakes. A VP stamps at every
 // wakeSample-th of its switches. A waker without a VP (a
@@ -48,7 +48,7 @@ func (sm stamp) since(now int64) int64 { return int64(stamp(now/stampUnit)-sm) *
 // caller owns t until it queues it. It calls woken only if a stamp or a trace may be due.
 func (c *co) woken(t *thread) {
 	if c == nil || c.l.vp.tick%wakeSample == 0 {
-		t.woken = stampAt(asm.Cycles())
+		t.woken = wakeStampAt(asm.Cycles())
 	}
 	if Tracing() {
 		c.tracedWake(TraceWake, t)

@@ -17,7 +17,7 @@ func TestRanks(t *testing.T) {
 		if r >= last || r == cpuBoundRank || r.priority() != p {
 			t.Errorf("%v: rank %d, after %d, which is %v", p, r, last, r.priority())
 		}
-		var l class
+		var l queueClass
 		if l = l.with(r); l.rank() != r || l.placed() {
 			t.Errorf("%v: rank %d comes out of its class as %d", p, r, l.rank())
 		}

@@ -9,8 +9,8 @@ import (
 	"github.com/pm2-go/pm2/internal/setting"
 )
 
-// EnvVPs is the variable that says how many virtual processors the default scheduler has, whatever Configure was given. Empty: it does not.
-const EnvVPs = "PM2_VPS"
+// envVPs is the variable that says how many virtual processors the default scheduler has, whatever Configure was given. Empty: it does not.
+const envVPs = "PM2_VPS"
 
 // The default scheduler.
 var (
@@ -34,16 +34,16 @@ func OnDefault(f func(*Scheduler)) {
 // starts it, and so does the first call after it was stopped. Default panics if the scheduler
 // cannot start.
 func Default() *Scheduler {
-	if s := def.Load(); s != nil && !s.stopping.Load() {
+	if s := Running(); s != nil {
 		return s
 	}
 	defMu.Lock()
 	defer defMu.Unlock()
-	if s := def.Load(); s != nil && !s.stopping.Load() {
+	if s := Running(); s != nil {
 		return s
 	}
 	cfg := defCfg
-	vps, err := setting.Read(EnvVPs, os.Getenv(EnvVPs), setting.Count)
+	vps, err := setting.Read(envVPs, os.Getenv(envVPs), setting.Count)
 	if vps > 0 {
 		cfg.VPs = vps
 	}
@@ -78,7 +78,7 @@ func Configure(cfg Config) error {
 	}
 	defMu.Lock()
 	defer defMu.Unlock()
-	if s := def.Load(); s != nil && !s.stopping.Load() {
+	if Running() != nil {
 		return errors.New("sched: the default scheduler runs already: configure it before its first use")
 	}
 	defCfg = cfg

@@ -33,14 +33,14 @@ const (
 	schedBatch = unix.SCHED_BATCH
 )
 
-// span is what a sleep needs: its owner keeps it, so that a sleep allocates nothing.
-type span = unix.Timespec
+// sleepState is what a sleep needs: its owner keeps it, so that a sleep allocates nothing.
+type sleepState = unix.Timespec
 
 // futexWait sleeps while *p == 0, interrupted or not.
-func futexWait(p *atomic.Uint32, _ *span) { sleepOn(p, 0, nil) }
+func futexWait(p *atomic.Uint32, _ *sleepState) { sleepOn(p, 0, nil) }
 
 // futexWaitFor is futexWait for at most ns (relative, monotonic clock).
-func futexWaitFor(p *atomic.Uint32, limit *span, ns int64) {
+func futexWaitFor(p *atomic.Uint32, limit *sleepState, ns int64) {
 	*limit = unix.NsecToTimespec(ns)
 	sleepOn(p, 0, limit)
 }

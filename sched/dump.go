@@ -55,7 +55,7 @@ func (s *Scheduler) Dump(w io.Writer) {
 }
 
 // dump writes how many threads wait on n, and on the nodes below it.
-func (n *node) dump(w io.Writer) {
+func (n *queueNode) dump(w io.Writer) {
 	if n.count.Load() > 0 {
 		fmt.Fprintf(w, "  on the queue of %s (%d VPs): %d threads\n", n.name(), len(n.vps), n.count.Load())
 	}

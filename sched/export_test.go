@@ -70,13 +70,13 @@ func (pt Planted) Queued(all []Thread) (n int) {
 			}
 		}
 	}
-	seen := map[*node]bool{}
-	pt.root.walk(func(q *node) {
+	seen := map[*queueNode]bool{}
+	pt.root.walk(func(q *queueNode) {
 		seen[q] = true
 		n += q.q.total()
 	})
 	for _, h := range all {
-		for _, q := range []*node{h.t.node(), h.t.x.Load().waits.Load()} {
+		for _, q := range []*queueNode{h.t.node(), h.t.x.Load().waits.Load()} {
 			if q != nil && !seen[q] {
 				seen[q] = true
 				n += q.q.total()
@@ -87,7 +87,7 @@ func (pt Planted) Queued(all []Thread) (n int) {
 }
 
 // walk visits n and the nodes below it.
-func (n *node) walk(visit func(*node)) {
+func (n *queueNode) walk(visit func(*queueNode)) {
 	visit(n)
 	for _, d := range n.down {
 		d.walk(visit)

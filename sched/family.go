@@ -96,8 +96,8 @@ func (c *co) leaveFamily(x *rare) {
 // Moves assigns several threads to other queues at once: Move assigns each,
 // Finish then moves those that are ready. So no thread runs between two Moves where only the first has put it.
 type Moves struct {
-	nodes []*node // whose queues Finish sorts anew: see node.put and thread.sort
-	vps   []*vp   // the same
+	nodes []*queueNode // whose queues Finish sorts anew: see queueNode.put and thread.sort
+	vps   []*vp        // the same
 }
 
 // Move assigns h, which is enrolled, to q.

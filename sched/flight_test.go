@@ -19,18 +19,18 @@ import (
 // TestPutOfWhatBelongsElsewhere: between the look at where a thread belongs and its arrival there
 // that changes. One that changes it finds it in no node, and leaves it to put.
 func TestPutOfWhatBelongsElsewhere(t *testing.T) {
-	in := func(n *node) (all int) {
-		n.walk(func(x *node) { all += x.q.total() })
+	in := func(n *queueNode) (all int) {
+		n.walk(func(x *queueNode) { all += x.q.total() })
 		return all
 	}
 	for _, c := range []struct {
 		name   string
 		change func(g *grove, x *thread)
-		where  func(g *grove) *node // nil: on its VP
+		where  func(g *grove) *queueNode // nil: on its VP
 	}{
-		{"another node", func(g *grove, x *thread) { x.assign(g.s.vps[3].home) }, func(g *grove) *node { return g.s.vps[3].home }},
-		{"the node above", func(g *grove, x *thread) { x.assign(g.s.vps[0].home.up) }, func(g *grove) *node { return g.s.vps[0].home.up }},
-		{"its VP", func(g *grove, x *thread) { x.assign(nil) }, func(*grove) *node { return nil }},
+		{"another node", func(g *grove, x *thread) { x.assign(g.s.vps[3].home) }, func(g *grove) *queueNode { return g.s.vps[3].home }},
+		{"the node above", func(g *grove, x *thread) { x.assign(g.s.vps[0].home.up) }, func(g *grove) *queueNode { return g.s.vps[0].home.up }},
+		{"its VP", func(g *grove, x *thread) { x.assign(nil) }, func(*grove) *queueNode { return nil }},
 	} {
 		g := newGrove(t)
 		_, x := g.thread(g.s, defaultRank, VPSet{})

@@ -14,7 +14,7 @@ func TestFutex(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 	const sleepers, rounds = 4, 100
 	var words [sleepers]atomic.Uint32
-	var spans [sleepers]span
+	var spans [sleepers]sleepState
 	var all sync.WaitGroup
 	for i := range words {
 		all.Go(func() {
@@ -44,7 +44,7 @@ func TestFutex(t *testing.T) {
 // allocates nothing.
 func TestFutexLimit(t *testing.T) {
 	var word atomic.Uint32
-	limit := new(span)
+	limit := new(sleepState)
 	begin := time.Now()
 	for time.Since(begin) < 5*time.Millisecond { // interrupted, perhaps
 		futexWaitFor(&word, limit, int64(5*time.Millisecond))

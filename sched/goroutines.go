@@ -51,11 +51,11 @@ const (
 )
 
 // GoroutineHooks are the hooks that goroutines fire while they poll: the Timer hooks, at most every 50 us, with -1 as the VP.
-func GoroutineHooks() *hooks.Set { return &goroutines.hooks }
+func (moduleCalls) GoroutineHooks() *hooks.Set { return &goroutines.hooks }
 
 // GoroutinesPoll tells for how long, in cycles, goroutines have been polling, without a gap, at the moment now, which is in
 // cycles; 0: none polls.
-func GoroutinesPoll(now int64) (since int64) {
+func (moduleCalls) GoroutinesPoll(now int64) (since int64) {
 	if now >= goroutines.until.Load() {
 		return 0
 	}
@@ -64,7 +64,7 @@ func GoroutinesPoll(now int64) (since int64) {
 
 // Crowded tells whether other goroutines want to run, or poll, where the caller polls, a plain goroutine: it should sleep where they
 // wake it.
-func Crowded() bool { return direct.Queued() || goroutines.polling.Load() != 0 }
+func (moduleCalls) Crowded() bool { return direct.Queued() || goroutines.polling.Load() != 0 }
 
 // pollGoroutine is Poll with the patience in cycles, for a plain goroutine. It says that it polls also if the first look finds
 // what it is for: that look may have moved many bytes.
@@ -117,7 +117,7 @@ func pollGoroutine(patience int64, polite bool, look func() Found) bool {
 
 // Offer lets other OS threads run on the CPU of a goroutine that polls, and tells whether one has. Goroutines that are ready on
 // the caller's P are looked for (direct.Queued); where that cannot be, Offer lets these run, too.
-func Offer() (wanted bool) {
+func (moduleCalls) Offer() (wanted bool) {
 	began := asm.Cycles()
 	if !isDirect {
 		runtime.Gosched()
@@ -129,7 +129,7 @@ func Offer() (wanted bool) {
 // offerOnce is Offer for a goroutine that polls. It notes for how long none need be made.
 func offerOnce() (wanted bool) {
 	all := &goroutines
-	if !Offer() {
+	if !(moduleCalls{}).Offer() {
 		all.wantFor.Store(0)
 		return false
 	}

@@ -33,7 +33,7 @@ func (c *co) withdraw(h Thread) bool {
 	if v.inbox.Load() != nil {
 		v.collect()
 	}
-	if v.q.ring.len() > 1 && v.q.ring.oldest() == t && v.q.nonDefault&lifoBit == 0 || !v.q.withdraw(t, joinLook) {
+	if v.q.threadRing.len() > 1 && v.q.threadRing.oldest() == t && v.q.nonDefault&lifoBit == 0 || !v.q.withdraw(t, joinLook) {
 		return false
 	}
 	return t.co == nil && t.gen == h.gen && t.mayRun(v) || v.putBack(t)
@@ -77,7 +77,7 @@ func (c *co) settle(t *thread) {
 }
 
 // Do is marcel.Do.
-func (calls) Do(first func(), others ...func()) {
+func (moduleCalls) Do(first func(), others ...func()) {
 	var few [4]Thread
 	spawned := few[:0]
 	for _, f := range others {
@@ -121,7 +121,7 @@ func (h Thread) recall() bool {
 // WatchEnd puts w, a node of a BoundedWait, among the waiters for the thread's end. It returns
 // false if the thread has ended. The owner calls UnwatchEnd afterwards. A thread that watches its own
 // end waits for ever.
-func (calls) WatchEnd(h Thread, w *Waiter) bool {
+func (moduleCalls) WatchEnd(h Thread, w *Waiter) bool {
 	if h.Ended() {
 		return false
 	}
@@ -138,7 +138,7 @@ func (calls) WatchEnd(h Thread, w *Waiter) bool {
 
 // UnwatchEnd takes w out of the joiners' queue if it is still there. The descriptor may
 // serve another thread by now.
-func (calls) UnwatchEnd(h Thread, w *Waiter) {
+func (moduleCalls) UnwatchEnd(h Thread, w *Waiter) {
 	_, _ = &h.t.mu, &w.t // nil panics here
 	c := Visit()
 	h.t.mu.Lock()

@@ -204,8 +204,8 @@ func TestCode(t *testing.T) {
 	if x.code() != 0 {
 		t.Error("nothing has a code")
 	}
-	wraps := &wrapped{calls{}.WrapperOf(f), f}
-	if codeOf(wraps) != codeOf(f) || codeOf(&wrapped{(calls{}).WrapperOf(other), other}) != codeOf(other) || (calls{}).WrapperOf(nil) != (Wrapper{}) {
+	wraps := &wrapped{moduleCalls{}.WrapperOf(f), f}
+	if codeOf(wraps) != codeOf(f) || codeOf(&wrapped{(moduleCalls{}).WrapperOf(other), other}) != codeOf(other) || (moduleCalls{}).WrapperOf(nil) != (Wrapper{}) {
 		t.Error("a wrapper's code is not that of what it wraps")
 	}
 	for _, body := range []Body{f, &bodyA{}, wraps} {

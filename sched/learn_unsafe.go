@@ -9,7 +9,7 @@ func codeOf(b Body) uintptr {
 }
 
 // WrapperOf returns the first field of a Body that wraps f, a function of any type.
-func (calls) WrapperOf(f any) Wrapper {
+func (moduleCalls) WrapperOf(f any) Wrapper {
 	if data := (*[2]unsafe.Pointer)(unsafe.Pointer(&f))[1]; data != nil {
 		return Wrapper{*(*uintptr)(data)}
 	}

@@ -35,7 +35,7 @@ func (lv Level) check() error {
 }
 
 // nodeAt is the node of v's item at a level.
-func (v *vp) nodeAt(l Level) *node {
+func (v *vp) nodeAt(l Level) *queueNode {
 	if l == 0 {
 		return nil
 	}
@@ -68,19 +68,25 @@ func (h Thread) Place(it *topo.Item) error {
 	if it != nil && n == nil {
 		return ErrNoItem
 	}
-	c := Visit()
-	defer c.Leave()
-	return h.t.settle(c, h.gen, n)
+	return h.reassign(func(t *thread) { t.assign(n) })
 }
 
-// settle assigns t, number gen, to n, and has it moved there.
-func (t *thread) settle(c *co, gen uint64, n *node) error {
-	if !t.life(gen) {
-		t.mu.Unlock()
+// reassign has change say in which queue the thread waits when it is ready, and moves it there.
+func (h Thread) reassign(change func(t *thread)) error {
+	t := h.t
+	if t == nil {
 		return ErrNoThread
 	}
-	t.assign(n)
+	c := Visit()
+	defer c.Leave()
+	alive := t.life(h.gen)
+	if alive {
+		change(t)
+	}
 	t.mu.Unlock()
+	if !alive {
+		return ErrNoThread
+	}
 	t.sort(c)
 	return nil
 }

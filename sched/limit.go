@@ -39,17 +39,23 @@ func (c *co) WaitUntil(q *WaitQueue, mu *Spin, lim Limit) (given bool, err error
 	if lim.Context == context.Background() || lim.Context == context.TODO() {
 		lim.Context = nil
 	}
-	if c != nil && lim.Context == nil && lim.Timeout == 0 {
+	if lim.Context == nil && lim.Timeout == 0 {
+		if c == nil {
+			return waitOutside(q, mu, lim.First, lim.Note), nil
+		}
 		c.cur.w.note = lim.Note
 		if lim.First {
-			return c.WaitFirst(q, mu), nil
+			return c.waitFirst(q, mu), nil
 		}
 		return c.Wait(q, mu), nil
 	}
 	b := c.boundedWait(lim)
-	if b.latch != nil && (lim.Context != nil || lim.Timeout > 0) {
+	if b.latch != nil {
 		mu.Unlock()
 		b.needsTime()
+	}
+	if c != nil && lim.Context == nil {
+		b.lock = mu
 	}
 	b.Open()
 	b.first.note = lim.Note
@@ -61,24 +67,43 @@ func (c *co) WaitUntil(q *WaitQueue, mu *Spin, lim Limit) (given bool, err error
 	if lim.Timeout > 0 {
 		b.Expire(&b.last, lim.Timeout)
 	}
+	if b.lock != nil {
+		b.await(c)
+		return b.outcome(lim.Context, q, mu)
+	}
 	mu.Unlock()
-	switch {
-	case lim.Context != nil:
+	if lim.Context != nil {
 		c.Leave()
 		return b.waitUnder(lim.Context, q, mu)
-	case c != nil:
-		b.await(c)
-	default:
-		b.sleep()
 	}
+	b.sleep()
 	return b.outcome(lim.Context, q, mu)
 }
 
-// waitOutside is Wait for a goroutine. Inlined, it would widen the frame of the fast wait.
+// waitOutside is the fast wait of a goroutine: no other than its waker ends it, so there is no ticket. Of its BoundedWait it uses the
+// first node, and what a goroutine sleeps on. Inlined, it would widen the frame of a thread's fast wait.
 //
 //go:noinline
 func waitOutside(q *WaitQueue, mu *Spin, first bool, note any) (given bool) {
-	given, _ = (*co)(nil).WaitUntil(q, mu, Limit{First: first, Note: note})
+	b := newBoundedWait(nil, 1)
+	w := &b.first
+	w.bounded, w.note = false, note
+	if first {
+		q.pushFront(w)
+	} else {
+		q.push(w)
+	}
+	mu.Unlock()
+	if b.latch != nil {
+		b.latch.Lock()
+	} else {
+		<-b.ch
+	}
+	given = w.given
+	w.bounded, w.given, w.note = true, false, nil
+	if b.latch == nil {
+		boundedWaits.Put(b)
+	}
 	return given
 }
 
@@ -148,10 +173,10 @@ func (b *BoundedWait) outcome(ctx context.Context, q *WaitQueue, mu *Spin) (give
 }
 
 // Nap is Sleep that is no cancellation point.
-func (calls) Nap(d time.Duration) { sleep(d, InSleep|Uninterruptible) }
+func (moduleCalls) Nap(d time.Duration) { sleep(d, InSleep|Uninterruptible) }
 
 // Sleep is marcel.Sleep.
-func (calls) Sleep(d time.Duration) { sleep(d, InSleep) }
+func (moduleCalls) Sleep(d time.Duration) { sleep(d, InSleep) }
 
 func sleep(d time.Duration, k Kind) {
 	if d <= 0 {

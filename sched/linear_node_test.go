@@ -29,13 +29,13 @@ type treeState struct {
 type grove struct {
 	past
 	s     *Scheduler
-	nodes []*node
-	index map[*node]int
+	nodes []*queueNode
+	index map[*queueNode]int
 }
 
 func newGrove(t *testing.T) *grove {
-	g := &grove{s: planted(t, "numa:2 core:2 pu:1", 0), index: map[*node]int{}}
-	g.s.root.walk(func(n *node) {
+	g := &grove{s: planted(t, "numa:2 core:2 pu:1", 0), index: map[*queueNode]int{}}
+	g.s.root.walk(func(n *queueNode) {
 		g.index[n] = len(g.nodes)
 		g.nodes = append(g.nodes, n)
 	})
@@ -45,7 +45,7 @@ func newGrove(t *testing.T) *grove {
 	return g
 }
 
-// reaching is node.reaching.
+// reaching is queueNode.reaching.
 func (g *grove) reaching(node int, id int) int {
 	n := g.nodes[node]
 	for ; n.up != nil; n = n.up {
@@ -252,7 +252,7 @@ func nodeRound(t *testing.T, round int) {
 		}
 		op := queueOp{thread: g.id(x), node: r.IntN(treeNodes)}
 		begin := g.now.Add(1)
-		if err := x.settle(nil, x.gen, g.nodes[op.node]); err != nil {
+		if err := (Thread{x, x.gen}).reassign(func(t *thread) { t.assign(g.nodes[op.node]) }); err != nil {
 			t.Error(err)
 		}
 		end := g.now.Add(1)

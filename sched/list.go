@@ -231,7 +231,7 @@ func (v *vp) seeds(all []Thread) []Thread {
 }
 
 // seeds is the same for a node, whose lock is taken instead.
-func (n *node) seeds(all []Thread) []Thread {
+func (n *queueNode) seeds(all []Thread) []Thread {
 	for {
 		all = slices.Grow(all, int(n.count.Load())+16)
 		c := Visit()

@@ -16,7 +16,7 @@ const (
 	rankThread                  // thread.mu, also the queue of its joiners; the one that joins locks its own under that
 	rankBounded                 // BoundedWait.mu
 	rankTimers                  // timers.mu
-	rankNode                    // node.mu
+	rankNode                    // queueNode.mu
 	rankBarred                  // barred.mu
 	rankLeaf                    // idle.mu: nothing is locked under it
 	unranked                    // registry.mu: a leaf, taken where nothing may be allocated

@@ -22,9 +22,9 @@ type lwp struct {
 	m    uintptr // the OS thread, as the runtime knows it
 	tid  atomic.Int32
 
-	base     *co // nil: the LWP of a pinned thread
-	from     *co // the co that has just left this LWP
-	op       op  // what the next co does for from
+	base     *co      // nil: the LWP of a pinned thread
+	from     *co      // the co that has just left this LWP
+	op       switchOp // what the next co does for from
 	unlock   *Spin
 	seed     *thread // what the base is to run first
 	joiner   *co     // waits for the fresh thread that is about to begin here
@@ -47,17 +47,17 @@ type lwp struct {
 	wake      atomic.Uint32 // futex: the order it was woken with
 	inSleeper atomic.Bool   // it sleeps in the Sleeper rather than in the futex
 	batch     atomic.Bool   // it sleeps as SCHED_BATCH: waking it preempts no thread
-	span      span
+	span      sleepState
 }
 
-// order to a spare.
-type order = uint32
+// spareOrder to a spare.
+type spareOrder = uint32
 
 const (
-	toClaim order = 1 + iota // take the VP if it is free and there is work
-	toSeize                  // take the VP from a thread that is in a system call
-	toStop                   // end
-	toPoll                   // the Sleeper reported something: take the VP if it is free
+	toClaim spareOrder = 1 + iota // take the VP if it is free and there is work
+	toSeize                       // take the VP from a thread that is in a system call
+	toStop                        // end
+	toPoll                        // the Sleeper reported something: take the VP if it is free
 )
 
 func passOf(id uint32) uint32 {
@@ -109,7 +109,7 @@ func (l *lwp) attach() {
 
 // live is the life of an LWP: it serves while it holds the VP, then sleeps until it gets an order. o is an
 // order that l has already got, 0: none. A hook that calls Goexit does not end the LWP.
-func (l *lwp) live(holding bool, o order) {
+func (l *lwp) live(holding bool, o spareOrder) {
 	defer func() {
 		if l.over {
 			return
@@ -145,7 +145,7 @@ func (l *lwp) live(holding bool, o order) {
 }
 
 // obtain claims or seizes the VP as the order o says, and tells whether l holds it.
-func (l *lwp) obtain(o order) bool {
+func (l *lwp) obtain(o spareOrder) bool {
 	v := l.vp
 	won := o == toSeize && v.seize(l)
 	if o != toPoll {
@@ -318,7 +318,7 @@ func (v *vp) fireIdle() hooks.Verdict {
 
 // sleep makes l a spare, releases the VP if l holds it, and waits for an order. l enters the
 // reserve first, because the wakeIfDue in post or release may choose it.
-func (l *lwp) sleep() order {
+func (l *lwp) sleep() spareOrder {
 	v := l.vp
 	s := v.sched
 	holds := v.word.holder() == l.id
@@ -386,7 +386,7 @@ func (l *lwp) leaveSleeper(polled bool) bool {
 
 // await waits for an order, as a spare. If polled is set the Sleeper has reported something: then
 // l without an order leaves the reserve and takes the VP.
-func (l *lwp) await(polled bool) order {
+func (l *lwp) await(polled bool) spareOrder {
 	if polled && l.wake.Load() == 0 && l.vp.idle.remove(l) {
 		l.unbatch()
 		return toPoll
@@ -400,7 +400,7 @@ func (l *lwp) await(polled bool) order {
 
 // wakeWith gives l, which sleeps, an order. It stores the order before it looks at inSleeper. If it finds l in the
 // Sleeper, l looks at wake when it comes out.
-func (l *lwp) wakeWith(o order) {
+func (l *lwp) wakeWith(o spareOrder) {
 	l.wake.Store(o)
 	if l.inSleeper.Load() {
 		if p := l.vp.sched.sleeper.Load(); p != nil {

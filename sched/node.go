@@ -8,15 +8,15 @@ import (
 	"github.com/pm2-go/pm2/sched/topo"
 )
 
-// node is a run queue that the VPs of a topology item share. A VP looks into the
+// queueNode is a run queue that the VPs of a topology item share. A VP looks into the
 // nodes above it, up to the machine's, while any node has a ready thread
 // (Scheduler.placed). A node without VPs is a hold: its threads do not run, such as
 // those of a bubble that has not been woken.
-type node struct {
+type queueNode struct {
 	sched *Scheduler
 	item  *topo.Item // the outermost one with these VPs; nil: none
-	up    *node
-	down  []*node
+	up    *queueNode
+	down  []*queueNode
 	vps   []*vp
 
 	_     [128]byte
@@ -29,7 +29,7 @@ type node struct {
 }
 
 // Queue is the run queue of an item of the topology, or one that no VP looks at.
-type Queue = node
+type Queue = queueNode
 
 // Queue returns the run queue of an item; nil: the item has no VPs here.
 func (s *Scheduler) Queue(it *topo.Item) *Queue { return s.nodes[it] }
@@ -44,7 +44,7 @@ func (s *Scheduler) Leaf(vp int) *Queue { return s.vps[vp].home }
 // They are the same ones for the life of s.
 func (s *Scheduler) Queues() []*Queue { return s.root.tree(nil) }
 
-func (n *node) tree(list []*Queue) []*Queue {
+func (n *queueNode) tree(list []*Queue) []*Queue {
 	list = append(list, n)
 	for _, d := range n.down {
 		list = d.tree(list)
@@ -55,20 +55,20 @@ func (n *node) tree(list []*Queue) []*Queue {
 // NewHold makes a queue for threads that are not to run.
 func (s *Scheduler) NewHold() *Queue { return s.newNode(nil, nil, nil) }
 
-func (s *Scheduler) newNode(it *topo.Item, up *node, vps []*vp) *node {
-	n := &node{sched: s, item: it, up: up, vps: vps}
+func (s *Scheduler) newNode(it *topo.Item, up *queueNode, vps []*vp) *queueNode {
+	n := &queueNode{sched: s, item: it, up: up, vps: vps}
 	n.mu.ranked(rankNode)
 	return n
 }
 
 // Item is the item of the topology; nil: that of a hold, or of a machine that is not known.
-func (n *node) Item() *topo.Item { return n.item }
+func (n *queueNode) Item() *topo.Item { return n.item }
 
 // Up is the queue of the next larger item; nil: there is none.
-func (n *node) Up() *Queue { return n.up }
+func (n *queueNode) Up() *Queue { return n.up }
 
 // VPs lists the VPs that look here by number, each with its PU, which is nil if it is not known.
-func (n *node) VPs() iter.Seq2[int, *topo.Item] {
+func (n *queueNode) VPs() iter.Seq2[int, *topo.Item] {
 	return func(yield func(int, *topo.Item) bool) {
 		for _, v := range n.vps {
 			if !yield(v.id, v.pu) {
@@ -79,12 +79,12 @@ func (n *node) VPs() iter.Seq2[int, *topo.Item] {
 }
 
 // Waiting is how many threads wait here, not counting queues below: a hint.
-func (n *node) Waiting() int { return int(n.count.Load()) }
+func (n *queueNode) Waiting() int { return int(n.count.Load()) }
 
 // Holds tells whether no VP looks here.
-func (n *node) Holds() bool { return len(n.vps) == 0 }
+func (n *queueNode) Holds() bool { return len(n.vps) == 0 }
 
-func (n *node) name() string {
+func (n *queueNode) name() string {
 	if n.item == nil {
 		return "nothing"
 	}
@@ -92,7 +92,7 @@ func (n *node) name() string {
 }
 
 // node returns the node in whose queue t waits when it is ready; nil: its VP's own.
-func (t *thread) node() *node {
+func (t *thread) node() *queueNode {
 	if !t.class.load().placed() {
 		return nil
 	}
@@ -103,7 +103,7 @@ func (t *thread) node() *node {
 // meanwhile: SetPriority, SetVPs and Place write that, then look whether t waits in a node, and
 // sort that node anew (Expel). put writes where t waits, then looks whether t belongs there. So one of the two
 // sees what the other has written. Any thread, goroutine or hook may call it.
-func (n *node) put(t *thread) {
+func (n *queueNode) put(t *thread) {
 	for x := t.x.Load(); n != nil; n = t.node() {
 		at := n.reaching(t)
 		at.mu.Lock()
@@ -122,7 +122,7 @@ func (n *node) put(t *thread) {
 
 // reaching returns n, or if t may run on none of n's VPs, the nearest node above with a VP on
 // which t may run.
-func (n *node) reaching(t *thread) *node {
+func (n *queueNode) reaching(t *thread) *queueNode {
 	if t.set.Load() == nil || len(n.vps) == 0 {
 		return n
 	}
@@ -138,7 +138,7 @@ func (n *node) reaching(t *thread) *node {
 
 // add queues t. add and its counterpart settle keep the counts that VPs read without the
 // lock. Under mu.
-func (n *node) add(t *thread) {
+func (n *queueNode) add(t *thread) {
 	n.q.add(t)
 	n.count.Add(1)
 	if len(n.vps) > 0 {
@@ -147,7 +147,7 @@ func (n *node) add(t *thread) {
 	n.ready.Store(n.q.present()) // last: a VP that sees it has seen placed
 }
 
-func (n *node) settle(taken int) {
+func (n *queueNode) settle(taken int) {
 	n.ready.Store(n.q.present())
 	n.count.Add(int32(-taken))
 	if len(n.vps) > 0 {
@@ -157,7 +157,7 @@ func (n *node) settle(taken int) {
 
 // announce wakes a sleeping VP for t, which has been added. VPs that are awake look
 // by themselves.
-func (n *node) announce(t *thread) {
+func (n *queueNode) announce(t *thread) {
 	s := n.sched
 	if s.wants.Load() == 0 || len(n.vps) == 0 {
 		return
@@ -179,7 +179,7 @@ func (n *node) announce(t *thread) {
 // kickNearby kicks the nearest VP that sleeps outside of n, so that it asks the
 // planners whether it may help. It does so once in helpGap at most, as wakeHelper. Its row:
 // BenchmarkBubbleBesideSleepingVP of package marcel.
-func (n *node) kickNearby() {
+func (n *queueNode) kickNearby() {
 	s := n.sched
 	now := asm.Cycles()
 	if now < s.nearbyAt.Load() {
@@ -197,7 +197,7 @@ func (n *node) kickNearby() {
 }
 
 // over tells whether v is one of n's VPs.
-func (n *node) over(v *vp) bool {
+func (n *queueNode) over(v *vp) bool {
 	for a := v.home; a != nil; a = a.up {
 		if a == n {
 			return true
@@ -217,7 +217,7 @@ func (v *vp) wakeFor(t *thread) bool {
 
 // take takes the oldest thread of rank r that may run on v. The holder of v calls it. If the
 // lock is taken it waits, or gives up if wait is false.
-func (n *node) take(r rank, v *vp, wait bool) *thread {
+func (n *queueNode) take(r rank, v *vp, wait bool) *thread {
 	if wait {
 		n.mu.Lock()
 	} else if !n.mu.TryLock() {
@@ -240,7 +240,7 @@ func (n *node) take(r rank, v *vp, wait bool) *thread {
 
 // Expel sorts the queue anew. Threads that belong elsewhere by now go there;
 // the others go into the rings of their priorities, in the same order. Any thread, goroutine or hook may call it.
-func (n *node) Expel() {
+func (n *queueNode) Expel() {
 	var misplaced []*thread
 	n.mu.Lock()
 	for r := range rank(ranks) {
@@ -282,7 +282,7 @@ func (t *thread) enqueue() {
 // assign sets in which node's queue t waits from now on when it is ready; nil: in its VP's
 // own. Afterwards the caller calls sort, or Expel of the former node. Under t.mu, or
 // while only the caller knows t.
-func (t *thread) assign(n *node) {
+func (t *thread) assign(n *queueNode) {
 	l := t.class.load()
 	if n == nil {
 		t.class.store(l &^ classPlaced)
@@ -293,7 +293,7 @@ func (t *thread) assign(n *node) {
 }
 
 // Under tells whether n is o, or below it.
-func (n *node) Under(o *node) bool {
+func (n *queueNode) Under(o *queueNode) bool {
 	for ; n != nil; n = n.up {
 		if n == o {
 			return true
@@ -304,7 +304,7 @@ func (n *node) Under(o *node) bool {
 
 // Relieve assigns up to most of the threads that are ready here to o, the oldest first, if may
 // allows it. It returns how many. Afterwards the caller calls Expel, which moves them.
-func (n *node) Relieve(o *Queue, most int, may func(Thread) bool) (moved int) {
+func (n *queueNode) Relieve(o *Queue, most int, may func(Thread) bool) (moved int) {
 	n.mu.Lock()
 	for r := range rank(ranks) {
 		if n.q.present()&r.bit() == 0 {
@@ -325,9 +325,9 @@ func (n *node) Relieve(o *Queue, most int, may func(Thread) bool) (moved int) {
 }
 
 // Fullest returns the queue below n in which the most threads wait; nil if all are empty.
-func (n *node) Fullest() (most *Queue) {
+func (n *queueNode) Fullest() (most *Queue) {
 	for _, d := range n.down {
-		for _, x := range []*node{d, d.Fullest()} {
+		for _, x := range []*queueNode{d, d.Fullest()} {
 			if x != nil && x.count.Load() > 0 && (most == nil || x.count.Load() > most.count.Load()) {
 				most = x
 			}

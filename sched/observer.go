@@ -145,7 +145,7 @@ func TraceSlice(kind EventKind, label string, began int64) {
 }
 
 // TraceMessage is marcel.TraceMessage.
-func (calls) TraceMessage(kind EventKind, own, peer int, seq uint32, tag, size uint64, began int64) {
+func (moduleCalls) TraceMessage(kind EventKind, own, peer int, seq uint32, tag, size uint64, began int64) {
 	e := Event{At: asm.Cycles(), Kind: kind, A: tag, B: size, Seq: seq, Own: uint32(own), Peer: uint32(peer)}
 	switch {
 	case began == 0:

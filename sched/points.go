@@ -40,7 +40,7 @@ func EnterLibrary() *Co {
 // Library fires the Library hooks of the calling thread, if it is one: for the calls of
 // a communication library that do not block in the scheduler themselves. The caller
 // holds no lock that a hook may want.
-func (calls) Library() {
+func (moduleCalls) Library() {
 	if c := lookup(); c != nil && !c.base {
 		c.where().fire(hooks.Library)
 	}

@@ -49,17 +49,17 @@ var sleepers = struct {
 	of map[*atomic.Uint32]chan struct{}
 }{of: map[*atomic.Uint32]chan struct{}{}}
 
-// span is the channel and the timer of a sleep. The sleeper keeps them, so that a sleep allocates nothing.
-type span struct {
+// sleepState is the channel and the timer of a sleep. The sleeper keeps them, so that a sleep allocates nothing.
+type sleepState struct {
 	woken chan struct{}
 	over  *time.Timer
 }
 
 // futexWait sleeps, as a goroutine, while *p == 0, until futexWake.
-func futexWait(p *atomic.Uint32, s *span) { futexWaitFor(p, s, maxAt) }
+func futexWait(p *atomic.Uint32, s *sleepState) { futexWaitFor(p, s, maxAt) }
 
 // futexWaitFor is futexWait for at most ns.
-func futexWaitFor(p *atomic.Uint32, s *span, ns int64) {
+func futexWaitFor(p *atomic.Uint32, s *sleepState, ns int64) {
 	if s.woken == nil {
 		s.woken, s.over = make(chan struct{}, 1), time.NewTimer(maxAt)
 	}

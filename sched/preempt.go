@@ -30,7 +30,7 @@ func saysAsyncPreemptOff(godebug string) (off bool) {
 type preemptOff struct{ depth int }
 
 // DisablePreemption is marcel.DisablePreemption.
-func (calls) DisablePreemption() error {
+func (moduleCalls) DisablePreemption() error {
 	x, err := ownRare()
 	if err != nil {
 		return err
@@ -44,7 +44,7 @@ func (calls) DisablePreemption() error {
 }
 
 // EnablePreemption is marcel.EnablePreemption.
-func (calls) EnablePreemption() error {
+func (moduleCalls) EnablePreemption() error {
 	x, err := ownRare()
 	if err != nil {
 		return err

@@ -85,28 +85,28 @@ func (t *thread) rank() rank {
 	return r
 }
 
-// class says in which queue a thread belongs when it is ready: its priority in the lower bits, as the
+// queueClass says in which queue a thread belongs when it is ready: its priority in the lower bits, as the
 // difference from Default, and whether that is the queue of a node rather than its VP's own. 0 is the
 // ordinary case, which the hot paths look for. It changes under the thread's mu; any thread may read
 // it.
-type class uint32
+type queueClass uint32
 
 const (
 	classPrio   = 7      // bits: rank ^ defaultRank
 	classPlaced = 1 << 3 // its node is in rare; once it has been set that stays
 )
 
-func (cl *class) load() class { return class(atomic.LoadUint32((*uint32)(cl))) }
+func (cl *queueClass) load() queueClass { return queueClass(atomic.LoadUint32((*uint32)(cl))) }
 
 // store is sequentially consistent: the one that changes a class looks afterwards where
 // the thread is queued, and the one that moves a thread looks at its class afterwards.
-func (cl *class) store(n class) { atomic.StoreUint32((*uint32)(cl), uint32(n)) }
+func (cl *queueClass) store(n queueClass) { atomic.StoreUint32((*uint32)(cl), uint32(n)) }
 
 // clear is for the holder of a VP that gives a descriptor back.
-func (cl *class) clear()           { storeRel((*uint32)(cl), 0) }
-func (cl class) placed() bool      { return cl&classPlaced != 0 }
-func (cl class) rank() rank        { return rank(cl&classPrio) ^ defaultRank }
-func (cl class) with(r rank) class { return cl&^classPrio | class(r^defaultRank) }
+func (cl *queueClass) clear()                { storeRel((*uint32)(cl), 0) }
+func (cl queueClass) placed() bool           { return cl&classPlaced != 0 }
+func (cl queueClass) rank() rank             { return rank(cl&classPrio) ^ defaultRank }
+func (cl queueClass) with(r rank) queueClass { return cl&^classPrio | queueClass(r^defaultRank) }
 
 // SetPriority changes the thread's priority. If it is ready in a queue it moves to
 // the end of its new priority's; if it runs, the change counts from its next
@@ -116,24 +116,7 @@ func (h Thread) SetPriority(p Priority) error {
 	if err := p.check(); err != nil {
 		return err
 	}
-	t := h.t
-	if t == nil {
-		return ErrNoThread
-	}
-	c := Visit()
-	alive := t.life(h.gen)
-	if alive {
-		t.class.store(t.class.load().with(p.rank()))
-	}
-	t.mu.Unlock()
-	if alive {
-		t.sort(c)
-	}
-	c.Leave()
-	if !alive {
-		return ErrNoThread
-	}
-	return nil
+	return h.reassign(func(t *thread) { t.class.store(t.class.load().with(p.rank())) })
 }
 
 // Priority returns the thread's priority; DefaultPriority if it has ended.

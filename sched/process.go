@@ -15,7 +15,7 @@ import (
 
 // StartProcess is marcel.StartProcess. The first child with a parent death signal makes a goroutine that stays, with an OS
 // thread of its own, until the process ends.
-func (calls) StartProcess(cmd *exec.Cmd) (err error) {
+func (moduleCalls) StartProcess(cmd *exec.Cmd) (err error) {
 	if cmd == nil {
 		return errors.New("marcel: StartProcess of a nil *exec.Cmd")
 	}
@@ -41,8 +41,8 @@ func (calls) StartProcess(cmd *exec.Cmd) (err error) {
 }
 
 // RunProcess is marcel.RunProcess.
-func (calls) RunProcess(cmd *exec.Cmd) error {
-	err := calls{}.StartProcess(cmd)
+func (moduleCalls) RunProcess(cmd *exec.Cmd) error {
+	err := moduleCalls{}.StartProcess(cmd)
 	if err == nil {
 		Blocking(func() { err = cmd.Wait() })
 	}

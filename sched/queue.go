@@ -19,9 +19,9 @@ const (
 // queue holds ready threads: a ring for each priority. Almost always all are of
 // Default priority: that ring is embedded, and nonDefault, beside it, is 0 then.
 type queue struct {
-	ring                    // of Default
-	nonDefault uint32       // which other priorities are there (bits by rank), and lifoBit
-	others     *[ranks]ring // of the others
+	threadRing                    // of Default
+	nonDefault uint32             // which other priorities are there (bits by rank), and lifoBit
+	others     *[ranks]threadRing // of the others
 }
 
 // lifoBit in nonDefault: the policy is LIFO.
@@ -30,12 +30,12 @@ const lifoBit = 1 << 31
 // anyEvery: how often a thread in any position is taken under LIFO.
 const anyEvery = 61
 
-func (q *queue) of(r rank) *ring {
+func (q *queue) of(r rank) *threadRing {
 	if r == defaultRank {
-		return &q.ring
+		return &q.threadRing
 	}
 	if q.others == nil {
-		q.others = new([ranks]ring)
+		q.others = new([ranks]threadRing)
 	}
 	return &q.others[r]
 }
@@ -43,7 +43,7 @@ func (q *queue) of(r rank) *ring {
 // present has the bits of all ranks that are there.
 func (q *queue) present() uint32 {
 	b := q.nonDefault &^ lifoBit
-	if q.ring.len() > 0 {
+	if q.threadRing.len() > 0 {
 		b |= defaultRank.bit()
 	}
 	return b
@@ -51,7 +51,7 @@ func (q *queue) present() uint32 {
 
 // total is the number of threads of all priorities.
 func (q *queue) total() int {
-	n := q.ring.len()
+	n := q.threadRing.len()
 	if q.nonDefault&^lifoBit != 0 {
 		for b := q.nonDefault &^ lifoBit; b != 0; b &= b - 1 {
 			n += q.others[bits.TrailingZeros32(b)].len()

@@ -29,9 +29,9 @@ type rare struct {
 
 	callbacks
 
-	node   atomic.Pointer[node]   // whose queue it waits in when it is ready, if its class says so
-	member atomic.Pointer[Member] // what its group keeps of it; nil: it is in none. Written under mu of the thread
-	waits  atomic.Pointer[node]   // in whose queue it is: node, or one above (see node.put); written under that node's mu
+	node   atomic.Pointer[queueNode] // whose queue it waits in when it is ready, if its class says so
+	member atomic.Pointer[Member]    // what its group keeps of it; nil: it is in none. Written under mu of the thread
+	waits  atomic.Pointer[queueNode] // in whose queue it is: node, or one above (see queueNode.put); written under that node's mu
 }
 
 // attribute gives t a rare part if a needs one. Only the caller knows t yet.

@@ -13,7 +13,7 @@ import "sync/atomic"
 //	requesting ─ grant: a VP that spawns a thread posts it its oldest ────────► idle
 //
 // A VP that has been idle for stealAfter steals. A thread that is woken, not spawned, grants no request (answer).
-type request struct {
+type workRequest struct {
 	_  [128]byte
 	by atomic.Pointer[vp] // nil: no VP
 	_  [120]byte
@@ -53,11 +53,11 @@ func (s *Scheduler) settleRequest(v *vp) bool {
 // grant gives the VP that requests work the oldest thread of v, which has just spawned one.
 // Holder only.
 func (v *vp) grant() {
-	o, t := v.sched.request.by.Load(), v.q.ring.oldest()
+	o, t := v.sched.request.by.Load(), v.q.threadRing.oldest()
 	if o == nil || o == v || o.off.Load() || t == nil || t.set.Load() != nil || !v.sched.settleRequest(o) {
 		return
 	}
-	v.q.ring.pop()
+	v.q.threadRing.pop()
 	t.vp = o
 	o.post(t)
 }

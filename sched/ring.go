@@ -1,9 +1,9 @@
 package sched
 
-// ring is a queue of threads with two ends which only its VP's holder (or a thief
+// threadRing is a queue of threads with two ends which only its VP's holder (or a thief
 // that has borrowed the VP), or the holder of its lock, touches: no atomics. It
 // grows by doubling.
-type ring struct {
+type threadRing struct {
 	buf        []*thread // its length is a power of two
 	head, tail uint32    // tail-head threads; others peep at both as a hint
 }
@@ -11,12 +11,12 @@ type ring struct {
 // minRing is the first size of a ring; tests set it to 2.
 var minRing = firstRing
 
-func (rg *ring) len() int { return int(rg.tail - rg.head) }
+func (rg *threadRing) len() int { return int(rg.tail - rg.head) }
 
-func (rg *ring) at(i uint32) **thread { return &rg.buf[i&uint32(len(rg.buf)-1)] }
+func (rg *threadRing) at(i uint32) **thread { return &rg.buf[i&uint32(len(rg.buf)-1)] }
 
 // push adds at the young end.
-func (rg *ring) push(t *thread) {
+func (rg *threadRing) push(t *thread) {
 	if !rg.tryPush(t) {
 		rg.grow()
 		rg.tryPush(t)
@@ -24,7 +24,7 @@ func (rg *ring) push(t *thread) {
 }
 
 // tryPush is push where there is room; it is inlined.
-func (rg *ring) tryPush(t *thread) bool {
+func (rg *threadRing) tryPush(t *thread) bool {
 	if rg.len() == len(rg.buf) {
 		return false
 	}
@@ -34,7 +34,7 @@ func (rg *ring) tryPush(t *thread) bool {
 }
 
 // pushOld adds at the old end: t is older than all others.
-func (rg *ring) pushOld(t *thread) {
+func (rg *threadRing) pushOld(t *thread) {
 	if rg.len() == len(rg.buf) {
 		rg.grow()
 	}
@@ -42,7 +42,7 @@ func (rg *ring) pushOld(t *thread) {
 	*rg.at(rg.head) = t
 }
 
-func (rg *ring) grow() {
+func (rg *threadRing) grow() {
 	b := make([]*thread, max(minRing, 2*len(rg.buf)))
 	for i := rg.head; i != rg.tail; i++ {
 		b[i&uint32(len(b)-1)] = rg.buf[i&uint32(len(rg.buf)-1)]
@@ -51,7 +51,7 @@ func (rg *ring) grow() {
 }
 
 // pop takes the oldest.
-func (rg *ring) pop() *thread {
+func (rg *threadRing) pop() *thread {
 	if rg.head == rg.tail {
 		return nil
 	}
@@ -63,7 +63,7 @@ func (rg *ring) pop() *thread {
 }
 
 // oldest is the one that pop would take.
-func (rg *ring) oldest() *thread {
+func (rg *threadRing) oldest() *thread {
 	if rg.head == rg.tail {
 		return nil
 	}
@@ -71,7 +71,7 @@ func (rg *ring) oldest() *thread {
 }
 
 // rotate is pop of the oldest, where there is one, and push of t.
-func (rg *ring) rotate(t *thread) {
+func (rg *threadRing) rotate(t *thread) {
 	mask := uint32(len(rg.buf) - 1)
 	rg.buf[rg.head&mask] = nil
 	rg.buf[rg.tail&mask] = t
@@ -80,7 +80,7 @@ func (rg *ring) rotate(t *thread) {
 }
 
 // popYoung takes the youngest.
-func (rg *ring) popYoung() *thread {
+func (rg *threadRing) popYoung() *thread {
 	if rg.head == rg.tail {
 		return nil
 	}
@@ -93,7 +93,7 @@ func (rg *ring) popYoung() *thread {
 
 // withdraw takes t out if it is among the last or the first look threads; the
 // others keep their order.
-func (rg *ring) withdraw(t *thread, look int) bool {
+func (rg *threadRing) withdraw(t *thread, look int) bool {
 	mask := uint32(len(rg.buf) - 1)
 	n := uint32(min(look, rg.len()))
 	for i := range n {

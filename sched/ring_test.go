@@ -11,7 +11,7 @@ func TestRing(t *testing.T) {
 	defer func(n int) { minRing = n }(minRing)
 	minRing = 2
 	rapid.Check(t, func(t *rapid.T) {
-		var q ring
+		var q threadRing
 		q.head = rapid.Uint32().Draw(t, "head") // so that the counters wrap
 		q.tail = q.head
 		var model []*thread

@@ -74,8 +74,8 @@ type Scheduler struct {
 	lowerProcs func() // lowers GOMAXPROCS by what New has added
 
 	topo     *topo.Topology
-	root     *node
-	nodes    map[*topo.Item]*node      // of the items with VPs
+	root     *queueNode
+	nodes    map[*topo.Item]*queueNode // of the items with VPs
 	forest   Spin                      // of the groups of threads: see Forest
 	nearbyAt atomic.Int64              // cycles: not before this time wake a VP to ask planners
 	planners atomic.Pointer[[]Planner] // nil: none. Written under forest
@@ -89,7 +89,7 @@ type Scheduler struct {
 	bornOutside  atomic.Uint64
 	endedOutside atomic.Uint64 // as goroutines
 	inSleeper    atomic.Int32  // LWPs in the Sleeper
-	request      request
+	request      workRequest
 }
 
 const (

@@ -7,7 +7,7 @@ package sched
 //
 // Another thread may move t at the same time: it writes t.vp, then reads the class. The caller of sort has written the
 // class; sort then reads t.vp, and repeats until t.vp stays the same. For nodes
-// see node.put.
+// see queueNode.put.
 func (t *thread) sort(c *co) {
 	if x := t.x.Load(); x != nil {
 		if n := x.waits.Load(); n != nil {

@@ -56,7 +56,7 @@ const spinSample = 8
 // spinFirst is for the calling thread, which stands in a queue guarded by mu, holds mu,
 // and has no other thread to run on its VP. If woken is true the thread holds the VP and goes on. Else
 // it must switch to next, with o.
-func (c *co) spinFirst(mu *Spin) (next *thread, o op, woken bool) {
+func (c *co) spinFirst(mu *Spin) (next *thread, o switchOp, woken bool) {
 	v, t := c.l.vp, c.cur
 	if !v.maySpin() {
 		return nil, opUnlock, false

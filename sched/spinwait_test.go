@@ -177,7 +177,7 @@ func TestSpinWait(t *testing.T) {
 // One that has given up is published once: by its waker if that comes later, and by one that
 // runs next if it came before.
 func TestSpinWaitTransitions(t *testing.T) {
-	v := &vp{sched: &Scheduler{}, word: word{1}, cur: &co{inside: isIn}}
+	v := &vp{sched: &Scheduler{}, word: vpWord{1}, cur: &co{inside: isIn}}
 	th := newThread()
 	th.vp = v
 	if th.wakeSpinning() {

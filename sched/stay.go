@@ -20,7 +20,7 @@ import (
 
 // stay is switchTo for a thread that stays. It does for itself what o says, and releases the VP, which runs
 // t next, then others. It sleeps until it is passed a VP, which it holds on return.
-func (c *co) stay(t *thread, o op) {
+func (c *co) stay(t *thread, o switchOp) {
 	l := c.l
 	v, me := l.vp, c.cur
 	if t != nil {

@@ -2,7 +2,7 @@ package sched
 
 import "github.com/pm2-go/pm2/asm"
 
-// A thief is an idle VP that takes threads from another VP. It borrows that VP for a moment (word.lend), and so
+// A thief is an idle VP that takes threads from another VP. It borrows that VP for a moment (vpWord.lend), and so
 // uses its private queue. The queue itself needs no atomics, and its owner pays
 // nothing while no VP steals.
 type thief struct {
@@ -129,7 +129,7 @@ func (v *vp) share(o *vp) (n int) {
 }
 
 // takeAllowed takes the oldest threads of o that may run on v, as many as room holds.
-func (v *vp) takeAllowed(o *ring, room []*thread) (n int) {
+func (v *vp) takeAllowed(o *threadRing, room []*thread) (n int) {
 	var stay []*thread
 	for range min(o.len(), maxShare) {
 		if n == len(room) {

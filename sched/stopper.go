@@ -25,7 +25,7 @@ type stopper struct {
 	s     *Scheduler
 	began bool          // the clock's
 	word  atomic.Uint32 // futex: there is one to follow, or the scheduler stops
-	span  span
+	span  sleepState
 }
 
 // pursuit is the thread of a VP that was asked to stop.

@@ -81,7 +81,7 @@ func (c *co) parkSuspended(x *rare) {
 }
 
 // YieldTo is marcel.YieldTo.
-func (calls) YieldTo(h Thread) bool {
+func (moduleCalls) YieldTo(h Thread) bool {
 	c := Enter()
 	if c == nil || h.t == nil {
 		c.Leave()

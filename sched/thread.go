@@ -19,9 +19,9 @@ type thread struct {
 	// A waker reads these fields: 64 bytes, one cache line that moves
 	// from CPU to CPU with the wake. A descriptor has 192 bytes, and Go's size class
 	// of 192 bytes aligns it to cache lines.
-	vp    *vp     // where it is queued when it is ready; its waker or thief writes it
-	link  *thread // in vp.inbox or vp.used
-	class class   // which queue; 0: the VP's own, of Default priority
+	vp    *vp        // where it is queued when it is ready; its waker or thief writes it
+	link  *thread    // in vp.inbox or vp.used
+	class queueClass // which queue; 0: the VP's own, of Default priority
 	mu    Spin
 	w     Waiter // its place in a wait queue
 
@@ -36,7 +36,7 @@ type thread struct {
 	body  Body
 	set   atomic.Pointer[VPSet] // where it may run; nil: anywhere. Written under mu (SetVPs), or while only its maker knows it
 	x     atomic.Pointer[rare]
-	woken stamp        // when it was woken, if this wake is sampled. The waker writes it, the VP that runs it clears it
+	woken wakeStamp    // when it was woken, if this wake is sampled. The waker writes it, the VP that runs it clears it
 	asked uint32       // another thread has locked mu, or is about to: see end
 	gen   uint64       // the number of the thread, 0 once it has ended; any thread may read it. See end
 	waits *BoundedWait // the wait it is in; nil: none, or a fast one. See bound
@@ -109,7 +109,7 @@ func (e *PanicError) Unwrap() error {
 func Spawn(fn func()) Thread { return spawn(plain(fn)) }
 
 // SpawnBody is marcel.SpawnBody.
-func (calls) SpawnBody(b Body) Thread { return spawn(b) }
+func (moduleCalls) SpawnBody(b Body) Thread { return spawn(b) }
 
 func spawn(b Body) Thread {
 	check(b)
@@ -143,7 +143,7 @@ func check(b Body) {
 }
 
 // SpawnWith is marcel.SpawnWith.
-func (calls) SpawnWith(a Attr, fn func()) Thread {
+func (moduleCalls) SpawnWith(a Attr, fn func()) Thread {
 	check(plain(fn))
 	c := Enter()
 	s := (*Scheduler)(nil)

@@ -52,25 +52,25 @@ func (tm *timer) stop() (pending bool) {
 }
 
 const (
-	// bellsAtOnce and stepsAtOnce bound how long the clock keeps the lock:
+	// expiredAtOnce and stepsAtOnce bound how long the clock keeps the lock:
 	// one or two microseconds.
-	bellsAtOnce = 16
-	stepsAtOnce = 64
+	expiredAtOnce = 16
+	stepsAtOnce   = 64
 )
 
-// bell is a timer that is over and whose owner is to be told.
-type bell struct {
+// expiredTimer is a timer that is over and whose owner is to be told.
+type expiredTimer struct {
 	owner any
 	round uint32
 }
 
-// fire takes timers that are over at time now out of the wheel, bellsAtOnce at most, tells
+// fire takes timers that are over at time now out of the wheel, expiredAtOnce at most, tells
 // their owners, and returns when to look again. On the clock.
 func (ts *timers) fire(now int64) (next int64) {
-	var bells [bellsAtOnce]bell
+	var over [expiredAtOnce]expiredTimer
 	n, work, serve := 0, stepsAtOnce, false
 	ts.mu.Lock()
-	for n < len(bells) {
+	for n < len(over) {
 		tm := ts.expired(uint64(now)>>tickBits, &work)
 		if tm == nil {
 			break
@@ -84,7 +84,7 @@ func (ts *timers) fire(now int64) (next int64) {
 				continue // it is being woken, or its owner has closed it
 			}
 		}
-		bells[n] = bell{tm.owner, tm.round}
+		over[n] = expiredTimer{tm.owner, tm.round}
 		n++
 	}
 	if !ts.lists[due].Empty() && !ts.serving {
@@ -93,10 +93,10 @@ func (ts *timers) fire(now int64) (next int64) {
 	next = ts.soon()
 	ts.next.Store(next)
 	ts.mu.Unlock()
-	for _, r := range bells[:n] {
+	for _, r := range over[:n] {
 		switch o := r.owner.(type) {
 		case *BoundedWait:
-			o.wake(nil)
+			o.wakeUnder(nil)
 		case Ringer:
 			o.Ring(r.round)
 		}

@@ -79,7 +79,7 @@ func Plan(t *topo.Topology, n int) []*Queue {
 // same VPs only the outermost has a node. A VP whose PU is not
 // known has its leaf below the machine's node.
 func (s *Scheduler) buildTree(t *topo.Topology, pus []*topo.Item) {
-	s.topo, s.nodes = t, map[*topo.Item]*node{}
+	s.topo, s.nodes = t, map[*topo.Item]*queueNode{}
 	s.root = s.newNode(nil, nil, s.vps)
 	for i, v := range s.vps {
 		v.pu = pus[i]
@@ -102,7 +102,7 @@ func (s *Scheduler) buildTree(t *topo.Topology, pus []*topo.Item) {
 }
 
 // addNodes makes the nodes of the items below it, whose own node is at.
-func (s *Scheduler) addNodes(it *topo.Item, at *node) {
+func (s *Scheduler) addNodes(it *topo.Item, at *queueNode) {
 	s.nodes[it] = at
 	for _, c := range it.Children {
 		var vps []*vp
@@ -133,7 +133,7 @@ func (s *Scheduler) addNodes(it *topo.Item, at *node) {
 	}
 }
 
-func (s *Scheduler) leaf(v *vp, up *node) *node {
+func (s *Scheduler) leaf(v *vp, up *queueNode) *queueNode {
 	v.home = s.newNode(v.pu, up, []*vp{v})
 	up.down = append(up.down, v.home)
 	return v.home

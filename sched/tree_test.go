@@ -39,7 +39,7 @@ func planted(t interface{ Fatal(...any) }, machine string, vps int) *Scheduler {
 	return s
 }
 
-func (n *node) String() string {
+func (n *queueNode) String() string {
 	text := fmt.Sprint(n.item.Kind)
 	for _, v := range n.vps {
 		text += fmt.Sprint(" ", v.id)
@@ -94,9 +94,9 @@ func TestChoose(t *testing.T) {
 	minRing = 2
 	rapid.Check(t, func(t *rapid.T) {
 		s := planted(t, "numa:2 core:2 pu:2", 0)
-		var nodes []*node
-		var list func(n *node)
-		list = func(n *node) {
+		var nodes []*queueNode
+		var list func(n *queueNode)
+		list = func(n *queueNode) {
 			nodes = append(nodes, n)
 			for _, d := range n.down {
 				list(d)
@@ -149,11 +149,11 @@ func TestChoose(t *testing.T) {
 			"pop": func(t *rapid.T) { pop(t, drawVP.Draw(t, "VP")) },
 			"move": func(t *rapid.T) {
 				for x := range waiting {
-					var n *node
+					var n *queueNode
 					if rapid.Bool().Draw(t, "placed") {
 						n = drawNode.Draw(t, "node")
 					}
-					_ = x.settle(nil, x.gen, n)
+					_ = Thread{x, x.gen}.reassign(func(t *thread) { t.assign(n) })
 					break
 				}
 			},

@@ -40,7 +40,7 @@ type vp struct {
 	seed        uint32                   // of random, never 0
 	unhelped    uint32                   // wakes before it looks again whether it may wake another VP
 	spins       Estimator
-	home        *node // its leaf in the tree of nodes
+	home        *queueNode // its leaf in the tree of nodes
 	pu          *topo.Item
 	near        [][]*vp // the other VPs, in rings of equal distance, the nearest first
 	cpu         int
@@ -49,7 +49,7 @@ type vp struct {
 	n           counts
 	_           [128]byte
 
-	word        word // which LWP holds it
+	word        vpWord // which LWP holds it
 	_           [124]byte
 	inbox       atomic.Pointer[thread] // threads made ready from outside: any OS thread pushes, the holder takes all
 	urgent      atomic.Uint32          // priorities above Default in the inbox (bits by rank)
@@ -66,7 +66,7 @@ type vp struct {
 	timers timers // under its own lock
 	_      [128]byte
 
-	watch   watch // the clock's
+	watch   vpWatch // the clock's
 	pursuit pursuit
 }
 
@@ -81,7 +81,7 @@ func (v *vp) pop() *thread {
 	if v.q.nonDefault|v.sched.placed.Load() != 0 {
 		return v.choose(ranks - 1)
 	}
-	t := v.q.ring.pop()
+	t := v.q.threadRing.pop()
 	if t != nil && t.set.Load() != nil {
 		return v.popAllowed(t, ranks-1)
 	}
@@ -96,7 +96,7 @@ func (v *vp) popFor(t *thread) *thread {
 	if l := t.class.load(); uint32(l)|v.q.nonDefault|v.sched.placed.Load() != 0 {
 		return v.choose(l.rank())
 	}
-	x := v.q.ring.pop()
+	x := v.q.threadRing.pop()
 	if x != nil && x.set.Load() != nil {
 		return v.popAllowed(x, defaultRank)
 	}
@@ -110,18 +110,18 @@ func (v *vp) popFor(t *thread) *thread {
 // So t is queued while it still runs, and must not be run before it is parked. It is not:
 // only the holder of v, or a taker that borrows v from user code, takes threads out of v's
 // queue. The holder is t's LWP until the thread that it switches to leaves the scheduler.
-func (v *vp) swap(t *thread) (next *thread, o op) {
+func (v *vp) swap(t *thread) (next *thread, o switchOp) {
 	if v.inbox.Load() != nil || uint32(t.class.load())|v.q.nonDefault|v.sched.placed.Load() != 0 {
 		return v.popFor(t), opReady
 	}
-	x := v.q.ring.oldest()
+	x := v.q.threadRing.oldest()
 	if x == nil {
 		return nil, opNone
 	}
 	if x.set.Load() != nil {
 		return v.popFor(t), opReady
 	}
-	v.q.ring.rotate(t)
+	v.q.threadRing.rotate(t)
 	return x, opNone
 }
 

@@ -4,7 +4,7 @@ import "github.com/pm2-go/pm2/hooks"
 
 // Waiter is one parked thread or goroutine, or one that is about to park, in a
 // WaitQueue. A thread has one inside its descriptor, for fast waits; all others are
-// nodes of a BoundedWait. Links are guarded by the queue's lock.
+// nodes of a BoundedWait, also that of a goroutine's fast wait. Links are guarded by the queue's lock.
 type Waiter struct {
 	_ [0]Spin // go vet reports copies
 
@@ -14,11 +14,11 @@ type Waiter struct {
 	t          *thread // nil: a node of a BoundedWait
 	kind       Kind    // of the wait; see As
 	given      bool    // the waker used Give; Wait returns it
-	bounded    bool    // it is a node of a BoundedWait: a waker must win claim
+	bounded    bool    // its wait has a ticket: a waker must win claim
 	spins      uint32  // of a descriptor's: see spinwait.go
 
 	mu   *Spin        // which guards q
-	b    *BoundedWait // of which it is a node: then t is nil, and b's ticket decides
+	b    *BoundedWait // of which it is a node: then t is nil
 	note any          // the waiter leaves it for its waker
 }
 
@@ -172,11 +172,8 @@ func (c *co) Wait(q *WaitQueue, mu *Spin) (given bool) {
 	return false
 }
 
-// WaitFirst is Wait at the front of q, for a waiter that has waited before.
-func (c *co) WaitFirst(q *WaitQueue, mu *Spin) (given bool) {
-	if c == nil {
-		return waitOutside(q, mu, true, nil)
-	}
+// waitFirst is Wait of a thread at the front of q.
+func (c *co) waitFirst(q *WaitQueue, mu *Spin) (given bool) {
 	w := &c.cur.w
 	if x := c.cur.x.Load(); x != nil && c.refused(x, mu) {
 		return false

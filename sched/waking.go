@@ -140,7 +140,7 @@ func (v *vp) wakeIfDue(preempt bool) {
 }
 
 // wakeSpare wakes a spare, or makes one, unless one is on its way.
-func (v *vp) wakeSpare(o order, preempt bool) {
+func (v *vp) wakeSpare(o spareOrder, preempt bool) {
 	if !v.idle.beginWaking() {
 		return
 	}

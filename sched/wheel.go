@@ -24,19 +24,19 @@ import (
 //
 // A wheel has no lock and no clock: see timers.
 type wheel struct {
-	cur       uint64 // ticks before this one are over
-	cascading place  // the slot at whose beginning cur has arrived: expired spreads it until it is empty
+	cur       uint64    // ticks before this one are over
+	cascading wheelList // the slot at whose beginning cur has arrived: expired spreads it until it is empty
 	full      [levels]uint64
 	lists     [firstSlot + levels*slots]shelf.List[timer]
 }
 
-// place is a list of the wheel.
-type place uint16
+// wheelList is a list of the wheel.
+type wheelList uint16
 
 const (
-	nowhere   place = iota // the timer is not pending
-	due                    // its function waits for a thread: see timers.serve
-	firstSlot              // of level 0
+	nowhere   wheelList = iota // the timer is not pending
+	due                        // its function waits for a thread: see timers.serve
+	firstSlot                  // of level 0
 
 	slotBits = 6
 	slots    = 1 << slotBits
@@ -56,7 +56,7 @@ type timer struct {
 	at    int64   // monotonic ns
 	owner any     // what fire calls: *BoundedWait, func() or Ringer
 	home  *timers // where it is, or was; its starter writes it before it is pending
-	place place
+	place wheelList
 	round uint32 // how often it was started
 }
 
@@ -70,11 +70,11 @@ func (wh *wheel) insert(tm *timer) {
 	level := (bits.Len64(tick^wh.cur|1) - 1) / slotBits
 	slot := tick >> (level * slotBits) % slots
 	wh.full[level] |= 1 << slot
-	wh.push(tm, firstSlot+place(level*slots+int(slot)))
+	wh.push(tm, firstSlot+wheelList(level*slots+int(slot)))
 }
 
 // push appends tm to a list.
-func (wh *wheel) push(tm *timer, p place) {
+func (wh *wheel) push(tm *timer, p wheelList) {
 	tm.place = p
 	wh.lists[p].Push(&tm.node, tm)
 }
@@ -97,12 +97,12 @@ func (wh *wheel) remove(tm *timer) bool {
 
 // first returns the first slot with timers in it, and the tick at which it
 // begins; nowhere if there is none.
-func (wh *wheel) first() (p place, tick uint64) {
+func (wh *wheel) first() (p wheelList, tick uint64) {
 	for level, set := range wh.full {
 		if set != 0 {
 			slot := bits.TrailingZeros64(set)
 			above := wh.cur >> ((level + 1) * slotBits) << ((level + 1) * slotBits)
-			return firstSlot + place(level*slots+slot), above | uint64(slot)<<(level*slotBits)
+			return firstSlot + wheelList(level*slots+slot), above | uint64(slot)<<(level*slotBits)
 		}
 	}
 	return nowhere, 0

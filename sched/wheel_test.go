@@ -123,7 +123,7 @@ func checkWheel(t *rapid.T, w *wheel, pending []*timer) {
 	for p := range w.lists {
 		var prev *timer
 		for tm := w.lists[p].First(); tm != nil; prev, tm = tm, tm.node.Next() {
-			if tm.place != place(p) || tm.node.Prev() != prev || p < int(firstSlot) {
+			if tm.place != wheelList(p) || tm.node.Prev() != prev || p < int(firstSlot) {
 				t.Fatalf("a broken list at %d", p)
 			}
 			n++

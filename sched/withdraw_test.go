@@ -74,7 +74,7 @@ func TestWithdraw(t *testing.T) {
 			t.Errorf("%s: %d threads are left, want %d", test.name, v.q.total(), want)
 		}
 		var left []*thread // of Default priority
-		for y := v.q.ring.pop(); y != nil; y = v.q.ring.pop() {
+		for y := v.q.threadRing.pop(); y != nil; y = v.q.threadRing.pop() {
 			left = append(left, y)
 		}
 		rest := slices.DeleteFunc(slices.Clone(all), func(y *thread) bool { return y == x })

@@ -2,7 +2,7 @@ package sched
 
 import "sync/atomic"
 
-// word says which LWP holds a VP: the id of the LWP, or 0 for none. loanBit is set while a taker works on the
+// vpWord says which LWP holds a VP: the id of the LWP, or 0 for none. loanBit is set while a taker works on the
 // VP's private state. Whether the thread that runs there is inside the scheduler stands in another
 // word, co.inside, which that thread writes with plain stores. See README.md.
 //
@@ -11,7 +11,7 @@ import "sync/atomic"
 //	x ───── lend: a taker; then it looks whether L is inside ───────────────► x, loaned
 //	x, loaned ── giveBack ──────────────────────────────────────────────────► x
 //	L, loaned ── giveBack as another: the VP is taken from L, for S ────────► S
-type word struct{ v uint32 }
+type vpWord struct{ v uint32 }
 
 const (
 	loanBit   = 1 << 31
@@ -19,21 +19,21 @@ const (
 	lostID    = fencedBit - 1 // in co.id: its thread is on no LWP
 )
 
-func (wd *word) load() uint32   { return atomic.LoadUint32(&wd.v) }
-func holder(x uint32) uint32    { return x &^ loanBit }
-func (wd *word) holder() uint32 { return holder(wd.load()) }
+func (wd *vpWord) load() uint32   { return atomic.LoadUint32(&wd.v) }
+func holder(x uint32) uint32      { return x &^ loanBit }
+func (wd *vpWord) holder() uint32 { return holder(wd.load()) }
 
 // claim: free -> L. Counterparts: other claims, lend.
-func (wd *word) claim(id uint32) bool {
+func (wd *vpWord) claim(id uint32) bool {
 	return atomic.LoadUint32(&wd.v) == 0 && atomic.CompareAndSwapUint32(&wd.v, 0, id)
 }
 
 // release: L -> free, by L, which is inside. A taker that has borrowed the word meanwhile
 // sees that L is inside, and gives the word back. The look at the inbox that follows must not pass the release.
-func (wd *word) release(id uint32) { wd.passOn(id, 0) }
+func (wd *vpWord) release(id uint32) { wd.passOn(id, 0) }
 
 // passOn: L -> another LWP, by L, which is inside.
-func (wd *word) passOn(id, to uint32) {
+func (wd *vpWord) passOn(id, to uint32) {
 	for n := 1; !atomic.CompareAndSwapUint32(&wd.v, id, to); n++ {
 		if relax(); n%spinsPerYield == 0 {
 			giveWay()
@@ -42,13 +42,13 @@ func (wd *word) passOn(id, to uint32) {
 }
 
 // lend: x -> x, loaned. Takers exclude each other by it.
-func (wd *word) lend() (x uint32, ok bool) {
+func (wd *vpWord) lend() (x uint32, ok bool) {
 	x = wd.load()
 	return x, x&loanBit == 0 && atomic.CompareAndSwapUint32(&wd.v, x, x|loanBit)
 }
 
 // giveBack: x, loaned -> x, or another holder.
-func (wd *word) giveBack(x uint32) { atomic.StoreUint32(&wd.v, x) }
+func (wd *vpWord) giveBack(x uint32) { atomic.StoreUint32(&wd.v, x) }
 
 // A thread enters the scheduler with a store (co.inside) and a load (the VP's word), several times
 // in a microsecond; a taker seldom comes. So the taker pays for the barrier between

@@ -21,23 +21,23 @@ func TestWordTransitions(t *testing.T) {
 	states := []uint32{0, loanBit, me, me | loanBit, other, other | loanBit}
 	for _, c := range []struct {
 		name string
-		do   func(w *word) bool
+		do   func(w *vpWord) bool
 		to   map[uint32]uint32 // where it is allowed
 	}{
-		{"claim", func(w *word) bool { return w.claim(me) }, map[uint32]uint32{0: me}},
-		{"lend", func(w *word) bool {
+		{"claim", func(w *vpWord) bool { return w.claim(me) }, map[uint32]uint32{0: me}},
+		{"lend", func(w *vpWord) bool {
 			found := w.v
 			x, ok := w.lend()
 			return ok && x == found
 		}, map[uint32]uint32{0: loanBit, me: me | loanBit, other: other | loanBit}},
-		{"lend and giveBack", func(w *word) bool {
+		{"lend and giveBack", func(w *vpWord) bool {
 			x, ok := w.lend()
 			if ok {
 				w.giveBack(x)
 			}
 			return ok
 		}, map[uint32]uint32{0: 0, me: me, other: other}},
-		{"lend and giveBack as another", func(w *word) bool {
+		{"lend and giveBack as another", func(w *vpWord) bool {
 			_, ok := w.lend()
 			if ok {
 				w.giveBack(me)
@@ -46,7 +46,7 @@ func TestWordTransitions(t *testing.T) {
 		}, map[uint32]uint32{0: me, me: me, other: me}},
 	} {
 		for _, from := range states {
-			w := word{from}
+			w := vpWord{from}
 			want, allowed := c.to[from]
 			if ok := c.do(&w); ok != allowed {
 				t.Errorf("%s from %#x: %v", c.name, from, ok)
@@ -59,7 +59,7 @@ func TestWordTransitions(t *testing.T) {
 			}
 		}
 	}
-	w := word{me}
+	w := vpWord{me}
 	if w.passOn(me, other); w.v != other {
 		t.Errorf("passed on, it is %#x", w.v)
 	}
@@ -67,7 +67,7 @@ func TestWordTransitions(t *testing.T) {
 		t.Errorf("released, it is %#x", w.v)
 	}
 	for _, x := range states {
-		if w := (word{x}); w.holder() != x&^loanBit || holder(x) != x&^loanBit {
+		if w := (vpWord{x}); w.holder() != x&^loanBit || holder(x) != x&^loanBit {
 			t.Errorf("the holder of %#x is %#x", x, w.holder())
 		}
 	}
@@ -79,12 +79,12 @@ func TestReleaseWaitsForTaker(t *testing.T) {
 	for _, c := range []struct {
 		name string
 		to   uint32
-		do   func(w *word)
+		do   func(w *vpWord)
 	}{
-		{"release", 0, func(w *word) { w.release(me) }},
-		{"passOn", other, func(w *word) { w.passOn(me, other) }},
+		{"release", 0, func(w *vpWord) { w.release(me) }},
+		{"passOn", other, func(w *vpWord) { w.passOn(me, other) }},
 	} {
-		w := word{me}
+		w := vpWord{me}
 		x, ok := w.lend()
 		if !ok {
 			t.Fatal("not to be had")
@@ -146,7 +146,7 @@ func TestBorrow(t *testing.T) {
 	for _, test := range []struct {
 		word   uint32
 		inside uint32
-		want   mode
+		want   vpMode
 	}{{0, 0, free}, {me, 0, user}, {me, noPreempt, user}, {me, isIn, held}, {me | loanBit, 0, loaned}, {loanBit, 0, loaned}} {
 		v.word.v, v.cur, c.inside = test.word, c, test.inside
 		if m := v.mode(); m != test.want {

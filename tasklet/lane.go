@@ -18,11 +18,11 @@ type lane struct {
 	_    [128]byte
 	lock tryLock
 	// The fields below are the holder's.
-	ready   [ranks]list // by rank
-	current *Tasklet    // whose function is being called
-	row     int         // how many firings on threads in a row have left tasklets behind
-	index   int         // of the lane; constant
-	handed  atomic.Bool // the helper is in charge
+	ready   [ranks]taskletList // by rank
+	current *Tasklet           // whose function is being called
+	row     int                // how many firings on threads in a row have left tasklets behind
+	index   int                // of the lane; constant
+	handed  atomic.Bool        // the helper is in charge
 	_       [128]byte
 }
 
@@ -180,19 +180,19 @@ func (l *lane) visit(all bool) bool {
 	return true
 }
 
-// list is a queue, first in, first out, linked through the tasklets themselves.
-type list struct {
+// taskletList is a queue, first in, first out, linked through the tasklets themselves.
+type taskletList struct {
 	first, last *Tasklet
 	count       int
 }
 
-func (l *list) append(t *Tasklet) {
+func (l *taskletList) append(t *Tasklet) {
 	t.next = nil
 	l.join(t, t, 1)
 }
 
 // join adds a chain of count tasklets that ends in last, whose next is nil.
-func (l *list) join(first, last *Tasklet, count int) {
+func (l *taskletList) join(first, last *Tasklet, count int) {
 	if l.last == nil {
 		l.first = first
 	} else {
@@ -204,7 +204,7 @@ func (l *list) join(first, last *Tasklet, count int) {
 
 // pop takes the first one out, nil if there is none. Its next is nil then: what it
 // pointed to must not live as long as it does.
-func (l *list) pop() *Tasklet {
+func (l *taskletList) pop() *Tasklet {
 	t := l.first
 	if t == nil {
 		return nil

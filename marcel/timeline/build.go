@@ -13,7 +13,7 @@ import (
 // Of draws a trace. Slices of one row never overlap except one inside of the other:
 // what a thread was doing when its VP was taken away is cut off there.
 func Of(t *observe.Trace) *Timeline {
-	b := &builder{trace: t, waits: map[uint64]place{}, alone: map[uint64]lone{}}
+	b := &timelineBuilder{trace: t, waits: map[uint64]rowMoment{}, alone: map[uint64]lone{}}
 	b.out = Timeline{Unit: "ns", About: About{Clock: Clock, Base: t.Begin}}
 	for _, r := range t.Rows { // an event recorded just before the anchor, or a slice that began earlier
 		for _, e := range r.Events {
@@ -26,8 +26,8 @@ func Of(t *observe.Trace) *Timeline {
 	return &b.out
 }
 
-// place is a moment in a row.
-type place struct {
+// rowMoment is a moment in a row.
+type rowMoment struct {
 	at   int64
 	row  int
 	kind sched.EventKind
@@ -35,7 +35,7 @@ type place struct {
 
 // lone is a thread that goes on without a VP since then.
 type lone struct {
-	place
+	rowMoment
 	name string
 }
 
@@ -48,24 +48,24 @@ type slice struct {
 	lwp    uint64
 }
 
-type builder struct {
+type timelineBuilder struct {
 	trace *observe.Trace
 	out   Timeline
-	rows  []row
-	waits map[uint64]place // threads that were made ready and have not run since
-	alone map[uint64]lone  // threads without a VP
+	rows  []drawnRow
+	waits map[uint64]rowMoment // threads that were made ready and have not run since
+	alone map[uint64]lone      // threads without a VP
 	flow  int
 }
 
-// row is a row of the timeline while it is drawn.
-type row struct {
+// drawnRow is a row of the timeline while it is drawn.
+type drawnRow struct {
 	tid  int
 	open slice   // name "": none
 	tops []slice // those that have been closed; thread is then their end
 	ends []int64
 }
 
-func (b *builder) emit(e Event, at int64) *Event {
+func (b *timelineBuilder) emit(e Event, at int64) *Event {
 	e.PID = b.trace.PID
 	e.TS = Micros(at - b.out.About.Base)
 	b.out.Events = append(b.out.Events, e)
@@ -73,7 +73,7 @@ func (b *builder) emit(e Event, at int64) *Event {
 }
 
 // describe names the process and the rows.
-func (b *builder) describe() {
+func (b *timelineBuilder) describe() {
 	about := func(what string, tid int, args map[string]any) {
 		b.out.Events = append(b.out.Events, Event{Name: what, Phase: "M", PID: b.trace.PID, TID: tid, Args: args})
 	}
@@ -83,7 +83,7 @@ func (b *builder) describe() {
 	}
 	about("process_name", 0, map[string]any{"name": name})
 	for i, r := range b.trace.Rows {
-		b.rows = append(b.rows, row{tid: i + 1})
+		b.rows = append(b.rows, drawnRow{tid: i + 1})
 		label := fmt.Sprintf("VP %d (CPU %d)", r.VP, r.CPU)
 		if r.VP < 0 {
 			label = "no VP"
@@ -98,7 +98,7 @@ func (b *builder) describe() {
 }
 
 // walk goes through the events of all rows by the time at which they were recorded.
-func (b *builder) walk() {
+func (b *timelineBuilder) walk() {
 	type item struct {
 		at  int64
 		row int
@@ -140,13 +140,13 @@ func title(name string, id uint64) string {
 }
 
 // open begins what goes on in row i, and ends what went on.
-func (b *builder) open(i int, at int64, s slice) {
+func (b *timelineBuilder) open(i int, at int64, s slice) {
 	b.close(i, at)
 	s.begin = at
 	b.rows[i].open = s
 }
 
-func (b *builder) close(i int, at int64) {
+func (b *timelineBuilder) close(i int, at int64) {
 	r := &b.rows[i]
 	s := r.open
 	r.open = slice{}
@@ -160,7 +160,7 @@ func (b *builder) close(i int, at int64) {
 	}
 }
 
-func (b *builder) event(i int, e *sched.Event) {
+func (b *timelineBuilder) event(i int, e *sched.Event) {
 	r, thread := &b.rows[i], e.Thread.ID()
 	switch e.Kind {
 	case sched.TraceRun:
@@ -189,15 +189,15 @@ func (b *builder) event(i int, e *sched.Event) {
 		b.open(i, e.At, slice{name: asleep, cat: "idle"})
 	case sched.TraceAway:
 		b.open(i, e.At, slice{name: free, cat: "idle"})
-		b.alone[thread] = lone{place{e.At, i, e.Kind}, e.Label}
+		b.alone[thread] = lone{rowMoment{e.At, i, e.Kind}, e.Label}
 	case sched.TraceSeize:
 		if s := r.open; s.thread != 0 {
-			b.alone[s.thread] = lone{place{e.At, i, e.Kind}, s.name}
+			b.alone[s.thread] = lone{rowMoment{e.At, i, e.Kind}, s.name}
 		}
 		b.close(i, e.At)
 		b.instant(i, e.At, "seized", nil)
 	case sched.TraceSpawn, sched.TraceWake:
-		b.waits[thread] = place{e.At, i, e.Kind}
+		b.waits[thread] = rowMoment{e.At, i, e.Kind}
 	case sched.TraceSteal:
 		b.instant(i, e.At, "steal", map[string]any{"from VP": e.A, "threads": e.B})
 		if e.A < uint64(len(b.rows)) {
@@ -216,12 +216,12 @@ const (
 	free    = "free" // its thread is in Blocking, and nothing else to be done
 )
 
-func (b *builder) instant(i int, at int64, name string, args map[string]any) {
+func (b *timelineBuilder) instant(i int, at int64, name string, args map[string]any) {
 	b.emit(Event{Name: name, Cat: "scheduler", Phase: "i", TID: b.rows[i].tid, Scope: "t", Args: args}, at)
 }
 
 // arrow leads from a moment of one row to one of another.
-func (b *builder) arrow(name string, from int, at int64, to int, then int64) {
+func (b *timelineBuilder) arrow(name string, from int, at int64, to int, then int64) {
 	b.flow++
 	id := fmt.Sprintf("%d.%d", b.trace.PID, b.flow)
 	b.emit(Event{Name: name, Cat: "flow", Phase: "s", TID: b.rows[from].tid, ID: id}, at)
@@ -229,14 +229,14 @@ func (b *builder) arrow(name string, from int, at int64, to int, then int64) {
 }
 
 // pair is an asynchronous slice, which has a row of its own.
-func (b *builder) pair(name, cat, id string, begin, end int64, args map[string]any) {
+func (b *timelineBuilder) pair(name, cat, id string, begin, end int64, args map[string]any) {
 	tid := len(b.rows)
 	b.emit(Event{Name: name, Cat: cat, Phase: "b", TID: tid, ID: id, Args: args}, begin)
 	b.emit(Event{Name: name, Cat: cat, Phase: "e", TID: tid, ID: id}, max(begin, end))
 }
 
 // together ends the time that a thread has been without a VP.
-func (b *builder) together(thread uint64, l lone, end int64) {
+func (b *timelineBuilder) together(thread uint64, l lone, end int64) {
 	delete(b.alone, thread)
 	what := "Blocking"
 	if l.kind == sched.TraceSeize {
@@ -247,7 +247,7 @@ func (b *builder) together(thread uint64, l lone, end int64) {
 }
 
 // message draws a request from its start to its end.
-func (b *builder) message(e *sched.Event) {
+func (b *timelineBuilder) message(e *sched.Event) {
 	what := "send to"
 	if e.Kind == sched.TraceRecv {
 		what = "receive from"
@@ -259,7 +259,7 @@ func (b *builder) message(e *sched.Event) {
 
 // passes draws a message that leaves or arrives: an instant with one end of an arrow, whose
 // name is the same in both processes.
-func (b *builder) passes(i int, e *sched.Event) {
+func (b *timelineBuilder) passes(i int, e *sched.Event) {
 	from, to := e.Own, e.Peer
 	name, phase, bind := "message out", "s", ""
 	if e.Kind == sched.TraceArrived {
@@ -272,7 +272,7 @@ func (b *builder) passes(i int, e *sched.Event) {
 }
 
 // inside draws a slice within the one in which it began.
-func (b *builder) inside(i int, e *sched.Event) {
+func (b *timelineBuilder) inside(i int, e *sched.Event) {
 	r := &b.rows[i]
 	end := e.At + e.Dur
 	j, found := slices.BinarySearchFunc(r.tops, e.At, func(s slice, at int64) int { return cmp.Compare(s.begin, at) })

@@ -57,11 +57,11 @@ func TestParkedMeanwhile(t *testing.T) {
 	}
 	defer stop()
 	d := j.worlds[0].Default()
-	p, err := d.peer(address{0, 0}, false)
+	p, err := d.peer(domainAddress{0, 0}, false)
 	if err != nil {
 		t.Fatal(err)
 	}
-	late := &slot{p: p, op: nmad.Op{Kind: nmad.OpRecv, Match: nmad.Match{Tag: 1, Mask: ^uint64(0), Context: d.in}, Done: func(*nmad.Request) {}}}
+	late := &postedReceive{p: p, op: nmad.Op{Kind: nmad.OpRecv, Match: nmad.Match{Tag: 1, Mask: ^uint64(0), Context: d.in}, Done: func(*nmad.Request) {}}}
 	late.cycles.Store(true)
 	var parked, posted atomic.Bool
 	for i := range d.tasks {

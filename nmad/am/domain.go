@@ -24,7 +24,7 @@ func (d *Domain) to(rank int) (*peer, error) {
 	if d.access == nmad.Private && rank != d.w.s.Rank() {
 		far = 0
 	}
-	p, err := d.peer(address{rank, far}, true)
+	p, err := d.peer(domainAddress{rank, far}, true)
 	if err == nil {
 		d.home[rank].Store(p)
 	}
@@ -32,7 +32,7 @@ func (d *Domain) to(rank int) (*peer, error) {
 }
 
 // peer is that domain of another process; greets: which is to hear of this one.
-func (d *Domain) peer(to address, greets bool) (*peer, error) {
+func (d *Domain) peer(to domainAddress, greets bool) (*peer, error) {
 	if d == nil || d.w == nil {
 		return nil, fmt.Errorf("am: %w: no domain", ErrConfig)
 	}
@@ -70,7 +70,7 @@ func (d *Domain) peer(to address, greets bool) (*peer, error) {
 }
 
 // known returns the peer if it was made. The error says that none is made any more.
-func (d *Domain) known(to address) (*peer, error) {
+func (d *Domain) known(to domainAddress) (*peer, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if p := d.peers[to]; p != nil {
@@ -156,7 +156,7 @@ func (d *Domain) RequestFor(r *Reply, rank int, id ID, args []uint64, body []byt
 // handler runs when its owner polls next, and not before: the one way to reach a Private domain of another process. A
 // domain that the target has not opened is waited for.
 func (d *Domain) RequestTo(r *Reply, rank, domain int, id ID, args []uint64, body []byte) error {
-	p, err := d.peer(address{rank, domain}, true)
+	p, err := d.peer(domainAddress{rank, domain}, true)
 	if err == nil && r != nil {
 		err = r.prepare(p, id)
 	}
@@ -172,7 +172,7 @@ func (d *Domain) start(p *peer, r *Reply, id ID, args []uint64, body []byte, wai
 		return false, err
 	}
 	h := head{id: id, wants: r != nil, args: len(args)}
-	m, err := p.roomFor(r, &h, 8*len(args)+len(body) > shortSize, waits)
+	m, err := p.room(r, &h, 8*len(args)+len(body) > shortSize, waits)
 	if m == nil {
 		return false, err
 	}
@@ -201,7 +201,7 @@ func (d *Domain) Prepare(rank int, id ID, size int) (*Message, error) {
 	if err := d.fits(0, max(size, 0)); err != nil || size < 0 {
 		return nil, fmt.Errorf("am: prepare %d bytes: %w", size, ErrConfig)
 	}
-	m, err := p.room(argsRoom+size > shortSize)
+	m, err := p.room(nil, nil, argsRoom+size > shortSize, true)
 	if err != nil {
 		return nil, err
 	}
@@ -210,38 +210,38 @@ func (d *Domain) Prepare(rank int, id ID, size int) (*Message, error) {
 	return m, nil
 }
 
-// room reserves a request, and waits for room.
-func (p *peer) room(long bool) (*Message, error) {
+// room reserves a request. With h it is sent at once: h has its number, and r, if it is not nil, will be its answer. nil: it
+// does not wait, and there is no room.
+func (p *peer) room(r *Reply, h *head, long, waits bool) (*Message, error) {
 	if err := p.usable(); err != nil {
 		return nil, err
 	}
-	if m := p.reserve(long); m != nil {
+	if m := p.reserve(r, h, long); m != nil {
 		return m, nil
 	}
-	return p.roomLater(func() *Message { return p.reserve(long) })
+	return p.roomLater(r, h, long, waits)
 }
 
-// roomFor reserves a request that is sent at once; nil: it does not wait, and there is no room.
-func (p *peer) roomFor(r *Reply, h *head, long, waits bool) (*Message, error) {
-	if err := p.usable(); err != nil {
-		return nil, err
-	}
-	if m := p.reserveFor(r, h, long); m != nil {
-		return m, nil
-	}
-	return p.roomForLater(r, *h, h, long, waits)
-}
-
+// roomLater is room after a look that has found none. It runs handlers while it waits.
+//
 //go:noinline
-func (p *peer) roomForLater(r *Reply, like head, h *head, long, waits bool) (*Message, error) {
-	p.harvest()
-	m := p.reserveFor(r, h, long)
-	if m != nil || !waits {
-		return m, nil
+func (p *peer) roomLater(r *Reply, h *head, long, waits bool) (*Message, error) {
+	p.harvest(nil)
+	m := p.reserve(r, h, long)
+	if m == nil && waits && nmad.InCallback() {
+		return nil, fmt.Errorf("am: no room for a request of rank %d: %w", p.rank, ErrInHandler)
 	}
-	m, err := p.roomLater(func() *Message { return p.reserveFor(r, &like, long) })
-	*h = like
-	return m, err
+	for tries := 0; m == nil && waits; tries++ {
+		p.d.Poll()
+		if err := p.usable(); err != nil {
+			return nil, err
+		}
+		p.harvest(nil)
+		if m = p.reserve(r, h, long); m == nil {
+			rest(tries)
+		}
+	}
+	return m, nil
 }
 
 // usable returns why no request can go to the peer; nil: one can.
@@ -250,24 +250,6 @@ func (p *peer) usable() error {
 		return errClosed(p.d)
 	}
 	return p.failed()
-}
-
-// roomLater waits for room, and runs handlers meanwhile.
-func (p *peer) roomLater(reserve func() *Message) (*Message, error) {
-	if nmad.InCallback() {
-		return nil, fmt.Errorf("am: no room for a request of rank %d: %w", p.rank, ErrInHandler)
-	}
-	for tries := 0; ; tries++ {
-		p.d.Poll()
-		if err := p.usable(); err != nil {
-			return nil, err
-		}
-		p.harvest()
-		if m := reserve(); m != nil {
-			return m, nil
-		}
-		rest(tries)
-	}
 }
 
 // rest is what a waiter does between two polls of its own: nothing at first, then it lets others run, at last it sleeps.
@@ -401,7 +383,7 @@ func (d *Domain) runTask(*pioman.Task) pioman.Status {
 }
 
 // greeted notes that a peer is about to send.
-func (d *Domain) greeted(from address) {
+func (d *Domain) greeted(from domainAddress) {
 	if d.access != nmad.Private {
 		_, _ = d.peer(from, false) // fails if the domain is closed
 		return

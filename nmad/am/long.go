@@ -46,7 +46,7 @@ func (d *Domain) RequestLong(r *Reply, dst rma.Ref, id ID, args []uint64, src []
 	if err != nil {
 		return err
 	}
-	m, err := p.room(false)
+	m, err := p.room(nil, nil, false, true)
 	if err != nil {
 		return err
 	}

@@ -286,7 +286,7 @@ func (d *Domain) forced(r *Reply, at rma.Ref, n int) error {
 	if err != nil {
 		return err
 	}
-	m, err := p.room(false)
+	m, err := p.room(nil, nil, false, true)
 	if err != nil {
 		return err
 	}
@@ -393,7 +393,7 @@ func TestLongCloses(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			m, err := p.room(false)
+			m, err := p.room(nil, nil, false, true)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -29,28 +29,18 @@ func (p *peer) violation(why error) {
 	p.d.w.tell(why)
 }
 
-// reserve takes room for a request; nil: there is none.
-func (p *peer) reserve(long bool) *Message {
+// reserve takes room for a request; nil: there is none. With h the request has its number from then on, and r, if it is not
+// nil, will be its answer.
+func (p *peer) reserve(r *Reply, h *head, long bool) *Message {
 	p.mu.Lock()
 	if p.underWay >= p.d.w.cfg.Window {
 		p.mu.Unlock()
 		return nil
 	}
 	p.underWay++
-	m := p.message(long)
-	p.mu.Unlock()
-	return m
-}
-
-// reserveFor is reserve for a request that is sent at once: it has its number, and, if r is not nil, the answer will be r.
-func (p *peer) reserveFor(r *Reply, h *head, long bool) *Message {
-	p.mu.Lock()
-	if p.underWay >= p.d.w.cfg.Window {
-		p.mu.Unlock()
-		return nil
+	if h != nil {
+		p.numberLocked(h, r)
 	}
-	p.underWay++
-	p.numberLocked(h, r)
 	m := p.message(long)
 	p.mu.Unlock()
 	return m

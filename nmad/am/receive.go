@@ -13,7 +13,7 @@ import (
 func (p *peer) prepare() {
 	cfg := &p.d.w.cfg
 	for i := range cfg.Receives + max(cfg.Receives/4, 1) {
-		s := &slot{p: p}
+		s := &postedReceive{p: p}
 		s.op = nmad.Op{Kind: nmad.OpRecv, Done: s.arrived, Match: nmad.Match{Mask: answerBit, Context: p.in}}
 		if i < cfg.Receives {
 			s.op.Buf = make([]byte, shortSize)
@@ -34,7 +34,7 @@ func (p *peer) open() {
 }
 
 // post has the slot receive.
-func (s *slot) post() {
+func (s *postedReceive) post() {
 	if s.p.d.closed.Load() {
 		s.cycles.Store(false)
 		return
@@ -46,7 +46,7 @@ func (s *slot) post() {
 }
 
 // arrived handles a message. nmad calls it, for one message of a gate at a time.
-func (s *slot) arrived(r *nmad.Request) {
+func (s *postedReceive) arrived(r *nmad.Request) {
 	p := s.p
 	_, err := r.Test()
 	if err == nil && p.failed() == nil {
@@ -113,7 +113,7 @@ func (p *peer) runDue() {
 		if !e.here || e.landing != nil && !e.landing.there {
 			return
 		}
-		p.early[p.next] = early{}
+		p.early[p.next] = keptRequest{}
 		p.next++
 		p.run(e.head, e.data, e.landing)
 		p.spare = append(p.spare, e.data[:cap(e.data)])
@@ -123,13 +123,13 @@ func (p *peer) runDue() {
 // keep stores a request for later: a long one that was sent before is still on its way, or its own body is.
 func (p *peer) keep(h head, data []byte) error {
 	if p.early == nil {
-		p.early = &[256]early{}
+		p.early = &[256]keptRequest{}
 	}
 	e := &p.early[h.seq]
 	if e.here || int(h.seq-p.next) >= p.d.w.cfg.Window {
 		return fmt.Errorf("%w: request number %d where %d is due", ErrMessage, h.seq, p.next)
 	}
-	*e = early{head: h, data: p.copyOf(data), here: true}
+	*e = keptRequest{head: h, data: p.copyOf(data), here: true}
 	if h.where == follows {
 		return p.land(h, e.data)
 	}
@@ -257,7 +257,7 @@ func (t *Token) mayReply(args []uint64, body []byte, awaited bool) error {
 }
 
 // undone deals with a message that no handler is run for.
-func (t *Token) undone(s status, why error) {
+func (t *Token) undone(s answerStatus, why error) {
 	p := t.p
 	p.lost.Add(1)
 	if t.head.kind == request && t.head.wants {
@@ -269,11 +269,11 @@ func (t *Token) undone(s status, why error) {
 }
 
 // answer sends the answer to a request, with the credit for it.
-func (p *peer) answer(seq uint8, s status, args []uint64, body []byte) error {
+func (p *peer) answer(seq uint8, s answerStatus, args []uint64, body []byte) error {
 	n := 8*len(args) + len(body)
 	p.mu.Lock()
 	p.owed++
-	v := verdict{status: s, args: len(args), credit: p.pay()}
+	v := answerWord{status: s, args: len(args), credit: p.pay()}
 	m := p.message(n > shortSize)
 	p.mu.Unlock()
 	at := front - 8*v.args
@@ -292,7 +292,7 @@ func (p *peer) parks() bool {
 }
 
 // park leaves a receive for the next poll.
-func (p *peer) park(s *slot) {
+func (p *peer) park(s *postedReceive) {
 	p.mu.Lock()
 	s.next, p.parked = p.parked, s
 	p.mu.Unlock()

@@ -43,20 +43,9 @@ func (r *Reply) listen(seq uint8) (err error) {
 
 // settle takes the credit that has come with the answer, if there is one, unless a thread that looks for room has.
 func (r *Reply) settle() {
-	p := r.p
-	if p == nil {
-		return
+	if r.p != nil {
+		r.p.harvest(r)
 	}
-	p.mu.Lock()
-	if r.credits {
-		at := &p.awaited
-		for *at != r {
-			at = &(*at).next
-		}
-		*at = r.next
-		r.take()
-	}
-	p.mu.Unlock()
 }
 
 // take takes the credit of an answer that has come. Under the peer's mu.
@@ -75,19 +64,19 @@ func (r *Reply) take() {
 	r.bad = err
 }
 
-// harvest takes the credit of all answers that have come.
-func (p *peer) harvest() {
+// harvest takes the credit of answers that have come: of all, or up to that of r, whose receive is over.
+func (p *peer) harvest(r *Reply) {
 	p.mu.Lock()
-	for at := &p.awaited; *at != nil; {
-		r := *at
-		if !r.posted.Load() || !r.req.IsDone() {
-			at = &r.next
+	defer p.mu.Unlock()
+	for at := &p.awaited; *at != nil && (r == nil || r.credits); {
+		x := *at
+		if x != r && (!x.posted.Load() || !x.req.IsDone()) {
+			at = &x.next
 			continue
 		}
-		*at = r.next
-		r.take()
+		*at = x.next
+		x.take()
 	}
-	p.mu.Unlock()
 }
 
 // Test says whether the answer is there, or will not come; it moves the domain on, once. It never blocks.

@@ -36,9 +36,9 @@ func TestReplyAgain(t *testing.T) {
 		t.Fatal(err)
 	}
 	h := head{id: 1, wants: true}
-	m := p.reserveFor(&r, &h, false)
+	m := p.reserve(&r, &h, false)
 	before := p.underWay
-	p.harvest()
+	p.harvest(nil)
 	if p.underWay != before {
 		t.Errorf("%d requests are under way, %d were: the credit of the last answer is taken again", p.underWay, before)
 	}

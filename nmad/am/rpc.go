@@ -24,8 +24,8 @@ const (
 )
 
 const (
-	returned outcome = iota
-	failed           // with an error, whose text is the result
+	returned callOutcome = iota
+	failed               // with an error, whose text is the result
 	unknown
 	panicked
 	busy
@@ -35,12 +35,12 @@ const (
 // callTag is the tag of a long argument, or, back, a long result.
 func callTag(number uint64, back bool) uint64 { return number<<1 | bit(back) }
 
-func (x *calls) init(w *World) {
-	x.w, x.open = w, map[uint64]*call{}
+func (x *outgoingCalls) init(w *World) {
+	x.w, x.open = w, map[uint64]*outgoingCall{}
 	w.handle(callEnds, x.ended)
 }
 
-func (x *calls) begin(c *call) (uint64, error) {
+func (x *outgoingCalls) begin(c *outgoingCall) (uint64, error) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if x.why != nil {
@@ -52,7 +52,7 @@ func (x *calls) begin(c *call) (uint64, error) {
 }
 
 // take takes a call out that has ended, or was given up; nil: it was before.
-func (x *calls) take(number uint64, rank int) *call {
+func (x *outgoingCalls) take(number uint64, rank int) *outgoingCall {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	c := x.open[number]
@@ -64,7 +64,7 @@ func (x *calls) take(number uint64, rank int) *call {
 }
 
 // begun notes that a call of the own process has come; false: it was given up before.
-func (x *calls) begun(number uint64) bool {
+func (x *outgoingCalls) begun(number uint64) bool {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	c := x.open[number]
@@ -75,7 +75,7 @@ func (x *calls) begun(number uint64) bool {
 }
 
 // argument takes the long argument of a call of the own process.
-func (x *calls) argument(number uint64) []byte {
+func (x *outgoingCalls) argument(number uint64) []byte {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if c := x.open[number]; c != nil {
@@ -85,8 +85,8 @@ func (x *calls) argument(number uint64) []byte {
 }
 
 // lost ends the calls to a rank; below 0: all.
-func (x *calls) lost(rank int, why error) {
-	var all []*call
+func (x *outgoingCalls) lost(rank int, why error) {
+	var all []*outgoingCall
 	x.mu.Lock()
 	for number, c := range x.open {
 		if c.rank == rank || rank < 0 {
@@ -101,7 +101,7 @@ func (x *calls) lost(rank int, why error) {
 	}
 }
 
-func (x *calls) end() {
+func (x *outgoingCalls) end() {
 	why := fmt.Errorf("am: %w", ErrClosed)
 	x.mu.Lock()
 	x.why = why
@@ -110,7 +110,7 @@ func (x *calls) end() {
 }
 
 // ended is the handler of callEnds.
-func (x *calls) ended(t *Token, args []uint64, body []byte) {
+func (x *outgoingCalls) ended(t *Token, args []uint64, body []byte) {
 	if len(args) != 4 || args[3] > 1 || args[3] == 0 && args[2] != uint64(len(body)) || args[1] > uint64(busy) {
 		t.p.violation(fmt.Errorf("%w: the end of a call", ErrMessage))
 		return
@@ -123,7 +123,7 @@ func (x *calls) ended(t *Token, args []uint64, body []byte) {
 		}
 		return
 	}
-	c.end = outcome(args[1])
+	c.end = callOutcome(args[1])
 	if !long {
 		c.result = slices.Clone(body)
 		c.over.Signal(1)
@@ -149,7 +149,7 @@ func (x *calls) ended(t *Token, args []uint64, body []byte) {
 }
 
 // drop receives and forgets a message that has become useless.
-func (x *calls) drop(rank int, tag uint64) {
+func (x *outgoingCalls) drop(rank int, tag uint64) {
 	x.w.s.Start(rank, &nmad.Op{Kind: nmad.OpRecv, Match: nmad.Match{Tag: tag, Mask: ^uint64(0), Context: x.long}, Done: func(*nmad.Request) {}})
 }
 
@@ -189,7 +189,7 @@ func (w *World) call(ctx context.Context, rank int, name string, args []byte) ([
 	if err != nil {
 		return nil, err
 	}
-	c := &call{rank: rank}
+	c := &outgoingCall{rank: rank}
 	number, err := w.calls.begin(c)
 	if err != nil {
 		return nil, err
@@ -226,7 +226,7 @@ func (w *World) call(ctx context.Context, rank int, name string, args []byte) ([
 }
 
 // send sends a copy of what is too long for a body.
-func (x *calls) send(rank int, tag uint64, data []byte) {
+func (x *outgoingCalls) send(rank int, tag uint64, data []byte) {
 	x.w.s.Start(rank, &nmad.Op{Match: nmad.Match{Tag: tag, Context: x.long}, Buf: slices.Clone(data)}) // what fails fails with the peer
 }
 
@@ -242,7 +242,7 @@ func (w *World) cancel(rank int, number uint64) {
 	}
 }
 
-func (c *call) outcome(rank int, name string) ([]byte, error) {
+func (c *outgoingCall) outcome(rank int, name string) ([]byte, error) {
 	if c.err != nil {
 		return nil, c.err
 	}

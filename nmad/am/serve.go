@@ -36,12 +36,12 @@ func (w *World) Serve(name string, f Func) error {
 	return nil
 }
 
-// job is a call to be run.
-type job struct {
+// servedCall is a call to be run.
+type servedCall struct {
 	callID
 	f    Func
 	args []byte
-	why  outcome // other than returned: there is nothing to run
+	why  callOutcome // other than returned: there is nothing to run
 
 	ctx    context.Context
 	cancel context.CancelCauseFunc
@@ -53,7 +53,7 @@ func (x *served) begins(t *Token, args []uint64, body []byte) {
 		t.p.violation(fmt.Errorf("%w: the begin of a call", ErrMessage))
 		return
 	}
-	j := &job{callID: callID{t.Rank(), args[0]}}
+	j := &servedCall{callID: callID{t.Rank(), args[0]}}
 	own := j.rank == x.w.s.Rank() // long messages to the own process move only while a thread polls
 	long := args[3] == 1 && !own
 	if !x.admit(j, string(body[:args[1]]), args[2]) {
@@ -90,7 +90,7 @@ func (x *served) begins(t *Token, args []uint64, body []byte) {
 const refusals = 4
 
 // admit decides whether a call may run, and counts its thread. false: its caller is no good one.
-func (x *served) admit(j *job, name string, size uint64) bool {
+func (x *served) admit(j *servedCall, name string, size uint64) bool {
 	j.ctx, j.cancel = context.WithCancelCause(context.Background())
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -133,7 +133,7 @@ func (x *served) starts(f func()) {
 }
 
 // do runs a call, and tells its end.
-func (j *job) do(x *served, long bool) {
+func (j *servedCall) do(x *served, long bool) {
 	if j.why != returned {
 		x.tell(j, j.why, nil)
 		return
@@ -162,7 +162,7 @@ func (j *job) do(x *served, long bool) {
 }
 
 // ended takes a call out that has.
-func (x *served) ended(j *job) {
+func (x *served) ended(j *servedCall) {
 	x.mu.Lock()
 	cancel := x.run[j.callID]
 	delete(x.run, j.callID)
@@ -173,7 +173,7 @@ func (x *served) ended(j *job) {
 }
 
 // tell tells the end of a call.
-func (x *served) tell(j *job, end outcome, result []byte) {
+func (x *served) tell(j *servedCall, end callOutcome, result []byte) {
 	if len(result) > x.w.cfg.Longest {
 		end, result = failed, fmt.Appendf(nil, "a result of %d bytes, the bound is %d", len(result), x.w.cfg.Longest)
 	}

@@ -30,12 +30,12 @@ type World struct {
 	cfg      Config
 	def      *Domain
 	handlers atomic.Pointer[handlers]
-	calls    calls
+	calls    outgoingCalls
 	served   served
 
 	mu      marcel.SpinLock           // callbacks take it
 	domains atomic.Pointer[[]*Domain] // that are open; mu serializes changes
-	waiting map[int][]address         // greetings of domains that were not opened yet, by their numbers; mu
+	waiting map[int][]domainAddress   // greetings of domains that were not opened yet, by their numbers; mu
 	gone    map[int]bool              // numbers of domains that were closed, which are not used again; mu
 	closed  bool                      // mu
 	dropped atomic.Uint64
@@ -85,7 +85,7 @@ type Domain struct {
 	home []atomic.Pointer[peer] // where requests go that name no domain, by rank
 
 	mu    marcel.SpinLock // callbacks take it
-	peers map[address]*peer
+	peers map[domainAddress]*peer
 	all   atomic.Pointer[[]*peer] // the same, for those that poll
 
 	greetings atomic.Pointer[greeting] // of a Private domain: peers that its owner has not opened yet
@@ -101,36 +101,36 @@ type Domain struct {
 	seen      atomic.Uint64 // polls at the last look
 }
 
-// address is a domain of another process.
-type address struct{ rank, far int }
+// domainAddress is a domain of another process.
+type domainAddress struct{ rank, far int }
 
 // greeting is a peer that has said that it is about to send.
 type greeting struct {
-	from address
+	from domainAddress
 	next *greeting
 }
 
-// outcome is how a call has ended.
-type outcome uint64
+// callOutcome is how a call has ended.
+type callOutcome uint64
 
-// calls are those that this process has made.
-type calls struct {
+// outgoingCalls are those that this process has made.
+type outgoingCalls struct {
 	w    *World
 	long *nmad.Context
 
 	mu   marcel.SpinLock // callbacks take it
 	last uint64
-	open map[uint64]*call
+	open map[uint64]*outgoingCall
 	why  error // no more begin
 }
 
-// call is one that waits for its end.
-type call struct {
+// outgoingCall is one that waits for its end.
+type outgoingCall struct {
 	rank   int
 	args   []byte            // a long argument for the own process, which is not sent
 	begun  atomic.Bool       // one of the own process: its function runs
 	over   pioman.Completion // bit 1
-	end    outcome
+	end    callOutcome
 	result []byte
 	err    error
 	req    nmad.Request // of a long result
@@ -182,14 +182,14 @@ type peer struct {
 	_ [64]byte
 
 	mu       marcel.SpinLock
-	underWay int      // requests
-	seq      uint8    // of the next request
-	owed     int      // requests of the peer's
-	short    *Message // that may be used
-	long     *Message // the same, with a buffer of Medium
-	leaving  *Message // that nmad has not sent yet, as far as is known
-	awaited  *Reply   // requests under way that await answers
-	parked   *slot    // receives that wait for the next poll to be posted
+	underWay int            // requests
+	seq      uint8          // of the next request
+	owed     int            // requests of the peer's
+	short    *Message       // that may be used
+	long     *Message       // the same, with a buffer of Medium
+	leaving  *Message       // that nmad has not sent yet, as far as is known
+	awaited  *Reply         // requests under way that await answers
+	parked   *postedReceive // receives that wait for the next poll to be posted
 
 	followings *following // that may be used
 	landings   []*landing // all that were made
@@ -199,20 +199,20 @@ type peer struct {
 	_ [64]byte
 
 	// Calls on behalf of one gate come one at a time: they alone touch what follows.
-	all   uint32          // requests that have come, ever
-	next  uint8           // number of the request to be handled next
-	early *[256]early     // requests that came before their turn, by number; nil: none ever did
-	token Token           // of the handler that runs
-	args  [MaxArgs]uint64 // its arguments
-	spent atomic.Uint32   // handlers that ran since the last poll began, which sets it to 0: of the two writes one may be lost
-	spare [][]byte        // buffers of early requests
-	slots []*slot         // set once
-	ran   atomic.Uint64   // handlers
-	lost  atomic.Uint64   // messages that were dropped
+	all   uint32            // requests that have come, ever
+	next  uint8             // number of the request to be handled next
+	early *[256]keptRequest // requests that came before their turn, by number; nil: none ever did
+	token Token             // of the handler that runs
+	args  [MaxArgs]uint64   // its arguments
+	spent atomic.Uint32     // handlers that ran since the last poll began, which sets it to 0: of the two writes one may be lost
+	spare [][]byte          // buffers of early requests
+	slots []*postedReceive  // set once
+	ran   atomic.Uint64     // handlers
+	lost  atomic.Uint64     // messages that were dropped
 }
 
-// early is a request that came before its turn, or its body.
-type early struct {
+// keptRequest is a request that came before its turn, or its body.
+type keptRequest struct {
 	head    head
 	data    []byte
 	here    bool
@@ -279,13 +279,13 @@ type landing struct {
 	posted atomic.Bool // the receive is under way
 }
 
-// slot is a receive that is posted again and again.
-type slot struct {
+// postedReceive is a receive that is posted again and again.
+type postedReceive struct {
 	p      *peer
 	req    nmad.Request
 	op     nmad.Op
-	next   *slot       // in parked
-	cycles atomic.Bool // it is posted, parked, or about to be
+	next   *postedReceive // in parked
+	cycles atomic.Bool    // it is posted, parked, or about to be
 }
 
 // Token is what a handler has of the message that it handles. It is valid, and used by the handler's thread alone,

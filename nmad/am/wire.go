@@ -25,13 +25,13 @@ import (
 //
 //	bits 0..7 status, 8..15 credit, 16..23 how many arguments, 24..63 0
 
-// kind is what an active message is; answers are told by answerBit.
-type kind uint8
+// messageKind is what an active message is; answers are told by answerBit.
+type messageKind uint8
 
 const (
-	request kind = iota
-	reply        // to a handler of the requester
-	credit       // nothing but credit
+	request messageKind = iota
+	reply               // to a handler of the requester
+	credit              // nothing but credit
 	kinds
 )
 
@@ -45,20 +45,20 @@ const (
 	wordSize = 8
 )
 
-// where says where the body of a message is.
-type where uint8
+// bodyPlace says where the body of a message is.
+type bodyPlace uint8
 
 const (
-	within  where = iota // behind the arguments
-	placed               // in memory of the receiver, where the sender has put it
-	follows              // it comes as a message of its own
+	within  bodyPlace = iota // behind the arguments
+	placed                   // in memory of the receiver, where the sender has put it
+	follows                  // it comes as a message of its own
 	wheres
 )
 
 // head is what the tag of a message says.
 type head struct {
-	kind   kind
-	where  where
+	kind   messageKind
+	where  bodyPlace
 	wants  bool // a request: an answer is awaited
 	args   int
 	credit int
@@ -88,7 +88,7 @@ func (h *head) dataTag() uint64 { return answerBit | uint64(h.kind)<<61 | uint64
 // decode reads the tag of a message of n bytes, which is not an answer.
 func decode(tag uint64, n int) (h head, err error) {
 	h = head{
-		kind: kind(tag >> 61 & 3), where: where(tag >> 54 & 3), wants: tag>>53&1 != 0, args: int(tag >> 48 & 31), credit: int(tag >> 40 & 255),
+		kind: messageKind(tag >> 61 & 3), where: bodyPlace(tag >> 54 & 3), wants: tag>>53&1 != 0, args: int(tag >> 48 & 31), credit: int(tag >> 40 & 255),
 		seq: uint8(tag >> 32), id: ID(tag),
 	}
 	switch {
@@ -103,23 +103,23 @@ func decode(tag uint64, n int) (h head, err error) {
 	return h, nil
 }
 
-// status is how a request has ended that awaits an answer.
-type status uint8
+// answerStatus is how a request has ended that awaits an answer.
+type answerStatus uint8
 
 const (
-	answered  status = iota // by the handler
-	unhandled               // there is none
-	silent                  // it has returned without an answer
-	noKey                   // of a long one: there is no such memory
-	beyond                  // the memory is shorter
-	gone                    // the World of the memory was closed
+	answered  answerStatus = iota // by the handler
+	unhandled                     // there is none
+	silent                        // it has returned without an answer
+	noKey                         // of a long one: there is no such memory
+	beyond                        // the memory is shorter
+	gone                          // the World of the memory was closed
 	statuses
 )
 
 // lacks are what went wrong with the memory of a long request.
 var lacks = [statuses]error{noKey: rma.ErrKey, beyond: rma.ErrRange, gone: rma.ErrClosed}
 
-func refusalOf(err error) status {
+func refusalOf(err error) answerStatus {
 	switch {
 	case errors.Is(err, rma.ErrRange):
 		return beyond
@@ -129,24 +129,24 @@ func refusalOf(err error) status {
 	return noKey
 }
 
-// verdict is what the word of an answer says.
-type verdict struct {
-	status status
+// answerWord is what the word of an answer says.
+type answerWord struct {
+	status answerStatus
 	credit int
 	args   int
 }
 
-func (v *verdict) put(b []byte) {
+func (v *answerWord) put(b []byte) {
 	binary.LittleEndian.PutUint64(b, uint64(v.status)|uint64(v.credit)<<8|uint64(v.args)<<16)
 }
 
 // decodeAnswer reads the word of an answer.
-func decodeAnswer(b []byte) (v verdict, err error) {
+func decodeAnswer(b []byte) (v answerWord, err error) {
 	if len(b) < wordSize {
 		return v, fmt.Errorf("%w: an answer of %d bytes", ErrMessage, len(b))
 	}
 	w := binary.LittleEndian.Uint64(b)
-	v = verdict{status: status(w), credit: int(w >> 8 & 255), args: int(w >> 16 & 255)}
+	v = answerWord{status: answerStatus(w), credit: int(w >> 8 & 255), args: int(w >> 16 & 255)}
 	if v.status >= statuses || w>>24 != 0 || v.credit == 0 || v.args > MaxArgs || wordSize+8*v.args > len(b) {
 		return v, fmt.Errorf("%w: an answer of %d bytes that begins with %#x", ErrMessage, len(b), w)
 	}

@@ -35,7 +35,7 @@ func Open(s *nmad.Session, cfg Config) (*World, error) {
 	if m := cfg.Memory; m != nil && m.Session() != s {
 		return nil, fmt.Errorf("am: open: %w: Memory is a World of another session", ErrConfig)
 	}
-	w := &World{s: s, cfg: cfg, waiting: map[int][]address{}, gone: map[int]bool{}}
+	w := &World{s: s, cfg: cfg, waiting: map[int][]domainAddress{}, gone: map[int]bool{}}
 	w.handlers.Store(&handlers{})
 	w.domains.Store(&[]*Domain{})
 	w.calls.init(w)
@@ -66,7 +66,7 @@ func (w *World) ranks() []int {
 
 // open opens the domain over nm.
 func (w *World) open(nm *nmad.Domain, access nmad.Access) (*Domain, error) {
-	d := &Domain{w: w, nm: nm, own: nm.Number() != 0, number: nm.Number(), access: access, peers: map[address]*peer{}, home: make([]atomic.Pointer[peer], w.s.Size())}
+	d := &Domain{w: w, nm: nm, own: nm.Number() != 0, number: nm.Number(), access: access, peers: map[domainAddress]*peer{}, home: make([]atomic.Pointer[peer], w.s.Size())}
 	for i := range d.tasks {
 		d.tasks[i].Init("active messages", d.runTask, pioman.OneShot)
 	}
@@ -274,26 +274,23 @@ func (w *World) shutdown() {
 // silent takes the receives back, and says whether all have ended.
 func (w *World) silent() bool {
 	all := true
+	end := func(under *atomic.Bool, r *nmad.Request) {
+		if under.Load() {
+			r.Cancel()
+			all = all && !under.Load()
+		}
+	}
 	for _, p := range w.def.allPeers() {
 		for _, s := range p.slots {
-			if s.cycles.Load() {
-				s.req.Cancel()
-				all = all && !s.cycles.Load()
-			}
+			end(&s.cycles, &s.req)
 		}
 		for _, l := range p.bodies() {
-			if l.posted.Load() {
-				l.req.Cancel()
-				all = all && !l.posted.Load()
-			}
+			end(&l.posted, &l.req)
 		}
 		p.releaseAll()
 	}
 	for _, h := range w.hellos {
-		if h.cycles.Load() {
-			h.req.Cancel()
-			all = all && !h.cycles.Load()
-		}
+		end(&h.cycles, &h.req)
 	}
 	return all
 }
@@ -336,7 +333,7 @@ func (w *World) greet(p *peer) {
 
 // greeted takes in a greeting.
 func (w *World) greeted(rank int, tag, size uint64) {
-	from, number := address{rank, int(tag & lastNumber)}, int(tag>>16&lastNumber)
+	from, number := domainAddress{rank, int(tag & lastNumber)}, int(tag>>16&lastNumber)
 	if tag>>32<<32 != w.agreement() || size != 0 {
 		w.dropped.Add(1)
 		w.tell(fmt.Errorf("am: rank %d: %w: it has a window of %d, and bodies of %d KiB: give all processes the same", rank, ErrConfig, tag>>32&255, tag>>40))

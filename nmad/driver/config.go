@@ -22,8 +22,8 @@ func (c *Config) Crowded() bool { return c.Shared != nil && c.Shared() }
 // of every link, whose size is bounded.
 const MaxJob = 128
 
-// MaxSize is the largest Config.Size.
-const MaxSize = 1 << 24
+// MaxSize is the largest number of processes in a job.
+const MaxSize = 1 << 16
 
 // Check tells what is wrong with c in one line; drivers call it in Open. The
 // error is an ErrConfig.

@@ -86,5 +86,5 @@
 //
 // Drivers register under their name when their package is imported; [Lookup] finds them. An option of a driver is a
 // variable of the environment, which Open reads, whatever Config it is given, and refuses with [ErrConfig] (shm.EnvCopy,
-// ofi.EnvProvider); a field of its Driver goes before it, for tests. nmad.Environment lists them.
+// ofi.EnvProvider). A program that gives the Driver itself (nmad.Config.Custom) sets a field of it, which goes before.
 package driver

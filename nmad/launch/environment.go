@@ -81,9 +81,6 @@ func (s *Spec) fromEnvironment() error {
 // environment is what a child gets: ours, as far as its program wants it, without what a launcher may have told
 // us, with the settings, and with its rank. Without a program it is a remote shell.
 func (s *Spec) environment(told map[string]string, program *Program) []string {
-	if program == nil {
-		program = &Program{Dir: s.Dir}
-	}
 	values := map[string]string{}
 	for _, v := range settings {
 		values[v.name] = v.get(s)
@@ -93,7 +90,9 @@ func (s *Spec) environment(told map[string]string, program *Program) []string {
 			values[v.Name] = told[v.Name]
 		}
 	}
-	if told[nmad.EnvLauncher] == "" { // our own launcher is to find our children, too
+	if program == nil { // a remote shell has no mark: it may leave a connection open for the next job
+		program = &Program{Dir: s.Dir}
+	} else if told[nmad.EnvLauncher] == "" { // our own launcher is to find our children, too
 		delete(values, nmad.EnvLauncher)
 	}
 	path := told[monitor.Environment]

@@ -3,7 +3,6 @@ package launch
 import (
 	"bufio"
 	"crypto/rand"
-	"encoding/hex"
 	"io"
 	"os"
 	"os/exec"
@@ -63,20 +62,13 @@ func init() {
 	}
 }
 
-// newMark makes the mark of one job of one launcher.
-func newMark() string {
-	var b [16]byte
-	rand.Read(b[:]) // never fails
-	return hex.EncodeToString(b[:])
-}
-
 // startGuard starts one.
 func startGuard() (*guard, error) {
 	path, err := ownProgram()
 	if err != nil {
 		return nil, err
 	}
-	g := &guard{mark: newMark()}
+	g := &guard{mark: rand.Text()}
 	g.cmd = &exec.Cmd{Path: path, Args: []string{guardName}, Env: []string{}, Dir: "/", SysProcAttr: &syscall.SysProcAttr{Setsid: true}}
 	if g.input, err = g.cmd.StdinPipe(); err != nil {
 		return nil, err

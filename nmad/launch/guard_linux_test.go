@@ -1,6 +1,7 @@
 package launch
 
 import (
+	"crypto/rand"
 	"fmt"
 	"os/exec"
 	"strings"
@@ -13,7 +14,7 @@ import (
 // TestWatch: at the end of its input a guard kills the groups that it was told of and not told off
 // again, and the one that bears the mark; no other one.
 func TestWatch(t *testing.T) {
-	mark := newMark()
+	mark := rand.Text()
 	start := func(env ...string) *exec.Cmd {
 		c := exec.Command("sleep", "3600")
 		c.Env = env
@@ -63,14 +64,17 @@ func TestGuardKilled(t *testing.T) {
 }
 
 // TestMark: the children bear it, and it replaces that of our own launcher; without a guard they
-// bear the old one.
+// bear the old one. A remote shell bears none.
 func TestMark(t *testing.T) {
 	t.Setenv(nmad.EnvLauncher, "old")
 	s := Spec{N: 1}
 	for mark, want := range map[string]string{"": "old", "new": "new"} {
-		env := strings.Join(s.environment(map[string]string{nmad.EnvLauncher: mark}, nil), "\n") + "\n"
+		env := strings.Join(s.environment(map[string]string{nmad.EnvLauncher: mark}, &Program{}), "\n") + "\n"
 		if n := strings.Count(env, nmad.EnvLauncher+"="); n != 1 || !strings.Contains(env, nmad.EnvLauncher+"="+want+"\n") {
 			t.Errorf("with the mark %q: %d marks, want one, %q", mark, n, want)
 		}
+	}
+	if env := strings.Join(s.environment(nil, nil), "\n"); strings.Contains(env, nmad.EnvLauncher+"=") {
+		t.Error("a remote shell bears a mark")
 	}
 }

@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/pm2-go/pm2/nmad/internal/roster"
+	"github.com/pm2-go/pm2/nmad/driver"
 )
 
 // Host is a machine that takes part in a job.
@@ -55,8 +55,8 @@ func parseHost(fields []string) (Host, error) {
 	for _, f := range fields[1:] {
 		text, ok := strings.CutPrefix(f, "slots=")
 		n, err := strconv.Atoi(text)
-		if !ok || err != nil || n < 1 || n > roster.MaxSize {
-			return h, fmt.Errorf("%q: write slots=N, N from 1 to %d", f, roster.MaxSize)
+		if !ok || err != nil || n < 1 || n > driver.MaxSize {
+			return h, fmt.Errorf("%q: write slots=N, N from 1 to %d", f, driver.MaxSize)
 		}
 		h.Slots = n
 	}

@@ -28,12 +28,12 @@ type Job struct {
 	spec     Spec
 	listener net.Listener // rank 0's rendezvous, until a process has taken it
 	addr     string
-	remotes  []Remote // what other hosts start
-	base     int      // the first rank on this host: First, or the caller, which is rank 0
-	sets     [][]int  // processors, from rank base on; nil: not bound
-	shared   bool
-	guard    *guard          // nil: none
-	pmi      *manager.Server // nil: none
+	remotes  []Remote        // what other hosts start
+	base     int             // the first rank on this host: First, or the caller, which is rank 0
+	sets     [][]int         // the processors of each rank, from rank base on; nil: the ranks are not bound
+	shared   bool            // there are fewer processors than processes
+	guard    *guard          // nil: the job has none
+	pmi      *manager.Server // nil: the job has none
 
 	over    chan struct{} // closed when all children are reaped, and what they have left is gone
 	givenUp chan struct{} // closed by GiveUp
@@ -42,13 +42,13 @@ type Job struct {
 	children []*child       // by rank; nil: not started by us, or not yet
 	running  int            // started, and not reaped or with output that was not passed on; and the helper while it starts them
 	first    error          // what failed first: an *ExitError, an *OutputError, an *AbortError or a *LeaveError
-	weight   int            // of it
+	weight   int            // how much first says of why the job has failed: consequence, unclear or cause
 	ending   bool           // the children were told to end
-	caught   syscall.Signal // what the job was ended by; 0: nothing
-	again    bool           // and a second one came
+	caught   syscall.Signal // the signal to this process that has ended the job; 0: none
+	again    bool           // a second such signal has come
 	failing  bool           // a child has failed, and the others are given time
-	killed   bool           // the children were, and no more are started
-	looking  bool           // for ranks that are stopped
+	killed   bool           // the children were killed, and no more are started
+	looking  bool           // endStopped looks for ranks that are stopped
 	cut      bool           // what EndWith reads has ended
 	timers   []*time.Timer
 }
@@ -57,10 +57,10 @@ type child struct {
 	cmd     *exec.Cmd
 	remote  *Remote // it is the remote shell for these ranks
 	outputs []*output
-	watch   *presence.Watch // nil: of a remote shell
-	pmi     *conversation   // nil: none
+	watch   *presence.Watch // nil: this is a remote shell
+	pmi     *conversation   // with the server of PMI; nil: the job has no server
 	stopped bool            // under Job.mu: it was stopped, and killed for that
-	dead    bool            // under Job.mu: no more signals, soon its pid may be another process's
+	dead    bool            // under Job.mu: it gets no more signals, because its pid may soon be another process's
 }
 
 // Start starts ranks First to N-1. When it returns, all of them run, or, with an

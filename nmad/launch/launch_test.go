@@ -178,27 +178,27 @@ type written struct {
 	rank int
 }
 
-func (o *outputs) of(rank int) io.Writer { return written{o, rank} }
+func (os *outputs) of(rank int) io.Writer { return written{os, rank} }
 
-func (w written) Write(b []byte) (int, error) {
-	w.o.mu.Lock()
-	defer w.o.mu.Unlock()
-	if w.o.b == nil {
-		w.o.b = map[int]*bytes.Buffer{}
+func (wr written) Write(b []byte) (int, error) {
+	wr.o.mu.Lock()
+	defer wr.o.mu.Unlock()
+	if wr.o.b == nil {
+		wr.o.b = map[int]*bytes.Buffer{}
 	}
-	if w.o.b[w.rank] == nil {
-		w.o.b[w.rank] = &bytes.Buffer{}
+	if wr.o.b[wr.rank] == nil {
+		wr.o.b[wr.rank] = &bytes.Buffer{}
 	}
-	return w.o.b[w.rank].Write(b)
+	return wr.o.b[wr.rank].Write(b)
 }
 
-func (o *outputs) text(rank int) string {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	if o.b[rank] == nil {
+func (os *outputs) text(rank int) string {
+	os.mu.Lock()
+	defer os.mu.Unlock()
+	if os.b[rank] == nil {
 		return ""
 	}
-	return o.b[rank].String()
+	return os.b[rank].String()
 }
 
 func TestEnvironmentAndBinding(t *testing.T) {

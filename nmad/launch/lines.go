@@ -25,9 +25,9 @@ type Lines struct {
 
 	mu    sync.Mutex
 	to    io.Writer
-	begun map[int]begun // by rank: a line that has not ended
-	late  *time.Timer   // of bare ones: looks for those that are to be written; nil: there is none
-	err   error         // what it has met
+	begun map[int]begun // by rank: the line that has not ended
+	late  *time.Timer   // bare: when it fires, look writes the lines that have waited long enough; nil: no line waits
+	err   error         // the first error of the stream
 }
 
 // begun is a line that has not ended.

@@ -22,24 +22,24 @@ import (
 // it holds, or a process that the child has started, and that has left its group, holds it open. That process may go on
 // writing; when it is silent for the grace period the pipe is cut, and an OutputError says so.
 type output struct {
-	from  source
+	from  deadlineReader
 	to    io.Writer
 	grace time.Duration
 	dead  atomic.Bool // the child is; end writes it, the goroutine reads it
 	over  chan error  // has room for one: how it ended
 }
 
-// source is what an output reads.
-type source interface {
+// deadlineReader is what an output reads.
+type deadlineReader interface {
 	io.ReadCloser
 	SetReadDeadline(time.Time) error
 }
 
-// pipe is the reading end of one. A read whose time is up returns what is there all the same: this process may have had no
+// pipeReader is the reading end of one. A read whose time is up returns what is there all the same: this process may have had no
 // CPU, or was stopped itself.
-type pipe struct{ *os.File }
+type pipeReader struct{ *os.File }
 
-func (p pipe) Read(b []byte) (n int, err error) {
+func (p pipeReader) Read(b []byte) (n int, err error) {
 	if n, err = p.File.Read(b); !errors.Is(err, os.ErrDeadlineExceeded) {
 		return n, err
 	}
@@ -141,7 +141,7 @@ func (c *child) plumb(grace time.Duration) (close func(), err error) {
 			return nil, fmt.Errorf("read its output: %w", err)
 		}
 		ends = append(ends, w)
-		c.outputs = append(c.outputs, &output{from: pipe{r}, to: to, grace: grace, over: make(chan error, 1)})
+		c.outputs = append(c.outputs, &output{from: pipeReader{r}, to: to, grace: grace, over: make(chan error, 1)})
 		return w, nil
 	}
 	both := same(c.cmd.Stdout, c.cmd.Stderr)

@@ -34,10 +34,10 @@ type slow struct {
 
 func newSlow() *slow { return &slow{asked: make(chan struct{}), opened: make(chan struct{})} }
 
-func (w *slow) Write(b []byte) (int, error) {
-	w.once.Do(func() { close(w.asked) })
-	<-w.opened
-	return w.Buffer.Write(b)
+func (sl *slow) Write(b []byte) (int, error) {
+	sl.once.Do(func() { close(sl.asked) })
+	<-sl.opened
+	return sl.Buffer.Write(b)
 }
 
 // filler fills a pipe, so that its end is in the kernel when the writer has ended.
@@ -126,7 +126,7 @@ func TestLateRead(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer r.Close()
-	p, room := pipe{r}, make([]byte, 8)
+	p, room := pipeReader{r}, make([]byte, 8)
 	for i, want := range []struct {
 		n   int
 		err error
@@ -153,25 +153,25 @@ type script struct {
 	closed bool
 }
 
-func (s *script) Read(b []byte) (int, error) {
-	if len(s.reads) == 0 {
+func (sc *script) Read(b []byte) (int, error) {
+	if len(sc.reads) == 0 {
 		return 0, io.EOF
 	}
-	text := s.reads[0]
-	s.reads = s.reads[1:]
+	text := sc.reads[0]
+	sc.reads = sc.reads[1:]
 	if text == "" {
 		return 0, os.ErrDeadlineExceeded
 	}
 	return copy(b, text), nil
 }
 
-func (s *script) SetReadDeadline(time.Time) error {
-	s.limits++
+func (sc *script) SetReadDeadline(time.Time) error {
+	sc.limits++
 	return nil
 }
 
-func (s *script) Close() error {
-	s.closed = true
+func (sc *script) Close() error {
+	sc.closed = true
 	return nil
 }
 

@@ -103,11 +103,11 @@ func (j *Job) converse(rank int, conn *net.UnixConn) *conversation {
 
 // end ends the conversation of a process that is dead, after what it has sent: one that it has left running may hold its
 // end open.
-func (c *conversation) end() {
-	if c == nil {
+func (cv *conversation) end() {
+	if cv == nil {
 		return
 	}
-	_ = c.conn.CloseRead()                  // what has come is read before the end
-	_ = c.conn.SetWriteDeadline(time.Now()) // nothing reads the answers
-	<-c.over
+	_ = cv.conn.CloseRead()                  // what has come is read before the end
+	_ = cv.conn.SetWriteDeadline(time.Now()) // nothing reads the answers
+	<-cv.over
 }

@@ -70,16 +70,16 @@ type guarded struct {
 	bytes.Buffer
 }
 
-func (g *guarded) Write(b []byte) (int, error) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	return g.Buffer.Write(b)
+func (gd *guarded) Write(b []byte) (int, error) {
+	gd.mu.Lock()
+	defer gd.mu.Unlock()
+	return gd.Buffer.Write(b)
 }
 
-func (g *guarded) String() string {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	return g.Buffer.String()
+func (gd *guarded) String() string {
+	gd.mu.Lock()
+	defer gd.mu.Unlock()
+	return gd.Buffer.String()
 }
 
 // TestBareLines: whole lines, with nothing before them; a line without an end comes after a while, and at the end as it

@@ -7,7 +7,6 @@ import (
 	"io"
 	"net"
 	"os/exec"
-	"slices"
 	"strings"
 	"syscall"
 
@@ -79,7 +78,7 @@ func (j *Job) startRemote(i int) error {
 	cmd := exec.Command(words[0], words[1:]...)
 	cmd.Stdout, cmd.Stderr = j.spec.Stdout(Relayed-i), j.spec.Stderr(Relayed-i)
 	cmd.SysProcAttr = attributes()
-	cmd.Env = withoutMark(j.spec.environment(nil, nil)) // a remote shell may leave a connection open for the next job
+	cmd.Env = j.spec.environment(nil, nil)
 	in, err := cmd.StdinPipe()
 	if err != nil {
 		return err
@@ -89,11 +88,6 @@ func (j *Job) startRemote(i int) error {
 	}
 	_, err = fmt.Fprintln(in, hex.EncodeToString(j.spec.Secret))
 	return err
-}
-
-// withoutMark takes away the mark of a launcher of ours.
-func withoutMark(env []string) []string {
-	return slices.DeleteFunc(env, func(kv string) bool { return strings.HasPrefix(kv, nmad.EnvLauncher+"=") })
 }
 
 // quote makes one command line for a shell out of words.

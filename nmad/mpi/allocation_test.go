@@ -24,9 +24,9 @@ func TestNoAllocation(t *testing.T) {
 			for i := range window {
 				b, e := On(all[i : i+1])
 				if c.Rank() == 0 {
-					e = errors.Join(e, c.IsendInto(&window[i], b, 1, i))
+					e = errors.Join(e, window[i].Send(c, b, 1, i))
 				} else {
-					e = errors.Join(e, c.IrecvInto(&window[i], b, 0, i))
+					e = errors.Join(e, window[i].Recv(c, b, 0, i))
 				}
 				err = errors.Join(err, e)
 			}

@@ -27,11 +27,11 @@ var mistakes = map[string]struct {
 }{
 	"bcast, root": {ErrRank, func(c *Comm, wrong bool) forms {
 		b, root := some(3), either(wrong, 7, 0)
-		return forms{func() error { return c.Bcast(b, root) }, func() *Request { return c.Ibcast(b, root) }, func() *Request { return c.BcastInit(b, root) }}
+		return forms{func() error { return c.Bcast(b, root) }, func() *Request { return c.Immediate().Bcast(b, root) }, func() *Request { return c.Persistent().Bcast(b, root) }}
 	}},
 	"bcast, root below": {ErrRank, func(c *Comm, wrong bool) forms {
 		b, root := some(3), either(wrong, -1, 0)
-		return forms{func() error { return c.Bcast(b, root) }, func() *Request { return c.Ibcast(b, root) }, func() *Request { return c.BcastInit(b, root) }}
+		return forms{func() error { return c.Bcast(b, root) }, func() *Request { return c.Immediate().Bcast(b, root) }, func() *Request { return c.Persistent().Bcast(b, root) }}
 	}},
 	"bcast, element": {ErrType, func(c *Comm, wrong bool) forms {
 		if wrong {
@@ -41,48 +41,48 @@ var mistakes = map[string]struct {
 	}},
 	"reduce, no result": {ErrCount, func(c *Comm, wrong bool) forms {
 		in, out := some(3), some(either(wrong, 0, 3))
-		return forms{func() error { return c.Reduce(Sum, in, out, 1) }, func() *Request { return c.Ireduce(Sum, in, out, 1) }, func() *Request { return c.ReduceInit(Sum, in, out, 1) }}
+		return forms{func() error { return c.Reduce(Sum, in, out, 1) }, func() *Request { return c.Immediate().Reduce(Sum, in, out, 1) }, func() *Request { return c.Persistent().Reduce(Sum, in, out, 1) }}
 	}},
 	"allreduce, no buffers": {ErrCount, func(c *Comm, wrong bool) forms {
 		in, out := some(3), some(3)
 		if wrong {
 			in, out = Buffer{}, Buffer{}
 		}
-		return forms{func() error { return c.Allreduce(Sum, in, out) }, func() *Request { return c.Iallreduce(Sum, in, out) }, func() *Request { return c.AllreduceInit(Sum, in, out) }}
+		return forms{func() error { return c.Allreduce(Sum, in, out) }, func() *Request { return c.Immediate().Allreduce(Sum, in, out) }, func() *Request { return c.Persistent().Allreduce(Sum, in, out) }}
 	}},
 	"allreduce, no operation": {ErrOp, func(c *Comm, wrong bool) forms {
 		b, op := some(3), either(wrong, nil, Sum)
-		return forms{func() error { return c.Allreduce(op, Buffer{}, b) }, func() *Request { return c.Iallreduce(op, Buffer{}, b) }, func() *Request { return c.AllreduceInit(op, Buffer{}, b) }}
+		return forms{func() error { return c.Allreduce(op, Buffer{}, b) }, func() *Request { return c.Immediate().Allreduce(op, Buffer{}, b) }, func() *Request { return c.Persistent().Allreduce(op, Buffer{}, b) }}
 	}},
 	"scan, operation": {ErrOp, func(c *Comm, wrong bool) forms {
 		b, op := some(3), either(wrong, MinLoc, Sum)
-		return forms{func() error { return c.Scan(op, Buffer{}, b) }, func() *Request { return c.Iscan(op, Buffer{}, b) }, func() *Request { return c.ScanInit(op, Buffer{}, b) }}
+		return forms{func() error { return c.Scan(op, Buffer{}, b) }, func() *Request { return c.Immediate().Scan(op, Buffer{}, b) }, func() *Request { return c.Persistent().Scan(op, Buffer{}, b) }}
 	}},
 	"exscan, operands": {ErrCount, func(c *Comm, wrong bool) forms {
 		in, out := some(3), some(either(wrong, 4, 3))
-		return forms{func() error { return c.Exscan(Sum, in, out) }, func() *Request { return c.Iexscan(Sum, in, out) }, func() *Request { return c.ExscanInit(Sum, in, out) }}
+		return forms{func() error { return c.Exscan(Sum, in, out) }, func() *Request { return c.Immediate().Exscan(Sum, in, out) }, func() *Request { return c.Persistent().Exscan(Sum, in, out) }}
 	}},
 	"reduce-scatter, counts": {ErrCount, func(c *Comm, wrong bool) forms {
 		in, out := Blocks{Buffer: some(3), Counts: []int{1, 1, 1}}, some(1)
 		if wrong {
 			in.Counts = in.Counts[:2]
 		}
-		return forms{func() error { return c.ReduceScatter(Sum, in, out) }, func() *Request { return c.IreduceScatter(Sum, in, out) }, func() *Request { return c.ReduceScatterInit(Sum, in, out) }}
+		return forms{func() error { return c.ReduceScatter(Sum, in, out) }, func() *Request { return c.Immediate().ReduceScatter(Sum, in, out) }, func() *Request { return c.Persistent().ReduceScatter(Sum, in, out) }}
 	}},
 	"gather, block": {ErrCount, func(c *Comm, wrong bool) forms {
 		in, out := some(1), Blocks{Buffer: some(3), Counts: []int{1, 1, 1}, Places: []int{0, 1, either(wrong, 3, 2)}}
-		return forms{func() error { return c.Gather(in, out, 1) }, func() *Request { return c.Igather(in, out, 1) }, func() *Request { return c.GatherInit(in, out, 1) }}
+		return forms{func() error { return c.Gather(in, out, 1) }, func() *Request { return c.Immediate().Gather(in, out, 1) }, func() *Request { return c.Persistent().Gather(in, out, 1) }}
 	}},
 	"gather, long, block": {ErrCount, func(c *Comm, wrong bool) forms {
 		in, out := some(100_000), Blocks{Buffer: some(300_000), Each: either(wrong, 100_001, 100_000)}
-		return forms{func() error { return c.Gather(in, out, 1) }, func() *Request { return c.Igather(in, out, 1) }, func() *Request { return c.GatherInit(in, out, 1) }}
+		return forms{func() error { return c.Gather(in, out, 1) }, func() *Request { return c.Immediate().Gather(in, out, 1) }, func() *Request { return c.Persistent().Gather(in, out, 1) }}
 	}},
 	"scatter, in place": {ErrCount, func(c *Comm, wrong bool) forms {
 		in, out := Blocks{Buffer: some(3), Each: 1}, some(1)
 		if wrong {
 			out = Buffer{}
 		}
-		return forms{func() error { return c.Scatter(in, out, 0) }, func() *Request { return c.Iscatter(in, out, 0) }, func() *Request { return c.ScatterInit(in, out, 0) }}
+		return forms{func() error { return c.Scatter(in, out, 0) }, func() *Request { return c.Immediate().Scatter(in, out, 0) }, func() *Request { return c.Persistent().Scatter(in, out, 0) }}
 	}},
 	"allgather, remainder": {ErrCount, func(c *Comm, wrong bool) forms {
 		in, out := make([]int64, 1), make([]int64, either(wrong, 4, 3))
@@ -90,13 +90,13 @@ var mistakes = map[string]struct {
 	}},
 	"alltoallv, counts": {ErrCount, func(c *Comm, wrong bool) forms {
 		in, out := Blocks{Buffer: some(3), Counts: []int{1, either(wrong, -1, 1), 1}}, Blocks{Buffer: some(3), Each: 1}
-		return forms{func() error { return c.Alltoall(in, out) }, func() *Request { return c.Ialltoall(in, out) }, func() *Request { return c.AlltoallInit(in, out) }}
+		return forms{func() error { return c.Alltoall(in, out) }, func() *Request { return c.Immediate().Alltoall(in, out) }, func() *Request { return c.Persistent().Alltoall(in, out) }}
 	}},
 	"alltoallw, counts": {ErrCount, func(c *Comm, wrong bool) forms {
 		t := datatype.Of(datatype.Int64)
 		in := Blocks{Buffer: some(3), Counts: []int{1, either(wrong, -1, 1), 1}, Bytes: []int{0, 8, 16}, Types: []*datatype.Type{t, t, t}}
 		out := Blocks{Buffer: some(3), Each: 1}
-		return forms{func() error { return c.Alltoall(in, out) }, func() *Request { return c.Ialltoall(in, out) }, func() *Request { return c.AlltoallInit(in, out) }}
+		return forms{func() error { return c.Alltoall(in, out) }, func() *Request { return c.Immediate().Alltoall(in, out) }, func() *Request { return c.Persistent().Alltoall(in, out) }}
 	}},
 }
 
@@ -304,13 +304,13 @@ func oneOf(c *Comm, which, root int) forms {
 	one, all := some(1), Blocks{Buffer: some(c.Size()), Each: 1}
 	switch which {
 	case 0:
-		return forms{now: func() error { return c.Gather(one, all, root) }, later: func() *Request { return c.Igather(one, all, root) }}
+		return forms{now: func() error { return c.Gather(one, all, root) }, later: func() *Request { return c.Immediate().Gather(one, all, root) }}
 	case 1:
-		return forms{now: func() error { return c.Scatter(all, one, root) }, later: func() *Request { return c.Iscatter(all, one, root) }}
+		return forms{now: func() error { return c.Scatter(all, one, root) }, later: func() *Request { return c.Immediate().Scatter(all, one, root) }}
 	case 2:
-		return forms{now: func() error { return c.Bcast(one, root) }, later: func() *Request { return c.Ibcast(one, root) }}
+		return forms{now: func() error { return c.Bcast(one, root) }, later: func() *Request { return c.Immediate().Bcast(one, root) }}
 	}
-	return forms{now: func() error { return c.Reduce(Sum, one, one, root) }, later: func() *Request { return c.Ireduce(Sum, one, one, root) }}
+	return forms{now: func() error { return c.Reduce(Sum, one, one, root) }, later: func() *Request { return c.Immediate().Reduce(Sum, one, one, root) }}
 }
 
 // TestMistakeElsewhere: a duplicate that is made beside the program fails, too, and so do what neighbours exchange
@@ -323,11 +323,11 @@ func TestMistakeElsewhere(t *testing.T) {
 			}
 			var d *Comm
 			_ = w.Gather(some(1), Blocks{}, 1)
-			_, err := w.Idup(&d).Wait()
+			_, err := Idup(w, &d).Wait()
 			return nil, err
 		},
 		"grid": func(w *Comm, wrong bool) (mistake, other error) {
-			g, err := w.Cart([]int{w.Size()}, []bool{true})
+			g, err := NewCart(w, []int{w.Size()}, []bool{true})
 			if err != nil {
 				return err, err
 			}
@@ -335,11 +335,11 @@ func TestMistakeElsewhere(t *testing.T) {
 			return err, err
 		},
 		"graph": func(w *Comm, wrong bool) (mistake, other error) {
-			g, err := w.DistGraphAdjacent([]int{0, 1, 2}, []int{0, 1, 2})
+			g, err := NewDistGraphAdjacent(w, []int{0, 1, 2}, []int{0, 1, 2})
 			if err != nil {
 				return err, err
 			}
-			_, err = g.IneighborAlltoall(Blocks{Buffer: some(3), Each: 1}, Blocks{Buffer: some(3), Each: either(wrong, 2, 1)}).Wait()
+			_, err = g.Immediate().NeighborAlltoall(Blocks{Buffer: some(3), Each: 1}, Blocks{Buffer: some(3), Each: either(wrong, 2, 1)}).Wait()
 			return err, err
 		},
 		"groups": func(w *Comm, wrong bool) (mistake, other error) {

@@ -38,7 +38,7 @@ func (k *Key[T]) replace(c *Comm, v T, some bool) {
 	was, had := c.values[k].(T)
 	if some {
 		if c.values == nil {
-			c.values = map[attribute]any{}
+			c.values = map[anyKey]any{}
 		}
 		c.values[k] = v
 	} else {
@@ -50,8 +50,8 @@ func (k *Key[T]) replace(c *Comm, v T, some bool) {
 	}
 }
 
-// attribute is a Key of any type.
-type attribute interface {
+// anyKey is a Key of any type.
+type anyKey interface {
 	inherit(from, to *Comm)
 	end(c *Comm)
 }
@@ -69,7 +69,7 @@ func (k *Key[T]) inherit(from, to *Comm) {
 func (k *Key[T]) end(c *Comm) { k.Delete(c) }
 
 // attributes are the keys under which c has values.
-func (c *Comm) attributes() (all []attribute) {
+func (c *Comm) attributes() (all []anyKey) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for k := range c.values {

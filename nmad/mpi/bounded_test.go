@@ -15,22 +15,22 @@ func TestBounded(t *testing.T) {
 		if err != nil {
 			return err
 		}
-		soon, stop := context.WithTimeout(t.Context(), time.Second/2) // not over before the send has begun: then it does not begin
+		soon, stop := context.WithTimeout(t.Context(), time.Second/2)
 		defer stop()
 		if c.Rank() == 0 {
-			if err := c.SendContext(soon, b, 1, 2); !errors.Is(err, context.DeadlineExceeded) {
+			if _, err := c.Immediate().Send(b, 1, 2).WaitContext(soon); !errors.Is(err, context.DeadlineExceeded) {
 				return fmt.Errorf("a long send without a receive: %w", err)
 			}
-			return errors.Join(c.Barrier(), c.SendContext(t.Context(), b.Part(0, 1), 1, 1), c.Barrier())
+			return errors.Join(c.Barrier(), c.Send(b.Part(0, 1), 1, 1), c.Barrier())
 		}
-		if _, err := c.RecvContext(soon, b, 0, 1); !errors.Is(err, context.DeadlineExceeded) {
+		if _, err := c.Immediate().Recv(b, 0, 1).WaitOrCancel(soon); !errors.Is(err, context.DeadlineExceeded) {
 			return fmt.Errorf("nothing comes: %w", err)
 		}
 		if err := c.Barrier(); err != nil {
 			return err
 		}
 		for tag, want := range map[int]int{1: 8, 2: 8 << 20} {
-			if s, err := c.RecvContext(t.Context(), b, 0, tag); err != nil || s.Bytes != want {
+			if s, err := c.Immediate().Recv(b, 0, tag).WaitOrCancel(t.Context()); err != nil || s.Bytes != want {
 				return fmt.Errorf("tag %d: %+v, %w", tag, s, err)
 			}
 		}

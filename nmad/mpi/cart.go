@@ -12,10 +12,10 @@ type Cart struct {
 	periodic []bool
 }
 
-// Cart returns a communicator of the first processes of c on a grid with so many in each dimension; a periodic
+// NewCart returns a communicator of the first processes of c on a grid with so many in each dimension; a periodic
 // dimension leads from its end to its beginning. nil: this process has no place on it. All processes of c call it
 // with the same numbers. The ranks stay in their order.
-func (c *Comm) Cart(dims []int, periodic []bool) (*Cart, error) {
+func NewCart(c *Comm, dims []int, periodic []bool) (*Cart, error) {
 	if err := c.usable(); err != nil {
 		return nil, err
 	}
@@ -134,16 +134,13 @@ func (ca *Cart) NeighborAlltoall(in, out Blocks) error {
 	return finish(ca.neighborAlltoall(now, in, out))
 }
 
-// IneighborAlltoall begins what NeighborAlltoall does, and goes on while the program computes. The buffers belong to
-// it until it is done.
-func (ca *Cart) IneighborAlltoall(in, out Blocks) *Request {
-	return inBackground(ca.neighborAlltoall(later, in, out))
-}
+// Immediate is that of Comm, which has neighbours here.
+func (ca *Cart) Immediate() Immediate { return Immediate{view{ca.Comm, ca, later}} }
 
-// NeighborAlltoallInit makes NeighborAlltoall a request that Request.Start starts, again and again.
-func (ca *Cart) NeighborAlltoallInit(in, out Blocks) *Request {
-	return persistent(ca.neighborAlltoall(lasting, in, out))
-}
+// Persistent is that of Comm, which has neighbours here.
+func (ca *Cart) Persistent() Persistent { return Persistent{view{ca.Comm, ca, lasting}} }
+
+func (ca *Cart) targets() int { return 2 * len(ca.dims) }
 
 func (ca *Cart) neighborAlltoall(m manner, in, out Blocks) (*follower, error) {
 	all := ca.neighbours()
@@ -156,6 +153,10 @@ func (ca *Cart) neighborAlltoall(m manner, in, out Blocks) (*follower, error) {
 
 // NeighborAllgather sends in to each neighbour, and receives theirs as NeighborAlltoall does.
 func (ca *Cart) NeighborAllgather(in Buffer, out Blocks) error {
-	n := 2 * len(ca.dims)
-	return ca.NeighborAlltoall(Blocks{Buffer: in, Counts: slices.Repeat([]int{in.Count}, n), Places: make([]int, n)}, out)
+	return ca.NeighborAlltoall(toEach(in, ca.targets()), out)
+}
+
+// toEach is elements as a block for each of n neighbours.
+func toEach(in Buffer, n int) Blocks {
+	return Blocks{Buffer: in, Counts: slices.Repeat([]int{in.Count}, n), Places: make([]int, n)}
 }

@@ -11,7 +11,7 @@ import (
 // its rows.
 func TestCart(t *testing.T) {
 	each(t, 6, func(c *Comm) error {
-		g, err := c.Cart([]int{2, 3}, []bool{false, true})
+		g, err := NewCart(c, []int{2, 3}, []bool{false, true})
 		if err != nil {
 			return err
 		}
@@ -41,7 +41,7 @@ func TestCart(t *testing.T) {
 				return fmt.Errorf("%v: %w", edge, err)
 			}
 		}
-		if _, err := c.Cart([]int{4, 2}, []bool{true, true}); !errors.Is(err, ErrCount) {
+		if _, err := NewCart(c, []int{4, 2}, []bool{true, true}); !errors.Is(err, ErrCount) {
 			return fmt.Errorf("a grid of 8 in 6: %w", err)
 		}
 		return nil
@@ -50,7 +50,7 @@ func TestCart(t *testing.T) {
 
 // neighbours has all of a grid tell their neighbours who they are, and in which direction they say so.
 func neighbours(c *Comm, dims []int, periodic []bool) error {
-	g, err := c.Cart(dims, periodic)
+	g, err := NewCart(c, dims, periodic)
 	if g == nil {
 		return err
 	}
@@ -73,7 +73,7 @@ func neighbours(c *Comm, dims []int, periodic []bool) error {
 	if err != nil {
 		return err
 	}
-	r := g.NeighborAlltoallInit(Blocks{Buffer: a, Each: 1}, Blocks{Buffer: b, Each: 1})
+	r := g.Persistent().NeighborAlltoall(Blocks{Buffer: a, Each: 1}, Blocks{Buffer: b, Each: 1})
 	for range 3 {
 		copy(out, slices.Repeat([]int32{-1}, n))
 		if err := r.Start(); err != nil {

@@ -28,7 +28,7 @@ type report struct {
 }
 
 func (rp report) String() string {
-	text := operation(rp.Call).String()
+	text := operationKind(rp.Call).String()
 	if int(rp.Manner) < len(mannerNames) {
 		text = mannerNames[rp.Manner] + text
 	}

@@ -27,8 +27,8 @@ func TestChecking(t *testing.T) {
 		"operation": {func(c *Comm) error { return Allreduce(c, Sum, one(), one()) }, func(c *Comm) error { return Allreduce(c, Max, one(), one()) }},
 		"size":      {func(c *Comm) error { return Allreduce(c, Sum, one(), one()) }, func(c *Comm) error { return Allreduce(c, Sum, make([]int64, 2), make([]int64, 2)) }},
 		"kind":      {func(c *Comm) error { return Bcast(c, one(), 0) }, func(c *Comm) error { return Bcast(c, []float64{0}, 0) }},
-		"manner":    {(*Comm).Barrier, func(c *Comm) error { _, err := c.Ibarrier().Wait(); return err }},
-		"immediate": {func(c *Comm) error { _, err := c.Ibarrier().Wait(); return err }, func(c *Comm) error { _, err := Ibcast(c, one(), 1).Wait(); return err }},
+		"manner":    {(*Comm).Barrier, func(c *Comm) error { _, err := c.Immediate().Barrier().Wait(); return err }},
+		"immediate": {func(c *Comm) error { _, err := c.Immediate().Barrier().Wait(); return err }, func(c *Comm) error { _, err := Ibcast(c, one(), 1).Wait(); return err }},
 	} {
 		t.Run(name, func(t *testing.T) {
 			told := 0
@@ -79,8 +79,7 @@ func TestErrorHandler(t *testing.T) {
 				return fmt.Errorf("a receive that is too short: %v, class %v", err, ClassOf(err))
 			}
 		}
-		c.CallErrorHandler(ErrGroup)
-		if want := []Class{ClassTruncate, ClassTruncate, ClassGroup}; fmt.Sprint(told) != fmt.Sprint(want) {
+		if want := []Class{ClassTruncate, ClassTruncate}; fmt.Sprint(told) != fmt.Sprint(want) {
 			return fmt.Errorf("told of %v, want %v", told, want)
 		}
 		for class, err := range map[Class]error{ClassNone: nil, ClassOther: errors.New("other"), ClassRank: Send(c, []int32{1}, 5, 0), ClassTag: Send(c, []int32{1}, 0, -1)} {

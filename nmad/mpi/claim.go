@@ -8,7 +8,7 @@ import (
 	"github.com/pm2-go/pm2/nmad"
 )
 
-// Message is one that Mprobe or Improbe has found and taken: only a receive that is started with it gets it, however
+// Message is one that an Mprobe has found and taken: only a receive that is started with it gets it, however
 // many threads receive beside.
 type Message struct {
 	Status
@@ -17,12 +17,34 @@ type Message struct {
 	used atomic.Bool
 }
 
-// Improbe is Iprobe that takes the message it finds. nil: none is there.
-func (c *Comm) Improbe(from, tag int) (*Message, error) {
+// iprobe says whether a message is there that a receive would take, and what it is.
+func (c *Comm) iprobe(from, tag int) (Status, bool, error) {
+	if from == ProcNull {
+		return noStatus, true, c.usable()
+	}
+	m, err := c.match("probe", from, tag)
+	if err != nil {
+		return Status{}, false, err
+	}
+	var e nmad.Envelope
+	var there bool
+	if from == AnySource {
+		e, there = c.domain.Iprobe(m)
+	} else {
+		e, there = c.gates[from].Iprobe(m)
+	}
+	if !there {
+		return Status{}, false, nil
+	}
+	return c.status(e), true, nil
+}
+
+// improbe is iprobe that takes the message it finds. nil: none is there.
+func (c *Comm) improbe(from, tag int) (*Message, error) {
 	if from == ProcNull {
 		return &Message{Status: noStatus, comm: c}, c.usable()
 	}
-	m, err := c.match("improbe", from, tag)
+	m, err := c.match("mprobe", from, tag)
 	if err != nil {
 		return nil, err
 	}
@@ -38,13 +60,13 @@ func (c *Comm) Improbe(from, tag int) (*Message, error) {
 	return &Message{Status: c.status(x.Envelope), comm: c, from: x}, nil
 }
 
-// Mprobe is Improbe that waits for a message, until ctx is done.
+// Mprobe is Probe that takes the message it finds.
 func (c *Comm) Mprobe(ctx context.Context, from, tag int) (*Message, error) {
 	for {
 		if _, err := c.Probe(ctx, from, tag); err != nil {
 			return nil, err
 		}
-		if m, err := c.Improbe(from, tag); m != nil || err != nil { // nil: another thread was faster
+		if m, err := c.improbe(from, tag); m != nil || err != nil { // nil: another thread was faster
 			return m, err
 		}
 	}

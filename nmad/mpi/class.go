@@ -81,9 +81,6 @@ func (c *Comm) SetErrorHandler(f func(c *Comm, err error)) {
 // with status 1, after a line to standard error.
 func ErrorsAreFatal(c *Comm, err error) { c.Abort(1, err.Error()) }
 
-// CallErrorHandler has the handler of c told of an error of the program's own.
-func (c *Comm) CallErrorHandler(err error) { _ = c.handled(err) }
-
 // handled passes an error to the handler of the program, if there is one, and returns it.
 func (c *Comm) handled(err error) error {
 	c.mu.Lock()

@@ -27,13 +27,6 @@ type Blocks = datatype.Blocks
 // collective operations do.
 func (c *Comm) Barrier() error { return finish(c.barrier(now)) }
 
-// Ibarrier begins what Barrier does, and goes on while the program computes; Request.Wait waits for its end. The
-// buffers belong to it until then.
-func (c *Comm) Ibarrier() *Request { return inBackground(c.barrier(later)) }
-
-// BarrierInit makes Barrier a request that Request.Start starts, again and again.
-func (c *Comm) BarrierInit() *Request { return persistent(c.barrier(lasting)) }
-
 func (c *Comm) barrier(m manner) (*follower, error) {
 	f, h, err := c.begin(barrier, noRoot, m, likewise{}, nil)
 	if err != nil {
@@ -52,15 +45,6 @@ func (c *Comm) barrier(m manner) (*follower, error) {
 
 // Bcast brings b of root to all. The processes give as many elements.
 func (c *Comm) Bcast(b Buffer, root int) error { return finish(c.bcast(now, b, root, nil)) }
-
-// Ibcast begins what Bcast does, and goes on while the program computes; Request.Wait waits for its end. The buffers
-// belong to it until then.
-func (c *Comm) Ibcast(b Buffer, root int) *Request { return inBackground(c.bcast(later, b, root, nil)) }
-
-// BcastInit makes Bcast a request that Request.Start starts, again and again.
-func (c *Comm) BcastInit(b Buffer, root int) *Request {
-	return persistent(c.bcast(lasting, b, root, nil))
-}
 
 func (c *Comm) bcast(m manner, b Buffer, root int, wrong error) (*follower, error) {
 	f, h, err := c.begin(bcast, root, m, likewise{b: b}, c.rooted(root, wrong))
@@ -81,22 +65,11 @@ func (c *Comm) bcast(m manner, b Buffer, root int, wrong error) (*follower, erro
 // Reduce leaves in of rank 0 op in of rank 1 op ... in out, at root. in the zero Buffer, at root: it lies in out. The
 // order of the operands is that of the ranks if the operation does not commute, and else the same for each call with
 // as many ranks, elements, and that root.
-func (c *Comm) Reduce(op *Op, in Buffer, out Buffer, root int) error {
+func (c *Comm) Reduce(op *Op, in, out Buffer, root int) error {
 	return finish(c.reduce(now, op, in, out, root, nil))
 }
 
-// Ireduce begins what Reduce does, and goes on while the program computes; Request.Wait waits for its end. The
-// buffers belong to it until then.
-func (c *Comm) Ireduce(op *Op, in Buffer, out Buffer, root int) *Request {
-	return inBackground(c.reduce(later, op, in, out, root, nil))
-}
-
-// ReduceInit makes Reduce a request that Request.Start starts, again and again.
-func (c *Comm) ReduceInit(op *Op, in Buffer, out Buffer, root int) *Request {
-	return persistent(c.reduce(lasting, op, in, out, root, nil))
-}
-
-func (c *Comm) reduce(m manner, op *Op, in Buffer, out Buffer, root int, wrong error) (*follower, error) {
+func (c *Comm) reduce(m manner, op *Op, in, out Buffer, root int, wrong error) (*follower, error) {
 	here := c.Rank() == root
 	f, h, err := c.begin(reduce, root, m, likewise{op, operand(in, out)}, reducible(op, in, out, here, here, c.rooted(root, wrong)))
 	if err != nil {
@@ -116,22 +89,11 @@ func (c *Comm) reduce(m manner, op *Op, in Buffer, out Buffer, root int, wrong e
 }
 
 // Allreduce is Reduce with the result at all. in the zero Buffer: it lies in out, at all.
-func (c *Comm) Allreduce(op *Op, in Buffer, out Buffer) error {
+func (c *Comm) Allreduce(op *Op, in, out Buffer) error {
 	return finish(c.allreduce(now, op, in, out, nil))
 }
 
-// Iallreduce begins what Allreduce does, and goes on while the program computes; Request.Wait waits for its end. The
-// buffers belong to it until then.
-func (c *Comm) Iallreduce(op *Op, in Buffer, out Buffer) *Request {
-	return inBackground(c.allreduce(later, op, in, out, nil))
-}
-
-// AllreduceInit makes Allreduce a request that Request.Start starts, again and again.
-func (c *Comm) AllreduceInit(op *Op, in Buffer, out Buffer) *Request {
-	return persistent(c.allreduce(lasting, op, in, out, nil))
-}
-
-func (c *Comm) allreduce(m manner, op *Op, in Buffer, out Buffer, wrong error) (*follower, error) {
+func (c *Comm) allreduce(m manner, op *Op, in, out Buffer, wrong error) (*follower, error) {
 	f, h, err := c.begin(allreduce, noRoot, m, likewise{op, out}, reducible(op, in, out, true, true, wrong))
 	if err != nil {
 		return f, err
@@ -150,63 +112,36 @@ func (c *Comm) allreduce(m manner, op *Op, in Buffer, out Buffer, wrong error) (
 }
 
 // Scan leaves in of rank 0 op ... op in of this rank in out. in the zero Buffer: it lies in out.
-func (c *Comm) Scan(op *Op, in Buffer, out Buffer) error {
+func (c *Comm) Scan(op *Op, in, out Buffer) error {
 	return finish(c.scan(now, op, in, out, nil))
 }
 
-// Iscan begins what Scan does, and goes on while the program computes; Request.Wait waits for its end. The buffers
-// belong to it until then.
-func (c *Comm) Iscan(op *Op, in Buffer, out Buffer) *Request {
-	return inBackground(c.scan(later, op, in, out, nil))
-}
-
-// ScanInit makes Scan a request that Request.Start starts, again and again.
-func (c *Comm) ScanInit(op *Op, in Buffer, out Buffer) *Request {
-	return persistent(c.scan(lasting, op, in, out, nil))
-}
-
-func (c *Comm) scan(m manner, op *Op, in Buffer, out Buffer, wrong error) (*follower, error) {
-	f, h, err := c.begin(scan, noRoot, m, likewise{op, out}, reducible(op, in, out, true, true, wrong))
-	if err != nil {
-		return f, err
-	}
-	switch c.reducing(h, op, in, out) {
-	case inMemory:
-		f.plan.SharedScan(h.hosts.Members, true, op, in, out)
-	case inOrder:
-		f.plan.OrderedScan(c.rank, c.Size(), true, op, in, out)
-	default:
-		f.plan.Scan(c.rank, c.Size(), op, in, out)
-	}
-	return f, nil
+func (c *Comm) scan(m manner, op *Op, in, out Buffer, wrong error) (*follower, error) {
+	return c.prefixes(scan, m, op, in, out, wrong)
 }
 
 // Exscan is Scan without the operand of this rank. At rank 0 it leaves out as it is.
-func (c *Comm) Exscan(op *Op, in Buffer, out Buffer) error {
+func (c *Comm) Exscan(op *Op, in, out Buffer) error {
 	return finish(c.exscan(now, op, in, out, nil))
 }
 
-// Iexscan begins what Exscan does, and goes on while the program computes; Request.Wait waits for its end. The
-// buffers belong to it until then.
-func (c *Comm) Iexscan(op *Op, in Buffer, out Buffer) *Request {
-	return inBackground(c.exscan(later, op, in, out, nil))
+func (c *Comm) exscan(m manner, op *Op, in, out Buffer, wrong error) (*follower, error) {
+	return c.prefixes(exscan, m, op, in, out, wrong)
 }
 
-// ExscanInit makes Exscan a request that Request.Start starts, again and again.
-func (c *Comm) ExscanInit(op *Op, in Buffer, out Buffer) *Request {
-	return persistent(c.exscan(lasting, op, in, out, nil))
-}
-
-func (c *Comm) exscan(m manner, op *Op, in Buffer, out Buffer, wrong error) (*follower, error) {
-	f, h, err := c.begin(exscan, noRoot, m, likewise{op, out}, reducible(op, in, out, true, true, wrong))
+// prefixes is Scan or Exscan.
+func (c *Comm) prefixes(what operationKind, m manner, op *Op, in, out Buffer, wrong error) (*follower, error) {
+	f, h, err := c.begin(what, noRoot, m, likewise{op, out}, reducible(op, in, out, true, true, wrong))
 	if err != nil {
 		return f, err
 	}
-	switch c.reducing(h, op, in, out) {
-	case inMemory:
-		f.plan.SharedScan(h.hosts.Members, false, op, in, out)
-	case inOrder:
-		f.plan.OrderedScan(c.rank, c.Size(), false, op, in, out)
+	switch way := c.reducing(h, op, in, out); {
+	case way == inMemory:
+		f.plan.SharedScan(h.hosts.Members, what == scan, op, in, out)
+	case way == inOrder:
+		f.plan.OrderedScan(c.rank, c.Size(), what == scan, op, in, out)
+	case what == scan:
+		f.plan.Scan(c.rank, c.Size(), op, in, out)
 	default:
 		f.plan.Exscan(c.rank, c.Size(), op, in, out)
 	}
@@ -216,17 +151,6 @@ func (c *Comm) exscan(m manner, op *Op, in Buffer, out Buffer, wrong error) (*fo
 // ReduceScatter leaves the block of each rank of the reduction of in at that rank, in out.
 func (c *Comm) ReduceScatter(op *Op, in Blocks, out Buffer) error {
 	return finish(c.reduceScatter(now, op, in, out, nil))
-}
-
-// IreduceScatter begins what ReduceScatter does, and goes on while the program computes; Request.Wait waits for its
-// end. The buffers belong to it until then.
-func (c *Comm) IreduceScatter(op *Op, in Blocks, out Buffer) *Request {
-	return inBackground(c.reduceScatter(later, op, in, out, nil))
-}
-
-// ReduceScatterInit makes ReduceScatter a request that Request.Start starts, again and again.
-func (c *Comm) ReduceScatterInit(op *Op, in Blocks, out Buffer) *Request {
-	return persistent(c.reduceScatter(lasting, op, in, out, nil))
 }
 
 func (c *Comm) reduceScatter(m manner, op *Op, in Blocks, out Buffer, wrong error) (*follower, error) {
@@ -253,17 +177,6 @@ func (c *Comm) Gather(in Buffer, out Blocks, root int) error {
 	return finish(c.gather(now, in, out, root, nil))
 }
 
-// Igather begins what Gather does, and goes on while the program computes; Request.Wait waits for its end. The
-// buffers belong to it until then.
-func (c *Comm) Igather(in Buffer, out Blocks, root int) *Request {
-	return inBackground(c.gather(later, in, out, root, nil))
-}
-
-// GatherInit makes Gather a request that Request.Start starts, again and again.
-func (c *Comm) GatherInit(in Buffer, out Blocks, root int) *Request {
-	return persistent(c.gather(lasting, in, out, root, nil))
-}
-
 func (c *Comm) gather(m manner, in Buffer, out Blocks, root int, wrong error) (*follower, error) {
 	f, h, err := c.begin(gather, root, m, likewise{}, c.dealt(&out, in, root, wrong))
 	if err != nil {
@@ -284,17 +197,6 @@ func (c *Comm) Scatter(in Blocks, out Buffer, root int) error {
 	return finish(c.scatter(now, in, out, root, nil))
 }
 
-// Iscatter begins what Scatter does, and goes on while the program computes; Request.Wait waits for its end. The
-// buffers belong to it until then.
-func (c *Comm) Iscatter(in Blocks, out Buffer, root int) *Request {
-	return inBackground(c.scatter(later, in, out, root, nil))
-}
-
-// ScatterInit makes Scatter a request that Request.Start starts, again and again.
-func (c *Comm) ScatterInit(in Blocks, out Buffer, root int) *Request {
-	return persistent(c.scatter(lasting, in, out, root, nil))
-}
-
 func (c *Comm) scatter(m manner, in Blocks, out Buffer, root int, wrong error) (*follower, error) {
 	f, h, err := c.begin(scatter, root, m, likewise{}, c.dealt(&in, out, root, wrong))
 	if err != nil {
@@ -312,17 +214,6 @@ func (c *Comm) scatter(m manner, in Blocks, out Buffer, root int, wrong error) (
 // Allgather brings in of each rank to its block of out, at all. in the zero Buffer, at all: it lies there. Either all
 // processes give Counts, or none does.
 func (c *Comm) Allgather(in Buffer, out Blocks) error { return finish(c.allgather(now, in, out, nil)) }
-
-// Iallgather begins what Allgather does, and goes on while the program computes; Request.Wait waits for its end. The
-// buffers belong to it until then.
-func (c *Comm) Iallgather(in Buffer, out Blocks) *Request {
-	return inBackground(c.allgather(later, in, out, nil))
-}
-
-// AllgatherInit makes Allgather a request that Request.Start starts, again and again.
-func (c *Comm) AllgatherInit(in Buffer, out Blocks) *Request {
-	return persistent(c.allgather(lasting, in, out, nil))
-}
 
 func (c *Comm) allgather(m manner, in Buffer, out Blocks, wrong error) (*follower, error) {
 	wrong = laidOut(&out, c.Size(), wrong)
@@ -345,18 +236,7 @@ func (c *Comm) allgather(m manner, in Buffer, out Blocks, wrong error) (*followe
 // out, and are replaced; then both of a pair have as many elements. Either all processes give Counts, or none does.
 func (c *Comm) Alltoall(in Blocks, out Blocks) error { return finish(c.alltoall(now, in, out, nil)) }
 
-// Ialltoall begins what Alltoall does, and goes on while the program computes; Request.Wait waits for its end. The
-// buffers belong to it until then.
-func (c *Comm) Ialltoall(in Blocks, out Blocks) *Request {
-	return inBackground(c.alltoall(later, in, out, nil))
-}
-
-// AlltoallInit makes Alltoall a request that Request.Start starts, again and again.
-func (c *Comm) AlltoallInit(in Blocks, out Blocks) *Request {
-	return persistent(c.alltoall(lasting, in, out, nil))
-}
-
-func (c *Comm) alltoall(m manner, in Blocks, out Blocks, wrong error) (*follower, error) {
+func (c *Comm) alltoall(m manner, in, out Blocks, wrong error) (*follower, error) {
 	wrong = laidOut(&out, c.Size(), wrong)
 	if in.Type != nil || in.Types != nil {
 		wrong = laidOut(&in, c.Size(), wrong)
@@ -373,6 +253,12 @@ func (c *Comm) alltoall(m manner, in Blocks, out Blocks, wrong error) (*follower
 	}
 	return f, nil
 }
+
+func (c *Comm) neighborAlltoall(manner, Blocks, Blocks) (*follower, error) {
+	return nil, fmt.Errorf("mpi: %v, %v: %w: its ranks have no neighbours; NewCart and NewGraph make communicators whose have", neighbors, c, ErrComm)
+}
+
+func (c *Comm) targets() int { return 0 }
 
 func finish(f *follower, err error) error {
 	if err != nil {

@@ -38,7 +38,7 @@ func TestCollectives(t *testing.T) {
 					c.job.hostOf = hostOf
 					for _, n := range counts {
 						for root := range size {
-							if root > 2 && root < size-1 {
+							if root > 2 && root < size-1 || root > 0 && root < size-1 && n == 100_000 {
 								continue
 							}
 							if err := collectives(c, n, root); err != nil {
@@ -150,8 +150,8 @@ func TestCommunicators(t *testing.T) {
 		if err != nil {
 			return err
 		}
-		if d.Compare(c) != Congruent || d.Rank() != c.Rank() || d.Size() != 4 {
-			return fmt.Errorf("a dup that is %v to it: %v", d.Compare(c), d)
+		if d.Group().Compare(c.Group()) != Identical || d.Rank() != c.Rank() || d.Size() != 4 {
+			return fmt.Errorf("a dup whose processes are not those of it: %v", d)
 		}
 		half, err := d.Split(c.Rank()%2, -c.Rank())
 		if err != nil {
@@ -301,13 +301,13 @@ func TestApart(t *testing.T) {
 				if x.fails && c.Rank() == 2 {
 					c.job.openSegment = func([]byte, int, int) (*segment.Segment, error) { return nil, errors.New("no") }
 				}
-				if text := c.Explain(); !strings.Contains(text, "the first one finds out") {
+				if text := Explain(c); !strings.Contains(text, "the first one finds out") {
 					return fmt.Errorf("before: %s", text)
 				}
 				if err := collectives(c, 100, 1); err != nil {
 					return err
 				}
-				if text := c.Explain(); !strings.Contains(text, x.says) {
+				if text := Explain(c); !strings.Contains(text, x.says) {
 					return fmt.Errorf("it says %s", text)
 				}
 				return nil

@@ -35,20 +35,20 @@ type Comm struct {
 	calls        uint64 // collective operations so far: their tags; under mu
 	refused      uint64 // up to which of these this rank has said that it will not take part, if broken; under mu
 	mu           sync.Mutex
-	idle         []*follower        // to be used again; under mu
-	active       []*follower        // operations under way; under mu
-	kept         map[uint64]bool    // turns of persistent operations that the program may start; under mu
-	lost         []int              // processes that Agree has found lost; under mu
-	acknowledged []int              // processes that are lost, as the program knows; under mu
-	pairs        map[pair]uint64    // how many partitioned messages were made; under mu
-	info         *Info              // under mu
-	shared       *shared            // nil: none; under mu, constant once looked
-	looked       bool               // the ranks have made shared, if they can; under mu
-	apart        string             // why there is no shared; under mu
-	broken       error              // why collective operations fail; under mu
-	handler      func(*Comm, error) // of errors; under mu
-	drops        bool               // what comes for them is dropped; under mu
-	values       map[attribute]any  // what libraries keep here; under mu
+	idle         []*follower               // to be used again; under mu
+	active       []*follower               // operations under way; under mu
+	kept         map[uint64]bool           // turns of persistent operations that the program may start; under mu
+	lost         []int                     // processes that Agree has found lost; under mu
+	acknowledged []int                     // processes that are lost, as the program knows; under mu
+	pairs        map[partitionedKey]uint64 // how many partitioned messages were made; under mu
+	info         *Info                     // under mu
+	shared       *shared                   // nil: none; under mu, constant once looked
+	looked       bool                      // the ranks have made shared, if they can; under mu
+	apart        string                    // why there is no shared; under mu
+	broken       error                     // why collective operations fail; under mu
+	handler      func(*Comm, error)        // of errors; under mu
+	drops        bool                      // what comes for them is dropped; under mu
+	values       map[anyKey]any            // what libraries keep here; under mu
 }
 
 // Rank is this process's, from 0 to Size-1.
@@ -92,14 +92,6 @@ func (c *Comm) String() string {
 	return fmt.Sprintf("communicator %d, rank %d of %d", c.number, c.rank, c.Size())
 }
 
-// Compare says how alike two communicators are.
-func (c *Comm) Compare(other *Comm) Comparison {
-	if c == other {
-		return Identical
-	}
-	return max(Congruent, c.group.Compare(other.group))
-}
-
 // Free ends the use of the communicator here. Later calls fail with ErrComm; requests that are under way go on;
 // values of a Key end. It does not block. The number of the communicator is free again when all processes have called
 // Free and nothing is under way in it. A process has at most 8,000 communicators and windows at a time.
@@ -113,9 +105,24 @@ func (c *Comm) Free() {
 	}
 }
 
-// Dup returns a communicator of the same processes whose messages are kept apart. It has the values of those Keys
-// that are copied. All processes of c call it.
-func (c *Comm) Dup() (*Comm, error) { return c.dup(nil) }
+// Dup returns a communicator of the same processes whose messages are kept apart. It has the values of those Keys that
+// are copied, and the hints of c, or those that are given. All processes of c call it, with the same KeyDomain:
+// "private" promises that one thread, the caller, uses the new communicator, and calls now and then. A key that is not
+// heeded is kept, and does nothing.
+func (c *Comm) Dup(hints ...*Info) (made *Comm, err error) {
+	if len(hints) == 0 {
+		return c.dup(nil)
+	}
+	if access, own := hints[0].Get(KeyDomain); own {
+		made, err = c.dupWithDomain(access)
+	} else {
+		made, err = c.dup(nil)
+	}
+	if err == nil {
+		made.SetInfo(hints[0])
+	}
+	return made, err
+}
 
 // dup is Dup. wrong, if it is not nil, says why this process cannot take part.
 func (c *Comm) dup(wrong error) (*Comm, error) {

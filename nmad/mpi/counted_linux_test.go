@@ -65,14 +65,14 @@ func counted(world *Comm) error {
 	}
 	h := world.shared
 	if h == nil || h.segment == nil {
-		return fmt.Errorf("rank %d shares no memory: %s", world.Rank(), world.Explain())
+		return fmt.Errorf("rank %d shares no memory: %s", world.Rank(), Explain(world))
 	}
 	ring := h.ring
 	h.ring = func(member int) {
 		x.rings[h.ranks[member]]++
 		ring(member)
 	}
-	f := finding{Way: world.Explain(), Accounts: make([]account, world.Size())}
+	f := finding{Way: Explain(world), Accounts: make([]account, world.Size())}
 	own := account{Leader: int64(world.job.session.HostOf(world.Rank()))}
 	// Those by messages come last, since they make more links, which are polled from then on.
 	for _, operation := range []struct {

@@ -49,9 +49,16 @@ func (c *Comm) aside(ranks []int, tag uint64) agree {
 	}
 }
 
-// Idup begins a Dup, which goes on while the program computes, and leaves the communicator in made before the request
-// is done. It is a collective operation: all processes call it in the same order as the others.
-func (c *Comm) Idup(made **Comm) *Request {
+// Idup begins a Dup of a Comm or an Intercomm, which goes on while the program computes, and leaves it in made before
+// the request is done. It is a collective operation: all processes call it in the same order as the others.
+func Idup[C *Comm | *Intercomm](c C, made *C) *Request {
+	if x, ok := any(c).(*Intercomm); ok {
+		return x.idup(any(made).(**Intercomm))
+	}
+	return any(c).(*Comm).idup(any(made).(**Comm))
+}
+
+func (c *Comm) idup(made **Comm) *Request {
 	if err := c.usable(); err != nil {
 		return (&Request{}).idle(err)
 	}
@@ -90,5 +97,8 @@ func (c *Comm) Idup(made **Comm) *Request {
 // createNamed returns a communicator of the processes of a group of the job, which need have none in common before.
 // All of them call it with the same name, which keeps it apart from others that are made at once.
 func (c *Comm) createNamed(g Group, name string) (*Comm, error) {
-	return c.CreateGroup(g, int(hashOf(name)&MaxTag))
+	return c.CreateGroup(g, tagOf(name))
 }
+
+// tagOf is a tag that stands for a name.
+func tagOf(name string) int { return int(hashOf(name) & MaxTag) }

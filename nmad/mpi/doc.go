@@ -7,7 +7,7 @@
 //		return mpi.Allreduce(world, mpi.Sum, in, out) // 0 + 1 + 2 + ...
 //	})
 //
-//	       Send  Recv  Isend ...            Allreduce  Bcast ...           Put  Get  Lock ...
+//	       Send  Recv ...                    Allreduce  Bcast ...          Put  Get  Lock ...
 //	             │                                │                              │
 //	┌────────────▼────────────────────────────────▼──────────────────────────────▼──────────┐
 //	│ Comm: ranks,             a plan of sends, receives,           Window: memory that     │
@@ -17,14 +17,22 @@
 //	        nmad: gates, which any ◀────┘         ▼                          nmad/rma
 //	        thread that waits moves      memory of the host's ranks
 //
-// Functions such as Send and Allreduce take slices, whose elements they find out themselves. The methods of Comm take
-// Buffers: an address, a count and a datatype (package datatype), also such with gaps:
+// Functions such as Send, Isend and Allreduce take slices, whose elements they find out themselves. Methods take
+// Buffers: an address, a count and a datatype (package datatype), also such with gaps. An operation has three forms,
+// with one name:
 //
-//	messages              Send Ssend Bsend Rsend, with I in front, with Init behind; Recv Irecv RecvInit, Probe Mprobe, Sendrecv
-//	collective            Barrier Bcast Gather Scatter Allgather Alltoall Reduce Allreduce ReduceScatter Scan Exscan; I, Init
-//	communicators         Dup Idup Split SplitByHost Create CreateGroup Intercomm, with a topology Cart Graph DistGraph
-//	memory                CreateWindow AllocateWindow AllocateShared DynamicWindow
-//	after failures        Revoke Shrink Agree Failed Acknowledge, as in ULFM
+//	c.Send(b, to, tag)                   blocks
+//	c.Immediate().Send(b, to, tag)       begins it, and returns a Request: also mpi.Isend(c, slice, to, tag)
+//	c.Persistent().Send(b, to, tag)      returns a Request that Start begins, again and again
+//
+// What there is:
+//
+//	messages              Send Ssend Bsend Recv Sendrecv, Probe Mprobe; NewPartitionedSend; Request.Send, without garbage
+//	collective            Barrier Bcast Gather Scatter Allgather Alltoall Reduce Allreduce ReduceScatter Scan Exscan
+//	communicators         Dup Split SplitByHost Create CreateGroup; Idup, NewIntercomm, OpenSession
+//	topologies            NewCart NewGraph NewDistGraph: NeighborAlltoall NeighborAllgather
+//	memory                NewWindow NewAllocatedWindow NewSharedWindow NewDynamicWindow
+//	after failures        Comm.Failures: Revoke Shrink Agree Failed Acknowledge, as in ULFM
 //
 // A collective operation is a plan of sends, receives, reductions and copies (internal/plan) that each rank makes for
 // itself. All processes of a communicator call its collective operations in the same order. If one fails at a rank
@@ -32,13 +40,9 @@
 // of that communicator fail; messages, and other communicators, go on. Only a communicator that cannot be used is
 // told to the caller alone.
 //
-// Each has an immediate form (Iallreduce), which the threads that move messages carry on, and a persistent one
-// (Comm.AllreduceInit), which has its place in the order where it is made, however often, and when, it is started.
-// Blocking ones of one host go through shared memory (internal/segment), between hosts one rank of each sends
-// messages.
+// The threads that move messages carry an immediate operation on. A persistent one has its place in the order where
+// it is made, however often, and when, it is started. Blocking ones of one host go through shared memory
+// (internal/segment), between hosts one rank of each sends messages.
 //
-// A communicator whose processes have died in part is revoked, and shrunk (Comm.Revoke, Comm.Shrink, Comm.Agree). One
-// may have a domain of nmad of its own (KeyDomain).
-//
-// Files and process creation of MPI are not there.
+// A communicator may have a domain of nmad of its own (KeyDomain). Files and process creation of MPI are not there.
 package mpi

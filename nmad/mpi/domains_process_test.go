@@ -17,12 +17,12 @@ import (
 // pairs has each rank of the lower half exchange 8 bytes with one of the upper half: in the world where there are
 // many processes, or, of two processes, by goroutines with a communicator and a private domain each. Rank 0 says how
 // long a message takes one way.
-func pairs(goroutines int) func(world *Comm) error {
+func pairs(goroutines, exchanges int) func(world *Comm) error {
 	return func(world *Comm) error {
 		half := world.Size() / 2
 		peer, first := (world.Rank()+half)%world.Size(), world.Rank() < half
 		if goroutines == 0 {
-			took := []float64{pingpong(world, peer, first)}
+			took := []float64{pingpong(world, peer, first, exchanges)}
 			if err := Allreduce(world, Sum, nil, took); err != nil {
 				return err
 			}
@@ -39,9 +39,9 @@ func pairs(goroutines int) func(world *Comm) error {
 				return err
 			}
 			all.Go(func() {
-				own, err := parent.DupWith(NewInfo(KeyDomain, "private"))
+				own, err := parent.Dup(NewInfo(KeyDomain, "private"))
 				if errs[i] = err; err == nil {
-					took[i] = pingpong(own, peer, first)
+					took[i] = pingpong(own, peer, first, exchanges)
 				}
 			})
 		}
@@ -58,8 +58,8 @@ func pairs(goroutines int) func(world *Comm) error {
 }
 
 // pingpong is the median of some samples of exchanges, in ns one way.
-func pingpong(c *Comm, peer int, first bool) float64 {
-	const samples, exchanges = 11, 1000
+func pingpong(c *Comm, peer int, first bool, exchanges int) float64 {
+	const samples = 11
 	b, took := make([]byte, 8), make([]float64, samples)
 	for i := range took {
 		began := time.Now()
@@ -76,7 +76,7 @@ func pingpong(c *Comm, peer int, first bool) float64 {
 				panic(err)
 			}
 		}
-		took[i] = float64(time.Since(began).Nanoseconds()) / (2 * exchanges)
+		took[i] = float64(time.Since(began).Nanoseconds()) / float64(2*exchanges)
 	}
 	slices.Sort(took)
 	return took[samples/2]
@@ -91,8 +91,8 @@ func TestThreadsBesideProcesses(t *testing.T) {
 	}
 	for _, n := range counts {
 		var ns [2]float64
-		for i, what := range []string{fmt.Sprintf("pairs %d", n), "pairs 0"} {
-			text, err := run(t, what, []int{2, 2 * n}[i], "shm")
+		for i, what := range []string{fmt.Sprint("pairs ", n), "pairs 0"} {
+			text, err := run(t, fmt.Sprint(what, " ", effort.Of(1000)), []int{2, 2 * n}[i], "shm")
 			found := regexp.MustCompile(`took ([0-9.]+)`).FindStringSubmatch(text)
 			if err != nil || found == nil {
 				t.Fatalf("%s: %v: %s", what, err, text)
@@ -106,8 +106,10 @@ func TestThreadsBesideProcesses(t *testing.T) {
 // child is what a process of a test is to be.
 func child(what string) func(*Comm) error {
 	if n, ok := strings.CutPrefix(what, "pairs "); ok {
-		goroutines, _ := strconv.Atoi(n)
-		return pairs(goroutines)
+		goroutines, exchanges, _ := strings.Cut(n, " ")
+		of, _ := strconv.Atoi(goroutines)
+		many, _ := strconv.Atoi(exchanges)
+		return pairs(of, many)
 	}
 	return map[string]func(*Comm) error{"works": works, "fails": fails, "dies": dies, "dies inside": diesInside, "counted": counted, "privates": privates, "mistaken": mistaken, "mistaken, goes on": mistakenGoesOn, "windows": windowsOf, "window of the dead": windowOfDead}[what]
 }

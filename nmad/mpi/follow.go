@@ -23,16 +23,16 @@ import (
 // Both decide under mu, so exactly one of them goes on. The thread that would go on after an error ends the operation.
 type follower struct {
 	comm     *Comm
-	what     operation
+	what     operationKind
 	root     int      // of the operation; noRoot: it has none
 	wrong    error    // why this rank cannot take part; nil: it can
 	alike    likewise // what the ranks compare (EnvCheck)
 	plan     plan.Plan
-	tag      uint64     // of the messages
-	turn     uint64     // how many operations of the communicator there were up to this one
-	lasts    bool       // the operation is persistent: it has got its turn as it was made, for all its rounds
-	messages []*message // the first open ones belong to the fence to come; the others are spare
-	open     int        // how many were started since the last fence
+	tag      uint64         // of the messages
+	turn     uint64         // how many operations of the communicator there were up to this one
+	lasts    bool           // the operation is persistent: it has got its turn as it was made, for all its rounds
+	messages []*planMessage // the first open ones belong to the fence to come; the others are spare
+	open     int            // how many were started since the last fence
 
 	next int // the next step; only the thread that goes on uses it
 	over pioman.Completion
@@ -47,8 +47,8 @@ type follower struct {
 // finished is the bit of over.
 const finished = 1
 
-// message is a message of a plan.
-type message struct {
+// planMessage is a message of a plan.
+type planMessage struct {
 	request nmad.Request
 	step    *plan.Step
 	done    func(*nmad.Request) // what nmad calls at its end, in an immediate operation
@@ -62,7 +62,7 @@ const noRoot = -1
 // turn. That is at once if the caller waits for the end, else when it is started. If the communicator cannot be used
 // the operation has no turn, and no follower. A persistent operation gets its turn here, so the ranks may start
 // several in orders that differ.
-func (c *Comm) begin(what operation, root int, m manner, x likewise, wrong error) (*follower, *shared, error) {
+func (c *Comm) begin(what operationKind, root int, m manner, x likewise, wrong error) (*follower, *shared, error) {
 	if err := c.usable(); err != nil {
 		return nil, nil, fmt.Errorf("mpi: %v: %w", what, err)
 	}
@@ -220,9 +220,9 @@ func compute(s *plan.Step) error {
 }
 
 // take returns a message to be started: one of an earlier fence, or a new one.
-func (f *follower) take(s *plan.Step) *message {
+func (f *follower) take(s *plan.Step) *planMessage {
 	if f.open == len(f.messages) {
-		f.messages = append(f.messages, &message{})
+		f.messages = append(f.messages, &planMessage{})
 	}
 	m := f.messages[f.open]
 	f.open++
@@ -251,7 +251,7 @@ func (f *follower) start(s *plan.Step) (err error) {
 }
 
 // buffer returns the memory that the message is sent from, or received into.
-func (me *message) buffer() *Buffer {
+func (me *planMessage) buffer() *Buffer {
 	if me.step.Kind == plan.Send {
 		return &me.step.From
 	}
@@ -259,7 +259,7 @@ func (me *message) buffer() *Buffer {
 }
 
 // post starts a message. done, if it is not nil, is called at its end.
-func (f *follower) post(m *message, done func(*nmad.Request)) error {
+func (f *follower) post(m *planMessage, done func(*nmad.Request)) error {
 	op := nmad.Op{Kind: nmad.OpSend, Match: nmad.Tag(f.tag), Done: done}
 	if m.step.Kind == plan.Receive {
 		op.Kind = nmad.OpRecv
@@ -286,7 +286,7 @@ func (f *follower) fence() error {
 }
 
 // ended returns what is wrong with a message that has ended.
-func (me *message) ended(err error) error {
+func (me *planMessage) ended(err error) error {
 	if me.step.Kind == plan.Receive && (err == nil || errors.Is(err, nmad.ErrTruncated)) {
 		n, want := int(me.request.Envelope().Size), me.step.Into.Size()
 		switch {
@@ -421,7 +421,7 @@ func (f *follower) end() {
 }
 
 // came is called when a message has ended.
-func (f *follower) came(m *message, r *nmad.Request) {
+func (f *follower) came(m *planMessage, r *nmad.Request) {
 	_, err := r.Test()
 	err = m.ended(err)
 	f.mu.Lock()

@@ -11,10 +11,10 @@ type Graph struct {
 	from, to []int
 }
 
-// DistGraphAdjacent returns a communicator like c in which this process receives from some ranks, and sends to some.
+// NewDistGraphAdjacent returns a communicator like c in which this process receives from some ranks, and sends to some.
 // All processes of c call it; if one sends to another one as often as it says, that one says that it receives from
 // it.
-func (c *Comm) DistGraphAdjacent(from, to []int) (*Graph, error) {
+func NewDistGraphAdjacent(c *Comm, from, to []int) (*Graph, error) {
 	var wrong error
 	for _, r := range slices.Concat(from, to) {
 		wrong = c.neighbour(r, wrong)
@@ -34,44 +34,65 @@ func (c *Comm) neighbour(rank int, wrong error) error {
 	return wrong
 }
 
-// DistGraph is DistGraphAdjacent of edges that any processes give, each some, from a rank to a rank.
-func (c *Comm) DistGraph(edges [][2]int) (*Graph, error) {
-	counts, mine := make([]int64, c.Size()), make([][2]int64, len(edges))
-	for i, e := range edges {
-		mine[i] = [2]int64{int64(e[0]), int64(e[1])}
+// NewDistGraph is NewDistGraphAdjacent of edges that any processes give, each some, from a rank to a rank.
+func NewDistGraph(c *Comm, edges [][2]int) (*Graph, error) {
+	g, _, err := c.distGraph(edges, nil)
+	return g, err
+}
+
+// distGraph is NewDistGraph of edges with weights. The second results are those of the edges to and from this process;
+// nil: no process gives any, not even an empty list.
+func (c *Comm) distGraph(edges [][2]int, weights []int) (g *Graph, ofOwn [2][]int, err error) {
+	own := [2]int64{int64(len(edges)), 0}
+	if weights != nil {
+		own[1] = 1
 	}
-	if err := Allgather(c, []int64{int64(len(edges))}, counts); err != nil {
-		return nil, err
+	mine, each := make([][3]int64, len(edges)), make([][2]int64, c.Size())
+	for i, e := range edges {
+		mine[i] = [3]int64{int64(e[0]), int64(e[1])}
+		if weights != nil {
+			mine[i][2] = int64(weights[i])
+		}
+	}
+	if err := Allgather(c, [][2]int64{own}, each); err != nil {
+		return nil, ofOwn, err
 	}
 	lengths, sum := make([]int, c.Size()), 0
-	for r, n := range counts {
-		lengths[r] = int(n)
-		sum += int(n)
-	}
-	all := make([][2]int64, sum)
-	if err := Allgatherv(c, mine, all, lengths, nil); err != nil {
-		return nil, err
-	}
-	var from, to []int
-	var wrong error // at all ranks alike
-	for _, e := range all {
-		wrong = c.neighbour(int(e[1]), c.neighbour(int(e[0]), wrong))
-		if int(e[1]) == c.rank {
-			from = append(from, int(e[0]))
+	for r, x := range each {
+		lengths[r] = int(x[0])
+		sum += lengths[r]
+		if x[1] != 0 {
+			ofOwn = [2][]int{{}, {}}
 		}
-		if int(e[0]) == c.rank {
-			to = append(to, int(e[1]))
+	}
+	all := make([][3]int64, sum)
+	if err := Allgatherv(c, mine, all, lengths, nil); err != nil {
+		return nil, ofOwn, err
+	}
+	var ranks [2][]int // from which this process receives, and to which it sends
+	var wrong error    // at all ranks alike
+	for _, e := range all {
+		for side, end := range e[:2] {
+			wrong = c.neighbour(int(end), wrong)
+			if int(e[1-side]) != c.rank {
+				continue
+			}
+			ranks[side] = append(ranks[side], int(end))
+			if ofOwn[side] != nil {
+				ofOwn[side] = append(ofOwn[side], int(e[2]))
+			}
 		}
 	}
 	if wrong != nil {
-		return nil, fmt.Errorf("mpi: graph of %v: %w", c, wrong)
+		return nil, ofOwn, fmt.Errorf("mpi: graph of %v: %w", c, wrong)
 	}
-	return c.DistGraphAdjacent(from, to)
+	g, err = NewDistGraphAdjacent(c, ranks[0], ranks[1])
+	return g, ofOwn, err
 }
 
-// Graph is DistGraphAdjacent where all processes know the neighbours of each rank; a process receives from those that
+// NewGraph is NewDistGraphAdjacent where all processes know the neighbours of each rank; a process receives from those that
 // it sends to. nil: this process is not one of the first that have neighbours listed.
-func (c *Comm) Graph(neighbours [][]int) (*Graph, error) {
+func NewGraph(c *Comm, neighbours [][]int) (*Graph, error) {
 	if err := c.usable(); err != nil {
 		return nil, err
 	}
@@ -104,35 +125,23 @@ func (gr *Graph) Neighbours() (from, to []int) { return slices.Clone(gr.from), s
 // NeighborAlltoall sends a block of in to each rank that this process sends to, and receives one of out from each
 // that it receives from, in their order.
 func (gr *Graph) NeighborAlltoall(in, out Blocks) error {
-	return finish(gr.exchange(now, in, out))
+	return finish(gr.neighborAlltoall(now, in, out))
 }
 
-// IneighborAlltoall begins what NeighborAlltoall does, and goes on while the program computes. The buffers belong to
-// it until it is done.
-func (gr *Graph) IneighborAlltoall(in, out Blocks) *Request {
-	return inBackground(gr.exchange(later, in, out))
-}
+// Immediate is that of Comm, which has neighbours here.
+func (gr *Graph) Immediate() Immediate { return Immediate{view{gr.Comm, gr, later}} }
 
-// NeighborAlltoallInit makes NeighborAlltoall a request that Request.Start starts, again and again.
-func (gr *Graph) NeighborAlltoallInit(in, out Blocks) *Request {
-	return persistent(gr.exchange(lasting, in, out))
-}
+// Persistent is that of Comm, which has neighbours here.
+func (gr *Graph) Persistent() Persistent { return Persistent{view{gr.Comm, gr, lasting}} }
+
+func (gr *Graph) targets() int { return len(gr.to) }
 
 // NeighborAllgather sends in to each rank that this process sends to, and receives as NeighborAlltoall does.
 func (gr *Graph) NeighborAllgather(in Buffer, out Blocks) error {
-	return gr.NeighborAlltoall(gr.same(in), out)
+	return gr.NeighborAlltoall(toEach(in, gr.targets()), out)
 }
 
-// IneighborAllgather begins what NeighborAllgather does.
-func (gr *Graph) IneighborAllgather(in Buffer, out Blocks) *Request {
-	return gr.IneighborAlltoall(gr.same(in), out)
-}
-
-func (gr *Graph) same(in Buffer) Blocks {
-	return Blocks{Buffer: in, Counts: slices.Repeat([]int{in.Count}, len(gr.to)), Places: make([]int, len(gr.to))}
-}
-
-func (gr *Graph) exchange(m manner, in, out Blocks) (*follower, error) {
+func (gr *Graph) neighborAlltoall(m manner, in, out Blocks) (*follower, error) {
 	f, _, err := gr.begin(neighbors, noRoot, m, likewise{}, laidOut(&out, len(gr.from), laidOut(&in, len(gr.to), nil)))
 	if err == nil {
 		f.plan.Exchange(gr.from, gr.to, &in, &out)

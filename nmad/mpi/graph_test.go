@@ -12,7 +12,7 @@ func TestGraph(t *testing.T) {
 	each(t, 4, func(w *Comm) error {
 		size, rank := w.Size(), w.Rank()
 		next, last := (rank+1)%size, (rank+size-1)%size
-		ring, err := w.DistGraphAdjacent([]int{last, last, rank}, []int{next, next, rank})
+		ring, err := NewDistGraphAdjacent(w, []int{last, last, rank}, []int{next, next, rank})
 		if err != nil {
 			return err
 		}
@@ -22,7 +22,7 @@ func TestGraph(t *testing.T) {
 				edges = append(edges, [2]int{r, (r + 1) % size}, [2]int{r, (r + 1) % size}, [2]int{r, r})
 			}
 		}
-		told, err := w.DistGraph(edges)
+		told, err := NewDistGraph(w, edges)
 		if err != nil {
 			return err
 		}
@@ -31,7 +31,7 @@ func TestGraph(t *testing.T) {
 				return err
 			}
 		}
-		star, err := w.Graph([][]int{{1, 2}, {0}, {0}})
+		star, err := NewGraph(w, [][]int{{1, 2}, {0}, {0}})
 		if err != nil || (star == nil) != (rank == 3) {
 			return fmt.Errorf("a star of 3: %v, %w", star, err)
 		}
@@ -49,7 +49,7 @@ func TestGraph(t *testing.T) {
 				}
 			}
 		}
-		if _, err := w.DistGraphAdjacent([]int{9}, nil); !errors.Is(err, ErrRank) {
+		if _, err := NewDistGraphAdjacent(w, []int{9}, nil); !errors.Is(err, ErrRank) {
 			return fmt.Errorf("a neighbour that is not there: %w", err)
 		}
 		return w.Barrier()
@@ -72,11 +72,11 @@ func aroundRing(g *Graph, next, last int) error {
 		return err
 	}
 	b, _ := On(out)
-	persistent := g.NeighborAlltoallInit(Blocks{Buffer: a, Each: 1}, Blocks{Buffer: b, Each: 1})
+	persistent := g.Persistent().NeighborAlltoall(Blocks{Buffer: a, Each: 1}, Blocks{Buffer: b, Each: 1})
 	for _, exchange := range []func() error{
 		func() error { return g.NeighborAlltoall(Blocks{Buffer: a, Each: 1}, Blocks{Buffer: b, Each: 1}) },
 		func() error {
-			_, err := g.IneighborAlltoall(Blocks{Buffer: a, Each: 1}, Blocks{Buffer: b, Each: 1}).Wait()
+			_, err := g.Immediate().NeighborAlltoall(Blocks{Buffer: a, Each: 1}, Blocks{Buffer: b, Each: 1}).Wait()
 			return err
 		},
 		func() error {

@@ -24,7 +24,7 @@ func TestImmediate(t *testing.T) {
 				there, back := []int64{int64(c.Rank())}, make([]int64, 1)
 				next, last := (c.Rank()+1)%size, (c.Rank()+size-1)%size
 				requests := []*Request{
-					Iallreduce(c, Sum, mine, sums), c.Ibarrier(), Ibcast(c, cast, round%size), Irecv(c, back, last, 5),
+					Iallreduce(c, Sum, mine, sums), c.Immediate().Barrier(), Ibcast(c, cast, round%size), Irecv(c, back, last, 5),
 					Iallgather(c, []int64{int64(c.Rank())}, all), Iallreduce(c, Min, nil, low), Isend(c, there, next, 5), nil,
 				}
 				for left := len(requests) - 1; left > 0; left-- {
@@ -55,7 +55,7 @@ func TestPersistent(t *testing.T) {
 		if err != nil {
 			return err
 		}
-		r := c.AllreduceInit(Sum, a, b)
+		r := c.Persistent().Allreduce(Sum, a, b)
 		if done, _, err := r.Test(); !done || err != nil {
 			return fmt.Errorf("a request that was not started: %v, %w", done, err)
 		}
@@ -91,10 +91,10 @@ func TestImmediateWaits(t *testing.T) {
 			if _, _, err := Recv(c, []int32{0}, 0, 0); err != nil {
 				return err
 			}
-			_, err := c.Ibarrier().Wait()
+			_, err := c.Immediate().Barrier().Wait()
 			return err
 		}
-		r := c.BarrierInit()
+		r := c.Persistent().Barrier()
 		if err := r.Start(); err != nil {
 			return err
 		}

@@ -4,11 +4,15 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 )
 
-// Info is hints for a communicator, keys with values, in the order in which they were set. The zero Info has none. An
-// Info is used by one thread at a time; what takes one keeps a copy.
-type Info struct{ pairs [][2]string }
+// Info is hints for a communicator, keys with values, in the order in which they were set. The zero Info has none. Any
+// number of threads may use one at once; what takes one keeps a copy.
+type Info struct {
+	mu    sync.Mutex
+	pairs [][2]string // under mu
+}
 
 // KeyDomain is the key that is heeded: it gives a communicator a domain of its own, so that its messages share no
 // lock with those of others: its value is an access of nmad, "shared", "serialized" or "private". Messages of the
@@ -32,6 +36,8 @@ func NewInfo(keysAndValues ...string) *Info {
 
 // Set gives a key a value.
 func (in *Info) Set(key, value string) {
+	in.mu.Lock()
+	defer in.mu.Unlock()
 	if i := in.find(key); i >= 0 {
 		in.pairs[i][1] = value
 		return
@@ -44,6 +50,8 @@ func (in *Info) Get(key string) (value string, ok bool) {
 	if in == nil {
 		return "", false
 	}
+	in.mu.Lock()
+	defer in.mu.Unlock()
 	if i := in.find(key); i >= 0 {
 		return in.pairs[i][1], true
 	}
@@ -52,6 +60,8 @@ func (in *Info) Get(key string) (value string, ok bool) {
 
 // Delete takes a key out, and says whether it was there.
 func (in *Info) Delete(key string) bool {
+	in.mu.Lock()
+	defer in.mu.Unlock()
 	i := in.find(key)
 	if i >= 0 {
 		in.pairs = slices.Delete(in.pairs, i, i+1)
@@ -61,10 +71,8 @@ func (in *Info) Delete(key string) bool {
 
 // Keys returns the keys, in the order in which they were set.
 func (in *Info) Keys() (all []string) {
-	if in != nil {
-		for _, p := range in.pairs {
-			all = append(all, p[0])
-		}
+	for _, p := range in.Dup().pairs {
+		all = append(all, p[0])
 	}
 	return all
 }
@@ -74,19 +82,21 @@ func (in *Info) Dup() *Info {
 	if in == nil {
 		return &Info{}
 	}
-	return &Info{slices.Clone(in.pairs)}
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	return &Info{pairs: slices.Clone(in.pairs)}
 }
 
 // String lists the keys with their values.
 func (in *Info) String() string {
 	var all []string
-	for _, k := range in.Keys() {
-		v, _ := in.Get(k)
-		all = append(all, k+"="+v)
+	for _, p := range in.Dup().pairs {
+		all = append(all, p[0]+"="+p[1])
 	}
 	return strings.Join(all, " ")
 }
 
+// find is the place of a key; below 0: there is none. The caller holds mu.
 func (in *Info) find(key string) int {
 	return slices.IndexFunc(in.pairs, func(p [2]string) bool { return p[0] == key })
 }

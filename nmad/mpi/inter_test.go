@@ -17,7 +17,7 @@ func halves(w *Comm, first int) (*Intercomm, error) {
 		return nil, err
 	}
 	defer half.Free()
-	return half.Intercomm(0, w, remote, 3)
+	return NewIntercomm(half, 0, w, remote, 3)
 }
 
 // TestIntercomm: messages and all operations between two groups, of several sizes, in both directions, blocking and
@@ -79,7 +79,7 @@ func betweenGroups(x *Intercomm, first bool) error {
 	}
 	// Messages: each to the one with its rank modulo the size.
 	to := x.Rank() % x.RemoteSize()
-	send := x.Isend(mine, to, 1)
+	send := x.Immediate().Send(mine, to, 1)
 	for r := range x.RemoteSize() {
 		if r%x.Size() != x.Rank() {
 			continue
@@ -120,7 +120,7 @@ func betweenGroups(x *Intercomm, first bool) error {
 		same("allgather", all[r], value(!first, r))
 	}
 	clear(all)
-	_, e := x.Iallgather(mine, out).Wait()
+	_, e := x.Immediate().Allgather(mine, out).Wait()
 	join(e)
 	for r := range n {
 		same("iallgather", all[r], value(!first, r))
@@ -136,7 +136,7 @@ func betweenGroups(x *Intercomm, first bool) error {
 	}
 	join(x.Allreduce(Sum, mine, s))
 	same("allreduce", sum[0], total(!first, n))
-	_, e = x.Iallreduce(Max, mine, s).Wait()
+	_, e = x.Immediate().Allreduce(Max, mine, s).Wait()
 	join(e)
 	same("iallreduce", sum[0], value(!first, n-1))
 	if x.Size() == n {
@@ -181,10 +181,10 @@ func betweenGroups(x *Intercomm, first bool) error {
 // TestIntercommWrong: groups with a process in common make none, and every rank is told.
 func TestIntercommWrong(t *testing.T) {
 	each(t, 2, func(w *Comm) error {
-		if _, err := w.Intercomm(0, w, w.Rank(), 0); !errors.Is(err, ErrGroup) {
+		if _, err := NewIntercomm(w, 0, w, w.Rank(), 0); !errors.Is(err, ErrGroup) {
 			return fmt.Errorf("a group with itself: %w", err)
 		}
-		if _, err := w.Intercomm(5, w, 0, 0); !errors.Is(err, ErrRank) {
+		if _, err := NewIntercomm(w, 5, w, 0, 0); !errors.Is(err, ErrRank) {
 			return fmt.Errorf("a leader that is not there: %w", err)
 		}
 		return nil

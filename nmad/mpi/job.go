@@ -210,16 +210,19 @@ func (j *job) open(name string, g Group, number, age int, own *nmad.Domain) (*Co
 		return nil, fmt.Errorf("mpi: open a communicator: %w", err)
 	}
 	c.describe()
-	c.gates = make([]*nmad.Gate, g.Size())
-	for rank, p := range g.job {
-		c.gates[rank] = c.domain.Gate(p)
-	}
-	c.place = make([]int32, j.session.Size())
+	c.reach()
+	return c, nil
+}
+
+// reach finds the gates to the processes of the group.
+func (c *Comm) reach() {
+	c.gates = make([]*nmad.Gate, c.Size())
+	c.place = make([]int32, c.job.session.Size())
 	for p := range c.place {
 		c.place[p] = Undefined
 	}
-	for rank, p := range g.job {
+	for rank, p := range c.group.job {
+		c.gates[rank] = c.domain.Gate(p)
 		c.place[p] = int32(rank)
 	}
-	return c, nil
 }

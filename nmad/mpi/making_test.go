@@ -22,7 +22,7 @@ func TestNumbersAgain(t *testing.T) {
 				if err := collectives(d, 5, round%3); err != nil {
 					return err
 				}
-				if s, there, err := d.Iprobe(AnySource, AnyTag); there || err != nil {
+				if s, there, err := d.Immediate().Probe(AnySource, AnyTag); there || err != nil {
 					return fmt.Errorf("round %d: a message in a new communicator: %+v, %w", round, s, err)
 				}
 			}
@@ -119,7 +119,7 @@ func makeOne(c *Comm, thread, round int) (*Comm, error) {
 	switch (thread + round) % 4 {
 	case 0:
 		var d *Comm
-		r := c.Idup(&d)
+		r := Idup(c, &d)
 		if _, err := r.Wait(); err != nil {
 			return nil, err
 		}
@@ -134,7 +134,7 @@ func makeOne(c *Comm, thread, round int) (*Comm, error) {
 		}
 		return c.CreateGroup(g, thread)
 	case 2:
-		return c.DupWith(NewInfo(KeyDomain, [...]string{"shared", "serialized"}[round%2]))
+		return c.Dup(NewInfo(KeyDomain, [...]string{"shared", "serialized"}[round%2]))
 	}
 	return c.Split(c.Rank()%2, -c.Rank())
 }
@@ -142,7 +142,7 @@ func makeOne(c *Comm, thread, round int) (*Comm, error) {
 // TestPrivateDomain: a communicator whose domain is one goroutine's works there, and nowhere else.
 func TestPrivateDomain(t *testing.T) {
 	each(t, 2, func(w *Comm) error {
-		d, err := w.DupWith(NewInfo(KeyDomain, "private", "other", "kept"))
+		d, err := w.Dup(NewInfo(KeyDomain, "private", "other", "kept"))
 		if err != nil {
 			return err
 		}
@@ -158,7 +158,7 @@ func TestPrivateDomain(t *testing.T) {
 			return errors.New("another goroutine sends in a private domain")
 		}
 		d.Free()
-		if _, err := w.DupWith(NewInfo(KeyDomain, "odd")); !errors.Is(err, ErrInfo) {
+		if _, err := w.Dup(NewInfo(KeyDomain, "odd")); !errors.Is(err, ErrInfo) {
 			return fmt.Errorf("a domain of no kind: %w", err)
 		}
 		return w.Barrier()

@@ -23,18 +23,18 @@ func TestMistakeInMaking(t *testing.T) {
 		if wrong {
 			c = w
 		}
-		grid, err := w.Cart([]int{3, 1}, []bool{false, false})
+		grid, err := NewCart(w, []int{3, 1}, []bool{false, false})
 		if err != nil {
 			return err
 		}
 		foreign, _ := w.Group().Include(0, 2)
 		for name, made := range []func() (any, error){
-			func() (any, error) { return w.Cart([]int{either(wrong, 4, 3)}, []bool{true}) },
-			func() (any, error) { return w.Cart([]int{3}, make([]bool, either(wrong, 2, 1))) },
+			func() (any, error) { return NewCart(w, []int{either(wrong, 4, 3)}, []bool{true}) },
+			func() (any, error) { return NewCart(w, []int{3}, make([]bool, either(wrong, 2, 1))) },
 			func() (any, error) { return grid.Sub(make([]bool, either(wrong, 3, 2))...) },
-			func() (any, error) { return w.DistGraphAdjacent([]int{either(wrong, 5, 0)}, []int{0}) },
-			func() (any, error) { return w.DistGraph([][2]int{{0, either(wrong, 5, 0)}}) },
-			func() (any, error) { return w.Graph(make([][]int, either(wrong, 4, 3))) },
+			func() (any, error) { return NewDistGraphAdjacent(w, []int{either(wrong, 5, 0)}, []int{0}) },
+			func() (any, error) { return NewDistGraph(w, [][2]int{{0, either(wrong, 5, 0)}}) },
+			func() (any, error) { return NewGraph(w, make([][]int, either(wrong, 4, 3))) },
 		} {
 			if _, err := made(); err == nil || wrong == errors.Is(err, ErrElsewhere) && name != 4 {
 				return fmt.Errorf("%d: it says %w", name, err)
@@ -109,8 +109,8 @@ func TestShrinkAfterMistake(t *testing.T) {
 			return fmt.Errorf("it says %w", err)
 		}
 		next, last := (w.Rank()+1)%3, (w.Rank()+2)%3
-		out, err1 := w.PsendInit(some(4), 2, next, 1)
-		in, err2 := w.PrecvInit(some(4), 4, last, 1)
+		out, err1 := NewPartitionedSend(w, some(4), 2, next, 1)
+		in, err2 := NewPartitionedReceive(w, some(4), 4, last, 1)
 		if err := errors.Join(err1, err2); err != nil {
 			return err
 		}
@@ -124,7 +124,7 @@ func TestShrinkAfterMistake(t *testing.T) {
 		if err != nil {
 			return err
 		}
-		c, err := w.Shrink(t.Context())
+		c, err := w.Failures().Shrink(t.Context())
 		if err != nil {
 			return err
 		}

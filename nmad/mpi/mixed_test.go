@@ -52,7 +52,7 @@ func mixed(w, c *Comm, caller int, until time.Time) error {
 	if err != nil {
 		return err
 	}
-	again := c.AllreduceInit(Sum, a, b)
+	again := c.Persistent().Allreduce(Sum, a, b)
 	for round := 0; ; round++ {
 		n := []int{1, 100, 30_000}[round%3]
 		mine := ramp(n, func(i int) int64 { return int64(rank*7 + i + round) })

@@ -153,6 +153,16 @@ func (m *mask) common(together agree) (lost error) {
 // agree is an Allreduce in place among the processes that are to make a communicator.
 type agree func(op *Op, values []int64) error
 
+// all says whether all that agree say yes.
+func (together agree) all(yes bool) (bool, error) {
+	vote := []int64{0}
+	if yes {
+		vote[0] = 1
+	}
+	err := together(Min, vote)
+	return err == nil && vote[0] == 1, err
+}
+
 // make opens a communicator of the group, under a number that all processes which agree is for have free. Another
 // thread may take the number meanwhile; then they try another one. wrong says why this process cannot make it: then
 // no process has the communicator, and all can try again.
@@ -213,17 +223,14 @@ func (c *Comm) open(g Group, number, age int, together agree) (made *Comm, err e
 		n.grow(number, age)
 		made, err = c.job.open("", g, number, age, nil)
 	}
-	vote := []int64{1}
-	if err != nil {
-		vote[0] = 0
-	}
-	switch err2 := together(Min, vote); {
-	case err == nil && err2 == nil && vote[0] == 1:
+	all, failed := together.all(err == nil)
+	switch {
+	case err == nil && all:
 		return made, nil
-	case err == nil && err2 == nil:
+	case err == nil && failed == nil:
 		err = fmt.Errorf("%w: another process could not open it", ErrComm)
 	case err == nil:
-		err = err2
+		err = failed
 	}
 	if made != nil {
 		made.Free()

@@ -1,10 +1,10 @@
 package mpi
 
-// operation is the kind of a collective operation.
-type operation uint8
+// operationKind is the kind of a collective operation.
+type operationKind uint8
 
 const (
-	barrier operation = iota + 1
+	barrier operationKind = iota + 1
 	bcast
 	reduce
 	allreduce
@@ -25,14 +25,14 @@ var operationNames = [operationKinds]string{
 	gather: "gather", scatter: "scatter", allgather: "allgather", alltoall: "alltoall", neighbors: "neighbor-alltoall", idup: "idup",
 }
 
-func (o operation) String() string {
+func (o operationKind) String() string {
 	if o == 0 || o >= operationKinds {
 		return "another operation"
 	}
 	return operationNames[o]
 }
 
-// manner is how an operation goes: its caller waits for its end, or it goes on by itself, at once or whenever it is
+// manner is the form of an operation: its caller waits for its end, or it goes on by itself, at once or whenever it is
 // started.
 type manner uint8
 

@@ -6,17 +6,8 @@ import (
 	"github.com/pm2-go/pm2/nmad"
 )
 
-// DupWith is Dup with hints. All processes of c call it with the same KeyDomain: "private" promises that one thread,
-// the caller, uses the new communicator, and calls now and then. Values of Keys are copied as by Dup. A key that is
-// not heeded is kept, and does nothing.
-func (c *Comm) DupWith(hints *Info) (made *Comm, err error) {
-	access, own := hints.Get(KeyDomain)
-	if !own {
-		if made, err = c.Dup(); err == nil {
-			made.SetInfo(hints)
-		}
-		return made, err
-	}
+// dupWithDomain is Dup with a domain of its own, for that access.
+func (c *Comm) dupWithDomain(access string) (made *Comm, err error) {
 	if err := c.usable(); err != nil {
 		return nil, err
 	}
@@ -37,7 +28,6 @@ func (c *Comm) DupWith(hints *Info) (made *Comm, err error) {
 	}
 	made.private = cfg.Access == nmad.Private
 	c.endow(made)
-	made.SetInfo(hints)
 	return made, nil
 }
 
@@ -45,7 +35,7 @@ func (c *Comm) DupWith(hints *Info) (made *Comm, err error) {
 // for one domain only. wrong says why this process cannot.
 func (c *Comm) inDomain(cfg nmad.DomainConfig, wrong error) (*Comm, error) {
 	n := &c.job.numbers
-	for vote := int64(0); vote == 0; {
+	for agreed := false; !agreed; {
 		n.mu.Lock()
 		number := []int64{int64(n.domain + 1)}
 		n.mu.Unlock()
@@ -54,15 +44,13 @@ func (c *Comm) inDomain(cfg nmad.DomainConfig, wrong error) (*Comm, error) {
 		}
 		cfg.Number = int(number[0])
 		n.mu.Lock()
-		if n.domain < cfg.Number { // else another thread has taken it
-			n.domain, vote = cfg.Number, 1
-		}
+		free := n.domain < cfg.Number // else another thread has taken it
+		n.domain = max(n.domain, cfg.Number)
 		n.mu.Unlock()
-		all := []int64{vote}
-		if err := c.agree(Min, all); err != nil {
+		var err error
+		if agreed, err = agree(c.agree).all(free); err != nil {
 			return nil, err
 		}
-		vote = all[0]
 	}
 	var made *Comm
 	var d *nmad.Domain
@@ -73,14 +61,11 @@ func (c *Comm) inDomain(cfg nmad.DomainConfig, wrong error) (*Comm, error) {
 	if err == nil {
 		made, err = c.job.open("", c.group, -cfg.Number, 0, d)
 	}
-	vote := []int64{1}
-	if err != nil {
-		vote[0] = 0
+	all, failed := agree(c.agree).all(err == nil)
+	if err == nil {
+		err = failed
 	}
-	if err2 := c.agree(Min, vote); err == nil && err2 != nil {
-		err = err2
-	}
-	if err == nil && vote[0] == 0 {
+	if err == nil && !all {
 		err = fmt.Errorf("%w: another process could not open it", ErrComm)
 	}
 	if err != nil {
@@ -99,7 +84,7 @@ func (c *Comm) Info() *Info {
 	return c.info.Dup()
 }
 
-// SetInfo gives the communicator hints. KeyDomain is for DupWith only, and does nothing here.
+// SetInfo gives the communicator hints. KeyDomain is for Dup only, and does nothing here.
 func (c *Comm) SetInfo(hints *Info) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

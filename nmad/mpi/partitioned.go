@@ -42,16 +42,17 @@ const (
 	ofTurns  = 1<<12 - 1
 )
 
-// pair tells partitioned messages apart.
-type pair struct {
+// partitionedKey tells partitioned messages apart.
+type partitionedKey struct {
 	peer, tag int
 	sends     bool
 }
 
-// PsendInit makes a partitioned message of b, in as many equal parts, to a rank. The receiver calls PrecvInit; of
+// NewPartitionedSend makes a partitioned message of b, in as many equal parts, to a rank. The receiver calls
+// NewPartitionedReceive; of
 // several with one tag the first belongs to the first.
-func (c *Comm) PsendInit(b Buffer, parts, to, tag int) (*Partitioned, error) {
-	p, err := c.partitioned("psend init", b, parts, to, tag, true)
+func NewPartitionedSend(c *Comm, b Buffer, parts, to, tag int) (*Partitioned, error) {
+	p, err := c.partitioned("partitioned send", b, parts, to, tag, true)
 	if err != nil || p.empty {
 		return p, err
 	}
@@ -62,9 +63,9 @@ func (c *Comm) PsendInit(b Buffer, parts, to, tag int) (*Partitioned, error) {
 	return p, c.collective.IsendInto(&p.first, c.group.job[to], p.tag|maxParts, p.header[:])
 }
 
-// PrecvInit is the other side of PsendInit.
-func (c *Comm) PrecvInit(b Buffer, parts, from, tag int) (*Partitioned, error) {
-	return c.partitioned("precv init", b, parts, from, tag, false)
+// NewPartitionedReceive is the other side of NewPartitionedSend.
+func NewPartitionedReceive(c *Comm, b Buffer, parts, from, tag int) (*Partitioned, error) {
+	return c.partitioned("partitioned receive", b, parts, from, tag, false)
 }
 
 func (c *Comm) partitioned(what string, b Buffer, parts, peer, tag int, sends bool) (*Partitioned, error) {
@@ -85,9 +86,9 @@ func (c *Comm) partitioned(what string, b Buffer, parts, peer, tag int, sends bo
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.pairs == nil {
-		c.pairs = map[pair]uint64{}
+		c.pairs = map[partitionedKey]uint64{}
 	}
-	x := pair{peer, tag, sends}
+	x := partitionedKey{peer, tag, sends}
 	p.tag = ofParts | uint64(tag)<<32 | c.pairs[x]&ofTurns<<20
 	c.pairs[x]++
 	return p, nil

@@ -33,11 +33,11 @@ func sendParts(w *Comm, n, parts int) error {
 	if err != nil {
 		return err
 	}
-	p, err := w.PsendInit(b, parts, 1, 4)
+	p, err := NewPartitionedSend(w, b, parts, 1, 4)
 	if err != nil {
 		return err
 	}
-	q, err := w.PsendInit(b, parts, 1, 4)
+	q, err := NewPartitionedSend(w, b, parts, 1, 4)
 	if err != nil {
 		return err
 	}
@@ -82,11 +82,11 @@ func receiveParts(w *Comm, n, parts int) error {
 		return err
 	}
 	b2, _ := On(s2)
-	p, err := w.PrecvInit(b, parts, 0, 4)
+	p, err := NewPartitionedReceive(w, b, parts, 0, 4)
 	if err != nil {
 		return err
 	}
-	q, err := w.PrecvInit(b2, parts, 0, 4)
+	q, err := NewPartitionedReceive(w, b2, parts, 0, 4)
 	if err != nil {
 		return err
 	}
@@ -130,11 +130,11 @@ func TestPartitionedWrong(t *testing.T) {
 		if err != nil {
 			return err
 		}
-		if _, err := w.PsendInit(b, 5, 1-w.Rank(), 0); !errors.Is(err, ErrCount) {
+		if _, err := NewPartitionedSend(w, b, 5, 1-w.Rank(), 0); !errors.Is(err, ErrCount) {
 			return fmt.Errorf("12 elements in 5 parts: %w", err)
 		}
 		if w.Rank() == 0 {
-			p, err := w.PsendInit(b.Part(0, 6), 3, 1, 0)
+			p, err := NewPartitionedSend(w, b.Part(0, 6), 3, 1, 0)
 			if err != nil {
 				return err
 			}
@@ -143,7 +143,7 @@ func TestPartitionedWrong(t *testing.T) {
 			}
 			return w.Barrier()
 		}
-		p, err := w.PrecvInit(b, 3, 0, 0)
+		p, err := NewPartitionedReceive(w, b, 3, 0, 0)
 		if err != nil {
 			return err
 		}
@@ -153,7 +153,7 @@ func TestPartitionedWrong(t *testing.T) {
 		if _, err := p.Wait(); !errors.Is(err, ErrCount) {
 			return fmt.Errorf("6 elements where 12 are expected: %w", err)
 		}
-		none, err := w.PsendInit(b, 3, ProcNull, 0)
+		none, err := NewPartitionedSend(w, b, 3, ProcNull, 0)
 		if err != nil {
 			return err
 		}

@@ -12,11 +12,11 @@ import (
 // lastingOnes are persistent operations of a communicator of three, which all ranks make in this order, and what each
 // leaves in its buffer in a round.
 func lastingOnes(c *Comm) (requests []*Request, put func(round int), check func(round int) error, err error) {
-	ring, err := c.Cart([]int{3}, []bool{true})
+	ring, err := NewCart(c, []int{3}, []bool{true})
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	graph, err := c.DistGraphAdjacent([]int{(c.Rank() + 1) % 3}, []int{(c.Rank() + 2) % 3})
+	graph, err := NewDistGraphAdjacent(c, []int{(c.Rank() + 1) % 3}, []int{(c.Rank() + 2) % 3})
 	if err != nil {
 		return nil, nil, nil, err
 	}
@@ -30,8 +30,8 @@ func lastingOnes(c *Comm) (requests []*Request, put func(round int), check func(
 	}
 	equal := func(b Buffer) Blocks { return Blocks{Buffer: b, Each: 1} }
 	requests = []*Request{
-		c.BcastInit(b[0], 1), c.AllreduceInit(Sum, b[1], b[2]), c.BarrierInit(), c.BcastInit(b[3], 2),
-		ring.NeighborAlltoallInit(equal(b[4]), equal(b[5])), graph.NeighborAlltoallInit(equal(b[6]), equal(b[7])),
+		c.Persistent().Bcast(b[0], 1), c.Persistent().Allreduce(Sum, b[1], b[2]), c.Persistent().Barrier(), c.Persistent().Bcast(b[3], 2),
+		ring.Persistent().NeighborAlltoall(equal(b[4]), equal(b[5])), graph.Persistent().NeighborAlltoall(equal(b[6]), equal(b[7])),
 	}
 	put = func(round int) {
 		for i := range cast {
@@ -106,8 +106,8 @@ func TestPersistentBetweenGroups(t *testing.T) {
 		root := either(first, Root, 0)
 		each := func(i int) Blocks { return Blocks{Buffer: b[i], Each: 1} }
 		requests := []*Request{
-			x.BcastInit(b[0], root), x.AllgatherInit(b[3], each(1)), x.AllreduceInit(Sum, b[3], b[2]), x.BarrierInit(), x.GatherInit(b[5], each(4), root),
-			x.ScatterInit(each(6), b[7], root), x.ReduceInit(Min, b[3], b[8], root), x.AlltoallInit(each(11), each(12)),
+			x.Persistent().Bcast(b[0], root), x.Persistent().Allgather(b[3], each(1)), x.Persistent().Allreduce(Sum, b[3], b[2]), x.Persistent().Barrier(), x.Persistent().Gather(b[5], each(4), root),
+			x.Persistent().Scatter(each(6), b[7], root), x.Persistent().Reduce(Min, b[3], b[8], root), x.Persistent().Alltoall(each(11), each(12)),
 		}
 		order := rand.New(rand.NewPCG(uint64(w.Rank()), 9))
 		for round := range 20 {
@@ -156,7 +156,7 @@ func TestPersistentFails(t *testing.T) {
 				return err
 			}
 			put(1)
-			wrong := c.BcastInit(some(1), either(c.Rank() == 1, 9, 0))
+			wrong := c.Persistent().Bcast(some(1), either(c.Rank() == 1, 9, 0))
 			if c.Rank() == 1 {
 				if err := wrong.Start(); !errors.Is(err, ErrRank) {
 					return fmt.Errorf("root 9 of 3: %w", err)
@@ -194,7 +194,7 @@ func TestPersistentForgotten(t *testing.T) {
 	each(t, 2, func(c *Comm) error {
 		b := some(1)
 		for range 50 {
-			r := c.BcastInit(b, 0)
+			r := c.Persistent().Bcast(b, 0)
 			if err := r.Start(); err != nil {
 				return err
 			}

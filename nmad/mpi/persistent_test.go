@@ -25,9 +25,9 @@ func TestPersistentMessages(t *testing.T) {
 		g := Buffer{Base: datatype.AddressOf(gaps), Count: 1, Type: every}
 		var all []*Request
 		if peer := 1 - c.Rank(); c.Rank() == 0 {
-			all = []*Request{c.SendInit(b, peer, 1), c.SsendInit(g, peer, 2), c.SendInit(b, ProcNull, 3)}
+			all = []*Request{c.Persistent().Send(b, peer, 1), c.Persistent().Ssend(g, peer, 2), c.Persistent().Send(b, ProcNull, 3)}
 		} else {
-			all = []*Request{c.RecvInit(b, peer, 1), c.RecvInit(g, AnySource, AnyTag), c.RecvInit(b, ProcNull, 3)}
+			all = []*Request{c.Persistent().Recv(b, peer, 1), c.Persistent().Recv(g, AnySource, AnyTag), c.Persistent().Recv(b, ProcNull, 3)}
 		}
 		if !TestAll(all...) {
 			return errors.New("requests that were not started are under way")
@@ -52,7 +52,7 @@ func TestPersistentMessages(t *testing.T) {
 				}
 			}
 		}
-		if err := c.SendInit(b, 7, 0).Start(); !errors.Is(err, ErrRank) {
+		if err := c.Persistent().Send(b, 7, 0).Start(); !errors.Is(err, ErrRank) {
 			return fmt.Errorf("a send to rank 7 of 2: %w", err)
 		}
 		return nil
@@ -99,7 +99,7 @@ func TestClaim(t *testing.T) {
 		for range messages {
 			all = errors.Join(all, <-got)
 		}
-		if m, err := c.Improbe(0, AnyTag); m != nil || err != nil {
+		if m, err := c.Immediate().Mprobe(0, AnyTag); m != nil || err != nil {
 			return fmt.Errorf("one more message: %v, %w", m, err)
 		}
 		return all

@@ -124,10 +124,10 @@ func TestProbe(t *testing.T) {
 		if err != nil || s != (Status{0, 9, 16}) || s.Count(datatype.Of(datatype.Int64)) != 2 || s.Count(datatype.Of(datatype.Complex128)) != 1 {
 			return fmt.Errorf("%+v, %w", s, err)
 		}
-		if s, there, err := c.Iprobe(0, 9); !there || err != nil || s.Bytes != 16 {
+		if s, there, err := c.Immediate().Probe(0, 9); !there || err != nil || s.Bytes != 16 {
 			return fmt.Errorf("%+v, %v, %w", s, there, err)
 		}
-		if _, there, _ := c.Iprobe(0, 8); there {
+		if _, there, _ := c.Immediate().Probe(0, 8); there {
 			return errors.New("a message is there that was not sent")
 		}
 		_, _, err = Recv(c, make([]int64, 2), s.Source, s.Tag)
@@ -156,20 +156,20 @@ func TestRequestOfTheCaller(t *testing.T) {
 				return err
 			}
 			to.Type, to.Count = b.Type, b.Count
-			if err := c.IrecvInto(&in, to, peer, round); err != nil {
+			if err := in.Recv(c, to, peer, round); err != nil {
 				return err
 			}
-			if err := c.IrecvInto(&in, to, peer, round); !errors.Is(err, nmad.ErrActive) {
+			if err := in.Recv(c, to, peer, round); !errors.Is(err, nmad.ErrActive) {
 				return fmt.Errorf("round %d, while it is under way: %v", round, err)
 			}
 			if err := c.Barrier(); err != nil {
 				return err
 			}
-			send := c.IsendInto
+			send := out.Send
 			if round%2 == 1 {
-				send = c.IssendInto
+				send = out.Ssend
 			}
-			if err := send(&out, b, peer, round); err != nil {
+			if err := send(c, b, peer, round); err != nil {
 				return err
 			}
 			s, err := in.Wait()
@@ -187,7 +187,7 @@ func TestRequestOfTheCaller(t *testing.T) {
 				return fmt.Errorf("round %d: %v, %v", round, s, got)
 			}
 			for _, r := range []*Request{&in, &out} { // and between them, of nothing
-				if err := c.IrecvInto(r, to, ProcNull, 0); err != nil {
+				if err := r.Recv(c, to, ProcNull, 0); err != nil {
 					return err
 				}
 				if s, err := r.Wait(); s != noStatus || err != nil {
@@ -195,10 +195,10 @@ func TestRequestOfTheCaller(t *testing.T) {
 				}
 			}
 		}
-		if err := c.IsendInto(&out, dense, peer, -5); !errors.Is(err, ErrTag) {
+		if err := out.Send(c, dense, peer, -5); !errors.Is(err, ErrTag) {
 			return fmt.Errorf("tag -5: %v", err)
 		}
-		if err := c.IsendInto(other, dense, peer, 0); !errors.Is(err, ErrRequest) {
+		if err := other.Send(c, dense, peer, 0); !errors.Is(err, ErrRequest) {
 			return fmt.Errorf("a generalized request: %v", err)
 		}
 		return nil
@@ -225,13 +225,13 @@ func TestRequestNotBegun(t *testing.T) {
 		}
 		in, out := some(3), some(3)
 		for range 2 {
-			if err := c.IrecvInto(&r, in, 5, 0); !errors.Is(err, ErrRank) {
+			if err := r.Recv(c, in, 5, 0); !errors.Is(err, ErrRank) {
 				return fmt.Errorf("from rank 5: %w", err)
 			}
 			if err := none(); err != nil {
 				return err
 			}
-			if err := errors.Join(c.IrecvInto(&r, in, 0, 7), c.IsendInto(&other, out, 0, 7)); err != nil {
+			if err := errors.Join(r.Recv(c, in, 0, 7), other.Send(c, out, 0, 7)); err != nil {
 				return err
 			}
 			if all, err := WaitAll(&r, &other); err != nil || all[0].Tag != 7 {

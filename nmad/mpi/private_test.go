@@ -59,7 +59,7 @@ func issend(c *Comm, n, peer, tag int) *Request {
 	if err != nil {
 		return (&Request{}).idle(err)
 	}
-	return c.Issend(b, peer, tag)
+	return c.Immediate().Ssend(b, peer, tag)
 }
 
 func iallreduce(c *Comm, _ int) *Request {
@@ -79,9 +79,9 @@ func parts(c *Comm, peer int, sends bool) *Request {
 	}
 	var p *Partitioned
 	if sends {
-		p, err = c.PsendInit(b, 3, peer, 5)
+		p, err = NewPartitionedSend(c, b, 3, peer, 5)
 	} else {
-		p, err = c.PrecvInit(b, 2, peer, 5)
+		p, err = NewPartitionedReceive(c, b, 2, peer, 5)
 	}
 	if err == nil {
 		err = p.Start()
@@ -151,7 +151,7 @@ func beside(wait func(all ...*Request) error, r func(c *Comm, peer int) *Request
 }
 
 func irecv2(c *Comm, peer int) *Request { return Irecv(c, make([]int64, shortDebt), peer, 2) }
-func ibarrier(c *Comm, _ int) *Request  { return c.Ibarrier() }
+func ibarrier(c *Comm, _ int) *Request  { return c.Immediate().Barrier() }
 
 func anyOf(all ...*Request) error {
 	i, _, err := WaitAny(all...)
@@ -210,7 +210,7 @@ func probe(c *Comm, from int) error {
 
 func iprobe(c *Comm, from int) error {
 	for {
-		if _, there, err := c.Iprobe(from, 2); there || err != nil {
+		if _, there, err := c.Immediate().Probe(from, 2); there || err != nil {
 			return err
 		}
 		marcel.Yield()
@@ -230,7 +230,7 @@ func mprobe(c *Comm, _ int) error {
 }
 
 func sbarrier(c *Comm, _ int) error   { return c.Barrier() }
-func sibarrier(c *Comm, _ int) error  { return ends(c.Ibarrier()) }
+func sibarrier(c *Comm, _ int) error  { return ends(c.Immediate().Barrier()) }
 func sallreduce(c *Comm, _ int) error { return Allreduce(c, Max, nil, numbersTo(longDebt)) }
 
 func dupsBeside(c *Comm, _ int) error {
@@ -284,7 +284,7 @@ func crosswise(w *Comm, pauses bool) error {
 	var private [2]*Comm
 	for i := range private {
 		var err error
-		if private[i], err = w.DupWith(NewInfo(KeyDomain, "private")); err != nil {
+		if private[i], err = w.Dup(NewInfo(KeyDomain, "private")); err != nil {
 			return err
 		}
 	}

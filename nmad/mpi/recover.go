@@ -8,14 +8,19 @@ import (
 	"github.com/pm2-go/pm2/nmad"
 )
 
-// What a program does about processes that are lost, as in ULFM (Bland et al., "Post-failure recovery of MPI
-// communication capability", 2013). An operation that needs a process that is lost fails. A program that is to go on
-// without it revokes the communicator, so that no process waits in it any more, and shrinks it. These calls are for
-// communicators without a domain of their own.
+// Failures is what a program does about processes of a communicator that are lost, as in ULFM (Bland et al.,
+// "Post-failure recovery of MPI communication capability", 2013). An operation that needs a process that is lost fails.
+// A program that is to go on without it revokes the communicator, so that no process waits in it any more, and shrinks
+// it. That is for communicators without a domain of their own.
+type Failures struct{ c *Comm }
+
+// Failures is what the program does about processes that are lost.
+func (c *Comm) Failures() Failures { return Failures{c} }
 
 // Revoke ends the use of the communicator at all its processes: calls and requests there fail with ErrRevoked from
 // then on, but for Agree, Shrink, Failed and Free. Any process may call it, and several may. It does not block.
-func (c *Comm) Revoke() error {
+func (fs Failures) Revoke() error {
+	c := fs.c
 	if err := c.recoverable("revoke"); err != nil {
 		return err
 	}
@@ -26,13 +31,14 @@ func (c *Comm) Revoke() error {
 }
 
 // Revoked says whether the communicator was revoked, as far as this process has heard.
-func (c *Comm) Revoked() bool { return c.messages.Revoked() || c.collective.Revoked() }
+func (fs Failures) Revoked() bool { return fs.c.messages.Revoked() || fs.c.collective.Revoked() }
 
 // Agree has the processes that are left agree on the bitwise and of their flags, and returns it. It fails with
 // nmad.ErrPeerLost, and the same flags, if a process is lost that this one has not acknowledged (Acknowledge); all
 // that live return the same flags whatever process dies meanwhile. It works in a communicator that was revoked, or in
 // which an operation has failed. It waits until all processes that are left have called it, or ctx is done.
-func (c *Comm) Agree(ctx context.Context, flags uint64) (uint64, error) {
+func (fs Failures) Agree(ctx context.Context, flags uint64) (uint64, error) {
+	c := fs.c
 	if err := c.recoverable("agree"); err != nil {
 		return 0, err
 	}
@@ -54,7 +60,8 @@ func (c *Comm) Agree(ctx context.Context, flags uint64) (uint64, error) {
 
 // Shrink returns a communicator of those processes that are left, in their order. All of these call it. It works in a
 // communicator that was revoked, too. Processes that die meanwhile are left out, or the calls to come fail.
-func (c *Comm) Shrink(ctx context.Context) (*Comm, error) {
+func (fs Failures) Shrink(ctx context.Context) (*Comm, error) {
+	c := fs.c
 	if err := c.recoverable("shrink"); err != nil {
 		return nil, err
 	}
@@ -139,7 +146,8 @@ func highest(v uint16, and func(uint64) uint64) (h uint16) {
 
 // Failed returns the processes of c that are lost, as far as this one knows; first those that Agree has found, in an
 // order that is the same everywhere.
-func (c *Comm) Failed() (g Group) {
+func (fs Failures) Failed() (g Group) {
+	c := fs.c
 	c.mu.Lock()
 	g.job = slices.Clone(c.lost)
 	c.mu.Unlock()
@@ -153,8 +161,9 @@ func (c *Comm) Failed() (g Group) {
 
 // Acknowledge notes that the program knows of the processes in Failed, which it returns: Agree does not fail for
 // these any more.
-func (c *Comm) Acknowledge() Group {
-	g := c.Failed()
+func (fs Failures) Acknowledge() Group {
+	c := fs.c
+	g := fs.Failed()
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.acknowledged = g.job

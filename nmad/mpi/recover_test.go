@@ -56,17 +56,17 @@ func goOnWithout(t *testing.T, c *Comm, gone int) error {
 	if err == nil {
 		return errors.New("an operation with a process that has left works")
 	}
-	if err := c.Revoke(); err != nil {
+	if err := c.Failures().Revoke(); err != nil {
 		return err
 	}
 	if _, err := waits.Wait(); !errors.Is(err, ErrRevoked) && !errors.Is(err, nmad.ErrPeerLost) {
 		return fmt.Errorf("a receive in what was revoked: %w", err)
 	}
-	flags, err := c.Agree(t.Context(), (1<<c.Size()-1)&^(1<<c.Rank()))
+	flags, err := c.Failures().Agree(t.Context(), (1<<c.Size()-1)&^(1<<c.Rank()))
 	if !errors.Is(err, nmad.ErrPeerLost) {
 		return fmt.Errorf("an agreement does not tell of the lost process: %w", err)
 	}
-	if lost := c.Acknowledge(); lost.Size() != 1 || lost.Rank(0, lost) != 0 || c.group.place(lost.job[0]) != gone {
+	if lost := c.Failures().Acknowledge(); lost.Size() != 1 || lost.Rank(0, lost) != 0 || c.group.place(lost.job[0]) != gone {
 		return fmt.Errorf("lost are %v, want rank %d", lost, gone)
 	}
 	want := uint64(1) << gone // all others have taken their bit out
@@ -74,7 +74,7 @@ func goOnWithout(t *testing.T, c *Comm, gone int) error {
 		return fmt.Errorf("agreed on %b, want %b", flags, want)
 	}
 	for range 2 { // again and again
-		left, err := c.Shrink(t.Context())
+		left, err := c.Failures().Shrink(t.Context())
 		if err != nil {
 			return err
 		}

@@ -2,6 +2,7 @@ package mpi
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 
@@ -30,7 +31,7 @@ func (st Status) Count(t *datatype.Type) int {
 }
 
 // Request is a message, or a collective operation, under way. Its methods may be called by any thread. The zero value
-// is ready for IsendInto and IrecvInto, and counts as done until one of them has begun something; it must not be
+// is ready for Send, Ssend and Recv, and counts as done until one of them has begun something; it must not be
 // copied once it was started.
 //
 // It is small, so that a program which makes one for each message makes little garbage. What few requests need is in
@@ -107,6 +108,66 @@ func (r *Request) begin(c *Comm, b Buffer, op *nmad.Op) {
 	}
 }
 
+// Send begins a send, as Immediate.Send does, with a request of the program, zero or done, and waited for: it allocates
+// nothing. It returns what is wrong with the arguments, and nmad.ErrActive while r is under way; then nothing has begun.
+func (r *Request) Send(c *Comm, b Buffer, to, tag int) error { return r.send(c, b, to, tag, standard) }
+
+// Ssend is Send whose request is done when the receive was posted.
+func (r *Request) Ssend(c *Comm, b Buffer, to, tag int) error {
+	return r.send(c, b, to, tag, synchronous)
+}
+
+func (r *Request) send(c *Comm, b Buffer, to, tag int, m sendMode) error {
+	if err := r.again(); err != nil {
+		return err
+	}
+	if to != ProcNull {
+		return c.postSend(r, b, to, tag, m)
+	}
+	return r.nothing(c)
+}
+
+// Recv begins a receive with a request of the program; see Send.
+func (r *Request) Recv(c *Comm, b Buffer, from, tag int) error {
+	if err := r.again(); err != nil {
+		return err
+	}
+	if from != ProcNull {
+		return c.postReceive(r, b, from, tag)
+	}
+	return r.nothing(c)
+}
+
+// nothing makes r one to or from ProcNull, which is done at once.
+func (r *Request) nothing(c *Comm) error {
+	err := c.usable()
+	r.none = err == nil
+	return err
+}
+
+// again makes a request of the program, which may have been used before, ready to be begun.
+func (r *Request) again() error {
+	if !r.message.IsDone() {
+		return fmt.Errorf("mpi: start a request again: %w: wait for it first", nmad.ErrActive)
+	}
+	if x := r.extra; x != nil {
+		if x.operation != nil || x.outside != nil || x.start != nil || x.matched != nil {
+			return fmt.Errorf("mpi: %w: it was made for something else than Send, Ssend or Recv", ErrRequest)
+		}
+		*x = special{}
+	}
+	r.none, r.comm = false, nil
+	return nil
+}
+
+// unless is r, which ends without a message if there is an error.
+func (r *Request) unless(err error) *Request {
+	if err != nil {
+		r.idle(err)
+	}
+	return r
+}
+
 // idle ends r without a message. err is what its waits return.
 func (r *Request) idle(err error) *Request {
 	r.none = true
@@ -116,7 +177,7 @@ func (r *Request) idle(err error) *Request {
 	return r
 }
 
-// Start starts a request of a form whose name ends in Init, which was not started, or is done. One of a collective
+// Start starts a request of Persistent that was not started, or is done. One of a collective
 // operation all processes of its communicator start as often: they have made theirs in the same order, as they call
 // other collective operations, and may start several in any. nmad.ErrActive: it is under way. One with a wrong
 // argument has the operation end everywhere, each time.
@@ -162,6 +223,19 @@ func (r *Request) WaitContext(ctx context.Context) (Status, error) {
 		return noStatus, r.comm.explain(x.operation.what.String(), err)
 	}
 	return noStatus, x.operation.err
+}
+
+// WaitOrCancel is Wait of a receive until ctx is done: then it takes the receive back, and returns the cause. It waits
+// for what cannot be taken back: a message that is coming in just then, and any other request.
+func (r *Request) WaitOrCancel(ctx context.Context) (Status, error) {
+	s, err := r.WaitContext(ctx)
+	if err != nil && ctx.Err() != nil {
+		r.Cancel()
+		if s, err = r.Wait(); errors.Is(err, nmad.ErrCanceled) {
+			return noStatus, context.Cause(ctx)
+		}
+	}
+	return s, err
 }
 
 // Test says whether the message has left, or come, and if so what it was.

@@ -3,6 +3,8 @@ package mpi
 import (
 	"context"
 	"fmt"
+	"slices"
+	"strings"
 	"sync"
 )
 
@@ -61,31 +63,30 @@ func (s *Session) Close() (err error) {
 }
 
 // Sets returns the names of groups that Group knows.
-func (s *Session) Sets() []string { return []string{SetWorld, SetSelf, SetHost} }
+func (s *Session) Sets() []string { return slices.Clone(sets) }
+
+var sets = []string{SetWorld, SetSelf, SetHost}
 
 // Group returns the processes that have a name.
-func (s *Session) Group(set string) (Group, error) {
-	all := s.job.world.group
-	switch set {
-	case SetWorld:
-		return all, nil
-	case SetSelf:
-		return all.Include(s.job.session.Rank())
-	case SetHost:
-		return all.Include(s.job.world.hostMembers()...)
-	}
-	return Group{}, fmt.Errorf("mpi: group of session: %w: %q, of %q", ErrGroup, set, s.Sets())
-}
+func (s *Session) Group(set string) (Group, error) { return s.job.world.set(set) }
 
-// hostMembers are the ranks of c that are on this host.
-func (c *Comm) hostMembers() (ranks []int) {
-	host := c.job.session.HostOf(c.group.job[c.rank])
-	for r, p := range c.group.job {
-		if c.job.session.HostOf(p) == host {
-			ranks = append(ranks, r)
+// set is the processes of c that have a name. As in addresses, capitals do not matter.
+func (c *Comm) set(name string) (Group, error) {
+	switch {
+	case strings.EqualFold(name, SetWorld):
+		return c.group, nil
+	case strings.EqualFold(name, SetSelf):
+		return c.group.Include(c.rank)
+	case strings.EqualFold(name, SetHost):
+		var here []int
+		for r, p := range c.group.job {
+			if c.job.session.HostOf(p) == c.job.session.HostOf(c.job.session.Rank()) {
+				here = append(here, r)
+			}
 		}
+		return c.group.Include(here...)
 	}
-	return ranks
+	return Group{}, fmt.Errorf("mpi: group of session: %w: %q, of %q", ErrGroup, name, sets)
 }
 
 // Comm returns a communicator of a group. All its processes call it, with the same name, which tells it from others

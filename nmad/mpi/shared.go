@@ -26,7 +26,7 @@ type shared struct {
 	late    []*nmad.Request // of owed
 	owes    []bool          // members whose message is under way, though it is not needed any more
 	used    atomic.Bool
-	bells   []bell
+	bells   []wakeMessage
 	came    [max(len(refusal), segment.CardBytes)]byte
 
 	// The wait at hand.
@@ -36,8 +36,8 @@ type shared struct {
 	ring  func(member int)
 }
 
-// bell is the message that wakes a member.
-type bell struct {
+// wakeMessage is the message that wakes a member.
+type wakeMessage struct {
 	request nmad.Request
 	used    bool
 }
@@ -87,7 +87,7 @@ func (c *Comm) together() (h *shared, err error) {
 				h.ranks = append(h.ranks, r)
 			}
 		}
-		h.owes, h.bells = make([]bool, len(h.ranks)), make([]bell, len(h.ranks))
+		h.owes, h.bells = make([]bool, len(h.ranks)), make([]wakeMessage, len(h.ranks))
 		h.ready, h.ring = h.met, h.wake
 		var all bool
 		if seats.Me == 0 {
@@ -118,7 +118,7 @@ func (c *Comm) together() (h *shared, err error) {
 }
 
 // Explain says, in a few lines for people, which way collective operations of the communicator go, and why.
-func (c *Comm) Explain() string {
+func Explain(c *Comm) string {
 	c.mu.Lock()
 	h, looked, apart := c.shared, c.looked, c.apart
 	c.mu.Unlock()
@@ -376,7 +376,7 @@ func (h *shared) operand(member int) Buffer {
 // differs is the error of two ranks whose calls differ.
 func (h *shared) differs(member int, got, own uint64) error {
 	tell := func(what uint64) string {
-		text := fmt.Sprintf("%v, %d bytes", operation(what>>24&0xff), what&0xffffff)
+		text := fmt.Sprintf("%v, %d bytes", operationKind(what>>24&0xff), what&0xffffff)
 		if root := what >> 32; root > 0 {
 			text += fmt.Sprintf(", root %d", root-1)
 		}

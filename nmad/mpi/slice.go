@@ -76,22 +76,22 @@ func Recv[T any](c *Comm, s []T, from, tag int) (n int, status Status, err error
 	return min(max(status.Count(b.Type), 0), len(s)), status, err
 }
 
-// Isend is Comm.Isend.
+// Isend is Immediate.Send.
 func Isend[T any](c *Comm, s []T, to, tag int) *Request {
 	b, err := On(s)
 	if err != nil {
 		return (&Request{}).idle(err)
 	}
-	return c.Isend(b, to, tag)
+	return c.isend(b, to, tag, standard)
 }
 
-// Irecv is Comm.Irecv.
+// Irecv is Immediate.Recv.
 func Irecv[T any](c *Comm, s []T, from, tag int) *Request {
 	b, err := On(s)
 	if err != nil {
 		return (&Request{}).idle(err)
 	}
-	return c.Irecv(b, from, tag)
+	return c.irecv(b, from, tag)
 }
 
 // Ssend is Comm.Ssend.
@@ -182,43 +182,43 @@ func Alltoall[T any](c *Comm, in, out []T) error {
 	return finish(c.alltoall(now, equal(a), equal(b), err))
 }
 
-// Ibcast is Comm.Ibcast.
+// Ibcast is Immediate.Bcast.
 func Ibcast[T any](c *Comm, s []T, root int) *Request {
 	b, err := on(s)
 	return inBackground(c.bcast(later, b, root, err))
 }
 
-// Ireduce is Comm.Ireduce.
+// Ireduce is Immediate.Reduce.
 func Ireduce[T any](c *Comm, op *Op, in, out []T, root int) *Request {
 	a, b, err := both(in, out)
 	return inBackground(c.reduce(later, op, a, b, root, err))
 }
 
-// Iallreduce is Comm.Iallreduce.
+// Iallreduce is Immediate.Allreduce.
 func Iallreduce[T any](c *Comm, op *Op, in, out []T) *Request {
 	a, b, err := both(in, out)
 	return inBackground(c.allreduce(later, op, a, b, err))
 }
 
-// Iscan is Comm.Iscan.
+// Iscan is Immediate.Scan.
 func Iscan[T any](c *Comm, op *Op, in, out []T) *Request {
 	a, b, err := both(in, out)
 	return inBackground(c.scan(later, op, a, b, err))
 }
 
-// Iexscan is Comm.Iexscan.
+// Iexscan is Immediate.Exscan.
 func Iexscan[T any](c *Comm, op *Op, in, out []T) *Request {
 	a, b, err := both(in, out)
 	return inBackground(c.exscan(later, op, a, b, err))
 }
 
-// Iallgather is Comm.Iallgather with equal blocks.
+// Iallgather is Immediate.Allgather with equal blocks.
 func Iallgather[T any](c *Comm, in, out []T) *Request {
 	a, b, err := both(in, out)
 	return inBackground(c.allgather(later, a, equal(b), err))
 }
 
-// Ialltoall is Comm.Ialltoall with equal blocks.
+// Ialltoall is Immediate.Alltoall with equal blocks.
 func Ialltoall[T any](c *Comm, in, out []T) *Request {
 	a, b, err := both(in, out)
 	return inBackground(c.alltoall(later, equal(a), equal(b), err))

@@ -11,7 +11,7 @@ import (
 // waitsForOperation is the kind of the reasons of immediate operations. Their words are the operation, its turn, and
 // the number of the communicator.
 var waitsForOperation = pioman.NewReasonKind(func(words [4]uint64) string {
-	return fmt.Sprintf("%v, collective operation %d of %s", operation(words[0]), words[1], numbered(int(int64(words[2]))))
+	return fmt.Sprintf("%v, collective operation %d of %s", operationKind(words[0]), words[1], numbered(int(int64(words[2]))))
 })
 
 // reason is what a thread that waits for the end of the operation waits for.

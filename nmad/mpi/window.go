@@ -23,7 +23,7 @@ var (
 )
 
 // Window is memory of all processes of a communicator that each of them reads, writes and combines with, without a
-// call of the process whose memory it is. AllocateWindow, AllocateShared, CreateWindow and DynamicWindow make one.
+// call of the process whose memory it is. NewAllocatedWindow, NewSharedWindow, NewWindow and NewDynamicWindow make one.
 // Any number of threads and goroutines may use it at once, but for calls that all processes make.
 //
 // An access is made within an epoch: between two calls of Fence; between Start and Complete, with the targets of the
@@ -38,11 +38,11 @@ type Window struct {
 	ground *ground
 	memory *rma.World  // of the ground
 	domain *rma.Domain // of the window's own
-	form   form
+	form   windowKind
 	own    []byte // memory of this process
 	part   *rma.Region
 	words  wordPlace   // those by which the processes agree; see window_words.go
-	table  *rma.Region // likewise, of a window of DynamicWindow
+	table  *rma.Region // likewise, of a window of NewDynamicWindow
 	peers  []windowPeer
 	plain  marcel.Mutex // of accumulates that rely on serial
 	serial atomic.Bool  // the threads of this process use it one at a time; written under plain; see Serialize
@@ -52,12 +52,12 @@ type Window struct {
 	fenced atomic.Bool // Fence has opened an epoch
 
 	mu       sync.Mutex
-	started  access   // by Start; under mu
-	exposed  access   // by Post; under mu
-	all      int      // LockAll without an UnlockAll; under mu
-	noCheck  bool     // of these; under mu
-	used     []uint64 // of each rank: posts that Start has used, and ends that Wait has; under mu
-	attached []attachment
+	started  groupEpoch // by Start; under mu
+	exposed  groupEpoch // by Post; under mu
+	all      int        // LockAll without an UnlockAll; under mu
+	noCheck  bool       // of these; under mu
+	used     []uint64   // of each rank: posts that Start has used, and ends that Wait has; under mu
+	attached []attachedMemory
 	handler  func(*Window, error)
 	stop     func() // the monitor
 	loss     context.Context
@@ -81,26 +81,26 @@ type windowPeer struct {
 	seen      atomic.Pointer[attachments]
 }
 
-// access is an epoch between Start and Complete, or Post and Wait.
-type access struct {
+// groupEpoch is an epoch between Start and Complete, or Post and Wait.
+type groupEpoch struct {
 	open  bool
 	ready bool // it is no longer being opened
 	ranks []int
 }
 
-// form is how a window has its memory.
-type form uint8
+// windowKind is how a window has its memory.
+type windowKind uint8
 
 const (
-	allocated form = iota
+	allocated windowKind = iota
 	created
 	shares
 	dynamic
 )
 
-var formNames = [...]string{allocated: "AllocateWindow", created: "CreateWindow", shares: "AllocateShared", dynamic: "DynamicWindow"}
+var windowKindNames = [...]string{allocated: "NewAllocatedWindow", created: "NewWindow", shares: "NewSharedWindow", dynamic: "NewDynamicWindow"}
 
-// Bytes returns the memory of this process, nil of a window of DynamicWindow. What AllocateWindow and AllocateShared
+// Bytes returns the memory of this process, nil of a window of NewDynamicWindow. What NewAllocatedWindow and NewSharedWindow
 // have made must not be used any more after Free.
 func (w *Window) Bytes() []byte {
 	if w.usable() != nil {
@@ -150,9 +150,6 @@ func (w *Window) SetErrorHandler(f func(w *Window, err error)) {
 	w.handler = f
 }
 
-// CallErrorHandler has the handler of w told of an error of the program's own.
-func (w *Window) CallErrorHandler(err error) { _ = w.handled(err) }
-
 func (w *Window) handled(err error) error {
 	if w == nil || err == nil {
 		return err
@@ -172,10 +169,7 @@ func (w *Window) Free() error {
 	if err := w.usable(); err != nil {
 		return w.fails("free", err)
 	}
-	if err := errors.Join(w.within("free"), w.release()); err != nil {
-		return w.fails("free", err)
-	}
-	return nil
+	return w.unless("free", errors.Join(w.within("free"), w.release()))
 }
 
 // release ends the window, once its processes all call it.
@@ -268,6 +262,22 @@ func (w *Window) fails(what string, err error) error {
 // failsAt is the error of a call for a target.
 func (w *Window) failsAt(what string, target int, err error) error {
 	return w.handled(fmt.Errorf("mpi: %s, target %d, %v: %w", what, target, w, err))
+}
+
+// unless is fails if there is an error.
+func (w *Window) unless(what string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return w.fails(what, err)
+}
+
+// unlessAt is failsAt if there is an error.
+func (w *Window) unlessAt(what string, target int, err error) error {
+	if err == nil {
+		return nil
+	}
+	return w.failsAt(what, target, err)
 }
 
 // watch hears which processes of the window are lost.

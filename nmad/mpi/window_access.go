@@ -21,7 +21,7 @@ type aim struct {
 	span   int     // bytes, with the gaps
 	count  int
 	t      *datatype.Type
-	over   *[]reach // the memory that it goes over, of a window of DynamicWindow, if that is attached in several pieces; else nil
+	over   *[]reach // the memory that it goes over, of a window of NewDynamicWindow, if that is attached in several pieces; else nil
 }
 
 // place is where the n bytes at a displacement are, and how many of them lie there.
@@ -116,10 +116,7 @@ func (w *Window) put(what string, origin Buffer, target, at int, as []Layout) er
 	} else {
 		err = w.scatter(a, origin)
 	}
-	if err != nil {
-		return w.failsAt(what, target, err)
-	}
-	return nil
+	return w.unlessAt(what, target, err)
 }
 
 // scatter is a put of what does not lie in one piece on both sides.
@@ -150,10 +147,7 @@ func (w *Window) get(what string, origin Buffer, target, at int, as []Layout) er
 	} else {
 		err = w.gather(a, origin)
 	}
-	if err != nil {
-		return w.failsAt(what, target, err)
-	}
-	return nil
+	return w.unlessAt(what, target, err)
 }
 
 // gather is scatter of a get.

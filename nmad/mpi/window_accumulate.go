@@ -84,10 +84,7 @@ func (w *Window) update(what string, op *Op, origin, result Buffer, target, at i
 	default:
 		err = w.many(a, op, of, origin, result)
 	}
-	if err != nil {
-		return w.failsAt(what, target, err)
-	}
-	return nil
+	return w.unlessAt(what, target, err)
 }
 
 // accumulates says why an operation cannot be used for elements of a type, each of which is several of.

@@ -15,7 +15,7 @@ import (
 func TestWindowNoAllocation(t *testing.T) {
 	effort.SkipIfNotInlined(t)
 	each(t, 2, func(c *Comm) error {
-		w, err := c.AllocateWindow(1<<12, 8)
+		w, err := NewAllocatedWindow(c, 1<<12, 8)
 		if err != nil {
 			return err
 		}
@@ -48,7 +48,7 @@ func TestWindowNoAllocation(t *testing.T) {
 func BenchmarkWindow(b *testing.B) {
 	t := &testing.T{}
 	each(t, 2, func(c *Comm) error {
-		w, err := c.AllocateWindow(1<<20, 8)
+		w, err := NewAllocatedWindow(c, 1<<20, 8)
 		if err != nil || c.Rank() == 1 {
 			return errors.Join(err, c.Barrier(), w.Free())
 		}

@@ -174,10 +174,7 @@ func (w *Window) CompareAndSwap(old, next, result Buffer, target, at int) error 
 	default:
 		err = w.swapExclusively(a, of, old, next, result)
 	}
-	if err != nil {
-		return w.failsAt(what, target, err)
-	}
-	return nil
+	return w.unlessAt(what, target, err)
 }
 
 // swapExclusively is CompareAndSwap of an element that has no atomic.

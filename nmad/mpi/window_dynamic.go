@@ -8,7 +8,7 @@ import (
 	"github.com/pm2-go/pm2/nmad/rma"
 )
 
-// A process of a DynamicWindow tells the others what it has attached by a table in its words. It makes version odd,
+// A process of a NewDynamicWindow tells the others what it has attached by a table in its words. It makes version odd,
 // writes the table, and makes it even; a reader takes what it has read if version was the same, and even, before and
 // afterwards. A process keeps the table of each target, and looks at its version before each access.
 
@@ -17,8 +17,8 @@ const (
 	attachmentBytes = 16 + rma.RefBytes // where it lies in its process, how many bytes it has, and its name
 )
 
-// attachment is memory that this process has attached.
-type attachment struct {
+// attachedMemory is memory that this process has attached.
+type attachedMemory struct {
 	attachedAt
 	region *rma.Region
 }
@@ -35,14 +35,14 @@ type attachments struct {
 	all     []attachedAt
 }
 
-// Attach adds memory of the program to a window of DynamicWindow, and returns where it is: others access its byte i
+// Attach adds memory of the program to a window of NewDynamicWindow, and returns where it is: others access its byte i
 // at that displacement and i. It stays where it is until Detach, or Free. It does not wait for others: the program
 // tells them. Memory that is attached once more is ErrRange.
 func (w *Window) Attach(memory []byte) (at int, err error) {
 	if err := w.dynamically(); err != nil {
 		return 0, w.fails("attach", err)
 	}
-	x := attachment{attachedAt: attachedAt{at: uint64(numberOf(memory)), size: uint64(len(memory))}}
+	x := attachedMemory{attachedAt: attachedAt{at: uint64(numberOf(memory)), size: uint64(len(memory))}}
 	w.mu.Lock()
 	for _, y := range w.attached {
 		if x.at < y.at+y.size && y.at < x.at+x.size {
@@ -74,7 +74,7 @@ func (w *Window) Detach(memory []byte) error {
 		return w.fails("detach", err)
 	}
 	w.mu.Lock()
-	i := slices.IndexFunc(w.attached, func(x attachment) bool {
+	i := slices.IndexFunc(w.attached, func(x attachedMemory) bool {
 		return x.at == uint64(numberOf(memory)) && x.size == uint64(len(memory))
 	})
 	if i < 0 {
@@ -88,16 +88,13 @@ func (w *Window) Detach(memory []byte) error {
 	if err2 := region.Close(); err == nil {
 		err = err2
 	}
-	if err != nil {
-		return w.fails("detach", err)
-	}
-	return nil
+	return w.unless("detach", err)
 }
 
 func (w *Window) dynamically() error {
 	err := w.usable()
 	if err == nil && w.form != dynamic {
-		err = fmt.Errorf("%w: it is one of %s, not of DynamicWindow", ErrWindow, formNames[w.form])
+		err = fmt.Errorf("%w: it is one of %s, not of NewDynamicWindow", ErrWindow, windowKindNames[w.form])
 	}
 	return err
 }

@@ -74,7 +74,7 @@ func (w *Window) uses(which int) uint64 {
 }
 
 // opens opens an epoch between some processes, with each of which it does something.
-func (w *Window) opens(what string, g Group, x *access, each func(rank int) error) error {
+func (w *Window) opens(what string, g Group, x *groupEpoch, each func(rank int) error) error {
 	if err := w.usable(); err != nil {
 		return w.fails(what, err)
 	}
@@ -117,7 +117,7 @@ func (w *Window) opens(what string, g Group, x *access, each func(rank int) erro
 }
 
 // closing takes the ranks of an epoch that is open, which the caller then ends.
-func (w *Window) closing(what string, x *access) ([]int, error) {
+func (w *Window) closing(what string, x *groupEpoch) ([]int, error) {
 	if err := w.usable(); err != nil {
 		return nil, w.fails(what, err)
 	}
@@ -132,7 +132,7 @@ func (w *Window) closing(what string, x *access) ([]int, error) {
 }
 
 // closed ends the epoch; false: it stays open.
-func (w *Window) closed(x *access, over bool) {
+func (w *Window) closed(x *groupEpoch, over bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if x.ready = true; over {
@@ -221,10 +221,7 @@ func (w *Window) Flush(target int) error {
 			return w.failsAt("flush", target, err)
 		}
 	}
-	if err := w.domain.Flush(p.words.Rank()); err != nil {
-		return w.failsAt("flush", target, err)
-	}
-	return nil
+	return w.unlessAt("flush", target, w.domain.Flush(p.words.Rank()))
 }
 
 // FlushLocal returns when the buffers of all accesses to a target may be used again. It is Flush here.
@@ -239,10 +236,7 @@ func (w *Window) FlushAll() error {
 	if err == nil {
 		err = w.domain.FlushAll()
 	}
-	if err != nil {
-		return w.fails("flush all", err)
-	}
-	return nil
+	return w.unless("flush all", err)
 }
 
 // FlushLocalAll is FlushLocal for all targets.
@@ -270,8 +264,5 @@ func (w *Window) Sync() error {
 	if err == nil {
 		err = w.domain.Fence()
 	}
-	if err != nil {
-		return w.fails("sync", err)
-	}
-	return nil
+	return w.unless("sync", err)
 }

@@ -59,16 +59,12 @@ func (c *Comm) ground() (*ground, error) {
 		if number < 0 {
 			return nil, fmt.Errorf("%w: a process has windows of %d lists of processes: free some", ErrComm, mostGrounds)
 		}
-		vote := []int64{0}
 		c.job.mu.Lock()
-		if !c.job.grounds.taken.has(number) { // else another thread has it
-			c.job.grounds.taken.set(number)
-			vote[0] = 1
-		}
+		claimed := !c.job.grounds.taken.has(number) // else another thread has it
+		c.job.grounds.taken.set(number)
 		c.job.mu.Unlock()
-		claimed := vote[0] == 1
-		err = c.agree(Min, vote)
-		if err == nil && vote[0] == 1 {
+		all, err := agree(c.agree).all(claimed)
+		if all {
 			return c.openGround(number)
 		}
 		if claimed {
@@ -131,24 +127,21 @@ func (j *job) releaseGround(number int) {
 // anything of the window any more.
 func (w *Window) leaveGround() (clean bool, err error) {
 	j, g := w.comm.job, w.ground
-	vote := []int64{0}
 	j.mu.Lock()
-	if g.windows == 1 && !g.leaving {
-		g.leaving, vote[0] = true, 1
-	}
-	asks := g.leaving && vote[0] == 1
+	asks := g.windows == 1 && !g.leaving
+	g.leaving = g.leaving || asks
 	j.mu.Unlock()
 	ranks := make([]int, w.comm.Size())
 	for i := range ranks {
 		ranks[i] = i
 	}
-	err = w.comm.aside(ranks, ofWindows)(Min, vote)
+	over, err := w.comm.aside(ranks, ofWindows).all(asks)
 	j.mu.Lock()
 	g.windows--
 	if asks {
 		g.leaving = false
 	}
-	over := err == nil && vote[0] == 1 || err != nil && g.windows == 0
+	over = over || err != nil && g.windows == 0
 	if over {
 		j.grounds.all = slices.DeleteFunc(j.grounds.all, func(x *ground) bool { return x == g })
 	}

@@ -117,14 +117,11 @@ func (w *Window) Unlock(target int) error {
 	if !h.without {
 		err = errors.Join(err, w.giveBack(h.kind, target))
 	}
-	if err != nil {
-		return w.failsAt("unlock", target, err)
-	}
-	return nil
+	return w.unlessAt("unlock", target, err)
 }
 
 // LockAll opens an epoch for all targets, with their locks shared. That of a target is taken when it is first
-// accessed, in a window of AllocateShared at once; so is that of this process. NoCheck: none is taken. Threads may
+// accessed, in a window of NewSharedWindow at once; so is that of this process. NoCheck: none is taken. Threads may
 // each have such an epoch. ErrEpoch: this process has a Lock.
 func (w *Window) LockAll(a Assert) error {
 	if err := w.usable(); err != nil {
@@ -159,10 +156,7 @@ func (w *Window) UnlockAll() error {
 	if err == nil {
 		err = w.unlockAll()
 	}
-	if err != nil {
-		return w.fails("unlock all", err)
-	}
-	return nil
+	return w.unless("unlock all", err)
 }
 
 func (w *Window) unlockAll() error {

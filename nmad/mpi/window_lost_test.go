@@ -33,7 +33,7 @@ func TestWindowLost(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			for _, size := range []int{2, 5} {
 				for rank, err := range errsOver(t, "shm", size, func(c *Comm) error {
-					w, err := c.AllocateWindow(64, 1)
+					w, err := NewAllocatedWindow(c, 64, 1)
 					if err != nil {
 						return err
 					}
@@ -67,7 +67,7 @@ func TestWindowFreeAfterFailure(t *testing.T) {
 		for rank, err := range eachErrs(t, 3, func(c *Comm) (err error) {
 			var all [2]*Window
 			for i := range all {
-				if all[i], err = c.AllocateWindow(64, 8); err != nil {
+				if all[i], err = NewAllocatedWindow(c, 64, 8); err != nil {
 					return err
 				}
 			}
@@ -86,11 +86,11 @@ func TestWindowFreeAfterFailure(t *testing.T) {
 			}
 			left := c
 			if lost {
-				if left, err = c.Shrink(t.Context()); err != nil {
+				if left, err = c.Failures().Shrink(t.Context()); err != nil {
 					return err
 				}
 			}
-			w, err := left.AllocateWindow(64, 8)
+			w, err := NewAllocatedWindow(left, 64, 8)
 			if err != nil {
 				return err
 			}

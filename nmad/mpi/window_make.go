@@ -12,8 +12,19 @@ import (
 // with windows of the same processes (window_ground.go), so only its processes have to do with it. While it is there,
 // messages progress in the background.
 
-// AllocateWindow makes a window with new memory, zero all of it, which processes of one host reach by loads and stores.
-func (c *Comm) AllocateWindow(bytes, unit int) (*Window, error) {
+// NewWindow makes a window of memory that the program has. It stays where it is until Free. Accesses of other processes
+// to it cost a call of the kernel, or messages; see NewAllocatedWindow.
+func NewWindow(c *Comm, memory []byte, unit int) (*Window, error) {
+	return c.window(created, len(memory), unit, func(w *Window, m *rma.World) (err error) {
+		w.own = memory
+		w.part, err = m.Register(memory)
+		return err
+	})
+}
+
+// NewAllocatedWindow makes a window with new memory, zero all of it, which processes of one host reach by loads and
+// stores.
+func NewAllocatedWindow(c *Comm, bytes, unit int) (*Window, error) {
 	return c.window(allocated, bytes, unit, func(w *Window, m *rma.World) (err error) {
 		if w.part, err = m.Make(bytes); err == nil {
 			w.own = w.part.Bytes()
@@ -22,25 +33,15 @@ func (c *Comm) AllocateWindow(bytes, unit int) (*Window, error) {
 	})
 }
 
-// CreateWindow makes a window of memory that the program has. It stays where it is until Free. Accesses of other
-// processes to it cost a call of the kernel, or messages; see AllocateWindow.
-func (c *Comm) CreateWindow(memory []byte, unit int) (*Window, error) {
-	return c.window(created, len(memory), unit, func(w *Window, m *rma.World) (err error) {
-		w.own = memory
-		w.part, err = m.Register(memory)
-		return err
-	})
-}
-
-// AllocateShared makes a window with new memory that all its processes read and write as their own: Window.Shared has
+// NewSharedWindow makes a window with new memory that all its processes read and write as their own: Window.Shared has
 // that of each. The parts of successive ranks lie behind each other without gaps. The processes are of one host;
 // Comm.SplitByHost has such.
-func (c *Comm) AllocateShared(bytes, unit int) (*Window, error) {
+func NewSharedWindow(c *Comm, bytes, unit int) (*Window, error) {
 	return c.window(shares, bytes, unit, nil)
 }
 
-// DynamicWindow makes a window without memory: Attach adds some, and says where it is.
-func (c *Comm) DynamicWindow() (*Window, error) {
+// NewDynamicWindow makes a window without memory: Attach adds some, and says where it is.
+func NewDynamicWindow(c *Comm) (*Window, error) {
 	return c.window(dynamic, 0, 1, func(*Window, *rma.World) error { return nil })
 }
 
@@ -55,12 +56,12 @@ type windowCard struct {
 }
 
 // window makes a window. own makes the memory of this process; nil: rank 0 makes that of all.
-func (c *Comm) window(f form, bytes, unit int, own func(*Window, *rma.World) error) (*Window, error) {
+func (c *Comm) window(f windowKind, bytes, unit int, own func(*Window, *rma.World) error) (*Window, error) {
 	if err := c.usable(); err != nil {
 		return nil, err
 	}
 	fails := func(err error) (*Window, error) {
-		return nil, c.handled(fmt.Errorf("mpi: new window (%s), %v: %w", formNames[f], c, err))
+		return nil, c.handled(fmt.Errorf("mpi: new window (%s), %v: %w", windowKindNames[f], c, err))
 	}
 	d, err := c.Create(c.group)
 	if err != nil {
@@ -121,7 +122,7 @@ func (w *Window) learn(rank int, x *windowCard) error {
 	switch {
 	case x.Failed:
 		return fmt.Errorf("%w: rank %d has no memory for it", ErrElsewhere, rank)
-	case form(x.Form) != w.form:
+	case windowKind(x.Form) != w.form:
 		return fmt.Errorf("%w: rank %d makes another kind of window", ErrCall, rank)
 	case x.Size < 0 || x.Size > most || x.Unit < 1:
 		return fmt.Errorf("%w: rank %d has %d B in units of %d", ErrCount, rank, x.Size, x.Unit)
@@ -152,14 +153,11 @@ func (w *Window) share(c *Comm) (err error) {
 	}
 	first, _ := rma.ParseRef(ref[:])
 	all, mapped := w.domain.Local(first, total)
-	vote := []int32{0}
-	if mapped {
-		vote[0] = 1
-	}
-	if lost := Allreduce(c, Min, nil, vote); lost != nil || err != nil {
+	shared, lost := agree(c.agree).all(mapped)
+	if lost != nil || err != nil {
 		return errors.Join(err, lost)
 	}
-	if vote[0] == 0 {
+	if !shared {
 		return fmt.Errorf("%w: its processes share no memory: Comm.SplitByHost has those that can", ErrComm)
 	}
 	at := 0
@@ -174,7 +172,7 @@ func (w *Window) share(c *Comm) (err error) {
 	return nil
 }
 
-// Shared returns the memory of a rank of a window of AllocateShared, for loads and stores, which others see after
+// Shared returns the memory of a rank of a window of NewSharedWindow, for loads and stores, which others see after
 // Sync and a Barrier, or a signal of another kind; and of other windows that of this process.
 func (w *Window) Shared(rank int) ([]byte, error) {
 	p, err := w.peer("shared", rank)
@@ -184,7 +182,7 @@ func (w *Window) Shared(rank int) ([]byte, error) {
 	case rank == w.comm.rank:
 		return w.own, nil
 	case w.form != shares:
-		return nil, w.failsAt("shared", rank, fmt.Errorf("%w: %s has made it, only AllocateShared makes memory that all use", ErrWindow, formNames[w.form]))
+		return nil, w.failsAt("shared", rank, fmt.Errorf("%w: %s has made it, only NewSharedWindow makes memory that all use", ErrWindow, windowKindNames[w.form]))
 	}
 	b, ok := w.domain.Local(p.ref, p.size)
 	if !ok {

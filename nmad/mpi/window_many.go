@@ -74,7 +74,7 @@ func (w *Window) atomics(a aim, op *Op, k datatype.Kind, origin, result Buffer) 
 // runsOf combines words that lie in several pieces.
 func (w *Window) runsOf(op *Op, k datatype.Kind, a aim, values, olds []byte) (err error) {
 	_, near := w.mapped(a)
-	g := group{w: w, op: op, k: k, a: &a, values: values, olds: olds, alone: near || a.over != nil}
+	g := wordRuns{w: w, op: op, k: k, a: &a, values: values, olds: olds, alone: near || a.over != nil}
 	i := 0
 	datatype.Stretches(a.count, a.t, 0, func(at, n int) bool {
 		err = g.add(wordRun{at, n, i})

@@ -93,10 +93,10 @@ func TestWindowMany(t *testing.T) {
 			eachOver(t, driver, 3, func(c *Comm) error {
 				ways := []func(unit int) func(int) (*Window, error){
 					func(unit int) func(int) (*Window, error) {
-						return func(n int) (*Window, error) { return c.AllocateWindow(n, unit) }
+						return func(n int) (*Window, error) { return NewAllocatedWindow(c, n, unit) }
 					},
 					func(unit int) func(int) (*Window, error) {
-						return func(n int) (*Window, error) { return c.CreateWindow(aligned(n), unit) }
+						return func(n int) (*Window, error) { return NewWindow(c, aligned(n), unit) }
 					},
 				}
 				rounds := 5 + effort.Of(20)
@@ -120,7 +120,7 @@ func TestWindowMany(t *testing.T) {
 // replaced has rank 0 replace words of its own by even numbers, and another one make one of them odd each time, and
 // says how often that is undone by the same number.
 func replaced[T int32 | int64](c *Comm, at, n int) error {
-	w, err := c.AllocateWindow((n+2)*sizeOf[T](), sizeOf[T]())
+	w, err := NewAllocatedWindow(c, (n+2)*sizeOf[T](), sizeOf[T]())
 	if err != nil {
 		return err
 	}

@@ -344,18 +344,18 @@ var epochs = map[string]func(w *Window, m *modelRun, accesses []func() error, ta
 
 // modelWindow makes a window whose part at each rank has the size of the model, and says where the memory of a rank
 // begins, in units.
-func modelWindow(c *Comm, f form, m *modelRun) (w *Window, own []byte, begin func(rank int) int, err error) {
+func modelWindow(c *Comm, f windowKind, m *modelRun) (w *Window, own []byte, begin func(rank int) int, err error) {
 	n, unit := m.slots[c.Rank()]*slotBytes, 1<<(c.Rank()%5)
 	zero := func(int) int { return 0 }
 	switch f {
 	case allocated:
-		w, err = c.AllocateWindow(n, unit)
+		w, err = NewAllocatedWindow(c, n, unit)
 	case shares:
-		w, err = c.AllocateShared(n, unit)
+		w, err = NewSharedWindow(c, n, unit)
 	case created:
-		w, err = c.CreateWindow(aligned(n), unit)
+		w, err = NewWindow(c, aligned(n), unit)
 	case dynamic:
-		if w, err = c.DynamicWindow(); err != nil {
+		if w, err = NewDynamicWindow(c); err != nil {
 			return nil, nil, nil, err
 		}
 		own = aligned(n)
@@ -373,7 +373,7 @@ func modelWindow(c *Comm, f form, m *modelRun) (w *Window, own []byte, begin fun
 	return w, w.Bytes(), zero, nil
 }
 
-func modelTest(c *Comm, f form, epoch string, seed uint64, rounds int, apart bool) error {
+func modelTest(c *Comm, f windowKind, epoch string, seed uint64, rounds int, apart bool) error {
 	m := newModel(seed, c.Size())
 	w, own, begin, err := modelWindow(c, f, m)
 	if err != nil {
@@ -420,7 +420,7 @@ func modelTest(c *Comm, f form, epoch string, seed uint64, rounds int, apart boo
 
 // TestWindowModel: random accesses with random datatypes leave, and read, what they would one after the other.
 func TestWindowModel(t *testing.T) {
-	forms := map[string]form{"allocate": allocated, "create": created, "shared": shares, "dynamic": dynamic}
+	forms := map[string]windowKind{"allocate": allocated, "create": created, "shared": shares, "dynamic": dynamic}
 	for _, driver := range []string{"shm", "tcp"} {
 		for epoch := range epochs {
 			t.Run(driver+"/"+epoch, func(t *testing.T) {

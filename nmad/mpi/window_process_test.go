@@ -14,13 +14,13 @@ import (
 // windowsOf uses windows of all kinds, as the model does, and says so.
 func windowsOf(world *Comm) error {
 	for _, epoch := range []string{"fence", "post-start", "lock", "lock all"} {
-		for _, f := range []form{allocated, created, dynamic} {
+		for _, f := range []windowKind{allocated, created, dynamic} {
 			if err := modelTest(world, f, epoch, 5, 3, false); err != nil {
 				return fmt.Errorf("%s: %w", epoch, err)
 			}
 		}
 	}
-	w, err := world.AllocateWindow(8, 8)
+	w, err := NewAllocatedWindow(world, 8, 8)
 	if err != nil {
 		return err
 	}
@@ -43,7 +43,7 @@ func windowsOf(world *Comm) error {
 
 // windowOfDead ends at one rank while that has the lock of another.
 func windowOfDead(world *Comm) error {
-	w, err := world.AllocateWindow(8, 8)
+	w, err := NewAllocatedWindow(world, 8, 8)
 	if err != nil {
 		return err
 	}

@@ -11,9 +11,9 @@ import (
 // wordRun is n bytes of words that lie one behind the other at a displacement; their operands are at a place of the data.
 type wordRun struct{ at, n, data int }
 
-// group has runs of words of an accumulate that are too short for a message each: a piece of memory has them and what
+// wordRuns has runs of words of an accumulate that are too short for a message each: a piece of memory has them and what
 // is between them, and swaps change the piece, so that the words between stay as they are whatever others do.
-type group struct {
+type wordRuns struct {
 	w            *Window
 	op           *Op
 	k            datatype.Kind
@@ -30,7 +30,7 @@ const (
 )
 
 // add takes a run in, which lies behind those before it, or begins another piece.
-func (rs *group) add(r wordRun) error {
+func (rs *wordRuns) add(r wordRun) error {
 	if rs.alone || r.n >= shortRun {
 		return errors.Join(rs.flush(), rs.run(r))
 	}
@@ -47,7 +47,7 @@ func (rs *group) add(r wordRun) error {
 }
 
 // flush combines the runs of the piece.
-func (rs *group) flush() error {
+func (rs *wordRuns) flush() error {
 	runs := rs.runs
 	if rs.runs = rs.runs[:0]; len(runs) == 0 {
 		return nil
@@ -64,7 +64,7 @@ func (rs *group) flush() error {
 }
 
 // run combines one by itself.
-func (rs *group) run(r wordRun) error {
+func (rs *wordRuns) run(r wordRun) error {
 	for r.n > 0 {
 		ref, n := rs.a.place(r.at, r.n)
 		if n%rs.k.Size() != 0 {

@@ -7,12 +7,12 @@ import (
 	"github.com/pm2-go/pm2/nmad/mpi/datatype"
 )
 
-// WindowOf is Comm.CreateWindow of a slice, whose elements displacements count.
+// WindowOf is NewWindow of a slice, whose elements displacements count.
 func WindowOf[T any](c *Comm, s []T) (*Window, error) {
 	if _, err := On(s); err != nil {
 		return nil, err // at all processes alike
 	}
-	return c.CreateWindow(bytesOf(s), max(sizeOf[T](), 1))
+	return NewWindow(c, bytesOf(s), max(sizeOf[T](), 1))
 }
 
 // Attach is Window.Attach.

@@ -71,7 +71,7 @@ func TestWindowSlices(t *testing.T) {
 func TestWindowCounter(t *testing.T) {
 	const threads, times = 3, 20
 	over(t, []int{1, 3}, func(c *Comm) error {
-		w, err := c.AllocateWindow(24, 8)
+		w, err := NewAllocatedWindow(c, 24, 8)
 		if err != nil {
 			return err
 		}
@@ -120,7 +120,7 @@ func TestWindowCounter(t *testing.T) {
 func TestWindowLocks(t *testing.T) {
 	const threads, times = 3, 15
 	over(t, []int{1, 4}, func(c *Comm) error {
-		w, err := c.AllocateWindow(64, 8)
+		w, err := NewAllocatedWindow(c, 64, 8)
 		if err != nil {
 			return err
 		}
@@ -160,7 +160,7 @@ func TestWindowLocks(t *testing.T) {
 func TestWindowMutex(t *testing.T) {
 	const threads, times = 2, 10
 	over(t, []int{3}, func(c *Comm) error {
-		w, err := c.AllocateWindow(64, 16)
+		w, err := NewAllocatedWindow(c, 64, 16)
 		if err != nil {
 			return err
 		}
@@ -242,7 +242,7 @@ func TestWindowGroups(t *testing.T) {
 // TestWindowShared: what one process stores in memory that all share the others load.
 func TestWindowShared(t *testing.T) {
 	each(t, 4, func(c *Comm) error {
-		w, err := c.AllocateShared(8*(c.Rank()+1), 8)
+		w, err := NewSharedWindow(c, 8*(c.Rank()+1), 8)
 		if err != nil {
 			return err
 		}
@@ -266,7 +266,7 @@ func TestWindowShared(t *testing.T) {
 		return errors.Join(err, w.UnlockAll(), w.Free())
 	})
 	for _, err := range errsOver(t, "tcp", 2, func(c *Comm) error {
-		_, err := c.AllocateShared(8, 8)
+		_, err := NewSharedWindow(c, 8, 8)
 		return err
 	}) {
 		if err == nil || !strings.Contains(err.Error(), "share no memory") {
@@ -278,7 +278,7 @@ func TestWindowShared(t *testing.T) {
 // TestWindowDynamic: memory comes and goes; what is not there is an error.
 func TestWindowDynamic(t *testing.T) {
 	over(t, []int{1, 3}, func(c *Comm) error {
-		w, err := c.DynamicWindow()
+		w, err := NewDynamicWindow(c)
 		if err != nil {
 			return err
 		}
@@ -329,7 +329,7 @@ func TestWindowOfSome(t *testing.T) {
 			return err
 		}
 		if half != nil {
-			w, err := half.AllocateWindow(8, 8)
+			w, err := NewAllocatedWindow(half, 8, 8)
 			if err != nil {
 				return err
 			}
@@ -361,13 +361,13 @@ func TestWindowsAtOnce(t *testing.T) {
 			var w *Window
 			switch i % 50 {
 			case 0:
-				w, err = c.CreateWindow(aligned(8), 8)
+				w, err = NewWindow(c, aligned(8), 8)
 			case 1:
-				w, err = c.DynamicWindow()
+				w, err = NewDynamicWindow(c)
 			case 2:
-				w, err = alone.AllocateWindow(8, 8)
+				w, err = NewAllocatedWindow(alone, 8, 8)
 			default:
-				w, err = c.AllocateWindow(8, 8)
+				w, err = NewAllocatedWindow(c, 8, 8)
 			}
 			if err != nil {
 				return fmt.Errorf("window %d: %w", i, err)
@@ -407,7 +407,7 @@ func TestWindowsAtOnce(t *testing.T) {
 			}
 			c.job.numbers.mu.Unlock()
 		}
-		if _, err := c.AllocateWindow(8, 8); !errors.Is(err, ErrComm) {
+		if _, err := NewAllocatedWindow(c, 8, 8); !errors.Is(err, ErrComm) {
 			return fmt.Errorf("one too many: %w", err)
 		}
 		if c.Rank() == 1 {
@@ -423,7 +423,7 @@ func TestWindowsAtOnce(t *testing.T) {
 		if len(c.job.grounds.all) != 0 {
 			return fmt.Errorf("%d lists of processes have something left", len(c.job.grounds.all))
 		}
-		w, err := c.AllocateWindow(8, 8)
+		w, err := NewAllocatedWindow(c, 8, 8)
 		if err != nil {
 			return err
 		}
@@ -435,7 +435,7 @@ func TestWindowsAtOnce(t *testing.T) {
 // other; but no element of an accumulate lies in two.
 func TestWindowPieces(t *testing.T) {
 	over(t, []int{2}, func(c *Comm) error {
-		w, err := c.DynamicWindow()
+		w, err := NewDynamicWindow(c)
 		if err != nil {
 			return err
 		}

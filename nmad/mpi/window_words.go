@@ -13,7 +13,7 @@ import (
 //
 //	lock        the lock of Lock and LockAll, for the memory of the process; see window_lock.go
 //	mutex       1 + the rank that changes elements which have no atomic; 0: none does
-//	version     of the table of a DynamicWindow; odd: it is being changed. Behind it how many entries it has
+//	version     of the table of a NewDynamicWindow; odd: it is being changed. Behind it how many entries it has
 //	posted      by rank: how often that rank has called Post for this process: its Start waits here
 //	completed   by rank: how often that rank has called Complete for this process: its Wait waits here
 //	table       the memory that is attached; see window_dynamic.go

@@ -14,7 +14,7 @@ import (
 // TestWindowWrong: wrong use is an error that says of what, and harms nothing.
 func TestWindowWrong(t *testing.T) {
 	over(t, []int{2}, func(c *Comm) error {
-		w, err := c.AllocateWindow(64*(c.Rank()+1), 8)
+		w, err := NewAllocatedWindow(c, 64*(c.Rank()+1), 8)
 		if err != nil {
 			return err
 		}
@@ -107,7 +107,7 @@ func TestWindowWrong(t *testing.T) {
 		self, _ := c.Group().Include(c.Rank())
 		if part, err := c.Create(self); err != nil {
 			return err
-		} else if x, err := part.AllocateWindow(8, 8); err != nil {
+		} else if x, err := NewAllocatedWindow(part, 8, 8); err != nil {
 			return err
 		} else if err := x.Start(c.Group(), 0); !errors.Is(err, ErrGroup) {
 			return fmt.Errorf("a group that the window has not: %w", err)
@@ -145,7 +145,7 @@ func TestWindowWrong(t *testing.T) {
 			all = errors.Join(all, err)
 		}
 		for i, err := range []error{
-			second(c.AllocateWindow(-1, 1)), second(c.AllocateWindow(8, 0)), second(c.AllocateWindow(math.MaxInt, 1)), second(c.AllocateWindow(8, c.Rank())), second(c.AllocateShared(-c.Rank(), 1)),
+			second(NewAllocatedWindow(c, -1, 1)), second(NewAllocatedWindow(c, 8, 0)), second(NewAllocatedWindow(c, math.MaxInt, 1)), second(NewAllocatedWindow(c, 8, c.Rank())), second(NewSharedWindow(c, -c.Rank(), 1)),
 		} {
 			if err == nil {
 				all = errors.Join(all, fmt.Errorf("wrong window %d: no error", i))

@@ -15,12 +15,12 @@ const window = 64
 // when they are first needed. So the other process cannot make this one use more memory.
 type desk struct {
 	taken   atomic.Uint64 // bit i: answer i is in use; the handler of the gate's requests takes, any thread gives back
-	answers [window]atomic.Pointer[answer]
+	answers [window]atomic.Pointer[pendingAnswer]
 }
 
 // take returns an answer that is not in use; nil: the other process has more requests under way than it may. The
 // requests of one process come one at a time.
-func (dk *desk) take(w *World, rank int) *answer {
+func (dk *desk) take(w *World, rank int) *pendingAnswer {
 	for {
 		taken := dk.taken.Load()
 		if taken == 1<<window-1 {
@@ -32,7 +32,7 @@ func (dk *desk) take(w *World, rank int) *answer {
 		}
 		a := dk.answers[i].Load()
 		if a == nil {
-			a = &answer{w: w, rank: rank, bit: 1 << i}
+			a = &pendingAnswer{w: w, rank: rank, bit: 1 << i}
 			a.sent = nmad.Op{Kind: nmad.OpSend, Done: a.over}
 			a.data = nmad.Op{Kind: nmad.OpRecv, Done: a.arrived}
 			dk.answers[i].Store(a)
@@ -41,13 +41,13 @@ func (dk *desk) take(w *World, rank int) *answer {
 	}
 }
 
-// answer is one request of another process in progress.
-type answer struct {
+// pendingAnswer is one request of another process in progress.
+type pendingAnswer struct {
 	w      *World
 	rank   int
 	bit    uint64
 	number uint64
-	reply  reply
+	reply  wireReply
 	x, s   *region // the memory and the signal's, lent; nil: none
 	sig    Ref
 	op     SignalOp
@@ -66,7 +66,7 @@ type answer struct {
 }
 
 // do does a request that was found right, all but a long put.
-func (a *answer) do(q *request, body []byte) {
+func (a *pendingAnswer) do(q *wireRequest, body []byte) {
 	x := a.x
 	switch q.ask {
 	case askPut:
@@ -85,7 +85,7 @@ func (a *answer) do(q *request, body []byte) {
 }
 
 // signal changes the word of a put with signal, whose data is there.
-func (a *answer) signal() {
+func (a *pendingAnswer) signal() {
 	if a.s == nil {
 		return
 	}
@@ -100,7 +100,7 @@ func (a *answer) signal() {
 }
 
 // receive receives a long put straight to its place, or drops it if it was refused.
-func (a *answer) receive(q *request) {
+func (a *pendingAnswer) receive(q *wireRequest) {
 	a.sig, a.op, a.v, a.n = q.sig, SignalOp(q.op), q.v, q.n
 	a.data.Match, a.data.Buf = a.w.tagged(contextData, a.number), nil
 	if a.reply.status == statusDone {
@@ -112,7 +112,7 @@ func (a *answer) receive(q *request) {
 
 // listen posts the receive of a long put. It meets retire, which closes the memory: either retire finds the receive
 // posted, and cancels it, or listen finds that the memory is being closed, and has retire look again.
-func (a *answer) listen() {
+func (a *pendingAnswer) listen() {
 	x, posting, number := a.x, &a.posting, a.posting.begin()
 	if err := a.w.s.Gate(a.rank).Post(&a.receiving, &a.data); err != nil {
 		a.release() // the gate has ended, and so has the other process
@@ -125,14 +125,14 @@ func (a *answer) listen() {
 }
 
 // arrived is called when a long put is in.
-func (a *answer) arrived(*nmad.Request) {
+func (a *pendingAnswer) arrived(*nmad.Request) {
 	if a.posting.ended() {
 		a.goOn()
 	}
 }
 
 // goOn ends a long put, or drops what comes of one that was cancelled.
-func (a *answer) goOn() {
+func (a *pendingAnswer) goOn() {
 	r := &a.receiving
 	a.waits.Store(nil)
 	_, err := r.Test()
@@ -156,13 +156,13 @@ func (a *answer) goOn() {
 }
 
 // refuse makes the answer one that says no, and gives back what was lent.
-func (a *answer) refuse(status uint8) {
+func (a *pendingAnswer) refuse(status uint8) {
 	a.giveBack()
 	a.reply.status, a.data.Buf = status, nil
 }
 
 // giveBack ends the uses of memory.
-func (a *answer) giveBack() {
+func (a *pendingAnswer) giveBack() {
 	x, s := a.x, a.s
 	a.x, a.s, a.parts[1], a.data.Buf = nil, nil, nil, nil
 	if x != nil {
@@ -174,7 +174,7 @@ func (a *answer) giveBack() {
 }
 
 // send sends the answer.
-func (a *answer) send() {
+func (a *pendingAnswer) send() {
 	a.w.answered.meet()
 	if a.parts[1] == nil { // that of a get is lent until it has left
 		a.giveBack()
@@ -191,16 +191,16 @@ func (a *answer) send() {
 }
 
 // over is called when the answer has left.
-func (a *answer) over(*nmad.Request) { a.release() }
+func (a *pendingAnswer) over(*nmad.Request) { a.release() }
 
 // release makes the answer free for another request.
-func (a *answer) release() {
+func (a *pendingAnswer) release() {
 	a.giveBack()
 	a.w.peers[a.rank].desk.taken.And(^a.bit)
 }
 
 // teach tells a process how it reaches memory of this one.
-func (w *World) teach(rank int, index uint32, x *region, r *reply) {
+func (w *World) teach(rank int, index uint32, x *region, r *wireReply) {
 	if w.peers[rank].page == nil || index&1 == 0 || w.peers[w.rank].page.live(index) == nil {
 		return
 	}

@@ -43,7 +43,7 @@ func Store[T Word](d *Domain, at Ref, v T) error {
 }
 
 // atomic does one on the word at a Ref.
-func (d *Domain) atomic(k kind, o Op, at Ref, v, other uint64, waits bool) (uint64, error) {
+func (d *Domain) atomic(k wordKind, o Op, at Ref, v, other uint64, waits bool) (uint64, error) {
 	if n := k.bytes(); k.takes(o) {
 		if r := d.reach(at, n); r != nil && r.aligned(at.offset, n) {
 			return r.apply(k, o, at.offset, v, other), nil
@@ -52,8 +52,8 @@ func (d *Domain) atomic(k kind, o Op, at Ref, v, other uint64, waits bool) (uint
 	return d.atomicOther(k, o, at, v, other, waits)
 }
 
-func (d *Domain) atomicOther(k kind, o Op, at Ref, v, other uint64, waits bool) (uint64, error) {
-	x := action{o.String(), at, k.bytes()}
+func (d *Domain) atomicOther(k wordKind, o Op, at Ref, v, other uint64, waits bool) (uint64, error) {
+	x := attempt{o.String(), at, k.bytes()}
 	if !k.takes(o) {
 		return 0, x.refusal(statusOp, 0)
 	}

@@ -10,25 +10,25 @@ import (
 	"github.com/pm2-go/pm2/pioman"
 )
 
-// bell wakes all threads that wait for it, to look again.
-type bell struct {
+// broadcast wakes all threads that wait for it, to look again.
+type broadcast struct {
 	waiting atomic.Int32 // length of the list, for ring
 	mu      marcel.SpinLock
-	line    shelf.List[sleeper]
+	line    shelf.List[broadcastWaiter]
 }
 
-// sleeper is a thread in the list.
-type sleeper struct {
+// broadcastWaiter is a thread in the list.
+type broadcastWaiter struct {
 	completion pioman.Completion
-	node       shelf.Node[sleeper]
+	node       shelf.Node[broadcastWaiter]
 }
 
-var sleepers = sync.Pool{New: func() any { return &sleeper{} }}
+var sleepers = sync.Pool{New: func() any { return &broadcastWaiter{} }}
 
 // wait sleeps until the bell rings. It returns at once if met says true after the caller has entered the list. When
 // it returns, also as ctx is done, the caller is out of the list.
-func (b *bell) wait(ctx context.Context, e *pioman.Engine, met func() bool) error {
-	s := sleepers.Get().(*sleeper)
+func (b *broadcast) wait(ctx context.Context, e *pioman.Engine, met func() bool) error {
+	s := sleepers.Get().(*broadcastWaiter)
 	s.completion.Reset()
 	b.mu.Lock()
 	b.line.Push(&s.node, s)
@@ -51,7 +51,7 @@ func (b *bell) wait(ctx context.Context, e *pioman.Engine, met func() bool) erro
 }
 
 // ring wakes all that wait. What they look at was stored before, by an atomic. It does not block.
-func (b *bell) ring() {
+func (b *broadcast) ring() {
 	if b.waiting.Load() == 0 {
 		return
 	}

@@ -11,9 +11,9 @@ import (
 	"github.com/pm2-go/pm2/nmad/internal/mapped"
 )
 
-// record is what the processes tell each other in a collective call: combined on the way to rank 0, and then the same
+// collectiveRecord is what the processes tell each other in a collective call: combined on the way to rank 0, and then the same
 // for all.
-type record struct {
+type collectiveRecord struct {
 	failed uint32 // 1 + a rank at which something did not work; 0: none
 	lost   uint32 // 1 + a rank that was lost; 0: none
 	by     uint32 // rank that has lost it
@@ -25,7 +25,7 @@ type record struct {
 
 const recordBytes = 40
 
-func (rc *record) encode() (b [recordBytes]byte) {
+func (rc *collectiveRecord) encode() (b [recordBytes]byte) {
 	binary.LittleEndian.PutUint32(b[:], rc.failed)
 	binary.LittleEndian.PutUint32(b[4:], rc.lost)
 	binary.LittleEndian.PutUint64(b[8:], rc.low)
@@ -36,8 +36,8 @@ func (rc *record) encode() (b [recordBytes]byte) {
 	return b
 }
 
-func (rc *record) decode(b *[recordBytes]byte) {
-	*rc = record{
+func (rc *collectiveRecord) decode(b *[recordBytes]byte) {
+	*rc = collectiveRecord{
 		failed: binary.LittleEndian.Uint32(b[:]),
 		lost:   binary.LittleEndian.Uint32(b[4:]),
 		low:    binary.LittleEndian.Uint64(b[8:]),
@@ -49,7 +49,7 @@ func (rc *record) decode(b *[recordBytes]byte) {
 }
 
 // combine takes in what another process tells.
-func (rc *record) combine(x *record) {
+func (rc *collectiveRecord) combine(x *collectiveRecord) {
 	rc.failed = max(rc.failed, x.failed)
 	if x.lost > rc.lost {
 		rc.lost, rc.by = x.lost, x.by
@@ -58,7 +58,7 @@ func (rc *record) combine(x *record) {
 }
 
 // failing is the record of an error at this process; nil: of none.
-func (w *World) failing(err error) (r record) {
+func (w *World) failing(err error) (r collectiveRecord) {
 	if err == nil {
 		return r
 	}
@@ -89,7 +89,7 @@ const lastCall = 1 << 60
 // process, which adds what is for one to choose, and the result comes down. It returns once all have called it. Where
 // one process has lost another it fails, and ends the call everywhere (spread): the call before may have failed at
 // some processes only, and these do not come. Close goes on to wait for the processes that live.
-func (w *World) agree(r record, choose func(*record)) (record, error) {
+func (w *World) agree(r collectiveRecord, choose func(*collectiveRecord)) (collectiveRecord, error) {
 	w.calls++
 	r, err := w.combine(w.intact, r, choose)
 	w.spread(err)
@@ -109,7 +109,7 @@ func (w *World) spread(why error) {
 		return
 	}
 	head := &[headBytes]byte{}
-	(&request{ask: askBreak, number: uint64(w.number), n: uint64(guilty.Rank)}).encode(head)
+	(&wireRequest{ask: askBreak, number: uint64(w.number), n: uint64(guilty.Rank)}).encode(head)
 	for _, rank := range w.members {
 		if rank != w.rank {
 			_ = w.contexts[contextRequests-FirstContext].IsendInto(&nmad.Request{}, rank, 0, head[:]) // one that is lost need not know
@@ -119,7 +119,7 @@ func (w *World) spread(why error) {
 
 // hearBreak handles the message of spread: collective calls of a World of that number fail, because of a rank. If it
 // is of the World after this one, which the sender may have begun already, it is kept for that.
-func (w *World) hearBreak(from int, q *request) {
+func (w *World) hearBreak(from int, q *wireRequest) {
 	rank := int(min(q.n, uint64(w.size)))
 	if !slices.Contains(w.members, rank) {
 		return
@@ -128,7 +128,7 @@ func (w *World) hearBreak(from int, q *request) {
 	case uint64(w.number):
 		w.broken(lostElsewhere(from, rank))
 	case uint64(w.number + 1):
-		w.history.early.Store(&early{w.number + 1, from, rank})
+		w.history.early.Store(&earlyBreak{w.number + 1, from, rank})
 	}
 }
 
@@ -145,7 +145,7 @@ func lostElsewhere(by, rank int) error {
 // Unwrap makes errors.As find which process is lost.
 func (hs *hearsay) Unwrap() error { return &hs.PeerError }
 
-func (w *World) combine(ctx context.Context, r record, choose func(*record)) (record, error) {
+func (w *World) combine(ctx context.Context, r collectiveRecord, choose func(*collectiveRecord)) (collectiveRecord, error) {
 	var first error
 	lost := func(err error) {
 		why := w.failing(err)
@@ -166,7 +166,7 @@ func (w *World) combine(ctx context.Context, r record, choose func(*record)) (re
 			break
 		}
 		if w.index+mask < size {
-			var x record
+			var x collectiveRecord
 			if err := w.hear(ctx, w.members[w.index+mask], stepUp, &x); err != nil {
 				lost(err)
 				continue
@@ -203,7 +203,7 @@ func (w *World) pass(rank int, step uint64, b [recordBytes]byte) error {
 }
 
 // hear receives what a neighbour in the tree tells, unless ctx ends first.
-func (w *World) hear(ctx context.Context, rank int, step uint64, r *record) error {
+func (w *World) hear(ctx context.Context, rank int, step uint64, r *collectiveRecord) error {
 	q, b := &nmad.Request{}, [recordBytes]byte{}
 	if err := w.control.IrecvInto(q, rank, w.tag(step), b[:]); err != nil {
 		return err
@@ -212,7 +212,7 @@ func (w *World) hear(ctx context.Context, rank int, step uint64, r *record) erro
 	if err != nil && !errors.Is(err, nmad.ErrTruncated) {
 		return err
 	}
-	var told record
+	var told collectiveRecord
 	told.decode(&b)
 	if q.Size() != recordBytes || int64(told.lost) > int64(w.size) || int64(told.by) >= int64(w.size) {
 		return &nmad.PeerError{Rank: rank, Reason: fmt.Sprintf("in a collective call it tells %d B, %x", q.Size(), b), Err: nmad.ErrProtocol}
@@ -234,7 +234,7 @@ func awaitOrCancel(ctx context.Context, r *nmad.Request) error {
 // since their Open may have succeeded if the loss of a process came between.
 func (w *World) farewell() {
 	w.calls = lastCall
-	b := (&record{failed: uint32(w.rank) + 1}).encode()
+	b := (&collectiveRecord{failed: uint32(w.rank) + 1}).encode()
 	mask, size := 1, len(w.members)
 	for ; mask < size && w.index&mask == 0; mask *= 2 {
 	}

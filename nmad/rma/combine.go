@@ -13,19 +13,19 @@ func Combine[T Word](d *Domain, op Op, at Ref, v, old []T) error {
 	if op >= opCompareAndSwap {
 		op = ops // which there is none of
 	}
-	return d.combine(words{kindOf[T](), op, bytesOf(v), nil, bytesOf(old)}, at)
+	return d.combine(wordArrays{kindOf[T](), op, bytesOf(v), nil, bytesOf(old)}, at)
 }
 
 // CompareAndSwapAll is CompareAndSwap of each of len(next) words that lie one behind the other from a Ref on: the
 // word i becomes next[i] if its bits are those of old[i]. What was there before goes into was. All have as many. See
 // Combine.
 func CompareAndSwapAll[T Word](d *Domain, at Ref, old, next, was []T) error {
-	return d.combine(words{kindOf[T](), opCompareAndSwap, bytesOf(next), bytesOf(old), bytesOf(was)}, at)
+	return d.combine(wordArrays{kindOf[T](), opCompareAndSwap, bytesOf(next), bytesOf(old), bytesOf(was)}, at)
 }
 
-// words are what is done to words that lie one behind the other.
-type words struct {
-	kind  kind
+// wordArrays are what is done to words that lie one behind the other.
+type wordArrays struct {
+	kind  wordKind
 	op    Op
 	v     []byte // operands
 	other []byte // what is compared, as many; nil: nothing is
@@ -33,8 +33,8 @@ type words struct {
 }
 
 // part is n bytes of them from one on.
-func (ws *words) part(from, n int) words {
-	y := words{kind: ws.kind, op: ws.op, v: ws.v[from : from+n]}
+func (ws *wordArrays) part(from, n int) wordArrays {
+	y := wordArrays{kind: ws.kind, op: ws.op, v: ws.v[from : from+n]}
 	if ws.other != nil {
 		y.other = ws.other[from : from+n]
 	}
@@ -45,7 +45,7 @@ func (ws *words) part(from, n int) words {
 }
 
 // most is how many bytes of words travel in a message.
-func (ws *words) most() int {
+func (ws *wordArrays) most() int {
 	if ws.other != nil {
 		return inlineBytes / 2
 	}
@@ -60,8 +60,8 @@ var ofWordsTexts = func() (all [ops + 1]string) {
 	return all
 }()
 
-func (d *Domain) combine(all words, at Ref) error {
-	x := action{ofWordsTexts[all.op], at, uint64(len(all.v))}
+func (d *Domain) combine(all wordArrays, at Ref) error {
+	x := attempt{ofWordsTexts[all.op], at, uint64(len(all.v))}
 	swaps := all.op == opCompareAndSwap
 	switch n := len(all.v); {
 	case !all.kind.takes(all.op):
@@ -89,7 +89,7 @@ func (d *Domain) combine(all words, at Ref) error {
 	for len(all.v) > 0 {
 		n := min(len(all.v), all.most())
 		part := all.part(0, n)
-		o, err := d.begin(action{x.what, at, uint64(n)}, askCombine)
+		o, err := d.begin(attempt{x.what, at, uint64(n)}, askCombine)
 		if err != nil {
 			return err
 		}
@@ -104,8 +104,8 @@ func (d *Domain) combine(all words, at Ref) error {
 }
 
 // combined is what a request of a process asks for: words, and whether what was there is to be sent back.
-func (q *request) combined(body []byte) (x words, fetches bool) {
-	x = words{kind: q.kind, op: q.op, v: body[:q.n]}
+func (q *wireRequest) combined(body []byte) (x wordArrays, fetches bool) {
+	x = wordArrays{kind: q.kind, op: q.op, v: body[:q.n]}
 	if q.op == opCompareAndSwap {
 		x.other = body[q.n:]
 	}
@@ -113,7 +113,7 @@ func (q *request) combined(body []byte) (x words, fetches bool) {
 }
 
 // combines says whether a request of that kind is one of ours.
-func (q *request) combines(body []byte) bool {
+func (q *wireRequest) combines(body []byte) bool {
 	n := q.n
 	if q.op == opCompareAndSwap {
 		n *= 2
@@ -123,7 +123,7 @@ func (q *request) combines(body []byte) bool {
 }
 
 // combine does it.
-func (a *answer) combine(q *request, body []byte) {
+func (a *pendingAnswer) combine(q *wireRequest, body []byte) {
 	x, fetches := q.combined(body)
 	if fetches {
 		if a.olds == nil {

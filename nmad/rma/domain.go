@@ -17,7 +17,7 @@ type Domain struct {
 	kind  nmad.Access
 
 	_     [64]byte
-	begun atomic.Pointer[operations] // what goes by messages; nil: nothing has
+	begun atomic.Pointer[messageOperations] // what goes by messages; nil: nothing has
 	_     [64]byte
 	fence atomic.Uint64 // what Fence and Flush write: a full fence
 	_     [64]byte
@@ -78,7 +78,7 @@ func (d *Domain) reach(at Ref, n uint64) *region {
 
 // plan is reach for all cases: it says why the access cannot be, or gives the memory. Where that has no base, the
 // access goes another way. It may wait for an answer of the target, when memory of that is used for the first time.
-func (d *Domain) plan(x action) (*region, error) {
+func (d *Domain) plan(x attempt) (*region, error) {
 	if err := d.allowed(x); err != nil {
 		return nil, err
 	}
@@ -112,7 +112,7 @@ func (d *Domain) plan(x action) (*region, error) {
 }
 
 // allowed says what keeps the caller from using the Domain.
-func (d *Domain) allowed(x action) error {
+func (d *Domain) allowed(x attempt) error {
 	if d == nil || d.w == nil {
 		return x.fails(fmt.Errorf("%w: no domain: World.Default gives one", nmad.ErrConfig))
 	}
@@ -135,11 +135,11 @@ func (d *Domain) Put(dst Ref, src []byte) error {
 }
 
 func (d *Domain) put(dst Ref, src []byte) error {
-	return d.move(action{"put", dst, uint64(len(src))}, askPut, src, nil, nil, nil, true)
+	return d.move(attempt{"put", dst, uint64(len(src))}, askPut, src, nil, nil, nil, true)
 }
 
 // move is a put of src, or a get into buf, in all cases. It waits for its end, or has the events end with it.
-func (d *Domain) move(x action, ask uint8, src, buf []byte, local, remote *Event, waits bool) error {
+func (d *Domain) move(x attempt, ask uint8, src, buf []byte, local, remote *Event, waits bool) error {
 	b := src
 	if ask == askGet {
 		b = buf
@@ -165,7 +165,7 @@ func (d *Domain) move(x action, ask uint8, src, buf []byte, local, remote *Event
 }
 
 // direct moves bytes without a message, and says whether that could be.
-func (d *Domain) direct(x action, b []byte, puts bool) (done bool, err error) {
+func (d *Domain) direct(x attempt, b []byte, puts bool) (done bool, err error) {
 	r, err := d.plan(x)
 	switch {
 	case err != nil:
@@ -195,7 +195,7 @@ func (d *Domain) Get(buf []byte, src Ref) error {
 }
 
 func (d *Domain) get(buf []byte, src Ref) error {
-	return d.move(action{"get", src, uint64(len(buf))}, askGet, nil, buf, nil, nil, true)
+	return d.move(attempt{"get", src, uint64(len(buf))}, askGet, nil, buf, nil, nil, true)
 }
 
 // PutNB starts a Put. local is done when src may be used again, remote when the Put is remotely complete; either may
@@ -203,10 +203,10 @@ func (d *Domain) get(buf []byte, src Ref) error {
 // process are under way, and when memory that is not from Alloc is used for the first time. An error that it returns
 // is that of the call, which has started nothing; how the operation ends the events say, without an event Flush.
 func (d *Domain) PutNB(dst Ref, src []byte, local, remote *Event) error {
-	return d.startNB(action{"put", dst, uint64(len(src))}, askPut, src, nil, local, remote)
+	return d.startNB(attempt{"put", dst, uint64(len(src))}, askPut, src, nil, local, remote)
 }
 
-func (d *Domain) startNB(x action, ask uint8, src, buf []byte, local, remote *Event) error {
+func (d *Domain) startNB(x attempt, ask uint8, src, buf []byte, local, remote *Event) error {
 	if err := d.claim(local, remote); err != nil {
 		return x.fails(err)
 	}
@@ -219,7 +219,7 @@ func (d *Domain) startNB(x action, ask uint8, src, buf []byte, local, remote *Ev
 
 // GetNB starts a Get: done is done when the bytes are in buf. See PutNB.
 func (d *Domain) GetNB(buf []byte, src Ref, done *Event) error {
-	return d.startNB(action{"get", src, uint64(len(buf))}, askGet, nil, buf, nil, done)
+	return d.startNB(attempt{"get", src, uint64(len(buf))}, askGet, nil, buf, nil, done)
 }
 
 // PutNBI starts a Put that Flush completes; src must stay as it is until then. See PutNB.
@@ -228,7 +228,7 @@ func (d *Domain) PutNBI(dst Ref, src []byte) error {
 		copyIn(r, dst.offset, src)
 		return nil
 	}
-	return d.move(action{"put", dst, uint64(len(src))}, askPut, src, nil, nil, nil, false)
+	return d.move(attempt{"put", dst, uint64(len(src))}, askPut, src, nil, nil, nil, false)
 }
 
 // GetNBI starts a Get that Flush completes. See PutNB.
@@ -237,14 +237,14 @@ func (d *Domain) GetNBI(buf []byte, src Ref) error {
 		copyOut(buf, r, src.offset)
 		return nil
 	}
-	return d.move(action{"get", src, uint64(len(buf))}, askGet, nil, buf, nil, nil, false)
+	return d.move(attempt{"get", src, uint64(len(buf))}, askGet, nil, buf, nil, nil, false)
 }
 
 // Fence orders what this Domain writes: at each target, puts, signals and atomics from before it are seen before
 // those that are started after it. Where the target is mapped it is one instruction; operations that are under way by
 // messages it waits for.
 func (d *Domain) Fence() error {
-	if err := d.allowed(action{what: "fence"}); err != nil {
+	if err := d.allowed(attempt{what: "fence"}); err != nil {
 		return err
 	}
 	d.fence.Add(1)
@@ -256,7 +256,7 @@ func (d *Domain) Fence() error {
 // done, with the first error of those that have no event. Errors of events are the events'. What has been told is not
 // told again. It is a full fence, also where all is mapped: loads after it come after the stores before it.
 func (d *Domain) Flush(rank int) error {
-	x := action{what: "flush", at: Ref{rank: uint32(rank)}}
+	x := attempt{what: "flush", at: Ref{rank: uint32(rank)}}
 	if err := d.allowed(x); err != nil {
 		return err
 	}
@@ -273,7 +273,7 @@ func (d *Domain) Flush(rank int) error {
 
 // FlushAll is Flush for all ranks.
 func (d *Domain) FlushAll() error {
-	if err := d.allowed(action{what: "flush"}); err != nil {
+	if err := d.allowed(attempt{what: "flush"}); err != nil {
 		return err
 	}
 	d.fence.Add(1)
@@ -296,7 +296,7 @@ func (d *Domain) Local(at Ref, n int) ([]byte, bool) {
 	if n < 0 {
 		return nil, false
 	}
-	x := action{"look", at, uint64(n)}
+	x := attempt{"look", at, uint64(n)}
 	r := d.reach(at, x.n)
 	if r == nil {
 		if d.allowed(x) != nil || uint64(at.rank) >= uint64(len(d.peers)) {

@@ -42,15 +42,15 @@ const (
 	statuses
 )
 
-// action is what an operation does, in the text of errors.
-type action struct {
+// attempt is what an operation does, in the text of errors.
+type attempt struct {
 	what string
 	at   Ref
 	n    uint64 // bytes
 }
 
 // refusal is the error for a status other than statusDone; size is that of the memory, where it has one.
-func (x action) refusal(status uint8, size uint64) error {
+func (x attempt) refusal(status uint8, size uint64) error {
 	switch status {
 	case statusKey:
 		return x.fails(fmt.Errorf("%w: it was freed or closed, or the reference is not one that rank %d has given: use those of Segment.At and Region.Ref, as they are", ErrKey, x.at.rank))
@@ -67,6 +67,6 @@ func (x action) refusal(status uint8, size uint64) error {
 }
 
 // fails names the operation in front of why it failed.
-func (x action) fails(why error) error {
+func (x attempt) fails(why error) error {
 	return fmt.Errorf("rma: %s of %d B, rank %d, offset %d: %w", x.what, x.n, x.at.rank, x.at.offset, why)
 }

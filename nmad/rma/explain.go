@@ -5,7 +5,7 @@ import "fmt"
 // Explain says, in a line for people, which way operations at a Ref go from here, and why: in this process, mapped,
 // by copies of the kernel, or by messages. It may wait for the target, as a first use does, and has its errors.
 func (d *Domain) Explain(at Ref) (string, error) {
-	x := action{"explanation", at, 0}
+	x := attempt{"explanation", at, 0}
 	r, err := d.plan(x)
 	if err != nil {
 		return "", err

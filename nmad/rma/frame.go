@@ -22,15 +22,15 @@ const (
 	asks
 )
 
-// request is what one process asks of another, in a message of contextRequests:
+// wireRequest is what one process asks of another, in a message of contextRequests:
 //
 //	 0 ask, 1 kind of word, 2 operation, or signal's, 3 whether there is a signal; 4 index; 8 number: the tag of the answer
 //	16 key; 24 offset; 32 bytes; 40 operand; 48 what is compared
 //	56 key of the signal; 64 its offset; 72 its index; 76 nothing
 //	80 the bytes of a put, or words
-type request struct {
+type wireRequest struct {
 	ask      uint8
-	kind     kind
+	kind     wordKind
 	op       Op // an atomic's, or 0 and 1: SignalSet and SignalAdd
 	signals  bool
 	number   uint64
@@ -42,7 +42,7 @@ type request struct {
 
 const headBytes = 80
 
-func (q *request) encode(b *[headBytes]byte) {
+func (q *wireRequest) encode(b *[headBytes]byte) {
 	*b = [headBytes]byte{q.ask, uint8(q.kind), uint8(q.op)}
 	if q.signals {
 		b[3] = 1
@@ -61,13 +61,13 @@ func (q *request) encode(b *[headBytes]byte) {
 }
 
 // decode reads a request that rank has got, and the bytes that came with it. It says no to what none of ours sends.
-func (q *request) decode(rank int, b []byte) (body []byte, ok bool) {
+func (q *wireRequest) decode(rank int, b []byte) (body []byte, ok bool) {
 	if len(b) < headBytes {
 		return nil, false
 	}
 	le := binary.LittleEndian
-	*q = request{
-		ask: b[0], kind: kind(b[1]), op: Op(b[2]), signals: b[3] == 1, number: le.Uint64(b[8:]),
+	*q = wireRequest{
+		ask: b[0], kind: wordKind(b[1]), op: Op(b[2]), signals: b[3] == 1, number: le.Uint64(b[8:]),
 		at: Ref{key: le.Uint64(b[16:]), offset: le.Uint64(b[24:]), rank: uint32(rank), index: le.Uint32(b[4:])},
 		n:  le.Uint64(b[32:]), v: le.Uint64(b[40:]), other: le.Uint64(b[48:]),
 		sig: Ref{key: le.Uint64(b[56:]), offset: le.Uint64(b[64:]), rank: uint32(rank), index: le.Uint32(b[72:])},
@@ -97,11 +97,11 @@ const (
 	ways
 )
 
-// reply is the answer to a request, in a message of contextReplies whose tag is the request's number:
+// wireReply is the answer to a request, in a message of contextReplies whose tag is the request's number:
 //
 //	0 status, 1 way; 8 what was in the word; 16 bytes of the memory; 24 its address; 32 a card, or the address of the page and nothing
 //	64 the bytes of a get, or what was in words
-type reply struct {
+type wireReply struct {
 	status uint8
 	way    uint8
 	old    uint64
@@ -113,7 +113,7 @@ type reply struct {
 
 const replyBytes = 64
 
-func (rp *reply) encode(b *[replyBytes]byte) {
+func (rp *wireReply) encode(b *[replyBytes]byte) {
 	*b = [replyBytes]byte{rp.status, rp.way}
 	le := binary.LittleEndian
 	le.PutUint64(b[8:], rp.old)
@@ -127,9 +127,9 @@ func (rp *reply) encode(b *[replyBytes]byte) {
 }
 
 // decode reads an answer. It says no to what none of ours sends.
-func (rp *reply) decode(b *[replyBytes]byte) (ok bool) {
+func (rp *wireReply) decode(b *[replyBytes]byte) (ok bool) {
 	le := binary.LittleEndian
-	*rp = reply{status: b[0], way: b[1], old: le.Uint64(b[8:]), size: le.Uint64(b[16:]), at: le.Uint64(b[24:])}
+	*rp = wireReply{status: b[0], way: b[1], old: le.Uint64(b[8:]), size: le.Uint64(b[16:]), at: le.Uint64(b[24:])}
 	if rp.way == wayMapped {
 		rp.card = mapped.CardOf(b[32:])
 	} else {

@@ -18,7 +18,7 @@ type Hold struct {
 // Hold begins a use of the n bytes at a Ref to memory of this process. It takes no lock and does not wait. ErrKey,
 // ErrRange, ErrClosed; ErrRef for memory of another process.
 func (w *World) Hold(at Ref, n uint64) (Hold, error) {
-	x := action{"use", at, n}
+	x := attempt{"use", at, n}
 	if w == nil || int(at.rank) != w.rank {
 		return Hold{}, x.fails(fmt.Errorf("%w: it is not one of this process", ErrRef))
 	}
@@ -48,7 +48,7 @@ func (h *Hold) Release() {
 // go by messages, nor, in a callback, the first use of memory that is not from Alloc. It is for a package that then
 // carries the bytes in messages of its own: local, which may be nil, is in use until that package calls local.End.
 func (d *Domain) TryPut(dst Ref, src []byte, local *Event) (done bool, err error) {
-	x := action{"put", dst, uint64(len(src))}
+	x := attempt{"put", dst, uint64(len(src))}
 	if err := d.claim(local, nil); err != nil {
 		return false, x.fails(err)
 	}
@@ -60,7 +60,7 @@ func (d *Domain) TryPut(dst Ref, src []byte, local *Event) (done bool, err error
 	return done, err
 }
 
-func (d *Domain) tryPut(x action, src []byte) (done bool, err error) {
+func (d *Domain) tryPut(x attempt, src []byte) (done bool, err error) {
 	if r := d.reach(x.at, x.n); r != nil {
 		copyIn(r, x.at.offset, src)
 		return true, nil

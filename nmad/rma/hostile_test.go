@@ -32,8 +32,8 @@ func TestHostile(t *testing.T) {
 	refs := []Ref{s[0].At(0, 0), r.Ref(0), {}}
 	var sent []*nmad.Request
 	for i := range effort.Of(5000) {
-		q := request{
-			ask: uint8(draw.IntN(int(asks) + 1)), kind: kind(draw.IntN(int(kinds) + 1)), op: Op(draw.IntN(int(ops) + 1)), signals: draw.IntN(3) == 0,
+		q := wireRequest{
+			ask: uint8(draw.IntN(int(asks) + 1)), kind: wordKind(draw.IntN(int(kinds) + 1)), op: Op(draw.IntN(int(ops) + 1)), signals: draw.IntN(3) == 0,
 			number: 1<<40 + uint64(i), at: refs[draw.IntN(3)], n: []uint64{0, 4, 8, 1000, 5000, 1 << 63}[draw.IntN(6)], v: draw.Uint64(), other: draw.Uint64(), sig: refs[draw.IntN(3)],
 		}
 		if q.ask == askLearn && draw.IntN(2) == 0 {
@@ -113,12 +113,12 @@ func freeAll(all []*Segment) error {
 func FuzzRequest(f *testing.F) {
 	for ask := range asks {
 		var head [headBytes]byte
-		(&request{ask: ask, number: 7, at: Ref{1, 2, 3, 4}, n: 8, v: 5, other: 6, sig: Ref{7, 8, 3, 9}}).encode(&head)
+		(&wireRequest{ask: ask, number: 7, at: Ref{1, 2, 3, 4}, n: 8, v: 5, other: 6, sig: Ref{7, 8, 3, 9}}).encode(&head)
 		f.Add(head[:])
 		f.Add(append(head[:], make([]byte, 8)...))
 	}
 	f.Fuzz(func(t *testing.T, b []byte) {
-		var q request
+		var q wireRequest
 		body, ok := q.decode(3, b)
 		if !ok {
 			return
@@ -140,11 +140,11 @@ func FuzzReply(f *testing.F) {
 		if len(b) < replyBytes {
 			return
 		}
-		var a reply
+		var a wireReply
 		if a.decode((*[replyBytes]byte)(b)) {
 			var again [replyBytes]byte
 			a.encode(&again)
-			var c reply
+			var c wireReply
 			if !c.decode(&again) || c != a {
 				t.Errorf("%+v becomes %+v", a, c)
 			}

@@ -25,7 +25,7 @@ var kernelCalls = sync.Pool{New: func() any { return &process.Memory{Tells: true
 // whether all bytes are copied; if not, they go by messages. The owner does not take its memory back meanwhile: this
 // process writes into its page what it uses, and then looks whether the memory is live; the owner writes that it is
 // not, and then looks at these words.
-func (w *World) kernelMove(x action, r *region, buf []byte, puts bool) (done, stale bool) {
+func (w *World) kernelMove(x attempt, r *region, buf []byte, puts bool) (done, stale bool) {
 	p := &w.peers[x.at.rank]
 	if r.at == 0 || p.kernel.Load() != kernelCopies {
 		return false, false

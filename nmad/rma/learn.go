@@ -1,14 +1,14 @@
 package rma
 
 // learn asks the target what a Ref of it names, when it is used here for the first time. It waits for the answer.
-func (d *Domain) learn(x action) (*region, error) {
+func (d *Domain) learn(x attempt) (*region, error) {
 	w, p := d.w, &d.peers[x.at.rank]
 	p.learning.Lock()
 	defer p.learning.Unlock()
 	if r := p.find(x.at.index); r != nil && r.key == x.at.key {
 		return r, nil
 	}
-	o, err := d.begin(action{x.what, Ref{x.at.key, 0, x.at.rank, x.at.index}, 0}, askLearn)
+	o, err := d.begin(attempt{x.what, Ref{x.at.key, 0, x.at.rank, x.at.index}, 0}, askLearn)
 	if err != nil {
 		return nil, err
 	}

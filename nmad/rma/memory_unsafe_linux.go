@@ -11,13 +11,13 @@ import (
 // MaxBytes is the most that one Alloc, Make or Register takes, in bytes.
 const MaxBytes = 1 << 42
 
-// address is where memory that loads and stores reach lies.
-type address = unsafe.Pointer
+// pointer is where memory that loads and stores reach lies.
+type pointer = unsafe.Pointer
 
 // nothing is where empty memory lies.
 var nothing [8]byte
 
-func baseOf(b []byte) address {
+func baseOf(b []byte) pointer {
 	if len(b) == 0 {
 		b = nothing[:]
 	}

@@ -10,12 +10,12 @@ import (
 	"github.com/pm2-go/pm2/pioman"
 )
 
-// operation is an operation under way that goes by messages: a request, the data of a long put, and the receive of
+// messageOperation is an operation under way that goes by messages: a request, the data of a long put, and the receive of
 // the answer. It is over when all of these are, since the network may touch the caller's memory until then.
-type operation struct {
+type messageOperation struct {
 	d      *Domain
-	x      action
-	q      request
+	x      attempt
+	q      wireRequest
 	local  *Event       // ends when the source is free
 	remote *Event       // ends with the operation
 	waited bool         // by a thread, which gives the operation back
@@ -23,7 +23,7 @@ type operation struct {
 	left   atomic.Int32 // all that is not over
 	failed atomic.Pointer[error]
 	over   pioman.Completion
-	reply  reply
+	reply  wireReply
 
 	sending, data, receiving  nmad.Request
 	sendOp, dataOp, receiveOp nmad.Op
@@ -31,18 +31,18 @@ type operation struct {
 	came                      [replyBytes]byte
 	sendParts                 [3][]byte
 	receiveParts              [2][]byte
-	more                      []byte     // of a request, behind its bytes; nil: there is none
-	next                      *operation // in the pool
+	more                      []byte            // of a request, behind its bytes; nil: there is none
+	next                      *messageOperation // in the pool
 }
 
-// operations are those that a Domain has under way by messages, and a pool of those that are over.
-type operations struct {
+// messageOperations are those that a Domain has under way by messages, and a pool of those that are over.
+type messageOperations struct {
 	ranks []farRank
 	all   atomic.Int64 // operations under way
-	idle  bell         // threads that flush
+	idle  broadcast    // threads that flush
 
 	mu     marcel.SpinLock
-	free   *operation // the pool
+	free   *messageOperation // the pool
 	pooled int
 	failed map[int]error // first errors of operations without an event, by rank
 }
@@ -53,16 +53,16 @@ type farRank struct{ underway atomic.Int32 }
 const mostPooled = 2 * window
 
 // operations returns the Domain's operations by messages. The struct is made for the first one.
-func (d *Domain) operations() *operations {
+func (d *Domain) operations() *messageOperations {
 	if f := d.begun.Load(); f != nil {
 		return f
 	}
-	d.begun.CompareAndSwap(nil, &operations{ranks: make([]farRank, len(d.peers)), failed: map[int]error{}})
+	d.begun.CompareAndSwap(nil, &messageOperations{ranks: make([]farRank, len(d.peers)), failed: map[int]error{}})
 	return d.begun.Load()
 }
 
 // get takes an operation from the pool.
-func (f *operations) get(d *Domain) *operation {
+func (f *messageOperations) get(d *Domain) *messageOperation {
 	f.mu.Lock()
 	o := f.free
 	if o != nil {
@@ -71,7 +71,7 @@ func (f *operations) get(d *Domain) *operation {
 	}
 	f.mu.Unlock()
 	if o == nil {
-		o = &operation{d: d}
+		o = &messageOperation{d: d}
 		o.sendOp = nmad.Op{Kind: nmad.OpSend, Done: o.sentOne}
 		o.dataOp = nmad.Op{Kind: nmad.OpSend, Done: o.sentOne}
 		o.receiveOp = nmad.Op{Kind: nmad.OpRecv, Done: o.answered}
@@ -80,7 +80,7 @@ func (f *operations) get(d *Domain) *operation {
 }
 
 // put gives one back.
-func (f *operations) put(o *operation) {
+func (f *messageOperations) put(o *messageOperation) {
 	o.local, o.remote = nil, nil
 	o.failed.Store(nil)
 	o.sendParts, o.receiveParts, o.dataOp.Buf, o.more = [3][]byte{}, [2][]byte{}, nil, nil
@@ -94,7 +94,7 @@ func (f *operations) put(o *operation) {
 
 // begin returns an operation for a request, once fewer than window are under way at its target. The caller then sets
 // what moves with it, and starts it.
-func (d *Domain) begin(x action, ask uint8) (*operation, error) {
+func (d *Domain) begin(x attempt, ask uint8) (*messageOperation, error) {
 	p := &d.peers[x.at.rank]
 	for {
 		n := p.underway.Load()
@@ -120,12 +120,12 @@ func (d *Domain) begin(x action, ask uint8) (*operation, error) {
 	f := d.operations()
 	o := f.get(d)
 	o.x, o.waited = x, false
-	o.q = request{ask: ask, number: p.number.Add(1), at: x.at, n: x.n}
+	o.q = wireRequest{ask: ask, number: p.number.Add(1), at: x.at, n: x.n}
 	return o, nil
 }
 
 // start sends the request. src has the bytes of a put, and buf gets those of a get.
-func (o *operation) start(src, buf []byte) {
+func (o *messageOperation) start(src, buf []byte) {
 	w, rank := o.d.w, int(o.x.at.rank)
 	f := o.d.operations()
 	f.ranks[rank].underway.Add(1)
@@ -164,7 +164,7 @@ func (o *operation) start(src, buf []byte) {
 }
 
 // post posts a send. If that fails the send is over at once.
-func (o *operation) post(gate *nmad.Gate, r *nmad.Request, op *nmad.Op) {
+func (o *messageOperation) post(gate *nmad.Gate, r *nmad.Request, op *nmad.Op) {
 	if err := gate.Post(r, op); err != nil {
 		o.fail(err)
 		o.sent()
@@ -172,20 +172,20 @@ func (o *operation) post(gate *nmad.Gate, r *nmad.Request, op *nmad.Op) {
 }
 
 // fail keeps the first error.
-func (o *operation) fail(err error) {
+func (o *messageOperation) fail(err error) {
 	if err != nil {
 		o.failed.CompareAndSwap(nil, &err)
 	}
 }
 
 // sentOne is called when a send is over.
-func (o *operation) sentOne(r *nmad.Request) {
+func (o *messageOperation) sentOne(r *nmad.Request) {
 	_, err := r.Test()
 	o.fail(err)
 	o.sent()
 }
 
-func (o *operation) sent() {
+func (o *messageOperation) sent() {
 	if o.puts.Add(-1) == 0 {
 		local := o.local
 		var err error
@@ -198,7 +198,7 @@ func (o *operation) sent() {
 }
 
 // answered is called when the answer has come, or will not.
-func (o *operation) answered(r *nmad.Request) {
+func (o *messageOperation) answered(r *nmad.Request) {
 	_, err := r.Test()
 	if err == nil && (!o.reply.decode(&o.came) || r.Size() < replyBytes || o.reply.status == statusDone && r.Size() != replyBytes+uint64(len(o.receiveParts[1]))) {
 		err = fmt.Errorf("%w: an answer of %d B", nmad.ErrProtocol, r.Size())
@@ -208,7 +208,7 @@ func (o *operation) answered(r *nmad.Request) {
 }
 
 // less is called as a part of the operation ends. The last part ends the operation.
-func (o *operation) less() {
+func (o *messageOperation) less() {
 	if o.left.Add(-1) > 0 {
 		return
 	}
@@ -238,14 +238,14 @@ func (o *operation) less() {
 }
 
 // result is how the operation has ended.
-func (o *operation) result() error {
+func (o *messageOperation) result() error {
 	if why := o.failed.Load(); why != nil {
 		return o.x.fails(*why)
 	}
 	if o.reply.status != statusDone {
 		x := o.x
 		if o.reply.status == statusAlign && o.q.signals {
-			x = action{"signal", o.q.sig, 8}
+			x = attempt{"signal", o.q.sig, 8}
 		} else if o.q.ask == askCombine && o.reply.status == statusAlign {
 			x.n = o.q.kind.bytes()
 		}
@@ -255,12 +255,12 @@ func (o *operation) result() error {
 }
 
 // wait starts the operation and waits for its end. It gives the operation back to the pool.
-func (o *operation) wait(src, buf []byte) (reply, error) {
+func (o *messageOperation) wait(src, buf []byte) (wireReply, error) {
 	o.waited = true
 	o.start(src, buf)
 	err := o.over.Wait(o.d.w.engine, 1)
 	if err != nil { // the engine was closed under it, or this is a handler: o is not free
-		return reply{}, o.x.fails(err)
+		return wireReply{}, o.x.fails(err)
 	}
 	r, err := o.reply, o.result()
 	o.d.operations().put(o)
@@ -287,7 +287,7 @@ func (w *World) pollUntil(met func() bool, comes bool) bool {
 
 // await waits until met says so, and asks it at each ring of the bell. The error: the engine is closed, or the caller
 // is a callback.
-func (w *World) await(b *bell, met func() bool) error {
+func (w *World) await(b *broadcast, met func() bool) error {
 	for !met() && !w.pollUntil(met, true) {
 		if err := b.wait(context.Background(), w.engine, met); err != nil {
 			return err

@@ -15,7 +15,7 @@ import (
 //	live       the key of each region of the process, by index / 2; 0: it was closed
 type page struct {
 	m    *mapped.Memory
-	base address
+	base pointer
 }
 
 // pageIn is the page in that memory.

@@ -291,7 +291,7 @@ func conform(w *World, rounds int) error {
 func (w *World) barrier() error {
 	w.collect.Lock()
 	defer w.collect.Unlock()
-	_, err := w.agree(record{}, nil)
+	_, err := w.agree(collectiveRecord{}, nil)
 	return err
 }
 

@@ -14,7 +14,7 @@ import (
 
 // region is memory of a process of the job, as this process reaches it.
 type region struct {
-	base address // nil: loads and stores do not reach it
+	base pointer // nil: loads and stores do not reach it
 	size uint64  // bytes
 	key  uint64
 	live *atomic.Uint64 // of one that others map when they first use it: its word in the owner's page, the key until it is closed; nil: it is not asked

@@ -51,7 +51,7 @@ func (w *World) alloc(bytes int) (s *Segment, err error) {
 	}()
 	mine := w.failing(err)
 	mine.low, mine.high = size, size
-	r, lost := w.agree(mine, func(r *record) {
+	r, lost := w.agree(mine, func(r *collectiveRecord) {
 		w.mu.Lock()
 		defer w.mu.Unlock()
 		ok := false
@@ -142,7 +142,7 @@ func (s *Segment) Free() error {
 	}
 	var err error
 	if len(w.members) > 1 {
-		_, err = w.agree(record{}, nil)
+		_, err = w.agree(collectiveRecord{}, nil)
 	}
 	s.release()
 	if err != nil {

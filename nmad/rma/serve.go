@@ -11,8 +11,8 @@ import (
 // without a receive do.
 const slots = 16
 
-// slot is a receive of a request from any process.
-type slot struct {
+// requestSlot is a receive of a request from any process.
+type requestSlot struct {
 	w       *World
 	request nmad.Request
 	op      nmad.Op
@@ -35,7 +35,7 @@ func (w *World) tagged(number int, tag uint64) nmad.Match {
 
 // serve posts the receives of requests. From then on the engine answers them.
 func (w *World) serve() error {
-	w.slots = make([]slot, slots)
+	w.slots = make([]requestSlot, slots)
 	var err error
 	for i := range w.slots {
 		s := &w.slots[i]
@@ -51,7 +51,7 @@ func (w *World) serve() error {
 	return err
 }
 
-func (sl *slot) post() error {
+func (sl *requestSlot) post() error {
 	number := sl.posting.begin()
 	err := sl.w.s.Post(nmad.AnySource, &sl.request, &sl.op)
 	sl.posting.posted(number)
@@ -60,14 +60,14 @@ func (sl *slot) post() error {
 
 // came is called when a request has come. Requests of one process come one at a time, those of several at once. It
 // must not wait.
-func (sl *slot) came(*nmad.Request) {
+func (sl *requestSlot) came(*nmad.Request) {
 	if sl.posting.ended() {
 		sl.goOn()
 	}
 }
 
 // goOn handles a request, and posts the receive for the next one.
-func (sl *slot) goOn() {
+func (sl *requestSlot) goOn() {
 	r := &sl.request
 	_, err := r.Test()
 	if err == nil {
@@ -102,7 +102,7 @@ func (w *World) end() error {
 // handle does what a process asks for. It gives no answer to what is no request, nor to more than a process may have
 // under way.
 func (w *World) handle(rank int, b []byte) {
-	var q request
+	var q wireRequest
 	body, ok := q.decode(w.rank, b)
 	if !ok || rank < 0 || rank >= w.size {
 		return
@@ -120,7 +120,7 @@ func (w *World) handle(rank int, b []byte) {
 		return
 	}
 	w.answered.meet()
-	a.number, a.reply = q.number, reply{}
+	a.number, a.reply = q.number, wireReply{}
 	if a.reply.status = a.borrow(&q); a.reply.status != statusDone {
 		a.giveBack() // now: the data of a long put that is refused may never come
 	}
@@ -135,7 +135,7 @@ func (w *World) handle(rank int, b []byte) {
 }
 
 // borrow finds the memory that a request is for.
-func (a *answer) borrow(q *request) uint8 {
+func (a *pendingAnswer) borrow(q *wireRequest) uint8 {
 	x, status := a.w.borrow(q.at, q.n)
 	if x != nil {
 		a.reply.size = x.size

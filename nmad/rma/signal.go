@@ -74,8 +74,8 @@ func (d *Domain) signal(s *region, sig Ref, op SignalOp, v uint64) {
 }
 
 func (d *Domain) putSignal(dst Ref, src []byte, sig Ref, op SignalOp, v uint64) error {
-	x := action{"put with signal", dst, uint64(len(src))}
-	y := action{"signal", sig, 8}
+	x := attempt{"put with signal", dst, uint64(len(src))}
+	y := attempt{"signal", sig, 8}
 	switch {
 	case op > SignalAdd:
 		return y.fails(fmt.Errorf("%w: %d: give SignalSet or SignalAdd", ErrOp, op))
@@ -124,7 +124,7 @@ func (d *Domain) TestSignal(sig Ref, cmp Compare, v uint64) (word uint64, is boo
 
 // own is the memory of a signal of this process.
 func (d *Domain) own(sig Ref, cmp Compare) (*region, error) {
-	x := action{"wait for a signal", sig, 8}
+	x := attempt{"wait for a signal", sig, 8}
 	if cmp > LE {
 		return nil, x.fails(fmt.Errorf("%w: comparison %d", ErrOp, cmp))
 	}
@@ -183,7 +183,7 @@ func (d *Domain) WaitSignal(ctx context.Context, sig Ref, cmp Compare, v uint64)
 	x.w, x.s = nil, nil
 	signalWaits.Put(x)
 	if err != nil {
-		return word, action{"wait for a signal", sig, 8}.fails(err)
+		return word, attempt{"wait for a signal", sig, 8}.fails(err)
 	}
 	return word, nil
 }

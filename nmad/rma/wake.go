@@ -51,7 +51,7 @@ func (w *World) wake(rank int) {
 
 func (w *World) sendWake(rank int, k *waker) {
 	if k.op.Done == nil {
-		(&request{ask: askWake}).encode(&k.head)
+		(&wireRequest{ask: askWake}).encode(&k.head)
 		k.op = nmad.Op{Kind: nmad.OpSend, Match: w.context(contextRequests), Buf: k.head[:], Done: func(r *nmad.Request) {
 			if _, err := r.Test(); err == nil && !k.state.CompareAndSwap(wakerSent, wakerIdle) {
 				k.state.Store(wakerSent)

@@ -40,11 +40,11 @@ func (op Op) String() string {
 	return "no operation"
 }
 
-// kind is a type of words.
-type kind uint8
+// wordKind is a type of words.
+type wordKind uint8
 
 const (
-	kindInt32 kind = iota
+	kindInt32 wordKind = iota
 	kindUint32
 	kindInt64
 	kindUint64
@@ -54,7 +54,7 @@ const (
 )
 
 // bytes is the size of a word.
-func (k kind) bytes() uint64 {
+func (k wordKind) bytes() uint64 {
 	switch k {
 	case kindInt32, kindUint32, kindFloat32:
 		return 4
@@ -63,15 +63,15 @@ func (k kind) bytes() uint64 {
 }
 
 // takes says whether there is the operation for words of that kind.
-func (k kind) takes(o Op) bool {
+func (k wordKind) takes(o Op) bool {
 	return o < ops && (k < kindFloat32 || o != And && o != Or && o != Xor)
 }
 
 // kindOf is the kind of T.
-func kindOf[T Word]() kind {
+func kindOf[T Word]() wordKind {
 	var zero T
 	half := 0.5
-	k := kind(0)
+	k := wordKind(0)
 	switch {
 	case T(half) != 0:
 		k = kindFloat32
@@ -117,7 +117,7 @@ func (rg *region) word64(offset uint64) *atomic.Uint64 {
 
 // apply does an atomic that kind takes on a word that is inside and aligned, by the processor's instructions, and
 // returns what was there before. other is what the word must be for opCompareAndSwap.
-func (rg *region) apply(k kind, o Op, offset, v, other uint64) (old uint64) {
+func (rg *region) apply(k wordKind, o Op, offset, v, other uint64) (old uint64) {
 	at := unsafe.Add(rg.base, offset)
 	if k.bytes() == 4 {
 		old = uint64(apply32((*uint32)(at), k, o, uint32(v), uint32(other)))
@@ -128,7 +128,7 @@ func (rg *region) apply(k kind, o Op, offset, v, other uint64) (old uint64) {
 	return old
 }
 
-func apply64(at *uint64, k kind, o Op, v, other uint64) (old uint64) {
+func apply64(at *uint64, k wordKind, o Op, v, other uint64) (old uint64) {
 	if k != kindFloat64 {
 		switch o {
 		case Add:
@@ -167,7 +167,7 @@ func apply64(at *uint64, k kind, o Op, v, other uint64) (old uint64) {
 	}
 }
 
-func apply32(at *uint32, k kind, o Op, v, other uint32) (old uint32) {
+func apply32(at *uint32, k wordKind, o Op, v, other uint32) (old uint32) {
 	if k != kindFloat32 {
 		switch o {
 		case Add:
@@ -207,7 +207,7 @@ func apply32(at *uint32, k kind, o Op, v, other uint32) (old uint32) {
 }
 
 // applyAll does an atomic that kind takes on each of the words from an offset on, which are inside and aligned.
-func (rg *region) applyAll(x *words, offset uint64) {
+func (rg *region) applyAll(x *wordArrays, offset uint64) {
 	for from := 0; from < len(x.v); from += wordsAtOnce {
 		y := x.part(from, min(wordsAtOnce, len(x.v)-from))
 		at := unsafe.Add(rg.base, offset+uint64(from))
@@ -234,7 +234,7 @@ func bytesOf[T Word](s []T) []byte {
 }
 
 // applyAll64 has loops of their own for sums, which programs have most.
-func applyAll64(base unsafe.Pointer, x *words) {
+func applyAll64(base unsafe.Pointer, x *wordArrays) {
 	v := wordsIn[uint64](x.v)
 	at, old := unsafe.Slice((*uint64)(base), len(v)), wordsIn[uint64](x.old)
 	switch {
@@ -269,7 +269,7 @@ func applyAll64(base unsafe.Pointer, x *words) {
 	}
 }
 
-func applyAll32(base unsafe.Pointer, x *words) {
+func applyAll32(base unsafe.Pointer, x *wordArrays) {
 	v := wordsIn[uint32](x.v)
 	at, old := unsafe.Slice((*uint32)(base), len(v)), wordsIn[uint32](x.old)
 	switch {
@@ -304,7 +304,7 @@ func applyAll32(base unsafe.Pointer, x *words) {
 	}
 }
 
-func combine64(k kind, o Op, old, v uint64) uint64 {
+func combine64(k wordKind, o Op, old, v uint64) uint64 {
 	switch k {
 	case kindFloat64:
 		return math.Float64bits(combine(o, math.Float64frombits(old), math.Float64frombits(v)))
@@ -319,7 +319,7 @@ func combine64(k kind, o Op, old, v uint64) uint64 {
 	return combine(o, old, v)
 }
 
-func combine32(k kind, o Op, old, v uint32) uint32 {
+func combine32(k wordKind, o Op, old, v uint32) uint32 {
 	switch k {
 	case kindFloat32:
 		return math.Float32bits(combine(o, math.Float32frombits(old), math.Float32frombits(v)))

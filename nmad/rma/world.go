@@ -41,11 +41,11 @@ type series struct {
 // history is what a World leaves to the next one of its series.
 type history struct {
 	worlds atomic.Uint32 // how many there were
-	early  atomic.Pointer[early]
+	early  atomic.Pointer[earlyBreak]
 }
 
-// early says that collective calls of a World fail that this process had not begun.
-type early struct {
+// earlyBreak says that collective calls of a World fail that this process had not begun.
+type earlyBreak struct {
 	number   uint32 // of the World
 	by, rank int    // lost it
 }
@@ -78,13 +78,13 @@ type World struct {
 
 	control   *nmad.Context
 	contexts  []*nmad.Context
-	collect   marcel.Mutex // of collective calls
-	calls     uint64       // collective ones, that this process has begun; under collect
-	stop      func()       // the monitor
-	slots     []slot       // receives of requests
-	signalled bell         // threads that sleep until a signal comes
-	served    bell         // threads that close memory, until no request uses it
-	room      bell         // threads that wait until fewer operations are under way
+	collect   marcel.Mutex  // of collective calls
+	calls     uint64        // collective ones, that this process has begun; under collect
+	stop      func()        // the monitor
+	slots     []requestSlot // receives of requests
+	signalled broadcast     // threads that sleep until a signal comes
+	served    broadcast     // threads that close memory, until no request uses it
+	room      broadcast     // threads that wait until fewer operations are under way
 
 	answered meeting // of what answers requests of others with fences and flushes of this process
 
@@ -426,7 +426,7 @@ func (w *World) Close() error {
 			w.spread(context.Cause(w.intact)) // others may be in a call before
 		}
 		w.calls = lastCall
-		_, failed := w.combine(context.Background(), record{}, nil)
+		_, failed := w.combine(context.Background(), collectiveRecord{}, nil)
 		err = errors.Join(err, failed)
 	}
 	w.closed.Store(true)

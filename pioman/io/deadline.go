@@ -6,7 +6,7 @@ import (
 	"github.com/pm2-go/pm2/marcel"
 )
 
-// deadline is when a side's operations end at the latest. It sets the side's bit
+// deadline is when the operations of a direction end at the latest. It sets the bit
 // expired and takes it back; what is in news is all that operations look at.
 //
 // The timer is the Go runtime's: it needs no scheduler of ours, and it fires on a plain
@@ -20,46 +20,46 @@ type deadline struct {
 
 // setDeadline moves the deadline; zero: none. One that has passed ends the operation in
 // progress. It allocates at the first future deadline only.
-func (s *side) setDeadline(t time.Time) {
-	l := &s.limit
+func (dir *direction) setDeadline(t time.Time) {
+	l := &dir.limit
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.at = t
 	if l.timer != nil {
 		l.timer.Stop()
 	}
-	s.news.Clear(expired)
-	s.expireOrWait()
+	dir.news.Clear(expired)
+	dir.expireOrWait()
 }
 
 // expire is what the timer calls.
-func (s *side) expire() {
-	s.limit.mu.Lock()
-	defer s.limit.mu.Unlock()
-	s.expireOrWait()
+func (dir *direction) expire() {
+	dir.limit.mu.Lock()
+	defer dir.limit.mu.Unlock()
+	dir.expireOrWait()
 }
 
 // expireOrWait ends operations, or sets the timer for the rest of the time: the deadline, or the wall clock, may have
 // moved. The caller holds limit.mu.
-func (s *side) expireOrWait() {
-	l := &s.limit
+func (dir *direction) expireOrWait() {
+	l := &dir.limit
 	left := time.Until(l.at)
 	switch {
 	case l.at.IsZero():
 	case left <= 0:
-		s.news.Signal(expired)
+		dir.news.Signal(expired)
 	case l.timer == nil:
-		l.timer = time.AfterFunc(left, s.expire)
+		l.timer = time.AfterFunc(left, dir.expire)
 	default:
 		l.timer.Reset(left)
 	}
 }
 
-// setDeadlines moves the deadlines of the sides given.
-func (d *descriptor) setDeadlines(t time.Time, sides ...*side) error {
+// setDeadlines moves the deadlines of those directions.
+func (d *descriptor) setDeadlines(t time.Time, directions ...*direction) error {
 	return d.control("set", func(int) error {
-		for _, s := range sides {
-			s.setDeadline(t)
+		for _, dir := range directions {
+			dir.setDeadline(t)
 		}
 		return nil
 	})

@@ -16,13 +16,13 @@ import (
 	"github.com/pm2-go/pm2/pioman"
 )
 
-// descriptor is a non-blocking descriptor of the kernel's with its two sides: what Conn and Listener have in common.
+// descriptor is a non-blocking descriptor of the kernel's with its two directions: what Conn and Listener have in common.
 type descriptor struct {
 	r    *Reactor
 	fd   int
 	uses shelf.Uses
 
-	// As a net.OpError has them: a connection's two ends, a listener's address. Constant once it is open.
+	// What a net.OpError says: the two ends of a connection, the address of a listener. They stay once the descriptor is open.
 	network      string
 	source, addr net.Addr
 
@@ -30,12 +30,12 @@ type descriptor struct {
 	watched bool         // the kernel's set has it; under epoll
 
 	gone *marcel.Latch // opens once fd is closed
-	last func()        // what comes before close(2); may be nil
+	last func()        // called before close(2); may be nil
 
-	_  [line]byte // one reads while the other writes
-	rd side
+	_  [line]byte // one thread reads while another one writes
+	rd direction
 	_  [line]byte
-	wr side
+	wr direction
 }
 
 // line is how far apart words lie that different cores write.
@@ -65,15 +65,15 @@ func (d *descriptor) fail(op string, err error) error {
 // do makes a system call in one direction, once the operations before it have ended: again if it was interrupted (EINTR),
 // again after a wait if the descriptor is not ready (EAGAIN). Errors are bare: net.ErrClosed,
 // os.ErrDeadlineExceeded, the call's, the engine's. It allocates nothing.
-func (d *descriptor) do(s *side, call string, f func(fd int) syscall.Errno) error {
+func (d *descriptor) do(dir *direction, call string, f func(fd int) syscall.Errno) error {
 	if !d.uses.Take() {
 		return net.ErrClosed
 	}
 	defer d.drop()
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	dir.mu.Lock()
+	defer dir.mu.Unlock()
 	for {
-		if err := s.begin(); err != nil {
+		if err := dir.begin(); err != nil {
 			return err
 		}
 		switch errno := f(d.fd); errno {
@@ -81,7 +81,7 @@ func (d *descriptor) do(s *side, call string, f func(fd int) syscall.Errno) erro
 			return nil
 		case unix.EINTR:
 		case unix.EAGAIN:
-			if err := d.wait(s); err != nil {
+			if err := d.wait(dir); err != nil {
 				return err
 			}
 		default:
@@ -90,15 +90,15 @@ func (d *descriptor) do(s *side, call string, f func(fd int) syscall.Errno) erro
 	}
 }
 
-// wait blocks the caller alone until something may have happened on a side, of which
+// wait blocks the caller alone until something may have happened in a direction, of which
 // it holds mu. It is a cancellation point: callers defer what is to be put in order.
-func (d *descriptor) wait(s *side) error {
-	if err := d.watch(s); err != nil {
+func (d *descriptor) wait(dir *direction) error {
+	if err := d.watch(dir); err != nil {
 		return err
 	}
 	d.r.waiters.Add(1) // before Wait calls Need: a poller sees it
 	defer d.r.waiters.Add(-1)
-	err := s.news.WaitOrCancel(d.r.engine, ready|expired|shut)
+	err := dir.news.WaitOrCancel(d.r.engine, ready|expired|shut)
 	if err != nil && errors.Is(err, pioman.ErrCanceled) {
 		marcel.TestCancel()
 	}
@@ -107,13 +107,13 @@ func (d *descriptor) wait(s *side) error {
 
 // watch has the kernel announce one direction, edge triggered, from the first time on
 // that a thread waits for it. What is there already is announced, too.
-func (d *descriptor) watch(s *side) error {
-	if s.armed { // only the holder of s.mu sets it
+func (d *descriptor) watch(dir *direction) error {
+	if dir.armed { // only the holder of dir.mu sets it
 		return nil
 	}
 	d.epoll.Lock()
 	defer d.epoll.Unlock()
-	ev := unix.EpollEvent{Events: s.event | unix.EPOLLRDHUP | unix.EPOLLET, Fd: int32(d.fd)}
+	ev := unix.EpollEvent{Events: dir.event | unix.EPOLLRDHUP | unix.EPOLLET, Fd: int32(d.fd)}
 	op := unix.EPOLL_CTL_ADD
 	if d.watched { // for the other direction
 		op = unix.EPOLL_CTL_MOD
@@ -122,11 +122,11 @@ func (d *descriptor) watch(s *side) error {
 	if err := unix.EpollCtl(d.r.epoll, op, d.fd, &ev); err != nil {
 		return fmt.Errorf("wait for descriptor %d: %w", d.fd, os.NewSyscallError("epoll_ctl", err))
 	}
-	d.watched, s.armed = true, true
+	d.watched, dir.armed = true, true
 	return nil
 }
 
-// happened passes an event of the kernel on. true: it is news to a side.
+// happened passes an event of the kernel on. true: it is news to a direction.
 func (d *descriptor) happened(events uint32) (news bool) {
 	const end = unix.EPOLLERR | unix.EPOLLHUP // of both directions
 	if events&(unix.EPOLLIN|unix.EPOLLRDHUP|end) != 0 && !d.rd.news.Test(ready) {
@@ -164,9 +164,9 @@ func (d *descriptor) Close() error {
 	if !d.uses.Close() {
 		return d.fail("close", net.ErrClosed)
 	}
-	for _, s := range [...]*side{&d.rd, &d.wr} {
-		s.news.Signal(shut)
-		s.setDeadline(time.Time{})
+	for _, dir := range [...]*direction{&d.rd, &d.wr} {
+		dir.news.Signal(shut)
+		dir.setDeadline(time.Time{})
 	}
 	d.drop()
 	d.gone.Wait()

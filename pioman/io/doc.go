@@ -39,7 +39,7 @@
 //	                            descriptor is its one Source, inside the
 //	                            engine's own epoll
 //
-// side.go says why no edge gets lost. A reactor asks the kernel only
+// direction.go says why no edge gets lost. A reactor asks the kernel only
 // while a thread waits for a descriptor of it: otherwise its task is one load.
 // Any number of descriptors is one task and one source to the engine. An
 // operation that need not wait is one system call, and tells the kernel's epoll

@@ -21,7 +21,7 @@ type Reactor struct {
 	epoll  int // the descriptors that threads have waited for
 	task   pioman.Task
 
-	mu    marcel.Mutex // frames adopt, forget and Close
+	mu    marcel.Mutex // guards ended, and each change of places
 	ended error        // why it takes no descriptors: closed, or never made
 	// The descriptors by their numbers; longer ones replace it, under mu. An event that the poller looks at late, when its
 	// number belongs to another descriptor, makes that one's user try once more.
@@ -48,9 +48,9 @@ func NewReactor(e *pioman.Engine) (*Reactor, error) {
 	r := &Reactor{engine: e, epoll: epoll}
 	r.places.Store(new([]atomic.Pointer[descriptor]))
 	r.task.Init("pio", r.poll, pioman.Repeat)
-	if err = e.AddSource((*source)(r)); err == nil {
+	if err = e.AddSource((*reactorSource)(r)); err == nil {
 		if err = e.Submit(&r.task); err != nil {
-			e.RemoveSource((*source)(r))
+			e.RemoveSource((*reactorSource)(r))
 		}
 	}
 	if err != nil {
@@ -99,12 +99,12 @@ func (r *Reactor) Close() error {
 	}
 	for i := range all {
 		if d := all[i].Load(); d != nil {
-			_ = d.Close() // or another caller just does:
+			_ = d.Close() // unless another caller closes it just now
 			d.gone.Wait()
 		}
 	}
 	err := r.task.Cancel()
-	r.engine.RemoveSource((*source)(r))
+	r.engine.RemoveSource((*reactorSource)(r))
 	unix.Close(r.epoll)
 	return err
 }
@@ -160,16 +160,16 @@ func (r *Reactor) poll(*pioman.Task) pioman.Status {
 	return status
 }
 
-// source is the reactor as the engine's sleeper sees it: the epoll descriptor is
+// reactorSource is the reactor as the engine's sleeper sees it: the epoll descriptor is
 // readable once one of those in it has something to announce.
-type source Reactor
+type reactorSource Reactor
 
 // Descriptor implements pioman.Source.
-func (src *source) Descriptor() int { return src.epoll }
+func (src *reactorSource) Descriptor() int { return src.epoll }
 
 // Arm implements pioman.Source.
-func (src *source) Arm() bool { return true }
+func (src *reactorSource) Arm() bool { return true }
 
 // Disarm implements pioman.Source. The poll that follows empties the epoll descriptor
 // even if no thread waits: it would end each sleep otherwise.
-func (src *source) Disarm() { src.stale.Store(true) }
+func (src *reactorSource) Disarm() { src.stale.Store(true) }

@@ -354,7 +354,7 @@ func FuzzVector(f *testing.F) {
 			return
 		}
 		rest, skip := advance(bufs, n)
-		var s side
+		var s direction
 		vec := s.vector(rest, skip)
 		if len(vec) == 0 != (n == len(all)) {
 			t.Fatalf("%d pieces with %d bytes to go", len(vec), len(all)-n)

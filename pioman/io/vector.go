@@ -7,7 +7,7 @@ const maxIovecs = 64
 
 // vector lists the pieces, empty ones left out, from byte skip on, as the kernel wants
 // them.
-func (s *side) vector(bufs [][]byte, skip int) []unix.Iovec {
+func (s *direction) vector(bufs [][]byte, skip int) []unix.Iovec {
 	if s.vec == nil {
 		s.vec = new([maxIovecs]unix.Iovec)
 	}

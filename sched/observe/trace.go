@@ -52,20 +52,20 @@ var (
 // CountThreads.
 type observer struct {
 	s        *sched.Scheduler
-	mu       sched.Spin             // guards switching on and off
-	tracer   atomic.Pointer[tracer] // nil: no trace is recorded
-	counting atomic.Bool            // threads are counted
-	epoch    atomic.Uint32          // of CountThreads
-	runs     []running              // by VP
+	mu       sched.Spin               // guards switching on and off
+	tracer   atomic.Pointer[recorder] // nil: no trace is recorded
+	counting atomic.Bool              // threads are counted
+	epoch    atomic.Uint32            // of CountThreads
+	runs     []running                // by VP
 }
 
-// tracer is a trace that is being recorded.
-type tracer struct {
-	begin   anchor
-	paused  atomic.Bool // ReadTrace reads: nothing is added
-	rows    []*ring     // by VP
-	mu      sched.Spin  // guards outside
-	outside *ring       // of those without a VP
+// recorder is a trace that is being recorded.
+type recorder struct {
+	begin   clockPair
+	paused  atomic.Bool  // ReadTrace reads: nothing is added
+	rows    []*eventRing // by VP
+	mu      sched.Spin   // guards outside
+	outside *eventRing   // of those without a VP
 }
 
 // of returns the observer of s.
@@ -123,11 +123,11 @@ func StartTrace(s *sched.Scheduler, cfg TraceConfig) error {
 	if o.tracer.Load() != nil {
 		return ErrTracing
 	}
-	t := &tracer{outside: newRing(cfg.Events)}
+	t := &recorder{outside: newRing(cfg.Events)}
 	for range s.NumVP() {
 		t.rows = append(t.rows, newRing(cfg.Events))
 	}
-	t.begin = takeAnchor()
+	t.begin = readClocks()
 	began := false
 	o.change(func() {
 		if began = o.tracer.CompareAndSwap(nil, t); began {
@@ -145,7 +145,7 @@ func StartTrace(s *sched.Scheduler, cfg TraceConfig) error {
 // it returns.
 func StopTrace(s *sched.Scheduler) (*Trace, error) {
 	o := of(s)
-	var t *tracer
+	var t *recorder
 	o.change(func() {
 		if t = o.tracer.Swap(nil); t != nil {
 			s.Trace(false)
@@ -173,8 +173,8 @@ func ReadTrace(s *sched.Scheduler) (*Trace, error) {
 }
 
 // export converts all rows, for one that has taken t from its observer, or paused it.
-func (t *tracer) export(s *sched.Scheduler) *Trace {
-	end := takeAnchor()
+func (t *recorder) export(s *sched.Scheduler) *Trace {
+	end := readClocks()
 	out := &Trace{PID: os.Getpid(), Begin: t.begin.ns, End: end.ns}
 	for i, r := range t.rows {
 		out.Rows = append(out.Rows, t.row(i, s.CPU(i), r, end))
@@ -188,7 +188,7 @@ func (t *tracer) export(s *sched.Scheduler) *Trace {
 }
 
 // row converts the events of a ring.
-func (t *tracer) row(vp, cpu int, r *ring, end anchor) TraceRow {
+func (t *recorder) row(vp, cpu int, r *eventRing, end clockPair) TraceRow {
 	events, lost := r.take()
 	for i := range events {
 		e := &events[i]
@@ -203,26 +203,17 @@ func (t *tracer) row(vp, cpu int, r *ring, end anchor) TraceRow {
 	return TraceRow{VP: vp, CPU: cpu, Lost: lost, Events: events}
 }
 
-// anchor is the cycle counter and CLOCK_MONOTONIC at the same moment. Two of
+// clockPair is the cycle counter and CLOCK_MONOTONIC at the same moment. Two of
 // them convert what lies between.
-type anchor struct{ cycles, ns int64 }
+type clockPair struct{ cycles, ns int64 }
 
-// takeAnchor keeps the pair of some that was interrupted least.
-func takeAnchor() (best anchor) {
-	narrowest := int64(-1)
-	for range 8 {
-		before := asm.Cycles()
-		ns := machine.Monotonic()
-		if width := asm.Cycles() - before; narrowest < 0 || width < narrowest {
-			narrowest = width
-			best = anchor{before + width/2, ns}
-		}
-	}
-	return best
+func readClocks() clockPair {
+	cycles, ns := asm.ReadBeside(machine.Monotonic)
+	return clockPair{cycles, ns}
 }
 
 // convert says when cycles was.
-func (a anchor) convert(b anchor, cycles int64) int64 {
+func (a clockPair) convert(b clockPair, cycles int64) int64 {
 	const longEnough = 1_000_000 // ns, for the rate between the two to be exact to 100 ppm
 	if span := b.ns - a.ns; span > longEnough && b.cycles > a.cycles {
 		return a.ns + int64(float64(cycles-a.cycles)*(float64(span)/float64(b.cycles-a.cycles)))
@@ -233,30 +224,30 @@ func (a anchor) convert(b anchor, cycles int64) int64 {
 	return a.ns + asm.Nanos(cycles-a.cycles)
 }
 
-// ring holds the latest events of one row of a trace. Exactly one party at a
+// eventRing holds the latest events of one row of a trace. Exactly one party at a
 // time adds: the holder of the VP, or, for the row of those without a VP, the one that has
 // the lock of the tracer. The one that stops the trace reads while a holder that had found
 // the tracer just before may still add one event. It goes to place n, which is the
 // oldest event's if the ring is full: the reader leaves that one out.
-type ring struct {
+type eventRing struct {
 	n    atomic.Uint64 // events so far: stored after the event, loaded before the events are read
 	mask uint64
 	e    []sched.Event
 }
 
-func newRing(events int) *ring {
+func newRing(events int) *eventRing {
 	n := max(1<<bits.Len(uint(events-1)), 2)
-	return &ring{mask: uint64(n - 1), e: make([]sched.Event, n)}
+	return &eventRing{mask: uint64(n - 1), e: make([]sched.Event, n)}
 }
 
-func (r *ring) add(e *sched.Event) {
+func (r *eventRing) add(e *sched.Event) {
 	n := r.n.Load()
 	r.e[n&r.mask] = *e
 	r.n.Store(n + 1)
 }
 
 // take returns what is in the ring, oldest first, and how many events were lost.
-func (r *ring) take() (events []sched.Event, lost uint64) {
+func (r *eventRing) take() (events []sched.Event, lost uint64) {
 	n := r.n.Load()
 	from := uint64(0)
 	if n > r.mask {

@@ -47,7 +47,7 @@ type Bubble struct {
 	// Under the lock of the forest.
 	parent  *Bubble
 	bubbles []*Bubble
-	threads []*member
+	threads []*bubbleThread
 	alive   int          // threads in it, at all depths
 	at      *sched.Queue // where it is placed: hold, or the node of an item
 	awake   bool
@@ -56,8 +56,8 @@ type Bubble struct {
 	joiners sched.WaitQueue
 }
 
-// member is a thread in a bubble.
-type member struct {
+// bubbleThread is a thread in a bubble.
+type bubbleThread struct {
 	h     sched.Thread
 	s     *sched.Scheduler
 	in    atomic.Pointer[Bubble] // nil: in none any more. Written under the lock of the forest
@@ -119,7 +119,7 @@ func NewBubble(s *sched.Scheduler, policy Policy) *Bubble {
 
 // Of returns the bubble that a thread is in; nil if none, or it has ended.
 func Of(h sched.Thread) *Bubble {
-	if m, ok := h.Member().(*member); ok {
+	if m, ok := h.Member().(*bubbleThread); ok {
 		return m.in.Load()
 	}
 	return nil
@@ -167,7 +167,7 @@ func (b *Bubble) insert(h sched.Thread) error {
 	case h.Scheduler() != b.s:
 		return ErrForeign
 	}
-	m := &member{h: h, s: b.s, index: len(b.threads)}
+	m := &bubbleThread{h: h, s: b.s, index: len(b.threads)}
 	m.in.Store(b)
 	if !h.Enroll(m, b.at) {
 		return sched.ErrNoThread
@@ -193,7 +193,7 @@ func (b *Bubble) grow(n int) (joined []*sched.Waiter) {
 }
 
 // drop takes m out of b. Under the lock of the forest.
-func (b *Bubble) drop(m *member) (joined []*sched.Waiter) {
+func (b *Bubble) drop(m *bubbleThread) (joined []*sched.Waiter) {
 	last := b.threads[len(b.threads)-1]
 	b.threads[m.index], last.index = last, m.index
 	b.threads[len(b.threads)-1] = nil
@@ -213,7 +213,7 @@ func (b *Bubble) Remove(h sched.Thread) error {
 		return sched.ErrNoThread
 	}
 	c := b.visit()
-	m, ok := h.Member().(*member)
+	m, ok := h.Member().(*bubbleThread)
 	if !ok || m.in.Load() != b {
 		b.leave(c)
 		return ErrNotInBubble
@@ -228,7 +228,7 @@ func (b *Bubble) Remove(h sched.Thread) error {
 }
 
 // Ended implements sched.Member.
-func (m *member) Ended(c *sched.Co) {
+func (m *bubbleThread) Ended(c *sched.Co) {
 	if m.in.Load() == nil {
 		return
 	}

@@ -34,13 +34,13 @@ func Affinity(tid int) (CPUSet, error) {
 	if err != nil {
 		return CPUSet{}, err
 	}
-	return words(all[:min(len(all), MaxCPUs/64)]).set(), nil
+	return cpuWords(all[:min(len(all), MaxCPUs/64)]).set(), nil
 }
 
 // Bind has an OS thread use the CPUs of s only, and those that it starts later; tid as in [Affinity]. The kernel leaves out CPUs that
 // it does not have. Where binding is forbidden, as on systems other than Linux, the thread stays as it was. An error is the kernel's.
 func (s CPUSet) Bind(tid int) error {
-	var w words
+	var w cpuWords
 	for c := range s.All() {
 		w.add(c)
 	}

@@ -7,9 +7,9 @@ import (
 	"slices"
 )
 
-// part is one thing that the system says the machine has, before it is known
+// machinePart is one thing that the system says the machine has, before it is known
 // where in the tree it belongs.
-type part struct {
+type machinePart struct {
 	kind Kind
 	os   int
 	cpus CPUSet // those that work, usable or not
@@ -22,10 +22,10 @@ type part struct {
 // maxRemarks bounds what is remarked about one machine.
 const maxRemarks = 20
 
-// builder makes a tree from parts.
-type builder struct {
+// treeBuilder makes a tree from parts.
+type treeBuilder struct {
 	topology *Topology
-	parts    []part
+	parts    []machinePart
 	online   CPUSet
 	allowed  CPUSet // of online
 	mems     CPUSet // the NUMA nodes whose memory may be used
@@ -33,14 +33,14 @@ type builder struct {
 	ranks    map[int]int
 }
 
-func (b *builder) remark(format string, args ...any) {
+func (b *treeBuilder) remark(format string, args ...any) {
 	if r := &b.topology.Remarks; len(*r) < maxRemarks {
 		*r = append(*r, fmt.Sprintf(format, args...))
 	}
 }
 
 // add records a part of the machine. It drops a part without online CPUs, unless that is memory.
-func (b *builder) add(p part) {
+func (b *treeBuilder) add(p machinePart) {
 	p.cpus = p.cpus.And(b.online)
 	if !p.cpus.Empty() || p.kind == NUMA {
 		b.parts = append(b.parts, p)
@@ -50,10 +50,10 @@ func (b *builder) add(p part) {
 // build puts the parts into a tree. The tree is made of all CPUs that work, so that what
 // contains what does not depend on which of them are allowed, and cut down
 // to the allowed ones then.
-func (b *builder) build() {
+func (b *treeBuilder) build() {
 	t := b.topology
 	for c := range b.online.All() {
-		b.parts = append(b.parts, part{kind: PU, os: c, cpus: CPUs(c)})
+		b.parts = append(b.parts, machinePart{kind: PU, os: c, cpus: CPUs(c)})
 	}
 	for i := range b.parts {
 		p := &b.parts[i]
@@ -61,7 +61,7 @@ func (b *builder) build() {
 	}
 	// Large before small: whatever contains a part is in the tree before it. Of equal
 	// sets, the order of the kinds decides.
-	slices.SortStableFunc(b.parts, func(x, y part) int {
+	slices.SortStableFunc(b.parts, func(x, y machinePart) int {
 		return cmp.Or(
 			cmp.Compare(y.count, x.count),
 			cmp.Compare(x.kind, y.kind),
@@ -94,7 +94,7 @@ func (b *builder) build() {
 
 // insert hangs a part into the innermost item that contains it. One that overlaps
 // with others in part has no place in a tree: the larger one stays.
-func (b *builder) insert(p part, owner map[int]*Item) {
+func (b *treeBuilder) insert(p machinePart, owner map[int]*Item) {
 	it := &Item{Kind: p.kind, OS: p.os, CPUs: p.cpus, Size: p.size, Efficiency: -1}
 	if p.kind == NUMA && !b.anyMem && !b.mems.Has(p.os) {
 		return // its memory may not be used
@@ -129,7 +129,7 @@ func (b *builder) insert(p part, owner map[int]*Item) {
 
 // cut takes what is not allowed out of an item, puts its children in order, and
 // returns the packages and NUMA nodes in it of which only memory remains.
-func (b *builder) cut(it *Item) (bare []*Item) {
+func (b *treeBuilder) cut(it *Item) (bare []*Item) {
 	// The order is that of all CPUs that work, for it must not depend on what is allowed.
 	slices.SortFunc(it.Children, func(x, y *Item) int { return cmp.Compare(x.CPUs.First(), y.CPUs.First()) })
 	for _, c := range it.Children {

@@ -13,7 +13,7 @@ const maxCaches = 16
 
 // readCaches adds the data and unified caches that sysfs lists, once the cores are
 // known.
-func (b *builder) readCaches(fsys fs.FS) {
+func (b *treeBuilder) readCaches(fsys fs.FS) {
 	var seen [kinds]CPUSet
 	cores := b.cores()
 	for c := range b.online.All() {
@@ -48,13 +48,13 @@ func (b *builder) readCaches(fsys fs.FS) {
 			if !ok || id < 0 || id > 1<<31-1 {
 				id = -1
 			}
-			b.add(part{kind: kind, os: int(id), cpus: shared, size: parseSize(size)})
+			b.add(machinePart{kind: kind, os: int(id), cpus: shared, size: parseSize(size)})
 		}
 	}
 }
 
 // cores maps CPUs to those of their core, as far as cores are known.
-func (b *builder) cores() map[int]CPUSet {
+func (b *treeBuilder) cores() map[int]CPUSet {
 	of := map[int]CPUSet{}
 	for _, p := range b.parts {
 		if p.kind == Core {
@@ -68,12 +68,12 @@ func (b *builder) cores() map[int]CPUSet {
 
 // dropClusters takes out the clusters with the CPUs of a cache: they say nothing that
 // the cache does not.
-func (b *builder) dropClusters() {
+func (b *treeBuilder) dropClusters() {
 	caches := map[string]bool{}
 	for _, p := range b.parts {
 		if p.kind == L2 || p.kind == L3 {
 			caches[p.cpus.String()] = true
 		}
 	}
-	b.parts = slices.DeleteFunc(b.parts, func(p part) bool { return p.kind == Cluster && caches[p.cpus.String()] })
+	b.parts = slices.DeleteFunc(b.parts, func(p machinePart) bool { return p.kind == Cluster && caches[p.cpus.String()] })
 }

@@ -91,20 +91,20 @@ func (i *cpuInfo) begin(cpu int) {
 }
 
 // addInfo adds the packages and cores of /proc/cpuinfo.
-func (b *builder) addInfo(info cpuInfo) {
+func (b *treeBuilder) addInfo(info cpuInfo) {
 	packs := map[int][]int{}
 	cores := map[[2]int][]int{}
-	var order []part
+	var order []machinePart
 	for _, l := range info.lines {
 		if l.pack >= 0 {
 			if packs[l.pack] == nil {
-				order = append(order, part{kind: Package, os: l.pack})
+				order = append(order, machinePart{kind: Package, os: l.pack})
 			}
 			packs[l.pack] = append(packs[l.pack], l.cpu)
 		}
 		if key := [2]int{l.pack, l.core}; l.core >= 0 {
 			if cores[key] == nil {
-				order = append(order, part{kind: Core, os: l.core, size: int64(l.pack)})
+				order = append(order, machinePart{kind: Core, os: l.core, size: int64(l.pack)})
 			}
 			cores[key] = append(cores[key], l.cpu)
 		}

@@ -21,10 +21,10 @@ type CPUSet struct {
 	hi string // the others, eight a byte; no zero byte at its end, so that == compares sets
 }
 
-// words are a set while it is made, CPU c in bit c%64 of word c/64.
-type words []uint64
+// cpuWords are a set while it is made, CPU c in bit c%64 of word c/64.
+type cpuWords []uint64
 
-func (w *words) add(cpu int) {
+func (w *cpuWords) add(cpu int) {
 	for len(*w) <= cpu/64 {
 		*w = append(*w, 0)
 	}
@@ -32,7 +32,7 @@ func (w *words) add(cpu int) {
 }
 
 // set is the set of the CPUs in w.
-func (w words) set() (s CPUSet) {
+func (w cpuWords) set() (s CPUSet) {
 	var hi []byte
 	for i, x := range w {
 		if i == 0 {
@@ -47,7 +47,7 @@ func (w words) set() (s CPUSet) {
 
 // CPUs makes a set. Numbers outside 0 to MaxCPUs-1 are left out.
 func CPUs(cpus ...int) CPUSet {
-	var w words
+	var w cpuWords
 	for _, c := range cpus {
 		if c >= 0 && c < MaxCPUs {
 			w.add(c)
@@ -224,7 +224,7 @@ func (s CPUSet) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
 // each four from 10 on, the first two); white space around it does not matter.
 // An error says what is wrong; the set is empty then.
 func ParseCPUList(list string) (CPUSet, error) {
-	var w words
+	var w cpuWords
 	list = strings.TrimSpace(list)
 	if list == "" {
 		return CPUSet{}, nil
@@ -238,7 +238,7 @@ func ParseCPUList(list string) (CPUSet, error) {
 }
 
 // addItem adds "4", "4-7" or "4-7:1/2".
-func (w *words) addItem(item string) error {
+func (w *cpuWords) addItem(item string) error {
 	span, group, grouped := strings.Cut(item, ":")
 	from, to, ranged := strings.Cut(span, "-")
 	a, err := parseCPU(from)
@@ -292,7 +292,7 @@ func ParseCPUMask(mask string) (CPUSet, error) {
 	if mask == "" {
 		return CPUSet{}, fmt.Errorf("topo: an empty CPU mask")
 	}
-	var all words
+	var all cpuWords
 	texts := strings.Split(mask, ",")
 	slices.Reverse(texts)
 	for i, text := range texts {

@@ -24,7 +24,7 @@ func Discover() (*Topology, error) {
 		return nil, err
 	}
 	t = &Topology{Name: name}
-	b := &builder{topology: t, online: mask, allowed: mask}
+	b := &treeBuilder{topology: t, online: mask, allowed: mask}
 	b.remark("no levels are known: %v", err)
 	b.build()
 	return t, nil

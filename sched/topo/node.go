@@ -10,7 +10,7 @@ import (
 
 // readNodes adds the NUMA nodes, their memory and their distances. A machine whose
 // kernel lists none has one, with everything.
-func (b *builder) readNodes(fsys fs.FS) {
+func (b *treeBuilder) readNodes(fsys fs.FS) {
 	nodes := numbered(fsys, nodeDir, "node")
 	online, listed := readList(fsys, nodeDir+"/online")
 	gpu := gpuNodes(fsys)
@@ -33,7 +33,7 @@ func (b *builder) readNodes(fsys fs.FS) {
 		maps[n] = cpus
 	}
 	for n, cpus := range maps {
-		p := part{kind: NUMA, os: n, cpus: cpus, size: nodeMemory(fsys, n)}
+		p := machinePart{kind: NUMA, os: n, cpus: cpus, size: nodeMemory(fsys, n)}
 		if cpus.Empty() {
 			p.near = initiators(fsys, n, maps)
 		}
@@ -42,7 +42,7 @@ func (b *builder) readNodes(fsys fs.FS) {
 	if known.Empty() {
 		text, _ := readText(fsys, "proc/meminfo")
 		b.anyMem = true
-		b.add(part{kind: NUMA, os: 0, cpus: b.online, size: memTotal(text)})
+		b.add(machinePart{kind: NUMA, os: 0, cpus: b.online, size: memTotal(text)})
 		return
 	}
 	b.readDistances(fsys, online, slices.Collect(known.All()))
@@ -92,7 +92,7 @@ func gpuNodes(fsys fs.FS) (nodes CPUSet) {
 
 // readDistances reads each node's row. The rows count the nodes that are
 // online, in order, also those that we leave out.
-func (b *builder) readDistances(fsys fs.FS, online CPUSet, nodes []int) {
+func (b *treeBuilder) readDistances(fsys fs.FS, online CPUSet, nodes []int) {
 	columns := slices.Collect(online.All())
 	if len(columns) == 0 {
 		columns = nodes

@@ -11,7 +11,7 @@ import (
 // else by the performance-monitoring units of Intel's hybrid processors, else by
 // the frequencies that are always kept. The highest frequencies do not tell: favoured cores
 // of one kind have higher ones.
-func (b *builder) rank(fsys fs.FS) {
+func (b *treeBuilder) rank(fsys fs.FS) {
 	b.ranks = map[int]int{}
 	for _, measure := range []func(fs.FS) map[int]int{b.capacities, b.units, b.frequencies} {
 		values := measure(fsys)
@@ -30,16 +30,16 @@ func (b *builder) rank(fsys fs.FS) {
 	}
 }
 
-func (b *builder) capacities(fsys fs.FS) map[int]int {
+func (b *treeBuilder) capacities(fsys fs.FS) map[int]int {
 	return b.eachCPU(fsys, "cpu_capacity")
 }
 
-func (b *builder) frequencies(fsys fs.FS) map[int]int {
+func (b *treeBuilder) frequencies(fsys fs.FS) map[int]int {
 	return b.eachCPU(fsys, "cpufreq/base_frequency")
 }
 
 // eachCPU reads a positive number of every CPU.
-func (b *builder) eachCPU(fsys fs.FS, file string) map[int]int {
+func (b *treeBuilder) eachCPU(fsys fs.FS, file string) map[int]int {
 	values := map[int]int{}
 	for c := range b.online.All() {
 		n, ok := readInt(fsys, cpuFile(c, file))
@@ -51,7 +51,7 @@ func (b *builder) eachCPU(fsys fs.FS, file string) map[int]int {
 	return values
 }
 
-func (b *builder) units(fsys fs.FS) map[int]int {
+func (b *treeBuilder) units(fsys fs.FS) map[int]int {
 	values := map[int]int{}
 	for i, unit := range []string{"cpu_lowpower", "cpu_atom", "cpu_core"} {
 		set, _ := readList(fsys, "sys/devices/"+unit+"/cpus")

@@ -86,7 +86,7 @@ func decodeCache(eax, ebx, ecx uint32) (c statedCache, ok bool) {
 
 // completeCaches adds the caches that the processor states, of the kinds of which sysfs
 // lists none, and the sizes that sysfs does not tell.
-func (b *builder) completeCaches(processor func() []statedCache, info func() cpuInfo) {
+func (b *treeBuilder) completeCaches(processor func() []statedCache, info func() cpuInfo) {
 	var listed, unsized [kinds]bool
 	for _, p := range b.parts {
 		listed[p.kind] = true
@@ -99,7 +99,7 @@ func (b *builder) completeCaches(processor func() []statedCache, info func() cpu
 	for _, c := range processor() {
 		if !listed[c.kind] {
 			for _, cpus := range b.sharers(c.shared, info().apicIDs()) {
-				b.add(part{kind: c.kind, os: -1, cpus: cpus, size: c.size})
+				b.add(machinePart{kind: c.kind, os: -1, cpus: cpus, size: c.size})
 			}
 			continue
 		}
@@ -117,7 +117,7 @@ func (b *builder) completeCaches(processor func() []statedCache, info func() cpu
 // The processor's rule is that CPUs share a cache if their APIC IDs agree without the lowest
 // bits, as many as n CPUs need. Where the IDs of some CPUs are not known, CPUs with
 // consecutive numbers share it.
-func (b *builder) sharers(n int, apicIDs map[int]int) (groups []CPUSet) {
+func (b *treeBuilder) sharers(n int, apicIDs map[int]int) (groups []CPUSet) {
 	shift := bits.Len(uint(max(n, 1) - 1))
 	for c := range b.online.All() {
 		if _, ok := apicIDs[c]; !ok {

@@ -205,7 +205,7 @@ func TestCompletedCaches(t *testing.T) {
 func TestSharers(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		cpus := rapid.IntRange(1, 40).Draw(t, "CPUs")
-		b := &builder{topology: &Topology{}}
+		b := &treeBuilder{topology: &Topology{}}
 		for c := range cpus {
 			b.online.Add(c)
 		}
@@ -227,7 +227,7 @@ func TestSharers(t *testing.T) {
 				}
 				left = left.Minus(set)
 				*k.sets = append(*k.sets, set)
-				b.add(part{kind: k.kind, os: -1, cpus: set})
+				b.add(machinePart{kind: k.kind, os: -1, cpus: set})
 			}
 		}
 		ids := map[int]int{}

@@ -21,7 +21,7 @@ const (
 // is the affinity mask that applies beside the cgroup, and processor tells the caches that
 // sysfs may lack; of a recorded machine both are nil.
 func readMachine(fsys fs.FS, name string, mask *CPUSet, processor func() []statedCache) (*Topology, error) {
-	b := &builder{topology: &Topology{Name: name}}
+	b := &treeBuilder{topology: &Topology{Name: name}}
 	// On machines with many CPUs the kernel asks each of them before it shows
 	// /proc/cpuinfo.
 	info := sync.OnceValue(func() cpuInfo { return readCPUInfo(fsys) })
@@ -77,7 +77,7 @@ func cpuFile(cpu int, parts ...string) string {
 
 // findOnline finds the CPUs that work. Old kernels have no list of them, and the
 // oldest do not say it in sysfs at all.
-func (b *builder) findOnline(fsys fs.FS) {
+func (b *treeBuilder) findOnline(fsys fs.FS) {
 	present := numbered(fsys, cpuDir, "cpu")
 	listed, ok := readList(fsys, cpuDir+"/online")
 	var off CPUSet
@@ -97,7 +97,7 @@ func (b *builder) findOnline(fsys fs.FS) {
 }
 
 // limit finds which of them the process may use.
-func (b *builder) limit(fsys fs.FS, mask *CPUSet) {
+func (b *treeBuilder) limit(fsys fs.FS, mask *CPUSet) {
 	l := readLimits(fsys)
 	b.topology.Quota = l.quota
 	b.allowed = b.online
@@ -119,7 +119,7 @@ func (b *builder) limit(fsys fs.FS, mask *CPUSet) {
 
 // readCPUs adds packages, dies, clusters and cores as the CPUs' topology folders
 // state them, and says whether there were any.
-func (b *builder) readCPUs(fsys fs.FS) (found bool) {
+func (b *treeBuilder) readCPUs(fsys fs.FS) (found bool) {
 	var seen [kinds]CPUSet // whose item of that kind is known already
 	for c := range b.online.All() {
 		dir := cpuFile(c, "topology")
@@ -148,7 +148,7 @@ func (b *builder) readCPUs(fsys fs.FS) (found bool) {
 				set = b.sameCore(fsys, c, set)
 			}
 			seen[k] = seen[k].Or(set)
-			b.add(part{kind: k, os: id(idName), cpus: set})
+			b.add(machinePart{kind: k, os: id(idName), cpus: set})
 		}
 		look(Package, "physical_package_id", "package_cpus", "core_siblings")
 		look(Die, "die_id", "die_cpus")
@@ -162,7 +162,7 @@ func (b *builder) readCPUs(fsys fs.FS) (found bool) {
 // sameCore takes out of a set of hardware threads those whose core has another
 // number than c's: what some kernels call threads are the cores of one AMD
 // compute unit.
-func (b *builder) sameCore(fsys fs.FS, c int, threads CPUSet) CPUSet {
+func (b *treeBuilder) sameCore(fsys fs.FS, c int, threads CPUSet) CPUSet {
 	mine, ok := readInt(fsys, cpuFile(c, "topology", "core_id"))
 	if !ok {
 		return threads
@@ -179,7 +179,7 @@ func (b *builder) sameCore(fsys fs.FS, c int, threads CPUSet) CPUSet {
 // dropTrivial takes out the dies that are whole packages and the clusters that are
 // single cores, whole dies or whole packages: kernels list them where there are
 // none.
-func (b *builder) dropTrivial() {
+func (b *treeBuilder) dropTrivial() {
 	known := map[string]bool{}
 	for _, p := range b.parts {
 		if p.kind == Package || p.kind == Core {
@@ -187,7 +187,7 @@ func (b *builder) dropTrivial() {
 		}
 	}
 	for _, k := range []Kind{Die, Cluster} {
-		b.parts = slices.DeleteFunc(b.parts, func(p part) bool { return p.kind == k && known[p.cpus.String()] })
+		b.parts = slices.DeleteFunc(b.parts, func(p machinePart) bool { return p.kind == k && known[p.cpus.String()] })
 		for _, p := range b.parts {
 			if p.kind == k {
 				known[p.cpus.String()] = true

@@ -32,7 +32,7 @@ const (
 	grace     = 500 * time.Millisecond
 
 	evict  = time.Second            // how long after its loss a peer that may still write into a buffer is ended (nmad/transfer.go)
-	debris = 500 * time.Millisecond // for what lies in links that are being made when the news of a death comes (nmad/peers.go)
+	debris = 500 * time.Millisecond // for what lies in links that are being made when the news of a death comes (nmad/session_close.go)
 	leave  = time.Second            // how long a process that leaves waits until the control connection has taken that (rostrap)
 )
 

@@ -10,7 +10,7 @@ import (
 const (
 	evict  = time.Second            // before a process is ended that may still write into a buffer (nmad/transfer.go)
 	leave  = time.Second            // for the leave of the control connection (rostrap)
-	debris = 500 * time.Millisecond // for what lies in links that are being made when the news of a death comes (nmad/peers.go)
+	debris = 500 * time.Millisecond // for what lies in links that are being made when the news of a death comes (nmad/session_close.go)
 	silent = 15 * time.Second       // before a link notices a host that is gone, without any news (nmad/driver/tcp)
 )
 

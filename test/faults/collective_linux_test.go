@@ -42,7 +42,7 @@ func (t *traffic) collectives(world *mpi.Comm) {
 
 // goOn is what survivors do: only where all of them lose the victim.
 func (t *traffic) goOn(world *mpi.Comm) {
-	if err := world.Revoke(); err != nil {
+	if err := world.Failures().Revoke(); err != nil {
 		t.b.bad("revoke: %v", err)
 		return
 	}
@@ -52,7 +52,7 @@ func (t *traffic) goOn(world *mpi.Comm) {
 	began := time.Now()
 	ctx, stop := context.WithTimeout(context.Background(), time.Minute)
 	defer stop()
-	left, err := world.Shrink(ctx)
+	left, err := world.Failures().Shrink(ctx)
 	if err != nil {
 		t.b.bad("shrink, after %v%s: %v", time.Since(began), starved("", err), err)
 		return

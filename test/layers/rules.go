@@ -57,7 +57,7 @@ var rules = []rule{
 	{folder: "marcel/view", ours: []string{"marcel/monitor", "marcel/timeline", "sched"}},
 	{
 		folder:  "pioman",
-		ours:    []string{"hooks", "sched", "asm", "internal/serial", "internal/shelf", "internal/kernel", "internal/linux", "internal/setting", "internal/spelling"},
+		ours:    []string{"hooks", "sched", "asm", "internal/ours", "internal/serial", "internal/shelf", "internal/kernel", "internal/linux", "internal/setting", "internal/spelling"},
 		theirs:  []string{sys},
 		inFiles: map[string][]string{"thread*.go": {"marcel"}},
 	},
@@ -80,13 +80,21 @@ var rules = []rule{
 	{folder: "nmad/internal/cpus", ours: []string{"sched/topo"}},
 	{folder: "nmad/internal/process", ours: []string{"asm"}, theirs: []string{sys}},
 	{folder: "nmad/internal/mapped", ours: []string{"internal/linux", "nmad/driver"}, theirs: []string{sys}},
+	// What a launcher has told of the secret is as long as the roster wants it.
+	{folder: "nmad/internal/secret", ours: []string{"internal/setting", "nmad/internal/roster"}, theirs: []string{sys}},
+	// A waiter for a lock lets others run.
+	{folder: "nmad/internal/lock", ours: []string{"internal/kernel", "marcel", "asm"}},
+	// Agreements are pure: a state machine, and its messages. So is who has which part of a memory, and which rails are worth it.
+	{folder: "nmad/internal/consensus", ours: []string{"nmad/internal/contexts"}},
+	{folder: "nmad/internal/firstfit"},
+	{folder: "nmad/internal/crossover", ours: []string{"nmad/strategy"}},
 	// Matching is pure: it knows no clock, no thread, and its locks are given.
 	{folder: "nmad/internal/match", ours: []string{"internal/shelf"}},
 	// So are the protocols; of a driver they know headers and capabilities.
 	{folder: "nmad/internal/flow", ours: []string{"internal/shelf", "nmad/internal/match", "nmad/driver", "nmad/strategy", "asm"}},
 	// How elements lie in memory, and what is computed from them, knows no message.
 	// The library of C is MPI in other words; it joins the job itself.
-	{folder: "nmad/mpi/abi", ours: []string{"nmad", "pioman", "marcel/timeline", "marcel/view", "asm"}, theirs: []string{sys}},
+	{folder: "nmad/mpi/abi", ours: []string{"internal/ours", "nmad", "pioman", "marcel/timeline", "marcel/view", "asm"}, theirs: []string{sys}},
 	{folder: "nmad/mpi/datatype"},
 	{folder: "nmad/mpi/reduce", ours: []string{"nmad/mpi/datatype"}},
 	// Nor do the plans of collective operations.
@@ -100,7 +108,7 @@ var rules = []rule{
 	// The examples are programs.
 	{folder: "nmad/rma/examples", ours: []string{"nmad", "pioman", "marcel"}},
 	// MPI sees of nmad what every program does.
-	{folder: "nmad/mpi", ours: []string{"nmad", "pioman", "marcel", "asm"}},
+	{folder: "nmad/mpi", ours: []string{"internal/ours", "nmad", "pioman", "marcel", "asm"}},
 	{
 		folder:  "nmad",
 		ours:    []string{"nmad", "internal/kernel", "internal/linux", "internal/setting", "pioman", "tasklet", "marcel", "sched/topo", "asm"},

@@ -39,7 +39,7 @@ var stated = []struct {
 	{"docs/wire.md", "request: a head of %s bytes", "nmad/rma.headBytes", 1},
 	{"docs/wire.md", "of a put of up to %s KiB the bytes", "nmad/rma.inlineBytes", 1 << 10},
 	{"docs/environment.md", "in `nmad.Config.Spin`, %s us by default", "nmad.DefaultSpin", int64(time.Microsecond)},
-	{"docs/environment.md", "| 1 to %s | 1 | how many processes the job has |", "nmad/internal/roster.MaxSize", 1},
+	{"docs/environment.md", "| 1 to %s | 1 | how many processes the job has |", "nmad/driver.MaxSize", 1},
 	{"docs/environment.md", "| %s | memory of the buffers out of which messages are loaned", "nmad.DefaultLoans", 1},
 	{"docs/domains.md", "%s may be open at once", "nmad.MaxDomains", 1},
 	{"docs/abi.md", "(below %s, `MPI_IN_PLACE` where it is not allowed)", "nmad/mpi/abi.firstAddress", 1},

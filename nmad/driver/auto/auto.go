@@ -49,7 +49,7 @@ func (d Driver) Open(c driver.Config) (driver.Endpoint, error) {
 	if tell == nil {
 		tell = identity
 	}
-	e := &endpoint{host: tell(), ends: make([]driver.Endpoint, len(ways)), lacks: make([]error, len(ways)), made: map[int]link{}}
+	e := &endpoint{host: tell(), ends: make([]driver.Endpoint, len(ways)), lacks: make([]error, len(ways)), made: map[int]madeLink{}}
 	for i := far; i >= 0; i-- {
 		if i < within && e.host == none {
 			continue

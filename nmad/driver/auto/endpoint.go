@@ -17,13 +17,13 @@ type endpoint struct {
 	lacks []error           // why, unless it was not tried
 
 	mu    sync.Mutex
-	spare []arrival    // links that came at the same moment as others
-	made  map[int]link // the last one, by rank
+	spare []arrival        // links that came at the same moment as others
+	made  map[int]madeLink // the last one, by rank
 	over  bool
 }
 
-// link is what is remembered of one, for people.
-type link struct {
+// madeLink is what is remembered of one, for people.
+type madeLink struct {
 	way     int
 	dialled bool
 	failed  error // of the ways before it, what went wrong
@@ -67,7 +67,7 @@ func (e *endpoint) Dial(ctx context.Context, rank int, addr string) (driver.Link
 		}
 		l, err := e.ends[way].Dial(ctx, rank, at[way])
 		if err == nil {
-			e.remember(rank, link{way, true, failed})
+			e.remember(rank, madeLink{way, true, failed})
 			return l, nil
 		}
 		if ctx.Err() != nil || errors.Is(err, driver.ErrRefused) || errors.Is(err, driver.ErrClosed) {
@@ -90,7 +90,7 @@ func and(a, b error) error {
 	return fmt.Errorf("%w; %w", a, b)
 }
 
-func (e *endpoint) remember(rank int, l link) {
+func (e *endpoint) remember(rank int, l madeLink) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.made[rank] = l
@@ -163,7 +163,7 @@ func (e *endpoint) Accept(ctx context.Context) (int, driver.Link, error) {
 			failed = and(failed, a.err)
 		case first == nil:
 			first = &a
-			e.remember(a.rank, link{way: a.way})
+			e.remember(a.rank, madeLink{way: a.way})
 		default:
 			e.keep(a)
 		}
@@ -193,7 +193,7 @@ func (e *endpoint) keep(a arrival) {
 		_ = a.link.Close()
 		return
 	}
-	e.made[a.rank] = link{way: a.way}
+	e.made[a.rank] = madeLink{way: a.way}
 	e.spare = append(e.spare, a)
 }
 

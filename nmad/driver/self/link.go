@@ -8,72 +8,67 @@ import (
 	"github.com/pm2-go/pm2/nmad/driver"
 )
 
-// end is what the two ends of a link let each other know.
-type end struct {
-	closed   atomic.Bool
-	sleeping atomic.Bool // ring when something arrives; the owner sets it, either takes it
-	wantRoom atomic.Bool // ring when room comes up; likewise
-	bell     bell        // what the owner sleeps on
-	_        [padding]byte
-}
+// Name is what the network is called.
+const Name = "self"
 
-// link is one end of a link; of a loop it is both.
+const (
+	cells   = 64       // packets that the ring holds; power of two
+	maxBody = 16 << 10 // bytes
+	atOnce  = 1 << 20  // bytes that one Pull copies at most, for which Close may have to wait
+	padding = 128      // bytes between what different threads write
+)
+
+// link has one end. Each field belongs to the caller of one direction, which alone writes it; atomic ones are read by
+// others.
 type link struct {
 	driver.Plain
-	in, out      *ring
-	mine, theirs *end
+	closed atomic.Bool
 
-	taken   atomic.Uint64 // packets received, of which the last one lies in the caller's hands; Recv writes it, Arm reads it
-	told    uint64        // bytes that Push has said are gone; Push's
-	refused atomic.Bool   // the last Send found no room; Send writes it, Arm reads it
-	pushing atomic.Bool   // the last Push moved nothing; Push writes it, Arm reads it
+	// The small track.
+	packets [cells]packet
+	sent    atomic.Uint64 // packets; Send's
+	_       [padding]byte
+	free    atomic.Uint64 // packets whose places are free again; Recv's
+	taken   uint64        // packets received, of which the last one lies in the caller's hands; Recv's
+	_       [padding]byte
+
+	// The large track: the bytes from base on, of a stream that has no end. Push changes buf and base while all has been
+	// fetched.
+	buf     []byte
+	base    uint64
+	told    uint64        // bytes that Push has said are gone
+	end     atomic.Uint64 // where buf ends in the stream; Push's
+	_       [padding]byte
+	fetched atomic.Uint64 // how far Pull is; Pull's
+	state   atomic.Uint32 // unused, copying, withdrawn; see doc.go
 }
 
-// Loop makes a link that brings back what it sends (driver.Caps.Echoes). It has no descriptor: the thread that sends
-// receives, too.
-func Loop() driver.Link {
-	e := &end{}
-	e.bell.none()
-	r := &ring{}
-	return &link{in: r, out: r, mine: e, theirs: e}
+// packet is a place in the ring. Its body grows to the longest that it has held.
+type packet struct {
+	head driver.Header
+	body []byte
 }
 
-// pair makes the two ends of a link.
-func pair() (a, b *link, err error) {
-	x, y := &end{}, &end{}
-	if err = x.bell.open(); err == nil {
-		if err = y.bell.open(); err != nil {
-			x.bell.close()
-		}
-	}
-	if err != nil {
-		return nil, nil, err
-	}
-	there, back := &ring{}, &ring{}
-	return &link{in: back, out: there, mine: x, theirs: y}, &link{in: there, out: back, mine: y, theirs: x}, nil
-}
+const (
+	unused = iota
+	copying
+	withdrawn
+)
+
+// Loop makes the link of this process to itself (driver.Caps.Echoes).
+func Loop() driver.Link { return &link{} }
 
 // Caps implements driver.Link.
-func (l *link) Caps() driver.Caps {
-	return driver.Caps{MaxBody: maxBody, Short: -1, Borrows: true, Echoes: l.in == l.out, Place: driver.Place{Node: -1, Why: "it does not leave the process"}}
+func (*link) Caps() driver.Caps {
+	return driver.Caps{MaxBody: maxBody, Short: -1, Borrows: true, Echoes: true, Place: driver.Place{Node: -1, Why: "it does not leave the process"}}
 }
 
 // err says why the link is of no use; nil: it is of use.
 func (l *link) err() error {
-	switch {
-	case l.mine.closed.Load():
+	if l.closed.Load() {
 		return fmt.Errorf("self: %w", driver.ErrClosed)
-	case l.theirs.closed.Load():
-		return fmt.Errorf("self: %w: the other end was closed", driver.ErrPeerLost)
 	}
 	return nil
-}
-
-// wake rings for an end that has set that flag.
-func (e *end) wake(flag *atomic.Bool) {
-	if flag.Load() && flag.Swap(false) {
-		e.bell.ring()
-	}
 }
 
 // Send implements driver.Link.
@@ -81,14 +76,21 @@ func (l *link) Send(h *driver.Header, body []byte, parts [][]byte, _ bool) (bool
 	if err := l.err(); err != nil {
 		return false, err
 	}
-	ok, err := l.out.send(h, body, parts)
-	if l.refused.Load() == ok {
-		l.refused.Store(!ok && err == nil)
+	if n := len(body) + driver.Length(parts); n != int(h.Body) || n > maxBody {
+		return false, fmt.Errorf("self: %w: %d bytes, header says %d, at most %d", driver.ErrBody, n, h.Body, maxBody)
 	}
-	if ok {
-		l.theirs.wake(&l.theirs.sleeping)
+	at := l.sent.Load()
+	if at-l.free.Load() == cells {
+		return false, nil
 	}
-	return ok, err
+	p := &l.packets[at%cells]
+	p.head = *h
+	p.body = append(p.body[:0], body...)
+	for _, part := range parts {
+		p.body = append(p.body, part...)
+	}
+	l.sent.Store(at + 1)
+	return true, nil
 }
 
 // Flush implements driver.Link: there is never anything left.
@@ -96,94 +98,85 @@ func (l *link) Flush() (bool, error) { return true, l.err() }
 
 // Recv implements driver.Link. body lies in the ring.
 func (l *link) Recv(h *driver.Header) (body []byte, ok bool, err error) {
-	taken := l.taken.Load()
-	if l.in.head.Load() != taken {
-		l.in.head.Store(taken)
-		l.theirs.wake(&l.theirs.wantRoom)
+	if l.free.Load() != l.taken {
+		l.free.Store(l.taken)
 	}
-	err = l.err() // before the ring: what the other end sent last is there then
-	if l.mine.closed.Load() || l.in.tail.Load() == taken {
+	if err := l.err(); err != nil || l.sent.Load() == l.taken {
 		return nil, false, err
 	}
-	p := &l.in.packets[taken%cells]
-	l.taken.Store(taken + 1)
+	p := &l.packets[l.taken%cells]
+	l.taken++
 	*h = p.head
 	return p.body, true, nil
 }
 
-// Push implements driver.Link.
+// Push implements driver.Link: it offers buf, unless an earlier one is not fetched yet.
 func (l *link) Push(buf []byte) (int, error) {
 	if err := l.err(); err != nil || len(buf) == 0 {
 		return 0, err
 	}
-	n := l.out.push(buf, &l.told)
-	l.pushing.Store(n == 0)
-	if n == 0 {
-		l.theirs.wake(&l.theirs.sleeping)
+	if n := l.unheard(); n > 0 {
+		return n, nil
 	}
-	return n, nil
+	if end := l.end.Load(); l.told == end && l.state.Load() != withdrawn {
+		l.buf, l.base = buf, end
+		l.end.Store(end + uint64(len(buf)))
+	}
+	return 0, nil
+}
+
+// unheard is how many bytes have gone that Push has not told of. It counts them as told.
+func (l *link) unheard() int {
+	n := l.fetched.Load() - l.told
+	l.told += n
+	return int(n)
 }
 
 // Pull implements driver.Link.
 func (l *link) Pull(buf []byte) (int, error) {
-	err := l.err()
-	if l.mine.closed.Load() || len(buf) == 0 {
+	if err := l.err(); err != nil || len(buf) == 0 {
 		return 0, err
 	}
-	n := l.in.pull(buf)
-	if n == 0 {
-		return 0, err
+	at := l.fetched.Load()
+	if at == l.end.Load() || !l.state.CompareAndSwap(unused, copying) {
+		return 0, nil
 	}
-	l.theirs.wake(&l.theirs.wantRoom)
+	from := l.buf[at-l.base:]
+	n := copy(buf, from[:min(len(from), atOnce)])
+	l.fetched.Store(at + uint64(n))
+	l.state.Store(unused)
 	return n, nil
+}
+
+// withdraw takes back what was offered. False: a piece is being copied.
+func (l *link) withdraw() bool {
+	return l.state.CompareAndSwap(unused, withdrawn) || l.state.Load() == withdrawn
 }
 
 // ReturnPush implements driver.Link.
 func (l *link) ReturnPush() (int, bool) {
-	if !l.out.withdraw() {
+	if !l.withdraw() {
 		return 0, false
 	}
-	n := int(l.out.fetched.Load() - l.told)
-	l.told += uint64(n)
-	return n, true
+	return l.unheard(), true
 }
 
-// Descriptor implements driver.Link.
-func (l *link) Descriptor() int { return l.mine.bell.fd }
+// Descriptor implements driver.Link: there is nothing to wait for.
+func (*link) Descriptor() int { return -1 }
 
-// Arm implements driver.Link. The flags come first, then a look: the other end does it the other way round.
-func (l *link) Arm(wantRoom bool) bool {
-	l.mine.sleeping.Store(true)
-	if wantRoom {
-		l.mine.wantRoom.Store(true)
-	}
-	something := l.err() != nil || l.in.tail.Load() != l.taken.Load() || l.in.offered()
-	if wantRoom && !something {
-		small, large := l.refused.Load(), l.pushing.Load()
-		something = !small && !large || small && l.out.room(l.out.tail.Load()) || large && !l.out.offered()
-	}
-	if something {
-		l.Disarm()
-	}
-	return !something
-}
+// Arm implements driver.Link: nothing could be waited for.
+func (*link) Arm(bool) bool { return false }
 
 // Disarm implements driver.Link.
-func (l *link) Disarm() {
-	l.mine.sleeping.Store(false)
-	l.mine.wantRoom.Store(false)
-	l.mine.bell.quiet()
-}
+func (*link) Disarm() {}
 
 // Close implements driver.Link.
 func (l *link) Close() error {
-	if l.mine.closed.Swap(true) {
+	if l.closed.Swap(true) {
 		return nil
 	}
-	for !l.out.withdraw() {
+	for !l.withdraw() {
 		runtime.Gosched() // a piece is being copied
 	}
-	l.theirs.bell.ring()
-	l.mine.bell.close()
 	return nil
 }

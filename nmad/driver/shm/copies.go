@@ -14,16 +14,16 @@ import (
 // measured to be faster.
 const EnvCopy = "PM2_SHM_COPY"
 
-// policy is a value of EnvCopy.
-type policy uint8
+// copyPolicy is a value of EnvCopy.
+type copyPolicy uint8
 
 const (
-	copyAuto policy = iota
+	copyAuto copyPolicy = iota
 	copyTwo
 	copySingle
 )
 
-func parsePolicy(text string) (policy, error) {
+func parsePolicy(text string) (copyPolicy, error) {
 	switch text {
 	case "", "auto":
 		return copyAuto, nil
@@ -32,7 +32,7 @@ func parsePolicy(text string) (policy, error) {
 	case "single":
 		return copySingle, nil
 	}
-	return 0, fmt.Errorf("%w: %s=%q: it can be auto, two, single", driver.ErrConfig, EnvCopy, text)
+	return 0, fmt.Errorf("%w: Driver.Copy or %s is %q: it can be auto, two, single", driver.ErrConfig, EnvCopy, text)
 }
 
 // The two ways of a message, as the chooser counts them.
@@ -88,7 +88,7 @@ func before(class int) int {
 // Messages in the first lap of the slots are not counted: there the kernel provides the memory of
 // each slot when it is touched, on either side, which takes longer than the copies.
 type chooser struct {
-	policy policy
+	policy copyPolicy
 	able   bool   // the other process can be read
 	warm   bool   // all slots were used before
 	ways   uint64 // what the sender knows: slotCredit.ways
@@ -115,30 +115,30 @@ type sizeClass struct {
 func classOf(n int) int { return bits.Len(uint(n)) - 1 }
 
 // startMessage hears of the buffer of a call of Pull: the rest of the message, or a new one.
-func (c *chooser) startMessage(n int) {
-	if n != c.left {
-		c.size, c.left, c.came, c.start = n, n, [2]bool{}, asm.Cycles()
+func (ch *chooser) startMessage(n int) {
+	if n != ch.left {
+		ch.size, ch.left, ch.came, ch.start = n, n, [2]bool{}, asm.Cycles()
 	}
 }
 
 // took hears that n bytes have arrived, and says whether ways has changed.
-func (c *chooser) took(n int) (changed bool) {
-	if c.left -= n; c.left != 0 || n == 0 || c.policy != copyAuto || !c.able {
+func (ch *chooser) took(n int) (changed bool) {
+	if ch.left -= n; ch.left != 0 || n == 0 || ch.policy != copyAuto || !ch.able {
 		return false
 	}
-	switch c.came {
+	switch ch.came {
 	case [2]bool{bySlots: true}:
-		return c.warm && c.sample(c.size, bySlots, asm.Cycles()-c.start)
+		return ch.warm && ch.sample(ch.size, bySlots, asm.Cycles()-ch.start)
 	case [2]bool{byOffer: true}:
-		return c.sample(c.size, byOffer, asm.Cycles()-c.start)
+		return ch.sample(ch.size, byOffer, asm.Cycles()-ch.start)
 	}
 	return false
 }
 
 // sample takes one in.
-func (c *chooser) sample(size, way int, cycles int64) (changed bool) {
+func (ch *chooser) sample(size, way int, cycles int64) (changed bool) {
 	k := classOf(size)
-	s := &c.classes[k]
+	s := &ch.classes[k]
 	if s.left > 0 {
 		if s.left--; s.left > 0 {
 			return false
@@ -158,28 +158,28 @@ func (c *chooser) sample(size, way int, cycles int64) (changed bool) {
 	if s.seen[next] == measured {
 		next = int(s.choose())
 	}
-	return c.set(c.ways&^(1<<k) | uint64(next)<<k)
+	return ch.set(ch.ways&^(1<<k) | uint64(next)<<k)
 }
 
 // choose settles upon a way when both were measured.
-func (s *sizeClass) choose() uint8 {
-	slots, offers := median(&s.took[bySlots]), median(&s.took[byOffer])
-	way := s.way
+func (sc *sizeClass) choose() uint8 {
+	slots, offers := median(&sc.took[bySlots]), median(&sc.took[byOffer])
+	way := sc.way
 	switch {
-	case s.lasts == 0 && offers <= slots:
+	case sc.lasts == 0 && offers <= slots:
 		way = byOffer
-	case s.lasts == 0:
+	case sc.lasts == 0:
 	case way == bySlots && offers < slots-slots/challenge:
 		way = byOffer
 	case way == byOffer && slots < offers-offers/challenge:
 		way = bySlots
 	}
-	if s.lasts != 0 && way == s.way {
-		s.lasts = min(4*s.lasts, choiceLasts)
+	if sc.lasts != 0 && way == sc.way {
+		sc.lasts = min(4*sc.lasts, choiceLasts)
 	} else {
-		s.lasts = firstLasts
+		sc.lasts = firstLasts
 	}
-	s.way, s.left = way, s.lasts
+	sc.way, sc.left = way, sc.lasts
 	return way
 }
 
@@ -190,30 +190,30 @@ func median(took *[samples]int64) int64 {
 }
 
 // set notes what the sender is to know, and says whether that is new.
-func (c *chooser) set(ways uint64) (changed bool) {
-	changed, c.ways = ways != c.ways, ways
+func (ch *chooser) set(ways uint64) (changed bool) {
+	changed, ch.ways = ways != ch.ways, ways
 	return changed
 }
 
 // hopeless hears that an offer of that size was for nothing.
-func (c *chooser) hopeless(size int) (changed bool) {
-	if c.policy != copyAuto {
+func (ch *chooser) hopeless(size int) (changed bool) {
+	if ch.policy != copyAuto {
 		return false
 	}
 	k := classOf(size)
-	c.classes[k].left = choiceLasts
-	return c.set(c.ways &^ (1 << k))
+	ch.classes[k].left = choiceLasts
+	return ch.set(ch.ways &^ (1 << k))
 }
 
 // allow says whether the other process can be read, at the beginning and once it turns out
 // that it cannot, and gives the ways of from then on.
-func (c *chooser) allow(able bool) (ways uint64) {
-	c.able, c.ways = able, 0
+func (ch *chooser) allow(able bool) (ways uint64) {
+	ch.able, ch.ways = able, 0
 	switch {
-	case able && c.policy == copySingle:
-		c.ways = 1<<64 - 1
-	case able && c.policy == copyAuto:
-		c.ways = 1<<64 - 1<<longClass
+	case able && ch.policy == copySingle:
+		ch.ways = 1<<64 - 1
+	case able && ch.policy == copyAuto:
+		ch.ways = 1<<64 - 1<<longClass
 	}
-	return c.ways
+	return ch.ways
 }

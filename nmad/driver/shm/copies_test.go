@@ -117,7 +117,7 @@ func TestChooserTimes(t *testing.T) {
 }
 
 func TestPolicy(t *testing.T) {
-	for text, want := range map[string]policy{"": copyAuto, "auto": copyAuto, "two": copyTwo, "single": copySingle} {
+	for text, want := range map[string]copyPolicy{"": copyAuto, "auto": copyAuto, "two": copyTwo, "single": copySingle} {
 		if got, err := parsePolicy(text); got != want || err != nil {
 			t.Errorf("%q: %v, %v", text, got, err)
 		}
@@ -125,7 +125,10 @@ func TestPolicy(t *testing.T) {
 	if _, err := (Driver{}).ways("three"); !errors.Is(err, driver.ErrConfig) {
 		t.Error(err)
 	}
-	if w, err := (Driver{policy: copyTwo, least: 5}).ways("single"); err != nil || w != (ways{policy: copyTwo, least: 5}) {
+	if _, err := (Driver{Copy: "twice"}).ways("single"); !errors.Is(err, driver.ErrConfig) {
+		t.Error(err)
+	}
+	if w, err := (Driver{Copy: "two", least: 5}).ways("single"); err != nil || w != (longWays{policy: copyTwo, least: 5}) {
 		t.Error(w, err)
 	}
 }

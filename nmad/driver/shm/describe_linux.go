@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/pm2-go/pm2/nmad/driver/internal/life"
+	"github.com/pm2-go/pm2/nmad/driver/internal/relaxed"
 )
 
 var _ fmt.Stringer = (*link)(nil)
@@ -56,40 +57,40 @@ func (f *flags) String() string {
 	return fmt.Sprintf("sleeping %d, wantRoom %d", f.sleeping.Load(), f.wantRoom.Load())
 }
 
-func (r *smallRecv) String() string {
-	head := load(&r.head)
-	w := r.cells[head&uint64(len(r.cells)-1)].ready.Load()
+func (sr *smallRecv) String() string {
+	head := relaxed.Load(&sr.head)
+	w := sr.cells[head&uint64(len(sr.cells)-1)].ready.Load()
 	return fmt.Sprintf("%d received, %d of them released; the next is there: %v (ready word %#x, lap %#x)",
-		head, r.credit.cells.Load(), r.ready(), w, lap(head, r.shift))
+		head, sr.credit.cells.Load(), sr.ready(), w, lap(head, sr.shift))
 }
 
-func (s *smallSend) String() string {
-	out := fmt.Sprintf("%d sent, %d of them released; bodies up to %d, released up to %d", s.tail, s.credit.cells.Load(), s.bytes, s.credit.bytes.Load())
-	if load(&s.refused) != 0 {
-		out += fmt.Sprintf("; refused until %d and %d are released: still so: %v", load(&s.wantCells), load(&s.wantBytes), s.waiting())
+func (ss *smallSend) String() string {
+	out := fmt.Sprintf("%d sent, %d of them released; bodies up to %d, released up to %d", ss.tail, ss.credit.cells.Load(), ss.bytes, ss.credit.bytes.Load())
+	if relaxed.Load(&ss.refused) != 0 {
+		out += fmt.Sprintf("; refused until %d and %d are released: still so: %v", relaxed.Load(&ss.wantCells), relaxed.Load(&ss.wantBytes), ss.waiting())
 	}
 	return out
 }
 
-func (r *largeRecv) String() string {
-	head := load(&r.head)
-	w := &r.words[head&uint64(len(r.words)-1)]
+func (lr *largeRecv) String() string {
+	head := relaxed.Load(&lr.head)
+	w := &lr.words[head&uint64(len(lr.words)-1)]
 	out := fmt.Sprintf("%d slots received, %d of them released; the next is there: %v (ready word %#x, lap %#x)",
-		head, r.slotCredit.slots.Load(), r.ready(), w.ready.Load(), slotLap(head, r.shift))
-	if waits := load(&r.waits); waits != 0 {
-		out += fmt.Sprintf("; an offer waits for %d: pieces %#x, written %#x", waits, load(&r.need), w.written.Load())
+		head, lr.slotCredit.slots.Load(), lr.ready(), w.ready.Load(), slotLap(head, lr.shift))
+	if waits := relaxed.Load(&lr.waits); waits != 0 {
+		out += fmt.Sprintf("; an offer waits for %d: pieces %#x, written %#x", waits, relaxed.Load(&lr.need), w.written.Load())
 	}
 	return out
 }
 
-func (s *largeSend) String() string {
-	out := fmt.Sprintf("%d slots sent, %d of them released", s.tail, s.slotCredit.slots.Load())
-	if load(&s.refused) != 0 {
-		out += fmt.Sprintf("; refused until %d are released", load(&s.want))
-		if offer := load(&s.offer); offer != 0 {
-			out = fmt.Sprintf("%s, or of offer %d more is fetched than %d (it is %d), or it is declined (%d is)", out, offer, load(&s.seen), s.slotCredit.fetched.Load(), s.slotCredit.declined.Load())
+func (ls *largeSend) String() string {
+	out := fmt.Sprintf("%d slots sent, %d of them released", ls.tail, ls.slotCredit.slots.Load())
+	if relaxed.Load(&ls.refused) != 0 {
+		out += fmt.Sprintf("; refused until %d are released", relaxed.Load(&ls.want))
+		if offer := relaxed.Load(&ls.offer); offer != 0 {
+			out = fmt.Sprintf("%s, or of offer %d more is fetched than %d (it is %d), or it is declined (%d is)", out, offer, relaxed.Load(&ls.seen), ls.slotCredit.fetched.Load(), ls.slotCredit.declined.Load())
 		}
-		out += fmt.Sprintf(": still so: %v", s.waiting())
+		out += fmt.Sprintf(": still so: %v", ls.waiting())
 	}
 	return out
 }

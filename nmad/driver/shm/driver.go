@@ -1,7 +1,7 @@
 package shm
 
 import (
-	"errors"
+	"cmp"
 
 	"github.com/pm2-go/pm2/nmad/driver"
 	"github.com/pm2-go/pm2/nmad/driver/internal/numa"
@@ -12,9 +12,11 @@ const Name = "shm"
 
 // Driver is the shared-memory driver; the zero value is ready.
 type Driver struct {
-	geo    *geometry // nil: standard, or crowded
-	policy policy    // copyAuto: what the environment says
-	least  int       // bytes of the shortest message that may be offered; 0: leastOffer
+	// Copy says how long messages go: "auto", "two" or "single", as PM2_SHM_COPY does (EnvCopy); empty: as that variable says.
+	Copy string
+
+	geo   *geometry // nil: standard, or crowded
+	least int       // bytes of the shortest message that may be offered; 0: leastOffer
 
 	home func() driver.Place // where what arrives should lie, of the calling thread; nil: numa.Here
 }
@@ -39,18 +41,17 @@ func (d Driver) homes() func() driver.Place {
 	return numa.Here
 }
 
-// ways is how links may carry long messages.
-type ways struct {
-	policy policy
+// longWays is how links may carry long messages.
+type longWays struct {
+	policy copyPolicy
 	least  int
 	alone  bool // a receiver fetches an offer without the sender's help
 }
 
-func (d Driver) ways(environment string) (w ways, err error) {
-	w = ways{policy: d.policy, least: d.least}
-	if w.policy == copyAuto {
-		w.policy, err = parsePolicy(environment)
-	}
+// ways is how the links of d may, in that environment.
+func (d Driver) ways(environment string) (w longWays, err error) {
+	w.least = d.least
+	w.policy, err = parsePolicy(cmp.Or(d.Copy, environment))
 	if w.least == 0 {
 		w.least = leastOffer
 	}
@@ -58,6 +59,3 @@ func (d Driver) ways(environment string) (w ways, err error) {
 }
 
 func init() { driver.MustRegister(Driver{}) }
-
-// isProtocol tells the peer's mistakes from those of our own caller.
-func isProtocol(err error) bool { return errors.Is(err, driver.ErrProtocol) }

@@ -24,12 +24,12 @@ const (
 type endpoint struct {
 	meet.Endpoint
 	driver Driver
-	ways   ways // but for alone
+	ways   longWays // but for alone
 	home   func() driver.Place
 }
 
 // choose is how a link is to be made now.
-func (e *endpoint) choose() (geometry, ways) {
+func (e *endpoint) choose() (geometry, longWays) {
 	w := e.ways
 	w.alone = e.Config.Crowded()
 	return e.driver.geometry(e.Config), w

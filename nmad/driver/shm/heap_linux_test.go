@@ -25,17 +25,17 @@ import (
 
 // TestConformanceHeap is only worth its name with -race.
 func TestConformanceHeap(t *testing.T) {
-	drivertest.RunInside(t, &heapDriver{geo: standard, ways: ways{policy: copyAuto, least: leastOffer}})
+	drivertest.RunInside(t, &heapDriver{geo: standard, ways: longWays{policy: copyAuto, least: leastOffer}})
 }
 
 func TestConformanceHeapTiny(t *testing.T) {
-	drivertest.RunInside(t, &heapDriver{geo: geometry{cells: 4, maxBody: 200, bodies: 1024, slots: 2, slotSize: 192}, ways: ways{policy: copySingle, least: 100}})
+	drivertest.RunInside(t, &heapDriver{geo: geometry{cells: 4, maxBody: 200, bodies: 1024, slots: 2, slotSize: 192}, ways: longWays{policy: copySingle, least: 100}})
 }
 
 // heapDriver links endpoints of one process, over memory of Go's heap.
 type heapDriver struct {
 	geo  geometry
-	ways ways
+	ways longWays
 	mu   sync.Mutex
 	n    int
 	eps  map[string]*heapEndpoint
@@ -49,45 +49,45 @@ type heapEndpoint struct {
 
 func (*heapDriver) Name() string { return "heap" }
 
-func (d *heapDriver) Open(c driver.Config) (driver.Endpoint, error) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	d.n++
-	e := &heapEndpoint{d, fmt.Sprint(d.n), make(chan *link)}
-	if d.eps == nil {
-		d.eps = map[string]*heapEndpoint{}
+func (hd *heapDriver) Open(c driver.Config) (driver.Endpoint, error) {
+	hd.mu.Lock()
+	defer hd.mu.Unlock()
+	hd.n++
+	e := &heapEndpoint{hd, fmt.Sprint(hd.n), make(chan *link)}
+	if hd.eps == nil {
+		hd.eps = map[string]*heapEndpoint{}
 	}
-	d.eps[e.addr] = e
+	hd.eps[e.addr] = e
 	return e, nil
 }
 
-func (e *heapEndpoint) Addr() string { return e.addr }
-func (e *heapEndpoint) Close() error { return nil }
+func (he *heapEndpoint) Addr() string { return he.addr }
+func (he *heapEndpoint) Close() error { return nil }
 
-func (e *heapEndpoint) Choice(int, string) (string, string) { return "", "" }
+func (he *heapEndpoint) Choice(int, string) (string, string) { return "", "" }
 
-func (e *heapEndpoint) Accept(ctx context.Context) (int, driver.Link, error) {
+func (he *heapEndpoint) Accept(ctx context.Context) (int, driver.Link, error) {
 	select {
-	case l := <-e.come:
+	case l := <-he.come:
 		return l.Rank, l, nil
 	case <-ctx.Done():
 		return -1, nil, ctx.Err()
 	}
 }
 
-func (e *heapEndpoint) Dial(ctx context.Context, rank int, addr string) (driver.Link, error) {
-	mem := heapSegment(e.drv.geo)
-	a, b, err := heapLinks(mem, e.drv.geo)
+func (he *heapEndpoint) Dial(ctx context.Context, rank int, addr string) (driver.Link, error) {
+	mem := heapSegment(he.drv.geo)
+	a, b, err := heapLinks(mem, he.drv.geo)
 	if err != nil {
 		return nil, err
 	}
 	a.Rank, b.Rank = 0, 1
 	for _, l := range []*link{a, b} {
-		l.meet(ourselves(), e.drv.ways)
+		l.meet(ourselves(), he.drv.ways)
 	}
-	e.drv.mu.Lock()
-	to := e.drv.eps[addr]
-	e.drv.mu.Unlock()
+	he.drv.mu.Lock()
+	to := he.drv.eps[addr]
+	he.drv.mu.Unlock()
 	select {
 	case to.come <- b:
 		return a, nil
@@ -148,7 +148,7 @@ func heapLinks(mem []byte, g geometry) (dialer, listener *link, err error) {
 			return nil, nil, err
 		}
 		l.interval = asm.ToCycles(int64(peerCheckEvery))
-		l.Init(Name, 0, free(l.ep, l.sock, l.bell, l.peerBell))
+		l.Init(Name, 0, l.free)
 		out[i] = l
 	}
 	return out[0], out[1], nil

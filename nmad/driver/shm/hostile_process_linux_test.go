@@ -23,7 +23,7 @@ const memberVariable = "PM2_TEST_SHM_MEMBER"
 
 // member is the driver of either process: by the seed in one geometry or another, and with offers.
 func member(seed uint64) Driver {
-	d := Driver{policy: copySingle, least: 4 << 10}
+	d := Driver{Copy: "single", least: 4 << 10}
 	if seed%3 == 0 {
 		d.geo, d.least = &tiny, 100
 	}

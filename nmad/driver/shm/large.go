@@ -6,12 +6,13 @@ import (
 
 	"github.com/pm2-go/pm2/asm"
 	"github.com/pm2-go/pm2/nmad/driver"
+	"github.com/pm2-go/pm2/nmad/driver/internal/relaxed"
 )
 
 // largeSend is the sending end of a large ring: a stream of bytes cut into
 // slots, so that the receiver copies the first ones out while the sender copies
 // the next ones in. Its fields belong to the caller of Push, except that
-// Arm reads those that go through load and store.
+// Arm reads those that are relaxed.
 type largeSend struct {
 	rings
 	shift    uint8
@@ -23,71 +24,71 @@ type largeSend struct {
 	slotsLeft int // bytes left of a message of which a part went through slots
 	out       offered
 
-	refused uint64 // 1: the last Push found no room, or nothing fetched (store, load)
-	want    uint64 // there is room once slotCredit.slots is there (store, load)
-	offer   uint64 // position of the offer that is out, plus 1; 0: none is, and want counts (store, load)
-	seen    uint64 // slotCredit.fetched when nothing was found fetched (store, load)
+	refused uint64 // 1: the last Push found no room, or nothing fetched (relaxed)
+	want    uint64 // there is room once slotCredit.slots is there (relaxed)
+	offer   uint64 // position of the offer that is out, plus 1; 0: none is, and want counts (relaxed)
+	seen    uint64 // slotCredit.fetched when nothing was found fetched (relaxed)
 }
 
-func (s *largeSend) init(r rings, g geometry) {
-	*s = largeSend{rings: r, shift: uint8(bits.TrailingZeros32(g.slots)), slotSize: uint64(g.slotSize), least: leastOffer}
+func (ls *largeSend) init(r rings, g geometry) {
+	*ls = largeSend{rings: r, shift: uint8(bits.TrailingZeros32(g.slots)), slotSize: uint64(g.slotSize), least: leastOffer}
 }
 
 // slotLap is lap, for the ready word of a slot.
 func slotLap(pos uint64, shift uint8) uint64 { return uint64(uint32(pos>>(shift&63)) | 1<<31) }
 
 // room says whether the next slot is free; if not, it notes what it takes.
-func (s *largeSend) room() (bool, error) {
-	tail := s.tail
-	if tail-s.free < uint64(len(s.words)) {
+func (ls *largeSend) room() (bool, error) {
+	tail := ls.tail
+	if tail-ls.free < uint64(len(ls.words)) {
 		return true, nil
 	}
-	free := s.slotCredit.slots.Load()
-	if free-s.free > tail-s.free {
+	free := ls.slotCredit.slots.Load()
+	if free-ls.free > tail-ls.free {
 		return false, fmt.Errorf("%w: it claims to have received %d slots of %d", driver.ErrProtocol, free, tail)
 	}
-	s.free = free
-	if tail-free < uint64(len(s.words)) {
+	ls.free = free
+	if tail-free < uint64(len(ls.words)) {
 		return true, nil
 	}
-	store(&s.want, tail+1-uint64(len(s.words)))
-	store(&s.refused, 1)
+	relaxed.Store(&ls.want, tail+1-uint64(len(ls.words)))
+	relaxed.Store(&ls.refused, 1)
 	return false, nil
 }
 
 // push fills the next slot from buf and says how many bytes went. 0: no room.
-func (s *largeSend) push(buf []byte) (int, error) {
-	if ok, err := s.room(); !ok {
+func (ls *largeSend) push(buf []byte) (int, error) {
+	if ok, err := ls.room(); !ok {
 		return 0, err
 	}
-	n := s.fill(s.tail, buf)
-	s.tail++
-	if s.refused != 0 {
-		store(&s.refused, 0)
+	n := ls.fill(ls.tail, buf)
+	ls.tail++
+	if ls.refused != 0 {
+		relaxed.Store(&ls.refused, 0)
 	}
 	return n, nil
 }
 
 // fill puts the beginning of buf into the slot at that position, which is free, and
 // publishes it.
-func (s *largeSend) fill(pos uint64, buf []byte) int {
-	i := pos & uint64(len(s.words)-1)
-	n := asm.Copy(s.slots[i*s.slotSize:(i+1)*s.slotSize], buf)
-	s.words[i].ready.publish(slotLap(pos, s.shift)<<32 | uint64(n))
+func (ls *largeSend) fill(pos uint64, buf []byte) int {
+	i := pos & uint64(len(ls.words)-1)
+	n := asm.Copy(ls.slots[i*ls.slotSize:(i+1)*ls.slotSize], buf)
+	ls.words[i].ready.publish(slotLap(pos, ls.shift)<<32 | uint64(n))
 	return n
 }
 
 // waiting says whether a refused Push would still be refused. Called by
 // Arm, possibly while Push runs. That the sender could help with its offer does not
 // count: a side that wants to sleep is left alone.
-func (s *largeSend) waiting() bool {
-	if load(&s.refused) == 0 {
+func (ls *largeSend) waiting() bool {
+	if relaxed.Load(&ls.refused) == 0 {
 		return false
 	}
-	if o := load(&s.offer); o != 0 {
-		return s.slotCredit.fetched.Load() == load(&s.seen) && s.slotCredit.declined.Load() != o
+	if o := relaxed.Load(&ls.offer); o != 0 {
+		return ls.slotCredit.fetched.Load() == relaxed.Load(&ls.seen) && ls.slotCredit.declined.Load() != o
 	}
-	return behind(s.slotCredit.slots.Load(), load(&s.want))
+	return behind(ls.slotCredit.slots.Load(), relaxed.Load(&ls.want))
 }
 
 // largeRecv is the receiving end of a large ring. Its fields belong to the
@@ -96,7 +97,7 @@ type largeRecv struct {
 	rings
 	shift    uint8
 	slotSize uint64 // bytes
-	head     uint64 // slots received (store, load)
+	head     uint64 // slots received (relaxed)
 	have     uint64 // bytes in slot head, as read from its word once; 0: not looked yet
 	taken    uint64 // bytes of it already handed out
 
@@ -106,8 +107,8 @@ type largeRecv struct {
 	in      borrowed
 	copies  chooser
 
-	waits uint64 // what the offer at head waits for: nothing, or one of the below (store, load)
-	need  uint64 // waitsPieces: a written that ends it (store, load)
+	waits uint64 // what the offer at head waits for: nothing, or one of the below (relaxed)
+	need  uint64 // waitsPieces: a written that ends it (relaxed)
 }
 
 // What the offer at head waits for.
@@ -116,69 +117,69 @@ const (
 	waitsPieces            // for the pieces that the sender has taken
 )
 
-func (r *largeRecv) init(g rings, geo geometry) {
-	*r = largeRecv{rings: g, shift: uint8(bits.TrailingZeros32(geo.slots)), slotSize: uint64(geo.slotSize), least: leastOffer}
+func (lr *largeRecv) init(g rings, geo geometry) {
+	*lr = largeRecv{rings: g, shift: uint8(bits.TrailingZeros32(geo.slots)), slotSize: uint64(geo.slotSize), least: leastOffer}
 }
 
 // pull copies from the slot at head into buf, which is not empty. released: that
 // slot is used up and the sender was told so. 0 bytes: nothing is there, or an offer.
-func (r *largeRecv) pull(buf []byte) (n int, released, offer bool, err error) {
-	head := r.head
-	i := head & uint64(len(r.words)-1)
-	if r.have == 0 {
-		w := r.words[i].ready.Load()
-		if w>>32 != slotLap(head, r.shift) {
+func (lr *largeRecv) pull(buf []byte) (n int, released, offer bool, err error) {
+	head := lr.head
+	i := head & uint64(len(lr.words)-1)
+	if lr.have == 0 {
+		w := lr.words[i].ready.Load()
+		if w>>32 != slotLap(head, lr.shift) {
 			return 0, false, false, nil
 		}
 		have := w & (1<<32 - 1)
 		if have == offerMark {
-			return 0, false, r.waits != waitsSlot, nil
+			return 0, false, lr.waits != waitsSlot, nil
 		}
-		if have == 0 || have > r.slotSize {
-			return 0, false, false, fmt.Errorf("%w: a slot of %d bytes, at most %d", driver.ErrProtocol, have, r.slotSize)
+		if have == 0 || have > lr.slotSize {
+			return 0, false, false, fmt.Errorf("%w: a slot of %d bytes, at most %d", driver.ErrProtocol, have, lr.slotSize)
 		}
-		r.have, r.taken = have, 0
-		if r.waits != 0 {
-			store(&r.waits, 0)
+		lr.have, lr.taken = have, 0
+		if lr.waits != 0 {
+			relaxed.Store(&lr.waits, 0)
 		}
-		r.copies.came[bySlots] = true
+		lr.copies.came[bySlots] = true
 	}
-	n = copy(buf, r.slots[i*r.slotSize+r.taken:i*r.slotSize+r.have])
-	if r.taken += uint64(n); r.taken < r.have {
+	n = copy(buf, lr.slots[i*lr.slotSize+lr.taken:i*lr.slotSize+lr.have])
+	if lr.taken += uint64(n); lr.taken < lr.have {
 		return n, false, false, nil
 	}
-	r.have = 0
-	r.release()
+	lr.have = 0
+	lr.release()
 	return n, true, false, nil
 }
 
 // release gives the slot at head back to the sender.
-func (r *largeRecv) release() {
-	store(&r.head, r.head+1)
-	r.slotCredit.slots.publish(r.head) // the look at wantRoom comes after it
-	if r.head == uint64(len(r.words)) {
-		r.copies.warm = true
+func (lr *largeRecv) release() {
+	relaxed.Store(&lr.head, lr.head+1)
+	lr.slotCredit.slots.publish(lr.head) // the look at wantRoom comes after it
+	if lr.head == uint64(len(lr.words)) {
+		lr.copies.warm = true
 	}
 }
 
 // ready says whether bytes are there. Called by Arm, possibly while Pull
 // runs. A slot of which a part is taken still has its mark.
-func (r *largeRecv) ready() bool {
-	head := load(&r.head)
-	word := &r.words[head&uint64(len(r.words)-1)]
+func (lr *largeRecv) ready() bool {
+	head := relaxed.Load(&lr.head)
+	word := &lr.words[head&uint64(len(lr.words)-1)]
 	w := word.ready.Load()
-	if w>>32 != slotLap(head, r.shift) {
+	if w>>32 != slotLap(head, lr.shift) {
 		return false
 	}
 	if w&(1<<32-1) != offerMark {
 		return true
 	}
-	switch load(&r.waits) {
+	switch relaxed.Load(&lr.waits) {
 	case waitsSlot:
 		return false
 	case waitsPieces:
-		need := written(load(&r.need))
-		return r.slotCredit.fetched.Load()&withdrawn != 0 || written(word.written.Load()).covers(need.share(), need.pieces())
+		need := written(relaxed.Load(&lr.need))
+		return lr.slotCredit.fetched.Load()&withdrawn != 0 || written(word.written.Load()).covers(need.share(), need.pieces())
 	}
 	return true
 }

@@ -1,18 +1,18 @@
 package shm
 
 import (
+	"errors"
 	"fmt"
 	"runtime"
 	"sync"
 	"sync/atomic"
 	"time"
 
-	"golang.org/x/sys/unix"
-
 	"github.com/pm2-go/pm2/asm"
 	"github.com/pm2-go/pm2/nmad/driver"
 	"github.com/pm2-go/pm2/nmad/driver/internal/life"
 	"github.com/pm2-go/pm2/nmad/driver/internal/raw"
+	"github.com/pm2-go/pm2/nmad/driver/internal/relaxed"
 	"github.com/pm2-go/pm2/nmad/internal/mapped"
 	"github.com/pm2-go/pm2/nmad/internal/process"
 )
@@ -253,7 +253,7 @@ func (l *link) Arm(wantRoom bool) bool {
 	something := l.rx.ready() || l.lr.ready()
 	if wantRoom && !something {
 		// If both tracks wait, the first one with room is enough. None waiting means that what waited has gone meanwhile.
-		small, large := load(&l.tx.refused) != 0, load(&l.lt.refused) != 0
+		small, large := relaxed.Load(&l.tx.refused) != 0, relaxed.Load(&l.lt.refused) != 0
 		something = !small && !large || small && !l.tx.waiting() || large && !l.lt.waiting()
 	}
 	if something {
@@ -331,7 +331,7 @@ func (l *link) checkPeer(as life.Caller, h *hand) bool {
 // violated breaks the link, and gives the error of all later calls. A mistake
 // of our own caller is only passed on.
 func (l *link) violated(err error) error {
-	if isProtocol(err) {
+	if errors.Is(err, driver.ErrProtocol) {
 		return l.Break(err)
 	}
 	return fmt.Errorf("shm: send to rank %d: %w", l.Rank, err)
@@ -352,10 +352,4 @@ func (l *link) Close() error {
 }
 
 // free closes the descriptors; package life calls it once no call is inside.
-func free(fds ...int) func() {
-	return func() {
-		for _, fd := range fds {
-			_ = unix.Close(fd) // ours and open: cannot fail in a way that matters
-		}
-	}
-}
+func (l *link) free() { raw.Close(l.ep, l.sock, l.bell, l.peerBell) }

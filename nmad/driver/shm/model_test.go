@@ -90,8 +90,8 @@ type player struct {
 }
 
 // op gives an operation.
-func (p *player) op(i uint8) (send bool, track uint8) {
-	return p.script[2*i] == 's', p.script[2*i+1] - '0'
+func (pr *player) op(i uint8) (send bool, track uint8) {
+	return pr.script[2*i] == 's', pr.script[2*i+1] - '0'
 }
 
 type model struct {
@@ -101,31 +101,31 @@ type model struct {
 }
 
 // load reads a word as thread t sees it.
-func (s *modelState) load(t, word uint8) uint8 {
-	th := &s.threads[t]
+func (ms *modelState) load(t, word uint8) uint8 {
+	th := &ms.threads[t]
 	for i := th.stored; i > 0; i-- {
 		if th.buffer[i-1].word == word {
 			return th.buffer[i-1].value
 		}
 	}
-	return s.mem[word]
+	return ms.mem[word]
 }
 
 // flush writes the oldest store of thread t.
-func (s *modelState) flush(t uint8) {
-	th := &s.threads[t]
-	s.mem[th.buffer[0].word] = th.buffer[0].value
+func (ms *modelState) flush(t uint8) {
+	th := &ms.threads[t]
+	ms.mem[th.buffer[0].word] = th.buffer[0].value
 	copy(th.buffer[:], th.buffer[1:])
 	th.stored--
 	th.buffer[th.stored].word, th.buffer[th.stored].value = 0, 0
 }
 
 // write is a store, or a store that is a barrier; false: not before the buffer has room, or is empty.
-func (s *modelState) write(t, word, value uint8, barrier bool) bool {
-	th := &s.threads[t]
+func (ms *modelState) write(t, word, value uint8, barrier bool) bool {
+	th := &ms.threads[t]
 	switch {
 	case barrier && th.stored == 0:
-		s.mem[word] = value
+		ms.mem[word] = value
 	case !barrier && int(th.stored) < len(th.buffer):
 		th.buffer[th.stored].word, th.buffer[th.stored].value = word, value
 		th.stored++

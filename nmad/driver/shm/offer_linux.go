@@ -8,6 +8,7 @@ import (
 
 	"github.com/pm2-go/pm2/asm"
 	"github.com/pm2-go/pm2/nmad/driver/internal/life"
+	"github.com/pm2-go/pm2/nmad/driver/internal/relaxed"
 	"github.com/pm2-go/pm2/nmad/internal/process"
 )
 
@@ -71,7 +72,7 @@ func (l *link) help() error {
 }
 
 // wrote tells the receiver that a piece is written, or could not be.
-func (l *link) wrote(p part, ok bool) {
+func (l *link) wrote(p claimedPiece, ok bool) {
 	l.lt.wrote(p, ok)
 	if l.theirs.sleeping.Load() != 0 {
 		l.wake(life.Push, &l.hp, &l.theirs.sleeping)
@@ -245,7 +246,7 @@ func (l *link) returned(evict bool) bool {
 		return false
 	}
 	in.open, in.buf = false, nil
-	store(&r.waits, waitsSlot)
+	relaxed.Store(&r.waits, waitsSlot)
 	return true
 }
 
@@ -265,7 +266,7 @@ func (l *link) endOffers() {
 }
 
 // meet tells a new link which process its peer is, if its memory can be read, else 0.
-func (l *link) meet(pid int, w ways) {
+func (l *link) meet(pid int, w longWays) {
 	l.reader.PID, l.writer.PID = pid, pid
 	l.lt.least, l.lr.least = w.least, w.least
 	l.lr.copies.policy = w.policy

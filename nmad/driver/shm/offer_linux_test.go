@@ -30,7 +30,7 @@ func offering(t testing.TB) (mem []byte, a, b *link) {
 	}
 	t.Cleanup(func() { _, _ = a.Close(), b.Close() })
 	for _, l := range []*link{a, b} {
-		l.meet(os.Getpid(), ways{policy: copySingle, least: 100})
+		l.meet(os.Getpid(), longWays{policy: copySingle, least: 100})
 	}
 	return mem, a, b
 }
@@ -85,7 +85,7 @@ func begin(t *testing.T, l *link, in []byte) {
 }
 
 // claim has the sender take a piece of it.
-func claim(t *testing.T, l *link) part {
+func claim(t *testing.T, l *link) claimedPiece {
 	t.Helper()
 	p, ok, err := l.lt.claim()
 	if !ok || err != nil {
@@ -246,7 +246,7 @@ func show(t *testing.T, b []byte) {
 // and the sender offers no more of that length unless it must.
 func TestOfferShortBuffers(t *testing.T) {
 	_, a, b := offering(t)
-	b.meet(os.Getpid(), ways{policy: copyAuto, least: 100})
+	b.meet(os.Getpid(), longWays{policy: copyAuto, least: 100})
 	b.lr.slotCredit.ways.Store(1<<64 - 1)
 	b.lr.copies.ways = 1<<64 - 1
 	out, in := message(3000)

@@ -34,11 +34,7 @@ type parts struct {
 var noParts = parts{segment: -1, bells: [2]int{-1, -1}, sock: -1, ep: -1}
 
 func (p *parts) close() {
-	for _, fd := range []int{p.segment, p.bells[0], p.bells[1], p.sock, p.ep} {
-		if fd >= 0 {
-			_ = unix.Close(fd)
-		}
-	}
+	raw.Close(p.segment, p.bells[0], p.bells[1], p.sock, p.ep)
 	_ = p.mem.Vacate() // else it stays mapped
 	*p = noParts
 }
@@ -104,7 +100,7 @@ func (p *parts) receive(c *net.UnixConn) error {
 	if len(fds) == numSegment {
 		p.segment, p.bells = fds[0], [2]int{fds[1], fds[2]}
 	} else {
-		closeAll(fds)
+		raw.Close(fds...)
 	}
 	var payload []byte
 	if err == nil {
@@ -154,12 +150,6 @@ func descriptors(oob []byte) (fds []int) {
 	return fds
 }
 
-func closeAll(fds []int) {
-	for _, fd := range fds {
-		_ = unix.Close(fd)
-	}
-}
-
 // checkBell sees to it that ringing cannot block us. (A peer that holds the
 // secret could change that later; it could also simply fill our memory.)
 func checkBell(fd int) error {
@@ -194,7 +184,7 @@ func (p *parts) watch(c *net.UnixConn, me int) (err error) {
 }
 
 // link makes a link of side me of the parts; on success they are its own. Both sides must have mapped the segment.
-func (p *parts) link(rank, me int, w ways) (*link, error) {
+func (p *parts) link(rank, me int, w longWays) (*link, error) {
 	l, err := newLink(p.mem.Bytes(), p.geo, me)
 	if err != nil {
 		return nil, err
@@ -202,7 +192,7 @@ func (p *parts) link(rank, me int, w ways) (*link, error) {
 	l.bell, l.peerBell = p.bells[me], p.bells[1-me]
 	l.ep, l.sock = p.ep, p.sock
 	l.interval = asm.ToCycles(int64(peerCheckEvery))
-	l.Init(Name, rank, free(l.ep, l.sock, l.bell, l.peerBell))
+	l.Init(Name, rank, l.free)
 	l.mem, l.nonce, l.evidence, l.place = p.mem, p.nonce, p.theirs, p.place
 	l.pid = processOf(l.sock)
 	l.meet(p.theirs.heldBy(l.pid), w)

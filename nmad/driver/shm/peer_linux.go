@@ -34,15 +34,15 @@ func newNonce() *nonce {
 }
 
 // evidence encodes where n is, and what.
-func (n *nonce) evidence() []byte {
-	b := binary.LittleEndian.AppendUint64(nil, process.AddressOf(n[:]))
-	return append(b, n[:]...)
+func (nc *nonce) evidence() []byte {
+	b := binary.LittleEndian.AppendUint64(nil, process.AddressOf(nc[:]))
+	return append(b, nc[:]...)
 }
 
 // decode reads evidenceSize bytes.
-func (e *evidence) decode(b []byte) {
-	e.address = binary.LittleEndian.Uint64(b)
-	copy(e.nonce[:], b[8:])
+func (ev *evidence) decode(b []byte) {
+	ev.address = binary.LittleEndian.Uint64(b)
+	copy(ev.nonce[:], b[8:])
 }
 
 // processOf is the number of the process at the other end of a Unix socket; 0: it is not known, as in another name space.
@@ -56,13 +56,13 @@ func processOf(sock int) int {
 
 // heldBy gives the number of a process, if its memory can be
 // read and has the nonce; else 0. A process 0 is none.
-func (e *evidence) heldBy(pid int) int {
+func (ev *evidence) heldBy(pid int) int {
 	if pid == 0 {
 		return 0
 	}
 	p := &process.Memory{PID: pid}
 	got := new(nonce)
-	if _, errno := p.Read(got[:], e.address); errno != 0 || *got != e.nonce {
+	if _, errno := p.Read(got[:], ev.address); errno != 0 || *got != ev.nonce {
 		return 0
 	}
 	return pid

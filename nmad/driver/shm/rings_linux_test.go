@@ -21,7 +21,7 @@ func TestLayout(t *testing.T) {
 		"flags":               {unsafe.Sizeof(flags{}), padding},
 		"credit":              {unsafe.Sizeof(credit{}), padding},
 		"credit of slots":     {unsafe.Sizeof(slotCredit{}), padding},
-		"ready word":          {unsafe.Sizeof(word{}), padding},
+		"ready word":          {unsafe.Sizeof(slotWord{}), padding},
 		"header in wire form": {driver.HeaderSize, 32},
 	} {
 		if c.got != c.want {

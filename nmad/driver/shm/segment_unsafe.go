@@ -31,8 +31,8 @@ type slotCredit struct {
 	_        [padding - 36]byte
 }
 
-// share is the part of an offer that is being fetched now, and which side fetches what of it.
-type share struct {
+// offerShare is the part of an offer that is being fetched now, and which side fetches what of it.
+type offerShare struct {
 	claims atomic.Uint64 // a claims; changed by both, by compare-and-swap
 	to     atomic.Uint64 // where it goes in the receiver's memory; like the rest set by the receiver before claims
 	at     atomic.Uint64 // where it begins in the offer, bytes
@@ -54,9 +54,9 @@ type cell struct {
 	body   [inline]byte
 }
 
-// word is the ready word of a slot: the lap above, the bytes in it below; or offerMark
+// slotWord is the ready slotWord of a slot: the lap above, the bytes in it below; or offerMark
 // there, and what is offered.
-type word struct {
+type slotWord struct {
 	ready   notice
 	address atomic.Uint64 // in the sender's memory
 	size    atomic.Uint64 // bytes
@@ -68,9 +68,9 @@ type word struct {
 type rings struct {
 	credit     *credit
 	slotCredit *slotCredit
-	share      *share
+	share      *offerShare
 	cells      []cell
-	words      []word
+	words      []slotWord
 	bodies     []byte
 	slots      []byte
 }
@@ -85,9 +85,9 @@ func view(mem []byte, g geometry, d int) (rings, error) {
 	return rings{
 		credit:     (*credit)(unsafe.Pointer(&mem[l.credit])),
 		slotCredit: (*slotCredit)(unsafe.Pointer(&mem[l.slotCredit])),
-		share:      (*share)(unsafe.Pointer(&mem[l.share])),
+		share:      (*offerShare)(unsafe.Pointer(&mem[l.share])),
 		cells:      unsafe.Slice((*cell)(unsafe.Pointer(&mem[l.cells])), g.cells),
-		words:      unsafe.Slice((*word)(unsafe.Pointer(&mem[l.words])), g.slots),
+		words:      unsafe.Slice((*slotWord)(unsafe.Pointer(&mem[l.words])), g.slots),
 		bodies:     mem[l.bodies : l.bodies+uint64(g.bodies) : l.bodies+uint64(g.bodies)],
 		slots:      mem[l.slots : l.slots+uint64(g.slots)*uint64(g.slotSize) : l.slots+uint64(g.slots)*uint64(g.slotSize)],
 	}, nil

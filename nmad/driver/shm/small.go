@@ -6,10 +6,11 @@ import (
 
 	"github.com/pm2-go/pm2/asm"
 	"github.com/pm2-go/pm2/nmad/driver"
+	"github.com/pm2-go/pm2/nmad/driver/internal/relaxed"
 )
 
 // smallSend is the sending end of a small ring. Its fields belong to the
-// caller of Send, except that Arm reads those that go through load and store.
+// caller of Send, except that Arm reads those that are relaxed.
 type smallSend struct {
 	rings
 	shift   uint8  // log2 of the number of cells
@@ -20,13 +21,13 @@ type smallSend struct {
 	freeCells uint64 // copy of credit.cells as last read
 	freeBytes uint64 // copy of credit.bytes as last read
 
-	refused   uint64 // 1: the last Send was refused (store, load)
-	wantCells uint64 // it fits once credit.cells is there (store, load)
-	wantBytes uint64 // and credit.bytes there (store, load)
+	refused   uint64 // 1: the last Send was refused (relaxed)
+	wantCells uint64 // it fits once credit.cells is there (relaxed)
+	wantBytes uint64 // and credit.bytes there (relaxed)
 }
 
-func (s *smallSend) init(r rings, g geometry) {
-	*s = smallSend{rings: r, shift: uint8(bits.TrailingZeros32(g.cells)), maxBody: g.maxBody}
+func (ss *smallSend) init(r rings, g geometry) {
+	*ss = smallSend{rings: r, shift: uint8(bits.TrailingZeros32(g.cells)), maxBody: g.maxBody}
 }
 
 // lap is the mark of the packet or slot number pos in a ring of 1<<shift: never
@@ -40,47 +41,47 @@ func lap(pos uint64, shift uint8) uint16 { return uint16(pos>>(shift&63)) | 0x80
 const ahead = 2
 
 // send writes one packet, whose body is body and then parts. False: no room.
-func (s *smallSend) send(h *driver.Header, body []byte, parts [][]byte) (bool, error) {
+func (ss *smallSend) send(h *driver.Header, body []byte, parts [][]byte) (bool, error) {
 	size := len(body)
 	if parts != nil {
 		size += driver.Length(parts)
 	}
 	n := uint32(size)
-	if h.Body != n || size > int(s.maxBody) {
-		return false, fmt.Errorf("%w: %d bytes, header says %d, at most %d", driver.ErrBody, size, h.Body, s.maxBody)
+	if h.Body != n || size > int(ss.maxBody) {
+		return false, fmt.Errorf("%w: %d bytes, header says %d, at most %d", driver.ErrBody, size, h.Body, ss.maxBody)
 	}
-	tail := s.tail
-	if tail-s.freeCells >= uint64(len(s.cells)) {
-		if ok, err := s.room(tail, s.bytes); !ok || err != nil {
+	tail := ss.tail
+	if tail-ss.freeCells >= uint64(len(ss.cells)) {
+		if ok, err := ss.room(tail, ss.bytes); !ok || err != nil {
 			return false, err
 		}
 	}
-	c := &s.cells[tail&uint64(len(s.cells)-1)]
-	asm.PrefetchWrite(&s.cells[(tail+ahead)&uint64(len(s.cells)-1)].ready.word)
+	c := &ss.cells[tail&uint64(len(ss.cells)-1)]
+	asm.PrefetchWrite(&ss.cells[(tail+ahead)&uint64(len(ss.cells)-1)].ready.word)
 	if n <= inline {
 		if at := copy(c.body[:], body); parts != nil {
 			driver.Gather(c.body[at:], parts)
 		}
 	} else {
-		start, end := place(s.bytes, n, uint64(len(s.bodies)))
-		if end-s.freeBytes > uint64(len(s.bodies)) {
-			if ok, err := s.room(tail, end); !ok || err != nil {
+		start, end := place(ss.bytes, n, uint64(len(ss.bodies)))
+		if end-ss.freeBytes > uint64(len(ss.bodies)) {
+			if ok, err := ss.room(tail, end); !ok || err != nil {
 				return false, err
 			}
 		}
-		to := s.bodies[start&uint64(len(s.bodies)-1):]
+		to := ss.bodies[start&uint64(len(ss.bodies)-1):]
 		if at := asm.Copy(to, body); parts != nil {
 			driver.Gather(to[at:], parts)
 		}
-		s.bytes = end
+		ss.bytes = end
 	}
 	c.tag, c.extent, c.cookie, c.seq = h.Tag, h.Extent(), h.Cookie, h.Seq
 	// The cell and the body are the peer's from here on: what follows (the look at
 	// its sleeping) is not done before it can see them.
-	c.ready.publish(h.Word(lap(tail, s.shift)))
-	s.tail = tail + 1
-	if s.refused != 0 {
-		store(&s.refused, 0)
+	c.ready.publish(h.Word(lap(tail, ss.shift)))
+	ss.tail = tail + 1
+	if ss.refused != 0 {
+		relaxed.Store(&ss.refused, 0)
 	}
 	return true, nil
 }
@@ -99,28 +100,28 @@ func place(pos uint64, n uint32, size uint64) (start, end uint64) {
 
 // room reads the credit again and says whether one more cell, and a body up to
 // position end, fit now; if not, it notes what it takes.
-func (s *smallSend) room(tail, end uint64) (bool, error) {
-	cells, bytes := s.credit.cells.Load(), s.credit.bytes.Load()
+func (ss *smallSend) room(tail, end uint64) (bool, error) {
+	cells, bytes := ss.credit.cells.Load(), ss.credit.bytes.Load()
 	// The peer may only have moved on, and not past what was sent.
-	if cells-s.freeCells > tail-s.freeCells || bytes-s.freeBytes > s.bytes-s.freeBytes {
+	if cells-ss.freeCells > tail-ss.freeCells || bytes-ss.freeBytes > ss.bytes-ss.freeBytes {
 		return false, fmt.Errorf("%w: it claims to have received %d packets of %d, %d bytes of %d",
-			driver.ErrProtocol, cells, tail, bytes, s.bytes)
+			driver.ErrProtocol, cells, tail, bytes, ss.bytes)
 	}
-	s.freeCells, s.freeBytes = cells, bytes
-	if tail-cells < uint64(len(s.cells)) && end-bytes <= uint64(len(s.bodies)) {
+	ss.freeCells, ss.freeBytes = cells, bytes
+	if tail-cells < uint64(len(ss.cells)) && end-bytes <= uint64(len(ss.bodies)) {
 		return true, nil
 	}
-	store(&s.wantCells, tail+1-uint64(len(s.cells)))
-	store(&s.wantBytes, end-uint64(len(s.bodies)))
-	store(&s.refused, 1)
+	relaxed.Store(&ss.wantCells, tail+1-uint64(len(ss.cells)))
+	relaxed.Store(&ss.wantBytes, end-uint64(len(ss.bodies)))
+	relaxed.Store(&ss.refused, 1)
 	return false, nil
 }
 
 // waiting says whether a refused Send would still be refused. Called by Arm,
-// possibly while Send runs; see words_norace.go.
-func (s *smallSend) waiting() bool {
-	return load(&s.refused) != 0 &&
-		(behind(s.credit.cells.Load(), load(&s.wantCells)) || behind(s.credit.bytes.Load(), load(&s.wantBytes)))
+// possibly while Send runs; see package relaxed.
+func (ss *smallSend) waiting() bool {
+	return relaxed.Load(&ss.refused) != 0 &&
+		(behind(ss.credit.cells.Load(), relaxed.Load(&ss.wantCells)) || behind(ss.credit.bytes.Load(), relaxed.Load(&ss.wantBytes)))
 }
 
 // behind says whether position a is before b. Positions wrap around.
@@ -132,7 +133,7 @@ type smallRecv struct {
 	rings
 	shift   uint8
 	maxBody uint32 // bytes
-	head    uint64 // packets received (store, load)
+	head    uint64 // packets received (relaxed)
 	bytes   uint64 // position in the body ring behind the last body
 
 	toldCells uint64 // what credit.cells holds
@@ -140,54 +141,54 @@ type smallRecv struct {
 	owing     bool   // enough has been received to tell the sender
 }
 
-func (r *smallRecv) init(g rings, geo geometry) {
-	*r = smallRecv{rings: g, shift: uint8(bits.TrailingZeros32(geo.cells)), maxBody: geo.maxBody}
+func (sr *smallRecv) init(g rings, geo geometry) {
+	*sr = smallRecv{rings: g, shift: uint8(bits.TrailingZeros32(geo.cells)), maxBody: geo.maxBody}
 }
 
 // recv takes the next packet, if it is there. What it returns may change
 // under the hands of the caller, if the peer wants it so; its length does not.
-func (r *smallRecv) recv(h *driver.Header) (body []byte, ok bool, err error) {
-	head := r.head
-	c := &r.cells[head&uint64(len(r.cells)-1)]
+func (sr *smallRecv) recv(h *driver.Header) (body []byte, ok bool, err error) {
+	head := sr.head
+	c := &sr.cells[head&uint64(len(sr.cells)-1)]
 	w := c.ready.Load()
-	if uint16(w>>16) != lap(head, r.shift) {
+	if uint16(w>>16) != lap(head, sr.shift) {
 		return nil, false, nil
 	}
 	n := uint32(w >> 32)
 	if n <= inline {
 		body = c.body[:n]
 	} else {
-		if n > r.maxBody {
-			return nil, false, fmt.Errorf("%w: a body of %d bytes, at most %d", driver.ErrProtocol, n, r.maxBody)
+		if n > sr.maxBody {
+			return nil, false, fmt.Errorf("%w: a body of %d bytes, at most %d", driver.ErrProtocol, n, sr.maxBody)
 		}
-		start, end := place(r.bytes, n, uint64(len(r.bodies)))
-		off := start & uint64(len(r.bodies)-1)
-		body = r.bodies[off : off+uint64(n)]
-		r.bytes = end
+		start, end := place(sr.bytes, n, uint64(len(sr.bodies)))
+		off := start & uint64(len(sr.bodies)-1)
+		body = sr.bodies[off : off+uint64(n)]
+		sr.bytes = end
 	}
 	h.SetWord(w)
 	h.SetExtent(c.extent)
 	h.Tag, h.Cookie, h.Seq = c.tag, c.cookie, c.seq
 	head++
-	store(&r.head, head)
+	relaxed.Store(&sr.head, head)
 	// A quarter of either ring: rarely, as it costs the sender a line; often
 	// enough that any packet fits in what the sender then knows to be free.
-	r.owing = head-r.toldCells >= uint64(len(r.cells)+3)/4 || r.bytes-r.toldBytes >= uint64(len(r.bodies))/4
+	sr.owing = head-sr.toldCells >= uint64(len(sr.cells)+3)/4 || sr.bytes-sr.toldBytes >= uint64(len(sr.bodies))/4
 	return body, true, nil
 }
 
 // release tells the sender that all that was received so far is free; it is
 // called at the next Recv, as the last body is loaned until then, and only if
 // owing.
-func (r *smallRecv) release() {
-	r.toldCells, r.toldBytes, r.owing = r.head, r.bytes, false
-	r.credit.bytes.Store(r.bytes)
-	r.credit.cells.publish(r.head) // the look at wantRoom comes after it
+func (sr *smallRecv) release() {
+	sr.toldCells, sr.toldBytes, sr.owing = sr.head, sr.bytes, false
+	sr.credit.bytes.Store(sr.bytes)
+	sr.credit.cells.publish(sr.head) // the look at wantRoom comes after it
 }
 
 // ready says whether a packet is there. Called by Arm, possibly while Recv
-// runs; see words_norace.go.
-func (r *smallRecv) ready() bool {
-	head := load(&r.head)
-	return uint16(r.cells[head&uint64(len(r.cells)-1)].ready.Load()>>16) == lap(head, r.shift)
+// runs; see package relaxed.
+func (sr *smallRecv) ready() bool {
+	head := relaxed.Load(&sr.head)
+	return uint16(sr.cells[head&uint64(len(sr.cells)-1)].ready.Load()>>16) == lap(head, sr.shift)
 }

@@ -51,41 +51,41 @@ func newMeeting(t *testing.T) *meeting {
 }
 
 // meet waits for the other one; false: it does not come any more.
-func (m *meeting) meet(me int) bool {
-	m.seen.Add(1)
-	n := m.come[me].word.Add(1)
-	for polls := 1; m.come[1-me].word.Load() < n; polls++ {
+func (mt *meeting) meet(me int) bool {
+	mt.seen.Add(1)
+	n := mt.come[me].word.Add(1)
+	for polls := 1; mt.come[1-me].word.Load() < n; polls++ {
 		if polls%1024 == 0 {
-			if m.ended.word.Load() != 0 {
+			if mt.ended.word.Load() != 0 {
 				return false
 			}
 			runtime.Gosched()
 			kernel.Yield() // if both have one CPU after all
 		}
 	}
-	m.seen.Load()
+	mt.seen.Load()
 	return true
 }
 
 // end has no thread wait any more.
-func (m *meeting) end() { m.ended.word.Store(1) }
+func (mt *meeting) end() { mt.ended.word.Store(1) }
 
 // read by one side and write by the other have the CPU of the latter wait for cache lines: a store that it makes after
 // that is not seen before these are, while it goes on to loads, unless the store is a barrier. The race detector would
 // take so long that nothing waits any more.
 //
 //go:norace
-func (m *meeting) read() (sum uint64) {
-	for i := range m.lines {
-		sum += *(*uint64)(unsafe.Pointer(&m.lines[i]))
+func (mt *meeting) read() (sum uint64) {
+	for i := range mt.lines {
+		sum += *(*uint64)(unsafe.Pointer(&mt.lines[i]))
 	}
 	return sum
 }
 
 //go:norace
-func (m *meeting) write() {
-	for i := range m.lines {
-		*(*uint64)(unsafe.Pointer(&m.lines[i]))++
+func (mt *meeting) write() {
+	for i := range mt.lines {
+		*(*uint64)(unsafe.Pointer(&mt.lines[i]))++
 	}
 }
 
@@ -134,7 +134,7 @@ type encounter struct {
 type ends struct {
 	sleeper, waker *link
 	out, in        []byte
-	part           part
+	part           claimedPiece
 }
 
 var errUnexpected = errors.New("not what was to happen")
@@ -147,45 +147,45 @@ func expect(ok bool, err error) error {
 	return err
 }
 
-func (e *ends) send(l *link) (bool, error) {
-	return l.Send(&driver.Header{Body: uint32(len(e.out))}, e.out, nil, false)
+func (es *ends) send(l *link) (bool, error) {
+	return l.Send(&driver.Header{Body: uint32(len(es.out))}, es.out, nil, false)
 }
 
-func (e *ends) recv(l *link) (bool, error) {
+func (es *ends) recv(l *link) (bool, error) {
 	var h driver.Header
 	body, ok, err := l.Recv(&h)
-	copy(e.in, body)
+	copy(es.in, body)
 	return ok, err
 }
 
-func (e *ends) push(l *link) (bool, error) {
-	n, err := l.Push(e.out)
-	return n == len(e.out), err
+func (es *ends) push(l *link) (bool, error) {
+	n, err := l.Push(es.out)
+	return n == len(es.out), err
 }
 
-func (e *ends) pull(l *link) (bool, error) {
-	n, err := l.Pull(e.in)
-	return n == len(e.in), err
+func (es *ends) pull(l *link) (bool, error) {
+	n, err := l.Pull(es.in)
+	return n == len(es.in), err
 }
 
 // fill sends until there is no room.
-func (e *ends) fill(try func(*link) (bool, error)) error {
+func (es *ends) fill(try func(*link) (bool, error)) error {
 	for {
-		if ok, err := try(e.sleeper); !ok || err != nil {
+		if ok, err := try(es.sleeper); !ok || err != nil {
 			return err
 		}
 	}
 }
 
 // move brings the rest of the message from one to the other, of which so much has gone and come.
-func (e *ends) move(from, to *link, gone, come int) error {
-	for gone < len(e.out) || come < len(e.in) {
-		n, err := from.Push(e.out[gone:])
+func (es *ends) move(from, to *link, gone, come int) error {
+	for gone < len(es.out) || come < len(es.in) {
+		n, err := from.Push(es.out[gone:])
 		if err != nil {
 			return err
 		}
 		gone += n
-		if n, err = to.Pull(e.in[come:]); err != nil {
+		if n, err = to.Pull(es.in[come:]); err != nil {
 			return err
 		}
 		come += n
@@ -380,9 +380,9 @@ func TestWakes(t *testing.T) {
 	for _, c := range encounters {
 		t.Run(c.name, func(t *testing.T) {
 			// What is copied before a word is published delays that: as much as fits into a store buffer is enough.
-			d := Driver{geo: &geometry{cells: 4, maxBody: 4096, bodies: 16384, slots: 2, slotSize: 4096}, policy: copyTwo, least: 100}
+			d := Driver{geo: &geometry{cells: 4, maxBody: 4096, bodies: 16384, slots: 2, slotSize: 4096}, Copy: "two", least: 100}
 			if c.offers {
-				if d.policy = copySingle; ourselves() == 0 {
+				if d.Copy = "single"; ourselves() == 0 {
 					t.Skip("this kernel lets no process read another one's memory")
 				}
 			}

@@ -22,11 +22,4 @@ type Driver struct {
 // Name implements driver.Driver.
 func (Driver) Name() string { return Name }
 
-func (d Driver) maxBody() int {
-	if d.body != 0 {
-		return d.body
-	}
-	return standardBody
-}
-
 func init() { driver.MustRegister(Driver{}) }

@@ -1,6 +1,7 @@
 package tcp
 
 import (
+	"cmp"
 	"fmt"
 
 	"github.com/pm2-go/pm2/nmad/driver"
@@ -26,7 +27,7 @@ func (d Driver) Open(c driver.Config) (driver.Endpoint, error) {
 func (d Driver) network() stream.Network {
 	return stream.Network{
 		Name: Name, Hint: "is its process running, and is this its address?",
-		MaxBody: d.maxBody(), Gather: stream.MostGathered, Check: meet.CheckTCP,
+		MaxBody: cmp.Or(d.body, standardBody), Gather: stream.MostGathered, Check: meet.CheckTCP,
 		Take:  func(c stream.Conn) (int, error) { return takeSocket(c, d.sndbuf) },
 		Place: func(c stream.Conn) driver.Place { return numa.Through(c.LocalAddr()) },
 	}

@@ -1,6 +1,7 @@
 package unix
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 
@@ -27,15 +28,11 @@ func (d Driver) Open(c driver.Config) (driver.Endpoint, error) {
 }
 
 func (d Driver) network() stream.Network {
-	n := stream.Network{
+	return stream.Network{
 		Name: Name, Hint: "is its process running, on this host?",
-		MaxBody: standardBody, Check: checkAddress, Take: d.take,
+		MaxBody: cmp.Or(d.body, standardBody), Check: checkAddress, Take: d.take,
 		Admit: func(c stream.Conn) error { return admit(c, os.Geteuid()) },
 	}
-	if d.body != 0 {
-		n.MaxBody = d.body
-	}
-	return n
 }
 
 func checkAddress(addr string) error {

@@ -4,24 +4,24 @@ package flow
 type rendezvous struct {
 	req    *Request
 	want   int         // bytes that both sides agreed upon; unknown: the sender has not heard yet
-	moved  int         // of them, already moved
-	asked  int         // of them, already asked for
-	next   cursor      // in pieces: where asked is
-	chunks int32       // of it in queues of streams
-	cookie uint32      // recv: the sender's name for it
+	moved  int         // bytes that have moved
+	asked  int         // bytes that the receiver has asked for
+	next   cursor      // of a message in pieces: the place of the byte that is asked for next
+	chunks int32       // how many chunks of it are in queues of streams
+	cookie uint32      // recv: the name that the sender has given it
 	loaned bool        // send: it was announced as a loan, or with its address
 	from   uint64      // recv: the address at which it is read in the sender's memory; 0: it comes over the large track
-	after  *rendezvous // next in whichever list holds it
+	after  *rendezvous // the next one in the list that holds it
 }
 
 func (v *rendezvous) link() **rendezvous { return &v.after }
 
 func (f *Flow) startRendezvous(r *Request, want int) *rendezvous {
-	v := f.met
+	v := f.spareRendezvous
 	if v == nil {
 		v = &rendezvous{}
 	} else {
-		f.met = v.after
+		f.spareRendezvous = v.after
 	}
 	*v = rendezvous{req: r, want: want}
 	return v
@@ -30,8 +30,8 @@ func (f *Flow) startRendezvous(r *Request, want int) *rendezvous {
 // endRendezvous takes back a rendezvous that nothing leads to any more.
 func (f *Flow) endRendezvous(v *rendezvous) (r *Request, want int) {
 	r, want = v.req, v.want
-	v.req, v.after = nil, f.met
-	f.met = v
+	v.req, v.after = nil, f.spareRendezvous
+	f.spareRendezvous = v
 	return r, want
 }
 

@@ -61,7 +61,7 @@ func (x *Stream) someParts(p *Pieces, c *chunk, left int, call func([]byte) (int
 		if n, err = call(b); n < 0 || n > len(b) {
 			return n, err
 		}
-		if x.pulls && p.scatter(&c.at, b[:n]) < n {
+		if x.dir == Pull && p.scatter(&c.at, b[:n]) < n {
 			c.short = true
 		}
 		s.at += n
@@ -94,14 +94,14 @@ func (x *Stream) long(p *Pieces, c *chunk, left int) []byte {
 	}
 	s, most := x.bounce, min(left, BounceSize)
 	s.at = 0
-	if x.pulls {
+	if x.dir == Pull {
 		s.end = p.measure(&c.at, most, LongPiece)
 	} else {
 		s.end = p.gather(&c.at, s.buf[:most], LongPiece)
 	}
 	if s.end == 0 { // a Data with fewer bytes than it says
 		s.end, c.short = most, true
-		if !x.pulls {
+		if x.dir == Push {
 			clear(s.buf[:most])
 		}
 	}

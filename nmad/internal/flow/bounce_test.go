@@ -12,7 +12,8 @@ import (
 // given, as driver.Link demands: a link that borrows may have filled it, or may still read it.
 func TestBounceGoesOn(t *testing.T) {
 	for range effort.Of(400) {
-		for _, pulls := range []bool{false, true} {
+		for _, dir := range []Direction{Push, Pull} {
+			pulls := dir == Pull
 			var parts [][]byte
 			var want []byte
 			for range 1 + rand.IntN(6) {
@@ -27,7 +28,7 @@ func TestBounceGoesOn(t *testing.T) {
 					clear(b)
 				}
 			}
-			p, x, c := &Pieces{Parts: parts}, &Stream{pulls: pulls}, &chunk{size: len(want)}
+			p, x, c := &Pieces{Parts: parts}, &Stream{dir: dir}, &chunk{size: len(want)}
 			var rest []byte // what the link was given and has not moved
 			var out []byte
 			link := func(b []byte) (int, error) {

@@ -5,13 +5,13 @@ package flow
 // the copier while it copies.
 type chunk struct {
 	of     *rendezvous
-	offset int    // in the message, in bytes
+	offset int    // where it begins in the message, in bytes
 	size   int    // bytes, at least 1
-	moved  int    // of them
+	moved  int    // bytes that have moved
 	at     cursor // what of it comes next, if the message is not in one piece: offset + moved, or what is staged beyond that
 	given  int    // bytes of a long piece that the link was given and has not moved: its next call goes on with them
 	short  bool   // its Data has fewer bytes than it says; the copier writes it
-	next   *chunk // in whichever list holds it
+	next   *chunk // the next one in the list that holds it
 }
 
 func (c *chunk) link() **chunk { return &c.next }
@@ -20,31 +20,31 @@ func (c *chunk) link() **chunk { return &c.next }
 type chunkQueue struct {
 	fifo[chunk, *chunk]
 	len  int
-	left int // bytes of all of them that have not moved
+	left int // bytes of its chunks that have not moved
 }
 
-func (q *chunkQueue) push(c *chunk) {
-	q.fifo.push(c)
-	q.len++
-	q.left += c.size - c.moved
+func (cq *chunkQueue) push(c *chunk) {
+	cq.fifo.push(c)
+	cq.len++
+	cq.left += c.size - c.moved
 }
 
-func (q *chunkQueue) pop() *chunk {
-	c := q.fifo.pop()
+func (cq *chunkQueue) pop() *chunk {
+	c := cq.fifo.pop()
 	if c != nil {
-		q.len--
-		q.left -= c.size - c.moved
+		cq.len--
+		cq.left -= c.size - c.moved
 	}
 	return c
 }
 
 // queueChunk queues the next n bytes of a message, which were asked for just now, with a stream.
 func (f *Flow) queueChunk(x *Stream, v *rendezvous, n int) {
-	c := f.chunks
+	c := f.spareChunks
 	if c == nil {
 		c = &chunk{}
 	} else {
-		f.chunks = c.next
+		f.spareChunks = c.next
 	}
 	*c = chunk{of: v, offset: v.asked, size: n, at: v.next}
 	v.asked += n
@@ -64,7 +64,7 @@ func (f *Flow) forget(x *Stream, c *chunk) *rendezvous {
 		v.req.Rest.short = true
 	}
 	f.moving[x.dir]--
-	c.of, c.next = nil, f.chunks
-	f.chunks = c
+	c.of, c.next = nil, f.spareChunks
+	f.spareChunks = c
 	return v
 }

@@ -27,86 +27,82 @@ type context struct {
 }
 
 // of is what pairs the messages of a context.
-func (x *contexts) of(number uint16) *match.Matcher[Request, Message] {
+func (cs *contexts) of(number uint16) *match.Matcher[Request, Message] {
 	if number == Plain {
-		return &x.Matcher
+		return &cs.Matcher
 	}
-	return x.other(number)
+	return &cs.made(number).Matcher
 }
 
 // MostContexts is in how many contexts but Plain messages of one peer may be that were not opened here: a bound on the
 // memory that a peer can have us use.
 const MostContexts = 4096
 
-func (x *contexts) find(number uint16) (at int, there bool) {
-	return slices.BinarySearchFunc(x.others, number, func(c *context, n uint16) int { return cmp.Compare(c.number, n) })
-}
-
-func (x *contexts) other(number uint16) *match.Matcher[Request, Message] {
-	return &x.made(number).Matcher
+func (cs *contexts) find(number uint16) (at int, there bool) {
+	return slices.BinarySearchFunc(cs.others, number, func(c *context, n uint16) int { return cmp.Compare(c.number, n) })
 }
 
 // join has a context, other than Plain, share what is for any source with other gates: it is opened.
-func (x *contexts) join(number uint16, any *match.Any[Request]) {
-	c := x.made(number)
+func (cs *contexts) join(number uint16, any *match.Any[Request]) {
+	c := cs.made(number)
 	c.Join(any)
 	if !c.joined {
 		c.joined = true
-		x.joined++
+		cs.joined++
 	}
 }
 
 // made is the context of a number, which is made if there is none.
-func (x *contexts) made(number uint16) *context {
-	if c := x.recent; c != nil && c.number == number {
+func (cs *contexts) made(number uint16) *context {
+	if c := cs.recent; c != nil && c.number == number {
 		return c
 	}
-	i, there := x.find(number)
+	i, there := cs.find(number)
 	if !there {
 		c := &context{number: number}
-		c.All = x.All
-		c.Init(x.Rank(), x.alone)
-		c.Seen, c.Found, c.Stay, c.Within = x.Seen, x.Found, x.Stay, x.Within
-		x.others = slices.Insert(x.others, i, c)
+		c.All = cs.All
+		c.Init(cs.Rank(), cs.alone)
+		c.Seen, c.Found, c.Stay, c.Within = cs.Seen, cs.Found, cs.Stay, cs.Within
+		cs.others = slices.Insert(cs.others, i, c)
 	}
-	x.recent = x.others[i]
-	return x.recent
+	cs.recent = cs.others[i]
+	return cs.recent
 }
 
 // idle says that nothing waits in a context: no receive, no probe, and no message.
-func (x *contexts) idle(number uint16) bool {
-	i, there := x.find(number)
-	return !there || !x.others[i].Wanted() && x.others[i].Unexpected() == 0
+func (cs *contexts) idle(number uint16) bool {
+	i, there := cs.find(number)
+	return !there || !cs.others[i].Wanted() && cs.others[i].Unexpected() == 0
 }
 
 // forget forgets a context that is idle.
-func (x *contexts) forget(number uint16) {
-	if i, there := x.find(number); there && x.idle(number) {
-		if x.others[i].joined {
-			x.joined--
+func (cs *contexts) forget(number uint16) {
+	if i, there := cs.find(number); there && cs.idle(number) {
+		if cs.others[i].joined {
+			cs.joined--
 		}
-		x.others = slices.Delete(x.others, i, i+1)
-		x.recent = nil
+		cs.others = slices.Delete(cs.others, i, i+1)
+		cs.recent = nil
 	}
 }
 
 // check says what is wrong with a message in a context.
-func (x *contexts) check(number uint16) error {
-	if number == Plain || len(x.others)-x.joined < MostContexts {
+func (cs *contexts) check(number uint16) error {
+	if number == Plain || len(cs.others)-cs.joined < MostContexts {
 		return nil
 	}
-	if _, there := x.find(number); there {
+	if _, there := cs.find(number); there {
 		return nil
 	}
 	return violation("messages in more than %d contexts that are not open here", MostContexts)
 }
 
 // all goes over those in use.
-func (x *contexts) all(yield func(*match.Matcher[Request, Message]) bool) {
-	if !yield(&x.Matcher) {
+func (cs *contexts) all(yield func(*match.Matcher[Request, Message]) bool) {
+	if !yield(&cs.Matcher) {
 		return
 	}
-	for _, c := range x.others {
+	for _, c := range cs.others {
 		if !yield(&c.Matcher) {
 			return
 		}

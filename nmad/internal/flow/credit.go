@@ -23,18 +23,18 @@ package flow
 // Announcements are bounded, too: records.go.
 
 // due says whether credit is to be given back by a packet of its own.
-func (x *receiver) due() bool { return x.owed > 0 && x.owed >= x.window/2 }
+func (rx *receiver) due() bool { return rx.owed > 0 && rx.owed >= rx.window/2 }
 
 // paid says that so much of the credit that is owed was given back.
-func (x *receiver) paid(credit int64) {
-	x.taken -= credit
-	x.owed -= credit
+func (rx *receiver) paid(credit int64) {
+	rx.taken -= credit
+	rx.owed -= credit
 }
 
 // charge counts an eager message that has arrived, and says whether there was credit for it.
-func (x *receiver) charge(size int) bool {
-	x.taken += cost(size)
-	return x.taken <= x.window
+func (rx *receiver) charge(size int) bool {
+	rx.taken += cost(size)
+	return rx.taken <= rx.window
 }
 
 func (f *Flow) overdrawn() error {

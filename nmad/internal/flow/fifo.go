@@ -9,35 +9,35 @@ type linked[T any] interface {
 // fifo is a first-in-first-out queue. What is in it is in no other one.
 type fifo[T any, P linked[T]] struct{ head, tail *T }
 
-func (q *fifo[T, P]) empty() bool { return q.head == nil }
+func (fi *fifo[T, P]) empty() bool { return fi.head == nil }
 
-func (q *fifo[T, P]) push(x *T) {
+func (fi *fifo[T, P]) push(x *T) {
 	*P(x).link() = nil
-	if q.head == nil {
-		q.head = x
+	if fi.head == nil {
+		fi.head = x
 	} else {
-		*P(q.tail).link() = x
+		*P(fi.tail).link() = x
 	}
-	q.tail = x
+	fi.tail = x
 }
 
 // pop takes the oldest; nil: there is none.
-func (q *fifo[T, P]) pop() *T {
-	x := q.head
+func (fi *fifo[T, P]) pop() *T {
+	x := fi.head
 	if x != nil {
 		next := P(x).link()
-		q.head, *next = *next, nil
+		fi.head, *next = *next, nil
 	}
 	return x
 }
 
 // prepend puts all of x before what is there, and empties x.
-func (q *fifo[T, P]) prepend(x *fifo[T, P]) {
+func (fi *fifo[T, P]) prepend(x *fifo[T, P]) {
 	if x.head == nil {
 		return
 	}
-	if *P(x.tail).link() = q.head; q.head == nil {
-		q.tail = x.tail
+	if *P(x.tail).link() = fi.head; fi.head == nil {
+		fi.tail = x.tail
 	}
-	q.head, x.head = x.head, nil
+	fi.head, x.head = x.head, nil
 }

@@ -22,33 +22,33 @@ type Bounds struct {
 // Flow has all protocols between two processes, on one side. The zero value is ready after Init. It is not safe for
 // concurrent use: callers hold a lock around all calls, except those that say otherwise.
 type Flow struct {
-	Own, Rank int               // ours, and the peer's
+	Own, Rank int               // the ranks of this process and of the peer
 	Strategy  strategy.Strategy // decides what leaves next, in which packet, over which rail
 	Stats     Stats
 	Rails     []Rail
 	Closing   bool           // this side closes: nothing more is received
 	Dead      error          // what new requests fail with; nil: none
-	Watched   *atomic.Uint32 // not 0: also what Finished need not tell is to be told
+	Watched   *atomic.Uint32 // not 0: a monitor watches, and Finished gives all requests that end
 
 	tx       sender
 	rx       receiver
 	loans    lending
 	notes    notes
 	bye      leave
-	finished Queue  // done and not taken by Finished
-	found    Queue  // Matched by a search: to be delivered to
-	pending  int    // requests that count
+	finished Queue  // requests that are done, and that Finished has not given yet
+	found    Queue  // receives for which a search has found the message; they do not have it yet
+	pending  int    // how many requests count as pending (Pending)
 	sendDue  bool   // see SendDue
-	unsent   unsent // what holding tells of
+	unsent   unsent // kinds of things that have to leave, and belong to no pending request
 	ended    bool   // End was called
 	blind    bool   // what the peer exposes cannot be read
 	search   bool   // see SearchDue
 
-	moving [2]int      // chunks that go out, and that come in, or wait for those before them, over all rails
-	chunks *chunk      // to be used again
-	met    *rendezvous // likewise
-	loads  []strategy.Load
-	shares []int
+	moving          [2]int      // chunks that go out, and that come in, or wait for those before them, over all rails
+	spareChunks     *chunk      // a list of chunks that are not in use
+	spareRendezvous *rendezvous // likewise
+	loads           []strategy.Load
+	shares          []int
 }
 
 // Rail is what a Flow knows of one link.
@@ -76,7 +76,7 @@ func (f *Flow) Init(own, rank, rails int, b Bounds) {
 	for i := range f.Rails {
 		r := &f.Rails[i]
 		r.Cost = strategy.DefaultCost
-		r.Streams[Pull].dir, r.Streams[Pull].pulls = Pull, true
+		r.Streams[Pull].dir = Pull
 	}
 	f.Watched = new(atomic.Uint32)
 	f.tx.credit, f.tx.window = b.PeerWindow, b.PeerWindow

@@ -31,12 +31,12 @@ import (
 
 // openPacket is the packet that is being gathered.
 type openPacket struct {
-	body     []byte // as of an aggregate
+	body     []byte // its body, which is that of an aggregate
 	messages int
-	polls    int // since it was begun that did not send it
+	polls    int // how many polls have left it alone since it was begun
 }
 
-func (x *openPacket) empty() bool { return x.messages == 0 }
+func (op *openPacket) empty() bool { return op.messages == 0 }
 
 // joins says whether a message is to be gathered with others, or to wait for such as come soon.
 func (f *Flow) joins(tag uint64, size int, c Company) bool {

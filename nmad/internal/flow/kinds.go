@@ -9,12 +9,12 @@ const (
 	KindBye                  // the last packet but acknowledgements: the sender has closed its session; Size: bytes it has ever pushed
 	KindByeAck               // everything up to BYE was taken in
 	KindAggregate            // several whole messages: Size of them, Seq of the first; Cookie as in EAGER; see aggregate.go
-	KindLink                 // the first packets of a rail: what its dialler asks for, and the answer, Size; see nmad/linking.go
+	KindLink                 // the first packets of a rail: what its dialler asks for, and the answer, Size; see nmad/linkstage.go
 	KindFull                 // all records are used, Size of them, and messages wait; see records.go
 	KindRoom                 // so many records are kept from here on: Size
 	KindLoan                 // announces a message that can be read where it lies: as RDV; body: where; see lending.go
 	KindReturn               // a loan was released, or what was exposed was read; Cookie as announced
-	KindNote                 // a piece of a note of an agreement: Size: bytes of it from there on; see nmad/note.go
+	KindNote                 // a piece of a note of an agreement: Size: bytes of it from there on; see nmad/internal/consensus/note.go
 	KindExpose               // announces a message that can be read in its sender's memory: as RDV; body: its address; see exposing.go
 	LastKind      = KindExpose
 )

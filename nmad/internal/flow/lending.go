@@ -46,10 +46,10 @@ const (
 // lending is what a flow knows about what is loaned.
 type lending struct {
 	known   bool                // the peer has said in which memory its messages lie
-	out     int                 // loans in the peer's memory that were not released
-	returns fifo[Lease, *Lease] // released, and the peer is to be told
-	pool    *Lease              // to be used again
-	body    [ExposeBody]byte    // of the EXPOSE that is to leave
+	out     int                 // how many loans in the peer's memory were not released
+	returns fifo[Lease, *Lease] // loans that were released, and of which the peer is to be told
+	pool    *Lease              // a list of leases that are not in use
+	body    [ExposeBody]byte    // what the EXPOSE that is to leave carries
 }
 
 // Lease is what a flow remembers of a loan. Used again and again.

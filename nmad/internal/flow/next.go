@@ -9,9 +9,9 @@ type Packet struct {
 	Parts [][]byte
 
 	act  act
-	req  *Request    // eagerly: it carries
-	of   *rendezvous // announcing, asking: it is about
-	rail int         // asking: over which
+	req  *Request    // eagerly: the send that it carries
+	of   *rendezvous // announcing, asking: what it is about
+	rail int         // asking: the rail over which the bytes are to come
 }
 
 func (p *Packet) clear() { p.Body, p.Parts, p.req, p.of, p.act = nil, nil, nil, nil, 0 }
@@ -21,18 +21,18 @@ type act uint8
 
 const (
 	_          act = iota
-	together       // carries the first messages of the queue, Head.Size of them
-	eagerly        // is the first message of the queue
-	announcing     // announces that
-	asking         // asks for the bytes of a message
-	gathered       // carries what was gathered
-	returning      // gives a loan back
-	crediting      // gives credit back
-	granting       // grants records
-	noting         // is a piece of a note
-	full           // says that all records are used
-	acking         // answers BYE
-	parting        // is BYE
+	together       // it carries the first messages of the queue, Head.Size of them
+	eagerly        // it carries the first message of the queue
+	announcing     // it announces the first message of the queue
+	asking         // it asks for bytes of a message
+	gathered       // it carries the messages that were gathered
+	returning      // it gives a loan back
+	crediting      // it gives credit back
+	granting       // it grants records
+	noting         // it is a piece of a note
+	full           // it says that all records are used
+	acking         // it answers BYE
+	parting        // it is BYE
 )
 
 func (f *Flow) pack(a act, h driver.Header) *Packet {

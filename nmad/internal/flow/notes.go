@@ -12,17 +12,17 @@ const NotePiece = 4 << 10
 
 // notes are those of agreements on their way between two processes: bytes to a flow.
 type notes struct {
-	out     [][]byte // to be sent
-	sent    int      // bytes of the first one that were sent
-	in      []byte   // what has come of one
-	missing uint64   // bytes of it that are to follow
-	limit   int      // how long one may be that comes; 0: none may
+	out     [][]byte // notes that are to be sent
+	sent    int      // how many bytes of the first one were sent
+	in      []byte   // the bytes that have come of one
+	missing uint64   // how many bytes of it are to follow
+	limit   int      // the longest note that the peer may send, in bytes; 0: it may send none
 }
 
-func (x *notes) empty() bool { return len(x.out) == 0 }
+func (ns *notes) empty() bool { return len(ns.out) == 0 }
 
 // drop forgets all.
-func (x *notes) drop() { *x = notes{limit: x.limit} }
+func (ns *notes) drop() { *ns = notes{limit: ns.limit} }
 
 // Note sends a note, after those that wait, unless the flow has ended or this side leaves. False: so many wait already.
 func (f *Flow) Note(b []byte, most int) bool {
@@ -51,9 +51,9 @@ func (f *Flow) packNote() *Packet {
 }
 
 // left goes on when the link has taken so many bytes of the first note.
-func (x *notes) left(bytes int) {
-	if x.sent += bytes; x.sent == len(x.out[0]) {
-		x.out, x.sent = slices.Delete(x.out, 0, 1), 0
+func (ns *notes) left(bytes int) {
+	if ns.sent += bytes; ns.sent == len(ns.out[0]) {
+		ns.out, ns.sent = slices.Delete(ns.out, 0, 1), 0
 	}
 }
 

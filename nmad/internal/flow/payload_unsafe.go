@@ -10,15 +10,15 @@ type Payload struct {
 }
 
 // Set has the message lie in buf.
-func (p *Payload) Set(buf []byte) { p.base, p.Size = unsafe.SliceData(buf), len(buf) }
+func (pl *Payload) Set(buf []byte) { pl.base, pl.Size = unsafe.SliceData(buf), len(buf) }
 
 // address is where it begins, for another process.
-func (p *Payload) address() uint64 { return uint64(uintptr(unsafe.Pointer(p.base))) }
+func (pl *Payload) address() uint64 { return uint64(uintptr(unsafe.Pointer(pl.base))) }
 
 // Buf is that piece; nil: it does not lie in one.
-func (p *Payload) Buf() []byte {
-	if p.base == nil {
+func (pl *Payload) Buf() []byte {
+	if pl.base == nil {
 		return nil
 	}
-	return unsafe.Slice(p.base, p.Size)
+	return unsafe.Slice(pl.base, pl.Size)
 }

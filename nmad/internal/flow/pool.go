@@ -10,11 +10,11 @@ import (
 // its body, or the announcement of a rendezvous.
 type Message struct {
 	match.Arrival[Message]
-	size   uint64 // of the whole message
+	size   uint64 // bytes of the whole message
 	body   []byte // eager: the data, in a buffer of the pool; loaned: in the sender's memory
 	class  int8   // eager: size class of that buffer; -1: none
-	eager  bool   // else rendezvous
-	cookie uint32 // rendezvous: the sender's name for it
+	eager  bool   // it has come whole; else it is the announcement of a rendezvous
+	cookie uint32 // rendezvous: the name that the sender has given it
 	loaned bool   // rendezvous: the sender lends it
 
 	address uint64 // rendezvous: where it lies in the sender's memory; 0: the sender has not said it
@@ -34,9 +34,9 @@ const (
 type messagePool struct {
 	messages *Message
 	buffers  [largestClass - smallestClass + 1][][]byte
-	kept     int // bytes in buffers
-	limit    int // of kept; beyond it buffers go to the collector
-	count    int // messages in the pool
+	kept     int // bytes of all buffers
+	limit    int // what kept may be at most; beyond it buffers go to the collector
+	count    int // how many messages the pool has
 }
 
 // messagesKept is how many empty messages the pool keeps, about 160 bytes each.
@@ -50,26 +50,26 @@ func classOf(size int) int8 {
 }
 
 // get returns a message whose body has room for size bytes.
-func (p *messagePool) get(size int) *Message {
-	m := p.messages
+func (mp *messagePool) get(size int) *Message {
+	m := mp.messages
 	if m == nil {
 		m = &Message{}
 		m.Init(m)
 	} else {
-		p.messages = m.free
-		p.count--
+		mp.messages = m.free
+		mp.count--
 		m.free = nil
 	}
 	m.class = classOf(size)
 	if m.class < 0 {
 		return m
 	}
-	c := &p.buffers[m.class]
+	c := &mp.buffers[m.class]
 	if n := len(*c); n > 0 {
 		m.body = (*c)[n-1][:size]
 		(*c)[n-1] = nil
 		*c = (*c)[:n-1]
-		p.kept -= cap(m.body)
+		mp.kept -= cap(m.body)
 	} else {
 		m.body = make([]byte, size, 1<<(int(m.class)+smallestClass))
 	}
@@ -77,16 +77,16 @@ func (p *messagePool) get(size int) *Message {
 }
 
 // put takes a message back. Its body must not be used any more.
-func (p *messagePool) put(m *Message) {
-	if m.class >= 0 && p.kept+cap(m.body) <= p.limit {
-		p.buffers[m.class] = append(p.buffers[m.class], m.body)
-		p.kept += cap(m.body)
+func (mp *messagePool) put(m *Message) {
+	if m.class >= 0 && mp.kept+cap(m.body) <= mp.limit {
+		mp.buffers[m.class] = append(mp.buffers[m.class], m.body)
+		mp.kept += cap(m.body)
 	}
 	m.body, m.loaned, m.class = nil, false, -1
-	if p.count < messagesKept {
-		m.free = p.messages
-		p.messages = m
-		p.count++
+	if mp.count < messagesKept {
+		m.free = mp.messages
+		mp.messages = m
+		mp.count++
 	}
 }
 

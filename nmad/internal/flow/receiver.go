@@ -171,13 +171,6 @@ func (f *Flow) simple(h *driver.Header) bool {
 	return h.Kind == KindEager && h.Context == Plain && f.rx.Exactly()
 }
 
-// within makes arriving messages overlook receives from any source that are younger than that (match.Any.Now): the flow
-// may not know yet of an older receive for this gate. The owner searches for the messages of the younger ones later
-// (Search).
-func (f *Flow) within(age uint64) {
-	f.rx.limit = age
-}
-
 // SearchDue says, once, that Search is to be called, not inside of another call.
 func (f *Flow) SearchDue() bool {
 	was := f.search
@@ -255,7 +248,7 @@ func (f *Flow) deliver(r *Request, m *Message) {
 		f.sendDue = f.sendDue || !f.ended && f.rx.due()
 	case f.Dead != nil: // its owner has kept it for longer than the gate
 		if f.ended {
-			f.dropRendezvous([]key{{m.context, m.Tag}})
+			f.dropRendezvous([]messageKey{{m.context, m.Tag}})
 		}
 		f.rx.pool.put(m)
 		f.finish(r, f.Dead)
@@ -308,8 +301,9 @@ func (f *Flow) truncated(r *Request, size uint64) error {
 // may say anything. The error says what is wrong with the packet; or it is ErrLeft. Afterwards SearchDue may hold.
 func (f *Flow) Packet(h *driver.Header, body []byte, n Network) error {
 	if !f.simple(h) && !(f.rx.Exactly() && len(f.rx.others) == 0) {
-		// A thread may have posted a receive here and then one for any source: the order of these is kept.
-		f.within(n.Begin())
+		// A thread may have posted a receive here and then one for any source: the order of these is kept. So the message
+		// overlooks receives from any source that are younger; the owner searches for their messages later (Search).
+		f.rx.limit = n.Begin()
 	}
 	if uint64(h.Body) != uint64(len(body)) || h.Flags != 0 && h.Kind != KindRtr {
 		return violation("a packet of kind %d with %d of %d bytes, flags %#x", h.Kind, len(body), h.Body, h.Flags)
@@ -388,11 +382,11 @@ func (f *Flow) handleOther(h *driver.Header, body []byte, n Network) error {
 }
 
 // inOrder checks and counts the number of a message.
-func (x *receiver) inOrder(seq uint32) bool {
-	if seq != x.seq {
+func (rx *receiver) inOrder(seq uint32) bool {
+	if seq != rx.seq {
 		return false
 	}
-	x.seq++
+	rx.seq++
 	return true
 }
 
@@ -491,8 +485,8 @@ func (f *Flow) announcement(h *driver.Header, loan []byte, address uint64) error
 	return nil
 }
 
-// key is what messages are told apart by.
-type key struct {
+// messageKey is what messages are told apart by.
+type messageKey struct {
 	context uint16
 	tag     uint64
 }
@@ -500,10 +494,10 @@ type key struct {
 // dropRendezvous forgets announcements, whose data no process will send any more, and the messages behind them, or behind
 // those that are under way, whose keys are given, with the same key: a receive that got one of these in the place of the
 // message that is lost would not know.
-func (f *Flow) dropRendezvous(underway []key) {
-	gap, lost := key{}, false // of the key gap a message is lost
+func (f *Flow) dropRendezvous(underway []messageKey) {
+	gap, lost := messageKey{}, false // of the key gap a message is lost
 	keep := func(m *Message) bool {
-		k := key{m.context, m.Tag}
+		k := messageKey{m.context, m.Tag}
 		lost = !m.eager || lost && k == gap || slices.Contains(underway, k)
 		if !lost {
 			return true
@@ -521,8 +515,8 @@ func (f *Flow) dropRendezvous(underway []key) {
 }
 
 // underway lists the keys of the messages that receives were given and that have not come completely.
-func (f *Flow) underway() (keys []key) {
-	of := func(v *rendezvous) { keys = append(keys, key{v.req.Context, v.req.Entry.Tag}) }
+func (f *Flow) underway() (keys []messageKey) {
+	of := func(v *rendezvous) { keys = append(keys, messageKey{v.req.Context, v.req.Entry.Tag}) }
 	for _, v := range []*rendezvous{f.rx.answers.head, f.rx.deferred.head} {
 		for ; v != nil; v = v.after {
 			of(v)

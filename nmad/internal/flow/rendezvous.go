@@ -122,13 +122,13 @@ func (f *Flow) share(rest int) {
 }
 
 // load is the rail as a strategy sees it.
-func (r *Rail) load() strategy.Load {
-	return strategy.Load{Cost: r.Cost, Bytes: r.Streams[Pull].queue.left}
+func (rl *Rail) load() strategy.Load {
+	return strategy.Load{Cost: rl.Cost, Bytes: rl.Streams[Pull].queue.left}
 }
 
 // idle says that the rail has few bytes to bring, or none.
-func (r *Rail) idle() bool {
-	load := r.load()
+func (rl *Rail) idle() bool {
+	load := rl.load()
 	return load.Idle()
 }
 

@@ -80,7 +80,7 @@ func number(words []string, name string, other int) int {
 	return other
 }
 
-func (s *scenario) reset(words []string) {
+func (sc *scenario) reset(words []string) {
 	o := options{
 		window: number(words, "window", 0), records: number(words, "records", 0), room: number(words, "room", 0), rails: number(words, "rails", 0),
 		buffered: number(words, "buffered", 0) != 0, syscalls: number(words, "syscalls", 0) != 0,
@@ -91,20 +91,20 @@ func (s *scenario) reset(words []string) {
 			o.strategy, _ = strategy.Lookup(name)
 		}
 	}
-	s.w, s.reqs, s.bytes = newWorld(o), map[string]*Request{}, map[string][]byte{}
+	sc.w, sc.reqs, sc.bytes = newWorld(o), map[string]*Request{}, map[string][]byte{}
 }
 
-func (s *scenario) run(words []string) (out []string) {
+func (sc *scenario) run(words []string) (out []string) {
 	switch words[0] {
 	case "world":
-		s.reset(words[1:])
+		sc.reset(words[1:])
 		return nil
 	case "settle":
-		s.w.settle()
+		sc.w.settle()
 		return nil
 	case "show":
 		for _, name := range words[1:] {
-			out = append(out, s.show(name))
+			out = append(out, sc.show(name))
 		}
 		return out
 	}
@@ -112,27 +112,27 @@ func (s *scenario) run(words []string) (out []string) {
 	if i < 0 || len(words) < 2 {
 		return []string{"what is " + strings.Join(words, " ") + "?"}
 	}
-	return s.side(s.w.sides[i], s.w.sides[1-i], words[1], words[2:])
+	return sc.side(sc.w.sides[i], sc.w.sides[1-i], words[1], words[2:])
 }
 
-func (s *scenario) side(x, other *side, verb string, rest []string) (out []string) {
+func (sc *scenario) side(x, other *side, verb string, rest []string) (out []string) {
 	n := func(name string, other int) int { return number(rest, name, other) }
 	switch verb {
 	case "send", "ssend":
-		b := data(n("len", 0), len(s.reqs))
+		b := data(n("len", 0), len(sc.reqs))
 		r := request(uint64(n("tag", 0)), b)
 		if r.Rest.Priority = int8(n("prio", 0)); verb == "ssend" {
 			r.Rest.Until = Received
 		}
 		r.Special = r.Rest.Priority != 0 || r.Rest.Until == Received
-		s.reqs[rest[0]], s.bytes[rest[0]] = r, b
+		sc.reqs[rest[0]], sc.bytes[rest[0]] = r, b
 		x.send(r)
 	case "recv":
 		r := request(uint64(n("tag", 0)), make([]byte, n("cap", 0)))
-		s.reqs[rest[0]] = r
+		sc.reqs[rest[0]] = r
 		x.post(r, uint64(n("mask", -1)))
 	case "cancel":
-		return []string{fmt.Sprint("withdrawn: ", x.f.Withdraw(s.reqs[rest[0]]))}
+		return []string{fmt.Sprint("withdrawn: ", x.f.Withdraw(sc.reqs[rest[0]]))}
 	case "leave": // packets leave, n of them, or all
 		for _, p := range x.leave(n("n", -1)) {
 			out = append(out, p.String())
@@ -168,14 +168,14 @@ func (s *scenario) side(x, other *side, verb string, rest []string) (out []strin
 	return out
 }
 
-func (s *scenario) show(name string) string {
-	r := s.reqs[name]
+func (sc *scenario) show(name string) string {
+	r := sc.reqs[name]
 	text := fmt.Sprintf("%s: %v", name, r.Stage)
 	if r.Stage != Done {
 		return text
 	}
 	if text += fmt.Sprintf(", %d bytes", r.N); r.Op == OpRecv && r.N > 0 {
-		for from, b := range s.bytes {
+		for from, b := range sc.bytes {
 			if bytes.HasPrefix(b, r.Data.Buf()[:r.N]) {
 				text += " of " + from
 			}

@@ -21,7 +21,6 @@ const (
 // touches the chunk.
 type Stream struct {
 	dir      Direction
-	pulls    bool       // dir is Pull
 	queue    chunkQueue // the head is what is being moved
 	reserved *chunk     // the head, while it is carried; nil: it is not
 	bounce   *bounce    // short pieces of the chunk at the head, if there are any under way; the copier's while it copies
@@ -92,7 +91,7 @@ func (f *Flow) Complete(rail int, dir Direction, n int) error {
 	if c.moved == c.size {
 		f.arrived(x)
 	}
-	if x.pulls && !f.rx.deferred.empty() && f.Rails[rail].idle() {
+	if x.dir == Pull && !f.rx.deferred.empty() && f.Rails[rail].idle() {
 		f.rx.answers.prepend(&f.rx.deferred)
 		f.sendDue = true
 	}

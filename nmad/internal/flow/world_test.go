@@ -83,56 +83,56 @@ func request(tag uint64, buf []byte) *Request {
 	return r
 }
 
-func (s *side) send(r *Request) {
+func (sd *side) send(r *Request) {
 	r.Op = OpSend
-	s.sends = append(s.sends, r)
-	s.sent[r] = append(bytes.Clone(r.Data.Buf()), bytes.Join(r.Rest.Parts, nil)...)
-	s.f.Send(r)
+	sd.sends = append(sd.sends, r)
+	sd.sent[r] = append(bytes.Clone(r.Data.Buf()), bytes.Join(r.Rest.Parts, nil)...)
+	sd.f.Send(r)
 }
 
 // post begins a receive with that mask.
-func (s *side) post(r *Request, mask uint64) {
-	r.Op, r.Entry.Age = OpRecv, s.f.rx.Any().Stamp()
+func (sd *side) post(r *Request, mask uint64) {
+	r.Op, r.Entry.Age = OpRecv, sd.f.rx.Any().Stamp()
 	if mask != match.Exact {
 		r.Special = true
 		r.Rest.Wild.Set(&r.Entry, mask, false)
 	}
-	s.recvs = append(s.recvs, r)
-	if !s.f.Receive(r) {
-		s.f.Post(r)
+	sd.recvs = append(sd.recvs, r)
+	if !sd.f.Receive(r) {
+		sd.f.Post(r)
 	}
 }
 
 // leave has up to n packets leave (below 0: all), and refuses the next one. It gives those that have left.
-func (s *side) leave(n int) (left []packet) {
-	s.room, s.left = n, nil
-	if err := s.f.Drain(s); err != nil {
+func (sd *side) leave(n int) (left []packet) {
+	sd.room, sd.left = n, nil
+	if err := sd.f.Drain(sd); err != nil {
 		panic(err) // of Emit and Flush below, which have none
 	}
-	s.packets = append(s.packets, s.left...)
-	return s.left
+	sd.packets = append(sd.packets, sd.left...)
+	return sd.left
 }
 
-func (s *side) Emit(p *Packet, _ bool) (bool, error) {
-	if s.room == 0 {
+func (sd *side) Emit(p *Packet, _ bool) (bool, error) {
+	if sd.room == 0 {
 		return false, nil
 	}
-	s.room--
-	s.left = append(s.left, packet{p.Head, append(bytes.Clone(p.Body), bytes.Join(p.Parts, nil)...)})
+	sd.room--
+	sd.left = append(sd.left, packet{p.Head, append(bytes.Clone(p.Body), bytes.Join(p.Parts, nil)...)})
 	return true, nil
 }
 
-func (s *side) Flush() (bool, error)                        { return !s.clogged, nil }
-func (s *side) View([]byte, uint64, uint64) ([]byte, error) { return nil, nil }
-func (s *side) Begin() uint64                               { return s.f.rx.Any().Now() }
+func (sd *side) Flush() (bool, error)                        { return !sd.clogged, nil }
+func (sd *side) View([]byte, uint64, uint64) ([]byte, error) { return nil, nil }
+func (sd *side) Begin() uint64                               { return sd.f.rx.Any().Now() }
 
 // take has the other side take in the oldest packet of s. False: there is none.
-func (s *side) take(other *side) bool {
-	if len(s.packets) == 0 || other.ended != nil {
+func (sd *side) take(other *side) bool {
+	if len(sd.packets) == 0 || other.ended != nil {
 		return false
 	}
-	p := s.packets[0]
-	s.packets = s.packets[1:]
+	p := sd.packets[0]
+	sd.packets = sd.packets[1:]
 	other.endOn(other.f.Packet(&p.head, p.body, other))
 	if other.f.SearchDue() {
 		other.f.Search(other.f.rx.Any().Now())
@@ -141,16 +141,16 @@ func (s *side) take(other *side) bool {
 }
 
 // endOn ends the flow if err is an error of it.
-func (s *side) endOn(err error) {
-	if err != nil && s.ended == nil {
-		s.ended = err
-		s.f.End(err)
+func (sd *side) endOn(err error) {
+	if err != nil && sd.ended == nil {
+		sd.ended = err
+		sd.f.End(err)
 	}
 }
 
 // carry moves up to n bytes over a rail, out of s, or into it from the other side, and says how many that was.
-func (s *side) carry(other *side, rail int, dir Direction, n int) int {
-	x := &s.f.Rails[rail].Streams[dir]
+func (sd *side) carry(other *side, rail int, dir Direction, n int) int {
+	x := &sd.f.Rails[rail].Streams[dir]
 	if x.Empty() {
 		return 0
 	}
@@ -158,7 +158,7 @@ func (s *side) carry(other *side, rail int, dir Direction, n int) int {
 	moved, err := x.Copy(func(b []byte) (int, error) {
 		k := min(len(b), n)
 		if dir == Push {
-			s.streams[rail] = append(s.streams[rail], b[:k]...)
+			sd.streams[rail] = append(sd.streams[rail], b[:k]...)
 		} else {
 			k = copy(b[:k], other.streams[rail])
 			other.streams[rail] = other.streams[rail][k:]
@@ -166,23 +166,23 @@ func (s *side) carry(other *side, rail int, dir Direction, n int) int {
 		n -= k
 		return k, nil
 	}, func(b []byte, address uint64) (int, error) {
-		if s.blind {
+		if sd.blind {
 			return 0, errors.ErrUnsupported
 		}
 		return other.read(b[:min(len(b), n)], address)
 	})
 	if errors.Is(err, errors.ErrUnsupported) {
-		s.f.Blind(rail)
+		sd.f.Blind(rail)
 		return 0
 	}
-	s.endOn(errors.Join(err, s.f.Complete(rail, dir, moved)))
+	sd.endOn(errors.Join(err, sd.f.Complete(rail, dir, moved)))
 	return moved
 }
 
 // read is what a link's Fetch does for the other side: it looks up which message lies at that address.
-func (s *side) read(buf []byte, address uint64) (int, error) {
-	for _, r := range s.sends {
-		if at := address - r.Data.address(); !s.hidden && r.Data.base != nil && at < uint64(r.Data.Size) && r.Stage != Done {
+func (sd *side) read(buf []byte, address uint64) (int, error) {
+	for _, r := range sd.sends {
+		if at := address - r.Data.address(); !sd.hidden && r.Data.base != nil && at < uint64(r.Data.Size) && r.Stage != Done {
 			if uint64(len(buf)) > uint64(r.Data.Size)-at {
 				return 0, errors.New("it reads beyond the end of what is exposed")
 			}
@@ -193,16 +193,16 @@ func (s *side) read(buf []byte, address uint64) (int, error) {
 }
 
 // settle lets everything move until nothing does.
-func (w *world) settle() {
+func (wd *world) settle() {
 	for moved := true; moved; {
 		moved = false
-		for i, s := range w.sides {
-			other := w.sides[1-i]
+		for i, s := range wd.sides {
+			other := wd.sides[1-i]
 			moved = len(s.leave(-1)) > 0 || moved
 			for s.take(other) {
 				moved = true
 			}
-			for rail := range w.rails {
+			for rail := range wd.rails {
 				moved = s.carry(other, rail, Push, 1<<20) > 0 || moved
 				moved = s.carry(other, rail, Pull, 1<<20) > 0 || moved
 				moved = s.f.SendDue() || moved // an answer: what it was to read it asks for
@@ -214,8 +214,8 @@ func (w *world) settle() {
 var kindNames = []string{"", "EAGER", "RDV", "RTR", "CREDIT", "BYE", "BYEACK", "AGGREGATE", "LINK", "FULL", "ROOM", "LOAN", "RETURN", "NOTE", "EXPOSE"}
 
 // String is the packet as scenarios show it.
-func (p packet) String() string {
-	h := &p.head
+func (pk packet) String() string {
+	h := &pk.head
 	switch h.Kind {
 	case KindEager, KindAggregate:
 		return fmt.Sprintf("%s tag %d, size %d, seq %d, credit %d", kindNames[h.Kind], h.Tag, h.Size, h.Seq, h.Cookie)

@@ -59,8 +59,7 @@ func (m *Meeting) Local(rank int) (index, count int) {
 func Agree(ctx context.Context, m Manager, ifaces string) (*Meeting, error) {
 	own := &Meeting{Nodes: compact(m.Nodes(), m.Size())}
 	own.Hosts = slices.Max(own.Nodes) + 1
-	leader := slices.Index(own.Nodes, own.Nodes[m.Rank()])
-	a := agreement{ctx: ctx, m: m, meeting: own, leads: leader == m.Rank(), leader: leader}
+	a := negotiation{ctx: ctx, m: m, meeting: own}
 	err := a.run(ifaces)
 	if err != nil {
 		if own.Listener != nil {
@@ -92,23 +91,21 @@ func compact(nodes []int, size int) []int {
 	return out
 }
 
-// agreement is one call of Agree.
-type agreement struct {
+// negotiation is one call of Agree.
+type negotiation struct {
 	ctx     context.Context
 	m       Manager
 	meeting *Meeting
-	leader  int  // the lowest rank of this host
-	leads   bool // that is us
 	own     host
 }
 
-func (a *agreement) run(ifaces string) (err error) {
+func (a *negotiation) run(ifaces string) (err error) {
 	if a.own, err = ownHost(ifaces); err != nil {
 		return err
 	}
 	if a.meeting.Hosts > 1 {
-		if a.leads {
-			if err := a.m.Put(a.ctx, hostKey+strconv.Itoa(a.leader), a.own.String()); err != nil {
+		if index, _ := a.meeting.Local(a.m.Rank()); index == 0 { // the first rank of this host
+			if err := a.m.Put(a.ctx, hostKey+strconv.Itoa(a.m.Rank()), a.own.String()); err != nil {
 				return err
 			}
 		}
@@ -125,31 +122,15 @@ func (a *agreement) run(ifaces string) (err error) {
 			return err
 		}
 	}
-	var socket *localSocket // nil: there is none, and each rank of this host asks the manager
-	if _, locals := a.meeting.Local(a.m.Rank()); a.leads && locals > 1 {
-		socket, _ = openLocal(a.socketName())
-	}
-	err = a.m.Fence(a.ctx)
-	if err == nil && text == "" {
-		text, err = a.hear()
-	}
-	if socket != nil {
-		if err != nil {
-			socket.close()
-			return err
-		}
-		_, locals := a.meeting.Local(a.m.Rank())
-		go socket.serve(text, locals-1)
-	}
-	if err != nil {
+	if err := a.m.Fence(a.ctx); err != nil {
 		return err
 	}
+	if text == "" { // the manager answers on this host: it has passed on with the barrier what was put
+		if text, err = a.m.Get(a.ctx, 0, meetingKey); err != nil {
+			return err
+		}
+	}
 	return a.take(text)
-}
-
-// socketName is the name of the socket by which the first rank of a host hands the text of rank 0 on to the others there.
-func (a *agreement) socketName() string {
-	return fmt.Sprintf("@pm2-meeting-%s-%d", hex.EncodeToString(digest(a.m.Space(), a.m.Size())[:8]), a.leader)
 }
 
 func digest(space string, size int) []byte {
@@ -158,7 +139,7 @@ func digest(space string, size int) []byte {
 }
 
 // found is rank 0's part: it chooses the networks, listens, and makes the key.
-func (a *agreement) found() (string, error) {
+func (a *negotiation) found() (string, error) {
 	hosts := []host{a.own}
 	for n := 1; n < a.meeting.Hosts; n++ {
 		first := slices.Index(a.meeting.Nodes, n)
@@ -202,18 +183,8 @@ func (a *agreement) found() (string, error) {
 	return text, nil
 }
 
-// hear gets what rank 0 has put: the first rank of a host from the manager, the others from that one.
-func (a *agreement) hear() (string, error) {
-	if !a.leads {
-		if text, err := readLocal(a.ctx, a.socketName()); err == nil {
-			return text, nil
-		}
-	}
-	return a.m.Get(a.ctx, 0, meetingKey)
-}
-
 // take reads what rank 0 has put.
-func (a *agreement) take(text string) error {
+func (a *negotiation) take(text string) error {
 	words := strings.Split(text, ";")
 	var key []byte
 	var err error

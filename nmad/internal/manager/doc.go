@@ -15,11 +15,11 @@
 //	one rank a host      puts the networks of its host         ── fence ──
 //	rank 0               gets those of all hosts, keeps what all have, listens there,
 //	                     puts address, networks, and a new random key        ── fence ──
-//	one rank a host      gets that, once, and hands it on through a Unix socket of its host
-//	                     to the other ranks of the host, whose user the kernel vouches for
+//	all others           get that
 //
 // On one host the first fence is left out. So a job of N processes on H hosts costs
-// 2N barriers, H+1 puts, at most 2H gets, of which rank 0 makes H.
+// 2N barriers, H+1 puts, and N+H gets, of which rank 0 makes H. A manager answers a get on the host of the rank, because
+// the barrier before it has brought there what was put.
 //
 // # Guarantees
 //

@@ -187,7 +187,7 @@ func TestAgree(t *testing.T) {
 			}
 			f.mu.Lock()
 			defer f.mu.Unlock()
-			puts, gets := 1, c.hosts-1 // all first ranks but rank 0 hear the meeting
+			puts, gets := 1, c.size-1 // all but rank 0 hear the meeting
 			if c.hosts > 1 {
 				puts, gets = puts+c.hosts, gets+c.hosts-1
 			}

@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/pm2-go/pm2/nmad/internal/roster"
+	"github.com/pm2-go/pm2/nmad/driver"
 )
 
 // parseMapping reads what managers put under PMI_process_mapping, such as
@@ -34,12 +34,12 @@ func parseMapping(text string, size int) ([]int, error) {
 		var b [3]int
 		for i, n := range numbers {
 			v, err := strconv.Atoi(n)
-			if err != nil || v < 0 || v > roster.MaxSize || i > 0 && v == 0 {
+			if err != nil || v < 0 || v > driver.MaxSize || i > 0 && v == 0 {
 				return wrong("a number of it is out of range")
 			}
 			b[i] = v
 		}
-		if b[0]+b[1] > roster.MaxSize {
+		if b[0]+b[1] > driver.MaxSize {
 			return wrong("it has more nodes than a job has processes")
 		}
 		blocks = append(blocks, b)

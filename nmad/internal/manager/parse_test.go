@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/pm2-go/pm2/nmad/internal/roster"
+	"github.com/pm2-go/pm2/nmad/driver"
 )
 
 func TestMapping(t *testing.T) {
@@ -124,7 +124,7 @@ func FuzzMapping(f *testing.F) {
 			return
 		}
 		nodes, err := parseMapping(text, size)
-		if err == nil && (len(nodes) != size || slices.Min(nodes) < 0 || slices.Max(nodes) >= roster.MaxSize) {
+		if err == nil && (len(nodes) != size || slices.Min(nodes) < 0 || slices.Max(nodes) >= driver.MaxSize) {
 			t.Errorf("%q, %d: %v", text, size, nodes)
 		}
 	})

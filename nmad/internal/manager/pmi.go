@@ -15,7 +15,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/pm2-go/pm2/nmad/internal/roster"
+	"github.com/pm2-go/pm2/nmad/driver"
 )
 
 // Environment variables of PMI.
@@ -49,13 +49,13 @@ type pmi struct {
 	rank, size int
 	space      string
 	nodes      []int
-	keyMost    int // bytes of a key
-	valueMost  int // bytes of a value
+	keyMost    int // the longest key that the manager takes, in bytes
+	valueMost  int // the longest value, likewise
 
-	mu      sync.Mutex // one command at a time
-	answers chan line  // from the reader
+	mu      sync.Mutex // held while a command is under way
+	answers chan line  // what the reader has read
 	gone    chan struct{}
-	why     error // why it is gone; before gone is closed
+	why     error // why it is gone; the reader sets it before it closes gone
 }
 
 // openPMI connects to the manager that the environment names, and hears from it which rank this process is.
@@ -121,7 +121,7 @@ func inherit(text string) (io.ReadWriteCloser, error) {
 // identity reads rank and size of the environment.
 func identity(rank, size string) (r, s int, err error) {
 	l := line{envRank: rank, envSize: size}
-	if s, err = l.number(envSize, 1, roster.MaxSize); err != nil {
+	if s, err = l.number(envSize, 1, driver.MaxSize); err != nil {
 		return 0, 0, err
 	}
 	r, err = l.number(envRank, 0, s-1)
@@ -138,7 +138,7 @@ func (p *pmi) introduce(ctx context.Context, id string) error {
 		key       string
 		to        *int
 		low, high int
-	}{{"size", &p.size, 1, roster.MaxSize}, {"rank", &p.rank, 0, roster.MaxSize - 1}, {"debug", new(int), 0, 1 << 30}} {
+	}{{"size", &p.size, 1, driver.MaxSize}, {"rank", &p.rank, 0, driver.MaxSize - 1}, {"debug", new(int), 0, 1 << 30}} {
 		l, err := p.hear(ctx, answerTimeout, "set")
 		if err == nil {
 			*v.to, err = l.number(v.key, v.low, v.high)

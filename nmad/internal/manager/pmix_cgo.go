@@ -16,7 +16,7 @@ import (
 	"time"
 	"unsafe"
 
-	"github.com/pm2-go/pm2/nmad/internal/roster"
+	"github.com/pm2-go/pm2/nmad/driver"
 )
 
 // libraries are the names by which libpmix is looked for.
@@ -49,13 +49,13 @@ func openPMIx(ctx context.Context) (Manager, error) {
 		if err != nil {
 			return fmt.Errorf("ask for the size of the job: %w", err)
 		}
-		if size < 1 || size > roster.MaxSize || p.rank >= size {
+		if size < 1 || size > driver.MaxSize || p.rank >= size {
 			return fmt.Errorf("rank %d of %d", p.rank, size)
 		}
 		p.size = size
 		nodes := make([]int, size)
 		for rank := range nodes {
-			if nodes[rank], err = p.number(uint32(rank), "pmix.nodeid"); err != nil || nodes[rank] >= roster.MaxSize {
+			if nodes[rank], err = p.number(uint32(rank), "pmix.nodeid"); err != nil || nodes[rank] >= driver.MaxSize {
 				nodes = nil // it does not say
 				break
 			}
@@ -89,10 +89,10 @@ func load() error {
 const wildcard = 1<<32 - 2
 
 // watch notices the end of the server: it is the parent of this process, or of the script that has started it.
-func (p *pmix) watch(parent int) {
+func (px *pmix) watch(parent int) {
 	for range time.Tick(time.Second) {
 		if os.Getppid() != parent {
-			close(p.gone)
+			close(px.gone)
 			return
 		}
 	}
@@ -106,7 +106,7 @@ func status(code C.int) error {
 }
 
 // call runs f where it may block, until ctx ends.
-func (p *pmix) call(ctx context.Context, doing string, f func() error) error {
+func (px *pmix) call(ctx context.Context, doing string, f func() error) error {
 	done := make(chan error, 1)
 	go func() { done <- f() }()
 	var err error
@@ -121,8 +121,8 @@ func (p *pmix) call(ctx context.Context, doing string, f func() error) error {
 	return nil
 }
 
-func (p *pmix) number(of uint32, key string) (int, error) {
-	proc := p.self
+func (px *pmix) number(of uint32, key string) (int, error) {
+	proc := px.self
 	proc.rank = C.uint32_t(of)
 	name := C.CString(key)
 	defer C.free(unsafe.Pointer(name))
@@ -131,15 +131,15 @@ func (p *pmix) number(of uint32, key string) (int, error) {
 	return int(n), err
 }
 
-func (p *pmix) Name() string          { return pmixName }
-func (p *pmix) Rank() int             { return p.rank }
-func (p *pmix) Size() int             { return p.size }
-func (p *pmix) Space() string         { return p.space }
-func (p *pmix) Nodes() []int          { return p.nodes }
-func (p *pmix) Gone() <-chan struct{} { return p.gone }
+func (px *pmix) Name() string          { return pmixName }
+func (px *pmix) Rank() int             { return px.rank }
+func (px *pmix) Size() int             { return px.size }
+func (px *pmix) Space() string         { return px.space }
+func (px *pmix) Nodes() []int          { return px.nodes }
+func (px *pmix) Gone() <-chan struct{} { return px.gone }
 
-func (p *pmix) Put(ctx context.Context, key, value string) error {
-	return p.call(ctx, "put "+key, func() error {
+func (px *pmix) Put(ctx context.Context, key, value string) error {
+	return px.call(ctx, "put "+key, func() error {
 		k, v := C.CString(key), C.CString(value)
 		defer C.free(unsafe.Pointer(k))
 		defer C.free(unsafe.Pointer(v))
@@ -147,13 +147,13 @@ func (p *pmix) Put(ctx context.Context, key, value string) error {
 	})
 }
 
-func (p *pmix) Fence(ctx context.Context) error {
-	return p.call(ctx, "fence", func() error { return status(C.pm_fence()) })
+func (px *pmix) Fence(ctx context.Context) error {
+	return px.call(ctx, "fence", func() error { return status(C.pm_fence()) })
 }
 
-func (p *pmix) Get(ctx context.Context, from int, key string) (value string, err error) {
-	err = p.call(ctx, "get "+key, func() error {
-		proc := p.self
+func (px *pmix) Get(ctx context.Context, from int, key string) (value string, err error) {
+	err = px.call(ctx, "get "+key, func() error {
+		proc := px.self
 		proc.rank = C.uint32_t(from)
 		name := C.CString(key)
 		defer C.free(unsafe.Pointer(name))
@@ -171,14 +171,14 @@ func (p *pmix) Get(ctx context.Context, from int, key string) (value string, err
 	return value, err
 }
 
-func (p *pmix) Abort(code int, why string) error {
+func (px *pmix) Abort(code int, why string) error {
 	text := C.CString(why)
 	defer C.free(unsafe.Pointer(text))
 	ctx, stop := context.WithTimeout(context.Background(), time.Second) // the server ends this process meanwhile
 	defer stop()
-	return p.call(ctx, "abort", func() error { return status(C.pm_abort(C.int(code), text)) })
+	return px.call(ctx, "abort", func() error { return status(C.pm_abort(C.int(code), text)) })
 }
 
-func (p *pmix) Finalize(ctx context.Context) error {
-	return p.call(ctx, "finalize", func() error { return status(C.pm_finalize()) })
+func (px *pmix) Finalize(ctx context.Context) error {
+	return px.call(ctx, "finalize", func() error { return status(C.pm_finalize()) })
 }

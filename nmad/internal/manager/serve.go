@@ -23,12 +23,12 @@ import (
 type Server struct {
 	size   int
 	name   string
-	app    func(rank int) int     // which program of the command line a rank is
-	abort  func(rank, status int) // a rank asks for the end of the job
+	app    func(rank int) int     // tells which program of the command line a rank runs
+	abort  func(rank, status int) // is called when a rank asks for the end of the job
 	mu     sync.Mutex             // guards what follows
-	space  map[string]string      // what was put
+	space  map[string]string      // the values that were put, by key
 	keys   map[int]int            // by rank: how many keys it has put
-	inside map[int]io.Writer      // ranks that wait in the barrier
+	inside map[int]io.Writer      // the connections of the ranks that wait in the barrier
 }
 
 // What a client is told of the longest key and value, in bytes: every client has room for that much.

@@ -16,7 +16,7 @@ import (
 // Memory is some that is mapped in this process: its own, or another one's. Safe for concurrent use.
 type Memory struct {
 	bytes  []byte
-	whole  span
+	whole  mapping
 	card   Card         // of one that Make has made
 	fd     atomic.Int32 // likewise, until it is hidden; else -1
 	vacant atomic.Bool
@@ -54,7 +54,7 @@ func Map(fd int, size uint64, writes bool) (*Memory, error) {
 	if fd < 0 {
 		flags = unix.MAP_PRIVATE | unix.MAP_ANONYMOUS
 	}
-	s := span{size: uintptr(max(size, 1))}
+	s := mapping{size: uintptr(max(size, 1))}
 	var err error
 	s.at, err = place(s, fd, prot, flags)
 	if err != nil {
@@ -122,16 +122,16 @@ func (m *Memory) Vacate() error {
 	}
 	m.Hide()
 	_, err := place(m.whole, -1, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_PRIVATE|unix.MAP_ANONYMOUS|unix.MAP_FIXED)
-	runtime.AddCleanup(m, func(s span) { _ = unix.MunmapPtr(s.at, s.size) }, m.whole)
+	runtime.AddCleanup(m, func(s mapping) { _ = unix.MunmapPtr(s.at, s.size) }, m.whole)
 	return err
 }
 
-type span struct {
+type mapping struct {
 	at   unsafe.Pointer
 	size uintptr
 }
 
-func place(s span, fd, prot, flags int) (unsafe.Pointer, error) {
+func place(s mapping, fd, prot, flags int) (unsafe.Pointer, error) {
 	p, err := unix.MmapPtr(fd, 0, s.at, s.size, prot, flags|unix.MAP_NORESERVE)
 	return p, os.NewSyscallError("mmap", err)
 }

@@ -30,16 +30,16 @@ import (
 // Any number of threads may call the methods at once. The owner gives Any the lock that they need, which is the inner one
 // of the gates' locks; they hold it for tens of nanoseconds.
 type Any[R any] struct {
-	clock *atomic.Uint64        // wildcards posted; written by a poster of one, read by all receives; see Beside
-	count atomic.Int32          // entries of list; written under mu, read by all arrivals
-	live  atomic.Int32          // senders that have not ended; End counts down
-	ended []atomic.Uint64       // a bit per gate of group: it has ended
-	flags []atomic.Uint64       // a bit per gate, by rank: it may hold unexpected messages
-	over  atomic.Pointer[end]   // why nothing will come any more; nil: something may
-	early atomic.Pointer[error] // why the first of the group has ended
-	first atomic.Bool           // that is over already
-	group Group                 // the gates
-	span  uint32                // above all ranks of group
+	clock *atomic.Uint64            // wildcards posted; written by a poster of one, read by all receives; see Beside
+	count atomic.Int32              // entries of list; written under mu, read by all arrivals
+	live  atomic.Int32              // senders that have not ended; End counts down
+	ended []atomic.Uint64           // a bit per gate of group: it has ended
+	flags []atomic.Uint64           // a bit per gate, by rank: it may hold unexpected messages
+	over  atomic.Pointer[overState] // why nothing will come any more; nil: something may
+	early atomic.Pointer[error]     // why the first of the group has ended
+	first atomic.Bool               // that is over already
+	group Group                     // the gates
+	span  uint32                    // above all ranks of group
 
 	_ [128]byte // what follows is written far more often
 
@@ -48,8 +48,8 @@ type Any[R any] struct {
 	turn atomic.Uint32 // counts walks over the gates, so that no gate is always first
 }
 
-// end is why nothing will come any more.
-type end struct {
+// overState is why nothing will come any more.
+type overState struct {
 	why    error
 	looked []atomic.Uint64 // by rank: up to which age the gate has compared its messages; nil: they do not matter
 }
@@ -190,11 +190,11 @@ func (a *Any[R]) AtFirst() bool {
 }
 
 func (a *Any[R]) finish(why error) bool {
-	return a.over.CompareAndSwap(nil, &end{why, make([]atomic.Uint64, 64*len(a.group))})
+	return a.over.CompareAndSwap(nil, &overState{why, make([]atomic.Uint64, 64*len(a.group))})
 }
 
 // Close has all receives fail with why from now on, whatever messages there are. TakeLost takes out those that wait.
-func (a *Any[R]) Close(why error) { a.over.Store(&end{why: why}) }
+func (a *Any[R]) Close(why error) { a.over.Store(&overState{why: why}) }
 
 // Over says why nothing will come any more; nil: something may.
 func (a *Any[R]) Over() error {

@@ -17,8 +17,8 @@ func (m *Arrival[M]) Init(of *M) { m.Entry.Of, m.Of = m, of }
 type arrivals[M any] struct{ shelf.List[Arrival[M]] }
 
 // find returns the oldest message that is right for p.
-func (a *arrivals[M]) find(p Pattern) *Arrival[M] {
-	for m := a.First(); m != nil; m = m.node.Next() {
+func (as *arrivals[M]) find(p Pattern) *Arrival[M] {
+	for m := as.First(); m != nil; m = m.node.Next() {
 		if p.Matches(m.Tag) {
 			return m
 		}

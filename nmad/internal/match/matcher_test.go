@@ -62,38 +62,38 @@ func (r *receive) isFor(tag uint64) bool {
 
 // catchUp has the model compare the messages of a gate with what is for any gate and of up to that age, in the order of
 // posting, and gives what each gets.
-func (w *world) catchUp(gate int, age uint64) map[*receive]*message {
+func (wd *world) catchUp(gate int, age uint64) map[*receive]*message {
 	given := map[*receive]*message{}
-	for _, r := range slices.Clone(w.shared) {
-		if r.entry.Age <= w.compared[gate] || r.entry.Age > age {
+	for _, r := range slices.Clone(wd.shared) {
+		if r.entry.Age <= wd.compared[gate] || r.entry.Age > age {
 			continue
 		}
-		i := slices.IndexFunc(w.kept[gate], func(m *message) bool { return r.isFor(m.Tag) })
+		i := slices.IndexFunc(wd.kept[gate], func(m *message) bool { return r.isFor(m.Tag) })
 		if i < 0 {
 			continue
 		}
-		given[r] = w.kept[gate][i]
-		w.drop(r)
+		given[r] = wd.kept[gate][i]
+		wd.drop(r)
 		if !r.wild.Probe {
-			w.kept[gate] = slices.Delete(w.kept[gate], i, i+1)
+			wd.kept[gate] = slices.Delete(wd.kept[gate], i, i+1)
 		}
 	}
-	w.compared[gate] = max(w.compared[gate], age)
+	wd.compared[gate] = max(wd.compared[gate], age)
 	return given
 }
 
 // expect says what the matchers are to have given by themselves.
-func (w *world) expect(given map[*receive]*message) {
-	if !maps.Equal(w.given, given) {
-		w.t.Fatalf("receives for any gate got %v, want %v", w.given, given)
+func (wd *world) expect(given map[*receive]*message) {
+	if !maps.Equal(wd.given, given) {
+		wd.t.Fatalf("receives for any gate got %v, want %v", wd.given, given)
 	}
-	clear(w.given)
+	clear(wd.given)
 }
 
 // arrive has a message come to a gate, which overlooks what is for any gate and younger than within.
-func (w *world) arrive(gate int, tag, within uint64) {
-	x, m := w.gates[gate], newMessage(tag)
-	given := w.catchUp(gate, within)
+func (wd *world) arrive(gate int, tag, within uint64) {
+	x, m := wd.gates[gate], newMessage(tag)
+	given := wd.catchUp(gate, within)
 	var want *receive // posted first
 	first := func(list []*receive, age uint64) {
 		for _, r := range list {
@@ -102,8 +102,8 @@ func (w *world) arrive(gate int, tag, within uint64) {
 			}
 		}
 	}
-	first(w.posted[gate], math.MaxUint64)
-	first(w.shared, w.compared[gate])
+	first(wd.posted[gate], math.MaxUint64)
+	first(wd.shared, wd.compared[gate])
 	x.Within = &within
 	var got *receive
 	if x.Exactly() {
@@ -112,55 +112,55 @@ func (w *world) arrive(gate int, tag, within uint64) {
 		got = x.ArriveAny(tag)
 	}
 	if got != want {
-		w.t.Fatalf("a message with tag %d went to %v, want %v", tag, got, want)
+		wd.t.Fatalf("a message with tag %d went to %v, want %v", tag, got, want)
 	}
 	if got != nil {
-		w.drop(got)
-		w.expect(given)
+		wd.drop(got)
+		wd.expect(given)
 		return
 	}
-	w.kept[gate] = append(w.kept[gate], m)
+	wd.kept[gate] = append(wd.kept[gate], m)
 	see := func(list []*receive, age uint64) {
 		for _, p := range slices.Clone(list) {
 			if p.wild.Probe && p.isFor(tag) && p.entry.Age <= age {
 				given[p] = m
-				w.drop(p)
+				wd.drop(p)
 			}
 		}
 	}
-	see(w.posted[gate], math.MaxUint64)
-	see(w.shared, w.compared[gate])
+	see(wd.posted[gate], math.MaxUint64)
+	see(wd.shared, wd.compared[gate])
 	due := x.Keep(&m.Arrival)
-	w.expect(given)
+	wd.expect(given)
 	if due {
-		given = w.catchUp(gate, w.any.Now())
-		x.Search(w.any.Now())
-		w.expect(given)
+		given = wd.catchUp(gate, wd.any.Now())
+		x.Search(wd.any.Now())
+		wd.expect(given)
 	}
 }
 
 // drop takes a receive out of the model.
-func (w *world) drop(r *receive) {
+func (wd *world) drop(r *receive) {
 	is := func(x *receive) bool { return x == r }
-	for i := range w.posted {
-		w.posted[i] = slices.DeleteFunc(w.posted[i], is)
+	for i := range wd.posted {
+		wd.posted[i] = slices.DeleteFunc(wd.posted[i], is)
 	}
-	w.shared = slices.DeleteFunc(w.shared, is)
+	wd.shared = slices.DeleteFunc(wd.shared, is)
 }
 
 // post has a receive, or a probe, come to a gate.
-func (w *world) post(gate int, p Pattern, probe bool) {
-	r := &receive{order: w.count}
-	w.count++
-	x := w.gates[gate]
+func (wd *world) post(gate int, p Pattern, probe bool) {
+	r := &receive{order: wd.count}
+	wd.count++
+	x := wd.gates[gate]
 	r.entry.Tag, r.entry.Of = p.Tag, r
 	if p.Mask == Exact && !probe {
-		r.entry.Age = w.any.Now()
+		r.entry.Age = wd.any.Now()
 	} else {
-		r.entry.Age = w.any.Stamp()
+		r.entry.Age = wd.any.Stamp()
 		r.wild.Set(&r.entry, p.Mask, probe)
 	}
-	if w.take(gate, p, probe, r.entry.Age) != nil {
+	if wd.take(gate, p, probe, r.entry.Age) != nil {
 		return
 	}
 	if p.Mask == Exact && !probe {
@@ -168,57 +168,57 @@ func (w *world) post(gate int, p Pattern, probe bool) {
 	} else {
 		x.PostWild(&r.wild)
 	}
-	w.posted[gate] = append(w.posted[gate], r)
+	wd.posted[gate] = append(wd.posted[gate], r)
 }
 
 // take takes out the oldest message for p of a gate, or only looks at it.
-func (w *world) take(gate int, p Pattern, look bool, age uint64) *message {
-	given := w.catchUp(gate, age)
-	i := slices.IndexFunc(w.kept[gate], func(m *message) bool { return p.Matches(m.Tag) })
+func (wd *world) take(gate int, p Pattern, look bool, age uint64) *message {
+	given := wd.catchUp(gate, age)
+	i := slices.IndexFunc(wd.kept[gate], func(m *message) bool { return p.Matches(m.Tag) })
 	var want, got *message
 	if i >= 0 {
-		want = w.kept[gate][i]
+		want = wd.kept[gate][i]
 	}
 	if look {
-		got = w.gates[gate].Peek(p, age)
+		got = wd.gates[gate].Peek(p, age)
 	} else {
-		got = w.gates[gate].Take(p, age)
+		got = wd.gates[gate].Take(p, age)
 	}
 	if got != want {
-		w.t.Fatalf("looking=%v: it gets %v, want %v", look, got, want)
+		wd.t.Fatalf("looking=%v: it gets %v, want %v", look, got, want)
 	}
 	if got != nil && !look {
-		w.kept[gate] = slices.Delete(w.kept[gate], i, i+1)
+		wd.kept[gate] = slices.Delete(wd.kept[gate], i, i+1)
 	}
-	w.expect(given)
+	wd.expect(given)
 	return got
 }
 
 // postAny has one for any gate come. Gates that are flagged compare their messages, now or only later.
-func (w *world) postAny(p Pattern, probe, later bool) {
-	r := &receive{order: w.count, any: true}
-	w.count++
+func (wd *world) postAny(p Pattern, probe, later bool) {
+	r := &receive{order: wd.count, any: true}
+	wd.count++
 	r.entry.Tag, r.entry.Of = p.Tag, r
 	r.wild.Set(&r.entry, p.Mask, probe)
-	w.any.Post(&r.wild)
-	w.shared = append(w.shared, r)
+	wd.any.Post(&r.wild)
+	wd.shared = append(wd.shared, r)
 	if !later {
-		w.searchAll()
+		wd.searchAll()
 	}
 }
 
 // searchAll has all gates compare that may hold unexpected messages.
-func (w *world) searchAll() {
-	flagged := slices.Collect(w.any.Flagged)
-	for i := range w.gates {
-		if len(w.kept[i]) != 0 && !slices.Contains(flagged, i) {
-			w.t.Fatalf("gate %d keeps %d messages and has no flag", i, len(w.kept[i]))
+func (wd *world) searchAll() {
+	flagged := slices.Collect(wd.any.Flagged)
+	for i := range wd.gates {
+		if len(wd.kept[i]) != 0 && !slices.Contains(flagged, i) {
+			wd.t.Fatalf("gate %d keeps %d messages and has no flag", i, len(wd.kept[i]))
 		}
 	}
 	for _, i := range flagged {
-		given := w.catchUp(i, w.any.Now())
-		w.gates[i].Search(w.any.Now())
-		w.expect(given)
+		given := wd.catchUp(i, wd.any.Now())
+		wd.gates[i].Search(wd.any.Now())
+		wd.expect(given)
 	}
 }
 

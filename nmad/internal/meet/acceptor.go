@@ -1,7 +1,6 @@
 package meet
 
 import (
-	"container/list"
 	"errors"
 	"fmt"
 	"net"
@@ -15,10 +14,10 @@ import (
 // Acceptor is a listener with a goroutine behind it. Safe for concurrent use.
 //
 // A connection takes a slot until its process has proved that it belongs to the job, or the connection
-// has ended. While all slots are taken, the next connection gets the slot of one that is unproven: from the
-// address that has the most slots, of the connection that has had its slot for the longest time, if that is longer than
-// leastTime. So silent connections do not keep the processes of the job out, and many of these at once only wait
-// for one another.
+// has ended. While all slots of the process are taken, the next connection gets the slot of one that is unproven: from the
+// address that has the most slots of one acceptor, of the connection that has had its slot for the longest time, if that is
+// longer than leastTime. So silent connections do not keep the processes of the job out, and many of these at once only
+// wait for one another.
 type Acceptor struct {
 	// Serve finds out which process is at the other end of conn, and goes on with it. It owns conn, which ends after
 	// Patience unless it calls Incoming.Over before, and tells v how far the exchange is. Its error is why nothing comes
@@ -28,28 +27,14 @@ type Acceptor struct {
 	Hopeless func(error)   // unless nil, it is told when the kernel refuses the call itself, again and again
 
 	ln    net.Listener
-	slots int
+	slots *slots // nil: allSlots
 	done  chan struct{}
-	freed chan struct{} // a slot is free; room for one
 	wg    sync.WaitGroup
 
-	mu       sync.Mutex // below: everything after it
-	inside   map[*Incoming]struct{}
-	unproven list.List      // of *Incoming: those that have a slot, in the order of their arrival
-	from     map[string]int // how many of these there are, by address
-	refused  int
-	last     error
-}
-
-// Incoming is a connection that was accepted.
-type Incoming struct {
-	acceptor *Acceptor
-	conn     net.Conn
-	from     string // its address, without a port
-	came     time.Time
-	late     *limit.Limit
-
-	slot *list.Element // nil: it has none any more; guarded by Acceptor.mu
+	mu      sync.Mutex // below: everything after it
+	inside  map[*Incoming]struct{}
+	refused int
+	last    error
 }
 
 const (
@@ -70,10 +55,9 @@ const (
 // complete.
 func (d *Acceptor) Listen(ln net.Listener) {
 	d.ln = ln
-	d.done, d.freed = make(chan struct{}), make(chan struct{}, 1)
-	d.inside, d.from = map[*Incoming]struct{}{}, map[string]int{}
-	if d.slots == 0 {
-		d.slots = maxSlots()
+	d.done, d.inside = make(chan struct{}), map[*Incoming]struct{}{}
+	if d.slots == nil {
+		d.slots = allSlots
 	}
 	d.wg.Go(d.listen)
 }
@@ -93,7 +77,7 @@ func (d *Acceptor) listen() {
 				return
 			case <-time.After(pause): // others may still come
 				d.remember(err)
-				d.evict(0)
+				d.slots.evict(0)
 				continue
 			}
 		}
@@ -120,76 +104,27 @@ func (d *Acceptor) closed() bool {
 // admit gives conn a slot, for which it may have to wait, and registers it, so that Stop can end
 // its exchange. Nil: the acceptor is closed.
 func (d *Acceptor) admit(conn net.Conn) *Incoming {
-	v := &Incoming{acceptor: d, conn: conn, from: host(conn.RemoteAddr()), came: time.Now()}
-	for {
-		d.mu.Lock()
-		if d.closed() {
-			d.mu.Unlock()
-			return nil
-		}
-		if d.unproven.Len() < d.slots && takeSlot(d, max(maxSlots(), d.slots)) {
-			break
-		}
-		crowded := d
-		if d.unproven.Len() < d.slots {
-			crowded = mostCrowded(d)
-		}
-		d.mu.Unlock()
-		if crowded.evict(leastTime) {
+	v := &Incoming{acceptor: d, conn: conn, from: arrivesFrom{d, host(conn.RemoteAddr())}, came: time.Now()}
+	for !d.slots.take(v) {
+		if d.slots.evict(leastTime) {
 			continue
 		}
 		select {
-		case <-d.freed:
+		case <-d.slots.freed:
 		case <-time.After(leastTime / 10):
 		case <-d.done:
 			return nil
 		}
 	}
+	d.mu.Lock()
 	defer d.mu.Unlock()
-	v.slot = d.unproven.PushBack(v)
-	d.from[v.from]++
+	if d.closed() {
+		d.slots.free(v)
+		return nil
+	}
 	d.inside[v] = struct{}{}
 	d.wg.Add(1)
 	return v
-}
-
-// evict ends the exchange of an unproven connection that has had its slot for that long, if there is one.
-func (d *Acceptor) evict(after time.Duration) bool {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	most := 0
-	for _, n := range d.from {
-		most = max(most, n)
-	}
-	for e := d.unproven.Front(); e != nil; e = e.Next() {
-		v := e.Value.(*Incoming)
-		if time.Since(v.came) < after {
-			return false
-		}
-		if d.from[v.from] == most {
-			d.freeSlot(v)
-			_ = v.conn.SetDeadline(limit.Past)
-			return true
-		}
-	}
-	return false
-}
-
-// freeSlot frees the slot of v, if it has one. Under mu.
-func (d *Acceptor) freeSlot(v *Incoming) {
-	if v.slot == nil {
-		return
-	}
-	d.unproven.Remove(v.slot)
-	v.slot = nil
-	giveSlot(d)
-	if d.from[v.from]--; d.from[v.from] == 0 {
-		delete(d.from, v.from)
-	}
-	select {
-	case d.freed <- struct{}{}:
-	default:
-	}
 }
 
 // Heard says that the hello has come: the rest of the exchange has the rest of the patience.
@@ -202,20 +137,16 @@ func (v *Incoming) Heard() {
 func (d *Acceptor) first() time.Duration { return min(helloTimeout, d.Patience/2) }
 
 // Proved says that the process has proved that it belongs to the job: it needs no slot any more.
-func (v *Incoming) Proved() {
-	v.acceptor.mu.Lock()
-	defer v.acceptor.mu.Unlock()
-	v.acceptor.freeSlot(v)
-}
+func (v *Incoming) Proved() { v.acceptor.slots.free(v) }
 
 // Over says that the exchange is over: from here on the deadlines of the connection are the caller's. false: the acceptor
 // has ended it.
 func (v *Incoming) Over() bool {
 	d := v.acceptor
 	v.late.Stop()
+	d.slots.free(v)
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.freeSlot(v)
 	delete(d.inside, v)
 	return !d.closed()
 }

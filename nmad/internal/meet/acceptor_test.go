@@ -8,15 +8,17 @@ import (
 	"time"
 )
 
-// open makes a door with few seats on loopback. A connection that says a byte has proved itself, and
-// hears one.
-func open(t *testing.T, seats int) (d *Acceptor, addr string) {
+// open makes an acceptor with few slots on loopback.
+func open(t *testing.T, most int) (d *Acceptor, addr string) { return openWith(t, newSlots(most)) }
+
+// openWith makes an acceptor with those slots. A connection that says a byte has proved itself, and hears one.
+func openWith(t *testing.T, s *slots) (d *Acceptor, addr string) {
 	t.Helper()
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	d = &Acceptor{Patience: Patience, slots: seats, Serve: func(conn net.Conn, v *Incoming) error {
+	d = &Acceptor{Patience: Patience, slots: s, Serve: func(conn net.Conn, v *Incoming) error {
 		defer conn.Close()
 		var b [1]byte
 		if _, err := io.ReadFull(conn, b[:]); err != nil {
@@ -62,13 +64,13 @@ func proves(c net.Conn) error {
 	return err
 }
 
-// TestSeatsAreGivenOn: strangers that say nothing, several times as many as there are seats, lose them,
+// TestSlotsAreGivenOn: strangers that say nothing, several times as many as there are slots, lose them,
 // those that have come first before the others.
-func TestSeatsAreGivenOn(t *testing.T) {
-	const seats = 4
-	_, addr := open(t, seats)
+func TestSlotsAreGivenOn(t *testing.T) {
+	const slots = 4
+	_, addr := open(t, slots)
 	first := connect(t, "127.0.0.1", addr)
-	for range 3 * seats {
+	for range 3 * slots {
 		connect(t, "127.0.0.1", addr)
 	}
 	admitted(t, connect(t, "127.0.0.1", addr))
@@ -78,24 +80,20 @@ func TestSeatsAreGivenOn(t *testing.T) {
 	}
 }
 
-// TestSeatsByAddress: the address that has the most strangers loses a seat, not the stranger that has come
+// TestSlotsByAddress: the address that has the most strangers loses a slot, not the stranger that has come
 // first.
-func TestSeatsByAddress(t *testing.T) {
-	const seats = 4
-	d, addr := open(t, seats)
+func TestSlotsByAddress(t *testing.T) {
+	const slots = 4
+	d, addr := open(t, slots)
 	alone := connect(t, "127.0.0.2", addr)
-	for range seats - 1 {
+	for range slots - 1 {
 		connect(t, "127.0.0.1", addr)
 	}
 	for end := time.Now().Add(5 * time.Second); ; time.Sleep(time.Millisecond) {
-		d.mu.Lock()
-		n := d.unproven.Len()
-		d.mu.Unlock()
-		if n == seats {
+		if n := slotsTaken(d.slots); n == slots {
 			break
-		}
-		if time.Now().After(end) {
-			t.Fatalf("%d strangers have a seat", n)
+		} else if time.Now().After(end) {
+			t.Fatalf("%d strangers have a slot", n)
 		}
 	}
 	admitted(t, connect(t, "127.0.0.3", addr))
@@ -103,14 +101,14 @@ func TestSeatsByAddress(t *testing.T) {
 }
 
 // TestStrangersThatComeAgain: strangers connect again as soon as they are turned away; a process of the job gets in
-// between them. Where it says its word so late that as many strangers as there are seats have come after it, it loses its
+// between them. Where it says its word so late that as many strangers as there are slots have come after it, it loses its
 // own and connects again, as dialers do.
 func TestStrangersThatComeAgain(t *testing.T) {
-	const seats = 8
-	_, addr := open(t, seats)
+	const slots = 8
+	_, addr := open(t, slots)
 	var over atomic.Bool
 	t.Cleanup(func() { over.Store(true) })
-	for range 2 * seats {
+	for range 2 * slots {
 		go func() {
 			for !over.Load() {
 				c, err := net.Dial("tcp", addr)
@@ -130,32 +128,35 @@ func TestStrangersThatComeAgain(t *testing.T) {
 				break
 			}
 			if time.Now().After(end) {
-				t.Fatal("a process of the job gets no seat: ", err)
+				t.Fatal("a process of the job gets no slot: ", err)
 			}
 		}
 	}
 }
 
-// TestSeatsOfAllDoors: the strangers of one door have all seats of the process; a process of the job gets in by another
-// door.
-func TestSeatsOfAllDoors(t *testing.T) {
-	full, fullAddr := open(t, maxSlots())
-	_, addr := open(t, maxSlots())
-	allSlots.Lock()
-	allSlots.taken += maxSlots() - 4 // as if so many sat there
-	allSlots.Unlock()
-	t.Cleanup(func() {
-		allSlots.Lock()
-		allSlots.taken -= maxSlots() - 4
-		allSlots.Unlock()
-	})
-	for range 4 {
-		connect(t, "127.0.0.1", fullAddr)
+// slotsTaken is how many slots are.
+func slotsTaken(s *slots) int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.taken.Len()
+}
+
+// TestSlotsOfAllAcceptors: the strangers of one acceptor have all slots of the process; processes of the job get in by
+// another one, and none that waits there loses its slot.
+func TestSlotsOfAllAcceptors(t *testing.T) {
+	const slots = 4
+	s := newSlots(slots)
+	_, full := openWith(t, s)
+	_, addr := openWith(t, s)
+	waits := connect(t, "127.0.0.1", addr)
+	for range slots - 1 {
+		connect(t, "127.0.0.1", full)
 	}
-	for end := time.Now().Add(5 * time.Second); mostCrowded(nil) != full; time.Sleep(time.Millisecond) {
+	for end := time.Now().Add(5 * time.Second); slotsTaken(s) != slots; time.Sleep(time.Millisecond) {
 		if time.Now().After(end) {
-			t.Fatal("no stranger has a seat")
+			t.Fatalf("%d connections have a slot", slotsTaken(s))
 		}
 	}
 	admitted(t, connect(t, "127.0.0.1", addr))
+	admitted(t, waits)
 }

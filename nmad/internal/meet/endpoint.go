@@ -3,7 +3,6 @@ package meet
 import (
 	"context"
 	"crypto/rand"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"net"
@@ -129,7 +128,5 @@ func ListenAbstract(driver string, c driver.Config) (ln net.Listener, name strin
 // Abstract makes a name for a Unix socket of that driver which has no file, and which no stranger can
 // have taken before.
 func Abstract(driver string, rank int) string {
-	var random [12]byte
-	_, _ = rand.Read(random[:]) // never fails
-	return fmt.Sprintf("@pm2-%s-%d-%s", driver, rank, hex.EncodeToString(random[:]))
+	return fmt.Sprintf("@pm2-%s-%d-%s", driver, rank, rand.Text())
 }

@@ -55,7 +55,7 @@ func Dialer(conn net.Conn, me Me, rank int) (*Peer, error) {
 		err = me.compare(&peer.Message)
 	}
 	if err == nil && peer.Rank != uint32(rank) {
-		err = refused("rank %d answers where rank %d was expected", peer.Rank, rank)
+		err = Refused("rank %d answers where rank %d was expected", peer.Rank, rank)
 	}
 	if err != nil {
 		return nil, Refuse(conn, err)
@@ -125,15 +125,15 @@ func (me *Me) fresh() []byte {
 func (me *Me) compare(peer *Message) error {
 	switch {
 	case peer.Driver != me.Driver:
-		return refused("it uses driver %q, this process %q", printable([]byte(peer.Driver)), me.Driver)
+		return Refused("it uses driver %q, this process %q", printable([]byte(peer.Driver)), me.Driver)
 	case peer.Job != me.Job:
-		return refused("it belongs to job %q, this process to %q", printable([]byte(peer.Job)), me.Job)
+		return Refused("it belongs to job %q, this process to %q", printable([]byte(peer.Job)), me.Job)
 	case peer.Size != me.Size:
-		return refused("it believes in a job of %d processes, this process in %d: give all the same PM2_SIZE", peer.Size, me.Size)
+		return Refused("it believes in a job of %d processes, this process in %d: give all the same PM2_SIZE", peer.Size, me.Size)
 	case peer.Rank >= me.Size:
-		return refused("it calls itself rank %d in a job of %d: PM2_RANK must be below PM2_SIZE", peer.Rank, me.Size)
+		return Refused("it calls itself rank %d in a job of %d: PM2_RANK must be below PM2_SIZE", peer.Rank, me.Size)
 	case peer.MaxBody == 0 && me.MaxBody != 0:
-		return refused("it takes no bodies")
+		return Refused("it takes no bodies")
 	}
 	return nil
 }
@@ -156,7 +156,7 @@ func (x *exchange) verify(role string) (answer byte, err error) {
 	return got[0], nil
 }
 
-var wrongSecret = refused("it does not hold the secret of this job: give all processes the same one")
+var wrongSecret = Refused("it does not hold the secret of this job: give all processes the same one")
 
 // key is one for what follows the exchange.
 func (x *exchange) key(label string) []byte { return x.code(label) }

@@ -33,8 +33,8 @@ type outcome struct {
 // steps counts what an exchange tells.
 type steps struct{ heard, proved int }
 
-func (s *steps) Heard()  { s.heard++ }
-func (s *steps) Proved() { s.proved++ }
+func (st *steps) Heard()  { st.heard++ }
+func (st *steps) Proved() { st.proved++ }
 
 // exchanged runs both sides over an in-memory connection.
 func exchanged(t *testing.T, d, l Me, rank int, check func(*Peer) error) (o outcome) {

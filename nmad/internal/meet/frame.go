@@ -60,11 +60,11 @@ func ReadPayload(r io.Reader, kind byte, head [HeadSize]byte) ([]byte, error) {
 		if string(head[:len(greeting)]) == greeting {
 			return nil, otherVersion(uint16(head[len(greeting)]))
 		}
-		return nil, refused("it does not speak our protocol (first bytes %#x)", head)
+		return nil, Refused("it does not speak our protocol (first bytes %#x)", head)
 	}
 	n := binary.LittleEndian.Uint32(head[1:])
 	if n > MaxFrame {
-		return nil, refused("it sent a frame of %d bytes, at most %d are allowed", n, MaxFrame)
+		return nil, Refused("it sent a frame of %d bytes, at most %d are allowed", n, MaxFrame)
 	}
 	payload := make([]byte, n)
 	if _, err := io.ReadFull(r, payload); err != nil {

@@ -58,14 +58,14 @@ func (m *Message) encode() []byte {
 // another version, whatever else it holds, is refused for its version.
 func (m *Message) decode(b []byte) error {
 	if len(b) < len(magic)+2 || string(b[:len(magic)]) != magic {
-		return refused("it does not speak our protocol")
+		return Refused("it does not speak our protocol")
 	}
 	b = b[len(magic):]
 	if m.version = binary.LittleEndian.Uint16(b); m.version != Version {
 		return otherVersion(m.version)
 	}
 	if len(b) < fixedSize-len(magic) {
-		return refused("its hello is cut short")
+		return Refused("its hello is cut short")
 	}
 	m.Track, b = b[2], b[4:]
 	m.Rank = binary.LittleEndian.Uint32(b)
@@ -76,16 +76,16 @@ func (m *Message) decode(b []byte) error {
 	b = b[copy(m.nonce[:], b):]
 	var ok bool
 	if m.Driver, b, ok = cutString(b, driver.MaxName); !ok {
-		return refused("its hello is malformed (driver)")
+		return Refused("its hello is malformed (driver)")
 	}
 	if m.Job, b, ok = cutString(b, driver.MaxJob); !ok || len(b) != 0 {
-		return refused("its hello is malformed (job)")
+		return Refused("its hello is malformed (job)")
 	}
 	return nil
 }
 
 func otherVersion(v uint16) error {
-	return refused("it speaks version %d, this process version %d: start all processes from one build", v, Version)
+	return Refused("it speaks version %d, this process version %d: start all processes from one build", v, Version)
 }
 
 // cutString takes a string of at most most bytes, preceded by its length, off b.

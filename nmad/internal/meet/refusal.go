@@ -26,12 +26,10 @@ func (r *Refusal) Error() string {
 
 func (r *Refusal) Unwrap() error { return driver.ErrRefused }
 
-func refused(format string, args ...any) error {
+// Refused makes a reason to turn the peer away.
+func Refused(format string, args ...any) error {
 	return &Refusal{Reason: fmt.Sprintf(format, args...)}
 }
-
-// Refused makes a reason to turn the peer away, for drivers' own steps.
-func Refused(format string, args ...any) error { return refused(format, args...) }
 
 // Refuse tells the peer why nothing comes of the connection, if err is for it to know: this process turns it away, or
 // lacks something. It gives err back. The caller closes conn.

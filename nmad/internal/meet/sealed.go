@@ -67,67 +67,67 @@ func tag(key []byte, count uint64, head, payload []byte) []byte {
 
 // Send sends one frame. If the peer takes none it waits only for a moment: a goroutine goes on until the frame has left,
 // or the connection ends. An error is that of this frame or of an earlier one.
-func (s *Sealed) Send(kind byte, payload []byte) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.err != nil {
-		return s.err
+func (w *Sealed) Send(kind byte, payload []byte) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.err != nil {
+		return w.err
 	}
 	b := AppendFrame(make([]byte, 0, HeadSize+len(payload)+tagSize), kind, payload)
-	b = append(b, tag(s.out, s.outCount, b[:HeadSize], payload)...)
-	s.outCount++
-	if s.flushing {
-		if len(s.rest) > backlog {
-			s.err = errBacklog
-			return s.err
+	b = append(b, tag(w.out, w.outCount, b[:HeadSize], payload)...)
+	w.outCount++
+	if w.flushing {
+		if len(w.rest) > backlog {
+			w.err = errBacklog
+			return w.err
 		}
-		s.rest = append(s.rest, b...)
+		w.rest = append(w.rest, b...)
 		return nil
 	}
 	var n int
-	if s.err = s.Conn.SetWriteDeadline(time.Now().Add(directly)); s.err == nil {
-		n, s.err = s.Conn.Write(b)
+	if w.err = w.Conn.SetWriteDeadline(time.Now().Add(directly)); w.err == nil {
+		n, w.err = w.Conn.Write(b)
 	}
-	if !errors.Is(s.err, os.ErrDeadlineExceeded) {
-		return s.err
+	if !errors.Is(w.err, os.ErrDeadlineExceeded) {
+		return w.err
 	}
-	s.rest, s.flushing, s.err = b[n:], true, s.Conn.SetWriteDeadline(time.Time{})
-	s.flusher.Go(s.flush)
-	return s.err
+	w.rest, w.flushing, w.err = b[n:], true, w.Conn.SetWriteDeadline(time.Time{})
+	w.flusher.Go(w.flush)
+	return w.err
 }
 
 // flush writes what the socket has not taken, until there is no more of it.
-func (s *Sealed) flush() {
+func (w *Sealed) flush() {
 	for {
-		s.mu.Lock()
-		b := s.rest
-		s.rest, s.flushing = nil, len(b) > 0
-		s.mu.Unlock()
+		w.mu.Lock()
+		b := w.rest
+		w.rest, w.flushing = nil, len(b) > 0
+		w.mu.Unlock()
 		if len(b) == 0 {
 			return
 		}
-		if _, err := s.Conn.Write(b); err != nil {
-			s.mu.Lock()
-			s.err = err
-			s.mu.Unlock()
+		if _, err := w.Conn.Write(b); err != nil {
+			w.mu.Lock()
+			w.err = err
+			w.mu.Unlock()
 			return
 		}
 	}
 }
 
 // Flush waits until all that was sent has left, or the connection has ended.
-func (s *Sealed) Flush() {
-	s.mu.Lock() // what is being sent now counts
-	wait := s.flusher.Wait
-	s.mu.Unlock()
+func (w *Sealed) Flush() {
+	w.mu.Lock() // what is being sent now counts
+	wait := w.flusher.Wait
+	w.mu.Unlock()
 	wait()
 }
 
 // Recv reads one frame. most returns how many bytes the payload of a kind may have; -1: there is no such kind. The frame
 // is authentic; the caller judges whether it comes at the right time.
-func (s *Sealed) Recv(most func(kind byte) int) (kind byte, payload []byte, err error) {
+func (w *Sealed) Recv(most func(kind byte) int) (kind byte, payload []byte, err error) {
 	var head [HeadSize]byte
-	if _, err := io.ReadFull(s.Conn, head[:]); err != nil {
+	if _, err := io.ReadFull(w.Conn, head[:]); err != nil {
 		return 0, nil, err
 	}
 	kind = head[0]
@@ -137,13 +137,13 @@ func (s *Sealed) Recv(most func(kind byte) int) (kind byte, payload []byte, err 
 	}
 	// The head is not authentic yet: memory is taken as the bytes arrive, not as it says.
 	var body bytes.Buffer
-	if _, err := io.CopyN(&body, s.Conn, int64(n)+tagSize); err != nil {
+	if _, err := io.CopyN(&body, w.Conn, int64(n)+tagSize); err != nil {
 		return 0, nil, err
 	}
 	payload = body.Bytes()[:n]
-	if !hmac.Equal(body.Bytes()[n:], tag(s.in, s.inCount, head[:], payload)) {
+	if !hmac.Equal(body.Bytes()[n:], tag(w.in, w.inCount, head[:], payload)) {
 		return 0, nil, fmt.Errorf("%w: its authentication code is wrong", ErrFrame)
 	}
-	s.inCount++
+	w.inCount++
 	return kind, payload, nil
 }

@@ -14,8 +14,8 @@ type recorded struct {
 	b bytes.Buffer
 }
 
-func (c *recorded) Write(b []byte) (int, error)      { return c.b.Write(b) }
-func (c *recorded) SetWriteDeadline(time.Time) error { return nil }
+func (rc *recorded) Write(b []byte) (int, error)      { return rc.b.Write(b) }
+func (rc *recorded) SetWriteDeadline(time.Time) error { return nil }
 
 // sealer is what both sides of an exchange have found out.
 func sealer() *Peer {

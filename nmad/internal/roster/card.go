@@ -65,86 +65,65 @@ func (c *Card) Drivers() string {
 // errCard is what a malformed card or table is.
 var errCard = errors.New("malformed card")
 
+// check says what others would not read of the card.
 func (c *Card) check() error {
-	switch {
-	case len(c.Host) > maxHost:
-		return fmt.Errorf("%w: host identity of %d bytes, at most %d", errCard, len(c.Host), maxHost)
-	case len(c.Name) > MaxName:
-		return fmt.Errorf("%w: name of a host of %d bytes, at most %d", errCard, len(c.Name), MaxName)
-	case len(c.CPUs) > MaxCPUs:
-		return fmt.Errorf("%w: a list of processors of %d bytes, at most %d", errCard, len(c.CPUs), MaxCPUs)
-	case len(c.Standby) > maxAddr:
-		return fmt.Errorf("%w: control address of %d bytes, at most %d", errCard, len(c.Standby), maxAddr)
-	case len(c.Rails) > MaxRails:
-		return fmt.Errorf("%w: %d rails, at most %d", errCard, len(c.Rails), MaxRails)
-	case c.Rank < 0 || c.Rank >= MaxSize:
-		return fmt.Errorf("%w: rank %d", errCard, c.Rank)
+	type bound struct {
+		what    string
+		n, most int
+	}
+	bounds := []bound{
+		{"host identity", len(c.Host), maxHost}, {"name of the host", len(c.Name), MaxName}, {"list of processors", len(c.CPUs), MaxCPUs},
+		{"list of rails", len(c.Rails), MaxRails},
 	}
 	for _, r := range c.Rails {
-		switch {
-		case len(r.Driver) > maxDriver:
-			return fmt.Errorf("%w: driver name of %d bytes, at most %d", errCard, len(r.Driver), maxDriver)
-		case len(r.Addr) > maxAddr:
-			return fmt.Errorf("%w: driver address of %d bytes, at most %d", errCard, len(r.Addr), maxAddr)
+		bounds = append(bounds, bound{"driver name", len(r.Driver), maxDriver}, bound{"driver address", len(r.Addr), maxAddr})
+	}
+	for _, b := range bounds {
+		if b.n > b.most {
+			return fmt.Errorf("%w: the length of the %s is %d, at most %d", errCard, b.what, b.n, b.most)
 		}
 	}
 	return nil
 }
 
-func (c *Card) append(b []byte) []byte {
-	b = appendU32(b, uint32(c.Rank))
-	b = appendU32(b, uint32(c.PID))
-	b = appendU64(b, c.StartTime)
-	b = appendU64(b, c.Window)
-	b = appendU32(b, c.Records)
-	b = appendU32(b, c.Silence)
+// code writes the card, or reads it.
+func (c *Card) code(x *coder) {
+	c.Rank = int(x.u32(uint32(c.Rank)))
+	c.PID = int(int32(x.u32(uint32(c.PID))))
+	c.StartTime = x.u64(c.StartTime)
+	c.Window = x.u64(c.Window)
+	c.Records = x.u32(c.Records)
+	c.Silence = x.u32(c.Silence)
 	lazy := uint32(0)
 	if c.Lazy {
 		lazy = 1
 	}
-	b = appendU32(b, lazy)
-	b = appendString(b, c.Host)
-	b = appendString(b, c.Name)
-	b = appendString(b, c.CPUs)
-	b = appendString(b, c.Standby)
-	b = appendU32(b, uint32(len(c.Rails)))
-	for _, r := range c.Rails {
-		b = appendString(b, r.Driver)
-		b = appendString(b, r.Addr)
-	}
-	return b
-}
-
-func (c *Card) read(r *reader) {
-	c.Rank = int(r.u32())
-	c.PID = int(int32(r.u32()))
-	c.StartTime = r.u64()
-	c.Window = r.u64()
-	c.Records = r.u32()
-	c.Silence = r.u32()
-	lazy := r.u32()
+	lazy = x.u32(lazy)
 	c.Lazy = lazy == 1
-	r.bad = r.bad || lazy > 1
-	c.Host = r.string(maxHost)
-	c.Name = r.string(MaxName)
-	c.CPUs = r.string(MaxCPUs)
-	c.Standby = r.string(maxAddr)
-	n := r.u32()
-	if n > MaxRails {
-		r.bad = true
+	c.Host = x.string(c.Host, maxHost)
+	c.Name = x.string(c.Name, MaxName)
+	c.CPUs = x.string(c.CPUs, MaxCPUs)
+	c.Standby = x.string(c.Standby, maxAddr)
+	rails := x.u32(uint32(len(c.Rails)))
+	if x.bad = x.bad || lazy > 1 || rails > MaxRails; x.bad {
 		return
 	}
-	for range n {
-		c.Rails = append(c.Rails, Rail{Driver: r.string(maxDriver), Addr: r.string(maxAddr)})
+	if !x.writes && rails > 0 {
+		c.Rails = make([]Rail, rails)
+	}
+	for i := range c.Rails {
+		r := &c.Rails[i]
+		r.Driver, r.Addr = x.string(r.Driver, maxDriver), x.string(r.Addr, maxAddr)
 	}
 }
 
 func appendTable(b []byte, cards []Card) []byte {
-	b = appendU32(b, uint32(len(cards)))
+	x := coder{b: b, writes: true}
+	x.u32(uint32(len(cards)))
 	for i := range cards {
-		b = cards[i].append(b)
+		cards[i].code(&x)
 	}
-	return b
+	return x.b
 }
 
 // parseTable reads a table of exactly size cards, in order of their ranks.
@@ -158,21 +137,20 @@ func parseTable(b []byte, size int) ([]Card, error) {
 
 // parseCards reads the cards of exactly those ranks, in their order.
 func parseCards(b []byte, ranks []int) ([]Card, error) {
-	r := reader{b: b}
-	if n := r.u32(); int64(n) != int64(len(ranks)) {
+	x := coder{b: b}
+	if n := x.u32(0); int64(n) != int64(len(ranks)) {
 		return nil, fmt.Errorf("%w: the cards of %d processes in the place of %d", errCard, n, len(ranks))
 	}
 	cards := make([]Card, len(ranks))
 	for i := range cards {
-		cards[i].read(&r)
-		if err := cards[i].check(); err != nil {
-			return nil, err
+		if cards[i].code(&x); x.bad {
+			return nil, errCard
 		}
 		if cards[i].Rank != ranks[i] {
 			return nil, fmt.Errorf("%w: rank %d in the place of rank %d", errCard, cards[i].Rank, ranks[i])
 		}
 	}
-	if !r.done() {
+	if !x.done() {
 		return nil, errCard
 	}
 	return cards, nil

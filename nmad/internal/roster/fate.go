@@ -33,7 +33,7 @@ func (r *Roster) depart(e Event, from *wire) {
 		r.reasons[e.Rank] = e.Reason
 	}
 	delete(r.missing, e.Rank)
-	r.fate(e.Rank, func(k kind, payload []byte) {
+	r.fate(e.Rank, func(k frameKind, payload []byte) {
 		r.toAll(k, payload, from)
 		if r.up != nil && r.up != from && r.state == attached && r.tree.leader[e.Rank] == r.cfg.Rank {
 			r.up.send(k, payload)
@@ -44,7 +44,7 @@ func (r *Roster) depart(e Event, from *wire) {
 }
 
 // fate says by what end a rank is gone, if it is. Under mu.
-func (r *Roster) fate(rank int, say func(kind, []byte)) {
+func (r *Roster) fate(rank int, say func(frameKind, []byte)) {
 	switch r.gone[rank] {
 	case Left:
 		say(kindLeave, encodeRanks(rank))

@@ -8,20 +8,20 @@ import (
 	"github.com/pm2-go/pm2/nmad/internal/meet"
 )
 
-// kind says what a frame is.
-type kind = byte
+// frameKind says what a frame is.
+type frameKind = byte
 
 const (
-	kindCard    kind = 1 + iota // to rank 0: the cards of a subtree
-	kindTable                   // from rank 0: all cards, packed
-	kindReady                   // to rank 0: empty
-	kindGo                      // from rank 0: empty
-	kindLeave                   // both ways: rank
-	kindDead                    // both ways: rank, reason
-	kindAbort                   // both ways: rank, reason
-	kindBeat                    // both ways, once the job runs: empty
-	kindQuit                    // both ways, once the job runs: empty. To a parent: this member looks for another one; from one: it gives up its members
-	kindSubtree                 // to a parent, once the job runs: all ranks that this member speaks for besides itself
+	kindCard    frameKind = 1 + iota // to rank 0: the cards of a subtree
+	kindTable                        // from rank 0: all cards, packed
+	kindReady                        // to rank 0: empty
+	kindGo                           // from rank 0: empty
+	kindLeave                        // both ways: rank
+	kindDead                         // both ways: rank, reason
+	kindAbort                        // both ways: rank, reason
+	kindBeat                         // both ways, once the job runs: empty
+	kindQuit                         // both ways, once the job runs: empty. To a parent: this member looks for another one; from one: it gives up its members
+	kindSubtree                      // to a parent, once the job runs: all ranks that this member speaks for besides itself
 )
 
 const maxReason = 512
@@ -30,7 +30,7 @@ const maxReason = 512
 var errFrame = meet.ErrFrame
 
 // limitOf is the largest payload of a frame of a kind in a job of that size; -1: there is no such kind.
-func limitOf(k kind, size int) int {
+func limitOf(k frameKind, size int) int {
 	switch k {
 	case kindReady, kindGo, kindBeat, kindQuit:
 		return 0
@@ -53,44 +53,47 @@ type wire struct {
 }
 
 // send sends a frame. A connection that does not take it ends, and its reader tells why.
-func (w *wire) send(k kind, payload []byte) {
+func (w *wire) send(k frameKind, payload []byte) {
 	if err := w.Send(k, payload); err != nil && !isReset(err) {
 		_ = w.Conn.Close()
 	} // Else the other side has closed: the reader comes to that end by itself, behind what was sent before it, such as that this process is lost.
 }
 
 // recv reads one frame of a job of that size.
-func (w *wire) recv(size int) (kind, []byte, error) {
-	return w.Recv(func(k kind) int { return limitOf(k, size) })
+func (w *wire) recv(size int) (frameKind, []byte, error) {
+	return w.Recv(func(k frameKind) int { return limitOf(k, size) })
 }
 
 // A notice says something about one process.
 func notice(rank int, reason string) []byte {
-	return appendString(encodeRanks(rank), reason[:min(len(reason), maxReason)])
+	x := coder{b: encodeRanks(rank), writes: true}
+	x.string(reason[:min(len(reason), maxReason)], maxReason)
+	return x.b
 }
 
 func parseNotice(b []byte, size int) (rank int, reason string, err error) {
-	r := reader{b: b}
-	n := r.u32()
-	reason = r.string(maxReason)
-	if !r.done() || int64(n) >= int64(size) {
+	x := coder{b: b}
+	n := x.u32(0)
+	reason = x.string("", maxReason)
+	if !x.done() || int64(n) >= int64(size) {
 		return 0, "", fmt.Errorf("%w: a notice about rank %d", errFrame, n)
 	}
 	return int(n), reason, nil
 }
 
-func encodeRanks(ranks ...int) (b []byte) {
+func encodeRanks(ranks ...int) []byte {
+	x := coder{writes: true}
 	for _, rank := range ranks {
-		b = appendU32(b, uint32(rank))
+		x.u32(uint32(rank))
 	}
-	return b
+	return x.b
 }
 
 // parseRanks reads ranks of a job of that size, in rising order.
 func parseRanks(b []byte, size int) (ranks []int, err error) {
-	for r := (reader{b: b}); !r.done(); {
-		n := int(r.u32())
-		if r.bad || n >= size || len(ranks) > 0 && n <= ranks[len(ranks)-1] {
+	for x := (coder{b: b}); !x.done(); {
+		n := int(x.u32(0))
+		if x.bad || n >= size || len(ranks) > 0 && n <= ranks[len(ranks)-1] {
 			return nil, fmt.Errorf("%w: %d bytes of ranks", errFrame, len(b))
 		}
 		ranks = append(ranks, n)
@@ -107,60 +110,58 @@ func parseLeave(b []byte, size int) (int, error) {
 	return ranks[0], nil
 }
 
-func appendU32(b []byte, v uint32) []byte { return binary.LittleEndian.AppendUint32(b, v) }
-func appendU64(b []byte, v uint64) []byte { return binary.LittleEndian.AppendUint64(b, v) }
-
-// appendString writes the length as two bytes; longer strings are cut.
-func appendString(b []byte, s string) []byte {
-	s = s[:min(len(s), 1<<16-1)]
-	b = binary.LittleEndian.AppendUint16(b, uint16(len(s)))
-	return append(b, s...)
+// coder takes values off a slice, or appends them to it, so that what is written and read in one order is said once. Each
+// method is given the value that is to be written, and returns it, or the one that was read. Once something was missing
+// there the coder stays bad and returns zeros, so that a caller checks once, at the end.
+type coder struct {
+	b      []byte
+	writes bool
+	bad    bool
 }
 
-// reader takes values off a slice. Once something was missing it stays bad and
-// returns zeros, so that a caller checks once, at the end.
-type reader struct {
-	b   []byte
-	bad bool
-}
-
-func (r *reader) take(n int) []byte {
-	if r.bad || len(r.b) < n {
-		r.bad = true
-		return nil
+// next is the next n bytes, to be read or to be written.
+func (x *coder) next(n int) (b []byte) {
+	if x.writes {
+		x.b = append(x.b, make([]byte, n)...)
+		return x.b[len(x.b)-n:]
 	}
-	b := r.b[:n]
-	r.b = r.b[n:]
+	if x.bad = x.bad || len(x.b) < n; x.bad {
+		return make([]byte, n)
+	}
+	b, x.b = x.b[:n], x.b[n:]
 	return b
 }
 
-func (r *reader) u32() uint32 {
-	if b := r.take(4); b != nil {
-		return binary.LittleEndian.Uint32(b)
+func (x *coder) u32(v uint32) uint32 {
+	b := x.next(4)
+	if x.writes {
+		binary.LittleEndian.PutUint32(b, v)
 	}
-	return 0
+	return binary.LittleEndian.Uint32(b)
 }
 
-func (r *reader) u64() uint64 {
-	if b := r.take(8); b != nil {
-		return binary.LittleEndian.Uint64(b)
+func (x *coder) u64(v uint64) uint64 {
+	b := x.next(8)
+	if x.writes {
+		binary.LittleEndian.PutUint64(b, v)
 	}
-	return 0
+	return binary.LittleEndian.Uint64(b)
 }
 
-// string reads a string of at most limit bytes.
-func (r *reader) string(limit int) string {
-	b := r.take(2)
-	if b == nil {
-		return ""
+// string has a string of at most limit bytes, its length before it in two of them.
+func (x *coder) string(s string, limit int) string {
+	b := x.next(2)
+	if x.writes {
+		binary.LittleEndian.PutUint16(b, uint16(len(s)))
+		copy(x.next(len(s)), s)
+		return s
 	}
 	n := int(binary.LittleEndian.Uint16(b))
-	if n > limit {
-		r.bad = true
+	if x.bad = x.bad || n > limit; x.bad {
 		return ""
 	}
-	return string(r.take(n))
+	return string(x.next(n))
 }
 
 // done says whether everything was there and nothing is left.
-func (r *reader) done() bool { return !r.bad && len(r.b) == 0 }
+func (x *coder) done() bool { return !x.bad && len(x.b) == 0 }

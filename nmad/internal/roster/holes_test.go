@@ -107,12 +107,12 @@ type losing struct {
 	lost atomic.Bool
 }
 
-func (l *losing) Accept() (net.Conn, error) {
-	conn, err := l.Listener.Accept()
-	if err != nil || l.lost.Load() {
+func (lo *losing) Accept() (net.Conn, error) {
+	conn, err := lo.Listener.Accept()
+	if err != nil || lo.lost.Load() {
 		return conn, err
 	}
-	return late{conn, l}, nil
+	return late{conn, lo}, nil
 }
 
 type late struct {
@@ -120,10 +120,10 @@ type late struct {
 	l *losing
 }
 
-func (c late) Read(b []byte) (int, error) {
-	n, err := c.Conn.Read(b)
-	if n == 33 && !c.l.lost.Swap(true) { // the proof
-		_ = c.SetDeadline(limit.Past)
+func (lt late) Read(b []byte) (int, error) {
+	n, err := lt.Conn.Read(b)
+	if n == 33 && !lt.l.lost.Swap(true) { // the proof
+		_ = lt.SetDeadline(limit.Past)
 	}
 	return n, err
 }

@@ -40,20 +40,20 @@ func (m *member) endLimit() {
 	_ = m.w.Conn.SetDeadline(time.Time{})
 }
 
-// answer is what the listener of an exchange says to a dialer that has proved itself.
-type answer byte
+// admission is what the listener of an exchange says to a dialer that has proved itself.
+type admission byte
 
 const (
-	welcome       answer = iota
-	rankTaken            // another process is that rank already
-	alreadyClosed        // all ranks were there already
-	wrongPlace           // that rank belongs to another host's leader
-	takenForLost         // the job runs, and has lost this rank
-	elsewhere            // the job runs, and this process has a parent itself
-	notYet               // the job runs, and this process looks for a parent itself
+	welcome       admission = iota
+	rankTaken               // another process is that rank already
+	alreadyClosed           // all ranks were there already
+	wrongPlace              // that rank belongs to another host's leader
+	takenForLost            // the job runs, and has lost this rank
+	elsewhere               // the job runs, and this process has a parent itself
+	notYet                  // the job runs, and this process looks for a parent itself
 )
 
-func (a answer) String() string {
+func (a admission) String() string {
 	switch a {
 	case welcome:
 		return "welcome"
@@ -74,7 +74,7 @@ func (a answer) String() string {
 }
 
 // declined is an ErrRefused that tells the answer.
-type declined struct{ answer answer }
+type declined struct{ answer admission }
 
 func (d declined) Error() string { return fmt.Sprintf("%v: %v", driver.ErrRefused, d.answer) }
 func (declined) Unwrap() error   { return driver.ErrRefused }
@@ -133,7 +133,7 @@ func (r *Roster) greet(conn net.Conn, v *meet.Incoming) error {
 		return nil
 	})
 	if err == nil && peer.Answer != byte(welcome) {
-		err = declined{answer(peer.Answer)}
+		err = declined{admission(peer.Answer)}
 	}
 	if !v.Over() && err == nil {
 		err = net.ErrClosed
@@ -185,7 +185,7 @@ func (r *Roster) unheard(m *member, err error) {
 }
 
 // admit gives the rank to a dialer that has proved itself, if it is free.
-func (r *Roster) admit(m *member, rank int, again bool) answer {
+func (r *Roster) admit(m *member, rank int, again bool) admission {
 	r.mu.Lock()
 	defer r.release()
 	subtree := r.tree.subtrees[rank]
@@ -207,7 +207,7 @@ func (r *Roster) admit(m *member, rank int, again bool) answer {
 }
 
 // readmit answers a process of the job that has lost its parent. Under mu.
-func (r *Roster) readmit(m *member, rank int) answer {
+func (r *Roster) readmit(m *member, rank int) admission {
 	switch {
 	case rank == r.cfg.Rank:
 		return rankTaken
@@ -252,7 +252,7 @@ func (r *Roster) serve(m *member) {
 // errQuit ends the reading of a member that looks for another parent, and of a parent that gives up its members.
 var errQuit = errors.New("it keeps the list no more")
 
-func (r *Roster) takeFromMember(m *member, k kind, payload []byte) error {
+func (r *Roster) takeFromMember(m *member, k frameKind, payload []byte) error {
 	switch k {
 	case kindCard:
 		return r.takeCard(m, payload)
@@ -347,7 +347,7 @@ func (r *Roster) takeSubtree(m *member, payload []byte) error {
 
 // toAll sends a frame to all members that are there, but the one at the other end of from. Under mu, which
 // also keeps the order of frames the same for all.
-func (r *Roster) toAll(k kind, payload []byte, from *wire) {
+func (r *Roster) toAll(k frameKind, payload []byte, from *wire) {
 	for _, m := range r.members {
 		if m.w != nil && m.w != from {
 			m.send(k, payload)
@@ -356,7 +356,7 @@ func (r *Roster) toAll(k kind, payload []byte, from *wire) {
 }
 
 // send sends a frame to a member, unless its connection is out of use. Under mu.
-func (m *member) send(k kind, payload []byte) {
+func (m *member) send(k frameKind, payload []byte) {
 	if !m.out && m.w != nil {
 		m.w.send(k, payload)
 	}

@@ -55,7 +55,7 @@ func (r *Roster) reach(ctx context.Context, addr string, rank int, again bool) (
 	peer, err := meet.Dialer(conn, r.me(again), rank)
 	stop()
 	if err == nil && peer.Answer != byte(welcome) {
-		err = declined{answer(peer.Answer)}
+		err = declined{admission(peer.Answer)}
 	}
 	if err == nil {
 		err = context.Cause(ctx) // conn may have been made useless
@@ -149,7 +149,7 @@ func (r *Roster) tellSubtree() {
 // errParentGone ends the reading of the parent: what it has sent says that this process is no member of it any more.
 var errParentGone = errors.New("it has ended this connection")
 
-func (r *Roster) takeFromParent(w *wire, k kind, payload []byte) error {
+func (r *Roster) takeFromParent(w *wire, k frameKind, payload []byte) error {
 	switch k {
 	case kindTable:
 		return r.takeTable(payload)

@@ -45,9 +45,6 @@ const MinSecret = 16
 // MaxSecret is the longest, in bytes: in hexadecimal it fits into any pipe, by which a launcher tells it.
 const MaxSecret = 1024
 
-// MaxSize is the largest number of processes in a job.
-const MaxSize = 1 << 16
-
 // ErrAborted is what the start of a job fails with when one of its processes
 // failed to start.
 var ErrAborted = errors.New("the job could not start")
@@ -76,7 +73,7 @@ const (
 // Roster is this process's membership in a job: which ranks are there, have left, and have died. Safe for concurrent use.
 type Roster struct {
 	cfg  Config
-	tree tree
+	tree controlTree
 
 	ctx    context.Context // ends when the job cannot start, with the cause
 	cancel context.CancelCauseFunc
@@ -197,19 +194,8 @@ func (r *Roster) connect(ctx context.Context) (err error) {
 	return nil
 }
 
+// complete fills in the defaults. The caller has checked the rest of a Config: nmad.Config.
 func (cfg *Config) complete() error {
-	switch {
-	case cfg.Size < 1 || cfg.Size > MaxSize:
-		return fmt.Errorf("a job of %d processes: must be 1 to %d", cfg.Size, MaxSize)
-	case cfg.Rank < 0 || cfg.Rank >= cfg.Size:
-		return fmt.Errorf("rank %d in a job of %d processes: must be 0 to %d", cfg.Rank, cfg.Size, cfg.Size-1)
-	case cfg.Size > 1 && (len(cfg.Secret) < MinSecret || len(cfg.Secret) > MaxSecret):
-		return fmt.Errorf("a secret of %d bytes: needs %d to %d", len(cfg.Secret), MinSecret, MaxSecret)
-	case cfg.Hosts != nil && len(cfg.Hosts) != cfg.Size:
-		return fmt.Errorf("the hosts of %d ranks in a job of %d", len(cfg.Hosts), cfg.Size)
-	case cfg.Size > 1 && cfg.Addr == "" && cfg.Listener == nil:
-		return errors.New("no rendezvous address: give host:port of rank 0")
-	}
 	cfg.Card.Rank = cfg.Rank
 	cfg.Card.Silence = uint32(min(cfg.Silence.Milliseconds(), math.MaxUint32))
 	if err := cfg.Card.check(); err != nil {

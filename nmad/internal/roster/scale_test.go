@@ -25,17 +25,17 @@ type counted struct {
 
 type traffic struct{ conns, reads, read, writes, written atomic.Int64 }
 
-func (c counted) Read(b []byte) (int, error) {
-	n, err := c.Conn.Read(b)
-	c.t.reads.Add(1)
-	c.t.read.Add(int64(n))
+func (ct counted) Read(b []byte) (int, error) {
+	n, err := ct.Conn.Read(b)
+	ct.t.reads.Add(1)
+	ct.t.read.Add(int64(n))
 	return n, err
 }
 
-func (c counted) Write(b []byte) (int, error) {
-	n, err := c.Conn.Write(b)
-	c.t.writes.Add(1)
-	c.t.written.Add(int64(n))
+func (ct counted) Write(b []byte) (int, error) {
+	n, err := ct.Conn.Write(b)
+	ct.t.writes.Add(1)
+	ct.t.written.Add(int64(n))
 	return n, err
 }
 
@@ -99,7 +99,7 @@ func actor(addr string, above, size int, subtree []int, over *sync.WaitGroup, se
 			err = w.Send(kindReady, nil)
 		case k == kindGo:
 			for _, rank := range subtree {
-				err = w.Send(kindLeave, appendU32(nil, uint32(rank)))
+				err = w.Send(kindLeave, encodeRanks(rank))
 			}
 			if err == nil {
 				return

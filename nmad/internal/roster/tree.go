@@ -8,7 +8,7 @@ import (
 	"github.com/pm2-go/pm2/nmad/internal/meet"
 )
 
-// tree is how the control connections of a job run, as one of its processes sees it. The first rank of each host is its
+// controlTree is how the control connections of a job run, as one of its processes sees it. The first rank of each host is its
 // leader: the ranks of rank 0's host and the leaders of the others connect to rank 0, all other ranks to the leader of
 // their host. So rank 0 has as many connections as there are hosts and neighbours.
 //
@@ -16,7 +16,7 @@ import (
 //	         ├── rank 2 ──┬── rank 3       host 1, of which rank 2 is the leader
 //	         │            └── rank 4
 //	         └── rank 5 ───── rank 6       host 2
-type tree struct {
+type controlTree struct {
 	up       int           // the rank that this process connects to; -1: it is rank 0
 	subtrees map[int][]int // by the rank of those that connect to this process: the ranks that they speak for, in order, themselves first
 	relays   []bool        // by rank: other ranks get their news through it
@@ -24,8 +24,8 @@ type tree struct {
 }
 
 // newTree makes the tree of a job whose ranks are on those hosts; nil: on one.
-func newTree(hosts []int, own, size int) tree {
-	t := tree{up: -1, subtrees: map[int][]int{}, relays: make([]bool, size), leader: make([]int, size)}
+func newTree(hosts []int, own, size int) controlTree {
+	t := controlTree{up: -1, subtrees: map[int][]int{}, relays: make([]bool, size), leader: make([]int, size)}
 	leaders := map[int]int{} // by host
 	for rank := range size {
 		host := 0
@@ -58,7 +58,7 @@ func newTree(hosts []int, own, size int) tree {
 }
 
 // ranks lists those of which this process gathers the cards, its own included, in order.
-func (t *tree) ranks(own int) []int {
+func (t *controlTree) ranks(own int) []int {
 	all := []int{own}
 	for _, subtree := range t.subtrees {
 		all = append(all, subtree...)

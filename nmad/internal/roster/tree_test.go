@@ -12,7 +12,7 @@ import (
 
 func TestTree(t *testing.T) {
 	hosts := []int{0, 0, 1, 1, 1, 2, 2, 0}
-	for own, want := range map[int]tree{
+	for own, want := range map[int]controlTree{
 		0: {up: -1, subtrees: map[int][]int{1: {1}, 2: {2, 3, 4}, 5: {5, 6}, 7: {7}}},
 		1: {up: 0, subtrees: map[int][]int{}},
 		2: {up: 0, subtrees: map[int][]int{3: {3}, 4: {4}}},

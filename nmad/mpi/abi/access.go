@@ -6,15 +6,15 @@ import "github.com/pm2-go/pm2/nmad/mpi"
 
 // target is where an access goes.
 type target struct {
-	w    *window
+	w    *cWindow
 	rank int
 	at   int
 	as   mpi.Layout
-	t    *dtype
+	t    *cType
 }
 
 // target are the arguments of one, from the rank on: a rank, a displacement, a count, a datatype.
-func (a *call) target(i, win int) (x target, err error) {
+func (a *cCall) target(i, win int) (x target, err error) {
 	if x.w, err = a.window(win); err != nil {
 		return x, err
 	}
@@ -32,7 +32,7 @@ func (a *call) target(i, win int) (x target, err error) {
 }
 
 // rank checks one.
-func (w *window) rank(r int) error {
+func (w *cWindow) rank(r int) error {
 	if n := w.w.Group().Size(); r != procNull && (r < 0 || r >= n) {
 		return wrong(errRank, "rank %d of %d", r, n)
 	}
@@ -40,16 +40,16 @@ func (w *window) rank(r int) error {
 }
 
 // moved are the arguments of a put or get.
-func (a *call) moved() (mpi.Buffer, target, error) {
+func (a *cCall) moved() (mpi.Buffer, target, error) {
 	x, err := a.target(3, 7)
 	if err != nil {
 		return mpi.Buffer{}, x, err
 	}
-	b, _, err := a.buffer(0, 1, 2)
+	b, err := a.elements(0)
 	return b, x, err
 }
 
-func (a *call) put() error {
+func (a *cCall) put() error {
 	b, x, err := a.moved()
 	if err != nil {
 		return err
@@ -57,7 +57,7 @@ func (a *call) put() error {
 	return x.w.w.Put(b, x.rank, x.at, x.as)
 }
 
-func (a *call) get() error {
+func (a *cCall) get() error {
 	b, x, err := a.moved()
 	if err != nil {
 		return err
@@ -66,7 +66,7 @@ func (a *call) get() error {
 }
 
 // accesses is a put or get with a request.
-func (a *call) accesses(f func(*mpi.Window, mpi.Buffer, int, int, ...mpi.Layout) *mpi.Request) (*request, error) {
+func (a *cCall) accesses(f func(*mpi.Window, mpi.Buffer, int, int, ...mpi.Layout) *mpi.Request) (*cRequest, error) {
 	b, x, err := a.moved()
 	if err != nil {
 		return nil, err
@@ -75,19 +75,19 @@ func (a *call) accesses(f func(*mpi.Window, mpi.Buffer, int, int, ...mpi.Layout)
 }
 
 // made is the request of an access.
-func (x *target) made(r *mpi.Request) *request {
-	return &request{comm: x.w.comm, object: &x.w.object, r: r, sends: true}
+func (x *target) made(r *mpi.Request) *cRequest {
+	return &cRequest{comm: x.w.comm, object: &x.w.object, r: r, sends: true}
 }
 
-func (a *call) rput() (*request, error) { return a.accesses((*mpi.Window).Rput) }
-func (a *call) rget() (*request, error) { return a.accesses((*mpi.Window).Rget) }
+func (a *cCall) rput() (*cRequest, error) { return a.accesses((*mpi.Window).Rput) }
+func (a *cCall) rget() (*cRequest, error) { return a.accesses((*mpi.Window).Rget) }
 
 // accumulated are the arguments of an accumulate.
-func (a *call) accumulated() (o *mpi.Op, b mpi.Buffer, x target, err error) {
+func (a *cCall) accumulated() (o *mpi.Op, b mpi.Buffer, x target, err error) {
 	if x, err = a.target(3, 8); err != nil {
 		return
 	}
-	if b, _, err = a.buffer(0, 1, 2); err != nil {
+	if b, err = a.elements(0); err != nil {
 		return
 	}
 	x.w.used()
@@ -96,7 +96,7 @@ func (a *call) accumulated() (o *mpi.Op, b mpi.Buffer, x target, err error) {
 }
 
 // updates is an argument that is a predefined operation for what an access changes.
-func (a *call) updates(i int, t *dtype) (*mpi.Op, error) {
+func (a *cCall) updates(i int, t *cType) (*mpi.Op, error) {
 	o, err := a.op(i)
 	if err != nil {
 		return nil, err
@@ -107,7 +107,7 @@ func (a *call) updates(i int, t *dtype) (*mpi.Op, error) {
 	return o.inWindow(t)
 }
 
-func (a *call) accumulate() error {
+func (a *cCall) accumulate() error {
 	o, b, x, err := a.accumulated()
 	if err != nil {
 		return err
@@ -115,7 +115,7 @@ func (a *call) accumulate() error {
 	return x.w.w.Accumulate(o, b, x.rank, x.at, x.as)
 }
 
-func (a *call) raccumulate() (*request, error) {
+func (a *cCall) raccumulate() (*cRequest, error) {
 	o, b, x, err := a.accumulated()
 	if err != nil {
 		return nil, err
@@ -124,7 +124,7 @@ func (a *call) raccumulate() (*request, error) {
 }
 
 // fetched are the arguments of a get-accumulate.
-func (a *call) fetched() (o *mpi.Op, b, result mpi.Buffer, x target, err error) {
+func (a *cCall) fetched() (o *mpi.Op, b, result mpi.Buffer, x target, err error) {
 	if x, err = a.target(6, 11); err != nil {
 		return
 	}
@@ -132,14 +132,14 @@ func (a *call) fetched() (o *mpi.Op, b, result mpi.Buffer, x target, err error) 
 	if o, err = a.updates(10, x.t); err != nil {
 		return
 	}
-	if result, _, err = a.buffer(3, 4, 5); err != nil || o == mpi.NoOp {
+	if result, err = a.elements(3); err != nil || o == mpi.NoOp {
 		return
 	}
-	b, _, err = a.buffer(0, 1, 2)
+	b, err = a.elements(0)
 	return
 }
 
-func (a *call) getAccumulate() error {
+func (a *cCall) getAccumulate() error {
 	o, b, result, x, err := a.fetched()
 	if err != nil {
 		return err
@@ -147,7 +147,7 @@ func (a *call) getAccumulate() error {
 	return x.w.w.GetAccumulate(o, b, result, x.rank, x.at, x.as)
 }
 
-func (a *call) rgetAccumulate() (*request, error) {
+func (a *cCall) rgetAccumulate() (*cRequest, error) {
 	o, b, result, x, err := a.fetched()
 	if err != nil {
 		return nil, err
@@ -156,9 +156,9 @@ func (a *call) rgetAccumulate() (*request, error) {
 }
 
 // element is one element at an argument.
-func (a *call) element(i int, t *dtype) (mpi.Buffer, error) { return a.elementsAt(i, 1, t) }
+func (a *cCall) element(i int, t *cType) (mpi.Buffer, error) { return a.elementsAt(i, 1, t) }
 
-func (a *call) fetchAndOp(t *committed, rank, at int, w *window) error {
+func (a *cCall) fetchAndOp(t *committed, rank, at int, w *cWindow) error {
 	if err := w.rank(rank); err != nil {
 		return err
 	}
@@ -180,7 +180,7 @@ func (a *call) fetchAndOp(t *committed, rank, at int, w *window) error {
 	return w.w.FetchAndOp(o, b, result, rank, at)
 }
 
-func (a *call) compareAndSwap(t *committed, rank, at int, w *window) (err error) {
+func (a *cCall) compareAndSwap(t *committed, rank, at int, w *cWindow) (err error) {
 	if err := w.rank(rank); err != nil {
 		return err
 	}
@@ -195,7 +195,7 @@ func (a *call) compareAndSwap(t *committed, rank, at int, w *window) (err error)
 }
 
 // asserts is an argument that is what the program promises.
-func (a *call) asserts(i int) (x mpi.Assert, err error) {
+func (a *cCall) asserts(i int) (x mpi.Assert, err error) {
 	left := a.int(i)
 	for bit, p := range map[int]mpi.Assert{1024: mpi.NoCheck, 2048: mpi.NoPrecede, 4096: mpi.NoPut, 8192: mpi.NoStore, 16384: mpi.NoSucceed} {
 		if left&bit != 0 {
@@ -209,22 +209,22 @@ func (a *call) asserts(i int) (x mpi.Assert, err error) {
 	return x, err
 }
 
-func (a *call) winFence(x mpi.Assert, w *window) error              { return w.w.Fence(x) }
-func (a *call) winPost(g mpi.Group, x mpi.Assert, w *window) error  { return w.w.Post(g, x) }
-func (a *call) winStart(g mpi.Group, x mpi.Assert, w *window) error { return w.w.Start(g, x) }
-func (a *call) winComplete(w *window) error                         { return w.w.Complete() }
-func (a *call) winWait(w *window) error                             { return w.w.Wait() }
-func (a *call) winTest(w *window) (bool, error)                     { return w.w.Test() }
-func (a *call) winLockAll(x mpi.Assert, w *window) error            { return w.w.LockAll(x) }
-func (a *call) winUnlock(rank int, w *window) error                 { return w.w.Unlock(rank) }
-func (a *call) winUnlockAll(w *window) error                        { return w.w.UnlockAll() }
-func (a *call) winFlush(rank int, w *window) error                  { return w.w.Flush(rank) }
-func (a *call) winFlushLocal(rank int, w *window) error             { return w.w.FlushLocal(rank) }
-func (a *call) winFlushAll(w *window) error                         { return w.w.FlushAll() }
-func (a *call) winFlushLocalAll(w *window) error                    { return w.w.FlushLocalAll() }
-func (a *call) winSync(w *window) error                             { return w.w.Sync() }
+func (a *cCall) winFence(x mpi.Assert, w *cWindow) error              { return w.w.Fence(x) }
+func (a *cCall) winPost(g mpi.Group, x mpi.Assert, w *cWindow) error  { return w.w.Post(g, x) }
+func (a *cCall) winStart(g mpi.Group, x mpi.Assert, w *cWindow) error { return w.w.Start(g, x) }
+func (a *cCall) winComplete(w *cWindow) error                         { return w.w.Complete() }
+func (a *cCall) winWait(w *cWindow) error                             { return w.w.Wait() }
+func (a *cCall) winTest(w *cWindow) (bool, error)                     { return w.w.Test() }
+func (a *cCall) winLockAll(x mpi.Assert, w *cWindow) error            { return w.w.LockAll(x) }
+func (a *cCall) winUnlock(rank int, w *cWindow) error                 { return w.w.Unlock(rank) }
+func (a *cCall) winUnlockAll(w *cWindow) error                        { return w.w.UnlockAll() }
+func (a *cCall) winFlush(rank int, w *cWindow) error                  { return w.w.Flush(rank) }
+func (a *cCall) winFlushLocal(rank int, w *cWindow) error             { return w.w.FlushLocal(rank) }
+func (a *cCall) winFlushAll(w *cWindow) error                         { return w.w.FlushAll() }
+func (a *cCall) winFlushLocalAll(w *cWindow) error                    { return w.w.FlushLocalAll() }
+func (a *cCall) winSync(w *cWindow) error                             { return w.w.Sync() }
 
-func (a *call) winLock(kind, rank int, x mpi.Assert, w *window) error {
+func (a *cCall) winLock(kind, rank int, x mpi.Assert, w *cWindow) error {
 	switch kind {
 	case lockShared:
 		return w.w.Lock(mpi.LockShared, rank, x)
@@ -234,7 +234,7 @@ func (a *call) winLock(kind, rank int, x mpi.Assert, w *window) error {
 	return wrong(errLockType, "%d is no kind of lock", kind)
 }
 
-func (a *call) allocMem(n int) (uintptr, error) {
+func (a *cCall) allocMem(n int) (uintptr, error) {
 	if n < 0 {
 		return 0, wrong(errArg, "%d B", n)
 	}
@@ -245,4 +245,4 @@ func (a *call) allocMem(n int) (uintptr, error) {
 	return p, nil
 }
 
-func (a *call) freeMem() { release(a.word[0]) }
+func (a *cCall) freeMem() { release(a.word[0]) }

@@ -10,8 +10,8 @@ import (
 	"github.com/pm2-go/pm2/nmad/mpi"
 )
 
-// attribute is what a library keeps at a communicator, datatype or window.
-type attribute struct {
+// cAttribute is what a library keeps at a communicator, datatype or window.
+type cAttribute struct {
 	key    *keyval
 	number int
 	value  uintptr
@@ -19,7 +19,7 @@ type attribute struct {
 
 // keyval is what attributes are kept under.
 type keyval struct {
-	what         kind
+	what         objectKind
 	copy, delete uintptr // functions of the program
 	extra        uintptr
 	freed        bool // by the program; under keyvals
@@ -43,7 +43,7 @@ var keyvals struct {
 }
 
 // createKeyval makes one.
-func (a *call) createKeyval(what kind) error {
+func (a *cCall) createKeyval(what objectKind) error {
 	if _, err := a.out(2); err != nil {
 		return err
 	}
@@ -54,7 +54,7 @@ func (a *call) createKeyval(what kind) error {
 }
 
 // keyvalOf is the one of a number, for objects of a kind.
-func keyvalOf(n int, what kind) (*keyval, error) {
+func keyvalOf(n int, what objectKind) (*keyval, error) {
 	keyvals.Lock()
 	defer keyvals.Unlock()
 	i := n - firstKeyval
@@ -77,7 +77,7 @@ func (k *keyval) use(number, more int) {
 }
 
 // freeKeyval ends one; its attributes stay.
-func freeKeyval(n *int32, what kind) error {
+func freeKeyval(n *int32, what objectKind) error {
 	k, err := keyvalOf(int(*n), what)
 	if err != nil {
 		return err
@@ -90,22 +90,22 @@ func freeKeyval(n *int32, what kind) error {
 	return nil
 }
 
-func (a *call) commCreateKeyval() error       { return a.createKeyval(ofComm) }
-func (a *call) keyvalCreate() error           { return a.createKeyval(ofComm) }
-func (a *call) typeCreateKeyval() error       { return a.createKeyval(ofType) }
-func (a *call) winCreateKeyval() error        { return a.createKeyval(ofWindow) }
-func (a *call) commFreeKeyval(n *int32) error { return freeKeyval(n, ofComm) }
-func (a *call) keyvalFree(n *int32) error     { return freeKeyval(n, ofComm) }
-func (a *call) typeFreeKeyval(n *int32) error { return freeKeyval(n, ofType) }
-func (a *call) winFreeKeyval(n *int32) error  { return freeKeyval(n, ofWindow) }
+func (a *cCall) commCreateKeyval() error       { return a.createKeyval(ofComm) }
+func (a *cCall) keyvalCreate() error           { return a.createKeyval(ofComm) }
+func (a *cCall) typeCreateKeyval() error       { return a.createKeyval(ofType) }
+func (a *cCall) winCreateKeyval() error        { return a.createKeyval(ofWindow) }
+func (a *cCall) commFreeKeyval(n *int32) error { return freeKeyval(n, ofComm) }
+func (a *cCall) keyvalFree(n *int32) error     { return freeKeyval(n, ofComm) }
+func (a *cCall) typeFreeKeyval(n *int32) error { return freeKeyval(n, ofType) }
+func (a *cCall) winFreeKeyval(n *int32) error  { return freeKeyval(n, ofWindow) }
 
 // find is the place of a key's; below 0: there is none. Under mu.
 func (o *object) find(k *keyval) int {
-	return slices.IndexFunc(o.attributes, func(y attribute) bool { return y.key == k })
+	return slices.IndexFunc(o.attributes, func(y cAttribute) bool { return y.key == k })
 }
 
 // attribute is what is kept under a key; it has no key if nothing is.
-func (o *object) attribute(n int) (k *keyval, x attribute, err error) {
+func (o *object) attribute(n int) (k *keyval, x cAttribute, err error) {
 	if k, err = keyvalOf(n, o.what); err != nil {
 		return nil, x, err
 	}
@@ -118,7 +118,7 @@ func (o *object) attribute(n int) (k *keyval, x attribute, err error) {
 }
 
 // objectSetAttr keeps a value; the one before ends first.
-func (a *call) objectSetAttr(o *object, n int) error {
+func (a *cCall) objectSetAttr(o *object, n int) error {
 	k, was, err := o.attribute(n)
 	if err != nil {
 		return err
@@ -132,14 +132,14 @@ func (a *call) objectSetAttr(o *object, n int) error {
 		o.attributes[i].value = a.word[2]
 		return nil
 	}
-	o.attributes = append(o.attributes, attribute{k, n, a.word[2]})
+	o.attributes = append(o.attributes, cAttribute{k, n, a.word[2]})
 	k.use(n, 1)
 	return nil
 }
 
-func (a *call) attrPut(o *object, n int) error { return a.objectSetAttr(o, n) }
+func (a *cCall) attrPut(o *object, n int) error { return a.objectSetAttr(o, n) }
 
-func (a *call) objectDeleteAttr(o *object, n int) error {
+func (a *cCall) objectDeleteAttr(o *object, n int) error {
 	_, was, err := o.attribute(n)
 	if err != nil {
 		return err
@@ -150,9 +150,9 @@ func (a *call) objectDeleteAttr(o *object, n int) error {
 	return o.drop(was)
 }
 
-func (a *call) attrDelete(o *object, n int) error { return a.objectDeleteAttr(o, n) }
+func (a *cCall) attrDelete(o *object, n int) error { return a.objectDeleteAttr(o, n) }
 
-func (a *call) objectGetAttr(o *object, n int) error {
+func (a *cCall) objectGetAttr(o *object, n int) error {
 	if _, err := a.out(2); err != nil {
 		return err
 	}
@@ -168,10 +168,10 @@ func (a *call) objectGetAttr(o *object, n int) error {
 	return a.attribute(x.value, x.key != nil)
 }
 
-func (a *call) attrGet(o *object, n int) error { return a.objectGetAttr(o, n) }
+func (a *cCall) attrGet(o *object, n int) error { return a.objectGetAttr(o, n) }
 
 // attribute writes one.
-func (a *call) attribute(value uintptr, ok bool) error {
+func (a *cCall) attribute(value uintptr, ok bool) error {
 	if ok {
 		if err := a.setPtr(2, value); err != nil {
 			return err
@@ -181,7 +181,7 @@ func (a *call) attribute(value uintptr, ok bool) error {
 }
 
 // end has the program's function told that a value ends, if there is one.
-func (y attribute) end(h handle) error {
+func (y cAttribute) end(h handle) error {
 	if y.key == nil || y.key.delete == 0 {
 		return nil
 	}
@@ -189,7 +189,7 @@ func (y attribute) end(h handle) error {
 }
 
 // drop ends a value, and takes it out.
-func (o *object) drop(x attribute) error {
+func (o *object) drop(x cAttribute) error {
 	if err := x.end(o.handle); err != nil {
 		return err
 	}

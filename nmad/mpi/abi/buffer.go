@@ -14,32 +14,25 @@ const (
 	bufferAutomatic = 2
 )
 
-// buffer is elements at an argument, whose count and datatype are in two others.
-func (a *call) buffer(address, count, t int) (mpi.Buffer, *dtype, error) {
-	n, err := a.count(count)
+// elements are those at an argument, whose count and datatype are in the next two.
+func (a *cCall) elements(i int) (mpi.Buffer, error) {
+	n, err := a.count(i + 1)
 	if err != nil {
-		return mpi.Buffer{}, nil, err
+		return mpi.Buffer{}, err
 	}
-	h := a.handle(t)
+	h := a.handle(i + 2)
 	if n == 0 && h == nullType { // programs do, of nothing
 		h = byteType
 	}
-	d, err := ready(h)
+	t, err := ready(h)
 	if err != nil {
-		return mpi.Buffer{}, nil, err
+		return mpi.Buffer{}, err
 	}
-	b, err := a.elementsAt(address, n, d)
-	return b, d, err
-}
-
-// elements is buffer without the datatype, from an argument on.
-func (a *call) elements(i int) (mpi.Buffer, error) {
-	b, _, err := a.buffer(i, i+1, i+2)
-	return b, err
+	return a.elementsAt(i, n, t)
 }
 
 // elementsAt are n elements at an argument.
-func (a *call) elementsAt(i, n int, t *dtype) (mpi.Buffer, error) {
+func (a *cCall) elementsAt(i, n int, t *cType) (mpi.Buffer, error) {
 	base := a.word[i]
 	b := mpi.Buffer{Count: n, Type: t.t}
 	if n == 0 || t.t.Size() == 0 {
@@ -60,7 +53,7 @@ func (a *call) elementsAt(i, n int, t *dtype) (mpi.Buffer, error) {
 const firstAddress = 4096
 
 // mayBe says why what argument i leads to is no address of elements, before it becomes a pointer.
-func (a *call) mayBe(i int, base uintptr) error {
+func (a *cCall) mayBe(i int, base uintptr) error {
 	switch {
 	case a.word[i] == inPlace:
 		return wrong(errBuffer, "MPI_IN_PLACE is not for this argument, %d", i+1)
@@ -71,35 +64,35 @@ func (a *call) mayBe(i int, base uintptr) error {
 }
 
 // inPlace says that an argument is MPI_IN_PLACE.
-func (a *call) inPlace(i int) bool { return a.word[i] == inPlace }
+func (a *cCall) inPlace(i int) bool { return a.word[i] == inPlace }
 
 // equal is n blocks of one length at an argument.
-func (a *call) equal(address, count, t, n int) (mpi.Blocks, *dtype, error) {
+func (a *cCall) equal(address, count, t, n int) (mpi.Blocks, error) {
 	each, err := a.count(count)
 	if err != nil {
-		return mpi.Blocks{}, nil, err
+		return mpi.Blocks{}, err
 	}
 	d, err := a.committed(t)
 	if err != nil {
-		return mpi.Blocks{}, nil, err
+		return mpi.Blocks{}, err
 	}
 	b, err := a.elementsAt(address, each*n, d)
-	return mpi.Blocks{Buffer: b, Each: each}, d, err
+	return mpi.Blocks{Buffer: b, Each: each}, err
 }
 
 // varied is n blocks of several lengths at an argument; places below 0: one behind the other.
-func (a *call) varied(address, counts, places, t, n int) (mpi.Blocks, *dtype, error) {
+func (a *cCall) varied(address, counts, places, t, n int) (mpi.Blocks, error) {
 	var b mpi.Blocks
 	d, err := a.committed(t)
 	if err != nil {
-		return b, nil, err
+		return b, err
 	}
 	if b.Counts, err = a.lengths(counts, n); err != nil {
-		return b, nil, err
+		return b, err
 	}
 	if places >= 0 {
 		if b.Places, err = a.counts(places, n); err != nil {
-			return b, nil, err
+			return b, err
 		}
 	}
 	first, last, at := 0, 0, 0
@@ -117,10 +110,10 @@ func (a *call) varied(address, counts, places, t, n int) (mpi.Blocks, *dtype, er
 		for i := range b.Places {
 			b.Places[i] = 0
 		}
-		return b, d, nil
+		return b, nil
 	}
 	if b.Buffer, err = a.elementsAt(address, last-first, d); err != nil {
-		return b, nil, err
+		return b, err
 	}
 	b.At += first * d.t.Extent()
 	for i := range b.Places {
@@ -130,11 +123,11 @@ func (a *call) varied(address, counts, places, t, n int) (mpi.Blocks, *dtype, er
 			b.Places[i] -= first
 		}
 	}
-	return b, d, nil
+	return b, nil
 }
 
 // lengths are n counts at an argument.
-func (a *call) lengths(i, n int) ([]int, error) {
+func (a *cCall) lengths(i, n int) ([]int, error) {
 	all, err := a.counts(i, n)
 	if err == nil && n > 0 && slices.Min(all) < 0 {
 		err = wrong(errCount, "counts %v", all)
@@ -144,7 +137,7 @@ func (a *call) lengths(i, n int) ([]int, error) {
 
 // ownTypes is n blocks at an argument each of which has a datatype of its own, and begins at a displacement in bytes,
 // as read has these.
-func (a *call) ownTypes(address, counts, places, types, n int, read func(i, n int) ([]int, error)) (mpi.Blocks, error) {
+func (a *cCall) ownTypes(address, counts, places, types, n int, read func(i, n int) ([]int, error)) (mpi.Blocks, error) {
 	b := mpi.Blocks{}
 	hs, err := a.handles(types, n)
 	if err != nil {

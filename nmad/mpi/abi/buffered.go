@@ -35,7 +35,7 @@ const overhead = 64
 var general buffers
 
 // buffered sends a message by way of attached memory.
-func (c *comm) buffered(e envelope) error {
+func (c *cComm) buffered(e envelope) error {
 	x := &general
 	switch {
 	case c.buffers.has():
@@ -62,7 +62,7 @@ func (c *comm) buffered(e envelope) error {
 	if err != nil {
 		return err
 	}
-	x.sent = append(x.sent, pending{c.m.Isend(b, e.rank, e.tag), need})
+	x.sent = append(x.sent, pending{c.m.Immediate().Send(b, e.rank, e.tag), need})
 	x.used += need
 	return nil
 }
@@ -89,7 +89,7 @@ func (bs *buffers) reap() {
 }
 
 // attach gives memory.
-func (a *call) attach(x *buffers, address, size int) error {
+func (a *cCall) attach(x *buffers, address, size int) error {
 	n, err := a.count(size)
 	if err != nil {
 		return err
@@ -120,7 +120,7 @@ func (bs *buffers) flush() (err error) {
 }
 
 // detach takes memory back, once all has left.
-func (a *call) detach(x *buffers, address, size int) error {
+func (a *cCall) detach(x *buffers, address, size int) error {
 	if err := x.flush(); err != nil {
 		return err
 	}
@@ -144,18 +144,18 @@ func (a *call) detach(x *buffers, address, size int) error {
 }
 
 // iflush begins a flush, whose errors an object hears of; nil: none.
-func (bs *buffers) iflush(o *object) *request {
+func (bs *buffers) iflush(o *object) *cRequest {
 	r := mpi.NewRequest(nil)
 	go func() { r.Complete(mpi.Status{Source: mpi.AnySource, Tag: mpi.AnyTag}, bs.flush()) }()
-	return &request{object: o, r: r, sends: true}
+	return &cRequest{object: o, r: r, sends: true}
 }
 
-func (a *call) bufferAttach() error    { return a.attach(&general, 0, 1) }
-func (a *call) bufferDetach() error    { return a.detach(&general, 0, 1) }
-func (a *call) bufferFlush() error     { return general.flush() }
-func (a *call) bufferIflush() *request { return general.iflush(nil) }
+func (a *cCall) bufferAttach() error     { return a.attach(&general, 0, 1) }
+func (a *cCall) bufferDetach() error     { return a.detach(&general, 0, 1) }
+func (a *cCall) bufferFlush() error      { return general.flush() }
+func (a *cCall) bufferIflush() *cRequest { return general.iflush(nil) }
 
-func (a *call) objectAttachBuffer(o *object) error    { return a.attach(&o.buffers, 1, 2) }
-func (a *call) objectDetachBuffer(o *object) error    { return a.detach(&o.buffers, 1, 2) }
-func (a *call) objectFlushBuffer(o *object) error     { return o.buffers.flush() }
-func (a *call) objectIflushBuffer(o *object) *request { return o.buffers.iflush(o) }
+func (a *cCall) objectAttachBuffer(o *object) error     { return a.attach(&o.buffers, 1, 2) }
+func (a *cCall) objectDetachBuffer(o *object) error     { return a.detach(&o.buffers, 1, 2) }
+func (a *cCall) objectFlushBuffer(o *object) error      { return o.buffers.flush() }
+func (a *cCall) objectIflushBuffer(o *object) *cRequest { return o.buffers.iflush(o) }

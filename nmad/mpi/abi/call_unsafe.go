@@ -12,9 +12,9 @@ import (
 	"github.com/pm2-go/pm2/nmad/mpi/datatype"
 )
 
-// call is a call of a function of MPI, as front/call.h has it; it lies in the caller's stack. Each of its methods
+// cCall is a call of a function of MPI, as front/call.h has it; it lies in the caller's stack. Each of its methods
 // that has a name of table.txt is the function; the others read arguments, and write results.
-type call struct {
+type cCall struct {
 	function int32
 	wide     int32 // 1: counts and displacements have 64 bits
 	object   handle
@@ -42,30 +42,42 @@ type frontState struct {
 }
 
 // ptr is an argument that is an address.
-func (a *call) ptr(i int) pointer { return *(*pointer)(pointer(&a.word[i])) }
+func (a *cCall) ptr(i int) pointer { return *(*pointer)(pointer(&a.word[i])) }
 
 // int is an argument that is a number.
-func (a *call) int(i int) int { return int(a.word[i]) }
+func (a *cCall) int(i int) int { return int(a.word[i]) }
 
 // out is an argument that is the address of a result.
-func (a *call) out(i int) (pointer, error) {
+func (a *cCall) out(i int) (pointer, error) {
 	if a.word[i] == 0 {
 		return nil, wrong(errArg, "argument %d, where a result goes, is no address", i+1)
 	}
 	return a.ptr(i), nil
 }
 
-// setInt writes a result.
-func (a *call) setInt(i, v int) error {
+// set writes a result.
+func set[T any](a *cCall, i int, v T) error {
 	p, err := a.out(i)
 	if err == nil {
-		*(*int32)(p) = int32(v)
+		*(*T)(p) = v
 	}
 	return err
 }
 
+// setInt writes an int.
+func (a *cCall) setInt(i, v int) error { return set(a, i, int32(v)) }
+
+// setAint writes a number of 64 bits.
+func (a *cCall) setAint(i, v int) error { return set(a, i, int64(v)) }
+
+// setHandle writes a handle.
+func (a *cCall) setHandle(i int, h handle) error { return set(a, i, h) }
+
+// setPtr writes an address.
+func (a *cCall) setPtr(i int, v uintptr) error { return set(a, i, v) }
+
 // setFlag writes whether.
-func (a *call) setFlag(i int, v bool) error {
+func (a *cCall) setFlag(i int, v bool) error {
 	if v {
 		return a.setInt(i, 1)
 	}
@@ -73,7 +85,7 @@ func (a *call) setFlag(i int, v bool) error {
 }
 
 // setCount writes a count; one that does not fit is undefined.
-func (a *call) setCount(i, v int) error {
+func (a *cCall) setCount(i, v int) error {
 	if a.wide != 0 {
 		return a.setAint(i, v)
 	}
@@ -84,79 +96,47 @@ func (a *call) setCount(i, v int) error {
 }
 
 // setWide writes an int, or a number of 64 bits in the wide form.
-func (a *call) setWide(i, v int) error {
+func (a *cCall) setWide(i, v int) error {
 	if a.wide != 0 {
 		return a.setAint(i, v)
 	}
 	return a.setInt(i, v)
 }
 
-// setAint writes a result of 64 bits.
-func (a *call) setAint(i, v int) error {
-	p, err := a.out(i)
-	if err == nil {
-		*(*int64)(p) = int64(v)
-	}
-	return err
-}
-
-// setHandle writes a handle.
-func (a *call) setHandle(i int, h handle) error {
-	p, err := a.out(i)
-	if err == nil {
-		*(*handle)(p) = h
-	}
-	return err
-}
-
-// setPtr writes an address.
-func (a *call) setPtr(i int, v uintptr) error { return a.setHandle(i, handle(v)) }
-
 // handle is an argument that is a handle.
-func (a *call) handle(i int) handle { return handle(a.word[i]) }
+func (a *cCall) handle(i int) handle { return handle(a.word[i]) }
 
 // handleAt is the handle at the address in an argument.
-func (a *call) handleAt(i int) (*handle, error) {
+func (a *cCall) handleAt(i int) (*handle, error) {
 	p, err := a.out(i)
 	return (*handle)(p), err
 }
 
 // intAt is the int at the address in an argument.
-func (a *call) intAt(i int) (*int32, error) {
+func (a *cCall) intAt(i int) (*int32, error) {
 	p, err := a.out(i)
 	return (*int32)(p), err
 }
 
-// some says why n elements cannot be at the address of an argument.
-func (a *call) some(i, n int) error {
+// list is n elements at an argument, in the program's memory.
+func list[T any](a *cCall, i, n int) ([]T, error) {
 	switch {
 	case n < 0:
-		return wrong(errArg, "argument %d has %d elements", i+1, n)
-	case n > 0 && a.word[i] == 0:
-		return wrong(errArg, "argument %d, of %d elements, is no address", i+1, n)
+		return nil, wrong(errArg, "argument %d has %d elements", i+1, n)
+	case n == 0:
+		return nil, nil
+	case a.word[i] == 0:
+		return nil, wrong(errArg, "argument %d, of %d elements, is no address", i+1, n)
 	}
-	return nil
+	return unsafe.Slice((*T)(a.ptr(i)), n), nil
 }
 
 // handles are those at an argument, in the program's memory.
-func (a *call) handles(i, n int) ([]handle, error) {
-	if err := a.some(i, n); err != nil || n == 0 {
-		return nil, err
-	}
-	return unsafe.Slice((*handle)(a.ptr(i)), n), nil
-}
+func (a *cCall) handles(i, n int) ([]handle, error) { return list[handle](a, i, n) }
 
-// narrow are ints at an argument, in the program's memory.
-func (a *call) narrow(i, n int) ([]int32, error) {
-	if err := a.some(i, n); err != nil || n == 0 {
-		return nil, err
-	}
-	return unsafe.Slice((*int32)(a.ptr(i)), n), nil
-}
-
-// ints are ints at an argument.
-func (a *call) ints(i, n int) ([]int, error) {
-	in, err := a.narrow(i, n)
+// numbers are those at an argument.
+func numbers[T int32 | int64](a *cCall, i, n int) ([]int, error) {
+	in, err := list[T](a, i, n)
 	if err != nil {
 		return nil, err
 	}
@@ -167,51 +147,37 @@ func (a *call) ints(i, n int) ([]int, error) {
 	return all, nil
 }
 
+// ints are ints at an argument.
+func (a *cCall) ints(i, n int) ([]int, error) { return numbers[int32](a, i, n) }
+
 // addresses are numbers of 64 bits at an argument.
-func (a *call) addresses(i, n int) ([]int, error) {
-	if err := a.some(i, n); err != nil {
-		return nil, err
-	}
-	all := make([]int, n)
-	if n > 0 {
-		for j, x := range unsafe.Slice((*int64)(a.ptr(i)), n) {
-			all[j] = int(x)
-		}
-	}
-	return all, nil
-}
+func (a *cCall) addresses(i, n int) ([]int, error) { return numbers[int64](a, i, n) }
 
 // counts are ints, or numbers of 64 bits in the wide form, at an argument.
-func (a *call) counts(i, n int) ([]int, error) {
+func (a *cCall) counts(i, n int) ([]int, error) {
 	if a.wide != 0 {
 		return a.addresses(i, n)
 	}
 	return a.ints(i, n)
 }
 
-// setInts writes ints.
-func (a *call) setInts(i int, v []int) error {
-	to, err := a.narrow(i, len(v))
+// setNumbers writes numbers.
+func setNumbers[T int32 | int64](a *cCall, i int, v []int) error {
+	to, err := list[T](a, i, len(v))
 	for j := range to {
-		to[j] = int32(v[j])
+		to[j] = T(v[j])
 	}
 	return err
 }
 
+// setInts writes ints.
+func (a *cCall) setInts(i int, v []int) error { return setNumbers[int32](a, i, v) }
+
 // setAddresses writes numbers of 64 bits.
-func (a *call) setAddresses(i int, v []int) error {
-	if err := a.some(i, len(v)); err != nil || len(v) == 0 {
-		return err
-	}
-	to := unsafe.Slice((*int64)(a.ptr(i)), len(v))
-	for j := range to {
-		to[j] = int64(v[j])
-	}
-	return nil
-}
+func (a *cCall) setAddresses(i int, v []int) error { return setNumbers[int64](a, i, v) }
 
 // string is an argument that is a string of C.
-func (a *call) string(i int) (string, error) {
+func (a *cCall) string(i int) (string, error) {
 	if a.word[i] == 0 {
 		return "", wrong(errArg, "argument %d is no string", i+1)
 	}
@@ -227,7 +193,7 @@ func stringAt(p pointer) string {
 }
 
 // setString writes a string, and as many bytes of it as there are places for, with the zero at its end.
-func (a *call) setString(i int, s string, places int) error {
+func (a *cCall) setString(i int, s string, places int) error {
 	p, err := a.out(i)
 	if err != nil || places < 1 {
 		return err
@@ -238,7 +204,7 @@ func (a *call) setString(i int, s string, places int) error {
 }
 
 // setText is setString whose length goes to another argument.
-func (a *call) setText(i, length int, s string, places int) error {
+func (a *cCall) setText(i, length int, s string, places int) error {
 	s = s[:min(len(s), places-1)]
 	if err := a.setString(i, s, places); err != nil {
 		return err
@@ -271,8 +237,8 @@ func place(b []byte) uintptr {
 // number is an address as a number.
 func number(p pointer) uintptr { return uintptr(p) }
 
-// status is MPI_Status.
-type status struct {
+// cStatus is MPI_Status.
+type cStatus struct {
 	source, tag, failed int32
 	bytes               [2]int32
 	cancelled           int32
@@ -280,19 +246,19 @@ type status struct {
 }
 
 // status is an argument that is the address of one; nil: it is ignored.
-func (a *call) status(i int) *status { return (*status)(a.ptr(i)) }
+func (a *cCall) status(i int) *cStatus { return (*cStatus)(a.ptr(i)) }
 
 // statuses are n at an argument; nil: they are ignored.
-func (a *call) statuses(i, n int) []status {
+func (a *cCall) statuses(i, n int) []cStatus {
 	if a.word[i] == 0 || n <= 0 {
 		return nil
 	}
-	return unsafe.Slice((*status)(a.ptr(i)), n)
+	return unsafe.Slice((*cStatus)(a.ptr(i)), n)
 }
 
-func (st *status) setBytes(n int) { *(*[2]int32)(pointer(&st.bytes)) = *(*[2]int32)(pointer(&n)) }
+func (st *cStatus) setBytes(n int) { *(*[2]int32)(pointer(&st.bytes)) = *(*[2]int32)(pointer(&n)) }
 
-func (st *status) size() (n int) {
+func (st *cStatus) size() (n int) {
 	*(*[2]int32)(pointer(&n)) = st.bytes
 	return n
 }
@@ -328,8 +294,8 @@ func (cd *cached) forget(h handle) { atomic.CompareAndSwapUintptr(&cd.handle, ui
 func (s *frontState) of(h handle) *cached { return &s.comms[uintptr(h)&uintptr(len(s.comms)-1)] }
 
 // scratch is a status of C's memory, to be given back by release.
-func scratch() *status {
-	x := (*status)(at(allocate(int(unsafe.Sizeof(status{})))))
-	*x = status{}
+func scratch() *cStatus {
+	x := (*cStatus)(at(allocate(int(unsafe.Sizeof(cStatus{})))))
+	*x = cStatus{}
 	return x
 }

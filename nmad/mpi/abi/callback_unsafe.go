@@ -102,7 +102,7 @@ import "unsafe"
 // callReduction calls the program's function of an operation. C takes for granted that some elements lie at multiples
 // of 16: these are copied to such addresses first. With extent 0 they stay where they are, as do all that are not
 // within n extents.
-func callReduction(o *op, in, inout pointer, n, extent int, t handle) {
+func callReduction(o *cOp, in, inout pointer, n, extent int, t handle) {
 	if extent%16 == 0 && extent > 0 && (number(in)|number(inout))%16 != 0 {
 		size := n * extent
 		p := at(allocate(2 * size))
@@ -145,7 +145,7 @@ func callHandler(f uintptr, object handle, code int) {
 }
 
 // callQuery, callFree and callCancel call the program's functions of a generalized request.
-func callQuery(f, extra uintptr, s *status) int {
+func callQuery(f, extra uintptr, s *cStatus) int {
 	return int(C.call_query(C.uintptr_t(f), C.uintptr_t(extra), unsafe.Pointer(s)))
 }
 

@@ -6,24 +6,28 @@ import (
 	"fmt"
 	"sync/atomic"
 
+	"github.com/pm2-go/pm2/internal/ours"
 	"github.com/pm2-go/pm2/nmad/mpi"
 )
 
-// comm is a communicator.
-type comm struct {
+// calls are what this package needs of package mpi, and no program does.
+var calls = mpi.Calls(ours.Module{})
+
+// cComm is a communicator.
+type cComm struct {
 	object
 	c        *mpi.Comm      // of the own group
 	x        *mpi.Intercomm // nil: it is none
 	m        *mpi.Comm      // that has the messages
-	session  *session       // whose buffers it has, if it has none; nil: none
+	session  *cSession      // whose buffers it has, if it has none; nil: none
 	topology topology
-	ways     atomic.Pointer[ways] // nil: none was asked for
+	ways     atomic.Pointer[commWays] // nil: none was asked for
 }
 
 // What functions take that are for some communicators alone, which a call checks.
 type (
-	intra = comm // of a single group
-	inter = comm // between two groups
+	intraComm = cComm // of a single group
+	interComm = cComm // between two groups
 )
 
 const (
@@ -35,14 +39,14 @@ const (
 )
 
 // newComm is that of a communicator without a handle.
-func newComm(c *mpi.Comm, name string) *comm {
-	x := &comm{c: c, m: c, object: object{what: ofComm, name: name, info: newInfo(), standard: standardOfComm}}
+func newComm(c *mpi.Comm, name string) *cComm {
+	x := &cComm{c: c, m: c, object: object{what: ofComm, name: name, info: newInfo(), standard: standardOfComm}}
 	x.handler.Store(&errorsAreFatal)
 	return x
 }
 
 // commOf is the communicator of a handle.
-func commOf(h handle) (*comm, error) {
+func commOf(h handle) (*cComm, error) {
 	if h == worldHandle || h == selfHandle {
 		p := &engine.world
 		if h == selfHandle {
@@ -63,7 +67,7 @@ func commOf(h handle) (*comm, error) {
 }
 
 // comm is an argument that is a communicator, whose error handler hears of errors from here on.
-func (a *call) comm(i int) (*comm, error) {
+func (a *cCall) comm(i int) (*cComm, error) {
 	c, err := commOf(a.handle(i))
 	if err == nil {
 		a.object = a.handle(i)
@@ -72,7 +76,7 @@ func (a *call) comm(i int) (*comm, error) {
 }
 
 // intra is comm of one that has a single group.
-func (a *call) intra(i int) (*comm, error) {
+func (a *cCall) intra(i int) (*cComm, error) {
 	c, err := a.comm(i)
 	if err == nil && c.x != nil {
 		return nil, wrong(errComm, "it is an intercommunicator")
@@ -81,7 +85,7 @@ func (a *call) intra(i int) (*comm, error) {
 }
 
 // inter is comm of one between two groups.
-func (a *call) inter(i int) (*comm, error) {
+func (a *cCall) inter(i int) (*cComm, error) {
 	c, err := a.comm(i)
 	if err == nil && c.x == nil {
 		return nil, wrong(errComm, "it is no intercommunicator")
@@ -90,7 +94,7 @@ func (a *call) inter(i int) (*comm, error) {
 }
 
 // text describes a communicator for people.
-func (c *comm) text() string {
+func (c *cComm) text() string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.name != "" {
@@ -100,7 +104,7 @@ func (c *comm) text() string {
 }
 
 // setComm takes a communicator in, and writes its handle; nil: this process is not in it.
-func (a *call) setComm(i int, c *comm) error {
+func (a *cCall) setComm(i int, c *cComm) error {
 	if c == nil {
 		return a.setHandle(i, nullComm)
 	}
@@ -112,22 +116,18 @@ func (a *call) setComm(i int, c *comm) error {
 }
 
 // enlist gives a communicator its handle.
-func (c *comm) enlist() (handle, error) {
+func (c *cComm) enlist() (handle, error) {
 	h, err := comms.add(c)
 	if err != nil {
 		return 0, err
 	}
 	c.handle = h
-	rank, size := c.c.Rank(), c.c.Size()
-	if c.x != nil {
-		rank, size = c.x.Rank(), c.x.Size()
-	}
-	state.Load().of(h).tell(h, rank, size)
+	state.Load().of(h).tell(h, c.c.Rank(), c.c.Size())
 	return h, nil
 }
 
 // like is a new communicator made of c, with its error handler.
-func (c *comm) like(made *mpi.Comm, err error) (*comm, error) {
+func (c *cComm) like(made *mpi.Comm, err error) (*cComm, error) {
 	if err != nil || made == nil {
 		return nil, err
 	}
@@ -138,27 +138,29 @@ func (c *comm) like(made *mpi.Comm, err error) (*comm, error) {
 }
 
 // likeX is like of an intercommunicator.
-func (c *comm) likeX(made *mpi.Intercomm, err error) (*comm, error) {
+func (c *cComm) likeX(made *mpi.Intercomm, err error) (*cComm, error) {
 	if err != nil || made == nil {
 		return nil, err
 	}
-	x := newComm(made.Local(), "")
-	x.x, x.m, x.session = made, made.Messages(), c.session
-	x.handler.Store(c.handler.Load())
-	return x, nil
+	x, err := c.like(made.Local(), nil)
+	x.between(made)
+	return x, err
 }
 
-func (a *call) commRank(c *comm) int               { return c.c.Rank() }
-func (a *call) commSize(c *comm) int               { return c.c.Size() }
-func (a *call) commRemoteSize(c *inter) int        { return c.x.RemoteSize() }
-func (a *call) commTestInter(c *comm) bool         { return c.x != nil }
-func (a *call) commGroup(c *comm) mpi.Group        { return c.c.Group() }
-func (a *call) commRemoteGroup(c *inter) mpi.Group { return c.x.RemoteGroup() }
+// between makes c the communicator of two groups.
+func (c *cComm) between(x *mpi.Intercomm) { c.c, c.x, c.m = x.Local(), x, calls.Messages(x) }
+
+func (a *cCall) commRank(c *cComm) int                  { return c.c.Rank() }
+func (a *cCall) commSize(c *cComm) int                  { return c.c.Size() }
+func (a *cCall) commRemoteSize(c *interComm) int        { return c.x.RemoteSize() }
+func (a *cCall) commTestInter(c *cComm) bool            { return c.x != nil }
+func (a *cCall) commGroup(c *cComm) mpi.Group           { return c.c.Group() }
+func (a *cCall) commRemoteGroup(c *interComm) mpi.Group { return c.x.RemoteGroup() }
 
 // comparisons are the results of comparing, by those of package mpi.
 var comparisons = [...]int{mpi.Identical: 201, mpi.Congruent: 202, mpi.Similar: 203, mpi.Unequal: 204}
 
-func (a *call) commCompare(c, d *comm) int {
+func (a *cCall) commCompare(c, d *cComm) int {
 	how := mpi.Congruent
 	switch {
 	case c == d:
@@ -174,7 +176,7 @@ func (a *call) commCompare(c, d *comm) int {
 }
 
 // dup is a communicator like c, with its attributes, and the hints of an info: its own ones are not copied.
-func (c *comm) dup(hints *info) (d *comm, err error) {
+func (c *cComm) dup(hints *cInfo) (d *cComm, err error) {
 	if c.x != nil {
 		d, err = c.likeX(c.x.Dup())
 	} else {
@@ -191,14 +193,14 @@ func (c *comm) dup(hints *info) (d *comm, err error) {
 }
 
 // endow gives a copy of c what is copied.
-func (c *comm) endow(d *comm, hints *info) error {
+func (c *cComm) endow(d *cComm, hints *cInfo) error {
 	d.topology = c.topology.like(d.c)
-	d.info = hints.dup()
+	d.info = hints.Dup()
 	return c.copyAttributes(&d.object)
 }
 
 // free ends one that has no handle any more.
-func (c *comm) free() {
+func (c *cComm) free() {
 	if c.x != nil {
 		c.x.Free()
 		return
@@ -206,16 +208,15 @@ func (c *comm) free() {
 	c.c.Free()
 }
 
-func (a *call) commDup(c *comm) (*comm, error) { return c.dup(newInfo()) }
+func (a *cCall) commDup(c *cComm) (*cComm, error) { return c.dup(newInfo()) }
 
-func (a *call) commDupWithInfo(c *comm, i *hints) (*comm, error) { return c.dup(i) }
+func (a *cCall) commDupWithInfo(c *cComm, i *hints) (*cComm, error) { return c.dup(i) }
 
 // idup begins a dup, and writes the handle of what it makes to an argument.
-func (a *call) idup(c *comm, hints *info, at int) (*request, error) {
+func (a *cCall) idup(c *cComm, hints *cInfo, at int) (*cRequest, error) {
 	if _, err := a.out(at); err != nil {
 		return nil, err
 	}
-	var made, local *mpi.Comm
 	// Attributes are copied before the communicator is there, by this thread: the standard lets the functions of the
 	// program run in this call only. So the handle is there, too.
 	d := newComm(c.c, "")
@@ -231,33 +232,33 @@ func (a *call) idup(c *comm, hints *info, at int) (*request, error) {
 	if err := a.setHandle(at, h); err != nil {
 		return nil, err
 	}
-	r := &request{comm: c, r: c.m.Idup(&made)}
+	var made *mpi.Comm
+	var both *mpi.Intercomm
+	r := &cRequest{comm: c}
 	if c.x != nil {
-		r.also = c.x.Local().Idup(&local)
+		r.r = mpi.Idup(c.x, &both)
+	} else {
+		r.r = mpi.Idup(c.c, &made)
 	}
 	r.after = func(err error) error {
 		if err != nil {
 			return err
 		}
-		rank, size := made.Rank(), made.Size()
-		if c.x != nil {
-			d.x = c.x.With(local, made)
-			d.c, d.m, rank, size = local, made, d.x.Rank(), d.x.Size()
-		} else {
-			d.c, d.m = made, made
+		if d.c, d.m = made, made; both != nil {
+			d.between(both)
 		}
 		d.topology = c.topology.like(d.c)
-		state.Load().of(h).tell(h, rank, size)
+		state.Load().of(h).tell(h, d.c.Rank(), d.c.Size())
 		return nil
 	}
 	return r, nil
 }
 
-func (a *call) commIdup(c *comm) (*request, error) { return a.idup(c, newInfo(), 1) }
+func (a *cCall) commIdup(c *cComm) (*cRequest, error) { return a.idup(c, newInfo(), 1) }
 
-func (a *call) commIdupWithInfo(c *comm, i *hints) (*request, error) { return a.idup(c, i, 2) }
+func (a *cCall) commIdupWithInfo(c *cComm, i *hints) (*cRequest, error) { return a.idup(c, i, 2) }
 
-func (a *call) commFree(h *handle) error {
+func (a *cCall) commFree(h *handle) error {
 	if *h == worldHandle || *h == selfHandle {
 		return wrong(errComm, "MPI_COMM_WORLD and MPI_COMM_SELF cannot be freed")
 	}
@@ -278,19 +279,19 @@ func (a *call) commFree(h *handle) error {
 	return nil
 }
 
-func (a *call) commDisconnect(h *handle) error {
+func (a *cCall) commDisconnect(h *handle) error {
 	c, err := commOf(*h)
 	if err != nil {
 		return err
 	}
 	a.object = *h
-	if err := c.m.Barrier(); err != nil {
+	if err := c.collectives().Barrier(); err != nil {
 		return err
 	}
 	return a.commFree(h)
 }
 
-func (a *call) commSplit(c *comm, color, key int) (*comm, error) {
+func (a *cCall) commSplit(c *cComm, color, key int) (*cComm, error) {
 	if color < 0 && color != undefined {
 		return nil, wrong(errArg, "color %d is below 0", color)
 	}
@@ -308,7 +309,7 @@ const (
 	typeResourceGuided = 224
 )
 
-func (a *call) commSplitType(c *intra, what, key int, i *hints) (*comm, error) {
+func (a *cCall) commSplitType(c *intraComm, what, key int, i *hints) (*cComm, error) {
 	color := undefined
 	switch what {
 	case undefined:
@@ -316,7 +317,7 @@ func (a *call) commSplitType(c *intra, what, key int, i *hints) (*comm, error) {
 		color = engine.session.HostOf(engine.session.Rank())
 	case typeHWGuided, typeResourceGuided:
 		// The only resources that are known by a name are the machine, and what shares memory.
-		if v, ok := i.get("mpi_hw_resource_type"); ok && v == "mpi_shared_memory" {
+		if v, ok := i.Get("mpi_hw_resource_type"); ok && v == "mpi_shared_memory" {
 			color = engine.session.HostOf(engine.session.Rank())
 		}
 	case typeHWUnguided:
@@ -334,21 +335,21 @@ func (a *call) commSplitType(c *intra, what, key int, i *hints) (*comm, error) {
 	return c.like(c.c.Split(color, key))
 }
 
-func (a *call) commCreate(c *comm, g mpi.Group) (*comm, error) {
+func (a *cCall) commCreate(c *cComm, g mpi.Group) (*cComm, error) {
 	if c.x != nil {
 		return c.likeX(c.x.Create(g))
 	}
 	return c.like(c.c.Create(g))
 }
 
-func (a *call) commCreateGroup(c *intra, g mpi.Group, tag int) (*comm, error) {
+func (a *cCall) commCreateGroup(c *intraComm, g mpi.Group, tag int) (*cComm, error) {
 	if g.Size() == 0 {
 		return nil, nil
 	}
 	return c.like(c.c.CreateGroup(g, tag))
 }
 
-func (a *call) intercommCreate(c *intra, leader int, other handle, remote, tag int) (*comm, error) {
+func (a *cCall) intercommCreate(c *intraComm, leader int, other handle, remote, tag int) (*cComm, error) {
 	if leader < 0 || leader >= c.c.Size() {
 		return nil, wrong(errRank, "leader %d of %d", leader, c.c.Size())
 	}
@@ -358,13 +359,13 @@ func (a *call) intercommCreate(c *intra, leader int, other handle, remote, tag i
 		if err != nil {
 			return nil, err
 		}
-		if peer = p.m; p.x != nil {
-			remote = p.x.Far(remote)
-		}
+		peer = p.m
 	}
-	return c.likeX(c.c.Intercomm(leader, peer, remote, tag))
+	return c.likeX(mpi.NewIntercomm(c.c, leader, peer, remote, tag))
 }
 
-func (a *call) intercommMerge(c *inter, high bool) (*comm, error) { return c.like(c.x.Merge(high)) }
+func (a *cCall) intercommMerge(c *interComm, high bool) (*cComm, error) {
+	return c.like(c.x.Merge(high))
+}
 
-func (a *call) commGetParent() handle { return nullComm }
+func (a *cCall) commGetParent() handle { return nullComm }

@@ -7,7 +7,7 @@ import (
 )
 
 // weights are those of n edges at an argument; nil: they have none.
-func (a *call) weights(i, n int) ([]int, error) {
+func (a *cCall) weights(i, n int) ([]int, error) {
 	switch a.word[i] {
 	case unweighted:
 		return nil, nil
@@ -23,7 +23,7 @@ func (a *call) weights(i, n int) ([]int, error) {
 	return all, err
 }
 
-func (a *call) distGraphCreateAdjacent(c *intra) (_ *comm, err error) {
+func (a *cCall) distGraphCreateAdjacent(c *intraComm) (_ *cComm, err error) {
 	var lists, weights [2][]int
 	for i := range lists {
 		n := a.int(1 + 3*i)
@@ -41,14 +41,14 @@ func (a *call) distGraphCreateAdjacent(c *intra) (_ *comm, err error) {
 			}
 		}
 	}
-	g, err := c.c.DistGraphAdjacent(lists[0], lists[1])
+	g, err := mpi.NewDistGraphAdjacent(c.c, lists[0], lists[1])
 	if err != nil {
 		return nil, err
 	}
 	return c.on(g.Comm, topology{graph: g, in: weights[0], out: weights[1]}), nil
 }
 
-func (a *call) distGraphCreate(c *intra, n int) (*comm, error) {
+func (a *cCall) distGraphCreate(c *intraComm, n int) (*cComm, error) {
 	sources, err := a.ints(2, n)
 	if err != nil {
 		return nil, err
@@ -72,72 +72,28 @@ func (a *call) distGraphCreate(c *intra, n int) (*comm, error) {
 	if err != nil {
 		return nil, err
 	}
-	// A row has an edge and its weight.
-	rows, k := make([][3]int64, 0, total), 0
+	if a.word[5] == emptyWeights {
+		weights = make([]int, total)
+	}
+	edges := make([][2]int, 0, total)
 	for i, s := range sources {
 		for range degrees[i] {
-			w := 0
-			if weights != nil {
-				w = weights[k]
+			to := targets[len(edges)]
+			if s < 0 || s >= c.c.Size() || to < 0 || to >= c.c.Size() {
+				return nil, wrong(errArg, "an edge from %d to %d, of %d processes", s, to, c.c.Size())
 			}
-			if s < 0 || s >= c.c.Size() || targets[k] < 0 || targets[k] >= c.c.Size() {
-				return nil, wrong(errArg, "an edge from %d to %d, of %d processes", s, targets[k], c.c.Size())
-			}
-			rows, k = append(rows, [3]int64{int64(s), int64(targets[k]), int64(w)}), k+1
+			edges = append(edges, [2]int{s, to})
 		}
 	}
-	all, weighted, err := c.gatherEdges(rows, weights != nil || a.word[5] == emptyWeights)
+	g, own, err := calls.DistGraph(c.c, edges, weights)
 	if err != nil {
 		return nil, err
 	}
-	me := int64(c.c.Rank())
-	var from, to []int
-	t := topology{}
-	if weighted {
-		t.in, t.out = []int{}, []int{}
-	}
-	for _, e := range all {
-		if e[1] == me {
-			if from = append(from, int(e[0])); weighted {
-				t.in = append(t.in, int(e[2]))
-			}
-		}
-		if e[0] == me {
-			if to = append(to, int(e[1])); weighted {
-				t.out = append(t.out, int(e[2]))
-			}
-		}
-	}
-	g, err := c.c.DistGraphAdjacent(from, to)
-	if err != nil {
-		return nil, err
-	}
-	t.graph = g
-	return c.on(g.Comm, t), nil
-}
-
-// gatherEdges are those that all processes give, and whether they have weights.
-func (c *comm) gatherEdges(mine [][3]int64, weighted bool) ([][3]int64, bool, error) {
-	own := [2]int64{int64(len(mine)), 0}
-	if weighted {
-		own[1] = 1
-	}
-	each := make([][2]int64, c.c.Size())
-	if err := mpi.Allgather(c.c, [][2]int64{own}, each); err != nil {
-		return nil, false, err
-	}
-	counts, total := make([]int, len(each)), 0
-	for i, e := range each {
-		counts[i] = int(e[0])
-		total += counts[i]
-		weighted = weighted || e[1] != 0
-	}
-	all := make([][3]int64, total)
-	return all, weighted, mpi.Allgatherv(c.c, mine, all, counts, nil)
+	return c.on(g.Comm, topology{graph: g, in: own[0], out: own[1]}), nil
 }
 
 // distGraph is an argument that is a communicator of MPI_Dist_graph_create.
-func (a *call) distGraph(i int) (*distGraph, error) {
+func (a *cCall) distGraph(i int) (*distGraphComm, error) {
 	c, err := a.comm(i)
 	if err == nil && (c.topology.graph == nil || c.topology.all != nil) {
 		err = wrong(errTopology, "it has no distributed graph")
@@ -148,12 +104,12 @@ func (a *call) distGraph(i int) (*distGraph, error) {
 	return &c.topology, nil
 }
 
-func (a *call) distGraphNeighborsCount(t *distGraph) (in, out int, weighted bool) {
+func (a *cCall) distGraphNeighborsCount(t *distGraphComm) (in, out int, weighted bool) {
 	from, to := t.graph.Neighbours()
 	return len(from), len(to), t.in != nil || t.out != nil
 }
 
-func (a *call) distGraphNeighbors(t *distGraph) error {
+func (a *cCall) distGraphNeighbors(t *distGraphComm) error {
 	from, to := t.graph.Neighbours()
 	for i, side := range []struct{ ranks, weights []int }{{from, t.in}, {to, t.out}} {
 		n := min(a.int(1+3*i), len(side.ranks))
@@ -175,12 +131,11 @@ func (a *call) distGraphNeighbors(t *distGraph) error {
 // neighbourly is what exchanges among neighbours.
 type neighbourly interface {
 	NeighborAlltoall(in, out mpi.Blocks) error
-	IneighborAlltoall(in, out mpi.Blocks) *mpi.Request
-	NeighborAlltoallInit(in, out mpi.Blocks) *mpi.Request
+	viewed
 }
 
 // neighboursAs exchanges blocks among the neighbours.
-func (a *call) neighboursAs(f form, c *comm, in, out func(n int) (mpi.Blocks, error)) error {
+func (a *cCall) neighboursAs(f callForm, c *cComm, in, out func(n int) (mpi.Blocks, error)) error {
 	var x neighbourly
 	froms, tos := 0, 0
 	switch t := &c.topology; {
@@ -201,13 +156,16 @@ func (a *call) neighboursAs(f form, c *comm, in, out func(n int) (mpi.Blocks, er
 	if err != nil {
 		return err
 	}
-	return do2(as[neighbourly]{a, c, f, x}, from, to, neighbourly.NeighborAlltoall, neighbourly.IneighborAlltoall, neighbourly.NeighborAlltoallInit)
+	if f.request == 0 {
+		return x.NeighborAlltoall(from, to)
+	}
+	return a.begun(c, f, f.of(x).NeighborAlltoall(from, to))
 }
 
 // same is the elements at arguments from one on, as a block for each of n neighbours.
-func (a *call) same(i int) func(n int) (mpi.Blocks, error) {
+func (a *cCall) same(i int) func(n int) (mpi.Blocks, error) {
 	return func(n int) (mpi.Blocks, error) {
-		b, _, err := a.buffer(i, i+1, i+2)
+		b, err := a.elements(i)
 		x := mpi.Blocks{Buffer: b, Counts: make([]int, n), Places: make([]int, n)}
 		for j := range x.Counts {
 			x.Counts[j] = b.Count
@@ -216,18 +174,18 @@ func (a *call) same(i int) func(n int) (mpi.Blocks, error) {
 	}
 }
 
-func (a *call) neighborAllgather(f form, c *comm) error {
+func (a *cCall) neighborAllgather(f callForm, c *cComm) error {
 	return a.neighboursAs(f, c, a.same(0), a.equals(3))
 }
-func (a *call) neighborAllgatherv(f form, c *comm) error {
+func (a *cCall) neighborAllgatherv(f callForm, c *cComm) error {
 	return a.neighboursAs(f, c, a.same(0), a.varies(3))
 }
-func (a *call) neighborAlltoall(f form, c *comm) error {
+func (a *cCall) neighborAlltoall(f callForm, c *cComm) error {
 	return a.neighboursAs(f, c, a.equals(0), a.equals(3))
 }
-func (a *call) neighborAlltoallv(f form, c *comm) error {
+func (a *cCall) neighborAlltoallv(f callForm, c *cComm) error {
 	return a.neighboursAs(f, c, a.varies(0), a.varies(4))
 }
-func (a *call) neighborAlltoallw(f form, c *comm) error {
+func (a *cCall) neighborAlltoallw(f callForm, c *cComm) error {
 	return a.neighboursAs(f, c, a.typed(0, a.addresses), a.typed(4, a.addresses))
 }

@@ -5,7 +5,7 @@
 //
 // libmpi_abi.so.1 is small C (front): it has the functions of the header, all of table.txt, answers what needs no
 // engine, and loads libpm2_mpi.so, which is this package, with the first call that needs more. Each such call crosses
-// once, with its arguments in a row in the caller's stack (pm2_call; type call here), and runs the method of call
+// once, with its arguments in a row in the caller's stack (pm2_call; type cCall here), and runs the method of cCall
 // that has its name: table_gen.go reads the arguments that the method takes, and writes its results (table.txt says
 // how). Short messages to ranks of the host do not cross (front/moves.h, front/slips.h): C has the addresses of what
 // the gate to that rank knows (way.go), and its lock.

@@ -8,8 +8,8 @@ import (
 	"github.com/pm2-go/pm2/nmad/mpi/datatype"
 )
 
-// dtype is a datatype.
-type dtype struct {
+// cType is a datatype.
+type cType struct {
 	object
 	t         *datatype.Type
 	sort      sort // of a predefined one
@@ -22,7 +22,7 @@ type dtype struct {
 
 // lend is a handle of the datatype for a call of a function of the program, which has one also if it has freed the
 // datatype meanwhile; giveBack takes it back.
-func (t *dtype) lend() handle {
+func (t *cType) lend() handle {
 	if t.handle < predefined {
 		return t.handle
 	}
@@ -40,7 +40,7 @@ func (t *dtype) lend() handle {
 	return t.handle
 }
 
-func (t *dtype) giveBack() {
+func (t *cType) giveBack() {
 	if t.handle < predefined {
 		return
 	}
@@ -58,7 +58,7 @@ func (t *dtype) giveBack() {
 }
 
 // free ends a datatype of the program, but for calls that have its handle; false: it was freed before.
-func (t *dtype) free() bool {
+func (t *cType) free() bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.freed {
@@ -76,7 +76,7 @@ type contents struct {
 	ints      []int
 	addresses []int
 	large     []int // what the wide form of the constructor has as MPI_Count
-	types     []*dtype
+	types     []*cType
 }
 
 // sort is what reductions make of elements.
@@ -122,9 +122,9 @@ const (
 )
 
 // predefinedTypes has them by their handles.
-var predefinedTypes = func() (all [lastType - firstType]*dtype) {
+var predefinedTypes = func() (all [lastType - firstType]*cType) {
 	add := func(h handle, name string, s sort, t *datatype.Type) {
-		all[h-firstType] = &dtype{object: object{what: ofType, handle: h, name: name}, t: t.Named(name), sort: s, committed: true, made: contents{combiner: isNamed}}
+		all[h-firstType] = &cType{object: object{what: ofType, handle: h, name: name}, t: t.Named(name), sort: s, committed: true, made: contents{combiner: isNamed}}
 	}
 	of := func(h handle, name string, s sort, k datatype.Kind) { add(h, name, s, datatype.Of(k)) }
 	pairOf := func(h handle, name string, v *datatype.Type, index datatype.Kind) {
@@ -214,7 +214,7 @@ var predefinedTypes = func() (all [lastType - firstType]*dtype) {
 }()
 
 // typeOf is the datatype of a handle.
-func typeOf(h handle) (*dtype, error) {
+func typeOf(h handle) (*cType, error) {
 	if h < lastType && h >= firstType {
 		if t := predefinedTypes[h-firstType]; t != nil {
 			return t, nil
@@ -227,10 +227,10 @@ func typeOf(h handle) (*dtype, error) {
 }
 
 // dtype is an argument that is one.
-func (a *call) dtype(i int) (*dtype, error) { return typeOf(a.handle(i)) }
+func (a *cCall) dtype(i int) (*cType, error) { return typeOf(a.handle(i)) }
 
 // committed is a datatype that messages may have.
-type committed = dtype
+type committed = cType
 
 // ready is the one of a handle.
 func ready(h handle) (*committed, error) {
@@ -242,10 +242,10 @@ func ready(h handle) (*committed, error) {
 }
 
 // committed is an argument that is one.
-func (a *call) committed(i int) (*committed, error) { return ready(a.handle(i)) }
+func (a *cCall) committed(i int) (*committed, error) { return ready(a.handle(i)) }
 
 // dtypes are those at an argument.
-func (a *call) dtypes(i, n int) (all []*dtype, err error) {
+func (a *cCall) dtypes(i, n int) (all []*cType, err error) {
 	hs, err := a.handles(i, n)
 	if err != nil {
 		return nil, err
@@ -261,19 +261,19 @@ func (a *call) dtypes(i, n int) (all []*dtype, err error) {
 }
 
 // derived is a datatype that was made of others, without a handle.
-func derived(t *datatype.Type, made contents, err error) (*dtype, error) {
-	return &dtype{t: t, made: made}, err
+func derived(t *datatype.Type, made contents, err error) (*cType, error) {
+	return &cType{t: t, made: made}, err
 }
 
 // enlist gives a datatype its handle.
-func (t *dtype) enlist() (err error) {
+func (t *cType) enlist() (err error) {
 	t.what = ofType
 	t.handle, err = types.add(t)
 	return err
 }
 
 // setType takes a datatype in, unless it has a handle, and writes that.
-func (a *call) setType(i int, t *dtype) error {
+func (a *cCall) setType(i int, t *cType) error {
 	if _, err := a.out(i); err != nil {
 		return err
 	}
@@ -285,11 +285,11 @@ func (a *call) setType(i int, t *dtype) error {
 	return a.setHandle(i, t.handle)
 }
 
-// count is how many elements there are.
-type count = int
+// elementCount is how many elements there are.
+type elementCount = int
 
 // count is an argument that is one.
-func (a *call) count(i int) (count, error) {
+func (a *cCall) count(i int) (elementCount, error) {
 	n := a.int(i)
 	if n < 0 {
 		return 0, wrong(errCount, "a count of %d", n)
@@ -298,29 +298,29 @@ func (a *call) count(i int) (count, error) {
 }
 
 // combined is what a constructor's contents are. Its wide form has large counts in place of all of them.
-func (a *call) combined(combiner int, ints, addresses []int, types ...*dtype) contents {
+func (a *cCall) combined(combiner int, ints, addresses []int, types ...*cType) contents {
 	if a.wide != 0 {
 		return contents{combiner: combiner, large: append(ints, addresses...), types: types}
 	}
 	return contents{combiner: combiner, ints: ints, addresses: addresses, types: types}
 }
 
-func (a *call) typeContiguous(n count, t *dtype) (*dtype, error) {
+func (a *cCall) typeContiguous(n elementCount, t *cType) (*cType, error) {
 	x, err := datatype.Contiguous(n, t.t)
 	return derived(x, a.combined(isContiguous, []int{n}, nil, t), err)
 }
 
-func (a *call) typeVector(n count, length, stride int, t *dtype) (*dtype, error) {
+func (a *cCall) typeVector(n elementCount, length, stride int, t *cType) (*cType, error) {
 	x, err := datatype.Vector(n, length, stride, t.t)
 	return derived(x, a.combined(isVector, []int{n, length, stride}, nil, t), err)
 }
 
-func (a *call) typeCreateHvector(n count, length, stride int, t *dtype) (*dtype, error) {
+func (a *cCall) typeCreateHvector(n elementCount, length, stride int, t *cType) (*cType, error) {
 	x, err := datatype.Hvector(n, length, stride, t.t)
 	return derived(x, a.combined(isHvector, []int{n, length}, []int{stride}, t), err)
 }
 
-func (a *call) typeIndexed(n count, t *dtype) (*dtype, error) {
+func (a *cCall) typeIndexed(n elementCount, t *cType) (*cType, error) {
 	blocks, at, err := a.lists(n, a.counts)
 	if err != nil {
 		return nil, err
@@ -329,7 +329,7 @@ func (a *call) typeIndexed(n count, t *dtype) (*dtype, error) {
 	return derived(x, a.combined(isIndexed, concat(n, blocks, at), nil, t), err)
 }
 
-func (a *call) typeCreateHindexed(n count, t *dtype) (*dtype, error) {
+func (a *cCall) typeCreateHindexed(n elementCount, t *cType) (*cType, error) {
 	blocks, at, err := a.lists(n, a.addresses)
 	if err != nil {
 		return nil, err
@@ -339,7 +339,7 @@ func (a *call) typeCreateHindexed(n count, t *dtype) (*dtype, error) {
 }
 
 // lists are the lengths and the displacements of n blocks.
-func (a *call) lists(n int, displacements func(i, n int) ([]int, error)) (blocks, at []int, err error) {
+func (a *cCall) lists(n int, displacements func(i, n int) ([]int, error)) (blocks, at []int, err error) {
 	if blocks, err = a.counts(1, n); err == nil {
 		at, err = displacements(2, n)
 	}
@@ -359,7 +359,7 @@ func concat(n int, lists ...[]int) []int {
 	return all
 }
 
-func (a *call) typeCreateIndexedBlock(n count, length int, t *dtype) (*dtype, error) {
+func (a *cCall) typeCreateIndexedBlock(n elementCount, length int, t *cType) (*cType, error) {
 	at, err := a.counts(2, n)
 	if err != nil {
 		return nil, err
@@ -368,7 +368,7 @@ func (a *call) typeCreateIndexedBlock(n count, length int, t *dtype) (*dtype, er
 	return derived(x, a.combined(isIndexedBlock, concat(n, []int{length}, at), nil, t), err)
 }
 
-func (a *call) typeCreateHindexedBlock(n count, length int, t *dtype) (*dtype, error) {
+func (a *cCall) typeCreateHindexedBlock(n elementCount, length int, t *cType) (*cType, error) {
 	at, err := a.addresses(2, n)
 	if err != nil {
 		return nil, err
@@ -377,7 +377,7 @@ func (a *call) typeCreateHindexedBlock(n count, length int, t *dtype) (*dtype, e
 	return derived(x, a.combined(isHindexedBlock, []int{n, length}, at, t), err)
 }
 
-func (a *call) typeCreateStruct(n count) (*dtype, error) {
+func (a *cCall) typeCreateStruct(n elementCount) (*cType, error) {
 	blocks, at, err := a.lists(n, a.addresses)
 	if err != nil {
 		return nil, err
@@ -394,17 +394,17 @@ func (a *call) typeCreateStruct(n count) (*dtype, error) {
 	return derived(x, a.combined(isStruct, concat(n, blocks), at, of...), err)
 }
 
-func (a *call) typeCreateResized(t *dtype, lower, extent int) (*dtype, error) {
+func (a *cCall) typeCreateResized(t *cType, lower, extent int) (*cType, error) {
 	x, err := datatype.Resized(t.t, lower, extent)
 	return derived(x, a.combined(isResized, nil, []int{lower, extent}, t), err)
 }
 
-func (a *call) typeDup(t *dtype) (*dtype, error) {
+func (a *cCall) typeDup(t *cType) (*cType, error) {
 	x, err := datatype.Dup(t.t)
 	if err != nil {
 		return nil, err
 	}
-	d := &dtype{t: x, made: contents{combiner: isDup, types: []*dtype{t}}, committed: t.committed}
+	d := &cType{t: x, made: contents{combiner: isDup, types: []*cType{t}}, committed: t.committed}
 	return d, t.copyAttributes(&d.object)
 }
 
@@ -428,7 +428,7 @@ func order(n int) (datatype.Order, error) {
 	return datatype.RowMajor, wrong(errArg, "%d is no order of an array", n)
 }
 
-func (a *call) typeCreateSubarray(n, inMemory int, t *dtype) (_ *dtype, err error) {
+func (a *cCall) typeCreateSubarray(n, inMemory int, t *cType) (_ *cType, err error) {
 	var lists [3][]int
 	for i := range lists {
 		if lists[i], err = a.counts(1+i, n); err != nil {
@@ -443,7 +443,7 @@ func (a *call) typeCreateSubarray(n, inMemory int, t *dtype) (_ *dtype, err erro
 	if err != nil {
 		return nil, wrong(errArg, "%v", err)
 	}
-	made := contents{combiner: isSubarray, types: []*dtype{t}}
+	made := contents{combiner: isSubarray, types: []*cType{t}}
 	if a.wide != 0 {
 		made.ints, made.large = []int{n, inMemory}, slices.Concat(lists[:]...)
 	} else {
@@ -452,7 +452,7 @@ func (a *call) typeCreateSubarray(n, inMemory int, t *dtype) (_ *dtype, err erro
 	return derived(x, made, nil)
 }
 
-func (a *call) typeCreateDarray(size, rank, n, inMemory int, t *dtype) (*dtype, error) {
+func (a *cCall) typeCreateDarray(size, rank, n, inMemory int, t *cType) (*cType, error) {
 	sizes, err := a.counts(3, n)
 	if err != nil {
 		return nil, err
@@ -493,7 +493,7 @@ func (a *call) typeCreateDarray(size, rank, n, inMemory int, t *dtype) (*dtype, 
 	if err != nil {
 		return nil, wrong(errArg, "%v", err)
 	}
-	made, head := contents{combiner: isDarray, types: []*dtype{t}}, []int{size, rank, n}
+	made, head := contents{combiner: isDarray, types: []*cType{t}}, []int{size, rank, n}
 	if a.wide != 0 {
 		made.large = sizes
 	} else {
@@ -503,7 +503,7 @@ func (a *call) typeCreateDarray(size, rank, n, inMemory int, t *dtype) (*dtype, 
 	return derived(x, made, nil)
 }
 
-func (a *call) typeCommit(h *handle) error {
+func (a *cCall) typeCommit(h *handle) error {
 	t, err := typeOf(*h)
 	if err == nil {
 		t.committed = true
@@ -511,7 +511,7 @@ func (a *call) typeCommit(h *handle) error {
 	return err
 }
 
-func (a *call) typeFree(h *handle) error {
+func (a *cCall) typeFree(h *handle) error {
 	if *h < predefined {
 		return wrong(errType, "a predefined datatype cannot be freed")
 	}

@@ -16,7 +16,7 @@ func TestOnce(t *testing.T) {
 		begin := make(chan struct{})
 		for i := range made {
 			threads.Go(func() {
-				a := &call{}
+				a := &cCall{}
 				a.word[2] = number(pointer(&made[i]))
 				<-begin
 				x, err := a.typeCreateF90Real(6, -r)

@@ -4,31 +4,31 @@ package main
 
 import "sync"
 
-func (a *call) typeSize(t *dtype) int { return t.t.Size() }
+func (a *cCall) typeSize(t *cType) int { return t.t.Size() }
 
-func (a *call) typeGetExtent(t *dtype) (lower, extent int) { return t.t.Lower(), t.t.Extent() }
+func (a *cCall) typeGetExtent(t *cType) (lower, extent int) { return t.t.Lower(), t.t.Extent() }
 
-func (a *call) typeGetTrueExtent(t *dtype) (lower, extent int) { return t.t.True() }
+func (a *cCall) typeGetTrueExtent(t *cType) (lower, extent int) { return t.t.True() }
 
 // narrow says that a datatype was made with large counts, which only the wide form of a call can tell.
-func (t *dtype) narrow() error {
+func (t *cType) narrow() error {
 	if len(t.made.large) > 0 {
 		return wrong(errType, "it was made with large counts: the form of the call whose name ends in _c tells of them")
 	}
 	return nil
 }
 
-func (a *call) typeGetEnvelope(t *dtype) (ints, addresses, types, combiner int, err error) {
+func (a *cCall) typeGetEnvelope(t *cType) (ints, addresses, types, combiner int, err error) {
 	return len(t.made.ints), len(t.made.addresses), len(t.made.types), t.made.combiner, t.narrow()
 }
 
-func (a *call) typeGetEnvelopeC(t *dtype) (ints, addresses, large, types, combiner int) {
+func (a *cCall) typeGetEnvelopeC(t *cType) (ints, addresses, large, types, combiner int) {
 	return len(t.made.ints), len(t.made.addresses), len(t.made.large), len(t.made.types), t.made.combiner
 }
 
 // contents writes what a datatype was made of; at are the arguments for ints, addresses, large counts and datatypes,
 // and has is how many of each there is room for.
-func (a *call) contents(t *dtype, has, at [4]int) error {
+func (a *cCall) contents(t *cType, has, at [4]int) error {
 	if t.made.combiner == isNamed {
 		return wrong(errType, "%s is predefined", t.name)
 	}
@@ -54,7 +54,7 @@ func (a *call) contents(t *dtype, has, at [4]int) error {
 	for i, x := range t.made.types {
 		// The program frees what it gets here, so it is one more of the same.
 		if to[i] = x.handle; x.handle >= predefined {
-			again := &dtype{object: object{what: ofType, name: x.name}, t: x.t, made: x.made, committed: x.committed}
+			again := &cType{object: object{what: ofType, name: x.name}, t: x.t, made: x.made, committed: x.committed}
 			if again.handle, err = types.add(again); err != nil {
 				return err
 			}
@@ -64,14 +64,14 @@ func (a *call) contents(t *dtype, has, at [4]int) error {
 	return nil
 }
 
-func (a *call) typeGetContents(t *dtype, ints, addresses, types int) error {
+func (a *cCall) typeGetContents(t *cType, ints, addresses, types int) error {
 	if err := t.narrow(); err != nil {
 		return err
 	}
 	return a.contents(t, [4]int{ints, addresses, 0, types}, [4]int{4, 5, 0, 6})
 }
 
-func (a *call) typeGetContentsC(t *dtype, ints, addresses, large, types int) error {
+func (a *cCall) typeGetContentsC(t *cType, ints, addresses, large, types int) error {
 	return a.contents(t, [4]int{ints, addresses, large, types}, [4]int{5, 6, 7, 8})
 }
 
@@ -82,7 +82,7 @@ const (
 	ofComplex  = 194
 )
 
-func (a *call) typeMatchSize(class, size int) (handle, error) {
+func (a *cCall) typeMatchSize(class, size int) (handle, error) {
 	all := map[[2]int]handle{
 		{ofIntegers, 1}: 0x2c1, {ofIntegers, 2}: 0x2c9, {ofIntegers, 4}: 0x2d1, {ofIntegers, 8}: 0x2d9, {ofIntegers, 16}: 0x2e1,
 		{ofReals, 2}: 0x2ca, {ofReals, 4}: 0x2d2, {ofReals, 8}: 0x2da, {ofReals, 16}: 0x2e2,
@@ -98,23 +98,23 @@ func (a *call) typeMatchSize(class, size int) (handle, error) {
 // once are datatypes that are made once for the same arguments, and not freed.
 var once struct {
 	sync.Mutex
-	all map[[3]int]*dtype
+	all map[[3]int]*cType
 }
 
 // onceOf makes a datatype like a predefined one, once: with its handle, which all threads get.
-func onceOf(combiner int, like handle, args ...int) (*dtype, error) {
+func onceOf(combiner int, like handle, args ...int) (*cType, error) {
 	key := [3]int{combiner}
 	copy(key[1:], args)
 	once.Lock()
 	defer once.Unlock()
 	if once.all == nil {
-		once.all = map[[3]int]*dtype{}
+		once.all = map[[3]int]*cType{}
 	}
 	if t := once.all[key]; t != nil {
 		return t, nil
 	}
 	base := predefinedTypes[like-firstType]
-	t := &dtype{t: base.t, sort: base.sort, committed: true, made: contents{combiner: combiner, ints: args}}
+	t := &cType{t: base.t, sort: base.sort, committed: true, made: contents{combiner: combiner, ints: args}}
 	if err := t.enlist(); err != nil {
 		return nil, err
 	}
@@ -135,7 +135,7 @@ func real(p, r int, types [2]handle) (handle, error) {
 	return 0, wrong(errArg, "no type has %d digits and a range of %d", p, r)
 }
 
-func (a *call) typeCreateF90Real(p, r int) (*dtype, error) {
+func (a *cCall) typeCreateF90Real(p, r int) (*cType, error) {
 	like, err := real(p, r, [2]handle{0x2d2, 0x2da})
 	if err != nil {
 		return nil, err
@@ -143,7 +143,7 @@ func (a *call) typeCreateF90Real(p, r int) (*dtype, error) {
 	return onceOf(isF90Real, like, p, r)
 }
 
-func (a *call) typeCreateF90Complex(p, r int) (*dtype, error) {
+func (a *cCall) typeCreateF90Complex(p, r int) (*cType, error) {
 	like, err := real(p, r, [2]handle{0x2db, 0x2e3})
 	if err != nil {
 		return nil, err
@@ -151,7 +151,7 @@ func (a *call) typeCreateF90Complex(p, r int) (*dtype, error) {
 	return onceOf(isF90Complex, like, p, r)
 }
 
-func (a *call) typeCreateF90Integer(r int) (*dtype, error) {
+func (a *cCall) typeCreateF90Integer(r int) (*cType, error) {
 	like := handle(0)
 	switch {
 	case r <= 2:
@@ -174,7 +174,7 @@ var pairTypes = map[[2]handle]handle{
 	{0x21a, 0x21a}: 0x230, {0x21c, 0x21c}: 0x231, {0x219, 0x219}: 0x232,
 }
 
-func (a *call) typeGetValueIndex(value, index handle) handle {
+func (a *cCall) typeGetValueIndex(value, index handle) handle {
 	if h, ok := pairTypes[[2]handle{value, index}]; ok {
 		return h
 	}
@@ -182,14 +182,14 @@ func (a *call) typeGetValueIndex(value, index handle) handle {
 }
 
 // there says why an argument is the address of no status.
-func (st *status) there() error {
+func (st *cStatus) there() error {
 	if st == nil {
 		return wrong(errArg, "there is no status")
 	}
 	return nil
 }
 
-func (a *call) getCount(s *status, t *dtype) (int, error) {
+func (a *cCall) getCount(s *cStatus, t *cType) (int, error) {
 	if err := s.there(); err != nil {
 		return 0, err
 	}
@@ -204,7 +204,7 @@ func (a *call) getCount(s *status, t *dtype) (int, error) {
 }
 
 // getElements are the basic elements of a status; a part of one is undefined.
-func (a *call) getElements(s *status, t *dtype) (int, error) {
+func (a *cCall) getElements(s *cStatus, t *cType) (int, error) {
 	if err := s.there(); err != nil {
 		return 0, err
 	}
@@ -218,7 +218,7 @@ func (a *call) getElements(s *status, t *dtype) (int, error) {
 	return undefined, nil
 }
 
-func (a *call) statusSetElements(s *status, t *dtype, n count) error {
+func (a *cCall) statusSetElements(s *cStatus, t *cType, n elementCount) error {
 	if err := s.there(); err != nil {
 		return err
 	}

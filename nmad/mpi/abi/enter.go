@@ -14,7 +14,7 @@ import (
 // entry is a function of MPI that crosses into Go.
 type entry struct {
 	name string
-	do   func(*call) error
+	do   func(*cCall) error
 }
 
 // handlerRoom is the least that the stack of a call leaves to the program's handlers for signals, in bytes; the
@@ -32,7 +32,7 @@ func spread(i int) byte {
 }
 
 // enter makes a call, and returns its code.
-func enter(a *call) (code int) {
+func enter(a *cCall) (code int) {
 	if a.function < 0 {
 		return a.asks()
 	}
@@ -54,7 +54,7 @@ const (
 )
 
 // asks does what C asks for.
-func (a *call) asks() int {
+func (a *cCall) asks() int {
 	switch a.function {
 	case handleOf:
 		a.word[1] = uintptr(numbered(a.word[0]))
@@ -71,7 +71,7 @@ func (a *call) asks() int {
 
 // caught turns a panic into an error. It is a mistake of this library, or an address of the program's below
 // firstAddress. An address above that which is no memory ends the process, as it does in C.
-func (a *call) caught(code *int) {
+func (a *cCall) caught(code *int) {
 	if why := recover(); why != nil {
 		*code = a.fails(entries[a.function].name, wrong(errIntern, "internal error: %v\n%s", why, debug.Stack()))
 	}
@@ -82,17 +82,20 @@ func (a *call) caught(code *int) {
 var refusedOn = map[string]int{"MPI_Comm_accept": 3, "MPI_Comm_connect": 3, "MPI_Comm_spawn": 5, "MPI_Comm_spawn_multiple": 6}
 
 // refused is the error of a function that this library does not have.
-func (a *call) refused() error {
-	return wrong(errRefused, "not supported: this library has no files, and starts or connects no processes")
-}
+func (a *cCall) refused() error { return errLacking }
+
+var errLacking = wrong(errRefused, "not supported: this library has no files, and starts or connects no processes")
 
 // fails tells an error to the error handler of the call's object, and returns the code of the error. A handler of the
 // program is called by C.
-func (a *call) fails(name string, err error) int {
-	code := codeOf(err)
-	if strings.HasPrefix(name, "MPI_T_") { // tools have no handlers
-		return code
+func (a *cCall) fails(name string, err error) int {
+	if strings.HasPrefix(name, toolPrefix) { // tools have no handlers
+		if err == errLacking {
+			err = a.lackingTool(name)
+		}
+		return codeOf(err)
 	}
+	code := codeOf(err)
 	if i, ok := refusedOn[name]; ok {
 		_, _ = a.comm(i) // no communicator: the handler of those that have none
 	}

@@ -16,7 +16,7 @@ func pm2_enter(c, s unsafe.Pointer) C.int { //nolint:revive // C's name
 	if state.Load() == nil {
 		attach((*frontState)(s))
 	}
-	return C.int(enter((*call)(c)))
+	return C.int(enter((*cCall)(c)))
 }
 
 // pm2_make_room is called once by each thread of the program, before its first call: from then on its stack here has

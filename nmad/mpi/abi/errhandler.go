@@ -7,10 +7,10 @@ import (
 	"sync/atomic"
 )
 
-// handler is an error handler.
-type handler struct {
-	function uintptr // of the program; 0: it is a predefined one
-	what     kind    // of the objects that it is for
+// cErrhandler is an error handler.
+type cErrhandler struct {
+	function uintptr    // of the program; 0: it is a predefined one
+	what     objectKind // of the objects that it is for
 	handle   atomic.Uintptr
 	uses     int // handles that the program has; under handlerLock
 }
@@ -23,12 +23,12 @@ const (
 )
 
 var (
-	errorsAreFatal, errorsAbort, errorsReturn handler
+	errorsAreFatal, errorsAbort, errorsReturn cErrhandler
 	handlerLock                               sync.Mutex
 )
 
 // handlerAt is an argument that is an error handler for objects of a kind.
-func (a *call) handlerAt(i int, what kind) (*handler, error) {
+func (a *cCall) handlerAt(i int, what objectKind) (*cErrhandler, error) {
 	switch h := a.handle(i); h {
 	case fatalHandler:
 		return &errorsAreFatal, nil
@@ -48,7 +48,7 @@ func (a *call) handlerAt(i int, what kind) (*handler, error) {
 }
 
 // setHandler writes the handle of an error handler, which the program may free.
-func (a *call) setHandler(i int, h *handler) (err error) {
+func (a *cCall) setHandler(i int, h *cErrhandler) (err error) {
 	switch h {
 	case &errorsAreFatal:
 		return a.setHandle(i, fatalHandler)
@@ -71,7 +71,7 @@ func (a *call) setHandler(i int, h *handler) (err error) {
 }
 
 // handlerOf is the error handler for an object, and the object that it is told.
-func handlerOf(h handle) (*handler, handle) {
+func handlerOf(h handle) (*cErrhandler, handle) {
 	if c, err := commOf(h); err == nil && h != 0 {
 		return c.handler.Load(), h
 	}
@@ -96,14 +96,14 @@ func handlerOf(h handle) (*handler, handle) {
 // toldTo is an error that a handler hears that is an argument of the call: it makes an object, and has none.
 type toldTo struct {
 	error
-	handler *handler
+	handler *cErrhandler
 	object  handle // that there is none of
 }
 
 func (to *toldTo) Unwrap() error { return to.error }
 
 // tells has an error told to the handler at an argument, if that is one for objects of a kind.
-func (a *call) tells(i int, what kind, none handle, err error) error {
+func (a *cCall) tells(i int, what objectKind, none handle, err error) error {
 	if err == nil {
 		return nil
 	}
@@ -115,20 +115,20 @@ func (a *call) tells(i int, what kind, none handle, err error) error {
 }
 
 // initial has the error handler of calls before MPI_Init.
-var initial struct{ handler atomic.Pointer[handler] }
+var initial struct{ handler atomic.Pointer[cErrhandler] }
 
-func (a *call) createHandler(what kind) (*handler, error) {
+func (a *cCall) createHandler(what objectKind) (*cErrhandler, error) {
 	if a.word[0] == 0 {
 		return nil, wrong(errArg, "there is no function")
 	}
-	return &handler{function: a.word[0], what: what}, nil
+	return &cErrhandler{function: a.word[0], what: what}, nil
 }
 
-func (a *call) commCreateErrhandler() (*handler, error)    { return a.createHandler(ofComm) }
-func (a *call) winCreateErrhandler() (*handler, error)     { return a.createHandler(ofWindow) }
-func (a *call) sessionCreateErrhandler() (*handler, error) { return a.createHandler(ofSession) }
+func (a *cCall) commCreateErrhandler() (*cErrhandler, error)    { return a.createHandler(ofComm) }
+func (a *cCall) winCreateErrhandler() (*cErrhandler, error)     { return a.createHandler(ofWindow) }
+func (a *cCall) sessionCreateErrhandler() (*cErrhandler, error) { return a.createHandler(ofSession) }
 
-func (a *call) errhandlerFree(h *handle) error {
+func (a *cCall) errhandlerFree(h *handle) error {
 	switch *h {
 	case nullHandler:
 		return wrong(errErrhandler, "MPI_ERRHANDLER_NULL cannot be freed")
@@ -150,7 +150,7 @@ func (a *call) errhandlerFree(h *handle) error {
 }
 
 // tell has a handler told of a code.
-func tell(h *handler, object handle, name string, code int) {
+func tell(h *cErrhandler, object handle, name string, code int) {
 	switch {
 	case h == &errorsReturn:
 	case h.function != 0:
@@ -211,9 +211,9 @@ func addCode(of int) (int, error) {
 	return codes.last, nil
 }
 
-func (a *call) addErrorClass() (int, error) { return addCode(-1) }
+func (a *cCall) addErrorClass() (int, error) { return addCode(-1) }
 
-func (a *call) addErrorCode(of int) (int, error) { return addCode(of) }
+func (a *cCall) addErrorCode(of int) (int, error) { return addCode(of) }
 
 // added says whether a code is one that the program has added, and of which class.
 func added(code int) (of int, err error) {
@@ -226,7 +226,7 @@ func added(code int) (of int, err error) {
 	return of, nil
 }
 
-func (a *call) addErrorString(code int, s string) error {
+func (a *cCall) addErrorString(code int, s string) error {
 	if len(s) > 511 {
 		return wrong(errArg, "the text has %d bytes, more than 511", len(s))
 	}
@@ -266,19 +266,19 @@ func remove(code int, isClass bool) error {
 	return nil
 }
 
-func (a *call) removeErrorClass(code int) error { return remove(code, true) }
-func (a *call) removeErrorCode(code int) error  { return remove(code, false) }
+func (a *cCall) removeErrorClass(code int) error { return remove(code, true) }
+func (a *cCall) removeErrorCode(code int) error  { return remove(code, false) }
 
-func (a *call) removeErrorString(code int) error { return setCodeText(code, "") }
+func (a *cCall) removeErrorString(code int) error { return setCodeText(code, "") }
 
-func (a *call) errorClass(code int) (int, error) {
+func (a *cCall) errorClass(code int) (int, error) {
 	if isClass(code) {
 		return code, nil
 	}
 	return added(code)
 }
 
-func (a *call) errorString(code int) error {
+func (a *cCall) errorString(code int) error {
 	if _, err := a.errorClass(code); err != nil {
 		return err
 	}

@@ -11,57 +11,57 @@ import (
 	"github.com/pm2-go/pm2/nmad/mpi/datatype"
 )
 
-// class is a class of errors of MPI, as the header numbers them. It is the code of an error, too, unless the program
+// errorClass is a class of errors of MPI, as the header numbers them. It is the code of an error, too, unless the program
 // has made one.
-type class int32
+type errorClass int32
 
 const (
-	success       class = 0
-	errBuffer     class = 1
-	errCount      class = 2
-	errType       class = 3
-	errTag        class = 4
-	errComm       class = 5
-	errRank       class = 6
-	errRequest    class = 7
-	errRoot       class = 8
-	errGroup      class = 9
-	errOp         class = 10
-	errTopology   class = 11
-	errDims       class = 12
-	errArg        class = 13
-	errTruncate   class = 15
-	errOther      class = 16
-	errIntern     class = 17
-	errPending    class = 18
-	errInStatus   class = 19
-	errBase       class = 24
-	errConversion class = 25
-	errDisp       class = 26
-	errInfoKey    class = 31
-	errInfoNoKey  class = 32
-	errInfoValue  class = 33
-	errInfo       class = 34
-	errKeyval     class = 36
-	errLockType   class = 37
-	errName       class = 38
-	errNoMem      class = 39
-	errRMAAttach  class = 46
-	errRMARange   class = 48
-	errRMAShared  class = 49
-	errRMASync    class = 50
-	errFile       class = 30
-	errSize       class = 52
-	errRefused    class = 55
-	errWin        class = 56
-	errRMAFlavor  class = 57
-	errAborted    class = 58
-	errTooLarge   class = 59
-	errSession    class = 60
-	errErrhandler class = 61
-	errAbi        class = 62
-	lastClass     class = 62
-	lastCode      class = 16383
+	success       errorClass = 0
+	errBuffer     errorClass = 1
+	errCount      errorClass = 2
+	errType       errorClass = 3
+	errTag        errorClass = 4
+	errComm       errorClass = 5
+	errRank       errorClass = 6
+	errRequest    errorClass = 7
+	errRoot       errorClass = 8
+	errGroup      errorClass = 9
+	errOp         errorClass = 10
+	errTopology   errorClass = 11
+	errDims       errorClass = 12
+	errArg        errorClass = 13
+	errTruncate   errorClass = 15
+	errOther      errorClass = 16
+	errIntern     errorClass = 17
+	errPending    errorClass = 18
+	errInStatus   errorClass = 19
+	errBase       errorClass = 24
+	errConversion errorClass = 25
+	errDisp       errorClass = 26
+	errInfoKey    errorClass = 31
+	errInfoNoKey  errorClass = 32
+	errInfoValue  errorClass = 33
+	errInfo       errorClass = 34
+	errKeyval     errorClass = 36
+	errLockType   errorClass = 37
+	errName       errorClass = 38
+	errNoMem      errorClass = 39
+	errRMAAttach  errorClass = 46
+	errRMARange   errorClass = 48
+	errRMAShared  errorClass = 49
+	errRMASync    errorClass = 50
+	errFile       errorClass = 30
+	errSize       errorClass = 52
+	errRefused    errorClass = 55
+	errWin        errorClass = 56
+	errRMAFlavor  errorClass = 57
+	errAborted    errorClass = 58
+	errTooLarge   errorClass = 59
+	errSession    errorClass = 60
+	errErrhandler errorClass = 61
+	errAbi        errorClass = 62
+	lastClass     errorClass = 62
+	lastCode      errorClass = 16383
 )
 
 // What MPI_Error_string says.
@@ -74,16 +74,18 @@ var classTexts = [...]string{
 	"data representation is not supported", "operation is not supported", "invalid window", "window is of another kind", "a process has ended", "value is too large", "invalid session", "invalid error handler", "invalid use of the binary interface",
 }
 
-// fault is an error that has a class of MPI.
-type fault struct {
-	class class
+// classedError is an error that has a class of MPI.
+type classedError struct {
+	class errorClass
 	text  string
 }
 
-func (f *fault) Error() string { return f.text }
+func (f *classedError) Error() string { return f.text }
 
 // wrong is a fault.
-func wrong(c class, format string, args ...any) error { return &fault{c, fmt.Sprintf(format, args...)} }
+func wrong(c errorClass, format string, args ...any) error {
+	return &classedError{c, fmt.Sprintf(format, args...)}
+}
 
 // coded is an error that is a code of the program's, or of one of its functions.
 type coded int32
@@ -106,7 +108,7 @@ func failed(code int) error {
 // classes are those of errors of the packages below.
 var classes = []struct {
 	is    error
-	class class
+	class errorClass
 }{
 	{nmad.ErrTruncated, errTruncate}, {nmad.ErrBuffer, errBuffer}, {mpi.ErrCount, errCount}, {mpi.ErrType, errType}, {mpi.ErrTag, errTag}, {mpi.ErrComm, errComm}, {mpi.ErrRank, errRank}, {nmad.ErrRank, errRank}, {mpi.ErrRequest, errRequest},
 	{nmad.ErrActive, errRequest}, {mpi.ErrGroup, errGroup}, {mpi.ErrOp, errOp}, {mpi.ErrInfo, errInfoValue}, {mpi.ErrWindow, errWin}, {mpi.ErrEpoch, errRMASync}, {mpi.ErrRange, errRMARange}, {nmad.ErrPeerLost, errAborted},
@@ -115,7 +117,7 @@ var classes = []struct {
 
 // codeOf is the code of an error.
 func codeOf(err error) int {
-	var f *fault
+	var f *classedError
 	var c coded
 	switch {
 	case err == nil:

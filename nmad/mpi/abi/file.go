@@ -8,14 +8,14 @@ import "sync/atomic"
 // from the start MPI_ERRORS_RETURN.
 
 const (
-	nullFile handle = 0x118
-	ofFile   kind   = 0
+	nullFile handle     = 0x118
+	ofFile   objectKind = 0
 )
 
-var fileHandler atomic.Pointer[handler]
+var fileHandler atomic.Pointer[cErrhandler]
 
 // handlerOfFiles is the error handler that hears that there are none.
-func handlerOfFiles() *handler {
+func handlerOfFiles() *cErrhandler {
 	if h := fileHandler.Load(); h != nil {
 		return h
 	}
@@ -23,16 +23,16 @@ func handlerOfFiles() *handler {
 }
 
 // noFile checks an argument that is a file.
-func (a *call) noFile() error {
+func (a *cCall) noFile() error {
 	if a.handle(0) != nullFile {
 		return wrong(errFile, "%#x is no file: none is open", a.word[0])
 	}
 	return nil
 }
 
-func (a *call) fileCreateErrhandler() (*handler, error) { return a.createHandler(ofFile) }
+func (a *cCall) fileCreateErrhandler() (*cErrhandler, error) { return a.createHandler(ofFile) }
 
-func (a *call) fileSetErrhandler() error {
+func (a *cCall) fileSetErrhandler() error {
 	if err := a.noFile(); err != nil {
 		return err
 	}
@@ -43,14 +43,14 @@ func (a *call) fileSetErrhandler() error {
 	return err
 }
 
-func (a *call) fileGetErrhandler() error {
+func (a *cCall) fileGetErrhandler() error {
 	if err := a.noFile(); err != nil {
 		return err
 	}
 	return a.setHandler(1, handlerOfFiles())
 }
 
-func (a *call) fileCallErrhandler() error {
+func (a *cCall) fileCallErrhandler() error {
 	if err := a.noFile(); err != nil {
 		return err
 	}

@@ -8,10 +8,10 @@ import (
 	"github.com/pm2-go/pm2/nmad/mpi"
 )
 
-// group is a group of processes.
-type group struct {
+// cGroup is a group of processes.
+type cGroup struct {
 	g       mpi.Group
-	session *session // that it is of; nil: none
+	session *cSession // that it is of; nil: none
 }
 
 const (
@@ -21,7 +21,7 @@ const (
 )
 
 // group is an argument that is one.
-func (a *call) group(i int) (mpi.Group, error) {
+func (a *cCall) group(i int) (mpi.Group, error) {
 	switch h := a.handle(i); h {
 	case emptyGroup:
 		return mpi.Group{}, nil
@@ -37,15 +37,15 @@ func (a *call) group(i int) (mpi.Group, error) {
 }
 
 // setGroup takes a group in, and writes its handle.
-func (a *call) setGroup(i int, g mpi.Group) error {
+func (a *cCall) setGroup(i int, g mpi.Group) error {
 	if g.Size() == 0 {
 		return a.setHandle(i, emptyGroup)
 	}
-	return setNew(a, i, &groups, &group{g: g})
+	return setNew(a, i, &groups, &cGroup{g: g})
 }
 
 // groupRank is this process's rank in a group.
-func (a *call) groupRank(g mpi.Group) int {
+func (a *cCall) groupRank(g mpi.Group) int {
 	engine.mu.Lock()
 	all := engine.all
 	engine.mu.Unlock()
@@ -55,7 +55,7 @@ func (a *call) groupRank(g mpi.Group) int {
 	return g.Rank(all.Rank(), all.Group())
 }
 
-func (a *call) groupFree(h *handle) error {
+func (a *cCall) groupFree(h *handle) error {
 	switch *h {
 	case nullGroup:
 		return wrong(errGroup, "it is MPI_GROUP_NULL")
@@ -66,14 +66,14 @@ func (a *call) groupFree(h *handle) error {
 	return free(&groups, h, nullGroup)
 }
 
-func (a *call) groupSize(g mpi.Group) int                  { return g.Size() }
-func (a *call) groupCompare(g, h mpi.Group) int            { return comparisons[g.Compare(h)] }
-func (a *call) groupUnion(g, h mpi.Group) mpi.Group        { return g.Union(h) }
-func (a *call) groupIntersection(g, h mpi.Group) mpi.Group { return g.Intersection(h) }
-func (a *call) groupDifference(g, h mpi.Group) mpi.Group   { return g.Difference(h) }
+func (a *cCall) groupSize(g mpi.Group) int                  { return g.Size() }
+func (a *cCall) groupCompare(g, h mpi.Group) int            { return comparisons[g.Compare(h)] }
+func (a *cCall) groupUnion(g, h mpi.Group) mpi.Group        { return g.Union(h) }
+func (a *cCall) groupIntersection(g, h mpi.Group) mpi.Group { return g.Intersection(h) }
+func (a *cCall) groupDifference(g, h mpi.Group) mpi.Group   { return g.Difference(h) }
 
 // listed are ranks in a list.
-func (a *call) listed(mpi.Group) ([]int, error) { return a.ints(2, a.int(1)) }
+func (a *cCall) listed(mpi.Group) ([]int, error) { return a.ints(2, a.int(1)) }
 
 // part makes a group of those members that the arguments behind the first one name, or of all but them.
 func part(g mpi.Group, members func(mpi.Group) ([]int, error), make func(mpi.Group, ...int) (mpi.Group, error)) (mpi.Group, error) {
@@ -88,17 +88,21 @@ func part(g mpi.Group, members func(mpi.Group) ([]int, error), make func(mpi.Gro
 	return x, err
 }
 
-func (a *call) groupIncl(g mpi.Group) (mpi.Group, error) { return part(g, a.listed, mpi.Group.Include) }
-func (a *call) groupExcl(g mpi.Group) (mpi.Group, error) { return part(g, a.listed, mpi.Group.Exclude) }
-func (a *call) groupRangeIncl(g mpi.Group) (mpi.Group, error) {
+func (a *cCall) groupIncl(g mpi.Group) (mpi.Group, error) {
+	return part(g, a.listed, mpi.Group.Include)
+}
+func (a *cCall) groupExcl(g mpi.Group) (mpi.Group, error) {
+	return part(g, a.listed, mpi.Group.Exclude)
+}
+func (a *cCall) groupRangeIncl(g mpi.Group) (mpi.Group, error) {
 	return part(g, a.ranges, mpi.Group.Include)
 }
-func (a *call) groupRangeExcl(g mpi.Group) (mpi.Group, error) {
+func (a *cCall) groupRangeExcl(g mpi.Group) (mpi.Group, error) {
 	return part(g, a.ranges, mpi.Group.Exclude)
 }
 
 // ranges are ranks in ranges of first, last and stride.
-func (a *call) ranges(g mpi.Group) (all []int, err error) {
+func (a *cCall) ranges(g mpi.Group) (all []int, err error) {
 	n := a.int(1)
 	if n < 0 {
 		return nil, wrong(errArg, "%d ranges", n)
@@ -124,7 +128,7 @@ func (a *call) ranges(g mpi.Group) (all []int, err error) {
 	return all, nil
 }
 
-func (a *call) groupTranslateRanks(g, h mpi.Group) ([]int, error) {
+func (a *cCall) groupTranslateRanks(g, h mpi.Group) ([]int, error) {
 	all, err := a.ints(2, a.int(1))
 	if err != nil {
 		return nil, err

@@ -7,16 +7,18 @@ import (
 	"sync/atomic"
 )
 
+// Types whose names begin with c are what C has: a cComm is what a handle MPI_Comm names, a cStatus an MPI_Status.
+
 // handle is what the program has for an object. From the lowest bit on it has 20 bits for the place in the table of
 // its kind, bits 26 to 29 for the kind, and bit 30, which is 1. From bit 32 on it counts how often the place was
 // used. Fortran has the low 31 bits.
 type handle uintptr
 
-// kind is the kind of an object.
-type kind uint8
+// objectKind is the kind of an object.
+type objectKind uint8
 
 const (
-	ofComm kind = iota + 1
+	ofComm objectKind = iota + 1
 	ofGroup
 	ofType
 	ofOp
@@ -33,7 +35,7 @@ const (
 
 var kindNames = [...]string{ofFile: "file", ofComm: "communicator", ofGroup: "group", ofType: "datatype", ofOp: "operation", ofRequest: "request", ofMessage: "message", ofHandler: "error handler", ofInfo: "info", ofWindow: "window", ofSession: "session", ofControl: "handle of a control variable", ofMeasuring: "session of performance variables", ofMeasure: "handle of a performance variable"}
 
-func (kd kind) String() string { return kindNames[kd] }
+func (kd objectKind) String() string { return kindNames[kd] }
 
 const (
 	placeBits  = 20
@@ -52,8 +54,8 @@ type slot[T any] struct {
 
 // table has all objects of a kind, but for predefined ones.
 type table[T any] struct {
-	kind   kind
-	class  class // of the error that there is no such object
+	kind   objectKind
+	class  errorClass // of the error that there is no such object
 	chunks [1 << (placeBits - chunkBits)]atomic.Pointer[[1 << chunkBits]slot[T]]
 
 	mu   sync.Mutex
@@ -132,7 +134,7 @@ func (tb *table[T]) drop(h handle) bool {
 }
 
 // setNew takes an object in, and writes its handle.
-func setNew[T any](a *call, i int, tb *table[T], x *T) error {
+func setNew[T any](a *cCall, i int, tb *table[T], x *T) error {
 	if _, err := a.out(i); err != nil {
 		return err
 	}
@@ -163,16 +165,16 @@ func (tb *table[T]) whole(n uintptr) handle {
 
 // The tables.
 var (
-	comms    = table[comm]{kind: ofComm, class: errComm}
-	groups   = table[group]{kind: ofGroup, class: errGroup}
-	types    = table[dtype]{kind: ofType, class: errType}
-	ops      = table[op]{kind: ofOp, class: errOp}
-	requests = table[request]{kind: ofRequest, class: errRequest}
-	messages = table[message]{kind: ofMessage, class: errRequest}
-	handlers = table[handler]{kind: ofHandler, class: errErrhandler}
-	infos    = table[info]{kind: ofInfo, class: errInfo}
-	windows  = table[window]{kind: ofWindow, class: errWin}
-	sessions = table[session]{kind: ofSession, class: errSession}
+	comms    = table[cComm]{kind: ofComm, class: errComm}
+	groups   = table[cGroup]{kind: ofGroup, class: errGroup}
+	types    = table[cType]{kind: ofType, class: errType}
+	ops      = table[cOp]{kind: ofOp, class: errOp}
+	requests = table[cRequest]{kind: ofRequest, class: errRequest}
+	messages = table[cMessage]{kind: ofMessage, class: errRequest}
+	handlers = table[cErrhandler]{kind: ofHandler, class: errErrhandler}
+	infos    = table[cInfo]{kind: ofInfo, class: errInfo}
+	windows  = table[cWindow]{kind: ofWindow, class: errWin}
+	sessions = table[cSession]{kind: ofSession, class: errSession}
 )
 
 // wholes are the whole of the tables, by their kinds.

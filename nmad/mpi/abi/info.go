@@ -4,16 +4,12 @@ package main
 
 import (
 	"strings"
-	"sync"
 
 	"github.com/pm2-go/pm2/nmad/mpi"
 )
 
-// info is keys with values.
-type info struct {
-	mu sync.Mutex
-	x  *mpi.Info
-}
+// cInfo is keys with values.
+type cInfo = mpi.Info
 
 const (
 	nullInfo handle = 0x130
@@ -23,56 +19,20 @@ const (
 	maxInfoValue = 1024
 )
 
-func newInfo(keysAndValues ...string) *info { return &info{x: mpi.NewInfo(keysAndValues...)} }
+func newInfo(keysAndValues ...string) *cInfo { return mpi.NewInfo(keysAndValues...) }
 
-func (x *info) set(key, value string) {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	x.x.Set(key, value)
-}
-
-func (x *info) delete(key string) bool {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	return x.x.Delete(key)
-}
-
-func (x *info) get(key string) (string, bool) {
-	if x == nil {
-		return "", false
-	}
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	return x.x.Get(key)
-}
-
-func (x *info) keys() []string {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	return x.x.Keys()
-}
-
-func (x *info) dup() *info {
-	if x == nil {
-		return newInfo()
-	}
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	return &info{x: x.x.Dup()}
-}
-
-// merged is x with what other sets.
-func (x *info) merged(other *info) *info {
-	m := x.dup()
-	for _, k := range other.keys() {
-		v, _ := other.get(k)
-		m.set(k, v)
+// merged is a copy of x with what other sets.
+func merged(x, other *cInfo) *cInfo {
+	m := x.Dup()
+	for _, k := range other.Keys() {
+		v, _ := other.Get(k)
+		m.Set(k, v)
 	}
 	return m
 }
 
 // info is an argument that is one.
-func (a *call) info(i int) (*info, error) {
+func (a *cCall) info(i int) (*cInfo, error) {
 	switch h := a.handle(i); h {
 	case envInfo:
 		return environment(), nil
@@ -85,18 +45,18 @@ func (a *call) info(i int) (*info, error) {
 
 // What functions take that may be MPI_INFO_NULL, an empty one, and what they change.
 type (
-	hints      = info
-	changeable = info
+	hints      = cInfo
+	changeable = cInfo
 )
 
-func (a *call) hints(i int) (*hints, error) {
+func (a *cCall) hints(i int) (*hints, error) {
 	if a.handle(i) == nullInfo {
 		return newInfo(), nil
 	}
 	return a.info(i)
 }
 
-func (a *call) changeable(i int) (*changeable, error) {
+func (a *cCall) changeable(i int) (*changeable, error) {
 	if a.handle(i) == envInfo {
 		return nil, wrong(errInfo, "MPI_INFO_ENV cannot be changed")
 	}
@@ -104,18 +64,18 @@ func (a *call) changeable(i int) (*changeable, error) {
 }
 
 // setInfo takes an info in, and writes its handle; nil: there is none.
-func (a *call) setInfo(i int, x *info) error {
+func (a *cCall) setInfo(i int, x *cInfo) error {
 	if x == nil {
 		return a.setHandle(i, nullInfo)
 	}
 	return setNew(a, i, &infos, x)
 }
 
-// key is the name of a value.
-type key = string
+// infoKey is the name of a value.
+type infoKey = string
 
 // key is an argument that is one.
-func (a *call) key(i int) (key, error) {
+func (a *cCall) key(i int) (infoKey, error) {
 	if a.word[i] == 0 {
 		return "", wrong(errInfoKey, "there is no key")
 	}
@@ -126,19 +86,19 @@ func (a *call) key(i int) (key, error) {
 	return k, err
 }
 
-func (a *call) infoCreate() *info        { return newInfo() }
-func (a *call) infoCreateEnv() *info     { return environment() }
-func (a *call) infoDup(x *info) *info    { return x.dup() }
-func (a *call) infoGetNkeys(x *info) int { return len(x.keys()) }
+func (a *cCall) infoCreate() *cInfo        { return newInfo() }
+func (a *cCall) infoCreateEnv() *cInfo     { return environment() }
+func (a *cCall) infoDup(x *cInfo) *cInfo   { return x.Dup() }
+func (a *cCall) infoGetNkeys(x *cInfo) int { return len(x.Keys()) }
 
-func (a *call) infoFree(h *handle) error {
+func (a *cCall) infoFree(h *handle) error {
 	if *h == nullInfo || *h == envInfo {
 		return wrong(errInfo, "a predefined info cannot be freed")
 	}
 	return free(&infos, h, nullInfo)
 }
 
-func (a *call) infoSet(x *changeable, k key) error {
+func (a *cCall) infoSet(x *changeable, k infoKey) error {
 	if a.word[2] == 0 {
 		return wrong(errInfoValue, "there is no value")
 	}
@@ -149,30 +109,30 @@ func (a *call) infoSet(x *changeable, k key) error {
 	if v == "" || len(v) >= maxInfoValue {
 		return wrong(errInfoValue, "a value has 1 to %d bytes", maxInfoValue-1)
 	}
-	x.set(k, v)
+	x.Set(k, v)
 	return nil
 }
 
-func (a *call) infoDelete(x *changeable, k key) error {
-	if !x.delete(k) {
+func (a *cCall) infoDelete(x *changeable, k infoKey) error {
+	if !x.Delete(k) {
 		return wrong(errInfoNoKey, "there is no key %q", k)
 	}
 	return nil
 }
 
-func (a *call) infoGet(x *info, k key, room int) (bool, error) {
+func (a *cCall) infoGet(x *cInfo, k infoKey, room int) (bool, error) {
 	if room < 0 {
 		return false, wrong(errArg, "a value of %d bytes", room)
 	}
-	v, ok := x.get(k)
+	v, ok := x.Get(k)
 	if !ok {
 		return false, nil
 	}
 	return true, a.setString(3, v, room+1) // the length does not count the zero
 }
 
-func (a *call) infoGetString(x *info, k key) (bool, error) {
-	v, ok := x.get(k)
+func (a *cCall) infoGetString(x *cInfo, k infoKey) (bool, error) {
+	v, ok := x.Get(k)
 	if !ok {
 		return false, nil
 	}
@@ -180,7 +140,7 @@ func (a *call) infoGetString(x *info, k key) (bool, error) {
 }
 
 // fill writes as much of a text as the number in an argument says, and there how long it is with the zero at its end.
-func (a *call) fill(room, to int, s string) error {
+func (a *cCall) fill(room, to int, s string) error {
 	n, err := a.intAt(room)
 	if err != nil {
 		return err
@@ -194,16 +154,16 @@ func (a *call) fill(room, to int, s string) error {
 	return nil
 }
 
-func (a *call) infoGetValuelen(x *info, k key) (bool, error) {
-	v, ok := x.get(k)
+func (a *cCall) infoGetValuelen(x *cInfo, k infoKey) (bool, error) {
+	v, ok := x.Get(k)
 	if !ok {
 		return false, nil
 	}
 	return true, a.setInt(2, len(v))
 }
 
-func (a *call) infoGetNthkey(x *info, n int) error {
-	all := x.keys()
+func (a *cCall) infoGetNthkey(x *cInfo, n int) error {
+	all := x.Keys()
 	if n < 0 || n >= len(all) {
 		return wrong(errArg, "key %d of %d", n, len(all))
 	}

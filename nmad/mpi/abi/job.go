@@ -15,22 +15,20 @@ import (
 
 	"github.com/pm2-go/pm2/nmad"
 	"github.com/pm2-go/pm2/nmad/mpi"
-	"github.com/pm2-go/pm2/pioman"
 )
 
 // engine is what all calls stand on: this process's place in the job. MPI_Init and each session of MPI use it; the
 // first one joins the job, and the last one leaves it.
-var engine job
+var engine membership
 
-type job struct {
-	world, self atomic.Pointer[comm] // of MPI_Init; nil: it was not called, or MPI_Finalize was
+type membership struct {
+	world, self atomic.Pointer[cComm] // of MPI_Init; nil: it was not called, or MPI_Finalize was
 
 	mu       sync.Mutex
 	users    int
 	session  *nmad.Session
 	all      *mpi.Comm // of all processes, for sessions
 	own      *mpi.Comm
-	stop     func()
 	finished bool // the job was left: it cannot be joined again
 	main     int  // the thread of MPI_Init
 }
@@ -49,7 +47,7 @@ func attach(s *frontState) {
 var attached sync.Once
 
 // join joins the job, if the process has not.
-func (j *job) join() error {
+func (j *membership) join() error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	if j.all != nil {
@@ -59,28 +57,18 @@ func (j *job) join() error {
 	if j.finished {
 		return wrong(errOther, "this process has left its job, which it cannot join again")
 	}
-	stop, err := pioman.Enable()
+	all, err := mpi.Init(context.Background())
 	if err != nil {
-		return err
-	}
-	s, err := nmad.Join(context.Background())
-	if err == nil {
-		if j.all, err = mpi.New(s); err != nil {
-			err = errors.Join(err, s.Close())
-		}
-	}
-	if err != nil {
-		stop()
 		return fmt.Errorf("this process cannot join its job: %w", err)
 	}
-	j.session, j.own, j.stop, j.users = s, j.all.Self(), stop, 1
+	j.session, j.all, j.own, j.users = calls.Session(all), all, all.Self(), 1
 	atExit()
 	return nil
 }
 
 // leave leaves the job, if no other needs it. A process that had sessions only stays in it to its end: it may open
 // another one.
-func (j *job) leave() error {
+func (j *membership) leave() error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	if j.users--; j.users > 0 || atomic.LoadInt32(&state.Load().initialized) == 0 {
@@ -90,7 +78,7 @@ func (j *job) leave() error {
 }
 
 // exit is called when the process exits by itself: what had sessions only leaves the job then.
-func (j *job) exit() {
+func (j *membership) exit() {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	if j.users == 0 && j.all != nil {
@@ -101,10 +89,9 @@ func (j *job) exit() {
 }
 
 // part leaves the job. Under mu.
-func (j *job) part() error {
+func (j *membership) part() error {
 	endTrace()
 	err := j.all.Finalize()
-	j.stop()
 	j.session, j.all, j.own, j.finished = nil, nil, nil, true
 	return err
 }
@@ -113,7 +100,7 @@ func (j *job) part() error {
 const flushTime = time.Second
 
 // abort ends the job; it does not return.
-func (j *job) abort(code int, why string) {
+func (j *membership) abort(code int, why string) {
 	flushed := make(chan struct{})
 	go func() {
 		flush()
@@ -138,7 +125,7 @@ func (j *job) abort(code int, why string) {
 }
 
 // begin is MPI_Init.
-func (j *job) begin() error {
+func (j *membership) begin() error {
 	if j.world.Load() != nil || atomic.LoadInt32(&state.Load().initialized) != 0 {
 		return wrong(errOther, "MPI_Init was called before")
 	}
@@ -158,15 +145,15 @@ func (j *job) begin() error {
 	return nil
 }
 
-func (a *call) init() error { return engine.begin() }
+func (a *cCall) init() error { return engine.begin() }
 
-func (a *call) initThread() (int, error) { return threadMultiple, engine.begin() }
+func (a *cCall) initThread() (int, error) { return threadMultiple, engine.begin() }
 
-func (a *call) queryThread() int { return threadMultiple }
+func (a *cCall) queryThread() int { return threadMultiple }
 
-func (a *call) isThreadMain() bool { return thread() == engine.main }
+func (a *cCall) isThreadMain() bool { return thread() == engine.main }
 
-func (a *call) finalize() error {
+func (a *cCall) finalize() error {
 	world, self := engine.world.Load(), engine.self.Load()
 	if world == nil {
 		return wrong(errOther, "MPI_Finalize without MPI_Init, or once more")
@@ -190,7 +177,7 @@ func (a *call) finalize() error {
 	return err
 }
 
-func (a *call) abort() error {
+func (a *cCall) abort() error {
 	name := "an unknown communicator"
 	if c, err := a.comm(0); err == nil {
 		name = c.text()
@@ -199,7 +186,7 @@ func (a *call) abort() error {
 	return nil
 }
 
-func (a *call) getProcessorName() error {
+func (a *cCall) getProcessorName() error {
 	name, err := os.Hostname()
 	if err != nil {
 		return wrong(errOther, "the host has no name: %v", err)
@@ -207,45 +194,45 @@ func (a *call) getProcessorName() error {
 	return a.setText(0, 1, name, 256)
 }
 
-func (a *call) getLibraryVersion() error {
+func (a *cCall) getLibraryVersion() error {
 	return a.setText(0, 1, "pm2 "+nmad.Version+", MPI 5.0 by its standard binary interface 1.0, "+runtime.Version(), 8192)
 }
 
-func (a *call) getHwResourceInfo() *info { return newInfo() } // none is known
+func (a *cCall) getHwResourceInfo() *cInfo { return newInfo() } // none is known
 
-func (a *call) abiGetInfo() *info {
+func (a *cCall) abiGetInfo() *cInfo {
 	return newInfo("mpi_aint_size", "8", "mpi_count_size", "8", "mpi_offset_size", "8")
 }
 
 // fortran is what a library of Fortran has said of itself, for those of other compilers.
 var fortran struct {
 	sync.Mutex
-	info    *info
+	info    *cInfo
 	size    int
 	yes, no []byte
 }
 
-func (a *call) abiSetFortranInfo(i *info) error {
+func (a *cCall) abiSetFortranInfo(i *cInfo) error {
 	fortran.Lock()
 	defer fortran.Unlock()
 	if fortran.info != nil {
 		return wrong(errAbi, "it was set before")
 	}
-	fortran.info = i.dup()
+	fortran.info = i.Dup()
 	return nil
 }
 
-func (a *call) abiGetFortranInfo() *info {
+func (a *cCall) abiGetFortranInfo() *cInfo {
 	fortran.Lock()
 	defer fortran.Unlock()
 	if fortran.info == nil {
 		return nil
 	}
-	return fortran.info.dup()
+	return fortran.info.Dup()
 }
 
 // logical are the two arguments of a logical of Fortran.
-func (a *call) logical() (yes, no []byte, err error) {
+func (a *cCall) logical() (yes, no []byte, err error) {
 	n := a.int(0)
 	if n != 1 && n != 2 && n != 4 && n != 8 && n != 16 {
 		return nil, nil, wrong(errArg, "a logical of %d bytes", n)
@@ -256,7 +243,7 @@ func (a *call) logical() (yes, no []byte, err error) {
 	return memory(a.ptr(1), n), memory(a.ptr(2), n), nil
 }
 
-func (a *call) abiSetFortranBooleans() error {
+func (a *cCall) abiSetFortranBooleans() error {
 	yes, no, err := a.logical()
 	if err != nil {
 		return err
@@ -270,7 +257,7 @@ func (a *call) abiSetFortranBooleans() error {
 	return nil
 }
 
-func (a *call) abiGetFortranBooleans(size int) (bool, error) {
+func (a *cCall) abiGetFortranBooleans(size int) (bool, error) {
 	fortran.Lock()
 	defer fortran.Unlock()
 	if fortran.size != size {
@@ -285,19 +272,19 @@ func (a *call) abiGetFortranBooleans(size int) (bool, error) {
 }
 
 // environment is what is known of how the process was started, as MPI_INFO_ENV has it.
-func environment() *info {
+func environment() *cInfo {
 	i := newInfo("command", os.Args[0], "argv", strings.Join(os.Args[1:], " "), "arch", runtime.GOARCH, "thread_level", "MPI_THREAD_MULTIPLE")
 	if name, err := os.Hostname(); err == nil {
-		i.set("host", name)
+		i.Set("host", name)
 	}
 	for _, name := range []string{nmad.EnvSize, "PMI_SIZE"} { // before MPI_Init, too
 		if size := os.Getenv(name); size != "" {
-			i.set("maxprocs", size)
+			i.Set("maxprocs", size)
 			break
 		}
 	}
 	if dir, err := os.Getwd(); err == nil {
-		i.set("wdir", dir)
+		i.Set("wdir", dir)
 	}
 	return i
 }

@@ -37,7 +37,7 @@ func TestLayout(t *testing.T) {
 		{"pm2_lane", "../../driver/lane_unsafe.go", "Lane"},
 		{"pm2_way", "../../driver/lane_unsafe.go", "Way"},
 		{"pm2_slip", "../../driver/lane_unsafe.go", "Slip"},
-		{"pm2_call", "call_unsafe.go", "call"},
+		{"pm2_call", "call_unsafe.go", "cCall"},
 		{"pm2_comm", "call_unsafe.go", "cached"},
 		{"pm2_shared", "call_unsafe.go", "frontState"},
 	} {

@@ -10,15 +10,15 @@ import (
 // object is what communicators, windows, datatypes and sessions have in common.
 type object struct {
 	handle   handle
-	what     kind
-	handler  atomic.Pointer[handler]                       // nil: of a datatype
+	what     objectKind
+	handler  atomic.Pointer[cErrhandler]                   // nil: of a datatype
 	buffers  buffers                                       // of communicators and sessions
 	standard func(key int) (value uintptr, ok, known bool) // the attributes that the standard names; nil: there are none
 
 	mu         sync.Mutex
-	name       string      // under mu
-	info       *info       // under mu
-	attributes []attribute // in the order in which they were set; under mu
+	name       string       // under mu
+	info       *cInfo       // under mu
+	attributes []cAttribute // in the order in which they were set; under mu
 }
 
 func (o *object) common() *object { return o }
@@ -38,16 +38,16 @@ type name string
 const maxName = 127
 
 // setName writes a name, and its length behind it.
-func (a *call) setName(i int, s name) error { return a.setText(i, i+1, string(s), maxName+1) }
+func (a *cCall) setName(i int, s name) error { return a.setText(i, i+1, string(s), maxName+1) }
 
-func (a *call) objectSetName(o *object, s string) {
+func (a *cCall) objectSetName(o *object, s string) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.name = s[:min(len(s), maxName)]
 }
 
 // nameOf is the name of an argument, which may be the null handle of its kind.
-func nameOf[T interface{ common() *object }](a *call, null handle, none name, get func(i int) (T, error)) (name, error) {
+func nameOf[T interface{ common() *object }](a *cCall, null handle, none name, get func(i int) (T, error)) (name, error) {
 	if a.handle(0) == null {
 		return none, nil
 	}
@@ -60,23 +60,23 @@ func nameOf[T interface{ common() *object }](a *call, null handle, none name, ge
 	return name(o.name), nil
 }
 
-func (a *call) commGetName() (name, error) { return nameOf(a, nullComm, "MPI_COMM_NULL", a.comm) }
-func (a *call) typeGetName() (name, error) { return nameOf(a, nullType, "MPI_DATATYPE_NULL", a.dtype) }
-func (a *call) winGetName() (name, error)  { return nameOf(a, nullWindow, "MPI_WIN_NULL", a.window) }
+func (a *cCall) commGetName() (name, error) { return nameOf(a, nullComm, "MPI_COMM_NULL", a.comm) }
+func (a *cCall) typeGetName() (name, error) { return nameOf(a, nullType, "MPI_DATATYPE_NULL", a.dtype) }
+func (a *cCall) winGetName() (name, error)  { return nameOf(a, nullWindow, "MPI_WIN_NULL", a.window) }
 
-func (a *call) objectSetInfo(o *object, i *info) {
+func (a *cCall) objectSetInfo(o *object, i *cInfo) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	o.info = o.info.merged(i)
+	o.info = merged(o.info, i)
 }
 
-func (a *call) objectGetInfo(o *object) *info {
+func (a *cCall) objectGetInfo(o *object) *cInfo {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	return o.info.dup()
+	return o.info.Dup()
 }
 
-func (a *call) objectSetErrhandler(o *object) error {
+func (a *cCall) objectSetErrhandler(o *object) error {
 	h, err := a.handlerAt(1, o.what)
 	if err == nil {
 		o.handler.Store(h)
@@ -84,13 +84,13 @@ func (a *call) objectSetErrhandler(o *object) error {
 	return err
 }
 
-func (a *call) objectGetErrhandler(o *object) *handler { return o.handler.Load() }
+func (a *cCall) objectGetErrhandler(o *object) *cErrhandler { return o.handler.Load() }
 
 // families begin the names of the functions of objects.
 var families = [...]string{ofComm: "Comm", ofWindow: "Win", ofSession: "Session"}
 
 // objectCallErrhandler has the handler of an object told of a code; the call itself succeeds, unless the error ends
 // the job.
-func (a *call) objectCallErrhandler(o *object, code int) {
+func (a *cCall) objectCallErrhandler(o *object, code int) {
 	tell(o.handler.Load(), o.handle, "MPI_"+families[o.what]+"_call_errhandler", code)
 }

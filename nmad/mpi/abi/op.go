@@ -8,8 +8,8 @@ import (
 	"github.com/pm2-go/pm2/nmad/mpi/reduce"
 )
 
-// op is an operation of a reduction.
-type op struct {
+// cOp is an operation of a reduction.
+type cOp struct {
 	op       *mpi.Op // of a predefined one
 	number   int     // likewise: the low bits of the handle
 	sorts    []sort  // likewise: of which elements it is
@@ -21,8 +21,8 @@ type op struct {
 const nullOp handle = 0x20
 
 // predefinedOps has them by their handles.
-var predefinedOps = func() (all [0x40]*op) {
-	for h, x := range map[handle]op{
+var predefinedOps = func() (all [0x40]*cOp) {
+	for h, x := range map[handle]cOp{
 		0x21: {op: mpi.Sum, sorts: []sort{integer, floating, complexes, multi}},
 		0x22: {op: mpi.Min, sorts: []sort{integer, floating, multi}},
 		0x23: {op: mpi.Max, sorts: []sort{integer, floating, multi}},
@@ -45,7 +45,7 @@ var predefinedOps = func() (all [0x40]*op) {
 }()
 
 // opOf is the operation of a handle.
-func opOf(h handle) (*op, error) {
+func opOf(h handle) (*cOp, error) {
 	if h == nullOp {
 		return nil, wrong(errOp, "it is MPI_OP_NULL")
 	}
@@ -56,10 +56,10 @@ func opOf(h handle) (*op, error) {
 }
 
 // op is an argument that is an operation.
-func (a *call) op(i int) (*op, error) { return opOf(a.handle(i)) }
+func (a *cCall) op(i int) (*cOp, error) { return opOf(a.handle(i)) }
 
 // reduction is an argument that is an operation, for elements of a datatype.
-func (a *call) reduction(i int, t *dtype) (*mpi.Op, error) {
+func (a *cCall) reduction(i int, t *cType) (*mpi.Op, error) {
 	o, err := a.op(i)
 	if err != nil {
 		return nil, err
@@ -68,7 +68,7 @@ func (a *call) reduction(i int, t *dtype) (*mpi.Op, error) {
 }
 
 // on is the operation for elements of a datatype.
-func (o *op) on(t *dtype) (*mpi.Op, error) {
+func (o *cOp) on(t *cType) (*mpi.Op, error) {
 	if o.function != 0 {
 		extent := t.t.Extent()
 		if low, length := t.t.True(); t.t.Lower() != 0 || low < 0 || low+length > extent {
@@ -92,7 +92,7 @@ func (o *op) on(t *dtype) (*mpi.Op, error) {
 }
 
 // allows says whether the operation is defined for elements of a sort.
-func (o *op) allows(s sort) bool {
+func (o *cOp) allows(s sort) bool {
 	for _, x := range o.sorts {
 		if x == s {
 			return true
@@ -111,7 +111,7 @@ func inC(t *datatype.Type) bool {
 }
 
 // inWindow is a predefined operation for what an access changes, elements of a datatype, perhaps of the program's.
-func (o *op) inWindow(t *dtype) (*mpi.Op, error) {
+func (o *cOp) inWindow(t *cType) (*mpi.Op, error) {
 	of := t.t.Element()
 	if of == nil || !inC(of) || o.op == mpi.Replace || o.op == mpi.NoOp {
 		return o.op, nil
@@ -150,7 +150,7 @@ func elementInC(of *datatype.Type) (h handle, n int) {
 func start(b *datatype.Buffer) pointer { return pointer(datatype.Add(b.Base, b.At)) }
 
 // text names a datatype for people.
-func (t *dtype) text() string {
+func (t *cType) text() string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.name != "" {
@@ -159,28 +159,36 @@ func (t *dtype) text() string {
 	return t.t.String()
 }
 
-func (a *call) opCreate() error {
+func (a *cCall) opCreate() error {
 	if a.word[0] == 0 {
 		return wrong(errArg, "there is no function")
 	}
-	return setNew(a, 2, &ops, &op{function: a.word[0], wide: a.wide != 0, commutes: a.int(1) != 0})
+	return setNew(a, 2, &ops, &cOp{function: a.word[0], wide: a.wide != 0, commutes: a.int(1) != 0})
 }
 
-func (a *call) opFree(h *handle) error {
+func (a *cCall) opFree(h *handle) error {
 	if *h < predefined {
 		return wrong(errOp, "a predefined operation cannot be freed")
 	}
 	return free(&ops, h, nullOp)
 }
 
-func (a *call) opCommutative(o *op) bool { return o.commutes }
+func (a *cCall) opCommutative(o *cOp) bool { return o.commutes }
 
-func (a *call) reduceLocal() error {
-	in, t, err := a.buffer(0, 2, 3)
+func (a *cCall) reduceLocal() error {
+	n, err := a.count(2)
 	if err != nil {
 		return err
 	}
-	out, _, err := a.buffer(1, 2, 3)
+	t, err := a.committed(3)
+	if err != nil {
+		return err
+	}
+	in, err := a.elementsAt(0, n, t)
+	if err != nil {
+		return err
+	}
+	out, err := a.elementsAt(1, n, t)
 	if err != nil {
 		return err
 	}

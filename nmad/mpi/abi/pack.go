@@ -10,7 +10,7 @@ import (
 
 // packed has n bytes moved between elements and a packed buffer of size bytes at one argument, from the position at
 // another on, which goes behind them: an int, or a number of 64 bits.
-func (a *call) packed(buffer, size, position, n int, wide bool, move func([]byte) error) error {
+func (a *cCall) packed(buffer, size, position, n int, wide bool, move func([]byte) error) error {
 	read, write := a.ints, a.setInt
 	if wide {
 		read, write = a.addresses, a.setAint
@@ -30,7 +30,7 @@ func (a *call) packed(buffer, size, position, n int, wide bool, move func([]byte
 }
 
 // room are n bytes of a packed buffer of size bytes at an argument, from a place on.
-func (a *call) room(i, size, at, n int) ([]byte, error) {
+func (a *cCall) room(i, size, at, n int) ([]byte, error) {
 	if at < 0 || n < 0 || at > size-n {
 		return nil, wrong(errArg, "%d B from %d on are not in a packed buffer of %d", n, at, size)
 	}
@@ -43,24 +43,24 @@ func (a *call) room(i, size, at, n int) ([]byte, error) {
 	return memory(a.ptr(i), size)[at : at+n : at+n], nil
 }
 
-func (a *call) pack(b mpi.Buffer, size int, _ *comm) error {
+func (a *cCall) pack(b mpi.Buffer, size int, _ *cComm) error {
 	return a.packed(3, size, 5, b.Size(), a.wide != 0, func(to []byte) error {
 		b.Pack(0, to)
 		return nil
 	})
 }
 
-func (a *call) unpack(size int, b mpi.Buffer, _ *comm) error {
+func (a *cCall) unpack(size int, b mpi.Buffer, _ *cComm) error {
 	return a.packed(0, size, 2, b.Size(), a.wide != 0, func(from []byte) error {
 		b.Unpack(0, from)
 		return nil
 	})
 }
 
-func (a *call) packSize(n count, t *committed, _ *comm) int { return n * t.t.Size() }
+func (a *cCall) packSize(n elementCount, t *committed, _ *cComm) int { return n * t.t.Size() }
 
 // external checks the name of a representation.
-func (a *call) external() error {
+func (a *cCall) external() error {
 	s, err := a.string(0)
 	if err == nil && s != "external32" {
 		err = wrong(errArg, "%q is no representation: external32 is", s)
@@ -68,14 +68,14 @@ func (a *call) external() error {
 	return err
 }
 
-func (a *call) packExternal(b mpi.Buffer, size int) error {
+func (a *cCall) packExternal(b mpi.Buffer, size int) error {
 	if err := a.external(); err != nil {
 		return err
 	}
 	return a.packed(4, size, 6, b.ExternalSize(), true, b.PackExternal)
 }
 
-func (a *call) unpackExternal(size int, b mpi.Buffer) error {
+func (a *cCall) unpackExternal(size int, b mpi.Buffer) error {
 	if err := a.external(); err != nil {
 		return err
 	}
@@ -85,7 +85,7 @@ func (a *call) unpackExternal(size int, b mpi.Buffer) error {
 	})
 }
 
-func (a *call) packExternalSize(n count, t *committed) (int, error) {
+func (a *cCall) packExternalSize(n elementCount, t *committed) (int, error) {
 	return n * t.t.ExternalSize(), a.external()
 }
 
@@ -99,15 +99,15 @@ type generalized struct {
 	freed bool // under mu: it was freed before, and ends when it is completed
 }
 
-func (a *call) grequestStart() (*request, error) {
+func (a *cCall) grequestStart() (*cRequest, error) {
 	if a.word[0] == 0 || a.word[1] == 0 || a.word[2] == 0 {
 		return nil, wrong(errArg, "a function is missing")
 	}
 	g := &generalized{query: a.word[0], free_: a.word[1], cancel_: a.word[2], extra: a.word[3], r: mpi.NewRequest(nil)}
-	return &request{r: g.r, general: g}, nil
+	return &cRequest{r: g.r, general: g}, nil
 }
 
-func (a *call) grequestComplete(h handle) error {
+func (a *cCall) grequestComplete(h handle) error {
 	if h == nullRequest {
 		return wrong(errRequest, "it is MPI_REQUEST_NULL")
 	}
@@ -156,7 +156,7 @@ func (g *generalized) ended() bool {
 }
 
 // look has the program fill in the status of one that is done.
-func (g *generalized) look(x *status) error {
+func (g *generalized) look(x *cStatus) error {
 	if x == nil {
 		x = scratch()
 		defer release(number(pointer(x)))
@@ -165,7 +165,7 @@ func (g *generalized) look(x *status) error {
 }
 
 // ends ends one that is done.
-func (g *generalized) ends(x *status) error {
+func (g *generalized) ends(x *cStatus) error {
 	err := g.look(x)
 	if e := g.free(); err == nil {
 		err = e
@@ -183,7 +183,7 @@ func (g *generalized) cancel() error {
 }
 
 // parted are the arguments of a partitioned message.
-func (a *call) parted(receives bool) (e envelope, parts int, err error) {
+func (a *cCall) parted(receives bool) (e envelope, parts int, err error) {
 	if e.c, err = a.comm(6); err != nil {
 		return
 	}
@@ -207,7 +207,7 @@ func (a *call) parted(receives bool) (e envelope, parts int, err error) {
 }
 
 // partedInit makes a partitioned message.
-func (a *call) partedInit(receives bool, init func(*mpi.Comm, mpi.Buffer, int, int, int) (*mpi.Partitioned, error)) (*request, error) {
+func (a *cCall) partedInit(receives bool, init func(*mpi.Comm, mpi.Buffer, int, int, int) (*mpi.Partitioned, error)) (*cRequest, error) {
 	e, n, err := a.parted(receives)
 	if err != nil {
 		return nil, err
@@ -216,17 +216,17 @@ func (a *call) partedInit(receives bool, init func(*mpi.Comm, mpi.Buffer, int, i
 	if err != nil {
 		return nil, err
 	}
-	return &request{comm: e.c, r: p.Request, parts: p, sends: !receives, persistent: true}, nil
+	return &cRequest{comm: e.c, r: p.Request, parts: p, sends: !receives, persistent: true}, nil
 }
 
-func (a *call) psendInit() (*request, error) { return a.partedInit(false, (*mpi.Comm).PsendInit) }
-func (a *call) precvInit() (*request, error) { return a.partedInit(true, (*mpi.Comm).PrecvInit) }
+func (a *cCall) psendInit() (*cRequest, error) { return a.partedInit(false, mpi.NewPartitionedSend) }
+func (a *cCall) precvInit() (*cRequest, error) { return a.partedInit(true, mpi.NewPartitionedReceive) }
 
 // partitioned is the request of a partitioned message.
-type partitioned = request
+type partitioned = cRequest
 
 // partitioned is an argument that is one.
-func (a *call) partitioned(i int) (*partitioned, error) {
+func (a *cCall) partitioned(i int) (*partitioned, error) {
 	r, err := a.request(a.handle(i))
 	if err == nil && (r == nil || r.parts == nil) {
 		err = wrong(errRequest, "it is no request of a partitioned message")
@@ -234,9 +234,9 @@ func (a *call) partitioned(i int) (*partitioned, error) {
 	return r, err
 }
 
-func (a *call) pready(part int, r *partitioned) error { return r.parts.Ready(part) }
+func (a *cCall) pready(part int, r *partitioned) error { return r.parts.Ready(part) }
 
-func (a *call) preadyRange(low, high int, r *partitioned) error {
+func (a *cCall) preadyRange(low, high int, r *partitioned) error {
 	for i := low; i <= high; i++ {
 		if err := r.parts.Ready(i); err != nil {
 			return err
@@ -245,7 +245,7 @@ func (a *call) preadyRange(low, high int, r *partitioned) error {
 	return nil
 }
 
-func (a *call) preadyList(n int, r *partitioned) error {
+func (a *cCall) preadyList(n int, r *partitioned) error {
 	parts, err := a.ints(1, n)
 	if err != nil {
 		return err
@@ -253,7 +253,7 @@ func (a *call) preadyList(n int, r *partitioned) error {
 	return r.parts.Ready(parts...)
 }
 
-func (a *call) parrived(r *partitioned, part int) (bool, error) {
+func (a *cCall) parrived(r *partitioned, part int) (bool, error) {
 	if r.idle() {
 		return true, nil
 	}

@@ -8,24 +8,8 @@ import (
 	"github.com/pm2-go/pm2/nmad/mpi"
 )
 
-// far is a rank as the communicator of the messages has it.
-func (c *comm) far(rank int) int {
-	if c.x != nil {
-		return c.x.Far(rank)
-	}
-	return rank
-}
-
-// near is the source of a status as the program has it.
-func (c *comm) near(s mpi.Status) int {
-	if c != nil && c.x != nil {
-		return c.x.Source(s)
-	}
-	return s.Source
-}
-
 // peers is how many ranks there are to send to.
-func (c *comm) peers() int {
+func (c *cComm) peers() int {
 	if c.x != nil {
 		return c.x.RemoteSize()
 	}
@@ -35,9 +19,9 @@ func (c *comm) peers() int {
 // envelope is the arguments of a message: a buffer, from the first argument on, and then the other rank, tag and
 // communicator.
 type envelope struct {
-	c    *comm
+	c    *cComm
 	b    mpi.Buffer
-	rank int // in the communicator of the messages
+	rank int
 	tag  int
 }
 
@@ -48,11 +32,11 @@ type (
 )
 
 // message are the arguments of a send or a receive, from one on.
-func (a *call) message(i int, receives bool) (envelope, error) {
+func (a *cCall) message(i int, receives bool) (envelope, error) {
 	return a.envelope(i, i+3, i+4, i+5, receives)
 }
 
-func (a *call) envelope(buffer, rank, tag, of int, receives bool) (e envelope, err error) {
+func (a *cCall) envelope(buffer, rank, tag, of int, receives bool) (e envelope, err error) {
 	if e.c, err = a.comm(of); err != nil {
 		return e, err
 	}
@@ -68,7 +52,7 @@ func (a *call) envelope(buffer, rank, tag, of int, receives bool) (e envelope, e
 }
 
 // peer checks a rank and a tag.
-func (c *comm) peer(rank, tag int, receives bool) (int, int, error) {
+func (c *cComm) peer(rank, tag int, receives bool) (int, int, error) {
 	if rank == procNull {
 		return rank, tag, nil
 	}
@@ -78,7 +62,6 @@ func (c *comm) peer(rank, tag int, receives bool) (int, int, error) {
 		return 0, 0, wrong(errRank, "rank %d of %d", rank, c.peers())
 	} else {
 		c.settle(rank)
-		rank = c.far(rank)
 	}
 	if tag < 0 && !(receives && tag == mpi.AnyTag) {
 		return 0, 0, wrong(errTag, "tag %d", tag)
@@ -86,23 +69,23 @@ func (c *comm) peer(rank, tag int, receives bool) (int, int, error) {
 	return rank, tag, nil
 }
 
-func (a *call) send(e outgoing) error  { return e.c.m.Send(e.b, e.rank, e.tag) }
-func (a *call) rsend(e outgoing) error { return e.c.m.Send(e.b, e.rank, e.tag) }
-func (a *call) ssend(e outgoing) error { return e.c.m.Ssend(e.b, e.rank, e.tag) }
-func (a *call) bsend(e outgoing) error { return e.c.buffered(e) }
+func (a *cCall) send(e outgoing) error  { return e.c.m.Send(e.b, e.rank, e.tag) }
+func (a *cCall) rsend(e outgoing) error { return e.c.m.Send(e.b, e.rank, e.tag) }
+func (a *cCall) ssend(e outgoing) error { return e.c.m.Ssend(e.b, e.rank, e.tag) }
+func (a *cCall) bsend(e outgoing) error { return e.c.buffered(e) }
 
-func (a *call) recv(e incoming, x *status) error {
+func (a *cCall) recv(e incoming, x *cStatus) error {
 	s, err := e.c.m.Recv(e.b, e.rank, e.tag)
-	x.received(e.c, s, err)
+	x.received(s, err)
 	return err
 }
 
 // received fills in a status; a nil one is ignored.
-func (st *status) received(c *comm, s mpi.Status, err error) {
+func (st *cStatus) received(s mpi.Status, err error) {
 	if st == nil {
 		return
 	}
-	st.source, st.tag, st.cancelled = int32(c.near(s)), int32(s.Tag), 0
+	st.source, st.tag, st.cancelled = int32(s.Source), int32(s.Tag), 0
 	st.setBytes(s.Bytes)
 	if err != nil && s.Source >= 0 {
 		st.failed = int32(codeOf(err))
@@ -110,7 +93,7 @@ func (st *status) received(c *comm, s mpi.Status, err error) {
 }
 
 // empty is the status of what was no message.
-func (st *status) empty() {
+func (st *cStatus) empty() {
 	if st != nil {
 		st.source, st.tag, st.failed, st.cancelled = mpi.AnySource, mpi.AnyTag, 0, 0
 		st.setBytes(0)
@@ -118,29 +101,33 @@ func (st *status) empty() {
 }
 
 // sends and receives are requests of messages.
-func (e *envelope) sends(r *mpi.Request) *request    { return &request{comm: e.c, r: r, sends: true} }
-func (e *envelope) receives(r *mpi.Request) *request { return &request{comm: e.c, r: r} }
+func (e *envelope) sends(r *mpi.Request) *cRequest    { return &cRequest{comm: e.c, r: r, sends: true} }
+func (e *envelope) receives(r *mpi.Request) *cRequest { return &cRequest{comm: e.c, r: r} }
 
-func (a *call) isend(e outgoing) (*request, error) {
+func (a *cCall) isend(e outgoing) (*cRequest, error) {
 	r := fresh(e.c, true)
-	return r, e.c.m.IsendInto(&r.own, e.b, e.rank, e.tag)
+	return r, r.own.Send(e.c.m, e.b, e.rank, e.tag)
 }
 
-func (a *call) irsend(e outgoing) (*request, error) { return a.isend(e) }
-func (a *call) issend(e outgoing) *request          { return e.sends(e.c.m.Issend(e.b, e.rank, e.tag)) }
+func (a *cCall) irsend(e outgoing) (*cRequest, error) { return a.isend(e) }
 
-func (a *call) ibsend(e outgoing) (*request, error) {
-	return &request{comm: e.c, done: true, sends: true}, e.c.buffered(e)
+func (a *cCall) issend(e outgoing) (*cRequest, error) {
+	r := fresh(e.c, true)
+	return r, r.own.Ssend(e.c.m, e.b, e.rank, e.tag)
 }
 
-func (a *call) irecv(e incoming) (*request, error) {
+func (a *cCall) ibsend(e outgoing) (*cRequest, error) {
+	return &cRequest{comm: e.c, done: true, sends: true}, e.c.buffered(e)
+}
+
+func (a *cCall) irecv(e incoming) (*cRequest, error) {
 	e.c.lend(e.rank)
 	r := fresh(e.c, false)
-	return r, e.c.m.IrecvInto(&r.own, e.b, e.rank, e.tag)
+	return r, r.own.Recv(e.c.m, e.b, e.rank, e.tag)
 }
 
 // exchange are the arguments of a send and a receive.
-func (a *call) exchange() (out, in envelope, err error) {
+func (a *cCall) exchange() (out, in envelope, err error) {
 	if out, err = a.envelope(0, 3, 4, 10, false); err == nil {
 		in, err = a.envelope(5, 8, 9, 10, true)
 	}
@@ -148,7 +135,7 @@ func (a *call) exchange() (out, in envelope, err error) {
 }
 
 // replacing are the arguments of an exchange of one buffer.
-func (a *call) replacing() (out, in envelope, err error) {
+func (a *cCall) replacing() (out, in envelope, err error) {
 	if out, err = a.envelope(0, 3, 4, 7, false); err != nil {
 		return out, in, err
 	}
@@ -162,40 +149,40 @@ func (a *call) replacing() (out, in envelope, err error) {
 }
 
 // sendAndReceive makes an exchange.
-func sendAndReceive(out, in envelope, err error, x *status) error {
+func sendAndReceive(out, in envelope, err error, x *cStatus) error {
 	if err != nil {
 		return err
 	}
 	s, err := out.c.m.Sendrecv(out.b, out.rank, out.tag, in.b, in.rank, in.tag)
-	x.received(out.c, s, err)
+	x.received(s, err)
 	return err
 }
 
-func (a *call) sendrecv(x *status) error {
+func (a *cCall) sendrecv(x *cStatus) error {
 	out, in, err := a.exchange()
 	return sendAndReceive(out, in, err, x)
 }
 
-func (a *call) sendrecvReplace(x *status) error {
+func (a *cCall) sendrecvReplace(x *cStatus) error {
 	out, in, err := a.replacing()
 	return sendAndReceive(out, in, err, x)
 }
 
 // begin begins an exchange: its request is the receive, which is over when the send is, too.
-func begin(out, in envelope, err error) (*request, error) {
+func begin(out, in envelope, err error) (*cRequest, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := in.receives(in.c.m.Irecv(in.b, in.rank, in.tag))
-	r.also = out.c.m.Isend(out.b, out.rank, out.tag)
+	r := in.receives(in.c.m.Immediate().Recv(in.b, in.rank, in.tag))
+	r.also = out.c.m.Immediate().Send(out.b, out.rank, out.tag)
 	return r, nil
 }
 
-func (a *call) isendrecv() (*request, error)        { return begin(a.exchange()) }
-func (a *call) isendrecvReplace() (*request, error) { return begin(a.replacing()) }
+func (a *cCall) isendrecv() (*cRequest, error)        { return begin(a.exchange()) }
+func (a *cCall) isendrecvReplace() (*cRequest, error) { return begin(a.replacing()) }
 
 // looked are the arguments of a probe.
-func (a *call) looked() (e envelope, err error) {
+func (a *cCall) looked() (e envelope, err error) {
 	if e.c, err = a.comm(2); err != nil {
 		return e, err
 	}
@@ -203,31 +190,31 @@ func (a *call) looked() (e envelope, err error) {
 	return e, err
 }
 
-func (a *call) probe(x *status) error {
+func (a *cCall) probe(x *cStatus) error {
 	e, err := a.looked()
 	if err != nil {
 		return err
 	}
 	s, err := e.c.m.Probe(context.Background(), e.rank, e.tag)
-	x.received(e.c, s, err)
+	x.received(s, err)
 	return err
 }
 
-func (a *call) iprobe(x *status) (bool, error) {
+func (a *cCall) iprobe(x *cStatus) (bool, error) {
 	e, err := a.looked()
 	if err != nil {
 		return false, err
 	}
-	s, there, err := e.c.m.Iprobe(e.rank, e.tag)
+	s, there, err := e.c.m.Immediate().Probe(e.rank, e.tag)
 	if err == nil && there {
-		x.received(e.c, s, nil)
+		x.received(s, nil)
 	}
 	return there, err
 }
 
-// message is one that was found, to be received.
-type message struct {
-	c *comm
+// cMessage is one that was found, to be received.
+type cMessage struct {
+	c *cComm
 	m *mpi.Message
 }
 
@@ -240,22 +227,22 @@ const (
 var ofNone = mpi.Status{Source: procNull, Tag: mpi.AnyTag}
 
 // found hands a found message out, and writes its status.
-func (a *call) found(i int, x *status, c *comm, m *mpi.Message) error {
-	h, err := messages.add(&message{c, m})
+func (a *cCall) found(i int, x *cStatus, c *cComm, m *mpi.Message) error {
+	h, err := messages.add(&cMessage{c, m})
 	if err != nil {
 		return err
 	}
-	x.received(c, m.Status, nil)
+	x.received(m.Status, nil)
 	return a.setHandle(i, h)
 }
 
-func (a *call) mprobe(x *status) error {
+func (a *cCall) mprobe(x *cStatus) error {
 	e, err := a.looked()
 	if err != nil {
 		return err
 	}
 	if e.rank == procNull {
-		x.received(e.c, ofNone, nil)
+		x.received(ofNone, nil)
 		return a.setHandle(3, noProcMessage)
 	}
 	m, err := e.c.m.Mprobe(context.Background(), e.rank, e.tag)
@@ -265,16 +252,16 @@ func (a *call) mprobe(x *status) error {
 	return a.found(3, x, e.c, m)
 }
 
-func (a *call) improbe(x *status) (bool, error) {
+func (a *cCall) improbe(x *cStatus) (bool, error) {
 	e, err := a.looked()
 	if err != nil {
 		return false, err
 	}
 	if e.rank == procNull {
-		x.received(e.c, ofNone, nil)
+		x.received(ofNone, nil)
 		return true, a.setHandle(4, noProcMessage)
 	}
-	m, err := e.c.m.Improbe(e.rank, e.tag)
+	m, err := e.c.m.Immediate().Mprobe(e.rank, e.tag)
 	if err != nil || m == nil {
 		return false, err
 	}
@@ -282,7 +269,7 @@ func (a *call) improbe(x *status) (bool, error) {
 }
 
 // claim takes a found message out, to be received into the buffer of the first arguments; nil: there is none.
-func (a *call) claim(h *handle) (b mpi.Buffer, m *message, err error) {
+func (a *cCall) claim(h *handle) (b mpi.Buffer, m *cMessage, err error) {
 	if *h != noProcMessage {
 		if m, err = messages.get(*h); err != nil {
 			return b, nil, err
@@ -296,48 +283,48 @@ func (a *call) claim(h *handle) (b mpi.Buffer, m *message, err error) {
 	return b, m, err
 }
 
-func (a *call) mrecv(h *handle, x *status) error {
+func (a *cCall) mrecv(h *handle, x *cStatus) error {
 	b, m, err := a.claim(h)
 	if err != nil {
 		return err
 	}
 	if m == nil {
-		x.received(nil, ofNone, nil)
+		x.received(ofNone, nil)
 		return nil
 	}
 	s, err := m.m.Recv(b)
-	x.received(m.c, s, err)
+	x.received(s, err)
 	return err
 }
 
-func (a *call) imrecv(h *handle) (*request, error) {
+func (a *cCall) imrecv(h *handle) (*cRequest, error) {
 	b, m, err := a.claim(h)
 	if err != nil {
 		return nil, err
 	}
 	if m == nil {
-		return &request{done: true, status: ofNone}, nil
+		return &cRequest{done: true, status: ofNone}, nil
 	}
-	return &request{comm: m.c, r: m.m.Irecv(b)}, nil
+	return &cRequest{comm: m.c, r: m.m.Irecv(b)}, nil
 }
 
 // lasts has a request be a persistent one.
-func lasts(r *request) *request {
+func lasts(r *cRequest) *cRequest {
 	r.persistent = true
 	return r
 }
 
-func (a *call) sendInit(e outgoing) *request {
-	return lasts(e.sends(e.c.m.SendInit(e.b, e.rank, e.tag)))
+func (a *cCall) sendInit(e outgoing) *cRequest {
+	return lasts(e.sends(e.c.m.Persistent().Send(e.b, e.rank, e.tag)))
 }
-func (a *call) rsendInit(e outgoing) *request { return a.sendInit(e) }
-func (a *call) ssendInit(e outgoing) *request {
-	return lasts(e.sends(e.c.m.SsendInit(e.b, e.rank, e.tag)))
+func (a *cCall) rsendInit(e outgoing) *cRequest { return a.sendInit(e) }
+func (a *cCall) ssendInit(e outgoing) *cRequest {
+	return lasts(e.sends(e.c.m.Persistent().Ssend(e.b, e.rank, e.tag)))
 }
-func (a *call) recvInit(e incoming) *request {
-	return lasts(e.receives(e.c.m.RecvInit(e.b, e.rank, e.tag)))
+func (a *cCall) recvInit(e incoming) *cRequest {
+	return lasts(e.receives(e.c.m.Persistent().Recv(e.b, e.rank, e.tag)))
 }
 
-func (a *call) bsendInit(e outgoing) *request {
-	return &request{comm: e.c, sends: true, persistent: true, done: true, begin: func() error { return e.c.buffered(e) }}
+func (a *cCall) bsendInit(e outgoing) *cRequest {
+	return &cRequest{comm: e.c, sends: true, persistent: true, done: true, begin: func() error { return e.c.buffered(e) }}
 }

@@ -9,7 +9,7 @@ import (
 
 // operands are the arguments of a reduction from the first one on: two buffers, a count, a datatype, an operation. In
 // place the first one is the zero Buffer; needs: the second one is needed here.
-func (a *call) operands(needs, mayBeInPlace bool) (in, out mpi.Buffer, o *mpi.Op, err error) {
+func (a *cCall) operands(needs, mayBeInPlace bool) (in, out mpi.Buffer, o *mpi.Op, err error) {
 	n, err := a.count(2)
 	if err != nil {
 		return
@@ -35,7 +35,7 @@ func (a *call) operands(needs, mayBeInPlace bool) (in, out mpi.Buffer, o *mpi.Op
 	return
 }
 
-func (a *call) reduce(f form, c *comm) error {
+func (a *cCall) reduce(f callForm, c *cComm) error {
 	root := a.int(5)
 	here, idle, err := c.rooted(root)
 	if err != nil {
@@ -63,45 +63,47 @@ func (a *call) reduce(f form, c *comm) error {
 	if err != nil {
 		return err
 	}
-	switch x := c.operations(); f.m {
-	case now:
-		return x.Reduce(o, in, out, root)
-	case later:
-		return a.begun(c, f, x.Ireduce(o, in, out, root))
-	default:
-		return a.begun(c, f, x.ReduceInit(o, in, out, root))
+	if f.request == 0 {
+		return c.collectives().Reduce(o, in, out, root)
 	}
+	return a.begun(c, f, f.of(c.collectives()).Reduce(o, in, out, root))
 }
 
-func (a *call) allreduce(f form, c *comm) error {
+func (a *cCall) allreduce(f callForm, c *cComm) error {
 	in, out, o, err := a.operands(true, c.x == nil)
 	if err != nil {
 		return err
 	}
-	if f.m == now { // the one that programs call most takes the shortest way
-		return c.operations().Allreduce(o, in, out)
+	if f.request == 0 {
+		return c.collectives().Allreduce(o, in, out)
 	}
-	return do3(as[operations]{a, c, f, c.operations()}, o, in, out, operations.Allreduce, operations.Iallreduce, operations.AllreduceInit)
+	return a.begun(c, f, f.of(c.collectives()).Allreduce(o, in, out))
 }
 
-func (a *call) scan(f form, c *intra) error {
+func (a *cCall) scan(f callForm, c *intraComm) error {
 	in, out, o, err := a.operands(true, true)
 	if err != nil {
 		return err
 	}
-	return do3(as[*mpi.Comm]{a, c, f, c.c}, o, in, out, (*mpi.Comm).Scan, (*mpi.Comm).Iscan, (*mpi.Comm).ScanInit)
+	if f.request == 0 {
+		return c.c.Scan(o, in, out)
+	}
+	return a.begun(c, f, f.of(c.c).Scan(o, in, out))
 }
 
-func (a *call) exscan(f form, c *intra) error {
+func (a *cCall) exscan(f callForm, c *intraComm) error {
 	in, out, o, err := a.operands(true, true)
 	if err != nil {
 		return err
 	}
-	return do3(as[*mpi.Comm]{a, c, f, c.c}, o, in, out, (*mpi.Comm).Exscan, (*mpi.Comm).Iexscan, (*mpi.Comm).ExscanInit)
+	if f.request == 0 {
+		return c.c.Exscan(o, in, out)
+	}
+	return a.begun(c, f, f.of(c.c).Exscan(o, in, out))
 }
 
 // reduceScatterAs has blocks of counts, or equal ones.
-func (a *call) reduceScatterAs(f form, c *comm, equal bool) error {
+func (a *cCall) reduceScatterAs(f callForm, c *cComm, equal bool) error {
 	t, err := a.committed(3)
 	if err != nil {
 		return err
@@ -143,16 +145,19 @@ func (a *call) reduceScatterAs(f form, c *comm, equal bool) error {
 	}
 	in := mpi.Blocks{Buffer: all, Counts: counts}
 	if inPlace { // what is reduced is as long as all blocks, and its result goes to the first
-		if in.Buffer = copied(all); f.m == lasting {
+		if in.Buffer = copied(all); f.persistent {
 			again := func() error {
 				datatype.Copy(&in.Buffer, &all)
 				return nil
 			}
-			return a.setRequest(f.request, &request{comm: c, r: c.c.ReduceScatterInit(o, in, out), sends: true, persistent: true, begin: again})
+			return a.setRequest(f.request, &cRequest{comm: c, r: c.c.Persistent().ReduceScatter(o, in, out), sends: true, persistent: true, begin: again})
 		}
 	}
-	return do3(as[operations]{a, c, f, c.operations()}, o, in, out, operations.ReduceScatter, operations.IreduceScatter, operations.ReduceScatterInit)
+	if f.request == 0 {
+		return c.collectives().ReduceScatter(o, in, out)
+	}
+	return a.begun(c, f, f.of(c.collectives()).ReduceScatter(o, in, out))
 }
 
-func (a *call) reduceScatter(f form, c *comm) error      { return a.reduceScatterAs(f, c, false) }
-func (a *call) reduceScatterBlock(f form, c *comm) error { return a.reduceScatterAs(f, c, true) }
+func (a *cCall) reduceScatter(f callForm, c *cComm) error      { return a.reduceScatterAs(f, c, false) }
+func (a *cCall) reduceScatterBlock(f callForm, c *cComm) error { return a.reduceScatterAs(f, c, true) }

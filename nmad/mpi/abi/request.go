@@ -11,11 +11,11 @@ import (
 	"github.com/pm2-go/pm2/nmad/mpi"
 )
 
-// request is a request. A persistent one stays after its end, and is not active until it is started; the others end
+// cRequest is a request. A persistent one stays after its end, and is not active until it is started; the others end
 // with the call that finds them done. Only one thread at a time waits for a request, as the standard asks.
-type request struct {
+type cRequest struct {
 	handle     handle
-	comm       *comm        // nil: of none
+	comm       *cComm       // nil: of none
 	object     *object      // whose error handler is told; nil: that of comm
 	r          *mpi.Request // nil: it is done as soon as it is active
 	also       *mpi.Request // a send that belongs to it; nil: none
@@ -33,7 +33,7 @@ type request struct {
 }
 
 // setRequest takes a request in, and writes its handle.
-func (a *call) setRequest(i int, r *request) (err error) {
+func (a *cCall) setRequest(i int, r *cRequest) (err error) {
 	if _, err = a.out(i); err != nil {
 		return err
 	}
@@ -44,7 +44,7 @@ func (a *call) setRequest(i int, r *request) (err error) {
 }
 
 // request is an argument that is one; nil: it is MPI_REQUEST_NULL.
-func (a *call) request(h handle) (*request, error) {
+func (a *cCall) request(h handle) (*cRequest, error) {
 	if h == nullRequest {
 		return nil, nil
 	}
@@ -63,10 +63,10 @@ func (a *call) request(h handle) (*request, error) {
 }
 
 // idle says that a request is nothing to wait for.
-func (r *request) idle() bool { return r == nil || r.persistent && !r.active }
+func (r *cRequest) idle() bool { return r == nil || r.persistent && !r.active }
 
 // wait waits for the end of one that is not idle.
-func (r *request) wait() (s mpi.Status, err error) {
+func (r *cRequest) wait() (s mpi.Status, err error) {
 	if r.done {
 		return r.status, nil
 	}
@@ -80,7 +80,7 @@ func (r *request) wait() (s mpi.Status, err error) {
 }
 
 // test says whether one that is not idle is done.
-func (r *request) test() (done bool, s mpi.Status, err error) {
+func (r *cRequest) test() (done bool, s mpi.Status, err error) {
 	if r.done {
 		return true, r.status, nil
 	}
@@ -93,7 +93,7 @@ func (r *request) test() (done bool, s mpi.Status, err error) {
 }
 
 // tells writes the status of a request that is done, unless it is ignored, and whether it was cancelled, which is no error.
-func (r *request) tells(x *status, s mpi.Status, err error) error {
+func (r *cRequest) tells(x *cStatus, s mpi.Status, err error) error {
 	cancelled := errors.Is(err, nmad.ErrCanceled)
 	if cancelled {
 		err = nil
@@ -104,7 +104,7 @@ func (r *request) tells(x *status, s mpi.Status, err error) error {
 	if r.sends {
 		x.empty()
 	} else {
-		x.received(r.comm, s, nil)
+		x.received(s, nil)
 	}
 	if cancelled {
 		x.cancelled = 1
@@ -114,7 +114,7 @@ func (r *request) tells(x *status, s mpi.Status, err error) error {
 
 // ends ends a request that is done, writes its status, and gives up the handle at its place unless the request is
 // persistent. The error is that of the operation.
-func (r *request) ends(at *handle, x *status, s mpi.Status, err error) error {
+func (r *cRequest) ends(at *handle, x *cStatus, s mpi.Status, err error) error {
 	err = r.tells(x, s, err)
 	if r.after != nil {
 		err = r.after(err)
@@ -135,7 +135,7 @@ func (r *request) ends(at *handle, x *status, s mpi.Status, err error) error {
 
 // look writes the status of a request that is done and stays. The error is that of the program's function of a
 // generalized request.
-func (r *request) look(x *status, s mpi.Status, err error) error {
+func (r *cRequest) look(x *cStatus, s mpi.Status, err error) error {
 	_ = r.tells(x, s, err)
 	if r.general != nil {
 		return r.general.look(x)
@@ -143,7 +143,7 @@ func (r *request) look(x *status, s mpi.Status, err error) error {
 	return nil
 }
 
-func (a *call) wait(h *handle, x *status) error {
+func (a *cCall) wait(h *handle, x *cStatus) error {
 	r, err := a.request(*h)
 	if err != nil {
 		return err
@@ -156,12 +156,12 @@ func (a *call) wait(h *handle, x *status) error {
 	return r.ends(h, x, s, err)
 }
 
-func (a *call) test(h *handle, x *status) error { return a.tested(*h, h, x) }
+func (a *cCall) test(h *handle, x *cStatus) error { return a.tested(*h, h, x) }
 
-func (a *call) requestGetStatus(h handle, x *status) error { return a.tested(h, nil, x) }
+func (a *cCall) requestGetStatus(h handle, x *cStatus) error { return a.tested(h, nil, x) }
 
 // tested writes whether a request is done; at is its place, if one that is does not stay.
-func (a *call) tested(h handle, at *handle, x *status) error {
+func (a *cCall) tested(h handle, at *handle, x *cStatus) error {
 	r, err := a.request(h)
 	if err != nil {
 		return err
@@ -184,7 +184,7 @@ func (a *call) tested(h handle, at *handle, x *status) error {
 }
 
 // all are the requests at an argument.
-func (a *call) all(count, at int) ([]handle, []*request, error) {
+func (a *cCall) all(count, at int) ([]handle, []*cRequest, error) {
 	n, err := a.count(count)
 	if err != nil {
 		return nil, nil, err
@@ -193,7 +193,7 @@ func (a *call) all(count, at int) ([]handle, []*request, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	rs := make([]*request, n)
+	rs := make([]*cRequest, n)
 	for i, h := range hs {
 		if rs[i], err = a.request(h); err != nil {
 			return nil, nil, err
@@ -211,18 +211,18 @@ func twice(hs []handle, i int) error {
 	return nil
 }
 
-// many collects how several requests end, or, if they stay, stand.
-type many struct {
+// endings collects how several requests end, or, if they stay, stand.
+type endings struct {
 	hs    []handle
-	x     []status // nil: they are ignored
+	x     []cStatus // nil: they are ignored
 	stay  bool
 	first error // nil: none has failed
 	at    int   // the place of its request
 }
 
 // done ends the request of a place, unless it stays. Its status has another place.
-func (m *many) done(i, at int, r *request, s mpi.Status, err error) {
-	var x *status
+func (m *endings) done(i, at int, r *cRequest, s mpi.Status, err error) {
+	var x *cStatus
 	if m.x != nil {
 		x = &m.x[at]
 	}
@@ -240,21 +240,21 @@ func (m *many) done(i, at int, r *request, s mpi.Status, err error) {
 }
 
 // idle empties the status of the place of a request that is nothing to wait for.
-func (m *many) idle(i int) {
+func (m *endings) idle(i int) {
 	if m.x != nil {
 		m.x[i].empty()
 	}
 }
 
 // outcome is the error of the call.
-func (m *many) outcome() error {
+func (m *endings) outcome() error {
 	if m.first == nil || m.stay {
 		return m.first
 	}
 	return wrong(errInStatus, "request %d of %d: %v (%s)", m.at, len(m.hs), m.first, codeText(codeOf(m.first)))
 }
 
-func (a *call) waitall(n count) error {
+func (a *cCall) waitall(n elementCount) error {
 	hs, err := a.handles(1, n)
 	if err != nil {
 		return err
@@ -264,7 +264,7 @@ func (a *call) waitall(n count) error {
 			return err
 		}
 	}
-	m := many{hs: hs, x: a.statuses(2, n)}
+	m := endings{hs: hs, x: a.statuses(2, n)}
 	for i := range hs {
 		r, err := a.request(hs[i])
 		if err != nil {
@@ -281,7 +281,7 @@ func (a *call) waitall(n count) error {
 }
 
 // every ends all requests if all are done. Those that stay are not ended.
-func (a *call) every(stay bool) error {
+func (a *cCall) every(stay bool) error {
 	hs, rs, err := a.all(0, 1)
 	if err != nil {
 		return err
@@ -294,7 +294,7 @@ func (a *call) every(stay bool) error {
 			return a.setFlag(2, false)
 		}
 	}
-	m := many{hs: hs, x: a.statuses(3, len(hs)), stay: stay}
+	m := endings{hs: hs, x: a.statuses(3, len(hs)), stay: stay}
 	for i, r := range rs {
 		if r.idle() {
 			m.idle(i)
@@ -312,11 +312,11 @@ func (a *call) every(stay bool) error {
 	return m.outcome()
 }
 
-func (a *call) testall() error             { return a.every(false) }
-func (a *call) requestGetStatusAll() error { return a.every(true) }
+func (a *cCall) testall() error             { return a.every(false) }
+func (a *cCall) requestGetStatusAll() error { return a.every(true) }
 
 // one returns the place of a request that is done; below 0: no request there is to be waited for.
-func one(rs []*request) (int, error) {
+func one(rs []*cRequest) (int, error) {
 	waits := make([]*mpi.Request, len(rs))
 	some := false
 	for i, r := range rs {
@@ -344,7 +344,7 @@ func one(rs []*request) (int, error) {
 	}
 }
 
-func (a *call) waitany() error {
+func (a *cCall) waitany() error {
 	hs, rs, err := a.all(0, 1)
 	if err != nil {
 		return err
@@ -365,7 +365,7 @@ func (a *call) waitany() error {
 }
 
 // any ends one request that is done, unless it stays.
-func (a *call) any(stay bool) error {
+func (a *cCall) any(stay bool) error {
 	hs, rs, err := a.all(0, 1)
 	if err != nil {
 		return err
@@ -392,16 +392,16 @@ func (a *call) any(stay bool) error {
 	return errors.Join(a.setInt(2, undefined), a.setFlag(3, !some))
 }
 
-func (a *call) testany() error             { return a.any(false) }
-func (a *call) requestGetStatusAny() error { return a.any(true) }
+func (a *cCall) testany() error             { return a.any(false) }
+func (a *cCall) requestGetStatusAny() error { return a.any(true) }
 
 // several ends all requests that are done, at least one if they are waited for, unless they stay.
-func (a *call) several(wait, stay bool) error {
+func (a *cCall) several(wait, stay bool) error {
 	hs, rs, err := a.all(0, 1)
 	if err != nil {
 		return err
 	}
-	if !slices.ContainsFunc(rs, func(r *request) bool { return !r.idle() }) {
+	if !slices.ContainsFunc(rs, func(r *cRequest) bool { return !r.idle() }) {
 		return a.setInt(2, undefined)
 	}
 	if wait {
@@ -409,11 +409,11 @@ func (a *call) several(wait, stay bool) error {
 			return err
 		}
 	}
-	places, err := a.narrow(3, len(rs))
+	places, err := list[int32](a, 3, len(rs))
 	if err != nil {
 		return err
 	}
-	m, n := many{hs: hs, x: a.statuses(4, len(hs)), stay: stay}, 0
+	m, n := endings{hs: hs, x: a.statuses(4, len(hs)), stay: stay}, 0
 	for i, r := range rs {
 		if r.idle() {
 			continue
@@ -433,12 +433,12 @@ func (a *call) several(wait, stay bool) error {
 	return m.outcome()
 }
 
-func (a *call) waitsome() error             { return a.several(true, false) }
-func (a *call) testsome() error             { return a.several(false, false) }
-func (a *call) requestGetStatusSome() error { return a.several(false, true) }
+func (a *cCall) waitsome() error             { return a.several(true, false) }
+func (a *cCall) testsome() error             { return a.several(false, false) }
+func (a *cCall) requestGetStatusSome() error { return a.several(false, true) }
 
 // requestAt is an argument that is the address of a request; MPI_REQUEST_NULL is wrong there.
-func (a *call) requestAt(h *handle) (*request, error) {
+func (a *cCall) requestAt(h *handle) (*cRequest, error) {
 	r, err := a.request(*h)
 	if r == nil && err == nil {
 		err = wrong(errRequest, "it is MPI_REQUEST_NULL")
@@ -446,7 +446,7 @@ func (a *call) requestAt(h *handle) (*request, error) {
 	return r, err
 }
 
-func (a *call) requestFree(h *handle) error {
+func (a *cCall) requestFree(h *handle) error {
 	r, err := a.requestAt(h)
 	if err != nil {
 		return err
@@ -460,7 +460,7 @@ func (a *call) requestFree(h *handle) error {
 	return nil
 }
 
-func (a *call) cancel(h *handle) error {
+func (a *cCall) cancel(h *handle) error {
 	r, err := a.requestAt(h)
 	switch {
 	case err != nil:
@@ -476,7 +476,7 @@ func (a *call) cancel(h *handle) error {
 }
 
 // start starts a persistent request.
-func (r *request) start() error {
+func (r *cRequest) start() error {
 	switch {
 	case r == nil || !r.persistent:
 		return wrong(errRequest, "it is no persistent request")
@@ -499,7 +499,7 @@ func (r *request) start() error {
 	return err
 }
 
-func (a *call) start(h *handle) error {
+func (a *cCall) start(h *handle) error {
 	r, err := a.request(*h)
 	if err != nil {
 		return err
@@ -507,7 +507,7 @@ func (a *call) start(h *handle) error {
 	return r.start()
 }
 
-func (a *call) startall() error {
+func (a *cCall) startall() error {
 	_, rs, err := a.all(0, 1)
 	if err != nil {
 		return err

@@ -3,19 +3,16 @@
 package main
 
 import (
-	"hash/fnv"
-	"strings"
-
 	"github.com/pm2-go/pm2/nmad/mpi"
 )
 
-// session is a session of MPI.
-type session struct{ object }
+// cSession is a session of MPI.
+type cSession struct{ object }
 
 const nullSession handle = 0x120
 
 // session is an argument that is one.
-func (a *call) session(i int) (*session, error) {
+func (a *cCall) session(i int) (*cSession, error) {
 	if a.handle(i) == nullSession {
 		return nil, wrong(errSession, "it is MPI_SESSION_NULL")
 	}
@@ -26,11 +23,11 @@ func (a *call) session(i int) (*session, error) {
 	return s, err
 }
 
-func (a *call) sessionInit() error {
+func (a *cCall) sessionInit() error {
 	return a.tells(1, ofSession, nullSession, a.openSession())
 }
 
-func (a *call) openSession() error {
+func (a *cCall) openSession() error {
 	i, err := a.hints(0)
 	if err != nil {
 		return err
@@ -45,8 +42,8 @@ func (a *call) openSession() error {
 	if err := engine.join(); err != nil {
 		return err
 	}
-	s := &session{object{what: ofSession, info: i.dup()}}
-	s.info.set("thread_level", "MPI_THREAD_MULTIPLE")
+	s := &cSession{object{what: ofSession, info: i.Dup()}}
+	s.info.Set("thread_level", "MPI_THREAD_MULTIPLE")
 	s.handler.Store(h)
 	if s.handle, err = sessions.add(s); err != nil {
 		return err
@@ -54,7 +51,7 @@ func (a *call) openSession() error {
 	return a.setHandle(2, s.handle)
 }
 
-func (a *call) sessionFinalize(h *handle) error {
+func (a *cCall) sessionFinalize(h *handle) error {
 	if *h == nullSession {
 		return wrong(errSession, "it is MPI_SESSION_NULL")
 	}
@@ -75,64 +72,46 @@ func (a *call) sessionFinalize(h *handle) error {
 	return nil
 }
 
-// Sets of processes that have a name.
+// sets are the names of processes.
 var sets = []string{mpi.SetWorld, mpi.SetSelf, mpi.SetHost}
 
-// set is the processes that have a name.
-func set(name string) (mpi.Group, error) {
-	all := engine.all
-	switch {
-	case strings.EqualFold(name, mpi.SetWorld): // names are those of addresses: capitals do not matter
-		return all.Group(), nil
-	case strings.EqualFold(name, mpi.SetSelf):
-		return engine.own.Group(), nil
-	case strings.EqualFold(name, mpi.SetHost):
-		var here []int
-		for r := range all.Size() {
-			if engine.session.HostOf(r) == engine.session.HostOf(all.Rank()) {
-				here = append(here, r)
-			}
-		}
-		return all.Group().Include(here...)
+// groupOf is the processes that have a name.
+func groupOf(name string) (mpi.Group, error) {
+	g, err := calls.Set(engine.all, name)
+	if err != nil {
+		err = wrong(errArg, "%v", err)
 	}
-	return mpi.Group{}, wrong(errArg, "there is no set of processes %q: %q are", name, sets)
+	return g, err
 }
 
-func (a *call) sessionGetNumPsets(*session) int { return len(sets) }
+func (a *cCall) sessionGetNumPsets(*cSession) int { return len(sets) }
 
-func (a *call) sessionGetNthPset(_ *session, _ handle, n int) error {
+func (a *cCall) sessionGetNthPset(_ *cSession, _ handle, n int) error {
 	if n < 0 || n >= len(sets) {
 		return wrong(errArg, "set %d of %d", n, len(sets))
 	}
 	return a.fill(3, 4, sets[n])
 }
 
-func (a *call) sessionGetPsetInfo(_ *session, name string) (*info, error) {
-	g, err := set(name)
+func (a *cCall) sessionGetPsetInfo(_ *cSession, name string) (*cInfo, error) {
+	g, err := groupOf(name)
 	return newInfo("mpi_size", decimal(g.Size())), err
 }
 
-func (a *call) groupFromSessionPset(s *session, name string) error {
-	g, err := set(name)
+func (a *cCall) groupFromSessionPset(s *cSession, name string) error {
+	g, err := groupOf(name)
 	if err != nil {
 		return err
 	}
-	return setNew(a, 2, &groups, &group{g: g, session: s})
-}
-
-// tagOf is a tag that stands for a name.
-func tagOf(name string) int {
-	h := fnv.New32a()
-	h.Write([]byte(name))
-	return int(h.Sum32() & mpi.MaxTag)
+	return setNew(a, 2, &groups, &cGroup{g: g, session: s})
 }
 
 // groupComm is a communicator of the processes of a group, without one that they have before.
-func (a *call) groupComm(g mpi.Group, name string, h *handler) (*comm, error) {
+func (a *cCall) groupComm(g mpi.Group, name string, h *cErrhandler) (*cComm, error) {
 	if engine.all == nil {
 		return nil, wrong(errComm, "there is neither a session nor MPI_COMM_WORLD")
 	}
-	c, err := engine.all.CreateGroup(g, tagOf(name))
+	c, err := calls.FromGroup(engine.all, g, name)
 	if err != nil {
 		return nil, err
 	}
@@ -141,7 +120,7 @@ func (a *call) groupComm(g mpi.Group, name string, h *handler) (*comm, error) {
 	return x, nil
 }
 
-func (a *call) commCreateFromGroup() error {
+func (a *cCall) commCreateFromGroup() error {
 	return a.tells(3, ofComm, nullComm, a.commFromGroup())
 }
 
@@ -150,12 +129,12 @@ func (a *call) commCreateFromGroup() error {
 type namedGroup struct {
 	group   mpi.Group
 	name    string
-	hints   *info
-	handler *handler
-	session *session // that the group is of; nil: none
+	hints   *cInfo
+	handler *cErrhandler
+	session *cSession // that the group is of; nil: none
 }
 
-func (a *call) namedGroup(group, name, hints, h int) (x namedGroup, err error) {
+func (a *cCall) namedGroup(group, name, hints, h int) (x namedGroup, err error) {
 	if x.group, err = a.group(group); err != nil {
 		return
 	}
@@ -172,7 +151,7 @@ func (a *call) namedGroup(group, name, hints, h int) (x namedGroup, err error) {
 	return
 }
 
-func (a *call) commFromGroup() error {
+func (a *cCall) commFromGroup() error {
 	x, err := a.namedGroup(0, 1, 2, 3)
 	if err != nil {
 		return err
@@ -184,15 +163,15 @@ func (a *call) commFromGroup() error {
 	if err != nil {
 		return err
 	}
-	c.info, c.session = x.hints.dup(), x.session
+	c.info, c.session = x.hints.Dup(), x.session
 	return a.setComm(4, c)
 }
 
-func (a *call) intercommCreateFromGroups() error {
+func (a *cCall) intercommCreateFromGroups() error {
 	return a.tells(6, ofComm, nullComm, a.intercommFromGroups())
 }
 
-func (a *call) intercommFromGroups() error {
+func (a *cCall) intercommFromGroups() error {
 	x, err := a.namedGroup(0, 4, 5, 6)
 	if err != nil {
 		return err
@@ -217,10 +196,10 @@ func (a *call) intercommFromGroups() error {
 		}
 		peer = engine.all.Group().Rank(other, remote)
 	}
-	c, err := local.likeX(local.c.Intercomm(leader, engine.all, peer, tagOf("between "+x.name)))
+	c, err := local.likeX(mpi.NewIntercomm(local.c, leader, engine.all, peer, calls.TagOf("between "+x.name)))
 	if err != nil {
 		return err
 	}
-	c.info, c.session = x.hints.dup(), x.session
+	c.info, c.session = x.hints.Dup(), x.session
 	return a.setComm(7, c)
 }

@@ -15,7 +15,7 @@ import (
 type slip struct {
 	it      *driver.Slip
 	lane    *driver.Lane
-	request atomic.Pointer[request] // what it is for Go; another one once the program has freed it while it was under way
+	request atomic.Pointer[cRequest] // what it is for Go; another one once the program has freed it while it was under way
 }
 
 const (
@@ -23,7 +23,7 @@ const (
 	laneSlips  = 128                                 // of a lane; a power of two
 	slipHandle = madeBit | handle(ofSlip)<<kindShift // PM2_SLIP of front/call.h; TestConstants compares them
 
-	ofSlip kind = 15 // a request, in place of ofRequest
+	ofSlip objectKind = 15 // a request, in place of ofRequest
 )
 
 // slips are all slips, by their places. A place that is in use stays in use.
@@ -33,7 +33,7 @@ var slips struct {
 }
 
 // lend lets C begin receives from a rank, if C moves the messages of that rank and there are slips left.
-func (c *comm) lend(rank int) {
+func (c *cComm) lend(rank int) {
 	w := c.ways.Load()
 	if w == nil || rank < 0 || c.x != nil {
 		return
@@ -44,7 +44,7 @@ func (c *comm) lend(rank int) {
 }
 
 //go:noinline
-func (c *comm) lendOver(x *driver.Lane) {
+func (c *cComm) lendOver(x *driver.Lane) {
 	telling.Lock()
 	defer telling.Unlock()
 	first := int(slips.used.Load())
@@ -61,11 +61,11 @@ func (c *comm) lendOver(x *driver.Lane) {
 		s.slips[first+i] = uintptr(unsafe.Pointer(&loaned[i]))
 	}
 	slips.used.Store(int32(first + laneSlips))
-	c.c.Slips(x, loaned, func(i int) *mpi.Request { return &slips.all[first+i].request.Load().own })
+	calls.Slips(c.c, x, loaned, func(i int) *mpi.Request { return &slips.all[first+i].request.Load().own })
 }
 
 func (p *slip) renew() {
-	r := &request{slip: p}
+	r := &cRequest{slip: p}
 	r.r = &r.own
 	p.request.Store(r)
 }
@@ -88,7 +88,7 @@ func numbered(n uintptr) handle {
 }
 
 // find returns the request of a handle, a slip's or another one.
-func find(h handle) (*request, error) {
+func find(h handle) (*cRequest, error) {
 	p := slipAt(h)
 	if p == nil {
 		return requests.get(h)
@@ -113,18 +113,18 @@ func find(h handle) (*request, error) {
 }
 
 // now returns the request of the slip, with its communicator.
-func (p *slip) now() *request {
+func (p *slip) now() *cRequest {
 	r := p.request.Load()
 	if c, err := commOf(handle(p.it.Comm)); err == nil { // else it was freed, and keepSlips has noted it
 		r.comm = c
-		c.c.Adopt(&r.own)
+		calls.Adopt(c.c, &r.own)
 	}
 	return r
 }
 
 // over ends a slip that the program does not know any more.
 func (p *slip) over() {
-	if r := p.request.Load(); r.own.IsDone() {
+	if r := p.request.Load(); calls.IsDone(&r.own) {
 		r.done, r.comm = false, nil
 	} else {
 		p.renew()

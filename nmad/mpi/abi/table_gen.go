@@ -6,47 +6,47 @@ package main
 
 // entries are the functions that cross, by their numbers.
 var entries = [...]entry{
-	0: {"MPI_Abi_get_fortran_booleans", func(a *call) error {
+	0: {"MPI_Abi_get_fortran_booleans", func(a *cCall) error {
 		r3, err := a.abiGetFortranBooleans(a.int(0))
 		if err != nil {
 			return err
 		}
 		return a.setFlag(3, r3)
 	}},
-	1: {"MPI_Abi_get_fortran_info", func(a *call) error {
+	1: {"MPI_Abi_get_fortran_info", func(a *cCall) error {
 		r0 := a.abiGetFortranInfo()
 		return a.setInfo(0, r0)
 	}},
-	2: {"MPI_Abi_get_info", func(a *call) error {
+	2: {"MPI_Abi_get_info", func(a *cCall) error {
 		r0 := a.abiGetInfo()
 		return a.setInfo(0, r0)
 	}},
 	3: {name: "MPI_Abi_get_version"},
-	4: {"MPI_Abi_set_fortran_booleans", (*call).abiSetFortranBooleans},
-	5: {"MPI_Abi_set_fortran_info", func(a *call) error {
+	4: {"MPI_Abi_set_fortran_booleans", (*cCall).abiSetFortranBooleans},
+	5: {"MPI_Abi_set_fortran_info", func(a *cCall) error {
 		x0, err := a.info(0)
 		if err != nil {
 			return err
 		}
 		return a.abiSetFortranInfo(x0)
 	}},
-	6: {"MPI_Abort", (*call).abort},
-	7: {"MPI_Accumulate", (*call).accumulate},
-	8: {"MPI_Add_error_class", func(a *call) error {
+	6: {"MPI_Abort", (*cCall).abort},
+	7: {"MPI_Accumulate", (*cCall).accumulate},
+	8: {"MPI_Add_error_class", func(a *cCall) error {
 		r0, err := a.addErrorClass()
 		if err != nil {
 			return err
 		}
 		return a.setInt(0, r0)
 	}},
-	9: {"MPI_Add_error_code", func(a *call) error {
+	9: {"MPI_Add_error_code", func(a *cCall) error {
 		r1, err := a.addErrorCode(a.int(0))
 		if err != nil {
 			return err
 		}
 		return a.setInt(1, r1)
 	}},
-	10: {"MPI_Add_error_string", func(a *call) error {
+	10: {"MPI_Add_error_string", func(a *cCall) error {
 		x1, err := a.string(1)
 		if err != nil {
 			return err
@@ -55,154 +55,154 @@ var entries = [...]entry{
 	}},
 	11: {name: "MPI_Aint_add"},
 	12: {name: "MPI_Aint_diff"},
-	13: {"MPI_Allgather", func(a *call) error {
+	13: {"MPI_Allgather", func(a *cCall) error {
 		x6, err := a.comm(6)
 		if err != nil {
 			return err
 		}
-		return a.allgather(form{now, 0}, x6)
+		return a.allgather(callForm{}, x6)
 	}},
-	14: {"MPI_Allgather_init", func(a *call) error {
+	14: {"MPI_Allgather_init", func(a *cCall) error {
 		x6, err := a.comm(6)
 		if err != nil {
 			return err
 		}
-		return a.allgather(form{lasting, 8}, x6)
+		return a.allgather(callForm{8, true}, x6)
 	}},
-	15: {"MPI_Allgatherv", func(a *call) error {
+	15: {"MPI_Allgatherv", func(a *cCall) error {
 		x7, err := a.comm(7)
 		if err != nil {
 			return err
 		}
-		return a.allgatherv(form{now, 0}, x7)
+		return a.allgatherv(callForm{}, x7)
 	}},
-	16: {"MPI_Allgatherv_init", func(a *call) error {
+	16: {"MPI_Allgatherv_init", func(a *cCall) error {
 		x7, err := a.comm(7)
 		if err != nil {
 			return err
 		}
-		return a.allgatherv(form{lasting, 9}, x7)
+		return a.allgatherv(callForm{9, true}, x7)
 	}},
-	17: {"MPI_Alloc_mem", func(a *call) error {
+	17: {"MPI_Alloc_mem", func(a *cCall) error {
 		r2, err := a.allocMem(a.int(0))
 		if err != nil {
 			return err
 		}
 		return a.setPtr(2, r2)
 	}},
-	18: {"MPI_Allreduce", func(a *call) error {
+	18: {"MPI_Allreduce", func(a *cCall) error {
 		x5, err := a.comm(5)
 		if err != nil {
 			return err
 		}
-		return a.allreduce(form{now, 0}, x5)
+		return a.allreduce(callForm{}, x5)
 	}},
-	19: {"MPI_Allreduce_init", func(a *call) error {
+	19: {"MPI_Allreduce_init", func(a *cCall) error {
 		x5, err := a.comm(5)
 		if err != nil {
 			return err
 		}
-		return a.allreduce(form{lasting, 7}, x5)
+		return a.allreduce(callForm{7, true}, x5)
 	}},
-	20: {"MPI_Alltoall", func(a *call) error {
+	20: {"MPI_Alltoall", func(a *cCall) error {
 		x6, err := a.comm(6)
 		if err != nil {
 			return err
 		}
-		return a.alltoall(form{now, 0}, x6)
+		return a.alltoall(callForm{}, x6)
 	}},
-	21: {"MPI_Alltoall_init", func(a *call) error {
+	21: {"MPI_Alltoall_init", func(a *cCall) error {
 		x6, err := a.comm(6)
 		if err != nil {
 			return err
 		}
-		return a.alltoall(form{lasting, 8}, x6)
+		return a.alltoall(callForm{8, true}, x6)
 	}},
-	22: {"MPI_Alltoallv", func(a *call) error {
+	22: {"MPI_Alltoallv", func(a *cCall) error {
 		x8, err := a.comm(8)
 		if err != nil {
 			return err
 		}
-		return a.alltoallv(form{now, 0}, x8)
+		return a.alltoallv(callForm{}, x8)
 	}},
-	23: {"MPI_Alltoallv_init", func(a *call) error {
+	23: {"MPI_Alltoallv_init", func(a *cCall) error {
 		x8, err := a.comm(8)
 		if err != nil {
 			return err
 		}
-		return a.alltoallv(form{lasting, 10}, x8)
+		return a.alltoallv(callForm{10, true}, x8)
 	}},
-	24: {"MPI_Alltoallw", func(a *call) error {
+	24: {"MPI_Alltoallw", func(a *cCall) error {
 		x8, err := a.comm(8)
 		if err != nil {
 			return err
 		}
-		return a.alltoallw(form{now, 0}, x8)
+		return a.alltoallw(callForm{}, x8)
 	}},
-	25: {"MPI_Alltoallw_init", func(a *call) error {
+	25: {"MPI_Alltoallw_init", func(a *cCall) error {
 		x8, err := a.comm(8)
 		if err != nil {
 			return err
 		}
-		return a.alltoallw(form{lasting, 10}, x8)
+		return a.alltoallw(callForm{10, true}, x8)
 	}},
-	26: {"MPI_Attr_delete", func(a *call) error {
+	26: {"MPI_Attr_delete", func(a *cCall) error {
 		x0, err := objectOf(a.comm(0))
 		if err != nil {
 			return err
 		}
 		return a.attrDelete(x0, a.int(1))
 	}},
-	27: {"MPI_Attr_get", func(a *call) error {
+	27: {"MPI_Attr_get", func(a *cCall) error {
 		x0, err := objectOf(a.comm(0))
 		if err != nil {
 			return err
 		}
 		return a.attrGet(x0, a.int(1))
 	}},
-	28: {"MPI_Attr_put", func(a *call) error {
+	28: {"MPI_Attr_put", func(a *cCall) error {
 		x0, err := objectOf(a.comm(0))
 		if err != nil {
 			return err
 		}
 		return a.attrPut(x0, a.int(1))
 	}},
-	29: {"MPI_Barrier", func(a *call) error {
+	29: {"MPI_Barrier", func(a *cCall) error {
 		x0, err := a.comm(0)
 		if err != nil {
 			return err
 		}
-		return a.barrier(form{now, 0}, x0)
+		return a.barrier(callForm{}, x0)
 	}},
-	30: {"MPI_Barrier_init", func(a *call) error {
+	30: {"MPI_Barrier_init", func(a *cCall) error {
 		x0, err := a.comm(0)
 		if err != nil {
 			return err
 		}
-		return a.barrier(form{lasting, 2}, x0)
+		return a.barrier(callForm{2, true}, x0)
 	}},
-	31: {"MPI_Bcast", func(a *call) error {
+	31: {"MPI_Bcast", func(a *cCall) error {
 		x4, err := a.comm(4)
 		if err != nil {
 			return err
 		}
-		return a.bcast(form{now, 0}, x4)
+		return a.bcast(callForm{}, x4)
 	}},
-	32: {"MPI_Bcast_init", func(a *call) error {
+	32: {"MPI_Bcast_init", func(a *cCall) error {
 		x4, err := a.comm(4)
 		if err != nil {
 			return err
 		}
-		return a.bcast(form{lasting, 6}, x4)
+		return a.bcast(callForm{6, true}, x4)
 	}},
-	33: {"MPI_Bsend", func(a *call) error {
+	33: {"MPI_Bsend", func(a *cCall) error {
 		x0, err := a.message(0, false)
 		if err != nil {
 			return err
 		}
 		return a.bsend(x0)
 	}},
-	34: {"MPI_Bsend_init", func(a *call) error {
+	34: {"MPI_Bsend_init", func(a *cCall) error {
 		x0, err := a.message(0, false)
 		if err != nil {
 			return err
@@ -210,21 +210,21 @@ var entries = [...]entry{
 		r6 := a.bsendInit(x0)
 		return a.setRequest(6, r6)
 	}},
-	35: {"MPI_Buffer_attach", (*call).bufferAttach},
-	36: {"MPI_Buffer_detach", (*call).bufferDetach},
-	37: {"MPI_Buffer_flush", (*call).bufferFlush},
-	38: {"MPI_Buffer_iflush", func(a *call) error {
+	35: {"MPI_Buffer_attach", (*cCall).bufferAttach},
+	36: {"MPI_Buffer_detach", (*cCall).bufferDetach},
+	37: {"MPI_Buffer_flush", (*cCall).bufferFlush},
+	38: {"MPI_Buffer_iflush", func(a *cCall) error {
 		r0 := a.bufferIflush()
 		return a.setRequest(0, r0)
 	}},
-	39: {"MPI_Cancel", func(a *call) error {
+	39: {"MPI_Cancel", func(a *cCall) error {
 		x0, err := a.handleAt(0)
 		if err != nil {
 			return err
 		}
 		return a.cancel(x0)
 	}},
-	40: {"MPI_Cart_coords", func(a *call) error {
+	40: {"MPI_Cart_coords", func(a *cCall) error {
 		x0, err := a.grid(0)
 		if err != nil {
 			return err
@@ -235,7 +235,7 @@ var entries = [...]entry{
 		}
 		return a.setInts(3, r3)
 	}},
-	41: {"MPI_Cart_create", func(a *call) error {
+	41: {"MPI_Cart_create", func(a *cCall) error {
 		x0, err := a.intra(0)
 		if err != nil {
 			return err
@@ -246,7 +246,7 @@ var entries = [...]entry{
 		}
 		return a.setComm(5, r5)
 	}},
-	42: {"MPI_Cart_get", func(a *call) error {
+	42: {"MPI_Cart_get", func(a *cCall) error {
 		x0, err := a.grid(0)
 		if err != nil {
 			return err
@@ -263,7 +263,7 @@ var entries = [...]entry{
 		}
 		return a.setInts(4, r4)
 	}},
-	43: {"MPI_Cart_map", func(a *call) error {
+	43: {"MPI_Cart_map", func(a *cCall) error {
 		x0, err := a.comm(0)
 		if err != nil {
 			return err
@@ -274,7 +274,7 @@ var entries = [...]entry{
 		}
 		return a.setInt(4, r4)
 	}},
-	44: {"MPI_Cart_rank", func(a *call) error {
+	44: {"MPI_Cart_rank", func(a *cCall) error {
 		x0, err := a.grid(0)
 		if err != nil {
 			return err
@@ -285,7 +285,7 @@ var entries = [...]entry{
 		}
 		return a.setInt(2, r2)
 	}},
-	45: {"MPI_Cart_shift", func(a *call) error {
+	45: {"MPI_Cart_shift", func(a *cCall) error {
 		x0, err := a.grid(0)
 		if err != nil {
 			return err
@@ -299,7 +299,7 @@ var entries = [...]entry{
 		}
 		return a.setInt(4, r4)
 	}},
-	46: {"MPI_Cart_sub", func(a *call) error {
+	46: {"MPI_Cart_sub", func(a *cCall) error {
 		x0, err := a.comm(0)
 		if err != nil {
 			return err
@@ -310,7 +310,7 @@ var entries = [...]entry{
 		}
 		return a.setComm(2, r2)
 	}},
-	47: {"MPI_Cartdim_get", func(a *call) error {
+	47: {"MPI_Cartdim_get", func(a *cCall) error {
 		x0, err := a.grid(0)
 		if err != nil {
 			return err
@@ -318,16 +318,16 @@ var entries = [...]entry{
 		r1 := a.cartdimGet(x0)
 		return a.setInt(1, r1)
 	}},
-	48: {"MPI_Close_port", (*call).refused},
-	49: {"MPI_Comm_accept", (*call).refused},
-	50: {"MPI_Comm_attach_buffer", func(a *call) error {
+	48: {"MPI_Close_port", (*cCall).refused},
+	49: {"MPI_Comm_accept", (*cCall).refused},
+	50: {"MPI_Comm_attach_buffer", func(a *cCall) error {
 		x0, err := objectOf(a.comm(0))
 		if err != nil {
 			return err
 		}
 		return a.objectAttachBuffer(x0)
 	}},
-	51: {"MPI_Comm_call_errhandler", func(a *call) error {
+	51: {"MPI_Comm_call_errhandler", func(a *cCall) error {
 		x0, err := objectOf(a.comm(0))
 		if err != nil {
 			return err
@@ -335,7 +335,7 @@ var entries = [...]entry{
 		a.objectCallErrhandler(x0, a.int(1))
 		return nil
 	}},
-	52: {"MPI_Comm_compare", func(a *call) error {
+	52: {"MPI_Comm_compare", func(a *cCall) error {
 		x0, err := a.comm(0)
 		if err != nil {
 			return err
@@ -347,8 +347,8 @@ var entries = [...]entry{
 		r2 := a.commCompare(x0, x1)
 		return a.setInt(2, r2)
 	}},
-	53: {"MPI_Comm_connect", (*call).refused},
-	54: {"MPI_Comm_create", func(a *call) error {
+	53: {"MPI_Comm_connect", (*cCall).refused},
+	54: {"MPI_Comm_create", func(a *cCall) error {
 		x0, err := a.comm(0)
 		if err != nil {
 			return err
@@ -363,15 +363,15 @@ var entries = [...]entry{
 		}
 		return a.setComm(2, r2)
 	}},
-	55: {"MPI_Comm_create_errhandler", func(a *call) error {
+	55: {"MPI_Comm_create_errhandler", func(a *cCall) error {
 		r1, err := a.commCreateErrhandler()
 		if err != nil {
 			return err
 		}
 		return a.setHandler(1, r1)
 	}},
-	56: {"MPI_Comm_create_from_group", (*call).commCreateFromGroup},
-	57: {"MPI_Comm_create_group", func(a *call) error {
+	56: {"MPI_Comm_create_from_group", (*cCall).commCreateFromGroup},
+	57: {"MPI_Comm_create_group", func(a *cCall) error {
 		x0, err := a.intra(0)
 		if err != nil {
 			return err
@@ -386,29 +386,29 @@ var entries = [...]entry{
 		}
 		return a.setComm(3, r3)
 	}},
-	58: {"MPI_Comm_create_keyval", (*call).commCreateKeyval},
-	59: {"MPI_Comm_delete_attr", func(a *call) error {
+	58: {"MPI_Comm_create_keyval", (*cCall).commCreateKeyval},
+	59: {"MPI_Comm_delete_attr", func(a *cCall) error {
 		x0, err := objectOf(a.comm(0))
 		if err != nil {
 			return err
 		}
 		return a.objectDeleteAttr(x0, a.int(1))
 	}},
-	60: {"MPI_Comm_detach_buffer", func(a *call) error {
+	60: {"MPI_Comm_detach_buffer", func(a *cCall) error {
 		x0, err := objectOf(a.comm(0))
 		if err != nil {
 			return err
 		}
 		return a.objectDetachBuffer(x0)
 	}},
-	61: {"MPI_Comm_disconnect", func(a *call) error {
+	61: {"MPI_Comm_disconnect", func(a *cCall) error {
 		x0, err := a.handleAt(0)
 		if err != nil {
 			return err
 		}
 		return a.commDisconnect(x0)
 	}},
-	62: {"MPI_Comm_dup", func(a *call) error {
+	62: {"MPI_Comm_dup", func(a *cCall) error {
 		x0, err := a.comm(0)
 		if err != nil {
 			return err
@@ -419,7 +419,7 @@ var entries = [...]entry{
 		}
 		return a.setComm(1, r1)
 	}},
-	63: {"MPI_Comm_dup_with_info", func(a *call) error {
+	63: {"MPI_Comm_dup_with_info", func(a *cCall) error {
 		x0, err := a.comm(0)
 		if err != nil {
 			return err
@@ -434,21 +434,21 @@ var entries = [...]entry{
 		}
 		return a.setComm(2, r2)
 	}},
-	64: {"MPI_Comm_flush_buffer", func(a *call) error {
+	64: {"MPI_Comm_flush_buffer", func(a *cCall) error {
 		x0, err := objectOf(a.comm(0))
 		if err != nil {
 			return err
 		}
 		return a.objectFlushBuffer(x0)
 	}},
-	65: {"MPI_Comm_free", func(a *call) error {
+	65: {"MPI_Comm_free", func(a *cCall) error {
 		x0, err := a.handleAt(0)
 		if err != nil {
 			return err
 		}
 		return a.commFree(x0)
 	}},
-	66: {"MPI_Comm_free_keyval", func(a *call) error {
+	66: {"MPI_Comm_free_keyval", func(a *cCall) error {
 		x0, err := a.intAt(0)
 		if err != nil {
 			return err
@@ -456,14 +456,14 @@ var entries = [...]entry{
 		return a.commFreeKeyval(x0)
 	}},
 	67: {name: "MPI_Comm_fromint"},
-	68: {"MPI_Comm_get_attr", func(a *call) error {
+	68: {"MPI_Comm_get_attr", func(a *cCall) error {
 		x0, err := objectOf(a.comm(0))
 		if err != nil {
 			return err
 		}
 		return a.objectGetAttr(x0, a.int(1))
 	}},
-	69: {"MPI_Comm_get_errhandler", func(a *call) error {
+	69: {"MPI_Comm_get_errhandler", func(a *cCall) error {
 		x0, err := objectOf(a.comm(0))
 		if err != nil {
 			return err
@@ -471,7 +471,7 @@ var entries = [...]entry{
 		r1 := a.objectGetErrhandler(x0)
 		return a.setHandler(1, r1)
 	}},
-	70: {"MPI_Comm_get_info", func(a *call) error {
+	70: {"MPI_Comm_get_info", func(a *cCall) error {
 		x0, err := objectOf(a.comm(0))
 		if err != nil {
 			return err
@@ -479,18 +479,18 @@ var entries = [...]entry{
 		r1 := a.objectGetInfo(x0)
 		return a.setInfo(1, r1)
 	}},
-	71: {"MPI_Comm_get_name", func(a *call) error {
+	71: {"MPI_Comm_get_name", func(a *cCall) error {
 		r1, err := a.commGetName()
 		if err != nil {
 			return err
 		}
 		return a.setName(1, r1)
 	}},
-	72: {"MPI_Comm_get_parent", func(a *call) error {
+	72: {"MPI_Comm_get_parent", func(a *cCall) error {
 		r0 := a.commGetParent()
 		return a.setHandle(0, r0)
 	}},
-	73: {"MPI_Comm_group", func(a *call) error {
+	73: {"MPI_Comm_group", func(a *cCall) error {
 		x0, err := a.comm(0)
 		if err != nil {
 			return err
@@ -498,7 +498,7 @@ var entries = [...]entry{
 		r1 := a.commGroup(x0)
 		return a.setGroup(1, r1)
 	}},
-	74: {"MPI_Comm_idup", func(a *call) error {
+	74: {"MPI_Comm_idup", func(a *cCall) error {
 		x0, err := a.comm(0)
 		if err != nil {
 			return err
@@ -509,7 +509,7 @@ var entries = [...]entry{
 		}
 		return a.setRequest(2, r2)
 	}},
-	75: {"MPI_Comm_idup_with_info", func(a *call) error {
+	75: {"MPI_Comm_idup_with_info", func(a *cCall) error {
 		x0, err := a.comm(0)
 		if err != nil {
 			return err
@@ -524,7 +524,7 @@ var entries = [...]entry{
 		}
 		return a.setRequest(3, r3)
 	}},
-	76: {"MPI_Comm_iflush_buffer", func(a *call) error {
+	76: {"MPI_Comm_iflush_buffer", func(a *cCall) error {
 		x0, err := objectOf(a.comm(0))
 		if err != nil {
 			return err
@@ -532,8 +532,8 @@ var entries = [...]entry{
 		r1 := a.objectIflushBuffer(x0)
 		return a.setRequest(1, r1)
 	}},
-	77: {"MPI_Comm_join", (*call).refused},
-	78: {"MPI_Comm_rank", func(a *call) error {
+	77: {"MPI_Comm_join", (*cCall).refused},
+	78: {"MPI_Comm_rank", func(a *cCall) error {
 		x0, err := a.comm(0)
 		if err != nil {
 			return err
@@ -541,7 +541,7 @@ var entries = [...]entry{
 		r1 := a.commRank(x0)
 		return a.setInt(1, r1)
 	}},
-	79: {"MPI_Comm_remote_group", func(a *call) error {
+	79: {"MPI_Comm_remote_group", func(a *cCall) error {
 		x0, err := a.inter(0)
 		if err != nil {
 			return err
@@ -549,7 +549,7 @@ var entries = [...]entry{
 		r1 := a.commRemoteGroup(x0)
 		return a.setGroup(1, r1)
 	}},
-	80: {"MPI_Comm_remote_size", func(a *call) error {
+	80: {"MPI_Comm_remote_size", func(a *cCall) error {
 		x0, err := a.inter(0)
 		if err != nil {
 			return err
@@ -557,21 +557,21 @@ var entries = [...]entry{
 		r1 := a.commRemoteSize(x0)
 		return a.setInt(1, r1)
 	}},
-	81: {"MPI_Comm_set_attr", func(a *call) error {
+	81: {"MPI_Comm_set_attr", func(a *cCall) error {
 		x0, err := objectOf(a.comm(0))
 		if err != nil {
 			return err
 		}
 		return a.objectSetAttr(x0, a.int(1))
 	}},
-	82: {"MPI_Comm_set_errhandler", func(a *call) error {
+	82: {"MPI_Comm_set_errhandler", func(a *cCall) error {
 		x0, err := objectOf(a.comm(0))
 		if err != nil {
 			return err
 		}
 		return a.objectSetErrhandler(x0)
 	}},
-	83: {"MPI_Comm_set_info", func(a *call) error {
+	83: {"MPI_Comm_set_info", func(a *cCall) error {
 		x0, err := objectOf(a.comm(0))
 		if err != nil {
 			return err
@@ -583,7 +583,7 @@ var entries = [...]entry{
 		a.objectSetInfo(x0, x1)
 		return nil
 	}},
-	84: {"MPI_Comm_set_name", func(a *call) error {
+	84: {"MPI_Comm_set_name", func(a *cCall) error {
 		x0, err := objectOf(a.comm(0))
 		if err != nil {
 			return err
@@ -595,7 +595,7 @@ var entries = [...]entry{
 		a.objectSetName(x0, x1)
 		return nil
 	}},
-	85: {"MPI_Comm_size", func(a *call) error {
+	85: {"MPI_Comm_size", func(a *cCall) error {
 		x0, err := a.comm(0)
 		if err != nil {
 			return err
@@ -603,9 +603,9 @@ var entries = [...]entry{
 		r1 := a.commSize(x0)
 		return a.setInt(1, r1)
 	}},
-	86: {"MPI_Comm_spawn", (*call).refused},
-	87: {"MPI_Comm_spawn_multiple", (*call).refused},
-	88: {"MPI_Comm_split", func(a *call) error {
+	86: {"MPI_Comm_spawn", (*cCall).refused},
+	87: {"MPI_Comm_spawn_multiple", (*cCall).refused},
+	88: {"MPI_Comm_split", func(a *cCall) error {
 		x0, err := a.comm(0)
 		if err != nil {
 			return err
@@ -616,7 +616,7 @@ var entries = [...]entry{
 		}
 		return a.setComm(3, r3)
 	}},
-	89: {"MPI_Comm_split_type", func(a *call) error {
+	89: {"MPI_Comm_split_type", func(a *cCall) error {
 		x0, err := a.intra(0)
 		if err != nil {
 			return err
@@ -631,7 +631,7 @@ var entries = [...]entry{
 		}
 		return a.setComm(4, r4)
 	}},
-	90: {"MPI_Comm_test_inter", func(a *call) error {
+	90: {"MPI_Comm_test_inter", func(a *cCall) error {
 		x0, err := a.comm(0)
 		if err != nil {
 			return err
@@ -640,7 +640,7 @@ var entries = [...]entry{
 		return a.setFlag(1, r1)
 	}},
 	91: {name: "MPI_Comm_toint"},
-	92: {"MPI_Compare_and_swap", func(a *call) error {
+	92: {"MPI_Compare_and_swap", func(a *cCall) error {
 		x6, err := a.window(6)
 		if err != nil {
 			return err
@@ -651,14 +651,14 @@ var entries = [...]entry{
 		}
 		return a.compareAndSwap(x3, a.int(4), a.int(5), x6)
 	}},
-	93: {"MPI_Dims_create", func(a *call) error {
+	93: {"MPI_Dims_create", func(a *cCall) error {
 		r2, err := a.dimsCreate(a.int(0), a.int(1))
 		if err != nil {
 			return err
 		}
 		return a.setInts(2, r2)
 	}},
-	94: {"MPI_Dist_graph_create", func(a *call) error {
+	94: {"MPI_Dist_graph_create", func(a *cCall) error {
 		x0, err := a.intra(0)
 		if err != nil {
 			return err
@@ -669,7 +669,7 @@ var entries = [...]entry{
 		}
 		return a.setComm(8, r8)
 	}},
-	95: {"MPI_Dist_graph_create_adjacent", func(a *call) error {
+	95: {"MPI_Dist_graph_create_adjacent", func(a *cCall) error {
 		x0, err := a.intra(0)
 		if err != nil {
 			return err
@@ -680,14 +680,14 @@ var entries = [...]entry{
 		}
 		return a.setComm(9, r9)
 	}},
-	96: {"MPI_Dist_graph_neighbors", func(a *call) error {
+	96: {"MPI_Dist_graph_neighbors", func(a *cCall) error {
 		x0, err := a.distGraph(0)
 		if err != nil {
 			return err
 		}
 		return a.distGraphNeighbors(x0)
 	}},
-	97: {"MPI_Dist_graph_neighbors_count", func(a *call) error {
+	97: {"MPI_Dist_graph_neighbors_count", func(a *cCall) error {
 		x0, err := a.distGraph(0)
 		if err != nil {
 			return err
@@ -701,7 +701,7 @@ var entries = [...]entry{
 		}
 		return a.setFlag(3, r3)
 	}},
-	98: {"MPI_Errhandler_free", func(a *call) error {
+	98: {"MPI_Errhandler_free", func(a *cCall) error {
 		x0, err := a.handleAt(0)
 		if err != nil {
 			return err
@@ -710,31 +710,31 @@ var entries = [...]entry{
 	}},
 	99:  {name: "MPI_Errhandler_fromint"},
 	100: {name: "MPI_Errhandler_toint"},
-	101: {"MPI_Error_class", func(a *call) error {
+	101: {"MPI_Error_class", func(a *cCall) error {
 		r1, err := a.errorClass(a.int(0))
 		if err != nil {
 			return err
 		}
 		return a.setInt(1, r1)
 	}},
-	102: {"MPI_Error_string", func(a *call) error {
+	102: {"MPI_Error_string", func(a *cCall) error {
 		return a.errorString(a.int(0))
 	}},
-	103: {"MPI_Exscan", func(a *call) error {
+	103: {"MPI_Exscan", func(a *cCall) error {
 		x5, err := a.intra(5)
 		if err != nil {
 			return err
 		}
-		return a.exscan(form{now, 0}, x5)
+		return a.exscan(callForm{}, x5)
 	}},
-	104: {"MPI_Exscan_init", func(a *call) error {
+	104: {"MPI_Exscan_init", func(a *cCall) error {
 		x5, err := a.intra(5)
 		if err != nil {
 			return err
 		}
-		return a.exscan(form{lasting, 7}, x5)
+		return a.exscan(callForm{7, true}, x5)
 	}},
-	105: {"MPI_Fetch_and_op", func(a *call) error {
+	105: {"MPI_Fetch_and_op", func(a *cCall) error {
 		x6, err := a.window(6)
 		if err != nil {
 			return err
@@ -745,111 +745,111 @@ var entries = [...]entry{
 		}
 		return a.fetchAndOp(x2, a.int(3), a.int(4), x6)
 	}},
-	106: {"MPI_File_call_errhandler", (*call).fileCallErrhandler},
-	107: {"MPI_File_close", (*call).refused},
-	108: {"MPI_File_create_errhandler", func(a *call) error {
+	106: {"MPI_File_call_errhandler", (*cCall).fileCallErrhandler},
+	107: {"MPI_File_close", (*cCall).refused},
+	108: {"MPI_File_create_errhandler", func(a *cCall) error {
 		r1, err := a.fileCreateErrhandler()
 		if err != nil {
 			return err
 		}
 		return a.setHandler(1, r1)
 	}},
-	109: {"MPI_File_delete", (*call).refused},
+	109: {"MPI_File_delete", (*cCall).refused},
 	110: {name: "MPI_File_fromint"},
-	111: {"MPI_File_get_amode", (*call).refused},
-	112: {"MPI_File_get_atomicity", (*call).refused},
-	113: {"MPI_File_get_byte_offset", (*call).refused},
-	114: {"MPI_File_get_errhandler", (*call).fileGetErrhandler},
-	115: {"MPI_File_get_group", (*call).refused},
-	116: {"MPI_File_get_info", (*call).refused},
-	117: {"MPI_File_get_position", (*call).refused},
-	118: {"MPI_File_get_position_shared", (*call).refused},
-	119: {"MPI_File_get_size", (*call).refused},
-	120: {"MPI_File_get_type_extent", (*call).refused},
-	121: {"MPI_File_get_view", (*call).refused},
-	122: {"MPI_File_iread", (*call).refused},
-	123: {"MPI_File_iread_all", (*call).refused},
-	124: {"MPI_File_iread_at", (*call).refused},
-	125: {"MPI_File_iread_at_all", (*call).refused},
-	126: {"MPI_File_iread_shared", (*call).refused},
-	127: {"MPI_File_iwrite", (*call).refused},
-	128: {"MPI_File_iwrite_all", (*call).refused},
-	129: {"MPI_File_iwrite_at", (*call).refused},
-	130: {"MPI_File_iwrite_at_all", (*call).refused},
-	131: {"MPI_File_iwrite_shared", (*call).refused},
-	132: {"MPI_File_open", (*call).refused},
-	133: {"MPI_File_preallocate", (*call).refused},
-	134: {"MPI_File_read", (*call).refused},
-	135: {"MPI_File_read_all", (*call).refused},
-	136: {"MPI_File_read_all_begin", (*call).refused},
-	137: {"MPI_File_read_all_end", (*call).refused},
-	138: {"MPI_File_read_at", (*call).refused},
-	139: {"MPI_File_read_at_all", (*call).refused},
-	140: {"MPI_File_read_at_all_begin", (*call).refused},
-	141: {"MPI_File_read_at_all_end", (*call).refused},
-	142: {"MPI_File_read_ordered", (*call).refused},
-	143: {"MPI_File_read_ordered_begin", (*call).refused},
-	144: {"MPI_File_read_ordered_end", (*call).refused},
-	145: {"MPI_File_read_shared", (*call).refused},
-	146: {"MPI_File_seek", (*call).refused},
-	147: {"MPI_File_seek_shared", (*call).refused},
-	148: {"MPI_File_set_atomicity", (*call).refused},
-	149: {"MPI_File_set_errhandler", (*call).fileSetErrhandler},
-	150: {"MPI_File_set_info", (*call).refused},
-	151: {"MPI_File_set_size", (*call).refused},
-	152: {"MPI_File_set_view", (*call).refused},
-	153: {"MPI_File_sync", (*call).refused},
+	111: {"MPI_File_get_amode", (*cCall).refused},
+	112: {"MPI_File_get_atomicity", (*cCall).refused},
+	113: {"MPI_File_get_byte_offset", (*cCall).refused},
+	114: {"MPI_File_get_errhandler", (*cCall).fileGetErrhandler},
+	115: {"MPI_File_get_group", (*cCall).refused},
+	116: {"MPI_File_get_info", (*cCall).refused},
+	117: {"MPI_File_get_position", (*cCall).refused},
+	118: {"MPI_File_get_position_shared", (*cCall).refused},
+	119: {"MPI_File_get_size", (*cCall).refused},
+	120: {"MPI_File_get_type_extent", (*cCall).refused},
+	121: {"MPI_File_get_view", (*cCall).refused},
+	122: {"MPI_File_iread", (*cCall).refused},
+	123: {"MPI_File_iread_all", (*cCall).refused},
+	124: {"MPI_File_iread_at", (*cCall).refused},
+	125: {"MPI_File_iread_at_all", (*cCall).refused},
+	126: {"MPI_File_iread_shared", (*cCall).refused},
+	127: {"MPI_File_iwrite", (*cCall).refused},
+	128: {"MPI_File_iwrite_all", (*cCall).refused},
+	129: {"MPI_File_iwrite_at", (*cCall).refused},
+	130: {"MPI_File_iwrite_at_all", (*cCall).refused},
+	131: {"MPI_File_iwrite_shared", (*cCall).refused},
+	132: {"MPI_File_open", (*cCall).refused},
+	133: {"MPI_File_preallocate", (*cCall).refused},
+	134: {"MPI_File_read", (*cCall).refused},
+	135: {"MPI_File_read_all", (*cCall).refused},
+	136: {"MPI_File_read_all_begin", (*cCall).refused},
+	137: {"MPI_File_read_all_end", (*cCall).refused},
+	138: {"MPI_File_read_at", (*cCall).refused},
+	139: {"MPI_File_read_at_all", (*cCall).refused},
+	140: {"MPI_File_read_at_all_begin", (*cCall).refused},
+	141: {"MPI_File_read_at_all_end", (*cCall).refused},
+	142: {"MPI_File_read_ordered", (*cCall).refused},
+	143: {"MPI_File_read_ordered_begin", (*cCall).refused},
+	144: {"MPI_File_read_ordered_end", (*cCall).refused},
+	145: {"MPI_File_read_shared", (*cCall).refused},
+	146: {"MPI_File_seek", (*cCall).refused},
+	147: {"MPI_File_seek_shared", (*cCall).refused},
+	148: {"MPI_File_set_atomicity", (*cCall).refused},
+	149: {"MPI_File_set_errhandler", (*cCall).fileSetErrhandler},
+	150: {"MPI_File_set_info", (*cCall).refused},
+	151: {"MPI_File_set_size", (*cCall).refused},
+	152: {"MPI_File_set_view", (*cCall).refused},
+	153: {"MPI_File_sync", (*cCall).refused},
 	154: {name: "MPI_File_toint"},
-	155: {"MPI_File_write", (*call).refused},
-	156: {"MPI_File_write_all", (*call).refused},
-	157: {"MPI_File_write_all_begin", (*call).refused},
-	158: {"MPI_File_write_all_end", (*call).refused},
-	159: {"MPI_File_write_at", (*call).refused},
-	160: {"MPI_File_write_at_all", (*call).refused},
-	161: {"MPI_File_write_at_all_begin", (*call).refused},
-	162: {"MPI_File_write_at_all_end", (*call).refused},
-	163: {"MPI_File_write_ordered", (*call).refused},
-	164: {"MPI_File_write_ordered_begin", (*call).refused},
-	165: {"MPI_File_write_ordered_end", (*call).refused},
-	166: {"MPI_File_write_shared", (*call).refused},
-	167: {"MPI_Finalize", (*call).finalize},
+	155: {"MPI_File_write", (*cCall).refused},
+	156: {"MPI_File_write_all", (*cCall).refused},
+	157: {"MPI_File_write_all_begin", (*cCall).refused},
+	158: {"MPI_File_write_all_end", (*cCall).refused},
+	159: {"MPI_File_write_at", (*cCall).refused},
+	160: {"MPI_File_write_at_all", (*cCall).refused},
+	161: {"MPI_File_write_at_all_begin", (*cCall).refused},
+	162: {"MPI_File_write_at_all_end", (*cCall).refused},
+	163: {"MPI_File_write_ordered", (*cCall).refused},
+	164: {"MPI_File_write_ordered_begin", (*cCall).refused},
+	165: {"MPI_File_write_ordered_end", (*cCall).refused},
+	166: {"MPI_File_write_shared", (*cCall).refused},
+	167: {"MPI_Finalize", (*cCall).finalize},
 	168: {name: "MPI_Finalized"},
-	169: {"MPI_Free_mem", func(a *call) error {
+	169: {"MPI_Free_mem", func(a *cCall) error {
 		a.freeMem()
 		return nil
 	}},
-	170: {"MPI_Gather", func(a *call) error {
+	170: {"MPI_Gather", func(a *cCall) error {
 		x7, err := a.comm(7)
 		if err != nil {
 			return err
 		}
-		return a.gather(form{now, 0}, x7)
+		return a.gather(callForm{}, x7)
 	}},
-	171: {"MPI_Gather_init", func(a *call) error {
+	171: {"MPI_Gather_init", func(a *cCall) error {
 		x7, err := a.comm(7)
 		if err != nil {
 			return err
 		}
-		return a.gather(form{lasting, 9}, x7)
+		return a.gather(callForm{9, true}, x7)
 	}},
-	172: {"MPI_Gatherv", func(a *call) error {
+	172: {"MPI_Gatherv", func(a *cCall) error {
 		x8, err := a.comm(8)
 		if err != nil {
 			return err
 		}
-		return a.gatherv(form{now, 0}, x8)
+		return a.gatherv(callForm{}, x8)
 	}},
-	173: {"MPI_Gatherv_init", func(a *call) error {
+	173: {"MPI_Gatherv_init", func(a *cCall) error {
 		x8, err := a.comm(8)
 		if err != nil {
 			return err
 		}
-		return a.gatherv(form{lasting, 10}, x8)
+		return a.gatherv(callForm{10, true}, x8)
 	}},
-	174: {"MPI_Get", (*call).get},
-	175: {"MPI_Get_accumulate", (*call).getAccumulate},
+	174: {"MPI_Get", (*cCall).get},
+	175: {"MPI_Get_accumulate", (*cCall).getAccumulate},
 	176: {name: "MPI_Get_address"},
-	177: {"MPI_Get_count", func(a *call) error {
+	177: {"MPI_Get_count", func(a *cCall) error {
 		x1, err := a.dtype(1)
 		if err != nil {
 			return err
@@ -860,7 +860,7 @@ var entries = [...]entry{
 		}
 		return a.setCount(2, r2)
 	}},
-	178: {"MPI_Get_elements", func(a *call) error {
+	178: {"MPI_Get_elements", func(a *cCall) error {
 		x1, err := a.dtype(1)
 		if err != nil {
 			return err
@@ -871,7 +871,7 @@ var entries = [...]entry{
 		}
 		return a.setCount(2, r2)
 	}},
-	179: {"MPI_Get_elements_x", func(a *call) error {
+	179: {"MPI_Get_elements_x", func(a *cCall) error {
 		x1, err := a.dtype(1)
 		if err != nil {
 			return err
@@ -882,14 +882,14 @@ var entries = [...]entry{
 		}
 		return a.setAint(2, r2)
 	}},
-	180: {"MPI_Get_hw_resource_info", func(a *call) error {
+	180: {"MPI_Get_hw_resource_info", func(a *cCall) error {
 		r0 := a.getHwResourceInfo()
 		return a.setInfo(0, r0)
 	}},
-	181: {"MPI_Get_library_version", (*call).getLibraryVersion},
-	182: {"MPI_Get_processor_name", (*call).getProcessorName},
+	181: {"MPI_Get_library_version", (*cCall).getLibraryVersion},
+	182: {"MPI_Get_processor_name", (*cCall).getProcessorName},
 	183: {name: "MPI_Get_version"},
-	184: {"MPI_Graph_create", func(a *call) error {
+	184: {"MPI_Graph_create", func(a *cCall) error {
 		x0, err := a.intra(0)
 		if err != nil {
 			return err
@@ -900,7 +900,7 @@ var entries = [...]entry{
 		}
 		return a.setComm(5, r5)
 	}},
-	185: {"MPI_Graph_get", func(a *call) error {
+	185: {"MPI_Graph_get", func(a *cCall) error {
 		x0, err := a.graph(0)
 		if err != nil {
 			return err
@@ -914,7 +914,7 @@ var entries = [...]entry{
 		}
 		return a.setInts(4, r4)
 	}},
-	186: {"MPI_Graph_map", func(a *call) error {
+	186: {"MPI_Graph_map", func(a *cCall) error {
 		x0, err := a.comm(0)
 		if err != nil {
 			return err
@@ -925,7 +925,7 @@ var entries = [...]entry{
 		}
 		return a.setInt(4, r4)
 	}},
-	187: {"MPI_Graph_neighbors", func(a *call) error {
+	187: {"MPI_Graph_neighbors", func(a *cCall) error {
 		x0, err := a.graph(0)
 		if err != nil {
 			return err
@@ -936,7 +936,7 @@ var entries = [...]entry{
 		}
 		return a.setInts(3, r3)
 	}},
-	188: {"MPI_Graph_neighbors_count", func(a *call) error {
+	188: {"MPI_Graph_neighbors_count", func(a *cCall) error {
 		x0, err := a.graph(0)
 		if err != nil {
 			return err
@@ -947,7 +947,7 @@ var entries = [...]entry{
 		}
 		return a.setInt(2, r2)
 	}},
-	189: {"MPI_Graphdims_get", func(a *call) error {
+	189: {"MPI_Graphdims_get", func(a *cCall) error {
 		x0, err := a.graph(0)
 		if err != nil {
 			return err
@@ -958,17 +958,17 @@ var entries = [...]entry{
 		}
 		return a.setInt(2, r2)
 	}},
-	190: {"MPI_Grequest_complete", func(a *call) error {
+	190: {"MPI_Grequest_complete", func(a *cCall) error {
 		return a.grequestComplete(a.handle(0))
 	}},
-	191: {"MPI_Grequest_start", func(a *call) error {
+	191: {"MPI_Grequest_start", func(a *cCall) error {
 		r4, err := a.grequestStart()
 		if err != nil {
 			return err
 		}
 		return a.setRequest(4, r4)
 	}},
-	192: {"MPI_Group_compare", func(a *call) error {
+	192: {"MPI_Group_compare", func(a *cCall) error {
 		x0, err := a.group(0)
 		if err != nil {
 			return err
@@ -980,7 +980,7 @@ var entries = [...]entry{
 		r2 := a.groupCompare(x0, x1)
 		return a.setInt(2, r2)
 	}},
-	193: {"MPI_Group_difference", func(a *call) error {
+	193: {"MPI_Group_difference", func(a *cCall) error {
 		x0, err := a.group(0)
 		if err != nil {
 			return err
@@ -992,7 +992,7 @@ var entries = [...]entry{
 		r2 := a.groupDifference(x0, x1)
 		return a.setGroup(2, r2)
 	}},
-	194: {"MPI_Group_excl", func(a *call) error {
+	194: {"MPI_Group_excl", func(a *cCall) error {
 		x0, err := a.group(0)
 		if err != nil {
 			return err
@@ -1003,14 +1003,14 @@ var entries = [...]entry{
 		}
 		return a.setGroup(3, r3)
 	}},
-	195: {"MPI_Group_free", func(a *call) error {
+	195: {"MPI_Group_free", func(a *cCall) error {
 		x0, err := a.handleAt(0)
 		if err != nil {
 			return err
 		}
 		return a.groupFree(x0)
 	}},
-	196: {"MPI_Group_from_session_pset", func(a *call) error {
+	196: {"MPI_Group_from_session_pset", func(a *cCall) error {
 		x0, err := a.session(0)
 		if err != nil {
 			return err
@@ -1022,7 +1022,7 @@ var entries = [...]entry{
 		return a.groupFromSessionPset(x0, x1)
 	}},
 	197: {name: "MPI_Group_fromint"},
-	198: {"MPI_Group_incl", func(a *call) error {
+	198: {"MPI_Group_incl", func(a *cCall) error {
 		x0, err := a.group(0)
 		if err != nil {
 			return err
@@ -1033,7 +1033,7 @@ var entries = [...]entry{
 		}
 		return a.setGroup(3, r3)
 	}},
-	199: {"MPI_Group_intersection", func(a *call) error {
+	199: {"MPI_Group_intersection", func(a *cCall) error {
 		x0, err := a.group(0)
 		if err != nil {
 			return err
@@ -1045,7 +1045,7 @@ var entries = [...]entry{
 		r2 := a.groupIntersection(x0, x1)
 		return a.setGroup(2, r2)
 	}},
-	200: {"MPI_Group_range_excl", func(a *call) error {
+	200: {"MPI_Group_range_excl", func(a *cCall) error {
 		x0, err := a.group(0)
 		if err != nil {
 			return err
@@ -1056,7 +1056,7 @@ var entries = [...]entry{
 		}
 		return a.setGroup(3, r3)
 	}},
-	201: {"MPI_Group_range_incl", func(a *call) error {
+	201: {"MPI_Group_range_incl", func(a *cCall) error {
 		x0, err := a.group(0)
 		if err != nil {
 			return err
@@ -1067,7 +1067,7 @@ var entries = [...]entry{
 		}
 		return a.setGroup(3, r3)
 	}},
-	202: {"MPI_Group_rank", func(a *call) error {
+	202: {"MPI_Group_rank", func(a *cCall) error {
 		x0, err := a.group(0)
 		if err != nil {
 			return err
@@ -1075,7 +1075,7 @@ var entries = [...]entry{
 		r1 := a.groupRank(x0)
 		return a.setInt(1, r1)
 	}},
-	203: {"MPI_Group_size", func(a *call) error {
+	203: {"MPI_Group_size", func(a *cCall) error {
 		x0, err := a.group(0)
 		if err != nil {
 			return err
@@ -1084,7 +1084,7 @@ var entries = [...]entry{
 		return a.setInt(1, r1)
 	}},
 	204: {name: "MPI_Group_toint"},
-	205: {"MPI_Group_translate_ranks", func(a *call) error {
+	205: {"MPI_Group_translate_ranks", func(a *cCall) error {
 		x0, err := a.group(0)
 		if err != nil {
 			return err
@@ -1099,7 +1099,7 @@ var entries = [...]entry{
 		}
 		return a.setInts(4, r4)
 	}},
-	206: {"MPI_Group_union", func(a *call) error {
+	206: {"MPI_Group_union", func(a *cCall) error {
 		x0, err := a.group(0)
 		if err != nil {
 			return err
@@ -1111,63 +1111,63 @@ var entries = [...]entry{
 		r2 := a.groupUnion(x0, x1)
 		return a.setGroup(2, r2)
 	}},
-	207: {"MPI_Iallgather", func(a *call) error {
+	207: {"MPI_Iallgather", func(a *cCall) error {
 		x6, err := a.comm(6)
 		if err != nil {
 			return err
 		}
-		return a.allgather(form{later, 7}, x6)
+		return a.allgather(callForm{7, false}, x6)
 	}},
-	208: {"MPI_Iallgatherv", func(a *call) error {
+	208: {"MPI_Iallgatherv", func(a *cCall) error {
 		x7, err := a.comm(7)
 		if err != nil {
 			return err
 		}
-		return a.allgatherv(form{later, 8}, x7)
+		return a.allgatherv(callForm{8, false}, x7)
 	}},
-	209: {"MPI_Iallreduce", func(a *call) error {
+	209: {"MPI_Iallreduce", func(a *cCall) error {
 		x5, err := a.comm(5)
 		if err != nil {
 			return err
 		}
-		return a.allreduce(form{later, 6}, x5)
+		return a.allreduce(callForm{6, false}, x5)
 	}},
-	210: {"MPI_Ialltoall", func(a *call) error {
+	210: {"MPI_Ialltoall", func(a *cCall) error {
 		x6, err := a.comm(6)
 		if err != nil {
 			return err
 		}
-		return a.alltoall(form{later, 7}, x6)
+		return a.alltoall(callForm{7, false}, x6)
 	}},
-	211: {"MPI_Ialltoallv", func(a *call) error {
+	211: {"MPI_Ialltoallv", func(a *cCall) error {
 		x8, err := a.comm(8)
 		if err != nil {
 			return err
 		}
-		return a.alltoallv(form{later, 9}, x8)
+		return a.alltoallv(callForm{9, false}, x8)
 	}},
-	212: {"MPI_Ialltoallw", func(a *call) error {
+	212: {"MPI_Ialltoallw", func(a *cCall) error {
 		x8, err := a.comm(8)
 		if err != nil {
 			return err
 		}
-		return a.alltoallw(form{later, 9}, x8)
+		return a.alltoallw(callForm{9, false}, x8)
 	}},
-	213: {"MPI_Ibarrier", func(a *call) error {
+	213: {"MPI_Ibarrier", func(a *cCall) error {
 		x0, err := a.comm(0)
 		if err != nil {
 			return err
 		}
-		return a.barrier(form{later, 1}, x0)
+		return a.barrier(callForm{1, false}, x0)
 	}},
-	214: {"MPI_Ibcast", func(a *call) error {
+	214: {"MPI_Ibcast", func(a *cCall) error {
 		x4, err := a.comm(4)
 		if err != nil {
 			return err
 		}
-		return a.bcast(form{later, 5}, x4)
+		return a.bcast(callForm{5, false}, x4)
 	}},
-	215: {"MPI_Ibsend", func(a *call) error {
+	215: {"MPI_Ibsend", func(a *cCall) error {
 		x0, err := a.message(0, false)
 		if err != nil {
 			return err
@@ -1178,35 +1178,35 @@ var entries = [...]entry{
 		}
 		return a.setRequest(6, r6)
 	}},
-	216: {"MPI_Iexscan", func(a *call) error {
+	216: {"MPI_Iexscan", func(a *cCall) error {
 		x5, err := a.intra(5)
 		if err != nil {
 			return err
 		}
-		return a.exscan(form{later, 6}, x5)
+		return a.exscan(callForm{6, false}, x5)
 	}},
-	217: {"MPI_Igather", func(a *call) error {
+	217: {"MPI_Igather", func(a *cCall) error {
 		x7, err := a.comm(7)
 		if err != nil {
 			return err
 		}
-		return a.gather(form{later, 8}, x7)
+		return a.gather(callForm{8, false}, x7)
 	}},
-	218: {"MPI_Igatherv", func(a *call) error {
+	218: {"MPI_Igatherv", func(a *cCall) error {
 		x8, err := a.comm(8)
 		if err != nil {
 			return err
 		}
-		return a.gatherv(form{later, 9}, x8)
+		return a.gatherv(callForm{9, false}, x8)
 	}},
-	219: {"MPI_Improbe", func(a *call) error {
+	219: {"MPI_Improbe", func(a *cCall) error {
 		r3, err := a.improbe(a.status(5))
 		if err != nil {
 			return err
 		}
 		return a.setFlag(3, r3)
 	}},
-	220: {"MPI_Imrecv", func(a *call) error {
+	220: {"MPI_Imrecv", func(a *cCall) error {
 		x3, err := a.handleAt(3)
 		if err != nil {
 			return err
@@ -1217,50 +1217,50 @@ var entries = [...]entry{
 		}
 		return a.setRequest(4, r4)
 	}},
-	221: {"MPI_Ineighbor_allgather", func(a *call) error {
+	221: {"MPI_Ineighbor_allgather", func(a *cCall) error {
 		x6, err := a.comm(6)
 		if err != nil {
 			return err
 		}
-		return a.neighborAllgather(form{later, 7}, x6)
+		return a.neighborAllgather(callForm{7, false}, x6)
 	}},
-	222: {"MPI_Ineighbor_allgatherv", func(a *call) error {
+	222: {"MPI_Ineighbor_allgatherv", func(a *cCall) error {
 		x7, err := a.comm(7)
 		if err != nil {
 			return err
 		}
-		return a.neighborAllgatherv(form{later, 8}, x7)
+		return a.neighborAllgatherv(callForm{8, false}, x7)
 	}},
-	223: {"MPI_Ineighbor_alltoall", func(a *call) error {
+	223: {"MPI_Ineighbor_alltoall", func(a *cCall) error {
 		x6, err := a.comm(6)
 		if err != nil {
 			return err
 		}
-		return a.neighborAlltoall(form{later, 7}, x6)
+		return a.neighborAlltoall(callForm{7, false}, x6)
 	}},
-	224: {"MPI_Ineighbor_alltoallv", func(a *call) error {
+	224: {"MPI_Ineighbor_alltoallv", func(a *cCall) error {
 		x8, err := a.comm(8)
 		if err != nil {
 			return err
 		}
-		return a.neighborAlltoallv(form{later, 9}, x8)
+		return a.neighborAlltoallv(callForm{9, false}, x8)
 	}},
-	225: {"MPI_Ineighbor_alltoallw", func(a *call) error {
+	225: {"MPI_Ineighbor_alltoallw", func(a *cCall) error {
 		x8, err := a.comm(8)
 		if err != nil {
 			return err
 		}
-		return a.neighborAlltoallw(form{later, 9}, x8)
+		return a.neighborAlltoallw(callForm{9, false}, x8)
 	}},
-	226: {"MPI_Info_create", func(a *call) error {
+	226: {"MPI_Info_create", func(a *cCall) error {
 		r0 := a.infoCreate()
 		return a.setInfo(0, r0)
 	}},
-	227: {"MPI_Info_create_env", func(a *call) error {
+	227: {"MPI_Info_create_env", func(a *cCall) error {
 		r2 := a.infoCreateEnv()
 		return a.setInfo(2, r2)
 	}},
-	228: {"MPI_Info_delete", func(a *call) error {
+	228: {"MPI_Info_delete", func(a *cCall) error {
 		x0, err := a.changeable(0)
 		if err != nil {
 			return err
@@ -1271,7 +1271,7 @@ var entries = [...]entry{
 		}
 		return a.infoDelete(x0, x1)
 	}},
-	229: {"MPI_Info_dup", func(a *call) error {
+	229: {"MPI_Info_dup", func(a *cCall) error {
 		x0, err := a.info(0)
 		if err != nil {
 			return err
@@ -1279,7 +1279,7 @@ var entries = [...]entry{
 		r1 := a.infoDup(x0)
 		return a.setInfo(1, r1)
 	}},
-	230: {"MPI_Info_free", func(a *call) error {
+	230: {"MPI_Info_free", func(a *cCall) error {
 		x0, err := a.handleAt(0)
 		if err != nil {
 			return err
@@ -1287,7 +1287,7 @@ var entries = [...]entry{
 		return a.infoFree(x0)
 	}},
 	231: {name: "MPI_Info_fromint"},
-	232: {"MPI_Info_get", func(a *call) error {
+	232: {"MPI_Info_get", func(a *cCall) error {
 		x0, err := a.info(0)
 		if err != nil {
 			return err
@@ -1302,7 +1302,7 @@ var entries = [...]entry{
 		}
 		return a.setFlag(4, r4)
 	}},
-	233: {"MPI_Info_get_nkeys", func(a *call) error {
+	233: {"MPI_Info_get_nkeys", func(a *cCall) error {
 		x0, err := a.info(0)
 		if err != nil {
 			return err
@@ -1310,14 +1310,14 @@ var entries = [...]entry{
 		r1 := a.infoGetNkeys(x0)
 		return a.setInt(1, r1)
 	}},
-	234: {"MPI_Info_get_nthkey", func(a *call) error {
+	234: {"MPI_Info_get_nthkey", func(a *cCall) error {
 		x0, err := a.info(0)
 		if err != nil {
 			return err
 		}
 		return a.infoGetNthkey(x0, a.int(1))
 	}},
-	235: {"MPI_Info_get_string", func(a *call) error {
+	235: {"MPI_Info_get_string", func(a *cCall) error {
 		x0, err := a.info(0)
 		if err != nil {
 			return err
@@ -1332,7 +1332,7 @@ var entries = [...]entry{
 		}
 		return a.setFlag(4, r4)
 	}},
-	236: {"MPI_Info_get_valuelen", func(a *call) error {
+	236: {"MPI_Info_get_valuelen", func(a *cCall) error {
 		x0, err := a.info(0)
 		if err != nil {
 			return err
@@ -1347,7 +1347,7 @@ var entries = [...]entry{
 		}
 		return a.setFlag(3, r3)
 	}},
-	237: {"MPI_Info_set", func(a *call) error {
+	237: {"MPI_Info_set", func(a *cCall) error {
 		x0, err := a.changeable(0)
 		if err != nil {
 			return err
@@ -1359,8 +1359,8 @@ var entries = [...]entry{
 		return a.infoSet(x0, x1)
 	}},
 	238: {name: "MPI_Info_toint"},
-	239: {"MPI_Init", (*call).init},
-	240: {"MPI_Init_thread", func(a *call) error {
+	239: {"MPI_Init", (*cCall).init},
+	240: {"MPI_Init_thread", func(a *cCall) error {
 		r3, err := a.initThread()
 		if err != nil {
 			return err
@@ -1368,7 +1368,7 @@ var entries = [...]entry{
 		return a.setInt(3, r3)
 	}},
 	241: {name: "MPI_Initialized"},
-	242: {"MPI_Intercomm_create", func(a *call) error {
+	242: {"MPI_Intercomm_create", func(a *cCall) error {
 		x0, err := a.intra(0)
 		if err != nil {
 			return err
@@ -1379,8 +1379,8 @@ var entries = [...]entry{
 		}
 		return a.setComm(5, r5)
 	}},
-	243: {"MPI_Intercomm_create_from_groups", (*call).intercommCreateFromGroups},
-	244: {"MPI_Intercomm_merge", func(a *call) error {
+	243: {"MPI_Intercomm_create_from_groups", (*cCall).intercommCreateFromGroups},
+	244: {"MPI_Intercomm_merge", func(a *cCall) error {
 		x0, err := a.inter(0)
 		if err != nil {
 			return err
@@ -1391,14 +1391,14 @@ var entries = [...]entry{
 		}
 		return a.setComm(2, r2)
 	}},
-	245: {"MPI_Iprobe", func(a *call) error {
+	245: {"MPI_Iprobe", func(a *cCall) error {
 		r3, err := a.iprobe(a.status(4))
 		if err != nil {
 			return err
 		}
 		return a.setFlag(3, r3)
 	}},
-	246: {"MPI_Irecv", func(a *call) error {
+	246: {"MPI_Irecv", func(a *cCall) error {
 		x0, err := a.message(0, true)
 		if err != nil {
 			return err
@@ -1409,28 +1409,28 @@ var entries = [...]entry{
 		}
 		return a.setRequest(6, r6)
 	}},
-	247: {"MPI_Ireduce", func(a *call) error {
+	247: {"MPI_Ireduce", func(a *cCall) error {
 		x6, err := a.comm(6)
 		if err != nil {
 			return err
 		}
-		return a.reduce(form{later, 7}, x6)
+		return a.reduce(callForm{7, false}, x6)
 	}},
-	248: {"MPI_Ireduce_scatter", func(a *call) error {
+	248: {"MPI_Ireduce_scatter", func(a *cCall) error {
 		x5, err := a.comm(5)
 		if err != nil {
 			return err
 		}
-		return a.reduceScatter(form{later, 6}, x5)
+		return a.reduceScatter(callForm{6, false}, x5)
 	}},
-	249: {"MPI_Ireduce_scatter_block", func(a *call) error {
+	249: {"MPI_Ireduce_scatter_block", func(a *cCall) error {
 		x5, err := a.comm(5)
 		if err != nil {
 			return err
 		}
-		return a.reduceScatterBlock(form{later, 6}, x5)
+		return a.reduceScatterBlock(callForm{6, false}, x5)
 	}},
-	250: {"MPI_Irsend", func(a *call) error {
+	250: {"MPI_Irsend", func(a *cCall) error {
 		x0, err := a.message(0, false)
 		if err != nil {
 			return err
@@ -1441,32 +1441,32 @@ var entries = [...]entry{
 		}
 		return a.setRequest(6, r6)
 	}},
-	251: {"MPI_Is_thread_main", func(a *call) error {
+	251: {"MPI_Is_thread_main", func(a *cCall) error {
 		r0 := a.isThreadMain()
 		return a.setFlag(0, r0)
 	}},
-	252: {"MPI_Iscan", func(a *call) error {
+	252: {"MPI_Iscan", func(a *cCall) error {
 		x5, err := a.intra(5)
 		if err != nil {
 			return err
 		}
-		return a.scan(form{later, 6}, x5)
+		return a.scan(callForm{6, false}, x5)
 	}},
-	253: {"MPI_Iscatter", func(a *call) error {
+	253: {"MPI_Iscatter", func(a *cCall) error {
 		x7, err := a.comm(7)
 		if err != nil {
 			return err
 		}
-		return a.scatter(form{later, 8}, x7)
+		return a.scatter(callForm{8, false}, x7)
 	}},
-	254: {"MPI_Iscatterv", func(a *call) error {
+	254: {"MPI_Iscatterv", func(a *cCall) error {
 		x8, err := a.comm(8)
 		if err != nil {
 			return err
 		}
-		return a.scatterv(form{later, 9}, x8)
+		return a.scatterv(callForm{9, false}, x8)
 	}},
-	255: {"MPI_Isend", func(a *call) error {
+	255: {"MPI_Isend", func(a *cCall) error {
 		x0, err := a.message(0, false)
 		if err != nil {
 			return err
@@ -1477,120 +1477,123 @@ var entries = [...]entry{
 		}
 		return a.setRequest(6, r6)
 	}},
-	256: {"MPI_Isendrecv", func(a *call) error {
+	256: {"MPI_Isendrecv", func(a *cCall) error {
 		r11, err := a.isendrecv()
 		if err != nil {
 			return err
 		}
 		return a.setRequest(11, r11)
 	}},
-	257: {"MPI_Isendrecv_replace", func(a *call) error {
+	257: {"MPI_Isendrecv_replace", func(a *cCall) error {
 		r8, err := a.isendrecvReplace()
 		if err != nil {
 			return err
 		}
 		return a.setRequest(8, r8)
 	}},
-	258: {"MPI_Issend", func(a *call) error {
+	258: {"MPI_Issend", func(a *cCall) error {
 		x0, err := a.message(0, false)
 		if err != nil {
 			return err
 		}
-		r6 := a.issend(x0)
+		r6, err := a.issend(x0)
+		if err != nil {
+			return err
+		}
 		return a.setRequest(6, r6)
 	}},
-	259: {"MPI_Keyval_create", (*call).keyvalCreate},
-	260: {"MPI_Keyval_free", func(a *call) error {
+	259: {"MPI_Keyval_create", (*cCall).keyvalCreate},
+	260: {"MPI_Keyval_free", func(a *cCall) error {
 		x0, err := a.intAt(0)
 		if err != nil {
 			return err
 		}
 		return a.keyvalFree(x0)
 	}},
-	261: {"MPI_Lookup_name", (*call).refused},
+	261: {"MPI_Lookup_name", (*cCall).refused},
 	262: {name: "MPI_Message_fromint"},
 	263: {name: "MPI_Message_toint"},
-	264: {"MPI_Mprobe", func(a *call) error {
+	264: {"MPI_Mprobe", func(a *cCall) error {
 		return a.mprobe(a.status(4))
 	}},
-	265: {"MPI_Mrecv", func(a *call) error {
+	265: {"MPI_Mrecv", func(a *cCall) error {
 		x3, err := a.handleAt(3)
 		if err != nil {
 			return err
 		}
 		return a.mrecv(x3, a.status(4))
 	}},
-	266: {"MPI_Neighbor_allgather", func(a *call) error {
+	266: {"MPI_Neighbor_allgather", func(a *cCall) error {
 		x6, err := a.comm(6)
 		if err != nil {
 			return err
 		}
-		return a.neighborAllgather(form{now, 0}, x6)
+		return a.neighborAllgather(callForm{}, x6)
 	}},
-	267: {"MPI_Neighbor_allgather_init", func(a *call) error {
+	267: {"MPI_Neighbor_allgather_init", func(a *cCall) error {
 		x6, err := a.comm(6)
 		if err != nil {
 			return err
 		}
-		return a.neighborAllgather(form{lasting, 8}, x6)
+		return a.neighborAllgather(callForm{8, true}, x6)
 	}},
-	268: {"MPI_Neighbor_allgatherv", func(a *call) error {
+	268: {"MPI_Neighbor_allgatherv", func(a *cCall) error {
 		x7, err := a.comm(7)
 		if err != nil {
 			return err
 		}
-		return a.neighborAllgatherv(form{now, 0}, x7)
+		return a.neighborAllgatherv(callForm{}, x7)
 	}},
-	269: {"MPI_Neighbor_allgatherv_init", func(a *call) error {
+	269: {"MPI_Neighbor_allgatherv_init", func(a *cCall) error {
 		x7, err := a.comm(7)
 		if err != nil {
 			return err
 		}
-		return a.neighborAllgatherv(form{lasting, 9}, x7)
+		return a.neighborAllgatherv(callForm{9, true}, x7)
 	}},
-	270: {"MPI_Neighbor_alltoall", func(a *call) error {
+	270: {"MPI_Neighbor_alltoall", func(a *cCall) error {
 		x6, err := a.comm(6)
 		if err != nil {
 			return err
 		}
-		return a.neighborAlltoall(form{now, 0}, x6)
+		return a.neighborAlltoall(callForm{}, x6)
 	}},
-	271: {"MPI_Neighbor_alltoall_init", func(a *call) error {
+	271: {"MPI_Neighbor_alltoall_init", func(a *cCall) error {
 		x6, err := a.comm(6)
 		if err != nil {
 			return err
 		}
-		return a.neighborAlltoall(form{lasting, 8}, x6)
+		return a.neighborAlltoall(callForm{8, true}, x6)
 	}},
-	272: {"MPI_Neighbor_alltoallv", func(a *call) error {
+	272: {"MPI_Neighbor_alltoallv", func(a *cCall) error {
 		x8, err := a.comm(8)
 		if err != nil {
 			return err
 		}
-		return a.neighborAlltoallv(form{now, 0}, x8)
+		return a.neighborAlltoallv(callForm{}, x8)
 	}},
-	273: {"MPI_Neighbor_alltoallv_init", func(a *call) error {
+	273: {"MPI_Neighbor_alltoallv_init", func(a *cCall) error {
 		x8, err := a.comm(8)
 		if err != nil {
 			return err
 		}
-		return a.neighborAlltoallv(form{lasting, 10}, x8)
+		return a.neighborAlltoallv(callForm{10, true}, x8)
 	}},
-	274: {"MPI_Neighbor_alltoallw", func(a *call) error {
+	274: {"MPI_Neighbor_alltoallw", func(a *cCall) error {
 		x8, err := a.comm(8)
 		if err != nil {
 			return err
 		}
-		return a.neighborAlltoallw(form{now, 0}, x8)
+		return a.neighborAlltoallw(callForm{}, x8)
 	}},
-	275: {"MPI_Neighbor_alltoallw_init", func(a *call) error {
+	275: {"MPI_Neighbor_alltoallw_init", func(a *cCall) error {
 		x8, err := a.comm(8)
 		if err != nil {
 			return err
 		}
-		return a.neighborAlltoallw(form{lasting, 10}, x8)
+		return a.neighborAlltoallw(callForm{10, true}, x8)
 	}},
-	276: {"MPI_Op_commutative", func(a *call) error {
+	276: {"MPI_Op_commutative", func(a *cCall) error {
 		x0, err := a.op(0)
 		if err != nil {
 			return err
@@ -1598,8 +1601,8 @@ var entries = [...]entry{
 		r1 := a.opCommutative(x0)
 		return a.setFlag(1, r1)
 	}},
-	277: {"MPI_Op_create", (*call).opCreate},
-	278: {"MPI_Op_free", func(a *call) error {
+	277: {"MPI_Op_create", (*cCall).opCreate},
+	278: {"MPI_Op_free", func(a *cCall) error {
 		x0, err := a.handleAt(0)
 		if err != nil {
 			return err
@@ -1608,8 +1611,8 @@ var entries = [...]entry{
 	}},
 	279: {name: "MPI_Op_fromint"},
 	280: {name: "MPI_Op_toint"},
-	281: {"MPI_Open_port", (*call).refused},
-	282: {"MPI_Pack", func(a *call) error {
+	281: {"MPI_Open_port", (*cCall).refused},
+	282: {"MPI_Pack", func(a *cCall) error {
 		x6, err := a.comm(6)
 		if err != nil {
 			return err
@@ -1620,14 +1623,14 @@ var entries = [...]entry{
 		}
 		return a.pack(x0, a.int(4), x6)
 	}},
-	283: {"MPI_Pack_external", func(a *call) error {
+	283: {"MPI_Pack_external", func(a *cCall) error {
 		x1, err := a.elements(1)
 		if err != nil {
 			return err
 		}
 		return a.packExternal(x1, a.int(5))
 	}},
-	284: {"MPI_Pack_external_size", func(a *call) error {
+	284: {"MPI_Pack_external_size", func(a *cCall) error {
 		x1, err := a.count(1)
 		if err != nil {
 			return err
@@ -1642,7 +1645,7 @@ var entries = [...]entry{
 		}
 		return a.setAint(3, r3)
 	}},
-	285: {"MPI_Pack_size", func(a *call) error {
+	285: {"MPI_Pack_size", func(a *cCall) error {
 		x2, err := a.comm(2)
 		if err != nil {
 			return err
@@ -1658,7 +1661,7 @@ var entries = [...]entry{
 		r3 := a.packSize(x0, x1, x2)
 		return a.setCount(3, r3)
 	}},
-	286: {"MPI_Parrived", func(a *call) error {
+	286: {"MPI_Parrived", func(a *cCall) error {
 		x0, err := a.partitioned(0)
 		if err != nil {
 			return err
@@ -1670,65 +1673,65 @@ var entries = [...]entry{
 		return a.setFlag(2, r2)
 	}},
 	287: {name: "MPI_Pcontrol"},
-	288: {"MPI_Pready", func(a *call) error {
+	288: {"MPI_Pready", func(a *cCall) error {
 		x1, err := a.partitioned(1)
 		if err != nil {
 			return err
 		}
 		return a.pready(a.int(0), x1)
 	}},
-	289: {"MPI_Pready_list", func(a *call) error {
+	289: {"MPI_Pready_list", func(a *cCall) error {
 		x2, err := a.partitioned(2)
 		if err != nil {
 			return err
 		}
 		return a.preadyList(a.int(0), x2)
 	}},
-	290: {"MPI_Pready_range", func(a *call) error {
+	290: {"MPI_Pready_range", func(a *cCall) error {
 		x2, err := a.partitioned(2)
 		if err != nil {
 			return err
 		}
 		return a.preadyRange(a.int(0), a.int(1), x2)
 	}},
-	291: {"MPI_Precv_init", func(a *call) error {
+	291: {"MPI_Precv_init", func(a *cCall) error {
 		r8, err := a.precvInit()
 		if err != nil {
 			return err
 		}
 		return a.setRequest(8, r8)
 	}},
-	292: {"MPI_Probe", func(a *call) error {
+	292: {"MPI_Probe", func(a *cCall) error {
 		return a.probe(a.status(3))
 	}},
-	293: {"MPI_Psend_init", func(a *call) error {
+	293: {"MPI_Psend_init", func(a *cCall) error {
 		r8, err := a.psendInit()
 		if err != nil {
 			return err
 		}
 		return a.setRequest(8, r8)
 	}},
-	294: {"MPI_Publish_name", (*call).refused},
-	295: {"MPI_Put", (*call).put},
-	296: {"MPI_Query_thread", func(a *call) error {
+	294: {"MPI_Publish_name", (*cCall).refused},
+	295: {"MPI_Put", (*cCall).put},
+	296: {"MPI_Query_thread", func(a *cCall) error {
 		r0 := a.queryThread()
 		return a.setInt(0, r0)
 	}},
-	297: {"MPI_Raccumulate", func(a *call) error {
+	297: {"MPI_Raccumulate", func(a *cCall) error {
 		r9, err := a.raccumulate()
 		if err != nil {
 			return err
 		}
 		return a.setRequest(9, r9)
 	}},
-	298: {"MPI_Recv", func(a *call) error {
+	298: {"MPI_Recv", func(a *cCall) error {
 		x0, err := a.message(0, true)
 		if err != nil {
 			return err
 		}
 		return a.recv(x0, a.status(6))
 	}},
-	299: {"MPI_Recv_init", func(a *call) error {
+	299: {"MPI_Recv_init", func(a *cCall) error {
 		x0, err := a.message(0, true)
 		if err != nil {
 			return err
@@ -1736,60 +1739,60 @@ var entries = [...]entry{
 		r6 := a.recvInit(x0)
 		return a.setRequest(6, r6)
 	}},
-	300: {"MPI_Reduce", func(a *call) error {
+	300: {"MPI_Reduce", func(a *cCall) error {
 		x6, err := a.comm(6)
 		if err != nil {
 			return err
 		}
-		return a.reduce(form{now, 0}, x6)
+		return a.reduce(callForm{}, x6)
 	}},
-	301: {"MPI_Reduce_init", func(a *call) error {
+	301: {"MPI_Reduce_init", func(a *cCall) error {
 		x6, err := a.comm(6)
 		if err != nil {
 			return err
 		}
-		return a.reduce(form{lasting, 8}, x6)
+		return a.reduce(callForm{8, true}, x6)
 	}},
-	302: {"MPI_Reduce_local", (*call).reduceLocal},
-	303: {"MPI_Reduce_scatter", func(a *call) error {
+	302: {"MPI_Reduce_local", (*cCall).reduceLocal},
+	303: {"MPI_Reduce_scatter", func(a *cCall) error {
 		x5, err := a.comm(5)
 		if err != nil {
 			return err
 		}
-		return a.reduceScatter(form{now, 0}, x5)
+		return a.reduceScatter(callForm{}, x5)
 	}},
-	304: {"MPI_Reduce_scatter_block", func(a *call) error {
+	304: {"MPI_Reduce_scatter_block", func(a *cCall) error {
 		x5, err := a.comm(5)
 		if err != nil {
 			return err
 		}
-		return a.reduceScatterBlock(form{now, 0}, x5)
+		return a.reduceScatterBlock(callForm{}, x5)
 	}},
-	305: {"MPI_Reduce_scatter_block_init", func(a *call) error {
+	305: {"MPI_Reduce_scatter_block_init", func(a *cCall) error {
 		x5, err := a.comm(5)
 		if err != nil {
 			return err
 		}
-		return a.reduceScatterBlock(form{lasting, 7}, x5)
+		return a.reduceScatterBlock(callForm{7, true}, x5)
 	}},
-	306: {"MPI_Reduce_scatter_init", func(a *call) error {
+	306: {"MPI_Reduce_scatter_init", func(a *cCall) error {
 		x5, err := a.comm(5)
 		if err != nil {
 			return err
 		}
-		return a.reduceScatter(form{lasting, 7}, x5)
+		return a.reduceScatter(callForm{7, true}, x5)
 	}},
-	307: {"MPI_Register_datarep", (*call).refused},
-	308: {"MPI_Remove_error_class", func(a *call) error {
+	307: {"MPI_Register_datarep", (*cCall).refused},
+	308: {"MPI_Remove_error_class", func(a *cCall) error {
 		return a.removeErrorClass(a.int(0))
 	}},
-	309: {"MPI_Remove_error_code", func(a *call) error {
+	309: {"MPI_Remove_error_code", func(a *cCall) error {
 		return a.removeErrorCode(a.int(0))
 	}},
-	310: {"MPI_Remove_error_string", func(a *call) error {
+	310: {"MPI_Remove_error_string", func(a *cCall) error {
 		return a.removeErrorString(a.int(0))
 	}},
-	311: {"MPI_Request_free", func(a *call) error {
+	311: {"MPI_Request_free", func(a *cCall) error {
 		x0, err := a.handleAt(0)
 		if err != nil {
 			return err
@@ -1797,42 +1800,42 @@ var entries = [...]entry{
 		return a.requestFree(x0)
 	}},
 	312: {name: "MPI_Request_fromint"},
-	313: {"MPI_Request_get_status", func(a *call) error {
+	313: {"MPI_Request_get_status", func(a *cCall) error {
 		return a.requestGetStatus(a.handle(0), a.status(2))
 	}},
-	314: {"MPI_Request_get_status_all", (*call).requestGetStatusAll},
-	315: {"MPI_Request_get_status_any", (*call).requestGetStatusAny},
-	316: {"MPI_Request_get_status_some", (*call).requestGetStatusSome},
+	314: {"MPI_Request_get_status_all", (*cCall).requestGetStatusAll},
+	315: {"MPI_Request_get_status_any", (*cCall).requestGetStatusAny},
+	316: {"MPI_Request_get_status_some", (*cCall).requestGetStatusSome},
 	317: {name: "MPI_Request_toint"},
-	318: {"MPI_Rget", func(a *call) error {
+	318: {"MPI_Rget", func(a *cCall) error {
 		r8, err := a.rget()
 		if err != nil {
 			return err
 		}
 		return a.setRequest(8, r8)
 	}},
-	319: {"MPI_Rget_accumulate", func(a *call) error {
+	319: {"MPI_Rget_accumulate", func(a *cCall) error {
 		r12, err := a.rgetAccumulate()
 		if err != nil {
 			return err
 		}
 		return a.setRequest(12, r12)
 	}},
-	320: {"MPI_Rput", func(a *call) error {
+	320: {"MPI_Rput", func(a *cCall) error {
 		r8, err := a.rput()
 		if err != nil {
 			return err
 		}
 		return a.setRequest(8, r8)
 	}},
-	321: {"MPI_Rsend", func(a *call) error {
+	321: {"MPI_Rsend", func(a *cCall) error {
 		x0, err := a.message(0, false)
 		if err != nil {
 			return err
 		}
 		return a.rsend(x0)
 	}},
-	322: {"MPI_Rsend_init", func(a *call) error {
+	322: {"MPI_Rsend_init", func(a *cCall) error {
 		x0, err := a.message(0, false)
 		if err != nil {
 			return err
@@ -1840,56 +1843,56 @@ var entries = [...]entry{
 		r6 := a.rsendInit(x0)
 		return a.setRequest(6, r6)
 	}},
-	323: {"MPI_Scan", func(a *call) error {
+	323: {"MPI_Scan", func(a *cCall) error {
 		x5, err := a.intra(5)
 		if err != nil {
 			return err
 		}
-		return a.scan(form{now, 0}, x5)
+		return a.scan(callForm{}, x5)
 	}},
-	324: {"MPI_Scan_init", func(a *call) error {
+	324: {"MPI_Scan_init", func(a *cCall) error {
 		x5, err := a.intra(5)
 		if err != nil {
 			return err
 		}
-		return a.scan(form{lasting, 7}, x5)
+		return a.scan(callForm{7, true}, x5)
 	}},
-	325: {"MPI_Scatter", func(a *call) error {
+	325: {"MPI_Scatter", func(a *cCall) error {
 		x7, err := a.comm(7)
 		if err != nil {
 			return err
 		}
-		return a.scatter(form{now, 0}, x7)
+		return a.scatter(callForm{}, x7)
 	}},
-	326: {"MPI_Scatter_init", func(a *call) error {
+	326: {"MPI_Scatter_init", func(a *cCall) error {
 		x7, err := a.comm(7)
 		if err != nil {
 			return err
 		}
-		return a.scatter(form{lasting, 9}, x7)
+		return a.scatter(callForm{9, true}, x7)
 	}},
-	327: {"MPI_Scatterv", func(a *call) error {
+	327: {"MPI_Scatterv", func(a *cCall) error {
 		x8, err := a.comm(8)
 		if err != nil {
 			return err
 		}
-		return a.scatterv(form{now, 0}, x8)
+		return a.scatterv(callForm{}, x8)
 	}},
-	328: {"MPI_Scatterv_init", func(a *call) error {
+	328: {"MPI_Scatterv_init", func(a *cCall) error {
 		x8, err := a.comm(8)
 		if err != nil {
 			return err
 		}
-		return a.scatterv(form{lasting, 10}, x8)
+		return a.scatterv(callForm{10, true}, x8)
 	}},
-	329: {"MPI_Send", func(a *call) error {
+	329: {"MPI_Send", func(a *cCall) error {
 		x0, err := a.message(0, false)
 		if err != nil {
 			return err
 		}
 		return a.send(x0)
 	}},
-	330: {"MPI_Send_init", func(a *call) error {
+	330: {"MPI_Send_init", func(a *cCall) error {
 		x0, err := a.message(0, false)
 		if err != nil {
 			return err
@@ -1897,20 +1900,20 @@ var entries = [...]entry{
 		r6 := a.sendInit(x0)
 		return a.setRequest(6, r6)
 	}},
-	331: {"MPI_Sendrecv", func(a *call) error {
+	331: {"MPI_Sendrecv", func(a *cCall) error {
 		return a.sendrecv(a.status(11))
 	}},
-	332: {"MPI_Sendrecv_replace", func(a *call) error {
+	332: {"MPI_Sendrecv_replace", func(a *cCall) error {
 		return a.sendrecvReplace(a.status(8))
 	}},
-	333: {"MPI_Session_attach_buffer", func(a *call) error {
+	333: {"MPI_Session_attach_buffer", func(a *cCall) error {
 		x0, err := objectOf(a.session(0))
 		if err != nil {
 			return err
 		}
 		return a.objectAttachBuffer(x0)
 	}},
-	334: {"MPI_Session_call_errhandler", func(a *call) error {
+	334: {"MPI_Session_call_errhandler", func(a *cCall) error {
 		x0, err := objectOf(a.session(0))
 		if err != nil {
 			return err
@@ -1918,28 +1921,28 @@ var entries = [...]entry{
 		a.objectCallErrhandler(x0, a.int(1))
 		return nil
 	}},
-	335: {"MPI_Session_create_errhandler", func(a *call) error {
+	335: {"MPI_Session_create_errhandler", func(a *cCall) error {
 		r1, err := a.sessionCreateErrhandler()
 		if err != nil {
 			return err
 		}
 		return a.setHandler(1, r1)
 	}},
-	336: {"MPI_Session_detach_buffer", func(a *call) error {
+	336: {"MPI_Session_detach_buffer", func(a *cCall) error {
 		x0, err := objectOf(a.session(0))
 		if err != nil {
 			return err
 		}
 		return a.objectDetachBuffer(x0)
 	}},
-	337: {"MPI_Session_finalize", func(a *call) error {
+	337: {"MPI_Session_finalize", func(a *cCall) error {
 		x0, err := a.handleAt(0)
 		if err != nil {
 			return err
 		}
 		return a.sessionFinalize(x0)
 	}},
-	338: {"MPI_Session_flush_buffer", func(a *call) error {
+	338: {"MPI_Session_flush_buffer", func(a *cCall) error {
 		x0, err := objectOf(a.session(0))
 		if err != nil {
 			return err
@@ -1947,7 +1950,7 @@ var entries = [...]entry{
 		return a.objectFlushBuffer(x0)
 	}},
 	339: {name: "MPI_Session_fromint"},
-	340: {"MPI_Session_get_errhandler", func(a *call) error {
+	340: {"MPI_Session_get_errhandler", func(a *cCall) error {
 		x0, err := objectOf(a.session(0))
 		if err != nil {
 			return err
@@ -1955,7 +1958,7 @@ var entries = [...]entry{
 		r1 := a.objectGetErrhandler(x0)
 		return a.setHandler(1, r1)
 	}},
-	341: {"MPI_Session_get_info", func(a *call) error {
+	341: {"MPI_Session_get_info", func(a *cCall) error {
 		x0, err := objectOf(a.session(0))
 		if err != nil {
 			return err
@@ -1963,14 +1966,14 @@ var entries = [...]entry{
 		r1 := a.objectGetInfo(x0)
 		return a.setInfo(1, r1)
 	}},
-	342: {"MPI_Session_get_nth_pset", func(a *call) error {
+	342: {"MPI_Session_get_nth_pset", func(a *cCall) error {
 		x0, err := a.session(0)
 		if err != nil {
 			return err
 		}
 		return a.sessionGetNthPset(x0, a.handle(1), a.int(2))
 	}},
-	343: {"MPI_Session_get_num_psets", func(a *call) error {
+	343: {"MPI_Session_get_num_psets", func(a *cCall) error {
 		x0, err := a.session(0)
 		if err != nil {
 			return err
@@ -1978,7 +1981,7 @@ var entries = [...]entry{
 		r2 := a.sessionGetNumPsets(x0)
 		return a.setInt(2, r2)
 	}},
-	344: {"MPI_Session_get_pset_info", func(a *call) error {
+	344: {"MPI_Session_get_pset_info", func(a *cCall) error {
 		x0, err := a.session(0)
 		if err != nil {
 			return err
@@ -1993,7 +1996,7 @@ var entries = [...]entry{
 		}
 		return a.setInfo(2, r2)
 	}},
-	345: {"MPI_Session_iflush_buffer", func(a *call) error {
+	345: {"MPI_Session_iflush_buffer", func(a *cCall) error {
 		x0, err := objectOf(a.session(0))
 		if err != nil {
 			return err
@@ -2001,8 +2004,8 @@ var entries = [...]entry{
 		r1 := a.objectIflushBuffer(x0)
 		return a.setRequest(1, r1)
 	}},
-	346: {"MPI_Session_init", (*call).sessionInit},
-	347: {"MPI_Session_set_errhandler", func(a *call) error {
+	346: {"MPI_Session_init", (*cCall).sessionInit},
+	347: {"MPI_Session_set_errhandler", func(a *cCall) error {
 		x0, err := objectOf(a.session(0))
 		if err != nil {
 			return err
@@ -2010,14 +2013,14 @@ var entries = [...]entry{
 		return a.objectSetErrhandler(x0)
 	}},
 	348: {name: "MPI_Session_toint"},
-	349: {"MPI_Ssend", func(a *call) error {
+	349: {"MPI_Ssend", func(a *cCall) error {
 		x0, err := a.message(0, false)
 		if err != nil {
 			return err
 		}
 		return a.ssend(x0)
 	}},
-	350: {"MPI_Ssend_init", func(a *call) error {
+	350: {"MPI_Ssend_init", func(a *cCall) error {
 		x0, err := a.message(0, false)
 		if err != nil {
 			return err
@@ -2025,19 +2028,19 @@ var entries = [...]entry{
 		r6 := a.ssendInit(x0)
 		return a.setRequest(6, r6)
 	}},
-	351: {"MPI_Start", func(a *call) error {
+	351: {"MPI_Start", func(a *cCall) error {
 		x0, err := a.handleAt(0)
 		if err != nil {
 			return err
 		}
 		return a.start(x0)
 	}},
-	352: {"MPI_Startall", (*call).startall},
+	352: {"MPI_Startall", (*cCall).startall},
 	353: {name: "MPI_Status_get_error"},
 	354: {name: "MPI_Status_get_source"},
 	355: {name: "MPI_Status_get_tag"},
 	356: {name: "MPI_Status_set_cancelled"},
-	357: {"MPI_Status_set_elements", func(a *call) error {
+	357: {"MPI_Status_set_elements", func(a *cCall) error {
 		x1, err := a.dtype(1)
 		if err != nil {
 			return err
@@ -2048,7 +2051,7 @@ var entries = [...]entry{
 		}
 		return a.statusSetElements(a.status(0), x1, x2)
 	}},
-	358: {"MPI_Status_set_elements_x", func(a *call) error {
+	358: {"MPI_Status_set_elements_x", func(a *cCall) error {
 		x1, err := a.dtype(1)
 		if err != nil {
 			return err
@@ -2062,7 +2065,7 @@ var entries = [...]entry{
 	359: {name: "MPI_Status_set_error"},
 	360: {name: "MPI_Status_set_source"},
 	361: {name: "MPI_Status_set_tag"},
-	362: {"MPI_Test", func(a *call) error {
+	362: {"MPI_Test", func(a *cCall) error {
 		x0, err := a.handleAt(0)
 		if err != nil {
 			return err
@@ -2070,10 +2073,10 @@ var entries = [...]entry{
 		return a.test(x0, a.status(2))
 	}},
 	363: {name: "MPI_Test_cancelled"},
-	364: {"MPI_Testall", (*call).testall},
-	365: {"MPI_Testany", (*call).testany},
-	366: {"MPI_Testsome", (*call).testsome},
-	367: {"MPI_Topo_test", func(a *call) error {
+	364: {"MPI_Testall", (*cCall).testall},
+	365: {"MPI_Testany", (*cCall).testany},
+	366: {"MPI_Testsome", (*cCall).testsome},
+	367: {"MPI_Topo_test", func(a *cCall) error {
 		x0, err := a.comm(0)
 		if err != nil {
 			return err
@@ -2081,14 +2084,14 @@ var entries = [...]entry{
 		r1 := a.topoTest(x0)
 		return a.setInt(1, r1)
 	}},
-	368: {"MPI_Type_commit", func(a *call) error {
+	368: {"MPI_Type_commit", func(a *cCall) error {
 		x0, err := a.handleAt(0)
 		if err != nil {
 			return err
 		}
 		return a.typeCommit(x0)
 	}},
-	369: {"MPI_Type_contiguous", func(a *call) error {
+	369: {"MPI_Type_contiguous", func(a *cCall) error {
 		x0, err := a.count(0)
 		if err != nil {
 			return err
@@ -2103,7 +2106,7 @@ var entries = [...]entry{
 		}
 		return a.setType(2, r2)
 	}},
-	370: {"MPI_Type_create_darray", func(a *call) error {
+	370: {"MPI_Type_create_darray", func(a *cCall) error {
 		x8, err := a.dtype(8)
 		if err != nil {
 			return err
@@ -2114,28 +2117,28 @@ var entries = [...]entry{
 		}
 		return a.setType(9, r9)
 	}},
-	371: {"MPI_Type_create_f90_complex", func(a *call) error {
+	371: {"MPI_Type_create_f90_complex", func(a *cCall) error {
 		r2, err := a.typeCreateF90Complex(a.int(0), a.int(1))
 		if err != nil {
 			return err
 		}
 		return a.setType(2, r2)
 	}},
-	372: {"MPI_Type_create_f90_integer", func(a *call) error {
+	372: {"MPI_Type_create_f90_integer", func(a *cCall) error {
 		r1, err := a.typeCreateF90Integer(a.int(0))
 		if err != nil {
 			return err
 		}
 		return a.setType(1, r1)
 	}},
-	373: {"MPI_Type_create_f90_real", func(a *call) error {
+	373: {"MPI_Type_create_f90_real", func(a *cCall) error {
 		r2, err := a.typeCreateF90Real(a.int(0), a.int(1))
 		if err != nil {
 			return err
 		}
 		return a.setType(2, r2)
 	}},
-	374: {"MPI_Type_create_hindexed", func(a *call) error {
+	374: {"MPI_Type_create_hindexed", func(a *cCall) error {
 		x0, err := a.count(0)
 		if err != nil {
 			return err
@@ -2150,7 +2153,7 @@ var entries = [...]entry{
 		}
 		return a.setType(4, r4)
 	}},
-	375: {"MPI_Type_create_hindexed_block", func(a *call) error {
+	375: {"MPI_Type_create_hindexed_block", func(a *cCall) error {
 		x0, err := a.count(0)
 		if err != nil {
 			return err
@@ -2165,7 +2168,7 @@ var entries = [...]entry{
 		}
 		return a.setType(4, r4)
 	}},
-	376: {"MPI_Type_create_hvector", func(a *call) error {
+	376: {"MPI_Type_create_hvector", func(a *cCall) error {
 		x0, err := a.count(0)
 		if err != nil {
 			return err
@@ -2180,7 +2183,7 @@ var entries = [...]entry{
 		}
 		return a.setType(4, r4)
 	}},
-	377: {"MPI_Type_create_indexed_block", func(a *call) error {
+	377: {"MPI_Type_create_indexed_block", func(a *cCall) error {
 		x0, err := a.count(0)
 		if err != nil {
 			return err
@@ -2195,8 +2198,8 @@ var entries = [...]entry{
 		}
 		return a.setType(4, r4)
 	}},
-	378: {"MPI_Type_create_keyval", (*call).typeCreateKeyval},
-	379: {"MPI_Type_create_resized", func(a *call) error {
+	378: {"MPI_Type_create_keyval", (*cCall).typeCreateKeyval},
+	379: {"MPI_Type_create_resized", func(a *cCall) error {
 		x0, err := a.dtype(0)
 		if err != nil {
 			return err
@@ -2207,7 +2210,7 @@ var entries = [...]entry{
 		}
 		return a.setType(3, r3)
 	}},
-	380: {"MPI_Type_create_struct", func(a *call) error {
+	380: {"MPI_Type_create_struct", func(a *cCall) error {
 		x0, err := a.count(0)
 		if err != nil {
 			return err
@@ -2218,7 +2221,7 @@ var entries = [...]entry{
 		}
 		return a.setType(4, r4)
 	}},
-	381: {"MPI_Type_create_subarray", func(a *call) error {
+	381: {"MPI_Type_create_subarray", func(a *cCall) error {
 		x5, err := a.dtype(5)
 		if err != nil {
 			return err
@@ -2229,14 +2232,14 @@ var entries = [...]entry{
 		}
 		return a.setType(6, r6)
 	}},
-	382: {"MPI_Type_delete_attr", func(a *call) error {
+	382: {"MPI_Type_delete_attr", func(a *cCall) error {
 		x0, err := objectOf(a.dtype(0))
 		if err != nil {
 			return err
 		}
 		return a.objectDeleteAttr(x0, a.int(1))
 	}},
-	383: {"MPI_Type_dup", func(a *call) error {
+	383: {"MPI_Type_dup", func(a *cCall) error {
 		x0, err := a.dtype(0)
 		if err != nil {
 			return err
@@ -2247,14 +2250,14 @@ var entries = [...]entry{
 		}
 		return a.setType(1, r1)
 	}},
-	384: {"MPI_Type_free", func(a *call) error {
+	384: {"MPI_Type_free", func(a *cCall) error {
 		x0, err := a.handleAt(0)
 		if err != nil {
 			return err
 		}
 		return a.typeFree(x0)
 	}},
-	385: {"MPI_Type_free_keyval", func(a *call) error {
+	385: {"MPI_Type_free_keyval", func(a *cCall) error {
 		x0, err := a.intAt(0)
 		if err != nil {
 			return err
@@ -2262,28 +2265,28 @@ var entries = [...]entry{
 		return a.typeFreeKeyval(x0)
 	}},
 	386: {name: "MPI_Type_fromint"},
-	387: {"MPI_Type_get_attr", func(a *call) error {
+	387: {"MPI_Type_get_attr", func(a *cCall) error {
 		x0, err := objectOf(a.dtype(0))
 		if err != nil {
 			return err
 		}
 		return a.objectGetAttr(x0, a.int(1))
 	}},
-	388: {"MPI_Type_get_contents", func(a *call) error {
+	388: {"MPI_Type_get_contents", func(a *cCall) error {
 		x0, err := a.dtype(0)
 		if err != nil {
 			return err
 		}
 		return a.typeGetContents(x0, a.int(1), a.int(2), a.int(3))
 	}},
-	389: {"MPI_Type_get_contents_c", func(a *call) error {
+	389: {"MPI_Type_get_contents_c", func(a *cCall) error {
 		x0, err := a.dtype(0)
 		if err != nil {
 			return err
 		}
 		return a.typeGetContentsC(x0, a.int(1), a.int(2), a.int(3), a.int(4))
 	}},
-	390: {"MPI_Type_get_envelope", func(a *call) error {
+	390: {"MPI_Type_get_envelope", func(a *cCall) error {
 		x0, err := a.dtype(0)
 		if err != nil {
 			return err
@@ -2303,7 +2306,7 @@ var entries = [...]entry{
 		}
 		return a.setInt(4, r4)
 	}},
-	391: {"MPI_Type_get_envelope_c", func(a *call) error {
+	391: {"MPI_Type_get_envelope_c", func(a *cCall) error {
 		x0, err := a.dtype(0)
 		if err != nil {
 			return err
@@ -2323,7 +2326,7 @@ var entries = [...]entry{
 		}
 		return a.setInt(5, r5)
 	}},
-	392: {"MPI_Type_get_extent", func(a *call) error {
+	392: {"MPI_Type_get_extent", func(a *cCall) error {
 		x0, err := a.dtype(0)
 		if err != nil {
 			return err
@@ -2334,7 +2337,7 @@ var entries = [...]entry{
 		}
 		return a.setAint(2, r2)
 	}},
-	393: {"MPI_Type_get_extent_x", func(a *call) error {
+	393: {"MPI_Type_get_extent_x", func(a *cCall) error {
 		x0, err := a.dtype(0)
 		if err != nil {
 			return err
@@ -2345,14 +2348,14 @@ var entries = [...]entry{
 		}
 		return a.setAint(2, r2)
 	}},
-	394: {"MPI_Type_get_name", func(a *call) error {
+	394: {"MPI_Type_get_name", func(a *cCall) error {
 		r1, err := a.typeGetName()
 		if err != nil {
 			return err
 		}
 		return a.setName(1, r1)
 	}},
-	395: {"MPI_Type_get_true_extent", func(a *call) error {
+	395: {"MPI_Type_get_true_extent", func(a *cCall) error {
 		x0, err := a.dtype(0)
 		if err != nil {
 			return err
@@ -2363,7 +2366,7 @@ var entries = [...]entry{
 		}
 		return a.setAint(2, r2)
 	}},
-	396: {"MPI_Type_get_true_extent_x", func(a *call) error {
+	396: {"MPI_Type_get_true_extent_x", func(a *cCall) error {
 		x0, err := a.dtype(0)
 		if err != nil {
 			return err
@@ -2374,11 +2377,11 @@ var entries = [...]entry{
 		}
 		return a.setAint(2, r2)
 	}},
-	397: {"MPI_Type_get_value_index", func(a *call) error {
+	397: {"MPI_Type_get_value_index", func(a *cCall) error {
 		r2 := a.typeGetValueIndex(a.handle(0), a.handle(1))
 		return a.setHandle(2, r2)
 	}},
-	398: {"MPI_Type_indexed", func(a *call) error {
+	398: {"MPI_Type_indexed", func(a *cCall) error {
 		x0, err := a.count(0)
 		if err != nil {
 			return err
@@ -2393,21 +2396,21 @@ var entries = [...]entry{
 		}
 		return a.setType(4, r4)
 	}},
-	399: {"MPI_Type_match_size", func(a *call) error {
+	399: {"MPI_Type_match_size", func(a *cCall) error {
 		r2, err := a.typeMatchSize(a.int(0), a.int(1))
 		if err != nil {
 			return err
 		}
 		return a.setHandle(2, r2)
 	}},
-	400: {"MPI_Type_set_attr", func(a *call) error {
+	400: {"MPI_Type_set_attr", func(a *cCall) error {
 		x0, err := objectOf(a.dtype(0))
 		if err != nil {
 			return err
 		}
 		return a.objectSetAttr(x0, a.int(1))
 	}},
-	401: {"MPI_Type_set_name", func(a *call) error {
+	401: {"MPI_Type_set_name", func(a *cCall) error {
 		x0, err := objectOf(a.dtype(0))
 		if err != nil {
 			return err
@@ -2419,7 +2422,7 @@ var entries = [...]entry{
 		a.objectSetName(x0, x1)
 		return nil
 	}},
-	402: {"MPI_Type_size", func(a *call) error {
+	402: {"MPI_Type_size", func(a *cCall) error {
 		x0, err := a.dtype(0)
 		if err != nil {
 			return err
@@ -2429,7 +2432,7 @@ var entries = [...]entry{
 	}},
 	403: {name: "MPI_Type_size_x"},
 	404: {name: "MPI_Type_toint"},
-	405: {"MPI_Type_vector", func(a *call) error {
+	405: {"MPI_Type_vector", func(a *cCall) error {
 		x0, err := a.count(0)
 		if err != nil {
 			return err
@@ -2444,7 +2447,7 @@ var entries = [...]entry{
 		}
 		return a.setType(4, r4)
 	}},
-	406: {"MPI_Unpack", func(a *call) error {
+	406: {"MPI_Unpack", func(a *cCall) error {
 		x6, err := a.comm(6)
 		if err != nil {
 			return err
@@ -2455,40 +2458,40 @@ var entries = [...]entry{
 		}
 		return a.unpack(a.int(1), x3, x6)
 	}},
-	407: {"MPI_Unpack_external", func(a *call) error {
+	407: {"MPI_Unpack_external", func(a *cCall) error {
 		x4, err := a.elements(4)
 		if err != nil {
 			return err
 		}
 		return a.unpackExternal(a.int(2), x4)
 	}},
-	408: {"MPI_Unpublish_name", (*call).refused},
-	409: {"MPI_Wait", func(a *call) error {
+	408: {"MPI_Unpublish_name", (*cCall).refused},
+	409: {"MPI_Wait", func(a *cCall) error {
 		x0, err := a.handleAt(0)
 		if err != nil {
 			return err
 		}
 		return a.wait(x0, a.status(1))
 	}},
-	410: {"MPI_Waitall", func(a *call) error {
+	410: {"MPI_Waitall", func(a *cCall) error {
 		x0, err := a.count(0)
 		if err != nil {
 			return err
 		}
 		return a.waitall(x0)
 	}},
-	411: {"MPI_Waitany", (*call).waitany},
-	412: {"MPI_Waitsome", (*call).waitsome},
-	413: {"MPI_Win_allocate", (*call).winAllocate},
-	414: {"MPI_Win_allocate_shared", (*call).winAllocateShared},
-	415: {"MPI_Win_attach", func(a *call) error {
+	411: {"MPI_Waitany", (*cCall).waitany},
+	412: {"MPI_Waitsome", (*cCall).waitsome},
+	413: {"MPI_Win_allocate", (*cCall).winAllocate},
+	414: {"MPI_Win_allocate_shared", (*cCall).winAllocateShared},
+	415: {"MPI_Win_attach", func(a *cCall) error {
 		x0, err := a.window(0)
 		if err != nil {
 			return err
 		}
 		return a.winAttach(x0, a.int(2))
 	}},
-	416: {"MPI_Win_call_errhandler", func(a *call) error {
+	416: {"MPI_Win_call_errhandler", func(a *cCall) error {
 		x0, err := objectOf(a.window(0))
 		if err != nil {
 			return err
@@ -2496,15 +2499,15 @@ var entries = [...]entry{
 		a.objectCallErrhandler(x0, a.int(1))
 		return nil
 	}},
-	417: {"MPI_Win_complete", func(a *call) error {
+	417: {"MPI_Win_complete", func(a *cCall) error {
 		x0, err := a.window(0)
 		if err != nil {
 			return err
 		}
 		return a.winComplete(x0)
 	}},
-	418: {"MPI_Win_create", (*call).winCreate},
-	419: {"MPI_Win_create_dynamic", func(a *call) error {
+	418: {"MPI_Win_create", (*cCall).winCreate},
+	419: {"MPI_Win_create_dynamic", func(a *cCall) error {
 		x1, err := a.intra(1)
 		if err != nil {
 			return err
@@ -2515,29 +2518,29 @@ var entries = [...]entry{
 		}
 		return a.winCreateDynamic(x0, x1)
 	}},
-	420: {"MPI_Win_create_errhandler", func(a *call) error {
+	420: {"MPI_Win_create_errhandler", func(a *cCall) error {
 		r1, err := a.winCreateErrhandler()
 		if err != nil {
 			return err
 		}
 		return a.setHandler(1, r1)
 	}},
-	421: {"MPI_Win_create_keyval", (*call).winCreateKeyval},
-	422: {"MPI_Win_delete_attr", func(a *call) error {
+	421: {"MPI_Win_create_keyval", (*cCall).winCreateKeyval},
+	422: {"MPI_Win_delete_attr", func(a *cCall) error {
 		x0, err := objectOf(a.window(0))
 		if err != nil {
 			return err
 		}
 		return a.objectDeleteAttr(x0, a.int(1))
 	}},
-	423: {"MPI_Win_detach", func(a *call) error {
+	423: {"MPI_Win_detach", func(a *cCall) error {
 		x0, err := a.window(0)
 		if err != nil {
 			return err
 		}
 		return a.winDetach(x0)
 	}},
-	424: {"MPI_Win_fence", func(a *call) error {
+	424: {"MPI_Win_fence", func(a *cCall) error {
 		x1, err := a.window(1)
 		if err != nil {
 			return err
@@ -2548,42 +2551,42 @@ var entries = [...]entry{
 		}
 		return a.winFence(x0, x1)
 	}},
-	425: {"MPI_Win_flush", func(a *call) error {
+	425: {"MPI_Win_flush", func(a *cCall) error {
 		x1, err := a.window(1)
 		if err != nil {
 			return err
 		}
 		return a.winFlush(a.int(0), x1)
 	}},
-	426: {"MPI_Win_flush_all", func(a *call) error {
+	426: {"MPI_Win_flush_all", func(a *cCall) error {
 		x0, err := a.window(0)
 		if err != nil {
 			return err
 		}
 		return a.winFlushAll(x0)
 	}},
-	427: {"MPI_Win_flush_local", func(a *call) error {
+	427: {"MPI_Win_flush_local", func(a *cCall) error {
 		x1, err := a.window(1)
 		if err != nil {
 			return err
 		}
 		return a.winFlushLocal(a.int(0), x1)
 	}},
-	428: {"MPI_Win_flush_local_all", func(a *call) error {
+	428: {"MPI_Win_flush_local_all", func(a *cCall) error {
 		x0, err := a.window(0)
 		if err != nil {
 			return err
 		}
 		return a.winFlushLocalAll(x0)
 	}},
-	429: {"MPI_Win_free", func(a *call) error {
+	429: {"MPI_Win_free", func(a *cCall) error {
 		x0, err := a.handleAt(0)
 		if err != nil {
 			return err
 		}
 		return a.winFree(x0)
 	}},
-	430: {"MPI_Win_free_keyval", func(a *call) error {
+	430: {"MPI_Win_free_keyval", func(a *cCall) error {
 		x0, err := a.intAt(0)
 		if err != nil {
 			return err
@@ -2591,14 +2594,14 @@ var entries = [...]entry{
 		return a.winFreeKeyval(x0)
 	}},
 	431: {name: "MPI_Win_fromint"},
-	432: {"MPI_Win_get_attr", func(a *call) error {
+	432: {"MPI_Win_get_attr", func(a *cCall) error {
 		x0, err := objectOf(a.window(0))
 		if err != nil {
 			return err
 		}
 		return a.objectGetAttr(x0, a.int(1))
 	}},
-	433: {"MPI_Win_get_errhandler", func(a *call) error {
+	433: {"MPI_Win_get_errhandler", func(a *cCall) error {
 		x0, err := objectOf(a.window(0))
 		if err != nil {
 			return err
@@ -2606,7 +2609,7 @@ var entries = [...]entry{
 		r1 := a.objectGetErrhandler(x0)
 		return a.setHandler(1, r1)
 	}},
-	434: {"MPI_Win_get_group", func(a *call) error {
+	434: {"MPI_Win_get_group", func(a *cCall) error {
 		x0, err := a.window(0)
 		if err != nil {
 			return err
@@ -2614,7 +2617,7 @@ var entries = [...]entry{
 		r1 := a.winGetGroup(x0)
 		return a.setGroup(1, r1)
 	}},
-	435: {"MPI_Win_get_info", func(a *call) error {
+	435: {"MPI_Win_get_info", func(a *cCall) error {
 		x0, err := objectOf(a.window(0))
 		if err != nil {
 			return err
@@ -2622,14 +2625,14 @@ var entries = [...]entry{
 		r1 := a.objectGetInfo(x0)
 		return a.setInfo(1, r1)
 	}},
-	436: {"MPI_Win_get_name", func(a *call) error {
+	436: {"MPI_Win_get_name", func(a *cCall) error {
 		r1, err := a.winGetName()
 		if err != nil {
 			return err
 		}
 		return a.setName(1, r1)
 	}},
-	437: {"MPI_Win_lock", func(a *call) error {
+	437: {"MPI_Win_lock", func(a *cCall) error {
 		x3, err := a.window(3)
 		if err != nil {
 			return err
@@ -2640,7 +2643,7 @@ var entries = [...]entry{
 		}
 		return a.winLock(a.int(0), a.int(1), x2, x3)
 	}},
-	438: {"MPI_Win_lock_all", func(a *call) error {
+	438: {"MPI_Win_lock_all", func(a *cCall) error {
 		x1, err := a.window(1)
 		if err != nil {
 			return err
@@ -2651,7 +2654,7 @@ var entries = [...]entry{
 		}
 		return a.winLockAll(x0, x1)
 	}},
-	439: {"MPI_Win_post", func(a *call) error {
+	439: {"MPI_Win_post", func(a *cCall) error {
 		x2, err := a.window(2)
 		if err != nil {
 			return err
@@ -2666,21 +2669,21 @@ var entries = [...]entry{
 		}
 		return a.winPost(x0, x1, x2)
 	}},
-	440: {"MPI_Win_set_attr", func(a *call) error {
+	440: {"MPI_Win_set_attr", func(a *cCall) error {
 		x0, err := objectOf(a.window(0))
 		if err != nil {
 			return err
 		}
 		return a.objectSetAttr(x0, a.int(1))
 	}},
-	441: {"MPI_Win_set_errhandler", func(a *call) error {
+	441: {"MPI_Win_set_errhandler", func(a *cCall) error {
 		x0, err := objectOf(a.window(0))
 		if err != nil {
 			return err
 		}
 		return a.objectSetErrhandler(x0)
 	}},
-	442: {"MPI_Win_set_info", func(a *call) error {
+	442: {"MPI_Win_set_info", func(a *cCall) error {
 		x0, err := objectOf(a.window(0))
 		if err != nil {
 			return err
@@ -2692,7 +2695,7 @@ var entries = [...]entry{
 		a.objectSetInfo(x0, x1)
 		return nil
 	}},
-	443: {"MPI_Win_set_name", func(a *call) error {
+	443: {"MPI_Win_set_name", func(a *cCall) error {
 		x0, err := objectOf(a.window(0))
 		if err != nil {
 			return err
@@ -2704,7 +2707,7 @@ var entries = [...]entry{
 		a.objectSetName(x0, x1)
 		return nil
 	}},
-	444: {"MPI_Win_shared_query", func(a *call) error {
+	444: {"MPI_Win_shared_query", func(a *cCall) error {
 		x0, err := a.window(0)
 		if err != nil {
 			return err
@@ -2721,7 +2724,7 @@ var entries = [...]entry{
 		}
 		return a.setPtr(4, r4)
 	}},
-	445: {"MPI_Win_start", func(a *call) error {
+	445: {"MPI_Win_start", func(a *cCall) error {
 		x2, err := a.window(2)
 		if err != nil {
 			return err
@@ -2736,14 +2739,14 @@ var entries = [...]entry{
 		}
 		return a.winStart(x0, x1, x2)
 	}},
-	446: {"MPI_Win_sync", func(a *call) error {
+	446: {"MPI_Win_sync", func(a *cCall) error {
 		x0, err := a.window(0)
 		if err != nil {
 			return err
 		}
 		return a.winSync(x0)
 	}},
-	447: {"MPI_Win_test", func(a *call) error {
+	447: {"MPI_Win_test", func(a *cCall) error {
 		x0, err := a.window(0)
 		if err != nil {
 			return err
@@ -2755,21 +2758,21 @@ var entries = [...]entry{
 		return a.setFlag(1, r1)
 	}},
 	448: {name: "MPI_Win_toint"},
-	449: {"MPI_Win_unlock", func(a *call) error {
+	449: {"MPI_Win_unlock", func(a *cCall) error {
 		x1, err := a.window(1)
 		if err != nil {
 			return err
 		}
 		return a.winUnlock(a.int(0), x1)
 	}},
-	450: {"MPI_Win_unlock_all", func(a *call) error {
+	450: {"MPI_Win_unlock_all", func(a *cCall) error {
 		x0, err := a.window(0)
 		if err != nil {
 			return err
 		}
 		return a.winUnlockAll(x0)
 	}},
-	451: {"MPI_Win_wait", func(a *call) error {
+	451: {"MPI_Win_wait", func(a *cCall) error {
 		x0, err := a.window(0)
 		if err != nil {
 			return err
@@ -2778,59 +2781,59 @@ var entries = [...]entry{
 	}},
 	452: {name: "MPI_Wtick"},
 	453: {name: "MPI_Wtime"},
-	454: {"MPI_T_category_changed", (*call).tCategoryChanged},
-	455: {"MPI_T_category_get_categories", (*call).tCategoryGetCategories},
-	456: {"MPI_T_category_get_cvars", (*call).tCategoryGetCvars},
-	457: {"MPI_T_category_get_events", (*call).tCategoryGetEvents},
-	458: {"MPI_T_category_get_index", (*call).tCategoryGetIndex},
-	459: {"MPI_T_category_get_info", (*call).tCategoryGetInfo},
-	460: {"MPI_T_category_get_num", (*call).tCategoryGetNum},
-	461: {"MPI_T_category_get_num_events", (*call).tCategoryGetNumEvents},
-	462: {"MPI_T_category_get_pvars", (*call).tCategoryGetPvars},
-	463: {"MPI_T_cvar_get_index", (*call).tCvarGetIndex},
-	464: {"MPI_T_cvar_get_info", (*call).tCvarGetInfo},
-	465: {"MPI_T_cvar_get_num", (*call).tCvarGetNum},
-	466: {"MPI_T_cvar_handle_alloc", (*call).tCvarHandleAlloc},
-	467: {"MPI_T_cvar_handle_free", (*call).tCvarHandleFree},
-	468: {"MPI_T_cvar_read", func(a *call) error {
+	454: {"MPI_T_category_changed", (*cCall).tCategoryChanged},
+	455: {"MPI_T_category_get_categories", (*cCall).tCategoryGetCategories},
+	456: {"MPI_T_category_get_cvars", (*cCall).tCategoryGetCvars},
+	457: {"MPI_T_category_get_events", (*cCall).tCategoryGetEvents},
+	458: {"MPI_T_category_get_index", (*cCall).tCategoryGetIndex},
+	459: {"MPI_T_category_get_info", (*cCall).tCategoryGetInfo},
+	460: {"MPI_T_category_get_num", (*cCall).tCategoryGetNum},
+	461: {"MPI_T_category_get_num_events", (*cCall).tCategoryGetNumEvents},
+	462: {"MPI_T_category_get_pvars", (*cCall).tCategoryGetPvars},
+	463: {"MPI_T_cvar_get_index", (*cCall).tCvarGetIndex},
+	464: {"MPI_T_cvar_get_info", (*cCall).tCvarGetInfo},
+	465: {"MPI_T_cvar_get_num", (*cCall).tCvarGetNum},
+	466: {"MPI_T_cvar_handle_alloc", (*cCall).tCvarHandleAlloc},
+	467: {"MPI_T_cvar_handle_free", (*cCall).tCvarHandleFree},
+	468: {"MPI_T_cvar_read", func(a *cCall) error {
 		return a.tCvarRead(a.handle(0))
 	}},
-	469: {"MPI_T_cvar_write", func(a *call) error {
+	469: {"MPI_T_cvar_write", func(a *cCall) error {
 		return a.tCvarWrite(a.handle(0))
 	}},
-	470: {"MPI_T_enum_get_info", (*call).tEnumGetInfo},
-	471: {"MPI_T_enum_get_item", (*call).tEnumGetItem},
-	472: {"MPI_T_event_callback_get_info", (*call).tEventCallbackGetInfo},
-	473: {"MPI_T_event_callback_set_info", (*call).tEventCallbackSetInfo},
-	474: {"MPI_T_event_copy", (*call).tEventCopy},
-	475: {"MPI_T_event_get_index", (*call).tEventGetIndex},
-	476: {"MPI_T_event_get_info", (*call).tEventGetInfo},
-	477: {"MPI_T_event_get_num", (*call).tEventGetNum},
-	478: {"MPI_T_event_get_source", (*call).tEventGetSource},
-	479: {"MPI_T_event_get_timestamp", (*call).tEventGetTimestamp},
-	480: {"MPI_T_event_handle_alloc", (*call).tEventHandleAlloc},
-	481: {"MPI_T_event_handle_free", (*call).tEventHandleFree},
-	482: {"MPI_T_event_handle_get_info", (*call).tEventHandleGetInfo},
-	483: {"MPI_T_event_handle_set_info", (*call).tEventHandleSetInfo},
-	484: {"MPI_T_event_read", (*call).tEventRead},
-	485: {"MPI_T_event_register_callback", (*call).tEventRegisterCallback},
-	486: {"MPI_T_event_set_dropped_handler", (*call).tEventSetDroppedHandler},
-	487: {"MPI_T_finalize", (*call).tFinalize},
-	488: {"MPI_T_init_thread", (*call).tInitThread},
-	489: {"MPI_T_pvar_get_index", (*call).tPvarGetIndex},
-	490: {"MPI_T_pvar_get_info", (*call).tPvarGetInfo},
-	491: {"MPI_T_pvar_get_num", (*call).tPvarGetNum},
-	492: {"MPI_T_pvar_handle_alloc", (*call).tPvarHandleAlloc},
-	493: {"MPI_T_pvar_handle_free", (*call).tPvarHandleFree},
-	494: {"MPI_T_pvar_read", (*call).tPvarRead},
-	495: {"MPI_T_pvar_readreset", (*call).tPvarReadreset},
-	496: {"MPI_T_pvar_reset", (*call).tPvarReset},
-	497: {"MPI_T_pvar_session_create", (*call).tPvarSessionCreate},
-	498: {"MPI_T_pvar_session_free", (*call).tPvarSessionFree},
-	499: {"MPI_T_pvar_start", (*call).tPvarStart},
-	500: {"MPI_T_pvar_stop", (*call).tPvarStop},
-	501: {"MPI_T_pvar_write", (*call).tPvarWrite},
-	502: {"MPI_T_source_get_info", (*call).tSourceGetInfo},
-	503: {"MPI_T_source_get_num", (*call).tSourceGetNum},
-	504: {"MPI_T_source_get_timestamp", (*call).tSourceGetTimestamp},
+	470: {"MPI_T_enum_get_info", (*cCall).refused},
+	471: {"MPI_T_enum_get_item", (*cCall).refused},
+	472: {"MPI_T_event_callback_get_info", (*cCall).refused},
+	473: {"MPI_T_event_callback_set_info", (*cCall).refused},
+	474: {"MPI_T_event_copy", (*cCall).refused},
+	475: {"MPI_T_event_get_index", (*cCall).refused},
+	476: {"MPI_T_event_get_info", (*cCall).refused},
+	477: {"MPI_T_event_get_num", (*cCall).tEventGetNum},
+	478: {"MPI_T_event_get_source", (*cCall).refused},
+	479: {"MPI_T_event_get_timestamp", (*cCall).refused},
+	480: {"MPI_T_event_handle_alloc", (*cCall).refused},
+	481: {"MPI_T_event_handle_free", (*cCall).refused},
+	482: {"MPI_T_event_handle_get_info", (*cCall).refused},
+	483: {"MPI_T_event_handle_set_info", (*cCall).refused},
+	484: {"MPI_T_event_read", (*cCall).refused},
+	485: {"MPI_T_event_register_callback", (*cCall).refused},
+	486: {"MPI_T_event_set_dropped_handler", (*cCall).refused},
+	487: {"MPI_T_finalize", (*cCall).tFinalize},
+	488: {"MPI_T_init_thread", (*cCall).tInitThread},
+	489: {"MPI_T_pvar_get_index", (*cCall).tPvarGetIndex},
+	490: {"MPI_T_pvar_get_info", (*cCall).tPvarGetInfo},
+	491: {"MPI_T_pvar_get_num", (*cCall).tPvarGetNum},
+	492: {"MPI_T_pvar_handle_alloc", (*cCall).tPvarHandleAlloc},
+	493: {"MPI_T_pvar_handle_free", (*cCall).tPvarHandleFree},
+	494: {"MPI_T_pvar_read", (*cCall).tPvarRead},
+	495: {"MPI_T_pvar_readreset", (*cCall).tPvarReadreset},
+	496: {"MPI_T_pvar_reset", (*cCall).tPvarReset},
+	497: {"MPI_T_pvar_session_create", (*cCall).tPvarSessionCreate},
+	498: {"MPI_T_pvar_session_free", (*cCall).tPvarSessionFree},
+	499: {"MPI_T_pvar_start", (*cCall).tPvarStart},
+	500: {"MPI_T_pvar_stop", (*cCall).tPvarStop},
+	501: {"MPI_T_pvar_write", (*cCall).tPvarWrite},
+	502: {"MPI_T_source_get_info", (*cCall).refused},
+	503: {"MPI_T_source_get_num", (*cCall).tSourceGetNum},
+	504: {"MPI_T_source_get_timestamp", (*cCall).refused},
 }

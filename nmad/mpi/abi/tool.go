@@ -8,16 +8,19 @@ import "sync/atomic"
 // and no events and sources. Its errors are returned, whatever the error handlers.
 
 const (
-	toolNotInitialized class = 1003
-	toolInvalid        class = 1006
-	toolInvalidIndex   class = 1007
-	toolInvalidSession class = 1009
-	toolInvalidHandle  class = 1010
-	toolInvalidName    class = 1011
-	toolSetNever       class = 1015
-	toolNoWrite        class = 1016
-	toolNoStartStop    class = 1017
+	toolNotInitialized errorClass = 1003
+	toolInvalid        errorClass = 1006
+	toolInvalidIndex   errorClass = 1007
+	toolInvalidSession errorClass = 1009
+	toolInvalidHandle  errorClass = 1010
+	toolInvalidName    errorClass = 1011
+	toolSetNever       errorClass = 1015
+	toolNoWrite        errorClass = 1016
+	toolNoStartStop    errorClass = 1017
 )
+
+// toolPrefix begins the names of the functions of the tools interface.
+const toolPrefix = "MPI_T_"
 
 // firstToolClass is the first class of errors of the tools interface, and toolTexts are what MPI_Error_string says of them.
 const firstToolClass = 1001
@@ -41,7 +44,7 @@ const (
 // tools is how often MPI_T_init_thread was called, less MPI_T_finalize.
 var tools atomic.Int64
 
-func (a *call) tInitThread() error {
+func (a *cCall) tInitThread() error {
 	tools.Add(1)
 	if a.word[1] == 0 {
 		return nil
@@ -49,7 +52,7 @@ func (a *call) tInitThread() error {
 	return a.setInt(1, threadMultiple)
 }
 
-func (a *call) tFinalize() error {
+func (a *cCall) tFinalize() error {
 	if tools.Add(-1) < 0 {
 		tools.Add(1)
 		return a.tool(toolNotInitialized)
@@ -58,7 +61,7 @@ func (a *call) tFinalize() error {
 }
 
 // tool is an error of the tools interface; 0: none but that it is not initialized.
-func (a *call) tool(c class) error {
+func (a *cCall) tool(c errorClass) error {
 	if tools.Load() == 0 {
 		c = toolNotInitialized
 	}
@@ -69,7 +72,7 @@ func (a *call) tool(c class) error {
 }
 
 // howMany writes how many there are.
-func (a *call) howMany(i, n int) error {
+func (a *cCall) howMany(i, n int) error {
 	if err := a.tool(success); err != nil {
 		return err
 	}
@@ -80,7 +83,7 @@ func (a *call) howMany(i, n int) error {
 }
 
 // indexed is an argument that is the index of one of a list.
-func indexed[T any](a *call, i int, all []T) (x *T, err error) {
+func indexed[T any](a *cCall, i int, all []T) (x *T, err error) {
 	if err := a.tool(success); err != nil {
 		return nil, err
 	}
@@ -91,7 +94,7 @@ func indexed[T any](a *call, i int, all []T) (x *T, err error) {
 }
 
 // indexOf writes the index of the one of a list that is, unless no name is at an argument.
-func indexOf[T any](a *call, name, to int, all []T, is func(x *T, name string) bool) error {
+func indexOf[T any](a *cCall, name, to int, all []T, is func(x *T, name string) bool) error {
 	if err := a.tool(success); err != nil {
 		return err
 	}
@@ -111,14 +114,14 @@ func indexOf[T any](a *call, name, to int, all []T, is func(x *T, name string) b
 }
 
 // mayInt writes a result that the program may not want.
-func (a *call) mayInt(i, v int) {
+func (a *cCall) mayInt(i, v int) {
 	if a.word[i] != 0 {
 		_ = a.setInt(i, v) // there is an address
 	}
 }
 
 // mayHandle is mayInt of a handle.
-func (a *call) mayHandle(i int, h handle) {
+func (a *cCall) mayHandle(i int, h handle) {
 	if a.word[i] != 0 {
 		_ = a.setHandle(i, h) // likewise
 	}
@@ -126,7 +129,7 @@ func (a *call) mayHandle(i int, h handle) {
 
 // mayText writes a text, if the program wants it, at most as long as the number in the argument behind it says, and
 // there how long it is with the zero at its end.
-func (a *call) mayText(i int, s string) error {
+func (a *cCall) mayText(i int, s string) error {
 	if a.word[i+1] == 0 {
 		return nil
 	}
@@ -136,30 +139,20 @@ func (a *call) mayText(i int, s string) error {
 	return a.fill(i+1, i, s)
 }
 
-// Of events and sources there are none.
-func (a *call) tEventGetNum() error   { return a.howMany(0, 0) }
-func (a *call) tSourceGetNum() error  { return a.howMany(0, 0) }
-func (a *call) tEventGetIndex() error { return a.tool(toolInvalidName) }
-func (a *call) tEventGetInfo() error  { return a.tool(toolInvalidIndex) }
+// There are no events, sources and enumerations: each index and name of one is wrong, and each handle.
+func (a *cCall) tEventGetNum() error  { return a.howMany(0, 0) }
+func (a *cCall) tSourceGetNum() error { return a.howMany(0, 0) }
 
-func (a *call) tEventHandleAlloc() error       { return a.tool(toolInvalidIndex) }
-func (a *call) tSourceGetInfo() error          { return a.tool(toolInvalidIndex) }
-func (a *call) tSourceGetTimestamp() error     { return a.tool(toolInvalidIndex) }
-func (a *call) tEventCallbackGetInfo() error   { return a.tool(toolInvalidHandle) }
-func (a *call) tEventCallbackSetInfo() error   { return a.tool(toolInvalidHandle) }
-func (a *call) tEventCopy() error              { return a.tool(toolInvalidHandle) }
-func (a *call) tEventGetSource() error         { return a.tool(toolInvalidHandle) }
-func (a *call) tEventGetTimestamp() error      { return a.tool(toolInvalidHandle) }
-func (a *call) tEventHandleFree() error        { return a.tool(toolInvalidHandle) }
-func (a *call) tEventHandleGetInfo() error     { return a.tool(toolInvalidHandle) }
-func (a *call) tEventHandleSetInfo() error     { return a.tool(toolInvalidHandle) }
-func (a *call) tEventRead() error              { return a.tool(toolInvalidHandle) }
-func (a *call) tEventRegisterCallback() error  { return a.tool(toolInvalidHandle) }
-func (a *call) tEventSetDroppedHandler() error { return a.tool(toolInvalidHandle) }
-
-// No variable is of an enumeration.
-func (a *call) tEnumGetInfo() error { return a.tool(toolInvalidHandle) }
-func (a *call) tEnumGetItem() error { return a.tool(toolInvalidHandle) }
+// lackingTool is the error of a function of the tools interface that is for what is not there.
+func (a *cCall) lackingTool(name string) error {
+	switch name {
+	case "MPI_T_event_get_index":
+		return a.tool(toolInvalidName)
+	case "MPI_T_event_get_info", "MPI_T_event_handle_alloc", "MPI_T_source_get_info", "MPI_T_source_get_timestamp":
+		return a.tool(toolInvalidIndex)
+	}
+	return a.tool(toolInvalidHandle)
+}
 
 // category is a list of variables.
 type category struct {
@@ -175,14 +168,14 @@ func categories() []category {
 	}
 }
 
-func (a *call) tCategoryGetNum() error  { return a.howMany(0, len(categories())) }
-func (a *call) tCategoryChanged() error { return a.howMany(0, 0) }
+func (a *cCall) tCategoryGetNum() error  { return a.howMany(0, len(categories())) }
+func (a *cCall) tCategoryChanged() error { return a.howMany(0, 0) }
 
-func (a *call) tCategoryGetIndex() error {
+func (a *cCall) tCategoryGetIndex() error {
 	return indexOf(a, 0, 1, categories(), func(x *category, name string) bool { return x.name == name })
 }
 
-func (a *call) tCategoryGetInfo() error {
+func (a *cCall) tCategoryGetInfo() error {
 	x, err := indexed(a, 0, categories())
 	if err != nil {
 		return err
@@ -200,7 +193,7 @@ func (a *call) tCategoryGetInfo() error {
 }
 
 // members writes the first of n indexes, as many as there is room for.
-func (a *call) members(n func(x *category) int) error {
+func (a *cCall) members(n func(x *category) int) error {
 	x, err := indexed(a, 0, categories())
 	if err != nil {
 		return err
@@ -212,18 +205,18 @@ func (a *call) members(n func(x *category) int) error {
 	return a.setInts(2, all)
 }
 
-func (a *call) tCategoryGetCvars() error {
+func (a *cCall) tCategoryGetCvars() error {
 	return a.members(func(x *category) int { return x.controls })
 }
-func (a *call) tCategoryGetPvars() error {
+func (a *cCall) tCategoryGetPvars() error {
 	return a.members(func(x *category) int { return x.measures })
 }
-func (a *call) tCategoryGetEvents() error {
+func (a *cCall) tCategoryGetEvents() error {
 	return a.members(func(*category) int { return 0 })
 }
-func (a *call) tCategoryGetCategories() error { return a.members(func(*category) int { return 0 }) }
+func (a *cCall) tCategoryGetCategories() error { return a.members(func(*category) int { return 0 }) }
 
-func (a *call) tCategoryGetNumEvents() error {
+func (a *cCall) tCategoryGetNumEvents() error {
 	if _, err := indexed(a, 0, categories()); err != nil {
 		return err
 	}

@@ -3,7 +3,9 @@
 package main
 
 import (
+	"cmp"
 	"os"
+	"slices"
 	"sync"
 
 	"github.com/pm2-go/pm2/nmad"
@@ -21,20 +23,13 @@ type control struct {
 // controls are all of them, as they are when they are first asked for.
 var controls = sync.OnceValue(func() (all []control) {
 	add := func(name, meaning, values, otherwise string, tunes bool) {
-		v := os.Getenv(name)
-		if v == "" {
-			v = otherwise
-		}
-		all = append(all, control{name, meaning + ": " + values, tunes, v})
+		all = append(all, control{name, meaning + ": " + values, tunes, cmp.Or(os.Getenv(name), otherwise)})
 	}
-	for _, v := range nmad.Environment {
+	for _, v := range slices.Concat(nmad.Environment, mpi.Environment) {
 		if !v.Told {
 			add(v.Name, v.Meaning, v.Values, v.Default, false)
 		}
 	}
-	add(mpi.EnvTable, "from how many bytes on collective operations go another way", "file that demo tune --save has written", "none", false)
-	add(mpi.EnvCheck, "collective operations are compared among the ranks before they begin", "0, 1", "0", false)
-	add(mpi.EnvOrder, "in which order reductions combine their operands", "ranks: from the last rank to the first, wherever they are; none", "none", false)
 	for _, v := range pioman.ParamTable() {
 		add(v.Env, v.Meaning, v.Values, v.Default, true)
 	}
@@ -46,13 +41,13 @@ type controlHandle struct{ of *control }
 
 var controlHandles = table[controlHandle]{kind: ofControl, class: toolInvalidHandle}
 
-func (a *call) tCvarGetNum() error { return a.howMany(0, len(controls())) }
+func (a *cCall) tCvarGetNum() error { return a.howMany(0, len(controls())) }
 
-func (a *call) tCvarGetIndex() error {
+func (a *cCall) tCvarGetIndex() error {
 	return indexOf(a, 0, 1, controls(), func(x *control, name string) bool { return x.name == name })
 }
 
-func (a *call) tCvarGetInfo() error {
+func (a *cCall) tCvarGetInfo() error {
 	x, err := indexed(a, 0, controls())
 	if err != nil {
 		return err
@@ -78,7 +73,7 @@ func (a *call) tCvarGetInfo() error {
 // scopeConstant is MPI_T_SCOPE_CONSTANT.
 const scopeConstant = 1
 
-func (a *call) tCvarHandleAlloc() error {
+func (a *cCall) tCvarHandleAlloc() error {
 	x, err := indexed(a, 0, controls())
 	if err != nil {
 		return err
@@ -97,7 +92,7 @@ func (a *call) tCvarHandleAlloc() error {
 }
 
 // controlAt is the variable of a handle.
-func (a *call) controlAt(h handle) (*control, error) {
+func (a *cCall) controlAt(h handle) (*control, error) {
 	if err := a.tool(success); err != nil {
 		return nil, err
 	}
@@ -108,7 +103,7 @@ func (a *call) controlAt(h handle) (*control, error) {
 	return x.of, nil
 }
 
-func (a *call) tCvarHandleFree() error {
+func (a *cCall) tCvarHandleFree() error {
 	h, err := a.handleAt(0)
 	if err != nil {
 		return a.tool(toolInvalid)
@@ -119,7 +114,7 @@ func (a *call) tCvarHandleFree() error {
 	return free(&controlHandles, h, 0)
 }
 
-func (a *call) tCvarRead(h handle) error {
+func (a *cCall) tCvarRead(h handle) error {
 	x, err := a.controlAt(h)
 	if err != nil {
 		return err
@@ -130,7 +125,7 @@ func (a *call) tCvarRead(h handle) error {
 	return a.setString(1, x.value, len(x.value)+1)
 }
 
-func (a *call) tCvarWrite(h handle) error {
+func (a *cCall) tCvarWrite(h handle) error {
 	x, err := a.controlAt(h)
 	if err != nil {
 		return err

@@ -107,13 +107,13 @@ func (h *measureHandle) stop() { h.sum, h.running = h.value(), false }
 
 func (h *measureHandle) set(v uint64) { h.sum, h.from = v, h.of.now() }
 
-func (a *call) tPvarGetNum() error { return a.howMany(0, len(measures)) }
+func (a *cCall) tPvarGetNum() error { return a.howMany(0, len(measures)) }
 
-func (a *call) tPvarGetIndex() error {
+func (a *cCall) tPvarGetIndex() error {
 	return indexOf(a, 0, 2, measures, func(x *measure, name string) bool { return x.name == name && x.class == a.int(1) })
 }
 
-func (a *call) tPvarGetInfo() error {
+func (a *cCall) tPvarGetInfo() error {
 	x, err := indexed(a, 0, measures)
 	if err != nil {
 		return err
@@ -139,7 +139,7 @@ func (a *call) tPvarGetInfo() error {
 	return nil
 }
 
-func (a *call) tPvarSessionCreate() error {
+func (a *cCall) tPvarSessionCreate() error {
 	if a.word[0] == 0 {
 		return a.tool(toolInvalid)
 	}
@@ -154,14 +154,14 @@ func (a *call) tPvarSessionCreate() error {
 }
 
 // measuring is the session of a handle.
-func (a *call) measuring(h handle) (*measuring, error) {
+func (a *cCall) measuring(h handle) (*measuring, error) {
 	if err := a.tool(success); err != nil {
 		return nil, err
 	}
 	return measurings.get(h)
 }
 
-func (a *call) tPvarSessionFree() error {
+func (a *cCall) tPvarSessionFree() error {
 	h, err := a.handleAt(0)
 	if err != nil {
 		return a.tool(toolInvalid)
@@ -181,7 +181,7 @@ func (a *call) tPvarSessionFree() error {
 	return nil
 }
 
-func (a *call) tPvarHandleAlloc() error {
+func (a *cCall) tPvarHandleAlloc() error {
 	s, err := a.measuring(a.handle(0))
 	if err != nil {
 		return err
@@ -212,7 +212,7 @@ func (a *call) tPvarHandleAlloc() error {
 }
 
 // measured calls do for the handle at an argument, of the session at the first one, or for all of its that do allows.
-func (a *call) measured(h handle, each bool, do func(m *measureHandle) error) error {
+func (a *cCall) measured(h handle, each bool, do func(m *measureHandle) error) error {
 	s, err := a.measuring(a.handle(0))
 	if err != nil {
 		return err
@@ -237,7 +237,7 @@ func (a *call) measured(h handle, each bool, do func(m *measureHandle) error) er
 // allMeasures is MPI_T_PVAR_ALL_HANDLES.
 const allMeasures handle = 1
 
-func (a *call) tPvarHandleFree() error {
+func (a *cCall) tPvarHandleFree() error {
 	h, err := a.handleAt(1)
 	if err != nil {
 		return a.tool(toolInvalid)
@@ -258,7 +258,7 @@ func (a *call) tPvarHandleFree() error {
 }
 
 // starts starts, or stops, what the program does not have all the time.
-func (a *call) starts(do func(m *measureHandle)) error {
+func (a *cCall) starts(do func(m *measureHandle)) error {
 	return a.measured(a.handle(1), true, func(m *measureHandle) error {
 		if m.of.level() {
 			return wrong(toolNoStartStop, "%s is there all the time", m.of.name)
@@ -268,11 +268,11 @@ func (a *call) starts(do func(m *measureHandle)) error {
 	})
 }
 
-func (a *call) tPvarStart() error { return a.starts((*measureHandle).start) }
-func (a *call) tPvarStop() error  { return a.starts((*measureHandle).stop) }
+func (a *cCall) tPvarStart() error { return a.starts((*measureHandle).start) }
+func (a *cCall) tPvarStop() error  { return a.starts((*measureHandle).stop) }
 
 // sets changes what a handle has counted.
-func (a *call) sets(each bool, do func(m *measureHandle) error) error {
+func (a *cCall) sets(each bool, do func(m *measureHandle) error) error {
 	return a.measured(a.handle(1), each, func(m *measureHandle) error {
 		if m.of.level() {
 			return wrong(toolNoWrite, "%s cannot be changed", m.of.name)
@@ -281,18 +281,18 @@ func (a *call) sets(each bool, do func(m *measureHandle) error) error {
 	})
 }
 
-func (a *call) tPvarReset() error {
+func (a *cCall) tPvarReset() error {
 	return a.sets(true, func(m *measureHandle) error {
 		m.set(0)
 		return nil
 	})
 }
 
-func (a *call) tPvarRead() error {
+func (a *cCall) tPvarRead() error {
 	return a.measured(a.handle(1), false, func(m *measureHandle) error { return a.setMeasure(2, m) })
 }
 
-func (a *call) tPvarReadreset() error {
+func (a *cCall) tPvarReadreset() error {
 	return a.sets(false, func(m *measureHandle) error {
 		if err := a.setMeasure(2, m); err != nil {
 			return err
@@ -302,7 +302,7 @@ func (a *call) tPvarReadreset() error {
 	})
 }
 
-func (a *call) tPvarWrite() error {
+func (a *cCall) tPvarWrite() error {
 	return a.sets(false, func(m *measureHandle) error {
 		v, err := a.addresses(2, 1)
 		if err != nil {
@@ -314,7 +314,7 @@ func (a *call) tPvarWrite() error {
 }
 
 // setMeasure writes what a handle has counted.
-func (a *call) setMeasure(i int, m *measureHandle) error {
+func (a *cCall) setMeasure(i int, m *measureHandle) error {
 	if a.word[i] == 0 {
 		return a.tool(toolInvalid)
 	}

@@ -41,7 +41,7 @@ func (tp *topology) like(c *mpi.Comm) topology {
 	return x
 }
 
-func (a *call) topoTest(c *comm) int {
+func (a *cCall) topoTest(c *cComm) int {
 	switch t := &c.topology; {
 	case t.cart != nil:
 		return kindCart
@@ -54,7 +54,7 @@ func (a *call) topoTest(c *comm) int {
 }
 
 // booleans are ints at an argument of which each says whether.
-func (a *call) booleans(i, n int) ([]bool, error) {
+func (a *cCall) booleans(i, n int) ([]bool, error) {
 	in, err := a.ints(i, n)
 	all := make([]bool, len(in))
 	for j, x := range in {
@@ -63,7 +63,7 @@ func (a *call) booleans(i, n int) ([]bool, error) {
 	return all, err
 }
 
-func (a *call) cartCreate(c *intra, n int) (*comm, error) {
+func (a *cCall) cartCreate(c *intraComm, n int) (*cComm, error) {
 	dims, _, err := a.places(c)
 	if err != nil {
 		return nil, err
@@ -72,7 +72,7 @@ func (a *call) cartCreate(c *intra, n int) (*comm, error) {
 	if err != nil {
 		return nil, err
 	}
-	g, err := c.c.Cart(dims, periodic)
+	g, err := mpi.NewCart(c.c, dims, periodic)
 	if err != nil || g == nil {
 		return nil, err
 	}
@@ -80,7 +80,7 @@ func (a *call) cartCreate(c *intra, n int) (*comm, error) {
 }
 
 // on is the communicator of a topology, made of c.
-func (c *comm) on(made *mpi.Comm, t topology) *comm {
+func (c *cComm) on(made *mpi.Comm, t topology) *cComm {
 	d, _ := c.like(made, nil)
 	d.topology = t
 	return d
@@ -88,7 +88,7 @@ func (c *comm) on(made *mpi.Comm, t topology) *comm {
 
 // places are the dimensions of a grid, a number of them and the list behind it, and how many places it has: no more
 // than processes.
-func (a *call) places(c *comm) (dims []int, all int, err error) {
+func (a *cCall) places(c *cComm) (dims []int, all int, err error) {
 	if n := a.int(1); n < 0 {
 		return nil, 0, wrong(errDims, "%d dimensions", n)
 	}
@@ -108,11 +108,11 @@ func (a *call) places(c *comm) (dims []int, all int, err error) {
 	return dims, all, err
 }
 
-// grid is a communicator of a grid.
-type grid = mpi.Cart
+// gridComm is a communicator of a grid.
+type gridComm = mpi.Cart
 
 // grid is an argument that is one.
-func (a *call) grid(i int) (*grid, error) {
+func (a *cCall) grid(i int) (*gridComm, error) {
 	c, err := a.comm(i)
 	if err == nil && c.topology.cart == nil {
 		err = wrong(errTopology, "it has no grid")
@@ -123,9 +123,9 @@ func (a *call) grid(i int) (*grid, error) {
 	return c.topology.cart, nil
 }
 
-func (a *call) cartdimGet(g *grid) int { return len(g.Dims()) }
+func (a *cCall) cartdimGet(g *gridComm) int { return len(g.Dims()) }
 
-func (a *call) cartGet(g *grid, room int) (dims, around, at []int, err error) {
+func (a *cCall) cartGet(g *gridComm, room int) (dims, around, at []int, err error) {
 	dims, at = g.Dims(), g.Coords(g.Rank())
 	if room < len(dims) {
 		return nil, nil, nil, wrong(errArg, "there is room for %d dimensions of %d", room, len(dims))
@@ -139,7 +139,7 @@ func (a *call) cartGet(g *grid, room int) (dims, around, at []int, err error) {
 	return dims, around, at, nil
 }
 
-func (a *call) cartCoords(g *grid, rank, room int) ([]int, error) {
+func (a *cCall) cartCoords(g *gridComm, rank, room int) ([]int, error) {
 	at := g.Coords(rank)
 	if at == nil {
 		return nil, wrong(errRank, "rank %d of %d", rank, g.Size())
@@ -150,7 +150,7 @@ func (a *call) cartCoords(g *grid, rank, room int) ([]int, error) {
 	return at, nil
 }
 
-func (a *call) cartRank(g *grid) (int, error) {
+func (a *cCall) cartRank(g *gridComm) (int, error) {
 	at, err := a.ints(1, len(g.Dims()))
 	if err != nil {
 		return 0, err
@@ -162,14 +162,14 @@ func (a *call) cartRank(g *grid) (int, error) {
 	return r, err
 }
 
-func (a *call) cartShift(g *grid, d, steps int) (from, to int, err error) {
+func (a *cCall) cartShift(g *gridComm, d, steps int) (from, to int, err error) {
 	if d < 0 || d >= len(g.Dims()) {
 		return 0, 0, wrong(errArg, "dimension %d of %d", d, len(g.Dims()))
 	}
 	return g.Shift(d, steps)
 }
 
-func (a *call) cartSub(c *comm) (*comm, error) {
+func (a *cCall) cartSub(c *cComm) (*cComm, error) {
 	g, err := a.grid(0)
 	if err != nil {
 		return nil, err
@@ -185,7 +185,7 @@ func (a *call) cartSub(c *comm) (*comm, error) {
 	return c.on(s.Comm, topology{cart: s}), nil
 }
 
-func (a *call) cartMap(c *comm) (int, error) {
+func (a *cCall) cartMap(c *cComm) (int, error) {
 	_, all, err := a.places(c)
 	if c.c.Rank() >= all {
 		return undefined, err
@@ -193,7 +193,7 @@ func (a *call) cartMap(c *comm) (int, error) {
 	return c.c.Rank(), err
 }
 
-func (a *call) dimsCreate(processes, n int) ([]int, error) {
+func (a *cCall) dimsCreate(processes, n int) ([]int, error) {
 	if n < 0 {
 		return nil, wrong(errDims, "%d dimensions", n)
 	}
@@ -208,12 +208,12 @@ func (a *call) dimsCreate(processes, n int) ([]int, error) {
 	return all, err
 }
 
-func (a *call) graphCreate(c *intra) (*comm, error) {
+func (a *cCall) graphCreate(c *intraComm) (*cComm, error) {
 	all, err := a.edges(c)
 	if err != nil || len(all) == 0 {
 		return nil, err
 	}
-	g, err := c.c.Graph(all)
+	g, err := mpi.NewGraph(c.c, all)
 	if err != nil || g == nil {
 		return nil, err
 	}
@@ -221,7 +221,7 @@ func (a *call) graphCreate(c *intra) (*comm, error) {
 }
 
 // edges are the neighbours of each rank, from the arguments of MPI_Graph_create.
-func (a *call) edges(c *comm) (all [][]int, err error) {
+func (a *cCall) edges(c *cComm) (all [][]int, err error) {
 	n := a.int(1)
 	if n < 0 || n > c.c.Size() {
 		return nil, wrong(errArg, "%d nodes in a communicator of %d", n, c.c.Size())
@@ -250,12 +250,12 @@ func (a *call) edges(c *comm) (all [][]int, err error) {
 }
 
 type (
-	graph     = topology // of MPI_Graph_create
-	distGraph = topology // of MPI_Dist_graph_create
+	graphComm     = topology // of MPI_Graph_create
+	distGraphComm = topology // of MPI_Dist_graph_create
 )
 
 // graph is an argument that is a communicator of one.
-func (a *call) graph(i int) (*graph, error) {
+func (a *cCall) graph(i int) (*graphComm, error) {
 	c, err := a.comm(i)
 	if err == nil && c.topology.all == nil {
 		err = wrong(errTopology, "it has no graph")
@@ -266,11 +266,11 @@ func (a *call) graph(i int) (*graph, error) {
 	return &c.topology, nil
 }
 
-func (a *call) graphdimsGet(t *graph) (nodes, edges int) {
+func (a *cCall) graphdimsGet(t *graphComm) (nodes, edges int) {
 	return len(t.all), len(slices.Concat(t.all...))
 }
 
-func (a *call) graphGet(t *graph, nodes, room int) (ends, edges []int, err error) {
+func (a *cCall) graphGet(t *graphComm, nodes, room int) (ends, edges []int, err error) {
 	n := 0
 	for _, x := range t.all {
 		n += len(x)
@@ -283,7 +283,7 @@ func (a *call) graphGet(t *graph, nodes, room int) (ends, edges []int, err error
 	return ends, edges, err
 }
 
-func (a *call) graphMap(c *comm) (int, error) {
+func (a *cCall) graphMap(c *cComm) (int, error) {
 	all, err := a.edges(c)
 	if c.c.Rank() >= len(all) {
 		return undefined, err
@@ -299,12 +299,12 @@ func (tp *topology) neighboursOf(r int) ([]int, error) {
 	return tp.all[r], nil
 }
 
-func (a *call) graphNeighborsCount(t *graph, rank int) (int, error) {
+func (a *cCall) graphNeighborsCount(t *graphComm, rank int) (int, error) {
 	all, err := t.neighboursOf(rank)
 	return len(all), err
 }
 
-func (a *call) graphNeighbors(t *graph, rank, room int) ([]int, error) {
+func (a *cCall) graphNeighbors(t *graphComm, rank, room int) ([]int, error) {
 	all, err := t.neighboursOf(rank)
 	if err == nil && room < len(all) {
 		err = wrong(errArg, "there is room for %d neighbours of %d", room, len(all))

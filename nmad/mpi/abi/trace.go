@@ -21,14 +21,14 @@ import (
 )
 
 // traced records calls, if view.Trace says where to; nil: it does not, or the process is in no job.
-var traced atomic.Pointer[tracer]
+var traced atomic.Pointer[callTracer]
 
 // mostTraced is how many calls a tracer keeps, the newest ones.
 const mostTraced = 1 << 16
 
-// tracer records the calls of MPI that cross, by thread: all but those that C answers without the engine. While it
+// callTracer records the calls of MPI that cross, by thread: all but those that C answers without the engine. While it
 // records, C moves no message itself.
-type tracer struct {
+type callTracer struct {
 	path string
 	rank int
 
@@ -71,7 +71,7 @@ func trace(rank, size int) {
 		fmt.Fprintf(os.Stderr, "mpi: %s: %v: the program goes on without\n", view.Trace, err)
 		return
 	}
-	traced.Store(&tracer{path: path, rank: rank, rows: map[int]int{}})
+	traced.Store(&callTracer{path: path, rank: rank, rows: map[int]int{}})
 }
 
 func monotonic() int64 {
@@ -83,7 +83,7 @@ func monotonic() int64 {
 }
 
 // note records a call that began then, and ends.
-func (tr *tracer) note(a *call, began int64, code *int) {
+func (tr *callTracer) note(a *cCall, began int64, code *int) {
 	c := madeCall{entry: &entries[a.function], at: began, dur: monotonic() - began, code: *code}
 	if carries[c.entry.name] {
 		c.peer, c.tag = int(int32(a.int(3))), int(int32(a.int(4)))
@@ -105,7 +105,7 @@ func (tr *tracer) note(a *call, began int64, code *int) {
 }
 
 // write ends the recording, and leaves the timeline in its file.
-func (tr *tracer) write() {
+func (tr *callTracer) write() {
 	traced.Store(nil)
 	tr.mu.Lock()
 	defer tr.mu.Unlock()
@@ -120,7 +120,7 @@ func (tr *tracer) write() {
 }
 
 // timeline draws a row for each thread, and in it a slice for each call.
-func (tr *tracer) timeline() *timeline.Timeline {
+func (tr *callTracer) timeline() *timeline.Timeline {
 	slices.SortStableFunc(tr.calls, func(x, y madeCall) int {
 		return cmp.Or(cmp.Compare(x.at, y.at), cmp.Compare(y.dur, x.dur)) // one within another one, such as of the program's function, comes behind it
 	})

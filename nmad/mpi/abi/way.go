@@ -11,22 +11,22 @@ import (
 // C moves messages itself where it knows how (front/moves.h). Go finds that out, and tells C, with the first message
 // between this process and a rank.
 
-// ways are those of a communicator, by rank.
-type ways struct {
+// commWays are those of a communicator, by rank.
+type commWays struct {
 	known []atomic.Bool // it is settled whether there is one
 	all   []driver.Way
 }
 
 // settle finds out how messages to and from a rank go, and tells C. It does nothing if that was done, or cannot be
 // told yet.
-func (c *comm) settle(rank int) {
+func (c *cComm) settle(rank int) {
 	if w := c.ways.Load(); w == nil || !w.known[rank].Load() {
 		c.find(rank)
 	}
 }
 
 //go:noinline
-func (c *comm) find(rank int) {
+func (c *cComm) find(rank int) {
 	if c.x != nil || traced.Load() != nil || state.Load().lane != uint64(driver.LaneSize) {
 		return
 	}
@@ -34,10 +34,10 @@ func (c *comm) find(rank int) {
 	defer telling.Unlock()
 	w := c.ways.Load()
 	if w == nil {
-		w = &ways{make([]atomic.Bool, c.c.Size()), make([]driver.Way, c.c.Size())}
+		w = &commWays{make([]atomic.Bool, c.c.Size()), make([]driver.Way, c.c.Size())}
 		c.ways.Store(w)
 	}
-	if w.known[rank].Load() || !c.c.Way(rank, &w.all[rank]) {
+	if w.known[rank].Load() || !calls.Way(c.c, rank, &w.all[rank]) {
 		return
 	}
 	w.known[rank].Store(true)
@@ -47,7 +47,7 @@ func (c *comm) find(rank int) {
 }
 
 // cached returns the place where C finds the communicator.
-func (c *comm) cached() *cached {
+func (c *cComm) cached() *cached {
 	s := state.Load()
 	if c.handle == worldHandle {
 		return &s.world

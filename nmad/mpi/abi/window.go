@@ -9,11 +9,11 @@ import (
 	"github.com/pm2-go/pm2/nmad/mpi"
 )
 
-// window is a window of memory.
-type window struct {
+// cWindow is a window of memory.
+type cWindow struct {
 	object
 	w         *mpi.Window
-	comm      *comm         // that it was made of
+	comm      *cComm        // that it was made of
 	thread    atomic.Uint64 // that accumulates, by asm.GoID; 0: none has; manyThreads; written under mu
 	flavor    int
 	size      int
@@ -46,7 +46,7 @@ const (
 const manyThreads = 1<<64 - 1
 
 // used is called before each accumulate. While one thread alone calls these the window may do without atomics.
-func (w *window) used() {
+func (w *cWindow) used() {
 	me := asm.GoID()
 	if t := w.thread.Load(); t == me || t == manyThreads {
 		return
@@ -65,7 +65,7 @@ func (w *window) used() {
 }
 
 // window is an argument that is one.
-func (a *call) window(i int) (*window, error) {
+func (a *cCall) window(i int) (*cWindow, error) {
 	if a.handle(i) == nullWindow {
 		return nil, wrong(errWin, "it is MPI_WIN_NULL")
 	}
@@ -77,8 +77,8 @@ func (a *call) window(i int) (*window, error) {
 }
 
 // newWindow hands one out.
-func (a *call) newWindow(at int, c *comm, hints *info, w *mpi.Window, flavor, size, unit int, base uintptr) error {
-	x := &window{object: object{what: ofWindow, info: hints.dup()}, w: w, comm: c, flavor: flavor, size: size, unit: unit, base: base, attached: map[uintptr][]byte{}, constants: permanent(6)}
+func (a *cCall) newWindow(at int, c *cComm, hints *cInfo, w *mpi.Window, flavor, size, unit int, base uintptr) error {
+	x := &cWindow{object: object{what: ofWindow, info: hints.Dup()}, w: w, comm: c, flavor: flavor, size: size, unit: unit, base: base, attached: map[uintptr][]byte{}, constants: permanent(6)}
 	x.standard = x.standardAttribute
 	x.handler.Store(&errorsAreFatal)
 	copy(x.constants, []int32{int32(flavor), modelUnified, int32(unit), 0, int32(size), int32(size >> 32)})
@@ -91,7 +91,7 @@ func (a *call) newWindow(at int, c *comm, hints *info, w *mpi.Window, flavor, si
 }
 
 // sized are the arguments of a new window: a size, a unit, an info, a communicator, from the argument at on.
-func (a *call) sized(at int) (c *comm, i *info, size, unit int, err error) {
+func (a *cCall) sized(at int) (c *cComm, i *cInfo, size, unit int, err error) {
 	if c, err = a.intra(at + 3); err != nil {
 		return
 	}
@@ -107,7 +107,7 @@ func (a *call) sized(at int) (c *comm, i *info, size, unit int, err error) {
 	return
 }
 
-func (a *call) winCreate() error {
+func (a *cCall) winCreate() error {
 	c, i, size, unit, err := a.sized(1)
 	if err != nil {
 		return err
@@ -115,20 +115,20 @@ func (a *call) winCreate() error {
 	if size > 0 && a.word[0] == 0 {
 		return wrong(errBase, "%d B at no address", size)
 	}
-	w, err := c.c.CreateWindow(memory(a.ptr(0), size), unit)
+	w, err := mpi.NewWindow(c.c, memory(a.ptr(0), size), unit)
 	if err != nil {
 		return err
 	}
 	return a.newWindow(5, c, i, w, flavorCreate, size, unit, a.word[0])
 }
 
-func (a *call) winAllocate() error {
-	return a.allocated(flavorAllocate, (*mpi.Comm).AllocateWindow)
+func (a *cCall) winAllocate() error {
+	return a.allocated(flavorAllocate, mpi.NewAllocatedWindow)
 }
 
-func (a *call) winAllocateShared() error {
+func (a *cCall) winAllocateShared() error {
 	return a.allocated(flavorShared, func(c *mpi.Comm, size, unit int) (*mpi.Window, error) {
-		w, err := c.AllocateShared(size, unit)
+		w, err := mpi.NewSharedWindow(c, size, unit)
 		if err != nil {
 			err = wrong(errRMAShared, "%v", err)
 		}
@@ -137,7 +137,7 @@ func (a *call) winAllocateShared() error {
 }
 
 // allocated hands out a window whose memory allocate makes.
-func (a *call) allocated(flavor int, allocate func(c *mpi.Comm, size, unit int) (*mpi.Window, error)) error {
+func (a *cCall) allocated(flavor int, allocate func(c *mpi.Comm, size, unit int) (*mpi.Window, error)) error {
 	c, i, size, unit, err := a.sized(0)
 	if err != nil {
 		return err
@@ -153,15 +153,15 @@ func (a *call) allocated(flavor int, allocate func(c *mpi.Comm, size, unit int) 
 	return a.newWindow(5, c, i, w, flavor, size, unit, base)
 }
 
-func (a *call) winCreateDynamic(i *hints, c *intra) error {
-	w, err := c.c.DynamicWindow()
+func (a *cCall) winCreateDynamic(i *hints, c *intraComm) error {
+	w, err := mpi.NewDynamicWindow(c.c)
 	if err != nil {
 		return err
 	}
 	return a.newWindow(2, c, i, w, flavorDynamic, 0, 1, 0)
 }
 
-func (a *call) winAttach(w *window, size int) error {
+func (a *cCall) winAttach(w *cWindow, size int) error {
 	if size < 0 {
 		return wrong(errSize, "%d B", size)
 	}
@@ -181,7 +181,7 @@ func (a *call) winAttach(w *window, size int) error {
 	return nil
 }
 
-func (a *call) winDetach(w *window) error {
+func (a *cCall) winDetach(w *cWindow) error {
 	w.mu.Lock()
 	m, ok := w.attached[a.word[1]]
 	delete(w.attached, a.word[1])
@@ -192,7 +192,7 @@ func (a *call) winDetach(w *window) error {
 	return w.w.Detach(m)
 }
 
-func (a *call) winFree(h *handle) error {
+func (a *cCall) winFree(h *handle) error {
 	if *h == nullWindow {
 		return wrong(errWin, "it is MPI_WIN_NULL")
 	}
@@ -213,9 +213,9 @@ func (a *call) winFree(h *handle) error {
 	return nil
 }
 
-func (a *call) winGetGroup(w *window) mpi.Group { return w.w.Group() }
+func (a *cCall) winGetGroup(w *cWindow) mpi.Group { return w.w.Group() }
 
-func (a *call) winSharedQuery(w *window, r int) (size, unit int, base uintptr, err error) {
+func (a *cCall) winSharedQuery(w *cWindow, r int) (size, unit int, base uintptr, err error) {
 	if w.flavor == flavorDynamic {
 		return 0, 0, 0, wrong(errRMAFlavor, "a window of MPI_Win_create_dynamic has no memory to ask for")
 	}
@@ -240,7 +240,7 @@ func (a *call) winSharedQuery(w *window, r int) (size, unit int, base uintptr, e
 }
 
 // standardAttribute is the value of an attribute that all windows have.
-func (w *window) standardAttribute(key int) (value uintptr, ok, known bool) {
+func (w *cWindow) standardAttribute(key int) (value uintptr, ok, known bool) {
 	switch key {
 	case winBase:
 		return w.base, true, true

@@ -46,15 +46,15 @@ func boolInt(b bool) int {
 	return 0
 }
 
-// grid is an array with several dimensions.
-type grid struct {
+// arrayLayout is an array with several dimensions.
+type arrayLayout struct {
 	stride []int // bytes from an index to the next, by dimension
 	inner  []int // the dimensions, the one whose index changes fastest first
 	bytes  int   // the extent of all
 }
 
-func newGrid(sizes []int, order Order, t *Type) (grid, error) {
-	g := grid{stride: make([]int, len(sizes)), bytes: t.Extent()}
+func newGrid(sizes []int, order Order, t *Type) (arrayLayout, error) {
+	g := arrayLayout{stride: make([]int, len(sizes)), bytes: t.Extent()}
 	for d := range sizes {
 		g.inner = append(g.inner, d)
 	}
@@ -72,7 +72,7 @@ func newGrid(sizes []int, order Order, t *Type) (grid, error) {
 }
 
 // place puts x at these displacements into the array, whose extent the Type has.
-func (g *grid) place(x *Type, at, blocks []int, e Envelope) (*Type, error) {
+func (g *arrayLayout) place(x *Type, at, blocks []int, e Envelope) (*Type, error) {
 	m := maker{what: e.Combiner}
 	for i := range at {
 		m.add(at[i], x, blocks[i], 1, 0)
@@ -152,16 +152,16 @@ func distributions(how []Distribution) (n []int) {
 	return n
 }
 
-// run is successive indices.
-type run struct{ first, n int }
+// indexRun is successive indices.
+type indexRun struct{ first, n int }
 
 // dealt is the indices of a dimension that a process has.
-func dealt(size int, how Distribution, block, procs, place int) (runs []run, err error) {
+func dealt(size int, how Distribution, block, procs, place int) (runs []indexRun, err error) {
 	switch {
 	case how == Undealt && procs != 1:
 		return nil, fmt.Errorf("it is dealt to none of %d processes", procs)
 	case how == Undealt:
-		return []run{{0, size}}, nil
+		return []indexRun{{0, size}}, nil
 	case how > Cyclic || block < 0:
 		return nil, fmt.Errorf("distribution %d in blocks of %d", how, block)
 	}
@@ -174,7 +174,7 @@ func dealt(size int, how Distribution, block, procs, place int) (runs []run, err
 		return nil, fmt.Errorf("%d blocks of %d are fewer than %d elements", procs, block, size)
 	}
 	for at := block * place; at < size; at += block * procs {
-		runs = append(runs, run{at, min(block, size-at)})
+		runs = append(runs, indexRun{at, min(block, size-at)})
 	}
 	return runs, nil
 }

@@ -43,7 +43,7 @@ func (b *Buffer) UnpackExternal(in []byte) { _ = b.external(in, false) }
 
 func (b *Buffer) external(wire []byte, out bool) (wrong error) {
 	for i := range b.Count {
-		b.Type.root.leaves(i*b.Type.Extent(), func(l *node, at int) bool {
+		b.Type.root.leaves(i*b.Type.Extent(), func(l *typeNode, at int) bool {
 			here := stretch(b.Base, b.At+at, l.size)
 			there := wire[:l.wire]
 			wire = wire[l.wire:]
@@ -74,7 +74,7 @@ func (b *Buffer) external(wire []byte, out bool) (wrong error) {
 }
 
 // narrow copies whole numbers that are shorter in external32, and says whether one did not fit.
-func (n *node) narrow(there, here []byte, out bool) (wrong error) {
+func (n *typeNode) narrow(there, here []byte, out bool) (wrong error) {
 	long, short := n.kind.Size(), n.wire/n.basics
 	signed := n.kind == Int16 || n.kind == Int32 || n.kind == Int64
 	word := make([]byte, long) // with the most significant byte first

@@ -44,7 +44,7 @@ func (t *Type) Envelope() Envelope { return t.made }
 // maker collects what a Type is made of.
 type maker struct {
 	what   Combiner
-	parts  []part
+	parts  []nodePart
 	some   bool // bounds are known
 	forced bool // by Resized
 	lb, ub int
@@ -88,7 +88,7 @@ func (m *maker) add(at int, t *Type, block, rows, stride int) {
 		case m.kinds == 0:
 			m.kinds, m.kind = 1, t.uniform
 		}
-		m.parts = append(m.parts, part{at: at, of: repeat(repeat(t.root, block, t.Extent()), rows, stride)})
+		m.parts = append(m.parts, nodePart{at: at, of: repeat(repeat(t.root, block, t.Extent()), rows, stride)})
 	}
 	if t.root == nil && !t.forced || m.forced && !t.forced {
 		return

@@ -13,9 +13,9 @@ var ErrType = errors.New("no such datatype")
 type Type struct {
 	name    string
 	made    Envelope
-	root    *node // nil: there are no elements
-	lb, ub  int   // where the next element of the Type begins is ub - lb on
-	forced  bool  // lb or ub was given by Resized
+	root    *typeNode // nil: there are no elements
+	lb, ub  int       // where the next element of the Type begins is ub - lb on
+	forced  bool      // lb or ub was given by Resized
 	align   int
 	uniform Kind // of all elements; None: there are several kinds, or no elements
 }
@@ -87,15 +87,15 @@ var basic = func() (all [kinds]Type) {
 	return all
 }()
 
-// node is a part of a Type: n elements of a kind behind each other, a loop, or a list of parts. Displacements are from where the node is put.
-type node struct {
+// typeNode is a part of a Type: n elements of a kind behind each other, a loop, or a list of parts. Displacements are from where the node is put.
+type typeNode struct {
 	kind Kind // of a leaf
 
 	stride int // of a loop
 	count  int
-	child  *node
+	child  *typeNode
 
-	parts []part // of a list
+	parts []nodePart // of a list
 
 	size, basics int
 	wire         int  // bytes in external32
@@ -103,14 +103,14 @@ type node struct {
 	dense        bool // the bytes lie without gaps in the order of the elements
 }
 
-// part is one of a list.
-type part struct {
+// nodePart is one of a list.
+type nodePart struct {
 	at     int // displacement
 	before int // bytes of data in the parts before it
-	of     *node
+	of     *typeNode
 }
 
-func (n *node) bytes() int {
+func (n *typeNode) bytes() int {
 	if n == nil {
 		return 0
 	}
@@ -118,8 +118,8 @@ func (n *node) bytes() int {
 }
 
 // leaf is n elements of a kind, each of which has so many bytes in external32.
-func leaf(k Kind, wire, n int) *node {
-	return &node{kind: k, size: n * k.Size(), basics: n, wire: n * wire, high: n * k.Size(), dense: true}
+func leaf(k Kind, wire, n int) *typeNode {
+	return &typeNode{kind: k, size: n * k.Size(), basics: n, wire: n * wire, high: n * k.Size(), dense: true}
 }
 
 // Most is how many bytes a Type, and a message, may have, and how far apart they may lie.
@@ -136,7 +136,7 @@ func fits(a, b int) bool { // a times b is at most Most, either way
 }
 
 // repeat is count of n, each stride bytes behind the one before. nil: nothing. The caller has checked that they fit.
-func repeat(n *node, count, stride int) *node {
+func repeat(n *typeNode, count, stride int) *typeNode {
 	switch {
 	case n == nil || count == 0:
 		return nil
@@ -146,14 +146,14 @@ func repeat(n *node, count, stride int) *node {
 		return leaf(n.kind, n.wire/n.basics, n.basics*count)
 	}
 	last := (count - 1) * stride
-	return &node{
+	return &typeNode{
 		stride: stride, count: count, child: n, size: n.size * count, basics: n.basics * count, wire: n.wire * count,
 		low: n.low + min(0, last), high: n.high + max(0, last), dense: n.dense && stride == n.size,
 	}
 }
 
 // list is parts one after the other; their before is filled in.
-func list(parts []part) *node {
+func list(parts []nodePart) *typeNode {
 	some := parts[:0]
 	for _, p := range parts {
 		if p.of != nil {
@@ -166,7 +166,7 @@ func list(parts []part) *node {
 	case len(some) == 1 && some[0].at == 0:
 		return some[0].of
 	}
-	x := &node{parts: some, low: math.MaxInt, high: math.MinInt, dense: true}
+	x := &typeNode{parts: some, low: math.MaxInt, high: math.MinInt, dense: true}
 	for i := range some {
 		p := &some[i]
 		p.before = x.size

@@ -4,7 +4,7 @@ import "sort"
 
 // walk calls yield for the stretches of bytes of a node that is put at a displacement, from the byte from of its data on, in order. It stops when yield says no, and
 // says whether it has not.
-func (n *node) walk(at, from int, yield func(at, size int) bool) bool {
+func (n *typeNode) walk(at, from int, yield func(at, size int) bool) bool {
 	switch {
 	case n == nil || from >= n.size:
 		return true
@@ -28,12 +28,12 @@ func (n *node) walk(at, from int, yield func(at, size int) bool) bool {
 }
 
 // elements calls yield for the elements of a node, in runs of one kind that lie behind each other.
-func (n *node) elements(at int, yield func(k Kind, at, count int) bool) bool {
-	return n.leaves(at, func(l *node, at int) bool { return yield(l.kind, at, l.basics) })
+func (n *typeNode) elements(at int, yield func(k Kind, at, count int) bool) bool {
+	return n.leaves(at, func(l *typeNode, at int) bool { return yield(l.kind, at, l.basics) })
 }
 
 // leaves calls yield for the leaves of a node.
-func (n *node) leaves(at int, yield func(l *node, at int) bool) bool {
+func (n *typeNode) leaves(at int, yield func(l *typeNode, at int) bool) bool {
 	switch {
 	case n == nil:
 		return true

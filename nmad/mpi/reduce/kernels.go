@@ -12,7 +12,7 @@ type number interface {
 	ordered | complex64 | complex128
 }
 
-func of[T any](f func(a, b, out []T)) kernel {
+func of[T any](f func(a, b, out []T)) reduceKernel {
 	return func(a, b, out datatype.Address, n int) {
 		f(datatype.Slice[T](a, n), datatype.Slice[T](b, n), datatype.Slice[T](out, n))
 	}
@@ -122,44 +122,44 @@ func maxloc[T ordered, I int32 | int64](a, b, out []located[T, I]) {
 	}
 }
 
-// row is the kernels of the operations for one kind, or one pair of kinds; nil: the operation is not defined for it.
-type row [operations]kernel
+// kernelRow is the kernels of the operations for one kind, or one pair of kinds; nil: the operation is not defined for it.
+type kernelRow [operations]reduceKernel
 
-func anything[T any](r *row) { r[replaces], r[leaves] = of(replace[T]), of(leave[T]) }
+func anything[T any](r *kernelRow) { r[replaces], r[leaves] = of(replace[T]), of(leave[T]) }
 
-func numbers[T number](r *row) {
+func numbers[T number](r *kernelRow) {
 	anything[T](r)
 	r[sums], r[multiplies] = of(sum[T]), of(prod[T])
 }
 
-func ordereds[T ordered](r *row) {
+func ordereds[T ordered](r *kernelRow) {
 	numbers[T](r)
 	r[minima], r[maxima] = of(least[T]), of(greatest[T])
 }
 
-func integers[T integer](r *row) {
+func integers[T integer](r *kernelRow) {
 	ordereds[T](r)
 	bits[T](r)
 	truths[T](r)
 }
 
-func bits[T integer](r *row) {
+func bits[T integer](r *kernelRow) {
 	r[ands], r[ors], r[xors] = of(band[T]), of(bor[T]), of(bxor[T])
 }
 
-func truths[T integer](r *row) {
+func truths[T integer](r *kernelRow) {
 	r[logicalAnds], r[logicalOrs], r[logicalXors] = of(land[T]), of(lor[T]), of(lxor[T])
 }
 
-func locations[T ordered, I int32 | int64]() (r row) {
+func locations[T ordered, I int32 | int64]() (r kernelRow) {
 	r[minLocations], r[maxLocations] = of(minloc[T, I]), of(maxloc[T, I])
 	return r
 }
 
 // kernels has a row for each kind of element.
-var kernels = func() (m [1 << 8]*row) {
-	at := func(k datatype.Kind) *row {
-		m[k] = &row{}
+var kernels = func() (m [1 << 8]*kernelRow) {
+	at := func(k datatype.Kind) *kernelRow {
+		m[k] = &kernelRow{}
 		return m[k]
 	}
 	for _, k := range []datatype.Kind{datatype.Byte, datatype.Packed, datatype.Bool} {
@@ -184,7 +184,7 @@ var kernels = func() (m [1 << 8]*row) {
 }()
 
 // pairs has a row for each kind of value with a place.
-var pairs = map[pair]row{
+var pairs = map[locatedKinds]kernelRow{
 	{datatype.Int16, datatype.Int32}:   locations[int16, int32](),
 	{datatype.Int32, datatype.Int32}:   locations[int32, int32](),
 	{datatype.Int64, datatype.Int32}:   locations[int64, int32](),

@@ -14,16 +14,16 @@ var ErrOp = errors.New("operation not defined for the datatype")
 type Op struct {
 	name     string
 	commutes bool
-	what     operation // if it is predefined
+	what     predefinedOp // if it is predefined
 	user     func(in, inout datatype.Buffer)
 	stands   bool // user computes what a predefined operation is elsewhere
 }
 
-// operation is a predefined one.
-type operation uint8
+// predefinedOp is a predefined operation.
+type predefinedOp uint8
 
 const (
-	sums operation = iota
+	sums predefinedOp = iota
 	multiplies
 	minima
 	maxima
@@ -59,8 +59,8 @@ var (
 	NoOp    = &Op{name: "no-op", what: leaves}
 )
 
-// kernel computes out[i] = a[i] op b[i] for n elements. out may be b.
-type kernel func(a, b, out datatype.Address, n int)
+// reduceKernel computes out[i] = a[i] op b[i] for n elements. out may be b.
+type reduceKernel func(a, b, out datatype.Address, n int)
 
 // User returns an operation of a user: f computes inout[i] = in[i] op inout[i] for elements of one type and as many on both sides. It must be associative. Several threads may call f at
 // once, also while a lock is held; so f only computes.
@@ -113,10 +113,10 @@ func (o *Op) Combine(a, b, out datatype.Buffer) {
 func (o *Op) locates() bool { return o.what == minLocations || o.what == maxLocations }
 
 // kernel is what computes with elements of t; nil: nothing does.
-func (o *Op) kernel(t *datatype.Type) kernel {
+func (o *Op) kernel(t *datatype.Type) reduceKernel {
 	if o.locates() {
 		value, index, _ := t.Pair()
-		r := pairs[pair{value, index}]
+		r := pairs[locatedKinds{value, index}]
 		return r[o.what]
 	}
 	if r := kernels[t.Uniform()]; r != nil && t.Dense() {
@@ -125,5 +125,5 @@ func (o *Op) kernel(t *datatype.Type) kernel {
 	return nil
 }
 
-// pair is the kinds of a value and of where it is.
-type pair struct{ value, index datatype.Kind }
+// locatedKinds is the kinds of a value and of where it is.
+type locatedKinds struct{ value, index datatype.Kind }

@@ -10,7 +10,7 @@ const (
 )
 
 // packed has words compute with what fills words, and rest with the elements of so many bytes that are left.
-func packed(size int, words func(a, b, out []uint64), rest kernel) kernel {
+func packed(size int, words func(a, b, out []uint64), rest reduceKernel) reduceKernel {
 	return func(a, b, out datatype.Address, n int) {
 		k := n * size / 8
 		if k > 0 {
@@ -40,10 +40,10 @@ func sums16(a, b, out []uint64) {
 }
 
 // packedRows puts these in place of what goes element by element.
-func packedRows(m *[1 << 8]*row) {
+func packedRows(m *[1 << 8]*kernelRow) {
 	for _, k := range []datatype.Kind{datatype.Int8, datatype.Uint8, datatype.Byte, datatype.Int16, datatype.Uint16} {
 		r, size := m[k], k.Size()
-		for op, words := range map[operation]func(a, b, out []uint64){ands: band[uint64], ors: bor[uint64], xors: bxor[uint64]} {
+		for op, words := range map[predefinedOp]func(a, b, out []uint64){ands: band[uint64], ors: bor[uint64], xors: bxor[uint64]} {
 			r[op] = packed(size, words, r[op])
 		}
 		switch {

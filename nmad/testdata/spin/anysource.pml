@@ -3,9 +3,9 @@
  *   R0               a program: it posts the receive X0 from any source and the receive Y from gate 1, in either order
  *   R1               another one: it posts X1 from any source, and then claims a message of gate 1, or cancels X1, or neither
  *   poller           of a gate: it takes in what comes, and ends the gate
- *   post, look       anysource.go: startAny, look
- *   start, begin     gate.go: recv; begin.go: startRecv
- *   collect, holder  inbox.go: Begin, takeReceives; anysource.go: failLost
+ *   post, look       match.go: startAny, look
+ *   start, begin     gate.go: recv; submit.go: startRecv
+ *   collect, holder  inbox.go: Begin, takeReceives; match.go: failLost
  *   compare          matcher.go: catchUp, grant; any.go: after, takeOf
  *   arrive, keep     receiver.go: arrive, keep; matcher.go: ArriveAny, Keep
  *   letGo            progress.go

@@ -1,5 +1,5 @@
 /*
- * The biased lock of a private domain (nmad/lock.go): its owner takes it by a store and a look, with no barrier between them; other
+ * The biased lock of a private domain (nmad/internal/lock/lock.go): its owner takes it by a store and a look, with no barrier between them; other
  * threads, one at a time, claim it and have the owner's CPU pass a barrier. The owner's stores go through a buffer, as on amd64: a
  * step of the CPU, or a barrier, empties it. Stores and looks of the others are in order, for they use locked instructions.
  *

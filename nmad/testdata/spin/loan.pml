@@ -1,10 +1,10 @@
 /* A message that is lent: the receiver reads it in the sender's memory, and gives it back.
  *
  *   sender           a program: buffer.go: Alloc, Buffer.Release; operation.go: Post, in any order with what goes on
- *   senderGate       the poller of its gate: lending.go: handleReturn; rendezvous.go: handleRtr; closing.go: handleBye, lose
- *   senderCloses     Session.Close: closing.go: beginClose, sayBye, shut; what it waits for may take too long
- *   sDone            flow.go: finish; news.go: tellEnd; buffer.go: sendDone
- *   sFail            closing.go: fail; sender.go: FailSends; buffer.go: end, endLoans. Alloc and Release come in between, as they take only the lock of the blocks
+ *   senderGate       the poller of its gate: lending.go: handleReturn; rendezvous.go: handleRtr; closing.go: handleBye; gate_close.go: lose
+ *   senderCloses     Session.Close: gate_close.go: beginClose, sayBye, shut; what it waits for may take too long
+ *   sDone            flow.go: finish; completion.go: tellEnd; buffer.go: sendDone
+ *   sFail            gate_close.go: fail; sender.go: FailSends; buffer.go: end, endLoans. Alloc and Release come in between, as they take only the lock of the blocks
  *   reader           a program: it posts a receive that takes loans, or none; reads; loan.go: Loan.Release
  *   other            another thread, which releases the same loan
  *   readerGate       the poller of that gate: lending.go: handleLoan, hand, Release; inbox.go: takeReleased; receiver.go: deliver
@@ -112,7 +112,7 @@ inline failSends() {
 	}
 }
 
-/* held.fail. Its caller has the lock of the gate, which Alloc and Release do without. */
+/* lockedGate.fail. Its caller has the lock of the gate, which Alloc and Release do without. */
 inline sFail() {
 	if
 	:: sEnd
@@ -348,7 +348,7 @@ inline deliver() {
 #define left (due != 0)
 #endif
 
-/* held.letGo: the lock is let go, and what others have left for its holder is seen to. */
+/* lockedGate.letGo: the lock is let go, and what others have left for its holder is seen to. */
 inline letGo() {
 	rLock = false;
 #ifndef NO_LOOK

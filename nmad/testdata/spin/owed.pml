@@ -1,5 +1,5 @@
 /*
- * What threads leave at the gates of a domain that has one lock for all of them (nmad/lock.go, begin.go). A thread that finds the lock held leaves its request in
+ * What threads leave at the gates of a domain that has one lock for all of them (nmad/internal/lock/lock.go, submit.go). A thread that finds the lock held leaves its request in
  * the inbox of its gate, and goes away. The holder may be busy with another gate; owed tells it to look at all of them after it has let the lock go. No
  * request is left behind when all threads have gone.
  *

@@ -2,10 +2,10 @@
  * a close by either side, and a loss.
  *
  *   sender           a program: it starts the send, waits for it, and uses its buffer for something else
- *   senderGate       the poller of its gate: rendezvous.go: handleRtr; track.go: drain; closing.go: handleBye
+ *   senderGate       the poller of its gate: rendezvous.go: handleRtr; progress.go: drain; closing.go: handleBye
  *   pusher           transfer.go: reserve, copy, complete; stream.go: Complete, completeLate; of the push transfer of one rail
- *   senderCloses     Session.Close: closing.go: beginClose, sayBye, shut
- *   failSends, sFail sender.go: FailSends; stream.go: failStream; closing.go: fail
+ *   senderCloses     Session.Close: gate_close.go: beginClose, sayBye, shut
+ *   failSends, sFail sender.go: FailSends; stream.go: failStream; gate_close.go: fail
  *   receiver         a program: it posts a receive; if that is cancelled another one
  *   canceller        another thread: request.go: Cancel, of the first receive
  *   receiverGate     the poller of that gate: receiver.go: announcement; rendezvous.go: ask, share; closing.go: takeLeave

@@ -1,5 +1,5 @@
 /*
- * A worker and the threads that leave requests for it (nmad/worker.go, begin.go). A starter puts its request into the inbox, says that something is
+ * A worker and the threads that leave requests for it (nmad/worker.go, submit.go). A starter puts its request into the inbox, says that something is
  * owed, and rings, unless the bell rings already. The worker takes the bell down, looks whether something is owed, and else sleeps until it rings. All
  * requests are handled, whichever way the steps fall; a worker that is told to end does so, at any time: it gives up its lock, and looks for the last time. A starter that finds
  * the lock given up handles what is there itself.

@@ -1,11 +1,15 @@
 /* A BoundedWait (sched/bounded.go), waited in twice by its owner, a thread: in a queue, with a time limit, a context that
- * belongs to the first of the two waits, and a canceller. Each wait ends once, by one of them; what is given from the queue is the
- * owner's; while a claimer has not woken the owner yet that one does not go on; none that comes late ends the next wait.
+ * belongs to the first of the two waits, and a canceller. In each wait the owner parks under its own lock, or under that of the
+ * queue, as a wait with a time limit alone does. Each wait ends once, by one of them; what is given from the queue is the
+ * owner's; while a claimer has not woken the owner yet that one does not go on; none that comes late ends the next wait; the owner is
+ * made ready once, and is parked then.
  *
  *   open     the ticket is open for wait number n; claim: claimFor, a compare-and-swap of both
  *   owner    Open, await, outcome            waker      Pop, Wake
  *   clock    timers.fire                     context    Watch, Fire
- *   quits    Cancel: interrupt */
+ *   quits    Cancel: interrupt
+ *   under    it parks under the queue's lock: BoundedWait.lock is that of the queue
+ *   asleep   the owner is off its stack: the one that runs after it unlocks */
 
 #define byQueue 1
 #define byClock 2
@@ -20,6 +24,7 @@ bool queued;                /* the node; under qmu */
 bool pending;               /* the timer; under ts */
 bool woken, parked;         /* under mu */
 bool ready, touching;
+bool under, asleep;
 byte given, got;
 bool over;
 
@@ -36,43 +41,75 @@ inline claim(who, i) {
 	}
 }
 
+/* wake: the caller has claimed. The one that pops holds the queue's lock as it claims, so it finds an owner parked that parks
+ * under that. */
 inline wake() {
-	lock(mu);
-	sleeps = parked;
-	touching = false;
-	woken = true;
-	mu = false;
 	if
-	:: sleeps -> assert(!ready); ready = true
+	:: under -> sleeps = true; touching = false
+	:: else ->
+		lock(mu);
+		sleeps = parked;
+		touching = false;
+		woken = true;
+		mu = false
+	fi;
+	if
+	:: sleeps -> assert(asleep && !ready); ready = true
 	:: else
 	fi
+}
+
+/* wakeUnder: wake by one that has not popped the owner. */
+inline wakeUnder() {
+#ifndef WAKES_UNPARKED
+	if
+	:: under -> lock(qmu); qmu = false
+	:: else
+	fi;
+#endif
+	wake()
 }
 
 active proctype owner() {
 	bool w;
 	do
 	:: n < 2 ->
-		atomic { n++; open = true };
-		lock(qmu);
+		w = false;
+		if
+		:: under = true; lock(qmu); atomic { n++; open = true }
+		:: under = false; atomic { n++; open = true }; lock(qmu)
+		fi;
 		assert(!queued);
 		queued = true;
-		qmu = false;
+		if
+#ifdef UNLOCKS_TOO_EARLY
+		:: qmu = false
+#else
+		:: !under -> qmu = false
+		:: under
+#endif
+		fi;
 		lock(ts); assert(!pending); pending = true; ts = false;
 #ifdef GOES_ON_AT_CLAIM
 		if
-		:: !open -> goto goOn
+		:: !open && !under -> goto goOn
 		:: true
 		fi;
 #endif
-		lock(mu);
+		if
+		:: under -> asleep = true; qmu = false
+		:: else ->
+			lock(mu);
 #ifndef PARKS_WITHOUT_LOOK
-		w = woken;
+			w = woken;
 #endif
-		parked = !w;
-		mu = false;
+			parked = !w;
+			asleep = !w;
+			mu = false
+		fi;
 		if
 		:: w
-		:: else -> atomic { ready -> ready = false }
+		:: else -> atomic { ready -> ready = false; asleep = false }
 		fi;
 #ifdef GOES_ON_AT_CLAIM
 goOn:
@@ -133,7 +170,7 @@ end:	do
 		fi;
 		ts = false;
 		if
-		:: mine -> wake()
+		:: mine -> wakeUnder()
 		:: else
 		fi
 	od
@@ -148,7 +185,7 @@ active proctype context() {
 	claim(byContext, 1);
 #endif
 	if
-	:: mine -> assert(n == 1); wake()
+	:: mine -> assert(n == 1); wakeUnder()
 	:: else
 	fi
 }
@@ -159,7 +196,7 @@ active proctype quits() {
 	i = n;
 	claim(byCancel, i);
 	if
-	:: mine -> wake()
+	:: mine -> wakeUnder()
 	:: else
 	fi
 }

@@ -15,28 +15,28 @@ const (
 	callers
 )
 
-// calls counts the calls of all directions of one link that are in flight.
-type calls struct {
-	of   [callers]count
+// inFlight counts the calls of all directions of one link that are in flight.
+type inFlight struct {
+	of   [callers]callCount
 	open atomic.Int32 // counts that are not drained; written by calls that drain one
 	free func()
 }
 
-// count is that of one direction. The state is twice the number of callers inside, plus one when
+// callCount is that of one direction. The state is twice the number of callers inside, plus one when
 // closed:
 //
 //	open, n inside ──enter/leave── open, n±1 inside
 //	open, n inside ──close──────── closed, n inside    (enter fails from here on)
 //	closed, 0 inside ────────────→ drained             (once)
-type count struct {
+type callCount struct {
 	state   atomic.Int64
 	drained atomic.Bool
-	calls   *calls
+	calls   *inFlight
 	_       [128 - 24]byte
 }
 
-func newCalls(free func()) *calls {
-	c := &calls{free: free}
+func newCalls(free func()) *inFlight {
+	c := &inFlight{free: free}
 	for i := range c.of {
 		c.of[i].calls = c
 	}
@@ -45,7 +45,7 @@ func newCalls(free func()) *calls {
 }
 
 // close may be called again.
-func (c *calls) close() {
+func (c *inFlight) close() {
 	for i := range c.of {
 		if n := &c.of[i]; n.state.Or(1) == 0 {
 			n.drain()
@@ -53,7 +53,7 @@ func (c *calls) close() {
 	}
 }
 
-func (n *count) enter() bool {
+func (n *callCount) enter() bool {
 	if n.state.Add(2)&1 == 0 {
 		return true
 	}
@@ -61,7 +61,7 @@ func (n *count) enter() bool {
 	return false
 }
 
-func (n *count) leave() {
+func (n *callCount) leave() {
 	if n.state.Add(-2) == 1 {
 		n.drain()
 	}
@@ -69,7 +69,7 @@ func (n *count) leave() {
 
 // drain may be reached several times, as a late enter that fails
 // leaves again; only the first counts.
-func (n *count) drain() {
+func (n *callCount) drain() {
 	if n.drained.CompareAndSwap(false, true) && n.calls.open.Add(-1) == 0 {
 		n.calls.free()
 	}

@@ -21,7 +21,7 @@ type Life struct {
 	Rank  int                   // of the peer
 	Name  string                // of the driver
 	fault atomic.Pointer[error] // what broke the link, or how it was lost; set before State is
-	calls *calls
+	calls *inFlight
 }
 
 // Init makes the life of a link to a rank ready. free frees what the link has: it runs once, after Drain, in the goroutine

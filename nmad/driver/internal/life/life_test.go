@@ -12,7 +12,7 @@ import (
 )
 
 func TestCountsShareNoLines(t *testing.T) {
-	if n := unsafe.Sizeof(count{}); n != 128 {
+	if n := unsafe.Sizeof(callCount{}); n != 128 {
 		t.Errorf("a count has %d bytes, want 128", n)
 	}
 }

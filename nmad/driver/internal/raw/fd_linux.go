@@ -34,6 +34,15 @@ func Take(c syscall.Conn) (int, error) {
 	return fd, nil
 }
 
+// Close closes descriptors of ours; those below 0 are none.
+func Close(fds ...int) {
+	for _, fd := range fds {
+		if fd >= 0 {
+			_ = unix.Close(fd) // open: cannot fail in a way that matters
+		}
+	}
+}
+
 // Interest puts fd into the epoll set ep, or changes what is waited for.
 // Level triggered.
 func Interest(ep, op, fd int, events uint32) error {

@@ -13,7 +13,11 @@ import (
 // Listen opens the endpoint of a process that listens with ln, which it owns from
 // here on, and that others reach at addr.
 func (n Network) Listen(c driver.Config, ln net.Listener, addr string) driver.Endpoint {
-	return n.listen(c, ln, addr)
+	e := &endpoint{net: n}
+	e.Endpoint = meet.Endpoint{Name: n.Name, Config: c, MaxBody: uint32(n.MaxBody), Reach: e.dial}
+	e.halves.waiting = map[linkID]*half{}
+	e.Listen(ln, addr, e.receive)
+	return e
 }
 
 // endpoint is a network opened in this process.
@@ -21,14 +25,6 @@ type endpoint struct {
 	meet.Endpoint
 	net    Network
 	halves halves
-}
-
-func (n Network) listen(c driver.Config, ln net.Listener, addr string) *endpoint {
-	e := &endpoint{net: n}
-	e.Endpoint = meet.Endpoint{Name: n.Name, Config: c, MaxBody: uint32(n.MaxBody), Reach: e.dial}
-	e.halves.waiting = map[linkID]*half{}
-	e.Listen(ln, addr, e.receive)
-	return e
 }
 
 // dial connects twice: a link has two connections. What the link takes is there before the peer could take it for made.

@@ -39,7 +39,7 @@ func openBody(t *testing.T, c driver.Config, body int) *endpoint {
 		Name: "plain", Hint: "is it there?", MaxBody: body, Gather: testGather,
 		Check: func(string) error { return nil },
 		Take:  func(c Conn) (int, error) { return raw.Take(c) },
-	}.listen(c, ln, ln.Addr().String())
+	}.Listen(c, ln, ln.Addr().String()).(*endpoint)
 	t.Cleanup(func() { _ = ep.Close() })
 	return ep
 }

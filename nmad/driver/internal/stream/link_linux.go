@@ -11,6 +11,7 @@ import (
 	"github.com/pm2-go/pm2/nmad/driver"
 	"github.com/pm2-go/pm2/nmad/driver/internal/life"
 	"github.com/pm2-go/pm2/nmad/driver/internal/raw"
+	"github.com/pm2-go/pm2/nmad/driver/internal/relaxed"
 )
 
 // mostOnce is how many bytes of the large track one call moves at most: as long
@@ -35,7 +36,7 @@ type link struct {
 	_     [padding]byte
 	rx    smallRecv
 	_     [padding]byte
-	lt    struct{ refused uint64 } // 1: the last Push found no room (store, load)
+	lt    struct{ refused uint64 } // 1: the last Push found no room (relaxed)
 	_     [padding]byte
 	rt    lowWater
 	pace  pacing
@@ -147,11 +148,11 @@ func (l *link) Push(buf []byte) (int, error) {
 	switch errno {
 	case 0:
 		if l.lt.refused != 0 {
-			store(&l.lt.refused, 0)
+			relaxed.Store(&l.lt.refused, 0)
 		}
 		return n, nil
 	case unix.EAGAIN, unix.EINTR:
-		store(&l.lt.refused, 1)
+		relaxed.Store(&l.lt.refused, 1)
 		return 0, nil
 	}
 	return 0, l.lose("sendto", errno)
@@ -188,13 +189,13 @@ func (l *link) Descriptor() int { return l.ep }
 // whatever the directions do. It makes two system calls, and one more to wait for many bytes of
 // the large track.
 func (l *link) Arm(wantRoom bool) bool {
-	if l.State.Load()&(life.Closed|life.Broken) != 0 || load(&l.rx.whole) != 0 {
+	if l.State.Load()&(life.Closed|life.Broken) != 0 || relaxed.Load(&l.rx.whole) != 0 {
 		return false
 	}
 	// Bytes that Send left in the buffer have to leave, whichever thread waits for it.
 	var want [numTracks]bool
-	want[trackSmall] = load(&l.tx.left) != 0 || wantRoom && load(&l.tx.refused) != 0
-	want[trackLarge] = wantRoom && load(&l.lt.refused) != 0
+	want[trackSmall] = relaxed.Load(&l.tx.left) != 0 || wantRoom && relaxed.Load(&l.tx.refused) != 0
+	want[trackLarge] = wantRoom && relaxed.Load(&l.lt.refused) != 0
 	if wantRoom && !want[trackSmall] && !want[trackLarge] {
 		return false // what waited has gone meanwhile
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/pm2-go/pm2/internal/kernel"
 	"github.com/pm2-go/pm2/nmad/driver"
 	"github.com/pm2-go/pm2/nmad/driver/internal/raw"
+	"github.com/pm2-go/pm2/nmad/driver/internal/relaxed"
 )
 
 // smallSend is the sending end of the small track: the buffer of a packet, of
@@ -22,8 +23,8 @@ import (
 type smallSend struct {
 	buf     []byte
 	at, end int    // buf[at:end] has still to leave
-	left    uint64 // 1: at < end (store, load)
-	refused uint64 // 1: the last Send was refused (store, load)
+	left    uint64 // 1: at < end (relaxed)
+	refused uint64 // 1: the last Send was refused (relaxed)
 	pair    raw.Pair
 	copies  bool // bodies of all lengths are copied: sendmsg is refused here
 }
@@ -41,13 +42,13 @@ func (s *smallSend) init(maxBody int) { s.buf = make([]byte, driver.HeaderSize+m
 func (s *smallSend) send(fd int, h *driver.Header, body []byte, parts [][]byte, more bool) (bool, syscall.Errno) {
 	if more && driver.HeaderSize+int(h.Body) <= len(s.buf)-s.end {
 		s.put(h, body, parts)
-		store(&s.left, 1)
+		relaxed.Store(&s.left, 1)
 		s.taken()
 		return true, 0
 	}
 	if s.at != s.end {
 		if ok, errno := s.moveOn(fd); !ok || errno != 0 {
-			store(&s.refused, 1)
+			relaxed.Store(&s.refused, 1)
 			return false, errno
 		}
 		if more {
@@ -70,14 +71,14 @@ func (s *smallSend) send(fd int, h *driver.Header, body []byte, parts [][]byte, 
 	switch {
 	case errno == unix.EAGAIN || errno == unix.EINTR:
 		s.end = 0
-		store(&s.refused, 1)
+		relaxed.Store(&s.refused, 1)
 		return false, 0
 	case errno != 0:
 		s.end = 0
 		return false, errno
 	case sent < n:
 		s.at = sent
-		store(&s.left, 1)
+		relaxed.Store(&s.left, 1)
 	default:
 		s.end = 0
 	}
@@ -101,7 +102,7 @@ func (s *smallSend) sendStraight(fd int, h *driver.Header, body []byte) (sent in
 // taken notes that Send was not refused.
 func (s *smallSend) taken() {
 	if s.refused != 0 {
-		store(&s.refused, 0)
+		relaxed.Store(&s.refused, 0)
 	}
 }
 
@@ -126,7 +127,7 @@ func (s *smallSend) moveOn(fd int) (bool, syscall.Errno) {
 		return false, errno
 	}
 	s.at, s.end = 0, 0
-	store(&s.left, 0)
+	relaxed.Store(&s.left, 0)
 	return true, 0
 }
 
@@ -136,7 +137,7 @@ type smallRecv struct {
 	buf     []byte
 	maxBody int
 	at, end int    // buf[at:end] has arrived and not been handed out
-	whole   uint64 // 1: a whole packet is among it (store, load)
+	whole   uint64 // 1: a whole packet is among it (relaxed)
 	short   bool   // the last read brought less than there was room for: all that the kernel had
 	drained bool   // the packet that was handed out last was the last of such a read
 }
@@ -167,7 +168,7 @@ func (r *smallRecv) next(h *driver.Header) (body []byte, ok bool, err error) {
 		whole = 1
 	}
 	if whole != r.whole {
-		store(&r.whole, whole)
+		relaxed.Store(&r.whole, whole)
 	}
 	return packet[driver.HeaderSize:], true, nil
 }

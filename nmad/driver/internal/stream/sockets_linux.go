@@ -7,6 +7,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/pm2-go/pm2/nmad/driver"
+	"github.com/pm2-go/pm2/nmad/driver/internal/raw"
 	"github.com/pm2-go/pm2/nmad/internal/meet"
 )
 
@@ -21,35 +22,31 @@ var noSockets = sockets{ep: -1, fd: [numTracks]int{-1, -1}, place: driver.Place{
 
 // take adds the socket of a connection, and with the first one what the link has but once. Its error is for the peer to
 // know: this process lacks something.
-func (s *sockets) take(n *Network, track int, c Conn) (err error) {
+func (sk *sockets) take(n *Network, track int, c Conn) (err error) {
 	if track == trackSmall {
-		if s.ep, err = unix.EpollCreate1(unix.EPOLL_CLOEXEC); err != nil {
-			s.ep = -1
+		if sk.ep, err = unix.EpollCreate1(unix.EPOLL_CLOEXEC); err != nil {
+			sk.ep = -1
 			return meet.Lacking(fmt.Errorf("cannot create an epoll set: %w", os.NewSyscallError("epoll_create1", err)))
 		}
 		if n.Place != nil {
-			s.place = n.Place(c)
+			sk.place = n.Place(c)
 		}
 	}
-	if s.fd[track], err = n.Take(c); err != nil {
-		s.fd[track] = -1
+	if sk.fd[track], err = n.Take(c); err != nil {
+		sk.fd[track] = -1
 		return meet.Lacking(err)
 	}
 	return nil
 }
 
 // give hands a socket on.
-func (s *sockets) give(track int) (fd int) {
-	fd, s.fd[track] = s.fd[track], -1
+func (sk *sockets) give(track int) (fd int) {
+	fd, sk.fd[track] = sk.fd[track], -1
 	return fd
 }
 
 // close closes what is left.
-func (s *sockets) close() {
-	for _, fd := range append(s.fd[:], s.ep) {
-		if fd >= 0 {
-			_ = unix.Close(fd)
-		}
-	}
-	*s = noSockets
+func (sk *sockets) close() {
+	raw.Close(sk.fd[trackSmall], sk.fd[trackLarge], sk.ep)
+	*sk = noSockets
 }

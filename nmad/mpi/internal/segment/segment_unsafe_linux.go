@@ -18,12 +18,12 @@ type Segment struct {
 	members int
 	piece   int // the longest, in bytes
 	station int // bytes of each member
-	held    [Slots]held
+	lastUse [Slots]slotUse
 	seen    []uint64 // what the others have taken, as far as it was looked up
 }
 
-// held is what a slot of this member was used for last.
-type held struct {
+// slotUse is what a slot of this member was used for last.
+type slotUse struct {
 	mark   uint64
 	reader int
 }
@@ -93,7 +93,7 @@ func (s *Segment) room(member, slot, size int) []byte {
 
 // Blocks says which member keeps this one from publishing piece k of an operation, since it has not taken what the slot has; -1: none.
 func (s *Segment) Blocks(op uint64, k int) int {
-	h := &s.held[slotOf(op, k)]
+	h := &s.lastUse[slotOf(op, k)]
 	if h.mark == 0 {
 		return -1
 	}
@@ -120,7 +120,7 @@ func (s *Segment) Room(op uint64, k, size int) []byte {
 // Publish lets the others see the piece in Room; what describes it. It says whether there are Sleepers.
 func (s *Segment) Publish(op uint64, k int, what uint64, reader int) (sleepers bool) {
 	slot := slotOf(op, k)
-	s.held[slot] = held{mark(op, k), reader}
+	s.lastUse[slot] = slotUse{mark(op, k), reader}
 	at := headOf(slot)
 	*(*uint64)(s.at(s.own, at+8)) = what
 	s.word(s.own, at).Store(mark(op, k))

@@ -4,7 +4,7 @@
  *   poster           side A, its first thread: link_linux.go: Send, Recv; it sleeps for room, and for the answer
  *   pusher           side A, a second thread: link_linux.go: pushSlots; it does not sleep
  *   server           side B: link_linux.go: Recv, Pull; it sleeps when both tracks are empty, and answers in the end
- *   fill, publish    small.go: send; large.go: fill; words_norace.go: publish; T1 of README.md. The credit is published, too
+ *   fill, publish    small.go: send; large.go: fill; publish_norace.go: publish; T1 of README.md. The credit is published, too
  *   wake             link_linux.go: wake; T2 and T3
  *   nap              link_linux.go: Arm, Disarm; S1 and S2, and epoll_wait on the Descriptor, S3
  *   alone            link_linux.go: idleCheck, checkPeer

@@ -11,7 +11,7 @@ import (
 	"strings"
 )
 
-// signature is what a method of type call takes and gives, as Go's sources have the types.
+// signature is what a method for functions of MPI takes and gives, as Go's sources have the types.
 type signature struct {
 	params, results []string // without the error
 	fails           bool     // the last result is an error
@@ -42,7 +42,7 @@ func typeName(x ast.Expr) string {
 	return fmt.Sprintf("%T", x)
 }
 
-// methods are those of type call, by what the sources in a folder declare.
+// methods are those for functions of MPI, by what the sources in a folder declare.
 func methods(dir string) (map[string]signature, error) {
 	names, err := filepath.Glob(filepath.Join(dir, "*.go"))
 	if err != nil {
@@ -59,7 +59,7 @@ func methods(dir string) (map[string]signature, error) {
 		}
 		for _, d := range file.Decls {
 			f, ok := d.(*ast.FuncDecl)
-			if !ok || f.Recv == nil || typeName(f.Recv.List[0].Type) != "*call" {
+			if !ok || f.Recv == nil || typeName(f.Recv.List[0].Type) != "*cCall" {
 				continue
 			}
 			s := signature{params: types(f.Type.Params), results: types(f.Type.Results)}
@@ -80,29 +80,29 @@ type reader struct {
 }
 
 var readers = []reader{
-	{"*comm", "MPI_Comm", "a.comm(%d)", true, 1},
-	{"*intra", "MPI_Comm", "a.intra(%d)", true, 1},
-	{"*inter", "MPI_Comm", "a.inter(%d)", true, 1},
-	{"*grid", "MPI_Comm", "a.grid(%d)", true, 1},
-	{"*graph", "MPI_Comm", "a.graph(%d)", true, 1},
-	{"*distGraph", "MPI_Comm", "a.distGraph(%d)", true, 1},
-	{"*window", "MPI_Win", "a.window(%d)", true, 1},
-	{"*session", "MPI_Session", "a.session(%d)", true, 1},
+	{"*cComm", "MPI_Comm", "a.comm(%d)", true, 1},
+	{"*intraComm", "MPI_Comm", "a.intra(%d)", true, 1},
+	{"*interComm", "MPI_Comm", "a.inter(%d)", true, 1},
+	{"*gridComm", "MPI_Comm", "a.grid(%d)", true, 1},
+	{"*graphComm", "MPI_Comm", "a.graph(%d)", true, 1},
+	{"*distGraphComm", "MPI_Comm", "a.distGraph(%d)", true, 1},
+	{"*cWindow", "MPI_Win", "a.window(%d)", true, 1},
+	{"*cSession", "MPI_Session", "a.session(%d)", true, 1},
 	{"*object", "MPI_Comm", "objectOf(a.comm(%d))", true, 1},
 	{"*object", "MPI_Win", "objectOf(a.window(%d))", true, 1},
 	{"*object", "MPI_Session", "objectOf(a.session(%d))", true, 1},
 	{"*object", "MPI_Datatype", "objectOf(a.dtype(%d))", true, 1},
-	{"*dtype", "MPI_Datatype", "a.dtype(%d)", true, 1},
+	{"*cType", "MPI_Datatype", "a.dtype(%d)", true, 1},
 	{"*committed", "MPI_Datatype", "a.committed(%d)", true, 1},
 	{"mpi.Group", "MPI_Group", "a.group(%d)", true, 1},
-	{"*info", "MPI_Info", "a.info(%d)", true, 1},
+	{"*cInfo", "MPI_Info", "a.info(%d)", true, 1},
 	{"*hints", "MPI_Info", "a.hints(%d)", true, 1},
 	{"*changeable", "MPI_Info", "a.changeable(%d)", true, 1},
-	{"*op", "MPI_Op", "a.op(%d)", true, 1},
+	{"*cOp", "MPI_Op", "a.op(%d)", true, 1},
 	{"*partitioned", "MPI_Request", "a.partitioned(%d)", true, 1},
 	{"string", "const char *", "a.string(%d)", true, 1},
-	{"key", "const char *", "a.key(%d)", true, 1},
-	{"count", "number", "a.count(%d)", true, 1},
+	{"infoKey", "const char *", "a.key(%d)", true, 1},
+	{"elementCount", "number", "a.count(%d)", true, 1},
 	{"*handle", "pointer", "a.handleAt(%d)", true, 1},
 	{"*int32", "int *", "a.intAt(%d)", true, 1},
 	{"outgoing", "buffer", "a.message(%d, false)", true, 6},
@@ -112,27 +112,27 @@ var readers = []reader{
 	{"int", "number", "a.int(%d)", false, 1},
 	{"bool", "number", "a.int(%d) != 0", false, 1},
 	{"handle", "handle", "a.handle(%d)", false, 1},
-	{"*status", "status", "a.status(%d)", false, 1},
+	{"*cStatus", "status", "a.status(%d)", false, 1},
 }
 
 // writers are the methods that write a result, by its types in Go and C.
 var writers = map[[2]string]string{
-	{"int", "int *"}:                 "setInt",
-	{"int", "COUNT *"}:               "setCount",
-	{"int", "DISP *"}:                "setWide",
-	{"int", "ADDR *"}:                "setAint",
-	{"int", "MPI_Aint *"}:            "setAint",
-	{"int", "MPI_Count *"}:           "setAint",
-	{"bool", "int *"}:                "setFlag",
-	{"[]int", "int []"}:              "setInts",
-	{"name", "char *"}:               "setName",
-	{"uintptr", "void *"}:            "setPtr",
-	{"*comm", "MPI_Comm *"}:          "setComm",
-	{"mpi.Group", "MPI_Group *"}:     "setGroup",
-	{"*info", "MPI_Info *"}:          "setInfo",
-	{"*handler", "MPI_Errhandler *"}: "setHandler",
-	{"*request", "MPI_Request *"}:    "setRequest",
-	{"*dtype", "MPI_Datatype *"}:     "setType",
+	{"int", "int *"}:                     "setInt",
+	{"int", "COUNT *"}:                   "setCount",
+	{"int", "DISP *"}:                    "setWide",
+	{"int", "ADDR *"}:                    "setAint",
+	{"int", "MPI_Aint *"}:                "setAint",
+	{"int", "MPI_Count *"}:               "setAint",
+	{"bool", "int *"}:                    "setFlag",
+	{"[]int", "int []"}:                  "setInts",
+	{"name", "char *"}:                   "setName",
+	{"uintptr", "void *"}:                "setPtr",
+	{"*cComm", "MPI_Comm *"}:             "setComm",
+	{"mpi.Group", "MPI_Group *"}:         "setGroup",
+	{"*cInfo", "MPI_Info *"}:             "setInfo",
+	{"*cErrhandler", "MPI_Errhandler *"}: "setHandler",
+	{"*cRequest", "MPI_Request *"}:       "setRequest",
+	{"*cType", "MPI_Datatype *"}:         "setType",
 }
 
 // cType is the type of a parameter.
@@ -176,7 +176,7 @@ func (f *function) entry(name string, s signature, form string) (string, error) 
 		params = params[1:]
 	}
 	if len(params) == 0 && len(s.results) == 0 && form == "" && s.fails {
-		return "(*call)." + name, nil
+		return "(*cCall)." + name, nil
 	}
 	var first, then, args []string
 	if form != "" {
@@ -189,7 +189,7 @@ func (f *function) entry(name string, s signature, form string) (string, error) 
 			found = slices.IndexFunc(readers, func(r reader) bool { return r.goType == goType && r.is(f.params[at:]) })
 		}
 		if found < 0 {
-			return "", fmt.Errorf("%s has no argument for what (*call).%s takes as %s", f.name, name, goType)
+			return "", fmt.Errorf("%s has no argument for what (*cCall).%s takes as %s", f.name, name, goType)
 		}
 		r, place := &readers[found], at-1
 		at += r.takes - 1
@@ -207,7 +207,7 @@ func (f *function) entry(name string, s signature, form string) (string, error) 
 			then = append(then, line)
 		}
 	}
-	b := "func(a *call) error {\n" + strings.Join(first, "") + strings.Join(then, "")
+	b := "func(a *cCall) error {\n" + strings.Join(first, "") + strings.Join(then, "")
 	called := fmt.Sprintf("a.%s(%s)", name, strings.Join(args, ", "))
 	results, writes := make([]string, len(s.results)), ""
 	at = len(f.params)
@@ -220,7 +220,7 @@ func (f *function) entry(name string, s signature, form string) (string, error) 
 			}
 		}
 		if writer == "" {
-			return "", fmt.Errorf("%s has no place for what (*call).%s gives as %s", f.name, name, goType)
+			return "", fmt.Errorf("%s has no place for what (*cCall).%s gives as %s", f.name, name, goType)
 		}
 		results[i] = fmt.Sprintf("r%d", at)
 		write := fmt.Sprintf("a.%s(%d, %s)", writer, at, results[i])
@@ -248,22 +248,22 @@ var objects = []string{"Comm_", "Type_", "Win_", "Session_"}
 
 // methodOf is the method for a function: the one of its name; of a collective operation that of its blocking form, which is told the form; of an object, that of all objects; of one whose name ends in _x, that without. An empty name: there is none.
 func (f *function) methodOf(methods map[string]signature) (name string, s signature, form string) {
-	takesForm := func(s signature) bool { return len(s.params) > 0 && s.params[0] == "form" }
+	takesForm := func(s signature) bool { return len(s.params) > 0 && s.params[0] == "callForm" }
 	if s, ok := methods[method(f.name)]; ok {
 		if takesForm(s) {
-			form = "form{now, 0}"
+			form = "callForm{}"
 		}
 		return method(f.name), s, form
 	}
 	request := slices.IndexFunc(f.params, func(p string) bool { return cType(p) == "MPI_Request *" })
 	if base, ok := strings.CutSuffix(f.name, "_init"); ok {
 		if s, ok := methods[method(base)]; ok && takesForm(s) {
-			return method(base), s, fmt.Sprintf("form{lasting, %d}", request)
+			return method(base), s, fmt.Sprintf("callForm{%d, true}", request)
 		}
 	}
 	if base, ok := strings.CutPrefix(f.name, "I"); ok {
 		if s, ok := methods[method(base)]; ok && takesForm(s) {
-			return method(base), s, fmt.Sprintf("form{later, %d}", request)
+			return method(base), s, fmt.Sprintf("callForm{%d, false}", request)
 		}
 	}
 	for _, kind := range objects {
@@ -292,7 +292,7 @@ func goTable(all []function, methods map[string]signature) ([]byte, error) {
 			fmt.Fprintf(&b, "%d: {name: \"MPI_%s\"},\n", i, f.name)
 			continue
 		}
-		do := "(*call).refused"
+		do := "(*cCall).refused"
 		if name, s, form := f.methodOf(methods); name != "" {
 			var err error
 			if do, err = f.entry(name, s, form); err != nil {

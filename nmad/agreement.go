@@ -1,0 +1,380 @@
+package nmad
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"sync/atomic"
+
+	"github.com/pm2-go/pm2/nmad/internal/consensus"
+	"github.com/pm2-go/pm2/nmad/internal/contexts"
+	"github.com/pm2-go/pm2/nmad/internal/lock"
+)
+
+// notesMost is how many notes wait for one peer at most: more than any course of the protocol has, in several groups at
+// once.
+const notesMost = 64
+
+// agreements runs those of a session (internal/consensus has the protocol): it tells the Participant of each group what
+// happens, and does what that asks for. Threads that may hold the lock of a gate put what has happened into a queue. One
+// goroutine at a time takes it out; it has no lock, so it may take those of all gates.
+//
+//	idle --- something is posted ---> running --- nothing is left ---> idle
+//	any --- stop ---> stopped: calls end with ErrClosed, and what happens is dropped
+type agreements struct {
+	s *Session
+
+	mu      lock.Spin // inside the locks of gates; everything up to stopped is under it
+	queue   []func()
+	heard   []int                       // by rank: its notes in queue
+	calls   map[*agreementCall]struct{} // that have not ended
+	running bool
+	stopped error // what calls end with; nil: not stopped
+
+	failed atomic.Pointer[[]int] // ranks that are lost in the order known here, agreed upon first; what it points to never changes
+
+	groups       map[uint16]*groupAgreements // by context; 0: the job. Of the goroutine that runs
+	pending      map[uint16]*pendingNotes    // likewise: of contexts that this process has not opened yet
+	pendingCount atomic.Int32                // how many of these there are
+}
+
+// groupAgreements are those of one group.
+type groupAgreements struct {
+	context     uint16
+	participant *consensus.Participant
+	calls       []*agreementCall // of this process, in order; the first one is under way
+}
+
+// agreementCall is one of Agree or Shrink.
+type agreementCall struct {
+	kind    uint8
+	value   uint64
+	over    *Request
+	verdict consensus.Verdict // when over is done
+	agreed  []int             // likewise: all ranks that have failed, in the agreed order
+}
+
+func newAgreements(s *Session, rank, size int) *agreements {
+	ag := &agreements{
+		s: s, heard: make([]int, size), calls: map[*agreementCall]struct{}{},
+		groups: map[uint16]*groupAgreements{0: {participant: consensus.New(rank, size, nil)}}, pending: map[uint16]*pendingNotes{},
+	}
+	ag.failed.Store(new([]int))
+	return ag
+}
+
+func (ag *agreements) size() int { return ag.s.cfg.Size }
+
+// group returns the agreements of a context of the job, in which only its group takes part. nil: this process has no such
+// context.
+func (ag *agreements) group(number uint16) *groupAgreements {
+	if gr := ag.groups[number]; gr != nil {
+		return gr
+	}
+	c := ag.s.zero().context(number)
+	if c == nil {
+		return nil
+	}
+	gr := &groupAgreements{context: number, participant: consensus.New(ag.s.cfg.Rank, ag.size(), c.any.Group().Has)}
+	for _, rank := range ag.groups[0].participant.Failed() {
+		gr.participant.Lost(rank)
+	}
+	c.agreed.Store(true)
+	ag.groups[number] = gr
+	return gr
+}
+
+// post puts what is to be done into the queue. It never waits for more than the queue's lock. False: agreements are
+// stopped.
+func (ag *agreements) post(do func()) bool {
+	ag.mu.Lock()
+	defer ag.mu.Unlock()
+	if ag.stopped != nil {
+		return false
+	}
+	ag.queue = append(ag.queue, do)
+	if !ag.running {
+		ag.running = true
+		ag.s.work.Go(ag.run)
+	}
+	return true
+}
+
+// run does what is in the queue until nothing is left.
+func (ag *agreements) run() {
+	for {
+		ag.mu.Lock()
+		queue := ag.queue
+		ag.queue = nil
+		clear(ag.heard)
+		if len(queue) == 0 || ag.stopped != nil {
+			ag.running = false
+			ag.mu.Unlock()
+			return
+		}
+		ag.mu.Unlock()
+		for _, do := range queue {
+			do()
+			ag.act()
+		}
+	}
+}
+
+// act does what the participants ask for.
+func (ag *agreements) act() {
+	for _, gr := range ag.groups {
+		for actions := gr.participant.Actions(); len(actions) > 0; actions = gr.participant.Actions() {
+			for _, a := range actions {
+				ag.do(gr, a)
+			}
+		}
+	}
+	if all := ag.groups[0].participant.Failed(); !slices.Equal(all, *ag.failed.Load()) {
+		ag.failed.Store(&all)
+	}
+}
+
+// each tells the participants of all groups what has happened.
+func (ag *agreements) each(f func(*consensus.Participant)) {
+	ag.post(func() {
+		for _, gr := range ag.groups {
+			f(gr.participant)
+		}
+	})
+}
+
+// revoke ends, once, the requests that wait in a context here, and tells all other processes of its group. Each process
+// that hears of it tells all again, so all living processes hear of it, whichever process dies meanwhile.
+func (ag *agreements) revoke(x *Context) {
+	if x == nil || x.revoked.Swap(true) {
+		return
+	}
+	for rank := range ag.size() {
+		if rank != ag.s.cfg.Rank && x.any.Group().Has(rank) {
+			h := ag.s.job.to(rank).lock()
+			ag.send(h, &consensus.Note{Kind: consensus.Revoke, Context: x.number, By: consensus.NoLeader})
+			h.letGo()
+		}
+	}
+	x.end()
+}
+
+// do carries out an action that the participant of a group asks for.
+func (ag *agreements) do(gr *groupAgreements, a consensus.Action) {
+	a.Note.Context = gr.context
+	if a.What == consensus.Return {
+		ag.conclude(gr, a)
+		return
+	}
+	g := ag.s.job.to(a.Rank)
+	h := g.lock()
+	defer h.letGo()
+	switch a.What {
+	case consensus.Send:
+		ag.send(h, &a.Note)
+	case consensus.Exclude:
+		if h.end == nil {
+			ag.send(h, &a.Note)
+			ag.s.job.work.Go(g.exclude)
+		}
+	case consensus.Watch:
+		if ag.s.orphan.Load() {
+			h.wantLinks()
+		}
+	case consensus.Blame:
+		h.fail(violation(a.Rank, "%s", a.Why))
+	}
+}
+
+// conclude ends the call that is under way in a group, or all calls of a process that the others have excluded.
+func (ag *agreements) conclude(gr *groupAgreements, a consensus.Action) {
+	for len(gr.calls) > 0 {
+		x := gr.calls[0]
+		gr.calls = gr.calls[1:]
+		x.verdict, x.agreed = a.Verdict, gr.participant.Agreed()
+		if !a.Excluded {
+			ag.endCall(x, nil)
+			break
+		}
+		ag.endCall(x, fmt.Errorf("nmad: rank %d: %w", ag.s.cfg.Rank, ErrExcluded))
+	}
+	if len(gr.calls) > 0 {
+		gr.participant.Join(gr.calls[0].value, gr.calls[0].kind)
+	}
+}
+
+// send sends a note through the gate, now or when there is room.
+func (ag *agreements) send(h *lockedGate, n *consensus.Note) {
+	if !h.flow.Note(n.Encode(), notesMost) {
+		h.fail(violation(h.g.rank, "it leaves %d notes of agreements unread", notesMost))
+		return
+	}
+	h.sendIfDue() // a gate without links has some made
+}
+
+// hear takes in the note that has come through the gate with the last packet, if it is complete.
+func (ag *agreements) hear(h *lockedGate) error {
+	b := h.flow.TakeNote()
+	if b == nil {
+		return nil
+	}
+	n, ok := consensus.Decode(b, ag.size())
+	if !ok {
+		return errors.New("a note of an agreement that makes no sense")
+	}
+	rank := h.g.rank
+	ag.mu.Lock()
+	ag.heard[rank]++
+	many := ag.stopped == nil && ag.heard[rank] > notesMost
+	ag.mu.Unlock()
+	if many {
+		return fmt.Errorf("more than %d notes of agreements at once", notesMost)
+	}
+	ag.post(func() { ag.take(rank, n) })
+	return nil
+}
+
+// take handles a note.
+func (ag *agreements) take(rank int, n consensus.Note) {
+	if ag.keepPending(rank, n) {
+		return
+	}
+	if n.Kind == consensus.Revoke {
+		ag.revoke(ag.s.zero().context(n.Context))
+	} else if gr := ag.group(n.Context); gr != nil { // else it was closed here: all that is agreed upon there was
+		gr.participant.Hear(rank, n)
+	}
+}
+
+// startCall starts a call of Agree or Shrink, which ends by its request.
+func (ag *agreements) startCall(x *agreementCall, c *Context) {
+	x.over.startLink(ag.s.job.own()).letGo()
+	ag.mu.Lock()
+	ag.calls[x] = struct{}{}
+	ag.mu.Unlock()
+	if !ag.post(func() {
+		if gr := ag.group(c.numberOfJob()); gr == nil {
+			ag.endCall(x, fmt.Errorf("nmad: context %d: %w: it was closed", c.number, ErrConfig))
+		} else if gr.calls = append(gr.calls, x); len(gr.calls) == 1 {
+			gr.participant.Join(x.value, x.kind)
+		}
+	}) {
+		ag.endCall(x, ag.stopped) // which does not change any more
+	}
+}
+
+// endCall ends a call, unless it has ended.
+func (ag *agreements) endCall(x *agreementCall, err error) {
+	ag.mu.Lock()
+	_, open := ag.calls[x]
+	delete(ag.calls, x)
+	ag.mu.Unlock()
+	if open {
+		h := ag.s.job.own().enter()
+		h.flow.Finish(&x.over.core, err)
+		h.letGo()
+	}
+}
+
+// stop ends all calls, and those to come, with why. It waits for the goroutine that runs.
+func (ag *agreements) stop(why error) {
+	ag.mu.Lock()
+	if ag.stopped == nil {
+		ag.stopped = why
+	}
+	ag.mu.Unlock()
+	retryUntil(0, func() bool {
+		ag.mu.Lock()
+		defer ag.mu.Unlock()
+		return !ag.running
+	})
+	ag.mu.Lock()
+	calls := maps.Clone(ag.calls)
+	ag.mu.Unlock()
+	for x := range calls {
+		ag.endCall(x, why)
+	}
+}
+
+// pendingMost bounds the number of contexts for which notes are kept; each peer has its share. A peer that sends more breaks
+// no rule, but its notes are dropped.
+const pendingMost = 1 << 16
+
+// pendingNotes are those that have come for one context. In its first agreement a process sends only its STATE to a process
+// that does not take part yet; it sends more only after it has the other's STATE.
+type pendingNotes struct {
+	revoked bool
+	states  map[int]consensus.Note // by rank
+	first   int                    // rank that was the first to send
+}
+
+// keepPending keeps a note for a context that is not open here, and was not before. False: it is, or was.
+func (ag *agreements) keepPending(rank int, n consensus.Note) bool {
+	d := ag.s.zero()
+	if n.Context == 0 || !d.neverOpened(n.Context) {
+		return false
+	}
+	e := ag.pending[n.Context]
+	if e == nil {
+		sent := 0
+		for _, x := range ag.pending {
+			if x.first == rank {
+				sent++
+			}
+		}
+		if sent >= max(pendingMost/ag.size(), 16) {
+			return true
+		}
+		e = &pendingNotes{states: map[int]consensus.Note{}, first: rank}
+		ag.pending[n.Context] = e
+		ag.pendingCount.Store(int32(len(ag.pending)))
+	}
+	if _, twice := e.states[rank]; n.Kind == consensus.State && !twice {
+		e.states[rank] = n
+	}
+	e.revoked = e.revoked || n.Kind == consensus.Revoke
+	if !d.neverOpened(n.Context) { // OpenContext has looked at pendingCount before, perhaps
+		ag.takePending(n.Context)
+	}
+	return true
+}
+
+// takePending takes in what has come for a context before it was opened.
+func (ag *agreements) takePending(of uint16) {
+	e := ag.pending[of]
+	x := ag.s.zero().context(of)
+	if e == nil {
+		return
+	}
+	delete(ag.pending, of)
+	ag.pendingCount.Store(int32(len(ag.pending)))
+	if x == nil {
+		return // it was closed again
+	}
+	for rank := range ag.size() {
+		if n, ok := e.states[rank]; ok && x.any.Group().Has(rank) {
+			if gr := ag.group(of); gr != nil { // nil: it was closed just now
+				gr.participant.Hear(rank, n)
+			}
+		}
+	}
+	if e.revoked {
+		ag.revoke(x)
+	}
+}
+
+// neverOpened says that a context is not open, and was not before.
+func (d *Domain) neverOpened(number uint16) bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.used == nil || d.used[number/64]>>(number%64)&1 == 0
+}
+
+// noteOpened notes that a context is, or was, open. Under mu.
+func (d *Domain) noteOpened(number uint16) {
+	if d.used == nil {
+		d.used = make([]uint64, (contexts.Last+1)/64)
+	}
+	d.used[number/64] |= 1 << (number % 64)
+}

@@ -1,0 +1,117 @@
+package nmad
+
+import (
+	"github.com/pm2-go/pm2/asm"
+	"github.com/pm2-go/pm2/marcel"
+	"github.com/pm2-go/pm2/nmad/internal/flow"
+)
+
+// takeFinished takes what the flow has finished: requests that are done, receives whose owner must choose a buffer, news
+// for monitors, and searches that are due. The owner of a request without a waiter may start it again at once. A waiter is
+// woken when the lock is let go: to wake a thread may be a scheduling point, and no holder must be descheduled with the
+// lock.
+func (h *lockedGate) takeFinished() {
+	for c := h.flow.Finished(); c != nil; c = h.flow.Finished() {
+		switch c.Stage {
+		case flow.Noticed:
+			h.note(MessageArrived, Envelope{h.g.rank, c.Entry.Tag, c.Size}, nil, nil)
+		case flow.Choosing:
+			h.g.calls.push(upcall{r: requestOf(c)})
+			h.called = true
+		default:
+			h.tellEnd(requestOf(c))
+		}
+	}
+	if h.flow.SearchDue() {
+		h.g.lookAgain()
+	}
+}
+
+// tellEnd tells the owner of a request that it is done. r must not be touched afterwards.
+func (h *lockedGate) tellEnd(r *Request) {
+	c, rare := &r.core, r.rare()
+	h.traceEnd(r)
+	if h.g.watch.kinds.Load() != 0 {
+		h.noteEnd(r)
+	}
+	if x := rare.buffer; x != nil {
+		rare.buffer, rare.Where = nil, nil
+		x.sendDone()
+	}
+	if rare.Anywhere {
+		h.g.mover.Done() // it counted for itself
+	}
+	switch {
+	case c.Heard == flow.ByStage:
+	case rare.notify != nil:
+		h.g.calls.push(upcall{r: r})
+		h.called = true
+	case c.Heard == flow.Told || rare.queue != nil:
+		if c.Wakes {
+			h.awake++
+		}
+		h.over.push(r)
+	default:
+		asm.StoreRelease32(&c.State, flow.Over)
+	}
+}
+
+// publish passes on what the flow has done. It queues the waiters to wake and the callbacks to call, and it tells the
+// engine whether the gate has anything under way: as long as it has, the engine's hooks poll.
+func (h *lockedGate) publish() {
+	h.takeFinished()
+	requests, holding := h.flow.Pending()
+	h.count(&h.needing, requests != 0)
+	h.count(&h.holding, holding)
+}
+
+func (h *lockedGate) count(is *bool, should bool) {
+	switch {
+	case *is == should:
+		return
+	case should:
+		h.g.mover.Need()
+	default:
+		h.g.mover.Done()
+	}
+	*is = should
+}
+
+// observe has the gate tell these monitors.
+func (h *lockedGate) observe(w *monitors) { h.g.watch, h.flow.Watched = w, &w.kinds }
+
+// note tells the monitors, if there are any for it, once the lock is let go.
+func (h *lockedGate) note(kind EventKind, e Envelope, r *Request, err error) {
+	if h.g.watch.kinds.Load()&uint32(kind) != 0 {
+		h.g.calls.push(upcall{event: Event{Kind: kind, Gate: h.g, Envelope: e, Request: r, Err: err}})
+		h.called = true
+	}
+}
+
+// noteEnd tells the monitors that r has ended.
+func (h *lockedGate) noteEnd(r *Request) {
+	kind, who := RecvDone, r
+	if r.core.Op == flow.OpSend {
+		kind = SendDone
+	}
+	if r.core.Heard == flow.ByStage {
+		who = nil
+	}
+	if r.core.Context != flow.Library && !r.rare().Wild.Probe {
+		h.note(kind, r.Envelope(), who, r.core.Err())
+	}
+}
+
+// traceEnd records a request that is done, if its begin was.
+func (h *lockedGate) traceEnd(r *Request) {
+	g, rest := h.g, r.rest()
+	if rest == nil || rest.began == 0 {
+		return
+	}
+	kind, size := marcel.TraceRecv, r.core.N
+	if r.core.Op == flow.OpSend {
+		kind, size = marcel.TraceSend, r.core.Data.Size
+	}
+	marcel.TraceMessage(kind, g.own, g.rank, 0, r.core.Entry.Tag, uint64(size), rest.began)
+	rest.began = 0
+}

@@ -1,0 +1,385 @@
+package nmad
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"slices"
+	"strings"
+	"sync"
+	"text/tabwriter"
+	"time"
+
+	"github.com/pm2-go/pm2/marcel"
+	"github.com/pm2-go/pm2/nmad/internal/flow"
+	"github.com/pm2-go/pm2/pioman"
+	"golang.org/x/sys/unix"
+)
+
+// This file tells a person what threads wait for: WriteWaits, also at SIGQUIT, and in stall.go when a job has come to a
+// stop; and Session.String what gates do.
+
+// sessionList has the sessions that are open in this process. A reason has only numbers, and WriteWaits finds the names
+// here.
+type sessionList struct {
+	mu   sync.Mutex
+	open []*Session
+	last uint32
+}
+
+var sessions sessionList
+
+func (list *sessionList) add(s *Session) {
+	list.mu.Lock()
+	defer list.mu.Unlock()
+	list.last++
+	s.serial = list.last & sessionMask
+	list.open = append(list.open, s)
+}
+
+func (list *sessionList) remove(s *Session) {
+	list.mu.Lock()
+	defer list.mu.Unlock()
+	list.open = slices.DeleteFunc(list.open, func(x *Session) bool { return x == s })
+}
+
+func (list *sessionList) all() []*Session {
+	list.mu.Lock()
+	defer list.mu.Unlock()
+	return slices.Clone(list.open)
+}
+
+// waitsForMessage is the kind of the reasons of requests. Their words:
+//
+//	0   bits 0..15 context, 16..31 domain, 32..55 session, 56..63 errand
+//	1   rank
+//	2   tag
+//	3   of a send its bytes, else the mask
+var waitsForMessage = pioman.NewReasonKind(messageText)
+
+const sessionMask = 1<<24 - 1
+
+// errand is what a request is for, in a reason.
+type errand uint64
+
+const (
+	sends errand = iota
+	receives
+	receivesAny
+	probes
+	probesAny
+	links
+)
+
+// reason describes what a waiter for r waits for. It reads only what the owner of r has set, and nothing that changes
+// while r is under way.
+func (r *Request) reason() pioman.Reason {
+	g, c, x := r.gate, &r.core, r.rare()
+	do, tag, last := receives, x.named.Tag, x.named.Mask
+	switch {
+	case !c.Special:
+		if tag, last = c.Entry.Tag, exact; c.Op == flow.OpSend {
+			do, last = sends, uint64(c.Data.Size)
+		}
+	case x.links:
+		do = links
+	case x.Wild.Probe:
+		do = probes
+	case x.chooser == nil && c.Op == flow.OpSend:
+		do, tag, last = sends, c.Entry.Tag, uint64(c.Data.Size)
+	}
+	if x.domain != nil {
+		do++ // from any source
+	}
+	session, domain := uint64(0), uint64(0)
+	if d := g.domain; d != nil {
+		session, domain = uint64(d.s.serial), uint64(d.number)
+	}
+	return pioman.Reason{Kind: waitsForMessage, Words: [4]uint64{
+		uint64(do)<<56 | session<<32 | domain<<16 | uint64(c.Context), uint64(g.rank), tag, last,
+	}}
+}
+
+// messageText is the text of a reason of waitsForMessage.
+func messageText(words [4]uint64) string {
+	of, rank, tag, last := words[0], words[1], words[2], words[3]
+	text, mask := "", exact
+	switch errand(of >> 56) {
+	case sends:
+		text = fmt.Sprintf("send of %d bytes to rank %d", last, rank)
+	case receives:
+		text, mask = fmt.Sprintf("receive from rank %d", rank), last
+	case receivesAny:
+		text, mask = "receive from any rank", last
+	case probes:
+		text, mask = fmt.Sprintf("probe for a message from rank %d", rank), last
+	case probesAny:
+		text, mask = "probe for a message from any rank", last
+	default:
+		return fmt.Sprintf("link to rank %d", rank)
+	}
+	domain := int(of >> 16 & 0xffff)
+	if domain != 0 {
+		text += fmt.Sprintf(", domain %d", domain)
+	}
+	var in *Session
+	for _, s := range sessions.all() {
+		if uint64(s.serial) == of>>32&sessionMask {
+			in = s
+		}
+	}
+	return text + ", " + in.tagText(domain, uint16(of), tag, mask)
+}
+
+// tagText is a tag of a context, in the words of the program if it has given some.
+func (s *Session) tagText(domain int, context uint16, tag, mask uint64) string {
+	text := ""
+	if context > flow.Plain {
+		for _, d := range s.Domains() {
+			if d.number != domain {
+				continue
+			}
+			if c := d.context(context); c != nil {
+				if describe := c.describe.Load(); describe != nil {
+					return (*describe)(tag, mask)
+				}
+			}
+		}
+		text = fmt.Sprintf(" of context %d", context)
+	}
+	switch {
+	case mask == 0:
+		return "any tag" + text
+	case mask != exact:
+		return fmt.Sprintf("tag %#x under the mask %#x", tag, mask) + text
+	case tag >= 1<<32:
+		return fmt.Sprintf("tag %#x", tag) + text
+	}
+	return fmt.Sprintf("tag %d", tag) + text
+}
+
+// WriteWaits writes for a person what the threads of this process do, and what threads and goroutines wait for, with the
+// rank and tag of a message. Then it lists, for each session, the messages that have come and that no receive is for. It
+// leaves a gate out that is in use all the time. It does not stop the threads, and blocks for some milliseconds at most.
+func WriteWaits(w io.Writer) error {
+	var text strings.Builder
+	writeThreads(&text)
+	for _, s := range sessions.all() {
+		s.writeKept(&text)
+	}
+	_, err := io.WriteString(w, text.String())
+	return err
+}
+
+// writeThreads writes a line for each thread, and for each goroutine that waits.
+func writeThreads(w io.Writer) {
+	waiters := pioman.Waiters()
+	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	if marcel.Running() {
+		for _, t := range marcel.Threads() {
+			id := t.Thread.ID()
+			what, waits := t.State.String(), 0
+			for _, x := range waiters {
+				if x.Thread == id {
+					what, waits = waitText(x), waits+1
+					writeThread(table, fmt.Sprintf("thread %d", id), t.Name, what)
+				}
+			}
+			if waits > 0 {
+				continue
+			}
+			if t.State == marcel.StateBlocked {
+				what += " in " + t.In.String()
+			}
+			writeThread(table, fmt.Sprintf("thread %d", id), t.Name, what)
+		}
+	}
+	for _, x := range waiters {
+		if x.Thread == 0 {
+			writeThread(table, "goroutine", "", waitText(x))
+		}
+	}
+	table.Flush() // into a text
+}
+
+func writeThread(w io.Writer, which, name, what string) {
+	if name != "" {
+		which += fmt.Sprintf(" %q", name)
+	}
+	fmt.Fprintf(w, "  %s\t%s\n", which, what)
+}
+
+func waitText(x pioman.Waiter) string {
+	text := x.Text
+	if text == "" {
+		text = "a completion"
+	}
+	return fmt.Sprintf("waits %v: %s", x.Time.Round(time.Millisecond), text)
+}
+
+// mostKept is how many messages writeKept names.
+const mostKept = 16
+
+// unmatched is a message that has come and has no receive.
+type unmatched struct {
+	context   uint16
+	tag, size uint64
+}
+
+// writeKept writes which messages have come and have no receive.
+func (s *Session) writeKept(w io.Writer) {
+	n := 0
+	for _, d := range s.Domains() {
+		if d.access.forbids() != nil {
+			continue
+		}
+		for g := range d.all {
+			h := g.patient()
+			if h == nil {
+				continue
+			}
+			var some []unmatched
+			for context, m := range h.flow.Kept {
+				if n++; n <= mostKept {
+					some = append(some, unmatched{context, m.Tag, m.Bytes()})
+				}
+			}
+			h.letGo()
+			for _, m := range some {
+				fmt.Fprintf(w, "  came from rank %d%s, and no receive is for it: %s, %d bytes\n", g.rank, d.name(), s.tagText(d.number, m.context, m.tag, exact), m.size)
+			}
+		}
+	}
+	if n > mostKept {
+		fmt.Fprintf(w, "  and %d more messages\n", n-mostKept)
+	}
+}
+
+// patient takes the lock of the gate if it is to be had within a millisecond; nil: it is not.
+func (g *Gate) patient() *lockedGate {
+	for range 100 {
+		if h := g.tryLock(); h != nil {
+			return h
+		}
+		time.Sleep(10 * time.Microsecond)
+	}
+	return nil
+}
+
+// title says which process writes.
+func title() string {
+	text := fmt.Sprintf("pid %d", os.Getpid())
+	for _, s := range sessions.all() {
+		text = fmt.Sprintf("rank %d of %d, ", s.cfg.Rank, s.cfg.Size) + text
+	}
+	return text
+}
+
+// dumpTime is how long a dump may take before the process ends without the rest of it.
+const dumpTime = 2 * time.Second
+
+// dumpAtQuit has SIGQUIT write what threads wait for, before the runtime does with it what it does without us, which is to
+// write the stacks of goroutines and to end the process. It ends with the session. A process that ignores the signal goes
+// on doing so.
+func (s *Session) dumpAtQuit() {
+	if signal.Ignored(unix.SIGQUIT) {
+		return
+	}
+	quit := make(chan os.Signal, 1)
+	signal.Notify(quit, unix.SIGQUIT)
+	s.aside.Go(func(ctx context.Context) {
+		select {
+		case <-ctx.Done():
+			signal.Stop(quit)
+			return
+		case <-quit:
+		}
+		signal.Stop(quit) // a second one ends the process at once
+		written := make(chan struct{})
+		go func() {
+			defer close(written)
+			dump(os.Stderr)
+		}()
+		select {
+		case <-written:
+		case <-time.After(dumpTime):
+		}
+		_ = unix.Kill(os.Getpid(), unix.SIGQUIT) // to ourselves: nothing forbids it but a sandbox
+	})
+}
+
+// dump writes what threads wait for in a process that was asked by a signal.
+func dump(w io.Writer) {
+	fmt.Fprintf(w, "pm2: SIGQUIT: %s: threads, and goroutines that wait:\n", title())
+	_ = WriteWaits(w)
+}
+
+// String describes the gates that have links, of all domains, as they are now, to find out why a request does not end:
+// what is pending, what waits for room, credit or the other side, whether a sleeper sleeps on the links, and what these
+// say of themselves. It does not wait: of a gate whose lock is held it says just that. For people; the text changes.
+func (s *Session) String() string {
+	if !s.made() {
+		return "nmad: no session"
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "nmad: rank %d of %d", s.cfg.Rank, s.cfg.Size)
+	if s.cfg.crowded.Load() {
+		b.WriteString(", whose processes share CPUs")
+	}
+	for _, d := range s.domains.all() {
+		if d.number > 0 {
+			fmt.Fprintf(&b, "\n%v", d)
+		}
+		for g := range d.all {
+			if h := g.tryLock(); h != nil {
+				h.describe(&b)
+				h.drop()
+			} else {
+				fmt.Fprintf(&b, "\ngate to rank %d%s: its lock is held", g.rank, g.between())
+			}
+		}
+	}
+	return b.String()
+}
+
+// between names the domains that the gate is between, unless both are that of the job.
+func (g *Gate) between() string {
+	here, there := g.domain.number, g.far
+	if g.rank == g.own {
+		there = here
+	}
+	switch {
+	case here == 0 && there == 0:
+		return ""
+	case here == there:
+		return fmt.Sprintf(", domain %d", here)
+	default:
+		return fmt.Sprintf(", domain %d to %d", here, there)
+	}
+}
+
+// describe is String for one gate.
+func (h *lockedGate) describe(b *strings.Builder) {
+	f := &h.flow
+	requests, _ := f.Pending()
+	if !h.linked() && requests == 0 {
+		return
+	}
+	fmt.Fprintf(b, "\ngate to rank %d%s: %d pending, moving %d in and %d out; inbox: %d due, more %v", h.g.rank, h.g.between(),
+		requests, f.Moving(flow.Pull), f.Moving(flow.Push), h.g.inbox.due.Load(), h.g.inbox.left())
+	if h.end != nil {
+		fmt.Fprintf(b, "; ended: %v", h.end)
+	}
+	fmt.Fprintf(b, "\n\tout: something %v, not tried %v, waits for room %v; the engine counts requests %v, bytes %v",
+		f.Outgoing(), f.Unsent(), f.WantsRoom(), h.needing, h.holding)
+	fmt.Fprintf(b, "\n\t%+v", f.Ledger())
+	for i := range h.g.rails {
+		l := &h.g.rails[i]
+		fmt.Fprintf(b, "\n\trail %s: a sleeper sleeps %v, for room %v, in vain %v; transfers idle %v", l.name, l.armed, l.armedRoom, l.deaf, l.inactive())
+		if link, ok := l.link.(fmt.Stringer); ok && l.inactive() { // else a copier is inside
+			fmt.Fprintf(b, "\n\t%v", link)
+		}
+	}
+}

@@ -1,0 +1,290 @@
+package nmad
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"os"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/pm2-go/pm2/internal/setting"
+	"github.com/pm2-go/pm2/nmad/internal/limit"
+	"github.com/pm2-go/pm2/nmad/internal/manager"
+	"github.com/pm2-go/pm2/nmad/internal/presence"
+)
+
+// A process that a process manager has started (mpiexec.hydra, srun, ...) learns its rank when FromEnvironment is
+// called first, meets the others in Open, and leaves the manager in Close:
+//
+//	unknown --- FromEnvironment ---> known --- Open: agree ---> joined --- Close ---> parted
+//
+// A manager takes a process once: there is no way back.
+type managed struct {
+	manager.Manager
+	stage managedStage
+}
+
+type managedStage uint8
+
+const (
+	known managedStage = iota
+	joined
+	parted
+)
+
+// startedBy is the manager of this process, found once.
+var startedBy struct {
+	mu    sync.Mutex
+	found chan struct{} // closed once what follows is known; nil: it was not looked for
+	m     *managed      // nil: none
+	err   error
+}
+
+const (
+	// openLimit is how long the manager may take to say which rank a process is.
+	openLimit = 30 * time.Second
+	// meetLimit is how long a process waits for all others to be started, unless Config.Timeout says otherwise: a cluster
+	// takes its time, and its manager ends the job if one of them fails.
+	meetLimit = 5 * time.Minute
+	// causeLimit is how long a process that fails because it has lost another one leaves it to the manager to end the job
+	// with the status of that one: it takes the last word for the cause.
+	causeLimit = time.Second
+	// endGrace is how long a process may take to end when its manager has gone.
+	endGrace = 3 * time.Second
+)
+
+// managerOf connects to the manager of this process; nil: it has none. When ctx ends its caller waits no longer; the next
+// one finds what has come of it.
+func managerOf(ctx context.Context) (*managed, error) {
+	by := &startedBy
+	by.mu.Lock()
+	if by.found == nil {
+		by.found = make(chan struct{})
+		go findManager()
+	}
+	found := by.found
+	by.mu.Unlock()
+	select {
+	case <-found:
+		return by.m, by.err
+	case <-ctx.Done():
+		return nil, fmt.Errorf("nmad: wait for the process manager: %w", context.Cause(ctx))
+	}
+}
+
+func findManager() {
+	by := &startedBy
+	defer close(by.found)
+	ctx, stop := limit.Context(context.Background(), openLimit)
+	defer stop()
+	m, err := manager.Open(ctx)
+	switch {
+	case err != nil:
+		by.err = fmt.Errorf("nmad: %w: %w", ErrConfig, err)
+	case m != nil:
+		by.m = &managed{Manager: m}
+		go by.m.follow()
+	}
+}
+
+// follow ends this process when its manager has gone, as the end of a launcher of ours does: the job is no more.
+func (mg *managed) follow() {
+	<-mg.Gone()
+	fmt.Fprintf(os.Stderr, "nmad: rank %d: the process manager has gone (%s): this process ends\n", mg.Rank(), mg.Name())
+	self, err := os.FindProcess(os.Getpid())
+	if err == nil && self.Signal(syscall.SIGTERM) == nil {
+		time.Sleep(endGrace) // for what the program does at its end
+	}
+	os.Exit(128 + int(syscall.SIGTERM))
+}
+
+// stepTo moves on to a stage from the one before it.
+func (mg *managed) stepTo(stage managedStage) error {
+	startedBy.mu.Lock()
+	defer startedBy.mu.Unlock()
+	if mg.stage != stage-1 {
+		return fmt.Errorf("nmad: %w: %s takes a process into its job once, and this one has joined already", ErrConfig, mg.Name())
+	}
+	mg.stage = stage
+	return nil
+}
+
+// meet agrees with the other processes of the job on where they meet, and fills in what the user has not set.
+func (cfg *Config) meet(ctx context.Context) error {
+	m := cfg.manager
+	if err := m.stepTo(joined); err != nil || cfg.Size == 1 {
+		return err
+	}
+	most := cfg.Timeout
+	if most <= 0 {
+		most = meetLimit
+	}
+	ctx, stop := limit.Context(ctx, most)
+	defer stop()
+	meeting, err := manager.Agree(ctx, m, os.Getenv(EnvIface))
+	if err != nil {
+		return fmt.Errorf("nmad: rank %d of %d: %w", cfg.Rank, cfg.Size, err)
+	}
+	cfg.Rendezvous, cfg.Listener, cfg.Secret = meeting.Addr, meeting.Listener, meeting.Secret
+	cfg.hosts = meeting.Nodes
+	cfg.bind, _, _ = net.SplitHostPort(meeting.Listen[0])
+	cfg.chooseRails(meeting)
+	return nil
+}
+
+// meetByName finds rank 0 by its name. Unless the user has set it, it also finds the address of this host at which the
+// others reach this process. Each process is on a host of its own. A cluster may take long to start them.
+func (cfg *Config) meetByName(ctx context.Context) error {
+	if err := cfg.check(); err != nil {
+		return err // no need to wait
+	}
+	if cfg.start = cfg.Timeout; cfg.start == 0 {
+		cfg.start = meetLimit
+	}
+	ctx, stop := limit.Context(ctx, cfg.start)
+	defer stop()
+	host, l, err := manager.MeetByName(ctx, cfg.Rank, cfg.Rendezvous, os.Getenv(EnvIface))
+	if err != nil {
+		return fmt.Errorf("nmad: rank %d of %d: %w", cfg.Rank, cfg.Size, err)
+	}
+	cfg.bind, cfg.Listener, cfg.hosts = host, l, make([]int, cfg.Size)
+	for rank := range cfg.hosts {
+		cfg.hosts[rank] = rank
+	}
+	if cfg.Listen == "" {
+		cfg.Listen = net.JoinHostPort(host, "0")
+	}
+	return nil
+}
+
+// chooseRails chooses the rails, unless the user has. If no two processes share a host, it takes one rail over each
+// network that all hosts share. Else it takes one rail: the best way within the host, and the first network between hosts.
+func (cfg *Config) chooseRails(meeting *manager.Meeting) {
+	custom := cfg.Custom != nil || cfg.Rails != nil
+	if cfg.Driver == "" && !custom && meeting.Alone() && len(meeting.Listen) > 1 {
+		cfg.Driver = strings.TrimSuffix(strings.Repeat("tcp,", len(meeting.Listen)), ",")
+	}
+	if cfg.Listen == "" && !custom {
+		n := 1 + strings.Count(cfg.Driver, ",")
+		rails := make([]string, n)
+		for i := range rails {
+			rails[i] = meeting.Listen[i%len(meeting.Listen)]
+		}
+		cfg.Listen = strings.Join(rails, ",")
+	}
+}
+
+// Abort ends the whole job with that exit status. It tells the process manager, if there is one, and ends this process.
+// Package launch then ends the others, as for any process that fails. It does not return. A status whose low 8 bits, which
+// are all that a process tells of it, are 0 counts as 1.
+func (s *Session) Abort(status int, why string) {
+	if status&0xff == 0 {
+		status = 1
+	}
+	rank := s.Rank()
+	fmt.Fprintf(os.Stderr, "nmad: rank %d aborts the job with status %d: %s\n", rank, status, why)
+	if s.made() && s.cfg.manager != nil {
+		if s.bereft.Load() {
+			time.Sleep(causeLimit)
+		}
+		if err := s.cfg.manager.Abort(status, why); err != nil {
+			fmt.Fprintln(os.Stderr, "nmad:", err)
+		}
+	}
+	os.Exit(status)
+}
+
+// finalize tells the manager that this process is done with it.
+func (mg *managed) finalize() error {
+	if err := mg.stepTo(parted); err != nil {
+		return nil // another session has
+	}
+	ctx, stop := limit.Context(context.Background(), openLimit)
+	defer stop()
+	if err := mg.Finalize(ctx); err != nil {
+		return fmt.Errorf("nmad: rank %d: %w", mg.Rank(), err)
+	}
+	return nil
+}
+
+// program is what the launcher, or the process manager, says of the program of this process; asked for once.
+type program struct {
+	once   sync.Once
+	number int
+	known  bool
+}
+
+// Program says which program of the job's command line this process runs, 0 being the first, as its launcher or its
+// process manager tells; false: neither does. The first call may wait for the process manager.
+func (s *Session) Program() (number int, known bool) {
+	if !s.made() {
+		return 0, false
+	}
+	s.program.once.Do(func() {
+		offThread(func() { s.program.number, s.program.known = s.cfg.findProgram() })
+	})
+	return s.program.number, s.program.known
+}
+
+func (cfg *Config) findProgram() (number int, known bool) {
+	if cfg.manager == nil {
+		number, err := setting.Number(os.Getenv(EnvProgram))
+		return number, err == nil && cfg.told != nil
+	}
+	m, ok := cfg.manager.Manager.(manager.Programs)
+	if !ok {
+		return 0, false
+	}
+	ctx, stop := limit.Context(context.Background(), openLimit)
+	defer stop()
+	number, err := m.Program(ctx)
+	return number, err == nil
+}
+
+// toLauncher is where this process tells its launcher of its session, found once.
+var toLauncher struct {
+	mu     sync.Mutex
+	teller *presence.Teller // nil: it was not asked to
+}
+
+// toldPresence takes over what EnvPresenceFD names, and takes it out of the environment.
+func toldPresence() (*presence.Teller, error) {
+	to := &toLauncher
+	to.mu.Lock()
+	defer to.mu.Unlock()
+	text := os.Getenv(EnvPresenceFD)
+	if text == "" {
+		return to.teller, nil
+	}
+	teller, err := presence.Inherit(text)
+	if err != nil {
+		return nil, fmt.Errorf("nmad: %w: %s=%q: %v", ErrConfig, EnvPresenceFD, text, err)
+	}
+	to.teller = teller
+	return teller, os.Unsetenv(EnvPresenceFD)
+}
+
+// tellLost tells the launcher, before any call fails for it, that the peer is lost, unless it had left the job.
+func (g *Gate) tellLost(h *lockedGate) {
+	if h.end == nil && g.domain.made() {
+		g.domain.s.bereft.Store(true)
+		g.domain.s.cfg.presence.Tell(presence.Lost)
+	}
+}
+
+// Start describes what has started this process, as far as its environment tells.
+type Start struct {
+	By      string   // "alone", "the launcher of pm2", "PMI 1.1", ...
+	Managed bool     // a process manager, or Kubernetes: Join meets the others through it, or by a name
+	Found   []string // the variables that say so, "NAME=value"; none says "alone"
+	Lack    string   // what keeps Join from working, and what to do; "": nothing
+}
+
+// FindStart finds out what has started this process, from the environment alone.
+func FindStart() Start {
+	f := manager.Find(os.Getenv)
+	return Start{f.Kind.String(), f.Kind == manager.PMI || f.Kind == manager.PMIx || f.Kind == manager.Indexed, f.By, f.Lack}
+}
