@@ -86,6 +86,5 @@
 //
 // Drivers register under their name when their package is imported; [Lookup] finds them. An option of a driver is a
 // variable of the environment, which Open reads, whatever Config it is given, and refuses with [ErrConfig] (shm.EnvCopy,
-// ofi.EnvProvider). A program that gives the Driver itself (nmad.Config.Custom, Rails) sets a field of it, which goes
-// before the variable: shm.Driver.Copy. nmad.Environment lists the variables.
+// ofi.EnvProvider). A field of a Driver that the program gives (shm.Driver.Copy) goes before it. nmad.Environment lists them.
 package driver

@@ -1,4 +1,4 @@
-// Package relaxed has words that one caller of a link writes and that Arm, perhaps on another thread, reads: what one
+// Package relaxed has words that one caller of a link writes and that driver.Link.Arm, perhaps on another thread, reads: what one
 // direction notes, such as that a send was refused, and positions that it moves on. Arm only finds out by them whether to
 // poll once more, and acts upon nothing that it reads. A thread that arms because of what a direction has returned has
 // synchronised with it, and sees that or something newer; newer means that a thread is polling.
