@@ -28,8 +28,8 @@ var twoThreads = Experiment{
 
 // What is on the stack of a thread that takes, holds back for, or gives up a lock of a gate or a domain, and of one that waits for it.
 var (
-	atLock      = regexp.MustCompile(`/nmad\.(\(\*(spinlock|gateLock|domainLock)\)\.(lock|lockSlowly|tryLock|tryJoint|unlock|unlockJoint|takeLists|dropLists|slow|enter|claim|release)|backOff)$`)
-	waitsAtLock = regexp.MustCompile(`/nmad\.(\(\*spinlock\)\.slow|backOff)$`)
+	atLock      = regexp.MustCompile(`/nmad/internal/lock\.(\(\*(Spin|Gate|Domain)\)\.(Lock|lockSlowly|TryLock|tryJoint|Unlock|unlockJoint|TakeLists|DropLists|slow|enter|claim|release)|BackOff)$`)
+	waitsAtLock = regexp.MustCompile(`/nmad/internal/lock\.(\(\*Spin\)\.slow|BackOff)$`)
 )
 
 // LockRow is one kind of domain. Times are nanoseconds.
