@@ -1,9 +1,12 @@
 package mpi
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"testing"
+
+	"github.com/pm2-go/pm2/nmad"
 )
 
 // TestNilSlices: a rank that has nothing to give, or to get, has a nil slice, which is in place only where in place may be.
@@ -43,5 +46,36 @@ func TestNilSlices(t *testing.T) {
 				return nil
 			})
 		})
+	}
+}
+
+// TestBufferedSend: memory given to the communicator's session takes the message of a Bsend before there is a receive.
+func TestBufferedSend(t *testing.T) {
+	each(t, 2, func(c *Comm) error {
+		other := 1 - c.Rank()
+		mine := make([]int, 100_000)
+		mine[99_999] = c.Rank()
+		b, err := On(mine)
+		if err != nil {
+			return err
+		}
+		if err := c.Bsend(b, other, 1); !errors.Is(err, nmad.ErrBuffer) {
+			return fmt.Errorf("without memory: %w", err)
+		}
+		if err := SessionOf(c).Attach(make([]byte, 1<<20)); err != nil {
+			return err
+		}
+		if err := c.Bsend(b, other, 1); err != nil {
+			return err
+		}
+		clear(mine) // the message has been copied
+		got := make([]int, 100_000)
+		if _, _, err := Recv(c, got, other, 1); err != nil || got[99_999] != other {
+			return fmt.Errorf("received %d from rank %d: %w", got[99_999], other, err)
+		}
+		return nil
+	})
+	if SessionOf(nil) != nil {
+		t.Error("a nil communicator has a session")
 	}
 }
