@@ -91,7 +91,16 @@ const lastCall = 1 << 60
 // some processes only, and these do not come. Close goes on to wait for the processes that live.
 func (w *World) agree(r collectiveRecord, choose func(*collectiveRecord)) (collectiveRecord, error) {
 	w.calls++
+	why := context.Cause(w.intact)
+	if why != nil { // the others hear of it in this call, not only after it
+		known := w.failing(why)
+		known.low, known.high = r.low, r.high
+		r.combine(&known)
+	}
 	r, err := w.combine(w.intact, r, choose)
+	if why != nil {
+		err = why
+	}
 	w.spread(err)
 	return r, err
 }
