@@ -28,7 +28,7 @@ import (
 //	some idle      for longer                                          none: an idle one blocks in the kernel
 //	all compute    since less than the BlockingDelay                   they, at switches; the scheduler's clock, at its ticks
 //	all compute    for longer                                          none: the progressor (progressor.go) blocks
-//	one dedicated  at all                                              that one (progressor.go)
+//	one dedicated  always                                              that one (progressor.go)
 
 // vpState is what the hooks remember of one virtual processor.
 type vpState struct {

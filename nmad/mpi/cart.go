@@ -96,7 +96,7 @@ func (ca *Cart) Shift(dimension, steps int) (from, to int, err error) {
 }
 
 // Sub returns the part of the grid that this process is in when the dimensions are cut that are not kept. All
-// processes of c call it.
+// processes of the grid call it.
 func (ca *Cart) Sub(keep ...bool) (*Cart, error) {
 	var wrong error
 	if len(keep) != len(ca.dims) {
