@@ -165,7 +165,8 @@ func (y *pollPolicy) idlers(now int64) bool {
 	return false
 }
 
-// register registers the hooks of the points in use, and that of goroutines that poll; the caller holds e.mu.
+// register registers the hooks of the points in use, and that of goroutines that poll. The caller holds the
+// engine's mu.
 func (a *attachedEngine) register() (err error) {
 	for i, f := range [len(hookPoints)]hooks.Func{a.idle, a.onSwitch, a.timer, a.library} {
 		if a.e.params.Points&(1<<i) == 0 || a.dedicated != nil {

@@ -213,8 +213,8 @@ func (x *Intercomm) Persistent() Persistent { return Persistent{view{x.remote, x
 // rootless is the root of operations of an intercommunicator that have none.
 const rootless = -5
 
-// operation begins a collective operation, whose plan is made by f: of those with a root with its number in joint,
-// and whether it is this process. Other processes of root's group do nothing. wrong is as begin has it.
+// operation begins a collective operation, whose plan make makes. For an operation with a root make gets its rank in
+// joint, and whether it is this process. Other processes of root's group do nothing. wrong is as begin has it.
 func (x *Intercomm) operation(what operationKind, root int, m manner, wrong error, make func(p *plan.Plan, root int, here bool)) (*follower, error) {
 	number := noRoot
 	switch {
