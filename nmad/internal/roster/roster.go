@@ -260,7 +260,7 @@ func (r *Roster) Ready(ctx context.Context) error {
 	return nil
 }
 
-// runs says whether all have been ready. Under mu.
+// runs says whether all processes have been ready. The caller holds mu.
 func (r *Roster) runs() bool { return r.phase == running || r.phase == closing }
 
 // Abort tells the others, before Ready has returned, that the job cannot start.
