@@ -16,7 +16,8 @@ import (
 // groups at once.
 const notesMost = 64
 
-// agreements runs the agreements of a session (internal/consensus has the protocol): it tells the Participant of each group what
+// agreements runs the agreements of a session (internal/consensus has the protocol): it tells the Participant of each
+// group what
 // happens, and does what that asks for. Threads that may hold the lock of a gate put what has happened into a queue. One
 // goroutine at a time takes it out; it has no lock, so it may take those of all gates.
 //

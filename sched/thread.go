@@ -158,7 +158,8 @@ func (moduleCalls) SpawnWith(a Attr, fn func()) Thread {
 	return h
 }
 
-// Spawn makes a thread on s. Any goroutine or thread may call it, also a thread of another scheduler. It panics if s has been stopped, or
+// Spawn makes a thread on s. Any goroutine or thread may call it, also a thread of another scheduler. It panics if s
+// has been stopped, or
 // has none of a.VPs.
 func (s *Scheduler) Spawn(a Attr, fn func()) Thread {
 	check(plain(fn))

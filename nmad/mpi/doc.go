@@ -42,7 +42,8 @@
 // A collective operation is a plan of sends, receives, reductions and copies (internal/plan) that each rank makes for
 // itself. All processes of a communicator call its collective operations in the same order. If one fails at a rank
 // (an argument is wrong, a process has died, counts differ) it ends at every rank that waits for that one, and
-// further ones of that communicator fail; messages, and other communicators, go on. If the communicator cannot be used, only
+// further ones of that communicator fail; messages, and other communicators, go on. If the communicator cannot be used,
+// only
 // the caller is told.
 //
 // The threads that move messages carry an immediate operation on. A persistent one has its place in the order where

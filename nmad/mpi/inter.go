@@ -119,14 +119,14 @@ func (x *Intercomm) RemoteGroup() Group { return x.remote.group }
 // Local is a communicator of the own group.
 func (x *Intercomm) Local() *Comm { return x.local }
 
-// Free is that of Comm.
+// Free is Comm.Free.
 func (x *Intercomm) Free() {
 	x.remote.freed.Store(true)
 	x.local.Free()
 	x.joint.Free()
 }
 
-// Dup is that of Comm. All processes of both groups call it.
+// Dup is Comm.Dup. All processes of both groups call it.
 func (x *Intercomm) Dup() (*Intercomm, error) {
 	joint, err := x.joint.Dup()
 	if err != nil {

@@ -144,7 +144,8 @@ func highest(v uint16, and func(uint64) uint64) (h uint16) {
 	return h
 }
 
-// Failed returns the processes of the communicator that are lost, as far as this one knows; first those that Agree has found, in an
+// Failed returns the processes of the communicator that are lost, as far as this one knows; first those that Agree has
+// found, in an
 // order that is the same everywhere.
 func (fs Failures) Failed() (g Group) {
 	c := fs.c

@@ -139,7 +139,8 @@ func Reduce[T any](c *Comm, op *Op, in, out []T, root int) error {
 	return finish(c.reduce(now, op, a, b, root, err))
 }
 
-// Allreduce is Comm.Allreduce. A nil in is in place: see Comm.Allreduce. An empty slice that is not nil is an operand of no elements.
+// Allreduce is Comm.Allreduce. A nil in is in place: see Comm.Allreduce. An empty slice that is not nil is an operand
+// of no elements.
 func Allreduce[T any](c *Comm, op *Op, in, out []T) error {
 	a, b, err := both(in, out)
 	return finish(c.allreduce(now, op, a, b, err))
@@ -170,13 +171,15 @@ func Scatter[T any](c *Comm, in, out []T, root int) error {
 	return finish(c.scatter(now, equal(b), a, root, err))
 }
 
-// Allgather is Comm.Allgather with equal blocks. A nil in is in place: see Comm.Allgather. An empty slice that is not nil is an operand of no elements.
+// Allgather is Comm.Allgather with equal blocks. A nil in is in place: see Comm.Allgather. An empty slice that is not
+// nil is an operand of no elements.
 func Allgather[T any](c *Comm, in, out []T) error {
 	a, b, err := both(in, out)
 	return finish(c.allgather(now, a, equal(b), err))
 }
 
-// Alltoall is Comm.Alltoall with equal blocks. A nil in is in place: see Comm.Alltoall. An empty slice that is not nil is an operand of no elements.
+// Alltoall is Comm.Alltoall with equal blocks. A nil in is in place: see Comm.Alltoall. An empty slice that is not nil
+// is an operand of no elements.
 func Alltoall[T any](c *Comm, in, out []T) error {
 	a, b, err := both(in, out)
 	return finish(c.alltoall(now, equal(a), equal(b), err))

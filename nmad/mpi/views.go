@@ -77,7 +77,7 @@ func (v view) Recv(b Buffer, from, tag int) *Request {
 	})
 }
 
-// request is that of a planned operation.
+// request returns the request of a collective operation that f follows.
 func (v view) request(f *follower, err error) *Request {
 	if v.manner == later {
 		return inBackground(f, err)

@@ -294,7 +294,8 @@ func (r *Roster) tellParent() {
 // Leave announces, unless that was done, and frees everything: after it, no more
 // events come, and no goroutine and no descriptor is left. It waits for a parent that it can
 // tell, until the members close their connections, until everything is sent to the parent,
-// and until the parent closes: for up to leaveLimit each, so for about four times that at most. A second call waits for the first.
+// and until the parent closes: for up to leaveLimit each, so for about four times that at most. A second call waits for
+// the first.
 func (r *Roster) Leave() {
 	r.left.Do(func() {
 		r.notifyMu.Lock()
