@@ -1,8 +1,12 @@
 package nmad
 
 import (
+	"strings"
+
 	"github.com/pm2-go/pm2/asm"
 	"github.com/pm2-go/pm2/nmad/driver"
+	"github.com/pm2-go/pm2/nmad/driver/auto"
+	"github.com/pm2-go/pm2/nmad/driver/shm"
 	"github.com/pm2-go/pm2/nmad/internal/flow"
 	"github.com/pm2-go/pm2/nmad/strategy"
 	"github.com/pm2-go/pm2/sched/topo"
@@ -133,6 +137,13 @@ type RailInfo struct {
 	// Once the gate has its links:
 	Near   string // processors from which it is polled, such as "0-3,8"; "": any of this process
 	Placed string // why: where the memory or the network device of the link lies; "": it lies nowhere in particular
+}
+
+// SharesMemory says whether processes of one host can be expected to share memory over this rail: its driver is shm, or
+// auto, which takes shm between them. It goes by the driver's name, so that all processes of a job get the same answer.
+func (i *RailInfo) SharesMemory() bool {
+	name, _, _ := strings.Cut(i.Name, "#")
+	return name == shm.Name || name == auto.Name
 }
 
 // ShareOf is the size of the messages that RailInfo.Share tells about, in bytes.

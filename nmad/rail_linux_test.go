@@ -253,6 +253,17 @@ func TestRailsOfSessions(t *testing.T) {
 	}
 }
 
+// TestRailsThatShareMemory: by the driver's name, also if a gate has several rails of it.
+func TestRailsThatShareMemory(t *testing.T) {
+	j := newJob(t, 2, nil, func(c *Config) { c.Driver = "shm,shm,tcp" })
+	defer j.close()
+	for i, r := range j.sessions[0].Gate(1).Info().Rails {
+		if r.SharesMemory() != (i < 2) {
+			t.Errorf("%s: %t", r.Name, r.SharesMemory())
+		}
+	}
+}
+
 // swap exchanges a message with each other rank.
 func swap(t *testing.T, s *Session, size int) {
 	type pair struct {

@@ -26,7 +26,7 @@ func TestGivenUpAlone(t *testing.T) {
 		ctx, giveUp := context.WithCancelCause(t.Context())
 		done := make(chan error)
 		go func() {
-			_, err := Call(ctx, j.worlds[0], 0, "wait", nil)
+			_, err := j.worlds[0].Call(ctx, 0, "wait", nil)
 			done <- err
 		}()
 		<-running

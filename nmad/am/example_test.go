@@ -62,7 +62,7 @@ func ExampleDomain_RequestLong() {
 }
 
 // A function that other processes call.
-func ExampleCall() {
+func ExampleWorld_Call() {
 	s, err := nmad.Open(context.Background(), nmad.Config{Size: 1})
 	if err != nil {
 		panic(err)
@@ -76,7 +76,7 @@ func ExampleCall() {
 	err = w.Serve("greet", func(_ context.Context, from int, args []byte) ([]byte, error) {
 		return fmt.Appendf(nil, "hello %s of rank %d", args, from), nil
 	})
-	answer, err2 := am.Call(context.Background(), w, 0, "greet", []byte("Ann"))
+	answer, err2 := w.Call(context.Background(), 0, "greet", []byte("Ann"))
 	fmt.Println(string(answer), err, err2)
 	// Output: hello Ann of rank 0 <nil> <nil>
 }

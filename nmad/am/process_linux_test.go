@@ -234,7 +234,7 @@ func (x *process) all() error {
 					err = fmt.Errorf("%d bytes are damaged", len(body))
 				}
 				if err == nil && i != 2 {
-					if got, err = Call(context.Background(), x.w, to, "echo", body); err == nil && !slices.Equal(got, body) {
+					if got, err = x.w.Call(context.Background(), to, "echo", body); err == nil && !slices.Equal(got, body) {
 						err = fmt.Errorf("a call with %d bytes is damaged", len(body))
 					}
 				}
@@ -279,7 +279,7 @@ func (x *process) victim() error {
 		return err
 	}
 	var called error
-	wait := x.Go(func() { _, called = Call(context.Background(), x.w, 1, "hang", nil) })
+	wait := x.Go(func() { _, called = x.w.Call(context.Background(), 1, "hang", nil) })
 	for over := false; !over; {
 		d.Poll()
 		select {

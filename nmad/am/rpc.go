@@ -158,7 +158,7 @@ func (x *outgoingCalls) drop(rank int, tag uint64) {
 // and the context of the function ends. Errors: a *RemoteError, with the text of an error that the function has
 // returned; ErrUnknown; ErrPanicked; ErrBusy; a *nmad.PeerError if the target dies before it has answered;
 // ErrInHandler; ErrClosed; ErrConfig, where args or the result are longer than Config.Longest.
-func Call(ctx context.Context, w *World, rank int, name string, args []byte) ([]byte, error) {
+func (w *World) Call(ctx context.Context, rank int, name string, args []byte) ([]byte, error) {
 	result, err := w.call(ctx, rank, name, args)
 	if err != nil {
 		var remote *RemoteError

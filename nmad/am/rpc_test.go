@@ -38,7 +38,7 @@ func TestCall(t *testing.T) {
 		w := j.worlds[0]
 		call := func(i int) {
 			args := pattern([]int{0, 10, 1000, 60 << 10, 64<<10 - 4, 64<<10 - 3, 300 << 10}[i%7], uint64(i))
-			got, err := Call(t.Context(), w, other, "echo", args)
+			got, err := w.Call(t.Context(), other, "echo", args)
 			if err != nil || !bytes.Equal(got, args) {
 				t.Errorf("%d bytes: %v, or damaged", len(args), err)
 			}
@@ -75,7 +75,7 @@ func TestCallErrors(t *testing.T) {
 		for name, want := range map[string]string{
 			"error": "no luck", "panic": ErrPanicked.Error() + ": oh", "exit": ErrPanicked.Error(), "unknown": ErrUnknown.Error(), "long": "a result of 102401 bytes",
 		} {
-			_, err := Call(t.Context(), w, other, name, nil)
+			_, err := w.Call(t.Context(), other, name, nil)
 			if err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), fmt.Sprintf("call %q at rank %d", name, other)) {
 				t.Errorf("%s: %v", name, err)
 			}
@@ -84,23 +84,23 @@ func TestCallErrors(t *testing.T) {
 				t.Errorf("%s: %v is not what it says", name, err)
 			}
 		}
-		if _, err := Call(t.Context(), w, other, "unknown", make([]byte, 90<<10)); !errors.Is(err, ErrUnknown) {
+		if _, err := w.Call(t.Context(), other, "unknown", make([]byte, 90<<10)); !errors.Is(err, ErrUnknown) {
 			t.Error("with a long argument: ", err)
 		}
-		if _, err := Call(t.Context(), w, other, "error", make([]byte, 100<<10+1)); !errors.Is(err, ErrConfig) {
+		if _, err := w.Call(t.Context(), other, "error", make([]byte, 100<<10+1)); !errors.Is(err, ErrConfig) {
 			t.Error(err)
 		}
-		if _, err := Call(t.Context(), w, 9, "error", nil); !errors.Is(err, nmad.ErrRank) {
+		if _, err := w.Call(t.Context(), 9, "error", nil); !errors.Is(err, nmad.ErrRank) {
 			t.Error(err)
 		}
 		ctx, cancel := context.WithCancelCause(t.Context())
 		done := make(chan error)
 		go func() {
-			_, err := Call(ctx, w, other, "wait", nil)
+			_, err := w.Call(ctx, other, "wait", nil)
 			done <- err
 		}()
 		<-running
-		if _, err := Call(t.Context(), w, other, "error", nil); !errors.Is(err, ErrBusy) {
+		if _, err := w.Call(t.Context(), other, "error", nil); !errors.Is(err, ErrBusy) {
 			t.Error("beside the one that may run: ", err)
 		}
 		why := errors.New("enough")
@@ -111,11 +111,11 @@ func TestCallErrors(t *testing.T) {
 		if err := <-ended; !errors.Is(err, context.Canceled) {
 			t.Error("the context of the function ends with ", err)
 		}
-		if _, err := Call(ctx, w, other, "error", nil); !errors.Is(err, why) {
+		if _, err := w.Call(ctx, other, "error", nil); !errors.Is(err, why) {
 			t.Error(err)
 		}
 		go func() {
-			_, err := Call(t.Context(), w, other, "wait", nil)
+			_, err := w.Call(t.Context(), other, "wait", nil)
 			done <- err
 		}()
 		until(t, func() bool { // the last one has gone
@@ -127,7 +127,7 @@ func TestCallErrors(t *testing.T) {
 					t.Error(err)
 				}
 				go func() {
-					_, err := Call(t.Context(), w, other, "wait", nil)
+					_, err := w.Call(t.Context(), other, "wait", nil)
 					done <- err
 				}()
 			default:
@@ -162,7 +162,7 @@ func TestCallerLost(t *testing.T) {
 	})
 	done := make(chan error)
 	go func() {
-		_, err := Call(t.Context(), j.worlds[0], 1, "wait", nil)
+		_, err := j.worlds[0].Call(t.Context(), 1, "wait", nil)
 		done <- err
 	}()
 	<-running

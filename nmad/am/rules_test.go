@@ -279,7 +279,7 @@ func TestInHandler(t *testing.T) {
 			_, err := d.Prepare(0, 2, 8)
 			errs <- err
 			errs <- d.RequestFor(&r, 0, 1, nil, nil)
-			_, err = Call(context.Background(), w, 0, "f", nil)
+			_, err = w.Call(context.Background(), 0, "f", nil)
 			errs <- err
 			errs <- w.Close()
 			never.begun, never.p = true, tk.p
@@ -567,7 +567,7 @@ func TestPeerLost(t *testing.T) {
 		}()
 		called := make(chan error)
 		go func() {
-			_, err := Call(t.Context(), j.worlds[0], 1, "f", nil)
+			_, err := j.worlds[0].Call(t.Context(), 1, "f", nil)
 			called <- err
 		}()
 		if err := j.sessions[1].Close(); err != nil {

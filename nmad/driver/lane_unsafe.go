@@ -5,7 +5,7 @@ import (
 	"unsafe"
 )
 
-// Lane has the places of the state of a link in shared memory, and of the protocol over it. Code outside of Go uses it to
+// Lane is for the library for C (nmad/mpi/abi); no driver and no program uses it. It has the places of the state of a link in shared memory, and of the protocol over it. Code outside of Go uses it to
 // send a short message, or to take the next one, itself, because a call from C into Go costs as much as the message. That
 // code takes the lock of the gate, checks by these words that the case is the usual one, and then does what Link.Send or
 // Link.Recv and the protocol do. It leaves all other cases to Go. nmad/mpi/abi/front/lane.h has the other side, and the

@@ -13,9 +13,6 @@ type calls struct{}
 // argument.
 func Calls(ours.Module) calls { return calls{} }
 
-// Session is the session of a communicator.
-func (calls) Session(c *Comm) *nmad.Session { return c.job.session }
-
 // Way sets w to how messages to and from a rank go. C needs it, since it moves short ones itself; see
 // nmad.Context.Way. w is used until the communicator is freed.
 func (calls) Way(c *Comm, rank int, w *driver.Way) (known bool) {

@@ -210,24 +210,30 @@ func (x *Intercomm) Immediate() Immediate { return Immediate{view{x.remote, x, l
 // Persistent makes requests of operations that are started again and again.
 func (x *Intercomm) Persistent() Persistent { return Persistent{view{x.remote, x, lasting}} }
 
-// rootless is the root of operations of an intercommunicator that have none.
-const rootless = -5
-
-// operation begins a collective operation, whose plan make makes. For an operation with a root make gets its rank in
-// joint, and whether it is this process. Other processes of root's group do nothing. wrong is as begin has it.
-func (x *Intercomm) operation(what operationKind, root int, m manner, wrong error, make func(p *plan.Plan, root int, here bool)) (*follower, error) {
+// rooted begins a collective operation that has a root. make makes its plan, of root's rank in joint, and whether it is
+// this process. Other processes of root's group do nothing. wrong is as begin has it.
+func (x *Intercomm) rooted(what operationKind, root int, m manner, wrong error, make func(p *plan.Plan, root int, here bool)) (*follower, error) {
 	number := noRoot
 	switch {
 	case root == Root:
 		number = x.joint.rank
 	case root >= 0 && root < x.RemoteSize():
 		number = x.sides.Remote[root]
-	case root != ProcNull && root != rootless:
+	case root != ProcNull:
 		wrong = fmt.Errorf("%w: root %d of %d", ErrRank, root, x.RemoteSize())
 	}
+	return x.rootless(what, m, wrong, func(p *plan.Plan) {
+		if root != ProcNull {
+			make(p, number, root == Root)
+		}
+	})
+}
+
+// rootless begins a collective operation that has no root, whose plan is made by make.
+func (x *Intercomm) rootless(what operationKind, m manner, wrong error, make func(p *plan.Plan)) (*follower, error) {
 	f, _, err := x.joint.begin(what, noRoot, m, likewise{}, wrong)
-	if err == nil && root != ProcNull {
-		make(&f.plan, number, root == Root)
+	if err == nil {
+		make(&f.plan)
 	}
 	return f, err
 }
@@ -241,7 +247,7 @@ func (x *Intercomm) barrier(m manner) (*follower, error) { return x.joint.barrie
 func (x *Intercomm) Bcast(b Buffer, root int) error { return finish(x.bcast(now, b, root, nil)) }
 
 func (x *Intercomm) bcast(m manner, b Buffer, root int, wrong error) (*follower, error) {
-	return x.operation(bcast, root, m, wrong, func(p *plan.Plan, root int, here bool) { p.InterBcast(&x.sides, root, here, b) })
+	return x.rooted(bcast, root, m, wrong, func(p *plan.Plan, root int, here bool) { p.InterBcast(&x.sides, root, here, b) })
 }
 
 // Gather copies the elements that each process of the other group gives as in to its block of out at root.
@@ -253,7 +259,7 @@ func (x *Intercomm) gather(m manner, in Buffer, out Blocks, root int, wrong erro
 	if root == Root {
 		wrong = laidOut(&out, x.RemoteSize(), wrong)
 	}
-	return x.operation(gather, root, m, wrong, func(p *plan.Plan, root int, here bool) { p.InterGather(&x.sides, root, here, in, &out) })
+	return x.rooted(gather, root, m, wrong, func(p *plan.Plan, root int, here bool) { p.InterGather(&x.sides, root, here, in, &out) })
 }
 
 // Scatter copies from in, at root, the block of each process of the other group to out of that process.
@@ -265,7 +271,7 @@ func (x *Intercomm) scatter(m manner, in Blocks, out Buffer, root int, wrong err
 	if root == Root {
 		wrong = laidOut(&in, x.RemoteSize(), wrong)
 	}
-	return x.operation(scatter, root, m, wrong, func(p *plan.Plan, root int, here bool) { p.InterScatter(&x.sides, root, here, &in, out) })
+	return x.rooted(scatter, root, m, wrong, func(p *plan.Plan, root int, here bool) { p.InterScatter(&x.sides, root, here, &in, out) })
 }
 
 // Allgather puts the elements that each process gives as in into its block of out, at every process of the other group.
@@ -274,7 +280,7 @@ func (x *Intercomm) Allgather(in Buffer, out Blocks) error {
 }
 
 func (x *Intercomm) allgather(m manner, in Buffer, out Blocks, wrong error) (*follower, error) {
-	return x.operation(allgather, rootless, m, laidOut(&out, x.RemoteSize(), wrong), func(p *plan.Plan, _ int, _ bool) {
+	return x.rootless(allgather, m, laidOut(&out, x.RemoteSize(), wrong), func(p *plan.Plan) {
 		p.InterAlltoall(&x.sides, func(int) Buffer { return in }, &out)
 	})
 }
@@ -284,7 +290,7 @@ func (x *Intercomm) Alltoall(in, out Blocks) error { return finish(x.alltoall(no
 
 func (x *Intercomm) alltoall(m manner, in, out Blocks, wrong error) (*follower, error) {
 	wrong = laidOut(&out, x.RemoteSize(), laidOut(&in, x.RemoteSize(), wrong))
-	return x.operation(alltoall, rootless, m, wrong, func(p *plan.Plan, _ int, _ bool) { p.InterAlltoall(&x.sides, in.Block, &out) })
+	return x.rootless(alltoall, m, wrong, func(p *plan.Plan) { p.InterAlltoall(&x.sides, in.Block, &out) })
 }
 
 // Reduce combines the operands that the processes of the other group give as in, and stores the result in out at root.
@@ -299,7 +305,7 @@ func (x *Intercomm) reduce(m manner, op *Op, in, out Buffer, root int, wrong err
 	if root != ProcNull {
 		wrong = reducible(op, in, out, false, false, wrong)
 	}
-	return x.operation(reduce, root, m, wrong, func(p *plan.Plan, root int, here bool) { p.InterReduce(&x.sides, root, here, op, in, out) })
+	return x.rooted(reduce, root, m, wrong, func(p *plan.Plan, root int, here bool) { p.InterReduce(&x.sides, root, here, op, in, out) })
 }
 
 // Allreduce combines the operands that the processes of each group give as in, and stores the result in out at every
@@ -309,7 +315,7 @@ func (x *Intercomm) Allreduce(op *Op, in, out Buffer) error {
 }
 
 func (x *Intercomm) allreduce(m manner, op *Op, in, out Buffer, wrong error) (*follower, error) {
-	return x.operation(allreduce, rootless, m, reducible(op, in, out, true, false, wrong), func(p *plan.Plan, _ int, _ bool) { p.InterAllreduce(&x.sides, op, in, out) })
+	return x.rootless(allreduce, m, reducible(op, in, out, true, false, wrong), func(p *plan.Plan) { p.InterAllreduce(&x.sides, op, in, out) })
 }
 
 // ReduceScatter combines the operands that the processes of each group give as in, and stores the result in out of the
@@ -321,7 +327,7 @@ func (x *Intercomm) ReduceScatter(op *Op, in Blocks, out Buffer) error {
 
 func (x *Intercomm) reduceScatter(m manner, op *Op, in Blocks, out Buffer, wrong error) (*follower, error) {
 	wrong = reducible(op, in.Buffer, out, false, false, laidOut(&in, x.Size(), wrong))
-	return x.operation(reduceScatter, rootless, m, wrong, func(p *plan.Plan, _ int, _ bool) {
+	return x.rootless(reduceScatter, m, wrong, func(p *plan.Plan) {
 		p.InterReduceScatter(&x.sides, op, in.Buffer, &in, out)
 	})
 }

@@ -187,6 +187,15 @@ func TestIntercommWrong(t *testing.T) {
 		if _, err := NewIntercomm(w, 5, w, 0, 0); !errors.Is(err, ErrRank) {
 			return fmt.Errorf("a leader that is not there: %w", err)
 		}
+		for _, root := range []int{1, -5} {
+			x, err := NewIntercomm(w.Self(), 0, w, 1-w.Rank(), 0)
+			if err != nil {
+				return err
+			}
+			if err := x.Bcast(Buffer{}, root); !errors.Is(err, ErrRank) {
+				return fmt.Errorf("root %d: %w", root, err)
+			}
+		}
 		return nil
 	})
 }

@@ -121,6 +121,15 @@ func start(ctx context.Context) (world *Comm, err error) {
 	return world, nil
 }
 
+// SessionOf returns the session under a communicator, also that of Init and Main: for the memory of buffered sends, what its
+// Stats count, a monitor. Comm.Finalize closes it, or the program that has opened it itself. Nil for a nil communicator.
+func SessionOf(c *Comm) *nmad.Session {
+	if c == nil || c.job == nil {
+		return nil
+	}
+	return c.job.session
+}
+
 // New returns the communicator of all processes of a session that the program has opened itself. It takes the
 // contexts 2 to 16001 of the domain 0, and for windows 20000 to 24999. All processes of the job call it, once for a
 // session. It does not block.

@@ -40,8 +40,8 @@ func (c *Comm) Send(b Buffer, to, tag int) error { return c.send(b, to, tag, sta
 // Ssend is Send, but returns only when the receive was posted.
 func (c *Comm) Ssend(b Buffer, to, tag int) error { return c.send(b, to, tag, synchronous) }
 
-// Bsend is Send by way of memory that was attached to the session (nmad.Domain.Attach): it returns at once, or fails
-// with nmad.ErrBuffer.
+// Bsend is Send by way of memory that was given to SessionOf(c).Attach: it returns at once, or fails with nmad.ErrBuffer
+// if there is no room.
 func (c *Comm) Bsend(b Buffer, to, tag int) error { return c.send(b, to, tag, buffered) }
 
 func (c *Comm) send(b Buffer, to, tag int, m sendMode) error {

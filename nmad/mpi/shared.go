@@ -69,7 +69,7 @@ func (c *Comm) seats() (h plan.Hosts, apart string) {
 		}
 	}
 	for _, r := range c.gates[(c.rank+1)%c.Size()].Info().Rails {
-		if r.Name != "auto" && r.Name != "shm" {
+		if !r.SharesMemory() {
 			return h, fmt.Sprintf("messages go by %s, which is no shared memory", r.Name)
 		}
 	}

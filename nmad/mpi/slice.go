@@ -122,8 +122,11 @@ func Bcast[T any](c *Comm, s []T, root int) error {
 }
 
 // both returns the buffers of an operation. If in is nil, that of in is the zero Buffer: in place.
-func both[T any](in, out []T) (a, b Buffer, err error) {
-	if b, err = on(out); err == nil && in != nil {
+func both[T any](in, out []T) (a, b Buffer, err error) { return eachOf(in, out, true) }
+
+// eachOf is the buffers of an operation; in nil: in place where it may be, else no elements.
+func eachOf[T any](in, out []T, mayBeInPlace bool) (a, b Buffer, err error) {
+	if b, err = on(out); err == nil && (in != nil || !mayBeInPlace) {
 		a = Buffer{Base: datatype.AddressOf(in), Count: len(in), Type: b.Type}
 	}
 	return a, b, err
@@ -159,15 +162,16 @@ func Exscan[T any](c *Comm, op *Op, in, out []T) error {
 }
 
 // Gather is Comm.Gather with equal blocks: out has, at root, len(out)/Size elements for each rank; what does not
-// divide is ErrCount, in all operations with equal blocks.
+// divide is ErrCount, in all operations with equal blocks. A nil in is in place at root, and no elements elsewhere.
 func Gather[T any](c *Comm, in, out []T, root int) error {
-	a, b, err := both(in, out)
+	a, b, err := eachOf(in, out, c.Rank() == root)
 	return finish(c.gather(now, a, equal(b), root, err))
 }
 
-// Scatter is Comm.Scatter with equal blocks: in has, at root, len(in)/Size elements for each rank.
+// Scatter is Comm.Scatter with equal blocks: in has, at root, len(in)/Size elements for each rank. A nil out is in place
+// at root, and no elements elsewhere.
 func Scatter[T any](c *Comm, in, out []T, root int) error {
-	a, b, err := both(out, in)
+	a, b, err := eachOf(out, in, c.Rank() == root)
 	return finish(c.scatter(now, equal(b), a, root, err))
 }
 
@@ -227,17 +231,17 @@ func Ialltoall[T any](c *Comm, in, out []T) *Request {
 	return inBackground(c.alltoall(later, equal(a), equal(b), err))
 }
 
-// Gatherv is Comm.Gather whose block for rank i has, at root, counts[i] elements and begins at element places[i] of out. If
-// places is nil, each block begins where the one before ends.
+// Gatherv is Comm.Gather whose block for rank i has, at root, counts[i] elements and begins at element places[i] of
+// out. If places is nil, each block begins where the one before ends. A nil in is in place at root, and no elements elsewhere.
 func Gatherv[T any](c *Comm, in, out []T, counts, places []int, root int) error {
-	a, b, err := both(in, out)
+	a, b, err := eachOf(in, out, c.Rank() == root)
 	return finish(c.gather(now, a, Blocks{Buffer: b, Counts: counts, Places: places}, root, err))
 }
 
-// Scatterv is Comm.Scatter whose block for rank i has, at root, counts[i] elements and begins at element places[i] of in.
-// If places is nil, each block begins where the one before ends.
+// Scatterv is Comm.Scatter whose block for rank i has, at root, counts[i] elements and begins at element places[i] of
+// in. If places is nil, each block begins where the one before ends. A nil out is in place at root, and no elements elsewhere.
 func Scatterv[T any](c *Comm, in []T, counts, places []int, out []T, root int) error {
-	a, b, err := both(out, in)
+	a, b, err := eachOf(out, in, c.Rank() == root)
 	return finish(c.scatter(now, Blocks{Buffer: b, Counts: counts, Places: places}, a, root, err))
 }
 
@@ -248,9 +252,10 @@ func Allgatherv[T any](c *Comm, in, out []T, counts, places []int) error {
 	return finish(c.allgather(now, a, Blocks{Buffer: b, Counts: counts, Places: places}, err))
 }
 
-// Alltoallv is Comm.Alltoall with blocks of so many elements for, and from, each rank, one behind the other.
+// Alltoallv is Comm.Alltoall with blocks of so many elements for, and from, each rank, one behind the other. It is in
+// place if in and sent are nil; a nil in with sent is no elements.
 func Alltoallv[T any](c *Comm, in []T, sent []int, out []T, received []int) error {
-	a, b, err := both(in, out)
+	a, b, err := eachOf(in, out, sent == nil)
 	return finish(c.alltoall(now, Blocks{Buffer: a, Counts: sent}, Blocks{Buffer: b, Counts: received}, err))
 }
 

@@ -236,7 +236,7 @@ func (w *World) enter(own mapped.Card, failed error) error {
 // can then be shared, too.
 func (w *World) sharesMemory() bool {
 	for _, r := range w.s.Gate(w.members[(w.index+1)%len(w.members)]).Info().Rails {
-		if r.Name != "auto" && r.Name != "shm" {
+		if !r.SharesMemory() {
 			return false
 		}
 	}

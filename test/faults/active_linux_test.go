@@ -175,7 +175,7 @@ func (h *active) serve() {
 		h.w.Serve("fail", func(context.Context, int, []byte) ([]byte, error) { return nil, errors.New("as told") }),
 		h.w.Serve("panic", func(context.Context, int, []byte) ([]byte, error) { panic("as told") }),
 		h.w.Serve("relay", func(ctx context.Context, from int, b []byte) ([]byte, error) {
-			return am.Call(ctx, h.w, from, "turn", b)
+			return h.w.Call(ctx, from, "turn", b)
 		}),
 		h.w.Serve("wait", func(ctx context.Context, _ int, _ []byte) ([]byte, error) {
 			h.waits.Add(1)
@@ -352,11 +352,11 @@ func (h *active) call(to int) {
 			ctx, stop = context.WithTimeout(ctx, time.Duration(rng.IntN(30))*time.Millisecond)
 		}
 		began := time.Now()
-		got, err := am.Call(ctx, h.w, to, name, args)
+		got, err := h.w.Call(ctx, to, name, args)
 		stop()
 		if errors.Is(err, nmad.ErrPeerLost) {
 			h.failed("call", to, began, err)
-			h.again("call", to, func() error { _, err := am.Call(context.Background(), h.w, to, "turn", nil); return err })
+			h.again("call", to, func() error { _, err := h.w.Call(context.Background(), to, "turn", nil); return err })
 			return
 		}
 		remote := (*am.RemoteError)(nil)

@@ -61,7 +61,7 @@ func (j *membership) join() error {
 	if err != nil {
 		return fmt.Errorf("this process cannot join its job: %w", err)
 	}
-	j.session, j.all, j.own, j.users = calls.Session(all), all, all.Self(), 1
+	j.session, j.all, j.own, j.users = mpi.SessionOf(all), all, all.Self(), 1
 	atExit()
 	return nil
 }
