@@ -220,5 +220,5 @@ func (k *TickerCase) Enlist(w *sched.Waiter) bool {
 // Withdraw implements Case.
 func (k *TickerCase) Withdraw(w *sched.Waiter) { withdraw(&k.t.q, &k.t.mu, w) }
 
-// Taken implements Case: w was woken because it is time, but others were, too.
+// Taken implements Case: the waiter was woken because it is time, but others were, too.
 func (k *TickerCase) Taken(*sched.Waiter) bool { return k.Try() }

@@ -12,11 +12,12 @@ import (
 	"github.com/pm2-go/pm2/nmad/internal/lock"
 )
 
-// notesMost is how many notes wait for one peer at most: more than any course of the protocol has, in several groups at
-// once.
+// notesMost is how many notes wait for one peer at most. That is more than any run of the protocol needs, even in several
+// groups at once.
 const notesMost = 64
 
-// agreements runs those of a session (internal/consensus has the protocol): it tells the Participant of each group what
+// agreements runs the agreements of a session (internal/consensus has the protocol): it tells the Participant of each
+// group what
 // happens, and does what that asks for. Threads that may hold the lock of a gate put what has happened into a queue. One
 // goroutine at a time takes it out; it has no lock, so it may take those of all gates.
 //
@@ -34,19 +35,19 @@ type agreements struct {
 
 	failed atomic.Pointer[[]int] // ranks that are lost in the order known here, agreed upon first; what it points to never changes
 
-	groups       map[uint16]*groupAgreements // by context; 0: the job. Of the goroutine that runs
-	pending      map[uint16]*pendingNotes    // likewise: of contexts that this process has not opened yet
+	groups       map[uint16]*groupAgreements // by context; 0: the job. Only the goroutine that runs touches it
+	pending      map[uint16]*pendingNotes    // of contexts that this process has not opened yet; only that goroutine touches it
 	pendingCount atomic.Int32                // how many of these there are
 }
 
-// groupAgreements are those of one group.
+// groupAgreements are the agreements of one group.
 type groupAgreements struct {
 	context     uint16
 	participant *consensus.Participant
 	calls       []*agreementCall // of this process, in order; the first one is under way
 }
 
-// agreementCall is one of Agree or Shrink.
+// agreementCall is a call of Agree or Shrink.
 type agreementCall struct {
 	kind    uint8
 	value   uint64

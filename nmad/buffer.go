@@ -20,7 +20,7 @@ var (
 // pageBytes is what buffers are made of, in bytes.
 const pageBytes = 4096
 
-// DefaultLoans is the default of Config.Loans, in bytes; maxLoans is the most.
+// DefaultLoans is the default of Config.Loans, in bytes: 64 MiB. Config.Loans may be up to 16 GiB (maxLoans).
 const (
 	DefaultLoans = 64 << 20
 	maxLoans     = 16 << 30

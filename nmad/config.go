@@ -171,7 +171,7 @@ func (cfg *Config) check() error {
 	return nil
 }
 
-// complete checks c and fills in the defaults. Errors are ErrConfig.
+// complete checks cfg and fills in the defaults. Errors are ErrConfig.
 func (cfg *Config) complete() error {
 	if err := cfg.check(); err != nil {
 		return err

@@ -84,7 +84,7 @@ var Environment = []Variable{
 // manager that has started this process, if there is one (PMI 1.1: mpiexec.hydra, srun, Flux; PMIx: Open MPI's); else the
 // Config is that of a job of one process. In an indexed job of Kubernetes JOB_COMPLETION_INDEX is the rank, if there is no
 // PM2_RANK. It takes the job's secret out of the environment, so that processes that this one starts do not have it, and
-// remembers it for the next call. The variables of drivers (PM2_SHM_COPY, PM2_OFI_PROVIDER) are in no Config: a driver
+// remembers it for the next call. The variables of drivers are in no Config: a driver
 // reads its own when it is opened, whatever Config it is opened for.
 func FromEnvironment() (Config, error) { return fromOwnEnvironment(context.Background()) }
 

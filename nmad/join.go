@@ -89,7 +89,7 @@ func (pl *joinState) moveTo(to joinStage) {
 	pl.stage = to
 }
 
-// takePlace takes the place of this process if that is the one that c is for. Without others only Join asks for it.
+// takePlace takes the place of this process if that is the one that cfg is for. Without others only Join asks for it.
 func (cfg *Config) takePlace() error {
 	if cfg.told != nil && *cfg.told != *toldOf(cfg) {
 		cfg.told, cfg.manager, cfg.named = nil, nil, ""

@@ -19,7 +19,7 @@ func Tag(tag uint64) Match { return Match{Tag: tag, Mask: exact} }
 // exact is the mask that leaves no choice.
 const exact = match.Exact
 
-// Matches says whether m is for messages with that tag in its context.
+// Matches says whether mt is for messages with that tag in its context.
 func (mt Match) Matches(tag uint64) bool { return mt.pattern().Matches(tag) }
 
 func (mt Match) pattern() match.Pattern { return match.Pattern{Tag: mt.Tag, Mask: mt.Mask} }

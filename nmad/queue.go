@@ -14,9 +14,9 @@ import (
 	"github.com/pm2-go/pm2/pioman"
 )
 
-// Queue is a completion queue: requests that were started with it (Op.Queue,
-// Op.Queue) come out of it when they are done, in that order. Before that a request
-// cannot be started again. NewQueue makes one. Any number of threads and
+// Queue is a completion queue: requests that were started with it (Op.Queue)
+// come out of it when they are done, in that order. Before that a request cannot be
+// started again. NewQueue makes one. Any number of threads and
 // goroutines may Pop; one at a time may Wait.
 type Queue struct {
 	session *Session

@@ -36,10 +36,10 @@ const (
 // for IsendInto and IrecvInto. It must not be copied once it was started. Any
 // number of threads may Test or Wait for it; any thread may start it again once it is
 // done and all of them have returned.
-//
-// It is two cache lines, so that a program which makes one for each message makes little garbage, and windows of many stay
-// in the first cache. What is out of the ordinary hangs on it: rest.
 type Request struct {
+	// It is two cache lines, so that a program which makes one for each message makes little garbage, and windows of many
+	// stay in the first cache. What few requests need is in a rest, to which core.Rest points.
+
 	gate       *Gate // any source: the one to the own rank
 	completion pioman.Completion
 	core       flow.Request // under the lock of the gate until it is done

@@ -160,7 +160,8 @@ func (e *Engine) hook(s Scheduler, u *users) (err error) {
 	return nil
 }
 
-// detach undoes Attach; the caller holds e.mu. The order matters: first the engine is explicit, then the passive waiters
+// detach undoes Attach. The caller holds the engine's mu. The order matters: first the engine is explicit, then the
+// passive waiters
 // are woken to see it (wait.go).
 func (a *attachedEngine) detach() {
 	for _, h := range append(a.hooks[:], a.forOthers) {

@@ -12,7 +12,7 @@ import (
 type Params struct {
 	Progress      bool          // hooks make progress; false: only Wait and Poll do
 	Points        Points        // the polling points in use
-	BusyWait      time.Duration // Wait: polling before the passive wait (TBD09: 5 us)
+	BusyWait      time.Duration // Wait: how long it polls before the thread sleeps; 5 us by default, as Trahay, Brunet and Denis took (2009)
 	Granularity   time.Duration // switch and library points: least time between two polls of one VP
 	IdleGap       time.Duration // idle point: least time between two polls of one VP while no waiter sleeps
 	AllIdle       bool          // idle point: all VPs poll; else one of each socket, so that lines of the queues move less (Denis, 2015)

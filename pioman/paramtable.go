@@ -120,8 +120,8 @@ func paramsFrom(get func(string) string) (Params, error) {
 }
 
 // Set sets the parameter called name (see ParamTable) to the value in text, and remembers its origin.
-// The error is ErrParameter and says which variable or flag, which value, and what is allowed; p is
-// then unchanged.
+// The error is ErrParameter and says which variable or flag, which value, and what is allowed; params
+// is then unchanged.
 func (params *Params) Set(name, text string, by Origin) error {
 	i := rowOf(name)
 	if i < 0 {

@@ -28,7 +28,7 @@ import (
 //	some idle      for longer                                          none: an idle one blocks in the kernel
 //	all compute    since less than the BlockingDelay                   they, at switches; the scheduler's clock, at its ticks
 //	all compute    for longer                                          none: the progressor (progressor.go) blocks
-//	one dedicated  at all                                              that one (progressor.go)
+//	one dedicated  always                                              that one (progressor.go)
 
 // vpState is what the hooks remember of one virtual processor.
 type vpState struct {
@@ -165,7 +165,8 @@ func (y *pollPolicy) idlers(now int64) bool {
 	return false
 }
 
-// register registers the hooks of the points in use, and that of goroutines that poll; the caller holds e.mu.
+// register registers the hooks of the points in use, and that of goroutines that poll. The caller holds the
+// engine's mu.
 func (a *attachedEngine) register() (err error) {
 	for i, f := range [len(hookPoints)]hooks.Func{a.idle, a.onSwitch, a.timer, a.library} {
 		if a.e.params.Points&(1<<i) == 0 || a.dedicated != nil {

@@ -172,7 +172,7 @@ func (b *BoundedWait) Watch(w *Waiter, ctx context.Context) bool {
 	return true
 }
 
-// Unwatch ends what Watch began.
+// Unwatch ends what Watch has begun.
 func (b *BoundedWait) Unwatch(w *Waiter) {
 	if b.doneFor == w {
 		b.done, b.doneFor = nil, nil

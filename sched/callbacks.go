@@ -16,7 +16,7 @@ type callbacks struct {
 	rounds   int     // of destructors so far
 }
 
-// local is what a thread keeps for a key.
+// local is a value that a thread keeps for a key.
 type local struct {
 	key   *byte // the value's type is known to the owner of that byte
 	value any

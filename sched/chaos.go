@@ -167,7 +167,7 @@ func (mu *Spin) locked(inOrder bool) {
 	}
 }
 
-// outOfOrder returns a Spin that was locked before s, which is held, and comes after it; nil: there is none.
+// outOfOrder returns a Spin that was locked before mu, which is held, and comes after it; nil: there is none.
 func (mu *Spin) outOfOrder() (before *Spin) {
 	holding(func() {
 		for _, o := range locksHeld.by[mu.by] {

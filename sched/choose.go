@@ -135,7 +135,7 @@ func (cpu *cpuBound) looked(d, slice int64, choices uint32, last bool) {
 	}
 }
 
-// ran takes the time that such a thread has run, until it was preempted, from the debt.
+// ran takes the time that a CPU-bound thread has run, until it was preempted, from the debt.
 func (cpu *cpuBound) ran() {
 	now := asm.Cycles()
 	if cpu.debt -= max(now-cpu.at, 0); cpu.debt <= 0 {

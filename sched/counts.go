@@ -39,7 +39,7 @@ const stampUnit = 8 // cycles
 
 func wakeStampAt(cycles int64) wakeStamp { return max(wakeStamp(cycles/stampUnit), 1) }
 
-// since returns the cycles from s to now.
+// since returns the cycles from sm to now.
 func (sm wakeStamp) since(now int64) int64 { return int64(wakeStamp(now/stampUnit)-sm) * stampUnit }
 
 // woken stamps t, which is about to be made ready, for the histogram of wakes. A VP stamps at every

@@ -44,7 +44,7 @@ func (c *co) withdraw(h Thread) bool {
 //go:norace
 func (t *thread) isBegun() bool { return t.co != nil }
 
-// putBack: t is not what was looked for.
+// putBack returns t, which is not the thread that the caller looks for, to the queue.
 func (v *vp) putBack(t *thread) bool {
 	v.q.add(t)
 	return false
@@ -59,7 +59,7 @@ func (c *co) joinNow(t *thread) {
 }
 
 // settleJoiner has the joiner of the thread on c, which does not end at once, stand in the
-// line of joiners, where a cancel finds it. By the holder of c's VP, or its base.
+// line of joiners, where a cancel finds it. The caller holds c's VP, or is its base.
 func (c *co) settleJoiner() {
 	j := c.joiner
 	c.joiner = nil
@@ -76,7 +76,7 @@ func (c *co) settle(t *thread) {
 	t.mu.Unlock()
 }
 
-// Do is marcel.Do.
+// Do runs its functions, possibly at the same time, and returns when all have: see marcel.Do.
 func (moduleCalls) Do(first func(), others ...func()) {
 	var few [4]Thread
 	spawned := few[:0]
@@ -127,7 +127,7 @@ func (moduleCalls) WatchEnd(h Thread, w *Waiter) bool {
 	}
 	_ = &w.t // nil panics here, while nothing is held
 	c := Visit()
-	alive := h.t.life(h.gen)
+	alive := h.t.life(h.gen) // it returns with t.mu held
 	if alive {
 		h.t.joiners.push(w)
 	}

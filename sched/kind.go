@@ -44,7 +44,7 @@ func (k Kind) String() string {
 // MarshalText is String, for JSON.
 func (k Kind) MarshalText() ([]byte, error) { return []byte(k.String()), nil }
 
-// UnmarshalText is the reverse.
+// UnmarshalText sets the kind to the one that MarshalText has written.
 func (k *Kind) UnmarshalText(name []byte) error { return called(k, kindNames[:], name) }
 
 // What a cancel does with a wait.

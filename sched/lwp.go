@@ -50,7 +50,7 @@ type lwp struct {
 	span      sleepState
 }
 
-// spareOrder to a spare.
+// spareOrder is an order that a spare LWP gets when it is woken.
 type spareOrder = uint32
 
 const (

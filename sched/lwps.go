@@ -24,7 +24,7 @@ type lwps struct {
 // lwpSlot has the LWP of one id; nil: none at the moment.
 type lwpSlot = atomic.Pointer[lwp]
 
-// retryLWP: so much later a VP that needs an LWP beyond the limit asks again.
+// retryLWP is how long a VP that needs an LWP beyond the limit waits before it asks again.
 const retryLWP = time.Millisecond
 
 // LimitError says that Config.MaxLWPs OS threads are in use, by threads that block
@@ -47,7 +47,7 @@ func (ls *lwps) slots() []*lwpSlot {
 	return nil
 }
 
-// list returns those that are alive.
+// list returns the LWPs that are alive.
 func (ls *lwps) list() (alive []*lwp) {
 	for _, p := range ls.slots() {
 		if l := p.Load(); l != nil {

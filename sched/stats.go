@@ -68,7 +68,7 @@ type VPStats struct {
 // Idle returns how long the VP had no thread to run: Spin, Hook and Sleep.
 func (vst *VPStats) Idle() time.Duration { return vst.Spin + vst.Hook + vst.Sleep }
 
-// each calls f for each counter of v and of w, times included.
+// each calls f for each counter of vst and of w, times included.
 func (vst *VPStats) each(w *VPStats, f func(a, b uint64) uint64) {
 	for _, p := range [...][2]*uint64{
 		{&vst.Switches, &w.Switches},

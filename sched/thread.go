@@ -105,10 +105,11 @@ func (e *PanicError) Unwrap() error {
 	return err
 }
 
-// Spawn is marcel.Spawn.
+// Spawn makes a thread that runs fn: of a thread on its scheduler, at first on its VP; of a plain goroutine on the default
+// scheduler. It does not block. A panic in fn ends the program.
 func Spawn(fn func()) Thread { return spawn(plain(fn)) }
 
-// SpawnBody is marcel.SpawnBody.
+// SpawnBody is Spawn of a Body, so that the caller need not make a closure.
 func (moduleCalls) SpawnBody(b Body) Thread { return spawn(b) }
 
 func spawn(b Body) Thread {
@@ -142,7 +143,7 @@ func check(b Body) {
 	}
 }
 
-// SpawnWith is marcel.SpawnWith.
+// SpawnWith is Spawn of a thread as a says. It panics if the scheduler has none of a.VPs.
 func (moduleCalls) SpawnWith(a Attr, fn func()) Thread {
 	check(plain(fn))
 	c := Enter()
@@ -157,7 +158,8 @@ func (moduleCalls) SpawnWith(a Attr, fn func()) Thread {
 	return h
 }
 
-// Spawn makes a thread on s, from anywhere. It panics if s has been stopped, or
+// Spawn makes a thread on s. Any goroutine or thread may call it, also a thread of another scheduler. It panics if s
+// has been stopped, or
 // has none of a.VPs.
 func (s *Scheduler) Spawn(a Attr, fn func()) Thread {
 	check(plain(fn))

@@ -71,7 +71,7 @@ func (wq *WaitQueue) remove(w *Waiter) {
 	w.next, w.prev, w.q = nil, nil, nil
 }
 
-// Pop takes the waiter that has waited longest out of q; nil: there is none. The caller holds
+// Pop takes the waiter that has waited longest out of wq; nil: there is none. The caller holds
 // the lock, and must then Wake the waiter.
 func (wq *WaitQueue) Pop() *Waiter {
 	for {

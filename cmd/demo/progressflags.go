@@ -58,7 +58,7 @@ func fieldName(flag string) string {
 	return name.String()
 }
 
-// each calls f for every flag that was given.
+// each calls do for every flag that was given.
 func (pf *progressFlags) each(do func(row pioman.Param, text string) error) error {
 	given := reflect.ValueOf(pf.Plugins[0]).Elem()
 	for _, row := range pioman.ParamTable() {

@@ -85,6 +85,6 @@
 // # Choosing a driver
 //
 // Drivers register under their name when their package is imported; [Lookup] finds them. An option of a driver is a
-// variable of the environment, which Open reads, whatever Config it is given, and refuses with [ErrConfig] (shm.EnvCopy,
-// ofi.EnvProvider). A program that gives the Driver itself (nmad.Config.Custom) sets a field of it, which goes before.
+// variable of the environment, which Open reads, whatever Config it is given, and refuses with [ErrConfig]. A program
+// that gives the Driver itself (nmad.Config.Custom) sets a field of it, which goes before.
 package driver

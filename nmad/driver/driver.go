@@ -117,10 +117,10 @@ type Link interface {
 // Plain is embedded by links that neither borrow nor read their peer's memory.
 type Plain struct{}
 
-// ReturnPush implements Link: nothing was loaned.
+// ReturnPush implements Link: nothing was borrowed.
 func (Plain) ReturnPush() (int, bool) { return 0, true }
 
-// ReturnPull implements Link: nothing was loaned.
+// ReturnPull implements Link: nothing was borrowed.
 func (Plain) ReturnPull(bool) (int, bool) { return 0, true }
 
 // Fetch implements Link: it cannot.

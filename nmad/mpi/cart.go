@@ -96,7 +96,7 @@ func (ca *Cart) Shift(dimension, steps int) (from, to int, err error) {
 }
 
 // Sub returns the part of the grid that this process is in when the dimensions are cut that are not kept. All
-// processes of c call it.
+// processes of the grid call it.
 func (ca *Cart) Sub(keep ...bool) (*Cart, error) {
 	var wrong error
 	if len(keep) != len(ca.dims) {
@@ -134,10 +134,10 @@ func (ca *Cart) NeighborAlltoall(in, out Blocks) error {
 	return finish(ca.neighborAlltoall(now, in, out))
 }
 
-// Immediate is that of Comm, which has neighbours here.
+// Immediate is Comm.Immediate; its NeighborAlltoall and NeighborAllgather work here.
 func (ca *Cart) Immediate() Immediate { return Immediate{view{ca.Comm, ca, later}} }
 
-// Persistent is that of Comm, which has neighbours here.
+// Persistent is Comm.Persistent; its NeighborAlltoall and NeighborAllgather work here.
 func (ca *Cart) Persistent() Persistent { return Persistent{view{ca.Comm, ca, lasting}} }
 
 func (ca *Cart) targets() int { return 2 * len(ca.dims) }

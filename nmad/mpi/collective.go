@@ -19,12 +19,12 @@ var (
 	Sum, Prod, Min, Max, BAnd, BOr, BXor, LAnd, LOr, LXor, MinLoc, MaxLoc = reduction.Sum, reduction.Prod, reduction.Min, reduction.Max, reduction.BAnd, reduction.BOr, reduction.BXor, reduction.LAnd, reduction.LOr, reduction.LXor, reduction.MinLoc, reduction.MaxLoc
 )
 
-// Blocks is a buffer with a block for each rank: equal ones of Each elements, or such of Counts elements that begin
-// at Places (in elements; nil: where the one before ends).
+// Blocks is a buffer with a block for each rank. All blocks have Each elements, or that of rank i has Counts[i] and
+// begins at element Places[i]; if Places is nil, each block begins where the one before ends.
 type Blocks = datatype.Blocks
 
-// Barrier returns when all processes have called it. It blocks the calling thread or goroutine only, as all
-// collective operations do.
+// Barrier returns when all processes of the communicator have called it. It blocks the calling thread or goroutine
+// only, as all collective operations do.
 func (c *Comm) Barrier() error { return finish(c.barrier(now)) }
 
 func (c *Comm) barrier(m manner) (*follower, error) {
@@ -43,7 +43,7 @@ func (c *Comm) barrier(m manner) (*follower, error) {
 	return f, nil
 }
 
-// Bcast brings b of root to all. The processes give as many elements.
+// Bcast copies the elements of b at root to b at every other rank. All ranks give the same number of elements.
 func (c *Comm) Bcast(b Buffer, root int) error { return finish(c.bcast(now, b, root, nil)) }
 
 func (c *Comm) bcast(m manner, b Buffer, root int, wrong error) (*follower, error) {
@@ -62,9 +62,10 @@ func (c *Comm) bcast(m manner, b Buffer, root int, wrong error) (*follower, erro
 	return f, nil
 }
 
-// Reduce leaves in of rank 0 op in of rank 1 op ... in out, at root. in the zero Buffer, at root: it lies in out. The
-// order of the operands is that of the ranks if the operation does not commute, and else the same for each call with
-// as many ranks, elements, and that root.
+// Reduce combines the operands of all ranks, which they give as in, and stores the result in out at root. If in is the
+// zero Buffer at root, root's operand is what out holds there. An operation that does not commute is applied in the
+// order of the ranks; another one in an order that is the same in each call with the same number of ranks and elements
+// and the same root.
 func (c *Comm) Reduce(op *Op, in, out Buffer, root int) error {
 	return finish(c.reduce(now, op, in, out, root, nil))
 }
@@ -88,7 +89,8 @@ func (c *Comm) reduce(m manner, op *Op, in, out Buffer, root int, wrong error) (
 	return f, nil
 }
 
-// Allreduce is Reduce with the result at all. in the zero Buffer: it lies in out, at all.
+// Allreduce is Reduce whose result every rank gets, in out. If in is the zero Buffer at a rank, its operand is what out
+// holds there.
 func (c *Comm) Allreduce(op *Op, in, out Buffer) error {
 	return finish(c.allreduce(now, op, in, out, nil))
 }
@@ -111,7 +113,8 @@ func (c *Comm) allreduce(m manner, op *Op, in, out Buffer, wrong error) (*follow
 	return f, nil
 }
 
-// Scan leaves in of rank 0 op ... op in of this rank in out. in the zero Buffer: it lies in out.
+// Scan combines, at every rank, the operands of the ranks from 0 to this one, in their order, and stores the result in
+// out. If in is the zero Buffer at a rank, its operand is what out holds there.
 func (c *Comm) Scan(op *Op, in, out Buffer) error {
 	return finish(c.scan(now, op, in, out, nil))
 }
@@ -120,7 +123,8 @@ func (c *Comm) scan(m manner, op *Op, in, out Buffer, wrong error) (*follower, e
 	return c.prefixes(scan, m, op, in, out, wrong)
 }
 
-// Exscan is Scan without the operand of this rank. At rank 0 it leaves out as it is.
+// Exscan is Scan without this rank's own operand: it combines those of the ranks before. At rank 0 it does not write to
+// out.
 func (c *Comm) Exscan(op *Op, in, out Buffer) error {
 	return finish(c.exscan(now, op, in, out, nil))
 }
@@ -148,7 +152,8 @@ func (c *Comm) prefixes(what operationKind, m manner, op *Op, in, out Buffer, wr
 	return f, nil
 }
 
-// ReduceScatter leaves the block of each rank of the reduction of in at that rank, in out.
+// ReduceScatter combines the operands of all ranks, which they give as in, and stores in out of each rank that rank's
+// block of the result. It has no form in place: in is never the zero Blocks.
 func (c *Comm) ReduceScatter(op *Op, in Blocks, out Buffer) error {
 	return finish(c.reduceScatter(now, op, in, out, nil))
 }
@@ -172,7 +177,8 @@ func (c *Comm) reduceScatter(m manner, op *Op, in Blocks, out Buffer, wrong erro
 	return f, nil
 }
 
-// Gather brings in of each rank to its block of out, at root. in the zero Buffer, at root: it lies there.
+// Gather copies the elements that each rank gives as in to that rank's block of out, at root. out counts only at root.
+// If in is the zero Buffer at root, root's elements are in its block of out already.
 func (c *Comm) Gather(in Buffer, out Blocks, root int) error {
 	return finish(c.gather(now, in, out, root, nil))
 }
@@ -191,8 +197,8 @@ func (c *Comm) gather(m manner, in Buffer, out Blocks, root int, wrong error) (*
 	return f, nil
 }
 
-// Scatter brings the block of each rank of in, at root, to out of that rank. out the zero Buffer, at root: its block
-// stays there.
+// Scatter copies each rank's block of in, at root, to out of that rank. in counts only at root. If out is the zero
+// Buffer at root, root's block stays in in.
 func (c *Comm) Scatter(in Blocks, out Buffer, root int) error {
 	return finish(c.scatter(now, in, out, root, nil))
 }
@@ -211,8 +217,9 @@ func (c *Comm) scatter(m manner, in Blocks, out Buffer, root int, wrong error) (
 	return f, nil
 }
 
-// Allgather brings in of each rank to its block of out, at all. in the zero Buffer, at all: it lies there. Either all
-// processes give Counts, or none does.
+// Allgather puts the elements that each rank gives as in into that rank's block of out, at every rank. If in is the
+// zero Buffer at every rank, each rank's elements are taken from its own block of out. Either all ranks give Counts,
+// or none does.
 func (c *Comm) Allgather(in Buffer, out Blocks) error { return finish(c.allgather(now, in, out, nil)) }
 
 func (c *Comm) allgather(m manner, in Buffer, out Blocks, wrong error) (*follower, error) {
@@ -232,8 +239,9 @@ func (c *Comm) allgather(m manner, in Buffer, out Blocks, wrong error) (*followe
 	return f, nil
 }
 
-// Alltoall brings block j of in of rank i to block i of out of rank j. in the zero Blocks, at all: the blocks lie in
-// out, and are replaced; then both of a pair have as many elements. Either all processes give Counts, or none does.
+// Alltoall sends block j of in from each rank i to rank j, which receives it in block i of out. If in is the zero Blocks
+// at every rank, the blocks to send lie in out, and those received replace them; then the two blocks between a pair of
+// ranks have the same number of elements. Either all ranks give Counts, or none does.
 func (c *Comm) Alltoall(in Blocks, out Blocks) error { return finish(c.alltoall(now, in, out, nil)) }
 
 func (c *Comm) alltoall(m manner, in, out Blocks, wrong error) (*follower, error) {

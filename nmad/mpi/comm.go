@@ -33,21 +33,21 @@ type Comm struct {
 
 	freed        atomic.Bool
 	calls        uint64 // collective operations so far: their tags; under mu
-	refused      uint64 // up to which of these this rank has said that it will not take part, if broken; under mu
+	refused      uint64 // if broken: the last operation of which this rank has told the others that it takes no part; under mu
 	mu           sync.Mutex
 	idle         []*follower               // to be used again; under mu
 	active       []*follower               // operations under way; under mu
 	kept         map[uint64]bool           // turns of persistent operations that the program may start; under mu
 	lost         []int                     // processes that Agree has found lost; under mu
-	acknowledged []int                     // processes that are lost, as the program knows; under mu
+	acknowledged []int                     // lost processes that the program has acknowledged; under mu
 	pairs        map[partitionedKey]uint64 // how many partitioned messages were made; under mu
 	info         *Info                     // under mu
 	shared       *shared                   // nil: none; under mu, constant once looked
-	looked       bool                      // the ranks have made shared, if they can; under mu
+	looked       bool                      // the ranks have tried to make shared; under mu
 	apart        string                    // why there is no shared; under mu
 	broken       error                     // why collective operations fail; under mu
 	handler      func(*Comm, error)        // of errors; under mu
-	drops        bool                      // what comes for them is dropped; under mu
+	drops        bool                      // messages that come for collective operations are dropped; under mu
 	values       map[anyKey]any            // what libraries keep here; under mu
 }
 

@@ -4,7 +4,9 @@
 //
 //	mpi.Main(func(world *mpi.Comm) error {
 //		in, out := []float64{float64(world.Rank())}, make([]float64, 1)
-//		return mpi.Allreduce(world, mpi.Sum, in, out) // 0 + 1 + 2 + ...
+//		err := mpi.Allreduce(world, mpi.Sum, in, out)
+//		fmt.Println(out[0]) // 0 + 1 + 2 + ...
+//		return err
 //	})
 //
 //	       Send  Recv ...                    Allreduce  Bcast ...          Put  Get  Lock ...
@@ -25,6 +27,9 @@
 //	c.Immediate().Send(b, to, tag)       begins it, and returns a Request: also mpi.Isend(c, slice, to, tag)
 //	c.Persistent().Send(b, to, tag)      returns a Request that Start begins, again and again
 //
+// Of the functions that take slices, Send, Recv, Bcast, Reduce, Allreduce, Scan, Exscan, Allgather and Alltoall have a form
+// that begins them (Isend, Irecv, Ibcast ...). For all others make a Buffer with On, and use Immediate.
+//
 // What there is:
 //
 //	messages              Send Ssend Bsend Recv Sendrecv, Probe Mprobe; NewPartitionedSend; Request.Send, without garbage
@@ -36,12 +41,13 @@
 //
 // A collective operation is a plan of sends, receives, reductions and copies (internal/plan) that each rank makes for
 // itself. All processes of a communicator call its collective operations in the same order. If one fails at a rank
-// (an argument is wrong, a process has died, counts differ) it ends at all that wait for that rank, and further ones
-// of that communicator fail; messages, and other communicators, go on. Only a communicator that cannot be used is
-// told to the caller alone.
+// (an argument is wrong, a process has died, counts differ) it ends at every rank that waits for that one, and
+// further ones of that communicator fail; messages, and other communicators, go on. If the communicator cannot be used,
+// only
+// the caller is told.
 //
 // The threads that move messages carry an immediate operation on. A persistent one has its place in the order where
-// it is made, however often, and when, it is started. Blocking ones of one host go through shared memory
+// it is made, however often, and whenever, it is started. Blocking ones of one host go through shared memory
 // (internal/segment), between hosts one rank of each sends messages.
 //
 // A communicator may have a domain of nmad of its own (KeyDomain). Files and process creation of MPI are not there.

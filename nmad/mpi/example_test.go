@@ -13,9 +13,11 @@ import (
 func Example() {
 	mpi.Main(func(world *mpi.Comm) error {
 		in, out := []float64{float64(world.Rank())}, make([]float64, 1)
-		return mpi.Allreduce(world, mpi.Sum, in, out) // 0 + 1 + 2 + ...
+		err := mpi.Allreduce(world, mpi.Sum, in, out)
+		fmt.Println(out[0]) // 0 + 1 + 2 + ...
+		return err
 	})
-	// Output:
+	// Output: 0
 }
 
 // Each process adds its part of a sum; without a launcher the job has one process.

@@ -128,10 +128,10 @@ func (gr *Graph) NeighborAlltoall(in, out Blocks) error {
 	return finish(gr.neighborAlltoall(now, in, out))
 }
 
-// Immediate is that of Comm, which has neighbours here.
+// Immediate is Comm.Immediate; its NeighborAlltoall and NeighborAllgather work here.
 func (gr *Graph) Immediate() Immediate { return Immediate{view{gr.Comm, gr, later}} }
 
-// Persistent is that of Comm, which has neighbours here.
+// Persistent is Comm.Persistent; its NeighborAlltoall and NeighborAllgather work here.
 func (gr *Graph) Persistent() Persistent { return Persistent{view{gr.Comm, gr, lasting}} }
 
 func (gr *Graph) targets() int { return len(gr.to) }

@@ -106,11 +106,11 @@ func (g Group) Difference(other Group) (x Group) {
 	return x
 }
 
-// Comparison is how alike two groups, or communicators, are.
+// Comparison is how alike two groups are.
 type Comparison uint8
 
-// Identical communicators are the same one; Congruent ones have the same processes in the same order; Similar ones in
-// another order. Groups are Identical, Similar or Unequal.
+// Identical groups have the same processes in the same order, Similar ones in another order. Compare never says Congruent:
+// that is of communicators that are not the same one, but whose groups are Identical (MPI_Comm_compare in C).
 const (
 	Identical Comparison = iota
 	Congruent

@@ -119,14 +119,14 @@ func (x *Intercomm) RemoteGroup() Group { return x.remote.group }
 // Local is a communicator of the own group.
 func (x *Intercomm) Local() *Comm { return x.local }
 
-// Free is that of Comm.
+// Free is Comm.Free.
 func (x *Intercomm) Free() {
 	x.remote.freed.Store(true)
 	x.local.Free()
 	x.joint.Free()
 }
 
-// Dup is that of Comm. All processes of both groups call it.
+// Dup is Comm.Dup. All processes of both groups call it.
 func (x *Intercomm) Dup() (*Intercomm, error) {
 	joint, err := x.joint.Dup()
 	if err != nil {
@@ -155,8 +155,8 @@ func (x *Intercomm) idup(made **Intercomm) *Request {
 	return r
 }
 
-// Merge returns a communicator of both groups, first that whose processes give false for high; if both give the same,
-// first that with the lowest process of the job.
+// Merge returns a communicator of both groups. The ranks of the group whose processes give false for high come first; if
+// both groups give the same, those of the group that has the lowest process of the job.
 func (x *Intercomm) Merge(high bool) (*Comm, error) {
 	mine := []int8{0}
 	if high {
@@ -176,7 +176,8 @@ func (x *Intercomm) Merge(high bool) (*Comm, error) {
 	return x.joint.Create(Group{slices.Concat(first, last)})
 }
 
-// Send is Comm.Send to a rank of the other group, as the others of this name are to and from one.
+// Send is Comm.Send to a rank of the other group. So are the methods below: each has the name of the method of Comm, and
+// its ranks are those of the other group.
 func (x *Intercomm) Send(b Buffer, to, tag int) error { return x.remote.Send(b, to, tag) }
 
 // Ssend is Comm.Ssend.
@@ -209,8 +210,8 @@ func (x *Intercomm) Immediate() Immediate { return Immediate{view{x.remote, x, l
 // Persistent makes requests of operations that are started again and again.
 func (x *Intercomm) Persistent() Persistent { return Persistent{view{x.remote, x, lasting}} }
 
-// rooted begins a collective operation that has a root, whose plan is made by make: of root's number in joint, and whether
-// it is this process. Other processes of root's group do nothing. wrong is as begin has it.
+// rooted begins a collective operation that has a root. make makes its plan, of root's rank in joint, and whether it is
+// this process. Other processes of root's group do nothing. wrong is as begin has it.
 func (x *Intercomm) rooted(what operationKind, root int, m manner, wrong error, make func(p *plan.Plan, root int, here bool)) (*follower, error) {
 	number := noRoot
 	switch {
@@ -242,14 +243,14 @@ func (x *Intercomm) Barrier() error { return x.joint.Barrier() }
 
 func (x *Intercomm) barrier(m manner) (*follower, error) { return x.joint.barrier(m) }
 
-// Bcast brings b of root to all processes of the other group.
+// Bcast copies the elements of b at root to b at every process of the other group.
 func (x *Intercomm) Bcast(b Buffer, root int) error { return finish(x.bcast(now, b, root, nil)) }
 
 func (x *Intercomm) bcast(m manner, b Buffer, root int, wrong error) (*follower, error) {
 	return x.rooted(bcast, root, m, wrong, func(p *plan.Plan, root int, here bool) { p.InterBcast(&x.sides, root, here, b) })
 }
 
-// Gather brings in of each process of the other group to out of root.
+// Gather copies the elements that each process of the other group gives as in to its block of out at root.
 func (x *Intercomm) Gather(in Buffer, out Blocks, root int) error {
 	return finish(x.gather(now, in, out, root, nil))
 }
@@ -261,7 +262,7 @@ func (x *Intercomm) gather(m manner, in Buffer, out Blocks, root int, wrong erro
 	return x.rooted(gather, root, m, wrong, func(p *plan.Plan, root int, here bool) { p.InterGather(&x.sides, root, here, in, &out) })
 }
 
-// Scatter brings the blocks of in of root to out of the processes of the other group.
+// Scatter copies from in, at root, the block of each process of the other group to out of that process.
 func (x *Intercomm) Scatter(in Blocks, out Buffer, root int) error {
 	return finish(x.scatter(now, in, out, root, nil))
 }
@@ -273,7 +274,7 @@ func (x *Intercomm) scatter(m manner, in Blocks, out Buffer, root int, wrong err
 	return x.rooted(scatter, root, m, wrong, func(p *plan.Plan, root int, here bool) { p.InterScatter(&x.sides, root, here, &in, out) })
 }
 
-// Allgather brings in of each process to its block of out at all processes of the other group.
+// Allgather puts the elements that each process gives as in into its block of out, at every process of the other group.
 func (x *Intercomm) Allgather(in Buffer, out Blocks) error {
 	return finish(x.allgather(now, in, out, nil))
 }
@@ -284,7 +285,7 @@ func (x *Intercomm) allgather(m manner, in Buffer, out Blocks, wrong error) (*fo
 	})
 }
 
-// Alltoall brings block j of in of each process to its block of out at process j of the other group.
+// Alltoall sends block j of in from each process i to process j of the other group, which receives it in block i of out.
 func (x *Intercomm) Alltoall(in, out Blocks) error { return finish(x.alltoall(now, in, out, nil)) }
 
 func (x *Intercomm) alltoall(m manner, in, out Blocks, wrong error) (*follower, error) {
@@ -292,7 +293,7 @@ func (x *Intercomm) alltoall(m manner, in, out Blocks, wrong error) (*follower, 
 	return x.rootless(alltoall, m, wrong, func(p *plan.Plan) { p.InterAlltoall(&x.sides, in.Block, &out) })
 }
 
-// Reduce leaves in of the processes of the other group, combined, in out of root.
+// Reduce combines the operands that the processes of the other group give as in, and stores the result in out at root.
 func (x *Intercomm) Reduce(op *Op, in, out Buffer, root int) error {
 	return finish(x.reduce(now, op, in, out, root, nil))
 }
@@ -307,7 +308,8 @@ func (x *Intercomm) reduce(m manner, op *Op, in, out Buffer, root int, wrong err
 	return x.rooted(reduce, root, m, wrong, func(p *plan.Plan, root int, here bool) { p.InterReduce(&x.sides, root, here, op, in, out) })
 }
 
-// Allreduce leaves in of the processes of each group, combined, in out of all processes of the other one.
+// Allreduce combines the operands that the processes of each group give as in, and stores the result in out at every
+// process of the other group.
 func (x *Intercomm) Allreduce(op *Op, in, out Buffer) error {
 	return finish(x.allreduce(now, op, in, out, nil))
 }
@@ -316,8 +318,9 @@ func (x *Intercomm) allreduce(m manner, op *Op, in, out Buffer, wrong error) (*f
 	return x.rootless(allreduce, m, reducible(op, in, out, true, false, wrong), func(p *plan.Plan) { p.InterAllreduce(&x.sides, op, in, out) })
 }
 
-// ReduceScatter leaves in of the processes of each group, combined, in out of those of the other one, a block each:
-// in has a block for each process of the own group, and both groups give as many elements.
+// ReduceScatter combines the operands that the processes of each group give as in, and stores the result in out of the
+// processes of the other group, a block each. in has a block for each process of the own group, and both groups give
+// the same number of elements.
 func (x *Intercomm) ReduceScatter(op *Op, in Blocks, out Buffer) error {
 	return finish(x.reduceScatter(now, op, in, out, nil))
 }

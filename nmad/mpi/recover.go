@@ -8,13 +8,13 @@ import (
 	"github.com/pm2-go/pm2/nmad"
 )
 
-// Failures is what a program does about processes of a communicator that are lost, as in ULFM (Bland et al.,
+// Failures has the calls by which a program deals with processes of a communicator that are lost, as in ULFM (Bland et al.,
 // "Post-failure recovery of MPI communication capability", 2013). An operation that needs a process that is lost fails.
 // A program that is to go on without it revokes the communicator, so that no process waits in it any more, and shrinks
 // it. That is for communicators without a domain of their own.
 type Failures struct{ c *Comm }
 
-// Failures is what the program does about processes that are lost.
+// Failures returns the calls with which the program goes on after processes are lost.
 func (c *Comm) Failures() Failures { return Failures{c} }
 
 // Revoke ends the use of the communicator at all its processes: calls and requests there fail with ErrRevoked from
@@ -144,7 +144,8 @@ func highest(v uint16, and func(uint64) uint64) (h uint16) {
 	return h
 }
 
-// Failed returns the processes of c that are lost, as far as this one knows; first those that Agree has found, in an
+// Failed returns the processes of the communicator that are lost, as far as this one knows; first those that Agree has
+// found, in an
 // order that is the same everywhere.
 func (fs Failures) Failed() (g Group) {
 	c := fs.c

@@ -33,10 +33,10 @@ func (st Status) Count(t *datatype.Type) int {
 // Request is a message, or a collective operation, under way. Its methods may be called by any thread. The zero value
 // is ready for Send, Ssend and Recv, and counts as done until one of them has begun something; it must not be
 // copied once it was started.
-//
-// It is small, so that a program which makes one for each message makes little garbage. What few requests need is in
-// special.
 type Request struct {
+	// It is small, so that a program which makes one for each message makes little garbage. What few requests need is in
+	// extra.
+
 	comm    *Comm
 	message nmad.Request
 	extra   *special

@@ -8,10 +8,9 @@ import (
 	"github.com/pm2-go/pm2/nmad/mpi/datatype"
 )
 
-// The functions here take slices of numbers, bools, and arrays and structs of these; any other element is ErrType.
-// The methods of Comm take Buffers, which may have any datatype.
-
-// On returns the buffer that is the elements of a slice.
+// On returns the buffer that is the elements of a slice. As in all functions that take slices, an element may be a
+// number, a bool, or an array or struct of these; any other one is ErrType. The methods of Comm take Buffers, which may
+// have any datatype.
 func On[T any](s []T) (Buffer, error) {
 	b, err := on(s)
 	if err != nil {
@@ -122,7 +121,7 @@ func Bcast[T any](c *Comm, s []T, root int) error {
 	return finish(c.bcast(now, b, root, err))
 }
 
-// both is the buffers of an operation; in nil: in place.
+// both returns the buffers of an operation. If in is nil, that of in is the zero Buffer: in place.
 func both[T any](in, out []T) (a, b Buffer, err error) { return eachOf(in, out, true) }
 
 // eachOf is the buffers of an operation; in nil: in place where it may be, else no elements.
@@ -133,28 +132,30 @@ func eachOf[T any](in, out []T, mayBeInPlace bool) (a, b Buffer, err error) {
 	return a, b, err
 }
 
-// equal is a buffer as blocks for all ranks, which it is to be divided into.
+// equal returns b as equal blocks, one for each rank; laidOut divides it.
 func equal(b Buffer) Blocks { return Blocks{Buffer: b, Each: divided} }
 
-// Reduce is Comm.Reduce.
+// Reduce is Comm.Reduce. At root a nil in is in place: see Comm.Reduce. An empty slice that is not nil is an operand of no
+// elements.
 func Reduce[T any](c *Comm, op *Op, in, out []T, root int) error {
 	a, b, err := both(in, out)
 	return finish(c.reduce(now, op, a, b, root, err))
 }
 
-// Allreduce is Comm.Allreduce.
+// Allreduce is Comm.Allreduce. A nil in is in place: see Comm.Allreduce. An empty slice that is not nil is an operand
+// of no elements.
 func Allreduce[T any](c *Comm, op *Op, in, out []T) error {
 	a, b, err := both(in, out)
 	return finish(c.allreduce(now, op, a, b, err))
 }
 
-// Scan is Comm.Scan.
+// Scan is Comm.Scan. A nil in is in place: see Comm.Scan. An empty slice that is not nil is an operand of no elements.
 func Scan[T any](c *Comm, op *Op, in, out []T) error {
 	a, b, err := both(in, out)
 	return finish(c.scan(now, op, a, b, err))
 }
 
-// Exscan is Comm.Exscan.
+// Exscan is Comm.Exscan. A nil in is in place: see Comm.Scan. An empty slice that is not nil is an operand of no elements.
 func Exscan[T any](c *Comm, op *Op, in, out []T) error {
 	a, b, err := both(in, out)
 	return finish(c.exscan(now, op, a, b, err))
@@ -174,13 +175,15 @@ func Scatter[T any](c *Comm, in, out []T, root int) error {
 	return finish(c.scatter(now, equal(b), a, root, err))
 }
 
-// Allgather is Comm.Allgather with equal blocks.
+// Allgather is Comm.Allgather with equal blocks. A nil in is in place: see Comm.Allgather. An empty slice that is not
+// nil is an operand of no elements.
 func Allgather[T any](c *Comm, in, out []T) error {
 	a, b, err := both(in, out)
 	return finish(c.allgather(now, a, equal(b), err))
 }
 
-// Alltoall is Comm.Alltoall with equal blocks.
+// Alltoall is Comm.Alltoall with equal blocks. A nil in is in place: see Comm.Alltoall. An empty slice that is not nil
+// is an operand of no elements.
 func Alltoall[T any](c *Comm, in, out []T) error {
 	a, b, err := both(in, out)
 	return finish(c.alltoall(now, equal(a), equal(b), err))
@@ -192,7 +195,7 @@ func Ibcast[T any](c *Comm, s []T, root int) *Request {
 	return inBackground(c.bcast(later, b, root, err))
 }
 
-// Ireduce is Immediate.Reduce.
+// Ireduce is Immediate.Reduce. A nil in is what it is in Reduce; so it is in the functions below.
 func Ireduce[T any](c *Comm, op *Op, in, out []T, root int) *Request {
 	a, b, err := both(in, out)
 	return inBackground(c.reduce(later, op, a, b, root, err))
@@ -228,21 +231,22 @@ func Ialltoall[T any](c *Comm, in, out []T) *Request {
 	return inBackground(c.alltoall(later, equal(a), equal(b), err))
 }
 
-// Gatherv is Comm.Gather with blocks of counts elements, at root; places nil: each begins where the one before ends.
-// A nil in is in place at root, and no elements elsewhere.
+// Gatherv is Comm.Gather whose block for rank i has, at root, counts[i] elements and begins at element places[i] of
+// out. If places is nil, each block begins where the one before ends. A nil in is in place at root, and no elements elsewhere.
 func Gatherv[T any](c *Comm, in, out []T, counts, places []int, root int) error {
 	a, b, err := eachOf(in, out, c.Rank() == root)
 	return finish(c.gather(now, a, Blocks{Buffer: b, Counts: counts, Places: places}, root, err))
 }
 
-// Scatterv is Comm.Scatter with blocks of counts elements, at root; places nil: each begins where the one before ends.
-// A nil out is in place at root, and no elements elsewhere.
+// Scatterv is Comm.Scatter whose block for rank i has, at root, counts[i] elements and begins at element places[i] of
+// in. If places is nil, each block begins where the one before ends. A nil out is in place at root, and no elements elsewhere.
 func Scatterv[T any](c *Comm, in []T, counts, places []int, out []T, root int) error {
 	a, b, err := eachOf(out, in, c.Rank() == root)
 	return finish(c.scatter(now, Blocks{Buffer: b, Counts: counts, Places: places}, a, root, err))
 }
 
-// Allgatherv is Comm.Allgather with blocks of counts elements; places nil: each begins where the one before ends.
+// Allgatherv is Comm.Allgather whose block for rank i has counts[i] elements and begins at element places[i] of out. If
+// places is nil, each block begins where the one before ends.
 func Allgatherv[T any](c *Comm, in, out []T, counts, places []int) error {
 	a, b, err := both(in, out)
 	return finish(c.allgather(now, a, Blocks{Buffer: b, Counts: counts, Places: places}, err))
@@ -255,7 +259,7 @@ func Alltoallv[T any](c *Comm, in []T, sent []int, out []T, received []int) erro
 	return finish(c.alltoall(now, Blocks{Buffer: a, Counts: sent}, Blocks{Buffer: b, Counts: received}, err))
 }
 
-// ReduceScatter is Comm.ReduceScatter with blocks of counts elements; counts nil: with equal ones.
+// ReduceScatter is Comm.ReduceScatter whose block for rank i has counts[i] elements; if counts is nil, all have the same.
 func ReduceScatter[T any](c *Comm, op *Op, in []T, counts []int, out []T) error {
 	a, b, err := both(in, out)
 	blocks := equal(a)

@@ -10,8 +10,8 @@ import (
 	"github.com/pm2-go/pm2/nmad/mpi/internal/plan"
 )
 
-// EnvTable is the environment variable that names a file of Tuning, in all processes of a job one with the same
-// table: it says from how many bytes on collective operations go another way. `demo tune` writes one.
+// EnvTable is the environment variable that names a file of Tuning: it says from how many bytes on collective operations
+// take another route. All processes of a job name files with the same table. `demo tune --save FILE` writes one.
 const EnvTable = "PM2_MPI_TABLE"
 
 // Tuning is what Tune has measured, and what follows from it.
@@ -21,15 +21,16 @@ type Tuning struct {
 	Rows  []TuneRow   `json:"rows"`
 }
 
-// TuneRow is a size at which both ways were measured.
+// TuneRow is a size at which both routes of an operation were measured.
 type TuneRow struct {
 	Choice string  `json:"choice"` // a field of the table
 	Bytes  int     `json:"bytes"`
-	Below  float64 `json:"below_us"` // the way that is taken up to a number of bytes, or below it
+	Below  float64 `json:"below_us"` // the route that is taken up to a number of bytes, or below it
 	Above  float64 `json:"above_us"` // the other one
 }
 
-// Changes says, a line for each choice that was measured, where the table has it now, and why.
+// Changes returns a line for each choice that was measured: from how many bytes on the table now has the other route, and
+// why.
 func (tu *Tuning) Changes() (lines []string) {
 	for _, c := range choices {
 		at, found := *c.field(tu.Table), false
@@ -111,9 +112,10 @@ var choices = []choice{
 	}},
 }
 
-// Tune measures, for messages and memory as they are among the processes of c, from how many bytes on which way of
+// Tune measures, for messages and memory as they are among the processes of c, from how many bytes on which route of
 // collective operations is faster, and has the job go by that from then on. All processes call it, with nothing else
-// under way. It takes some seconds. What takes more ranks than c has stays as it is. The result is the same at all.
+// under way. It takes some seconds. A choice that needs more ranks than c has stays as it is. Every rank gets the same
+// result.
 func Tune(c *Comm) (*Tuning, error) {
 	if err := c.usable(); err != nil {
 		return nil, err

@@ -1,7 +1,7 @@
 package mpi
 
-// view has the operations of a communicator in one of the forms that have requests: the methods of Immediate and
-// Persistent.
+// view has the methods that Immediate and Persistent share: the operations of a communicator, each of which returns a
+// request.
 type view struct {
 	messages    *Comm // that has the messages
 	collectives planner
@@ -25,14 +25,15 @@ type planner interface {
 	targets() int // to how many neighbours this process sends
 }
 
-// Immediate begins the operations of a communicator, which go on while the program computes. Each returns a request,
-// or, of Probe and Mprobe, what is there; Request.Wait waits for its end, and until then the buffers belong to it. An
-// Immediate is a small value: c.Immediate().Send(b, to, tag).
+// Immediate starts operations of a communicator, which go on while the program computes. Its methods never wait. Each
+// returns a Request; a wrong argument is the error of its Test and Wait. Until the request is done the buffers belong to
+// it. Probe and Mprobe return at once what has come. An Immediate is a small value: c.Immediate().Send(b, to, tag).
 type Immediate struct{ view }
 
-// Persistent makes requests of the operations of a communicator that Request.Start starts, again and again, with what
-// lies in their buffers then. A collective one has its place in the order of the others where it is made, however
-// often, and when, it is started.
+// Persistent makes requests of operations of a communicator. Request.Start starts one, again and again, with what its
+// buffers hold then. A collective operation has its place in the order of the others where its request is made, however
+// often, and whenever, it is started. A wrong argument is the error of Test and Wait; one of a collective operation is
+// told to the other ranks when it is started. A request need not be freed.
 type Persistent struct{ view }
 
 // Immediate begins operations.
@@ -76,7 +77,7 @@ func (v view) Recv(b Buffer, from, tag int) *Request {
 	})
 }
 
-// request is that of a planned operation.
+// request returns the request of a collective operation that f follows.
 func (v view) request(f *follower, err error) *Request {
 	if v.manner == later {
 		return inBackground(f, err)

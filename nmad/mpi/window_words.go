@@ -38,7 +38,7 @@ func (w *Window) makeWords() (at rma.Ref, err error) {
 	return w.words.region.Ref(uint64(w.words.at)), err
 }
 
-// word is one of a rank.
+// word returns the place of a word of the window at a rank.
 func (w *Window) word(rank int, at int) rma.Ref { return w.peers[rank].words.Add(int64(at)) }
 
 // postedAt and completedAt are where the words of the pair of a process and a rank lie.

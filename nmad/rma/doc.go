@@ -1,48 +1,61 @@
 // Package rma gives the processes of a job one-sided access to each other's memory: put, get, atomics, and puts with
 // a signal, without a call of the process whose memory it is.
 //
-//	job, err := nmad.Join(context.Background())
-//	w, err := rma.Open(job)            // all processes
-//	s, err := w.Alloc(1 << 20)         // all processes: a part each
-//	d := w.Default()
-//	next := (w.Rank() + 1) % w.Size()
-//	err = d.PutSignal(s.At(next, 64), []byte("hello"), s.At(next, 0), rma.SignalAdd, 1)
-//	_, err = d.WaitSignal(ctx, s.At(w.Rank(), 0), rma.GE, 1) // the bytes are there
-//	fmt.Println(string(s.Bytes()[64:69]))
-//	err = w.Close()                    // all processes
+//	func main() {
+//		_, err := pioman.Enable() // from here on messages are answered while the program computes
+//		job, err2 := nmad.Join(context.Background())
+//		if err := errors.Join(err, err2); err != nil {
+//			panic(err)
+//		}
+//		w, err := rma.Open(job) // all processes, as Alloc and Close
+//		if err != nil {
+//			panic(err)
+//		}
+//		s, err := w.Alloc(1 << 20) // a part each
+//		if err != nil {
+//			panic(err)
+//		}
+//		d, next := w.Default(), (w.Rank()+1)%w.Size()
+//		err = d.PutSignal(s.At(next, 64), []byte("hello"), s.At(next, 0), rma.SignalAdd, 1)
+//		_, err2 = d.WaitSignal(context.Background(), s.At(w.Rank(), 0), rma.GE, 1) // the bytes are there
+//		fmt.Println(string(s.Bytes()[64:69]))
+//		fmt.Println(errors.Join(err, err2, w.Close(), job.Close()))
+//	}
+//
+//	origin                  target: byte 64 on     the word at byte 0      target's WaitSignal
+//	PutSignal ---- bytes --> hello                  0                       waits
+//	          ---- then --------------------------> 1 ------- wakes ------> returns
 //
 // # Ways
 //
 //	memory                                  put, get                           atomics, signals
 //	own; mapped: Alloc, Make, same host     a copy by this core                the processor's instructions
 //	Register, same host                     the kernel's copy, where allowed   messages
-//	all other                               messages                           messages
+//	any other                               messages                           messages
 //
-// What is mapped takes no lock, no allocation and no part of the other process. Messages are answered by the engine
-// of the target (pioman): by its hooks, once it is enabled, or by any thread of it that waits. What goes by messages
-// has the same semantics; docs/rma.md has the memory model. Memory is mapped where messages between the processes of
-// the host go through shared memory, too (drivers auto and shm).
+// Access to mapped memory takes no lock, no allocation and no part of the target. Messages are answered by any thread of
+// the target that waits or, once pioman is enabled, by its hooks; their semantics are the same. docs/rma.md has the memory
+// model. Memory is mapped where messages of the host go through shared memory, too (drivers auto and shm).
 //
 // # Completion
 //
-// Put, Get, Fetch and PutSignal return when they are remotely complete. PutNB and GetNB end events; PutNBI, GetNBI,
-// Post and Combine end by Flush. Fence orders. Operations without a fence or a flush between them may come in any
-// order, those by messages do.
+// Put, Get, Fetch and PutSignal return when they are remotely complete. PutNB and GetNB (non-blocking) complete the
+// Event they are given. PutNBI and GetNBI (non-blocking, implicit), Post and Combine have no event: the next Flush of
+// that rank completes them. Fence orders: operations without a fence or a flush between them may come in any order.
 //
 // # By messages
 //
-// In contexts FirstContext to LastContext of the job's domain. A request is a head of 80 bytes (request), with up to
-// 8 KiB of a put behind it; any-source receives take it in, and their callbacks answer by the request's number: a
-// head of 64 bytes (reply), and behind it the bytes of a get, straight from where they are. A longer put follows as a
-// message of its own, which the target receives straight to where it goes. At most 64 operations of a process are
-// under way at another one; more wait at their start. The target has as many answers for each process, so none makes
-// it use more memory. It looks at key, range and alignment of each; what is wrong is answered with a status, and a
-// long put that was refused is dropped.
+// Requests and answers go in the contexts FirstContext to LastContext of the job's domain. A request is a head of 80
+// bytes (request), with up to 8 KiB of a put behind it. Receives from any source take it in; their callbacks answer with
+// a head of 64 bytes (reply), and behind it the bytes of a get, straight from where they are. A longer put follows as a
+// message that is received where it goes. At most 64 operations of a process are under way at another one; more wait at
+// their start. The target has as many answers for each process, so its memory is bounded. It checks key, range and
+// alignment of each, and answers what is wrong with a status; a long put that it refuses is dropped.
 //
 // # Sleeping for a signal
 //
-// A store by another process tells none, so WaitSignal polls as all waits do, and then, by the word "sleeping" of its
-// World's page, which the host's processes map:
+// A store by another process wakes no thread, so WaitSignal polls as all waits do. Then the thread sleeps, by the
+// word "sleeping" of its World's page, which the host's processes map:
 //
 //	waiter                                            signaller
 //	1  sleeping++                                     1  data, then the word: a full fence
@@ -52,7 +65,7 @@
 //
 // Either the waiter's look sees the word, or the signaller's look sees sleeping. A message that is not done may have
 // come already, so a signaller that finds one sends another after it (waker). testdata/spin/signal.pml is the model.
-// Signals by messages the target's own callback changes, and wakes. Only signals wake.
+// A signal that comes by a message is changed by the target's own callback, which wakes the waiters. Only signals wake.
 //
 // # Closing what the kernel copies
 //

@@ -92,9 +92,9 @@ var rules = []rule{
 	{folder: "nmad/internal/match", ours: []string{"internal/shelf"}},
 	// So are the protocols; of a driver they know headers and capabilities.
 	{folder: "nmad/internal/flow", ours: []string{"internal/shelf", "nmad/internal/match", "nmad/driver", "nmad/strategy", "asm"}},
-	// How elements lie in memory, and what is computed from them, knows no message.
 	// The library of C is MPI in other words; it joins the job itself.
 	{folder: "nmad/mpi/abi", ours: []string{"internal/ours", "nmad", "pioman", "marcel/timeline", "marcel/view", "asm"}, theirs: []string{sys}},
+	// How elements lie in memory, and what is computed from them, knows no message.
 	{folder: "nmad/mpi/datatype"},
 	{folder: "nmad/mpi/reduce", ours: []string{"nmad/mpi/datatype"}},
 	// Nor do the plans of collective operations.

@@ -33,7 +33,7 @@ func newNonce() *nonce {
 	return n
 }
 
-// evidence encodes where n is, and what.
+// evidence encodes where nc lies, and what it is.
 func (nc *nonce) evidence() []byte {
 	b := binary.LittleEndian.AppendUint64(nil, process.AddressOf(nc[:]))
 	return append(b, nc[:]...)

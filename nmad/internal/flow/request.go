@@ -17,7 +17,9 @@ import (
 //	               Posted -> Answering -> Pulling -> Done           rendezvous
 //	                         Answering <-> Deferred                 until a rail has become idle
 //	               Posted -> Choosing -> as from Posted             late choice of the buffer
+//	               Matched -> Done, Choosing or Answering           its message is taken from the unexpected ones
 //	               Posted -> Done                                   cancelled
+//	news:  Noticed                                                  an unexpected message has come; never a request
 //
 // A message that several rails share is asked for in chunks: its send is Announced, its
 // receive Answering or Deferred, until the last one was, though bytes of the first may be

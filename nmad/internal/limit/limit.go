@@ -47,7 +47,8 @@ func (l *Limit) seen() {
 	l.timer.Reset(l.step)
 }
 
-// Stop ends the limit. When it returns f has been called, and has returned, or never will.
+// Stop ends the limit. When it returns, the function of the limit has been called and has
+// returned, or never will be called.
 // Calling it again does nothing.
 func (l *Limit) Stop() {
 	l.mu.Lock()

@@ -163,5 +163,5 @@ func (x *coder) string(s string, limit int) string {
 	return string(x.next(n))
 }
 
-// done says whether everything was there and nothing is left.
+// done says whether the payload had all that was read of it, and no more.
 func (x *coder) done() bool { return !x.bad && len(x.b) == 0 }

@@ -34,7 +34,7 @@ type member struct {
 	out     bool // the connection is not in use any more: nothing is sent there, and its end means nothing
 }
 
-// endLimit ends the time that its card had. Under mu.
+// endLimit ends the time limit for the member's card. The caller holds mu.
 func (m *member) endLimit() {
 	m.late.Stop()
 	_ = m.w.Conn.SetDeadline(time.Time{})
@@ -119,7 +119,7 @@ func (r *Roster) lead() error {
 	return nil
 }
 
-// accept makes what accepts the connections of members.
+// accept makes the acceptor of members' connections.
 func (r *Roster) accept() *meet.Acceptor {
 	return &meet.Acceptor{Serve: r.greet, Patience: r.cfg.Handshake, Hopeless: r.Abort}
 }

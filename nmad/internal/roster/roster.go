@@ -21,7 +21,7 @@ const (
 	DefaultHandshake = 5 * time.Second
 )
 
-// leaveLimit bounds how long Leave waits for the other side to take notice.
+// leaveLimit bounds each of the four waits of Leave for other processes to take notice.
 const leaveLimit = time.Second
 
 // Config tells Join which rank we are and where the others are to be met.
@@ -260,7 +260,7 @@ func (r *Roster) Ready(ctx context.Context) error {
 	return nil
 }
 
-// runs says whether all have been ready. Under mu.
+// runs says whether all processes have been ready. The caller holds mu.
 func (r *Roster) runs() bool { return r.phase == running || r.phase == closing }
 
 // Abort tells the others, before Ready has returned, that the job cannot start.
@@ -292,8 +292,10 @@ func (r *Roster) tellParent() {
 }
 
 // Leave announces, unless that was done, and frees everything: after it, no more
-// events come, and no goroutine and no descriptor is left. It blocks for at most about
-// leaveLimit for each side. Idempotent.
+// events come, and no goroutine and no descriptor is left. It waits for a parent that it can
+// tell, until the members close their connections, until everything is sent to the parent,
+// and until the parent closes: for up to leaveLimit each, so for about four times that at most. A second call waits for
+// the first.
 func (r *Roster) Leave() {
 	r.left.Do(func() {
 		r.notifyMu.Lock()

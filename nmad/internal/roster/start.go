@@ -116,7 +116,7 @@ func (r *Roster) takeGo() error {
 	return nil
 }
 
-// run has all begin. Under mu.
+// run has all members begin. The caller holds mu.
 func (r *Roster) run() {
 	r.phase = running
 	r.toAll(kindGo, nil, nil)

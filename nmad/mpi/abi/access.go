@@ -4,7 +4,7 @@ package main
 
 import "github.com/pm2-go/pm2/nmad/mpi"
 
-// target is where an access goes.
+// target says where the memory is that an access reaches.
 type target struct {
 	w    *cWindow
 	rank int
@@ -13,7 +13,7 @@ type target struct {
 	t    *cType
 }
 
-// target are the arguments of one, from the rank on: a rank, a displacement, a count, a datatype.
+// target reads a target from the arguments from i on: a rank, a displacement, a count, a datatype.
 func (a *cCall) target(i, win int) (x target, err error) {
 	if x.w, err = a.window(win); err != nil {
 		return x, err
@@ -31,7 +31,7 @@ func (a *cCall) target(i, win int) (x target, err error) {
 	return x, err
 }
 
-// rank checks one.
+// rank refuses a rank that is not in the window's group.
 func (w *cWindow) rank(r int) error {
 	if n := w.w.Group().Size(); r != procNull && (r < 0 || r >= n) {
 		return wrong(errRank, "rank %d of %d", r, n)
@@ -74,7 +74,7 @@ func (a *cCall) accesses(f func(*mpi.Window, mpi.Buffer, int, int, ...mpi.Layout
 	return x.made(f(x.w.w, b, x.rank, x.at, x.as)), nil
 }
 
-// made is the request of an access.
+// made returns the request of an access, for the program.
 func (x *target) made(r *mpi.Request) *cRequest {
 	return &cRequest{comm: x.w.comm, object: &x.w.object, r: r, sends: true}
 }
@@ -95,7 +95,7 @@ func (a *cCall) accumulated() (o *mpi.Op, b mpi.Buffer, x target, err error) {
 	return
 }
 
-// updates is an argument that is a predefined operation for what an access changes.
+// updates returns the predefined operation at argument i, with which an access changes elements of t.
 func (a *cCall) updates(i int, t *cType) (*mpi.Op, error) {
 	o, err := a.op(i)
 	if err != nil {
@@ -155,7 +155,7 @@ func (a *cCall) rgetAccumulate() (*cRequest, error) {
 	return x.made(x.w.w.RgetAccumulate(o, b, result, x.rank, x.at, x.as)), nil
 }
 
-// element is one element at an argument.
+// element returns the element of t whose address is argument i.
 func (a *cCall) element(i int, t *cType) (mpi.Buffer, error) { return a.elementsAt(i, 1, t) }
 
 func (a *cCall) fetchAndOp(t *committed, rank, at int, w *cWindow) error {
@@ -194,7 +194,7 @@ func (a *cCall) compareAndSwap(t *committed, rank, at int, w *cWindow) (err erro
 	return w.w.CompareAndSwap(b[1], b[0], b[2], rank, at)
 }
 
-// asserts is an argument that is what the program promises.
+// asserts reads argument i, which says what the program promises (MPI_MODE_...).
 func (a *cCall) asserts(i int) (x mpi.Assert, err error) {
 	left := a.int(i)
 	for bit, p := range map[int]mpi.Assert{1024: mpi.NoCheck, 2048: mpi.NoPrecede, 4096: mpi.NoPut, 8192: mpi.NoStore, 16384: mpi.NoSucceed} {

@@ -26,13 +26,13 @@ type keyval struct {
 	uses         int  // attributes; under keyvals
 }
 
-// What stands for functions.
+// Addresses that stand for predefined functions which copy attributes.
 const (
 	copyNone = 0
 	copyDup  = 1
 )
 
-// firstKeyval is the first number of one that the program makes.
+// firstKeyval is the number of the first key that the program makes; those below are predefined.
 const firstKeyval = 1024
 
 // keyvals are all that the program has made, by their numbers from firstKeyval on; nil: it was freed. One that was
@@ -42,7 +42,7 @@ var keyvals struct {
 	all []*keyval
 }
 
-// createKeyval makes one.
+// createKeyval makes a key for objects of a kind, with the program's functions that copy and delete attributes.
 func (a *cCall) createKeyval(what objectKind) error {
 	if _, err := a.out(2); err != nil {
 		return err
@@ -53,7 +53,7 @@ func (a *cCall) createKeyval(what objectKind) error {
 	return a.setInt(2, firstKeyval+len(keyvals.all)-1)
 }
 
-// keyvalOf is the one of a number, for objects of a kind.
+// keyvalOf returns the key with number n, if it is for objects of that kind.
 func keyvalOf(n int, what objectKind) (*keyval, error) {
 	keyvals.Lock()
 	defer keyvals.Unlock()
@@ -76,7 +76,7 @@ func (k *keyval) use(number, more int) {
 	}
 }
 
-// freeKeyval ends one; its attributes stay.
+// freeKeyval ends a key; the attributes under it stay.
 func freeKeyval(n *int32, what objectKind) error {
 	k, err := keyvalOf(int(*n), what)
 	if err != nil {
@@ -99,12 +99,12 @@ func (a *cCall) keyvalFree(n *int32) error     { return freeKeyval(n, ofComm) }
 func (a *cCall) typeFreeKeyval(n *int32) error { return freeKeyval(n, ofType) }
 func (a *cCall) winFreeKeyval(n *int32) error  { return freeKeyval(n, ofWindow) }
 
-// find is the place of a key's; below 0: there is none. Under mu.
+// find returns the index of the attribute that o has under k; below 0: it has none. The caller holds mu.
 func (o *object) find(k *keyval) int {
 	return slices.IndexFunc(o.attributes, func(y cAttribute) bool { return y.key == k })
 }
 
-// attribute is what is kept under a key; it has no key if nothing is.
+// attribute returns what o keeps under key n; if it keeps nothing there, x has no key.
 func (o *object) attribute(n int) (k *keyval, x cAttribute, err error) {
 	if k, err = keyvalOf(n, o.what); err != nil {
 		return nil, x, err
@@ -170,7 +170,7 @@ func (a *cCall) objectGetAttr(o *object, n int) error {
 
 func (a *cCall) attrGet(o *object, n int) error { return a.objectGetAttr(o, n) }
 
-// attribute writes one.
+// attribute writes the value of an attribute, if there is one, and whether there is.
 func (a *cCall) attribute(value uintptr, ok bool) error {
 	if ok {
 		if err := a.setPtr(2, value); err != nil {

@@ -21,7 +21,7 @@ type buffers struct {
 	sent      []pending // under mu
 }
 
-// pending is a message that was sent so.
+// pending is a message that was sent out of attached memory, and may still be leaving.
 type pending struct {
 	r    *mpi.Request
 	size int
@@ -31,7 +31,7 @@ type pending struct {
 // more than in other libraries, since programs count on what these take.
 const overhead = 64
 
-// general is that of messages of communicators that have none of their own.
+// general is the memory for messages of communicators to which none of their own is attached.
 var general buffers
 
 // buffered sends a message by way of attached memory.
@@ -74,7 +74,7 @@ func (bs *buffers) has() bool {
 	return bs.attached
 }
 
-// reap forgets what has left. Under mu.
+// reap forgets the messages that have left. The caller holds mu.
 func (bs *buffers) reap() {
 	left := bs.sent[:0]
 	for _, p := range bs.sent {
@@ -88,7 +88,7 @@ func (bs *buffers) reap() {
 	bs.sent = left
 }
 
-// attach gives memory.
+// attach makes the program's memory that of x.
 func (a *cCall) attach(x *buffers, address, size int) error {
 	n, err := a.count(size)
 	if err != nil {

@@ -76,7 +76,7 @@ func (a *cCall) setHandle(i int, h handle) error { return set(a, i, h) }
 // setPtr writes an address.
 func (a *cCall) setPtr(i int, v uintptr) error { return set(a, i, v) }
 
-// setFlag writes whether.
+// setFlag writes v as an int that is 1 or 0.
 func (a *cCall) setFlag(i int, v bool) error {
 	if v {
 		return a.setInt(i, 1)
@@ -245,10 +245,10 @@ type cStatus struct {
 	_                   [2]int32
 }
 
-// status is an argument that is the address of one; nil: it is ignored.
+// status returns the status whose address is argument i; nil: the program ignores it.
 func (a *cCall) status(i int) *cStatus { return (*cStatus)(a.ptr(i)) }
 
-// statuses are n at an argument; nil: they are ignored.
+// statuses returns the n statuses at argument i; nil: the program ignores them.
 func (a *cCall) statuses(i, n int) []cStatus {
 	if a.word[i] == 0 || n <= 0 {
 		return nil
@@ -269,7 +269,7 @@ var state atomic.Pointer[frontState]
 // telling is the lock of what C is told of communicators.
 var telling sync.Mutex
 
-// tell has C answer for a communicator.
+// tell has C answer for the rank and size of a communicator, in place of Go.
 func (cd *cached) tell(h handle, rank, size int) {
 	telling.Lock()
 	defer telling.Unlock()
@@ -287,10 +287,10 @@ func (cd *cached) lead(h handle, ways []driver.Way) {
 	}
 }
 
-// forget has C ask for a communicator.
+// forget has C ask Go about a communicator again.
 func (cd *cached) forget(h handle) { atomic.CompareAndSwapUintptr(&cd.handle, uintptr(h), 0) }
 
-// of is where C finds a communicator.
+// of returns the place where C looks for what it knows of the communicator with handle h.
 func (s *frontState) of(h handle) *cached { return &s.comms[uintptr(h)&uintptr(len(s.comms)-1)] }
 
 // scratch is a status of C's memory, to be given back by release.

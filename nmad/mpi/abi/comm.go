@@ -24,7 +24,7 @@ type cComm struct {
 	ways     atomic.Pointer[commWays] // nil: none was asked for
 }
 
-// What functions take that are for some communicators alone, which a call checks.
+// Parameters of functions that are for communicators of one kind only: the call refuses all others.
 type (
 	intraComm = cComm // of a single group
 	interComm = cComm // between two groups
@@ -38,7 +38,7 @@ const (
 	nullRequest handle = 0x180
 )
 
-// newComm is that of a communicator without a handle.
+// newComm makes the cComm of c, without a handle.
 func newComm(c *mpi.Comm, name string) *cComm {
 	x := &cComm{c: c, m: c, object: object{what: ofComm, name: name, info: newInfo(), standard: standardOfComm}}
 	x.handler.Store(&errorsAreFatal)
@@ -75,7 +75,7 @@ func (a *cCall) comm(i int) (*cComm, error) {
 	return c, err
 }
 
-// intra is comm of one that has a single group.
+// intra is comm, which refuses an intercommunicator.
 func (a *cCall) intra(i int) (*cComm, error) {
 	c, err := a.comm(i)
 	if err == nil && c.x != nil {
@@ -84,7 +84,7 @@ func (a *cCall) intra(i int) (*cComm, error) {
 	return c, err
 }
 
-// inter is comm of one between two groups.
+// inter is comm, which refuses a communicator of a single group.
 func (a *cCall) inter(i int) (*cComm, error) {
 	c, err := a.comm(i)
 	if err == nil && c.x == nil {
@@ -192,14 +192,14 @@ func (c *cComm) dup(hints *cInfo) (d *cComm, err error) {
 	return d, nil
 }
 
-// endow gives a copy of c what is copied.
+// endow gives d, a copy of c, the topology and attributes of c, and the hints.
 func (c *cComm) endow(d *cComm, hints *cInfo) error {
 	d.topology = c.topology.like(d.c)
 	d.info = hints.Dup()
 	return c.copyAttributes(&d.object)
 }
 
-// free ends one that has no handle any more.
+// free ends a communicator that has no handle any more.
 func (c *cComm) free() {
 	if c.x != nil {
 		c.x.Free()

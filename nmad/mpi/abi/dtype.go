@@ -79,7 +79,7 @@ type contents struct {
 	types     []*cType
 }
 
-// sort is what reductions make of elements.
+// sort says which predefined operations an element can be reduced with.
 type sort uint8
 
 const (
@@ -226,13 +226,13 @@ func typeOf(h handle) (*cType, error) {
 	return types.get(h)
 }
 
-// dtype is an argument that is one.
+// dtype returns the datatype whose handle is argument i.
 func (a *cCall) dtype(i int) (*cType, error) { return typeOf(a.handle(i)) }
 
 // committed is a datatype that messages may have.
 type committed = cType
 
-// ready is the one of a handle.
+// ready returns the datatype of a handle, and refuses one that was not committed.
 func ready(h handle) (*committed, error) {
 	t, err := typeOf(h)
 	if err == nil && !t.committed {
@@ -241,10 +241,10 @@ func ready(h handle) (*committed, error) {
 	return t, err
 }
 
-// committed is an argument that is one.
+// committed returns the committed datatype whose handle is argument i.
 func (a *cCall) committed(i int) (*committed, error) { return ready(a.handle(i)) }
 
-// dtypes are those at an argument.
+// dtypes returns the n datatypes whose handles lie at argument i.
 func (a *cCall) dtypes(i, n int) (all []*cType, err error) {
 	hs, err := a.handles(i, n)
 	if err != nil {
@@ -288,7 +288,7 @@ func (a *cCall) setType(i int, t *cType) error {
 // elementCount is how many elements there are.
 type elementCount = int
 
-// count is an argument that is one.
+// count returns argument i, a count, and refuses one below 0.
 func (a *cCall) count(i int) (elementCount, error) {
 	n := a.int(i)
 	if n < 0 {

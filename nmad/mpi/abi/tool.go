@@ -82,7 +82,7 @@ func (a *cCall) howMany(i, n int) error {
 	return a.setInt(i, n)
 }
 
-// indexed is an argument that is the index of one of a list.
+// indexed returns the element of all whose index the program gives as argument i.
 func indexed[T any](a *cCall, i int, all []T) (x *T, err error) {
 	if err := a.tool(success); err != nil {
 		return nil, err
@@ -93,7 +93,8 @@ func indexed[T any](a *cCall, i int, all []T) (x *T, err error) {
 	return nil, wrong(toolInvalidIndex, "index %d of %d", a.int(i), len(all))
 }
 
-// indexOf writes the index of the one of a list that is, unless no name is at an argument.
+// indexOf writes to argument to the index of the first element of all that has the name at argument name, as is says.
+// Without an address for either it refuses the call.
 func indexOf[T any](a *cCall, name, to int, all []T, is func(x *T, name string) bool) error {
 	if err := a.tool(success); err != nil {
 		return err

@@ -185,7 +185,7 @@ func (sw *switching) play(w *duo.World, workers []*worker, engine, first, n int,
 	return took, sums, nil
 }
 
-// variants are the two sides of x: its base, and the engine switched on, called name.
+// variants are the two sides of sw: its base, and the engine switched on, called name.
 func (sw *switching) variants(ctx context.Context, v Variant, name string, base int) []Variant {
 	first, second := twin(func() ([]float64, []float64, error) { return sw.run(ctx) })
 	off, on := v, v
