@@ -106,13 +106,13 @@ func (cfg DomainConfig) resolved() DomainConfig {
 // domainAccess is what a domain has of its own for its kind of access. The zero value is Shared, moved by the engine of the
 // session.
 type domainAccess struct {
-	lock   *lock.Domain   // nil: each gate has its own
-	lists  *lock.Spin     // of what is sent and matched at all gates; nil: it is under the lock of its gate
-	owner  uint64         // asm.GoID of the owner, also if that is a thread of marcel, which stays with its goroutine; 0: all may use it
-	own    *owner         // that thread; nil: all may use it
-	engine *pioman.Engine // nil: that of the session
-	worker *worker        // nil: there is none
-	guests *sync.Map      // of uint64: asm.GoID of the session's own goroutines that run functions of the owner's just now
+	lock    *lock.Domain   // nil: each gate has its own
+	lists   *lock.Spin     // of what is sent and matched at all gates; nil: it is under the lock of its gate
+	ownerID uint64         // asm.GoID of the owner, also if that is a thread of marcel, which stays with its goroutine; 0: all may use it
+	owner   *owner         // that thread; nil: all may use it
+	engine  *pioman.Engine // nil: that of the session
+	worker  *worker        // nil: there is none
+	guests  *sync.Map      // of uint64: asm.GoID of the session's own goroutines that run functions of the owner's just now
 }
 
 // serialize gives all gates of a domain one lock.
@@ -127,7 +127,7 @@ func (x *domainAccess) serialize(gates iter.Seq[*Gate]) {
 // admit lets the caller use the domain while it runs functions of the owner's: a request that the owner's Done starts
 // belongs to the owner. leave ends that.
 func (x *domainAccess) admit() (leave func()) {
-	if x.owner == 0 || x.owner == asm.GoID() {
+	if x.ownerID == 0 || x.ownerID == asm.GoID() {
 		return func() {}
 	}
 	me := asm.GoID()
@@ -139,7 +139,7 @@ func (x *domainAccess) admit() (leave func()) {
 
 // forbids returns an ErrOwner if the caller may not use the domain; else nil.
 func (x *domainAccess) forbids() error {
-	if x.owner == 0 || x.owner == asm.GoID() {
+	if x.ownerID == 0 || x.ownerID == asm.GoID() {
 		return nil
 	}
 	return x.forbidsOther()
@@ -177,8 +177,8 @@ func newAccess(cfg *DomainConfig, gates iter.Seq[*Gate], shared bool) (x domainA
 	}
 	switch {
 	case cfg.Access == Private:
-		x.own = owners.join(shared)
-		x.owner, x.engine, x.guests = asm.GoID(), x.own.engine, &sync.Map{}
+		x.owner = owners.join(shared)
+		x.ownerID, x.engine, x.guests = asm.GoID(), x.owner.engine, &sync.Map{}
 		x.lock.Bias()
 	case explicit:
 		x.engine = pioman.New(pioman.Config{Shared: shared})

@@ -226,7 +226,7 @@ func TestKinds(t *testing.T) {
 
 // BenchmarkForbids: the look who calls.
 func BenchmarkForbids(b *testing.B) {
-	x := &domainAccess{owner: asm.GoID()}
+	x := &domainAccess{ownerID: asm.GoID()}
 	for b.Loop() {
 		if x.forbids() != nil {
 			b.Fatal()

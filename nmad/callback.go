@@ -70,7 +70,7 @@ func (g *Gate) callUser() {
 			case r.core.Stage == flow.Choosing:
 				g.choose(r)
 			default:
-				f := r.rest().notify
+				f := r.rareOrNil().notify
 				r.completion.Signal(finished | free)
 				f(r)
 			}
@@ -81,7 +81,7 @@ func (g *Gate) callUser() {
 // choose asks the owner of a receive whose message has come where to put it.
 func (g *Gate) choose(r *Request) {
 	tag, size := r.core.Held()
-	r.core.Data.Set(r.rest().chooser(Envelope{g.rank, tag, size}))
+	r.core.Data.Set(r.rareOrNil().chooser(Envelope{g.rank, tag, size}))
 	r.core.Op = flow.OpResume
 	g.submit(r)
 }

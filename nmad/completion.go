@@ -104,14 +104,14 @@ func (h *lockedGate) noteEnd(r *Request) {
 
 // traceEnd records a request that is done, if its begin was.
 func (h *lockedGate) traceEnd(r *Request) {
-	g, rest := h.g, r.rest()
-	if rest == nil || rest.began == 0 {
+	g, rare := h.g, r.rareOrNil()
+	if rare == nil || rare.began == 0 {
 		return
 	}
 	kind, size := marcel.TraceRecv, r.core.N
 	if r.core.Op == flow.OpSend {
 		kind, size = marcel.TraceSend, r.core.Data.Size
 	}
-	marcel.TraceMessage(kind, g.own, g.rank, 0, r.core.Entry.Tag, uint64(size), rest.began)
-	rest.began = 0
+	marcel.TraceMessage(kind, g.own, g.rank, 0, r.core.Entry.Tag, uint64(size), rare.began)
+	rare.began = 0
 }

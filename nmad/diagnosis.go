@@ -79,7 +79,7 @@ func (r *Request) reason() pioman.Reason {
 	g, c, x := r.gate, &r.core, r.rare()
 	do, tag, last := receives, x.named.Tag, x.named.Mask
 	switch {
-	case !c.Special:
+	case !c.UsesRare:
 		if tag, last = c.Entry.Tag, exact; c.Op == flow.OpSend {
 			do, last = sends, uint64(c.Data.Size)
 		}

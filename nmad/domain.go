@@ -228,7 +228,7 @@ func (d *Domain) gate(to remoteDomain) *Gate {
 		g.agreements = s.agreements
 	}
 	g.mu.Join(d.access.lock, d.access.lists)
-	if d.access.owner != 0 {
+	if d.access.ownerID != 0 {
 		g.owned = &d.access
 	}
 	if g.mover, g.worker = d.engine(), d.access.worker; g.worker == nil {
@@ -464,8 +464,8 @@ func (d *Domain) free() {
 		d.access.worker.end()
 	}
 	switch x := &d.access; {
-	case x.own != nil:
-		d.parted.Do(func() { owners.leave(x.own) })
+	case x.owner != nil:
+		d.parted.Do(func() { owners.leave(x.owner) })
 	case x.engine != nil:
 		x.engine.Close()
 	}

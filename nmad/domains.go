@@ -170,7 +170,7 @@ var closers = marcel.NewKey(func(all []*Domain) {
 
 // closeWithThread has the domain closed at the end of the calling thread, if that is one of marcel.
 func (d *Domain) closeWithThread() {
-	if d.access.owner == 0 || !marcel.OnThread() {
+	if d.access.ownerID == 0 || !marcel.OnThread() {
 		return
 	}
 	all, _ := closers.Get()

@@ -119,7 +119,7 @@ func (g *Gate) bar() error {
 	if !g.made() {
 		return errNoGate
 	}
-	if g.owned.owner == asm.GoID() {
+	if g.owned.ownerID == asm.GoID() {
 		return nil
 	}
 	return g.owned.forbids()

@@ -99,7 +99,7 @@ func (g *Gate) lookAgain() {
 func (h *lockedGate) takeReceives() {
 	asked := h.g.inbox.rescan.Load() && h.g.inbox.rescan.Swap(false) // before Begin reads the age, which is that of what was asked for, or more
 	age := h.Begin()
-	if asked && h.end == nil && (h.full || h.echoes && !h.started.Empty()) {
+	if asked && h.end == nil && (h.echoed || h.echoes && !h.started.Empty()) {
 		if h.g.inbox.rescan.Swap(true) { // later: the messages that the process sends itself are to be found
 			h.g.inbox.due.Add(-1)
 		}

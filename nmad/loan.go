@@ -54,10 +54,10 @@ func (ln Loan) Release() error {
 // Loan returns, of a receive with Op.Loan that has ended without an error, the message. It is the same
 // for each call until the request is started again, and must be released once.
 func (r *Request) Loan() Loan {
-	if r == nil || !r.ended() || !r.core.Special || r.core.Rest.Lease == nil {
+	if r == nil || !r.ended() || !r.core.UsesRare || r.core.Rare.Lease == nil {
 		return Loan{}
 	}
-	x, generation := r.core.Rest.Lease, r.core.Rest.Leased
+	x, generation := r.core.Rare.Lease, r.core.Rare.Leased
 	if x.Generation.Load() != generation { // released: it may be that of another message by now
 		return Loan{}
 	}
@@ -67,7 +67,7 @@ func (r *Request) Loan() Loan {
 // source is the gate that the message of a receive came from.
 func (r *Request) source() *Gate {
 	if d := r.domain(); d != nil {
-		return d.gates.at(r.core.Rest.From)
+		return d.gates.at(r.core.Rare.From)
 	}
 	return r.gate
 }

@@ -22,7 +22,7 @@ type lockedGate struct {
 	apart  bool          // the gate has lists under a lock of their own
 	slow   bool          // calls of the link enter the kernel: other threads are to have the lists meanwhile
 	echoes bool          // the link brings back what it is given: the gate leads to the own rank
-	full   bool          // echo has something to take in
+	echoed bool          // echo has something to take in
 	parts  [1][]byte     // of a message that is being injected
 
 	// All rails.

@@ -42,12 +42,12 @@ func (h *lockedGate) join(any *match.Any[flow.Request]) {
 
 // startAny begins a receive, or a probe, from any source in a context.
 func (d *Domain) startAny(r *Request, in *Context) {
-	x, any := r.special(), in.of(d)
+	x, any := r.useRare(), in.of(d)
 	x.Anywhere, x.domain, x.any = true, d, any
 	r.tellOwner()
 	r.core.Stage, r.core.Counted = flow.Posted, true
 	r.gate.mover.Need()         // it is under no gate's lock, and counts for itself
-	any.Post(&r.core.Rest.Wild) // r may be done, and started again, from here on
+	any.Post(&r.core.Rare.Wild) // r may be done, and started again, from here on
 	d.look(any)
 	if d.s.orphan.Load() {
 		d.linkOrphan()

@@ -156,7 +156,7 @@ func (d *Domain) Post(rank int, r *Request, op *Op) error {
 		return err
 	}
 	r.prepareRecv(d.own(), op)
-	r.special().wild(r, op.Mask, false)
+	r.useRare().wild(r, op.Mask, false)
 	d.startAny(r, op.Context)
 	return nil
 }
@@ -190,7 +190,7 @@ func (r *Request) prepareSend(g *Gate, op *Op) {
 	if op.Parts == nil && op.Data == nil && b.block == nil && !op.Sync && op.Priority == 0 && op.Done == nil && op.Queue == nil {
 		return
 	}
-	c, x := &r.core, r.special()
+	c, x := &r.core, r.useRare()
 	switch {
 	case op.Data != nil:
 		c.Describe(op.Data)
@@ -210,7 +210,7 @@ func (r *Request) prepareSend(g *Gate, op *Op) {
 }
 
 // setQueue says where r goes when it is done.
-func (r *Request) setQueue(x *rest, q *Queue) {
+func (r *Request) setQueue(x *rare, q *Queue) {
 	if x.queue = q; q != nil {
 		q.moves(r.gate.engine)
 	}
@@ -231,7 +231,7 @@ func (r *Request) prepareRecv(g *Gate, op *Op) {
 	if op.Parts == nil && op.Data == nil && op.Mask == exact && op.Choose == nil && op.Done == nil && op.Queue == nil && !op.Loan {
 		return
 	}
-	c, x := &r.core, r.special()
+	c, x := &r.core, r.useRare()
 	if op.Data != nil {
 		c.Describe(op.Data)
 	} else if op.Parts != nil {

@@ -111,11 +111,11 @@ func callerAmong(all []owning) *owner {
 
 // others returns the caller if it has to move other private domains than those that a look in this domain moves; else nil.
 func (x *domainAccess) others() *owner {
-	if x == nil || x.own == nil {
+	if x == nil || x.owner == nil {
 		return owners.caller()
 	}
-	if x.own.domains.Load() > 1 && x.owner == asm.GoID() { // a guest leaves that to the owner
-		return x.own
+	if x.owner.domains.Load() > 1 && x.ownerID == asm.GoID() { // a guest leaves that to the owner
+		return x.owner
 	}
 	return nil
 }
@@ -161,7 +161,7 @@ func (g *Gate) waitsIn() *pioman.Engine {
 	if g.owned == nil {
 		return waitsIn(g.engine)
 	}
-	g.owned.own.withSession(g.domain.s)
+	g.owned.owner.withSession(g.domain.s)
 	return g.engine
 }
 

@@ -33,7 +33,7 @@ func (g *Gate) Probe(ctx context.Context, m Match) (Envelope, error) {
 	r := &Request{}
 	r.prepare(g, flow.OpRecv, m.Context, m.Tag, nil, flow.ByState)
 	r.core.Entry.Age = g.any.Now()
-	r.special().wild(r, m.Mask, true)
+	r.useRare().wild(r, m.Mask, true)
 	g.submit(r)
 	return r.probed(ctx)
 }
@@ -48,7 +48,7 @@ func (d *Domain) Probe(ctx context.Context, m Match) (Envelope, error) {
 	}
 	r := &Request{}
 	r.prepare(d.own(), flow.OpRecv, m.Context, m.Tag, nil, flow.ByState)
-	r.special().wild(r, m.Mask, true)
+	r.useRare().wild(r, m.Mask, true)
 	d.startAny(r, m.Context)
 	return r.probed(ctx)
 }

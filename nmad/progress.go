@@ -28,7 +28,7 @@ func (g *Gate) poll() bool {
 func (h *lockedGate) pollLocked() bool {
 	moved := h.handleInbox()
 	if h.echoes { // under the lock, to the end: no thread polls this gate for what is left
-		h.full = h.full || h.flow.Streams() || h.flow.Outgoing()
+		h.echoed = h.echoed || h.flow.Streams() || h.flow.Outgoing()
 		h.letGo()
 		return moved
 	}
@@ -68,7 +68,7 @@ func (h *lockedGate) letGo() {
 		h.handleInbox()
 	}
 	for {
-		for !h.started.Empty() || h.full { // each may lead to the other
+		for !h.started.Empty() || h.echoed { // each may lead to the other
 			h.handleInbox()
 			h.echo()
 		}
@@ -103,7 +103,7 @@ func (h *lockedGate) letGo() {
 // (flow.Settled): no request to start, no sleeper to arm for room, no packet that came back, no owner to tell, no function
 // to call.
 func (h *lockedGate) owesNothing() bool {
-	return h.started.Empty() && h.armed == 0 && !h.full && h.over.Empty() && !h.called
+	return h.started.Empty() && h.armed == 0 && !h.echoed && h.over.Empty() && !h.called
 }
 
 // tick is the gate's ltask.
@@ -146,8 +146,8 @@ func (h *lockedGate) bind(link driver.Link, eager int) {
 // echo takes in what was sent over a link that echoes, on both tracks, until nothing moves. So the sending thread receives
 // itself, and needs no poller. The bytes of long messages are copied under the lock.
 func (h *lockedGate) echo() {
-	for vain := 0; h.end == nil && (h.full || vain < 2 && h.flow.Streams()); { // what Push offers in one round Pull takes in the next one
-		h.full = false
+	for vain := 0; h.end == nil && (h.echoed || vain < 2 && h.flow.Streams()); { // what Push offers in one round Pull takes in the next one
+		h.echoed = false
 		for h.receive(nil) {
 		}
 		if h.flow.Outgoing() && !h.keepGathering() {
@@ -197,7 +197,7 @@ func (h *lockedGate) Emit(p *flow.Packet, more bool) (bool, error) {
 	h.leaveLists(int(p.Head.Body))
 	ok, err := h.link.Send(&p.Head, p.Body, p.Parts, more)
 	h.retakeLists(int(p.Head.Body))
-	h.full = h.echoes
+	h.echoed = h.echoes
 	if began != 0 && ok {
 		p.Takes(func(tag, size uint64, seq uint32) {
 			marcel.TraceMessage(marcel.TraceOut, h.g.own, h.g.rank, seq, tag, size, began)

@@ -29,7 +29,7 @@ func TestYoungestFirst(t *testing.T) {
 		"probe": func(p *pair, _ *Session, buf []byte) *Request {
 			r := &Request{}
 			r.prepare(p.gates[1], flow.OpRecv, nil, last, nil, flow.ByState)
-			r.special().Wild.Set(&r.core.Entry, exact, true)
+			r.useRare().Wild.Set(&r.core.Entry, exact, true)
 			p.gates[1].submit(r)
 			return r
 		},

@@ -38,16 +38,16 @@ const (
 // done and all of them have returned.
 type Request struct {
 	// It is two cache lines, so that a program which makes one for each message makes little garbage, and windows of many
-	// stay in the first cache. What few requests need is in a rest, to which core.Rest points.
+	// stay in the first cache. What few requests need is in a rare, to which core.Rare points.
 
 	gate       *Gate // any source: the one to the own rank
 	completion pioman.Completion
 	core       flow.Request // under the lock of the gate until it is done
 }
 
-// rest is what few requests need. All zero unless core.Special, but for began.
-type rest struct {
-	flow.Rest
+// rare is what few requests need. All zero unless core.UsesRare, but for began.
+type rare struct {
+	flow.Rare
 	domain  *Domain                  // recv from any source
 	chooser func(Envelope) []byte    // recv: gives the buffer when the message has come
 	notify  func(*Request)           // called when it is done
@@ -60,34 +60,34 @@ type rest struct {
 }
 
 // wild has r wait for a message with its tag as far as mask says; probe: without taking it.
-func (re *rest) wild(r *Request, mask uint64, probe bool) {
-	re.named = match.Pattern{Tag: r.core.Entry.Tag, Mask: mask}
-	re.Wild.Set(&r.core.Entry, mask, probe)
+func (ra *rare) wild(r *Request, mask uint64, probe bool) {
+	ra.named = match.Pattern{Tag: r.core.Entry.Tag, Mask: mask}
+	ra.Wild.Set(&r.core.Entry, mask, probe)
 }
 
-// usual is the rest of all requests that are not out of the ordinary.
-var usual rest
+// noRare is the rare part of all requests that use none. It stays zero.
+var noRare rare
 
-// rare is the rest of r, for reading.
-func (r *Request) rare() *rest {
-	if !r.core.Special {
-		return &usual
+// rare is the rare part of r, for reading.
+func (r *Request) rare() *rare {
+	if !r.core.UsesRare {
+		return &noRare
 	}
-	return r.rest()
+	return r.rareOrNil()
 }
 
-// more makes sure that r has a rest.
-func (r *Request) more() *rest {
-	if r.core.Rest == nil {
-		r.core.Rest = &new(rest).Rest
+// needRare is the rare part of r, which it makes if there is none.
+func (r *Request) needRare() *rare {
+	if r.core.Rare == nil {
+		r.core.Rare = &new(rare).Rare
 	}
-	return r.rest()
+	return r.rareOrNil()
 }
 
-// special makes r one that is out of the ordinary.
-func (r *Request) special() *rest {
-	r.core.Special = true
-	return r.more()
+// useRare is the rare part of r, which r uses from here on.
+func (r *Request) useRare() *rare {
+	r.core.UsesRare = true
+	return r.needRare()
 }
 
 // domain is where a receive from any source was started; nil: r is none.
@@ -111,7 +111,7 @@ func (r *Request) claimAnew() error {
 // prepare sets the fields that a new operation begins with.
 func (r *Request) prepare(g *Gate, op flow.Op, in *Context, tag uint64, buf []byte, heard flow.Heard) {
 	c := &r.core
-	if c.Special {
+	if c.UsesRare {
 		r.plain()
 	}
 	r.gate = g
@@ -121,7 +121,7 @@ func (r *Request) prepare(g *Gate, op flow.Op, in *Context, tag uint64, buf []by
 	c.N, c.Size = 0, 0
 	c.EndsWith(nil)
 	if began := stamp(); began != 0 {
-		if r.more().began = began; heard == flow.ByState {
+		if r.needRare().began = began; heard == flow.ByState {
 			r.tellOwner()
 		}
 	}
@@ -138,7 +138,7 @@ func (r *Request) prepare(g *Gate, op flow.Op, in *Context, tag uint64, buf []by
 // does, and no monitor is told. It takes the lock of g, and returns with it.
 func (r *Request) startLink(g *Gate) *lockedGate {
 	r.prepare(g, flow.OpRecv, nil, 0, nil, flow.ByState)
-	x := r.special()
+	x := r.useRare()
 	x.Wild.Probe, x.links = true, true
 	r.core.Stage = flow.Posted
 	h := g.enter()
@@ -169,8 +169,8 @@ func (r *Request) tellOwner() { r.core.Heard = flow.Told }
 
 // plain takes back all that is out of the ordinary.
 func (r *Request) plain() {
-	r.core.Special = false
-	*r.rest() = rest{}
+	r.core.UsesRare = false
+	*r.rareOrNil() = rare{}
 }
 
 // Tag returns the tag of the message. That of a receive that did not name it is valid
@@ -296,7 +296,7 @@ func (r *Request) Cancel() bool {
 	h := g.enter()
 	defer h.letGo()
 	if any := r.rare().any; any != nil {
-		if !any.Remove(&r.core.Rest.Wild) {
+		if !any.Remove(&r.core.Rare.Wild) {
 			return false
 		}
 	} else if r.core.Stage != flow.Posted || !h.flow.Withdraw(&r.core) {

@@ -11,5 +11,5 @@ func requestOf(c *flow.Request) *Request {
 	return (*Request)(unsafe.Add(unsafe.Pointer(c), -int(unsafe.Offsetof(Request{}.core))))
 }
 
-// rest is what hangs on r; nil: nothing does. All that a gate hangs there is such.
-func (r *Request) rest() *rest { return (*rest)(unsafe.Pointer(r.core.Rest)) }
+// rareOrNil is the rare part that hangs on r, used or not; nil: there is none. All that a gate hangs there is such.
+func (r *Request) rareOrNil() *rare { return (*rare)(unsafe.Pointer(r.core.Rare)) }

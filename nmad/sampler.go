@@ -231,7 +231,7 @@ func (sm sampler) recv(r *Request, tag uint64, buf []byte) error {
 	}
 	r.prepareRecv(sm.g, &Op{Kind: OpRecv, Match: Tag(tag), Buf: buf})
 	r.core.Context, r.core.Entry.Age = flow.Library, sm.g.any.Now()
-	x := r.special()
+	x := r.useRare()
 	x.wild(r, exact, false)
 	if x.Pin = 1; tag >= sampleRail {
 		x.Pin = uint8(1 + tag - sampleRail)

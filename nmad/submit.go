@@ -104,7 +104,7 @@ func (h *lockedGate) startRecv(r *Request) {
 // before, and still lie in the inbox, go first.
 func (g *Gate) recvApart(r *Request) (begun bool) {
 	c := &r.core
-	if c.Special || g.watch.kinds.Load() != 0 {
+	if c.UsesRare || g.watch.kinds.Load() != 0 {
 		return false
 	}
 	heard := c.Heard
@@ -168,7 +168,7 @@ func (h *lockedGate) short(in *Context, tag uint64, buf, more []byte) (sent, all
 		return false, false
 	}
 	h.flow.ShortSent(n)
-	h.full = h.echoes
+	h.echoed = h.echoes
 	if began != 0 {
 		marcel.TraceMessage(marcel.TraceOut, h.g.own, h.g.rank, head.Seq, tag, uint64(n), began)
 	}
@@ -246,7 +246,7 @@ func (g *Gate) sendNow(r *Request, in *Context, tag uint64, buf []byte) bool {
 // endAtOnce makes r a send of so many bytes that is done, and was never under way.
 func (r *Request) endAtOnce(g *Gate, tag uint64, bytes int) {
 	c := &r.core
-	if c.Special {
+	if c.UsesRare {
 		r.plain()
 	}
 	c.Entry.Tag, r.gate, c.N, c.Size, c.Stage = tag, g, bytes, uint64(bytes), flow.Done

@@ -132,8 +132,8 @@ func (d *Domain) Engine() *pioman.Engine {
 	if !d.made() {
 		return waitsIn(pioman.Default())
 	}
-	if x := &d.access; x.own != nil && x.owner == asm.GoID() {
-		x.own.withSession(d.s)
+	if x := &d.access; x.owner != nil && x.ownerID == asm.GoID() {
+		x.owner.withSession(d.s)
 		return x.engine
 	}
 	return waitsIn(d.waited())

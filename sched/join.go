@@ -1,7 +1,5 @@
 package sched
 
-import "sync/atomic"
-
 // A thread that is not begun when another one joins it, on the VP in whose queue it waits,
 // runs at once, in its joiner's place: the joiner parks, and goes on when the joined thread
 // ends, by two switches and no queue. So trees of threads that fork and join go depth-first,
@@ -103,14 +101,7 @@ func (h Thread) recall() bool {
 	}
 	v, t := c.l.vp, h.t
 	t.body = nil
-	atomic.SwapUint64(&t.gen, 0)
-	x := t.x.Load()
-	if atomic.LoadUint32(&t.asked) != 0 {
-		x = t.wakeJoiners(c)
-	}
-	if x != nil {
-		c.leaveFamily(x)
-	} else {
+	if !t.endGeneration(c) {
 		v.recycle(t)
 	}
 	storeRel64(&v.ended, v.ended+1)

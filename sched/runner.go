@@ -307,6 +307,20 @@ func (t *thread) wakeJoiners(c *co) *rare {
 	return x
 }
 
+// endGeneration is what ends a thread that no VP runs: its joiners wake, and its family hears of it, by c, which may be
+// nil. It says whether t has a rare part; else its descriptor may serve again.
+func (t *thread) endGeneration(c *co) (hasRare bool) {
+	atomic.SwapUint64(&t.gen, 0)
+	x := t.x.Load()
+	if atomic.LoadUint32(&t.asked) != 0 {
+		x = t.wakeJoiners(c)
+	}
+	if x != nil {
+		c.leaveFamily(x)
+	}
+	return x != nil
+}
+
 // endOutside is end for a thread without a VP, and without a rare part. The runner ends with
 // it, as a goroutine.
 func (c *co) endOutside(t *thread) {
@@ -321,12 +335,7 @@ func (c *co) endOutside(t *thread) {
 	c.quit = true
 	c.cur = nil
 	t.co, t.body = nil, nil
-	atomic.SwapUint64(&t.gen, 0)
-	if atomic.LoadUint32(&t.asked) != 0 {
-		if x := t.wakeJoiners(nil); x != nil {
-			(*co)(nil).leaveFamily(x)
-		}
-	}
+	t.endGeneration(nil)
 	if j := c.joiner; j != nil {
 		(*co)(nil).ready(j.cur)
 	}

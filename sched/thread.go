@@ -126,8 +126,8 @@ func spawn(b Body) Thread {
 	if v.trace.Load() != nil {
 		c.tracedWake(TraceSpawn, t)
 	}
-	if h := waitsInGo(b); h != nil {
-		v.startOutside(t, h)
+	if k := waitsInGo(b); k != nil {
+		v.startOutside(t, k)
 	} else {
 		v.ready(t, true)
 	}

@@ -139,10 +139,10 @@ func (c *Comm) prefixes(what operationKind, m manner, op *Op, in, out Buffer, wr
 	if err != nil {
 		return f, err
 	}
-	switch way := c.reducing(h, op, in, out); {
-	case way == inMemory:
+	switch route := c.reducing(h, op, in, out); {
+	case route == inMemory:
 		f.plan.SharedScan(h.hosts.Members, what == scan, op, in, out)
-	case way == inOrder:
+	case route == inOrder:
 		f.plan.OrderedScan(c.rank, c.Size(), what == scan, op, in, out)
 	case what == scan:
 		f.plan.Scan(c.rank, c.Size(), op, in, out)

@@ -32,7 +32,7 @@ type Comm struct {
 	place          []int32      // the rank of each process of the job; Undefined: it is no member
 
 	freed        atomic.Bool
-	calls        uint64 // collective operations so far: their tags; under mu
+	turns        uint64 // collective operations so far: their tags; under mu
 	refused      uint64 // if broken: the last operation of which this rank has told the others that it takes no part; under mu
 	mu           sync.Mutex
 	idle         []*follower               // to be used again; under mu

@@ -52,7 +52,7 @@ func (c *Comm) fails(f *follower, err error) error {
 	var tags []uint64
 	c.mu.Lock()
 	if c.broken == nil {
-		c.broken, c.refused = fmt.Errorf("%v has failed before: %w", f.what, err), c.calls
+		c.broken, c.refused = fmt.Errorf("%v has failed before: %w", f.what, err), c.turns
 		tags = append(tags, c.collectiveTags)
 		for _, x := range c.active {
 			if !x.lasts || !c.kept[x.turn] {
@@ -65,7 +65,7 @@ func (c *Comm) fails(f *follower, err error) error {
 	} else if f.tag&(ofIdups|ofGroups) != 0 { // such an operation may begin after the failure: it has a refusal of its own
 		tags = append(tags, f.tag)
 	}
-	tags = c.ahead(tags, c.calls+1)
+	tags = c.ahead(tags, c.turns+1)
 	c.leave(f)
 	c.mu.Unlock()
 	c.aloud(tags)

@@ -114,8 +114,8 @@ func (c *Comm) begin(what operationKind, root int, m manner, x likewise, wrong e
 // draw gives the operation its number, which tells the operations of a communicator apart. The caller holds the
 // communicator's mu.
 func (f *follower) draw() {
-	f.comm.calls++
-	f.turn, f.tag = f.comm.calls, f.comm.collectiveTags|f.comm.calls
+	f.comm.turns++
+	f.turn, f.tag = f.comm.turns, f.comm.collectiveTags|f.comm.turns
 }
 
 // reserve is draw for a persistent operation, which keeps one number for all its rounds. If an operation has failed
@@ -128,7 +128,7 @@ func (f *follower) reserve() (late []uint64) {
 	}
 	c.kept[f.turn] = true
 	if c.broken != nil {
-		late = c.ahead(nil, c.calls+1)
+		late = c.ahead(nil, c.turns+1)
 	}
 	return late
 }

@@ -261,10 +261,7 @@ func (h *shared) route() route {
 
 // reducing chooses the route of a reduction.
 func (c *Comm) reducing(h *shared, op *Op, in, out Buffer) route {
-	t := in.Type
-	if t == nil {
-		t = out.Type
-	}
+	t := operand(in, out).Type
 	switch w := h.route(); {
 	case w == inMemory && h.hosts.Folds(t):
 		return w

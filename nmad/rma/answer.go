@@ -8,14 +8,14 @@ import (
 	"github.com/pm2-go/pm2/nmad"
 )
 
-// window is how many operations of a process may be under way at another one by messages.
-const window = 64
+// mostUnderway is how many operations of a process may be under way at another one by messages.
+const mostUnderway = 64
 
 // desk is what a process answers another one with: as many answers as the other one may have requests under way, made
 // when they are first needed. So the other process cannot make this one use more memory.
 type desk struct {
 	taken   atomic.Uint64 // bit i: answer i is in use; the handler of the gate's requests takes, any thread gives back
-	answers [window]atomic.Pointer[pendingAnswer]
+	answers [mostUnderway]atomic.Pointer[pendingAnswer]
 }
 
 // take returns an answer that is not in use; nil: the other process has more requests under way than it may. The
@@ -23,7 +23,7 @@ type desk struct {
 func (dk *desk) take(w *World, rank int) *pendingAnswer {
 	for {
 		taken := dk.taken.Load()
-		if taken == 1<<window-1 {
+		if taken == 1<<mostUnderway-1 {
 			return nil
 		}
 		i := bits.TrailingZeros64(^taken)

@@ -10,25 +10,25 @@ import (
 	"github.com/pm2-go/pm2/pioman"
 )
 
-// broadcast wakes all threads that wait for it, to look again.
-type broadcast struct {
+// bell wakes all threads that wait for it, to look again.
+type bell struct {
 	waiting atomic.Int32 // length of the list, for ring
 	mu      marcel.SpinLock
-	line    shelf.List[broadcastWaiter]
+	line    shelf.List[bellWaiter]
 }
 
-// broadcastWaiter is a thread in the list.
-type broadcastWaiter struct {
+// bellWaiter is a thread in the list.
+type bellWaiter struct {
 	completion pioman.Completion
-	node       shelf.Node[broadcastWaiter]
+	node       shelf.Node[bellWaiter]
 }
 
-var sleepers = sync.Pool{New: func() any { return &broadcastWaiter{} }}
+var bellWaiters = sync.Pool{New: func() any { return &bellWaiter{} }}
 
 // wait sleeps until the bell rings. It returns at once if met says true after the caller has entered the list. When
 // it returns, also as ctx is done, the caller is out of the list.
-func (b *broadcast) wait(ctx context.Context, e *pioman.Engine, met func() bool) error {
-	s := sleepers.Get().(*broadcastWaiter)
+func (b *bell) wait(ctx context.Context, e *pioman.Engine, met func() bool) error {
+	s := bellWaiters.Get().(*bellWaiter)
 	s.completion.Reset()
 	b.mu.Lock()
 	b.line.Push(&s.node, s)
@@ -46,12 +46,12 @@ func (b *broadcast) wait(ctx context.Context, e *pioman.Engine, met func() bool)
 	b.mu.Lock() // after it no ring has s in hand
 	b.line.Remove(&s.node)
 	b.mu.Unlock()
-	sleepers.Put(s)
+	bellWaiters.Put(s)
 	return err
 }
 
 // ring wakes all that wait. What they look at was stored before, by an atomic. It does not block.
-func (b *broadcast) ring() {
+func (b *bell) ring() {
 	if b.waiting.Load() == 0 {
 		return
 	}

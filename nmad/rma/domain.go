@@ -268,7 +268,7 @@ func (d *Domain) Flush(rank int) error {
 	if d.begun.Load() == nil {
 		return nil
 	}
-	return d.flushed(rank)
+	return d.flushAndTell(rank)
 }
 
 // FlushAll is Flush for all ranks.
@@ -278,10 +278,10 @@ func (d *Domain) FlushAll() error {
 	}
 	d.fence.Add(1)
 	d.w.answered.meet()
-	return d.flushed(-1)
+	return d.flushAndTell(-1)
 }
 
-func (d *Domain) flushed(rank int) error {
+func (d *Domain) flushAndTell(rank int) error {
 	if err := d.flush(rank); err != nil {
 		return err
 	}

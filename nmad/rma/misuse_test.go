@@ -158,7 +158,7 @@ func TestSizesDiffer(t *testing.T) {
 		return errors.Join(err, s.Free(), s.Free())
 	})
 	for _, w := range worlds {
-		if l := w.Limits(); l.Segments != 0 || l.Bytes != 0 || l.Mapped != 2*worldBytes || len(l.MappedRanks) != 2 {
+		if l := w.Limits(); l.Segments != 0 || l.Bytes != 0 || l.Mapped != 2*pageBytes || len(l.MappedRanks) != 2 {
 			t.Errorf("%+v", l)
 		}
 	}

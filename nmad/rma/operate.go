@@ -13,17 +13,17 @@ import (
 // messageOperation is an operation under way that goes by messages: a request, the data of a long put, and the receive of
 // the answer. It is over when all of these are, since the network may touch the caller's memory until then.
 type messageOperation struct {
-	d      *Domain
-	x      attempt
-	q      wireRequest
-	local  *Event       // ends when the source is free
-	remote *Event       // ends with the operation
-	waited bool         // by a thread, which gives the operation back
-	puts   atomic.Int32 // sends, and the starter, that are not over
-	left   atomic.Int32 // all that is not over
-	failed atomic.Pointer[error]
-	over   pioman.Completion
-	reply  wireReply
+	d         *Domain
+	x         attempt
+	q         wireRequest
+	local     *Event       // ends when the source is free
+	remote    *Event       // ends with the operation
+	waited    bool         // by a thread, which gives the operation back
+	sendsLeft atomic.Int32 // sends, and the starter, that are not over
+	left      atomic.Int32 // all that is not over
+	failed    atomic.Pointer[error]
+	over      pioman.Completion
+	reply     wireReply
 
 	sending, data, receiving  nmad.Request
 	sendOp, dataOp, receiveOp nmad.Op
@@ -39,7 +39,7 @@ type messageOperation struct {
 type messageOperations struct {
 	ranks []farRank
 	all   atomic.Int64 // operations under way
-	idle  broadcast    // threads that flush
+	idle  bell         // threads that flush
 
 	mu     marcel.SpinLock
 	free   *messageOperation // the pool
@@ -50,7 +50,7 @@ type messageOperations struct {
 type farRank struct{ underway atomic.Int32 }
 
 // mostPooled is how many operations a Domain keeps for the next ones.
-const mostPooled = 2 * window
+const mostPooled = 2 * mostUnderway
 
 // operations returns the Domain's operations by messages. The struct is made for the first one.
 func (d *Domain) operations() *messageOperations {
@@ -61,8 +61,8 @@ func (d *Domain) operations() *messageOperations {
 	return d.begun.Load()
 }
 
-// get takes an operation from the pool.
-func (f *messageOperations) get(d *Domain) *messageOperation {
+// take takes an operation from the pool.
+func (f *messageOperations) take(d *Domain) *messageOperation {
 	f.mu.Lock()
 	o := f.free
 	if o != nil {
@@ -79,8 +79,8 @@ func (f *messageOperations) get(d *Domain) *messageOperation {
 	return o
 }
 
-// put gives one back.
-func (f *messageOperations) put(o *messageOperation) {
+// giveBack gives one back.
+func (f *messageOperations) giveBack(o *messageOperation) {
 	o.local, o.remote = nil, nil
 	o.failed.Store(nil)
 	o.sendParts, o.receiveParts, o.dataOp.Buf, o.more = [3][]byte{}, [2][]byte{}, nil, nil
@@ -92,19 +92,19 @@ func (f *messageOperations) put(o *messageOperation) {
 	f.mu.Unlock()
 }
 
-// begin returns an operation for a request, once fewer than window are under way at its target. The caller then sets
+// begin returns an operation for a request, once fewer than mostUnderway are under way at its target. The caller then sets
 // what moves with it, and starts it.
 func (d *Domain) begin(x attempt, ask uint8) (*messageOperation, error) {
 	p := &d.peers[x.at.rank]
 	for {
 		n := p.underway.Load()
-		if n < window {
+		if n < mostUnderway {
 			if p.underway.CompareAndSwap(n, n+1) {
 				break
 			}
 			continue
 		}
-		met := func() bool { return p.underway.Load() < window || p.lost.Load() != nil }
+		met := func() bool { return p.underway.Load() < mostUnderway || p.lost.Load() != nil }
 		if err := d.w.await(&d.w.room, met); err != nil {
 			return nil, x.fails(err)
 		}
@@ -118,7 +118,7 @@ func (d *Domain) begin(x attempt, ask uint8) (*messageOperation, error) {
 		return nil, x.fails(ErrClosed)
 	}
 	f := d.operations()
-	o := f.get(d)
+	o := f.take(d)
 	o.x, o.waited = x, false
 	o.q = wireRequest{ask: ask, number: p.number.Add(1), at: x.at, n: x.n}
 	return o, nil
@@ -144,12 +144,12 @@ func (o *messageOperation) start(src, buf []byte) {
 	if o.more != nil {
 		o.sendOp.Parts = o.sendParts[:]
 	}
-	o.puts.Store(2)
+	o.sendsLeft.Store(2)
 	o.left.Store(3)
 	if long {
 		o.sendOp.Parts = o.sendParts[:1]
 		o.dataOp.Match, o.dataOp.Buf = w.tagged(contextData, o.q.number), src
-		o.puts.Store(3)
+		o.sendsLeft.Store(3)
 		o.left.Store(4)
 	}
 	if err := gate.Post(&o.receiving, &o.receiveOp); err != nil {
@@ -186,7 +186,7 @@ func (o *messageOperation) sentOne(r *nmad.Request) {
 }
 
 func (o *messageOperation) sent() {
-	if o.puts.Add(-1) == 0 {
+	if o.sendsLeft.Add(-1) == 0 {
 		local := o.local
 		var err error
 		if why := o.failed.Load(); why != nil {
@@ -227,7 +227,7 @@ func (o *messageOperation) less() {
 	if waited {
 		o.over.Signal(1) // the waiter gives o back
 	} else {
-		f.put(o)
+		f.giveBack(o)
 	}
 	remote.end(err)
 	w.peers[rank].underway.Add(-1)
@@ -263,7 +263,7 @@ func (o *messageOperation) wait(src, buf []byte) (wireReply, error) {
 		return wireReply{}, o.x.fails(err)
 	}
 	r, err := o.reply, o.result()
-	o.d.operations().put(o)
+	o.d.operations().giveBack(o)
 	return r, err
 }
 
@@ -287,7 +287,7 @@ func (w *World) pollUntil(met func() bool, comes bool) bool {
 
 // await waits until met says so, and asks it at each ring of the bell. The error: the engine is closed, or the caller
 // is a callback.
-func (w *World) await(b *broadcast, met func() bool) error {
+func (w *World) await(b *bell, met func() bool) error {
 	for !met() && !w.pollUntil(met, true) {
 		if err := b.wait(context.Background(), w.engine, met); err != nil {
 			return err

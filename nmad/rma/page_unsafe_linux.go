@@ -29,7 +29,7 @@ const (
 	liveAt     = 4096
 	hazards    = 64
 	lives      = 16 << 10
-	worldBytes = liveAt + 8*lives
+	pageBytes  = liveAt + 8*lives
 )
 
 func (p *page) word(offset uint64) *atomic.Uint64 {

@@ -82,9 +82,9 @@ type World struct {
 	calls     uint64        // collective ones, that this process has begun; under collect
 	stop      func()        // the monitor
 	slots     []requestSlot // receives of requests
-	signalled broadcast     // threads that sleep until a signal comes
-	served    broadcast     // threads that close memory, until no request uses it
-	room      broadcast     // threads that wait until fewer operations are under way
+	signalled bell          // threads that sleep until a signal comes
+	served    bell          // threads that close memory, until no request uses it
+	room      bell          // threads that wait until fewer operations are under way
 
 	answered meeting // of what answers requests of others with fences and flushes of this process
 
@@ -178,7 +178,7 @@ func openAmong(s *nmad.Session, o options, first int, ranks []int) (*World, erro
 	}
 	w.own = w.newDomain(nmad.Shared)
 	w.intact, w.broken = context.WithCancelCause(context.Background())
-	size := uint64(worldBytes)
+	size := uint64(pageBytes)
 	if o.starved {
 		size = MaxBytes + 1
 	}
@@ -333,7 +333,7 @@ func (w *World) meet(own mapped.Card, failed error) error {
 	seen := map[uint64]bool{own.File: true}
 	for i, rank := range w.near {
 		p := &w.peers[rank]
-		if x := cards[i]; x.PID != 0 && (x.Size != worldBytes || seen[x.File]) {
+		if x := cards[i]; x.PID != 0 && (x.Size != pageBytes || seen[x.File]) {
 			p.why = fmt.Errorf("%w: what it gives for its page, %d B, is none of its own", nmad.ErrProtocol, x.Size)
 			continue
 		}
@@ -347,7 +347,7 @@ func (w *World) meet(own mapped.Card, failed error) error {
 	}
 	w.far = len(mapped) < len(w.members)-1
 	w.mu.Lock()
-	w.used.mapped += uint64(len(mapped)) * worldBytes
+	w.used.mapped += uint64(len(mapped)) * pageBytes
 	w.mu.Unlock()
 	r, lost := w.agree(w.failing(err), nil)
 	if r.failed != 0 && err == nil && lost == nil {

@@ -49,14 +49,14 @@ func (f *Flow) together() (messages, bytes int) {
 
 // mayShare says whether a message may go eagerly, given that much credit.
 func (f *Flow) mayShare(r *Request, credit int64) bool {
-	return r.Data.Size <= f.tx.eager && credit >= cost(r.Data.Size) && (!r.Special || r.Rest.Until == Taken && r.Rest.Data == nil && !f.lendable(r))
+	return r.Data.Size <= f.tx.eager && credit >= cost(r.Data.Size) && (!r.UsesRare || r.Rare.Until == Taken && r.Rare.Data == nil && !f.lendable(r))
 }
 
 // item is r as a strategy sees it.
 func (f *Flow) item(r *Request) strategy.Item {
 	x := strategy.Item{Tag: r.Entry.Tag, Size: r.Data.Size, Eager: f.mayShare(r, f.tx.credit)}
-	if r.Special {
-		x.Priority = r.Rest.Priority
+	if r.UsesRare {
+		x.Priority = r.Rare.Priority
 	}
 	return x
 }

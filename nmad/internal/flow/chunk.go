@@ -61,7 +61,7 @@ func (f *Flow) forget(x *Stream, c *chunk) *rendezvous {
 	v := c.of
 	v.chunks--
 	if c.short {
-		v.req.Rest.short = true
+		v.req.Rare.short = true
 	}
 	f.moving[x.dir]--
 	c.of, c.next = nil, f.spareChunks

@@ -175,7 +175,7 @@ func (f *Flow) finish(r *Request, err error) {
 	if err != nil {
 		r.EndsWith(err)
 	}
-	if r.Special {
+	if r.UsesRare {
 		f.finishSpecial(r)
 	}
 	watched := f.Watched.Load() != 0
@@ -188,7 +188,7 @@ func (f *Flow) finish(r *Request, err error) {
 			f.pending--
 		}
 	}
-	if r.Heard != ByState || r.Special || watched {
+	if r.Heard != ByState || r.UsesRare || watched {
 		f.finished.Push(r)
 		return
 	}
@@ -197,7 +197,7 @@ func (f *Flow) finish(r *Request, err error) {
 
 // finishSpecial is what finish does for requests that are out of the ordinary.
 func (f *Flow) finishSpecial(r *Request) {
-	switch x := r.Rest; {
+	switch x := r.Rare; {
 	case x.flat != nil:
 		r.foldUp()
 	case x.Loans && r.err == nil && x.Lease == nil:

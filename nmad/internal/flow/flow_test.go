@@ -117,10 +117,10 @@ func TestTwoFlows(t *testing.T) {
 				r := request(tag.Draw(t, "tag"), data(sizes.Draw(t, "size"), seed))
 				r.Context = context.Draw(t, "context")
 				if rapid.IntRange(0, 4).Draw(t, "how") == 0 {
-					r.Special, r.Rest.Until = true, Received
+					r.UsesRare, r.Rare.Until = true, Received
 				}
 				if b := r.Data.Buf(); rapid.IntRange(0, 4).Draw(t, "parts") == 0 {
-					r.Special = true
+					r.UsesRare = true
 					r.Scatter([][]byte{b[:len(b)/3], nil, b[len(b)/3:]})
 				}
 				s.send(r)
@@ -288,10 +288,10 @@ func TestPacketDeliversWhatItFinds(t *testing.T) {
 	}
 	arrive(0)
 	r := request(0, make([]byte, 10))
-	r.Op, r.Special, r.Rest.Anywhere = OpRecv, true, true
+	r.Op, r.UsesRare, r.Rare.Anywhere = OpRecv, true, true
 	r.Stage = Posted
-	r.Rest.Wild.Set(&r.Entry, match.Exact, false)
-	any.Post(&r.Rest.Wild)
+	r.Rare.Wild.Set(&r.Entry, match.Exact, false)
+	any.Post(&r.Rare.Wild)
 	arrive(1)
 	if r.Stage != Done || !bytes.Equal(r.Data.Buf(), data(10, 0)) {
 		t.Errorf("the receive is %v, with %x", r.Stage, r.Data.Buf())

@@ -66,7 +66,7 @@ func (l *Lease) link() **Lease { return &l.Next }
 
 // lendable says whether a send is to be announced as a loan.
 func (f *Flow) lendable(r *Request) bool {
-	return r.Special && r.Rest.Where != nil && r.Data.Size >= LeastLoan && f.Lending()
+	return r.UsesRare && r.Rare.Where != nil && r.Data.Size >= LeastLoan && f.Lending()
 }
 
 // Lending says whether messages are announced as loans.
@@ -74,7 +74,7 @@ func (f *Flow) Lending() bool { return f.tx.caps.Process != 0 && f.tx.room >= Lo
 
 // describeLoan makes the LOAN of a send.
 func (f *Flow) describeLoan(p *Packet) {
-	p.Body = p.of.req.Rest.Where[:]
+	p.Body = p.of.req.Rare.Where[:]
 	if f.Stats.Loaned > 0 {
 		p.Body = p.Body[LoanCard:]
 	}
@@ -116,7 +116,7 @@ func (f *Flow) hand(r *Request, bytes []byte, cookie uint32) {
 func (f *Flow) newLease(r *Request, bytes []byte) *Lease {
 	l := f.takeLease()
 	l.There, l.Bytes = false, bytes
-	r.Rest.Lease, r.Rest.Leased = l, l.Generation.Add(1)
+	r.Rare.Lease, r.Rare.Leased = l, l.Generation.Add(1)
 	return l
 }
 

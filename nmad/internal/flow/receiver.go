@@ -36,8 +36,8 @@ type receiver struct {
 func (f *Flow) Receive(r *Request) bool {
 	r.Stage = Posted
 	p, probe := match.Pattern{Tag: r.Entry.Tag, Mask: match.Exact}, false
-	if r.Special {
-		p, probe = r.Rest.Wild.Pattern(), r.Rest.Wild.Probe
+	if r.UsesRare {
+		p, probe = r.Rare.Wild.Pattern(), r.Rare.Wild.Probe
 	}
 	if !probe {
 		f.Stats.Recvs++
@@ -64,17 +64,17 @@ func (f *Flow) Post(r *Request) {
 	f.relieve() // it may be behind those that we keep
 	r.Stage = Posted
 	f.Count(r)
-	if x := f.rx.of(r.Context); r.Special && !r.Rest.Wild.Exact() {
-		x.PostWild(&r.Rest.Wild)
+	if x := f.rx.of(r.Context); r.UsesRare && !r.Rare.Wild.Exact() {
+		x.PostWild(&r.Rare.Wild)
 	} else {
 		x.Post(&r.Entry)
 	}
 }
 
-// PostPlainly is Receive and Post of a receive that is Plain and not Special, in the usual case. False: the case is not
+// PostPlainly is Receive and Post of a receive that is Plain and uses no Rare, in the usual case. False: the case is not
 // the usual one, and it has done nothing.
 func (f *Flow) PostPlainly(r *Request) bool {
-	if r.Special || r.Context != Plain || f.rx.Unexpected() != 0 || f.rx.full {
+	if r.UsesRare || r.Context != Plain || f.rx.Unexpected() != 0 || f.rx.full {
 		return false
 	}
 	r.Stage = Posted
@@ -84,7 +84,7 @@ func (f *Flow) PostPlainly(r *Request) bool {
 	return true
 }
 
-// ReceiveWhole is Receive of a receive that is not Special, if its message came eagerly, and only receives wait in its
+// ReceiveWhole is Receive of a receive that uses no Rare, if its message came eagerly, and only receives wait in its
 // context that name tag and source. False: it has done nothing. due: credit is to be given back by a packet of its own.
 func (f *Flow) ReceiveWhole(r *Request) (done, due bool) {
 	x := f.rx.of(r.Context)
@@ -102,8 +102,8 @@ func (f *Flow) Withdraw(r *Request) bool {
 	switch r.Stage {
 	case Posted:
 		var w *match.Wild[Request]
-		if r.Special {
-			w = &r.Rest.Wild
+		if r.UsesRare {
+			w = &r.Rare.Wild
 		}
 		return f.rx.of(r.Context).Withdraw(&r.Entry, w)
 	case Queued:
@@ -116,7 +116,7 @@ func (f *Flow) Withdraw(r *Request) bool {
 // matched notes that a receive has its message. That of one that is not special has the tag that the owner has set, and
 // may read meanwhile.
 func (r *Request) matched(m *Message) {
-	if r.Stage = Matched; r.Special {
+	if r.Stage = Matched; r.UsesRare {
 		r.Entry.Tag = m.Tag
 	}
 }
@@ -196,27 +196,27 @@ func (f *Flow) Search(age uint64) {
 // find notes a receive from any source, and the message that a search has found for it. The message is delivered when the
 // flow handles nothing else.
 func (f *Flow) find(r *Request, m *Message) {
-	r.Rest.From, r.Rest.held = f.Rank, m
+	r.Rare.From, r.Rare.held = f.Rank, m
 	r.matched(m)
 	f.found.Push(r)
 }
 
 func (f *Flow) deliverFound() {
 	for r := f.found.Pop(); r != nil; r = f.found.Pop() {
-		f.deliver(r, r.Rest.held)
+		f.deliver(r, r.Rare.held)
 	}
 }
 
 // seen ends a probe that has found its message.
 func (f *Flow) seen(p *Request, m *Message) {
-	p.Entry.Tag, p.Rest.From, p.Size = m.Tag, f.Rank, m.size
+	p.Entry.Tag, p.Rare.From, p.Size = m.Tag, f.Rank, m.size
 	f.finish(p, nil)
 }
 
 // Deliver goes on with a receive that has chosen its buffer, or begins one that gets m, which was claimed.
 func (f *Flow) Deliver(r *Request, m *Message) {
 	if m == nil {
-		m = r.Rest.held
+		m = r.Rare.held
 	} else {
 		r.Stage, r.Context = Matched, m.context
 		f.Stats.Recvs++
@@ -226,7 +226,7 @@ func (f *Flow) Deliver(r *Request, m *Message) {
 
 // deliver gives an unexpected message to its receive.
 func (f *Flow) deliver(r *Request, m *Message) {
-	if m.loaned && r.Special && r.Rest.Loans && f.Dead == nil {
+	if m.loaned && r.UsesRare && r.Rare.Loans && f.Dead == nil {
 		bytes, cookie := m.body, m.cookie
 		f.rx.announced--
 		f.rx.pool.put(m)
@@ -267,7 +267,7 @@ const plainly = 256
 // takes copies a short eager body into a buffer in one piece that has room for it, and says
 // whether it could: what most messages need of fill, without a call.
 func (r *Request) takes(body []byte) bool {
-	if r.Special || len(body) > min(r.Data.Size, plainly) {
+	if r.UsesRare || len(body) > min(r.Data.Size, plainly) {
 		return false
 	}
 	r.Size, r.N = uint64(len(body)), copy(r.Data.Buf(), body)
@@ -282,7 +282,7 @@ func (f *Flow) fill(r *Request, body []byte) error {
 	} else {
 		room := min(len(body), r.Data.Size) // a Data may have fewer places than it says
 		if r.N = p.scatter(&cursor{}, body[:room]); r.N < room {
-			r.Rest.short = true
+			r.Rare.short = true
 			return f.shortage(r)
 		}
 	}
@@ -401,8 +401,8 @@ func (f *Flow) Match(context uint16, tag uint64) *Request {
 		return x.Arrive(tag)
 	}
 	r := x.ArriveAny(tag)
-	if r != nil && r.Special { // else it has named the tag, which its waiter may be reading
-		r.Entry.Tag, r.Rest.From = tag, f.Rank
+	if r != nil && r.UsesRare { // else it has named the tag, which its waiter may be reading
+		r.Entry.Tag, r.Rare.From = tag, f.Rank
 	}
 	return r
 }
@@ -444,7 +444,7 @@ func (f *Flow) arrive(context uint16, tag uint64, body []byte) {
 
 // choose has the owner of a receive choose its buffer, once the lock is let go.
 func (f *Flow) choose(r *Request, m *Message) {
-	r.Stage, r.Rest.held, r.Rest.From = Choosing, m, f.Rank
+	r.Stage, r.Rare.held, r.Rare.From = Choosing, m, f.Rank
 	f.finished.Push(r)
 }
 
@@ -461,7 +461,7 @@ func (f *Flow) announcement(h *driver.Header, loan []byte, address uint64) error
 		return violation("a message of %d bytes is announced, more than this machine can address", h.Size)
 	}
 	r := f.Match(h.Context, h.Tag)
-	if r != nil && loan != nil && r.Special && r.Rest.Loans {
+	if r != nil && loan != nil && r.UsesRare && r.Rare.Loans {
 		f.hand(r, loan, h.Cookie)
 		return nil
 	}

@@ -50,8 +50,8 @@ func (f *Flow) ask(v *rendezvous) *Packet {
 	if len(f.Rails) == 1 || v.want == 0 {
 		return f.packRtr(0, v, v.want)
 	}
-	if r := v.req; r.Special && r.Rest.Pin != 0 {
-		return f.packRtr(int(r.Rest.Pin)-1, v, v.want)
+	if r := v.req; r.UsesRare && r.Rare.Pin != 0 {
+		return f.packRtr(int(r.Rare.Pin)-1, v, v.want)
 	}
 	if !f.rx.sharing {
 		f.share(v.want - v.asked)

@@ -62,9 +62,9 @@ type Request struct {
 	Heard   Heard
 	Counted bool // it counts as pending
 
-	Special bool   // it has a Rest, which says something
-	Wakes   bool   // the owner's
-	Context uint16 // of its tag
+	UsesRare bool   // its Rare says something
+	Wakes    bool   // the owner's
+	Context  uint16 // of its tag
 
 	// Valid once it is done.
 	N    int    // bytes sent or received
@@ -74,7 +74,7 @@ type Request struct {
 	Data Payload
 
 	Link *Request // next in whichever queue holds it, also one of the owner
-	Rest *Rest    // nil: it never needed one; it is kept for the next use
+	Rare *Rare    // nil: it never needed one; it is kept for the next use
 }
 
 // What State can be.
@@ -88,7 +88,7 @@ const (
 type Heard uint8
 
 const (
-	ByState Heard = iota // State is set, unless it is Special, or something is Watched
+	ByState Heard = iota // State is set, unless it UsesRare, or something is Watched
 	ByStage              // the owner looks at Stage; the request is not among those that Finished gives, nor counted
 	Told                 // Finished gives it, because a waiter, or a trace, is to be told
 )
@@ -101,8 +101,8 @@ const (
 	Received              // its receive is posted
 )
 
-// Rest is what is out of the ordinary about a request. All zero, unless it is Special.
-type Rest struct {
+// Rare is what is out of the ordinary about a request. All zero, unless it UsesRare.
+type Rare struct {
 	Pieces // where the message lies, or goes, in place of one piece
 
 	Wild     match.Wild[Request] // recv, or probe, that does not name tag and source: what it is for, place in a list
@@ -152,33 +152,33 @@ const (
 
 // pieces is where a message lies that is not in one piece; nil: it is.
 func (r *Request) pieces() *Pieces {
-	if !r.Special || r.Rest.Parts == nil && r.Rest.Data == nil {
+	if !r.UsesRare || r.Rare.Parts == nil && r.Rare.Data == nil {
 		return nil
 	}
-	return &r.Rest.Pieces
+	return &r.Rare.Pieces
 }
 
 // anywhere says that a receive is from any source.
-func (r *Request) anywhere() bool { return r.Special && r.Rest.Anywhere }
+func (r *Request) anywhere() bool { return r.UsesRare && r.Rare.Anywhere }
 
 // chooses says that the owner gives the buffer when the message has come.
-func (r *Request) chooses() bool { return r.Special && r.Rest.Chooses }
+func (r *Request) chooses() bool { return r.UsesRare && r.Rare.Chooses }
 
 // Synchronous says that a send is done only when its receive is posted.
-func (r *Request) Synchronous() bool { return r.Special && r.Rest.Until == Received }
+func (r *Request) Synchronous() bool { return r.UsesRare && r.Rare.Until == Received }
 
 // Scatter has the message lie in these parts.
 func (r *Request) Scatter(parts [][]byte) {
-	r.Rest.Parts, r.Data = parts, Payload{Size: driver.Length(parts)}
+	r.Rare.Parts, r.Data = parts, Payload{Size: driver.Length(parts)}
 }
 
 // Held is the envelope of the message that a receive is to choose its buffer for.
-func (r *Request) Held() (tag, size uint64) { return r.Rest.held.Tag, r.Rest.held.size }
+func (r *Request) Held() (tag, size uint64) { return r.Rare.held.Tag, r.Rare.held.size }
 
 // Describe makes the message lie as d says. If a send may go eagerly, Describe copies its bytes at once: they would be
 // copied in any case. The caller must not hold the lock of the Flow.
 func (r *Request) Describe(d Data) {
-	x := r.Rest
+	x := r.Rare
 	r.Data = Payload{Size: max(d.Size(), 0)}
 	if x.Data = d; r.Op != OpSend || r.Data.Size > BounceSize {
 		return
@@ -194,7 +194,7 @@ func (r *Request) Describe(d Data) {
 
 // foldUp takes back what Describe has set up.
 func (r *Request) foldUp() {
-	x := r.Rest
+	x := r.Rare
 	x.flat.at, x.flat.end = 0, 0
 	bounces.Put(x.flat)
 	x.flat, r.Data.base = nil, nil
@@ -202,7 +202,7 @@ func (r *Request) foldUp() {
 
 // shortage is how a request ends as far as its Data goes.
 func (f *Flow) shortage(r *Request) error {
-	if !r.Special || !r.Rest.short {
+	if !r.UsesRare || !r.Rare.short {
 		return nil
 	}
 	return fmt.Errorf("nmad: message of rank %d, tag %#x: %w: it says %d", f.Rank, r.Entry.Tag, ErrData, r.Data.Size)

@@ -77,7 +77,7 @@ func data(size, seed int) []byte {
 }
 
 func request(tag uint64, buf []byte) *Request {
-	r := &Request{Rest: &Rest{}, Context: Plain}
+	r := &Request{Rare: &Rare{}, Context: Plain}
 	r.Entry.Tag, r.Entry.Of = tag, r
 	r.Data.Set(buf)
 	return r
@@ -86,7 +86,7 @@ func request(tag uint64, buf []byte) *Request {
 func (sd *side) send(r *Request) {
 	r.Op = OpSend
 	sd.sends = append(sd.sends, r)
-	sd.sent[r] = append(bytes.Clone(r.Data.Buf()), bytes.Join(r.Rest.Parts, nil)...)
+	sd.sent[r] = append(bytes.Clone(r.Data.Buf()), bytes.Join(r.Rare.Parts, nil)...)
 	sd.f.Send(r)
 }
 
@@ -94,8 +94,8 @@ func (sd *side) send(r *Request) {
 func (sd *side) post(r *Request, mask uint64) {
 	r.Op, r.Entry.Age = OpRecv, sd.f.rx.Any().Stamp()
 	if mask != match.Exact {
-		r.Special = true
-		r.Rest.Wild.Set(&r.Entry, mask, false)
+		r.UsesRare = true
+		r.Rare.Wild.Set(&r.Entry, mask, false)
 	}
 	sd.recvs = append(sd.recvs, r)
 	if !sd.f.Receive(r) {

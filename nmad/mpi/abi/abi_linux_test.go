@@ -208,9 +208,7 @@ func TestNames(t *testing.T) {
 			bind[s.Name] = elf.ST_BIND(s.Info)
 		}
 	}
-	n := 0
 	for _, name := range names(t) {
-		n++
 		if b, ok := bind["MPI_"+name]; !ok || b != elf.STB_WEAK {
 			t.Errorf("MPI_%s is there: %v, bound as %v", name, ok, b)
 		}
@@ -220,8 +218,8 @@ func TestNames(t *testing.T) {
 		delete(bind, "MPI_"+name)
 		delete(bind, "PMPI_"+name)
 	}
-	if n != 664 || len(bind) != 0 {
-		t.Errorf("%d names, which are to be 664, and besides %v", n, bind)
+	if len(bind) != 0 {
+		t.Errorf("besides the functions there are %v", bind)
 	}
 }
 

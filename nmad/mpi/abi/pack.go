@@ -134,9 +134,9 @@ func (a *cCall) grequestComplete(h handle) error {
 	return nil
 }
 
-// over is MPI_Request_free: the program's function is called now if it was completed, and else when it is. Until then
+// drop is MPI_Request_free: the program's function is called now if it was completed, and else when it is. Until then
 // only MPI_Grequest_complete takes its handle.
-func (g *generalized) over(h handle) error {
+func (g *generalized) drop(h handle) error {
 	g.mu.Lock()
 	done := g.done
 	g.freed = true

@@ -127,7 +127,7 @@ func (r *cRequest) ends(at *handle, x *cStatus, s mpi.Status, err error) error {
 		return err
 	}
 	*at = nullRequest
-	if r.over() && err == nil {
+	if r.drop() && err == nil {
 		r.again()
 	}
 	return err
@@ -454,9 +454,9 @@ func (a *cCall) requestFree(h *handle) error {
 	was := *h
 	*h = nullRequest
 	if r.general != nil {
-		return r.general.over(was)
+		return r.general.drop(was)
 	}
-	r.over()
+	r.drop()
 	return nil
 }
 

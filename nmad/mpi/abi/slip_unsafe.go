@@ -98,11 +98,11 @@ func find(h handle) (*cRequest, error) {
 		case driver.SlipWaiting:
 			p.lane.Tend() // takes it in
 		case driver.SlipDone:
-			r := p.now()
+			r := p.withComm()
 			r.done, r.status = true, mpi.Status{Source: int(p.it.Source), Tag: int(p.it.Tag), Bytes: int(p.it.Room)}
 			return r, nil
 		case driver.SlipGiven:
-			r := p.now()
+			r := p.withComm()
 			r.done = false // it may be set from a receive whose end was looked at here, and that C has ended
 			return r, nil
 		case driver.SlipFree:
@@ -112,8 +112,8 @@ func find(h handle) (*cRequest, error) {
 	return nil, wrong(errRequest, "the request %#x was freed, or is done", uintptr(h))
 }
 
-// now returns the request of the slip, with its communicator.
-func (p *slip) now() *cRequest {
+// withComm returns the request of the slip, with its communicator.
+func (p *slip) withComm() *cRequest {
 	r := p.request.Load()
 	if c, err := commOf(handle(p.it.Comm)); err == nil { // else it was freed, and keepSlips has noted it
 		r.comm = c
@@ -122,8 +122,8 @@ func (p *slip) now() *cRequest {
 	return r
 }
 
-// over ends a slip that the program does not know any more.
-func (p *slip) over() {
+// drop ends a slip that the program does not know any more.
+func (p *slip) drop() {
 	if r := p.request.Load(); calls.IsDone(&r.own) {
 		r.done, r.comm = false, nil
 	} else {
@@ -146,7 +146,7 @@ func keepSlips(h handle) {
 			p.lane.Tend()
 		}
 		if p.it.State.Load() != driver.SlipFree { // one that is over, too: a thread that waits for it may be looking at the communicator's ways just now
-			p.now()
+			p.withComm()
 		}
 	}
 }

@@ -21,13 +21,13 @@ var sent = cRequest{handle: sentHandle, done: true, sends: true}
 // sentHandle names the first place of the table of requests. TestConstants compares it with PM2_SENT.
 const sentHandle handle = madeBit | handle(ofRequest)<<kindShift
 
-// over ends a request that the program does not know any more. false: another thread has ended it already, which a
+// drop ends a request that the program does not know any more. false: another thread has ended it already, which a
 // program must not do.
-func (r *cRequest) over() bool {
+func (r *cRequest) drop() bool {
 	switch {
 	case r == &sent:
 	case r.slip != nil:
-		r.slip.over()
+		r.slip.drop()
 	default:
 		return requests.drop(r.handle)
 	}

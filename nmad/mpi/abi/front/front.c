@@ -55,7 +55,25 @@ static inline int cross(struct pm2_call *c)
 	return __builtin_expect(code != MPI_SUCCESS, 0) ? told(c, code) : code;
 }
 
+/* CROSS is the body of a function that only crosses, number and wide as in pm2_call; words sets its arguments, each a
+ * WORD. Words that the function has no arguments for stay as they are: to clear them takes a tenth of a crossing. */
+#define CROSS(number, is_wide, words) \
+	{ \
+		struct pm2_call c; \
+		c.function = number, c.wide = is_wide, c.object = 0, c.handler = 0; \
+		words \
+		return cross(&c); \
+	}
+#define WORD(place, argument) c.word[place] = (intptr_t)argument;
+
+/* WEAK makes MPI_NAME another name of PMPI_NAME, which a tool may take. */
+#define WEAK(name) extern __typeof__(PMPI_##name) MPI_##name __attribute__((weak, alias("PMPI_" #name)));
+
 #include "calls_gen.h"
+
+#undef CROSS
+#undef WORD
+#undef WEAK
 
 /* number is the value of a handle. */
 #define NUMBER(handle) ((uintptr_t)(void *)(handle))

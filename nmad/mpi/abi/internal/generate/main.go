@@ -162,19 +162,14 @@ func cFunctions(all []function) []byte {
 				if f.kind == "fast" {
 					linkage, called = "static ", "cross_"+name
 				}
-				// Words that the function has no arguments for stay as they are: to clear them takes a tenth of a crossing.
-				fmt.Fprintf(&b, "%s%s %s(%s)\n{\n\tstruct pm2_call c;\n\tc.function = %d, c.wide = %d, c.object = 0, c.handler = 0;\n", linkage, f.result, called, params, i, wide)
+				fmt.Fprintf(&b, "%s%s %s(%s) CROSS(%d, %d,", linkage, f.result, called, params, i, wide)
 				for j, p := range f.params {
-					name, number := argument(p)
-					cast := "(intptr_t)(void *)"
-					if number {
-						cast = "(intptr_t)"
-					}
-					fmt.Fprintf(&b, "\tc.word[%d] = %s%s;\n", j, cast, name)
+					name, _ := argument(p)
+					fmt.Fprintf(&b, " WORD(%d, %s)", j, name)
 				}
-				b.WriteString("\treturn cross(&c);\n}\n")
+				b.WriteString(")\n")
 			}
-			fmt.Fprintf(&b, "extern __typeof__(PMPI_%s) MPI_%s __attribute__((weak, alias(\"PMPI_%s\")));\n\n", name, name, name)
+			fmt.Fprintf(&b, "WEAK(%s)\n", name)
 		})
 	}
 	return b.Bytes()
