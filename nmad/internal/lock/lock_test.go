@@ -61,8 +61,10 @@ func BenchmarkLocks(b *testing.B) {
 			if name == "private" {
 				l.domain.Bias()
 			}
+			taken := 0
 			for b.Loop() {
 				l.Lock()
+				taken++
 				l.Unlock()
 			}
 		})
