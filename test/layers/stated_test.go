@@ -54,7 +54,7 @@ var stated = []struct {
 	{"docs/decisions/messages-from-c.md", "in a ring of %s of the lane", "nmad/mpi/abi.laneSlips", 1},
 	{"docs/decisions/messages-from-c.md", "are for at most %s KiB", "nmad.mostOfSlips", 1 << 10},
 	{"docs/decisions/messages-from-c.md", "look every %s ms whether the same slips", "nmad.patience", int64(time.Millisecond)},
-	{"docs/decisions/one-sided.md", "has at most %s under way at each target", "nmad/rma.window", 1},
+	{"docs/decisions/one-sided.md", "has at most %s under way at each target", "nmad/rma.mostUnderway", 1},
 	{"docs/decisions/poll-or-block.md", "The kernel wakes a sleeper for %s KiB", "nmad/driver/internal/stream.MostGathered", 1 << 10},
 	{"docs/decisions/poll-or-block.md", "does so after %s ms", "pioman.keepsP", 1},
 	{"docs/decisions/long-messages-over-sockets.md", "A body of %s KiB or more leaves", "nmad/driver/internal/stream.straight", 1 << 10},

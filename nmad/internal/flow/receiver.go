@@ -71,7 +71,7 @@ func (f *Flow) Post(r *Request) {
 	}
 }
 
-// PostPlainly is Receive and Post of a receive that is Plain and does not use its Rare, in the usual case. False: the case is not
+// PostPlainly is Receive and Post of a receive that is Plain and uses no Rare, in the usual case. False: the case is not
 // the usual one, and it has done nothing.
 func (f *Flow) PostPlainly(r *Request) bool {
 	if r.UsesRare || r.Context != Plain || f.rx.Unexpected() != 0 || f.rx.full {
@@ -84,7 +84,7 @@ func (f *Flow) PostPlainly(r *Request) bool {
 	return true
 }
 
-// ReceiveWhole is Receive of a receive that does not use its Rare, if its message came eagerly, and only receives wait in its
+// ReceiveWhole is Receive of a receive that uses no Rare, if its message came eagerly, and only receives wait in its
 // context that name tag and source. False: it has done nothing. due: credit is to be given back by a packet of its own.
 func (f *Flow) ReceiveWhole(r *Request) (done, due bool) {
 	x := f.rx.of(r.Context)
