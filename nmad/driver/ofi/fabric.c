@@ -110,6 +110,18 @@ static struct fi_info *best(struct fi_info *all, const char *host, int family) {
 // The longest packet that is worth a copy of the provider's.
 #define MOST_INJECTED 4096
 
+// at binds an endpoint of a provider of sockets to the host's address, of a port that the kernel chooses. The provider does not
+// offer the address of an interface whose carrier is not up yet; bound to the loopback in its place it reaches no other host.
+static void at(struct fi_info *i, const char *host) {
+	struct sockaddr_in *a = i->src_addr;
+	struct in_addr want;
+	if (i->addr_format != FI_SOCKADDR_IN || !a)
+		return;
+	a->sin_port = 0;
+	if (last_resort(i->fabric_attr->prov_name) && inet_pton(AF_INET, host, &want) == 1 && want.s_addr != INADDR_ANY)
+		a->sin_addr = want;
+}
+
 // choose sets info.
 static int choose(struct pm2_ofi *e, const char *provider, const char *host, int family) {
 	struct fi_info *h = hints(provider), *all = NULL;
@@ -151,8 +163,7 @@ struct pm2_ofi *pm2_ofi_open(const char *provider, const char *host, int family,
 	s = &e->shape;
 	TRY("fi_getinfo", choose(e, provider, host, family));
 	struct fi_info *i = e->info;
-	if (i->addr_format == FI_SOCKADDR_IN && i->src_addr)
-		((struct sockaddr_in *)i->src_addr)->sin_port = 0;
+	at(i, host);
 	if (strncmp(i->fabric_attr->prov_name, "shm", 3) == 0) {
 		free(i->src_addr);
 		*call = "strdup", r = -FI_ENOMEM;
