@@ -10,7 +10,7 @@ DESTDIR =
 GO = go
 INSTALL = install
 BUILD = build
-VERSION = $(shell sed -n 's/^const Version = "\(.*\)"/\1/p' nmad/version.go)
+VERSION = $(shell sed -n 's/^const Version = "\(.*\)"/\1/p' nmad/session.go)
 
 # Recipes have these as variables of the shell, which keep blanks and what else a name may have in it. $$prefix is where things are in the end, $$to where they are put.
 export PREFIX DESTDIR BUILD VERSION

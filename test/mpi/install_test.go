@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/pm2-go/pm2/nmad"
 )
 
 const greeting = `#include <mpi.h>
@@ -72,6 +74,9 @@ func TestInstall(t *testing.T) {
 	text, err := os.ReadFile(filepath.Join(dir, "dest", prefix, "lib/pkgconfig/pm2-mpi.pc"))
 	if want := "prefix=" + prefix + "\n"; err != nil || !strings.HasPrefix(string(text), want) {
 		t.Errorf("the file for pkg-config is %q, %v, and begins with %q", text, err, want)
+	}
+	if want := "\nVersion: " + nmad.Version + "\n"; !strings.Contains(string(text), want) {
+		t.Errorf("the file for pkg-config is %q, without %q", text, want)
 	}
 	for _, name := range []string{"bin/mpicc", "bin/mpiexec", "bin/mpirun", "lib/libmpi_abi.so", "include/mpi.h"} {
 		if !exists(filepath.Join(dir, "dest", prefix, name)) {
