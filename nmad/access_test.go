@@ -224,7 +224,7 @@ func TestKinds(t *testing.T) {
 	}
 }
 
-// BenchmarkForbids: the look who calls.
+// BenchmarkForbids measures how long a call takes to see that its caller is the owner.
 func BenchmarkForbids(b *testing.B) {
 	x := &domainAccess{ownerID: asm.GoID()}
 	for b.Loop() {

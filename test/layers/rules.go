@@ -84,7 +84,7 @@ var rules = []rule{
 	{folder: "nmad/internal/secret", ours: []string{"internal/setting", "nmad/internal/roster"}, theirs: []string{sys}},
 	// A waiter for a lock lets others run.
 	{folder: "nmad/internal/lock", ours: []string{"internal/kernel", "marcel", "asm"}},
-	// Agreements are pure: a state machine, and its messages. So is who has which part of a memory, and which rails are worth it.
+	// Agreements are pure: a state machine, and its messages. So are the list of free parts of a memory, and the choice of rails by size.
 	{folder: "nmad/internal/consensus", ours: []string{"nmad/internal/contexts"}},
 	{folder: "nmad/internal/firstfit"},
 	{folder: "nmad/internal/crossover", ours: []string{"nmad/strategy"}},
