@@ -14,7 +14,7 @@ type Bubble = place.Bubble
 // BubblePolicy maps bubbles onto the machine; programs may have their own.
 type BubblePolicy = place.Policy
 
-// The ready policies.
+// The policies of this package.
 type (
 	Spread  = place.Spread  // use as much of the machine as possible, bubbles whole
 	Cache   = place.Cache   // each bubble under one cache

@@ -13,6 +13,7 @@ func (s *Semaphore) Case() Case {
 	return (*acquiring)(s)
 }
 
+// semaphoreCase is the Case of a Semaphore.
 type acquiring Semaphore
 
 func (a *acquiring) Try() bool { return (*Semaphore)(a).TryAcquire() }
@@ -24,7 +25,7 @@ func (a *acquiring) Enlist(w *sched.Waiter) bool {
 func (a *acquiring) Withdraw(w *sched.Waiter) { withdraw(&a.q, &a.mu, w) }
 func (a *acquiring) Taken(*sched.Waiter) bool { return true }
 
-// enlist puts w into a line if waits, which is asked under mu, says that it has to wait.
+// enlist puts w at the end of q if waits, which it calls under mu, says that the waiter has to wait. It tells whether it did.
 func enlist(q *sched.WaitQueue, mu *sched.Spin, w *sched.Waiter, waits func() bool) bool {
 	c := sched.Visit()
 	mu.Lock()
@@ -37,7 +38,7 @@ func enlist(q *sched.WaitQueue, mu *sched.Spin, w *sched.Waiter, waits func() bo
 	return ok
 }
 
-// withdraw takes w out of its line; a waiter that has won was taken out before.
+// withdraw takes w out of q. If the wait of w ended for w, its waker has taken w out before.
 func withdraw(q *sched.WaitQueue, mu *sched.Spin, w *sched.Waiter) {
 	if w.Won() {
 		return
@@ -64,6 +65,7 @@ func (c *Cond) Case() Case {
 	return (*signalled)(c)
 }
 
+// condCase is the Case of a Cond.
 type signalled Cond
 
 func (s *signalled) Try() bool { return false }
@@ -105,6 +107,7 @@ next:
 	}
 }
 
+// firstGuarded returns the index of the first case with a mutex; -1: there is none.
 func firstGuarded(cases []Case) int {
 	for i, c := range cases {
 		if _, ok := c.(guarded); ok {
@@ -118,6 +121,7 @@ func firstGuarded(cases []Case) int {
 // waits for it; at once if d <= 0.
 func After(d time.Duration) Case { return &after{d} }
 
+// afterCase is the Case of After.
 type after struct{ d time.Duration }
 
 func (a *after) Try() bool { return a.d <= 0 }
@@ -140,6 +144,7 @@ func Done(ctx context.Context) Case {
 	return &done{ctx}
 }
 
+// doneCase is the Case of Done.
 type done struct{ ctx context.Context }
 
 func (d *done) Try() bool                   { return d.ctx.Err() != nil }
@@ -152,6 +157,7 @@ func (d *done) Taken(*sched.Waiter) bool    { return true }
 // JoinTimeout and JoinContext.
 func Ended(t Thread) Case { return &ended{t} }
 
+// endedCase is the Case of Ended.
 type ended struct{ t Thread }
 
 func (e *ended) Try() bool                   { return e.t.Ended() }

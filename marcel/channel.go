@@ -22,28 +22,28 @@ type ChanReceiver[T any] struct {
 	run  func()        // receive, made once
 	stop chan struct{} // of capacity 1: a token ends receive
 
-	mu      sched.Spin // guards what follows
+	mu      sched.Spin // guards the fields below
 	state   chanState
-	kept    bool // v and ok were received, and no receiver has got them
+	kept    bool // v and ok were received, and no caller has got them
 	v       T
 	ok      bool
-	w       *sched.Waiter // what to fire when a value comes; its wait's number
-	ticket  uint64
-	settled sched.WaitQueue // waits until no goroutine receives
+	w       *sched.Waiter   // receive fires it when a value comes
+	ticket  uint64          // the number of w's wait
+	settled sched.WaitQueue // callers that wait until the goroutine has stopped
 }
 
 // chanState is what the goroutine of a ChanReceiver does.
 //
-//	unused ── Enlist ───────────────────────────────────► receiving
-//	receiving ─ a value: it is kept, and w fired ────────► unused
-//	receiving ─ Withdraw: a token is put into stop ──────► stopping
-//	stopping ── it has the token, or a value first ──────► unused
+//	unused ──── Enlist starts the goroutine ─────────────────────► receiving
+//	receiving ─ it receives a value, keeps it, and fires waiter ─► unused
+//	receiving ─ Withdraw puts a token into stop ─────────────────► stopping
+//	stopping ── it gets the token, or a value, which it keeps ───► unused
 type chanState uint8
 
 const (
 	unused    chanState = iota // no goroutine runs
-	receiving                  // it receives for w
-	stopping                   // it may still receive, and drops what comes
+	receiving                  // the goroutine receives for waiter
+	stopping                   // the goroutine may still receive a value before it gets the token
 )
 
 // ReceiveFrom returns a case that can be taken when a receive from ch would not
@@ -79,7 +79,7 @@ func (r *ChanReceiver[T]) Stop() (v T, ok bool) {
 	return r.take()
 }
 
-// take is what was kept, if anything, which is the receiver's then.
+// take returns the value that was kept, if any, and forgets it.
 func (r *ChanReceiver[T]) take() (v T, ok bool) {
 	var none T
 	v, ok = r.v, r.ok
@@ -87,8 +87,7 @@ func (r *ChanReceiver[T]) take() (v T, ok bool) {
 	return v, ok
 }
 
-// settle waits until the goroutine of the last Select is gone; then r is the
-// caller's alone.
+// settle waits until the goroutine of the last Select has stopped; then only the caller uses r.
 func (r *ChanReceiver[T]) settle() {
 	_ = &r.mu // nil panics here, not while the VP is held
 	c := sched.Enter()
@@ -101,7 +100,7 @@ func (r *ChanReceiver[T]) settle() {
 	c.Leave()
 }
 
-// receive is the goroutine: it receives one value, or is stopped.
+// receive runs on the goroutine: it receives one value, unless it is stopped first.
 func (r *ChanReceiver[T]) receive() {
 	var v T
 	ok, came := false, false
@@ -130,7 +129,7 @@ func (r *ChanReceiver[T]) receive() {
 	c.Leave()
 }
 
-// Try is for Select.
+// Try implements Case.
 func (r *ChanReceiver[T]) Try() bool {
 	v, ok, taken := r.TryRecv()
 	if taken {
@@ -139,7 +138,7 @@ func (r *ChanReceiver[T]) Try() bool {
 	return taken
 }
 
-// Enlist is for Select.
+// Enlist implements Case.
 func (r *ChanReceiver[T]) Enlist(w *sched.Waiter) bool {
 	if r.ch == nil {
 		return true
@@ -153,7 +152,7 @@ func (r *ChanReceiver[T]) Enlist(w *sched.Waiter) bool {
 	return true
 }
 
-// Withdraw is for Select.
+// Withdraw implements Case.
 func (r *ChanReceiver[T]) Withdraw(*sched.Waiter) {
 	holding(&r.mu, func() *sched.Waiter {
 		if r.state == receiving {
@@ -165,7 +164,7 @@ func (r *ChanReceiver[T]) Withdraw(*sched.Waiter) {
 	})
 }
 
-// Taken is for Select.
+// Taken implements Case.
 func (r *ChanReceiver[T]) Taken(*sched.Waiter) bool {
 	r.Value, r.OK = r.take()
 	return true

@@ -29,7 +29,7 @@ func NewLatch(n int) *Latch {
 // blocks. If the latch is open it does nothing.
 func (l *Latch) CountDown() { l.n.add(-1) }
 
-// Left returns how many events are missing.
+// Count returns how many calls of CountDown are missing until the latch opens; 0: it is open.
 func (l *Latch) Left() int { return int(l.n.state.Load() >> 1) }
 
 // Wait waits until the latch is open.

@@ -7,7 +7,7 @@ import (
 	"github.com/pm2-go/pm2/sched/observe"
 )
 
-// What a list of threads says of each: see package sched.
+// What a list of threads has of each thread: see package sched.
 type (
 	ThreadInfo  = sched.ThreadInfo
 	ThreadWork  = sched.ThreadWork

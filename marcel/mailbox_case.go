@@ -6,7 +6,7 @@ import "github.com/pm2-go/pm2/sched"
 // Select at a time, again and again.
 type Receiver[T any] struct {
 	_     [0]sched.Spin // go vet reports copies
-	Value T             // the message, after the case was taken
+	Value T             // the message, once the case has been taken
 	OK    bool          // false: the mailbox is closed and empty
 	m     *Mailbox[T]
 	p     parcel[T]

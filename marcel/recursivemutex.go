@@ -13,13 +13,13 @@ import (
 // takes 48 bytes and must not be copied after first use.
 type RecursiveMutex struct {
 	m Mutex
-	// The number of the owner, as CallerID has it; 0: none. The owner writes it, after it has locked
-	// and before it unlocks m. Others may read anything but their own number.
+	// owner is the CallerID of the owner; 0: none. The owner writes it, after it has locked and before it unlocks m. Other callers
+	// read it at any time, and never find their own number.
 	owner atomic.Uint64
-	depth int // how often the owner has locked once more; the owner's alone
+	depth int // how many further times the owner has locked; only the owner uses it
 }
 
-// Lock takes the mutex, or waits until it can; or locks it once more.
+// Lock takes the mutex, or waits until it can. The owner locks it once more.
 func (r *RecursiveMutex) Lock() {
 	if me := calls.CallerID(); !r.again(me) {
 		r.m.Lock()
@@ -53,7 +53,7 @@ func (r *RecursiveMutex) LockContext(ctx context.Context) error {
 	return err
 }
 
-// again locks once more if the caller, me, is the owner.
+// relock locks once more if the caller, whose CallerID is me, is the owner. It tells whether it is.
 func (r *RecursiveMutex) again(me uint64) bool {
 	mine := r.owner.Load() == me
 	if mine {
@@ -62,7 +62,7 @@ func (r *RecursiveMutex) again(me uint64) bool {
 	return mine
 }
 
-// got makes the caller, me, the owner, if it has the mutex.
+// own makes the caller, whose CallerID is me, the owner, if it has locked m. It returns has.
 func (r *RecursiveMutex) got(me uint64, has bool) bool {
 	if has {
 		r.owner.Store(me)

@@ -13,13 +13,13 @@ import (
 // have passed, so none is lost and none comes twice. While no thread waits for a tick a Ticker costs
 // nothing. The zero Ticker is stopped. It must not be copied after first use.
 type Ticker struct {
-	mu     sched.Spin
-	armed  bool  // the alarm is pending, or ringing
-	period int64 // ns; 0: stopped
-	begin  time.Time
-	taken  int64 // ticks that a thread has got
+	mu     sched.Spin // guards the fields below
+	armed  bool       // the alarm is pending, or ringing
+	period int64      // ns; 0: stopped
+	begin  time.Time  // of the first period
+	taken  int64      // ticks that callers have got since begin
 	q      sched.WaitQueue
-	alarm  sched.Alarm
+	alarm  sched.Alarm // rings at the next tick, while a thread waits for it
 }
 
 // NewTicker returns a ticker whose first tick is d from now. It panics if d <= 0.
@@ -41,7 +41,7 @@ func (t *Ticker) Reset(d time.Duration) {
 // Stop ends the ticks. Waiters return 0.
 func (t *Ticker) Stop() { t.set(0) }
 
-// set wakes all waiters: they look what has become of the ticker.
+// set starts the ticker with a period, in ns, or stops it with 0. It wakes all waiters, which look at the ticker again.
 func (t *Ticker) set(period int64) {
 	now := time.Now()
 	holding(&t.mu, func() *sched.Waiter {
@@ -82,8 +82,8 @@ func (t *Ticker) WaitContext(ctx context.Context) (int, error) {
 	return t.wait(lim)
 }
 
-// wait may wait several times, as another thread may have the ticks first; all of it is
-// under one limit.
+// wait is Wait within lim; nil: without a limit. Another thread may take the ticks first; then it waits again, under the same
+// limit.
 func (t *Ticker) wait(lim *sched.Limit) (int, error) {
 	var end time.Time
 	timed := lim != nil && lim.Timeout > 0
@@ -118,7 +118,7 @@ func (t *Ticker) TryWait() int {
 	return n
 }
 
-// take takes what has passed; wait: nothing has, but something will.
+// take takes the ticks that have passed. wait: there are none, and the ticker runs.
 func (t *Ticker) take() (n int, wait bool) {
 	holding(&t.mu, func() *sched.Waiter {
 		if n = t.passed(); n > 0 {
@@ -130,7 +130,7 @@ func (t *Ticker) take() (n int, wait bool) {
 	return n, wait
 }
 
-// passed is the number of ticks not taken. Under the lock.
+// passed returns the number of ticks that have passed and were not taken. Under mu.
 func (t *Ticker) passed() int {
 	if t.period == 0 {
 		return 0
@@ -138,8 +138,8 @@ func (t *Ticker) passed() int {
 	return int(int64(time.Since(t.begin))/t.period - t.taken)
 }
 
-// await has the alarm ring at the next tick. False: there is nothing to wait for, or
-// s has been stopped; look again. Under the lock.
+// await has the alarm ring at the next tick. It returns false if there is no tick to wait for, or s has been stopped: then the
+// caller looks again. Under mu.
 func (t *Ticker) await(c *sched.Co, s *sched.Scheduler) bool {
 	if t.period == 0 || t.passed() > 0 {
 		return false
@@ -150,7 +150,7 @@ func (t *Ticker) await(c *sched.Co, s *sched.Scheduler) bool {
 	return t.armed
 }
 
-// untilNext is the time until the next tick that was not taken.
+// untilNext returns the time until the next tick that was not taken. Under mu.
 func (t *Ticker) untilNext() time.Duration {
 	if t.taken >= math.MaxInt64/t.period {
 		return math.MaxInt64
@@ -158,7 +158,7 @@ func (t *Ticker) untilNext() time.Duration {
 	return time.Duration((t.taken+1)*t.period) - time.Since(t.begin)
 }
 
-// ticking is what the alarm tells.
+// tickerRinger is the sched.Ringer of a Ticker's alarm.
 type ticking Ticker
 
 // Ring wakes all waiters. The first to look has the ticks, the others wait on.
@@ -173,8 +173,7 @@ func (r *ticking) Ring(round uint32) {
 	})
 }
 
-// Drop: the scheduler that has woken the waiters has been stopped. They go on with
-// another one.
+// Drop wakes all waiters, since the scheduler of the alarm has been stopped. They start the alarm on another scheduler.
 func (r *ticking) Drop(round uint32) { r.Ring(round) }
 
 // Case returns the case "a tick": Select takes all that have passed and were

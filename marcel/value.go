@@ -5,13 +5,13 @@ import (
 	"time"
 )
 
-// Value is what a thread returns that Compute has begun.
+// Future is the value that a thread made by Compute will return. Any number of threads and goroutines may use it at a time.
 type Value[T any] struct {
 	thread Thread
 	value  T
 }
 
-// Compute begins a thread that returns a value.
+// Compute runs f on a new thread, as Spawn does, and returns a Future of the value that f returns.
 //
 //	sum := marcel.Compute(func() int { return add(rows) })
 //	... // meanwhile
@@ -26,7 +26,7 @@ func ComputeWith[T any](a Attr, f func() T) *Value[T] {
 }
 
 // Join waits for the end of the thread and returns its value. The error is that of Thread.Join, such as a *PanicError of a
-// thread with Attr.Catch; then the value is the zero one. Several may call it, any number of times.
+// thread with Attr.Catch; then the value is the zero one. It may be called any number of times.
 func (v *Value[T]) Join() (T, error) { return v.after(v.thread.Join()) }
 
 // TryJoin is Join if the thread has ended. It does not block.
@@ -44,6 +44,7 @@ func (v *Value[T]) JoinContext(ctx context.Context) (value T, ended bool, err er
 	return v.perhaps(v.thread.JoinContext(ctx))
 }
 
+// result returns what Join returns after Thread.Join has returned err.
 func (v *Value[T]) after(err error) (value T, _ error) {
 	if err == nil {
 		value = v.value
@@ -51,6 +52,7 @@ func (v *Value[T]) after(err error) (value T, _ error) {
 	return value, err
 }
 
+// resultIfEnded returns what TryJoin returns after that of the Thread has returned ended and err.
 func (v *Value[T]) perhaps(ended bool, err error) (value T, _ bool, _ error) {
 	if ended {
 		value, err = v.after(err)
@@ -58,5 +60,5 @@ func (v *Value[T]) perhaps(ended bool, err error) (value T, _ bool, _ error) {
 	return value, ended, err
 }
 
-// Thread is the thread.
+// Thread returns the thread that computes the value.
 func (v *Value[T]) Thread() Thread { return v.thread }

@@ -250,7 +250,8 @@ func (c *co) close(x *rare) {
 	c.Leave()
 }
 
-// TestCancel is marcel.TestCancel.
+// TestCancel ends the calling thread if Cancel was called for it and it has cancellation enabled. On a plain goroutine it does
+// nothing.
 func (moduleCalls) TestCancel() {
 	if c, x := canceled(); x != nil {
 		c.unwind(x)
@@ -273,8 +274,9 @@ func canceled() (*co, *rare) {
 	return nil, nil
 }
 
-// SetCancelState is marcel.SetCancelState. The calls at the end of a thread
-// (cleanup handlers, callbacks, destructors) are never cancelled.
+// SetCancelState enables or disables cancellation of the calling thread, and tells whether it was enabled. The calls at the
+// end of a thread (cleanup handlers, callbacks, destructors) are never cancelled. On a plain goroutine SetCancelState does
+// nothing and returns false.
 func (moduleCalls) SetCancelState(enabled bool) (was bool) {
 	x, err := ownRare()
 	if err != nil {

@@ -99,18 +99,19 @@ func (v *vp) requeue(t *thread) {
 	}
 }
 
-// cpuBound accounts for the time of a VP's CPU-bound threads, those that were preempted when they ran last (cpuBoundRank). The holder's alone.
+// cpuBound accounts for the time of a VP's CPU-bound threads: those that were preempted when they ran last (cpuBoundRank). Only
+// the holder of the VP uses it.
 //
-// They run in the time that other threads leave. But while the Idle hooks have something to poll for, such as a message on
-// its way, the idle loop polls first, for as long as on a VP without threads. Then a CPU-bound thread runs until a thread is
-// woken. The idle loop gets half of the time at most:
+// CPU-bound threads run in the time that other threads leave. But while the Idle hooks have something to poll for, such as a
+// message on its way, the idle loop polls first, for as long as on a VP without threads. Then a CPU-bound thread runs until
+// another thread is woken. The debt keeps the idle loop to half of the time at most:
 //
-//	in credit ── the loop has looked a slice longer than they have run ───► in debt: they run at once
-//	in debt ──── they have run for what was looked ──────────────────────► in credit
+//	in credit ── the loop has polled a slice longer than they have run ───► in debt: they run at once
+//	in debt ──── they have run as long as the loop had polled ────────────► in credit
 type cpuBound struct {
-	at     int64  // cycles: when one was chosen or preempted last
-	after  uint32 // vp.choices when the idle loop had looked for long enough
-	debt   int64  // cycles that the idle loop has looked, less those that such threads have run since
+	at     int64  // cycles: when a CPU-bound thread was last chosen or preempted
+	after  uint32 // vp.choices when the idle loop had polled for long enough
+	debt   int64  // cycles that the idle loop has polled, less those that CPU-bound threads have run since
 	inDebt bool
 }
 
@@ -124,8 +125,8 @@ func (v *vp) putsOff() bool {
 	return v.q.present()|v.above() == cpuBoundRank.bit() && v.inbox.Load() == nil && v.looksFirst()
 }
 
-// looked adds d, the cycles that the idle loop has looked while such threads were ready, to the debt. With last the loop
-// does not look again before another thread has run.
+// looked adds d, the cycles that the idle loop has polled while CPU-bound threads were ready, to the debt. If last is set the
+// loop does not poll first again before another thread has been chosen.
 func (cpu *cpuBound) looked(d, slice int64, choices uint32, last bool) {
 	if cpu.debt += max(d, 0); cpu.debt > slice {
 		cpu.inDebt = true
@@ -135,7 +136,7 @@ func (cpu *cpuBound) looked(d, slice int64, choices uint32, last bool) {
 	}
 }
 
-// ran takes the time that a CPU-bound thread has run, until it was preempted, from the debt.
+// ran subtracts from the debt the time for which a CPU-bound thread ran until it was preempted.
 func (cpu *cpuBound) ran() {
 	now := asm.Cycles()
 	if cpu.debt -= max(now-cpu.at, 0); cpu.debt <= 0 {

@@ -11,20 +11,20 @@ import (
 	"github.com/pm2-go/pm2/sched/internal/machine"
 )
 
-// clock is an OS thread of the scheduler's own, because a VP whose thread computes
-// does nothing else. Every period the clock fires the timer hooks in the
-// name of each VP that is awake, takes VPs from threads that keep them too long, and
-// ends the timed waits that are over. A thread that polls fires the timer hooks of its VP itself (poll.go). When nothing
-// moves the clock falls asleep until a thread becomes ready, or the next timed wait is over. IDLE.md draws it.
+// clock is an OS thread of the scheduler's own, because a VP whose thread computes does nothing else. Every period the clock
+// fires the timer hooks in the name of each VP that is awake, and takes VPs from threads that keep them too long; it ends timed
+// waits when their time is over. A thread that polls fires the timer hooks of its VP itself (poll.go). When nothing moves the
+// clock falls asleep until a thread becomes ready, or the next timed wait is over. IDLE.md draws its states. The clock's thread
+// alone uses the fields that are not atomic.
 type clock struct {
 	s       *Scheduler
-	word    atomic.Uint32 // futex: what it was woken for
-	asleep  bool          // its own: wantsClock is in Scheduler.wants
-	wakeAt  atomic.Int64  // ns: it sleeps until then, or is awake if that is over; see hurry
+	word    atomic.Uint32 // futex: what the clock was woken for
+	asleep  bool          // wantsClock is in Scheduler.wants
+	wakeAt  atomic.Int64  // ns: the clock sleeps until then; 0: it is awake. See hurry
 	ticks   uint64        // so far
 	trimAt  int64         // ns: when to call trim next
 	surplus bool          // the last trim has left spares or idle runners that may end
-	trust   int64         // ns: for how long it may leave the VPs to the threads that poll there; 0: no time
+	trust   int64         // ns: for how long the clock may leave the VPs to the threads that poll there; 0: no time
 	gap     int64         // ns: until the next look between two ticks; 0: none
 	span    sleepState
 }
@@ -45,11 +45,11 @@ const (
 	stuckLook = 50_000_000
 )
 
-// What the clock is woken for.
+// What the clock is woken for: the values of clock.word.
 const (
-	moved   = 1 // something moves
+	moved   = 1 // a thread became ready, or a VP was claimed or kicked
 	hurried = 2 // a timer was started that is over before wakeAt
-	pressed = 3 // a thread was woken behind one that was preempted before
+	pressed = 3 // a thread became ready behind one that was preempted when it ran last
 )
 
 // press ends the clock's wait between two ticks. A waker calls it when it has made a thread ready on a VP that runs a
@@ -66,6 +66,7 @@ func (ck *clock) wake(why uint32) {
 	futexWake(&ck.word)
 }
 
+// clockAsleep tells whether the clock is asleep.
 func (s *Scheduler) clockAsleep() bool { return s.wants.Load()&wantsClock != 0 }
 
 // wakeClock wakes the clock if it is asleep, so that the Timer hooks fire again.
@@ -75,9 +76,8 @@ func (s *Scheduler) wakeClock() {
 	}
 }
 
-// hurry makes sure that the clock is awake at time at. The caller has lowered the
-// next of a wheel to at, and then reads wakeAt. The clock first
-// stores wakeAt, then reads next. So one of the two sees what the other has written.
+// hurry makes sure that the clock is awake at time at, in ns. The caller has lowered the next of a wheel to at; hurry then reads
+// wakeAt. The clock stores wakeAt, then reads next. So one of the two sees what the other has written.
 func (ck *clock) hurry(at int64) {
 	for {
 		until := ck.wakeAt.Load()
@@ -92,6 +92,7 @@ func (ck *clock) hurry(at int64) {
 	}
 }
 
+// main is the clock's thread. A Timer hook that ends its goroutine does not end the clock: another goroutine goes on.
 func (ck *clock) main() {
 	if isDirect {
 		runtime.LockOSThread() // it exits locked, so the OS thread ends with its timer slack and policy
@@ -172,7 +173,8 @@ func (ck *clock) fallAsleep(now int64) (limit int64) {
 	return limit
 }
 
-// tick does a period's work and tells whether anything moves.
+// tick is the work of a period: it fires the Timer hooks and inspects each VP. It tells whether anything moves, so that the
+// clock stays awake.
 func (ck *clock) tick(now int64) (moves bool) {
 	s := ck.s
 	count(&ck.ticks, 1)
@@ -244,8 +246,8 @@ func (ck *clock) look(now int64) {
 }
 
 const (
-	shortGap = 20_000 // ns: until a look at a thread that was found stopped, or that a press is for
-	waitGap  = 30_000 // ns: the same, after a thread that waited in Go was found
+	shortGap = 20_000 // ns: until the next look after the clock has found a thread stopped, and after a press
+	waitGap  = 30_000 // ns: until the next look after the clock has found a thread that waited in Go
 )
 
 // trim ends spare LWPs and idle runners that were not needed since the last call. If the
@@ -314,7 +316,7 @@ func (ck *clock) inspect(v *vp, now int64) (moves bool) {
 		}
 	case direct.Preempted:
 		if v.pursuit.target.Load() == x {
-			break // the stopper's
+			break // the stopper follows it
 		}
 		if w.stoppedLooks++; ck.s.preempts && w.stoppedLooks > 1 && v.claimStopped(x) {
 			return true

@@ -8,13 +8,14 @@ import (
 	"github.com/pm2-go/pm2/sched/direct"
 )
 
-// Co is the scheduler's part of the calling goroutine, if that can be switched to. A nil Co
-// stands for a plain goroutine; every method accepts it.
+// Co (coroutine) is the scheduler's part of a goroutine to which it can switch. Enter and Visit return that of the calling
+// thread; nil stands for a plain goroutine. All exported methods accept nil. Only the goroutine itself may call them.
 type Co = co
 
-// co is a goroutine that is switched to: a runner, which runs threads, or the base of an LWP.
+// co is a goroutine to which the scheduler switches: a runner, which runs threads, or the base of an LWP. The goroutine itself
+// uses the fields while it runs, and the co that switches to it while it is parked, except where a field says otherwise.
 //
-// It fills two cache lines, and the size class of that name: ten thousand threads have ten thousand of them.
+// A co fills two cache lines, and Go's size class of 128 bytes: each parked thread has one.
 type co struct {
 	inside   uint32     // isIn: it is inside the scheduler. The co writes it, takers read it: see word
 	inUser   uint32     // value of inside while user code runs: 0, or noPreempt
@@ -61,7 +62,7 @@ const (
 	staying             // the VP goes to its OS thread
 )
 
-// switchOp is what the next co on an LWP does for the co that has just left.
+// switchOp says what the next co on an LWP does for the co that has just left it (lwp.finish).
 type switchOp uint8
 
 const (
@@ -75,10 +76,9 @@ const (
 	opEnd                     // ready it: it is a runner that ends, as a goroutine
 )
 
-// Enter begins an operation of the calling thread. From Enter to Leave the thread holds its VP, and
-// no taker can take it. A thread that has lost its VP waits in Enter until it has one again.
-// On a plain goroutine Enter returns nil. Between Enter and Leave nothing may block except
-// Wait, and no code of users may run.
+// Enter begins an operation of the calling thread. From Enter to Leave the thread holds its VP, and no taker can take it. A
+// thread that has lost its VP waits in Enter until it has one again. On a plain goroutine, and in an idle hook, Enter returns
+// nil. Between Enter and Leave nothing may block except Wait, and no code of users may run.
 func Enter() *Co {
 	c := lookup()
 	if c == nil {
@@ -92,9 +92,9 @@ func Enter() *Co {
 	return c
 }
 
-// Visit is Enter for an operation that must not block, such as releasing a semaphore. A thread that has
-// lost its VP does not wait for it: it is an outsider, as a goroutine is, and as
-// the base of an LWP is, which runs the idle hooks. To an outsider Visit returns nil. Wait is not allowed before Leave.
+// Visit is Enter for an operation that must not block, such as releasing a semaphore. It does not wait: a thread that has lost
+// its VP is an outsider, as are goroutines and idle hooks, which run on the base of an LWP. To an outsider Visit returns nil.
+// Wait is not allowed before Leave.
 func Visit() *Co {
 	c := lookup()
 	if c == nil {
@@ -127,7 +127,7 @@ func (c *co) Leave() {
 	}
 }
 
-// enter is Enter for a co that knows itself.
+// enter is Enter for a caller that has c, its own co, at hand.
 func (c *co) enter() {
 	storeRel(&c.inside, c.inUser|isIn)
 	c.acquire()
@@ -298,7 +298,7 @@ func (c *co) switchTo(t *thread, o switchOp) {
 	}
 }
 
-// carry makes d the co that runs on l and on v, which l holds.
+// carry makes d the co that runs on l, and on v, which l holds.
 func (v *vp) carry(d *co, l *lwp) {
 	d.l = l
 	d.id = l.pass
@@ -332,7 +332,8 @@ func (c *co) retrySwitch(d *co, t *thread) (back bool) {
 	return false
 }
 
-// noted is the seldom part of a switch to t on l: it samples how long t waited since it was woken, and traces. Holder only.
+// noteRun is the rare part of a switch to t on l: it samples how long t has waited since it was woken, and records the switch in
+// a trace. Holder only.
 func (v *vp) noted(t *thread, l *lwp) {
 	if t.woken != 0 {
 		v.ran(t)
@@ -342,7 +343,7 @@ func (v *vp) noted(t *thread, l *lwp) {
 	}
 }
 
-// finish does what the co that has left, and is parked now, asked for (lwp.op).
+// finish does what the co that has just left l asked for (lwp.op); that co is parked now.
 func (l *lwp) finish() {
 	f := l.from
 	switch l.op {
@@ -357,13 +358,13 @@ func (l *lwp) finish() {
 	case opHand:
 		l.handed = f.cur
 	case opEnd:
-		f.l = &l.vp.outsideLWP // where none has left before it
+		f.l = &l.vp.outsideLWP // no co leaves this LWP, so c has nothing to finish there
 		raceRelease(f.l)
 		direct.Ready(f.seat.G)
 	}
 }
 
-// resumed ends an operation that has switched.
+// resumed ends an operation in which c was parked.
 func (c *co) resumed() {
 	v, t := c.l.vp, c.cur
 	storeRel(&c.inside, c.inUser)
@@ -373,7 +374,7 @@ func (c *co) resumed() {
 	t.w.kind = InOther // not before: goOn asks what the wait was
 }
 
-// goOn is the seldom part of resumed: it fires the Switch hooks, and makes the calls that a rare part asks for.
+// resumedSlow is the rare part of resumed: it fires the Switch hooks, and makes the calls that the thread's rare part asks for.
 func (c *co) goOn() {
 	v := c.where()
 	if !v.sched.hooks.Silent(hooks.Switch) {

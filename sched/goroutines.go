@@ -9,15 +9,15 @@ import (
 	"github.com/pm2-go/pm2/sched/direct"
 )
 
-// Goroutines is what the plain goroutines of the program share that poll (Poll), each with its own OS thread and P:
+// goroutines is the state that all plain goroutines of the program that poll (Poll) share. Each has its own OS thread and P:
 //
-//	waits ── Poll: there is room ──────────────────────────────────────► polls
-//	waits ── Poll: as many poll as there are CPUs ─────────────────────► sleeps
-//	polls ── the P has another goroutine ready, the patience is over ──► sleeps
-//	polls ── a look says Arrived ──────────────────────────────────────► goes on
+//	waits ── Poll: fewer poll than there are CPUs ──────────────────────────► polls
+//	waits ── Poll: as many poll as there are CPUs ──────────────────────────► sleeps
+//	polls ── its P has another goroutine ready, or its patience is over ────► sleeps
+//	polls ── a look says Arrived ───────────────────────────────────────────► goes on
 //
-// While a goroutine polls, nothing else polls in its place: it fires the Timer hooks of Hooks now and then, in the name of
-// no VP (-1), also if each of its waits is short. GoroutinesPoll tells idle VPs and others to stand back.
+// A goroutine that polls also fires the Timer hooks of GoroutineHooks now and then, in the name of no VP (-1), so that the
+// engine makes progress even if each of its waits is short. GoroutinesPoll tells idle VPs and others that they need not poll.
 var goroutines struct {
 	_       [128]byte
 	polling atomic.Int32 // goroutines that poll; they count themselves
@@ -36,16 +36,16 @@ var mostPolling = int32(runtime.NumCPU())
 const (
 	// fireGap is how far apart, in ns, the hooks are fired by goroutines that poll.
 	fireGap = 50_000
-	// aheadGoroutine is for how long, in ns, a goroutine that looks in vain says that it polls: until it has received, done a little,
-	// and polls for the next message.
+	// goroutinePollClaim is for how long, in ns, a goroutine that looks in vain claims to poll: until it has received a message,
+	// has done a little, and polls for the next one.
 	aheadGoroutine = 200_000
 	// offerGap is how long, in ns, a goroutine polls before it offers its CPU to others.
 	offerGap = 20_000
-	// wantedCPU is how long, in ns, the offer takes if another OS thread takes the CPU.
+	// wantedCPU is how long, in ns, an offer takes at least if another OS thread takes the CPU.
 	wantedCPU = 15_000
-	// leastWanted and mostWanted bound for how long, in ns, a CPU counts as wanted that was taken at two offers, one after the other; at each
-	// further one four times as long. Meanwhile a goroutine sleeps where it would offer its CPU: the kernel lets a thread that wakes up
-	// run soon, and one that yields only after the time slices of all others, some milliseconds each.
+	// minWanted and maxWanted bound for how long, in ns, a CPU counts as wanted after other OS threads have taken it at two offers in
+	// a row; each further such offer makes it four times as long. Meanwhile a goroutine sleeps where it would offer its CPU: the
+	// kernel lets a thread that wakes up run soon, but one that yields only after the slices of all others, some milliseconds each.
 	leastWanted = 20_000_000
 	mostWanted  = 1_000_000_000
 )
@@ -62,12 +62,12 @@ func (moduleCalls) GoroutinesPoll(now int64) (since int64) {
 	return max(now-goroutines.since.Load(), 1)
 }
 
-// Crowded tells whether other goroutines want to run, or poll, where the caller polls, a plain goroutine: it should sleep where they
-// wake it.
+// Crowded tells whether other goroutines want to run, or poll, on the P of the caller, a plain goroutine: then the caller should
+// sleep until one of them wakes it, rather than poll.
 func (moduleCalls) Crowded() bool { return direct.Queued() || goroutines.polling.Load() != 0 }
 
-// pollGoroutine is Poll with the patience in cycles, for a plain goroutine. It says that it polls also if the first look finds
-// what it is for: that look may have moved many bytes.
+// pollGoroutine is Poll for a plain goroutine, with the patience in cycles. The goroutine claims to poll even if the first look
+// finds what the goroutine waits for, since that look may have moved many bytes.
 func pollGoroutine(patience int64, polite bool, look func() Found) bool {
 	all := &goroutines
 	offered := asm.Cycles()
@@ -115,8 +115,8 @@ func pollGoroutine(patience int64, polite bool, look func() Found) bool {
 	}
 }
 
-// Offer lets other OS threads run on the CPU of a goroutine that polls, and tells whether one has. Goroutines that are ready on
-// the caller's P are looked for (direct.Queued); where that cannot be, Offer lets these run, too.
+// Offer lets other OS threads run on the CPU of the caller, a goroutine that polls, and tells whether one has run. In the
+// portable mode, where the caller cannot see the goroutines that are ready on its P (direct.Queued), Offer lets these run, too.
 func (moduleCalls) Offer() (wanted bool) {
 	began := asm.Cycles()
 	if !isDirect {
@@ -126,7 +126,7 @@ func (moduleCalls) Offer() (wanted bool) {
 	return asm.Cycles()-began > asm.ToCycles(wantedCPU)
 }
 
-// offerOnce is Offer for a goroutine that polls. It notes for how long none need be made.
+// offerOnce is Offer that also notes for how long the CPU counts as wanted, in which no further offer need be made.
 func offerOnce() (wanted bool) {
 	all := &goroutines
 	if !(moduleCalls{}).Offer() {
@@ -139,7 +139,7 @@ func offerOnce() (wanted bool) {
 	return true
 }
 
-// tellGoroutine says that a goroutine polls, and fires the hooks if that is due.
+// publishGoroutinePolling publishes that a goroutine polls, and fires the hooks if they are due. now is in cycles.
 func tellGoroutine(now int64, found Found) {
 	all := &goroutines
 	until := all.until.Load()

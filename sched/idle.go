@@ -24,8 +24,8 @@ type idleState struct {
 	fewest int    // of them since trim
 }
 
-// Spares. A VP keeps spareLWPs of them. A further one ends after Config.SpareTime in which
-// the VP has not needed it. sureLWPs are reserved for each VP, however many the other VPs use.
+// The number of LWPs. A VP keeps spareLWPs spares; a further one ends after Config.SpareTime in which the VP has not needed it.
+// Of Config.MaxLWPs, sureLWPs are reserved for each VP, however many the other VPs use.
 const (
 	spareLWPs        = 2
 	sureLWPs         = 2
@@ -42,17 +42,18 @@ func (idle *idleState) asleep() bool { return idle.word.Load()&isAsleep != 0 }
 func (idle *idleState) waking() bool { return idle.word.Load()&isWaking != 0 }
 func (idle *idleState) kicked() bool { return idle.word.Load()&isKicked != 0 }
 
-// fallAsleep returns false if the VP was asleep already.
+// fallAsleep sets isAsleep. It returns false if the VP was asleep already.
 func (idle *idleState) fallAsleep() bool { return idle.set(isAsleep) }
 
-// wakeUp returns false if the VP was not asleep.
+// wakeUp clears isAsleep. It returns false if the VP was not asleep.
 func (idle *idleState) wakeUp() bool {
 	return idle.word.Load()&isAsleep != 0 && idle.word.And(^uint32(isAsleep))&isAsleep != 0
 }
 
-// beginWaking returns false if a spare is on its way already.
+// beginWaking sets isWaking. It returns false if a spare is on its way already; otherwise the caller wakes one.
 func (idle *idleState) beginWaking() bool { return idle.set(isWaking) }
 
+// set sets a bit, and tells whether it was clear.
 func (idle *idleState) set(bit uint32) bool {
 	return idle.word.Load()&bit == 0 && idle.word.Or(bit)&bit == 0
 }
@@ -60,10 +61,10 @@ func (idle *idleState) set(bit uint32) bool {
 // arrive ends what beginWaking began. It is a barrier: what the spare looks at afterwards is what a later waker finds.
 func (idle *idleState) arrive() { idle.word.And(^uint32(isWaking)) }
 
-// kick is a barrier, as arrive is.
+// kick sets isKicked. It is a barrier, as arrive is.
 func (idle *idleState) kick() { idle.word.Or(isKicked) }
 
-// takeKick tells whether there was a kick.
+// takeKick clears isKicked, and tells whether it was set.
 func (idle *idleState) takeKick() bool { return idle.word.And(^uint32(isKicked))&isKicked != 0 }
 
 // push adds l, which is about to sleep. The list grows outside of the lock: an allocation may wait for the collector.

@@ -74,7 +74,8 @@ func (c *co) settle(t *thread) {
 	t.mu.Unlock()
 }
 
-// Do runs its functions, possibly at the same time, and returns when all have: see marcel.Do.
+// Do runs its functions, possibly at the same time, and returns when all have returned: the first on the caller, the others as
+// threads. The caller runs itself those that no VP has begun by then.
 func (moduleCalls) Do(first func(), others ...func()) {
 	var few [4]Thread
 	spawned := few[:0]

@@ -35,12 +35,12 @@ func (state ThreadState) String() string {
 // MarshalText is String, for JSON.
 func (state ThreadState) MarshalText() ([]byte, error) { return []byte(state.String()), nil }
 
-// UnmarshalText is the reverse.
+// UnmarshalText sets the state to the one that MarshalText has written.
 func (state *ThreadState) UnmarshalText(name []byte) error {
 	return called(state, threadStateNames[:], name)
 }
 
-// called sets x to the number of a name.
+// parseName sets x to the index of name in names; it returns an error if the name is not there.
 func called[T ~uint8](x *T, names []string, name []byte) error {
 	i := slices.Index(names, string(name))
 	if i < 0 {
@@ -56,8 +56,8 @@ type ThreadInfo struct {
 	ID     uint64      `json:"id"` // Thread.ID
 	Name   string      `json:"name,omitempty"`
 	State  ThreadState `json:"state"`
-	In     Kind        `json:"in,omitzero"` // what it is blocked in; InOther: not known
-	VP     int         `json:"vp"`          // the index of the VP that it is on, or was last
+	In     Kind        `json:"in,omitzero"` // what the thread waits for; InOther: not known
+	VP     int         `json:"vp"`          // the index of the VP on which the thread is, or was last
 
 	// On is the address of the wait queue in which the thread is blocked: the same for all threads that wait for
 	// the same object. It is 0 if the thread stands in no queue (Sleep), in several (Select), or in one of its
@@ -111,7 +111,7 @@ func (s *Scheduler) markBarred(all []ThreadInfo) []ThreadInfo {
 	return all
 }
 
-// threads lists those that are barred now.
+// threads returns the handles of the threads that are barred now.
 func (bd *barred) threads() []Thread {
 	for room := 0; ; {
 		all := make([]Thread, 0, room) // not under the lock
@@ -132,8 +132,8 @@ func (bd *barred) threads() []Thread {
 	}
 }
 
-// onCo adds the thread that runs on c. All its reads are racy. Descriptors and cos stay in memory, so what it
-// finds is a thread, but perhaps one that has just ended.
+// onCo adds the thread that runs on c to all, if it is one of s. All reads are racy. Descriptors and cos stay in memory, so what
+// onCo finds is a thread, but perhaps one that has just ended.
 //
 //go:norace
 func (s *Scheduler) onCo(all []ThreadInfo, c *co) []ThreadInfo {
@@ -181,7 +181,8 @@ func (t *thread) state(c *co) (ThreadState, Kind) {
 	return StateBlocked, t.w.kind
 }
 
-// line returns the address of the wait queue in which t stands; 0 if that is t's own, or one of several.
+// queueAddress returns the address of the wait queue in which t stands; 0 if t stands in none, in several, or in one of its own.
+// k is the kind of the wait.
 //
 //go:norace
 func (t *thread) line(k Kind) uintptr {
@@ -199,7 +200,7 @@ func (t *thread) line(k Kind) uintptr {
 // borrowTries bounds the wait for a VP that is held.
 const borrowTries = 1 << 12
 
-// seeds adds the threads in v's queue that have not begun.
+// seeds adds the threads in v's queue that have not begun to all. It borrows v for a moment.
 func (v *vp) seeds(all []Thread) []Thread {
 	for tries, room := 0, 0; tries < borrowTries; tries++ {
 		if room < v.queued() {
@@ -230,7 +231,7 @@ func (v *vp) seeds(all []Thread) []Thread {
 	return all
 }
 
-// seeds is the same for a node, whose lock is taken instead.
+// seeds adds the threads in n's queue that have not begun to all, under n's lock.
 func (n *queueNode) seeds(all []Thread) []Thread {
 	for {
 		all = slices.Grow(all, int(n.count.Load())+16)

@@ -13,7 +13,7 @@ type VPSet = vpset.Set
 // maxVPs is how many a scheduler can have.
 const maxVPs = vpset.Max
 
-// OneVP is marcel.OneVP.
+// OneVP returns the set of VP i alone. It panics if no scheduler can have a VP i.
 func OneVP(i int) VPSet { return vpset.One(i) }
 
 // ErrNoVPs says that a thread would have no VP to run on: the set is empty, or
@@ -25,7 +25,7 @@ func (t *thread) mayRun(v *vp) bool {
 	return !v.off.Load() && t.inSet(v)
 }
 
-// inSet tells whether v is in t's set, be v disabled or not.
+// inSet tells whether v is in t's set, whether v is disabled or not.
 func (t *thread) inSet(v *vp) bool {
 	s := t.set.Load()
 	return s == nil || s.Has(v.id)
@@ -37,8 +37,8 @@ func (t *thread) mayMove(v *vp) bool {
 	return s == nil || *s != v.only
 }
 
-// belongs tells whether t may stay on v, on which it runs: it is in its set, and, if
-// it waits on a node, one of that node's VPs.
+// belongs tells whether t may stay on v, on which it runs: t may run there, and if t's queue is a node's, v is one of the VPs of
+// that node.
 func (t *thread) belongs(v *vp) bool {
 	if !t.mayRun(v) {
 		return false
@@ -72,8 +72,8 @@ func (s *Scheduler) allowed(set VPSet) (*VPSet, error) {
 	return &mine, nil
 }
 
-// place chooses a VP for t, which was spawned outside of s or may not stay where it is.
-// It takes the VPs of t's set in rotation, and a disabled one only if there is no other.
+// place chooses a VP for t, which was spawned outside of s or may not stay where it is. It takes the VPs of t's set in turn, and
+// a disabled VP only if the set has no other.
 func (s *Scheduler) place(t *thread) *vp {
 	turn := int(s.nextVP.Add(1)-1) % len(s.vps)
 	set := t.set.Load()

@@ -6,14 +6,13 @@ import (
 	"github.com/pm2-go/pm2/sched/direct"
 )
 
-// pool holds the idle runners of a VP, each with its stack. The one that came last goes first.
-// It is the VP's private state: the holder's.
+// pool holds the idle runners of a VP, each with its stack; take returns the one that was put last. Only the holder of the VP
+// uses it, except for trimDue.
 //
-// A pool that is larger than its VP needs shrinks by its low-water mark, as those of
-// allocators do: runners that lay there unused for a whole Config.SpareTime are surplus, but
-// for Config.SpareRunners of them. Half of the surplus, and all of a small one, ends; a program
-// that needs a crowd of them again and again keeps them. The clock says when (due), and the VP
-// does it while it has nothing else to do.
+// A pool that is larger than its VP needs shrinks by its low-water mark, as those of allocators do: runners that the VP has not
+// taken for a whole Config.SpareTime are surplus, but for Config.SpareRunners of them. Half of the surplus ends, or all of it if
+// it is small; so a program that needs many runners now and then keeps most. The clock sets trimDue, and the VP trims the pool
+// while it has nothing else to do.
 type pool struct {
 	idle  []*co
 	least int           // of them since due was seen last: the low-water mark
@@ -24,13 +23,13 @@ type pool struct {
 
 const (
 	defaultSpareRunners = 256
-	smallSurplus        = 256 // which ends at once
+	smallSurplus        = 256 // a surplus of up to so many runners ends at once
 )
 
 // put adds c.
 func (po *pool) put(c *co) { po.idle = append(po.idle, c) }
 
-// take takes the one that came last; nil: there is none.
+// take returns the runner that was put last, and takes it out; nil: there is none.
 func (po *pool) take() *co {
 	n := len(po.idle) - 1
 	if n < 0 {
@@ -44,7 +43,7 @@ func (po *pool) take() *co {
 	return c
 }
 
-// trim ends the runners that are surplus, but for spare of them. By the base, as the holder.
+// trim ends surplus runners, but for spare of them. The base calls it as the holder.
 func (po *pool) trim(spare int) {
 	po.due.Store(0)
 	if surplus := po.least - spare; surplus > 0 {
@@ -68,12 +67,12 @@ func (po *pool) trim(spare int) {
 func (c *co) retire() {
 	c.quit = true
 	unregister(c)
-	c.l = &c.l.vp.outsideLWP // where none has left before it
+	c.l = &c.l.vp.outsideLWP // no co leaves this LWP, so c has nothing to finish there
 	c.release()
 	direct.Ready(c.seat.G)
 }
 
-// size is a racy hint.
+// size returns the number of idle runners: a racy hint.
 //
 //go:norace
 func (po *pool) size() int { return len(po.idle) }
@@ -84,7 +83,7 @@ func (v *vp) surplusRunners() bool {
 	return most >= 0 && v.pool.size() > most
 }
 
-// trimRunners has v see which of its idle runners are surplus. The clock's.
+// trimRunners has v trim its pool. The clock calls it.
 func (v *vp) trimRunners() {
 	v.pool.due.Store(1)
 	v.kick() // also if it is held: its LWP may have looked for the last time before it sleeps

@@ -32,7 +32,7 @@ func lookup() *co {
 	return c
 }
 
-// keep says that goroutine g is c's, or no co's if c is nil.
+// keep records that goroutine g is c's, or no co's if c is nil, for lookup.
 func keep(g uintptr, c *co) {
 	byG.mu.Lock()
 	if c == nil {
@@ -43,13 +43,13 @@ func keep(g uintptr, c *co) {
 	byG.mu.Unlock()
 }
 
-// sleepers has a channel, of capacity 1, for each word on which a goroutine sleeps. At most one goroutine sleeps on a word.
+// wordSleeps has a channel, of capacity 1, for each word on which a goroutine sleeps. At most one goroutine sleeps on a word.
 var sleepers = struct {
 	mu sync.Mutex
 	of map[*atomic.Uint32]chan struct{}
 }{of: map[*atomic.Uint32]chan struct{}{}}
 
-// sleepState is the channel and the timer of a sleep. The sleeper keeps them, so that a sleep allocates nothing.
+// sleepState is the channel and the timer of a sleep. The owner of the word keeps them, so that a sleep allocates nothing.
 type sleepState struct {
 	woken chan struct{}
 	over  *time.Timer
@@ -84,7 +84,7 @@ func futexWaitFor(p *atomic.Uint32, s *sleepState, ns int64) {
 	}
 }
 
-// futexWake wakes the one that sleeps on p.
+// futexWake wakes the goroutine that sleeps on p, if there is one.
 func futexWake(p *atomic.Uint32) {
 	sleepers.mu.Lock()
 	defer sleepers.mu.Unlock()

@@ -82,7 +82,7 @@ func (h Thread) needRare() *rare {
 	return h.rare()
 }
 
-// catches tells whether a joiner gets the panic of t.
+// catches tells whether Join returns a panic of t, so that it does not end the program.
 func (t *thread) catches() bool {
 	x := t.x.Load()
 	return x != nil && x.catch && !x.detached.Load()
@@ -110,6 +110,7 @@ func (h Thread) String() string {
 	return fmt.Sprintf("marcel thread %d", h.gen)
 }
 
+// title returns how messages name t.
 func (t *thread) title() string { return Thread{t, t.gen}.String() }
 
 // Detach declares that no thread joins this one: a later Join fails
@@ -130,6 +131,7 @@ const idBlock = 256
 
 var lastID atomic.Uint64
 
+// next returns a number that no other thread has.
 func (is *ids) next() uint64 {
 	if is.last == is.end {
 		is.end = lastID.Add(idBlock)

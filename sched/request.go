@@ -8,11 +8,11 @@ import "sync/atomic"
 // Acar, Charguéraud and Rainey, "Scheduling parallel programs by work stealing with private
 // deques" (PPoPP 2013).
 //
-//	idle ────── request: for requestAfter, and no other VP requests ──────────► requesting
+//	idle ─────── request: after requestAfter, if no other VP requests ────────► requesting
 //	requesting ─ withdrawRequest: it has found work, or goes to sleep ────────► idle
-//	requesting ─ grant: a VP that spawns a thread posts it its oldest ────────► idle
+//	requesting ─ grant: a VP that spawns a thread posts it its oldest one ────► idle
 //
-// A VP that has been idle for stealAfter steals. A thread that is woken, not spawned, grants no request (answer).
+// A VP that has been idle for stealAfter steals. A VP that wakes a thread grants no request, one that spawns does (serveWants).
 type workRequest struct {
 	_  [128]byte
 	by atomic.Pointer[vp] // nil: no VP

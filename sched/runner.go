@@ -19,8 +19,8 @@ import (
 //	runs ──── Goexit; or the thread leaves profiler labels behind ───────────► ends: opEnd
 //	idle ──── surplus, or the scheduler stops: readied with quit ────────────► ends
 //
-// The garbage collector unwinds each frame of each parked thread. With many threads that is the
-// greater part of their cost. So a thread's body has two of our frames below it: live's and run's.
+// The garbage collector unwinds each frame of each parked thread, which is the greater part of what many threads cost. So only
+// two of our frames lie below a thread's body: those of live and run.
 
 // live is the life of a runner.
 func (c *co) live() {
@@ -38,13 +38,13 @@ func (c *co) live() {
 	}
 }
 
-// wasTaken tells whether the runner's maker, a base, has parked its goroutine already. If not, it parks itself. The maker writes
-// taken before the switch to c; the goroutine that looks has not acquired that yet.
+// wasParkedByMaker tells whether the base that made the runner has parked its goroutine already; if not, the runner parks
+// itself. The maker writes the field before the switch to c; when the goroutine reads it, it has not acquired that write yet.
 //
 //go:norace
 func (c *co) wasTaken() bool { return c.taken }
 
-// begin registers c, and does what the co that ran here before has left to do.
+// registerAndFinish registers c, which begins to run, and finishes for the co that ran on this LWP before.
 func (c *co) begin() {
 	c.introduce()
 	if l := c.l; l.op != opNone && atomic.LoadUint32(&c.id) != lostID {
@@ -52,7 +52,7 @@ func (c *co) begin() {
 	}
 }
 
-// introduce makes the calling goroutine known as c.
+// registerSelf makes the calling goroutine known as c, to lookup and, if there is a watchdog, by its number.
 func (c *co) introduce() {
 	register(c)
 	if c.where().sched.cfg.Watchdog > 0 {
@@ -81,8 +81,8 @@ func (c *co) unwound() {
 	c.windUp()
 }
 
-// windUp ends the thread of a runner whose stack a Goexit unwinds, and then the
-// runner, which leaves its LWP and returns as a goroutine.
+// endByGoexit ends the thread of a runner whose stack a Goexit unwinds, and then the runner, which leaves its LWP and returns
+// as a goroutine.
 func (c *co) windUp() {
 	defer func() {
 		if c.quit {
@@ -123,7 +123,8 @@ func (c *co) leave() {
 	c.switchTo(nil, opEnd)
 }
 
-// next returns the joiner that waits for the thread that has just ended on c (joinNow); nil if there is none.
+// takeJoiner returns the joiner that waits for the thread which has just ended on c (joinNow), to run next; nil: there is none,
+// or it may not run on this VP and was sent to another one.
 func (c *co) next() (t *thread) {
 	j := c.joiner
 	if j == nil {
@@ -226,7 +227,7 @@ func (c *co) clean() bool {
 	return true
 }
 
-// unlock brings the count of OS-thread locks back to what it was before the thread that has ended ran.
+// resetOSThreadLocks undoes the calls of runtime.LockOSThread and UnlockOSThread of the thread that has ended.
 func (c *co) unlock() {
 	switch n := direct.Locks(); {
 	case n == 0:
@@ -307,8 +308,8 @@ func (t *thread) wakeJoiners(c *co) *rare {
 	return x
 }
 
-// endGeneration is what ends a thread that no VP runs: its joiners wake, and its family hears of it, by c, which may be
-// nil. It says whether t has a rare part; else its descriptor may serve again.
+// endGeneration ends a thread that no VP runs: it wakes the joiners and tells the group, on behalf of c, which may be nil. It
+// tells whether t has a rare part; if not, the descriptor may be used again.
 func (t *thread) endGeneration(c *co) (hasRare bool) {
 	atomic.SwapUint64(&t.gen, 0)
 	x := t.x.Load()
@@ -342,8 +343,8 @@ func (c *co) endOutside(t *thread) {
 	s.endedOutside.Add(1)
 }
 
-// died reports the panic of a thread, which run ends afterwards. With Attr.Catch the panic is Join's
-// error. Without it the program dies as of a panic in a goroutine, with this thread's stack.
+// reportPanic settles what becomes of the panic of a thread, which run ends afterwards. With Attr.Catch the panic becomes the
+// error of Join. Without it the program ends as by a panic in a goroutine, with the stack of this thread.
 func (c *co) died(x any, stack []byte) {
 	t := c.cur
 	if t == nil { // the panic is the scheduler's own, between two threads

@@ -16,10 +16,9 @@ var registered registry
 
 func init() { registered.mu.ranked(unranked) }
 
-// lock is for runners that begin and end as goroutines, thousands at a time: one that the Go
-// scheduler stopped inside would hold up all others, each of which spins for a slice of that. So
-// the holder is pinned; a waiter is not, since a pinned goroutine must not make a system call that
-// Go knows of. In the portable mode waiters give way to the holder.
+// lock locks reg. Thousands of runners may begin and end as goroutines at the same time: if the Go scheduler stopped the holder
+// of the lock, all others would spin until it runs again. So the holder is pinned to its P. A waiter is not, since a pinned
+// goroutine must not make a system call that Go knows of. In the portable mode waiters give way to the holder.
 func (reg *registry) lock() {
 	if !isDirect {
 		reg.mu.Lock()
@@ -36,6 +35,7 @@ func (reg *registry) lock() {
 	}
 }
 
+// unlock undoes lock.
 func (reg *registry) unlock() {
 	reg.mu.Unlock()
 	if isDirect {
@@ -76,8 +76,8 @@ func register(c *co) {
 	keep(c.g, c)
 }
 
-// unregister takes c out, if it has begun. It is the caller, or parked: the runtime uses goroutines again, so
-// theirs must not have ended.
+// unregister takes c out of the registry, if c has begun. c is the caller's, or parked: its goroutine must not have ended, since
+// the runtime uses goroutines again.
 func unregister(c *co) {
 	if c.g == 0 {
 		return

@@ -7,12 +7,12 @@ import (
 	"github.com/pm2-go/pm2/internal/setting"
 )
 
-// told says that ShareCPUs was called.
+// shareCalled says that ShareCPUs was called.
 var told atomic.Bool
 
-// byEnvironment is what the environment says of other processes.
+// sharedByEnvironment tells whether PM2_SHARED_CPUS is set.
 var byEnvironment = sync.OnceValue(func() bool {
-	shared, _ := setting.Shared() // New complains
+	shared, _ := setting.Shared() // New returns the error
 	return shared
 })
 

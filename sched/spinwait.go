@@ -21,7 +21,7 @@ import (
 //	spinning ── wakeSpinning: its waker, compare-and-swap ────────────► woken
 //	spinning ── endSpin: the next co to run, the thread is parked, CAS ─► parked
 //	woken ───── the thread sees it and goes on ────────────────────────► parked
-//	woken ───── endSpin: it has given up; posted as by its waker ───────► parked
+//	woken ───── endSpin: it had given up, so endSpin posts it ──────────► parked
 //
 // Each wait has one waker: the thread that took the waiter out of its queue, or claimed
 // its ticket. It calls ready, which tries the second transition, and queues the waiter only if
@@ -34,10 +34,9 @@ import (
 // its level, its bubble, a suspension, a cancel) takes effect when it goes on, as for a thread that
 // was switched to.
 //
-// A thread does not spin where an idle VP would not: with Config.Shared, or while threads of this VP run without
-// it or are in Blocking. Nor does it spin while idle hooks have something to do. On a VP
-// whose threads spin in vain it spins hardly ever (Estimator): so the idle loop, which looks for
-// threads to steal, is late by little.
+// A thread does not spin where an idle VP would not: with Config.Shared, or while threads of this VP run without it or are in
+// Blocking. Nor does it spin while idle hooks have something to do. On a VP whose threads spin in vain threads hardly ever
+// spin (Estimator), so the idle loop, which looks for threads to steal, begins only a little later.
 
 // The states of Waiter.spins.
 const (
@@ -88,7 +87,7 @@ func (c *co) spinFirst(mu *Spin) (next *thread, o switchOp, woken bool) {
 		v.spins.Took(asm.Cycles()-began, v.sched.spinTime)
 	}
 	storeRel(&t.w.spins, isParked)
-	v.sched.wakeClock() // a kick has left it to us
+	v.sched.wakeClock() // a kick during the spin has left this to the thread
 	if !t.belongs(v) {
 		return v.pop(), opMove, false
 	}
@@ -114,7 +113,7 @@ func (t *thread) wakeSpinning() bool {
 // queue it. Holder only.
 func (v *vp) endSpin(t *thread) {
 	if !atomic.CompareAndSwapUint32(&t.w.spins, isSpinning, isParked) {
-		storeRel(&t.w.spins, isParked) // woken just before: we do what its waker would have done
+		storeRel(&t.w.spins, isParked) // its waker came just before: post it as the waker would have done
 		v.post(t)
 	}
 }

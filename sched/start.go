@@ -78,7 +78,7 @@ func New(cfg Config) (*Scheduler, error) {
 	return s, nil
 }
 
-// complete checks cfg and sets what was left open.
+// complete replaces the zero fields of cfg by their defaults, and returns an error if a field has no valid value.
 func (cfg *Config) complete() error {
 	if err := cfg.adopt(); err != nil {
 		return err
@@ -121,6 +121,7 @@ func (cfg *Config) complete() error {
 	return nil
 }
 
+// setDefault sets *d to def unless it is positive.
 func setDefault(d *time.Duration, def time.Duration) {
 	if *d <= 0 {
 		*d = def
@@ -131,7 +132,7 @@ const (
 	defaultIdleSpin = 50 * time.Microsecond
 	defaultPollSpin = time.Millisecond
 
-	helpMinNs = 20_000 // between wake-ups of sleeping VPs to share work
+	helpMinNs = 20_000 // bounds of Scheduler.helpGap, in ns
 	helpMaxNs = 1_000_000
 )
 
@@ -173,8 +174,8 @@ func (s *Scheduler) Stop(ctx context.Context) error {
 	return nil
 }
 
-// shut begins the end, unless a spawn from outside was faster: that counts its
-// thread, then looks at closing; shut sets closing, then looks at the count.
+// shut sets stopping, unless threads are alive or another goroutine stops s; it tells whether it did. A spawn from outside
+// counts its thread, then looks at closing; shut sets closing, then looks at the count: one of them sees the other.
 func (s *Scheduler) shut() bool {
 	if !s.closing.CompareAndSwap(false, true) {
 		return false // another goroutine stops s
@@ -187,11 +188,11 @@ func (s *Scheduler) shut() bool {
 	return false
 }
 
-// The mode is chosen when the program is built: see isDirect. Where that is a wish (-tags
-// portable) nothing is printed; where it follows from the platform, the first scheduler says so.
-
+// setUp guards chooseMode, which the first New calls.
 var setUp sync.Once
 
+// chooseMode finds out whether the kernel has membarrier. If this is the portable mode, and the program was not built with the
+// tag portable, it says so on standard error.
 func chooseMode() {
 	fenced = !hasMembarrier()
 	if !isDirect && !direct.Chosen {

@@ -11,10 +11,10 @@ import (
 // thread (Attr.Pinned) has an OS thread of its own for life. Any thread stays on its LWP while its code has locked
 // the OS thread (runtime.LockOSThread, a callback from C).
 //
-//	held(L) ── a base, on LWP L, finds it ready: L becomes a spare; pass ──► held(P), P woken
-//	held(P) ── stay: P's thread waits, yields, ends; it is published ──────► free, kicked
+//	held(L) ── a base, on LWP L, finds the thread ready; passTo: L becomes a spare ──► held(P), P woken
+//	held(P) ── stay: P's thread waits, yields or ends ───────────────────────────────► free, kicked
 //
-// The thread is published before P sleeps. The LWP that passes it a VP writes lwp.to and
+// The thread is published, in a queue or as ready, before P sleeps. The LWP that passes it a VP writes lwp.to and
 // gives P an order. P releases its VP, and then looks whether it has got an order
 // already. The lwp of a pinned thread has no base: it sleeps in its futex.
 
@@ -91,7 +91,7 @@ func (c *co) stayWith(d *co, t *thread) bool {
 	return true
 }
 
-// passTo gives p, which stays, the VP that l holds, and wakes it. l is a spare already.
+// passTo passes the VP that l holds to p, which stays, and wakes p's OS thread. l is a spare already.
 func (l *lwp) passTo(p *co) {
 	v := l.vp
 	storeRel64(&v.tick, v.tick+1)
@@ -103,7 +103,7 @@ func (l *lwp) passTo(p *co) {
 	p.l.wakeWith(toClaim)
 }
 
-// adopt: l serves v from now on.
+// adopt makes v the VP that l serves from now on, and binds l to its CPU.
 func (l *lwp) adopt(v *vp) {
 	s := v.sched
 	s.lwps.mu.Lock()

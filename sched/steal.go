@@ -17,11 +17,11 @@ const (
 	// singleWait is how long a single ready thread must have waited before a thief
 	// moves it. In a ping-pong between two threads of one VP one is
 	// always ready, for tens of nanoseconds; moving it would cost both dearly.
-	// Its row: mutex contended, 8 on 2 VPs.
+	// The figure for which it is there: mutex contended, 8 on 2 VPs (docs/decisions/mechanisms.md).
 	singleWait = 3000 // ns
 	// retry is the pause after an attempt that got nothing; each further one in a row doubles it. An attempt interrupts
 	// the victim. If the victim's threads do nothing but wait for each other, most attempts find it inside the scheduler.
-	// The row of the doubling: the prime sieve, 2 VPs.
+	// The figure for which the doubling is there: the prime sieve, 2 VPs (docs/decisions/mechanisms.md).
 	retry    = 2000 // ns
 	mostVain = 6    // doublings
 	// maxShare bounds how many threads a thief takes, or looks at, at once: the victim cannot schedule

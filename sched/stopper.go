@@ -7,8 +7,8 @@ import (
 	"github.com/pm2-go/pm2/sched/direct"
 )
 
-// stopper follows each thread that the clock has asked to stop until that is settled: a thread
-// may stop where inspect does not look for it, having lost its VP before, or inside the scheduler.
+// stopper follows each thread that the clock has asked to stop until the request is answered or withdrawn: the thread may have
+// lost its VP before it stops, where clock.inspect does not look for it, or may stop inside the scheduler.
 //
 //	none ── inspect: the clock asks the thread that keeps the VP ──────────► asked
 //	asked ── it has stopped; claimStopped ─────────────────────────────────► none: the base has its OS thread, or
@@ -24,11 +24,11 @@ import (
 type stopper struct {
 	s     *Scheduler
 	began bool          // the clock's
-	word  atomic.Uint32 // futex: there is one to follow, or the scheduler stops
+	word  atomic.Uint32 // futex: 1 if there is a thread to follow, or the scheduler stops
 	span  sleepState
 }
 
-// pursuit is the thread of a VP that was asked to stop.
+// pursuit is the state of the request to the thread of a VP to stop.
 type pursuit struct {
 	target atomic.Pointer[co] // nil: none; set by the clock, cleared by the stopper
 	since  int64              // ns: when it was asked; written before target
@@ -37,14 +37,14 @@ type pursuit struct {
 }
 
 const (
-	stopWait  = 15_000    // ns: twice what a signal takes; so long the stopper looks without a sleep
-	claimWait = 50_000    // ns
-	signalGap = 50_000    // ns: between two signals to one that does not stop
-	askAgain  = 5_000_000 // ns
+	stopWait  = 15_000    // ns: for so long the stopper looks without sleeping: twice what a signal takes
+	claimWait = 50_000    // ns: after so long the stopper lets a thread go on that has stopped and cannot be claimed
+	signalGap = 50_000    // ns: between two signals to a thread that does not stop
+	askAgain  = 5_000_000 // ns: after so long the stopper withdraws the request; the clock may ask anew
 	followGap = 20_000    // ns: between two looks
 )
 
-// pursue has c, which v was found to run, stopped. By the clock; v pursues none.
+// pursue asks c, which was found running on v, to stop, and has the stopper follow it. The clock calls it; v has no pursuit.
 func (sp *stopper) pursue(v *vp, c *co, now int64) {
 	if !sp.began {
 		sp.began = true
@@ -91,7 +91,7 @@ func (sp *stopper) main() {
 	}
 }
 
-// look looks at all that were asked, and tells whether some are left.
+// look looks at all threads that were asked to stop, and tells whether some are still to be followed.
 func (sp *stopper) look(now int64) (left bool) {
 	for _, v := range sp.s.vps {
 		if c := v.pursuit.target.Load(); c != nil && v.follow(c, now) {
@@ -101,7 +101,7 @@ func (sp *stopper) look(now int64) (left bool) {
 	return left
 }
 
-// follow tells whether c is to be followed on.
+// follow looks at c, which was asked to stop, and settles the request if it can. It tells whether c is to be followed on.
 func (v *vp) follow(c *co, now int64) bool {
 	u := &v.pursuit
 	g := c.g0()

@@ -7,12 +7,11 @@ package sched
 //	waiting ──── goes on waiting; when it has been woken ──────────────────► stopped
 //	stopped ──── Resume ───────────────────────────────────────────────────► ready
 //
-// What a wait has got it, such as a Mutex, it keeps meanwhile. rare.asks has
-// suspendBit from Suspend to Resume; both change it under x.mu, under which the
-// thread looks before it parks. A stopped thread stands in x.stopped with a
-// Waiter of its own, since that of its descriptor may have something to say yet.
+// A stopped thread keeps what its last wait has got it, such as a Mutex. rare.requests has suspendBit from Suspend to Resume; both
+// change it under x.mu, and the thread reads it under x.mu before it parks. A stopped thread stands in x.suspendQueue with a
+// Waiter of its own, because that of its descriptor may still hold the result of the last wait.
 
-// Bits of rare.asks: what others want of the thread when it runs again.
+// Bits of rare.requests: what other threads request of this one, when it runs again.
 const (
 	suspendBit = 1 << iota
 	cancelBit
@@ -80,7 +79,8 @@ func (c *co) parkSuspended(x *rare) {
 	}
 }
 
-// YieldTo is marcel.YieldTo.
+// YieldTo lets h's thread run at once if it is ready in the queue of the caller's VP, and tells whether it did; else it is
+// Yield. The caller goes to the end of the queue. It looks through the whole queue.
 func (moduleCalls) YieldTo(h Thread) bool {
 	c := Enter()
 	if c == nil || h.t == nil {

@@ -13,8 +13,8 @@ import (
 	"github.com/pm2-go/pm2/sched/direct"
 )
 
-// thread is a descriptor: of a fresh thread (co == nil, a seed), or of one that
-// lives on a co. Descriptors are used again; gen tells their lives apart.
+// thread is the descriptor of a thread. A thread that has not begun, a seed, has no co; a thread that has begun runs on
+// one. A descriptor serves one thread after another; gen, the number of the thread, tells them apart.
 type thread struct {
 	// A waker reads these fields: 64 bytes, one cache line that moves
 	// from CPU to CPU with the wake. A descriptor has 192 bytes, and Go's size class
@@ -42,7 +42,7 @@ type thread struct {
 	waits *BoundedWait // the wait it is in; nil: none, or a fast one. See bound
 }
 
-// Body is what a thread runs, for SpawnBody.
+// Body is what a thread made by SpawnBody runs. The thread calls Run once.
 type Body interface{ Run() }
 
 // plain is a function as a Body; the runner calls the function itself.
@@ -105,13 +105,15 @@ func (e *PanicError) Unwrap() error {
 	return err
 }
 
-// Spawn makes a thread that runs fn: of a thread on its scheduler, at first on its VP; of a plain goroutine on the default
-// scheduler. It does not block. A panic in fn ends the program.
+// Spawn makes a thread that runs fn. A thread that calls Spawn gets it on its own scheduler, at first on its own VP; a plain
+// goroutine gets it on the default scheduler, which starts if need be. Spawn does not block, and panics if fn is nil. A panic
+// in fn ends the program.
 func Spawn(fn func()) Thread { return spawn(plain(fn)) }
 
-// SpawnBody is Spawn of a Body, so that the caller need not make a closure.
+// SpawnBody is Spawn of a Body: the caller need not allocate a closure.
 func (moduleCalls) SpawnBody(b Body) Thread { return spawn(b) }
 
+// spawn is Spawn and SpawnBody.
 func spawn(b Body) Thread {
 	check(b)
 	c := Enter()
@@ -143,7 +145,8 @@ func check(b Body) {
 	}
 }
 
-// SpawnWith is Spawn of a thread as a says. It panics if the scheduler has none of a.VPs.
+// SpawnWith is Spawn with attributes. It allocates. It panics if a names no VP of the scheduler, a priority or level that
+// does not exist, or a bubble that refuses the thread.
 func (moduleCalls) SpawnWith(a Attr, fn func()) Thread {
 	check(plain(fn))
 	c := Enter()
@@ -158,9 +161,8 @@ func (moduleCalls) SpawnWith(a Attr, fn func()) Thread {
 	return h
 }
 
-// Spawn makes a thread on s. Any goroutine or thread may call it, also a thread of another scheduler. It panics if s
-// has been stopped, or
-// has none of a.VPs.
+// Spawn makes a thread on s that runs fn. Any goroutine or thread may call it, also a thread of another scheduler. It does
+// not block. It panics as SpawnWith does, and if s has been stopped.
 func (s *Scheduler) Spawn(a Attr, fn func()) Thread {
 	check(plain(fn))
 	c := Enter()
@@ -171,6 +173,8 @@ func (s *Scheduler) Spawn(a Attr, fn func()) Thread {
 	return s.spawn(c, a, plain(fn))
 }
 
+// spawn is Spawn within an operation of c, a thread of s; a nil c is a goroutine, or a thread of another scheduler. Before
+// a panic it ends the operation.
 func (s *Scheduler) spawn(c *co, a Attr, b Body) Thread {
 	t := newThread()
 	t.body = b
@@ -228,6 +232,7 @@ func (s *Scheduler) spawn(c *co, a Attr, b Body) Thread {
 	return h
 }
 
+// newThread returns a descriptor with a number of its own, which only the caller knows.
 func newThread() *thread {
 	t := &thread{gen: lastID.Add(1)}
 	t.w.t = t
@@ -236,8 +241,8 @@ func newThread() *thread {
 	return t
 }
 
-// life locks t.mu for another thread, and tells whether thread number gen still lives.
-// A thread that lives does not end while the lock is held.
+// lockAlive locks t.mu on behalf of another thread, and tells whether thread number gen still lives. While the lock is held
+// a live thread does not end. The caller unlocks t.mu in either case.
 func (t *thread) life(gen uint64) (alive bool) {
 	storeRel(&t.asked, 1) // before the lock: see end
 	t.mu.Lock()
@@ -346,7 +351,7 @@ func (h Thread) outcome() error {
 // Ended tells whether the thread has ended. It does not block.
 func (h Thread) Ended() bool { return h.t == nil || atomic.LoadUint64(&h.t.gen) != h.gen }
 
-// Self is marcel.Self.
+// Self returns the handle of the calling thread; the zero Thread on a plain goroutine.
 func Self() Thread {
 	c := lookup()
 	if c == nil {
@@ -358,13 +363,14 @@ func Self() Thread {
 	return Thread{}
 }
 
-// OnThread is marcel.OnThread.
+// OnThread tells whether the caller is a thread; false on a plain goroutine and in an idle hook.
 func OnThread() bool {
 	c := lookup()
 	return c != nil && !c.base
 }
 
-// Yield is marcel.Yield.
+// Yield lets the next ready thread of the caller's VP run, unless all that are ready have a lower priority. The caller goes
+// to the end of the queue. On a plain goroutine, and in an idle hook, Yield is runtime.Gosched.
 func Yield() {
 	c := lookup()
 	if c == nil || c.base {
@@ -399,14 +405,16 @@ func Yield() {
 	}
 }
 
-// Ready is marcel.Ready.
+// Ready tells whether another thread is ready on the caller's VP, so that a caller that spins keeps it from running: a hint.
+// It is false on a plain goroutine.
 func Ready() bool {
 	c := lookup()
 	return c != nil && !c.base && c.where().hasWork()
 }
 
-// Blocking is marcel.Blocking. f may call the scheduler: the thread gets a VP back at that call. If no LWP has taken
-// its VP when f returns, it has that back at once.
+// Blocking runs f, which may block in the kernel, in Go or in C, while the calling thread has given its VP away, so that
+// other threads of the VP go on. f may call the scheduler: at that call the thread waits for a VP. If no LWP has taken the
+// VP when f returns, the thread has it back at once. On a plain goroutine Blocking just calls f.
 func Blocking(f func()) {
 	pending := false
 	if c := lookup(); c != nil && !c.base { // before Enter: hooks run in user mode

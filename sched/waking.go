@@ -26,8 +26,8 @@ func (v *vp) push(t *thread) {
 	}
 }
 
-// ready enqueues t. Holder only. If another VP sleeps, it may have to be woken
-// to take a share.
+// ready queues t, which is fresh if it was spawned just now. If the clock or a VP sleeps, or a VP requests a thread, ready
+// wakes it or hands a thread over. Holder only.
 func (v *vp) ready(t *thread, fresh bool) {
 	if t.class.load() != 0 {
 		if v.add(t) {
@@ -67,11 +67,12 @@ func (v *vp) answer(t *thread, fresh bool) {
 }
 
 // wakesPerLook is after how many wakes a VP that may not wake another one yet reads the time again. Reading it takes a
-// sixth of a wake. Its row: the ring of 100, 2 VPs.
+// sixth of a wake. The figure for which it is there: the ring of 100, 2 VPs (docs/decisions/mechanisms.md).
 const wakesPerLook = 16
 
-// wakeHelper wakes a sleeping VP, which may steal, once in helpGap at most. A VP that
-// was woken and found nothing to steal doubles helpGap, up to helpMax. The row of the doubling: the ring of 100, 2 VPs.
+// wakeHelper wakes a sleeping VP, which may steal, once in helpGap at most. A VP that was woken and found nothing to steal
+// doubles helpGap, up to helpMax. The figure for which the doubling is there: the ring of 100, 2 VPs
+// (docs/decisions/mechanisms.md).
 func (v *vp) wakeHelper() {
 	now := asm.Cycles()
 	if now < v.helpAt {
@@ -107,12 +108,12 @@ func (v *vp) fallAsleep() {
 	if v.idle.fallAsleep() {
 		v.sched.wants.Add(wantsVP)
 		if v.off.Load() {
-			v.wakeUp() // after the mark, as DisableVP: one of us takes it back
+			v.wakeUp() // DisableVP sets disabled, then clears the mark: one of the two clears it
 		}
 	}
 }
 
-// wakeUp takes the mark back.
+// wakeUp takes back the mark that fallAsleep has set.
 func (v *vp) wakeUp() {
 	if v.idle.wakeUp() {
 		v.sched.wants.Add(-wantsVP)
@@ -181,7 +182,7 @@ func (v *vp) kick() {
 		v.sched.wakeClock()
 		return
 	}
-	v.idle.kick() // also while an LWP is on its way: that spare on its way takes the kick after it has arrived
+	v.idle.kick() // also while an LWP is on its way: it takes the kick after it has arrived
 	if v.mode() == free {
 		v.wakeSpare(toClaim, true)
 	} else {

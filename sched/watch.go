@@ -58,8 +58,8 @@ func (l *lwp) giveBase(c *co) bool {
 	return true
 }
 
-// leaveNothing clears l.op: the thread that loses l leaves nothing for the base to finish. That thread has written op last, when it
-// was switched to, and is parked: the detector has not seen it park.
+// clearOp clears l.op: the thread that loses l leaves nothing for the base to finish. That thread wrote op when it was switched
+// to, and is parked; the race detector has not seen it park.
 //
 //go:norace
 func (l *lwp) leaveNothing() {
@@ -87,43 +87,45 @@ func (l *lwp) takeBackAlone() {
 	}
 }
 
-// g0 is a racy look: of a co that runs it stays as it is.
+// gHint returns the goroutine of c: a racy read, of a field that does not change while c runs.
 //
 //go:norace
 func (c *co) g0() uintptr { return c.seat.G }
 
-// carrier is a racy look: of a co that runs it stays as it is. A taker, which acts on it, looks again with the word loaned.
+// lwpHint returns the LWP on which c runs: a racy read, of a field that does not change while c runs. A taker, which acts on
+// it, reads it again with the word loaned.
 //
 //go:norace
 func (c *co) carrier() *lwp { return c.l }
 
-// where returns the VP that c has, or had. c's own code calls it outside of an operation: c may have been
-// stopped and resumed on another LWP by then, of which the race detector learns in the next operation only.
+// vpHint returns the VP that c has, or had last. c's own code calls it outside of an operation. By then c may have been
+// stopped and resumed on another LWP, of which the race detector learns in the next operation only.
 //
 //go:norace
 func (c *co) where() *vp { return c.l.vp }
 
-// machine is 0 until l has its OS thread.
+// osThreadHint returns the OS thread of l as the runtime knows it: a racy read; 0 until l has one.
 //
 //go:norace
 func (l *lwp) machine() uintptr { return l.m }
 
-// threadOn is the thread that c runs, a racy look.
+// threadHint returns the thread that c runs: a racy read.
 //
 //go:norace
 func (c *co) threadOn() *thread { return c.cur }
 
-// isBase is a racy look: base never changes, and g does when c begins and ends, where takers find nothing to take.
+// isBase tells whether takers find no thread on c: it is a base, or has not begun. A racy read: base never changes, and
+// gAddress changes only when c begins and ends.
 //
 //go:norace
 func (c *co) isBase() bool { return c.base || c.g == 0 }
 
-// isCPUBound is a racy hint.
+// isCPUBound tells whether the thread on c was preempted when it ran last: a racy hint.
 //
 //go:norace
 func (c *co) isCPUBound() bool { return c.cpuBound }
 
-// ask has the thread c, which runs on v, stopped by Go's preemption.
+// ask has Go's preemption stop c, the thread that runs on v. It returns false if c cannot be stopped now.
 func (v *vp) ask(c *co) bool {
 	l := c.carrier()
 	if l == nil || l.machine() == 0 || atomic.LoadUint32(&c.inside) != 0 || !direct.AskStop(c.g0()) {
@@ -141,8 +143,9 @@ func (v *vp) remind(c *co) {
 	}
 }
 
-// claimStopped is for c, which was asked to stop. If c has stopped in its own code, claimStopped parks it and gives
-// its OS thread to the base, which queues it. If c has stopped inside the scheduler or the Go runtime, it goes on.
+// claimStopped settles what becomes of c, which was asked to stop. If c has stopped in its own code, claimStopped parks it and
+// gives its OS thread to the base, which queues it. If c has stopped inside the scheduler or the Go runtime, claimStopped lets
+// it go on. It returns false if c has not stopped, or if v is loaned to another taker.
 func (v *vp) claimStopped(c *co) bool {
 	if direct.Status(c.g0()) != direct.Preempted {
 		return false
@@ -188,16 +191,16 @@ func (v *vp) claimStopped(c *co) bool {
 	return got != direct.NotStopped
 }
 
-// inRuntime stands for co.inside of a thread that was stopped inside the Go runtime.
+// inRuntime takes the place of co.inside for a thread that was stopped inside the Go runtime.
 var inRuntime uint32 = isIn
 
-// setCPUBound is for a c that a taker has just parked where it stopped. c itself clears cpuBound, and reads it, when it runs
-// again: the base that resumes it has seen claimed, which is stored later.
+// setCPUBound marks c, which a taker has just parked where it stopped, as CPU-bound. c itself reads and clears the mark when it
+// runs again: by then the base that resumes it has seen lwp.preempted, which the taker stores later.
 //
 //go:norace
 func (c *co) setCPUBound() { c.cpuBound = true }
 
-// setClaimed is for the base of l, which the taker readies next: the detector does not see that Ready.
+// setPreempted leaves c for the base of l, which the taker readies next; the race detector does not see that Ready.
 //
 //go:norace
 func (l *lwp) setClaimed(c *co) { l.claimed = c }
@@ -259,8 +262,8 @@ func (v *vp) detach() bool {
 	return done
 }
 
-// part takes c from its LWP in the portable mode. c itself as the holder, or a taker, calls it, and then
-// readies the base, which goes on with v.
+// detachPortable takes c from its LWP in the portable mode, and returns the goroutine of the base, which gets v. The caller,
+// c itself as the holder or a taker, readies that.
 func (c *co) part(v *vp) (base uintptr) {
 	l := c.carrier()
 	atomic.StoreUint32(&c.id, lostID)
@@ -269,17 +272,17 @@ func (c *co) part(v *vp) (base uintptr) {
 	return l.base.seat.G
 }
 
-// elsewhere is what an idle VP remembers of the other VPs, to notice threads that wait in Go.
+// remoteLooks is what an idle VP remembers of the other VPs, to notice threads that wait in Go. The holder of the idle VP uses it.
 type elsewhere struct {
-	at   int64    // cycles: it does not look again before this time
-	tick []uint32 // of each VP, when it looked last
+	at   int64    // cycles: the VP does not look again before this time
+	tick []uint32 // the tick of each VP at the last look
 }
 
-// lookPause is between two such looks, in ns: each moves a cache line of the other VP.
+// lookPause is the time between two such looks, in ns: each look moves a cache line of the other VP.
 const lookPause = 5000
 
-// takeBackElsewhere takes the OS threads of other VPs back whose threads wait in Go, and tells whether it found any.
-// Its row: the pool of 64 on a Go channel, 2 VPs.
+// takeBackElsewhere takes back the OS threads of other VPs whose threads wait in Go, and tells whether it found any. The
+// figure for which it is there: the pool of 64 on a Go channel, 2 VPs (docs/decisions/mechanisms.md).
 func (v *vp) takeBackElsewhere(now int64, e *elsewhere) (found bool) {
 	if now < e.at || !isDirect {
 		return false
@@ -304,10 +307,10 @@ func (v *vp) takeBackElsewhere(now int64, e *elsewhere) (found bool) {
 	return found
 }
 
-// runsCPUBound tells whether v's thread was preempted when it ran last, a hint.
+// runsCPUBound tells whether the thread that runs on v was preempted when it ran last: a hint.
 func (v *vp) runsCPUBound() bool { return v.current().isCPUBound() }
 
-// whereabouts is the VP of l, where l is a pinned thread's the last one it had: a hint.
+// vpHint returns the VP of l; if l is the LWP of a pinned thread, the VP that it has, or had last: a hint.
 //
 //go:norace
 func (l *lwp) whereabouts() *vp { return l.vp }

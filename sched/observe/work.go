@@ -16,29 +16,28 @@ import (
 	"github.com/pm2-go/pm2/sched"
 )
 
-// tally is the work of the thread on a co. It is written by the one that holds the VP on which the
-// thread begins or ceases to run, and any thread may read:
+// tally is the work of the thread that runs on a co. The holder of the VP on which the thread begins or stops running writes it,
+// and any thread may read it:
 //
-//	gen 0, or another thread's ── the thread is put on a VP: enter ───► runs: since is set
-//	runs ── its VP marks that it runs something else, or
-//	        nothing (it blocks, yields, ends, is seized): leave ─────► off: left is set
-//	off ─── enter ───────────────────────────────────────────────────► runs
+//	gen 0, or another thread's ── the thread is put on a VP: enter ────► runs: startedAt is set
+//	runs ── its VP runs another thread, or none: the thread blocks,
+//	        yields, ends or is seized: leave ──────────────────────────► waits: stoppedAt is set
+//	waits ─ enter ─────────────────────────────────────────────────────► runs
 //
-// observer.runs names the thread for which the VP has still to call leave. After a seizure another VP may
-// enter the thread before the seizer has called leave: a time is then off by these few instructions, and
-// both VPs write. Hence the fields are atomic.
+// observer.runs names the tally for which the VP has still to call leave. After a seizure another VP may call enter before the
+// seizer has called leave: a time is then wrong by these few instructions, and both VPs write. Hence the fields are atomic.
 type tally struct {
-	gen      atomic.Uint64 // whose it is
-	epoch    atomic.Uint32 // of CountThreads, in which it was begun
-	vp       atomic.Int32
+	gen      atomic.Uint64 // the number of the thread
+	epoch    atomic.Uint32 // observer.epoch when the tally began
+	vp       atomic.Int32  // the VP on which the thread runs, or ran last
 	switches atomic.Uint64
 	moves    atomic.Uint64
-	run, off atomic.Int64 // cycles
-	since    atomic.Int64 // cycles: when it was put on its VP; 0: it does not run
-	left     atomic.Int64 // cycles: when it ceased to run; 0: it runs
+	run, off atomic.Int64 // cycles with a VP, and without one
+	since    atomic.Int64 // cycles: when the thread was put on its VP; 0: it does not run
+	left     atomic.Int64 // cycles: when the thread stopped running; 0: it runs
 }
 
-// running is the tally of the thread that runs on a VP. Its holder's.
+// running is the tally of the thread that runs on a VP. Only the holder of the VP uses it.
 type running struct {
 	n     *tally
 	epoch uint32
@@ -85,6 +84,7 @@ func (o *observer) account(vp int, e *sched.Event) {
 	}
 }
 
+// enter notes that thread gen begins to run on vp, at the moment now, in cycles.
 func (n *tally) enter(gen uint64, epoch uint32, vp int32, now int64) {
 	if n.gen.Load() != gen || n.epoch.Load() != epoch {
 		n.gen.Store(0)
@@ -107,6 +107,7 @@ func (n *tally) enter(gen uint64, epoch uint32, vp int32, now int64) {
 	}
 }
 
+// leave notes that the thread stops running, at the moment now, in cycles.
 func (n *tally) leave(now int64) {
 	if since := n.since.Swap(0); since != 0 {
 		n.run.Add(max(now-since, 0))

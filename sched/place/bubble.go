@@ -40,28 +40,28 @@ import (
 // 2010, https://doi.org/10.1007/s10766-010-0136-3).
 type Bubble struct {
 	s      *sched.Scheduler
-	policy Policy       // nil: that of the bubble it is in
-	hold   *sched.Queue // for its threads while they are not to run
-	busy   atomic.Bool  // its policy is at work
+	policy Policy       // nil: the policy of the bubble that contains it arranges it
+	hold   *sched.Queue // where its threads wait while they are not to run
+	busy   atomic.Bool  // a method of its policy is being called
 
 	// Under the lock of the forest.
 	parent  *Bubble
 	bubbles []*Bubble
 	threads []*bubbleThread
-	alive   int          // threads in it, at all depths
-	at      *sched.Queue // where it is placed: hold, or the node of an item
-	awake   bool
-	closed  bool
-	listed  bool // among the planners that are asked
-	joiners sched.WaitQueue
+	alive   int             // threads in it, at all depths
+	at      *sched.Queue    // where it is placed: hold, or the queue of an item
+	awake   bool            // Wake or Place was called, for it or for a bubble that contains it
+	closed  bool            // after Close
+	listed  bool            // it is among the planners of its scheduler
+	joiners sched.WaitQueue // in Join
 }
 
-// bubbleThread is a thread in a bubble.
+// bubbleThread is what a bubble keeps of one of its threads: its sched.Member.
 type bubbleThread struct {
 	h     sched.Thread
 	s     *sched.Scheduler
-	in    atomic.Pointer[Bubble] // nil: in none any more. Written under the lock of the forest
-	index int                    // in its threads; under that lock
+	in    atomic.Pointer[Bubble] // the bubble; nil: the thread was removed, or has ended. Written under the lock of the forest
+	index int                    // in the threads of that bubble; under the same lock
 }
 
 var (
@@ -77,7 +77,7 @@ var (
 	ErrNoBubble = errors.New("marcel: no such bubble")
 )
 
-// made tells whether NewBubble has made b: nothing else has a scheduler.
+// isMade tells whether NewBubble has made b: only then b has a scheduler.
 func (b *Bubble) made() bool { return b != nil && b.s != nil }
 
 // usable tells why b cannot be placed on the machine.
@@ -177,8 +177,8 @@ func (b *Bubble) insert(h sched.Thread) error {
 	return nil
 }
 
-// grow adds n threads to what b and the bubbles around it count. It returns those that
-// wait for the end of one that has no more threads. Under the lock of the forest.
+// addAlive adds n, which may be negative, to the number of threads in b and in the bubbles that contain it. It returns the
+// joiners of the bubbles that have no threads any more, for wake. Under the lock of the forest.
 func (b *Bubble) grow(n int) (joined []*sched.Waiter) {
 	for ; b != nil; b = b.parent {
 		b.alive += n
@@ -192,7 +192,7 @@ func (b *Bubble) grow(n int) (joined []*sched.Waiter) {
 	return joined
 }
 
-// drop takes m out of b. Under the lock of the forest.
+// removeThread takes m out of b. It returns joiners as addAlive does. Under the lock of the forest.
 func (b *Bubble) drop(m *bubbleThread) (joined []*sched.Waiter) {
 	last := b.threads[len(b.threads)-1]
 	b.threads[m.index], last.index = last, m.index
@@ -241,7 +241,7 @@ func (m *bubbleThread) Ended(c *sched.Co) {
 	wake(c, joined)
 }
 
-// wake wakes those that waited for the end of bubbles.
+// wake wakes the joiners that addAlive has returned.
 func wake(c *sched.Co, joined []*sched.Waiter) {
 	for _, w := range joined {
 		c.WakeAll(w)
@@ -317,7 +317,7 @@ func (b *Bubble) RemoveBubble(child *Bubble) error {
 	return nil
 }
 
-// detach takes child out of b. Under the lock of the forest.
+// detach takes child out of b. It returns joiners as addAlive does. Under the lock of the forest.
 func (b *Bubble) detach(child *Bubble) (joined []*sched.Waiter) {
 	b.bubbles = slices.DeleteFunc(b.bubbles, func(o *Bubble) bool { return o == child })
 	child.parent = nil
@@ -371,6 +371,7 @@ func (b *Bubble) JoinContext(ctx context.Context) (empty bool, err error) {
 	return b.join(&sched.Limit{Context: ctx})
 }
 
+// join is Join within lim; nil: without a limit.
 func (b *Bubble) join(lim *sched.Limit) (empty bool, err error) {
 	if !b.made() {
 		return false, ErrNoBubble
@@ -393,8 +394,8 @@ func (b *Bubble) join(lim *sched.Limit) (empty bool, err error) {
 	return true, nil
 }
 
-// Close lets nothing into b any more, and takes b out of the bubble it is in, as
-// RemoveBubble does. Its threads go on. Closing it again has no effect.
+// Close refuses further threads and bubbles for b, and takes b out of the bubble that contains it, as RemoveBubble does. The
+// threads in b go on. A second Close has no effect.
 func (b *Bubble) Close() {
 	c := b.visit()
 	b.closed = true

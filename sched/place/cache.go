@@ -66,6 +66,7 @@ func dealOut(b *Bubble, on *topo.Item, all []Entity, at []*topo.Item) {
 	b.Arrange(plan)
 }
 
+// hasBubbles tells whether a bubble is directly in b.
 func hasBubbles(b *Bubble) bool {
 	return slices.ContainsFunc(b.Entities(), func(e Entity) bool { _, ok := e.(*Bubble); return ok })
 }

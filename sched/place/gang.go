@@ -26,9 +26,9 @@ import (
 // A Gang serves one bubble: make one for each with NewGang. It must not be copied.
 type Gang struct {
 	_     [0]sched.Spin // go vet reports copies
-	slice time.Duration
-	now   *Bubble       // whose turn it is
-	since time.Duration // when it began; 0: at the next tick
+	slice time.Duration // how long a turn lasts
+	now   *Bubble       // the gang whose turn it is
+	since time.Duration // when its turn began, on the clock of Tick; 0: it begins at the next tick
 }
 
 // DefaultGangSlice is the time slice of a Gang that was made without one.
@@ -43,7 +43,7 @@ func NewGang(slice time.Duration) *Gang {
 	return &Gang{slice: slice}
 }
 
-// gangs lists those that have threads.
+// gangs lists the bubbles directly in b that have threads.
 func gangs(b *Bubble) (all []*Bubble) {
 	for _, e := range b.Entities() {
 		if x, ok := e.(*Bubble); ok && x.Weight() > 0 {

@@ -24,7 +24,7 @@ func (Spread) Wake(b *Bubble, on *topo.Item) {
 	b.Arrange(spread(b.s, []Placement{{b, on}}, b.Entities(), on))
 }
 
-// spread adds to a plan which has placed all of them on an item.
+// spread adds the entries that distribute all over the parts of an item to a plan that has placed them on the item.
 func spread(s *sched.Scheduler, plan []Placement, all []Entity, on *topo.Item) []Placement {
 	parts := s.Parts(on)
 	if len(parts) == 0 {
@@ -44,14 +44,14 @@ func spread(s *sched.Scheduler, plan []Placement, all []Entity, on *topo.Item) [
 	return plan
 }
 
-// own: it arranges itself.
+// hasOwnPolicy tells whether e is a bubble with a policy of its own, which arranges it.
 func own(e Entity) bool {
 	b, ok := e.(*Bubble)
 	return ok && b.Own()
 }
 
-// burst takes the heaviest bubbles apart until there are n entities, or nothing can be
-// taken apart any more.
+// splitHeaviest returns all with the heaviest bubbles replaced by what is in them, until there are n entities, or no bubble is
+// left that may be taken apart.
 func burst(all []Entity, n int) []Entity {
 	all = slices.DeleteFunc(slices.Clone(all), func(e Entity) bool { return e.Weight() == 0 })
 	for len(all) < n {
