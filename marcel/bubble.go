@@ -40,7 +40,7 @@ var (
 
 // NewBubble makes an empty bubble for the scheduler of the calling thread, from a
 // plain goroutine for the default one. See [place.NewBubble].
-func NewBubble(policy BubblePolicy) *Bubble { return NewBubbleOn(sched.Here(), policy) }
+func NewBubble(policy BubblePolicy) *Bubble { return NewBubbleOn(sched.Current(), policy) }
 
 // NewBubbleOn is NewBubble for threads of scheduler s.
 func NewBubbleOn(s *sched.Scheduler, policy BubblePolicy) *Bubble { return place.NewBubble(s, policy) }

@@ -22,14 +22,14 @@ type ChanReceiver[T any] struct {
 	run  func()        // receive, made once
 	stop chan struct{} // of capacity 1: a token ends receive
 
-	mu      sched.Spin // guards the fields below
-	state   chanState
-	kept    bool // v and ok were received, and no caller has got them
-	v       T
-	ok      bool
-	w       *sched.Waiter   // receive fires it when a value comes
-	ticket  uint64          // the number of w's wait
-	settled sched.WaitQueue // callers that wait until the goroutine has stopped
+	mu          sched.Spin // guards the fields below
+	state       chanState
+	hasKept     bool // v and ok were received, and no caller has got them
+	keptValue   T
+	keptOK      bool
+	waiter      *sched.Waiter   // receive fires it when a value comes
+	ticket      uint64          // the number of w's wait
+	settleWaits sched.WaitQueue // callers that wait until the goroutine has stopped
 }
 
 // chanState is what the goroutine of a ChanReceiver does.
@@ -60,7 +60,7 @@ func ReceiveFrom[T any](ch <-chan T) *ChanReceiver[T] {
 // stopped.
 func (r *ChanReceiver[T]) TryRecv() (v T, ok, taken bool) {
 	r.settle()
-	if r.kept {
+	if r.hasKept {
 		v, ok = r.take()
 		return v, ok, true
 	}
@@ -82,8 +82,8 @@ func (r *ChanReceiver[T]) Stop() (v T, ok bool) {
 // take returns the value that was kept, if any, and forgets it.
 func (r *ChanReceiver[T]) take() (v T, ok bool) {
 	var none T
-	v, ok = r.v, r.ok
-	r.kept, r.v, r.ok = false, none, false
+	v, ok = r.keptValue, r.keptOK
+	r.hasKept, r.keptValue, r.keptOK = false, none, false
 	return v, ok
 }
 
@@ -93,7 +93,7 @@ func (r *ChanReceiver[T]) settle() {
 	c := sched.Enter()
 	r.mu.Lock()
 	if r.state == stopping {
-		c.Wait(&r.settled, &r.mu)
+		c.Wait(&r.settleWaits, &r.mu)
 		return
 	}
 	r.mu.Unlock()
@@ -112,15 +112,15 @@ func (r *ChanReceiver[T]) receive() {
 	c := sched.Visit()
 	r.mu.Lock()
 	if came {
-		r.v, r.ok, r.kept = v, ok, true
+		r.keptValue, r.keptOK, r.hasKept = v, ok, true
 		if r.state == stopping {
 			<-r.stop // the token is there, but is not needed any more
 		}
 	}
-	w, ticket := r.w, r.ticket
+	w, ticket := r.waiter, r.ticket
 	fire := r.state == receiving
 	r.state = unused
-	waits := r.settled.PopAll()
+	waits := r.settleWaits.PopAll()
 	r.mu.Unlock()
 	if fire {
 		w.Fire(ticket)
@@ -146,7 +146,7 @@ func (r *ChanReceiver[T]) Enlist(w *sched.Waiter) bool {
 	if len(r.ch) > 0 {
 		return false
 	}
-	r.w, r.ticket = w, w.Ticket()
+	r.waiter, r.ticket = w, w.Ticket()
 	r.state = receiving // no other thread has r: Try has just settled
 	go r.run()
 	return true
@@ -159,7 +159,7 @@ func (r *ChanReceiver[T]) Withdraw(*sched.Waiter) {
 			r.state = stopping
 			r.stop <- struct{}{} // there is room: it is the only token
 		}
-		r.w = nil
+		r.waiter = nil
 		return nil
 	})
 }

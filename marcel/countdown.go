@@ -84,11 +84,11 @@ func (d *countdown) wait(kind sched.Kind, lim *sched.Limit) error {
 }
 
 // zeroCase is the case "the number is 0".
-type emptied countdown
+type zeroCase countdown
 
-func (e *emptied) Try() bool { return (*countdown)(e).zero() }
+func (e *zeroCase) Try() bool { return (*countdown)(e).zero() }
 
-func (e *emptied) Enlist(w *sched.Waiter) bool {
+func (e *zeroCase) Enlist(w *sched.Waiter) bool {
 	return enlist(&e.q, &e.mu, w, func() bool {
 		s := e.state.Load()
 		for s >= 2 && s&1 == 0 && !e.state.CompareAndSwap(s, s|1) {
@@ -98,5 +98,5 @@ func (e *emptied) Enlist(w *sched.Waiter) bool {
 	})
 }
 
-func (e *emptied) Withdraw(w *sched.Waiter) { withdraw(&e.q, &e.mu, w) }
-func (e *emptied) Taken(*sched.Waiter) bool { return true }
+func (e *zeroCase) Withdraw(w *sched.Waiter) { withdraw(&e.q, &e.mu, w) }
+func (e *zeroCase) Taken(*sched.Waiter) bool { return true }

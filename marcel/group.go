@@ -75,11 +75,11 @@ func mustRun(f func() error) {
 // run runs f on a new thread, which releases the unit of the limit that the caller has acquired.
 func (g *Group) run(f func() error) Thread {
 	g.wg.Add(1)
-	return SpawnBody(&attempt{calls.WrapperOf(f), g, g.limit, f})
+	return SpawnBody(&groupBody{calls.WrapperOf(f), g, g.limit, f})
 }
 
 // groupBody is what a thread of a Group runs.
-type attempt struct {
+type groupBody struct {
 	sched.Wrapper
 	g     *Group
 	limit *Semaphore
@@ -87,7 +87,7 @@ type attempt struct {
 }
 
 // Run implements Body.
-func (a *attempt) Run() {
+func (a *groupBody) Run() {
 	g := a.g
 	defer g.wg.ended()
 	if a.limit != nil {

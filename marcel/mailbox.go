@@ -36,13 +36,13 @@ var (
 // The zero value is open and has capacity 0. It must not be copied after first
 // use.
 type Mailbox[T any] struct {
-	mu       sched.Spin // guards all but spare
-	closed   bool
-	n, first int                       // messages in buf, and the index of the oldest one
-	buf      []T                       // a ring
-	senders  sched.WaitQueue           // not empty: buf is full, and no receiver waits
-	takers   sched.WaitQueue           // not empty: buf is empty, and no sender waits
-	spare    atomic.Pointer[parcel[T]] // unused parcels, a stack
+	mu        sched.Spin // guards all but spare
+	closed    bool
+	n, first  int                       // messages in buf, and the index of the oldest one
+	buf       []T                       // a ring
+	senders   sched.WaitQueue           // not empty: buf is full, and no receiver waits
+	receivers sched.WaitQueue           // not empty: buf is empty, and no sender waits
+	spare     atomic.Pointer[parcel[T]] // unused parcels, a stack
 }
 
 // parcel is the note of a waiter: the message of a sender, or the place for that of a receiver. Until it wakes the waiter, only
@@ -91,12 +91,12 @@ func (m *Mailbox[T]) Send(v T) error {
 	m.mu.Lock()
 	w, ok := m.put(&v)
 	if ok || m.closed {
-		return m.sent(c, w, ok)
+		return m.endAtOnce(c, w, ok)
 	}
 	p := m.parcel()
 	p.v = v
 	c.As(sched.InMailbox).WaitNote(&m.senders, &m.mu, p)
-	return m.afterSend(p)
+	return m.sendOutcome(p)
 }
 
 // TrySend sends v if that is possible at once. If not it returns ErrWouldBlock, or
@@ -107,7 +107,7 @@ func (m *Mailbox[T]) TrySend(v T) error {
 	m.mu.Lock()
 	w, ok := m.put(&v)
 	if ok || m.closed {
-		return m.sent(c, w, ok)
+		return m.endAtOnce(c, w, ok)
 	}
 	m.mu.Unlock()
 	c.Leave()
@@ -136,7 +136,7 @@ func (m *Mailbox[T]) sendUntil(v T, lim sched.Limit) error {
 	m.mu.Lock()
 	w, ok := m.put(&v)
 	if ok || m.closed {
-		return m.sent(c, w, ok)
+		return m.endAtOnce(c, w, ok)
 	}
 	p := m.parcel()
 	p.v = v
@@ -145,7 +145,7 @@ func (m *Mailbox[T]) sendUntil(v T, lim sched.Limit) error {
 		m.recycle(p)
 		return err
 	}
-	return m.afterSend(p)
+	return m.sendOutcome(p)
 }
 
 // put stores *v, or gives it to the receiver that has waited longest, which the caller then wakes. It returns false if it can do
@@ -154,8 +154,8 @@ func (m *Mailbox[T]) put(v *T) (w *sched.Waiter, ok bool) {
 	if m.closed {
 		return nil, false
 	}
-	if !m.takers.Empty() {
-		if w = m.takers.Pop(); w != nil {
+	if !m.receivers.Empty() {
+		if w = m.receivers.Pop(); w != nil {
 			p := w.Note().(*parcel[T])
 			p.v, p.ok = *v, true
 			return w, true
@@ -180,7 +180,7 @@ func (m *Mailbox[T]) store(v *T) {
 
 // endAtOnce ends a send or a receive that need not wait: it unlocks mu, wakes w, and leaves. ok: it has succeeded; otherwise the
 // mailbox is closed.
-func (m *Mailbox[T]) sent(c *sched.Co, w *sched.Waiter, ok bool) error {
+func (m *Mailbox[T]) endAtOnce(c *sched.Co, w *sched.Waiter, ok bool) error {
 	m.mu.Unlock()
 	if w != nil {
 		c.Wake(w)
@@ -193,7 +193,7 @@ func (m *Mailbox[T]) sent(c *sched.Co, w *sched.Waiter, ok bool) error {
 }
 
 // sendOutcome ends a send that has waited with parcel p.
-func (m *Mailbox[T]) afterSend(p *parcel[T]) error {
+func (m *Mailbox[T]) sendOutcome(p *parcel[T]) error {
 	ok := p.ok
 	m.recycle(p)
 	if !ok {
@@ -210,11 +210,11 @@ func (m *Mailbox[T]) Recv() (v T, err error) {
 	m.mu.Lock()
 	w, ok := m.get(&v)
 	if ok || m.closed {
-		return v, m.sent(c, w, ok)
+		return v, m.endAtOnce(c, w, ok)
 	}
 	p := m.parcel()
-	c.As(sched.InMailbox).WaitNote(&m.takers, &m.mu, p)
-	return m.afterRecv(p)
+	c.As(sched.InMailbox).WaitNote(&m.receivers, &m.mu, p)
+	return m.recvOutcome(p)
 }
 
 // TryRecv receives a message if there is one. If not it returns ErrWouldBlock, or
@@ -225,7 +225,7 @@ func (m *Mailbox[T]) TryRecv() (v T, err error) {
 	m.mu.Lock()
 	w, ok := m.get(&v)
 	if ok || m.closed {
-		return v, m.sent(c, w, ok)
+		return v, m.endAtOnce(c, w, ok)
 	}
 	m.mu.Unlock()
 	c.Leave()
@@ -254,15 +254,15 @@ func (m *Mailbox[T]) recvUntil(lim sched.Limit) (v T, err error) {
 	m.mu.Lock()
 	w, ok := m.get(&v)
 	if ok || m.closed {
-		return v, m.sent(c, w, ok)
+		return v, m.endAtOnce(c, w, ok)
 	}
 	p := m.parcel()
 	lim.Note = p
-	if _, err := c.As(sched.InMailbox).WaitUntil(&m.takers, &m.mu, lim); err != nil {
+	if _, err := c.As(sched.InMailbox).WaitUntil(&m.receivers, &m.mu, lim); err != nil {
 		m.recycle(p)
 		return v, err
 	}
-	return m.afterRecv(p)
+	return m.recvOutcome(p)
 }
 
 // get takes the first message into *v, and stores that of the sender that has waited longest, which the caller then wakes. It
@@ -294,7 +294,7 @@ func (m *Mailbox[T]) get(v *T) (w *sched.Waiter, ok bool) {
 }
 
 // recvOutcome ends a receive that has waited with parcel p.
-func (m *Mailbox[T]) afterRecv(p *parcel[T]) (v T, err error) {
+func (m *Mailbox[T]) recvOutcome(p *parcel[T]) (v T, err error) {
 	v = p.v
 	if !p.ok {
 		err = ErrClosed
@@ -310,7 +310,7 @@ func (m *Mailbox[T]) Close() {
 	c := sched.Visit()
 	m.mu.Lock()
 	m.closed = true
-	s, r := m.senders.PopAll(), m.takers.PopAll() // ok of their parcels is false
+	s, r := m.senders.PopAll(), m.receivers.PopAll() // ok of their parcels is false
 	m.mu.Unlock()
 	c.WakeAll(s)
 	c.WakeAll(r)

@@ -22,11 +22,11 @@ type Mutex struct {
 	// woken: a waiter has been woken and has not yet looked.
 	woken bool
 	// handOver: the first waiter in q has been overtaken, so the next Unlock hands the mutex over.
-	next bool
+	handOver bool
 	// handedOver: the mutex is locked, and belongs to the next woken waiter that looks: the one to which Unlock gave it, or
 	// another one, if a thread has unlocked the mutex in the meantime, which any thread may.
-	handed bool
-	q      sched.WaitQueue
+	handedOver bool
+	q          sched.WaitQueue
 }
 
 // The state of a Mutex:
@@ -128,8 +128,8 @@ func (m *Mutex) lock(lim *sched.Limit) error {
 	for {
 		c = sched.Enter()
 		m.mu.Lock()
-		if m.handed {
-			m.handed = false
+		if m.handedOver {
+			m.handedOver = false
 			m.mu.Unlock()
 			c.Leave()
 			return nil
@@ -140,7 +140,7 @@ func (m *Mutex) lock(lim *sched.Limit) error {
 			c.Leave()
 			return nil
 		}
-		m.next = true
+		m.handOver = true
 		again := sched.Limit{First: true}
 		if lim != nil {
 			again.Context = lim.Context
@@ -161,7 +161,7 @@ func (m *Mutex) spin() bool {
 		s := m.state.Load()
 		switch {
 		case s&(locked|waiting) == 0:
-			if s&exhausted != 0 && crowded() {
+			if s&exhausted != 0 && othersReady() {
 				return false
 			}
 			if m.state.CompareAndSwap(s, s|locked) {
@@ -179,11 +179,11 @@ func (m *Mutex) spin() bool {
 }
 
 // othersReady tells whether other threads or goroutines may wait for the VP or the OS thread of the caller.
-func crowded() bool { return sched.Ready() || !sched.OnThread() }
+func othersReady() bool { return sched.Ready() || !sched.OnThread() }
 
 // yields tells whether the caller is to let the woken waiter go first, although the mutex is free. Under mu.
 func (m *Mutex) yields() bool {
-	return m.woken && m.state.Load()&exhausted != 0 && crowded()
+	return m.woken && m.state.Load()&exhausted != 0 && othersReady()
 }
 
 // watchPasses is called by a woken waiter before it looks. While a thread on another VP takes and frees the mutex all the time,
@@ -313,10 +313,10 @@ func (m *Mutex) unlock(c *sched.Co) bool {
 	}
 	var w *sched.Waiter
 	switch {
-	case m.next:
-		m.next = false
+	case m.handOver:
+		m.handOver = false
 		if w = m.q.Pop(); w != nil {
-			m.handed = true
+			m.handedOver = true
 			m.state.Store(locked | m.otherBits(s))
 		} else { // the one that was overtaken has given up
 			m.state.Store(m.otherBits(s))
@@ -332,7 +332,7 @@ func (m *Mutex) unlock(c *sched.Co) bool {
 		if free, ok := onePassLess(s); ok {
 			m.state.Store(free)
 		} else {
-			m.woken, m.handed = false, true
+			m.woken, m.handedOver = false, true
 			m.state.Store(locked | m.otherBits(s))
 		}
 	}

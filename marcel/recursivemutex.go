@@ -21,7 +21,7 @@ type RecursiveMutex struct {
 
 // Lock takes the mutex, or waits until it can. The owner locks it once more.
 func (r *RecursiveMutex) Lock() {
-	if me := calls.CallerID(); !r.again(me) {
+	if me := calls.CallerID(); !r.relock(me) {
 		r.m.Lock()
 		r.owner.Store(me)
 	}
@@ -31,30 +31,30 @@ func (r *RecursiveMutex) Lock() {
 // block.
 func (r *RecursiveMutex) TryLock() bool {
 	me := calls.CallerID()
-	return r.again(me) || r.got(me, r.m.TryLock())
+	return r.relock(me) || r.own(me, r.m.TryLock())
 }
 
 // LockTimeout is Lock for at most d; false: the mutex was not to be had in time.
 // If d <= 0 it is TryLock.
 func (r *RecursiveMutex) LockTimeout(d time.Duration) bool {
 	me := calls.CallerID()
-	return r.again(me) || r.got(me, r.m.LockTimeout(d))
+	return r.relock(me) || r.own(me, r.m.LockTimeout(d))
 }
 
 // LockContext is Lock until ctx is done: then it returns the cause, also if the
 // mutex was free or the caller's own.
 func (r *RecursiveMutex) LockContext(ctx context.Context) error {
 	me := calls.CallerID()
-	if _, err := under(ctx); err != nil || r.again(me) {
+	if _, err := under(ctx); err != nil || r.relock(me) {
 		return err
 	}
 	err := r.m.LockContext(ctx)
-	r.got(me, err == nil)
+	r.own(me, err == nil)
 	return err
 }
 
 // relock locks once more if the caller, whose CallerID is me, is the owner. It tells whether it is.
-func (r *RecursiveMutex) again(me uint64) bool {
+func (r *RecursiveMutex) relock(me uint64) bool {
 	mine := r.owner.Load() == me
 	if mine {
 		r.depth++
@@ -63,7 +63,7 @@ func (r *RecursiveMutex) again(me uint64) bool {
 }
 
 // own makes the caller, whose CallerID is me, the owner, if it has locked m. It returns has.
-func (r *RecursiveMutex) got(me uint64, has bool) bool {
+func (r *RecursiveMutex) own(me uint64, has bool) bool {
 	if has {
 		r.owner.Store(me)
 	}

@@ -127,7 +127,7 @@ func tryCases(cases []Case) int {
 		i = int(rand.Uint32N(uint32(n)))
 	}
 	for range n {
-		if c := cases[i]; !off(c) && c.Try() {
+		if c := cases[i]; !isOff(c) && c.Try() {
 			return i
 		}
 		if i++; i == n {
@@ -245,7 +245,7 @@ func (s *selection) enlist(cases []Case) bool {
 	s.bounded.Open()
 	s.open = true
 	for i, c := range cases {
-		if !off(c) && !c.Enlist(s.bounded.Node(i)) {
+		if !isOff(c) && !c.Enlist(s.bounded.Node(i)) {
 			return false
 		}
 		s.enlisted = i + 1
@@ -261,7 +261,7 @@ func (s *selection) withdraw(cases []Case) {
 	}
 	for s.enlisted > 0 {
 		s.enlisted--
-		if c := cases[s.enlisted]; !off(c) {
+		if c := cases[s.enlisted]; !isOff(c) {
 			c.Withdraw(s.bounded.Node(s.enlisted))
 		}
 	}
@@ -306,7 +306,7 @@ func (s *selection) wait(cases []Case, ctx context.Context) *sched.Waiter {
 // mustPoll polls once for each Poller, and tells whether one of them needs the waiter to go on.
 func mustPoll(cases []Case) (must bool) {
 	for _, c := range cases {
-		if p, ok := c.(Poller); ok && !off(c) && p.Poll() {
+		if p, ok := c.(Poller); ok && !isOff(c) && p.Poll() {
 			must = true
 		}
 	}

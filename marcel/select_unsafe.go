@@ -8,7 +8,7 @@ import (
 // isOff tells whether a case is switched off: it is nil, or holds a nil pointer. The second word of an interface is the pointer
 // that it holds, or points to what it holds. It is also nil for a struct that consists of one nil pointer; holdsNil tells the two
 // apart.
-func off(c Case) bool { return (*[2]unsafe.Pointer)(unsafe.Pointer(&c))[1] == nil && holdsNil(c) }
+func isOff(c Case) bool { return (*[2]unsafe.Pointer)(unsafe.Pointer(&c))[1] == nil && holdsNil(c) }
 
 // holdsNil is isOff by reflection.
 //

@@ -14,10 +14,10 @@ import (
 // waiter, so no thread overtakes it. The zero value has no units. It takes 32 bytes and must not be
 // copied after first use.
 type Semaphore struct {
-	mu sched.Spin      // guards n and q
-	is sched.Kind      // added to the kind of waits; constant after first use
-	n  int             // units; below 0: so many releases come before the first unit
-	q  sched.WaitQueue // not empty: n <= 0
+	mu        sched.Spin      // guards n and q
+	kindFlags sched.Kind      // added to the kind of waits; constant after first use
+	n         int             // units; below 0: so many releases come before the first unit
+	q         sched.WaitQueue // not empty: n <= 0
 }
 
 // NewSemaphore returns a semaphore with n units. If n is negative, that many
@@ -26,7 +26,7 @@ func NewSemaphore(n int) *Semaphore { return &Semaphore{n: n} }
 
 // Uninterruptible makes the waits for a unit no cancellation points: for code that Thread.Cancel must not end there. Call it
 // before first use.
-func (s *Semaphore) Uninterruptible() { s.is = sched.Uninterruptible }
+func (s *Semaphore) Uninterruptible() { s.kindFlags = sched.Uninterruptible }
 
 // Acquire takes a unit, or waits until there is one.
 func (s *Semaphore) Acquire() {
@@ -63,7 +63,9 @@ func (s *Semaphore) AcquireTimeout(d time.Duration) bool { return s.acquire(with
 // if there was a unit.
 func (s *Semaphore) AcquireContext(ctx context.Context) error { return until(ctx, s.acquire) }
 
-func (s *Semaphore) acquire(lim *sched.Limit) error { return s.acquireAs(sched.InSemaphore|s.is, lim) }
+func (s *Semaphore) acquire(lim *sched.Limit) error {
+	return s.acquireAs(sched.InSemaphore|s.kindFlags, lim)
+}
 
 // acquireAs is Acquire as a wait of the kind, within lim; nil: without a limit.
 func (s *Semaphore) acquireAs(kind sched.Kind, lim *sched.Limit) error {

@@ -13,13 +13,13 @@ import (
 // have passed, so none is lost and none comes twice. While no thread waits for a tick a Ticker costs
 // nothing. The zero Ticker is stopped. It must not be copied after first use.
 type Ticker struct {
-	mu     sched.Spin // guards the fields below
-	armed  bool       // the alarm is pending, or ringing
-	period int64      // ns; 0: stopped
-	begin  time.Time  // of the first period
-	taken  int64      // ticks that callers have got since begin
-	q      sched.WaitQueue
-	alarm  sched.Alarm // rings at the next tick, while a thread waits for it
+	mu         sched.Spin // guards the fields below
+	armed      bool       // the alarm is pending, or ringing
+	period     int64      // ns; 0: stopped
+	begin      time.Time  // of the first period
+	takenTicks int64      // ticks that callers have got since begin
+	q          sched.WaitQueue
+	alarm      sched.Alarm // rings at the next tick, while a thread waits for it
 }
 
 // NewTicker returns a ticker whose first tick is d from now. It panics if d <= 0.
@@ -45,7 +45,7 @@ func (t *Ticker) Stop() { t.set(0) }
 func (t *Ticker) set(period int64) {
 	now := time.Now()
 	holding(&t.mu, func() *sched.Waiter {
-		t.period, t.begin, t.taken = period, now, 0
+		t.period, t.begin, t.takenTicks = period, now, 0
 		if t.armed {
 			t.armed = false
 			t.alarm.Stop()
@@ -94,7 +94,7 @@ func (t *Ticker) wait(lim *sched.Limit) (int, error) {
 		if n, more := t.take(); !more {
 			return n, nil
 		}
-		s := sched.Here()
+		s := sched.Current()
 		c := sched.EnterLibrary()
 		t.mu.Lock()
 		if !t.await(c, s) {
@@ -122,7 +122,7 @@ func (t *Ticker) TryWait() int {
 func (t *Ticker) take() (n int, wait bool) {
 	holding(&t.mu, func() *sched.Waiter {
 		if n = t.passed(); n > 0 {
-			t.taken += int64(n)
+			t.takenTicks += int64(n)
 		}
 		wait = n == 0 && t.period != 0
 		return nil
@@ -135,7 +135,7 @@ func (t *Ticker) passed() int {
 	if t.period == 0 {
 		return 0
 	}
-	return int(int64(time.Since(t.begin))/t.period - t.taken)
+	return int(int64(time.Since(t.begin))/t.period - t.takenTicks)
 }
 
 // await has the alarm ring at the next tick. It returns false if there is no tick to wait for, or s has been stopped: then the
@@ -145,24 +145,24 @@ func (t *Ticker) await(c *sched.Co, s *sched.Scheduler) bool {
 		return false
 	}
 	if !t.armed {
-		t.armed = t.alarm.Start(c, s, t.untilNext(), (*ticking)(t))
+		t.armed = t.alarm.Start(c, s, t.untilNext(), (*tickerRinger)(t))
 	}
 	return t.armed
 }
 
 // untilNext returns the time until the next tick that was not taken. Under mu.
 func (t *Ticker) untilNext() time.Duration {
-	if t.taken >= math.MaxInt64/t.period {
+	if t.takenTicks >= math.MaxInt64/t.period {
 		return math.MaxInt64
 	}
-	return time.Duration((t.taken+1)*t.period) - time.Since(t.begin)
+	return time.Duration((t.takenTicks+1)*t.period) - time.Since(t.begin)
 }
 
 // tickerRinger is the sched.Ringer of a Ticker's alarm.
-type ticking Ticker
+type tickerRinger Ticker
 
 // Ring wakes all waiters. The first to look has the ticks, the others wait on.
-func (r *ticking) Ring(round uint32) {
+func (r *tickerRinger) Ring(round uint32) {
 	t := (*Ticker)(r)
 	holding(&t.mu, func() *sched.Waiter {
 		if !t.armed || t.alarm.Round() != round {
@@ -174,7 +174,7 @@ func (r *ticking) Ring(round uint32) {
 }
 
 // Drop wakes all waiters, since the scheduler of the alarm has been stopped. They start the alarm on another scheduler.
-func (r *ticking) Drop(round uint32) { r.Ring(round) }
+func (r *tickerRinger) Drop(round uint32) { r.Ring(round) }
 
 // Case returns the case "a tick": Select takes all that have passed and were
 // not taken. A ticker that was stopped is never ready.
@@ -204,7 +204,7 @@ func (k *TickerCase) Try() bool {
 func (k *TickerCase) Enlist(w *sched.Waiter) bool {
 	t := k.t
 	_ = &t.mu // nil of the zero case
-	s := sched.Here()
+	s := sched.Current()
 	c := sched.Visit()
 	t.mu.Lock()
 	ok := t.period == 0 || t.await(c, s)

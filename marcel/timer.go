@@ -65,7 +65,7 @@ func AfterFunc(d time.Duration, f func()) *Timer {
 // until that has not been stopped in the meantime.
 func (t *Timer) start(begin func(*sched.Co, *sched.Scheduler) bool) {
 	for ok := false; !ok; {
-		s := sched.Here()
+		s := sched.Current()
 		c := sched.Visit()
 		t.mu.Lock()
 		ok = begin(c, s)
@@ -105,7 +105,7 @@ func (t *Timer) Reset(d time.Duration) (active bool) {
 			return true
 		}
 		t.state = running
-		return t.alarm.Start(c, s, d, (*ringing)(t))
+		return t.alarm.Start(c, s, d, (*timerRinger)(t))
 	})
 	if w != nil {
 		wakeAll(w)
@@ -144,16 +144,16 @@ func (t *Timer) expire() *sched.Waiter {
 }
 
 // timerRinger is the sched.Ringer of a Timer's alarm.
-type ringing Timer
+type timerRinger Timer
 
 // Ring ends the timer: its time is over.
-func (r *ringing) Ring(round uint32) { r.end(round, true) }
+func (r *timerRinger) Ring(round uint32) { r.end(round, true) }
 
 // Drop ends the timer: its scheduler has been stopped.
-func (r *ringing) Drop(round uint32) { r.end(round, false) }
+func (r *timerRinger) Drop(round uint32) { r.end(round, false) }
 
 // end ends the timer, unless it was stopped or started again since the round.
-func (r *ringing) end(round uint32, over bool) {
+func (r *timerRinger) end(round uint32, over bool) {
 	t := (*Timer)(r)
 	holding(&t.mu, func() *sched.Waiter {
 		switch {
@@ -240,21 +240,21 @@ func (t *Timer) Case() Case {
 	if forFunc {
 		panic(waitForFunc)
 	}
-	return (*expiring)(t)
+	return (*timerCase)(t)
 }
 
 // timerCase is the Case of a Timer.
-type expiring Timer
+type timerCase Timer
 
-func (e *expiring) Try() bool { return (*Timer)(e).TryWait() }
+func (e *timerCase) Try() bool { return (*Timer)(e).TryWait() }
 
-func (e *expiring) Enlist(w *sched.Waiter) bool {
+func (e *timerCase) Enlist(w *sched.Waiter) bool {
 	calls.Given(w) // forget what the last use of w has left
 	return enlist(&e.q, &e.mu, w, func() bool { return e.state != expired })
 }
 
-func (e *expiring) Withdraw(w *sched.Waiter)   { withdraw(&e.q, &e.mu, w) }
-func (e *expiring) Taken(w *sched.Waiter) bool { return calls.Given(w) }
+func (e *timerCase) Withdraw(w *sched.Waiter)   { withdraw(&e.q, &e.mu, w) }
+func (e *timerCase) Taken(w *sched.Waiter) bool { return calls.Given(w) }
 
 // SleepUntil is Sleep until time t. A t with a monotonic reading (from time.Now) is
 // met whatever becomes of the wall clock.

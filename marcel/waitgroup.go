@@ -39,18 +39,18 @@ func (g *WaitGroup) Go(f func()) Thread {
 		panic("marcel: WaitGroup.Go of a nil function")
 	}
 	g.Add(1)
-	return SpawnBody(&counted{calls.WrapperOf(f), g, f})
+	return SpawnBody(&waitGroupBody{calls.WrapperOf(f), g, f})
 }
 
 // waitGroupBody is what a thread of WaitGroup.Go runs.
-type counted struct {
+type waitGroupBody struct {
 	sched.Wrapper
 	g *WaitGroup
 	f func()
 }
 
 // Run implements Body.
-func (c *counted) Run() {
+func (c *waitGroupBody) Run() {
 	defer c.g.ended()
 	c.f()
 }
@@ -83,5 +83,5 @@ func (g *WaitGroup) WaitContext(ctx context.Context) error {
 // even if a new round has begun by then.
 func (g *WaitGroup) Case() Case {
 	_ = &g.n // nil panics here
-	return (*emptied)(&g.n)
+	return (*zeroCase)(&g.n)
 }

@@ -21,8 +21,8 @@ var ErrChanged = errors.New("marcel: the word has another value")
 // that has given up. The zero value is empty. It takes 24 bytes, and each waiter uses 64 bytes from a
 // pool. It must not be copied after first use.
 type WaitQueue struct {
-	mu   sched.Spin // guards line
-	line shelf.List[inLine]
+	mu     sched.Spin // guards line
+	places shelf.List[queuePlace]
 }
 
 // queuePlace is the place of one waiting thread or goroutine. It stands in the list of one WaitQueue at a time, which Requeue may
@@ -37,15 +37,15 @@ type WaitQueue struct {
 //	queue q ─── its waiter has given up: under the lock of q ────► queue nil
 //
 // While queue is nil only the waiter uses the place, once Wake has popped it.
-type inLine struct {
-	in   atomic.Pointer[WaitQueue] // the queue in whose list the place stands; changed under the lock of that queue
-	node shelf.Node[inLine]        // under the same lock
-	mu   sched.Spin                // guards q
-	q    sched.WaitQueue           // the waiter stands here, alone
-	w    *sched.Waiter             // what Wake has popped from q; only Wake uses it
+type queuePlace struct {
+	queue  atomic.Pointer[WaitQueue] // the queue in whose list the place stands; changed under the lock of that queue
+	node   shelf.Node[queuePlace]    // under the same lock
+	mu     sched.Spin                // guards q
+	waiter sched.WaitQueue           // the waiter stands here, alone
+	popped *sched.Waiter             // what Wake has popped from q; only Wake uses it
 }
 
-var places = sync.Pool{New: func() any { return &inLine{} }}
+var placePool = sync.Pool{New: func() any { return &queuePlace{} }}
 
 // Wait waits until it is woken if *word is old; else it returns false at once. A
 // change of *word that was followed by a Wake is never missed. After a wake-up
@@ -72,39 +72,39 @@ func (q *WaitQueue) wait(word *atomic.Uint32, old uint32, lim *sched.Limit) erro
 	if word.Load() != old {
 		return ErrChanged
 	}
-	p := places.Get().(*inLine)
+	p := placePool.Get().(*queuePlace)
 	c := sched.EnterLibrary()
 	q.mu.Lock()
 	if word.Load() != old { // a thread that changes it now finds us in the list
 		q.mu.Unlock()
 		c.Leave()
-		places.Put(p)
+		placePool.Put(p)
 		return ErrChanged
 	}
 	q.push(p)
 	p.mu.Lock()
 	q.mu.Unlock()
-	err := wait(c.As(sched.InWaitQueue), &p.q, &p.mu, lim)
+	err := wait(c.As(sched.InWaitQueue), &p.waiter, &p.mu, lim)
 	if err != nil {
 		p.leave()
 	}
-	places.Put(p)
+	placePool.Put(p)
 	return err
 }
 
 // leave takes p, whose waiter has given up, out of the queue in which it stands by now.
-func (p *inLine) leave() {
+func (p *queuePlace) leave() {
 	c := sched.Enter()
 	for {
-		q := p.in.Load()
+		q := p.queue.Load()
 		if q == nil {
 			break
 		}
 		q.mu.Lock()
-		here := p.in.Load() == q
+		here := p.queue.Load() == q
 		if here {
-			q.line.Remove(&p.node)
-			p.in.Store(nil)
+			q.places.Remove(&p.node)
+			p.queue.Store(nil)
 		}
 		q.mu.Unlock()
 		if here {
@@ -151,9 +151,9 @@ func (q *WaitQueue) Requeue(to *WaitQueue, n, m int) (woken, moved int) {
 		sched.Backoff(turn)
 	}
 	all, woken := q.take(n)
-	for ; moved != m && !q.line.Empty(); moved++ {
-		p := q.line.First()
-		q.line.Remove(&p.node)
+	for ; moved != m && !q.places.Empty(); moved++ {
+		p := q.places.First()
+		q.places.Remove(&p.node)
 		to.push(p)
 	}
 	to.mu.Unlock()
@@ -164,34 +164,34 @@ func (q *WaitQueue) Requeue(to *WaitQueue, n, m int) (woken, moved int) {
 }
 
 // take takes out up to n places whose waiters have not given up; all if n is negative. Under the lock.
-func (q *WaitQueue) take(n int) (all shelf.List[inLine], taken int) {
-	for p := q.line.First(); taken != n && p != nil; p = q.line.First() {
-		q.line.Remove(&p.node)
+func (q *WaitQueue) take(n int) (all shelf.List[queuePlace], taken int) {
+	for p := q.places.First(); taken != n && p != nil; p = q.places.First() {
+		q.places.Remove(&p.node)
 		p.mu.Lock()
-		w := p.q.Pop()
+		w := p.waiter.Pop()
 		p.mu.Unlock()
 		if w != nil { // else the waiter has given up, and will find that p stands in no queue
-			p.w = w
+			p.popped = w
 			all.Push(&p.node, p)
 			taken++
 		}
-		p.in.Store(nil)
+		p.queue.Store(nil)
 	}
 	return all, taken
 }
 
 // wake wakes the waiters that take has returned. After that only the waiters use their places.
-func wake(c *sched.Co, all shelf.List[inLine]) {
+func wake(c *sched.Co, all shelf.List[queuePlace]) {
 	for p := all.First(); p != nil; p = all.First() {
 		all.Remove(&p.node)
-		w := p.w
-		p.w = nil
+		w := p.popped
+		p.popped = nil
 		c.Wake(w)
 	}
 }
 
 // push puts p at the end of the list. Under the lock.
-func (q *WaitQueue) push(p *inLine) {
-	q.line.Push(&p.node, p)
-	p.in.Store(q)
+func (q *WaitQueue) push(p *queuePlace) {
+	q.places.Push(&p.node, p)
+	p.queue.Store(q)
 }

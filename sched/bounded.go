@@ -29,7 +29,7 @@ type BoundedWait struct {
 	t      *thread       // the waiter; nil: a goroutine, which waits on ch
 	kind   Kind          // of the wait
 	ticket atomic.Uint64 // number of the wait << 1 | open
-	won    *Waiter       // the claimer writes it, the owner reads it once it is woken
+	winner *Waiter       // the claimer writes it, the owner reads it once it is woken
 	lock   *Spin         // of the queue: the owner locks it before Open and parks under it; nil: the owner parks under mu
 	mu     Spin
 	woken  bool // under mu
@@ -39,14 +39,14 @@ type BoundedWait struct {
 	limit  timer   // its at is when the time limit is over
 	expiry *Waiter // the node that the time limit ends the wait for; nil: no limit
 
-	ch      chan struct{}   // of a goroutine, of capacity 1
-	latch   *sync.Mutex     // of a goroutine in a synctest bubble, instead of ch: see inBubble
-	clock   *time.Timer     // a goroutine's, kept for the next wait
-	done    <-chan struct{} // of a goroutine's context, nil: none
-	doneFor *Waiter
+	ch       chan struct{}   // of a goroutine, of capacity 1
+	latch    *sync.Mutex     // of a goroutine in a synctest bubble, instead of ch: see inBubble
+	goTimer  *time.Timer     // a goroutine's, kept for the next wait
+	done     <-chan struct{} // of a goroutine's context, nil: none
+	doneNode *Waiter
 
 	last, first Waiter
-	more        []Waiter
+	otherNodes  []Waiter
 }
 
 // boundedWaits keeps unused BoundedWaits: for goroutines, and for threads that wait within a wait.
@@ -72,16 +72,16 @@ func newBoundedWait(t *thread, n int) (b *BoundedWait) {
 	case t != nil && t.bounded.t == nil:
 		b = t.bounded
 	case t == nil && inBubble():
-		b = (&BoundedWait{latch: latched()}).adopt()
+		b = (&BoundedWait{latch: newLatch()}).adopt()
 	default:
 		if b = boundedWaits.Get(); b == nil {
 			b = (&BoundedWait{ch: make(chan struct{}, 1)}).adopt()
 		}
 	}
-	if n--; n > len(b.more) {
-		b.more = make([]Waiter, n)
-		for i := range b.more {
-			b.more[i].adopt(b)
+	if n--; n > len(b.otherNodes) {
+		b.otherNodes = make([]Waiter, n)
+		for i := range b.otherNodes {
+			b.otherNodes[i].adopt(b)
 		}
 	}
 	b.t = t
@@ -108,7 +108,7 @@ func (b *BoundedWait) Node(i int) *Waiter {
 	if i == 0 {
 		return &b.first
 	}
-	return &b.more[i-1]
+	return &b.otherNodes[i-1]
 }
 
 // Last returns one more node, for a limit of the wait as a whole.
@@ -163,7 +163,7 @@ func (b *BoundedWait) Watch(w *Waiter, ctx context.Context) bool {
 		return false
 	}
 	if b.t == nil && b.done == nil {
-		b.done, b.doneFor = done, w
+		b.done, b.doneNode = done, w
 		return true
 	}
 	n := b.ticket.Load() | 1
@@ -173,8 +173,8 @@ func (b *BoundedWait) Watch(w *Waiter, ctx context.Context) bool {
 
 // Unwatch ends what Watch has begun.
 func (b *BoundedWait) Unwatch(w *Waiter) {
-	if b.doneFor == w {
-		b.done, b.doneFor = nil, nil
+	if b.doneNode == w {
+		b.done, b.doneNode = nil, nil
 	}
 	if stop, ok := w.note.(func() bool); ok {
 		w.note = nil
@@ -192,7 +192,7 @@ func (b *BoundedWait) Wait() *Waiter {
 	default:
 		b.await(Enter())
 	}
-	return b.won
+	return b.winner
 }
 
 // sleep blocks the owner, a goroutine, until the wait is over.
@@ -207,13 +207,13 @@ func (b *BoundedWait) sleep() {
 	}
 	var late <-chan time.Time
 	if b.expiry != nil {
-		if d := time.Duration(b.limit.at - nanotime()); b.clock == nil {
-			b.clock = time.NewTimer(d)
+		if d := time.Duration(b.limit.at - nanotime()); b.goTimer == nil {
+			b.goTimer = time.NewTimer(d)
 		} else {
-			b.clock.Reset(d)
+			b.goTimer.Reset(d)
 		}
-		defer b.clock.Stop()
-		late = b.clock.C
+		defer b.goTimer.Stop()
+		late = b.goTimer.C
 	}
 	mine := false
 	select {
@@ -222,7 +222,7 @@ func (b *BoundedWait) sleep() {
 	case <-late:
 		mine = b.claimFor(b.expiry, b.ticket.Load())
 	case <-b.done:
-		mine = b.claimFor(b.doneFor, b.ticket.Load())
+		mine = b.claimFor(b.doneNode, b.ticket.Load())
 	}
 	if !mine {
 		<-b.ch // a waker was first
@@ -234,7 +234,7 @@ func (b *BoundedWait) claimFor(w *Waiter, n uint64) bool {
 	if n&1 == 0 || !b.ticket.CompareAndSwap(n, n&^1) {
 		return false
 	}
-	b.won = w
+	b.winner = w
 	return true
 }
 
@@ -276,7 +276,7 @@ func (b *BoundedWait) wakeUnder(c *co) {
 // await parks the owner, a thread, until wake. It ends the operation of c.
 func (b *BoundedWait) await(c *co) {
 	t := c.cur
-	if x := t.x.Load(); x != nil && x.due(b.kind) && b.Close() {
+	if x := t.rarePart.Load(); x != nil && x.due(b.kind) && b.Close() {
 		if b.lock != nil {
 			b.lock.Unlock()
 		}
@@ -284,7 +284,7 @@ func (b *BoundedWait) await(c *co) {
 		return
 	}
 	t.w.kind = b.kind
-	t.waits = b // published by the lock under which it parks
+	t.currentWait = b // published by the lock under which it parks
 	if b.expiry != nil {
 		ts := &c.l.vp.timers
 		ts.mu.Lock()
@@ -307,7 +307,7 @@ func (b *BoundedWait) await(c *co) {
 		c.Leave()
 		t.w.kind = InOther
 	}
-	t.waits = nil
+	t.currentWait = nil
 }
 
 // meet parks the owner under its own lock, unless it has been woken before.
@@ -333,7 +333,7 @@ func (b *BoundedWait) meet(c *co) (parks bool) {
 // Free gives b back, for later waits to use. b must be closed, and none of its nodes may stand in a queue or be watched.
 func (b *BoundedWait) Free() {
 	t := b.t
-	b.t, b.won, b.lock, b.began, b.kind = nil, nil, nil, 0, InOther
+	b.t, b.winner, b.lock, b.began, b.kind = nil, nil, nil, 0, InOther
 	if b.latch == nil && (t == nil || t.bounded != b) {
 		boundedWaits.Put(b)
 	}
@@ -360,7 +360,7 @@ func (w *Waiter) Fire(ticket uint64) bool {
 func (w *Waiter) BoundedWait() *BoundedWait { return w.b }
 
 // Won tells whether the wait of w, a node of a BoundedWait, was ended for it.
-func (w *Waiter) Won() bool { return w.b.won == w }
+func (w *Waiter) Won() bool { return w.b.winner == w }
 
 // Note returns the note that the waiter has left for its waker.
 func (w *Waiter) Note() any { return w.note }

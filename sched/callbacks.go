@@ -8,12 +8,12 @@ var ErrNotThread = errors.New("marcel: the caller is a plain goroutine, not a th
 // callbacks are the functions that a thread has registered, and its values of keys. Only the thread uses them, except
 // afterExit, which startPostExit takes when the thread has ended.
 type callbacks struct {
-	cleanups []func() // pushed and not yet popped
-	atExit   []func()
-	after    []func()
-	onSwitch func()
-	locals   []local // of SetLocal
-	rounds   int     // rounds of destructors so far
+	cleanups  []func() // pushed and not yet popped
+	atExit    []func()
+	afterExit []func()
+	onSwitch  func()
+	locals    []local // of SetLocal
+	rounds    int     // rounds of destructors so far
 }
 
 // local is a value that a thread keeps for a key.
@@ -31,7 +31,7 @@ const destructorRounds = 4
 // next takes the next call that is due at the end of the thread: cleanup
 // handlers, then at-exit callbacks, then destructors. It returns nil if none is left. Each is taken
 // before it is called, so that a call which panics or exits is not repeated.
-func (cb *callbacks) next() func() {
+func (cb *callbacks) nextEndCall() func() {
 	for _, list := range []*[]func(){&cb.cleanups, &cb.atExit} {
 		if f := popLast(list); f != nil {
 			return f
@@ -62,11 +62,11 @@ func popLast(list *[]func()) (f func()) {
 
 // conclude makes the calls at the end of the thread. If one of these
 // panics or exits, run calls conclude again for the others.
-func (c *co) conclude(x *rare) {
+func (c *co) runEndCalls(x *rare) {
 	if !x.ending {
-		c.close(x)
+		c.makeUncancelable(x)
 	}
-	for f := x.next(); f != nil; f = x.next() {
+	for f := x.nextEndCall(); f != nil; f = x.nextEndCall() {
 		f()
 	}
 }
@@ -74,11 +74,11 @@ func (c *co) conclude(x *rare) {
 // startPostExit spawns the thread that makes the post-exit calls (AfterExit) of the thread that ends.
 // Holder only.
 func (v *vp) startPostExit(x *rare) {
-	calls := x.after
+	calls := x.afterExit
 	if len(calls) == 0 {
 		return
 	}
-	x.after = nil
+	x.afterExit = nil
 	t := newThread()
 	t.vp = v
 	t.body = plain(func() {
@@ -86,12 +86,12 @@ func (v *vp) startPostExit(x *rare) {
 			f()
 		}
 	})
-	storeRel64(&v.born, v.born+1)
+	storeRel64(&v.spawned, v.spawned+1)
 	v.ready(t, true)
 }
 
 // back is called by a thread with a rare part when it runs again after a switch, in user mode.
-func (c *co) back(x *rare) {
+func (c *co) runSwitchCallbacks(x *rare) {
 	c.renew(x)
 	if f := x.onSwitch; f != nil {
 		f()
@@ -101,7 +101,7 @@ func (c *co) back(x *rare) {
 // renew is called by a thread with a rare part, in user mode, when it begins, and when it goes on after a switch or a
 // call of Blocking: a suspended thread parks, and preemption is disabled again if it was.
 func (c *co) renew(x *rare) {
-	if x.asks.Load() != 0 {
+	if x.requests.Load() != 0 {
 		c.parkSuspended(x)
 	}
 	if x.preemptOff.depth > 0 && c.inUser == 0 {
@@ -155,7 +155,7 @@ func (moduleCalls) AtExit(f func()) error {
 func (moduleCalls) AfterExit(f func()) error {
 	x, err := ownRare()
 	if err == nil && f != nil {
-		x.after = append(x.after, f)
+		x.afterExit = append(x.afterExit, f)
 	}
 	return err
 }
@@ -185,7 +185,7 @@ func (moduleCalls) SetLocal(key *byte, value any, drop func() func()) error {
 // Local returns what the calling thread keeps for the key; nil: nothing, or the caller is a plain goroutine.
 func (moduleCalls) Local(key *byte) any {
 	if c := lookup(); c != nil && c.cur != nil {
-		if x := c.cur.x.Load(); x != nil {
+		if x := c.cur.rarePart.Load(); x != nil {
 			for i := range x.locals {
 				if x.locals[i].key == key {
 					return x.locals[i].value

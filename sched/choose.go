@@ -8,13 +8,13 @@ import (
 // choose takes the next thread of the highest priority that is ready in v's own queue or
 // in a node's above it, but none of a lower priority than low. Holder only.
 func (v *vp) choose(low rank) *thread {
-	if v.off.Load() {
+	if v.disabled.Load() {
 		return nil
 	}
 	b := v.q.present()
 	shared := v.sched.placed.Load() != 0
 	if shared {
-		b |= v.above()
+		b |= v.readyAbove()
 	}
 	if b&cpuBoundRank.bit() != 0 {
 		now := asm.Cycles()
@@ -24,7 +24,7 @@ func (v *vp) choose(low rank) *thread {
 		case over || b&(cpuBoundRank.bit()-1) == 0 && low >= defaultRank:
 			v.cpuBound.at = now
 			if t := v.chooseRank(cpuBoundRank, shared); t != nil {
-				v.running, v.chosenAt = cpuBoundRank, v.tick+1
+				v.chosenRank, v.chosenTick = cpuBoundRank, v.tick+1
 				return t
 			}
 		}
@@ -37,7 +37,7 @@ func (v *vp) choose(low rank) *thread {
 		v.choices++
 		t := v.chooseRank(r, shared)
 		if t != nil {
-			v.running, v.chosenAt = r, v.tick+1
+			v.chosenRank, v.chosenTick = r, v.tick+1
 			return t
 		}
 	}
@@ -50,7 +50,7 @@ func (v *vp) choose(low rank) *thread {
 // no thread waits for ever in any of them.
 func (v *vp) chooseRank(r rank, shared bool) *thread {
 	if shared {
-		for n := v.home; n != nil; n = n.up {
+		for n := v.leaf; n != nil; n = n.up {
 			if v.choices%uint32(len(n.vps)+1) == 0 && n.ready.Load()&r.bit() != 0 {
 				if t := n.take(r, v, false); t != nil {
 					return t
@@ -66,7 +66,7 @@ func (v *vp) chooseRank(r rank, shared bool) *thread {
 		v.expel(t)
 	}
 	if shared {
-		for n := v.home; n != nil; n = n.up {
+		for n := v.leaf; n != nil; n = n.up {
 			if n.ready.Load()&r.bit() != 0 {
 				if t := n.take(r, v, true); t != nil {
 					return t
@@ -122,7 +122,7 @@ func (v *vp) looksFirst() bool {
 
 // putsOff tells whether CPU-bound threads, and nothing else, are ready, while the idle loop looks first.
 func (v *vp) putsOff() bool {
-	return v.q.present()|v.above() == cpuBoundRank.bit() && v.inbox.Load() == nil && v.looksFirst()
+	return v.q.present()|v.readyAbove() == cpuBoundRank.bit() && v.inbox.Load() == nil && v.looksFirst()
 }
 
 // looked adds d, the cycles that the idle loop has polled while CPU-bound threads were ready, to the debt. If last is set the

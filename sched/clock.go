@@ -17,23 +17,23 @@ import (
 // clock falls asleep until a thread becomes ready, or the next timed wait is over. IDLE.md draws its states. The clock's thread
 // alone uses the fields that are not atomic.
 type clock struct {
-	s       *Scheduler
-	word    atomic.Uint32 // futex: what the clock was woken for
-	asleep  bool          // wantsClock is in Scheduler.wants
-	wakeAt  atomic.Int64  // ns: the clock sleeps until then; 0: it is awake. See hurry
-	ticks   uint64        // so far
-	trimAt  int64         // ns: when to call trim next
-	surplus bool          // the last trim has left spares or idle runners that may end
-	trust   int64         // ns: for how long the clock may leave the VPs to the threads that poll there; 0: no time
-	gap     int64         // ns: until the next look between two ticks; 0: none
-	span    sleepState
+	s          *Scheduler
+	word       atomic.Uint32 // futex: what the clock was woken for
+	asleep     bool          // wantsClock is in Scheduler.wants
+	wakeAt     atomic.Int64  // ns: the clock sleeps until then; 0: it is awake. See hurry
+	ticks      uint64        // so far
+	trimAt     int64         // ns: when to call trim next
+	surplus    bool          // the last trim has left spares or idle runners that may end
+	trustTime  int64         // ns: for how long the clock may leave the VPs to the threads that poll there; 0: no time
+	lookGap    int64         // ns: until the next look between two ticks; 0: none
+	sleepState sleepState
 }
 
 // vpWatch is what the clock remembers of a VP.
 type vpWatch struct {
 	tick         uint32
 	since        int64 // ns: when tick took this value
-	told         bool  // the watchdog has reported its thread
+	reported     bool  // the watchdog has reported its thread
 	stoppedLooks int   // looks in a row at which its thread was stopped, though the clock had not asked
 }
 
@@ -124,26 +124,26 @@ func (ck *clock) main() {
 			if now >= ck.trimAt {
 				ck.trim(now)
 			}
-		} else if ck.gap > 0 {
+		} else if ck.lookGap > 0 {
 			ck.look(now)
 		}
-		limit := ticked + max(period, ck.trust)
+		limit := ticked + max(period, ck.trustTime)
 		if still > sleepAfter {
 			limit = ck.fallAsleep(ticked)
 		}
-		if ck.gap > 0 {
-			limit = min(limit, now+ck.gap)
+		if ck.lookGap > 0 {
+			limit = min(limit, now+ck.lookGap)
 		}
 		ck.wakeAt.Store(min(limit, next))
 		if wait := min(limit, ck.s.nextTimer()) - nanotime(); wait > 0 && ck.word.Load() == 0 {
-			futexWaitFor(&ck.word, &ck.span, wait)
+			futexWaitFor(&ck.word, &ck.sleepState, wait)
 		}
 		ck.wakeAt.Store(0)
 		switch ck.word.Swap(0) {
 		case moved:
 			still = 0
 		case pressed:
-			still, ck.gap = 0, shortGap
+			still, ck.lookGap = 0, shortGap
 		}
 		if ck.asleep {
 			ck.asleep = false
@@ -160,7 +160,7 @@ func (ck *clock) fallAsleep(now int64) (limit int64) {
 	limit = maxAt
 	for _, v := range ck.s.vps {
 		ck.surplus = ck.surplus || v.idle.surplus() || v.surplusRunners()
-		if v.mode() != free || v.away.Load() > 0 {
+		if v.mode() != free || v.numBlocking.Load() > 0 {
 			limit = min(limit, now+stuckLook)
 			if v.hasWork() {
 				return now
@@ -183,14 +183,14 @@ func (ck *clock) tick(now int64) (moves bool) {
 	polling := s.inSleeper.Load() > 0
 	for _, v := range s.vps {
 		m := v.mode()
-		off := v.off.Load()
-		if v.away.Load() > 0 {
+		off := v.disabled.Load()
+		if v.numBlocking.Load() > 0 {
 			ck.lookAlone(v)
 		}
 		if m == free && !off {
 			ck.offer(v)
 			v.wakeIfDue(false) // for what is ready on its nodes, if it is free because of Blocking
-			if v.away.Load() > 0 {
+			if v.numBlocking.Load() > 0 {
 				trust = 0
 			}
 			continue
@@ -198,14 +198,14 @@ func (ck *clock) tick(now int64) (moves bool) {
 		polling = polling || m == held
 		polls, ns := false, int64(0)
 		if m == user {
-			polls, ns = v.polls.trust(cycles, int64(s.cfg.Period))
+			polls, ns = v.polling.trust(cycles, int64(s.cfg.Period))
 		}
 		if polls {
 			moves, polling = true, true
 		} else if !s.hooks.Empty(hooks.Timer) {
 			verdict = max(verdict, v.fire(hooks.Timer))
 		}
-		if v.hasWork() || v.away.Load() > 0 {
+		if v.hasWork() || v.numBlocking.Load() > 0 {
 			ns = 0
 		}
 		trust = min(trust, ns)
@@ -223,20 +223,20 @@ func (ck *clock) tick(now int64) (moves bool) {
 		s.runWatchdog(now)
 	}
 	plans := s.plan(now)
-	if ck.trust = trust; trust == maxAt || plans { // all sleep, or policies want their ticks
-		ck.trust = 0
+	if ck.trustTime = trust; trust == maxAt || plans { // all sleep, or policies want their ticks
+		ck.trustTime = 0
 	}
 	return plans || moves || verdict != hooks.Quiet
 }
 
 // look inspects all VPs between two ticks.
 func (ck *clock) look(now int64) {
-	ck.gap *= 2
-	if ck.gap > int64(ck.s.cfg.Period)/2 {
-		ck.gap = 0
+	ck.lookGap *= 2
+	if ck.lookGap > int64(ck.s.cfg.Period)/2 {
+		ck.lookGap = 0
 	}
 	for _, v := range ck.s.vps {
-		if v.away.Load() > 0 {
+		if v.numBlocking.Load() > 0 {
 			ck.lookAlone(v)
 		}
 		if v.mode() != free {
@@ -272,7 +272,7 @@ func (ck *clock) trim(now int64) {
 func (ck *clock) offer(v *vp) {
 	if !v.idle.asleep() && !v.hasWork() {
 		v.fallAsleep()
-		undo := v.n.sleeping.mark(asm.Cycles())
+		undo := v.counts.sleeping.mark(asm.Cycles())
 		if v.mode() != free {
 			undo()
 			v.wakeUp()
@@ -284,7 +284,7 @@ func (ck *clock) offer(v *vp) {
 // becomes a spare.
 func (ck *clock) lookAlone(v *vp) {
 	for _, l := range ck.s.lwps.list() {
-		if l.alone.Load() != nil && l.whereabouts() == v {
+		if l.blockingCo.Load() != nil && l.vpHint() == v {
 			l.takeBackAlone()
 		}
 	}
@@ -297,21 +297,21 @@ func (ck *clock) inspect(v *vp, now int64) (moves bool) {
 	w := &v.watch
 	work := v.hasWork()
 	if tick := v.ticks(); tick != w.tick {
-		w.tick, w.since, w.told, w.stoppedLooks = tick, now, false, 0
+		w.tick, w.since, w.reported, w.stoppedLooks = tick, now, false, 0
 		moves = true
 	}
 	x := v.current()
 	if x.isBase() {
 		return moves || work
 	}
-	status := direct.Status(x.g0())
+	status := direct.Status(x.gHint())
 	if status != direct.Preempted {
 		w.stoppedLooks = 0
 	}
 	switch status {
 	case direct.Waiting:
 		if v.takeBack(x) {
-			ck.gap = waitGap
+			ck.lookGap = waitGap
 			return true
 		}
 	case direct.Preempted:
@@ -321,7 +321,7 @@ func (ck *clock) inspect(v *vp, now int64) (moves bool) {
 		if w.stoppedLooks++; ck.s.preempts && w.stoppedLooks > 1 && v.claimStopped(x) {
 			return true
 		}
-		ck.gap = shortGap
+		ck.lookGap = shortGap
 	}
 	if !work || moves {
 		return moves
@@ -329,7 +329,7 @@ func (ck *clock) inspect(v *vp, now int64) (moves bool) {
 	if ck.s.wants.Load() >= wantsVP {
 		ck.s.Kick(-1)
 	}
-	over := now-w.since >= int64(ck.s.cfg.Slice) || v.pressed()
+	over := now-w.since >= int64(ck.s.cfg.Slice) || v.outranked()
 	switch {
 	case !isDirect:
 		if over {

@@ -46,9 +46,9 @@ func (sm wakeStamp) since(now int64) int64 { return int64(wakeStamp(now/stampUni
 // stampWake stamps t, which is about to be made ready, for the histogram of wakes. A waker on a VP stamps at every wakeSample-th
 // switch of that VP. A waker without a VP (a goroutine, the clock) always stamps, since its wake takes long anyway. The caller
 // owns t until it queues it. It calls stampWake only if a stamp or a trace may be due.
-func (c *co) woken(t *thread) {
+func (c *co) stampWake(t *thread) {
 	if c == nil || c.l.vp.tick%wakeSample == 0 {
-		t.woken = wakeStampAt(asm.Cycles())
+		t.wokenAt = wakeStampAt(asm.Cycles())
 	}
 	if Tracing() {
 		c.tracedWake(TraceWake, t)
@@ -56,10 +56,10 @@ func (c *co) woken(t *thread) {
 }
 
 // sampleWake takes the stamp of t, which is about to run, and adds the time since then to the histogram. Holder only.
-func (v *vp) ran(t *thread) {
-	ns := asm.Nanos(t.woken.since(asm.Cycles()))
-	t.woken = 0
-	count(&v.n.wakes[min(bits.Len64(uint64(ns)), len(v.n.wakes)-1)], 1)
+func (v *vp) sampleWake(t *thread) {
+	ns := asm.Nanos(t.wokenAt.since(asm.Cycles()))
+	t.wokenAt = 0
+	count(&v.counts.wakes[min(bits.Len64(uint64(ns)), len(v.counts.wakes)-1)], 1)
 }
 
 // sleepClock sums the cycles for which a VP had neither an LWP nor work. While the VP sleeps, the moment at which it fell asleep

@@ -63,7 +63,7 @@ func exactTimers() { _ = unix.Prctl(unix.PR_SET_TIMERSLACK, 1, 0, 0, 0) }
 // turn the next ones are system calls that Go knows of, for turnTrust times as long.
 func giveWay() {
 	began := asm.Cycles()
-	if began < toldUntil.Load() {
+	if began < tellGoUntil.Load() {
 		kernel.Yield()
 		return
 	}

@@ -28,7 +28,7 @@ func (e *Estimator) Window(spin int64) int64 {
 
 // ProbeWindow is Window for a waiter that learns only by polling how long its wait took. Of the waiters that should not poll,
 // it lets one in 64 poll for B.
-func (e *Estimator) Tries(spin int64) int64 {
+func (e *Estimator) ProbeWindow(spin int64) int64 {
 	w := e.Window(spin)
 	if w == 0 && e.word.Add(1<<triedAt)>>triedAt&63 == 0 {
 		return spin
@@ -57,7 +57,7 @@ func (e *Estimator) Took(wait, spin int64) {
 }
 
 // UsuallyShort tells whether most waits end within the shortest window that is not 0, a sixteenth of B.
-func (e *Estimator) Soon() bool { return e.word.Load()&255 > 128 }
+func (e *Estimator) UsuallyShort() bool { return e.word.Load()&255 > 128 }
 
 // windows are the windows to choose from, in units of B/lastShare.
 var windows = [...]int64{0, 1, 2, 4, 8, 16}

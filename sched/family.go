@@ -54,9 +54,9 @@ func (s *Scheduler) Forest() *Spin { return &s.forest }
 // A nil m takes it out of its group. Enroll returns false if the thread has ended. If the thread may be ready the
 // caller then calls Sort.
 func (h Thread) Enroll(m Member, q *Queue) (alive bool) {
-	alive = h.t.life(h.gen)
+	alive = h.t.lockAlive(h.gen)
 	if alive {
-		x := h.t.x.Load()
+		x := h.t.rarePart.Load()
 		if x.member.Store(nil); m != nil {
 			x.member.Store(&m)
 		}
@@ -67,7 +67,7 @@ func (h Thread) Enroll(m Member, q *Queue) (alive bool) {
 }
 
 // Enrollable prepares the thread for Enroll. It returns false if the thread has ended. The caller holds no lock.
-func (h Thread) Enrollable() bool { return h.needRare() != nil }
+func (h Thread) PrepareEnroll() bool { return h.needRare() != nil }
 
 // Member returns the thread's member in its group; nil if it is in none, or has ended.
 func (h Thread) Member() Member {
@@ -102,7 +102,7 @@ type Moves struct {
 // Move assigns h, which is enrolled, to q.
 func (m *Moves) Move(h Thread, q *Queue) {
 	t := h.t
-	if !t.life(h.gen) {
+	if !t.lockAlive(h.gen) {
 		t.mu.Unlock()
 		return
 	}
@@ -112,11 +112,11 @@ func (m *Moves) Move(h Thread, q *Queue) {
 	if old == q {
 		return
 	}
-	if w := t.x.Load().waits.Load(); w != nil {
+	if w := t.rarePart.Load().queuedOn.Load(); w != nil {
 		if !slices.Contains(m.nodes, w) {
 			m.nodes = append(m.nodes, w)
 		}
-	} else if v := t.whereabouts(); old == nil && !slices.Contains(m.vps, v) {
+	} else if v := t.vpHint(); old == nil && !slices.Contains(m.vps, v) {
 		m.vps = append(m.vps, v) // else it is in no queue, or on its way into that of a node
 	}
 }
@@ -124,7 +124,7 @@ func (m *Moves) Move(h Thread, q *Queue) {
 // Finish moves the threads that are ready. The caller holds no lock.
 func (m *Moves) Finish(c *Co) {
 	for _, n := range m.nodes {
-		n.Expel()
+		n.Resort()
 	}
 	for _, v := range m.vps {
 		v.sort(c)

@@ -19,26 +19,26 @@ import (
 // A goroutine that polls also fires the Timer hooks of GoroutineHooks now and then, in the name of no VP (-1), so that the
 // engine makes progress even if each of its waits is short. GoroutinesPoll tells idle VPs and others that they need not poll.
 var goroutines struct {
-	_       [128]byte
-	polling atomic.Int32 // goroutines that poll; they count themselves
-	until   atomic.Int64 // cycles: they poll until then, if they say no more
-	since   atomic.Int64 // cycles: without a gap since then
-	fired   atomic.Int64 // cycles: when one fired the hooks last
-	wanted  atomic.Int64 // cycles: until then their CPU counts as wanted by other OS threads
-	wantFor atomic.Int64 // cycles: for how long it will, if it is taken at the next offer, too
-	_       [128]byte
-	hooks   hooks.Set
+	_           [128]byte
+	pollers     atomic.Int32 // goroutines that poll; they count themselves
+	pollUntil   atomic.Int64 // cycles: they poll until then, if they say no more
+	pollSince   atomic.Int64 // cycles: without a gap since then
+	firedAt     atomic.Int64 // cycles: when one fired the hooks last
+	wantedUntil atomic.Int64 // cycles: until then their CPU counts as wanted by other OS threads
+	wantedFor   atomic.Int64 // cycles: for how long it will, if it is taken at the next offer, too
+	_           [128]byte
+	hooks       hooks.Set
 }
 
 // mostPolling is how many goroutines poll at the same time: one for each CPU that the process may use.
-var mostPolling = int32(runtime.NumCPU())
+var maxPollers = int32(runtime.NumCPU())
 
 const (
 	// fireGap is how far apart, in ns, the hooks are fired by goroutines that poll.
 	fireGap = 50_000
 	// goroutinePollClaim is for how long, in ns, a goroutine that looks in vain claims to poll: until it has received a message,
 	// has done a little, and polls for the next one.
-	aheadGoroutine = 200_000
+	goroutinePollClaim = 200_000
 	// offerGap is how long, in ns, a goroutine polls before it offers its CPU to others.
 	offerGap = 20_000
 	// wantedCPU is how long, in ns, an offer takes at least if another OS thread takes the CPU.
@@ -46,8 +46,8 @@ const (
 	// minWanted and maxWanted bound for how long, in ns, a CPU counts as wanted after other OS threads have taken it at two offers in
 	// a row; each further such offer makes it four times as long. Meanwhile a goroutine sleeps where it would offer its CPU: the
 	// kernel lets a thread that wakes up run soon, but one that yields only after the slices of all others, some milliseconds each.
-	leastWanted = 20_000_000
-	mostWanted  = 1_000_000_000
+	minWanted = 20_000_000
+	maxWanted = 1_000_000_000
 )
 
 // GoroutineHooks are the hooks that goroutines fire while they poll: the Timer hooks, at most every 50 us, with -1 as the VP.
@@ -56,32 +56,32 @@ func (moduleCalls) GoroutineHooks() *hooks.Set { return &goroutines.hooks }
 // GoroutinesPoll tells for how long, in cycles, goroutines have been polling, without a gap, at the moment now, which is in
 // cycles; 0: none polls.
 func (moduleCalls) GoroutinesPoll(now int64) (since int64) {
-	if now >= goroutines.until.Load() {
+	if now >= goroutines.pollUntil.Load() {
 		return 0
 	}
-	return max(now-goroutines.since.Load(), 1)
+	return max(now-goroutines.pollSince.Load(), 1)
 }
 
 // Crowded tells whether other goroutines want to run, or poll, on the P of the caller, a plain goroutine: then the caller should
 // sleep until one of them wakes it, rather than poll.
-func (moduleCalls) Crowded() bool { return direct.Queued() || goroutines.polling.Load() != 0 }
+func (moduleCalls) Crowded() bool { return direct.Queued() || goroutines.pollers.Load() != 0 }
 
 // pollGoroutine is Poll for a plain goroutine, with the patience in cycles. The goroutine claims to poll even if the first look
 // finds what the goroutine waits for, since that look may have moved many bytes.
 func pollGoroutine(patience int64, polite bool, look func() Found) bool {
 	all := &goroutines
 	offered := asm.Cycles()
-	tellGoroutine(offered, Nothing)
+	publishGoroutinePolling(offered, Nothing)
 	told := offered
 	found := look()
 	if found >= Arrived {
 		return found == Arrived
 	}
-	if all.polling.Add(1) > mostPolling {
-		all.polling.Add(-1)
+	if all.pollers.Add(1) > maxPollers {
+		all.pollers.Add(-1)
 		return false
 	}
-	defer all.polling.Add(-1)
+	defer all.pollers.Add(-1)
 	limit := offered + patience
 	for vain := 0; ; {
 		now := asm.Cycles()
@@ -91,9 +91,9 @@ func pollGoroutine(patience int64, polite bool, look func() Found) bool {
 		case Moved:
 			vain, limit = 0, now+patience
 		}
-		if now-told > asm.ToCycles(ahead/2) || found == Flowing {
+		if now-told > asm.ToCycles(pollClaim/2) || found == Flowing {
 			told = now
-			tellGoroutine(now, found)
+			publishGoroutinePolling(now, found)
 		}
 		if direct.Queued() {
 			return false
@@ -104,7 +104,7 @@ func pollGoroutine(patience int64, polite bool, look func() Found) bool {
 		case polite:
 			giveWay()
 		case now-offered > asm.ToCycles(offerGap):
-			if now < all.wanted.Load() || offerOnce() {
+			if now < all.wantedUntil.Load() || offerOnce() {
 				return look() == Arrived
 			}
 			offered = asm.Cycles()
@@ -130,30 +130,30 @@ func (moduleCalls) Offer() (wanted bool) {
 func offerOnce() (wanted bool) {
 	all := &goroutines
 	if !(moduleCalls{}).Offer() {
-		all.wantFor.Store(0)
+		all.wantedFor.Store(0)
 		return false
 	}
-	length := all.wantFor.Load()
-	all.wantFor.Store(min(max(4*length, asm.ToCycles(leastWanted)), asm.ToCycles(mostWanted)))
-	all.wanted.Store(asm.Cycles() + length)
+	length := all.wantedFor.Load()
+	all.wantedFor.Store(min(max(4*length, asm.ToCycles(minWanted)), asm.ToCycles(maxWanted)))
+	all.wantedUntil.Store(asm.Cycles() + length)
 	return true
 }
 
 // publishGoroutinePolling publishes that a goroutine polls, and fires the hooks if they are due. now is in cycles.
-func tellGoroutine(now int64, found Found) {
+func publishGoroutinePolling(now int64, found Found) {
 	all := &goroutines
-	until := all.until.Load()
+	until := all.pollUntil.Load()
 	if now >= until {
-		all.since.Store(now)
+		all.pollSince.Store(now)
 	}
-	length := int64(aheadGoroutine)
+	length := int64(goroutinePollClaim)
 	if found == Flowing {
 		length = longLook
 	}
 	if next := now + asm.ToCycles(length); next > until {
-		all.until.Store(next)
+		all.pollUntil.Store(next)
 	}
-	if fired := all.fired.Load(); now-fired >= asm.ToCycles(fireGap) && all.fired.CompareAndSwap(fired, now) {
+	if fired := all.firedAt.Load(); now-fired >= asm.ToCycles(fireGap) && all.firedAt.CompareAndSwap(fired, now) {
 		all.hooks.Fire(hooks.Timer, -1)
 	}
 }

@@ -15,13 +15,13 @@ import (
 //	any ──── kick: the VP is to look, even without work ────────────────────────────────────────► kicked, too
 //	kicked ─ takeKick: the LWP that looks ──────────────────────────────────────────────────────► as before
 //
-// The state of a VP whose thread polls is vp.polls (poll.go).
+// The state of a VP whose thread polls is vp.polling (poll.go).
 type idleState struct {
 	word atomic.Uint32
 
-	mu     Spin   // guards the fields below
-	spares []*lwp // asleep; the last one sleeps for the shortest time
-	fewest int    // of them since trim
+	mu       Spin   // guards the fields below
+	spares   []*lwp // asleep; the last one sleeps for the shortest time
+	lowWater int    // of them since trim
 }
 
 // The number of LWPs. A VP keeps spareLWPs spares; a further one ends after Config.SpareTime in which the VP has not needed it.
@@ -92,7 +92,7 @@ func (idle *idleState) pop() (l *lwp) {
 	idle.mu.Lock()
 	if n := len(idle.spares); n > 0 {
 		l, idle.spares = idle.spares[n-1], idle.spares[:n-1]
-		idle.fewest = min(idle.fewest, n-1)
+		idle.lowWater = min(idle.lowWater, n-1)
 	}
 	idle.mu.Unlock()
 	return l
@@ -105,7 +105,7 @@ func (idle *idleState) remove(l *lwp) bool {
 	for i, x := range idle.spares {
 		if x == l {
 			idle.spares = append(idle.spares[:i], idle.spares[i+1:]...)
-			idle.fewest = min(idle.fewest, len(idle.spares))
+			idle.lowWater = min(idle.lowWater, len(idle.spares))
 			return true
 		}
 	}
@@ -125,7 +125,7 @@ func (idle *idleState) trim() (more bool) {
 	idle.mu.Lock()
 	var some [16]*lwp // more have time until the next call: an allocation may wait for the collector
 	out := some[:0]
-	surplus := min(idle.fewest-spareLWPs, len(idle.spares)-spareLWPs, len(some))
+	surplus := min(idle.lowWater-spareLWPs, len(idle.spares)-spareLWPs, len(some))
 	kept := idle.spares[:0]
 	for _, l := range idle.spares { // the first has slept for the longest time
 		if len(out) < surplus && !l.inSleeper.Load() {
@@ -135,7 +135,7 @@ func (idle *idleState) trim() (more bool) {
 		}
 	}
 	clear(idle.spares[len(kept):])
-	idle.spares, idle.fewest = kept, len(kept)
+	idle.spares, idle.lowWater = kept, len(kept)
 	idle.mu.Unlock()
 	for _, l := range out {
 		l.wakeWith(toStop)

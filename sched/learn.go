@@ -40,8 +40,8 @@ func habitOf(code uintptr) *habit {
 // learn notes that the thread of c waits in Go on v. If the thread has made no switch since it
 // began, its function gets a point.
 func learn(c *co, v *vp) {
-	t := c.threadOn()
-	if t == nil || c.beganAt() != v.ticks() {
+	t := c.threadHint()
+	if t == nil || c.beganTickHint() != v.ticks() {
 		return
 	}
 	code := t.code()
@@ -112,21 +112,21 @@ func (Wrapper) wraps() {}
 // beganTickHint returns the tick of c's VP at which c's thread began: a racy hint; at worst it is the tick of the thread before.
 //
 //go:norace
-func (c *co) beganAt() uint32 { return c.began }
+func (c *co) beganTickHint() uint32 { return c.beganTick }
 
 // startOutside begins t as a goroutine, because of habit h. t belongs to v's scheduler and is on no VP.
 func (v *vp) startOutside(t *thread, h *habit) {
-	c := &co{id: lostID, l: &v.outsideLWP, cur: t, taken: true, guess: h}
-	born()
+	c := &co{id: lostID, l: &v.outsideLWP, cur: t, parkedByMaker: true, guess: h}
+	raceBirth()
 	t.co = c
 	go c.liveOutside()
 }
 
 // liveOutside is the life of a runner that begins as a goroutine, with a thread.
 func (c *co) liveOutside() {
-	c.introduce()
+	c.registerSelf()
 	defer c.exiting()
-	for c.fresh = true; !c.quit; {
+	for c.beginsOutside = true; !c.ending; {
 		c.run()
 	}
 }

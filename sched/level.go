@@ -42,7 +42,7 @@ func (v *vp) nodeAt(l Level) *queueNode {
 	k := topo.Kind(l - 1)
 	for it := v.pu; it != nil; it = it.Parent {
 		if it.Kind <= k {
-			if n := v.sched.nodes[it]; n.over(v) {
+			if n := v.sched.nodes[it]; n.covers(v) {
 				return n
 			}
 		}
@@ -78,7 +78,7 @@ func (h Thread) reassign(change func(t *thread)) error {
 	}
 	c := Visit()
 	defer c.Leave()
-	alive := t.life(h.gen)
+	alive := t.lockAlive(h.gen)
 	if alive {
 		change(t)
 	}

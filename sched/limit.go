@@ -144,7 +144,7 @@ func (b *BoundedWait) waitUnder(ctx context.Context, q *WaitQueue, mu *Spin) (gi
 
 // outcome takes the first node out of q if it still stands there, frees b, and tells how the WaitUntil ended.
 func (b *BoundedWait) outcome(ctx context.Context, q *WaitQueue, mu *Spin) (given bool, err error) {
-	w, won, kind := &b.first, b.won, b.kind
+	w, won, kind := &b.first, b.winner, b.kind
 	if won != w {
 		c := Visit()
 		mu.Lock()
@@ -191,7 +191,7 @@ func sleep(d time.Duration, k Kind) {
 	b.Open()
 	b.Expire(&b.last, d)
 	b.await(c)
-	ended := b.won != nil
+	ended := b.winner != nil
 	b.Free()
 	if !ended && k.onCancel() == unwinds {
 		c.EndWait()

@@ -35,10 +35,10 @@ type Queue = queueNode
 func (s *Scheduler) Queue(it *topo.Item) *Queue { return s.nodes[it] }
 
 // RootQueue returns the run queue that all VPs share.
-func (s *Scheduler) Whole() *Queue { return s.root }
+func (s *Scheduler) RootQueue() *Queue { return s.root }
 
 // Leaf returns the innermost run queue of VP number vp: other VPs do not look there.
-func (s *Scheduler) Leaf(vp int) *Queue { return s.vps[vp].home }
+func (s *Scheduler) Leaf(vp int) *Queue { return s.vps[vp].leaf }
 
 // Queues lists the run queues that VPs look at: the queue of the whole machine first, and each queue after that of the next
 // larger item. They stay the same for the life of s.
@@ -84,7 +84,7 @@ func (n *queueNode) VPs() iter.Seq2[int, *topo.Item] {
 func (n *queueNode) Waiting() int { return int(n.count.Load()) }
 
 // IsHold tells whether no VP looks into the queue.
-func (n *queueNode) Holds() bool { return len(n.vps) == 0 }
+func (n *queueNode) IsHold() bool { return len(n.vps) == 0 }
 
 func (n *queueNode) name() string {
 	if n.item == nil {
@@ -98,7 +98,7 @@ func (t *thread) node() *queueNode {
 	if !t.class.load().placed() {
 		return nil
 	}
-	return t.x.Load().node.Load()
+	return t.rarePart.Load().node.Load()
 }
 
 // put queues t, which is ready and in no queue, in the queue of n, its node. Where t belongs may change meanwhile: SetPriority,
@@ -106,20 +106,20 @@ func (t *thread) node() *queueNode {
 // (rare.queuedOn), then looks whether t belongs there. So one of the two sees what the other has written. Any thread, goroutine
 // or hook may call put.
 func (n *queueNode) put(t *thread) {
-	for x := t.x.Load(); n != nil; n = t.node() {
+	for x := t.rarePart.Load(); n != nil; n = t.node() {
 		at := n.reaching(t)
 		at.mu.Lock()
-		x.waits.Store(at)
+		x.queuedOn.Store(at)
 		if t.node() == n && n.reaching(t) == at {
 			at.add(t)
 			at.mu.Unlock()
 			at.announce(t)
 			return
 		}
-		x.waits.Store(nil)
+		x.queuedOn.Store(nil)
 		at.mu.Unlock()
 	}
-	t.whereabouts().post(t)
+	t.vpHint().post(t)
 }
 
 // reaching returns n, or if t may run on none of n's VPs, the nearest node above with a VP on
@@ -165,7 +165,7 @@ func (n *queueNode) announce(t *thread) {
 		return
 	}
 	s.wakeClock()
-	if v := t.whereabouts(); s.wants.Load() >= wantsVP && !(n.over(v) && v.wakeFor(t)) {
+	if v := t.vpHint(); s.wants.Load() >= wantsVP && !(n.covers(v) && v.wakeFor(t)) {
 		first := int(n.turn.Add(1))
 		for i := range n.vps {
 			if n.vps[(first+i)%len(n.vps)].wakeFor(t) {
@@ -184,10 +184,10 @@ func (n *queueNode) announce(t *thread) {
 func (n *queueNode) kickNearby() {
 	s := n.sched
 	now := asm.Cycles()
-	if now < s.nearbyAt.Load() {
+	if now < s.kickNearbyAt.Load() {
 		return
 	}
-	s.nearbyAt.Store(now + s.helpGap.Load())
+	s.kickNearbyAt.Store(now + s.helpGap.Load())
 	for n = n.up; n != nil; n = n.up {
 		for _, v := range n.vps {
 			if v.idle.asleep() && !v.idle.waking() {
@@ -199,8 +199,8 @@ func (n *queueNode) kickNearby() {
 }
 
 // covers tells whether v is one of n's VPs.
-func (n *queueNode) over(v *vp) bool {
-	for a := v.home; a != nil; a = a.up {
+func (n *queueNode) covers(v *vp) bool {
+	for a := v.leaf; a != nil; a = a.up {
 		if a == n {
 			return true
 		}
@@ -230,7 +230,7 @@ func (n *queueNode) take(r rank, v *vp, wait bool) *thread {
 		var one [1]*thread
 		if v.takeAllowed(n.q.of(r), one[:]) == 1 {
 			t = one[0]
-			t.x.Load().waits.Store(nil)
+			t.rarePart.Load().queuedOn.Store(nil)
 		}
 		if n.q.took(r); t != nil {
 			n.settle(1)
@@ -242,7 +242,7 @@ func (n *queueNode) take(r rank, v *vp, wait bool) *thread {
 
 // Resort sorts the queue anew: threads that belong to another queue by now go there, the others into the rings of their
 // priorities, in the same order. Any thread, goroutine or hook may call it.
-func (n *queueNode) Expel() {
+func (n *queueNode) Resort() {
 	var misplaced []*thread
 	n.mu.Lock()
 	for r := range rank(ranks) {
@@ -255,7 +255,7 @@ func (n *queueNode) Expel() {
 			at := t.node() // once: it changes meanwhile
 			switch {
 			case at == nil || at.reaching(t) != n:
-				t.x.Load().waits.Store(nil)
+				t.rarePart.Load().queuedOn.Store(nil)
 				misplaced = append(misplaced, t)
 			case t.rank() == r:
 				o.push(t)
@@ -277,7 +277,7 @@ func (t *thread) enqueue() {
 	if n := t.node(); n != nil {
 		n.put(t)
 	} else {
-		t.whereabouts().post(t)
+		t.vpHint().post(t)
 	}
 }
 
@@ -289,7 +289,7 @@ func (t *thread) assign(n *queueNode) {
 		t.class.store(l &^ classPlaced)
 		return
 	}
-	t.x.Load().node.Store(n)
+	t.rarePart.Load().node.Store(n)
 	t.class.store(l | classPlaced)
 }
 
@@ -314,7 +314,7 @@ func (n *queueNode) Relieve(o *Queue, most int, may func(Thread) bool) (moved in
 		for q, i := n.q.of(r), uint32(0); i < uint32(q.len()) && moved < most; i++ {
 			t := *q.at(q.head + i)
 			// A joiner of t has its lock while it looks for work on this node: then t stays.
-			if may(Thread{t, t.x.Load().id}) && o.reaching(t) == o && t.mu.TryLock() {
+			if may(Thread{t, t.rarePart.Load().id}) && o.reaching(t) == o && t.mu.TryLock() {
 				t.assign(o)
 				t.mu.Unlock()
 				moved++

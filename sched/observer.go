@@ -69,7 +69,7 @@ type Notes struct {
 }
 
 // ownNotes returns the notes of c, which gets them if it has none. The holder of c's VP calls it, or c itself.
-func (c *co) noting() *Notes {
+func (c *co) ownNotes() *Notes {
 	n := c.notes.Load()
 	if n == nil {
 		n = new(Notes)
@@ -84,7 +84,7 @@ func (c *co) noting() *Notes {
 // event of h.
 func (h Thread) Notes() *Notes {
 	if c := h.t.co; c != nil {
-		return c.noting()
+		return c.ownNotes()
 	}
 	return nil
 }
@@ -166,8 +166,8 @@ func (moduleCalls) TraceMessage(kind EventKind, own, peer int, seq uint32, tag, 
 func record(e Event) {
 	s := tracedLast.Load()
 	if me := lookup(); me != nil {
-		s = me.where().sched
-		if v := me.where(); me.base && v.current() == me {
+		s = me.vpHint().sched
+		if v := me.vpHint(); me.base && v.current() == me {
 			v.note(e)
 			return
 		}

@@ -26,8 +26,8 @@ func (c *co) pin(t *thread, x *rare) bool {
 		t.body = plain(func() {})
 		return false
 	}
-	p := &co{inside: isIn, id: lostID, how: staying, l: l, cur: t, stays: true}
-	born()
+	p := &co{inside: isIn, id: lostID, resumeAs: staying, l: l, cur: t, stays: true}
+	raceBirth()
 	t.co, c.cur = p, nil
 	raceRelease(l)
 	go p.livePinned()
@@ -51,7 +51,7 @@ func (c *co) livePinned() {
 		return
 	}
 	direct.Unlabel()
-	c.introduce()
+	c.registerSelf()
 	l.attach()
 	defer func() {
 		s.unbind(int(l.tid.Load()))
@@ -71,15 +71,15 @@ func (c *co) runPinned(begin bool) {
 			return
 		}
 		if x := recover(); x != nil {
-			c.died(x, debug.Stack())
+			c.reportPanic(x, debug.Stack())
 		}
 		c.runPinned(false) // with the calls that are left
 	}()
 	if t := c.cur; t != nil {
 		if begin {
-			c.call(t, t.x.Load())
+			c.call(t, t.rarePart.Load())
 		}
-		c.conclude(t.x.Load())
+		c.runEndCalls(t.rarePart.Load())
 		c.end(t)
 	}
 	over = true
@@ -99,7 +99,7 @@ func (c *co) stayHere() bool {
 	}
 	direct.Hold() // whatever its code unlocks
 	c.l, c.stays = l, true
-	atomic.StoreUint32(&c.how, staying)
+	atomic.StoreUint32(&c.resumeAs, staying)
 	l.attach()
 	raceRelease(l)
 	return true
@@ -109,11 +109,11 @@ func (c *co) stayHere() bool {
 func (c *co) vacate() {
 	l := c.l
 	v := l.vp
-	if t := c.next(); t != nil {
+	if t := c.takeJoiner(); t != nil {
 		v.q.putFirst(t)
 	}
 	unregister(c)
-	c.quit = true
+	c.ending = true
 	v.idle.kick()
 	v.release(l)
 	s := v.sched

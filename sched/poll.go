@@ -23,7 +23,7 @@ const (
 const (
 	// pollClaim is for how long, in ns, a thread that looks in vain claims to poll. If its message comes in that time, the thread
 	// handles it and polls for the next one.
-	ahead = 100_000
+	pollClaim = 100_000
 	// longLook is for how long, in ns, a thread whose look was Flowing claims to poll: a look that moves bytes may take as long.
 	longLook = 2_000_000
 	// flowPatience is how many times as long a thread polls while bytes flow: the peer copies a piece at a time, tens
@@ -32,7 +32,7 @@ const (
 	// politeLooks is how many looks in vain a thread makes where other processes use the CPU.
 	politeLooks = 8
 	// maxTrust bounds, in periods, by how much the Timer hooks of a VP are late if its thread claims to poll and computes instead.
-	mostTrust = 4
+	maxTrust = 4
 )
 
 // Poll is the loop in which a thread or a goroutine polls before it sleeps: it calls look until that returns Arrived (Poll
@@ -66,13 +66,13 @@ func (c *co) spin(patience int64, found Found, polite bool, look func() Found) b
 			vain, limit = 0, now+patience
 		}
 		if c != nil {
-			v := c.where()
+			v := c.vpHint()
 			if v.hasWork() {
 				return false
 			}
-			if atomic.LoadUint32(&c.inside)&isIn == 0 && (now-told > asm.ToCycles(ahead/2) || found == Flowing) {
+			if atomic.LoadUint32(&c.inside)&isIn == 0 && (now-told > asm.ToCycles(pollClaim/2) || found == Flowing) {
 				told = now
-				c.tell(v, now, found)
+				c.publishPolling(v, now, found)
 			}
 		}
 		if vain++; polite {
@@ -103,27 +103,27 @@ func (c *co) spin(patience int64, found Found, polite bool, look func() Found) b
 // The thread never shortens T. If it computes before T, its Timer hooks are late by at most the time until T. The thread that
 // polls writes the fields, atomically because it may lose its VP at any moment; the clock reads them.
 type polling struct {
-	since uint64 // cycles
-	until uint64 // cycles: T
-	fired uint64 // cycles: when its thread fired the Timer hooks last
+	since   uint64 // cycles
+	until   uint64 // cycles: T
+	firedAt uint64 // cycles: when its thread fired the Timer hooks last
 }
 
 // publishPolling publishes that the thread on c polls on v, if the thread still has v, and fires the Timer hooks if they are due.
-func (c *co) tell(v *vp, now int64, found Found) {
+func (c *co) publishPolling(v *vp, now int64, found Found) {
 	if v.current() != c {
 		return
 	}
-	p := &v.polls
+	p := &v.polling
 	if now > int64(atomic.LoadUint64(&p.until)) {
 		storeRel64(&p.since, uint64(now))
 	}
-	length := int64(ahead)
+	length := int64(pollClaim)
 	if found == Flowing {
 		length = longLook
 	}
 	storeRel64(&p.until, uint64(now+asm.ToCycles(length)))
-	if now-int64(atomic.LoadUint64(&p.fired)) >= v.sched.period {
-		storeRel64(&p.fired, uint64(now))
+	if now-int64(atomic.LoadUint64(&p.firedAt)) >= v.sched.period {
+		storeRel64(&p.firedAt, uint64(now))
 		v.fire(hooks.Timer)
 	}
 }
@@ -133,5 +133,5 @@ func (pl *polling) trust(now, period int64) (polls bool, ns int64) {
 	if now >= int64(atomic.LoadUint64(&pl.until)) {
 		return false, 0
 	}
-	return true, min(asm.Nanos(now-int64(atomic.LoadUint64(&pl.since)))/2, mostTrust*period)
+	return true, min(asm.Nanos(now-int64(atomic.LoadUint64(&pl.since)))/2, maxTrust*period)
 }

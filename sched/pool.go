@@ -14,11 +14,11 @@ import (
 // it is small; so a program that needs many runners now and then keeps most. The clock sets trimDue, and the VP trims the pool
 // while it has nothing else to do.
 type pool struct {
-	idle  []*co
-	least int           // of them since due was seen last: the low-water mark
-	made  int           // runners that the VP has made, less those that have ended here
-	ended uint64        // of those that were surplus, in all
-	due   atomic.Uint32 // 1: the base is to see how many are surplus; the clock's
+	idle       []*co
+	lowWater   int           // of them since due was seen last: the low-water mark
+	numRunners int           // runners that the VP has made, less those that have ended here
+	trimmed    uint64        // of those that were surplus, in all
+	trimDue    atomic.Uint32 // 1: the base is to see how many are surplus; the clock's
 }
 
 const (
@@ -37,16 +37,16 @@ func (po *pool) take() *co {
 	}
 	c := po.idle[n]
 	po.idle = po.idle[:n]
-	if n < po.least {
-		po.least = n
+	if n < po.lowWater {
+		po.lowWater = n
 	}
 	return c
 }
 
 // trim ends surplus runners, but for spare of them. The base calls it as the holder.
 func (po *pool) trim(spare int) {
-	po.due.Store(0)
-	if surplus := po.least - spare; surplus > 0 {
+	po.trimDue.Store(0)
+	if surplus := po.lowWater - spare; surplus > 0 {
 		n := max((surplus+1)/2, min(surplus, smallSurplus))
 		for _, c := range po.idle[:n] {
 			c.retire()
@@ -57,15 +57,15 @@ func (po *pool) trim(spare int) {
 		if cap(po.idle) > 4*kept {
 			po.idle = append(make([]*co, 0, 2*kept), po.idle...)
 		}
-		po.made -= n
-		count(&po.ended, uint64(n))
+		po.numRunners -= n
+		count(&po.trimmed, uint64(n))
 	}
-	po.least = len(po.idle)
+	po.lowWater = len(po.idle)
 }
 
 // retire ends c, an idle runner.
 func (c *co) retire() {
-	c.quit = true
+	c.ending = true
 	unregister(c)
 	c.l = &c.l.vp.outsideLWP // no co leaves this LWP, so c has nothing to finish there
 	c.release()
@@ -85,7 +85,7 @@ func (v *vp) surplusRunners() bool {
 
 // trimRunners has v trim its pool. The clock calls it.
 func (v *vp) trimRunners() {
-	v.pool.due.Store(1)
+	v.pool.trimDue.Store(1)
 	v.kick() // also if it is held: its LWP may have looked for the last time before it sleeps
 }
 

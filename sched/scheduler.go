@@ -64,14 +64,14 @@ type Config struct {
 // Scheduler runs threads on virtual processors. New makes one; a process may have several. Any thread or goroutine may call
 // its methods; hooks may call those that do not block.
 type Scheduler struct {
-	cfg   Config
-	vps   []*vp
-	full  VPSet // all of them
-	hooks hooks.Set
-	nice  int32
-	slice int64 // cycles
+	cfg    Config
+	vps    []*vp
+	allVPs VPSet // all of them
+	hooks  hooks.Set
+	nice   int32
+	slice  int64 // cycles
 
-	started          int64 // cycles
+	startedAt        int64 // cycles
 	shared           bool
 	preempts         bool  // threads that compute are asked to stop
 	idleSpin         int64 // cycles
@@ -94,23 +94,23 @@ type Scheduler struct {
 
 	lowerProcs func() // lowers GOMAXPROCS by what New has added
 
-	topo     *topo.Topology
-	root     *queueNode
-	nodes    map[*topo.Item]*queueNode // of the items with VPs
-	forest   Spin                      // of the groups of threads: see Forest
-	nearbyAt atomic.Int64              // cycles: not before this time wake a VP to ask planners
-	planners atomic.Pointer[[]Planner] // nil: none. Written under forest
+	topo         *topo.Topology
+	root         *queueNode
+	nodes        map[*topo.Item]*queueNode // of the items with VPs
+	forest       Spin                      // of the groups of threads: see Forest
+	kickNearbyAt atomic.Int64              // cycles: not before this time wake a VP to ask planners
+	planners     atomic.Pointer[[]Planner] // nil: none. Written under forest
 
-	_            [128]byte
-	wants        atomic.Int64  // wantsClock while the clock sleeps, wantsVP for each VP that does, wantsThread while one requests: 0 while all are busy
-	placed       atomic.Uint32 // threads ready in nodes that have VPs
-	_            [116]byte
-	helpGap      atomic.Int64 // cycles
-	nextVP       atomic.Uint32
-	bornOutside  atomic.Uint64
-	endedOutside atomic.Uint64 // as goroutines
-	inSleeper    atomic.Int32  // LWPs in the Sleeper
-	request      workRequest
+	_              [128]byte
+	wants          atomic.Int64  // wantsClock while the clock sleeps, wantsVP for each VP that does, wantsThread while one requests: 0 while all are busy
+	placed         atomic.Uint32 // threads ready in nodes that have VPs
+	_              [116]byte
+	helpGap        atomic.Int64 // cycles
+	nextVP         atomic.Uint32
+	spawnedOutside atomic.Uint64
+	endedOutside   atomic.Uint64 // as goroutines
+	inSleeper      atomic.Int32  // LWPs in the Sleeper
+	request        workRequest
 }
 
 const (
@@ -147,7 +147,7 @@ func (s *Scheduler) NumVP() int { return len(s.vps) }
 
 // Shared tells whether pollers should give the CPU away between polls, because
 // other busy processes, or other VPs, use the same CPUs.
-func (s *Scheduler) Shared() bool { return s.shared || told.Load() }
+func (s *Scheduler) Shared() bool { return s.shared || shareCalled.Load() }
 
 // SetSleeper sets the Sleeper in which idle VPs wait for pending work; nil: none. It wakes the former
 // Sleeper, in which an LWP may still be until then.
@@ -166,7 +166,7 @@ func (s *Scheduler) SetSleeper(sl Sleeper) {
 // CurrentVP returns the index of the VP of s that the calling thread or hook holds; -1 on a plain goroutine, and on a thread
 // that has given its VP away (Blocking) or has lost it.
 func (s *Scheduler) CurrentVP() int {
-	if c := lookup(); c != nil && c.where().sched == s {
+	if c := lookup(); c != nil && c.vpHint().sched == s {
 		return c.holding()
 	}
 	return -1
@@ -183,7 +183,7 @@ func CurrentVP() int {
 
 // holding returns the index of the VP that c holds; -1: it holds none.
 func (c *co) holding() int {
-	if v := c.where(); v.current() == c {
+	if v := c.vpHint(); v.current() == c {
 		return v.id
 	}
 	return -1
@@ -207,9 +207,9 @@ func (s *Scheduler) Alive() int {
 		ended += atomic.LoadUint64(&v.ended)
 	}
 	ended += s.endedOutside.Load()
-	born = s.bornOutside.Load()
+	born = s.spawnedOutside.Load()
 	for _, v := range s.vps {
-		born += atomic.LoadUint64(&v.born)
+		born += atomic.LoadUint64(&v.spawned)
 	}
 	return int(born - ended)
 }
@@ -224,7 +224,7 @@ func (s *Scheduler) admit() {
 
 // admitted is admit that returns false instead of the panic.
 func (s *Scheduler) admitted() bool {
-	s.bornOutside.Add(1)
+	s.spawnedOutside.Add(1)
 	for s.closing.Load() {
 		if s.stopping.Load() {
 			s.dismiss()
@@ -236,7 +236,7 @@ func (s *Scheduler) admitted() bool {
 }
 
 // dismiss undoes admitted: the thread is not spawned.
-func (s *Scheduler) dismiss() { s.bornOutside.Add(^uint64(0)) }
+func (s *Scheduler) dismiss() { s.spawnedOutside.Add(^uint64(0)) }
 
 // Idle tells whether VP number vp has nothing to do, and if so, whether it is awake. The idle loop of a VP that is awake looks
 // for work and fires the idle hooks; a VP that sleeps has to be kicked first. A VP that is disabled, or whose thread is in
@@ -246,9 +246,9 @@ func (s *Scheduler) Idle(vp int) (idle, awake bool) {
 	v := s.vps[vp]
 	switch v.mode() {
 	case free:
-		return !v.off.Load() && v.away.Load() == 0 && !v.hasOwn(), false
+		return !v.disabled.Load() && v.numBlocking.Load() == 0 && !v.hasOwn(), false
 	case held:
-		idle = !v.off.Load() && !v.hasOwn()
+		idle = !v.disabled.Load() && !v.hasOwn()
 		return idle, idle
 	}
 	return false, false

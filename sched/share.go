@@ -8,17 +8,17 @@ import (
 )
 
 // shareCalled says that ShareCPUs was called.
-var told atomic.Bool
+var shareCalled atomic.Bool
 
 // sharedByEnvironment tells whether PM2_SHARED_CPUS is set.
-var byEnvironment = sync.OnceValue(func() bool {
+var sharedByEnvironment = sync.OnceValue(func() bool {
 	shared, _ := setting.Shared() // New returns the error
 	return shared
 })
 
 // ShareCPUs says that other processes use the CPUs of this one, as PM2_SHARED_CPUS does: from here on threads and goroutines that
 // poll, and idle VPs, offer their CPU to them after each look. There is no way back.
-func ShareCPUs() { told.Store(true) }
+func ShareCPUs() { shareCalled.Store(true) }
 
 // SharesCPUs tells whether ShareCPUs was called, or the environment says so.
-func SharesCPUs() bool { return told.Load() || byEnvironment() }
+func SharesCPUs() bool { return shareCalled.Load() || sharedByEnvironment() }

@@ -75,7 +75,7 @@ func Backoff(n int) {
 		if n%spinsPerYield == 0 {
 			runtime.Gosched()
 		}
-	case !c.base && c.where().hasWork():
+	case !c.base && c.vpHint().hasWork():
 		Yield()
 	case n%spinsPerYield == 0:
 		giveWay()

@@ -61,7 +61,7 @@ func (c *co) spinFirst(mu *Spin) (next *thread, o switchOp, woken bool) {
 		return nil, opUnlock, false
 	}
 	learns := v.tick%spinSample == 0 || v.spins.Window(v.sched.spinTime) == 0
-	window := v.spins.Tries(v.sched.spinTime)
+	window := v.spins.ProbeWindow(v.sched.spinTime)
 	if window == 0 {
 		return nil, opUnlock, false
 	}
@@ -92,8 +92,8 @@ func (c *co) spinFirst(mu *Spin) (next *thread, o switchOp, woken bool) {
 		return v.pop(), opMove, false
 	}
 	storeRel64(&v.tick, v.tick+1)
-	if t.woken != 0 {
-		v.ran(t)
+	if t.wokenAt != 0 {
+		v.sampleWake(t)
 	}
 	return nil, opNone, true
 }
@@ -101,7 +101,7 @@ func (c *co) spinFirst(mu *Spin) (next *thread, o switchOp, woken bool) {
 // maySpin tells whether an idle VP would spin, and has no hooks to fire. Under a trace threads do not spin: the trace
 // shows which VPs are idle.
 func (v *vp) maySpin() bool {
-	return !v.sched.Shared() && v.seized.Load() == 0 && v.away.Load() == 0 && v.trace.Load() == nil && v.sched.hooks.Silent(hooks.Idle)
+	return !v.sched.Shared() && v.numSeized.Load() == 0 && v.numBlocking.Load() == 0 && v.trace.Load() == nil && v.sched.hooks.Silent(hooks.Idle)
 }
 
 // wakeSpinning wakes t if it spins. If it returns true the waker must not queue t.

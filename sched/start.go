@@ -36,7 +36,7 @@ func New(cfg Config) (*Scheduler, error) {
 	}
 	setUp.Do(chooseMode)
 	s := &Scheduler{cfg: cfg, nice: nice()}
-	s.started = asm.Cycles()
+	s.startedAt = asm.Cycles()
 	s.shared = cfg.Shared || shared
 	s.preempts = !cfg.NoPreemption && !asyncPreemptOff
 	s.slice = asm.ToCycles(int64(cfg.Slice))
@@ -52,7 +52,7 @@ func New(cfg Config) (*Scheduler, error) {
 	s.stopper.s = s
 	t, pus := cfg.arrange()
 	for i := range cfg.VPs {
-		v := &vp{sched: s, id: i, only: OneVP(i), cpu: cfg.CPUs[i%len(cfg.CPUs)], sortRequest: newThread(), seed: uint32(i + 1)}
+		v := &vp{sched: s, id: i, self: OneVP(i), cpu: cfg.CPUs[i%len(cfg.CPUs)], sortRequest: newThread(), randomState: uint32(i + 1)}
 		if cfg.Policy == LIFO {
 			v.q.nonDefault = lifoBit
 		}
@@ -63,9 +63,9 @@ func New(cfg Config) (*Scheduler, error) {
 		v.vacant.inside, v.vacant.base = isIn, true
 		v.cur = &v.vacant
 		v.outsideLWP.vp = v
-		v.n.sleeping.begin(s.started)
+		v.counts.sleeping.begin(s.startedAt)
 		s.vps = append(s.vps, v)
-		s.full.Set(i)
+		s.allVPs.Set(i)
 	}
 	s.buildTree(t, pus)
 	s.shared = s.shared || cfg.VPs > len(cfg.CPUs) // they are each other's busy processes
@@ -144,7 +144,7 @@ var ErrAlive = errors.New("sched: threads are still alive")
 // masks are what they were. If ctx is done first, or if Stop is called from a
 // thread of s, it returns an error (ErrAlive or ctx's cause) and s goes on.
 func (s *Scheduler) Stop(ctx context.Context) error {
-	if c := lookup(); c != nil && c.where().sched == s {
+	if c := lookup(); c != nil && c.vpHint().sched == s {
 		return errors.New("sched: a scheduler cannot be stopped from one of its threads")
 	}
 	for pause := 50 * time.Microsecond; ; pause = min(2*pause, 5*time.Millisecond) {

@@ -22,18 +22,18 @@ import (
 // which the clock may be waiting. So this is an OS thread of its own, which waits for no
 // lock, allocates nothing, and calls nothing that does.
 type stopper struct {
-	s     *Scheduler
-	began bool          // the clock's
-	word  atomic.Uint32 // futex: 1 if there is a thread to follow, or the scheduler stops
-	span  sleepState
+	s          *Scheduler
+	started    bool          // the clock's
+	word       atomic.Uint32 // futex: 1 if there is a thread to follow, or the scheduler stops
+	sleepState sleepState
 }
 
 // pursuit is the state of the request to the thread of a VP to stop.
 type pursuit struct {
-	target atomic.Pointer[co] // nil: none; set by the clock, cleared by the stopper
-	since  int64              // ns: when it was asked; written before target
-	asked  int64              // ns: when it was sent the latest signal; written before target, then the stopper's
-	seen   int64              // ns: when it was first seen stopped; 0: not yet. The stopper's
+	target     atomic.Pointer[co] // nil: none; set by the clock, cleared by the stopper
+	askedAt    int64              // ns: when it was asked; written before target
+	signaledAt int64              // ns: when it was sent the latest signal; written before target, then the stopper's
+	stoppedAt  int64              // ns: when it was first seen stopped; 0: not yet. The stopper's
 }
 
 const (
@@ -46,15 +46,15 @@ const (
 
 // pursue asks c, which was found running on v, to stop, and has the stopper follow it. The clock calls it; v has no pursuit.
 func (sp *stopper) pursue(v *vp, c *co, now int64) {
-	if !sp.began {
-		sp.began = true
+	if !sp.started {
+		sp.started = true
 		sp.s.lwps.done.Add(1)
 		go sp.main()
 	}
 	if !v.ask(c) {
 		return
 	}
-	v.pursuit.since, v.pursuit.asked = now, now
+	v.pursuit.askedAt, v.pursuit.signaledAt = now, now
 	v.pursuit.target.Store(c) // not before: the stopper would find one that was not asked
 	sp.wake()
 }
@@ -81,11 +81,11 @@ func (sp *stopper) main() {
 				relax()
 				continue
 			}
-			futexWaitFor(&sp.word, &sp.span, followGap)
+			futexWaitFor(&sp.word, &sp.sleepState, followGap)
 		case sp.s.stopping.Load():
 			return
 		default:
-			futexWait(&sp.word, &sp.span)
+			futexWait(&sp.word, &sp.sleepState)
 			spin = 0
 		}
 	}
@@ -104,29 +104,29 @@ func (sp *stopper) look(now int64) (left bool) {
 // follow looks at c, which was asked to stop, and settles the request if it can. It tells whether c is to be followed on.
 func (v *vp) follow(c *co, now int64) bool {
 	u := &v.pursuit
-	g := c.g0()
+	g := c.gHint()
 	stopped := direct.Status(g) == direct.Preempted
 	switch {
 	case stopped && v.claimStopped(c):
-	case stopped && (u.seen == 0 || now-u.seen < claimWait):
-		if u.seen == 0 {
-			u.seen = now
+	case stopped && (u.stoppedAt == 0 || now-u.stoppedAt < claimWait):
+		if u.stoppedAt == 0 {
+			u.stoppedAt = now
 		}
 		return true
-	case stopped || now-u.since > askAgain:
+	case stopped || now-u.askedAt > askAgain:
 		if direct.Withdraw(g) {
 			direct.Ready(g)
 		} else if direct.AskedToStop(g) {
 			return true
 		}
 	case direct.AskedToStop(g):
-		if now-u.asked >= signalGap {
-			u.asked = now
+		if now-u.signaledAt >= signalGap {
+			u.signaledAt = now
 			v.remind(c)
 		}
 		return true
 	}
-	u.seen = 0
+	u.stoppedAt = 0
 	u.target.Store(nil)
 	return false
 }

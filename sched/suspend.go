@@ -27,7 +27,7 @@ func (h Thread) Suspend() error {
 	if x == nil {
 		return ErrNoThread
 	}
-	x.ask(suspendBit)
+	x.addRequest(suspendBit)
 	if c := lookup(); c != nil && c.cur == h.t {
 		c.parkSuspended(x)
 	}
@@ -43,8 +43,8 @@ func (h Thread) Resume() error {
 	}
 	c := Visit()
 	x.mu.Lock()
-	x.asks.And(^uint32(suspendBit))
-	w := x.stopped.Pop()
+	x.requests.And(^uint32(suspendBit))
+	w := x.suspendQueue.Pop()
 	x.mu.Unlock()
 	if w != nil {
 		c.Wake(w)
@@ -54,10 +54,10 @@ func (h Thread) Resume() error {
 }
 
 // ask sets a bit of asks.
-func (x *rare) ask(bit uint32) {
+func (x *rare) addRequest(bit uint32) {
 	c := Visit()
 	x.mu.Lock()
-	x.asks.Or(bit)
+	x.requests.Or(bit)
 	x.mu.Unlock()
 	c.Leave()
 }
@@ -66,15 +66,15 @@ func (x *rare) ask(bit uint32) {
 func (c *co) parkSuspended(x *rare) {
 	c.enter()
 	x.mu.Lock()
-	for x.asks.Load()&suspendBit != 0 {
-		x.w.t = c.cur
-		x.stopped.push(&x.w)
+	for x.requests.Load()&suspendBit != 0 {
+		x.suspendWaiter.t = c.cur
+		x.suspendQueue.push(&x.suspendWaiter)
 		c.parkNow(&x.mu)
 		x.mu.Lock()
 	}
 	x.mu.Unlock()
 	c.Leave()
-	if x.hit && c.cur.w.kind.onCancel() == unwinds && c.cur.waits == nil {
+	if x.waitCanceled && c.cur.w.kind.onCancel() == unwinds && c.cur.currentWait == nil {
 		c.unwind(x)
 	}
 }

@@ -21,7 +21,7 @@ func inBubble() bool {
 }
 
 // newLatch returns a locked mutex.
-func latched() *sync.Mutex {
+func newLatch() *sync.Mutex {
 	m := new(sync.Mutex)
 	m.Lock()
 	return m

@@ -20,7 +20,7 @@ type thread struct {
 	// from CPU to CPU with the wake. A descriptor has 192 bytes, and Go's size class
 	// of 192 bytes aligns it to cache lines.
 	vp    *vp        // where it is queued when it is ready; its waker or thief writes it
-	link  *thread    // in vp.inbox or vp.used
+	link  *thread    // in vp.inbox or vp.freeDescriptors
 	class queueClass // which queue; 0: the VP's own, of Default priority
 	mu    Spin
 	w     Waiter // its place in a wait queue
@@ -32,14 +32,14 @@ type thread struct {
 
 	// The VP that runs the thread reads these fields. A plain thread needs this
 	// cache line and the first.
-	co    *co
-	body  Body
-	set   atomic.Pointer[VPSet] // where it may run; nil: anywhere. Written under mu (SetVPs), or while only its maker knows it
-	x     atomic.Pointer[rare]
-	woken wakeStamp    // when it was woken, if this wake is sampled. The waker writes it, the VP that runs it clears it
-	asked uint32       // another thread has locked mu, or is about to: see end
-	gen   uint64       // the number of the thread, 0 once it has ended; any thread may read it. See end
-	waits *BoundedWait // the wait it is in; nil: none, or a fast one. See bound
+	co          *co
+	body        Body
+	set         atomic.Pointer[VPSet] // where it may run; nil: anywhere. Written under mu (SetVPs), or while only its maker knows it
+	rarePart    atomic.Pointer[rare]
+	wokenAt     wakeStamp    // when it was woken, if this wake is sampled. The waker writes it, the VP that runs it clears it
+	asked       uint32       // another thread has locked mu, or is about to: see end
+	gen         uint64       // the number of the thread, 0 once it has ended; any thread may read it. See end
+	currentWait *BoundedWait // the wait it is in; nil: none, or a fast one. See bound
 }
 
 // Body is what a thread made by SpawnBody runs. The thread calls Run once.
@@ -124,7 +124,7 @@ func spawn(b Body) Thread {
 	t := v.descriptor()
 	t.body, t.vp = b, v
 	h := Thread{t, t.gen}
-	storeRel64(&v.born, v.born+1)
+	storeRel64(&v.spawned, v.spawned+1)
 	if v.trace.Load() != nil {
 		c.tracedWake(TraceSpawn, t)
 	}
@@ -178,7 +178,7 @@ func (s *Scheduler) Spawn(a Attr, fn func()) Thread {
 func (s *Scheduler) spawn(c *co, a Attr, b Body) Thread {
 	t := newThread()
 	t.body = b
-	t.attribute(a)
+	t.applyAttr(a)
 	t.class.store(t.class.load().with(a.Priority.rank()))
 	h := Thread{t, t.gen}
 	if err := cmp.Or(a.Priority.check(), a.Level.check()); err != nil {
@@ -221,11 +221,11 @@ func (s *Scheduler) spawn(c *co, a Attr, b Body) Thread {
 		c.tracedWake(TraceSpawn, t)
 	}
 	if c != nil && t.vp == c.l.vp {
-		storeRel64(&t.vp.born, t.vp.born+1)
+		storeRel64(&t.vp.spawned, t.vp.spawned+1)
 		t.vp.ready(t, true)
 	} else {
 		if c != nil {
-			s.bornOutside.Add(1)
+			s.spawnedOutside.Add(1)
 		}
 		t.vp.post(t)
 	}
@@ -237,13 +237,13 @@ func newThread() *thread {
 	t := &thread{gen: lastID.Add(1)}
 	t.w.t = t
 	t.mu.ranked(rankThread)
-	born()
+	raceBirth()
 	return t
 }
 
 // lockAlive locks t.mu on behalf of another thread, and tells whether thread number gen still lives. While the lock is held
 // a live thread does not end. The caller unlocks t.mu in either case.
-func (t *thread) life(gen uint64) (alive bool) {
+func (t *thread) lockAlive(gen uint64) (alive bool) {
 	storeRel(&t.asked, 1) // before the lock: see end
 	t.mu.Lock()
 	return atomic.LoadUint64(&t.gen) == gen
@@ -307,12 +307,12 @@ func (h Thread) join(lim *Limit) (ended bool, err error) {
 			c.joinNow(t)
 			return true, h.outcome()
 		}
-		if !t.life(h.gen) { // it has ended just now
+		if !t.lockAlive(h.gen) { // it has ended just now
 			t.mu.Unlock()
 			c.Leave()
 			return true, h.outcome()
 		}
-		if t.x.Load() != nil || c != nil && c.cur == t { // else there cannot be a reason
+		if t.rarePart.Load() != nil || c != nil && c.cur == t { // else there cannot be a reason
 			if err := h.unjoinable(c); err != nil {
 				t.mu.Unlock()
 				c.Leave()
@@ -377,7 +377,7 @@ func Yield() {
 		runtime.Gosched()
 		return
 	}
-	if v := c.where(); !v.sched.hooks.Empty(hooks.Yield) { // before Enter: hooks run in user mode
+	if v := c.vpHint(); !v.sched.hooks.Empty(hooks.Yield) { // before Enter: hooks run in user mode
 		v.fire(hooks.Yield)
 	}
 	storeRel(&c.inside, c.inUser|isIn)
@@ -389,8 +389,8 @@ func Yield() {
 		c.switchTo(t, o)
 		v := c.l.vp // resumed, repeated
 		storeRel(&c.inside, c.inUser)
-		if !v.sched.hooks.Silent(hooks.Switch) || c.cur.x.Load() != nil {
-			c.goOn()
+		if !v.sched.hooks.Silent(hooks.Switch) || c.cur.rarePart.Load() != nil {
+			c.resumedSlow()
 			c.cur.w.kind = InOther
 		}
 		return
@@ -400,7 +400,7 @@ func Yield() {
 		return
 	}
 	storeRel(&c.inside, c.inUser)
-	if x := c.cur.x.Load(); x != nil && x.asks.Load() != 0 {
+	if x := c.cur.rarePart.Load(); x != nil && x.requests.Load() != 0 {
 		c.parkSuspended(x)
 	}
 }
@@ -409,7 +409,7 @@ func Yield() {
 // It is false on a plain goroutine.
 func Ready() bool {
 	c := lookup()
-	return c != nil && !c.base && c.where().hasWork()
+	return c != nil && !c.base && c.vpHint().hasWork()
 }
 
 // Blocking runs f, which may block in the kernel, in Go or in C, while the calling thread has given its VP away, so that
@@ -418,7 +418,7 @@ func Ready() bool {
 func Blocking(f func()) {
 	pending := false
 	if c := lookup(); c != nil && !c.base { // before Enter: hooks run in user mode
-		v := c.where()
+		v := c.vpHint()
 		h := &v.sched.hooks
 		h.Fire(hooks.Library, v.id)
 		pending = !h.Empty(hooks.Timer) && h.Fire(hooks.Timer, v.id) != hooks.Quiet
@@ -432,24 +432,24 @@ func Blocking(f func()) {
 	if v.trace.Load() != nil {
 		v.mark(TraceAway, c.cur, 0, 0)
 	}
-	c.away = true
-	v.away.Add(1)
+	c.inBlocking = true
+	v.numBlocking.Add(1)
 	if pending {
 		v.idle.kick() // release wakes a spare, which is to wait for what is pending
 	}
 	if isDirect || c.stays {
-		c.l.alone.Store(c)
+		c.l.blockingCo.Store(c)
 		v.release(c.l)
 		storeRel(&c.inside, c.inUser)
 	} else {
-		base := c.part(v)
+		base := c.detachPortable(v)
 		storeRel(&c.inside, c.inUser) // before Ready: other threads take a co that is inside and not current for parked
 		direct.Ready(base)
 	}
 	f() // if f panics or exits, the runner gets the VP back when it ends the thread
 	c.enter()
 	storeRel(&c.inside, c.inUser)
-	if x := c.cur.x.Load(); x != nil {
+	if x := c.cur.rarePart.Load(); x != nil {
 		c.renew(x)
 	}
 }

@@ -9,7 +9,7 @@ import (
 )
 
 // discovered returns the topology of this machine, read at the first call.
-var discovered = sync.OnceValues(topo.Discover)
+var discoverOnce = sync.OnceValues(topo.Discover)
 
 // adopt sets VPs and CPUs from Topology, if they are open: a VP for each PU, and, if the process may use all of them, the CPUs of
 // the PUs.
@@ -40,10 +40,10 @@ func (cfg *Config) adopt() error {
 // arrange returns the topology to schedule for, nil if it is not known, and the PU of each VP, nil if that is not known.
 func (cfg *Config) arrange() (t *topo.Topology, pus []*topo.Item) {
 	if t = cfg.Topology; t != nil {
-		return t, inTurn(t, cfg.VPs)
+		return t, pusInTurn(t, cfg.VPs)
 	}
-	pus = inTurn(nil, cfg.VPs)
-	t, err := discovered()
+	pus = pusInTurn(nil, cfg.VPs)
+	t, err := discoverOnce()
 	if err != nil {
 		return nil, pus
 	}
@@ -54,7 +54,7 @@ func (cfg *Config) arrange() (t *topo.Topology, pus []*topo.Item) {
 }
 
 // pusInTurn returns a PU of t for each of n VPs, in turn; nil ones if t is nil.
-func inTurn(t *topo.Topology, n int) []*topo.Item {
+func pusInTurn(t *topo.Topology, n int) []*topo.Item {
 	pus := make([]*topo.Item, n)
 	for i := range pus {
 		if t != nil {
@@ -71,7 +71,7 @@ func Plan(t *topo.Topology, n int) []*Queue {
 	for i := range n {
 		s.vps = append(s.vps, &vp{sched: s, id: i})
 	}
-	s.buildTree(t, inTurn(t, n))
+	s.buildTree(t, pusInTurn(t, n))
 	return s.Queues()
 }
 
@@ -84,19 +84,19 @@ func (s *Scheduler) buildTree(t *topo.Topology, pus []*topo.Item) {
 		v.pu = pus[i]
 	}
 	if len(s.vps) == 1 {
-		s.vps[0].home = s.root
+		s.vps[0].leaf = s.root
 	}
 	if t != nil {
 		s.root.item = t.Root
 		s.addNodes(t.Root, s.root)
 	}
 	for _, v := range s.vps {
-		if v.home == nil {
+		if v.leaf == nil {
 			s.leaf(v, s.root)
 		}
 	}
 	for _, v := range s.vps {
-		v.near = v.rings()
+		v.neighbours = v.ringsOfNeighbours()
 	}
 }
 
@@ -118,7 +118,7 @@ func (s *Scheduler) addNodes(it *topo.Item, at *queueNode) {
 			s.addNodes(c, at)
 		case 1:
 			s.addNodes(c, s.leaf(vps[0], at))
-			vps[0].home.item = c
+			vps[0].leaf.item = c
 		default:
 			n := s.newNode(c, at, vps)
 			at.down = append(at.down, n)
@@ -134,16 +134,16 @@ func (s *Scheduler) addNodes(it *topo.Item, at *queueNode) {
 
 // leaf makes the leaf of v, below up.
 func (s *Scheduler) leaf(v *vp, up *queueNode) *queueNode {
-	v.home = s.newNode(v.pu, up, []*vp{v})
-	up.down = append(up.down, v.home)
-	return v.home
+	v.leaf = s.newNode(v.pu, up, []*vp{v})
+	up.down = append(up.down, v.leaf)
+	return v.leaf
 }
 
 // ringsOfNeighbours lists the other VPs in rings of equal distance, the nearest first: those that share the innermost node with
 // v, those that share the next one, and so on.
-func (v *vp) rings() (near [][]*vp) {
+func (v *vp) ringsOfNeighbours() (near [][]*vp) {
 	seen := map[*vp]bool{v: true}
-	for n := v.home; n != nil; n = n.up {
+	for n := v.leaf; n != nil; n = n.up {
 		var ring []*vp
 		for _, o := range n.vps {
 			if !seen[o] {

@@ -13,11 +13,11 @@ const (
 )
 
 // tellGoUntil is until when giveWay makes system calls that Go knows of, in cycles.
-var toldUntil atomic.Int64
+var tellGoUntil atomic.Int64
 
 // noteTurn notes a turn that began at the moment began and took so long, both in cycles.
 func noteTurn(began, took int64) {
 	if took > asm.ToCycles(longTurn) {
-		toldUntil.Store(began + turnTrust*took)
+		tellGoUntil.Store(began + turnTrust*took)
 	}
 }

@@ -137,7 +137,7 @@ func (c *co) Wait(q *WaitQueue, mu *Spin) (given bool) {
 		return waitOutside(q, mu, false, nil)
 	}
 	w := &c.cur.w
-	if x := c.cur.x.Load(); x != nil && c.refused(x, mu) {
+	if x := c.cur.rarePart.Load(); x != nil && c.refused(x, mu) {
 		return false
 	}
 	w.mu = mu
@@ -159,8 +159,8 @@ func (c *co) Wait(q *WaitQueue, mu *Spin) (given bool) {
 	c.switchTo(next, o)
 	v := c.l.vp // resumed, repeated: each level of calls between a waiter and the switch costs a nanosecond or two
 	storeRel(&c.inside, c.inUser)
-	if !v.sched.hooks.Silent(hooks.Switch) || c.cur.x.Load() != nil {
-		c.goOn()
+	if !v.sched.hooks.Silent(hooks.Switch) || c.cur.rarePart.Load() != nil {
+		c.resumedSlow()
 	}
 	w.kind = InOther
 	if w.given {
@@ -173,7 +173,7 @@ func (c *co) Wait(q *WaitQueue, mu *Spin) (given bool) {
 // waitFirst is Wait of a thread at the front of q.
 func (c *co) waitFirst(q *WaitQueue, mu *Spin) (given bool) {
 	w := &c.cur.w
-	if x := c.cur.x.Load(); x != nil && c.refused(x, mu) {
+	if x := c.cur.rarePart.Load(); x != nil && c.refused(x, mu) {
 		return false
 	}
 	w.mu = mu
@@ -234,7 +234,7 @@ func (w *Waiter) Give() { w.given = true }
 func (c *co) Wake(w *Waiter) {
 	if t := w.t; t != nil && c != nil { // most waiters are threads of the waker's VP: this is ready for them, inlined
 		v := c.l.vp
-		if t.vp == v && t.class.load() == 0 && v.tick%wakeSample != 0 && v.trace.Load() == nil && v.unanswered() && v.q.tryPush(t) {
+		if t.vp == v && t.class.load() == 0 && v.tick%wakeSample != 0 && v.trace.Load() == nil && v.mayIgnoreWants() && v.q.tryPush(t) {
 			return
 		}
 	}
@@ -255,13 +255,13 @@ func (c *co) Wake(w *Waiter) {
 //     idle hook, whose base then finds t there.
 func (c *co) ready(t *thread) {
 	if c == nil {
-		if c.woken(t); t.wakeSpinning() {
+		if c.stampWake(t); t.wakeSpinning() {
 			return
 		}
 	} else {
 		v := c.l.vp
 		if v.tick%wakeSample == 0 || v.trace.Load() != nil {
-			c.woken(t)
+			c.stampWake(t)
 		}
 		if t.vp == v {
 			v.ready(t, false)

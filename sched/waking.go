@@ -13,7 +13,7 @@ func (v *vp) post(t *thread) {
 	if r := t.class.load().rank(); r < defaultRank {
 		v.urgent.Or(r.bit())
 	}
-	v.wakeIfDue(v.seized.Load() != 0)
+	v.wakeIfDue(v.numSeized.Load() != 0)
 }
 
 // push puts t on the inbox.
@@ -37,24 +37,24 @@ func (v *vp) ready(t *thread, fresh bool) {
 		v.q.push(t)
 	}
 	if v.sched.wants.Load() != 0 {
-		v.answer(t, fresh)
+		v.serveWants(t, fresh)
 	}
 }
 
 // unanswered tells whether v may skip answer when it makes a thread ready. It may if neither a VP nor the clock sleeps
 // and no VP requests a thread. It may also if the clock is awake and v found less than wakesPerLook wakes ago that it is
 // too early to wake another VP. Holder only.
-func (v *vp) unanswered() bool {
+func (v *vp) mayIgnoreWants() bool {
 	w := v.sched.wants.Load()
-	if w == 0 || w&wantsClock != 0 || v.unhelped == 0 {
+	if w == 0 || w&wantsClock != 0 || v.wakesToLook == 0 {
 		return w == 0
 	}
-	v.unhelped--
+	v.wakesToLook--
 	return true
 }
 
 // answer is for a holder that has made t ready while the clock or a VP sleeps, or a VP requests a thread.
-func (v *vp) answer(t *thread, fresh bool) {
+func (v *vp) serveWants(t *thread, fresh bool) {
 	s := v.sched
 	s.wakeClock()
 	if w := s.wants.Load(); w < wantsVP || !fresh && v.q.total() <= 1 {
@@ -76,7 +76,7 @@ const wakesPerLook = 16
 func (v *vp) wakeHelper() {
 	now := asm.Cycles()
 	if now < v.helpAt {
-		v.unhelped = wakesPerLook
+		v.wakesToLook = wakesPerLook
 		return
 	}
 	v.helpAt = now + v.sched.helpGap.Load()
@@ -92,11 +92,11 @@ func (v *vp) release(l *lwp) {
 
 // claim takes v for l if v is free. From then on c runs on v.
 func (v *vp) claim(l *lwp, c *co) bool {
-	if v.off.Load() || !v.word.claim(l.id) {
+	if v.disabled.Load() || !v.word.claim(l.id) {
 		return false
 	}
 	v.cur = c
-	v.n.sleeping.end()
+	v.counts.sleeping.end()
 	v.wakeUp()
 	v.sched.wakeClock()
 	return true
@@ -107,7 +107,7 @@ func (v *vp) claim(l *lwp, c *co) bool {
 func (v *vp) fallAsleep() {
 	if v.idle.fallAsleep() {
 		v.sched.wants.Add(wantsVP)
-		if v.off.Load() {
+		if v.disabled.Load() {
 			v.wakeUp() // DisableVP sets disabled, then clears the mark: one of the two clears it
 		}
 	}
@@ -126,7 +126,7 @@ func (v *vp) wakeUp() {
 // the spare runs only if the call really blocks. If preempt is set the spare preempts: post
 // sets it while a thread whose VP was seized may compute on this CPU.
 func (v *vp) wakeIfDue(preempt bool) {
-	if v.off.Load() {
+	if v.disabled.Load() {
 		v.clear()
 		return
 	}
@@ -166,7 +166,7 @@ func (s *Scheduler) Kick(vp int) {
 		return
 	}
 	for _, v := range s.vps {
-		if v.mode() == free && !v.off.Load() {
+		if v.mode() == free && !v.disabled.Load() {
 			v.kick()
 			return
 		}
@@ -178,7 +178,7 @@ func (s *Scheduler) Kick(vp int) {
 // its timer hooks. A held VP may have fired its idle hooks for the last time before it sleeps, or its
 // thread may be in an operation and compute next: it gets both the kick and the clock.
 func (v *vp) kick() {
-	if v.mode() == user || v.off.Load() {
+	if v.mode() == user || v.disabled.Load() {
 		v.sched.wakeClock()
 		return
 	}

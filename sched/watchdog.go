@@ -27,8 +27,8 @@ func (e *WatchdogError) Error() string {
 func (s *Scheduler) runWatchdog(now int64) {
 	limit := int64(s.cfg.Watchdog)
 	for _, v := range s.vps {
-		if w := &v.watch; v.mode() == user && !w.told && now-w.since >= limit && w.tick == v.ticks() && v.hasWork() {
-			w.told = true
+		if w := &v.watch; v.mode() == user && !w.reported && now-w.since >= limit && w.tick == v.ticks() && v.hasWork() {
+			w.reported = true
 			s.reportStuck(v, now-w.since)
 		}
 	}
@@ -38,7 +38,7 @@ func (s *Scheduler) runWatchdog(now int64) {
 // stops the world.
 func (s *Scheduler) reportStuck(v *vp, ns int64) {
 	e := &WatchdogError{VP: v.id, For: time.Duration(ns).Round(time.Microsecond)}
-	h, id := v.runner()
+	h, id := v.runningThread()
 	e.Thread = h
 	go func() {
 		if id != 0 {
@@ -53,9 +53,9 @@ func (s *Scheduler) reportStuck(v *vp, ns int64) {
 // runningThread returns the thread that runs on v, and the number of its goroutine, 0 if that is not known: a hint.
 //
 //go:norace
-func (v *vp) runner() (h Thread, goroutine uint64) {
+func (v *vp) runningThread() (h Thread, goroutine uint64) {
 	c := v.cur
-	sawBirth()
+	raceSawBirth()
 	if t := c.cur; t != nil && !c.base {
 		h = Thread{t, t.gen}
 	}

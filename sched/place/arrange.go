@@ -23,7 +23,7 @@ func (b *Bubble) Entities() []Entity {
 }
 
 // HasPolicy tells whether b has a policy of its own: then the policy of the bubble that contains b does not take b apart.
-func (b *Bubble) Own() bool { return b.policy != nil }
+func (b *Bubble) HasPolicy() bool { return b.policy != nil }
 
 // Wake lets the threads of b run: it places b on the machine, and b's policy arranges it. If b is awake already it is arranged
 // anew. A bubble in another one is woken together with that; to wake it again arranges only the inner one. If b is in a bubble
@@ -34,7 +34,7 @@ func (b *Bubble) Wake() error {
 		return err
 	}
 	c := b.visit()
-	held, on := b.parent != nil && !b.parent.awake, b.s.Whole()
+	held, on := b.parent != nil && !b.parent.awake, b.s.RootQueue()
 	if b.parent != nil {
 		on = b.parent.at
 	}
@@ -88,7 +88,7 @@ func (b *Bubble) regroup() error {
 	}
 	at := b.at
 	b.leave(c)
-	if at.Holds() {
+	if at.IsHold() {
 		return nil
 	}
 	return b.wakeOn(at)
@@ -156,9 +156,9 @@ func (b *Bubble) arrange(do func(m *moves)) {
 // put assigns b and all that is in it to n; nil: each bubble to its own hold. If b has a policy, and is not top, the bubble that
 // is arranged, put only notes that b is to be woken on n. Under the lock of the forest.
 func (b *Bubble) put(n *sched.Queue, top bool, m *moves) {
-	m.own = slices.DeleteFunc(m.own, func(o waking) bool { return o.b == b })
+	m.ownPolicies = slices.DeleteFunc(m.ownPolicies, func(o pendingWake) bool { return o.b == b })
 	if n != nil && !top && b.policy != nil {
-		m.own = append(m.own, waking{b, n})
+		m.ownPolicies = append(m.ownPolicies, pendingWake{b, n})
 		return
 	}
 	if b.at = n; n == nil {
@@ -166,7 +166,7 @@ func (b *Bubble) put(n *sched.Queue, top bool, m *moves) {
 	} else {
 		b.awake = true
 	}
-	b.list()
+	b.updatePlanners()
 	for _, t := range b.threads {
 		m.Move(t.h, b.at)
 	}
@@ -178,7 +178,7 @@ func (b *Bubble) put(n *sched.Queue, top bool, m *moves) {
 // setAwake marks b and the bubbles in it as awake or not. Under the lock of the forest.
 func (b *Bubble) setAwake(awake bool) {
 	b.awake = awake
-	b.list()
+	b.updatePlanners()
 	for _, x := range b.bubbles {
 		x.setAwake(awake)
 	}
@@ -187,18 +187,18 @@ func (b *Bubble) setAwake(awake bool) {
 // moves are the threads that an arrangement moves, and the bubbles that it wakes afterwards.
 type moves struct {
 	sched.Moves
-	own []waking
+	ownPolicies []pendingWake
 }
 
 // pendingWake is a bubble with a policy of its own that is to be woken on a queue.
-type waking struct {
+type pendingWake struct {
 	b *Bubble
 	n *sched.Queue
 }
 
 // wakeOwn wakes the bubbles that were noted. The caller holds no lock and is in no operation.
 func (mv *moves) wakeOwn() {
-	for _, w := range mv.own {
+	for _, w := range mv.ownPolicies {
 		_ = w.b.wakeOn(w.n) // cannot fail
 	}
 }

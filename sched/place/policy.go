@@ -64,7 +64,7 @@ func (b *Bubble) relieve(q, o *sched.Queue, most int) (moved int) {
 	})
 	b.s.Forest().Unlock()
 	if moved > 0 {
-		q.Expel()
+		q.Resort()
 	}
 	c.Leave()
 	return moved
@@ -72,12 +72,12 @@ func (b *Bubble) relieve(q, o *sched.Queue, most int) (moved int) {
 
 // updatePlanners adds b to the planners of its scheduler, or removes it: a planner is a bubble that is awake, and has threads and
 // a policy. Under the lock of the forest.
-func (b *Bubble) list() {
+func (b *Bubble) updatePlanners() {
 	want := b.policy != nil && b.awake && b.alive > 0
-	if want == b.listed {
+	if want == b.isPlanner {
 		return
 	}
-	b.listed = want
+	b.isPlanner = want
 	all := slices.DeleteFunc(slices.Clone(b.s.Planners()), func(o sched.Planner) bool { return o == sched.Planner(b) })
 	if want {
 		all = append(all, b)

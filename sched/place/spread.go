@@ -30,34 +30,34 @@ func spread(s *sched.Scheduler, plan []Placement, all []Entity, on *topo.Item) [
 	if len(parts) == 0 {
 		return plan
 	}
-	for i, share := range deal(s, burst(all, len(parts)), parts) {
+	for i, share := range deal(s, splitHeaviest(all, len(parts)), parts) {
 		for _, e := range share {
 			plan = append(plan, Placement{e, parts[i]})
 		}
 		if len(share) == 1 {
-			if b, ok := share[0].(*Bubble); ok && !b.Own() {
+			if b, ok := share[0].(*Bubble); ok && !b.HasPolicy() {
 				share = b.Entities()
 			}
 		}
-		plan = spread(s, plan, slices.DeleteFunc(share, own), parts[i])
+		plan = spread(s, plan, slices.DeleteFunc(share, hasOwnPolicy), parts[i])
 	}
 	return plan
 }
 
 // hasOwnPolicy tells whether e is a bubble with a policy of its own, which arranges it.
-func own(e Entity) bool {
+func hasOwnPolicy(e Entity) bool {
 	b, ok := e.(*Bubble)
-	return ok && b.Own()
+	return ok && b.HasPolicy()
 }
 
 // splitHeaviest returns all with the heaviest bubbles replaced by what is in them, until there are n entities, or no bubble is
 // left that may be taken apart.
-func burst(all []Entity, n int) []Entity {
+func splitHeaviest(all []Entity, n int) []Entity {
 	all = slices.DeleteFunc(slices.Clone(all), func(e Entity) bool { return e.Weight() == 0 })
 	for len(all) < n {
 		best := -1
 		for i, e := range all {
-			if b, ok := e.(*Bubble); ok && !own(b) && (best < 0 || e.Weight() > all[best].Weight()) {
+			if b, ok := e.(*Bubble); ok && !hasOwnPolicy(b) && (best < 0 || e.Weight() > all[best].Weight()) {
 				best = i
 			}
 		}
