@@ -1,7 +1,7 @@
 // Package tasklet runs small pieces of work soon, at the hook points of the scheduler rather than in the caller: the bottom
 // halves of Linux in user space (Rusty Russell's and Alexey Kuznetsov's tasklets of Linux 2.4; in Marcel, Danjean, Namyst:
 // "Controlling kernel scheduling from user space", 2003). A communication library uses them for work that an event requires,
-// and that the thread which notices the event has no time or no right to do. The package is for programs that come from
+// and that the thread which notices the event has no time or no right to do. It is there for programs that come from
 // Marcel; the progress engine itself uses ltasks (package pioman).
 //
 //	s := sched.Default()

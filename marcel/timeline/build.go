@@ -33,7 +33,7 @@ type rowMoment struct {
 	kind sched.EventKind
 }
 
-// lone is a thread that goes on without a VP since then.
+// withoutVP is a thread that runs without a VP since that moment.
 type withoutVP struct {
 	rowMoment
 	name string
@@ -235,7 +235,7 @@ func (b *timelineBuilder) pair(name, cat, id string, begin, end int64, args map[
 	b.emit(Event{Name: name, Cat: cat, Phase: "e", TID: tid, ID: id}, max(begin, end))
 }
 
-// together ends the time that a thread has been without a VP.
+// endWithoutVP draws the time for which a thread was without a VP, up to end.
 func (b *timelineBuilder) endWithoutVP(thread uint64, l withoutVP, end int64) {
 	delete(b.withoutVP, thread)
 	what := "Blocking"
@@ -257,8 +257,8 @@ func (b *timelineBuilder) message(e *sched.Event) {
 		map[string]any{"tag": e.A, "size": e.B})
 }
 
-// passes draws a message that leaves or arrives: an instant with one end of an arrow, whose
-// name is the same in both processes.
+// messageEnd draws the departure or the arrival of a message: an instant with one end of an arrow, whose id is the same in both
+// processes.
 func (b *timelineBuilder) messageEnd(i int, e *sched.Event) {
 	from, to := e.Own, e.Peer
 	name, phase, bind := "message out", "s", ""

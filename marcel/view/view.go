@@ -20,10 +20,11 @@ import (
 // Trace is the variable that names the file for the timeline.
 const Trace = "PM2_TRACE"
 
-// launched is the variable by which our launcher tells a process its rank; the path in PM2_STATS it has numbered already.
+// rankVariable is the variable by which our launcher tells a process its rank. The launcher has already added the rank to the path
+// in PM2_STATS.
 const rankVariable = "PM2_RANK"
 
-// managed are those by which process managers do.
+// managerRankVariables are the variables by which process managers tell a process its rank.
 var managerRankVariables = []string{"PMI_RANK", "PMIX_RANK", "SLURM_PROCID"}
 
 const (

@@ -1,6 +1,6 @@
 // Package place has bubbles, which are groups of threads that belong together, and the policies that
-// map them onto the machine. They are those of Marcel, for programs that come from there; package
-// marcel exports them. The scheduler knows neither: it has run queues, one for each item of the
+// map them onto the machine. It is there for programs that come from Marcel; these are its bubbles, and
+// package marcel exports them. The scheduler knows neither: it has run queues, one for each item of the
 // topology (sched.Queue), and calls this package in four places, which cost nothing where there is no
 // bubble:
 //
