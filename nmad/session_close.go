@@ -27,7 +27,7 @@ const (
 func (s *Session) notice(e roster.Event) {
 	if e.LinksOnly {
 		s.orphan.Store(true)
-		s.agreements.each((*consensus.Participant).Orphaned)
+		s.agreements.each((*consensus.Participant).RelayLost)
 		for _, d := range s.domains.all() {
 			d.orphaned()
 		}

@@ -7,7 +7,7 @@ import (
 	"github.com/pm2-go/pm2/nmad/internal/match"
 )
 
-// Lane says where the state of short messages lies; see driver.Lane.
+// Lane fills in where the state of the flow lies in memory, for C code that moves short messages itself (driver.Lane).
 func (f *Flow) Lane(x *driver.Lane) {
 	x.Watched = f.Watched
 	x.Holds, x.Queue, x.Answers = (*uint8)(&f.unsent), unsafe.Pointer(&f.tx.queue.head), unsafe.Pointer(&f.rx.answers.head)
@@ -19,10 +19,10 @@ func (f *Flow) Lane(x *driver.Lane) {
 	x.Kind, x.Overhead = KindEager, Overhead
 }
 
-// Way says where it lies what waits in a context.
+// Way fills in where the counts of what waits in a context lie in memory (driver.Way).
 func (f *Flow) Way(context uint16, w *driver.Way) {
 	w.Posted, w.Unexpected, w.Wild, w.Any, w.Clock = f.rx.of(context).Counts()
 }
 
-// Context is what receives from any source in a context wait in.
+// Context returns the list of the receives from any source in a context.
 func (f *Flow) Context(number uint16) *match.Any[Request] { return f.rx.of(number).Any() }

@@ -2,56 +2,58 @@ package flow
 
 import "github.com/pm2-go/pm2/nmad/driver"
 
-// Packet is one that is to leave over the small track of the first rail: header, body, and the parts behind it.
+// Packet is a packet that leaves over the small track of the first rail. Its body is Body followed by Parts.
 type Packet struct {
 	Head  driver.Header
 	Body  []byte
 	Parts [][]byte
 
-	act  act
-	req  *Request    // eagerly: the send that it carries
-	of   *rendezvous // announcing, asking: what it is about
+	act  act         // tells packetTaken what to do
+	req  *Request    // eagerly: the send whose message it is
+	of   *rendezvous // announcing, asking: the rendezvous
 	rail int         // asking: the rail over which the bytes are to come
 }
 
+// clear drops the references of a packet that has left, or that the link has refused.
 func (p *Packet) clear() { p.Body, p.Parts, p.req, p.of, p.act = nil, nil, nil, nil, 0 }
 
-// act is what a packet does, and for which message: what becomes of it once the link has taken it.
+// act says what a packet holds, and so what packetTaken does when the link has taken it.
 type act uint8
 
 const (
 	_          act = iota
-	together       // it carries the first messages of the queue, Head.Size of them
-	eagerly        // it carries the first message of the queue
-	announcing     // it announces the first message of the queue
-	asking         // it asks for bytes of a message
-	gathered       // it carries the messages that were gathered
-	returning      // it gives a loan back
-	crediting      // it gives credit back
-	granting       // it grants records
-	noting         // it is a piece of a note
-	full           // it says that all records are used
-	acking         // it answers BYE
-	parting        // it is BYE
+	together       // AGGREGATE: the first Head.Size messages of the queue
+	eagerly        // EAGER: the first message of the queue
+	announcing     // RDV, LOAN or EXPOSE: it announces the first message of the queue
+	asking         // RTR
+	gathered       // AGGREGATE, or EAGER: the messages that were gathered
+	returning      // RETURN
+	crediting      // CREDIT
+	granting       // ROOM
+	noting         // NOTE: a piece of a note
+	full           // FULL
+	acking         // BYEACK
+	parting        // BYE
 )
 
+// pack makes a packet of a header.
 func (f *Flow) pack(a act, h driver.Header) *Packet {
 	p := &f.tx.out
 	p.Head, p.act = h, a
 	return p
 }
 
-// alone says that one message waits, or its announcement, and nothing else: it leaves in its own Send, without a flush. An
-// answer (RTR) is none: also the only one leaves in the flush at the end of a batch.
+// alone reports whether one message waits, or its announcement, and nothing else: then Drain sends it without a flush. An
+// RTR does not count as a message: even a single one leaves by the flush at the end of a batch.
 func (f *Flow) alone() bool {
 	r := f.tx.queue.head
 	return r != nil && r.Link == nil && f.rx.answers.empty() && !f.others()
 }
 
-// next returns the packet that is to leave next, valid until taken or Refused; nil: there is none. The order is: what was
-// gathered, since its sends are done; answers to announcements, because whole messages wait for them; loans that were
-// released, for which sends wait; credit; notes of agreements; messages, in the order and the packets that the strategy
-// wants.
+// next returns the packet that is to leave next, valid until packetTaken or Refused; nil if none may leave. The order is:
+// gathered messages, because their sends are done; answers to announcements, because whole messages wait for them; RETURNs,
+// for which sends wait; credit and records; notes of agreements; messages, in the order and the packets that the strategy
+// wants; BYEACK; BYE.
 func (f *Flow) next() *Packet {
 	if !f.tx.gathered.empty() {
 		return f.packGathered()
@@ -80,8 +82,9 @@ func (f *Flow) next() *Packet {
 	return nil
 }
 
-// packMessage makes the packet of the first message of the queue: the message itself, with others that the strategy adds,
-// or, if it is long or the peer has no memory left for it, its announcement. nil: it must wait for records.
+// packMessage makes the packet of r, the first send of the queue: its message, together with those that the strategy adds;
+// or its announcement, if the message is long or lacks credit; or FULL, if the peer has no record left for the announcement.
+// It returns nil if FULL was sent: then the queue waits for ROOM.
 func (f *Flow) packMessage(r *Request) *Packet {
 	if r.Link != nil {
 		if n, bytes := f.together(); n > 1 {
@@ -116,7 +119,7 @@ func (f *Flow) packMessage(r *Request) *Packet {
 	return p
 }
 
-// taken goes on with what the link has taken.
+// taken carries on with the packet of next, which the link has taken.
 func (f *Flow) taken() {
 	p := &f.tx.out
 	f.follow()
@@ -154,7 +157,7 @@ func (f *Flow) taken() {
 	p.clear()
 }
 
-// announced goes on with a message whose announcement the link has taken.
+// announced is taken for an announcement.
 func (f *Flow) announced(p *Packet) {
 	r := f.tx.queue.Pop()
 	f.tx.seq++
