@@ -526,7 +526,7 @@ func TestDoneIsGone(t *testing.T) {
 		j := newJob(t, 2, d, func(c *Config) { c.Unexpected = 1 << 30 })
 		zero, one := j.sessions[0].Gate(1), j.sessions[1].Gate(0)
 		for _, size := range []int{10, 20_000, 50_000} {
-			size = min(size, zero.locked.flow.Eager())
+			size = min(size, zero.locked.flow.EagerLimit())
 			var under []*Request
 			for {
 				r := zero.Isend(uint64(size), pattern(size, uint64(len(under))))

@@ -234,7 +234,7 @@ func (op *Op) copyTo(to []byte) error {
 	n := 0
 	switch {
 	case op.Data != nil:
-		flow.Guarded(func() {
+		flow.CallUser(func() {
 			op.Data.Pieces(0, func(piece []byte) bool {
 				n += copy(to[n:], piece)
 				return n < len(to)

@@ -63,7 +63,7 @@ func (g *Gate) callUser() {
 	mark := callers.enter()
 	defer mark.leave()
 	for ; ok; c, ok = g.calls.pop(true) {
-		flow.Guarded(func() {
+		flow.CallUser(func() {
 			switch r := c.r; {
 			case r == nil:
 				g.watch.tell(c.event)
@@ -80,7 +80,7 @@ func (g *Gate) callUser() {
 
 // choose asks the owner of a receive whose message has come where to put it.
 func (g *Gate) choose(r *Request) {
-	tag, size := r.core.Held()
+	tag, size := r.core.HeldMessage()
 	r.core.Data.Set(r.rareOrNil().chooser(Envelope{g.rank, tag, size}))
 	r.core.Op = flow.OpResume
 	g.submit(r)

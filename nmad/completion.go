@@ -35,24 +35,24 @@ func (h *lockedGate) tellEnd(r *Request) {
 		h.noteEnd(r)
 	}
 	if x := rare.buffer; x != nil {
-		rare.buffer, rare.Where = nil, nil
+		rare.buffer, rare.LoanPlace = nil, nil
 		x.sendDone()
 	}
 	if rare.Anywhere {
 		h.g.mover.Done() // it counted for itself
 	}
 	switch {
-	case c.Heard == flow.ByStage:
+	case c.Notify == flow.NotifyNone:
 	case rare.notify != nil:
 		h.g.calls.push(upcall{r: r})
 		h.called = true
-	case c.Heard == flow.Told || rare.queue != nil:
+	case c.Notify == flow.NotifyOwner || rare.queue != nil:
 		if c.Wakes {
 			h.awake++
 		}
 		h.over.push(r)
 	default:
-		asm.StoreRelease32(&c.State, flow.Over)
+		asm.StoreRelease32(&c.State, flow.Ended)
 	}
 }
 
@@ -94,7 +94,7 @@ func (h *lockedGate) noteEnd(r *Request) {
 	if r.core.Op == flow.OpSend {
 		kind = SendDone
 	}
-	if r.core.Heard == flow.ByStage {
+	if r.core.Notify == flow.NotifyNone {
 		who = nil
 	}
 	if r.core.Context != flow.Library && !r.rare().Wild.Probe {

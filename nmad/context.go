@@ -51,7 +51,7 @@ func (d *Domain) OpenContext(number int, ranks ...int) (*Context, error) {
 	case !group.Has(own):
 		return nil, fmt.Errorf("nmad: context %d: %w: the own rank %d is not among %v", number, ErrRank, own, ranks)
 	}
-	c := &Context{d: d, number: uint16(number), any: d.any.Beside(group, d.s.cfg.Rank, &marcel.SpinLock{})}
+	c := &Context{d: d, number: uint16(number), any: d.any.Sibling(group, d.s.cfg.Rank, &marcel.SpinLock{})}
 	if err := d.addContext(c); err != nil {
 		return nil, err
 	}
@@ -83,7 +83,7 @@ func (c *Context) Close() error {
 	for _, g := range c.d.gates.all {
 		if c.any.Group().Has(g.rank) {
 			h := g.enter()
-			busy = busy || !h.flow.Idle(c.number)
+			busy = busy || !h.flow.ContextIdle(c.number)
 			h.letGo()
 		}
 	}

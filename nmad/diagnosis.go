@@ -241,7 +241,7 @@ func (s *Session) writeKept(w io.Writer) {
 				continue
 			}
 			var some []unmatched
-			for context, m := range h.flow.Kept {
+			for context, m := range h.flow.AllUnexpected {
 				if n++; n <= mostKept {
 					some = append(some, unmatched{context, m.Tag, m.Bytes()})
 				}

@@ -122,9 +122,9 @@ var (
 // failed makes a request that has ended with err without having been started.
 func failed(err error) *Request {
 	r := &Request{}
-	r.core.EndsWith(err)
+	r.core.SetErr(err)
 	r.core.Stage = flow.Done
-	r.core.State.Store(flow.Over)
+	r.core.State.Store(flow.Ended)
 	return r
 }
 

@@ -190,12 +190,12 @@ func (g *Gate) send(r *Request, in *Context, tag uint64, buf []byte) {
 	if g.sendNow(r, in, tag, buf) {
 		return
 	}
-	r.prepare(g, flow.OpSend, in, tag, buf, flow.ByState)
+	r.prepare(g, flow.OpSend, in, tag, buf, flow.NotifyState)
 	g.submit(r)
 }
 
 func (g *Gate) recv(r *Request, in *Context, tag uint64, buf []byte) {
-	r.prepare(g, flow.OpRecv, in, tag, buf, flow.ByState)
+	r.prepare(g, flow.OpRecv, in, tag, buf, flow.NotifyState)
 	r.core.Entry.Age = g.any.Now()
 	h := g.tryLock()
 	if h == nil {
@@ -233,7 +233,7 @@ func (g *Gate) sendIn(in *Context, tag uint64, buf []byte) error {
 		return nil
 	}
 	r := h.newRequest()
-	r.prepare(g, flow.OpSend, in, tag, buf, flow.ByStage)
+	r.prepare(g, flow.OpSend, in, tag, buf, flow.NotifyNone)
 	if sent {
 		h.awaitFlush(r)
 	} else {
@@ -263,7 +263,7 @@ func (g *Gate) recvIn(in *Context, tag uint64, buf []byte) (n int, size uint64, 
 	age := g.any.Now()
 	h := g.enter()
 	r := h.newRequest()
-	r.prepare(g, flow.OpRecv, in, tag, buf, flow.ByStage)
+	r.prepare(g, flow.OpRecv, in, tag, buf, flow.NotifyNone)
 	r.core.Entry.Age = age
 	h.startRecv(r)
 	h.sendIfDue()
@@ -293,13 +293,13 @@ func (h *lockedGate) await(r *Request) (n int, size uint64, err error) {
 			return 0, 0, err
 		}
 	}
-	if !h.flow.Calm() {
+	if !h.flow.NoNews() {
 		h.takeFinished() // r may be among them
 	}
 	h.traceEnd(r)
 	n, size, err = c.N, c.Size, c.Err()
 	c.Data.Set(nil)
-	c.EndsWith(nil)
+	c.SetErr(nil)
 	c.Link, h.free = h.free, c
 	h.release()
 	return n, size, err

@@ -146,7 +146,7 @@ func (g *Gate) exclude() {
 		if h.end == nil && h.flow.Outgoing() {
 			h.drain()
 		}
-		return h.end != nil || h.flow.Noted()
+		return h.end != nil || h.flow.NotesSent()
 	})
 	h := g.lock()
 	g.tellLost(h)
@@ -171,13 +171,13 @@ func (g *Gate) beginClose(why error) {
 }
 
 // quiet says that no send is under way any more.
-func (h *lockedGate) quiet() bool { return h.end != nil || h.flow.Quiet() }
+func (h *lockedGate) quiet() bool { return h.end != nil || h.flow.SendsDone() }
 
 // sayBye ends the sends that are left, and says BYE to the peer.
 func (g *Gate) sayBye() {
 	h := g.lock()
 	defer h.letGo()
-	if h.end != nil || h.echoes || h.flow.Left() {
+	if h.end != nil || h.echoes || h.flow.HasLeft() {
 		return
 	}
 	h.endLoans(h.flow.Dead) // first: the peer may still read the blocks that come back with the sends

@@ -111,8 +111,8 @@ func answerTogether(t *testing.T, j *job) {
 	}
 	h := here.enter()
 	defer h.letGo()
-	if h.awake != 0 || h.flow.Gathered() {
-		t.Errorf("when all is done %d threads are about to run, and messages wait: %v", h.awake, h.flow.Gathered())
+	if h.awake != 0 || h.flow.HasGathered() {
+		t.Errorf("when all is done %d threads are about to run, and messages wait: %v", h.awake, h.flow.HasGathered())
 	}
 }
 
@@ -129,7 +129,7 @@ func TestGatheredLeavesWithoutCompany(t *testing.T) {
 			t.Error(err)
 		}
 		h = here.enter()
-		waits := h.flow.Gathered()
+		waits := h.flow.HasGathered()
 		h.letGo()
 		if !waits {
 			t.Error("no message waits for company")

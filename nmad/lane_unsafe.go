@@ -121,7 +121,7 @@ func (h *lockedGate) takeSlips() {
 		x.Head.Store(at + 1)
 		x.Spare += int64(s.Room)
 		if in != nil && r.claim() == nil { // an open receive keeps its context, and its slip
-			r.prepare(h.g, flow.OpRecv, in, s.Key, unsafe.Slice(*(**byte)(unsafe.Pointer(&s.Buf)), s.Room), flow.ByState)
+			r.prepare(h.g, flow.OpRecv, in, s.Key, unsafe.Slice(*(**byte)(unsafe.Pointer(&s.Buf)), s.Room), flow.NotifyState)
 			r.core.Entry.Age = s.Age
 			h.startRecv(r)
 		}

@@ -505,7 +505,7 @@ func (d *Domain) orphaned() {
 	}
 	for g := range d.all {
 		h := g.lock()
-		if h.flow.Waits() {
+		if h.flow.HasPosted() {
 			h.wantLinks()
 		}
 		h.letGo()

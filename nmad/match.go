@@ -94,7 +94,7 @@ func (h *lockedGate) failLostOf(any *match.Any[flow.Request], age uint64) {
 	if why == nil {
 		return
 	}
-	any.Looked(h.g.rank, age)
+	any.Searched(h.g.rank, age)
 	for c := any.TakeLost(); c != nil; c = any.TakeLost() {
 		h.flow.Finish(c, why)
 	}

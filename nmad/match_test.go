@@ -273,7 +273,7 @@ func BenchmarkReceiveAmongWildcards(b *testing.B) {
 			r := &Request{}
 			b.ReportAllocs()
 			for b.Loop() {
-				r.prepare(g, flow.OpRecv, nil, 7, nil, flow.ByStage)
+				r.prepare(g, flow.OpRecv, nil, 7, nil, flow.NotifyNone)
 				r.core.Entry.Age = g.any.Now()
 				g.locked.startRecv(r)
 				if requestOf(g.locked.flow.Match(flow.Plain, 7)) != r {

@@ -185,7 +185,7 @@ func (d *Domain) Recv(m Match, buf []byte) (Envelope, error) {
 
 // prepareSend is prepare for a send that may be out of the ordinary.
 func (r *Request) prepareSend(g *Gate, op *Op) {
-	r.prepare(g, flow.OpSend, op.Context, op.Tag, op.Buf, flow.ByState)
+	r.prepare(g, flow.OpSend, op.Context, op.Tag, op.Buf, flow.NotifyState)
 	b := op.Buffer
 	if op.Parts == nil && op.Data == nil && b.block == nil && !op.Sync && op.Priority == 0 && op.Done == nil && op.Queue == nil {
 		return
@@ -198,7 +198,7 @@ func (r *Request) prepareSend(g *Gate, op *Op) {
 		c.Scatter(op.Parts)
 	case b.block != nil: // which has begun
 		if x.buffer = b.block; b.block.pool.memory.Card().PID != 0 {
-			x.Where = &b.block.where
+			x.LoanPlace = &b.block.where
 		}
 		c.Data.Set(b.bytes())
 	}
@@ -227,7 +227,7 @@ func (r *Request) age(mask uint64) {
 
 // prepareRecv is prepare for a receive that may be out of the ordinary.
 func (r *Request) prepareRecv(g *Gate, op *Op) {
-	r.prepare(g, flow.OpRecv, op.Context, op.Tag, op.Buf, flow.ByState)
+	r.prepare(g, flow.OpRecv, op.Context, op.Tag, op.Buf, flow.NotifyState)
 	if op.Parts == nil && op.Data == nil && op.Mask == exact && op.Choose == nil && op.Done == nil && op.Queue == nil && !op.Loan {
 		return
 	}

@@ -31,7 +31,7 @@ func (g *Gate) Probe(ctx context.Context, m Match) (Envelope, error) {
 		return Envelope{}, err
 	}
 	r := &Request{}
-	r.prepare(g, flow.OpRecv, m.Context, m.Tag, nil, flow.ByState)
+	r.prepare(g, flow.OpRecv, m.Context, m.Tag, nil, flow.NotifyState)
 	r.core.Entry.Age = g.any.Now()
 	r.useRare().wild(r, m.Mask, true)
 	g.submit(r)
@@ -47,7 +47,7 @@ func (d *Domain) Probe(ctx context.Context, m Match) (Envelope, error) {
 		return Envelope{}, err
 	}
 	r := &Request{}
-	r.prepare(d.own(), flow.OpRecv, m.Context, m.Tag, nil, flow.ByState)
+	r.prepare(d.own(), flow.OpRecv, m.Context, m.Tag, nil, flow.NotifyState)
 	r.useRare().wild(r, m.Mask, true)
 	d.startAny(r, m.Context)
 	return r.probed(ctx)

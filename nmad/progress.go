@@ -28,7 +28,7 @@ func (g *Gate) poll() bool {
 func (h *lockedGate) pollLocked() bool {
 	moved := h.handleInbox()
 	if h.echoes { // under the lock, to the end: no thread polls this gate for what is left
-		h.echoed = h.echoed || h.flow.Streams() || h.flow.Outgoing()
+		h.echoed = h.echoed || h.flow.HasChunks() || h.flow.Outgoing()
 		h.letGo()
 		return moved
 	}
@@ -146,7 +146,7 @@ func (h *lockedGate) bind(link driver.Link, eager int) {
 // echo takes in what was sent over a link that echoes, on both tracks, until nothing moves. So the sending thread receives
 // itself, and needs no poller. The bytes of long messages are copied under the lock.
 func (h *lockedGate) echo() {
-	for vain := 0; h.end == nil && (h.echoed || vain < 2 && h.flow.Streams()); { // what Push offers in one round Pull takes in the next one
+	for vain := 0; h.end == nil && (h.echoed || vain < 2 && h.flow.HasChunks()); { // what Push offers in one round Pull takes in the next one
 		h.echoed = false
 		for h.receive(nil) {
 		}
@@ -199,7 +199,7 @@ func (h *lockedGate) Emit(p *flow.Packet, more bool) (bool, error) {
 	h.retakeLists(int(p.Head.Body))
 	h.echoed = h.echoes
 	if began != 0 && ok {
-		p.Takes(func(tag, size uint64, seq uint32) {
+		p.Messages(func(tag, size uint64, seq uint32) {
 			marcel.TraceMessage(marcel.TraceOut, h.g.own, h.g.rank, seq, tag, size, began)
 		})
 	}
@@ -236,7 +236,7 @@ func (h *lockedGate) receive(waiter *Request) bool {
 			return n > 0
 		}
 		wrong := h.flow.Packet(head, body, h)
-		if !h.flow.Calm() {
+		if !h.flow.NoNews() {
 			h.takeFinished()
 		}
 		if marcel.Tracing() && wrong == nil {

@@ -166,7 +166,7 @@ func TestNothingAfterTheEnd(t *testing.T) {
 	p := newPair(simnet.Options{}, scarce)
 	g := p.gates[0]
 	first := g.Irecv(1, make([]byte, 1))
-	for !g.locked.flow.Lacks(64) {
+	for !g.locked.flow.LacksCredit(64) {
 		g.Isend(2, make([]byte, 64))
 	}
 	h := g.lock()

@@ -95,7 +95,7 @@ func (r *Request) domain() *Domain { return r.rare().domain }
 
 // claim makes r ours to start.
 func (r *Request) claim() error {
-	if r.core.State.Load() == flow.Over {
+	if r.core.State.Load() == flow.Ended {
 		return nil // what most are that are used again
 	}
 	return r.claimAnew()
@@ -109,26 +109,26 @@ func (r *Request) claimAnew() error {
 }
 
 // prepare sets the fields that a new operation begins with.
-func (r *Request) prepare(g *Gate, op flow.Op, in *Context, tag uint64, buf []byte, heard flow.Heard) {
+func (r *Request) prepare(g *Gate, op flow.Op, in *Context, tag uint64, buf []byte, heard flow.Notify) {
 	c := &r.core
 	if c.UsesRare {
 		r.plain()
 	}
 	r.gate = g
-	c.Entry.Tag, c.Entry.Of, c.Context = tag, c, in.id()
+	c.Entry.Tag, c.Entry.Owner, c.Context = tag, c, in.id()
 	c.Data.Set(buf)
-	c.Op, c.Heard, c.Counted, c.Wakes = op, heard, false, false
+	c.Op, c.Notify, c.Counted, c.Wakes = op, heard, false, false
 	c.N, c.Size = 0, 0
-	c.EndsWith(nil)
+	c.SetErr(nil)
 	if began := stamp(); began != 0 {
-		if r.needRare().began = began; heard == flow.ByState {
+		if r.needRare().began = began; heard == flow.NotifyState {
 			r.tellOwner()
 		}
 	}
 	if g.worker != nil {
 		r.tellOwner() // its owner does not poll
 	}
-	if heard != flow.ByStage {
+	if heard != flow.NotifyNone {
 		asm.StoreRelease32(&c.State, flow.Started) // a thread that is to see it gets r through a lock
 		r.completion.Reset()
 	}
@@ -137,7 +137,7 @@ func (r *Request) prepare(g *Gate, op flow.Op, in *Context, tag uint64, buf []by
 // startLink starts r for Gate.Link: to the flow r is a probe, and so counts as pending; but no message ends it, linking
 // does, and no monitor is told. It takes the lock of g, and returns with it.
 func (r *Request) startLink(g *Gate) *lockedGate {
-	r.prepare(g, flow.OpRecv, nil, 0, nil, flow.ByState)
+	r.prepare(g, flow.OpRecv, nil, 0, nil, flow.NotifyState)
 	x := r.useRare()
 	x.Wild.Probe, x.links = true, true
 	r.core.Stage = flow.Posted
@@ -148,7 +148,7 @@ func (r *Request) startLink(g *Gate) *lockedGate {
 
 // ended says that r is done: nothing of it changes until it is started again.
 func (r *Request) ended() bool {
-	return r.core.State.Load() == flow.Over || r.completion.Test(finished)
+	return r.core.State.Load() == flow.Ended || r.completion.Test(finished)
 }
 
 // listen has a waiter for r told through its completion, unless r has ended. It takes the
@@ -165,7 +165,7 @@ func (r *Request) listen() {
 }
 
 // tellOwner has the owner of r told through its completion. Under the lock of the gate, or before r begins.
-func (r *Request) tellOwner() { r.core.Heard = flow.Told }
+func (r *Request) tellOwner() { r.core.Notify = flow.NotifyOwner }
 
 // plain takes back all that is out of the ordinary.
 func (r *Request) plain() {

@@ -42,7 +42,7 @@ type sampler struct{ g *Gate }
 func (sm sampler) eager() int {
 	h := sm.g.lock()
 	defer h.letGo()
-	return h.flow.Eager()
+	return h.flow.EagerLimit()
 }
 
 // Sample measures the rails of this gate: messages of growing size go to and fro, eagerly and by rendezvous over each rail

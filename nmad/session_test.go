@@ -244,7 +244,7 @@ func exchange(t *testing.T, g *Gate, tag uint64, messages int) {
 	for done := 0; done < messages; done += window {
 		var bufs, want [window][]byte
 		for i := range window {
-			n, limit := 0, max(g.locked.flow.Eager(), 256) // around which the protocol changes
+			n, limit := 0, max(g.locked.flow.EagerLimit(), 256) // around which the protocol changes
 			switch rng.IntN(4) {
 			case 0:
 				n = rng.IntN(16)

@@ -59,7 +59,7 @@ func (h *lockedGate) handleInbox() bool {
 		}
 	}
 	if due {
-		h.refreshCredit(h.flow.Queued())
+		h.refreshCredit(h.flow.NextSize())
 		if h.end == nil {
 			h.drain()
 		}
@@ -107,13 +107,13 @@ func (g *Gate) recvApart(r *Request) (begun bool) {
 	if c.UsesRare || g.watch.kinds.Load() != 0 {
 		return false
 	}
-	heard := c.Heard
+	heard := c.Notify
 	h := g.lockLists()
 	due := false
 	if h.started.Empty() && g.inbox.incoming.Load() == nil {
-		c.Heard = flow.ByState // it is done at once, or not here
+		c.Notify = flow.NotifyState // it is done at once, or not here
 		if begun, due = h.flow.ReceiveWhole(c); !begun {
-			c.Heard = heard
+			c.Notify = heard
 			begun = g.worker != nil && !h.guarded && h.flow.PostPlainly(c)
 		}
 	}
@@ -139,13 +139,13 @@ func (h *lockedGate) awaitFlush(r *Request) {
 // request awaitFlush. All short sends try it first. One with more is not gathered: that copies it.
 func (h *lockedGate) short(in *Context, tag uint64, buf, more []byte) (sent, all bool) {
 	n := len(buf) + len(more)
-	if h.flow.Lacks(n) {
+	if h.flow.LacksCredit(n) {
 		h.receive(nil)
 	}
-	if (h.awake > 0 || h.flow.Gathered()) && more == nil && h.gather(in, tag, buf) {
+	if (h.awake > 0 || h.flow.HasGathered()) && more == nil && h.gather(in, tag, buf) {
 		return true, true
 	}
-	head := h.flow.Short(in.id(), tag, n)
+	head := h.flow.ShortHeader(in.id(), tag, n)
 	if head == nil {
 		return false, false
 	}
@@ -232,7 +232,7 @@ func (g *Gate) sendNow(r *Request, in *Context, tag uint64, buf []byte) bool {
 	}
 	sent, all := h.short(in, tag, buf, nil)
 	if sent && !all {
-		r.prepare(g, flow.OpSend, in, tag, buf, flow.ByState)
+		r.prepare(g, flow.OpSend, in, tag, buf, flow.NotifyState)
 		h.awaitFlush(r)
 	}
 	h.letGo()
@@ -250,16 +250,16 @@ func (r *Request) endAtOnce(g *Gate, tag uint64, bytes int) {
 		r.plain()
 	}
 	c.Entry.Tag, r.gate, c.N, c.Size, c.Stage = tag, g, bytes, uint64(bytes), flow.Done
-	c.EndsWith(nil)
+	c.SetErr(nil)
 	if !r.ended() {
-		asm.StoreRelease32(&c.State, flow.Over)
+		asm.StoreRelease32(&c.State, flow.Ended)
 	}
 }
 
 // refreshCredit looks for credit that has come back when an eager message of that
 // size lacks it: a sender that only sends would not notice otherwise.
 func (h *lockedGate) refreshCredit(size int) {
-	if h.flow.Lacks(size) {
+	if h.flow.LacksCredit(size) {
 		h.receive(nil)
 	}
 }

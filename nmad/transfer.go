@@ -105,7 +105,7 @@ func (h *lockedGate) completeOne(l *rail, m *transfer) bool {
 	m.state.Store(transferIdle)
 	if err != nil && !m.stream.Broken() {
 		if errors.Is(err, errors.ErrUnsupported) && m.stream.Fetching() {
-			h.flow.Blind(int(l.index))
+			h.flow.FetchFailed(int(l.index))
 			h.sendIfDue()
 			return false
 		}
@@ -139,7 +139,7 @@ func (h *lockedGate) takeBack(l *rail, m *transfer) bool {
 // reserve reserves the next pieces of all rails, both ways, for the caller: a bit for each
 // transfer, to be given to Gate.copy after having released the lock.
 func (h *lockedGate) reserve() (taken uint32) {
-	if !h.flow.Streams() {
+	if !h.flow.HasChunks() {
 		return 0
 	}
 	for i := range h.g.rails {

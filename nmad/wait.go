@@ -223,7 +223,7 @@ func (wt *waiter) look() marcel.Found {
 		return marcel.Arrived
 	}
 	found := marcel.Nothing
-	streams := h.flow.Streams()
+	streams := h.flow.HasChunks()
 	for i := 0; i < spinBurst && !streams; i++ {
 		if h.progress(r) {
 			found = marcel.Moved
@@ -234,7 +234,7 @@ func (wt *waiter) look() marcel.Found {
 		if h.g.shared || h.g.wanted() {
 			break
 		}
-		streams = h.flow.Streams()
+		streams = h.flow.HasChunks()
 	}
 	if !streams {
 		h.waited = 0
@@ -251,7 +251,7 @@ func (wt *waiter) look() marcel.Found {
 // pollFor polls the gate for the owner of r before that sleeps, until r is done (marcel.Poll). It is called with the
 // lock and returns with it, and says whether r is done.
 func (h *lockedGate) pollFor(r *Request) bool {
-	if h.g.spin <= 0 || !h.flow.Streams() && h.gathers() {
+	if h.g.spin <= 0 || !h.flow.HasChunks() && h.gathers() {
 		// Without spin, park polls the engine. Beside ready threads the waiter sleeps at once: the engine's look is then
 		// the Switch hook of the thread that goes on, at most once in pioman.Params.Granularity (10 us).
 		return false
@@ -290,7 +290,7 @@ func (g *Gate) wait(r *Request) error {
 		r.tellOwner()
 	}
 	h.letGo()
-	if r.core.State.Load() == flow.Over {
+	if r.core.State.Load() == flow.Ended {
 		return nil
 	}
 	return g.sleep(r)
@@ -357,5 +357,5 @@ func (h *lockedGate) gathers() bool { return h.awake > 0 && marcel.Ready() }
 // keepGathering says that the gathered messages should wait for more, because threads which this gate has woken are ready
 // and have not sent yet.
 func (h *lockedGate) keepGathering() bool {
-	return h.flow.Gathered() && h.flow.KeepGathering(h.gathers())
+	return h.flow.HasGathered() && h.flow.KeepGathering(h.gathers())
 }

@@ -158,7 +158,7 @@ func (w *worker) pollOwn() {
 	for streams := true; streams && !w.ending.Load(); {
 		g.poll()
 		h := g.lock()
-		streams = h.flow.Streams() && h.end == nil
+		streams = h.flow.HasChunks() && h.end == nil
 		h.letGo()
 	}
 }
@@ -211,7 +211,7 @@ func (w *worker) send(g *Gate, in *Context, tag uint64, buf []byte) error {
 	k := w.keep(buf)
 	if k == nil {
 		r := requests.Get().(*Request)
-		r.prepare(g, flow.OpSend, in, tag, buf, flow.ByState)
+		r.prepare(g, flow.OpSend, in, tag, buf, flow.NotifyState)
 		g.submit(r)
 		_, _, err := finish(r)
 		return err

@@ -222,7 +222,7 @@ func TestReceiveApart(t *testing.T) {
 			}
 			for tag := range uint64(n) {
 				r := to.Irecv(tag, make([]byte, size))
-				if over := r.core.State.Load() == flow.Over; !over || !bytes.Equal(r.core.Data.Buf(), pattern(size, tag)) {
+				if over := r.core.State.Load() == flow.Ended; !over || !bytes.Equal(r.core.Data.Buf(), pattern(size, tag)) {
 					t.Errorf("%v, %v: message %d: done is %v, or damaged", kind.Access, kind.Progress, tag, over)
 				}
 			}

@@ -23,15 +23,15 @@ type batch struct {
 	parts [][]byte // a head, the parts of a body, a head ...
 }
 
-// together returns how many messages from the head of the queue go into the next packet, as the strategy decides, and the
+// measureAggregate returns how many messages from the head of the queue go into the next packet, as the strategy decides, and the
 // length of their body in bytes. 1 message is no aggregate.
-func (f *Flow) together() (messages, bytes int) {
+func (f *Flow) measureAggregate() (messages, bytes int) {
 	r := f.tx.queue.head
 	credit := f.tx.credit
-	p := strategy.Packet{Room: f.tx.room}
+	p := strategy.Packet{Room: f.tx.maxBody}
 	for ; r != nil && p.Messages < MaxAggregate; r = r.Link {
 		size := r.Data.Size
-		if !f.mayShare(r, credit) || p.Bytes+AggregateHead+size > p.Room {
+		if !f.mayGoEagerly(r, credit) || p.Bytes+AggregateHead+size > p.Room {
 			break
 		}
 		if p.Messages > 0 && !f.Strategy.Joins(p, f.item(r)) {
@@ -44,22 +44,22 @@ func (f *Flow) together() (messages, bytes int) {
 	return max(p.Messages, 1), p.Bytes
 }
 
-// mayShare reports whether a message may go eagerly, given that much credit.
-func (f *Flow) mayShare(r *Request, credit int64) bool {
-	return r.Data.Size <= f.tx.eager && credit >= cost(r.Data.Size) && (!r.UsesRare || r.Rare.Until == Taken && r.Rare.Data == nil && !f.lendable(r))
+// mayGoEagerly reports whether a message may go eagerly, given that much credit.
+func (f *Flow) mayGoEagerly(r *Request, credit int64) bool {
+	return r.Data.Size <= f.tx.eagerLimit && credit >= cost(r.Data.Size) && (!r.UsesRare || r.Rare.Until == Taken && r.Rare.Data == nil && !f.lendable(r))
 }
 
 // item describes r to a strategy.
 func (f *Flow) item(r *Request) strategy.Item {
-	x := strategy.Item{Tag: r.Entry.Tag, Size: r.Data.Size, Eager: f.mayShare(r, f.tx.credit)}
+	x := strategy.Item{Tag: r.Entry.Tag, Size: r.Data.Size, Eager: f.mayGoEagerly(r, f.tx.credit)}
 	if r.UsesRare {
 		x.Priority = r.Rare.Priority
 	}
 	return x
 }
 
-// packTogether makes the aggregate of that many messages from the head of the queue, whose body has that many bytes.
-func (f *Flow) packTogether(messages, bytes int) *Packet {
+// packAggregate makes the aggregate of that many messages from the head of the queue, whose body has that many bytes.
+func (f *Flow) packAggregate(messages, bytes int) *Packet {
 	b := &f.tx.batch
 	b.heads, b.parts = b.heads[:0], b.parts[:0]
 	if cap(b.heads) < messages*AggregateHead { // else appending would move what parts points to
@@ -75,7 +75,7 @@ func (f *Flow) packTogether(messages, bytes int) *Packet {
 			b.parts = append(b.parts, p.Parts...)
 		}
 	}
-	p := f.pack(together, driver.Header{
+	p := f.pack(aggregatePacket, driver.Header{
 		Kind: KindAggregate, Body: uint32(bytes), Size: uint64(messages), Seq: f.tx.seq,
 		Cookie: uint32(f.rx.owed), // at most the window, which fits
 	})
@@ -97,10 +97,10 @@ func readHead(b []byte) (context uint16, tag, size uint64) {
 	return h.Context, binary.LittleEndian.Uint64(b), h.Size
 }
 
-// sentTogether is taken for an aggregate.
-func (f *Flow) sentTogether(p *Packet) {
+// aggregateTaken is the part of packetTaken for an aggregate.
+func (f *Flow) aggregateTaken(p *Packet) {
 	clear(p.Parts) // keep no reference to the buffers of the program
-	f.rx.paid(int64(p.Head.Cookie))
+	f.rx.creditGiven(int64(p.Head.Cookie))
 	f.Stats.Aggregates++
 	f.Stats.Aggregated += p.Head.Size
 	for range p.Head.Size {
@@ -129,10 +129,10 @@ func Messages(h *driver.Header, body []byte, yield func(tag, size uint64, seq ui
 	}
 }
 
-// Takes calls yield for each message that p carries, or announces, as the function Messages does for a packet that has come.
-func (p *Packet) Takes(yield func(tag, size uint64, seq uint32)) {
-	if p.act != together {
-		if p.act != gathered { // only traces call this, and while a trace is recorded nothing is gathered
+// Messages calls yield for each message that p carries, or announces, as the function Messages does for a packet that has come.
+func (p *Packet) Messages(yield func(tag, size uint64, seq uint32)) {
+	if p.content != aggregatePacket {
+		if p.content != gatheredPacket { // only traces call this, and while a trace is recorded nothing is gathered
 			Messages(&p.Head, nil, yield)
 		}
 		return

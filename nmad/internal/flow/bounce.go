@@ -40,19 +40,19 @@ func newBounce() *bounce {
 	return new(bounce)
 }
 
-// someParts is Copy for a message that is not in one piece. It moves up to left bytes of chunk c by calls of the link, until
+// copyPieces is Copy for a message that is not in one piece. It moves up to left bytes of chunk c by calls of the link, until
 // the link takes no more, or AtOnce bytes have moved. The caller does not hold the lock of the Flow.
-func (x *Stream) someParts(p *Pieces, c *chunk, left int, call func([]byte) (int, error)) (total int, err error) {
+func (x *Stream) copyPieces(p *Pieces, c *chunk, left int, call func([]byte) (int, error)) (total int, err error) {
 	for total < left && total < AtOnce && err == nil {
 		var n int
 		s := x.bounce
 		if s == nil || s.at == s.end {
-			b := x.long(p, c, left-total)
+			b := x.nextLong(p, c, left-total)
 			if b != nil {
 				if n, err = call(b); n < 0 || n > len(b) {
 					return n, err // Complete reports the violation
 				}
-				p.skip(&c.at, n)
+				p.skip(&c.cursor, n)
 				c.given = len(b) - n
 				if total += n; n < len(b) {
 					break
@@ -65,8 +65,8 @@ func (x *Stream) someParts(p *Pieces, c *chunk, left int, call func([]byte) (int
 		if n, err = call(b); n < 0 || n > len(b) {
 			return n, err
 		}
-		if x.dir == Pull && p.scatter(&c.at, b[:n]) < n {
-			c.short = true
+		if x.dir == Pull && p.scatter(&c.cursor, b[:n]) < n {
+			c.shortData = true
 		}
 		s.at += n
 		if total += n; n < len(b) {
@@ -83,11 +83,11 @@ func (x *Stream) someParts(p *Pieces, c *chunk, left int, call func([]byte) (int
 	return total, err
 }
 
-// long returns the next piece of chunk c, of which left bytes are to move, if the link is to move it where it lies: it is
+// nextLong returns the next piece of chunk c, of which left bytes are to move, if the link is to move it where it lies: it is
 // long, or the rest of a piece that the link was given before, or all that is left of the chunk. Else it returns nil, and has
 // prepared the bounce buffer for the short pieces that come next.
-func (x *Stream) long(p *Pieces, c *chunk, left int) []byte {
-	b := p.piece(&c.at, left)
+func (x *Stream) nextLong(p *Pieces, c *chunk, left int) []byte {
+	b := p.piece(&c.cursor, left)
 	if c.given > 0 && len(b) > 0 {
 		return b[:min(c.given, len(b))] // even if short: a link that borrows may have filled it already
 	}
@@ -100,12 +100,12 @@ func (x *Stream) long(p *Pieces, c *chunk, left int) []byte {
 	s, most := x.bounce, min(left, BounceSize)
 	s.at = 0
 	if x.dir == Pull {
-		s.end = p.measure(&c.at, most, LongPiece)
+		s.end = p.measure(&c.cursor, most, LongPiece)
 	} else {
-		s.end = p.gather(&c.at, s.buf[:most], LongPiece)
+		s.end = p.gather(&c.cursor, s.buf[:most], LongPiece)
 	}
 	if s.end == 0 { // the Data has fewer bytes than its Size: move zeros, or drop what comes
-		s.end, c.short = most, true
+		s.end, c.shortData = most, true
 		if x.dir == Push {
 			clear(s.buf[:most])
 		}

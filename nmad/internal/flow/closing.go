@@ -11,13 +11,13 @@ import "errors"
 //	open --- BYE received ---> seen --- all bytes pulled: ErrLeft ---> BYEACK is owed
 //
 // If both sides leave at once, each receives the other's BYE, and needs no BYEACK.
-type leave struct {
+type closing struct {
 	sent    bool   // Leave was called: BYE waits, or was sent
-	owes    bool   // BYE waits to be sent
+	oweBye  bool   // BYE waits to be sent
 	acked   bool   // BYEACK has come
 	owesAck bool   // BYEACK waits to be sent
-	seen    bool   // the peer's BYE has come
-	total   uint64 // bytes that the peer has pushed in all, as its BYE says
+	byeSeen bool   // the peer's BYE has come
+	pushed  uint64 // bytes that the peer has pushed in all, as its BYE says
 }
 
 // ErrLeft says that the peer has left, and that all it has sent is here. The owner then calls End. The requests that remain
@@ -25,10 +25,10 @@ type leave struct {
 var ErrLeft = errors.New("the peer has left")
 
 // Leave sends BYE, after all packets that wait.
-func (f *Flow) Leave() { f.bye.sent, f.bye.owes = true, true }
+func (f *Flow) Leave() { f.bye.sent, f.bye.oweBye = true, true }
 
-// Left reports whether Leave was called.
-func (f *Flow) Left() bool { return f.bye.sent }
+// HasLeft reports whether Leave was called.
+func (f *Flow) HasLeft() bool { return f.bye.sent }
 
 // Acked reports whether the peer has received everything that was sent before BYE.
 func (f *Flow) Acked() bool { return f.bye.acked }
@@ -36,8 +36,8 @@ func (f *Flow) Acked() bool { return f.bye.acked }
 // OwesAck reports whether BYEACK, or bytes in the driver's buffer, still have to leave.
 func (f *Flow) OwesAck() bool { return f.bye.owesAck || f.unflushed() }
 
-// inactive reports whether no chunk is reserved.
-func (f *Flow) inactive() bool {
+// streamsIdle reports whether no chunk is reserved.
+func (f *Flow) streamsIdle() bool {
 	for i := range f.Rails {
 		if s := &f.Rails[i].Streams; s[Push].reserved != nil || s[Pull].reserved != nil {
 			return false
@@ -57,25 +57,25 @@ func (f *Flow) total(dir Direction) (n uint64) {
 // Moving returns how many chunks the streams of all rails have in a direction.
 func (f *Flow) Moving(dir Direction) int { return f.moving[dir] }
 
-// Streams reports whether any stream has a chunk to move.
-func (f *Flow) Streams() bool { return f.moving[Pull]+f.moving[Push] != 0 }
+// HasChunks reports whether any stream has a chunk to move.
+func (f *Flow) HasChunks() bool { return f.moving[Pull]+f.moving[Push] != 0 }
 
 // handleBye handles BYE: the peer leaves, and has pushed that many bytes in all.
 func (f *Flow) handleBye(pushed uint64) error {
-	if pulled := f.total(Pull); f.bye.seen || pushed < pulled {
+	if pulled := f.total(Pull); f.bye.byeSeen || pushed < pulled {
 		return violation("it leaves having pushed %d bytes, of which we have %d", pushed, pulled)
 	}
-	f.bye.seen, f.bye.total = true, pushed
+	f.bye.byeSeen, f.bye.pushed = true, pushed
 	return f.takeLeave()
 }
 
 // takeLeave returns ErrLeft once the peer has left and all that it has sent has come. A flow that closes itself does not wait
 // for the bytes: its receives have ended.
 func (f *Flow) takeLeave() error {
-	if !f.bye.seen || f.ended {
+	if !f.bye.byeSeen || f.ended {
 		return nil
 	}
-	if f.moving[Pull] != 0 && !f.Closing && f.total(Pull) < f.bye.total {
+	if f.moving[Pull] != 0 && !f.Closing && f.total(Pull) < f.bye.pushed {
 		return nil
 	}
 	f.bye.owesAck = true
@@ -84,7 +84,7 @@ func (f *Flow) takeLeave() error {
 
 // handleByeAck handles BYEACK: the peer has received everything that was sent before BYE.
 func (f *Flow) handleByeAck() error {
-	if !f.bye.sent || f.bye.owes || f.bye.acked {
+	if !f.bye.sent || f.bye.oweBye || f.bye.acked {
 		return violation("an acknowledgement of a leave that was not taken")
 	}
 	f.bye.acked = true
@@ -111,12 +111,12 @@ func (f *Flow) End(err error) {
 	}
 	f.notes.drop()
 	f.setUnsent(unsentNotes, false)
-	underway := f.underway()
+	underway := f.unfinishedKeys()
 	f.FailSends(f.Dead)
 	f.failReceives(f.Dead)
 	f.dropRendezvous(underway)
 	for l := f.loans.returns.pop(); l != nil; l = f.loans.returns.pop() {
-		f.putAway(l)
+		f.forgetLoan(l)
 	}
 	f.setUnsent(unsentReturns, false)
 }

@@ -14,10 +14,10 @@ type contexts struct {
 	match.Matcher[Request, Message]                     // of the context Plain
 	others                          []*context          // all other contexts, by number
 	recent                          *context            // the one of others that was looked up last; nil at first
-	alone                           *match.Any[Request] // for contexts that were not opened: it has no receives
+	unopened                        *match.Any[Request] // for contexts that were not opened: it has no receives
 	joined                          int                 // number of others that were opened
-	limit                           uint64              // memory of match.Matcher.Within of all matchers
-	posted                          int                 // memory of match.Matcher.All of all matchers
+	limit                           uint64              // memory of match.Matcher.AgeLimit of all matchers
+	posted                          int                 // memory of match.Matcher.Total of all matchers
 }
 
 // context is a context other than Plain in which a message has come, or a receive was posted.
@@ -27,12 +27,12 @@ type context struct {
 	joined bool // it was opened
 }
 
-// of returns the matcher of a context.
-func (cs *contexts) of(number uint16) *match.Matcher[Request, Message] {
+// matcher returns the matcher of a context.
+func (cs *contexts) matcher(number uint16) *match.Matcher[Request, Message] {
 	if number == Plain {
 		return &cs.Matcher
 	}
-	return &cs.made(number).Matcher
+	return &cs.context(number).Matcher
 }
 
 // MostContexts is the number of contexts that were not opened here, and in which messages of one peer may wait. It bounds
@@ -46,7 +46,7 @@ func (cs *contexts) find(number uint16) (at int, there bool) {
 
 // join opens a context other than Plain: from here on its matcher uses any.
 func (cs *contexts) join(number uint16, any *match.Any[Request]) {
-	c := cs.made(number)
+	c := cs.context(number)
 	c.Join(any)
 	if !c.joined {
 		c.joined = true
@@ -54,17 +54,17 @@ func (cs *contexts) join(number uint16, any *match.Any[Request]) {
 	}
 }
 
-// made returns the context of a number, which it makes if there is none.
-func (cs *contexts) made(number uint16) *context {
+// context returns the context of a number, which it makes if there is none.
+func (cs *contexts) context(number uint16) *context {
 	if c := cs.recent; c != nil && c.number == number {
 		return c
 	}
 	i, there := cs.find(number)
 	if !there {
 		c := &context{number: number}
-		c.All = cs.All
-		c.Init(cs.Rank(), cs.alone)
-		c.Seen, c.Found, c.Stay, c.Within = cs.Seen, cs.Found, cs.Stay, cs.Within
+		c.Total = cs.Total
+		c.Init(cs.Rank(), cs.unopened)
+		c.ProbeFound, c.ReceiveFound, c.KeepFlag, c.AgeLimit = cs.ProbeFound, cs.ReceiveFound, cs.KeepFlag, cs.AgeLimit
 		cs.others = slices.Insert(cs.others, i, c)
 	}
 	cs.recent = cs.others[i]
@@ -74,7 +74,7 @@ func (cs *contexts) made(number uint16) *context {
 // idle reports whether nothing waits in a context: no receive, no probe, and no message.
 func (cs *contexts) idle(number uint16) bool {
 	i, there := cs.find(number)
-	return !there || !cs.others[i].Wanted() && cs.others[i].Unexpected() == 0
+	return !there || !cs.others[i].HasPostedOrAny() && cs.others[i].Unexpected() == 0
 }
 
 // forget removes a context if it is idle.

@@ -10,7 +10,7 @@ type cookieTable struct {
 }
 
 type cookieSlot struct {
-	of         *rendezvous // nil if the slot is free
+	rendezvous *rendezvous // nil if the slot is free
 	next       int32       // of a free slot: 1 + index of the next free slot; 0 if it is the last
 	generation uint16      // number of uses, modulo 2^(32-CookieBits)
 }
@@ -30,7 +30,7 @@ func (t *cookieTable) put(v *rendezvous) uint32 {
 	i := t.free - 1
 	s := &t.slots[i]
 	t.free, s.next = s.next, 0
-	s.of = v
+	s.rendezvous = v
 	s.generation = (s.generation + 1) & generationMask
 	t.used++
 	return uint32(s.generation)<<CookieBits | uint32(i)
@@ -42,7 +42,7 @@ func (t *cookieTable) find(cookie uint32) *rendezvous {
 	if i >= len(t.slots) || uint32(t.slots[i].generation) != cookie>>CookieBits {
 		return nil
 	}
-	return t.slots[i].of
+	return t.slots[i].rendezvous
 }
 
 // take removes and returns the rendezvous of a cookie; nil if the cookie has none.
@@ -57,7 +57,7 @@ func (t *cookieTable) take(cookie uint32) *rendezvous {
 // be free, and moves *from on: a caller that empties the table begins with 0.
 func (t *cookieTable) takeAny(from *int) *rendezvous {
 	for ; *from < len(t.slots); *from++ {
-		if t.slots[*from].of != nil {
+		if t.slots[*from].rendezvous != nil {
 			return t.release(*from)
 		}
 	}
@@ -67,8 +67,8 @@ func (t *cookieTable) takeAny(from *int) *rendezvous {
 // release frees a slot and returns its rendezvous.
 func (t *cookieTable) release(i int) *rendezvous {
 	s := &t.slots[i]
-	v := s.of
-	s.of = nil
+	v := s.rendezvous
+	s.rendezvous = nil
 	s.next = t.free
 	t.free = int32(i + 1)
 	t.used--

@@ -18,11 +18,11 @@ package flow
 //
 // records.go bounds the announcements.
 
-// due reports whether credit is to be given back by a packet CREDIT.
-func (rx *receiver) due() bool { return rx.owed > 0 && rx.owed >= rx.window/2 }
+// creditDue reports whether credit is to be given back by a packet CREDIT.
+func (rx *receiver) creditDue() bool { return rx.owed > 0 && rx.owed >= rx.window/2 }
 
-// paid accounts for credit that was given back.
-func (rx *receiver) paid(credit int64) {
+// creditGiven accounts for credit that was given back.
+func (rx *receiver) creditGiven(credit int64) {
 	rx.taken -= credit
 	rx.owed -= credit
 }

@@ -19,10 +19,10 @@ var (
 	ErrConfig    = errors.New("wrong configuration")
 )
 
-// Guarded calls f, a function of the program. If f panics, or ends its goroutine, the program ends, as it does for a
+// CallUser calls f, a function of the program. If f panics, or ends its goroutine, the program ends, as it does for a
 // goroutine that panics: a caller further up could recover the panic, or another thread could wait for the goroutine for
 // ever.
-func Guarded(f func()) {
+func CallUser(f func()) {
 	returned := false
 	defer func() {
 		if returned {

@@ -41,7 +41,7 @@ const mostFetch = 256 << 10
 
 // Exposing reports whether long messages are announced by EXPOSE.
 func (f *Flow) Exposing() bool {
-	return f.tx.caps.Exposes && len(f.Rails) == 1 && f.tx.room >= ExposeBody
+	return f.tx.caps.Exposes && len(f.Rails) == 1 && f.tx.maxBody >= ExposeBody
 }
 
 // exposes reports whether a send is announced by EXPOSE.
@@ -52,7 +52,7 @@ func (f *Flow) exposes(r *Request) bool {
 // describeExposed makes an announcement the EXPOSE of its send.
 func (f *Flow) describeExposed(p *Packet) {
 	p.Head.Kind, p.Head.Body, p.Body = KindExpose, ExposeBody, f.loans.body[:]
-	binary.LittleEndian.PutUint64(p.Body, p.of.req.Data.address())
+	binary.LittleEndian.PutUint64(p.Body, p.rendezvous.req.Data.address())
 }
 
 // handleExpose handles EXPOSE.
@@ -67,47 +67,47 @@ func (f *Flow) handleExpose(h *driver.Header, body []byte) error {
 	return f.announcement(h, nil, address)
 }
 
-// fetches makes a receive read its message at that address of the sender's memory. It returns false, and does nothing, if
+// startFetch makes a receive read its message at that address of the sender's memory. It returns false, and does nothing, if
 // the receive cannot: then an RTR is sent.
-func (f *Flow) fetches(v *rendezvous, address uint64) bool {
-	if address == 0 || !f.tx.caps.Fetches || f.blind || v.want == 0 || v.req.pieces() != nil {
+func (f *Flow) startFetch(v *rendezvous, address uint64) bool {
+	if address == 0 || !f.tx.caps.Fetches || f.cannotFetch || v.want == 0 || v.req.pieces() != nil {
 		return false
 	}
-	v.from, v.req.Stage = address, Pulling
+	v.address, v.req.Stage = address, Pulling
 	f.queueChunk(&f.Rails[0].Streams[Pull], v, v.want)
 	return true
 }
 
 // Fetching reports whether the head of the stream is to be read in the peer's memory: then no bytes of it arrive by
 // themselves.
-func (x *Stream) Fetching() bool { return x.queue.head != nil && x.queue.head.of.from != 0 }
+func (x *Stream) Fetching() bool { return x.queue.head != nil && x.queue.head.rendezvous.address != 0 }
 
 // fetch is Copy for a chunk that is read in the peer's memory. call is the link's Fetch.
 func (x *Stream) fetch(c *chunk, call func([]byte, uint64) (int, error)) (int, error) {
-	b := c.of.req.Data.Buf()[c.moved:c.size]
-	return call(b[:min(len(b), mostFetch)], c.of.from+uint64(c.moved))
+	b := c.rendezvous.req.Data.Buf()[c.moved:c.size]
+	return call(b[:min(len(b), mostFetch)], c.rendezvous.address+uint64(c.moved))
 }
 
-// Blind ends what Reserve began, in place of Complete, if the kernel does not let this process read the peer's memory: from
+// FetchFailed ends what Reserve began, in place of Complete, if the kernel does not let this process read the peer's memory: from
 // here on RTRs ask for exposed messages, also for those that wait in the stream.
-func (f *Flow) Blind(rail int) {
+func (f *Flow) FetchFailed(rail int) {
 	x := &f.Rails[rail].Streams[Pull]
-	f.blind, x.reserved = true, nil
+	f.cannotFetch, x.reserved = true, nil
 	for x.Fetching() {
-		v := f.forget(x, x.queue.pop())
-		v.from, v.asked, v.moved, v.req.Stage = 0, 0, 0, Answering
+		v := f.releaseChunk(x, x.queue.pop())
+		v.address, v.asked, v.moved, v.req.Stage = 0, 0, 0, Answering
 		f.rx.answers.push(v)
 	}
 	f.sendDue = true
 }
 
-// fetched sends RETURN for an exposed message that was read.
-func (f *Flow) fetched(cookie uint32) {
-	if f.ended || f.bye.sent && !f.bye.owes {
+// returnExposed sends RETURN for an exposed message that was read.
+func (f *Flow) returnExposed(cookie uint32) {
+	if f.ended || f.bye.sent && !f.bye.oweBye {
 		return
 	}
 	l := f.takeLease()
-	l.There, l.cookie = true, cookie
+	l.InPeer, l.cookie = true, cookie
 	f.loans.out++
 	f.returnLoan(l)
 }

@@ -22,27 +22,27 @@ type Bounds struct {
 // Flow has all protocols between two processes, on one side. The zero Flow is ready after Init. It is not safe for
 // concurrent use: the owner holds a lock (that of the gate) around all calls, except those that say otherwise.
 type Flow struct {
-	Own, Rank int               // the ranks of this process and of the peer
-	Strategy  strategy.Strategy // decides what leaves next, in which packet, over which rail
-	Stats     Stats
-	Rails     []Rail
-	Closing   bool           // this side closes: it receives nothing more
-	Dead      error          // what new requests fail with; nil while the flow works
-	Watched   *atomic.Uint32 // not 0 if a monitor watches: then Finished gives all requests that end. The owner writes it
+	OwnRank, PeerRank int               // the ranks of this process and of the peer
+	Strategy          strategy.Strategy // decides what leaves next, in which packet, over which rail
+	Stats             Stats
+	Rails             []Rail
+	Closing           bool           // this side closes: it receives nothing more
+	Dead              error          // what new requests fail with; nil while the flow works
+	Watched           *atomic.Uint32 // not 0 if a monitor watches: then Finished gives all requests that end. The owner writes it
 
-	tx       sender
-	rx       receiver
-	loans    lending
-	notes    notes
-	bye      leave
-	finished Queue  // requests that have ended, or that need their owner, and that Finished has not given yet
-	found    Queue  // receives for which a search has found the message, which they do not have yet
-	pending  int    // number of requests that count as pending; see Pending
-	sendDue  bool   // see SendDue
-	unsent   unsent // kinds of data that still have to leave, and that belong to no pending request
-	ended    bool   // End was called
-	blind    bool   // this process may not read the peer's memory; see exposing.go
-	search   bool   // see SearchDue
+	tx          sender
+	rx          receiver
+	loans       lending
+	notes       notes
+	bye         closing
+	finished    Queue  // requests that have ended, or that need their owner, and that Finished has not given yet
+	toDeliver   Queue  // receives for which a search has found the message, which they do not have yet
+	pending     int    // number of requests that count as pending; see Pending
+	sendDue     bool   // see SendDue
+	unsent      unsent // kinds of data that still have to leave, and that belong to no pending request
+	ended       bool   // End was called
+	cannotFetch bool   // this process may not read the peer's memory; see exposing.go
+	searchDue   bool   // see SearchDue
 
 	moving          [2]int          // number of chunks in the streams of all rails, by Direction
 	spareChunks     *chunk          // list of chunks to be used again
@@ -72,7 +72,7 @@ type Stats struct {
 // Init makes a flow over so many rails ready, before it has links. own and rank are the ranks of this process and of the
 // peer.
 func (f *Flow) Init(own, rank, rails int, b Bounds) {
-	f.Own, f.Rank, f.Strategy = own, rank, strategy.Default
+	f.OwnRank, f.PeerRank, f.Strategy = own, rank, strategy.Default
 	f.Rails, f.loads, f.shares = make([]Rail, rails), make([]strategy.Load, rails), make([]int, rails)
 	for i := range f.Rails {
 		r := &f.Rails[i]
@@ -85,48 +85,48 @@ func (f *Flow) Init(own, rank, rails int, b Bounds) {
 	f.rx.window = min(b.Window, math.MaxUint32)
 	f.rx.records = b.Records
 	f.rx.pool.limit = int(f.rx.window / 4)
-	f.rx.Seen, f.rx.Found, f.rx.Within = f.seen, f.find, &f.rx.limit
-	f.rx.All = &f.rx.posted
-	f.rx.alone = match.NewAny[Request](nil, rank, nil)
+	f.rx.ProbeFound, f.rx.ReceiveFound, f.rx.AgeLimit = f.endProbe, f.noteFound, &f.rx.limit
+	f.rx.Total = &f.rx.posted
+	f.rx.unopened = match.NewAny[Request](nil, rank, nil)
 	f.notes.limit = b.NoteLimit
 }
 
 // Join makes the flow share the receives from any source in a context with other gates, by any.
 func (f *Flow) Join(context uint16, any *match.Any[Request]) {
 	if context == Plain {
-		f.rx.Init(f.Rank, any)
+		f.rx.Init(f.PeerRank, any)
 	} else {
 		f.rx.join(context, any)
 	}
 }
 
-// Idle reports whether nothing waits in a context: no receive, no probe, and no message.
-func (f *Flow) Idle(context uint16) bool { return f.rx.idle(context) }
+// ContextIdle reports whether nothing waits in a context: no receive, no probe, and no message.
+func (f *Flow) ContextIdle(context uint16) bool { return f.rx.idle(context) }
 
-// Unjoin undoes Join of a context that is Idle. Messages that come in the context later wait, as before Join.
+// Unjoin undoes Join of a context for which ContextIdle holds. Messages that come in the context later wait, as before Join.
 func (f *Flow) Unjoin(context uint16) { f.rx.forget(context) }
 
 // Bind tells the flow what the link of the first rail can do, and up to which size messages go eagerly, in bytes; 0, and at
 // most, the largest body that the link takes.
 func (f *Flow) Bind(c driver.Caps, eager int) {
 	f.tx.caps = c
-	f.tx.room = min(c.MaxBody, math.MaxInt32)
-	f.SetEager(eager)
+	f.tx.maxBody = min(c.MaxBody, math.MaxInt32)
+	f.SetEagerLimit(eager)
 }
 
-// SetEager sets the size up to which messages go eagerly, in bytes; 0, and at most, the largest body that the link takes.
-func (f *Flow) SetEager(bytes int) {
-	f.tx.eager = f.tx.room
+// SetEagerLimit sets the size up to which messages go eagerly, in bytes; 0, and at most, the largest body that the link takes.
+func (f *Flow) SetEagerLimit(bytes int) {
+	f.tx.eagerLimit = f.tx.maxBody
 	if bytes > 0 {
-		f.tx.eager = min(f.tx.eager, bytes)
+		f.tx.eagerLimit = min(f.tx.eagerLimit, bytes)
 	}
 }
 
-// Eager returns the size up to which messages go eagerly, in bytes.
-func (f *Flow) Eager() int { return f.tx.eager }
+// EagerLimit returns the size up to which messages go eagerly, in bytes.
+func (f *Flow) EagerLimit() int { return f.tx.eagerLimit }
 
-// Room returns the length of the longest body of a packet, in bytes.
-func (f *Flow) Room() int { return f.tx.room }
+// MaxBody returns the length of the longest body of a packet, in bytes.
+func (f *Flow) MaxBody() int { return f.tx.maxBody }
 
 // Finished takes out the oldest request that the owner must handle; nil if there is none. Its Stage says why:
 //
@@ -135,23 +135,23 @@ func (f *Flow) Room() int { return f.tx.room }
 //	Noticed    no request: an unexpected message has come, which Entry.Tag and Size describe
 func (f *Flow) Finished() *Request { return f.finished.Pop() }
 
-// Calm reports whether the flow has nothing to tell its owner: Finished would return nil, and SearchDue false.
-func (f *Flow) Calm() bool { return f.finished.head == nil && !f.search }
+// NoNews reports whether the flow has nothing to tell its owner: Finished would return nil, and SearchDue false.
+func (f *Flow) NoNews() bool { return f.finished.head == nil && !f.searchDue }
 
 // Settled reports whether the flow has no news, and the values that Pending would give are those that the owner knows:
 // pending says whether requests is above 0.
 func (f *Flow) Settled(pending, holding bool) bool {
-	return f.Calm() && (f.pending != 0) == pending && f.holding() == holding
+	return f.NoNews() && (f.pending != 0) == pending && f.holding() == holding
 }
 
-// Pending returns the number of requests that are under way, apart from those whose owner looks at their Stage (ByStage).
+// Pending returns the number of requests that are under way, apart from those whose owner looks at their Stage (NotifyNone).
 // holding reports whether something else has to leave that belongs to none of these requests.
 func (f *Flow) Pending() (requests int, holding bool) { return f.pending, f.holding() }
 
-// Count adds a request to those that Pending counts, once, unless its owner looks at its Stage (ByStage). finish takes it off
+// Count adds a request to those that Pending counts, once, unless its owner looks at its Stage (NotifyNone). finish takes it off
 // again.
 func (f *Flow) Count(r *Request) {
-	if r.Heard == ByStage || r.Counted {
+	if r.Notify == NotifyNone || r.Counted {
 		return
 	}
 	r.Counted = true
@@ -175,13 +175,13 @@ func (f *Flow) Finish(r *Request, err error) { f.finish(r, err) }
 func (f *Flow) finish(r *Request, err error) {
 	r.Stage = Done
 	if err != nil {
-		r.EndsWith(err)
+		r.SetErr(err)
 	}
 	if r.UsesRare {
 		f.finishSpecial(r)
 	}
 	watched := f.Watched.Load() != 0
-	if r.Heard == ByStage && !watched {
+	if r.Notify == NotifyNone && !watched {
 		return
 	}
 	if r.Counted {
@@ -190,20 +190,20 @@ func (f *Flow) finish(r *Request, err error) {
 			f.pending--
 		}
 	}
-	if r.Heard != ByState || r.UsesRare || watched {
+	if r.Notify != NotifyState || r.UsesRare || watched {
 		f.finished.Push(r)
 		return
 	}
-	asm.StoreRelease32(&r.State, Over) // the last access: the owner may start r again from here on
+	asm.StoreRelease32(&r.State, Ended) // the last access: the owner may start r again from here on
 }
 
 // finishSpecial is the part of finish for requests that use their Rare.
 func (f *Flow) finishSpecial(r *Request) {
 	switch x := r.Rare; {
-	case x.flat != nil:
-		r.foldUp()
+	case x.bounce != nil:
+		r.freeBounce()
 	case x.Loans && r.err == nil && x.Lease == nil:
-		f.leaseOf(r)
+		f.leaseCopy(r)
 	}
 }
 
@@ -232,7 +232,7 @@ type Ledger struct {
 func (f *Flow) Ledger() Ledger {
 	l := Ledger{
 		Credit: f.tx.credit, Window: f.tx.window, Taken: f.rx.taken, Owed: f.rx.owed,
-		Outstanding: f.tx.sends.used, Told: f.tx.told, PeerRecords: f.tx.records,
+		Outstanding: f.tx.announced.used, Told: f.tx.fullTold, PeerRecords: f.tx.records,
 		Announced: f.rx.announced, Records: f.rx.records,
 		Posted: f.Posted(), Loaned: f.loans.out, Moved: [2]uint64{f.total(0), f.total(1)},
 	}
@@ -248,5 +248,7 @@ func (f *Flow) Ledger() Ledger {
 	return l
 }
 
-// plain makes the header of a packet that belongs to no message.
-func plain(kind uint8, size uint64) driver.Header { return driver.Header{Kind: kind, Size: size} }
+// controlHeader makes the header of a packet that belongs to no message.
+func controlHeader(kind uint8, size uint64) driver.Header {
+	return driver.Header{Kind: kind, Size: size}
+}

@@ -37,13 +37,13 @@ type openPacket struct {
 
 func (op *openPacket) empty() bool { return op.messages == 0 }
 
-// joins reports whether a message goes into the open packet, or opens one because others will follow.
-func (f *Flow) joins(tag uint64, size int, c Company) bool {
+// mayGather reports whether a message goes into the open packet, or opens one because others will follow.
+func (f *Flow) mayGather(tag uint64, size int, c Company) bool {
 	x := &f.tx.gathered
-	if x.empty() && (!c.Ready || f.enough(c.Woken) < 2) || size > strategy.GatherLongest {
+	if x.empty() && (!c.Ready || f.enoughGathered(c.Woken) < 2) || size > strategy.GatherLongest {
 		return false
 	}
-	p := strategy.Packet{Messages: max(x.messages, 1), Bytes: len(x.body), Room: min(f.tx.room, strategy.GatherRoom)}
+	p := strategy.Packet{Messages: max(x.messages, 1), Bytes: len(x.body), Room: min(f.tx.maxBody, strategy.GatherRoom)}
 	return p.Bytes+AggregateHead+size <= p.Room && f.Strategy.Joins(p, strategy.Item{Tag: tag, Size: size, Eager: true})
 }
 
@@ -63,16 +63,16 @@ func (f *Flow) gather(tag uint64, buf []byte, c Company) (leave bool) {
 	f.tx.seq++
 	f.tx.credit -= cost(len(buf))
 	f.Stats.BytesSent += uint64(len(buf))
-	return x.messages >= f.enough(c.Woken) || !c.Ready
+	return x.messages >= f.enoughGathered(c.Woken) || !c.Ready
 }
 
-// enough returns how many messages are enough to send the open packet.
-func (f *Flow) enough(woken int) int {
+// enoughGathered returns how many messages are enough to send the open packet.
+func (f *Flow) enoughGathered(woken int) int {
 	return strategy.Enough(f.tx.caps.Syscalls, woken, f.rx.posted)
 }
 
-// Gathered reports whether the open packet has messages.
-func (f *Flow) Gathered() bool { return f.unsent&unsentGroup != 0 }
+// HasGathered reports whether the open packet has messages.
+func (f *Flow) HasGathered() bool { return f.unsent&unsentGroup != 0 }
 
 // KeepGathering reports whether a poll should leave the open packet waiting, and counts the poll. ready is Company.Ready.
 func (f *Flow) KeepGathering(ready bool) bool {
@@ -87,7 +87,7 @@ func (f *Flow) KeepGathering(ready bool) bool {
 // packGathered makes the packet of the gathered messages: EAGER of a single one, else AGGREGATE.
 func (f *Flow) packGathered() *Packet {
 	x := &f.tx.gathered
-	p := f.pack(gathered, driver.Header{
+	p := f.pack(gatheredPacket, driver.Header{
 		Kind: KindAggregate, Body: uint32(len(x.body)), Size: uint64(x.messages),
 		Seq: f.tx.seq - uint32(x.messages), Cookie: uint32(f.rx.owed),
 	})
@@ -100,9 +100,9 @@ func (f *Flow) packGathered() *Packet {
 	return p
 }
 
-// sentGathered is taken for the gathered messages.
-func (f *Flow) sentGathered() {
-	f.rx.paid(int64(f.tx.out.Head.Cookie))
+// gatheredTaken is the part of packetTaken for the gathered messages.
+func (f *Flow) gatheredTaken() {
+	f.rx.creditGiven(int64(f.tx.packet.Head.Cookie))
 	if x := &f.tx.gathered; x.messages > 1 {
 		f.Stats.Aggregates++
 		f.Stats.Aggregated += uint64(x.messages)

@@ -30,33 +30,33 @@ func (f *Flow) handOver(r *Request) {
 		}
 		f.tx.leaving.Push(r)
 	case r.Stage == Queued:
-		f.sent(r)
+		f.endSend(r)
 	default:
 		f.transferred(r, 0)
 	}
 }
 
-// follow ends the requests of earlier packets when the link has taken a packet: then nothing of the earlier ones was left in
+// endEarlier ends the requests of earlier packets when the link has taken a packet: then nothing of the earlier ones was left in
 // the buffer, unless they belong to the same batch.
-func (f *Flow) follow() {
+func (f *Flow) endEarlier() {
 	if !f.tx.batched {
-		f.gone()
+		f.endLeaving()
 	}
 }
 
-// gone ends the requests that wait for the driver's buffer, which is empty.
-func (f *Flow) gone() {
+// endLeaving ends the requests that wait for the driver's buffer, which is empty.
+func (f *Flow) endLeaving() {
 	for r := f.tx.leaving.Pop(); r != nil; r = f.tx.leaving.Pop() {
 		if r.Stage == Leaving {
-			f.sent(r)
+			f.endSend(r)
 		} else {
 			f.transferred(r, 0)
 		}
 	}
 }
 
-// sent ends an eager send.
-func (f *Flow) sent(r *Request) {
+// endSend ends an eager send.
+func (f *Flow) endSend(r *Request) {
 	r.N, r.Size = r.Data.Size, uint64(r.Data.Size)
-	f.finish(r, f.shortage(r))
+	f.finish(r, f.dataError(r))
 }

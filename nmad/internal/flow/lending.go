@@ -56,7 +56,7 @@ type lending struct {
 type Lease struct {
 	Generation atomic.Uint32 // odd until the program releases the loan: then the owner adds 1, without a lock. The flow adds 1 for a new loan
 	Next       *Lease        // the next one in the list that holds this one; the owner's from the release until it calls Release
-	There      bool          // the bytes lie in the sender's memory; else in the buffer of the receive
+	InPeer     bool          // the bytes lie in the sender's memory; else in the buffer of the receive
 	Bytes      []byte        // the message
 
 	cookie uint32 // the sender's number for the message
@@ -66,23 +66,23 @@ func (l *Lease) link() **Lease { return &l.Next }
 
 // lendable reports whether a send is announced by LOAN.
 func (f *Flow) lendable(r *Request) bool {
-	return r.UsesRare && r.Rare.Where != nil && r.Data.Size >= LeastLoan && f.Lending()
+	return r.UsesRare && r.Rare.LoanPlace != nil && r.Data.Size >= LeastLoan && f.Lending()
 }
 
 // Lending reports whether messages in buffers of Gate.Alloc are announced by LOAN.
-func (f *Flow) Lending() bool { return f.tx.caps.Process != 0 && f.tx.room >= LoanCard+LoanBody }
+func (f *Flow) Lending() bool { return f.tx.caps.Process != 0 && f.tx.maxBody >= LoanCard+LoanBody }
 
 // describeLoan makes an announcement the LOAN of its send.
 func (f *Flow) describeLoan(p *Packet) {
-	p.Body = p.of.req.Rare.Where[:]
+	p.Body = p.rendezvous.req.Rare.LoanPlace[:]
 	if f.Stats.Loaned > 0 {
 		p.Body = p.Body[LoanCard:]
 	}
 	p.Head.Kind, p.Head.Body = KindLoan, uint32(len(p.Body))
 }
 
-// Unseen reports whether the owner may unmap the peer's memory: the flow has ended, and no loan in that memory is out.
-func (f *Flow) Unseen() bool { return f.ended && f.loans.out == 0 }
+// ViewUnused reports whether the owner may unmap the peer's memory: the flow has ended, and no loan in that memory is out.
+func (f *Flow) ViewUnused() bool { return f.ended && f.loans.out == 0 }
 
 // handleLoan handles LOAN.
 func (f *Flow) handleLoan(h *driver.Header, body []byte, n Network) error {
@@ -101,10 +101,10 @@ func (f *Flow) handleLoan(h *driver.Header, body []byte, n Network) error {
 	return f.announcement(h, body, 0)
 }
 
-// hand gives a loan to a receive that takes loans, and ends the receive. bytes is the message in the sender's memory.
-func (f *Flow) hand(r *Request, bytes []byte, cookie uint32) {
+// giveLoan gives a loan to a receive that takes loans, and ends the receive. bytes is the message in the sender's memory.
+func (f *Flow) giveLoan(r *Request, bytes []byte, cookie uint32) {
 	l := f.newLease(r, bytes)
-	l.There, l.cookie = true, cookie
+	l.InPeer, l.cookie = true, cookie
 	f.loans.out++
 	r.Size, r.N = uint64(len(bytes)), len(bytes)
 	f.Stats.Borrowed++
@@ -115,8 +115,8 @@ func (f *Flow) hand(r *Request, bytes []byte, cookie uint32) {
 // newLease makes the loan of a receive, with these bytes, in the buffer of the receive.
 func (f *Flow) newLease(r *Request, bytes []byte) *Lease {
 	l := f.takeLease()
-	l.There, l.Bytes = false, bytes
-	r.Rare.Lease, r.Rare.Leased = l, l.Generation.Add(1)
+	l.InPeer, l.Bytes = false, bytes
+	r.Rare.Lease, r.Rare.LeaseGeneration = l, l.Generation.Add(1)
 	return l
 }
 
@@ -130,8 +130,8 @@ func (f *Flow) takeLease() *Lease {
 	return l
 }
 
-// leaseOf makes the loan of a receive that takes loans and whose message was not loaned: the bytes lie in its buffer.
-func (f *Flow) leaseOf(r *Request) {
+// leaseCopy makes the loan of a receive that takes loans and whose message was not loaned: the bytes lie in its buffer.
+func (f *Flow) leaseCopy(r *Request) {
 	if r.pieces() == nil {
 		f.newLease(r, r.Data.Buf()[:r.N])
 	} else {
@@ -142,10 +142,10 @@ func (f *Flow) leaseOf(r *Request) {
 // Release handles a loan that the program has released, when the owner has added 1 to its Generation.
 func (f *Flow) Release(l *Lease) {
 	switch {
-	case !l.There:
-		f.recycle(l)
+	case !l.InPeer:
+		f.recycleLease(l)
 	case f.ended || f.bye.sent:
-		f.putAway(l)
+		f.forgetLoan(l)
 	default:
 		f.returnLoan(l)
 	}
@@ -155,31 +155,31 @@ func (f *Flow) Release(l *Lease) {
 func (f *Flow) returnLoan(l *Lease) {
 	f.loans.returns.push(l)
 	f.setUnsent(unsentReturns, true)
-	f.sendDue = f.sendDue || !f.tx.refused
+	f.sendDue = f.sendDue || !f.tx.noRoom
 }
 
-// putAway frees the lease of a message in the peer's memory: RETURN was sent, or need not be sent any more.
-func (f *Flow) putAway(l *Lease) {
+// forgetLoan frees the lease of a message in the peer's memory: RETURN was sent, or need not be sent any more.
+func (f *Flow) forgetLoan(l *Lease) {
 	f.loans.out--
-	f.recycle(l)
+	f.recycleLease(l)
 }
 
-// recycle puts a lease into the pool.
-func (f *Flow) recycle(l *Lease) {
+// recycleLease puts a lease into the pool.
+func (f *Flow) recycleLease(l *Lease) {
 	l.Bytes, l.Next = nil, f.loans.pool
 	f.loans.pool = l
 }
 
 // handleReturn handles RETURN: it ends a send whose message was loaned, and released, or was exposed, and read.
 func (f *Flow) handleReturn(h *driver.Header) error {
-	v := f.tx.sends.find(h.Cookie)
+	v := f.tx.announced.find(h.Cookie)
 	if v == nil && f.bye.sent {
 		return nil // this side leaves, and has given the send up before the RETURN came
 	}
 	if v == nil || !v.loaned || v.asked != 0 {
 		return violation("what was loaned is returned under cookie %#x, which names none", h.Cookie)
 	}
-	r, _ := f.endRendezvous(f.tx.sends.take(h.Cookie))
+	r, _ := f.endRendezvous(f.tx.announced.take(h.Cookie))
 	r.N, r.Size = r.Data.Size, uint64(r.Data.Size)
 	f.Stats.BytesSent += uint64(r.N)
 	f.finish(r, nil)

@@ -22,8 +22,8 @@ type Network interface {
 // at the end, by Flush. Drain keeps packets in the flow as long as the link has no room, since the strategy may still put
 // another message before them; in the driver's buffer it could not. The error is the network's.
 func (f *Flow) Drain(n Network) error {
-	f.tx.refused, f.tx.late = false, 0
-	f.tx.batched = f.tx.caps.Syscalls && !f.unflushed() && !f.alone()
+	f.tx.noRoom, f.tx.deferred = false, 0
+	f.tx.batched = f.tx.caps.Syscalls && !f.unflushed() && !f.onlyOneMessage()
 	for p := f.next(); p != nil; p = f.next() {
 		ok, err := n.Emit(p, f.tx.batched)
 		if err != nil {
@@ -34,7 +34,7 @@ func (f *Flow) Drain(n Network) error {
 			f.Refused()
 			break
 		}
-		f.taken()
+		f.packetTaken()
 	}
 	_, err := f.Flush(n)
 	return err
@@ -55,7 +55,7 @@ func (f *Flow) flush(n Network) (all bool, err error) {
 	}
 	f.tx.batched = false
 	if f.setUnsent(unsentBytes, !all); all {
-		f.gone()
+		f.endLeaving()
 	}
 	return all, nil
 }
@@ -67,21 +67,21 @@ type Company struct {
 	Alone bool // the message must not share a packet with others
 }
 
-// Gather takes a message in the context Plain that could leave by Short: it adds the message to the open packet (gather.go),
+// Gather takes a message in the context Plain that could leave by ShortHeader: it adds the message to the open packet (gather.go),
 // or opens one, and returns true. If the message is to leave by itself, Gather sends the open packet first, and returns
 // false. The error is the network's.
 func (f *Flow) Gather(tag uint64, buf []byte, c Company, n Network) (gathered bool, err error) {
-	if !f.clear(len(buf)) || f.Lacks(len(buf)) {
+	if !f.canLeave(len(buf)) || f.LacksCredit(len(buf)) {
 		return false, nil
 	}
-	if !c.Alone && f.joins(tag, len(buf), c) {
+	if !c.Alone && f.mayGather(tag, len(buf), c) {
 		f.Stats.Sends++
 		if f.gather(tag, buf, c) {
 			err = f.Drain(n)
 		}
 		return true, err
 	}
-	if f.Gathered() {
+	if f.HasGathered() {
 		err = f.Drain(n)
 	}
 	return false, err

@@ -40,20 +40,20 @@ func (f *Flow) Note(b []byte, most int) bool {
 	return true
 }
 
-// Noted reports whether neither a note nor bytes in the driver's buffer wait to be sent.
-func (f *Flow) Noted() bool { return f.unsent&(unsentNotes|unsentBytes) == 0 }
+// NotesSent reports whether neither a note nor bytes in the driver's buffer wait to be sent.
+func (f *Flow) NotesSent() bool { return f.unsent&(unsentNotes|unsentBytes) == 0 }
 
 // packNote makes the packet of the next piece of a note.
 func (f *Flow) packNote() *Packet {
 	rest := f.notes.out[0][f.notes.sent:]
-	piece := rest[:min(len(rest), NotePiece, f.tx.room)]
-	p := f.pack(noting, driver.Header{Kind: KindNote, Body: uint32(len(piece)), Size: uint64(len(rest))})
+	piece := rest[:min(len(rest), NotePiece, f.tx.maxBody)]
+	p := f.pack(notePacket, driver.Header{Kind: KindNote, Body: uint32(len(piece)), Size: uint64(len(rest))})
 	p.Body = piece
 	return p
 }
 
-// left accounts for bytes of the first note that the link has taken.
-func (ns *notes) left(bytes int) {
+// noteTaken accounts for bytes of the first note that the link has taken.
+func (ns *notes) noteTaken(bytes int) {
 	if ns.sent += bytes; ns.sent == len(ns.out[0]) {
 		ns.out, ns.sent = slices.Delete(ns.out, 0, 1), 0
 	}

@@ -18,7 +18,7 @@ func (ps *Pieces) piece(c *cursor, limit int) []byte {
 	if limit == 0 {
 		return nil
 	}
-	w := walk{does: finds}
+	w := walk{op: walkFirst}
 	ps.each(c, &w)
 	return w.buf[:min(len(w.buf), limit, largestPiece)]
 }
@@ -34,7 +34,7 @@ func (ps *Pieces) skip(c *cursor, n int) {
 // gather copies the bytes from c on into dst, moves c on, and returns how many bytes it has copied. It stops when dst is full,
 // at the end of the message, and before a piece of long bytes or more.
 func (ps *Pieces) gather(c *cursor, dst []byte, long int) int {
-	w := walk{does: gathers, buf: dst, most: len(dst), long: long}
+	w := walk{op: walkGather, buf: dst, most: len(dst), long: long}
 	ps.each(c, &w)
 	ps.skip(c, w.n)
 	return w.n
@@ -43,7 +43,7 @@ func (ps *Pieces) gather(c *cursor, dst []byte, long int) int {
 // scatter copies src to the places from c on, moves c on, and returns how many bytes it has copied: fewer than src has if the
 // message ends before.
 func (ps *Pieces) scatter(c *cursor, src []byte) int {
-	w := walk{does: scatters, buf: src, most: len(src)}
+	w := walk{op: walkScatter, buf: src, most: len(src)}
 	ps.each(c, &w)
 	ps.skip(c, w.n)
 	return w.n
@@ -51,38 +51,38 @@ func (ps *Pieces) scatter(c *cursor, src []byte) int {
 
 // measure returns how many bytes, up to most, there are from c on before a piece of long bytes or more.
 func (ps *Pieces) measure(c *cursor, most, long int) int {
-	w := walk{does: measures, most: most, long: long}
+	w := walk{op: walkMeasure, most: most, long: long}
 	ps.each(c, &w)
 	return w.n
 }
 
 // walk is one pass over pieces.
 type walk struct {
-	does uint8  // finds, gathers, scatters or measures
-	buf  []byte // finds: the piece; gathers: the destination; scatters: the source
+	op   uint8  // walkFirst, walkGather, walkScatter or walkMeasure
+	buf  []byte // walkFirst: the piece; walkGather: the destination; walkScatter: the source
 	n    int    // bytes so far
 	most int    // the walk ends when n is that many
 	long int    // the walk ends before a piece of that many bytes or more
 }
 
 const (
-	finds    = iota // finds the first piece that is not empty
-	gathers         // copies pieces into buf
-	scatters        // copies buf into pieces
-	measures        // counts bytes
+	walkFirst   = iota // finds the first piece that is not empty
+	walkGather         // copies pieces into buf
+	walkScatter        // copies buf into pieces
+	walkMeasure        // counts bytes
 )
 
 // take handles the next piece, and reports whether the walk goes on.
 func (w *walk) take(b []byte) bool {
 	switch {
-	case w.does == finds:
+	case w.op == walkFirst:
 		w.buf = b
 		return len(b) == 0
-	case w.does == scatters:
+	case w.op == walkScatter:
 		w.n += copy(b, w.buf[w.n:])
 	case len(b) >= w.long:
 		return false
-	case w.does == gathers:
+	case w.op == walkGather:
 		w.n += copy(w.buf[w.n:], b)
 	default:
 		w.n = min(w.n+len(b), w.most)
@@ -99,7 +99,7 @@ func (ps *Pieces) each(c *cursor, w *walk) {
 			d.step = d.take
 		}
 		d.walk = *w
-		Guarded(func() { ps.Data.Pieces(c.offset, d.step) })
+		CallUser(func() { ps.Data.Pieces(c.offset, d.step) })
 		*w, d.walk = d.walk, walk{}
 		walkers.Put(d)
 		return

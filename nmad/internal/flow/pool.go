@@ -19,7 +19,7 @@ type Message struct {
 	address uint64 // rendezvous: address in the sender's memory, if announced by EXPOSE; else 0
 	context uint16
 
-	free *Message // the next one in the pool
+	nextFree *Message // the next one in the pool
 }
 
 // Size classes of the pool: buffers of class c have 1 << (smallestClass + c) bytes.
@@ -33,13 +33,13 @@ const (
 type messagePool struct {
 	messages *Message                                   // list of messages
 	buffers  [largestClass - smallestClass + 1][][]byte // by class
-	kept     int                                        // bytes of all buffers
+	bytes    int                                        // bytes of all buffers
 	limit    int                                        // the largest kept; further buffers are left to the collector
 	count    int                                        // number of messages
 }
 
 // messagesKept is the largest number of messages in the pool, of about 160 bytes each.
-const messagesKept = 4096
+const messagesMost = 4096
 
 // classOf returns the class of the smallest buffer that has size bytes; -1 for 0 bytes.
 func classOf(size int) int8 {
@@ -56,9 +56,9 @@ func (mp *messagePool) get(size int) *Message {
 		m = &Message{}
 		m.Init(m)
 	} else {
-		mp.messages = m.free
+		mp.messages = m.nextFree
 		mp.count--
-		m.free = nil
+		m.nextFree = nil
 	}
 	m.class = classOf(size)
 	if m.class < 0 {
@@ -69,7 +69,7 @@ func (mp *messagePool) get(size int) *Message {
 		m.body = (*c)[n-1][:size]
 		(*c)[n-1] = nil
 		*c = (*c)[:n-1]
-		mp.kept -= cap(m.body)
+		mp.bytes -= cap(m.body)
 	} else {
 		m.body = make([]byte, size, 1<<(int(m.class)+smallestClass))
 	}
@@ -78,13 +78,13 @@ func (mp *messagePool) get(size int) *Message {
 
 // put takes a message back into the pool. The caller must not use its body any more.
 func (mp *messagePool) put(m *Message) {
-	if m.class >= 0 && mp.kept+cap(m.body) <= mp.limit {
+	if m.class >= 0 && mp.bytes+cap(m.body) <= mp.limit {
 		mp.buffers[m.class] = append(mp.buffers[m.class], m.body)
-		mp.kept += cap(m.body)
+		mp.bytes += cap(m.body)
 	}
 	m.body, m.loaned, m.class = nil, false, -1
-	if mp.count < messagesKept {
-		m.free = mp.messages
+	if mp.count < messagesMost {
+		m.nextFree = mp.messages
 		mp.messages = m
 		mp.count++
 	}

@@ -13,16 +13,16 @@ import (
 type receiver struct {
 	contexts
 
-	seq       uint32                        // number of the next message
-	pool      messagePool                   // memory of unexpected messages
-	answers   fifo[rendezvous, *rendezvous] // receives whose next RTR waits for room
-	sharing   bool                          // Flow.shares holds what to ask for next of the first of answers
-	deferred  fifo[rendezvous, *rendezvous] // receives whose next RTR waits for an idle rail
-	records   int                           // rendezvous that may be unexpected at once; see records.go
-	announced int                           // rendezvous that are unexpected
-	heard     uint64                        // number of records in the last FULL that has come; 0 if none has
-	full      bool                          // the last FULL was for the records that there are now: the peer waits for ROOM
-	owesRoom  bool                          // ROOM is to be sent
+	seq         uint32                        // number of the next message
+	pool        messagePool                   // memory of unexpected messages
+	answers     fifo[rendezvous, *rendezvous] // receives whose next RTR waits for room
+	sharesValid bool                          // Flow.shares holds what to ask for next of the first of answers
+	deferred    fifo[rendezvous, *rendezvous] // receives whose next RTR waits for an idle rail
+	records     int                           // rendezvous that may be unexpected at once; see records.go
+	announced   int                           // rendezvous that are unexpected
+	fullHeard   uint64                        // number of records in the last FULL that has come; 0 if none has
+	full        bool                          // the last FULL was for the records that there are now: the peer waits for ROOM
+	owesRoom    bool                          // ROOM is to be sent
 
 	// Credit, in bytes; see credit.go.
 	window int64 // the largest taken
@@ -41,17 +41,17 @@ func (f *Flow) Receive(r *Request) bool {
 	if !probe {
 		f.Stats.Recvs++
 	}
-	x := f.rx.of(r.Context)
+	x := f.rx.matcher(r.Context)
 	if x.Unexpected() == 0 || f.Closing {
 		return false
 	}
 	var m *Message
 	if probe {
 		if m = x.Peek(p, r.Entry.Age); m != nil {
-			f.seen(r, m)
+			f.endProbe(r, m)
 		}
 	} else if m = x.Take(p, r.Entry.Age); m != nil {
-		r.matched(m)
+		r.setMatched(m)
 		f.deliver(r, m)
 	}
 	f.deliverFound()
@@ -63,7 +63,7 @@ func (f *Flow) Post(r *Request) {
 	f.relieve() // the message may be behind others that wait for a record; see records.go
 	r.Stage = Posted
 	f.Count(r)
-	if x := f.rx.of(r.Context); r.UsesRare && !r.Rare.Wild.Exact() {
+	if x := f.rx.matcher(r.Context); r.UsesRare && !r.Rare.Wild.Exact() {
 		x.PostWild(&r.Rare.Wild)
 	} else {
 		x.Post(&r.Entry)
@@ -87,13 +87,13 @@ func (f *Flow) PostPlainly(r *Request) bool {
 // context. Otherwise it does nothing, and done is false. due reports whether the owner should call Drain, because credit is to
 // be given back.
 func (f *Flow) ReceiveWhole(r *Request) (done, due bool) {
-	x := f.rx.of(r.Context)
-	if x.Unexpected() == 0 || f.Closing || !x.Exactly() {
+	x := f.rx.matcher(r.Context)
+	if x.Unexpected() == 0 || f.Closing || !x.OnlyExact() {
 		return false, false
 	}
 	m := x.Peek(match.Pattern{Tag: r.Entry.Tag, Mask: match.Exact}, r.Entry.Age)
 	done = m != nil && m.eager && f.Receive(r)
-	return done, done && !f.ended && f.rx.due()
+	return done, done && !f.ended && f.rx.creditDue()
 }
 
 // Withdraw takes a request out that is Posted or Queued, and reports whether it was. The owner then ends the request by
@@ -105,7 +105,7 @@ func (f *Flow) Withdraw(r *Request) bool {
 		if r.UsesRare {
 			w = &r.Rare.Wild
 		}
-		return f.rx.of(r.Context).Withdraw(&r.Entry, w)
+		return f.rx.matcher(r.Context).Withdraw(&r.Entry, w)
 	case Queued:
 		f.tx.queue.remove(r)
 		return true
@@ -113,9 +113,9 @@ func (f *Flow) Withdraw(r *Request) bool {
 	return false
 }
 
-// matched notes that a receive has its message. It writes the tag only if the receive uses its Rare: else the message has the
+// setMatched notes that a receive has its message. It writes the tag only if the receive uses its Rare: else the message has the
 // tag that the owner has set, and that the owner may read at any time.
-func (r *Request) matched(m *Message) {
+func (r *Request) setMatched(m *Message) {
 	if r.Stage = Matched; r.UsesRare {
 		r.Entry.Tag = m.Tag
 	}
@@ -124,7 +124,7 @@ func (r *Request) matched(m *Message) {
 // Peek returns the oldest unexpected message that p matches, after all receives from any source of up to that age have taken
 // theirs; nil if there is none. The message stays where it is.
 func (f *Flow) Peek(context uint16, p match.Pattern, age uint64) *Message {
-	m := f.rx.of(context).Peek(p, age)
+	m := f.rx.matcher(context).Peek(p, age)
 	if m == nil {
 		f.relieve() // the message may be behind others that wait for a record; see records.go
 	}
@@ -134,7 +134,7 @@ func (f *Flow) Peek(context uint16, p match.Pattern, age uint64) *Message {
 
 // Claim takes out the message that Peek finds. The owner gives it to a receive by Deliver.
 func (f *Flow) Claim(context uint16, p match.Pattern, age uint64) *Message {
-	m := f.rx.of(context).Take(p, age)
+	m := f.rx.matcher(context).Take(p, age)
 	if m == nil {
 		f.relieve()
 	}
@@ -142,10 +142,10 @@ func (f *Flow) Claim(context uint16, p match.Pattern, age uint64) *Message {
 	return m
 }
 
-// Kept iterates over the unexpected messages and their contexts.
-func (f *Flow) Kept(yield func(context uint16, m *Message) bool) {
+// AllUnexpected iterates over the unexpected messages and their contexts.
+func (f *Flow) AllUnexpected(yield func(context uint16, m *Message) bool) {
 	for x := range f.rx.all {
-		for m := range x.Kept {
+		for m := range x.Messages {
 			if !yield(m.context, m) {
 				return
 			}
@@ -156,25 +156,25 @@ func (f *Flow) Kept(yield func(context uint16, m *Message) bool) {
 // Posted returns how many exact receives wait.
 func (f *Flow) Posted() int { return f.rx.posted }
 
-// Waits reports whether a receive or a probe of this gate waits.
-func (f *Flow) Waits() bool {
+// HasPosted reports whether a receive or a probe of this gate waits.
+func (f *Flow) HasPosted() bool {
 	for x := range f.rx.all {
-		if x.Waits() {
+		if x.HasPosted() {
 			return true
 		}
 	}
 	return false
 }
 
-// simple reports whether a packet brings one eager message in the context Plain, in which only exact receives wait.
-func (f *Flow) simple(h *driver.Header) bool {
-	return h.Kind == KindEager && h.Context == Plain && f.rx.Exactly()
+// isSimple reports whether a packet brings one eager message in the context Plain, in which only exact receives wait.
+func (f *Flow) isSimple(h *driver.Header) bool {
+	return h.Kind == KindEager && h.Context == Plain && f.rx.OnlyExact()
 }
 
 // SearchDue reports whether the owner has to call Search, outside of any other call, and forgets it.
 func (f *Flow) SearchDue() bool {
-	due := f.search
-	f.search = false
+	due := f.searchDue
+	f.searchDue = false
 	return due
 }
 
@@ -193,24 +193,24 @@ func (f *Flow) Search(age uint64) {
 	f.deliverFound()
 }
 
-// find gives a receive from any source the message that a search has found for it. deliverFound delivers it later, when
+// noteFound gives a receive from any source the message that a search has found for it. deliverFound delivers it later, when
 // the flow is not inside of the matcher.
-func (f *Flow) find(r *Request, m *Message) {
-	r.Rare.From, r.Rare.held = f.Rank, m
-	r.matched(m)
-	f.found.Push(r)
+func (f *Flow) noteFound(r *Request, m *Message) {
+	r.Rare.From, r.Rare.message = f.PeerRank, m
+	r.setMatched(m)
+	f.toDeliver.Push(r)
 }
 
 // deliverFound delivers the messages that searches have found.
 func (f *Flow) deliverFound() {
-	for r := f.found.Pop(); r != nil; r = f.found.Pop() {
-		f.deliver(r, r.Rare.held)
+	for r := f.toDeliver.Pop(); r != nil; r = f.toDeliver.Pop() {
+		f.deliver(r, r.Rare.message)
 	}
 }
 
-// seen ends a probe with the envelope of the message that it has found.
-func (f *Flow) seen(p *Request, m *Message) {
-	p.Entry.Tag, p.Rare.From, p.Size = m.Tag, f.Rank, m.size
+// endProbe ends a probe with the envelope of the message that it has found.
+func (f *Flow) endProbe(p *Request, m *Message) {
+	p.Entry.Tag, p.Rare.From, p.Size = m.Tag, f.PeerRank, m.size
 	f.finish(p, nil)
 }
 
@@ -218,7 +218,7 @@ func (f *Flow) seen(p *Request, m *Message) {
 // claimed.
 func (f *Flow) Deliver(r *Request, m *Message) {
 	if m == nil {
-		m = r.Rare.held
+		m = r.Rare.message
 	} else {
 		r.Stage, r.Context = Matched, m.context
 		f.Stats.Recvs++
@@ -232,7 +232,7 @@ func (f *Flow) deliver(r *Request, m *Message) {
 		bytes, cookie := m.body, m.cookie
 		f.rx.announced--
 		f.rx.pool.put(m)
-		f.hand(r, bytes, cookie)
+		f.giveLoan(r, bytes, cookie)
 		return
 	}
 	if r.chooses() && r.Stage != Choosing {
@@ -247,7 +247,7 @@ func (f *Flow) deliver(r *Request, m *Message) {
 		f.Stats.UnexpectedBytes -= uint64(len(m.body))
 		f.rx.pool.put(m)
 		f.finish(r, err)
-		f.sendDue = f.sendDue || !f.ended && f.rx.due()
+		f.sendDue = f.sendDue || !f.ended && f.rx.creditDue()
 	case f.Dead != nil: // the gate has ended since the message was claimed, or while the owner chose the buffer
 		if f.ended {
 			f.dropRendezvous([]messageKey{{m.context, m.Tag}})
@@ -264,12 +264,12 @@ func (f *Flow) deliver(r *Request, m *Message) {
 }
 
 // plainly is the longest body, in bytes, for which takes does the work of fill.
-const plainly = 256
+const shortCopy = 256
 
-// takes is fill for the usual case, small enough to be inlined: a short eager body, and a buffer in one piece that has room
+// fillShort is fill for the usual case, small enough to be inlined: a short eager body, and a buffer in one piece that has room
 // for it. In any other case it returns false, and does nothing.
-func (r *Request) takes(body []byte) bool {
-	if r.UsesRare || len(body) > min(r.Data.Size, plainly) {
+func (r *Request) fillShort(body []byte) bool {
+	if r.UsesRare || len(body) > min(r.Data.Size, shortCopy) {
 		return false
 	}
 	r.Size, r.N = uint64(len(body)), copy(r.Data.Buf(), body)
@@ -285,26 +285,26 @@ func (f *Flow) fill(r *Request, body []byte) error {
 		room := min(len(body), r.Data.Size) // a Data may have room for fewer bytes than its Size
 		if r.N = p.scatter(&cursor{}, body[:room]); r.N < room {
 			r.Rare.short = true
-			return f.shortage(r)
+			return f.dataError(r)
 		}
 	}
 	if len(body) > r.Data.Size {
-		return f.truncated(r, uint64(len(body)))
+		return f.truncatedError(r, uint64(len(body)))
 	}
 	return nil
 }
 
-// truncated is the error of a receive whose buffer is shorter than its message of size bytes.
-func (f *Flow) truncated(r *Request, size uint64) error {
+// truncatedError is the error of a receive whose buffer is shorter than its message of size bytes.
+func (f *Flow) truncatedError(r *Request, size uint64) error {
 	return fmt.Errorf("nmad: receive from rank %d, tag %#x: %w: it has %d bytes, the buffer %d",
-		f.Rank, r.Entry.Tag, ErrTruncated, size, r.Data.Size)
+		f.PeerRank, r.Entry.Tag, ErrTruncated, size, r.Data.Size)
 }
 
 // Packet handles one packet that has come. It trusts nothing in it: the header may say anything, and the body may change while
 // Packet reads it. The error says how the peer has broken the protocol, or is ErrLeft; the owner then ends the gate.
 // Afterwards the owner looks at Finished, SearchDue and SendDue.
 func (f *Flow) Packet(h *driver.Header, body []byte, n Network) error {
-	if !f.simple(h) && !(f.rx.Exactly() && len(f.rx.others) == 0) {
+	if !f.isSimple(h) && !(f.rx.OnlyExact() && len(f.rx.others) == 0) {
 		// A thread may have left a receive for this gate in the inbox, and then have posted one from any source. The message
 		// must go to the first of the two. So the inbox is handled first, and the message ignores receives from any source
 		// that are younger than what was there; the owner searches for their messages later (Search).
@@ -334,7 +334,7 @@ func (f *Flow) Packet(h *driver.Header, body []byte, n Network) error {
 			return f.overdrawn()
 		}
 		f.arrive(h.Context, h.Tag, body)
-		if f.found.head != nil {
+		if f.toDeliver.head != nil {
 			f.deliverFound()
 		}
 		return nil
@@ -401,13 +401,13 @@ func (f *Flow) outOfOrder(h *driver.Header) error {
 
 // Match takes out the receive that gets a message with that tag; nil if there is none.
 func (f *Flow) Match(context uint16, tag uint64) *Request {
-	x := f.rx.of(context)
-	if x.Exactly() {
+	x := f.rx.matcher(context)
+	if x.OnlyExact() {
 		return x.Arrive(tag)
 	}
 	r := x.ArriveAny(tag)
 	if r != nil && r.UsesRare { // else the receive has named the tag, and its owner may be reading it
-		r.Entry.Tag, r.Rare.From = tag, f.Rank
+		r.Entry.Tag, r.Rare.From = tag, f.PeerRank
 	}
 	return r
 }
@@ -416,8 +416,8 @@ func (f *Flow) Match(context uint16, tag uint64) *Request {
 func (f *Flow) keep(m *Message) {
 	f.Stats.Unexpected++
 	f.notice(m)
-	if f.rx.of(m.context).Keep(&m.Arrival) {
-		f.search = true
+	if f.rx.matcher(m.context).Keep(&m.Arrival) {
+		f.searchDue = true
 	}
 }
 
@@ -426,7 +426,7 @@ func (f *Flow) arrive(context uint16, tag uint64, body []byte) {
 	r := f.Match(context, tag)
 	if r != nil && !r.chooses() {
 		var err error
-		if !r.takes(body) {
+		if !r.fillShort(body) {
 			err = f.fill(r, body)
 		}
 		f.Stats.BytesReceived += uint64(r.N)
@@ -448,7 +448,7 @@ func (f *Flow) arrive(context uint16, tag uint64, body []byte) {
 
 // choose makes Finished give a receive whose owner has to choose the buffer for message m.
 func (f *Flow) choose(r *Request, m *Message) {
-	r.Stage, r.Rare.held, r.Rare.From = Choosing, m, f.Rank
+	r.Stage, r.Rare.message, r.Rare.From = Choosing, m, f.PeerRank
 	f.finished.Push(r)
 }
 
@@ -466,7 +466,7 @@ func (f *Flow) announcement(h *driver.Header, loan []byte, address uint64) error
 	}
 	r := f.Match(h.Context, h.Tag)
 	if r != nil && loan != nil && r.UsesRare && r.Rare.Loans {
-		f.hand(r, loan, h.Cookie)
+		f.giveLoan(r, loan, h.Cookie)
 		return nil
 	}
 	if r != nil && !r.chooses() {
@@ -518,17 +518,17 @@ func (f *Flow) dropRendezvous(underway []messageKey) {
 	f.rx.announced = 0
 }
 
-// underway returns the keys of the messages that receives were given and that have not come completely.
-func (f *Flow) underway() (keys []messageKey) {
+// unfinishedKeys returns the keys of the messages that receives were given and that have not come completely.
+func (f *Flow) unfinishedKeys() (keys []messageKey) {
 	add := func(v *rendezvous) { keys = append(keys, messageKey{v.req.Context, v.req.Entry.Tag}) }
 	for _, v := range []*rendezvous{f.rx.answers.head, f.rx.deferred.head} {
-		for ; v != nil; v = v.after {
+		for ; v != nil; v = v.nextInList {
 			add(v)
 		}
 	}
 	for i := range f.Rails {
 		for c := f.Rails[i].Streams[Pull].queue.head; c != nil; c = c.next {
-			add(c.of)
+			add(c.rendezvous)
 		}
 	}
 	return keys
@@ -544,14 +544,14 @@ func (f *Flow) failReceives(err error) {
 	for v := f.rx.answers.pop(); v != nil; v = f.rx.answers.pop() {
 		f.fail(v, err)
 	}
-	f.rx.sharing = false
+	f.rx.sharesValid = false
 	for i := range f.Rails {
 		f.failStream(&f.Rails[i].Streams[Pull], err)
 	}
 }
 
 // FailContext ends the receives and probes that wait in a context with err.
-func (f *Flow) FailContext(context uint16, err error) { f.failPosted(f.rx.of(context), err) }
+func (f *Flow) FailContext(context uint16, err error) { f.failPosted(f.rx.matcher(context), err) }
 
 // failPosted ends the receives and probes that wait in a matcher with err.
 func (f *Flow) failPosted(x *match.Matcher[Request, Message], err error) {

@@ -38,16 +38,16 @@ package flow
 
 // handleFull handles FULL: the peer has used all records and has more to announce.
 func (f *Flow) handleFull(records uint64) error {
-	if records > uint64(f.rx.records) || records <= f.rx.heard {
-		return violation("it has used %d records; there are %d, and it has said so of %d", records, f.rx.records, f.rx.heard)
+	if records > uint64(f.rx.records) || records <= f.rx.fullHeard {
+		return violation("it has used %d records; there are %d, and it has said so of %d", records, f.rx.records, f.rx.fullHeard)
 	}
-	f.rx.heard = records
+	f.rx.fullHeard = records
 	if records < uint64(f.rx.records) {
 		return nil // ROOM is on its way to the peer
 	}
 	f.rx.full = true
 	for x := range f.rx.all {
-		x.Stay = true
+		x.KeepFlag = true
 		x.Flag() // so that the poster of a receive from any source asks this gate to Search, which grants records
 	}
 	f.relieveWaiting()
@@ -56,7 +56,7 @@ func (f *Flow) handleFull(records uint64) error {
 
 // handleRoom handles ROOM: the peer has more records.
 func (f *Flow) handleRoom(records uint64) error {
-	if f.tx.told != f.tx.records || records <= uint64(f.tx.records) || records > MaxCookies {
+	if f.tx.fullTold != f.tx.records || records <= uint64(f.tx.records) || records > MaxCookies {
 		return violation("it offers %d records, after %d", records, f.tx.records)
 	}
 	f.tx.records = int(records)
@@ -66,7 +66,7 @@ func (f *Flow) handleRoom(records uint64) error {
 // relieveWaiting grants records if a receive or a probe waits whose message may be behind the announced ones.
 func (f *Flow) relieveWaiting() {
 	for x := range f.rx.all {
-		if f.rx.full && x.Wanted() {
+		if f.rx.full && x.HasPostedOrAny() {
 			f.relieve()
 		}
 	}
@@ -80,6 +80,6 @@ func (f *Flow) relieve() {
 	f.rx.records = min(2*f.rx.records, MaxCookies)
 	f.rx.full, f.rx.owesRoom = false, true
 	for x := range f.rx.all {
-		x.Stay = false
+		x.KeepFlag = false
 	}
 }

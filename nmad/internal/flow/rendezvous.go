@@ -37,24 +37,24 @@ func (f *Flow) answer(r *Request, size uint64, cookie uint32, address uint64) {
 	r.Size, r.Stage = size, Answering
 	v := f.startRendezvous(r, int(min(size, uint64(r.Data.Size))))
 	v.cookie = cookie
-	if !f.fetches(v, address) {
+	if !f.startFetch(v, address) {
 		f.rx.answers.push(v)
 	}
 }
 
-// ask makes the next RTR of v, the head of the answers. All RTRs together ask for no more bytes than the buffer holds, so
+// packNextRtr makes the next RTR of v, the head of the answers. All RTRs together ask for no more bytes than the buffer holds, so
 // nothing that comes has to be thrown away. It returns nil if the strategy leaves all bytes out: then the receive is
 // Deferred.
-func (f *Flow) ask(v *rendezvous) *Packet {
+func (f *Flow) packNextRtr(v *rendezvous) *Packet {
 	if len(f.Rails) == 1 || v.want == 0 {
 		return f.packRtr(0, v, v.want)
 	}
 	if r := v.req; r.UsesRare && r.Rare.Pin != 0 {
 		return f.packRtr(int(r.Rare.Pin)-1, v, v.want)
 	}
-	if !f.rx.sharing {
+	if !f.rx.sharesValid {
 		f.share(v.want - v.asked)
-		f.rx.sharing = true
+		f.rx.sharesValid = true
 	}
 	for i, n := range f.shares {
 		if n != 0 {
@@ -62,15 +62,15 @@ func (f *Flow) ask(v *rendezvous) *Packet {
 		}
 	}
 	f.rx.answers.pop()
-	f.rx.sharing = false
+	f.rx.sharesValid = false
 	v.req.Stage = Deferred
 	f.rx.deferred.push(v)
 	return nil
 }
 
-// asked is taken for an RTR.
-func (f *Flow) asked(p *Packet) {
-	v, n := p.of, int(p.Head.Size)
+// rtrTaken is the part of packetTaken for an RTR.
+func (f *Flow) rtrTaken(p *Packet) {
+	v, n := p.rendezvous, int(p.Head.Size)
 	if n > 0 {
 		f.queueChunk(&f.Rails[p.rail].Streams[Pull], v, n)
 		f.shares[p.rail] = 0
@@ -79,7 +79,7 @@ func (f *Flow) asked(p *Packet) {
 		return
 	}
 	f.rx.answers.pop()
-	f.rx.sharing = false
+	f.rx.sharesValid = false
 	v.req.Stage = Pulling
 	if v.want == 0 {
 		r, _ := f.endRendezvous(v)
@@ -89,8 +89,8 @@ func (f *Flow) asked(p *Packet) {
 
 // packRtr makes the RTR that asks for the next n bytes of a message over a rail.
 func (f *Flow) packRtr(rail int, v *rendezvous, n int) *Packet {
-	p := f.pack(asking, driver.Header{Kind: KindRtr, Flags: uint8(rail), Tag: uint64(v.asked), Size: uint64(n), Cookie: v.cookie})
-	p.of, p.rail = v, rail
+	p := f.pack(rtrPacket, driver.Header{Kind: KindRtr, Flags: uint8(rail), Tag: uint64(v.asked), Size: uint64(n), Cookie: v.cookie})
+	p.rendezvous, p.rail = v, rail
 	if v.asked+n < v.want {
 		p.Head.Flags |= FlagMore
 	}
@@ -143,7 +143,7 @@ func (f *Flow) idle() bool {
 
 // handleRtr handles an RTR: it queues the chunk of the announced message that the peer asks for.
 func (f *Flow) handleRtr(h *driver.Header) error {
-	v := f.tx.sends.find(h.Cookie)
+	v := f.tx.announced.find(h.Cookie)
 	if v == nil && f.bye.sent {
 		return nil // this side leaves, and has given the send up before the RTR came
 	}
@@ -159,7 +159,7 @@ func (f *Flow) handleRtr(h *driver.Header) error {
 	if h.Flags&FlagMore != 0 {
 		return nil
 	}
-	f.tx.sends.take(h.Cookie)
+	f.tx.announced.take(h.Cookie)
 	v.req.Stage, v.want = Pushing, v.asked
 	if v.moved == v.want {
 		f.transferred(f.endRendezvous(v))
@@ -187,7 +187,7 @@ func (f *Flow) checkRtr(h *driver.Header, v *rendezvous) error {
 
 // transferred ends a request of a rendezvous all of whose bytes have moved, so many of them.
 func (f *Flow) transferred(r *Request, bytes int) {
-	err := f.shortage(r)
+	err := f.dataError(r)
 	if r.Stage == Pushing {
 		r.N, r.Size = r.Data.Size, uint64(r.Data.Size) // bytes that the receiver did not want count as sent
 		f.Stats.BytesSent += uint64(bytes)
@@ -195,7 +195,7 @@ func (f *Flow) transferred(r *Request, bytes int) {
 		r.N = bytes
 		f.Stats.BytesReceived += uint64(bytes)
 		if err == nil && r.Size > uint64(bytes) {
-			err = f.truncated(r, r.Size)
+			err = f.truncatedError(r, r.Size)
 		}
 	}
 	f.finish(r, err)

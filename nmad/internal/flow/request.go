@@ -56,11 +56,11 @@ func (s Stage) String() string {
 type Request struct {
 	Entry match.Entry[Request] // tag and age; place in the table of posted receives
 
-	State   atomic.Uint32 // Fresh, Started or Over; the owner and finish write it, any thread reads it
+	State   atomic.Uint32 // Fresh, Started or Ended; the owner and finish write it, any thread reads it
 	Stage   Stage
 	Op      Op
-	Heard   Heard // how the owner learns of the end
-	Counted bool  // Pending counts the request
+	Notify  Notify // how the owner learns of the end
+	Counted bool   // Pending counts the request
 
 	UsesRare bool   // Rare is in use; else nothing in it counts
 	Wakes    bool   // for the owner; the Flow does not look at it
@@ -81,16 +81,16 @@ type Request struct {
 const (
 	Fresh   uint32 = iota // the owner has never started the request
 	Started               // the owner has started it; if it has ended, the owner learns that in another way than by State
-	Over                  // it has ended: stored as the last access, under the lock or before other threads know the request
+	Ended                 // it has ended: stored as the last access, under the lock or before other threads know the request
 )
 
 // Heard says how the owner learns that a request has ended.
-type Heard uint8
+type Notify uint8
 
 const (
-	ByState Heard = iota // finish sets State, unless the request uses Rare or a monitor watches: then Finished gives the request
-	ByStage              // the owner looks at Stage, under the lock; the request neither comes out of Finished nor counts as pending
-	Told                 // Finished gives the request, because a waiter sleeps or a trace is recorded
+	NotifyState Notify = iota // finish sets State, unless the request uses Rare or a monitor watches: then Finished gives the request
+	NotifyNone                // the owner looks at Stage, under the lock; the request neither comes out of Finished nor counts as pending
+	NotifyOwner               // Finished gives the request, because a waiter sleeps or a trace is recorded
 )
 
 // Until says when a send is done.
@@ -105,22 +105,22 @@ const (
 type Rare struct {
 	Pieces // where the message lies, or goes, if that is not one piece of memory
 
-	Wild     match.Wild[Request] // recv, or probe, that does not name tag and source: its pattern, and place in a list
-	Anywhere bool                // recv from any source
-	Chooses  bool                // recv: the owner chooses the buffer when the message has come
-	Loans    bool                // recv: it takes loans
-	Pin      uint8               // recv: 1 + the rail that a rendezvous is to take; 0: the strategy decides
-	From     int                 // recv from any source: rank of the sender
-	Lease    *Lease              // recv that takes loans: its loan, once it has ended
-	Leased   uint32              // recv that takes loans: Lease.Generation of its loan
+	Wild            match.Wild[Request] // recv, or probe, that does not name tag and source: its pattern, and place in a list
+	Anywhere        bool                // recv from any source
+	Chooses         bool                // recv: the owner chooses the buffer when the message has come
+	Loans           bool                // recv: it takes loans
+	Pin             uint8               // recv: 1 + the rail that a rendezvous is to take; 0: the strategy decides
+	From            int                 // recv from any source: rank of the sender
+	Lease           *Lease              // recv that takes loans: its loan, once it has ended
+	LeaseGeneration uint32              // recv that takes loans: Lease.Generation of its loan
 
-	Until    Until                      // send: when it is done
-	Priority int8                       // send: strategy.Item.Priority
-	Where    *[LoanCard + LoanBody]byte // send of memory that the peer may read: the body of a first LOAN; nil for other memory
+	Until     Until                      // send: when it is done
+	Priority  int8                       // send: strategy.Item.Priority
+	LoanPlace *[LoanCard + LoanBody]byte // send of memory that the peer may read: the body of a first LOAN; nil for other memory
 
-	held  *Message // recv that is Matched or Choosing: its message
-	flat  *bounce  // send of a short Data: a copy of its bytes
-	short bool     // the Data has fewer bytes than its Size
+	message *Message // recv that is Matched or Choosing: its message
+	bounce  *bounce  // send of a short Data: a copy of its bytes
+	short   bool     // the Data has fewer bytes than its Size
 }
 
 // Err returns how the request has ended.
@@ -131,8 +131,8 @@ func (r *Request) Err() error {
 	return *r.err
 }
 
-// EndsWith sets what Err returns.
-func (r *Request) EndsWith(err error) {
+// SetErr sets what Err returns.
+func (r *Request) SetErr(err error) {
 	r.err = nil
 	if err != nil {
 		why := err
@@ -171,8 +171,8 @@ func (r *Request) Scatter(parts [][]byte) {
 	r.Rare.Parts, r.Data = parts, Payload{Size: driver.Length(parts)}
 }
 
-// Held returns the envelope of the message for which the owner of a receive is to choose the buffer.
-func (r *Request) Held() (tag, size uint64) { return r.Rare.held.Tag, r.Rare.held.size }
+// HeldMessage returns the envelope of the message for which the owner of a receive is to choose the buffer.
+func (r *Request) HeldMessage() (tag, size uint64) { return r.Rare.message.Tag, r.Rare.message.size }
 
 // Describe makes d the memory in which the message lies, or to which it goes. The owner calls it before it starts the
 // request, without the lock of the Flow, because Describe calls the methods of d. Of a short send, up to BounceSize bytes, it
@@ -183,8 +183,8 @@ func (r *Request) Describe(d Data) {
 	if x.Data = d; r.Op != OpSend || r.Data.Size > BounceSize {
 		return
 	}
-	x.flat = newBounce()
-	b := x.flat.buf[:r.Data.Size]
+	x.bounce = newBounce()
+	b := x.bounce.buf[:r.Data.Size]
 	n := x.gather(&cursor{}, b, len(b)+1)
 	clear(b[n:])
 	x.short = n < len(b)
@@ -192,20 +192,20 @@ func (r *Request) Describe(d Data) {
 	r.Data.Set(b)
 }
 
-// foldUp gives back the bounce buffer of a send that Describe has copied.
-func (r *Request) foldUp() {
+// freeBounce gives back the bounce buffer of a send that Describe has copied.
+func (r *Request) freeBounce() {
 	x := r.Rare
-	x.flat.at, x.flat.end = 0, 0
-	bounces.Put(x.flat)
-	x.flat, r.Data.base = nil, nil
+	x.bounce.at, x.bounce.end = 0, 0
+	bounces.Put(x.bounce)
+	x.bounce, r.Data.base = nil, nil
 }
 
-// shortage returns ErrData if the request's Data had fewer bytes than its Size; else nil.
-func (f *Flow) shortage(r *Request) error {
+// dataError returns ErrData if the request's Data had fewer bytes than its Size; else nil.
+func (f *Flow) dataError(r *Request) error {
 	if !r.UsesRare || !r.Rare.short {
 		return nil
 	}
-	return fmt.Errorf("nmad: message of rank %d, tag %#x: %w: it says %d", f.Rank, r.Entry.Tag, ErrData, r.Data.Size)
+	return fmt.Errorf("nmad: message of rank %d, tag %#x: %w: it says %d", f.PeerRank, r.Entry.Tag, ErrData, r.Data.Size)
 }
 
 // Queue is a first-in-first-out queue of requests.

@@ -24,7 +24,7 @@ type Stream struct {
 	bounce   *bounce    // holds short pieces of the head that are under way; nil if there are none. The copier's alone while it copies
 	Bytes    uint64     // bytes that have moved since Init
 	Chunks   uint64     // chunks that have moved completely since Init
-	broken   error      // what all requests fail with, also that of the reserved chunk; nil while the stream works
+	err      error      // what all requests fail with, also that of the reserved chunk; nil while the stream works
 }
 
 // largestPiece is the largest number of bytes in one call of the link. No system call takes more than 2 GiB.
@@ -37,7 +37,7 @@ func (x *Stream) Empty() bool { return x.queue.empty() }
 func (x *Stream) Waits() (chunks, bytes int) { return x.queue.len, x.queue.left }
 
 // Broken reports whether the stream has failed: nothing more moves.
-func (x *Stream) Broken() bool { return x.broken != nil }
+func (x *Stream) Broken() bool { return x.err != nil }
 
 // Reserve reserves the chunk at the head for the caller. There must be a chunk, and none may be reserved.
 func (x *Stream) Reserve() { x.reserved = x.queue.head }
@@ -46,12 +46,12 @@ func (x *Stream) Reserve() { x.reserved = x.queue.head }
 // its Fetch, is for a chunk that is read in the peer's memory. The caller does not hold the lock of the Flow.
 func (x *Stream) Copy(call func([]byte) (int, error), fetch func([]byte, uint64) (int, error)) (int, error) {
 	c := x.reserved
-	if c.of.from != 0 {
+	if c.rendezvous.address != 0 {
 		return x.fetch(c, fetch)
 	}
-	r, left := c.of.req, c.size-c.moved
+	r, left := c.rendezvous.req, c.size-c.moved
 	if p := r.pieces(); p != nil {
-		return x.someParts(p, c, left, call)
+		return x.copyPieces(p, c, left, call)
 	}
 	from := c.offset + c.moved
 	return call(r.Data.Buf()[from : from+min(left, largestPiece)])
@@ -70,11 +70,11 @@ func (f *Flow) Complete(rail int, dir Direction, n int) error {
 	c := x.reserved
 	x.reserved = nil
 	wrong := n < 0 || n > c.size-c.moved
-	if !wrong && c.of.from == 0 {
+	if !wrong && c.rendezvous.address == 0 {
 		x.Bytes += uint64(n)
 	}
 	switch {
-	case x.broken != nil:
+	case x.err != nil:
 		if wrong {
 			n = 0
 		}
@@ -84,10 +84,10 @@ func (f *Flow) Complete(rail int, dir Direction, n int) error {
 		return violation("the driver says that it moved %d of %d bytes", n, c.size-c.moved)
 	}
 	c.moved += n
-	c.of.moved += n
+	c.rendezvous.moved += n
 	x.queue.left -= n
 	if c.moved == c.size {
-		f.arrived(x)
+		f.endChunk(x)
 	}
 	if x.dir == Pull && !f.rx.deferred.empty() && f.Rails[rail].idle() {
 		f.rx.answers.prepend(&f.rx.deferred)
@@ -96,19 +96,19 @@ func (f *Flow) Complete(rail int, dir Direction, n int) error {
 	return f.takeLeave()
 }
 
-// arrived ends the chunk at the head, which has moved completely.
-func (f *Flow) arrived(x *Stream) {
+// endChunk ends the chunk at the head, which has moved completely.
+func (f *Flow) endChunk(x *Stream) {
 	x.Chunks++
-	v := f.forget(x, x.queue.pop())
+	v := f.releaseChunk(x, x.queue.pop())
 	if v.moved == v.want {
-		f.moved(v)
+		f.endMoved(v)
 	}
 }
 
-// moved ends a rendezvous all of whose bytes have moved.
-func (f *Flow) moved(v *rendezvous) {
-	if v.from != 0 {
-		f.fetched(v.cookie)
+// endMoved ends a rendezvous all of whose bytes have moved.
+func (f *Flow) endMoved(v *rendezvous) {
+	if v.address != 0 {
+		f.returnExposed(v.cookie)
 	}
 	f.transferred(f.endRendezvous(v))
 }
@@ -116,24 +116,24 @@ func (f *Flow) moved(v *rendezvous) {
 // completeLate is Complete for n bytes that were copied after the stream had failed. If they complete the message, its
 // request succeeds: only the copier was slow, and the peer may have sent all of it and left.
 func (f *Flow) completeLate(x *Stream, n int) {
-	v := f.forget(x, x.queue.pop())
+	v := f.releaseChunk(x, x.queue.pop())
 	if v.moved += n; v.moved == v.want {
-		f.moved(v)
+		f.endMoved(v)
 	} else {
-		f.fail(v, x.broken)
+		f.fail(v, x.err)
 	}
 }
 
 // failStream breaks a stream: it ends all its chunks with err, except the reserved one, which Complete ends.
 func (f *Flow) failStream(x *Stream, err error) {
-	x.broken = err
+	x.err = err
 	var rest chunkQueue
 	for c := x.queue.pop(); c != nil; c = x.queue.pop() {
 		if c == x.reserved {
 			rest.push(c)
 			continue
 		}
-		f.fail(f.forget(x, c), err)
+		f.fail(f.releaseChunk(x, c), err)
 	}
 	x.queue = rest
 }

@@ -31,28 +31,28 @@ import (
 // Any number of threads may call the methods at once. They use the lock that NewAny is given, which is taken inside the
 // locks of gates, and held for tens of nanoseconds.
 type Any[R any] struct {
-	clock *atomic.Uint64            // number of wildcards that were posted; posters of wildcards write it, all posters read it; see Beside
-	count atomic.Int32              // entries of list; written under mu, read by gates at which a message arrives
-	live  atomic.Int32              // senders (ranks of group but own) that have not ended; End counts down
-	ended []atomic.Uint64           // a bit for each rank of group that has ended; End writes it
-	flags []atomic.Uint64           // a bit for each rank: its gate may hold unexpected messages; the gate writes it, posters read it
-	over  atomic.Pointer[overState] // set when receives that find no message end; nil before
-	early atomic.Pointer[error]     // why the first sender of the group has ended; nil before. End writes it
-	first atomic.Bool               // the end of one sender is enough (AtFirst)
-	group Group                     // the ranks of the gates
-	span  uint32                    // one more than the highest rank of group
+	clock       *atomic.Uint64           // number of wildcards that were posted; posters of wildcards write it, all posters read it; see Sibling
+	count       atomic.Int32             // entries of list; written under mu, read by gates at which a message arrives
+	liveSenders atomic.Int32             // senders (ranks of group but own) that have not ended; End counts down
+	ended       []atomic.Uint64          // a bit for each rank of group that has ended; End writes it
+	flags       []atomic.Uint64          // a bit for each rank: its gate may hold unexpected messages; the gate writes it, posters read it
+	end         atomic.Pointer[endState] // set when receives that find no message end; nil before
+	firstEnd    atomic.Pointer[error]    // why the first sender of the group has ended; nil before. End writes it
+	endAtFirst  atomic.Bool              // the end of one sender is enough (AtFirst)
+	group       Group                    // the ranks of the gates
+	span        uint32                   // one more than the highest rank of group
 
 	_ [128]byte // the fields below are written far more often than those above
 
-	mu   sync.Locker   // guards list
-	list wildList[R]   // receives and probes, in the order of their ages
-	turn atomic.Uint32 // counts calls of Flagged, so that each begins with another gate
+	mu    sync.Locker   // guards list
+	list  wildList[R]   // receives and probes, in the order of their ages
+	walks atomic.Uint32 // counts calls of Flagged, so that each begins with another gate
 }
 
-// overState says why receives that find no message end.
-type overState struct {
-	why    error
-	looked []atomic.Uint64 // by rank: the age up to which the gate has compared its messages with the list; nil after Close, when messages do not matter
+// endState says why receives that find no message end.
+type endState struct {
+	why      error
+	searched []atomic.Uint64 // by rank: the age up to which the gate has compared its messages with the list; nil after Close, when messages do not matter
 }
 
 // NewAny makes an Any for a group of gates, with the lock that it is to use. own is the rank of this process. Receives that
@@ -66,12 +66,12 @@ func NewAny[R any](group Group, own int, lock sync.Locker) *Any[R] {
 	if group.Has(own) {
 		senders--
 	}
-	a.live.Store(int32(senders))
+	a.liveSenders.Store(int32(senders))
 	return a
 }
 
-// Beside makes an Any for another group of ranks of the same process, with the same clock: so ages of both can be compared.
-func (a *Any[R]) Beside(group Group, own int, lock sync.Locker) *Any[R] {
+// Sibling makes an Any for another group of ranks of the same process, with the same clock: so ages of both can be compared.
+func (a *Any[R]) Sibling(group Group, own int, lock sync.Locker) *Any[R] {
 	b := NewAny[R](group, own, lock)
 	b.clock = a.clock
 	return b
@@ -128,18 +128,18 @@ func (a *Any[R]) take(tag, age uint64, probes bool) *R {
 		return nil
 	}
 	a.remove(w)
-	return w.recv.Of
+	return w.recv.Owner
 }
 
-// wish describes an entry of the list. The entry itself may be taken out by another gate at any time.
-type wish struct {
+// wildcard describes an entry of the list. The entry itself may be taken out by another gate at any time.
+type wildcard struct {
 	Pattern
 	probe bool
-	age   uint64 // identifies the entry; see takeOf
+	age   uint64 // identifies the entry; see takeAged
 }
 
-// after describes the oldest entry whose age is above age and at most limit; ok is false if there is none.
-func (a *Any[R]) after(age, limit uint64) (next wish, ok bool) {
+// nextWild describes the oldest entry whose age is above age and at most limit; ok is false if there is none.
+func (a *Any[R]) nextWild(age, limit uint64) (next wildcard, ok bool) {
 	if a.Empty() {
 		return next, false
 	}
@@ -147,14 +147,14 @@ func (a *Any[R]) after(age, limit uint64) (next wish, ok bool) {
 	defer a.mu.Unlock()
 	for w := a.list.Last(); w != nil && w.recv.Age > age; w = w.node.Prev() {
 		if w.recv.Age <= limit {
-			next, ok = wish{w.Pattern(), w.Probe, w.recv.Age}, true
+			next, ok = wildcard{w.Pattern(), w.Probe, w.recv.Age}, true
 		}
 	}
 	return next, ok
 }
 
-// takeOf takes out the entry of that age; nil if it does not wait any more.
-func (a *Any[R]) takeOf(age uint64) *R {
+// takeAged takes out the entry of that age; nil if it does not wait any more.
+func (a *Any[R]) takeAged(age uint64) *R {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	w := a.list.Last()
@@ -165,57 +165,57 @@ func (a *Any[R]) takeOf(age uint64) *R {
 		return nil
 	}
 	a.remove(w)
-	return w.recv.Of
+	return w.recv.Owner
 }
 
 // End notes that the gate of a rank has ended, because of why: all messages of that rank are here. A second call for a rank
 // does nothing. End returns true if the receives that find no message end now: the last sender of the group has ended, or one
-// is enough (AtFirst). Then the caller makes each gate of Flagged call Search, Looked and TakeLost, and does the same for
+// is enough (AtFirst). Then the caller makes each gate of Flagged call Search, Searched and TakeLost, and does the same for
 // each receive that is posted later.
 func (a *Any[R]) End(rank int, why error) bool {
 	if !a.group.Has(rank) || a.ended[rank/64].Or(1<<(rank%64))&(1<<(rank%64)) != 0 {
 		return false
 	}
-	a.early.CompareAndSwap(nil, &why)
-	return (a.live.Add(-1) == 0 || a.first.Load()) && a.finish(why)
+	a.firstEnd.CompareAndSwap(nil, &why)
+	return (a.liveSenders.Add(-1) == 0 || a.endAtFirst.Load()) && a.finish(why)
 }
 
 // AtFirst makes the end of one sender of the group enough for receives to end. It returns true if one has ended already; then
-// the caller goes on as after End. End stores early and then looks at first; AtFirst stores first and then looks at early. So
+// the caller goes on as after End. End stores firstEnd and then looks at endAtFirst; AtFirst stores endAtFirst and then looks at firstEnd. So
 // one of the two sees what the other has stored.
 func (a *Any[R]) AtFirst() bool {
-	a.first.Store(true)
-	why := a.early.Load()
+	a.endAtFirst.Store(true)
+	why := a.firstEnd.Load()
 	return why != nil && a.finish(*why)
 }
 
 // finish makes receives that find no message end with why, and reports whether no earlier call has.
 func (a *Any[R]) finish(why error) bool {
-	return a.over.CompareAndSwap(nil, &overState{why, make([]atomic.Uint64, 64*len(a.group))})
+	return a.end.CompareAndSwap(nil, &endState{why, make([]atomic.Uint64, 64*len(a.group))})
 }
 
 // Close makes all receives end with why, whatever messages there are. The caller takes out those that wait by TakeLost.
-func (a *Any[R]) Close(why error) { a.over.Store(&overState{why: why}) }
+func (a *Any[R]) Close(why error) { a.end.Store(&endState{why: why}) }
 
 // Over returns the error with which receives that find no message end; nil if they still wait.
 func (a *Any[R]) Over() error {
-	if over := a.over.Load(); over != nil {
+	if over := a.end.Load(); over != nil {
 		return over.why
 	}
 	return nil
 }
 
-// Looked notes, once Over, that the gate of a rank has compared its messages with all entries of up to that age.
-func (a *Any[R]) Looked(rank int, age uint64) {
-	if over := a.over.Load(); over != nil && over.looked != nil && rank < len(over.looked) {
-		over.looked[rank].Store(age)
+// Searched notes, once Over, that the gate of a rank has compared its messages with all entries of up to that age.
+func (a *Any[R]) Searched(rank int, age uint64) {
+	if over := a.end.Load(); over != nil && over.searched != nil && rank < len(over.searched) {
+		over.searched[rank].Store(age)
 	}
 }
 
 // TakeLost takes out the oldest entry, if it is Over and all gates that may hold messages have compared these with the entry;
-// else it returns nil. The caller calls it after each Looked, until it returns nil.
+// else it returns nil. The caller calls it after each Searched, until it returns nil.
 func (a *Any[R]) TakeLost() *R {
-	over := a.over.Load()
+	over := a.end.Load()
 	if over == nil || a.Empty() {
 		return nil
 	}
@@ -226,18 +226,18 @@ func (a *Any[R]) TakeLost() *R {
 		return nil
 	}
 	for rank := range a.Flagged {
-		if over.looked != nil && over.looked[rank].Load() < w.recv.Age {
+		if over.searched != nil && over.searched[rank].Load() < w.recv.Age {
 			return nil
 		}
 	}
 	a.remove(w)
-	return w.recv.Of
+	return w.recv.Owner
 }
 
 // Flagged iterates over the ranks whose gates may hold unexpected messages. Each call begins with another rank, so that no
 // gate is always the first.
 func (a *Any[R]) Flagged(yield func(rank int) bool) {
-	words, start := len(a.flags), int(a.turn.Add(1)%max(a.span, 1))
+	words, start := len(a.flags), int(a.walks.Add(1)%max(a.span, 1))
 	before := uint64(1)<<(start%64) - 1 // bits of the first word that come last
 	for i := range words + 1 {
 		at := (start/64 + i) % words
@@ -256,8 +256,8 @@ func (a *Any[R]) Flagged(yield func(rank int) bool) {
 	}
 }
 
-// flag sets, or clears, the flag of a rank.
-func (a *Any[R]) flag(rank int, on bool) {
+// setFlag sets, or clears, the flag of a rank.
+func (a *Any[R]) setFlag(rank int, on bool) {
 	switch {
 	case !a.group.Has(rank):
 	case on:

@@ -14,31 +14,31 @@ type Matcher[R, M any] struct {
 	searched   uint64            // entries of any of up to this age were compared with all unexpected messages
 	flagged    bool              // the flag of this gate is set in any
 
-	// Stay keeps the flag of this gate set although no message is unexpected.
-	Stay bool
-	// Within, if not nil, is the age up to which a message that arrives may be compared with the entries of any. The
-	// message ignores younger entries: their posters make this gate Search. All matchers of a gate share one Within.
-	Within *uint64
-	// All, if not nil, counts the exact receives that wait in all matchers of a gate. It is set before Init.
-	All *int
+	// KeepFlag keeps the flag of this gate set although no message is unexpected.
+	KeepFlag bool
+	// AgeLimit, if not nil, is the age up to which a message that arrives may be compared with the entries of any. The
+	// message ignores younger entries: their posters make this gate Search. All matchers of a gate share one AgeLimit.
+	AgeLimit *uint64
+	// Total, if not nil, counts the exact receives that wait in all matchers of a gate. It is set before Init.
+	Total *int
 
-	// Seen is called for a probe that was taken out because it has found its message, which stays. Found is called for a
+	// ProbeFound is called for a probe that was taken out because it has found its message, which stays. ReceiveFound is called for a
 	// receive for any gate, and its message, which were both taken out. Neither may call the matcher.
-	Seen  func(probe *R, m *M)
-	Found func(r *R, m *M)
+	ProbeFound   func(probe *R, m *M)
+	ReceiveFound func(r *R, m *M)
 }
 
 // Init makes the matcher ready for the gate of a rank, without receives and messages.
 func (x *Matcher[R, M]) Init(rank int, any *Any[R]) {
 	x.posted, x.unexpected = newTable[R](firstBuckets), newTable[Arrival[M]](firstBuckets)
-	x.rank, x.any, x.posted.all = rank, any, x.All
+	x.rank, x.any, x.posted.total = rank, any, x.Total
 }
 
 // Join makes the matcher share the receives for any gate that are in any; before, it must have had none. The messages that
 // wait in the matcher are for these receives from here on.
 func (x *Matcher[R, M]) Join(any *Any[R]) {
 	x.any, x.flagged = any, false
-	if x.unexpected.len != 0 || x.Stay {
+	if x.unexpected.len != 0 || x.KeepFlag {
 		x.Flag()
 	}
 }
@@ -52,14 +52,14 @@ func (x *Matcher[R, M]) Any() *Any[R] { return x.any }
 // Unexpected returns how many messages wait.
 func (x *Matcher[R, M]) Unexpected() int { return x.unexpected.len }
 
-// Waits reports whether a receive or a probe of this gate waits.
-func (x *Matcher[R, M]) Waits() bool { return x.posted.len != 0 || !x.wild.Empty() }
+// HasPosted reports whether a receive or a probe of this gate waits.
+func (x *Matcher[R, M]) HasPosted() bool { return x.posted.len != 0 || !x.wild.Empty() }
 
-// Wanted reports whether a receive or a probe waits, of this gate or for any gate.
-func (x *Matcher[R, M]) Wanted() bool { return x.Waits() || !x.any.Empty() }
+// HasPostedOrAny reports whether a receive or a probe waits, of this gate or for any gate.
+func (x *Matcher[R, M]) HasPostedOrAny() bool { return x.HasPosted() || !x.any.Empty() }
 
-// Exactly reports whether only exact receives wait: none has a mask or is for any gate, and no probe waits.
-func (x *Matcher[R, M]) Exactly() bool { return x.wild.Empty() && x.any.Empty() }
+// OnlyExact reports whether only exact receives wait: none has a mask or is for any gate, and no probe waits.
+func (x *Matcher[R, M]) OnlyExact() bool { return x.wild.Empty() && x.any.Empty() }
 
 // Post makes an exact receive wait.
 func (x *Matcher[R, M]) Post(r *Entry[R]) { x.posted.add(r) }
@@ -73,20 +73,20 @@ func (x *Matcher[R, M]) Withdraw(r *Entry[R], w *Wild[R]) bool {
 	return w != nil && x.wild.remove(w) || x.posted.remove(r)
 }
 
-// Arrive takes out the receive that gets a message with that tag; nil if there is none. It may be called only if Exactly.
+// Arrive takes out the receive that gets a message with that tag; nil if there is none. It may be called only if OnlyExact.
 func (x *Matcher[R, M]) Arrive(tag uint64) *R {
 	p := x.posted.place(tag)
 	if *p == nil {
 		return nil
 	}
-	return x.posted.unlink(p, *p).Of
+	return x.posted.unlink(p, *p).Owner
 }
 
 // ArriveAny is Arrive for all cases: it takes out the receive that was posted first among the exact ones, those with a mask,
 // and those for any gate.
 func (x *Matcher[R, M]) ArriveAny(tag uint64) *R {
-	if x.Within != nil {
-		x.catchUp(*x.Within) // messages that came earlier go first
+	if x.AgeLimit != nil {
+		x.searchUpTo(*x.AgeLimit) // messages that came earlier go first
 	}
 	exactly := x.posted.peek(tag)
 	masked := x.wild.find(tag, false)
@@ -105,9 +105,9 @@ func (x *Matcher[R, M]) ArriveAny(tag uint64) *R {
 		return r
 	case masked != nil:
 		x.wild.remove(masked)
-		return masked.recv.Of
+		return masked.recv.Owner
 	case exactly != nil:
-		return x.posted.take(tag).Of
+		return x.posted.take(tag).Owner
 	}
 	return nil
 }
@@ -117,7 +117,7 @@ func (x *Matcher[R, M]) ArriveAny(tag uint64) *R {
 func (x *Matcher[R, M]) Keep(m *Arrival[M]) (search bool) {
 	x.unexpected.add(&m.Entry)
 	x.order.Push(&m.node, m)
-	if !x.Exactly() {
+	if !x.OnlyExact() {
 		x.tellProbes(m)
 	}
 	// If the flag was set before, the poster of an entry sees it, and makes this gate Search.
@@ -129,10 +129,10 @@ func (x *Matcher[R, M]) Keep(m *Arrival[M]) (search bool) {
 func (x *Matcher[R, M]) tellProbes(m *Arrival[M]) {
 	for p := x.wild.find(m.Tag, true); p != nil; p = x.wild.find(m.Tag, true) {
 		x.wild.remove(p)
-		x.Seen(p.recv.Of, m.Of)
+		x.ProbeFound(p.recv.Owner, m.Owner)
 	}
 	for p := x.any.take(m.Tag, x.searched, true); p != nil; p = x.any.take(m.Tag, x.searched, true) {
-		x.Seen(p, m.Of)
+		x.ProbeFound(p, m.Owner)
 	}
 }
 
@@ -143,14 +143,14 @@ func (x *Matcher[R, M]) Flag() bool {
 		return false
 	}
 	x.flagged = true
-	x.any.flag(x.rank, true)
+	x.any.setFlag(x.rank, true)
 	return true
 }
 
-// Kept iterates over the unexpected messages, the oldest first.
-func (x *Matcher[R, M]) Kept(yield func(*M) bool) {
+// Messages iterates over the unexpected messages, the oldest first.
+func (x *Matcher[R, M]) Messages(yield func(*M) bool) {
 	for m := x.order.First(); m != nil; m = m.node.Next() {
-		if !yield(m.Of) {
+		if !yield(m.Owner) {
 			return
 		}
 	}
@@ -159,20 +159,20 @@ func (x *Matcher[R, M]) Kept(yield func(*M) bool) {
 // Take takes out the oldest unexpected message that p matches; nil if there is none. Before, receives for any gate of up to
 // that age get their messages.
 func (x *Matcher[R, M]) Take(p Pattern, age uint64) *M {
-	x.catchUp(age)
+	x.searchUpTo(age)
 	m := x.oldest(p)
 	if m == nil {
 		return nil
 	}
 	x.remove(m)
-	return m.Of
+	return m.Owner
 }
 
 // Peek returns the message that Take would take out.
 func (x *Matcher[R, M]) Peek(p Pattern, age uint64) *M {
-	x.catchUp(age)
+	x.searchUpTo(age)
 	if m := x.oldest(p); m != nil {
-		return m.Of
+		return m.Owner
 	}
 	return nil
 }
@@ -186,7 +186,7 @@ func (x *Matcher[R, M]) oldest(p Pattern) *Arrival[M] {
 		return x.order.find(p)
 	}
 	if e := x.unexpected.peek(p.Tag); e != nil {
-		return e.Of
+		return e.Owner
 	}
 	return nil
 }
@@ -200,40 +200,40 @@ func (x *Matcher[R, M]) remove(m *Arrival[M]) {
 // Search compares the unexpected messages with the receives and probes for any gate of up to that age. It clears the flag of
 // this gate if no message is left.
 func (x *Matcher[R, M]) Search(age uint64) {
-	x.catchUp(age)
-	if x.unexpected.len == 0 && x.flagged && !x.Stay {
+	x.searchUpTo(age)
+	if x.unexpected.len == 0 && x.flagged && !x.KeepFlag {
 		x.flagged = false
-		x.any.flag(x.rank, false)
+		x.any.setFlag(x.rank, false)
 	}
 }
 
-// catchUp compares the entries of any that are of up to that age, and that were not compared before, with the unexpected
+// searchUpTo compares the entries of any that are of up to that age, and that were not compared before, with the unexpected
 // messages, in the order of their ages.
-func (x *Matcher[R, M]) catchUp(age uint64) {
+func (x *Matcher[R, M]) searchUpTo(age uint64) {
 	if age <= x.searched {
 		return
 	}
 	if x.unexpected.len != 0 {
-		for w, ok := x.any.after(x.searched, age); ok; w, ok = x.any.after(w.age, age) {
-			x.grant(w)
+		for w, ok := x.any.nextWild(x.searched, age); ok; w, ok = x.any.nextWild(w.age, age) {
+			x.matchWild(w)
 		}
 	}
 	x.searched = age
 }
 
-// grant gives an entry of any the oldest message that it matches.
-func (x *Matcher[R, M]) grant(w wish) {
+// matchWild gives an entry of any the oldest message that it matches.
+func (x *Matcher[R, M]) matchWild(w wildcard) {
 	m := x.oldest(w.Pattern)
 	if m == nil {
 		return
 	}
-	switch r := x.any.takeOf(w.age); {
+	switch r := x.any.takeAged(w.age); {
 	case r == nil: // another gate has given it a message, or it was cancelled
 	case w.probe:
-		x.Seen(r, m.Of)
+		x.ProbeFound(r, m.Owner)
 	default:
 		x.remove(m)
-		x.Found(r, m.Of)
+		x.ReceiveFound(r, m.Owner)
 	}
 }
 
@@ -241,11 +241,11 @@ func (x *Matcher[R, M]) grant(w wish) {
 // the first of a series of calls; see table.takeAny.
 func (x *Matcher[R, M]) TakePosted(from *int) *R {
 	if e := x.posted.takeAny(from); e != nil {
-		return e.Of
+		return e.Owner
 	}
 	if w := x.wild.First(); w != nil {
 		x.wild.remove(w)
-		return w.recv.Of
+		return w.recv.Owner
 	}
 	return nil
 }
@@ -256,7 +256,7 @@ func (x *Matcher[R, M]) Filter(keep func(*M) bool) {
 	kept := newTable[Arrival[M]](firstBuckets)
 	from := 0
 	for e := x.unexpected.takeAny(&from); e != nil; e = x.unexpected.takeAny(&from) {
-		if m := e.Of; keep(m.Of) {
+		if m := e.Owner; keep(m.Owner) {
 			kept.add(e)
 		} else {
 			x.order.Remove(&m.node)

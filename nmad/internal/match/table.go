@@ -24,7 +24,7 @@ import (
 // Entry is an element of a table. It is part of a T, to which Of points.
 type Entry[T any] struct {
 	Tag   uint64
-	Of    *T
+	Owner *T
 	Age   uint64    // of a receive: what Any.Now or Stamp has returned when it was posted
 	chain *Entry[T] // of the newest entry of a tag: the newest entry of the next tag in the same bucket
 	next  *Entry[T] // the next newer entry of the same tag; of the newest entry: the oldest; nil in no table
@@ -39,7 +39,7 @@ type table[T any] struct {
 	key     [2]uint64   // of the hash, random; the second word is odd
 	tags    int         // number of distinct tags
 	len     int         // number of entries
-	all     *int        // counts the entries of several tables; may be nil
+	total   *int        // counts the entries of several tables; may be nil
 }
 
 func newTable[T any](buckets int) table[T] {
@@ -65,8 +65,8 @@ func (t *table[T]) place(tag uint64) **Entry[T] {
 // add adds e behind all entries of its tag.
 func (t *table[T]) add(e *Entry[T]) {
 	t.len++
-	if t.all != nil {
-		*t.all++
+	if t.total != nil {
+		*t.total++
 	}
 	p := t.place(e.Tag)
 	if last := *p; last != nil {
@@ -95,8 +95,8 @@ func (t *table[T]) take(tag uint64) *Entry[T] {
 func (t *table[T]) unlink(p **Entry[T], before *Entry[T]) *Entry[T] {
 	e := before.next
 	t.len--
-	if t.all != nil {
-		*t.all--
+	if t.total != nil {
+		*t.total--
 	}
 	if e == before {
 		*p = e.chain
