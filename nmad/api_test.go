@@ -570,7 +570,7 @@ func TestAggregation(t *testing.T) {
 		for i := range n {
 			sends = append(sends, zero.Isend(uint64(i%3), pattern(8, uint64(i))))
 		}
-		h.letGo()
+		h.unlock()
 		for i := range n {
 			buf := make([]byte, 8)
 			if _, err := one.Recv(uint64(i%3), buf); err != nil || !bytes.Equal(buf, pattern(8, uint64(i))) {

@@ -106,8 +106,8 @@ func peerFailure(rank int, err error) *PeerError {
 // is closed, a zero request was never started, a nil context never ends. Such a call locks and
 // starts nothing, so it leaves nothing behind.
 
-// made says that Open has made this session.
-func (s *Session) made() bool { return s != nil && s.job.made() }
+// valid says that Open has made this session.
+func (s *Session) valid() bool { return s != nil && s.job.valid() }
 
 // loopbackHost is the address of a process that has not been told another one.
 const loopbackHost = "127.0.0.1"
@@ -128,8 +128,8 @@ func failed(err error) *Request {
 	return r
 }
 
-// lacking says what is missing to start a request where barred is what keeps the caller from the gate; nil: nothing is.
-func lacking(barred error, r *Request, op bool) error {
+// checkStart says what is missing to start a request where barred is what keeps the caller from the gate; nil: nothing is.
+func checkStart(barred error, r *Request, op bool) error {
 	switch {
 	case barred != nil:
 		return barred

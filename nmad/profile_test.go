@@ -261,7 +261,7 @@ func TestSampleGivenUp(t *testing.T) {
 		if n := h.flow.Ledger().Unexpected; n != 0 {
 			t.Errorf("%d messages were left over", n)
 		}
-		h.letGo()
+		h.unlock()
 	}
 }
 

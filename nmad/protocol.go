@@ -29,7 +29,7 @@ func (h *lockedGate) protocols() []Protocol {
 // unlimit lets messages of all sizes that fit into a packet go eagerly, so that a program can measure that.
 func (g *Gate) unlimit() (undo func()) {
 	h := g.lock()
-	defer h.letGo()
+	defer h.unlock()
 	if h.eagerFixed {
 		return func() {}
 	}
@@ -38,23 +38,23 @@ func (g *Gate) unlimit() (undo func()) {
 	return func() {
 		h := g.lock()
 		h.flow.SetEagerLimit(before)
-		h.letGo()
+		h.unlock()
 	}
 }
 
 // applyProfile makes the gate use what was measured of its rails. The order of the rails stays.
 func (g *Gate) applyProfile(p *Profile) {
 	h := g.lock()
-	defer h.letGo()
+	defer h.unlock()
 	const why = "measured, just now"
 	costs, limits := make([]strategy.Cost, len(g.rails)), make([]int, len(g.rails))
 	for i := range g.rails {
 		l := &g.rails[i]
 		if r := p.Rails[l.name]; r.Bandwidth > 0 {
 			h.flow.Rails[i].Cost = strategy.Cost{Latency: r.LatencyNs, Bandwidth: r.Bandwidth}
-			l.why, l.limit = why, r.Eager
+			l.costSource, l.eagerLimit = why, r.Eager
 		}
-		costs[i], limits[i] = h.flow.Rails[i].Cost, l.limit
+		costs[i], limits[i] = h.flow.Rails[i].Cost, l.eagerLimit
 	}
 	if limit, rail := crossover.Limit(h.flow.Strategy, costs, limits); !h.eagerFixed && limit > 0 {
 		h.flow.SetEagerLimit(limit)
@@ -75,8 +75,8 @@ func (h *lockedGate) limitWhy() string {
 	if h.eagerWhy != "" {
 		why = fmt.Sprintf("%s, as far as the largest packet of %s goes", h.eagerWhy, first.name)
 	}
-	if first.bound != "" {
-		why += " (" + first.bound + ")"
+	if first.maxBodyWhy != "" {
+		why += " (" + first.maxBodyWhy + ")"
 	}
 	return why
 }
@@ -84,13 +84,13 @@ func (h *lockedGate) limitWhy() string {
 // eagerRows returns the protocols of messages that go over the small track.
 func (h *lockedGate) eagerRows() (rows []Protocol) {
 	first, from := &h.g.rails[0], 0
-	if short := min(first.short, h.flow.EagerLimit()); short >= 0 {
-		rows = append(rows, Protocol{0, uint64(short), "short", first.name, "default: " + first.how})
+	if short := min(first.shortMax, h.flow.EagerLimit()); short >= 0 {
+		rows = append(rows, Protocol{0, uint64(short), "short", first.name, "default: " + first.shortHow})
 		from = short + 1
 	}
 	if from <= h.flow.EagerLimit() {
 		rows = append(rows, Protocol{uint64(from), uint64(h.flow.EagerLimit()), "eager", first.name, h.limitWhy()})
-	} else if h.flow.EagerLimit() < first.short {
+	} else if h.flow.EagerLimit() < first.shortMax {
 		rows[0].Why = h.limitWhy()
 	}
 	return rows

@@ -214,7 +214,7 @@ func TestRecordViolations(t *testing.T) {
 				p.links[0].Inject(h, nil)
 			}
 			p.gates[1].poll()
-			if end := p.gates[1].locked.end; end == nil || !errors.Is(end, ErrProtocol) {
+			if end := p.gates[1].locked.endErr; end == nil || !errors.Is(end, ErrProtocol) {
 				t.Errorf("the gate ended with %v, want ErrProtocol", end)
 			}
 		})

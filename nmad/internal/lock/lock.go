@@ -108,7 +108,7 @@ func (mu *Gate) tryJoint() bool {
 		got = mu.driver.TryLock()
 	}
 	if got {
-		mu.TakeLists()
+		mu.LockLists()
 	}
 	return got
 }
@@ -131,7 +131,7 @@ func (mu *Gate) lockSlow() {
 	default:
 		mu.Spin.slow()
 	}
-	mu.TakeLists()
+	mu.LockLists()
 }
 
 // Unlock releases the lock.
@@ -145,7 +145,7 @@ func (mu *Gate) Unlock() {
 
 //go:noinline
 func (mu *Gate) unlockJoint() {
-	mu.DropLists()
+	mu.UnlockLists()
 	switch d := mu.domain; {
 	case d == nil:
 		mu.driver.Unlock()
@@ -156,16 +156,16 @@ func (mu *Gate) unlockJoint() {
 	}
 }
 
-// DropLists releases the lock of the lists, if there is one, while the holder of the gate's lock is inside the driver.
+// UnlockLists releases the lock of the lists, if there is one, while the holder of the gate's lock is inside the driver.
 // TakeLists takes it again.
-func (mu *Gate) DropLists() {
+func (mu *Gate) UnlockLists() {
 	if mu.lists != nil {
 		mu.lists.Unlock()
 	}
 }
 
-// TakeLists takes the lock of the lists, if there is one. It spins.
-func (mu *Gate) TakeLists() {
+// LockLists takes the lock of the lists, if there is one. It spins.
+func (mu *Gate) LockLists() {
 	if mu.lists != nil {
 		mu.lists.Lock()
 	}

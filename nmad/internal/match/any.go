@@ -197,8 +197,8 @@ func (a *Any[R]) finish(why error) bool {
 // Close makes all receives end with why, whatever messages there are. The caller takes out those that wait by TakeLost.
 func (a *Any[R]) Close(why error) { a.end.Store(&endState{why: why}) }
 
-// Over returns the error with which receives that find no message end; nil if they still wait.
-func (a *Any[R]) Over() error {
+// Err returns the error with which receives that find no message end; nil if they still wait.
+func (a *Any[R]) Err() error {
 	if over := a.end.Load(); over != nil {
 		return over.why
 	}

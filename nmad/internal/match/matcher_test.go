@@ -371,14 +371,14 @@ func TestEnd(t *testing.T) {
 	gates[2].Keep(&m.Arrival)
 	gates[0].Keep(&newMessage(8).Arrival)
 	got, lost := post(7), post(9)
-	if any.End(1, why) || any.Over() != nil {
+	if any.End(1, why) || any.Err() != nil {
 		t.Fatal("it is over with the end of a gate that is not in the group")
 	}
 	if any.TakeLost() != nil {
 		t.Fatal("a receive is lost while senders live")
 	}
-	if !any.End(2, why) || any.Over() != why {
-		t.Fatalf("the last sender has ended: over is %v", any.Over())
+	if !any.End(2, why) || any.Err() != why {
+		t.Fatalf("the last sender has ended: over is %v", any.Err())
 	}
 	look := func(gate int) {
 		gates[gate].Search(any.Now())
@@ -410,7 +410,7 @@ func TestEnd(t *testing.T) {
 	gates[0].Keep(&newMessage(1).Arrival)
 	last := post(1)
 	any.Close(closed)
-	if any.Over() != closed || any.TakeLost() != last {
+	if any.Err() != closed || any.TakeLost() != last {
 		t.Error("after Close a receive is not lost at once")
 	}
 }

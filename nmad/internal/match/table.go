@@ -21,7 +21,7 @@ import (
 // the buckets are allocated; they double when there are more tags than buckets. The hash is keyed with random numbers, so a
 // peer cannot choose tags that all fall into one bucket.
 
-// Entry is an element of a table. It is part of a T, to which Of points.
+// Entry is an element of a table. It is part of a T, to which Owner points.
 type Entry[T any] struct {
 	Tag   uint64
 	Owner *T
