@@ -348,7 +348,7 @@ inline deliver() {
 #define left (due != 0)
 #endif
 
-/* lockedGate.letGo: the lock is let go, and what others have left for its holder is seen to. */
+/* lockedGate.unlock: the lock is let go, and what others have left for its holder is seen to. */
 inline letGo() {
 	rLock = false;
 #ifndef NO_LOOK
