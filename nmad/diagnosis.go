@@ -61,7 +61,7 @@ var waitsForMessage = pioman.NewReasonKind(messageText)
 
 const sessionMask = 1<<24 - 1
 
-// errand is what a request is for, in a reason.
+// waitKind is what a request is for, in a reason.
 type waitKind uint64
 
 const (

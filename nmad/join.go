@@ -48,7 +48,7 @@ const (
 // joining is the place of this process.
 var joining joinState
 
-// toldJob is what FromEnvironment has read about the job. If the caller has changed that in a Config, the Config is for
+// jobIdentity is what FromEnvironment has read about the job. If the caller has changed that in a Config, the Config is for
 // another job.
 type jobIdentity struct {
 	rank, size int

@@ -201,7 +201,7 @@ func (g *Gate) Link(ctx context.Context) error {
 	return nil
 }
 
-// nowhere is the link of a gate that has none yet: nothing has come, and there is no room. The first send through it
+// unlinkedLink is the link of a gate that has none yet: nothing has come, and there is no room. The first send through it
 // starts to make the real links. The holder of the gate's lock calls its methods; any thread may call Close and
 // Descriptor.
 type unlinkedLink struct {

@@ -7,7 +7,7 @@ import (
 	"github.com/pm2-go/pm2/sched"
 )
 
-// spare is the P that sessions add where Go has one: it counts the CPUs that the process may use, and a launcher gives a
+// spareProc is the P that sessions add where Go has one: it counts the CPUs that the process may use, and a launcher gives a
 // rank one.
 //
 // A goroutine that waits for a message yields its CPU, and sleeps, in system calls. If no P is idle, Go's monitor takes
@@ -19,7 +19,7 @@ var spareProc struct {
 	lower    func() // nil: there were more Ps than one
 }
 
-// takeSpareProc is called when a session begins to open, leaveSpare when it has ended.
+// takeSpareProc is called when a session begins to open, leaveSpareProc when it has ended.
 func takeSpareProc() {
 	spareProc.mu.Lock()
 	defer spareProc.mu.Unlock()

@@ -164,7 +164,7 @@ func (h *lockedGate) echo() {
 const shortBody = 512
 
 // unlockLists lets other threads have the lists while the caller is inside the link with a body of that many bytes, if that
-// takes longer than to take the lists again. retakeLists ends that.
+// takes longer than to take the lists again. relockLists ends that.
 func (h *lockedGate) unlockLists(body int) {
 	if h.hasLists && (h.slowCalls || body > shortBody) {
 		h.g.mu.UnlockLists()

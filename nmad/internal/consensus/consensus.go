@@ -95,7 +95,7 @@ const (
 	Exclude              // Rank was agreed to have failed: send Note to it if there are links, and end its gate
 	Watch                // this process waits for Rank: see to it that this process learns of the death of Rank
 	Blame                // Rank has broken the protocol, as Why says: end its gate
-	Return               // the epoch is over: end the call of Agree or Shrink with Verdict, or as Excluded says
+	Return               // the epoch is over: end the call of this process with Verdict, or as Excluded says
 )
 
 // Action is something that a Participant asks its caller to do.
@@ -122,8 +122,8 @@ type Participant struct {
 	last  *Note  // DECIDE of the epoch before; nil if there was none
 
 	// State of the current epoch.
-	joined    bool         // this process has called Agree or Shrink
-	mine      Verdict      // its value, and which of the two it has called
+	joined    bool         // this process has begun its call (Join)
+	mine      Verdict      // its value, and which call it has begun
 	by        int          // leader whose proposal this process has accepted last, or NoLeader
 	proposal  Verdict      // the proposal of that leader
 	states    map[int]Note // STATEs that have come, by rank

@@ -5,7 +5,7 @@ package contexts
 const Library = 1
 
 // Numbers of nmad/mpi. Each communicator has two contexts, one for messages and one for collective operations. Each group of
-// processes that has windows has a World of nmad/rma, which takes PerWorld contexts.
+// processes that has windows has a nmad/rma.World, which takes PerWorld contexts.
 const (
 	FirstCommunicator = Library + 1
 	Communicators     = 8000
@@ -17,7 +17,7 @@ const (
 	LastWindow   = FirstWindow + WindowGroups*PerWorld - 1
 )
 
-// Numbers of nmad/rma, for the World of all processes of the job.
+// Numbers of nmad/rma, for the rma.World of all processes of the job.
 const (
 	FirstWorld = 60_000
 	PerWorld   = 5

@@ -2,7 +2,7 @@ package flow
 
 import "errors"
 
-// leave is the state of the orderly end of a flow. The side that leaves sends BYE as its last packet, with the number of
+// closing is the state of the orderly end of a flow. The side that leaves sends BYE as its last packet, with the number of
 // bytes that it has ever pushed over the large tracks. When the peer has received all packets before BYE, and all those
 // bytes, it answers BYEACK. Only then the side that leaves closes its links: a socket that is closed while bytes are on
 // their way may lose them.

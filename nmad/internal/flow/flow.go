@@ -48,7 +48,7 @@ type Flow struct {
 	spareChunks     *chunk          // list of chunks to be used again
 	spareRendezvous *rendezvous     // list of rendezvous to be used again
 	loads           []strategy.Load // memory of share, by rail
-	shares          []int           // bytes to ask for next over each rail, for the head of rx.answers; see rx.sharing
+	shares          []int           // bytes to ask for next over each rail, for the head of rx.answers; see receiver.sharesValid
 }
 
 // Rail is what a Flow knows about one link.

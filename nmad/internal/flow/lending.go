@@ -7,7 +7,7 @@ import (
 	"github.com/pm2-go/pm2/nmad/driver"
 )
 
-// Lending: a message that lies in a buffer of Gate.Alloc, and that is sent over a link whose ends can map memory of each
+// Lending: a message that lies in a buffer of nmad.Gate.Alloc, and that is sent over a link whose ends can map memory of each
 // other (Caps.Process), is announced by LOAN in place of RDV. LOAN has the place of the message in the sender's memory; the
 // first LOAN also says which memory that is. The receive decides what happens:
 //
@@ -69,7 +69,7 @@ func (f *Flow) lendable(r *Request) bool {
 	return r.UsesRare && r.Rare.LoanPlace != nil && r.Data.Size >= LeastLoan && f.Lending()
 }
 
-// Lending reports whether messages in buffers of Gate.Alloc are announced by LOAN.
+// Lending reports whether messages in buffers of nmad.Gate.Alloc are announced by LOAN.
 func (f *Flow) Lending() bool { return f.tx.caps.Process != 0 && f.tx.maxBody >= LoanCard+LoanBody }
 
 // describeLoan makes an announcement the LOAN of its send.

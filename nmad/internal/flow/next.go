@@ -17,7 +17,7 @@ type Packet struct {
 // clear drops the references of a packet that has left, or that the link has refused.
 func (p *Packet) clear() { p.Body, p.Parts, p.req, p.rendezvous, p.content = nil, nil, nil, nil, 0 }
 
-// act says what a packet holds, and so what packetTaken does when the link has taken it.
+// content says what a packet holds, and so what packetTaken does when the link has taken it.
 type content uint8
 
 const (

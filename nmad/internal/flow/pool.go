@@ -38,7 +38,7 @@ type messagePool struct {
 	count    int                                        // number of messages
 }
 
-// messagesKept is the largest number of messages in the pool, of about 160 bytes each.
+// messagesMost is the largest number of messages in the pool, of about 160 bytes each.
 const messagesMost = 4096
 
 // classOf returns the class of the smallest buffer that has size bytes; -1 for 0 bytes.

@@ -263,7 +263,7 @@ func (f *Flow) deliver(r *Request, m *Message) {
 	}
 }
 
-// plainly is the longest body, in bytes, for which takes does the work of fill.
+// shortCopy is the longest body, in bytes, for which fillShort does the work of fill.
 const shortCopy = 256
 
 // fillShort is fill for the usual case, small enough to be inlined: a short eager body, and a buffer in one piece that has room

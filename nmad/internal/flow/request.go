@@ -50,7 +50,7 @@ func (s Stage) String() string {
 	return [...]string{"idle", "queued", "leaving", "announced", "pushing", "posted", "matched", "choosing", "answering", "deferred", "pulling", "done", "noticed"}[s]
 }
 
-// Request is a send or a receive of a Flow: what an ordinary one needs, in 112 bytes. The owner sets Entry.Tag, Op, Heard,
+// Request is a send or a receive of a Flow: what an ordinary one needs, in 112 bytes. The owner sets Entry.Tag, Op, Notify,
 // Context, Data and Rare before it starts the request, and reads N, Size and Err once the request has ended. In between the
 // request belongs to the Flow, under the lock of the owner, except for State.
 type Request struct {

@@ -74,7 +74,7 @@ func (mu *Spin) Wanted() bool { return mu.waiters.Load() != 0 }
 
 // Gate is the lock of a gate: its own, or that of its domain. In some domains the lists of what is sent and matched have a
 // lock of their own, which all gates of the domain share. The holder of a gate's lock holds the lock of the lists, too,
-// except while it is inside the driver (DropLists): then other threads may use the lists. The lock of the lists is taken
+// except while it is inside the driver (UnlockLists): then other threads may use the lists. The lock of the lists is taken
 // inside that of the gate. The zero Gate is a lock of its own, and free.
 type Gate struct {
 	Spin           // the gate's own lock; held for ever if joint
@@ -157,7 +157,7 @@ func (mu *Gate) unlockJoint() {
 }
 
 // UnlockLists releases the lock of the lists, if there is one, while the holder of the gate's lock is inside the driver.
-// TakeLists takes it again.
+// LockLists takes it again.
 func (mu *Gate) UnlockLists() {
 	if mu.lists != nil {
 		mu.lists.Unlock()

@@ -205,14 +205,14 @@ func (a *Any[R]) Err() error {
 	return nil
 }
 
-// Searched notes, once Over, that the gate of a rank has compared its messages with all entries of up to that age.
+// Searched notes, once Err is set, that the gate of a rank has compared its messages with all entries of up to that age.
 func (a *Any[R]) Searched(rank int, age uint64) {
 	if over := a.end.Load(); over != nil && over.searched != nil && rank < len(over.searched) {
 		over.searched[rank].Store(age)
 	}
 }
 
-// TakeLost takes out the oldest entry, if it is Over and all gates that may hold messages have compared these with the entry;
+// TakeLost takes out the oldest entry, if Err is set and all gates that may hold messages have compared these with the entry;
 // else it returns nil. The caller calls it after each Searched, until it returns nil.
 func (a *Any[R]) TakeLost() *R {
 	over := a.end.Load()
