@@ -281,7 +281,7 @@ func (r *progressor) block() bool {
 	case refused, unready:
 		return false // nothing is pending, or an idle processor blocks, or hooks find something: the timer comes back to it
 	case arrived:
-		return !e.arrivals.Soon() // so close on each other that hooks had better poll for them
+		return !e.arrivals.UsuallyShort() // so close on each other that hooks had better poll for them
 	}
 	return e.load.view().pending() != 0
 }
