@@ -78,10 +78,10 @@ func (s *Session) settleIn(cards []roster.Card) {
 	c := &s.cfg
 	n := neighboursOf(cards, c.Rank)
 	if n.crowded {
-		c.Shared = true
+		c.SharedCPUs = true
 		shareCPUs()
 	}
-	c.crowded.Store(c.Shared)
+	c.crowded.Store(c.SharedCPUs)
 	if c.told == nil || c.Unbound || n.count < 2 || !n.alike || marcel.Running() || !cpus.Inherited() {
 		return
 	}

@@ -127,7 +127,7 @@ func (s *Session) openJob() (err error) {
 	s.job.init(s, 0)
 	s.job.kind = s.cfg.kind.resolved()
 	s.domains.init(&s.job)
-	if s.job.access, err = newAccess(&s.cfg.kind, s.job.all, s.cfg.Shared); err == nil && s.cfg.kind.Progress == Worker {
+	if s.job.access, err = newAccess(&s.cfg.kind, s.job.all, s.cfg.SharedCPUs); err == nil && s.cfg.kind.Progress == Worker {
 		err = s.job.startWorker(&s.cfg.kind.Worker)
 	}
 	return err

@@ -29,7 +29,7 @@ type Scheduler interface {
 	CurrentVP() int
 	Kick(vp int)
 	SetSleeper(sched.Sleeper)
-	Shared() bool
+	SharedCPUs() bool
 	Idle(vp int) (idle, awake bool) // whether a virtual processor has nothing to do, and whether it is awake then
 	Queues() []*sched.Queue         // the tree that the engine's queues hang on, the same one each time; nil: no virtual processor is known
 }

@@ -33,7 +33,7 @@ func hasNone(s Scheduler) bool {
 }
 
 // none is what stands for no scheduler.
-func (e *Engine) none() Scheduler { return &noVPs{shared: e.config.Shared} }
+func (e *Engine) none() Scheduler { return &noVPs{shared: e.config.SharedCPUs} }
 
 // carrier is what an enabled engine hooks itself to: the default scheduler, if that runs, or must.
 func (e *Engine) carrier() Scheduler {

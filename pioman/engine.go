@@ -18,9 +18,9 @@ type Config struct {
 	// by the poller: for programs, and suites such as piomantest, that must hear of it themselves. It must not panic. nil:
 	// one line and the stack go to the log package.
 	OnPanic func(*PanicError)
-	// Shared says that other processes use our CPUs, for an engine that is not hooked to a
+	// SharedCPUs says that other processes use our CPUs, for an engine that is not hooked to a
 	// scheduler which knows: waiters then yield to the kernel between two polls.
-	Shared bool
+	SharedCPUs bool
 	// Params are the engine's numbers and switches. nil: ParamsFromEnvironment. One
 	// that is not allowed makes Attach fail, and is as in DefaultParams meanwhile.
 	Params *Params
@@ -136,10 +136,10 @@ func (e *Engine) complain(err error) { log.Printf("%s: %v", e.config.Name, err) 
 // shared tells whether a waiter that spins should yield to the kernel.
 func (e *Engine) shared() bool {
 	if a := e.attached.Load(); a != nil {
-		return a.s.Shared()
+		return a.s.SharedCPUs()
 	}
 	s := sched.Running() // the default engine, while it is explicit, does as the default scheduler does, and starts none
-	return e.config.Shared || sched.SharesCPUs() || e.config.isDefault && s != nil && s.Shared()
+	return e.config.SharedCPUs || sched.SharedCPUs() || e.config.isDefault && s != nil && s.SharedCPUs()
 }
 
 // params is what the engine is to use, and what is wrong with what was asked for.

@@ -23,13 +23,13 @@ type noVPs struct {
 	shared bool
 }
 
-// Hooks, NumVP, CurrentVP, Kick, SetSleeper, Shared, Idle and Queues implement Scheduler.
+// Hooks, NumVP, CurrentVP, Kick, SetSleeper, SharedCPUs, Idle and Queues implement Scheduler.
 func (none *noVPs) Hooks() *hooks.Set           { return &none.set }
 func (none *noVPs) NumVP() int                  { return 0 }
 func (none *noVPs) CurrentVP() int              { return -1 }
 func (none *noVPs) Kick(int)                    {}
 func (none *noVPs) SetSleeper(sched.Sleeper)    {}
-func (none *noVPs) Shared() bool                { return none.shared || sched.SharesCPUs() }
+func (none *noVPs) SharedCPUs() bool            { return none.shared || sched.SharedCPUs() }
 func (none *noVPs) Idle(int) (idle, awake bool) { return }
 func (none *noVPs) Queues() []*sched.Queue      { return nil }
 

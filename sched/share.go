@@ -20,5 +20,5 @@ var byEnvironment = sync.OnceValue(func() bool {
 // poll, and idle VPs, offer their CPU to them after each look. There is no way back.
 func ShareCPUs() { told.Store(true) }
 
-// SharesCPUs tells whether ShareCPUs was called, or the environment says so.
-func SharesCPUs() bool { return told.Load() || byEnvironment() }
+// SharedCPUs tells whether ShareCPUs was called, or the environment says so.
+func SharedCPUs() bool { return told.Load() || byEnvironment() }
