@@ -83,10 +83,10 @@ type Config struct {
 	Linger time.Duration // how long Close waits for sends to leave, and then for peers to take them in; default 5 s
 	Spin   time.Duration // how long a wait polls before it leaves the work to the engine, whatever pioman.Params.BusyWait says; default 10 us; below 0: not at all
 
-	// Shared says that other processes use our CPUs, so that to poll in a loop keeps the peer from answering. Then a wait
+	// SharedCPUs says that other processes use our CPUs, so that to poll in a loop keeps the peer from answering. Then a wait
 	// yields to the kernel between a few polls, whatever Spin says, unless it is below 0. Open finds out itself whether
 	// the processes of the job on this host are more than the processors that they may use.
-	Shared bool
+	SharedCPUs bool
 
 	// Unbound leaves this process on all processors that it may use. Otherwise, in a job that the environment tells of,
 	// and whose processes were not bound, Open binds each to its share of the processors of its host, if no scheduler of
@@ -201,7 +201,7 @@ func (cfg *Config) complete() error {
 		cfg.Engine = pioman.Default()
 	}
 	cfg.oversubscribed = &atomic.Bool{}
-	cfg.oversubscribed.Store(cfg.Shared)
+	cfg.oversubscribed.Store(cfg.SharedCPUs)
 	cfg.Timeout, cfg.Linger, cfg.Spin = cmp.Or(cfg.Timeout, DefaultTimeout), cmp.Or(cfg.Linger, DefaultLinger), cmp.Or(cfg.Spin, DefaultSpin)
 	cfg.startTimeout = cmp.Or(cfg.startTimeout, cfg.Timeout)
 	cfg.Unexpected, cfg.Announced = cmp.Or(cfg.Unexpected, DefaultUnexpected), cmp.Or(cfg.Announced, DefaultAnnounced)
@@ -346,5 +346,5 @@ func (cfg *Config) measured() string {
 func (cfg *Config) driverConfig(rail int) driver.Config {
 	m := hmac.New(sha256.New, cfg.Secret)
 	m.Write([]byte("pm2 driver"))
-	return driver.Config{Rank: cfg.Rank, Size: cfg.Size, Job: cfg.job(), Secret: m.Sum(nil), Listen: cfg.listen[min(rail, len(cfg.listen)-1)], Shared: cfg.oversubscribed.Load}
+	return driver.Config{Rank: cfg.Rank, Size: cfg.Size, Job: cfg.job(), Secret: m.Sum(nil), Listen: cfg.listen[min(rail, len(cfg.listen)-1)], SharedCPUs: cfg.oversubscribed.Load}
 }

@@ -251,7 +251,7 @@ func (j *Job) start(rank int) error {
 		env[nmad.EnvLauncher] = j.guard.mark
 	}
 	if j.shared {
-		env[nmad.EnvShared] = "1"
+		env[nmad.EnvSharedCPUs] = "1"
 	}
 	if path := os.Getenv(monitor.Environment); path != "" { // one socket for each
 		env[monitor.Environment] = fmt.Sprintf("%s.%d", path, rank)
@@ -454,7 +454,7 @@ func (j *Job) Config() nmad.Config {
 	return nmad.Config{
 		Rank: 0, Size: j.spec.N, Rendezvous: j.addr, Listener: l,
 		Secret: j.spec.Secret, Driver: j.spec.Driver, Listen: j.spec.Listen,
-		Strategy: j.spec.Strategy, Eager: j.spec.Eager, Profile: j.spec.Profile, Link: j.spec.Link, Heartbeat: j.spec.Heartbeat, Shared: j.shared,
+		Strategy: j.spec.Strategy, Eager: j.spec.Eager, Profile: j.spec.Profile, Link: j.spec.Link, Heartbeat: j.spec.Heartbeat, SharedCPUs: j.shared,
 	}
 }
 
@@ -468,8 +468,8 @@ func (j *Job) CPUs(rank int) []int {
 	return append([]int(nil), j.sets[at]...)
 }
 
-// Shared says that there are fewer processors than processes.
-func (j *Job) Shared() bool { return j.shared }
+// SharedCPUs says that there are fewer processors than processes.
+func (j *Job) SharedCPUs() bool { return j.shared }
 
 // PID returns the process id of a rank, 0 if it was not started here.
 func (j *Job) PID(rank int) int {

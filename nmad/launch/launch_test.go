@@ -48,7 +48,7 @@ func act(mode []string) int {
 			fmt.Fprintf(os.Stderr, "the secret: %v, in the environment %q\n", err, told)
 			return 1
 		}
-		fmt.Println(os.Getenv(nmad.EnvRank), os.Getenv(nmad.EnvSize), len(c.Secret), os.Getenv(nmad.EnvShared) == "1", mask)
+		fmt.Println(os.Getenv(nmad.EnvRank), os.Getenv(nmad.EnvSize), len(c.Secret), os.Getenv(nmad.EnvSharedCPUs) == "1", mask)
 	case "exit": // exit RANK STATUS: that rank fails, the others wait for ever
 		if os.Getenv(nmad.EnvRank) == mode[1] {
 			n, _ := strconv.Atoi(mode[2])
@@ -255,8 +255,8 @@ func TestEnvironmentAndBinding(t *testing.T) {
 			if len(taken) < len(all) && errBefore == nil {
 				t.Errorf("only the processors %v of %v are used", taken, all)
 			}
-			if j.Shared() != shared {
-				t.Errorf("Shared is %v for %d processes on %d processors", j.Shared(), n, len(all))
+			if j.SharedCPUs() != shared {
+				t.Errorf("SharedCPUs is %v for %d processes on %d processors", j.SharedCPUs(), n, len(all))
 			}
 		})
 	}

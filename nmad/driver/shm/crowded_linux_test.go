@@ -40,7 +40,7 @@ func TestCrowded(t *testing.T) {
 		var ends [2]driver.Endpoint
 		for i := range ends {
 			c := drivertest.Config(1 - i) // rank 1 dials
-			c.Shared = func() bool { return shared[i] }
+			c.SharedCPUs = func() bool { return shared[i] }
 			ends[i] = drivertest.Open(t, Driver{}, c)
 		}
 		links := linkOf(t, ends[0], ends[1])

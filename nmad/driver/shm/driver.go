@@ -28,7 +28,7 @@ func (d Driver) geometry(c driver.Config) geometry {
 	switch {
 	case d.geo != nil:
 		return *d.geo
-	case c.Crowded():
+	case c.HasSharedCPUs():
 		return crowded
 	}
 	return standard

@@ -31,7 +31,7 @@ type endpoint struct {
 // choose is how a link is to be made now.
 func (e *endpoint) choose() (geometry, longWays) {
 	w := e.ways
-	w.alone = e.Config.Crowded()
+	w.alone = e.Config.HasSharedCPUs()
 	return e.driver.geometry(e.Config), w
 }
 

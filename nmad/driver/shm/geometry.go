@@ -20,7 +20,7 @@ type geometry struct {
 // be offered is no body: both sides copy an offer at once, and a window of them takes a third of the time on far cores.
 var standard = geometry{cells: 128, maxBody: leastOffer - lineSize, bodies: 128 << 10, slots: 32, slotSize: 16 << 10}
 
-// crowded is what links use where processes share CPUs (driver.Config.Shared). A message by rendezvous is four turns, for
+// crowded is what links use where processes share CPUs (driver.Config.SharedCPUs). A message by rendezvous is four turns, for
 // each of which its process has to come to the CPU: announced, asked for, sent, fetched. As a packet it is two, and its
 // second copy takes less than the turns up to twice this size.
 var crowded = geometry{cells: 128, maxBody: 128<<10 - lineSize, bodies: 512 << 10, slots: 32, slotSize: 16 << 10}
