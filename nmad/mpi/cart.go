@@ -131,20 +131,20 @@ func (ca *Cart) neighbours() (all []int) {
 // one before this process in dimension d, and block 2d+1 the one behind. Where there is no neighbour a block stays as
 // it is.
 func (ca *Cart) NeighborAlltoall(in, out Blocks) error {
-	return finish(ca.neighborAlltoall(now, in, out))
+	return finish(ca.neighborAlltoall(blocking, in, out))
 }
 
 // Immediate is Comm.Immediate; its NeighborAlltoall and NeighborAllgather work here.
-func (ca *Cart) Immediate() Immediate { return Immediate{view{ca.Comm, ca, later}} }
+func (ca *Cart) Immediate() Immediate { return Immediate{view{ca.Comm, ca, immediate}} }
 
 // Persistent is Comm.Persistent; its NeighborAlltoall and NeighborAllgather work here.
-func (ca *Cart) Persistent() Persistent { return Persistent{view{ca.Comm, ca, lasting}} }
+func (ca *Cart) Persistent() Persistent { return Persistent{view{ca.Comm, ca, persistent}} }
 
 func (ca *Cart) targets() int { return 2 * len(ca.dims) }
 
-func (ca *Cart) neighborAlltoall(m manner, in, out Blocks) (*follower, error) {
+func (ca *Cart) neighborAlltoall(how form, in, out Blocks) (*follower, error) {
 	all := ca.neighbours()
-	f, _, err := ca.begin(neighbors, noRoot, m, likewise{}, laidOut(&out, len(all), laidOut(&in, len(all), nil)))
+	f, _, err := ca.begin(neighbors, noRoot, how, signature{}, laidOut(&out, len(all), laidOut(&in, len(all), nil)))
 	if err == nil {
 		f.plan.Neighbours(all, ProcNull, &in, &out)
 	}

@@ -125,14 +125,14 @@ func (gr *Graph) Neighbours() (from, to []int) { return slices.Clone(gr.from), s
 // NeighborAlltoall sends a block of in to each rank that this process sends to, and receives one of out from each
 // that it receives from, in their order.
 func (gr *Graph) NeighborAlltoall(in, out Blocks) error {
-	return finish(gr.neighborAlltoall(now, in, out))
+	return finish(gr.neighborAlltoall(blocking, in, out))
 }
 
 // Immediate is Comm.Immediate; its NeighborAlltoall and NeighborAllgather work here.
-func (gr *Graph) Immediate() Immediate { return Immediate{view{gr.Comm, gr, later}} }
+func (gr *Graph) Immediate() Immediate { return Immediate{view{gr.Comm, gr, immediate}} }
 
 // Persistent is Comm.Persistent; its NeighborAlltoall and NeighborAllgather work here.
-func (gr *Graph) Persistent() Persistent { return Persistent{view{gr.Comm, gr, lasting}} }
+func (gr *Graph) Persistent() Persistent { return Persistent{view{gr.Comm, gr, persistent}} }
 
 func (gr *Graph) targets() int { return len(gr.to) }
 
@@ -141,8 +141,8 @@ func (gr *Graph) NeighborAllgather(in Buffer, out Blocks) error {
 	return gr.NeighborAlltoall(toEach(in, gr.targets()), out)
 }
 
-func (gr *Graph) neighborAlltoall(m manner, in, out Blocks) (*follower, error) {
-	f, _, err := gr.begin(neighbors, noRoot, m, likewise{}, laidOut(&out, len(gr.from), laidOut(&in, len(gr.to), nil)))
+func (gr *Graph) neighborAlltoall(how form, in, out Blocks) (*follower, error) {
+	f, _, err := gr.begin(neighbors, noRoot, how, signature{}, laidOut(&out, len(gr.from), laidOut(&in, len(gr.to), nil)))
 	if err == nil {
 		f.plan.Exchange(gr.from, gr.to, &in, &out)
 	}

@@ -205,14 +205,14 @@ func (x *Intercomm) Mprobe(ctx context.Context, from, tag int) (*Message, error)
 }
 
 // Immediate begins operations.
-func (x *Intercomm) Immediate() Immediate { return Immediate{view{x.remote, x, later}} }
+func (x *Intercomm) Immediate() Immediate { return Immediate{view{x.remote, x, immediate}} }
 
 // Persistent makes requests of operations that are started again and again.
-func (x *Intercomm) Persistent() Persistent { return Persistent{view{x.remote, x, lasting}} }
+func (x *Intercomm) Persistent() Persistent { return Persistent{view{x.remote, x, persistent}} }
 
 // rooted begins a collective operation that has a root. make makes its plan, of root's rank in joint, and whether it is
 // this process. Other processes of root's group do nothing. wrong is as begin has it.
-func (x *Intercomm) rooted(what operationKind, root int, m manner, wrong error, make func(p *plan.Plan, root int, here bool)) (*follower, error) {
+func (x *Intercomm) rooted(kind operationKind, root int, how form, wrong error, make func(p *plan.Plan, root int, here bool)) (*follower, error) {
 	number := noRoot
 	switch {
 	case root == Root:
@@ -222,7 +222,7 @@ func (x *Intercomm) rooted(what operationKind, root int, m manner, wrong error, 
 	case root != ProcNull:
 		wrong = fmt.Errorf("%w: root %d of %d", ErrRank, root, x.RemoteSize())
 	}
-	return x.rootless(what, m, wrong, func(p *plan.Plan) {
+	return x.rootless(kind, how, wrong, func(p *plan.Plan) {
 		if root != ProcNull {
 			make(p, number, root == Root)
 		}
@@ -230,8 +230,8 @@ func (x *Intercomm) rooted(what operationKind, root int, m manner, wrong error, 
 }
 
 // rootless begins a collective operation that has no root, whose plan is made by make.
-func (x *Intercomm) rootless(what operationKind, m manner, wrong error, make func(p *plan.Plan)) (*follower, error) {
-	f, _, err := x.joint.begin(what, noRoot, m, likewise{}, wrong)
+func (x *Intercomm) rootless(kind operationKind, how form, wrong error, make func(p *plan.Plan)) (*follower, error) {
+	f, _, err := x.joint.begin(kind, noRoot, how, signature{}, wrong)
 	if err == nil {
 		make(&f.plan)
 	}
@@ -241,110 +241,112 @@ func (x *Intercomm) rootless(what operationKind, m manner, wrong error, make fun
 // Barrier returns when all processes of both groups have called it.
 func (x *Intercomm) Barrier() error { return x.joint.Barrier() }
 
-func (x *Intercomm) barrier(m manner) (*follower, error) { return x.joint.barrier(m) }
+func (x *Intercomm) barrier(how form) (*follower, error) { return x.joint.barrier(how) }
 
 // Bcast copies the elements of b at root to b at every process of the other group.
-func (x *Intercomm) Bcast(b Buffer, root int) error { return finish(x.bcast(now, b, root, nil)) }
+func (x *Intercomm) Bcast(b Buffer, root int) error { return finish(x.bcast(blocking, b, root, nil)) }
 
-func (x *Intercomm) bcast(m manner, b Buffer, root int, wrong error) (*follower, error) {
-	return x.rooted(bcast, root, m, wrong, func(p *plan.Plan, root int, here bool) { p.InterBcast(&x.sides, root, here, b) })
+func (x *Intercomm) bcast(how form, b Buffer, root int, wrong error) (*follower, error) {
+	return x.rooted(bcast, root, how, wrong, func(p *plan.Plan, root int, here bool) { p.InterBcast(&x.sides, root, here, b) })
 }
 
 // Gather copies the elements that each process of the other group gives as in to its block of out at root.
 func (x *Intercomm) Gather(in Buffer, out Blocks, root int) error {
-	return finish(x.gather(now, in, out, root, nil))
+	return finish(x.gather(blocking, in, out, root, nil))
 }
 
-func (x *Intercomm) gather(m manner, in Buffer, out Blocks, root int, wrong error) (*follower, error) {
+func (x *Intercomm) gather(how form, in Buffer, out Blocks, root int, wrong error) (*follower, error) {
 	if root == Root {
 		wrong = laidOut(&out, x.RemoteSize(), wrong)
 	}
-	return x.rooted(gather, root, m, wrong, func(p *plan.Plan, root int, here bool) { p.InterGather(&x.sides, root, here, in, &out) })
+	return x.rooted(gather, root, how, wrong, func(p *plan.Plan, root int, here bool) { p.InterGather(&x.sides, root, here, in, &out) })
 }
 
 // Scatter copies from in, at root, the block of each process of the other group to out of that process.
 func (x *Intercomm) Scatter(in Blocks, out Buffer, root int) error {
-	return finish(x.scatter(now, in, out, root, nil))
+	return finish(x.scatter(blocking, in, out, root, nil))
 }
 
-func (x *Intercomm) scatter(m manner, in Blocks, out Buffer, root int, wrong error) (*follower, error) {
+func (x *Intercomm) scatter(how form, in Blocks, out Buffer, root int, wrong error) (*follower, error) {
 	if root == Root {
 		wrong = laidOut(&in, x.RemoteSize(), wrong)
 	}
-	return x.rooted(scatter, root, m, wrong, func(p *plan.Plan, root int, here bool) { p.InterScatter(&x.sides, root, here, &in, out) })
+	return x.rooted(scatter, root, how, wrong, func(p *plan.Plan, root int, here bool) { p.InterScatter(&x.sides, root, here, &in, out) })
 }
 
 // Allgather puts the elements that each process gives as in into its block of out, at every process of the other group.
 func (x *Intercomm) Allgather(in Buffer, out Blocks) error {
-	return finish(x.allgather(now, in, out, nil))
+	return finish(x.allgather(blocking, in, out, nil))
 }
 
-func (x *Intercomm) allgather(m manner, in Buffer, out Blocks, wrong error) (*follower, error) {
-	return x.rootless(allgather, m, laidOut(&out, x.RemoteSize(), wrong), func(p *plan.Plan) {
+func (x *Intercomm) allgather(how form, in Buffer, out Blocks, wrong error) (*follower, error) {
+	return x.rootless(allgather, how, laidOut(&out, x.RemoteSize(), wrong), func(p *plan.Plan) {
 		p.InterAlltoall(&x.sides, func(int) Buffer { return in }, &out)
 	})
 }
 
 // Alltoall sends block j of in from each process i to process j of the other group, which receives it in block i of out.
-func (x *Intercomm) Alltoall(in, out Blocks) error { return finish(x.alltoall(now, in, out, nil)) }
+func (x *Intercomm) Alltoall(in, out Blocks) error { return finish(x.alltoall(blocking, in, out, nil)) }
 
-func (x *Intercomm) alltoall(m manner, in, out Blocks, wrong error) (*follower, error) {
+func (x *Intercomm) alltoall(how form, in, out Blocks, wrong error) (*follower, error) {
 	wrong = laidOut(&out, x.RemoteSize(), laidOut(&in, x.RemoteSize(), wrong))
-	return x.rootless(alltoall, m, wrong, func(p *plan.Plan) { p.InterAlltoall(&x.sides, in.Block, &out) })
+	return x.rootless(alltoall, how, wrong, func(p *plan.Plan) { p.InterAlltoall(&x.sides, in.Block, &out) })
 }
 
 // Reduce combines the operands that the processes of the other group give as in, and stores the result in out at root.
 func (x *Intercomm) Reduce(op *Op, in, out Buffer, root int) error {
-	return finish(x.reduce(now, op, in, out, root, nil))
+	return finish(x.reduce(blocking, op, in, out, root, nil))
 }
 
-func (x *Intercomm) reduce(m manner, op *Op, in, out Buffer, root int, wrong error) (*follower, error) {
+func (x *Intercomm) reduce(how form, op *Op, in, out Buffer, root int, wrong error) (*follower, error) {
 	if root == Root {
 		in = out
 	}
 	if root != ProcNull {
 		wrong = reducible(op, in, out, false, false, wrong)
 	}
-	return x.rooted(reduce, root, m, wrong, func(p *plan.Plan, root int, here bool) { p.InterReduce(&x.sides, root, here, op, in, out) })
+	return x.rooted(reduce, root, how, wrong, func(p *plan.Plan, root int, here bool) { p.InterReduce(&x.sides, root, here, op, in, out) })
 }
 
 // Allreduce combines the operands that the processes of each group give as in, and stores the result in out at every
 // process of the other group.
 func (x *Intercomm) Allreduce(op *Op, in, out Buffer) error {
-	return finish(x.allreduce(now, op, in, out, nil))
+	return finish(x.allreduce(blocking, op, in, out, nil))
 }
 
-func (x *Intercomm) allreduce(m manner, op *Op, in, out Buffer, wrong error) (*follower, error) {
-	return x.rootless(allreduce, m, reducible(op, in, out, true, false, wrong), func(p *plan.Plan) { p.InterAllreduce(&x.sides, op, in, out) })
+func (x *Intercomm) allreduce(how form, op *Op, in, out Buffer, wrong error) (*follower, error) {
+	return x.rootless(allreduce, how, reducible(op, in, out, true, false, wrong), func(p *plan.Plan) { p.InterAllreduce(&x.sides, op, in, out) })
 }
 
 // ReduceScatter combines the operands that the processes of each group give as in, and stores the result in out of the
 // processes of the other group, a block each. in has a block for each process of the own group, and both groups give
 // the same number of elements.
 func (x *Intercomm) ReduceScatter(op *Op, in Blocks, out Buffer) error {
-	return finish(x.reduceScatter(now, op, in, out, nil))
+	return finish(x.reduceScatter(blocking, op, in, out, nil))
 }
 
-func (x *Intercomm) reduceScatter(m manner, op *Op, in Blocks, out Buffer, wrong error) (*follower, error) {
+func (x *Intercomm) reduceScatter(how form, op *Op, in Blocks, out Buffer, wrong error) (*follower, error) {
 	wrong = reducible(op, in.Buffer, out, false, false, laidOut(&in, x.Size(), wrong))
-	return x.rootless(reduceScatter, m, wrong, func(p *plan.Plan) {
+	return x.rootless(reduceScatter, how, wrong, func(p *plan.Plan) {
 		p.InterReduceScatter(&x.sides, op, in.Buffer, &in, out)
 	})
 }
 
-func (x *Intercomm) scan(manner, *Op, Buffer, Buffer, error) (*follower, error) { return x.lacks(scan) }
+func (x *Intercomm) scan(form, *Op, Buffer, Buffer, error) (*follower, error) { return x.lacks(scan) }
 
-func (x *Intercomm) exscan(manner, *Op, Buffer, Buffer, error) (*follower, error) {
+func (x *Intercomm) exscan(form, *Op, Buffer, Buffer, error) (*follower, error) {
 	return x.lacks(exscan)
 }
 
-func (x *Intercomm) neighborAlltoall(manner, Blocks, Blocks) (*follower, error) {
+func (x *Intercomm) neighborAlltoall(form, Blocks, Blocks) (*follower, error) {
 	return x.lacks(neighbors)
 }
 
 func (x *Intercomm) targets() int { return 0 }
 
+func (x *Intercomm) isRoot(root int) bool { return root == Root }
+
 // lacks is an operation that the standard has not for two groups.
-func (x *Intercomm) lacks(what operationKind) (*follower, error) {
-	return nil, fmt.Errorf("mpi: %v: %w: it is an intercommunicator", what, ErrComm)
+func (x *Intercomm) lacks(kind operationKind) (*follower, error) {
+	return nil, fmt.Errorf("mpi: %v: %w: it is an intercommunicator", kind, ErrComm)
 }

@@ -34,7 +34,7 @@ func (x *Intercomm) Split(color, key int) (*Intercomm, error) {
 // call it.
 func (x *Intercomm) Create(g Group) (*Intercomm, error) {
 	color, key := Undefined, 0
-	if r := g.place(x.joint.job.session.Rank()); r != Undefined {
+	if r := g.rankOf(x.joint.job.session.Rank()); r != Undefined {
 		color, key = 0, r
 	}
 	return x.Split(color, key)

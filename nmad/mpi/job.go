@@ -36,9 +36,9 @@ type job struct {
 	refused  *sync.Cond                // of mu: there are none
 }
 
-// aside calls f, which sends refusals, in a goroutine: the caller may hold locks. Finalize waits until f has
+// goRefuse calls f, which sends refusals, in a goroutine: the caller may hold locks. Finalize waits until f has
 // returned.
-func (j *job) aside(f func()) {
+func (j *job) goRefuse(f func()) {
 	j.mu.Lock()
 	j.refuses++
 	j.mu.Unlock()
@@ -197,7 +197,7 @@ func (c *Comm) Self() *Comm { return c.job.self }
 
 // open opens a communicator under a number, which was used age times before, or in own, a domain of its own.
 func (j *job) open(name string, g Group, number, age int, own *nmad.Domain) (*Comm, error) {
-	c := &Comm{job: j, group: g, name: name, rank: g.place(j.session.Rank()), number: number, domain: own, own: own}
+	c := &Comm{job: j, group: g, name: name, rank: g.rankOf(j.session.Rank()), number: number, domain: own, own: own}
 	c.tags, c.collectiveTags = uint64(age)<<ageOfMessages, uint64(age)<<ageOfCollectives
 	first := contexts.FirstCommunicator + contexts.PerCommunicator*number
 	if own == nil {
@@ -226,12 +226,12 @@ func (j *job) open(name string, g Group, number, age int, own *nmad.Domain) (*Co
 // reach finds the gates to the processes of the group.
 func (c *Comm) reach() {
 	c.gates = make([]*nmad.Gate, c.Size())
-	c.place = make([]int32, c.job.session.Size())
-	for p := range c.place {
-		c.place[p] = Undefined
+	c.rankOf = make([]int32, c.job.session.Size())
+	for p := range c.rankOf {
+		c.rankOf[p] = Undefined
 	}
 	for rank, p := range c.group.job {
 		c.gates[rank] = c.domain.Gate(p)
-		c.place[p] = int32(rank)
+		c.rankOf[p] = int32(rank)
 	}
 }

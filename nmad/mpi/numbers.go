@@ -245,7 +245,7 @@ func (c *Comm) close() bool {
 	c.mu.Lock()
 	busy := len(c.active) > 0
 	c.mu.Unlock()
-	if busy || c.shared.owed() {
+	if busy || c.shared.drain() {
 		return false
 	}
 	if c.own != nil {

@@ -71,8 +71,8 @@ func NewPartitionedReceive(c *Comm, b Buffer, parts, from, tag int) (*Partitione
 func (c *Comm) partitioned(what string, b Buffer, parts, peer, tag int, sends bool) (*Partitioned, error) {
 	p := &Partitioned{Request: NewRequest(nil), comm: c, b: b, parts: parts, peer: peer, sends: sends}
 	p.Request.comm = c
-	p.extra.outside.over.Signal(finished) // it counts as done until it is started
-	p.extra.outside.status = noStatus
+	p.extra.generalized.completion.Signal(finished) // it counts as done until it is started
+	p.extra.generalized.status = noStatus
 	if peer == ProcNull {
 		p.empty = true
 		return p, c.usable()
@@ -109,7 +109,7 @@ func (p *Partitioned) Start() error {
 	}
 	p.active, p.err = true, nil
 	p.mu.Unlock()
-	p.extra.outside.over.Reset()
+	p.extra.generalized.completion.Reset()
 	if p.sends {
 		for i := range p.ready {
 			p.ready[i].Store(false)
@@ -217,8 +217,8 @@ func (p *Partitioned) Ready(parts ...int) error {
 		switch {
 		case p.empty:
 			continue
-		case !p.sends || i < 0 || i >= p.parts || p.extra.outside.over.Test(finished):
-			return fmt.Errorf("mpi: ready: %w: part %d of %d, of a message that is sent: %v, and was started: %v", ErrRequest, i, p.parts, p.sends, !p.extra.outside.over.Test(finished))
+		case !p.sends || i < 0 || i >= p.parts || p.extra.generalized.completion.Test(finished):
+			return fmt.Errorf("mpi: ready: %w: part %d of %d, of a message that is sent: %v, and was started: %v", ErrRequest, i, p.parts, p.sends, !p.extra.generalized.completion.Test(finished))
 		case p.ready[i].Swap(true):
 			return fmt.Errorf("mpi: ready: %w: part %d is ready already", ErrRequest, i)
 		}
@@ -241,7 +241,7 @@ func (p *Partitioned) Arrived(part int) (bool, error) {
 	}
 	p.comm.domain.Engine().Poll()
 	if p.left.Load() == 0 {
-		return p.extra.outside.over.Test(finished), nil
+		return p.extra.generalized.completion.Test(finished), nil
 	}
 	// Parts of the sender that have some of this one; theirs is written before left.
 	for i := part * p.theirs / p.parts; i < p.theirs && i*p.parts < (part+1)*p.theirs; i++ {

@@ -44,7 +44,7 @@ func (fs Failures) Agree(ctx context.Context, flags uint64) (uint64, error) {
 	}
 	a, err := c.collective.Agree(ctx, flags)
 	if err != nil {
-		return 0, c.explain("agree", err)
+		return 0, c.explainWait(ctx, "agree", err)
 	}
 	c.mu.Lock()
 	known := slices.Clone(c.acknowledged)
@@ -52,7 +52,7 @@ func (fs Failures) Agree(ctx context.Context, flags uint64) (uint64, error) {
 	c.mu.Unlock()
 	for _, p := range a.Failed {
 		if !slices.Contains(known, p) {
-			return a.Value, c.explain("agree", fmt.Errorf("rank %d: %w", c.place[p], nmad.ErrPeerLost))
+			return a.Value, c.explain("agree", fmt.Errorf("rank %d: %w", c.rankOf[p], nmad.ErrPeerLost))
 		}
 	}
 	return a.Value, nil
@@ -68,7 +68,7 @@ func (fs Failures) Shrink(ctx context.Context) (*Comm, error) {
 	for {
 		a, err := c.collective.Agree(ctx, ^uint64(0))
 		if err != nil {
-			return nil, c.explain("shrink", err)
+			return nil, c.explainWait(ctx, "shrink", err)
 		}
 		var left Group
 		for _, p := range c.group.job {
@@ -88,7 +88,7 @@ func (fs Failures) Shrink(ctx context.Context) (*Comm, error) {
 func (c *Comm) withoutFailed(ctx context.Context, left Group) (*Comm, error) {
 	var lost error
 	died := func(a nmad.Agreement) bool {
-		return slices.ContainsFunc(a.Failed, func(p int) bool { return left.place(p) != Undefined })
+		return slices.ContainsFunc(a.Failed, func(p int) bool { return left.rankOf(p) != Undefined })
 	}
 	over := false
 	and := func(v uint64) uint64 {
@@ -116,7 +116,7 @@ func (c *Comm) withoutFailed(ctx context.Context, left Group) (*Comm, error) {
 	made, err := c.make(left, reduce, nil)
 	switch {
 	case lost != nil:
-		return nil, c.explain("shrink", lost)
+		return nil, c.explainWait(ctx, "shrink", lost)
 	case over:
 		if made != nil {
 			made.Free()
@@ -153,7 +153,7 @@ func (fs Failures) Failed() (g Group) {
 	g.job = slices.Clone(c.lost)
 	c.mu.Unlock()
 	for _, p := range c.job.session.Failed() {
-		if c.group.place(p) != Undefined && !slices.Contains(g.job, p) {
+		if c.group.rankOf(p) != Undefined && !slices.Contains(g.job, p) {
 			g.job = append(g.job, p)
 		}
 	}

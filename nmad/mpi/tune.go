@@ -92,23 +92,23 @@ var choices = []choice{
 	}},
 	{"Halving", func(t *plan.Table) *int { return &t.Halving }, false, 2, func(c *Comm, n int) func() error {
 		in, out := make([]byte, n), make([]byte, n)
-		return func() error { _, err := Iallreduce(c, Max, in, out).Wait(); return err }
+		return func() error { _, err := Allreduce(c.Immediate(), Max, in, out).Wait(); return err }
 	}},
 	{"PartedBcast", func(t *plan.Table) *int { return &t.PartedBcast }, false, 4, func(c *Comm, n int) func() error {
 		b := make([]byte, n)
-		return func() error { _, err := Ibcast(c, b, 0).Wait(); return err }
+		return func() error { _, err := Bcast(c.Immediate(), b, 0).Wait(); return err }
 	}},
 	{"PartedReduce", func(t *plan.Table) *int { return &t.PartedReduce }, false, 4, func(c *Comm, n int) func() error {
 		in, out := make([]byte, n), make([]byte, n)
-		return func() error { _, err := Ireduce(c, Max, in, out, 0).Wait(); return err }
+		return func() error { _, err := Reduce(c.Immediate(), Max, in, out, 0).Wait(); return err }
 	}},
 	{"ShortGather", func(t *plan.Table) *int { return &t.ShortGather }, true, 3, func(c *Comm, n int) func() error {
 		in, out := make([]byte, n/c.Size()), make([]byte, n/c.Size()*c.Size())
-		return func() error { _, err := Iallgather(c, in, out).Wait(); return err }
+		return func() error { _, err := Allgather(c.Immediate(), in, out).Wait(); return err }
 	}},
 	{"ShortBlock", func(t *plan.Table) *int { return &t.ShortBlock }, true, 8, func(c *Comm, n int) func() error {
 		in, out := make([]byte, n*c.Size()), make([]byte, n*c.Size())
-		return func() error { _, err := Ialltoall(c, in, out).Wait(); return err }
+		return func() error { _, err := Alltoall(c.Immediate(), in, out).Wait(); return err }
 	}},
 }
 

@@ -286,7 +286,7 @@ func (w *Window) watch() {
 	s := w.comm.job.session
 	w.stop = s.Monitor(nmad.GateEnded, func(e nmad.Event) {
 		p := e.Gate.Rank()
-		if p < 0 || p >= len(w.comm.place) || e.Gate != s.Gate(p) || w.comm.place[p] == Undefined || w.comm.place[p] == int32(w.comm.rank) {
+		if p < 0 || p >= len(w.comm.rankOf) || e.Gate != s.Gate(p) || w.comm.rankOf[p] == Undefined || w.comm.rankOf[p] == int32(w.comm.rank) {
 			return
 		}
 		why := e.Gate.Err()
@@ -294,7 +294,7 @@ func (w *Window) watch() {
 			why = e.Err
 		}
 		if why != nil {
-			w.peers[w.comm.place[p]].lost.Store(&why)
+			w.peers[w.comm.rankOf[p]].lost.Store(&why)
 		}
 		w.mu.Lock()
 		defer w.mu.Unlock()

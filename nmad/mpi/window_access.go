@@ -199,11 +199,11 @@ func (w *Window) Rget(origin Buffer, target, at int, as ...Layout) *Request {
 // request is one that is done when what was begun for a target is.
 func (w *Window) request(what string, target int, err error) *Request {
 	if err != nil || target == ProcNull {
-		return (&Request{}).idle(err)
+		return (&Request{}).endAtOnce(err)
 	}
 	p := &w.peers[target]
 	if _, near := w.domain.Local(p.ref, p.size); near && w.form != dynamic {
-		return (&Request{}).idle(nil)
+		return (&Request{}).endAtOnce(nil)
 	}
 	r := NewRequest(nil)
 	r.comm = w.comm

@@ -82,7 +82,7 @@ func (w *Window) opens(what string, g Group, x *groupEpoch, each func(rank int) 
 	open := x.open
 	if !open {
 		for _, p := range g.job {
-			rank := w.comm.group.place(p)
+			rank := w.comm.group.rankOf(p)
 			if rank == Undefined {
 				x.ranks = x.ranks[:0]
 				w.mu.Unlock()

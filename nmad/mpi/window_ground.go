@@ -135,7 +135,7 @@ func (w *Window) leaveGround() (clean bool, err error) {
 	for i := range ranks {
 		ranks[i] = i
 	}
-	over, err := w.comm.aside(ranks, ofWindows).all(asks)
+	over, err := w.comm.agreeAmong(ranks, ofWindows).all(asks)
 	j.mu.Lock()
 	g.windows--
 	if asks {
