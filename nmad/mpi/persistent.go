@@ -1,6 +1,7 @@
 package mpi
 
-// persistentMessage makes a persistent request of what post starts, unless check says why that cannot be.
+// persistentMessage makes the persistent request of a message to or from peer, which post starts. check says what is wrong
+// with the arguments.
 func (c *Comm) persistentMessage(peer int, post func(*Request) error, check func() error) *Request {
 	r := &Request{comm: c, unstarted: true}
 	if peer == ProcNull {
