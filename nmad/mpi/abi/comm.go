@@ -161,18 +161,10 @@ func (a *cCall) commRemoteGroup(c *interComm) mpi.Group { return c.x.RemoteGroup
 var comparisons = [...]int{mpi.Identical: 201, mpi.Congruent: 202, mpi.Similar: 203, mpi.Unequal: 204}
 
 func (a *cCall) commCompare(c, d *cComm) int {
-	how := mpi.Congruent
-	switch {
-	case c == d:
-		how = mpi.Identical
-	case (c.x == nil) != (d.x == nil):
-		how = mpi.Unequal
-	case c.x != nil:
-		how = max(how, c.x.Group().Compare(d.x.Group()), c.x.RemoteGroup().Compare(d.x.RemoteGroup()))
-	default:
-		how = max(how, c.c.Group().Compare(d.c.Group()))
+	if c.x != nil || d.x != nil {
+		return comparisons[mpi.Compare(c.x, d.x)]
 	}
-	return comparisons[how]
+	return comparisons[mpi.Compare(c.c, d.c)]
 }
 
 // dup is a communicator like c, with its attributes, and the hints of an info: its own ones are not copied.

@@ -105,12 +105,12 @@ func (a *cCall) distGraph(i int) (*distGraphComm, error) {
 }
 
 func (a *cCall) distGraphNeighborsCount(t *distGraphComm) (in, out int, weighted bool) {
-	from, to := t.graph.Neighbours()
+	from, to := t.graph.Neighbors()
 	return len(from), len(to), t.in != nil || t.out != nil
 }
 
 func (a *cCall) distGraphNeighbors(t *distGraphComm) error {
-	from, to := t.graph.Neighbours()
+	from, to := t.graph.Neighbors()
 	for i, side := range []struct{ ranks, weights []int }{{from, t.in}, {to, t.out}} {
 		n := min(a.int(1+3*i), len(side.ranks))
 		if n < 0 {
@@ -143,7 +143,7 @@ func (a *cCall) neighboursAs(f callForm, c *cComm, in, out func(n int) (mpi.Bloc
 		x, froms = t.cart, 2*len(t.cart.Dims())
 		tos = froms
 	case t.graph != nil:
-		from, to := t.graph.Neighbours()
+		from, to := t.graph.Neighbors()
 		x, froms, tos = t.graph, len(from), len(to)
 	default:
 		return wrong(errTopology, "it has no neighbours")
