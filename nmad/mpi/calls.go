@@ -3,7 +3,7 @@ package mpi
 import (
 	"github.com/pm2-go/pm2/internal/ours"
 	"github.com/pm2-go/pm2/nmad"
-	"github.com/pm2-go/pm2/nmad/driver"
+	"github.com/pm2-go/pm2/nmad/internal/lane"
 )
 
 // moduleCalls are the functions that the library for C needs and no program does.
@@ -15,13 +15,13 @@ func Calls(ours.Module) moduleCalls { return moduleCalls{} }
 
 // Way sets w to how messages to and from a rank go. C needs it, since it moves short ones itself; see
 // nmad.Context.Way. w is used until the communicator is freed.
-func (moduleCalls) Way(c *Comm, rank int, w *driver.Way) (known bool) {
+func (moduleCalls) Way(c *Comm, rank int, w *lane.Way) (known bool) {
 	w.Tags = c.tags
 	return c.messages.Way(c.group.job[rank], w)
 }
 
 // Slips has C begin receives from a rank by slips; see nmad.Context.Slips. Request i is what slip i becomes.
-func (moduleCalls) Slips(c *Comm, x *driver.Lane, slips []driver.Slip, request func(i int) *Request) {
+func (moduleCalls) Slips(c *Comm, x *lane.Lane, slips []lane.Slip, request func(i int) *Request) {
 	c.messages.Slips(x, slips, func(i int) *nmad.Request { return &request(i).message })
 }
 

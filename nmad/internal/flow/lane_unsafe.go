@@ -3,12 +3,12 @@ package flow
 import (
 	"unsafe"
 
-	"github.com/pm2-go/pm2/nmad/driver"
+	"github.com/pm2-go/pm2/nmad/internal/lane"
 	"github.com/pm2-go/pm2/nmad/internal/match"
 )
 
-// Lane says where the state of short messages lies; see driver.Lane.
-func (f *Flow) Lane(x *driver.Lane) {
+// Lane says where the state of short messages lies; see lane.Lane.
+func (f *Flow) Lane(x *lane.Lane) {
 	x.Watched = f.Watched
 	x.Holds, x.Queue, x.Answers = (*uint8)(&f.unsent), unsafe.Pointer(&f.tx.queue.head), unsafe.Pointer(&f.rx.answers.head)
 	x.Closing, x.Full, x.Pending = &f.Closing, &f.rx.full, &f.pending
@@ -20,7 +20,7 @@ func (f *Flow) Lane(x *driver.Lane) {
 }
 
 // Way says where it lies what waits in a context.
-func (f *Flow) Way(context uint16, w *driver.Way) {
+func (f *Flow) Way(context uint16, w *lane.Way) {
 	w.Posted, w.Unexpected, w.Wild, w.Any, w.Clock = f.rx.of(context).Counts()
 }
 

@@ -8,7 +8,7 @@ import (
 	"sync/atomic"
 	"unsafe"
 
-	"github.com/pm2-go/pm2/nmad/driver"
+	"github.com/pm2-go/pm2/nmad/internal/lane"
 	"github.com/pm2-go/pm2/nmad/mpi/datatype"
 )
 
@@ -29,16 +29,16 @@ type pointer = unsafe.Pointer
 type cached struct {
 	handle     uintptr
 	rank, size int32
-	ways       uintptr // the address of those of driver.Way, by rank; 0: there are none
+	ways       uintptr // the address of those of lane.Way, by rank; 0: there are none
 }
 
 // frontState is what C's side knows of the state of MPI: struct pm2_shared of front/call.h.
 type frontState struct {
 	initialized, finalized int32
-	lane                   uint64 // bytes of a driver.Lane, as C knows it
+	lane                   uint64 // bytes of a lane.Lane, as C knows it
 	world                  cached
 	comms                  [1024]cached
-	slips                  [mostSlips]uintptr // of driver.Slip, by the places of their handles; 0: there is none
+	slips                  [mostSlips]uintptr // of lane.Slip, by the places of their handles; 0: there is none
 }
 
 // ptr is an argument that is an address.
@@ -281,7 +281,7 @@ func (cd *cached) tell(h handle, rank, size int) {
 }
 
 // lead has C know the ways of a communicator, if it knows that.
-func (cd *cached) lead(h handle, ways []driver.Way) {
+func (cd *cached) lead(h handle, ways []lane.Way) {
 	if atomic.LoadUintptr(&cd.handle) == uintptr(h) {
 		atomic.StoreUintptr(&cd.ways, uintptr(pointer(unsafe.SliceData(ways))))
 	}

@@ -8,7 +8,7 @@ import (
 	"runtime/debug"
 	"strings"
 
-	"github.com/pm2-go/pm2/nmad/driver"
+	"github.com/pm2-go/pm2/nmad/internal/lane"
 )
 
 // entry is a function of MPI that crosses into Go.
@@ -62,9 +62,9 @@ func (a *cCall) asks() int {
 			return int(errArg)
 		}
 	case tends:
-		(*driver.Lane)(a.ptr(0)).Tend()
+		(*lane.Lane)(a.ptr(0)).Tend()
 	case watches:
-		(*driver.Lane)(a.ptr(0)).Watch()
+		(*lane.Lane)(a.ptr(0)).Watch()
 	}
 	return int(success)
 }

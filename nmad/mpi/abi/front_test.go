@@ -11,7 +11,7 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"github.com/pm2-go/pm2/nmad/driver"
+	"github.com/pm2-go/pm2/nmad/internal/lane"
 )
 
 var (
@@ -33,10 +33,10 @@ func TestConstants(t *testing.T) {
 		"PM2_TEND":      tends,
 		"PM2_WATCH":     watches,
 
-		"PM2_FREE":    int64(driver.SlipFree),
-		"PM2_WAITING": int64(driver.SlipWaiting),
-		"PM2_DONE":    int64(driver.SlipDone),
-		"PM2_GIVEN":   int64(driver.SlipGiven),
+		"PM2_FREE":    int64(lane.SlipFree),
+		"PM2_WAITING": int64(lane.SlipWaiting),
+		"PM2_DONE":    int64(lane.SlipDone),
+		"PM2_GIVEN":   int64(lane.SlipGiven),
 	} {
 		if got, ok := c[name]; !ok || got != want {
 			t.Errorf("%s is %#x in C (found: %v), and %#x in Go", name, got, ok, want)

@@ -33,10 +33,10 @@ func TestLayout(t *testing.T) {
 		c[name] = fields
 	}
 	for _, s := range []struct{ c, file, name string }{
-		{"pm2_ring", "../../driver/lane_unsafe.go", "Ring"},
-		{"pm2_lane", "../../driver/lane_unsafe.go", "Lane"},
-		{"pm2_way", "../../driver/lane_unsafe.go", "Way"},
-		{"pm2_slip", "../../driver/lane_unsafe.go", "Slip"},
+		{"pm2_ring", "../../internal/lane/lane_unsafe.go", "Ring"},
+		{"pm2_lane", "../../internal/lane/lane_unsafe.go", "Lane"},
+		{"pm2_way", "../../internal/lane/lane_unsafe.go", "Way"},
+		{"pm2_slip", "../../internal/lane/lane_unsafe.go", "Slip"},
 		{"pm2_call", "call_unsafe.go", "cCall"},
 		{"pm2_comm", "call_unsafe.go", "cached"},
 		{"pm2_shared", "call_unsafe.go", "frontState"},

@@ -6,15 +6,15 @@ import (
 	"sync/atomic"
 	"unsafe"
 
-	"github.com/pm2-go/pm2/nmad/driver"
+	"github.com/pm2-go/pm2/nmad/internal/lane"
 	"github.com/pm2-go/pm2/nmad/mpi"
 )
 
 // slip is a short receive that C begins (front/slips.h). C alone knows it until its message is there, Go takes it
 // over, or a call looks at it. Its handle is of a kind of its own, and contains its place.
 type slip struct {
-	it      *driver.Slip
-	lane    *driver.Lane
+	it      *lane.Slip
+	lane    *lane.Lane
 	request atomic.Pointer[cRequest] // what it is for Go; another one once the program has freed it while it was under way
 }
 
@@ -44,14 +44,14 @@ func (c *cComm) lend(rank int) {
 }
 
 //go:noinline
-func (c *cComm) lendOver(x *driver.Lane) {
+func (c *cComm) lendOver(x *lane.Lane) {
 	telling.Lock()
 	defer telling.Unlock()
 	first := int(slips.used.Load())
 	if x.Slips != nil || first+laneSlips > mostSlips {
 		return
 	}
-	loaned := make([]driver.Slip, laneSlips)
+	loaned := make([]lane.Slip, laneSlips)
 	s := state.Load()
 	for i := range loaned {
 		p := &slips.all[first+i]
@@ -95,17 +95,17 @@ func find(h handle) (*cRequest, error) {
 	}
 	for handle(p.it.Handle.Load()) == h {
 		switch p.it.State.Load() {
-		case driver.SlipWaiting:
+		case lane.SlipWaiting:
 			p.lane.Tend() // takes it in
-		case driver.SlipDone:
+		case lane.SlipDone:
 			r := p.withComm()
 			r.done, r.status = true, mpi.Status{Source: int(p.it.Source), Tag: int(p.it.Tag), Bytes: int(p.it.Room)}
 			return r, nil
-		case driver.SlipGiven:
+		case lane.SlipGiven:
 			r := p.withComm()
 			r.done = false // it may be set from a receive whose end was looked at here, and that C has ended
 			return r, nil
-		case driver.SlipFree:
+		case lane.SlipFree:
 			return nil, wrong(errRequest, "the request %#x is done", uintptr(h))
 		}
 	}
@@ -130,7 +130,7 @@ func (p *slip) drop() {
 		p.renew()
 	}
 	p.it.Handle.Store(0)
-	p.it.State.Store(driver.SlipFree) // C may use it again from here on
+	p.it.State.Store(lane.SlipFree) // C may use it again from here on
 }
 
 // keepSlips is called as the handle of a communicator is about to end. It gives the receives under way there their
@@ -142,10 +142,10 @@ func keepSlips(h handle) {
 		if handle(p.it.Comm) != h {
 			continue
 		}
-		if p.it.State.Load() == driver.SlipWaiting {
+		if p.it.State.Load() == lane.SlipWaiting {
 			p.lane.Tend()
 		}
-		if p.it.State.Load() != driver.SlipFree { // one that is over, too: a thread that waits for it may be looking at the communicator's ways just now
+		if p.it.State.Load() != lane.SlipFree { // one that is over, too: a thread that waits for it may be looking at the communicator's ways just now
 			p.withComm()
 		}
 	}

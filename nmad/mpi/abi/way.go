@@ -5,7 +5,7 @@ package main
 import (
 	"sync/atomic"
 
-	"github.com/pm2-go/pm2/nmad/driver"
+	"github.com/pm2-go/pm2/nmad/internal/lane"
 )
 
 // C moves messages itself where it knows how (front/moves.h). Go finds that out, and tells C, with the first message
@@ -14,7 +14,7 @@ import (
 // commWays are those of a communicator, by rank.
 type commWays struct {
 	known []atomic.Bool // it is settled whether there is one
-	all   []driver.Way
+	all   []lane.Way
 }
 
 // settle finds out how messages to and from a rank go, and tells C. It does nothing if that was done, or cannot be
@@ -27,14 +27,14 @@ func (c *cComm) settle(rank int) {
 
 //go:noinline
 func (c *cComm) find(rank int) {
-	if c.x != nil || traced.Load() != nil || state.Load().lane != uint64(driver.LaneSize) {
+	if c.x != nil || traced.Load() != nil || state.Load().lane != uint64(lane.Size) {
 		return
 	}
 	telling.Lock()
 	defer telling.Unlock()
 	w := c.ways.Load()
 	if w == nil {
-		w = &commWays{make([]atomic.Bool, c.c.Size()), make([]driver.Way, c.c.Size())}
+		w = &commWays{make([]atomic.Bool, c.c.Size()), make([]lane.Way, c.c.Size())}
 		c.ways.Store(w)
 	}
 	if w.known[rank].Load() || !calls.Way(c.c, rank, &w.all[rank]) {
