@@ -14,7 +14,7 @@ const (
 
 var fileHandler atomic.Pointer[cErrhandler]
 
-// handlerOfFiles is the error handler that hears that there are none.
+// handlerOfFiles returns the error handler of MPI_FILE_NULL.
 func handlerOfFiles() *cErrhandler {
 	if h := fileHandler.Load(); h != nil {
 		return h
@@ -22,10 +22,10 @@ func handlerOfFiles() *cErrhandler {
 	return &errorsReturn
 }
 
-// noFile checks an argument that is a file.
+// noFile refuses argument 0 unless it is MPI_FILE_NULL.
 func (a *cCall) noFile() error {
 	if a.handle(0) != nullFile {
-		return wrong(errFile, "%#x is no file: none is open", a.word[0])
+		return errorf(errFile, "%#x is no file: none is open", a.word[0])
 	}
 	return nil
 }
@@ -54,6 +54,6 @@ func (a *cCall) fileCallErrhandler() error {
 	if err := a.noFile(); err != nil {
 		return err
 	}
-	tell(handlerOfFiles(), nullFile, "MPI_File_call_errhandler", a.int(1))
+	callErrhandler(handlerOfFiles(), nullFile, "MPI_File_call_errhandler", a.int(1))
 	return nil
 }

@@ -26,12 +26,12 @@ func TestConstants(t *testing.T) {
 	for name, want := range map[string]int64{
 		"PM2_SENT":  int64(sentHandle),
 		"PM2_SLIP":  int64(slipHandle),
-		"PM2_SLIPS": mostSlips,
+		"PM2_SLIPS": maxSlips,
 		"PM2_COMMS": int64(len(frontState{}.comms)),
 
-		"PM2_HANDLE_OF": handleOf,
-		"PM2_TEND":      tends,
-		"PM2_WATCH":     watches,
+		"PM2_HANDLE_OF": serviceHandle,
+		"PM2_TEND":      serviceTend,
+		"PM2_WATCH":     serviceWatch,
 
 		"PM2_FREE":    int64(lane.SlipFree),
 		"PM2_WAITING": int64(lane.SlipWaiting),
