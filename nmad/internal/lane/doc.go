@@ -8,7 +8,7 @@
 //	Slip   a receive that C has begun
 //
 // C takes the lock of the gate, as each thread of Go does that uses the gate, checks by these words that the case is the
-// usual one, and then does what Link.Send or Link.Recv and the protocol do. It leaves all other cases to Go.
+// usual one, and then does what the protocol and the link do in Go. It leaves all other cases to Go.
 // docs/decisions/messages-from-c.md has the protocol, nmad/mpi/abi/front/lane.h the same layouts for C, and
-// TestLayout there compares both.
+// nmad/mpi/abi/layout_test.go compares both.
 package lane

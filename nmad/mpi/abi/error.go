@@ -12,7 +12,7 @@ import (
 	"github.com/pm2-go/pm2/nmad/mpi/datatype"
 )
 
-// errorClass is an error class of MPI, as mpi.h numbers it. The code of an error is its class, unless the program
+// errorClass is an error class of MPI, as include/mpi.h numbers it. The code of an error is its class, unless the program
 // has added the code (MPI_Add_error_code).
 type errorClass int32
 

@@ -34,7 +34,7 @@ func build(out string, race bool) error {
 	}
 	// asyncpreemptoff: Go's runtime would interrupt its threads by SIGURG to share time among goroutines, and a program with a
 	// handler for that signal would see it. No goroutine here computes for long.
-	// gcshrinkstackoff: the stacks on which the program's threads run in Go have to stay large (growStack in package abi).
+	// gcshrinkstackoff: the stacks on which the program's threads run in Go have to stay large (nmad/mpi/abi/enter.go).
 	// pmix: a program in C is compiled once and started by various launchers. PMIx needs its own library, which is loaded
 	// only where a PMIx server has started the process.
 	args := []string{"build", "-buildmode=c-shared", "-tags", "pmix", "-ldflags", "-X runtime.godebugDefault=asyncpreemptoff=1,gcshrinkstackoff=1", "-o", filepath.Join(out, "libpm2_mpi.so")}

@@ -1,4 +1,4 @@
 // Generate makes from table.txt what differs from function to function only by names and types: the prototypes in
-// include/mpi.h, the C functions in front/calls_gen.h, and table_gen.go, in which Go reads the arguments. go generate in
+// include/mpi.h, the C functions in front/calls_gen.h, and Go's table, in which it reads the arguments. go generate in
 // nmad/mpi/abi runs it there; with -o it writes to another folder.
 package main

@@ -42,7 +42,7 @@ func typeName(x ast.Expr) string {
 	return fmt.Sprintf("%T", x)
 }
 
-// methods returns the methods of *cCall that the sources in a folder declare.
+// methods returns the methods of a call that the sources in a folder declare.
 func methods(dir string) (map[string]signature, error) {
 	names, err := filepath.Glob(filepath.Join(dir, "*.go"))
 	if err != nil {
@@ -173,7 +173,7 @@ func (r *reader) first() bool {
 
 // entry returns the source of the function in Go that calls the method name for f: it reads the method's parameters and
 // writes its results. A parameter is the next argument of its type; the results go to the last arguments that point to their
-// types. form is the callForm that the method gets first; empty: none.
+// types. form is the form of a collective operation, which the method gets first; empty: none.
 func (f *function) entry(name string, s signature, form string) (string, error) {
 	params := s.params
 	if form != "" {
@@ -247,11 +247,11 @@ func (f *function) entry(name string, s signature, form string) (string, error) 
 	return b + writes, nil
 }
 
-// objects are the first words of functions that may have one method for all kinds of objects (objectSetName).
+// objects are the first words of functions that may have one method for all kinds of objects.
 var objects = []string{"Comm_", "Type_", "Win_", "Session_"}
 
 // methodOf returns the method that serves f: that of its own name; for a form of a collective operation that of the blocking
-// one, with the callForm to pass; for a function of a communicator, datatype, window or session that of all objects; for a name
+// one, with the form to pass; for a function of a communicator, datatype, window or session that of all objects; for a name
 // that ends in _x that of the name without. An empty name: none does.
 func (f *function) methodOf(methods map[string]signature) (name string, s signature, form string) {
 	takesForm := func(s signature) bool { return len(s.params) > 0 && s.params[0] == "callForm" }
@@ -288,7 +288,7 @@ func (f *function) methodOf(methods map[string]signature) (name string, s signat
 	return "", signature{}, ""
 }
 
-// goTable returns table_gen.go.
+// goTable returns Go's table of the functions.
 func goTable(all []function, methods map[string]signature) ([]byte, error) {
 	var b bytes.Buffer
 	b.WriteString("// Code generated of table.txt by go generate; DO NOT EDIT.\n\n//go:build cgo && linux\n\npackage main\n\n// entries are the functions of table.txt, in their order there.\nvar entries = [...]entry{\n")

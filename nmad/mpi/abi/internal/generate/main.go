@@ -176,7 +176,7 @@ func cFunctions(all []function) []byte {
 	return b.Bytes()
 }
 
-// method returns the name in Go of a function: commSplit of Comm_split.
+// method returns the name of a function's method in Go: words joined, each but the first with a capital letter.
 func method(name string) string {
 	words := strings.Split(name, "_")
 	words[0] = strings.ToLower(words[0])
