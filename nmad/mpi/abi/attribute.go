@@ -26,7 +26,7 @@ type keyval struct {
 	uses         int        // attributes under it; under keyvals
 }
 
-// Addresses that stand for predefined functions which copy attributes.
+// Values of keyval.copy that stand for predefined functions.
 const (
 	copyNone = 0 // MPI_COMM_NULL_COPY_FN: the attribute is not copied
 	copyDup  = 1 // MPI_COMM_DUP_FN: the value is copied
@@ -42,30 +42,32 @@ var keyvals struct {
 	all []*keyval
 }
 
-// createKeyval creates a key for objects of a kind. Arguments 0 and 1 are the functions that copy and delete
+// objectCreateKeyval creates a key for objects of a kind. Arguments 0 and 1 are the functions that copy and delete
 // attributes, argument 3 is what they get besides, and argument 2 is where the number of the key goes.
-func (a *cCall) createKeyval(what objectKind) error {
+func (a *cCall) objectCreateKeyval(kind objectKind) error {
 	if _, err := a.out(2); err != nil {
 		return err
 	}
 	keyvals.Lock()
 	defer keyvals.Unlock()
-	keyvals.all = append(keyvals.all, &keyval{kind: what, copy: a.word[0], delete: a.word[1], extra: a.word[3]})
+	keyvals.all = append(keyvals.all, &keyval{kind: kind, copy: a.word[0], delete: a.word[1], extra: a.word[3]})
 	return a.setInt(2, firstKeyval+len(keyvals.all)-1)
 }
 
+func (a *cCall) keyvalCreate() error { return a.objectCreateKeyval(ofComm) }
+
 // keyvalOf returns the key with number n. It refuses one that is for objects of another kind.
-func keyvalOf(n int, what objectKind) (*keyval, error) {
+func keyvalOf(n int, kind objectKind) (*keyval, error) {
 	keyvals.Lock()
 	defer keyvals.Unlock()
 	i := n - firstKeyval
 	if i < 0 || i >= len(keyvals.all) || keyvals.all[i] == nil {
 		return nil, errorf(errKeyval, "%d is no attribute key, or was freed", n)
 	}
-	if k := keyvals.all[i]; k.kind == what {
+	if k := keyvals.all[i]; k.kind == kind {
 		return k, nil
 	}
-	return nil, errorf(errKeyval, "attribute key %d is not for a %v", n, what)
+	return nil, errorf(errKeyval, "attribute key %d is not for a %v", n, kind)
 }
 
 // use adds more, which may be negative, to the number of attributes under the key. The last attribute of a freed
@@ -78,9 +80,9 @@ func (k *keyval) use(number, more int) {
 	}
 }
 
-// freeKeyval frees a key. The attributes under it stay.
-func freeKeyval(n *int32, what objectKind) error {
-	k, err := keyvalOf(int(*n), what)
+// objectFreeKeyval frees a key. The attributes under it stay.
+func (a *cCall) objectFreeKeyval(kind objectKind, n *int32) error {
+	k, err := keyvalOf(int(*n), kind)
 	if err != nil {
 		return err
 	}
@@ -92,14 +94,7 @@ func freeKeyval(n *int32, what objectKind) error {
 	return nil
 }
 
-func (a *cCall) commCreateKeyval() error       { return a.createKeyval(ofComm) }
-func (a *cCall) keyvalCreate() error           { return a.createKeyval(ofComm) }
-func (a *cCall) typeCreateKeyval() error       { return a.createKeyval(ofType) }
-func (a *cCall) winCreateKeyval() error        { return a.createKeyval(ofWindow) }
-func (a *cCall) commFreeKeyval(n *int32) error { return freeKeyval(n, ofComm) }
-func (a *cCall) keyvalFree(n *int32) error     { return freeKeyval(n, ofComm) }
-func (a *cCall) typeFreeKeyval(n *int32) error { return freeKeyval(n, ofType) }
-func (a *cCall) winFreeKeyval(n *int32) error  { return freeKeyval(n, ofWindow) }
+func (a *cCall) keyvalFree(n *int32) error { return a.objectFreeKeyval(ofComm, n) }
 
 // find returns the index of the attribute of o under k; -1 if there is none. The caller holds mu.
 func (o *object) find(k *keyval) int {
@@ -247,7 +242,7 @@ func (o *object) copyAttributes(to *object) error {
 	return nil
 }
 
-// The predefined attributes of communicators: ints, whose addresses the program gets.
+// Predefined attributes of communicators, whose values are addresses of ints.
 const (
 	tagUB         = 501
 	canIO         = 502

@@ -21,7 +21,7 @@ func (a *cCall) elements(i int) (mpi.Buffer, error) {
 		return mpi.Buffer{}, err
 	}
 	h := a.handle(i + 2)
-	if n == 0 && h == nullType { // programs do, of nothing
+	if n == 0 && h == nullType { // programs pass MPI_DATATYPE_NULL for no elements
 		h = byteType
 	}
 	t, err := committedType(h)
@@ -39,7 +39,7 @@ func (a *cCall) elementsAt(i, n int, t *cType) (mpi.Buffer, error) {
 	if n == 0 || t.typ.Size() == 0 {
 		return b, nil
 	}
-	if base == 0 { // displacements are addresses
+	if base == 0 { // MPI_BOTTOM: displacements are addresses
 		low, _ := t.typ.True()
 		base, b.At = uintptr(low), -low
 	}
@@ -171,7 +171,7 @@ func (a *cCall) typedBlocks(address, counts, places, types, n int, read func(i, 
 		if b.Counts[i] == 0 || t.typ.Size() == 0 || b.Base != nil {
 			continue
 		}
-		if base == 0 { // displacements are addresses
+		if base == 0 { // MPI_BOTTOM: displacements are addresses
 			low, _ := t.typ.True()
 			base = uintptr(b.Bytes[i] + low)
 			b.At = -int(base)

@@ -10,7 +10,7 @@ package main
 #include <sys/syscall.h>
 #include <unistd.h>
 
-// Functions of the program, as the header declares them; handles are numbers here.
+// Types of the program's functions, as mpi.h declares them but with numbers for handles.
 typedef void reduction(void *, void *, int *, uintptr_t *);
 typedef void wide_reduction(void *, void *, int64_t *, uintptr_t *);
 typedef int copying(uintptr_t, int, void *, void *, void *, int *);
@@ -45,7 +45,7 @@ static int call_query(uintptr_t f, uintptr_t extra, void *status) { return ((que
 static int call_free(uintptr_t f, uintptr_t extra) { return ((freeing *)f)((void *)extra); }
 static int call_cancel(uintptr_t f, uintptr_t extra, int complete) { return ((cancelling *)f)((void *)extra, complete); }
 
-// Memory of Go's, and shared one, lies at multiples of 8 only.
+// Memory of Go's, and shared memory, lies at multiples of 8 and not of 16.
 typedef long double long_double __attribute__((aligned(8)));
 typedef long double _Complex long_complex __attribute__((aligned(8)));
 struct long_double_int { long_double value; int index, gap[3]; };
@@ -55,7 +55,7 @@ struct double_double { double value, index; };
 #define EACH(type, change) { const type *a = in; type *b = inout; for (int64_t i = 0; i < n; i++) change; }
 #define LOCATE(type, less) EACH(type, if (a[i].value less b[i].value || (a[i].value == b[i].value && a[i].index < b[i].index)) b[i] = a[i])
 
-// reduce_in_c computes with numbers that Go lacks, by the handles of the operation and the datatype.
+// reduce_in_c applies an operation to n elements that Go has no type for. op and type are the low bits of the handles.
 static void reduce_in_c(int op, int type, const void *in, void *inout, int64_t n)
 {
 	switch (type << 8 | op) {
@@ -76,7 +76,7 @@ static void reduce_in_c(int op, int type, const void *in, void *inout, int64_t n
 
 extern void pm2_exit(void);
 
-static pid_t joined; // a process that it forks has its functions for the exit, too
+static pid_t joined; // the process that has joined the job: one that it forks inherits its functions for the exit
 
 static void leave(void)
 {
@@ -90,7 +90,7 @@ static void at_exit(void)
 	atexit(leave);
 }
 
-// C.malloc of Go ends the process instead of returning NULL.
+// try_allocate returns NULL where C.malloc of Go would end the process.
 static void *try_allocate(size_t n) { return malloc(n); }
 
 static int thread(void) { return (int)syscall(SYS_gettid); }

@@ -24,7 +24,7 @@ type cComm struct {
 	ways     atomic.Pointer[commWays] // nil: Go was not asked for any
 }
 
-// Parameters of functions that are for communicators of one kind only: the call refuses all others.
+// Parameter types of methods that are for one kind of communicator only: the entry refuses the other kind.
 type (
 	intraComm = cComm // of one group
 	interComm = cComm // of two groups
@@ -219,8 +219,8 @@ func (a *cCall) idup(c *cComm, hints *cInfo, at int) (*cRequest, error) {
 	if _, err := a.out(at); err != nil {
 		return nil, err
 	}
-	// Attributes are copied before the communicator is there, by this thread: the standard lets the functions of the
-	// program run in this call only. So the handle is there, too.
+	// The program's functions that copy attributes may run in this call only, by the standard. They get the new handle, so
+	// that is made before the communicator.
 	d := newComm(c.local, "")
 	d.handler.Store(c.handler.Load())
 	if err := c.copyTo(d, hints); err != nil {
@@ -297,13 +297,13 @@ func (a *cCall) commSplit(c *cComm, color, key int) (*cComm, error) {
 	if color < 0 && color != undefined {
 		return nil, errorf(errArg, "color %d is below 0", color)
 	}
-	if c.inter != nil { // those of both groups with one color become an intercommunicator, if there are some in both
+	if c.inter != nil { // the processes of one color make an intercommunicator, if both groups have some
 		return c.deriveInter(c.inter.Split(color, key))
 	}
 	return c.derive(c.local.Split(color, key))
 }
 
-// Kinds of MPI_Comm_split_type.
+// MPI_COMM_TYPE_..., for MPI_Comm_split_type.
 const (
 	splitShared         = 221
 	splitHWUnguided     = 222
@@ -318,12 +318,12 @@ func (a *cCall) commSplitType(c *intraComm, what, key int, i *hints) (*cComm, er
 	case splitShared:
 		color = job.session.HostOf(job.session.Rank())
 	case splitHWGuided, splitResourceGuided:
-		// The only resources that are known by a name are the machine, and what shares memory.
+		// The one resource with a name that this library knows is shared memory, which is that of a host.
 		if v, ok := i.Get("mpi_hw_resource_type"); ok && v == "mpi_shared_memory" {
 			color = job.session.HostOf(job.session.Rank())
 		}
 	case splitHWUnguided:
-		// The next smaller part of the machine: the host, if the communicator has several.
+		// The part of the machine below the whole is the host, if the communicator has several.
 		hosts := map[int]bool{}
 		for r := range c.local.Size() {
 			hosts[job.session.HostOf(job.allComm.Group().Rank(r, c.local.Group()))] = true

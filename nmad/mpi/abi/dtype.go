@@ -31,7 +31,7 @@ func (t *cType) lendHandle() handle {
 	defer t.mu.Unlock()
 	if t.loans++; t.loans == 1 && t.freed {
 		var err error
-		if t.reissued, err = types.add(t); err != nil { // there are too many others
+		if t.reissued, err = types.add(t); err != nil { // the table is full
 			t.reissued = nullType
 		}
 	}
@@ -87,9 +87,9 @@ const (
 	classNone          opClass = iota // no operation
 	classInteger                      // C and Fortran integers
 	classFloating                     // floating-point numbers
-	classComplex                      // // complex numbers
-	classLogical                      // // logicals
-	classByte                         // // MPI_BYTE
+	classComplex                      // complex numbers
+	classLogical                      // logicals
+	classByte                         // MPI_BYTE
 	classMultiLanguage                // types of several languages: MPI_AINT and its like
 	classPair                         // a value and an index
 )
@@ -101,7 +101,7 @@ const (
 	byteType  handle = 0x247
 )
 
-// Combiners.
+// MPI_COMBINER_...
 const (
 	combinerNamed         = 101
 	combinerDup           = 102
@@ -138,7 +138,7 @@ var predefinedTypes = func() (all [lastType - firstType]*cType) {
 		add(h, name, classPair, t)
 	}
 	pair := func(h handle, name string, value, index datatype.Kind) { pairOf(h, name, datatype.Of(value), index) }
-	// What has fewer bytes in external32 than here.
+	// These types have fewer bytes in external32 than here.
 	long, unsignedLong, wide := datatype.Narrow(datatype.Int64, 4), datatype.Narrow(datatype.Uint64, 4), datatype.Narrow(datatype.Uint32, 2)
 	opaque := func(h handle, name string, s opClass, size int) {
 		t, err := datatype.Contiguous(size, datatype.Of(datatype.Byte))
@@ -189,7 +189,7 @@ var predefinedTypes = func() (all [lastType - firstType]*cType) {
 	of(0x238, "MPI_C_BOOL", classLogical, datatype.Bool)
 	of(0x239, "MPI_CXX_BOOL", classLogical, datatype.Bool)
 	add(0x23c, "MPI_WCHAR", classNone, wide)
-	of(0x243, "MPI_CHAR", classInteger, datatype.Int8) // as other libraries have it
+	of(0x243, "MPI_CHAR", classInteger, datatype.Int8) // the standard defines no reductions for it; other libraries do
 	of(0x244, "MPI_SIGNED_CHAR", classInteger, datatype.Int8)
 	of(0x245, "MPI_UNSIGNED_CHAR", classInteger, datatype.Uint8)
 	of(0x247, "MPI_BYTE", classByte, datatype.Byte)
@@ -411,7 +411,7 @@ func (a *cCall) typeDup(t *cType) (*cType, error) {
 	return d, t.copyAttributes(&d.object)
 }
 
-// Orders of arrays, and how they are dealt out.
+// MPI_ORDER_... and MPI_DISTRIBUTE_...
 const (
 	orderC            = 12
 	orderFortran      = 15

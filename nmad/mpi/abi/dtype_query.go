@@ -52,7 +52,7 @@ func (a *cCall) setContents(t *cType, has, at [4]int) error {
 		return err
 	}
 	for i, x := range t.contents.types {
-		// The program frees what it gets here, so it is one more of the same.
+		// The program frees the handles that it gets here, so each is of a new object.
 		if to[i] = x.handle; x.handle >= predefined {
 			duplicate := &cType{object: object{kind: ofType, name: x.name}, typ: x.typ, contents: x.contents, committed: x.committed}
 			if duplicate.handle, err = types.add(duplicate); err != nil {
@@ -75,7 +75,7 @@ func (a *cCall) typeGetContentsC(t *cType, ints, addresses, large, types int) er
 	return a.setContents(t, [4]int{ints, addresses, large, types}, [4]int{5, 6, 7, 8})
 }
 
-// Classes of MPI_Type_match_size.
+// MPI_TYPECLASS_...
 const (
 	matchInteger = 192
 	matchReal    = 193

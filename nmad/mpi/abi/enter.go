@@ -46,7 +46,7 @@ func enter(a *cCall) (code int) {
 	return int(success)
 }
 
-// What C asks for that is no function of MPI, in place of the number of one; see front/call.h.
+// Values of cCall.function that are requests of C and no functions of MPI; front/call.h says what each does.
 const (
 	serviceHandle = -1
 	serviceTend   = -2
@@ -90,7 +90,7 @@ var errUnsupported = errorf(errUnsupportedOp, "not supported: this library has n
 // report passes the error of function name to the error handler of the call's object and returns the error's code.
 // C calls the handler if it is a function of the program: report leaves it, and its argument, in a.
 func (a *cCall) report(name string, err error) int {
-	if strings.HasPrefix(name, toolPrefix) { // tools have no handlers
+	if strings.HasPrefix(name, toolPrefix) { // the tools interface has no error handlers
 		if err == errUnsupported {
 			err = a.unsupportedTool(name)
 		}
@@ -98,7 +98,7 @@ func (a *cCall) report(name string, err error) int {
 	}
 	code := codeOf(err)
 	if i, ok := unsupportedComm[name]; ok {
-		_, _ = a.comm(i) // no communicator: the handler of those that have none
+		_, _ = a.comm(i) // sets a.object; if it is no communicator the error goes to the handler for calls without object
 	}
 	h, object := handlerOf(a.object)
 	if a.wide != 0 {

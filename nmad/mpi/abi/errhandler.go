@@ -28,7 +28,7 @@ var (
 )
 
 // handlerAt returns the error handler at argument i. It refuses one that is for objects of another kind.
-func (a *cCall) handlerAt(i int, what objectKind) (*cErrhandler, error) {
+func (a *cCall) handlerAt(i int, kind objectKind) (*cErrhandler, error) {
 	switch h := a.handle(i); h {
 	case fatalHandler:
 		return &errorsAreFatal, nil
@@ -40,8 +40,8 @@ func (a *cCall) handlerAt(i int, what objectKind) (*cErrhandler, error) {
 		return nil, errorf(errErrhandler, "MPI_ERRHANDLER_NULL is no error handler")
 	default:
 		x, err := handlers.get(h)
-		if err == nil && x.kind != what {
-			return nil, errorf(errErrhandler, "an error handler for a %v is none for a %v", x.kind, what)
+		if err == nil && x.kind != kind {
+			return nil, errorf(errErrhandler, "an error handler for a %v is none for a %v", x.kind, kind)
 		}
 		return x, err
 	}
@@ -107,11 +107,11 @@ func (to *handlerError) Unwrap() error { return to.error }
 
 // tellHandler directs err to the error handler at argument i, if that is one for objects of the kind. none is the
 // null handle with which it is called.
-func (a *cCall) tellHandler(i int, what objectKind, none handle, err error) error {
+func (a *cCall) tellHandler(i int, kind objectKind, none handle, err error) error {
 	if err == nil {
 		return nil
 	}
-	h, e := a.handlerAt(i, what)
+	h, e := a.handlerAt(i, kind)
 	if e != nil {
 		return err
 	}
@@ -121,17 +121,13 @@ func (a *cCall) tellHandler(i int, what objectKind, none handle, err error) erro
 // initial has the error handler for calls before MPI_Init and outside of sessions.
 var initial struct{ handler atomic.Pointer[cErrhandler] }
 
-// createHandler returns a new error handler: the program's function at argument 0.
-func (a *cCall) createHandler(what objectKind) (*cErrhandler, error) {
+// objectCreateErrhandler returns a new error handler for objects of a kind: the program's function at argument 0.
+func (a *cCall) objectCreateErrhandler(kind objectKind) (*cErrhandler, error) {
 	if a.word[0] == 0 {
 		return nil, errorf(errArg, "there is no function")
 	}
-	return &cErrhandler{function: a.word[0], kind: what}, nil
+	return &cErrhandler{function: a.word[0], kind: kind}, nil
 }
-
-func (a *cCall) commCreateErrhandler() (*cErrhandler, error)    { return a.createHandler(ofComm) }
-func (a *cCall) winCreateErrhandler() (*cErrhandler, error)     { return a.createHandler(ofWindow) }
-func (a *cCall) sessionCreateErrhandler() (*cErrhandler, error) { return a.createHandler(ofSession) }
 
 func (a *cCall) errhandlerFree(h *handle) error {
 	switch *h {

@@ -4,8 +4,8 @@ package main
 
 import "sync/atomic"
 
-// There are no files, so all that has an error handler is MPI_FILE_NULL: the one of the errors of MPI_File_open, and
-// from the start MPI_ERRORS_RETURN.
+// This library has no files. Only MPI_FILE_NULL has an error handler, MPI_ERRORS_RETURN at first: it hears of the errors of
+// all functions of files.
 
 const (
 	nullFile handle     = 0x118
@@ -30,7 +30,7 @@ func (a *cCall) noFile() error {
 	return nil
 }
 
-func (a *cCall) fileCreateErrhandler() (*cErrhandler, error) { return a.createHandler(ofFile) }
+func (a *cCall) fileCreateErrhandler() (*cErrhandler, error) { return a.objectCreateErrhandler(ofFile) }
 
 func (a *cCall) fileSetErrhandler() error {
 	if err := a.noFile(); err != nil {

@@ -7,7 +7,7 @@ import (
 	"sync/atomic"
 )
 
-// Types whose names begin with c are what C has: a cComm is what a handle MPI_Comm names, a cStatus an MPI_Status.
+// A type whose name begins with c stands for one of C: a cComm for an MPI_Comm, a cStatus for an MPI_Status.
 
 // handle is the value by which a program in C names an object. A predefined object has a number of the standard,
 // below predefined. The handle of another one has these bits:
@@ -170,7 +170,7 @@ func (tb *table[T]) fromInt(n uintptr) handle {
 	return 0
 }
 
-// The tables.
+// The tables of objects, one for each kind.
 var (
 	comms    = table[cComm]{kind: ofComm, class: errComm}
 	groups   = table[cGroup]{kind: ofGroup, class: errGroup}

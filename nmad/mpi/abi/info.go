@@ -43,7 +43,7 @@ func (a *cCall) info(i int) (*cInfo, error) {
 	}
 }
 
-// What functions take that may be MPI_INFO_NULL, an empty one, and what they change.
+// Parameter types of methods: an info that may be MPI_INFO_NULL, and one that the method changes.
 type (
 	hints      = cInfo
 	changeable = cInfo

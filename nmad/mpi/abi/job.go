@@ -34,14 +34,14 @@ type membership struct {
 	mainThread int           // that has called MPI_Init; the kernel's number
 }
 
-// Thread levels.
+// threadMultiple is MPI_THREAD_MULTIPLE, the level of threads that all programs get.
 const threadMultiple = 4096
 
 // attach remembers the memory that C shares with Go. Each call before MPI_Init calls it; only the first has an
 // effect.
 func attach(s *frontState) {
 	attached.Do(func() {
-		_, _ = requests.add(&sent) // the first one, so there is room
+		_, _ = requests.add(&sent) // the table is empty, so it cannot fail
 		state.Store(s)
 	})
 }
@@ -110,13 +110,13 @@ func (j *membership) abort(code int, why string) {
 	}()
 	select {
 	case <-flushed:
-	case <-time.After(flushTime): // another thread has a stream, and waits for input
+	case <-time.After(flushTime): // another thread holds a stream and waits for input
 	}
 	endTrace()
 	j.mu.Lock()
 	all := j.allComm
 	j.mu.Unlock()
-	if code&0xff == 0 { // all that is told of it
+	if code&0xff == 0 { // a process that ends well has these 8 bits as status
 		code = 1
 	}
 	if all != nil {
@@ -160,12 +160,12 @@ func (a *cCall) finalize() error {
 	if world == nil {
 		return errorf(errOther, "MPI_Finalize without MPI_Init, or once more")
 	}
-	// What libraries have left at MPI_COMM_SELF ends first, as the standard asks.
+	// The attributes of MPI_COMM_SELF are deleted first, as the standard demands.
 	err := errors.Join(self.endAttributes(), world.endAttributes())
 	if err != nil {
 		return err
 	}
-	// All are to have come this far: what one has sent is taken by another that is about to wait for it.
+	// All processes wait for each other, because one may still wait for what another has sent.
 	if err := world.local.Barrier(); err != nil {
 		return err
 	}
@@ -200,7 +200,7 @@ func (a *cCall) getLibraryVersion() error {
 	return a.setText(0, 1, "pm2 "+nmad.Version+", MPI 5.0 by its standard binary interface 1.0, "+runtime.Version(), 8192)
 }
 
-func (a *cCall) getHwResourceInfo() *cInfo { return newInfo() } // none is known
+func (a *cCall) getHwResourceInfo() *cInfo { return newInfo() } // this library knows no hardware resources
 
 func (a *cCall) abiGetInfo() *cInfo {
 	return newInfo("mpi_aint_size", "8", "mpi_count_size", "8", "mpi_offset_size", "8")
@@ -280,7 +280,7 @@ func environment() *cInfo {
 	if name, err := os.Hostname(); err == nil {
 		i.Set("host", name)
 	}
-	for _, name := range []string{nmad.EnvSize, "PMI_SIZE"} { // before MPI_Init, too
+	for _, name := range []string{nmad.EnvSize, "PMI_SIZE"} { // not the communicator: MPI_INFO_ENV is there before MPI_Init
 		if size := os.Getenv(name); size != "" {
 			i.Set("maxprocs", size)
 			break

@@ -72,7 +72,7 @@ func (o *cOp) forType(t *cType) (*mpi.Op, error) {
 	if o.function != 0 {
 		extent := t.typ.Extent()
 		if low, length := t.typ.True(); t.typ.Lower() != 0 || low < 0 || low+length > extent {
-			extent = 0 // it lies where the program says, or its elements reach into each other
+			extent = 0 // its bounds are the program's, or elements overlap
 		}
 		return reduce.User("the program's", o.commutes, func(in, inout datatype.Buffer) {
 			h := t.lendHandle()
@@ -119,7 +119,7 @@ func (o *cOp) forWindow(t *cType) (*mpi.Op, error) {
 	}
 	h, n := elementHandle(of)
 	if locates := o.op == mpi.MinLoc || o.op == mpi.MaxLoc; n == 0 || locates != (predefinedTypes[h-firstType].class == classPair) {
-		return o.op, nil // which says what is wrong, or computes with the parts of a pair
+		return o.op, nil // package mpi reports the error, or handles pairs itself
 	}
 	if !o.allows(predefinedTypes[h-firstType].class) {
 		return nil, errorf(errOp, "%v of %s is not defined", o.op, t.describe())

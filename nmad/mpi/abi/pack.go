@@ -32,7 +32,7 @@ func (a *cCall) packedBytes(i, size, at, n int) ([]byte, error) {
 		return nil, errorf(errArg, "%d B from %d on are not in a packed buffer of %d", n, at, size)
 	}
 	if n == 0 {
-		return nil, nil // and no address need be there
+		return nil, nil // the address may be NULL
 	}
 	if a.word[i] == 0 {
 		return nil, errorf(errBuffer, "argument %d is no address", i+1)

@@ -25,7 +25,7 @@ type envelope struct {
 	tag    int
 }
 
-// What a send and a receive take.
+// Parameter types of methods: the arguments of a send, and of a receive.
 type (
 	outgoing = envelope
 	incoming = envelope
@@ -44,7 +44,7 @@ func (a *cCall) envelope(buffer, rank, tag, of int, receives bool) (e envelope, 
 	if e.rank, e.tag, err = e.comm.checkPeer(a.int(rank), a.int(tag), receives); err != nil {
 		return e, err
 	}
-	if e.rank == procNull { // whatever the buffer is
+	if e.rank == procNull { // the buffer does not matter, not even whether it is valid
 		e.buffer.Type = predefinedTypes[byteType-firstType].typ
 		return e, nil
 	}

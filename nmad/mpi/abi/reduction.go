@@ -144,7 +144,7 @@ func (a *cCall) reduceScatterWith(f callForm, c *cComm, equal bool) error {
 		return err
 	}
 	in := mpi.Blocks{Buffer: all, Counts: counts}
-	if inPlace { // what is reduced is as long as all blocks, and its result goes to the first
+	if inPlace { // the input is as long as all blocks; the result overwrites its beginning
 		if in.Buffer = cloneBuffer(all); f.persistent {
 			refill := func() error {
 				datatype.Copy(&in.Buffer, &all)

@@ -264,7 +264,7 @@ func (a *cCall) waitall(n elementCount) error {
 	if err != nil {
 		return err
 	}
-	for _, h := range hs { // before any ends
+	for _, h := range hs { // refuse wrong handles before any request ends
 		if _, err := a.request(h); err != nil {
 			return err
 		}
@@ -345,7 +345,7 @@ func waitOne(rs []*cRequest) (int, error) {
 		if sendHalf == nil || waits[i] == sendHalf {
 			return i, nil
 		}
-		waits[i] = sendHalf // the other half of an exchange, which may be over later than another request
+		waits[i] = sendHalf // wait for the send of the exchange, too; another request may complete before
 	}
 }
 

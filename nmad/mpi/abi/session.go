@@ -134,7 +134,7 @@ type namedGroup struct {
 	name    string
 	hints   *cInfo
 	handler *cErrhandler
-	session *cSession // that the group is of; nil: none
+	session *cSession // from which the group comes; nil: none
 }
 
 // namedGroup reads the group, name, hints and error handler at the given arguments.

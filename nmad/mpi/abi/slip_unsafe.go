@@ -29,7 +29,7 @@ const (
 
 // slips are all slips of the process. Each lane to which C gets slips takes the next laneSlips places, for good.
 var slips struct {
-	used    atomic.Int32 // changed under telling
+	used    atomic.Int32 // places in use, for good; changed under cacheLock
 	byPlace [maxSlips]slip
 }
 
@@ -99,14 +99,14 @@ func findRequest(h handle) (*cRequest, error) {
 	for handle(p.shared.Handle.Load()) == h {
 		switch p.shared.State.Load() {
 		case lane.SlipWaiting:
-			p.lane.Tend() // takes it in
+			p.lane.Tend() // Go takes it over
 		case lane.SlipDone:
 			r := p.withComm()
 			r.done, r.status = true, mpi.Status{Source: int(p.shared.Source), Tag: int(p.shared.Tag), Bytes: int(p.shared.Room)}
 			return r, nil
 		case lane.SlipGiven:
 			r := p.withComm()
-			r.done = false // it may be set from a receive whose end was looked at here, and that C has ended
+			r.done = false // it may be set by an earlier receive, which Go found complete and C ended
 			return r, nil
 		case lane.SlipFree:
 			return nil, errorf(errRequest, "the request %#x is done", uintptr(h))
@@ -118,7 +118,7 @@ func findRequest(h handle) (*cRequest, error) {
 // withComm returns the request of the slip with its communicator set. If that was freed, keepSlips has set it.
 func (p *slip) withComm() *cRequest {
 	r := p.request.Load()
-	if c, err := commOf(handle(p.shared.Comm)); err == nil { // else it was freed, and keepSlips has noted it
+	if c, err := commOf(handle(p.shared.Comm)); err == nil { // else it was freed, and keepSlips has set r.comm
 		r.comm = c
 		calls.Adopt(c.local, &r.embedded)
 	}
@@ -148,7 +148,7 @@ func keepSlips(h handle) {
 		if p.shared.State.Load() == lane.SlipWaiting {
 			p.lane.Tend()
 		}
-		if p.shared.State.Load() != lane.SlipFree { // one that is over, too: a thread that waits for it may be looking at the communicator's ways just now
+		if p.shared.State.Load() != lane.SlipFree { // a completed one as well: a thread that waits for it may still be using the communicator's ways
 			p.withComm()
 		}
 	}

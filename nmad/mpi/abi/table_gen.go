@@ -364,7 +364,7 @@ var entries = [...]entry{
 		return a.setComm(2, r2)
 	}},
 	55: {"MPI_Comm_create_errhandler", func(a *cCall) error {
-		r1, err := a.commCreateErrhandler()
+		r1, err := a.objectCreateErrhandler(ofComm)
 		if err != nil {
 			return err
 		}
@@ -386,7 +386,9 @@ var entries = [...]entry{
 		}
 		return a.setComm(3, r3)
 	}},
-	58: {"MPI_Comm_create_keyval", (*cCall).commCreateKeyval},
+	58: {"MPI_Comm_create_keyval", func(a *cCall) error {
+		return a.objectCreateKeyval(ofComm)
+	}},
 	59: {"MPI_Comm_delete_attr", func(a *cCall) error {
 		x0, err := objectOf(a.comm(0))
 		if err != nil {
@@ -453,7 +455,7 @@ var entries = [...]entry{
 		if err != nil {
 			return err
 		}
-		return a.commFreeKeyval(x0)
+		return a.objectFreeKeyval(ofComm, x0)
 	}},
 	67: {name: "MPI_Comm_fromint"},
 	68: {"MPI_Comm_get_attr", func(a *cCall) error {
@@ -1922,7 +1924,7 @@ var entries = [...]entry{
 		return nil
 	}},
 	335: {"MPI_Session_create_errhandler", func(a *cCall) error {
-		r1, err := a.sessionCreateErrhandler()
+		r1, err := a.objectCreateErrhandler(ofSession)
 		if err != nil {
 			return err
 		}
@@ -2198,7 +2200,9 @@ var entries = [...]entry{
 		}
 		return a.setType(4, r4)
 	}},
-	378: {"MPI_Type_create_keyval", (*cCall).typeCreateKeyval},
+	378: {"MPI_Type_create_keyval", func(a *cCall) error {
+		return a.objectCreateKeyval(ofType)
+	}},
 	379: {"MPI_Type_create_resized", func(a *cCall) error {
 		x0, err := a.dtype(0)
 		if err != nil {
@@ -2262,7 +2266,7 @@ var entries = [...]entry{
 		if err != nil {
 			return err
 		}
-		return a.typeFreeKeyval(x0)
+		return a.objectFreeKeyval(ofType, x0)
 	}},
 	386: {name: "MPI_Type_fromint"},
 	387: {"MPI_Type_get_attr", func(a *cCall) error {
@@ -2519,13 +2523,15 @@ var entries = [...]entry{
 		return a.winCreateDynamic(x0, x1)
 	}},
 	420: {"MPI_Win_create_errhandler", func(a *cCall) error {
-		r1, err := a.winCreateErrhandler()
+		r1, err := a.objectCreateErrhandler(ofWindow)
 		if err != nil {
 			return err
 		}
 		return a.setHandler(1, r1)
 	}},
-	421: {"MPI_Win_create_keyval", (*cCall).winCreateKeyval},
+	421: {"MPI_Win_create_keyval", func(a *cCall) error {
+		return a.objectCreateKeyval(ofWindow)
+	}},
 	422: {"MPI_Win_delete_attr", func(a *cCall) error {
 		x0, err := objectOf(a.window(0))
 		if err != nil {
@@ -2591,7 +2597,7 @@ var entries = [...]entry{
 		if err != nil {
 			return err
 		}
-		return a.winFreeKeyval(x0)
+		return a.objectFreeKeyval(ofWindow, x0)
 	}},
 	431: {name: "MPI_Win_fromint"},
 	432: {"MPI_Win_get_attr", func(a *cCall) error {

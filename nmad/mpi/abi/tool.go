@@ -4,8 +4,8 @@ package main
 
 import "sync/atomic"
 
-// The tools interface: what it has in common. It has control variables, performance variables and categories of both,
-// and no events and sources. Its errors are returned, whatever the error handlers.
+// The tools interface (MPI_T): what its parts have in common. There are control variables, performance variables and categories
+// of both, and no events and sources. Its functions return errors and call no error handlers.
 
 const (
 	toolNotInitialized errorClass = 1003
@@ -31,7 +31,7 @@ var toolTexts = [...]string{
 	"control variable cannot be changed", "performance variable cannot be changed", "performance variable cannot be started or stopped", "performance variable cannot be read and reset at once",
 }
 
-// What variables are said to be.
+// Properties of variables.
 const (
 	forUsers         = 0x09 // MPI_T_VERBOSITY_USER_BASIC
 	forTuners        = 0x11 // MPI_T_VERBOSITY_TUNER_BASIC
@@ -118,7 +118,7 @@ func setIndexOf[T any](a *cCall, name, to int, all []T, is func(x *T, name strin
 // setOptionalInt is setInt that does nothing for NULL.
 func (a *cCall) setOptionalInt(i, v int) {
 	if a.word[i] != 0 {
-		_ = a.setInt(i, v) // there is an address
+		_ = a.setInt(i, v) // cannot fail: there is an address
 	}
 }
 
@@ -141,7 +141,8 @@ func (a *cCall) setOptionalText(i int, s string) error {
 	return a.setTextInOut(i+1, i, s)
 }
 
-// There are no events, sources and enumerations: each index and name of one is wrong, and each handle.
+// There are no events, sources and enumerations, so all their indexes, names and handles are wrong.
+
 func (a *cCall) tEventGetNum() error  { return a.setToolCount(0, 0) }
 func (a *cCall) tSourceGetNum() error { return a.setToolCount(0, 0) }
 

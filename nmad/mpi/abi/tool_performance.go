@@ -8,7 +8,7 @@ import (
 	"github.com/pm2-go/pm2/nmad"
 )
 
-// Classes of performance variables.
+// Classes of performance variables: MPI_T_PVAR_CLASS_...
 const (
 	pvarLevel     = 2 // MPI_T_PVAR_CLASS_LEVEL
 	pvarCounter   = 7 // MPI_T_PVAR_CLASS_COUNTER
@@ -225,7 +225,7 @@ func (a *cCall) withMeasure(h handle, each bool, do func(m *measureHandle) error
 	if each && h == allMeasures {
 		for _, m := range s.all {
 			if !m.variable.isLevel() {
-				_ = do(m) // what is not to be started, stopped or reset is left out, as the standard says
+				_ = do(m) // the standard leaves out variables that cannot be started, stopped or reset
 			}
 		}
 		return nil

@@ -17,7 +17,7 @@ type topology struct {
 	outWeights []int      // likewise
 }
 
-// Kinds of topologies.
+// Results of MPI_Topo_test, and special values of weights.
 const (
 	kindCart      = 211
 	kindGraph     = 212

@@ -124,7 +124,7 @@ func (tr *callTracer) write() {
 // timeline returns the calls as a timeline: a row for each thread, and in it a slice for each call.
 func (tr *callTracer) timeline() *timeline.Timeline {
 	slices.SortStableFunc(tr.calls, func(x, y tracedCall) int {
-		return cmp.Or(cmp.Compare(x.start, y.start), cmp.Compare(y.duration, x.duration)) // one within another one, such as of the program's function, comes behind it
+		return cmp.Or(cmp.Compare(x.start, y.start), cmp.Compare(y.duration, x.duration)) // a call within another one, from a function of the program, comes behind it
 	})
 	lost := tr.recorded - uint64(len(tr.calls))
 	out := &timeline.Timeline{Unit: "ns", About: timeline.About{Clock: timeline.Clock, Base: monotonic(), Lost: lost}}

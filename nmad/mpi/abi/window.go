@@ -221,13 +221,13 @@ func (a *cCall) winSharedQuery(w *cWindow, r int) (size, unit int, base uintptr,
 	if w.flavor == flavorDynamic {
 		return 0, 0, 0, errorf(errRMAFlavor, "a window of MPI_Win_create_dynamic has no memory to ask for")
 	}
-	if w.flavor != flavorShared { // only the own memory is shared with this process
+	if w.flavor != flavorShared { // this process shares only its own memory
 		if r == w.win.Comm().Rank() {
 			size, unit, base = w.size, w.unit, w.base
 		}
 		return size, unit, base, nil
 	}
-	if r == procNull { // the first that has memory
+	if r == procNull { // the first rank that has memory
 		for r = 0; r < w.win.Group().Size()-1; r++ {
 			if n, _, _ := w.win.Extent(r); n > 0 {
 				break

@@ -172,8 +172,8 @@ func (r *reader) first() bool {
 }
 
 // entry returns the source of the function in Go that calls the method name for f: it reads the method's parameters and
-// writes its results. A parameter is the next argument of its type; the results go to the last arguments that point to their
-// types. form is the form of a collective operation, which the method gets first; empty: none.
+// writes its results. A parameter is the next argument of its type, or the kind of object that f is for; the results go to the
+// last arguments that point to their types. form is the form of a collective operation, which the method gets first; empty: none.
 func (f *function) entry(name string, s signature, form string) (string, error) {
 	params := s.params
 	if form != "" {
@@ -188,6 +188,10 @@ func (f *function) entry(name string, s signature, form string) (string, error) 
 	}
 	at := 0
 	for _, goType := range params {
+		if goType == "objectKind" {
+			args = append(args, f.objectKind())
+			continue
+		}
 		found := -1
 		for ; at < len(f.params) && found < 0; at++ {
 			found = slices.IndexFunc(readers, func(r reader) bool { return r.goType == goType && r.is(f.params[at:]) })
@@ -247,8 +251,18 @@ func (f *function) entry(name string, s signature, form string) (string, error) 
 	return b + writes, nil
 }
 
-// objects are the first words of functions that may have one method for all kinds of objects.
-var objects = []string{"Comm_", "Type_", "Win_", "Session_"}
+// objects are the first words of functions that may have one method for all kinds of objects, and the kinds in Go.
+var objects = []struct{ prefix, kind string }{{"Comm_", "ofComm"}, {"Type_", "ofType"}, {"Win_", "ofWindow"}, {"Session_", "ofSession"}}
+
+// objectKind returns the kind of the objects for which f is; empty: it is for none.
+func (f *function) objectKind() string {
+	for _, o := range objects {
+		if strings.HasPrefix(f.name, o.prefix) {
+			return o.kind
+		}
+	}
+	return ""
+}
 
 // methodOf returns the method that serves f: that of its own name; for a form of a collective operation that of the blocking
 // one, with the form to pass; for a function of a communicator, datatype, window or session that of all objects; for a name
@@ -272,8 +286,8 @@ func (f *function) methodOf(methods map[string]signature) (name string, s signat
 			return method(base), s, fmt.Sprintf("callForm{%d, false}", request)
 		}
 	}
-	for _, kind := range objects {
-		if rest, ok := strings.CutPrefix(f.name, kind); ok {
+	for _, o := range objects {
+		if rest, ok := strings.CutPrefix(f.name, o.prefix); ok {
 			name = method("object_" + rest)
 			if s, ok := methods[name]; ok {
 				return name, s, ""

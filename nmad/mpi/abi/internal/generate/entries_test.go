@@ -24,6 +24,10 @@ func TestEntry(t *testing.T) {
 	if first, then := strings.Index(made, "a.window(2)"), strings.Index(made, "a.group(0)"); first < 0 || then < first {
 		t.Errorf("the window, whose error handler hears of a wrong group, is not read first:\n%s", made)
 	}
+	create := function{name: "Win_create_keyval", params: []string{"int *win_keyval"}}
+	if made, err = create.entry("objectCreateKeyval", signature{[]string{"objectKind"}, nil, true}, ""); err != nil || !strings.Contains(made, "a.objectCreateKeyval(ofWindow)") {
+		t.Errorf("%v: the kind of object is not passed:\n%s", err, made)
+	}
 	for what, s := range map[string]signature{
 		"an argument that is not there": {params: []string{"*cComm", "*cWindow"}},
 		"arguments in another order":    {params: []string{"int", "*cComm"}},
