@@ -1,6 +1,6 @@
 // Package lane has the memory layouts by which the library for C (nmad/mpi/abi) takes part in short messages: C sends a
-// message into shared memory, or receives the next one, itself, because a call from C into Go costs as much as the message.
-// No driver and no program needs it.
+// message into shared memory, or receives the next one, itself, because a call from C into Go costs as much as the
+// message. No driver and no program needs it.
 //
 //	Lane   a gate, its protocol and its link: where each word lies that C reads and writes
 //	Ring   one direction of the link

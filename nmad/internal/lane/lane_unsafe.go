@@ -5,9 +5,9 @@ import (
 	"unsafe"
 )
 
-// Lane says where the state of a gate, of its protocol, and of its link in shared memory lies. All words but those of the
-// segment lie in objects of Go, which the Lane keeps alive. Go and C read and write them under Lock, unless the comment says
-// otherwise. A Lane is complete before C gets its address, and is never freed.
+// Lane says where the state of a gate, of its protocol, and of its link in shared memory lies. All words but those of
+// the segment lie in objects of Go, which the Lane keeps alive. Go and C read and write them under Lock, unless the
+// comment says otherwise. A Lane is complete before C gets its address, and is never freed.
 type Lane struct {
 	// Of the gate.
 	Lock     *atomic.Uint32 // 0 free, 1 held; released by an exchange, before Incoming and Due are looked at
@@ -73,14 +73,15 @@ const Size = unsafe.Offsetof(Lane{}.Tend)
 // Waiting says whether slips wait. Any thread may call it.
 func (x *Lane) Waiting() bool { return x.Head.Load() != x.Tail.Load() }
 
-// Slip is a receive that C has begun. Under the lock of the gate, either C receives a message into it or Go takes it over,
-// as a request of its own; slips are taken in the order in which they were begun:
+// Slip is a receive that C has begun. Under the lock of the gate, either C receives a message into it or Go takes it
+// over, as a request of its own; slips are taken in the order in which they were begun:
 //
 //	SlipFree --- C begins it: Tail ---> SlipWaiting --- C receives the message: Head ---> SlipDone --- C ends it ---> SlipFree
 //	                                         |                                                                          ^
 //	                                         '--- Go takes it over: Head ---> SlipGiven --- the program's call ends it ---'
 //
-// While it waits, the holder of the lock owns it. In the other states the thread of the program that owns the request does.
+// While it waits, the holder of the lock owns it. In the other states the thread of the program that owns the request
+// does.
 type Slip struct {
 	State  atomic.Uint32
 	Source int32          // rank, as the program has given it

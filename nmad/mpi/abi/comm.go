@@ -219,8 +219,8 @@ func (a *cCall) idup(c *cComm, hints *cInfo, at int) (*cRequest, error) {
 	if _, err := a.out(at); err != nil {
 		return nil, err
 	}
-	// The program's functions that copy attributes may run in this call only, by the standard. They get the new handle, so
-	// that is made before the communicator.
+	// The program's functions that copy attributes may run in this call only, by the standard. They get the new handle,
+	// so that is made before the communicator.
 	d := newComm(c.local, "")
 	d.handler.Store(c.handler.Load())
 	if err := c.copyTo(d, hints); err != nil {

@@ -1,20 +1,21 @@
-// Abi is MPI for programs in C, with the binary interface of the MPI 5.0 standard, over package mpi. A program that was compiled
-// with the standard's header runs with any library that has this interface.
+// Abi is MPI for programs in C, with the binary interface of the MPI 5.0 standard, over package mpi. A program that was
+// compiled with the standard's header runs with any library that has this interface.
 //
 //	go run ./nmad/mpi/abi/internal/build -o DIR     # the library, and include/mpi.h
 //
-// Two libraries make it. libmpi_abi.so.1 is small, in C (front): it has all functions of table.txt, implements those that need no
-// engine, and loads the other with the first call that needs more. libpm2_mpi.so is this package.
+// Two libraries make it. libmpi_abi.so.1 is small, in C (front): it has all functions of table.txt, implements those
+// that need no engine, and loads the other with the first call that needs more. libpm2_mpi.so is this package.
 //
-// C passes a call to Go as a struct in its stack (pm2_call in C, cCall here); pm2_enter runs the entry of the function, which reads
-// the arguments, calls the method of cCall with the function's name, and writes its results. The entries are made of table.txt.
-// Short messages to ranks of the host do not cross into Go (front/moves.h, front/slips.h): C works on the state of the gate to that
-// rank under the gate's lock (way.go).
+// C passes a call to Go as a struct in its stack (pm2_call in C, cCall here); pm2_enter runs the entry of the function,
+// which reads the arguments, calls the method of cCall with the function's name, and writes its results. The entries
+// are made of table.txt. Short messages to ranks of the host do not cross into Go (front/moves.h, front/slips.h): C
+// works on the state of the gate to that rank under the gate's lock (way.go).
 //
-// A handle of a predefined object is a number of the standard. Another handle is the object's place in a table and how often that
-// place was used, so a handle that is used after its object was freed is an error (handle.go).
+// A handle of a predefined object is a number of the standard. Another handle is the object's place in a table and how
+// often that place was used, so a handle that is used after its object was freed is an error (handle.go).
 //
-// An error goes to the error handler of the communicator, window or session of the call. A call without such an object, and one that
-// makes one, goes to the handler of MPI_COMM_SELF if that was changed, and otherwise to that of MPI_COMM_WORLD. Both are
-// MPI_ERRORS_ARE_FATAL at first: the job ends with a line that names rank, function and error.
+// An error goes to the error handler of the communicator, window or session of the call, or, of a call that makes one
+// with an error handler as argument, to that handler. Calls without such an object use the handler of MPI_COMM_SELF if
+// that was changed, and otherwise that of MPI_COMM_WORLD. Both are MPI_ERRORS_ARE_FATAL at first: the job ends with a
+// line that names rank, function and error.
 package main

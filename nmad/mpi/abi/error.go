@@ -66,8 +66,8 @@ const (
 	lastCode         errorClass = 16383
 )
 
-// classes are the error classes of the standard: their texts, and the errors of the packages below that belong to them. No
-// error belongs to two classes.
+// classes are the error classes of the standard: their texts, and the errors of the packages below that belong to them.
+// No error belongs to two classes.
 var classes = [lastClass + 1]struct {
 	text string
 	errs []error

@@ -4,8 +4,8 @@ package main
 
 import "sync/atomic"
 
-// This library has no files. Only MPI_FILE_NULL has an error handler, MPI_ERRORS_RETURN at first: it hears of the errors of
-// all functions of files.
+// This library has no files. Only MPI_FILE_NULL has an error handler, MPI_ERRORS_RETURN at first: it hears of the
+// errors of all functions of files.
 
 const (
 	nullFile handle     = 0x118

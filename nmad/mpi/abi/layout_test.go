@@ -11,8 +11,8 @@ import (
 	"testing"
 )
 
-// alike are the types of C that lie in memory as those of Go do. Go's bool is a byte; its atomic.Bool is a word of 32 bits
-// (TestBool), which C has to read as a whole.
+// alike are the types of C that lie in memory as those of Go do. Go's bool is a byte; its atomic.Bool is a word of 32
+// bits (TestBool), which C has to read as a whole.
 var alike = map[string]string{
 	"*atomic.Uint32": "uint32_t *", "*uint32": "uint32_t *", "*atomic.Int32": "int32_t *", "*int8": "int8_t *", "*bool": "uint8_t *", "*uint8": "uint8_t *",
 	"*atomic.Bool": "uint32_t *", "*int": "int64_t *", "*int64": "int64_t *", "*uint64": "uint64_t *", "*atomic.Uint64": "uint64_t *",

@@ -163,8 +163,8 @@ func (a *cCall) test(h *handle, x *cStatus) error { return a.testRequest(*h, h, 
 
 func (a *cCall) requestGetStatus(h handle, x *cStatus) error { return a.testRequest(h, nil, x) }
 
-// testRequest writes whether the request of h is complete. If it is, and place is not nil, the request ends, and *place, of
-// its handle, becomes MPI_REQUEST_NULL.
+// testRequest writes whether the request of h is complete. If it is, and place is not nil, the request ends, and
+// *place, of its handle, becomes MPI_REQUEST_NULL.
 func (a *cCall) testRequest(h handle, place *handle, x *cStatus) error {
 	r, err := a.request(h)
 	if err != nil {

@@ -4,8 +4,8 @@ package main
 
 import "sync/atomic"
 
-// The tools interface (MPI_T): what its parts have in common. There are control variables, performance variables and categories
-// of both, and no events and sources. Its functions return errors and call no error handlers.
+// The tools interface (MPI_T): what its parts have in common. There are control variables, performance variables and
+// categories of both, and no events and sources. Its functions return errors and call no error handlers.
 
 const (
 	toolNotInitialized errorClass = 1003
@@ -22,7 +22,8 @@ const (
 // toolPrefix is how the names of the functions of the tools interface begin.
 const toolPrefix = "MPI_T_"
 
-// firstToolClass is the first class of errors of the tools interface, and toolTexts are what MPI_Error_string says of them.
+// firstToolClass is the first class of errors of the tools interface, and toolTexts are what MPI_Error_string says of
+// them.
 const firstToolClass = 1001
 
 var toolTexts = [...]string{

@@ -8,8 +8,8 @@ import (
 	"github.com/pm2-go/pm2/nmad/internal/lane"
 )
 
-// C moves short messages itself where it has a way (front/moves.h). Go finds the way to a rank with the first message to or
-// from it, and tells C.
+// C moves short messages itself where it has a way (front/moves.h). Go finds the way to a rank with the first message
+// to or from it, and tells C.
 
 // commWays tells how messages of a communicator reach each rank. C reads byRank (front/moves.h).
 type commWays struct {

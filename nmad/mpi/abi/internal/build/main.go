@@ -32,11 +32,11 @@ func build(out string, race bool) error {
 	if err := os.MkdirAll(out, 0o755); err != nil {
 		return err
 	}
-	// asyncpreemptoff: Go's runtime would interrupt its threads by SIGURG to share time among goroutines, and a program with a
-	// handler for that signal would see it. No goroutine here computes for long.
-	// gcshrinkstackoff: the stacks on which the program's threads run in Go have to stay large (nmad/mpi/abi/enter.go).
-	// pmix: a program in C is compiled once and started by various launchers. PMIx needs its own library, which is loaded
-	// only where a PMIx server has started the process.
+	// asyncpreemptoff: Go's runtime would interrupt its threads by SIGURG to share time among goroutines, and a program
+	// with a handler for that signal would see it. No goroutine here computes for long. gcshrinkstackoff: the stacks on
+	// which the program's threads run in Go have to stay large (nmad/mpi/abi/enter.go). pmix: a program in C is
+	// compiled once and started by various launchers. PMIx needs its own library, which is loaded only where a PMIx
+	// server has started the process.
 	args := []string{"build", "-buildmode=c-shared", "-tags", "pmix", "-ldflags", "-X runtime.godebugDefault=asyncpreemptoff=1,gcshrinkstackoff=1", "-o", filepath.Join(out, "libpm2_mpi.so")}
 	if race {
 		args = append(args, "-race")

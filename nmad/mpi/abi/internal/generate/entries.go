@@ -172,8 +172,9 @@ func (r *reader) first() bool {
 }
 
 // entry returns the source of the function in Go that calls the method name for f: it reads the method's parameters and
-// writes its results. A parameter is the next argument of its type, or the kind of object that f is for; the results go to the
-// last arguments that point to their types. form is the form of a collective operation, which the method gets first; empty: none.
+// writes its results. A parameter is the next argument of its type, or the kind of object that f is for; the results go
+// to the last arguments that point to their types. form is the form of a collective operation, which the method gets
+// first; empty: none.
 func (f *function) entry(name string, s signature, form string) (string, error) {
 	params := s.params
 	if form != "" {
@@ -264,9 +265,9 @@ func (f *function) objectKind() string {
 	return ""
 }
 
-// methodOf returns the method that serves f: that of its own name; for a form of a collective operation that of the blocking
-// one, with the form to pass; for a function of a communicator, datatype, window or session that of all objects; for a name
-// that ends in _x that of the name without. An empty name: none does.
+// methodOf returns the method that serves f: that of its own name; for a form of a collective operation that of the
+// blocking one, with the form to pass; for a function of a communicator, datatype, window or session that of all
+// objects; for a name that ends in _x that of the name without. An empty name: none does.
 func (f *function) methodOf(methods map[string]signature) (name string, s signature, form string) {
 	takesForm := func(s signature) bool { return len(s.params) > 0 && s.params[0] == "callForm" }
 	if s, ok := methods[method(f.name)]; ok {

@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// TestEntry: what a method takes and gives goes by the types of a function's arguments; what is not among these is refused.
+// TestEntry: what a method takes and gives goes by the types of a function's arguments; what is not among these is
+// refused.
 func TestEntry(t *testing.T) {
 	split := function{name: "Comm_split", params: []string{"MPI_Comm comm", "int color", "int key", "MPI_Comm *newcomm"}}
 	made, err := split.entry("commSplit", signature{[]string{"*cComm", "int", "int"}, []string{"*cComm"}, true}, "")
