@@ -3,6 +3,9 @@
 //
 //	go run ./nmad/mpi/abi/internal/build -o DIR     # the library, and include/mpi.h
 //
+//	program in C ── MPI_Send ──▶ libmpi_abi.so.1 (front, C) ─┬─ a short message on this host ──▶ shared memory
+//	                                                         └─ all else ──▶ libpm2_mpi.so (this package, Go) ──▶ package mpi
+//
 // libmpi_abi.so.1 is small C (front): it has the functions of the header, all of table.txt, answers what needs no
 // engine, and loads libpm2_mpi.so, which is this package, with the first call that needs more. Each such call crosses
 // once, with its arguments in a row in the caller's stack (pm2_call; type cCall here), and runs the method of cCall
