@@ -57,19 +57,26 @@
 //
 // # What one must know
 //
-//   - A handler must not block. Handlers of one queue never run in parallel, and a task is polled by one
-//     poller at a time; each poll sees what the last one did.
-//   - Submit, polling, Need, Done, Signal, Test and Wait allocate nothing (the first
-//     wait of a new greatest number of simultaneous sleepers excepted). Submit, Poll, Need, Done, Signal
-//     and the hooks spin on no lock.
-//   - With nothing pending, and with only announced receives pending, no CPU is used.
-//   - After Cancel no handler of the task runs; Close leaves nothing behind, and stop the two descriptors by which an engine sleeps.
-//   - The last waiter of a completion may reuse its memory, and that of the task which signalled it, at once.
-//   - Waits are for any bits, or for all, with a context, or until the thread is cancelled. How long one may take a context says.
-//   - Completion.Then has a poller call a function instead of waking a waiter: once, outside of every lock. Completion.Case is
-//     for a marcel.Select.
+// Tasks:
+//
+//   - A handler must not block. Handlers of one queue never run in parallel, and a task is polled by one poller at a time;
+//     each poll sees what the last one did.
+//   - After Cancel no handler of the task runs. Task.SetCPUs keeps the polls of a task near some processors.
 //   - A handler or function that panics or calls runtime.Goexit ends itself, not the engine.
-//   - Task.SetCPUs keeps the polls of a task near some processors.
+//
+// Waits:
+//
+//   - A wait is for any bits of a completion, or for all; it may have a context, or end when the thread is cancelled.
+//   - The last waiter of a completion may reuse its memory, and that of the task which signalled it, at once.
+//   - Completion.Then has a poller call a function instead of waking a waiter: once, outside of every lock. Completion.Case
+//     is for a marcel.Select.
+//
+// Costs:
+//
+//   - Submit, polling, Need, Done, Signal, Test and Wait allocate nothing, but for the first wait of a new greatest number
+//     of simultaneous sleepers. Submit, Poll, Need, Done, Signal and the hooks spin on no lock.
+//   - With nothing pending, and with only announced receives pending, no CPU is used.
+//   - Close leaves nothing behind; the stop function of Enable leaves the two descriptors by which an engine sleeps.
 //
 // Only the files thread*.go know package marcel: the engine takes a mutex from it, and a semaphore to sleep on, for
 // threads and goroutines alike. All else stands on sched and hooks.

@@ -2,7 +2,8 @@
 //
 //	column, err := datatype.Vector(rows, 1, columns, datatype.Of(datatype.Float64)) // every columns-th number of a matrix
 //	b := datatype.Buffer{Base: datatype.AddressOf(matrix), Count: 1, Type: column}
-//	err = c.Send(b, to, tag) // the numbers travel from where they lie
+//	all := make([]byte, b.Size())
+//	n := b.Pack(0, all) // by nmad the numbers travel from where they lie, without this copy
 //
 // A Type is a list of basic elements, each with its place, kept as loops over loops: so a column of a matrix takes as much
 // memory as one number. A Type does not change once it is made, and is safe for concurrent use.
