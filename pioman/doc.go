@@ -1,7 +1,5 @@
-// Package pioman is the progress engine: it runs small pieces of communication
-// work, ltasks, whenever a processor has a moment, so that messages move while
-// threads compute, block, or sleep. It answers PIOMan (Trahay & Denis, 2009;
-// Denis, 2015); the code is new.
+// Package pioman is the progress engine: it runs small pieces of communication work, ltasks, whenever a processor has a
+// moment, so that messages move while threads compute, block, or sleep.
 //
 //	stop, err := pioman.Enable() // from here on requests progress while threads compute
 //	defer stop()
@@ -20,7 +18,8 @@
 //	pioman.Default().Done()
 //
 // A program that passes messages (package nmad) or reads sockets (package pioman/io) calls Enable, and
-// no more. All else in this package is for libraries whose work the engine runs.
+// no more. All else in this package is for libraries whose work the engine runs. The package answers PIOMan (Trahay &
+// Denis, 2009; Denis, 2015); the code is new.
 //
 //	 owner (a gate, a socket ...)                          waiter
 //	   │ Task, embedded          Need / Done                 │ Completion.Wait
