@@ -27,21 +27,21 @@ import (
 // commands is the one table of the command line: kong makes from it the parser, the
 // checks, the defaults and --help.
 type commands struct {
-	Pingpong        pingpongCommand        `cmd:"" help:"Exchange verified messages between two processes: latency, bandwidth."`
-	Run             runCommand             `cmd:"" help:"Start a program of your own as the processes of a job, on this host or on several."`
-	Bench           benchCommand           `cmd:"" help:"Measure threads, synchronisation and the progress engine beside goroutines."`
-	Trace           traceCommand           `cmd:"" help:"Record what threads and messages do as a timeline, for Perfetto, and draw it."`
-	Fairness        fairnessCommand        `cmd:"" help:"Measure how late a thread runs on a VP whose CPU it shares with threads that never yield."`
-	Experiment      experimentCommand      `cmd:"" help:"Reproduce an experiment of the papers by its name, such as E16, and draw its graph."`
-	Nas             nasCommand             `cmd:"" help:"Run a kernel of the NAS Parallel Benchmarks over nmad/mpi, as a process of a job or alone, and verify its result."`
-	Tune            tuneCommand            `cmd:"" help:"Measure, as the processes of a job, from how many bytes on collective operations of nmad/mpi go another way, and say why."`
-	ExplainProgress explainProgressCommand `cmd:"" help:"Say what is polled by which thread, where, how often, and why: the progress engine on this or on a synthetic machine."`
-	ExplainProtocol explainProtocolCommand `cmd:"" help:"Show which protocol messages of which size take over which network, and why."`
-	ExplainStart    explainStartCommand    `cmd:"" help:"Say what has started this process, and where the others of its job are."`
-	Topo            topoCommand            `cmd:"" help:"Show and draw this machine, a synthetic or a recorded one: CPUs, and what they share."`
-	Top             topCommand             `cmd:"" help:"Watch what the VPs of a process do, as top does for processes."`
-	Version         versionCommand         `cmd:"" help:"Say which version this is, and what it was built with."`
-	Help            helpCommand            `cmd:"" help:"Explain a command, as its --help does."`
+	Run             runCommand             `cmd:"" group:"Start programs" help:"Start a program of your own as the processes of a job, on this host or on several."`
+	ExplainStart    explainStartCommand    `cmd:"" group:"Start programs" help:"Say what has started this process, and where the others of its job are."`
+	Pingpong        pingpongCommand        `cmd:"" group:"Measure" help:"Exchange verified messages between two processes: latency, bandwidth."`
+	Bench           benchCommand           `cmd:"" group:"Measure" help:"Measure threads, synchronisation and the progress engine beside goroutines."`
+	Trace           traceCommand           `cmd:"" group:"Look inside" help:"Record what threads and messages do as a timeline, for Perfetto, and draw it."`
+	Fairness        fairnessCommand        `cmd:"" group:"Measure" help:"Measure how late a thread runs on a VP whose CPU it shares with threads that never yield."`
+	Experiment      experimentCommand      `cmd:"" group:"Measure" help:"Reproduce an experiment of the papers by its name, such as E16, and draw its graph."`
+	Nas             nasCommand             `cmd:"" group:"Measure" help:"Run a kernel of the NAS Parallel Benchmarks over nmad/mpi, as a process of a job or alone, and verify its result."`
+	Tune            tuneCommand            `cmd:"" group:"Measure" help:"Measure, as the processes of a job, from how many bytes on collective operations of nmad/mpi go another way, and say why."`
+	ExplainProgress explainProgressCommand `cmd:"" group:"Look inside" help:"Say what is polled by which thread, where, how often, and why: the progress engine on this or on a synthetic machine."`
+	ExplainProtocol explainProtocolCommand `cmd:"" group:"Look inside" help:"Show which protocol messages of which size take over which network, and why."`
+	Topo            topoCommand            `cmd:"" group:"Look inside" help:"Show and draw this machine, a synthetic or a recorded one: CPUs, and what they share."`
+	Top             topCommand             `cmd:"" group:"Look inside" help:"Watch what the VPs of a process do, as top does for processes."`
+	Version         versionCommand         `cmd:"" group:"Help" help:"Say which version this is, and what it was built with."`
+	Help            helpCommand            `cmd:"" group:"Help" help:"Explain a command, as its --help does."`
 
 	VersionFlag versionFlag `name:"version" help:"Say which version this is."`
 }
