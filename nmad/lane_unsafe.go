@@ -7,8 +7,8 @@ import (
 
 	"github.com/pm2-go/pm2/marcel"
 	"github.com/pm2-go/pm2/nmad/driver"
-	"github.com/pm2-go/pm2/nmad/internal/lane"
 	"github.com/pm2-go/pm2/nmad/internal/flow"
+	"github.com/pm2-go/pm2/nmad/internal/lane"
 )
 
 // laned is a link whose packets code outside of Go can move; see lane.Lane.
@@ -77,7 +77,7 @@ func (h *lockedGate) newLane(link laned) *lane.Lane {
 
 // laneSlips are the receives that code outside of Go begins.
 type laneSlips struct {
-	all []lane.Slip      // of the lane; empty: it begins none
+	all []lane.Slip        // of the lane; empty: it begins none
 	of  func(int) *Request // the request that one of them becomes
 }
 

@@ -3,8 +3,15 @@
 //
 //	go run ./nmad/mpi/abi/internal/build -o DIR     # the library, and include/mpi.h
 //
-// Two libraries make it. libmpi_abi.so.1 is small, in C (front): it has all functions of table.txt, implements those
-// that need no engine, and loads the other with the first call that needs more. libpm2_mpi.so is this package.
+//	program in C ── MPI_Send ──▶ libmpi_abi.so.1 (front, C) ─┬─ a short message on this host ──▶ shared memory
+//	                                                         └─ all else ──▶ libpm2_mpi.so (this package, Go) ──▶ package mpi
+//
+// libmpi_abi.so.1 is small C (front): it has the functions of the header, all of table.txt, answers what needs no
+// engine, and loads libpm2_mpi.so, which is this package, with the first call that needs more. Each such call crosses
+// once, with its arguments in a row in the caller's stack (pm2_call; type cCall here), and runs the method of cCall
+// that has its name: table_gen.go reads the arguments that the method takes, and writes its results (table.txt says
+// how). Short messages to ranks of the host do not cross (front/moves.h, front/slips.h): C has the addresses of what
+// the gate to that rank knows (way.go), and its lock.
 //
 // C passes a call to Go as a struct in its stack (pm2_call in C, cCall here); pm2_enter runs the entry of the function,
 // which reads the arguments, calls the method of cCall with the function's name, and writes its results. The entries
