@@ -11,6 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/pm2-go/pm2/nmad/driver"
+	"github.com/pm2-go/pm2/nmad/internal/process"
 )
 
 // Driver is the driver over libfabric; the zero value is ready.
@@ -68,7 +69,7 @@ func (d Driver) openPort(provider, addr string) (*port, error) {
 	p := newPort(f, s)
 	p.kernel = isSockets(f.provider) && !f.shm()
 	if f.shm() {
-		sweep()
+		process.RemoveFiles()
 	}
 	return p, nil
 }

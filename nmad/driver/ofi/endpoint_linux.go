@@ -176,6 +176,7 @@ func (e *endpoint) introduce(conn net.Conn, l *link) (err error) {
 		if isKin(name) {
 			l.port.join()
 		}
+		l.peer = parse(name)
 		err = l.port.reach(l, name)
 	}
 	if err != nil {
@@ -197,7 +198,7 @@ func (l *link) greet() error {
 		var err error
 		hung := l.bell.HungUp(l.sock) // before the last poll
 		if !sent {
-			sent, err = l.emit(kindHello, nil, false)
+			sent, err = l.emit(kindHello, l.hello(), false)
 		}
 		p.poll()
 		met := l.met && sent

@@ -158,6 +158,8 @@ struct pm2_ofi *pm2_ofi_open(const char *provider, const char *host, int family,
 		return NULL;
 	// Memory that Go's runtime gives back is not seen by libfabric's monitors: it must keep no registrations.
 	setenv("FI_MR_CACHE_MONITOR", "disabled", 0);
+	// What is under way ends with an address that is taken back.
+	setenv("FI_AV_REMOVE_CLEANUP", "1", 1);
 	remember(&h);
 	e->shape = *s;
 	s = &e->shape;

@@ -156,7 +156,7 @@ func (l *link) ReturnPush() (int, bool) {
 		if !l.over() && time.Since(l.asked) < patience {
 			return 0, false
 		}
-		p.forget(l.to)
+		p.forget(l)
 	}
 	if out.open() {
 		out.close()

@@ -259,29 +259,52 @@ func (p *port) reach(l *link, name []byte) (err error) {
 	to, ok := p.peers[string(name)]
 	if !ok {
 		if to, err = p.f.insert(name); err != nil {
-			return err
+			to = nowhere
 		}
 		p.peers[string(name)] = to
 	}
+	if to == nowhere && err == nil { // shm of 1.17 takes an address the second time, and crashes
+		err = fmt.Errorf("%w: the provider has refused this address before", driver.ErrLack)
+	}
 	l.to = to
-	return nil
+	return err
 }
 
 // forget takes a peer's address back: the provider gives up what is under way from and to it. No link of that peer may use it
 // any more: all of them are lost.
-func (p *port) forget(to uint64) {
-	for _, l := range p.links {
-		if l != nil && l.to == to {
-			l.severed = true
-			_ = l.lose(errors.New("it was given up"))
+func (p *port) forget(l *link) {
+	for _, o := range p.links {
+		if o != nil && o.to == l.to {
+			o.severed = true
+			_ = o.lose(errors.New("it was given up"))
 		}
+	}
+	l.sever()
+	for n := 0; n < mostPolls && p.reading(l.to); n++ {
+		p.poll()
+	}
+	if p.kernel && p.reading(l.to) {
+		return // the provider would crash
 	}
 	for name, a := range p.peers {
-		if a == to {
+		if a == l.to {
 			delete(p.peers, name)
-			p.f.remove(to)
+			p.f.remove(a)
 		}
 	}
+}
+
+// mostPolls is how often the port is polled, without a pause, until the provider is through with what was given up.
+const mostPolls = 1000
+
+// reading says whether the provider reads from a peer.
+func (p *port) reading(from uint64) bool {
+	for _, r := range p.reads {
+		if r.to == from && r.state.Load() == moving {
+			return true
+		}
+	}
+	return false
 }
 
 // leave ends what a holder has. The last one closes the endpoint of libfabric.
@@ -291,7 +314,7 @@ func (p *port) leave() {
 		return
 	}
 	// The provider tcp of 1.17 crashes when it is closed while a read is under way. One that was given up fails in one of the next polls; else the endpoint stays.
-	for n := 0; n < 1000 && len(p.reads) > 0; n++ {
+	for n := 0; n < mostPolls && len(p.reads) > 0; n++ {
 		p.poll()
 	}
 	if len(p.reads) > 0 {
