@@ -176,7 +176,9 @@ func (e *endpoint) introduce(conn net.Conn, l *link) (err error) {
 		if isKin(name) {
 			l.port.join()
 		}
-		l.peer = parse(name)
+		if f := l.port.f; f.at.IsValid() {
+			l.peer = addrPort(name)
+		}
 		err = l.port.reach(l, name)
 	}
 	if err != nil {
@@ -198,7 +200,7 @@ func (l *link) greet() error {
 		var err error
 		hung := l.bell.HungUp(l.sock) // before the last poll
 		if !sent {
-			sent, err = l.emit(kindHello, l.hello(), false)
+			sent, err = l.emit(kindHello, nil, false)
 		}
 		p.poll()
 		met := l.met && sent

@@ -195,11 +195,14 @@ func (l *link) pull(buf []byte) (n int, err error) {
 		if err = l.ended(); err == nil && l.severed {
 			err = l.lost()
 		}
+		ok := false
 		if err == nil {
-			err = in.begin(buf)
+			ok, err = l.tellPorts()
 		}
-		if err == nil {
-			l.port.poll()
+		if ok {
+			if err = in.begin(buf); err == nil {
+				l.port.poll()
+			}
 		}
 	}
 	if err == nil && in.state.Load() == landed {

@@ -3,9 +3,9 @@
 package ofi
 
 import (
-	"encoding/binary"
 	"fmt"
 	"net/netip"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -63,9 +63,10 @@ type link struct {
 	pending   int    // slots on their way
 	met       bool
 	freed     bool
-	severed   bool     // its address was taken back
-	peerPorts []uint16 // from which the peer is connected to this endpoint
-	parting   bool     // the bye is on its way, or gone
+	severed   bool // its address was taken back
+	portsTold bool
+	peerPorts []byte // from which the peer is connected to this endpoint
+	parting   bool   // the bye is on its way, or gone
 	bell      raw.Bell
 	word      [1]byte   // to and from the control connection
 	asked     time.Time // when ReturnPush was asked first
@@ -343,9 +344,8 @@ func (l *link) act(kind uint8, rest []byte) error {
 		return l.out.took(word(rest))
 	case kindHello:
 		l.met = true
-		for ; len(rest) >= 2; rest = rest[2:] {
-			l.peerPorts = append(l.peerPorts, binary.LittleEndian.Uint16(rest))
-		}
+	case kindPorts:
+		l.peerPorts = slices.Clone(rest)
 	case kindBye:
 		l.bye.Store(1)
 		l.depart()

@@ -48,22 +48,19 @@ type port struct {
 // mostLinks is how many links an endpoint can have.
 const mostLinks = 1 << 20
 
-// standard is the memory of a port: 6 MiB. A packet is as long as the providers for sockets copy at once.
-var standard = shape{slots: 128, slotSize: 16 << 10, buffers: 8, bufferSize: 512 << 10}
-
 // ports are those that are open: what they have pinned must not become garbage.
 var ports sync.Map
 
-func newPort(f *fabric, s shape) *port {
+func newPort(f *fabric) *port {
 	p := &port{f: f, reads: map[uint64]*read{}, peers: map[string]uint64{}, holders: 1, begun: 1 << 32}
 	p.registered.kept = map[span]*registration{}
-	p.owners = make([]*link, s.slots)
+	p.owners = make([]*link, slots)
 	p.links = append(p.links, nil) // 0 is no link
-	for i := range s.slots {
-		p.free = append(p.free, uint32(i))
+	for slot := range uint32(slots) {
+		p.free = append(p.free, slot)
 	}
 	ports.Store(p, nil)
-	p.unposted = make([]uint32, 0, s.buffers)
+	p.unposted = make([]uint32, 0, buffers)
 	return p
 }
 
@@ -111,13 +108,13 @@ func (p *port) poll() bool {
 	if p.failed != nil {
 		return false
 	}
-	events, err := p.f.poll()
+	events, failure, err := p.f.poll()
 	if err != nil {
 		p.fail(err)
 		return true
 	}
 	for i := range events {
-		p.handle(&events[i])
+		p.handle(&events[i], failure)
 	}
 	if len(p.unposted) > 0 {
 		p.repost()
@@ -135,20 +132,22 @@ func (p *port) fail(err error) {
 	}
 }
 
-func (p *port) handle(v *event) {
-	switch v.what {
-	case eventPacket:
-		p.arrived(bytesAt(v))
-	case eventSpent:
-		p.unposted = append(p.unposted, uint32(v.id))
-	case eventDone, eventFailed:
-		var err error
-		if v.what == eventFailed {
-			err = p.f.failure(v)
+func (p *port) handle(v *event, err error) {
+	id, ok := operationOf(v)
+	switch {
+	case !ok:
+	case id < slots:
+		p.gone(uint32(id), err)
+	case id < slots+buffers && err == nil:
+		packet, spent := packetOf(v)
+		if packet != nil {
+			p.arrived(packet)
 		}
-		if uint64(v.id) < uint64(len(p.owners)) {
-			p.gone(uint32(v.id), err)
-		} else if r := p.reads[uint64(v.id)]; r != nil && r.link == nil { // given up
+		if spent {
+			p.unposted = append(p.unposted, uint32(id-slots))
+		}
+	default:
+		if r := p.reads[id]; r != nil && r.link == nil { // given up
 			p.drop(r)
 		} else if r != nil {
 			r.land(err)
