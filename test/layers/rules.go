@@ -80,7 +80,7 @@ var rules = []rule{
 	{folder: "nmad/internal/meet", ours: []string{"nmad/driver", "internal/kernel", "nmad/internal/limit"}, theirs: []string{sys}},
 	{folder: "nmad/internal/roster", ours: []string{"nmad/internal/meet", "nmad/driver", "internal/kernel", "nmad/internal/limit"}, theirs: []string{sys}},
 	{folder: "nmad/internal/cpus", ours: []string{"sched/topo"}},
-	{folder: "nmad/internal/process", ours: []string{"asm"}, theirs: []string{sys}},
+	{folder: "nmad/internal/process", ours: []string{"internal/kernel", "asm"}, theirs: []string{sys}},
 	{folder: "nmad/internal/mapped", ours: []string{"internal/linux", "nmad/driver"}, theirs: []string{sys}},
 	// What a launcher has told of the secret is as long as the roster wants it.
 	{folder: "nmad/internal/secret", ours: []string{"internal/setting", "nmad/internal/roster"}, theirs: []string{sys}},
