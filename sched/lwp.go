@@ -296,7 +296,7 @@ func (l *lwp) serve() {
 
 // pauseIdle is the pause of an idle VP between two looks. On a shared machine it gives the CPU away.
 func (s *Scheduler) pauseIdle() {
-	if s.Shared() {
+	if s.SharedCPUs() {
 		giveWay()
 	} else {
 		relax()

@@ -44,8 +44,8 @@ type Config struct {
 	// them; else it simulates that machine on the CPUs of this one.
 	Topology *topo.Topology
 
-	Policy Policy // in which order ready threads of one priority run; the zero value: Fair
-	Shared bool   // other busy processes use the same CPUs: pollers give the CPU to the kernel between two looks instead of spinning
+	Policy     Policy // in which order ready threads of one priority run; the zero value: Fair
+	SharedCPUs bool   // other busy processes use the same CPUs: pollers give the CPU to the kernel between two looks instead of spinning
 
 	// NoPreemption lets threads that compute keep their VP until they call the scheduler, as
 	// GODEBUG=asyncpreemptoff=1 does for the whole program: the clock asks no thread to stop. In
@@ -146,9 +146,9 @@ func (s *Scheduler) CPU(vp int) int { return s.vps[vp].cpu }
 // NumVP returns the number of virtual processors.
 func (s *Scheduler) NumVP() int { return len(s.vps) }
 
-// Shared tells whether pollers should give the CPU away between polls, because
+// SharedCPUs tells whether pollers should give the CPU away between polls, because
 // other busy processes, or other VPs, use the same CPUs.
-func (s *Scheduler) Shared() bool { return s.shared || shareCalled.Load() }
+func (s *Scheduler) SharedCPUs() bool { return s.shared || shareCalled.Load() }
 
 // SetSleeper sets the Sleeper in which idle VPs wait for pending work; nil: none. It wakes the former
 // Sleeper, in which an LWP may still be until then.

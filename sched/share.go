@@ -20,5 +20,5 @@ var sharedByEnvironment = sync.OnceValue(func() bool {
 // poll, and idle VPs, offer their CPU to them after each look. There is no way back.
 func ShareCPUs() { shareCalled.Store(true) }
 
-// SharesCPUs tells whether ShareCPUs was called, or the environment says so.
-func SharesCPUs() bool { return shareCalled.Load() || sharedByEnvironment() }
+// SharedCPUs tells whether ShareCPUs was called, or the environment says so.
+func SharedCPUs() bool { return shareCalled.Load() || sharedByEnvironment() }

@@ -34,7 +34,7 @@ import (
 // its level, its bubble, a suspension, a cancel) takes effect when it goes on, as for a thread that
 // was switched to.
 //
-// A thread does not spin where an idle VP would not: with Config.Shared, or while threads of this VP run without it or are in
+// A thread does not spin where an idle VP would not: with Config.SharedCPUs, or while threads of this VP run without it or are in
 // Blocking. Nor does it spin while idle hooks have something to do. On a VP whose threads spin in vain threads hardly ever
 // spin (Estimator), so the idle loop, which looks for threads to steal, begins only a little later.
 
@@ -101,7 +101,7 @@ func (c *co) spinFirst(mu *Spin) (next *thread, o switchOp, woken bool) {
 // maySpin tells whether an idle VP would spin, and has no hooks to fire. Under a trace threads do not spin: the trace
 // shows which VPs are idle.
 func (v *vp) maySpin() bool {
-	return !v.sched.Shared() && v.numSeized.Load() == 0 && v.numBlocking.Load() == 0 && v.trace.Load() == nil && v.sched.hooks.Silent(hooks.Idle)
+	return !v.sched.SharedCPUs() && v.numSeized.Load() == 0 && v.numBlocking.Load() == 0 && v.trace.Load() == nil && v.sched.hooks.Silent(hooks.Idle)
 }
 
 // wakeSpinning wakes t if it spins. If it returns true the waker must not queue t.

@@ -37,7 +37,7 @@ func New(cfg Config) (*Scheduler, error) {
 	setUp.Do(chooseMode)
 	s := &Scheduler{cfg: cfg, nice: nice()}
 	s.startedAt = asm.Cycles()
-	s.shared = cfg.Shared || shared
+	s.shared = cfg.SharedCPUs || shared
 	s.preempts = !cfg.NoPreemption && !asyncPreemptOff
 	s.slice = asm.ToCycles(int64(cfg.Slice))
 	s.period = asm.ToCycles(int64(cfg.Period))
