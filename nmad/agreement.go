@@ -97,7 +97,7 @@ func (ag *agreements) post(do func()) bool {
 	ag.queue = append(ag.queue, do)
 	if !ag.running {
 		ag.running = true
-		ag.s.work.Go(ag.run)
+		go ag.run()
 	}
 	return true
 }

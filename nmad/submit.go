@@ -107,13 +107,13 @@ func (g *Gate) recvApart(r *Request) (begun bool) {
 	if c.UsesRare || g.monitors.kinds.Load() != 0 {
 		return false
 	}
-	heard := c.Notify
+	notify := c.Notify
 	h := g.lockLists()
 	due := false
 	if h.started.Empty() && g.inbox.incoming.Load() == nil {
 		c.Notify = flow.NotifyState // it is done at once, or not here
 		if begun, due = h.flow.ReceiveWhole(c); !begun {
-			c.Notify = heard
+			c.Notify = notify
 			begun = g.worker != nil && !h.guarded && h.flow.PostPlainly(c)
 		}
 	}
