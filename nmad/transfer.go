@@ -35,17 +35,17 @@ import (
 // back. All other chunks fail at once. The link evicts a peer that keeps the buffer for longer than evictAfter after the
 // gate's end.
 type transfer struct {
-	stream   *flow.Stream                      // under mu, but for the piece that is being copied
-	dir      flow.Direction                    // of it
+	stream   *flow.Stream                      // guarded by mu, except for the reserved chunk
+	dir      flow.Direction                    // direction of stream
 	call     func([]byte) (int, error)         // the link's Push or Pull
 	fetch    func([]byte, uint64) (int, error) // the link's Fetch; nil for Push
-	takeBack func(bool) (int, bool)            // its ReturnPush or ReturnPull, if it borrows; else nil
+	takeBack func(bool) (int, bool)            // the link's ReturnPush or ReturnPull, if it borrows; else nil
 
-	state          atomic.Uint32 // idle, copying, copied: as drawn above
-	n              int           // copied: bytes moved; the copier writes it
-	err            error         // copied: the error of the link; the copier writes it
-	fetchedNothing bool          // the last Fetch gave nothing; under mu
-	bufferKept     bool          // copied, broken, and the link has not given the buffer back; under mu
+	state          atomic.Uint32 // transferIdle, copying or copied; the copier writes copied, the holder of mu the others
+	n              int           // copied: bytes that have moved; the copier writes it
+	err            error         // copied: error of the link; the copier writes it
+	fetchedNothing bool          // the last Fetch has read nothing; guarded by mu
+	bufferKept     bool          // copied, in a broken stream, and the link has not given the buffer back; guarded by mu
 }
 
 const (
