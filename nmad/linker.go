@@ -15,29 +15,28 @@ import (
 	"github.com/pm2-go/pm2/nmad/internal/roster"
 )
 
-// linker makes the links of a process, one to each other process per rail: it dials, and
-// accepts what others dial as long as the session is open, so that it does not matter which side
-// needs a link first. Gates decide what becomes of each link (linkstage.go).
+// linker makes the links of a process: it dials other processes, and accepts the links that they dial as long as the session
+// is open, so that it does not matter which side needs a link first. Gates decide what becomes of each link (linkstage.go).
 type linker struct {
-	ends  []driver.Endpoint // by rail
-	names []string          // likewise
-	cards []roster.Card     // by rank, once they are there
-	limit time.Duration     // for the links of a gate
+	ends  []driver.Endpoint // endpoint of each rail; constant after sort
+	names []string          // name of each rail; constant after sort
+	cards []roster.Card     // card of each rank; constant after sort
+	limit time.Duration     // how long making the links of a gate may take
 
 	ctx       context.Context // ends when no more links are to be made
 	cancel    context.CancelFunc
-	dialSlots chan struct{} // one for each link that is being dialled
+	dialSlots chan struct{} // holds an element for each gate that is being dialled
 
-	changes   chan struct{}  // something has changed; room for one
+	changes   chan struct{}  // tells linkAll that a gate has got its links, or has ended; has room for one element
 	acceptors sync.WaitGroup // goroutines that accept
 	stopped   sync.Once
 
-	mu      sync.Mutex
-	lost    *PeerError // the first gate that has ended
-	refused error      // why the last dialler was refused, or why none came
+	mu      sync.Mutex // guards the fields below
+	lost    *PeerError // why the first gate has ended; nil before
+	refused error      // why the last Accept has failed; nil before
 }
 
-// dialsAtOnce bounds how many links a process dials at once.
+// dialsAtOnce is the largest number of gates that a process dials at once.
 const dialsAtOnce = 16
 
 // Pauses of a dialler that has got the answer LATER, before it dials again: the first, and the longest one.

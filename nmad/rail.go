@@ -21,29 +21,29 @@ const MaxRails = 8
 // peer is lost. Except for the fields at the end, and the transfers, a rail does not change once the gate has its links.
 type rail struct {
 	gate  *Gate
-	index uint8
-	name  string // of the driver, and a number if it is not the first of that driver
+	index uint8  // in Gate.rails
+	name  string // name of the driver, with a number if it is not the first rail of that driver
 	link  driver.Link
 
-	chosenDriver string // the driver that a driver that is a choice has chosen; else ""
-	chosenWhy    string // why
+	chosenDriver string // the driver that a driver such as auto has chosen; else ""
+	chosenWhy    string // why it has chosen that one
 
-	place driver.Place // near which processors the link lies
+	place driver.Place // the processors near which the link lies
 
-	costSource string // where the cost of it comes from: default, measured
+	costSource string // where the cost of the rail comes from: default, measured
 
-	eagerLimit int    // longest message that is faster eagerly than by rendezvous over this rail, if measured; else 0
-	maxBodyWhy string // why the largest packet is no larger; "": the driver does not say
-	shortMax   int    // longest body that takes a way of its own on the small track of the link; -1: none does
-	shortHow   string // and which
+	eagerLimit int    // longest message that is faster eagerly than by rendezvous over this rail, in bytes; 0: not measured
+	maxBodyWhy string // what bounds the largest packet; "" if the driver does not tell
+	shortMax   int    // longest body for which the small track has a faster way, in bytes; -1: it has none
+	shortHow   string // what that way is
 
 	push, pull transfer
 
-	// Under the lock of the gate.
-	armed       bool // the engine sleeps on the link's descriptor
-	armedRoom   bool // and room would wake the sleeper, too
-	armedInVain bool // and the descriptor tells of nothing: the link has taken back what it was armed for; see rearm
-	woken       bool // a sleeper was woken on its behalf, and no thread has looked why
+	// Guarded by the lock of the gate.
+	armed       bool // the engine may sleep on the link's descriptor
+	armedRoom   bool // with armed: the descriptor also tells of room
+	armedInVain bool // with armed: the link is not armed any more, so its descriptor tells of nothing; see rearm
+	woken       bool // the sleeper has woken because of this rail, and lookAtRails has not looked at it
 }
 
 // initRail sets up a rail of a gate that no other thread knows yet.
@@ -190,10 +190,11 @@ func (src railSource) Arm() bool {
 		return false // another thread polls, and may find something
 	}
 	ok := h.arm(src.rail)
-	h.unlockOnly() // not unlock: nothing was armed for less than is wanted
+	h.unlockOnly() // unlock would rearm, and arm has just done that
 	return ok && !g.inbox.left() && !g.mu.Owed()
 }
 
+// arm is Arm under the lock.
 func (h *lockedGate) arm(l *rail) bool {
 	if h.endErr != nil {
 		return true // the gate has ended: the source is about to be removed
