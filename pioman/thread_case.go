@@ -8,8 +8,7 @@ import (
 	"github.com/pm2-go/pm2/sched"
 )
 
-// CompletionCase is a case of marcel.Select for a Completion. It is a value: it may be copied, and its
-// methods may be called on the copy.
+// CompletionCase is a case of marcel.Select for a Completion. It is a value, and may be copied.
 type CompletionCase struct {
 	c    *Completion
 	e    *Engine
@@ -21,13 +20,13 @@ var (
 	_ marcel.Poller = CompletionCase{}
 )
 
-// Case returns a case for Select, which can be taken once any of bits is set, or the engine is closed.
-// After that Wait returns at once and tells which. e is the engine that makes the progress, nil:
+// Case returns the case of a marcel.Select that can be taken once any of bits is set, or the engine is closed.
+// Then Wait returns at once, and tells which of the two. e is the engine that makes the progress, nil:
 // Default.
 //
 // Any number of Selects and Waits may wait for one completion. Select panics with ErrInHandler
-// inside a handler of e, and with ErrNoBits. While it waits the request counts
-// as pending. A hooked engine leaves the polling to the hooks; else Select polls itself,
+// inside a handler of e, and with ErrNoBits if bits is 0. A waiting Select counts as a pending request.
+// If the engine is hooked Select leaves the polling to the hooks; else it polls itself,
 // for 1.5 ms all the time, then every 50 us.
 func (c *Completion) Case(e *Engine, bits uint32) CompletionCase {
 	if e == nil {
@@ -45,9 +44,10 @@ func (x CompletionCase) Try() bool {
 	return x.over()
 }
 
+// over tells whether the case can be taken.
 func (x CompletionCase) over() bool { return x.c.Test(x.bits) || x.e.closed.Load() }
 
-// Poll is for Select.
+// Poll is for Select: it polls an engine that is not hooked.
 func (x CompletionCase) Poll() bool {
 	e := x.e
 	if e.closed.Load() || e.attached.Load() != nil {
@@ -59,8 +59,8 @@ func (x CompletionCase) Poll() bool {
 	return true
 }
 
-// Enlist is for Select. The caller stands in line on a parker's semaphore: a
-// signaller knows nothing of Selects.
+// Enlist is for Select. It enters the queue of a parker's semaphore, so that a
+// signaller wakes a Select as it wakes a Wait.
 func (x CompletionCase) Enlist(w *sched.Waiter) bool { return x.EnlistFor(w, Reason{}) }
 
 // EnlistFor is Enlist for a reason that Waiters gives.
@@ -88,8 +88,7 @@ func (x CompletionCase) EnlistFor(w *sched.Waiter, why Reason) bool {
 	return false
 }
 
-// Withdraw is for Select. If the parker's wake was not what won, its unit is still
-// there, or on its way.
+// Withdraw is for Select. If w has not won by the parker's wake it cancels the sleep, and takes the unit of a late wake.
 func (x CompletionCase) Withdraw(w *sched.Waiter) {
 	p := w.Note().(*parker)
 	w.SetNote(nil)
@@ -99,10 +98,10 @@ func (x CompletionCase) Withdraw(w *sched.Waiter) {
 		p.cancel()
 	}
 	p.unnote()
-	e := p.e.Load() // of Enlist: a caller may name another one by now
+	e := p.e.Load() // the engine of Enlist: the caller's case may name another one by now
 	parking.put(p)
 	e.dismiss()
 }
 
-// Taken tells Select whether the completion is over. A waker may also wake a parker only to make it look again.
+// Taken tells Select whether the case can be taken: a parker may also be woken only to look again.
 func (x CompletionCase) Taken(*sched.Waiter) bool { return x.over() }
