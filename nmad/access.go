@@ -137,16 +137,16 @@ func (x *domainAccess) admit() (leave func()) {
 	return func() { x.guests.Delete(me) }
 }
 
-// forbids returns an ErrOwner if the caller may not use the domain; else nil.
-func (x *domainAccess) forbids() error {
+// accessError returns an ErrOwner if the caller may not use the domain; else nil.
+func (x *domainAccess) accessError() error {
 	if x.ownerID == 0 || x.ownerID == asm.GoID() {
 		return nil
 	}
-	return x.forbidsOther()
+	return x.slowAccessError()
 }
 
 //go:noinline
-func (x *domainAccess) forbidsOther() error {
+func (x *domainAccess) slowAccessError() error {
 	if _, is := x.guests.Load(asm.GoID()); is {
 		return nil
 	}

@@ -103,7 +103,7 @@ func fromOwnEnvironment(ctx context.Context) (Config, error) {
 	if m != nil {
 		c.Rank, c.Size, c.manager = m.Rank(), m.Size(), m
 	}
-	c.told = toldOf(&c)
+	c.fromEnv = identityOf(&c)
 	return c, err
 }
 
@@ -112,7 +112,7 @@ func fromEnvironment(get func(string) string, tell func() ([]byte, error)) (Conf
 	c := Config{Size: 1, Rendezvous: get(EnvRendezvous), Driver: get(EnvDriver), Listen: get(EnvListen), Strategy: get(EnvStrategy), Profile: get(EnvProfile), Link: get(EnvLink)}
 	var err error
 	if index != "" {
-		c.named = c.Rendezvous
+		c.rankZeroName = c.Rendezvous
 	}
 	if err = errors.Join(
 		readVariable(&c.Rank, EnvRank, get(EnvRank), setting.Number), readVariable(&c.Rank, manager.EnvIndex, index, setting.Number),
@@ -127,7 +127,7 @@ func fromEnvironment(get func(string) string, tell func() ([]byte, error)) (Conf
 		return c, fmt.Errorf("nmad: %w: rank %d of an indexed job of Kubernetes, and %s is missing: give the number of its completions", ErrConfig, c.Rank, EnvSize)
 	}
 	if c.Eager > 0 {
-		c.eagerFrom = "environment, " + EnvEager
+		c.eagerSource = "environment, " + EnvEager
 	}
 	if c.Secret, err = tell(); err != nil {
 		return c, err

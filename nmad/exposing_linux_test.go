@@ -28,7 +28,7 @@ func TestExposed(t *testing.T) {
 	const size = 700_007
 	track := func() uint64 { // bytes that have come over it
 		h := to.lock()
-		defer h.drop()
+		defer h.unlockOnly()
 		return h.flow.Ledger().Moved[flow.Pull]
 	}
 	if err := from.Send(1, nil); err != nil {
@@ -176,7 +176,7 @@ func (hd hiding) Withdraw() { *hd.was = append(*hd.was, hd.send.core.Stage) }
 // program's again afterwards.
 func TestWithdrawnBefore(t *testing.T) {
 	for how, give := range map[string]func(*Gate){
-		"the peer is lost": func(g *Gate) { h := g.enter(); h.lose(driver.ErrPeerLost); h.letGo() },
+		"the peer is lost": func(g *Gate) { h := g.enter(); h.lose(driver.ErrPeerLost); h.unlock() },
 		"the gate leaves":  func(g *Gate) { g.beginClose(ErrClosed); g.sayBye() },
 	} {
 		p := newPair(simnet.Options{}, wide)

@@ -56,8 +56,8 @@ func (in *gateInbox) slips() bool {
 	return l != nil && l.Waiting()
 }
 
-// wanted says whether the holder should let the lock go soon: other threads wait for it, or have left requests.
-func (g *Gate) wanted() bool { return g.mu.Wanted() || g.inbox.incoming.Load() != nil }
+// lockWanted says whether the holder should let the lock go soon: other threads wait for it, or have left requests.
+func (g *Gate) lockWanted() bool { return g.mu.Wanted() || g.inbox.incoming.Load() != nil }
 
 // Begin takes in what has been left in incoming, in its order: receives are posted, so that what arrives is matched with
 // them; all else that there is to do is left for handleInbox. It returns the age of which all receives from any source may
@@ -99,7 +99,7 @@ func (g *Gate) lookAgain() {
 func (h *lockedGate) takeReceives() {
 	asked := h.g.inbox.rescan.Load() && h.g.inbox.rescan.Swap(false) // before Begin reads the age, which is that of what was asked for, or more
 	age := h.Begin()
-	if asked && h.end == nil && (h.echoed || h.echoes && !h.started.Empty()) {
+	if asked && h.endErr == nil && (h.echoDue || h.echoes && !h.started.Empty()) {
 		if h.g.inbox.rescan.Swap(true) { // later: the messages that the process sends itself are to be found
 			h.g.inbox.due.Add(-1)
 		}

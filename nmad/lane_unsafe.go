@@ -28,13 +28,13 @@ func (c *Context) Way(rank int, w *driver.Way) (known bool) {
 	if err != nil {
 		return false
 	}
-	if g.rank == g.own || g.owned != nil || g.worker != nil || g.offload != nil || g.mu.Joint() || len(g.rails) != 1 || marcel.Tracing() {
+	if g.rank == g.ownRank || g.private != nil || g.worker != nil || g.offload != nil || g.mu.Joint() || len(g.rails) != 1 || marcel.Tracing() {
 		return true
 	}
 	h := g.enter()
-	defer h.letGo()
+	defer h.unlock()
 	if !h.linked() {
-		return h.end != nil
+		return h.endErr != nil
 	}
 	link, ok := h.link.(laned)
 	if !ok || h.flow.Context(c.number) != c.any {
@@ -57,11 +57,11 @@ func (h *lockedGate) newLane(link laned) *driver.Lane {
 	g := h.g
 	x := &driver.Lane{
 		Lock: g.mu.Word(), Incoming: unsafe.Pointer(&g.inbox.incoming), Due: &g.inbox.due,
-		Armed: &h.armed, Guarded: &h.guarded, Awake: &h.awake, Looks: 1,
+		Armed: &h.armedRails, Guarded: &h.guarded, Awake: &h.wokenThreads, Looks: 1,
 		Tend: func() {
 			h := g.enter()
 			link.Wake()
-			h.letGo()
+			h.unlock()
 		},
 	}
 	w := slipWatch{lane: x}
@@ -101,7 +101,7 @@ func (c *Context) Slips(x *driver.Lane, slips []driver.Slip, of func(int) *Reque
 			x.Slots, x.Spare = uint64(len(slips)-1), mostOfSlips
 			atomic.StorePointer(&x.Slips, unsafe.Pointer(unsafe.SliceData(slips)))
 		}
-		h.letGo()
+		h.unlock()
 	}
 }
 
@@ -121,7 +121,7 @@ func (h *lockedGate) takeSlips() {
 		x.Head.Store(at + 1)
 		x.Spare += int64(s.Room)
 		if in != nil && r.claim() == nil { // an open receive keeps its context, and its slip
-			r.prepare(h.g, flow.OpRecv, in, s.Key, unsafe.Slice(*(**byte)(unsafe.Pointer(&s.Buf)), s.Room), flow.ByState)
+			r.prepare(h.g, flow.OpRecv, in, s.Key, unsafe.Slice(*(**byte)(unsafe.Pointer(&s.Buf)), s.Room), flow.NotifyState)
 			r.core.Entry.Age = s.Age
 			h.startRecv(r)
 		}

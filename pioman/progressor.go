@@ -283,7 +283,7 @@ func (r *progressor) block() bool {
 	case refused, unready:
 		return false // nothing is pending, or an idle processor blocks, or hooks find something: the timer hook may send it again
 	case arrived:
-		return !e.arrivals.Soon() // for arrivals that follow each other closely hooks poll
+		return !e.arrivals.UsuallyShort() // for arrivals that follow each other closely hooks poll
 	}
 	return e.load.view().pending() != 0
 }

@@ -271,7 +271,7 @@ func (w *wait) sleepCovered(p *parker) {
 // hooked, lets others run, and goes on. true: the caller looks again, for whatever reason; false: it sleeps.
 func (w *wait) insist() bool {
 	e := w.e
-	for began, window := asm.Cycles(), e.outside.Tries(e.ticks.explicitSpin); ; {
+	for began, window := asm.Cycles(), e.outside.ProbeWindow(e.ticks.explicitSpin); ; {
 		left := window - (asm.Cycles() - began)
 		if left <= 0 {
 			return false

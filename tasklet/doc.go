@@ -1,8 +1,8 @@
-// Package tasklet runs small pieces of work soon, outside of what the caller is doing, at the hook points of the
-// scheduler: the bottom halves of Linux in user space (Rusty Russell's and Alexey Kuznetsov's tasklets of Linux 2.4; in
-// Marcel, Danjean, Namyst: "Controlling kernel scheduling from user space", 2003). A communication library uses them for
-// work that an event requires, and that the thread which notices the event has no time or no right to do. It is there for
-// programs that come from Marcel; the engine's own work goes by ltasks (package pioman).
+// Package tasklet runs small pieces of work soon, at the hook points of the scheduler rather than in the caller: the bottom
+// halves of Linux in user space (Rusty Russell's and Alexey Kuznetsov's tasklets of Linux 2.4; in Marcel, Danjean, Namyst:
+// "Controlling kernel scheduling from user space", 2003). A communication library uses them for work that an event requires,
+// and that the thread which notices the event has no time or no right to do. The package is for programs that come from
+// Marcel; the progress engine itself uses ltasks (package pioman).
 //
 //	s := sched.Default()
 //	v, err := tasklet.Attach(s) // once: the hooks of s run what is scheduled
@@ -16,9 +16,9 @@
 //
 // # Guarantees
 //
-//   - Scheduled means: the tasklet runs at least once after that, and that run sees what
-//     the caller of Schedule wrote before. Scheduled twice before it begins means: it runs
-//     once.
+//   - A tasklet that is scheduled runs at least once after that, and the run sees what
+//     the caller of Schedule wrote before. If it is scheduled twice before it begins it
+//     runs once.
 //   - It never runs twice at the same time, and each run sees all of the one before.
 //     Different tasklets run in parallel, those of one processor one after the other:
 //     those of high priority first, which leave at least a quarter of each firing to the
@@ -29,9 +29,9 @@
 //     to Init.
 //   - Nothing here allocates, takes a lock, or enters the kernel, save for
 //     waking a sleeping processor and for waiting in Disable, Kill and Detach.
-//   - A firing runs a bounded number, and none twice; it says Busy if more are there. If
-//     that happens too often in a row at the expense of threads, the
-//     rest goes to a helper: a thread of the processor, made for that, which runs them
+//   - A firing runs a bounded number of tasklets, and none twice; it answers Busy if more
+//     are there. If that happens too often in a row at the expense of threads, the rest
+//     goes to a helper: a thread of the processor, made for that, which runs the tasklets
 //     in turn with the other threads until none is left.
 //
 // README.md, beside the code, draws a lane and the states of a tasklet, and says why no wake-up is lost.
