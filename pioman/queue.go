@@ -181,7 +181,7 @@ func (q *Queue) leave() {
 func (q *Queue) end(t *Task, extra uint32) {
 	c, bits, opt := t.notify, t.bits, t.opt
 	t.state.end()
-	q.engine.tally(opt, -1)
+	q.engine.countBlind(opt, -1)
 	if c != nil {
 		c.Signal(bits | extra)
 	}
@@ -191,7 +191,7 @@ func (q *Queue) end(t *Task, extra uint32) {
 func (q *Queue) drop(t *Task) {
 	opt := t.opt
 	t.state.drop()
-	q.engine.tally(opt, -1)
+	q.engine.countBlind(opt, -1)
 }
 
 // flood is the number of tasks in one drain from which on the next drain is likely to find some, too.

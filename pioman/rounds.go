@@ -43,7 +43,7 @@ func (e *Engine) Turn(*Task) Status {
 // here returns the virtual processor of the caller; -1: the caller is on none, or the engine has one queue only.
 func (e *Engine) here() int {
 	if a := e.attached.Load(); a != nil && len(e.tree.Load().ways) > 0 {
-		return a.s.CurrentVP()
+		return a.scheduler.CurrentVP()
 	}
 	return -1
 }

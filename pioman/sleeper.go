@@ -10,7 +10,7 @@ import (
 // kernelSleeper lets one OS thread at a time, the holder, sleep in the kernel for the whole engine.
 // README.md has the protocol.
 type kernelSleeper struct {
-	e       *Engine
+	engine  *Engine
 	holder  atomic.Uintptr           // asm.G of the goroutine that sleeps or prepares to, 0: none
 	sleeps  atomic.Uint32            // how often a holder has left; evict reads it
 	sources atomic.Pointer[[]Source] // replaced as a whole under mu
@@ -22,18 +22,18 @@ type kernelSleeper struct {
 }
 
 // vpSleeper is an engine's sleeper as a sched.Sleeper, by which the LWP of an idle VP blocks here.
-type vpSleeper struct{ e *Engine }
+type vpSleeper struct{ engine *Engine }
 
 // Sleep implements sched.Sleeper. A sleep that ends by its limit, because there are Blind tasks, is followed by another
 // one if the poll in between finds nothing; a return would make the scheduler poll for a while.
 func (vs vpSleeper) Sleep(order *atomic.Uint32) bool {
-	a := vs.e.attached.Load()
+	a := vs.engine.attached.Load()
 	if a != nil && (a.othersPoll() || a.dedicated != nil || a.goroutinesPoll(asm.Cycles())) {
 		return false // another idle VP, the dedicated progressor, or a goroutine polls
 	}
 	for {
 		woken := readied.Load()
-		n := vs.e.sleeper.sleepAs(forever, true, order, 0)
+		n := vs.engine.sleeper.sleepAs(forever, true, order, 0)
 		if a != nil {
 			a.handOver(woken)
 		}
@@ -44,7 +44,7 @@ func (vs vpSleeper) Sleep(order *atomic.Uint32) bool {
 }
 
 // Wake implements sched.Sleeper.
-func (vs vpSleeper) Wake() { vs.e.sleeper.wake() }
+func (vs vpSleeper) Wake() { vs.engine.sleeper.wake() }
 
 // sleep blocks the OS thread until a source or wake announces something, for at most
 // limit. It is refused at once if nothing is pending, or if there is a sleeper
@@ -62,11 +62,11 @@ func (s *kernelSleeper) sleep(limit time.Duration) slept {
 // news tells whether anything has happened in the caller's polls. If not, and if nothing was posted, sleepAs does not
 // wake a sleeper that it finds: otherwise two waiters would keep waking each other.
 func (s *kernelSleeper) sleepAs(limit time.Duration, news bool, word *atomic.Uint32, asleep uint32) slept {
-	if s.e.load.view().pending() == 0 {
+	if s.engine.load.view().pending() == 0 {
 		return refused
 	}
 	if !s.holder.CompareAndSwap(0, asm.G()) {
-		if news || !s.e.load.view().watched() {
+		if news || !s.engine.load.view().watched() {
 			s.wake()
 		}
 		return refused
@@ -82,34 +82,34 @@ func (s *kernelSleeper) sleepAs(limit time.Duration, news bool, word *atomic.Uin
 	}
 	if found && n != unready {
 		n = arrived
-		s.e.arrivals.Took(asm.Cycles()-began+s.e.window(), s.e.ticks.delay)
+		s.engine.arrivals.Took(asm.Cycles()-began+s.engine.window(), s.engine.ticks.delay)
 	}
 	return n
 }
 
 // look polls all queues. true: something happened.
-func (s *kernelSleeper) look() bool { return s.e.poll(-1) == moved }
+func (s *kernelSleeper) look() bool { return s.engine.poll(-1) == moved }
 
 // armAndSleep is the part of sleepAs in which the caller is the holder; it leaves also if a handler ends the goroutine.
 // It tells whether the sources were armed, so that a poll is due, and whether a poll has
 // found something already.
 func (s *kernelSleeper) armAndSleep(limit time.Duration) (n slept, armed, found bool) {
 	defer func() {
-		s.e.load.wakeUp()
+		s.engine.load.wakeUp()
 		s.sleeps.Add(1)
 		s.holder.Store(0)
-		if a := s.e.attached.Load(); a != nil {
+		if a := s.engine.attached.Load(); a != nil {
 			a.wakeClock()
 		}
 	}()
-	s.e.load.fallAsleep() // from here on posters wake the sleeper
-	if out := s.e.poll(-1); out == moved || out == skipped {
+	s.engine.load.fallAsleep() // from here on posters wake the sleeper
+	if out := s.engine.poll(-1); out == moved || out == skipped {
 		return unready, false, false
 	}
-	if s.e.settle(-1); s.e.load.view().pending() == 0 {
+	if s.engine.settle(-1); s.engine.load.view().pending() == 0 {
 		return unready, false, false // not refused: a poster may have seen the sleeper asleep, and relied on it
 	}
-	if s.e.hasOneShots() {
+	if s.engine.hasOneShots() {
 		return unready, false, false // a round is bounded: the poll has not run all OneShot tasks
 	}
 	n, found = s.watch(limit)
@@ -120,7 +120,7 @@ func (s *kernelSleeper) armAndSleep(limit time.Duration) (n slept, armed, found 
 // It polls before it disarms, so that the arrival that has ended the sleep need not wait for the system
 // calls of Disarm; the poll that is due after them finds what has arrived meanwhile.
 func (s *kernelSleeper) watch(limit time.Duration) (n slept, found bool) {
-	if s.e.params.SpareLWPs == 0 && s.e.attached.Load() != nil {
+	if s.engine.params.SpareLWPs == 0 && s.engine.attached.Load() != nil {
 		return s.pause(), false
 	}
 	list := s.list()
@@ -137,7 +137,7 @@ func (s *kernelSleeper) watch(limit time.Duration) (n slept, found bool) {
 		n = s.block(limit, len(list) > 0)
 	}
 	if n == disturbed {
-		s.e.load.wakeUp() // from here on a poster need not wake the sleeper
+		s.engine.load.wakeUp() // from here on a poster need not wake the sleeper
 		found = s.look()
 	}
 	return n, found
@@ -156,7 +156,7 @@ const shortestPause = 50 * time.Microsecond
 
 // pause is the sleep between two polls where no thread may block until something comes (Params.SpareLWPs 0).
 func (s *kernelSleeper) pause() slept {
-	d := max(s.e.params.IdleGap, shortestPause)
+	d := max(s.engine.params.IdleGap, shortestPause)
 	if k := s.kernel.Load(); k != nil {
 		return k.pause(d)
 	}
@@ -167,8 +167,8 @@ func (s *kernelSleeper) pause() slept {
 // block sleeps until a source or a waker ends the sleep, for at most limit. announced: there are sources. Without them,
 // and while there are Blind tasks, it sleeps for blindPeriod at most.
 func (s *kernelSleeper) block(limit time.Duration, announced bool) slept {
-	period := s.e.params.blindPeriod
-	if s.e.blind.Load() != 0 || !announced && s.e.tasks() {
+	period := s.engine.params.blindPeriod
+	if s.engine.blind.Load() != 0 || !announced && s.engine.tasks() {
 		limit = min(limit, period)
 	}
 	if k := s.kernel.Load(); k != nil {

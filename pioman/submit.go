@@ -39,7 +39,7 @@ func (e *Engine) put(t *Task, q *Queue, tr *taskTree) {
 		t.queue.Store(q)
 	}
 	opt := t.opt
-	e.tally(opt, 1) // before the push: the poller that ends the task takes it back
+	e.countBlind(opt, 1) // before the push: the poller that ends the task takes it back
 	q.tell(push)
 	q.submitted.push(t) // from here on t may run, end, and be reused
 	e.announce(q, opt)
@@ -69,9 +69,9 @@ func (e *Engine) announce(q *Queue, opt Options) {
 	}
 }
 
-// tally counts the Blind tasks: while there are some the sleeper sleeps for blindPeriod at most. The first one wakes a
+// countBlind counts the Blind tasks: while there are some the sleeper sleeps for blindPeriod at most. The first one wakes a
 // sleeper, which may have read the count before: it marks itself asleep before it reads the count.
-func (e *Engine) tally(opt Options, n int32) {
+func (e *Engine) countBlind(opt Options, n int32) {
 	if opt&Blind != 0 && e.blind.Add(n) == n && e.load.view().asleep() {
 		e.sleeper.wake()
 	}
@@ -141,7 +141,7 @@ func (e *Engine) wakePoller(v view) {
 		a.dedicated.wake()
 		return
 	}
-	switch vp := a.s.CurrentVP(); {
+	switch vp := a.scheduler.CurrentVP(); {
 	case vp < 0 && v.asleep() && calls.GoroutinesPoll(asm.Cycles()) == 0:
 		e.sleeper.wake()
 	case vp < 0:
@@ -152,6 +152,6 @@ func (e *Engine) wakePoller(v view) {
 	case v.asleep():
 		a.wakeClock()
 	default:
-		a.s.Kick(vp)
+		a.scheduler.Kick(vp)
 	}
 }

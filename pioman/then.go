@@ -68,7 +68,7 @@ func (d *due) push(p *parker) {
 
 // fire makes the function of a parker due. The caller holds the list that p is in, or has p in none.
 func (p *parker) fire(status uint32) {
-	e := p.e.Load()
+	e := p.engine.Load()
 	p.status = status
 	p.listed.Store(false)
 	e.due.push(p)

@@ -10,9 +10,9 @@ import (
 
 // CompletionCase is a case of marcel.Select for a Completion. It is a value, and may be copied.
 type CompletionCase struct {
-	c    *Completion
-	e    *Engine
-	bits uint32
+	completion *Completion
+	engine     *Engine
+	bits       uint32
 }
 
 var (
@@ -40,16 +40,16 @@ func (x CompletionCase) Try() bool {
 	if x.over() {
 		return true
 	}
-	x.e.Poll()
+	x.engine.Poll()
 	return x.over()
 }
 
 // over tells whether the case can be taken.
-func (x CompletionCase) over() bool { return x.c.Test(x.bits) || x.e.closed.Load() }
+func (x CompletionCase) over() bool { return x.completion.Test(x.bits) || x.engine.closed.Load() }
 
 // Poll is for Select: it polls an engine that is not hooked.
 func (x CompletionCase) Poll() bool {
-	e := x.e
+	e := x.engine
 	if e.closed.Load() || e.attached.Load() != nil {
 		return false
 	}
@@ -68,20 +68,20 @@ func (x CompletionCase) EnlistFor(w *sched.Waiter, why Reason) bool {
 	if x.over() {
 		return false
 	}
-	check := wait{e: x.e, c: x.c, want: want{bits: x.bits}}
+	check := wait{engine: x.engine, completion: x.completion, want: want{bits: x.bits}}
 	if err := check.check(); err != nil {
 		panic(fmt.Errorf("pioman: Select: %w", err))
 	}
-	p := parking.get(x.e)
+	p := parking.get(x.engine)
 	p.prepare(onSemaphore, false)
-	if x.c.enlist(p, check.want) {
+	if x.completion.enlist(p, check.want) {
 		if p.sem.Case().Enlist(w) {
-			x.e.admit()
+			x.engine.admit()
 			p.note(&why, asm.Cycles())
 			w.SetNote(p)
 			return true
 		}
-		x.c.withdraw(p)
+		x.completion.withdraw(p)
 	}
 	p.cancel()
 	parking.put(p)
@@ -93,12 +93,12 @@ func (x CompletionCase) Withdraw(w *sched.Waiter) {
 	p := w.Note().(*parker)
 	w.SetNote(nil)
 	p.sem.Case().Withdraw(w)
-	x.c.withdraw(p)
+	x.completion.withdraw(p)
 	if !w.Won() {
 		p.cancel()
 	}
 	p.unnote()
-	e := p.e.Load() // the engine of Enlist: the caller's case may name another one by now
+	e := p.engine.Load() // the engine of Enlist: the caller's case may name another one by now
 	parking.put(p)
 	e.dismiss()
 }

@@ -50,12 +50,12 @@ type CPUSet = topo.CPUSet
 //
 // The slices do not change once the tree is in use; replant makes another tree.
 type taskTree struct {
-	laid     []*sched.Queue // the scheduler's run queues, in the order of nodes; nil: no scheduler
-	nodes    []*taskNode    // outer ones first: nodes[0] is the root
-	queues   []*Queue       // of nodes
-	ways     [][]*taskNode  // by virtual processor: from the leaf to the root; none if there is the root alone
-	visitors []visitor      // by virtual processor
-	byCPU    []*taskNode    // by the number of a CPU, its leaf; nil: no virtual processor there
+	runQueues []*sched.Queue // the scheduler's run queues, in the order of nodes; nil: no scheduler
+	nodes     []*taskNode    // outer ones first: nodes[0] is the root
+	queues    []*Queue       // of nodes
+	ways      [][]*taskNode  // by virtual processor: from the leaf to the root; none if there is the root alone
+	visitors  []visitor      // by virtual processor
+	byCPU     []*taskNode    // by the number of a CPU, its leaf; nil: no virtual processor there
 
 	_        [line]byte
 	surveyed atomic.Int64  // asm.Cycles of the last survey; the poller that makes one writes
@@ -90,7 +90,7 @@ const surveyRounds = 64
 
 // plant makes the tree over a scheduler's run queues. Its root has the queue Engine.root.
 func (e *Engine) plant(laid []*sched.Queue) *taskTree {
-	tr := &taskTree{laid: laid, nodes: []*taskNode{{queue: e.root}}}
+	tr := &taskTree{runQueues: laid, nodes: []*taskNode{{queue: e.root}}}
 	tr.surveyed.Store(never)
 	if len(laid) > 1 {
 		tr.grow(e)
@@ -105,8 +105,8 @@ func (e *Engine) plant(laid []*sched.Queue) *taskTree {
 // grow makes the nodes below the root.
 func (tr *taskTree) grow(e *Engine) {
 	root := tr.nodes[0]
-	on := map[*sched.Queue]*taskNode{tr.laid[0]: root}
-	for _, q := range tr.laid[1:] {
+	on := map[*sched.Queue]*taskNode{tr.runQueues[0]: root}
+	for _, q := range tr.runQueues[1:] {
 		on[q] = &taskNode{queue: &Queue{engine: e, item: q.Item(), watch: e.watch}, up: on[q.Up()]}
 		tr.nodes = append(tr.nodes, on[q])
 	}
@@ -246,7 +246,7 @@ func (tr *taskTree) count() {
 // holds e.mu, and is no handler.
 func (e *Engine) replant(laid []*sched.Queue) {
 	old := e.tree.Load()
-	if slices.Equal(old.laid, laid) {
+	if slices.Equal(old.runQueues, laid) {
 		return
 	}
 	e.tree.Store(e.plant(laid))

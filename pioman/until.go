@@ -20,7 +20,7 @@ const (
 // the calling thread calls met, which must be cheap and must not block. PollUntil is for threads and plain goroutines,
 // and allocates nothing.
 func (e *Engine) PollUntil(met func() bool) bool {
-	u := until{e: e, met: met, vp: e.here(), polite: e.shared()}
+	u := until{engine: e, met: met, vp: e.here(), polite: e.shared()}
 	if a := e.attached.Load(); a != nil {
 		a.notePoll(asm.Cycles())
 	}
@@ -46,7 +46,7 @@ func (e *Engine) PollUntil(met func() bool) bool {
 
 // until is one PollUntil in progress.
 type until struct {
-	e      *Engine
+	engine *Engine
 	met    func() bool
 	vp     int
 	polite bool // other processes use the CPU
@@ -60,7 +60,7 @@ func (u *until) look() sched.Found {
 			return sched.Arrived
 		}
 		if u.looks%4 == 0 {
-			u.e.poll(u.vp)
+			u.engine.poll(u.vp)
 		}
 		return sched.Nothing
 	}
@@ -70,6 +70,6 @@ func (u *until) look() sched.Found {
 		}
 		asm.Pause()
 	}
-	u.e.poll(u.vp)
+	u.engine.poll(u.vp)
 	return sched.Nothing
 }

@@ -75,7 +75,7 @@ func (c *Completion) await(e *Engine, n want, h how) error {
 	if e == nil {
 		e = Default()
 	}
-	w := wait{e: e, c: c, want: n, how: h}
+	w := wait{engine: e, completion: c, want: n, how: h}
 	if err := w.check(); err != nil {
 		return err
 	}
@@ -99,14 +99,14 @@ func (c *Completion) result() error {
 
 // wait is one Wait in progress. Only its caller uses it.
 type wait struct {
-	e    *Engine
-	c    *Completion
-	want want
+	engine     *Engine
+	completion *Completion
+	want       want
 	how
 
-	led   bool // it has tried to sleep in the kernel, so other waiters may rely on it to poll: see leave
-	still bool // the last sleep in the kernel has ended by its limit
-	news  bool // something has happened in its polls since its last sleep in the kernel
+	triedKernel     bool // it has tried to sleep in the kernel, so other waiters may rely on it to poll: see leave
+	lastUndisturbed bool // the last sleep in the kernel has ended by its limit
+	hasNews         bool // something has happened in its polls since its last sleep in the kernel
 
 	onThread bool // the caller is one of marcel's threads
 	crowded  bool // a goroutine that has given up polling because others poll, or want its P
@@ -121,14 +121,14 @@ func (w *wait) check() error {
 	switch {
 	case w.want.bits == 0:
 		return ErrNoBits
-	case w.e.inHandler():
+	case w.engine.inHandler():
 		return ErrInHandler
 	}
 	return nil
 }
 
 // met tells whether the bits are set.
-func (w *wait) met() bool { return w.want.met(w.c.Status()) }
+func (w *wait) met() bool { return w.want.met(w.completion.Status()) }
 
 // over tells whether the context of the wait is done.
 func (w *wait) over() bool { return w.ctx != nil && w.ctx.Err() != nil }
@@ -137,8 +137,8 @@ func (w *wait) over() bool { return w.ctx != nil && w.ctx.Err() != nil }
 // as the work of sched.Poll between two looks.
 func (w *wait) look() sched.Found {
 	for range w.looks {
-		out := w.e.poll(w.vp)
-		w.news = w.news || out == moved
+		out := w.engine.poll(w.vp)
+		w.hasNews = w.hasNews || out == moved
 		if w.met() {
 			return sched.Arrived
 		}
@@ -157,7 +157,7 @@ func (w *wait) look() sched.Found {
 
 // block waits after the first polls. The wait itself counts as a pending request, so that pollers poll.
 func (w *wait) block() error {
-	e := w.e
+	e := w.engine
 	e.admit()
 	p := parking.get(e)
 	now := asm.Cycles()
@@ -177,7 +177,7 @@ func (w *wait) block() error {
 			err = ErrCanceled
 		case w.onThread && e.Hooked():
 			w.sleepCovered(p)
-		case !w.still && w.insist():
+		case !w.lastUndisturbed && w.insist():
 		case w.crowded && e.Hooked() || e.vpsAwake():
 			e.attend()
 			w.sleepCovered(p)
@@ -188,19 +188,19 @@ func (w *wait) block() error {
 			return err
 		}
 	}
-	return w.c.result()
+	return w.completion.result()
 }
 
 // leave ends block, which has begun at that time (asm.Cycles).
 func (w *wait) leave(p *parker, began int64) {
-	e := w.e
+	e := w.engine
 	p.unnote()
 	parking.put(p)
 	e.dismiss()
 	if !w.onThread && w.met() {
-		e.outside.Took(asm.Cycles()-began, e.ticks.explicitSpin)
+		e.unhookedWaits.Took(asm.Cycles()-began, e.ticks.explicitSpin)
 	}
-	if !w.led {
+	if !w.triedKernel {
 		return
 	}
 	if e.attend(); !e.Hooked() && e.sleeper.holder.Load() == 0 {
@@ -216,7 +216,7 @@ func (e *Engine) vpsAwake() bool {
 		return false
 	}
 	for vp := range a.vps {
-		if idle, awake := a.s.Idle(vp); !idle || awake {
+		if idle, awake := a.scheduler.Idle(vp); !idle || awake {
 			return true
 		}
 	}
@@ -247,31 +247,31 @@ func (e *Engine) covered() bool {
 // the waiter sees the change, or that thread sees the parker.
 func (w *wait) sleepCovered(p *parker) {
 	p.prepare(onSemaphore, !w.onThread)
-	if !w.c.enlist(p, w.want) {
+	if !w.completion.enlist(p, w.want) {
 		p.cancel()
 		return
 	}
 	woken := false
 	switch {
-	case !w.e.covered(), w.over(): // the end of ctx may have poked the parker before prepare
+	case !w.engine.covered(), w.over(): // the end of ctx may have poked the parker before prepare
 	case w.cancel:
 		woken = p.sem.AcquireOrCancel()
 	default:
 		p.sem.Acquire()
 		woken = true
 	}
-	w.c.withdraw(p)
+	w.completion.withdraw(p)
 	if !woken {
 		p.cancel()
 	}
 }
 
-// insist polls on for the window of Engine.outside, for a waiter for which no hook polls. A goroutine stops as soon as
+// insist polls on for the window of Engine.unhookedWaits, for a waiter for which no hook polls. A goroutine stops as soon as
 // another one wants its P or its CPU, or polls (sched.Poll): then the progressor polls. A thread, whose engine is not
 // hooked, lets others run, and goes on. true: the caller looks again, for whatever reason; false: it sleeps.
 func (w *wait) insist() bool {
-	e := w.e
-	for began, window := asm.Cycles(), e.outside.ProbeWindow(e.ticks.explicitSpin); ; {
+	e := w.engine
+	for began, window := asm.Cycles(), e.unhookedWaits.ProbeWindow(e.ticks.explicitSpin); ; {
 		left := window - (asm.Cycles() - began)
 		if left <= 0 {
 			return false
@@ -300,14 +300,14 @@ func (w *wait) insist() bool {
 // sleepInKernel sleeps for all waiters in the kernel. If another waiter does that already it sleeps on the semaphore,
 // until that one leaves and wakes another waiter.
 func (w *wait) sleepInKernel(p *parker) {
-	e := w.e
-	_ = w.e.sleeper.open() // if that fails the sleeps are short, and need no descriptors
+	e := w.engine
+	_ = w.engine.sleeper.open() // if that fails the sleeps are short, and need no descriptors
 	p.prepare(onKernel, !w.onThread)
-	if !w.c.enlist(p, w.want) {
+	if !w.completion.enlist(p, w.want) {
 		p.cancel()
 		return
 	}
-	p.limit = w.e.params.explicitSleep
+	p.limit = w.engine.params.explicitSleep
 	if w.cancel {
 		calls.OnCancel(p.poke)
 		defer calls.OnCancel(nil)
@@ -315,13 +315,13 @@ func (w *wait) sleepInKernel(p *parker) {
 	if w.over() || w.cancel && sched.Canceled() {
 		p.limit = 0
 	}
-	w.led = true
-	p.news, w.news = w.news, false
+	w.triedKernel = true
+	p.hasNews, w.hasNews = w.hasNews, false
 	sched.Blocking(p.sleep)
-	w.c.withdraw(p)
+	w.completion.withdraw(p)
 	p.cancel()
-	w.still = p.went == undisturbed
-	if p.went == refused && !w.met() {
+	w.lastUndisturbed = p.outcome == undisturbed
+	if p.outcome == refused && !w.met() {
 		e.attend()
 		w.sleepCovered(p)
 	}

@@ -115,7 +115,7 @@ func (c *Conn) SetReadDeadline(t time.Time) error { return c.setDeadlines(t, &c.
 func (c *Conn) SetWriteDeadline(t time.Time) error { return c.setDeadlines(t, &c.wr) }
 
 // SocketPair returns two connected unix sockets.
-func SocketPair() (a, b *Conn, err error) { return usual().SocketPair() }
+func SocketPair() (a, b *Conn, err error) { return defaultOrRefusing().SocketPair() }
 
 // SocketPair returns two connected unix sockets.
 func (r *Reactor) SocketPair() (a, b *Conn, err error) {
@@ -124,7 +124,7 @@ func (r *Reactor) SocketPair() (a, b *Conn, err error) {
 }
 
 // Pipe returns the two ends of a pipe: one to read, one to write.
-func Pipe() (rd, wr *Conn, err error) { return usual().Pipe() }
+func Pipe() (rd, wr *Conn, err error) { return defaultOrRefusing().Pipe() }
 
 // Pipe returns the two ends of a pipe: one to read, one to write.
 func (r *Reactor) Pipe() (rd, wr *Conn, err error) {

@@ -28,11 +28,11 @@ type descriptor struct {
 	network      string
 	source, addr net.Addr
 
-	epoll   marcel.Mutex // serialises epoll_ctl
-	watched bool         // fd is in the reactor's epoll set; under epoll
+	epollLock marcel.Mutex // serialises epoll_ctl
+	watched   bool         // fd is in the reactor's epoll set; under epoll
 
-	gone *marcel.Latch // opens once fd is closed
-	last func()        // called before close(2); may be nil
+	gone        *marcel.Latch // opens once fd is closed
+	beforeClose func()        // called before close(2); may be nil
 
 	_  [line]byte // one thread reads while another one writes
 	rd direction
@@ -113,8 +113,8 @@ func (d *descriptor) watch(dir *direction) error {
 	if dir.armed { // only the holder of dir.mu sets it
 		return nil
 	}
-	d.epoll.Lock()
-	defer d.epoll.Unlock()
+	d.epollLock.Lock()
+	defer d.epollLock.Unlock()
 	ev := unix.EpollEvent{Events: dir.event | unix.EPOLLRDHUP | unix.EPOLLET, Fd: int32(d.fd)}
 	op := unix.EPOLL_CTL_ADD
 	if d.watched { // the other direction is in the set
@@ -153,8 +153,8 @@ func (d *descriptor) drop() {
 		_ = unix.EpollCtl(d.r.epoll, unix.EPOLL_CTL_DEL, d.fd, nil)
 	}
 	d.r.forget(d)
-	if d.last != nil {
-		d.last()
+	if d.beforeClose != nil {
+		d.beforeClose()
 	}
 	_ = unix.Close(d.fd)
 	d.gone.CountDown()

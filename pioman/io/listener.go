@@ -23,7 +23,9 @@ var (
 // Listen listens at an address: network "tcp", "tcp4", "tcp6" or "unix", address as for
 // net.Listen, except that without a host it is the loopback interface; "0.0.0.0" and
 // "[::]" (IPv4 as well) mean all interfaces, port 0 a free one. Close removes a unix socket's file.
-func Listen(network, address string) (*Listener, error) { return usual().Listen(network, address) }
+func Listen(network, address string) (*Listener, error) {
+	return defaultOrRefusing().Listen(network, address)
+}
 
 // Listen is the function Listen for this reactor.
 func (r *Reactor) Listen(network, address string) (l *Listener, err error) {
@@ -44,7 +46,7 @@ func (r *Reactor) Listen(network, address string) (l *Listener, err error) {
 	if u, ok := theirs.(*net.UnixListener); ok { // the file is ours from now on
 		u.SetUnlinkOnClose(false)
 		if name := u.Addr().String(); name[0] != '@' {
-			l.last = func() { _ = unix.Unlink(name) }
+			l.beforeClose = func() { _ = unix.Unlink(name) }
 		}
 	}
 	return l, nil

@@ -21,15 +21,15 @@ type Reactor struct {
 	epoll  int // the set of the descriptors for which threads have waited
 	task   pioman.Task
 
-	mu    marcel.Mutex // guards ended, and changes of places
-	ended error        // why it takes no descriptors: it is closed, or could not be made; nil: it takes some
+	mu      marcel.Mutex // guards refusal, and changes of descriptors
+	refusal error        // why it takes no descriptors: it is closed, or could not be made; nil: it takes some
 	// The descriptors by their numbers; adopt replaces it by a longer one, under mu. If the poller handles an event late,
 	// when its number belongs to another descriptor, the user of that one calls the kernel once in vain.
-	places atomic.Pointer[[]atomic.Pointer[descriptor]]
+	descriptors atomic.Pointer[[]atomic.Pointer[descriptor]]
 
-	_       [line]byte
-	waiters atomic.Int32 // threads that wait for a descriptor; with 0 the task makes no system call
-	stale   atomic.Bool  // the epoll descriptor may be readable though no thread waits; Disarm sets it, poll clears it
+	_             [line]byte
+	waiters       atomic.Int32 // threads that wait for a descriptor; with 0 the task makes no system call
+	mayBeReadable atomic.Bool  // the epoll descriptor may be readable though no thread waits; Disarm sets it, poll clears it
 
 	_      [line]byte
 	events [64]unix.EpollEvent // only poll uses it
@@ -46,7 +46,7 @@ func NewReactor(e *pioman.Engine) (*Reactor, error) {
 		return nil, fmt.Errorf("new reactor: %w", os.NewSyscallError("epoll_create1", err))
 	}
 	r := &Reactor{engine: e, epoll: epoll}
-	r.places.Store(new([]atomic.Pointer[descriptor]))
+	r.descriptors.Store(new([]atomic.Pointer[descriptor]))
 	r.task.Init("pio", r.poll, pioman.Repeat)
 	if err = e.AddSource((*reactorSource)(r)); err == nil {
 		if err = e.Submit(&r.task); err != nil {
@@ -77,11 +77,11 @@ func Default() (r *Reactor, err error) {
 	return defaultReactor.r, err
 }
 
-// usual returns the default reactor; if that cannot be made, one that takes no descriptors and says why.
-func usual() *Reactor {
+// defaultOrRefusing returns the default reactor; if that cannot be made, one that takes no descriptors and says why.
+func defaultOrRefusing() *Reactor {
 	r, err := Default()
 	if err != nil {
-		r = &Reactor{ended: err}
+		r = &Reactor{refusal: err}
 	}
 	return r
 }
@@ -90,8 +90,8 @@ func usual() *Reactor {
 // takes the reactor off its engine. Close again returns net.ErrClosed.
 func (r *Reactor) Close() error {
 	r.mu.Lock()
-	ended, all := r.ended, *r.places.Load()
-	r.ended = net.ErrClosed
+	ended, all := r.refusal, *r.descriptors.Load()
+	r.refusal = net.ErrClosed
 	r.mu.Unlock()
 	if ended != nil {
 		return fmt.Errorf("close reactor: %w", ended)
@@ -112,17 +112,17 @@ func (r *Reactor) Close() error {
 func (r *Reactor) adopt(d *descriptor) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.ended != nil {
-		return r.ended
+	if r.refusal != nil {
+		return r.refusal
 	}
-	list := *r.places.Load()
+	list := *r.descriptors.Load()
 	if d.fd >= len(list) {
 		longer := make([]atomic.Pointer[descriptor], max(64, 2*d.fd))
 		for i := range list {
 			longer[i].Store(list[i].Load())
 		}
 		list = longer
-		r.places.Store(&list)
+		r.descriptors.Store(&list)
 	}
 	list[d.fd].Store(d)
 	return nil
@@ -132,24 +132,24 @@ func (r *Reactor) adopt(d *descriptor) error {
 func (r *Reactor) forget(d *descriptor) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	(*r.places.Load())[d.fd].Store(nil)
+	(*r.descriptors.Load())[d.fd].Store(nil)
 }
 
 // poll is the task's handler: it gets the kernel's events, if a thread
 // waits for some, and passes them on. One poller at a time calls it.
 func (r *Reactor) poll(*pioman.Task) pioman.Status {
-	if r.waiters.Load() == 0 && !r.stale.Load() {
+	if r.waiters.Load() == 0 && !r.mayBeReadable.Load() {
 		return pioman.Again
 	}
-	if r.stale.Load() {
-		r.stale.Store(false)
+	if r.mayBeReadable.Load() {
+		r.mayBeReadable.Store(false)
 	}
 	n := epollNow(r.epoll, &r.events)
 	if n == len(r.events) {
-		r.stale.Store(true) // there may be more events
+		r.mayBeReadable.Store(true) // there may be more events
 	}
 	status := pioman.Again
-	list := *r.places.Load()
+	list := *r.descriptors.Load()
 	for i := range n {
 		ev := &r.events[i]
 		if d := list[ev.Fd].Load(); d != nil && d.happened(ev.Events) {
@@ -171,4 +171,4 @@ func (src *reactorSource) Arm() bool { return true }
 
 // Disarm implements pioman.Source. It makes the poll that follows take the events
 // even if no thread waits: otherwise they would end each sleep.
-func (src *reactorSource) Disarm() { src.stale.Store(true) }
+func (src *reactorSource) Disarm() { src.mayBeReadable.Store(true) }

@@ -17,7 +17,7 @@ import (
 
 // WrapConn makes a Conn of a connected stream socket (tcp, unix), a pipe, a terminal, or another file that epoll can
 // watch. For a file on a disk it fails: a thread reads that by package os, within marcel.Blocking.
-func WrapConn(c syscall.Conn) (*Conn, error) { return usual().WrapConn(c) }
+func WrapConn(c syscall.Conn) (*Conn, error) { return defaultOrRefusing().WrapConn(c) }
 
 // WrapConn is the function WrapConn for this reactor.
 func (r *Reactor) WrapConn(c syscall.Conn) (*Conn, error) {
@@ -30,7 +30,7 @@ func (r *Reactor) WrapConn(c syscall.Conn) (*Conn, error) {
 }
 
 // WrapListener makes a Listener of a listening stream socket. Close does not remove a unix socket's file.
-func WrapListener(l syscall.Conn) (*Listener, error) { return usual().WrapListener(l) }
+func WrapListener(l syscall.Conn) (*Listener, error) { return defaultOrRefusing().WrapListener(l) }
 
 // WrapListener is the function WrapListener for this reactor.
 func (r *Reactor) WrapListener(l syscall.Conn) (*Listener, error) {
