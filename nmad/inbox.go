@@ -3,8 +3,8 @@ package nmad
 import (
 	"sync/atomic"
 
-	"github.com/pm2-go/pm2/nmad/driver"
 	"github.com/pm2-go/pm2/nmad/internal/flow"
+	"github.com/pm2-go/pm2/nmad/internal/lane"
 )
 
 // gateInbox holds what threads leave for the holder of a gate's lock because they find it held. A thread that starts a request
@@ -21,7 +21,7 @@ type gateInbox struct {
 	due      atomic.Int32                 // what the holder must do besides incoming: transfers that are copied; loans that were released; 1 if rescan. See left
 	incoming atomic.Pointer[flow.Request] // started while the lock was held, youngest first
 	rescan   atomic.Bool                  // the unexpected messages are to be compared with the receives from any source
-	lane     atomic.Pointer[driver.Lane]  // whose slips are to be posted; nil: there is none; set once, under the lock
+	lane     atomic.Pointer[lane.Lane]    // whose slips are to be posted; nil: there is none; set once, under the lock
 	released atomic.Pointer[flow.Lease]   // loans that were released, youngest first; each counts in due; see loan.go
 }
 

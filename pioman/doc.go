@@ -1,7 +1,5 @@
-// Package pioman is the progress engine: it runs small pieces of communication
-// work, ltasks, whenever a processor has a moment, so that messages move while
-// threads compute, block, or sleep. It answers PIOMan (Trahay & Denis, 2009;
-// Denis, 2015); the code is new.
+// Package pioman is the progress engine: it runs small pieces of communication work, ltasks, whenever a processor has a
+// moment, so that messages move while threads compute, block, or sleep.
 //
 //	stop, err := pioman.Enable() // from here on requests progress while threads compute
 //	defer stop()
@@ -20,7 +18,8 @@
 //	pioman.Default().Done()
 //
 // A program that passes messages (package nmad) or reads sockets (package pioman/io) calls Enable, and
-// no more. All else in this package is for libraries whose work the engine runs.
+// no more. All else in this package is for libraries whose work the engine runs. The package answers PIOMan (Trahay &
+// Denis, 2009; Denis, 2015); the code is new.
 //
 //	 owner (a gate, a socket ...)                          waiter
 //	   │ Task, embedded          Need / Done                 │ Completion.Wait
@@ -56,19 +55,26 @@
 //
 // # What one must know
 //
-//   - A handler must not block. Handlers of one queue never run in parallel, and one poller at a time polls a task; each
-//     poll sees what the last one did.
-//   - Submit, polling, Need, Done, Signal, Test and Wait allocate nothing, except a wait when more waiters sleep at the
-//     same time than ever before. Submit, Poll, Need, Done, Signal and the hooks spin on no lock.
-//   - With nothing pending, or only receives for which a Source announces arrivals, no CPU is used.
-//   - After Cancel no handler of the task runs. Close leaves nothing behind; stop leaves two descriptors (epoll, eventfd).
+// Tasks:
+//
+//   - A handler must not block. Handlers of one queue never run in parallel, and a task is polled by one poller at a time;
+//     each poll sees what the last one did.
+//   - After Cancel no handler of the task runs. Task.SetCPUs keeps the polls of a task near some processors.
+//   - A handler or function that panics or calls runtime.Goexit ends itself, not the engine.
+//
+// Waits:
+//
+//   - A wait is for any bits of a completion, or for all; it may have a context, or end when the thread is cancelled.
 //   - The last waiter of a completion may reuse its memory, and that of the task which signalled it, at once.
-//   - A wait is for any of some bits (Wait), or for all (WaitAll); it ends with a context (WaitContext), or when the
-//     calling thread is cancelled (WaitOrCancel). A time limit is a context with a deadline.
-//   - Completion.Then lets a poller call a function instead of waking a waiter: once, outside of every lock.
-//     Completion.Case is for a marcel.Select.
-//   - A handler or function that panics or calls runtime.Goexit ends its task, not the engine.
-//   - Task.SetCPUs keeps the polls of a task near some processors.
+//   - Completion.Then has a poller call a function instead of waking a waiter: once, outside of every lock. Completion.Case
+//     is for a marcel.Select.
+//
+// Costs:
+//
+//   - Submit, polling, Need, Done, Signal, Test and Wait allocate nothing, but for the first wait of a new greatest number
+//     of simultaneous sleepers. Submit, Poll, Need, Done, Signal and the hooks spin on no lock.
+//   - With nothing pending, and with only announced receives pending, no CPU is used.
+//   - Close leaves nothing behind; the stop function of Enable leaves the two descriptors by which an engine sleeps.
 //
 // Only the files thread*.go import package marcel: the engine takes a mutex from it, and a semaphore to sleep on, for
 // threads and goroutines alike. All other files use sched and hooks.

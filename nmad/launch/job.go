@@ -20,6 +20,7 @@ import (
 	"github.com/pm2-go/pm2/nmad/internal/cpus"
 	"github.com/pm2-go/pm2/nmad/internal/manager"
 	"github.com/pm2-go/pm2/nmad/internal/presence"
+	"github.com/pm2-go/pm2/nmad/internal/process"
 	"github.com/pm2-go/pm2/sched/topo"
 )
 
@@ -168,6 +169,7 @@ func (j *Job) less() {
 	}
 	go func() {
 		j.guard.close()
+		process.RemoveFiles()
 		close(j.over)
 	}()
 }

@@ -1,6 +1,5 @@
-// Package pio is input and output through the progress engine: sockets and pipes
-// whose operations block the thread that calls them and nothing else. It corresponds to
-// PIOMan's I/O interface (Trahay & Denis, 2009), for programs that come from PIOMan.
+// Package pio is input and output through the progress engine: sockets and pipes whose operations block the thread that
+// calls them and nothing else.
 //
 //	stop, err := pioman.Enable()       // idle virtual processors poll
 //	l, err2 := pio.Listen("tcp", ":0") // loopback, unless a host is given
@@ -21,7 +20,8 @@
 // The folder is called io, the package pio, so that it can stand beside package io: import pio
 // "github.com/pm2-go/pm2/pioman/io". Conn is a net.Conn, Listener a net.Listener; both work for marcel's threads and for
 // plain goroutines. The kernel announces nothing of files on disks: a thread reads and writes them by package os, within
-// marcel.Blocking.
+// marcel.Blocking. The package answers PIOMan's I/O interface (Trahay & Denis, 2009), and is there for programs that come
+// from PIOMan.
 //
 // # How a read waits
 //

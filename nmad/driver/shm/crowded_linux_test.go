@@ -50,8 +50,8 @@ func TestCrowded(t *testing.T) {
 		}
 		body := bytes.Repeat([]byte("pm2"), want/3+1)[:want]
 		for i, l := range links {
-			if l := l.(*link); l.reader.PID != 0 && l.lr.helped == shared[i] {
-				t.Errorf("shared %v: side %d is helped: %v", shared, i, l.lr.helped)
+			if l := l.(*link); l.reader.PID != 0 && l.largeRx.senderHelps == shared[i] {
+				t.Errorf("shared %v: side %d is helped: %v", shared, i, l.largeRx.senderHelps)
 			}
 			if got := l.Caps().MaxBody; got != want {
 				t.Errorf("shared %v: side %d sends up to %d bytes, want %d", shared, i, got, want)
