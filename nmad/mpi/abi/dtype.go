@@ -471,7 +471,7 @@ func (a *cCall) typeCreateDarray(size, rank, n, inMemory int, t *cType) (*cType,
 	for i, d := range lists[0] {
 		switch d {
 		case dealtNone:
-			dealt[i] = datatype.Undealt
+			dealt[i] = datatype.NotDistributed
 		case dealtBlock:
 			dealt[i] = datatype.Block
 		case dealtCyclic:

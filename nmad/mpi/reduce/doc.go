@@ -1,3 +1,4 @@
-// Package reduce has the operations of reductions: MPI's predefined ones, for each kind of element for which they make sense, and those of a user.
-// An operation takes two runs of elements and leaves the results in the second; the first is the left operand.
+// Package reduce has the operations of reductions: MPI's predefined ones, for the kinds of elements for which MPI defines
+// them, and operations of a program (User). An operation combines two Buffers of elements, of which the first has the left
+// operands, and stores the results in the second.
 package reduce
