@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// leastLook is the least time between two looks for stopped ranks.
+// minLookPause is the least time between two looks for stopped ranks.
 const minLookPause = 20 * time.Millisecond
 
 // endStopped kills ranks that were stopped (SIGSTOP) and would keep the job from ending: when all others have

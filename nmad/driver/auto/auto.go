@@ -90,7 +90,7 @@ func identity() string {
 	return strings.Join(words, "-")
 }
 
-// spaces are the name spaces that processes must share to be on one host.
+// sharedSpaces are the name spaces that processes must share to be on one host.
 var sharedSpaces = []string{"net", "pid"}
 
 // difference says, for people, why two identities are not of one host; empty: they are.

@@ -11,7 +11,7 @@ import (
 	"github.com/pm2-go/pm2/sched/topo"
 )
 
-// mostLower is how many devices below one are followed: of a VLAN on a bond of ports.
+// maxLower is how many devices below one are followed: of a VLAN on a bond of ports.
 const maxLower = 3
 
 // Device returns where a link lies that goes through the network device name, for a process that may use cpus on

@@ -12,7 +12,7 @@ import (
 	"github.com/pm2-go/pm2/sched/topo"
 )
 
-// one is the place of everything on a machine of one node.
+// singleNode is the place of everything on a machine of one node.
 var singleNode = driver.Place{Node: -1, Why: "the machine has one NUMA node"}
 
 // Home returns where memory should lie through which messages arrive at a process that may use cpus on machine t.

@@ -14,7 +14,7 @@ import (
 	"github.com/pm2-go/pm2/nmad/driver/internal/relaxed"
 )
 
-// mostOnce is how many bytes of the large track one call moves at most: as long
+// maxMove is how many bytes of the large track one call moves at most: as long
 // as the kernel copies, a garbage collection waits.
 const maxMove = 1 << 20
 
