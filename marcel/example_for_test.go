@@ -29,7 +29,7 @@ func ExampleComputeWith() {
 }
 
 func ExampleValue() {
-	var parts []*marcel.Value[int]
+	var parts []*marcel.Future[int]
 	for i := range 4 {
 		parts = append(parts, marcel.Compute(func() int { return i * i }))
 	}
@@ -43,7 +43,7 @@ func ExampleValue() {
 }
 
 func ExampleWeighted() {
-	memory := marcel.NewWeighted(1 << 30) // bytes that all together may use
+	memory := marcel.NewWeightedSemaphore(1 << 30) // bytes that all together may use
 	memory.Acquire(600 << 20)
 	soon, stop := context.WithTimeout(context.Background(), time.Millisecond)
 	defer stop()

@@ -35,7 +35,7 @@ func TestRWMutexExcludes(t *testing.T) {
 					r := rand.New(rand.NewPCG(uint64(i), 8))
 					for range effort.Of(600) {
 						if r.IntN(3) > 0 {
-							if !attempt(reading{m}, r) {
+							if !groupBody(reading{m}, r) {
 								continue
 							}
 							if n := inside.Add(1); n >= 100 {
@@ -49,7 +49,7 @@ func TestRWMutexExcludes(t *testing.T) {
 							m.RUnlock()
 							continue
 						}
-						if !attempt(m, r) {
+						if !groupBody(m, r) {
 							continue
 						}
 						if n := inside.Add(100); n != 100 {

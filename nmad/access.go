@@ -137,16 +137,16 @@ func (x *domainAccess) admit() (leave func()) {
 	return func() { x.guests.Delete(me) }
 }
 
-// forbids returns an ErrOwner if the caller may not use the domain; else nil.
-func (x *domainAccess) forbids() error {
+// accessError returns an ErrOwner if the caller may not use the domain; else nil.
+func (x *domainAccess) accessError() error {
 	if x.ownerID == 0 || x.ownerID == asm.GoID() {
 		return nil
 	}
-	return x.forbidsOther()
+	return x.slowAccessError()
 }
 
 //go:noinline
-func (x *domainAccess) forbidsOther() error {
+func (x *domainAccess) slowAccessError() error {
 	if _, is := x.guests.Load(asm.GoID()); is {
 		return nil
 	}
@@ -181,7 +181,7 @@ func newAccess(cfg *DomainConfig, gates iter.Seq[*Gate], shared bool) (x domainA
 		x.ownerID, x.engine, x.guests = asm.GoID(), x.owner.engine, &sync.Map{}
 		x.lock.Bias()
 	case explicit:
-		x.engine = pioman.New(pioman.Config{Shared: shared})
+		x.engine = pioman.New(pioman.Config{SharedCPUs: shared})
 	}
 	return x, nil
 }

@@ -26,12 +26,12 @@ const notesMost = 64
 type agreements struct {
 	s *Session
 
-	mu      lock.Spin // inside the locks of gates; everything up to stopped is under it
-	queue   []func()
-	heard   []int                       // by rank: its notes in queue
-	calls   map[*agreementCall]struct{} // that have not ended
-	running bool
-	stopped error // what calls end with; nil: not stopped
+	mu          lock.Spin // inside the locks of gates; everything up to stopped is under it
+	queue       []func()
+	queuedNotes []int                       // by rank: its notes in queue
+	calls       map[*agreementCall]struct{} // that have not ended
+	running     bool
+	stopped     error // what calls end with; nil: not stopped
 
 	failed atomic.Pointer[[]int] // ranks that are lost in the order known here, agreed upon first; what it points to never changes
 
@@ -51,14 +51,14 @@ type groupAgreements struct {
 type agreementCall struct {
 	kind    uint8
 	value   uint64
-	over    *Request
+	done    *Request
 	verdict consensus.Verdict // when over is done
 	agreed  []int             // likewise: all ranks that have failed, in the agreed order
 }
 
 func newAgreements(s *Session, rank, size int) *agreements {
 	ag := &agreements{
-		s: s, heard: make([]int, size), calls: map[*agreementCall]struct{}{},
+		s: s, queuedNotes: make([]int, size), calls: map[*agreementCall]struct{}{},
 		groups: map[uint16]*groupAgreements{0: {participant: consensus.New(rank, size, nil)}}, pending: map[uint16]*pendingNotes{},
 	}
 	ag.failed.Store(new([]int))
@@ -73,7 +73,7 @@ func (ag *agreements) group(number uint16) *groupAgreements {
 	if gr := ag.groups[number]; gr != nil {
 		return gr
 	}
-	c := ag.s.zero().context(number)
+	c := ag.s.jobDomain().context(number)
 	if c == nil {
 		return nil
 	}
@@ -81,7 +81,7 @@ func (ag *agreements) group(number uint16) *groupAgreements {
 	for _, rank := range ag.groups[0].participant.Failed() {
 		gr.participant.Lost(rank)
 	}
-	c.agreed.Store(true)
+	c.hasAgreed.Store(true)
 	ag.groups[number] = gr
 	return gr
 }
@@ -108,7 +108,7 @@ func (ag *agreements) run() {
 		ag.mu.Lock()
 		queue := ag.queue
 		ag.queue = nil
-		clear(ag.heard)
+		clear(ag.queuedNotes)
 		if len(queue) == 0 || ag.stopped != nil {
 			ag.running = false
 			ag.mu.Unlock()
@@ -153,9 +153,9 @@ func (ag *agreements) revoke(x *Context) {
 	}
 	for rank := range ag.size() {
 		if rank != ag.s.cfg.Rank && x.any.Group().Has(rank) {
-			h := ag.s.job.to(rank).lock()
+			h := ag.s.job.gateOf(rank).lock()
 			ag.send(h, &consensus.Note{Kind: consensus.Revoke, Context: x.number, By: consensus.NoLeader})
-			h.letGo()
+			h.unlock()
 		}
 	}
 	x.end()
@@ -168,19 +168,19 @@ func (ag *agreements) do(gr *groupAgreements, a consensus.Action) {
 		ag.conclude(gr, a)
 		return
 	}
-	g := ag.s.job.to(a.Rank)
+	g := ag.s.job.gateOf(a.Rank)
 	h := g.lock()
-	defer h.letGo()
+	defer h.unlock()
 	switch a.What {
 	case consensus.Send:
 		ag.send(h, &a.Note)
 	case consensus.Exclude:
-		if h.end == nil {
+		if h.endErr == nil {
 			ag.send(h, &a.Note)
 			ag.s.job.work.Go(g.exclude)
 		}
 	case consensus.Watch:
-		if ag.s.orphan.Load() {
+		if ag.s.relayLost.Load() {
 			h.wantLinks()
 		}
 	case consensus.Blame:
@@ -226,8 +226,8 @@ func (ag *agreements) hear(h *lockedGate) error {
 	}
 	rank := h.g.rank
 	ag.mu.Lock()
-	ag.heard[rank]++
-	many := ag.stopped == nil && ag.heard[rank] > notesMost
+	ag.queuedNotes[rank]++
+	many := ag.stopped == nil && ag.queuedNotes[rank] > notesMost
 	ag.mu.Unlock()
 	if many {
 		return fmt.Errorf("more than %d notes of agreements at once", notesMost)
@@ -242,7 +242,7 @@ func (ag *agreements) take(rank int, n consensus.Note) {
 		return
 	}
 	if n.Kind == consensus.Revoke {
-		ag.revoke(ag.s.zero().context(n.Context))
+		ag.revoke(ag.s.jobDomain().context(n.Context))
 	} else if gr := ag.group(n.Context); gr != nil { // else it was closed here: all that is agreed upon there was
 		gr.participant.Hear(rank, n)
 	}
@@ -250,7 +250,7 @@ func (ag *agreements) take(rank int, n consensus.Note) {
 
 // startCall starts a call of Agree or Shrink, which ends by its request.
 func (ag *agreements) startCall(x *agreementCall, c *Context) {
-	x.over.startLink(ag.s.job.own()).letGo()
+	x.done.startLink(ag.s.job.ownGate()).unlock()
 	ag.mu.Lock()
 	ag.calls[x] = struct{}{}
 	ag.mu.Unlock()
@@ -272,9 +272,9 @@ func (ag *agreements) endCall(x *agreementCall, err error) {
 	delete(ag.calls, x)
 	ag.mu.Unlock()
 	if open {
-		h := ag.s.job.own().enter()
-		h.flow.Finish(&x.over.core, err)
-		h.letGo()
+		h := ag.s.job.ownGate().enter()
+		h.flow.Finish(&x.done.core, err)
+		h.unlock()
 	}
 }
 
@@ -312,7 +312,7 @@ type pendingNotes struct {
 
 // keepPending keeps a note for a context that is not open here, and was not before. False: it is, or was.
 func (ag *agreements) keepPending(rank int, n consensus.Note) bool {
-	d := ag.s.zero()
+	d := ag.s.jobDomain()
 	if n.Context == 0 || !d.neverOpened(n.Context) {
 		return false
 	}
@@ -344,7 +344,7 @@ func (ag *agreements) keepPending(rank int, n consensus.Note) bool {
 // takePending takes in what has come for a context before it was opened.
 func (ag *agreements) takePending(of uint16) {
 	e := ag.pending[of]
-	x := ag.s.zero().context(of)
+	x := ag.s.jobDomain().context(of)
 	if e == nil {
 		return
 	}
@@ -369,13 +369,13 @@ func (ag *agreements) takePending(of uint16) {
 func (d *Domain) neverOpened(number uint16) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	return d.used == nil || d.used[number/64]>>(number%64)&1 == 0
+	return d.usedContexts == nil || d.usedContexts[number/64]>>(number%64)&1 == 0
 }
 
 // noteOpened notes that a context is, or was, open. Under mu.
 func (d *Domain) noteOpened(number uint16) {
-	if d.used == nil {
-		d.used = make([]uint64, (contexts.Last+1)/64)
+	if d.usedContexts == nil {
+		d.usedContexts = make([]uint64, (contexts.Last+1)/64)
 	}
-	d.used[number/64] |= 1 << (number % 64)
+	d.usedContexts[number/64] |= 1 << (number % 64)
 }

@@ -186,7 +186,7 @@ func TestChoose(t *testing.T) {
 func TestMonitor(t *testing.T) {
 	p := newPair(simnet.Options{}, wide)
 	s := &Session{}
-	p.gates[1].locked.observe(&s.watch)
+	p.gates[1].locked.observe(&s.monitors)
 	var seen []string
 	stop := s.Monitor(MessageArrived|RecvDone|GateEnded, func(e Event) {
 		seen = append(seen, fmt.Sprintf("%d tag %d size %d: %v", e.Kind, e.Tag, e.Size, e.Err != nil))

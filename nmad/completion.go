@@ -16,8 +16,8 @@ func (h *lockedGate) takeFinished() {
 		case flow.Noticed:
 			h.note(MessageArrived, Envelope{h.g.rank, c.Entry.Tag, c.Size}, nil, nil)
 		case flow.Choosing:
-			h.g.calls.push(upcall{r: requestOf(c)})
-			h.called = true
+			h.g.upcalls.push(upcall{r: requestOf(c)})
+			h.upcallsAdded = true
 		default:
 			h.tellEnd(requestOf(c))
 		}
@@ -31,28 +31,28 @@ func (h *lockedGate) takeFinished() {
 func (h *lockedGate) tellEnd(r *Request) {
 	c, rare := &r.core, r.rare()
 	h.traceEnd(r)
-	if h.g.watch.kinds.Load() != 0 {
+	if h.g.monitors.kinds.Load() != 0 {
 		h.noteEnd(r)
 	}
 	if x := rare.buffer; x != nil {
-		rare.buffer, rare.Where = nil, nil
+		rare.buffer, rare.LoanPlace = nil, nil
 		x.sendDone()
 	}
 	if rare.Anywhere {
-		h.g.mover.Done() // it counted for itself
+		h.g.pollEngine.Done() // it counted for itself
 	}
 	switch {
-	case c.Heard == flow.ByStage:
-	case rare.notify != nil:
-		h.g.calls.push(upcall{r: r})
-		h.called = true
-	case c.Heard == flow.Told || rare.queue != nil:
+	case c.Notify == flow.NotifyNone:
+	case rare.onDone != nil:
+		h.g.upcalls.push(upcall{r: r})
+		h.upcallsAdded = true
+	case c.Notify == flow.NotifyOwner || rare.queue != nil:
 		if c.Wakes {
-			h.awake++
+			h.wokenThreads++
 		}
-		h.over.push(r)
+		h.toSignal.push(r)
 	default:
-		asm.StoreRelease32(&c.State, flow.Over)
+		asm.StoreRelease32(&c.State, flow.Ended)
 	}
 }
 
@@ -61,8 +61,8 @@ func (h *lockedGate) tellEnd(r *Request) {
 func (h *lockedGate) publish() {
 	h.takeFinished()
 	requests, holding := h.flow.Pending()
-	h.count(&h.needing, requests != 0)
-	h.count(&h.holding, holding)
+	h.count(&h.countedRequests, requests != 0)
+	h.count(&h.countedUnsent, holding)
 }
 
 func (h *lockedGate) count(is *bool, should bool) {
@@ -70,21 +70,21 @@ func (h *lockedGate) count(is *bool, should bool) {
 	case *is == should:
 		return
 	case should:
-		h.g.mover.Need()
+		h.g.pollEngine.Need()
 	default:
-		h.g.mover.Done()
+		h.g.pollEngine.Done()
 	}
 	*is = should
 }
 
 // observe has the gate tell these monitors.
-func (h *lockedGate) observe(w *monitors) { h.g.watch, h.flow.Watched = w, &w.kinds }
+func (h *lockedGate) observe(w *monitors) { h.g.monitors, h.flow.Watched = w, &w.kinds }
 
 // note tells the monitors, if there are any for it, once the lock is let go.
 func (h *lockedGate) note(kind EventKind, e Envelope, r *Request, err error) {
-	if h.g.watch.kinds.Load()&uint32(kind) != 0 {
-		h.g.calls.push(upcall{event: Event{Kind: kind, Gate: h.g, Envelope: e, Request: r, Err: err}})
-		h.called = true
+	if h.g.monitors.kinds.Load()&uint32(kind) != 0 {
+		h.g.upcalls.push(upcall{event: Event{Kind: kind, Gate: h.g, Envelope: e, Request: r, Err: err}})
+		h.upcallsAdded = true
 	}
 }
 
@@ -94,7 +94,7 @@ func (h *lockedGate) noteEnd(r *Request) {
 	if r.core.Op == flow.OpSend {
 		kind = SendDone
 	}
-	if r.core.Heard == flow.ByStage {
+	if r.core.Notify == flow.NotifyNone {
 		who = nil
 	}
 	if r.core.Context != flow.Library && !r.rare().Wild.Probe {
@@ -112,6 +112,6 @@ func (h *lockedGate) traceEnd(r *Request) {
 	if r.core.Op == flow.OpSend {
 		kind, size = marcel.TraceSend, r.core.Data.Size
 	}
-	marcel.TraceMessage(kind, g.own, g.rank, 0, r.core.Entry.Tag, uint64(size), rare.began)
+	marcel.TraceMessage(kind, g.ownRank, g.rank, 0, r.core.Entry.Tag, uint64(size), rare.began)
 	rare.began = 0
 }

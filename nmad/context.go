@@ -22,9 +22,9 @@ type Context struct {
 
 	describe atomic.Pointer[func(tag, mask uint64) string] // see Describe
 
-	revoked atomic.Bool
-	drops   atomic.Bool // Drop has begun
-	agreed  atomic.Bool // its group has agreed on something
+	revoked   atomic.Bool
+	dropping  atomic.Bool // Drop has begun
+	hasAgreed atomic.Bool // its group has agreed on something
 }
 
 // mostContexts is how many contexts a domain has open at a time; each has some hundred bytes at each gate of its group.
@@ -35,7 +35,7 @@ const mostContexts = 24 << 10
 // if the number is in use here, and after Close. CONTEXTS.md lists the numbers that packages of the library use. The
 // context stays until it, or the domain, is closed.
 func (d *Domain) OpenContext(number int, ranks ...int) (*Context, error) {
-	if err := d.barred(); err != nil {
+	if err := d.accessError(); err != nil {
 		return nil, err
 	}
 	group := make(match.Group, (len(d.gates)+63)/64)
@@ -51,14 +51,14 @@ func (d *Domain) OpenContext(number int, ranks ...int) (*Context, error) {
 	case !group.Has(own):
 		return nil, fmt.Errorf("nmad: context %d: %w: the own rank %d is not among %v", number, ErrRank, own, ranks)
 	}
-	c := &Context{d: d, number: uint16(number), any: d.any.Beside(group, d.s.cfg.Rank, &marcel.SpinLock{})}
+	c := &Context{d: d, number: uint16(number), any: d.any.Sibling(group, d.s.cfg.Rank, &marcel.SpinLock{})}
 	if err := d.addContext(c); err != nil {
 		return nil, err
 	}
 	for _, g := range d.gates.all {
 		h := g.enter()
 		h.open(c)
-		h.letGo()
+		h.unlock()
 	}
 	if why := d.closing.Load(); why != nil { // Close may have looked before
 		c.any.Close(*why)
@@ -79,12 +79,12 @@ func (c *Context) Close() error {
 	if c == nil {
 		return fmt.Errorf("nmad: %w: no context", ErrConfig)
 	}
-	busy := !c.any.Empty() || c.agreed.Load() || c.drops.Load()
+	busy := !c.any.Empty() || c.hasAgreed.Load() || c.dropping.Load()
 	for _, g := range c.d.gates.all {
 		if c.any.Group().Has(g.rank) {
 			h := g.enter()
-			busy = busy || !h.flow.Idle(c.number)
-			h.letGo()
+			busy = busy || !h.flow.ContextIdle(c.number)
+			h.unlock()
 		}
 	}
 	if busy {
@@ -97,7 +97,7 @@ func (c *Context) Close() error {
 			h.contexts = slices.Delete(h.contexts, i, i+1)
 			h.flow.Unjoin(c.number)
 		}
-		h.letGo()
+		h.unlock()
 	}
 	return nil
 }
@@ -152,7 +152,7 @@ func (c *Context) IrecvInto(r *Request, from int, tag uint64, buf []byte) error 
 // gateFor is gate for a request of the caller's, which it claims.
 func (c *Context) gateFor(r *Request, rank int) (*Gate, error) {
 	g, err := c.gate(rank)
-	if err := lacking(err, r, true); err != nil {
+	if err := checkStart(err, r, true); err != nil {
 		return nil, err
 	}
 	return g, r.claim()
@@ -170,7 +170,7 @@ func (c *Context) gate(rank int) (*Gate, error) {
 		return nil, c.whyRevoked()
 	}
 	g := c.d.Gate(rank)
-	return g, g.barred()
+	return g, g.accessError()
 }
 
 // EndAtFirst makes receives and probes from any source in this context end as soon as one process of its group has ended;
@@ -187,7 +187,7 @@ func (c *Context) EndAtFirst() {
 func (d *Domain) addContext(c *Context) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	open := d.opened()
+	open := d.openContexts()
 	if slices.ContainsFunc(open, func(x *Context) bool { return x.number == c.number }) {
 		return fmt.Errorf("nmad: context %d: %w: it is open already", c.number, ErrConfig)
 	}
@@ -204,12 +204,12 @@ func (d *Domain) addContext(c *Context) error {
 func (d *Domain) dropContext(c *Context) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	open := slices.DeleteFunc(slices.Clone(d.opened()), func(x *Context) bool { return x == c })
+	open := slices.DeleteFunc(slices.Clone(d.openContexts()), func(x *Context) bool { return x == c })
 	d.contexts.Store(&open)
 }
 
-// opened are the contexts that are open.
-func (d *Domain) opened() []*Context {
+// openContexts are the contexts that are open.
+func (d *Domain) openContexts() []*Context {
 	if l := d.contexts.Load(); l != nil {
 		return *l
 	}
@@ -218,7 +218,7 @@ func (d *Domain) opened() []*Context {
 
 // openAll has the gate take part in all contexts of its domain of whose groups its rank is.
 func (h *lockedGate) openAll() {
-	for _, c := range h.g.domain.opened() {
+	for _, c := range h.g.domain.openContexts() {
 		h.open(c)
 	}
 }
@@ -230,36 +230,36 @@ func (h *lockedGate) open(c *Context) {
 	}
 	h.contexts = append(h.contexts, c)
 	h.flow.Join(c.number, c.any)
-	if h.end != nil && h.g.rank != h.g.own {
-		c.ended(h)
+	if h.endErr != nil && h.g.rank != h.g.ownRank {
+		c.gateEnded(h)
 	}
 }
 
-// ended notes that a gate has ended.
-func (c *Context) ended(h *lockedGate) {
+// gateEnded notes that a gate has ended.
+func (c *Context) gateEnded(h *lockedGate) {
 	if c.any.End(h.g.rank, h.flow.Dead) {
 		c.d.work.Go(func() { c.d.lookLast(c.any) })
 	}
 }
 
-// id is the number of the context.
-func (c *Context) id() uint16 {
+// numberOrPlain is the number of the context.
+func (c *Context) numberOrPlain() uint16 {
 	if c == nil {
 		return flow.Plain
 	}
 	return c.number
 }
 
-// of is what receives from any source in that context wait in.
-func (c *Context) of(d *Domain) *match.Any[flow.Request] {
+// anyIn is what receives from any source in that context wait in.
+func (c *Context) anyIn(d *Domain) *match.Any[flow.Request] {
 	if c == nil {
 		return d.any
 	}
 	return c.any
 }
 
-// allows says why the context is not for a gate of that domain to that rank; nil: it is.
-func (c *Context) allows(d *Domain, rank int) error {
+// check says why the context is not for a gate of that domain to that rank; nil: it is.
+func (c *Context) check(d *Domain, rank int) error {
 	switch {
 	case c == nil:
 		return nil
@@ -290,7 +290,7 @@ func (c *Context) numberOfJob() uint16 {
 
 // context is the one of a number that is open; nil: there is none.
 func (d *Domain) context(number uint16) *Context {
-	for _, c := range d.opened() {
+	for _, c := range d.openContexts() {
 		if c.number == number {
 			return c
 		}
@@ -305,7 +305,7 @@ func (c *Context) end() {
 		if c.any.Group().Has(g.rank) {
 			h := g.enter() // receives that were begun before are among them
 			h.flow.FailContext(c.number, why)
-			h.letGo()
+			h.unlock()
 		}
 	}
 	c.any.Close(why)
@@ -316,7 +316,7 @@ func (c *Context) end() {
 // Drop receives and forgets every message that comes in the context from here on, until the domain is closed, so that
 // sends to this process end. A revoked context drops messages without it. It does not block.
 func (c *Context) Drop() {
-	if c == nil || c.drops.Swap(true) {
+	if c == nil || c.dropping.Swap(true) {
 		return
 	}
 	for rank := range c.d.gates {

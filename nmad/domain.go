@@ -28,7 +28,7 @@ import (
 type Domain struct {
 	s      *Session
 	number int
-	kind   DomainConfig // as it was opened, with what ByAccess stands for
+	cfg    DomainConfig // as it was opened, with what ByAccess stands for
 	access domainAccess
 	gates  gateTable // by rank; see to
 	any    *match.Any[flow.Request]
@@ -36,20 +36,20 @@ type Domain struct {
 	contexts atomic.Pointer[[]*Context] // that are open; mu serializes changes
 	attached atomic.Pointer[attached]   // memory for buffered sends; nil: there is none
 
-	used []uint64 // a bit for each number of a context that is, or was, open; under mu
+	usedContexts []uint64 // a bit for each number of a context that is, or was, open; under mu
 
-	mu     sync.Mutex // serializes changes of others and contexts, install and retire
-	others atomic.Pointer[map[remoteDomain]*Gate]
+	mu         sync.Mutex // serializes changes of others and contexts, install and retire
+	otherGates atomic.Pointer[map[remoteDomain]*Gate]
 
-	meshes  atomic.Bool           // links to all others are made, or will be
+	meshed  atomic.Bool           // links to all others are made, or will be
 	closing atomic.Pointer[error] // what requests fail with; nil: the domain is open
 
-	ctx    context.Context // ends when no more links are to be dialled
-	cancel context.CancelFunc
-	work   sync.WaitGroup // goroutines that make links and end gates
-	close  sync.Once
-	parted sync.Once // from the owner
-	failed error     // what Close returned
+	ctx       context.Context // ends when no more links are to be dialled
+	cancel    context.CancelFunc
+	work      sync.WaitGroup // goroutines that make links and end gates
+	closeOnce sync.Once
+	ownerLeft sync.Once // from the owner
+	closeErr  error     // what Close returned
 }
 
 // remoteDomain is a domain of another process.
@@ -62,22 +62,22 @@ func (d *Domain) init(s *Session, number int) {
 	d.gates, d.any = make(gateTable, s.cfg.Size), newAny(match.All(s.cfg.Size), s.cfg.Rank)
 }
 
-// made says that a session has made this domain.
-func (d *Domain) made() bool { return d != nil && d.s != nil }
+// valid says that a session has made this domain.
+func (d *Domain) valid() bool { return d != nil && d.s != nil }
 
-// barred says why the caller may not use this domain; nil: it may.
-func (d *Domain) barred() error {
-	if !d.made() {
+// accessError says why the caller may not use this domain; nil: it may.
+func (d *Domain) accessError() error {
+	if !d.valid() {
 		return errNoSession
 	}
-	return d.access.forbids()
+	return d.access.accessError()
 }
 
 // engine returns the engine that moves the domain on.
 func (d *Domain) engine() *pioman.Engine { return cmp.Or(d.access.engine, d.s.cfg.Engine) }
 
-// own is the gate to the own rank.
-func (d *Domain) own() *Gate { return d.to(d.s.cfg.Rank) }
+// ownGate is the gate to the own rank.
+func (d *Domain) ownGate() *Gate { return d.gateOf(d.s.cfg.Rank) }
 
 // name is the domain in the text of an error, after the rank.
 func (d *Domain) name() string {
@@ -110,7 +110,7 @@ func (d *Domain) all(yield func(*Gate) bool) {
 			return
 		}
 	}
-	if others := d.others.Load(); others != nil {
+	if others := d.otherGates.Load(); others != nil {
 		for _, g := range *others {
 			if !yield(g) {
 				return
@@ -119,14 +119,14 @@ func (d *Domain) all(yield func(*Gate) bool) {
 	}
 }
 
-// to is the gate to a rank, which is made if there is none. It takes no lock, so callbacks may call it. When two threads
+// gateOf is the gate to a rank, which is made if there is none. It takes no lock, so callbacks may call it. When two threads
 // make the gate at once, the second one drops its own. Close stores the error of requests and then looks for gates; this
 // function stores the gate and then looks for the error. So one of the two sees what the other has stored.
-func (d *Domain) to(rank int) *Gate {
+func (d *Domain) gateOf(rank int) *Gate {
 	if g := d.gates.at(rank); g != nil {
 		return g
 	}
-	g := d.gate(remoteDomain{rank, d.number})
+	g := d.makeGate(remoteDomain{rank, d.number})
 	h := g.fresh()
 	if d.any.Group().Has(rank) {
 		h.join(d.any)
@@ -139,17 +139,17 @@ func (d *Domain) to(rank int) *Gate {
 	if d.contexts.Load() != open { // and may have missed this gate
 		h = g.enter()
 		h.openAll()
-		h.letGo()
+		h.unlock()
 	}
 	d.closeLate(g)
 	return g
 }
 
-// toOther is the gate to a domain of another number. It takes a lock for a moment.
-func (d *Domain) toOther(to remoteDomain) *Gate {
+// gateToOther is the gate to a domain of another number. It takes a lock for a moment.
+func (d *Domain) gateToOther(to remoteDomain) *Gate {
 	d.mu.Lock()
 	all := map[remoteDomain]*Gate{}
-	if old := d.others.Load(); old != nil {
+	if old := d.otherGates.Load(); old != nil {
 		all = maps.Clone(*old)
 	}
 	g := all[to]
@@ -157,9 +157,9 @@ func (d *Domain) toOther(to remoteDomain) *Gate {
 		d.mu.Unlock()
 		return g
 	}
-	g = d.gate(to)
+	g = d.makeGate(to)
 	all[to] = g
-	d.others.Store(&all)
+	d.otherGates.Store(&all)
 	d.mu.Unlock()
 	d.closeLate(g)
 	return g
@@ -168,9 +168,9 @@ func (d *Domain) toOther(to remoteDomain) *Gate {
 // gateTo is the gate to any domain of another process.
 func (d *Domain) gateTo(to remoteDomain) *Gate {
 	if to.domain == d.number {
-		return d.to(to.rank)
+		return d.gateOf(to.rank)
 	}
-	return d.toOther(to)
+	return d.gateToOther(to)
 }
 
 // closeLate closes a gate that was made while its domain closes.
@@ -181,11 +181,11 @@ func (d *Domain) closeLate(g *Gate) {
 	}
 }
 
-func (d *Domain) gate(to remoteDomain) *Gate {
+func (d *Domain) makeGate(to remoteDomain) *Gate {
 	s := d.s
 	card := s.linker.cards[to.rank]
 	b := bounds{
-		eager:       cmp.Or(d.kind.Eager, s.cfg.Eager),
+		eager:       cmp.Or(d.cfg.Eager, s.cfg.Eager),
 		window:      int64(s.cfg.Unexpected),
 		records:     s.cfg.Announced,
 		peerWindow:  int64(min(card.Window, 1<<32-1)),
@@ -199,28 +199,28 @@ func (d *Domain) gate(to remoteDomain) *Gate {
 	if to.rank == s.cfg.Rank {
 		g = newOwnGate(to.rank, s.cfg.Engine, b)
 	} else {
-		none := make([]driver.Link, len(s.cfg.networks))
+		none := make([]driver.Link, len(s.cfg.drivers))
 		for i := range none {
-			none[i] = &nowhere{}
+			none[i] = &unlinkedLink{}
 		}
 		g = newGate(s.cfg.Rank, to.rank, none[0], s.cfg.Engine, b, none[1:]...)
 		for i := range none {
-			none[i].(*nowhere).h = g.fresh()
+			none[i].(*unlinkedLink).h = g.fresh()
 		}
 		h := g.fresh()
-		g.far, h.stage, h.eager = to.domain, unlinked, b.eager
+		g.peerDomain, h.stage, h.eager = to.domain, unlinked, b.eager
 		h.setGuarded()
-		h.onEnd, h.eagerWhy, h.eagerFixed = d.ended, s.cfg.eagerFrom, s.cfg.eagerSet
-		if d.kind.Eager > 0 {
+		h.onEnd, h.eagerWhy, h.eagerFixed = d.gateEnded, s.cfg.eagerSource, s.cfg.eagerSet
+		if d.cfg.Eager > 0 {
 			h.eagerWhy, h.eagerFixed = "configuration of the domain", true
 		}
 		for i := range g.rails {
 			r := &g.rails[i]
-			r.name = s.cfg.names[i]
+			r.name = s.cfg.railNames[i]
 			if c, ok := s.cfg.costs[r.name]; ok {
-				h.flow.Rails[i].Cost, r.why = c, s.cfg.measured()
+				h.flow.Rails[i].Cost, r.costSource = c, s.cfg.measured()
 			}
-			r.limit = s.cfg.limits[r.name]
+			r.eagerLimit = s.cfg.eagerLimits[r.name]
 		}
 	}
 	g.domain = d
@@ -229,17 +229,17 @@ func (d *Domain) gate(to remoteDomain) *Gate {
 	}
 	g.mu.Join(d.access.lock, d.access.lists)
 	if d.access.ownerID != 0 {
-		g.owned = &d.access
+		g.private = &d.access
 	}
-	if g.mover, g.worker = d.engine(), d.access.worker; g.worker == nil {
-		g.engine = g.mover
+	if g.pollEngine, g.worker = d.engine(), d.access.worker; g.worker == nil {
+		g.waitEngine = g.pollEngine
 	}
-	g.offload = offloading(g, &d.kind)
+	g.offload = offloading(g, &d.cfg)
 	h := g.fresh()
-	h.observe(&s.watch)
+	h.observe(&s.monitors)
 	h.flow.Strategy, _ = strategy.Lookup(s.cfg.Strategy) // complete has found it
 	if s.cfg.Spin > 0 {
-		g.spin, g.shared = s.cfg.Spin, s.cfg.Shared
+		g.spin, g.shared = s.cfg.Spin, s.cfg.SharedCPUs
 	}
 	return g
 }
@@ -269,13 +269,13 @@ func (d *Domain) install(g *Gate) error {
 		l := &g.rails[i]
 		if l.link.Descriptor() < 0 {
 			opt |= pioman.Blind
-		} else if err := g.mover.AddSource(railSource{l}); err != nil {
+		} else if err := g.pollEngine.AddSource(railSource{l}); err != nil {
 			return fmt.Errorf("watch rail %s to rank %d: %w", l.name, g.rank, err)
 		}
 	}
 	g.task.Init("nmad gate", g.tick, opt)
 	g.task.SetCPUs(g.nearCPUs())
-	if err := g.mover.Submit(&g.task); err != nil {
+	if err := g.pollEngine.Submit(&g.task); err != nil {
 		return fmt.Errorf("poll the link to rank %d: %w", g.rank, err)
 	}
 	return nil
@@ -283,7 +283,7 @@ func (d *Domain) install(g *Gate) error {
 
 // Number returns the number of the domain; that of the job is 0.
 func (d *Domain) Number() int {
-	if !d.made() {
+	if !d.valid() {
 		return -1
 	}
 	return d.number
@@ -291,46 +291,46 @@ func (d *Domain) Number() int {
 
 // Access returns which threads may use the domain.
 func (d *Domain) Access() Access {
-	if !d.made() {
+	if !d.valid() {
 		return Shared
 	}
-	return d.kind.Access
+	return d.cfg.Access
 }
 
 // Progress returns what moves the domain on; never ByAccess, unless there is no domain.
 func (d *Domain) Progress() Progress {
-	if !d.made() {
+	if !d.valid() {
 		return ByAccess
 	}
-	return d.kind.Progress
+	return d.cfg.Progress
 }
 
 // String describes the domain for people, such as "domain 3: private, explicit".
 func (d *Domain) String() string {
-	if !d.made() {
+	if !d.valid() {
 		return "no domain"
 	}
 	eager := ""
-	if d.kind.Eager > 0 {
-		eager = fmt.Sprintf(", eager up to %d B", d.kind.Eager)
+	if d.cfg.Eager > 0 {
+		eager = fmt.Sprintf(", eager up to %d B", d.cfg.Eager)
 	}
-	return fmt.Sprintf("domain %d: %v, %v%s", d.number, d.kind.Access, d.kind.Progress, eager)
+	return fmt.Sprintf("domain %d: %v, %v%s", d.number, d.cfg.Access, d.cfg.Progress, eager)
 }
 
 // Gate returns the gate to the domain of the same number of a rank, own rank included. For a rank that does not
 // exist it returns one on which everything fails with ErrRank.
 func (d *Domain) Gate(rank int) *Gate {
-	if !d.made() {
+	if !d.valid() {
 		return &Gate{rank: rank}
 	}
 	if rank >= 0 && rank < len(d.gates) {
-		return d.to(rank)
+		return d.gateOf(rank)
 	}
 	how := ""
 	if d.s.cfg.Size == 1 && rank > 0 {
 		how = fmt.Sprintf(": this process was started alone, a launcher starts more: demo run -n %d PROGRAM", rank+1)
 	}
-	return d.dead(rank, fmt.Errorf("nmad: %w: %d, the job has 0 to %d%s", ErrRank, rank, d.s.cfg.Size-1, how))
+	return d.deadGate(rank, fmt.Errorf("nmad: %w: %d, the job has 0 to %d%s", ErrRank, rank, d.s.cfg.Size-1, how))
 }
 
 // To returns the gate to any domain of another process: what is sent through it, that process receives by To(our rank, our
@@ -338,19 +338,19 @@ func (d *Domain) Gate(rank int) *Gate {
 // contexts. For a rank or domain that cannot exist, and for another domain of the own process, it returns a gate on which
 // everything fails with ErrRank. Messages wait for a domain that is not open yet as for a link, up to Config.Timeout.
 func (d *Domain) To(rank, domain int) *Gate {
-	if !d.made() || domain == d.number || rank < 0 || rank >= len(d.gates) {
+	if !d.valid() || domain == d.number || rank < 0 || rank >= len(d.gates) {
 		return d.Gate(rank)
 	}
 	if rank == d.s.cfg.Rank || domain < 0 || domain > lastDomain {
-		return d.dead(rank, fmt.Errorf("nmad: %w: domain %d of rank %d, seen from domain %d of rank %d: between processes, the domains 0 to %d",
+		return d.deadGate(rank, fmt.Errorf("nmad: %w: domain %d of rank %d, seen from domain %d of rank %d: between processes, the domains 0 to %d",
 			ErrRank, domain, rank, d.number, d.s.cfg.Rank, lastDomain))
 	}
 	return d.gateTo(remoteDomain{rank, domain})
 }
 
-// dead makes a gate on which everything fails.
-func (d *Domain) dead(rank int, why error) *Gate {
-	g := newGate(d.s.cfg.Rank, rank, nowhere{}, d.s.cfg.Engine, bounds{})
+// deadGate makes a gate on which everything fails.
+func (d *Domain) deadGate(rank int, why error) *Gate {
+	g := newGate(d.s.cfg.Rank, rank, unlinkedLink{}, d.s.cfg.Engine, bounds{})
 	g.domain = d
 	g.fresh().die(why)
 	return g
@@ -363,35 +363,35 @@ func (d *Domain) lost(e roster.Event) {
 		if d.closing.Load() != nil {
 			return // this side leaves, too, and has nothing to do with it
 		}
-		d.to(e.Rank) // which ends, and tells the requests for any source, and agreements
+		d.gateOf(e.Rank) // which ends, and tells the requests for any source, and agreements
 	}
 	for g := range d.all {
 		if g.rank != e.Rank {
 			continue
 		}
 		h := g.lock()
-		if h.end == nil {
+		if h.endErr == nil {
 			d.work.Go(func() { g.lost(e) })
 		}
-		h.letGo()
+		h.unlock()
 	}
 }
 
-// ended handles the end of a gate. After the last gate has ended, all receives from any source that find no message end,
+// gateEnded handles the end of a gate. After the last gate has ended, all receives from any source that find no message end,
 // too.
-func (d *Domain) ended(h *lockedGate) {
-	g, why := h.g, h.end
+func (d *Domain) gateEnded(h *lockedGate) {
+	g, why := h.g, h.endErr
 	d.work.Go(func() { d.retire(g, why) })
 	h.endWaiters(h.flow.Dead)
-	if d.number == 0 && g.far == 0 {
-		d.s.linker.noteLost(h.end)
+	if d.number == 0 && g.peerDomain == 0 {
+		d.s.linker.noteLost(h.endErr)
 		d.s.agreements.each(func(p *consensus.Participant) { p.Lost(g.rank) })
 	}
 	if g.any == d.any && d.any.End(g.rank, h.flow.Dead) {
 		d.work.Go(func() { d.lookLast(d.any) })
 	}
 	for _, c := range h.contexts {
-		c.ended(h)
+		c.gateEnded(h)
 	}
 }
 
@@ -399,7 +399,7 @@ func (d *Domain) ended(h *lockedGate) {
 func (d *Domain) retire(g *Gate, why *PeerError) {
 	retryUntil(retireLimit, func() bool {
 		h := g.lock()
-		defer h.letGo()
+		defer h.unlock()
 		return h.flushed()
 	})
 	d.mu.Lock()
@@ -408,7 +408,7 @@ func (d *Domain) retire(g *Gate, why *PeerError) {
 	d.mu.Unlock()
 	if was == registered {
 		for i := range g.rails {
-			g.mover.RemoveSource(railSource{&g.rails[i]})
+			g.pollEngine.RemoveSource(railSource{&g.rails[i]})
 		}
 		g.task.Cancel() // not from its handler, so it cannot fail
 	}
@@ -424,14 +424,14 @@ func (d *Domain) retire(g *Gate, why *PeerError) {
 // Config.Linger, until they have taken in what is under way; and frees what the domain has. Other domains go on. It
 // returns an error if sends had to be given up. Calling it again does nothing and returns the same.
 func (d *Domain) Close() error {
-	if !d.made() {
+	if !d.valid() {
 		return nil
 	}
-	d.close.Do(func() {
+	d.closeOnce.Do(func() {
 		own := d.access.others()
 		offThread(func() { d.shutdown(own) })
 	})
-	return d.failed
+	return d.closeErr
 }
 
 // shutdown is Close; own is the caller of that, if its private domains are to be moved meanwhile.
@@ -443,9 +443,9 @@ func (d *Domain) shutdown(own *owner) {
 		}
 		return d.polled(is)
 	}
-	if limit := d.s.cfg.Linger; !retryUntil(limit, func() bool { return all((*lockedGate).quiet) }) {
+	if limit := d.s.cfg.Linger; !retryUntil(limit, func() bool { return all((*lockedGate).sendsDone) }) {
 		if ranks := d.pendingSends(); ranks != "" { // else the last of them was taken just now
-			d.failed = fmt.Errorf("nmad: rank %d closes domain %d: sends to rank%s had not been taken after %v: they failed with ErrClosed",
+			d.closeErr = fmt.Errorf("nmad: rank %d closes domain %d: sends to rank%s had not been taken after %v: they failed with ErrClosed",
 				d.s.cfg.Rank, d.number, ranks, limit)
 		}
 	}
@@ -461,11 +461,11 @@ func (d *Domain) shutdown(own *owner) {
 func (d *Domain) free() {
 	d.work.Wait()
 	if d.access.worker != nil {
-		d.access.worker.end()
+		d.access.worker.stop()
 	}
 	switch x := &d.access; {
 	case x.owner != nil:
-		d.parted.Do(func() { owners.leave(x.owner) })
+		d.ownerLeft.Do(func() { owners.leave(x.owner) })
 	case x.engine != nil:
 		x.engine.Close()
 	}
@@ -478,13 +478,13 @@ func (d *Domain) beginClose(why error) {
 		g.beginClose(why)
 	}
 	d.any.Close(why)
-	for _, c := range d.opened() {
+	for _, c := range d.openContexts() {
 		c.any.Close(why)
 	}
-	own := d.own()
+	own := d.ownGate()
 	h := own.enter()
 	h.failLost(0)
-	h.letGo()
+	h.unlock()
 }
 
 func (d *Domain) sayBye() {
@@ -496,7 +496,7 @@ func (d *Domain) sayBye() {
 // end ends all gates.
 func (d *Domain) end(why string) {
 	for g := range d.all {
-		if g.rank != g.own {
+		if g.rank != g.ownRank {
 			g.shut(&PeerError{Rank: g.rank, Reason: why, Err: ErrPeerLost})
 		}
 	}
@@ -519,7 +519,7 @@ func (d *Domain) polled(is func(*lockedGate) bool) bool {
 // that are due. It is for threads that wait for a condition of their own; a wait for a request polls by itself. In a
 // callback, and for a Private domain of another thread, it does nothing. It never blocks.
 func (d *Domain) Poll() {
-	if d.barred() == nil && !InCallback() {
+	if d.accessError() == nil && !InCallback() {
 		d.poll()
 	}
 }
@@ -536,10 +536,10 @@ func (d *Domain) pendingSends() string {
 	text := ""
 	for g := range d.all {
 		h := g.lock()
-		if !h.quiet() {
+		if !h.sendsDone() {
 			text += fmt.Sprintf(" %d", g.rank)
 		}
-		h.letGo()
+		h.unlock()
 	}
 	return text
 }
@@ -547,7 +547,7 @@ func (d *Domain) pendingSends() string {
 // Stats returns the counters of all gates of the domain together.
 func (d *Domain) Stats() Stats {
 	var sum Stats
-	if !d.made() {
+	if !d.valid() {
 		return sum
 	}
 	for g := range d.all {

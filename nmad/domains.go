@@ -13,12 +13,12 @@ import (
 // processes only to which messages are sent. It does not block. It fails with ErrClosed after Close, and with ErrConfig
 // for a number that is out of its bounds or was used before, or when MaxDomains are open, that of the job included.
 func (s *Session) Domain(cfg DomainConfig) (*Domain, error) {
-	if !s.made() {
+	if !s.valid() {
 		return nil, errNoSession
 	}
-	d := &Domain{kind: cfg.resolved()}
+	d := &Domain{cfg: cfg.resolved()}
 	d.init(s, cfg.Number)
-	access, err := newAccess(&cfg, d.all, s.cfg.Shared)
+	access, err := newAccess(&cfg, d.all, s.cfg.SharedCPUs)
 	if err != nil {
 		return nil, fmt.Errorf("nmad: rank %d opens a domain: %w", s.cfg.Rank, err)
 	}
@@ -45,7 +45,7 @@ func (s *Session) Domain(cfg DomainConfig) (*Domain, error) {
 // Domains returns those that are open, that of the job first; after Close none. Session.Stats sums over them, after Close
 // over those that were open then.
 func (s *Session) Domains() []*Domain {
-	if !s.made() {
+	if !s.valid() {
 		return nil
 	}
 	x := &s.domains

@@ -30,7 +30,7 @@ func (g *Gate) Err() error {
 // its session counts as lost. The list only grows, and begins with what Agree has returned. Failed never blocks. After
 // Close it returns the same as before.
 func (s *Session) Failed() []int {
-	if !s.made() {
+	if !s.valid() {
 		return nil
 	}
 	ranks := slices.Clone(*s.agreements.failed.Load())
@@ -106,7 +106,7 @@ func (c *Context) Revoke() error {
 // ofJob says why the processes of a context cannot agree.
 func (c *Context) ofJob() error {
 	switch {
-	case c == nil || !c.d.made():
+	case c == nil || !c.d.valid():
 		return errNoSession
 	case c.d.Number() != 0:
 		return fmt.Errorf("nmad: context %d: %w: it is of the domain %d; agreements are in contexts of the job's", c.number, ErrConfig, c.d.Number())
@@ -139,12 +139,12 @@ func (s *Session) Shrink(ctx context.Context) (*Group, error) {
 }
 
 func (s *Session) reachAgreement(ctx context.Context, of *Context, kind uint8, value uint64) (*agreementCall, error) {
-	if !s.made() {
+	if !s.valid() {
 		return nil, errNoSession
 	}
-	x := &agreementCall{kind: kind, value: value, over: &Request{}}
+	x := &agreementCall{kind: kind, value: value, done: &Request{}}
 	s.agreements.startCall(x, of)
-	if err := x.over.WaitContext(ctx); err != nil {
+	if err := x.done.WaitContext(ctx); err != nil {
 		return nil, during("agree", err)
 	}
 	if x.verdict.Calls != kind {

@@ -25,31 +25,31 @@ import (
 // not be written (send) or touched (receive) in between. The data goes straight
 // from and to them.
 type Gate struct {
-	own     int                   // our rank
-	rank    int                   // the peer's
-	engine  *pioman.Engine        // what waiters poll
-	mover   *pioman.Engine        // what polls the gate; engine, unless there is a worker
-	owned   *domainAccess         // of the domain, if that is Private; else nil
-	worker  *worker               // of the domain; nil: there is none
-	offload *offload              // has other cores submit; nil: none does; set once
-	late    atomic.Pointer[error] // how a send has ended that had returned before: the worker's
-	task    pioman.Task           // polls
+	ownRank    int                   // our rank
+	rank       int                   // the peer's
+	waitEngine *pioman.Engine        // what waiters poll
+	pollEngine *pioman.Engine        // what polls the gate; engine, unless there is a worker
+	private    *domainAccess         // of the domain, if that is Private; else nil
+	worker     *worker               // of the domain; nil: there is none
+	offload    *offload              // has other cores submit; nil: none does; set once
+	lateError  atomic.Pointer[error] // how a send has ended that had returned before: the worker's
+	task       pioman.Task           // polls
 
 	agreements   *agreements              // of the session; nil: there is none; set once
 	any          *match.Any[flow.Request] // of the domain; set once
 	domain       *Domain                  // to which it belongs; nil: a test has made it alone; set once
-	far          int                      // the number of the peer's domain; set once
+	peerDomain   int                      // the number of the peer's domain; set once
 	registration gateRegistration         // under Domain.mu
 
-	spin    time.Duration              // how long a wait polls before it leaves the work to the engine; 0: not at all; set once
-	shared  bool                       // other processes use our CPUs; set once
-	watch   *monitors                  // of the session; set once
-	loans   int                        // bytes of the buffers that Alloc gives; set once
-	buffers atomic.Pointer[bufferPool] // these; nil: it was not asked yet; set once, under mu
-	sampled *sampleRound               // that a Sample which was given up has begun; nil: none; the caller of Sample has it
-	failure atomic.Pointer[error]      // what new requests fail with (flow.Dead), for readers without the lock
-	calls   upcalls                    // that are owed
-	rails   []rail                     // the links, at least one; rail says what of it is under mu
+	spin       time.Duration              // how long a wait polls before it leaves the work to the engine; 0: not at all; set once
+	shared     bool                       // other processes use our CPUs; set once
+	monitors   *monitors                  // of the session; set once
+	loanBytes  int                        // bytes of the buffers that Alloc gives; set once
+	buffers    atomic.Pointer[bufferPool] // these; nil: it was not asked yet; set once, under mu
+	openSample *sampleRound               // that a Sample which was given up has begun; nil: none; the caller of Sample has it
+	failure    atomic.Pointer[error]      // what new requests fail with (flow.Dead), for readers without the lock
+	upcalls    upcalls                    // that are owed
+	rails      []rail                     // the links, at least one; rail says what of it is under mu
 
 	_ [pad]byte
 
@@ -76,7 +76,7 @@ type bounds struct {
 
 // newGate makes a gate over link, and the links of further rails. Its task is not yet submitted.
 func newGate(own, rank int, link driver.Link, engine *pioman.Engine, b bounds, more ...driver.Link) *Gate {
-	g := &Gate{own: own, rank: rank, engine: engine, mover: engine, loans: cmp.Or(b.loans, DefaultLoans)}
+	g := &Gate{ownRank: own, rank: rank, waitEngine: engine, pollEngine: engine, loanBytes: cmp.Or(b.loans, DefaultLoans)}
 	h := g.fresh()
 	h.g, h.stage = g, linked
 	h.flow.Init(own, rank, 1+len(more), flow.Bounds{
@@ -100,29 +100,29 @@ func newOwnGate(rank int, engine *pioman.Engine, b bounds) *Gate {
 	return g
 }
 
-// made says that a session has made this gate.
-func (g *Gate) made() bool { return g != nil && g.engine != nil }
+// valid says that a session has made this gate.
+func (g *Gate) valid() bool { return g != nil && g.waitEngine != nil }
 
-// open says that a session has made this gate, and all threads may use it.
-func (g *Gate) open() bool { return g != nil && g.engine != nil && g.owned == nil }
+// unrestricted says that a session has made this gate, and all threads may use it.
+func (g *Gate) unrestricted() bool { return g != nil && g.waitEngine != nil && g.private == nil }
 
-// barred says why the caller may not use this gate; nil: it may.
-func (g *Gate) barred() error {
-	if g.open() {
+// accessError says why the caller may not use this gate; nil: it may.
+func (g *Gate) accessError() error {
+	if g.unrestricted() {
 		return nil
 	}
-	return g.bar()
+	return g.slowAccessError()
 }
 
 //go:noinline
-func (g *Gate) bar() error {
-	if !g.made() {
+func (g *Gate) slowAccessError() error {
+	if !g.valid() {
 		return errNoGate
 	}
-	if g.owned.ownerID == asm.GoID() {
+	if g.private.ownerID == asm.GoID() {
 		return nil
 	}
-	return g.owned.forbids()
+	return g.private.accessError()
 }
 
 // Rank returns the rank of the process that this gate leads to.
@@ -137,7 +137,7 @@ func (g *Gate) Rank() int {
 // takes in one packet) goes at once if there is room (and the request is done then, or as soon as the network has all of
 // it); a longer one when the receiver is ready. Errors show in Test and Wait.
 func (g *Gate) Isend(tag uint64, buf []byte) *Request {
-	if err := g.barred(); err != nil {
+	if err := g.accessError(); err != nil {
 		return failed(err)
 	}
 	r := &Request{}
@@ -159,7 +159,7 @@ func (g *Gate) IsendInto(r *Request, tag uint64, buf []byte) error {
 // Irecv starts to receive the next message with that tag. If buf is too short
 // for it, buf is filled, the rest is dropped and the request ends with ErrTruncated.
 func (g *Gate) Irecv(tag uint64, buf []byte) *Request {
-	if err := g.barred(); err != nil {
+	if err := g.accessError(); err != nil {
 		return failed(err)
 	}
 	r := &Request{}
@@ -178,8 +178,8 @@ func (g *Gate) IrecvInto(r *Request, tag uint64, buf []byte) error {
 
 // claim makes a request of the caller's ours to start at the gate.
 func (g *Gate) claim(r *Request) error {
-	if !g.open() || r == nil {
-		if err := lacking(g.barred(), r, true); err != nil {
+	if !g.unrestricted() || r == nil {
+		if err := checkStart(g.accessError(), r, true); err != nil {
 			return err
 		}
 	}
@@ -190,12 +190,12 @@ func (g *Gate) send(r *Request, in *Context, tag uint64, buf []byte) {
 	if g.sendNow(r, in, tag, buf) {
 		return
 	}
-	r.prepare(g, flow.OpSend, in, tag, buf, flow.ByState)
+	r.prepare(g, flow.OpSend, in, tag, buf, flow.NotifyState)
 	g.submit(r)
 }
 
 func (g *Gate) recv(r *Request, in *Context, tag uint64, buf []byte) {
-	r.prepare(g, flow.OpRecv, in, tag, buf, flow.ByState)
+	r.prepare(g, flow.OpRecv, in, tag, buf, flow.NotifyState)
 	r.core.Entry.Age = g.any.Now()
 	h := g.tryLock()
 	if h == nil {
@@ -209,14 +209,14 @@ func (g *Gate) recv(r *Request, in *Context, tag uint64, buf []byte) {
 	}
 	h.startRecv(r)
 	h.sendIfDue()
-	h.letGo()
+	h.unlock()
 }
 
 // Send sends buf as one message and returns once buf may be used again, which
 // for a short message is before, and for a long one after, the receiver has
 // posted its receive.
 func (g *Gate) Send(tag uint64, buf []byte) error {
-	if err := g.barred(); err != nil {
+	if err := g.accessError(); err != nil {
 		return err
 	}
 	return g.sendIn(nil, tag, buf)
@@ -229,11 +229,11 @@ func (g *Gate) sendIn(in *Context, tag uint64, buf []byte) error {
 	h := g.enter()
 	sent, all := h.short(in, tag, buf, nil)
 	if all {
-		h.release()
+		h.unlockAndYield()
 		return nil
 	}
 	r := h.newRequest()
-	r.prepare(g, flow.OpSend, in, tag, buf, flow.ByStage)
+	r.prepare(g, flow.OpSend, in, tag, buf, flow.NotifyNone)
 	if sent {
 		h.awaitFlush(r)
 	} else {
@@ -246,7 +246,7 @@ func (g *Gate) sendIn(in *Context, tag uint64, buf []byte) error {
 // Recv receives the next message with that tag into buf, waits for it, and returns how
 // many bytes buf holds; with ErrTruncated that is all of buf.
 func (g *Gate) Recv(tag uint64, buf []byte) (int, error) {
-	if err := g.barred(); err != nil {
+	if err := g.accessError(); err != nil {
 		return 0, err
 	}
 	n, _, err := g.recvIn(nil, tag, buf)
@@ -263,7 +263,7 @@ func (g *Gate) recvIn(in *Context, tag uint64, buf []byte) (n int, size uint64, 
 	age := g.any.Now()
 	h := g.enter()
 	r := h.newRequest()
-	r.prepare(g, flow.OpRecv, in, tag, buf, flow.ByStage)
+	r.prepare(g, flow.OpRecv, in, tag, buf, flow.NotifyNone)
 	r.core.Entry.Age = age
 	h.startRecv(r)
 	h.sendIfDue()
@@ -276,32 +276,32 @@ func (h *lockedGate) await(r *Request) (n int, size uint64, err error) {
 	c := &r.core
 	if c.Stage != flow.Done && !h.pollFor(r) {
 		h.callsSinceWait = 0
-		r.tellOwner()
-		c.Wakes = marcel.OnThread() && h.g.engine.Hooked()
+		r.notifyOwner()
+		c.Wakes = marcel.OnThread() && h.g.waitEngine.Hooked()
 		r.completion.Reset()
-		h.letGo()
+		h.unlock()
 		err := h.g.park(r) // counts as pending meanwhile
 		h.g.mu.Lock()
 		if c.Wakes && c.Stage == flow.Done {
-			h.awake--
+			h.wokenThreads--
 		}
 		c.Wakes = false
-		if err != nil && !r.completion.Test(finished) {
+		if err != nil && !r.completion.Test(bitDone) {
 			err = fmt.Errorf("nmad: wait for rank %d, tag %#x: %w", h.g.rank, c.Entry.Tag, err)
 			h.flow.Withdraw(c) // r is not used again: if it is under way its end is not known
-			h.letGo()
+			h.unlock()
 			return 0, 0, err
 		}
 	}
-	if !h.flow.Calm() {
+	if !h.flow.NoNews() {
 		h.takeFinished() // r may be among them
 	}
 	h.traceEnd(r)
 	n, size, err = c.N, c.Size, c.Err()
 	c.Data.Set(nil)
-	c.EndsWith(nil)
-	c.Link, h.free = h.free, c
-	h.release()
+	c.SetErr(nil)
+	c.Link, h.freeRequests = h.freeRequests, c
+	h.unlockAndYield()
 	return n, size, err
 }
 
@@ -331,10 +331,10 @@ type GateInfo struct {
 
 // Info describes the gate as it is now. It does not block.
 func (g *Gate) Info() GateInfo {
-	if !g.made() {
+	if !g.valid() {
 		return GateInfo{}
 	}
 	h := g.lock()
-	defer h.letGo()
+	defer h.unlock()
 	return GateInfo{h.flow.Strategy.Name(), h.railInfo(), h.protocols(), h.exceptions()}
 }

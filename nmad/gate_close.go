@@ -40,13 +40,13 @@ func (h *lockedGate) die(why error) {
 // fail ends the gate and all its requests. Messages that were received completely stay for later receives, unless an
 // earlier message with the same tag did not come.
 func (h *lockedGate) fail(why *PeerError) {
-	if h.end != nil {
+	if h.endErr != nil {
 		return
 	}
 	if d := h.g.domain; d != nil && why.Host == "" {
 		why.Host = d.s.nameOf(why.Rank)
 	}
-	h.end, h.ended = why, time.Now()
+	h.endErr, h.endTime = why, time.Now()
 	if h.flow.Dead == nil {
 		h.die(why)
 	}
@@ -66,7 +66,7 @@ func (h *lockedGate) endOn(err error) {
 	case nil:
 	case flow.ErrLeft:
 		reason := "it closed its session"
-		if far := h.g.far; far != 0 {
+		if far := h.g.peerDomain; far != 0 {
 			reason = fmt.Sprintf("it closed its domain %d, or its session", far)
 		}
 		h.fail(&PeerError{Rank: h.g.rank, Reason: reason, Err: ErrPeerLost})
@@ -99,14 +99,14 @@ func (g *Gate) peerEnded(reason string) {
 	h := g.lock()
 	g.tellLost(h)
 	h.fail(&PeerError{Rank: g.rank, Reason: reason, Err: ErrPeerLost})
-	h.letGo()
+	h.unlock()
 }
 
 // lost ends the gate because of the news that the peer has left or has died. It blocks.
 func (g *Gate) lost(e roster.Event) {
 	h := g.lock()
-	h.news = e.Reason
-	h.letGo()
+	h.peerNews = e.Reason
+	h.unlock()
 	if e.Kind == roster.Left {
 		g.peerLeft(e.Reason)
 		return
@@ -114,8 +114,8 @@ func (g *Gate) lost(e roster.Event) {
 	// What lies in links that are being made came before its death.
 	retryUntil(retireLimit, func() bool {
 		h := g.lock()
-		defer h.letGo()
-		return !h.underway()
+		defer h.unlock()
+		return !h.linksUnderway()
 	})
 	g.peerEnded(e.Reason)
 }
@@ -128,10 +128,10 @@ func (g *Gate) peerLeft(reason string) {
 	if h.detached() {
 		h.fail(&PeerError{Rank: g.rank, Reason: reason, Err: ErrPeerLost})
 	}
-	h.letGo()
+	h.unlock()
 	retryUntil(byeLimit, func() bool {
 		h := g.lock()
-		over := h.end != nil
+		over := h.endErr != nil
 		h.pollLocked()
 		return over
 	})
@@ -142,22 +142,22 @@ func (g *Gate) peerLeft(reason string) {
 func (g *Gate) exclude() {
 	retryUntil(retireLimit, func() bool {
 		h := g.lock()
-		defer h.letGo()
-		if h.end == nil && h.flow.Outgoing() {
+		defer h.unlock()
+		if h.endErr == nil && h.flow.Outgoing() {
 			h.drain()
 		}
-		return h.end != nil || h.flow.Noted()
+		return h.endErr != nil || h.flow.NotesSent()
 	})
 	h := g.lock()
 	g.tellLost(h)
 	h.fail(&PeerError{Rank: g.rank, Reason: "the processes that are left have agreed that it is lost", Err: ErrPeerLost})
-	h.letGo()
+	h.unlock()
 }
 
 // beginClose stops the gate for new requests and ends its receives. Sends go on.
 func (g *Gate) beginClose(why error) {
 	h := g.enter() // what was started before goes on
-	defer h.letGo()
+	defer h.unlock()
 	if h.flow.Closing {
 		return
 	}
@@ -170,14 +170,14 @@ func (g *Gate) beginClose(why error) {
 	h.endOn(left)
 }
 
-// quiet says that no send is under way any more.
-func (h *lockedGate) quiet() bool { return h.end != nil || h.flow.Quiet() }
+// sendsDone says that no send is under way any more.
+func (h *lockedGate) sendsDone() bool { return h.endErr != nil || h.flow.SendsDone() }
 
 // sayBye ends the sends that are left, and says BYE to the peer.
 func (g *Gate) sayBye() {
 	h := g.lock()
-	defer h.letGo()
-	if h.end != nil || h.echoes || h.flow.Left() {
+	defer h.unlock()
+	if h.endErr != nil || h.echoes || h.flow.HasLeft() {
 		return
 	}
 	h.endLoans(h.flow.Dead) // first: the peer may still read the blocks that come back with the sends
@@ -195,7 +195,7 @@ func (g *Gate) sayBye() {
 
 // peerKnows says that the peer knows that this side leaves, or need not know.
 func (h *lockedGate) peerKnows() bool {
-	return h.end != nil || h.echoes || h.flow.Acked() || h.detached()
+	return h.endErr != nil || h.echoes || h.flow.Acked() || h.detached()
 }
 
 // flushed tries to send the acknowledgement that an ended gate may still owe, and
@@ -211,7 +211,7 @@ func (h *lockedGate) flushed() bool {
 // any more, so that it can be closed.
 func (g *Gate) shut(why *PeerError) bool {
 	h := g.lock()
-	defer h.letGo()
+	defer h.unlock()
 	h.fail(why)
 	h.complete()
 	for i := range g.rails {

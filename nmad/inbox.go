@@ -3,8 +3,8 @@ package nmad
 import (
 	"sync/atomic"
 
-	"github.com/pm2-go/pm2/nmad/driver"
 	"github.com/pm2-go/pm2/nmad/internal/flow"
+	"github.com/pm2-go/pm2/nmad/internal/lane"
 )
 
 // gateInbox holds what threads leave for the holder of a gate's lock because they find it held. A thread that starts a request
@@ -21,7 +21,7 @@ type gateInbox struct {
 	due      atomic.Int32                 // what the holder must do besides incoming: transfers that are copied; loans that were released; 1 if rescan. See left
 	incoming atomic.Pointer[flow.Request] // started while the lock was held, youngest first
 	rescan   atomic.Bool                  // the unexpected messages are to be compared with the receives from any source
-	lane     atomic.Pointer[driver.Lane]  // whose slips are to be posted; nil: there is none; set once, under the lock
+	lane     atomic.Pointer[lane.Lane]    // whose slips are to be posted; nil: there is none; set once, under the lock
 	released atomic.Pointer[flow.Lease]   // loans that were released, youngest first; each counts in due; see loan.go
 }
 
@@ -56,8 +56,8 @@ func (in *gateInbox) slips() bool {
 	return l != nil && l.Waiting()
 }
 
-// wanted says whether the holder should let the lock go soon: other threads wait for it, or have left requests.
-func (g *Gate) wanted() bool { return g.mu.Wanted() || g.inbox.incoming.Load() != nil }
+// lockWanted says whether the holder should let the lock go soon: other threads wait for it, or have left requests.
+func (g *Gate) lockWanted() bool { return g.mu.Wanted() || g.inbox.incoming.Load() != nil }
 
 // Begin takes in what has been left in incoming, in its order: receives are posted, so that what arrives is matched with
 // them; all else that there is to do is left for handleInbox. It returns the age of which all receives from any source may
@@ -99,7 +99,7 @@ func (g *Gate) lookAgain() {
 func (h *lockedGate) takeReceives() {
 	asked := h.g.inbox.rescan.Load() && h.g.inbox.rescan.Swap(false) // before Begin reads the age, which is that of what was asked for, or more
 	age := h.Begin()
-	if asked && h.end == nil && (h.echoed || h.echoes && !h.started.Empty()) {
+	if asked && h.endErr == nil && (h.echoDue || h.echoes && !h.started.Empty()) {
 		if h.g.inbox.rescan.Swap(true) { // later: the messages that the process sends itself are to be found
 			h.g.inbox.due.Add(-1)
 		}

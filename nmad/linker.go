@@ -28,7 +28,7 @@ type linker struct {
 	cancel    context.CancelFunc
 	dialSlots chan struct{} // one for each link that is being dialled
 
-	made      chan struct{}  // something has changed; room for one
+	changes   chan struct{}  // something has changed; room for one
 	acceptors sync.WaitGroup // goroutines that accept
 	stopped   sync.Once
 
@@ -51,20 +51,20 @@ const (
 const dialTries = 4
 
 func newLinker(limit time.Duration) *linker {
-	l := &linker{limit: limit, dialSlots: make(chan struct{}, dialsAtOnce), made: make(chan struct{}, 1)}
+	l := &linker{limit: limit, dialSlots: make(chan struct{}, dialsAtOnce), changes: make(chan struct{}, 1)}
 	l.ctx, l.cancel = context.WithCancel(context.Background())
 	return l
 }
 
 // open opens the drivers.
 func (lk *linker) open(cfg *Config) error {
-	for i, d := range cfg.networks {
+	for i, d := range cfg.drivers {
 		end, err := d.Open(cfg.driverConfig(i))
 		if err != nil {
 			return fmt.Errorf("open the driver %s: %w", d.Name(), err)
 		}
 		lk.ends = append(lk.ends, end)
-		lk.names = append(lk.names, cfg.names[i])
+		lk.names = append(lk.names, cfg.railNames[i])
 	}
 	return nil
 }
@@ -97,7 +97,7 @@ func (lk *linker) sort(cfg *Config) {
 		at := slices.Index(names, r.Driver)
 		lk.ends[i], lk.names[i] = ends[at], names[at]
 	}
-	cfg.names = lk.names
+	cfg.railNames = lk.names
 }
 
 // stop ends all dials and exchanges, and accepts no more. It waits for the goroutines that accept.
@@ -115,7 +115,7 @@ func (lk *linker) stop() {
 // changed wakes the caller of Open that waits for links.
 func (lk *linker) changed() {
 	select {
-	case lk.made <- struct{}{}:
+	case lk.changes <- struct{}{}:
 	default:
 	}
 }
@@ -176,15 +176,15 @@ func (s *Session) welcome(rank, rail int, link driver.Link) {
 	if g != nil {
 		h := g.lock()
 		if rail > 0 {
-			taken := h.further(rail, link)
-			h.letGo()
+			taken := h.acceptRail(rail, link)
+			h.unlock()
 			if !taken {
 				link.Close()
 			}
 			return
 		}
 		answer = h.verdict(link)
-		h.letGo()
+		h.unlock()
 	}
 	if err == nil && rail == 0 {
 		err = sendLinkPart(ctx, link, &driver.Header{Size: answer})
@@ -195,10 +195,10 @@ func (s *Session) welcome(rank, rail int, link driver.Link) {
 	}
 	for err == nil {
 		h := g.lock()
-		gone := h.end != nil || h.stage != accepting
+		gone := h.endErr != nil || h.stage != accepting
 		ready := !gone && h.allAccepted()
 		rails := h.accepted
-		h.letGo()
+		h.unlock()
 		if ready && d.attach(g, accepting, rails) {
 			return
 		}
@@ -244,11 +244,11 @@ func (d *Domain) giveUp(g *Gate, at linkStage, err error) {
 	if why.Err == ErrPeerLost && !errors.Is(err, driver.ErrRefused) {
 		retryUntil(newsLimit, func() bool {
 			h := g.lock()
-			defer h.letGo()
-			if h.news != "" {
-				why.Reason = h.news
+			defer h.unlock()
+			if h.peerNews != "" {
+				why.Reason = h.peerNews
 			}
-			return h.news != "" || h.end != nil || h.stage != at
+			return h.peerNews != "" || h.endErr != nil || h.stage != at
 		})
 	}
 	h := g.lock()
@@ -258,7 +258,7 @@ func (d *Domain) giveUp(g *Gate, at linkStage, err error) {
 	if h.stage == at {
 		h.fail(why)
 	}
-	h.letGo()
+	h.unlock()
 	closeLinks(rails)
 }
 
@@ -274,7 +274,7 @@ func closeLinks(links []driver.Link) {
 func (d *Domain) reach(g *Gate) {
 	ctx, stop := limit.Context(d.ctx, d.s.linker.limit)
 	defer stop()
-	for wait := firstAsk; g.dials(); wait = min(2*wait, lastAsk) {
+	for wait := firstAsk; g.isDialling(); wait = min(2*wait, lastAsk) {
 		links, later, err := d.s.linker.dial(ctx, d.number, g)
 		if err == nil && !later {
 			if !d.attach(g, dialling, links) {
@@ -282,7 +282,7 @@ func (d *Domain) reach(g *Gate) {
 			}
 			return
 		}
-		for end := time.Now().Add(wait); err == nil && g.dials() && time.Now().Before(end); {
+		for end := time.Now().Add(wait); err == nil && g.isDialling() && time.Now().Before(end); {
 			if !pause(ctx, time.Millisecond) {
 				err = fmt.Errorf("it says that it dials, but its link does not come: %w", context.Cause(ctx))
 			}
@@ -314,7 +314,7 @@ func (lk *linker) dial(ctx context.Context, domain int, g *Gate) (links []driver
 			return links, false, err
 		}
 		links = append(links, link)
-		if err := ask(ctx, link, domain, g.far); err != nil {
+		if err := ask(ctx, link, domain, g.peerDomain); err != nil {
 			return links, false, err
 		}
 		if i > 0 {
@@ -426,10 +426,10 @@ func (d *Domain) attach(g *Gate, from linkStage, links []driver.Link) bool {
 	h := g.lock()
 	for i, end := range linker.ends {
 		l := &g.rails[i]
-		l.network, l.choice = end.Choice(g.rank, linker.cards[g.rank].Rails[i].Addr)
+		l.chosenDriver, l.chosenWhy = end.Choice(g.rank, linker.cards[g.rank].Rails[i].Addr)
 	}
 	ok := h.attach(from, links)
-	h.letGo()
+	h.unlock()
 	if !ok {
 		return false
 	}
@@ -437,7 +437,7 @@ func (d *Domain) attach(g *Gate, from linkStage, links []driver.Link) bool {
 		h := g.lock()
 		g.tellLost(h)
 		h.fail(peerFailure(g.rank, err))
-		h.letGo()
+		h.unlock()
 	}
 	linker.changed()
 	return true
@@ -447,10 +447,10 @@ func (d *Domain) attach(g *Gate, from linkStage, links []driver.Link) bool {
 // when ctx ends, when the job does, or when a link cannot be made.
 func (s *Session) linkAll(ctx, job context.Context) error {
 	for rank := range s.cfg.Rank {
-		g := s.job.to(rank)
+		g := s.job.gateOf(rank)
 		h := g.lock()
 		h.wantLinks()
-		h.letGo()
+		h.unlock()
 	}
 	for {
 		if lost, _ := s.linker.state(); lost != nil {
@@ -463,7 +463,7 @@ func (s *Session) linkAll(ctx, job context.Context) error {
 			return nil
 		}
 		select {
-		case <-s.linker.made:
+		case <-s.linker.changes:
 		case <-job.Done():
 			return context.Cause(job)
 		case <-ctx.Done():
@@ -483,7 +483,7 @@ func (s *Session) allLinked() bool {
 		}
 		h := g.lock()
 		there := h.linked()
-		h.letGo()
+		h.unlock()
 		if !there {
 			return false
 		}
@@ -491,31 +491,31 @@ func (s *Session) allLinked() bool {
 	return true
 }
 
-// orphaned makes links to the processes for which receives wait, because only a link tells of the death of some processes.
+// linkWaiting makes links to the processes for which receives wait, because only a link tells of the death of some processes.
 // If a receive from any source waits, it makes links to all other processes; if one is posted later, startAny does. Each
-// side writes its own word, the count of receives or Session.orphan, before it reads the other's, so one of them sees that
+// side writes its own word, the count of receives or Session.relayLost, before it reads the other's, so one of them sees that
 // the links are needed.
-func (d *Domain) orphaned() {
+func (d *Domain) linkWaiting() {
 	waits := !d.any.Empty()
-	for _, c := range d.opened() {
+	for _, c := range d.openContexts() {
 		waits = waits || !c.any.Empty()
 	}
 	if waits {
-		d.linkOrphan()
+		d.meshOnce()
 	}
 	for g := range d.all {
 		h := g.lock()
-		if h.flow.Waits() {
+		if h.flow.HasPosted() {
 			h.wantLinks()
 		}
-		h.letGo()
+		h.unlock()
 	}
 }
 
-// linkOrphan has links made, once, to all other processes that may send to a receive from any source. It never waits for
+// meshOnce has links made, once, to all other processes that may send to a receive from any source. It never waits for
 // the lock of a gate.
-func (d *Domain) linkOrphan() {
-	if !d.meshes.Swap(true) {
+func (d *Domain) meshOnce() {
+	if !d.meshed.Swap(true) {
 		d.s.agreements.post(func() {
 			for _, o := range d.s.domains.all() {
 				o.mesh()
@@ -527,14 +527,14 @@ func (d *Domain) linkOrphan() {
 // mesh makes these links. It takes the locks of gates.
 func (d *Domain) mesh() {
 	for rank := range d.gates {
-		if !d.meshes.Load() || !d.any.Group().Has(rank) {
+		if !d.meshed.Load() || !d.any.Group().Has(rank) {
 			continue
 		}
-		g := d.to(rank)
+		g := d.gateOf(rank)
 		h := g.lock()
 		if !h.flow.Closing {
 			h.wantLinks()
 		}
-		h.letGo()
+		h.unlock()
 	}
 }

@@ -45,7 +45,7 @@ import (
 //
 // Rank 0 and the leaders of the hosts relay the news. When one of them has left or died, only a link tells of the death of
 // a process on another host. From then on receives and probes that wait make links; those from any source make links to
-// all other processes (Domain.orphaned).
+// all other processes (Domain.linkWaiting).
 //
 // linkStage is how far the links of a gate are.
 type linkStage uint8
@@ -72,21 +72,21 @@ func (h *lockedGate) linked() bool { return h.stage == linked }
 // detached says that the gate has no links, and none are being made.
 func (h *lockedGate) detached() bool { return h.stage == unlinked || h.stage == absent }
 
-// underway says that links are being made.
-func (h *lockedGate) underway() bool {
-	return (h.stage == dialling || h.stage == accepting) && h.end == nil
+// linksUnderway says that links are being made.
+func (h *lockedGate) linksUnderway() bool {
+	return (h.stage == dialling || h.stage == accepting) && h.endErr == nil
 }
 
-// dials says whether this side makes the links, still. It takes the lock.
-func (g *Gate) dials() bool {
+// isDialling says whether this side makes the links, still. It takes the lock.
+func (g *Gate) isDialling() bool {
 	h := g.lock()
-	defer h.letGo()
-	return h.end == nil && h.stage == dialling
+	defer h.unlock()
+	return h.endErr == nil && h.stage == dialling
 }
 
 // wantLinks has links made.
 func (h *lockedGate) wantLinks() {
-	if h.stage != unlinked || h.end != nil {
+	if h.stage != unlinked || h.endErr != nil {
 		return
 	}
 	h.stage = dialling
@@ -97,14 +97,14 @@ func (h *lockedGate) wantLinks() {
 // holder calls it after each change of either.
 func (h *lockedGate) setGuarded() { h.guarded = h.flow.Dead != nil || h.stage != linked }
 
-// admits says whether a receive may wait on a gate that is not simply open; if not it has
+// admitsReceive says whether a receive may wait on a gate that is not simply open; if not it has
 // ended.
-func (h *lockedGate) admits(c *flow.Request) bool {
+func (h *lockedGate) admitsReceive(c *flow.Request) bool {
 	if f := &h.flow; f.Dead != nil {
 		f.Finish(c, f.Dead)
 		return false
 	}
-	if h.g.domain != nil && h.g.domain.s.orphan.Load() {
+	if h.g.domain != nil && h.g.domain.s.relayLost.Load() {
 		h.wantLinks()
 	}
 	return true
@@ -113,9 +113,9 @@ func (h *lockedGate) admits(c *flow.Request) bool {
 // verdict decides what becomes of a first rail that the peer has dialled.
 func (h *lockedGate) verdict(link driver.Link) uint64 {
 	switch {
-	case h.end != nil || h.stage == absent:
+	case h.endErr != nil || h.stage == absent:
 		return linkNever
-	case h.stage == unlinked, h.stage == dialling && h.g.rank < h.g.own:
+	case h.stage == unlinked, h.stage == dialling && h.g.rank < h.g.ownRank:
 		h.stage = accepting
 		h.accepted = make([]driver.Link, len(h.g.rails))
 		h.accepted[0] = link
@@ -124,9 +124,9 @@ func (h *lockedGate) verdict(link driver.Link) uint64 {
 	return linkLater
 }
 
-// further takes a rail of links that are being accepted. False: there is no place for it.
-func (h *lockedGate) further(rail int, link driver.Link) bool {
-	if h.end != nil || h.stage != accepting || h.accepted[rail] != nil {
+// acceptRail takes a rail of links that are being accepted. False: there is no place for it.
+func (h *lockedGate) acceptRail(rail int, link driver.Link) bool {
+	if h.endErr != nil || h.stage != accepting || h.accepted[rail] != nil {
 		return false
 	}
 	h.accepted[rail] = link
@@ -146,7 +146,7 @@ func (h *lockedGate) allAccepted() bool {
 // attach installs the links of a gate in the stage from, in which they were being made, and starts what has waited for
 // them. False: the gate does not want them any more.
 func (h *lockedGate) attach(from linkStage, links []driver.Link) bool {
-	if h.end != nil || h.stage != from {
+	if h.endErr != nil || h.stage != from {
 		return false
 	}
 	h.stage, h.accepted = linked, nil
@@ -155,7 +155,7 @@ func (h *lockedGate) attach(from linkStage, links []driver.Link) bool {
 		h.g.rails[i].bind(link)
 	}
 	h.bind(links[0], h.eager)
-	h.made = uint64(len(links))
+	h.linksMade = uint64(len(links))
 	h.endWaiters(nil)
 	if h.flow.Outgoing() {
 		h.drain()
@@ -180,7 +180,7 @@ func (h *lockedGate) endUnlinked() {
 // with the cause of ctx when that is done, with a PeerError when the links cannot be made, and with ErrClosed when the
 // session is closed. It blocks the calling thread or goroutine only. Hooks must not call it.
 func (g *Gate) Link(ctx context.Context) error {
-	if err := g.barred(); err != nil {
+	if err := g.accessError(); err != nil {
 		return err
 	}
 	r := &Request{}
@@ -194,35 +194,35 @@ func (g *Gate) Link(ctx context.Context) error {
 		h.linkWaiters.push(r)
 		h.wantLinks()
 	}
-	h.letGo()
+	h.unlock()
 	if err := r.WaitContext(ctx); err != nil {
 		return during(fmt.Sprintf("link to rank %d", g.rank), err)
 	}
 	return nil
 }
 
-// nowhere is the link of a gate that has none yet: nothing has come, and there is no room. The first send through it
+// unlinkedLink is the link of a gate that has none yet: nothing has come, and there is no room. The first send through it
 // starts to make the real links. The holder of the gate's lock calls its methods; any thread may call Close and
 // Descriptor.
-type nowhere struct {
+type unlinkedLink struct {
 	driver.Plain
 	h *lockedGate
 }
 
-func (nowhere) Caps() driver.Caps {
+func (unlinkedLink) Caps() driver.Caps {
 	return driver.Caps{Short: -1, Buffered: true, Place: driver.Place{Node: -1}}
 }
 
-func (no nowhere) Send(*driver.Header, []byte, [][]byte, bool) (bool, error) {
+func (no unlinkedLink) Send(*driver.Header, []byte, [][]byte, bool) (bool, error) {
 	no.h.wantLinks()
 	return false, nil
 }
 
-func (nowhere) Flush() (bool, error)                            { return true, nil }
-func (nowhere) Recv(*driver.Header) (_ []byte, _ bool, _ error) { return }
-func (nowhere) Push([]byte) (int, error)                        { return 0, nil }
-func (nowhere) Pull([]byte) (int, error)                        { return 0, nil }
-func (nowhere) Descriptor() int                                 { return -1 }
-func (nowhere) Arm(bool) bool                                   { return true }
-func (nowhere) Disarm()                                         {}
-func (nowhere) Close() error                                    { return nil }
+func (unlinkedLink) Flush() (bool, error)                            { return true, nil }
+func (unlinkedLink) Recv(*driver.Header) (_ []byte, _ bool, _ error) { return }
+func (unlinkedLink) Push([]byte) (int, error)                        { return 0, nil }
+func (unlinkedLink) Pull([]byte) (int, error)                        { return 0, nil }
+func (unlinkedLink) Descriptor() int                                 { return -1 }
+func (unlinkedLink) Arm(bool) bool                                   { return true }
+func (unlinkedLink) Disarm()                                         {}
+func (unlinkedLink) Close() error                                    { return nil }

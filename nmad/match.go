@@ -42,18 +42,18 @@ func (h *lockedGate) join(any *match.Any[flow.Request]) {
 
 // startAny begins a receive, or a probe, from any source in a context.
 func (d *Domain) startAny(r *Request, in *Context) {
-	x, any := r.useRare(), in.of(d)
+	x, any := r.useRare(), in.anyIn(d)
 	x.Anywhere, x.domain, x.any = true, d, any
-	r.tellOwner()
+	r.notifyOwner()
 	r.core.Stage, r.core.Counted = flow.Posted, true
-	r.gate.mover.Need()         // it is under no gate's lock, and counts for itself
+	r.gate.pollEngine.Need()    // it is under no gate's lock, and counts for itself
 	any.Post(&r.core.Rare.Wild) // r may be done, and started again, from here on
 	d.look(any)
-	if d.s.orphan.Load() {
-		d.linkOrphan()
+	if d.s.relayLost.Load() {
+		d.meshOnce()
 	}
-	if any.Over() != nil {
-		d.own().look() // if no gate has messages, this one fails it
+	if any.Err() != nil {
+		d.ownGate().look() // if no gate has messages, this one fails it
 	}
 }
 
@@ -70,7 +70,7 @@ func (d *Domain) look(any *match.Any[flow.Request]) {
 // lookLast is look for receives that were posted before the last sender has ended.
 func (d *Domain) lookLast(any *match.Any[flow.Request]) {
 	d.look(any)
-	d.own().look()
+	d.ownGate().look()
 }
 
 // look makes the gate compare its unexpected messages with the receives from any source. The caller does it, or the holder
@@ -90,11 +90,11 @@ func (h *lockedGate) failLost(age uint64) {
 }
 
 func (h *lockedGate) failLostOf(any *match.Any[flow.Request], age uint64) {
-	why := any.Over()
+	why := any.Err()
 	if why == nil {
 		return
 	}
-	any.Looked(h.g.rank, age)
+	any.Searched(h.g.rank, age)
 	for c := any.TakeLost(); c != nil; c = any.TakeLost() {
 		h.flow.Finish(c, why)
 	}

@@ -92,14 +92,14 @@ func (op *Op) check(d *Domain, rank int) error {
 	if op.drops {
 		return nil
 	}
-	return op.Context.allows(d, rank)
+	return op.Context.check(d, rank)
 }
 
 // Post starts op with a request of the caller, which may have been used before: it allocates nothing. It fails with
 // ErrActive, and starts nothing, while r is under way. The parts must stay as they are until the request is done; op and
 // the slice of parts may be used again at once.
 func (g *Gate) Post(r *Request, op *Op) error {
-	if err := lacking(g.barred(), r, op != nil); err != nil {
+	if err := checkStart(g.accessError(), r, op != nil); err != nil {
 		return err
 	}
 	if err := op.check(g.domain, g.rank); err != nil {
@@ -123,7 +123,7 @@ func (g *Gate) Post(r *Request, op *Op) error {
 		r.prepareSend(g, op)
 	} else {
 		r.prepareRecv(g, op)
-		r.age(op.Mask)
+		r.setAge(op.Mask)
 	}
 	g.submit(r)
 	return nil
@@ -143,7 +143,7 @@ func (g *Gate) Start(op *Op) *Request {
 // gates; the messages of one gate are taken in the order of that gate. Such a receive fails when the domain is closed, or
 // with ErrPeerLost when no other process is left.
 func (d *Domain) Post(rank int, r *Request, op *Op) error {
-	if err := lacking(d.barred(), r, op != nil); err != nil {
+	if err := checkStart(d.accessError(), r, op != nil); err != nil {
 		return err
 	}
 	if rank != AnySource || op.Kind == OpSend {
@@ -155,8 +155,8 @@ func (d *Domain) Post(rank int, r *Request, op *Op) error {
 	if err := r.claim(); err != nil {
 		return err
 	}
-	r.prepareRecv(d.own(), op)
-	r.useRare().wild(r, op.Mask, false)
+	r.prepareRecv(d.ownGate(), op)
+	r.useRare().setWild(r, op.Mask, false)
 	d.startAny(r, op.Context)
 	return nil
 }
@@ -185,7 +185,7 @@ func (d *Domain) Recv(m Match, buf []byte) (Envelope, error) {
 
 // prepareSend is prepare for a send that may be out of the ordinary.
 func (r *Request) prepareSend(g *Gate, op *Op) {
-	r.prepare(g, flow.OpSend, op.Context, op.Tag, op.Buf, flow.ByState)
+	r.prepare(g, flow.OpSend, op.Context, op.Tag, op.Buf, flow.NotifyState)
 	b := op.Buffer
 	if op.Parts == nil && op.Data == nil && b.block == nil && !op.Sync && op.Priority == 0 && op.Done == nil && op.Queue == nil {
 		return
@@ -198,26 +198,26 @@ func (r *Request) prepareSend(g *Gate, op *Op) {
 		c.Scatter(op.Parts)
 	case b.block != nil: // which has begun
 		if x.buffer = b.block; b.block.pool.memory.Card().PID != 0 {
-			x.Where = &b.block.where
+			x.LoanPlace = &b.block.loanBody
 		}
 		c.Data.Set(b.bytes())
 	}
 	if op.Sync {
 		x.Until = flow.Received
 	}
-	x.Priority, x.notify = op.Priority, op.Done
+	x.Priority, x.onDone = op.Priority, op.Done
 	r.setQueue(x, op.Queue)
 }
 
 // setQueue says where r goes when it is done.
 func (r *Request) setQueue(x *rare, q *Queue) {
 	if x.queue = q; q != nil {
-		q.moves(r.gate.engine)
+		q.moves(r.gate.waitEngine)
 	}
 }
 
-// age says when a receive that takes tags by that mask was posted.
-func (r *Request) age(mask uint64) {
+// setAge says when a receive that takes tags by that mask was posted.
+func (r *Request) setAge(mask uint64) {
 	if any := r.gate.any; mask == exact {
 		r.core.Entry.Age = any.Now()
 	} else {
@@ -227,7 +227,7 @@ func (r *Request) age(mask uint64) {
 
 // prepareRecv is prepare for a receive that may be out of the ordinary.
 func (r *Request) prepareRecv(g *Gate, op *Op) {
-	r.prepare(g, flow.OpRecv, op.Context, op.Tag, op.Buf, flow.ByState)
+	r.prepare(g, flow.OpRecv, op.Context, op.Tag, op.Buf, flow.NotifyState)
 	if op.Parts == nil && op.Data == nil && op.Mask == exact && op.Choose == nil && op.Done == nil && op.Queue == nil && !op.Loan {
 		return
 	}
@@ -238,7 +238,7 @@ func (r *Request) prepareRecv(g *Gate, op *Op) {
 		c.Scatter(op.Parts)
 	}
 	x.Loans, x.Chooses = op.Loan, op.Choose != nil
-	x.chooser, x.notify = op.Choose, op.Done
+	x.chooser, x.onDone = op.Choose, op.Done
 	r.setQueue(x, op.Queue)
-	x.wild(r, op.Mask, false)
+	x.setWild(r, op.Mask, false)
 }

@@ -25,15 +25,15 @@ import (
 // A call that polls its own gate before it waits (waiter, Request.Test, a probe) polls the engine at every turnEvery-th
 // look that finds nothing. So calls that never wait for long move the other domains, too.
 type owner struct {
-	_       [pad]byte
-	engine  *pioman.Engine                // of the domains
-	domains atomic.Int32                  // that are open; under the mu of owners
-	beside  atomic.Pointer[pioman.Engine] // that is polled as well; nil: none, and task is inactive. The owner writes
-	hooked  bool                          // as with knew it; the owner's
-	task    pioman.Task                   // polls beside, in engine
-	poll    pioman.Handler                // of it
-	vain    uint                          // looks; the owner's
-	_       [pad]byte
+	_           [pad]byte
+	engine      *pioman.Engine                // of the domains
+	domains     atomic.Int32                  // that are open; under the mu of owners
+	otherEngine atomic.Pointer[pioman.Engine] // that is polled as well; nil: none, and task is inactive. The owner writes
+	hooked      bool                          // as with knew it; the owner's
+	task        pioman.Task                   // polls beside, in engine
+	poll        pioman.Handler                // of it
+	emptyLooks  uint                          // looks; the owner's
+	_           [pad]byte
 }
 
 // turnEvery is how many looks of a caller find nothing before it moves its other domains: a look at shared memory takes
@@ -60,8 +60,8 @@ func (list *ownerList) join(shared bool) *owner {
 	defer list.mu.Unlock()
 	o := list.caller()
 	if o == nil {
-		o = &owner{engine: pioman.New(pioman.Config{Shared: shared})}
-		o.poll = o.pollBeside
+		o = &owner{engine: pioman.New(pioman.Config{SharedCPUs: shared})}
+		o.poll = o.pollOther
 		var all []owning
 		if old := list.all.Load(); old != nil {
 			all = slices.Clone(*old)
@@ -120,10 +120,10 @@ func (x *domainAccess) others() *owner {
 	return nil
 }
 
-// turn moves the domains on, at some of the calls. The owner calls it, without a lock, after a look that has found
+// pollNowAndThen moves the domains on, at some of the calls. The owner calls it, without a lock, after a look that has found
 // nothing.
-func (o *owner) turn() {
-	if o.vain++; o.vain%turnEvery == 0 && o.engine.Pending() > 0 {
+func (o *owner) pollNowAndThen() {
+	if o.emptyLooks++; o.emptyLooks%turnEvery == 0 && o.engine.Pending() > 0 {
 		o.engine.Poll()
 	}
 }
@@ -131,8 +131,8 @@ func (o *owner) turn() {
 // advance moves the gate on, once, for a caller that may look again and again, and with it now and then its other domains.
 func (g *Gate) advance() {
 	g.poll()
-	if o := g.owned.others(); o != nil {
-		o.turn()
+	if o := g.private.others(); o != nil {
+		o.pollNowAndThen()
 	}
 }
 
@@ -140,7 +140,7 @@ func (g *Gate) advance() {
 func (d *Domain) advance() {
 	d.poll()
 	if o := d.access.others(); o != nil {
-		o.turn()
+		o.pollNowAndThen()
 	}
 }
 
@@ -151,38 +151,38 @@ func waitsIn(e *pioman.Engine) *pioman.Engine {
 		return e
 	}
 	if o.engine != e {
-		o.with(e)
+		o.alsoPoll(e)
 	}
 	return o.engine
 }
 
 // waitsIn is the engine in which the caller, which may use the gate, waits for what happens there.
 func (g *Gate) waitsIn() *pioman.Engine {
-	if g.owned == nil {
-		return waitsIn(g.engine)
+	if g.private == nil {
+		return waitsIn(g.waitEngine)
 	}
-	g.owned.owner.withSession(g.domain.s)
-	return g.engine
+	g.private.owner.withSession(g.domain.s)
+	return g.waitEngine
 }
 
 // withSession makes a wait in the engine of the domains poll the session's engine, too, if something is under way there
 // and no hook polls it.
 func (o *owner) withSession(s *Session) {
 	if e := s.cfg.Engine; !e.Hooked() && e.Pending() > 0 {
-		o.with(e)
-	} else if o.beside.Load() != nil {
-		o.with(nil)
+		o.alsoPoll(e)
+	} else if o.otherEngine.Load() != nil {
+		o.alsoPoll(nil)
 	}
 }
 
-// with makes the pollers of the engine poll another one as well; nil: none. If hooks poll that other one, a sleeper need
+// alsoPoll makes the pollers of the engine poll another one as well; nil: none. If hooks poll that other one, a sleeper need
 // not wake for it now and then.
-func (o *owner) with(e *pioman.Engine) {
+func (o *owner) alsoPoll(e *pioman.Engine) {
 	hooked := e == nil || e.Hooked()
-	if o.beside.Load() == e && o.hooked == hooked || o.task.Cancel() != nil { // its handler runs, and the caller in it: the wait will fail
+	if o.otherEngine.Load() == e && o.hooked == hooked || o.task.Cancel() != nil { // its handler runs, and the caller in it: the wait will fail
 		return
 	}
-	o.beside.Store(e)
+	o.otherEngine.Store(e)
 	if o.hooked = hooked; e == nil {
 		return
 	}
@@ -194,8 +194,8 @@ func (o *owner) with(e *pioman.Engine) {
 	_ = o.engine.Submit(&o.task) // refused: the last domain was closed just now
 }
 
-func (o *owner) pollBeside(t *pioman.Task) pioman.Status {
-	if o.beside.Load().Turn(t) == pioman.Moved {
+func (o *owner) pollOther(t *pioman.Task) pioman.Status {
+	if o.otherEngine.Load().Turn(t) == pioman.Moved {
 		return pioman.Moved
 	}
 	return pioman.Again

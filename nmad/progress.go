@@ -11,7 +11,7 @@ import (
 // It says whether packets arrived.
 func (h *lockedGate) progress(waiter *Request) bool {
 	arrived := h.receive(waiter)
-	if h.flow.Outgoing() && h.end == nil && !h.keepGathering() {
+	if h.flow.Outgoing() && h.endErr == nil && !h.keepGathering() {
 		h.drain()
 	}
 	return arrived
@@ -28,11 +28,11 @@ func (g *Gate) poll() bool {
 func (h *lockedGate) pollLocked() bool {
 	moved := h.handleInbox()
 	if h.echoes { // under the lock, to the end: no thread polls this gate for what is left
-		h.echoed = h.echoed || h.flow.Streams() || h.flow.Outgoing()
-		h.letGo()
+		h.echoDue = h.echoDue || h.flow.HasChunks() || h.flow.Outgoing()
+		h.unlock()
 		return moved
 	}
-	if h.woken {
+	if h.railsWoken {
 		h.lookAtRails()
 	}
 	moved = h.progress(nil) || moved
@@ -41,7 +41,7 @@ func (h *lockedGate) pollLocked() bool {
 		if taken == 0 {
 			break
 		}
-		h.letGo()
+		h.unlock()
 		h.g.copy(taken)
 		if !h.g.mu.TryLock() {
 			return true // the holder completes the transfers
@@ -51,15 +51,15 @@ func (h *lockedGate) pollLocked() bool {
 		}
 		moved = true
 	}
-	h.letGo()
+	h.unlock()
 	return moved
 }
 
-// letGo releases the lock. Before and after that it does what the holder owes: it tells the owners of
+// unlock releases the lock. Before and after that it does what the holder owes: it tells the owners of
 // requests that are done, calls the user's functions, takes in what other threads have left in the inbox
 // meanwhile, and arms a sleeper for room.
-func (h *lockedGate) letGo() {
-	if h.owesNothing() && h.flow.Settled(h.needing, h.holding) {
+func (h *lockedGate) unlock() {
+	if h.owesNothing() && h.flow.Settled(h.countedRequests, h.countedUnsent) {
 		h.g.mu.Unlock() // the usual case
 		if !h.g.inbox.left() || !h.g.mu.TryLock() {
 			h.g.mu.Domain().Tend()
@@ -68,22 +68,22 @@ func (h *lockedGate) letGo() {
 		h.handleInbox()
 	}
 	for {
-		for !h.started.Empty() || h.echoed { // each may lead to the other
+		for !h.started.Empty() || h.echoDue { // each may lead to the other
 			h.handleInbox()
 			h.echo()
 		}
-		if h.armed != 0 {
+		if h.armedRails != 0 {
 			if h.rearm(); !h.started.Empty() {
 				continue
 			}
 		}
 		h.publish()
-		over, called := h.over, h.called
-		h.over, h.called = requestQueue{}, false
+		over, called := h.toSignal, h.upcallsAdded
+		h.toSignal, h.upcallsAdded = requestQueue{}, false
 		h.g.mu.Unlock()
 		for r := over.pop(); r != nil; r = over.pop() { // r is out of it before its owner may use it again
 			if q := r.rare().queue; q == nil {
-				r.completion.Signal(finished | free)
+				r.completion.Signal(bitDone | bitReusable)
 			} else {
 				q.put(r)
 			}
@@ -103,7 +103,7 @@ func (h *lockedGate) letGo() {
 // (flow.Settled): no request to start, no sleeper to arm for room, no packet that came back, no owner to tell, no function
 // to call.
 func (h *lockedGate) owesNothing() bool {
-	return h.started.Empty() && h.armed == 0 && !h.echoed && h.over.Empty() && !h.called
+	return h.started.Empty() && h.armedRails == 0 && !h.echoDue && h.toSignal.Empty() && !h.upcallsAdded
 }
 
 // tick is the gate's ltask.
@@ -112,15 +112,15 @@ func (g *Gate) tick(*pioman.Task) pioman.Status {
 	if h == nil {
 		return pioman.Again
 	}
-	if h.end != nil {
-		h.letGo()
+	if h.endErr != nil {
+		h.unlock()
 		return pioman.Done
 	}
 	if h.waiterPolls() && (h.flow.Moving(flow.Pull) == 0 || h.flow.Moving(flow.Push) == 0) {
 		// A long message in one direction keeps one CPU busy, and a waiter polls for it already. Moved is right, since the
 		// waiter moves bytes: if the engine took the gate for quiet, it would send its progressor to sleep for it at every
 		// tick, in vain (source.Arm).
-		h.letGo()
+		h.unlock()
 		return pioman.Moved
 	}
 	if len(g.rails) > 1 {
@@ -139,15 +139,15 @@ const burst = 32
 // bind has the small track use that link.
 func (h *lockedGate) bind(link driver.Link, eager int) {
 	caps := link.Caps()
-	h.link, h.echoes, h.slow, h.apart = link, caps.Echoes, caps.Syscalls, h.g.mu.HasLists()
+	h.link, h.echoes, h.slowCalls, h.hasLists = link, caps.Echoes, caps.Syscalls, h.g.mu.HasLists()
 	h.flow.Bind(caps, eager)
 }
 
 // echo takes in what was sent over a link that echoes, on both tracks, until nothing moves. So the sending thread receives
 // itself, and needs no poller. The bytes of long messages are copied under the lock.
 func (h *lockedGate) echo() {
-	for vain := 0; h.end == nil && (h.echoed || vain < 2 && h.flow.Streams()); { // what Push offers in one round Pull takes in the next one
-		h.echoed = false
+	for vain := 0; h.endErr == nil && (h.echoDue || vain < 2 && h.flow.HasChunks()); { // what Push offers in one round Pull takes in the next one
+		h.echoDue = false
 		for h.receive(nil) {
 		}
 		if h.flow.Outgoing() && !h.keepGathering() {
@@ -163,24 +163,24 @@ func (h *lockedGate) echo() {
 // shortBody is the largest body, in bytes, that a link without system calls copies faster than the lists change hands.
 const shortBody = 512
 
-// leaveLists lets other threads have the lists while the caller is inside the link with a body of that many bytes, if that
-// takes longer than to take the lists again. retakeLists ends that.
-func (h *lockedGate) leaveLists(body int) {
-	if h.apart && (h.slow || body > shortBody) {
-		h.g.mu.DropLists()
+// unlockLists lets other threads have the lists while the caller is inside the link with a body of that many bytes, if that
+// takes longer than to take the lists again. relockLists ends that.
+func (h *lockedGate) unlockLists(body int) {
+	if h.hasLists && (h.slowCalls || body > shortBody) {
+		h.g.mu.UnlockLists()
 	}
 }
 
-func (h *lockedGate) retakeLists(body int) {
-	if h.apart {
-		h.takeLists(body)
+func (h *lockedGate) relockLists(body int) {
+	if h.hasLists {
+		h.relockListsSlow(body)
 	}
 }
 
 //go:noinline
-func (h *lockedGate) takeLists(body int) {
-	if h.slow || body > shortBody {
-		h.g.mu.TakeLists()
+func (h *lockedGate) relockListsSlow(body int) {
+	if h.slowCalls || body > shortBody {
+		h.g.mu.LockLists()
 	}
 }
 
@@ -193,14 +193,14 @@ func (h *lockedGate) drain() {
 
 // Emit hands a packet to the link. Emit, Flush, View and Begin are flow.Network.
 func (h *lockedGate) Emit(p *flow.Packet, more bool) (bool, error) {
-	began := stamp()
-	h.leaveLists(int(p.Head.Body))
+	began := traceTime()
+	h.unlockLists(int(p.Head.Body))
 	ok, err := h.link.Send(&p.Head, p.Body, p.Parts, more)
-	h.retakeLists(int(p.Head.Body))
-	h.echoed = h.echoes
+	h.relockLists(int(p.Head.Body))
+	h.echoDue = h.echoes
 	if began != 0 && ok {
-		p.Takes(func(tag, size uint64, seq uint32) {
-			marcel.TraceMessage(marcel.TraceOut, h.g.own, h.g.rank, seq, tag, size, began)
+		p.Messages(func(tag, size uint64, seq uint32) {
+			marcel.TraceMessage(marcel.TraceOut, h.g.ownRank, h.g.rank, seq, tag, size, began)
 		})
 	}
 	return ok, err
@@ -208,9 +208,9 @@ func (h *lockedGate) Emit(p *flow.Packet, more bool) (bool, error) {
 
 // Flush moves the driver's buffered bytes on.
 func (h *lockedGate) Flush() (bool, error) {
-	h.leaveLists(0)
+	h.unlockLists(0)
 	all, err := h.link.Flush()
-	h.retakeLists(0)
+	h.relockLists(0)
 	return all, err
 }
 
@@ -221,12 +221,12 @@ func (h *lockedGate) Flush() (bool, error) {
 func (h *lockedGate) receive(waiter *Request) bool {
 	head := &h.head
 	for n := range burst {
-		if h.end != nil {
+		if h.endErr != nil {
 			return n > 0
 		}
-		h.leaveLists(0)
+		h.unlockLists(0)
 		body, ok, err := h.link.Recv(head)
-		h.retakeLists(0)
+		h.relockLists(0)
 		if err != nil {
 			h.g.tellLost(h)
 			h.fail(h.g.rails[0].failure(err))
@@ -236,7 +236,7 @@ func (h *lockedGate) receive(waiter *Request) bool {
 			return n > 0
 		}
 		wrong := h.flow.Packet(head, body, h)
-		if !h.flow.Calm() {
+		if !h.flow.NoNews() {
 			h.takeFinished()
 		}
 		if marcel.Tracing() && wrong == nil {
@@ -259,6 +259,6 @@ func (h *lockedGate) receive(waiter *Request) bool {
 // traceArrived records the messages that the packet in head has brought, or announced.
 func (h *lockedGate) traceArrived(body []byte) {
 	flow.Messages(&h.head, body, func(tag, size uint64, seq uint32) {
-		marcel.TraceMessage(marcel.TraceArrived, h.g.own, h.g.rank, seq, tag, size, 0)
+		marcel.TraceMessage(marcel.TraceArrived, h.g.ownRank, h.g.rank, seq, tag, size, 0)
 	})
 }

@@ -26,30 +26,30 @@ type rail struct {
 	name  string // of the driver, and a number if it is not the first of that driver
 	link  driver.Link
 
-	network string // the driver that a driver that is a choice has chosen; else ""
-	choice  string // why
+	chosenDriver string // the driver that a driver that is a choice has chosen; else ""
+	chosenWhy    string // why
 
 	place driver.Place // near which processors the link lies
 
-	why string // where the cost of it comes from: default, measured
+	costSource string // where the cost of it comes from: default, measured
 
-	limit int    // longest message that is faster eagerly than by rendezvous over this rail, if measured; else 0
-	bound string // why the largest packet is no larger; "": the driver does not say
-	short int    // longest body that takes a way of its own on the small track of the link; -1: none does
-	how   string // and which
+	eagerLimit int    // longest message that is faster eagerly than by rendezvous over this rail, if measured; else 0
+	maxBodyWhy string // why the largest packet is no larger; "": the driver does not say
+	shortMax   int    // longest body that takes a way of its own on the small track of the link; -1: none does
+	shortHow   string // and which
 
 	push, pull transfer
 
 	// Under the lock of the gate.
-	armed     bool // the engine sleeps on the link's descriptor
-	armedRoom bool // and room would wake the sleeper, too
-	deaf      bool // and the descriptor tells of nothing: the link has taken back what it was armed for; see rearm
-	woken     bool // a sleeper was woken on its behalf, and no thread has looked why
+	armed       bool // the engine sleeps on the link's descriptor
+	armedRoom   bool // and room would wake the sleeper, too
+	armedInVain bool // and the descriptor tells of nothing: the link has taken back what it was armed for; see rearm
+	woken       bool // a sleeper was woken on its behalf, and no thread has looked why
 }
 
 func (h *lockedGate) initRail(index int, link driver.Link) {
 	l := &h.g.rails[index]
-	l.gate, l.index, l.why = h.g, uint8(index), "default"
+	l.gate, l.index, l.costSource = h.g, uint8(index), "default"
 	s := &h.flow.Rails[index].Streams
 	l.push.stream, l.push.dir = &s[flow.Push], flow.Push
 	l.pull.stream, l.pull.dir = &s[flow.Pull], flow.Pull
@@ -61,9 +61,9 @@ func (l *rail) bind(link driver.Link) {
 	l.link, l.push.call, l.pull.call, l.pull.fetch = link, link.Push, link.Pull, link.Fetch
 	caps := link.Caps()
 	if caps.Borrows {
-		l.push.back, l.pull.back = func(bool) (int, bool) { return link.ReturnPush() }, link.ReturnPull
+		l.push.takeBack, l.pull.takeBack = func(bool) (int, bool) { return link.ReturnPush() }, link.ReturnPull
 	}
-	l.bound, l.short, l.how, l.place = caps.Bound, caps.Short, caps.How, caps.Place
+	l.maxBodyWhy, l.shortMax, l.shortHow, l.place = caps.Bound, caps.Short, caps.How, caps.Place
 }
 
 // transfer is that of a direction.
@@ -94,9 +94,9 @@ func (g *Gate) nearCPUs() (set topo.CPUSet) {
 // lookAtRails ends the gate if a rail has ended although nothing was under way on it: its
 // descriptor would wake sleepers again and again.
 func (h *lockedGate) lookAtRails() {
-	h.woken = false
+	h.railsWoken = false
 	var head driver.Header
-	for i := 1; i < len(h.g.rails) && h.end == nil; i++ {
+	for i := 1; i < len(h.g.rails) && h.endErr == nil; i++ {
 		l := &h.g.rails[i]
 		if !l.woken {
 			continue
@@ -115,7 +115,7 @@ func (h *lockedGate) lookAround() {
 	if h.ticks++; h.ticks%lookEvery != 0 {
 		return
 	}
-	h.woken = true
+	h.railsWoken = true
 	for i := range h.g.rails {
 		h.g.rails[i].woken = true
 	}
@@ -160,9 +160,9 @@ func (h *lockedGate) railInfo() []RailInfo {
 	for i := range h.g.rails {
 		l := &h.g.rails[i]
 		infos[i] = RailInfo{
-			Name: l.name, Latency: h.flow.Rails[i].Cost.Latency, Bandwidth: h.flow.Rails[i].Cost.Bandwidth, Why: l.why,
-			Share: float64(shares[i]) / ShareOf, Eager: l.limit,
-			Network: l.network, Choice: l.choice, Near: l.place.CPUs.String(), Placed: l.place.Why,
+			Name: l.name, Latency: h.flow.Rails[i].Cost.Latency, Bandwidth: h.flow.Rails[i].Cost.Bandwidth, Why: l.costSource,
+			Share: float64(shares[i]) / ShareOf, Eager: l.eagerLimit,
+			Network: l.chosenDriver, Choice: l.chosenWhy, Near: l.place.CPUs.String(), Placed: l.place.Why,
 		}
 	}
 	return infos
@@ -191,15 +191,15 @@ func (src railSource) Arm() bool {
 		return false // another thread polls, and may find something
 	}
 	ok := h.arm(src.rail)
-	h.drop() // not letGo: nothing was armed for less than is wanted
+	h.unlockOnly() // not unlock: nothing was armed for less than is wanted
 	return ok && !g.inbox.left() && !g.mu.Owed()
 }
 
 func (h *lockedGate) arm(l *rail) bool {
-	if h.end != nil {
+	if h.endErr != nil {
 		return true // nothing to wait for; the source is about to be removed
 	}
-	if !l.inactive() || h.woken || h.waiterPolls() || h.unsent(l) || l.fetches() {
+	if !l.inactive() || h.railsWoken || h.waiterPolls() || h.unsent(l) || l.fetches() {
 		return false
 	}
 	room := h.wantsRoom(l)
@@ -207,7 +207,7 @@ func (h *lockedGate) arm(l *rail) bool {
 		return false
 	}
 	l.armed, l.armedRoom = true, room
-	h.armed++
+	h.armedRails++
 	return true
 }
 
@@ -217,14 +217,14 @@ func (src railSource) Disarm() {
 	g := src.gate
 	h := g.lock()
 	if src.armed {
-		src.armed, src.deaf = false, false
-		h.armed--
+		src.armed, src.armedInVain = false, false
+		h.armedRails--
 		src.link.Disarm()
 		if src.index > 0 {
-			src.woken, h.woken = true, true
+			src.woken, h.railsWoken = true, true
 		}
 	}
-	h.drop()
+	h.unlockOnly()
 }
 
 // unsent says whether something could be sent over the small track that the link was not
@@ -239,16 +239,16 @@ func (h *lockedGate) wantsRoom(l *rail) bool {
 }
 
 // fetches says that the next bytes are to be read in the peer's memory. No announcement will tell of them.
-func (l *rail) fetches() bool { return l.pull.stream.Fetching() && !l.pull.vain }
+func (l *rail) fetches() bool { return l.pull.stream.Fetching() && !l.pull.fetchedNothing }
 
 // rearmOne makes the sleeper of an armed rail look out for room, too, if that is needed by now. A link whose Arm says no
 // is not armed any more, and its descriptor tells of nothing: rearmOne handles what was there, and then arms it anew. If a
 // transfer is copying, the thread that completes it does that.
 func (h *lockedGate) rearmOne(l *rail) {
 	vain := 0
-	for h.end == nil && l.inactive() && (l.deaf || l.fetches() || !l.armedRoom && (h.wantsRoom(l) || h.unsent(l))) {
-		if room := h.wantsRoom(l); !l.fetches() && (room || l.deaf && !h.unsent(l)) {
-			if l.deaf = !l.link.Arm(room); !l.deaf {
+	for h.endErr == nil && l.inactive() && (l.armedInVain || l.fetches() || !l.armedRoom && (h.wantsRoom(l) || h.unsent(l))) {
+		if room := h.wantsRoom(l); !l.fetches() && (room || l.armedInVain && !h.unsent(l)) {
+			if l.armedInVain = !l.link.Arm(room); !l.armedInVain {
 				l.armedRoom = room
 				return
 			}
@@ -295,7 +295,7 @@ func (h *lockedGate) takeUnwanted(l *rail) {
 
 // waiterPolls says that a waiter polls for bytes of long messages. If each piece were announced to a sleeper as well, the
 // sleeper would take the CPU that both use from the waiter.
-func (h *lockedGate) waiterPolls() bool { return h.waited != 0 && asm.Cycles() < h.waited }
+func (h *lockedGate) waiterPolls() bool { return h.waiterUntil != 0 && asm.Cycles() < h.waiterUntil }
 
 // rearm makes the sleeper look out for room, too, if that is needed by now. When a link says that something is there
 // already, rearm handles it at once, because no other thread is awake for it: packets, room, and also bytes that have

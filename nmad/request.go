@@ -18,7 +18,7 @@ import (
 //	             under mu                            told, when the lock was let go
 //	by state --- ended: core.State = Over, the last touch
 //	   | listen, under mu
-//	 told ------ ended: into lockedGate.over, or its Queue, or upcalls ----> completion.Signal, the last touch
+//	 told ------ ended: into lockedGate.toSignal, or its Queue, or upcalls ----> completion.Signal, the last touch
 //
 // Over is set in three places: by the flow (finish), as a rule; by lockedGate.tellEnd, of a request that the flow has given to
 // the gate for another reason than a waiter, such as a monitor; by Gate.sendNow, of a send that was never under way.
@@ -28,8 +28,8 @@ import (
 
 // Bits of a request's completion.
 const (
-	finished = 1 << iota // it has ended
-	free                 // and may be started again: only its owner knows it
+	bitDone     = 1 << iota // it has ended
+	bitReusable             // and may be started again: only its owner knows it
 )
 
 // Request is a send or a receive that has been started. The zero value is ready
@@ -48,20 +48,20 @@ type Request struct {
 // rare is what few requests need. All zero unless core.UsesRare, but for began.
 type rare struct {
 	flow.Rare
-	domain  *Domain                  // recv from any source
-	chooser func(Envelope) []byte    // recv: gives the buffer when the message has come
-	notify  func(*Request)           // called when it is done
-	queue   *Queue                   // gets it when it is done
-	buffer  *block                   // send of a Buffer
-	any     *match.Any[flow.Request] // recv from any source: where it waits
-	named   match.Pattern            // recv, or probe: what the owner has asked for; core.Entry.Tag becomes that of the message
-	links   bool                     // it waits for the links of its gate, not for a message
-	began   int64                    // cycles: when it started, if a trace is recorded; else 0
+	domain   *Domain                  // recv from any source
+	chooser  func(Envelope) []byte    // recv: gives the buffer when the message has come
+	onDone   func(*Request)           // called when it is done
+	queue    *Queue                   // gets it when it is done
+	buffer   *block                   // send of a Buffer
+	any      *match.Any[flow.Request] // recv from any source: where it waits
+	pattern  match.Pattern            // recv, or probe: what the owner has asked for; core.Entry.Tag becomes that of the message
+	forLinks bool                     // it waits for the links of its gate, not for a message
+	began    int64                    // cycles: when it started, if a trace is recorded; else 0
 }
 
-// wild has r wait for a message with its tag as far as mask says; probe: without taking it.
-func (ra *rare) wild(r *Request, mask uint64, probe bool) {
-	ra.named = match.Pattern{Tag: r.core.Entry.Tag, Mask: mask}
+// setWild has r wait for a message with its tag as far as mask says; probe: without taking it.
+func (ra *rare) setWild(r *Request, mask uint64, probe bool) {
+	ra.pattern = match.Pattern{Tag: r.core.Entry.Tag, Mask: mask}
 	ra.Wild.Set(&r.core.Entry, mask, probe)
 }
 
@@ -95,40 +95,40 @@ func (r *Request) domain() *Domain { return r.rare().domain }
 
 // claim makes r ours to start.
 func (r *Request) claim() error {
-	if r.core.State.Load() == flow.Over {
+	if r.core.State.Load() == flow.Ended {
 		return nil // what most are that are used again
 	}
 	return r.claimAnew()
 }
 
 func (r *Request) claimAnew() error {
-	if !r.core.State.CompareAndSwap(flow.Fresh, flow.Started) && !r.completion.Test(free) {
+	if !r.core.State.CompareAndSwap(flow.Fresh, flow.Started) && !r.completion.Test(bitReusable) {
 		return fmt.Errorf("nmad: start a request again: %w: wait for it first", ErrActive)
 	}
 	return nil
 }
 
 // prepare sets the fields that a new operation begins with.
-func (r *Request) prepare(g *Gate, op flow.Op, in *Context, tag uint64, buf []byte, heard flow.Heard) {
+func (r *Request) prepare(g *Gate, op flow.Op, in *Context, tag uint64, buf []byte, heard flow.Notify) {
 	c := &r.core
 	if c.UsesRare {
-		r.plain()
+		r.clearRare()
 	}
 	r.gate = g
-	c.Entry.Tag, c.Entry.Of, c.Context = tag, c, in.id()
+	c.Entry.Tag, c.Entry.Owner, c.Context = tag, c, in.numberOrPlain()
 	c.Data.Set(buf)
-	c.Op, c.Heard, c.Counted, c.Wakes = op, heard, false, false
+	c.Op, c.Notify, c.Counted, c.Wakes = op, heard, false, false
 	c.N, c.Size = 0, 0
-	c.EndsWith(nil)
-	if began := stamp(); began != 0 {
-		if r.needRare().began = began; heard == flow.ByState {
-			r.tellOwner()
+	c.SetErr(nil)
+	if began := traceTime(); began != 0 {
+		if r.needRare().began = began; heard == flow.NotifyState {
+			r.notifyOwner()
 		}
 	}
 	if g.worker != nil {
-		r.tellOwner() // its owner does not poll
+		r.notifyOwner() // its owner does not poll
 	}
-	if heard != flow.ByStage {
+	if heard != flow.NotifyNone {
 		asm.StoreRelease32(&c.State, flow.Started) // a thread that is to see it gets r through a lock
 		r.completion.Reset()
 	}
@@ -137,9 +137,9 @@ func (r *Request) prepare(g *Gate, op flow.Op, in *Context, tag uint64, buf []by
 // startLink starts r for Gate.Link: to the flow r is a probe, and so counts as pending; but no message ends it, linking
 // does, and no monitor is told. It takes the lock of g, and returns with it.
 func (r *Request) startLink(g *Gate) *lockedGate {
-	r.prepare(g, flow.OpRecv, nil, 0, nil, flow.ByState)
+	r.prepare(g, flow.OpRecv, nil, 0, nil, flow.NotifyState)
 	x := r.useRare()
-	x.Wild.Probe, x.links = true, true
+	x.Wild.Probe, x.forLinks = true, true
 	r.core.Stage = flow.Posted
 	h := g.enter()
 	h.flow.Count(&r.core)
@@ -148,7 +148,7 @@ func (r *Request) startLink(g *Gate) *lockedGate {
 
 // ended says that r is done: nothing of it changes until it is started again.
 func (r *Request) ended() bool {
-	return r.core.State.Load() == flow.Over || r.completion.Test(finished)
+	return r.core.State.Load() == flow.Ended || r.completion.Test(bitDone)
 }
 
 // listen has a waiter for r told through its completion, unless r has ended. It takes the
@@ -159,16 +159,16 @@ func (r *Request) listen() {
 	}
 	h := r.gate.enter()
 	if r.core.Stage != flow.Done {
-		r.tellOwner()
+		r.notifyOwner()
 	}
-	h.letGo()
+	h.unlock()
 }
 
-// tellOwner has the owner of r told through its completion. Under the lock of the gate, or before r begins.
-func (r *Request) tellOwner() { r.core.Heard = flow.Told }
+// notifyOwner has the owner of r told through its completion. Under the lock of the gate, or before r begins.
+func (r *Request) notifyOwner() { r.core.Notify = flow.NotifyOwner }
 
-// plain takes back all that is out of the ordinary.
-func (r *Request) plain() {
+// clearRare takes back all that is out of the ordinary.
+func (r *Request) clearRare() {
 	r.core.UsesRare = false
 	*r.rareOrNil() = rare{}
 }
@@ -218,7 +218,7 @@ func (r *Request) Test() (bool, error) {
 		return false, ErrIdle
 	}
 	if !r.ended() {
-		if err := r.gate.barred(); err != nil {
+		if err := r.gate.accessError(); err != nil {
 			return false, err
 		}
 		r.poll()
@@ -242,10 +242,10 @@ func (r *Request) Wait() error {
 		if r.core.State.Load() == flow.Fresh {
 			return ErrIdle
 		}
-		if err := r.gate.barred(); err != nil {
+		if err := r.gate.accessError(); err != nil {
 			return err
 		}
-		if err := r.wait(); err != nil {
+		if err := r.waitDone(); err != nil {
 			return err
 		}
 	}
@@ -253,7 +253,7 @@ func (r *Request) Wait() error {
 }
 
 // IsDone says whether the request is done, or was never started. Unlike Test it moves nothing on.
-func (r *Request) IsDone() bool { return r.done() }
+func (r *Request) IsDone() bool { return r.doneOrIdle() }
 
 // poll moves on what r depends on, once.
 func (r *Request) poll() {
@@ -264,7 +264,7 @@ func (r *Request) poll() {
 	r.gate.advance()
 }
 
-func (r *Request) wait() error {
+func (r *Request) waitDone() error {
 	if r.domain() != nil { // all gates may matter: the wait polls the engine
 		return r.gate.sleep(r)
 	}
@@ -289,12 +289,12 @@ func (rq *requestQueue) pop() *Request {
 // another receive. False: it ends as if nothing had been said, or has ended; or it is a send, which cannot be taken back.
 // Callbacks and hooks must not call it.
 func (r *Request) Cancel() bool {
-	if r == nil || r.done() || r.gate.barred() != nil {
+	if r == nil || r.doneOrIdle() || r.gate.accessError() != nil {
 		return false
 	}
 	g := r.gate
 	h := g.enter()
-	defer h.letGo()
+	defer h.unlock()
 	if any := r.rare().any; any != nil {
 		if !any.Remove(&r.core.Rare.Wild) {
 			return false
@@ -321,10 +321,10 @@ type requestCase Request
 
 var _ marcel.Poller = (*requestCase)(nil)
 
-func (rc *requestCase) done() bool { return (*Request)(rc).done() }
+func (rc *requestCase) done() bool { return (*Request)(rc).doneOrIdle() }
 
 func (rc *requestCase) completed() pioman.CompletionCase {
-	return rc.completion.Case(rc.gate.waitsIn(), finished)
+	return rc.completion.Case(rc.gate.waitsIn(), bitDone)
 }
 
 // Try moves the gate on, once, if the request is not done.
@@ -350,8 +350,8 @@ func (rc *requestCase) Enlist(w *marcel.Waiter) bool {
 func (rc *requestCase) Withdraw(w *marcel.Waiter)   { rc.completed().Withdraw(w) }
 func (rc *requestCase) Taken(w *marcel.Waiter) bool { return rc.completed().Taken(w) }
 
-// stamp returns the time at which a request begins, if a trace is being recorded; else 0.
-func stamp() int64 {
+// traceTime returns the time at which a request begins, if a trace is being recorded; else 0.
+func traceTime() int64 {
 	if marcel.Tracing() {
 		return asm.Cycles()
 	}

@@ -21,27 +21,27 @@ import (
 // Session is the membership of this process in a job of Size processes. Safe for
 // concurrent use. Several sessions may live in one process.
 type Session struct {
-	cfg     Config
-	control *roster.Roster
-	linker  *linker
-	job     Domain  // number 0
-	domains domains // all, that one too
-	watch   monitors
-	queues  queueWaiters
+	cfg          Config
+	control      *roster.Roster
+	linker       *linker
+	job          Domain  // number 0
+	domains      domains // all, that one too
+	monitors     monitors
+	queueWaiters queueWaiters
 
 	agreements *agreements
 
-	orphan atomic.Bool // a process that passes on news has gone: of some others only links tell; see linkstage.go
-	met    atomic.Bool // the cards of all processes are there
-	bereft atomic.Bool // it has lost another process
+	relayLost  atomic.Bool // a process that passes on news has gone: of some others only links tell; see linkstage.go
+	cardsKnown atomic.Bool // the cards of all processes are there
+	peerLost   atomic.Bool // it has lost another process
 
-	aside   background     // what looks at the session while it is open
-	serial  uint32         // of the sessions of the process; see sessions
-	program program        // that this process runs
-	others  atomic.Int32   // other processes that have neither left nor died
-	work    sync.WaitGroup // goroutines that end gates
-	close   sync.Once
-	failed  error // what Close returned
+	background background     // what looks at the session while it is open
+	serial     uint32         // of the sessions of the process; see sessions
+	program    program        // that this process runs
+	livePeers  atomic.Int32   // other processes that have neither left nor died
+	work       sync.WaitGroup // goroutines that end gates
+	closeOnce  sync.Once
+	closeErr   error // what Close returned
 }
 
 // Open meets the other processes of the job and, if Config.Link says so, links to each of
@@ -86,7 +86,7 @@ func meetAndLink(ctx context.Context, cfg Config) (*Session, error) {
 	var err error
 	if cfg.manager != nil {
 		err = cfg.meet(ctx)
-	} else if cfg.named != "" && cfg.Size > 1 {
+	} else if cfg.rankZeroName != "" && cfg.Size > 1 {
 		err = cfg.meetByName(ctx)
 	}
 	if err != nil {
@@ -102,11 +102,11 @@ func meetAndLink(ctx context.Context, cfg Config) (*Session, error) {
 	if err := s.openJob(); err != nil {
 		return nil, err
 	}
-	s.others.Store(int32(cfg.Size - 1))
+	s.livePeers.Store(int32(cfg.Size - 1))
 	sessions.add(s)
 	s.agreements = newAgreements(s, cfg.Rank, cfg.Size)
-	takeSpare()
-	ctx, stop := limit.Context(ctx, cfg.start)
+	takeSpareProc()
+	ctx, stop := limit.Context(ctx, cfg.startTimeout)
 	defer stop()
 	if err := s.connect(ctx); err != nil {
 		sessions.remove(s)
@@ -116,7 +116,7 @@ func meetAndLink(ctx context.Context, cfg Config) (*Session, error) {
 	if err := s.watchStall(); err != nil {
 		return nil, errors.Join(fmt.Errorf("nmad: rank %d of %d: %w", cfg.Rank, cfg.Size, err), s.Close())
 	}
-	if cfg.joins {
+	if cfg.byJoin {
 		s.dumpAtQuit()
 	}
 	return s, nil
@@ -125,10 +125,10 @@ func meetAndLink(ctx context.Context, cfg Config) (*Session, error) {
 // openJob opens domain 0.
 func (s *Session) openJob() (err error) {
 	s.job.init(s, 0)
-	s.job.kind = s.cfg.kind.resolved()
+	s.job.cfg = s.cfg.jobDomain.resolved()
 	s.domains.init(&s.job)
-	if s.job.access, err = newAccess(&s.cfg.kind, s.job.all, s.cfg.Shared); err == nil && s.cfg.kind.Progress == Worker {
-		err = s.job.startWorker(&s.cfg.kind.Worker)
+	if s.job.access, err = newAccess(&s.cfg.jobDomain, s.job.all, s.cfg.SharedCPUs); err == nil && s.cfg.jobDomain.Progress == Worker {
+		err = s.job.startWorker(&s.cfg.jobDomain.Worker)
 	}
 	return err
 }
@@ -153,7 +153,7 @@ func (s *Session) connect(ctx context.Context) error {
 	control, err := roster.Join(ctx, roster.Config{
 		Rank: cfg.Rank, Size: cfg.Size,
 		Addr: cfg.Rendezvous, Listener: cfg.Listener, Secret: cfg.Secret,
-		Hosts: cfg.hosts, Bind: cfg.bind, Card: card, Notify: s.notice, Timeout: cfg.start, Silence: cfg.Heartbeat,
+		Hosts: cfg.hosts, Bind: cfg.bind, Card: card, Notify: s.notice, Timeout: cfg.startTimeout, Silence: cfg.Heartbeat,
 	})
 	if err != nil {
 		return err
@@ -168,8 +168,8 @@ func (s *Session) connect(ctx context.Context) error {
 		cfg.presence.Tell(presence.Present) // before the first event: see notice
 	}
 	l.sort(cfg)
-	s.job.to(cfg.Rank)
-	s.met.Store(true)
+	s.job.gateOf(cfg.Rank)
+	s.cardsKnown.Store(true)
 	s.acceptAll()
 	if cfg.Link == LinkAll {
 		if err := s.linkAll(ctx, control.Context()); err != nil {
@@ -226,7 +226,7 @@ func (s *Session) Size() int {
 
 // Engine returns what makes progress: Config.Engine.
 func (s *Session) Engine() *pioman.Engine {
-	if !s.made() {
+	if !s.valid() {
 		return nil
 	}
 	return s.cfg.Engine
@@ -236,7 +236,7 @@ func (s *Session) Engine() *pioman.Engine {
 // one host have the same. A PID namespace counts as a host. The own rank before the job has met, and where rank is none of
 // the job. It does not block.
 func (s *Session) HostOf(rank int) int {
-	if s == nil || !s.met.Load() || rank < 0 || rank >= len(s.linker.cards) {
+	if s == nil || !s.cardsKnown.Load() || rank < 0 || rank >= len(s.linker.cards) {
 		return s.Rank()
 	}
 	cards := s.linker.cards
@@ -245,7 +245,7 @@ func (s *Session) HostOf(rank int) int {
 
 // nameOf is the name of the host of a rank, as that has told it; empty: it has not.
 func (s *Session) nameOf(rank int) string {
-	if s == nil || !s.met.Load() || rank < 0 || rank >= len(s.linker.cards) {
+	if s == nil || !s.cardsKnown.Load() || rank < 0 || rank >= len(s.linker.cards) {
 		return ""
 	}
 	return s.linker.cards[rank].Name
@@ -262,7 +262,7 @@ func ownName() string {
 
 // Host returns the address of this host at which the first rail accepts links: where other processes of the job reach it.
 func (s *Session) Host() string {
-	if !s.made() || s.cfg.Size == 1 {
+	if !s.valid() || s.cfg.Size == 1 {
 		return loopbackHost
 	}
 	host, _, err := net.SplitHostPort(s.cfg.listen[0])
@@ -274,9 +274,9 @@ func (s *Session) Host() string {
 
 // A job is domain 0 of itself: what follows is that domain's.
 
-// zero is domain 0; nil: there is no session.
-func (s *Session) zero() *Domain {
-	if !s.made() {
+// jobDomain is domain 0; nil: there is no session.
+func (s *Session) jobDomain() *Domain {
+	if !s.valid() {
 		return nil
 	}
 	return &s.job
@@ -285,50 +285,50 @@ func (s *Session) zero() *Domain {
 // Gate returns the gate to a rank, own rank included. For a rank that does not
 // exist it returns one on which everything fails with ErrRank.
 func (s *Session) Gate(rank int) *Gate {
-	if !s.made() {
+	if !s.valid() {
 		return &Gate{rank: rank}
 	}
 	return s.job.Gate(rank)
 }
 
 // Post starts an operation; see Domain.Post.
-func (s *Session) Post(rank int, r *Request, op *Op) error { return s.zero().Post(rank, r, op) }
+func (s *Session) Post(rank int, r *Request, op *Op) error { return s.jobDomain().Post(rank, r, op) }
 
 // Start starts an operation with a request of its own; see Domain.Start.
-func (s *Session) Start(rank int, op *Op) *Request { return s.zero().Start(rank, op) }
+func (s *Session) Start(rank int, op *Op) *Request { return s.jobDomain().Start(rank, op) }
 
 // Irecv starts to receive a message that m is for from any rank; see Domain.Irecv.
-func (s *Session) Irecv(m Match, buf []byte) *Request { return s.zero().Irecv(m, buf) }
+func (s *Session) Irecv(m Match, buf []byte) *Request { return s.jobDomain().Irecv(m, buf) }
 
 // Recv receives a message that m is for from any rank; see Domain.Recv.
-func (s *Session) Recv(m Match, buf []byte) (Envelope, error) { return s.zero().Recv(m, buf) }
+func (s *Session) Recv(m Match, buf []byte) (Envelope, error) { return s.jobDomain().Recv(m, buf) }
 
 // OpenContext opens a context for messages between these ranks; see Domain.OpenContext.
 func (s *Session) OpenContext(number int, ranks ...int) (*Context, error) {
-	return s.zero().OpenContext(number, ranks...)
+	return s.jobDomain().OpenContext(number, ranks...)
 }
 
 // Iprobe looks for a message from any rank; see Gate.Iprobe.
-func (s *Session) Iprobe(m Match) (Envelope, bool) { return s.zero().Iprobe(m) }
+func (s *Session) Iprobe(m Match) (Envelope, bool) { return s.jobDomain().Iprobe(m) }
 
 // Probe waits for a message from any rank; see Gate.Probe.
 func (s *Session) Probe(ctx context.Context, m Match) (Envelope, error) {
-	return s.zero().Probe(ctx, m)
+	return s.jobDomain().Probe(ctx, m)
 }
 
 // Claim takes a message from any rank; see Gate.Claim.
-func (s *Session) Claim(m Match) *Message { return s.zero().Claim(m) }
+func (s *Session) Claim(m Match) *Message { return s.jobDomain().Claim(m) }
 
 // Peek looks into a message from any rank; see Gate.Peek.
 func (s *Session) Peek(m Match, buf []byte) (e Envelope, n int, ok bool) {
-	return s.zero().Peek(m, buf)
+	return s.jobDomain().Peek(m, buf)
 }
 
 // Attach is Domain.Attach of the job.
-func (s *Session) Attach(memory []byte) error { return s.zero().Attach(memory) }
+func (s *Session) Attach(memory []byte) error { return s.jobDomain().Attach(memory) }
 
 // Detach is Domain.Detach of the job.
-func (s *Session) Detach(ctx context.Context) ([]byte, error) { return s.zero().Detach(ctx) }
+func (s *Session) Detach(ctx context.Context) ([]byte, error) { return s.jobDomain().Detach(ctx) }
 
 // background are goroutines beside a session, which end before it closes.
 type background struct {

@@ -26,16 +26,16 @@ const (
 // calls it, so it works although no thread polls.
 func (s *Session) notice(e roster.Event) {
 	if e.LinksOnly {
-		s.orphan.Store(true)
-		s.agreements.each((*consensus.Participant).Orphaned)
+		s.relayLost.Store(true)
+		s.agreements.each((*consensus.Participant).RelayLost)
 		for _, d := range s.domains.all() {
-			d.orphaned()
+			d.linkWaiting()
 		}
 	}
-	if !s.met.Load() || e.Rank == s.cfg.Rank {
+	if !s.cardsKnown.Load() || e.Rank == s.cfg.Rank {
 		return
 	}
-	if s.others.Add(-1) == 0 {
+	if s.livePeers.Add(-1) == 0 {
 		s.cfg.presence.Tell(presence.Alone)
 	}
 	for _, d := range s.domains.lost(e) {
@@ -70,25 +70,25 @@ func retryUntil(limit time.Duration, done func() bool) bool {
 // post their receives later. It returns an error if sends had to be given up.
 // Calling it again does nothing and returns the same.
 func (s *Session) Close() error {
-	if !s.made() {
+	if !s.valid() {
 		return nil
 	}
-	s.close.Do(func() {
+	s.closeOnce.Do(func() {
 		offThread(s.shutdown)
 		view.Save() // nothing may follow
 	})
-	return s.failed
+	return s.closeErr
 }
 
 func (s *Session) shutdown() {
-	s.aside.stop()
+	s.background.stop()
 	why := fmt.Errorf("nmad: rank %d: %w", s.cfg.Rank, ErrClosed)
 	all := s.domains.close(why)
 	s.agreements.stop(why)
 	for _, d := range all {
 		d.beginClose(why)
 	}
-	if !retryUntil(s.cfg.Linger, func() bool { return polled(all, (*lockedGate).quiet) }) {
+	if !retryUntil(s.cfg.Linger, func() bool { return polled(all, (*lockedGate).sendsDone) }) {
 		text := ""
 		for _, d := range all {
 			if ranks := d.pendingSends(); ranks != "" {
@@ -96,7 +96,7 @@ func (s *Session) shutdown() {
 			}
 		}
 		if text != "" { // else the last of them was taken just now
-			s.failed = fmt.Errorf("nmad: rank %d closes%s had not been taken after %v: they failed with ErrClosed", s.cfg.Rank, text, s.cfg.Linger)
+			s.closeErr = fmt.Errorf("nmad: rank %d closes%s had not been taken after %v: they failed with ErrClosed", s.cfg.Rank, text, s.cfg.Linger)
 		}
 	}
 	for _, d := range all {
@@ -107,9 +107,9 @@ func (s *Session) shutdown() {
 	retryUntil(s.cfg.Linger, func() bool { return polled(all, (*lockedGate).peerKnows) })
 	s.end("this side closed its session")
 	sessions.remove(s)
-	s.queues.close()
+	s.queueWaiters.close()
 	if m := s.cfg.manager; m != nil {
-		s.failed = errors.Join(s.failed, m.finalize())
+		s.closeErr = errors.Join(s.closeErr, m.finalize())
 	}
 	s.cfg.leavePlace(true)
 }
@@ -135,7 +135,7 @@ func (s *Session) end(why string) {
 	for _, d := range s.domains.all() {
 		d.free()
 	}
-	leaveSpare()
+	leaveSpareProc()
 }
 
 // abandon undoes what connect has done before it failed.

@@ -21,7 +21,7 @@ func (g *Gate) submit(r *Request) {
 		h.handleInbox()
 	}
 	h.start(r)
-	h.letGo()
+	h.unlock()
 }
 
 // tend does what the inbox asks for, if the lock is free. Else the holder of the lock does. A holder that is busy with
@@ -37,9 +37,9 @@ func (g *Gate) tend() {
 	}
 	if h != nil {
 		h.handleInbox()
-		h.letGo()
-		if g.worker != nil && g.rank == g.own {
-			g.worker.own.Store(true)
+		h.unlock()
+		if g.worker != nil && g.rank == g.ownRank {
+			g.worker.ownGateDue.Store(true)
 			g.worker.ring()
 		}
 	}
@@ -59,8 +59,8 @@ func (h *lockedGate) handleInbox() bool {
 		}
 	}
 	if due {
-		h.refreshCredit(h.flow.Queued())
-		if h.end == nil {
+		h.refreshCredit(h.flow.NextSize())
+		if h.endErr == nil {
 			h.drain()
 		}
 	}
@@ -93,7 +93,7 @@ func (h *lockedGate) startRecv(r *Request) {
 	if !h.guarded && h.flow.PostPlainly(c) {
 		return // the usual case
 	}
-	if !h.flow.Receive(c) && h.admits(c) {
+	if !h.flow.Receive(c) && h.admitsReceive(c) {
 		h.flow.Post(c)
 	}
 }
@@ -104,20 +104,20 @@ func (h *lockedGate) startRecv(r *Request) {
 // before, and still lie in the inbox, go first.
 func (g *Gate) recvApart(r *Request) (begun bool) {
 	c := &r.core
-	if c.UsesRare || g.watch.kinds.Load() != 0 {
+	if c.UsesRare || g.monitors.kinds.Load() != 0 {
 		return false
 	}
-	heard := c.Heard
+	heard := c.Notify
 	h := g.lockLists()
 	due := false
 	if h.started.Empty() && g.inbox.incoming.Load() == nil {
-		c.Heard = flow.ByState // it is done at once, or not here
+		c.Notify = flow.NotifyState // it is done at once, or not here
 		if begun, due = h.flow.ReceiveWhole(c); !begun {
-			c.Heard = heard
+			c.Notify = heard
 			begun = g.worker != nil && !h.guarded && h.flow.PostPlainly(c)
 		}
 	}
-	g.mu.DropLists()
+	g.mu.UnlockLists()
 	if due {
 		g.lookAgain()
 		g.tend()
@@ -127,7 +127,7 @@ func (g *Gate) recvApart(r *Request) (begun bool) {
 
 // awaitFlush ends a send, whose packet the link has taken, once the driver's buffer is empty.
 func (h *lockedGate) awaitFlush(r *Request) {
-	if h.end != nil { // the flush has failed
+	if h.endErr != nil { // the flush has failed
 		h.flow.Finish(&r.core, h.flow.Dead)
 	} else {
 		h.flow.AwaitFlush(&r.core)
@@ -139,26 +139,26 @@ func (h *lockedGate) awaitFlush(r *Request) {
 // request awaitFlush. All short sends try it first. One with more is not gathered: that copies it.
 func (h *lockedGate) short(in *Context, tag uint64, buf, more []byte) (sent, all bool) {
 	n := len(buf) + len(more)
-	if h.flow.Lacks(n) {
+	if h.flow.LacksCredit(n) {
 		h.receive(nil)
 	}
-	if (h.awake > 0 || h.flow.Gathered()) && more == nil && h.gather(in, tag, buf) {
+	if (h.wokenThreads > 0 || h.flow.HasGathered()) && more == nil && h.gather(in, tag, buf) {
 		return true, true
 	}
-	head := h.flow.Short(in.id(), tag, n)
+	head := h.flow.ShortHeader(in.numberOrPlain(), tag, n)
 	if head == nil {
 		return false, false
 	}
-	began := stamp()
+	began := traceTime()
 	var parts [][]byte
 	if more != nil {
-		h.parts[0], parts = more, h.parts[:]
+		h.injected[0], parts = more, h.injected[:]
 	}
-	h.leaveLists(n)
+	h.unlockLists(n)
 	sent, err := h.link.Send(head, buf, parts, false)
-	h.retakeLists(n)
+	h.relockLists(n)
 	if more != nil {
-		h.parts[0] = nil
+		h.injected[0] = nil
 	}
 	if !sent || err != nil {
 		h.flow.Refused()
@@ -168,15 +168,15 @@ func (h *lockedGate) short(in *Context, tag uint64, buf, more []byte) (sent, all
 		return false, false
 	}
 	h.flow.ShortSent(n)
-	h.echoed = h.echoes
+	h.echoDue = h.echoes
 	if began != 0 {
-		marcel.TraceMessage(marcel.TraceOut, h.g.own, h.g.rank, head.Seq, tag, uint64(n), began)
+		marcel.TraceMessage(marcel.TraceOut, h.g.ownRank, h.g.rank, head.Seq, tag, uint64(n), began)
 	}
 	if all, err = h.flow.Flush(h); err != nil {
 		h.lose(err)
 	}
-	if all && h.g.watch.kinds.Load() != 0 {
-		h.note(SendDone, Envelope{h.g.own, tag, uint64(n)}, nil, nil)
+	if all && h.g.monitors.kinds.Load() != 0 {
+		h.note(SendDone, Envelope{h.g.ownRank, tag, uint64(n)}, nil, nil)
 	}
 	return true, all
 }
@@ -186,7 +186,7 @@ func (h *lockedGate) short(in *Context, tag uint64, buf, more []byte) (sent, all
 // nothing but into the network, never blocks, and allocates nothing. in is nil, or a context of the gate's domain whose
 // group has the rank; the message is one like those of IsendInto.
 func (g *Gate) Inject(in *Context, tag uint64, front, body []byte) bool {
-	if g.barred() != nil || in.allows(g.domain, g.rank) != nil || g.worker != nil || g.offload != nil || marcel.Tracing() || g.watch.kinds.Load() != 0 {
+	if g.accessError() != nil || in.check(g.domain, g.rank) != nil || g.worker != nil || g.offload != nil || marcel.Tracing() || g.monitors.kinds.Load() != 0 {
 		return false
 	}
 	h := g.tryLock()
@@ -200,18 +200,18 @@ func (g *Gate) Inject(in *Context, tag uint64, front, body []byte) bool {
 		body = []byte{}
 	}
 	sent, _ := h.short(in, tag, front, body)
-	h.letGo()
+	h.unlock()
 	return sent
 }
 
 // gather is short for a message that others are to join, or that joins others.
 func (h *lockedGate) gather(in *Context, tag uint64, buf []byte) bool {
-	gathered, err := h.flow.Gather(tag, buf, flow.Company{Woken: h.awake, Ready: h.gathers(), Alone: in != nil || marcel.Tracing()}, h)
+	gathered, err := h.flow.Gather(tag, buf, flow.Company{Woken: h.wokenThreads, Ready: h.wokenReady(), Alone: in != nil || marcel.Tracing()}, h)
 	if err != nil {
 		h.lose(err)
 	}
-	if gathered && h.g.watch.kinds.Load() != 0 {
-		h.note(SendDone, Envelope{h.g.own, tag, uint64(len(buf))}, nil, nil)
+	if gathered && h.g.monitors.kinds.Load() != 0 {
+		h.note(SendDone, Envelope{h.g.ownRank, tag, uint64(len(buf))}, nil, nil)
 	}
 	return gathered
 }
@@ -220,7 +220,7 @@ func (h *lockedGate) gather(in *Context, tag uint64, buf []byte) bool {
 // it. If all of it has left, r is done without ever having been under way: a request that is used again keeps
 // the marks of the last time that say so.
 func (g *Gate) sendNow(r *Request, in *Context, tag uint64, buf []byte) bool {
-	if g.offload != nil || marcel.Tracing() || g.watch.kinds.Load() != 0 {
+	if g.offload != nil || marcel.Tracing() || g.monitors.kinds.Load() != 0 {
 		return false
 	}
 	h := g.tryLock()
@@ -232,10 +232,10 @@ func (g *Gate) sendNow(r *Request, in *Context, tag uint64, buf []byte) bool {
 	}
 	sent, all := h.short(in, tag, buf, nil)
 	if sent && !all {
-		r.prepare(g, flow.OpSend, in, tag, buf, flow.ByState)
+		r.prepare(g, flow.OpSend, in, tag, buf, flow.NotifyState)
 		h.awaitFlush(r)
 	}
-	h.letGo()
+	h.unlock()
 	if !all {
 		return sent
 	}
@@ -247,19 +247,19 @@ func (g *Gate) sendNow(r *Request, in *Context, tag uint64, buf []byte) bool {
 func (r *Request) endAtOnce(g *Gate, tag uint64, bytes int) {
 	c := &r.core
 	if c.UsesRare {
-		r.plain()
+		r.clearRare()
 	}
 	c.Entry.Tag, r.gate, c.N, c.Size, c.Stage = tag, g, bytes, uint64(bytes), flow.Done
-	c.EndsWith(nil)
+	c.SetErr(nil)
 	if !r.ended() {
-		asm.StoreRelease32(&c.State, flow.Over)
+		asm.StoreRelease32(&c.State, flow.Ended)
 	}
 }
 
 // refreshCredit looks for credit that has come back when an eager message of that
 // size lacks it: a sender that only sends would not notice otherwise.
 func (h *lockedGate) refreshCredit(size int) {
-	if h.flow.Lacks(size) {
+	if h.flow.LacksCredit(size) {
 		h.receive(nil)
 	}
 }

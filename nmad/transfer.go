@@ -39,17 +39,17 @@ import (
 // when the link has given its buffer back. The others fail at once. The link evicts a peer that has the
 // buffer for longer than evictAfter after the gate's end.
 type transfer struct {
-	stream *flow.Stream                      // under mu, but for the piece that is being copied
-	dir    flow.Direction                    // of it
-	call   func([]byte) (int, error)         // the link's Push or Pull
-	fetch  func([]byte, uint64) (int, error) // the link's Fetch; nil for Push
-	back   func(bool) (int, bool)            // its ReturnPush or ReturnPull, if it borrows; else nil
+	stream   *flow.Stream                      // under mu, but for the piece that is being copied
+	dir      flow.Direction                    // of it
+	call     func([]byte) (int, error)         // the link's Push or Pull
+	fetch    func([]byte, uint64) (int, error) // the link's Fetch; nil for Push
+	takeBack func(bool) (int, bool)            // its ReturnPush or ReturnPull, if it borrows; else nil
 
-	state atomic.Uint32 // idle, copying, copied: as drawn above
-	n     int           // copied: bytes moved; the copier writes it
-	err   error         // copied: the error of the link; the copier writes it
-	vain  bool          // the last Fetch gave nothing; under mu
-	kept  bool          // copied, broken, and the link has not given the buffer back; under mu
+	state          atomic.Uint32 // idle, copying, copied: as drawn above
+	n              int           // copied: bytes moved; the copier writes it
+	err            error         // copied: the error of the link; the copier writes it
+	fetchedNothing bool          // the last Fetch gave nothing; under mu
+	bufferKept     bool          // copied, broken, and the link has not given the buffer back; under mu
 }
 
 const (
@@ -94,18 +94,18 @@ func (h *lockedGate) completeOne(l *rail, m *transfer) bool {
 	if m.stream.Broken() && !h.takeBack(l, m) {
 		return false
 	}
-	if m.kept {
-		m.kept = false
-		h.kept--
+	if m.bufferKept {
+		m.bufferKept = false
+		h.keptTransfers--
 	} else {
 		h.g.inbox.due.Add(-1)
 	}
 	n, err := m.n, m.err
-	m.err, m.vain = nil, n == 0 && m.stream.Fetching()
+	m.err, m.fetchedNothing = nil, n == 0 && m.stream.Fetching()
 	m.state.Store(transferIdle)
 	if err != nil && !m.stream.Broken() {
 		if errors.Is(err, errors.ErrUnsupported) && m.stream.Fetching() {
-			h.flow.Blind(int(l.index))
+			h.flow.FetchFailed(int(l.index))
 			h.sendIfDue()
 			return false
 		}
@@ -121,16 +121,16 @@ func (h *lockedGate) completeOne(l *rail, m *transfer) bool {
 // takeBack says whether the link has given back the buffer of a copied chunk. A buffer that the link
 // keeps does not count in due: the holder of the lock would try again at once.
 func (h *lockedGate) takeBack(l *rail, m *transfer) bool {
-	if m.back == nil {
+	if m.takeBack == nil {
 		return true
 	}
-	n, ok := m.back(h.end != nil && time.Since(h.ended) > evictAfter)
+	n, ok := m.takeBack(h.endErr != nil && time.Since(h.endTime) > evictAfter)
 	if m.dir == flow.Pull && m.stream.Bounces() {
 		n = 0 // it was not scattered, and will not be
 	}
-	if m.n += n; !ok && !m.kept {
-		m.kept = true
-		h.kept++
+	if m.n += n; !ok && !m.bufferKept {
+		m.bufferKept = true
+		h.keptTransfers++
 		h.g.inbox.due.Add(-1)
 	}
 	return ok
@@ -139,7 +139,7 @@ func (h *lockedGate) takeBack(l *rail, m *transfer) bool {
 // reserve reserves the next pieces of all rails, both ways, for the caller: a bit for each
 // transfer, to be given to Gate.copy after having released the lock.
 func (h *lockedGate) reserve() (taken uint32) {
-	if !h.flow.Streams() {
+	if !h.flow.HasChunks() {
 		return 0
 	}
 	for i := range h.g.rails {
@@ -175,7 +175,7 @@ func (h *lockedGate) failChunks(dir flow.Direction, fail func(error), err error)
 	}
 	var used uint32 // a bit for each rail
 	for i := range h.g.rails {
-		if m := h.g.rails[i].transfer(dir); m.back != nil && m.reserve() {
+		if m := h.g.rails[i].transfer(dir); m.takeBack != nil && m.reserve() {
 			used |= 1 << i
 			m.n = 0
 			m.state.Store(copied)
@@ -193,7 +193,7 @@ func (h *lockedGate) failChunks(dir flow.Direction, fail func(error), err error)
 
 // complete completes all transfers that are copied. It says whether bytes have moved.
 func (h *lockedGate) complete() (moved bool) {
-	if h.g.inbox.due.Load() == 0 && h.kept == 0 {
+	if h.g.inbox.due.Load() == 0 && h.keptTransfers == 0 {
 		return false
 	}
 	for i := range h.g.rails {

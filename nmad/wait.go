@@ -23,7 +23,7 @@ func (r *Request) WaitContext(ctx context.Context) error {
 	if over, err := r.Test(); over || err != nil {
 		return err
 	}
-	if ctx.Err() == nil && r.glances() { // most waits are short, and standing in line for two ends is dear
+	if ctx.Err() == nil && r.pollBriefly() { // most waits are short, and standing in line for two ends is dear
 		return r.Wait()
 	}
 	if _, err := choose(ctx, r.Case()); err != nil {
@@ -46,7 +46,7 @@ func WaitAll(ctx context.Context, requests ...*Request) error {
 			continue
 		}
 		err := r.WaitContext(ctx)
-		if !r.done() {
+		if !r.doneOrIdle() {
 			return err
 		}
 		if first == nil {
@@ -69,10 +69,10 @@ func WaitAny(ctx context.Context, requests ...*Request) (int, error) {
 	for range n {
 		if r := requests[i]; r != nil {
 			some = true
-			if r.done() {
+			if r.doneOrIdle() {
 				return i, r.Wait()
 			}
-			if err := r.gate.barred(); err != nil {
+			if err := r.gate.accessError(); err != nil {
 				return -1, err
 			}
 		}
@@ -102,9 +102,9 @@ func WaitAny(ctx context.Context, requests ...*Request) (int, error) {
 	return i, requests[i].Wait()
 }
 
-// done says whether r is, or was never started.
-func (r *Request) done() bool {
-	return r == nil || r.core.State.Load() != flow.Started || r.completion.Test(finished)
+// doneOrIdle says whether r is, or was never started.
+func (r *Request) doneOrIdle() bool {
+	return r == nil || r.core.State.Load() != flow.Started || r.completion.Test(bitDone)
 }
 
 // choose is marcel.SelectUninterruptible, except that what makes it panic is an error.
@@ -129,7 +129,7 @@ func choose(ctx context.Context, cases ...marcel.Case) (i int, err error) {
 // Engine returns the engine in which the calling thread or goroutine waits or polls, this once, for what messages of the
 // domain lead to.
 func (d *Domain) Engine() *pioman.Engine {
-	if !d.made() {
+	if !d.valid() {
 		return waitsIn(pioman.Default())
 	}
 	if x := &d.access; x.owner != nil && x.ownerID == asm.GoID() {
@@ -212,10 +212,10 @@ func (wt *waiter) look() marcel.Found {
 	h, r := wt.h, wt.r
 	if wt.looks++; wt.looks > 1 {
 		if wt.looks == 2 {
-			wt.others = h.g.owned.others()
+			wt.others = h.g.private.others()
 		}
 		if wt.others != nil {
-			wt.others.turn()
+			wt.others.pollNowAndThen()
 		}
 		h.g.mu.Lock()
 	}
@@ -223,7 +223,7 @@ func (wt *waiter) look() marcel.Found {
 		return marcel.Arrived
 	}
 	found := marcel.Nothing
-	streams := h.flow.Streams()
+	streams := h.flow.HasChunks()
 	for i := 0; i < spinBurst && !streams; i++ {
 		if h.progress(r) {
 			found = marcel.Moved
@@ -231,17 +231,17 @@ func (wt *waiter) look() marcel.Found {
 		if r.core.Stage == flow.Done {
 			return marcel.Arrived
 		}
-		if h.g.shared || h.g.wanted() {
+		if h.g.shared || h.g.lockWanted() {
 			break
 		}
-		streams = h.flow.Streams()
+		streams = h.flow.HasChunks()
 	}
 	if !streams {
-		h.waited = 0
-		h.letGo()
+		h.waiterUntil = 0
+		h.unlock()
 		return found
 	}
-	h.waited = asm.Cycles() + asm.ToCycles(int64(waiterPollSpan))
+	h.waiterUntil = asm.Cycles() + asm.ToCycles(int64(waiterPollSpan))
 	if h.pollLocked() || found == marcel.Moved || wt.looks == 1 {
 		return marcel.Flowing
 	}
@@ -251,32 +251,32 @@ func (wt *waiter) look() marcel.Found {
 // pollFor polls the gate for the owner of r before that sleeps, until r is done (marcel.Poll). It is called with the
 // lock and returns with it, and says whether r is done.
 func (h *lockedGate) pollFor(r *Request) bool {
-	if h.g.spin <= 0 || !h.flow.Streams() && h.gathers() {
+	if h.g.spin <= 0 || !h.flow.HasChunks() && h.wokenReady() {
 		// Without spin, park polls the engine. Beside ready threads the waiter sleeps at once: the engine's look is then
 		// the Switch hook of the thread that goes on, at most once in pioman.Params.Granularity (10 us).
 		return false
 	}
 	w := waiter{h: h, r: r}
 	if w.look() == marcel.Arrived {
-		h.waited = 0
+		h.waiterUntil = 0
 		return true
 	}
 	if !marcel.Poll(h.g.spin, h.g.shared, w.look) {
 		h.g.mu.Lock()
 	}
-	h.waited = 0
+	h.waiterUntil = 0
 	return r.core.Stage == flow.Done
 }
 
-// glances polls as wait does before it sleeps, and tells whether r is done.
-func (r *Request) glances() bool {
+// pollBriefly polls as wait does before it sleeps, and tells whether r is done.
+func (r *Request) pollBriefly() bool {
 	g := r.gate
-	if r.domain() != nil || g.worker != nil || g.barred() != nil || InCallback() {
+	if r.domain() != nil || g.worker != nil || g.accessError() != nil || InCallback() {
 		return false
 	}
 	h := g.enter()
 	over := r.core.Stage == flow.Done || h.pollFor(r)
-	h.letGo()
+	h.unlock()
 	return over
 }
 
@@ -287,10 +287,10 @@ func (g *Gate) wait(r *Request) error {
 	}
 	h := g.enter()
 	if r.core.Stage != flow.Done && !h.pollFor(r) {
-		r.tellOwner()
+		r.notifyOwner()
 	}
-	h.letGo()
-	if r.core.State.Load() == flow.Over {
+	h.unlock()
+	if r.core.State.Load() == flow.Ended {
 		return nil
 	}
 	return g.sleep(r)
@@ -298,7 +298,7 @@ func (g *Gate) wait(r *Request) error {
 
 // sleep is wait without polling this gate in particular; r is told.
 func (g *Gate) sleep(r *Request) error {
-	if err := g.park(r); err != nil && !r.completion.Test(finished) {
+	if err := g.park(r); err != nil && !r.completion.Test(bitDone) {
 		return fmt.Errorf("nmad: wait for a request at the gate to rank %d: %w", g.rank, err)
 	}
 	return nil
@@ -308,20 +308,20 @@ func (g *Gate) sleep(r *Request) error {
 // not polled in this way, park polls the engine first. An owner of private domains may wait in their engine; then it tells
 // the gate's engine that something is pending.
 func (g *Gate) park(r *Request) error {
-	if InCallback() && !r.completion.Test(finished) {
+	if InCallback() && !r.completion.Test(bitDone) {
 		return pioman.ErrInHandler
 	}
 	for {
 		e := g.waitsIn()
-		if e == g.engine {
+		if e == g.waitEngine {
 			if g.spin <= 0 || r.domain() != nil {
-				return r.completion.WaitFor(e, finished, r.reason())
+				return r.completion.WaitFor(e, bitDone, r.reason())
 			}
-			return r.completion.ParkFor(e, finished, r.reason())
+			return r.completion.ParkFor(e, bitDone, r.reason())
 		}
-		g.engine.Need()
-		err := r.completion.WaitFor(e, finished, r.reason())
-		g.engine.Done()
+		g.waitEngine.Need()
+		err := r.completion.WaitFor(e, bitDone, r.reason())
+		g.waitEngine.Done()
 		if !errors.Is(err, pioman.ErrClosed) { // else the last private domain was closed meanwhile
 			return err
 		}
@@ -329,33 +329,33 @@ func (g *Gate) park(r *Request) error {
 }
 
 func (h *lockedGate) newRequest() *Request {
-	c := h.free
+	c := h.freeRequests
 	if c == nil {
 		return &Request{}
 	}
-	h.free, c.Link = c.Link, nil
+	h.freeRequests, c.Link = c.Link, nil
 	return requestOf(c)
 }
 
-// release is letGo at the end of a blocking call that did not have to wait. After strategy.Quantum such calls
+// unlockAndYield is unlock at the end of a blocking call that did not have to wait. After strategy.Quantum such calls
 // the thread lets other threads of its VP run first.
-func (h *lockedGate) release() {
+func (h *lockedGate) unlockAndYield() {
 	h.callsSinceWait++
 	over := h.callsSinceWait >= strategy.Quantum
 	if over {
 		h.callsSinceWait = 0
 	}
-	h.letGo()
+	h.unlock()
 	if over && marcel.Ready() {
 		marcel.Yield()
 	}
 }
 
-// gathers says that threads which this gate has woken are ready on the caller's VP: they are about to send.
-func (h *lockedGate) gathers() bool { return h.awake > 0 && marcel.Ready() }
+// wokenReady says that threads which this gate has woken are ready on the caller's VP: they are about to send.
+func (h *lockedGate) wokenReady() bool { return h.wokenThreads > 0 && marcel.Ready() }
 
 // keepGathering says that the gathered messages should wait for more, because threads which this gate has woken are ready
 // and have not sent yet.
 func (h *lockedGate) keepGathering() bool {
-	return h.flow.Gathered() && h.flow.KeepGathering(h.gathers())
+	return h.flow.HasGathered() && h.flow.KeepGathering(h.wokenReady())
 }

@@ -42,13 +42,13 @@ type WorkerConfig struct {
 //
 // Both look after they wrote, so no request is left behind; testdata/spin/worker.pml is the model.
 type worker struct {
-	d      *Domain
-	engine *pioman.Engine // the domain's
-	bell   pioman.Completion
-	polls  bool        // it never sleeps
-	own    atomic.Bool // the gate to the own rank is to be polled
-	ending atomic.Bool
-	ended  sync.WaitGroup
+	d           *Domain
+	engine      *pioman.Engine // the domain's
+	bell        pioman.Completion
+	neverSleeps bool        // it never sleeps
+	ownGateDue  atomic.Bool // the gate to the own rank is to be polled
+	stopping    atomic.Bool
+	stopped     sync.WaitGroup
 
 	room    atomic.Int64 // bytes of the send buffer that are free
 	buffers [bufferClasses]sync.Pool
@@ -66,7 +66,7 @@ func (d *Domain) startWorker(cfg *WorkerConfig) error {
 	if cfg.Spin > 0 {
 		params.BusyWait = cfg.Spin
 	}
-	w := &worker{d: d, polls: cfg.Spin < 0, engine: pioman.New(pioman.Config{Shared: d.s.cfg.Shared, Params: &params})}
+	w := &worker{d: d, neverSleeps: cfg.Spin < 0, engine: pioman.New(pioman.Config{SharedCPUs: d.s.cfg.SharedCPUs, Params: &params})}
 	switch room := cfg.SendBuffer; {
 	case room == 0:
 		w.room.Store(DefaultSendBuffer)
@@ -78,7 +78,7 @@ func (d *Domain) startWorker(cfg *WorkerConfig) error {
 	d.access.lock.Strict.Store(true)
 	d.access.lists = lock.NewLists()
 	begun := make(chan error, 1)
-	w.ended.Add(1)
+	w.stopped.Add(1)
 	if cfg.Thread != nil {
 		marcel.SpawnWith(*cfg.Thread, func() { w.run(begun) })
 	} else {
@@ -86,7 +86,7 @@ func (d *Domain) startWorker(cfg *WorkerConfig) error {
 			runtime.LockOSThread() // and ends locked: the OS thread goes with its mask
 			if !cfg.CPUs.Empty() {
 				if err := cfg.CPUs.Bind(0); err != nil {
-					w.ended.Done()
+					w.stopped.Done()
 					begun <- fmt.Errorf("bind the worker to the processors %v: %w", cfg.CPUs, err)
 					return
 				}
@@ -101,7 +101,7 @@ func (d *Domain) startWorker(cfg *WorkerConfig) error {
 
 // run is the worker.
 func (w *worker) run(begun chan<- error) {
-	defer w.ended.Done()
+	defer w.stopped.Done()
 	l := w.d.access.lock
 	l.Bias()
 	defer func() {
@@ -111,18 +111,18 @@ func (w *worker) run(begun chan<- error) {
 	begun <- nil
 	for {
 		w.bell.Clear(hasWork) // before all looks
-		if w.ending.Load() {
+		if w.stopping.Load() {
 			return
 		}
 		if l.Owed.Load() {
 			l.Tend()
 			continue
 		}
-		if w.own.Load() {
+		if w.ownGateDue.Load() {
 			w.pollOwn()
 			continue
 		}
-		if w.polls {
+		if w.neverSleeps {
 			w.pollUntilWork()
 			continue
 		}
@@ -153,20 +153,20 @@ func (w *worker) pollUntilWork() {
 
 // pollOwn polls the gate to the own rank, which is no task of the engine, until its long messages have come to their ends.
 func (w *worker) pollOwn() {
-	w.own.Store(false)
-	g := w.d.own()
-	for streams := true; streams && !w.ending.Load(); {
+	w.ownGateDue.Store(false)
+	g := w.d.ownGate()
+	for streams := true; streams && !w.stopping.Load(); {
 		g.poll()
 		h := g.lock()
-		streams = h.flow.Streams() && h.end == nil
-		h.letGo()
+		streams = h.flow.HasChunks() && h.endErr == nil
+		h.unlock()
 	}
 }
 
 // takes leaves the inbox of a gate to the worker, and says whether that was possible: the worker may have ended. It does
 // not look at the lock, whose line the worker writes.
 func (w *worker) takes(g *Gate) bool {
-	if g.rank == g.own {
+	if g.rank == g.ownRank {
 		return false
 	}
 	l := w.d.access.lock
@@ -182,11 +182,11 @@ func (w *worker) ring() {
 	}
 }
 
-// end ends the worker, and waits for that.
-func (w *worker) end() {
-	w.ending.Store(true)
+// stop ends the worker, and waits for that.
+func (w *worker) stop() {
+	w.stopping.Store(true)
 	w.bell.Signal(hasWork)
-	w.ended.Wait()
+	w.stopped.Wait()
 }
 
 // workerSend is a message in the send buffer: its sender has gone on.
@@ -202,7 +202,7 @@ type workerSend struct {
 // send is Gate.Send: if there is room the worker gets a copy of the message, and the caller goes on. Else the caller
 // sleeps until its own bytes were sent.
 func (w *worker) send(g *Gate, in *Context, tag uint64, buf []byte) error {
-	if late := g.late.Load(); late != nil && g.late.CompareAndSwap(late, nil) {
+	if late := g.lateError.Load(); late != nil && g.lateError.CompareAndSwap(late, nil) {
 		return fmt.Errorf("nmad: a message that was sent before to rank %d: %w", g.rank, *late)
 	}
 	if err := g.Err(); err != nil {
@@ -211,7 +211,7 @@ func (w *worker) send(g *Gate, in *Context, tag uint64, buf []byte) error {
 	k := w.keep(buf)
 	if k == nil {
 		r := requests.Get().(*Request)
-		r.prepare(g, flow.OpSend, in, tag, buf, flow.ByState)
+		r.prepare(g, flow.OpSend, in, tag, buf, flow.NotifyState)
 		g.submit(r)
 		_, _, err := finish(r)
 		return err
@@ -232,7 +232,7 @@ var requests = sync.Pool{New: func() any { return &Request{} }}
 func finish(r *Request) (n int, size uint64, err error) {
 	err = r.Wait()
 	n, size = r.Len(), r.core.Size
-	if r.done() {
+	if r.doneOrIdle() {
 		requests.Put(r)
 	} else {
 		r.Cancel() // it could not be waited for
@@ -261,7 +261,7 @@ func (w *worker) keep(buf []byte) *workerSend {
 // sent is called by the worker when the message was sent, or will not be.
 func (k *workerSend) sent(r *Request) {
 	if err := r.core.Err(); err != nil {
-		k.g.late.Store(&err)
+		k.g.lateError.Store(&err)
 	}
 	k.release()
 }

@@ -38,9 +38,8 @@
 //	     the sleeper: epoll over all Sources + eventfd ◀── wake
 //
 // A Completion.Wait polls the engine for Params.BusyWait, 5 us, before it sleeps. The waiter of a message of nmad polls
-// its gate instead, for nmad.Config.Spin, 10 us, and then sleeps without another poll (Completion.Park): the next look is
-// the idle VP's, or the switch hook's. The library hook, which the semaphore of its parker fires, looks where
-// Params.Points has AtLibrary; by default it does not.
+// its gate instead, for nmad.Config.Spin, 10 us, and then sleeps without another poll (Completion.Park): the idle VP, or
+// the switch hook, polls next. Params.Points can add the library hook, which fires as the waiter goes to sleep.
 //
 // # Which thread polls
 //
@@ -52,7 +51,7 @@
 //	the hooks of busy VPs      at switches and at the ticks of the clock
 //	the progressor             one OS thread: where none of these polls, and asleep in the kernel when that is vain
 //
-// Without Enable the waiters alone poll. internal/test/piomantest has the suite that all of this passes.
+// Without Enable the waiters alone poll. internal/test/piomantest is the suite of tests for all kinds of callers.
 //
 // # What one must know
 //
@@ -77,8 +76,8 @@
 //   - With nothing pending, and with only announced receives pending, no CPU is used.
 //   - Close leaves nothing behind; the stop function of Enable leaves the two descriptors by which an engine sleeps.
 //
-// Only the files thread*.go know package marcel: the engine takes a mutex from it, and a semaphore to sleep on, for
-// threads and goroutines alike. All else stands on sched and hooks.
+// Only the files thread*.go import package marcel: the engine takes a mutex from it, and a semaphore to sleep on, for
+// threads and goroutines alike. All other files use sched and hooks.
 //
 // Every number and switch is a parameter: Params, the variables PIOM_..., docs/parameters.md. Engine.Explain says what is
 // polled, where, how often, and why. README.md, beside the code, has the protocols: which processor polls when, what

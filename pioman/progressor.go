@@ -11,10 +11,9 @@ import (
 	"github.com/pm2-go/pm2/sched"
 )
 
-// progressor is an OS thread that makes progress for others. There is one type: where it runs, and until when, is its
-// duty's.
+// progressor is an OS thread that makes progress for others. Its duty decides where it runs, and until when.
 //
-//	      wake: a post, a VP that stands back,
+//	      wake: a post, an idle VP that leaves the polling to goroutines,
 //	      the timer of VPs that all compute          a waiter polls, or polled a moment ago
 //	off ─────────────────────────────────▶ watching ◀──────────────────────────────────▶ watching: naps
 //	 ▲                                        │  no waiter polls: there are VPs ──▶ one of these is kicked ──▶ off
@@ -26,23 +25,23 @@ import (
 //	serve      unbound, its goroutine not locked    while no waiter and no VP does         when that is vain, or all VPs compute
 //	dedicate   in the place of one VP               as long as something is pending        never
 //
-// It starts at its first duty, and ends with the attachment. Should a handler end its goroutine, it goes on with another
-// one.
+// The thread starts at the first wake, and ends with the attachment. If a handler ends its goroutine another goroutine
+// takes its place.
 type progressor struct {
 	a    *attachedEngine
-	vp   int    // the dedicated one's; -1: unbound
-	duty func() // until there is nothing for it to do
+	vp   int    // that it takes the place of; -1: it is unbound
+	duty func() // returns when there is nothing to do
 
-	started atomic.Bool
-	over    atomic.Bool
-	state   atomic.Uint32  // off ... blocking: wake leads out of off, the thread does all else
-	sent    atomic.Bool    // to the kernel, at once: all VPs compute; the timer hook sets it
+	started atomic.Bool    // the thread was started, or never will be; wake and stop set it
+	over    atomic.Bool    // the thread ends; stop sets it
+	state   atomic.Uint32  // off ... blocking: wake leads out of off, the thread makes the other transitions
+	sent    atomic.Bool    // it goes to the kernel at once, since all VPs compute; the timer hook sets it, the thread clears it
 	g       atomic.Uintptr // asm.G of its goroutine
-	bell    chan struct{}  // holds one: what ends off
-	ended   chan struct{}
+	bell    chan struct{}  // ends off; it holds one
+	ended   chan struct{}  // closed when the thread has ended
 
-	lowerProcs func() // gives back the P that it has beside those of the program
-	heeded     int64  // asm.Cycles: when it looked at GOMAXPROCS last
+	lowerProcs func() // gives back the P that the thread has beside those of the program; nil: it has none
+	heeded     int64  // asm.Cycles of its last look at GOMAXPROCS
 }
 
 // The states of a progressor.
@@ -54,18 +53,19 @@ const (
 )
 
 const (
-	shortNap = 50 * time.Microsecond  // the first one, after a post by a goroutine that does not poll
-	longNap  = time.Millisecond       // the longest
+	shortNap = 50 * time.Microsecond  // the first nap after a post by a goroutine that does not poll
+	longNap  = time.Millisecond       // the longest nap
 	mostVain = 20                     // naps with nothing pending before it is off
-	heedGap  = int64(2 * time.Second) // how often it looks whether the program has set GOMAXPROCS
+	heedGap  = int64(2 * time.Second) // between two looks whether the program has set GOMAXPROCS
 )
 
+// init sets up a progressor; wake starts its thread.
 func (r *progressor) init(a *attachedEngine, vp int, duty func()) {
 	r.a, r.vp, r.duty = a, vp, duty
 	r.bell, r.ended = make(chan struct{}, 1), make(chan struct{})
 }
 
-// wake has it work, if it is off. One load if it is not; never blocks.
+// wake starts the duty if the progressor is off; else it is one load. It never blocks.
 func (r *progressor) wake() {
 	if r.state.Load() != off || r.over.Load() || !r.state.CompareAndSwap(off, watching) {
 		return
@@ -76,7 +76,8 @@ func (r *progressor) wake() {
 	r.ring()
 }
 
-// send sends it to the kernel, since all VPs compute and nothing has come for long. It goes at once, or after its nap.
+// send sends the progressor to the kernel, since all VPs compute and nothing has come for long. It goes at once, or after
+// its nap.
 func (r *progressor) send() {
 	if r.state.Load() < polling && !r.sent.Load() {
 		r.sent.Store(true)
@@ -84,6 +85,7 @@ func (r *progressor) send() {
 	}
 }
 
+// ring ends the wait of await, or the next one. It does not block.
 func (r *progressor) ring() {
 	select {
 	case r.bell <- struct{}{}:
@@ -91,7 +93,8 @@ func (r *progressor) ring() {
 	}
 }
 
-// main is the life of the thread. The dedicated one exits locked: what was set on the OS thread goes with it.
+// main is the goroutine of the progressor. That of a dedicated one exits locked to its OS thread, which Go then ends,
+// with all that was set on it.
 func (r *progressor) main() {
 	r.g.Store(asm.G())
 	s, _ := r.a.s.(spareable)
@@ -102,7 +105,7 @@ func (r *progressor) main() {
 		}
 		r.g.Store(0)
 		if r.vp >= 0 {
-			_ = s.EnableVP(r.vp) // it exists
+			_ = s.EnableVP(r.vp) // fails only if there is no such VP
 		}
 		if r.lowerProcs != nil {
 			r.lowerProcs()
@@ -123,7 +126,7 @@ func (r *progressor) main() {
 }
 
 // await waits in the state off. It stores the state before it looks (needed): a poster that posts after the look, or a
-// sleeper that leaves then, sees off, and rings.
+// sleeper that leaves after it, sees off, and rings.
 func (r *progressor) await() {
 	r.state.Store(off)
 	if !r.over.Load() && !r.needed() {
@@ -132,8 +135,8 @@ func (r *progressor) await() {
 	r.state.Store(watching)
 }
 
-// needed tells whether something is pending that nothing else sees to. Where there are VPs, and no goroutine polls, it has
-// one of these see to it.
+// needed tells whether something is pending for which the progressor has to poll. Where there are VPs, and no goroutine
+// polls, it kicks one of these instead.
 func (r *progressor) needed() bool {
 	v := r.a.e.load.view()
 	switch {
@@ -150,12 +153,12 @@ func (r *progressor) needed() bool {
 	return false
 }
 
-// stop ends it, and waits for its end, unless a handler that it runs is the caller. It may be in
-// the kernel: evict sees to it that it does not stay there.
+// stop ends the progressor, and waits for the end, unless the caller is a handler that it runs. evict makes it leave the
+// kernel.
 func (r *progressor) stop(evict func()) {
 	r.over.Store(true)
 	if !r.started.Swap(true) {
-		return // and nothing starts it any more
+		return // wake does not start it any more
 	}
 	for i := 0; r.g.Load() != asm.G(); i++ {
 		select {
@@ -169,8 +172,8 @@ func (r *progressor) stop(evict func()) {
 	}
 }
 
-// serve is the duty of the unbound progressor. It naps while waiters poll, and takes over when they have stopped:
-// itself, or, where there are VPs, by kicking one of these.
+// serve is the duty of the unbound progressor. It naps while waiters poll. When they have stopped it polls itself, or,
+// where there are VPs, kicks one of these.
 func (r *progressor) serve() {
 	e, vain, nap := r.a.e, 0, shortNap
 	seen := e.load.view().activity()
@@ -182,7 +185,7 @@ func (r *progressor) serve() {
 		r.state.Store(watching)
 		v := e.load.view()
 		switch polls := calls.GoroutinesPoll(asm.Cycles()); {
-		case polls != 0: // the nap costs the one that polls an interrupt
+		case polls != 0: // the end of the nap interrupts the goroutine that polls, if that is on the same CPU
 			nap = min(max(time.Duration(asm.Nanos(polls)), shortNap), longNap)
 		case v.pending() == 0:
 			if vain++; vain > mostVain {
@@ -192,7 +195,7 @@ func (r *progressor) serve() {
 		case v.watched():
 			return
 		case v.asleep():
-			e.sleeper.wake() // it is to look at what was posted since it armed
+			e.sleeper.wake() // it looks at the requests that were posted since it armed
 			nap = shortNap
 		case len(r.a.vps) > 0:
 			return // await kicks one
@@ -210,7 +213,7 @@ func (r *progressor) serve() {
 	}
 }
 
-// heed raises a GOMAXPROCS that the program has set meanwhile.
+// heed raises GOMAXPROCS again if the program has set it meanwhile.
 func (r *progressor) heed() {
 	if now := asm.Cycles(); now-r.heeded > asm.ToCycles(heedGap) {
 		r.heeded = now
@@ -218,8 +221,8 @@ func (r *progressor) heed() {
 	}
 }
 
-// progress polls as long as that is worth it, then blocks in the kernel until something comes. It tells whether to go on
-// at once: no if arrivals follow each other closely on a CPU that others want. Then it looks at the end of each nap.
+// progress polls for the window, then blocks in the kernel until something comes. It tells whether to go on at once;
+// false: arrivals follow each other closely, on a CPU that others want, and the progressor looks after each nap.
 func (r *progressor) progress() bool {
 	e := r.a.e
 	r.state.Store(polling)
@@ -252,22 +255,21 @@ func (r *progressor) progress() bool {
 	return r.block() || !wanted
 }
 
-// blockForAll is what the progressor does while all processors
-// compute, and what is pending has not come for the BlockingDelay: it blocks in the
-// kernel, as the engine's sleeper, in their stead. Then their hooks need not poll, and
-// what comes is handled when it comes, not at the next tick (TD09: blocking calls
-// on a spare LWP). The timer hook sends it, not while the engine has a sleeper: an LWP of a processor that went to
-// sleep in the kernel, and whose processor another LWP has taken up since, stays until something comes.
+// blockForAll is for the time when all processors compute and nothing has come for the BlockingDelay: the progressor
+// blocks in the kernel, as the engine's sleeper. Then the hooks of the processors need not poll, and an arrival is
+// handled when it comes, not at the next tick (TD09: blocking calls on a spare LWP). The timer hook sends the progressor
+// there only if the engine has no sleeper: an LWP that sleeps in the kernel stays the sleeper until something comes, also
+// if another LWP has taken up its processor since.
 func (r *progressor) blockForAll() {
 	for r.block() {
 	}
 }
 
-// block is one sleep in the kernel. It tells whether to go back at once.
+// block is one sleep in the kernel. It tells whether to sleep there again at once.
 func (r *progressor) block() bool {
 	e := r.a.e
 	if r.over.Load() || r.a.idlers(asm.Cycles()) {
-		return false // an idle processor is better placed
+		return false // an idle processor polls, or blocks itself
 	}
 	r.state.Store(blocking)
 	n := refused
@@ -279,9 +281,9 @@ func (r *progressor) block() bool {
 	r.a.handOver(woken)
 	switch n {
 	case refused, unready:
-		return false // nothing is pending, or an idle processor blocks, or hooks find something: the timer comes back to it
+		return false // nothing is pending, or an idle processor blocks, or hooks find something: the timer hook may send it again
 	case arrived:
-		return !e.arrivals.Soon() // so close on each other that hooks had better poll for them
+		return !e.arrivals.UsuallyShort() // so close on each other that hooks had better poll for them
 	}
 	return e.load.view().pending() != 0
 }
@@ -306,15 +308,15 @@ func (r *progressor) pollForAll() {
 	}
 }
 
-// spareable is what the policy asks of a scheduler that is to give a processor away.
+// spareable is what a dedicated progressor needs of a scheduler.
 type spareable interface {
 	DisableVP(vp int) error
 	EnableVP(vp int) error
 	BindTo(vp int) (free func(), err error)
 }
 
-// dedicate takes the processor from the scheduler. ErrParameter: it has no such one, or
-// no other.
+// dedicate takes the processor from the scheduler, and starts a progressor in its place. ErrParameter: the scheduler has
+// no such processor, or no other one, or cannot give one away.
 func (a *attachedEngine) dedicate(vp int) (err error) {
 	s, ok := a.s.(spareable)
 	switch {

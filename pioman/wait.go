@@ -264,7 +264,7 @@ func (w *wait) sleepCovered(p *parker) {
 // of an engine that is not hooked lets others run, and goes on. true: look again, whatever the reason.
 func (w *wait) insist() bool {
 	e := w.e
-	for began, window := asm.Cycles(), e.outside.Tries(e.ticks.explicitSpin); ; {
+	for began, window := asm.Cycles(), e.outside.ProbeWindow(e.ticks.explicitSpin); ; {
 		left := window - (asm.Cycles() - began)
 		if left <= 0 {
 			return false

@@ -23,9 +23,9 @@ type Ringer interface {
 // Here returns the scheduler whose timers the caller should use: the scheduler of the calling thread,
 // else the default one, which Here starts if need be. The caller holds no
 // lock.
-func Here() *Scheduler {
-	if c := lookup(); c != nil && !c.where().sched.stopping.Load() {
-		return c.where().sched
+func Current() *Scheduler {
+	if c := lookup(); c != nil && !c.vpHint().sched.stopping.Load() {
+		return c.vpHint().sched
 	}
 	return Default()
 }

@@ -16,38 +16,38 @@ import (
 // one thread without a VP, which that has given away or lost in a system call. In the portable mode
 // an LWP is a goroutine only.
 type lwp struct {
-	id   uint32 // from 1
-	pass uint32 // what a co that it carries has as its id
-	vp   *vp
-	m    uintptr // the OS thread, as the runtime knows it
-	tid  atomic.Int32
+	id       uint32 // from 1
+	coID     uint32 // what a co that it carries has as its id
+	vp       *vp
+	osThread uintptr // the OS thread, as the runtime knows it
+	tid      atomic.Int32
 
-	base     *co      // nil: the LWP of a pinned thread
-	from     *co      // the co that has just left this LWP
-	op       switchOp // what the next co does for from
-	unlock   *Spin
-	seed     *thread // what the base is to run first
-	joiner   *co     // waits for the fresh thread that is about to begin here
-	passed   *co     // a co that stays: the base passes the VP to it
-	handed   *thread // has lost the VP: the base posts it
-	claimed  *co     // was preempted: the base queues it. The taker that gave the OS thread back writes it
-	to       *vp     // the VP that was passed to a co that stays; written before that is woken
-	thief    thief
-	others   elsewhere
-	alone    atomic.Pointer[co] // the co that is in Blocking here, without the VP
-	bound    bool               // the LWP of a pinned thread has had a VP
-	found    bool               // it has run a thread since it last woke
-	over     bool               // it ends
-	mustLook bool               // it has been in the Sleeper and has not looked since
-	hooked   bool               // it is inside the Idle hooks
-	sleeping bool               // it is inside the Sleeper
-	token    byte               //lint:ignore U1000 for the race detector, see race_on.go
+	base        *co      // nil: the LWP of a pinned thread
+	previous    *co      // the co that has just left this LWP
+	op          switchOp // what the next co does for from
+	unlock      *Spin
+	seed        *thread // what the base is to run first
+	joiner      *co     // waits for the fresh thread that is about to begin here
+	recipient   *co     // a co that stays: the base passes the VP to it
+	displaced   *thread // has lost the VP: the base posts it
+	preempted   *co     // was preempted: the base queues it. The taker that gave the OS thread back writes it
+	receivedVP  *vp     // the VP that was passed to a co that stays; written before that is woken
+	thief       thief
+	remoteLooks remoteLooks
+	blockingCo  atomic.Pointer[co] // the co that is in Blocking here, without the VP
+	hadVP       bool               // the LWP of a pinned thread has had a VP
+	foundWork   bool               // it has run a thread since it last woke
+	ending      bool               // it ends
+	mustLook    bool               // it has been in the Sleeper and has not looked since
+	inIdleHooks bool               // it is inside the Idle hooks
+	inSleep     bool               // it is inside the Sleeper
+	token       byte               //lint:ignore U1000 for the race detector, see race_on.go
 
-	_         [128]byte
-	wake      atomic.Uint32 // futex: the order it was woken with
-	inSleeper atomic.Bool   // it sleeps in the Sleeper rather than in the futex
-	batch     atomic.Bool   // it sleeps as SCHED_BATCH: waking it preempts no thread
-	span      sleepState
+	_          [128]byte
+	wake       atomic.Uint32 // futex: the order it was woken with
+	inSleeper  atomic.Bool   // it sleeps in the Sleeper rather than in the futex
+	batch      atomic.Bool   // it sleeps as SCHED_BATCH: waking it preempts no thread
+	sleepState sleepState
 }
 
 // spareOrder is an order that a spare LWP gets when it is woken.
@@ -60,7 +60,7 @@ const (
 	toPoll                        // the Sleeper reported something: take the VP if it is free
 )
 
-func passOf(id uint32) uint32 {
+func coIDOf(id uint32) uint32 {
 	if fenced {
 		return id | fencedBit
 	}
@@ -84,7 +84,7 @@ func (l *lwp) main() {
 	direct.Unlabel() // which its runners would inherit
 	l.base = &co{l: l, base: true, inside: isIn, inUser: isIn, id: lostID}
 	l.base.seat.G = direct.Current()
-	born()
+	raceBirth()
 	register(l.base)
 	defer func() {
 		unregister(l.base)
@@ -102,7 +102,7 @@ func (l *lwp) attach() {
 	if !isDirect {
 		return
 	}
-	l.m = direct.Machine()
+	l.osThread = direct.Machine()
 	l.tid.Store(int32(gettid()))
 	l.setPolicy(schedOther)
 }
@@ -111,7 +111,7 @@ func (l *lwp) attach() {
 // order that l has already got, 0: none. A hook that calls Goexit does not end the LWP.
 func (l *lwp) live(holding bool, o spareOrder) {
 	defer func() {
-		if l.over {
+		if l.ending {
 			return
 		}
 		if x := recover(); x != nil { // a hook has panicked
@@ -119,11 +119,11 @@ func (l *lwp) live(holding bool, o spareOrder) {
 			go func() { panic(e) }()
 			select {}
 		}
-		if l.sleeping {
+		if l.inSleep {
 			l.live(false, l.await(l.leaveSleeper(true)))
 			return
 		}
-		l.hooked = false
+		l.inIdleHooks = false
 		l.live(true, 0)
 	}()
 	for {
@@ -141,7 +141,7 @@ func (l *lwp) live(holding bool, o spareOrder) {
 		}
 		holding, o = l.obtain(o), 0
 	}
-	l.over = true
+	l.ending = true
 }
 
 // obtain claims or seizes the VP as the order o says, and tells whether l holds it.
@@ -161,7 +161,7 @@ func (l *lwp) obtain(o spareOrder) bool {
 	// have been refused there, and gone to sleep on its futex, because we were in it.
 	look := l.mustLook || o == toPoll
 	l.mustLook = false
-	if look && v.off.Load() {
+	if look && v.disabled.Load() {
 		v.sched.Kick(-1) // another VP must look
 		return false
 	}
@@ -179,7 +179,7 @@ func (l *lwp) obtain(o spareOrder) bool {
 func (l *lwp) resume(t *thread) bool {
 	v := l.vp
 	if d := t.co; d != nil {
-		switch atomic.LoadUint32(&d.how) {
+		switch atomic.LoadUint32(&d.resumeAs) {
 		case parking:
 			if !d.seat.Parked() {
 				v.requeue(t) // its goroutine has yet to park
@@ -188,21 +188,21 @@ func (l *lwp) resume(t *thread) bool {
 				}
 				return true
 			}
-			atomic.StoreUint32(&d.how, ordinary)
+			atomic.StoreUint32(&d.resumeAs, ordinary)
 		case stopped:
-			atomic.StoreUint32(&d.how, ordinary)
+			atomic.StoreUint32(&d.resumeAs, ordinary)
 		case staying:
-			if t.woken != 0 || v.trace.Load() != nil {
-				v.noted(t, l)
+			if t.wokenAt != 0 || v.trace.Load() != nil {
+				v.noteRun(t, l)
 			}
-			l.passed = d
+			l.recipient = d
 			return false
 		}
 	}
 	l.base.switchTo(t, opNone)
 	v = l.vp // with a thread that stayed l has come to another VP
-	if c := l.claimed; c != nil {
-		l.claimed = nil
+	if c := l.preempted; c != nil {
+		l.preempted = nil
 		c.isInside() // what it has done as an operation precedes what is done here
 		if c.joiner != nil {
 			c.settleJoiner()
@@ -210,7 +210,7 @@ func (l *lwp) resume(t *thread) bool {
 		v.cpuBound.ran()
 		v.requeue(c.cur)
 	}
-	return l.handed == nil && v.word.holder() == l.id
+	return l.displaced == nil && v.word.holder() == l.id
 }
 
 // serve runs ready threads until l has lost its VP or has been idle for long
@@ -218,12 +218,12 @@ func (l *lwp) resume(t *thread) bool {
 func (l *lwp) serve() {
 	v := l.vp
 	s := v.sched
-	l.found = false
-	if l.handed != nil || l.passed != nil {
+	l.foundWork = false
+	if l.displaced != nil || l.recipient != nil {
 		return
 	}
 	var since, last int64 // cycles: idle from then on; the last look
-	for n := 1; l.seed != nil || !v.off.Load(); n++ {
+	for n := 1; l.seed != nil || !v.disabled.Load(); n++ {
 		t := l.seed // no other can resume it
 		if l.seed = nil; t == nil {
 			t = v.pop()
@@ -231,7 +231,7 @@ func (l *lwp) serve() {
 		if t != nil {
 			v.withdrawRequest()
 			since, n = 0, 0
-			l.found = true
+			l.foundWork = true
 			if !l.resume(t) {
 				return
 			}
@@ -243,9 +243,9 @@ func (l *lwp) serve() {
 		}
 		verdict := hooks.Quiet
 		if !s.hooks.Empty(hooks.Idle) {
-			l.hooked = true
+			l.inIdleHooks = true
 			verdict = v.fireIdle()
-			l.hooked = false
+			l.inIdleHooks = false
 		}
 		if v.hasWork() && !v.putsOff() {
 			continue
@@ -254,16 +254,16 @@ func (l *lwp) serve() {
 		if since == 0 {
 			since, last = now, now
 		}
-		brief := s.stopping.Load() || v.seized.Load() > 0 || v.away.Load() > 0 && verdict == hooks.Quiet
+		brief := s.stopping.Load() || v.numSeized.Load() > 0 || v.numBlocking.Load() > 0 && verdict == hooks.Quiet
 		if v.putsOff() {
-			count(&v.n.spin, uint64(max(now-last, 0)))
+			count(&v.counts.spin, uint64(max(now-last, 0)))
 			v.cpuBound.looked(now-last, s.slice, v.choices, brief || verdict != hooks.Busy && now-since > s.patience(verdict))
 			last = now
 			s.pauseIdle()
 			continue
 		}
 		switch idle := now - since; {
-		case len(v.near) == 0:
+		case len(v.neighbours) == 0:
 		case (idle > s.stealAfter || brief || randomSteals) && v.steal(&l.thief, now):
 			s.helpGap.Store(s.helpMin)
 			continue
@@ -276,12 +276,12 @@ func (l *lwp) serve() {
 		if brief {
 			break // never spin on a CPU that others of ours want
 		}
-		count(&v.n.spin, uint64(max(now-last, 0)))
+		count(&v.counts.spin, uint64(max(now-last, 0)))
 		last = now
-		if v.pool.due.Load() != 0 {
+		if v.pool.trimDue.Load() != 0 {
 			v.pool.trim(s.cfg.SpareRunners)
 		}
-		if v.takeBackElsewhere(now, &l.others) {
+		if v.takeBackElsewhere(now, &l.remoteLooks) {
 			continue
 		}
 		if verdict != hooks.Busy && now-since > s.patience(verdict) {
@@ -294,7 +294,7 @@ func (l *lwp) serve() {
 
 // pauseIdle is the pause of an idle VP between two looks. On a shared machine it gives the CPU away.
 func (s *Scheduler) pauseIdle() {
-	if s.Shared() {
+	if s.SharedCPUs() {
 		giveWay()
 	} else {
 		relax()
@@ -303,16 +303,16 @@ func (s *Scheduler) pauseIdle() {
 
 // fireIdle fires the idle hooks, and now and then looks how long they take.
 func (v *vp) fireIdle() hooks.Verdict {
-	count(&v.n.rounds, 1)
+	count(&v.counts.rounds, 1)
 	if v.trace.Load() != nil {
 		return v.tracedHooks(hooks.Idle)
 	}
-	if v.n.rounds%hookSample != 0 {
+	if v.counts.rounds%hookSample != 0 {
 		return v.sched.hooks.Fire(hooks.Idle, v.id)
 	}
 	before := asm.Cycles()
 	verdict := v.sched.hooks.Fire(hooks.Idle, v.id)
-	count(&v.n.hook, hookSample*uint64(max(asm.Cycles()-before, 0)))
+	count(&v.counts.hook, hookSample*uint64(max(asm.Cycles()-before, 0)))
 	return verdict
 }
 
@@ -322,38 +322,38 @@ func (l *lwp) sleep() spareOrder {
 	v := l.vp
 	s := v.sched
 	holds := v.word.holder() == l.id
-	if s.stopping.Load() && l.handed == nil && l.passed == nil {
+	if s.stopping.Load() && l.displaced == nil && l.recipient == nil {
 		if holds {
 			v.release(l)
 		}
 		return toStop
 	}
 	var sleeper Sleeper
-	if p := s.sleeper.Load(); p != nil && l.passed == nil && holds && !v.off.Load() {
+	if p := s.sleeper.Load(); p != nil && l.recipient == nil && holds && !v.disabled.Load() {
 		sleeper = *p
 	}
 	l.inSleeper.Store(sleeper != nil)
 	v.idle.push(l)
-	switch t := l.handed; {
-	case l.passed != nil:
-		p := l.passed
-		l.passed = nil
+	switch t := l.displaced; {
+	case l.recipient != nil:
+		p := l.recipient
+		l.recipient = nil
 		l.passTo(p)
 	case t != nil:
-		l.handed = nil
+		l.displaced = nil
 		if t.mayRun(v) {
 			v.post(t)
 		} else {
 			v.expel(t)
 		}
 	case holds:
-		if !l.found {
+		if !l.foundWork {
 			s.helpGap.Store(min(2*s.helpGap.Load(), s.helpMax))
 		}
 		v.fallAsleep()
-		count(&v.n.parks, 1)
+		count(&v.counts.parks, 1)
 		v.mark(TracePark, nil, 0, 0)
-		v.n.sleeping.begin(asm.Cycles())
+		v.counts.sleeping.begin(asm.Cycles())
 		v.release(l)
 	default:
 		v.wakeIfDue(false)
@@ -364,7 +364,7 @@ func (l *lwp) sleep() spareOrder {
 	}
 	if sleeper != nil && l.wake.Load() == 0 {
 		s.inSleeper.Add(1)
-		l.sleeping = true
+		l.inSleep = true
 		return l.await(l.leaveSleeper(sleeper.Sleep(&l.wake)))
 	}
 	// l was woken on its way to the Sleeper. It must still look for pending work, or go back to the Sleeper: another
@@ -377,7 +377,7 @@ func (l *lwp) sleep() spareOrder {
 
 // leaveSleeper notes that l has come out of the Sleeper. polled: the Sleeper has reported something.
 func (l *lwp) leaveSleeper(polled bool) bool {
-	l.sleeping = false
+	l.inSleep = false
 	l.vp.sched.inSleeper.Add(-1)
 	l.mustLook = polled
 	l.inSleeper.Store(false)
@@ -392,7 +392,7 @@ func (l *lwp) await(polled bool) spareOrder {
 		return toPoll
 	}
 	for l.wake.Load() == 0 {
-		futexWait(&l.wake, &l.span)
+		futexWait(&l.wake, &l.sleepState)
 	}
 	l.unbatch()
 	return l.wake.Swap(0)

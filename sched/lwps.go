@@ -10,15 +10,15 @@ import (
 // lwps is the register of a scheduler's OS threads. See README.md for when one is
 // made and ended, and when its id may be used again.
 type lwps struct {
-	mu    sync.Mutex
-	all   atomic.Pointer[[]*lwpSlot] // by id-1; replaced as it grows
-	free  []uint32                   // ids of LWPs that have ended
-	n     atomic.Int32               // alive, under mu; peak too
-	peak  atomic.Int32
-	short atomic.Uint64 // times one was wanted and not to be had
-	done  sync.WaitGroup
-	ended bool
-	full  bool // LimitError has been told, and LWPs have not ended since
+	mu            sync.Mutex
+	all           atomic.Pointer[[]*lwpSlot] // by id-1; replaced as it grows
+	freeIDs       []uint32                   // ids of LWPs that have ended
+	alive         atomic.Int32               // alive, under mu; peak too
+	peak          atomic.Int32
+	shortages     atomic.Uint64 // times one was wanted and not to be had
+	done          sync.WaitGroup
+	stopped       bool
+	limitReported bool // LimitError has been told, and LWPs have not ended since
 }
 
 // lwpSlot has the LWP of one id; nil: none at the moment.
@@ -68,19 +68,19 @@ func (s *Scheduler) newLWP(v *vp) {
 	r := &s.lwps
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.ended {
+	if r.stopped {
 		return
 	}
-	if n := int(r.n.Load()); n+s.reserved(v) >= s.cfg.MaxLWPs {
-		r.short.Add(1)
-		if !r.full {
-			r.full = true
+	if n := int(r.alive.Load()); n+s.reserved(v) >= s.cfg.MaxLWPs {
+		r.shortages.Add(1)
+		if !r.limitReported {
+			r.limitReported = true
 			s.warn(&LimitError{v.id, n})
 		}
 		time.AfterFunc(retryLWP, func() { v.idle.arrive(); v.wakeIfDue(false) })
 		return
 	}
-	v.lwps++
+	v.numLWPs++
 	go r.add(v).main()
 }
 
@@ -89,8 +89,8 @@ func (s *Scheduler) pinLWP() (*lwp, error) {
 	r := &s.lwps
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if n := int(r.n.Load()); n+s.reserved(nil) >= s.cfg.MaxLWPs {
-		r.short.Add(1)
+	if n := int(r.alive.Load()); n+s.reserved(nil) >= s.cfg.MaxLWPs {
+		r.shortages.Add(1)
 		return nil, &LimitError{-1, n}
 	}
 	return r.add(s.vps[0]), nil
@@ -99,9 +99,9 @@ func (s *Scheduler) pinLWP() (*lwp, error) {
 // add makes an LWP, for v. Under mu.
 func (ls *lwps) add(v *vp) *lwp {
 	l := &lwp{id: ls.newID(), vp: v}
-	l.pass = passOf(l.id)
+	l.coID = coIDOf(l.id)
 	ls.slots()[l.id-1].Store(l)
-	ls.peak.Store(max(ls.peak.Load(), ls.n.Add(1)))
+	ls.peak.Store(max(ls.peak.Load(), ls.alive.Add(1)))
 	ls.done.Add(1)
 	return l
 }
@@ -110,7 +110,7 @@ func (ls *lwps) add(v *vp) *lwp {
 func (s *Scheduler) reserved(v *vp) (n int) {
 	for _, o := range s.vps {
 		if o != v {
-			n += max(0, sureLWPs-o.lwps)
+			n += max(0, sureLWPs-o.numLWPs)
 		}
 	}
 	return n
@@ -118,9 +118,9 @@ func (s *Scheduler) reserved(v *vp) (n int) {
 
 // newID takes the id of an LWP that has ended, or the next one. Under mu.
 func (ls *lwps) newID() uint32 {
-	if n := len(ls.free) - 1; n >= 0 {
-		id := ls.free[n]
-		ls.free = ls.free[:n]
+	if n := len(ls.freeIDs) - 1; n >= 0 {
+		id := ls.freeIDs[n]
+		ls.freeIDs = ls.freeIDs[:n]
 		return id
 	}
 	old := ls.slots()
@@ -134,19 +134,19 @@ func (ls *lwps) remove(l *lwp) {
 	ls.mu.Lock()
 	id := l.id
 	ls.slots()[id-1].Store(nil)
-	ls.free = append(ls.free, id)
+	ls.freeIDs = append(ls.freeIDs, id)
 	if l.base != nil {
-		l.vp.lwps--
+		l.vp.numLWPs--
 	}
-	ls.n.Add(-1)
-	ls.full = false
+	ls.alive.Add(-1)
+	ls.limitReported = false
 	ls.mu.Unlock()
 }
 
 // stop gives every LWP the order to end.
 func (ls *lwps) stop() {
 	ls.mu.Lock()
-	ls.ended = true
+	ls.stopped = true
 	ls.mu.Unlock()
 	for _, l := range ls.list() {
 		l.wakeWith(toStop)

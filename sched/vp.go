@@ -14,54 +14,54 @@ type vp struct {
 
 	// The holder's alone; a thief uses q while it has borrowed the VP. The
 	// clock and thieves read q, tick and running as hints.
-	q           queue
-	running     rank     // of the thread that choose took last
-	chosenAt    uint64   // the tick of that thread; if tick has passed it a thread of Default priority runs
-	pool        pool     // idle runners
-	cur         *co      // runs here: the co of a thread, the base, or v.vacant. The holder, or a taker, writes it
-	cpuBound    cpuBound // of its threads that were preempted
-	vacant      co       // stands in cur while no LWP has v
-	outsideLWP  lwp      // stands in co.l of threads that run as goroutines
-	used        *thread  // descriptors of threads that have ended, to use again
-	numUsed     int
-	ids         ids                      // for the next lives of descriptors
-	trace       atomic.Pointer[Observer] // nil unless a trace is recorded or threads are counted: see Observe
-	tick        uint64                   // threads put on this VP so far: started or continued
-	polls       polling                  // whether its thread polls
-	born        uint64                   // threads spawned here
-	ended       uint64                   // threads that ended here
-	stolen      uint64                   // threads that thieves took away
-	seizures    uint64                   // times that the VP, or its OS thread, was taken from a thread: seizures and preemptions
-	helpAt      int64                    // cycles: not before this time wake another VP to steal
-	planAt      int64                    // cycles: not before this time ask planners
-	requests    bool                     // Scheduler.request may name this VP
-	fence       atomic.Uint32            // see share
-	choices     uint32                   // of threads, so far
-	seed        uint32                   // of random, never 0
-	unhelped    uint32                   // wakes before it looks again whether it may wake another VP
-	spins       Estimator
-	home        *queueNode // its leaf in the tree of nodes
-	pu          *topo.Item
-	near        [][]*vp // the other VPs, in rings of equal distance, the nearest first
-	cpu         int
-	only        VPSet   // itself
-	sortRequest *thread // posted to say that the queue is to be sorted anew: see sort.go
-	n           counts
-	_           [128]byte
+	q               queue
+	chosenRank      rank     // of the thread that choose took last
+	chosenTick      uint64   // the tick of that thread; if tick has passed it a thread of Default priority runs
+	pool            pool     // idle runners
+	cur             *co      // runs here: the co of a thread, the base, or v.vacant. The holder, or a taker, writes it
+	cpuBound        cpuBound // of its threads that were preempted
+	vacant          co       // stands in cur while no LWP has v
+	outsideLWP      lwp      // stands in co.l of threads that run as goroutines
+	freeDescriptors *thread  // descriptors of threads that have ended, to use again
+	numFree         int
+	ids             ids                      // for the next lives of descriptors
+	trace           atomic.Pointer[Observer] // nil unless a trace is recorded or threads are counted: see Observe
+	tick            uint64                   // threads put on this VP so far: started or continued
+	polling         polling                  // whether its thread polls
+	spawned         uint64                   // threads spawned here
+	ended           uint64                   // threads that ended here
+	stolen          uint64                   // threads that thieves took away
+	seizures        uint64                   // times that the VP, or its OS thread, was taken from a thread: seizures and preemptions
+	helpAt          int64                    // cycles: not before this time wake another VP to steal
+	planAt          int64                    // cycles: not before this time ask planners
+	requesting      bool                     // Scheduler.request may name this VP
+	fence           atomic.Uint32            // see share
+	choices         uint32                   // of threads, so far
+	randomState     uint32                   // of random, never 0
+	wakesToLook     uint32                   // wakes before it looks again whether it may wake another VP
+	spins           Estimator
+	leaf            *queueNode // its leaf in the tree of nodes
+	pu              *topo.Item
+	neighbours      [][]*vp // the other VPs, in rings of equal distance, the nearest first
+	cpu             int
+	self            VPSet   // itself
+	sortRequest     *thread // posted to say that the queue is to be sorted anew: see sort.go
+	counts          counts
+	_               [128]byte
 
 	word        vpWord // which LWP holds it
 	_           [124]byte
 	inbox       atomic.Pointer[thread] // threads made ready from outside: any OS thread pushes, the holder takes all
 	urgent      atomic.Uint32          // priorities above Default in the inbox (bits by rank)
 	sortPending atomic.Uint32          // 1: sortRequest is in the inbox
-	off         atomic.Bool            // disabled; under barred.mu
-	away        atomic.Int32           // threads in Blocking
-	seized      atomic.Int32           // threads from which the VP was taken while they were stopped or in the kernel, and which run on without it until they come back
+	disabled    atomic.Bool            // disabled; under barred.mu
+	numBlocking atomic.Int32           // threads in Blocking
+	numSeized   atomic.Int32           // threads from which the VP was taken while they were stopped or in the kernel, and which run on without it until they come back
 	_           [128]byte
 
-	idle idleState
-	lwps int // alive; under lwps.mu
-	_    [128]byte
+	idle    idleState
+	numLWPs int // alive; under lwps.mu
+	_       [128]byte
 
 	timers timers // under its own lock
 	_      [128]byte
@@ -71,7 +71,7 @@ type vp struct {
 }
 
 // mostUsed bounds the descriptors that a VP keeps for use again.
-const mostUsed = 4096
+const maxFreeDescriptors = 4096
 
 // pop takes the next ready thread. Holder only.
 func (v *vp) pop() *thread {
@@ -145,14 +145,14 @@ func (v *vp) collect() {
 		}
 		t = next
 	}
-	if v.off.Load() {
+	if v.disabled.Load() {
 		v.purge()
 	}
 }
 
 // hasWork is exact for the holder and when v is free, a racy hint otherwise.
 func (v *vp) hasWork() bool {
-	return v.hasOwn() || v.sched.placed.Load() != 0 && v.above() != 0
+	return v.hasOwn() || v.sched.placed.Load() != 0 && v.readyAbove() != 0
 }
 
 // hasOwn is hasWork without what is ready on nodes: what a thief may take. To all but the holder it is a racy hint, which
@@ -168,21 +168,21 @@ func (v *vp) hasOwn() bool {
 // hint, as hasOwn is.
 //
 //go:norace
-func (v *vp) peep() (n int, others uint32) {
+func (v *vp) peekQueue() (n int, others uint32) {
 	return int(max(int32(v.q.tail-v.q.head), 0)), v.q.nonDefault &^ lifoBit // a thread may be taken between the two reads
 }
 
 // above returns the bits of all ranks of which a thread is ready on a node above v.
-func (v *vp) above() (b uint32) {
-	for n := v.home; n != nil; n = n.up {
+func (v *vp) readyAbove() (b uint32) {
+	for n := v.leaf; n != nil; n = n.up {
 		b |= n.ready.Load()
 	}
 	return b
 }
 
 // queued is a racy hint.
-func (v *vp) queued() int {
-	n, others := v.peep()
+func (v *vp) queueLen() int {
+	n, others := v.peekQueue()
 	return n + bits.OnesCount32(others) // at least that many
 }
 
@@ -194,44 +194,44 @@ func (v *vp) ticks() uint32 { return uint32(v.tick) }
 // pressed is a racy hint. It tells whether a thread is ready that has a higher priority than the one
 // that runs: then the clock stops that one before its slice is over. A thread of Default priority ranks above a CPU-bound one;
 // behind any other thread of Default it waits for the end of the slice (README.md, section 4).
-func (v *vp) pressed() bool {
-	n, b := v.peep()
-	b |= v.urgent.Load() | v.above()
+func (v *vp) outranked() bool {
+	n, b := v.peekQueue()
+	b |= v.urgent.Load() | v.readyAbove()
 	if n != 0 || v.inbox.Load() != nil {
 		b |= defaultRank.bit()
 	}
-	return b != 0 && highest(b) < v.runs()
+	return b != 0 && highest(b) < v.currentRank()
 }
 
 // runs is the rank of the thread that runs, where that is known, and Default otherwise: a racy hint.
 //
 //go:norace
-func (v *vp) runs() rank {
-	if v.chosenAt == v.tick {
-		return v.running
+func (v *vp) currentRank() rank {
+	if v.chosenTick == v.tick {
+		return v.chosenRank
 	}
 	return defaultRank
 }
 
 // descriptor returns the descriptor of an ended thread, or a new one. Holder only.
 func (v *vp) descriptor() *thread {
-	t := v.used
+	t := v.freeDescriptors
 	if t == nil {
 		return newThread()
 	}
-	v.used, t.link = t.link, nil
-	v.numUsed--
+	v.freeDescriptors, t.link = t.link, nil
+	v.numFree--
 	return t
 }
 
 // recycle keeps the descriptor of an ended thread. Holder only.
 func (v *vp) recycle(t *thread) {
-	if v.numUsed >= mostUsed {
+	if v.numFree >= maxFreeDescriptors {
 		return
 	}
 	t.confine(nil)
 	t.class.clear()
 	storeRel64(&t.gen, v.ids.next())
-	t.link, v.used = v.used, t
-	v.numUsed++
+	t.link, v.freeDescriptors = v.freeDescriptors, t
+	v.numFree++
 }

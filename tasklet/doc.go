@@ -20,9 +20,9 @@
 //
 // # Guarantees
 //
-//   - Scheduled means: the tasklet runs at least once after that, and that run sees what
-//     the caller of Schedule wrote before. Scheduled twice before it begins means: it runs
-//     once.
+//   - A tasklet that is scheduled runs at least once after that, and the run sees what
+//     the caller of Schedule wrote before. If it is scheduled twice before it begins it
+//     runs once.
 //   - It never runs twice at the same time, and each run sees all of the one before.
 //     Different tasklets run in parallel, those of one processor one after the other:
 //     those of high priority first, which leave at least a quarter of each firing to the

@@ -21,10 +21,10 @@ import (
 const Trace = "PM2_TRACE"
 
 // launched is the variable by which our launcher tells a process its rank; the path in PM2_STATS it has numbered already.
-const launched = "PM2_RANK"
+const rankVariable = "PM2_RANK"
 
 // managed are those by which process managers do.
-var managed = []string{"PMI_RANK", "PMIX_RANK", "SLURM_PROCID"}
+var managerRankVariables = []string{"PMI_RANK", "PMIX_RANK", "SLURM_PROCID"}
 
 const (
 	period = 2 * time.Second // between two writes of the timeline that nothing asks for
@@ -92,7 +92,7 @@ func open() (*Observed, error) {
 	if o.path == "" && socket == "" {
 		return o, nil
 	}
-	if n := os.Getenv(launched); n != "" {
+	if n := os.Getenv(rankVariable); n != "" {
 		o.path = numbered(o.path, n)
 	} else if n := rank(); n != "" {
 		o.path, socket = numbered(o.path, n), numbered(socket, n)
@@ -121,7 +121,7 @@ func numbered(path, n string) string {
 }
 
 func rank() string {
-	for _, v := range managed {
+	for _, v := range managerRankVariables {
 		if n := os.Getenv(v); n != "" {
 			return n
 		}

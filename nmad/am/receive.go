@@ -9,7 +9,7 @@ import (
 	"github.com/pm2-go/pm2/nmad/rma"
 )
 
-// prepare makes the receives of a peer.
+// prepare makes the receives for messages of a peer: Receives short ones, and a quarter as many long ones.
 func (p *peer) prepare() {
 	cfg := &p.d.w.cfg
 	for i := range cfg.Receives + max(cfg.Receives/4, 1) {
@@ -25,7 +25,7 @@ func (p *peer) prepare() {
 	}
 }
 
-// open posts the receives of a peer.
+// open posts the receives for messages of a peer.
 func (p *peer) open() {
 	for _, s := range p.slots {
 		s.cycles.Store(true)
@@ -33,7 +33,7 @@ func (p *peer) open() {
 	}
 }
 
-// post has the slot receive.
+// post posts the receive, unless the domain is closed.
 func (s *postedReceive) post() {
 	if s.p.d.closed.Load() {
 		s.cycles.Store(false)
@@ -45,7 +45,8 @@ func (s *postedReceive) post() {
 	}
 }
 
-// arrived handles a message. nmad calls it, for one message of a gate at a time.
+// arrived is called when the receive has ended, for one message of a gate at a time: it handles the message, and posts
+// or parks the receive.
 func (s *postedReceive) arrived(r *nmad.Request) {
 	p := s.p
 	_, err := r.Test()
@@ -72,7 +73,8 @@ func (s *postedReceive) arrived(r *nmad.Request) {
 	}
 }
 
-// take deals with what has come: with a request when its turn has come.
+// take handles a message: it takes the credit, and runs the handler of a reply, or of a request whose turn has come. It
+// keeps other requests.
 func (p *peer) take(tag uint64, data []byte) error {
 	h, err := decode(tag, len(data))
 	if err != nil {
@@ -80,7 +82,7 @@ func (p *peer) take(tag uint64, data []byte) error {
 	}
 	given := h.credit
 	if h.kind == reply && h.where == follows {
-		given-- // until the body is there
+		given-- // landing.arrived takes the rest, once the body has come
 	}
 	if err := p.credited(given); err != nil {
 		return err
@@ -106,7 +108,7 @@ func (p *peer) take(tag uint64, data []byte) error {
 	return nil
 }
 
-// runDue handles the requests that were kept, and whose turn has come.
+// runDue handles the kept requests whose turn has come.
 func (p *peer) runDue() {
 	for p.early != nil {
 		e := p.early[p.next]
@@ -120,7 +122,7 @@ func (p *peer) runDue() {
 	}
 }
 
-// keep stores a request for later: a long one that was sent before is still on its way, or its own body is.
+// keep keeps a request that cannot be handled yet: one that was sent before it, or its own body, has not come.
 func (p *peer) keep(h head, data []byte) error {
 	if p.early == nil {
 		p.early = &[256]keptRequest{}
@@ -136,10 +138,10 @@ func (p *peer) keep(h head, data []byte) error {
 	return nil
 }
 
-// copyOf is a copy in a buffer of the peer's.
+// copyOf returns a copy, in a buffer from spare.
 func (p *peer) copyOf(data []byte) []byte { return append(p.spareOf(len(data))[:0], data...) }
 
-// spareOf takes a buffer of at least that many bytes.
+// spareOf takes a buffer of at least n bytes from spare, or makes one.
 func (p *peer) spareOf(n int) []byte {
 	for i := len(p.spare) - 1; i >= 0; i-- {
 		if b := p.spare[i]; cap(b) >= n {
@@ -152,7 +154,8 @@ func (p *peer) spareOf(n int) []byte {
 	return make([]byte, 0, max(n, shortSize))
 }
 
-// run runs the handler of a request, or of a reply. l is the body, if that has followed.
+// run runs the handler of a request, or of a reply, and gives the room of a request back. l has received the body; nil:
+// the body did not follow.
 func (p *peer) run(h head, data []byte, l *landing) {
 	asm.StoreRelease32(&p.spent, p.spent.Load()+1)
 	t := &p.token
@@ -189,9 +192,10 @@ func (p *peer) run(h head, data []byte, l *landing) {
 	}
 }
 
+// live says whether the handler runs, and has not replied.
 func (t *Token) live() bool { return t != nil && t.p != nil && !t.replied }
 
-// Rank is that of the process that has sent the message; -1 after the handler has returned.
+// Rank returns the rank of the process that has sent the message; -1 after the handler has returned.
 func (t *Token) Rank() int {
 	if t == nil || t.p == nil {
 		return -1
@@ -199,7 +203,7 @@ func (t *Token) Rank() int {
 	return t.p.rank
 }
 
-// Domain is the domain here that the message has come through; nil after the handler has returned.
+// Domain returns the domain of this process that the message has come through; nil after the handler has returned.
 func (t *Token) Domain() *Domain {
 	if t == nil || t.p == nil {
 		return nil
@@ -210,9 +214,9 @@ func (t *Token) Domain() *Domain {
 // Awaited says whether the requester awaits a Reply (Domain.RequestFor).
 func (t *Token) Awaited() bool { return t.live() && t.head.wants }
 
-// Reply answers a request that awaits an answer (Domain.RequestFor), at most once; else ErrReply. Its room was
-// reserved with the request: it never waits, and copies args and body, of up to the bytes that the requester has room
-// for: more ends the requester's Wait with nmad.ErrTruncated.
+// Reply answers a request that awaits an answer (Domain.RequestFor), at most once; else ErrReply. It copies args and
+// body, and never waits: the request has reserved its room. A body longer than the requester's Reply.Size ends its Wait
+// with nmad.ErrTruncated.
 func (t *Token) Reply(args []uint64, body []byte) error {
 	if err := t.mayReply(args, body, true); err != nil {
 		return err
@@ -221,9 +225,8 @@ func (t *Token) Reply(args []uint64, body []byte) error {
 	return t.p.answer(t.head.seq, answered, args, body)
 }
 
-// ReplyTo answers a request that awaits no answer by running that handler of the requester, at most once; else
-// ErrReply. Its room was reserved with the request: it never waits, and copies args and body. A handler that runs so
-// cannot reply.
+// ReplyTo answers a request that awaits no answer by running the handler of that id at the requester, at most once; else
+// ErrReply. It copies args and body, and never waits: the request has reserved its room. That handler cannot reply.
 func (t *Token) ReplyTo(id ID, args []uint64, body []byte) error {
 	if err := t.mayReply(args, body, false); err != nil {
 		return err
@@ -242,6 +245,7 @@ func (t *Token) ReplyTo(id ID, args []uint64, body []byte) error {
 	return nil
 }
 
+// mayReply returns an error if the handler may not reply, with an answer (awaited) or to a handler, or not these bytes.
 func (t *Token) mayReply(args []uint64, body []byte, awaited bool) error {
 	switch {
 	case !t.live():
@@ -256,7 +260,7 @@ func (t *Token) mayReply(args []uint64, body []byte, awaited bool) error {
 	return t.p.d.fits(len(args), len(body))
 }
 
-// undone deals with a message that no handler is run for.
+// undone refuses a message for which no handler runs: it answers with the status, or reports the error.
 func (t *Token) undone(s answerStatus, why error) {
 	p := t.p
 	p.lost.Add(1)
@@ -268,7 +272,7 @@ func (t *Token) undone(s answerStatus, why error) {
 	p.d.w.tell(fmt.Errorf("am: a message from rank %d: %w", p.rank, why))
 }
 
-// answer sends the answer to a request, with the credit for it.
+// answer sends the answer to the request of that number, with credit.
 func (p *peer) answer(seq uint8, s answerStatus, args []uint64, body []byte) error {
 	n := 8*len(args) + len(body)
 	p.mu.Lock()
@@ -285,13 +289,13 @@ func (p *peer) answer(seq uint8, s answerStatus, args []uint64, body []byte) err
 	return nil
 }
 
-// parks says whether a slot waits for the next poll before it receives again. It does after enough handlers have run
-// since the last poll began.
+// parks says whether receives are parked until the next poll: Budget handlers, or nearly so, have run since the last
+// poll began.
 func (p *peer) parks() bool {
 	return int(p.spent.Load()) > p.d.w.cfg.Budget-len(p.slots) && p.d.bounded()
 }
 
-// park leaves a receive for the next poll.
+// park leaves a receive for the next poll to post.
 func (p *peer) park(s *postedReceive) {
 	p.mu.Lock()
 	s.next, p.parked = p.parked, s
@@ -299,7 +303,7 @@ func (p *peer) park(s *postedReceive) {
 	p.d.parked()
 }
 
-// unpark begins a poll: it posts what park has left.
+// unpark posts the parked receives of the peer.
 func (p *peer) unpark() {
 	p.mu.Lock()
 	s := p.parked

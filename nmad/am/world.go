@@ -12,6 +12,7 @@ import (
 	"github.com/pm2-go/pm2/pioman"
 )
 
+// find returns the handler of an id; nil: there is none.
 func (h *handlers) find(id ID) Handler {
 	if int(id) < len(h.few) {
 		return h.few[id]
@@ -19,8 +20,9 @@ func (h *handlers) find(id ID) Handler {
 	return h.more[id]
 }
 
-// Open opens the active messages of a session. Each process that takes part opens its own, with the same Config but
-// for OnError, Mask and Budget; messages that come before wait. It does not block. Close it before the session.
+// Open opens the active messages of a session. Each process that takes part opens its own World, with the same Config
+// but for OnError, Mask and Budget; messages that come before are handled once it is open. It does not block. The
+// program closes the World before the session. Errors: ErrConfig, ErrClosed.
 func Open(s *nmad.Session, cfg Config) (*World, error) {
 	if err := cfg.complete(); err != nil {
 		return nil, err
@@ -56,6 +58,7 @@ func Open(s *nmad.Session, cfg Config) (*World, error) {
 	return w, nil
 }
 
+// ranks lists all ranks of the job.
 func (w *World) ranks() []int {
 	all := make([]int, w.s.Size())
 	for i := range all {
@@ -64,7 +67,7 @@ func (w *World) ranks() []int {
 	return all
 }
 
-// open opens the domain over nm.
+// open opens the domain over nm, and takes in the greetings that have come for it.
 func (w *World) open(nm *nmad.Domain, access nmad.Access) (*Domain, error) {
 	d := &Domain{w: w, nm: nm, own: nm.Number() != 0, number: nm.Number(), access: access, peers: map[domainAddress]*peer{}, home: make([]atomic.Pointer[peer], w.s.Size())}
 	for i := range d.tasks {
@@ -93,8 +96,9 @@ func (w *World) open(nm *nmad.Domain, access nmad.Access) (*Domain, error) {
 	return d, nil
 }
 
-// Domain opens a queue of active messages of its own. Its peers know it by its number, and need one of the same
-// number for its requests to be handled, unless it is Private. It does not block. nmad.MaxDomains are the limit.
+// Domain opens a domain. Its requests go to the domain of the same number at the target, and are handled once the target
+// has opened that; those of a Private domain go to the default domain there. It does not block. A session has up to
+// nmad.MaxDomains.
 func (w *World) Domain(cfg DomainConfig) (*Domain, error) {
 	if cfg.Access != nmad.Shared && cfg.Access != nmad.Serialized && cfg.Access != nmad.Private {
 		return nil, fmt.Errorf("am: %w: access %v", ErrConfig, cfg.Access)
@@ -110,12 +114,12 @@ func (w *World) Domain(cfg DomainConfig) (*Domain, error) {
 	return d, nil
 }
 
-// Default is the domain over that of the session, which any thread may use, and the engine moves on.
+// Default returns the domain over the session's own one, which any thread may use, and the engine moves on.
 func (w *World) Default() *Domain { return w.def }
 
-// Handle has h handle the messages for that id, in all domains, from now on; nil: nothing does. To be called before
-// messages for it may come: a request without a handler fails, if its answer is awaited, and is told to OnError
-// otherwise. It does not block.
+// Handle makes h the handler of that id, for the messages of all domains; nil: there is none any more. The program calls
+// it before messages for that id may come: a request without a handler fails with ErrHandler if its answer is awaited,
+// and otherwise OnError gets that error. It does not block.
 func (w *World) Handle(id ID, h Handler) error {
 	if id >= firstReserved {
 		return fmt.Errorf("am: %w: handler %d: up to %d", ErrConfig, id, firstReserved-1)
@@ -124,6 +128,7 @@ func (w *World) Handle(id ID, h Handler) error {
 	return nil
 }
 
+// handle is Handle for any id, those of the package included.
 func (w *World) handle(id ID, h Handler) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -141,14 +146,14 @@ func (w *World) handle(id ID, h Handler) {
 	w.handlers.Store(&all)
 }
 
-// tell reports an error that has no other place to go.
+// tell reports an error that no call returns.
 func (w *World) tell(err error) {
 	if w.cfg.OnError != nil {
 		w.cfg.OnError(err)
 	}
 }
 
-// failed notes that a peer is of no use any more.
+// failed is called when a peer has failed. It ends the calls to and from its process if that is the default domain's.
 func (w *World) failed(p *peer, why error) {
 	if p.d == w.def && p.far == 0 {
 		w.calls.lost(p.rank, why)
@@ -156,8 +161,8 @@ func (w *World) failed(p *peer, why error) {
 	}
 }
 
-// lost is called when a gate has ended. No greeting comes without the gate of the default domain, so with that one
-// all peers of the rank fail.
+// lost is called when a gate has ended. With the gate of the default domain all peers of its rank fail, since greetings
+// go by that gate.
 func (w *World) lost(e nmad.Event) {
 	rank := e.Gate.Rank()
 	if rank < 0 || rank >= w.s.Size() || e.Gate != w.s.Gate(rank) || rank == w.s.Rank() {
@@ -176,7 +181,7 @@ func (w *World) lost(e nmad.Event) {
 	}
 }
 
-// pollOthers polls the domains but d that any thread may poll, or those of them that are neglected.
+// pollOthers polls the other domains that are not Private; neglected: those of them that are neglected.
 func (w *World) pollOthers(d *Domain, neglected bool) {
 	if !neglected && w.cfg.adapts {
 		w.lookAround()
@@ -189,11 +194,11 @@ func (w *World) pollOthers(d *Domain, neglected bool) {
 	}
 }
 
-// neglect is how long, in ns, no thread polls a domain as its own before threads of other domains poll it, too.
+// neglect is the time, in ns, after which threads of other domains poll a domain that no thread polls as its own.
 const neglect = 100_000
 
-// lookAround finds out which domains no thread has polled as its own since the last look, which was at least neglect
-// before.
+// lookAround finds out which domains are neglected: no thread has polled them as its own since the last lookAround. It
+// does so once in the time neglect.
 func (w *World) lookAround() {
 	now, last := asm.Cycles(), w.looked.Load()
 	if now-last < asm.ToCycles(neglect) || !w.looked.CompareAndSwap(last, now) {
@@ -224,7 +229,7 @@ func (w *World) Stats() (s Stats) {
 	return s
 }
 
-// forget takes a domain out that is closed.
+// forget takes a closed domain out of domains.
 func (w *World) forget(d *Domain) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -233,9 +238,10 @@ func (w *World) forget(d *Domain) {
 	w.domains.Store(&list)
 }
 
-// Close ends the world: it closes its domains, ends calls with ErrClosed, cancels the contexts of the functions that
-// it serves and waits for their ends, and takes its receives back. What has come and was not handled is lost:
-// processes agree before. The session stays open. Not in a handler.
+// Close ends the world: it closes its domains, ends calls with ErrClosed, cancels the contexts of the functions that it
+// serves, blocks the calling thread until they have returned, and cancels its receives. Messages that have come and were
+// not handled are lost: the processes of a job agree on the end before. The session stays open. In a handler Close fails
+// with ErrInHandler. Calling it again does nothing, and returns the same error.
 func (w *World) Close() error {
 	if w == nil || w.s == nil {
 		return nil
@@ -247,6 +253,7 @@ func (w *World) Close() error {
 	return w.failure
 }
 
+// shutdown is Close, once.
 func (w *World) shutdown() {
 	w.mu.Lock()
 	w.closed = true
@@ -267,11 +274,11 @@ func (w *World) shutdown() {
 	d.cancelTasks()
 	w.forget(d)
 	for _, c := range []*nmad.Context{d.in, d.long, w.control, w.calls.long} {
-		_ = c.Close() // of one in which messages lie the number stays taken
+		_ = c.Close() // it fails if messages lie in it: then its number stays taken
 	}
 }
 
-// silent takes the receives back, and says whether all have ended.
+// silent cancels the receives, and says whether all have ended.
 func (w *World) silent() bool {
 	all := true
 	end := func(under *atomic.Bool, r *nmad.Request) {
@@ -308,30 +315,33 @@ func (w *World) listen() {
 	}
 }
 
+// post posts the receive.
 func (h *hello) post() {
 	if h.w.ended.Load() || h.w.s.Post(nmad.AnySource, &h.req, &h.op) != nil {
 		h.cycles.Store(false)
 	}
 }
 
+// arrived is called when the receive has ended.
 func (h *hello) arrived(r *nmad.Request) {
 	if _, err := r.Test(); err != nil && !errors.Is(err, nmad.ErrTruncated) {
-		h.cycles.Store(false) // the session ends, or the receive was taken back
+		h.cycles.Store(false) // the session ends, or silent has cancelled it
 		return
 	}
 	h.w.greeted(r.Source(), r.Tag(), r.Size())
 	h.post()
 }
 
+// agreement is the part of a greeting's tag that must be the same in all processes: Window and Medium.
 func (w *World) agreement() uint64 { return uint64(w.cfg.Window)<<32 | uint64(w.cfg.Medium>>10)<<40 }
 
-// greet tells a peer that this side is about to send.
+// greet sends a peer a greeting.
 func (w *World) greet(p *peer) {
 	p.hi = &nmad.Request{}
 	_ = w.control.IsendInto(p.hi, p.rank, uint64(p.d.number)|uint64(p.far)<<16|w.agreement(), nil) // fails with the peer
 }
 
-// greeted takes in a greeting.
+// greeted takes in a greeting: for its domain, or, if that is not open yet, for the Domain that opens it.
 func (w *World) greeted(rank int, tag, size uint64) {
 	from, number := domainAddress{rank, int(tag & lastNumber)}, int(tag>>16&lastNumber)
 	if tag>>32<<32 != w.agreement() || size != 0 {

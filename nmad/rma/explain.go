@@ -2,8 +2,8 @@ package rma
 
 import "fmt"
 
-// Explain says, in a line for people, which way operations at a Ref go from here, and why: in this process, mapped,
-// by copies of the kernel, or by messages. It may wait for the target, as a first use does, and has its errors.
+// Explain says, in one line for people, which way operations at a Ref go from here, and why: in this process, mapped,
+// by copies of the kernel, or by messages. It waits for the target, and fails, as a first use of the memory does.
 func (d *Domain) Explain(at Ref) (string, error) {
 	x := attempt{"explanation", at, 0}
 	r, err := d.plan(x)
@@ -24,7 +24,7 @@ func (d *Domain) Explain(at Ref) (string, error) {
 	return fmt.Sprintf("rank %d, memory %d, %d B: %s", at.rank, at.index, r.size, way), nil
 }
 
-// apart is why memory of another process is reached by nothing but messages.
+// apart says why memory of another process is reached by messages alone.
 func (w *World) apart(p *peer, r *region, at Ref) string {
 	switch {
 	case r.why != nil:

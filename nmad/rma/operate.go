@@ -10,49 +10,56 @@ import (
 	"github.com/pm2-go/pm2/pioman"
 )
 
-// messageOperation is an operation under way that goes by messages: a request, the data of a long put, and the receive of
-// the answer. It is over when all of these are, since the network may touch the caller's memory until then.
+// messageOperation is an operation by messages: the send of a request, that of the data of a long put, and the receive
+// of the answer. It has ended once all of these have, since the network may touch the caller's memory until then.
+//
+//	pool --- begin ---> prepared --- start ---> under way --- the last part ends: less ---> pool
+//	                                                '--- waited: over is signalled, the waiter gives it back ---> pool
+//
+// Its starter sets the fields; the callbacks of the parts then count down left, and the last one ends it.
 type messageOperation struct {
 	d         *Domain
 	x         attempt
 	q         wireRequest
-	local     *Event       // ends when the source is free
-	remote    *Event       // ends with the operation
-	waited    bool         // by a thread, which gives the operation back
-	sendsLeft atomic.Int32 // sends, and the starter, that are not over
-	left      atomic.Int32 // all that is not over
-	failed    atomic.Pointer[error]
-	over      pioman.Completion
+	local     *Event                // done when the source is free; nil: none
+	remote    *Event                // done with the operation; nil: none
+	waited    bool                  // a thread waits for over, and gives the operation back
+	sendsLeft atomic.Int32          // of the sends and the starter, those that have not ended
+	left      atomic.Int32          // of all parts, those that have not ended
+	failed    atomic.Pointer[error] // the first error of a part; nil: none
+	over      pioman.Completion     // bit 0: it has ended; signalled if waited
 	reply     wireReply
 
 	sending, data, receiving  nmad.Request
 	sendOp, dataOp, receiveOp nmad.Op
-	head                      [headBytes]byte
-	came                      [replyBytes]byte
+	head                      [headBytes]byte  // of the request
+	came                      [replyBytes]byte // the head of the answer
 	sendParts                 [3][]byte
 	receiveParts              [2][]byte
-	more                      []byte            // of a request, behind its bytes; nil: there is none
+	more                      []byte            // askCombine: the values to compare with, behind the operands; nil: none
 	next                      *messageOperation // in the pool
 }
 
-// messageOperations are those that a Domain has under way by messages, and a pool of those that are over.
+// messageOperations is what a Domain knows of its operations by messages: counts of those under way, and a pool of
+// those that have ended. Any thread and any callback may use it.
 type messageOperations struct {
 	ranks []farRank
-	all   atomic.Int64 // operations under way
-	idle  bell         // threads that flush
+	all   atomic.Int64 // operations under way, to all ranks
+	idle  bell         // of threads that flush; rung as an operation ends
 
 	mu     marcel.SpinLock
-	free   *messageOperation // the pool
-	pooled int
-	failed map[int]error // first errors of operations without an event, by rank
+	free   *messageOperation // the pool; mu
+	pooled int               // its length; mu
+	failed map[int]error     // by rank, the first error of operations without an event since the last Flush; mu
 }
 
+// farRank counts the operations under way to one rank.
 type farRank struct{ underway atomic.Int32 }
 
 // mostPooled is how many operations a Domain keeps for the next ones.
 const mostPooled = 2 * mostUnderway
 
-// operations returns the Domain's operations by messages. The struct is made for the first one.
+// operations returns the Domain's messageOperations, and makes it at the first call.
 func (d *Domain) operations() *messageOperations {
 	if f := d.begun.Load(); f != nil {
 		return f
@@ -61,7 +68,7 @@ func (d *Domain) operations() *messageOperations {
 	return d.begun.Load()
 }
 
-// take takes an operation from the pool.
+// take takes an operation from the pool, or makes one.
 func (f *messageOperations) take(d *Domain) *messageOperation {
 	f.mu.Lock()
 	o := f.free
@@ -79,7 +86,7 @@ func (f *messageOperations) take(d *Domain) *messageOperation {
 	return o
 }
 
-// giveBack gives one back.
+// giveBack puts an operation that has ended into the pool.
 func (f *messageOperations) giveBack(o *messageOperation) {
 	o.local, o.remote = nil, nil
 	o.failed.Store(nil)
@@ -92,8 +99,8 @@ func (f *messageOperations) giveBack(o *messageOperation) {
 	f.mu.Unlock()
 }
 
-// begin returns an operation for a request, once fewer than mostUnderway are under way at its target. The caller then sets
-// what moves with it, and starts it.
+// begin waits until fewer than mostUnderway operations are under way to the target, and returns one more, for its
+// caller to complete and to start. It counts from then on.
 func (d *Domain) begin(x attempt, ask uint8) (*messageOperation, error) {
 	p := &d.peers[x.at.rank]
 	for {
@@ -124,7 +131,8 @@ func (d *Domain) begin(x attempt, ask uint8) (*messageOperation, error) {
 	return o, nil
 }
 
-// start sends the request. src has the bytes of a put, and buf gets those of a get.
+// start posts the receive of the answer and sends the request. src has the bytes of a put, and buf gets those of a get.
+// It does not wait.
 func (o *messageOperation) start(src, buf []byte) {
 	w, rank := o.d.w, int(o.x.at.rank)
 	f := o.d.operations()
@@ -163,7 +171,7 @@ func (o *messageOperation) start(src, buf []byte) {
 	o.sent() // the starter
 }
 
-// post posts a send. If that fails the send is over at once.
+// post posts a send. If that fails the send ends at once.
 func (o *messageOperation) post(gate *nmad.Gate, r *nmad.Request, op *nmad.Op) {
 	if err := gate.Post(r, op); err != nil {
 		o.fail(err)
@@ -178,13 +186,14 @@ func (o *messageOperation) fail(err error) {
 	}
 }
 
-// sentOne is called when a send is over.
+// sentOne is called when a send has ended.
 func (o *messageOperation) sentOne(r *nmad.Request) {
 	_, err := r.Test()
 	o.fail(err)
 	o.sent()
 }
 
+// sent counts down for a send, or for the starter. The last of them makes local done.
 func (o *messageOperation) sent() {
 	if o.sendsLeft.Add(-1) == 0 {
 		local := o.local
@@ -207,7 +216,8 @@ func (o *messageOperation) answered(r *nmad.Request) {
 	o.less()
 }
 
-// less is called as a part of the operation ends. The last part ends the operation.
+// less counts down as a part of the operation ends. The last part ends the operation: it keeps an error that no event
+// and no waiter tells, makes remote done, and lets the next operation begin.
 func (o *messageOperation) less() {
 	if o.left.Add(-1) > 0 {
 		return
@@ -259,7 +269,7 @@ func (o *messageOperation) wait(src, buf []byte) (wireReply, error) {
 	o.waited = true
 	o.start(src, buf)
 	err := o.over.Wait(o.d.w.engine, 1)
-	if err != nil { // the engine was closed under it, or this is a handler: o is not free
+	if err != nil { // the engine was closed, or this is a handler: parts of o are still under way
 		return wireReply{}, o.x.fails(err)
 	}
 	r, err := o.reply, o.result()
@@ -267,12 +277,12 @@ func (o *messageOperation) wait(src, buf []byte) (wireReply, error) {
 	return r, err
 }
 
-// polls is how often pollUntil polls the engine before it leaves that to PollUntil, whose first looks are at memory
-// alone: some microseconds.
+// polls is how often pollUntil polls the engine, for some microseconds, before it calls PollUntil, which first looks
+// at memory alone.
 const polls = 64
 
-// pollUntil waits until met says so. It polls the engine first, if comes says that messages may bring about what it
-// waits for.
+// pollUntil polls until met returns true, or for as long as PollUntil does: then it returns false. comes says that
+// messages may make met true; then pollUntil polls the engine first.
 func (w *World) pollUntil(met func() bool, comes bool) bool {
 	if comes {
 		for range polls {
@@ -285,8 +295,8 @@ func (w *World) pollUntil(met func() bool, comes bool) bool {
 	return w.engine.PollUntil(met)
 }
 
-// await waits until met says so, and asks it at each ring of the bell. The error: the engine is closed, or the caller
-// is a callback.
+// await waits until met returns true: it polls, and then sleeps at the bell, and calls met at each ring. The error: the
+// engine is closed, or the caller is a callback.
 func (w *World) await(b *bell, met func() bool) error {
 	for !met() && !w.pollUntil(met, true) {
 		if err := b.wait(context.Background(), w.engine, met); err != nil {
@@ -296,7 +306,7 @@ func (w *World) await(b *bell, met func() bool) error {
 	return nil
 }
 
-// flush waits until the operations under way to a rank are over; rank -1: those to all ranks.
+// flush waits until the operations under way to a rank have ended; rank -1: those to all ranks.
 func (d *Domain) flush(rank int) error {
 	f := d.begun.Load()
 	if f == nil {
