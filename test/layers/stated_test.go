@@ -59,7 +59,7 @@ var stated = []struct {
 	{"docs/decisions/poll-or-block.md", "does so after %s ms", "pioman.keepsP", 1},
 	{"docs/decisions/long-messages-over-sockets.md", "A body of %s KiB or more leaves", "nmad/driver/internal/stream.straight", 1 << 10},
 	{"docs/decisions/long-messages-over-sockets.md", "One call moves up to %s MiB", "nmad/driver/internal/stream.mostOnce", 1 << 20},
-	{"docs/decisions/large-messages-over-shm.md", "From %s KiB on a message may be offered", "nmad/driver/shm.leastOffer", 1 << 10},
+	{"docs/decisions/large-messages-over-shm.md", "From %s KiB on a message may be offered", "nmad/driver/shm.standardMinOffer", 1 << 10},
 	{"docs/decisions/messages-in-parts.md", "into a bounce buffer of %s KiB", "nmad/internal/flow.BounceSize", 1 << 10},
 	{"docs/decisions/messages-in-parts.md", "Pieces of less than %s KiB are gathered", "nmad/internal/flow.LongPiece", 1 << 10},
 	{"docs/decisions/lost-hosts.md", "kernel has not answered for %s s", "nmad/internal/roster.hostLimit", int64(time.Second)},
