@@ -39,7 +39,6 @@ type port struct {
 	peers      map[string]uint64
 	unposted   []uint32 // receive buffers that the provider did not take
 	holders    int      // the endpoint, and links
-	strange    int      // packets of no link
 	registered registrations
 	failed     error // of all
 	abandoned  bool  // the endpoint is closed
@@ -125,10 +124,8 @@ func (p *port) poll() bool {
 // fail ends all links.
 func (p *port) fail(err error) {
 	p.failed = fmt.Errorf("%w: %w", driver.ErrPeerLost, err)
-	for _, l := range p.links {
-		if l != nil {
-			l.lose(p.failed)
-		}
+	for l := range p.all {
+		_ = l.lose(p.failed)
 	}
 }
 
@@ -167,15 +164,17 @@ func (p *port) gone(slot uint32, err error) {
 		}
 	}
 	if p.rooms.Load() > 0 {
-		p.roomForAll()
+		for l := range p.all {
+			l.ring()
+		}
 	}
 }
 
-// roomForAll wakes those that wait for a slot.
-func (p *port) roomForAll() {
+// all calls f for each link, until it says false.
+func (p *port) all(f func(*link) bool) {
 	for _, l := range p.links {
-		if l != nil {
-			l.ring()
+		if l != nil && !f(l) {
+			return
 		}
 	}
 }
@@ -195,28 +194,16 @@ func (p *port) repost() {
 	}
 }
 
-// link gives the link of that number.
-func (p *port) link(number uint32) *link {
-	if int64(number) >= int64(len(p.links)) {
-		return nil
-	}
-	return p.links[number]
-}
-
 // arrived hands a packet to its link. One of no link is dropped: a link that was closed, or a stranger.
 func (p *port) arrived(packet []byte) {
 	var x prefix
-	if !x.get(packet) {
-		p.strange++
+	if !x.get(packet) || int64(x.link) >= int64(len(p.links)) {
 		return
 	}
-	l := p.link(x.link)
-	if l == nil || l.token != x.token {
-		p.strange++
-		return
+	if l := p.links[x.link]; l != nil && l.token == x.token {
+		l.heard(&x, packet[prefixSize:])
+		l.ring()
 	}
-	l.heard(&x, packet[prefixSize:])
-	l.ring()
 }
 
 // add gives a link its number and token; it then counts as a holder.
@@ -272,8 +259,8 @@ func (p *port) reach(l *link, name []byte) (err error) {
 // forget takes a peer's address back: the provider gives up what is under way from and to it. No link of that peer may use it
 // any more: all of them are lost.
 func (p *port) forget(l *link) {
-	for _, o := range p.links {
-		if o != nil && o.to == l.to {
+	for o := range p.all {
+		if o.to == l.to {
 			o.severed = true
 			_ = o.lose(errors.New("it was given up"))
 		}
