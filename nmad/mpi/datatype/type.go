@@ -6,7 +6,7 @@ import (
 	"math"
 )
 
-// ErrType: a Type cannot be made; the text says why.
+// ErrType says that a Type cannot be made; the text of the error says why.
 var ErrType = errors.New("no such datatype")
 
 // Type is a list of basic elements, each at a displacement from the address of a buffer, in bytes.
