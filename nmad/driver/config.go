@@ -10,13 +10,13 @@ type Config struct {
 	Secret []byte // shared by the processes of the job; both sides prove that they hold it
 	Listen string // address to listen on; empty: loopback, any free port
 
-	// Shared says whether there are more processes than CPUs: a process that waits for its turn waits longer than a copy
+	// SharedCPUs says whether there are more processes than CPUs: a process that waits for its turn waits longer than a copy
 	// takes. It may turn true before the first link is made, so drivers ask for each link. nil: no.
-	Shared func() bool `json:"-"`
+	SharedCPUs func() bool `json:"-"`
 }
 
-// Crowded is what Shared says.
-func (c *Config) Crowded() bool { return c.Shared != nil && c.Shared() }
+// HasSharedCPUs says what SharedCPUs does; nil says no.
+func (c *Config) HasSharedCPUs() bool { return c.SharedCPUs != nil && c.SharedCPUs() }
 
 // MaxJob is the longest Config.Job, in bytes: it travels in the first message
 // of every link, whose size is bounded.

@@ -60,9 +60,8 @@
 //
 // # Faults
 //
-// Package fault is a driver around any other one, which keeps a record of what passes and lets
-// go wrong what a plan says: "fault:tcp", with the plan in PM2_FAULTS. It also has a proxy, which stands between two
-// endpoints and alters the bytes on the way.
+// Package fault is a driver around any other one. It keeps a record of what passes, and makes go wrong what a plan says:
+// "fault:tcp", with the plan in PM2_FAULTS.
 //
 // # Long messages
 //

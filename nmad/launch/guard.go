@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/pm2-go/pm2/nmad"
+	"github.com/pm2-go/pm2/nmad/internal/process"
 )
 
 // A guard is a small process beside a job (Spec.Guard) that ends what is left of it, however
@@ -30,7 +31,8 @@ import (
 //	-PGID           ────────────▶ that rank is dead and its group killed; it is not reaped
 //	                              yet, so the number is still its own
 //	end of input    ────────────▶ kills the groups that are left, and what bears the
-//	                              mark, until it finds nothing; then ends itself
+//	                              mark, until it finds nothing; removes the files of
+//	                              memory that ended processes have left; ends itself
 //
 // The input ends when the launcher closes it, after the last rank was reaped, or when
 // the launcher ends. Every job ends in this one way, so it is always tested.
@@ -133,5 +135,6 @@ func watch(input io.Reader) {
 	}
 	if mark != "" {
 		sweep(nmad.EnvLauncher+"="+mark, guardTimeout)
+		process.RemoveFiles()
 	}
 }

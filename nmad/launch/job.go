@@ -20,6 +20,7 @@ import (
 	"github.com/pm2-go/pm2/nmad/internal/cpus"
 	"github.com/pm2-go/pm2/nmad/internal/manager"
 	"github.com/pm2-go/pm2/nmad/internal/presence"
+	"github.com/pm2-go/pm2/nmad/internal/process"
 	"github.com/pm2-go/pm2/sched/topo"
 )
 
@@ -168,6 +169,7 @@ func (j *Job) less() {
 	}
 	go func() {
 		j.guard.close()
+		process.RemoveFiles()
 		close(j.over)
 	}()
 }
@@ -251,7 +253,7 @@ func (j *Job) start(rank int) error {
 		env[nmad.EnvLauncher] = j.guard.mark
 	}
 	if j.shared {
-		env[nmad.EnvShared] = "1"
+		env[nmad.EnvSharedCPUs] = "1"
 	}
 	if path := os.Getenv(monitor.Environment); path != "" { // one socket for each
 		env[monitor.Environment] = fmt.Sprintf("%s.%d", path, rank)
@@ -454,7 +456,7 @@ func (j *Job) Config() nmad.Config {
 	return nmad.Config{
 		Rank: 0, Size: j.spec.N, Rendezvous: j.addr, Listener: l,
 		Secret: j.spec.Secret, Driver: j.spec.Driver, Listen: j.spec.Listen,
-		Strategy: j.spec.Strategy, Eager: j.spec.Eager, Profile: j.spec.Profile, Link: j.spec.Link, Heartbeat: j.spec.Heartbeat, Shared: j.shared,
+		Strategy: j.spec.Strategy, Eager: j.spec.Eager, Profile: j.spec.Profile, Link: j.spec.Link, Heartbeat: j.spec.Heartbeat, SharedCPUs: j.shared,
 	}
 }
 
@@ -468,8 +470,8 @@ func (j *Job) CPUs(rank int) []int {
 	return append([]int(nil), j.sets[at]...)
 }
 
-// Shared says that there are fewer processors than processes.
-func (j *Job) Shared() bool { return j.shared }
+// SharedCPUs says that there are fewer processors than processes.
+func (j *Job) SharedCPUs() bool { return j.shared }
 
 // PID returns the process id of a rank, 0 if it was not started here.
 func (j *Job) PID(rank int) int {

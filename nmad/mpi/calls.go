@@ -3,7 +3,7 @@ package mpi
 import (
 	"github.com/pm2-go/pm2/internal/ours"
 	"github.com/pm2-go/pm2/nmad"
-	"github.com/pm2-go/pm2/nmad/driver"
+	"github.com/pm2-go/pm2/nmad/internal/lane"
 )
 
 // moduleCalls has the functions that the library for C needs and no program does.
@@ -15,14 +15,14 @@ func Calls(ours.Module) moduleCalls { return moduleCalls{} }
 
 // Way sets w to the way of messages to and from a rank, which C needs to move short messages itself; see
 // nmad.Context.Way. It may write w until the communicator is freed.
-func (moduleCalls) Way(c *Comm, rank int, w *driver.Way) (known bool) {
+func (moduleCalls) Way(c *Comm, rank int, w *lane.Way) (known bool) {
 	w.Tags = c.tags
 	return c.messages.Way(c.group.job[rank], w)
 }
 
 // Slips lets C begin receives from a rank by slips; see nmad.Context.Slips. request(i) returns the request that slip i
 // becomes.
-func (moduleCalls) Slips(c *Comm, x *driver.Lane, slips []driver.Slip, request func(i int) *Request) {
+func (moduleCalls) Slips(c *Comm, x *lane.Lane, slips []lane.Slip, request func(i int) *Request) {
 	c.messages.Slips(x, slips, func(i int) *nmad.Request { return &request(i).message })
 }
 

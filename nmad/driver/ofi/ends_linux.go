@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/pm2-go/pm2/nmad/driver/internal/life"
+	"github.com/pm2-go/pm2/nmad/internal/process"
 )
 
 const (
@@ -146,12 +147,12 @@ func (l *link) leave() {
 		l.out.close()
 	}
 	if l.in.state.Load() == moving {
-		p.forget(l.to)
+		p.forget(l)
 	}
 	p.giveUp(l.in.read)
 	l.freed = true
 	if l.gone.Load() != 0 && l.bye.Load() == 0 && p.f.shm() {
-		sweep()
+		process.RemoveFiles()
 	}
 	if l.nap.armed.Swap(noArm) != noArm {
 		l.slept()

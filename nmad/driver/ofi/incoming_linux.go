@@ -26,6 +26,7 @@ type read struct {
 	link *link // nil: it was given up
 	port *port
 	id   uint64
+	to   uint64 // from which peer, as libfabric knows it
 	op   *operation
 	pin  runtime.Pinner
 	reg  *registration // of the buffer
@@ -107,13 +108,13 @@ func (in *incoming) fetch(buf []byte) {
 // begin has the provider read from the window. Under lock.
 func (in *incoming) begin(buf []byte) (err error) {
 	f := in.port.f
-	in.size, in.given, in.err = min(len(buf), int(in.w.size), int(min(f.most, mostWindow))), 0, nil
+	in.to, in.size, in.given, in.err = in.link.to, min(len(buf), int(in.w.size), int(min(f.most, mostWindow))), 0, nil
 	buf = buf[:in.size]
 	in.pin.Pin(&buf[0])
 	in.reg, err = in.port.register(&in.own, buf, false)
 	r := busy
 	if err == nil {
-		r, err = f.read(in.op, buf, in.reg, in.link.to, &in.w)
+		r, err = f.read(in.op, buf, in.reg, in.to, &in.w)
 	}
 	if r != begun || err != nil {
 		in.reg.unregister()
@@ -194,11 +195,14 @@ func (l *link) pull(buf []byte) (n int, err error) {
 		if err = l.ended(); err == nil && l.severed {
 			err = l.lost()
 		}
+		ok := false
 		if err == nil {
-			err = in.begin(buf)
+			ok, err = l.tellPorts()
 		}
-		if err == nil {
-			l.port.poll()
+		if ok {
+			if err = in.begin(buf); err == nil {
+				l.port.poll()
+			}
 		}
 	}
 	if err == nil && in.state.Load() == landed {
@@ -222,16 +226,18 @@ func (l *link) ReturnPull(evict bool) (n int, ok bool) {
 	if !l.lookBack() {
 		return 0, true
 	}
+	if in.state.Load() == moving {
+		if !l.over() && !evict {
+			return 0, false
+		}
+		p.forget(l)
+	}
 	switch in.state.Load() {
 	case landed:
 		if l.check(); in.err == nil {
 			n, _ = in.take(in.size)
 		}
 	case moving:
-		if !l.over() && !evict {
-			return 0, false
-		}
-		p.forget(l.to)
 		r := in.read
 		in.read = p.newRead(l)
 		p.giveUp(r)

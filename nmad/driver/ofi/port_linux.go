@@ -48,22 +48,19 @@ type port struct {
 // mostLinks is how many links an endpoint can have.
 const mostLinks = 1 << 20
 
-// standard is the memory of a port: 6 MiB. A packet is as long as the providers for sockets copy at once.
-var standard = shape{slots: 128, slotSize: 16 << 10, buffers: 8, bufferSize: 512 << 10}
-
 // ports are those that are open: what they have pinned must not become garbage.
 var ports sync.Map
 
-func newPort(f *fabric, s shape) *port {
+func newPort(f *fabric) *port {
 	p := &port{f: f, reads: map[uint64]*read{}, peers: map[string]uint64{}, holders: 1, begun: 1 << 32}
 	p.registered.kept = map[span]*registration{}
-	p.owners = make([]*link, s.slots)
+	p.owners = make([]*link, slots)
 	p.links = append(p.links, nil) // 0 is no link
-	for i := range s.slots {
-		p.free = append(p.free, uint32(i))
+	for slot := range uint32(slots) {
+		p.free = append(p.free, slot)
 	}
 	ports.Store(p, nil)
-	p.unposted = make([]uint32, 0, s.buffers)
+	p.unposted = make([]uint32, 0, buffers)
 	return p
 }
 
@@ -111,13 +108,13 @@ func (p *port) poll() bool {
 	if p.failed != nil {
 		return false
 	}
-	events, err := p.f.poll()
+	events, failure, err := p.f.poll()
 	if err != nil {
 		p.fail(err)
 		return true
 	}
 	for i := range events {
-		p.handle(&events[i])
+		p.handle(&events[i], failure)
 	}
 	if len(p.unposted) > 0 {
 		p.repost()
@@ -135,20 +132,22 @@ func (p *port) fail(err error) {
 	}
 }
 
-func (p *port) handle(v *event) {
-	switch v.what {
-	case eventPacket:
-		p.arrived(bytesAt(v))
-	case eventSpent:
-		p.unposted = append(p.unposted, uint32(v.id))
-	case eventDone, eventFailed:
-		var err error
-		if v.what == eventFailed {
-			err = p.f.failure(v)
+func (p *port) handle(v *event, err error) {
+	id, ok := operationOf(v)
+	switch {
+	case !ok:
+	case id < slots:
+		p.gone(uint32(id), err)
+	case id < slots+buffers && err == nil:
+		packet, spent := packetOf(v)
+		if packet != nil {
+			p.arrived(packet)
 		}
-		if uint64(v.id) < uint64(len(p.owners)) {
-			p.gone(uint32(v.id), err)
-		} else if r := p.reads[uint64(v.id)]; r != nil && r.link == nil { // given up
+		if spent {
+			p.unposted = append(p.unposted, uint32(id-slots))
+		}
+	default:
+		if r := p.reads[id]; r != nil && r.link == nil { // given up
 			p.drop(r)
 		} else if r != nil {
 			r.land(err)
@@ -259,29 +258,52 @@ func (p *port) reach(l *link, name []byte) (err error) {
 	to, ok := p.peers[string(name)]
 	if !ok {
 		if to, err = p.f.insert(name); err != nil {
-			return err
+			to = nowhere
 		}
 		p.peers[string(name)] = to
 	}
+	if to == nowhere && err == nil { // shm of 1.17 takes an address the second time, and crashes
+		err = fmt.Errorf("%w: the provider has refused this address before", driver.ErrLack)
+	}
 	l.to = to
-	return nil
+	return err
 }
 
 // forget takes a peer's address back: the provider gives up what is under way from and to it. No link of that peer may use it
 // any more: all of them are lost.
-func (p *port) forget(to uint64) {
-	for _, l := range p.links {
-		if l != nil && l.to == to {
-			l.severed = true
-			_ = l.lose(errors.New("it was given up"))
+func (p *port) forget(l *link) {
+	for _, o := range p.links {
+		if o != nil && o.to == l.to {
+			o.severed = true
+			_ = o.lose(errors.New("it was given up"))
 		}
+	}
+	l.sever()
+	for n := 0; n < mostPolls && p.reading(l.to); n++ {
+		p.poll()
+	}
+	if p.kernel && p.reading(l.to) {
+		return // the provider would crash
 	}
 	for name, a := range p.peers {
-		if a == to {
+		if a == l.to {
 			delete(p.peers, name)
-			p.f.remove(to)
+			p.f.remove(a)
 		}
 	}
+}
+
+// mostPolls is how often the port is polled, without a pause, until the provider is through with what was given up.
+const mostPolls = 1000
+
+// reading says whether the provider reads from a peer.
+func (p *port) reading(from uint64) bool {
+	for _, r := range p.reads {
+		if r.to == from && r.state.Load() == moving {
+			return true
+		}
+	}
+	return false
 }
 
 // leave ends what a holder has. The last one closes the endpoint of libfabric.
@@ -291,7 +313,7 @@ func (p *port) leave() {
 		return
 	}
 	// The provider tcp of 1.17 crashes when it is closed while a read is under way. One that was given up fails in one of the next polls; else the endpoint stays.
-	for n := 0; n < 1000 && len(p.reads) > 0; n++ {
+	for n := 0; n < mostPolls && len(p.reads) > 0; n++ {
 		p.poll()
 	}
 	if len(p.reads) > 0 {
