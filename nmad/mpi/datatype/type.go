@@ -206,4 +206,5 @@ func (t *Type) Pair() (value, index Kind, ok bool) {
 	return of[0], of[1], ok
 }
 
+// roundUp returns the lowest multiple of unit that is at least n.
 func roundUp(n, unit int) int { return (n + unit - 1) / unit * unit }
