@@ -56,6 +56,7 @@ type anyKey interface {
 	end(c *Comm)            // deletes the value of c
 }
 
+// inherit is anyKey.inherit.
 func (k *Key[T]) inherit(from, to *Comm) {
 	v, ok := k.Get(from)
 	if !ok || k.copies == nil {

@@ -58,6 +58,7 @@ func Idup[C *Comm | *Intercomm](c C, made *C) *Request {
 	return any(c).(*Comm).idup(any(made).(**Comm))
 }
 
+// idup is Idup. A goroutine makes the communicator.
 func (c *Comm) idup(made **Comm) *Request {
 	if err := c.usable(); err != nil {
 		return (&Request{}).endAtOnce(err)

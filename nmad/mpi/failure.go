@@ -127,7 +127,7 @@ const mostRefusals = 1 << 16
 // refused; the caller then sends the refusals. The caller holds mu.
 func (c *Comm) addRefusals(tags []uint64, turn uint64) []uint64 {
 	if turn-c.refused > mostRefusals {
-		return tags // all are refused already, or the number is nonsense
+		return tags // all are refused already, or no rank can have come so far
 	}
 	for c.refused < turn {
 		c.refused++

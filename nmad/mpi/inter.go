@@ -140,6 +140,7 @@ func (x *Intercomm) Dup() (*Intercomm, error) {
 	return intercommOf(local, joint, x.first), nil
 }
 
+// idup is Idup. A goroutine waits until both communicators are made.
 func (x *Intercomm) idup(made **Intercomm) *Request {
 	var joint, local *Comm
 	both := []*Request{x.joint.idup(&joint), x.local.idup(&local)}

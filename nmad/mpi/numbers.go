@@ -111,6 +111,7 @@ func (n *numbers) claim(number int) (age int, ok bool) {
 	return int(n.age[number]), true
 }
 
+// release makes a number free again.
 func (n *numbers) release(number int) {
 	n.mu.Lock()
 	defer n.mu.Unlock()

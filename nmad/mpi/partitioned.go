@@ -43,7 +43,7 @@ const (
 	ofTurns  = 1<<12 - 1
 )
 
-// partitionedKey is what partitioned messages have in common that are told apart by their order only.
+// partitionedKey names the partitioned messages that only their order tells apart.
 type partitionedKey struct {
 	peer, tag int
 	sends     bool
@@ -69,6 +69,7 @@ func NewPartitionedReceive(c *Comm, b Buffer, parts, from, tag int) (*Partitione
 	return c.partitioned("partitioned receive", b, parts, from, tag, false)
 }
 
+// partitioned makes a partitioned message, which the call what asks for.
 func (c *Comm) partitioned(what string, b Buffer, parts, peer, tag int, sends bool) (*Partitioned, error) {
 	p := &Partitioned{Request: NewRequest(nil), comm: c, b: b, parts: parts, peer: peer, sends: sends}
 	p.Request.comm = c

@@ -45,6 +45,7 @@ func (c *Comm) Ssend(b Buffer, to, tag int) error { return c.send(b, to, tag, sy
 // room there it fails with nmad.ErrBuffer.
 func (c *Comm) Bsend(b Buffer, to, tag int) error { return c.send(b, to, tag, buffered) }
 
+// send is Send, Ssend or Bsend, as m says.
 func (c *Comm) send(b Buffer, to, tag int, m sendMode) error {
 	if to == ProcNull {
 		return c.usable()
@@ -70,6 +71,7 @@ func (c *Comm) isend(b Buffer, to, tag int, m sendMode) *Request {
 	return r.endIf(r.send(c, b, to, tag, m))
 }
 
+// postSend begins a send with r, which is free. It does not block.
 func (c *Comm) postSend(r *Request, b Buffer, to, tag int, m sendMode) error {
 	if err := c.addressed(m.String(), to, tag); err != nil {
 		return err
@@ -124,6 +126,7 @@ func (c *Comm) irecv(b Buffer, from, tag int) *Request {
 	return r.endIf(r.Recv(c, b, from, tag))
 }
 
+// postReceive begins a receive with r, which is free. It does not block.
 func (c *Comm) postReceive(r *Request, b Buffer, from, tag int) error {
 	m, err := c.match("recv", from, tag)
 	if err != nil {

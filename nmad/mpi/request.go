@@ -132,6 +132,7 @@ func (r *Request) Ssend(c *Comm, b Buffer, to, tag int) error {
 	return r.send(c, b, to, tag, synchronous)
 }
 
+// send is Send or Ssend, as m says.
 func (r *Request) send(c *Comm, b Buffer, to, tag int, m sendMode) error {
 	if err := r.reuse(); err != nil {
 		return err

@@ -207,6 +207,7 @@ func (h *shared) collect(ranks []int, b, mapped []byte) error {
 	return nil
 }
 
+// sendAll sends b to the ranks.
 func (h *shared) sendAll(ranks []int, b []byte) error {
 	for _, r := range ranks {
 		if err := h.send(r, b); err != nil {
@@ -216,6 +217,7 @@ func (h *shared) sendAll(ranks []int, b []byte) error {
 	return nil
 }
 
+// send sends b to a rank, which calls receive.
 func (h *shared) send(rank int, b []byte) error {
 	if err := h.comm.collective.Send(h.comm.group.job[rank], h.comm.collectiveTags, b); err != nil {
 		return fmt.Errorf("rank %d: %w", rank, err)

@@ -91,6 +91,7 @@ func Isend[T any](c *Comm, s []T, to, tag int) *Request { return isend(c, s, to,
 // Issend is Immediate.Ssend.
 func Issend[T any](c *Comm, s []T, to, tag int) *Request { return isend(c, s, to, tag, synchronous) }
 
+// isend is Isend or Issend, as m says.
 func isend[T any](c *Comm, s []T, to, tag int, m sendMode) *Request {
 	b, err := On(s)
 	if err != nil {

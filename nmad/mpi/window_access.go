@@ -104,6 +104,7 @@ func (w *Window) Put(origin Buffer, target, at int, as ...Layout) error {
 	return w.put("put", origin, target, at, as)
 }
 
+// put is Put, for the call what.
 func (w *Window) put(what string, origin Buffer, target, at int, as []Layout) error {
 	if target == ProcNull {
 		return w.usable()
@@ -135,6 +136,7 @@ func (w *Window) Get(origin Buffer, target, at int, as ...Layout) error {
 	return w.get("get", origin, target, at, as)
 }
 
+// get is Get, for the call what.
 func (w *Window) get(what string, origin Buffer, target, at int, as []Layout) error {
 	if target == ProcNull {
 		return w.usable()

@@ -161,6 +161,7 @@ func (w *Window) UnlockAll() error {
 	return w.unless("unlock all", err)
 }
 
+// unlockAll is UnlockAll without the name of the call in its errors.
 func (w *Window) unlockAll() error {
 	w.mu.Lock()
 	if w.all == 0 {

@@ -208,9 +208,9 @@ func (w *Window) swaps(op *Op, k datatype.Kind, target int, at rma.Ref, values, 
 	return nil
 }
 
-// Serialize(true) promises that from now on threads of this process use the window one at a time. Then long accumulates in
-// an epoch of Lock or LockAll are faster while no other process has the lock of their target: they need no atomics.
-// Serialize(false) takes the promise back, and waits for accumulates that rely on it.
+// Serialize with true promises that from now on threads of this process use the window one at a time. Then long accumulates
+// in an epoch of Lock or LockAll are faster while no other process has the lock of their target: they need no atomics.
+// With false it takes the promise back, and waits for accumulates that rely on it.
 func (w *Window) Serialize(promised bool) {
 	if w == nil {
 		return

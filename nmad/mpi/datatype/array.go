@@ -39,6 +39,7 @@ func Subarray(sizes, subsizes, starts []int, order Order, t *Type) (*Type, error
 	return whole.place(x, []int{at}, []int{1}, e)
 }
 
+// boolInt returns 1 for true, 0 for false.
 func boolInt(b bool) int {
 	if b {
 		return 1

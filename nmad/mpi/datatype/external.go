@@ -7,7 +7,7 @@ import (
 	"slices"
 )
 
-// ErrConversion: a number is too large for the external32 representation, which has fewer bytes for it.
+// ErrConversion says that a number is too large for the external32 representation, which has fewer bytes for it.
 var ErrConversion = errors.New("the element does not fit into external32")
 
 // bigEndian says whether this machine has the most significant byte of a word first.

@@ -6,7 +6,7 @@ import (
 	"math"
 )
 
-// ErrType: a Type cannot be made; the text says why.
+// ErrType says that a Type cannot be made; the text of the error says why.
 var ErrType = errors.New("no such datatype")
 
 // Type is a list of basic elements, each at a displacement from the address of a buffer, in bytes.
@@ -206,4 +206,5 @@ func (t *Type) Pair() (value, index Kind, ok bool) {
 	return of[0], of[1], ok
 }
 
+// roundUp returns the lowest multiple of unit that is at least n.
 func roundUp(n, unit int) int { return (n + unit - 1) / unit * unit }

@@ -19,6 +19,8 @@ func of[T any](f func(a, b, out []T)) reduceKernel {
 	}
 }
 
+// The functions below compute out[i] = a[i] op b[i] for all elements of a. out may be b.
+
 func sum[T number](a, b, out []T) {
 	b, out = b[:len(a)], out[:len(a)]
 	for i, x := range a {

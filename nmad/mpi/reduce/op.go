@@ -7,7 +7,7 @@ import (
 	"github.com/pm2-go/pm2/nmad/mpi/datatype"
 )
 
-// ErrOp: an operation is not defined for a datatype.
+// ErrOp says that an operation is not defined for a datatype.
 var ErrOp = errors.New("operation not defined for the datatype")
 
 // Op is an operation. It does not change, and is safe for concurrent use. It combines elements by one of the kernels of this

@@ -76,6 +76,8 @@ func (p *Plan) rank(i int) int {
 	return i
 }
 
+// send, receive, fence, reduce and copy append a step of that kind. Ranks are those of the group among which messages are
+// planned. fence appends nothing if no message was started since the last fence.
 func (p *Plan) send(to int, b datatype.Buffer) {
 	p.Steps = append(p.Steps, Step{Kind: Send, Peer: p.rank(to), From: b})
 	p.open = true

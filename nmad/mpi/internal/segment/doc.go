@@ -15,7 +15,7 @@
 //	or of "taken"
 //
 // The stores of flags, of "taken" and of bits are full fences: so either the waiter sees the word, or the writer sees the
-// bit. A reader takes only sizes that it expects, so a peer that writes nonsense does not make it read beyond a slot.
+// bit. A reader takes only sizes that it expects, so a peer that writes a wrong size does not make it read beyond a slot.
 //
-// Segments are there on Linux only. Elsewhere Create fails, and operations go by messages.
+// The package is for Linux, as nmad is.
 package segment

@@ -76,10 +76,12 @@ func (s *Segment) at(member, offset int) unsafe.Pointer {
 	return unsafe.Pointer(&s.base[member*s.station+offset])
 }
 
+// word returns a word of a member's station.
 func (s *Segment) word(member, offset int) *atomic.Uint64 {
 	return (*atomic.Uint64)(s.at(member, offset))
 }
 
+// slotOf returns the slot of a piece, and headOf where the head of a slot lies in a station.
 func slotOf(op uint64, k int) int { return int((op + uint64(k)) % Slots) }
 
 func headOf(slot int) int { return headsAt + slot*line }
