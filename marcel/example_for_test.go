@@ -28,7 +28,7 @@ func ExampleComputeWith() {
 	// Output: true
 }
 
-func ExampleValue() {
+func ExampleFuture() {
 	var parts []*marcel.Future[int]
 	for i := range 4 {
 		parts = append(parts, marcel.Compute(func() int { return i * i }))
@@ -42,7 +42,7 @@ func ExampleValue() {
 	// Output: 14
 }
 
-func ExampleWeighted() {
+func ExampleWeightedSemaphore() {
 	memory := marcel.NewWeightedSemaphore(1 << 30) // bytes that all together may use
 	memory.Acquire(600 << 20)
 	soon, stop := context.WithTimeout(context.Background(), time.Millisecond)

@@ -54,7 +54,7 @@ func eachLock(t *testing.T, test func(t *testing.T, fresh func() lock, work func
 }
 
 // attempt locks in one of the forms, and tells whether it could.
-func groupBody(l lock, r *rand.Rand) bool {
+func attempt(l lock, r *rand.Rand) bool {
 	d := time.Duration(r.IntN(60)) * time.Microsecond
 	switch r.IntN(8) {
 	case 0:
@@ -85,7 +85,7 @@ func TestLocksExclude(t *testing.T) {
 				w.Go(func() {
 					r := rand.New(rand.NewPCG(uint64(i), 2))
 					for range effort.Of(1000) {
-						if !groupBody(l, r) {
+						if !attempt(l, r) {
 							continue
 						}
 						if inside.Add(1) != 1 {

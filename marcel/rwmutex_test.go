@@ -35,7 +35,7 @@ func TestRWMutexExcludes(t *testing.T) {
 					r := rand.New(rand.NewPCG(uint64(i), 8))
 					for range effort.Of(600) {
 						if r.IntN(3) > 0 {
-							if !groupBody(reading{m}, r) {
+							if !attempt(reading{m}, r) {
 								continue
 							}
 							if n := inside.Add(1); n >= 100 {
@@ -49,7 +49,7 @@ func TestRWMutexExcludes(t *testing.T) {
 							m.RUnlock()
 							continue
 						}
-						if !groupBody(m, r) {
+						if !attempt(m, r) {
 							continue
 						}
 						if n := inside.Add(100); n != 100 {

@@ -28,9 +28,8 @@ type local struct {
 // again, as in POSIX (_POSIX_THREAD_DESTRUCTOR_ITERATIONS).
 const destructorRounds = 4
 
-// next takes the next call that is due at the end of the thread: cleanup
-// handlers, then at-exit callbacks, then destructors. It returns nil if none is left. Each is taken
-// before it is called, so that a call which panics or exits is not repeated.
+// nextEndCall takes the next call that is due at the end of the thread out: cleanup handlers, then at-exit callbacks, then
+// destructors; nil: none is left. So a call that panics or exits is not repeated.
 func (cb *callbacks) nextEndCall() func() {
 	for _, list := range []*[]func(){&cb.cleanups, &cb.atExit} {
 		if f := popLast(list); f != nil {
@@ -60,8 +59,7 @@ func popLast(list *[]func()) (f func()) {
 	return f
 }
 
-// conclude makes the calls at the end of the thread. If one of these
-// panics or exits, run calls conclude again for the others.
+// runEndCalls makes the calls at the end of the thread. If one of them panics or exits, run calls runEndCalls again for the others.
 func (c *co) runEndCalls(x *rare) {
 	if !x.ending {
 		c.makeUncancelable(x)
@@ -90,7 +88,7 @@ func (v *vp) startPostExit(x *rare) {
 	v.ready(t, true)
 }
 
-// back is called by a thread with a rare part when it runs again after a switch, in user mode.
+// runSwitchCallbacks is called by a thread with a rare part when it runs again after a switch, in user mode.
 func (c *co) runSwitchCallbacks(x *rare) {
 	c.renew(x)
 	if f := x.onSwitch; f != nil {

@@ -31,10 +31,10 @@ type clock struct {
 
 // vpWatch is what the clock remembers of a VP.
 type vpWatch struct {
-	tick         uint32
-	since        int64 // ns: when tick took this value
-	reported     bool  // the watchdog has reported its thread
-	stoppedLooks int   // looks in a row at which its thread was stopped, though the clock had not asked
+	tick         uint32 // vp.tick at the last look, its lower half
+	since        int64  // ns: when tick took this value
+	reported     bool   // the watchdog has reported the thread
+	stoppedLooks int    // looks in a row that found the thread stopped, though the clock had not asked it to
 }
 
 const (

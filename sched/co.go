@@ -17,32 +17,32 @@ type Co = co
 //
 // A co fills two cache lines, and Go's size class of 128 bytes: each parked thread has one.
 type co struct {
-	inside        uint32     // isIn: it is inside the scheduler. The co writes it, takers read it: see word
-	inUser        uint32     // value of inside while user code runs: 0, or noPreempt
-	id            uint32     // the LWP that carries it, as the word of the VP has it; lostID: none
-	resumeAs      resumeMode // how it is to be resumed; atomic
-	l             *lwp       // where it runs; the co that switches to it sets it
-	cur           *thread    // what it runs
-	seed          *thread    // what to run first; the co that switches to it sets it
-	joiner        *co        // waits for the end of cur, and for nothing else: see joinNow
-	base          bool
-	stays         bool           // it keeps its OS thread: see stay.go
-	inBlocking    bool           // in Blocking, without its VP
-	ending        bool           // it ends
-	parkedByMaker bool           // its maker has parked its goroutine before that began
+	inside        uint32         // isIn: the co is inside the scheduler. The co writes it, takers read it: see word.go
+	inUser        uint32         // the value of inside while user code runs: 0, or noPreempt
+	id            uint32         // the coID of the LWP on which it runs; lostID: it runs on none. Takers write it, too
+	resumeAs      resumeMode     // how the co is to be resumed; atomic
+	l             *lwp           // the LWP on which it runs; the co that switches to it sets it
+	cur           *thread        // the thread that it runs; nil: none
+	seed          *thread        // the thread that it is to run first; the co that switches to it sets it
+	joiner        *co            // the co that waits for the end of cur, and for nothing else: see joinNow
+	base          bool           // it is the base of an LWP
+	stays         bool           // its thread keeps its OS thread: see stay.go
+	inBlocking    bool           // its thread is in Blocking, without its VP
+	ending        bool           // the goroutine is to end
+	parkedByMaker bool           // the base that made it has parked its goroutine before that began
 	beginsOutside bool           // it begins as a goroutine, with cur: see learn.go
-	cpuBound      bool           // it was preempted when it ran last
+	cpuBound      bool           // its thread was preempted when it ran last
 	refusal       direct.Refusal // why its last switch did not take place; Done if it did
-	beganTick     uint32         // tick of its VP when cur began
+	beganTick     uint32         // the tick of its VP when cur began
 
-	guess    *habit  // because of this habit its thread was begun as a goroutine, and has not called the scheduler yet
-	gAddress uintptr // its goroutine, as lookup knows it; 0: it has not begun
+	guess    *habit  // the habit for which its thread was begun as a goroutine; nil: none, or the thread has called the scheduler since
+	gAddress uintptr // its goroutine as asm.G has it, for lookup; 0: it has not begun
 
 	prevRegistered, nextRegistered *co // in the registry
 
 	seat direct.Seat
 
-	notes atomic.Pointer[Notes] // nil: no observer has asked for any
+	notes atomic.Pointer[Notes] // nil: neither an observer nor the watchdog needs any
 }
 
 // Bits of co.inside.
@@ -188,7 +188,7 @@ func (c *co) comeBack() *co {
 	return c
 }
 
-// returned notes that c is not in Blocking any more.
+// leaveBlocking notes that c is not in Blocking any more.
 func (c *co) leaveBlocking() {
 	c.inBlocking = false
 	c.l.vp.numBlocking.Add(-1)
@@ -371,7 +371,7 @@ func (c *co) resumed() {
 	if !v.sched.hooks.Silent(hooks.Switch) || t.rarePart.Load() != nil {
 		c.resumedSlow()
 	}
-	t.w.kind = InOther // not before: goOn asks what the wait was
+	t.w.kind = InOther // after resumedSlow, which reads the kind of the wait
 }
 
 // resumedSlow is the rare part of resumed: it fires the Switch hooks, and makes the calls that the thread's rare part asks for.

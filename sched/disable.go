@@ -10,9 +10,9 @@ var ErrLastVP = errors.New("sched: the last enabled VP cannot be disabled")
 
 // barred are the threads that are ready, but may run on disabled VPs only.
 type barred struct {
-	mu          Spin
-	waiting     []*thread // under mu, as all vp.disabled
-	numDisabled int       // disabled VPs
+	mu          Spin      // guards the fields below, and all vp.disabled
+	waiting     []*thread // the threads
+	numDisabled int       // the number of disabled VPs
 }
 
 // DisableVP takes VP number vp out of use until EnableVP, for instance because another program wants

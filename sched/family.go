@@ -66,7 +66,7 @@ func (h Thread) Enroll(m Member, q *Queue) (alive bool) {
 	return alive
 }
 
-// Enrollable prepares the thread for Enroll. It returns false if the thread has ended. The caller holds no lock.
+// PrepareEnroll gives the thread what Enroll needs. It returns false if the thread has ended. The caller holds no lock.
 func (h Thread) PrepareEnroll() bool { return h.needRare() != nil }
 
 // Member returns the thread's member in its group; nil if it is in none, or has ended.

@@ -21,16 +21,16 @@ import (
 var goroutines struct {
 	_           [128]byte
 	pollers     atomic.Int32 // goroutines that poll; they count themselves
-	pollUntil   atomic.Int64 // cycles: they poll until then, if they say no more
-	pollSince   atomic.Int64 // cycles: without a gap since then
-	firedAt     atomic.Int64 // cycles: when one fired the hooks last
-	wantedUntil atomic.Int64 // cycles: until then their CPU counts as wanted by other OS threads
-	wantedFor   atomic.Int64 // cycles: for how long it will, if it is taken at the next offer, too
+	pollUntil   atomic.Int64 // cycles: the goroutines claim to poll until then
+	pollSince   atomic.Int64 // cycles: they have claimed so without a gap since then
+	firedAt     atomic.Int64 // cycles: when one of them fired the hooks last
+	wantedUntil atomic.Int64 // cycles: until then other OS threads count as wanting their CPU
+	wantedFor   atomic.Int64 // cycles: for how long they will, if they take the CPU at the next offer, too
 	_           [128]byte
 	hooks       hooks.Set
 }
 
-// mostPolling is how many goroutines poll at the same time: one for each CPU that the process may use.
+// maxPollers is how many goroutines poll at the same time: one for each CPU that the process may use.
 var maxPollers = int32(runtime.NumCPU())
 
 const (

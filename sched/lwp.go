@@ -11,46 +11,46 @@ import (
 	"github.com/pm2-go/pm2/sched/internal/machine"
 )
 
-// lwp is an OS thread, bound to its VP's CPU. A goroutine of its own, the base, is locked to
-// it; there the LWP idles and sleeps. An LWP holds the VP, or sleeps as a spare, or carries
-// one thread without a VP, which that has given away or lost in a system call. In the portable mode
-// an LWP is a goroutine only.
+// lwp is an OS thread, bound to the CPU of its VP. A goroutine of its own, the base, is locked to it and runs the idle loop there.
+// An LWP holds its VP, or sleeps as a spare, or runs one thread without a VP, which that thread has given away (Blocking) or has
+// lost in a system call. In the portable mode an LWP is only a goroutine. The co that runs on the LWP uses its fields, except
+// where a field says otherwise.
 type lwp struct {
-	id       uint32 // from 1
-	coID     uint32 // what a co that it carries has as its id
-	vp       *vp
-	osThread uintptr // the OS thread, as the runtime knows it
-	tid      atomic.Int32
+	id       uint32       // its number, from 1: see lwps
+	coID     uint32       // the co.id of a co that runs on it
+	vp       *vp          // the VP that it serves; that of a pinned thread's LWP changes
+	osThread uintptr      // its OS thread as the Go runtime knows it; 0: it has none yet
+	tid      atomic.Int32 // its OS thread as the kernel knows it
 
-	base        *co      // nil: the LWP of a pinned thread
+	base        *co      // its base; nil: it is the LWP of a pinned thread
 	previous    *co      // the co that has just left this LWP
-	op          switchOp // what the next co does for from
-	unlock      *Spin
-	seed        *thread // what the base is to run first
-	joiner      *co     // waits for the fresh thread that is about to begin here
-	recipient   *co     // a co that stays: the base passes the VP to it
-	displaced   *thread // has lost the VP: the base posts it
-	preempted   *co     // was preempted: the base queues it. The taker that gave the OS thread back writes it
-	receivedVP  *vp     // the VP that was passed to a co that stays; written before that is woken
+	op          switchOp // what the next co on it does for previous
+	unlock      *Spin    // the lock that opUnlock unlocks
+	seed        *thread  // the thread that the base is to run first
+	joiner      *co      // the co that waits for the fresh thread which is about to begin here
+	recipient   *co      // the co that stays, to which the base is to pass the VP
+	displaced   *thread  // the thread that has lost the VP, which the base is to post
+	preempted   *co      // the co that was preempted, which the base is to queue; the taker that gave the OS thread back writes it
+	receivedVP  *vp      // the VP that was passed to the co that stays here; the base that passes it writes it before the wake
 	thief       thief
-	remoteLooks remoteLooks
-	blockingCo  atomic.Pointer[co] // the co that is in Blocking here, without the VP
-	hadVP       bool               // the LWP of a pinned thread has had a VP
+	remoteLooks remoteLooks        // when it looked at other VPs, while it is idle
+	blockingCo  atomic.Pointer[co] // the co that is in Blocking here, without the VP; nil: none
+	hadVP       bool               // the LWP of a pinned thread: it has had a VP
 	foundWork   bool               // it has run a thread since it last woke
-	ending      bool               // it ends
+	ending      bool               // live has returned, so a deferred call does not go on
 	mustLook    bool               // it has been in the Sleeper and has not looked since
 	inIdleHooks bool               // it is inside the Idle hooks
-	inSleep     bool               // it is inside the Sleeper
+	inSleep     bool               // it is inside Sleeper.Sleep
 	token       byte               //lint:ignore U1000 for the race detector, see race_on.go
 
 	_          [128]byte
-	wake       atomic.Uint32 // futex: the order it was woken with
+	wake       atomic.Uint32 // futex: the order that it gets, a spareOrder; 0: none
 	inSleeper  atomic.Bool   // it sleeps in the Sleeper rather than in the futex
 	batch      atomic.Bool   // it sleeps as SCHED_BATCH: waking it preempts no thread
 	sleepState sleepState
 }
 
-// spareOrder is an order that a spare LWP gets when it is woken.
+// spareOrder is the order with which a spare LWP is woken; 0: none.
 type spareOrder = uint32
 
 const (
@@ -67,6 +67,7 @@ func coIDOf(id uint32) uint32 {
 	return id
 }
 
+// main is the goroutine of the base, from its start to its end.
 func (l *lwp) main() {
 	s := l.vp.sched
 	defer s.lwps.done.Done()
@@ -75,13 +76,13 @@ func (l *lwp) main() {
 		if machine.OnFirstThread() {
 			s.lwps.done.Add(1)
 			started := make(chan struct{})
-			go func() { close(started); l.main() }() // on another one, for this one is locked
+			go func() { close(started); l.main() }() // on another OS thread, since this one is locked
 			<-started
 			direct.Unhold()
 			return
 		}
 	}
-	direct.Unlabel() // which its runners would inherit
+	direct.Unlabel() // its runners would inherit the labels
 	l.base = &co{l: l, base: true, inside: isIn, inUser: isIn, id: lostID}
 	l.base.seat.G = direct.Current()
 	raceBirth()
@@ -97,7 +98,7 @@ func (l *lwp) main() {
 	l.live(l.vp.claim(l, l.base), 0) // even without work: only a holder marks its VP asleep, for Kick to find
 }
 
-// attach makes the calling OS thread l's.
+// attach makes the calling OS thread that of l.
 func (l *lwp) attach() {
 	if !isDirect {
 		return
@@ -107,8 +108,8 @@ func (l *lwp) attach() {
 	l.setPolicy(schedOther)
 }
 
-// live is the life of an LWP: it serves while it holds the VP, then sleeps until it gets an order. o is an
-// order that l has already got, 0: none. A hook that calls Goexit does not end the LWP.
+// live is the loop of an LWP: it serves while it holds the VP, then sleeps until it gets an order, and returns when the order is to
+// end. o is an order that l has already got; 0: none. A hook that calls Goexit does not end the LWP.
 func (l *lwp) live(holding bool, o spareOrder) {
 	defer func() {
 		if l.ending {
@@ -149,7 +150,7 @@ func (l *lwp) obtain(o spareOrder) bool {
 	v := l.vp
 	won := o == toSeize && v.seize(l)
 	if o != toPoll {
-		v.idle.arrive() // after seize: never two at once; before the look: a later call finds us looking, or wakes the next
+		v.idle.arrive() // after seize, so that no two LWPs seize at once; before the look, so that a later waker wakes the next LWP
 	}
 	if won {
 		l.mustLook = false
@@ -157,8 +158,8 @@ func (l *lwp) obtain(o spareOrder) bool {
 		v.mark(TraceSeize, nil, 0, 0)
 		return true
 	}
-	// An LWP that leaves the Sleeper must look, whatever woke it: meanwhile another VP may
-	// have been refused there, and gone to sleep on its futex, because we were in it.
+	// An LWP that leaves the Sleeper must look, whatever woke it: meanwhile the Sleeper may have refused another LWP, because l
+	// was in it, and that LWP sleeps on its futex.
 	look := l.mustLook || o == toPoll
 	l.mustLook = false
 	if look && v.disabled.Load() {
@@ -169,13 +170,14 @@ func (l *lwp) obtain(o spareOrder) bool {
 	if (kicked || v.hasWork()) && v.claim(l, l.base) {
 		return true
 	}
-	if kicked { // another LWP or a taker has v: release and giveBack must see the kick
+	if kicked { // another LWP or a taker has v: it must see the kick when it releases v or gives it back
 		v.idle.kick()
 	}
 	return false
 }
 
-// resume runs t. It returns false if l must stop serving: it has lost the VP, or must give it away.
+// resume runs t until another co switches back to the base. It returns false if l must stop serving: it has lost the VP, or must
+// pass it on.
 func (l *lwp) resume(t *thread) bool {
 	v := l.vp
 	if d := t.co; d != nil {
@@ -200,10 +202,10 @@ func (l *lwp) resume(t *thread) bool {
 		}
 	}
 	l.base.switchTo(t, opNone)
-	v = l.vp // with a thread that stayed l has come to another VP
+	v = l.vp // a thread that stays may have brought l to another VP
 	if c := l.preempted; c != nil {
 		l.preempted = nil
-		c.isInside() // what it has done as an operation precedes what is done here
+		c.isInside() // an atomic read: what c has done in its last operation happens before this
 		if c.joiner != nil {
 			c.settleJoiner()
 		}
@@ -222,7 +224,7 @@ func (l *lwp) serve() {
 	if l.displaced != nil || l.recipient != nil {
 		return
 	}
-	var since, last int64 // cycles: idle from then on; the last look
+	var since, last int64 // cycles: since when v is idle, 0: it is not; when l looked last
 	for n := 1; l.seed != nil || !v.disabled.Load(); n++ {
 		t := l.seed // no other can resume it
 		if l.seed = nil; t == nil {
@@ -274,7 +276,7 @@ func (l *lwp) serve() {
 			continue
 		}
 		if brief {
-			break // never spin on a CPU that others of ours want
+			break // a thread of ours may run on this CPU without the VP
 		}
 		count(&v.counts.spin, uint64(max(now-last, 0)))
 		last = now
@@ -301,7 +303,7 @@ func (s *Scheduler) pauseIdle() {
 	}
 }
 
-// fireIdle fires the idle hooks, and now and then looks how long they take.
+// fireIdle fires the idle hooks, and measures how long one round in hookSample takes.
 func (v *vp) fireIdle() hooks.Verdict {
 	count(&v.counts.rounds, 1)
 	if v.trace.Load() != nil {
@@ -316,8 +318,8 @@ func (v *vp) fireIdle() hooks.Verdict {
 	return verdict
 }
 
-// sleep makes l a spare, releases the VP if l holds it, and waits for an order. l enters the
-// reserve first, because the wakeIfDue in post or release may choose it.
+// sleep makes l a spare, releases the VP if l holds it, and returns the order with which l is woken. l enters the reserve first,
+// because the wakeIfDue in post or release may choose it.
 func (l *lwp) sleep() spareOrder {
 	v := l.vp
 	s := v.sched
@@ -358,7 +360,7 @@ func (l *lwp) sleep() spareOrder {
 	default:
 		v.wakeIfDue(false)
 	}
-	if sleeper == nil { // not in the Sleeper: an event from outside preempts the thread that computes, as for any blocking read
+	if sleeper == nil { // in the Sleeper an LWP keeps its policy: an event from outside preempts a thread that computes, as for any read
 		l.setPolicy(schedBatch)
 		l.batch.Store(true)
 	}
@@ -375,7 +377,7 @@ func (l *lwp) sleep() spareOrder {
 	return l.await(false)
 }
 
-// leaveSleeper notes that l has come out of the Sleeper. polled: the Sleeper has reported something.
+// leaveSleeper notes that l has come out of the Sleeper. polled is what Sleep has returned, and is returned.
 func (l *lwp) leaveSleeper(polled bool) bool {
 	l.inSleep = false
 	l.vp.sched.inSleeper.Add(-1)
@@ -384,8 +386,8 @@ func (l *lwp) leaveSleeper(polled bool) bool {
 	return polled
 }
 
-// await waits for an order, as a spare. If polled is set the Sleeper has reported something: then
-// l without an order leaves the reserve and takes the VP.
+// await waits for an order, as a spare. If polled is set the Sleeper has reported something: then l, unless it has an order, leaves
+// the reserve with the order toPoll.
 func (l *lwp) await(polled bool) spareOrder {
 	if polled && l.wake.Load() == 0 && l.vp.idle.remove(l) {
 		l.unbatch()
@@ -398,8 +400,8 @@ func (l *lwp) await(polled bool) spareOrder {
 	return l.wake.Swap(0)
 }
 
-// wakeWith gives l, which sleeps, an order. It stores the order before it looks at inSleeper. If it finds l in the
-// Sleeper, l looks at wake when it comes out.
+// wakeWith gives l, which sleeps, an order. It stores the order, then reads inSleeper. If l is in the Sleeper, l reads wake when it
+// comes out.
 func (l *lwp) wakeWith(o spareOrder) {
 	l.wake.Store(o)
 	if l.inSleeper.Load() {
@@ -429,6 +431,7 @@ func (l *lwp) unbatch() {
 	}
 }
 
+// setPolicy sets the kernel's policy and slice, in ns, of an OS thread; 0: the calling one.
 func (s *Scheduler) setPolicy(tid int, policy uint32, slice uint64) {
 	if s.cfg.NoKernelSlices {
 		slice = 0

@@ -177,7 +177,7 @@ func (h Thread) VPs() (set VPSet) {
 	return set
 }
 
-// whereabouts returns the VP on which t was queued last: a hint, since t may move at any moment.
+// vpHint returns the VP on which t was queued last: a hint, since t may move at any moment.
 //
 //go:norace
 func (t *thread) vpHint() *vp { return t.vp }

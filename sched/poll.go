@@ -96,7 +96,7 @@ func (c *co) spin(patience int64, found Found, polite bool, look func() Found) b
 //	polling ─ T passes ──────────────────────────────────────────► idle
 //
 // While a VP is polling its thread fires its Timer hooks, once a period, and the clock does not. While all VPs that are
-// awake are polling, and nothing is ready, the clock sleeps for half as long as they have, mostTrust periods at most. On a
+// awake are polling, and nothing is ready, the clock sleeps for half as long as they have, maxTrust periods at most. On a
 // virtual machine an interrupt takes 45 us from the thread that computes or copies beside it: at one a millisecond that is
 // 4 to 7 % of the bandwidth of long messages, and one message in a hundred of some microseconds takes five times as long.
 //

@@ -5,36 +5,35 @@ import (
 	"sync/atomic"
 )
 
-// rare is the part of a thread that only some threads need: those with attributes, and those for which
-// a seldom call was made (Cancel, Suspend, Detach, ...). The descriptor of such a thread is never used again, so its rare part
-// is valid after the end as well. It is made with the thread, or under the
-// thread's mu while the thread lives.
+// rare is the part of a thread that only some threads need: those with attributes, and those for which Cancel, Suspend, Detach or
+// the like was called. The descriptor of such a thread is never used again, so its rare part is valid after the end as well. It is
+// made with the thread, or under the thread's mu while the thread lives.
 type rare struct {
-	id            uint64 // whose it is: the number of the thread
+	id            uint64 // the number of the thread to which it belongs
 	name          string
-	catchesPanic  bool
-	detached      atomic.Bool
-	err           error         // how the thread ended; written before gen
-	requests      atomic.Uint32 // bits: what others want of it; written under mu
-	mu            Spin
-	suspendQueue  WaitQueue // it, suspended; under mu
-	suspendWaiter Waiter    // for stopped
+	catchesPanic  bool          // Attr.Catch
+	detached      atomic.Bool   // Attr.Detached, or Detach was called
+	err           error         // how the thread ended: the error of Join. The thread writes it before thread.gen
+	requests      atomic.Uint32 // what other threads request of this one, as bits; written under mu
+	mu            Spin          // guards what follows where it says so
+	suspendQueue  WaitQueue     // holds the thread while it is suspended; under mu
+	suspendWaiter Waiter        // its place in suspendQueue
 	preemptOff    preemptOff
-	pinned        bool // it has an OS thread of its own: see pinned.go
+	pinned        bool // Attr.Pinned: it has an OS thread of its own, see pinned.go
 
-	waitCanceled bool   // a cancel has ended its wait; written under mu
-	onCancelCall func() // what a cancel calls, nil: nothing; under mu
-	uncancelable bool   // its own, changed under mu
-	ending       bool   // its own: it stays uncancelable
+	waitCanceled bool   // Cancel has ended its last wait; written under mu
+	onCancelCall func() // what Cancel calls; nil: nothing. Under mu
+	uncancelable bool   // cancellation is disabled; only the thread changes it, under mu
+	ending       bool   // the calls at its end have begun, so it stays uncancelable; only the thread uses it
 
 	callbacks
 
-	node     atomic.Pointer[queueNode] // whose queue it waits in when it is ready, if its class says so
-	member   atomic.Pointer[Member]    // what its group keeps of it; nil: it is in none. Written under mu of the thread
-	queuedOn atomic.Pointer[queueNode] // in whose queue it is: node, or one above (see queueNode.put); written under that node's mu
+	node     atomic.Pointer[queueNode] // the node in whose queue the thread waits when it is ready, if its class says so
+	member   atomic.Pointer[Member]    // what its group keeps of it; nil: it is in none. Written under thread.mu
+	queuedOn atomic.Pointer[queueNode] // the node in whose queue it stands: node, or one above (queueNode.put); nil: none. Written under the mu of that node
 }
 
-// attribute gives t a rare part if a needs one. Only the caller knows t yet.
+// applyAttr gives t a rare part if a needs one. Only the caller knows t yet.
 func (t *thread) applyAttr(a Attr) {
 	if a.Name == "" && !a.Catch && !a.Detached && a.Level == 0 && a.Bubble == nil && !a.NonPreemptible && !a.Pinned {
 		return

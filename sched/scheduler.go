@@ -64,29 +64,29 @@ type Config struct {
 // Scheduler runs threads on virtual processors. New makes one; a process may have several. Any thread or goroutine may call
 // its methods; hooks may call those that do not block.
 type Scheduler struct {
-	cfg    Config
+	cfg    Config // with the defaults filled in
 	vps    []*vp
 	allVPs VPSet // all of them
 	hooks  hooks.Set
-	nice   int32
+	nice   int32 // of the process
 	slice  int64 // cycles
 
 	startedAt        int64 // cycles
-	shared           bool
-	preempts         bool  // threads that compute are asked to stop
-	idleSpin         int64 // cycles
-	pollSpin         int64
-	period           int64 // of the clock
-	spinTime         int64
-	requestAfter     int64
-	stealAfter       int64
+	shared           bool  // Config.Shared, or what makes it so: the environment, more VPs than CPUs
+	preempts         bool  // the clock asks threads that compute past their slice to stop
+	idleSpin         int64 // cycles: Config.IdleSpin
+	pollSpin         int64 // cycles: Config.PollSpin
+	period           int64 // cycles: Config.Period
+	spinTime         int64 // cycles: spinNs
+	requestAfter     int64 // cycles: the constant of that name
+	stealAfter       int64 // cycles: the constant of that name
 	helpMin, helpMax int64
 
-	sleeper  atomic.Pointer[Sleeper]
-	closing  atomic.Bool // Stop looks whether threads are alive
-	stopping atomic.Bool
+	sleeper  atomic.Pointer[Sleeper] // nil: idle LWPs sleep in futexes
+	closing  atomic.Bool             // Stop looks whether threads are alive, or has found none
+	stopping atomic.Bool             // Stop has found no thread alive: the scheduler ends
 
-	observer atomic.Pointer[Observer] // nil: nothing has been asked for yet
+	observer atomic.Pointer[Observer] // nil: no trace and no counting was asked for yet
 	clock    clock
 	stopper  stopper
 	lwps     lwps
@@ -94,29 +94,30 @@ type Scheduler struct {
 
 	lowerProcs func() // lowers GOMAXPROCS by what New has added
 
-	topo         *topo.Topology
-	root         *queueNode
-	nodes        map[*topo.Item]*queueNode // of the items with VPs
-	forest       Spin                      // of the groups of threads: see Forest
-	kickNearbyAt atomic.Int64              // cycles: not before this time wake a VP to ask planners
+	topo         *topo.Topology            // nil: not known
+	root         *queueNode                // the queue of the whole machine
+	nodes        map[*topo.Item]*queueNode // the queues of the items that have VPs
+	forest       Spin                      // the lock of all groups of threads: see Forest
+	kickNearbyAt atomic.Int64              // cycles: before this time kickNearby wakes no VP
 	planners     atomic.Pointer[[]Planner] // nil: none. Written under forest
 
 	_              [128]byte
-	wants          atomic.Int64  // wantsClock while the clock sleeps, wantsVP for each VP that does, wantsThread while one requests: 0 while all are busy
-	placed         atomic.Uint32 // threads ready in nodes that have VPs
+	wants          atomic.Int64  // the sum of what asks for something, see below; 0: all VPs are busy, and the clock is awake
+	placed         atomic.Uint32 // ready threads in nodes that have VPs
 	_              [116]byte
-	helpGap        atomic.Int64 // cycles
-	nextVP         atomic.Uint32
-	spawnedOutside atomic.Uint64
-	endedOutside   atomic.Uint64 // as goroutines
+	helpGap        atomic.Int64  // cycles: between two wakes of sleeping VPs by one VP
+	nextVP         atomic.Uint32 // threads spawned from outside go to the VPs in turn
+	spawnedOutside atomic.Uint64 // threads spawned from outside
+	endedOutside   atomic.Uint64 // threads that have ended as goroutines
 	inSleeper      atomic.Int32  // LWPs in the Sleeper
 	request        workRequest
 }
 
+// The summands of Scheduler.wants.
 const (
-	wantsClock  = 1
-	wantsVP     = 1 << 16
-	wantsThread = 1 << 40
+	wantsClock  = 1       // the clock is asleep
+	wantsVP     = 1 << 16 // for each VP that is asleep
+	wantsThread = 1 << 40 // a VP requests a thread
 )
 
 // Sleeper is where the LWP of an idle VP sleeps until the kernel announces something for which the hooks wait. Package pioman

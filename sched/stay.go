@@ -116,8 +116,8 @@ func (l *lwp) adopt(v *vp) {
 	s.bind(l)
 }
 
-// comesTo is hidden from the race detector. A thread that has lost l without having noticed reads
-// l.vp to see whether it still has its VP. What it reads does not matter: its co.id says that it has lost both.
+// setVP sets l.vp, hidden from the race detector: a thread that has lost l without having noticed reads l.vp to see whether it
+// still has its VP. What it reads does not matter, since its co.id says that it has lost both.
 //
 //go:norace
 func (l *lwp) setVP(v *vp) { l.vp, l.hadVP = v, true }

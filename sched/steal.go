@@ -6,11 +6,11 @@ import "github.com/pm2-go/pm2/asm"
 // uses its private queue. The queue itself needs no atomics, and its owner pays
 // nothing while no VP steals.
 type thief struct {
-	singleSince int64 // cycles: when a single ready thread was first seen at tick
-	singleTick  uint32
-	singleVP    *vp
-	pausedUntil int64 // cycles: it makes no attempt before this time
-	failures    uint  // attempts since the last one that got something
+	singleSince int64  // cycles: when the thief first saw a single ready thread on singleVP
+	singleTick  uint32 // the tick of singleVP at that time
+	singleVP    *vp    // nil: none
+	pausedUntil int64  // cycles: the thief makes no attempt before this time
+	failures    uint   // attempts since the last one that got threads
 }
 
 const (

@@ -30,10 +30,10 @@ type stopper struct {
 
 // pursuit is the state of the request to the thread of a VP to stop.
 type pursuit struct {
-	target     atomic.Pointer[co] // nil: none; set by the clock, cleared by the stopper
-	askedAt    int64              // ns: when it was asked; written before target
-	signaledAt int64              // ns: when it was sent the latest signal; written before target, then the stopper's
-	stoppedAt  int64              // ns: when it was first seen stopped; 0: not yet. The stopper's
+	target     atomic.Pointer[co] // the thread that was asked to stop; nil: none. The clock sets it, the stopper clears it
+	askedAt    int64              // ns: when the thread was asked; the clock writes it before target
+	signaledAt int64              // ns: when the latest signal was sent; the clock writes it before target, then the stopper
+	stoppedAt  int64              // ns: when the stopper first saw it stopped; 0: not yet. Only the stopper uses it
 }
 
 const (

@@ -53,7 +53,7 @@ func (h Thread) Resume() error {
 	return nil
 }
 
-// ask sets a bit of asks.
+// addRequest sets a bit of requests.
 func (x *rare) addRequest(bit uint32) {
 	c := Visit()
 	x.mu.Lock()

@@ -19,11 +19,11 @@ type thread struct {
 	// A waker reads these fields: 64 bytes, one cache line that moves
 	// from CPU to CPU with the wake. A descriptor has 192 bytes, and Go's size class
 	// of 192 bytes aligns it to cache lines.
-	vp    *vp        // where it is queued when it is ready; its waker or thief writes it
-	link  *thread    // in vp.inbox or vp.freeDescriptors
-	class queueClass // which queue; 0: the VP's own, of Default priority
-	mu    Spin
-	w     Waiter // its place in a wait queue
+	vp    *vp        // where it is queued when it is ready; its waker, or a thief, writes it
+	link  *thread    // the next one in vp.inbox or vp.freeDescriptors
+	class queueClass // in which queue it belongs; 0: in the VP's own, with Default priority
+	mu    Spin       // guards joiners, and the changes that other threads make while it lives: see lockAlive
+	w     Waiter     // its place in a wait queue, for fast waits
 
 	// Few threads need these fields.
 	joiners WaitQueue    // under mu
@@ -32,14 +32,14 @@ type thread struct {
 
 	// The VP that runs the thread reads these fields. A plain thread needs this
 	// cache line and the first.
-	co          *co
+	co          *co // on which it runs; nil: it has not begun
 	body        Body
 	set         atomic.Pointer[VPSet] // where it may run; nil: anywhere. Written under mu (SetVPs), or while only its maker knows it
-	rarePart    atomic.Pointer[rare]
-	wokenAt     wakeStamp    // when it was woken, if this wake is sampled. The waker writes it, the VP that runs it clears it
-	asked       uint32       // another thread has locked mu, or is about to: see end
-	gen         uint64       // the number of the thread, 0 once it has ended; any thread may read it. See end
-	currentWait *BoundedWait // the wait it is in; nil: none, or a fast one. See bound
+	rarePart    atomic.Pointer[rare]  // nil: it has none
+	wokenAt     wakeStamp             // when it was woken, if this wake is sampled. Its waker writes it, the VP that runs it clears it
+	asked       uint32                // 1: another thread has locked mu, or is about to: see end
+	gen         uint64                // its number, 0 once it has ended; any thread may read it: see end
+	currentWait *BoundedWait          // the BoundedWait in which it waits; nil: none. Others read it by currentWaitHint
 }
 
 // Body is what a thread made by SpawnBody runs. The thread calls Run once.

@@ -8,7 +8,7 @@ import (
 	"github.com/pm2-go/pm2/sched/topo"
 )
 
-// discovered returns the topology of this machine, read at the first call.
+// discoverOnce returns the topology of this machine, read at the first call.
 var discoverOnce = sync.OnceValues(topo.Discover)
 
 // adopt sets VPs and CPUs from Topology, if they are open: a VP for each PU, and, if the process may use all of them, the CPUs of

@@ -41,7 +41,7 @@ func (v *vp) ready(t *thread, fresh bool) {
 	}
 }
 
-// unanswered tells whether v may skip answer when it makes a thread ready. It may if neither a VP nor the clock sleeps
+// mayIgnoreWants tells whether v may skip serveWants when it makes a thread ready. It may if neither a VP nor the clock sleeps
 // and no VP requests a thread. It may also if the clock is awake and v found less than wakesPerLook wakes ago that it is
 // too early to wake another VP. Holder only.
 func (v *vp) mayIgnoreWants() bool {
@@ -53,7 +53,8 @@ func (v *vp) mayIgnoreWants() bool {
 	return true
 }
 
-// answer is for a holder that has made t ready while the clock or a VP sleeps, or a VP requests a thread.
+// serveWants is called when t has been made ready while the clock or a VP sleeps, or a VP requests a thread: it wakes the clock, and
+// grants the request or wakes a VP. Holder only.
 func (v *vp) serveWants(t *thread, fresh bool) {
 	s := v.sched
 	s.wakeClock()

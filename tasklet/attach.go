@@ -26,8 +26,8 @@ var limits = [hooks.NumPoints]int{
 	hooks.Yield: threadLimit, hooks.Library: threadLimit,
 }
 
-// restarts is how often in a row firings at switches, yields and library entries take up what the one before has left,
-// before the rest goes to a helper thread: as in Linux.
+// maxUnfinishedFirings is how many firings in a row at switches, yields and library entries may leave tasklets behind before a helper
+// thread serves the lane: as many as in Linux.
 const maxUnfinishedFirings = 10
 
 // Attach makes a vector and registers it with the hooks of s, at every point. Several vectors on one

@@ -1,4 +1,4 @@
-// Package tasklet runs small pieces of work soon, outside of what the caller is doing, at the hook points of the scheduler.
+// Package tasklet runs small pieces of work soon, at the hook points of the scheduler rather than in the caller.
 //
 //	s := sched.Default()
 //	v, err := tasklet.Attach(s) // once: the hooks of s run what is scheduled

@@ -9,14 +9,14 @@ import (
 	"pgregory.net/rapid"
 )
 
-// attachWith attaches a vector whose lanes go to a helper after so many restarts.
-func attachWith(t rapid.TB, s Scheduler, restarts int) *Vector {
+// attachWith attaches a vector whose lanes go to a helper after so many firings that leave tasklets.
+func attachWith(t rapid.TB, s Scheduler, maxUnfinished int) *Vector {
 	t.Helper()
 	v, err := Attach(s)
 	if err != nil {
 		t.Fatal(err)
 	}
-	v.maxUnfinished = restarts
+	v.maxUnfinished = maxUnfinished
 	return v
 }
 

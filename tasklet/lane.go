@@ -22,7 +22,7 @@ type lane struct {
 	current      *Tasklet           // the tasklet whose function is being called; nil: none
 	unfinished   int                // how many firings on threads in a row have left tasklets behind
 	index        int                // of the lane; constant
-	helperServes atomic.Bool        // the helper is in charge
+	helperServes atomic.Bool        // the helper serves the lane
 	_            [128]byte
 }
 
@@ -41,10 +41,10 @@ func (l *lane) push(t *Tasklet, rank int) (first bool) {
 	}
 }
 
-// fresh tells whether something was pushed that no firing has adopted.
+// hasPushed tells whether something was pushed that no firing has adopted.
 func (l *lane) hasPushed() bool { return l.head[0].Load() != nil || l.head[1].Load() != nil }
 
-// left returns how many of the adopted tasklets wait.
+// numAdopted returns how many of the adopted tasklets wait.
 func (l *lane) numAdopted() int { return l.ready[0].count + l.ready[1].count }
 
 // fire runs up to limit tasklets, unless another firing runs in the lane. It returns Quiet if the lane was empty at a
@@ -168,7 +168,7 @@ func (l *lane) sweep(all bool) {
 	}
 }
 
-// visit sweeps the lane if it gets the lock.
+// trySweep sweeps the lane if it gets the lock, and tells whether it did.
 func (l *lane) trySweep(all bool) bool {
 	seen := l.lock.word.Load()
 	if !l.lock.take(seen, asm.G()) {
@@ -248,28 +248,27 @@ func (t *tryLock) give(seen uint64, left bool) {
 // is tells whether goroutine g has the lock.
 func (t *tryLock) is(g uintptr) bool { return t.word.Load() == uint64(g)<<1 }
 
-// server says which kind of firing runs tasklets of a lane.
+// firingKind says what a firing costs: the time of a thread or not.
 type firingKind uint8
 
-// A thread that switches, yields or enters the library is held up by each tasklet
-// that runs there. If work is left again and again, which is so if tasklets schedule
-// themselves or one another, the lane goes to a helper: a thread of its processor,
-// which the scheduler gives its turns like any other one (in Linux: ksoftirqd).
+// The hand-over of a lane. A thread that switches, yields or enters the library is held up by each tasklet that runs there. If
+// tasklets are left again and again, as when tasklets schedule themselves or one another, the lane goes to a helper: a thread of
+// its processor, which the scheduler gives its turns like any other thread (in Linux: ksoftirqd).
 //
-//	                 a firing on a thread leaves work, for the (bound+1)-th
-//	                 time in a row, and hands over
-//	hooks serve  ------------------------------------------------------> helper serves
-//	  row 0..bound                                                          handed
-//	     ^                                                                    |
-//	     `------------- the helper, with the lock, finds no more work <-------'
+//	                  the (maxUnfinished+1)th firing on a thread in a row leaves tasklets: it hands over
+//	hooks serve       -----------------------------------------------------------------------> helper serves
+//	unfinished counts                                                                          helperServes is set
+//	     ^                                                                                            |
+//	     `------------- the helper, with the lock, finds no more tasklets <---------------------------'
 //
-//   - row and the transitions belong to the holder of the lane. Row counts firings on
-//     threads only, for the others delay no thread; it begins again when the lane is left empty.
-//   - handed: firings on threads pass the lane by. Idle and timer firings go on: they
-//     are what the promise not to lose a wake-up rests on, and they bound the delay
-//     on a processor whose thread computes.
-//   - Only the helper clears handed; so there is never a second one. What is pushed
-//     between its last look and that finds the hooks again, like any other push.
+//   - The holder of the lane writes unfinished and makes the transitions. unfinished counts
+//     firings on threads only, for the others delay no thread; a firing that leaves the lane
+//     empty sets it back to 0.
+//   - While helperServes is set firings on threads skip the lane. Idle and timer firings go
+//     on: on them the promise rests that no wake-up is lost, and they bound the delay on a
+//     processor whose thread computes.
+//   - Only the helper clears helperServes, so there is never a second helper. Tasklets that
+//     are pushed between the helper's last look and that are served by the hooks again.
 //   - The helper is a new thread each time, which ends when it has no more work, so that
 //     the scheduler's Stop does not wait for it. Only firings on threads make it: as long
 //     as that thread lives the scheduler cannot have been stopped.
@@ -278,9 +277,9 @@ type firingKind uint8
 const helperLimit = 32
 
 const (
-	onThread firingKind = iota // a firing at the cost of a thread that wants to go on
-	noThread                   // one at an idle processor, or on the clock
-	helper
+	onThread firingKind = iota // at Switch, Yield or Library: a thread waits meanwhile
+	noThread                   // at Idle, or on the clock: no thread waits
+	helper                     // by the helper thread
 )
 
 // checkHandOver counts the firings on threads that leave work, and tells whether the caller is to spawn the helper, which has the

@@ -23,9 +23,9 @@ type Vector struct {
 	sched         Scheduler
 	hooks         [hooks.NumPoints]*hooks.Hook
 	closed        atomic.Bool // set by Detach, read by every Schedule and every firing
-	maxUnfinished int         // how often in a row a lane may be taken up again by threads
+	maxUnfinished int         // after more firings on threads in a row that leave tasklets the helper serves a lane
 	_             [128]byte
-	homes         atomic.Uint32 // tasklets that have got a home processor; each Init adds one
+	homes         atomic.Uint32 // tasklets that have got a first lane; each Init adds one
 	_             [128]byte
 }
 
@@ -49,7 +49,7 @@ func (v *Vector) nextHome() int {
 	return int((v.homes.Add(1) - 1) % uint32(len(v.lanes)))
 }
 
-// mine returns the lane that the calling goroutine holds, because it calls from
+// ownLane returns the lane that the calling goroutine holds, because it calls from
 // a tasklet; else nil.
 func (v *Vector) ownLane() *lane {
 	g := asm.G()

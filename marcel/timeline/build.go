@@ -26,35 +26,36 @@ func Of(t *observe.Trace) *Timeline {
 	return &b.out
 }
 
-// rowMoment is a moment in a row.
+// rowMoment is the moment of an event in a row.
 type rowMoment struct {
-	at   int64
-	row  int
+	at   int64 // ns
+	row  int   // its index
 	kind sched.EventKind
 }
 
-// lone is a thread that goes on without a VP since then.
+// withoutVP is a thread that runs without a VP since that moment.
 type withoutVP struct {
 	rowMoment
 	name string
 }
 
-// slice is what goes on in a row.
+// slice is what goes on in a row from one moment on: a thread runs, or the VP is idle.
 type slice struct {
 	name   string
-	cat    string
-	begin  int64
-	thread uint64
-	lwp    uint64
+	cat    string // its category in the file
+	begin  int64  // ns
+	thread uint64 // the number of the thread; 0: none
+	lwp    uint64 // the LWP that carries the thread
 }
 
+// timelineBuilder makes a Timeline of a trace.
 type timelineBuilder struct {
 	trace     *observe.Trace
 	out       Timeline
 	rows      []drawnRow
 	waits     map[uint64]rowMoment // threads that were made ready and have not run since
 	withoutVP map[uint64]withoutVP // threads without a VP
-	flow      int
+	flow      int                  // the number of the latest arrow or asynchronous slice
 }
 
 // drawnRow is a row of the timeline while it is drawn.
@@ -65,6 +66,7 @@ type drawnRow struct {
 	closedAt []int64
 }
 
+// emit adds an event at a moment, in ns.
 func (b *timelineBuilder) emit(e Event, at int64) *Event {
 	e.PID = b.trace.PID
 	e.TS = Micros(at - b.out.About.Base)
@@ -132,6 +134,7 @@ func (b *timelineBuilder) walk() {
 	}
 }
 
+// title returns how the timeline names a thread.
 func title(name string, id uint64) string {
 	if name != "" {
 		return name
@@ -139,13 +142,14 @@ func title(name string, id uint64) string {
 	return "thread " + strconv.FormatUint(id, 10)
 }
 
-// open begins what goes on in row i, and ends what went on.
+// open ends the slice that goes on in row i, and begins s.
 func (b *timelineBuilder) open(i int, at int64, s slice) {
 	b.close(i, at)
 	s.begin = at
 	b.rows[i].open = s
 }
 
+// close ends the slice that goes on in row i, if there is one.
 func (b *timelineBuilder) close(i int, at int64) {
 	r := &b.rows[i]
 	s := r.open
@@ -160,6 +164,7 @@ func (b *timelineBuilder) close(i int, at int64) {
 	}
 }
 
+// event draws an event of row i; those of all rows come in the order of time.
 func (b *timelineBuilder) event(i int, e *sched.Event) {
 	r, thread := &b.rows[i], e.Thread.ID()
 	switch e.Kind {
@@ -213,9 +218,10 @@ func (b *timelineBuilder) event(i int, e *sched.Event) {
 const (
 	looking = "looking for work"
 	asleep  = "asleep"
-	free    = "free" // its thread is in Blocking, and nothing else to be done
+	free    = "free" // its thread is in Blocking, and no other thread is ready
 )
 
+// instant draws a mark at one moment of row i.
 func (b *timelineBuilder) instant(i int, at int64, name string, args map[string]any) {
 	b.emit(Event{Name: name, Cat: "scheduler", Phase: "i", TID: b.rows[i].tid, Scope: "t", Args: args}, at)
 }
@@ -235,7 +241,7 @@ func (b *timelineBuilder) pair(name, cat, id string, begin, end int64, args map[
 	b.emit(Event{Name: name, Cat: cat, Phase: "e", TID: tid, ID: id}, max(begin, end))
 }
 
-// together ends the time that a thread has been without a VP.
+// endWithoutVP draws the time for which a thread was without a VP, up to end.
 func (b *timelineBuilder) endWithoutVP(thread uint64, l withoutVP, end int64) {
 	delete(b.withoutVP, thread)
 	what := "Blocking"
@@ -257,8 +263,8 @@ func (b *timelineBuilder) message(e *sched.Event) {
 		map[string]any{"tag": e.A, "size": e.B})
 }
 
-// passes draws a message that leaves or arrives: an instant with one end of an arrow, whose
-// name is the same in both processes.
+// messageEnd draws the departure or the arrival of a message: an instant with one end of an arrow, whose id is the same in both
+// processes.
 func (b *timelineBuilder) messageEnd(i int, e *sched.Event) {
 	from, to := e.Own, e.Peer
 	name, phase, bind := "message out", "s", ""
