@@ -56,7 +56,7 @@ var stated = []struct {
 	{"docs/decisions/messages-from-c.md", "look every %s ms whether the same slips", "nmad.patience", int64(time.Millisecond)},
 	{"docs/decisions/one-sided.md", "has at most %s under way at each target", "nmad/rma.mostUnderway", 1},
 	{"docs/decisions/poll-or-block.md", "The kernel wakes a sleeper for %s KiB", "nmad/driver/internal/stream.MostGathered", 1 << 10},
-	{"docs/decisions/poll-or-block.md", "does so after %s ms", "pioman.keepsP", 1},
+	{"docs/decisions/poll-or-block.md", "does so after %s ms", "pioman.keepPFor", 1},
 	{"docs/decisions/long-messages-over-sockets.md", "A body of %s KiB or more leaves", "nmad/driver/internal/stream.minDirect", 1 << 10},
 	{"docs/decisions/long-messages-over-sockets.md", "One call moves up to %s MiB", "nmad/driver/internal/stream.maxMove", 1 << 20},
 	{"docs/decisions/large-messages-over-shm.md", "From %s KiB on a message may be offered", "nmad/driver/shm.standardMinOffer", 1 << 10},
