@@ -53,6 +53,7 @@ type want struct {
 	all  bool
 }
 
+// met tells whether a status has the bits.
 func (ask want) met(status uint32) bool {
 	got := status & ask.bits
 	return got == ask.bits || got != 0 && !ask.all

@@ -106,6 +106,7 @@ func rowOf(name string) int {
 // its default, the others are as the environment says. CheckEnvironment finds variables that are not in the table.
 func ParamsFromEnvironment() (Params, error) { return paramsFrom(os.Getenv) }
 
+// paramsFrom is ParamsFromEnvironment for the variables that get returns.
 func paramsFrom(get func(string) string) (Params, error) {
 	p := DefaultParams()
 	var first error
@@ -159,6 +160,7 @@ func (params *Params) Check() error {
 // variables, which may be for another version, or another program; a program that talks to its user may report them.
 func CheckEnvironment() error { return checkEnvironment(os.Environ()) }
 
+// checkEnvironment is CheckEnvironment for an environment in the form of os.Environ.
 func checkEnvironment(environ []string) error {
 	var unknown, envs []string
 	for _, x := range table {

@@ -25,7 +25,7 @@ func relax(i int, inside bool) {
 	}
 }
 
-// yieldCPU lets other OS threads and processes run on the CPU (sched_yield).
+// yieldCPU lets other OS threads and processes run on the CPU.
 func yieldCPU() { kernel.Yield() }
 
 // latch is a spin lock for operations that are rare and short, and allowed where a caller

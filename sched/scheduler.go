@@ -72,7 +72,7 @@ type Scheduler struct {
 	slice  int64 // cycles
 
 	startedAt        int64 // cycles
-	shared           bool  // Config.Shared, or what makes it so: the environment, more VPs than CPUs
+	shared           bool  // Config.SharedCPUs, or what makes it so: the environment, more VPs than CPUs
 	preempts         bool  // the clock asks threads that compute past their slice to stop
 	idleSpin         int64 // cycles: Config.IdleSpin
 	pollSpin         int64 // cycles: Config.PollSpin

@@ -49,7 +49,7 @@ func (r *Reply) settle() {
 	}
 }
 
-// take takes the credit of an answer that has come, and keeps what is wrong with it in r.bad. The caller holds the
+// take takes the credit of an answer that has come, and keeps what is wrong with it in creditErr. The caller holds the
 // peer's mu.
 func (r *Reply) take() {
 	r.creditPending, r.next = false, nil

@@ -45,6 +45,7 @@ func (w *World) Domain(cfg DomainConfig) (*Domain, error) {
 	return nil, fmt.Errorf("rma: open a domain: %w: access %v: give nmad.Shared, nmad.Serialized or nmad.Private", nmad.ErrConfig, cfg.Access)
 }
 
+// newDomain makes a Domain with that access. The caller owns a Private one.
 func (w *World) newDomain(kind nmad.Access) *Domain {
 	d := &Domain{w: w, peers: w.peers, access: kind}
 	if kind == nmad.Private {

@@ -139,7 +139,7 @@ func (w *World) Make(bytes int) (*Region, error) {
 }
 
 // Register lets other processes reach b, which stays the caller's: those of the host by copies of the kernel
-// (process_vm_readv and process_vm_writev, 2 us and more each), where it allows them; those of other hosts, and
+// (process_vm_readv and its counterpart, 2 us and more each), where it allows them; those of other hosts, and
 // atomics of all, by messages. b is pinned (runtime.Pinner) until Close. It is not collective and does not wait. b may
 // be empty. ErrSize: MaxRegions are open; ErrClosed.
 func (w *World) Register(b []byte) (*Region, error) {

@@ -158,6 +158,7 @@ func OpenAmong(s *nmad.Session, first int, ranks ...int) (*World, error) {
 	return openAmong(s, options{}, first, ranks)
 }
 
+// open is Open for tests, which set options.
 func open(s *nmad.Session, o options) (*World, error) {
 	ranks := make([]int, s.Size())
 	for r := range ranks {
@@ -166,6 +167,7 @@ func open(s *nmad.Session, o options) (*World, error) {
 	return openAmong(s, o, FirstContext, ranks)
 }
 
+// openAmong is OpenAmong with options.
 func openAmong(s *nmad.Session, o options, first int, ranks []int) (*World, error) {
 	if s.Engine() == nil {
 		return nil, fmt.Errorf("rma: open: %w: no session: nmad.Join gives one", nmad.ErrConfig)

@@ -29,7 +29,7 @@ type descriptor struct {
 	source, addr net.Addr
 
 	epollLock marcel.Mutex // serialises epoll_ctl
-	watched   bool         // fd is in the reactor's epoll set; under epoll
+	watched   bool         // fd is in the reactor's epoll set; under epollLock
 
 	gone        *marcel.Latch // opens once fd is closed
 	beforeClose func()        // called before close(2); may be nil

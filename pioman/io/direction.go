@@ -26,7 +26,7 @@ type direction struct {
 	limit deadline
 	vec   *[maxIovecs]unix.Iovec // for Readv and Writev; the first call makes it; under mu
 	event uint32                 // EPOLLIN or EPOLLOUT
-	armed bool                   // the epoll set has this direction; the holder of mu and of descriptor.epoll writes it, a holder of either reads it
+	armed bool                   // the epoll set has this direction; the holder of mu and of descriptor.epollLock writes it, a holder of either reads it
 }
 
 // Bits of direction.news.
