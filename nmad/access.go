@@ -184,7 +184,7 @@ func newAccess(cfg *DomainConfig, gates iter.Seq[*Gate], shared bool) (x domainA
 		x.ownerID, x.engine, x.guests = asm.GoID(), x.owner.engine, &sync.Map{}
 		x.lock.Bias()
 	case explicit:
-		x.engine = pioman.New(pioman.Config{Shared: shared})
+		x.engine = pioman.New(pioman.Config{SharedCPUs: shared})
 	}
 	return x, nil
 }

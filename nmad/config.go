@@ -83,10 +83,10 @@ type Config struct {
 	// 10 us; below 0: not at all.
 	Spin time.Duration
 
-	// Shared says that other processes use the CPUs of this one, so that a tight polling loop would keep the peer from
+	// SharedCPUs says that other processes use the CPUs of this one, so that a tight polling loop would keep the peer from
 	// answering. Then a wait yields to the kernel after every few polls, whatever Spin says, unless it is below 0. Open sets
-	// Shared by itself if the job has more processes on this host than processors that they may use.
-	Shared bool
+	// SharedCPUs by itself if the job has more processes on this host than processors that they may use.
+	SharedCPUs bool
 
 	// Unbound leaves this process on all processors that it may use. Without it Open binds the process to its share of the
 	// processors of its host (one processor, if there are more processes than processors), provided that the environment
@@ -112,7 +112,7 @@ type Config struct {
 	byJoin       bool          // it is Join's
 	manager      *managed      // that has started this process, and by which it meets the others; nil: none
 
-	oversubscribed *atomic.Bool // Shared, or what the cards of all processes say; drivers ask when they make a link
+	oversubscribed *atomic.Bool // SharedCPUs, or what the cards of all processes say; drivers ask when they make a link
 	jobDomain      DomainConfig // of the job's domain, for tests of that
 
 	presence *presence.Teller // tells the launcher where this process stands in the job; nil: none asks
@@ -211,7 +211,7 @@ func (cfg *Config) complete() error {
 		cfg.Engine = pioman.Default()
 	}
 	cfg.oversubscribed = &atomic.Bool{}
-	cfg.oversubscribed.Store(cfg.Shared)
+	cfg.oversubscribed.Store(cfg.SharedCPUs)
 	cfg.Timeout, cfg.Linger, cfg.Spin = cmp.Or(cfg.Timeout, DefaultTimeout), cmp.Or(cfg.Linger, DefaultLinger), cmp.Or(cfg.Spin, DefaultSpin)
 	cfg.startTimeout = cmp.Or(cfg.startTimeout, cfg.Timeout)
 	cfg.Unexpected, cfg.Announced = cmp.Or(cfg.Unexpected, DefaultUnexpected), cmp.Or(cfg.Announced, DefaultAnnounced)
@@ -356,5 +356,5 @@ func (cfg *Config) measured() string {
 func (cfg *Config) driverConfig(rail int) driver.Config {
 	m := hmac.New(sha256.New, cfg.Secret)
 	m.Write([]byte("pm2 driver"))
-	return driver.Config{Rank: cfg.Rank, Size: cfg.Size, Job: cfg.job(), Secret: m.Sum(nil), Listen: cfg.listen[min(rail, len(cfg.listen)-1)], Shared: cfg.oversubscribed.Load}
+	return driver.Config{Rank: cfg.Rank, Size: cfg.Size, Job: cfg.job(), Secret: m.Sum(nil), Listen: cfg.listen[min(rail, len(cfg.listen)-1)], SharedCPUs: cfg.oversubscribed.Load}
 }

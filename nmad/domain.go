@@ -239,7 +239,7 @@ func (d *Domain) makeGate(to remoteDomain) *Gate {
 	h.observe(&s.monitors)
 	h.flow.Strategy, _ = strategy.Lookup(s.cfg.Strategy) // complete has found it
 	if s.cfg.Spin > 0 {
-		g.spin, g.shared = s.cfg.Spin, s.cfg.Shared
+		g.spin, g.shared = s.cfg.Spin, s.cfg.SharedCPUs
 	}
 	return g
 }

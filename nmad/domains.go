@@ -19,7 +19,7 @@ func (s *Session) Domain(cfg DomainConfig) (*Domain, error) {
 	}
 	d := &Domain{cfg: cfg.resolved()}
 	d.init(s, cfg.Number)
-	access, err := newAccess(&cfg, d.all, s.cfg.Shared)
+	access, err := newAccess(&cfg, d.all, s.cfg.SharedCPUs)
 	if err != nil {
 		return nil, fmt.Errorf("nmad: rank %d opens a domain: %w", s.cfg.Rank, err)
 	}

@@ -22,7 +22,7 @@ func TestExposed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	j := newJob(t, 2, d, func(c *Config) { c.Shared = true })
+	j := newJob(t, 2, d, func(c *Config) { c.SharedCPUs = true })
 	defer j.close()
 	from, to := j.sessions[0].Gate(1), j.sessions[1].Gate(0)
 	const size = 700_007
@@ -130,7 +130,7 @@ func TestExposedAndGone(t *testing.T) {
 		t.Fatal(err)
 	}
 	for range effort.Of(100) {
-		j := newJob(t, 2, d, func(c *Config) { c.Shared, c.Linger = true, 1 })
+		j := newJob(t, 2, d, func(c *Config) { c.SharedCPUs, c.Linger = true, 1 })
 		to := j.sessions[1].Gate(0)
 		out := pattern(1_000_001, 1)
 		s := j.sessions[0].Gate(1).Isend(5, out)

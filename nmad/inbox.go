@@ -3,8 +3,8 @@ package nmad
 import (
 	"sync/atomic"
 
-	"github.com/pm2-go/pm2/nmad/driver"
 	"github.com/pm2-go/pm2/nmad/internal/flow"
+	"github.com/pm2-go/pm2/nmad/internal/lane"
 )
 
 // gateInbox is what threads leave for the holder of a gate's lock. A thread that starts a request and finds the lock free
@@ -20,7 +20,7 @@ type gateInbox struct {
 	due      atomic.Int32                 // number of copied transfers, of entries of released, and 1 if rescan is set; see left
 	incoming atomic.Pointer[flow.Request] // list of requests that were started, the youngest first
 	rescan   atomic.Bool                  // the unexpected messages are to be compared with the receives from any source
-	lane     atomic.Pointer[driver.Lane]  // the lane of C code, whose slips are to be posted; nil if there is none; set once, under the lock
+	lane     atomic.Pointer[lane.Lane]    // the lane of C code, whose slips are to be posted; nil if there is none; set once, under the lock
 	released atomic.Pointer[flow.Lease]   // list of loans that were released, the youngest first; see loan.go
 }
 

@@ -8,14 +8,15 @@ import (
 	"github.com/pm2-go/pm2/marcel"
 	"github.com/pm2-go/pm2/nmad/driver"
 	"github.com/pm2-go/pm2/nmad/internal/flow"
+	"github.com/pm2-go/pm2/nmad/internal/lane"
 )
 
 // A lane lets C code (package nmad/mpi/abi) move short messages of a gate itself, without a call of Go: it tells where the state
 // of the gate lies in memory. docs/decisions/messages-from-c.md has the protocol.
 
-// laned is a link whose packets C code can move; see driver.Lane.
+// laned is a link whose packets C code can move; see lane.Lane.
 type laned interface {
-	Lane(*driver.Lane)
+	Lane(*lane.Lane)
 	Wake()
 }
 
@@ -25,7 +26,7 @@ const looksInLane = 400
 // Way fills in w for C code that moves short messages of the context itself, between this process and a rank of its group. It
 // returns false if the gate has no links yet: then the caller asks again later. If w.Lane is nil after true, C code cannot move
 // these messages. The lane stays valid as long as the session. Way is for package nmad/mpi/abi; any thread may call it.
-func (c *Context) Way(rank int, w *driver.Way) (known bool) {
+func (c *Context) Way(rank int, w *lane.Way) (known bool) {
 	g, err := c.gate(rank)
 	if err != nil {
 		return false
@@ -55,9 +56,9 @@ func (c *Context) Way(rank int, w *driver.Way) (known bool) {
 }
 
 // newLane makes the lane of a gate with one link.
-func (h *lockedGate) newLane(link laned) *driver.Lane {
+func (h *lockedGate) newLane(link laned) *lane.Lane {
 	g := h.g
-	x := &driver.Lane{
+	x := &lane.Lane{
 		Lock: g.mu.Word(), Incoming: unsafe.Pointer(&g.inbox.incoming), Due: &g.inbox.due,
 		Armed: &h.armedRails, Guarded: &h.guarded, Awake: &h.wokenThreads, Looks: 1,
 		Tend: func() {
@@ -78,7 +79,7 @@ func (h *lockedGate) newLane(link laned) *driver.Lane {
 
 // laneSlips are the receives that C code begins: a slip is a receive of which Go does not know yet.
 type laneSlips struct {
-	all []driver.Slip      // the ring of the lane; nil if C code begins no receives
+	all []lane.Slip        // the ring of the lane; nil if C code begins no receives
 	of  func(int) *Request // returns the request that a slip becomes
 }
 
@@ -89,7 +90,7 @@ const mostOfSlips = 64 << 10
 // Slips lets C code begin receives over a lane by these slips, whose number is a power of two. The caller must not use the slice
 // afterwards. of returns the request that a slip becomes when Go posts it; that request must not be under way. Slips does
 // nothing if the lane has slips already.
-func (c *Context) Slips(x *driver.Lane, slips []driver.Slip, of func(int) *Request) {
+func (c *Context) Slips(x *lane.Lane, slips []lane.Slip, of func(int) *Request) {
 	for g := range c.d.all {
 		if g.inbox.lane.Load() != x {
 			continue
@@ -118,7 +119,7 @@ func (h *lockedGate) takeSlips() {
 		i := int(at & x.Slots)
 		s := &h.slips.all[i]
 		r := h.slips.of(i)
-		in := h.g.domain.context(uint16((*driver.Way)(*(*unsafe.Pointer)(unsafe.Pointer(&s.Way))).Extent >> 48))
+		in := h.g.domain.context(uint16((*lane.Way)(*(*unsafe.Pointer)(unsafe.Pointer(&s.Way))).Extent >> 48))
 		x.Head.Store(at + 1)
 		x.Spare += int64(s.Room)
 		if in != nil && r.claim() == nil { // always so: C code keeps the context open, and uses a slip again only when its receive has ended
@@ -126,7 +127,7 @@ func (h *lockedGate) takeSlips() {
 			r.core.Entry.Age = s.Age
 			h.startRecv(r)
 		}
-		s.State.Store(driver.SlipGiven) // from here on C code waits for r
+		s.State.Store(lane.SlipGiven) // from here on C code waits for r
 	}
 }
 
@@ -135,7 +136,7 @@ const slipDelay = 2 * time.Millisecond
 
 // slipWatch posts the slips of a lane that have waited for slipDelay. It looks periodically, as long as C code begins receives.
 type slipWatch struct {
-	lane *driver.Lane
+	lane *lane.Lane
 	last uint64 // Lane.Tail at the last look
 }
 

@@ -78,10 +78,10 @@ func (s *Session) settleIn(cards []roster.Card) {
 	c := &s.cfg
 	n := neighboursOf(cards, c.Rank)
 	if n.oversubscribed {
-		c.Shared = true
+		c.SharedCPUs = true
 		shareCPUs()
 	}
-	c.oversubscribed.Store(c.Shared)
+	c.oversubscribed.Store(c.SharedCPUs)
 	if c.fromEnv == nil || c.Unbound || n.count < 2 || !n.sameCPUs || marcel.Running() || !cpus.Inherited() {
 		return
 	}

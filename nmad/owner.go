@@ -61,7 +61,7 @@ func (list *ownerList) join(shared bool) *owner {
 	defer list.mu.Unlock()
 	o := list.caller()
 	if o == nil {
-		o = &owner{engine: pioman.New(pioman.Config{Shared: shared})}
+		o = &owner{engine: pioman.New(pioman.Config{SharedCPUs: shared})}
 		o.poll = o.pollOther
 		var all []owning
 		if old := list.all.Load(); old != nil {

@@ -70,10 +70,12 @@ func (q *Queue) Len() int {
 	return q.count
 }
 
-// Wait waits until a request is done, and takes it out. It fails with the cause of ctx when ctx is done; with ErrClosed when the
-// queue is empty and its session is closed, so that nothing will come any more; and as Request.Wait does. It blocks the
-// calling thread or goroutine only.
-func (q *Queue) Wait(ctx context.Context) (*Request, error) {
+// Wait waits until a request is done, and takes it out. It fails with ErrClosed when the queue is empty and its session is
+// closed, so that nothing will come any more; and as Request.Wait does. It blocks the calling thread or goroutine only.
+func (q *Queue) Wait() (*Request, error) { return q.WaitContext(context.Background()) }
+
+// WaitContext is Wait that also ends when ctx is done; then it returns the cause of ctx.
+func (q *Queue) WaitContext(ctx context.Context) (*Request, error) {
 	if q == nil || !q.session.valid() {
 		return nil, errNoSession
 	}

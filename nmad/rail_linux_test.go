@@ -234,7 +234,7 @@ func (wild wildStrategy) Split(_ int, _ []strategy.Load, shares []int) { copy(sh
 // Sessions over several real rails: a long message in each direction at once uses all rails,
 // and nothing is left behind.
 func TestRailsOfSessions(t *testing.T) {
-	for _, drivers := range []string{"tcp,tcp", "tcp,tcp,tcp,tcp", "shm,tcp", "auto,tcp", "shm,shm"} {
+	for _, drivers := range append([]string{"tcp,tcp", "tcp,tcp,tcp,tcp", "shm,tcp", "auto,tcp", "shm,shm"}, railsBuiltIn...) {
 		t.Run(drivers, func(t *testing.T) {
 			leakless(t, func() {
 				j := newJob(t, 3, nil, func(c *Config) { c.Driver, c.Strategy = drivers, "split-equal" })

@@ -129,7 +129,7 @@ func (s *Session) openJob() (err error) {
 	s.job.init(s, 0)
 	s.job.cfg = s.cfg.jobDomain.resolved()
 	s.domains.init(&s.job)
-	if s.job.access, err = newAccess(&s.cfg.jobDomain, s.job.all, s.cfg.Shared); err == nil && s.cfg.jobDomain.Progress == Worker {
+	if s.job.access, err = newAccess(&s.cfg.jobDomain, s.job.all, s.cfg.SharedCPUs); err == nil && s.cfg.jobDomain.Progress == Worker {
 		err = s.job.startWorker(&s.cfg.jobDomain.Worker)
 	}
 	return err

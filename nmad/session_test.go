@@ -53,7 +53,7 @@ func newJob(t testing.TB, size int, d driver.Driver, change func(*Config)) *job 
 	each(size, func(rank int) {
 		j.engines[rank] = pioman.New(pioman.Config{})
 		cfg := Config{
-			jobDomain: kindsOfJobs[*kind], Shared: *sharing,
+			jobDomain: kindsOfJobs[*kind], SharedCPUs: *sharing,
 			Rank: rank, Size: size, Rendezvous: l.Addr().String(), Secret: testSecret,
 			Custom: d, Engine: j.engines[rank], Timeout: 30 * time.Second,
 		}
@@ -513,16 +513,16 @@ func TestEnvironment(t *testing.T) {
 		})
 	}
 	c, err := parse(map[string]string{
-		EnvRank: "3", EnvSize: "5", EnvRendezvous: "h:1", EnvSecret: "00ff", EnvDriver: "tcp", EnvShared: "1",
+		EnvRank: "3", EnvSize: "5", EnvRendezvous: "h:1", EnvSecret: "00ff", EnvDriver: "tcp", EnvSharedCPUs: "1",
 	})
-	if err != nil || c.Rank != 3 || c.Size != 5 || c.Rendezvous != "h:1" || !bytes.Equal(c.Secret, []byte{0, 255}) || c.Driver != "tcp" || !c.Shared {
+	if err != nil || c.Rank != 3 || c.Size != 5 || c.Rendezvous != "h:1" || !bytes.Equal(c.Secret, []byte{0, 255}) || c.Driver != "tcp" || !c.SharedCPUs {
 		t.Errorf("%+v, %v", c, err)
 	}
 	if c, err := parse(nil); err != nil || c.Size != 1 || c.Rank != 0 {
 		t.Errorf("without a launcher: %+v, %v; want a job of one", c, err)
 	}
 	for name, m := range map[string]map[string]string{
-		"rank": {EnvRank: "x"}, "size": {EnvSize: "1.5"}, "secret": {EnvSecret: "xyz"}, "shared": {EnvShared: "perhaps"},
+		"rank": {EnvRank: "x"}, "size": {EnvSize: "1.5"}, "secret": {EnvSecret: "xyz"}, "shared": {EnvSharedCPUs: "perhaps"},
 		"descriptor": {EnvRendezvousFD: "1"}, "no descriptor": {EnvRendezvousFD: "x"},
 	} {
 		if _, err := parse(m); !errors.Is(err, ErrConfig) {

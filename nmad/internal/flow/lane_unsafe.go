@@ -3,12 +3,12 @@ package flow
 import (
 	"unsafe"
 
-	"github.com/pm2-go/pm2/nmad/driver"
+	"github.com/pm2-go/pm2/nmad/internal/lane"
 	"github.com/pm2-go/pm2/nmad/internal/match"
 )
 
-// Lane fills in where the state of the flow lies in memory, for C code that moves short messages itself (driver.Lane).
-func (f *Flow) Lane(x *driver.Lane) {
+// Lane fills in where the state of the flow lies in memory, for C code that moves short messages itself (lane.Lane).
+func (f *Flow) Lane(x *lane.Lane) {
 	x.Watched = f.Watched
 	x.Holds, x.Queue, x.Answers = (*uint8)(&f.unsent), unsafe.Pointer(&f.tx.queue.head), unsafe.Pointer(&f.rx.answers.head)
 	x.Closing, x.Full, x.Pending = &f.Closing, &f.rx.full, &f.pending
@@ -19,8 +19,8 @@ func (f *Flow) Lane(x *driver.Lane) {
 	x.Kind, x.Overhead = KindEager, Overhead
 }
 
-// Way fills in where the counts of what waits in a context lie in memory (driver.Way).
-func (f *Flow) Way(context uint16, w *driver.Way) {
+// Way fills in where the counts of what waits in a context lie in memory (lane.Way).
+func (f *Flow) Way(context uint16, w *lane.Way) {
 	w.Posted, w.Unexpected, w.Wild, w.Any, w.Clock = f.rx.matcher(context).Counts()
 }
 
