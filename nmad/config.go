@@ -58,8 +58,8 @@ type Config struct {
 	Engine *pioman.Engine // makes progress; default pioman.Default()
 
 	// Timeout bounds Open, and making the links to a process later. Only time counts in which this process could run, not
-	// that of a stop (SIGSTOP, a machine that sleeps). The default is 30 s. In a job that a process manager, or Kubernetes,
-	// starts, Open by default waits 5 min for the other processes.
+	// that of a stop (SIGSTOP, a machine that sleeps). Default 30 s; in a job that a process manager, or Kubernetes, starts,
+	// 5 min until all processes are there.
 	Timeout time.Duration
 
 	// Heartbeat is how long a process may give no sign of life, though its connections stand, before the others take it for
@@ -76,11 +76,11 @@ type Config struct {
 	// this time.
 	Stall time.Duration
 
-	// Linger is how long Close waits for sends to leave, and then again for peers to receive everything; default 5 s.
+	// Linger is how long Close waits for sends to leave, and then again for peers to take them in; default 5 s.
 	Linger time.Duration
 
-	// Spin is how long a wait polls before it leaves the work to the engine, whatever pioman.Params.BusyWait says; default
-	// 10 us; below 0: not at all.
+	// Spin is how long a wait polls before it leaves the work to the engine, whatever pioman.Params.BusyWait says;
+	// default 10 us; below 0: not at all.
 	Spin time.Duration
 
 	// SharedCPUs says that other processes use the CPUs of this one, so that a tight polling loop would keep the peer from
@@ -123,8 +123,8 @@ type Config struct {
 	// Unexpected is the memory for eager messages without a receive, in bytes per peer; default 4 MiB.
 	Unexpected int
 
-	// Announced is how many announced messages without a receive this process keeps per peer; default 262144, at most 2^24. It
-	// keeps more while a receive waits for a message behind them.
+	// Announced is how many announced messages without a receive this process keeps per peer. It keeps more while a receive
+	// waits for a message behind them; default 262144, at most 2^24.
 	Announced int
 
 	// Loans is the memory of the buffers of Gate.Alloc, in bytes per peer; default 64 MiB, at least 4 KiB, at most 16 GiB.
