@@ -25,7 +25,7 @@ type Data interface {
 	Pieces(from int, yield func(piece []byte) bool)
 }
 
-// ErrData: the pieces of a Data have fewer bytes than its Size.
+// ErrData says that the pieces of a Data have fewer bytes than its Size.
 var ErrData = flow.ErrData
 
 // Vector is a Data of blocks at equal distances, such as one or several columns of a matrix in row-major order; it is what
