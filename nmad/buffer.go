@@ -11,40 +11,38 @@ import (
 
 // Errors of buffers and loans, for errors.Is.
 var (
-	// ErrNoRoom: the memory for messages that are loaned is all in use. Release a buffer, or wait for a send of one.
+	// ErrNoRoom: the memory of Gate.Alloc is all in use. Release a buffer, or wait for a send of one.
 	ErrNoRoom = errors.New("no room for another buffer")
 	// ErrReleased: the buffer, or the loan, was released before.
 	ErrReleased = errors.New("already released")
 )
 
-// pageBytes is what buffers are made of, in bytes.
+// pageBytes is the unit of the memory of buffers, in bytes.
 const pageBytes = 4096
 
-// DefaultLoans is the default of Config.Loans, in bytes: 64 MiB. Config.Loans may be up to 16 GiB (maxLoans).
+// DefaultLoans is the default of Config.Loans, and maxLoans its largest value, in bytes.
 const (
 	DefaultLoans = 64 << 20
 	maxLoans     = 16 << 30
 )
 
-// Buffer is memory for one message at a time to the process of one gate. The peer can read the message where it lies.
-// Gate.Alloc makes a Buffer. It is a handle, and may be copied. After Release it has no bytes, and everything else fails
-// with ErrReleased. The zero Buffer counts as released. The methods never block; any number of threads may call them at
-// once, also in callbacks.
+// Buffer is memory for one message at a time to the process of one gate, which can read the message where it lies. Gate.Alloc
+// makes a Buffer. It is a handle, and may be copied. After Release it has no bytes, and its use fails with ErrReleased. The
+// zero Buffer counts as released. The methods never block; any number of threads may call them at once, also in callbacks.
 //
 //	free --- Alloc ---> held --- a send begins ---> out --- the send is done ---> held --- Release ---> free
 //	                                                 '--- Release ---> given up --- the send is done ---> free
 //
-// As with any buffer of a send, the program must not write to it from the start of the send until it is done. The program
-// must not touch what Bytes gave after Release, nor, if Release came while a send was
-// under way, after that send is done.
+// As with any buffer of a send, the program must not write to it from the start of the send until the send is done. The program
+// must not touch what Bytes has returned after Release.
 type Buffer struct {
 	block      *block
 	generation uint32
 	size       int
 }
 
-// block is the memory of a buffer. It is free once neither the program nor a send has it; then it is used again, for other
-// memory.
+// block is the state of a buffer. When neither the program nor a send has it, its memory is free, and the block is used again
+// for another buffer.
 type block struct {
 	pool             *bufferPool
 	firstPage, pages int    // which pages it has
@@ -54,7 +52,7 @@ type block struct {
 	next             *block // in bufferPool.spareBlocks
 }
 
-// bufferPool is the memory of a gate's buffers. Its lock lies inside that of the gate.
+// bufferPool is the memory of a gate's buffers. Its lock may be taken inside that of the gate.
 type bufferPool struct {
 	gate   *Gate
 	memory *mapped.Memory
@@ -67,16 +65,15 @@ type bufferPool struct {
 	vacated     bool            // the memory was given back
 }
 
-// Alloc returns memory for a message of that many bytes to the process of this gate. Its contents are arbitrary.
-// Over shared memory a message in it need not be copied: a receive that takes loans
-// (Op.Loan) reads it where it lies. Over other networks, and to any other receive, it is sent as from
-// any buffer, so a program need not know which network it is.
+// Alloc returns memory for a message of size bytes to the process of this gate. Its contents are arbitrary. Over shared memory
+// a message in it need not be copied: a receive that takes loans (Op.Loan) reads it where it lies. Over other networks, and to
+// any other receive, it is sent as from any other memory, so a program need not know which network it uses.
 //
-// All buffers of a gate together have up to Config.Loans bytes, in whole pages of 4 KiB; if there is no room left, or only
-// in pieces that are too short, Alloc fails with ErrNoRoom at once. The memory is made by the first call, which takes some
-// system calls; what is touched of it stays until the gate has ended and all buffers were released. The peer can read all
-// of it, also what was not sent yet. Later calls allocate nothing once as many buffers were out at once. It fails once the
-// gate has ended, and with ErrConfig for a gate of a domain other than the job's.
+// All buffers of a gate together have up to Config.Loans bytes, in whole pages of 4 KiB. If there is no room left, or only in
+// pieces that are too short, Alloc fails with ErrNoRoom at once. The first call makes the memory, which takes some system
+// calls; pages that were touched stay until the gate has ended and all buffers were released. The peer can read all of the
+// memory, also what was not sent yet. Later calls allocate nothing, unless more buffers are out than ever before. Alloc fails
+// with the gate's error when the gate has ended, and with ErrConfig for a gate of a domain other than 0.
 func (g *Gate) Alloc(size int) (Buffer, error) {
 	if err := g.accessError(); err != nil {
 		return Buffer{}, err
@@ -97,6 +94,7 @@ func (g *Gate) Alloc(size int) (Buffer, error) {
 	return p.take(size)
 }
 
+// take takes the memory of a buffer of size bytes.
 func (pool *bufferPool) take(size int) (Buffer, error) {
 	n := max(1, size/pageBytes+min(1, size%pageBytes))
 	pool.mu.Lock()
@@ -120,7 +118,7 @@ func (pool *bufferPool) take(size int) (Buffer, error) {
 	return Buffer{x, x.generation, size}, nil
 }
 
-// noRoom is ErrNoRoom, in words; put together when it is read, not with the lock held.
+// noRoom is an ErrNoRoom with a text, which is made when it is read, not with the lock held.
 type noRoom struct{ rank, size, all, free int }
 
 func (e *noRoom) Unwrap() error { return ErrNoRoom }
@@ -133,7 +131,8 @@ func (e *noRoom) Error() string {
 	return fmt.Sprintf("nmad: a buffer of %d bytes for rank %d: %v among the %d bytes of its buffers; %s", e.size, e.rank, ErrNoRoom, e.all, why)
 }
 
-// lock takes the lock, and says whether b was not released. leave releases it; of the zero Buffer there is none.
+// lock takes the lock of the pool, and reports whether b was not released. Buffer.unlock releases the lock. The zero Buffer has
+// no lock.
 func (b Buffer) lock() bool {
 	if b.block == nil {
 		return false
@@ -142,7 +141,7 @@ func (b Buffer) lock() bool {
 	return b.block.generation == b.generation
 }
 
-// Bytes returns the memory; nil: it was released.
+// Bytes returns the memory; nil if it was released.
 func (b Buffer) Bytes() (bytes []byte) {
 	if b.lock() {
 		bytes = b.bytes()
@@ -151,13 +150,13 @@ func (b Buffer) Bytes() (bytes []byte) {
 	return bytes
 }
 
-// bytes is Bytes of a buffer that is not free.
+// bytes is Bytes for a buffer whose memory is not free.
 func (b Buffer) bytes() []byte {
 	bytes, _ := b.block.pool.memory.At(uint64(b.block.firstPage)*pageBytes, uint64(b.size))
 	return bytes
 }
 
-// Len returns how many bytes it has.
+// Len returns how many bytes the buffer has.
 func (b Buffer) Len() int { return b.size }
 
 // First returns the same buffer for a message of its first n bytes. n is limited to 0 to Len.
@@ -166,8 +165,8 @@ func (b Buffer) First(n int) Buffer {
 	return b
 }
 
-// Release gives the memory back: at once, or when the send that is under way is done. The error is ErrReleased if it was
-// released before.
+// Release gives the memory back: at once, or when the send that is under way is done. It fails with ErrReleased if the buffer
+// was released before.
 func (b Buffer) Release() error {
 	live := b.lock()
 	if live {
@@ -180,9 +179,10 @@ func (b Buffer) Release() error {
 	return nil
 }
 
+// errReleased is an ErrReleased that names what was released before.
 func errReleased(what string) error { return fmt.Errorf("nmad: %s: %w", what, ErrReleased) }
 
-// unlock ends lock. It frees the memory of a buffer that neither the program nor a send has any more.
+// unlock releases the lock. Before that it frees the memory of the buffer if neither the program nor a send has it any more.
 func (b Buffer) unlock() {
 	x := b.block
 	if x == nil {
@@ -197,17 +197,17 @@ func (b Buffer) unlock() {
 	p.unlock()
 }
 
-// unlock releases the lock, and gives the memory back if no buffer is left that could use it.
+// unlock releases the lock, and gives the memory back if the pool has ended and no buffer is in use.
 func (pool *bufferPool) unlock() {
 	last := pool.endErr != nil && pool.inUse == 0 && !pool.vacated
 	pool.vacated = pool.vacated || last
 	pool.mu.Unlock()
 	if last {
-		_ = pool.memory.Vacate() // else it stays mapped
+		_ = pool.memory.Vacate() // if that fails the memory stays mapped
 	}
 }
 
-// startSend marks the buffer as out, for a send over g.
+// startSend marks the buffer as used by a send over g. It fails if the buffer cannot be sent.
 func (b Buffer) startSend(g *Gate, op *Op) error {
 	if op.Buf != nil || op.Parts != nil || op.Data != nil {
 		return fmt.Errorf("nmad: %w: a send of a buffer and of other bytes", ErrConfig)
@@ -228,14 +228,14 @@ func (b Buffer) startSend(g *Gate, op *Op) error {
 	return nil
 }
 
-// sendDone ends what startSend began.
+// sendDone undoes startSend when the send is done.
 func (bl *block) sendDone() {
 	bl.pool.mu.Lock()
 	bl.sending = false
 	Buffer{block: bl}.unlock()
 }
 
-// end gives no more buffers; those that are out there stay until they are released.
+// end makes take fail with why. Buffers that are in use stay until they are released.
 func (pool *bufferPool) end(why error) {
 	pool.memory.Hide()
 	pool.mu.Lock()
@@ -245,7 +245,7 @@ func (pool *bufferPool) end(why error) {
 	pool.unlock()
 }
 
-// openBuffers makes the memory of the gate's buffers, unless another thread was faster.
+// openBuffers makes the memory of the gate's buffers, unless another thread has made it.
 func (g *Gate) openBuffers() (*bufferPool, error) {
 	h := g.lock()
 	defer h.unlock()
@@ -263,7 +263,7 @@ func (g *Gate) openBuffers() (*bufferPool, error) {
 	return p, nil
 }
 
-// endLoans has the gate give no more buffers.
+// endLoans makes Alloc fail with why.
 func (h *lockedGate) endLoans(why error) {
 	if p := h.g.buffers.Load(); p != nil {
 		p.end(why)

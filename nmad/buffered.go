@@ -13,10 +13,10 @@ import (
 	"github.com/pm2-go/pm2/nmad/internal/lock"
 )
 
-// Attach gives the domain memory for sends with Op.Buffered: each of them copies its message there and is done, whether or
-// not a receive is posted. A message takes as many bytes as it has, in one piece, until it was sent. Memory of the size of
-// all messages is always enough; in less memory the gaps between messages may be too short for the next one. The memory
-// belongs to the domain until Detach. Attach fails with ErrConfig while other memory is attached. It does not block.
+// Attach gives the domain memory for sends with Op.Buffered: such a send copies its message there, and is done at once, whether
+// or not a receive is posted. A message takes as many bytes as it has, in one piece, until it was sent. Memory for all messages
+// together is always enough; in less memory the gaps between messages may be too short for the next one. The memory belongs to
+// the domain until Detach. Attach fails with ErrConfig while other memory is attached. It does not block.
 func (d *Domain) Attach(memory []byte) error {
 	if err := d.accessError(); err != nil {
 		return err
@@ -27,10 +27,10 @@ func (d *Domain) Attach(memory []byte) error {
 	return nil
 }
 
-// Detach takes back what Attach has given, and returns it. It waits until all messages in the memory were sent or given
-// up, and returns the first error of a message that no call has returned yet. When ctx is done before, it returns nil and
-// the cause, and the memory stays attached. Without memory it fails with ErrBuffer. Buffered sends fail with ErrBuffer
-// meanwhile. It blocks the calling thread or goroutine only, and works after Close, too.
+// Detach takes the memory of Attach back, and returns it. It waits until all messages in the memory were sent or have failed,
+// and also returns the first error of such a message that no other call has returned. If ctx is done before, Detach returns nil
+// and the cause of ctx, and the memory stays attached. It fails with ErrBuffer if no memory is attached. Meanwhile buffered
+// sends fail with ErrBuffer. Detach blocks the calling thread or goroutine only, and works after Close, too.
 func (d *Domain) Detach(ctx context.Context) ([]byte, error) {
 	if err := d.accessError(); err != nil {
 		return nil, err
@@ -49,8 +49,8 @@ func (d *Domain) Detach(ctx context.Context) ([]byte, error) {
 	return a.memory, a.takeLate()
 }
 
-// attached is the memory of a domain's buffered sends. The places of messages that have ended are free when a thread looks
-// for one.
+// attached is the memory of a domain's buffered sends. The places of messages that have ended are freed when a thread looks for
+// a place.
 type attached struct {
 	memory    []byte
 	detaching atomic.Bool
@@ -62,7 +62,7 @@ type attached struct {
 	lateError error              // how a message has ended that was given up; no call has told it yet
 }
 
-// attachedMessage is a message in attached memory. Under the lock, but for begun and r.
+// attachedMessage is a message in attached memory. attached.mu guards it, except for begun and r.
 type attachedMessage struct {
 	at, size int         // its place
 	begun    atomic.Bool // r was started
@@ -74,11 +74,11 @@ func newAttached(memory []byte) *attached {
 	return &attached{memory: memory, room: firstfit.New(len(memory))}
 }
 
-// begin makes the caller the one that detaches; false: another one does.
+// begin makes the caller the one that detaches. It returns false if another thread does.
 func (mem *attached) begin() bool { return mem.detaching.CompareAndSwap(false, true) }
 
-// reclaim frees the places of messages that have ended: of all of them, or only of the oldest ones up to the first that
-// has not ended. Under mu.
+// reclaim frees the places of messages that have ended: all of them, or, if all is false, the oldest ones up to the first that
+// has not ended. The caller holds mu.
 func (mem *attached) reclaim(all bool) {
 	if all {
 		mem.used = slices.DeleteFunc(mem.used, mem.free)
@@ -91,7 +91,8 @@ func (mem *attached) reclaim(all bool) {
 	mem.used = slices.Delete(mem.used, 0, n)
 }
 
-// free frees the place of a message, which is taken out of used then, if that has ended. Under mu.
+// free frees the place of a message if it has ended, and reports whether it has; then the caller removes it from used. The
+// caller holds mu.
 func (mem *attached) free(k *attachedMessage) bool {
 	if !k.begun.Load() || !k.r.ended() {
 		return false
@@ -103,7 +104,7 @@ func (mem *attached) free(k *attachedMessage) bool {
 	return true
 }
 
-// putBack frees the place of a message. Under mu.
+// putBack frees the place of a message. The caller holds mu.
 func (mem *attached) putBack(k *attachedMessage) {
 	if k.size > 0 {
 		mem.room.Give(k.at, k.size)
@@ -112,8 +113,9 @@ func (mem *attached) putBack(k *attachedMessage) {
 	mem.spares = append(mem.spares, k)
 }
 
-// take finds a place for so many bytes; nil: there is none, or a thread detaches the memory. That is looked at under the lock under which that thread looks for
-// messages: it sees this one, or the message gets no place.
+// take finds a place for a message of that many bytes; it returns nil if there is none, or if a thread detaches the memory. It
+// looks at detaching with mu held, and the thread that detaches looks for messages with mu held: so that thread sees the
+// message, or the message gets no place.
 func (mem *attached) take(size int) *attachedMessage {
 	mem.mu.Lock()
 	defer mem.mu.Unlock()
@@ -134,7 +136,7 @@ func (mem *attached) take(size int) *attachedMessage {
 	return k
 }
 
-// drop takes back a message that could not be sent.
+// drop frees the place of a message that could not be sent.
 func (mem *attached) drop(k *attachedMessage) {
 	mem.mu.Lock()
 	defer mem.mu.Unlock()
@@ -142,7 +144,7 @@ func (mem *attached) drop(k *attachedMessage) {
 	mem.putBack(k)
 }
 
-// oldest is a message that has not ended; nil: all have.
+// oldest returns the oldest message that has not ended; nil if all have.
 func (mem *attached) oldest() *attachedMessage {
 	for tries := 0; ; tries++ {
 		mem.mu.Lock()
@@ -156,11 +158,11 @@ func (mem *attached) oldest() *attachedMessage {
 		if k.begun.Load() {
 			return k
 		}
-		lock.BackOff(tries) // a thread is about to start it
+		lock.BackOff(tries) // a thread is about to start its send
 	}
 }
 
-// takeLate tells once how a message has ended that was given up.
+// takeLate returns the error of a message that has failed after its Post had returned, once.
 func (mem *attached) takeLate() error {
 	mem.mu.Lock()
 	defer mem.mu.Unlock()
@@ -170,7 +172,7 @@ func (mem *attached) takeLate() error {
 	return err
 }
 
-// sendBuffered starts a send with Op.Buffered, and ends the caller's request.
+// sendBuffered is Post of a send with Op.Buffered: it starts the send of a copy, and ends the caller's request.
 func (g *Gate) sendBuffered(r *Request, op *Op) error {
 	a := g.domain.attached.Load()
 	if a == nil || a.detaching.Load() {
@@ -181,7 +183,7 @@ func (g *Gate) sendBuffered(r *Request, op *Op) error {
 	}
 	size := op.size()
 	k := a.take(size)
-	if k == nil { // what was sent may have left by now
+	if k == nil { // poll: then messages that were sent may end
 		g.domain.poll()
 		a.mu.Lock()
 		a.reclaim(true)
@@ -215,7 +217,7 @@ func (g *Gate) noBuffer(tag uint64) error {
 	return fmt.Errorf("nmad: buffered send to rank %d, tag %#x: %w: none is attached to domain %d: see Domain.Attach", g.rank, tag, ErrBuffer, g.domain.number)
 }
 
-// size is that of the message of a send.
+// size returns the length of the message of a send, in bytes.
 func (op *Op) size() (n int) {
 	switch {
 	case op.Data != nil:
@@ -229,7 +231,7 @@ func (op *Op) size() (n int) {
 	return len(op.Buf)
 }
 
-// copyTo puts the message together.
+// copyTo copies the message of a send. It fails with ErrData if the message has fewer bytes than its size.
 func (op *Op) copyTo(to []byte) error {
 	n := 0
 	switch {

@@ -8,23 +8,23 @@ import (
 	"github.com/pm2-go/pm2/nmad/internal/flow"
 )
 
-// upcalls are the calls of the user's functions that a gate owes. The thread that moves the gate on runs them without
-// any lock, one after the other, in the order of the events. A call may lead to further ones, for instance because it
-// starts a request that is done at once: these are added to the queue, so the stack does not grow.
+// upcalls is the queue of calls of the program's functions that are due at a gate. The thread that has polled the gate runs
+// them without any lock, one after the other, in the order of their events. A call may lead to further ones, for instance
+// because it starts a request that is done at once: these are added to the queue, so the stack does not grow.
 type upcalls struct {
-	mu      marcel.SpinLock // inside Gate.mu
+	mu      marcel.SpinLock // guards the other fields; may be taken inside Gate.mu
 	queue   []upcall
-	next    int  // the first of queue that was not run
-	running bool // a thread runs them, and will see what is added
+	next    int  // index in queue of the first call that was not run
+	running bool // a thread runs the calls, and will see those that are added
 }
 
-// upcall is one call: of the monitors if there is no request, else of the request's
-// own function.
+// upcall is one call: of a function of the request (Op.Done or Op.Choose), or, if r is nil, of the monitors.
 type upcall struct {
 	r     *Request
 	event Event
 }
 
+// push adds a call.
 func (u *upcalls) push(c upcall) {
 	u.mu.Lock()
 	if u.next == len(u.queue) {
@@ -34,12 +34,12 @@ func (u *upcalls) push(c upcall) {
 	u.mu.Unlock()
 }
 
-// pop takes the next call; false: there is none, or another thread runs them. mine says
-// that the caller is the one that runs them.
-func (u *upcalls) pop(mine bool) (c upcall, ok bool) {
+// pop takes out the next call, and makes the caller the runner. It returns false if there is no call, or if another thread is
+// the runner. runner says whether the caller already is.
+func (u *upcalls) pop(runner bool) (c upcall, ok bool) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	if u.running && !mine {
+	if u.running && !runner {
 		return c, false
 	}
 	if u.running = u.next < len(u.queue); !u.running {
@@ -51,7 +51,7 @@ func (u *upcalls) pop(mine bool) (c upcall, ok bool) {
 	return c, true
 }
 
-// callUser runs the calls that are owed, unless a thread does already.
+// callUser runs the calls that are due, unless another thread does. The caller holds no lock.
 func (g *Gate) callUser() {
 	if a := g.private; a != nil {
 		defer a.admit()()
@@ -78,7 +78,7 @@ func (g *Gate) callUser() {
 	}
 }
 
-// choose asks the owner of a receive whose message has come where to put it.
+// choose calls the Op.Choose of a receive whose message has come, and goes on with the receive.
 func (g *Gate) choose(r *Request) {
 	tag, size := r.core.HeldMessage()
 	r.core.Data.Set(r.rareOrNil().chooser(Envelope{g.rank, tag, size}))
@@ -86,30 +86,32 @@ func (g *Gate) choose(r *Request) {
 	g.submit(r)
 }
 
-// InCallback says whether the caller runs inside a function that this package calls: Op.Done, Op.Choose, or a monitor's.
-// There a thread must not wait: what it waits for may need the gate whose calls it keeps. A wait of this package that
-// would have to sleep there fails with pioman.ErrInHandler. If very many threads run callbacks at once one of them may be
-// overlooked. Some nanoseconds.
+// InCallback reports whether the caller runs inside a function that this package calls: Op.Done, Op.Choose, or a monitor. There
+// a thread must not wait: what it waits for may need the gate whose other calls wait for this one. A wait of this package that
+// would have to sleep there fails with pioman.ErrInHandler. If very many threads run callbacks at once, InCallback may
+// overlook one of them. It takes some nanoseconds.
 func InCallback() bool { return callers.has(asm.G()) }
 
-// callers are the threads and goroutines that run callbacks: a set of the values of asm.G. Each stands in one of the few
-// places behind the one that its value leads to; a place of its own line, which mostly no other one writes.
+// callers is the set of the threads and goroutines that run callbacks.
 var callers callerSet
 
+// callerSet is a hash set of values of asm.G. Each value is in one of the callerTries places from the one to which its hash
+// leads. A place has a cache line of its own, which seldom another thread writes.
 type callerSet [64]caller
 
 type caller struct {
-	g atomic.Uintptr // 0: free. The one that stands there writes it, and takes a free place by a compare-and-swap against others of its kind
+	g atomic.Uintptr // 0 if the place is free; a thread takes a free place by a compare-and-swap against other threads, and frees it by a store
 	_ [56]byte
 }
 
-// callerTries is in how many places a thread may stand.
+// callerTries is the number of places in which a value may be.
 const callerTries = 4
 
+// callerPlace is the hash of a value of asm.G.
 func callerPlace(g uintptr) uintptr { return g>>6 ^ g>>12 }
 
-// enter notes that the caller runs callbacks, until leave of what it returns. Of calls that are nested each has a place.
-// nil: all places are taken.
+// enter adds the caller to the set, until it calls leave of the result. Nested calls take a place each. It returns nil if all
+// places are taken.
 func (set *callerSet) enter() *caller {
 	g := asm.G()
 	for i := range uintptr(callerTries) {

@@ -22,81 +22,86 @@ import (
 	"github.com/pm2-go/pm2/pioman"
 )
 
-// Config tells Open which rank this process is and how to reach the others. Size, Rendezvous and Secret
-// must be set; all other fields have usable defaults. A job of one process
-// needs Size alone.
+// Config tells Open which rank this process has and how to reach the others. Size, Rendezvous and Secret must be set; all other
+// fields have usable defaults. A job of one process needs Size alone.
 type Config struct {
 	Rank int // this process: 0 to Size-1
 	Size int // processes in the job
 
 	Rendezvous string       // host:port at which rank 0 listens while the job starts
-	Listener   net.Listener // rank 0: listens there already, so that no other process can take the port; Open closes it
-	Secret     []byte       // shared by the job, 16 to 1024 bytes; 32 random ones are right
+	Listener   net.Listener // of rank 0: a socket that listens there already, so that no other process can take the port; Open closes it
+	Secret     []byte       // the secret of the job, the same in all processes, 16 to 1024 bytes; 32 random bytes are enough
 
-	// Driver names the network: "shm", "tcp", "unix", or "auto", which is shm on one host, unix where shm does not
-	// work, and tcp between hosts. The default is DefaultDriver. Several names, separated by commas, make as
-	// many rails, up to MaxRails, between each two processes: "tcp,tcp". One rail carries all packets: the
-	// one with the least latency if rank 0 has a profile that says which, else the first one. Long
-	// messages are shared out among all rails, as Strategy says. Driver is the same in
-	// all processes.
+	// Driver names the network: "shm"; "tcp"; "unix"; or "auto", which takes shm on one host, unix where shm does not work,
+	// and tcp between hosts. The default is DefaultDriver. Several names, separated by commas, make as many rails, up to
+	// MaxRails, between each two processes: "tcp,tcp". One rail carries all packets: the one with the least latency if rank 0
+	// has a profile that tells, else the first one. Long messages are shared out among all rails, as Strategy says. Driver
+	// must be the same in all processes.
 	Driver string
 	Custom driver.Driver   // a network that is not registered under a name; overrides Driver
-	Rails  []driver.Driver // likewise, one for each rail; overrides Custom
+	Rails  []driver.Driver // such a network for each rail; overrides Custom
 
-	// Strategy says what to make of messages that wait for the network, and how rails
-	// share long ones: see package strategy; default "default", and
-	// "split-balance" with several rails.
+	// Strategy names what decides about messages that wait for the network, and how rails share long messages: see package
+	// strategy. The default is "default", and "split-balance" with several rails.
 	Strategy string
 
-	// Listen is the address at which this process accepts links; default loopback, any
-	// free port. With several rails it may be as many addresses, separated by commas, of
-	// which some may be empty: "10.0.0.1:0,10.1.0.1:0". One address is for all rails.
+	// Listen is the address, host:port, at which this process accepts links. The default is loopback and any free port. With
+	// several rails it may be one address for each, separated by commas, of which some may be empty:
+	// "10.0.0.1:0,10.1.0.1:0". One address is for all rails.
 	Listen string
 
-	// Link says when links are made: LinkLazy, between two processes when one of them first
-	// sends something to the other; LinkAll, between all of them in Open, which
-	// then fails if one cannot be made. It is the same in all processes. Default LinkLazy, in
-	// a job of two LinkAll.
+	// Link says when links are made. With LinkLazy two processes make theirs when one of them first sends something to the
+	// other. With LinkAll Open makes all links, and fails if one cannot be made. Link must be the same in all processes. The
+	// default is LinkLazy, in a job of two processes LinkAll.
 	Link string
 
 	Engine *pioman.Engine // makes progress; default pioman.Default()
 
-	// Timeout is for the whole of Open, and for the links to a process that are made later. Only time in which this
-	// process could run counts, not that of a stop (SIGSTOP, a machine that sleeps). Default 30 s;
-	// 5 min until all processes of a job that a process manager, or Kubernetes, starts are there.
+	// Timeout bounds Open, and making the links to a process later. Only time counts in which this process could run, not
+	// that of a stop (SIGSTOP, a machine that sleeps). Default 30 s; in a job that a process manager, or Kubernetes, starts,
+	// 5 min until all processes are there.
 	Timeout time.Duration
 
-	// Heartbeat is how long a process may give no sign of life before the others take it for
-	// lost, though its connections stand: it was stopped, or its host has
-	// vanished. Requests that involve it then fail with ErrPeerLost. 100 ms to 1 h,
-	// the same in all processes of the job; 0: they wait for ever. A few
-	// bytes go to rank 0 and back in each fifth of it, in which the silence is counted, up to a
-	// fifth more: a process that was stopped itself in the meantime takes no other for lost.
+	// Heartbeat is how long a process may give no sign of life, though its connections stand, before the others take it for
+	// lost: because it was stopped, or its host has vanished. Then requests that involve it fail with ErrPeerLost. 100 ms to
+	// 1 h, the same in all processes of the job; 0: the others wait for ever. Each process exchanges a few bytes with rank 0
+	// in each fifth of this time, so a process may be detected up to a fifth later. A process that was stopped itself takes
+	// no other process for lost because of that.
 	Heartbeat time.Duration
 
-	// Stall is after how long a job whose processes all wait says so, and for what: a thread waits for a message in each
-	// that lives, and for so long none has begun or ended, and no process has used a tenth of a processor. The lowest rank
-	// that lives writes it to standard error, once; the job goes on. 100 ms to 1 h, the same in all processes; 0: never.
-	// It takes the context 65535 of the job, and a look of each process at itself in each quarter of it.
+	// Stall is the time after which a job whose processes all wait reports what they wait for: in each living process a
+	// thread has waited for a message for that long, no message has begun or ended, and the process has used less than a
+	// tenth of a processor. The lowest living rank writes the report to standard error, once; the job goes on. 100 ms to 1 h,
+	// the same in all processes; 0: never. It takes the context 65535 of domain 0. Each process checks itself four times in
+	// this time.
 	Stall time.Duration
 
-	Linger time.Duration // how long Close waits for sends to leave, and then for peers to take them in; default 5 s
-	Spin   time.Duration // how long a wait polls before it leaves the work to the engine, whatever pioman.Params.BusyWait says; default 10 us; below 0: not at all
+	// Linger is how long Close waits for sends to leave, and then again for peers to take them in; default 5 s.
+	Linger time.Duration
 
-	// SharedCPUs says that other processes use our CPUs, so that to poll in a loop keeps the peer from answering. Then a wait
-	// yields to the kernel between a few polls, whatever Spin says, unless it is below 0. Open finds out itself whether
-	// the processes of the job on this host are more than the processors that they may use.
+	// Spin is how long a wait polls before it leaves the work to the engine, whatever pioman.Params.BusyWait says;
+	// default 10 us; below 0: not at all.
+	Spin time.Duration
+
+	// SharedCPUs says that other processes use the CPUs of this one, so that a tight polling loop would keep the peer from
+	// answering. Then a wait yields to the kernel after every few polls, whatever Spin says, unless it is below 0. Open sets
+	// SharedCPUs by itself if the job has more processes on this host than processors that they may use.
 	SharedCPUs bool
 
-	// Unbound leaves this process on all processors that it may use. Otherwise, in a job that the environment tells of,
-	// and whose processes were not bound, Open binds each to its share of the processors of its host, if no scheduler of
-	// threads runs yet: to one of them if the processes are more.
+	// Unbound leaves this process on all processors that it may use. Without it Open binds the process to its share of the
+	// processors of its host (one processor, if there are more processes than processors), provided that the environment
+	// tells of the job, that its processes were not bound, and that no scheduler of threads runs yet.
 	Unbound bool
 
-	Eager   int    // longest message that is sent without asking the receiver, in bytes; default, and at most, what the driver takes
-	Profile string // file with what was measured of the network (Profile), for the default of Eager, which of several rails comes first, and their shares; default none
+	// Eager is the longest message that is sent without asking the receiver, in bytes. The default is what Profile says, else
+	// what the driver takes in a packet, which is also the most.
+	Eager int
 
-	// Measured is a profile that no file holds, such as Gate.Sample returns, in place of Profile.
+	// Profile is a file with measurements of the network (see the type Profile). It sets the default of Eager, chooses the
+	// rail that carries the packets, and tells how rails share long messages. The default is no profile.
+	Profile string
+
+	// Measured is a profile in place of the file Profile, such as Gate.Sample returns.
 	Measured *Profile
 
 	hosts        []int         // number of the host of each rank, as the manager says; nil: one
@@ -115,12 +120,17 @@ type Config struct {
 	eagerSource string // what has set Eager, if not the caller
 	eagerSet    bool   // it was set, not measured
 
-	Unexpected int // memory for messages without a receive, in bytes per peer; default 4 MiB
-	Announced  int // long messages without a receive, per peer; more are kept while a receive waits for a message behind them; default 262144, at most 2^24 (more is ErrConfig)
+	// Unexpected is the memory for eager messages without a receive, in bytes per peer; default 4 MiB.
+	Unexpected int
 
-	Loans int // memory of the buffers that Gate.Alloc gives, in bytes per peer; default 64 MiB, at least 4 KiB, at most 16 GiB
+	// Announced is how many announced messages without a receive this process keeps per peer. It keeps more while a receive
+	// waits for a message behind them; default 262144, at most 2^24.
+	Announced int
 
-	// What complete makes of it, by rail.
+	// Loans is the memory of the buffers of Gate.Alloc, in bytes per peer; default 64 MiB, at least 4 KiB, at most 16 GiB.
+	Loans int
+
+	// Set by complete, by rail.
 	drivers     []driver.Driver
 	railNames   []string
 	listen      []string
@@ -144,7 +154,7 @@ const (
 	DefaultAnnounced  = 1 << 18
 )
 
-// check looks at the bounds of what the caller has set. Errors are ErrConfig.
+// check checks the ranges of what the caller has set. Errors are ErrConfig.
 func (cfg *Config) check() error {
 	switch {
 	case cfg.Size < 1 || cfg.Size > driver.MaxSize:
@@ -209,14 +219,14 @@ func (cfg *Config) complete() error {
 	return nil
 }
 
-// job identifies the job to drivers, without giving the secret away.
+// job returns a string that identifies the job to drivers, and does not reveal the secret.
 func (cfg *Config) job() string {
 	m := hmac.New(sha256.New, cfg.Secret)
 	m.Write([]byte("pm2 job"))
 	return hex.EncodeToString(m.Sum(nil)[:8])
 }
 
-// completeRails finds the networks, and gives each a name and an address.
+// completeRails finds the driver of each rail, and gives each rail a name and an address.
 func (cfg *Config) completeRails() error {
 	cfg.drivers = cfg.Rails
 	if cfg.drivers == nil && cfg.Custom != nil {
@@ -259,7 +269,7 @@ func (cfg *Config) completeRails() error {
 	return nil
 }
 
-// readProfile takes over what was measured of the rails.
+// readProfile reads the profile, and sets what follows from it: the order of the rails, their costs, and the eager limit.
 func (cfg *Config) readProfile() error {
 	if cfg.Profile == "" && cfg.Measured == nil {
 		return nil
@@ -301,8 +311,8 @@ func (cfg *Config) readProfile() error {
 	return nil
 }
 
-// nearest is the rail with the least latency, of several with the same the first; 0 unless all of them were measured.
-// What was measured is that of a rendezvous, whose packets took the same way for all rails: so they differ as the
+// nearest returns the rail with the least latency, the first one of several with the same; 0 unless all rails were measured. A
+// measured latency is that of a rendezvous. Its packets go the same way for all rails, so the latencies differ as those of the
 // rails do.
 func (cfg *Config) nearest(p *Profile) (best int) {
 	for i, name := range cfg.railNames {
@@ -317,7 +327,7 @@ func (cfg *Config) nearest(p *Profile) (best int) {
 	return best
 }
 
-// putFirst makes a rail the first one. The others keep their order, and all their names.
+// putFirst makes a rail the first one. The others keep their order, and all keep their names.
 func (cfg *Config) putFirst(rail int) {
 	if rail == 0 {
 		return
@@ -328,12 +338,12 @@ func (cfg *Config) putFirst(rail int) {
 	}
 }
 
-// toFront is a copy of list that begins with its i-th element.
+// toFront returns a copy of list in which element i comes first.
 func toFront[T any](list []T, i int) []T {
 	return slices.Concat(list[i:i+1], list[:i], list[i+1:])
 }
 
-// measured says where what was measured comes from.
+// measured returns where the measurements come from, for people.
 func (cfg *Config) measured() string {
 	if cfg.Measured != nil {
 		return "measured, just now"
@@ -341,8 +351,8 @@ func (cfg *Config) measured() string {
 	return "measured, " + cfg.Profile
 }
 
-// driverConfig is what the driver of a rail is opened with. Its secret is one of its own, so
-// that nothing that is proven on a link can be used on the control connection.
+// driverConfig returns the configuration of the driver of a rail. Drivers get a secret of their own, derived from the job's, so
+// that a proof that is exchanged on a link is of no use on the control connection.
 func (cfg *Config) driverConfig(rail int) driver.Config {
 	m := hmac.New(sha256.New, cfg.Secret)
 	m.Write([]byte("pm2 driver"))

@@ -6,42 +6,38 @@ import (
 	"github.com/pm2-go/pm2/nmad/internal/flow"
 )
 
-// Data is a message that lies, or goes, somewhere that is described instead of listed: a
-// column of a matrix, the blocks of a list, whatever a program can walk over. It is asked for
-// its pieces when they are about to move, a few at a time, and they are not kept in a
-// list.
+// Data describes the memory of a message by methods, in place of a list of its pieces: a column of a matrix, the blocks of a
+// list, anything that a program can walk over. The library asks for pieces when they are about to move, a few at a time, and
+// keeps no list of them.
 //
-// Pieces is called by the thread that moves the gate on, perhaps by a hook of the scheduler, and
-// perhaps under the lock of the gate; for different places of a message, which go over
-// different rails, by several at once. So it must only compute: not block, nor wait, nor
-// call anything of this package. If it panics the program ends. Until the request is done
-// the answers must not change.
+// The thread that polls the gate calls Pieces, perhaps in a hook of the scheduler, and perhaps with the lock of the gate held.
+// If a message goes over several rails, several threads may call Pieces at the same time, for different places. So Pieces
+// must only compute: it must not block, wait, or call anything of this package. If it panics, the program ends. Its results
+// must not change until the request is done.
 type Data interface {
-	// Size is how many bytes the message has, or has room for.
+	// Size returns how many bytes the message has, or has room for.
 	Size() int
-	// Pieces calls yield with the bytes from byte from on, piece by piece in the order of the
-	// message, until yield returns false or there are no more. Pieces may have any lengths,
-	// also 0. from is at most Size.
+	// Pieces calls yield for the bytes from byte from on, piece by piece in the order of the message, until yield returns
+	// false or there are no more. Pieces may have any lengths, also 0. from is at most Size.
 	//
-	// If they have fewer bytes than Size says the request ends with ErrData: what is
-	// missing is sent as zeros, or dropped by the receiver. More than that are not looked at.
+	// If the pieces have fewer bytes than Size, the request ends with ErrData; the sender sends zeros in place of the
+	// missing bytes, the receiver drops the bytes for which there is no place. Bytes beyond Size are ignored.
 	Pieces(from int, yield func(piece []byte) bool)
 }
 
-// ErrData says that the pieces of a Data were fewer bytes than its Size.
+// ErrData says that the pieces of a Data have fewer bytes than its Size.
 var ErrData = flow.ErrData
 
-// Vector is a Data of blocks that lie at equal distances: a column, or several, of a
-// matrix in row-major order; what MPI_Type_vector describes. NewVector makes one. It does not
-// change, and may be used by several requests at once.
+// Vector is a Data of blocks at equal distances, such as one or several columns of a matrix in row-major order; it is what
+// MPI_Type_vector describes. NewVector makes it. A Vector does not change, and several requests may use it at once.
 type Vector struct {
 	base                 []byte
 	count, block, stride int
 }
 
-// NewVector describes count blocks of block bytes, which begin stride bytes after one another,
-// the first one with base. Of a receive they must not overlap, of a send they may. The error, if
-// they do not all lie in base, is ErrConfig.
+// NewVector describes count blocks of block bytes each. The first one begins with base, and each further one stride bytes after
+// the one before. In a receive the blocks must not overlap; in a send they may. NewVector fails with ErrConfig if the blocks do
+// not all lie in base.
 func NewVector(base []byte, count, block, stride int) (*Vector, error) {
 	if count < 0 || block < 0 || stride < 0 {
 		return nil, fmt.Errorf("nmad: vector: %w: %d blocks of %d bytes, %d apart: none may be below 0", ErrConfig, count, block, stride)
@@ -84,32 +80,32 @@ func (v *Vector) Pieces(from int, yield func([]byte) bool) {
 	}
 }
 
-// Pack builds a message, or the places that it goes to, step by step, as a program comes across the parts; they are
-// never put together. The zero value is an empty message. After the send or the receive is done the
-// Pack can be used again, with Reset. Not for concurrent use.
+// Pack collects the parts of a message, or the places to which it goes, one by one. The parts are never put together. The zero
+// Pack is an empty message. When the send or the receive is done, the program may use the Pack again, with Reset. Not safe for
+// concurrent use.
 //
-// Places that depend on what is in the message come afterwards: Gate.Peek, or Claim and Message.Peek,
-// show its beginning, and Message.Start takes the places that were added meanwhile.
+// If the places depend on the contents of the message, the program first looks at its beginning, by Gate.Peek, or Claim and
+// Message.Peek; then it adds the places, and receives by Message.Start.
 type Pack struct {
-	parts [][]byte
-	own   []byte // memory of what was copied
+	parts  [][]byte
+	copies []byte // memory of the parts that Copy has added
 }
 
-// Add appends b to the message, or to its places. b itself is sent, or filled: it must not be touched until that is
-// done.
+// Add appends b to the message, or to its places. The library sends, or fills, b itself, so the program must not touch b until
+// the request is done.
 func (p *Pack) Add(b []byte) *Pack {
 	p.parts = append(p.parts, b)
 	return p
 }
 
-// Copy appends b as it is now to the message; b may be changed at once.
+// Copy appends a copy of b to the message, so the program may change b at once.
 func (p *Pack) Copy(b []byte) *Pack {
-	at := len(p.own)
-	p.own = append(p.own, b...) // if it moves, earlier parts keep the memory that they have
-	return p.Add(p.own[at:len(p.own):len(p.own)])
+	at := len(p.copies)
+	p.copies = append(p.copies, b...) // if append moves the memory, earlier parts keep the old one
+	return p.Add(p.copies[at:len(p.copies):len(p.copies)])
 }
 
-// Parts returns what was added, for Op.Parts: it is not nil, and valid until Reset.
+// Parts returns the parts, for Op.Parts. The slice is not nil, and valid until Reset.
 func (p *Pack) Parts() [][]byte {
 	if p.parts == nil {
 		return [][]byte{}
@@ -120,5 +116,5 @@ func (p *Pack) Parts() [][]byte {
 // Reset empties the message and keeps the memory.
 func (p *Pack) Reset() {
 	clear(p.parts)
-	p.parts, p.own = p.parts[:0], p.own[:0]
+	p.parts, p.copies = p.parts[:0], p.copies[:0]
 }

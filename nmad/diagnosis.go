@@ -18,19 +18,21 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// This file tells a person what threads wait for: WriteWaits, also at SIGQUIT, and in stall.go when a job has come to a
-// stop; and Session.String what gates do.
+// This file tells people what threads wait for (WriteWaits, which also runs at SIGQUIT, and in stall.go when a job has come to a
+// stop), and what gates do (Session.String).
 
-// sessionList has the sessions that are open in this process. A reason has only numbers, and WriteWaits finds the names
-// here.
+// sessionList lists the open sessions of this process. A pioman.Reason has only numbers; by this list WriteWaits finds the
+// session and its contexts.
 type sessionList struct {
-	mu   sync.Mutex
+	mu   sync.Mutex // guards all fields
 	open []*Session
-	last uint32
+	last uint32 // serial of the last session
 }
 
+// sessions has the open sessions of this process.
 var sessions sessionList
 
+// add adds a session, and gives it its serial.
 func (list *sessionList) add(s *Session) {
 	list.mu.Lock()
 	defer list.mu.Unlock()
@@ -51,12 +53,12 @@ func (list *sessionList) all() []*Session {
 	return slices.Clone(list.open)
 }
 
-// waitsForMessage is the kind of the reasons of requests. Their words:
+// waitsForMessage is the kind of the reasons of requests. The words of such a reason:
 //
-//	0   bits 0..15 context, 16..31 domain, 32..55 session, 56..63 errand
+//	0   bits 0..15 context, 16..31 domain, 32..55 serial of the session, 56..63 waitKind
 //	1   rank
 //	2   tag
-//	3   of a send its bytes, else the mask
+//	3   of a send its size in bytes, else the mask
 var waitsForMessage = pioman.NewReasonKind(messageText)
 
 const sessionMask = 1<<24 - 1
@@ -73,8 +75,8 @@ const (
 	waitLinks
 )
 
-// reason describes what a waiter for r waits for. It reads only what the owner of r has set, and nothing that changes
-// while r is under way.
+// reason describes what a waiter for r waits for. It reads only fields that the owner of r has set, and that do not change while
+// r is under way.
 func (r *Request) reason() pioman.Reason {
 	g, c, x := r.gate, &r.core, r.rare()
 	do, tag, last := waitReceive, x.pattern.Tag, x.pattern.Mask
@@ -133,7 +135,7 @@ func messageText(words [4]uint64) string {
 	return text + ", " + in.tagText(domain, uint16(of), tag, mask)
 }
 
-// tagText is a tag of a context, in the words of the program if it has given some.
+// tagText describes a tag of a context, as Context.Describe says if the program has called it.
 func (s *Session) tagText(domain int, context uint16, tag, mask uint64) string {
 	text := ""
 	if context > flow.Plain {
@@ -160,9 +162,9 @@ func (s *Session) tagText(domain int, context uint16, tag, mask uint64) string {
 	return fmt.Sprintf("tag %d", tag) + text
 }
 
-// WriteWaits writes for a person what the threads of this process do, and what threads and goroutines wait for, with the
-// rank and tag of a message. Then it lists, for each session, the messages that have come and that no receive is for. It
-// leaves a gate out that is in use all the time. It does not stop the threads, and blocks for some milliseconds at most.
+// WriteWaits writes, for people, what the threads of this process do, and what threads and goroutines wait for, with the rank and
+// tag of a message. Then it lists, for each session, the messages that have come and have no receive; it leaves out gates whose
+// lock it does not get within a millisecond. It does not stop the threads. The error is that of w.
 func WriteWaits(w io.Writer) error {
 	var text strings.Builder
 	writeThreads(&text)
@@ -201,7 +203,7 @@ func writeThreads(w io.Writer) {
 			writeThread(table, "goroutine", "", waitText(x))
 		}
 	}
-	table.Flush() // into a text
+	table.Flush() // into a strings.Builder: it cannot fail
 }
 
 func writeThread(w io.Writer, which, name, what string) {
@@ -219,16 +221,16 @@ func waitText(x pioman.Waiter) string {
 	return fmt.Sprintf("waits %v: %s", x.Time.Round(time.Millisecond), text)
 }
 
-// mostKept is how many messages writeKept names.
+// mostKept is the largest number of messages that writeKept lists.
 const mostKept = 16
 
-// unmatched is a message that has come and has no receive.
+// unmatched describes a message that has come and has no receive.
 type unmatched struct {
 	context   uint16
 	tag, size uint64
 }
 
-// writeKept writes which messages have come and have no receive.
+// writeKept lists the messages that have come and have no receive.
 func (s *Session) writeKept(w io.Writer) {
 	n := 0
 	for _, d := range s.Domains() {
@@ -268,7 +270,7 @@ func (g *Gate) lockWithin1ms() *lockedGate {
 	return nil
 }
 
-// title says which process writes.
+// title identifies this process, for people.
 func title() string {
 	text := fmt.Sprintf("pid %d", os.Getpid())
 	for _, s := range sessions.all() {
@@ -277,12 +279,11 @@ func title() string {
 	return text
 }
 
-// dumpTime is how long a dump may take before the process ends without the rest of it.
+// dumpTime is how long a dump may take; then the process ends without the rest of it.
 const dumpTime = 2 * time.Second
 
-// dumpAtQuit has SIGQUIT write what threads wait for, before the runtime does with it what it does without us, which is to
-// write the stacks of goroutines and to end the process. It ends with the session. A process that ignores the signal goes
-// on doing so.
+// dumpAtQuit makes SIGQUIT write what threads wait for, before the Go runtime writes the stacks of goroutines and ends the
+// process, until the session is closed. It does nothing if the process ignores the signal.
 func (s *Session) dumpAtQuit() {
 	if signal.Ignored(unix.SIGQUIT) {
 		return
@@ -306,19 +307,19 @@ func (s *Session) dumpAtQuit() {
 		case <-written:
 		case <-time.After(dumpTime):
 		}
-		_ = unix.Kill(os.Getpid(), unix.SIGQUIT) // to ourselves: nothing forbids it but a sandbox
+		_ = unix.Kill(os.Getpid(), unix.SIGQUIT) // now the runtime handles it; only a sandbox could forbid it
 	})
 }
 
-// dump writes what threads wait for in a process that was asked by a signal.
+// dump is WriteWaits with a title, for SIGQUIT.
 func dump(w io.Writer) {
 	fmt.Fprintf(w, "pm2: SIGQUIT: %s: threads, and goroutines that wait:\n", title())
 	_ = WriteWaits(w)
 }
 
-// String describes the gates that have links, of all domains, as they are now, to find out why a request does not end:
-// what is pending, what waits for room, credit or the other side, whether a sleeper sleeps on the links, and what these
-// say of themselves. It does not wait: of a gate whose lock is held it says just that. For people; the text changes.
+// String describes, for people, the gates that have links, of all domains, to find out why a request does not end: what is
+// pending, what waits for room, credit or the other side, whether the engine sleeps on the links, and what the links say about
+// themselves. It does not wait: of a gate whose lock is held it says just that. The format may change.
 func (s *Session) String() string {
 	if !s.valid() {
 		return "nmad: no session"
@@ -344,7 +345,7 @@ func (s *Session) String() string {
 	return b.String()
 }
 
-// between names the domains that the gate is between, unless both are that of the job.
+// between names the two domains of the gate, unless both are domain 0.
 func (g *Gate) between() string {
 	here, there := g.domain.number, g.peerDomain
 	if g.rank == g.ownRank {

@@ -46,8 +46,8 @@ const (
 type Variable struct {
 	Name, Meaning, Values, Default string
 
-	// Told: a launcher sets it, for one process of one job. The others are settings, which a
-	// user may make, and which a launcher hands on to all processes.
+	// Told says that a launcher sets the variable, for one process of one job. The others are settings of the user, which a
+	// launcher passes on to all processes.
 	Told bool
 }
 
@@ -80,13 +80,15 @@ var Environment = []Variable{
 	{EnvLauncher, "the mark of the launcher; what bears it ends with the job, also what a process of the job has left running elsewhere", "any text", "none", true},
 }
 
-// FromEnvironment makes a Config from the variables in Environment. Without PM2_SIZE and PM2_RANK it asks the process
-// manager that has started this process, if there is one (PMI 1.1: mpiexec.hydra, srun, Flux; PMIx: Open MPI's); else the
-// Config is that of a job of one process. In an indexed job of Kubernetes JOB_COMPLETION_INDEX is the rank, if there is no
-// PM2_RANK. It takes the job's secret out of the environment, so that processes that this one starts do not have it, and
-// remembers it for the next call. The variables of drivers are in no Config: a driver
-// reads its own when it is opened, whatever Config it is opened for.
+// FromEnvironment makes a Config from the variables that Environment lists. Without PM2_SIZE and PM2_RANK it asks the process
+// manager that has started this process (PMI 1.1: mpiexec.hydra, srun, Flux; PMIx: Open MPI's); if there is none, the Config
+// is that of a job of one process. In an indexed job of Kubernetes JOB_COMPLETION_INDEX is the rank, if there is no PM2_RANK.
+// FromEnvironment takes the job's secret out of the environment, so that processes that this one starts do not have it, and
+// remembers the secret for the next call. The variables of drivers are in no Config: a driver reads them when it is opened.
+// FromEnvironment may block until the process manager answers. Errors are ErrConfig.
 func FromEnvironment() (Config, error) { return fromOwnEnvironment(context.Background()) }
+
+// fromOwnEnvironment is FromEnvironment that gives up when ctx ends.
 
 func fromOwnEnvironment(ctx context.Context) (Config, error) {
 	c, err := fromEnvironment(os.Getenv, func() ([]byte, error) {
@@ -107,6 +109,7 @@ func fromOwnEnvironment(ctx context.Context) (Config, error) {
 	return c, err
 }
 
+// fromEnvironment reads the variables by get, and the secret by tell.
 func fromEnvironment(get func(string) string, tell func() ([]byte, error)) (Config, error) {
 	index := manager.Index(get)
 	c := Config{Size: 1, Rendezvous: get(EnvRendezvous), Driver: get(EnvDriver), Listen: get(EnvListen), Strategy: get(EnvStrategy), Profile: get(EnvProfile), Link: get(EnvLink)}
@@ -140,7 +143,7 @@ func fromEnvironment(get func(string) string, tell func() ([]byte, error)) (Conf
 	return c, nil
 }
 
-// readVariable reads a variable that is set.
+// readVariable parses the text of a variable into *to, unless the text is empty.
 func readVariable[T any](to *T, name, text string, parse func(string) (T, error)) (err error) {
 	if text != "" {
 		*to, err = setting.Read(name, text, parse)
@@ -157,7 +160,7 @@ func ReadSecretFile(name string) ([]byte, error) {
 	return read, secretError(ctx, err)
 }
 
-// secretError is an ErrConfig, unless the secret could not be read because ctx has ended.
+// secretError turns an error of reading the secret into an ErrConfig, unless ctx has ended.
 func secretError(ctx context.Context, err error) error {
 	switch {
 	case err == nil:

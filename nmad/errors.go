@@ -10,15 +10,15 @@ import (
 	"github.com/pm2-go/pm2/nmad/internal/flow"
 )
 
-// What can go wrong, for errors.Is.
+// Errors of this package, for errors.Is.
 var (
-	// ErrTruncated: the message is longer than the buffer. The buffer holds its
-	// beginning, Len says how much; other messages are not touched.
+	// ErrTruncated: the message is longer than the buffer, which holds its beginning, Request.Len bytes. Other messages are
+	// not affected.
 	ErrTruncated = flow.ErrTruncated
-	// ErrPeerLost: the other process died, left, or its link broke. errors.As
-	// with a *PeerError tells which one.
+	// ErrPeerLost: the other process has died or left, or the link to it has broken. errors.As with a *PeerError tells which
+	// process.
 	ErrPeerLost = driver.ErrPeerLost
-	// ErrProtocol: the other process sent what it must not. Its gate is unusable.
+	// ErrProtocol: the other process has sent something that it must not send. Its gate has ended.
 	ErrProtocol = driver.ErrProtocol
 	// ErrClosed: this session was closed.
 	ErrClosed = errors.New("session closed")
@@ -32,7 +32,7 @@ var (
 	ErrCanceled = errors.New("receive cancelled")
 	// ErrExcluded: the other processes have agreed that this one is lost, and go on without it.
 	ErrExcluded = errors.New("excluded by the other processes")
-	// ErrBuffer: no memory is attached for buffered sends, or what is has no room.
+	// ErrBuffer: no memory is attached for buffered sends, or it has no room for the message.
 	ErrBuffer = errors.New("no room in the attached buffer")
 	// ErrOwner: a Private domain was used by another thread than the one that opened it.
 	ErrOwner = errors.New("domain of another thread")
@@ -40,20 +40,19 @@ var (
 	ErrRank = errors.New("no such rank")
 	// ErrJoined: this process has, or had, a session of the job that its environment tells of.
 	ErrJoined = errors.New("the job was joined already")
-	// ErrConfig: the configuration cannot work; the text says what would.
+	// ErrConfig: the configuration, or an argument, cannot work; the text says what would.
 	ErrConfig = flow.ErrConfig
 )
 
-// PeerError is why the requests of one gate fail. It wraps ErrPeerLost or
-// ErrProtocol.
+// PeerError says why a gate has ended: its requests fail with it. It wraps ErrPeerLost or ErrProtocol.
 type PeerError struct {
-	Rank   int    // the peer
-	Host   string // the name of its host; empty: it is not known
-	Reason string // what was seen, for people
+	Rank   int    // rank of the peer
+	Host   string // name of the peer's host; "" if it is not known
+	Reason string // what this process has seen, for people
 	Err    error  // ErrPeerLost or ErrProtocol
 }
 
-// Error names the rank first.
+// Error returns a text that names the rank first.
 func (e *PeerError) Error() string {
 	text := fmt.Sprintf("nmad: rank %d: %v: %s", e.Rank, e.Err, e.Reason)
 	if e.Host != "" {
@@ -62,31 +61,33 @@ func (e *PeerError) Error() string {
 	return text
 }
 
-// Unwrap makes errors.Is find the sentinel.
+// Unwrap returns Err.
 func (e *PeerError) Unwrap() error { return e.Err }
 
-// operationError says during what an error came that may name the package already.
+// operationError is an error that has happened during an operation. Its text names the package once, although that of err may
+// name it, too.
 type operationError struct {
 	operation string
 	err       error
 }
 
+// during returns an error that has happened during an operation, which the text names.
 func during(operation string, err error) error { return &operationError{operation, err} }
 
-// Error names the package once.
+// Error returns the text.
 func (e *operationError) Error() string {
 	return "nmad: " + e.operation + ": " + strings.TrimPrefix(e.err.Error(), "nmad: ")
 }
 
-// Unwrap makes errors.Is find the reason.
+// Unwrap returns the error that has happened.
 func (e *operationError) Unwrap() error { return e.err }
 
-// violation builds the failure of a gate whose peer broke the protocol.
+// violation makes the error of a gate whose peer has broken the protocol, as the text says.
 func violation(rank int, format string, args ...any) *PeerError {
 	return &PeerError{Rank: rank, Reason: fmt.Sprintf(format, args...), Err: ErrProtocol}
 }
 
-// failure builds the failure of a gate whose rail gave err.
+// failure makes the error of a gate one of whose rails has failed with err.
 func (l *rail) failure(err error) *PeerError {
 	if len(l.gate.rails) > 1 {
 		err = fmt.Errorf("rail %s: %w", l.name, err)
@@ -94,7 +95,7 @@ func (l *rail) failure(err error) *PeerError {
 	return peerFailure(l.gate.rank, err)
 }
 
-// peerFailure builds the failure of the gate to a rank because of err.
+// peerFailure makes the error of the gate to a rank that ends because of err.
 func peerFailure(rank int, err error) *PeerError {
 	if errors.Is(err, driver.ErrProtocol) {
 		return violation(rank, "%v", err)
@@ -102,14 +103,13 @@ func peerFailure(rank int, err error) *PeerError {
 	return &PeerError{Rank: rank, Reason: err.Error(), Err: ErrPeerLost}
 }
 
-// Exported functions accept nil and zero values. A nil gate leads nowhere, a nil session
-// is closed, a zero request was never started, a nil context never ends. Such a call locks and
-// starts nothing, so it leaves nothing behind.
+// Exported functions accept nil and zero values. A nil gate leads nowhere, a nil session is closed, a zero request was never
+// started, a nil context.Context never ends. Such a call takes no lock and starts nothing.
 
-// valid says that Open has made this session.
+// valid reports whether Open has made this session.
 func (s *Session) valid() bool { return s != nil && s.job.valid() }
 
-// loopbackHost is the address of a process that has not been told another one.
+// loopbackHost is the address of this host for a process that was given no other one.
 const loopbackHost = "127.0.0.1"
 
 var (
@@ -119,7 +119,7 @@ var (
 	errNoOp      = fmt.Errorf("nmad: %w: no operation to start", ErrConfig)
 )
 
-// failed makes a request that has ended with err without having been started.
+// failed returns a request that has ended with err without having been started.
 func failed(err error) *Request {
 	r := &Request{}
 	r.core.SetErr(err)
@@ -128,11 +128,12 @@ func failed(err error) *Request {
 	return r
 }
 
-// checkStart says what is missing to start a request where barred is what keeps the caller from the gate; nil: nothing is.
-func checkStart(barred error, r *Request, op bool) error {
+// checkStart returns the error that keeps the caller from starting a request: access, the accessError of the gate or domain; or
+// that r is nil; or that there is no Op (op is false).
+func checkStart(access error, r *Request, op bool) error {
 	switch {
-	case barred != nil:
-		return barred
+	case access != nil:
+		return access
 	case r == nil:
 		return errNoRequest
 	case !op:
@@ -141,7 +142,7 @@ func checkStart(barred error, r *Request, op bool) error {
 	return nil
 }
 
-// orBackground is ctx, or one that never ends.
+// orBackground returns ctx, or, if it is nil, a context that never ends.
 func orBackground(ctx context.Context) context.Context {
 	if ctx == nil {
 		return context.Background()

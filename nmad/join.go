@@ -7,9 +7,10 @@ import (
 	"sync"
 )
 
-// Join opens the session that the launcher, or the process manager, has prepared: Open with what
-// FromEnvironment says. A process joins its job once: while it has the session, and in a job of several also after that,
-// Join fails with ErrJoined, as does Open with what FromEnvironment says.
+// Join opens the session that the launcher, or the process manager, has prepared: it is Open with the Config of
+// FromEnvironment. A process joins its job once: while the session is open, and in a job of several processes also after Close,
+// Join fails with ErrJoined, and so does Open with the Config of FromEnvironment. Join blocks the calling thread or goroutine
+// only, until all processes have joined, or ctx ends.
 func Join(ctx context.Context) (s *Session, err error) {
 	ctx = orBackground(ctx)
 	offThread(func() {
@@ -22,15 +23,14 @@ func Join(ctx context.Context) (s *Session, err error) {
 	return s, err
 }
 
-// joinState is this process's place in the job that its environment tells of. Open takes it, of a Config that FromEnvironment
-// has made:
+// joinState is the state of this process's place in the job that its environment tells of. Open takes the place if its Config
+// comes from FromEnvironment:
 //
 //	free --- Open ---> taken --- Close ---> left
 //	  ^                  |
-//	  '-- Open fails ----'  unless the socket at which rank 0 was to be met is gone with it: then left
+//	  '-- Open fails ----'  (to left, if the listening socket of rank 0 was closed)
 //
-// A job meets once, so there is no way back from left. In a job of one process there are no others to meet: it goes back
-// to free.
+// The processes of a job meet once, so nothing leads back from left. In a job of one process Close leads back to free.
 type joinState struct {
 	mu     sync.Mutex
 	stage  joinStage
@@ -45,7 +45,7 @@ const (
 	joinLeft
 )
 
-// joining is the place of this process.
+// joining is the state of this process's place.
 var joining joinState
 
 // jobIdentity is what FromEnvironment has read about the job. If the caller has changed that in a Config, the Config is for
@@ -60,7 +60,7 @@ func identityOf(c *Config) *jobIdentity {
 	return &jobIdentity{c.Rank, c.Size, c.Rendezvous, c.Listener}
 }
 
-// inherit takes over the listening socket that the launcher has opened, once.
+// inherit returns the listening socket that the launcher has opened, which it takes over in the first call.
 func (pl *joinState) inherit(text string) (net.Listener, error) {
 	pl.mu.Lock()
 	defer pl.mu.Unlock()
@@ -72,6 +72,7 @@ func (pl *joinState) inherit(text string) (net.Listener, error) {
 	return l, err
 }
 
+// take takes the place. It fails with ErrJoined if the place is not free.
 func (pl *joinState) take() error {
 	pl.mu.Lock()
 	defer pl.mu.Unlock()
@@ -85,13 +86,14 @@ func (pl *joinState) take() error {
 	return nil
 }
 
+// moveTo sets the state.
 func (pl *joinState) moveTo(to joinStage) {
 	pl.mu.Lock()
 	defer pl.mu.Unlock()
 	pl.stage = to
 }
 
-// takePlace takes the place of this process if that is the one that cfg is for. Without others only Join asks for it.
+// takePlace takes the place of this process in its job, if cfg is for that job. In a job of one process only Join takes it.
 func (cfg *Config) takePlace() error {
 	if cfg.fromEnv != nil && *cfg.fromEnv != *identityOf(cfg) {
 		cfg.fromEnv, cfg.manager, cfg.rankZeroName = nil, nil, ""
@@ -103,7 +105,7 @@ func (cfg *Config) takePlace() error {
 	return joining.take()
 }
 
-// leavePlace is the counterpart of takePlace, after a Close or an Open that has failed.
+// leavePlace undoes takePlace: after a Close (closed), or after an Open that has failed.
 func (cfg *Config) leavePlace(closed bool) {
 	switch {
 	case cfg.fromEnv == nil:

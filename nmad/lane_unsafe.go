@@ -11,19 +11,21 @@ import (
 	"github.com/pm2-go/pm2/nmad/internal/lane"
 )
 
-// laned is a link whose packets code outside of Go can move; see lane.Lane.
+// A lane lets C code (package nmad/mpi/abi) move short messages of a gate itself, without a call of Go: it tells where the state
+// of the gate lies in memory. docs/decisions/messages-from-c.md has the protocol.
+
+// laned is a link whose packets C code can move; see lane.Lane.
 type laned interface {
 	Lane(*lane.Lane)
 	Wake()
 }
 
-// looksInLane is how often such code looks for a message before it leaves the wait to Go: about 10 us.
+// looksInLane is how often C code looks for a message, about 10 us, before it leaves the wait to Go.
 const looksInLane = 400
 
-// Way sets w to how messages of the context between this process and a rank of its group go, for code outside of Go that
-// moves short ones itself: w.Lane stays nil if that is not possible. False: that is not known yet, as the gate has no
-// links. It is for package nmad/mpi/abi; the rank's gate, and all that it belongs to, stays as it is while w is used. Any
-// thread may call it.
+// Way fills in w for C code that moves short messages of the context itself, between this process and a rank of its group. It
+// returns false if the gate has no links yet: then the caller asks again later. If w.Lane is nil after true, C code cannot move
+// these messages. The lane stays valid as long as the session. Way is for package nmad/mpi/abi; any thread may call it.
 func (c *Context) Way(rank int, w *lane.Way) (known bool) {
 	g, err := c.gate(rank)
 	if err != nil {
@@ -53,7 +55,7 @@ func (c *Context) Way(rank int, w *lane.Way) (known bool) {
 	return true
 }
 
-// newLane is the lane of a gate with one link.
+// newLane makes the lane of a gate with one link.
 func (h *lockedGate) newLane(link laned) *lane.Lane {
 	g := h.g
 	x := &lane.Lane{
@@ -75,19 +77,19 @@ func (h *lockedGate) newLane(link laned) *lane.Lane {
 	return x
 }
 
-// laneSlips are the receives that code outside of Go begins.
+// laneSlips are the receives that C code begins: a slip is a receive of which Go does not know yet.
 type laneSlips struct {
-	all []lane.Slip        // of the lane; empty: it begins none
-	of  func(int) *Request // the request that one of them becomes
+	all []lane.Slip        // the ring of the lane; nil if C code begins no receives
+	of  func(int) *Request // returns the request that a slip becomes
 }
 
-// mostOfSlips bounds the bytes for which slips wait: their messages fit into half of a link's memory, so that a sender
-// does not wait because no thread of Go takes them in.
+// mostOfSlips bounds the bytes of the buffers of slips: their messages fit into half of a link's memory, so that no sender has
+// to wait until a thread of Go receives them.
 const mostOfSlips = 64 << 10
 
-// Slips lets code outside of Go begin receives over a lane by these slips, whose number is a power of two and which the
-// caller must leave alone. of returns the request that a slip becomes when Go takes it in; it must not be under way. Slips
-// does nothing if the lane has slips.
+// Slips lets C code begin receives over a lane by these slips, whose number is a power of two. The caller must not use the slice
+// afterwards. of returns the request that a slip becomes when Go posts it; that request must not be under way. Slips does
+// nothing if the lane has slips already.
 func (c *Context) Slips(x *lane.Lane, slips []lane.Slip, of func(int) *Request) {
 	for g := range c.d.all {
 		if g.inbox.lane.Load() != x {
@@ -106,8 +108,7 @@ func (c *Context) Slips(x *lane.Lane, slips []lane.Slip, of func(int) *Request) 
 	}
 }
 
-// takeSlips posts the receives that code outside of Go has begun, in their order. The holder must not call it while it
-// handles a packet.
+// takeSlips posts the receives that C code has begun, in their order.
 func (h *lockedGate) takeSlips() {
 	x := h.g.inbox.lane.Load()
 	if x == nil || !x.Waiting() {
@@ -121,39 +122,41 @@ func (h *lockedGate) takeSlips() {
 		in := h.g.domain.context(uint16((*lane.Way)(*(*unsafe.Pointer)(unsafe.Pointer(&s.Way))).Extent >> 48))
 		x.Head.Store(at + 1)
 		x.Spare += int64(s.Room)
-		if in != nil && r.claim() == nil { // an open receive keeps its context, and its slip
+		if in != nil && r.claim() == nil { // always so: C code keeps the context open, and uses a slip again only when its receive has ended
 			r.prepare(h.g, flow.OpRecv, in, s.Key, unsafe.Slice(*(**byte)(unsafe.Pointer(&s.Buf)), s.Room), flow.NotifyState)
 			r.core.Entry.Age = s.Age
 			h.startRecv(r)
 		}
-		s.State.Store(lane.SlipGiven) // its owner may look at r from here on
+		s.State.Store(lane.SlipGiven) // from here on C code waits for r
 	}
 }
 
-// patience is for how long slips wait at least before Go takes them in though no thread calls; twice that is the most.
-const patience = 2 * time.Millisecond
+// slipDelay is the least time after which Go posts slips although no thread calls this package; the longest is twice that.
+const slipDelay = 2 * time.Millisecond
 
-// slipWatch looks now and then whether the slips of a lane wait for long, as long as there are new ones.
+// slipWatch posts the slips of a lane that have waited for slipDelay. It looks periodically, as long as C code begins receives.
 type slipWatch struct {
 	lane *lane.Lane
-	last uint64 // Tail at the last look
+	last uint64 // Lane.Tail at the last look
 }
 
+// begin starts to look, unless the watch does already. C code calls it by Lane.Watch when it begins a receive.
 func (sw *slipWatch) begin() {
 	if sw.lane.Watches.Swap(1) == 0 {
-		time.AfterFunc(patience, sw.look)
+		time.AfterFunc(slipDelay, sw.look)
 	}
 }
 
+// look posts the slips if no new one was begun since the last look; else it looks again later.
 func (sw *slipWatch) look() {
 	tail := sw.lane.Tail.Load()
-	stands := sw.last == tail
+	unchanged := sw.last == tail
 	sw.last = tail
-	if !stands {
-		time.AfterFunc(patience, sw.look)
+	if !unchanged {
+		time.AfterFunc(slipDelay, sw.look)
 		return
 	}
-	sw.lane.Watches.Store(0) // one that is begun from here on watches anew
+	sw.lane.Watches.Store(0) // a receive that is begun from here on starts the watch again
 	if sw.lane.Waiting() {
 		sw.lane.Tend()
 	}

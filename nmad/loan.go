@@ -10,10 +10,10 @@ import (
 	"github.com/pm2-go/pm2/nmad/internal/mapped"
 )
 
-// Loan is a message that a receive that takes loans (Op.Loan) has received; Request.Loan returns it. If InPlace, its bytes
-// lie in the sender's memory, which is mapped here for reading only (a write is a fault that ends the program), and the
-// sender waits for Release. Else they are in the buffer of the receive. A sender that breaks the rules can change bytes
-// that are in place while they are read. So a reader that checks the bytes must copy them first, and check the copy.
+// Loan is a message that a receive with Op.Loan has received; Request.Loan returns it. If InPlace is true, its bytes lie in the
+// sender's memory, which is mapped here for reading only (a write is a fault that ends the program), and the sender waits for
+// Release. Otherwise the bytes are in the buffer of the receive. A sender that breaks the rules can change bytes in place while
+// they are read, so a reader that checks the bytes must copy them first, and check the copy.
 //
 // A Loan is a handle, and may be copied. After Release it has no bytes. The zero Loan counts as released. The methods
 // never block; any number of threads may call them at once, also in callbacks. If Release is called several times, one
@@ -26,7 +26,7 @@ type Loan struct {
 	bytes      []byte
 }
 
-// Bytes returns the message; nil: it was released. The program must not touch the bytes after Release.
+// Bytes returns the message; nil if it was released. The program must not touch the bytes after Release.
 func (ln Loan) Bytes() []byte {
 	if !ln.live() {
 		return nil
@@ -34,15 +34,16 @@ func (ln Loan) Bytes() []byte {
 	return ln.bytes
 }
 
-// live says that it was not released.
+// live reports whether the loan was not released.
 func (ln Loan) live() bool { return ln.lease != nil && ln.lease.Generation.Load() == ln.generation }
 
-// InPlace says whether the bytes lie in the sender's memory.
+// InPlace reports whether the bytes lie in the sender's memory.
 func (ln Loan) InPlace() bool { return ln.inPlace && ln.live() }
 
-// Release gives the message back to its sender, whose send is done then. The bytes stay readable until then, also when the
-// sender has died, or this session was closed: its memory stays mapped. If the network has no room for the packet that
-// tells the sender, the packet leaves at the next poll of the engine. The error is ErrReleased if it was released before.
+// Release gives the message back to its sender, whose send then is done. Until Release the bytes stay readable, also after the
+// sender has died, or this session was closed: the sender's memory stays mapped. If the network has no room for the packet that
+// tells the sender, the packet leaves at the next poll of the engine. Release fails with ErrReleased if the loan was released
+// before. It never blocks.
 func (ln Loan) Release() error {
 	if ln.lease == nil || !ln.lease.Generation.CompareAndSwap(ln.generation, ln.generation+1) {
 		return errReleased("loan")
@@ -51,20 +52,20 @@ func (ln Loan) Release() error {
 	return nil
 }
 
-// Loan returns, of a receive with Op.Loan that has ended without an error, the message. It is the same
-// for each call until the request is started again, and must be released once.
+// Loan returns the message of a receive with Op.Loan that has ended without an error. Each call returns the same Loan until the
+// request is started again; the program must release it once. In all other cases Loan returns the zero Loan.
 func (r *Request) Loan() Loan {
 	if r == nil || !r.ended() || !r.core.UsesRare || r.core.Rare.Lease == nil {
 		return Loan{}
 	}
 	x, generation := r.core.Rare.Lease, r.core.Rare.LeaseGeneration
-	if x.Generation.Load() != generation { // released: it may be that of another message by now
+	if x.Generation.Load() != generation { // released: the lease may belong to another message by now
 		return Loan{}
 	}
 	return Loan{r.source(), x, generation, x.InPeer, x.Bytes}
 }
 
-// source is the gate that the message of a receive came from.
+// source returns the gate from which the message of a receive has come.
 func (r *Request) source() *Gate {
 	if d := r.domain(); d != nil {
 		return d.gates.at(r.core.Rare.From)
@@ -82,9 +83,9 @@ func newWhere(c mapped.Card, place int) (b loanBody) {
 	return b
 }
 
-// View returns the bytes of a message that the peer lends. It maps the peer's memory when the card of that has come, if
-// the card is of the process at the other end of the link. It returns nil, and no error, if that memory cannot be mapped:
-// then messages come the usual way.
+// View implements flow.Network: it returns the bytes of a message that the peer lends. It maps the peer's memory when its card
+// has come, if the card is of the process at the other end of the link. It returns nil, and no error, if that memory cannot be
+// mapped: then messages come in the usual way.
 func (h *lockedGate) View(card []byte, place, size uint64) ([]byte, error) {
 	if len(card) > 0 {
 		c, err := mapped.CardOf(card), error(nil)
@@ -111,7 +112,7 @@ func (h *lockedGate) View(card []byte, place, size uint64) ([]byte, error) {
 // closeView unmaps the peer's memory once the gate has ended and nothing of it is loaned.
 func (h *lockedGate) closeView() {
 	if h.flow.ViewUnused() {
-		_ = h.view.Vacate() // else it stays mapped
+		_ = h.view.Vacate() // if that fails the memory stays mapped
 		h.view = nil
 	}
 }

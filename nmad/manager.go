@@ -56,8 +56,8 @@ const (
 	endGrace = 3 * time.Second
 )
 
-// managerOf connects to the manager of this process; nil: it has none. When ctx ends its caller waits no longer; the next
-// one finds what has come of it.
+// managerOf returns the manager of this process, and connects to it in the first call; nil if it has none. If ctx ends first,
+// the connecting goes on, and the next call returns its result.
 func managerOf(ctx context.Context) (*managed, error) {
 	by := &startedBy
 	by.mu.Lock()
@@ -75,6 +75,7 @@ func managerOf(ctx context.Context) (*managed, error) {
 	}
 }
 
+// findManager connects to the manager, and publishes the result in startedBy.
 func findManager() {
 	by := &startedBy
 	defer close(by.found)
@@ -90,7 +91,7 @@ func findManager() {
 	}
 }
 
-// follow ends this process when its manager has gone, as the end of a launcher of ours does: the job is no more.
+// follow ends this process when its manager has gone, because then the job has ended. The end of our launcher does the same.
 func (mg *managed) follow() {
 	<-mg.Gone()
 	fmt.Fprintf(os.Stderr, "nmad: rank %d: the process manager has gone (%s): this process ends\n", mg.Rank(), mg.Name())
@@ -112,7 +113,7 @@ func (mg *managed) stepTo(stage managedStage) error {
 	return nil
 }
 
-// meet agrees with the other processes of the job on where they meet, and fills in what the user has not set.
+// meet agrees with the other processes of the job, by the manager, on where they meet. It fills in what the user has not set.
 func (cfg *Config) meet(ctx context.Context) error {
 	m := cfg.manager
 	if err := m.stepTo(jobJoined); err != nil || cfg.Size == 1 {
@@ -135,11 +136,11 @@ func (cfg *Config) meet(ctx context.Context) error {
 	return nil
 }
 
-// meetByName finds rank 0 by its name. Unless the user has set it, it also finds the address of this host at which the
-// others reach this process. Each process is on a host of its own. A cluster may take long to start them.
+// meetByName finds rank 0 of an indexed job by its name. Unless the user has set Listen, it also finds the address of this host
+// at which the others reach this process. Each process counts as on a host of its own.
 func (cfg *Config) meetByName(ctx context.Context) error {
 	if err := cfg.check(); err != nil {
-		return err // no need to wait
+		return err // a wrong configuration: waiting for rank 0 would not help
 	}
 	if cfg.startTimeout = cfg.Timeout; cfg.startTimeout == 0 {
 		cfg.startTimeout = meetLimit
@@ -160,8 +161,8 @@ func (cfg *Config) meetByName(ctx context.Context) error {
 	return nil
 }
 
-// chooseRails chooses the rails, unless the user has. If no two processes share a host, it takes one rail over each
-// network that all hosts share. Else it takes one rail: the best way within the host, and the first network between hosts.
+// chooseRails sets Driver and Listen, unless the user has. If no two processes share a host, there is one rail over each network
+// that all hosts share. Otherwise there is one rail: the fastest driver within a host, and the first network between hosts.
 func (cfg *Config) chooseRails(meeting *manager.Meeting) {
 	custom := cfg.Custom != nil || cfg.Rails != nil
 	if cfg.Driver == "" && !custom && meeting.Alone() && len(meeting.Listen) > 1 {
@@ -177,9 +178,9 @@ func (cfg *Config) chooseRails(meeting *manager.Meeting) {
 	}
 }
 
-// Abort ends the whole job with that exit status. It tells the process manager, if there is one, and ends this process.
-// Package launch then ends the others, as for any process that fails. It does not return. A status whose low 8 bits, which
-// are all that a process tells of it, are 0 counts as 1.
+// Abort ends the whole job with an exit status. It tells the process manager, if there is one, and ends this process; our
+// launcher then ends the others, as for any process that fails. why is written to standard error. Only the low 8 bits of status
+// count; if they are 0, the status is 1. Abort does not return.
 func (s *Session) Abort(status int, why string) {
 	if status&0xff == 0 {
 		status = 1
@@ -200,7 +201,7 @@ func (s *Session) Abort(status int, why string) {
 // finalize tells the manager that this process is done with it.
 func (mg *managed) finalize() error {
 	if err := mg.stepTo(managerLeft); err != nil {
-		return nil // another session has
+		return nil // another session has done it
 	}
 	ctx, stop := limit.Context(context.Background(), openLimit)
 	defer stop()
@@ -210,15 +211,15 @@ func (mg *managed) finalize() error {
 	return nil
 }
 
-// program is what the launcher, or the process manager, says of the program of this process; asked for once.
+// program is the result of Session.Program, which is found once.
 type program struct {
 	once   sync.Once
 	number int
 	known  bool
 }
 
-// Program says which program of the job's command line this process runs, 0 being the first, as its launcher or its
-// process manager tells; false: neither does. The first call may wait for the process manager.
+// Program returns which program of the job's command line this process runs, as its launcher or its process manager tells; the
+// first one is 0. known is false if neither tells. The first call may block until the process manager answers.
 func (s *Session) Program() (number int, known bool) {
 	if !s.valid() {
 		return 0, false
@@ -229,6 +230,7 @@ func (s *Session) Program() (number int, known bool) {
 	return s.program.number, s.program.known
 }
 
+// findProgram asks for the result of Session.Program.
 func (cfg *Config) findProgram() (number int, known bool) {
 	if cfg.manager == nil {
 		number, err := setting.Number(os.Getenv(EnvProgram))
@@ -244,13 +246,14 @@ func (cfg *Config) findProgram() (number int, known bool) {
 	return number, err == nil
 }
 
-// toLauncher is where this process tells its launcher of its session, found once.
+// toLauncher is the pipe by which this process tells its launcher the stage of its session. mu guards it.
 var toLauncher struct {
 	mu     sync.Mutex
-	teller *presence.Teller // nil: it was not asked to
+	teller *presence.Teller // nil if the launcher has given no pipe
 }
 
-// toldPresence takes over what EnvPresenceFD names, and takes it out of the environment.
+// toldPresence returns the pipe that EnvPresenceFD names, which it takes over, and takes out of the environment, in the first
+// call.
 func toldPresence() (*presence.Teller, error) {
 	to := &toLauncher
 	to.mu.Lock()
@@ -267,7 +270,8 @@ func toldPresence() (*presence.Teller, error) {
 	return teller, os.Unsetenv(EnvPresenceFD)
 }
 
-// tellLost tells the launcher, before any call fails for it, that the peer is lost, unless it had left the job.
+// tellLost tells the launcher that the peer is lost. The caller ends the gate afterwards: so the launcher knows before any call
+// of the program fails because of it. If the gate has ended, tellLost does nothing.
 func (g *Gate) tellLost(h *lockedGate) {
 	if h.endErr == nil && g.domain.valid() {
 		g.domain.s.peerLost.Store(true)
@@ -275,12 +279,12 @@ func (g *Gate) tellLost(h *lockedGate) {
 	}
 }
 
-// Start describes what has started this process, as far as its environment tells.
+// Start says what has started this process, as far as its environment tells.
 type Start struct {
 	By      string   // "alone", "the launcher of pm2", "PMI 1.1", ...
-	Managed bool     // a process manager, or Kubernetes: Join meets the others through it, or by a name
-	Found   []string // the variables that say so, "NAME=value"; none says "alone"
-	Lack    string   // what keeps Join from working, and what to do; "": nothing
+	Managed bool     // by a process manager, or Kubernetes: Join meets the others through it, or by a name
+	Found   []string // the variables that show it, as "NAME=value"; empty for "alone"
+	Lack    string   // what keeps Join from working, and what to do about it; "" if nothing does
 }
 
 // FindStart finds out what has started this process, from the environment alone.

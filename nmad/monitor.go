@@ -6,30 +6,30 @@ import (
 	"sync/atomic"
 )
 
-// EventKind says what has happened; Monitor takes a set of kinds, joined by |.
+// EventKind is a kind of event. Monitor takes a set of kinds, joined by |.
 type EventKind uint8
 
 const (
-	MessageArrived EventKind = 1 << iota // a message has come, or was announced, for which there is no receive yet
+	MessageArrived EventKind = 1 << iota // a message that has no receive yet has come, or was announced
 	SendDone                             // a send has ended
 	RecvDone                             // a receive has ended
-	GateEnded                            // the other process has left, has died, or broke the protocol
+	GateEnded                            // a gate has ended: the other process has left, has died, or has broken the protocol
 )
 
-// Event is what has happened, as Monitor tells it.
+// Event is an event of a session, as monitors get it.
 type Event struct {
-	Kind EventKind
-	Gate *Gate // between which two processes
-	Envelope
-	Request *Request // SendDone, RecvDone: which one; nil for the calls that block
-	Err     error    // SendDone, RecvDone, GateEnded: how it ended
+	Kind     EventKind
+	Gate     *Gate    // the gate at which it has happened
+	Envelope          // the message; of GateEnded only Source, the rank of the peer
+	Request  *Request // of SendDone and RecvDone: the request; nil for calls that block
+	Err      error    // of SendDone, RecvDone and GateEnded: how it has ended
 }
 
-// monitors are the functions that want to hear what happens in a session.
+// monitors is the list of the monitors of a session. Safe for concurrent use.
 type monitors struct {
-	kinds atomic.Uint32 // all that any of them wants; read by every gate
-	mu    sync.Mutex    // serializes changes
-	list  atomic.Pointer[[]*monitor]
+	kinds atomic.Uint32              // all EventKinds that any monitor wants; every gate reads it
+	mu    sync.Mutex                 // serializes changes
+	list  atomic.Pointer[[]*monitor] // nil if there are none; the slice that it points to does not change
 }
 
 type monitor struct {
@@ -37,10 +37,10 @@ type monitor struct {
 	f     func(Event)
 }
 
-// Monitor calls f for each event of the given kinds from now on, until stop is called. It is called as a request's Done is
-// (Op): outside of all locks, by the thread that moves the gate on, which may be a hook of the scheduler: it must not
-// block nor wait, but may start requests. An event does not say the context of its message. Events of one gate come one at
-// a time and in order; those of different gates may come at the same time. After stop one more may be on its way.
+// Monitor calls f for each event of the given kinds until stop is called. f is called as Op.Done is: without any lock, by the
+// thread that polls the gate, which may be in a hook of the scheduler. So f must not block or wait, but it may start requests.
+// Events of one gate come one at a time and in order; those of different gates may come at the same time. An event does not
+// name the context of its message. After stop has returned, one more call may be under way.
 func (s *Session) Monitor(kinds EventKind, f func(Event)) (stop func()) {
 	if s == nil || f == nil {
 		return func() {}

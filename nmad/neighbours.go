@@ -10,16 +10,16 @@ import (
 	"github.com/pm2-go/pm2/sched/topo"
 )
 
-// neighbours are the processes of the job that run on this one's host, as the cards of all tell. Several ranks may be
-// sessions of one process, which then has one place. Processes in different name spaces of pids on one host share its
-// processors all the same.
+// neighbours describes the processes of the job that run on the host of this one, this one included, as the cards of all
+// processes tell. Several ranks may be sessions of one process, which counts once. Processes in different PID name spaces of
+// one host count, because they share its processors.
 type neighbours struct {
 	index, count   int  // this process among them, in the order of their ranks
 	sameCPUs       bool // all may use the same processors
 	oversubscribed bool // those with which it shares processors are more than these are
 }
 
-// ownCPUs is what a card says of the processors of this process; empty: it is not known, or too long to tell.
+// ownCPUs returns the processors of this process for its card; "" if they are not known, or the text is too long.
 func ownCPUs() string {
 	set, err := topo.ProcessAffinity()
 	text := set.String()
@@ -29,7 +29,7 @@ func ownCPUs() string {
 	return text
 }
 
-// neighboursOf finds those of the process that has a rank.
+// neighboursOf returns the neighbours of the process of a rank.
 func neighboursOf(cards []roster.Card, rank int) (n neighbours) {
 	type process struct {
 		space string
@@ -65,15 +65,15 @@ func neighboursOf(cards []roster.Card, rank int) (n neighbours) {
 	return n
 }
 
-// bootOf is the kernel that runs a process; empty: it is not known.
+// bootOf returns the boot id of the kernel that runs a process; "" if it is not known.
 func bootOf(c roster.Card) string {
 	boot, _, _ := strings.Cut(c.Host, "/")
 	return boot
 }
 
-// settleIn takes this process's share of the processors of its host, as a launcher of ours has it, if the environment has
-// told it of the job and what has started it has not bound it. The threads of a scheduler that runs already have their
-// places, and keep them. Where processes share processors it has their waits yield.
+// settleIn binds this process to its share of the processors of its host, as our launcher does, if the environment tells of the
+// job and the process was not bound when it was started. It does not if a scheduler of threads runs, because the threads of
+// that scheduler are already placed. If processes share processors, settleIn makes the waits of this process yield.
 func (s *Session) settleIn(cards []roster.Card) {
 	c := &s.cfg
 	n := neighboursOf(cards, c.Rank)
@@ -92,8 +92,8 @@ func (s *Session) settleIn(cards []roster.Card) {
 	}
 }
 
-// hostIdentity names this host and the pid name space in it: processes with
-// equal ones see each other's pids. The boot id is unique per start of a kernel.
+// hostIdentity identifies this host and a PID name space of it: processes with the same one see each other's PIDs. The boot id
+// is unique for each start of a kernel.
 func hostIdentity() string {
 	boot, _ := kernel.Boot()
 	return boot + "/" + kernel.Space("pid")

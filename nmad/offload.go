@@ -9,9 +9,9 @@ import (
 	"github.com/pm2-go/pm2/tasklet"
 )
 
-// Offload says which core submits the sends of Isend, Post and Start to the network: those of the thread that starts them,
-// or another one, so that their caller goes on with its computation (Trahay and Denis, 2009, section IV.B). Send, and
-// messages to the own rank, are never offloaded.
+// Offload says which core hands the sends of Isend, Post and Start to the network: that of the thread that starts them, or
+// another one, so that the thread can go on computing (Trahay and Denis, 2009, section IV.B). Sends by Send, and messages to
+// the own rank, are never offloaded.
 type Offload uint8
 
 const (
@@ -29,24 +29,24 @@ const (
 // String returns the name in lower case.
 func (off Offload) String() string { return name(off, "off", "idle", "tasklet") }
 
-// offload has other cores submit the sends of a gate. The caller leaves a send in the inbox, as if the lock were held, and
-// a task, or a tasklet, takes in what is there.
+// offload makes other cores submit the sends of a gate. The starter leaves a send in the inbox, as if the lock were held, and a
+// task, or a tasklet, handles the inbox.
 //
-//	starter:  push r onto the inbox; was pending, set it: not yet: schedule the task, or, if that is not to be had, tend
-//	task:     clear pending; take in the inbox, if the lock is free
+//	starter:  push r onto the inbox; set pending; if it was not set before schedule the task, or, if that fails, tend
+//	task:     clear pending; handle the inbox if the lock is free
 //
-// The task clears pending before it looks, so a starter that finds it set knows that the task looks after the push. If the
-// link has no room, the gate's own task, which polls, sends the rest later.
+// The task clears pending before it looks, so a starter that finds it set knows that the task looks after the push. If the link
+// has no room, the gate's own task sends the rest later.
 type offload struct {
 	g       *Gate
-	pending atomic.Bool   // the task has not begun to look
-	idle    atomic.Uint64 // submissions that an idle processor was given
-	vector  *tasklet.Vector
-	task    pioman.Task
-	tasklet tasklet.Tasklet
+	pending atomic.Bool     // the task is scheduled, and has not begun to look; starters set it, the task clears it
+	idle    atomic.Uint64   // Stats.Offloaded
+	vector  *tasklet.Vector // of OffloadTasklet; else nil
+	task    pioman.Task     // of OffloadIdle
+	tasklet tasklet.Tasklet // of OffloadTasklet
 }
 
-// offloading makes what offloads the sends of a gate; nil: nothing does.
+// offloading makes the offload of a gate; nil if cfg has none.
 func offloading(g *Gate, cfg *DomainConfig) *offload {
 	if cfg.Offload == OffloadOff || g.rank == g.ownRank {
 		return nil
@@ -59,12 +59,13 @@ func offloading(g *Gate, cfg *DomainConfig) *offload {
 	return x
 }
 
+// run is the function of the task and of the tasklet.
 func (of *offload) run() {
 	of.pending.Store(false)
 	of.g.tend()
 }
 
-// leaveRequest leaves a send to another core.
+// leaveRequest leaves a send for another core.
 func (of *offload) leaveRequest(r *Request) {
 	of.g.inbox.push(r)
 	if !of.pending.Swap(true) && !of.schedule() {
@@ -72,7 +73,7 @@ func (of *offload) leaveRequest(r *Request) {
 	}
 }
 
-// schedule says whether it was possible: the task may be running just now.
+// schedule schedules the task, or the tasklet. It returns false if that fails, because the task is running just now.
 func (of *offload) schedule() bool {
 	if of.vector != nil {
 		return of.tasklet.Schedule()
@@ -84,7 +85,7 @@ func (of *offload) schedule() bool {
 	return err == nil
 }
 
-// end waits until nothing is run any more; what was left to it the caller does.
+// end waits until neither task nor tasklet runs any more, and handles what was left for them.
 func (of *offload) end() {
 	if of == nil {
 		return
@@ -94,10 +95,10 @@ func (of *offload) end() {
 	of.run()
 }
 
-// offloads says whether r is to be submitted by another core.
+// offloads reports whether another core is to submit r.
 func (g *Gate) offloads(r *Request) bool { return g.offload != nil && r.core.Op == flow.OpSend }
 
-// checkOffload says what is wrong with that part of a configuration.
+// checkOffload fails if Offload and Tasklets do not fit the rest of the configuration.
 func (cfg *DomainConfig) checkOffload() error {
 	switch {
 	case cfg.Offload > OffloadTasklet:

@@ -6,9 +6,9 @@ import (
 	"github.com/pm2-go/pm2/nmad/internal/flow"
 )
 
-// Iprobe says whether a message that m is for has come from this gate and has no receive yet, and what it is. It moves the
-// gate on, once, and leaves the message where it is: another thread may take it before a receive is posted. Claim rules
-// that out.
+// Iprobe reports whether a message that m matches has come from this gate and has no receive yet, and returns its envelope. It
+// polls the gate once, and leaves the message where it is: another thread may take it before the caller posts a receive. Claim
+// rules that out. Iprobe does not block.
 func (g *Gate) Iprobe(m Match) (Envelope, bool) {
 	e, _, ok := g.Peek(m, nil)
 	return e, ok
@@ -20,9 +20,9 @@ func (d *Domain) Iprobe(m Match) (Envelope, bool) {
 	return e, ok
 }
 
-// Probe waits until a message that m is for has come from this gate and has no receive,
-// and says what it is; see Iprobe. It fails when ctx is done, with its cause, and when
-// the gate ends.
+// Probe waits until a message that m matches has come from this gate and has no receive, and returns its envelope; see Iprobe.
+// It fails with the cause of ctx when ctx is done, and with the gate's error when the gate ends. It blocks the calling thread
+// or goroutine only.
 func (g *Gate) Probe(ctx context.Context, m Match) (Envelope, error) {
 	if err := g.accessError(); err != nil {
 		return Envelope{}, err
@@ -53,10 +53,11 @@ func (d *Domain) Probe(ctx context.Context, m Match) (Envelope, error) {
 	return r.probed(ctx)
 }
 
+// probed waits for a probe that was started, and returns its result.
 func (r *Request) probed(ctx context.Context) (Envelope, error) {
 	err := r.WaitContext(ctx)
 	if err != nil && !r.doneOrIdle() && !r.Cancel() {
-		err = r.Wait() // it was found just now
+		err = r.Wait() // the message has just been found
 	}
 	if err != nil {
 		return Envelope{}, during("probe", err)
@@ -64,14 +65,14 @@ func (r *Request) probed(ctx context.Context) (Envelope, error) {
 	return r.Envelope(), nil
 }
 
-// Peek copies the beginning of a message into buf, without receiving it. It looks for a message that m is for, that has
-// come from this gate, and that has no receive yet. It returns the envelope, and how many bytes it has copied. The
-// message stays where it is, and the receive that gets it gets all of it. Peek is for messages that say in
-// their first bytes what to do with the rest.
+// Peek copies the beginning of a message into buf without receiving it: of a message that m matches, that has come from this
+// gate, and that has no receive yet. It returns the envelope, and how many bytes it has copied; ok is false if there is no such
+// message. The message stays where it is, and the receive that gets it gets all of it. Peek is for messages whose first bytes
+// say what to do with the rest.
 //
-// If the message is only announced, as a long one that is not loaned, or a synchronous send, only its envelope is here,
-// and n is 0. Like Iprobe, which is Peek into no buffer, it moves the gate on, once, and another thread may have taken the
-// message by the time a receive is posted; Claim and Message.Peek rule that out. False: there is none.
+// If the message is only announced, because it is long and not loaned, or synchronous, only its envelope is here, and n is 0.
+// Like Iprobe, Peek polls the gate once, and another thread may take the message before the caller posts a receive; Claim and
+// Message.Peek rule that out.
 func (g *Gate) Peek(m Match, buf []byte) (e Envelope, n int, ok bool) {
 	if g.accessError() != nil {
 		return e, 0, false
@@ -80,7 +81,7 @@ func (g *Gate) Peek(m Match, buf []byte) (e Envelope, n int, ok bool) {
 	return g.peek(m, buf)
 }
 
-// peek is Peek without moving the gate on.
+// peek is Peek without a poll of the gate.
 func (g *Gate) peek(m Match, buf []byte) (e Envelope, n int, ok bool) {
 	h := g.enter()
 	defer h.unlock()
@@ -88,14 +89,14 @@ func (g *Gate) peek(m Match, buf []byte) (e Envelope, n int, ok bool) {
 		return e, 0, false
 	}
 	x := h.flow.Peek(m.Context.numberOrPlain(), m.pattern(), h.Begin())
-	h.sendIfDue() // for receives before this
+	h.sendIfDue() // Begin and Peek may have begun receives, which answer
 	if x == nil {
 		return e, 0, false
 	}
 	return envelopeOf(g.rank, x), copy(buf, x.Body()), true
 }
 
-// Peek is like Gate.Peek, for a message from any rank.
+// Peek is Gate.Peek for a message from any rank.
 func (d *Domain) Peek(m Match, buf []byte) (e Envelope, n int, ok bool) {
 	if d.accessError() != nil {
 		return e, 0, false
@@ -109,18 +110,16 @@ func (d *Domain) Peek(m Match, buf []byte) (e Envelope, n int, ok bool) {
 	return Envelope{}, 0, false
 }
 
-// Message is a message that a call of Claim has taken: no other receive gets it. The program must
-// receive it; until then it keeps the memory that it takes, and the sender of a long one
-// waits.
+// Message is a message that a Claim has taken: no other receive gets it. The program must receive it, once; until then it keeps
+// its memory, and the sender of a long message waits.
 type Message struct {
 	gate *Gate
 	m    *flow.Message
 	Envelope
 }
 
-// Claim is like Iprobe, but takes the message: only a receive that is started with the Message gets it,
-// so the program can choose a buffer for it (a matched probe).
-// nil: there is none.
+// Claim is like Iprobe, but takes the message: only a receive that the program starts by the Message gets it, so the program
+// can choose a buffer for it (a matched probe). It returns nil if there is no message.
 func (g *Gate) Claim(m Match) *Message {
 	if g.accessError() != nil {
 		return nil
@@ -131,12 +130,13 @@ func (g *Gate) Claim(m Match) *Message {
 	return h.claim(m)
 }
 
+// claim is Claim under the lock, without a poll of the gate.
 func (h *lockedGate) claim(m Match) *Message {
 	if h.flow.Closing {
 		return nil
 	}
 	x := h.flow.Claim(m.Context.numberOrPlain(), m.pattern(), h.Begin())
-	h.sendIfDue() // for receives before this
+	h.sendIfDue() // Begin and Claim may have begun receives, which answer
 	if x == nil {
 		return nil
 	}
@@ -161,11 +161,12 @@ func (d *Domain) Claim(m Match) *Message {
 	return nil
 }
 
-// Irecv starts to receive the message into buf. It can be received once: later calls give
-// a request that has ended with ErrIdle.
+// Irecv starts to receive the message into buf. A message can be received once: later calls return a request that has ended
+// with ErrIdle.
 func (msg *Message) Irecv(buf []byte) *Request { return msg.Start(&Op{Kind: OpRecv, Buf: buf}) }
 
-// Start is Irecv with the options of a receive. op need not say which message it is for.
+// Start is Irecv with the options of a receive. The Match of op is ignored, except for its Context, which must be nil or allow
+// the message's gate.
 func (msg *Message) Start(op *Op) *Request {
 	if msg == nil || msg.gate == nil {
 		return failed(ErrIdle)
@@ -193,15 +194,15 @@ func (msg *Message) Start(op *Op) *Request {
 	return r
 }
 
-// Recv receives the message into buf and returns how many bytes buf holds.
+// Recv receives the message into buf, and returns how many bytes buf holds. It blocks the calling thread or goroutine only.
 func (msg *Message) Recv(buf []byte) (int, error) {
 	r := msg.Irecv(buf)
 	err := r.Wait()
 	return r.Len(), err
 }
 
-// Peek copies the beginning of a message that was claimed into buf; see Gate.Peek. After a receive of the message has
-// begun, Peek copies nothing.
+// Peek copies the beginning of the message into buf, and returns how many bytes it has copied; see Gate.Peek. After a receive
+// of the message has begun, Peek copies nothing.
 func (msg *Message) Peek(buf []byte) int {
 	if msg == nil || msg.gate == nil {
 		return 0
@@ -215,5 +216,5 @@ func (msg *Message) Peek(buf []byte) int {
 	return copy(buf, msg.m.Body())
 }
 
-// envelopeOf describes a message that has come from that rank.
+// envelopeOf returns the envelope of a message that has come from a rank.
 func envelopeOf(rank int, m *flow.Message) Envelope { return Envelope{rank, m.Tag, m.Bytes()} }

@@ -7,19 +7,20 @@ import (
 	"github.com/pm2-go/pm2/sched"
 )
 
-// spareProc is the P that sessions add where Go has one: it counts the CPUs that the process may use, and a launcher gives a
-// rank one.
+// spareProc adds a second P while sessions are open, if Go has only one: Go makes as many Ps as the process may use CPUs, and a
+// launcher often gives a rank one CPU.
 //
-// A goroutine that waits for a message yields its CPU, and sleeps, in system calls. If no P is idle, Go's monitor takes
-// the P of a goroutine in a system call after 20 us, and on its return that goroutine has to queue for the P, by the
-// kernel: an exchange of long messages takes two to three times as long. With a second P, which is idle, it keeps its own.
+// A goroutine that waits for a message yields its CPU, and sleeps, in system calls. If no P is idle, Go's monitor takes the P of
+// a goroutine that is in a system call after 20 us; on its return that goroutine has to wait for a P, with the help of the
+// kernel. Then an exchange of long messages takes two to three times as long. With a second P, which is idle, the goroutine
+// keeps its own.
 var spareProc struct {
 	mu       sync.Mutex
 	sessions int
 	lower    func() // nil: there were more Ps than one
 }
 
-// takeSpareProc is called when a session begins to open, leaveSpareProc when it has ended.
+// takeSpareProc is called when a session begins to open, and leaveSpareProc when it has ended.
 func takeSpareProc() {
 	spareProc.mu.Lock()
 	defer spareProc.mu.Unlock()
@@ -37,5 +38,5 @@ func leaveSpareProc() {
 	}
 }
 
-// shareCPUs has the waits of this process, also outside of its sessions, yield its CPU.
+// shareCPUs makes all waits of this process, also outside of its sessions, yield the CPU.
 func shareCPUs() { sched.ShareCPUs() }

@@ -6,13 +6,12 @@ import (
 	"os"
 )
 
-// Profile is what was measured of the rails of a machine. It is kept in a file, in JSON,
-// which EnvProfile names.
+// Profile holds the measurements of the rails of a machine. It is kept in a file, in JSON, which EnvProfile names.
 type Profile struct {
-	Rails map[string]Rail `json:"rails"` // by name of the driver, with #2, #3... for further rails of the same one
+	Rails map[string]Rail `json:"rails"` // by name of the driver, with #2, #3... for further rails of the same driver
 }
 
-// Rail is what was measured of one driver, or of one of several rails with that driver.
+// Rail holds the measurements of one rail.
 type Rail struct {
 	Eager     int     `json:"eager,omitempty"`      // longest message that is faster eagerly, over the first rail, than by a rendezvous whose bytes come over this one; 0: not measured
 	LatencyNs int64   `json:"latency_ns,omitempty"` // of a rendezvous: what it takes beyond the bytes, in ns
@@ -20,7 +19,7 @@ type Rail struct {
 	Points    []Cost  `json:"points,omitempty"`     // from which Eager comes
 }
 
-// Cost is half a round trip of messages of one size, in nanoseconds, median.
+// Cost is the median half round trip of messages of Size bytes, in nanoseconds, by each protocol.
 type Cost struct {
 	Size         int   `json:"size"`
 	EagerNs      int64 `json:"eager_ns"`
@@ -33,7 +32,7 @@ const maxBandwidth = 1e6
 // maxProfile is the longest file that LoadProfile reads, in bytes.
 const maxProfile = 1 << 20
 
-// LoadProfile reads a profile. What cannot be one is an ErrConfig.
+// LoadProfile reads a profile from a file. Errors are ErrConfig.
 func LoadProfile(file string) (*Profile, error) {
 	info, err := os.Stat(file)
 	if err != nil {
@@ -56,7 +55,7 @@ func LoadProfile(file string) (*Profile, error) {
 	return &p, nil
 }
 
-// check says what cannot have been measured; which is put behind the word profile.
+// check fails if the profile has values that cannot have been measured. which follows the word profile in the error.
 func (pf *Profile) check(which string) error {
 	for name, r := range pf.Rails {
 		if r.Eager < 0 || r.Eager == 0 && r.Bandwidth == 0 || r.LatencyNs < 0 || r.Bandwidth < 0 || r.Bandwidth > maxBandwidth {
@@ -67,7 +66,7 @@ func (pf *Profile) check(which string) error {
 	return nil
 }
 
-// Save writes the profile into a file.
+// Save writes the profile into a file, which LoadProfile reads.
 func (pf *Profile) Save(file string) error {
 	text, err := json.MarshalIndent(pf, "", "  ")
 	if err == nil {

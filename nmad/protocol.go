@@ -26,7 +26,8 @@ func (h *lockedGate) protocols() []Protocol {
 	return append(h.eagerRows(), h.rendezvousRows()...)
 }
 
-// unlimit lets messages of all sizes that fit into a packet go eagerly, so that a program can measure that.
+// unlimit lets messages of all sizes that fit into a packet go eagerly, so that the sampler can measure them. undo restores the
+// limit.
 func (g *Gate) unlimit() (undo func()) {
 	h := g.lock()
 	defer h.unlock()
@@ -42,7 +43,7 @@ func (g *Gate) unlimit() (undo func()) {
 	}
 }
 
-// applyProfile makes the gate use what was measured of its rails. The order of the rails stays.
+// applyProfile makes the gate use the measurements of its rails. The order of the rails stays.
 func (g *Gate) applyProfile(p *Profile) {
 	h := g.lock()
 	defer h.unlock()
@@ -65,7 +66,7 @@ func (g *Gate) applyProfile(p *Profile) {
 	}
 }
 
-// limitWhy says where the eager limit comes from.
+// limitWhy returns where the eager limit comes from.
 func (h *lockedGate) limitWhy() string {
 	if h.flow.EagerLimit() != h.flow.MaxBody() {
 		return h.eagerWhy
@@ -127,11 +128,11 @@ func (h *lockedGate) railNames(some []bool) string {
 	return strings.Join(names, ", ")
 }
 
-// Exception is a circumstance in which messages take another protocol than their size says.
+// Exception is a case in which messages take another protocol than that of their size.
 type Exception struct {
-	When string // the circumstance
-	Name string // of the protocol: "rendezvous", "aggregate", ...
-	Why  string
+	When string // which messages
+	Name string // their protocol: "rendezvous", "aggregate", ...
+	Why  string // the reason, for people
 }
 
 // exceptions returns the exceptions of the gate.
@@ -169,7 +170,8 @@ func (h *lockedGate) exceptions() []Exception {
 	return all
 }
 
-// joinable is the longest message that the strategy puts into a packet with another one; -1: none.
+// joinable returns the length of the longest message that the strategy puts into a packet with another one, in bytes; -1 if it
+// puts none.
 func (h *lockedGate) joinable() int {
 	p := strategy.Packet{Messages: 1, Bytes: flow.AggregateHead, Room: h.flow.MaxBody()}
 	joins := func(size int) bool {
@@ -178,7 +180,7 @@ func (h *lockedGate) joinable() int {
 	if !joins(0) {
 		return -1
 	}
-	from, to := 0, h.flow.EagerLimit()+1 // from joins, to does not, or is not eager
+	from, to := 0, h.flow.EagerLimit()+1 // a message of from bytes joins; one of to bytes does not, or is not eager
 	for to-from > 1 {
 		if middle := from + (to-from)/2; joins(middle) {
 			from = middle

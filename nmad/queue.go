@@ -14,20 +14,19 @@ import (
 	"github.com/pm2-go/pm2/pioman"
 )
 
-// Queue is a completion queue: requests that were started with it (Op.Queue)
-// come out of it when they are done, in that order. Before that a request cannot be
-// started again. NewQueue makes one. Any number of threads and
-// goroutines may Pop; one at a time may Wait.
+// Queue is a completion queue: requests that were started with it (Op.Queue) come out of it in the order in which they are
+// done. A request cannot be started again before it has come out. Session.NewQueue makes a Queue. Any number of threads and
+// goroutines may call Pop and Len; one at a time may call Wait.
 type Queue struct {
 	session *Session
 
-	mu    marcel.SpinLock // innermost
-	list  requestQueue
-	count int
+	mu    marcel.SpinLock // guards list and count; no other lock is taken inside
+	list  requestQueue    // requests that are done
+	count int             // length of list
 
-	explicit atomic.Pointer[[]*pioman.Engine] // those of explicit domains whose requests come here; changed under mu
+	explicit atomic.Pointer[[]*pioman.Engine] // engines of explicit domains whose requests come here; changed under mu
 
-	some pioman.Completion // its bit finished: list is not empty, as far as Wait is concerned
+	some pioman.Completion // put sets its bit bitDone when it has added to list; Wait clears the bit
 }
 
 // NewQueue makes a completion queue for requests of this session.
@@ -43,8 +42,8 @@ func (q *Queue) put(r *Request) {
 	q.some.Signal(bitDone)
 }
 
-// Pop takes the request out of the queue that has been done for the longest time; nil: there is
-// none. It polls no gate and never blocks.
+// Pop takes out the request that has been done for the longest time; nil if the queue is empty. It polls no gate and never
+// blocks.
 func (q *Queue) Pop() *Request {
 	if q == nil {
 		return nil
@@ -71,12 +70,11 @@ func (q *Queue) Len() int {
 	return q.count
 }
 
-// Wait blocks the calling thread or goroutine, and no other one, until a request is done, and takes it out. It fails with
-// ErrClosed when the queue is empty and its session closed, so that no request will come any more; and as Request.Wait
-// does.
+// Wait waits until a request is done, and takes it out. It fails with ErrClosed when the queue is empty and its session is
+// closed, so that nothing will come any more; and as Request.Wait does. It blocks the calling thread or goroutine only.
 func (q *Queue) Wait() (*Request, error) { return q.WaitContext(context.Background()) }
 
-// WaitContext is Wait until ctx is done; then it returns its cause.
+// WaitContext is Wait that also ends when ctx is done; then it returns the cause of ctx.
 func (q *Queue) WaitContext(ctx context.Context) (*Request, error) {
 	if q == nil || !q.session.valid() {
 		return nil, errNoSession
@@ -89,7 +87,7 @@ func (q *Queue) WaitContext(ctx context.Context) (*Request, error) {
 		}
 		q.some.Clear(bitDone)
 		open := waiters.add(q)
-		if r := q.Pop(); r != nil { // put before the Clear
+		if r := q.Pop(); r != nil { // it was put before Clear
 			waiters.remove(q)
 			return r, nil
 		}
@@ -112,7 +110,7 @@ func (q *Queue) WaitContext(ctx context.Context) (*Request, error) {
 	}
 }
 
-// moves notes that requests which this engine moves on come here.
+// moves notes that requests which this engine moves come to the queue.
 func (q *Queue) moves(e *pioman.Engine) {
 	if !q.session.valid() || e == q.session.cfg.Engine {
 		return
@@ -129,11 +127,11 @@ func (q *Queue) moves(e *pioman.Engine) {
 	}
 }
 
-// longestNap is the longest pause of a waiter that polls the domains that no other thread polls.
+// longestNap is the longest pause between two polls of a waiter that polls several engines.
 const longestNap = time.Millisecond
 
-// poll polls explicit domains, and own, the engine in which the caller waits, ever more rarely, until a request comes. No
-// sleep in the kernel is for several engines.
+// poll polls the engines of explicit domains, own, which is the engine in which the caller waits, and the session's, with
+// pauses that grow to longestNap, until a request comes. It has to poll because a thread cannot sleep in several engines.
 func (q *Queue) poll(ctx context.Context, own *pioman.Engine, engines []*pioman.Engine) error {
 	for looks := 0; !q.some.Test(bitDone); looks++ {
 		for _, e := range engines {
@@ -158,19 +156,18 @@ func (q *Queue) poll(ctx context.Context, own *pioman.Engine, engines []*pioman.
 	return nil
 }
 
-// queueWaiters are the queues of a session that threads wait for. Close signals
-// them once nothing can come any more; a thread that is about to wait looks whether that has happened
-// after it has cleared the signal:
+// queueWaiters is the set of the queues of a session in which threads wait. Close signals them when nothing can come any more. A
+// thread that is about to wait clears the signal before it looks whether that has happened:
 //
-//	waiter: some.Clear; add: closed? else into the set; wait
-//	closer: closed; signal all in the set
+//	waiter: clear some; add: if closed return, else add the queue to the set; wait
+//	closer: set closed; signal all queues in the set
 type queueWaiters struct {
-	mu     sync.Mutex // of both below
+	mu     sync.Mutex // guards the fields below
 	set    map[*Queue]struct{}
 	closed bool
 }
 
-// add says whether it makes sense to wait.
+// add adds a queue, and reports whether a request may still come.
 func (qw *queueWaiters) add(q *Queue) bool {
 	qw.mu.Lock()
 	defer qw.mu.Unlock()
@@ -190,7 +187,7 @@ func (qw *queueWaiters) remove(q *Queue) {
 	delete(qw.set, q)
 }
 
-// close ends the waits, and those to come.
+// close ends all waits, also later ones.
 func (qw *queueWaiters) close() {
 	qw.mu.Lock()
 	defer qw.mu.Unlock()

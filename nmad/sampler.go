@@ -11,20 +11,18 @@ import (
 	"github.com/pm2-go/pm2/nmad/internal/flow"
 )
 
-// Tags of the messages by which rails are measured.
+// Tags of the messages by which rails are measured, in the context Library.
 const (
-	sampleEager uint64 = iota // answer eagerly
-	sampleEnd                 // over
-	sampleRail                // answer by rendezvous, over rail tag - sampleRail
+	sampleEager uint64 = iota // the other side answers eagerly
+	sampleEnd                 // the end: the message is the profile
+	sampleRail                // the other side answers by rendezvous, over rail tag - sampleRail
 )
 
-// sampleTime is how long each size of each protocol is measured, at most.
-const sampleTime = 20 * time.Millisecond
-
-// sampleRounds is how many round trips that is at most, sampleLeast at least.
+// Limits of the measurement of each size with each protocol.
 const (
-	sampleRounds = 200
-	sampleLeast  = 5
+	sampleTime   = 20 * time.Millisecond // it ends after that time
+	sampleRounds = 200                   // or after that many round trips
+	sampleLeast  = 5                     // but not before that many
 )
 
 // Sizes of the messages by which the cost of a rail is measured, in bytes: far enough apart
@@ -34,25 +32,25 @@ const (
 	sampleLong  = 1 << 20
 )
 
-// sampler measures the rails of a gate. It belongs to the caller of Sample, or of SampleEcho: what it has needs no lock,
-// and it sends and receives as any user of the gate does.
+// sampler measures the rails of a gate, by sends and receives as a program makes them. It belongs to the caller of Sample, or of
+// SampleEcho, and needs no lock.
 type sampler struct{ g *Gate }
 
-// eager is the eager limit of the gate, in bytes.
+// eager returns the eager limit of the gate, in bytes.
 func (sm sampler) eager() int {
 	h := sm.g.lock()
 	defer h.unlock()
 	return h.flow.EagerLimit()
 }
 
-// Sample measures the rails of this gate: messages of growing size go to and fro, eagerly and by rendezvous over each rail
-// alone, and longer ones, too. The other process must call SampleEcho on its gate to us meanwhile; what else goes over the
-// gate disturbs what is measured. It takes up to a second on fast networks, and half of one for each further rail. If ctx
-// ends it before its time one message is on its way to the other process or back: that is for the next Sample and
-// SampleEcho.
+// Sample measures the rails of this gate: it exchanges messages of growing size, eagerly, and by rendezvous over each rail
+// alone. The other process must call SampleEcho at its gate to this process meanwhile; other messages over the gate disturb the
+// measurement. Sample takes up to a second on fast networks, and half a second for each further rail. It blocks the calling
+// thread or goroutine only. If ctx is done before, Sample returns the cause of ctx, and one message is still on its way: the
+// next Sample and SampleEcho receive it. One thread at a time may call Sample or SampleEcho at a gate.
 //
-// From then on both gates share long messages out by what was measured, and have the eager limit that
-// follows from it, unless the configuration says one. Short messages stay on the rail that they go over.
+// Afterwards both gates share long messages out by what was measured, and have the eager limit that follows from it, unless the
+// configuration sets one. The rail that carries the packets stays the same.
 func (g *Gate) Sample(ctx context.Context) (*Profile, error) {
 	if err := g.accessError(); err != nil {
 		return nil, err
@@ -102,14 +100,14 @@ func (sm sampler) rails(ctx context.Context) (*Profile, error) {
 	return p, nil
 }
 
-// brief is the profile without the points, for the other process.
+// brief encodes the profile without the points, for the other process.
 func (pf *Profile) brief() []byte {
 	b := Profile{Rails: map[string]Rail{}}
 	for name, r := range pf.Rails {
 		r.Points = nil
 		b.Rails[name] = r
 	}
-	text, _ := json.Marshal(b) // numbers and names
+	text, _ := json.Marshal(b) // numbers and names: it cannot fail
 	return text
 }
 
@@ -137,7 +135,7 @@ func (sm sampler) points(ctx context.Context, rail uint64, eager []Cost) (points
 	return points, nil
 }
 
-// cost measures what a rail costs.
+// cost measures the cost of a rail.
 func (sm sampler) cost(ctx context.Context, i uint64) (Rail, error) {
 	short, err := sm.halfTrip(ctx, sampleShort, sampleRail+i)
 	if err != nil {
@@ -147,13 +145,13 @@ func (sm sampler) cost(ctx context.Context, i uint64) (Rail, error) {
 	return line(short, long), err
 }
 
-// line is the cost of a rail over which a message of sampleShort bytes takes short ns, and
-// one of sampleLong bytes long.
+// line returns the cost of a rail over which a message of sampleShort bytes takes short ns, and one of sampleLong bytes takes
+// long ns.
 func line(short, long int64) Rail {
 	var r Rail
 	if long = max(long, 1); short < long {
 		r.Bandwidth = (sampleLong - sampleShort) / float64(long-short)
-	} else { // it cannot be told how much of it is latency
+	} else { // the two times do not show how much of them is latency: count all as transfer
 		r.Bandwidth = sampleLong / float64(long)
 	}
 	r.Bandwidth = min(r.Bandwidth, maxBandwidth)
@@ -161,8 +159,8 @@ func line(short, long int64) Rail {
 	return r
 }
 
-// crossing is the largest size up to which eager is not slower: from the top down, so that
-// one odd point among the small ones decides nothing.
+// crossing returns the largest size at which eager is not slower. It searches from the largest size down, so that one outlier
+// among the small sizes does not decide.
 func crossing(points []Cost) int {
 	for _, c := range slices.Backward(points) {
 		if c.EagerNs <= c.RendezvousNs {
@@ -172,15 +170,14 @@ func crossing(points []Cost) int {
 	return points[0].Size
 }
 
-// sampleRound is a round trip that is under way.
+// sampleRound is a round trip of a Sample.
 type sampleRound struct {
 	out, in    []byte
 	send, recv Request
 }
 
-// finish waits for the round trip that is under way, perhaps since a Sample that was given up:
-// the other side has its message, or will have, and answers it, and that must not be taken for the
-// answer to another one.
+// finish waits for the round trip that is under way, perhaps since a Sample whose ctx was done: the other side will answer it, and
+// that answer must not be taken for the answer to a later message.
 func (sm sampler) finish(ctx context.Context) error {
 	x := sm.g.openSample
 	if x == nil {
@@ -193,7 +190,7 @@ func (sm sampler) finish(ctx context.Context) error {
 	return err
 }
 
-// halfTrip returns the median half round trip.
+// halfTrip measures the median half round trip of messages of size bytes with a tag, in nanoseconds.
 func (sm sampler) halfTrip(ctx context.Context, size int, tag uint64) (int64, error) {
 	x := &sampleRound{out: make([]byte, size), in: make([]byte, size)}
 	var times []int64
@@ -240,7 +237,7 @@ func (sm sampler) recv(r *Request, tag uint64, buf []byte) error {
 	return nil
 }
 
-// SampleEcho is the other side of Sample, and returns when that does.
+// SampleEcho is the other side of Sample: it answers the messages of the other process's Sample, and returns when that does.
 func (g *Gate) SampleEcho(ctx context.Context) error {
 	if err := g.accessError(); err != nil {
 		return err
@@ -258,7 +255,7 @@ func (g *Gate) SampleEcho(ctx context.Context) error {
 	return nil
 }
 
-// echo answers until the other process sends what it has measured.
+// echo answers until the other process sends its profile, and returns that.
 func (sm sampler) echo(ctx context.Context) (*Profile, error) {
 	tags := int(sampleRail-sampleEager) + len(sm.g.rails)
 	in, buf := make([]Request, tags), make([][]byte, tags)
@@ -281,7 +278,7 @@ func (sm sampler) echo(ctx context.Context) (*Profile, error) {
 			err = sm.send(&out, in[i].Tag(), buf[i][:in[i].Len()])
 		}
 		if err == nil {
-			all[i] = nil // answered
+			all[i] = nil // so that endEcho does not answer it again
 			if err = out.WaitContext(ctx); err == nil {
 				all[i], err = &in[i], post(i)
 			}
@@ -292,7 +289,7 @@ func (sm sampler) echo(ctx context.Context) (*Profile, error) {
 	}
 }
 
-// readBrief is what brief has made, or a peer that is not to be trusted.
+// readBrief decodes what brief has encoded. The text comes from a peer, so readBrief checks it; errors are ErrProtocol.
 func readBrief(text []byte) (*Profile, error) {
 	var p Profile
 	if err := json.Unmarshal(text, &p); err != nil {
@@ -304,8 +301,8 @@ func readBrief(text []byte) (*Profile, error) {
 	return &p, nil
 }
 
-// endEcho takes back the receives of SampleEcho. One that has got its message meanwhile is answered, as
-// the other side waits for that.
+// endEcho cancels the receives of SampleEcho. If one has got its message meanwhile, endEcho answers it, because the other side
+// waits for the answer.
 func (sm sampler) endEcho(all []*Request, bufs [][]byte) {
 	for i, r := range all {
 		if !r.Cancel() && r.Wait() == nil && r.Tag() != sampleEnd {

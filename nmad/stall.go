@@ -17,16 +17,16 @@ import (
 	"github.com/pm2-go/pm2/pioman"
 )
 
-// How a job whose processes all wait for each other is found (Config.Stall). Each process looks at itself some times in
-// that span. It stalls if for the whole span a thread has waited for a message, none has begun or ended, and it has hardly
-// computed. It tells the collector, which is the lowest rank that lives, when that begins, with what its threads wait for,
-// and when it ends:
+// This file detects a job whose processes all wait for each other (Config.Stall). Each process checks itself several times in
+// that time, the span. It stalls if during the whole span a thread has waited for a message, no message has begun or ended, and
+// the process has hardly computed. When it begins to stall it tells the collector, which is the lowest living rank, with a text
+// that says what its threads wait for; it also tells when it stalls no more:
 //
-//	moves ── nothing for Stall ──▶ stalls: told "stalls", text ── something ──▶ moves: told "moves"
+//	moves ── nothing happens for a span ──▶ stalls (sends "stalls" and the text) ── something happens ──▶ moves (sends "moves")
 //
-// The collector reports once it has heard from all that live, the last time half a span ago, and stalls itself. A message
-// that was under way would have ended a wait by then. What it hears it takes by probing, so that no receive of its own
-// counts as pending.
+// The collector reports when all living processes stall, itself included, and the last of these messages is half a span old: a
+// message that was under way would have ended a wait by then. The collector claims the messages instead of posting receives, so
+// that no receive of its own counts as pending.
 
 const (
 	stallLooks  = 4       // in a span
@@ -36,28 +36,28 @@ const (
 )
 
 const (
-	stallMoves  byte = iota // first byte of a message
-	stallStalls             // a text follows
+	stallMoves  byte = iota // first byte of a message: the process stalls no more
+	stallStalls             // first byte of a message: the process stalls; the text follows
 )
 
-// stall watches one session.
+// stall checks one session for a stall. One goroutine uses it.
 type stall struct {
 	s       *Session
 	context *Context
 	span    time.Duration
 	output  io.Writer
 
-	moved    uint64        // messages and bytes, when something moved last
-	cpu      time.Duration // and the processor time
+	moved    uint64        // total at the last look
+	cpu      time.Duration // processor time when the process last moved
 	since    time.Time     // when that was
-	toldRank int           // the rank that was told that this process stalls; -1: none
+	toldRank int           // the collector to which this process has told that it stalls; -1 if to none
 
-	waitTexts map[int]string // collector: what those that stall wait for
-	lastNews  time.Time      // when one told something
-	reported  bool
+	waitTexts map[int]string // at the collector: what the processes that stall wait for, by rank
+	lastNews  time.Time      // at the collector: when the last message came
+	reported  bool           // at the collector: the stall was reported
 }
 
-// watchStall begins to look for a stall, until the session is closed.
+// watchStall starts to check for a stall, until the session is closed. It does nothing if Config.Stall is 0.
 func (s *Session) watchStall() error {
 	span := s.cfg.Stall
 	if span == 0 {
@@ -87,7 +87,7 @@ func (s *Session) watchStall() error {
 	return nil
 }
 
-// look looks once, and tells what is to be told.
+// look checks once, and sends or reports what has changed.
 func (sl *stall) look(ctx context.Context) {
 	spoke := sl.hear()
 	moved, cpu, now := sl.total(), processTime(), time.Now()
@@ -118,7 +118,7 @@ func (sl *stall) look(ctx context.Context) {
 	}
 }
 
-// send sends a message to the collector, and does not count it as one of the program.
+// send sends a message to the collector, and does not count it as a message of the program.
 func (sl *stall) send(ctx context.Context, to int, text []byte) {
 	ctx, stop := context.WithTimeout(ctx, sl.span)
 	defer stop()
@@ -126,7 +126,7 @@ func (sl *stall) send(ctx context.Context, to int, text []byte) {
 	sl.moved = sl.total()
 }
 
-// hear takes what others have told, and says whether there was something.
+// hear receives the messages of other processes, and reports whether there were any.
 func (sl *stall) hear() (some bool) {
 	any := Match{Context: sl.context}
 	for {
@@ -156,18 +156,18 @@ func printable(text string) string {
 	}, strings.ToValidUTF8(text, "?"))
 }
 
-// total is what grows whenever a message begins, or ends.
+// total returns a number that grows whenever a message begins or ends.
 func (sl *stall) total() uint64 {
 	n := sl.s.Stats()
 	return n.Sends + n.Recvs + n.BytesSent + n.BytesReceived
 }
 
-// waits says that a thread has waited for a message all the time.
+// waits reports whether a thread has waited for a message for at least half a span.
 func (sl *stall) waits() bool {
 	return slices.ContainsFunc(pioman.Waiters(), func(w pioman.Waiter) bool { return w.Kind != nil && w.Time >= sl.span/2 })
 }
 
-// text is what this process waits for.
+// text says what the threads of this process wait for, in at most stallText bytes.
 func (sl *stall) text() string {
 	var b strings.Builder
 	_ = WriteWaits(&b) // into a text
@@ -178,7 +178,7 @@ func (sl *stall) text() string {
 	return text
 }
 
-// collector is the lowest rank that lives.
+// collector returns the lowest living rank.
 func (sl *stall) collector() int {
 	for rank := range sl.s.cfg.Size {
 		if sl.lives(rank) {
@@ -188,11 +188,12 @@ func (sl *stall) collector() int {
 	return sl.s.cfg.Rank
 }
 
+// lives reports whether a rank is not lost.
 func (sl *stall) lives(rank int) bool {
 	return rank == sl.s.cfg.Rank || sl.s.Gate(rank).Err() == nil
 }
 
-// allHeard says that all others that live have told that they stall.
+// allHeard reports whether all other living processes have told that they stall.
 func (sl *stall) allHeard() bool {
 	for rank := range sl.s.cfg.Size {
 		if _, stalls := sl.waitTexts[rank]; !stalls && rank != sl.s.cfg.Rank && sl.lives(rank) {
@@ -202,7 +203,7 @@ func (sl *stall) allHeard() bool {
 	return true
 }
 
-// report says for what all processes wait.
+// report writes what all living processes wait for.
 func (sl *stall) report() {
 	sl.waitTexts[sl.s.cfg.Rank] = sl.text()
 	defer delete(sl.waitTexts, sl.s.cfg.Rank)
@@ -222,7 +223,7 @@ func (sl *stall) report() {
 	_, _ = io.WriteString(sl.output, b.String()) // to standard error: there is no other place to complain
 }
 
-// processTime is the processor time of the process so far.
+// processTime returns the processor time that the process has used so far.
 func processTime() time.Duration {
 	var u unix.Rusage
 	if unix.Getrusage(unix.RUSAGE_SELF, &u) != nil {

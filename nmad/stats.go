@@ -1,28 +1,27 @@
 package nmad
 
-// Stats are the counters of a gate, or of all gates of a domain or a session.
+// Stats are the counters of a gate, or the sums of those of a domain or a session.
 type Stats struct {
-	Offloaded  uint64 // submissions that an idle processor was given (OffloadIdle); each takes in all sends that wait
-	Links      uint64 // that were made: one for each rail, once the gate has needed them
+	Offloaded  uint64 // submissions by another processor (OffloadIdle); each submits all sends that wait
+	Links      uint64 // links that were made: one for each rail of each gate that has needed them
 	Sends      uint64 // started
 	Recvs      uint64 // started
-	Rendezvous uint64 // messages that were announced first
-	Starved    uint64 // of those, short ones for which the receiver had no memory left
+	Rendezvous uint64 // messages that were announced
+	Starved    uint64 // short messages that were announced because the receiver had no memory left
 	Loaned     uint64 // messages that were announced as a loan
-	Borrowed   uint64 // messages that a receive was given where their sender has them
+	Borrowed   uint64 // messages that a receive has got as a loan in the sender's memory
 	Unexpected uint64 // messages that came before their receive
-	Credits    uint64 // packets that only gave back credit
+	Credits    uint64 // packets that only gave credit back
 	Aggregates uint64 // packets sent that held several messages
 	Aggregated uint64 // messages in them
 
 	BytesSent     uint64 // in bodies
 	BytesReceived uint64 // into buffers of receives
 
-	UnexpectedBytes uint64 // now, in bodies of unexpected eager messages
-	UnexpectedPeak  uint64 // at most, likewise; of one gate
+	UnexpectedBytes uint64 // bytes in bodies of unexpected eager messages, now
+	UnexpectedPeak  uint64 // the largest UnexpectedBytes of one gate so far
 
-	// Rails counts what announced messages have moved over each rail, in the order of
-	// Config.Rails. All else travels over the first rail.
+	// Rails counts the bytes of announced messages over each rail. Everything else travels over the first rail.
 	Rails [MaxRails]RailStats
 }
 
@@ -34,6 +33,7 @@ type RailStats struct {
 	ChunksReceived uint64
 }
 
+// add adds the counters of t.
 func (st *Stats) add(t Stats) {
 	peak := max(st.UnexpectedPeak, t.UnexpectedPeak)
 	more := t.counters()
@@ -43,7 +43,7 @@ func (st *Stats) add(t Stats) {
 	st.UnexpectedPeak = peak
 }
 
-// counters are all numbers of the Stats.
+// counters returns the addresses of all counters.
 func (st *Stats) counters() []*uint64 {
 	all := []*uint64{
 		&st.Offloaded, &st.Links, &st.Sends, &st.Recvs, &st.Rendezvous, &st.Starved, &st.Loaned, &st.Borrowed, &st.Unexpected,
@@ -80,7 +80,7 @@ func (g *Gate) Stats() Stats {
 	return stats
 }
 
-// Stats returns the counters of all gates of all open domains together.
+// Stats returns the sums of the counters of all open domains; after Close, of those that were open then.
 func (s *Session) Stats() Stats {
 	var sum Stats
 	if !s.valid() {

@@ -26,11 +26,11 @@ func TestFill(t *testing.T) {
 			if n == 0 {
 				continue
 			}
-			if sum += n; n < least && n < size {
+			if sum += n; n < leastShare && n < size {
 				t.Fatalf("rail %d gets %d bytes: %v", i, n, shares)
 			}
 			some++
-			first, last = min(first, rails[i].end(n)), max(last, rails[i].end(n))
+			first, last = min(first, rails[i].finish(n)), max(last, rails[i].finish(n))
 		}
 		if sum != size || some == 0 {
 			t.Fatalf("%d of %d bytes are shared out", sum, size)
@@ -83,7 +83,7 @@ func TestSplitBalanceKeepsSomeBack(t *testing.T) {
 		t.Errorf("a busy rail is asked for %d bytes, an idle one for %d; want 0, and %d or a page more", shares[0], shares[1], half)
 	}
 	Split(SplitBalance, 1<<30, rails[1:], shares[1:])
-	if shares[1] != most {
-		t.Errorf("a chunk of %d bytes, want %d", shares[1], most)
+	if shares[1] != mostShare {
+		t.Errorf("a chunk of %d bytes, want %d", shares[1], mostShare)
 	}
 }

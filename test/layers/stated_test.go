@@ -53,7 +53,7 @@ var stated = []struct {
 	{"docs/decisions/collectives-in-shared-memory.md", "a ring of %s slots with a flag each", "nmad/mpi/internal/segment.Slots", 1},
 	{"docs/decisions/messages-from-c.md", "in a ring of %s of the lane", "nmad/mpi/abi.laneSlips", 1},
 	{"docs/decisions/messages-from-c.md", "are for at most %s KiB", "nmad.mostOfSlips", 1 << 10},
-	{"docs/decisions/messages-from-c.md", "look every %s ms whether the same slips", "nmad.patience", int64(time.Millisecond)},
+	{"docs/decisions/messages-from-c.md", "look every %s ms whether the same slips", "nmad.slipDelay", int64(time.Millisecond)},
 	{"docs/decisions/one-sided.md", "has at most %s under way at each target", "nmad/rma.mostUnderway", 1},
 	{"docs/decisions/poll-or-block.md", "The kernel wakes a sleeper for %s KiB", "nmad/driver/internal/stream.MostGathered", 1 << 10},
 	{"docs/decisions/poll-or-block.md", "does so after %s ms", "pioman.keepPFor", 1},

@@ -84,7 +84,7 @@ const (
 	Ended                 // it has ended: stored as the last access, under the lock or before other threads know the request
 )
 
-// Heard says how the owner learns that a request has ended.
+// Notify says how the owner learns that a request has ended.
 type Notify uint8
 
 const (

@@ -181,8 +181,8 @@ func (a *Any[R]) End(rank int, why error) bool {
 }
 
 // AtFirst makes the end of one sender of the group enough for receives to end. It returns true if one has ended already; then
-// the caller goes on as after End. End stores firstEnd and then looks at endAtFirst; AtFirst stores endAtFirst and then looks at firstEnd. So
-// one of the two sees what the other has stored.
+// the caller goes on as after End. End stores firstEnd and then looks at endAtFirst; AtFirst stores endAtFirst and then looks
+// at firstEnd. So one of the two sees what the other has stored.
 func (a *Any[R]) AtFirst() bool {
 	a.endAtFirst.Store(true)
 	why := a.firstEnd.Load()

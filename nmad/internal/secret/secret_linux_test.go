@@ -19,7 +19,7 @@ func tells(t *testing.T, name, value string) {
 	t.Helper()
 	t.Setenv(name, value)
 	was := told.secret
-	t.Cleanup(func() { told.secret, told.begun = was, nil })
+	t.Cleanup(func() { told.secret, told.partial = was, nil })
 }
 
 // Told ends with its context while the other end of the pipe in EnvFD stays open, and the next one goes on where it
