@@ -44,8 +44,11 @@ type Config struct {
 	// them; else it simulates that machine on the CPUs of this one.
 	Topology *topo.Topology
 
-	Policy     Policy // in which order ready threads of one priority run; the zero value: Fair
-	SharedCPUs bool   // other busy processes use the same CPUs: pollers give the CPU to the kernel between two looks instead of spinning
+	Policy Policy // in which order ready threads of one priority run; the zero value: Fair
+
+	// SharedCPUs says that other busy processes use the same CPUs: pollers then give the CPU to the kernel between two looks
+	// instead of spinning.
+	SharedCPUs bool
 
 	// NoPreemption lets threads that compute keep their VP until they call the scheduler, as
 	// GODEBUG=asyncpreemptoff=1 does for the whole program: the clock asks no thread to stop. In
@@ -72,7 +75,7 @@ type Scheduler struct {
 	slice  int64 // cycles
 
 	startedAt        int64 // cycles
-	shared           bool  // Config.Shared, or what makes it so: the environment, more VPs than CPUs
+	shared           bool  // Config.SharedCPUs, or what makes it so: the environment, more VPs than CPUs
 	preempts         bool  // the clock asks threads that compute past their slice to stop
 	idleSpin         int64 // cycles: Config.IdleSpin
 	pollSpin         int64 // cycles: Config.PollSpin
