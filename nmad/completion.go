@@ -6,10 +6,9 @@ import (
 	"github.com/pm2-go/pm2/nmad/internal/flow"
 )
 
-// takeFinished takes what the flow has finished: requests that are done, receives whose owner must choose a buffer, news
-// for monitors, and searches that are due. The owner of a request without a waiter may start it again at once. A waiter is
-// woken when the lock is let go: to wake a thread may be a scheduling point, and no holder must be descheduled with the
-// lock.
+// takeFinished takes what the flow has for the gate: requests that have ended, receives whose owner must choose the buffer,
+// news for monitors, and searches that are due. Waiters are woken later, by unlock: to wake a thread may be a scheduling
+// point, and the holder must not be descheduled with the lock.
 func (h *lockedGate) takeFinished() {
 	for c := h.flow.Finished(); c != nil; c = h.flow.Finished() {
 		switch c.Stage {
@@ -27,7 +26,8 @@ func (h *lockedGate) takeFinished() {
 	}
 }
 
-// tellEnd tells the owner of a request that it is done. r must not be touched afterwards.
+// tellEnd makes sure that the owner of a request learns of its end, at once or in unlock. The caller must not access r
+// afterwards.
 func (h *lockedGate) tellEnd(r *Request) {
 	c, rare := &r.core, r.rare()
 	h.traceEnd(r)
@@ -39,7 +39,7 @@ func (h *lockedGate) tellEnd(r *Request) {
 		x.sendDone()
 	}
 	if rare.Anywhere {
-		h.g.pollEngine.Done() // it counted for itself
+		h.g.pollEngine.Done() // of startAny
 	}
 	switch {
 	case c.Notify == flow.NotifyNone:
@@ -56,8 +56,8 @@ func (h *lockedGate) tellEnd(r *Request) {
 	}
 }
 
-// publish passes on what the flow has done. It queues the waiters to wake and the callbacks to call, and it tells the
-// engine whether the gate has anything under way: as long as it has, the engine's hooks poll.
+// publish queues the waiters to wake and the callbacks to call, and tells the engine whether the gate has anything pending: as
+// long as it has, the engine's hooks poll.
 func (h *lockedGate) publish() {
 	h.takeFinished()
 	requests, holding := h.flow.Pending()
@@ -65,22 +65,23 @@ func (h *lockedGate) publish() {
 	h.count(&h.countedUnsent, holding)
 }
 
-func (h *lockedGate) count(is *bool, should bool) {
+// count changes whether the engine counts this gate as pending, for one of two reasons.
+func (h *lockedGate) count(counted *bool, pending bool) {
 	switch {
-	case *is == should:
+	case *counted == pending:
 		return
-	case should:
+	case pending:
 		h.g.pollEngine.Need()
 	default:
 		h.g.pollEngine.Done()
 	}
-	*is = should
+	*counted = pending
 }
 
-// observe has the gate tell these monitors.
+// observe sets the monitors of the gate.
 func (h *lockedGate) observe(w *monitors) { h.g.monitors, h.flow.Watched = w, &w.kinds }
 
-// note tells the monitors, if there are any for it, once the lock is let go.
+// note queues an event for the monitors, if there are any for its kind.
 func (h *lockedGate) note(kind EventKind, e Envelope, r *Request, err error) {
 	if h.g.monitors.kinds.Load()&uint32(kind) != 0 {
 		h.g.upcalls.push(upcall{event: Event{Kind: kind, Gate: h.g, Envelope: e, Request: r, Err: err}})
@@ -88,21 +89,21 @@ func (h *lockedGate) note(kind EventKind, e Envelope, r *Request, err error) {
 	}
 }
 
-// noteEnd tells the monitors that r has ended.
+// noteEnd queues the event that r has ended.
 func (h *lockedGate) noteEnd(r *Request) {
-	kind, who := RecvDone, r
+	kind, request := RecvDone, r
 	if r.core.Op == flow.OpSend {
 		kind = SendDone
 	}
 	if r.core.Notify == flow.NotifyNone {
-		who = nil
+		request = nil // a blocking call's, which the program does not know
 	}
 	if r.core.Context != flow.Library && !r.rare().Wild.Probe {
-		h.note(kind, r.Envelope(), who, r.core.Err())
+		h.note(kind, r.Envelope(), request, r.core.Err())
 	}
 }
 
-// traceEnd records a request that is done, if its begin was.
+// traceEnd records a request that has ended, if a trace was being recorded when it began.
 func (h *lockedGate) traceEnd(r *Request) {
 	g, rare := h.g, r.rareOrNil()
 	if rare == nil || rare.began == 0 {

@@ -107,7 +107,7 @@ type Config struct {
 	byJoin       bool          // it is Join's
 	manager      *managed      // that has started this process, and by which it meets the others; nil: none
 
-	oversubscribed *atomic.Bool // Shared, or what the cards of all processes say; drivers ask when they make a link
+	oversubscribed *atomic.Bool // SharedCPUs, or what the cards of all processes say; drivers ask when they make a link
 	jobDomain      DomainConfig // of the job's domain, for tests of that
 
 	presence *presence.Teller // tells the launcher where this process stands in the job; nil: none asks

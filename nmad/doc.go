@@ -64,7 +64,7 @@
 //
 // No wait of this package is a cancellation point: a thread that is cancelled (marcel.Thread.Cancel) first comes to the
 // end of its wait, so that no request is left with a buffer on the stack of a thread that has gone. A context ends waits:
-// WaitContext, WaitAny, WaitAll, Probe, Queue.Wait. A marcel.Select over Request.Case is a cancellation point; the
+// WaitContext, WaitAny, WaitAll, Probe, Queue.WaitContext. A marcel.Select over Request.Case is a cancellation point; the
 // requests go on.
 //
 // # Guarantees

@@ -71,10 +71,13 @@ func (q *Queue) Len() int {
 	return q.count
 }
 
-// Wait blocks the calling thread or goroutine until a request is done, and takes it
-// out. It fails when ctx is done, with its cause; with ErrClosed when the queue is empty and its
-// session closed, so that nothing will come any more; and as Request.Wait does.
-func (q *Queue) Wait(ctx context.Context) (*Request, error) {
+// Wait blocks the calling thread or goroutine, and no other one, until a request is done, and takes it out. It fails with
+// ErrClosed when the queue is empty and its session closed, so that no request will come any more; and as Request.Wait
+// does.
+func (q *Queue) Wait() (*Request, error) { return q.WaitContext(context.Background()) }
+
+// WaitContext is Wait until ctx is done; then it returns its cause.
+func (q *Queue) WaitContext(ctx context.Context) (*Request, error) {
 	if q == nil || !q.session.valid() {
 		return nil, errNoSession
 	}

@@ -39,20 +39,20 @@ const hookPriority = 50
 // attachedEngine is an engine hooked to a scheduler. Attach makes it and stop drops it; a hook in progress may use it a
 // moment longer. Its fields but those of pollPolicy and the progressors do not change.
 type attachedEngine struct {
-	e *Engine
-	s Scheduler
+	engine    *Engine
+	scheduler Scheduler
 	pollPolicy
-	progressor progressor  // the unbound one
-	dedicated  *progressor // nil: none
-	forOthers  *hooks.Hook // fired by goroutines that poll for something of their own: forAll
-	users      *users
+	progressor    progressor  // the unbound one
+	dedicated     *progressor // nil: none
+	goroutineHook *hooks.Hook // fired by goroutines that poll for something of their own: forAll
+	users         *users
 }
 
 // users counts the calls of Attach and Enable that have hooked an engine, and whose stop was not called. e.mu guards it.
-type users struct{ n int }
+type users struct{ count int }
 
-// taken has, by scheduler, the engine that is hooked to it: a scheduler has one Sleeper.
-var taken sync.Map
+// hookedSchedulers has, by scheduler, the engine that is hooked to it: a scheduler has one Sleeper.
+var hookedSchedulers sync.Map
 
 // Attach hooks the engine to a scheduler: it registers a hook for each of Params.Points, and
 // becomes the Sleeper. stop undoes that; calling it again has no effect. Requests may be pending at
@@ -94,7 +94,7 @@ func (e *Engine) hookOrJoin(same func(Scheduler) bool, carrier func() Scheduler)
 	}
 	a := e.attached.Load()
 	switch {
-	case a != nil && !same(a.s):
+	case a != nil && !same(a.scheduler):
 		return nil, ErrAttached
 	case a != nil:
 		return e.use(a.users), nil
@@ -112,7 +112,7 @@ func (e *Engine) hookOrJoin(same func(Scheduler) bool, carrier func() Scheduler)
 
 // use counts one user more, and returns its stop; that of the last user unhooks the engine. The caller holds e.mu.
 func (e *Engine) use(u *users) (stop func()) {
-	u.n++
+	u.count++
 	stopped := false
 	return func() {
 		e.mu.Lock()
@@ -122,7 +122,7 @@ func (e *Engine) use(u *users) (stop func()) {
 			return
 		}
 		stopped = true
-		if u.n--; u.n == 0 {
+		if u.count--; u.count == 0 {
 			a.detach()
 		}
 	}
@@ -130,10 +130,10 @@ func (e *Engine) use(u *users) (stop func()) {
 
 // hook hooks the engine to s. After an error the engine is as before. The caller holds e.mu.
 func (e *Engine) hook(s Scheduler, u *users) (err error) {
-	if _, other := taken.LoadOrStore(s, e); other {
+	if _, other := hookedSchedulers.LoadOrStore(s, e); other {
 		return ErrSchedulerTaken
 	}
-	a := &attachedEngine{e: e, s: s, users: u}
+	a := &attachedEngine{engine: e, scheduler: s, users: u}
 	a.pollPolicy.init(s, &e.params)
 	a.progressor.init(a, -1, a.progressor.serve)
 	if err = e.sleeper.open(); err == nil && e.params.Dedicated >= 0 {
@@ -162,17 +162,17 @@ func (e *Engine) hook(s Scheduler, u *users) (err error) {
 // detach undoes hook. The caller holds the engine's mu. First it makes the engine explicit, then it wakes the waiters
 // that sleep on their parkers, so that they see that (wait.go).
 func (a *attachedEngine) detach() {
-	for _, h := range append(a.hooks[:], a.forOthers) {
+	for _, h := range append(a.hooks[:], a.goroutineHook) {
 		h.Unregister() // nil: without effect
 	}
 	if a.dedicated != nil {
 		a.dedicated.stop(func() {})
 	}
-	a.e.attached.Store(nil)
-	a.s.SetSleeper(nil)
-	a.progressor.stop(a.e.sleeper.evict)
-	a.e.sleeper.evict()
-	parking.wakeAll(a.e)
-	taken.Delete(a.s)
-	enabled.Delete(a.e)
+	a.engine.attached.Store(nil)
+	a.scheduler.SetSleeper(nil)
+	a.progressor.stop(a.engine.sleeper.evict)
+	a.engine.sleeper.evict()
+	parking.wakeAll(a.engine)
+	hookedSchedulers.Delete(a.scheduler)
+	enabledEngines.Delete(a.engine)
 }

@@ -41,15 +41,15 @@ func (e *Engine) carrier() Scheduler {
 	if e.params.Dedicated >= 0 {
 		return sched.Default()
 	}
-	enabled.Store(e, nil) // before the look: adopt moves the engine to a scheduler that starts after it
+	enabledEngines.Store(e, nil) // before the look: adopt moves the engine to a scheduler that starts after it
 	if s := sched.Running(); s != nil {
 		return s
 	}
 	return e.none()
 }
 
-// enabled are the engines that were enabled before the default scheduler ran: they move to it when it starts.
-var enabled sync.Map
+// enabledEngines are the engines that were enabled before the default scheduler ran: they move to it when it starts.
+var enabledEngines sync.Map
 
 // watchDefault makes the default scheduler call adopt when it starts.
 var watchDefault = sync.OnceFunc(func() { sched.OnDefault(adopt) })
@@ -57,7 +57,7 @@ var watchDefault = sync.OnceFunc(func() { sched.OnDefault(adopt) })
 // adopt moves the enabled engines to s, the default scheduler, which has just started. It does not wait for that: the
 // thread that starts s may be in a handler. Until then the progressor goes on.
 func adopt(s *sched.Scheduler) {
-	go enabled.Range(func(e, _ any) bool { e.(*Engine).moveTo(s); return true })
+	go enabledEngines.Range(func(e, _ any) bool { e.(*Engine).moveTo(s); return true })
 }
 
 // moveTo moves the engine to s, if it is still enabled and without a scheduler.
@@ -65,7 +65,7 @@ func (e *Engine) moveTo(s *sched.Scheduler) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	a := e.attached.Load()
-	if a == nil || !hasNone(a.s) || sched.Running() != s {
+	if a == nil || !hasNone(a.scheduler) || sched.Running() != s {
 		return
 	}
 	a.detach()
@@ -74,7 +74,7 @@ func (e *Engine) moveTo(s *sched.Scheduler) {
 		return
 	}
 	e.complain(err)
-	if err := e.hook(a.s, a.users); err != nil {
+	if err := e.hook(a.scheduler, a.users); err != nil {
 		e.complain(err)
 	}
 }

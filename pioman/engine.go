@@ -47,13 +47,13 @@ type Engine struct {
 	tree     atomic.Pointer[taskTree]       // Attach writes, pollers read
 	attached atomic.Pointer[attachedEngine] // Attach and stop write; waiters and posters read
 	closed   atomic.Bool                    // Close writes
-	blind    atomic.Int32                   // Blind tasks in queues: see tally
+	blind    atomic.Int32                   // Blind tasks in queues: see countBlind
 
-	_        [line]byte
-	sleeper  kernelSleeper
-	_        [line]byte
-	arrivals sched.Estimator // of the times until arrivals, as idle VPs and the progressor observe them: see window
-	outside  sched.Estimator // of the lengths of waits for which no hook polls: see insist
+	_             [line]byte
+	sleeper       kernelSleeper
+	_             [line]byte
+	arrivals      sched.Estimator // of the times until arrivals, as idle VPs and the progressor observe them: see window
+	unhookedWaits sched.Estimator // of the lengths of waits for which no hook polls: see insist
 
 	mu mutex // serialises Attach, Enable, stop and Close
 }
@@ -69,7 +69,7 @@ func New(c Config) *Engine {
 	e.ticks = e.params.ticks()
 	e.root = &Queue{engine: e}
 	e.tree.Store(e.plant(nil))
-	e.sleeper.e = e
+	e.sleeper.engine = e
 	return e
 }
 
@@ -134,7 +134,7 @@ func (e *Engine) complain(err error) { log.Printf("%s: %v", e.config.Name, err) 
 // shared tells whether a waiter that spins should yield to the kernel.
 func (e *Engine) shared() bool {
 	if a := e.attached.Load(); a != nil {
-		return a.s.SharedCPUs()
+		return a.scheduler.SharedCPUs()
 	}
 	s := sched.Running() // the default engine, while it is explicit, does as the default scheduler does, and starts none
 	return e.config.SharedCPUs || sched.SharedCPUs() || e.config.isDefault && s != nil && s.SharedCPUs()

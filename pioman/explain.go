@@ -62,7 +62,7 @@ func (e *Engine) Explain() Explanation {
 		x.Points = append(x.Points, Polling{name, e.whenAt(i, a)})
 	}
 	if a != nil && len(a.vps) > 0 {
-		for vp, pu := range tr.laid[0].VPs() {
+		for vp, pu := range tr.runQueues[0].VPs() {
 			v := Poller{VP: vp, Where: label(pu), Why: a.when(vp)}
 			for _, n := range tr.visits(vp) {
 				v.Way = append(v.Way, n.name())
@@ -109,7 +109,7 @@ func (a *attachedEngine) when(vp int) string {
 		return fmt.Sprintf("VP %d does nothing but poll: the parameter dedicated", a.dedicated.vp)
 	case a.sockets == nil:
 		return "polls when it is idle"
-	case a.sockets[vp].by.Load() == int64(vp)+1:
+	case a.sockets[vp].owner.Load() == int64(vp)+1:
 		return "is the poller of its socket: it was idle first"
 	}
 	return "polls if it is the first idle one of its socket, else only the queue of its own"

@@ -14,7 +14,7 @@ import (
 // thread wakes that one.
 type sleepSet struct {
 	epoll     int           // descriptors
-	event     int           // the eventfd, by which wakers end the sleep
+	eventfd   int           // the eventfd, by which wakers end the sleep
 	uses      shelf.Uses    // waits and wakes in progress: after close the last of them closes the descriptors
 	signalled atomic.Uint32 // 1: the eventfd is readable, or about to be; wakers set it, the sleeper clears it
 	ready     [8]unix.EpollEvent
@@ -31,7 +31,7 @@ func openKernel() (*sleepSet, error) {
 		unix.Close(epoll)
 		return nil, fmt.Errorf("eventfd: %w", err)
 	}
-	k := &sleepSet{epoll: epoll, event: event}
+	k := &sleepSet{epoll: epoll, eventfd: event}
 	k.uses.Open()
 	if err := k.add(event); err != nil {
 		k.close()
@@ -58,14 +58,14 @@ func (k *sleepSet) close() {
 func (k *sleepSet) drop() {
 	if k.uses.Drop() {
 		unix.Close(k.epoll)
-		unix.Close(k.event)
+		unix.Close(k.eventfd)
 	}
 }
 
-// keepsP is how long, in ms, the sleeper keeps its Go P: if it is woken soon it goes on at once, without a search for
+// keepPFor is how long, in ms, the sleeper keeps its Go P: if it is woken soon it goes on at once, without a search for
 // another P. Then it gives the P away. Otherwise the monitor thread of the Go runtime would take the P after 10 ms, and
 // then wake up every 20 us for a millisecond and more (sched.Block).
-const keepsP = 5
+const keepPFor = 5
 
 // wait blocks the OS thread until a watched descriptor is readable, a thread calls wake, or limit, rounded up to whole
 // milliseconds, is over.
@@ -78,9 +78,9 @@ func (k *sleepSet) wait(limit time.Duration) slept {
 	if limit < time.Hour {
 		ms = int((limit + time.Millisecond - 1) / time.Millisecond)
 	}
-	first, rest := keepsP, ms
+	first, rest := keepPFor, ms
 	if ms >= 0 {
-		first = min(ms, keepsP)
+		first = min(ms, keepPFor)
 		rest = ms - first
 	}
 	n, err := unix.EpollWait(k.epoll, k.ready[:], first)
@@ -94,7 +94,7 @@ func (k *sleepSet) wait(limit time.Duration) slept {
 		n, err = k.sleep(ms)
 	}
 	for i := range max(n, 0) {
-		if k.ready[i].Fd == int32(k.event) {
+		if k.ready[i].Fd == int32(k.eventfd) {
 			k.quieten()
 		}
 	}
@@ -111,7 +111,7 @@ func (k *sleepSet) pause(d time.Duration) slept {
 	}
 	defer k.drop()
 	t := unix.NsecToTimespec(int64(d))
-	n, err := unix.Ppoll([]unix.PollFd{{Fd: int32(k.event), Events: unix.POLLIN}}, &t, nil)
+	n, err := unix.Ppoll([]unix.PollFd{{Fd: int32(k.eventfd), Events: unix.POLLIN}}, &t, nil)
 	if n > 0 {
 		k.quieten()
 	}
@@ -128,7 +128,7 @@ func (k *sleepSet) pause(d time.Duration) slept {
 // sleep would end at once.
 func (k *sleepSet) quieten() {
 	var b [8]byte
-	_, _ = unix.Read(k.event, b[:])
+	_, _ = unix.Read(k.eventfd, b[:])
 	k.signalled.Store(0)
 }
 
@@ -140,5 +140,5 @@ func (k *sleepSet) wake() {
 	}
 	defer k.drop()
 	some := [8]byte{1} // not zero in either byte order
-	_, _ = unix.Write(k.event, some[:])
+	_, _ = unix.Write(k.eventfd, some[:])
 }

@@ -16,7 +16,7 @@ func (e *Engine) Offload(t *Task, wake bool) (vp int, err error) {
 	tr, a := e.tree.Load(), e.attached.Load()
 	vp, awake := -1, false
 	if a != nil {
-		vp, awake = tr.nearestIdle(a.s, a.s.CurrentVP(), t.cpus)
+		vp, awake = tr.nearestIdle(a.scheduler, a.scheduler.CurrentVP(), t.cpus)
 	}
 	if vp < 0 || !awake && !wake {
 		e.put(t, tr.where(t), tr)
@@ -24,7 +24,7 @@ func (e *Engine) Offload(t *Task, wake bool) (vp int, err error) {
 	}
 	e.put(t, tr.ways[vp][0].queue, tr)
 	if !awake {
-		a.s.Kick(vp)
+		a.scheduler.Kick(vp)
 	}
 	return vp, nil
 }

@@ -16,12 +16,12 @@ import (
 //	  │                                       waker was first, it takes the waker's unit
 //	  └── onKernel likewise: wake ends the engine's sleep in the kernel
 type parker struct {
-	index uint32                 // from 1; constant
-	next  atomic.Uint32          // index of the next free parker, in parkers.free
-	e     atomic.Pointer[Engine] // the engine of the waiter that uses it; nil: it is free
-	state atomic.Uint32          // the waiter leads out of awake, a waker or the waiter back
-	sem   semaphore              // wake releases a unit for each sleep onSemaphore that it ends, and that sleep takes it
-	plain bool                   // the waiter is a plain goroutine; prepare writes it, a waker reads it
+	index  uint32                 // from 1; constant
+	next   atomic.Uint32          // index of the next free parker, in parkers.free
+	engine atomic.Pointer[Engine] // the engine of the waiter that uses it; nil: it is free
+	state  atomic.Uint32          // the waiter leads out of awake, a waker or the waiter back
+	sem    semaphore              // wake releases a unit for each sleep onSemaphore that it ends, and that sleep takes it
+	plain  bool                   // the waiter is a plain goroutine; prepare writes it, a waker reads it
 
 	// The element of a list (completion.go). While listed is set, these belong to the holder of the list.
 	listed atomic.Bool // the waiter sets it before it enlists; the holder that releases the parker clears it
@@ -37,12 +37,12 @@ type parker struct {
 	words  [4]atomic.Uint64
 
 	// Only the waiter uses these. The functions are made once, so that a wait allocates nothing.
-	on    uint32        // the argument of the last prepare
-	sleep func()        // sleeps in the kernel, for sched.Blocking; reads limit and news, sets went
-	limit time.Duration // of sleep
-	news  bool          // something has happened in the waiter's polls since its last sleep
-	went  slept         // how sleep has ended
-	poke  func()        // wakes the waiter, when its context ends or its thread is cancelled
+	preparedOn uint32        // the argument of the last prepare
+	sleep      func()        // sleeps in the kernel, for sched.Blocking; reads limit and hasNews, sets outcome
+	limit      time.Duration // of sleep
+	hasNews    bool          // something has happened in the waiter's polls since its last sleep
+	outcome    slept         // how sleep has ended
+	poke       func()        // wakes the waiter, when its context ends or its thread is cancelled
 
 	_ [line]byte
 }
@@ -56,7 +56,7 @@ const (
 
 // prepare announces a sleep. The waiter then looks at its condition for the last time. plain: it is a goroutine.
 func (p *parker) prepare(on uint32, plain bool) {
-	p.on, p.plain = on, plain
+	p.preparedOn, p.plain = on, plain
 	p.state.Store(on)
 }
 
@@ -66,7 +66,7 @@ func (p *parker) wake() {
 	case p.state.CompareAndSwap(onSemaphore, awake):
 		p.release()
 	case p.state.CompareAndSwap(onKernel, awake):
-		if e := p.e.Load(); e != nil {
+		if e := p.engine.Load(); e != nil {
 			e.sleeper.wake()
 		}
 	}
@@ -85,7 +85,7 @@ func (p *parker) cancel() {
 	if p.state.CompareAndSwap(onKernel, awake) || p.state.CompareAndSwap(onSemaphore, awake) {
 		return
 	}
-	if p.on == onSemaphore {
+	if p.preparedOn == onSemaphore {
 		p.sem.Acquire() // a waker was first: it has released a unit, or is about to
 	}
 }
@@ -129,7 +129,7 @@ func (ps *parkers) get(e *Engine) *parker {
 		}
 		p := ps.at(index)
 		if ps.free.CompareAndSwap(head, nextHead(head, p.next.Load())) {
-			p.e.Store(e)
+			p.engine.Store(e)
 			return p
 		}
 	}
@@ -137,7 +137,7 @@ func (ps *parkers) get(e *Engine) *parker {
 
 // put frees a parker, which must be awake and in no list.
 func (ps *parkers) put(p *parker) {
-	p.e.Store(nil)
+	p.engine.Store(nil)
 	for {
 		head := ps.free.Load()
 		p.next.Store(uint32(head))
@@ -164,7 +164,7 @@ func (ps *parkers) more() {
 		p.index = uint32(len(old)*len(b) + i + 1)
 		p.sem.Uninterruptible()
 		p.poke = p.wake
-		p.sleep = func() { p.went = p.e.Load().sleeper.sleepAs(p.limit, p.news, &p.state, onKernel) }
+		p.sleep = func() { p.outcome = p.engine.Load().sleeper.sleepAs(p.limit, p.hasNews, &p.state, onKernel) }
 	}
 	all := append(old, b) // a reader of the old slice does not see what lies behind its end
 	ps.all.Store(&all)
@@ -177,7 +177,7 @@ func (ps *parkers) more() {
 func (ps *parkers) each(e *Engine, do func(*parker) bool) {
 	for _, b := range ps.blocks() {
 		for i := range b {
-			if p := &b[i]; p.e.Load() == e && !do(p) {
+			if p := &b[i]; p.engine.Load() == e && !do(p) {
 				return
 			}
 		}

@@ -32,18 +32,18 @@ import (
 
 // vpState is the state of one virtual processor for the hooks.
 type vpState struct {
-	last pollStamp // of the last poll at a hook, or by a waiter; its LWP and the timer write
+	lastPoll pollStamp // of the last poll at a hook, or by a waiter; its LWP and the timer write
 
-	polled pollStamp      // of its last poll by the idle hook; never: it is not idle, or went to sleep; its LWP writes, others read
-	ran    atomic.Bool    // it has run threads since it was idle; the switch hook, which is not called while a sleeper watches, sets it, the idle hook clears it
-	by     atomic.Uintptr // asm.G of the LWP's goroutine that made the poll at polled; its LWP writes, others read
+	lastIdlePoll pollStamp      // of its last poll by the idle hook; never: it is not idle, or went to sleep; its LWP writes, others read
+	ranThreads   atomic.Bool    // it has run threads since it was idle; the switch hook, which is not called while a sleeper watches, sets it, the idle hook clears it
+	pollerG      atomic.Uintptr // asm.G of the LWP's goroutine that made that poll; its LWP writes, others read
 
 	polls atomic.Uintptr // rounds at hooks
 	finds atomic.Uintptr // rounds of these in which something happened
 
 	// Only the idle hook uses these, on the LWP of the virtual processor.
-	seen   view  // activity at its last look
-	active int64 // asm.Cycles when something happened last, or when it became idle
+	seenActivity view  // activity at its last look
+	activeAt     int64 // asm.Cycles when something happened last, or when it became idle
 
 	_ [line - 64]byte
 }
@@ -77,23 +77,23 @@ type pollPolicy struct {
 	_           [line - 4]byte
 
 	// The timer hook writes these; the clock fires it, or a thread that polls.
-	timerSaw atomic.Uint64 // activity at its last look
-	movedAt  atomic.Int64  // asm.Cycles when activity changed, or a poll found something; hooks write it, too
+	timerSeenActivity atomic.Uint64 // activity at its last look
+	movedAt           atomic.Int64  // asm.Cycles when activity changed, or a poll found something; hooks write it, too
 }
 
 // claim is the right to poll for the idle VPs of one socket.
 type claim struct {
-	by atomic.Int64 // 1 + the VP that has it; a VP that finds it unused for lapse takes it by a compare-and-swap
-	at atomic.Int64 // asm.Cycles when its VP used it last
-	_  [line - 16]byte
+	owner  atomic.Int64 // 1 + the VP that has it; a VP that finds it unused for lapse takes it by a compare-and-swap
+	usedAt atomic.Int64 // asm.Cycles when its VP used it last
+	_      [line - 16]byte
 }
 
 // init sets up the policy for the VPs of s.
 func (y *pollPolicy) init(s Scheduler, params *Params) {
 	y.vps = make([]vpState, s.NumVP())
 	for i := range y.vps {
-		y.vps[i].last.set(never)
-		y.vps[i].polled.clear()
+		y.vps[i].lastPoll.set(never)
+		y.vps[i].lastIdlePoll.clear()
 	}
 	y.lapse = asm.ToCycles(lapse)
 	y.movedAt.Store(asm.Cycles())
@@ -114,7 +114,7 @@ func claims(s Scheduler, all bool) (list []*claim) {
 		}
 		if of[socket] == nil {
 			of[socket] = &claim{}
-			of[socket].at.Store(never)
+			of[socket].usedAt.Store(never)
 		}
 		list = append(list, of[socket])
 	}
@@ -127,14 +127,14 @@ func (y *pollPolicy) mayPoll(vp int, now int64) bool {
 		return true
 	}
 	c, me := y.sockets[vp], int64(vp)+1
-	at, by := c.at.Load(), c.by.Load()
+	at, by := c.usedAt.Load(), c.owner.Load()
 	if by != me {
-		if now-at < y.lapse || !c.by.CompareAndSwap(by, me) {
+		if now-at < y.lapse || !c.owner.CompareAndSwap(by, me) {
 			return false
 		}
 	}
 	if by != me || now-at > y.lapse/8 { // not at every poll: others look at this line
-		c.at.Store(now)
+		c.usedAt.Store(now)
 	}
 	return true
 }
@@ -145,10 +145,10 @@ func (y *pollPolicy) mayPoll(vp int, now int64) bool {
 func (y *pollPolicy) othersPoll() bool {
 	g := asm.G()
 	for i := range y.vps {
-		if v := &y.vps[i]; v.by.Load() == g {
-			v.polled.clear()
-			if y.sockets != nil && y.sockets[i].by.CompareAndSwap(int64(i)+1, 0) {
-				y.sockets[i].at.Store(never)
+		if v := &y.vps[i]; v.pollerG.Load() == g {
+			v.lastIdlePoll.clear()
+			if y.sockets != nil && y.sockets[i].owner.CompareAndSwap(int64(i)+1, 0) {
+				y.sockets[i].usedAt.Store(never)
 			}
 		}
 	}
@@ -158,7 +158,7 @@ func (y *pollPolicy) othersPoll() bool {
 // idlers tells whether an idle processor polls.
 func (y *pollPolicy) idlers(now int64) bool {
 	for i := range y.vps {
-		if now-y.vps[i].polled.get() < y.lapse {
+		if now-y.vps[i].lastIdlePoll.get() < y.lapse {
 			return true
 		}
 	}
@@ -169,36 +169,36 @@ func (y *pollPolicy) idlers(now int64) bool {
 // engine's mu.
 func (a *attachedEngine) register() (err error) {
 	for i, f := range [len(hookPoints)]hooks.Func{a.idle, a.onSwitch, a.timer, a.library} {
-		if a.e.params.Points&(1<<i) == 0 || a.dedicated != nil {
+		if a.engine.params.Points&(1<<i) == 0 || a.dedicated != nil {
 			continue
 		}
 		mask := pendingMask
 		if i == switchPoint || i == libraryPoint {
 			mask |= watchedBit
 		}
-		if a.hooks[i], err = a.s.Hooks().RegisterWithin(hookPoints[i], hookPriority, a.e.config.Name, &a.e.load.w, uint64(mask), uint64(pendingMask), f); err != nil {
+		if a.hooks[i], err = a.scheduler.Hooks().RegisterWithin(hookPoints[i], hookPriority, a.engine.config.Name, &a.engine.load.w, uint64(mask), uint64(pendingMask), f); err != nil {
 			return err
 		}
 	}
-	a.forOthers, err = calls.GoroutineHooks().RegisterWhile(hooks.Timer, hookPriority, a.e.config.Name, &a.e.load.w, uint64(pendingMask), a.forAll)
+	a.goroutineHook, err = calls.GoroutineHooks().RegisterWhile(hooks.Timer, hookPriority, a.engine.config.Name, &a.engine.load.w, uint64(pendingMask), a.forAll)
 	return err
 }
 
 // idle is the idle hook: it polls on the LWP of a virtual processor with nothing to run. Busy: the LWP polls on.
 // Waiting: it may sleep in the Sleeper once the scheduler has it polled long enough. Quiet: it may sleep at once.
 func (a *attachedEngine) idle(vp int) hooks.Verdict {
-	e := a.e
+	e := a.engine
 	before := e.load.view()
 	if before.pending() == 0 || vp < 0 || vp >= len(a.vps) {
 		return hooks.Quiet
 	}
 	s, now := &a.vps[vp], asm.Cycles()
-	if s.ran.Load() {
-		s.ran.Store(false)
-		s.active = now // it has just become idle
+	if s.ranThreads.Load() {
+		s.ranThreads.Store(false)
+		s.activeAt = now // it has just become idle
 	}
 	mine := !a.goroutinesPoll(now) && a.mayPoll(vp, now)
-	if !mine || now-s.last.get() < e.ticks.idleGap && e.waiters.Load() == 0 {
+	if !mine || now-s.lastPoll.get() < e.ticks.idleGap && e.waiters.Load() == 0 {
 		switch {
 		case e.own(vp) == moved: // tasks that were offloaded to vp, or submitted near it
 			return hooks.Busy
@@ -207,10 +207,10 @@ func (a *attachedEngine) idle(vp int) hooks.Verdict {
 		}
 		return hooks.Quiet
 	}
-	s.last.set(now)
-	s.polled.set(now)
-	if g := asm.G(); s.by.Load() != g {
-		s.by.Store(g)
+	s.lastPoll.set(now)
+	s.lastIdlePoll.set(now)
+	if g := asm.G(); s.pollerG.Load() != g {
+		s.pollerG.Store(g)
 	}
 	if before.asleep() && a.progressor.state.Load() == blocking {
 		e.sleeper.wake() // the progressor is no longer needed
@@ -222,15 +222,15 @@ func (a *attachedEngine) idle(vp int) hooks.Verdict {
 	if out == moved {
 		now = asm.Cycles()
 		bump(&s.finds)
-		if wait := now - s.active; wait >= e.ticks.hot { // for shorter waits the VP polls in any case
+		if wait := now - s.activeAt; wait >= e.ticks.hot { // for shorter waits the VP polls in any case
 			e.arrivals.Took(wait, e.ticks.delay)
 		}
 		a.movedAt.Store(now)
 	}
-	if activity := e.load.view().activity(); out == moved || activity != s.seen {
-		s.seen, s.active = activity, now
+	if activity := e.load.view().activity(); out == moved || activity != s.seenActivity {
+		s.seenActivity, s.activeAt = activity, now
 	}
-	if now-s.active >= e.ticks.hot {
+	if now-s.activeAt >= e.ticks.hot {
 		e.settle(vp) // not sooner, so that tasks which come by then need not be counted anew
 	}
 	return a.persist(s, now)
@@ -238,8 +238,8 @@ func (a *attachedEngine) idle(vp int) hooks.Verdict {
 
 // persist is the verdict of the idle hook: whether the virtual processor polls on.
 func (a *attachedEngine) persist(s *vpState, now int64) hooks.Verdict {
-	e := a.e
-	quiet := now - s.active
+	e := a.engine
+	quiet := now - s.activeAt
 	if quiet >= e.ticks.politeAfter && onlyCPU {
 		yieldCPU() // the sender of the message may be a thread of this process
 	}
@@ -278,15 +278,15 @@ func bump(n *atomic.Uintptr) { asm.StoreReleasePtr(n, n.Load()+1) }
 // per Granularity, since a poll may cost as much as ten switches. The scheduler calls it only while something
 // is pending for which no sleeper blocks in the kernel.
 func (a *attachedEngine) onSwitch(vp int) hooks.Verdict {
-	if vp >= 0 && vp < len(a.vps) && !a.vps[vp].ran.Load() {
-		a.vps[vp].ran.Store(true)
+	if vp >= 0 && vp < len(a.vps) && !a.vps[vp].ranThreads.Load() {
+		a.vps[vp].ranThreads.Store(true)
 	}
-	return a.due(vp, a.e.ticks.switchPeriod)
+	return a.due(vp, a.engine.ticks.switchPeriod)
 }
 
 // library is the library hook: it polls on a thread that enters a call which may block, at most once per Granularity.
 func (a *attachedEngine) library(vp int) hooks.Verdict {
-	return a.due(vp, a.e.ticks.switchPeriod)
+	return a.due(vp, a.engine.ticks.switchPeriod)
 }
 
 // timer is the timer hook: it polls in the name of a virtual processor that is awake but may compute
@@ -294,7 +294,7 @@ func (a *attachedEngine) library(vp int) hooks.Verdict {
 // sleeper, it sends the progressor to the kernel. A sleeper that has fallen asleep before the latest request it wakes,
 // to look again.
 func (a *attachedEngine) timer(vp int) hooks.Verdict {
-	e := a.e
+	e := a.engine
 	v := e.load.view()
 	if v.pending() == 0 {
 		return hooks.Quiet
@@ -312,8 +312,8 @@ func (a *attachedEngine) timer(vp int) hooks.Verdict {
 	}
 	verdict := a.due(vp, e.ticks.timerPeriod)
 	e.tree.Load().survey(e)
-	if activity := uint64(e.load.view().activity()); activity != a.timerSaw.Load() {
-		a.timerSaw.Store(activity)
+	if activity := uint64(e.load.view().activity()); activity != a.timerSeenActivity.Load() {
+		a.timerSeenActivity.Store(activity)
 		a.movedAt.Store(asm.Cycles())
 	}
 	switch v := e.load.view(); {
@@ -331,16 +331,16 @@ func (a *attachedEngine) timer(vp int) hooks.Verdict {
 // kernel. The sleeper calls it as it leaves, and a poster.
 func (a *attachedEngine) wakeClock() {
 	if a.clockSleeps.Load() != 0 {
-		if vp := a.clockSleeps.Swap(0); vp != 0 && a.e.load.view().pending() != 0 {
-			a.s.Kick(int(vp) - 1)
+		if vp := a.clockSleeps.Swap(0); vp != 0 && a.engine.load.view().pending() != 0 {
+			a.scheduler.Kick(int(vp) - 1)
 		}
 	}
 }
 
 // notePoll notes that a waiter polls on its virtual processor now, so that the switch hook does not poll at once.
 func (a *attachedEngine) notePoll(now int64) {
-	if vp := a.s.CurrentVP(); uint(vp) < uint(len(a.vps)) {
-		a.vps[vp].last.set(now)
+	if vp := a.scheduler.CurrentVP(); uint(vp) < uint(len(a.vps)) {
+		a.vps[vp].lastPoll.set(now)
 	}
 }
 
@@ -351,16 +351,16 @@ func (a *attachedEngine) due(vp int, period int64) hooks.Verdict {
 	}
 	s := &a.vps[vp]
 	now := asm.Cycles()
-	if now-s.last.get() < period {
+	if now-s.lastPoll.get() < period {
 		return hooks.Waiting
 	}
-	s.last.set(now)
+	s.lastPoll.set(now)
 	bump(&s.polls)
-	if a.e.poll(vp) == moved {
+	if a.engine.poll(vp) == moved {
 		bump(&s.finds)
 		a.movedAt.Store(now)
 		return hooks.Busy
 	}
-	a.e.settle(vp)
+	a.engine.settle(vp)
 	return hooks.Waiting
 }

@@ -15,8 +15,8 @@ import (
 // to returns the peer for requests that name no domain: the domain of the same number at that rank; from a Private
 // domain the default one.
 func (d *Domain) to(rank int) (*peer, error) {
-	if uint(rank) < uint(len(d.home)) {
-		if p := d.home[rank].Load(); p != nil {
+	if uint(rank) < uint(len(d.homePeers)) {
+		if p := d.homePeers[rank].Load(); p != nil {
 			return p, nil
 		}
 	}
@@ -26,7 +26,7 @@ func (d *Domain) to(rank int) (*peer, error) {
 	}
 	p, err := d.peer(domainAddress{rank, far}, true)
 	if err == nil {
-		d.home[rank].Store(p)
+		d.homePeers[rank].Store(p)
 	}
 	return p, err
 }
@@ -37,27 +37,27 @@ func (d *Domain) peer(to domainAddress, greets bool) (*peer, error) {
 		return nil, fmt.Errorf("am: %w: no domain", ErrConfig)
 	}
 	w := d.w
-	if to.rank < 0 || to.rank >= w.s.Size() || to.far < 0 || to.far > lastNumber || to.rank == w.s.Rank() && to.far != d.number {
-		return nil, fmt.Errorf("am: %w: rank %d, domain %d, seen from domain %d of rank %d of %d", nmad.ErrRank, to.rank, to.far, d.number, w.s.Rank(), w.s.Size())
+	if to.rank < 0 || to.rank >= w.s.Size() || to.domain < 0 || to.domain > lastNumber || to.rank == w.s.Rank() && to.domain != d.number {
+		return nil, fmt.Errorf("am: %w: rank %d, domain %d, seen from domain %d of rank %d of %d", nmad.ErrRank, to.rank, to.domain, d.number, w.s.Rank(), w.s.Size())
 	}
 	if p, err := d.known(to); p != nil || err != nil {
 		return p, err
 	}
-	p := &peer{d: d, rank: to.rank, far: to.far, near: to.far == d.number, gate: d.nm.To(to.rank, to.far)}
-	if p.near {
-		p.in = d.in
+	p := &peer{d: d, rank: to.rank, domainNumber: to.domain, sameNumber: to.domain == d.number, gate: d.nmadDomain.To(to.rank, to.domain)}
+	if p.sameNumber {
+		p.shortContext = d.shortContext
 	}
-	p.over, p.end = context.WithCancel(context.Background())
+	p.ended, p.cancelEnded = context.WithCancel(context.Background())
 	p.prepare() // before others see p
 	d.mu.Lock()
 	if other := d.peers[to]; other != nil {
 		d.mu.Unlock()
-		p.end()
+		p.cancelEnded()
 		return other, nil
 	}
 	d.peers[to] = p
 	all := append(d.allPeers(), p)
-	d.all.Store(&all)
+	d.peerList.Store(&all)
 	d.mu.Unlock()
 	p.open()
 	if why := w.s.Gate(to.rank).Err(); why != nil { // World.lost may have run before p was in d.all
@@ -86,7 +86,7 @@ func errClosed(d *Domain) error { return fmt.Errorf("am: domain %d: %w", d.numbe
 
 // allPeers returns the peers that were made, in a slice that its caller may append to.
 func (d *Domain) allPeers() []*peer {
-	if all := d.all.Load(); all != nil {
+	if all := d.peerList.Load(); all != nil {
 		return (*all)[:len(*all):len(*all)]
 	}
 	return nil
@@ -103,8 +103,8 @@ func (d *Domain) Limits() Limits {
 // Stats returns its counters.
 func (d *Domain) Stats() (s Stats) {
 	for _, p := range d.allPeers() {
-		s.Handled += p.ran.Load()
-		s.Dropped += p.lost.Load()
+		s.Handled += p.ranEver.Load()
+		s.Dropped += p.droppedEver.Load()
 	}
 	return s
 }
@@ -184,7 +184,7 @@ func (d *Domain) start(p *peer, r *Reply, id ID, args []uint64, body []byte, wai
 		if err := r.listen(h.seq); err != nil {
 			return false, p.orFailed(err)
 		}
-		r.begun = true
+		r.sent = true
 	}
 	if err := p.sendCopy(m, h.tag(), front-8*h.args, body); err != nil {
 		return false, p.orFailed(err)
@@ -284,12 +284,12 @@ func (d *Domain) waitFor(ctx context.Context, p *peer, r *nmad.Request) error {
 		if !p.outlives() {
 			return r.WaitContext(ctx)
 		}
-		both := p.over
+		both := p.ended
 		if ctx != nil && ctx.Done() != nil {
 			var stop context.CancelFunc
 			both, stop = context.WithCancel(ctx)
 			defer stop()
-			defer context.AfterFunc(p.over, stop)()
+			defer context.AfterFunc(p.ended, stop)()
 		}
 		err := r.WaitContext(both)
 		if r.IsDone() || p.failed() == nil {
@@ -334,9 +334,9 @@ func (d *Domain) Poll() int {
 // begin begins a poll, for Config.Budget, and returns how many handlers have run before.
 func (d *Domain) begin() (handled uint64) {
 	for _, p := range d.allPeers() {
-		handled += p.ran.Load()
-		if p.spent.Load() != 0 {
-			p.spent.Store(0)
+		handled += p.ranEver.Load()
+		if p.ranThisPoll.Load() != 0 {
+			p.ranThisPoll.Store(0)
 		}
 	}
 	return handled
@@ -347,15 +347,15 @@ func (d *Domain) poll() {
 	if d.greetings.Load() != nil {
 		d.answerGreetings()
 	}
-	if d.due.Load() {
+	if d.hasParked.Load() {
 		d.post()
 	}
 	if d.access != nmad.Private {
-		d.nm.Poll()
+		d.nmadDomain.Poll()
 		return
 	}
 	asm.StoreRelease32(&d.polling, 1)
-	d.nm.Poll()
+	d.nmadDomain.Poll()
 	asm.StoreRelease32(&d.polling, 0)
 }
 
@@ -365,7 +365,7 @@ func (d *Domain) bounded() bool { return d.access != nmad.Private || d.polling.L
 
 // parked notes that a receive was parked. The next poll posts it, or, if the engine moves the domain, a task.
 func (d *Domain) parked() {
-	if d.due.Swap(true) || d.access == nmad.Private {
+	if d.hasParked.Swap(true) || d.access == nmad.Private {
 		return
 	}
 	for i := range d.tasks { // the first may be running, perhaps on this thread, and have posted what was parked before
@@ -377,7 +377,7 @@ func (d *Domain) parked() {
 
 // post posts all parked receives. It counts as the beginning of a poll.
 func (d *Domain) post() {
-	d.due.Store(false)
+	d.hasParked.Store(false)
 	d.begin()
 	for _, p := range d.allPeers() {
 		p.unpark()
@@ -423,7 +423,7 @@ func (d *Domain) answerGreetings() {
 // Requests that have come, and were not handled, are lost. Of the default domain, which is closed with its world, Close
 // does nothing. In a handler it fails with ErrInHandler.
 func (d *Domain) Close() error {
-	if d == nil || d.w == nil || !d.own {
+	if d == nil || d.w == nil || !d.ownsNmad {
 		return nil
 	}
 	if nmad.InCallback() {
@@ -432,7 +432,7 @@ func (d *Domain) Close() error {
 	d.close.Do(func() {
 		d.w.forget(d)
 		d.closed.Store(true)
-		d.failure = d.nm.Close()
+		d.failure = d.nmadDomain.Close()
 		for _, p := range d.allPeers() {
 			p.releaseAll()
 		}

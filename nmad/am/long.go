@@ -61,7 +61,7 @@ func (d *Domain) RequestLong(r *Reply, dst rma.Ref, id ID, args []uint64, src []
 		if err := r.listen(h.seq); err != nil {
 			return p.broken(&h, local, err)
 		}
-		r.begun = true
+		r.sent = true
 	}
 	return p.sendLong(m, &h, dst, args, src, local)
 }
@@ -83,7 +83,7 @@ func (t *Token) ReplyLong(dst rma.Ref, id ID, args []uint64, src []byte, local *
 	t.replied, t.paid = true, true
 	p.mu.Lock()
 	p.owed++
-	h.credit = p.pay()
+	h.credit = p.takeOwed()
 	m := p.message(false)
 	p.mu.Unlock()
 	return p.sendLong(m, &h, dst, args, src, local)
@@ -133,14 +133,14 @@ func (p *peer) broken(h *head, local *rma.Event, err error) error {
 // follow sends the body of a long message as a message of its own.
 func (p *peer) follow(tag uint64, src []byte, local *rma.Event) error {
 	p.mu.Lock()
-	f := p.followings
+	f := p.outgoingBodies
 	if f != nil {
-		p.followings = f.next
+		p.outgoingBodies = f.next
 	}
 	p.mu.Unlock()
 	if f == nil {
-		f = &following{p: p}
-		f.op = nmad.Op{Match: nmad.Match{Context: p.d.long}, Done: f.left}
+		f = &outgoingBody{p: p}
+		f.op = nmad.Op{Match: nmad.Match{Context: p.d.longContext}, Done: f.left}
 	}
 	f.local, f.op.Match.Tag, f.op.Buf = local, tag, src
 	if err := p.gate.Post(&f.req, &f.op); err != nil {
@@ -152,17 +152,17 @@ func (p *peer) follow(tag uint64, src []byte, local *rma.Event) error {
 }
 
 // left is called when the body has left, or cannot.
-func (f *following) left(r *nmad.Request) {
+func (f *outgoingBody) left(r *nmad.Request) {
 	_, err := r.Test()
 	f.end(err)
 }
 
 // end puts f away for the next body, and makes local done.
-func (f *following) end(err error) {
+func (f *outgoingBody) end(err error) {
 	p, local := f.p, f.local
 	f.local, f.op.Buf = nil, nil
 	p.mu.Lock()
-	f.next, p.followings = p.followings, f
+	f.next, p.outgoingBodies = p.outgoingBodies, f
 	p.mu.Unlock()
 	local.End(err)
 }
@@ -181,25 +181,25 @@ func (w *World) hold(place []byte) (rma.Hold, error) {
 func (p *peer) land(h head, data []byte) error {
 	hold, err := p.d.w.hold(data[8*h.args:])
 	p.mu.Lock()
-	var l *landing
-	for _, x := range p.landings {
-		if !x.busy {
+	var l *incomingBody
+	for _, x := range p.incomingBodies {
+		if !x.inUse {
 			l = x
 			break
 		}
 	}
 	if l == nil {
-		l = &landing{p: p}
-		l.op = nmad.Op{Kind: nmad.OpRecv, Match: nmad.Match{Mask: ^uint64(0), Context: p.d.long}, Done: l.arrived}
-		p.landings = append(p.landings, l)
+		l = &incomingBody{p: p}
+		l.op = nmad.Op{Kind: nmad.OpRecv, Match: nmad.Match{Mask: ^uint64(0), Context: p.d.longContext}, Done: l.arrived}
+		p.incomingBodies = append(p.incomingBodies, l)
 	}
-	l.busy, l.there, l.hold = true, false, hold
+	l.inUse, l.complete, l.hold = true, false, hold
 	l.posted.Store(true) // with the memory: releaseAll finds both
 	p.mu.Unlock()
 	l.head, l.data, l.err = h, data, err
 	l.op.Match.Tag, l.op.Buf = h.dataTag(), hold.Bytes()
 	if h.kind == request {
-		p.early[h.seq].landing = l
+		p.early[h.seq].body = l
 	}
 	if err := p.gate.Post(&l.req, &l.op); err != nil {
 		l.posted.Store(false)
@@ -210,7 +210,7 @@ func (p *peer) land(h head, data []byte) error {
 }
 
 // arrived is called when a body has come, or will not come.
-func (l *landing) arrived(r *nmad.Request) {
+func (l *incomingBody) arrived(r *nmad.Request) {
 	_, err := r.Test()
 	p, long := l.p, errors.Is(err, nmad.ErrTruncated)
 	switch right := l.err != nil || r.Size() == uint64(len(l.op.Buf)); { // with l.err it is dropped
@@ -226,12 +226,12 @@ func (l *landing) arrived(r *nmad.Request) {
 		}
 	case l.head.kind == request:
 		p.mu.Lock()
-		l.there = true
+		l.complete = true
 		p.mu.Unlock()
 		p.runDue()
 	default:
 		p.run(l.head, l.data, l)
-		p.spare = append(p.spare, l.data[:cap(l.data)])
+		p.spareBuffers = append(p.spareBuffers, l.data[:cap(l.data)])
 		if err := p.credited(1); err != nil { // take has left this credit: it bounds the bodies that come at the same time
 			p.violation(err)
 		}
@@ -243,7 +243,7 @@ func (l *landing) arrived(r *nmad.Request) {
 }
 
 // release releases the memory.
-func (l *landing) release() {
+func (l *incomingBody) release() {
 	l.p.mu.Lock()
 	hold := l.hold
 	l.hold = rma.Hold{}
@@ -251,12 +251,12 @@ func (l *landing) release() {
 	hold.Release()
 }
 
-// taken returns the memory of a body that has come, for its handler, and frees the landing for another body.
-func (l *landing) taken() (rma.Hold, error) {
+// taken returns the memory of a body that has come, for its handler, and frees l for another body.
+func (l *incomingBody) taken() (rma.Hold, error) {
 	p, err := l.p, l.err
 	p.mu.Lock()
 	hold := l.hold
-	l.hold, l.busy = rma.Hold{}, false
+	l.hold, l.inUse = rma.Hold{}, false
 	p.mu.Unlock()
 	if err == nil && hold.Bytes() == nil { // the peer fails just now
 		err = ErrClosed
@@ -265,18 +265,18 @@ func (l *landing) taken() (rma.Hold, error) {
 }
 
 // longBody returns the memory of the body of a long message; l is nil if the sender has put it there (place).
-func (p *peer) longBody(place []byte, l *landing) (rma.Hold, error) {
+func (p *peer) longBody(place []byte, l *incomingBody) (rma.Hold, error) {
 	if l != nil {
 		return l.taken()
 	}
 	return p.d.w.hold(place)
 }
 
-// bodies returns all landings of the peer.
-func (p *peer) bodies() []*landing {
+// bodies returns all incoming bodies of the peer.
+func (p *peer) bodies() []*incomingBody {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return slices.Clone(p.landings)
+	return slices.Clone(p.incomingBodies)
 }
 
 // releaseAll releases the memory of all bodies that have come, or will not come.

@@ -295,7 +295,7 @@ func (d *Domain) forced(r *Reply, at rma.Ref, n int) error {
 		if err := r.listen(h.seq); err != nil {
 			return err
 		}
-		r.begun = true
+		r.sent = true
 	}
 	if err := p.sendLong(m, &h, at, nil, make([]byte, n), nil); err != nil || r == nil {
 		return err

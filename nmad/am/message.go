@@ -68,9 +68,9 @@ const direct = 512
 // sendCopy is send with a body that is not in the buffer: it goes straight into a packet, or is copied into the buffer.
 func (p *peer) sendCopy(m *Message, tag uint64, from int, body []byte) error {
 	if len(body) >= direct {
-		in := p.in
+		in := p.shortContext
 		if tag&answerBit == 0 && front-from+len(body) > shortSize {
-			in = p.d.long
+			in = p.d.longContext
 		}
 		if p.gate.Inject(in, tag, m.buf[from:front], body) {
 			p.mu.Lock()
@@ -89,14 +89,14 @@ func (p *peer) send(m *Message, tag uint64, from, body int) error {
 	var err error
 	switch {
 	case tag&answerBit == 0 && len(buf) > shortSize:
-		if m.op.Match.Context = p.d.long; p.near {
+		if m.op.Match.Context = p.d.longContext; p.sameNumber {
 			err = m.op.Match.Context.IsendInto(&m.req, p.rank, tag, buf)
 		} else {
 			m.op.Match.Tag, m.op.Buf = tag, buf
 			err = p.gate.Post(&m.req, &m.op)
 		}
-	case p.in != nil:
-		err = p.in.IsendInto(&m.req, p.rank, tag, buf)
+	case p.shortContext != nil:
+		err = p.shortContext.IsendInto(&m.req, p.rank, tag, buf)
 	default:
 		err = p.gate.IsendInto(&m.req, tag, buf)
 	}
@@ -113,17 +113,17 @@ func (p *peer) number(h *head, r *Reply) {
 
 // numberLocked is number for the holder of mu.
 func (p *peer) numberLocked(h *head, r *Reply) {
-	h.seq, h.credit = p.seq, p.pay()
+	h.seq, h.credit = p.seq, p.takeOwed()
 	p.seq++
 	if r != nil {
-		r.next, p.awaited, r.credits = p.awaited, r, true
+		r.next, p.awaited, r.creditPending = p.awaited, r, true
 	}
 }
 
 // giveBack sends credit by a message of its own.
 func (p *peer) giveBack() {
 	p.mu.Lock()
-	h := head{kind: credit, credit: p.pay()}
+	h := head{kind: credit, credit: p.takeOwed()}
 	m := p.message(false)
 	p.mu.Unlock()
 	_ = p.send(m, h.tag(), front, 0) // fails with the peer

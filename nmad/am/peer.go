@@ -6,7 +6,7 @@ import (
 
 // failed returns why the peer has failed; nil: it has not.
 func (p *peer) failed() error {
-	if why := p.why.Load(); why != nil {
+	if why := p.failure.Load(); why != nil {
 		return *why
 	}
 	return nil
@@ -15,8 +15,8 @@ func (p *peer) failed() error {
 // fail makes the peer fail, if it has not yet: it wakes the waiters for its answers, releases memory, and ends its
 // calls. Any thread or callback may call it.
 func (p *peer) fail(why error) {
-	if p.why.CompareAndSwap(nil, &why) {
-		p.end()
+	if p.failure.CompareAndSwap(nil, &why) {
+		p.cancelEnded()
 		p.releaseAll()
 		p.d.w.failed(p, why)
 	}
@@ -25,7 +25,7 @@ func (p *peer) fail(why error) {
 // violation makes a peer fail that has broken the protocol, and reports that.
 func (p *peer) violation(why error) {
 	why = fmt.Errorf("am: rank %d: %w", p.rank, why)
-	p.lost.Add(1)
+	p.droppedEver.Add(1)
 	p.fail(why)
 	p.d.w.tell(why)
 }
@@ -66,8 +66,8 @@ func (p *peer) takeCredit(n int) error {
 	return nil
 }
 
-// pay returns the credit that is owed to the peer, for the message that its caller sends. The caller holds mu.
-func (p *peer) pay() int {
+// takeOwed returns the credit that is owed to the peer, for the message that its caller sends. The caller holds mu.
+func (p *peer) takeOwed() int {
 	n := p.owed
 	if n == 0 {
 		return 0
@@ -77,8 +77,8 @@ func (p *peer) pay() int {
 	return n
 }
 
-// handled notes that a request of the peer was handled, and says whether its credit goes by a message of its own.
-func (p *peer) handled() bool {
+// countHandled notes that a request of the peer was handled, and says whether its credit goes by a message of its own.
+func (p *peer) countHandled() bool {
 	p.mu.Lock()
 	p.owed++
 	now := 2*p.owed >= p.d.w.cfg.Window
@@ -86,9 +86,9 @@ func (p *peer) handled() bool {
 	return now
 }
 
-// came notes that a request of the peer has come. The error says that there are more than Window.
-func (p *peer) came() error {
-	if p.all++; p.all-p.paid.Load() > uint32(p.d.w.cfg.Window) {
+// countReceived notes that a request of the peer has come. The error says that there are more than Window.
+func (p *peer) countReceived() error {
+	if p.received++; p.received-p.paid.Load() > uint32(p.d.w.cfg.Window) {
 		return fmt.Errorf("%w: more than %d requests under way: give all processes the same Window", ErrMessage, p.d.w.cfg.Window)
 	}
 	return nil

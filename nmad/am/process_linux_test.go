@@ -365,7 +365,7 @@ func (x *process) lost() error {
 			_ = unix.Kill(pid, unix.SIGKILL)
 		}
 		err = errors.Join(err, local.Wait())
-		if r.begun {
+		if r.sent {
 			_, _, failed := r.Wait()
 			err = errors.Join(err, failed)
 		}

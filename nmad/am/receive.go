@@ -14,21 +14,21 @@ func (p *peer) prepare() {
 	cfg := &p.d.w.cfg
 	for i := range cfg.Receives + max(cfg.Receives/4, 1) {
 		s := &postedReceive{p: p}
-		s.op = nmad.Op{Kind: nmad.OpRecv, Done: s.arrived, Match: nmad.Match{Mask: answerBit, Context: p.in}}
+		s.op = nmad.Op{Kind: nmad.OpRecv, Done: s.arrived, Match: nmad.Match{Mask: answerBit, Context: p.shortContext}}
 		if i < cfg.Receives {
 			s.op.Buf = make([]byte, shortSize)
 		} else {
-			s.op.Match.Context = p.d.long
+			s.op.Match.Context = p.d.longContext
 			s.op.Buf = make([]byte, argsRoom+cfg.Medium)
 		}
-		p.slots = append(p.slots, s)
+		p.receives = append(p.receives, s)
 	}
 }
 
 // open posts the receives for messages of a peer.
 func (p *peer) open() {
-	for _, s := range p.slots {
-		s.cycles.Store(true)
+	for _, s := range p.receives {
+		s.active.Store(true)
 		s.post()
 	}
 }
@@ -36,12 +36,12 @@ func (p *peer) open() {
 // post posts the receive, unless the domain is closed.
 func (s *postedReceive) post() {
 	if s.p.d.closed.Load() {
-		s.cycles.Store(false)
+		s.active.Store(false)
 		return
 	}
 	if err := s.p.gate.Post(&s.req, &s.op); err != nil {
 		s.p.fail(err)
-		s.cycles.Store(false)
+		s.active.Store(false)
 	}
 }
 
@@ -63,7 +63,7 @@ func (s *postedReceive) arrived(r *nmad.Request) {
 		if !p.d.closed.Load() {
 			p.fail(err)
 		}
-		s.cycles.Store(false)
+		s.active.Store(false)
 		return
 	}
 	if p.parks() {
@@ -82,7 +82,7 @@ func (p *peer) take(tag uint64, data []byte) error {
 	}
 	given := h.credit
 	if h.kind == reply && h.where == follows {
-		given-- // landing.arrived takes the rest, once the body has come
+		given-- // incomingBody.arrived takes the rest, once the body has come
 	}
 	if err := p.credited(given); err != nil {
 		return err
@@ -96,13 +96,13 @@ func (p *peer) take(tag uint64, data []byte) error {
 		p.run(h, data, nil)
 		return nil
 	}
-	if err := p.came(); err != nil {
+	if err := p.countReceived(); err != nil {
 		return err
 	}
-	if h.seq != p.next || h.where == follows {
+	if h.seq != p.nextSeq || h.where == follows {
 		return p.keep(h, data)
 	}
-	p.next++
+	p.nextSeq++
 	p.run(h, data, nil)
 	p.runDue()
 	return nil
@@ -111,14 +111,14 @@ func (p *peer) take(tag uint64, data []byte) error {
 // runDue handles the kept requests whose turn has come.
 func (p *peer) runDue() {
 	for p.early != nil {
-		e := p.early[p.next]
-		if !e.here || e.landing != nil && !e.landing.there {
+		e := p.early[p.nextSeq]
+		if !e.present || e.body != nil && !e.body.complete {
 			return
 		}
-		p.early[p.next] = keptRequest{}
-		p.next++
-		p.run(e.head, e.data, e.landing)
-		p.spare = append(p.spare, e.data[:cap(e.data)])
+		p.early[p.nextSeq] = keptRequest{}
+		p.nextSeq++
+		p.run(e.head, e.data, e.body)
+		p.spareBuffers = append(p.spareBuffers, e.data[:cap(e.data)])
 	}
 }
 
@@ -128,26 +128,26 @@ func (p *peer) keep(h head, data []byte) error {
 		p.early = &[256]keptRequest{}
 	}
 	e := &p.early[h.seq]
-	if e.here || int(h.seq-p.next) >= p.d.w.cfg.Window {
-		return fmt.Errorf("%w: request number %d where %d is due", ErrMessage, h.seq, p.next)
+	if e.present || int(h.seq-p.nextSeq) >= p.d.w.cfg.Window {
+		return fmt.Errorf("%w: request number %d where %d is due", ErrMessage, h.seq, p.nextSeq)
 	}
-	*e = keptRequest{head: h, data: p.copyOf(data), here: true}
+	*e = keptRequest{head: h, data: p.copyOf(data), present: true}
 	if h.where == follows {
 		return p.land(h, e.data)
 	}
 	return nil
 }
 
-// copyOf returns a copy, in a buffer from spare.
+// copyOf returns a copy, in a buffer from spareBuffers.
 func (p *peer) copyOf(data []byte) []byte { return append(p.spareOf(len(data))[:0], data...) }
 
-// spareOf takes a buffer of at least n bytes from spare, or makes one.
+// spareOf takes a buffer of at least n bytes from spareBuffers, or makes one.
 func (p *peer) spareOf(n int) []byte {
-	for i := len(p.spare) - 1; i >= 0; i-- {
-		if b := p.spare[i]; cap(b) >= n {
-			last := len(p.spare) - 1
-			p.spare[i], p.spare[last] = p.spare[last], nil
-			p.spare = p.spare[:last]
+	for i := len(p.spareBuffers) - 1; i >= 0; i-- {
+		if b := p.spareBuffers[i]; cap(b) >= n {
+			last := len(p.spareBuffers) - 1
+			p.spareBuffers[i], p.spareBuffers[last] = p.spareBuffers[last], nil
+			p.spareBuffers = p.spareBuffers[:last]
 			return b
 		}
 	}
@@ -156,8 +156,8 @@ func (p *peer) spareOf(n int) []byte {
 
 // run runs the handler of a request, or of a reply, and gives the room of a request back. l has received the body; nil:
 // the body did not follow.
-func (p *peer) run(h head, data []byte, l *landing) {
-	asm.StoreRelease32(&p.spent, p.spent.Load()+1)
+func (p *peer) run(h head, data []byte, l *incomingBody) {
+	asm.StoreRelease32(&p.ranThisPoll, p.ranThisPoll.Load()+1)
 	t := &p.token
 	*t = Token{p: p, head: h}
 	f := p.d.w.handlers.Load().find(h.id)
@@ -170,12 +170,12 @@ func (p *peer) run(h head, data []byte, l *landing) {
 	}
 	switch {
 	case f == nil:
-		t.undone(unhandled, fmt.Errorf("%w: %d", ErrHandler, h.id))
+		t.refuse(unhandled, fmt.Errorf("%w: %d", ErrHandler, h.id))
 	case err != nil:
-		t.undone(refusalOf(err), err)
+		t.refuse(refusalOf(err), err)
 	default:
 		f(t, getArgs(&p.args, data, h.args), body)
-		asm.StoreRelease64(&p.ran, p.ran.Load()+1)
+		asm.StoreRelease64(&p.ranEver, p.ranEver.Load()+1)
 	}
 	if h.where != within {
 		hold.Release()
@@ -187,7 +187,7 @@ func (p *peer) run(h head, data []byte, l *landing) {
 	}
 	if live && h.wants {
 		_ = p.answer(h.seq, silent, nil, nil) // fails with the peer
-	} else if p.handled() {
+	} else if p.countHandled() {
 		p.giveBack()
 	}
 }
@@ -235,7 +235,7 @@ func (t *Token) ReplyTo(id ID, args []uint64, body []byte) error {
 	p, n := t.p, 8*len(args)+len(body)
 	p.mu.Lock()
 	p.owed++
-	h := head{kind: reply, id: id, args: len(args), credit: p.pay()}
+	h := head{kind: reply, id: id, args: len(args), credit: p.takeOwed()}
 	m := p.message(n > shortSize)
 	p.mu.Unlock()
 	putArgs(m.buf[front-8*h.args:], args)
@@ -260,10 +260,10 @@ func (t *Token) mayReply(args []uint64, body []byte, awaited bool) error {
 	return t.p.d.fits(len(args), len(body))
 }
 
-// undone refuses a message for which no handler runs: it answers with the status, or reports the error.
-func (t *Token) undone(s answerStatus, why error) {
+// refuse refuses a message for which no handler runs: it answers with the status, or reports the error.
+func (t *Token) refuse(s answerStatus, why error) {
 	p := t.p
-	p.lost.Add(1)
+	p.droppedEver.Add(1)
 	if t.head.kind == request && t.head.wants {
 		t.replied, t.paid = true, true
 		_ = p.answer(t.head.seq, s, nil, nil) // fails with the peer
@@ -277,7 +277,7 @@ func (p *peer) answer(seq uint8, s answerStatus, args []uint64, body []byte) err
 	n := 8*len(args) + len(body)
 	p.mu.Lock()
 	p.owed++
-	v := answerWord{status: s, args: len(args), credit: p.pay()}
+	v := answerWord{status: s, args: len(args), credit: p.takeOwed()}
 	m := p.message(n > shortSize)
 	p.mu.Unlock()
 	at := front - 8*v.args
@@ -292,7 +292,7 @@ func (p *peer) answer(seq uint8, s answerStatus, args []uint64, body []byte) err
 // parks says whether receives are parked until the next poll: Budget handlers, or nearly so, have run since the last
 // poll began.
 func (p *peer) parks() bool {
-	return int(p.spent.Load()) > p.d.w.cfg.Budget-len(p.slots) && p.d.bounded()
+	return int(p.ranThisPoll.Load()) > p.d.w.cfg.Budget-len(p.receives) && p.d.bounded()
 }
 
 // park leaves a receive for the next poll to post.

@@ -14,7 +14,7 @@ func (r *Reply) prepare(p *peer, id ID) error {
 	if r == nil {
 		return fmt.Errorf("am: %w: no reply", ErrConfig)
 	}
-	if r.begun && !r.req.IsDone() {
+	if r.sent && !r.req.IsDone() {
 		return fmt.Errorf("am: request of rank %d: %w: its reply has not come", p.rank, ErrActive)
 	}
 	r.settle()
@@ -25,20 +25,20 @@ func (r *Reply) prepare(p *peer, id ID) error {
 		}
 		r.buf = make([]byte, wordSize+argsRoom+n)
 	}
-	r.posted.Store(false) // before r is in awaited again
-	r.p, r.id, r.bad, r.begun = p, id, nil, false
+	r.listening.Store(false) // before r is in awaited again
+	r.p, r.id, r.creditErr, r.sent = p, id, nil, false
 	return nil
 }
 
 // listen posts the receive of the answer.
 func (r *Reply) listen(seq uint8) (err error) {
 	p := r.p
-	if p.in != nil {
-		err = p.in.IrecvInto(&r.req, p.rank, answerTag(seq), r.buf)
+	if p.shortContext != nil {
+		err = p.shortContext.IrecvInto(&r.req, p.rank, answerTag(seq), r.buf)
 	} else {
 		err = p.gate.IrecvInto(&r.req, answerTag(seq), r.buf)
 	}
-	r.posted.Store(err == nil)
+	r.listening.Store(err == nil)
 	return err
 }
 
@@ -52,8 +52,8 @@ func (r *Reply) settle() {
 // take takes the credit of an answer that has come, and keeps what is wrong with it in r.bad. The caller holds the
 // peer's mu.
 func (r *Reply) take() {
-	r.credits, r.next = false, nil
-	if !r.posted.Load() {
+	r.creditPending, r.next = false, nil
+	if !r.listening.Load() {
 		return // the peer has failed
 	}
 	if _, err := r.req.Test(); err != nil && !errors.Is(err, nmad.ErrTruncated) {
@@ -63,7 +63,7 @@ func (r *Reply) take() {
 	if err == nil {
 		err = r.p.takeCredit(v.credit)
 	}
-	r.bad = err
+	r.creditErr = err
 }
 
 // harvest takes the credit of answers that have come. r nil: of all of them; else harvest stops once it has that of r,
@@ -71,9 +71,9 @@ func (r *Reply) take() {
 func (p *peer) harvest(r *Reply) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	for at := &p.awaited; *at != nil && (r == nil || r.credits); {
+	for at := &p.awaited; *at != nil && (r == nil || r.creditPending); {
 		x := *at
-		if x != r && (!x.posted.Load() || !x.req.IsDone()) {
+		if x != r && (!x.listening.Load() || !x.req.IsDone()) {
 			at = &x.next
 			continue
 		}
@@ -83,12 +83,12 @@ func (p *peer) harvest(r *Reply) {
 }
 
 // IsDone says whether the answer has come, or will not come, or no request was sent. Unlike Test it moves nothing on.
-func (r *Reply) IsDone() bool { return r == nil || !r.begun || r.req.IsDone() }
+func (r *Reply) IsDone() bool { return r == nil || !r.sent || r.req.IsDone() }
 
 // Test says whether the answer has come, or will not come, and, if so, with which error Wait returns. If not, it moves
 // the domain on, once. It never blocks. nmad.ErrIdle: no request was sent.
 func (r *Reply) Test() (bool, error) {
-	if r == nil || !r.begun {
+	if r == nil || !r.sent {
 		return false, fmt.Errorf("am: test a reply: %w", nmad.ErrIdle)
 	}
 	if !r.advance() {
@@ -120,7 +120,7 @@ func (r *Reply) Wait() (args []uint64, body []byte, err error) {
 
 // WaitContext is Wait until ctx is done; then it returns the cause, and the answer can be waited for again.
 func (r *Reply) WaitContext(ctx context.Context) (args []uint64, body []byte, err error) {
-	if r == nil || !r.begun {
+	if r == nil || !r.sent {
 		return nil, nil, fmt.Errorf("am: wait for a reply: %w", nmad.ErrIdle)
 	}
 	if !r.req.IsDone() {
@@ -140,7 +140,7 @@ func (r *Reply) result() ([]uint64, []byte, error) {
 	r.settle()
 	_, err := r.req.Test()
 	if err == nil {
-		err = r.bad
+		err = r.creditErr
 	}
 	if err != nil {
 		return nil, nil, fmt.Errorf("am: reply of rank %d: %w", r.p.rank, r.p.orFailed(err))
@@ -170,7 +170,7 @@ func (r *Reply) result() ([]uint64, []byte, error) {
 // own process, Select polls instead of sleeping. Of the default domain Case allocates nothing.
 func (r *Reply) Case() marcel.Case {
 	switch {
-	case r == nil || !r.begun:
+	case r == nil || !r.sent:
 		return (*nmad.Request)(nil).Case()
 	case r.p.polledByWaiters() || r.p.outlives():
 		return &replyCase{Case: r.req.Case(), r: r}
@@ -210,7 +210,7 @@ func (rc *replyCase) Enlist(w *marcel.Waiter) bool {
 	if p := rc.r.p; p.outlives() {
 		canceled := marcel.NewLatch(1)
 		rc.canceled = canceled
-		rc.stop = context.AfterFunc(p.over, func() {
+		rc.stop = context.AfterFunc(p.ended, func() {
 			rc.r.req.Cancel()
 			canceled.CountDown()
 		})

@@ -44,7 +44,7 @@ func TestReplyAgain(t *testing.T) {
 	if err := r.listen(h.seq); err != nil {
 		t.Fatal(err)
 	}
-	r.begun = true
+	r.sent = true
 	if err := p.sendCopy(m, h.tag(), front, nil); err != nil {
 		t.Fatal(err)
 	}

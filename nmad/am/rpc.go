@@ -45,8 +45,8 @@ func (x *outgoingCalls) init(w *World) {
 func (x *outgoingCalls) begin(c *outgoingCall) (uint64, error) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	if x.why != nil {
-		return 0, x.why
+	if x.closedErr != nil {
+		return 0, x.closedErr
 	}
 	x.last++
 	x.open[x.last] = c
@@ -99,7 +99,7 @@ func (x *outgoingCalls) lost(rank int, why error) {
 	x.mu.Unlock()
 	for _, c := range all {
 		c.err = why
-		c.over.Signal(1)
+		c.done.Signal(1)
 	}
 }
 
@@ -107,7 +107,7 @@ func (x *outgoingCalls) lost(rank int, why error) {
 func (x *outgoingCalls) end() {
 	why := fmt.Errorf("am: %w", ErrClosed)
 	x.mu.Lock()
-	x.why = why
+	x.closedErr = why
 	x.mu.Unlock()
 	x.lost(-1, why)
 }
@@ -129,31 +129,31 @@ func (x *outgoingCalls) ended(t *Token, args []uint64, body []byte) {
 	c.end = callOutcome(args[1])
 	if !long {
 		c.result = slices.Clone(body)
-		c.over.Signal(1)
+		c.done.Signal(1)
 		return
 	}
 	if args[2] > uint64(x.w.cfg.Longest) {
 		x.drop(t.Rank(), callTag(args[0], true))
 		c.err = fmt.Errorf("%w: a result of %d bytes, the bound is %d", ErrConfig, args[2], x.w.cfg.Longest)
-		c.over.Signal(1)
+		c.done.Signal(1)
 		return
 	}
 	c.result = make([]byte, args[2])
-	c.op = nmad.Op{Kind: nmad.OpRecv, Match: nmad.Match{Tag: callTag(args[0], true), Mask: ^uint64(0), Context: x.long}, Buf: c.result}
+	c.op = nmad.Op{Kind: nmad.OpRecv, Match: nmad.Match{Tag: callTag(args[0], true), Mask: ^uint64(0), Context: x.longContext}, Buf: c.result}
 	c.op.Done = func(r *nmad.Request) {
 		_, c.err = r.Test()
 		c.result = c.result[:r.Len()]
-		c.over.Signal(1)
+		c.done.Signal(1)
 	}
 	if err := x.w.s.Post(t.Rank(), &c.req, &c.op); err != nil {
 		c.err = err
-		c.over.Signal(1)
+		c.done.Signal(1)
 	}
 }
 
 // drop receives a long argument or result that is not needed any more, and forgets it.
 func (x *outgoingCalls) drop(rank int, tag uint64) {
-	x.w.s.Start(rank, &nmad.Op{Kind: nmad.OpRecv, Match: nmad.Match{Tag: tag, Mask: ^uint64(0), Context: x.long}, Done: func(*nmad.Request) {}})
+	x.w.s.Start(rank, &nmad.Op{Kind: nmad.OpRecv, Match: nmad.Match{Tag: tag, Mask: ^uint64(0), Context: x.longContext}, Done: func(*nmad.Request) {}})
 }
 
 // Call runs the function of that name (World.Serve) at a rank, which may be the own one, with a copy of args, and
@@ -189,7 +189,7 @@ func (w *World) call(ctx context.Context, rank int, name string, args []byte) ([
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
 	}
-	p, err := w.def.to(rank)
+	p, err := w.defaultDomain.to(rank)
 	if err != nil {
 		return nil, err
 	}
@@ -211,17 +211,17 @@ func (w *World) call(ctx context.Context, rank int, name string, args []byte) ([
 	} else {
 		body = append(body, args...)
 	}
-	err = w.def.Request(rank, callBegins, []uint64{number, uint64(len(name)), uint64(len(args)), bit(long)}, body)
+	err = w.defaultDomain.Request(rank, callBegins, []uint64{number, uint64(len(name)), uint64(len(args)), bit(long)}, body)
 	if err != nil {
 		w.calls.take(number, rank)
 		return nil, err
 	}
 	// A long request to the own process moves only while a thread polls.
-	for tries := 0; rank == w.s.Rank() && !c.begun.Load() && !c.over.Test(1) && ctx.Err() == nil; tries++ {
-		w.def.Poll()
+	for tries := 0; rank == w.s.Rank() && !c.begun.Load() && !c.done.Test(1) && ctx.Err() == nil; tries++ {
+		w.defaultDomain.Poll()
 		rest(tries)
 	}
-	if err := c.over.WaitContext(ctx, w.s.Engine(), 1); err != nil {
+	if err := c.done.WaitContext(ctx, w.s.Engine(), 1); err != nil {
 		if w.calls.take(number, rank) != nil {
 			w.cancel(rank, number)
 		}
@@ -232,7 +232,7 @@ func (w *World) call(ctx context.Context, rank int, name string, args []byte) ([
 
 // send sends a copy of a long argument or result. It does not wait; an error is the peer's, which then fails.
 func (x *outgoingCalls) send(rank int, tag uint64, data []byte) {
-	x.w.s.Start(rank, &nmad.Op{Match: nmad.Match{Tag: tag, Context: x.long}, Buf: slices.Clone(data)})
+	x.w.s.Start(rank, &nmad.Op{Match: nmad.Match{Tag: tag, Context: x.longContext}, Buf: slices.Clone(data)})
 }
 
 // cancel tells the target that the caller has given up. It does not wait.
@@ -242,8 +242,8 @@ func (w *World) cancel(rank int, number uint64) {
 		return
 	}
 	args := []uint64{number}
-	if sent, err := w.def.TryRequest(rank, callCanceled, args, nil); !sent && err == nil {
-		w.served.starts(func() { _ = w.def.Request(rank, callCanceled, args, nil) }) // fails with the peer
+	if sent, err := w.defaultDomain.TryRequest(rank, callCanceled, args, nil); !sent && err == nil {
+		w.served.starts(func() { _ = w.defaultDomain.Request(rank, callCanceled, args, nil) }) // fails with the peer
 	}
 }
 

@@ -282,7 +282,7 @@ func TestInHandler(t *testing.T) {
 			_, err = w.Call(context.Background(), 0, "f", nil)
 			errs <- err
 			errs <- w.Close()
-			never.begun, never.p = true, tk.p
+			never.sent, never.p = true, tk.p
 			_ = w.s.Gate(0).IrecvInto(&never.req, 5, nil)
 			_, _, err = never.Wait()
 			errs <- err

@@ -41,9 +41,9 @@ func (w *World) Serve(name string, f Func) error {
 // begins has started that.
 type servedCall struct {
 	callID
-	f    Func
-	args []byte
-	why  callOutcome // returned: f runs; else the call is refused with this outcome
+	f       Func
+	args    []byte
+	refusal callOutcome // returned: f runs; else the call is refused with this outcome
 
 	ctx    context.Context // of f
 	cancel context.CancelCauseFunc
@@ -63,7 +63,7 @@ func (x *served) begins(t *Token, args []uint64, body []byte) {
 		return
 	}
 	// The caller in this process may have given up. The look comes after admit, so that a later giveUp finds the call.
-	if own && j.why != closing && !x.w.calls.begun(j.number) {
+	if own && j.refusal != closing && !x.w.calls.begun(j.number) {
 		x.ended(j)
 		x.leave()
 		return
@@ -72,9 +72,9 @@ func (x *served) begins(t *Token, args []uint64, body []byte) {
 		j.cancel(why)
 	}
 	switch {
-	case j.why == closing:
+	case j.refusal == closing:
 		return // the end of this process ends the call at its caller
-	case long && j.why != returned:
+	case long && j.refusal != returned:
 		x.w.calls.drop(j.rank, callTag(j.number, false))
 	case long:
 		j.args = make([]byte, args[2])
@@ -98,8 +98,8 @@ func (x *served) admit(j *servedCall, name string, size uint64) bool {
 	j.ctx, j.cancel = context.WithCancelCause(context.Background())
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	if x.why != nil {
-		j.why = closing
+	if x.closedErr != nil {
+		j.refusal = closing
 		return true
 	}
 	if x.threads >= refusals*x.w.cfg.Calls {
@@ -109,9 +109,9 @@ func (x *served) admit(j *servedCall, name string, size uint64) bool {
 	_, twice := x.run[j.callID]
 	switch {
 	case j.f == nil:
-		j.why = unknown
+		j.refusal = unknown
 	case len(x.run) >= x.w.cfg.Calls || twice || size > uint64(x.w.cfg.Longest):
-		j.why = busy
+		j.refusal = busy
 	default:
 		x.run[j.callID] = j.cancel
 	}
@@ -132,19 +132,19 @@ func (x *served) leave() {
 func (x *served) starts(f func()) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	if x.why == nil {
+	if x.closedErr == nil {
 		x.work.Go(f)
 	}
 }
 
 // do runs a call, and tells the caller how it has ended. long: the argument comes as a message of its own.
 func (j *servedCall) do(x *served, long bool) {
-	if j.why != returned {
-		x.tell(j, j.why, nil)
+	if j.refusal != returned {
+		x.tell(j, j.refusal, nil)
 		return
 	}
 	if long {
-		op := nmad.Op{Kind: nmad.OpRecv, Match: nmad.Match{Tag: callTag(j.number, false), Mask: ^uint64(0), Context: x.w.calls.long}, Buf: j.args}
+		op := nmad.Op{Kind: nmad.OpRecv, Match: nmad.Match{Tag: callTag(j.number, false), Mask: ^uint64(0), Context: x.w.calls.longContext}, Buf: j.args}
 		if err := x.w.s.Start(j.rank, &op).Wait(); err != nil {
 			x.ended(j)
 			return // the caller has died, or this world closes
@@ -185,7 +185,7 @@ func (x *served) tell(j *servedCall, end callOutcome, result []byte) {
 	if j.rank == x.w.s.Rank() {
 		if c := x.w.calls.take(j.number, j.rank); c != nil {
 			c.end, c.result = end, slices.Clone(result)
-			c.over.Signal(1)
+			c.done.Signal(1)
 		}
 		return
 	}
@@ -194,7 +194,7 @@ func (x *served) tell(j *servedCall, end callOutcome, result []byte) {
 		x.w.calls.send(j.rank, callTag(j.number, true), result)
 		result = nil
 	}
-	_ = x.w.def.Request(j.rank, callEnds, []uint64{j.number, uint64(end), n, bit(long)}, result) // fails with the caller
+	_ = x.w.defaultDomain.Request(j.rank, callEnds, []uint64{j.number, uint64(end), n, bit(long)}, result) // fails with the caller
 }
 
 // canceled is the handler of callCanceled.
@@ -234,8 +234,8 @@ func (x *served) lost(rank int, why error) {
 // end cancels the contexts of all calls, and waits until their functions have returned. No call runs any more.
 func (x *served) end() {
 	x.mu.Lock()
-	x.why = fmt.Errorf("am: %w", ErrClosed)
+	x.closedErr = fmt.Errorf("am: %w", ErrClosed)
 	x.mu.Unlock()
-	x.lost(-1, x.why)
+	x.lost(-1, x.closedErr)
 	x.work.Wait()
 }

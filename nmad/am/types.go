@@ -26,29 +26,29 @@ type Handler func(t *Token, args []uint64, body []byte)
 // World is the active messages of a session of nmad: handlers, which all domains reach, and domains. Safe for
 // concurrent use.
 type World struct {
-	s        *nmad.Session
-	cfg      Config
-	def      *Domain
-	handlers atomic.Pointer[handlers] // replaced as a whole; mu serializes changes
-	calls    outgoingCalls
-	served   served
+	s             *nmad.Session
+	cfg           Config
+	defaultDomain *Domain
+	handlers      atomic.Pointer[handlers] // replaced as a whole; mu serializes changes
+	calls         outgoingCalls
+	served        served
 
-	mu      marcel.SpinLock           // callbacks take it
-	domains atomic.Pointer[[]*Domain] // that are open; mu serializes changes
-	waiting map[int][]domainAddress   // by number of a domain that is not open yet: the senders of greetings for it; mu
-	gone    map[int]bool              // numbers of domains that were closed, which are not used again; mu
-	closed  bool                      // no domain opens any more; mu
-	dropped atomic.Uint64             // greetings that were malformed
+	mu             marcel.SpinLock           // callbacks take it
+	domains        atomic.Pointer[[]*Domain] // that are open; mu serializes changes
+	earlyGreetings map[int][]domainAddress   // by number of a domain that is not open yet: the senders of greetings for it; mu
+	closedNumbers  map[int]bool              // numbers of domains that were closed, which are not used again; mu
+	closed         bool                      // no domain opens any more; mu
+	dropped        atomic.Uint64             // greetings that were malformed
 
 	neglects atomic.Bool  // some domain is neglected
-	looked   atomic.Int64 // asm.Cycles of the last lookAround
+	lastLook atomic.Int64 // asm.Cycles of the last lookAround
 
-	control *nmad.Context // of greetings
-	hellos  []*hello
-	stop    func() // ends the monitor of gates
-	close   sync.Once
-	ended   atomic.Bool // no receive for greetings is posted any more
-	failure error       // what Close returns; written within close
+	control          *nmad.Context // of greetings
+	greetingReceives []*greetingReceive
+	stopMonitor      func() // ends the monitor of gates
+	close            sync.Once
+	ended            atomic.Bool // no receive for greetings is posted any more
+	failure          error       // what Close returns; written within close
 }
 
 // handlers are the handlers of a world, which do not change: World.handle makes a new value.
@@ -57,52 +57,52 @@ type handlers struct {
 	more map[ID]Handler // of the others
 }
 
-// hello is a receive for greetings. Before a domain sends a peer anything else it sends a greeting to the peer's
+// greetingReceive is a receive for greetings. Before a domain sends a peer anything else it sends a greeting to the peer's
 // default domain, so that the peer posts receives for it. A greeting has no bytes, but a tag:
 //
 //	bits 0..15 domain of the sender, 16..31 domain that it sends to, 32..39 Window, 40..63 Medium / 1024
-type hello struct {
+type greetingReceive struct {
 	w      *World
 	req    nmad.Request
 	op     nmad.Op
-	cycles atomic.Bool // it is posted, or its callback runs
+	active atomic.Bool // it is posted, or its callback runs
 }
 
 // Domain is a queue of active messages of its own, over a domain of nmad: handlers run when its gates are polled.
 // Safe for concurrent use, unless it is Private: then for its owner alone.
 type Domain struct {
-	w       *World
-	nm      *nmad.Domain
-	own     bool // nm was opened for this domain, and is closed with it
-	number  int
-	access  nmad.Access
-	in      *nmad.Context // of short messages between domains of the same number; nil: no context, the plain messages of nm
-	long    *nmad.Context // of messages longer than shortSize, and of bodies that follow
-	closed  atomic.Bool
-	close   sync.Once
-	failure error // what Close returns; written within close
+	w            *World
+	nmadDomain   *nmad.Domain
+	ownsNmad     bool // nm was opened for this domain, and is closed with it
+	number       int
+	access       nmad.Access
+	shortContext *nmad.Context // of short messages between domains of the same number; nil: no context, the plain messages of nm
+	longContext  *nmad.Context // of messages longer than shortSize, and of bodies that follow
+	closed       atomic.Bool
+	close        sync.Once
+	failure      error // what Close returns; written within close
 
-	home []atomic.Pointer[peer] // by rank, the peer of requests that name no domain; nil: to finds it
+	homePeers []atomic.Pointer[peer] // by rank, the peer of requests that name no domain; nil: to finds it
 
-	mu    marcel.SpinLock // callbacks take it
-	peers map[domainAddress]*peer
-	all   atomic.Pointer[[]*peer] // the same peers, for pollers, which take no lock
+	mu       marcel.SpinLock // callbacks take it
+	peers    map[domainAddress]*peer
+	peerList atomic.Pointer[[]*peer] // the same peers, for pollers, which take no lock
 
 	greetings atomic.Pointer[greeting] // of a Private domain: from peers that its owner has not opened yet
 
-	tasks   [2]pioman.Task // each posts the parked receives; the second is for receives that are parked while the first runs
-	due     atomic.Bool    // some receive is parked
-	polling atomic.Uint32  // 1: the owner of a Private domain polls; the owner writes
-	_       [64]byte
-	polls   atomic.Uint64 // calls of Poll
-	_       [56]byte
+	tasks     [2]pioman.Task // each posts the parked receives; the second is for receives that are parked while the first runs
+	hasParked atomic.Bool    // some receive is parked
+	polling   atomic.Uint32  // 1: the owner of a Private domain polls; the owner writes
+	_         [64]byte
+	polls     atomic.Uint64 // calls of Poll
+	_         [56]byte
 
 	neglected atomic.Bool   // no thread calls Poll; see World.lookAround
-	seen      atomic.Uint64 // polls at the last lookAround
+	pollsSeen atomic.Uint64 // polls at the last lookAround
 }
 
 // domainAddress names a domain of another process: its rank, and the number of the domain there.
-type domainAddress struct{ rank, far int }
+type domainAddress struct{ rank, domain int }
 
 // greeting is the address of a peer that has sent a greeting, in the list Domain.greetings.
 type greeting struct {
@@ -115,22 +115,22 @@ type callOutcome uint64
 
 // outgoingCalls are the calls that this process has made and that have not ended.
 type outgoingCalls struct {
-	w    *World
-	long *nmad.Context // of arguments and results longer than a body
+	w           *World
+	longContext *nmad.Context // of arguments and results longer than a body
 
-	mu   marcel.SpinLock          // callbacks take it; it guards what follows
-	last uint64                   // number of the last call
-	open map[uint64]*outgoingCall // by number
-	why  error                    // why no call begins any more; nil: calls may begin
+	mu        marcel.SpinLock          // callbacks take it; it guards what follows
+	last      uint64                   // number of the last call
+	open      map[uint64]*outgoingCall // by number
+	closedErr error                    // why no call begins any more; nil: calls may begin
 }
 
 // outgoingCall is a call of this process. Its caller sets rank and args; the handler or thread that takes it out of
-// outgoingCalls.open sets how it has ended, and signals over.
+// outgoingCalls.open sets how it has ended, and signals done.
 type outgoingCall struct {
 	rank   int
 	args   []byte            // a long argument for the own process, which is not sent
 	begun  atomic.Bool       // of a call to the own process: its request has been handled
-	over   pioman.Completion // bit 0: the call has ended
+	done   pioman.Completion // bit 0: the call has ended
 	end    callOutcome
 	result []byte
 	err    error        // why there is no outcome; nil: end says how the call has ended
@@ -147,11 +147,11 @@ type served struct {
 	w    *World
 	work sync.WaitGroup // of threads
 
-	mu      marcel.SpinLock // callbacks take it; it guards what follows
-	names   map[string]Func
-	run     map[callID]context.CancelCauseFunc // the calls that run, with what cancels their contexts
-	threads int                                // that run calls, or tell callers of a refusal
-	why     error                              // why no call runs any more; nil: calls may run
+	mu        marcel.SpinLock // callbacks take it; it guards what follows
+	names     map[string]Func
+	run       map[callID]context.CancelCauseFunc // the calls that run, with what cancels their contexts
+	threads   int                                // that run calls, or tell callers of a refusal
+	closedErr error                              // why no call runs any more; nil: calls may run
 }
 
 // callID is a call of another process.
@@ -166,20 +166,20 @@ type callID struct {
 // handled; and neither side waits for room to answer. The target gives the room back as credit:
 //
 //	requester:  underWay = requests sent - credit that has come back   <= Window
-//	target:     all - paid = requests that came - credit given back    <= Window
+//	target:     received - paid = requests that came - credit given back    <= Window
 //	            owed = those of them that were handled: this credit goes with the next message to the requester,
 //	                   or, from half a Window on, by a message of its own
 type peer struct {
-	d    *Domain
-	rank int
-	far  int // number of its domain
-	gate *nmad.Gate
-	near bool                  // gate is between domains of the same number
-	in   *nmad.Context         // of short messages, answers and credit; nil: no context, the plain messages of gate
-	why  atomic.Pointer[error] // why it has failed; nil: it has not
-	over context.Context       // done once why is set
-	end  context.CancelFunc    // ends over
-	hi   *nmad.Request         // of the greeting to the peer
+	d            *Domain
+	rank         int
+	domainNumber int // number of its domain
+	gate         *nmad.Gate
+	sameNumber   bool                  // gate is between domains of the same number
+	shortContext *nmad.Context         // of short messages, answers and credit; nil: no context, the plain messages of gate
+	failure      atomic.Pointer[error] // why it has failed; nil: it has not
+	ended        context.Context       // done once failure is set
+	cancelEnded  context.CancelFunc    // ends ended
+	greeting     *nmad.Request         // of the greeting to the peer
 
 	_ [64]byte
 
@@ -193,32 +193,32 @@ type peer struct {
 	awaited  *Reply          // answers of requests under way
 	parked   *postedReceive  // receives that the next poll posts
 
-	followings *following // not in use
-	landings   []*landing // all that were made
+	outgoingBodies *outgoingBody   // not in use
+	incomingBodies []*incomingBody // all that were made
 
-	paid atomic.Uint32 // requests of the peer whose credit was given back, ever; written under mu, read by came
+	paid atomic.Uint32 // requests of the peer whose credit was given back, ever; written under mu, read by countReceived
 
 	_ [64]byte
 
 	// nmad runs the callbacks of one gate one at a time: they alone touch what follows, but for the atomic fields.
-	all   uint32            // requests that have come, ever
-	next  uint8             // number of the request to be handled next
-	early *[256]keptRequest // requests that came before their turn, by number; nil: there was none yet
-	token Token             // of the handler that runs
-	args  [MaxArgs]uint64   // its arguments
-	spent atomic.Uint32     // handlers that have run since the last poll began; callbacks count, Domain.begin sets it to 0; one of two writes at the same time may be lost
-	spare [][]byte          // buffers for early requests
-	slots []*postedReceive  // set before others see the peer
-	ran   atomic.Uint64     // handlers, ever
-	lost  atomic.Uint64     // messages that were dropped, ever
+	received     uint32            // requests that have come, ever
+	nextSeq      uint8             // number of the request to be handled next
+	early        *[256]keptRequest // requests that came before their turn, by number; nil: there was none yet
+	token        Token             // of the handler that runs
+	args         [MaxArgs]uint64   // its arguments
+	ranThisPoll  atomic.Uint32     // handlers that have run since the last poll began; callbacks count, Domain.begin sets it to 0; one of two writes at the same time may be lost
+	spareBuffers [][]byte          // buffers for early requests
+	receives     []*postedReceive  // set before others see the peer
+	ranEver      atomic.Uint64     // handlers, ever
+	droppedEver  atomic.Uint64     // messages that were dropped, ever
 }
 
 // keptRequest is a request that came before its turn, or before its body.
 type keptRequest struct {
 	head    head
 	data    []byte
-	here    bool     // the request has come
-	landing *landing // receives its body; nil: the body does not follow
+	present bool          // the request has come
+	body    *incomingBody // receives its body; nil: the body does not follow
 }
 
 // Message is a request whose body the caller writes in place (Domain.Prepare). One thread at a time uses it, until
@@ -252,35 +252,35 @@ type Reply struct {
 	id   ID    // of the handler there
 	args [MaxArgs]uint64
 
-	next    *Reply      // in peer.awaited
-	credits bool        // it is in peer.awaited, and its credit was not taken; under the peer's mu
-	bad     error       // what was wrong with the credit, nil: nothing; under the peer's mu
-	posted  atomic.Bool // req receives the answer to the last request; else that of one before. The requester writes, harvest reads
-	begun   bool        // the request was sent; the requester's
+	next          *Reply      // in peer.awaited
+	creditPending bool        // it is in peer.awaited, and its credit was not taken; under the peer's mu
+	creditErr     error       // what was wrong with the credit, nil: nothing; under the peer's mu
+	listening     atomic.Bool // req receives the answer to the last request; else that of one before. The requester writes, harvest reads
+	sent          bool        // the request was sent; the requester's
 }
 
-// following is the body of a long message, as a message that leaves this process.
-type following struct {
+// outgoingBody is the body of a long message, as a message that leaves this process.
+type outgoingBody struct {
 	p     *peer
 	req   nmad.Request
 	op    nmad.Op
-	local *rma.Event // done when the body has left; nil: none
-	next  *following // in peer.followings; under the peer's mu
+	local *rma.Event    // done when the body has left; nil: none
+	next  *outgoingBody // in peer.outgoingBodies; under the peer's mu
 }
 
-// landing receives the body of a long message into memory of this process. The callbacks of the gate alone touch it,
-// but for hold, busy and posted.
-type landing struct {
-	p      *peer
-	head   head
-	data   []byte // of the message: arguments and place
-	req    nmad.Request
-	op     nmad.Op
-	hold   rma.Hold    // keeps the memory open; under the peer's mu
-	busy   bool        // it is in use; under the peer's mu
-	there  bool        // the body has come; under the peer's mu
-	err    error       // why there is no such memory: then the body is dropped
-	posted atomic.Bool // req has not ended; callbacks write, releaseAll and Close read
+// incomingBody receives the body of a long message into memory of this process. The callbacks of the gate alone touch it,
+// but for hold, inUse and posted.
+type incomingBody struct {
+	p        *peer
+	head     head
+	data     []byte // of the message: arguments and place
+	req      nmad.Request
+	op       nmad.Op
+	hold     rma.Hold    // keeps the memory open; under the peer's mu
+	inUse    bool        // it is in use; under the peer's mu
+	complete bool        // the body has come; under the peer's mu
+	err      error       // why there is no such memory: then the body is dropped
+	posted   atomic.Bool // req has not ended; callbacks write, releaseAll and Close read
 }
 
 // postedReceive is a receive for messages of a peer. Its callback posts it again, or parks it until the next poll.
@@ -289,7 +289,7 @@ type postedReceive struct {
 	req    nmad.Request
 	op     nmad.Op
 	next   *postedReceive // in peer.parked; under the peer's mu
-	cycles atomic.Bool    // it is posted, parked, or its callback runs; false: it is not posted any more
+	active atomic.Bool    // it is posted, parked, or its callback runs; false: it is not posted any more
 }
 
 // Token describes to a handler the message that it handles, and answers it. Only the handler's thread uses it, until the

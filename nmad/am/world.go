@@ -37,24 +37,24 @@ func Open(s *nmad.Session, cfg Config) (*World, error) {
 	if m := cfg.Memory; m != nil && m.Session() != s {
 		return nil, fmt.Errorf("am: open: %w: Memory is a World of another session", ErrConfig)
 	}
-	w := &World{s: s, cfg: cfg, waiting: map[int][]domainAddress{}, gone: map[int]bool{}}
+	w := &World{s: s, cfg: cfg, earlyGreetings: map[int][]domainAddress{}, closedNumbers: map[int]bool{}}
 	w.handlers.Store(&handlers{})
 	w.domains.Store(&[]*Domain{})
 	w.calls.init(w)
 	w.served.init(w)
 	var err error
 	if w.control, err = all[0].OpenContext(cfg.Context+2, w.ranks()...); err == nil {
-		if w.calls.long, err = all[0].OpenContext(cfg.Context+3, w.ranks()...); err == nil {
-			w.def, err = w.open(all[0], nmad.Shared)
+		if w.calls.longContext, err = all[0].OpenContext(cfg.Context+3, w.ranks()...); err == nil {
+			w.defaultDomain, err = w.open(all[0], nmad.Shared)
 		}
 	}
 	if err != nil {
 		_ = w.control.Close()
-		_ = w.calls.long.Close()
+		_ = w.calls.longContext.Close()
 		return nil, fmt.Errorf("am: open: %w", err)
 	}
 	w.listen()
-	w.stop = s.Monitor(nmad.GateEnded, w.lost)
+	w.stopMonitor = s.Monitor(nmad.GateEnded, w.lost)
 	return w, nil
 }
 
@@ -69,13 +69,13 @@ func (w *World) ranks() []int {
 
 // open opens the domain over nm, and takes in the greetings that have come for it.
 func (w *World) open(nm *nmad.Domain, access nmad.Access) (*Domain, error) {
-	d := &Domain{w: w, nm: nm, own: nm.Number() != 0, number: nm.Number(), access: access, peers: map[domainAddress]*peer{}, home: make([]atomic.Pointer[peer], w.s.Size())}
+	d := &Domain{w: w, nmadDomain: nm, ownsNmad: nm.Number() != 0, number: nm.Number(), access: access, peers: map[domainAddress]*peer{}, homePeers: make([]atomic.Pointer[peer], w.s.Size())}
 	for i := range d.tasks {
 		d.tasks[i].Init("active messages", d.runTask, pioman.OneShot)
 	}
 	var err error
-	if d.long, err = nm.OpenContext(w.cfg.Context+1, w.ranks()...); err == nil && !d.own {
-		d.in, err = nm.OpenContext(w.cfg.Context, w.ranks()...)
+	if d.longContext, err = nm.OpenContext(w.cfg.Context+1, w.ranks()...); err == nil && !d.ownsNmad {
+		d.shortContext, err = nm.OpenContext(w.cfg.Context, w.ranks()...)
 	}
 	if err != nil {
 		return nil, err
@@ -87,8 +87,8 @@ func (w *World) open(nm *nmad.Domain, access nmad.Access) (*Domain, error) {
 	}
 	list := append(slices.Clone(*w.domains.Load()), d)
 	w.domains.Store(&list)
-	early := w.waiting[d.number]
-	delete(w.waiting, d.number)
+	early := w.earlyGreetings[d.number]
+	delete(w.earlyGreetings, d.number)
 	w.mu.Unlock()
 	for _, from := range early {
 		d.greeted(from)
@@ -115,7 +115,7 @@ func (w *World) Domain(cfg DomainConfig) (*Domain, error) {
 }
 
 // Default returns the domain over the session's own one, which any thread may use, and the engine moves on.
-func (w *World) Default() *Domain { return w.def }
+func (w *World) Default() *Domain { return w.defaultDomain }
 
 // Handle makes h the handler of that id, for the messages of all domains; nil: there is none any more. The program calls
 // it before messages for that id may come: a request without a handler fails with ErrHandler if its answer is awaited,
@@ -155,7 +155,7 @@ func (w *World) tell(err error) {
 
 // failed is called when a peer has failed. It ends the calls to and from its process if that is the default domain's.
 func (w *World) failed(p *peer, why error) {
-	if p.d == w.def && p.far == 0 {
+	if p.d == w.defaultDomain && p.domainNumber == 0 {
 		w.calls.lost(p.rank, why)
 		w.served.lost(p.rank, why)
 	}
@@ -200,14 +200,14 @@ const neglect = 100_000
 // lookAround finds out which domains are neglected: no thread has polled them as its own since the last lookAround. It
 // does so once in the time neglect.
 func (w *World) lookAround() {
-	now, last := asm.Cycles(), w.looked.Load()
-	if now-last < asm.ToCycles(neglect) || !w.looked.CompareAndSwap(last, now) {
+	now, last := asm.Cycles(), w.lastLook.Load()
+	if now-last < asm.ToCycles(neglect) || !w.lastLook.CompareAndSwap(last, now) {
 		return
 	}
 	some := false
 	for _, o := range *w.domains.Load() {
 		n := o.polls.Load()
-		alone := n == o.seen.Swap(n) && o.access != nmad.Private
+		alone := n == o.pollsSeen.Swap(n) && o.access != nmad.Private
 		if o.neglected.Load() != alone {
 			o.neglected.Store(alone)
 		}
@@ -233,7 +233,7 @@ func (w *World) Stats() (s Stats) {
 func (w *World) forget(d *Domain) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.gone[d.number] = true
+	w.closedNumbers[d.number] = true
 	list := slices.DeleteFunc(slices.Clone(*w.domains.Load()), func(x *Domain) bool { return x == d })
 	w.domains.Store(&list)
 }
@@ -264,8 +264,8 @@ func (w *World) shutdown() {
 		w.failure = errors.Join(w.failure, d.Close())
 	}
 	w.ended.Store(true)
-	w.stop()
-	d := w.def
+	w.stopMonitor()
+	d := w.defaultDomain
 	d.closed.Store(true)
 	for tries := 0; !w.silent(); tries++ {
 		d.poll()
@@ -273,7 +273,7 @@ func (w *World) shutdown() {
 	}
 	d.cancelTasks()
 	w.forget(d)
-	for _, c := range []*nmad.Context{d.in, d.long, w.control, w.calls.long} {
+	for _, c := range []*nmad.Context{d.shortContext, d.longContext, w.control, w.calls.longContext} {
 		_ = c.Close() // it fails if messages lie in it: then its number stays taken
 	}
 }
@@ -287,17 +287,17 @@ func (w *World) silent() bool {
 			all = all && !under.Load()
 		}
 	}
-	for _, p := range w.def.allPeers() {
-		for _, s := range p.slots {
-			end(&s.cycles, &s.req)
+	for _, p := range w.defaultDomain.allPeers() {
+		for _, s := range p.receives {
+			end(&s.active, &s.req)
 		}
 		for _, l := range p.bodies() {
 			end(&l.posted, &l.req)
 		}
 		p.releaseAll()
 	}
-	for _, h := range w.hellos {
-		end(&h.cycles, &h.req)
+	for _, h := range w.greetingReceives {
+		end(&h.active, &h.req)
 	}
 	return all
 }
@@ -305,27 +305,27 @@ func (w *World) silent() bool {
 // listen posts receives for greetings.
 func (w *World) listen() {
 	for range 8 {
-		h := &hello{w: w}
+		h := &greetingReceive{w: w}
 		h.op = nmad.Op{Kind: nmad.OpRecv, Match: nmad.Match{Context: w.control}, Done: h.arrived}
-		w.hellos = append(w.hellos, h)
+		w.greetingReceives = append(w.greetingReceives, h)
 	}
-	for _, h := range w.hellos {
-		h.cycles.Store(true)
+	for _, h := range w.greetingReceives {
+		h.active.Store(true)
 		h.post()
 	}
 }
 
 // post posts the receive.
-func (h *hello) post() {
+func (h *greetingReceive) post() {
 	if h.w.ended.Load() || h.w.s.Post(nmad.AnySource, &h.req, &h.op) != nil {
-		h.cycles.Store(false)
+		h.active.Store(false)
 	}
 }
 
 // arrived is called when the receive has ended.
-func (h *hello) arrived(r *nmad.Request) {
+func (h *greetingReceive) arrived(r *nmad.Request) {
 	if _, err := r.Test(); err != nil && !errors.Is(err, nmad.ErrTruncated) {
-		h.cycles.Store(false) // the session ends, or silent has cancelled it
+		h.active.Store(false) // the session ends, or silent has cancelled it
 		return
 	}
 	h.w.greeted(r.Source(), r.Tag(), r.Size())
@@ -337,8 +337,8 @@ func (w *World) agreement() uint64 { return uint64(w.cfg.Window)<<32 | uint64(w.
 
 // greet sends a peer a greeting.
 func (w *World) greet(p *peer) {
-	p.hi = &nmad.Request{}
-	_ = w.control.IsendInto(p.hi, p.rank, uint64(p.d.number)|uint64(p.far)<<16|w.agreement(), nil) // fails with the peer
+	p.greeting = &nmad.Request{}
+	_ = w.control.IsendInto(p.greeting, p.rank, uint64(p.d.number)|uint64(p.domainNumber)<<16|w.agreement(), nil) // fails with the peer
 }
 
 // greeted takes in a greeting: for its domain, or, if that is not open yet, for the Domain that opens it.
@@ -356,10 +356,10 @@ func (w *World) greeted(rank int, tag, size uint64) {
 			d = o
 		}
 	}
-	if d == nil && !w.gone[number] {
-		list, known := w.waiting[number]
-		if (known || len(w.waiting) < nmad.MaxDomains) && len(list) < nmad.MaxDomains*w.s.Size() {
-			w.waiting[number] = append(list, from)
+	if d == nil && !w.closedNumbers[number] {
+		list, known := w.earlyGreetings[number]
+		if (known || len(w.earlyGreetings) < nmad.MaxDomains) && len(list) < nmad.MaxDomains*w.s.Size() {
+			w.earlyGreetings[number] = append(list, from)
 		}
 	}
 	w.mu.Unlock()

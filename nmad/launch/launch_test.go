@@ -293,7 +293,7 @@ func TestStatsByRank(t *testing.T) {
 // TestUnbindOnce: where binding is forbidden that is said once, and the job runs.
 func TestUnbindOnce(t *testing.T) {
 	var warned []string
-	j := &Job{sets: [][]int{{0}, {1}}, spec: Spec{Warn: func(text string) { warned = append(warned, text) }}}
+	j := &Job{cpuSets: [][]int{{0}, {1}}, spec: Spec{Warn: func(text string) { warned = append(warned, text) }}}
 	j.unbind(syscall.EPERM)
 	j.unbind(syscall.EPERM)
 	if len(warned) != 1 || j.CPUs(0) != nil {
@@ -370,8 +370,8 @@ func TestJoinAsRankZero(t *testing.T) {
 	}
 }
 
-// TestUnclosed: a rank that ends without having left the job, while others are in it, is no success, and neither are these
-// ended for that. The last one leaves nothing behind it.
+// TestUnclosed: a rank that ends without having left the job, while others are in it, is no success, and neither are
+// these ended for that. The last one leaves nothing behind it.
 func TestUnclosed(t *testing.T) {
 	for _, rank := range []int{0, 2} {
 		j, err := Start(Spec{N: 3, Env: []string{fmt.Sprint(modeVariable, "=desert ", rank)}, Grace: time.Nanosecond})

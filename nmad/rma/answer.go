@@ -33,8 +33,8 @@ func (dk *desk) take(w *World, rank int) *pendingAnswer {
 		a := dk.answers[i].Load()
 		if a == nil {
 			a = &pendingAnswer{w: w, rank: rank, bit: 1 << i}
-			a.sent = nmad.Op{Kind: nmad.OpSend, Done: a.over}
-			a.data = nmad.Op{Kind: nmad.OpRecv, Done: a.arrived}
+			a.sendOp = nmad.Op{Kind: nmad.OpSend, Done: a.over}
+			a.dataOp = nmad.Op{Kind: nmad.OpRecv, Done: a.arrived}
 			dk.answers[i].Store(a)
 		}
 		return a
@@ -48,40 +48,40 @@ func (dk *desk) take(w *World, rank int) *pendingAnswer {
 //
 // One callback at a time works on it, but for the atomic fields.
 type pendingAnswer struct {
-	w      *World
-	rank   int    // of the process that asks
-	bit    uint64 // its bit in desk.taken
-	number uint64 // of the request: the tag of the answer
-	reply  wireReply
-	x, s   *region  // borrowed: the memory, and that of the signal; nil: none
-	sig    Ref      // of a put with a signal: the word
-	op     SignalOp // and how it changes
-	v      uint64   // the operand of op
-	n      uint64   // of a long put: how many bytes were announced
+	w                    *World
+	rank                 int    // of the process that asks
+	bit                  uint64 // its bit in desk.taken
+	number               uint64 // of the request: the tag of the answer
+	reply                wireReply
+	memory, signalMemory *region  // borrowed: the memory, and that of the signal; nil: none
+	signalAt             Ref      // of a put with a signal: the word
+	op                   SignalOp // and how it changes
+	operand              uint64   // the operand of op
+	announced            uint64   // of a long put: how many bytes were announced
 
-	sending   nmad.Request // of the answer
-	sent      nmad.Op
-	receiving nmad.Request // of the bytes of a long put
-	data      nmad.Op
-	posting   posting                // of receiving
-	waits     atomic.Pointer[region] // the memory that receiving goes to, nil: none; World.retire reads it, and cancels the receive
-	head      [replyBytes]byte
-	parts     [2][]byte // of the answer: head, and the bytes of a get
-	olds      []byte    // the previous values of words (askCombine); made at the first request for them
+	sending      nmad.Request // of the answer
+	sendOp       nmad.Op
+	receiving    nmad.Request // of the bytes of a long put
+	dataOp       nmad.Op
+	posting      posting                // of receiving
+	receivesInto atomic.Pointer[region] // the memory that receiving goes to, nil: none; World.retire reads it, and cancels the receive
+	head         [replyBytes]byte
+	parts        [2][]byte // of the answer: head, and the bytes of a get
+	previous     []byte    // the previous values of words (askCombine); made at the first request for them
 }
 
 // do carries out a request whose memory was borrowed; a long put is receive's.
 func (a *pendingAnswer) do(q *wireRequest, body []byte) {
-	x := a.x
+	x := a.memory
 	switch q.ask {
 	case askPut:
 		copyIn(x, q.at.offset, body)
-		a.sig, a.op, a.v = q.sig, SignalOp(q.op), q.v
+		a.signalAt, a.op, a.operand = q.signalAt, SignalOp(q.op), q.operand
 		a.signal()
 	case askGet:
-		a.parts[1] = bytesAt(x.base, q.at.offset, q.n)
+		a.parts[1] = bytesAt(x.base, q.at.offset, q.bytes)
 	case askAtomic:
-		a.reply.old = x.apply(q.kind, q.op, q.at.offset, q.v, q.other)
+		a.reply.old = x.apply(q.kind, q.op, q.at.offset, q.operand, q.compared)
 	case askCombine:
 		a.combine(q, body)
 	case askLearn:
@@ -91,13 +91,13 @@ func (a *pendingAnswer) do(q *wireRequest, body []byte) {
 
 // signal changes the word of a put with signal, whose data is there.
 func (a *pendingAnswer) signal() {
-	if a.s == nil {
+	if a.signalMemory == nil {
 		return
 	}
-	if word := a.s.word64(a.sig.offset); a.op == SignalSet {
-		word.Store(a.v)
+	if word := a.signalMemory.word64(a.signalAt.offset); a.op == SignalSet {
+		word.Store(a.operand)
 	} else {
-		word.Add(a.v)
+		word.Add(a.operand)
 	}
 	if a.w.peers[a.w.rank].page.sleeping().Load() != 0 {
 		a.w.signalled.ring()
@@ -106,11 +106,11 @@ func (a *pendingAnswer) signal() {
 
 // receive receives the bytes of a long put straight into the memory, or drops them if the put was refused.
 func (a *pendingAnswer) receive(q *wireRequest) {
-	a.sig, a.op, a.v, a.n = q.sig, SignalOp(q.op), q.v, q.n
-	a.data.Match, a.data.Buf = a.w.tagged(contextData, a.number), nil
+	a.signalAt, a.op, a.operand, a.announced = q.signalAt, SignalOp(q.op), q.operand, q.bytes
+	a.dataOp.Match, a.dataOp.Buf = a.w.tagged(contextData, a.number), nil
 	if a.reply.status == statusDone {
-		a.data.Buf = bytesAt(a.x.base, q.at.offset, q.n)
-		a.waits.Store(a.x)
+		a.dataOp.Buf = bytesAt(a.memory.base, q.at.offset, q.bytes)
+		a.receivesInto.Store(a.memory)
 	}
 	a.listen()
 }
@@ -118,14 +118,14 @@ func (a *pendingAnswer) receive(q *wireRequest) {
 // listen posts the receive of a long put. World.retire may close the memory at the same time: either retire finds the
 // receive posted, and cancels it, or listen finds that the memory is being closed, and makes retire look again.
 func (a *pendingAnswer) listen() {
-	x, posting, number := a.x, &a.posting, a.posting.begin()
-	if err := a.w.s.Gate(a.rank).Post(&a.receiving, &a.data); err != nil {
+	x, posting, number := a.memory, &a.posting, a.posting.begin()
+	if err := a.w.s.Gate(a.rank).Post(&a.receiving, &a.dataOp); err != nil {
 		a.release() // the gate has ended, and so has the other process
 		return
 	}
 	if posting.posted(number); x != nil && x.closed.Load() { // a may be another request's by now
-		x.again.Store(true)
-		a.w.served.ring()
+		x.lookAgain.Store(true)
+		a.w.closers.ring()
 	}
 }
 
@@ -140,7 +140,7 @@ func (a *pendingAnswer) arrived(*nmad.Request) {
 // drops the bytes.
 func (a *pendingAnswer) goOn() {
 	r := &a.receiving
-	a.waits.Store(nil)
+	a.receivesInto.Store(nil)
 	_, err := r.Test()
 	switch {
 	case errors.Is(err, nmad.ErrCanceled): // by retire
@@ -153,7 +153,7 @@ func (a *pendingAnswer) goOn() {
 	}
 	switch {
 	case a.reply.status != statusDone:
-	case err != nil || r.Size() != a.n:
+	case err != nil || r.Size() != a.announced:
 		a.refuse(statusRange)
 	default:
 		a.signal()
@@ -164,13 +164,13 @@ func (a *pendingAnswer) goOn() {
 // refuse turns the answer into a refusal with that status, and gives the memory back.
 func (a *pendingAnswer) refuse(status uint8) {
 	a.giveBack()
-	a.reply.status, a.data.Buf = status, nil
+	a.reply.status, a.dataOp.Buf = status, nil
 }
 
 // giveBack gives back the memory that was borrowed.
 func (a *pendingAnswer) giveBack() {
-	x, s := a.x, a.s
-	a.x, a.s, a.parts[1], a.data.Buf = nil, nil, nil, nil
+	x, s := a.memory, a.signalMemory
+	a.memory, a.signalMemory, a.parts[1], a.dataOp.Buf = nil, nil, nil, nil
 	if x != nil {
 		a.w.giveBack(x)
 	}
@@ -187,11 +187,11 @@ func (a *pendingAnswer) send() {
 	}
 	a.reply.encode(&a.head)
 	a.parts[0] = a.head[:]
-	a.sent.Match, a.sent.Parts = a.w.tagged(contextReplies, a.number), a.parts[:1]
+	a.sendOp.Match, a.sendOp.Parts = a.w.tagged(contextReplies, a.number), a.parts[:1]
 	if a.parts[1] != nil {
-		a.sent.Parts = a.parts[:]
+		a.sendOp.Parts = a.parts[:]
 	}
-	if err := a.w.s.Gate(a.rank).Post(&a.sending, &a.sent); err != nil {
+	if err := a.w.s.Gate(a.rank).Post(&a.sending, &a.sendOp); err != nil {
 		a.release()
 	}
 }
@@ -213,8 +213,8 @@ func (w *World) teach(rank int, index uint32, x *region, r *wireReply) {
 	switch {
 	case x.card.PID != 0:
 		r.way, r.card = wayMapped, x.card
-	case x.at != 0 && w.peers[rank].custody():
-		r.way, r.at, r.page = wayKernel, x.at, w.peers[w.rank].page.address()
+	case x.address != 0 && w.peers[rank].custody():
+		r.way, r.at, r.page = wayKernel, x.address, w.peers[w.rank].page.address()
 	}
 }
 
@@ -223,24 +223,24 @@ func (w *World) teach(rank int, index uint32, x *region, r *wireReply) {
 // names a process for which neither is possible. Several threads may retire the same memory; each returns once that
 // is done.
 func (w *World) retire(index uint32, x *region) error {
-	x.ending.Lock()
-	defer x.ending.Unlock()
-	if x.retired || x.unsafe != nil && w.vacated.Load() { // without the pages retire cannot look for copies again
-		return x.unsafe
+	x.retiring.Lock()
+	defer x.retiring.Unlock()
+	if x.retired || x.retireErr != nil && w.vacated.Load() { // without the pages retire cannot look for copies again
+		return x.retireErr
 	}
 	w.signalled.ring() // waiters for words of it leave
 	if live := w.peers[w.rank].page.live(index); live != nil && index&1 == 1 {
 		live.Store(0) // before the look at the hazards: doc.go
-		if x.unsafe = w.awaitHazards(index); x.unsafe != nil {
-			return x.unsafe
+		if x.retireErr = w.awaitHazards(index); x.retireErr != nil {
+			return x.retireErr
 		}
 	}
-	met := func() bool { return x.uses.Load() == 0 || x.again.Swap(false) }
+	met := func() bool { return x.uses.Load() == 0 || x.lookAgain.Swap(false) }
 	for x.uses.Load() != 0 {
 		for rank := range w.peers {
 			w.peers[rank].desk.cancel(x)
 		}
-		if x.uses.Load() != 0 && w.await(&w.served, met) != nil {
+		if x.uses.Load() != 0 && w.await(&w.closers, met) != nil {
 			break // the engine is closed: nothing moves any more
 		}
 	}
@@ -253,7 +253,7 @@ func (w *World) retire(index uint32, x *region) error {
 // cancel cancels the receives into a memory.
 func (dk *desk) cancel(x *region) {
 	for i := range dk.answers {
-		if a := dk.answers[i].Load(); a != nil && a.posting.cancel(&a.receiving, func() bool { return a.waits.Load() == x }) {
+		if a := dk.answers[i].Load(); a != nil && a.posting.cancel(&a.receiving, func() bool { return a.receivesInto.Load() == x }) {
 			a.goOn()
 		}
 	}

@@ -74,7 +74,7 @@ func (d *Domain) atomicOther(k wordKind, o Op, at Ref, v, other uint64, waits bo
 	if err != nil {
 		return 0, err
 	}
-	p.q.kind, p.q.op, p.q.v, p.q.other = k, o, v, other
+	p.request.kind, p.request.op, p.request.operand, p.request.compared = k, o, v, other
 	if !waits {
 		p.start(nil, nil)
 		return 0, nil

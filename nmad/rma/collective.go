@@ -81,7 +81,7 @@ const (
 )
 
 // tag is the tag of the messages of a step of the present collective call. The caller holds collect.
-func (w *World) tag(step uint64) uint64 { return w.calls*steps + step }
+func (w *World) tag(step uint64) uint64 { return w.callNumber*steps + step }
 
 // lastCall is the number of the call that Close makes: the same at all processes, also if earlier calls failed at some
 // of them only.
@@ -92,7 +92,7 @@ const lastCall = 1 << 60
 // process has lost another, agree fails, and tells the others, whose calls end, too (spread): the call before may have
 // failed at some processes only, which then do not make this one. Close goes on to wait for the processes that live.
 func (w *World) agree(r collectiveRecord, choose func(*collectiveRecord)) (collectiveRecord, error) {
-	w.calls++
+	w.callNumber++
 	why := context.Cause(w.intact)
 	if why != nil { // the record tells the others within this call
 		known := w.failing(why)
@@ -120,7 +120,7 @@ func (w *World) spread(why error) {
 		return
 	}
 	head := &[headBytes]byte{}
-	(&wireRequest{ask: askBreak, number: uint64(w.number), n: uint64(guilty.Rank)}).encode(head)
+	(&wireRequest{ask: askBreak, number: uint64(w.number), bytes: uint64(guilty.Rank)}).encode(head)
 	for _, rank := range w.members {
 		if rank != w.rank {
 			_ = w.contexts[contextRequests-FirstContext].IsendInto(&nmad.Request{}, rank, 0, head[:]) // fails if the process is lost
@@ -132,7 +132,7 @@ func (w *World) spread(why error) {
 // calls of that World fail from now on. The sender may be in the next World of the series already; hearBreak keeps the
 // message for that one.
 func (w *World) hearBreak(from int, q *wireRequest) {
-	rank := int(min(q.n, uint64(w.size)))
+	rank := int(min(q.bytes, uint64(w.size)))
 	if !slices.Contains(w.members, rank) {
 		return
 	}
@@ -171,8 +171,8 @@ func (w *World) combine(ctx context.Context, r collectiveRecord, choose func(*co
 	}
 	mask, size := 1, len(w.members)
 	for ; mask < size; mask *= 2 {
-		if w.index&mask != 0 {
-			b, parent := r.encode(), w.members[w.index-mask]
+		if w.memberIndex&mask != 0 {
+			b, parent := r.encode(), w.members[w.memberIndex-mask]
 			if err := w.pass(parent, stepUp, b); err != nil {
 				lost(err)
 			}
@@ -181,22 +181,22 @@ func (w *World) combine(ctx context.Context, r collectiveRecord, choose func(*co
 			}
 			break
 		}
-		if w.index+mask < size {
+		if w.memberIndex+mask < size {
 			var x collectiveRecord
-			if err := w.hear(ctx, w.members[w.index+mask], stepUp, &x); err != nil {
+			if err := w.hear(ctx, w.members[w.memberIndex+mask], stepUp, &x); err != nil {
 				lost(err)
 				continue
 			}
 			r.combine(&x)
 		}
 	}
-	if w.index == 0 && choose != nil && r.failed == 0 {
+	if w.memberIndex == 0 && choose != nil && r.failed == 0 {
 		choose(&r)
 	}
 	b := r.encode()
 	for mask /= 2; mask > 0; mask /= 2 {
-		if w.index+mask < size {
-			if err := w.pass(w.members[w.index+mask], stepDown, b); err != nil {
+		if w.memberIndex+mask < size {
+			if err := w.pass(w.members[w.memberIndex+mask], stepDown, b); err != nil {
 				first = errors.Join(first, err)
 			}
 		}
@@ -249,17 +249,17 @@ func receiveUntil(ctx context.Context, r *nmad.Request) error {
 // farewell sends the records that neighbours in the tree wait for in Close. A process whose Open has failed calls it:
 // the Open of its neighbours may have succeeded, if a process was lost between the two.
 func (w *World) farewell() {
-	w.calls = lastCall
+	w.callNumber = lastCall
 	b := (&collectiveRecord{failed: uint32(w.rank) + 1}).encode()
 	mask, size := 1, len(w.members)
-	for ; mask < size && w.index&mask == 0; mask *= 2 {
+	for ; mask < size && w.memberIndex&mask == 0; mask *= 2 {
 	}
 	if mask < size {
-		_ = w.pass(w.members[w.index-mask], stepUp, b)
+		_ = w.pass(w.members[w.memberIndex-mask], stepUp, b)
 	}
 	for mask /= 2; mask > 0; mask /= 2 {
-		if w.index+mask < size {
-			_ = w.pass(w.members[w.index+mask], stepDown, b)
+		if w.memberIndex+mask < size {
+			_ = w.pass(w.members[w.memberIndex+mask], stepDown, b)
 		}
 	}
 }
@@ -267,7 +267,7 @@ func (w *World) farewell() {
 // exchange sends a card to each other process of the host, and returns theirs, in the order of near. A card is zero if
 // its process has sent none: its memory cannot be mapped.
 func (w *World) exchange(mine mapped.Card) (cards []mapped.Card, failed error) {
-	w.calls++
+	w.callNumber++
 	var out [mapped.CardBytes]byte
 	mine.Put(out[:])
 	in := make([][mapped.CardBytes]byte, len(w.near))

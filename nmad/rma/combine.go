@@ -25,28 +25,28 @@ func CompareAndSwapAll[T Word](d *Domain, at Ref, old, next, previous []T) error
 
 // wordArrays is one operation on each word of a run of words: the slices have one length, a multiple of the word's.
 type wordArrays struct {
-	kind  wordKind
-	op    Op
-	v     []byte // operands
-	other []byte // of opCompareAndSwap: the values to compare with; else nil
-	old   []byte // the previous values go here; nil: they are not asked for
+	kind     wordKind
+	op       Op
+	operands []byte // operands
+	compared []byte // of opCompareAndSwap: the values to compare with; else nil
+	previous []byte // the previous values go here; nil: they are not asked for
 }
 
 // part is the operation on the n bytes of words that begin at byte from.
 func (ws *wordArrays) part(from, n int) wordArrays {
-	y := wordArrays{kind: ws.kind, op: ws.op, v: ws.v[from : from+n]}
-	if ws.other != nil {
-		y.other = ws.other[from : from+n]
+	y := wordArrays{kind: ws.kind, op: ws.op, operands: ws.operands[from : from+n]}
+	if ws.compared != nil {
+		y.compared = ws.compared[from : from+n]
 	}
-	if ws.old != nil {
-		y.old = ws.old[from : from+n]
+	if ws.previous != nil {
+		y.previous = ws.previous[from : from+n]
 	}
 	return y
 }
 
 // most is how many bytes of words one message has at most.
 func (ws *wordArrays) most() int {
-	if ws.other != nil {
+	if ws.compared != nil {
 		return inlineBytes / 2
 	}
 	return inlineBytes
@@ -62,13 +62,13 @@ var ofWordsTexts = func() (all [ops + 1]string) {
 
 // combine carries out or starts an operation on a run of words: Combine, and CompareAndSwapAll.
 func (d *Domain) combine(all wordArrays, at Ref) error {
-	x := attempt{ofWordsTexts[all.op], at, uint64(len(all.v))}
+	x := attempt{ofWordsTexts[all.op], at, uint64(len(all.operands))}
 	swaps := all.op == opCompareAndSwap
-	switch n := len(all.v); {
+	switch n := len(all.operands); {
 	case !all.kind.takes(all.op):
 		return x.refusal(statusOp, 0)
-	case (all.old != nil || swaps) && len(all.old) != n || swaps && len(all.other) != n:
-		return x.fails(fmt.Errorf("%w: %d B of operands, %d B for what was there: give as many", ErrSize, n, len(all.old)))
+	case (all.previous != nil || swaps) && len(all.previous) != n || swaps && len(all.compared) != n:
+		return x.fails(fmt.Errorf("%w: %d B of operands, %d B for what was there: give as many", ErrSize, n, len(all.previous)))
 	case n == 0:
 		return nil
 	}
@@ -87,51 +87,51 @@ func (d *Domain) combine(all wordArrays, at Ref) error {
 		r.applyAll(&all, at.offset)
 		return nil
 	}
-	for len(all.v) > 0 {
-		n := min(len(all.v), all.most())
+	for len(all.operands) > 0 {
+		n := min(len(all.operands), all.most())
 		part := all.part(0, n)
 		o, err := d.begin(attempt{x.what, at, uint64(n)}, askCombine)
 		if err != nil {
 			return err
 		}
-		o.q.kind, o.q.op, o.more = part.kind, part.op, part.other
-		if part.old != nil {
-			o.q.v = 1
+		o.request.kind, o.request.op, o.compared = part.kind, part.op, part.compared
+		if part.previous != nil {
+			o.request.operand = 1
 		}
-		o.start(part.v, part.old)
-		all, at = all.part(n, len(all.v)-n), at.Add(int64(n))
+		o.start(part.operands, part.previous)
+		all, at = all.part(n, len(all.operands)-n), at.Add(int64(n))
 	}
 	return nil
 }
 
 // combined returns the operation that a request asks for, and whether the answer is to have the previous values.
 func (q *wireRequest) combined(body []byte) (x wordArrays, fetches bool) {
-	x = wordArrays{kind: q.kind, op: q.op, v: body[:q.n]}
+	x = wordArrays{kind: q.kind, op: q.op, operands: body[:q.bytes]}
 	if q.op == opCompareAndSwap {
-		x.other = body[q.n:]
+		x.compared = body[q.bytes:]
 	}
-	return x, q.v == 1
+	return x, q.operand == 1
 }
 
 // combines says whether q is a valid request of the kind askCombine.
 func (q *wireRequest) combines(body []byte) bool {
-	n := q.n
+	n := q.bytes
 	if q.op == opCompareAndSwap {
 		n *= 2
 	}
-	swaps := q.op == opCompareAndSwap && q.v == 1
-	return q.kind < kinds && q.kind.takes(q.op) && q.op != opLoad && q.op != opStore && q.n <= inlineBytes && q.n%q.kind.bytes() == 0 && n == uint64(len(body)) && (swaps || q.op != opCompareAndSwap && q.v <= 1)
+	swaps := q.op == opCompareAndSwap && q.operand == 1
+	return q.kind < kinds && q.kind.takes(q.op) && q.op != opLoad && q.op != opStore && q.bytes <= inlineBytes && q.bytes%q.kind.bytes() == 0 && n == uint64(len(body)) && (swaps || q.op != opCompareAndSwap && q.operand <= 1)
 }
 
 // combine carries out the operation that a request asks for.
 func (a *pendingAnswer) combine(q *wireRequest, body []byte) {
 	x, fetches := q.combined(body)
 	if fetches {
-		if a.olds == nil {
-			a.olds = make([]byte, inlineBytes)
+		if a.previous == nil {
+			a.previous = make([]byte, inlineBytes)
 		}
-		x.old = a.olds[:q.n]
-		a.parts[1] = x.old
+		x.previous = a.previous[:q.bytes]
+		a.parts[1] = x.previous
 	}
-	a.x.applyAll(&x, q.at.offset)
+	a.memory.applyAll(&x, q.at.offset)
 }

@@ -11,16 +11,16 @@ import (
 // Domain is a way to the memory of other processes that shares no counter, no pool and no lock with the other Domains
 // of its World. It reaches all memory of every process. Its Access says which threads may use it.
 type Domain struct {
-	w     *World
-	peers []peer // those of w
-	owner uint64 // asm.GoID of the only caller, of a Private one; 0: any thread
-	kind  nmad.Access
+	w      *World
+	peers  []peer // those of w
+	owner  uint64 // asm.GoID of the only caller, of a Private one; 0: any thread
+	access nmad.Access
 
-	_     [64]byte
-	begun atomic.Pointer[messageOperations] // made for the first operation that goes by messages; nil: none has
-	_     [64]byte
-	fence atomic.Uint64 // Fence and Flush add to it: a full fence; its value is not read
-	_     [64]byte
+	_          [64]byte
+	byMessages atomic.Pointer[messageOperations] // made for the first operation that goes by messages; nil: none has
+	_          [64]byte
+	fence      atomic.Uint64 // Fence and Flush add to it: a full fence; its value is not read
+	_          [64]byte
 }
 
 // DomainConfig says what a Domain is to be like. The zero value is right for most.
@@ -46,7 +46,7 @@ func (w *World) Domain(cfg DomainConfig) (*Domain, error) {
 }
 
 func (w *World) newDomain(kind nmad.Access) *Domain {
-	d := &Domain{w: w, peers: w.peers, kind: kind}
+	d := &Domain{w: w, peers: w.peers, access: kind}
 	if kind == nmad.Private {
 		d.owner = asm.GoID()
 	}
@@ -57,7 +57,7 @@ func (w *World) newDomain(kind nmad.Access) *Domain {
 func (d *Domain) World() *World { return d.w }
 
 // Access returns which threads may use the Domain.
-func (d *Domain) Access() nmad.Access { return d.kind }
+func (d *Domain) Access() nmad.Access { return d.access }
 
 // reach returns the memory at a Ref if it is mapped here, has all n bytes, and the caller may use it; nil: plan says
 // what is wrong, or which other way there is. It takes no lock, and writes nothing.
@@ -272,7 +272,7 @@ func (d *Domain) Flush(rank int) error {
 	}
 	d.fence.Add(1)
 	d.w.answered.meet()
-	if d.begun.Load() == nil {
+	if d.byMessages.Load() == nil {
 		return nil
 	}
 	return d.flushAndTell(rank)

@@ -19,7 +19,7 @@ const grace = time.Second
 // process may not have the kernel copy here. It is called while the process waits for an answer, so its number is not
 // another process's yet; and for one request of it at a time.
 func (pr *peer) custody() bool {
-	if pr.held.Load() == 0 {
+	if pr.pidfd.Load() == 0 {
 		held := int32(-1)
 		if fd, err := unix.PidfdOpen(int(pr.pid), 0); err == nil {
 			if held = int32(fd) + 1; unix.PidfdSendSignal(fd, 0, nil, 0) != nil { // it may be another user's
@@ -27,14 +27,14 @@ func (pr *peer) custody() bool {
 				held = -1
 			}
 		}
-		pr.held.Store(held)
+		pr.pidfd.Store(held)
 	}
-	return pr.held.Load() > 0
+	return pr.pidfd.Load() > 0
 }
 
 // relinquish closes the pidfd of custody.
 func (pr *peer) relinquish() {
-	if held := pr.held.Swap(0); held > 0 {
+	if held := pr.pidfd.Swap(0); held > 0 {
 		_ = unix.Close(int(held) - 1)
 	}
 }
@@ -43,7 +43,7 @@ func (pr *peer) relinquish() {
 // inside a copy would write when it is continued, so evict ends it by SIGKILL after grace. The error, a *PeerError,
 // says that this is not allowed.
 func (pr *peer) evict(rank int, out func() bool) error {
-	fd := int(pr.held.Load()) - 1
+	fd := int(pr.pidfd.Load()) - 1
 	if fd < 0 || out() {
 		return nil
 	}

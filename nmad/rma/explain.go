@@ -16,7 +16,7 @@ func (d *Domain) Explain(at Ref) (string, error) {
 		way = "own memory: loads and stores"
 	case r.base != nil:
 		way = "mapped: loads and stores of this core"
-	case r.at != 0 && p.kernel.Load() == kernelCopies:
+	case r.address != 0 && p.kernel.Load() == kernelCopies:
 		way = "not mapped: put and get by copies of the kernel; atomics and signals by messages"
 	default:
 		way = "by messages, since " + d.w.apart(p, r, at)
@@ -27,10 +27,10 @@ func (d *Domain) Explain(at Ref) (string, error) {
 // apart says why memory of another process is reached by messages alone.
 func (w *World) apart(p *peer, r *region, at Ref) string {
 	switch {
-	case r.why != nil:
-		return fmt.Sprintf("it cannot be mapped: %v", r.why)
-	case p.why != nil:
-		return fmt.Sprintf("memory of its process cannot be mapped: %v", p.why)
+	case r.mapErr != nil:
+		return fmt.Sprintf("it cannot be mapped: %v", r.mapErr)
+	case p.mapErr != nil:
+		return fmt.Sprintf("memory of its process cannot be mapped: %v", p.mapErr)
 	case p.page == nil && w.s.HostOf(int(at.rank)) != w.s.HostOf(w.rank):
 		return "its process is on another host"
 	case p.page == nil:

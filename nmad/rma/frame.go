@@ -31,15 +31,15 @@ const (
 //
 // Numbers are in little endian.
 type wireRequest struct {
-	ask      uint8
-	kind     wordKind
-	op       Op // of an atomic; of a put with a signal 0 and 1: SignalSet and SignalAdd
-	signals  bool
-	number   uint64
-	at       Ref    // its rank is the target's
-	n        uint64 // bytes
-	v, other uint64 // the operand, and the value to compare with; of askCombine v is 1 if previous values are asked for
-	sig      Ref
+	ask               uint8
+	kind              wordKind
+	op                Op // of an atomic; of a put with a signal 0 and 1: SignalSet and SignalAdd
+	signals           bool
+	number            uint64
+	at                Ref    // its rank is the target's
+	bytes             uint64 // bytes
+	operand, compared uint64 // the operand, and the value to compare with; of askCombine v is 1 if previous values are asked for
+	signalAt          Ref
 }
 
 // headBytes is the length of a request without what follows it, in bytes.
@@ -55,12 +55,12 @@ func (q *wireRequest) encode(b *[headBytes]byte) {
 	le.PutUint64(b[8:], q.number)
 	le.PutUint64(b[16:], q.at.key)
 	le.PutUint64(b[24:], q.at.offset)
-	le.PutUint64(b[32:], q.n)
-	le.PutUint64(b[40:], q.v)
-	le.PutUint64(b[48:], q.other)
-	le.PutUint64(b[56:], q.sig.key)
-	le.PutUint64(b[64:], q.sig.offset)
-	le.PutUint32(b[72:], q.sig.index)
+	le.PutUint64(b[32:], q.bytes)
+	le.PutUint64(b[40:], q.operand)
+	le.PutUint64(b[48:], q.compared)
+	le.PutUint64(b[56:], q.signalAt.key)
+	le.PutUint64(b[64:], q.signalAt.offset)
+	le.PutUint32(b[72:], q.signalAt.index)
 }
 
 // decode reads a request to this process, whose rank it is given, and returns the bytes behind its head; false: no
@@ -72,20 +72,20 @@ func (q *wireRequest) decode(rank int, b []byte) (body []byte, ok bool) {
 	le := binary.LittleEndian
 	*q = wireRequest{
 		ask: b[0], kind: wordKind(b[1]), op: Op(b[2]), signals: b[3] == 1, number: le.Uint64(b[8:]),
-		at: Ref{key: le.Uint64(b[16:]), offset: le.Uint64(b[24:]), rank: uint32(rank), index: le.Uint32(b[4:])},
-		n:  le.Uint64(b[32:]), v: le.Uint64(b[40:]), other: le.Uint64(b[48:]),
-		sig: Ref{key: le.Uint64(b[56:]), offset: le.Uint64(b[64:]), rank: uint32(rank), index: le.Uint32(b[72:])},
+		at:    Ref{key: le.Uint64(b[16:]), offset: le.Uint64(b[24:]), rank: uint32(rank), index: le.Uint32(b[4:])},
+		bytes: le.Uint64(b[32:]), operand: le.Uint64(b[40:]), compared: le.Uint64(b[48:]),
+		signalAt: Ref{key: le.Uint64(b[56:]), offset: le.Uint64(b[64:]), rank: uint32(rank), index: le.Uint32(b[72:])},
 	}
 	body = b[headBytes:]
 	puts := q.ask == askPut || q.ask == askLong
 	switch {
 	case q.ask == 0 || q.ask >= asks || b[3] > 1 || le.Uint32(b[76:]) != 0:
 		return nil, false
-	case q.ask == askPut && q.n != uint64(len(body)), q.ask != askPut && q.ask != askCombine && len(body) > 0:
+	case q.ask == askPut && q.bytes != uint64(len(body)), q.ask != askPut && q.ask != askCombine && len(body) > 0:
 		return nil, false
 	case q.signals && (!puts || q.op > Op(SignalAdd)), !q.signals && puts && q.op != 0:
 		return nil, false
-	case q.ask == askAtomic && (q.kind >= kinds || !q.kind.takes(q.op) || q.n != q.kind.bytes()):
+	case q.ask == askAtomic && (q.kind >= kinds || !q.kind.takes(q.op) || q.bytes != q.kind.bytes()):
 		return nil, false
 	case q.ask == askCombine && !q.combines(body):
 		return nil, false

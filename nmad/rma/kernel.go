@@ -28,7 +28,7 @@ var kernelCalls = sync.Pool{New: func() any { return &process.Memory{Tells: true
 // owner clears the live word before it looks at the hazards (doc.go).
 func (w *World) kernelMove(x attempt, r *region, buf []byte, puts bool) (done, stale bool) {
 	p := &w.peers[x.at.rank]
-	if r.at == 0 || p.kernel.Load() != kernelCopies {
+	if r.address == 0 || p.kernel.Load() != kernelCopies {
 		return false, false
 	}
 	w.copying.Add(1)
@@ -50,7 +50,7 @@ func (w *World) kernelMove(x attempt, r *region, buf []byte, puts bool) (done, s
 	c := kernelCalls.Get().(*process.Memory)
 	defer kernelCalls.Put(c)
 	c.PID = int(p.pid)
-	for at := r.at + x.at.offset; len(buf) > 0; {
+	for at := r.address + x.at.offset; len(buf) > 0; {
 		if r.stale() || p.lost.Load() != nil {
 			return false, r.stale()
 		}

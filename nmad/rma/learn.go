@@ -22,11 +22,11 @@ func (d *Domain) learn(x attempt) (*region, error) {
 		r.live = live
 		switch {
 		case a.way == wayMapped && a.card.Size == a.size && a.card.PID == p.pid:
-			if r.mem, r.why = a.card.Open("memory", true); r.why == nil {
+			if r.mem, r.mapErr = a.card.Open("memory", true); r.mapErr == nil {
 				r.base = baseOf(r.mem.Bytes())
 			}
 		case a.way == wayKernel && w.kernelCopies(p, a.page):
-			r.at = a.at
+			r.address = a.at
 		}
 	}
 	w.mu.Lock()

@@ -15,24 +15,24 @@ import (
 // region is memory of a process of the job, as this process reaches it. The fields before card do not change once the
 // region is in a table.
 type region struct {
-	base pointer // where it is mapped here; nil: it is not
-	size uint64  // bytes
-	key  uint64
-	live *atomic.Uint64 // its word in the owner's page: the key until the owner closes it; nil: of this process, from Alloc, or by messages
-	at   uint64         // its address in the owner, for copies of the kernel; 0: there are none
-	mem  *mapped.Memory // what is mapped; nil: nothing is, or the program's own memory
-	why  error          // why it could not be mapped; nil: it was, or was not tried
+	base    pointer // where it is mapped here; nil: it is not
+	size    uint64  // bytes
+	key     uint64
+	live    *atomic.Uint64 // its word in the owner's page: the key until the owner closes it; nil: of this process, from Alloc, or by messages
+	address uint64         // its address in the owner, for copies of the kernel; 0: there are none
+	mem     *mapped.Memory // what is mapped; nil: nothing is, or the program's own memory
+	mapErr  error          // why it could not be mapped; nil: it was, or was not tried
 
 	// Of memory of this process only.
-	card   mapped.Card  // by which others map it at their first use; zero: they do not
-	uses   atomic.Int64 // requests of others under way in it, and Holds; callbacks and holders write, retire reads
-	closed atomic.Bool  // its owner closes it: no use begins any more; written before retire looks at uses
-	again  atomic.Bool  // World.retire is to look again; listen sets it, retire clears it
-	pinner runtime.Pinner
+	card      mapped.Card  // by which others map it at their first use; zero: they do not
+	uses      atomic.Int64 // requests of others under way in it, and Holds; callbacks and holders write, retire reads
+	closed    atomic.Bool  // its owner closes it: no use begins any more; written before retire looks at uses
+	lookAgain atomic.Bool  // World.retire is to look again; listen sets it, retire clears it
+	pinner    runtime.Pinner
 
-	ending  marcel.Mutex // held by retire; guards what follows
-	retired bool         // retire has succeeded
-	unsafe  error        // the last error of retire
+	retiring  marcel.Mutex // held by retire; guards what follows
+	retired   bool         // retire has succeeded
+	retireErr error        // the last error of retire
 }
 
 // reaches says that the n bytes from offset on are inside the memory.
@@ -113,7 +113,7 @@ type Region struct {
 	r     *region
 	bytes []byte
 
-	unsafe atomic.Bool // Close has failed, and must be called again
+	closeFailed atomic.Bool // Close has failed, and must be called again
 }
 
 // Make makes memory of so many bytes, all zero. Other processes of the host map it when they first use a Ref to it, and
@@ -146,7 +146,7 @@ func (w *World) Register(b []byte) (*Region, error) {
 	x := &region{base: baseOf(b), size: uint64(len(b))}
 	if len(b) > 0 {
 		x.pinner.Pin(&b[0])
-		x.at = process.AddressOf(b)
+		x.address = process.AddressOf(b)
 	}
 	g, err := w.install(x)
 	if err != nil {
@@ -206,10 +206,10 @@ func (g *Region) Close() error {
 	}
 	w, again := g.w, g.r.closed.Swap(true)
 	if err := w.retire(g.index, g.r); err != nil {
-		g.unsafe.Store(true)
+		g.closeFailed.Store(true)
 		return fmt.Errorf("rma: close a region of %d B: %w", g.r.size, err)
 	}
-	if again && !g.unsafe.Swap(false) { // another thread's, or that of the World
+	if again && !g.closeFailed.Swap(false) { // another thread's, or that of the World
 		return nil
 	}
 	w.mu.Lock()

@@ -14,7 +14,7 @@ type Segment struct {
 	w     *World
 	index uint32  // in the tables of all ranks
 	key   uint64  // of all parts
-	own   *region // the part of this process
+	part  *region // the part of this process
 	freed atomic.Bool
 }
 
@@ -75,7 +75,7 @@ func (w *World) alloc(bytes int) (s *Segment, err error) {
 		w.spread(err) // the others go on to exchange
 		return nil, err
 	}
-	s = &Segment{w: w, index: r.index, key: r.key, own: &region{base: baseOf(mem.Bytes()), size: size, key: r.key, mem: mem}}
+	s = &Segment{w: w, index: r.index, key: r.key, part: &region{base: baseOf(mem.Bytes()), size: size, key: r.key, mem: mem}}
 	cards, lost := w.exchange(mem.Card())
 	far := &region{size: size, key: r.key} // one for all parts that are not mapped
 	w.mu.Lock()
@@ -87,13 +87,13 @@ func (w *World) alloc(bytes int) (s *Segment, err error) {
 			continue
 		}
 		x := &region{size: size, key: r.key}
-		if x.mem, x.why = cards[i].Open("memory", true); x.why == nil {
+		if x.mem, x.mapErr = cards[i].Open("memory", true); x.mapErr == nil {
 			x.base = baseOf(x.mem.Bytes())
 			w.used.mapped += size
 		}
 		w.peers[rank].set(s.index, x)
 	}
-	w.peers[w.rank].set(s.index, s.own)
+	w.peers[w.rank].set(s.index, s.part)
 	w.used.segments++
 	w.used.bytes += size
 	w.mu.Unlock()
@@ -109,7 +109,7 @@ func (s *Segment) Bytes() []byte {
 	if s == nil {
 		return nil
 	}
-	return bytesAt(s.own.base, 0, s.own.size)
+	return bytesAt(s.part.base, 0, s.part.size)
 }
 
 // Len returns the size of each part, in bytes.
@@ -117,7 +117,7 @@ func (s *Segment) Len() uint64 {
 	if s == nil {
 		return 0
 	}
-	return s.own.size
+	return s.part.size
 }
 
 // At returns the Ref of the byte at that offset of the part of a rank. Whether there is such a byte is checked when the
@@ -149,7 +149,7 @@ func (s *Segment) Free() error {
 	}
 	s.release()
 	if err != nil {
-		return fmt.Errorf("rma: free a segment of %d B: %w", s.own.size, err)
+		return fmt.Errorf("rma: free a segment of %d B: %w", s.part.size, err)
 	}
 	return nil
 }
@@ -158,8 +158,8 @@ func (s *Segment) Free() error {
 func (s *Segment) release() {
 	w := s.w
 	s.freed.Store(true)
-	s.own.closed.Store(true)
-	_ = w.retire(s.index, s.own) // the kernel does not copy in it
+	s.part.closed.Store(true)
+	_ = w.retire(s.index, s.part) // the kernel does not copy in it
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for rank := range w.peers {
@@ -172,5 +172,5 @@ func (s *Segment) release() {
 	}
 	w.vacate(s.index)
 	w.used.segments--
-	w.used.bytes -= s.own.size
+	w.used.bytes -= s.part.size
 }

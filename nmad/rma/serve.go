@@ -14,13 +14,13 @@ const slots = 16
 // requestSlot is one receive of a request from any process. It is posted again after each request, until the World is
 // closed.
 type requestSlot struct {
-	w       *World
-	request nmad.Request
-	op      nmad.Op
-	over    atomic.Bool // it is not posted any more; its callback sets it, end reads it
-	again   atomic.Bool // end is to look again; the callback sets it, end clears it
-	posting posting
-	buf     [headBytes + inlineBytes]byte
+	w         *World
+	request   nmad.Request
+	op        nmad.Op
+	idle      atomic.Bool // it is not posted any more; its callback sets it, end reads it
+	lookAgain atomic.Bool // end is to look again; the callback sets it, end clears it
+	posting   posting
+	buf       [headBytes + inlineBytes]byte
 }
 
 // context is a match for any message of a context.
@@ -47,7 +47,7 @@ func (w *World) serve() error {
 			err = s.post()
 		}
 		if err != nil {
-			s.over.Store(true)
+			s.idle.Store(true)
 		}
 	}
 	return err
@@ -78,11 +78,11 @@ func (sl *requestSlot) goOn() {
 	}
 	// A message that is too long is no request. On other errors the receive was cancelled, or no other process is left.
 	if err != nil && !errors.Is(err, nmad.ErrTruncated) || sl.w.closed.Load() || sl.post() != nil {
-		sl.over.Store(true)
+		sl.idle.Store(true)
 	}
-	if sl.w.closed.Load() { // end may have looked while the receive was neither posted nor over
-		sl.again.Store(true)
-		sl.w.served.ring()
+	if sl.w.closed.Load() { // end may have looked while the receive was neither posted nor idle
+		sl.lookAgain.Store(true)
+		sl.w.closers.ring()
 	}
 }
 
@@ -90,12 +90,12 @@ func (sl *requestSlot) goOn() {
 func (w *World) end() error {
 	for i := range w.slots {
 		s := &w.slots[i]
-		met := func() bool { return s.over.Load() || s.again.Swap(false) }
-		for !s.over.Load() {
+		met := func() bool { return s.idle.Load() || s.lookAgain.Swap(false) }
+		for !s.idle.Load() {
 			if s.posting.cancel(&s.request, func() bool { return true }) {
 				s.goOn()
 			}
-			if err := w.await(&w.served, met); err != nil {
+			if err := w.await(&w.closers, met); err != nil {
 				return err
 			}
 		}
@@ -140,23 +140,23 @@ func (w *World) handle(rank int, b []byte) {
 
 // borrow borrows the memory that a request is for, and that of its signal. The status says why it has not.
 func (a *pendingAnswer) borrow(q *wireRequest) uint8 {
-	x, status := a.w.borrow(q.at, q.n)
+	x, status := a.w.borrow(q.at, q.bytes)
 	if x != nil {
 		a.reply.size = x.size
 	}
 	if status != statusDone {
 		return status
 	}
-	a.x = x
+	a.memory = x
 	if (q.ask == askAtomic || q.ask == askCombine) && !x.aligned(q.at.offset, q.kind.bytes()) {
 		return statusAlign
 	}
 	if q.signals {
-		s, status := a.w.borrow(q.sig, 8)
+		s, status := a.w.borrow(q.signalAt, 8)
 		if status != statusDone {
 			return status
 		}
-		if a.s = s; !s.aligned(q.sig.offset, 8) {
+		if a.signalMemory = s; !s.aligned(q.signalAt.offset, 8) {
 			return statusAlign
 		}
 	}
@@ -187,6 +187,6 @@ func (w *World) borrow(at Ref, n uint64) (*region, uint8) {
 // giveBack ends a use of memory of this process. The last one wakes the thread that closes the memory.
 func (w *World) giveBack(x *region) {
 	if x.uses.Add(-1) == 0 && x.closed.Load() {
-		w.served.ring()
+		w.closers.ring()
 	}
 }

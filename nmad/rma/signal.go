@@ -107,7 +107,7 @@ func (d *Domain) putSignal(dst Ref, src []byte, sig Ref, op SignalOp, v uint64) 
 	if err != nil {
 		return err
 	}
-	o.q.signals, o.q.op, o.q.v, o.q.sig = true, Op(op), v, sig
+	o.request.signals, o.request.op, o.request.operand, o.request.signalAt = true, Op(op), v, sig
 	_, err = o.wait(src, nil)
 	return err
 }
@@ -145,7 +145,7 @@ func (d *Domain) own(sig Ref, cmp Compare) (*region, error) {
 // signalWait is one WaitSignal in progress. It is the waiter's alone.
 type signalWait struct {
 	w      *World
-	s      *region
+	memory *region
 	offset uint64 // of the word in s
 	cmp    Compare
 	v      uint64
@@ -163,8 +163,8 @@ var signalWaits = sync.Pool{New: func() any {
 // look reads the word, and says whether the wait is over: the comparison holds, the memory or the World is closed, or
 // all other processes are lost.
 func (sw *signalWait) look() bool {
-	sw.word = sw.s.word64(sw.offset).Load()
-	return sw.cmp.holds(sw.word, sw.v) || sw.w.closed.Load() || sw.s.closed.Load() || sw.w.last.Load() != nil
+	sw.word = sw.memory.word64(sw.offset).Load()
+	return sw.cmp.holds(sw.word, sw.v) || sw.w.closed.Load() || sw.memory.closed.Load() || sw.w.lastLoss.Load() != nil
 }
 
 // WaitSignal blocks the calling thread or goroutine until the word at sig, 8 bytes of this process, compares so with v,
@@ -184,10 +184,10 @@ func (d *Domain) WaitSignal(ctx context.Context, sig Ref, cmp Compare, v uint64)
 		return word, nil
 	}
 	x := signalWaits.Get().(*signalWait)
-	x.w, x.s, x.offset, x.cmp, x.v = d.w, s, sig.offset, cmp, v
+	x.w, x.memory, x.offset, x.cmp, x.v = d.w, s, sig.offset, cmp, v
 	err = x.wait(ctx)
 	word := x.word
-	x.w, x.s = nil, nil
+	x.w, x.memory = nil, nil
 	signalWaits.Put(x)
 	if err != nil {
 		return word, attempt{"wait for a signal", sig, 8}.fails(err)
@@ -199,7 +199,7 @@ func (d *Domain) WaitSignal(ctx context.Context, sig Ref, cmp Compare, v uint64)
 func (sw *signalWait) wait(ctx context.Context) error {
 	w := sw.w
 	sleeping := w.peers[w.rank].page.sleeping()
-	for !w.pollUntil(sw.met, w.far) {
+	for !w.pollUntil(sw.met, w.hasFar) {
 		sleeping.Add(1) // before the look at the word: a signaller changes the word before it looks at sleeping
 		err := w.signalled.wait(ctx, w.engine, sw.met)
 		sleeping.Add(^uint64(0))
@@ -212,8 +212,8 @@ func (sw *signalWait) wait(ctx context.Context) error {
 		return nil
 	case w.closed.Load():
 		return ErrClosed
-	case sw.s.closed.Load():
+	case sw.memory.closed.Load():
 		return ErrKey
 	}
-	return *w.last.Load()
+	return *w.lastLoss.Load()
 }

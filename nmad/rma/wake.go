@@ -60,7 +60,7 @@ func (w *World) sendWake(rank int, k *waker) {
 				k.state.Store(wakerSent)
 				w.sendWake(rank, k)
 			}
-			w.room.ring() // World.quiet waits until it is idle
+			w.starters.ring() // World.quiet waits until it is idle
 		}}
 	}
 	_ = w.s.Gate(rank).Post(&k.request, &k.op) // fails if the gate has ended: then there is no thread to be woken

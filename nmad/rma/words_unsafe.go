@@ -212,8 +212,8 @@ func apply32(at *uint32, k wordKind, o Op, v, other uint32) (old uint32) {
 // applyAll applies an operation to each of a run of words from an offset on. The caller has checked that they are inside
 // and aligned, and that their kind takes the operation.
 func (rg *region) applyAll(x *wordArrays, offset uint64) {
-	for from := 0; from < len(x.v); from += wordsAtOnce {
-		y := x.part(from, min(wordsAtOnce, len(x.v)-from))
+	for from := 0; from < len(x.operands); from += wordsAtOnce {
+		y := x.part(from, min(wordsAtOnce, len(x.operands)-from))
 		at := unsafe.Add(rg.base, offset+uint64(from))
 		if x.kind.bytes() == 4 {
 			applyAll32(at, &y)
@@ -239,8 +239,8 @@ func bytesOf[T Word](s []T) []byte {
 
 // applyAll64 applies x to the words of 8 bytes from base on. Sums, which programs use most, have loops of their own.
 func applyAll64(base unsafe.Pointer, x *wordArrays) {
-	v := wordsIn[uint64](x.v)
-	at, old := unsafe.Slice((*uint64)(base), len(v)), wordsIn[uint64](x.old)
+	v := wordsIn[uint64](x.operands)
+	at, old := unsafe.Slice((*uint64)(base), len(v)), wordsIn[uint64](x.previous)
 	switch {
 	case x.op == Add && x.kind == kindFloat64:
 		for i, y := range v {
@@ -260,7 +260,7 @@ func applyAll64(base unsafe.Pointer, x *wordArrays) {
 			atomic.AddUint64(&at[i], y)
 		}
 	default:
-		other := wordsIn[uint64](x.other)
+		other := wordsIn[uint64](x.compared)
 		for i, y := range v {
 			compared := uint64(0)
 			if len(other) > 0 {
@@ -275,8 +275,8 @@ func applyAll64(base unsafe.Pointer, x *wordArrays) {
 
 // applyAll32 is applyAll64 for words of 4 bytes.
 func applyAll32(base unsafe.Pointer, x *wordArrays) {
-	v := wordsIn[uint32](x.v)
-	at, old := unsafe.Slice((*uint32)(base), len(v)), wordsIn[uint32](x.old)
+	v := wordsIn[uint32](x.operands)
+	at, old := unsafe.Slice((*uint32)(base), len(v)), wordsIn[uint32](x.previous)
 	switch {
 	case x.op == Add && x.kind == kindFloat32:
 		for i, y := range v {
@@ -296,7 +296,7 @@ func applyAll32(base unsafe.Pointer, x *wordArrays) {
 			atomic.AddUint32(&at[i], y)
 		}
 	default:
-		other := wordsIn[uint32](x.other)
+		other := wordsIn[uint32](x.compared)
 		for i, y := range v {
 			compared := uint32(0)
 			if len(other) > 0 {

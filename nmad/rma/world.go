@@ -54,7 +54,7 @@ type earlyBreak struct {
 
 // remember gives the World its number.
 func (w *World) remember() {
-	key := series{weak.Make(w.s), w.first, fmt.Sprint(w.members)}
+	key := series{weak.Make(w.s), w.firstContext, fmt.Sprint(w.members)}
 	h, known := histories.LoadOrStore(key, new(history))
 	if !known {
 		runtime.AddCleanup(w.s, func(key series) { histories.Delete(key) }, key)
@@ -66,27 +66,27 @@ func (w *World) remember() {
 // World is the memory that the processes of a job let each other reach. Safe for concurrent use, but for the
 // collective calls; see Alloc.
 type World struct {
-	s       *nmad.Session
-	options options
-	engine  *pioman.Engine
-	rank    int    // of this process
-	size    int    // of the job
-	first   int    // the first of its contexts
-	members []int  // the ranks of its processes, this one's among them, in the order of the tree of collective calls
-	index   int    // of this process in members
-	peers   []peer // by rank; of this process, too
-	far     bool   // the page of some other member is not mapped here: its operations come by messages
-	near    []int  // other members on this host whose messages go through shared memory
+	s            *nmad.Session
+	options      options
+	engine       *pioman.Engine
+	rank         int    // of this process
+	size         int    // of the job
+	firstContext int    // the first of its contexts
+	members      []int  // the ranks of its processes, this one's among them, in the order of the tree of collective calls
+	memberIndex  int    // of this process in members
+	peers        []peer // by rank; of this process, too
+	hasFar       bool   // the page of some other member is not mapped here: its operations come by messages
+	near         []int  // other members on this host whose messages go through shared memory
 
-	control   *nmad.Context
-	contexts  []*nmad.Context // by number, from FirstContext on
-	collect   marcel.Mutex    // held during a collective call
-	calls     uint64          // the number of the present collective call; under collect
-	stop      func()          // ends the monitor of gates
-	slots     []requestSlot   // receives of requests
-	signalled bell            // of threads that sleep until a signal comes
-	served    bell            // of threads that close memory, or the World, until no request uses it
-	room      bell            // of threads that wait until fewer operations are under way
+	control     *nmad.Context
+	contexts    []*nmad.Context // by number, from FirstContext on
+	collect     marcel.Mutex    // held during a collective call
+	callNumber  uint64          // the number of the present collective call; under collect
+	stopMonitor func()          // ends the monitor of gates
+	slots       []requestSlot   // receives of requests
+	signalled   bell            // of threads that sleep until a signal comes
+	closers     bell            // of threads that close memory, or the World, until no request uses it
+	starters    bell            // of threads that wait until fewer operations are under way
 
 	answered meeting // orders answers to requests of others with fences and flushes, for the race detector
 
@@ -97,7 +97,7 @@ type World struct {
 	intact    context.Context         // done once this process has lost another one, or hears that one has; the cause says how
 	broken    context.CancelCauseFunc // ends intact
 	losses    atomic.Int32            // how many other members were lost
-	last      atomic.Pointer[error]   // how the last other member was lost; nil: some live
+	lastLoss  atomic.Pointer[error]   // how the last other member was lost; nil: some live
 
 	copying atomic.Int64 // threads in kernelMove
 	vacated atomic.Bool  // the pages are unmapped, or about to be
@@ -109,25 +109,25 @@ type World struct {
 		regions, segments int    // that are open
 		bytes, mapped     uint64 // see Limits
 	}
-	own *Domain // see Default
+	defaultDomain *Domain // see Default
 }
 
 // peer is a process, the own one included, as this process sees it.
 type peer struct {
-	table atomic.Pointer[table]
-	lost  atomic.Pointer[error] // why its gate has ended; nil: it lives; World.ended writes
-	page  *page                 // nil: it is not mapped here
-	pid   uint32                // of a process whose page is mapped
-	why   error                 // why its page could not be mapped; nil: it is, or was not tried
-	_     [96]byte
-	waker waker
+	table  atomic.Pointer[table]
+	lost   atomic.Pointer[error] // why its gate has ended; nil: it lives; World.ended writes
+	page   *page                 // nil: it is not mapped here
+	pid    uint32                // of a process whose page is mapped
+	mapErr error                 // why its page could not be mapped; nil: it is, or was not tried
+	_      [96]byte
+	waker  waker
 
 	// For operations by messages.
 	number   atomic.Uint64 // of the last request that this process has sent to it
 	underway atomic.Int32  // operations of this process there that have not ended
 	desk     desk          // the answers to its requests
 	learning marcel.Mutex  // held by the thread in learn
-	held     atomic.Int32  // 1 + the pidfd of custody; 0: custody was not called; -1: there is none
+	pidfd    atomic.Int32  // 1 + the pidfd of custody; 0: custody was not called; -1: there is none
 	kernel   atomic.Int32  // whether the kernel copies between the two: kernelUnknown, kernelCopies, kernelRefuses
 	_        [64]byte
 }
@@ -170,14 +170,14 @@ func openAmong(s *nmad.Session, o options, first int, ranks []int) (*World, erro
 	if s.Engine() == nil {
 		return nil, fmt.Errorf("rma: open: %w: no session: nmad.Join gives one", nmad.ErrConfig)
 	}
-	w := &World{s: s, options: o, engine: s.Engine(), rank: s.Rank(), size: s.Size(), first: first, members: slices.Clone(ranks), index: slices.Index(ranks, s.Rank()), peers: make([]peer, s.Size())}
-	if w.index < 0 {
+	w := &World{s: s, options: o, engine: s.Engine(), rank: s.Rank(), size: s.Size(), firstContext: first, members: slices.Clone(ranks), memberIndex: slices.Index(ranks, s.Rank()), peers: make([]peer, s.Size())}
+	if w.memberIndex < 0 {
 		return nil, fmt.Errorf("rma: open: %w: the own rank %d is not among %v", nmad.ErrConfig, w.rank, ranks)
 	}
 	if w.another() {
 		return nil, fmt.Errorf("rma: open: %w: a World of this session is open in these contexts: close it first", nmad.ErrConfig)
 	}
-	w.own = w.newDomain(nmad.Shared)
+	w.defaultDomain = w.newDomain(nmad.Shared)
 	w.intact, w.broken = context.WithCancelCause(context.Background())
 	size := uint64(pageBytes)
 	if o.starved {
@@ -211,7 +211,7 @@ func openAmong(s *nmad.Session, o options, first int, ranks []int) (*World, erro
 func (w *World) another() (is bool) {
 	worlds.Range(func(key, _ any) bool {
 		o := key.(*World)
-		is = o.s == w.s && o.first == w.first && len(o.members) > 1 && len(w.members) > 1
+		is = o.s == w.s && o.firstContext == w.firstContext && len(o.members) > 1 && len(w.members) > 1
 		return !is
 	})
 	return is
@@ -237,7 +237,7 @@ func (w *World) enter(own mapped.Card, failed error) error {
 // sharesMemory says whether messages between the processes of a host go through shared memory. Then they can share
 // other memory, too.
 func (w *World) sharesMemory() bool {
-	for _, r := range w.s.Gate(w.members[(w.index+1)%len(w.members)]).Info().Rails {
+	for _, r := range w.s.Gate(w.members[(w.memberIndex+1)%len(w.members)]).Info().Rails {
 		if !r.SharesMemory() {
 			return false
 		}
@@ -249,7 +249,7 @@ func (w *World) sharesMemory() bool {
 func (w *World) join() (err error) {
 	w.contexts = make([]*nmad.Context, contextControl-FirstContext+1)
 	for i := range w.contexts {
-		number := w.first + i
+		number := w.firstContext + i
 		if i == contextControl-FirstContext {
 			w.remember()
 			number += int(w.number % 2)
@@ -258,7 +258,7 @@ func (w *World) join() (err error) {
 		w.contexts[i], err = c, errors.Join(err, failed)
 	}
 	w.control = w.contexts[contextControl-FirstContext]
-	w.stop = w.s.Monitor(nmad.GateEnded, w.ended)
+	w.stopMonitor = w.s.Monitor(nmad.GateEnded, w.ended)
 	for _, rank := range w.members { // what has ended before
 		if g := w.s.Gate(rank); g.Err() != nil {
 			w.ended(nmad.Event{Gate: g})
@@ -276,8 +276,8 @@ func (w *World) join() (err error) {
 // leave closes what join has opened, and unmaps the pages.
 func (w *World) leave() {
 	w.closed.Store(true)
-	if w.stop != nil {
-		w.stop()
+	if w.stopMonitor != nil {
+		w.stopMonitor()
 	}
 	_ = w.end() // it fails if the engine was closed: then no receive is left
 	for _, c := range w.contexts {
@@ -319,12 +319,12 @@ func (w *World) ended(e nmad.Event) {
 	if rank != w.rank && why != nil && w.peers[rank].lost.CompareAndSwap(nil, &why) {
 		w.broken(why)
 		if w.losses.Add(1) == int32(len(w.members))-1 {
-			w.last.Store(&why)
+			w.lastLoss.Store(&why)
 		}
 	}
 	w.signalled.ring()
-	w.served.ring()
-	w.room.ring()
+	w.closers.ring()
+	w.starters.ring()
 }
 
 // meet exchanges the cards of the pages with the other processes of the host, maps theirs, and waits until all members
@@ -337,18 +337,18 @@ func (w *World) meet(own mapped.Card, failed error) error {
 	for i, rank := range w.near {
 		p := &w.peers[rank]
 		if x := cards[i]; x.PID != 0 && (x.Size != pageBytes || seen[x.File]) {
-			p.why = fmt.Errorf("%w: what it gives for its page, %d B, is none of its own", nmad.ErrProtocol, x.Size)
+			p.mapErr = fmt.Errorf("%w: what it gives for its page, %d B, is none of its own", nmad.ErrProtocol, x.Size)
 			continue
 		}
 		seen[cards[i].File] = true
 		if m, no := cards[i].Open("memory", true); no != nil {
-			p.why = no
+			p.mapErr = no
 		} else {
 			p.page, p.pid = pageIn(m), cards[i].PID
 			mapped = append(mapped, rank)
 		}
 	}
-	w.far = len(mapped) < len(w.members)-1
+	w.hasFar = len(mapped) < len(w.members)-1
 	w.mu.Lock()
 	w.used.mapped += uint64(len(mapped)) * pageBytes
 	w.mu.Unlock()
@@ -369,7 +369,7 @@ func (w *World) Size() int { return w.size }
 func (w *World) Session() *nmad.Session { return w.s }
 
 // Default returns the Domain that any thread may use.
-func (w *World) Default() *Domain { return w.own }
+func (w *World) Default() *Domain { return w.defaultDomain }
 
 // Limits is how much memory can be, and is, open and mapped.
 type Limits struct {
@@ -408,7 +408,7 @@ func (w *World) quiet() error {
 		}
 		return true
 	}
-	return w.await(&w.room, met)
+	return w.await(&w.starters, met)
 }
 
 // Close ends the World. It is collective: it blocks the calling thread until the operations of this process are remotely
@@ -428,7 +428,7 @@ func (w *World) Close() error {
 		if w.intact.Err() != nil {
 			w.spread(context.Cause(w.intact)) // others may still be in an earlier call
 		}
-		w.calls = lastCall
+		w.callNumber = lastCall
 		_, failed := w.combine(context.Background(), collectiveRecord{}, nil)
 		err = errors.Join(err, failed)
 	}

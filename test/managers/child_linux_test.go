@@ -31,7 +31,11 @@ func TestMain(m *testing.M) {
 		}
 		os.Exit(0)
 	}
-	os.Exit(m.Run())
+	status := m.Run()
+	if programs.folder != "" {
+		_ = os.RemoveAll(programs.folder)
+	}
+	os.Exit(status)
 }
 
 // ring exchanges messages with both neighbours, short and long ones.

@@ -136,8 +136,6 @@ func (l *link) parted() bool {
 // leave frees what the link has. Under lock.
 func (l *link) leave() {
 	p := l.port
-	p.links[l.number] = nil
-	p.numbers = append(p.numbers, l.number)
 	for slot, o := range p.owners {
 		if o == l {
 			p.owners[slot] = nil
@@ -149,7 +147,6 @@ func (l *link) leave() {
 	if l.in.state.Load() == moving {
 		p.forget(l)
 	}
-	p.giveUp(l.in.read)
 	l.freed = true
 	if l.gone.Load() != 0 && l.bye.Load() == 0 && p.f.shm() {
 		process.RemoveFiles()
@@ -158,5 +155,7 @@ func (l *link) leave() {
 		l.slept()
 	}
 	l.shut()
-	p.leave()
+	if l.in.state.Load() != moving { // else the provider has the buffer, and the link stays until the read ends
+		p.drop(l)
+	}
 }

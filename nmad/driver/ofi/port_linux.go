@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -34,12 +35,9 @@ type port struct {
 	numbers    []uint32 // that links had which are closed
 	free       []uint32
 	owners     []*link // of slots that are on their way
-	reads      map[uint64]*read
-	begun      uint64 // the number of the last one
 	peers      map[string]uint64
 	unposted   []uint32 // receive buffers that the provider did not take
 	holders    int      // the endpoint, and links
-	strange    int      // packets of no link
 	registered registrations
 	failed     error // of all
 	abandoned  bool  // the endpoint is closed
@@ -48,11 +46,14 @@ type port struct {
 // mostLinks is how many links an endpoint can have.
 const mostLinks = 1 << 20
 
+// firstRead is the number of the remote read of link 0; those of other links follow. Operations below it are of slots, then of buffers.
+const firstRead = slots + buffers
+
 // ports are those that are open: what they have pinned must not become garbage.
 var ports sync.Map
 
 func newPort(f *fabric) *port {
-	p := &port{f: f, reads: map[uint64]*read{}, peers: map[string]uint64{}, holders: 1, begun: 1 << 32}
+	p := &port{f: f, peers: map[string]uint64{}, holders: 1}
 	p.registered.kept = map[span]*registration{}
 	p.owners = make([]*link, slots)
 	p.links = append(p.links, nil) // 0 is no link
@@ -125,10 +126,8 @@ func (p *port) poll() bool {
 // fail ends all links.
 func (p *port) fail(err error) {
 	p.failed = fmt.Errorf("%w: %w", driver.ErrPeerLost, err)
-	for _, l := range p.links {
-		if l != nil {
-			l.lose(p.failed)
-		}
+	for l := range p.all {
+		_ = l.lose(p.failed)
 	}
 }
 
@@ -138,7 +137,7 @@ func (p *port) handle(v *event, err error) {
 	case !ok:
 	case id < slots:
 		p.gone(uint32(id), err)
-	case id < slots+buffers && err == nil:
+	case id < firstRead && err == nil:
 		packet, spent := packetOf(v)
 		if packet != nil {
 			p.arrived(packet)
@@ -146,12 +145,8 @@ func (p *port) handle(v *event, err error) {
 		if spent {
 			p.unposted = append(p.unposted, uint32(id-slots))
 		}
-	default:
-		if r := p.reads[id]; r != nil && r.link == nil { // given up
-			p.drop(r)
-		} else if r != nil {
-			r.land(err)
-		}
+	case id >= firstRead:
+		p.links[id-firstRead].land(err)
 	}
 }
 
@@ -167,15 +162,17 @@ func (p *port) gone(slot uint32, err error) {
 		}
 	}
 	if p.rooms.Load() > 0 {
-		p.roomForAll()
+		for l := range p.all {
+			l.ring()
+		}
 	}
 }
 
-// roomForAll wakes those that wait for a slot.
-func (p *port) roomForAll() {
+// all calls f for each link, until it says false.
+func (p *port) all(f func(*link) bool) {
 	for _, l := range p.links {
-		if l != nil {
-			l.ring()
+		if l != nil && !f(l) {
+			return
 		}
 	}
 }
@@ -195,28 +192,16 @@ func (p *port) repost() {
 	}
 }
 
-// link gives the link of that number.
-func (p *port) link(number uint32) *link {
-	if int64(number) >= int64(len(p.links)) {
-		return nil
-	}
-	return p.links[number]
-}
-
 // arrived hands a packet to its link. One of no link is dropped: a link that was closed, or a stranger.
 func (p *port) arrived(packet []byte) {
 	var x prefix
-	if !x.get(packet) {
-		p.strange++
+	if !x.get(packet) || int64(x.link) >= int64(len(p.links)) {
 		return
 	}
-	l := p.link(x.link)
-	if l == nil || l.token != x.token {
-		p.strange++
-		return
+	if l := p.links[x.link]; l != nil && !l.freed && l.token == x.token {
+		l.heard(&x, packet[prefixSize:])
+		l.ring()
 	}
-	l.heard(&x, packet[prefixSize:])
-	l.ring()
 }
 
 // add gives a link its number and token; it then counts as a holder.
@@ -236,7 +221,7 @@ func (p *port) add(l *link) error {
 		p.links = append(p.links, nil)
 	}
 	l.token = random()
-	l.in.read = p.newRead(l)
+	l.in.op = newOperation(firstRead + uint64(l.number))
 	p.links[l.number] = l
 	p.holders++
 	return nil
@@ -272,8 +257,8 @@ func (p *port) reach(l *link, name []byte) (err error) {
 // forget takes a peer's address back: the provider gives up what is under way from and to it. No link of that peer may use it
 // any more: all of them are lost.
 func (p *port) forget(l *link) {
-	for _, o := range p.links {
-		if o != nil && o.to == l.to {
+	for o := range p.all {
+		if o.to == l.to {
 			o.severed = true
 			_ = o.lose(errors.New("it was given up"))
 		}
@@ -282,8 +267,8 @@ func (p *port) forget(l *link) {
 	for n := 0; n < mostPolls && p.reading(l.to); n++ {
 		p.poll()
 	}
-	if p.kernel && p.reading(l.to) {
-		return // the provider would crash
+	if p.kernel && p.reading(l.to) || strings.HasSuffix(p.f.provider, ofiRxd) {
+		return // tcp would crash; ofi_rxd would not know the packets of a later link of that peer
 	}
 	for name, a := range p.peers {
 		if a == l.to {
@@ -293,31 +278,33 @@ func (p *port) forget(l *link) {
 	}
 }
 
+// ofiRxd ends the name of a provider of datagrams that ofi_rxd makes reliable.
+const ofiRxd = "ofi_rxd"
+
 // mostPolls is how often the port is polled, without a pause, until the provider is through with what was given up.
 const mostPolls = 1000
 
 // reading says whether the provider reads from a peer.
 func (p *port) reading(from uint64) bool {
-	for _, r := range p.reads {
-		if r.to == from && r.state.Load() == moving {
+	for l := range p.all {
+		if l.to == from && l.in.state.Load() == moving {
 			return true
 		}
 	}
 	return false
 }
 
+// drop forgets a link, which has no read under way, and has been freed. Under lock.
+func (p *port) drop(l *link) {
+	freeOperation(l.in.op)
+	p.links[l.number] = nil
+	p.numbers = append(p.numbers, l.number)
+	p.leave()
+}
+
 // leave ends what a holder has. The last one closes the endpoint of libfabric.
 func (p *port) leave() {
-	p.holders--
-	if p.holders > 0 {
-		return
-	}
-	// The provider tcp of 1.17 crashes when it is closed while a read is under way. One that was given up fails in one of the next polls; else the endpoint stays.
-	for n := 0; n < mostPolls && len(p.reads) > 0; n++ {
-		p.poll()
-	}
-	if len(p.reads) > 0 {
-		p.failed = driver.ErrClosed
+	if p.holders--; p.holders > 0 {
 		return
 	}
 	for p.registered.dropOldest() {

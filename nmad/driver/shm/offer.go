@@ -18,7 +18,7 @@ const offerMark = 1<<32 - 1
 const withdrawn = 1 << 63
 
 // A share is cut into halves, so that a short one is fetched by both sides at once, or, if
-// these would be longer, into pieces of pieceFactor*leastOffer bytes: some ten microseconds, for
+// these would be longer, into pieces of pieceFactor*standardMinOffer bytes: some ten microseconds, for
 // which a claim can keep the other side waiting.
 const pieceFactor = 4
 

@@ -13,7 +13,7 @@ import (
 
 // nonce is random bytes in the memory of a process. Another process that can read them there can read that
 // process's memory, and has its right number: a number may mean another process in another name space, and a
-// kernel may forbid the reading (Yama, seccomp, another user).
+// kernel may forbid the reading, by Yama, by seccomp, or because the reader is another user.
 type nonce [nonceSize]byte
 
 const (

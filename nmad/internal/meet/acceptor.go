@@ -42,10 +42,10 @@ const (
 	// helloTimeout is how long a connection may take to bring the hello, half of the patience at most: a process of the
 	// job sends it as soon as it is connected.
 	helloTimeout = 3 * time.Second
-	// leastTime is how long a connection has its slot at least: long enough for an exchange while
+	// minSlotTime is how long a connection has its slot at least: long enough for an exchange while
 	// many others are under way.
 	minSlotTime = 250 * time.Millisecond
-	// refusals is how many calls of accept in a row, a pause apart, are refused where the call is, and not some
+	// maxRefusals is how many calls of accept in a row, a pause apart, are refused where the call is, and not some
 	// connections are.
 	maxRefusals = 100
 	// pause is what follows a call of accept that has failed: descriptors are short, most likely.

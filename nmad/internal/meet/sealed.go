@@ -17,10 +17,10 @@ import (
 const (
 	tagSize = 16 // truncated HMAC-SHA256 over counter, head and payload
 
-	// directly is how long Send waits for the socket to take a frame. Its buffer is full only if the peer does not run,
+	// sendLimit is how long Send waits for the socket to take a frame. Its buffer is full only if the peer does not run,
 	// or gets many long frames at once.
 	sendLimit = 10 * time.Millisecond
-	// backlog is how many bytes may wait for the socket when one more frame is added: what a job has to say of each rank
+	// maxBacklog is how many bytes may wait for the socket when one more frame is added: what a job has to say of each rank
 	// once, and a long frame.
 	maxBacklog = 16 << 20
 )

@@ -474,7 +474,7 @@ func (a *cCall) typeCreateDarray(size, rank, n, inMemory int, t *cType) (*cType,
 	for i, d := range lists[0] {
 		switch d {
 		case distributeNone:
-			dealt[i] = datatype.Undealt
+			dealt[i] = datatype.NotDistributed
 		case distributeBlock:
 			dealt[i] = datatype.Block
 		case distributeCyclic:
