@@ -44,8 +44,11 @@ type Config struct {
 	// them; else it simulates that machine on the CPUs of this one.
 	Topology *topo.Topology
 
-	Policy     Policy // in which order ready threads of one priority run; the zero value: Fair
-	SharedCPUs bool   // other busy processes use the same CPUs: pollers give the CPU to the kernel between two looks instead of spinning
+	Policy Policy // in which order ready threads of one priority run; the zero value: Fair
+
+	// SharedCPUs says that other busy processes use the same CPUs: pollers then give the CPU to the kernel between two looks
+	// instead of spinning.
+	SharedCPUs bool
 
 	// NoPreemption lets threads that compute keep their VP until they call the scheduler, as
 	// GODEBUG=asyncpreemptoff=1 does for the whole program: the clock asks no thread to stop. In
