@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"net"
 	"os"
+	"sync"
 	"syscall"
 	"time"
 
@@ -20,6 +21,7 @@ import (
 type endpoint struct {
 	meet.Endpoint
 	port *port
+	once sync.Once // Close gives the port up
 }
 
 // Open implements driver.Driver. Config.Listen is "host:port", for the control connections; of a provider that has addresses of
@@ -59,12 +61,11 @@ func (e *endpoint) Close() error {
 	for e.port.lingers.Load() != 0 {
 		time.Sleep(50 * time.Microsecond)
 	}
-	e.port.take()
-	defer e.port.release()
-	if !e.port.abandoned {
-		e.port.abandoned = true
+	e.once.Do(func() {
+		e.port.take()
+		defer e.port.release()
 		e.port.leave()
-	}
+	})
 	return err
 }
 
@@ -157,11 +158,10 @@ func (e *endpoint) meet(conn net.Conn, peer *meet.Peer) (driver.Link, error) {
 }
 
 func (e *endpoint) introduce(conn net.Conn, l *link) (err error) {
-	if l.sock, err = raw.Take(conn.(syscall.Conn)); err != nil {
-		l.sock = -1
-		return meet.Refuse(conn, meet.Lacking(err))
+	if l.sock, err = raw.Take(conn.(syscall.Conn)); err == nil {
+		err = l.nap.open(l.sock)
 	}
-	if err = l.nap.open(l.sock); err != nil {
+	if err != nil {
 		return meet.Refuse(conn, meet.Lacking(err))
 	}
 	if err = meet.WriteFrame(conn, kindCard, e.card(l)); err != nil {

@@ -43,8 +43,8 @@ func (l *link) depart() {
 
 // lose notes that the link has failed. It gives the error of all later calls.
 func (l *link) lose(err error) error {
-	if s := l.State.Load(); s&(life.Closed|life.Broken) != 0 {
-		return l.Why(s)
+	if err := l.closed(); err != nil {
+		return err
 	}
 	err = l.Lose(err)
 	l.gone.CompareAndSwap(0, int64(time.Since(start))|1)
@@ -55,16 +55,22 @@ func (l *link) lose(err error) error {
 // lost is the error of a link that is lost, in words.
 func (l *link) lost() error { return l.Why(l.State.Load()) }
 
-// ended is an error if the peer has gone and nothing of it is to come. Behind its goodbye nothing does: it says so when all of its windows are used up, or of no
-// use any more.
-func (l *link) ended() error {
+// closed is the error of a link that this side has closed, or whose peer has violated the protocol; nil: neither.
+func (l *link) closed() error {
 	if s := l.State.Load(); s&(life.Closed|life.Broken) != 0 {
 		return l.Why(s)
 	}
-	if l.gone.Load() == 0 || !l.over() && l.bye.Load() == 0 {
-		return nil
+	return nil
+}
+
+// ended is an error if the peer has gone and nothing of it is to come. Behind its goodbye nothing does: it says so when all of its windows are used up, or of no
+// use any more.
+func (l *link) ended() error {
+	err := l.closed()
+	if err == nil && l.gone.Load() != 0 && (l.over() || l.bye.Load() != 0) {
+		err = l.lost()
 	}
-	return l.lost()
+	return err
 }
 
 // violated breaks the link, and gives the error of all later calls.

@@ -4,22 +4,6 @@ package ofi
 
 /*
 #cgo pkg-config: libfabric
-#cgo noescape fi_cq_read
-#cgo nocallback fi_cq_read
-#cgo noescape fi_cq_readerr
-#cgo nocallback fi_cq_readerr
-#cgo noescape fi_inject
-#cgo nocallback fi_inject
-#cgo noescape fi_send
-#cgo nocallback fi_send
-#cgo noescape fi_trywait
-#cgo nocallback fi_trywait
-#cgo noescape fi_close
-#cgo nocallback fi_close
-#cgo noescape pm2_ofi_post
-#cgo nocallback pm2_ofi_post
-#cgo noescape pm2_ofi_read
-#cgo nocallback pm2_ofi_read
 #cgo noescape pm2_ofi_register
 #cgo nocallback pm2_ofi_register
 #include <stdlib.h>

@@ -10,7 +10,6 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/pm2-go/pm2/nmad/driver"
-	"github.com/pm2-go/pm2/nmad/driver/internal/life"
 	"github.com/pm2-go/pm2/nmad/driver/internal/raw"
 	"github.com/pm2-go/pm2/nmad/internal/process"
 )
@@ -128,8 +127,8 @@ func (l *link) check() {
 
 // Pull implements driver.Link: it reads from the peer's window.
 func (l *link) Pull(buf []byte) (int, error) {
-	if s := l.State.Load(); s&(life.Closed|life.Broken) != 0 {
-		return 0, l.Why(s)
+	if err := l.closed(); err != nil {
+		return 0, err
 	}
 	in := &l.in
 	if len(buf) == 0 {
@@ -143,7 +142,7 @@ func (l *link) Pull(buf []byte) (int, error) {
 			return n, err
 		}
 	}
-	if l.idle(&in.vain); l.State.Load() != 0 || l.gone.Load() != 0 {
+	if l.idle(&in.vain); l.State.Load() != 0 {
 		return 0, l.ended()
 	}
 	return 0, nil
@@ -159,8 +158,8 @@ func (l *link) pull(buf []byte) (n int, err error) {
 		return 0, nil
 	}
 	defer l.port.release()
-	if s := l.State.Load(); s&(life.Closed|life.Broken) != 0 {
-		return 0, l.Why(s)
+	if err := l.closed(); err != nil {
+		return 0, err
 	}
 	if in.state.Load() == idle {
 		if err = l.ended(); err == nil && l.severed {

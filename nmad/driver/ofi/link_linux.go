@@ -112,36 +112,39 @@ func (l *link) Send(h *driver.Header, body []byte, parts [][]byte, _ bool) (bool
 	if err := l.barred(); err != nil {
 		return false, err
 	}
-	p := l.port
-	if p.try() {
-		ok, err := false, l.barred()
-		if err != nil {
-			p.release()
-			return false, err
-		}
-		if ok, err = l.send(h, body, parts, size); !ok && err == nil {
-			p.poll()
-		}
-		p.release()
-		if ok || err != nil {
-			if l.refused.Load() != 0 {
-				l.refused.Store(0)
-			}
-			if err != nil {
-				err = l.lose(err)
-			}
-			return ok, err
-		}
+	ok, err := l.send(h, body, parts, size)
+	if !ok && err == nil {
+		l.refused.Store(1)
+		l.idle(&l.vainSend)
+		return false, l.barred()
 	}
-	l.refused.Store(1)
-	if l.idle(&l.vainSend); l.gone.Load() != 0 {
-		return false, l.lost()
+	if l.refused.Load() != 0 {
+		l.refused.Store(0)
 	}
-	return false, nil
+	return ok, err
 }
 
-// send sends a packet if there is credit for it. Under lock.
-func (l *link) send(h *driver.Header, body []byte, parts [][]byte, size int) (bool, error) {
+// send sends a packet, if the lock is free, and there is a slot and credit for the packet; else it polls.
+func (l *link) send(h *driver.Header, body []byte, parts [][]byte, size int) (ok bool, err error) {
+	p := l.port
+	if !p.try() {
+		return false, nil
+	}
+	defer p.release()
+	if err = l.barred(); err != nil {
+		return false, err
+	}
+	if ok, err = l.fill(h, body, parts, size); err != nil {
+		return false, l.lose(err)
+	}
+	if !ok {
+		p.poll()
+	}
+	return ok, nil
+}
+
+// fill fills a slot with a packet and sends it, if there is a slot, and credit. Under lock.
+func (l *link) fill(h *driver.Header, body []byte, parts [][]byte, size int) (bool, error) {
 	head := l.tail - uint64(uint32(l.tail)-l.heads)
 	_, next, ok := place(l.tail, head, driver.HeaderSize+size)
 	p := l.port
@@ -240,8 +243,8 @@ func (l *link) owes() bool {
 
 // Flush implements driver.Link: Send leaves nothing behind, but the provider may.
 func (l *link) Flush() (bool, error) {
-	if s := l.State.Load(); s&(life.Closed|life.Broken) != 0 {
-		return false, l.Why(s)
+	if err := l.closed(); err != nil {
+		return false, err
 	}
 	l.port.look(&l.lastSend)
 	if l.idle(&l.vainSend); l.over() {
@@ -252,8 +255,8 @@ func (l *link) Flush() (bool, error) {
 
 // Recv implements driver.Link: no call of libfabric if something has come already, else one. body lies in memory of the link.
 func (l *link) Recv(h *driver.Header) (body []byte, ok bool, err error) {
-	if s := l.State.Load(); s&(life.Closed|life.Broken) != 0 {
-		return nil, false, l.Why(s)
+	if err := l.closed(); err != nil {
+		return nil, false, err
 	}
 	if !l.rx.empty() && l.waitsForPush() {
 		return nil, false, nil
@@ -267,8 +270,8 @@ func (l *link) Recv(h *driver.Header) (body []byte, ok bool, err error) {
 			if gone {
 				err = l.ended()
 			}
-			if s := l.State.Load(); s&(life.Closed|life.Broken) != 0 {
-				err = l.Why(s)
+			if why := l.closed(); why != nil {
+				err = why
 			}
 		}
 	}
@@ -365,9 +368,6 @@ func (l *link) Close() error {
 func (l *link) barred() error {
 	if s := l.State.Load(); s != 0 {
 		return l.Why(s)
-	}
-	if l.gone.Load() != 0 {
-		return l.lost()
 	}
 	return nil
 }

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/pm2-go/pm2/nmad/driver"
-	"github.com/pm2-go/pm2/nmad/driver/internal/life"
 	"github.com/pm2-go/pm2/nmad/driver/internal/raw"
 )
 
@@ -105,7 +104,7 @@ func (l *link) Push(buf []byte) (int, error) {
 		}
 	}
 	out.refused.Store(1)
-	if l.idle(&out.vain); (l.State.Load() != 0 || l.gone.Load() != 0) && out.taken.Load() == out.total.Load() {
+	if l.idle(&out.vain); (l.State.Load() != 0) && out.taken.Load() == out.total.Load() {
 		return 0, l.lost()
 	}
 	return 0, nil
@@ -118,18 +117,17 @@ func (l *link) push(buf []byte) (n int, err error) {
 	}
 	defer l.port.release()
 	out := &l.out
-	if s := l.State.Load(); s&(life.Closed|life.Broken) != 0 {
-		return 0, l.Why(s)
+	if err := l.closed(); err != nil {
+		return 0, err
 	}
 	if out.open() {
 		if n = out.advance(); n > 0 {
 			out.refused.Store(0)
 			l.stir()
 		}
-	} else if err = l.barred(); err == nil && l.severed {
-		err = l.lost()
-	} else if ok := false; err == nil {
-		if ok, err = l.tellPorts(); ok {
+	} else if err = l.barred(); err == nil {
+		var told bool
+		if told, err = l.tellPorts(); told {
 			err = l.offer(buf)
 		}
 	}

@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -39,8 +38,7 @@ type port struct {
 	unposted   []uint32 // receive buffers that the provider did not take
 	holders    int      // the endpoint, and links
 	registered registrations
-	failed     error // of all
-	abandoned  bool  // the endpoint is closed
+	failed     error // of all links
 }
 
 // mostLinks is how many links an endpoint can have.
@@ -267,8 +265,8 @@ func (p *port) forget(l *link) {
 	for n := 0; n < mostPolls && p.reading(l.to); n++ {
 		p.poll()
 	}
-	if p.kernel && p.reading(l.to) || strings.HasSuffix(p.f.provider, ofiRxd) {
-		return // tcp would crash; ofi_rxd would not know the packets of a later link of that peer
+	if p.kernel && p.reading(l.to) {
+		return // the provider would crash
 	}
 	for name, a := range p.peers {
 		if a == l.to {
@@ -277,9 +275,6 @@ func (p *port) forget(l *link) {
 		}
 	}
 }
-
-// ofiRxd ends the name of a provider of datagrams that ofi_rxd makes reliable.
-const ofiRxd = "ofi_rxd"
 
 // mostPolls is how often the port is polled, without a pause, until the provider is through with what was given up.
 const mostPolls = 1000
