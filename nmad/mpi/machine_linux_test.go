@@ -63,7 +63,7 @@ func inMachine(t *testing.T, what string, limit time.Duration, jobs ...[2]int) s
 		}
 	}
 	dir := t.TempDir()
-	if out, err := exec.Command("go", "build", "-o", filepath.Join(dir, "demo"), "../../cmd/demo").CombinedOutput(); err != nil {
+	if out, err := exec.Command("go", "build", "-ldflags=-s -w", "-o", filepath.Join(dir, "demo"), "../../cmd/demo").CombinedOutput(); err != nil {
 		t.Fatalf("build the launcher: %v: %s", err, out)
 	}
 	program, err := os.Executable()

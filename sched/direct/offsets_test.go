@@ -8,17 +8,20 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/pm2-go/pm2/internal/test/effort"
 )
 
-// The offsets in offsets.go are those of the toolchain that builds this program, for both
-// architectures, with the race detector, and with each of Go's experiments that changes the
-// runtime's structures.
+// TestOffsets: the offsets in offsets.go are those of the toolchain that builds this program. With -long also for the
+// other architecture, with the race detector, and with each of Go's experiments that changes the runtime's structures:
+// for each of these the runtime is compiled once more, and the result depends on the toolchain alone.
 func TestOffsets(t *testing.T) {
 	if testing.Short() {
-		t.Skip("it builds four programs")
+		t.Skip("it builds programs")
 	}
 	for name, how := range map[string]struct {
 		env      []string
@@ -30,9 +33,14 @@ func TestOffsets(t *testing.T) {
 		"race":        {[]string{"CGO_ENABLED=1"}, []string{"-race"}, pPreempt},
 		"no greentea": {[]string{"GOEXPERIMENT=nogreenteagc", "CGO_ENABLED=0"}, nil, constant(t, "greentea_off.go")},
 	} {
+		if name != runtime.GOARCH && !effort.Long() {
+			continue
+		}
 		t.Run(name, func(t *testing.T) {
 			program := filepath.Join(t.TempDir(), "program")
-			cmd := exec.Command("go", append(append([]string{"build", "-o", program}, how.flags...), "testdata/offsets/main.go")...)
+			// Where GOFLAGS keeps the compiler from telling a debugger where things are, -gcflags has it do so.
+			args := append([]string{"build", "-gcflags=", "-o", program}, how.flags...)
+			cmd := exec.Command("go", append(args, "testdata/offsets/main.go")...)
 			cmd.Env = append(os.Environ(), how.env...)
 			if out, err := cmd.CombinedOutput(); err != nil {
 				if _, e := exec.LookPath("gcc"); name == "race" && e != nil {

@@ -130,7 +130,7 @@ func choice() error {
 func demo(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
-	if out, err := exec.Command("go", "build", "-o", dir+"/", "../../cmd/demo", "../../cmd/mpiexec").CombinedOutput(); err != nil {
+	if out, err := exec.Command("go", "build", "-ldflags=-s -w", "-o", dir+"/", "../../cmd/demo", "../../cmd/mpiexec").CombinedOutput(); err != nil {
 		t.Fatalf("build the launchers: %v: %s", err, out)
 	}
 	return filepath.Join(dir, "demo")

@@ -31,7 +31,11 @@ func TestMain(m *testing.M) {
 		}
 		os.Exit(0)
 	}
-	os.Exit(m.Run())
+	status := m.Run()
+	if programs.folder != "" {
+		_ = os.RemoveAll(programs.folder)
+	}
+	os.Exit(status)
 }
 
 // ring exchanges messages with both neighbours, short and long ones.
@@ -83,7 +87,7 @@ func bound([]string) error {
 		}
 	}
 	manners := "alone"
-	if sched.SharesCPUs() {
+	if sched.SharedCPUs() {
 		manners = "yields"
 	}
 	fmt.Printf("rank %d on %v, %s\n", s.Rank(), slices.Sorted(maps.Keys(masks)), manners)

@@ -88,17 +88,40 @@ func TestNested(t *testing.T) {
 	}
 }
 
-// build makes a program of this repository.
+// programs holds what build has built. TestMain removes the folder.
+var programs struct {
+	sync.Mutex
+	folder string
+	paths  map[string]string // by the arguments of the go command
+}
+
+// build builds a program of this repository, without what a debugger needs. Tests that ask for the same one share it.
 func build(t *testing.T, dir string, flags ...string) string {
 	t.Helper()
-	path := filepath.Join(t.TempDir(), "program")
-	args := append([]string{"build", "-o", path}, flags...)
+	args := append([]string{"build", "-ldflags=-s -w"}, flags...)
 	if slices.Contains(flags, "-c") {
-		args = append([]string{"test", "-o", path}, flags...)
+		args[0] = "test"
 	}
-	if out, err := exec.Command("go", append(args, dir)...).CombinedOutput(); err != nil {
-		t.Fatalf("build %s: %v: %s", dir, err, out)
+	args = append(args, dir)
+	p := &programs
+	p.Lock()
+	defer p.Unlock()
+	what := strings.Join(args, " ")
+	if path, ok := p.paths[what]; ok {
+		return path
 	}
+	if p.folder == "" {
+		folder, err := os.MkdirTemp("", "managers")
+		if err != nil {
+			t.Fatal(err)
+		}
+		p.folder, p.paths = folder, map[string]string{}
+	}
+	path := filepath.Join(p.folder, fmt.Sprint("program", len(p.paths)))
+	if out, err := exec.Command("go", slices.Insert(args, 1, "-o", path)...).CombinedOutput(); err != nil {
+		t.Fatalf("%s: %v: %s", what, err, out)
+	}
+	p.paths[what] = path
 	return path
 }
 

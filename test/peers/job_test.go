@@ -38,7 +38,7 @@ func TestJob(t *testing.T) {
 	}
 	t.Parallel() // most of it is waiting for launchers
 	peers := filepath.Join(t.TempDir(), "peers")
-	if out, err := exec.Command("go", "build", "-o", peers, ".").CombinedOutput(); err != nil {
+	if out, err := exec.Command("go", "build", "-ldflags=-s -w", "-o", peers, ".").CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
 	dir := t.TempDir()

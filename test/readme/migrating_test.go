@@ -94,7 +94,7 @@ func TestGuide(t *testing.T) {
 // these come in any order.
 func TestMPIGuide(t *testing.T) {
 	demo := filepath.Join(t.TempDir(), "demo")
-	if out, err := exec.Command("go", "build", "-o", demo, "../../cmd/demo").CombinedOutput(); err != nil {
+	if out, err := exec.Command("go", "build", "-ldflags=-s -w", "-o", demo, "../../cmd/demo").CombinedOutput(); err != nil {
 		t.Fatalf("go build: %v\n%s", err, out)
 	}
 	runBlocks(t, "docs/mpi.md", 3, demo, "run", "--plain", "-n", "3")
@@ -144,7 +144,7 @@ func runBlocks(t *testing.T, page string, atLeast int, launch ...string) {
 	if err := os.WriteFile(list, text, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	build := append([]string{"build", "-buildvcs=false", "-overlay", list, "-o", binaries + "/"}, folders...)
+	build := append([]string{"build", "-buildvcs=false", "-ldflags=-s -w", "-overlay", list, "-o", binaries + "/"}, folders...)
 	if out, err := exec.Command("go", build...).CombinedOutput(); err != nil {
 		t.Fatalf("go build: %v\n%s", err, out)
 	}

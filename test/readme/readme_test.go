@@ -55,7 +55,7 @@ func TestForkJoin(t *testing.T) {
 // TestMessages runs README's second program as README says.
 func TestMessages(t *testing.T) {
 	out := t.TempDir()
-	build := exec.Command("go", "build", "-o", out+"/", "./messages", "../../cmd/demo")
+	build := exec.Command("go", "build", "-ldflags=-s -w", "-o", out+"/", "./messages", "../../cmd/demo")
 	if text, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, text)
 	}
