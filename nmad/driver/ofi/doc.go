@@ -45,7 +45,7 @@
 // ends when its process does. A side that closes its link says so behind all that it has sent. Packets of a process that
 // was killed are waited for 100 ms. A peer that is given up while its bytes arrive is cut off (sockets_linux.go). The
 // provider shm guards memory of several processes by locks, of which one that a process holds when it is killed would
-// stay closed: spin.c has locks that know their holder.
+// stay closed: nmad/driver/ofi/spin.c has locks that know their holder.
 //
 // # Trust
 //

@@ -16,8 +16,9 @@ import (
 	"github.com/pm2-go/pm2/nmad/driver/drivertest"
 )
 
-// TestDatagrams: over datagrams of UDP, made reliable by the provider ofi_rxd. It takes minutes. Left out is a test that takes windows back while their peers read:
-// ofi_rxd (1.17) neither answers such a read nor counts its packet, so it takes no later packet of that peer (rxd_handle_op, where there is no rx_entry).
+// TestDatagrams: over datagrams of UDP, made reliable by the provider ofi_rxd. It takes minutes. It leaves out a test that takes
+// windows back while their peers read: ofi_rxd of 1.17 neither answers such a read nor counts its packet, and so takes no
+// later packet of that peer.
 func TestDatagrams(t *testing.T) {
 	if !effort.Long() {
 		t.Skip("it runs with -long")
