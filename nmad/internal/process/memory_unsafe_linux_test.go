@@ -17,7 +17,7 @@ func TestProcessCopies(t *testing.T) {
 	if _, errno := p.Read(make([]byte, 1), AddressOf([]byte{1})); errno != 0 {
 		t.Skip("this kernel lets no process read another one's memory: ", errno)
 	}
-	const page, most = 4096, 4*asideSize + 4096
+	const page, most = 4096, 4*bounceSize + 4096
 	// Two pieces of memory that begin a page, and whose next page is not there.
 	var mem [2][]byte
 	for i := range mem {
@@ -36,7 +36,7 @@ func TestProcessCopies(t *testing.T) {
 		"write": func(to, from []byte) (int, syscall.Errno) { return p.Write(from, AddressOf(to)) },
 	} {
 		for _, ahead := range []int{0, 1, 15, 16, 64, page - 1} {
-			for _, n := range []int{1, 5000, asideSize, asideSize + 1, 3*asideSize + 77} {
+			for _, n := range []int{1, 5000, bounceSize, bounceSize + 1, 3*bounceSize + 77} {
 				t.Run(fmt.Sprintf("%s %d bytes, %d ahead", name, n, ahead), func(t *testing.T) {
 					from, room := mem[0][:n], mem[1][:most]
 					for i := range from {
@@ -56,7 +56,7 @@ func TestProcessCopies(t *testing.T) {
 		}
 	}
 	// The last 100 bytes of theirs are not there.
-	const n = 2 * asideSize
+	const n = 2 * bounceSize
 	theirs := mem[0][most-n+100:][:n]
 	in := (most - n + 100) % page
 	for _, ahead := range []int{0, 1} {
