@@ -32,11 +32,12 @@ func (Driver) Choose(provider string) driver.Driver { return Driver{provider: pr
 
 func init() { driver.MustRegister(Driver{}) }
 
-// Between is the drivers that go before TCP between hosts: this one, where there is a provider that is better than the sockets of the system.
+// Between gives the drivers that go before TCP between hosts: this one, if it finds a provider that is better
+// than sockets.
 func Between() []driver.Driver { return []driver.Driver{Driver{better: true}} }
 
-// lastResort says of a provider how many kinds of providers are to be preferred to it: 0 of one of hardware, 1 of tcp, 2 of other ones over
-// sockets of the system, and of shm, which reaches no other host; whether it is alone or below another one.
+// lastResort says how far a provider, alone or below another one, stands behind the others: 0 of hardware, 1 of
+// tcp, 2 of the other ones over sockets, and of shm, which reaches no other host.
 func lastResort(provider string) int {
 	for at, kind := range []string{"tcp", "udp", "sockets", "net", "shm"} {
 		if strings.HasPrefix(provider, kind) {

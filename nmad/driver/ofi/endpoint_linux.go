@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"net"
 	"os"
+	"sync"
 	"syscall"
 	"time"
 
@@ -16,14 +17,17 @@ import (
 	"github.com/pm2-go/pm2/nmad/internal/meet"
 )
 
-// endpoint is the driver opened in this process.
+// endpoint is the driver opened in this process: a listener for control connections, and the port that all its
+// links share.
 type endpoint struct {
 	meet.Endpoint
 	port *port
+	once sync.Once // Close gives the port up
 }
 
-// Open implements driver.Driver. Config.Listen is "host:port", for the control connections; of a provider that has addresses of
-// hosts, that of the host is used, if it has it. An endpoint's address is "host:port".
+// Open implements driver.Driver. Config.Listen is "host:port", for the control connections. An endpoint of a
+// provider that has addresses of hosts lies at that host, too, if the provider can. An endpoint's address is
+// "host:port".
 func (d Driver) Open(c driver.Config) (driver.Endpoint, error) {
 	if err := c.Check(); err != nil {
 		return nil, fmt.Errorf("ofi: open: %w", err)
@@ -53,18 +57,18 @@ func (e *endpoint) Choice(int, string) (network, why string) {
 	return e.Name, fmt.Sprintf("provider %s, domain %s", f.provider, f.domain)
 }
 
-// Close implements driver.Endpoint. It waits until links that were closed have told their peers, half a second at most.
+// Close implements driver.Endpoint. It waits until the links that were closed have told their peers, half a
+// second at most.
 func (e *endpoint) Close() error {
 	err := e.Endpoint.Close()
 	for e.port.lingers.Load() != 0 {
 		time.Sleep(50 * time.Microsecond)
 	}
-	e.port.take()
-	defer e.port.release()
-	if !e.port.abandoned {
-		e.port.abandoned = true
+	e.once.Do(func() {
+		e.port.take()
+		defer e.port.release()
 		e.port.leave()
-	}
+	})
 	return err
 }
 
@@ -113,7 +117,8 @@ func (e *endpoint) card(l *link) []byte {
 	return append(b, f.name...)
 }
 
-// read takes in the card of the peer.
+// read checks the card of the peer, and keeps what the link needs of it. It gives the address in the card, with
+// a zero behind it, since some are text.
 func (l *link) read(card []byte) (name []byte, err error) {
 	const fixed = 13
 	f := l.port.f
@@ -136,7 +141,8 @@ func (l *link) read(card []byte) (name []byte, err error) {
 	return append(name, 0), nil // some addresses are text
 }
 
-// meet makes a link of a connection whose ends have proved themselves: they exchange cards, and then a packet each way.
+// meet makes a link of a connection whose ends have proved themselves: they exchange cards, and then a packet
+// each way.
 func (e *endpoint) meet(conn net.Conn, peer *meet.Peer) (driver.Link, error) {
 	p := e.port
 	l := &link{port: p, maxBody: int(min(e.MaxBody, peer.MaxBody)), to: nowhere, sock: -1}
@@ -157,11 +163,10 @@ func (e *endpoint) meet(conn net.Conn, peer *meet.Peer) (driver.Link, error) {
 }
 
 func (e *endpoint) introduce(conn net.Conn, l *link) (err error) {
-	if l.sock, err = raw.Take(conn.(syscall.Conn)); err != nil {
-		l.sock = -1
-		return meet.Refuse(conn, meet.Lacking(err))
+	if l.sock, err = raw.Take(conn.(syscall.Conn)); err == nil {
+		err = l.nap.open(l.sock)
 	}
-	if err = l.nap.open(l.sock); err != nil {
+	if err != nil {
 		return meet.Refuse(conn, meet.Lacking(err))
 	}
 	if err = meet.WriteFrame(conn, kindCard, e.card(l)); err != nil {
@@ -191,7 +196,8 @@ func (e *endpoint) introduce(conn net.Conn, l *link) (err error) {
 	return err
 }
 
-// greet sends a packet to the peer, and waits for the peer's: so it is known that the provider's way is open.
+// greet sends a packet to the peer, and waits for the peer's. So both know that the provider carries packets
+// either way.
 func (l *link) greet() error {
 	p := l.port
 	sent := false
@@ -203,8 +209,8 @@ func (l *link) greet() error {
 			sent, err = l.emit(kindHello, nil, false)
 		}
 		p.poll()
-		met := l.met && sent
-		over := (hung || l.gone.Load() != 0) && !l.met
+		met := l.greeted && sent
+		over := (hung || l.gone.Load() != 0) && !l.greeted
 		if p.failed != nil {
 			err = p.failed
 		}

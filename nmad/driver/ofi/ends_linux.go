@@ -20,7 +20,7 @@ const (
 	briefly = 100 * time.Microsecond
 )
 
-// idle counts a call in vain; now and then it looks whether the peer is still there.
+// idle counts a call that moved nothing. Now and then it looks whether the peer is still there.
 func (l *link) idle(vain *uint32) {
 	if *vain++; *vain%lookEvery != 0 && l.nap.look.Load() == 0 {
 		return
@@ -35,16 +35,16 @@ func (l *link) idle(vain *uint32) {
 	l.port.release()
 }
 
-// depart notes that the peer has ended, or has closed the link: what it has sent before may still be on its way.
+// depart notes that the peer has ended, or has closed the link. What the peer sent before may still come.
 func (l *link) depart() {
 	_ = l.Lose(nil)
 	l.gone.CompareAndSwap(0, int64(time.Since(start))|1)
 }
 
-// lose notes that the link has failed. It gives the error of all later calls.
+// lose notes that the link has failed, and gives the error of all later calls.
 func (l *link) lose(err error) error {
-	if s := l.State.Load(); s&(life.Closed|life.Broken) != 0 {
-		return l.Why(s)
+	if err := l.closed(); err != nil {
+		return err
 	}
 	err = l.Lose(err)
 	l.gone.CompareAndSwap(0, int64(time.Since(start))|1)
@@ -52,22 +52,29 @@ func (l *link) lose(err error) error {
 	return err
 }
 
-// lost is the error of a link that is lost, in words.
+// lost is the error of a link that is lost. State has Lost.
 func (l *link) lost() error { return l.Why(l.State.Load()) }
 
-// ended is an error if the peer has gone and nothing of it is to come. Behind its goodbye nothing does: it says so when all of its windows are used up, or of no
-// use any more.
-func (l *link) ended() error {
+// closed is the error of a link that this side has closed, or whose peer has violated the protocol; nil: neither.
+func (l *link) closed() error {
 	if s := l.State.Load(); s&(life.Closed|life.Broken) != 0 {
 		return l.Why(s)
 	}
-	if l.gone.Load() == 0 || !l.over() && l.bye.Load() == 0 {
-		return nil
-	}
-	return l.lost()
+	return nil
 }
 
-// violated breaks the link, and gives the error of all later calls.
+// ended is the error of a link whose peer has gone and of which nothing is to come; nil: the link has not
+// ended. Nothing comes behind the peer's goodbye, which it sends when all its windows are used up, or of no use
+// any more.
+func (l *link) ended() error {
+	err := l.closed()
+	if err == nil && l.gone.Load() != 0 && (l.over() || l.bye.Load() != 0) {
+		err = l.lost()
+	}
+	return err
+}
+
+// violated breaks the link, since the peer has violated the protocol, and gives the error of all later calls.
 func (l *link) violated(err error) error {
 	err = l.Break(err)
 	l.State.Or(life.Broken) // if this side has closed it, too: its goodbye waits for nothing of such a peer
@@ -75,8 +82,8 @@ func (l *link) violated(err error) error {
 	return err
 }
 
-// finish ends a closed link: at once if nothing is left to do, as is usual; else
-// a goroutine goes on.
+// finish ends a link that this side has closed: at once if nothing is left to do, as is usual; else a goroutine
+// goes on for patience.
 func (l *link) finish() {
 	if l.part(briefly) {
 		return
@@ -92,7 +99,8 @@ func (l *link) finish() {
 	}()
 }
 
-// part says goodbye behind all that was sent, and frees the link once that is on its way; false: not within that time.
+// part says goodbye behind all that was sent, and frees the link once the goodbye is on its way; false: not
+// within that time.
 func (l *link) part(within time.Duration) bool {
 	p := l.port
 	for end := time.Now().Add(within); ; {
@@ -118,7 +126,7 @@ func (l *link) part(within time.Duration) bool {
 // parted takes the next step of a goodbye, and says whether it was the last one. Under lock.
 func (l *link) parted() bool {
 	l.withdraw()
-	if l.port.failed != nil || l.State.Load()&life.Broken != 0 || !l.met || l.over() {
+	if l.port.failed != nil || l.State.Load()&life.Broken != 0 || !l.greeted || l.over() {
 		return true
 	}
 	gone := l.gone.Load() != 0
@@ -126,14 +134,16 @@ func (l *link) parted() bool {
 		ok, err := l.emit(kindBye, nil, true)
 		l.parting = ok || err != nil
 	}
-	// A peer that reads while its window is taken away loses the connection, and all links of it with that: it may finish first.
+	// The peer may finish its read first: if the window is taken away meanwhile, it loses the connection, and all
+	// links with that.
 	if l.in.state.Load() == moving || !gone && l.out.offered.Load() != l.out.taken.Load() {
 		return false
 	}
 	return gone || l.parting && l.pending == 0
 }
 
-// leave frees what the link has. Under lock.
+// leave frees what the link has. If the provider does not end the link's read, the link keeps its number, and
+// its buffer pinned, until that ends. Under lock.
 func (l *link) leave() {
 	p := l.port
 	for slot, o := range p.owners {

@@ -77,8 +77,8 @@ struct pm2_ofi *pm2_ofi_open(struct fi_info *i, const char **call, int *error) {
 	remember(&before);
 	e->info = i;
 	e->slot_size = PM2_OFI_SLOT_SIZE;
-	// A packet of shm that is longer than what the provider copies at once waits for its receiver, in one queue for all of them: one that has died would
-	// hold it up.
+	// A packet of shm that is longer than what the provider copies at once waits for its receiver, in one queue for all
+	// receivers: one that has died would hold it up.
 	if (strncmp(i->fabric_attr->prov_name, "shm", 3) == 0 && e->slot_size > i->tx_attr->inject_size)
 		e->slot_size = i->tx_attr->inject_size;
 	TRY("fi_fabric", fi_fabric(i->fabric_attr, &e->fabric, NULL));

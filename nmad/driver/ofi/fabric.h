@@ -1,5 +1,5 @@
-// What the driver asks of libfabric that Go cannot: macros, chains of calls of which each may fail, and calls that get the address of
-// memory of Go as a number. The other calls are made by Go itself (fabric_unsafe_linux.go).
+// What the driver has C do with libfabric: chains of calls of which each may fail, and calls that get the address of
+// memory of Go as a number. Go makes the other calls itself (fabric_unsafe_linux.go).
 #include <stddef.h>
 #include <stdint.h>
 
@@ -18,7 +18,8 @@ enum {
 	PM2_OFI_BATCH = 32,              // completions that one poll reads
 };
 
-// An operation of the provider's: that of a slot has the slot's number, that of a buffer PM2_OFI_SLOTS more, a remote read a higher one.
+// An operation of the provider's. The number of one that sends a slot is the slot's; of one that receives into a buffer
+// PM2_OFI_SLOTS and the buffer's; that of a remote read is higher.
 struct pm2_ofi_op {
 	struct fi_context2 context; // first, for the provider gives its address back
 	uint64_t id;
@@ -47,7 +48,8 @@ struct pm2_ofi {
 // pm2_ofi_offers lists what a provider offers, or all of them ("").
 int pm2_ofi_offers(const char *provider, struct fi_info **all);
 
-// pm2_ofi_open opens an endpoint as an offer says, whose owner it becomes. NULL: *call has failed, of libfabric, with the negative *error.
+// pm2_ofi_open opens an endpoint as an offer says, and frees the offer with it. NULL: the function *call of libfabric has
+// failed with the negative *error.
 struct pm2_ofi *pm2_ofi_open(struct fi_info *offer, const char **call, int *error);
 void pm2_ofi_close(struct pm2_ofi *e);
 
@@ -55,6 +57,7 @@ void pm2_ofi_close(struct pm2_ofi *e);
 
 int pm2_ofi_post(struct pm2_ofi *e, uint32_t buffer);
 
-// pm2_ofi_register has the provider know memory, which is to be read by a peer, or, without remote, read into; by that key, or another one.
+// pm2_ofi_register has the provider know memory: with remote for peers to read there, else for remote reads to write
+// there. *key is the key that is wanted, and then the one that it has.
 int pm2_ofi_register(struct pm2_ofi *e, uintptr_t at, size_t size, int remote, uint64_t *key, struct fid_mr **mr);
 int pm2_ofi_read(struct pm2_ofi *e, struct pm2_ofi_op *o, uintptr_t at, size_t size, struct fid_mr *mr, uint64_t from, uint64_t there, uint64_t key);

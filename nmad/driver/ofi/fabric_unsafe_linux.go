@@ -4,22 +4,6 @@ package ofi
 
 /*
 #cgo pkg-config: libfabric
-#cgo noescape fi_cq_read
-#cgo nocallback fi_cq_read
-#cgo noescape fi_cq_readerr
-#cgo nocallback fi_cq_readerr
-#cgo noescape fi_inject
-#cgo nocallback fi_inject
-#cgo noescape fi_send
-#cgo nocallback fi_send
-#cgo noescape fi_trywait
-#cgo nocallback fi_trywait
-#cgo noescape fi_close
-#cgo nocallback fi_close
-#cgo noescape pm2_ofi_post
-#cgo nocallback pm2_ofi_post
-#cgo noescape pm2_ofi_read
-#cgo nocallback pm2_ofi_read
 #cgo noescape pm2_ofi_register
 #cgo nocallback pm2_ofi_register
 #include <stdlib.h>
@@ -146,8 +130,9 @@ func choose(all *C.struct_fi_info, host netip.Addr) (best *C.struct_fi_info) {
 	return best
 }
 
-// setSource binds an endpoint: of shm to the name of this process; of a provider of sockets to the host's address, and a port that the kernel chooses. The
-// provider does not offer the address of an interface whose carrier is not up yet; bound to the loopback in its place it reaches no other host.
+// setSource has an endpoint be bound: of shm to the name of this process; of a provider of sockets to the
+// host's address, at a port that the kernel chooses. The provider does not offer the address of an interface
+// whose carrier is not up yet, and bound to the loopback instead an endpoint would reach no other host.
 func setSource(i *C.struct_fi_info, host netip.Addr) {
 	switch name := C.GoString(i.fabric_attr.prov_name); {
 	case isShm(name):
@@ -199,7 +184,8 @@ func (f *fabric) remove(to uint64) {
 	C.fi_av_remove(f.c.av, &a, 1, 0)
 }
 
-// poll gives what has happened; it stays valid until the next call. failure says how the only event has failed; nil: none has.
+// poll gives what has happened, until the next call. failure is the error of the only event; nil: all have
+// succeeded.
 func (f *fabric) poll() (events []event, failure, err error) {
 	n := C.fi_cq_read(f.c.cq, unsafe.Pointer(&f.c.events), C.PM2_OFI_BATCH)
 	if n == -C.FI_EAVAIL {
@@ -223,7 +209,8 @@ func operationOf(v *event) (id uint64, ok bool) {
 	return uint64((*operation)(v.op_context).id), true
 }
 
-// packet is what an event says of a receive buffer: the packet in it; nil: none; and whether the provider is done with the buffer.
+// packetOf gives the packet that an event of a receive buffer tells of (nil: none), and whether the provider is
+// done with the buffer.
 func packetOf(v *event) (packet []byte, spent bool) {
 	if v.len > 0 {
 		packet = unsafe.Slice((*byte)(v.buf), int(v.len))
@@ -251,7 +238,7 @@ const (
 
 const again = -C.FI_EAGAIN
 
-// result is what became of a call that gives r, and else has the result well.
+// result makes a result of what a call of libfabric returns: well, unless that is negative.
 func (f *fabric) result(call string, well result, r int) (result, error) {
 	switch {
 	case r == again:

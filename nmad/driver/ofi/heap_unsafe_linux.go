@@ -4,7 +4,8 @@ package ofi
 
 import "unsafe"
 
-// findObject gives the object of Go's heap that an address belongs to. It is among the functions of Go's runtime that other modules may use.
+// findObject gives the object of Go's heap that an address belongs to; 0: to none. Go's runtime leaves this
+// function to other modules.
 //
 //go:linkname findObject runtime.findObject
 func findObject(p, base, offset uintptr) (object uintptr, in unsafe.Pointer, index uintptr)

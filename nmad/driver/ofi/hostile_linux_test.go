@@ -89,7 +89,7 @@ func TestHostile(t *testing.T) {
 // TestViolatedGoodbye: a link that was closed waits for nothing of a peer that violates the protocol.
 func TestViolatedGoodbye(t *testing.T) {
 	l := alone()
-	l.port.failed, l.met, l.parting = nil, true, true
+	l.port.failed, l.greeted, l.parting = nil, true, true
 	l.out.offered.Store(1)
 	l.End()
 	if l.parted() {

@@ -10,7 +10,6 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/pm2-go/pm2/nmad/driver"
-	"github.com/pm2-go/pm2/nmad/driver/internal/life"
 	"github.com/pm2-go/pm2/nmad/driver/internal/raw"
 	"github.com/pm2-go/pm2/nmad/internal/process"
 )
@@ -23,23 +22,23 @@ import (
 //
 // While the state is moving the buffer is pinned, and the provider's. Over shm Pull goes from idle to landed itself.
 type incoming struct {
-	last   uint64         // look
-	vain   uint32         // calls
-	direct process.Memory // of the peer, if this process reads it by calls of the system
+	polls     uint64         // of the port, at the last look of the caller of Pull
+	idleCalls uint32         // of Pull that brought nothing
+	direct    process.Memory // of the peer, if this process reads it by calls of the system; PID 0: the provider does
 
 	open  atomic.Uint32 // 1: there is a window
 	w     window        // what is left of it: the one that polls writes it until open; then the caller of Pull does
 	total atomic.Uint64 // bytes received, ever; the caller of Pull writes it
 	told  atomic.Uint64 // of them the peer knows; written under lock
 
-	state atomic.Uint32
-	size  int        // bytes that move, or have
-	given int        // landed: of them, that the caller was told of
-	err   error      // landed: what went wrong
-	op    *operation // the provider's part of a read; that of the link
-	pin   runtime.Pinner
-	reg   *registration // of the buffer
-	own   registration
+	state  atomic.Uint32
+	size   int        // bytes that move, or have
+	given  int        // landed: of them, that the caller was told of
+	err    error      // landed: what went wrong
+	op     *operation // the provider's part of a read; that of the link
+	pin    runtime.Pinner
+	reg    *registration // of the buffer
+	single registration  // where it is not kept
 }
 
 const (
@@ -66,7 +65,8 @@ func (l *link) land(err error) {
 // mostDirect is how much is read at once by a call of the system, in bytes, before others have their turn.
 const mostDirect = 1 << 20
 
-// fetch reads from the window by a call of the system. What has come counts once it has been looked whether the peer has taken the window back.
+// fetch reads from the window by a call of the system. The bytes count once check has found that the peer had
+// not taken the window back.
 func (in *incoming) fetch(buf []byte) {
 	n := min(len(buf), int(in.w.size), mostDirect)
 	in.size, in.given, in.err = n, 0, nil
@@ -82,7 +82,7 @@ func (l *link) begin(buf []byte) (err error) {
 	in.size, in.given, in.err = min(len(buf), int(in.w.size), int(min(p.f.most, mostWindow))), 0, nil
 	buf = buf[:in.size]
 	in.pin.Pin(&buf[0])
-	in.reg, err = p.register(&in.own, buf, false)
+	in.reg, err = p.register(&in.single, buf, false)
 	r := busy
 	if err == nil {
 		r, err = p.f.read(in.op, buf, in.reg, l.to, &in.w)
@@ -96,7 +96,7 @@ func (l *link) begin(buf []byte) (err error) {
 	return nil
 }
 
-// take gives bytes that have landed, at most most.
+// take hands out bytes that have landed, at most most.
 func (in *incoming) take(most int) (n int, err error) {
 	if in.err != nil {
 		return 0, in.err
@@ -114,36 +114,36 @@ func (in *incoming) take(most int) (n int, err error) {
 	return n, nil
 }
 
-// check has a read that has landed fail if the peer had taken the window back by then: what it takes back a provider cannot read, but a call of the
-// system can. Under lock.
+// check has a read that has landed fail if the peer had taken the window back by then. A provider cannot read
+// what was taken back, but a call of the system can. Under lock.
 func (l *link) check() {
 	in := &l.in
 	if in.err != nil || in.given > 0 || in.direct.PID == 0 {
 		return
 	}
-	if _, errno := raw.Recv(l.sock, l.word[:]); errno != unix.EAGAIN {
+	if _, errno := raw.Recv(l.sock, l.signal[:]); errno != unix.EAGAIN {
 		in.err = fmt.Errorf("%w: it has given this process up, or has ended", driver.ErrPeerLost)
 	}
 }
 
 // Pull implements driver.Link: it reads from the peer's window.
 func (l *link) Pull(buf []byte) (int, error) {
-	if s := l.State.Load(); s&(life.Closed|life.Broken) != 0 {
-		return 0, l.Why(s)
+	if err := l.closed(); err != nil {
+		return 0, err
 	}
 	in := &l.in
 	if len(buf) == 0 {
 		return 0, nil
 	}
 	if in.open.Load() == 0 || in.state.Load() == moving {
-		l.port.look(&in.last)
+		l.port.look(&in.polls)
 	}
 	if in.open.Load() != 0 && in.state.Load() != moving {
 		if n, err := l.pull(buf); n != 0 || err != nil {
 			return n, err
 		}
 	}
-	if l.idle(&in.vain); l.State.Load() != 0 || l.gone.Load() != 0 {
+	if l.idle(&in.idleCalls); l.State.Load() != 0 {
 		return 0, l.ended()
 	}
 	return 0, nil
@@ -159,8 +159,8 @@ func (l *link) pull(buf []byte) (n int, err error) {
 		return 0, nil
 	}
 	defer l.port.release()
-	if s := l.State.Load(); s&(life.Closed|life.Broken) != 0 {
-		return 0, l.Why(s)
+	if err := l.closed(); err != nil {
+		return 0, err
 	}
 	if in.state.Load() == idle {
 		if err = l.ended(); err == nil && l.severed {
@@ -188,8 +188,8 @@ func (l *link) pull(buf []byte) (n int, err error) {
 	return n, nil
 }
 
-// ReturnPull implements driver.Link. A read by a call of the system is over already. What the provider reads from a peer that is lost, or given up, ends when
-// the provider forgets the peer's address.
+// ReturnPull implements driver.Link. A read by a call of the system is over already. A read by the provider
+// from a peer that is lost, or given up, ends when the provider forgets the peer's address.
 func (l *link) ReturnPull(evict bool) (n int, ok bool) {
 	p, in := l.port, &l.in
 	p.take()

@@ -19,60 +19,60 @@ import (
 // padding separates what different cores write, in bytes.
 const padding = 128
 
-// link is one side of a link. See doc.go. What it has is freed under the lock of the port, once state has closed: a caller that
-// needs more than memory takes the lock, and looks at state.
+// link is one side of a link (doc.go). Send with Flush, Recv, Push, Pull, and Arm with Disarm have one caller each at a time, in
+// parallel with the others. What a link has is freed under the lock of the port after State has Closed: a caller that
+// needs more than memory takes that lock, and looks at State again.
 type link struct {
 	driver.Plain
 	life.Life
-	gone    atomic.Int64 // when the peer was seen to have ended, or to have closed the link: ns since start; 0: not
+	gone    atomic.Int64 // when this side found that the peer has ended, or has closed the link: ns since start; 0: it has not. State has Lost by then
 	port    *port
-	maxBody int // bytes
-	number  uint32
-	token   uint64         // packets of the peer have it
+	maxBody int            // bytes
+	number  uint32         // by which the peer's packets name the link
+	token   uint64         // which the peer's packets carry
 	to      uint64         // the peer, as libfabric knows it
-	other   prefix         // what packets to the peer have: link, token
-	peer    netip.AddrPort // its endpoint, of a provider of sockets; not valid: it has no such address
+	other   prefix         // of packets to the peer: its number of the link, its token
+	peer    netip.AddrPort // the peer's endpoint, of a provider of sockets; not valid: it has no such address
+	sock    int            // control connection
 	_       [padding]byte
 
-	// The caller of Send.
-	vainSend uint32
-	lastSend uint64        // look, of Flush
-	refused  atomic.Uint32 // 1: the last Send found no room
-	_        [padding]byte
+	// The caller of Send, and of Flush.
+	idleSends uint32        // calls that moved nothing
+	sendPolls uint64        // polls of the port at the last look
+	refused   atomic.Uint32 // 1: the last Send found no room
+	_         [padding]byte
 
 	// The caller of Recv.
-	rx      inbox
-	last    uint64 // look
-	vain    uint32
-	waits   time.Time // since when it has waited for Push
-	waitsAt uint64    // to tell of so many bytes
-	_       [padding]byte
-	in      incoming
-	_       [padding]byte
-	out     outgoing
-	_       [padding]byte
-	nap     nap
-	_       [padding]byte
-	credit  atomic.Uint32 // of the inbox, that the peer was told of last; written under lock
+	rx        inbox
+	recvPolls uint64    // polls of the port at the last look
+	idleRecvs uint32    // calls that brought nothing
+	heldSince time.Time // since when packets are held back for Push,
+	heldAt    uint64    // which is to tell of so many bytes
+	_         [padding]byte
+	in        incoming
+	_         [padding]byte
+	out       outgoing
+	_         [padding]byte
+	nap       nap
+	_         [padding]byte
 
 	// Under the lock of the port.
-	tail      uint64 // where the next packet lies in the peer's inbox
-	heads     uint32 // credit of the peer
-	seq       uint32 // of the next packet to the peer
-	expects   uint32 // of the next one from it
-	pending   int    // slots on their way
-	met       bool
-	freed     bool
-	severed   bool // its address was taken back
-	portsTold bool
-	peerPorts []byte // from which the peer is connected to this endpoint
-	parting   bool   // the bye is on its way, or gone
-	bell      raw.Bell
-	word      [1]byte   // to and from the control connection
-	asked     time.Time // when ReturnPush was asked first
-
-	bye  atomic.Uint32 // 1: the peer has said goodbye
-	sock int           // control connection
+	credit      atomic.Uint32 // head of the inbox that the peer was told of last; read without the lock
+	bye         atomic.Uint32 // 1: the peer has said goodbye; read without the lock
+	peerTail    uint64        // where the next packet lies in the peer's inbox
+	peerHead    uint32        // the peer's credit: head of its inbox, as it has told last
+	seq         uint32        // of the next packet to the peer
+	nextSeq     uint32        // of the next packet from the peer
+	pending     int           // slots on their way
+	greeted     bool          // the peer's HELLO has come
+	parting     bool          // the goodbye is on its way, or gone
+	freed       bool
+	severed     bool   // the peer's address was taken back
+	portsTold   bool   // PORTS was sent
+	peerPorts   []byte // ports from which the peer is connected to this endpoint, two bytes each
+	bell        raw.Bell
+	signal      [1]byte   // to and from the control connection
+	returnSince time.Time // when ReturnPush was called first
 }
 
 var start = time.Now()
@@ -112,38 +112,41 @@ func (l *link) Send(h *driver.Header, body []byte, parts [][]byte, _ bool) (bool
 	if err := l.barred(); err != nil {
 		return false, err
 	}
-	p := l.port
-	if p.try() {
-		ok, err := false, l.barred()
-		if err != nil {
-			p.release()
-			return false, err
-		}
-		if ok, err = l.send(h, body, parts, size); !ok && err == nil {
-			p.poll()
-		}
-		p.release()
-		if ok || err != nil {
-			if l.refused.Load() != 0 {
-				l.refused.Store(0)
-			}
-			if err != nil {
-				err = l.lose(err)
-			}
-			return ok, err
-		}
+	ok, err := l.send(h, body, parts, size)
+	if !ok && err == nil {
+		l.refused.Store(1)
+		l.idle(&l.idleSends)
+		return false, l.barred()
 	}
-	l.refused.Store(1)
-	if l.idle(&l.vainSend); l.gone.Load() != 0 {
-		return false, l.lost()
+	if l.refused.Load() != 0 {
+		l.refused.Store(0)
 	}
-	return false, nil
+	return ok, err
 }
 
-// send sends a packet if there is credit for it. Under lock.
-func (l *link) send(h *driver.Header, body []byte, parts [][]byte, size int) (bool, error) {
-	head := l.tail - uint64(uint32(l.tail)-l.heads)
-	_, next, ok := place(l.tail, head, driver.HeaderSize+size)
+// send sends a packet, if the lock is free, and there is a slot and credit for the packet; else it polls.
+func (l *link) send(h *driver.Header, body []byte, parts [][]byte, size int) (ok bool, err error) {
+	p := l.port
+	if !p.try() {
+		return false, nil
+	}
+	defer p.release()
+	if err = l.barred(); err != nil {
+		return false, err
+	}
+	if ok, err = l.fill(h, body, parts, size); err != nil {
+		return false, l.lose(err)
+	}
+	if !ok {
+		p.poll()
+	}
+	return ok, nil
+}
+
+// fill fills a slot with a packet and sends it, if there is a slot, and credit. Under lock.
+func (l *link) fill(h *driver.Header, body []byte, parts [][]byte, size int) (bool, error) {
+	head := l.peerTail - uint64(uint32(l.peerTail)-l.peerHead)
+	_, next, ok := place(l.peerTail, head, driver.HeaderSize+size)
 	p := l.port
 	if n := len(p.free); !ok || n == 0 {
 		return false, nil
@@ -162,11 +165,12 @@ func (l *link) send(h *driver.Header, body []byte, parts [][]byte, size int) (bo
 	if ok, err := l.launch(kindPacket, headSize+size, false); !ok {
 		return false, err
 	}
-	l.tail = next
+	l.peerTail = next
 	return true, nil
 }
 
-// launch sends what lies in the free slot that is next, but for the prefix. Under lock.
+// launch writes the prefix into the next free slot, whose other bytes the caller has written, and sends the
+// slot. told: the packet counts as pending until it is gone. Under lock.
 func (l *link) launch(kind uint8, size int, told bool) (bool, error) {
 	if l.severed {
 		return false, l.lost()
@@ -192,7 +196,7 @@ func (l *link) launch(kind uint8, size int, told bool) (bool, error) {
 	return true, nil
 }
 
-// emit sends a packet of the driver's own. told: it counts as pending until it is gone. Under lock.
+// emit sends a packet of the driver's own. told is that of launch. Under lock.
 func (l *link) emit(kind uint8, payload []byte, told bool) (bool, error) {
 	p := l.port
 	if len(p.free) == 0 {
@@ -202,7 +206,7 @@ func (l *link) emit(kind uint8, payload []byte, told bool) (bool, error) {
 	return l.launch(kind, prefixSize+len(payload), told)
 }
 
-// pay tells the peer what it has to know: the window, what was read, the credit. Under lock.
+// pay tells the peer what this side owes it: the window, how much was read, the credit. Under lock.
 func (l *link) pay() {
 	if l.State.Load()&life.Closed != 0 {
 		return
@@ -233,42 +237,43 @@ func (l *link) pay() {
 
 func (l *link) owesCredit() bool { return uint32(l.rx.head.Load())-l.credit.Load() >= owed }
 
-// owes says whether there is something to pay.
+// owes says whether pay finds something to tell.
 func (l *link) owes() bool {
 	return l.out.owes.Load() != 0 || l.in.total.Load() != l.in.told.Load() || l.owesCredit()
 }
 
 // Flush implements driver.Link: Send leaves nothing behind, but the provider may.
 func (l *link) Flush() (bool, error) {
-	if s := l.State.Load(); s&(life.Closed|life.Broken) != 0 {
-		return false, l.Why(s)
+	if err := l.closed(); err != nil {
+		return false, err
 	}
-	l.port.look(&l.lastSend)
-	if l.idle(&l.vainSend); l.over() {
+	l.port.look(&l.sendPolls)
+	if l.idle(&l.idleSends); l.over() {
 		return false, l.lost()
 	}
 	return true, nil
 }
 
-// Recv implements driver.Link: no call of libfabric if something has come already, else one. body lies in memory of the link.
+// Recv implements driver.Link: no call of libfabric if a packet lies in the inbox, else one. body lies in the
+// inbox.
 func (l *link) Recv(h *driver.Header) (body []byte, ok bool, err error) {
-	if s := l.State.Load(); s&(life.Closed|life.Broken) != 0 {
-		return nil, false, l.Why(s)
+	if err := l.closed(); err != nil {
+		return nil, false, err
 	}
-	if !l.rx.empty() && l.waitsForPush() {
+	if !l.rx.empty() && l.heldForPush() {
 		return nil, false, nil
 	}
 	packet, ok := l.rx.next()
 	if !ok {
 		gone := l.gone.Load() != 0 // before the last look
-		l.port.look(&l.last)
+		l.port.look(&l.recvPolls)
 		if packet, ok = l.rx.next(); !ok {
-			l.idle(&l.vain)
+			l.idle(&l.idleRecvs)
 			if gone {
 				err = l.ended()
 			}
-			if s := l.State.Load(); s&(life.Closed|life.Broken) != 0 {
-				err = l.Why(s)
+			if why := l.closed(); why != nil {
+				err = why
 			}
 		}
 	}
@@ -288,30 +293,31 @@ func (l *link) Recv(h *driver.Header) (body []byte, ok bool, err error) {
 	return packet[driver.HeaderSize:], true, nil
 }
 
-// waitsForPush has packets wait for Push to tell what the peer had taken before it sent them: a goodbye above all, behind which sends that are not through
-// have failed. Not for longer than grace, since the caller of Push may have gone.
-func (l *link) waitsForPush() bool {
+// heldForPush holds packets back until Push has told what the peer had read before it sent them: above all a
+// goodbye, behind which the sends that are not through have failed. It does so for grace at most, since the
+// caller of Push may have gone.
+func (l *link) heldForPush() bool {
 	taken := l.out.taken.Load()
 	if taken == l.out.total.Load() {
 		return false
 	}
-	if taken != l.waitsAt {
-		l.waitsAt, l.waits = taken, time.Now()
+	if taken != l.heldAt {
+		l.heldAt, l.heldSince = taken, time.Now()
 		return true
 	}
-	return l.State.Load() == 0 && time.Since(l.waits) < grace
+	return l.State.Load() == 0 && time.Since(l.heldSince) < grace
 }
 
 // heard takes a packet of the peer in. Under lock.
 func (l *link) heard(x *prefix, rest []byte) {
 	var err error
 	switch {
-	case x.seq != l.expects:
-		err = fmt.Errorf("%w: packet %d where %d should come", driver.ErrProtocol, x.seq, l.expects)
-	case uint32(l.tail)-x.credit > uint32(l.tail)-l.heads:
+	case x.seq != l.nextSeq:
+		err = fmt.Errorf("%w: packet %d where %d should come", driver.ErrProtocol, x.seq, l.nextSeq)
+	case uint32(l.peerTail)-x.credit > uint32(l.peerTail)-l.peerHead:
 		err = fmt.Errorf("%w: credit for bytes that were not sent", driver.ErrProtocol)
 	default:
-		l.expects, l.heads = l.expects+1, x.credit
+		l.nextSeq, l.peerHead = l.nextSeq+1, x.credit
 		err = l.act(x.kind, rest)
 	}
 	if err != nil {
@@ -343,7 +349,7 @@ func (l *link) act(kind uint8, rest []byte) error {
 		}
 		return l.out.took(word(rest))
 	case kindHello:
-		l.met = true
+		l.greeted = true
 	case kindPorts:
 		l.peerPorts = slices.Clone(rest)
 	case kindBye:
@@ -365,9 +371,6 @@ func (l *link) Close() error {
 func (l *link) barred() error {
 	if s := l.State.Load(); s != 0 {
 		return l.Why(s)
-	}
-	if l.gone.Load() != 0 {
-		return l.lost()
 	}
 	return nil
 }

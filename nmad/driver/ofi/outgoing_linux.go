@@ -9,23 +9,22 @@ import (
 	"time"
 
 	"github.com/pm2-go/pm2/nmad/driver"
-	"github.com/pm2-go/pm2/nmad/driver/internal/life"
 	"github.com/pm2-go/pm2/nmad/driver/internal/raw"
 )
 
-// outgoing is the large track as its sender has it: a window onto the buffer of Push, from which the peer reads, and says how much it has. While it
-// is open the buffer is pinned.
+// outgoing is the large track as its sender has it: a window onto the buffer of Push. The peer reads from the
+// window, and says how much it has read. While the window is open the buffer is pinned.
 type outgoing struct {
-	last    uint64 // look
-	vain    uint32
-	refused atomic.Uint32 // 1: the last Push moved nothing
-	total   atomic.Uint64 // bytes that Push has told of, ever
-	taken   atomic.Uint64 // bytes that the peer has read, ever
+	polls     uint64        // of the port, at the last look of the caller of Push
+	idleCalls uint32        // of Push that told of nothing
+	refused   atomic.Uint32 // 1: the last Push moved nothing
+	total     atomic.Uint64 // bytes that Push has told of, ever
+	taken     atomic.Uint64 // bytes that the peer has read, ever
 
 	// Under the lock of the port.
 	pin     runtime.Pinner
-	reg     *registration
-	own     registration
+	reg     *registration // of the buffer
+	single  registration  // where it is not kept
 	w       window
 	offered atomic.Uint64 // where the window ends, in bytes ever; total: there is none
 	owes    atomic.Uint32 // 1: the peer was not told of the window
@@ -43,7 +42,7 @@ func (l *link) offer(buf []byte) (err error) {
 	out, p := &l.out, l.port
 	buf = buf[:min(len(buf), mostWindow)]
 	out.pin.Pin(&buf[0])
-	if out.reg, err = p.register(&out.own, buf, true); err != nil {
+	if out.reg, err = p.register(&out.single, buf, true); err != nil {
 		out.pin.Unpin()
 		return err
 	}
@@ -53,7 +52,8 @@ func (l *link) offer(buf []byte) (err error) {
 	return nil
 }
 
-// advance gives what the peer has taken, and closes the window behind the last byte. Under lock.
+// advance gives how much the peer has read that Push has not told of, and closes the window behind the last
+// byte. Under lock.
 func (out *outgoing) advance() int {
 	n := out.taken.Load() - out.total.Load()
 	if n > 0 && out.taken.Load() == out.offered.Load() {
@@ -64,7 +64,7 @@ func (out *outgoing) advance() int {
 	return int(n)
 }
 
-// close ends the window, whatever the peer has taken. Under lock.
+// close ends the window, however much of it the peer has read. Under lock.
 func (out *outgoing) close() {
 	out.reg.unregister()
 	out.pin.Unpin()
@@ -74,7 +74,7 @@ func (out *outgoing) close() {
 	out.owes.Store(0)
 }
 
-// took takes in how much the peer has read, ever. Under lock.
+// took notes how much the peer has read, ever. Under lock.
 func (out *outgoing) took(n uint64) error {
 	if out.broken {
 		return nil
@@ -97,7 +97,7 @@ func (l *link) Push(buf []byte) (int, error) {
 		return 0, nil
 	}
 	if !out.ready() {
-		l.port.look(&out.last)
+		l.port.look(&out.polls)
 	}
 	if out.ready() {
 		if n, err := l.push(buf); n != 0 || err != nil {
@@ -105,7 +105,7 @@ func (l *link) Push(buf []byte) (int, error) {
 		}
 	}
 	out.refused.Store(1)
-	if l.idle(&out.vain); (l.State.Load() != 0 || l.gone.Load() != 0) && out.taken.Load() == out.total.Load() {
+	if l.idle(&out.idleCalls); (l.State.Load() != 0) && out.taken.Load() == out.total.Load() {
 		return 0, l.lost()
 	}
 	return 0, nil
@@ -118,18 +118,17 @@ func (l *link) push(buf []byte) (n int, err error) {
 	}
 	defer l.port.release()
 	out := &l.out
-	if s := l.State.Load(); s&(life.Closed|life.Broken) != 0 {
-		return 0, l.Why(s)
+	if err := l.closed(); err != nil {
+		return 0, err
 	}
 	if out.open() {
 		if n = out.advance(); n > 0 {
 			out.refused.Store(0)
 			l.stir()
 		}
-	} else if err = l.barred(); err == nil && l.severed {
-		err = l.lost()
-	} else if ok := false; err == nil {
-		if ok, err = l.tellPorts(); ok {
+	} else if err = l.barred(); err == nil {
+		var told bool
+		if told, err = l.tellPorts(); told {
 			err = l.offer(buf)
 		}
 	}
@@ -140,8 +139,9 @@ func (l *link) push(buf []byte) (n int, err error) {
 	return n, nil
 }
 
-// ReturnPush implements driver.Link. From a peer that does not read by itself the provider takes the window away, with the peer's address: at once if
-// the peer is lost, else when it has not read within patience.
+// ReturnPush implements driver.Link. The provider takes a window away with the peer's address: at once if the
+// peer is lost, else when it has not read within patience. A peer that reads by calls of the system is told
+// (withdraw).
 func (l *link) ReturnPush() (int, bool) {
 	p, out := l.port, &l.out
 	p.take()
@@ -152,10 +152,10 @@ func (l *link) ReturnPush() (int, bool) {
 	out.refused.Store(0)
 	n := int(out.taken.Load() - out.total.Load())
 	if l.withdraw(); out.open() && out.offered.Load() != out.taken.Load() {
-		if l.asked.IsZero() {
-			l.asked = time.Now()
+		if l.returnSince.IsZero() {
+			l.returnSince = time.Now()
 		}
-		if !l.over() && time.Since(l.asked) < patience {
+		if !l.over() && time.Since(l.returnSince) < patience {
 			return 0, false
 		}
 		p.forget(l)
@@ -166,16 +166,18 @@ func (l *link) ReturnPush() (int, bool) {
 	return n, true
 }
 
-// withdraw closes the window of a peer that reads by itself, which is told that what it reads from here on is of no use. Under lock.
+// withdraw closes the window of a peer that reads by calls of the system, and tells the peer that what it reads
+// from here on is of no use. Under lock.
 func (l *link) withdraw() {
 	if out := &l.out; out.offered.Load() != out.taken.Load() && l.in.direct.PID != 0 {
-		l.word[0] = 1
-		_, _ = raw.Send(l.sock, l.word[:]) // it fails if the peer has ended
+		l.signal[0] = 1
+		_, _ = raw.Send(l.sock, l.signal[:]) // it fails if the peer has ended
 		out.close()
 	}
 }
 
-// lookBack looks what has happened, for a call that takes a buffer back; false: the link has been freed. Under lock.
+// lookBack looks what has happened, for a call that takes a buffer back: no other call looks any more. false:
+// the link has been freed. Under lock.
 func (l *link) lookBack() bool {
 	if l.freed {
 		return false
@@ -186,7 +188,7 @@ func (l *link) lookBack() bool {
 	return true
 }
 
-// over says that the peer's process has ended, or has closed the link, long enough ago.
+// over says whether the peer has ended, or has closed the link, for so long that nothing of it is under way.
 func (l *link) over() bool {
 	at := l.gone.Load()
 	return at != 0 && time.Since(start)-time.Duration(at) > grace

@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -17,36 +16,36 @@ import (
 	"github.com/pm2-go/pm2/nmad/driver"
 )
 
-// port is an endpoint of libfabric, which all links of a driver.Endpoint share. The thread that has the lock polls
-// it for all of them: what has come for a link it puts into the link's inbox, or notes in the link.
+// port is an endpoint of libfabric, which all links of a driver.Endpoint share. The thread that has the lock
+// polls for all links: it puts what has come for a link into the link's inbox, or notes it in the link.
 type port struct {
 	f       *fabric
-	kernel  bool // its calls are system calls
-	kin     bool // it has links within this process, over shm
-	lock    atomic.Uint32
-	polls   atomic.Uint64 // made, ever
+	kernel  bool          // its calls are system calls
+	kin     bool          // it has links within this process, over shm
+	lock    atomic.Uint32 // 1: a thread has it
+	polls   atomic.Uint64 // how many there were; written under lock
 	asleep  atomic.Int32  // links that are armed
-	rooms   atomic.Int32  // links that wait for a slot, or for the provider
-	lingers atomic.Int32  // links that are closed here and still have to say so
+	rooms   atomic.Int32  // links among them that wait for a slot, or for the provider
+	lingers atomic.Int32  // links that this side has closed and whose goodbye is not out
 	_       [128]byte
 
 	// Under lock.
-	links      []*link  // by number; nil: free
-	numbers    []uint32 // that links had which are closed
-	free       []uint32
-	owners     []*link // of slots that are on their way
-	peers      map[string]uint64
-	unposted   []uint32 // receive buffers that the provider did not take
-	holders    int      // the endpoint, and links
+	links      []*link           // by number; nil: free
+	numbers    []uint32          // that are free
+	free       []uint32          // slots
+	owners     []*link           // by slot: whose packet is on its way; nil: none, or the link was freed
+	peers      map[string]uint64 // by the address of the endpoint; nowhere: the provider has refused it
+	unposted   []uint32          // receive buffers that the provider did not take
+	holders    int               // the endpoint, and links
 	registered registrations
-	failed     error // of all
-	abandoned  bool  // the endpoint is closed
+	failed     error // of all links
 }
 
 // mostLinks is how many links an endpoint can have.
 const mostLinks = 1 << 20
 
-// firstRead is the number of the remote read of link 0; those of other links follow. Operations below it are of slots, then of buffers.
+// firstRead is the number of the remote read of link 0; those of the other links follow. Lower numbers are
+// those of slots, then of buffers.
 const firstRead = slots + buffers
 
 // ports are those that are open: what they have pinned must not become garbage.
@@ -90,7 +89,8 @@ func (p *port) take() {
 
 func (p *port) release() { asm.StoreRelease32(&p.lock, 0) }
 
-// look polls, unless another caller has since the caller's last look, or does now.
+// look polls, unless another caller has polled since this caller's last look, or polls now. last is where the
+// caller keeps the number of polls.
 func (p *port) look(last *uint64) {
 	if now := p.polls.Load(); now != *last {
 		*last = now
@@ -150,7 +150,7 @@ func (p *port) handle(v *event, err error) {
 	}
 }
 
-// gone frees a slot, whose packet is on its way, or could not be sent.
+// gone frees a slot whose packet is on its way, or could not be sent.
 func (p *port) gone(slot uint32, err error) {
 	l := p.owners[slot]
 	p.owners[slot] = nil
@@ -233,10 +233,10 @@ func random() uint64 {
 	return binary.LittleEndian.Uint64(b[:])
 }
 
-// nowhere is the address of a peer that has not been told yet.
+// nowhere stands for a peer whose address the provider does not know, or has refused.
 const nowhere = ^uint64(0)
 
-// reach makes a peer's address known.
+// reach makes a peer's address known to the provider.
 func (p *port) reach(l *link, name []byte) (err error) {
 	p.take()
 	defer p.release()
@@ -254,8 +254,8 @@ func (p *port) reach(l *link, name []byte) (err error) {
 	return err
 }
 
-// forget takes a peer's address back: the provider gives up what is under way from and to it. No link of that peer may use it
-// any more: all of them are lost.
+// forget takes a peer's address back, so that the provider gives up what is under way from the peer and to it.
+// All links of that peer are lost. Under lock.
 func (p *port) forget(l *link) {
 	for o := range p.all {
 		if o.to == l.to {
@@ -267,8 +267,8 @@ func (p *port) forget(l *link) {
 	for n := 0; n < mostPolls && p.reading(l.to); n++ {
 		p.poll()
 	}
-	if p.kernel && p.reading(l.to) || strings.HasSuffix(p.f.provider, ofiRxd) {
-		return // tcp would crash; ofi_rxd would not know the packets of a later link of that peer
+	if p.kernel && p.reading(l.to) {
+		return // the provider would crash
 	}
 	for name, a := range p.peers {
 		if a == l.to {
@@ -277,9 +277,6 @@ func (p *port) forget(l *link) {
 		}
 	}
 }
-
-// ofiRxd ends the name of a provider of datagrams that ofi_rxd makes reliable.
-const ofiRxd = "ofi_rxd"
 
 // mostPolls is how often the port is polled, without a pause, until the provider is through with what was given up.
 const mostPolls = 1000
@@ -294,7 +291,7 @@ func (p *port) reading(from uint64) bool {
 	return false
 }
 
-// drop forgets a link, which has no read under way, and has been freed. Under lock.
+// drop takes a link that was freed, and has no read under way, out of the port. Under lock.
 func (p *port) drop(l *link) {
 	freeOperation(l.in.op)
 	p.links[l.number] = nil
@@ -302,7 +299,8 @@ func (p *port) drop(l *link) {
 	p.leave()
 }
 
-// leave ends what a holder has. The last one closes the endpoint of libfabric.
+// leave gives up the share of a holder: a link, or the endpoint. The last one closes the endpoint of libfabric.
+// Under lock.
 func (p *port) leave() {
 	if p.holders--; p.holders > 0 {
 		return

@@ -16,12 +16,14 @@ import (
 	"github.com/pm2-go/pm2/nmad/driver/drivertest"
 )
 
-// TestDatagrams: over datagrams of UDP, made reliable by the provider ofi_rxd. It takes long.
+// TestDatagrams: over datagrams of UDP, made reliable by the provider ofi_rxd. It takes minutes. It leaves out a test that takes
+// windows back while their peers read: ofi_rxd of 1.17 neither answers such a read nor counts its packet, and so takes no
+// later packet of that peer.
 func TestDatagrams(t *testing.T) {
 	if !effort.Long() {
 		t.Skip("it runs with -long")
 	}
-	drivertest.RunInside(t, Driver{provider: "udp;ofi_rxd"})
+	drivertest.RunInside(t, Driver{provider: "udp;ofi_rxd"}, "close while inside")
 }
 
 // TestHooks: libfabric's hook for performance lies between the driver and the provider, and the library writes down what it does.

@@ -12,9 +12,10 @@ type registration struct {
 	used   uint64 // when last, by the clock of registrations
 }
 
-// registrations are those that are kept for buffers that come again: where the provider has to be told of all buffers
-// (FI_MR_LOCAL), which is dear, and of memory that is Go's. When other memory is unmapped no driver hears of it. A window that is kept has
-// the same key for all transfers, until others take its place. Under the lock of the port.
+// registrations are those that are kept for buffers that come again: of Go's memory, where the provider has to
+// be told of all buffers (FI_MR_LOCAL), which takes long. No driver hears when other memory is unmapped. A
+// window that is kept has the same key for all transfers, until others take its place. Under the lock of the
+// port.
 type registrations struct {
 	kept        map[span]*registration
 	bytes       int
@@ -34,12 +35,13 @@ const (
 	mostKeptBytes = 64 << 20
 )
 
-// register has the provider know buf, of a window if remote. own is for a registration that is not kept.
-func (p *port) register(own *registration, buf []byte, remote bool) (*registration, error) {
+// register has the provider know buf; remote: for peers to read there. It gives a registration that is kept, or
+// else single, which the caller holds.
+func (p *port) register(single *registration, buf []byte, remote bool) (*registration, error) {
 	f, r := p.f, &p.registered
-	*own = registration{}
+	*single = registration{}
 	if !f.local && (!remote || f.shm()) {
-		return own, nil
+		return single, nil
 	}
 	r.clock++
 	at := span{uintptr(addressOf(buf)), remote}
@@ -51,18 +53,18 @@ func (p *port) register(own *registration, buf []byte, remote bool) (*registrati
 	}
 	r.made++
 	if f.local && (old == nil || r.drop(old)) && isGo(buf) && r.room(len(buf)) {
-		own = &registration{buf: buf}
+		single = &registration{buf: buf} // which is kept
 	}
-	own.remote, own.uses, own.used, own.key = remote, 1, r.clock, random()&f.keyMask
-	err := f.register(own, buf)
+	single.remote, single.uses, single.used, single.key = remote, 1, r.clock, random()&f.keyMask
+	err := f.register(single, buf)
 	for err != nil && r.dropOldest() { // the system may have no more memory that can be locked
-		err = f.register(own, buf)
+		err = f.register(single, buf)
 	}
-	if err == nil && own.buf != nil {
-		r.kept[at] = own
+	if err == nil && single.buf != nil {
+		r.kept[at] = single
 		r.bytes += len(buf)
 	}
-	return own, err
+	return single, err
 }
 
 // unregister ends the use of a registration by a transfer.

@@ -28,13 +28,13 @@ type nap struct {
 	look       atomic.Uint32 // 1: a sleeper was woken: the next call in vain looks whether the peer is there
 
 	// The caller of Arm and Disarm.
-	inSet   bool
-	ticking bool
-	room    bool
-	period  time.Duration // how long the last nap was to be, at most
-	set0    unix.ItimerSpec
-	// Under lock.
-	bell unix.ItimerSpec
+	inSet   bool            // the queue's descriptor is in the set
+	ticking bool            // the timer goes off by itself
+	room    bool            // the sleeper waits for room, too: rooms of the port counts it
+	period  time.Duration   // how long the last nap was to be, at most
+	napTime unix.ItimerSpec // what the timer is set to
+
+	ringTime unix.ItimerSpec // what the timer is set to by the one that rings; under the lock of the port
 }
 
 const (
@@ -43,8 +43,8 @@ const (
 	rung
 )
 
-// How long naps are where the provider has no descriptor: they grow from the shortest to the longest, per link that is
-// armed, so that all of them together do not wake more often than one would.
+// How long a nap is where the provider has no descriptor: it grows from the shortest to the longest, times the
+// number of links that are armed, so that all of them together wake as often as one would.
 const (
 	shortest = 50 * time.Microsecond
 	longest  = 2 * time.Millisecond
@@ -72,8 +72,8 @@ func (l *link) Descriptor() int { return l.nap.set }
 // ring wakes the sleeper of a link. Under lock.
 func (l *link) ring() {
 	if n := &l.nap; n.armed.Load() == armed && n.armed.CompareAndSwap(armed, rung) {
-		n.bell.Value.Nsec = 1
-		_ = unix.TimerfdSettime(n.timer, 0, &n.bell, nil)
+		n.ringTime.Value.Nsec = 1
+		_ = unix.TimerfdSettime(n.timer, 0, &n.ringTime, nil)
 	}
 }
 
@@ -116,9 +116,9 @@ func (l *link) Arm(wantRoom bool) bool {
 			n.period = 0
 		}
 		n.period = min(max(2*n.period, shortest), longest)
-		n.set0.Value = unix.NsecToTimespec(int64(n.period) * int64(min(p.asleep.Load(), mostNaps)))
+		n.napTime.Value = unix.NsecToTimespec(int64(n.period) * int64(min(p.asleep.Load(), mostNaps)))
 		n.ticking = true
-		_ = unix.TimerfdSettime(n.timer, 0, &n.set0, nil)
+		_ = unix.TimerfdSettime(n.timer, 0, &n.napTime, nil)
 	}
 	n.armed.Store(armed) // under lock: no thread polls between the look and this
 	return true
@@ -158,8 +158,8 @@ func (l *link) Disarm() {
 	}
 	if n.ticking || was == rung {
 		n.ticking = false
-		n.set0.Value = unix.Timespec{}
-		_ = unix.TimerfdSettime(n.timer, 0, &n.set0, nil)
+		n.napTime.Value = unix.Timespec{}
+		_ = unix.TimerfdSettime(n.timer, 0, &n.napTime, nil)
 	}
 }
 

@@ -9,12 +9,14 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// The provider tcp has one connection for each peer. After the peer's address was taken back it goes on to read and to write there, or crashes (1.17), if it
-// closes the connection while the bytes of a read are arriving. So the driver shuts the connection down for reading before it takes an address
-// back: the provider then finds its end, and fails what is under way.
+// The provider tcp has one connection for each peer. When the driver takes a peer's address back, the provider goes on to
+// read and to write on that connection (FI_AV_REMOVE_CLEANUP off), or closes it (on), and then crashes (1.17) if the bytes
+// of a read are arriving. So the driver switches that on, and shuts the connection down for reading before it takes an
+// address back: the provider finds the end of the connection, and fails what is under way.
 //
-// Either side may have made the connection. The one that has knows it by the address of the peer's endpoint, and tells the port of its own
-// end (PORTS), before the first long message, by which the other one knows it.
+// Either side may have made the connection. The side that has made it knows its socket by the address of the peer's
+// endpoint, and tells the port of its own end (PORTS) before the first long message. By that port the other side knows
+// its socket.
 
 // addrPort reads the address of an IP socket, as C has it; not valid: it is another one.
 func addrPort(b []byte) netip.AddrPort {
@@ -73,7 +75,8 @@ func connections(f func(fd int, own, peer netip.AddrPort)) {
 	}
 }
 
-// tellPorts has the peer know from which ports this process is connected to its endpoint, unless it does; false: not now. Under lock.
+// tellPorts tells the peer from which ports this process is connected to its endpoint, once; false: not now.
+// Under lock.
 func (l *link) tellPorts() (ok bool, err error) {
 	if l.portsTold || !l.peer.IsValid() {
 		return true, nil

@@ -1,9 +1,10 @@
 //go:build ofi
 
-// The provider shm guards what processes share by pthread_spin_lock. A process that is killed inside would leave its lock, or that of a
-// peer, closed for ever, and each process that calls the provider would spin there. So this program has these functions itself, before those of
-// the C library: a lock holds the number of the process that has it, and is taken over from one that has ended. All that share
-// such a lock are programs with this driver, and of one name space of processes (kin_linux.go).
+// The provider shm guards what processes share by pthread_spin_lock. A process that is killed while it holds its own lock, or
+// that of a peer, would leave it closed for ever, and each process that calls the provider would spin there. So this
+// program has these functions itself, in the place of those of the C library: a lock is the number of the process that holds
+// it, and a waiter takes it over from a process that has ended. All that share such a lock are programs with this driver, in
+// one name space of processes (kin_linux.go).
 #define _GNU_SOURCE
 #include <errno.h>
 #include <poll.h>
@@ -12,7 +13,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-// How often a waiter tries before it looks whether the holder lives: for some milliseconds.
+// How often a waiter tries before it looks whether the holder lives: some milliseconds.
 #define LOOK (1 << 16)
 
 static int own(void) {
