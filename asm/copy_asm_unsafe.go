@@ -8,14 +8,15 @@ import (
 	cpuidlib "github.com/klauspost/cpuid/v2"
 )
 
-// stringFrom is the length in bytes from which on the string instruction copies faster into what another core has read; below, its
-// start-up costs more than it gains. It is of those processor families on which it was measured between two cores
-// (docs/decisions/large-messages-over-shm.md): AMD's Zen 5. On Zen 4 the builtin is as fast or faster at every length, on others nothing
-// was measured.
+// stringFrom is the length in bytes from which on Copy uses the string instruction: shorter copies lose more by its start-up than
+// they gain. It is finite on the processor families on which a measurement between two cores showed a gain
+// (docs/decisions/large-messages-over-shm.md): AMD's Zen 5. On Zen 4 the builtin is as fast or faster at every length; other
+// families were not measured.
 var stringFrom = leastString(cpuidlib.CPU.VendorID, cpuidlib.CPU.Family)
 
 const measuredString = 3 << 10
 
+// leastString returns stringFrom for a processor family.
 func leastString(vendor cpuidlib.Vendor, family int) int {
 	if vendor == cpuidlib.AMD && family == 0x1a {
 		return measuredString
@@ -40,6 +41,7 @@ func Copy(to, from []byte) int {
 	return copyLong(to, from)
 }
 
+// copyLong is Copy of at least stringFrom bytes, so that Copy is inlined.
 func copyLong(to, from []byte) int {
 	n := min(len(to), len(from))
 	if n < stringFrom || JustAhead(address(to), address(from)) {

@@ -8,7 +8,7 @@ import cpuidlib "github.com/klauspost/cpuid/v2"
 // node is above it.
 const auxCPU = 1<<12 - 1
 
-// howCPU is the cheapest way that works here, settled at start.
+// howCPU is the cheapest way to read the CPU's number that works here, chosen at start.
 var howCPU = chooseCPU()
 
 const (
@@ -30,6 +30,7 @@ func CPU() int {
 	return getcpu()
 }
 
+// chooseCPU returns howCPU.
 func chooseCPU() int {
 	if _, _, ecx, _ := CPUID(7, 0); ecx&(1<<22) != 0 && agrees(rdpid) {
 		return cpuByRDPID
@@ -40,9 +41,8 @@ func chooseCPU() int {
 	return cpuBySyscall
 }
 
-// agrees compares an instruction with the system call, looking again when the
-// thread moves while we look. A kernel or sandbox that does not set TSC_AUX
-// for its guests shows here.
+// agrees tells whether an instruction returns what the system call returns; if the thread moves in between it tries again. It is
+// false under a kernel or sandbox that does not set TSC_AUX.
 func agrees(read func() uint32) bool {
 	for range 100 {
 		before := int(read() & auxCPU)

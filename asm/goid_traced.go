@@ -5,7 +5,7 @@ import (
 	"sync"
 )
 
-// Pooled, since what runtime.Stack writes to is allocated.
+// firstLines keeps the buffers of tracedGoID, which escape to the heap because runtime.Stack gets them.
 var firstLines = sync.Pool{New: func() any { return new([64]byte) }}
 
 // tracedGoID reads the number of the calling goroutine from the first line of its stack trace,

@@ -15,8 +15,8 @@ type rate struct {
 }
 
 const (
-	minHz         = 1_000_000              // a counter slower than this is none
-	maxHz         = 100_000_000_000        // nor one that is faster
+	minHz         = 1_000_000 // a rate below minHz or above maxHz is that of no cycle counter
+	maxHz         = 100_000_000_000
 	checkSpan     = 100 * time.Microsecond // shortest comparison of an announced rate with the clock
 	measureSpan   = 2 * time.Millisecond   // shortest measurement: two readings of 50 ns in it are 50 ppm
 	readingMaxAge = 10 * time.Second       // beyond, the machine may have slept in between
@@ -24,10 +24,9 @@ const (
 )
 
 var (
-	// settled is written once, by the first conversion, and read by every
-	// later one.
+	// settled is the rate; nil before the first conversion, which writes it once.
 	settled atomic.Pointer[rate]
-	// started is the pair of readings that the first conversion measures from.
+	// started is the reading from which the first conversion measures.
 	started = readCounter()
 )
 

@@ -30,13 +30,13 @@
 //	Lock, Recv..-- Fire --> | Library -> [T -100]       |
 //	                        +---------------------------+
 //
-// A hook is called in the name of a virtual processor (VP), whose number it gets. That of Idle, Switch, Yield and Library runs
-// on the VP's own LWP. That of Timer does not: the scheduler's clock, one OS thread of its own, fires it in the name of one VP after the
-// other, on the clock's stack, while the VP's thread computes on; only for a VP whose thread polls (sched.Poll) that thread fires it itself. What it
-// remembers of each VP belongs into a PerVP, which keeps a state for every VP on
-// cache lines of its own and hands it to the hook. What it answers, the Verdict, says
-// whether work is pending, so that an idle loop knows whether to poll on, to wait
-// for the kernel, or to sleep.
+// A hook is called in the name of a virtual processor (VP), whose number it gets. Hooks of Idle,
+// Switch, Yield and Library run on the VP's own LWP. Hooks of Timer do not: the scheduler's clock, an OS
+// thread of its own, fires them in the name of one VP after the other, while the VP's thread computes
+// on. Only for a VP whose thread polls (sched.Poll) that thread fires them itself. What a hook remembers
+// of each VP belongs into a PerVP, which keeps a state for every VP on cache lines of its own and passes
+// it to the hook. The hook's answer, the Verdict, says whether work is pending, so that an idle loop
+// knows whether to poll on, to wait for the kernel, or to sleep.
 //
 // # Guarantees
 //

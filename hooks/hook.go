@@ -11,11 +11,11 @@ type Func func(vp int) Verdict
 type Hook struct {
 	call     Func
 	need     need
-	gone     atomic.Bool // set once by Unregister, read by every walk before every call
+	gone     atomic.Bool // Unregister sets it once; each walk reads it before each call
 	point    Point
 	priority int
 	name     string
-	set      *Set
+	set      *Set // in which it is registered
 }
 
 // need says when a hook has something to do: while 1 <= *word & mask <= most; always if word is nil.
@@ -24,7 +24,7 @@ type need struct {
 	mask, most uint64
 }
 
-// none tells whether there is nothing to do. 0 wraps around, and is more than most.
+// none tells whether the hook has nothing to do. A masked word of 0 less 1 wraps around, and is more than most.
 func (n *need) none() bool { return n.word != nil && n.word.Load()&n.mask-1 >= n.most }
 
 // or returns the condition under which n or m has something to do; if one need cannot express that,

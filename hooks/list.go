@@ -11,7 +11,7 @@ import (
 // still holds it, for the collector sees the writer: no ABA.
 type hookList struct {
 	hooks []*Hook
-	need  need // of all of them: one look then spares the walk
+	need  need // of all hooks together: if it is not met Fire need not walk the list
 }
 
 // newList returns nil for no hooks, so that Fire is one load again.
@@ -37,7 +37,7 @@ func (l *hookList) all() []*Hook {
 // idle tells whether no hook of l has anything to do.
 func (l *hookList) idle() bool { return l.need.none() }
 
-// insert adds h behind all hooks of the same or a lower priority number.
+// insert adds h to a list, behind all hooks of the same or a lower priority number.
 func insert(at *atomic.Pointer[hookList], h *Hook) {
 	for {
 		before := at.Load()
@@ -52,7 +52,7 @@ func insert(at *atomic.Pointer[hookList], h *Hook) {
 	}
 }
 
-// remove takes h out, if it is there.
+// remove takes h out of a list, if it is there.
 func remove(at *atomic.Pointer[hookList], h *Hook) {
 	for {
 		before := at.Load()
@@ -67,8 +67,8 @@ func remove(at *atomic.Pointer[hookList], h *Hook) {
 	}
 }
 
-// walk calls the hooks that are not gone. A verdict that does not exist counts as
-// the greatest.
+// walk calls the hooks of point p that have something to do and are not unregistered, and returns the greatest verdict. A value
+// above Busy counts as Busy.
 func (s *Set) walk(p Point, vp int) Verdict {
 	verdict := Quiet
 	for _, h := range s.points[p].Load().all() {

@@ -11,6 +11,7 @@ package hooks
 // Library hooks use, has to be atomic.
 type PerVP[T any] struct{ slots []perVP[T] }
 
+// perVP is the state of one processor, behind its distance from the one before.
 type perVP[T any] struct {
 	_     [128]byte
 	state T
@@ -18,7 +19,7 @@ type perVP[T any] struct {
 
 // NewPerVP returns zero states for processors 0 to n-1; none if n is negative.
 func NewPerVP[T any](n int) *PerVP[T] {
-	return &PerVP[T]{make([]perVP[T], max(n, 0)+1)} // the last one is there for its padding
+	return &PerVP[T]{make([]perVP[T], max(n, 0)+1)} // the last element only pads
 }
 
 // Len returns for how many processors there is a state.

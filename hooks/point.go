@@ -6,12 +6,19 @@ import "strconv"
 type Point uint8
 
 const (
-	Idle      Point = iota // a virtual processor has no thread to run; fired in a loop, on its LWP
-	Switch                 // a virtual processor has just changed threads; on its LWP
-	Timer                  // a tick of the scheduler's clock; on that one OS thread, in the name of each processor in turn, or on a thread that polls, for its own processor
-	Yield                  // a thread yields its processor; on the thread, before it looks for another one
-	Library                // a thread makes a call that may block; on the thread, before the call does anything
-	NumPoints              // number of points
+	// Idle is fired again and again while a virtual processor has no thread to run, on its LWP.
+	Idle Point = iota
+	// Switch is fired when a virtual processor has just switched to another thread, on that thread.
+	Switch
+	// Timer is fired once a period: by the scheduler's clock, in the name of each processor in turn, or by a thread that polls,
+	// for its own processor.
+	Timer
+	// Yield is fired by a thread that yields, before it looks for another thread to run.
+	Yield
+	// Library is fired by a thread that makes a call which may block, before the call does anything.
+	Library
+	// NumPoints is the number of points.
+	NumPoints
 )
 
 var pointNames = [NumPoints]string{"idle", "switch", "timer", "yield", "library"}

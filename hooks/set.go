@@ -21,12 +21,12 @@ import (
 // poll; waiting in Unregister until all walks are through would deadlock a hook
 // that unregisters itself.
 
-// Errors of Register.
+// Errors of Register, for errors.Is.
 var (
-	ErrPoint = errors.New("hooks: no such point")
-	ErrFunc  = errors.New("hooks: no function given")
-	ErrName  = errors.New("hooks: no name given")
-	ErrSet   = errors.New("hooks: no set")
+	ErrPoint = errors.New("hooks: no such point")     // the Point is none of those below NumPoints
+	ErrFunc  = errors.New("hooks: no function given") // the Func is nil
+	ErrName  = errors.New("hooks: no name given")     // the name is empty
+	ErrSet   = errors.New("hooks: no set")            // the receiver is nil
 )
 
 // Set holds the hooks of one scheduler. The zero value is ready. It must not be copied after first

@@ -9,13 +9,13 @@ import (
 )
 
 // Barrier lets n threads or goroutines wait for each other, again and again: a phase ends when n have
-// arrived. To arrive and to wait may be two steps (as in C++'s std::barrier), with work in between
-// that needs none of the others. All that wait pass at once; an order among them does not exist. The
-// zero value lets every caller pass. It takes 48 bytes and must not be copied after first use.
+// arrived. A caller may arrive (Arrive) and wait (Phase.Wait) in two steps, as with C++'s std::barrier,
+// and work in between. All waiters of a phase go on at once, in no order. The zero value lets every
+// caller pass. It takes 48 bytes and must not be copied after first use.
 type Barrier struct {
-	n       int
-	mu      sched.Spin // guards what follows
-	arrived int        // in this phase
+	n       int        // parties
+	mu      sched.Spin // guards the fields below
+	arrived int        // parties that have arrived in this phase
 	phase   uint64     // phases that have ended
 	q       sched.WaitQueue
 }
@@ -32,10 +32,10 @@ func NewBarrier(n int) *Barrier {
 // is a value, valid for ever. The zero Phase has ended.
 type Phase struct {
 	b *Barrier
-	n uint64
+	n uint64 // Barrier.phase while the phase lasts
 }
 
-// Arrive says that the caller has arrived, and does not wait. It never blocks.
+// Arrive counts the caller as arrived and returns the phase, for the caller to wait for its end. Arrive never blocks.
 func (b *Barrier) Arrive() Phase {
 	_ = &b.mu // nil panics here, not while the VP is held
 	c := sched.Visit()
@@ -65,8 +65,8 @@ func (b *Barrier) Wait() (last bool) {
 	return last
 }
 
-// TryWait is Wait if the caller is the last one to arrive: then it returns true,
-// else the caller has not arrived. It does not block.
+// TryWait is Wait if the caller is the last one to arrive: then it returns true. Otherwise it returns false, and the caller does
+// not count as arrived. It does not block.
 func (b *Barrier) TryWait() (last bool) {
 	holding(&b.mu, func() *sched.Waiter {
 		if last = b.arrived+1 >= b.n; last {
@@ -77,8 +77,8 @@ func (b *Barrier) TryWait() (last bool) {
 	return last
 }
 
-// WaitTimeout is Wait for at most d; false: the phase did not end in time, and the
-// caller has not arrived, as if it had never come. If d <= 0 it is TryWait.
+// WaitTimeout is Wait for at most d; false: the phase did not end in time, and the caller does not count as arrived. If d <= 0 it
+// is TryWait.
 func (b *Barrier) WaitTimeout(d time.Duration) bool {
 	if d <= 0 {
 		return b.TryWait()
@@ -87,8 +87,7 @@ func (b *Barrier) WaitTimeout(d time.Duration) bool {
 	return err == nil
 }
 
-// WaitContext is Wait until ctx is done: then it returns the cause, and the caller
-// has not arrived, as if it had never come.
+// WaitContext is Wait until ctx is done: then it returns the cause, and the caller does not count as arrived.
 func (b *Barrier) WaitContext(ctx context.Context) error {
 	return until(ctx, func(lim *sched.Limit) error {
 		_, err := b.wait(lim)
@@ -96,6 +95,7 @@ func (b *Barrier) WaitContext(ctx context.Context) error {
 	})
 }
 
+// wait is Wait within lim; nil: without a limit.
 func (b *Barrier) wait(lim *sched.Limit) (last bool, err error) {
 	_ = &b.mu
 	c := sched.EnterLibrary()

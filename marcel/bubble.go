@@ -14,7 +14,7 @@ type Bubble = place.Bubble
 // BubblePolicy maps bubbles onto the machine; programs may have their own.
 type BubblePolicy = place.Policy
 
-// The ready policies.
+// The policies of this package.
 type (
 	Spread  = place.Spread  // use as much of the machine as possible, bubbles whole
 	Cache   = place.Cache   // each bubble under one cache
@@ -40,7 +40,7 @@ var (
 
 // NewBubble makes an empty bubble for the scheduler of the calling thread, from a
 // plain goroutine for the default one. See [place.NewBubble].
-func NewBubble(policy BubblePolicy) *Bubble { return NewBubbleOn(sched.Here(), policy) }
+func NewBubble(policy BubblePolicy) *Bubble { return NewBubbleOn(sched.Current(), policy) }
 
 // NewBubbleOn is NewBubble for threads of scheduler s.
 func NewBubbleOn(s *sched.Scheduler, policy BubblePolicy) *Bubble { return place.NewBubble(s, policy) }

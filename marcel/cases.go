@@ -10,21 +10,22 @@ import (
 // Case returns the case "Acquire": it takes a unit.
 func (s *Semaphore) Case() Case {
 	_ = &s.mu // nil panics here
-	return (*acquiring)(s)
+	return (*semaphoreCase)(s)
 }
 
-type acquiring Semaphore
+// semaphoreCase is the Case of a Semaphore.
+type semaphoreCase Semaphore
 
-func (a *acquiring) Try() bool { return (*Semaphore)(a).TryAcquire() }
+func (a *semaphoreCase) Try() bool { return (*Semaphore)(a).TryAcquire() }
 
-func (a *acquiring) Enlist(w *sched.Waiter) bool {
+func (a *semaphoreCase) Enlist(w *sched.Waiter) bool {
 	return enlist(&a.q, &a.mu, w, func() bool { return a.n <= 0 })
 }
 
-func (a *acquiring) Withdraw(w *sched.Waiter) { withdraw(&a.q, &a.mu, w) }
-func (a *acquiring) Taken(*sched.Waiter) bool { return true }
+func (a *semaphoreCase) Withdraw(w *sched.Waiter) { withdraw(&a.q, &a.mu, w) }
+func (a *semaphoreCase) Taken(*sched.Waiter) bool { return true }
 
-// enlist puts w into a line if waits, which is asked under mu, says that it has to wait.
+// enlist puts w at the end of q if waits, which it calls under mu, says that the waiter has to wait. It tells whether it did.
 func enlist(q *sched.WaitQueue, mu *sched.Spin, w *sched.Waiter, waits func() bool) bool {
 	c := sched.Visit()
 	mu.Lock()
@@ -37,7 +38,7 @@ func enlist(q *sched.WaitQueue, mu *sched.Spin, w *sched.Waiter, waits func() bo
 	return ok
 }
 
-// withdraw takes w out of its line; a waiter that has won was taken out before.
+// withdraw takes w out of q. If the wait of w ended for w, its waker has taken w out before.
 func withdraw(q *sched.WaitQueue, mu *sched.Spin, w *sched.Waiter) {
 	if w.Won() {
 		return
@@ -61,22 +62,23 @@ func withdraw(q *sched.WaitQueue, mu *sched.Spin, w *sched.Waiter) {
 // always.
 func (c *Cond) Case() Case {
 	_ = &c.mu
-	return (*signalled)(c)
+	return (*condCase)(c)
 }
 
-type signalled Cond
+// condCase is the Case of a Cond.
+type condCase Cond
 
-func (s *signalled) Try() bool { return false }
+func (s *condCase) Try() bool { return false }
 
-func (s *signalled) Enlist(w *sched.Waiter) bool {
+func (s *condCase) Enlist(w *sched.Waiter) bool {
 	return enlist(&s.q, &s.mu, w, func() bool { return true })
 }
 
-func (s *signalled) Withdraw(w *sched.Waiter) { withdraw(&s.q, &s.mu, w) }
-func (s *signalled) Taken(*sched.Waiter) bool { return true }
-func (s *signalled) guard() *Mutex            { return s.L }
+func (s *condCase) Withdraw(w *sched.Waiter) { withdraw(&s.q, &s.mu, w) }
+func (s *condCase) Taken(*sched.Waiter) bool { return true }
+func (s *condCase) guard() *Mutex            { return s.L }
 
-func (s *signalled) check() {
+func (s *condCase) check() {
 	if s.L.state.Load()&locked == 0 {
 		panic("marcel: Select with a Cond whose Mutex is not locked")
 	}
@@ -105,6 +107,7 @@ next:
 	}
 }
 
+// firstGuarded returns the index of the first case with a mutex; -1: there is none.
 func firstGuarded(cases []Case) int {
 	for i, c := range cases {
 		if _, ok := c.(guarded); ok {
@@ -116,19 +119,20 @@ func firstGuarded(cases []Case) int {
 
 // After returns a case that can be taken d after the beginning of each Select that
 // waits for it; at once if d <= 0.
-func After(d time.Duration) Case { return &after{d} }
+func After(d time.Duration) Case { return &afterCase{d} }
 
-type after struct{ d time.Duration }
+// afterCase is the Case of After.
+type afterCase struct{ d time.Duration }
 
-func (a *after) Try() bool { return a.d <= 0 }
+func (a *afterCase) Try() bool { return a.d <= 0 }
 
-func (a *after) Enlist(w *sched.Waiter) bool {
+func (a *afterCase) Enlist(w *sched.Waiter) bool {
 	w.BoundedWait().Expire(w, a.d)
 	return true
 }
 
-func (a *after) Withdraw(*sched.Waiter)   {}
-func (a *after) Taken(*sched.Waiter) bool { return true }
+func (a *afterCase) Withdraw(*sched.Waiter)   {}
+func (a *afterCase) Taken(*sched.Waiter) bool { return true }
 
 // Done returns a case that can be taken when ctx is done, as often as it is asked
 // for. On a thread a Select that has to wait for it allocates
@@ -137,24 +141,26 @@ func Done(ctx context.Context) Case {
 	if ctx == nil {
 		panic("marcel: Done of a nil context")
 	}
-	return &done{ctx}
+	return &doneCase{ctx}
 }
 
-type done struct{ ctx context.Context }
+// doneCase is the Case of Done.
+type doneCase struct{ ctx context.Context }
 
-func (d *done) Try() bool                   { return d.ctx.Err() != nil }
-func (d *done) Enlist(w *sched.Waiter) bool { return w.BoundedWait().Watch(w, d.ctx) }
-func (d *done) Withdraw(w *sched.Waiter)    { w.BoundedWait().Unwatch(w) }
-func (d *done) Taken(*sched.Waiter) bool    { return true }
+func (d *doneCase) Try() bool                   { return d.ctx.Err() != nil }
+func (d *doneCase) Enlist(w *sched.Waiter) bool { return w.BoundedWait().Watch(w, d.ctx) }
+func (d *doneCase) Withdraw(w *sched.Waiter)    { w.BoundedWait().Unwatch(w) }
+func (d *doneCase) Taken(*sched.Waiter) bool    { return true }
 
 // Ended returns a case that can be taken when t has ended, also long after that.
 // t.Join, which then does not wait, tells how it ended. For a thread alone there are
 // JoinTimeout and JoinContext.
-func Ended(t Thread) Case { return &ended{t} }
+func Ended(t Thread) Case { return &endedCase{t} }
 
-type ended struct{ t Thread }
+// endedCase is the Case of Ended.
+type endedCase struct{ t Thread }
 
-func (e *ended) Try() bool                   { return e.t.Ended() }
-func (e *ended) Enlist(w *sched.Waiter) bool { return calls.WatchEnd(e.t, w) }
-func (e *ended) Withdraw(w *sched.Waiter)    { calls.UnwatchEnd(e.t, w) }
-func (e *ended) Taken(*sched.Waiter) bool    { return true }
+func (e *endedCase) Try() bool                   { return e.t.Ended() }
+func (e *endedCase) Enlist(w *sched.Waiter) bool { return calls.WatchEnd(e.t, w) }
+func (e *endedCase) Withdraw(w *sched.Waiter)    { calls.UnwatchEnd(e.t, w) }
+func (e *endedCase) Taken(*sched.Waiter) bool    { return true }

@@ -22,28 +22,28 @@ type ChanReceiver[T any] struct {
 	run  func()        // receive, made once
 	stop chan struct{} // of capacity 1: a token ends receive
 
-	mu      sched.Spin // guards what follows
-	state   chanState
-	kept    bool // v and ok were received, and no receiver has got them
-	v       T
-	ok      bool
-	w       *sched.Waiter // what to fire when a value comes; its wait's number
-	ticket  uint64
-	settled sched.WaitQueue // waits until no goroutine receives
+	mu          sched.Spin // guards the fields below
+	state       chanState
+	hasKept     bool // v and ok were received, and no caller has got them
+	keptValue   T
+	keptOK      bool
+	waiter      *sched.Waiter   // receive fires it when a value comes
+	ticket      uint64          // the number of w's wait
+	settleWaits sched.WaitQueue // callers that wait until the goroutine has stopped
 }
 
 // chanState is what the goroutine of a ChanReceiver does.
 //
-//	unused ── Enlist ───────────────────────────────────► receiving
-//	receiving ─ a value: it is kept, and w fired ────────► unused
-//	receiving ─ Withdraw: a token is put into stop ──────► stopping
-//	stopping ── it has the token, or a value first ──────► unused
+//	unused ──── Enlist starts the goroutine ─────────────────────► receiving
+//	receiving ─ it receives a value, keeps it, and fires waiter ─► unused
+//	receiving ─ Withdraw puts a token into stop ─────────────────► stopping
+//	stopping ── it gets the token, or a value, which it keeps ───► unused
 type chanState uint8
 
 const (
 	unused    chanState = iota // no goroutine runs
-	receiving                  // it receives for w
-	stopping                   // it may still receive, and drops what comes
+	receiving                  // the goroutine receives for waiter
+	stopping                   // the goroutine may still receive a value before it gets the token
 )
 
 // ReceiveFrom returns a case that can be taken when a receive from ch would not
@@ -60,7 +60,7 @@ func ReceiveFrom[T any](ch <-chan T) *ChanReceiver[T] {
 // stopped.
 func (r *ChanReceiver[T]) TryRecv() (v T, ok, taken bool) {
 	r.settle()
-	if r.kept {
+	if r.hasKept {
 		v, ok = r.take()
 		return v, ok, true
 	}
@@ -79,29 +79,28 @@ func (r *ChanReceiver[T]) Stop() (v T, ok bool) {
 	return r.take()
 }
 
-// take is what was kept, if anything, which is the receiver's then.
+// take returns the value that was kept, if any, and forgets it.
 func (r *ChanReceiver[T]) take() (v T, ok bool) {
 	var none T
-	v, ok = r.v, r.ok
-	r.kept, r.v, r.ok = false, none, false
+	v, ok = r.keptValue, r.keptOK
+	r.hasKept, r.keptValue, r.keptOK = false, none, false
 	return v, ok
 }
 
-// settle waits until the goroutine of the last Select is gone; then r is the
-// caller's alone.
+// settle waits until the goroutine of the last Select has stopped; then only the caller uses r.
 func (r *ChanReceiver[T]) settle() {
 	_ = &r.mu // nil panics here, not while the VP is held
 	c := sched.Enter()
 	r.mu.Lock()
 	if r.state == stopping {
-		c.Wait(&r.settled, &r.mu)
+		c.Wait(&r.settleWaits, &r.mu)
 		return
 	}
 	r.mu.Unlock()
 	c.Leave()
 }
 
-// receive is the goroutine: it receives one value, or is stopped.
+// receive runs on the goroutine: it receives one value, unless it is stopped first.
 func (r *ChanReceiver[T]) receive() {
 	var v T
 	ok, came := false, false
@@ -113,15 +112,15 @@ func (r *ChanReceiver[T]) receive() {
 	c := sched.Visit()
 	r.mu.Lock()
 	if came {
-		r.v, r.ok, r.kept = v, ok, true
+		r.keptValue, r.keptOK, r.hasKept = v, ok, true
 		if r.state == stopping {
 			<-r.stop // the token is there, but is not needed any more
 		}
 	}
-	w, ticket := r.w, r.ticket
+	w, ticket := r.waiter, r.ticket
 	fire := r.state == receiving
 	r.state = unused
-	waits := r.settled.PopAll()
+	waits := r.settleWaits.PopAll()
 	r.mu.Unlock()
 	if fire {
 		w.Fire(ticket)
@@ -130,7 +129,7 @@ func (r *ChanReceiver[T]) receive() {
 	c.Leave()
 }
 
-// Try is for Select.
+// Try implements Case.
 func (r *ChanReceiver[T]) Try() bool {
 	v, ok, taken := r.TryRecv()
 	if taken {
@@ -139,7 +138,7 @@ func (r *ChanReceiver[T]) Try() bool {
 	return taken
 }
 
-// Enlist is for Select.
+// Enlist implements Case.
 func (r *ChanReceiver[T]) Enlist(w *sched.Waiter) bool {
 	if r.ch == nil {
 		return true
@@ -147,25 +146,25 @@ func (r *ChanReceiver[T]) Enlist(w *sched.Waiter) bool {
 	if len(r.ch) > 0 {
 		return false
 	}
-	r.w, r.ticket = w, w.Ticket()
+	r.waiter, r.ticket = w, w.Ticket()
 	r.state = receiving // no other thread has r: Try has just settled
 	go r.run()
 	return true
 }
 
-// Withdraw is for Select.
+// Withdraw implements Case.
 func (r *ChanReceiver[T]) Withdraw(*sched.Waiter) {
 	holding(&r.mu, func() *sched.Waiter {
 		if r.state == receiving {
 			r.state = stopping
 			r.stop <- struct{}{} // there is room: it is the only token
 		}
-		r.w = nil
+		r.waiter = nil
 		return nil
 	})
 }
 
-// Taken is for Select.
+// Taken implements Case.
 func (r *ChanReceiver[T]) Taken(*sched.Waiter) bool {
 	r.Value, r.OK = r.take()
 	return true

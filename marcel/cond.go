@@ -58,9 +58,8 @@ func (c *Cond) WaitContext(ctx context.Context) error {
 	return err
 }
 
-// enqueue unlocks L only when the queue is locked: a signal cannot come in
-// between. Order of locks: Cond.mu, Mutex.mu. What is wrong must come out while
-// nothing is held.
+// enqueue locks the queue and then unlocks L, so that no signal comes in between. Order of locks: Cond.mu, Mutex.mu. It panics
+// if L is not locked, with nothing held.
 func (c *Cond) enqueue() *sched.Co {
 	c.check()
 	t := sched.EnterLibrary()

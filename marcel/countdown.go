@@ -20,9 +20,10 @@ type countdown struct {
 	q     sched.WaitQueue
 }
 
-// mostCounted leaves room for the bit of the waiters.
+// mostCounted is the largest number: the state has one more bit, for the waiters.
 const mostCounted = math.MaxInt64 >> 1
 
+// zero tells whether the number is 0.
 func (d *countdown) zero() bool { return d.state.Load() < 2 }
 
 // add changes the number by delta and wakes all waiters if it is 0 then; false: it would be negative, or too large,
@@ -42,7 +43,7 @@ func (d *countdown) add(delta int64) bool {
 	}
 }
 
-// finish is add when there may be waiters for the 0 that is near.
+// finish is add under mu, for a change to 0 while there may be waiters.
 func (d *countdown) finish(delta int64) (ok bool) {
 	holding(&d.mu, func() *sched.Waiter {
 		for {
@@ -62,7 +63,7 @@ func (d *countdown) finish(delta int64) (ok bool) {
 	return ok
 }
 
-// wait waits until the number is 0, or lim is reached. kind says for which primitive.
+// wait waits until the number is 0, or lim is reached; nil: no limit. kind says for which primitive.
 func (d *countdown) wait(kind sched.Kind, lim *sched.Limit) error {
 	if d.zero() {
 		return nil
@@ -82,12 +83,12 @@ func (d *countdown) wait(kind sched.Kind, lim *sched.Limit) error {
 	}
 }
 
-// emptied is the case "the number is 0".
-type emptied countdown
+// zeroCase is the case "the number is 0".
+type zeroCase countdown
 
-func (e *emptied) Try() bool { return (*countdown)(e).zero() }
+func (e *zeroCase) Try() bool { return (*countdown)(e).zero() }
 
-func (e *emptied) Enlist(w *sched.Waiter) bool {
+func (e *zeroCase) Enlist(w *sched.Waiter) bool {
 	return enlist(&e.q, &e.mu, w, func() bool {
 		s := e.state.Load()
 		for s >= 2 && s&1 == 0 && !e.state.CompareAndSwap(s, s|1) {
@@ -97,5 +98,5 @@ func (e *emptied) Enlist(w *sched.Waiter) bool {
 	})
 }
 
-func (e *emptied) Withdraw(w *sched.Waiter) { withdraw(&e.q, &e.mu, w) }
-func (e *emptied) Taken(*sched.Waiter) bool { return true }
+func (e *zeroCase) Withdraw(w *sched.Waiter) { withdraw(&e.q, &e.mu, w) }
+func (e *zeroCase) Taken(*sched.Waiter) bool { return true }

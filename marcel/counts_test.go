@@ -38,8 +38,8 @@ func TestCountsAtTheirLimits(t *testing.T) {
 		}
 		l := marcel.NewLatch(mostCounted)
 		l.CountDown()
-		if l.TryWait() || l.Left() != mostCounted-1 || l.WaitTimeout(time.Microsecond) {
-			t.Errorf("open with %d left", l.Left())
+		if l.TryWait() || l.Count() != mostCounted-1 || l.WaitTimeout(time.Microsecond) {
+			t.Errorf("open with %d left", l.Count())
 		}
 
 		var g marcel.WaitGroup

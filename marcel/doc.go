@@ -44,46 +44,42 @@
 //
 // # How threads differ from goroutines
 //
-// A thread is meant for code that waits a lot, for a short time, for other
-// threads and for messages: there it costs a fraction of a goroutine (measure:
-// go test -bench . ./marcel). What else is different:
+// A thread is meant for code that waits a lot, for a short time, for other threads and for messages: there it costs a
+// fraction of a goroutine (measure: go test -bench . ./marcel). docs/migrating.md is the guide.
+// What follows is the short form.
 //
-//   - They belong to the scheduler of the thread that spawns them, to the default
-//     one if a goroutine does. A thread may use go statements; what they start
-//     are plain goroutines.
-//   - runtime.LockOSThread, and C code that calls back into Go: while the lock
-//     lasts the VP goes to another OS thread at each wait of the thread, and comes
-//     back; microseconds instead of nanoseconds. The lock ends with the thread.
-//   - Waiting in Go (a channel, sync, time.Sleep, net) costs what a goroutine
-//     costs: the thread loses its VP and OS thread, goes on as a goroutine, and
-//     its next call of this package queues it again. Taking the OS thread back
-//     takes some tens of microseconds, so a program that mixes such waits with
-//     these calls pays that each time; a function whose threads wait in Go first
-//     is soon begun as a goroutine, and pays nothing.
-//   - A system call, or C, keeps the VP for a millisecond or two if others wait.
-//     Blocking(func() { ... }) tells it beforehand: then they go on at once.
-//   - Computing for long is harmless: after a slice Go's own preemption stops the
-//     thread, and others have their turn.
-//   - A VP is not a lock: a slice may end anywhere, and threads of one VP may run
-//     in parallel while one is in a system call. Data that two threads share need
-//     a Mutex, as always; the race detector knows these threads.
-//   - Panics. One that is not recovered ends the program, with the stack of its
-//     thread; or, with Attr.Catch, only the thread, and Join returns it as a
-//     *PanicError. From Run it comes out in the caller.
-//   - runtime.Goexit (Exit; also t.FailNow) ends the thread after its deferred
-//     calls, and is no error. Out of Run it ends the caller as well, so that a
-//     test may run its body with Run.
-//   - Cancel ends a thread from outside, as in POSIX: in a wait that is a
-//     cancellation point (Semaphore, Cond, Mailbox, Select, Join, Sleep; those of
-//     package pioman/io), or where it calls TestCancel; SetCancelState disables it. It unwinds as Goexit does:
-//     use defer, or PushCleanup, for what must be undone.
-//   - Join waits for the end, and may be called by several, any number of times.
-//     That is optional: a thread runs whether it is joined or not. When main ends,
-//     threads end.
-//   - Handles (Thread) are values and stay right for ever; the memory behind them
-//     is used again.
-//   - Processes that a thread starts with os/exec inherit its narrow CPU mask, and
-//     a parent death signal would follow the LWP: use StartProcess or RunProcess.
+// # What a thread belongs to
+//
+//   - A thread belongs to the scheduler of the thread that spawns it, or to the default one if a goroutine does. A go
+//     statement in a thread starts a plain goroutine.
+//   - Handles (Thread) are values and stay right for ever; the memory behind them is used again.
+//   - A VP is not a lock: a slice may end anywhere, and threads of one VP may run in parallel while one is in a system
+//     call. Data that two threads share need a Mutex, as always; the race detector knows these threads.
+//
+// # What a wait outside of this package costs
+//
+//   - In Go (a channel, sync, time.Sleep, net) a wait costs what it costs a goroutine: the thread loses its VP and OS
+//     thread, goes on as a goroutine, and its next call of this package queues it again. Taking the OS thread back takes
+//     some tens of microseconds. A function whose threads wait in Go first is soon begun as a goroutine, and pays nothing.
+//   - In a system call, or in C, the thread keeps its VP for a millisecond or two if others wait. Blocking(func() { ... })
+//     tells the scheduler beforehand: then they go on at once.
+//   - With runtime.LockOSThread, and in C code that calls back into Go, the VP goes to another OS thread at each wait of
+//     the thread, and comes back: microseconds instead of nanoseconds. The lock ends with the thread.
+//   - Computing for long is harmless: after a slice Go's own preemption stops the thread, and others have their turn.
+//   - A process that a thread starts with os/exec inherits the narrow CPU mask, and a parent death signal would follow the
+//     LWP: use StartProcess or RunProcess.
+//
+// # How a thread ends
+//
+//   - A thread runs whether it is joined or not. Join waits for the end; several may call it, any number of times. When
+//     main ends, threads end.
+//   - A panic that is not recovered ends the program, with the stack of its thread; or, with Attr.Catch, only the thread,
+//     and Join returns it as a *PanicError. From Run it comes out in the caller.
+//   - runtime.Goexit (Exit; also t.FailNow) ends the thread after its deferred calls, and is no error. Out of Run it ends
+//     the caller as well, so that a test may run its body with Run.
+//   - Cancel ends a thread from outside, as in POSIX: in a wait that is a cancellation point (Semaphore, Cond, Mailbox,
+//     Select, Join, Sleep; those of package pioman/io), or where it calls TestCancel; SetCancelState disables it. It
+//     unwinds as Goexit does: use defer, or PushCleanup, for what must be undone.
 //
 // README.md, beside the code, has where and when threads run, bubbles, what works on goroutines, and what
 // each primitive promises: order, time limits, memory model.

@@ -28,8 +28,8 @@ func ExampleComputeWith() {
 	// Output: true
 }
 
-func ExampleValue() {
-	var parts []*marcel.Value[int]
+func ExampleFuture() {
+	var parts []*marcel.Future[int]
 	for i := range 4 {
 		parts = append(parts, marcel.Compute(func() int { return i * i }))
 	}
@@ -42,8 +42,8 @@ func ExampleValue() {
 	// Output: 14
 }
 
-func ExampleWeighted() {
-	memory := marcel.NewWeighted(1 << 30) // bytes that all together may use
+func ExampleWeightedSemaphore() {
+	memory := marcel.NewWeightedSemaphore(1 << 30) // bytes that all together may use
 	memory.Acquire(600 << 20)
 	soon, stop := context.WithTimeout(context.Background(), time.Millisecond)
 	defer stop()

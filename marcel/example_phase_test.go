@@ -12,10 +12,10 @@ import (
 func ExampleLatch_TryWait() {
 	parts := marcel.NewLatch(2)
 	for range 3 { // one more than it needs
-		fmt.Println(parts.TryWait(), parts.Left())
+		fmt.Println(parts.TryWait(), parts.Count())
 		parts.CountDown()
 	}
-	fmt.Println(parts.TryWait(), parts.Left())
+	fmt.Println(parts.TryWait(), parts.Count())
 	// Output:
 	// false 2
 	// false 1

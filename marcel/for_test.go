@@ -66,7 +66,7 @@ func TestCompute(t *testing.T) {
 // TestWeighted: no more units are taken than there are; a waiter for many is served in its turn; one that gives up takes
 // none, and lets those behind it go.
 func TestWeighted(t *testing.T) {
-	w := NewWeighted(10)
+	w := NewWeightedSemaphore(10)
 	var taken, most atomic.Int64
 	For(200, 1, func(i int) {
 		units := int64(i % 11)

@@ -17,10 +17,10 @@ import (
 // not be copied after first use.
 type Group struct {
 	wg     WaitGroup
-	limit  *Semaphore // of threads at a time; nil: none
-	cancel context.CancelCauseFunc
-	failed atomic.Bool // err is taken
-	err    error       // the first one; written by the thread that has set failed, before that is counted as done
+	limit  *Semaphore              // has a unit for each function that may still begin; nil: no limit
+	cancel context.CancelCauseFunc // of the context of NewGroup; nil: none
+	failed atomic.Bool             // a function has failed, and its thread writes err
+	err    error                   // the first error; the thread that has set failed writes it before it counts as done
 }
 
 // NewGroup returns a group, and a context derived from ctx for its functions, which is
@@ -65,20 +65,21 @@ func (g *Group) TryGo(f func() error) bool {
 	return true
 }
 
-// mustRun panics before the limit is asked: a unit of it would be lost.
+// mustRun panics if f is nil. The caller has no unit of the limit yet, which would be lost.
 func mustRun(f func() error) {
 	if f == nil {
 		panic("marcel: Group.Go of a nil function")
 	}
 }
 
+// run runs f on a new thread, which releases the unit of the limit that the caller has acquired.
 func (g *Group) run(f func() error) Thread {
 	g.wg.Add(1)
-	return SpawnBody(&attempt{calls.WrapperOf(f), g, g.limit, f})
+	return SpawnBody(&groupBody{calls.WrapperOf(f), g, g.limit, f})
 }
 
-// attempt is what a thread of a Group runs.
-type attempt struct {
+// groupBody is what a thread of a Group runs.
+type groupBody struct {
 	sched.Wrapper
 	g     *Group
 	limit *Semaphore
@@ -86,7 +87,7 @@ type attempt struct {
 }
 
 // Run implements Body.
-func (a *attempt) Run() {
+func (a *groupBody) Run() {
 	g := a.g
 	defer g.wg.ended()
 	if a.limit != nil {
@@ -133,6 +134,7 @@ func (g *Group) WaitContext(ctx context.Context) error {
 // then does not wait, tells how they ended.
 func (g *Group) Case() Case { return g.wg.Case() }
 
+// outcome returns the first error, and cancels the context of NewGroup. All functions have returned.
 func (g *Group) outcome() error {
 	var err error
 	if g.failed.Load() {

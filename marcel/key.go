@@ -2,15 +2,13 @@ package marcel
 
 import "github.com/pm2-go/pm2/sched"
 
-// Key gives each thread a value of its own: POSIX thread-specific data. The zero
-// value is a key without a destructor; NewKey makes one that has one. All methods
-// are for the calling thread, whose value no other thread sees; they do not block.
-// The first Set of a thread allocates, later ones do not. A key must not be
-// copied after first use.
+// Key gives each thread a value of its own: POSIX thread-specific data. The zero value is a key without a destructor; NewKey
+// makes a key that has one. All methods act on the value of the calling thread, which no other thread sees; they do not block.
+// The first Set of a thread allocates, later ones do not. A key must not be copied after first use.
 type Key[T any] struct {
 	_       [0]sched.Spin // go vet reports copies
 	destroy func(T)
-	id      byte // its address is what the scheduler knows the key by
+	id      byte // its address identifies the key to the scheduler
 }
 
 // cell is a thread's value of one key.
@@ -58,12 +56,13 @@ func (key *Key[T]) Clear() (v T, ok bool) {
 	return v, ok
 }
 
-// own is the calling thread's cell; nil: it has none.
+// own returns the calling thread's cell; nil: it has none.
 func (key *Key[T]) own() *cell[T] {
 	p, _ := calls.Local(&key.id).(*cell[T]) // nil panics here, not when the thread ends
 	return p
 }
 
+// drop clears a cell and returns the call of the destructor; nil: there is nothing to destroy.
 func (key *Key[T]) drop(p *cell[T]) func() {
 	if !p.set || key.destroy == nil {
 		return nil

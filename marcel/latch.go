@@ -29,8 +29,8 @@ func NewLatch(n int) *Latch {
 // blocks. If the latch is open it does nothing.
 func (l *Latch) CountDown() { l.n.add(-1) }
 
-// Left returns how many events are missing.
-func (l *Latch) Left() int { return int(l.n.state.Load() >> 1) }
+// Count returns how many calls of CountDown are missing until the latch opens; 0: it is open.
+func (l *Latch) Count() int { return int(l.n.state.Load() >> 1) }
 
 // Wait waits until the latch is open.
 func (l *Latch) Wait() { _ = l.n.wait(sched.InLatch, nil) }
@@ -52,5 +52,5 @@ func (l *Latch) WaitContext(ctx context.Context) error {
 // is asked for.
 func (l *Latch) Case() Case {
 	_ = &l.n // nil panics here
-	return (*emptied)(&l.n)
+	return (*zeroCase)(&l.n)
 }

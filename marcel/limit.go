@@ -9,18 +9,18 @@ import (
 
 // Every primitive that waits does so in up to four forms, which behave alike:
 //
-//	Lock                 until it can
+//	Lock                 waits until it can
 //	TryLock              does not wait
-//	LockTimeout(d)       for at most d; if d <= 0 it is the Try form. It returns false
-//	                     if the time was over
-//	LockContext(ctx)     until ctx is done; if it is done already it fails at once,
+//	LockTimeout(d)       waits for at most d; if d <= 0 it is the Try form. It returns
+//	                     false if the time was over
+//	LockContext(ctx)     waits until ctx is done; if ctx is done already it fails at once,
 //	                     even if there was nothing to wait for. It returns
 //	                     context.Cause(ctx)
 //
-// One that gives up has taken nothing, and nothing is lost by it: see
-// sched.WaitUntil. A *sched.Limit of nil stands for no limit.
+// A context is the first argument, a time the last one, but for a function or a list of cases, which stands behind it. A waiter
+// that gives up has taken nothing, and no unit or message is lost: see sched.Co.WaitUntil. A nil *sched.Limit is no limit.
 
-// within is the limit of the Timeout forms.
+// within returns the limit of the Timeout forms.
 func within(d time.Duration) *sched.Limit {
 	if d <= 0 {
 		d = -1
@@ -28,8 +28,8 @@ func within(d time.Duration) *sched.Limit {
 	return &sched.Limit{Timeout: d}
 }
 
-// under is the limit of the Context forms. It is called first of all, so that what
-// is wrong with ctx comes out while nothing is held.
+// under returns the limit of the Context forms; an error: ctx is done already. Callers call it first, so that a nil ctx panics
+// while nothing is held.
 func under(ctx context.Context) (*sched.Limit, error) {
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
@@ -37,7 +37,7 @@ func under(ctx context.Context) (*sched.Limit, error) {
 	return &sched.Limit{Context: ctx}, nil
 }
 
-// until is the Context form of wait.
+// until calls wait with the limit of the Context forms, unless ctx is done already.
 func until(ctx context.Context, wait func(*sched.Limit) error) error {
 	lim, err := under(ctx)
 	if err == nil {
@@ -46,8 +46,7 @@ func until(ctx context.Context, wait func(*sched.Limit) error) error {
 	return err
 }
 
-// timeLeft is the rest of a time limit, as sched.Limit has it: negative if it is
-// over.
+// timeLeft returns the time until end as sched.Limit.Timeout has it: negative if end is over.
 func timeLeft(end time.Time) time.Duration {
 	if d := time.Until(end); d > 0 {
 		return d
@@ -65,8 +64,8 @@ func wait(c *sched.Co, q *sched.WaitQueue, mu *sched.Spin, lim *sched.Limit) err
 	return err
 }
 
-// holding calls do under mu, and wakes the waiters that it returns: for what never blocks, and may take 3 ns more than
-// without a function. The address of a nil primitive's mu panics in the caller, not while the VP is held.
+// holding calls do under mu, and wakes the waiters that do returns. It never blocks. It takes 3 ns longer than the same code
+// without a function, so hot paths do not use it. A caller that passes the mu of a nil primitive panics before it holds the VP.
 func holding(mu *sched.Spin, do func() *sched.Waiter) {
 	c := sched.Visit()
 	mu.Lock()

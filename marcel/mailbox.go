@@ -36,24 +36,24 @@ var (
 // The zero value is open and has capacity 0. It must not be copied after first
 // use.
 type Mailbox[T any] struct {
-	mu       sched.Spin
-	closed   bool
-	n, first int // messages in buf, and where the first one is
-	buf      []T
-	senders  sched.WaitQueue // not empty: buf is full, and takers is empty
-	takers   sched.WaitQueue // not empty: buf is empty, and senders is empty
-	spare    atomic.Pointer[parcel[T]]
+	mu        sched.Spin // guards all but spare
+	closed    bool
+	n, first  int                       // messages in buf, and the index of the oldest one
+	buf       []T                       // a ring
+	senders   sched.WaitQueue           // not empty: buf is full, and no receiver waits
+	receivers sched.WaitQueue           // not empty: buf is empty, and no sender waits
+	spare     atomic.Pointer[parcel[T]] // unused parcels, a stack
 }
 
-// parcel is the note of one that waits: a sender's message, or the place for a
-// receiver's. The thread that pops the waiter has it alone until the wake-up.
+// parcel is the note of a waiter: the message of a sender, or the place for that of a receiver. Until it wakes the waiter, only
+// the thread that has popped it uses the parcel.
 type parcel[T any] struct {
 	v    T
 	ok   bool       // the message has passed; false: closed
 	next *parcel[T] // in Mailbox.spare
 }
 
-// mostBytes is as much as the Go runtime can make room for.
+// mostBytes is the largest allocation that the Go runtime can make, in bytes.
 const mostBytes = 1 << 48
 
 // NewMailbox returns a mailbox for n messages. It panics if n is negative, or if no address space has room for them.
@@ -91,12 +91,12 @@ func (m *Mailbox[T]) Send(v T) error {
 	m.mu.Lock()
 	w, ok := m.put(&v)
 	if ok || m.closed {
-		return m.sent(c, w, ok)
+		return m.endAtOnce(c, w, ok)
 	}
 	p := m.parcel()
 	p.v = v
 	c.As(sched.InMailbox).WaitNote(&m.senders, &m.mu, p)
-	return m.afterSend(p)
+	return m.sendOutcome(p)
 }
 
 // TrySend sends v if that is possible at once. If not it returns ErrWouldBlock, or
@@ -107,7 +107,7 @@ func (m *Mailbox[T]) TrySend(v T) error {
 	m.mu.Lock()
 	w, ok := m.put(&v)
 	if ok || m.closed {
-		return m.sent(c, w, ok)
+		return m.endAtOnce(c, w, ok)
 	}
 	m.mu.Unlock()
 	c.Leave()
@@ -129,13 +129,14 @@ func (m *Mailbox[T]) SendContext(ctx context.Context, v T) error {
 	return m.sendUntil(v, sched.Limit{Context: ctx})
 }
 
+// sendUntil is Send within lim.
 func (m *Mailbox[T]) sendUntil(v T, lim sched.Limit) error {
 	_ = &m.mu
 	c := sched.EnterLibrary()
 	m.mu.Lock()
 	w, ok := m.put(&v)
 	if ok || m.closed {
-		return m.sent(c, w, ok)
+		return m.endAtOnce(c, w, ok)
 	}
 	p := m.parcel()
 	p.v = v
@@ -144,17 +145,17 @@ func (m *Mailbox[T]) sendUntil(v T, lim sched.Limit) error {
 		m.recycle(p)
 		return err
 	}
-	return m.afterSend(p)
+	return m.sendOutcome(p)
 }
 
-// put stores *v, or gives it to the first that waits for it, which is then to be
-// woken. Under mu.
+// put stores *v, or gives it to the receiver that has waited longest, which the caller then wakes. It returns false if it can do
+// neither. Under mu.
 func (m *Mailbox[T]) put(v *T) (w *sched.Waiter, ok bool) {
 	if m.closed {
 		return nil, false
 	}
-	if !m.takers.Empty() {
-		if w = m.takers.Pop(); w != nil {
+	if !m.receivers.Empty() {
+		if w = m.receivers.Pop(); w != nil {
 			p := w.Note().(*parcel[T])
 			p.v, p.ok = *v, true
 			return w, true
@@ -167,6 +168,7 @@ func (m *Mailbox[T]) put(v *T) (w *sched.Waiter, ok bool) {
 	return nil, true
 }
 
+// store adds *v to buf, which has room. Under mu.
 func (m *Mailbox[T]) store(v *T) {
 	i := m.first + m.n
 	if i >= len(m.buf) {
@@ -176,8 +178,9 @@ func (m *Mailbox[T]) store(v *T) {
 	m.n++
 }
 
-// sent ends a send that need not wait: ok, or the mailbox is closed.
-func (m *Mailbox[T]) sent(c *sched.Co, w *sched.Waiter, ok bool) error {
+// endAtOnce ends a send or a receive that need not wait: it unlocks mu, wakes w, and leaves. ok: it has succeeded; otherwise the
+// mailbox is closed.
+func (m *Mailbox[T]) endAtOnce(c *sched.Co, w *sched.Waiter, ok bool) error {
 	m.mu.Unlock()
 	if w != nil {
 		c.Wake(w)
@@ -189,7 +192,8 @@ func (m *Mailbox[T]) sent(c *sched.Co, w *sched.Waiter, ok bool) error {
 	return nil
 }
 
-func (m *Mailbox[T]) afterSend(p *parcel[T]) error {
+// sendOutcome ends a send that has waited with parcel p.
+func (m *Mailbox[T]) sendOutcome(p *parcel[T]) error {
 	ok := p.ok
 	m.recycle(p)
 	if !ok {
@@ -206,11 +210,11 @@ func (m *Mailbox[T]) Recv() (v T, err error) {
 	m.mu.Lock()
 	w, ok := m.get(&v)
 	if ok || m.closed {
-		return v, m.sent(c, w, ok)
+		return v, m.endAtOnce(c, w, ok)
 	}
 	p := m.parcel()
-	c.As(sched.InMailbox).WaitNote(&m.takers, &m.mu, p)
-	return m.afterRecv(p)
+	c.As(sched.InMailbox).WaitNote(&m.receivers, &m.mu, p)
+	return m.recvOutcome(p)
 }
 
 // TryRecv receives a message if there is one. If not it returns ErrWouldBlock, or
@@ -221,7 +225,7 @@ func (m *Mailbox[T]) TryRecv() (v T, err error) {
 	m.mu.Lock()
 	w, ok := m.get(&v)
 	if ok || m.closed {
-		return v, m.sent(c, w, ok)
+		return v, m.endAtOnce(c, w, ok)
 	}
 	m.mu.Unlock()
 	c.Leave()
@@ -243,25 +247,26 @@ func (m *Mailbox[T]) RecvContext(ctx context.Context) (v T, err error) {
 	return m.recvUntil(sched.Limit{Context: ctx})
 }
 
+// recvUntil is Recv within lim.
 func (m *Mailbox[T]) recvUntil(lim sched.Limit) (v T, err error) {
 	_ = &m.mu
 	c := sched.EnterLibrary()
 	m.mu.Lock()
 	w, ok := m.get(&v)
 	if ok || m.closed {
-		return v, m.sent(c, w, ok)
+		return v, m.endAtOnce(c, w, ok)
 	}
 	p := m.parcel()
 	lim.Note = p
-	if _, err := c.As(sched.InMailbox).WaitUntil(&m.takers, &m.mu, lim); err != nil {
+	if _, err := c.As(sched.InMailbox).WaitUntil(&m.receivers, &m.mu, lim); err != nil {
 		m.recycle(p)
 		return v, err
 	}
-	return m.afterRecv(p)
+	return m.recvOutcome(p)
 }
 
-// get takes the first message, and lets the first sender that waits go on, which
-// is then to be woken. Under mu.
+// get takes the first message into *v, and stores that of the sender that has waited longest, which the caller then wakes. It
+// returns false if there is no message. Under mu.
 func (m *Mailbox[T]) get(v *T) (w *sched.Waiter, ok bool) {
 	if !m.senders.Empty() {
 		w = m.senders.Pop()
@@ -288,7 +293,8 @@ func (m *Mailbox[T]) get(v *T) (w *sched.Waiter, ok bool) {
 	return w, true
 }
 
-func (m *Mailbox[T]) afterRecv(p *parcel[T]) (v T, err error) {
+// recvOutcome ends a receive that has waited with parcel p.
+func (m *Mailbox[T]) recvOutcome(p *parcel[T]) (v T, err error) {
 	v = p.v
 	if !p.ok {
 		err = ErrClosed
@@ -304,14 +310,14 @@ func (m *Mailbox[T]) Close() {
 	c := sched.Visit()
 	m.mu.Lock()
 	m.closed = true
-	s, r := m.senders.PopAll(), m.takers.PopAll() // ok of their parcels is false
+	s, r := m.senders.PopAll(), m.receivers.PopAll() // ok of their parcels is false
 	m.mu.Unlock()
 	c.WakeAll(s)
 	c.WakeAll(r)
 	c.Leave()
 }
 
-// All receives messages until the mailbox is closed and empty: for range loops.
+// All yields messages as Recv does, until the mailbox is closed and empty: for range loops.
 func (m *Mailbox[T]) All() iter.Seq[T] {
 	return func(yield func(T) bool) {
 		for {
@@ -322,8 +328,8 @@ func (m *Mailbox[T]) All() iter.Seq[T] {
 	}
 }
 
-// parcel takes one that is not used. Only one at a time takes, being under mu, so
-// no other thread can have taken and returned the first one while we look at its next.
+// parcel returns an unused parcel. Under mu, so only one thread at a time takes from the stack: while it reads the next of the
+// first parcel, no other thread can take that parcel and return it.
 func (m *Mailbox[T]) parcel() *parcel[T] {
 	for p := m.spare.Load(); p != nil; p = m.spare.Load() {
 		if m.spare.CompareAndSwap(p, p.next) { // counterpart: recycle
@@ -333,7 +339,7 @@ func (m *Mailbox[T]) parcel() *parcel[T] {
 	return &parcel[T]{}
 }
 
-// recycle keeps a parcel for the next one that waits. Not under mu.
+// recycle keeps a parcel for the next waiter. It may be called without mu.
 func (m *Mailbox[T]) recycle(p *parcel[T]) {
 	*p = parcel[T]{}
 	for {

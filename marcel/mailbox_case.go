@@ -6,7 +6,7 @@ import "github.com/pm2-go/pm2/sched"
 // Select at a time, again and again.
 type Receiver[T any] struct {
 	_     [0]sched.Spin // go vet reports copies
-	Value T             // the message, after the case was taken
+	Value T             // the message, once the case has been taken
 	OK    bool          // false: the mailbox is closed and empty
 	m     *Mailbox[T]
 	p     parcel[T]
@@ -33,12 +33,12 @@ func (r *Receiver[T]) Try() bool {
 func (r *Receiver[T]) Enlist(w *sched.Waiter) bool {
 	m := r.m
 	w.SetNote(&r.p)
-	return enlist(&m.takers, &m.mu, w, func() bool { return m.n == 0 && !m.closed && !calls.Others(&m.senders, w) })
+	return enlist(&m.receivers, &m.mu, w, func() bool { return m.n == 0 && !m.closed && !calls.Others(&m.senders, w) })
 }
 
 // Withdraw is for Select.
 func (r *Receiver[T]) Withdraw(w *sched.Waiter) {
-	withdraw(&r.m.takers, &r.m.mu, w)
+	withdraw(&r.m.receivers, &r.m.mu, w)
 	w.SetNote(nil)
 }
 
@@ -82,7 +82,7 @@ func (s *Sender[T]) Enlist(w *sched.Waiter) bool {
 	m := s.m
 	s.p.v = s.Value
 	w.SetNote(&s.p)
-	return enlist(&m.senders, &m.mu, w, func() bool { return m.n == len(m.buf) && !m.closed && !calls.Others(&m.takers, w) })
+	return enlist(&m.senders, &m.mu, w, func() bool { return m.n == len(m.buf) && !m.closed && !calls.Others(&m.receivers, w) })
 }
 
 // Withdraw is for Select.

@@ -26,7 +26,7 @@ var objects = []reflect.Type{
 	reflect.TypeFor[marcel.WaitQueue](), reflect.TypeFor[marcel.Timer](), reflect.TypeFor[marcel.Ticker](),
 	reflect.TypeFor[marcel.TickerCase](), reflect.TypeFor[marcel.Mailbox[int]](), reflect.TypeFor[marcel.Receiver[int]](),
 	reflect.TypeFor[marcel.Sender[int]](), reflect.TypeFor[marcel.ChanReceiver[int]](),
-	reflect.TypeFor[marcel.Weighted](), reflect.TypeFor[marcel.Value[int]](),
+	reflect.TypeFor[marcel.WeightedSemaphore](), reflect.TypeFor[marcel.Future[int]](),
 	// Names for types of sched.
 	reflect.TypeFor[marcel.Bubble](), reflect.TypeFor[marcel.Gang](), reflect.TypeFor[marcel.Key[int]](), reflect.TypeFor[marcel.Thread](),
 }

@@ -18,41 +18,39 @@ import (
 // unlocked. It takes 32 bytes and must not be copied after first use.
 type Mutex struct {
 	state atomic.Uint32
-	mu    sched.Spin // guards what follows, and every change of state but the fast ones
-	// A waiter has been woken and has not yet looked.
+	mu    sched.Spin // guards the fields below, and every change of state but the fast ones
+	// woken: a waiter has been woken and has not yet looked.
 	woken bool
-	// The first in q has been overtaken: the next Unlock is to hand the mutex over.
-	next bool
-	// The mutex was handed over: it is locked, and belongs to the next one that comes out of q and looks. It is the waiter
-	// to which the lock was given; or another one, if a thread has unlocked it in the meantime, which any thread may.
-	handed bool
-	q      sched.WaitQueue
+	// handOver: the first waiter in q has been overtaken, so the next Unlock hands the mutex over.
+	handOver bool
+	// handedOver: the mutex is locked, and belongs to the next woken waiter that looks: the one to which Unlock gave it, or
+	// another one, if a thread has unlocked the mutex in the meantime, which any thread may.
+	handedOver bool
+	q          sched.WaitQueue
 }
 
 // The state of a Mutex:
 //
-//	locked
-//	waiting    Unlock has to look. It may be clear while q is not empty if a waiter
-//	           is on its way (woken): that one will set it again
-//	watched   the waiter that is on its way runs, and waits for the end of the passes
-//	exhausted  the waiter that is on its way is to come next
+//	locked     a thread or goroutine has the mutex
+//	waiting    Unlock has to look at q. It may be clear while q is not empty if a
+//	           woken waiter is on its way, which sets it again
+//	watched    the woken waiter runs, and waits for the end of the passes
+//	exhausted  the woken waiter is to get the mutex next
 //	passes     how many more times the mutex may be freed until then; not 0 while
-//	           there is one on its way, unless exhausted
+//	           a woken waiter is on its way, unless exhausted
 //
 //	free ── Lock, TryLock: compare-and-swap ─────────────────────────────► locked
 //	locked, not waiting ── Unlock: compare-and-swap, takes one pass ─────► free
-//	locked, last pass, watched ── Unlock, under mu ─► locked, handed over
-//	locked, last pass ── Unlock: compare-and-swap ───► free, exhausted
+//	locked, last pass, watched ── Unlock, under mu ──────────────────────► locked, handed over
+//	locked, last pass ── Unlock: compare-and-swap ───────────────────────► free, exhausted
 //	locked, waiting ── Unlock, under mu: wakes the first, grants passes ─► free
-//	locked, waiting, next ── Unlock, under mu ───────► locked, handed over
+//	locked, waiting, handOver ── Unlock, under mu ───────────────────────► locked, handed over
 //
-// The passes make the lock fair where the scheduler alone would not be. A waiter
-// that was woken may stand in the run queue of a VP whose present thread takes and
-// frees the mutex all the time, until its slice of milliseconds ends: without passes
-// left that thread joins the line instead, and its VP goes on with the waiter.
-// Or the waiter runs on another VP: see watchPasses. In both cases the cost of a switch
-// is shared by as many sections. The mutex is not handed to one that does not run
-// if that can be avoided, for it would be locked in vain until that one runs.
+// The passes make the lock fair where the scheduler alone would not be. A woken waiter may stand in the run queue of a VP whose
+// running thread takes and frees the mutex all the time, until its slice of milliseconds ends. When the passes are used up that
+// thread joins the queue of the mutex instead, and its VP goes on with the waiter. Or the waiter runs on another VP: see
+// watchPasses. In both cases as many critical sections as there are passes share the cost of one switch. If it can be avoided
+// Unlock does not hand the mutex to a waiter that does not run: the mutex would be locked in vain until that waiter runs.
 const (
 	locked    = 1
 	waiting   = 2
@@ -62,7 +60,7 @@ const (
 
 	mutexPasses = 512
 
-	mutexSpins = 30  // looks before parking, if the owner may run on another VP
+	mutexSpins = 30  // looks before parking, if no other thread wants the VP
 	watchGap   = 200 // ns: the shortest time between two looks of watchPasses
 )
 
@@ -73,7 +71,7 @@ func (m *Mutex) Lock() {
 	}
 }
 
-// lockBeside is Lock when others want the mutex. Apart, so that Lock is inlined.
+// lockBeside is Lock when the mutex is not free, or others want it. It is a function of its own so that the compiler inlines Lock.
 func (m *Mutex) lockBeside() { _ = m.lock(nil) }
 
 // TryLock takes the mutex if it is free, and tells whether it was. It does not
@@ -130,8 +128,8 @@ func (m *Mutex) lock(lim *sched.Limit) error {
 	for {
 		c = sched.Enter()
 		m.mu.Lock()
-		if m.handed {
-			m.handed = false
+		if m.handedOver {
+			m.handedOver = false
 			m.mu.Unlock()
 			c.Leave()
 			return nil
@@ -142,7 +140,7 @@ func (m *Mutex) lock(lim *sched.Limit) error {
 			c.Leave()
 			return nil
 		}
-		m.next = true
+		m.handOver = true
 		again := sched.Limit{First: true}
 		if lim != nil {
 			again.Context = lim.Context
@@ -156,14 +154,14 @@ func (m *Mutex) lock(lim *sched.Limit) error {
 	}
 }
 
-// spin tries for a while, unless there is a line to join, or another thread could
-// use this VP, perhaps the owner.
+// spin tries to take the mutex for a while, and tells whether it did. It gives up if waiters stand in q, or another thread,
+// perhaps the owner, could use this VP.
 func (m *Mutex) spin() bool {
 	for range mutexSpins {
 		s := m.state.Load()
 		switch {
 		case s&(locked|waiting) == 0:
-			if s&exhausted != 0 && crowded() {
+			if s&exhausted != 0 && othersReady() {
 				return false
 			}
 			if m.state.CompareAndSwap(s, s|locked) {
@@ -180,26 +178,23 @@ func (m *Mutex) spin() bool {
 	return false
 }
 
-// crowded tells whether others wait for what the caller runs on.
-func crowded() bool { return sched.Ready() || !sched.OnThread() }
+// othersReady tells whether other threads or goroutines may wait for the VP or the OS thread of the caller.
+func othersReady() bool { return sched.Ready() || !sched.OnThread() }
 
-// yields tells whether the caller is to let the waiter that is on its way come
-// first, although the mutex is free. Under mu.
+// yields tells whether the caller is to let the woken waiter go first, although the mutex is free. Under mu.
 func (m *Mutex) yields() bool {
-	return m.woken && m.state.Load()&exhausted != 0 && crowded()
+	return m.woken && m.state.Load()&exhausted != 0 && othersReady()
 }
 
-// watchPasses is for the waiter that was woken, before it looks: while a thread on
-// another VP takes and frees the mutex all the time, it lets that one go on until the
-// passes are used up, then to be handed the mutex. If both competed
-// instead, the cache line would go back and forth, and each section would take several
-// times as long. It returns when there is something to be had, or nothing to
-// be expected.
+// watchPasses is called by a woken waiter before it looks. While a thread on another VP takes and frees the mutex all the time,
+// the waiter lets that thread go on until the passes are used up; then Unlock hands it the mutex. If both competed instead, the
+// cache line would go back and forth, and each section would take several times as long. watchPasses returns when the waiter may
+// get the mutex, or when the passes do not decrease any more.
 func (m *Mutex) watchPasses() {
 	s := m.state.Load()
 	left := s / onePass
 	if left == 0 || left == mutexPasses && s&locked == 0 {
-		return // handed over, or left alone
+		return // Unlock has handed the mutex over, or no thread has taken it since
 	}
 	for !m.state.CompareAndSwap(s, s|watched) {
 		if s = m.state.Load(); s < onePass {
@@ -231,7 +226,7 @@ func (m *Mutex) watchPasses() {
 	}
 }
 
-// take takes the mutex if it is free; if not, Unlock will look. Under mu.
+// take takes the mutex if it is free, and tells whether it did; if not, it sets waiting, so that Unlock looks at q. Under mu.
 func (m *Mutex) take() bool {
 	s := m.state.Or(waiting)
 	if s&locked != 0 {
@@ -241,7 +236,7 @@ func (m *Mutex) take() bool {
 	return true
 }
 
-// otherBits is what the state has to say beside locked, if it was s. Under mu.
+// otherBits returns the bits of the next state beside locked, if the state was s. Under mu.
 func (m *Mutex) otherBits(s uint32) uint32 {
 	switch {
 	case m.woken:
@@ -260,7 +255,7 @@ func (m *Mutex) Unlock() {
 	}
 }
 
-// unlockBeside is Unlock when others want the mutex, or it is not locked.
+// unlockBeside is Unlock when others want the mutex, and when it is not locked.
 func (m *Mutex) unlockBeside() {
 	if m.pass() {
 		return
@@ -273,7 +268,8 @@ func (m *Mutex) unlockBeside() {
 	}
 }
 
-// pass unlocks if no waiter has to be woken and the mutex need not be handed over.
+// pass unlocks the mutex, and uses a pass, if no waiter has to be woken and the mutex need not be handed over. It tells whether it
+// did.
 func (m *Mutex) pass() bool {
 	for {
 		s := m.state.Load()
@@ -290,8 +286,7 @@ func (m *Mutex) pass() bool {
 	}
 }
 
-// onePassLess returns the free state that follows s, which is locked; false: the
-// waiter that is on its way is to be handed the mutex.
+// onePassLess returns the free state that follows s, which is locked; false: Unlock is to hand the mutex to the woken waiter.
 func onePassLess(s uint32) (free uint32, ok bool) {
 	free = s &^ (locked | waiting)
 	switch left := s / onePass; {
@@ -318,10 +313,10 @@ func (m *Mutex) unlock(c *sched.Co) bool {
 	}
 	var w *sched.Waiter
 	switch {
-	case m.next:
-		m.next = false
+	case m.handOver:
+		m.handOver = false
 		if w = m.q.Pop(); w != nil {
-			m.handed = true
+			m.handedOver = true
 			m.state.Store(locked | m.otherBits(s))
 		} else { // the one that was overtaken has given up
 			m.state.Store(m.otherBits(s))
@@ -333,11 +328,11 @@ func (m *Mutex) unlock(c *sched.Co) bool {
 		} else {
 			m.state.Store(0)
 		}
-	default: // the one that is on its way will look after the others
+	default: // the woken waiter sets waiting again
 		if free, ok := onePassLess(s); ok {
 			m.state.Store(free)
 		} else {
-			m.woken, m.handed = false, true
+			m.woken, m.handedOver = false, true
 			m.state.Store(locked | m.otherBits(s))
 		}
 	}

@@ -59,7 +59,7 @@ func (o *Once) DoContext(ctx context.Context, f func()) error {
 	return nil
 }
 
-// first runs f unless that has been done; o.m is held, and unlocked.
+// first runs f unless a call has run it; the caller holds o.m, and first unlocks it.
 func (o *Once) first(f func()) {
 	defer o.m.Unlock()
 	if !o.done.Load() {

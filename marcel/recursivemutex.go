@@ -13,15 +13,15 @@ import (
 // takes 48 bytes and must not be copied after first use.
 type RecursiveMutex struct {
 	m Mutex
-	// The number of the owner, as CallerID has it; 0: none. The owner writes it, after it has locked
-	// and before it unlocks m. Others may read anything but their own number.
+	// owner is the CallerID of the owner; 0: none. The owner writes it, after it has locked and before it unlocks m. Other callers
+	// read it at any time, and never find their own number.
 	owner atomic.Uint64
-	depth int // how often the owner has locked once more; the owner's alone
+	depth int // how many further times the owner has locked; only the owner uses it
 }
 
-// Lock takes the mutex, or waits until it can; or locks it once more.
+// Lock takes the mutex, or waits until it can. The owner locks it once more.
 func (r *RecursiveMutex) Lock() {
-	if me := calls.CallerID(); !r.again(me) {
+	if me := calls.CallerID(); !r.relock(me) {
 		r.m.Lock()
 		r.owner.Store(me)
 	}
@@ -31,30 +31,30 @@ func (r *RecursiveMutex) Lock() {
 // block.
 func (r *RecursiveMutex) TryLock() bool {
 	me := calls.CallerID()
-	return r.again(me) || r.got(me, r.m.TryLock())
+	return r.relock(me) || r.own(me, r.m.TryLock())
 }
 
 // LockTimeout is Lock for at most d; false: the mutex was not to be had in time.
 // If d <= 0 it is TryLock.
 func (r *RecursiveMutex) LockTimeout(d time.Duration) bool {
 	me := calls.CallerID()
-	return r.again(me) || r.got(me, r.m.LockTimeout(d))
+	return r.relock(me) || r.own(me, r.m.LockTimeout(d))
 }
 
 // LockContext is Lock until ctx is done: then it returns the cause, also if the
 // mutex was free or the caller's own.
 func (r *RecursiveMutex) LockContext(ctx context.Context) error {
 	me := calls.CallerID()
-	if _, err := under(ctx); err != nil || r.again(me) {
+	if _, err := under(ctx); err != nil || r.relock(me) {
 		return err
 	}
 	err := r.m.LockContext(ctx)
-	r.got(me, err == nil)
+	r.own(me, err == nil)
 	return err
 }
 
-// again locks once more if the caller, me, is the owner.
-func (r *RecursiveMutex) again(me uint64) bool {
+// relock locks once more if the caller, whose CallerID is me, is the owner. It tells whether it is.
+func (r *RecursiveMutex) relock(me uint64) bool {
 	mine := r.owner.Load() == me
 	if mine {
 		r.depth++
@@ -62,8 +62,8 @@ func (r *RecursiveMutex) again(me uint64) bool {
 	return mine
 }
 
-// got makes the caller, me, the owner, if it has the mutex.
-func (r *RecursiveMutex) got(me uint64, has bool) bool {
+// own makes the caller, whose CallerID is me, the owner, if it has locked m. It returns has.
+func (r *RecursiveMutex) own(me uint64, has bool) bool {
 	if has {
 		r.owner.Store(me)
 	}

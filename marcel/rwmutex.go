@@ -37,7 +37,7 @@ const (
 // copied after first use.
 type RWMutex struct {
 	state   atomic.Uint32
-	mu      sched.Spin // guards what follows; and state, where it says so
+	mu      sched.Spin // guards the queues, and those changes of state that are marked below
 	prefer  Preference
 	readers sched.WaitQueue
 	writers sched.WaitQueue
@@ -105,7 +105,7 @@ func (m *RWMutex) admits(s uint32) bool {
 
 func (m *RWMutex) rlock(lim *sched.Limit) error { return m.enter(rwReader, m.admits, &m.readers, lim) }
 
-// enter adds what stands for the caller to the state if that admits it, else waits in q.
+// enter adds adds to the state if admits allows it; otherwise the caller waits in q, within lim; nil: without a limit.
 func (m *RWMutex) enter(adds uint32, admits func(uint32) bool, q *sched.WaitQueue, lim *sched.Limit) error {
 	c := sched.EnterLibrary()
 	m.mu.Lock()
@@ -145,7 +145,7 @@ func (m *RWMutex) RUnlock() {
 	}
 }
 
-// endRead: the last reader has left and there are waiters.
+// endRead gives the lock to waiters after the last reader has left.
 func (m *RWMutex) endRead() {
 	holding(&m.mu, func() *sched.Waiter {
 		if m.state.CompareAndSwap(rwQueued, rwWriting|rwQueued) {
@@ -219,7 +219,7 @@ func (m *RWMutex) passOn(readersFirst bool) *sched.Waiter {
 	return w
 }
 
-// queued is the bit as it has to be. Under mu.
+// queued returns rwQueued if a waiter stands in a queue, else 0. Under mu.
 func (m *RWMutex) queued() uint32 {
 	if m.readers.Empty() && m.writers.Empty() {
 		return 0
@@ -227,8 +227,8 @@ func (m *RWMutex) queued() uint32 {
 	return rwQueued
 }
 
-// gaveUp is for one that does not wait any more: the waiters that stood behind it may be
-// able to enter, and the last one clears rwQueued.
+// gaveUp is called by a waiter that has given up: the waiters behind it may be able to enter, and if there is none it clears
+// rwQueued.
 func (m *RWMutex) gaveUp() {
 	holding(&m.mu, func() (w *sched.Waiter) {
 		n := 0
@@ -251,6 +251,7 @@ func (m *RWMutex) gaveUp() {
 // RLocker returns a sync.Locker whose Lock and Unlock are RLock and RUnlock.
 func (m *RWMutex) RLocker() sync.Locker { return (*readLocker)(m) }
 
+// readLocker is the sync.Locker of RLocker.
 type readLocker RWMutex
 
 func (r *readLocker) Lock()   { (*RWMutex)(r).RLock() }

@@ -43,9 +43,8 @@ type Case interface {
 	Taken(w *sched.Waiter) bool
 }
 
-// Poller is implemented by a Case that may depend on being polled; its Try then polls as well. Poll
-// makes progress once, without blocking, and tells whether the waiter has to go on polling, because no
-// other thread does.
+// Poller is implemented by a Case for which the waiter itself may have to make progress; the Try of such a Case polls, too. Poll
+// polls once, without blocking, and tells whether the waiter has to go on polling because no other thread does.
 type Poller interface{ Poll() bool }
 
 // Select waits until one of the cases can be taken, takes it, and returns its
@@ -94,11 +93,12 @@ func SelectContext(ctx context.Context, cases ...Case) (int, error) {
 	return selectUnder(ctx, sched.InSelect, cases)
 }
 
-// SelectUninterruptible is SelectContext that is no cancellation point, for code that Thread.Cancel must not end there.
+// SelectUninterruptible is SelectContext that is no cancellation point: for code that Thread.Cancel must not end there.
 func SelectUninterruptible(ctx context.Context, cases ...Case) (int, error) {
 	return selectUnder(ctx, sched.InSelect|sched.Uninterruptible, cases)
 }
 
+// selectUnder is SelectContext as a wait of the kind.
 func selectUnder(ctx context.Context, kind sched.Kind, cases []Case) (int, error) {
 	if ctx.Err() != nil {
 		return -1, context.Cause(ctx)
@@ -116,7 +116,7 @@ func selectUnder(ctx context.Context, kind sched.Kind, cases []Case) (int, error
 	return i, nil
 }
 
-// tryCases looks at each case once.
+// tryCases tries each case once, beginning at a random one, and returns the index of the one that it has taken; -1: none.
 func tryCases(cases []Case) int {
 	n := len(cases)
 	if n == 0 {
@@ -127,7 +127,7 @@ func tryCases(cases []Case) int {
 		i = int(rand.Uint32N(uint32(n)))
 	}
 	for range n {
-		if c := cases[i]; !off(c) && c.Try() {
+		if c := cases[i]; !isOff(c) && c.Try() {
 			return i
 		}
 		if i++; i == n {
@@ -137,28 +137,30 @@ func tryCases(cases []Case) int {
 	return -1
 }
 
-// selection is a Select that did not find anything ready. It goes round:
+// selection is a Select that has found no case ready. It repeats this round:
 //
-//	open the wait, stand in the lines, one by one
-//	  all:     park; the thread that claims the wait wakes the selection
-//	  not all: close the wait. Now no thread can give the selection anything: it leaves the lines and
-//	           tries all cases again. (If it cannot be closed a thread has
-//	           claimed it already: the selection waits for that one.)
+//	open the wait, enlist in the queues of the cases, one after the other
+//	  in all:     park; the thread that claims the wait wakes the selection
+//	  not in all: a case has become ready. Close the wait, so that no thread can give the selection
+//	              anything; leave the queues, and try all cases again. (If the wait cannot be closed,
+//	              a thread has claimed it already: the selection waits for that thread.)
 //
-// Nothing is taken while the selection stands in a line, so it never has to give anything
-// back; and no waiter is given to by two.
+// The selection takes nothing by itself while it stands in a queue, and the ticket lets one waker give it something: so it never
+// has to give anything back.
 //
-// The cases are no field, lest the caller's list of them escape to the heap.
+// The cases are no field, so that the caller's list of them does not escape to the heap.
 type selection struct {
 	bounded  *sched.BoundedWait
 	kind     sched.Kind
-	enlisted int  // so many cases, the first ones, have enlisted the selection
-	open     bool // bounded may be claimed, or has been, and Wait has not returned
+	enlisted int  // the number of cases, from the first one on, that have enlisted the selection
+	open     bool // bounded is open, or was claimed and Wait has not returned yet
 	watches  bool // bounded watches the context
 
-	polled, guarded bool // there are Pollers, or mutexes to unlock
+	polled, guarded bool // some case is a Poller, or has a mutex to unlock
 }
 
+// awaitCases waits until it has taken a case, and returns its index; -1: ctx was done, or d was over. A nil ctx and a d of 0 are no
+// limit.
 func awaitCases(kind sched.Kind, cases []Case, ctx context.Context, d time.Duration) int {
 	calls.Library()
 	var s selection
@@ -186,12 +188,13 @@ func awaitCases(kind sched.Kind, cases []Case, ctx context.Context, d time.Durat
 			return -1
 		}
 		if round > 0 {
-			Yield() // another thread has what we are after: two Selects may be in each other's way
+			Yield() // another thread has taken what this Select has found ready: two Selects may block each other
 		}
 	}
 }
 
-// round stands in the lines once; not ok: nothing was taken, look again.
+// round makes one round. It returns the index of the case that was taken, -1 if the limit was reached; ok is false if the caller is
+// to try the cases again.
 func (s *selection) round(cases []Case, ctx context.Context, d time.Duration) (i int, ok bool) {
 	b := s.bounded
 	all := s.enlist(cases)
@@ -229,7 +232,7 @@ func (s *selection) round(cases []Case, ctx context.Context, d time.Duration) (i
 		if c.Taken(w) {
 			return i, true
 		}
-		if s.guarded { // a signal may have come while we stood in no line
+		if s.guarded { // a signal may have come while the selection stood in no queue
 			return firstGuarded(cases), true
 		}
 		return 0, false
@@ -237,11 +240,12 @@ func (s *selection) round(cases []Case, ctx context.Context, d time.Duration) (i
 	panic("marcel: Select was ended by a node that is not its own")
 }
 
+// enlist opens the wait and enlists in the queues of the cases. It returns false at the first case that is ready.
 func (s *selection) enlist(cases []Case) bool {
 	s.bounded.Open()
 	s.open = true
 	for i, c := range cases {
-		if !off(c) && !c.Enlist(s.bounded.Node(i)) {
+		if !isOff(c) && !c.Enlist(s.bounded.Node(i)) {
 			return false
 		}
 		s.enlisted = i + 1
@@ -249,6 +253,7 @@ func (s *selection) enlist(cases []Case) bool {
 	return true
 }
 
+// withdraw leaves the queues of the cases that have enlisted the selection.
 func (s *selection) withdraw(cases []Case) {
 	if s.watches {
 		s.watches = false
@@ -256,12 +261,13 @@ func (s *selection) withdraw(cases []Case) {
 	}
 	for s.enlisted > 0 {
 		s.enlisted--
-		if c := cases[s.enlisted]; !off(c) {
+		if c := cases[s.enlisted]; !isOff(c) {
 			c.Withdraw(s.bounded.Node(s.enlisted))
 		}
 	}
 }
 
+// end ends the wait, in whichever state it is, leaves the queues, and frees the wait.
 func (s *selection) end(cases []Case) {
 	if s.open && !s.bounded.Close() {
 		s.bounded.Wait()
@@ -271,9 +277,9 @@ func (s *selection) end(cases []Case) {
 }
 
 const (
-	pollsPerLook = 64
-	pollEagerly  = 1500 * time.Microsecond // then the polls come
-	pollNap      = 50 * time.Microsecond   // apart
+	pollsPerLook = 64                      // polls between two looks at the time
+	pollEagerly  = 1500 * time.Microsecond // for so long a selection yields between two polls; after that it sleeps for pollNap
+	pollNap      = 50 * time.Microsecond
 )
 
 // wait parks until the wait has been claimed, or polls until then.
@@ -297,9 +303,10 @@ func (s *selection) wait(cases []Case, ctx context.Context) *sched.Waiter {
 	}
 }
 
+// mustPoll polls once for each Poller, and tells whether one of them needs the waiter to go on.
 func mustPoll(cases []Case) (must bool) {
 	for _, c := range cases {
-		if p, ok := c.(Poller); ok && !off(c) && p.Poll() {
+		if p, ok := c.(Poller); ok && !isOff(c) && p.Poll() {
 			must = true
 		}
 	}

@@ -5,11 +5,13 @@ import (
 	"unsafe"
 )
 
-// off tells whether a case is switched off: it is nil, or holds a nil pointer. The second word of an interface is the
-// pointer that it holds, or points to what it holds; it is nil for a struct, too, that is one nil pointer, which reflect
-// tells from that.
-func off(c Case) bool { return (*[2]unsafe.Pointer)(unsafe.Pointer(&c))[1] == nil && holdsNil(c) }
+// isOff tells whether a case is switched off: it is nil, or holds a nil pointer. The second word of an interface is the pointer
+// that it holds, or points to what it holds. It is also nil for a struct that consists of one nil pointer; holdsNil tells the two
+// apart.
+func isOff(c Case) bool { return (*[2]unsafe.Pointer)(unsafe.Pointer(&c))[1] == nil && holdsNil(c) }
 
+// holdsNil is isOff by reflection.
+//
 //go:noinline
 func holdsNil(c Case) bool {
 	if c == nil {

@@ -14,19 +14,19 @@ import (
 // waiter, so no thread overtakes it. The zero value has no units. It takes 32 bytes and must not be
 // copied after first use.
 type Semaphore struct {
-	mu sched.Spin
-	is sched.Kind // added to the kind of waits
-	n  int
-	q  sched.WaitQueue
+	mu        sched.Spin      // guards n and q
+	kindFlags sched.Kind      // added to the kind of waits; constant after first use
+	n         int             // units; below 0: so many releases come before the first unit
+	q         sched.WaitQueue // not empty: n <= 0
 }
 
 // NewSemaphore returns a semaphore with n units. If n is negative, that many
 // releases come before the first unit: NewSemaphore(1-n) waits for n events.
 func NewSemaphore(n int) *Semaphore { return &Semaphore{n: n} }
 
-// Uninterruptible makes waits for a unit no cancellation points, for code that Thread.Cancel must not
-// end there. Call it before first use.
-func (s *Semaphore) Uninterruptible() { s.is = sched.Uninterruptible }
+// Uninterruptible makes the waits for a unit no cancellation points: for code that Thread.Cancel must not end there. Call it
+// before first use.
+func (s *Semaphore) Uninterruptible() { s.kindFlags = sched.Uninterruptible }
 
 // Acquire takes a unit, or waits until there is one.
 func (s *Semaphore) Acquire() {
@@ -34,8 +34,8 @@ func (s *Semaphore) Acquire() {
 	_ = s.acquire(nil)
 }
 
-// AcquireOrCancel is Acquire for a caller that has something to put in order before Thread.Cancel ends it, whether
-// the semaphore is Uninterruptible or not. false: the thread was cancelled, and has no unit; TestCancel ends it.
+// AcquireOrCancel is Acquire that Thread.Cancel does not end but returns from, whether the semaphore is Uninterruptible or not: for
+// a caller that has to clean up first. false: the thread was cancelled, and has no unit; TestCancel then ends it.
 func (s *Semaphore) AcquireOrCancel() bool {
 	_ = s.acquireAs(sched.InSemaphore|sched.Returning, nil)
 	return !calls.Interrupted()
@@ -63,8 +63,11 @@ func (s *Semaphore) AcquireTimeout(d time.Duration) bool { return s.acquire(with
 // if there was a unit.
 func (s *Semaphore) AcquireContext(ctx context.Context) error { return until(ctx, s.acquire) }
 
-func (s *Semaphore) acquire(lim *sched.Limit) error { return s.acquireAs(sched.InSemaphore|s.is, lim) }
+func (s *Semaphore) acquire(lim *sched.Limit) error {
+	return s.acquireAs(sched.InSemaphore|s.kindFlags, lim)
+}
 
+// acquireAs is Acquire as a wait of the kind, within lim; nil: without a limit.
 func (s *Semaphore) acquireAs(kind sched.Kind, lim *sched.Limit) error {
 	_ = &s.mu
 	c := sched.EnterLibrary()

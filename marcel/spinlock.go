@@ -44,7 +44,7 @@ func (s *SpinLock) LockContext(ctx context.Context) error {
 	return nil
 }
 
-// lockUnless is Lock until over, which it asks now and then.
+// lockUnless is Lock until over, which it calls now and then, returns true. It tells whether it has the lock.
 func (s *SpinLock) lockUnless(over func() bool) bool {
 	for n := 1; !s.TryLock(); n++ {
 		if n%16 == 0 && over() {

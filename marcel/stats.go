@@ -2,9 +2,8 @@ package marcel
 
 import "github.com/pm2-go/pm2/sched"
 
-// What a scheduler has done, VP by VP: switches, steals,
-// sleeps, time without work, latencies of wakes. Its documentation says how exact
-// the figures are. Keeping them costs running threads nothing.
+// What a scheduler has done, VP by VP: switches, steals, sleeps, time without work, latencies of wakes. The documentation of
+// sched.Stats says how exact the figures are. Keeping them costs running threads nothing.
 type (
 	StatsSnapshot = sched.Stats
 	VPStats       = sched.VPStats

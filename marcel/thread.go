@@ -11,7 +11,7 @@ import (
 	"github.com/pm2-go/pm2/sched/vpset"
 )
 
-// calls are what only this package asks of the scheduler.
+// calls are the functions that package sched has for this module only.
 var calls = sched.Calls(ours.Module{})
 
 // Thread is a handle of a thread: a value that may be copied, compared and kept for ever. See [sched.Thread], which has
@@ -74,7 +74,7 @@ func Do(first func(), others ...func()) { calls.Do(first, others...) }
 // Self returns the calling thread, the zero Thread on a plain goroutine.
 func Self() Thread { return sched.Self() }
 
-// OnThread tells whether the caller is a thread.
+// OnThread tells whether the caller is a thread; false on a plain goroutine and in hooks that no thread runs.
 func OnThread() bool { return sched.OnThread() }
 
 // Yield lets the next ready thread of the caller's VP run; the caller goes to
@@ -106,10 +106,10 @@ func EnablePreemption() error { return calls.EnablePreemption() }
 // has cancellation enabled. On a plain goroutine it does nothing.
 func TestCancel() { calls.TestCancel() }
 
-// SetCancelState enables or disables cancellation of the calling thread and tells
-// how it was; threads begin with it enabled. A request that comes meanwhile is
-// kept. On a plain goroutine it does nothing and returns false.
-func SetCancelState(enabled bool) (was bool) { return calls.SetCancelState(enabled) }
+// SetCancelState enables or disables cancellation of the calling thread, and tells whether it was enabled before. Threads begin
+// with cancellation enabled. While it is disabled the thread keeps a request for when it is enabled. On a plain goroutine
+// SetCancelState does nothing and returns false.
+func SetCancelState(enabled bool) (before bool) { return calls.SetCancelState(enabled) }
 
 // Ready tells whether another thread is ready on the caller's VP, so that
 // spinning would keep it from running; false on a plain goroutine.
@@ -177,7 +177,7 @@ func RunOn(s *sched.Scheduler, fn func()) {
 		returned = true
 	})
 	err := t.Join()
-	if !sched.OnThread() { // nothing may follow
+	if !sched.OnThread() { // the program may end next
 		view.Save()
 	}
 	if err != nil && err != sched.ErrCanceled {

@@ -13,13 +13,13 @@ import (
 // have passed, so none is lost and none comes twice. While no thread waits for a tick a Ticker costs
 // nothing. The zero Ticker is stopped. It must not be copied after first use.
 type Ticker struct {
-	mu     sched.Spin
-	armed  bool  // the alarm is pending, or ringing
-	period int64 // ns; 0: stopped
-	begin  time.Time
-	taken  int64 // ticks that a thread has got
-	q      sched.WaitQueue
-	alarm  sched.Alarm
+	mu         sched.Spin // guards the fields below
+	armed      bool       // the alarm is pending, or ringing
+	period     int64      // ns; 0: stopped
+	begin      time.Time  // of the first period
+	takenTicks int64      // ticks that callers have got since begin
+	q          sched.WaitQueue
+	alarm      sched.Alarm // rings at the next tick, while a thread waits for it
 }
 
 // NewTicker returns a ticker whose first tick is d from now. It panics if d <= 0.
@@ -41,11 +41,11 @@ func (t *Ticker) Reset(d time.Duration) {
 // Stop ends the ticks. Waiters return 0.
 func (t *Ticker) Stop() { t.set(0) }
 
-// set wakes all waiters: they look what has become of the ticker.
+// set starts the ticker with a period, in ns, or stops it with 0. It wakes all waiters, which look at the ticker again.
 func (t *Ticker) set(period int64) {
 	now := time.Now()
 	holding(&t.mu, func() *sched.Waiter {
-		t.period, t.begin, t.taken = period, now, 0
+		t.period, t.begin, t.takenTicks = period, now, 0
 		if t.armed {
 			t.armed = false
 			t.alarm.Stop()
@@ -82,8 +82,8 @@ func (t *Ticker) WaitContext(ctx context.Context) (int, error) {
 	return t.wait(lim)
 }
 
-// wait may wait several times, as another thread may have the ticks first; all of it is
-// under one limit.
+// wait is Wait within lim; nil: without a limit. Another thread may take the ticks first; then it waits again, under the same
+// limit.
 func (t *Ticker) wait(lim *sched.Limit) (int, error) {
 	var end time.Time
 	timed := lim != nil && lim.Timeout > 0
@@ -94,7 +94,7 @@ func (t *Ticker) wait(lim *sched.Limit) (int, error) {
 		if n, more := t.take(); !more {
 			return n, nil
 		}
-		s := sched.Here()
+		s := sched.Current()
 		c := sched.EnterLibrary()
 		t.mu.Lock()
 		if !t.await(c, s) {
@@ -118,11 +118,11 @@ func (t *Ticker) TryWait() int {
 	return n
 }
 
-// take takes what has passed; wait: nothing has, but something will.
+// take takes the ticks that have passed. wait: there are none, and the ticker runs.
 func (t *Ticker) take() (n int, wait bool) {
 	holding(&t.mu, func() *sched.Waiter {
 		if n = t.passed(); n > 0 {
-			t.taken += int64(n)
+			t.takenTicks += int64(n)
 		}
 		wait = n == 0 && t.period != 0
 		return nil
@@ -130,39 +130,39 @@ func (t *Ticker) take() (n int, wait bool) {
 	return n, wait
 }
 
-// passed is the number of ticks not taken. Under the lock.
+// passed returns the number of ticks that have passed and were not taken. Under mu.
 func (t *Ticker) passed() int {
 	if t.period == 0 {
 		return 0
 	}
-	return int(int64(time.Since(t.begin))/t.period - t.taken)
+	return int(int64(time.Since(t.begin))/t.period - t.takenTicks)
 }
 
-// await has the alarm ring at the next tick. False: there is nothing to wait for, or
-// s has been stopped; look again. Under the lock.
+// await has the alarm ring at the next tick. It returns false if there is no tick to wait for, or s has been stopped: then the
+// caller looks again. Under mu.
 func (t *Ticker) await(c *sched.Co, s *sched.Scheduler) bool {
 	if t.period == 0 || t.passed() > 0 {
 		return false
 	}
 	if !t.armed {
-		t.armed = t.alarm.Start(c, s, t.untilNext(), (*ticking)(t))
+		t.armed = t.alarm.Start(c, s, t.untilNext(), (*tickerRinger)(t))
 	}
 	return t.armed
 }
 
-// untilNext is the time until the next tick that was not taken.
+// untilNext returns the time until the next tick that was not taken. Under mu.
 func (t *Ticker) untilNext() time.Duration {
-	if t.taken >= math.MaxInt64/t.period {
+	if t.takenTicks >= math.MaxInt64/t.period {
 		return math.MaxInt64
 	}
-	return time.Duration((t.taken+1)*t.period) - time.Since(t.begin)
+	return time.Duration((t.takenTicks+1)*t.period) - time.Since(t.begin)
 }
 
-// ticking is what the alarm tells.
-type ticking Ticker
+// tickerRinger is the sched.Ringer of a Ticker's alarm.
+type tickerRinger Ticker
 
 // Ring wakes all waiters. The first to look has the ticks, the others wait on.
-func (r *ticking) Ring(round uint32) {
+func (r *tickerRinger) Ring(round uint32) {
 	t := (*Ticker)(r)
 	holding(&t.mu, func() *sched.Waiter {
 		if !t.armed || t.alarm.Round() != round {
@@ -173,9 +173,8 @@ func (r *ticking) Ring(round uint32) {
 	})
 }
 
-// Drop: the scheduler that has woken the waiters has been stopped. They go on with
-// another one.
-func (r *ticking) Drop(round uint32) { r.Ring(round) }
+// Drop wakes all waiters, since the scheduler of the alarm has been stopped. They start the alarm on another scheduler.
+func (r *tickerRinger) Drop(round uint32) { r.Ring(round) }
 
 // Case returns the case "a tick": Select takes all that have passed and were
 // not taken. A ticker that was stopped is never ready.
@@ -205,7 +204,7 @@ func (k *TickerCase) Try() bool {
 func (k *TickerCase) Enlist(w *sched.Waiter) bool {
 	t := k.t
 	_ = &t.mu // nil of the zero case
-	s := sched.Here()
+	s := sched.Current()
 	c := sched.Visit()
 	t.mu.Lock()
 	ok := t.period == 0 || t.await(c, s)

@@ -18,18 +18,18 @@ import (
 // started. It belongs to the scheduler of the thread that starts it, or to the default one; if that is
 // stopped meanwhile, so is the timer.
 type Timer struct {
-	mu    sched.Spin
+	mu    sched.Spin // guards the fields below
 	state timerState
-	q     sched.WaitQueue // those in Wait while it runs, and Selects
-	alarm sched.Alarm
+	q     sched.WaitQueue // callers of Wait, while it runs, and Selects
+	alarm sched.Alarm     // pending while it runs
 }
 
 // timerState of a Timer made by NewTimer. That of one made by AfterFunc is its
 // alarm's.
 //
 //	idle ─── Reset ──────────────────────────────► running
-//	running  its time is over, no waiters ───────► expired
-//	running  its time is over, some waiters ─────► idle: the first in line has it
+//	running ─ its time is over, no waiter ───────► expired
+//	running ─ its time is over, some waiters ────► idle: the first waiter gets the expiry
 //	running ─ Stop ──────────────────────────────► idle
 //	expired ─ Wait, Select, Stop ────────────────► idle
 //	expired ─ Reset ─────────────────────────────► running
@@ -65,7 +65,7 @@ func AfterFunc(d time.Duration, f func()) *Timer {
 // until that has not been stopped in the meantime.
 func (t *Timer) start(begin func(*sched.Co, *sched.Scheduler) bool) {
 	for ok := false; !ok; {
-		s := sched.Here()
+		s := sched.Current()
 		c := sched.Visit()
 		t.mu.Lock()
 		ok = begin(c, s)
@@ -81,22 +81,22 @@ func (t *Timer) Stop() bool {
 	_ = &t.mu // nil panics here, not while the VP is held
 	c := sched.Visit()
 	t.mu.Lock()
-	was := t.takeBack()
+	active := t.takeBack()
 	w := t.q.PopAll()
 	t.mu.Unlock()
 	c.WakeAll(w)
 	c.Leave()
-	return was
+	return active
 }
 
 // Reset stops the timer and starts it again: it will expire after d. It returns what Stop would
 // return; waiters go on waiting. With AfterFunc, f runs once more; if f runs at the time of the call,
 // the two runs may overlap. It never blocks.
-func (t *Timer) Reset(d time.Duration) (was bool) {
+func (t *Timer) Reset(d time.Duration) (active bool) {
 	_ = &t.mu
 	var w *sched.Waiter
 	t.start(func(c *sched.Co, s *sched.Scheduler) bool {
-		was = t.takeBack() || was
+		active = t.takeBack() || active
 		switch {
 		case t.alarm.ForFunc():
 			return t.alarm.Restart(c, s, d)
@@ -105,15 +105,15 @@ func (t *Timer) Reset(d time.Duration) (was bool) {
 			return true
 		}
 		t.state = running
-		return t.alarm.Start(c, s, d, (*ringing)(t))
+		return t.alarm.Start(c, s, d, (*timerRinger)(t))
 	})
 	if w != nil {
 		wakeAll(w)
 	}
-	return was
+	return active
 }
 
-// wakeAll wakes those that PopAll has returned.
+// wakeAll wakes the waiters that PopAll has returned.
 func wakeAll(w *sched.Waiter) {
 	c := sched.Visit()
 	c.WakeAll(w)
@@ -126,16 +126,15 @@ func (t *Timer) takeBack() bool {
 	if t.alarm.ForFunc() {
 		return t.alarm.Stop()
 	}
-	was := t.state != idle
+	active := t.state != idle
 	if t.state == running {
-		t.alarm.Stop() // if it is ringing already, that round is no longer ours
+		t.alarm.Stop() // if it is ringing already, the Ringer finds that its round is over
 	}
 	t.state = idle
-	return was
+	return active
 }
 
-// expire gives the expiry to the first in line, if any, and returns all waiters to
-// wake. Under the lock.
+// expire gives the expiry to the first waiter, if there is one, and returns all waiters, for the caller to wake. Under mu.
 func (t *Timer) expire() *sched.Waiter {
 	w := calls.PopAllGiveFirst(&t.q)
 	if t.state = idle; w == nil {
@@ -144,14 +143,17 @@ func (t *Timer) expire() *sched.Waiter {
 	return w
 }
 
-// ringing is what the alarm tells.
-type ringing Timer
+// timerRinger is the sched.Ringer of a Timer's alarm.
+type timerRinger Timer
 
-func (r *ringing) Ring(round uint32) { r.end(round, true) }
+// Ring ends the timer: its time is over.
+func (r *timerRinger) Ring(round uint32) { r.end(round, true) }
 
-func (r *ringing) Drop(round uint32) { r.end(round, false) }
+// Drop ends the timer: its scheduler has been stopped.
+func (r *timerRinger) Drop(round uint32) { r.end(round, false) }
 
-func (r *ringing) end(round uint32, over bool) {
+// end ends the timer, unless it was stopped or started again since the round.
+func (r *timerRinger) end(round uint32, over bool) {
 	t := (*Timer)(r)
 	holding(&t.mu, func() *sched.Waiter {
 		switch {
@@ -190,6 +192,7 @@ func (t *Timer) WaitContext(ctx context.Context) (bool, error) {
 	return t.wait(lim)
 }
 
+// wait is Wait within lim; nil: without a limit.
 func (t *Timer) wait(lim *sched.Limit) (took bool, err error) {
 	_ = &t.mu
 	c := sched.EnterLibrary()
@@ -237,20 +240,21 @@ func (t *Timer) Case() Case {
 	if forFunc {
 		panic(waitForFunc)
 	}
-	return (*expiring)(t)
+	return (*timerCase)(t)
 }
 
-type expiring Timer
+// timerCase is the Case of a Timer.
+type timerCase Timer
 
-func (e *expiring) Try() bool { return (*Timer)(e).TryWait() }
+func (e *timerCase) Try() bool { return (*Timer)(e).TryWait() }
 
-func (e *expiring) Enlist(w *sched.Waiter) bool {
-	calls.Given(w) // of its last use
+func (e *timerCase) Enlist(w *sched.Waiter) bool {
+	calls.Given(w) // forget what the last use of w has left
 	return enlist(&e.q, &e.mu, w, func() bool { return e.state != expired })
 }
 
-func (e *expiring) Withdraw(w *sched.Waiter)   { withdraw(&e.q, &e.mu, w) }
-func (e *expiring) Taken(w *sched.Waiter) bool { return calls.Given(w) }
+func (e *timerCase) Withdraw(w *sched.Waiter)   { withdraw(&e.q, &e.mu, w) }
+func (e *timerCase) Taken(w *sched.Waiter) bool { return calls.Given(w) }
 
 // SleepUntil is Sleep until time t. A t with a monotonic reading (from time.Now) is
 // met whatever becomes of the wall clock.

@@ -162,7 +162,7 @@ func TestCountdownForms(t *testing.T) {
 		panics(t, "negative WaitGroup counter", g.Done)
 		panics(t, "negative WaitGroup counter", func() { g.Add(-5) })
 		g.Wait() // nothing has changed
-		if l.CountDown(); l.Left() != 0 || !l.TryWait() {
+		if l.CountDown(); l.Count() != 0 || !l.TryWait() {
 			t.Error("an open latch that is counted down stays open")
 		}
 		panics(t, "a latch of -1", func() { marcel.NewLatch(-1) })

@@ -21,32 +21,31 @@ var ErrChanged = errors.New("marcel: the word has another value")
 // that has given up. The zero value is empty. It takes 24 bytes, and each waiter uses 64 bytes from a
 // pool. It must not be copied after first use.
 type WaitQueue struct {
-	mu   sched.Spin // guards line
-	line shelf.List[inLine]
+	mu     sched.Spin // guards line
+	places shelf.List[queuePlace]
 }
 
-// inLine is where one thread or goroutine waits. It is a link of the list of one
-// WaitQueue at a time, which Requeue may change; so its waiter parks in a queue
-// of its own, whose lock stays the same.
+// queuePlace is the place of one waiting thread or goroutine. It stands in the list of one WaitQueue at a time, which Requeue may
+// change; so its waiter parks in a sched.WaitQueue of its own, whose lock stays the same.
 //
-// Order of locks: WaitQueue.mu, inLine.mu. For two WaitQueues, the lock of the second one is only tried.
+// Order of locks: WaitQueue.mu, queuePlace.mu. Of two WaitQueues, Requeue only tries the lock of the second one.
 //
-//	in nil ─ Wait: under in.mu ────────────────────────────► in q, and parked before
-//	                                                         inLine.mu is free again
-//	in q ─── Requeue: under both locks ────────────────────► in another queue
-//	in q ─── Wake: under in.mu, once it is done with it ───► in nil: woken, or it had given up
-//	in q ─── its waiter has given up: under in.mu ─────────► in nil
+//	queue nil ─ Wait, under the lock of q: into q's list ────────► queue q; the waiter parks before
+//	                                                                queuePlace.mu is free again
+//	queue q ─── Requeue, under both locks ───────────────────────► queue is the other one
+//	queue q ─── Wake, under the lock of q ───────────────────────► queue nil: woken, or it had given up
+//	queue q ─── its waiter has given up: under the lock of q ────► queue nil
 //
-// A place without a queue is its waiter's alone.
-type inLine struct {
-	in   atomic.Pointer[WaitQueue] // changed under its lock
-	node shelf.Node[inLine]        // under in.mu
-	mu   sched.Spin                // guards q
-	q    sched.WaitQueue           // one, or none
-	w    *sched.Waiter             // taken from q by Wake, and its alone
+// While queue is nil only the waiter uses the place, once Wake has popped it.
+type queuePlace struct {
+	queue  atomic.Pointer[WaitQueue] // the queue in whose list the place stands; changed under the lock of that queue
+	node   shelf.Node[queuePlace]    // under the same lock
+	mu     sched.Spin                // guards q
+	waiter sched.WaitQueue           // the waiter stands here, alone
+	popped *sched.Waiter             // what Wake has popped from q; only Wake uses it
 }
 
-var places = sync.Pool{New: func() any { return &inLine{} }}
+var placePool = sync.Pool{New: func() any { return &queuePlace{} }}
 
 // Wait waits until it is woken if *word is old; else it returns false at once. A
 // change of *word that was followed by a Wake is never missed. After a wake-up
@@ -67,44 +66,45 @@ func (q *WaitQueue) WaitContext(ctx context.Context, word *atomic.Uint32, old ui
 	return until(ctx, func(lim *sched.Limit) error { return q.wait(word, old, lim) })
 }
 
+// wait is Wait within lim; nil: without a limit.
 func (q *WaitQueue) wait(word *atomic.Uint32, old uint32, lim *sched.Limit) error {
 	_ = &q.mu // nil panics here, not while the VP is held
 	if word.Load() != old {
 		return ErrChanged
 	}
-	p := places.Get().(*inLine)
+	p := placePool.Get().(*queuePlace)
 	c := sched.EnterLibrary()
 	q.mu.Lock()
 	if word.Load() != old { // a thread that changes it now finds us in the list
 		q.mu.Unlock()
 		c.Leave()
-		places.Put(p)
+		placePool.Put(p)
 		return ErrChanged
 	}
 	q.push(p)
 	p.mu.Lock()
 	q.mu.Unlock()
-	err := wait(c.As(sched.InWaitQueue), &p.q, &p.mu, lim)
+	err := wait(c.As(sched.InWaitQueue), &p.waiter, &p.mu, lim)
 	if err != nil {
 		p.leave()
 	}
-	places.Put(p)
+	placePool.Put(p)
 	return err
 }
 
-// leave takes p, whose waiter has given up, out of the queue in which it is by now.
-func (p *inLine) leave() {
+// leave takes p, whose waiter has given up, out of the queue in which it stands by now.
+func (p *queuePlace) leave() {
 	c := sched.Enter()
 	for {
-		q := p.in.Load()
+		q := p.queue.Load()
 		if q == nil {
 			break
 		}
 		q.mu.Lock()
-		here := p.in.Load() == q
+		here := p.queue.Load() == q
 		if here {
-			q.line.Remove(&p.node)
-			p.in.Store(nil)
+			q.places.Remove(&p.node)
+			p.queue.Store(nil)
 		}
 		q.mu.Unlock()
 		if here {
@@ -131,15 +131,16 @@ func (q *WaitQueue) Wake(n int) (woken int) {
 func (q *WaitQueue) WakeAll() (woken int) { return q.Wake(-1) }
 
 // Requeue wakes up to n of the waiters, and moves up to m of the others to the end of another queue,
-// without waking them; negative: all. So waiters that would only wait again, for a lock that one of
-// them gets, need not run. Some of the moved waiters may be about to give up. It never blocks.
+// without waking them; a negative n or m stands for all. So waiters that would only wait again, for a
+// lock that one of them gets, need not run. Some of the moved waiters may be about to give up. It never
+// blocks.
 func (q *WaitQueue) Requeue(to *WaitQueue, n, m int) (woken, moved int) {
 	_, _ = &q.mu, &to.mu
 	if q == to {
 		return q.Wake(n), 0
 	}
 	var c *sched.Co
-	for turn := 1; ; turn++ { // two that requeue in opposite directions must not wait for each other
+	for turn := 1; ; turn++ { // two calls in opposite directions must not wait for each other
 		c = sched.Visit()
 		q.mu.Lock()
 		if to.mu.TryLock() {
@@ -150,9 +151,9 @@ func (q *WaitQueue) Requeue(to *WaitQueue, n, m int) (woken, moved int) {
 		sched.Backoff(turn)
 	}
 	all, woken := q.take(n)
-	for ; moved != m && !q.line.Empty(); moved++ {
-		p := q.line.First()
-		q.line.Remove(&p.node)
+	for ; moved != m && !q.places.Empty(); moved++ {
+		p := q.places.First()
+		q.places.Remove(&p.node)
 		to.push(p)
 	}
 	to.mu.Unlock()
@@ -162,34 +163,35 @@ func (q *WaitQueue) Requeue(to *WaitQueue, n, m int) (woken, moved int) {
 	return woken, moved
 }
 
-// take takes out up to n that have not given up. Under the lock.
-func (q *WaitQueue) take(n int) (all shelf.List[inLine], taken int) {
-	for p := q.line.First(); taken != n && p != nil; p = q.line.First() {
-		q.line.Remove(&p.node)
+// take takes out up to n places whose waiters have not given up; all if n is negative. Under the lock.
+func (q *WaitQueue) take(n int) (all shelf.List[queuePlace], taken int) {
+	for p := q.places.First(); taken != n && p != nil; p = q.places.First() {
+		q.places.Remove(&p.node)
 		p.mu.Lock()
-		w := p.q.Pop()
+		w := p.waiter.Pop()
 		p.mu.Unlock()
-		if w != nil { // else its time was over; it comes to see that p is in no queue
-			p.w = w
+		if w != nil { // else the waiter has given up, and will find that p stands in no queue
+			p.popped = w
 			all.Push(&p.node, p)
 			taken++
 		}
-		p.in.Store(nil)
+		p.queue.Store(nil)
 	}
 	return all, taken
 }
 
-// wake wakes those that take has returned; their places are theirs then.
-func wake(c *sched.Co, all shelf.List[inLine]) {
+// wake wakes the waiters that take has returned. After that only the waiters use their places.
+func wake(c *sched.Co, all shelf.List[queuePlace]) {
 	for p := all.First(); p != nil; p = all.First() {
 		all.Remove(&p.node)
-		w := p.w
-		p.w = nil
+		w := p.popped
+		p.popped = nil
 		c.Wake(w)
 	}
 }
 
-func (q *WaitQueue) push(p *inLine) {
-	q.line.Push(&p.node, p)
-	p.in.Store(q)
+// push puts p at the end of the list. Under the lock.
+func (q *WaitQueue) push(p *queuePlace) {
+	q.places.Push(&p.node, p)
+	p.queue.Store(q)
 }

@@ -228,7 +228,7 @@ func TestKinds(t *testing.T) {
 func BenchmarkForbids(b *testing.B) {
 	x := &domainAccess{ownerID: asm.GoID()}
 	for b.Loop() {
-		if x.forbids() != nil {
+		if x.accessError() != nil {
 			b.Fatal()
 		}
 	}

@@ -12,26 +12,25 @@ import (
 	"github.com/pm2-go/pm2/nmad/internal/lock"
 )
 
-// notesMost is how many notes wait for one peer at most. That is more than any run of the protocol needs, even in several
-// groups at once.
+// notesMost is the largest number of notes that wait for one peer, or from one peer. It is more than any run of the protocol
+// needs, even in several groups at once.
 const notesMost = 64
 
-// agreements runs the agreements of a session (internal/consensus has the protocol): it tells the Participant of each
-// group what
-// happens, and does what that asks for. Threads that may hold the lock of a gate put what has happened into a queue. One
-// goroutine at a time takes it out; it has no lock, so it may take those of all gates.
+// agreements runs the agreements of a session (internal/consensus has the protocol): it tells the Participant of each group
+// what has happened, and carries out its Actions. Threads, which may hold the lock of a gate, add what has happened to a queue.
+// One goroutine at a time works the queue off; it holds no lock, so it may take the locks of all gates.
 //
-//	idle --- something is posted ---> running --- nothing is left ---> idle
-//	any --- stop ---> stopped: calls end with ErrClosed, and what happens is dropped
+//	idle --- post ---> running --- the queue is empty ---> idle
+//	any state --- stop ---> stopped: calls end with ErrClosed, and the queue is dropped
 type agreements struct {
 	s *Session
 
-	mu      lock.Spin // inside the locks of gates; everything up to stopped is under it
-	queue   []func()
-	heard   []int                       // by rank: its notes in queue
-	calls   map[*agreementCall]struct{} // that have not ended
-	running bool
-	stopped error // what calls end with; nil: not stopped
+	mu          lock.Spin // inside the locks of gates; everything up to stopped is under it
+	queue       []func()
+	queuedNotes []int                       // by rank: its notes in queue
+	calls       map[*agreementCall]struct{} // that have not ended
+	running     bool
+	stopped     error // what calls end with; nil: not stopped
 
 	failed atomic.Pointer[[]int] // ranks that are lost in the order known here, agreed upon first; what it points to never changes
 
@@ -40,7 +39,7 @@ type agreements struct {
 	pendingCount atomic.Int32                // how many of these there are
 }
 
-// groupAgreements are the agreements of one group.
+// groupAgreements is the state of the agreements of one group. Only the goroutine that runs uses it.
 type groupAgreements struct {
 	context     uint16
 	participant *consensus.Participant
@@ -51,14 +50,14 @@ type groupAgreements struct {
 type agreementCall struct {
 	kind    uint8
 	value   uint64
-	over    *Request
+	done    *Request
 	verdict consensus.Verdict // when over is done
 	agreed  []int             // likewise: all ranks that have failed, in the agreed order
 }
 
 func newAgreements(s *Session, rank, size int) *agreements {
 	ag := &agreements{
-		s: s, heard: make([]int, size), calls: map[*agreementCall]struct{}{},
+		s: s, queuedNotes: make([]int, size), calls: map[*agreementCall]struct{}{},
 		groups: map[uint16]*groupAgreements{0: {participant: consensus.New(rank, size, nil)}}, pending: map[uint16]*pendingNotes{},
 	}
 	ag.failed.Store(new([]int))
@@ -67,13 +66,13 @@ func newAgreements(s *Session, rank, size int) *agreements {
 
 func (ag *agreements) size() int { return ag.s.cfg.Size }
 
-// group returns the agreements of a context of the job, in which only its group takes part. nil: this process has no such
-// context.
+// group returns the agreements of the group of a context of domain 0, and makes them if there are none; nil if that context is
+// not open. Number 0 stands for the job.
 func (ag *agreements) group(number uint16) *groupAgreements {
 	if gr := ag.groups[number]; gr != nil {
 		return gr
 	}
-	c := ag.s.zero().context(number)
+	c := ag.s.jobDomain().context(number)
 	if c == nil {
 		return nil
 	}
@@ -81,13 +80,13 @@ func (ag *agreements) group(number uint16) *groupAgreements {
 	for _, rank := range ag.groups[0].participant.Failed() {
 		gr.participant.Lost(rank)
 	}
-	c.agreed.Store(true)
+	c.hasAgreed.Store(true)
 	ag.groups[number] = gr
 	return gr
 }
 
-// post puts what is to be done into the queue. It never waits for more than the queue's lock. False: agreements are
-// stopped.
+// post adds a function to the queue. It never waits for more than the queue's lock. It returns false, and drops the function, if
+// agreements are stopped.
 func (ag *agreements) post(do func()) bool {
 	ag.mu.Lock()
 	defer ag.mu.Unlock()
@@ -97,18 +96,18 @@ func (ag *agreements) post(do func()) bool {
 	ag.queue = append(ag.queue, do)
 	if !ag.running {
 		ag.running = true
-		ag.s.work.Go(ag.run)
+		go ag.run()
 	}
 	return true
 }
 
-// run does what is in the queue until nothing is left.
+// run calls the functions of the queue, in order, until it is empty.
 func (ag *agreements) run() {
 	for {
 		ag.mu.Lock()
 		queue := ag.queue
 		ag.queue = nil
-		clear(ag.heard)
+		clear(ag.queuedNotes)
 		if len(queue) == 0 || ag.stopped != nil {
 			ag.running = false
 			ag.mu.Unlock()
@@ -122,7 +121,7 @@ func (ag *agreements) run() {
 	}
 }
 
-// act does what the participants ask for.
+// act carries out the actions of all participants.
 func (ag *agreements) act() {
 	for _, gr := range ag.groups {
 		for actions := gr.participant.Actions(); len(actions) > 0; actions = gr.participant.Actions() {
@@ -136,7 +135,7 @@ func (ag *agreements) act() {
 	}
 }
 
-// each tells the participants of all groups what has happened.
+// each calls f, in the goroutine that runs, for the participants of all groups.
 func (ag *agreements) each(f func(*consensus.Participant)) {
 	ag.post(func() {
 		for _, gr := range ag.groups {
@@ -145,42 +144,42 @@ func (ag *agreements) each(f func(*consensus.Participant)) {
 	})
 }
 
-// revoke ends, once, the requests that wait in a context here, and tells all other processes of its group. Each process
-// that hears of it tells all again, so all living processes hear of it, whichever process dies meanwhile.
+// revoke ends, once, the requests that wait in a context here, and tells all other processes of its group. Each process that
+// hears of it does the same, so all living processes hear of it, whichever processes die meanwhile.
 func (ag *agreements) revoke(x *Context) {
 	if x == nil || x.revoked.Swap(true) {
 		return
 	}
 	for rank := range ag.size() {
 		if rank != ag.s.cfg.Rank && x.any.Group().Has(rank) {
-			h := ag.s.job.to(rank).lock()
+			h := ag.s.job.gateOf(rank).lock()
 			ag.send(h, &consensus.Note{Kind: consensus.Revoke, Context: x.number, By: consensus.NoLeader})
-			h.letGo()
+			h.unlock()
 		}
 	}
 	x.end()
 }
 
-// do carries out an action that the participant of a group asks for.
+// do carries out an action of the participant of a group.
 func (ag *agreements) do(gr *groupAgreements, a consensus.Action) {
 	a.Note.Context = gr.context
 	if a.What == consensus.Return {
 		ag.conclude(gr, a)
 		return
 	}
-	g := ag.s.job.to(a.Rank)
+	g := ag.s.job.gateOf(a.Rank)
 	h := g.lock()
-	defer h.letGo()
+	defer h.unlock()
 	switch a.What {
 	case consensus.Send:
 		ag.send(h, &a.Note)
 	case consensus.Exclude:
-		if h.end == nil {
+		if h.endErr == nil {
 			ag.send(h, &a.Note)
 			ag.s.job.work.Go(g.exclude)
 		}
 	case consensus.Watch:
-		if ag.s.orphan.Load() {
+		if ag.s.relayLost.Load() {
 			h.wantLinks()
 		}
 	case consensus.Blame:
@@ -188,7 +187,8 @@ func (ag *agreements) do(gr *groupAgreements, a consensus.Action) {
 	}
 }
 
-// conclude ends the call that is under way in a group, or all calls of a process that the others have excluded.
+// conclude ends the call that is under way in a group, or all calls if the others have excluded this process. Then it begins
+// the next call.
 func (ag *agreements) conclude(gr *groupAgreements, a consensus.Action) {
 	for len(gr.calls) > 0 {
 		x := gr.calls[0]
@@ -205,16 +205,17 @@ func (ag *agreements) conclude(gr *groupAgreements, a consensus.Action) {
 	}
 }
 
-// send sends a note through the gate, now or when there is room.
+// send sends a note through a gate, now or when there is room. It ends the gate if notesMost notes wait.
 func (ag *agreements) send(h *lockedGate, n *consensus.Note) {
 	if !h.flow.Note(n.Encode(), notesMost) {
 		h.fail(violation(h.g.rank, "it leaves %d notes of agreements unread", notesMost))
 		return
 	}
-	h.sendIfDue() // a gate without links has some made
+	h.sendIfDue() // makes links if the gate has none
 }
 
-// hear takes in the note that has come through the gate with the last packet, if it is complete.
+// hear handles the note that the last packet of a gate has completed, if there is one: it adds the note to the queue. The error
+// says how the peer has broken the protocol.
 func (ag *agreements) hear(h *lockedGate) error {
 	b := h.flow.TakeNote()
 	if b == nil {
@@ -226,8 +227,8 @@ func (ag *agreements) hear(h *lockedGate) error {
 	}
 	rank := h.g.rank
 	ag.mu.Lock()
-	ag.heard[rank]++
-	many := ag.stopped == nil && ag.heard[rank] > notesMost
+	ag.queuedNotes[rank]++
+	many := ag.stopped == nil && ag.queuedNotes[rank] > notesMost
 	ag.mu.Unlock()
 	if many {
 		return fmt.Errorf("more than %d notes of agreements at once", notesMost)
@@ -236,21 +237,21 @@ func (ag *agreements) hear(h *lockedGate) error {
 	return nil
 }
 
-// take handles a note.
+// take handles a note of a rank, in the goroutine that runs.
 func (ag *agreements) take(rank int, n consensus.Note) {
 	if ag.keepPending(rank, n) {
 		return
 	}
 	if n.Kind == consensus.Revoke {
-		ag.revoke(ag.s.zero().context(n.Context))
-	} else if gr := ag.group(n.Context); gr != nil { // else it was closed here: all that is agreed upon there was
+		ag.revoke(ag.s.jobDomain().context(n.Context))
+	} else if gr := ag.group(n.Context); gr != nil { // else the context was closed here, and its agreements are over
 		gr.participant.Hear(rank, n)
 	}
 }
 
-// startCall starts a call of Agree or Shrink, which ends by its request.
+// startCall starts a call of Agree or Shrink in the group of a context, nil for the job. The call ends by its request.
 func (ag *agreements) startCall(x *agreementCall, c *Context) {
-	x.over.startLink(ag.s.job.own()).letGo()
+	x.done.startLink(ag.s.job.ownGate()).unlock()
 	ag.mu.Lock()
 	ag.calls[x] = struct{}{}
 	ag.mu.Unlock()
@@ -261,24 +262,24 @@ func (ag *agreements) startCall(x *agreementCall, c *Context) {
 			gr.participant.Join(x.value, x.kind)
 		}
 	}) {
-		ag.endCall(x, ag.stopped) // which does not change any more
+		ag.endCall(x, ag.stopped) // no lock is needed: stopped does not change any more
 	}
 }
 
-// endCall ends a call, unless it has ended.
+// endCall ends a call with err, unless it has ended.
 func (ag *agreements) endCall(x *agreementCall, err error) {
 	ag.mu.Lock()
 	_, open := ag.calls[x]
 	delete(ag.calls, x)
 	ag.mu.Unlock()
 	if open {
-		h := ag.s.job.own().enter()
-		h.flow.Finish(&x.over.core, err)
-		h.letGo()
+		h := ag.s.job.ownGate().enter()
+		h.flow.Finish(&x.done.core, err)
+		h.unlock()
 	}
 }
 
-// stop ends all calls, and those to come, with why. It waits for the goroutine that runs.
+// stop makes all calls, also later ones, end with why. It waits for the goroutine that runs.
 func (ag *agreements) stop(why error) {
 	ag.mu.Lock()
 	if ag.stopped == nil {
@@ -298,21 +299,21 @@ func (ag *agreements) stop(why error) {
 	}
 }
 
-// pendingMost bounds the number of contexts for which notes are kept; each peer has its share. A peer that sends more breaks
-// no rule, but its notes are dropped.
+// pendingMost is the largest number of contexts that are not open here, and for which notes are kept; each peer has an equal
+// share. The notes of a peer beyond its share are dropped, which is no violation of the peer.
 const pendingMost = 1 << 16
 
-// pendingNotes are those that have come for one context. In its first agreement a process sends only its STATE to a process
-// that does not take part yet; it sends more only after it has the other's STATE.
+// pendingNotes has the notes that have come for one context before it was opened here. In a first agreement a process sends only
+// its STATE to a process that does not take part yet, so one note of each rank is enough.
 type pendingNotes struct {
 	revoked bool
 	states  map[int]consensus.Note // by rank
 	first   int                    // rank that was the first to send
 }
 
-// keepPending keeps a note for a context that is not open here, and was not before. False: it is, or was.
+// keepPending keeps a note for a context that was never opened here, and returns true. For any other context it returns false.
 func (ag *agreements) keepPending(rank int, n consensus.Note) bool {
-	d := ag.s.zero()
+	d := ag.s.jobDomain()
 	if n.Context == 0 || !d.neverOpened(n.Context) {
 		return false
 	}
@@ -335,27 +336,27 @@ func (ag *agreements) keepPending(rank int, n consensus.Note) bool {
 		e.states[rank] = n
 	}
 	e.revoked = e.revoked || n.Kind == consensus.Revoke
-	if !d.neverOpened(n.Context) { // OpenContext has looked at pendingCount before, perhaps
+	if !d.neverOpened(n.Context) { // OpenContext may have looked at pendingCount before this note was counted
 		ag.takePending(n.Context)
 	}
 	return true
 }
 
-// takePending takes in what has come for a context before it was opened.
+// takePending handles the notes that have come for a context before it was opened.
 func (ag *agreements) takePending(of uint16) {
 	e := ag.pending[of]
-	x := ag.s.zero().context(of)
+	x := ag.s.jobDomain().context(of)
 	if e == nil {
 		return
 	}
 	delete(ag.pending, of)
 	ag.pendingCount.Store(int32(len(ag.pending)))
 	if x == nil {
-		return // it was closed again
+		return // the context was closed again
 	}
 	for rank := range ag.size() {
 		if n, ok := e.states[rank]; ok && x.any.Group().Has(rank) {
-			if gr := ag.group(of); gr != nil { // nil: it was closed just now
+			if gr := ag.group(of); gr != nil { // else the context was closed just now
 				gr.participant.Hear(rank, n)
 			}
 		}
@@ -365,17 +366,17 @@ func (ag *agreements) takePending(of uint16) {
 	}
 }
 
-// neverOpened says that a context is not open, and was not before.
+// neverOpened reports whether a context is not open, and never was.
 func (d *Domain) neverOpened(number uint16) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	return d.used == nil || d.used[number/64]>>(number%64)&1 == 0
+	return d.usedContexts == nil || d.usedContexts[number/64]>>(number%64)&1 == 0
 }
 
-// noteOpened notes that a context is, or was, open. Under mu.
+// noteOpened notes that a context is, or was, open. The caller holds mu.
 func (d *Domain) noteOpened(number uint16) {
-	if d.used == nil {
-		d.used = make([]uint64, (contexts.Last+1)/64)
+	if d.usedContexts == nil {
+		d.usedContexts = make([]uint64, (contexts.Last+1)/64)
 	}
-	d.used[number/64] |= 1 << (number % 64)
+	d.usedContexts[number/64] |= 1 << (number % 64)
 }

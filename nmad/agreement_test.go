@@ -266,7 +266,7 @@ func TestNotesOfStrangeKind(t *testing.T) {
 			r := j.sessions[2].Gate(1).Irecv(9, nil)
 			h := g.lock()
 			_, err := h.link.Send(&driver.Header{Kind: flow.KindNote, Size: wrong.size, Body: uint32(len(wrong.body))}, wrong.body, nil, false)
-			h.letGo()
+			h.unlock()
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -526,7 +526,7 @@ func TestDoneIsGone(t *testing.T) {
 		j := newJob(t, 2, d, func(c *Config) { c.Unexpected = 1 << 30 })
 		zero, one := j.sessions[0].Gate(1), j.sessions[1].Gate(0)
 		for _, size := range []int{10, 20_000, 50_000} {
-			size = min(size, zero.locked.flow.Eager())
+			size = min(size, zero.locked.flow.EagerLimit())
 			var under []*Request
 			for {
 				r := zero.Isend(uint64(size), pattern(size, uint64(len(under))))
@@ -570,7 +570,7 @@ func TestAggregation(t *testing.T) {
 		for i := range n {
 			sends = append(sends, zero.Isend(uint64(i%3), pattern(8, uint64(i))))
 		}
-		h.letGo()
+		h.unlock()
 		for i := range n {
 			buf := make([]byte, 8)
 			if _, err := one.Recv(uint64(i%3), buf); err != nil || !bytes.Equal(buf, pattern(8, uint64(i))) {

@@ -46,12 +46,12 @@ type Buffer struct {
 // block is the memory of a buffer. It is free once neither the program nor a send has it; then it is used again, for other
 // memory.
 type block struct {
-	pool       *bufferPool
-	at, n      int    // which pages it has
-	generation uint32 // of the handle that is good; counts when the program gives it back
-	held, out  bool   // the program has it; a send is under way
-	where      loanBody
-	next       *block // in bufferPool.idle
+	pool             *bufferPool
+	firstPage, pages int    // which pages it has
+	generation       uint32 // of the handle that is good; counts when the program gives it back
+	held, sending    bool   // the program has it; a send is under way
+	loanBody         loanBody
+	next             *block // in bufferPool.spareBlocks
 }
 
 // bufferPool is the memory of a gate's buffers. Its lock lies inside that of the gate.
@@ -59,12 +59,12 @@ type bufferPool struct {
 	gate   *Gate
 	memory *mapped.Memory
 
-	mu    marcel.SpinLock // for all below, and the blocks
-	free  firstfit.List   // of pages
-	idle  *block          // blocks without memory
-	taken int             // blocks that have some
-	dead  error           // why none are given any more; nil: they are
-	gone  bool            // the memory was given back
+	mu          marcel.SpinLock // for all below, and the blocks
+	free        firstfit.List   // of pages
+	spareBlocks *block          // blocks without memory
+	inUse       int             // blocks that have some
+	endErr      error           // why none are given any more; nil: they are
+	vacated     bool            // the memory was given back
 }
 
 // Alloc returns memory for a message of that many bytes to the process of this gate. Its contents are arbitrary.
@@ -78,7 +78,7 @@ type bufferPool struct {
 // of it, also what was not sent yet. Later calls allocate nothing once as many buffers were out at once. It fails once the
 // gate has ended, and with ErrConfig for a gate of a domain other than the job's.
 func (g *Gate) Alloc(size int) (Buffer, error) {
-	if err := g.barred(); err != nil {
+	if err := g.accessError(); err != nil {
 		return Buffer{}, err
 	}
 	if g.domain != nil && g.domain.number != 0 {
@@ -101,22 +101,22 @@ func (pool *bufferPool) take(size int) (Buffer, error) {
 	n := max(1, size/pageBytes+min(1, size%pageBytes))
 	pool.mu.Lock()
 	defer pool.mu.Unlock()
-	if pool.dead != nil {
-		return Buffer{}, pool.dead
+	if pool.endErr != nil {
+		return Buffer{}, pool.endErr
 	}
 	at, ok := pool.free.Take(n)
 	if !ok {
 		return Buffer{}, &noRoom{pool.gate.rank, size, len(pool.memory.Bytes()), pool.free.Free() * pageBytes}
 	}
-	x := pool.idle
+	x := pool.spareBlocks
 	if x == nil {
 		x = &block{pool: pool}
 	} else {
-		pool.idle = x.next
+		pool.spareBlocks = x.next
 	}
-	x.at, x.n, x.held = at, n, true
-	pool.taken++
-	x.where = newWhere(pool.memory.Card(), at*pageBytes)
+	x.firstPage, x.pages, x.held = at, n, true
+	pool.inUse++
+	x.loanBody = newWhere(pool.memory.Card(), at*pageBytes)
 	return Buffer{x, x.generation, size}, nil
 }
 
@@ -153,7 +153,7 @@ func (b Buffer) Bytes() (bytes []byte) {
 
 // bytes is Bytes of a buffer that is not free.
 func (b Buffer) bytes() []byte {
-	bytes, _ := b.block.pool.memory.At(uint64(b.block.at)*pageBytes, uint64(b.size))
+	bytes, _ := b.block.pool.memory.At(uint64(b.block.firstPage)*pageBytes, uint64(b.size))
 	return bytes
 }
 
@@ -189,18 +189,18 @@ func (b Buffer) unlock() {
 		return
 	}
 	p := x.pool
-	if x.n != 0 && !x.held && !x.out {
-		p.free.Give(x.at, x.n)
-		x.n, x.next, p.idle = 0, p.idle, x
-		p.taken--
+	if x.pages != 0 && !x.held && !x.sending {
+		p.free.Give(x.firstPage, x.pages)
+		x.pages, x.next, p.spareBlocks = 0, p.spareBlocks, x
+		p.inUse--
 	}
 	p.unlock()
 }
 
 // unlock releases the lock, and gives the memory back if no buffer is left that could use it.
 func (pool *bufferPool) unlock() {
-	last := pool.dead != nil && pool.taken == 0 && !pool.gone
-	pool.gone = pool.gone || last
+	last := pool.endErr != nil && pool.inUse == 0 && !pool.vacated
+	pool.vacated = pool.vacated || last
 	pool.mu.Unlock()
 	if last {
 		_ = pool.memory.Vacate() // else it stays mapped
@@ -216,8 +216,8 @@ func (b Buffer) startSend(g *Gate, op *Op) error {
 		return fmt.Errorf("nmad: %w: a buffer for rank %d is sent to rank %d", ErrConfig, other.rank, g.rank)
 	}
 	live := b.lock()
-	busy := b.block.out
-	b.block.out = busy || live
+	busy := b.block.sending
+	b.block.sending = busy || live
 	b.block.pool.mu.Unlock()
 	switch {
 	case !live:
@@ -231,7 +231,7 @@ func (b Buffer) startSend(g *Gate, op *Op) error {
 // sendDone ends what startSend began.
 func (bl *block) sendDone() {
 	bl.pool.mu.Lock()
-	bl.out = false
+	bl.sending = false
 	Buffer{block: bl}.unlock()
 }
 
@@ -239,8 +239,8 @@ func (bl *block) sendDone() {
 func (pool *bufferPool) end(why error) {
 	pool.memory.Hide()
 	pool.mu.Lock()
-	if pool.dead == nil {
-		pool.dead = why
+	if pool.endErr == nil {
+		pool.endErr = why
 	}
 	pool.unlock()
 }
@@ -248,11 +248,11 @@ func (pool *bufferPool) end(why error) {
 // openBuffers makes the memory of the gate's buffers, unless another thread was faster.
 func (g *Gate) openBuffers() (*bufferPool, error) {
 	h := g.lock()
-	defer h.letGo()
+	defer h.unlock()
 	if p := g.buffers.Load(); p != nil || h.flow.Dead != nil {
 		return p, h.flow.Dead
 	}
-	n := g.loans / pageBytes
+	n := g.loanBytes / pageBytes
 	m, err := mapped.Make("pm2-loans", uint64(n)*pageBytes)
 	if err != nil {
 		return nil, fmt.Errorf("nmad: buffers for rank %d: %w", g.rank, err)

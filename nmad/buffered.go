@@ -18,7 +18,7 @@ import (
 // all messages is always enough; in less memory the gaps between messages may be too short for the next one. The memory
 // belongs to the domain until Detach. Attach fails with ErrConfig while other memory is attached. It does not block.
 func (d *Domain) Attach(memory []byte) error {
-	if err := d.barred(); err != nil {
+	if err := d.accessError(); err != nil {
 		return err
 	}
 	if !d.attached.CompareAndSwap(nil, newAttached(memory)) {
@@ -32,7 +32,7 @@ func (d *Domain) Attach(memory []byte) error {
 // the cause, and the memory stays attached. Without memory it fails with ErrBuffer. Buffered sends fail with ErrBuffer
 // meanwhile. It blocks the calling thread or goroutine only, and works after Close, too.
 func (d *Domain) Detach(ctx context.Context) ([]byte, error) {
-	if err := d.barred(); err != nil {
+	if err := d.accessError(); err != nil {
 		return nil, err
 	}
 	a := d.attached.Load()
@@ -40,7 +40,7 @@ func (d *Domain) Detach(ctx context.Context) ([]byte, error) {
 		return nil, fmt.Errorf("nmad: detach a buffer: %w: none is attached to domain %d", ErrBuffer, d.number)
 	}
 	for k := a.oldest(); k != nil; k = a.oldest() {
-		if err := k.r.WaitContext(ctx); !k.r.done() {
+		if err := k.r.WaitContext(ctx); !k.r.doneOrIdle() {
 			a.detaching.Store(false)
 			return nil, err
 		}
@@ -55,11 +55,11 @@ type attached struct {
 	memory    []byte
 	detaching atomic.Bool
 
-	mu     marcel.SpinLock    // nothing inside waits
-	room   firstfit.List      // bytes that are free
-	used   []*attachedMessage // in the order in which they were sent
-	spares []*attachedMessage // to be used again
-	late   error              // how a message has ended that was given up; no call has told it yet
+	mu        marcel.SpinLock    // nothing inside waits
+	room      firstfit.List      // bytes that are free
+	used      []*attachedMessage // in the order in which they were sent
+	spares    []*attachedMessage // to be used again
+	lateError error              // how a message has ended that was given up; no call has told it yet
 }
 
 // attachedMessage is a message in attached memory. Under the lock, but for begun and r.
@@ -96,8 +96,8 @@ func (mem *attached) free(k *attachedMessage) bool {
 	if !k.begun.Load() || !k.r.ended() {
 		return false
 	}
-	if err := k.r.core.Err(); err != nil && mem.late == nil {
-		mem.late = fmt.Errorf("nmad: a buffered message that was sent before to rank %d, tag %#x: %w", k.r.gate.rank, k.op.Tag, err)
+	if err := k.r.core.Err(); err != nil && mem.lateError == nil {
+		mem.lateError = fmt.Errorf("nmad: a buffered message that was sent before to rank %d, tag %#x: %w", k.r.gate.rank, k.op.Tag, err)
 	}
 	mem.putBack(k)
 	return true
@@ -165,8 +165,8 @@ func (mem *attached) takeLate() error {
 	mem.mu.Lock()
 	defer mem.mu.Unlock()
 	mem.reclaim(false)
-	err := mem.late
-	mem.late = nil
+	err := mem.lateError
+	mem.lateError = nil
 	return err
 }
 
@@ -234,7 +234,7 @@ func (op *Op) copyTo(to []byte) error {
 	n := 0
 	switch {
 	case op.Data != nil:
-		flow.Guarded(func() {
+		flow.CallUser(func() {
 			op.Data.Pieces(0, func(piece []byte) bool {
 				n += copy(to[n:], piece)
 				return n < len(to)

@@ -53,25 +53,25 @@ func (u *upcalls) pop(mine bool) (c upcall, ok bool) {
 
 // callUser runs the calls that are owed, unless a thread does already.
 func (g *Gate) callUser() {
-	if a := g.owned; a != nil {
+	if a := g.private; a != nil {
 		defer a.admit()()
 	}
-	c, ok := g.calls.pop(false)
+	c, ok := g.upcalls.pop(false)
 	if !ok {
 		return
 	}
 	mark := callers.enter()
 	defer mark.leave()
-	for ; ok; c, ok = g.calls.pop(true) {
-		flow.Guarded(func() {
+	for ; ok; c, ok = g.upcalls.pop(true) {
+		flow.CallUser(func() {
 			switch r := c.r; {
 			case r == nil:
-				g.watch.tell(c.event)
+				g.monitors.tell(c.event)
 			case r.core.Stage == flow.Choosing:
 				g.choose(r)
 			default:
-				f := r.rareOrNil().notify
-				r.completion.Signal(finished | free)
+				f := r.rareOrNil().onDone
+				r.completion.Signal(bitDone | bitReusable)
 				f(r)
 			}
 		})
@@ -80,7 +80,7 @@ func (g *Gate) callUser() {
 
 // choose asks the owner of a receive whose message has come where to put it.
 func (g *Gate) choose(r *Request) {
-	tag, size := r.core.Held()
+	tag, size := r.core.HeldMessage()
 	r.core.Data.Set(r.rareOrNil().chooser(Envelope{g.rank, tag, size}))
 	r.core.Op = flow.OpResume
 	g.submit(r)

@@ -34,7 +34,7 @@ func TestQueue(t *testing.T) {
 		}()
 		count := map[uint64]int{}
 		for range 2 * n {
-			r, err := q.Wait(t.Context())
+			r, err := q.WaitContext(t.Context())
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -61,12 +61,12 @@ func TestQueue(t *testing.T) {
 		if err := one.IrecvInto(&r, 1, nil); !errors.Is(err, ErrActive) {
 			t.Errorf("started again while in its queue: %v", err)
 		}
-		if got, err := q.Wait(t.Context()); got != &r || err != nil {
+		if got, err := q.WaitContext(t.Context()); got != &r || err != nil {
 			t.Errorf("%p, %v", got, err)
 		}
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
-		if _, err := q.Wait(ctx); !errors.Is(err, context.Canceled) {
+		if _, err := q.WaitContext(ctx); !errors.Is(err, context.Canceled) {
 			t.Errorf("Wait given up: %v", err)
 		}
 		j.close()
@@ -186,7 +186,7 @@ func TestChoose(t *testing.T) {
 func TestMonitor(t *testing.T) {
 	p := newPair(simnet.Options{}, wide)
 	s := &Session{}
-	p.gates[1].locked.observe(&s.watch)
+	p.gates[1].locked.observe(&s.monitors)
 	var seen []string
 	stop := s.Monitor(MessageArrived|RecvDone|GateEnded, func(e Event) {
 		seen = append(seen, fmt.Sprintf("%d tag %d size %d: %v", e.Kind, e.Tag, e.Size, e.Err != nil))

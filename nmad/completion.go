@@ -6,18 +6,17 @@ import (
 	"github.com/pm2-go/pm2/nmad/internal/flow"
 )
 
-// takeFinished takes what the flow has finished: requests that are done, receives whose owner must choose a buffer, news
-// for monitors, and searches that are due. The owner of a request without a waiter may start it again at once. A waiter is
-// woken when the lock is let go: to wake a thread may be a scheduling point, and no holder must be descheduled with the
-// lock.
+// takeFinished takes what the flow has for the gate: requests that have ended, receives whose owner must choose the buffer,
+// news for monitors, and searches that are due. Waiters are woken later, by unlock: to wake a thread may be a scheduling
+// point, and the holder must not be descheduled with the lock.
 func (h *lockedGate) takeFinished() {
 	for c := h.flow.Finished(); c != nil; c = h.flow.Finished() {
 		switch c.Stage {
 		case flow.Noticed:
 			h.note(MessageArrived, Envelope{h.g.rank, c.Entry.Tag, c.Size}, nil, nil)
 		case flow.Choosing:
-			h.g.calls.push(upcall{r: requestOf(c)})
-			h.called = true
+			h.g.upcalls.push(upcall{r: requestOf(c)})
+			h.upcallsAdded = true
 		default:
 			h.tellEnd(requestOf(c))
 		}
@@ -27,82 +26,84 @@ func (h *lockedGate) takeFinished() {
 	}
 }
 
-// tellEnd tells the owner of a request that it is done. r must not be touched afterwards.
+// tellEnd makes sure that the owner of a request learns of its end, at once or in unlock. The caller must not access r
+// afterwards.
 func (h *lockedGate) tellEnd(r *Request) {
 	c, rare := &r.core, r.rare()
 	h.traceEnd(r)
-	if h.g.watch.kinds.Load() != 0 {
+	if h.g.monitors.kinds.Load() != 0 {
 		h.noteEnd(r)
 	}
 	if x := rare.buffer; x != nil {
-		rare.buffer, rare.Where = nil, nil
+		rare.buffer, rare.LoanPlace = nil, nil
 		x.sendDone()
 	}
 	if rare.Anywhere {
-		h.g.mover.Done() // it counted for itself
+		h.g.pollEngine.Done() // of startAny
 	}
 	switch {
-	case c.Heard == flow.ByStage:
-	case rare.notify != nil:
-		h.g.calls.push(upcall{r: r})
-		h.called = true
-	case c.Heard == flow.Told || rare.queue != nil:
+	case c.Notify == flow.NotifyNone:
+	case rare.onDone != nil:
+		h.g.upcalls.push(upcall{r: r})
+		h.upcallsAdded = true
+	case c.Notify == flow.NotifyOwner || rare.queue != nil:
 		if c.Wakes {
-			h.awake++
+			h.wokenThreads++
 		}
-		h.over.push(r)
+		h.toSignal.push(r)
 	default:
-		asm.StoreRelease32(&c.State, flow.Over)
+		asm.StoreRelease32(&c.State, flow.Ended)
 	}
 }
 
-// publish passes on what the flow has done. It queues the waiters to wake and the callbacks to call, and it tells the
-// engine whether the gate has anything under way: as long as it has, the engine's hooks poll.
+// publish queues the waiters to wake and the callbacks to call, and tells the engine whether the gate has anything pending: as
+// long as it has, the engine's hooks poll.
 func (h *lockedGate) publish() {
 	h.takeFinished()
 	requests, holding := h.flow.Pending()
-	h.count(&h.needing, requests != 0)
-	h.count(&h.holding, holding)
+	h.count(&h.countedRequests, requests != 0)
+	h.count(&h.countedUnsent, holding)
 }
 
-func (h *lockedGate) count(is *bool, should bool) {
+// count changes whether the engine counts this gate as pending, for one of two reasons.
+func (h *lockedGate) count(counted *bool, pending bool) {
 	switch {
-	case *is == should:
+	case *counted == pending:
 		return
-	case should:
-		h.g.mover.Need()
+	case pending:
+		h.g.pollEngine.Need()
 	default:
-		h.g.mover.Done()
+		h.g.pollEngine.Done()
 	}
-	*is = should
+	*counted = pending
 }
 
-// observe has the gate tell these monitors.
-func (h *lockedGate) observe(w *monitors) { h.g.watch, h.flow.Watched = w, &w.kinds }
+// observe sets the monitors of the gate.
+func (h *lockedGate) observe(w *monitors) { h.g.monitors, h.flow.Watched = w, &w.kinds }
 
-// note tells the monitors, if there are any for it, once the lock is let go.
+// note queues an event for the monitors, if there are any for its kind.
 func (h *lockedGate) note(kind EventKind, e Envelope, r *Request, err error) {
-	if h.g.watch.kinds.Load()&uint32(kind) != 0 {
-		h.g.calls.push(upcall{event: Event{Kind: kind, Gate: h.g, Envelope: e, Request: r, Err: err}})
-		h.called = true
+	if h.g.monitors.kinds.Load()&uint32(kind) != 0 {
+		h.g.upcalls.push(upcall{event: Event{Kind: kind, Gate: h.g, Envelope: e, Request: r, Err: err}})
+		h.upcallsAdded = true
 	}
 }
 
-// noteEnd tells the monitors that r has ended.
+// noteEnd queues the event that r has ended.
 func (h *lockedGate) noteEnd(r *Request) {
-	kind, who := RecvDone, r
+	kind, request := RecvDone, r
 	if r.core.Op == flow.OpSend {
 		kind = SendDone
 	}
-	if r.core.Heard == flow.ByStage {
-		who = nil
+	if r.core.Notify == flow.NotifyNone {
+		request = nil // a blocking call's, which the program does not know
 	}
 	if r.core.Context != flow.Library && !r.rare().Wild.Probe {
-		h.note(kind, r.Envelope(), who, r.core.Err())
+		h.note(kind, r.Envelope(), request, r.core.Err())
 	}
 }
 
-// traceEnd records a request that is done, if its begin was.
+// traceEnd records a request that has ended, if a trace was being recorded when it began.
 func (h *lockedGate) traceEnd(r *Request) {
 	g, rare := h.g, r.rareOrNil()
 	if rare == nil || rare.began == 0 {
@@ -112,6 +113,6 @@ func (h *lockedGate) traceEnd(r *Request) {
 	if r.core.Op == flow.OpSend {
 		kind, size = marcel.TraceSend, r.core.Data.Size
 	}
-	marcel.TraceMessage(kind, g.own, g.rank, 0, r.core.Entry.Tag, uint64(size), rare.began)
+	marcel.TraceMessage(kind, g.ownRank, g.rank, 0, r.core.Entry.Tag, uint64(size), rare.began)
 	rare.began = 0
 }

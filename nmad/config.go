@@ -83,10 +83,10 @@ type Config struct {
 	Linger time.Duration // how long Close waits for sends to leave, and then for peers to take them in; default 5 s
 	Spin   time.Duration // how long a wait polls before it leaves the work to the engine, whatever pioman.Params.BusyWait says; default 10 us; below 0: not at all
 
-	// Shared says that other processes use our CPUs, so that to poll in a loop keeps the peer from answering. Then a wait
+	// SharedCPUs says that other processes use our CPUs, so that to poll in a loop keeps the peer from answering. Then a wait
 	// yields to the kernel between a few polls, whatever Spin says, unless it is below 0. Open finds out itself whether
 	// the processes of the job on this host are more than the processors that they may use.
-	Shared bool
+	SharedCPUs bool
 
 	// Unbound leaves this process on all processors that it may use. Otherwise, in a job that the environment tells of,
 	// and whose processes were not bound, Open binds each to its share of the processors of its host, if no scheduler of
@@ -99,21 +99,21 @@ type Config struct {
 	// Measured is a profile that no file holds, such as Gate.Sample returns, in place of Profile.
 	Measured *Profile
 
-	hosts   []int         // number of the host of each rank, as the manager says; nil: one
-	bind    string        // address of this host on the first network of the job, if a process manager has told; empty: not known
-	named   string        // Rendezvous of an indexed job of Kubernetes: rank 0 is met by its name; empty: it is no such job
-	start   time.Duration // how long Open waits for the other processes; 0: Timeout
-	told    *toldJob      // what the environment has said of the job; nil: the Config was not made of it
-	joins   bool          // it is Join's
-	manager *managed      // that has started this process, and by which it meets the others; nil: none
+	hosts        []int         // number of the host of each rank, as the manager says; nil: one
+	bind         string        // address of this host on the first network of the job, if a process manager has told; empty: not known
+	rankZeroName string        // Rendezvous of an indexed job of Kubernetes: rank 0 is met by its name; empty: it is no such job
+	startTimeout time.Duration // how long Open waits for the other processes; 0: Timeout
+	fromEnv      *jobIdentity  // what the environment has said of the job; nil: the Config was not made of it
+	byJoin       bool          // it is Join's
+	manager      *managed      // that has started this process, and by which it meets the others; nil: none
 
-	crowded *atomic.Bool // Shared, or what the cards of all processes say; drivers ask when they make a link
-	kind    DomainConfig // of the job's domain, for tests of that
+	oversubscribed *atomic.Bool // SharedCPUs, or what the cards of all processes say; drivers ask when they make a link
+	jobDomain      DomainConfig // of the job's domain, for tests of that
 
 	presence *presence.Teller // tells the launcher where this process stands in the job; nil: none asks
 
-	eagerFrom string // what has set Eager, if not the caller
-	eagerSet  bool   // it was set, not measured
+	eagerSource string // what has set Eager, if not the caller
+	eagerSet    bool   // it was set, not measured
 
 	Unexpected int // memory for messages without a receive, in bytes per peer; default 4 MiB
 	Announced  int // long messages without a receive, per peer; more are kept while a receive waits for a message behind them; default 262144, at most 2^24 (more is ErrConfig)
@@ -121,11 +121,11 @@ type Config struct {
 	Loans int // memory of the buffers that Gate.Alloc gives, in bytes per peer; default 64 MiB, at least 4 KiB, at most 16 GiB
 
 	// What complete makes of it, by rail.
-	networks []driver.Driver
-	names    []string
-	listen   []string
-	costs    map[string]strategy.Cost // by name, if measured
-	limits   map[string]int           // likewise, up to which size eager is not slower than a rendezvous over that rail; 0: not measured
+	drivers     []driver.Driver
+	railNames   []string
+	listen      []string
+	costs       map[string]strategy.Cost // by name, if measured
+	eagerLimits map[string]int           // likewise, up to which size eager is not slower than a rendezvous over that rail; 0: not measured
 }
 
 // Values of Config.Link.
@@ -191,8 +191,8 @@ func (cfg *Config) complete() error {
 		return fmt.Errorf("nmad: %w: %w", ErrConfig, err)
 	}
 	cfg.eagerSet = cfg.Eager > 0
-	if cfg.Eager > 0 && cfg.eagerFrom == "" {
-		cfg.eagerFrom = "configuration"
+	if cfg.Eager > 0 && cfg.eagerSource == "" {
+		cfg.eagerSource = "configuration"
 	}
 	if err := cfg.readProfile(); err != nil {
 		return err
@@ -200,10 +200,10 @@ func (cfg *Config) complete() error {
 	if cfg.Engine == nil {
 		cfg.Engine = pioman.Default()
 	}
-	cfg.crowded = &atomic.Bool{}
-	cfg.crowded.Store(cfg.Shared)
+	cfg.oversubscribed = &atomic.Bool{}
+	cfg.oversubscribed.Store(cfg.SharedCPUs)
 	cfg.Timeout, cfg.Linger, cfg.Spin = cmp.Or(cfg.Timeout, DefaultTimeout), cmp.Or(cfg.Linger, DefaultLinger), cmp.Or(cfg.Spin, DefaultSpin)
-	cfg.start = cmp.Or(cfg.start, cfg.Timeout)
+	cfg.startTimeout = cmp.Or(cfg.startTimeout, cfg.Timeout)
 	cfg.Unexpected, cfg.Announced = cmp.Or(cfg.Unexpected, DefaultUnexpected), cmp.Or(cfg.Announced, DefaultAnnounced)
 	cfg.Loans = cmp.Or(cfg.Loans, DefaultLoans)
 	return nil
@@ -218,41 +218,41 @@ func (cfg *Config) job() string {
 
 // completeRails finds the networks, and gives each a name and an address.
 func (cfg *Config) completeRails() error {
-	cfg.networks = cfg.Rails
-	if cfg.networks == nil && cfg.Custom != nil {
-		cfg.networks = []driver.Driver{cfg.Custom}
+	cfg.drivers = cfg.Rails
+	if cfg.drivers == nil && cfg.Custom != nil {
+		cfg.drivers = []driver.Driver{cfg.Custom}
 	}
 	if cfg.Driver == "" {
 		cfg.Driver = DefaultDriver
 	}
-	if cfg.networks == nil {
+	if cfg.drivers == nil {
 		networks, err := driver.LookupAll(cfg.Driver)
 		if err != nil {
 			return fmt.Errorf("nmad: %w: %w", ErrConfig, err)
 		}
 		if cfg.Size > 1 { // else there is no other process
-			cfg.networks = networks
+			cfg.drivers = networks
 		}
 	}
-	if len(cfg.networks) > MaxRails || cfg.Size > 1 && len(cfg.networks) == 0 {
-		return fmt.Errorf("nmad: %w: %d rails: give 1 to %d", ErrConfig, len(cfg.networks), MaxRails)
+	if len(cfg.drivers) > MaxRails || cfg.Size > 1 && len(cfg.drivers) == 0 {
+		return fmt.Errorf("nmad: %w: %d rails: give 1 to %d", ErrConfig, len(cfg.drivers), MaxRails)
 	}
 	count := map[string]int{}
-	cfg.names = nil
-	for _, d := range cfg.networks {
+	cfg.railNames = nil
+	for _, d := range cfg.drivers {
 		name := d.Name()
 		if count[name]++; count[name] > 1 {
 			name = fmt.Sprintf("%s#%d", name, count[name])
 		}
-		cfg.names = append(cfg.names, name)
+		cfg.railNames = append(cfg.railNames, name)
 	}
 	cfg.listen = strings.Split(cfg.Listen, ",")
-	if n := len(cfg.listen); n > 1 && n != len(cfg.networks) {
-		return fmt.Errorf("nmad: %w: %d addresses %q for %d rails: give one, or one for each", ErrConfig, n, cfg.Listen, len(cfg.networks))
+	if n := len(cfg.listen); n > 1 && n != len(cfg.drivers) {
+		return fmt.Errorf("nmad: %w: %d addresses %q for %d rails: give one, or one for each", ErrConfig, n, cfg.Listen, len(cfg.drivers))
 	}
 	if cfg.Strategy == "" {
 		cfg.Strategy = strategy.Default.Name()
-		if len(cfg.networks) > 1 {
+		if len(cfg.drivers) > 1 {
 			cfg.Strategy = strategy.SplitBalance.Name()
 		}
 	}
@@ -273,29 +273,29 @@ func (cfg *Config) readProfile() error {
 	if err != nil {
 		return err
 	}
-	if len(cfg.networks) == 0 {
+	if len(cfg.drivers) == 0 {
 		return nil
 	}
 	cfg.putFirst(cfg.nearest(p))
-	cfg.costs, cfg.limits = map[string]strategy.Cost{}, map[string]int{}
-	limits, costs := make([]int, len(cfg.names)), make([]strategy.Cost, len(cfg.names))
-	for i, name := range cfg.names {
+	cfg.costs, cfg.eagerLimits = map[string]strategy.Cost{}, map[string]int{}
+	limits, costs := make([]int, len(cfg.railNames)), make([]strategy.Cost, len(cfg.railNames))
+	for i, name := range cfg.railNames {
 		costs[i] = strategy.DefaultCost
 		r := p.Rails[name]
 		if r.Bandwidth > 0 {
 			costs[i] = strategy.Cost{Latency: r.LatencyNs, Bandwidth: r.Bandwidth}
 			cfg.costs[name] = costs[i]
 		}
-		limits[i], cfg.limits[name] = r.Eager, r.Eager
+		limits[i], cfg.eagerLimits[name] = r.Eager, r.Eager
 	}
 	s, err := strategy.Lookup(cfg.Strategy)
 	if err != nil {
 		return err // complete has looked it up
 	}
 	if limit, rail := crossover.Limit(s, costs, limits); cfg.Eager == 0 && limit > 0 {
-		cfg.Eager, cfg.eagerFrom = limit, cfg.measured()
+		cfg.Eager, cfg.eagerSource = limit, cfg.measured()
 		if rail > 0 {
-			cfg.eagerFrom += ", beside a rendezvous over " + cfg.names[rail]
+			cfg.eagerSource += ", beside a rendezvous over " + cfg.railNames[rail]
 		}
 	}
 	return nil
@@ -305,12 +305,12 @@ func (cfg *Config) readProfile() error {
 // What was measured is that of a rendezvous, whose packets took the same way for all rails: so they differ as the
 // rails do.
 func (cfg *Config) nearest(p *Profile) (best int) {
-	for i, name := range cfg.names {
+	for i, name := range cfg.railNames {
 		r := p.Rails[name]
 		if r.Bandwidth == 0 {
 			return 0
 		}
-		if r.LatencyNs < p.Rails[cfg.names[best]].LatencyNs {
+		if r.LatencyNs < p.Rails[cfg.railNames[best]].LatencyNs {
 			best = i
 		}
 	}
@@ -322,7 +322,7 @@ func (cfg *Config) putFirst(rail int) {
 	if rail == 0 {
 		return
 	}
-	cfg.networks, cfg.names = toFront(cfg.networks, rail), toFront(cfg.names, rail)
+	cfg.drivers, cfg.railNames = toFront(cfg.drivers, rail), toFront(cfg.railNames, rail)
 	if len(cfg.listen) > 1 {
 		cfg.listen = toFront(cfg.listen, rail)
 	}
@@ -346,5 +346,5 @@ func (cfg *Config) measured() string {
 func (cfg *Config) driverConfig(rail int) driver.Config {
 	m := hmac.New(sha256.New, cfg.Secret)
 	m.Write([]byte("pm2 driver"))
-	return driver.Config{Rank: cfg.Rank, Size: cfg.Size, Job: cfg.job(), Secret: m.Sum(nil), Listen: cfg.listen[min(rail, len(cfg.listen)-1)], Shared: cfg.crowded.Load}
+	return driver.Config{Rank: cfg.Rank, Size: cfg.Size, Job: cfg.job(), Secret: m.Sum(nil), Listen: cfg.listen[min(rail, len(cfg.listen)-1)], SharedCPUs: cfg.oversubscribed.Load}
 }

@@ -12,30 +12,31 @@ import (
 	"github.com/pm2-go/pm2/nmad/internal/match"
 )
 
-// Context is a name space of tags between some processes of a domain, its group: a receive or a probe in one context never
-// finds a message of another. Match.Context and Op.Context name the context; operations that name none share a context of
-// their own, whose group is the job. Domain.OpenContext opens it. Safe for concurrent use.
+// Context is a name space of tags for messages between some processes of a domain, its group: a receive or a probe in one
+// context never finds a message of another. Match.Context names it, in a receive, a probe or an Op; operations that name none
+// share a context whose group is the job. Domain.OpenContext opens a Context. Safe for concurrent use.
 type Context struct {
 	d      *Domain
 	number uint16
-	any    *match.Any[flow.Request]
+	any    *match.Any[flow.Request] // its group, and its receives from any source
 
-	describe atomic.Pointer[func(tag, mask uint64) string] // see Describe
+	describe atomic.Pointer[func(tag, mask uint64) string] // set by Describe; nil before
 
-	revoked atomic.Bool
-	drops   atomic.Bool // Drop has begun
-	agreed  atomic.Bool // its group has agreed on something
+	revoked   atomic.Bool // set by Revoke of any process, as soon as this one knows
+	dropping  atomic.Bool // set by Drop
+	hasAgreed atomic.Bool // its group takes part in agreements
 }
 
-// mostContexts is how many contexts a domain has open at a time; each has some hundred bytes at each gate of its group.
+// mostContexts is the largest number of open contexts of a domain. Each takes some hundred bytes at each gate of its group.
 const mostContexts = 24 << 10
 
-// OpenContext opens the context of that number, from 2 to 65535, for messages between these ranks, the own one included.
-// Each of these processes opens it with the same ranks, at any time: a message that comes earlier waits. OpenContext fails
-// if the number is in use here, and after Close. CONTEXTS.md lists the numbers that packages of the library use. The
-// context stays until it, or the domain, is closed.
+// OpenContext opens the context of a number, 2 to 65535, for messages between these ranks, among which is that of this process.
+// Each of these processes opens the context with the same ranks, at any time: a message that comes earlier waits. The context
+// stays open until it, or the domain, is closed. CONTEXTS.md lists the numbers that packages of the library use. OpenContext
+// fails with ErrConfig for a number that is out of range or in use, with ErrRank for wrong ranks, and with ErrClosed after
+// Close.
 func (d *Domain) OpenContext(number int, ranks ...int) (*Context, error) {
-	if err := d.barred(); err != nil {
+	if err := d.accessError(); err != nil {
 		return nil, err
 	}
 	group := make(match.Group, (len(d.gates)+63)/64)
@@ -51,16 +52,16 @@ func (d *Domain) OpenContext(number int, ranks ...int) (*Context, error) {
 	case !group.Has(own):
 		return nil, fmt.Errorf("nmad: context %d: %w: the own rank %d is not among %v", number, ErrRank, own, ranks)
 	}
-	c := &Context{d: d, number: uint16(number), any: d.any.Beside(group, d.s.cfg.Rank, &marcel.SpinLock{})}
+	c := &Context{d: d, number: uint16(number), any: d.any.Sibling(group, d.s.cfg.Rank, &marcel.SpinLock{})}
 	if err := d.addContext(c); err != nil {
 		return nil, err
 	}
 	for _, g := range d.gates.all {
 		h := g.enter()
 		h.open(c)
-		h.letGo()
+		h.unlock()
 	}
-	if why := d.closing.Load(); why != nil { // Close may have looked before
+	if why := d.closing.Load(); why != nil { // Close may have walked over the contexts before this one was added
 		c.any.Close(*why)
 		return nil, *why
 	}
@@ -70,21 +71,21 @@ func (d *Domain) OpenContext(number int, ranks ...int) (*Context, error) {
 	return c, nil
 }
 
-// Close closes the context, and its number may be used for another one. It fails with ErrActive, and the context stays
-// open, if a receive, a probe or a message that was not received waits in it here, if its group has agreed on something,
-// or if it was revoked. The program must not use the context during Close, nor afterwards. Sends that are under way go on.
-// A sender that has not closed the context yet may still send to it: such a message waits for the next context of that
-// number, so programs that use numbers again must tell these messages apart by tags. Close does not block.
+// Close closes the context, so that its number may be used for another one. It fails with ErrActive, and leaves the context
+// open, if a receive, a probe or an unexpected message waits in it here, if its group has agreed on something, or if it was
+// revoked. The program must not use the context during Close, nor afterwards. Sends that are under way go on. A process that
+// has not closed the context yet may still send in it: such a message waits for the next context of that number, so programs
+// that use numbers again must tell these messages apart by their tags. Close does not block.
 func (c *Context) Close() error {
 	if c == nil {
 		return fmt.Errorf("nmad: %w: no context", ErrConfig)
 	}
-	busy := !c.any.Empty() || c.agreed.Load() || c.drops.Load()
+	busy := !c.any.Empty() || c.hasAgreed.Load() || c.dropping.Load()
 	for _, g := range c.d.gates.all {
 		if c.any.Group().Has(g.rank) {
 			h := g.enter()
-			busy = busy || !h.flow.Idle(c.number)
-			h.letGo()
+			busy = busy || !h.flow.ContextIdle(c.number)
+			h.unlock()
 		}
 	}
 	if busy {
@@ -97,14 +98,13 @@ func (c *Context) Close() error {
 			h.contexts = slices.Delete(h.contexts, i, i+1)
 			h.flow.Unjoin(c.number)
 		}
-		h.letGo()
+		h.unlock()
 	}
 	return nil
 }
 
-// Describe has WriteWaits call f for the messages of this context, in place of writing their tags. f says what a message
-// with that tag is. For a receive or a probe, mask has the bits in which the tag of a message must agree. Any thread may
-// call f, which must not wait.
+// Describe makes WriteWaits write what f returns for a message of this context, in place of its tag. mask has the bits in which
+// the tag of a message must agree with that of a receive or a probe. Any thread may call f, which must not wait.
 func (c *Context) Describe(f func(tag, mask uint64) string) {
 	if c != nil {
 		c.describe.Store(&f)
@@ -149,16 +149,16 @@ func (c *Context) IrecvInto(r *Request, from int, tag uint64, buf []byte) error 
 	return err
 }
 
-// gateFor is gate for a request of the caller's, which it claims.
+// gateFor is gate that also claims a request of the caller's.
 func (c *Context) gateFor(r *Request, rank int) (*Gate, error) {
 	g, err := c.gate(rank)
-	if err := lacking(err, r, true); err != nil {
+	if err := checkStart(err, r, true); err != nil {
 		return nil, err
 	}
 	return g, r.claim()
 }
 
-// gate is that to a rank of the group.
+// gate returns the gate to a rank of the group. It fails if the caller may not use the context, or the gate.
 func (c *Context) gate(rank int) (*Gate, error) {
 	if c == nil {
 		return nil, fmt.Errorf("nmad: %w: no context", ErrConfig)
@@ -170,7 +170,7 @@ func (c *Context) gate(rank int) (*Gate, error) {
 		return nil, c.whyRevoked()
 	}
 	g := c.d.Gate(rank)
-	return g, g.barred()
+	return g, g.accessError()
 }
 
 // EndAtFirst makes receives and probes from any source in this context end as soon as one process of its group has ended;
@@ -183,83 +183,83 @@ func (c *Context) EndAtFirst() {
 	}
 }
 
-// addContext puts c into the list of d.
+// addContext adds c to the open contexts of d. It fails if its number is in use.
 func (d *Domain) addContext(c *Context) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	open := d.opened()
+	open := d.openContexts()
 	if slices.ContainsFunc(open, func(x *Context) bool { return x.number == c.number }) {
 		return fmt.Errorf("nmad: context %d: %w: it is open already", c.number, ErrConfig)
 	}
 	if len(open) >= mostContexts {
 		return fmt.Errorf("nmad: context %d: %w: a domain has at most %d contexts", c.number, ErrConfig, mostContexts)
 	}
-	open = append(open, c) // behind what those see that have the list; dropContext makes another one
+	open = append(open, c) // readers of the old slice do not see the new element; dropContext makes a new slice
 	d.contexts.Store(&open)
 	d.noteOpened(c.number)
 	return nil
 }
 
-// dropContext takes c out of the list of d.
+// dropContext removes c from the open contexts of d.
 func (d *Domain) dropContext(c *Context) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	open := slices.DeleteFunc(slices.Clone(d.opened()), func(x *Context) bool { return x == c })
+	open := slices.DeleteFunc(slices.Clone(d.openContexts()), func(x *Context) bool { return x == c })
 	d.contexts.Store(&open)
 }
 
-// opened are the contexts that are open.
-func (d *Domain) opened() []*Context {
+// openContexts are the contexts that are open.
+func (d *Domain) openContexts() []*Context {
 	if l := d.contexts.Load(); l != nil {
 		return *l
 	}
 	return nil
 }
 
-// openAll has the gate take part in all contexts of its domain of whose groups its rank is.
+// openAll makes the gate take part in all open contexts to whose groups its rank belongs.
 func (h *lockedGate) openAll() {
-	for _, c := range h.g.domain.opened() {
+	for _, c := range h.g.domain.openContexts() {
 		h.open(c)
 	}
 }
 
-// open has the gate take part in a context, if its rank is of the group and it does not yet.
+// open makes the gate take part in a context, if its rank belongs to the group.
 func (h *lockedGate) open(c *Context) {
 	if !c.any.Group().Has(h.g.rank) || slices.Contains(h.contexts, c) {
 		return
 	}
 	h.contexts = append(h.contexts, c)
 	h.flow.Join(c.number, c.any)
-	if h.end != nil && h.g.rank != h.g.own {
-		c.ended(h)
+	if h.endErr != nil && h.g.rank != h.g.ownRank {
+		c.gateEnded(h)
 	}
 }
 
-// ended notes that a gate has ended.
-func (c *Context) ended(h *lockedGate) {
+// gateEnded notes that a gate has ended.
+func (c *Context) gateEnded(h *lockedGate) {
 	if c.any.End(h.g.rank, h.flow.Dead) {
 		c.d.work.Go(func() { c.d.lookLast(c.any) })
 	}
 }
 
-// id is the number of the context.
-func (c *Context) id() uint16 {
+// numberOrPlain is the number of the context.
+func (c *Context) numberOrPlain() uint16 {
 	if c == nil {
 		return flow.Plain
 	}
 	return c.number
 }
 
-// of is what receives from any source in that context wait in.
-func (c *Context) of(d *Domain) *match.Any[flow.Request] {
+// anyIn is what receives from any source in that context wait in.
+func (c *Context) anyIn(d *Domain) *match.Any[flow.Request] {
 	if c == nil {
 		return d.any
 	}
 	return c.any
 }
 
-// allows says why the context is not for a gate of that domain to that rank; nil: it is.
-func (c *Context) allows(d *Domain, rank int) error {
+// check says why the context is not for a gate of that domain to that rank; nil: it is.
+func (c *Context) check(d *Domain, rank int) error {
 	switch {
 	case c == nil:
 		return nil
@@ -273,14 +273,15 @@ func (c *Context) allows(d *Domain, rank int) error {
 	return nil
 }
 
+// whyRevoked is the error of requests in a context that was revoked.
 func (c *Context) whyRevoked() error {
 	return fmt.Errorf("nmad: context %d: %w", c.number, ErrRevoked)
 }
 
-// Revoked says whether the context was revoked, as far as this process has heard.
+// Revoked reports whether the context was revoked, as far as this process knows.
 func (c *Context) Revoked() bool { return c != nil && c.revoked.Load() }
 
-// numberOfJob is the number by which processes agree. A nil context has that of the job.
+// numberOfJob returns the number by which processes agree (consensus.Note.Context): 0, the job, for a nil context.
 func (c *Context) numberOfJob() uint16 {
 	if c == nil {
 		return 0
@@ -288,9 +289,9 @@ func (c *Context) numberOfJob() uint16 {
 	return c.number
 }
 
-// context is the one of a number that is open; nil: there is none.
+// context returns the open context of a number; nil if there is none.
 func (d *Domain) context(number uint16) *Context {
-	for _, c := range d.opened() {
+	for _, c := range d.openContexts() {
 		if c.number == number {
 			return c
 		}
@@ -303,9 +304,9 @@ func (c *Context) end() {
 	why := c.whyRevoked()
 	for _, g := range c.d.gates.all {
 		if c.any.Group().Has(g.rank) {
-			h := g.enter() // receives that were begun before are among them
+			h := g.enter() // so that receives in the inbox end, too
 			h.flow.FailContext(c.number, why)
-			h.letGo()
+			h.unlock()
 		}
 	}
 	c.any.Close(why)
@@ -313,10 +314,10 @@ func (c *Context) end() {
 	c.Drop()
 }
 
-// Drop receives and forgets every message that comes in the context from here on, until the domain is closed, so that
-// sends to this process end. A revoked context drops messages without it. It does not block.
+// Drop receives and discards every message that comes in the context from here on, until the domain is closed, so that sends
+// to this process end. A context that was revoked does so by itself. Drop does not block.
 func (c *Context) Drop() {
-	if c == nil || c.drops.Swap(true) {
+	if c == nil || c.dropping.Swap(true) {
 		return
 	}
 	for rank := range c.d.gates {
@@ -326,6 +327,7 @@ func (c *Context) Drop() {
 	}
 }
 
+// dropFrom receives and discards the messages that come from a gate, one after the other, by r.
 func (c *Context) dropFrom(g *Gate, r *Request) {
 	_ = g.Post(r, &Op{Kind: OpRecv, Match: Match{Context: c}, drops: true, Done: func(r *Request) { // of a gate that has ended nothing comes
 		if _, err := r.Test(); err == nil || errors.Is(err, ErrTruncated) {

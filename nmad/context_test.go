@@ -58,7 +58,7 @@ func TestContexts(t *testing.T) {
 				for {
 					h := one.enter()
 					n := h.flow.Ledger().Unexpected
-					h.letGo()
+					h.unlock()
 					if n == len(sizes) {
 						break
 					}

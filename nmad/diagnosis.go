@@ -61,34 +61,34 @@ var waitsForMessage = pioman.NewReasonKind(messageText)
 
 const sessionMask = 1<<24 - 1
 
-// errand is what a request is for, in a reason.
-type errand uint64
+// waitKind is what a request is for, in a reason.
+type waitKind uint64
 
 const (
-	sends errand = iota
-	receives
-	receivesAny
-	probes
-	probesAny
-	links
+	waitSend waitKind = iota
+	waitReceive
+	waitReceiveAny
+	waitProbe
+	waitProbeAny
+	waitLinks
 )
 
 // reason describes what a waiter for r waits for. It reads only what the owner of r has set, and nothing that changes
 // while r is under way.
 func (r *Request) reason() pioman.Reason {
 	g, c, x := r.gate, &r.core, r.rare()
-	do, tag, last := receives, x.named.Tag, x.named.Mask
+	do, tag, last := waitReceive, x.pattern.Tag, x.pattern.Mask
 	switch {
 	case !c.UsesRare:
 		if tag, last = c.Entry.Tag, exact; c.Op == flow.OpSend {
-			do, last = sends, uint64(c.Data.Size)
+			do, last = waitSend, uint64(c.Data.Size)
 		}
-	case x.links:
-		do = links
+	case x.forLinks:
+		do = waitLinks
 	case x.Wild.Probe:
-		do = probes
+		do = waitProbe
 	case x.chooser == nil && c.Op == flow.OpSend:
-		do, tag, last = sends, c.Entry.Tag, uint64(c.Data.Size)
+		do, tag, last = waitSend, c.Entry.Tag, uint64(c.Data.Size)
 	}
 	if x.domain != nil {
 		do++ // from any source
@@ -106,16 +106,16 @@ func (r *Request) reason() pioman.Reason {
 func messageText(words [4]uint64) string {
 	of, rank, tag, last := words[0], words[1], words[2], words[3]
 	text, mask := "", exact
-	switch errand(of >> 56) {
-	case sends:
+	switch waitKind(of >> 56) {
+	case waitSend:
 		text = fmt.Sprintf("send of %d bytes to rank %d", last, rank)
-	case receives:
+	case waitReceive:
 		text, mask = fmt.Sprintf("receive from rank %d", rank), last
-	case receivesAny:
+	case waitReceiveAny:
 		text, mask = "receive from any rank", last
-	case probes:
+	case waitProbe:
 		text, mask = fmt.Sprintf("probe for a message from rank %d", rank), last
-	case probesAny:
+	case waitProbeAny:
 		text, mask = "probe for a message from any rank", last
 	default:
 		return fmt.Sprintf("link to rank %d", rank)
@@ -232,21 +232,21 @@ type unmatched struct {
 func (s *Session) writeKept(w io.Writer) {
 	n := 0
 	for _, d := range s.Domains() {
-		if d.access.forbids() != nil {
+		if d.access.accessError() != nil {
 			continue
 		}
 		for g := range d.all {
-			h := g.patient()
+			h := g.lockWithin1ms()
 			if h == nil {
 				continue
 			}
 			var some []unmatched
-			for context, m := range h.flow.Kept {
+			for context, m := range h.flow.AllUnexpected {
 				if n++; n <= mostKept {
 					some = append(some, unmatched{context, m.Tag, m.Bytes()})
 				}
 			}
-			h.letGo()
+			h.unlock()
 			for _, m := range some {
 				fmt.Fprintf(w, "  came from rank %d%s, and no receive is for it: %s, %d bytes\n", g.rank, d.name(), s.tagText(d.number, m.context, m.tag, exact), m.size)
 			}
@@ -257,8 +257,8 @@ func (s *Session) writeKept(w io.Writer) {
 	}
 }
 
-// patient takes the lock of the gate if it is to be had within a millisecond; nil: it is not.
-func (g *Gate) patient() *lockedGate {
+// lockWithin1ms takes the lock of the gate if it is to be had within a millisecond; nil: it is not.
+func (g *Gate) lockWithin1ms() *lockedGate {
 	for range 100 {
 		if h := g.tryLock(); h != nil {
 			return h
@@ -289,7 +289,7 @@ func (s *Session) dumpAtQuit() {
 	}
 	quit := make(chan os.Signal, 1)
 	signal.Notify(quit, unix.SIGQUIT)
-	s.aside.Go(func(ctx context.Context) {
+	s.background.Go(func(ctx context.Context) {
 		select {
 		case <-ctx.Done():
 			signal.Stop(quit)
@@ -320,12 +320,12 @@ func dump(w io.Writer) {
 // what is pending, what waits for room, credit or the other side, whether a sleeper sleeps on the links, and what these
 // say of themselves. It does not wait: of a gate whose lock is held it says just that. For people; the text changes.
 func (s *Session) String() string {
-	if !s.made() {
+	if !s.valid() {
 		return "nmad: no session"
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "nmad: rank %d of %d", s.cfg.Rank, s.cfg.Size)
-	if s.cfg.crowded.Load() {
+	if s.cfg.oversubscribed.Load() {
 		b.WriteString(", whose processes share CPUs")
 	}
 	for _, d := range s.domains.all() {
@@ -335,7 +335,7 @@ func (s *Session) String() string {
 		for g := range d.all {
 			if h := g.tryLock(); h != nil {
 				h.describe(&b)
-				h.drop()
+				h.unlockOnly()
 			} else {
 				fmt.Fprintf(&b, "\ngate to rank %d%s: its lock is held", g.rank, g.between())
 			}
@@ -346,8 +346,8 @@ func (s *Session) String() string {
 
 // between names the domains that the gate is between, unless both are that of the job.
 func (g *Gate) between() string {
-	here, there := g.domain.number, g.far
-	if g.rank == g.own {
+	here, there := g.domain.number, g.peerDomain
+	if g.rank == g.ownRank {
 		there = here
 	}
 	switch {
@@ -369,15 +369,15 @@ func (h *lockedGate) describe(b *strings.Builder) {
 	}
 	fmt.Fprintf(b, "\ngate to rank %d%s: %d pending, moving %d in and %d out; inbox: %d due, more %v", h.g.rank, h.g.between(),
 		requests, f.Moving(flow.Pull), f.Moving(flow.Push), h.g.inbox.due.Load(), h.g.inbox.left())
-	if h.end != nil {
-		fmt.Fprintf(b, "; ended: %v", h.end)
+	if h.endErr != nil {
+		fmt.Fprintf(b, "; ended: %v", h.endErr)
 	}
 	fmt.Fprintf(b, "\n\tout: something %v, not tried %v, waits for room %v; the engine counts requests %v, bytes %v",
-		f.Outgoing(), f.Unsent(), f.WantsRoom(), h.needing, h.holding)
+		f.Outgoing(), f.Unsent(), f.WantsRoom(), h.countedRequests, h.countedUnsent)
 	fmt.Fprintf(b, "\n\t%+v", f.Ledger())
 	for i := range h.g.rails {
 		l := &h.g.rails[i]
-		fmt.Fprintf(b, "\n\trail %s: a sleeper sleeps %v, for room %v, in vain %v; transfers idle %v", l.name, l.armed, l.armedRoom, l.deaf, l.inactive())
+		fmt.Fprintf(b, "\n\trail %s: a sleeper sleeps %v, for room %v, in vain %v; transfers idle %v", l.name, l.armed, l.armedRoom, l.armedInVain, l.inactive())
 		if link, ok := l.link.(fmt.Stringer); ok && l.inactive() { // else a copier is inside
 			fmt.Fprintf(b, "\n\t%v", link)
 		}

@@ -17,8 +17,8 @@ import (
 	"github.com/pm2-go/pm2/pioman"
 )
 
-// Domain is a way into the network that shares nothing with the others of its session. It has its own gates, links,
-// matching, receives from any source, request pools, counters and engine task (a communication domain: Ibrahim and Yelick,
+// Domain is a part of a session that shares nothing with the other domains: it has gates, links, matching, receives from any
+// source, request pools, counters and engine tasks of its own (a communication domain: Ibrahim and Yelick,
 // "On the conditions for efficient interoperability with threads", 2014). Messages that are sent through a domain are
 // received through the domain to which its gate leads; between domains there is no order. The job is domain 0.
 // Session.Domain opens more: with one for each thread, threads share no lock or cache line of nmad. Safe for concurrent
@@ -28,58 +28,57 @@ import (
 type Domain struct {
 	s      *Session
 	number int
-	kind   DomainConfig // as it was opened, with what ByAccess stands for
-	access domainAccess
-	gates  gateTable // by rank; see to
-	any    *match.Any[flow.Request]
+	cfg    DomainConfig             // as given to Session.Domain, except that Progress is never ByAccess
+	access domainAccess             // which threads may use the domain, and its locks
+	gates  gateTable                // the gates to domains of the same number, by rank; see gateOf
+	any    *match.Any[flow.Request] // receives from any source
 
-	contexts atomic.Pointer[[]*Context] // that are open; mu serializes changes
-	attached atomic.Pointer[attached]   // memory for buffered sends; nil: there is none
+	contexts atomic.Pointer[[]*Context] // the open contexts; written under mu. The slice that it points to does not change
+	attached atomic.Pointer[attached]   // memory for buffered sends; nil if there is none
 
-	used []uint64 // a bit for each number of a context that is, or was, open; under mu
+	mu           sync.Mutex                             // serializes install and retire, and changes of contexts, usedContexts and otherGates
+	usedContexts []uint64                               // a bit for each number of a context that is, or was, open
+	otherGates   atomic.Pointer[map[remoteDomain]*Gate] // the gates to domains of other numbers; the map does not change
 
-	mu     sync.Mutex // serializes changes of others and contexts, install and retire
-	others atomic.Pointer[map[remoteDomain]*Gate]
+	meshed  atomic.Bool           // links to all other processes were asked for (meshOnce)
+	closing atomic.Pointer[error] // what requests fail with; nil while the domain is open
 
-	meshes  atomic.Bool           // links to all others are made, or will be
-	closing atomic.Pointer[error] // what requests fail with; nil: the domain is open
-
-	ctx    context.Context // ends when no more links are to be dialled
-	cancel context.CancelFunc
-	work   sync.WaitGroup // goroutines that make links and end gates
-	close  sync.Once
-	parted sync.Once // from the owner
-	failed error     // what Close returned
+	ctx       context.Context // ends when no more links are to be made
+	cancel    context.CancelFunc
+	work      sync.WaitGroup // goroutines that make links and end gates
+	closeOnce sync.Once
+	ownerLeft sync.Once // the domain was taken from its owner (owners.leave)
+	closeErr  error     // the result of Close
 }
 
-// remoteDomain is a domain of another process.
+// remoteDomain identifies a domain of another process.
 type remoteDomain struct{ rank, domain int }
 
-// init makes the domain of that number.
+// init sets up the domain of a number, without gates.
 func (d *Domain) init(s *Session, number int) {
 	d.s, d.number = s, number
 	d.ctx, d.cancel = context.WithCancel(s.linker.ctx)
 	d.gates, d.any = make(gateTable, s.cfg.Size), newAny(match.All(s.cfg.Size), s.cfg.Rank)
 }
 
-// made says that a session has made this domain.
-func (d *Domain) made() bool { return d != nil && d.s != nil }
+// valid reports whether a session has made this domain.
+func (d *Domain) valid() bool { return d != nil && d.s != nil }
 
-// barred says why the caller may not use this domain; nil: it may.
-func (d *Domain) barred() error {
-	if !d.made() {
+// accessError returns an error if the caller may not use this domain.
+func (d *Domain) accessError() error {
+	if !d.valid() {
 		return errNoSession
 	}
-	return d.access.forbids()
+	return d.access.accessError()
 }
 
 // engine returns the engine that moves the domain on.
 func (d *Domain) engine() *pioman.Engine { return cmp.Or(d.access.engine, d.s.cfg.Engine) }
 
-// own is the gate to the own rank.
-func (d *Domain) own() *Gate { return d.to(d.s.cfg.Rank) }
+// ownGate returns the gate to the own rank.
+func (d *Domain) ownGate() *Gate { return d.gateOf(d.s.cfg.Rank) }
 
-// name is the domain in the text of an error, after the rank.
+// name returns the part of the text of an error that names the domain, after the rank; "" for domain 0.
 func (d *Domain) name() string {
 	if d.number == 0 {
 		return ""
@@ -87,14 +86,14 @@ func (d *Domain) name() string {
 	return fmt.Sprintf(", domain %d", d.number)
 }
 
-// gateTable is the gates of a domain by rank. A gate is made when a thread, a peer that links, or the news of its end asks
-// for it. So a process pays only for the peers that it deals with.
+// gateTable holds the gates of a domain by rank. A gate is made when a thread asks for it, when a peer links, or when news
+// of the peer's end come. So a process pays only for the peers that it deals with.
 type gateTable []atomic.Pointer[Gate]
 
-// at is the gate to a rank; nil: it was not made.
+// at returns the gate to a rank; nil if it was not made.
 func (t gateTable) at(rank int) *Gate { return t[rank].Load() }
 
-// all goes through those that were made.
+// all iterates over the gates that were made.
 func (t gateTable) all(yield func(int, *Gate) bool) {
 	for rank := range t {
 		if g := t.at(rank); g != nil && !yield(rank, g) {
@@ -103,14 +102,14 @@ func (t gateTable) all(yield func(int, *Gate) bool) {
 	}
 }
 
-// all goes through the gates of the domain, also those to other domains.
+// all iterates over the gates of the domain that were made, also those to domains of other numbers.
 func (d *Domain) all(yield func(*Gate) bool) {
 	for _, g := range d.gates.all {
 		if !yield(g) {
 			return
 		}
 	}
-	if others := d.others.Load(); others != nil {
+	if others := d.otherGates.Load(); others != nil {
 		for _, g := range *others {
 			if !yield(g) {
 				return
@@ -119,14 +118,14 @@ func (d *Domain) all(yield func(*Gate) bool) {
 	}
 }
 
-// to is the gate to a rank, which is made if there is none. It takes no lock, so callbacks may call it. When two threads
-// make the gate at once, the second one drops its own. Close stores the error of requests and then looks for gates; this
-// function stores the gate and then looks for the error. So one of the two sees what the other has stored.
-func (d *Domain) to(rank int) *Gate {
+// gateOf returns the gate to a rank, and makes it if there is none. It takes no lock, so callbacks may call it. If two threads
+// make the gate at the same time, the slower one drops its gate. Close stores closing and then looks for gates; gateOf stores
+// the gate and then looks at closing. So one of the two sees what the other has stored, and the gate is closed.
+func (d *Domain) gateOf(rank int) *Gate {
 	if g := d.gates.at(rank); g != nil {
 		return g
 	}
-	g := d.gate(remoteDomain{rank, d.number})
+	g := d.makeGate(remoteDomain{rank, d.number})
 	h := g.fresh()
 	if d.any.Group().Has(rank) {
 		h.join(d.any)
@@ -136,20 +135,20 @@ func (d *Domain) to(rank int) *Gate {
 	if !d.gates[rank].CompareAndSwap(nil, g) {
 		return d.gates.at(rank)
 	}
-	if d.contexts.Load() != open { // and may have missed this gate
+	if d.contexts.Load() != open { // OpenContext may have missed this gate
 		h = g.enter()
 		h.openAll()
-		h.letGo()
+		h.unlock()
 	}
 	d.closeLate(g)
 	return g
 }
 
-// toOther is the gate to a domain of another number. It takes a lock for a moment.
-func (d *Domain) toOther(to remoteDomain) *Gate {
+// gateToOther is gateOf for a domain of another number. It takes Domain.mu for a moment.
+func (d *Domain) gateToOther(to remoteDomain) *Gate {
 	d.mu.Lock()
 	all := map[remoteDomain]*Gate{}
-	if old := d.others.Load(); old != nil {
+	if old := d.otherGates.Load(); old != nil {
 		all = maps.Clone(*old)
 	}
 	g := all[to]
@@ -157,23 +156,23 @@ func (d *Domain) toOther(to remoteDomain) *Gate {
 		d.mu.Unlock()
 		return g
 	}
-	g = d.gate(to)
+	g = d.makeGate(to)
 	all[to] = g
-	d.others.Store(&all)
+	d.otherGates.Store(&all)
 	d.mu.Unlock()
 	d.closeLate(g)
 	return g
 }
 
-// gateTo is the gate to any domain of another process.
+// gateTo returns the gate to any domain of another process.
 func (d *Domain) gateTo(to remoteDomain) *Gate {
 	if to.domain == d.number {
-		return d.to(to.rank)
+		return d.gateOf(to.rank)
 	}
-	return d.toOther(to)
+	return d.gateToOther(to)
 }
 
-// closeLate closes a gate that was made while its domain closes.
+// closeLate closes a gate that was made after its domain has begun to close.
 func (d *Domain) closeLate(g *Gate) {
 	if why := d.closing.Load(); why != nil {
 		g.beginClose(*why)
@@ -181,11 +180,12 @@ func (d *Domain) closeLate(g *Gate) {
 	}
 }
 
-func (d *Domain) gate(to remoteDomain) *Gate {
+// makeGate makes a gate without links. No other thread knows the gate yet.
+func (d *Domain) makeGate(to remoteDomain) *Gate {
 	s := d.s
 	card := s.linker.cards[to.rank]
 	b := bounds{
-		eager:       cmp.Or(d.kind.Eager, s.cfg.Eager),
+		eager:       cmp.Or(d.cfg.Eager, s.cfg.Eager),
 		window:      int64(s.cfg.Unexpected),
 		records:     s.cfg.Announced,
 		peerWindow:  int64(min(card.Window, 1<<32-1)),
@@ -199,28 +199,28 @@ func (d *Domain) gate(to remoteDomain) *Gate {
 	if to.rank == s.cfg.Rank {
 		g = newOwnGate(to.rank, s.cfg.Engine, b)
 	} else {
-		none := make([]driver.Link, len(s.cfg.networks))
+		none := make([]driver.Link, len(s.cfg.drivers))
 		for i := range none {
-			none[i] = &nowhere{}
+			none[i] = &unlinkedLink{}
 		}
 		g = newGate(s.cfg.Rank, to.rank, none[0], s.cfg.Engine, b, none[1:]...)
 		for i := range none {
-			none[i].(*nowhere).h = g.fresh()
+			none[i].(*unlinkedLink).h = g.fresh()
 		}
 		h := g.fresh()
-		g.far, h.stage, h.eager = to.domain, unlinked, b.eager
+		g.peerDomain, h.stage, h.eager = to.domain, unlinked, b.eager
 		h.setGuarded()
-		h.onEnd, h.eagerWhy, h.eagerFixed = d.ended, s.cfg.eagerFrom, s.cfg.eagerSet
-		if d.kind.Eager > 0 {
+		h.onEnd, h.eagerWhy, h.eagerFixed = d.gateEnded, s.cfg.eagerSource, s.cfg.eagerSet
+		if d.cfg.Eager > 0 {
 			h.eagerWhy, h.eagerFixed = "configuration of the domain", true
 		}
 		for i := range g.rails {
 			r := &g.rails[i]
-			r.name = s.cfg.names[i]
+			r.name = s.cfg.railNames[i]
 			if c, ok := s.cfg.costs[r.name]; ok {
-				h.flow.Rails[i].Cost, r.why = c, s.cfg.measured()
+				h.flow.Rails[i].Cost, r.costSource = c, s.cfg.measured()
 			}
-			r.limit = s.cfg.limits[r.name]
+			r.eagerLimit = s.cfg.eagerLimits[r.name]
 		}
 	}
 	g.domain = d
@@ -229,25 +229,25 @@ func (d *Domain) gate(to remoteDomain) *Gate {
 	}
 	g.mu.Join(d.access.lock, d.access.lists)
 	if d.access.ownerID != 0 {
-		g.owned = &d.access
+		g.private = &d.access
 	}
-	if g.mover, g.worker = d.engine(), d.access.worker; g.worker == nil {
-		g.engine = g.mover
+	if g.pollEngine, g.worker = d.engine(), d.access.worker; g.worker == nil {
+		g.waitEngine = g.pollEngine
 	}
-	g.offload = offloading(g, &d.kind)
+	g.offload = offloading(g, &d.cfg)
 	h := g.fresh()
-	h.observe(&s.watch)
+	h.observe(&s.monitors)
 	h.flow.Strategy, _ = strategy.Lookup(s.cfg.Strategy) // complete has found it
 	if s.cfg.Spin > 0 {
-		g.spin, g.shared = s.cfg.Spin, s.cfg.Shared
+		g.spin, g.shared = s.cfg.Spin, s.cfg.SharedCPUs
 	}
 	return g
 }
 
-// gateRegistration says whether the engine looks after a gate: its sources and its task.
+// gateRegistration says whether the engine has the sources and the task of a gate.
 //
 //	unregistered --- install ---> registered --- retire ---> retired
-//	unregistered --- retire: it has never had links ---> retired
+//	unregistered --- retire, of a gate that has never had links ---> retired
 type gateRegistration uint8
 
 const (
@@ -256,7 +256,7 @@ const (
 	retired
 )
 
-// install registers a gate that has its links with the engine.
+// install registers a gate with the engine when it has got its links. It does nothing if the gate has ended.
 func (d *Domain) install(g *Gate) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -269,21 +269,21 @@ func (d *Domain) install(g *Gate) error {
 		l := &g.rails[i]
 		if l.link.Descriptor() < 0 {
 			opt |= pioman.Blind
-		} else if err := g.mover.AddSource(railSource{l}); err != nil {
+		} else if err := g.pollEngine.AddSource(railSource{l}); err != nil {
 			return fmt.Errorf("watch rail %s to rank %d: %w", l.name, g.rank, err)
 		}
 	}
 	g.task.Init("nmad gate", g.tick, opt)
 	g.task.SetCPUs(g.nearCPUs())
-	if err := g.mover.Submit(&g.task); err != nil {
+	if err := g.pollEngine.Submit(&g.task); err != nil {
 		return fmt.Errorf("poll the link to rank %d: %w", g.rank, err)
 	}
 	return nil
 }
 
-// Number returns the number of the domain; that of the job is 0.
+// Number returns the number of the domain; that of the job is 0. It is -1 for a nil Domain.
 func (d *Domain) Number() int {
-	if !d.made() {
+	if !d.valid() {
 		return -1
 	}
 	return d.number
@@ -291,124 +291,125 @@ func (d *Domain) Number() int {
 
 // Access returns which threads may use the domain.
 func (d *Domain) Access() Access {
-	if !d.made() {
+	if !d.valid() {
 		return Shared
 	}
-	return d.kind.Access
+	return d.cfg.Access
 }
 
-// Progress returns what moves the domain on; never ByAccess, unless there is no domain.
+// Progress returns what moves the domain on. It is never ByAccess, except for a nil Domain.
 func (d *Domain) Progress() Progress {
-	if !d.made() {
+	if !d.valid() {
 		return ByAccess
 	}
-	return d.kind.Progress
+	return d.cfg.Progress
 }
 
 // String describes the domain for people, such as "domain 3: private, explicit".
 func (d *Domain) String() string {
-	if !d.made() {
+	if !d.valid() {
 		return "no domain"
 	}
 	eager := ""
-	if d.kind.Eager > 0 {
-		eager = fmt.Sprintf(", eager up to %d B", d.kind.Eager)
+	if d.cfg.Eager > 0 {
+		eager = fmt.Sprintf(", eager up to %d B", d.cfg.Eager)
 	}
-	return fmt.Sprintf("domain %d: %v, %v%s", d.number, d.kind.Access, d.kind.Progress, eager)
+	return fmt.Sprintf("domain %d: %v, %v%s", d.number, d.cfg.Access, d.cfg.Progress, eager)
 }
 
-// Gate returns the gate to the domain of the same number of a rank, own rank included. For a rank that does not
-// exist it returns one on which everything fails with ErrRank.
+// Gate returns the gate to the domain of the same number of a rank, own rank included. For a rank that does not exist it
+// returns a gate on which everything fails with ErrRank. It does not block; callbacks may call it.
 func (d *Domain) Gate(rank int) *Gate {
-	if !d.made() {
+	if !d.valid() {
 		return &Gate{rank: rank}
 	}
 	if rank >= 0 && rank < len(d.gates) {
-		return d.to(rank)
+		return d.gateOf(rank)
 	}
 	how := ""
 	if d.s.cfg.Size == 1 && rank > 0 {
 		how = fmt.Sprintf(": this process was started alone, a launcher starts more: demo run -n %d PROGRAM", rank+1)
 	}
-	return d.dead(rank, fmt.Errorf("nmad: %w: %d, the job has 0 to %d%s", ErrRank, rank, d.s.cfg.Size-1, how))
+	return d.deadGate(rank, fmt.Errorf("nmad: %w: %d, the job has 0 to %d%s", ErrRank, rank, d.s.cfg.Size-1, how))
 }
 
-// To returns the gate to any domain of another process: what is sent through it, that process receives by To(our rank, our
-// number) of its domain. Receives from any source take messages only from gates between domains of the same number, in all
-// contexts. For a rank or domain that cannot exist, and for another domain of the own process, it returns a gate on which
-// everything fails with ErrRank. Messages wait for a domain that is not open yet as for a link, up to Config.Timeout.
+// To returns the gate to any domain of another process. That process receives the messages by the To of its domain, with the
+// rank of this process and the number of this domain. Receives from any source take messages only from gates between domains
+// of the same number, in all contexts. For a rank or a domain that cannot exist, and for another domain of the own process,
+// To returns a gate on which everything fails with ErrRank. Messages wait for a domain that is not open yet as for a link, up
+// to Config.Timeout.
 func (d *Domain) To(rank, domain int) *Gate {
-	if !d.made() || domain == d.number || rank < 0 || rank >= len(d.gates) {
+	if !d.valid() || domain == d.number || rank < 0 || rank >= len(d.gates) {
 		return d.Gate(rank)
 	}
 	if rank == d.s.cfg.Rank || domain < 0 || domain > lastDomain {
-		return d.dead(rank, fmt.Errorf("nmad: %w: domain %d of rank %d, seen from domain %d of rank %d: between processes, the domains 0 to %d",
+		return d.deadGate(rank, fmt.Errorf("nmad: %w: domain %d of rank %d, seen from domain %d of rank %d: between processes, the domains 0 to %d",
 			ErrRank, domain, rank, d.number, d.s.cfg.Rank, lastDomain))
 	}
 	return d.gateTo(remoteDomain{rank, domain})
 }
 
-// dead makes a gate on which everything fails.
-func (d *Domain) dead(rank int, why error) *Gate {
-	g := newGate(d.s.cfg.Rank, rank, nowhere{}, d.s.cfg.Engine, bounds{})
+// deadGate makes a gate on which everything fails with why.
+func (d *Domain) deadGate(rank int, why error) *Gate {
+	g := newGate(d.s.cfg.Rank, rank, unlinkedLink{}, d.s.cfg.Engine, bounds{})
 	g.domain = d
 	g.fresh().die(why)
 	return g
 }
 
-// lost handles the news that a process has left or has died. It starts nothing at a gate that has ended: once all gates
-// have ended, free waits for what is under way, and no thread may add to that.
+// lost handles the news that a process has left or has died. It starts no goroutine for a gate that has ended: once all gates
+// have ended, free waits for work, to which nothing may be added any more.
 func (d *Domain) lost(e roster.Event) {
 	if d.gates.at(e.Rank) == nil {
 		if d.closing.Load() != nil {
-			return // this side leaves, too, and has nothing to do with it
+			return // this side leaves, too, and has no gate to that process
 		}
-		d.to(e.Rank) // which ends, and tells the requests for any source, and agreements
+		d.gateOf(e.Rank) // which ends, and tells the requests for any source, and agreements
 	}
 	for g := range d.all {
 		if g.rank != e.Rank {
 			continue
 		}
 		h := g.lock()
-		if h.end == nil {
+		if h.endErr == nil {
 			d.work.Go(func() { g.lost(e) })
 		}
-		h.letGo()
+		h.unlock()
 	}
 }
 
-// ended handles the end of a gate. After the last gate has ended, all receives from any source that find no message end,
-// too.
-func (d *Domain) ended(h *lockedGate) {
-	g, why := h.g, h.end
+// gateEnded handles the end of a gate, whose lock the caller holds. After the last gate has ended, receives from any source
+// that find no message end, too.
+func (d *Domain) gateEnded(h *lockedGate) {
+	g, why := h.g, h.endErr
 	d.work.Go(func() { d.retire(g, why) })
 	h.endWaiters(h.flow.Dead)
-	if d.number == 0 && g.far == 0 {
-		d.s.linker.noteLost(h.end)
+	if d.number == 0 && g.peerDomain == 0 {
+		d.s.linker.noteLost(h.endErr)
 		d.s.agreements.each(func(p *consensus.Participant) { p.Lost(g.rank) })
 	}
 	if g.any == d.any && d.any.End(g.rank, h.flow.Dead) {
 		d.work.Go(func() { d.lookLast(d.any) })
 	}
 	for _, c := range h.contexts {
-		c.ended(h)
+		c.gateEnded(h)
 	}
 }
 
-// retire frees what a gate holds that has ended because its peer was lost.
+// retire frees what an ended gate holds. why is why it has ended.
 func (d *Domain) retire(g *Gate, why *PeerError) {
 	retryUntil(retireLimit, func() bool {
 		h := g.lock()
-		defer h.letGo()
+		defer h.unlock()
 		return h.flushed()
 	})
 	d.mu.Lock()
-	was := g.registration
+	before := g.registration
 	g.registration = retired
 	d.mu.Unlock()
-	if was == registered {
+	if before == registered {
 		for i := range g.rails {
-			g.mover.RemoveSource(railSource{&g.rails[i]})
+			g.pollEngine.RemoveSource(railSource{&g.rails[i]})
 		}
 		g.task.Cancel() // not from its handler, so it cannot fail
 	}
@@ -419,127 +420,117 @@ func (d *Domain) retire(g *Gate, why *PeerError) {
 	}
 }
 
-// Close leaves the domain, as Session.Close leaves the job: it waits for the sends that are under way, for at most
-// Config.Linger; fails all other requests of the domain with ErrClosed; tells the peers, waits, again for at most
-// Config.Linger, until they have taken in what is under way; and frees what the domain has. Other domains go on. It
-// returns an error if sends had to be given up. Calling it again does nothing and returns the same.
+// Close leaves the domain, as Session.Close leaves the job: it makes all requests of the domain but sends fail with ErrClosed;
+// waits for the sends that are under way, for at most Config.Linger; tells the peers that this side leaves; waits, again for
+// at most Config.Linger, until they have received everything; and frees what the domain has. Other domains go on. Close
+// returns an error if it had to give sends up. A second call does nothing, and returns the same. Any thread may call it, also
+// for a Private domain.
 func (d *Domain) Close() error {
-	if !d.made() {
+	if !d.valid() {
 		return nil
 	}
-	d.close.Do(func() {
+	d.closeOnce.Do(func() {
 		own := d.access.others()
 		offThread(func() { d.shutdown(own) })
 	})
-	return d.failed
+	return d.closeErr
 }
 
-// shutdown is Close; own is the caller of that, if its private domains are to be moved meanwhile.
+// shutdown is Close, once, for a caller that may block in calls of Go. own is the owner that has called Close, if its other
+// private domains are to be moved meanwhile; else nil.
 func (d *Domain) shutdown(own *owner) {
 	d.beginClose(fmt.Errorf("nmad: rank %d%s: %w", d.s.cfg.Rank, d.name(), ErrClosed))
-	all := func(is func(*lockedGate) bool) bool {
-		if own != nil {
-			own.engine.Poll()
-		}
-		return d.polled(is)
-	}
-	if limit := d.s.cfg.Linger; !retryUntil(limit, func() bool { return all((*lockedGate).quiet) }) {
-		if ranks := d.pendingSends(); ranks != "" { // else the last of them was taken just now
-			d.failed = fmt.Errorf("nmad: rank %d closes domain %d: sends to rank%s had not been taken after %v: they failed with ErrClosed",
-				d.s.cfg.Rank, d.number, ranks, limit)
-		}
-	}
-	d.sayBye()
-	retryUntil(d.s.cfg.Linger, func() bool { return all((*lockedGate).peerKnows) })
+	d.closeErr = d.s.leave([]*Domain{d}, own, func() {})
 	d.end("this side closed its domain")
 	d.cancel()
 	d.free()
 	d.s.domains.remove(d)
 }
 
-// free runs after end. It waits until everything that the domain has is freed.
+// free frees what the domain has. It runs after end, and waits for the goroutines that make links and end gates.
 func (d *Domain) free() {
 	d.work.Wait()
 	if d.access.worker != nil {
-		d.access.worker.end()
+		d.access.worker.stop()
 	}
 	switch x := &d.access; {
 	case x.owner != nil:
-		d.parted.Do(func() { owners.leave(x.owner) })
+		d.ownerLeft.Do(func() { owners.leave(x.owner) })
 	case x.engine != nil:
 		x.engine.Close()
 	}
 }
 
-// beginClose stops the domain for new requests, and ends its receives.
+// beginClose ends the receives of the domain with why, and makes new requests fail with why. Sends go on.
 func (d *Domain) beginClose(why error) {
-	d.closing.Store(&why) // before the look at the gates; see to
+	d.closing.Store(&why) // before the look at the gates; see gateOf
 	for g := range d.all {
 		g.beginClose(why)
 	}
 	d.any.Close(why)
-	for _, c := range d.opened() {
+	for _, c := range d.openContexts() {
 		c.any.Close(why)
 	}
-	own := d.own()
+	own := d.ownGate()
 	h := own.enter()
 	h.failLost(0)
-	h.letGo()
+	h.unlock()
 }
 
+// sayBye ends the sends that are left, and says BYE, at all gates.
 func (d *Domain) sayBye() {
 	for g := range d.all {
 		g.sayBye()
 	}
 }
 
-// end ends all gates.
+// end ends all gates, for a reason that is told to people.
 func (d *Domain) end(why string) {
 	for g := range d.all {
-		if g.rank != g.own {
+		if g.rank != g.ownRank {
 			g.shut(&PeerError{Rank: g.rank, Reason: why, Err: ErrPeerLost})
 		}
 	}
 }
 
-// polled polls every gate and says whether the predicate holds for all of them.
-func (d *Domain) polled(is func(*lockedGate) bool) bool {
-	yes := true
+// polled polls every gate, and reports whether the predicate held for all of them before.
+func (d *Domain) polled(holds func(*lockedGate) bool) bool {
+	held := true
 	for g := range d.all {
 		h := g.lock()
-		if !is(h) {
-			yes = false
+		if !holds(h) {
+			held = false
 		}
 		h.pollLocked()
 	}
-	return yes
+	return held
 }
 
-// Poll moves all gates of the domain on, once, but for those that another thread moves just now, and runs the callbacks
-// that are due. It is for threads that wait for a condition of their own; a wait for a request polls by itself. In a
-// callback, and for a Private domain of another thread, it does nothing. It never blocks.
+// Poll polls all gates of the domain once, except those that another thread polls just now, and runs the callbacks that are
+// due. It is for threads that wait for a condition of their own; a wait for a request polls by itself. In a callback, and for
+// a Private domain of another thread, Poll does nothing. It never blocks.
 func (d *Domain) Poll() {
-	if d.barred() == nil && !InCallback() {
+	if d.accessError() == nil && !InCallback() {
 		d.poll()
 	}
 }
 
-// poll moves all gates on, once.
+// poll polls all gates once, except those that another thread polls just now.
 func (d *Domain) poll() {
 	for g := range d.all {
 		g.poll()
 	}
 }
 
-// pendingSends lists the ranks to which sends are under way.
+// pendingSends returns the ranks to which sends are under way, each after a blank; "" if there are none.
 func (d *Domain) pendingSends() string {
 	text := ""
 	for g := range d.all {
 		h := g.lock()
-		if !h.quiet() {
+		if !h.sendsDone() {
 			text += fmt.Sprintf(" %d", g.rank)
 		}
-		h.letGo()
+		h.unlock()
 	}
 	return text
 }
@@ -547,7 +538,7 @@ func (d *Domain) pendingSends() string {
 // Stats returns the counters of all gates of the domain together.
 func (d *Domain) Stats() Stats {
 	var sum Stats
-	if !d.made() {
+	if !d.valid() {
 		return sum
 	}
 	for g := range d.all {

@@ -216,7 +216,7 @@ func TestDomains(t *testing.T) {
 			if err := x[0].Gate(1).Send(4, []byte{1}); err != nil {
 				t.Fatal(err)
 			}
-			if r, err := q.Wait(t.Context()); err != nil || r != &rs[2-i] {
+			if r, err := q.WaitContext(t.Context()); err != nil || r != &rs[2-i] {
 				t.Errorf("out of the queue comes request %p, %v, want %p", r, err, &rs[2-i])
 			}
 		}

@@ -9,16 +9,17 @@ import (
 	"github.com/pm2-go/pm2/nmad/internal/roster"
 )
 
-// Domain opens a domain. Its links are made when they are first needed, whatever Config.Link says, and then with those
-// processes only to which messages are sent. It does not block. It fails with ErrClosed after Close, and with ErrConfig
-// for a number that is out of its bounds or was used before, or when MaxDomains are open, that of the job included.
+// Domain opens a domain. Its links are made when they are first needed, whatever Config.Link says, and only to those
+// processes to which messages are sent. Domain blocks only while a worker starts (Progress Worker). It fails with ErrClosed
+// after Close, and with ErrConfig for a number that is out of range or was used before, or when MaxDomains domains are open,
+// that of the job included.
 func (s *Session) Domain(cfg DomainConfig) (*Domain, error) {
-	if !s.made() {
+	if !s.valid() {
 		return nil, errNoSession
 	}
-	d := &Domain{kind: cfg.resolved()}
+	d := &Domain{cfg: cfg.resolved()}
 	d.init(s, cfg.Number)
-	access, err := newAccess(&cfg, d.all, s.cfg.Shared)
+	access, err := newAccess(&cfg, d.all, s.cfg.SharedCPUs)
 	if err != nil {
 		return nil, fmt.Errorf("nmad: rank %d opens a domain: %w", s.cfg.Rank, err)
 	}
@@ -42,10 +43,9 @@ func (s *Session) Domain(cfg DomainConfig) (*Domain, error) {
 	return d, nil
 }
 
-// Domains returns those that are open, that of the job first; after Close none. Session.Stats sums over them, after Close
-// over those that were open then.
+// Domains returns the open domains, that of the job first; after Close none.
 func (s *Session) Domains() []*Domain {
-	if !s.made() {
+	if !s.valid() {
 		return nil
 	}
 	x := &s.domains
@@ -57,15 +57,15 @@ func (s *Session) Domains() []*Domain {
 	return slices.Clone(x.open)
 }
 
-// domains are those of a session.
+// domains is the list of the open domains of a session. Safe for concurrent use.
 type domains struct {
-	mu      sync.Mutex
-	open    []*Domain
-	used    map[int]struct{}     // numbers
-	highest int                  // of them
-	gone    map[int]roster.Event // the news of processes that have left or died, by rank
-	why     error                // no more are opened
-	changed chan struct{}        // closed when a domain was opened, or no more will be; links of peers that came before wait for that
+	mu      sync.Mutex           // guards all fields
+	open    []*Domain            // that of the job first; the slice is replaced, not changed, when one is removed
+	used    map[int]struct{}     // numbers of domains that are, or were, open
+	highest int                  // the highest number in used
+	gone    map[int]roster.Event // the news of processes that have left or died, by rank, for domains that are opened later
+	why     error                // what opening a domain fails with; nil until close
+	changed chan struct{}        // closed, and replaced, when a domain is opened, and by close; welcome waits for it
 }
 
 func (ds *domains) init(job *Domain) {
@@ -73,7 +73,8 @@ func (ds *domains) init(job *Domain) {
 	ds.changed = make(chan struct{})
 }
 
-// add opens a domain, and returns the news of processes that it has to be told.
+// add adds a domain, and gives it a number if it has none. It returns the news of the processes that have ended so far, which
+// the caller passes to the domain.
 func (ds *domains) add(d *Domain) (gone []roster.Event, err error) {
 	ds.mu.Lock()
 	defer ds.mu.Unlock()
@@ -99,17 +100,17 @@ func (ds *domains) add(d *Domain) (gone []roster.Event, err error) {
 	return gone, nil
 }
 
-// announce has what waits for a change look again. Under mu.
+// announce wakes those that wait for changed. The caller holds mu.
 func (ds *domains) announce() {
 	close(ds.changed)
 	ds.changed = make(chan struct{})
 }
 
-// remove takes out a domain that was closed.
+// remove removes a domain that was closed. Its number stays used.
 func (ds *domains) remove(d *Domain) {
 	ds.mu.Lock()
 	defer ds.mu.Unlock()
-	open := make([]*Domain, 0, len(ds.open)) // others walk over the old one
+	open := make([]*Domain, 0, len(ds.open)) // other threads may be walking over the old slice
 	for _, o := range ds.open {
 		if o != d {
 			open = append(open, o)
@@ -118,7 +119,7 @@ func (ds *domains) remove(d *Domain) {
 	ds.open = open
 }
 
-// close has no more domains opened, and returns those that are.
+// close makes opening a domain fail with why from here on, and returns the open domains.
 func (ds *domains) close(why error) []*Domain {
 	ds.mu.Lock()
 	defer ds.mu.Unlock()
@@ -129,14 +130,14 @@ func (ds *domains) close(why error) []*Domain {
 	return ds.open
 }
 
-// all returns those that are open.
+// all returns the open domains. The caller must not change the slice.
 func (ds *domains) all() []*Domain {
 	ds.mu.Lock()
 	defer ds.mu.Unlock()
 	return ds.open
 }
 
-// lost keeps the news of a process for domains to come, and returns those that are open.
+// lost keeps the news of a process for domains that are opened later, and returns the open ones.
 func (ds *domains) lost(e roster.Event) []*Domain {
 	ds.mu.Lock()
 	defer ds.mu.Unlock()
@@ -144,9 +145,8 @@ func (ds *domains) lost(e roster.Event) []*Domain {
 	return ds.open
 }
 
-// find looks for a domain that a peer links to. If it returns nil and a channel, the domain was not opened yet; the
-// channel is closed when there is reason to look again. If it returns nil alone, the domain was closed, or will not be
-// opened.
+// find returns the domain of a number, to which a peer links. If the domain was not opened yet, find returns a channel that
+// is closed when the caller should look again. It returns nil twice if the domain was closed, or will never be opened.
 func (ds *domains) find(number int) (*Domain, <-chan struct{}) {
 	ds.mu.Lock()
 	defer ds.mu.Unlock()
@@ -161,14 +161,14 @@ func (ds *domains) find(number int) (*Domain, <-chan struct{}) {
 	return nil, ds.changed
 }
 
-// closers close the private domains of threads of marcel when these end.
+// closers closes the private domains of a thread of marcel when the thread ends.
 var closers = marcel.NewKey(func(all []*Domain) {
 	for _, d := range all {
-		_ = d.Close() // its error is that of sends that were given up: their requests have it
+		_ = d.Close() // the error is about sends that were given up, whose requests have it, too
 	}
 })
 
-// closeWithThread has the domain closed at the end of the calling thread, if that is one of marcel.
+// closeWithThread makes the calling thread close its private domain when it ends, if it is a thread of marcel.
 func (d *Domain) closeWithThread() {
 	if d.access.ownerID == 0 || !marcel.OnThread() {
 		return

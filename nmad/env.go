@@ -37,7 +37,7 @@ const (
 	EnvIface        = "PM2_IFACE"
 	EnvUnbound      = "PM2_UNBOUND"
 	EnvPresenceFD   = "PM2_PRESENCE_FD"
-	EnvShared       = setting.SharedCPUs
+	EnvSharedCPUs   = setting.SharedCPUs
 	EnvLauncher     = "PM2_LAUNCHER"
 	EnvProgram      = "PM2_PROGRAM"
 )
@@ -75,7 +75,7 @@ var Environment = []Variable{
 	{EnvSecretFD, "the same, read from a descriptor to its end: so a launcher tells it, for an environment can be read by others", "descriptor number", "none", true},
 	{EnvSecretFile, "the same, in a file that other users cannot read, such as one that Kubernetes mounts", "name of a file", "none", true},
 	{EnvPresenceFD, "where a process tells its launcher that it has joined the job, is the only one left, has closed its session; Join takes it out of the environment", "descriptor number", "none", true},
-	{EnvShared, "other processes use our CPUs, so waits yield; a job finds out itself whether its own processes do", "0, 1", "0", true},
+	{EnvSharedCPUs, "other processes use our CPUs, so waits yield; a job finds out itself whether its own processes do", "0, 1", "0", true},
 	{EnvProgram, "which program of the command line the process runs, 0 being the first: MPI_APPNUM", "0 to PM2_SIZE-1", "none", true},
 	{EnvLauncher, "the mark of the launcher; what bears it ends with the job, also what a process of the job has left running elsewhere", "any text", "none", true},
 }
@@ -103,7 +103,7 @@ func fromOwnEnvironment(ctx context.Context) (Config, error) {
 	if m != nil {
 		c.Rank, c.Size, c.manager = m.Rank(), m.Size(), m
 	}
-	c.told = toldOf(&c)
+	c.fromEnv = identityOf(&c)
 	return c, err
 }
 
@@ -112,14 +112,14 @@ func fromEnvironment(get func(string) string, tell func() ([]byte, error)) (Conf
 	c := Config{Size: 1, Rendezvous: get(EnvRendezvous), Driver: get(EnvDriver), Listen: get(EnvListen), Strategy: get(EnvStrategy), Profile: get(EnvProfile), Link: get(EnvLink)}
 	var err error
 	if index != "" {
-		c.named = c.Rendezvous
+		c.rankZeroName = c.Rendezvous
 	}
 	if err = errors.Join(
 		readVariable(&c.Rank, EnvRank, get(EnvRank), setting.Number), readVariable(&c.Rank, manager.EnvIndex, index, setting.Number),
 		readVariable(&c.Size, EnvSize, get(EnvSize), setting.Number),
 		readVariable(&c.Eager, EnvEager, get(EnvEager), setting.Bytes), readVariable(&c.Loans, EnvLoans, get(EnvLoans), setting.Bytes), // complete has the other bounds
 		readVariable(&c.Heartbeat, EnvHeartbeat, get(EnvHeartbeat), setting.Duration), readVariable(&c.Stall, EnvStall, get(EnvStall), setting.Duration),
-		readVariable(&c.Shared, EnvShared, get(EnvShared), setting.Bool), readVariable(&c.Unbound, EnvUnbound, get(EnvUnbound), setting.Bool),
+		readVariable(&c.SharedCPUs, EnvSharedCPUs, get(EnvSharedCPUs), setting.Bool), readVariable(&c.Unbound, EnvUnbound, get(EnvUnbound), setting.Bool),
 	); err != nil {
 		return c, fmt.Errorf("nmad: %w: %w", ErrConfig, err)
 	}
@@ -127,7 +127,7 @@ func fromEnvironment(get func(string) string, tell func() ([]byte, error)) (Conf
 		return c, fmt.Errorf("nmad: %w: rank %d of an indexed job of Kubernetes, and %s is missing: give the number of its completions", ErrConfig, c.Rank, EnvSize)
 	}
 	if c.Eager > 0 {
-		c.eagerFrom = "environment, " + EnvEager
+		c.eagerSource = "environment, " + EnvEager
 	}
 	if c.Secret, err = tell(); err != nil {
 		return c, err

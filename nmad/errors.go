@@ -106,8 +106,8 @@ func peerFailure(rank int, err error) *PeerError {
 // is closed, a zero request was never started, a nil context never ends. Such a call locks and
 // starts nothing, so it leaves nothing behind.
 
-// made says that Open has made this session.
-func (s *Session) made() bool { return s != nil && s.job.made() }
+// valid says that Open has made this session.
+func (s *Session) valid() bool { return s != nil && s.job.valid() }
 
 // loopbackHost is the address of a process that has not been told another one.
 const loopbackHost = "127.0.0.1"
@@ -122,14 +122,14 @@ var (
 // failed makes a request that has ended with err without having been started.
 func failed(err error) *Request {
 	r := &Request{}
-	r.core.EndsWith(err)
+	r.core.SetErr(err)
 	r.core.Stage = flow.Done
-	r.core.State.Store(flow.Over)
+	r.core.State.Store(flow.Ended)
 	return r
 }
 
-// lacking says what is missing to start a request where barred is what keeps the caller from the gate; nil: nothing is.
-func lacking(barred error, r *Request, op bool) error {
+// checkStart says what is missing to start a request where barred is what keeps the caller from the gate; nil: nothing is.
+func checkStart(barred error, r *Request, op bool) error {
 	switch {
 	case barred != nil:
 		return barred

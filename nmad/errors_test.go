@@ -88,7 +88,7 @@ func TestAbsent(t *testing.T) {
 			"Irecv":    func() error { return s.Irecv(Tag(1), nil).Wait() },
 			"Recv":     func() error { _, err := s.Recv(Tag(1), nil); return err },
 			"Probe":    func() error { _, err := s.Probe(none, Tag(1)); return err },
-			"Queue":    func() error { _, err := s.NewQueue().Wait(none); return err },
+			"Queue":    func() error { _, err := s.NewQueue().WaitContext(none); return err },
 			"Gate": func() error {
 				if err := s.Gate(0).Send(1, nil); !errors.Is(err, ErrRank) {
 					return err
@@ -152,7 +152,7 @@ func TestAbsent(t *testing.T) {
 				if q.Pop() != nil || q.Len() != 0 {
 					return errors.New("it is not empty")
 				}
-				_, err := q.Wait(none)
+				_, err := q.WaitContext(none)
 				return err
 			},
 			"zero": func() error {
@@ -160,7 +160,7 @@ func TestAbsent(t *testing.T) {
 				if q.Pop() != nil || q.Len() != 0 {
 					return errors.New("it is not empty")
 				}
-				_, err := q.Wait(none)
+				_, err := q.WaitContext(none)
 				return err
 			},
 		}},
@@ -176,7 +176,7 @@ func TestAbsent(t *testing.T) {
 			"Queue": func() error {
 				q := s.NewQueue()
 				err := g.Post(&Request{}, &Op{Match: Tag(4), Queue: q})
-				_, werr := q.Wait(none)
+				_, werr := q.WaitContext(none)
 				return errors.Join(err, werr)
 			},
 		}},

@@ -166,7 +166,7 @@ func ExampleQueue() {
 		g.Send(tag, nil)
 	}
 	for range in {
-		r, err := q.Wait(context.Background())
+		r, err := q.Wait()
 		if err != nil {
 			panic(err)
 		}

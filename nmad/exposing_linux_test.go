@@ -22,13 +22,13 @@ func TestExposed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	j := newJob(t, 2, d, func(c *Config) { c.Shared = true })
+	j := newJob(t, 2, d, func(c *Config) { c.SharedCPUs = true })
 	defer j.close()
 	from, to := j.sessions[0].Gate(1), j.sessions[1].Gate(0)
 	const size = 700_007
 	track := func() uint64 { // bytes that have come over it
 		h := to.lock()
-		defer h.drop()
+		defer h.unlockOnly()
 		return h.flow.Ledger().Moved[flow.Pull]
 	}
 	if err := from.Send(1, nil); err != nil {
@@ -130,7 +130,7 @@ func TestExposedAndGone(t *testing.T) {
 		t.Fatal(err)
 	}
 	for range effort.Of(100) {
-		j := newJob(t, 2, d, func(c *Config) { c.Shared, c.Linger = true, 1 })
+		j := newJob(t, 2, d, func(c *Config) { c.SharedCPUs, c.Linger = true, 1 })
 		to := j.sessions[1].Gate(0)
 		out := pattern(1_000_001, 1)
 		s := j.sessions[0].Gate(1).Isend(5, out)
@@ -176,7 +176,7 @@ func (hd hiding) Withdraw() { *hd.was = append(*hd.was, hd.send.core.Stage) }
 // program's again afterwards.
 func TestWithdrawnBefore(t *testing.T) {
 	for how, give := range map[string]func(*Gate){
-		"the peer is lost": func(g *Gate) { h := g.enter(); h.lose(driver.ErrPeerLost); h.letGo() },
+		"the peer is lost": func(g *Gate) { h := g.enter(); h.lose(driver.ErrPeerLost); h.unlock() },
 		"the gate leaves":  func(g *Gate) { g.beginClose(ErrClosed); g.sayBye() },
 	} {
 		p := newPair(simnet.Options{}, wide)

@@ -16,67 +16,67 @@ import (
 	"github.com/pm2-go/pm2/pioman"
 )
 
-// Gate is the connection to one process of the job, or to ourselves. Messages
-// that one process sends to another with the same tag are received in the order
-// in which they were sent; other tags do not wait for them. Safe for
-// concurrent use by any number of threads and goroutines.
+// Gate is the connection of this process to one process of the job, which may be this process itself. Messages that one
+// process sends to another with the same tag are received in the order in which they were sent; messages with other tags do
+// not wait for them. Safe for concurrent use by any number of threads and goroutines, unless its domain is Private.
 //
-// Buffers belong to the gate from the start of a request until it is done: they must
-// not be written (send) or touched (receive) in between. The data goes straight
-// from and to them.
+// A buffer belongs to the gate from the start of a request until the request is done: in between the program must not write
+// the buffer of a send, nor touch that of a receive. The data goes straight from one buffer to the other.
 type Gate struct {
-	own     int                   // our rank
-	rank    int                   // the peer's
-	engine  *pioman.Engine        // what waiters poll
-	mover   *pioman.Engine        // what polls the gate; engine, unless there is a worker
-	owned   *domainAccess         // of the domain, if that is Private; else nil
-	worker  *worker               // of the domain; nil: there is none
-	offload *offload              // has other cores submit; nil: none does; set once
-	late    atomic.Pointer[error] // how a send has ended that had returned before: the worker's
-	task    pioman.Task           // polls
+	// Constant once the gate is in the table of its domain.
+	ownRank    int                      // rank of this process
+	rank       int                      // rank of the peer
+	waitEngine *pioman.Engine           // the engine in which waiters wait; nil for a gate that no session has made
+	pollEngine *pioman.Engine           // the engine that polls the gate; waitEngine, unless the domain has a worker
+	private    *domainAccess            // access of the domain, if that is Private; else nil
+	worker     *worker                  // worker of the domain; nil if it has none
+	offload    *offload                 // lets other cores submit sends; nil if none does
+	agreements *agreements              // of the session; nil for gates of domains other than 0
+	any        *match.Any[flow.Request] // receives from any source of the domain
+	domain     *Domain                  // the gate's domain; nil for a gate that a test has made alone
+	peerDomain int                      // number of the peer's domain
+	spin       time.Duration            // how long a waiter polls before it leaves the work to the engine; 0: not at all
+	shared     bool                     // other processes use this process's CPUs
+	monitors   *monitors                // of the session
+	loanBytes  int                      // bytes of the memory that Alloc divides
 
-	agreements   *agreements              // of the session; nil: there is none; set once
-	any          *match.Any[flow.Request] // of the domain; set once
-	domain       *Domain                  // to which it belongs; nil: a test has made it alone; set once
-	far          int                      // the number of the peer's domain; set once
-	registration gateRegistration         // under Domain.mu
-
-	spin    time.Duration              // how long a wait polls before it leaves the work to the engine; 0: not at all; set once
-	shared  bool                       // other processes use our CPUs; set once
-	watch   *monitors                  // of the session; set once
-	loans   int                        // bytes of the buffers that Alloc gives; set once
-	buffers atomic.Pointer[bufferPool] // these; nil: it was not asked yet; set once, under mu
-	sampled *sampleRound               // that a Sample which was given up has begun; nil: none; the caller of Sample has it
-	failure atomic.Pointer[error]      // what new requests fail with (flow.Dead), for readers without the lock
-	calls   upcalls                    // that are owed
-	rails   []rail                     // the links, at least one; rail says what of it is under mu
+	task         pioman.Task                // polls the gate; see tick
+	registration gateRegistration           // guarded by Domain.mu
+	buffers      atomic.Pointer[bufferPool] // memory of Alloc; nil before its first call; set once, under mu
+	openSample   *sampleRound               // a round trip that a Sample has begun and given up; nil if there is none; for the caller of Sample
+	lateError    atomic.Pointer[error]      // how a send has ended whose Send had returned before; the worker writes it, the next Send takes it
+	failure      atomic.Pointer[error]      // flow.Flow.Dead, for readers without the lock; die writes it
+	upcalls      upcalls                    // calls of the program's functions that are due
+	rails        []rail                     // at least one; the type rail says which of its fields mu guards
 
 	_ [pad]byte
 
 	mu     lock.Gate
-	inbox  gateInbox  // what others have left for the holder of mu
-	locked lockedGate // what is under mu: lock, tryLock, enter and fresh give it
+	inbox  gateInbox  // what other threads have left for the holder of mu
+	locked lockedGate // what mu guards; only lock, tryLock, lockLists, enter and fresh lead to it
 
 	_ [pad]byte
 }
 
-// pad keeps words that different cores write apart, in bytes.
+// pad is the distance, in bytes, that keeps words which different cores write in different cache lines.
 const pad = 128
 
-// bounds are what two processes have told each other before they linked, and what the configuration says.
+// bounds are the limits of a gate: what the two processes have told each other before they link, and what the configuration
+// says.
 type bounds struct {
-	eager       int   // longest body that goes eagerly; 0: as the link says
-	window      int64 // eager bytes that the peer may have outstanding here
-	records     int   // rendezvous that the peer may have outstanding here
-	peerWindow  int64 // the same at the peer
-	peerRecords int
-	loans       int // bytes of the buffers that Alloc gives; 0: DefaultLoans
-	notes       int // bytes of a note of an agreement; 0: there are none
+	eager       int   // longest body that goes eagerly, in bytes; 0: as the link says
+	window      int64 // flow.Bounds.Window
+	records     int   // flow.Bounds.Records
+	peerWindow  int64 // flow.Bounds.PeerWindow
+	peerRecords int   // flow.Bounds.PeerRecords
+	loans       int   // bytes of the memory that Alloc divides; 0: DefaultLoans
+	notes       int   // flow.Bounds.NoteLimit
 }
 
-// newGate makes a gate over link, and the links of further rails. Its task is not yet submitted.
+// newGate makes a gate from the rank own to another rank, over link and further rails (more). Its task is not submitted, and
+// no other thread knows it yet.
 func newGate(own, rank int, link driver.Link, engine *pioman.Engine, b bounds, more ...driver.Link) *Gate {
-	g := &Gate{own: own, rank: rank, engine: engine, mover: engine, loans: cmp.Or(b.loans, DefaultLoans)}
+	g := &Gate{ownRank: own, rank: rank, waitEngine: engine, pollEngine: engine, loanBytes: cmp.Or(b.loans, DefaultLoans)}
 	h := g.fresh()
 	h.g, h.stage = g, linked
 	h.flow.Init(own, rank, 1+len(more), flow.Bounds{
@@ -88,8 +88,8 @@ func newGate(own, rank int, link driver.Link, engine *pioman.Engine, b bounds, m
 		h.initRail(1+i, l)
 	}
 	h.bind(link, b.eager)
-	h.observe(&monitors{})   // until a session gives it its own
-	h.join(newAny(nil, own)) // until it joins others
+	h.observe(&monitors{})   // makeGate replaces these
+	h.join(newAny(nil, own)) // gateOf replaces it
 	return g
 }
 
@@ -100,32 +100,32 @@ func newOwnGate(rank int, engine *pioman.Engine, b bounds) *Gate {
 	return g
 }
 
-// made says that a session has made this gate.
-func (g *Gate) made() bool { return g != nil && g.engine != nil }
+// valid reports whether a session has made this gate.
+func (g *Gate) valid() bool { return g != nil && g.waitEngine != nil }
 
-// open says that a session has made this gate, and all threads may use it.
-func (g *Gate) open() bool { return g != nil && g.engine != nil && g.owned == nil }
+// unrestricted reports whether a session has made this gate, and all threads may use it.
+func (g *Gate) unrestricted() bool { return g != nil && g.waitEngine != nil && g.private == nil }
 
-// barred says why the caller may not use this gate; nil: it may.
-func (g *Gate) barred() error {
-	if g.open() {
+// accessError returns an error if the caller may not use this gate.
+func (g *Gate) accessError() error {
+	if g.unrestricted() {
 		return nil
 	}
-	return g.bar()
+	return g.slowAccessError()
 }
 
 //go:noinline
-func (g *Gate) bar() error {
-	if !g.made() {
+func (g *Gate) slowAccessError() error {
+	if !g.valid() {
 		return errNoGate
 	}
-	if g.owned.ownerID == asm.GoID() {
+	if g.private.ownerID == asm.GoID() {
 		return nil
 	}
-	return g.owned.forbids()
+	return g.private.accessError()
 }
 
-// Rank returns the rank of the process that this gate leads to.
+// Rank returns the rank of the process to which this gate leads; -1 for a nil Gate.
 func (g *Gate) Rank() int {
 	if g == nil {
 		return -1
@@ -133,11 +133,11 @@ func (g *Gate) Rank() int {
 	return g.rank
 }
 
-// Isend starts to send buf as one message. A message of up to Config.Eager bytes (what was measured, or what the driver
-// takes in one packet) goes at once if there is room (and the request is done then, or as soon as the network has all of
-// it); a longer one when the receiver is ready. Errors show in Test and Wait.
+// Isend starts to send buf as one message, and returns its request. A message of up to Config.Eager bytes leaves at once if
+// the network has room, and its request is done when the network has all of it. A longer message leaves when its receive is
+// posted. Test and Wait of the request return errors. Isend does not block; callbacks may call it.
 func (g *Gate) Isend(tag uint64, buf []byte) *Request {
-	if err := g.barred(); err != nil {
+	if err := g.accessError(); err != nil {
 		return failed(err)
 	}
 	r := &Request{}
@@ -145,9 +145,8 @@ func (g *Gate) Isend(tag uint64, buf []byte) *Request {
 	return r
 }
 
-// IsendInto is Isend with a request of the caller, which may have been used
-// before: it allocates nothing. It fails with ErrActive, and starts nothing, while
-// r is under way.
+// IsendInto is Isend with a request of the caller, which may have been used before. It allocates nothing. It fails with
+// ErrActive, and starts nothing, while r is under way.
 func (g *Gate) IsendInto(r *Request, tag uint64, buf []byte) error {
 	err := g.claim(r)
 	if err == nil {
@@ -156,10 +155,10 @@ func (g *Gate) IsendInto(r *Request, tag uint64, buf []byte) error {
 	return err
 }
 
-// Irecv starts to receive the next message with that tag. If buf is too short
-// for it, buf is filled, the rest is dropped and the request ends with ErrTruncated.
+// Irecv starts to receive the next message with that tag into buf, and returns its request. If the message is longer than buf,
+// Irecv fills buf, drops the rest, and the request ends with ErrTruncated. Irecv does not block; callbacks may call it.
 func (g *Gate) Irecv(tag uint64, buf []byte) *Request {
-	if err := g.barred(); err != nil {
+	if err := g.accessError(); err != nil {
 		return failed(err)
 	}
 	r := &Request{}
@@ -176,26 +175,29 @@ func (g *Gate) IrecvInto(r *Request, tag uint64, buf []byte) error {
 	return err
 }
 
-// claim makes a request of the caller's ours to start at the gate.
+// claim claims a request of the caller's, to start it at this gate. It fails if the caller may not use the gate, or r is nil
+// or under way.
 func (g *Gate) claim(r *Request) error {
-	if !g.open() || r == nil {
-		if err := lacking(g.barred(), r, true); err != nil {
+	if !g.unrestricted() || r == nil {
+		if err := checkStart(g.accessError(), r, true); err != nil {
 			return err
 		}
 	}
 	return r.claim()
 }
 
+// send starts a send with a request that was claimed, in a context; nil: in none.
 func (g *Gate) send(r *Request, in *Context, tag uint64, buf []byte) {
 	if g.sendNow(r, in, tag, buf) {
 		return
 	}
-	r.prepare(g, flow.OpSend, in, tag, buf, flow.ByState)
+	r.prepare(g, flow.OpSend, in, tag, buf, flow.NotifyState)
 	g.submit(r)
 }
 
+// recv starts an exact receive with a request that was claimed, in a context; nil: in none.
 func (g *Gate) recv(r *Request, in *Context, tag uint64, buf []byte) {
-	r.prepare(g, flow.OpRecv, in, tag, buf, flow.ByState)
+	r.prepare(g, flow.OpRecv, in, tag, buf, flow.NotifyState)
 	r.core.Entry.Age = g.any.Now()
 	h := g.tryLock()
 	if h == nil {
@@ -209,19 +211,19 @@ func (g *Gate) recv(r *Request, in *Context, tag uint64, buf []byte) {
 	}
 	h.startRecv(r)
 	h.sendIfDue()
-	h.letGo()
+	h.unlock()
 }
 
-// Send sends buf as one message and returns once buf may be used again, which
-// for a short message is before, and for a long one after, the receiver has
-// posted its receive.
+// Send sends buf as one message, and returns when the program may use buf again. A short message is sent before its receive is
+// posted, a long one (see Isend) after. Send blocks the calling thread or goroutine only.
 func (g *Gate) Send(tag uint64, buf []byte) error {
-	if err := g.barred(); err != nil {
+	if err := g.accessError(); err != nil {
 		return err
 	}
 	return g.sendIn(nil, tag, buf)
 }
 
+// sendIn is Send in a context; nil: in none. The caller may use the gate.
 func (g *Gate) sendIn(in *Context, tag uint64, buf []byte) error {
 	if g.worker != nil {
 		return g.worker.send(g, in, tag, buf)
@@ -229,11 +231,11 @@ func (g *Gate) sendIn(in *Context, tag uint64, buf []byte) error {
 	h := g.enter()
 	sent, all := h.short(in, tag, buf, nil)
 	if all {
-		h.release()
+		h.unlockAndYield()
 		return nil
 	}
 	r := h.newRequest()
-	r.prepare(g, flow.OpSend, in, tag, buf, flow.ByStage)
+	r.prepare(g, flow.OpSend, in, tag, buf, flow.NotifyNone)
 	if sent {
 		h.awaitFlush(r)
 	} else {
@@ -243,17 +245,17 @@ func (g *Gate) sendIn(in *Context, tag uint64, buf []byte) error {
 	return err
 }
 
-// Recv receives the next message with that tag into buf, waits for it, and returns how
-// many bytes buf holds; with ErrTruncated that is all of buf.
+// Recv receives the next message with that tag into buf, and returns how many bytes buf holds; with ErrTruncated that is all
+// of buf. Recv blocks the calling thread or goroutine only.
 func (g *Gate) Recv(tag uint64, buf []byte) (int, error) {
-	if err := g.barred(); err != nil {
+	if err := g.accessError(); err != nil {
 		return 0, err
 	}
 	n, _, err := g.recvIn(nil, tag, buf)
 	return n, err
 }
 
-// recvIn also says how long the message is.
+// recvIn is Recv in a context; nil: in none. It also returns the size of the whole message, in bytes.
 func (g *Gate) recvIn(in *Context, tag uint64, buf []byte) (n int, size uint64, err error) {
 	if g.mu.HasLists() {
 		r := requests.Get().(*Request)
@@ -263,78 +265,77 @@ func (g *Gate) recvIn(in *Context, tag uint64, buf []byte) (n int, size uint64, 
 	age := g.any.Now()
 	h := g.enter()
 	r := h.newRequest()
-	r.prepare(g, flow.OpRecv, in, tag, buf, flow.ByStage)
+	r.prepare(g, flow.OpRecv, in, tag, buf, flow.NotifyNone)
 	r.core.Entry.Age = age
 	h.startRecv(r)
 	h.sendIfDue()
 	return h.await(r)
 }
 
-// await waits for a private request, and takes it back into the pool. It is
-// called with the lock, and returns without it.
+// await waits for a request of newRequest, and puts it back. It is called with the lock, and returns without it.
 func (h *lockedGate) await(r *Request) (n int, size uint64, err error) {
 	c := &r.core
 	if c.Stage != flow.Done && !h.pollFor(r) {
 		h.callsSinceWait = 0
-		r.tellOwner()
-		c.Wakes = marcel.OnThread() && h.g.engine.Hooked()
+		r.notifyOwner()
+		c.Wakes = marcel.OnThread() && h.g.waitEngine.Hooked()
 		r.completion.Reset()
-		h.letGo()
-		err := h.g.park(r) // counts as pending meanwhile
+		h.unlock()
+		err := h.g.park(r) // r counts as pending meanwhile
 		h.g.mu.Lock()
 		if c.Wakes && c.Stage == flow.Done {
-			h.awake--
+			h.wokenThreads--
 		}
 		c.Wakes = false
-		if err != nil && !r.completion.Test(finished) {
+		if err != nil && !r.completion.Test(bitDone) {
 			err = fmt.Errorf("nmad: wait for rank %d, tag %#x: %w", h.g.rank, c.Entry.Tag, err)
-			h.flow.Withdraw(c) // r is not used again: if it is under way its end is not known
-			h.letGo()
+			h.flow.Withdraw(c) // r does not go back into the pool: it may still be under way
+			h.unlock()
 			return 0, 0, err
 		}
 	}
-	if !h.flow.Calm() {
+	if !h.flow.NoNews() {
 		h.takeFinished() // r may be among them
 	}
 	h.traceEnd(r)
 	n, size, err = c.N, c.Size, c.Err()
 	c.Data.Set(nil)
-	c.EndsWith(nil)
-	c.Link, h.free = h.free, c
-	h.release()
+	c.SetErr(nil)
+	c.Link, h.freeRequests = h.freeRequests, c
+	h.unlockAndYield()
 	return n, size, err
 }
 
-// sendIfDue sends what can leave since a moment ago, such as an answer that was put off, or a note (flow.SendDue).
+// sendIfDue drains the flow if something new waits there, such as an answer or a note (flow.Flow.SendDue).
 func (h *lockedGate) sendIfDue() {
 	if h.flow.SendDue() {
 		h.drain()
 	}
 }
 
-// GateInfo describes a gate.
+// GateInfo describes a gate to people.
 type GateInfo struct {
-	Strategy string     // its name
-	Rails    []RailInfo // its links
+	Strategy string     // name of the strategy
+	Rails    []RailInfo // one for each rail
 
 	// Protocols says which protocol messages of which size take, and why: in order of size, without gaps. Exceptions lists
-	// the cases in which something else than the size decides. A gate without links only knows that it will make them: see
-	// Gate.Link.
+	// the cases in which something other than the size decides. A gate that has no links yet only knows that it will make
+	// them: see Gate.Link.
 	//
-	//	short       eager, in the way that the driver has for the shortest bodies
-	//	eager       header and body in one packet, over the first rail; aside, if the receive is not there yet
-	//	rendezvous  announced over the first rail; the receiver asks for the bytes, over one rail or several
+	//	short       eager, in a way that the driver has for the shortest bodies
+	//	eager       header and body in one packet, over the first rail; kept by the receiver until the receive is posted
+	//	rendezvous  announced over the first rail; the receiver asks for the bytes, over one or several rails
 	//	exposed     announced with its address: the receiver reads the bytes in the sender's memory
 	Protocols  []Protocol
 	Exceptions []Exception
 }
 
-// Info describes the gate as it is now. It does not block.
+// Info describes the gate as it is now. It takes the gate's lock for a moment.
 func (g *Gate) Info() GateInfo {
-	if !g.made() {
+	if !g.valid() {
 		return GateInfo{}
 	}
 	h := g.lock()
-	defer h.letGo()
+	defer h.unlock()
 	return GateInfo{h.flow.Strategy.Name(), h.railInfo(), h.protocols(), h.exceptions()}
 }

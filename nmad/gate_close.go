@@ -10,47 +10,46 @@ import (
 	"github.com/pm2-go/pm2/nmad/internal/roster"
 )
 
-// How a gate ends. In good order a side says BYE to the other one (internal/flow/closing.go has the packets):
+// How a gate ends. In an orderly end the side that closes says BYE (internal/flow/closing.go has the packets):
 //
-//	open --- Close ---> closing --- sends done or time up ---> parting --- BYEACK, BYE, or lost ---> ended
-//	open --- BYE received ---> all bytes pulled, BYEACK sent ---> ended (peer left)
+//	open --- Close ---> closing --- sends are done, or time is up ---> parting --- BYEACK, BYE, or the peer is lost ---> ended
+//	open --- BYE received ---> all bytes pulled, BYEACK sent ---> ended (the peer has left)
 //	open --- link broken, peer dead, protocol broken ---> ended
 //
-// A gate that has no links yet is open in this sense; linkstage.go has what it does. If it has
-// nothing to send, it sends no BYE.
+// A gate that has no links yet counts as open here; linkstage.go has its states. If it has nothing to send, it sends no BYE.
 
-// exhaust calls look until look has found nothing twice in a row, because a link may say once that it is empty without a
-// look. The number of calls is bounded, in case the peer goes on sending.
+// exhaust calls look until look has found nothing twice in a row, because a link may tell once that it is empty without
+// having looked. The number of calls is bounded, in case the peer goes on sending.
 func exhaust(look func() bool) {
 	const most = 4096
-	for n, vain := 0, 0; n < most && vain < 2; n++ {
-		if vain++; look() {
-			vain = 0
+	for calls, empty := 0, 0; calls < most && empty < 2; calls++ {
+		if empty++; look() {
+			empty = 0
 		}
 	}
 }
 
-// die notes what new requests fail with.
+// die makes new requests fail with why.
 func (h *lockedGate) die(why error) {
 	h.flow.Dead = why
 	h.g.failure.Store(&why)
 	h.setGuarded()
 }
 
-// fail ends the gate and all its requests. Messages that were received completely stay for later receives, unless an
-// earlier message with the same tag did not come.
+// fail ends the gate and all its requests, unless it has ended. Messages that were received completely stay for later
+// receives, unless an earlier message with the same tag did not come.
 func (h *lockedGate) fail(why *PeerError) {
-	if h.end != nil {
+	if h.endErr != nil {
 		return
 	}
 	if d := h.g.domain; d != nil && why.Host == "" {
 		why.Host = d.s.nameOf(why.Rank)
 	}
-	h.end, h.ended = why, time.Now()
+	h.endErr, h.endTime = why, time.Now()
 	if h.flow.Dead == nil {
 		h.die(why)
 	}
-	h.endLoans(h.flow.Dead) // first: the peer may still read the blocks that come back with the sends
+	h.endLoans(h.flow.Dead) // before the sends end: the peer may still read their buffers
 	h.failChunks(flow.Push, func(err error) { h.failChunks(flow.Pull, h.flow.End, err) }, h.flow.Dead)
 	h.takeFinished()
 	h.closeView()
@@ -60,13 +59,13 @@ func (h *lockedGate) fail(why *PeerError) {
 	}
 }
 
-// endOn ends the gate if err, which the flow has returned, says that the peer has left or has broken the protocol.
+// endOn ends the gate if err, which the flow has returned, is not nil: the peer has left, or has broken the protocol.
 func (h *lockedGate) endOn(err error) {
 	switch err {
 	case nil:
 	case flow.ErrLeft:
 		reason := "it closed its session"
-		if far := h.g.far; far != 0 {
+		if far := h.g.peerDomain; far != 0 {
 			reason = fmt.Sprintf("it closed its domain %d, or its session", far)
 		}
 		h.fail(&PeerError{Rank: h.g.rank, Reason: reason, Err: ErrPeerLost})
@@ -75,12 +74,11 @@ func (h *lockedGate) endOn(err error) {
 	}
 }
 
-// lose ends the gate because a call of the link has failed; what arrived before
-// is taken in first.
+// lose ends the gate because a call of the first rail's link has failed. Before that it receives what has arrived.
 func (h *lockedGate) lose(err error) { h.loseRail(&h.g.rails[0], err) }
 
-// loseRail is lose for any rail. The parts of messages that the rail carries are gone, and only the receiver could tell
-// which these are. So with one rail the peer is lost.
+// loseRail is lose for any rail. The chunks that the rail was carrying are lost, and only the receiver could tell which ones.
+// So the loss of one rail is the loss of the peer.
 func (h *lockedGate) loseRail(at *rail, err error) {
 	if !errors.Is(err, driver.ErrProtocol) {
 		exhaust(func() bool { return h.receive(nil) })
@@ -89,8 +87,8 @@ func (h *lockedGate) loseRail(at *rail, err error) {
 	h.fail(at.failure(err))
 }
 
-// peerEnded ends the gate because the peer has died or left, as another channel than the link says. It first takes in what
-// the link still holds. Hooks must not call it.
+// peerEnded ends the gate because the peer has died or left, as the control connection has told. Before that it receives
+// what the links still hold. Hooks must not call it.
 func (g *Gate) peerEnded(reason string) {
 	exhaust(func() bool {
 		h := g.lock()
@@ -99,65 +97,66 @@ func (g *Gate) peerEnded(reason string) {
 	h := g.lock()
 	g.tellLost(h)
 	h.fail(&PeerError{Rank: g.rank, Reason: reason, Err: ErrPeerLost})
-	h.letGo()
+	h.unlock()
 }
 
-// lost ends the gate because of the news that the peer has left or has died. It blocks.
+// lost ends the gate because of the news that the peer has left or has died. It blocks until the gate has ended.
 func (g *Gate) lost(e roster.Event) {
 	h := g.lock()
-	h.news = e.Reason
-	h.letGo()
+	h.peerNews = e.Reason
+	h.unlock()
 	if e.Kind == roster.Left {
 		g.peerLeft(e.Reason)
 		return
 	}
-	// What lies in links that are being made came before its death.
+	// Links that are being made may hold messages that the peer has sent before its death.
 	retryUntil(retireLimit, func() bool {
 		h := g.lock()
-		defer h.letGo()
-		return !h.underway()
+		defer h.unlock()
+		return !h.linksUnderway()
 	})
 	g.peerEnded(e.Reason)
 }
 
-// peerLeft polls for a peer that has said elsewhere that it leaves, until its BYE has
-// come: it waits for our acknowledgement, and perhaps no thread here polls. If links were being
-// made they may have brought something. Without links nothing was sent.
+// peerLeft polls the gate to a peer that leaves, as the control connection has told, until its BYE has come: the peer waits
+// for BYEACK, and perhaps no thread here polls. Links that are being made may bring messages. A gate without links ends at
+// once, because the peer has sent nothing.
 func (g *Gate) peerLeft(reason string) {
 	h := g.lock()
 	if h.detached() {
 		h.fail(&PeerError{Rank: g.rank, Reason: reason, Err: ErrPeerLost})
 	}
-	h.letGo()
+	h.unlock()
 	retryUntil(byeLimit, func() bool {
 		h := g.lock()
-		over := h.end != nil
+		ended := h.endErr != nil
 		h.pollLocked()
-		return over
+		return ended
 	})
 	g.peerEnded(reason)
 }
 
-// exclude ends the gate to a process that the others have agreed to be lost. It tells that process first, if it can.
+// exclude ends the gate to a process that the others have agreed to be lost. Before that it tries to send that process the
+// note that says so.
 func (g *Gate) exclude() {
 	retryUntil(retireLimit, func() bool {
 		h := g.lock()
-		defer h.letGo()
-		if h.end == nil && h.flow.Outgoing() {
+		defer h.unlock()
+		if h.endErr == nil && h.flow.Outgoing() {
 			h.drain()
 		}
-		return h.end != nil || h.flow.Noted()
+		return h.endErr != nil || h.flow.NotesSent()
 	})
 	h := g.lock()
 	g.tellLost(h)
 	h.fail(&PeerError{Rank: g.rank, Reason: "the processes that are left have agreed that it is lost", Err: ErrPeerLost})
-	h.letGo()
+	h.unlock()
 }
 
-// beginClose stops the gate for new requests and ends its receives. Sends go on.
+// beginClose ends the gate's receives with why, and makes new requests fail with why. Sends go on.
 func (g *Gate) beginClose(why error) {
-	h := g.enter() // what was started before goes on
-	defer h.letGo()
+	h := g.enter() // sends that were left in the inbox go on, too
+	defer h.unlock()
 	if h.flow.Closing {
 		return
 	}
@@ -170,17 +169,17 @@ func (g *Gate) beginClose(why error) {
 	h.endOn(left)
 }
 
-// quiet says that no send is under way any more.
-func (h *lockedGate) quiet() bool { return h.end != nil || h.flow.Quiet() }
+// sendsDone reports whether no send is under way any more.
+func (h *lockedGate) sendsDone() bool { return h.endErr != nil || h.flow.SendsDone() }
 
-// sayBye ends the sends that are left, and says BYE to the peer.
+// sayBye ends the sends that are still under way, and says BYE to the peer.
 func (g *Gate) sayBye() {
 	h := g.lock()
-	defer h.letGo()
-	if h.end != nil || h.echoes || h.flow.Left() {
+	defer h.unlock()
+	if h.endErr != nil || h.echoes || h.flow.HasLeft() {
 		return
 	}
-	h.endLoans(h.flow.Dead) // first: the peer may still read the blocks that come back with the sends
+	h.endLoans(h.flow.Dead) // before the sends end: the peer may still read their buffers
 	linked := h.linked()
 	if linked {
 		h.flow.Leave()
@@ -193,13 +192,12 @@ func (g *Gate) sayBye() {
 	}
 }
 
-// peerKnows says that the peer knows that this side leaves, or need not know.
+// peerKnows reports whether the peer knows that this side leaves, or need not know.
 func (h *lockedGate) peerKnows() bool {
-	return h.end != nil || h.echoes || h.flow.Acked() || h.detached()
+	return h.endErr != nil || h.echoes || h.flow.Acked() || h.detached()
 }
 
-// flushed tries to send the acknowledgement that an ended gate may still owe, and
-// says whether nothing is left to send.
+// flushed tries to send the BYEACK that an ended gate may still owe, and reports whether nothing is left to send.
 func (h *lockedGate) flushed() bool {
 	if h.flow.Outgoing() {
 		h.drain()
@@ -207,11 +205,11 @@ func (h *lockedGate) flushed() bool {
 	return !h.flow.OwesAck()
 }
 
-// shut ends the gate whatever its state, and says whether no thread is inside the link
-// any more, so that it can be closed.
+// shut ends the gate, unless it has ended, and reports whether no thread is inside a link any more, so that the links can be
+// closed.
 func (g *Gate) shut(why *PeerError) bool {
 	h := g.lock()
-	defer h.letGo()
+	defer h.unlock()
 	h.fail(why)
 	h.complete()
 	for i := range g.rails {

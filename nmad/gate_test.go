@@ -63,8 +63,8 @@ func (pa *pair) session(rank int) *Session {
 	s.job.any = g.any
 	own := newOwnGate(rank, pa.engines[rank], wide)
 	own.locked.join(g.any)
-	own.locked.observe(&s.watch)
-	g.locked.observe(&s.watch)
+	own.locked.observe(&s.monitors)
+	g.locked.observe(&s.monitors)
 	s.job.gates[rank].Store(own)
 	s.job.gates[1-rank].Store(g)
 	return s
@@ -381,7 +381,7 @@ func TestLeftWhileArming(t *testing.T) {
 	g := p.gates[0]
 	h := g.lock()
 	s := g.Isend(1, []byte("x"))
-	h.drop() // as Arm does
+	h.unlockOnly() // as Arm does
 	if (railSource{&g.rails[0]}).Arm() {
 		t.Error("asleep, although a request was left")
 	}
@@ -432,7 +432,7 @@ func TestSendsAgain(t *testing.T) {
 	if err := p.gates[0].IsendInto(&r, 2, nil); !errors.Is(err, ErrActive) {
 		t.Errorf("started again under way: %v", err)
 	}
-	h.letGo()
+	h.unlock()
 	mustDone(t, &r, nil)
 	if n, err := p.gates[1].Recv(2, in); err != nil || string(in[:n]) != "left" {
 		t.Errorf("received %q, %v", in[:n], err)

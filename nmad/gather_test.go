@@ -77,7 +77,7 @@ func answerTogether(t *testing.T, j *job) {
 				break
 			}
 		}
-		h.letGo()
+		h.unlock()
 		marcel.Blocking(func() {
 			buf := make([]byte, 20000)
 			for tag := range uint64(threads) {
@@ -110,9 +110,9 @@ func answerTogether(t *testing.T, j *job) {
 		}
 	}
 	h := here.enter()
-	defer h.letGo()
-	if h.awake != 0 || h.flow.Gathered() {
-		t.Errorf("when all is done %d threads are about to run, and messages wait: %v", h.awake, h.flow.Gathered())
+	defer h.unlock()
+	if h.wokenThreads != 0 || h.flow.HasGathered() {
+		t.Errorf("when all is done %d threads are about to run, and messages wait: %v", h.wokenThreads, h.flow.HasGathered())
 	}
 }
 
@@ -123,14 +123,14 @@ func TestGatheredLeavesWithoutCompany(t *testing.T) {
 		here, there := j.sessions[0].Gate(1), j.sessions[1].Gate(0)
 		ready := marcel.Spawn(func() {})
 		h := here.enter()
-		h.awake++ // as if the gate had woken it
-		h.letGo()
+		h.wokenThreads++ // as if the gate had woken it
+		h.unlock()
 		if err := here.Send(1, []byte("alone")); err != nil {
 			t.Error(err)
 		}
 		h = here.enter()
-		waits := h.flow.Gathered()
-		h.letGo()
+		waits := h.flow.HasGathered()
+		h.unlock()
 		if !waits {
 			t.Error("no message waits for company")
 		}
@@ -158,8 +158,8 @@ func TestGatheredLeavesWithoutCompany(t *testing.T) {
 			break
 		}
 		h = here.enter()
-		h.awake--
-		h.letGo()
+		h.wokenThreads--
+		h.unlock()
 		if err := ready.Join(); err != nil {
 			t.Error(err)
 		}

@@ -45,7 +45,7 @@ type posted struct {
 const anyRank = -1
 
 func (po *posted) String() string {
-	text := fmt.Sprintf("receive of context %d, tag %d, mask %#x, from %d, posted %d to %d", po.Context.id(), po.Tag, po.Mask, po.from, po.begin, po.end)
+	text := fmt.Sprintf("receive of context %d, tag %d, mask %#x, from %d, posted %d to %d", po.Context.numberOrPlain(), po.Tag, po.Mask, po.from, po.begin, po.end)
 	switch {
 	case po.lost:
 		return text + ", which has failed"

@@ -69,7 +69,7 @@ func FuzzPackets(f *testing.F) {
 			script = script[len(body):]
 			g.poll()
 			if g.locked.flow.Ledger().Taken > b.window || g.locked.flow.Ledger().Announced > g.locked.flow.Ledger().Records || g.locked.flow.Stats.UnexpectedBytes > uint64(b.window) {
-				if g.locked.end == nil {
+				if g.locked.endErr == nil {
 					t.Fatalf("%d bytes taken, %d announcements, %d unexpected bytes", g.locked.flow.Ledger().Taken, g.locked.flow.Ledger().Announced, g.locked.flow.Stats.UnexpectedBytes)
 				}
 			}
@@ -83,7 +83,7 @@ func FuzzPackets(f *testing.F) {
 		for range 1000 {
 			g.poll()
 		}
-		if g.locked.end == nil {
+		if g.locked.endErr == nil {
 			t.Fatal("the gate lives on after its link has broken")
 		}
 		for i, r := range requests {

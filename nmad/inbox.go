@@ -3,29 +3,28 @@ package nmad
 import (
 	"sync/atomic"
 
-	"github.com/pm2-go/pm2/nmad/driver"
 	"github.com/pm2-go/pm2/nmad/internal/flow"
+	"github.com/pm2-go/pm2/nmad/internal/lane"
 )
 
-// gateInbox holds what threads leave for the holder of a gate's lock because they find it held. A thread that starts a request
-// and finds the lock free handles the request at once. Else it leaves the request here: to start a request never waits, so
-// hooks may do it. Requests that several threads have left are queued together, so the strategy can put them into one
-// packet.
+// gateInbox is what threads leave for the holder of a gate's lock. A thread that starts a request and finds the lock free
+// begins the request itself. Otherwise it leaves the request here, so that starting a request never waits, and hooks may do
+// it. The holder queues all requests in the inbox together, so that the strategy can put their messages into one packet.
 //
-//	starter: push r onto incoming; try the lock: got it: start all; not: go away
-//	holder:  let the lock go; look at incoming; not empty: try the lock, start all
+//	starter: push r onto incoming; then try the lock: if it is free begin all that is in incoming, else return
+//	holder:  release the lock; then look at incoming: if it is not empty try the lock, and begin all that is there
 //
-// Both look after they wrote, so no request is left behind. Transfers that are copied, loans that were released and
-// searches that are due come here in the same way. Threads write all fields without the lock.
+// Each of the two writes before it looks, so no request is left behind. Copied transfers, released loans and searches that are
+// due come to the holder in the same way. All fields are written without the lock, unless they say otherwise.
 type gateInbox struct {
-	due      atomic.Int32                 // what the holder must do besides incoming: transfers that are copied; loans that were released; 1 if rescan. See left
-	incoming atomic.Pointer[flow.Request] // started while the lock was held, youngest first
+	due      atomic.Int32                 // number of copied transfers, of entries of released, and 1 if rescan is set; see left
+	incoming atomic.Pointer[flow.Request] // list of requests that were started, the youngest first
 	rescan   atomic.Bool                  // the unexpected messages are to be compared with the receives from any source
-	lane     atomic.Pointer[driver.Lane]  // whose slips are to be posted; nil: there is none; set once, under the lock
-	released atomic.Pointer[flow.Lease]   // loans that were released, youngest first; each counts in due; see loan.go
+	lane     atomic.Pointer[lane.Lane]    // the lane of C code, whose slips are to be posted; nil if there is none; set once, under the lock
+	released atomic.Pointer[flow.Lease]   // list of loans that were released, the youngest first; see loan.go
 }
 
-// leaveRequest leaves r for the holder of the lock.
+// leaveRequest leaves r for the holder of the lock, or for the worker.
 func (g *Gate) leaveRequest(r *Request) {
 	g.inbox.push(r)
 	if w := g.worker; w == nil || !w.takes(g) {
@@ -33,7 +32,7 @@ func (g *Gate) leaveRequest(r *Request) {
 	}
 }
 
-// push is leaveRequest for a caller that makes sure that a thread looks.
+// push adds r to incoming. The caller makes sure that a thread looks there.
 func (in *gateInbox) push(r *Request) {
 	for {
 		head := in.incoming.Load()
@@ -44,27 +43,26 @@ func (in *gateInbox) push(r *Request) {
 	}
 }
 
-// left says whether other threads have left something for the holder of the lock. due is below zero while the
-// holder has taken in what a thread has left and that thread has not counted it yet: then there is nothing to do.
-// The negative count may hide what another thread has left. The late thread counts last, and then tries the lock, so
-// it handles both.
+// left reports whether other threads have left something for the holder of the lock. A thread that leaves something first
+// adds it, and then counts it in due. If the holder takes it in between, due is below 0 until the thread has counted. A
+// negative due may hide what another thread has left; but the thread that counts last then tries the lock, and handles all.
 func (in *gateInbox) left() bool { return in.due.Load() > 0 || in.incoming.Load() != nil || in.slips() }
 
-// slips says whether code outside of Go has begun receives that are to be posted.
+// slips reports whether C code has begun receives that are to be posted.
 func (in *gateInbox) slips() bool {
 	l := in.lane.Load()
 	return l != nil && l.Waiting()
 }
 
-// wanted says whether the holder should let the lock go soon: other threads wait for it, or have left requests.
-func (g *Gate) wanted() bool { return g.mu.Wanted() || g.inbox.incoming.Load() != nil }
+// lockWanted reports whether the holder should release the lock soon: other threads wait for it, or have left requests.
+func (g *Gate) lockWanted() bool { return g.mu.Wanted() || g.inbox.incoming.Load() != nil }
 
-// Begin takes in what has been left in incoming, in its order: receives are posted, so that what arrives is matched with
-// them; all else that there is to do is left for handleInbox. It returns the age of which all receives from any source may
-// be compared with this gate's messages: the receives of this gate that were posted before them are begun.
+// Begin begins the receives in incoming, in their order, so that a message that has arrived is matched with them. It moves all
+// other requests to started, for handleInbox. It returns the age up to which receives from any source may be compared with
+// this gate's messages: all receives of this gate that were posted before such a receive have begun.
 func (h *lockedGate) Begin() (age uint64) {
 	age = h.g.any.Now() // first: see match.Any.Now
-	h.takeSlips()       // what is in incoming is younger
+	h.takeSlips()       // before incoming: they are older
 	if h.g.inbox.incoming.Load() == nil {
 		return age
 	}
@@ -87,20 +85,20 @@ func (h *lockedGate) Begin() (age uint64) {
 	return age
 }
 
-// lookAgain has the thread that lets the lock go next compare the unexpected messages with the receives from any source
-// before. It may be called with and without the lock.
+// lookAgain makes the next thread that releases the lock compare the unexpected messages with the receives from any source
+// first. It may be called with and without the lock.
 func (g *Gate) lookAgain() {
 	if !g.inbox.rescan.Swap(true) {
 		g.inbox.due.Add(1)
 	}
 }
 
-// takeReceives does what Begin does, and the search that lookAgain has asked for.
+// takeReceives calls Begin, and does the search that lookAgain has asked for.
 func (h *lockedGate) takeReceives() {
-	asked := h.g.inbox.rescan.Load() && h.g.inbox.rescan.Swap(false) // before Begin reads the age, which is that of what was asked for, or more
+	asked := h.g.inbox.rescan.Load() && h.g.inbox.rescan.Swap(false) // before Begin: so its age covers the receive for which the search was asked
 	age := h.Begin()
-	if asked && h.end == nil && (h.echoed || h.echoes && !h.started.Empty()) {
-		if h.g.inbox.rescan.Swap(true) { // later: the messages that the process sends itself are to be found
+	if asked && h.endErr == nil && (h.echoDue || h.echoes && !h.started.Empty()) {
+		if h.g.inbox.rescan.Swap(true) { // search later, when echo has received the messages that this process sends to itself
 			h.g.inbox.due.Add(-1)
 		}
 		return
@@ -112,8 +110,8 @@ func (h *lockedGate) takeReceives() {
 	}
 }
 
-// leaveReleased leaves a loan that was released for the holder of the lock; if there is none the caller becomes it. It
-// never waits.
+// leaveReleased leaves a released loan for the holder of the lock. If the lock is free, it handles the loan itself. It never
+// waits.
 func (g *Gate) leaveReleased(l *flow.Lease) {
 	for {
 		l.Next = g.inbox.released.Load()
@@ -125,7 +123,7 @@ func (g *Gate) leaveReleased(l *flow.Lease) {
 	g.tend()
 }
 
-// takeReleased takes in the loans that leaveReleased has left. The holder must not call it while it handles a packet.
+// takeReleased handles the loans that leaveReleased has left. The holder must not call it while it handles a packet.
 func (h *lockedGate) takeReleased() {
 	if h.g.inbox.released.Load() == nil {
 		return

@@ -15,7 +15,7 @@ func Join(ctx context.Context) (s *Session, err error) {
 	offThread(func() {
 		var c Config
 		if c, err = fromOwnEnvironment(ctx); err == nil {
-			c.joins = true
+			c.byJoin = true
 			s, err = open(ctx, c)
 		}
 	})
@@ -48,15 +48,17 @@ const (
 // joining is the place of this process.
 var joining joinState
 
-// toldJob is what FromEnvironment has read about the job. If the caller has changed that in a Config, the Config is for
+// jobIdentity is what FromEnvironment has read about the job. If the caller has changed that in a Config, the Config is for
 // another job.
-type toldJob struct {
+type jobIdentity struct {
 	rank, size int
 	rendezvous string
 	listener   net.Listener
 }
 
-func toldOf(c *Config) *toldJob { return &toldJob{c.Rank, c.Size, c.Rendezvous, c.Listener} }
+func identityOf(c *Config) *jobIdentity {
+	return &jobIdentity{c.Rank, c.Size, c.Rendezvous, c.Listener}
+}
 
 // inherit takes over the listening socket that the launcher has opened, once.
 func (pl *joinState) inherit(text string) (net.Listener, error) {
@@ -91,11 +93,11 @@ func (pl *joinState) moveTo(to joinStage) {
 
 // takePlace takes the place of this process if that is the one that cfg is for. Without others only Join asks for it.
 func (cfg *Config) takePlace() error {
-	if cfg.told != nil && *cfg.told != *toldOf(cfg) {
-		cfg.told, cfg.manager, cfg.named = nil, nil, ""
+	if cfg.fromEnv != nil && *cfg.fromEnv != *identityOf(cfg) {
+		cfg.fromEnv, cfg.manager, cfg.rankZeroName = nil, nil, ""
 	}
-	if cfg.told == nil || cfg.Size == 1 && !cfg.joins {
-		cfg.told = nil
+	if cfg.fromEnv == nil || cfg.Size == 1 && !cfg.byJoin {
+		cfg.fromEnv = nil
 		return nil
 	}
 	return joining.take()
@@ -104,7 +106,7 @@ func (cfg *Config) takePlace() error {
 // leavePlace is the counterpart of takePlace, after a Close or an Open that has failed.
 func (cfg *Config) leavePlace(closed bool) {
 	switch {
-	case cfg.told == nil:
+	case cfg.fromEnv == nil:
 	case cfg.Size > 1 && (closed || cfg.Listener != nil):
 		joining.moveTo(joinLeft)
 	default:

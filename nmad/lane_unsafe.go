@@ -8,11 +8,12 @@ import (
 	"github.com/pm2-go/pm2/marcel"
 	"github.com/pm2-go/pm2/nmad/driver"
 	"github.com/pm2-go/pm2/nmad/internal/flow"
+	"github.com/pm2-go/pm2/nmad/internal/lane"
 )
 
-// laned is a link whose packets code outside of Go can move; see driver.Lane.
+// laned is a link whose packets code outside of Go can move; see lane.Lane.
 type laned interface {
-	Lane(*driver.Lane)
+	Lane(*lane.Lane)
 	Wake()
 }
 
@@ -23,18 +24,18 @@ const looksInLane = 400
 // moves short ones itself: w.Lane stays nil if that is not possible. False: that is not known yet, as the gate has no
 // links. It is for package nmad/mpi/abi; the rank's gate, and all that it belongs to, stays as it is while w is used. Any
 // thread may call it.
-func (c *Context) Way(rank int, w *driver.Way) (known bool) {
+func (c *Context) Way(rank int, w *lane.Way) (known bool) {
 	g, err := c.gate(rank)
 	if err != nil {
 		return false
 	}
-	if g.rank == g.own || g.owned != nil || g.worker != nil || g.offload != nil || g.mu.Joint() || len(g.rails) != 1 || marcel.Tracing() {
+	if g.rank == g.ownRank || g.private != nil || g.worker != nil || g.offload != nil || g.mu.Joint() || len(g.rails) != 1 || marcel.Tracing() {
 		return true
 	}
 	h := g.enter()
-	defer h.letGo()
+	defer h.unlock()
 	if !h.linked() {
-		return h.end != nil
+		return h.endErr != nil
 	}
 	link, ok := h.link.(laned)
 	if !ok || h.flow.Context(c.number) != c.any {
@@ -53,15 +54,15 @@ func (c *Context) Way(rank int, w *driver.Way) (known bool) {
 }
 
 // newLane is the lane of a gate with one link.
-func (h *lockedGate) newLane(link laned) *driver.Lane {
+func (h *lockedGate) newLane(link laned) *lane.Lane {
 	g := h.g
-	x := &driver.Lane{
+	x := &lane.Lane{
 		Lock: g.mu.Word(), Incoming: unsafe.Pointer(&g.inbox.incoming), Due: &g.inbox.due,
-		Armed: &h.armed, Guarded: &h.guarded, Awake: &h.awake, Looks: 1,
+		Armed: &h.armedRails, Guarded: &h.guarded, Awake: &h.wokenThreads, Looks: 1,
 		Tend: func() {
 			h := g.enter()
 			link.Wake()
-			h.letGo()
+			h.unlock()
 		},
 	}
 	w := slipWatch{lane: x}
@@ -76,7 +77,7 @@ func (h *lockedGate) newLane(link laned) *driver.Lane {
 
 // laneSlips are the receives that code outside of Go begins.
 type laneSlips struct {
-	all []driver.Slip      // of the lane; empty: it begins none
+	all []lane.Slip        // of the lane; empty: it begins none
 	of  func(int) *Request // the request that one of them becomes
 }
 
@@ -87,7 +88,7 @@ const mostOfSlips = 64 << 10
 // Slips lets code outside of Go begin receives over a lane by these slips, whose number is a power of two and which the
 // caller must leave alone. of returns the request that a slip becomes when Go takes it in; it must not be under way. Slips
 // does nothing if the lane has slips.
-func (c *Context) Slips(x *driver.Lane, slips []driver.Slip, of func(int) *Request) {
+func (c *Context) Slips(x *lane.Lane, slips []lane.Slip, of func(int) *Request) {
 	for g := range c.d.all {
 		if g.inbox.lane.Load() != x {
 			continue
@@ -101,7 +102,7 @@ func (c *Context) Slips(x *driver.Lane, slips []driver.Slip, of func(int) *Reque
 			x.Slots, x.Spare = uint64(len(slips)-1), mostOfSlips
 			atomic.StorePointer(&x.Slips, unsafe.Pointer(unsafe.SliceData(slips)))
 		}
-		h.letGo()
+		h.unlock()
 	}
 }
 
@@ -117,15 +118,15 @@ func (h *lockedGate) takeSlips() {
 		i := int(at & x.Slots)
 		s := &h.slips.all[i]
 		r := h.slips.of(i)
-		in := h.g.domain.context(uint16((*driver.Way)(*(*unsafe.Pointer)(unsafe.Pointer(&s.Way))).Extent >> 48))
+		in := h.g.domain.context(uint16((*lane.Way)(*(*unsafe.Pointer)(unsafe.Pointer(&s.Way))).Extent >> 48))
 		x.Head.Store(at + 1)
 		x.Spare += int64(s.Room)
 		if in != nil && r.claim() == nil { // an open receive keeps its context, and its slip
-			r.prepare(h.g, flow.OpRecv, in, s.Key, unsafe.Slice(*(**byte)(unsafe.Pointer(&s.Buf)), s.Room), flow.ByState)
+			r.prepare(h.g, flow.OpRecv, in, s.Key, unsafe.Slice(*(**byte)(unsafe.Pointer(&s.Buf)), s.Room), flow.NotifyState)
 			r.core.Entry.Age = s.Age
 			h.startRecv(r)
 		}
-		s.State.Store(driver.SlipGiven) // its owner may look at r from here on
+		s.State.Store(lane.SlipGiven) // its owner may look at r from here on
 	}
 }
 
@@ -134,7 +135,7 @@ const patience = 2 * time.Millisecond
 
 // slipWatch looks now and then whether the slips of a lane wait for long, as long as there are new ones.
 type slipWatch struct {
-	lane *driver.Lane
+	lane *lane.Lane
 	last uint64 // Tail at the last look
 }
 

@@ -9,19 +9,20 @@ import (
 	"unsafe"
 
 	"github.com/pm2-go/pm2/nmad/driver"
+	"github.com/pm2-go/pm2/nmad/internal/lane"
 )
 
 // foreign is code outside of Go, as the library of C: it begins receives from rank 0 by slips.
 type foreign struct {
-	lane     *driver.Lane
-	way      *driver.Way
-	slips    []driver.Slip
+	lane     *lane.Lane
+	way      *lane.Way
+	slips    []lane.Slip
 	requests []Request
 }
 
 func newForeign(t *testing.T, c *Context) *foreign {
 	t.Helper()
-	f := &foreign{way: &driver.Way{}, slips: make([]driver.Slip, 8), requests: make([]Request, 8)}
+	f := &foreign{way: &lane.Way{}, slips: make([]lane.Slip, 8), requests: make([]Request, 8)}
 	if known := c.Way(0, f.way); !known || f.way.Lane.Load() == nil {
 		t.Fatalf("a gate with a link over shm: known %v, and no lane", known)
 	}
@@ -40,7 +41,7 @@ func (f *foreign) begin(tag uint64, buf []byte) int {
 	s := &f.slips[i]
 	s.Buf, s.Room, s.Key, s.Age = uintptr(unsafe.Pointer(unsafe.SliceData(buf))), uint64(len(buf)), tag, f.way.Clock.Load()
 	s.Way = uintptr(unsafe.Pointer(f.way))
-	s.State.Store(driver.SlipWaiting)
+	s.State.Store(lane.SlipWaiting)
 	f.lane.Spare -= int64(len(buf))
 	f.lane.Tail.Store(tail + 1)
 	f.lane.Lock.Store(0)
@@ -66,7 +67,7 @@ func TestSlips(t *testing.T) {
 	j := newJob(t, 2, d, nil)
 	defer j.close()
 	from, to := openIn(t, j, 0, 5, 0, 1), openIn(t, j, 1, 5, 0, 1)
-	var w driver.Way
+	var w lane.Way
 	if known := to.Way(1, &w); !known || w.Lane.Load() != nil {
 		t.Errorf("the own rank: known %v, lane %v", known, w.Lane.Load())
 	}
@@ -108,7 +109,7 @@ func TestSlips(t *testing.T) {
 			if err := f.requests[i].Wait(); err != nil {
 				t.Fatal(err)
 			}
-			if string(slip) != "a" || string(other) != "b" || f.slips[i].State.Load() != driver.SlipGiven {
+			if string(slip) != "a" || string(other) != "b" || f.slips[i].State.Load() != lane.SlipGiven {
 				t.Fatalf("%s, round %d: the slip got %q, the receive behind it %q, state %d", name, round, slip, other, f.slips[i].State.Load())
 			}
 		}
@@ -131,7 +132,7 @@ func TestSlips(t *testing.T) {
 
 	i = f.begin(7, slip)
 	f.lane.Watch()
-	for began := time.Now(); f.slips[i].State.Load() != driver.SlipGiven; time.Sleep(time.Millisecond) {
+	for began := time.Now(); f.slips[i].State.Load() != lane.SlipGiven; time.Sleep(time.Millisecond) {
 		if time.Since(began) > 10*time.Second {
 			t.Fatal("no thread calls, and the slip waits for ever")
 		}
@@ -162,7 +163,7 @@ func TestSlipRevoked(t *testing.T) {
 	i := f.begin(7, heap(1))
 	to.revoked.Store(true)
 	to.end() // what Revoke does last; code outside of Go may have had the lock whenever it had it before
-	for began := time.Now(); f.slips[i].State.Load() != driver.SlipGiven; time.Sleep(time.Millisecond) {
+	for began := time.Now(); f.slips[i].State.Load() != lane.SlipGiven; time.Sleep(time.Millisecond) {
 		if time.Since(began) > 10*time.Second {
 			t.Fatal("the slip still waits")
 		}

@@ -105,8 +105,8 @@ func TestHostileLoans(t *testing.T) {
 		r := g.Start(&Op{Kind: OpRecv, Match: Tag(1), Buf: nil, Loan: true})
 		p.links[0].Inject(driver.Header{Kind: flow.KindLoan, Context: flow.Plain, Body: uint32(len(c.body)), Tag: 1, Size: c.size}, c.body)
 		g.poll()
-		if g.locked.end == nil || !errors.Is(g.locked.end, ErrProtocol) {
-			t.Errorf("%s: %v", what, g.locked.end)
+		if g.locked.endErr == nil || !errors.Is(g.locked.endErr, ErrProtocol) {
+			t.Errorf("%s: %v", what, g.locked.endErr)
 			continue
 		}
 		mustDone(t, r, ErrProtocol)
@@ -146,8 +146,8 @@ func TestLoanBlind(t *testing.T) {
 		r := g.Start(&Op{Kind: OpRecv, Match: Tag(1), Buf: make([]byte, 100), Loan: true})
 		p.links[0].Inject(driver.Header{Kind: flow.KindLoan, Context: flow.Plain, Body: flow.LoanCard + flow.LoanBody, Tag: 1, Size: 100, Cookie: 7}, at(c, 0))
 		g.poll()
-		if _, want := g.locked.flow.Rails[0].Streams[flow.Pull].Waits(); g.locked.end != nil || r.core.Stage != flow.Pulling || want != 100 {
-			t.Errorf("%s: %v, the request is %v and wants %d bytes", what, g.locked.end, r.core.Stage, want)
+		if _, want := g.locked.flow.Rails[0].Streams[flow.Pull].Waits(); g.locked.endErr != nil || r.core.Stage != flow.Pulling || want != 100 {
+			t.Errorf("%s: %v, the request is %v and wants %d bytes", what, g.locked.endErr, r.core.Stage, want)
 		}
 	}
 }
@@ -169,7 +169,7 @@ func TestLoanChanges(t *testing.T) {
 	}
 	mem[4100] = 8
 	p.links[0].Break(driver.ErrPeerLost)
-	for g.locked.end == nil {
+	for g.locked.endErr == nil {
 		g.poll()
 	}
 	if l.Bytes()[4] != 8 || g.locked.view == nil {
@@ -245,8 +245,8 @@ func TestReturnOfNothing(t *testing.T) {
 		s := begin(g)
 		p.links[1].Inject(driver.Header{Kind: flow.KindReturn, Cookie: 1 << flow.CookieBits}, nil)
 		g.poll()
-		if g.locked.end == nil || !errors.Is(g.locked.end, ErrProtocol) {
-			t.Errorf("%s: %v", what, g.locked.end)
+		if g.locked.endErr == nil || !errors.Is(g.locked.endErr, ErrProtocol) {
+			t.Errorf("%s: %v", what, g.locked.endErr)
 		}
 		if s != nil {
 			mustDone(t, s, ErrProtocol)

@@ -15,61 +15,61 @@ import (
 	"github.com/pm2-go/pm2/nmad/internal/roster"
 )
 
-// linker makes the links of a process, one to each other process per rail: it dials, and
-// accepts what others dial as long as the session is open, so that it does not matter which side
-// needs a link first. Gates decide what becomes of each link (linkstage.go).
+// linker makes the links of a process: it dials other processes, and accepts the links that they dial as long as the session
+// is open, so that it does not matter which side needs a link first. Gates decide what becomes of each link (linkstage.go).
 type linker struct {
-	ends  []driver.Endpoint // by rail
-	names []string          // likewise
-	cards []roster.Card     // by rank, once they are there
-	limit time.Duration     // for the links of a gate
+	ends  []driver.Endpoint // endpoint of each rail; constant after sort
+	names []string          // name of each rail; constant after sort
+	cards []roster.Card     // card of each rank; constant after sort
+	limit time.Duration     // how long making the links of a gate may take
 
 	ctx       context.Context // ends when no more links are to be made
 	cancel    context.CancelFunc
-	dialSlots chan struct{} // one for each link that is being dialled
+	dialSlots chan struct{} // holds an element for each gate that is being dialled
 
-	made      chan struct{}  // something has changed; room for one
+	changes   chan struct{}  // tells linkAll that a gate has got its links, or has ended; has room for one element
 	acceptors sync.WaitGroup // goroutines that accept
 	stopped   sync.Once
 
-	mu      sync.Mutex
-	lost    *PeerError // the first gate that has ended
-	refused error      // why the last dialler was refused, or why none came
+	mu      sync.Mutex // guards the fields below
+	lost    *PeerError // why the first gate has ended; nil before
+	refused error      // why the last Accept has failed; nil before
 }
 
-// dialsAtOnce bounds how many links a process dials at once.
+// dialsAtOnce is the largest number of gates that a process dials at once.
 const dialsAtOnce = 16
 
-// Pauses of a dialler that was told that the peer dials itself, before it asks again.
+// Pauses of a dialler that has got the answer LATER, before it dials again: the first, and the longest one.
 const (
 	firstAsk = 20 * time.Millisecond
 	lastAsk  = time.Second
 )
 
-// dialTries is how often a dial is tried that fails for other reasons than those of dialRail: a moment later the peer's
-// kernel may have room in its queue, or the peer its listener.
+// dialTries is how often dialRail tries a dial that fails, if waiting longer would not help: a moment later the peer's kernel
+// may have room in its queue, or the peer may have its listener.
 const dialTries = 4
 
+// newLinker makes a linker. limit bounds the time in which the links of a gate are made.
 func newLinker(limit time.Duration) *linker {
-	l := &linker{limit: limit, dialSlots: make(chan struct{}, dialsAtOnce), made: make(chan struct{}, 1)}
+	l := &linker{limit: limit, dialSlots: make(chan struct{}, dialsAtOnce), changes: make(chan struct{}, 1)}
 	l.ctx, l.cancel = context.WithCancel(context.Background())
 	return l
 }
 
-// open opens the drivers.
+// open opens the endpoints of all rails.
 func (lk *linker) open(cfg *Config) error {
-	for i, d := range cfg.networks {
+	for i, d := range cfg.drivers {
 		end, err := d.Open(cfg.driverConfig(i))
 		if err != nil {
 			return fmt.Errorf("open the driver %s: %w", d.Name(), err)
 		}
 		lk.ends = append(lk.ends, end)
-		lk.names = append(lk.names, cfg.names[i])
+		lk.names = append(lk.names, cfg.railNames[i])
 	}
 	return nil
 }
 
-// addresses is what the others have to know in order to dial.
+// addresses returns, by rail, what the other processes need in order to dial this one.
 func (lk *linker) addresses() []roster.Rail {
 	rails := make([]roster.Rail, len(lk.ends))
 	for i, end := range lk.ends {
@@ -78,11 +78,11 @@ func (lk *linker) addresses() []roster.Rail {
 	return rails
 }
 
-// sort puts the rails of all processes into the order of those of rank 0, whose profile decides which comes first; they
-// have the same ones.
+// sort puts the rails of all processes into the order of rank 0's, whose profile decides which rail is the first. All
+// processes have the same rails (checkCards).
 func (lk *linker) sort(cfg *Config) {
 	first := lk.cards[0].Rails
-	lk.cards = slices.Clone(lk.cards) // they are the control connection's, too
+	lk.cards = slices.Clone(lk.cards) // the control connection uses the original
 	for rank := range lk.cards {
 		c := &lk.cards[rank]
 		theirs := c.Rails
@@ -97,11 +97,11 @@ func (lk *linker) sort(cfg *Config) {
 		at := slices.Index(names, r.Driver)
 		lk.ends[i], lk.names[i] = ends[at], names[at]
 	}
-	cfg.names = lk.names
+	cfg.railNames = lk.names
 }
 
-// stop ends all dials and exchanges, and accepts no more. It waits for the goroutines that accept.
-// Calling it again does nothing.
+// stop ends all dials and exchanges, and accepts no more links. It waits for the goroutines that accept. A second call does
+// nothing.
 func (lk *linker) stop() {
 	lk.stopped.Do(func() {
 		lk.cancel()
@@ -112,15 +112,15 @@ func (lk *linker) stop() {
 	})
 }
 
-// changed wakes the caller of Open that waits for links.
+// changed wakes the caller of linkAll.
 func (lk *linker) changed() {
 	select {
-	case lk.made <- struct{}{}:
+	case lk.changes <- struct{}{}:
 	default:
 	}
 }
 
-// noteLost keeps the first gate that has ended.
+// noteLost notes that a gate has ended, for linkAll; the first one counts.
 func (lk *linker) noteLost(why *PeerError) {
 	lk.mu.Lock()
 	if lk.lost == nil {
@@ -130,21 +130,21 @@ func (lk *linker) noteLost(why *PeerError) {
 	lk.changed()
 }
 
-// state returns the first gate that has ended, and what has kept others away.
-func (lk *linker) state() (lost *PeerError, turned error) {
+// state returns why the first gate has ended, and why the last Accept has failed; nil if that has not happened.
+func (lk *linker) state() (lost *PeerError, refused error) {
 	lk.mu.Lock()
 	defer lk.mu.Unlock()
 	return lk.lost, lk.refused
 }
 
-// acceptAll accepts links of all rails from here on.
+// acceptAll starts to accept links of all rails.
 func (s *Session) acceptAll() {
 	for i, end := range s.linker.ends {
 		s.linker.acceptors.Go(func() { s.accept(i, end) })
 	}
 }
 
-// accept hands the links of a rail that others have dialled to their gates.
+// accept accepts the links of one rail that others dial, until the linker stops, and starts welcome for each.
 func (s *Session) accept(rail int, end driver.Endpoint) {
 	l := s.linker
 	for {
@@ -166,8 +166,8 @@ func (s *Session) accept(rail int, end driver.Endpoint) {
 	}
 }
 
-// welcome finds the gate for a link that a peer has dialled, once the domain is open that the peer asks for. On a first
-// rail it tells the dialler what becomes of the link, and, after YES, waits for the other rails and attaches them.
+// welcome gives a link that a peer has dialled to its gate, when the domain that the peer asks for is open. On the first rail
+// it also tells the dialler what becomes of the link, and after YES waits for the other rails and attaches all of them.
 func (s *Session) welcome(rank, rail int, link driver.Link) {
 	ctx, stop := limit.Context(s.linker.ctx, s.linker.limit)
 	defer stop()
@@ -176,15 +176,15 @@ func (s *Session) welcome(rank, rail int, link driver.Link) {
 	if g != nil {
 		h := g.lock()
 		if rail > 0 {
-			taken := h.further(rail, link)
-			h.letGo()
+			taken := h.acceptRail(rail, link)
+			h.unlock()
 			if !taken {
 				link.Close()
 			}
 			return
 		}
 		answer = h.verdict(link)
-		h.letGo()
+		h.unlock()
 	}
 	if err == nil && rail == 0 {
 		err = sendLinkPart(ctx, link, &driver.Header{Size: answer})
@@ -195,10 +195,10 @@ func (s *Session) welcome(rank, rail int, link driver.Link) {
 	}
 	for err == nil {
 		h := g.lock()
-		gone := h.end != nil || h.stage != accepting
+		gone := h.endErr != nil || h.stage != accepting
 		ready := !gone && h.allAccepted()
 		rails := h.accepted
-		h.letGo()
+		h.unlock()
 		if ready && d.attach(g, accepting, rails) {
 			return
 		}
@@ -211,7 +211,8 @@ func (s *Session) welcome(rank, rail int, link driver.Link) {
 	d.giveUp(g, accepting, err)
 }
 
-// asked hears for which domain a link is, waits until that is open, and finds the gate. g is nil if the domain was closed.
+// asked receives the dialler's packet, waits until the domain is open for which the link is, and returns the domain and its
+// gate. g is nil if the domain was closed.
 func (s *Session) asked(ctx context.Context, rank int, link driver.Link) (d *Domain, g *Gate, err error) {
 	h, err := hear(ctx, link, linkAsk, linkAsk)
 	if err != nil {
@@ -236,19 +237,20 @@ func (s *Session) asked(ctx context.Context, rank int, link driver.Link) (d *Dom
 	}
 }
 
-// giveUp ends a gate whose links could not be made, unless that does not matter any more, and closes those that had been
-// accepted. It waits a little for the news that the peer has ended, which say all there is to say.
+// giveUp ends a gate whose links could not be made in the stage at, because of err, unless it has left that stage. It closes
+// the links that were accepted. Before, it waits up to newsLimit for the news that the peer has ended, which explain more than
+// err.
 func (d *Domain) giveUp(g *Gate, at linkStage, err error) {
 	var rails []driver.Link
 	why := peerFailure(g.rank, fmt.Errorf("cannot link: %w", err))
 	if why.Err == ErrPeerLost && !errors.Is(err, driver.ErrRefused) {
 		retryUntil(newsLimit, func() bool {
 			h := g.lock()
-			defer h.letGo()
-			if h.news != "" {
-				why.Reason = h.news
+			defer h.unlock()
+			if h.peerNews != "" {
+				why.Reason = h.peerNews
 			}
-			return h.news != "" || h.end != nil || h.stage != at
+			return h.peerNews != "" || h.endErr != nil || h.stage != at
 		})
 	}
 	h := g.lock()
@@ -258,10 +260,11 @@ func (d *Domain) giveUp(g *Gate, at linkStage, err error) {
 	if h.stage == at {
 		h.fail(why)
 	}
-	h.letGo()
+	h.unlock()
 	closeLinks(rails)
 }
 
+// closeLinks closes links, of which some may be nil.
 func closeLinks(links []driver.Link) {
 	for _, link := range links {
 		if link != nil {
@@ -270,11 +273,11 @@ func closeLinks(links []driver.Link) {
 	}
 }
 
-// reach makes the links of a gate that is dialling.
+// reach dials the links of a gate in the stage dialling, until it has them, or gives up, or the gate leaves that stage.
 func (d *Domain) reach(g *Gate) {
 	ctx, stop := limit.Context(d.ctx, d.s.linker.limit)
 	defer stop()
-	for wait := firstAsk; g.dials(); wait = min(2*wait, lastAsk) {
+	for wait := firstAsk; g.isDialling(); wait = min(2*wait, lastAsk) {
 		links, later, err := d.s.linker.dial(ctx, d.number, g)
 		if err == nil && !later {
 			if !d.attach(g, dialling, links) {
@@ -282,7 +285,7 @@ func (d *Domain) reach(g *Gate) {
 			}
 			return
 		}
-		for end := time.Now().Add(wait); err == nil && g.dials() && time.Now().Before(end); {
+		for end := time.Now().Add(wait); err == nil && g.isDialling() && time.Now().Before(end); {
 			if !pause(ctx, time.Millisecond) {
 				err = fmt.Errorf("it says that it dials, but its link does not come: %w", context.Cause(ctx))
 			}
@@ -294,7 +297,7 @@ func (d *Domain) reach(g *Gate) {
 	}
 }
 
-// dial dials all rails from the domain of that number to that of a gate. later: the peer dials itself.
+// dial dials all rails from a domain of this process to that of a gate. later reports whether the peer has answered LATER.
 func (lk *linker) dial(ctx context.Context, domain int, g *Gate) (links []driver.Link, later bool, err error) {
 	select {
 	case lk.dialSlots <- struct{}{}:
@@ -314,7 +317,7 @@ func (lk *linker) dial(ctx context.Context, domain int, g *Gate) (links []driver
 			return links, false, err
 		}
 		links = append(links, link)
-		if err := ask(ctx, link, domain, g.far); err != nil {
+		if err := ask(ctx, link, domain, g.peerDomain); err != nil {
 			return links, false, err
 		}
 		if i > 0 {
@@ -332,8 +335,8 @@ func (lk *linker) dial(ctx context.Context, domain int, g *Gate) (links []driver
 	return links, false, nil
 }
 
-// dialRail dials one rail to a peer, several times if need be; until ctx ends if the peer is busy,
-// or this machine lacks what may come back.
+// dialRail dials one rail to a peer, up to dialTries times. As long as the peer is busy, or this machine lacks something for now
+// (mayPass), it goes on until ctx ends.
 func (lk *linker) dialRail(ctx context.Context, rail, rank int) (link driver.Link, err error) {
 	addr := lk.cards[rank].Rails[rail].Addr
 	for try := 0; try < dialTries; try++ {
@@ -350,8 +353,8 @@ func (lk *linker) dialRail(ctx context.Context, rail, rank int) (link driver.Lin
 	return link, err
 }
 
-// mayPass tells whether a dial has failed because this machine lacks something for now, which says nothing about the
-// peer: a route, descriptors, ports, memory.
+// mayPass reports whether a dial has failed because this machine lacks something for now, which says nothing about the peer: a
+// route, descriptors, ports, memory.
 func mayPass(err error) bool {
 	for _, want := range []error{
 		syscall.ENETUNREACH, syscall.EHOSTUNREACH, syscall.ENETDOWN,
@@ -364,12 +367,12 @@ func mayPass(err error) bool {
 	return false
 }
 
-// ask says from which domain to which one of the peer a link is to lead.
+// ask sends the dialler's packet: the link leads from a domain of this process to one of the peer.
 func ask(ctx context.Context, link driver.Link, from, to int) error {
 	return sendLinkPart(ctx, link, &driver.Header{Size: linkAsk, Cookie: uint32(from), Tag: uint64(to)})
 }
 
-// sendLinkPart sends one side's part of the exchange about a link: what the dialler asks for, or the answer.
+// sendLinkPart sends a packet LINK: that of the dialler, or the answer.
 func sendLinkPart(ctx context.Context, link driver.Link, h *driver.Header) error {
 	h.Kind = flow.KindLink
 	return persist(ctx, func() (bool, error) {
@@ -377,13 +380,13 @@ func sendLinkPart(ctx context.Context, link driver.Link, h *driver.Header) error
 			if ok, err := link.Send(h, nil, nil, false); !ok || err != nil {
 				return false, err
 			}
-			h.Kind = 0 // it is sent
+			h.Kind = 0 // the packet is sent; only the flush may remain
 		}
 		return link.Flush()
 	})
 }
 
-// hear receives the other side's part, which is of those kinds.
+// hear receives the other side's packet LINK, whose Size must lie between least and most.
 func hear(ctx context.Context, link driver.Link, least, most uint64) (h driver.Header, err error) {
 	err = persist(ctx, func() (bool, error) {
 		_, ok, err := link.Recv(&h)
@@ -395,7 +398,7 @@ func hear(ctx context.Context, link driver.Link, least, most uint64) (h driver.H
 	return h, err
 }
 
-// persist calls f, ever more rarely, until it says true or fails, or ctx ends.
+// persist calls f, with pauses that grow from 10 us to 1 ms, until it returns true or fails, or ctx ends.
 func persist(ctx context.Context, f func() (bool, error)) error {
 	for wait := 10 * time.Microsecond; ; wait = min(2*wait, time.Millisecond) {
 		if ok, err := f(); ok || err != nil {
@@ -407,7 +410,7 @@ func persist(ctx context.Context, f func() (bool, error)) error {
 	}
 }
 
-// pause sleeps; false: ctx has ended.
+// pause sleeps for d. It returns false if ctx ends first.
 func pause(ctx context.Context, d time.Duration) bool {
 	t := time.NewTimer(d)
 	defer t.Stop()
@@ -419,17 +422,17 @@ func pause(ctx context.Context, d time.Duration) bool {
 	}
 }
 
-// attach gives a gate in the stage from, in which its links were being made, the links. False: the gate does not want them
-// any more.
+// attach gives a gate its links, which were made in the stage from, and registers the gate with the engine. It returns false
+// if the gate is not in that stage any more; then the caller closes the links.
 func (d *Domain) attach(g *Gate, from linkStage, links []driver.Link) bool {
 	linker := d.s.linker
 	h := g.lock()
 	for i, end := range linker.ends {
 		l := &g.rails[i]
-		l.network, l.choice = end.Choice(g.rank, linker.cards[g.rank].Rails[i].Addr)
+		l.chosenDriver, l.chosenWhy = end.Choice(g.rank, linker.cards[g.rank].Rails[i].Addr)
 	}
 	ok := h.attach(from, links)
-	h.letGo()
+	h.unlock()
 	if !ok {
 		return false
 	}
@@ -437,20 +440,20 @@ func (d *Domain) attach(g *Gate, from linkStage, links []driver.Link) bool {
 		h := g.lock()
 		g.tellLost(h)
 		h.fail(peerFailure(g.rank, err))
-		h.letGo()
+		h.unlock()
 	}
 	linker.changed()
 	return true
 }
 
-// linkAll makes all links: it dials the lower ranks, and the higher ones dial us. It fails
-// when ctx ends, when the job does, or when a link cannot be made.
+// linkAll makes all links of domain 0: this process dials the lower ranks, and the higher ranks dial this process. It fails
+// when ctx or job ends, or when a link cannot be made. job ends when the job fails.
 func (s *Session) linkAll(ctx, job context.Context) error {
 	for rank := range s.cfg.Rank {
-		g := s.job.to(rank)
+		g := s.job.gateOf(rank)
 		h := g.lock()
 		h.wantLinks()
-		h.letGo()
+		h.unlock()
 	}
 	for {
 		if lost, _ := s.linker.state(); lost != nil {
@@ -463,18 +466,19 @@ func (s *Session) linkAll(ctx, job context.Context) error {
 			return nil
 		}
 		select {
-		case <-s.linker.made:
+		case <-s.linker.changes:
 		case <-job.Done():
 			return context.Cause(job)
 		case <-ctx.Done():
 			s.linker.cancel()
 			s.linker.acceptors.Wait()
-			_, turned := s.linker.state()
-			return fmt.Errorf("link to all ranks: %w (%v)", context.Cause(ctx), turned)
+			_, refused := s.linker.state()
+			return fmt.Errorf("link to all ranks: %w (%v)", context.Cause(ctx), refused)
 		}
 	}
 }
 
+// allLinked reports whether all gates of domain 0 have their links.
 func (s *Session) allLinked() bool {
 	for rank := range s.job.gates {
 		g := s.job.gates.at(rank)
@@ -483,7 +487,7 @@ func (s *Session) allLinked() bool {
 		}
 		h := g.lock()
 		there := h.linked()
-		h.letGo()
+		h.unlock()
 		if !there {
 			return false
 		}
@@ -491,31 +495,31 @@ func (s *Session) allLinked() bool {
 	return true
 }
 
-// orphaned makes links to the processes for which receives wait, because only a link tells of the death of some processes.
-// If a receive from any source waits, it makes links to all other processes; if one is posted later, startAny does. Each
-// side writes its own word, the count of receives or Session.orphan, before it reads the other's, so one of them sees that
-// the links are needed.
-func (d *Domain) orphaned() {
+// linkWaiting makes links to the processes for which receives wait, when relayLost is set: only a link tells of the death of
+// some of these. If a receive from any source waits, it makes links to all other processes; startAny does so for a receive
+// that is posted later. The poster writes the count of receives, and notice writes Session.relayLost, before each reads what
+// the other has written. So one of the two sees that links are needed.
+func (d *Domain) linkWaiting() {
 	waits := !d.any.Empty()
-	for _, c := range d.opened() {
+	for _, c := range d.openContexts() {
 		waits = waits || !c.any.Empty()
 	}
 	if waits {
-		d.linkOrphan()
+		d.meshOnce()
 	}
 	for g := range d.all {
 		h := g.lock()
-		if h.flow.Waits() {
+		if h.flow.HasPosted() {
 			h.wantLinks()
 		}
-		h.letGo()
+		h.unlock()
 	}
 }
 
-// linkOrphan has links made, once, to all other processes that may send to a receive from any source. It never waits for
-// the lock of a gate.
-func (d *Domain) linkOrphan() {
-	if !d.meshes.Swap(true) {
+// meshOnce makes links, once, to all other processes that may send to a receive from any source, in all domains. It never
+// waits for the lock of a gate: the goroutine of agreements makes the links.
+func (d *Domain) meshOnce() {
+	if !d.meshed.Swap(true) {
 		d.s.agreements.post(func() {
 			for _, o := range d.s.domains.all() {
 				o.mesh()
@@ -524,17 +528,17 @@ func (d *Domain) linkOrphan() {
 	}
 }
 
-// mesh makes these links. It takes the locks of gates.
+// mesh makes the links of meshOnce in one domain. It takes the locks of gates.
 func (d *Domain) mesh() {
 	for rank := range d.gates {
-		if !d.meshes.Load() || !d.any.Group().Has(rank) {
+		if !d.meshed.Load() || !d.any.Group().Has(rank) {
 			continue
 		}
-		g := d.to(rank)
+		g := d.gateOf(rank)
 		h := g.lock()
 		if !h.flow.Closing {
 			h.wantLinks()
 		}
-		h.letGo()
+		h.unlock()
 	}
 }

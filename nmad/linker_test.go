@@ -17,10 +17,10 @@ func TestNewsOfTheEnd(t *testing.T) {
 		news := func() { g.lost(roster.Event{Rank: 2, Kind: roster.Died, Reason: "rank 2 (pid 7) died"}) }
 		if before {
 			go news()
-			for h := g.lock(); h.news == ""; h = g.lock() {
-				h.letGo()
+			for h := g.lock(); h.peerNews == ""; h = g.lock() {
+				h.unlock()
 			}
-			g.locked.letGo()
+			g.locked.unlock()
 		}
 		given := make(chan bool)
 		go func() { g.domain.giveUp(g, dialling, errors.New("connection refused")); close(given) }()

@@ -8,10 +8,12 @@ import (
 	"github.com/pm2-go/pm2/nmad/internal/flow"
 )
 
-// A gate gets its links when they are first needed (or, with Config.Link "all", while the session opens): when something
-// is to be sent through it. A receive makes no links, because the sender will. If a peer without links dies or leaves, the
-// control connection tells its gate. Until the links are there the gate has links without room (nowhere): a send waits in
-// the gate's queue as for a busy network, and later sends need no further check.
+// linkStage is the state of the links of a gate.
+//
+// A gate gets its links when something is first to be sent through it (or, with Config.Link "all", while the session opens). A
+// receive makes no links, because the sender will. If a peer dies or leaves before there are links, the control connection
+// tells its gate. Until the gate has links it has an unlinkedLink, which never has room: so a send waits in the gate's queue as
+// for a busy network, and sends need no further check.
 //
 //	                 something to send              YES; all rails dialled
 //	   unlinked ------------------------> dialling ------------------------> linked
@@ -24,98 +26,94 @@ import (
 //	unlinked, dialling, accepting --- dial failed, peer lost, time up ---> ended, as in gate_close.go
 //	unlinked, dialling, accepting --- Close, nothing left to send -------> absent
 //
-// On each rail the dialler sends the first packet (LINK): from which domain to which other one the link leads. If that
-// domain is not open yet, the side that accepts waits. Either side may dial, and both may at once. So the side that
-// accepts answers, in its first packet on the first rail, what becomes of the link:
+// On each rail the dialler sends the first packet (LINK), which says from which domain to which domain the link leads. If the
+// accepting side has not opened that domain yet, it waits. Either side may dial, and both may dial at once. So the accepting
+// side decides what becomes of the first rail, and answers in its first packet:
 //
-//	YES     it is the link, and the other rails may follow; from accepting on
-//	LATER   dialling, and our rank is the lower one: our own link is on the way to you.
-//	        Also for what comes when there are links already
+//	YES     it takes the link, and the dialler may dial the other rails
+//	LATER   it dials itself, and its rank is the lower one, so its own link will be taken; or it has links already
 //	NEVER   the gate has ended, or its domain is closed or closing
 //
-// There is one link per rail in the end. Say that A has the lower rank. A says YES only when it is unlinked, and then
-// never dials; or it dials, and then says LATER until it ends. So only one of two dialled links is taken: if A has said
-// YES, it has none of its own that B could take. If both dial, A's link is taken: B says YES while it dials, too, and
-// gives its own up. The side that hears LATER waits, and asks again now and then, since the other's link may fail to come;
-// then it hears NEVER. If no answer comes the gate ends, because the peer may have taken the link.
+// In the end there is one link per rail. Let A have the lower rank. Either A says YES while it is unlinked, and then never
+// dials, so there is no link of A that B could take; or A dials, and says LATER until it ends. If both dial, B says YES to A's
+// link although it dials itself, and gives its own link up. A side that gets LATER waits for the other side's link. Since that
+// may fail to come, it dials again now and then; it gets NEVER when the other side has given up. If no answer comes, the gate
+// ends, because the peer may have taken the link.
 //
-// No message is lost. A side sends only after it has heard YES, and then the other side has decided on these links. It
-// takes in what lies in them once all of them are here, even if the sender has left meanwhile (Gate.peerLeft waits for
-// that).
+// No message is lost: a side sends only after YES, so the other side has decided for these links. That side receives what is
+// in them when all of them are here, even if the sender has left meanwhile (Gate.peerLeft waits for that).
 //
-// Rank 0 and the leaders of the hosts relay the news. When one of them has left or died, only a link tells of the death of
-// a process on another host. From then on receives and probes that wait make links; those from any source make links to
-// all other processes (Domain.orphaned).
-//
-// linkStage is how far the links of a gate are.
+// Rank 0 and the leaders of the hosts relay the news of the control connection. When one of them has left or died, only a link
+// tells of the death of a process on another host. From then on receives and probes that wait make links; those from any
+// source make links to all other processes (Domain.linkWaiting).
 type linkStage uint8
 
 const (
-	unlinked linkStage = iota
-	dialling
-	accepting
-	linked
-	absent
+	unlinked  linkStage = iota // no links, and none were asked for
+	dialling                   // Domain.reach makes links
+	accepting                  // welcome has taken the peer's first rail, and waits for the others
+	linked                     // the gate has its links
+	absent                     // closed without links
 )
 
-// What the two sides of a new link say to each other.
+// Header.Size of a packet LINK: what the two sides of a new link tell each other.
 const (
-	linkYes = iota
-	linkLater
-	linkNever
-	linkAsk // no answer: what the dialler asks for
+	linkYes   = iota // answer YES
+	linkLater        // answer LATER
+	linkNever        // answer NEVER
+	linkAsk          // the dialler's packet
 )
 
-// linked says that the gate has its links.
+// linked reports whether the gate has its links.
 func (h *lockedGate) linked() bool { return h.stage == linked }
 
-// detached says that the gate has no links, and none are being made.
+// detached reports whether the gate has no links, and none are being made.
 func (h *lockedGate) detached() bool { return h.stage == unlinked || h.stage == absent }
 
-// underway says that links are being made.
-func (h *lockedGate) underway() bool {
-	return (h.stage == dialling || h.stage == accepting) && h.end == nil
+// linksUnderway reports whether links are being made.
+func (h *lockedGate) linksUnderway() bool {
+	return (h.stage == dialling || h.stage == accepting) && h.endErr == nil
 }
 
-// dials says whether this side makes the links, still. It takes the lock.
-func (g *Gate) dials() bool {
+// isDialling reports whether this side still dials the links. It takes the lock.
+func (g *Gate) isDialling() bool {
 	h := g.lock()
-	defer h.letGo()
-	return h.end == nil && h.stage == dialling
+	defer h.unlock()
+	return h.endErr == nil && h.stage == dialling
 }
 
-// wantLinks has links made.
+// wantLinks starts to make links, unless that was done before.
 func (h *lockedGate) wantLinks() {
-	if h.stage != unlinked || h.end != nil {
+	if h.stage != unlinked || h.endErr != nil {
 		return
 	}
 	h.stage = dialling
 	h.g.domain.work.Go(func() { h.g.domain.reach(h.g) })
 }
 
-// setGuarded notes whether a receive may simply wait on the gate: it may not if the gate is dead, or has no links yet. The
-// holder calls it after each change of either.
+// setGuarded sets guarded. The holder calls it after each change of flow.Dead and stage.
 func (h *lockedGate) setGuarded() { h.guarded = h.flow.Dead != nil || h.stage != linked }
 
-// admits says whether a receive may wait on a gate that is not simply open; if not it has
-// ended.
-func (h *lockedGate) admits(c *flow.Request) bool {
+// admitsReceive reports whether a receive may wait at a guarded gate. If the gate is dead, it ends the receive and returns
+// false.
+func (h *lockedGate) admitsReceive(c *flow.Request) bool {
 	if f := &h.flow; f.Dead != nil {
 		f.Finish(c, f.Dead)
 		return false
 	}
-	if h.g.domain != nil && h.g.domain.s.orphan.Load() {
+	if h.g.domain != nil && h.g.domain.s.relayLost.Load() {
 		h.wantLinks()
 	}
 	return true
 }
 
-// verdict decides what becomes of a first rail that the peer has dialled.
+// verdict decides what becomes of a first rail that the peer has dialled, and returns the answer. After linkYes the gate keeps
+// the link.
 func (h *lockedGate) verdict(link driver.Link) uint64 {
 	switch {
-	case h.end != nil || h.stage == absent:
+	case h.endErr != nil || h.stage == absent:
 		return linkNever
-	case h.stage == unlinked, h.stage == dialling && h.g.rank < h.g.own:
+	case h.stage == unlinked, h.stage == dialling && h.g.rank < h.g.ownRank:
 		h.stage = accepting
 		h.accepted = make([]driver.Link, len(h.g.rails))
 		h.accepted[0] = link
@@ -124,16 +122,17 @@ func (h *lockedGate) verdict(link driver.Link) uint64 {
 	return linkLater
 }
 
-// further takes a rail of links that are being accepted. False: there is no place for it.
-func (h *lockedGate) further(rail int, link driver.Link) bool {
-	if h.end != nil || h.stage != accepting || h.accepted[rail] != nil {
+// acceptRail takes a further rail that the peer has dialled. It returns false if the gate does not accept links, or has that
+// rail.
+func (h *lockedGate) acceptRail(rail int, link driver.Link) bool {
+	if h.endErr != nil || h.stage != accepting || h.accepted[rail] != nil {
 		return false
 	}
 	h.accepted[rail] = link
 	return true
 }
 
-// allAccepted says that all rails are there.
+// allAccepted reports whether all rails have come.
 func (h *lockedGate) allAccepted() bool {
 	for _, link := range h.accepted {
 		if link == nil {
@@ -143,10 +142,10 @@ func (h *lockedGate) allAccepted() bool {
 	return true
 }
 
-// attach installs the links of a gate in the stage from, in which they were being made, and starts what has waited for
-// them. False: the gate does not want them any more.
+// attach gives the gate its links, which were made in the stage from, and sends what has waited for them. It returns false if
+// the gate is not in that stage any more; then the caller closes the links.
 func (h *lockedGate) attach(from linkStage, links []driver.Link) bool {
-	if h.end != nil || h.stage != from {
+	if h.endErr != nil || h.stage != from {
 		return false
 	}
 	h.stage, h.accepted = linked, nil
@@ -155,7 +154,7 @@ func (h *lockedGate) attach(from linkStage, links []driver.Link) bool {
 		h.g.rails[i].bind(link)
 	}
 	h.bind(links[0], h.eager)
-	h.made = uint64(len(links))
+	h.linksMade = uint64(len(links))
 	h.endWaiters(nil)
 	if h.flow.Outgoing() {
 		h.drain()
@@ -163,24 +162,24 @@ func (h *lockedGate) attach(from linkStage, links []driver.Link) bool {
 	return true
 }
 
-// endWaiters ends the calls of Link.
+// endWaiters ends the requests of Gate.Link with err.
 func (h *lockedGate) endWaiters(err error) {
 	for r := h.linkWaiters.pop(); r != nil; r = h.linkWaiters.pop() {
 		h.flow.Finish(&r.core, err)
 	}
 }
 
-// endUnlinked is the leave of a gate that has no links: it says NEVER from here on.
+// endUnlinked closes a gate that has no links. From here on it answers NEVER.
 func (h *lockedGate) endUnlinked() {
 	h.stage = absent
 	h.endWaiters(h.flow.Dead)
 }
 
-// Link makes the links to the peer now, instead of when they are first needed, and waits until they are there. It fails
-// with the cause of ctx when that is done, with a PeerError when the links cannot be made, and with ErrClosed when the
-// session is closed. It blocks the calling thread or goroutine only. Hooks must not call it.
+// Link makes the links to the peer now, instead of when they are first needed, and waits for them. It fails with the cause of
+// ctx when ctx is done, with a PeerError if the links cannot be made, and with ErrClosed if the session is closed. It blocks
+// the calling thread or goroutine only. Hooks must not call it.
 func (g *Gate) Link(ctx context.Context) error {
-	if err := g.barred(); err != nil {
+	if err := g.accessError(); err != nil {
 		return err
 	}
 	r := &Request{}
@@ -194,35 +193,34 @@ func (g *Gate) Link(ctx context.Context) error {
 		h.linkWaiters.push(r)
 		h.wantLinks()
 	}
-	h.letGo()
+	h.unlock()
 	if err := r.WaitContext(ctx); err != nil {
 		return during(fmt.Sprintf("link to rank %d", g.rank), err)
 	}
 	return nil
 }
 
-// nowhere is the link of a gate that has none yet: nothing has come, and there is no room. The first send through it
-// starts to make the real links. The holder of the gate's lock calls its methods; any thread may call Close and
-// Descriptor.
-type nowhere struct {
+// unlinkedLink is the link of a gate that has no links yet: nothing comes over it, and it has no room. The first send over it
+// starts to make the real links. The holder of the gate's lock calls its methods; any thread may call Close and Descriptor.
+type unlinkedLink struct {
 	driver.Plain
 	h *lockedGate
 }
 
-func (nowhere) Caps() driver.Caps {
+func (unlinkedLink) Caps() driver.Caps {
 	return driver.Caps{Short: -1, Buffered: true, Place: driver.Place{Node: -1}}
 }
 
-func (no nowhere) Send(*driver.Header, []byte, [][]byte, bool) (bool, error) {
+func (no unlinkedLink) Send(*driver.Header, []byte, [][]byte, bool) (bool, error) {
 	no.h.wantLinks()
 	return false, nil
 }
 
-func (nowhere) Flush() (bool, error)                            { return true, nil }
-func (nowhere) Recv(*driver.Header) (_ []byte, _ bool, _ error) { return }
-func (nowhere) Push([]byte) (int, error)                        { return 0, nil }
-func (nowhere) Pull([]byte) (int, error)                        { return 0, nil }
-func (nowhere) Descriptor() int                                 { return -1 }
-func (nowhere) Arm(bool) bool                                   { return true }
-func (nowhere) Disarm()                                         {}
-func (nowhere) Close() error                                    { return nil }
+func (unlinkedLink) Flush() (bool, error)                            { return true, nil }
+func (unlinkedLink) Recv(*driver.Header) (_ []byte, _ bool, _ error) { return }
+func (unlinkedLink) Push([]byte) (int, error)                        { return 0, nil }
+func (unlinkedLink) Pull([]byte) (int, error)                        { return 0, nil }
+func (unlinkedLink) Descriptor() int                                 { return -1 }
+func (unlinkedLink) Arm(bool) bool                                   { return true }
+func (unlinkedLink) Disarm()                                         {}
+func (unlinkedLink) Close() error                                    { return nil }

@@ -29,11 +29,11 @@ func unlinkedGate(t *testing.T, own, rank int) *Gate {
 	t.Helper()
 	s := &Session{linker: newLinker(time.Minute)}
 	t.Cleanup(s.linker.stop)
-	s.cfg.Rank, s.cfg.Size, s.cfg.names, s.cfg.networks = own, 3, []string{"a", "b"}, make([]driver.Driver, 2)
+	s.cfg.Rank, s.cfg.Size, s.cfg.railNames, s.cfg.drivers = own, 3, []string{"a", "b"}, make([]driver.Driver, 2)
 	s.linker.cards = make([]roster.Card, 3)
 	s.linker.cards[rank] = roster.Card{Rank: rank, Window: 1 << 20, Records: 10}
 	s.openJob()
-	return s.job.gate(remoteDomain{rank, 0})
+	return s.job.makeGate(remoteDomain{rank, 0})
 }
 
 // TestLinkStages: what becomes of a link that the peer has dialled, in every stage, from either
@@ -64,16 +64,16 @@ func TestLinkStages(t *testing.T) {
 				g.locked.accepted = make([]driver.Link, 2)
 			}
 			if c.ended {
-				g.locked.end = &PeerError{Rank: c.peer, Err: ErrPeerLost}
+				g.locked.endErr = &PeerError{Rank: c.peer, Err: ErrPeerLost}
 			}
 			first, second := simnet.Pair(simnet.Options{})
 			if got := g.locked.verdict(first); got != c.want || g.locked.stage != c.next {
 				t.Errorf("answer %d, stage %d; want %d, %d", got, g.locked.stage, c.want, c.next)
 			}
-			if took := g.locked.further(1, second); took != (c.next == accepting) {
+			if took := g.locked.acceptRail(1, second); took != (c.next == accepting) {
 				t.Errorf("a further rail was taken: %v", took)
 			}
-			if g.locked.further(1, second) {
+			if g.locked.acceptRail(1, second) {
 				t.Error("the same rail was taken twice")
 			}
 		})
@@ -376,7 +376,7 @@ func TestOrphanLearnsOfLeave(t *testing.T) {
 			if err := j.sessions[0].Close(); err != nil {
 				t.Error(err)
 			}
-			for !one.orphan.Load() { // the news come from another goroutine
+			for !one.relayLost.Load() { // the news come from another goroutine
 				runtime.Gosched()
 			}
 			var r *Request

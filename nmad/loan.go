@@ -57,11 +57,11 @@ func (r *Request) Loan() Loan {
 	if r == nil || !r.ended() || !r.core.UsesRare || r.core.Rare.Lease == nil {
 		return Loan{}
 	}
-	x, generation := r.core.Rare.Lease, r.core.Rare.Leased
+	x, generation := r.core.Rare.Lease, r.core.Rare.LeaseGeneration
 	if x.Generation.Load() != generation { // released: it may be that of another message by now
 		return Loan{}
 	}
-	return Loan{r.source(), x, generation, x.There, x.Bytes}
+	return Loan{r.source(), x, generation, x.InPeer, x.Bytes}
 }
 
 // source is the gate that the message of a receive came from.
@@ -110,7 +110,7 @@ func (h *lockedGate) View(card []byte, place, size uint64) ([]byte, error) {
 
 // closeView unmaps the peer's memory once the gate has ended and nothing of it is loaned.
 func (h *lockedGate) closeView() {
-	if h.flow.Unseen() {
+	if h.flow.ViewUnused() {
 		_ = h.view.Vacate() // else it stays mapped
 		h.view = nil
 	}

@@ -137,8 +137,8 @@ func TestLoan(t *testing.T) {
 		if want := uint64(4 * 2 * 2); lends(d) && stats.Loaned != want || !lends(d) && stats.Loaned != 0 {
 			t.Errorf("%d messages were loaned", stats.Loaned)
 		}
-		if p := from.buffers.Load(); p.taken != 0 || p.free.Free() != DefaultLoans/pageBytes {
-			t.Errorf("%d blocks are taken, %d pages free", p.taken, p.free.Free())
+		if p := from.buffers.Load(); p.inUse != 0 || p.free.Free() != DefaultLoans/pageBytes {
+			t.Errorf("%d blocks are taken, %d pages free", p.inUse, p.free.Free())
 		}
 	})
 }
@@ -216,8 +216,8 @@ func TestLoanReceives(t *testing.T) {
 			}
 		}
 	}
-	if p := from.buffers.Load(); p.taken != 0 {
-		t.Errorf("%d blocks are taken", p.taken)
+	if p := from.buffers.Load(); p.inUse != 0 {
+		t.Errorf("%d blocks are taken", p.inUse)
 	}
 }
 
@@ -389,7 +389,7 @@ func TestBufferMisuse(t *testing.T) {
 		t.Error(err)
 	}
 	again := alloc(t, from, 10_000, 1)
-	if again.block != b.block || again.block.at != 0 || b.Bytes() != nil || b.Release() == nil {
+	if again.block != b.block || again.block.firstPage != 0 || b.Bytes() != nil || b.Release() == nil {
 		t.Error("an old handle is good for the buffer that came after it")
 	}
 	again.Release()
@@ -453,7 +453,7 @@ func TestLoanSelf(t *testing.T) {
 		}
 	}
 	j.close()
-	if _, err := g.Alloc(1); !errors.Is(err, ErrClosed) || !g.buffers.Load().gone {
+	if _, err := g.Alloc(1); !errors.Is(err, ErrClosed) || !g.buffers.Load().vacated {
 		t.Errorf("a buffer after Close: %v, or memory stays mapped", err)
 	}
 }
@@ -486,7 +486,7 @@ func TestLoanClose(t *testing.T) {
 			for _, e := range j.engines {
 				e.Close()
 			}
-			if from.buffers.Load().gone || to.locked.view == nil {
+			if from.buffers.Load().vacated || to.locked.view == nil {
 				t.Error("memory is gone before it was released")
 			}
 			if !bytes.Equal(b.Bytes(), pattern(50_000, 1)) {
@@ -499,7 +499,7 @@ func TestLoanClose(t *testing.T) {
 			if err := b.Release(); err != nil {
 				t.Error(err)
 			}
-			if !from.buffers.Load().gone || to.locked.view != nil {
+			if !from.buffers.Load().vacated || to.locked.view != nil {
 				t.Error("memory stays mapped")
 			}
 		})

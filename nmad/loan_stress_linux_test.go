@@ -165,7 +165,7 @@ func TestLoanStress(t *testing.T) {
 func (pool *bufferPool) busy() bool {
 	pool.mu.Lock()
 	defer pool.mu.Unlock()
-	return pool.taken > 0
+	return pool.inUse > 0
 }
 
 // fill writes message i of a tag: each word depends on its place.

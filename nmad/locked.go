@@ -8,73 +8,74 @@ import (
 	"github.com/pm2-go/pm2/nmad/internal/mapped"
 )
 
-// lockedGate is a gate whose lock the caller has. It has all that the lock guards, and the methods that need the lock. Only
-// Gate.lock, tryLock, lockLists, enter and fresh return one; letGo, drop and pollLocked end it.
+// lockedGate is a gate whose lock the caller holds: the fields that the lock guards, and the methods that need it. Only
+// Gate.lock, tryLock, lockLists, enter and fresh return one. The caller gives it up by unlock, unlockOnly, unlockAndYield or
+// pollLocked.
 type lockedGate struct {
 	g        *Gate
-	contexts []*Context   // in which the gate takes part
-	flow     flow.Flow    // all protocols; its Dead is what new requests fail with
-	started  requestQueue // taken in from the inbox, and not begun yet
+	contexts []*Context   // the open contexts to whose groups the gate's rank belongs
+	flow     flow.Flow    // the protocols
+	started  requestQueue // requests taken out of the inbox that have not begun yet
 
 	// The small track of the first rail, over which all packets travel.
-	link   driver.Link   // changes once, when the gate gets its links
-	head   driver.Header // of the packet that is being received
-	apart  bool          // the gate has lists under a lock of their own
-	slow   bool          // calls of the link enter the kernel: other threads are to have the lists meanwhile
-	echoes bool          // the link brings back what it is given: the gate leads to the own rank
-	echoed bool          // echo has something to take in
-	parts  [1][]byte     // of a message that is being injected
+	link      driver.Link   // unlinkedLink at first; changes once, when the gate gets its links
+	head      driver.Header // of the packet that is being received
+	hasLists  bool          // the lists have a lock of their own; see lock.Gate
+	slowCalls bool          // calls of the link are system calls, so other threads get the lists meanwhile
+	echoes    bool          // the link brings back what it is given: the gate leads to the own rank
+	echoDue   bool          // echo has something to receive
+	injected  [1][]byte     // memory for the second part of a message of Inject
 
 	// All rails.
-	armed  int8  // rails on whose descriptors the engine sleeps
-	woken  bool  // rails are to be looked at; see lookAtRails
-	kept   int   // transfers whose buffer a link has not given back; see transfer
-	waited int64 // cycles: until then a waiter polls for bytes of long messages, 0: none does; see waiterPolls
-	ticks  uint  // of a gate with several rails
+	armedRails    int8  // number of rails on whose descriptors the engine sleeps
+	railsWoken    bool  // lookAtRails has to look at rails that have woken the sleeper
+	keptTransfers int   // number of transfers whose buffer the link has not given back; see transfer
+	waiterUntil   int64 // cycle counter up to which a waiter polls for bytes of long messages; 0 if none does; see waiterPolls
+	ticks         uint  // number of calls of lookAround
 
 	// The threads that wait.
-	callsSinceWait int           // blocking calls since the last one that had to wait
-	awake          int           // threads whose Recv is done after they had to wait, and that have not run since; with hooks
-	free           *flow.Request // requests for the blocking calls
+	callsSinceWait int           // blocking calls since the last one that had to wait; see unlockAndYield
+	wokenThreads   int           // threads whose blocking call has ended after a wait, and that have not run since; with hooks only
+	freeRequests   *flow.Request // list of requests for the blocking calls
 
-	// What is to be told.
-	over    requestQueue // done, and to be told when the lock is let go
-	called  bool         // something was added to calls since the lock was taken
-	holding bool         // the engine counts bytes in the driver's buffer, or messages that were gathered, as pending
-	needing bool         // the engine counts the requests that the flow counts
+	// What unlock passes on.
+	toSignal        requestQueue // requests that have ended, and whose completion, or Queue, is to be signalled
+	upcallsAdded    bool         // a call was added to Gate.upcalls since the lock was taken
+	countedUnsent   bool         // the engine counts this gate as pending because of flow.Flow.Pending's holding
+	countedRequests bool         // the engine counts this gate as pending because of flow.Flow.Pending's requests
 
-	// Whether the gate lives, and how it ends (gate_close.go).
-	end   *PeerError        // why it has ended; nil: it has not
-	ended time.Time         // when
-	onEnd func(*lockedGate) // called once, when it has ended; must only take note
-	news  string            // that the peer has ended, as the control connection tells; "": it has not told
+	// The end of the gate (gate_close.go).
+	endErr   *PeerError        // why the gate has ended; nil before
+	endTime  time.Time         // when the gate has ended
+	onEnd    func(*lockedGate) // called once, at the end of the gate, with the lock held; must not block
+	peerNews string            // how the peer has ended, as the control connection has told; "" before
 
-	// How far its links are (linkstage.go).
+	// The links (linkstage.go).
 	stage       linkStage
-	guarded     bool          // there are no links yet, or the gate has ended: a receive has to ask admits whether it may stand in the queue; setGuarded alone writes it
-	made        uint64        // links, for Stats
-	slips       laneSlips     // of code outside of Go
-	accepted    []driver.Link // accepting: what is here; belongs to welcome
-	linkWaiters requestQueue  // of Gate.Link
+	guarded     bool          // the gate has no links yet, or is dead: a receive must ask admitsReceive before it waits. setGuarded writes it
+	linksMade   uint64        // number of links, for Stats
+	slips       laneSlips     // receives that C code begins; see lane_unsafe.go
+	accepted    []driver.Link // in the stage accepting: the links that have come, by rail; they belong to welcome
+	linkWaiters requestQueue  // requests of Gate.Link
 
-	// Which way messages take: this, and what the rails cost, which is the flow's.
-	eager      int    // as bounds.eager, once there are links
-	eagerWhy   string // where the eager limit comes from; "": the driver
-	eagerFixed bool   // the configuration says it, so what is measured does not change it
+	// What decides the protocol, beside the costs of the rails, which are in flow.
+	eager      int    // bounds.eager
+	eagerWhy   string // where the eager limit comes from; "" if from the driver
+	eagerFixed bool   // the configuration sets the eager limit, so a measurement does not change it
 
-	view *mapped.Memory // the memory out of which the peer lends; nil: it is not mapped
+	view *mapped.Memory // the memory of the peer's loans; nil while it is not mapped
 }
 
-// fresh is lock for the maker of a gate, which no other thread has yet.
+// fresh is lock for the maker of a gate that no other thread knows yet.
 func (g *Gate) fresh() *lockedGate { return &g.locked }
 
-// lock takes the lock, and waits for it. It must not be called from hooks: those try.
+// lock spins until it has the lock. Hooks must not call it: they call tryLock.
 func (g *Gate) lock() *lockedGate {
 	g.mu.Lock()
 	return &g.locked
 }
 
-// tryLock takes the lock if it is free; nil: it is not.
+// tryLock takes the lock if it is free; else it returns nil.
 func (g *Gate) tryLock() *lockedGate {
 	if !g.mu.TryLock() {
 		return nil
@@ -82,14 +83,14 @@ func (g *Gate) tryLock() *lockedGate {
 	return &g.locked
 }
 
-// lockLists takes the lock of the lists alone, if there is one. Then its holder may only use the parts of lockedGate that have
-// to do with sending and matching. lock.Gate.DropLists releases it.
+// lockLists takes the lock of the lists alone, if there is one. Its holder may only use the parts of lockedGate that have to
+// do with sending and matching. lock.Gate.UnlockLists releases it.
 func (g *Gate) lockLists() *lockedGate {
-	g.mu.TakeLists()
+	g.mu.LockLists()
 	return &g.locked
 }
 
-// enter takes the lock and handles what other threads have left before.
+// enter spins until it has the lock, and handles what other threads have left in the inbox.
 func (g *Gate) enter() *lockedGate {
 	g.mu.Lock()
 	h := &g.locked
@@ -99,5 +100,5 @@ func (g *Gate) enter() *lockedGate {
 	return h
 }
 
-// drop releases the lock without the work of letGo: the caller has left none to do.
-func (h *lockedGate) drop() { h.g.mu.Unlock() }
+// unlockOnly releases the lock without the work of unlock, for a caller that has left no work.
+func (h *lockedGate) unlockOnly() { h.g.mu.Unlock() }

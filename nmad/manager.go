@@ -30,9 +30,9 @@ type managed struct {
 type managedStage uint8
 
 const (
-	known managedStage = iota
-	joined
-	parted
+	rankKnown managedStage = iota
+	jobJoined
+	managerLeft
 )
 
 // startedBy is the manager of this process, found once.
@@ -115,7 +115,7 @@ func (mg *managed) stepTo(stage managedStage) error {
 // meet agrees with the other processes of the job on where they meet, and fills in what the user has not set.
 func (cfg *Config) meet(ctx context.Context) error {
 	m := cfg.manager
-	if err := m.stepTo(joined); err != nil || cfg.Size == 1 {
+	if err := m.stepTo(jobJoined); err != nil || cfg.Size == 1 {
 		return err
 	}
 	most := cfg.Timeout
@@ -141,10 +141,10 @@ func (cfg *Config) meetByName(ctx context.Context) error {
 	if err := cfg.check(); err != nil {
 		return err // no need to wait
 	}
-	if cfg.start = cfg.Timeout; cfg.start == 0 {
-		cfg.start = meetLimit
+	if cfg.startTimeout = cfg.Timeout; cfg.startTimeout == 0 {
+		cfg.startTimeout = meetLimit
 	}
-	ctx, stop := limit.Context(ctx, cfg.start)
+	ctx, stop := limit.Context(ctx, cfg.startTimeout)
 	defer stop()
 	host, l, err := manager.MeetByName(ctx, cfg.Rank, cfg.Rendezvous, os.Getenv(EnvIface))
 	if err != nil {
@@ -186,8 +186,8 @@ func (s *Session) Abort(status int, why string) {
 	}
 	rank := s.Rank()
 	fmt.Fprintf(os.Stderr, "nmad: rank %d aborts the job with status %d: %s\n", rank, status, why)
-	if s.made() && s.cfg.manager != nil {
-		if s.bereft.Load() {
+	if s.valid() && s.cfg.manager != nil {
+		if s.peerLost.Load() {
 			time.Sleep(causeLimit)
 		}
 		if err := s.cfg.manager.Abort(status, why); err != nil {
@@ -199,7 +199,7 @@ func (s *Session) Abort(status int, why string) {
 
 // finalize tells the manager that this process is done with it.
 func (mg *managed) finalize() error {
-	if err := mg.stepTo(parted); err != nil {
+	if err := mg.stepTo(managerLeft); err != nil {
 		return nil // another session has
 	}
 	ctx, stop := limit.Context(context.Background(), openLimit)
@@ -220,7 +220,7 @@ type program struct {
 // Program says which program of the job's command line this process runs, 0 being the first, as its launcher or its
 // process manager tells; false: neither does. The first call may wait for the process manager.
 func (s *Session) Program() (number int, known bool) {
-	if !s.made() {
+	if !s.valid() {
 		return 0, false
 	}
 	s.program.once.Do(func() {
@@ -232,7 +232,7 @@ func (s *Session) Program() (number int, known bool) {
 func (cfg *Config) findProgram() (number int, known bool) {
 	if cfg.manager == nil {
 		number, err := setting.Number(os.Getenv(EnvProgram))
-		return number, err == nil && cfg.told != nil
+		return number, err == nil && cfg.fromEnv != nil
 	}
 	m, ok := cfg.manager.Manager.(manager.Programs)
 	if !ok {
@@ -269,8 +269,8 @@ func toldPresence() (*presence.Teller, error) {
 
 // tellLost tells the launcher, before any call fails for it, that the peer is lost, unless it had left the job.
 func (g *Gate) tellLost(h *lockedGate) {
-	if h.end == nil && g.domain.made() {
-		g.domain.s.bereft.Store(true)
+	if h.endErr == nil && g.domain.valid() {
+		g.domain.s.peerLost.Store(true)
 		g.domain.s.cfg.presence.Tell(presence.Lost)
 	}
 }

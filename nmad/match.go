@@ -6,58 +6,57 @@ import (
 	"github.com/pm2-go/pm2/nmad/internal/match"
 )
 
-// Match says which messages a receive or a probe is for: those whose tags agree with Tag in all bits that are set in Mask,
-// in a context. The zero Match is for any message that was sent without naming a context.
+// Match says which messages a receive or a probe takes: those in a context whose tags agree with Tag in all bits that are set
+// in Mask. The zero Match takes any message that was sent without a context.
 type Match struct {
 	Tag, Mask uint64
-	Context   *Context // nil: that of messages which name none
+	Context   *Context // nil: messages that were sent without a context
 }
 
 // Tag returns a Match for exactly that tag.
 func Tag(tag uint64) Match { return Match{Tag: tag, Mask: exact} }
 
-// exact is the mask that leaves no choice.
+// exact is the mask of a Match for one tag only.
 const exact = match.Exact
 
-// Matches says whether mt is for messages with that tag in its context.
+// Matches reports whether mt takes messages with that tag, in its context.
 func (mt Match) Matches(tag uint64) bool { return mt.pattern().Matches(tag) }
 
 func (mt Match) pattern() match.Pattern { return match.Pattern{Tag: mt.Tag, Mask: mt.Mask} }
 
-// newAny makes what the gates to a group share, in the process with the rank own. Hooks wait for its lock, so it is one
-// that they may take.
+// newAny makes the list of receives from any source that the gates to a group share. own is the rank of this process. Its lock
+// is one that hooks may wait for.
 func newAny(group match.Group, own int) *match.Any[flow.Request] {
 	return match.NewAny[flow.Request](group, own, &marcel.SpinLock{})
 }
 
-// join has the gate share its receives from any source with others.
+// join makes the gate share its receives from any source with other gates.
 func (h *lockedGate) join(any *match.Any[flow.Request]) {
 	h.g.any = any
 	h.flow.Join(flow.Plain, any)
 }
 
-// Receives and probes from any source, as a session and its gates see them: ANYSOURCE.md has the protocol. A thread that
-// posts one never waits for the lock of a gate: it leaves the gate's part of the work for the holder, as a request
-// (inbox.go).
+// The rest of this file has the part of a domain and its gates in receives and probes from any source; ANYSOURCE.md has the
+// protocol. A thread that posts one never waits for the lock of a gate: it leaves the gate's part of the work in the inbox.
 
-// startAny begins a receive, or a probe, from any source in a context.
+// startAny begins a receive, or a probe, from any source in a context (nil: in none).
 func (d *Domain) startAny(r *Request, in *Context) {
-	x, any := r.useRare(), in.of(d)
+	x, any := r.useRare(), in.anyIn(d)
 	x.Anywhere, x.domain, x.any = true, d, any
-	r.tellOwner()
+	r.notifyOwner()
 	r.core.Stage, r.core.Counted = flow.Posted, true
-	r.gate.mover.Need()         // it is under no gate's lock, and counts for itself
-	any.Post(&r.core.Rare.Wild) // r may be done, and started again, from here on
+	r.gate.pollEngine.Need()    // no gate counts r as pending; tellEnd calls Done
+	any.Post(&r.core.Rare.Wild) // from here on r may end, and be started again
 	d.look(any)
-	if d.s.orphan.Load() {
-		d.linkOrphan()
+	if d.s.relayLost.Load() {
+		d.meshOnce()
 	}
-	if any.Over() != nil {
-		d.own().look() // if no gate has messages, this one fails it
+	if any.Err() != nil {
+		d.ownGate().look() // if no gate has messages, this one makes r fail
 	}
 }
 
-// look makes all gates that may hold unexpected messages compare them with the receives from any source of a context.
+// look makes all gates that may hold unexpected messages compare them with the receives in any.
 func (d *Domain) look(any *match.Any[flow.Request]) {
 	for rank := range any.Flagged {
 		if any.Empty() {
@@ -67,21 +66,21 @@ func (d *Domain) look(any *match.Any[flow.Request]) {
 	}
 }
 
-// lookLast is look for receives that were posted before the last sender has ended.
+// lookLast is look after the end of the last sender: it makes the receives in any fail that find no message.
 func (d *Domain) lookLast(any *match.Any[flow.Request]) {
 	d.look(any)
-	d.own().look()
+	d.ownGate().look()
 }
 
-// look makes the gate compare its unexpected messages with the receives from any source. The caller does it, or the holder
-// of the lock.
+// look makes the gate compare its unexpected messages with the receives from any source: the caller does so, or the holder of
+// the lock.
 func (g *Gate) look() {
 	g.lookAgain()
 	g.tend()
 }
 
-// failLost fails the receives from any source that have no message and will get none. It runs after this gate has compared
-// its messages with all receives up to that age.
+// failLost fails the receives from any source that have no message and will get none. The caller has compared the messages of
+// this gate with all receives of up to that age.
 func (h *lockedGate) failLost(age uint64) {
 	h.failLostOf(h.g.any, age)
 	for _, c := range h.contexts {
@@ -89,12 +88,13 @@ func (h *lockedGate) failLost(age uint64) {
 	}
 }
 
+// failLostOf is failLost for one context.
 func (h *lockedGate) failLostOf(any *match.Any[flow.Request], age uint64) {
-	why := any.Over()
+	why := any.Err()
 	if why == nil {
 		return
 	}
-	any.Looked(h.g.rank, age)
+	any.Searched(h.g.rank, age)
 	for c := any.TakeLost(); c != nil; c = any.TakeLost() {
 		h.flow.Finish(c, why)
 	}

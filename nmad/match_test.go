@@ -103,7 +103,7 @@ func TestAnySourceAfterTheEnd(t *testing.T) {
 		s := j.sessions[0]
 		onThreads(3, func(i int) {
 			if i == 2 {
-				for s.job.any.Over() == nil { // until both ends are known here
+				for s.job.any.Err() == nil { // until both ends are known here
 					s.job.poll()
 					runtime.Gosched()
 				}
@@ -150,7 +150,7 @@ func TestAnySourceAfterTheEnd(t *testing.T) {
 		h := own.lock() // so that both lie in the inbox
 		m = own.Isend(5, make([]byte, 8))
 		r := s.Irecv(Tag(5), make([]byte, 8))
-		h.letGo()
+		h.unlock()
 		if err := errors.Join(m.Wait(), r.Wait()); err != nil {
 			t.Errorf("a message of the own rank, started while another thread had the lock: %v", err)
 		}
@@ -207,7 +207,7 @@ func TestAnySourceOfGroup(t *testing.T) {
 func TestAnySourceOfOrphanWaitsForNoLock(t *testing.T) {
 	j := newJob(t, 3, networks()["sim"], nil)
 	s := j.sessions[0]
-	s.orphan.Store(true)
+	s.relayLost.Store(true)
 	own := s.job.gates.at(0)
 	h := own.lock()
 	started := make(chan *Request)
@@ -218,7 +218,7 @@ func TestAnySourceOfOrphanWaitsForNoLock(t *testing.T) {
 	case <-time.After(20 * time.Second):
 		t.Error("it waits for the lock of the own gate")
 	}
-	h.letGo()
+	h.unlock()
 	if r == nil {
 		r = <-started
 	}
@@ -273,7 +273,7 @@ func BenchmarkReceiveAmongWildcards(b *testing.B) {
 			r := &Request{}
 			b.ReportAllocs()
 			for b.Loop() {
-				r.prepare(g, flow.OpRecv, nil, 7, nil, flow.ByStage)
+				r.prepare(g, flow.OpRecv, nil, 7, nil, flow.NotifyNone)
 				r.core.Entry.Age = g.any.Now()
 				g.locked.startRecv(r)
 				if requestOf(g.locked.flow.Match(flow.Plain, 7)) != r {

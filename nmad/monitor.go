@@ -46,9 +46,9 @@ func (s *Session) Monitor(kinds EventKind, f func(Event)) (stop func()) {
 		return func() {}
 	}
 	m := &monitor{kinds, f}
-	s.watch.change(func(l []*monitor) []*monitor { return append(l, m) })
+	s.monitors.change(func(l []*monitor) []*monitor { return append(l, m) })
 	return func() {
-		s.watch.change(func(l []*monitor) []*monitor {
+		s.monitors.change(func(l []*monitor) []*monitor {
 			return slices.DeleteFunc(l, func(x *monitor) bool { return x == m })
 		})
 	}

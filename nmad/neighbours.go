@@ -14,9 +14,9 @@ import (
 // sessions of one process, which then has one place. Processes in different name spaces of pids on one host share its
 // processors all the same.
 type neighbours struct {
-	index, count int  // this process among them, in the order of their ranks
-	alike        bool // all may use the same processors
-	crowded      bool // those with which it shares processors are more than these are
+	index, count   int  // this process among them, in the order of their ranks
+	sameCPUs       bool // all may use the same processors
+	oversubscribed bool // those with which it shares processors are more than these are
 }
 
 // ownCPUs is what a card says of the processors of this process; empty: it is not known, or too long to tell.
@@ -41,7 +41,7 @@ func neighboursOf(cards []roster.Card, rank int) (n neighbours) {
 	if err != nil || own.Empty() || host == "" {
 		return neighbours{count: 1}
 	}
-	n.alike = true
+	n.sameCPUs = true
 	sharing, all := 0, own
 	seen := map[process]bool{}
 	for _, c := range cards {
@@ -55,13 +55,13 @@ func neighboursOf(cards []roster.Card, rank int) (n neighbours) {
 		}
 		n.count++
 		theirs, err := topo.ParseCPUList(c.CPUs)
-		n.alike = n.alike && err == nil && theirs.Equal(own)
+		n.sameCPUs = n.sameCPUs && err == nil && theirs.Equal(own)
 		if theirs.Intersects(own) {
 			sharing++
 			all = all.Or(theirs)
 		}
 	}
-	n.crowded = sharing > all.Count()
+	n.oversubscribed = sharing > all.Count()
 	return n
 }
 
@@ -77,12 +77,12 @@ func bootOf(c roster.Card) string {
 func (s *Session) settleIn(cards []roster.Card) {
 	c := &s.cfg
 	n := neighboursOf(cards, c.Rank)
-	if n.crowded {
-		c.Shared = true
+	if n.oversubscribed {
+		c.SharedCPUs = true
 		shareCPUs()
 	}
-	c.crowded.Store(c.Shared)
-	if c.told == nil || c.Unbound || n.count < 2 || !n.alike || marcel.Running() || !cpus.Inherited() {
+	c.oversubscribed.Store(c.SharedCPUs)
+	if c.fromEnv == nil || c.Unbound || n.count < 2 || !n.sameCPUs || marcel.Running() || !cpus.Inherited() {
 		return
 	}
 	if all, err := cpus.Usable(); err == nil {

@@ -44,7 +44,7 @@ func TestNeighbours(t *testing.T) {
 		t.Error("no processors of this process")
 	}
 	many := fmt.Sprintf("%0*d", roster.MaxCPUs+1, 0)
-	if got := neighboursOf([]roster.Card{on("a/1", 1, many)}, 0); got.crowded {
+	if got := neighboursOf([]roster.Card{on("a/1", 1, many)}, 0); got.oversubscribed {
 		t.Errorf("%+v", got)
 	}
 }

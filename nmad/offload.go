@@ -48,7 +48,7 @@ type offload struct {
 
 // offloading makes what offloads the sends of a gate; nil: nothing does.
 func offloading(g *Gate, cfg *DomainConfig) *offload {
-	if cfg.Offload == OffloadOff || g.rank == g.own {
+	if cfg.Offload == OffloadOff || g.rank == g.ownRank {
 		return nil
 	}
 	x := &offload{g: g}
@@ -77,7 +77,7 @@ func (of *offload) schedule() bool {
 	if of.vector != nil {
 		return of.tasklet.Schedule()
 	}
-	vp, err := of.g.mover.Offload(&of.task, false)
+	vp, err := of.g.pollEngine.Offload(&of.task, false)
 	if vp >= 0 {
 		of.idle.Add(1)
 	}

@@ -6,78 +6,78 @@ import (
 	"github.com/pm2-go/pm2/nmad/internal/flow"
 )
 
-// Envelope describes a message: source, tag and size, without its data.
+// Envelope describes a message without its data.
 type Envelope struct {
 	Source int    // rank of its sender
-	Tag    uint64 //
-	Size   uint64 // bytes
+	Tag    uint64 // its tag
+	Size   uint64 // length of the whole message, in bytes
 }
 
-// Kind is what an operation does.
+// Kind says what an operation does.
 type Kind uint8
 
-// The kinds of operations.
 const (
-	OpSend Kind = iota
-	OpRecv
+	OpSend Kind = iota // the operation sends a message
+	OpRecv             // the operation receives a message
 )
 
-// AnySource stands for a rank, in Domain.Post: a receive takes a message from any process, the own one included.
+// AnySource takes the place of a rank in Domain.Post: the receive takes a message from any process, this one included.
 const AnySource = -1
 
 // Op is a send or a receive with all its options; Gate.Post and Domain.Post start it. The zero value of each field is the
-// usual case, except that a receive with the zero Match takes a message with any tag: Tag(7) is for tag 7. An option of
-// the other kind of operation is an ErrConfig.
+// usual case, except that a receive with the zero Match takes a message with any tag; Tag(7) is the Match for tag 7. An
+// option that belongs to the other kind of operation is an ErrConfig.
 type Op struct {
-	Kind  Kind
-	Match // of a send: its context and tag; Mask has no say
+	Kind Kind
+	// Match is the context and the tag of a send, whose Mask is ignored, or says which messages a receive takes.
+	Match
 
-	Buf   []byte   // the message, or where it goes
-	Parts [][]byte // or, if not nil: its parts, one after the other, which are not put together
-	Data  Data     // or, if not nil: something that walks over them
+	// The message, or where it goes, is one of these three; the first one that is not nil in the order Data, Parts, Buf.
+	Buf   []byte   // one piece of memory
+	Parts [][]byte // several pieces, one after the other; they are never put together
+	Data  Data     // pieces that methods describe
 
-	// Done is called when the request is done, instead of waking a thread that waits;
-	// the request may be started again in it. Done, Choose and monitors are called
-	// without any lock, by the thread that moves the gate on: perhaps by a hook of the
-	// scheduler, so they must neither block nor wait nor call Cancel, but may start
-	// requests. Calls on behalf of one gate come one at a time. If one panics the
-	// program ends.
-	Done  func(*Request)
-	Queue *Queue // where the request goes when it is done; nil: nowhere
+	// Done is called when the request is done, in place of waking a waiter. It may start the request again.
+	//
+	// Done, Choose and monitors are called without any lock, by the thread that polls the gate, which may be in a hook of
+	// the scheduler. So they must neither block nor wait, nor call Cancel; they may start requests. Calls for one gate come
+	// one at a time. If a call panics, the program ends.
+	Done func(*Request)
+	// Queue gets the request when it is done; see Session.NewQueue.
+	Queue *Queue
 
-	// Of sends.
+	// Options of a send.
 
-	// Buffer, unless it is the zero one, is used in place of Buf, Parts and Data: it is memory of Gate.Alloc, of the same
-	// gate, and all of it is the message. The sender loans it to a receive that takes loans, and sends it to any other
-	// receive as Buf. The send is done when the receiver has copied or released the message; until then another send of
-	// the buffer fails with ErrActive.
+	// Buffer, unless it is the zero Buffer, takes the place of Buf, Parts and Data: memory of Gate.Alloc of the same gate,
+	// all of which is the message. The sender loans the message to a receive that takes loans, and sends it to any other
+	// receive as it sends Buf. The send is done when the receiver has copied or released the message; until then another
+	// send of the buffer fails with ErrActive.
 	Buffer Buffer
-	// Sync: the send is done only when the receiver has posted its receive. Else a
-	// short message is done as soon as the network has all of it.
+	// Sync makes the send done only when its receive is posted. Without it the send of a short message is done when the
+	// network has all of it.
 	Sync bool
-	// Priority: under the strategy "priority" a message goes before those with a lower
-	// one that wait for the same gate, unless they have the same tag.
+	// Priority orders messages that wait for the same gate under the strategy "priority": a message goes before those with a
+	// lower Priority and another tag.
 	Priority int8
-
-	// Buffered: the message is copied into the memory of Domain.Attach, and the request is done when Post returns; Done
-	// and Queue are not for it. Post fails with ErrBuffer, and sends nothing, if there is no room. If the message is given
-	// up later, the next buffered send of the domain, or Detach, returns the error, and monitors tell it.
+	// Buffered copies the message into the memory of Domain.Attach, so that the request is done when Post returns; it must
+	// not have Done or Queue. Post fails with ErrBuffer, and sends nothing, if there is no room. If the message fails
+	// later, the next buffered send of the domain, or Detach, returns the error, and monitors get it.
 	Buffered bool
 
-	// Of receives.
+	// Options of a receive.
 
-	// Choose, if not nil, is asked for the buffer, instead of Buf, Parts and Data, when the
-	// message, or its announcement, has come. It is called like Done.
+	// Choose, if not nil, is called when the message, or its announcement, has come, and returns the buffer for it, in place
+	// of Buf, Parts and Data. Done says how it is called.
 	Choose func(Envelope) []byte
-	// Loan: the receive takes a message that its sender lends (Gate.Alloc) where it lies, whatever its size, and uses none
-	// of the above. Any other message goes there as usual. In both cases Request.Loan returns the message, unless there
-	// was an error; the program must release it. If the message went into Parts or Data the Loan has no Bytes.
+	// Loan makes the receive take a message that its sender lends (Gate.Alloc) where it lies, whatever its size, and use no
+	// buffer. Any other message goes into the buffer as usual. In both cases Request.Loan returns the message, unless the
+	// request has failed, and the program must release it. If the message went into Parts or Data, the Loan has no Bytes.
 	Loan bool
 
-	drops bool // of a receive of Context.Drop, which a revoked context allows
+	drops bool // a receive of Context.Drop, which is allowed in a revoked context
 }
 
-// check says why op cannot be started between that domain and that rank; nil: it can.
+// check fails if op cannot be started at a gate of that domain to that rank.
 func (op *Op) check(d *Domain, rank int) error {
 	switch {
 	case op.Kind > OpRecv:
@@ -92,14 +92,14 @@ func (op *Op) check(d *Domain, rank int) error {
 	if op.drops {
 		return nil
 	}
-	return op.Context.allows(d, rank)
+	return op.Context.check(d, rank)
 }
 
-// Post starts op with a request of the caller, which may have been used before: it allocates nothing. It fails with
-// ErrActive, and starts nothing, while r is under way. The parts must stay as they are until the request is done; op and
-// the slice of parts may be used again at once.
+// Post starts op with a request of the caller, which may have been used before. It allocates nothing, and does not block;
+// callbacks may call it. It fails with ErrActive, and starts nothing, while r is under way. Afterwards the caller may change op
+// and the slice Parts at once; the memory of the message belongs to the gate until the request is done.
 func (g *Gate) Post(r *Request, op *Op) error {
-	if err := lacking(g.barred(), r, op != nil); err != nil {
+	if err := checkStart(g.accessError(), r, op != nil); err != nil {
 		return err
 	}
 	if err := op.check(g.domain, g.rank); err != nil {
@@ -123,13 +123,13 @@ func (g *Gate) Post(r *Request, op *Op) error {
 		r.prepareSend(g, op)
 	} else {
 		r.prepareRecv(g, op)
-		r.age(op.Mask)
+		r.setAge(op.Mask)
 	}
 	g.submit(r)
 	return nil
 }
 
-// Start is Post with a request of its own, which it returns. Errors show in Test and Wait.
+// Start is Post with a new request, which it returns. Test and Wait of the request return errors.
 func (g *Gate) Start(op *Op) *Request {
 	r := &Request{}
 	if err := g.Post(r, op); err != nil {
@@ -138,12 +138,12 @@ func (g *Gate) Start(op *Op) *Request {
 	return r
 }
 
-// Post is Gate.Post at the gate to that rank, or, for a receive, with AnySource: Request.Source says from which rank the
-// message came. If messages of several gates are there already, successive receives from any source begin with different
-// gates; the messages of one gate are taken in the order of that gate. Such a receive fails when the domain is closed, or
-// with ErrPeerLost when no other process is left.
+// Post is Gate.Post at the gate to a rank. For a receive the rank may be AnySource: then the receive takes a message from any
+// process, and Request.Source returns its rank. If messages of several processes are there already, successive receives begin
+// with different processes; the messages of one process are taken in their order. A receive from any source fails with
+// ErrClosed when the domain is closed, and with ErrPeerLost when no other process is left.
 func (d *Domain) Post(rank int, r *Request, op *Op) error {
-	if err := lacking(d.barred(), r, op != nil); err != nil {
+	if err := checkStart(d.accessError(), r, op != nil); err != nil {
 		return err
 	}
 	if rank != AnySource || op.Kind == OpSend {
@@ -155,13 +155,13 @@ func (d *Domain) Post(rank int, r *Request, op *Op) error {
 	if err := r.claim(); err != nil {
 		return err
 	}
-	r.prepareRecv(d.own(), op)
-	r.useRare().wild(r, op.Mask, false)
+	r.prepareRecv(d.ownGate(), op)
+	r.useRare().setWild(r, op.Mask, false)
 	d.startAny(r, op.Context)
 	return nil
 }
 
-// Start is Post with a request of its own, which it returns. Errors show in Test and Wait.
+// Start is Post with a new request, which it returns. Test and Wait of the request return errors.
 func (d *Domain) Start(rank int, op *Op) *Request {
 	r := &Request{}
 	if err := d.Post(rank, r, op); err != nil {
@@ -170,22 +170,22 @@ func (d *Domain) Start(rank int, op *Op) *Request {
 	return r
 }
 
-// Irecv starts to receive a message that m is for from any rank; see Post.
+// Irecv starts to receive a message that m matches from any rank into buf; see Post.
 func (d *Domain) Irecv(m Match, buf []byte) *Request {
 	return d.Start(AnySource, &Op{Kind: OpRecv, Match: m, Buf: buf})
 }
 
-// Recv receives a message that m is for from any rank, waits for it, and says what it
-// was. With ErrTruncated Size is that of the whole message.
+// Recv receives a message that m matches from any rank into buf, and returns its envelope. With ErrTruncated, Size is that of
+// the whole message. Recv blocks the calling thread or goroutine only.
 func (d *Domain) Recv(m Match, buf []byte) (Envelope, error) {
 	r := d.Irecv(m, buf)
 	err := r.Wait()
 	return r.Envelope(), err
 }
 
-// prepareSend is prepare for a send that may be out of the ordinary.
+// prepareSend is prepare for a send with options.
 func (r *Request) prepareSend(g *Gate, op *Op) {
-	r.prepare(g, flow.OpSend, op.Context, op.Tag, op.Buf, flow.ByState)
+	r.prepare(g, flow.OpSend, op.Context, op.Tag, op.Buf, flow.NotifyState)
 	b := op.Buffer
 	if op.Parts == nil && op.Data == nil && b.block == nil && !op.Sync && op.Priority == 0 && op.Done == nil && op.Queue == nil {
 		return
@@ -196,28 +196,28 @@ func (r *Request) prepareSend(g *Gate, op *Op) {
 		c.Describe(op.Data)
 	case op.Parts != nil:
 		c.Scatter(op.Parts)
-	case b.block != nil: // which has begun
+	case b.block != nil: // startSend has marked it
 		if x.buffer = b.block; b.block.pool.memory.Card().PID != 0 {
-			x.Where = &b.block.where
+			x.LoanPlace = &b.block.loanBody
 		}
 		c.Data.Set(b.bytes())
 	}
 	if op.Sync {
 		x.Until = flow.Received
 	}
-	x.Priority, x.notify = op.Priority, op.Done
+	x.Priority, x.onDone = op.Priority, op.Done
 	r.setQueue(x, op.Queue)
 }
 
-// setQueue says where r goes when it is done.
+// setQueue sets the completion queue of r; nil: none.
 func (r *Request) setQueue(x *rare, q *Queue) {
 	if x.queue = q; q != nil {
-		q.moves(r.gate.engine)
+		q.moves(r.gate.waitEngine)
 	}
 }
 
-// age says when a receive that takes tags by that mask was posted.
-func (r *Request) age(mask uint64) {
+// setAge sets the age of a receive with that mask, which is posted now (match.Any).
+func (r *Request) setAge(mask uint64) {
 	if any := r.gate.any; mask == exact {
 		r.core.Entry.Age = any.Now()
 	} else {
@@ -225,9 +225,9 @@ func (r *Request) age(mask uint64) {
 	}
 }
 
-// prepareRecv is prepare for a receive that may be out of the ordinary.
+// prepareRecv is prepare for a receive with options.
 func (r *Request) prepareRecv(g *Gate, op *Op) {
-	r.prepare(g, flow.OpRecv, op.Context, op.Tag, op.Buf, flow.ByState)
+	r.prepare(g, flow.OpRecv, op.Context, op.Tag, op.Buf, flow.NotifyState)
 	if op.Parts == nil && op.Data == nil && op.Mask == exact && op.Choose == nil && op.Done == nil && op.Queue == nil && !op.Loan {
 		return
 	}
@@ -238,7 +238,7 @@ func (r *Request) prepareRecv(g *Gate, op *Op) {
 		c.Scatter(op.Parts)
 	}
 	x.Loans, x.Chooses = op.Loan, op.Choose != nil
-	x.chooser, x.notify = op.Choose, op.Done
+	x.chooser, x.onDone = op.Choose, op.Done
 	r.setQueue(x, op.Queue)
-	x.wild(r, op.Mask, false)
+	x.setWild(r, op.Mask, false)
 }

@@ -9,59 +9,60 @@ import (
 	"github.com/pm2-go/pm2/pioman"
 )
 
-// owner is a thread, or a goroutine, that has private domains, in any sessions. Only its own calls move these domains. So
-// each of its calls that waits moves all of them, whatever it waits for. Else two owners could wait for each other for
-// ever, each in another domain than the one in which the other owner waits for it.
+// owner is a thread or goroutine that has private domains, in any sessions. Only its own calls move these domains. So each of
+// its calls that waits moves all of them, whatever it waits for. Otherwise two owners could wait for each other for ever, each
+// in another domain than the one in which the other owner waits for it.
 //
-// The domains have one engine: a waiter that polls it polls them all, and one that sleeps in it sleeps on the descriptors
-// of all. The owner also waits in its own engine for what another engine moves, while something is under way in its own
-// domains:
+// All private domains of an owner share one engine: a waiter that polls the engine polls all of them, and one that sleeps in it
+// sleeps on the descriptors of all. While something is under way in these domains, the owner also waits in this engine for
+// what another engine moves:
 //
-//	what is waited for is moved by        the owner waits in     which also polls
-//	its engine                            its engine             that of the session, if something is under way there and no hook polls it
-//	another one; its domains are at rest  that one
-//	another one                           its engine             that one
+//	what the owner waits for is moved by       the owner waits in     and its engine also polls
+//	its own engine                             its own engine         the session's, if something is pending there and no hook polls it
+//	another engine; its own has nothing to do  that other engine
+//	another engine                             its own engine         that other engine
 //
-// A call that polls its own gate before it waits (waiter, Request.Test, a probe) polls the engine at every turnEvery-th
+// A call that polls its own gate before it waits (waiter, Request.Test, a probe) also polls the engine at every turnEvery-th
 // look that finds nothing. So calls that never wait for long move the other domains, too.
 type owner struct {
-	_       [pad]byte
-	engine  *pioman.Engine                // of the domains
-	domains atomic.Int32                  // that are open; under the mu of owners
-	beside  atomic.Pointer[pioman.Engine] // that is polled as well; nil: none, and task is inactive. The owner writes
-	hooked  bool                          // as with knew it; the owner's
-	task    pioman.Task                   // polls beside, in engine
-	poll    pioman.Handler                // of it
-	vain    uint                          // looks; the owner's
-	_       [pad]byte
+	_           [pad]byte
+	engine      *pioman.Engine                // moves the private domains of the owner
+	domains     atomic.Int32                  // number of open domains; written under ownerList.mu
+	otherEngine atomic.Pointer[pioman.Engine] // an engine that polls of engine also poll, by task; nil if there is none. The owner writes it
+	hooked      bool                          // whether hooks poll otherEngine, as alsoPoll has seen it; the owner's
+	task        pioman.Task                   // polls otherEngine; a task of engine
+	poll        pioman.Handler                // the function of task
+	emptyLooks  uint                          // number of looks that have found nothing; the owner's
+	_           [pad]byte
 }
 
-// turnEvery is how many looks of a caller find nothing before it moves its other domains: a look at shared memory takes
-// about 100 ns, a poll of an engine 50 ns and more.
+// turnEvery is the number of looks that find nothing after which a caller polls its other domains: a look at shared memory
+// takes about 100 ns, a poll of an engine 50 ns and more.
 const turnEvery = 8
 
-// ownerList has the owners of the process.
+// ownerList is the list of the owners of the process. Safe for concurrent use.
 type ownerList struct {
-	mu  sync.Mutex // of changes
-	all atomic.Pointer[[]owning]
+	mu  sync.Mutex               // serializes changes
+	all atomic.Pointer[[]owning] // nil if there are none; the slice that it points to does not change
 }
 
-// owning says which thread an owner is.
+// owning is an owner and its thread.
 type owning struct {
-	thread uint64 // asm.GoID
+	thread uint64 // asm.GoID of the thread or goroutine
 	*owner
 }
 
+// owners has all owners of this process.
 var owners ownerList
 
-// join makes the caller the owner of one more domain. shared: other processes use its CPUs.
+// join makes the caller the owner of one more domain. shared says whether other processes use its CPUs.
 func (list *ownerList) join(shared bool) *owner {
 	list.mu.Lock()
 	defer list.mu.Unlock()
 	o := list.caller()
 	if o == nil {
-		o = &owner{engine: pioman.New(pioman.Config{Shared: shared})}
-		o.poll = o.pollBeside
+		o = &owner{engine: pioman.New(pioman.Config{SharedCPUs: shared})}
+		o.poll = o.pollOther
 		var all []owning
 		if old := list.all.Load(); old != nil {
 			all = slices.Clone(*old)
@@ -73,7 +74,7 @@ func (list *ownerList) join(shared bool) *owner {
 	return o
 }
 
-// leave takes one domain from its owner; with the last one the engine ends. Any thread calls it.
+// leave takes one domain from its owner, and closes the engine with the last one. Any thread may call it.
 func (list *ownerList) leave(o *owner) {
 	list.mu.Lock()
 	last := o.domains.Add(-1) == 0
@@ -90,7 +91,7 @@ func (list *ownerList) leave(o *owner) {
 	}
 }
 
-// caller is the owner that the caller is; nil: it has no private domain. One load if no thread has any.
+// caller returns the owner that the calling thread is; nil if it has no private domain. It costs one load if no thread has any.
 func (list *ownerList) caller() *owner {
 	if all := list.all.Load(); all != nil {
 		return callerAmong(*all)
@@ -109,80 +110,81 @@ func callerAmong(all []owning) *owner {
 	return nil
 }
 
-// others returns the caller if it has to move other private domains than those that a look in this domain moves; else nil.
+// others returns the caller's owner if the caller has private domains that a look in this domain does not move; else nil. x
+// may be nil.
 func (x *domainAccess) others() *owner {
 	if x == nil || x.owner == nil {
 		return owners.caller()
 	}
-	if x.owner.domains.Load() > 1 && x.ownerID == asm.GoID() { // a guest leaves that to the owner
+	if x.owner.domains.Load() > 1 && x.ownerID == asm.GoID() { // a guest (admit) leaves that to the owner
 		return x.owner
 	}
 	return nil
 }
 
-// turn moves the domains on, at some of the calls. The owner calls it, without a lock, after a look that has found
-// nothing.
-func (o *owner) turn() {
-	if o.vain++; o.vain%turnEvery == 0 && o.engine.Pending() > 0 {
+// pollNowAndThen polls the owner's domains at every turnEvery-th call. The owner calls it, without a lock, after a look that has
+// found nothing.
+func (o *owner) pollNowAndThen() {
+	if o.emptyLooks++; o.emptyLooks%turnEvery == 0 && o.engine.Pending() > 0 {
 		o.engine.Poll()
 	}
 }
 
-// advance moves the gate on, once, for a caller that may look again and again, and with it now and then its other domains.
+// advance polls the gate once, for a caller that may look again and again, and now and then the caller's other domains.
 func (g *Gate) advance() {
 	g.poll()
-	if o := g.owned.others(); o != nil {
-		o.turn()
+	if o := g.private.others(); o != nil {
+		o.pollNowAndThen()
 	}
 }
 
-// advance moves all gates of the domain on, in the same way.
+// advance polls all gates of the domain in the same way.
 func (d *Domain) advance() {
 	d.poll()
 	if o := d.access.others(); o != nil {
-		o.turn()
+		o.pollNowAndThen()
 	}
 }
 
-// waitsIn is the engine in which the caller waits for what e moves.
+// waitsIn returns the engine in which the caller should wait for what e moves.
 func waitsIn(e *pioman.Engine) *pioman.Engine {
 	o := owners.caller()
 	if o == nil || o.engine != e && o.engine.Pending() == 0 {
 		return e
 	}
 	if o.engine != e {
-		o.with(e)
+		o.alsoPoll(e)
 	}
 	return o.engine
 }
 
-// waitsIn is the engine in which the caller, which may use the gate, waits for what happens there.
+// waitsIn returns the engine in which the caller, which may use the gate, should wait for a request at the gate.
 func (g *Gate) waitsIn() *pioman.Engine {
-	if g.owned == nil {
-		return waitsIn(g.engine)
+	if g.private == nil {
+		return waitsIn(g.waitEngine)
 	}
-	g.owned.owner.withSession(g.domain.s)
-	return g.engine
+	g.private.owner.withSession(g.domain.s)
+	return g.waitEngine
 }
 
-// withSession makes a wait in the engine of the domains poll the session's engine, too, if something is under way there
-// and no hook polls it.
+// withSession makes polls of the owner's engine also poll the session's engine, if something is pending there and no hook polls
+// it; else it makes them poll no other engine.
 func (o *owner) withSession(s *Session) {
 	if e := s.cfg.Engine; !e.Hooked() && e.Pending() > 0 {
-		o.with(e)
-	} else if o.beside.Load() != nil {
-		o.with(nil)
+		o.alsoPoll(e)
+	} else if o.otherEngine.Load() != nil {
+		o.alsoPoll(nil)
 	}
 }
 
-// with makes the pollers of the engine poll another one as well; nil: none. If hooks poll that other one, a sleeper need
-// not wake for it now and then.
-func (o *owner) with(e *pioman.Engine) {
+// alsoPoll makes polls of the owner's engine also poll e; nil: no other engine. If hooks poll e, a sleeper in the owner's engine
+// need not wake for it now and then.
+func (o *owner) alsoPoll(e *pioman.Engine) {
 	hooked := e == nil || e.Hooked()
-	if o.beside.Load() == e && o.hooked == hooked || o.task.Cancel() != nil { // its handler runs, and the caller in it: the wait will fail
+	if o.otherEngine.Load() == e && o.hooked == hooked || o.task.Cancel() != nil { // its handler runs, and the caller in it: the wait will fail
 		return
 	}
-	o.beside.Store(e)
+	o.otherEngine.Store(e)
 	if o.hooked = hooked; e == nil {
 		return
 	}
@@ -194,8 +196,8 @@ func (o *owner) with(e *pioman.Engine) {
 	_ = o.engine.Submit(&o.task) // refused: the last domain was closed just now
 }
 
-func (o *owner) pollBeside(t *pioman.Task) pioman.Status {
-	if o.beside.Load().Turn(t) == pioman.Moved {
+func (o *owner) pollOther(t *pioman.Task) pioman.Status {
+	if o.otherEngine.Load().Turn(t) == pioman.Moved {
 		return pioman.Moved
 	}
 	return pioman.Again

@@ -51,7 +51,7 @@ var blockingCalls = []struct {
 		if err := d.Gate(peer).Post(r, &Op{Kind: OpRecv, Match: Tag(2), Buf: make([]byte, 9), Queue: q}); err != nil {
 			return err
 		}
-		_, err := q.Wait(context.Background())
+		_, err := q.Wait()
 		return err
 	}, sendOne},
 	{"Claim", func(d *Domain, peer int) error {
@@ -163,7 +163,7 @@ func TestLastDomainOfWaiter(t *testing.T) {
 			if err := g.Post(&Request{}, &Op{Kind: OpRecv, Match: Tag(2), Queue: q}); err != nil {
 				return err
 			}
-			_, err := q.Wait(context.Background())
+			_, err := q.Wait()
 			return err
 		},
 	}

@@ -24,38 +24,38 @@ func (d *Domain) Iprobe(m Match) (Envelope, bool) {
 // and says what it is; see Iprobe. It fails when ctx is done, with its cause, and when
 // the gate ends.
 func (g *Gate) Probe(ctx context.Context, m Match) (Envelope, error) {
-	if err := g.barred(); err != nil {
+	if err := g.accessError(); err != nil {
 		return Envelope{}, err
 	}
-	if err := m.Context.allows(g.domain, g.rank); err != nil {
+	if err := m.Context.check(g.domain, g.rank); err != nil {
 		return Envelope{}, err
 	}
 	r := &Request{}
-	r.prepare(g, flow.OpRecv, m.Context, m.Tag, nil, flow.ByState)
+	r.prepare(g, flow.OpRecv, m.Context, m.Tag, nil, flow.NotifyState)
 	r.core.Entry.Age = g.any.Now()
-	r.useRare().wild(r, m.Mask, true)
+	r.useRare().setWild(r, m.Mask, true)
 	g.submit(r)
 	return r.probed(ctx)
 }
 
 // Probe is Gate.Probe for a message from any rank.
 func (d *Domain) Probe(ctx context.Context, m Match) (Envelope, error) {
-	if err := d.barred(); err != nil {
+	if err := d.accessError(); err != nil {
 		return Envelope{}, err
 	}
-	if err := m.Context.allows(d, d.s.cfg.Rank); err != nil {
+	if err := m.Context.check(d, d.s.cfg.Rank); err != nil {
 		return Envelope{}, err
 	}
 	r := &Request{}
-	r.prepare(d.own(), flow.OpRecv, m.Context, m.Tag, nil, flow.ByState)
-	r.useRare().wild(r, m.Mask, true)
+	r.prepare(d.ownGate(), flow.OpRecv, m.Context, m.Tag, nil, flow.NotifyState)
+	r.useRare().setWild(r, m.Mask, true)
 	d.startAny(r, m.Context)
 	return r.probed(ctx)
 }
 
 func (r *Request) probed(ctx context.Context) (Envelope, error) {
 	err := r.WaitContext(ctx)
-	if err != nil && !r.done() && !r.Cancel() {
+	if err != nil && !r.doneOrIdle() && !r.Cancel() {
 		err = r.Wait() // it was found just now
 	}
 	if err != nil {
@@ -73,7 +73,7 @@ func (r *Request) probed(ctx context.Context) (Envelope, error) {
 // and n is 0. Like Iprobe, which is Peek into no buffer, it moves the gate on, once, and another thread may have taken the
 // message by the time a receive is posted; Claim and Message.Peek rule that out. False: there is none.
 func (g *Gate) Peek(m Match, buf []byte) (e Envelope, n int, ok bool) {
-	if g.barred() != nil {
+	if g.accessError() != nil {
 		return e, 0, false
 	}
 	g.advance()
@@ -83,11 +83,11 @@ func (g *Gate) Peek(m Match, buf []byte) (e Envelope, n int, ok bool) {
 // peek is Peek without moving the gate on.
 func (g *Gate) peek(m Match, buf []byte) (e Envelope, n int, ok bool) {
 	h := g.enter()
-	defer h.letGo()
+	defer h.unlock()
 	if h.flow.Closing {
 		return e, 0, false
 	}
-	x := h.flow.Peek(m.Context.id(), m.pattern(), h.Begin())
+	x := h.flow.Peek(m.Context.numberOrPlain(), m.pattern(), h.Begin())
 	h.sendIfDue() // for receives before this
 	if x == nil {
 		return e, 0, false
@@ -97,11 +97,11 @@ func (g *Gate) peek(m Match, buf []byte) (e Envelope, n int, ok bool) {
 
 // Peek is like Gate.Peek, for a message from any rank.
 func (d *Domain) Peek(m Match, buf []byte) (e Envelope, n int, ok bool) {
-	if d.barred() != nil {
+	if d.accessError() != nil {
 		return e, 0, false
 	}
 	d.advance()
-	for rank := range m.Context.of(d).Flagged {
+	for rank := range m.Context.anyIn(d).Flagged {
 		if e, n, ok = d.gates.at(rank).peek(m, buf); ok {
 			return e, n, true
 		}
@@ -122,12 +122,12 @@ type Message struct {
 // so the program can choose a buffer for it (a matched probe).
 // nil: there is none.
 func (g *Gate) Claim(m Match) *Message {
-	if g.barred() != nil {
+	if g.accessError() != nil {
 		return nil
 	}
 	g.advance()
 	h := g.enter()
-	defer h.letGo()
+	defer h.unlock()
 	return h.claim(m)
 }
 
@@ -135,7 +135,7 @@ func (h *lockedGate) claim(m Match) *Message {
 	if h.flow.Closing {
 		return nil
 	}
-	x := h.flow.Claim(m.Context.id(), m.pattern(), h.Begin())
+	x := h.flow.Claim(m.Context.numberOrPlain(), m.pattern(), h.Begin())
 	h.sendIfDue() // for receives before this
 	if x == nil {
 		return nil
@@ -145,15 +145,15 @@ func (h *lockedGate) claim(m Match) *Message {
 
 // Claim is Gate.Claim for a message from any rank.
 func (d *Domain) Claim(m Match) *Message {
-	if d.barred() != nil {
+	if d.accessError() != nil {
 		return nil
 	}
 	d.advance()
-	for rank := range m.Context.of(d).Flagged {
+	for rank := range m.Context.anyIn(d).Flagged {
 		g := d.gates.at(rank)
 		h := g.enter()
 		x := h.claim(m)
-		h.letGo()
+		h.unlock()
 		if x != nil {
 			return x
 		}
@@ -189,7 +189,7 @@ func (msg *Message) Start(op *Op) *Request {
 		h.flow.Deliver(&r.core, m)
 		h.sendIfDue()
 	}
-	h.letGo()
+	h.unlock()
 	return r
 }
 
@@ -208,8 +208,8 @@ func (msg *Message) Peek(buf []byte) int {
 	}
 	g := msg.gate
 	h := g.enter()
-	defer h.letGo()
-	if msg.m == nil || msg.m.Loaned() && h.end != nil {
+	defer h.unlock()
+	if msg.m == nil || msg.m.Loaned() && h.endErr != nil {
 		return 0
 	}
 	return copy(buf, msg.m.Body())

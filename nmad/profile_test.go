@@ -61,7 +61,7 @@ func TestSample(t *testing.T) {
 		if rail.Bandwidth <= 0 || rail.LatencyNs < 0 {
 			t.Errorf("the rail costs %d ns and %g bytes/ns", rail.LatencyNs, rail.Bandwidth)
 		}
-		most := j.sessions[0].Gate(1).locked.flow.Room()
+		most := j.sessions[0].Gate(1).locked.flow.MaxBody()
 		if last := rail.Points[len(rail.Points)-1]; last.Size != most || rail.Eager < 1 || rail.Eager > most {
 			t.Errorf("measured up to %d, eager up to %d, the link takes %d", last.Size, rail.Eager, most)
 		}
@@ -202,8 +202,8 @@ func TestSampleRails(t *testing.T) {
 			t.Errorf("%+v, want %+v", got, want)
 		}
 	}
-	if g.locked.flow.Eager() != 7 {
-		t.Errorf("eager up to %d, want 7, as the rail says over which so short a message would come", g.locked.flow.Eager())
+	if g.locked.flow.EagerLimit() != 7 {
+		t.Errorf("eager up to %d, want 7, as the rail says over which so short a message would come", g.locked.flow.EagerLimit())
 	}
 }
 
@@ -261,7 +261,7 @@ func TestSampleGivenUp(t *testing.T) {
 		if n := h.flow.Ledger().Unexpected; n != 0 {
 			t.Errorf("%d messages were left over", n)
 		}
-		h.letGo()
+		h.unlock()
 	}
 }
 

@@ -7,32 +7,32 @@ import (
 	"github.com/pm2-go/pm2/pioman"
 )
 
-// progress moves the small track on, once, for waiter (nil: no particular request).
-// It says whether packets arrived.
+// progress polls the small track once: it receives packets, and sends those that wait. waiter is the request for which the
+// caller waits, or nil. It reports whether packets have come.
 func (h *lockedGate) progress(waiter *Request) bool {
 	arrived := h.receive(waiter)
-	if h.flow.Outgoing() && h.end == nil && !h.keepGathering() {
+	if h.flow.Outgoing() && h.endErr == nil && !h.keepGathering() {
 		h.drain()
 	}
 	return arrived
 }
 
-// poll moves the gate on, both tracks, unless another thread does just now. It
-// never waits and may be called from hooks. It says whether anything moved.
+// poll polls both tracks of the gate once, unless another thread holds its lock. It never waits, and hooks may call it. It
+// reports whether anything has moved.
 func (g *Gate) poll() bool {
 	h := g.tryLock()
 	return h != nil && h.pollLocked()
 }
 
-// pollLocked is poll for a caller that has the lock, and lets it go.
+// pollLocked is poll for a caller that holds the lock. It releases the lock.
 func (h *lockedGate) pollLocked() bool {
 	moved := h.handleInbox()
-	if h.echoes { // under the lock, to the end: no thread polls this gate for what is left
-		h.echoed = h.echoed || h.flow.Streams() || h.flow.Outgoing()
-		h.letGo()
+	if h.echoes { // unlock moves all there is, by echo, because no other thread polls this gate
+		h.echoDue = h.echoDue || h.flow.HasChunks() || h.flow.Outgoing()
+		h.unlock()
 		return moved
 	}
-	if h.woken {
+	if h.railsWoken {
 		h.lookAtRails()
 	}
 	moved = h.progress(nil) || moved
@@ -41,7 +41,7 @@ func (h *lockedGate) pollLocked() bool {
 		if taken == 0 {
 			break
 		}
-		h.letGo()
+		h.unlock()
 		h.g.copy(taken)
 		if !h.g.mu.TryLock() {
 			return true // the holder completes the transfers
@@ -51,15 +51,15 @@ func (h *lockedGate) pollLocked() bool {
 		}
 		moved = true
 	}
-	h.letGo()
+	h.unlock()
 	return moved
 }
 
-// letGo releases the lock. Before and after that it does what the holder owes: it tells the owners of
-// requests that are done, calls the user's functions, takes in what other threads have left in the inbox
-// meanwhile, and arms a sleeper for room.
-func (h *lockedGate) letGo() {
-	if h.owesNothing() && h.flow.Settled(h.needing, h.holding) {
+// unlock releases the lock. Before that it handles what is left to do under the lock, and arms the sleeper for room. Afterwards
+// it wakes the owners of requests that have ended, and calls the program's functions. If other threads have left work in the
+// inbox meanwhile, it takes the lock again and starts over.
+func (h *lockedGate) unlock() {
+	if h.owesNothing() && h.flow.Settled(h.countedRequests, h.countedUnsent) {
 		h.g.mu.Unlock() // the usual case
 		if !h.g.inbox.left() || !h.g.mu.TryLock() {
 			h.g.mu.Domain().Tend()
@@ -68,22 +68,22 @@ func (h *lockedGate) letGo() {
 		h.handleInbox()
 	}
 	for {
-		for !h.started.Empty() || h.echoed { // each may lead to the other
+		for !h.started.Empty() || h.echoDue { // handleInbox may set echoDue, and echo may add to started
 			h.handleInbox()
 			h.echo()
 		}
-		if h.armed != 0 {
+		if h.armedRails != 0 {
 			if h.rearm(); !h.started.Empty() {
 				continue
 			}
 		}
 		h.publish()
-		over, called := h.over, h.called
-		h.over, h.called = requestQueue{}, false
+		over, called := h.toSignal, h.upcallsAdded
+		h.toSignal, h.upcallsAdded = requestQueue{}, false
 		h.g.mu.Unlock()
-		for r := over.pop(); r != nil; r = over.pop() { // r is out of it before its owner may use it again
+		for r := over.pop(); r != nil; r = over.pop() { // pop comes first: after Signal the owner may start r again
 			if q := r.rare().queue; q == nil {
-				r.completion.Signal(finished | free)
+				r.completion.Signal(bitDone | bitReusable)
 			} else {
 				q.put(r)
 			}
@@ -99,28 +99,27 @@ func (h *lockedGate) letGo() {
 	}
 }
 
-// owesNothing says that the holder of the lock has nothing to do before it lets the lock go, apart from what the flow says
-// (flow.Settled): no request to start, no sleeper to arm for room, no packet that came back, no owner to tell, no function
-// to call.
+// owesNothing reports whether unlock has nothing to do, apart from what flow.Flow.Settled tells: no request to begin, no sleeper
+// to arm for room, nothing for echo, no owner to wake, no function to call.
 func (h *lockedGate) owesNothing() bool {
-	return h.started.Empty() && h.armed == 0 && !h.echoed && h.over.Empty() && !h.called
+	return h.started.Empty() && h.armedRails == 0 && !h.echoDue && h.toSignal.Empty() && !h.upcallsAdded
 }
 
-// tick is the gate's ltask.
+// tick is the function of the gate's ltask: the engine calls it to poll the gate.
 func (g *Gate) tick(*pioman.Task) pioman.Status {
 	h := g.tryLock()
 	if h == nil {
 		return pioman.Again
 	}
-	if h.end != nil {
-		h.letGo()
+	if h.endErr != nil {
+		h.unlock()
 		return pioman.Done
 	}
 	if h.waiterPolls() && (h.flow.Moving(flow.Pull) == 0 || h.flow.Moving(flow.Push) == 0) {
 		// A long message in one direction keeps one CPU busy, and a waiter polls for it already. Moved is right, since the
 		// waiter moves bytes: if the engine took the gate for quiet, it would send its progressor to sleep for it at every
 		// tick, in vain (source.Arm).
-		h.letGo()
+		h.unlock()
 		return pioman.Moved
 	}
 	if len(g.rails) > 1 {
@@ -132,22 +131,21 @@ func (g *Gate) tick(*pioman.Task) pioman.Status {
 	return pioman.Again
 }
 
-// burst is how many packets one poll takes in at most, so that the lock is held
-// for a bounded time.
+// burst is the largest number of packets that one poll receives, so that the lock is held for a bounded time.
 const burst = 32
 
-// bind has the small track use that link.
+// bind makes the small track use a link. eager is the eager limit, in bytes; 0: as the link says.
 func (h *lockedGate) bind(link driver.Link, eager int) {
 	caps := link.Caps()
-	h.link, h.echoes, h.slow, h.apart = link, caps.Echoes, caps.Syscalls, h.g.mu.HasLists()
+	h.link, h.echoes, h.slowCalls, h.hasLists = link, caps.Echoes, caps.Syscalls, h.g.mu.HasLists()
 	h.flow.Bind(caps, eager)
 }
 
-// echo takes in what was sent over a link that echoes, on both tracks, until nothing moves. So the sending thread receives
-// itself, and needs no poller. The bytes of long messages are copied under the lock.
+// echo receives what was sent over a link that echoes, on both tracks, until nothing moves. So a thread that sends to its own
+// process needs no poller. The bytes of long messages are copied under the lock.
 func (h *lockedGate) echo() {
-	for vain := 0; h.end == nil && (h.echoed || vain < 2 && h.flow.Streams()); { // what Push offers in one round Pull takes in the next one
-		h.echoed = false
+	for vain := 0; h.endErr == nil && (h.echoDue || vain < 2 && h.flow.HasChunks()); { // Pull takes in one round what Push has offered in the round before
+		h.echoDue = false
 		for h.receive(nil) {
 		}
 		if h.flow.Outgoing() && !h.keepGathering() {
@@ -160,73 +158,75 @@ func (h *lockedGate) echo() {
 	}
 }
 
-// shortBody is the largest body, in bytes, that a link without system calls copies faster than the lists change hands.
+// shortBody is the largest body, in bytes, that a link without system calls copies faster than another thread could get the
+// lock of the lists.
 const shortBody = 512
 
-// leaveLists lets other threads have the lists while the caller is inside the link with a body of that many bytes, if that
-// takes longer than to take the lists again. retakeLists ends that.
-func (h *lockedGate) leaveLists(body int) {
-	if h.apart && (h.slow || body > shortBody) {
-		h.g.mu.DropLists()
+// unlockLists releases the lock of the lists, if there is one, before the caller enters the link with a body of that many
+// bytes, unless the call takes less time than to get the lock again. relockLists undoes it.
+func (h *lockedGate) unlockLists(body int) {
+	if h.hasLists && (h.slowCalls || body > shortBody) {
+		h.g.mu.UnlockLists()
 	}
 }
 
-func (h *lockedGate) retakeLists(body int) {
-	if h.apart {
-		h.takeLists(body)
+// relockLists takes the lock of the lists again after unlockLists with the same body.
+func (h *lockedGate) relockLists(body int) {
+	if h.hasLists {
+		h.relockListsSlow(body)
 	}
 }
 
 //go:noinline
-func (h *lockedGate) takeLists(body int) {
-	if h.slow || body > shortBody {
-		h.g.mu.TakeLists()
+func (h *lockedGate) relockListsSlow(body int) {
+	if h.slowCalls || body > shortBody {
+		h.g.mu.LockLists()
 	}
 }
 
-// drain hands the packets that wait to the link. It stops when that has no room.
+// drain hands the packets that wait to the link, until it has no room.
 func (h *lockedGate) drain() {
 	if err := h.flow.Drain(h); err != nil {
 		h.lose(err)
 	}
 }
 
-// Emit hands a packet to the link. Emit, Flush, View and Begin are flow.Network.
+// Emit hands a packet to the link. Emit, Flush, View and Begin implement flow.Network.
 func (h *lockedGate) Emit(p *flow.Packet, more bool) (bool, error) {
-	began := stamp()
-	h.leaveLists(int(p.Head.Body))
+	began := traceTime()
+	h.unlockLists(int(p.Head.Body))
 	ok, err := h.link.Send(&p.Head, p.Body, p.Parts, more)
-	h.retakeLists(int(p.Head.Body))
-	h.echoed = h.echoes
+	h.relockLists(int(p.Head.Body))
+	h.echoDue = h.echoes
 	if began != 0 && ok {
-		p.Takes(func(tag, size uint64, seq uint32) {
-			marcel.TraceMessage(marcel.TraceOut, h.g.own, h.g.rank, seq, tag, size, began)
+		p.Messages(func(tag, size uint64, seq uint32) {
+			marcel.TraceMessage(marcel.TraceOut, h.g.ownRank, h.g.rank, seq, tag, size, began)
 		})
 	}
 	return ok, err
 }
 
-// Flush moves the driver's buffered bytes on.
+// Flush hands the driver's buffered bytes to the kernel, and reports whether none are left.
 func (h *lockedGate) Flush() (bool, error) {
-	h.leaveLists(0)
+	h.unlockLists(0)
 	all, err := h.link.Flush()
-	h.retakeLists(0)
+	h.relockLists(0)
 	return all, err
 }
 
-// receive takes in the packets that are there, up to a burst. Once waiter (nil: none) is done and no other request waits,
-// it looks for no more: the look would take the line of the next cell away from a peer that is about to write it. It says
-// whether there were any. After the gate has ended it takes in nothing: receives have failed, and a later receive would
-// get a message in the place of another one.
+// receive receives the packets that have come, up to burst, and reports whether there were any. waiter is the request for
+// which the caller waits, or nil. Once waiter has ended and no other receive waits, receive does not look further: a look at
+// an empty cell of shared memory would take its cache line away from a peer that is about to write it. After the gate has
+// ended, receive receives nothing: receives have failed, so a later receive would get a wrong message.
 func (h *lockedGate) receive(waiter *Request) bool {
 	head := &h.head
 	for n := range burst {
-		if h.end != nil {
+		if h.endErr != nil {
 			return n > 0
 		}
-		h.leaveLists(0)
+		h.unlockLists(0)
 		body, ok, err := h.link.Recv(head)
-		h.retakeLists(0)
+		h.relockLists(0)
 		if err != nil {
 			h.g.tellLost(h)
 			h.fail(h.g.rails[0].failure(err))
@@ -236,7 +236,7 @@ func (h *lockedGate) receive(waiter *Request) bool {
 			return n > 0
 		}
 		wrong := h.flow.Packet(head, body, h)
-		if !h.flow.Calm() {
+		if !h.flow.NoNews() {
 			h.takeFinished()
 		}
 		if marcel.Tracing() && wrong == nil {
@@ -256,9 +256,9 @@ func (h *lockedGate) receive(waiter *Request) bool {
 	return true
 }
 
-// traceArrived records the messages that the packet in head has brought, or announced.
+// traceArrived records the messages that the last packet has brought, or announced.
 func (h *lockedGate) traceArrived(body []byte) {
 	flow.Messages(&h.head, body, func(tag, size uint64, seq uint32) {
-		marcel.TraceMessage(marcel.TraceArrived, h.g.own, h.g.rank, seq, tag, size, 0)
+		marcel.TraceMessage(marcel.TraceArrived, h.g.ownRank, h.g.rank, seq, tag, size, 0)
 	})
 }

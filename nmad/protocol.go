@@ -29,35 +29,35 @@ func (h *lockedGate) protocols() []Protocol {
 // unlimit lets messages of all sizes that fit into a packet go eagerly, so that a program can measure that.
 func (g *Gate) unlimit() (undo func()) {
 	h := g.lock()
-	defer h.letGo()
+	defer h.unlock()
 	if h.eagerFixed {
 		return func() {}
 	}
-	before := h.flow.Eager()
-	h.flow.SetEager(0)
+	before := h.flow.EagerLimit()
+	h.flow.SetEagerLimit(0)
 	return func() {
 		h := g.lock()
-		h.flow.SetEager(before)
-		h.letGo()
+		h.flow.SetEagerLimit(before)
+		h.unlock()
 	}
 }
 
 // applyProfile makes the gate use what was measured of its rails. The order of the rails stays.
 func (g *Gate) applyProfile(p *Profile) {
 	h := g.lock()
-	defer h.letGo()
+	defer h.unlock()
 	const why = "measured, just now"
 	costs, limits := make([]strategy.Cost, len(g.rails)), make([]int, len(g.rails))
 	for i := range g.rails {
 		l := &g.rails[i]
 		if r := p.Rails[l.name]; r.Bandwidth > 0 {
 			h.flow.Rails[i].Cost = strategy.Cost{Latency: r.LatencyNs, Bandwidth: r.Bandwidth}
-			l.why, l.limit = why, r.Eager
+			l.costSource, l.eagerLimit = why, r.Eager
 		}
-		costs[i], limits[i] = h.flow.Rails[i].Cost, l.limit
+		costs[i], limits[i] = h.flow.Rails[i].Cost, l.eagerLimit
 	}
 	if limit, rail := crossover.Limit(h.flow.Strategy, costs, limits); !h.eagerFixed && limit > 0 {
-		h.flow.SetEager(limit)
+		h.flow.SetEagerLimit(limit)
 		h.eagerWhy = why
 		if rail > 0 {
 			h.eagerWhy += ", beside a rendezvous over " + g.rails[rail].name
@@ -67,7 +67,7 @@ func (g *Gate) applyProfile(p *Profile) {
 
 // limitWhy says where the eager limit comes from.
 func (h *lockedGate) limitWhy() string {
-	if h.flow.Eager() != h.flow.Room() {
+	if h.flow.EagerLimit() != h.flow.MaxBody() {
 		return h.eagerWhy
 	}
 	first := &h.g.rails[0]
@@ -75,8 +75,8 @@ func (h *lockedGate) limitWhy() string {
 	if h.eagerWhy != "" {
 		why = fmt.Sprintf("%s, as far as the largest packet of %s goes", h.eagerWhy, first.name)
 	}
-	if first.bound != "" {
-		why += " (" + first.bound + ")"
+	if first.maxBodyWhy != "" {
+		why += " (" + first.maxBodyWhy + ")"
 	}
 	return why
 }
@@ -84,13 +84,13 @@ func (h *lockedGate) limitWhy() string {
 // eagerRows returns the protocols of messages that go over the small track.
 func (h *lockedGate) eagerRows() (rows []Protocol) {
 	first, from := &h.g.rails[0], 0
-	if short := min(first.short, h.flow.Eager()); short >= 0 {
-		rows = append(rows, Protocol{0, uint64(short), "short", first.name, "default: " + first.how})
+	if short := min(first.shortMax, h.flow.EagerLimit()); short >= 0 {
+		rows = append(rows, Protocol{0, uint64(short), "short", first.name, "default: " + first.shortHow})
 		from = short + 1
 	}
-	if from <= h.flow.Eager() {
-		rows = append(rows, Protocol{uint64(from), uint64(h.flow.Eager()), "eager", first.name, h.limitWhy()})
-	} else if h.flow.Eager() < first.short {
+	if from <= h.flow.EagerLimit() {
+		rows = append(rows, Protocol{uint64(from), uint64(h.flow.EagerLimit()), "eager", first.name, h.limitWhy()})
+	} else if h.flow.EagerLimit() < first.shortMax {
 		rows[0].Why = h.limitWhy()
 	}
 	return rows
@@ -102,7 +102,7 @@ func (h *lockedGate) rendezvousRows() (rows []Protocol) {
 	for i := range h.g.rails {
 		costs[i] = h.flow.Rails[i].Cost
 	}
-	all := crossover.Ranges(h.flow.Strategy, costs, h.flow.Eager()+1)
+	all := crossover.Ranges(h.flow.Strategy, costs, h.flow.EagerLimit()+1)
 	for i, r := range all {
 		row := Protocol{r.From, math.MaxUint64, "rendezvous", h.railNames(r.Rails), h.limitWhy()}
 		if i > 0 {
@@ -159,7 +159,7 @@ func (h *lockedGate) exceptions() []Exception {
 	if longest := h.joinable(); longest >= 0 {
 		all = append(all, Exception{
 			fmt.Sprintf("up to %d messages of up to %d bytes that wait for the network", flow.MaxAggregate, longest), "aggregate",
-			fmt.Sprintf("strategy %s puts them into one packet of up to %d bytes", h.flow.Strategy.Name(), h.flow.Room()),
+			fmt.Sprintf("strategy %s puts them into one packet of up to %d bytes", h.flow.Strategy.Name(), h.flow.MaxBody()),
 		})
 		all = append(all, Exception{
 			fmt.Sprintf("up to %d messages of up to %d bytes from threads that a packet has woken together", strategy.GatherMost, min(longest, strategy.GatherLongest)), "aggregate",
@@ -171,14 +171,14 @@ func (h *lockedGate) exceptions() []Exception {
 
 // joinable is the longest message that the strategy puts into a packet with another one; -1: none.
 func (h *lockedGate) joinable() int {
-	p := strategy.Packet{Messages: 1, Bytes: flow.AggregateHead, Room: h.flow.Room()}
+	p := strategy.Packet{Messages: 1, Bytes: flow.AggregateHead, Room: h.flow.MaxBody()}
 	joins := func(size int) bool {
 		return p.Bytes+flow.AggregateHead+size <= p.Room && h.flow.Strategy.Joins(p, strategy.Item{Size: size, Eager: true})
 	}
 	if !joins(0) {
 		return -1
 	}
-	from, to := 0, h.flow.Eager()+1 // from joins, to does not, or is not eager
+	from, to := 0, h.flow.EagerLimit()+1 // from joins, to does not, or is not eager
 	for to-from > 1 {
 		if middle := from + (to-from)/2; joins(middle) {
 			from = middle

@@ -29,7 +29,7 @@ func TestProtocolsAreKept(t *testing.T) {
 					for i, rate := range speeds {
 						g.locked.flow.Rails[i].Cost = strategy.Cost{Latency: 1000, Bandwidth: float64(rate) / 1000} // a tick is a microsecond
 					}
-					g.locked.flow.SetEager(1500)
+					g.locked.flow.SetEagerLimit(1500)
 				}
 				return p, p.gates[1]
 			}
@@ -104,7 +104,7 @@ func TestEagerRows(t *testing.T) {
 		p := newPair(simnet.Options{MaxBody: 64}, wide)
 		g := p.gates[0]
 		g.rails[0].bind(shortLink{p.links[0], c.short})
-		if g.locked.flow.SetEager(c.eager); c.eager != 64 {
+		if g.locked.flow.SetEagerLimit(c.eager); c.eager != 64 {
 			g.locked.eagerWhy = "a test limit"
 		}
 		var rows []string
@@ -180,7 +180,7 @@ func TestExceptionsAreKept(t *testing.T) {
 func TestThresholdsByRail(t *testing.T) {
 	j := newJob(t, 2, nil, func(c *Config) { c.Driver = "tcp,shm" })
 	profile := sampled(t, j)
-	most := j.sessions[0].Gate(1).locked.flow.Room()
+	most := j.sessions[0].Gate(1).locked.flow.MaxBody()
 	j.close()
 	for _, name := range []string{"tcp", "shm"} {
 		r := profile.Rails[name]

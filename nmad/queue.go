@@ -35,12 +35,12 @@ func (s *Session) NewQueue() *Queue { return &Queue{session: s} }
 
 // put adds a request that is done, and wakes the thread that waits.
 func (q *Queue) put(r *Request) {
-	r.completion.Signal(finished)
+	r.completion.Signal(bitDone)
 	q.mu.Lock()
 	q.list.push(r)
 	q.count++
 	q.mu.Unlock()
-	q.some.Signal(finished)
+	q.some.Signal(bitDone)
 }
 
 // Pop takes the request out of the queue that has been done for the longest time; nil: there is
@@ -56,7 +56,7 @@ func (q *Queue) Pop() *Request {
 	}
 	q.mu.Unlock()
 	if r != nil {
-		r.completion.Signal(free)
+		r.completion.Signal(bitReusable)
 	}
 	return r
 }
@@ -71,20 +71,23 @@ func (q *Queue) Len() int {
 	return q.count
 }
 
-// Wait blocks the calling thread or goroutine until a request is done, and takes it
-// out. It fails when ctx is done, with its cause; with ErrClosed when the queue is empty and its
-// session closed, so that nothing will come any more; and as Request.Wait does.
-func (q *Queue) Wait(ctx context.Context) (*Request, error) {
-	if q == nil || !q.session.made() {
+// Wait blocks the calling thread or goroutine, and no other one, until a request is done, and takes it out. It fails with
+// ErrClosed when the queue is empty and its session closed, so that no request will come any more; and as Request.Wait
+// does.
+func (q *Queue) Wait() (*Request, error) { return q.WaitContext(context.Background()) }
+
+// WaitContext is Wait until ctx is done; then it returns its cause.
+func (q *Queue) WaitContext(ctx context.Context) (*Request, error) {
+	if q == nil || !q.session.valid() {
 		return nil, errNoSession
 	}
 	ctx = orBackground(ctx)
-	waiters := &q.session.queues
+	waiters := &q.session.queueWaiters
 	for {
 		if r := q.Pop(); r != nil {
 			return r, nil
 		}
-		q.some.Clear(finished)
+		q.some.Clear(bitDone)
 		open := waiters.add(q)
 		if r := q.Pop(); r != nil { // put before the Clear
 			waiters.remove(q)
@@ -96,7 +99,7 @@ func (q *Queue) Wait(ctx context.Context) (*Request, error) {
 		var err error
 		e, engines := waitsIn(q.session.cfg.Engine), q.explicit.Load()
 		if engines == nil || len(*engines) == 1 && (*engines)[0] == e {
-			if err = q.some.WaitContext(ctx, e, finished); e != q.session.cfg.Engine && errors.Is(err, pioman.ErrClosed) {
+			if err = q.some.WaitContext(ctx, e, bitDone); e != q.session.cfg.Engine && errors.Is(err, pioman.ErrClosed) {
 				err = nil // the last private domain of the caller was closed meanwhile
 			}
 		} else {
@@ -111,7 +114,7 @@ func (q *Queue) Wait(ctx context.Context) (*Request, error) {
 
 // moves notes that requests which this engine moves on come here.
 func (q *Queue) moves(e *pioman.Engine) {
-	if !q.session.made() || e == q.session.cfg.Engine {
+	if !q.session.valid() || e == q.session.cfg.Engine {
 		return
 	}
 	q.mu.Lock()
@@ -132,7 +135,7 @@ const longestNap = time.Millisecond
 // poll polls explicit domains, and own, the engine in which the caller waits, ever more rarely, until a request comes. No
 // sleep in the kernel is for several engines.
 func (q *Queue) poll(ctx context.Context, own *pioman.Engine, engines []*pioman.Engine) error {
-	for looks := 0; !q.some.Test(finished); looks++ {
+	for looks := 0; !q.some.Test(bitDone); looks++ {
 		for _, e := range engines {
 			e.Poll()
 		}
@@ -145,7 +148,7 @@ func (q *Queue) poll(ctx context.Context, own *pioman.Engine, engines []*pioman.
 			continue
 		}
 		nap, stop := context.WithTimeout(ctx, min(time.Duration(looks)*time.Microsecond, longestNap))
-		err := q.some.WaitContext(nap, q.session.cfg.Engine, finished)
+		err := q.some.WaitContext(nap, q.session.cfg.Engine, bitDone)
 		over := nap.Err() != nil
 		stop()
 		if err != nil && !over {
@@ -193,6 +196,6 @@ func (qw *queueWaiters) close() {
 	defer qw.mu.Unlock()
 	qw.closed = true
 	for q := range qw.set {
-		q.some.Signal(finished)
+		q.some.Signal(bitDone)
 	}
 }

@@ -1,7 +1,6 @@
 package nmad
 
 import (
-	"context"
 	"errors"
 	"testing"
 
@@ -16,7 +15,7 @@ func TestQueueOfClosedSession(t *testing.T) {
 		idle, full := j.sessions[0].NewQueue(), j.sessions[0].NewQueue()
 		waiting := make(chan error)
 		go func() {
-			_, err := idle.Wait(context.Background())
+			_, err := idle.Wait()
 			waiting <- err
 		}()
 		var r, x Request
@@ -32,14 +31,14 @@ func TestQueueOfClosedSession(t *testing.T) {
 		}
 		left := map[*Request]bool{&r: true, &x: true} // in the order in which they ended, which beside a worker is any
 		for range 2 {
-			got, err := full.Wait(context.Background())
+			got, err := full.Wait()
 			if !left[got] || err != nil {
 				t.Errorf("what was in the queue: %p, %v, want one of %v", got, err, left)
 			}
 			delete(left, got)
 		}
 		for range 2 {
-			if _, err := full.Wait(context.Background()); !errors.Is(err, ErrClosed) {
+			if _, err := full.Wait(); !errors.Is(err, ErrClosed) {
 				t.Errorf("a wait that begins: %v", err)
 			}
 		}

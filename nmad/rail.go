@@ -15,58 +15,58 @@ import (
 // MaxRails is how many rails a gate has at most.
 const MaxRails = 8
 
-// rail is one link of a gate. All packets travel over the small track of the first rail of a
-// gate, so they arrive in the order in which they were sent, and a job with one rail
-// pays for one. The bytes of rendezvous travel over the large tracks of all rails,
-// shared out among them by the receiver as the strategy wants it (internal/flow/rendezvous.go). The
-// small tracks of the other rails carry nothing; they tell when the peer is lost.
+// rail is one link of a gate. All packets travel over the small track of the first rail, so they arrive in the order in which
+// they were sent. The bytes of rendezvous travel over the large tracks of all rails: the receiver shares them out as the
+// strategy decides (internal/flow/rendezvous.go). The small tracks of the other rails carry nothing; they only tell when the
+// peer is lost. Except for the fields at the end, and the transfers, a rail does not change once the gate has its links.
 type rail struct {
 	gate  *Gate
-	index uint8
-	name  string // of the driver, and a number if it is not the first of that driver
+	index uint8  // in Gate.rails
+	name  string // name of the driver, with a number if it is not the first rail of that driver
 	link  driver.Link
 
-	network string // the driver that a driver that is a choice has chosen; else ""
-	choice  string // why
+	chosenDriver string // the driver that a driver such as auto has chosen; else ""
+	chosenWhy    string // why it has chosen that one
 
-	place driver.Place // near which processors the link lies
+	place driver.Place // the processors near which the link lies
 
-	why string // where the cost of it comes from: default, measured
+	costSource string // where the cost of the rail comes from: default, measured
 
-	limit int    // longest message that is faster eagerly than by rendezvous over this rail, if measured; else 0
-	bound string // why the largest packet is no larger; "": the driver does not say
-	short int    // longest body that takes a way of its own on the small track of the link; -1: none does
-	how   string // and which
+	eagerLimit int    // longest message that is faster eagerly than by rendezvous over this rail, in bytes; 0: not measured
+	maxBodyWhy string // what bounds the largest packet; "" if the driver does not tell
+	shortMax   int    // longest body for which the small track has a faster way, in bytes; -1: it has none
+	shortHow   string // what that way is
 
 	push, pull transfer
 
-	// Under the lock of the gate.
-	armed     bool // the engine sleeps on the link's descriptor
-	armedRoom bool // and room would wake the sleeper, too
-	deaf      bool // and the descriptor tells of nothing: the link has taken back what it was armed for; see rearm
-	woken     bool // a sleeper was woken on its behalf, and no thread has looked why
+	// Guarded by the lock of the gate.
+	armed       bool // the engine may sleep on the link's descriptor
+	armedRoom   bool // with armed: the descriptor also tells of room
+	armedInVain bool // with armed: the link is not armed any more, so its descriptor tells of nothing; see rearm
+	woken       bool // the sleeper has woken because of this rail, and lookAtRails has not looked at it
 }
 
+// initRail sets up a rail of a gate that no other thread knows yet.
 func (h *lockedGate) initRail(index int, link driver.Link) {
 	l := &h.g.rails[index]
-	l.gate, l.index, l.why = h.g, uint8(index), "default"
+	l.gate, l.index, l.costSource = h.g, uint8(index), "default"
 	s := &h.flow.Rails[index].Streams
 	l.push.stream, l.push.dir = &s[flow.Push], flow.Push
 	l.pull.stream, l.pull.dir = &s[flow.Pull], flow.Pull
 	l.bind(link)
 }
 
-// bind has the rail use that link.
+// bind makes the rail use a link.
 func (l *rail) bind(link driver.Link) {
 	l.link, l.push.call, l.pull.call, l.pull.fetch = link, link.Push, link.Pull, link.Fetch
 	caps := link.Caps()
 	if caps.Borrows {
-		l.push.back, l.pull.back = func(bool) (int, bool) { return link.ReturnPush() }, link.ReturnPull
+		l.push.takeBack, l.pull.takeBack = func(bool) (int, bool) { return link.ReturnPush() }, link.ReturnPull
 	}
-	l.bound, l.short, l.how, l.place = caps.Bound, caps.Short, caps.How, caps.Place
+	l.maxBodyWhy, l.shortMax, l.shortHow, l.place = caps.Bound, caps.Short, caps.How, caps.Place
 }
 
-// transfer is that of a direction.
+// transfer returns the rail's transfer in a direction.
 func (l *rail) transfer(dir flow.Direction) *transfer {
 	if dir == flow.Push {
 		return &l.push
@@ -74,16 +74,16 @@ func (l *rail) transfer(dir flow.Direction) *transfer {
 	return &l.pull
 }
 
-// inactive says that no thread is inside the large track of the link.
+// inactive reports whether no thread is inside the large track of the link, and no copy is to be completed.
 func (l *rail) inactive() bool { return l.push.inactive() && l.pull.inactive() }
 
-// lookEvery is the number of ticks after which a poller looks at the rails of a gate although no sleeper was woken for
-// them: there may be no sleepers.
+// lookEvery is the number of ticks after which a poller looks at the small tracks of the further rails although the sleeper was
+// not woken for them: in some engines nothing sleeps.
 const lookEvery = 256
 
-// nearCPUs returns the processors from which it is cheap to poll the gate, for its task: those near its rails. Empty: any.
-// A rail that is as near to all processors does not count. If rails lie on several nodes, the task goes to what the nodes
-// have in common.
+// nearCPUs returns the processors from which it is cheap to poll the gate, for its task: those near its rails. An empty set
+// stands for all processors. A rail that is equally near to all processors does not count. If the rails lie on several NUMA
+// nodes, the engine puts the task into the queue that these nodes share.
 func (g *Gate) nearCPUs() (set topo.CPUSet) {
 	for i := range g.rails {
 		set = set.Or(g.rails[i].place.CPUs)
@@ -91,12 +91,12 @@ func (g *Gate) nearCPUs() (set topo.CPUSet) {
 	return set
 }
 
-// lookAtRails ends the gate if a rail has ended although nothing was under way on it: its
-// descriptor would wake sleepers again and again.
+// lookAtRails ends the gate if a further rail that has woken the sleeper is broken, though nothing was under way on it: its
+// descriptor would wake the sleeper again and again.
 func (h *lockedGate) lookAtRails() {
-	h.woken = false
+	h.railsWoken = false
 	var head driver.Header
-	for i := 1; i < len(h.g.rails) && h.end == nil; i++ {
+	for i := 1; i < len(h.g.rails) && h.endErr == nil; i++ {
 		l := &h.g.rails[i]
 		if !l.woken {
 			continue
@@ -110,18 +110,18 @@ func (h *lockedGate) lookAtRails() {
 	}
 }
 
-// lookAround has the rails looked at now and then.
+// lookAround makes lookAtRails look at all rails at every lookEvery-th call.
 func (h *lockedGate) lookAround() {
 	if h.ticks++; h.ticks%lookEvery != 0 {
 		return
 	}
-	h.woken = true
+	h.railsWoken = true
 	for i := range h.g.rails {
 		h.g.rails[i].woken = true
 	}
 }
 
-// RailInfo describes a rail of a gate.
+// RailInfo describes a rail of a gate to people.
 type RailInfo struct {
 	Name      string  // of the driver; with #2, #3... if a gate has several rails of that driver
 	Latency   int64   // from the request for bytes to the first of them, in ns
@@ -139,8 +139,8 @@ type RailInfo struct {
 	Placed string // why: where the memory or the network device of the link lies; "": it lies nowhere in particular
 }
 
-// SharesMemory says whether processes of one host can be expected to share memory over this rail: its driver is shm, or
-// auto, which takes shm between them. It goes by the driver's name, so that all processes of a job get the same answer.
+// SharesMemory reports whether processes of one host can be expected to share memory over this rail: its driver is shm, or
+// auto, which chooses shm between them. It goes by the driver's name, so that all processes of a job get the same answer.
 func (i *RailInfo) SharesMemory() bool {
 	name, _, _ := strings.Cut(i.Name, "#")
 	return name == shm.Name || name == auto.Name
@@ -149,7 +149,7 @@ func (i *RailInfo) SharesMemory() bool {
 // ShareOf is the size of the messages that RailInfo.Share tells about, in bytes.
 const ShareOf = 4 << 20
 
-// railInfo describes the rails.
+// railInfo describes the rails of the gate.
 func (h *lockedGate) railInfo() []RailInfo {
 	loads, shares := make([]strategy.Load, len(h.g.rails)), make([]int, len(h.g.rails))
 	for i := range h.g.rails {
@@ -160,30 +160,29 @@ func (h *lockedGate) railInfo() []RailInfo {
 	for i := range h.g.rails {
 		l := &h.g.rails[i]
 		infos[i] = RailInfo{
-			Name: l.name, Latency: h.flow.Rails[i].Cost.Latency, Bandwidth: h.flow.Rails[i].Cost.Bandwidth, Why: l.why,
-			Share: float64(shares[i]) / ShareOf, Eager: l.limit,
-			Network: l.network, Choice: l.choice, Near: l.place.CPUs.String(), Placed: l.place.Why,
+			Name: l.name, Latency: h.flow.Rails[i].Cost.Latency, Bandwidth: h.flow.Rails[i].Cost.Bandwidth, Why: l.costSource,
+			Share: float64(shares[i]) / ShareOf, Eager: l.eagerLimit,
+			Network: l.chosenDriver, Choice: l.chosenWhy, Near: l.place.CPUs.String(), Placed: l.place.Why,
 		}
 	}
 	return infos
 }
 
-// railSource lets the engine sleep in the kernel on behalf of a rail. It is a
-// pioman.Source.
+// railSource is the pioman.Source of a rail: it lets the engine sleep in the kernel until the link's descriptor is ready.
 //
-// The protocol with the link is in nmad/driver/doc.go, with its argument why no arrival is lost. What a gate adds: while a
-// sleeper sleeps, others may poll, send and receive. If one of them finds the link full, only room can move that send on,
-// but the sleeper was told to look out for arrivals alone. So when a thread lets go of the lock of a gate with armed
-// rails, and something is still to be sent, it arms the rails again, for room (lockedGate.rearm). Requests that other threads
-// leave while Arm holds the lock end the sleep before it begins; those that they leave while Disarm holds it are handled
-// by the poll that follows. Arrivals need no care: what another thread takes in has made the descriptor readable, so the
-// sleeper wakes, finds nothing, and looks again.
+// nmad/driver/doc.go has the protocol with the link, and the proof that no arrival is lost. A gate adds this: while the sleeper
+// sleeps, other threads may poll, send and receive. If one of them finds the link full, its send waits for room, but the
+// sleeper waits only for arrivals. So a thread that releases the lock of a gate with armed rails arms them again, for room, if
+// something is still to be sent (lockedGate.rearm). Requests that other threads leave while Arm holds the lock end the sleep
+// before it begins; those that they leave while Disarm holds it are handled by the poll that follows. Arrivals need no care:
+// a packet that another thread receives has made the descriptor readable, so the sleeper wakes, finds nothing, and sleeps
+// again.
 type railSource struct{ *rail }
 
-// Descriptor is what to wait for.
+// Descriptor returns the descriptor on which the sleeper sleeps.
 func (src railSource) Descriptor() int { return src.link.Descriptor() }
 
-// Arm asks for an announcement. False: do not sleep, poll.
+// Arm makes the link's descriptor tell of arrivals. It returns false if the engine must poll instead of sleeping.
 func (src railSource) Arm() bool {
 	g := src.gate
 	h := g.tryLock()
@@ -191,15 +190,16 @@ func (src railSource) Arm() bool {
 		return false // another thread polls, and may find something
 	}
 	ok := h.arm(src.rail)
-	h.drop() // not letGo: nothing was armed for less than is wanted
+	h.unlockOnly() // unlock would rearm, and arm has just done that
 	return ok && !g.inbox.left() && !g.mu.Owed()
 }
 
+// arm is Arm under the lock.
 func (h *lockedGate) arm(l *rail) bool {
-	if h.end != nil {
-		return true // nothing to wait for; the source is about to be removed
+	if h.endErr != nil {
+		return true // the gate has ended: the source is about to be removed
 	}
-	if !l.inactive() || h.woken || h.waiterPolls() || h.unsent(l) || l.fetches() {
+	if !l.inactive() || h.railsWoken || h.waiterPolls() || h.unsent(l) || l.fetches() {
 		return false
 	}
 	room := h.wantsRoom(l)
@@ -207,48 +207,46 @@ func (h *lockedGate) arm(l *rail) bool {
 		return false
 	}
 	l.armed, l.armedRoom = true, room
-	h.armed++
+	h.armedRails++
 	return true
 }
 
-// Disarm ends what Arm began. A poll follows, which completes the transfers that are
-// copied meanwhile.
+// Disarm undoes Arm. The engine polls afterwards, which completes the transfers that were copied meanwhile.
 func (src railSource) Disarm() {
 	g := src.gate
 	h := g.lock()
 	if src.armed {
-		src.armed, src.deaf = false, false
-		h.armed--
+		src.armed, src.armedInVain = false, false
+		h.armedRails--
 		src.link.Disarm()
 		if src.index > 0 {
-			src.woken, h.woken = true, true
+			src.woken, h.railsWoken = true, true
 		}
 	}
-	h.drop()
+	h.unlockOnly()
 }
 
-// unsent says whether something could be sent over the small track that the link was not
-// asked to take yet.
+// unsent reports whether a packet waits that could be handed to the link of the rail now.
 func (h *lockedGate) unsent(l *rail) bool {
 	return l.index == 0 && h.flow.Unsent()
 }
 
-// wantsRoom says whether something cannot go on until the link has room.
+// wantsRoom reports whether something waits until the link of the rail has room.
 func (h *lockedGate) wantsRoom(l *rail) bool {
 	return !l.push.stream.Empty() || l.index == 0 && h.flow.WantsRoom()
 }
 
-// fetches says that the next bytes are to be read in the peer's memory. No announcement will tell of them.
-func (l *rail) fetches() bool { return l.pull.stream.Fetching() && !l.pull.vain }
+// fetches reports whether the next bytes are to be read in the peer's memory: the descriptor does not tell of them.
+func (l *rail) fetches() bool { return l.pull.stream.Fetching() && !l.pull.fetchedNothing }
 
-// rearmOne makes the sleeper of an armed rail look out for room, too, if that is needed by now. A link whose Arm says no
-// is not armed any more, and its descriptor tells of nothing: rearmOne handles what was there, and then arms it anew. If a
-// transfer is copying, the thread that completes it does that.
+// rearmOne makes the sleeper of an armed rail also wait for room, if that is needed by now. A link whose Arm returns false is
+// not armed any more, and its descriptor tells of nothing: so rearmOne handles what is there, and then arms the link again. If
+// a transfer is copying, the thread that completes it does so.
 func (h *lockedGate) rearmOne(l *rail) {
 	vain := 0
-	for h.end == nil && l.inactive() && (l.deaf || l.fetches() || !l.armedRoom && (h.wantsRoom(l) || h.unsent(l))) {
-		if room := h.wantsRoom(l); !l.fetches() && (room || l.deaf && !h.unsent(l)) {
-			if l.deaf = !l.link.Arm(room); !l.deaf {
+	for h.endErr == nil && l.inactive() && (l.armedInVain || l.fetches() || !l.armedRoom && (h.wantsRoom(l) || h.unsent(l))) {
+		if room := h.wantsRoom(l); !l.fetches() && (room || l.armedInVain && !h.unsent(l)) {
+			if l.armedInVain = !l.link.Arm(room); !l.armedInVain {
 				l.armedRoom = room
 				return
 			}
@@ -265,7 +263,7 @@ func (h *lockedGate) rearmOne(l *rail) {
 	}
 }
 
-// copyLocked moves a piece with the lock held, and says whether bytes have moved.
+// copyLocked copies with the lock held, and reports whether bytes have moved.
 func (h *lockedGate) copyLocked(l *rail, m *transfer) bool {
 	if !m.reserve() {
 		return false
@@ -274,11 +272,11 @@ func (h *lockedGate) copyLocked(l *rail, m *transfer) bool {
 	return h.completeOne(l, m)
 }
 
-// unwantedAfter is how often in a row a link may say that something is there, and nothing can be taken in.
+// unwantedAfter is how often in a row a link may tell that something is there, while nothing can be received.
 const unwantedAfter = 64
 
-// takeUnwanted takes in bytes of long messages that no receive waits for, because bytes that lie in a link keep it from
-// being armed. A side that closes drops them. Else the peer has sent what this side has not asked for, and that ends the
+// takeUnwanted pulls bytes of long messages for which no receive waits, because bytes that lie in a link keep it from being
+// armed. A side that closes drops them. Otherwise the peer has sent bytes that this side has not asked for, which ends the
 // gate.
 func (h *lockedGate) takeUnwanted(l *rail) {
 	if !l.pull.stream.Empty() || !l.pull.inactive() {
@@ -293,14 +291,14 @@ func (h *lockedGate) takeUnwanted(l *rail) {
 	}
 }
 
-// waiterPolls says that a waiter polls for bytes of long messages. If each piece were announced to a sleeper as well, the
-// sleeper would take the CPU that both use from the waiter.
-func (h *lockedGate) waiterPolls() bool { return h.waited != 0 && asm.Cycles() < h.waited }
+// waiterPolls reports whether a waiter polls for bytes of long messages. Then the engine does not sleep for the gate: the
+// sleeper would wake for each piece, and take the CPU from the waiter if both use the same one.
+func (h *lockedGate) waiterPolls() bool { return h.waiterUntil != 0 && asm.Cycles() < h.waiterUntil }
 
-// rearm makes the sleeper look out for room, too, if that is needed by now. When a link says that something is there
-// already, rearm handles it at once, because no other thread is awake for it: packets, room, and also bytes that have
-// arrived. Without the bytes two gates could wait here for each other's room for ever. If a transfer is copying, the
-// thread that completes it calls rearm again.
+// rearm makes the sleeper also wait for room on all armed rails where that is needed by now. If a link tells that something is
+// there already, rearm handles it at once, because no other thread is awake for it: packets, room, and also bytes of long
+// messages. Without the bytes two gates could wait here for each other's room for ever. If a transfer is copying, the thread
+// that completes it calls rearm again.
 func (h *lockedGate) rearm() {
 	for i := range h.g.rails {
 		if l := &h.g.rails[i]; l.armed {

@@ -153,7 +153,7 @@ func TestLastPackets(t *testing.T) {
 	last := g.Irecv(9, nil)
 	h := g.lock()
 	h.lose(driver.ErrPeerLost)
-	h.letGo()
+	h.unlock()
 	for _, r := range all {
 		mustDone(t, r, nil)
 	}
@@ -166,12 +166,12 @@ func TestNothingAfterTheEnd(t *testing.T) {
 	p := newPair(simnet.Options{}, scarce)
 	g := p.gates[0]
 	first := g.Irecv(1, make([]byte, 1))
-	for !g.locked.flow.Lacks(64) {
+	for !g.locked.flow.LacksCredit(64) {
 		g.Isend(2, make([]byte, 64))
 	}
 	h := g.lock()
 	h.fail(&PeerError{Rank: 1, Reason: "of the test", Err: ErrPeerLost})
-	h.letGo()
+	h.unlock()
 	mustDone(t, first, ErrPeerLost)
 	p.gates[1].Isend(1, []byte{1})
 	mustDone(t, g.Isend(2, make([]byte, 64)), ErrPeerLost)
@@ -234,7 +234,7 @@ func (wild wildStrategy) Split(_ int, _ []strategy.Load, shares []int) { copy(sh
 // Sessions over several real rails: a long message in each direction at once uses all rails,
 // and nothing is left behind.
 func TestRailsOfSessions(t *testing.T) {
-	for _, drivers := range []string{"tcp,tcp", "tcp,tcp,tcp,tcp", "shm,tcp", "auto,tcp", "shm,shm"} {
+	for _, drivers := range append([]string{"tcp,tcp", "tcp,tcp,tcp,tcp", "shm,tcp", "auto,tcp", "shm,shm"}, railsBuiltIn...) {
 		t.Run(drivers, func(t *testing.T) {
 			leakless(t, func() {
 				j := newJob(t, 3, nil, func(c *Config) { c.Driver, c.Strategy = drivers, "split-equal" })
@@ -372,8 +372,8 @@ func TestNearestRailFirst(t *testing.T) {
 				t.Fatal(err)
 			}
 			for i, k := range c.want {
-				if name, addr := []string{"tcp", "tcp#2", "tcp#3"}[k], []string{"a", "b", "c"}[k]; cfg.names[i] != name || cfg.driverConfig(i).Listen != addr {
-					t.Errorf("rail %d is %s at %s, want %s at %s", i, cfg.names[i], cfg.driverConfig(i).Listen, name, addr)
+				if name, addr := []string{"tcp", "tcp#2", "tcp#3"}[k], []string{"a", "b", "c"}[k]; cfg.railNames[i] != name || cfg.driverConfig(i).Listen != addr {
+					t.Errorf("rail %d is %s at %s, want %s at %s", i, cfg.railNames[i], cfg.driverConfig(i).Listen, name, addr)
 				}
 			}
 		})

@@ -28,7 +28,7 @@ func TestYoungestFirst(t *testing.T) {
 		"any source": func(_ *pair, s *Session, buf []byte) *Request { return s.Irecv(Tag(last), buf) },
 		"probe": func(p *pair, _ *Session, buf []byte) *Request {
 			r := &Request{}
-			r.prepare(p.gates[1], flow.OpRecv, nil, last, nil, flow.ByState)
+			r.prepare(p.gates[1], flow.OpRecv, nil, last, nil, flow.NotifyState)
 			r.useRare().Wild.Set(&r.core.Entry, exact, true)
 			p.gates[1].submit(r)
 			return r
@@ -214,7 +214,7 @@ func TestRecordViolations(t *testing.T) {
 				p.links[0].Inject(h, nil)
 			}
 			p.gates[1].poll()
-			if end := p.gates[1].locked.end; end == nil || !errors.Is(end, ErrProtocol) {
+			if end := p.gates[1].locked.endErr; end == nil || !errors.Is(end, ErrProtocol) {
 				t.Errorf("the gate ended with %v, want ErrProtocol", end)
 			}
 		})

@@ -10,65 +10,64 @@ import (
 	"github.com/pm2-go/pm2/pioman"
 )
 
-// How the owner of a request hears that it is done. Most requests are done before a thread
-// sleeps for them: then that is a word which the holder of the gate's lock writes, and
-// nothing else. A thread that is about to sleep says so before, under the lock, and is told
-// through the completion, which knows its waiters.
+// How the owner of a request learns that it has ended. Most requests end before a thread sleeps for them: then the holder of
+// the gate's lock writes core.State, and nothing else. A thread that is about to sleep first changes core.Notify, under the
+// lock, so that the request ends by a signal of its completion, which wakes the waiters.
 //
-//	             under mu                            told, when the lock was let go
-//	by state --- ended: core.State = Over, the last touch
-//	   | listen, under mu
-//	 told ------ ended: into lockedGate.over, or its Queue, or upcalls ----> completion.Signal, the last touch
+//	NotifyState --- ends, under mu: core.State = Ended, the last access
+//	   | listen, or notifyOwner, under mu
+//	NotifyOwner --- ends, under mu: into lockedGate.toSignal, or upcalls ---> without mu: completion.Signal, or into its Queue, the last access
 //
-// Over is set in three places: by the flow (finish), as a rule; by lockedGate.tellEnd, of a request that the flow has given to
-// the gate for another reason than a waiter, such as a monitor; by Gate.sendNow, of a send that was never under way.
+// State becomes Ended in three places: as a rule in the flow (finish); in lockedGate.tellEnd, for a request that the flow has
+// given to the gate for another reason than a waiter, such as a monitor; and in Gate.sendNow, for a send that was never under
+// way.
 //
-// A request never changes its way once it is done, so a thread that has seen the one or the other
-// may start it again, and no other one touches it.
+// Notify never changes once the request has ended. So a thread that has seen either sign of the end may start the request
+// again: no other thread accesses it.
 
 // Bits of a request's completion.
 const (
-	finished = 1 << iota // it has ended
-	free                 // and may be started again: only its owner knows it
+	bitDone     = 1 << iota // the request has ended
+	bitReusable             // and it may be started again, as no queue and no callback holds it
 )
 
-// Request is a send or a receive that has been started. The zero value is ready
-// for IsendInto and IrecvInto. It must not be copied once it was started. Any
-// number of threads may Test or Wait for it; any thread may start it again once it is
-// done and all of them have returned.
+// Request is a send or a receive that has been started. The zero Request is ready for IsendInto, IrecvInto and Post. A program
+// must not copy a Request once it has started it. Any number of threads may Test a Request or Wait for it; any thread may
+// start it again once it is done and all of these calls have returned.
 type Request struct {
-	// It is two cache lines, so that a program which makes one for each message makes little garbage, and windows of many
-	// stay in the first cache. What few requests need is in a rare, to which core.Rare points.
+	// A Request has two cache lines, so that a program that makes one for each message makes little garbage, and windows of
+	// many requests stay in the first cache. What few requests need is in a rare, to which core.Rare points.
 
-	gate       *Gate // any source: the one to the own rank
+	gate       *Gate // the gate at which it was started; of a receive from any source the gate to the own rank
 	completion pioman.Completion
-	core       flow.Request // under the lock of the gate until it is done
+	core       flow.Request // guarded by the lock of the gate while the request is under way
 }
 
-// rare is what few requests need. All zero unless core.UsesRare, but for began.
+// rare is the part of a request that few requests need. It is zero unless core.UsesRare is set, except for began.
 type rare struct {
 	flow.Rare
-	domain  *Domain                  // recv from any source
-	chooser func(Envelope) []byte    // recv: gives the buffer when the message has come
-	notify  func(*Request)           // called when it is done
-	queue   *Queue                   // gets it when it is done
-	buffer  *block                   // send of a Buffer
-	any     *match.Any[flow.Request] // recv from any source: where it waits
-	named   match.Pattern            // recv, or probe: what the owner has asked for; core.Entry.Tag becomes that of the message
-	links   bool                     // it waits for the links of its gate, not for a message
-	began   int64                    // cycles: when it started, if a trace is recorded; else 0
+	domain   *Domain                  // recv from any source: the domain at which it was started; else nil
+	chooser  func(Envelope) []byte    // recv: Op.Choose
+	onDone   func(*Request)           // Op.Done
+	queue    *Queue                   // Op.Queue
+	buffer   *block                   // send: the block of Op.Buffer
+	any      *match.Any[flow.Request] // recv from any source: the list in which it waits
+	pattern  match.Pattern            // recv, or probe: what the owner has asked for; core.Entry.Tag becomes the tag of the message
+	forLinks bool                     // it waits for the links of its gate (Gate.Link), or for an agreement, not for a message
+	began    int64                    // cycle counter at its start, if a trace is recorded; else 0
 }
 
-// wild has r wait for a message with its tag as far as mask says; probe: without taking it.
-func (ra *rare) wild(r *Request, mask uint64, probe bool) {
-	ra.named = match.Pattern{Tag: r.core.Entry.Tag, Mask: mask}
+// setWild makes r, which uses ra, wait for a message whose tag agrees with its own in all bits of mask. probe says whether r
+// leaves the message where it is.
+func (ra *rare) setWild(r *Request, mask uint64, probe bool) {
+	ra.pattern = match.Pattern{Tag: r.core.Entry.Tag, Mask: mask}
 	ra.Wild.Set(&r.core.Entry, mask, probe)
 }
 
-// noRare is the rare part of all requests that use none. It stays zero.
+// noRare is what Request.rare returns for requests that use no rare. It stays zero.
 var noRare rare
 
-// rare is the rare part of r, for reading.
+// rare returns the rare part of r, for reading only.
 func (r *Request) rare() *rare {
 	if !r.core.UsesRare {
 		return &noRare
@@ -76,7 +75,7 @@ func (r *Request) rare() *rare {
 	return r.rareOrNil()
 }
 
-// needRare is the rare part of r, which it makes if there is none.
+// needRare returns the rare part of r, and makes it if there is none. It does not set UsesRare.
 func (r *Request) needRare() *rare {
 	if r.core.Rare == nil {
 		r.core.Rare = &new(rare).Rare
@@ -84,100 +83,103 @@ func (r *Request) needRare() *rare {
 	return r.rareOrNil()
 }
 
-// useRare is the rare part of r, which r uses from here on.
+// useRare returns the rare part of r, which r uses from here on.
 func (r *Request) useRare() *rare {
 	r.core.UsesRare = true
 	return r.needRare()
 }
 
-// domain is where a receive from any source was started; nil: r is none.
+// domain returns the domain at which a receive from any source was started; nil for any other request.
 func (r *Request) domain() *Domain { return r.rare().domain }
 
-// claim makes r ours to start.
+// claim makes the caller the one that starts r. It fails with ErrActive while r is under way.
 func (r *Request) claim() error {
-	if r.core.State.Load() == flow.Over {
-		return nil // what most are that are used again
+	if r.core.State.Load() == flow.Ended {
+		return nil // the usual case of a request that is used again
 	}
-	return r.claimAnew()
+	return r.claimSlow()
 }
 
-func (r *Request) claimAnew() error {
-	if !r.core.State.CompareAndSwap(flow.Fresh, flow.Started) && !r.completion.Test(free) {
+// claimSlow is claim for a request that was never started, or that ends by its completion.
+func (r *Request) claimSlow() error {
+	if !r.core.State.CompareAndSwap(flow.Fresh, flow.Started) && !r.completion.Test(bitReusable) {
 		return fmt.Errorf("nmad: start a request again: %w: wait for it first", ErrActive)
 	}
 	return nil
 }
 
-// prepare sets the fields that a new operation begins with.
-func (r *Request) prepare(g *Gate, op flow.Op, in *Context, tag uint64, buf []byte, heard flow.Heard) {
+// prepare sets up a request that was claimed for an operation at a gate, in a context (nil: in none). notify says how its owner
+// learns of the end.
+func (r *Request) prepare(g *Gate, op flow.Op, in *Context, tag uint64, buf []byte, notify flow.Notify) {
 	c := &r.core
 	if c.UsesRare {
-		r.plain()
+		r.clearRare()
 	}
 	r.gate = g
-	c.Entry.Tag, c.Entry.Of, c.Context = tag, c, in.id()
+	c.Entry.Tag, c.Entry.Owner, c.Context = tag, c, in.numberOrPlain()
 	c.Data.Set(buf)
-	c.Op, c.Heard, c.Counted, c.Wakes = op, heard, false, false
+	c.Op, c.Notify, c.Counted, c.Wakes = op, notify, false, false
 	c.N, c.Size = 0, 0
-	c.EndsWith(nil)
-	if began := stamp(); began != 0 {
-		if r.needRare().began = began; heard == flow.ByState {
-			r.tellOwner()
+	c.SetErr(nil)
+	if began := traceTime(); began != 0 {
+		if r.needRare().began = began; notify == flow.NotifyState {
+			r.notifyOwner()
 		}
 	}
 	if g.worker != nil {
-		r.tellOwner() // its owner does not poll
+		r.notifyOwner() // the worker polls in place of the owner, which sleeps
 	}
-	if heard != flow.ByStage {
-		asm.StoreRelease32(&c.State, flow.Started) // a thread that is to see it gets r through a lock
+	if notify != flow.NotifyNone {
+		asm.StoreRelease32(&c.State, flow.Started) // other threads get r through a lock, so this needs no stronger order
 		r.completion.Reset()
 	}
 }
 
-// startLink starts r for Gate.Link: to the flow r is a probe, and so counts as pending; but no message ends it, linking
-// does, and no monitor is told. It takes the lock of g, and returns with it.
+// startLink starts r as a request that no message ends: its caller ends it by flow.Flow.Finish when the links are made, or an
+// agreement is reached. For the flow r is a probe, so it counts as pending, and no monitor is told about it. startLink takes
+// the lock of g, and returns with it.
 func (r *Request) startLink(g *Gate) *lockedGate {
-	r.prepare(g, flow.OpRecv, nil, 0, nil, flow.ByState)
+	r.prepare(g, flow.OpRecv, nil, 0, nil, flow.NotifyState)
 	x := r.useRare()
-	x.Wild.Probe, x.links = true, true
+	x.Wild.Probe, x.forLinks = true, true
 	r.core.Stage = flow.Posted
 	h := g.enter()
 	h.flow.Count(&r.core)
 	return h
 }
 
-// ended says that r is done: nothing of it changes until it is started again.
+// ended reports whether r has ended: then nothing in it changes until it is started again.
 func (r *Request) ended() bool {
-	return r.core.State.Load() == flow.Over || r.completion.Test(finished)
+	return r.core.State.Load() == flow.Ended || r.completion.Test(bitDone)
 }
 
-// listen has a waiter for r told through its completion, unless r has ended. It takes the
-// lock of the gate.
+// listen makes r end by a signal of its completion, unless it has ended. It takes the lock of the gate.
 func (r *Request) listen() {
 	if r.domain() != nil || r.gate.worker != nil {
-		return // told from the start
+		return // prepare, or startAny, has called notifyOwner
 	}
 	h := r.gate.enter()
 	if r.core.Stage != flow.Done {
-		r.tellOwner()
+		r.notifyOwner()
 	}
-	h.letGo()
+	h.unlock()
 }
 
-// tellOwner has the owner of r told through its completion. Under the lock of the gate, or before r begins.
-func (r *Request) tellOwner() { r.core.Heard = flow.Told }
+// notifyOwner makes r end by a signal of its completion. The caller holds the lock of the gate, or r has not begun.
+func (r *Request) notifyOwner() { r.core.Notify = flow.NotifyOwner }
 
-// plain takes back all that is out of the ordinary.
-func (r *Request) plain() {
+// clearRare makes r an ordinary request, which uses no rare.
+func (r *Request) clearRare() {
 	r.core.UsesRare = false
 	*r.rareOrNil() = rare{}
 }
 
-// Tag returns the tag of the message. That of a receive that did not name it is valid
-// once the request is done, as are Source, Size and Envelope.
+// Tag returns the tag of the message. If a receive does not name its tag, Tag is valid once the request is done. Source, Size
+// and Envelope are valid once the request is done.
 func (r *Request) Tag() uint64 { return r.Envelope().Tag }
 
-// Source returns, of a receive, the rank of the sender.
+// Source returns the rank of the sender of a received message; of a send, the rank to which it goes. It is -1 for a nil
+// Request.
 func (r *Request) Source() int {
 	if r == nil {
 		return -1
@@ -186,15 +188,15 @@ func (r *Request) Source() int {
 	case x.Anywhere:
 		return x.From
 	case r.gate == nil:
-		return 0 // there is no message
+		return 0 // r was never started
 	}
 	return r.gate.rank
 }
 
-// Size returns the bytes of the whole message, also of one that was truncated.
+// Size returns the length of the whole message in bytes, also if it was truncated.
 func (r *Request) Size() uint64 { return r.Envelope().Size }
 
-// Envelope returns Source, Tag and Size.
+// Envelope returns Source, Tag and Size of the message.
 func (r *Request) Envelope() Envelope {
 	if r == nil {
 		return Envelope{}
@@ -202,8 +204,7 @@ func (r *Request) Envelope() Envelope {
 	return Envelope{r.Source(), r.core.Entry.Tag, r.core.Size}
 }
 
-// Len returns how many bytes were sent, or received into the buffer. It is valid
-// once the request is done.
+// Len returns how many bytes were sent, or received into the buffer. It is valid once the request is done.
 func (r *Request) Len() int {
 	if r == nil {
 		return 0
@@ -211,14 +212,14 @@ func (r *Request) Len() int {
 	return r.core.N
 }
 
-// Test says whether the request is done, and, if so, how it ended. If not, it
-// moves the request's gate on, once. It never blocks.
+// Test reports whether the request is done, and, if it is, returns how it has ended. If it is not, Test polls the request's
+// gate once, and looks again. It fails with ErrIdle if the request was never started. It never blocks.
 func (r *Request) Test() (bool, error) {
 	if r == nil || r.core.State.Load() == flow.Fresh {
 		return false, ErrIdle
 	}
 	if !r.ended() {
-		if err := r.gate.barred(); err != nil {
+		if err := r.gate.accessError(); err != nil {
 			return false, err
 		}
 		r.poll()
@@ -229,11 +230,11 @@ func (r *Request) Test() (bool, error) {
 	return true, r.core.Err()
 }
 
-// Wait blocks the calling thread or goroutine, and no other one, until the request is done, and says how it ended. It
-// polls the request's gate for Config.Spin (10 us), while no other thread is ready on the VP, and then leaves the work to
-// the engine. Waiting again for a request that is done gives the same answer. It is no cancellation point of threads;
-// WaitContext ends with its context. ErrInHandler and ErrClosed of package pioman say that it could not be waited for here
-// and now; the request is not done then.
+// Wait waits until the request is done, and returns how it has ended. It blocks the calling thread or goroutine only. It polls
+// the request's gate for Config.Spin (10 us by default), as long as no other thread is ready on the VP, and then leaves the
+// work to the engine and sleeps. A second Wait returns the same. Wait is no cancellation point of threads; WaitContext ends
+// with its context. It fails with ErrIdle if the request was never started, and with pioman.ErrInHandler or pioman.ErrClosed
+// if the caller cannot wait, in a callback or in an engine that was closed; then the request is still under way.
 func (r *Request) Wait() error {
 	if r == nil {
 		return ErrIdle
@@ -242,20 +243,20 @@ func (r *Request) Wait() error {
 		if r.core.State.Load() == flow.Fresh {
 			return ErrIdle
 		}
-		if err := r.gate.barred(); err != nil {
+		if err := r.gate.accessError(); err != nil {
 			return err
 		}
-		if err := r.wait(); err != nil {
+		if err := r.waitDone(); err != nil {
 			return err
 		}
 	}
 	return r.core.Err()
 }
 
-// IsDone says whether the request is done, or was never started. Unlike Test it moves nothing on.
-func (r *Request) IsDone() bool { return r.done() }
+// IsDone reports whether the request is done, or was never started. Unlike Test it polls nothing.
+func (r *Request) IsDone() bool { return r.doneOrIdle() }
 
-// poll moves on what r depends on, once.
+// poll polls once what r depends on: its gate, or, for a receive from any source, all gates of its domain.
 func (r *Request) poll() {
 	if d := r.domain(); d != nil {
 		d.advance()
@@ -264,14 +265,15 @@ func (r *Request) poll() {
 	r.gate.advance()
 }
 
-func (r *Request) wait() error {
-	if r.domain() != nil { // all gates may matter: the wait polls the engine
+// waitDone waits until r has ended.
+func (r *Request) waitDone() error {
+	if r.domain() != nil { // any gate may bring the message, so the wait polls the engine
 		return r.gate.sleep(r)
 	}
 	return r.gate.wait(r)
 }
 
-// requestQueue is a first-in-first-out queue of requests, which are in no other one.
+// requestQueue is a first-in-first-out queue of requests. A request is in one queue at a time.
 type requestQueue struct{ flow.Queue }
 
 func (rq *requestQueue) push(r *Request) { rq.Push(&r.core) }
@@ -284,17 +286,17 @@ func (rq *requestQueue) pop() *Request {
 	return requestOf(c)
 }
 
-// Cancel takes a receive back if no message has been found for it yet, and says whether it has. True: it ends with
-// ErrCanceled, it has received nothing, its buffer is not touched any more, and the message that it was waiting for is for
-// another receive. False: it ends as if nothing had been said, or has ended; or it is a send, which cannot be taken back.
-// Callbacks and hooks must not call it.
+// Cancel takes a receive back if it has no message yet, and reports whether it has done so. After true, the request ends with
+// ErrCanceled, has received nothing, and does not touch its buffer any more; its message goes to another receive. After
+// false, the receive goes on as if Cancel had not been called, or has ended; or the request is a send, which cannot be
+// cancelled. Cancel spins for the lock of the gate. Callbacks and hooks must not call it.
 func (r *Request) Cancel() bool {
-	if r == nil || r.done() || r.gate.barred() != nil {
+	if r == nil || r.doneOrIdle() || r.gate.accessError() != nil {
 		return false
 	}
 	g := r.gate
 	h := g.enter()
-	defer h.letGo()
+	defer h.unlock()
 	if any := r.rare().any; any != nil {
 		if !any.Remove(&r.core.Rare.Wild) {
 			return false
@@ -306,10 +308,9 @@ func (r *Request) Cancel() bool {
 	return true
 }
 
-// Case returns the case of a marcel.Select that can be taken once the request is
-// done. Then Wait says how it ended, at once. A request that was never started
-// counts as done, and Wait says ErrIdle. Any number of Selects and Waits may wait for one
-// request, as long as it is not started again. It allocates nothing.
+// Case returns a case of marcel.Select that can be taken once the request is done; then Wait returns at once. A request that
+// was never started counts as done, and its Wait returns ErrIdle. Any number of Selects and Waits may wait for one request, as
+// long as it is not started again. Case allocates nothing.
 func (r *Request) Case() marcel.Case {
 	if r == nil {
 		r = &Request{}
@@ -317,17 +318,18 @@ func (r *Request) Case() marcel.Case {
 	return (*requestCase)(r)
 }
 
+// requestCase implements marcel.Case for a Request.
 type requestCase Request
 
 var _ marcel.Poller = (*requestCase)(nil)
 
-func (rc *requestCase) done() bool { return (*Request)(rc).done() }
+func (rc *requestCase) done() bool { return (*Request)(rc).doneOrIdle() }
 
 func (rc *requestCase) completed() pioman.CompletionCase {
-	return rc.completion.Case(rc.gate.waitsIn(), finished)
+	return rc.completion.Case(rc.gate.waitsIn(), bitDone)
 }
 
-// Try moves the gate on, once, if the request is not done.
+// Try polls the gate once if the request is not done, and reports whether it is done.
 func (rc *requestCase) Try() bool {
 	if rc.done() {
 		return true
@@ -338,7 +340,7 @@ func (rc *requestCase) Try() bool {
 
 func (rc *requestCase) Poll() bool { return !rc.done() && rc.completed().Poll() }
 
-// Enlist is for Select, which calls it on the waiting thread only.
+// Enlist adds the waiter of a Select, which calls it on the waiting thread only. It returns false if the request is done.
 func (rc *requestCase) Enlist(w *marcel.Waiter) bool {
 	if rc.done() {
 		return false
@@ -350,8 +352,8 @@ func (rc *requestCase) Enlist(w *marcel.Waiter) bool {
 func (rc *requestCase) Withdraw(w *marcel.Waiter)   { rc.completed().Withdraw(w) }
 func (rc *requestCase) Taken(w *marcel.Waiter) bool { return rc.completed().Taken(w) }
 
-// stamp returns the time at which a request begins, if a trace is being recorded; else 0.
-func stamp() int64 {
+// traceTime returns the cycle counter if a trace is being recorded; else 0.
+func traceTime() int64 {
 	if marcel.Tracing() {
 		return asm.Cycles()
 	}

@@ -258,7 +258,7 @@ func TestWaitsAreNoCancellationPoints(t *testing.T) {
 			"Queue.Wait": func(buf []byte) error {
 				var r Request
 				here.Post(&r, &Op{Kind: OpRecv, Match: Tag(1), Buf: buf, Queue: q})
-				_, err := q.Wait(ctx)
+				_, err := q.WaitContext(ctx)
 				return err
 			},
 		} {

@@ -41,8 +41,8 @@ type sampler struct{ g *Gate }
 // eager is the eager limit of the gate, in bytes.
 func (sm sampler) eager() int {
 	h := sm.g.lock()
-	defer h.letGo()
-	return h.flow.Eager()
+	defer h.unlock()
+	return h.flow.EagerLimit()
 }
 
 // Sample measures the rails of this gate: messages of growing size go to and fro, eagerly and by rendezvous over each rail
@@ -54,10 +54,10 @@ func (sm sampler) eager() int {
 // From then on both gates share long messages out by what was measured, and have the eager limit that
 // follows from it, unless the configuration says one. Short messages stay on the rail that they go over.
 func (g *Gate) Sample(ctx context.Context) (*Profile, error) {
-	if err := g.barred(); err != nil {
+	if err := g.accessError(); err != nil {
 		return nil, err
 	}
-	if g.rank == g.own {
+	if g.rank == g.ownRank {
 		return nil, fmt.Errorf("nmad: sample: %w: the gate to the own rank has no rail", ErrRank)
 	}
 	if err := g.Link(ctx); err != nil {
@@ -182,13 +182,13 @@ type sampleRound struct {
 // the other side has its message, or will have, and answers it, and that must not be taken for the
 // answer to another one.
 func (sm sampler) finish(ctx context.Context) error {
-	x := sm.g.sampled
+	x := sm.g.openSample
 	if x == nil {
 		return nil
 	}
 	err := WaitAll(ctx, &x.send, &x.recv)
-	if x.send.done() && x.recv.done() {
-		sm.g.sampled = nil
+	if x.send.doneOrIdle() && x.recv.doneOrIdle() {
+		sm.g.openSample = nil
 	}
 	return err
 }
@@ -201,7 +201,7 @@ func (sm sampler) halfTrip(ctx context.Context, size int, tag uint64) (int64, er
 		began := time.Now()
 		err := errors.Join(sm.recv(&x.recv, tag, x.in), sm.send(&x.send, tag, x.out))
 		if err == nil {
-			sm.g.sampled = x
+			sm.g.openSample = x
 			err = sm.finish(ctx)
 		}
 		if err != nil {
@@ -232,7 +232,7 @@ func (sm sampler) recv(r *Request, tag uint64, buf []byte) error {
 	r.prepareRecv(sm.g, &Op{Kind: OpRecv, Match: Tag(tag), Buf: buf})
 	r.core.Context, r.core.Entry.Age = flow.Library, sm.g.any.Now()
 	x := r.useRare()
-	x.wild(r, exact, false)
+	x.setWild(r, exact, false)
 	if x.Pin = 1; tag >= sampleRail {
 		x.Pin = uint8(1 + tag - sampleRail)
 	}
@@ -242,7 +242,7 @@ func (sm sampler) recv(r *Request, tag uint64, buf []byte) error {
 
 // SampleEcho is the other side of Sample, and returns when that does.
 func (g *Gate) SampleEcho(ctx context.Context) error {
-	if err := g.barred(); err != nil {
+	if err := g.accessError(); err != nil {
 		return err
 	}
 	if err := g.Link(ctx); err != nil {

@@ -243,7 +243,7 @@ func (sc *scenario) sideRun(side int, verb string, rest []string) string {
 	case "pollsmall": // as if another one carried the bytes of the large track just now
 		h := g.lock()
 		h.progress(nil)
-		h.letGo()
+		h.unlock()
 	case "hold", "buffer", "delay":
 		on := rest[0] == "on"
 		map[string]func(bool){"hold": link.Hold, "buffer": link.Buffer, "delay": link.Delay}[verb](on)
@@ -264,7 +264,7 @@ func (sc *scenario) sideRun(side int, verb string, rest []string) string {
 	case "retire":
 		h := g.lock()
 		over := h.flushed()
-		h.letGo()
+		h.unlock()
 		return fmt.Sprintln("nothing left to send:", over)
 	case "state":
 		return sc.state(g)
@@ -363,9 +363,9 @@ func (sc *scenario) state(g *Gate) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "posted %d, unexpected %d (%d bytes), announced here %d, there %d, credit %d, taken %d, owed %d, pending %d\n",
 		g.locked.flow.Ledger().Posted, g.locked.flow.Ledger().Unexpected, g.locked.flow.Stats.UnexpectedBytes, g.locked.flow.Ledger().Announced, g.locked.flow.Ledger().Outstanding,
-		g.locked.flow.Ledger().Credit, g.locked.flow.Ledger().Taken, g.locked.flow.Ledger().Owed, g.engine.Pending())
-	if g.locked.end != nil {
-		fmt.Fprintf(&b, "ended: %v\n", g.locked.end)
+		g.locked.flow.Ledger().Credit, g.locked.flow.Ledger().Taken, g.locked.flow.Ledger().Owed, g.waitEngine.Pending())
+	if g.locked.endErr != nil {
+		fmt.Fprintf(&b, "ended: %v\n", g.locked.endErr)
 	}
 	if g.locked.flow.Acked() {
 		b.WriteString("the peer has taken in everything\n")

@@ -18,36 +18,35 @@ import (
 	"github.com/pm2-go/pm2/pioman"
 )
 
-// Session is the membership of this process in a job of Size processes. Safe for
+// Session is the membership of this process in a job of Size processes. Open or Join makes it, and Close ends it. Safe for
 // concurrent use. Several sessions may live in one process.
 type Session struct {
-	cfg     Config
-	control *roster.Roster
-	linker  *linker
-	job     Domain  // number 0
-	domains domains // all, that one too
-	watch   monitors
-	queues  queueWaiters
+	cfg          Config         // constant after Open
+	control      *roster.Roster // the control connection; nil until the process has joined the job
+	linker       *linker
+	job          Domain  // domain 0
+	domains      domains // the open domains, job included
+	monitors     monitors
+	queueWaiters queueWaiters
 
 	agreements *agreements
 
-	orphan atomic.Bool // a process that passes on news has gone: of some others only links tell; see linkstage.go
-	met    atomic.Bool // the cards of all processes are there
-	bereft atomic.Bool // it has lost another process
+	relayLost  atomic.Bool // a process that relays the news of deaths has gone, so only links tell of some deaths (linkstage.go); notice sets it
+	cardsKnown atomic.Bool // linker.cards has the cards of all processes; connect sets it
+	peerLost   atomic.Bool // this process has lost another one; Abort reads it
 
-	aside   background     // what looks at the session while it is open
-	serial  uint32         // of the sessions of the process; see sessions
-	program program        // that this process runs
-	others  atomic.Int32   // other processes that have neither left nor died
-	work    sync.WaitGroup // goroutines that end gates
-	close   sync.Once
-	failed  error // what Close returned
+	background background   // goroutines that watch the session while it is open
+	serial     uint32       // number of the session in this process; see sessions
+	program    program      // which program this process runs; see Program
+	livePeers  atomic.Int32 // other processes that have neither left nor died
+	closeOnce  sync.Once
+	closeErr   error // the result of Close
 }
 
-// Open meets the other processes of the job and, if Config.Link says so, links to each of
-// them. It returns once all of them have done so, or fails when ctx ends, when the time
-// is up, when another process fails, or when the configuration cannot work. It blocks
-// the calling thread or goroutine only. Until the session is closed a process whose GOMAXPROCS is 1 has 2.
+// Open meets the other processes of the job, and links to each of them if Config.Link says so. It returns when all processes
+// have done so. It fails when ctx ends, after Config.Timeout, when another process fails, and with ErrConfig for a
+// configuration that cannot work. Open blocks the calling thread or goroutine only. While a session is open, GOMAXPROCS is
+// at least 2.
 func Open(ctx context.Context, cfg Config) (*Session, error) {
 	ctx = orBackground(ctx)
 	var s *Session
@@ -56,21 +55,23 @@ func Open(ctx context.Context, cfg Config) (*Session, error) {
 	return s, kernel.Explain(err)
 }
 
-// offThread runs f, which blocks in Go's own ways, where it holds up no VP.
+// offThread runs f, which blocks in calls of Go or of the kernel, so that it holds up no VP: if the caller is a thread of
+// marcel, f runs in a goroutine, and the thread waits for its end.
 func offThread(f func()) {
 	if !marcel.OnThread() {
 		f()
 		return
 	}
-	var over marcel.Semaphore
-	over.Uninterruptible() // what f makes must reach the caller
+	var done marcel.Semaphore
+	done.Uninterruptible() // the caller needs the results of f
 	go func() {
-		defer over.Release()
+		defer done.Release()
 		f()
 	}()
-	over.Acquire()
+	done.Acquire()
 }
 
+// open is Open for a caller that may block in calls of Go.
 func open(ctx context.Context, cfg Config) (*Session, error) {
 	if err := cfg.takePlace(); err != nil {
 		return nil, err
@@ -82,11 +83,12 @@ func open(ctx context.Context, cfg Config) (*Session, error) {
 	return s, err
 }
 
+// meetAndLink is open for a process that has taken its place in the job (takePlace).
 func meetAndLink(ctx context.Context, cfg Config) (*Session, error) {
 	var err error
 	if cfg.manager != nil {
 		err = cfg.meet(ctx)
-	} else if cfg.named != "" && cfg.Size > 1 {
+	} else if cfg.rankZeroName != "" && cfg.Size > 1 {
 		err = cfg.meetByName(ctx)
 	}
 	if err != nil {
@@ -102,11 +104,11 @@ func meetAndLink(ctx context.Context, cfg Config) (*Session, error) {
 	if err := s.openJob(); err != nil {
 		return nil, err
 	}
-	s.others.Store(int32(cfg.Size - 1))
+	s.livePeers.Store(int32(cfg.Size - 1))
 	sessions.add(s)
 	s.agreements = newAgreements(s, cfg.Rank, cfg.Size)
-	takeSpare()
-	ctx, stop := limit.Context(ctx, cfg.start)
+	takeSpareProc()
+	ctx, stop := limit.Context(ctx, cfg.startTimeout)
 	defer stop()
 	if err := s.connect(ctx); err != nil {
 		sessions.remove(s)
@@ -116,7 +118,7 @@ func meetAndLink(ctx context.Context, cfg Config) (*Session, error) {
 	if err := s.watchStall(); err != nil {
 		return nil, errors.Join(fmt.Errorf("nmad: rank %d of %d: %w", cfg.Rank, cfg.Size, err), s.Close())
 	}
-	if cfg.joins {
+	if cfg.byJoin {
 		s.dumpAtQuit()
 	}
 	return s, nil
@@ -125,15 +127,15 @@ func meetAndLink(ctx context.Context, cfg Config) (*Session, error) {
 // openJob opens domain 0.
 func (s *Session) openJob() (err error) {
 	s.job.init(s, 0)
-	s.job.kind = s.cfg.kind.resolved()
+	s.job.cfg = s.cfg.jobDomain.resolved()
 	s.domains.init(&s.job)
-	if s.job.access, err = newAccess(&s.cfg.kind, s.job.all, s.cfg.Shared); err == nil && s.cfg.kind.Progress == Worker {
-		err = s.job.startWorker(&s.cfg.kind.Worker)
+	if s.job.access, err = newAccess(&s.cfg.jobDomain, s.job.all, s.cfg.SharedCPUs); err == nil && s.cfg.jobDomain.Progress == Worker {
+		err = s.job.startWorker(&s.cfg.jobDomain.Worker)
 	}
 	return err
 }
 
-// connect makes all gates, and their links if they are not to wait.
+// connect joins the job over the control connection, and makes all links if Config.Link is LinkAll.
 func (s *Session) connect(ctx context.Context) error {
 	cfg := &s.cfg
 	card := roster.Card{
@@ -153,7 +155,7 @@ func (s *Session) connect(ctx context.Context) error {
 	control, err := roster.Join(ctx, roster.Config{
 		Rank: cfg.Rank, Size: cfg.Size,
 		Addr: cfg.Rendezvous, Listener: cfg.Listener, Secret: cfg.Secret,
-		Hosts: cfg.hosts, Bind: cfg.bind, Card: card, Notify: s.notice, Timeout: cfg.start, Silence: cfg.Heartbeat,
+		Hosts: cfg.hosts, Bind: cfg.bind, Card: card, Notify: s.notice, Timeout: cfg.startTimeout, Silence: cfg.Heartbeat,
 	})
 	if err != nil {
 		return err
@@ -161,15 +163,15 @@ func (s *Session) connect(ctx context.Context) error {
 	s.control = control
 	l.cards = control.Cards()
 	s.settleIn(l.cards)
-	if err := agree(l.cards, cfg.Rank); err != nil {
+	if err := checkCards(l.cards, cfg.Rank); err != nil {
 		return err
 	}
 	if cfg.Size > 1 {
 		cfg.presence.Tell(presence.Present) // before the first event: see notice
 	}
 	l.sort(cfg)
-	s.job.to(cfg.Rank)
-	s.met.Store(true)
+	s.job.gateOf(cfg.Rank)
+	s.cardsKnown.Store(true)
 	s.acceptAll()
 	if cfg.Link == LinkAll {
 		if err := s.linkAll(ctx, control.Context()); err != nil {
@@ -179,11 +181,10 @@ func (s *Session) connect(ctx context.Context) error {
 	return control.Ready(ctx)
 }
 
-// agree checks that all processes use the same drivers, the same heartbeat, and make their
-// links at the same time.
-func agree(cards []roster.Card, own int) error {
+// checkCards checks that all processes have the same drivers, Config.Heartbeat and Config.Link as the rank own.
+func checkCards(cards []roster.Card, own int) error {
 	for _, c := range cards {
-		if !slices.Equal(sorted(c), sorted(cards[own])) {
+		if !slices.Equal(sortedRails(c), sortedRails(cards[own])) {
 			return fmt.Errorf("%w: rank %d uses the driver %q, rank %d uses %q: give all processes the same %s",
 				ErrConfig, own, cards[own].Drivers(), c.Rank, c.Drivers(), EnvDriver)
 		}
@@ -199,8 +200,8 @@ func agree(cards []roster.Card, own int) error {
 	return nil
 }
 
-// sorted is the names of the rails that a process has, whatever their order there.
-func sorted(c roster.Card) (names []string) {
+// sortedRails returns the names of the rails of a process, sorted.
+func sortedRails(c roster.Card) (names []string) {
 	for _, r := range c.Rails {
 		names = append(names, r.Driver)
 	}
@@ -208,7 +209,7 @@ func sorted(c roster.Card) (names []string) {
 	return names
 }
 
-// Rank returns the number of this process in the job.
+// Rank returns the number of this process in the job, from 0 to Size-1.
 func (s *Session) Rank() int {
 	if s == nil {
 		return 0
@@ -224,34 +225,34 @@ func (s *Session) Size() int {
 	return s.cfg.Size
 }
 
-// Engine returns what makes progress: Config.Engine.
+// Engine returns the engine that makes progress: Config.Engine. It is nil for a nil Session.
 func (s *Session) Engine() *pioman.Engine {
-	if !s.made() {
+	if !s.valid() {
 		return nil
 	}
 	return s.cfg.Engine
 }
 
-// HostOf returns the lowest rank that runs on the host of a rank, as far as the processes have told each other: those of
-// one host have the same. A PID namespace counts as a host. The own rank before the job has met, and where rank is none of
-// the job. It does not block.
+// HostOf returns the lowest rank that runs on the same host as a rank, so ranks of one host have the same HostOf. Each PID
+// namespace counts as a host of its own. For a rank that does not exist, HostOf returns the rank of this process. It does not
+// block.
 func (s *Session) HostOf(rank int) int {
-	if s == nil || !s.met.Load() || rank < 0 || rank >= len(s.linker.cards) {
+	if s == nil || !s.cardsKnown.Load() || rank < 0 || rank >= len(s.linker.cards) {
 		return s.Rank()
 	}
 	cards := s.linker.cards
 	return slices.IndexFunc(cards, func(c roster.Card) bool { return c.Host == cards[rank].Host })
 }
 
-// nameOf is the name of the host of a rank, as that has told it; empty: it has not.
+// nameOf returns the name of the host of a rank, as that process has told it; "" if it is not known.
 func (s *Session) nameOf(rank int) string {
-	if s == nil || !s.met.Load() || rank < 0 || rank >= len(s.linker.cards) {
+	if s == nil || !s.cardsKnown.Load() || rank < 0 || rank >= len(s.linker.cards) {
 		return ""
 	}
 	return s.linker.cards[rank].Name
 }
 
-// ownName is the name of this host for the others.
+// ownName returns the name of this host that the card tells the other processes; "" if it is not known.
 func ownName() string {
 	name, err := os.Hostname()
 	if err != nil {
@@ -260,9 +261,10 @@ func ownName() string {
 	return name[:min(len(name), roster.MaxName)]
 }
 
-// Host returns the address of this host at which the first rail accepts links: where other processes of the job reach it.
+// Host returns the address of this host, without a port, at which the first rail accepts links from other processes of the
+// job.
 func (s *Session) Host() string {
-	if !s.made() || s.cfg.Size == 1 {
+	if !s.valid() || s.cfg.Size == 1 {
 		return loopbackHost
 	}
 	host, _, err := net.SplitHostPort(s.cfg.listen[0])
@@ -272,72 +274,71 @@ func (s *Session) Host() string {
 	return host
 }
 
-// A job is domain 0 of itself: what follows is that domain's.
+// The methods below are those of domain 0, which is the job itself.
 
-// zero is domain 0; nil: there is no session.
-func (s *Session) zero() *Domain {
-	if !s.made() {
+// jobDomain returns domain 0; nil if Open has not made the session.
+func (s *Session) jobDomain() *Domain {
+	if !s.valid() {
 		return nil
 	}
 	return &s.job
 }
 
-// Gate returns the gate to a rank, own rank included. For a rank that does not
-// exist it returns one on which everything fails with ErrRank.
+// Gate returns the gate to a rank; see Domain.Gate.
 func (s *Session) Gate(rank int) *Gate {
-	if !s.made() {
+	if !s.valid() {
 		return &Gate{rank: rank}
 	}
 	return s.job.Gate(rank)
 }
 
 // Post starts an operation; see Domain.Post.
-func (s *Session) Post(rank int, r *Request, op *Op) error { return s.zero().Post(rank, r, op) }
+func (s *Session) Post(rank int, r *Request, op *Op) error { return s.jobDomain().Post(rank, r, op) }
 
-// Start starts an operation with a request of its own; see Domain.Start.
-func (s *Session) Start(rank int, op *Op) *Request { return s.zero().Start(rank, op) }
+// Start starts an operation with a new request; see Domain.Start.
+func (s *Session) Start(rank int, op *Op) *Request { return s.jobDomain().Start(rank, op) }
 
-// Irecv starts to receive a message that m is for from any rank; see Domain.Irecv.
-func (s *Session) Irecv(m Match, buf []byte) *Request { return s.zero().Irecv(m, buf) }
+// Irecv starts to receive a message that m matches from any rank; see Domain.Irecv.
+func (s *Session) Irecv(m Match, buf []byte) *Request { return s.jobDomain().Irecv(m, buf) }
 
-// Recv receives a message that m is for from any rank; see Domain.Recv.
-func (s *Session) Recv(m Match, buf []byte) (Envelope, error) { return s.zero().Recv(m, buf) }
+// Recv receives a message that m matches from any rank; see Domain.Recv.
+func (s *Session) Recv(m Match, buf []byte) (Envelope, error) { return s.jobDomain().Recv(m, buf) }
 
 // OpenContext opens a context for messages between these ranks; see Domain.OpenContext.
 func (s *Session) OpenContext(number int, ranks ...int) (*Context, error) {
-	return s.zero().OpenContext(number, ranks...)
+	return s.jobDomain().OpenContext(number, ranks...)
 }
 
 // Iprobe looks for a message from any rank; see Gate.Iprobe.
-func (s *Session) Iprobe(m Match) (Envelope, bool) { return s.zero().Iprobe(m) }
+func (s *Session) Iprobe(m Match) (Envelope, bool) { return s.jobDomain().Iprobe(m) }
 
 // Probe waits for a message from any rank; see Gate.Probe.
 func (s *Session) Probe(ctx context.Context, m Match) (Envelope, error) {
-	return s.zero().Probe(ctx, m)
+	return s.jobDomain().Probe(ctx, m)
 }
 
 // Claim takes a message from any rank; see Gate.Claim.
-func (s *Session) Claim(m Match) *Message { return s.zero().Claim(m) }
+func (s *Session) Claim(m Match) *Message { return s.jobDomain().Claim(m) }
 
-// Peek looks into a message from any rank; see Gate.Peek.
+// Peek copies the beginning of a message from any rank; see Gate.Peek.
 func (s *Session) Peek(m Match, buf []byte) (e Envelope, n int, ok bool) {
-	return s.zero().Peek(m, buf)
+	return s.jobDomain().Peek(m, buf)
 }
 
-// Attach is Domain.Attach of the job.
-func (s *Session) Attach(memory []byte) error { return s.zero().Attach(memory) }
+// Attach gives memory for buffered sends; see Domain.Attach.
+func (s *Session) Attach(memory []byte) error { return s.jobDomain().Attach(memory) }
 
-// Detach is Domain.Detach of the job.
-func (s *Session) Detach(ctx context.Context) ([]byte, error) { return s.zero().Detach(ctx) }
+// Detach takes the memory for buffered sends back; see Domain.Detach.
+func (s *Session) Detach(ctx context.Context) ([]byte, error) { return s.jobDomain().Detach(ctx) }
 
-// background are goroutines beside a session, which end before it closes.
+// background is the set of goroutines that watch a session. They end before the session closes.
 type background struct {
-	ctx    context.Context // nil: there was none
+	ctx    context.Context // ends when they are to end; nil if there are none
 	cancel context.CancelFunc
 	all    sync.WaitGroup
 }
 
-// Go starts one, before the session is given to the program.
+// Go starts a goroutine. Only Open calls it, before the program has the session.
 func (as *background) Go(f func(context.Context)) {
 	if as.ctx == nil {
 		as.ctx, as.cancel = context.WithCancel(context.Background())
@@ -345,6 +346,7 @@ func (as *background) Go(f func(context.Context)) {
 	as.all.Go(func() { f(as.ctx) })
 }
 
+// stop ends all goroutines, and waits for them.
 func (as *background) stop() {
 	if as.ctx != nil {
 		as.cancel()
@@ -352,5 +354,5 @@ func (as *background) stop() {
 	}
 }
 
-// Version is that of the module, of its programs and of its library for C. Below 1 its interfaces may change.
+// Version is the version of the module, of its programs and of its library for C. Before 1.0.0 interfaces may change.
 const Version = "0.1.0"

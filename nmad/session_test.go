@@ -53,7 +53,7 @@ func newJob(t testing.TB, size int, d driver.Driver, change func(*Config)) *job 
 	each(size, func(rank int) {
 		j.engines[rank] = pioman.New(pioman.Config{})
 		cfg := Config{
-			kind: kindsOfJobs[*kind], Shared: *sharing,
+			jobDomain: kindsOfJobs[*kind], SharedCPUs: *sharing,
 			Rank: rank, Size: size, Rendezvous: l.Addr().String(), Secret: testSecret,
 			Custom: d, Engine: j.engines[rank], Timeout: 30 * time.Second,
 		}
@@ -238,13 +238,13 @@ func exchange(t *testing.T, g *Gate, tag uint64, messages int) {
 		t.Error(err)
 		return
 	}
-	rng := rand.New(rand.NewPCG(uint64(min(g.own, g.rank))<<32|uint64(max(g.own, g.rank)), tag))
+	rng := rand.New(rand.NewPCG(uint64(min(g.ownRank, g.rank))<<32|uint64(max(g.ownRank, g.rank)), tag))
 	const window = 8
 	var sends, recvs [window]Request
 	for done := 0; done < messages; done += window {
 		var bufs, want [window][]byte
 		for i := range window {
-			n, limit := 0, max(g.locked.flow.Eager(), 256) // around which the protocol changes
+			n, limit := 0, max(g.locked.flow.EagerLimit(), 256) // around which the protocol changes
 			switch rng.IntN(4) {
 			case 0:
 				n = rng.IntN(16)
@@ -259,23 +259,23 @@ func exchange(t *testing.T, g *Gate, tag uint64, messages int) {
 			if err := g.IrecvInto(&recvs[i], tag, bufs[i][:n]); err != nil {
 				t.Error(err)
 			}
-			if err := g.IsendInto(&sends[i], tag, pattern(n, key|uint64(g.own)<<56)); err != nil {
+			if err := g.IsendInto(&sends[i], tag, pattern(n, key|uint64(g.ownRank)<<56)); err != nil {
 				t.Error(err)
 			}
 		}
 		for _, i := range rng.Perm(window) {
 			if err := recvs[i].Wait(); err != nil {
-				t.Errorf("rank %d from %d: %v", g.own, g.rank, err)
+				t.Errorf("rank %d from %d: %v", g.ownRank, g.rank, err)
 				return
 			}
 			if n := len(want[i]); recvs[i].Len() != n || !bytes.Equal(bufs[i][:n], want[i]) || bufs[i][n] != 0 {
-				t.Errorf("rank %d from %d, tag %d: message %d of %d bytes is damaged", g.own, g.rank, tag, done+i, n)
+				t.Errorf("rank %d from %d, tag %d: message %d of %d bytes is damaged", g.ownRank, g.rank, tag, done+i, n)
 				return
 			}
 		}
 		for i := range window {
 			if err := sends[i].Wait(); err != nil {
-				t.Errorf("rank %d to %d: %v", g.own, g.rank, err)
+				t.Errorf("rank %d to %d: %v", g.ownRank, g.rank, err)
 				return
 			}
 		}
@@ -513,16 +513,16 @@ func TestEnvironment(t *testing.T) {
 		})
 	}
 	c, err := parse(map[string]string{
-		EnvRank: "3", EnvSize: "5", EnvRendezvous: "h:1", EnvSecret: "00ff", EnvDriver: "tcp", EnvShared: "1",
+		EnvRank: "3", EnvSize: "5", EnvRendezvous: "h:1", EnvSecret: "00ff", EnvDriver: "tcp", EnvSharedCPUs: "1",
 	})
-	if err != nil || c.Rank != 3 || c.Size != 5 || c.Rendezvous != "h:1" || !bytes.Equal(c.Secret, []byte{0, 255}) || c.Driver != "tcp" || !c.Shared {
+	if err != nil || c.Rank != 3 || c.Size != 5 || c.Rendezvous != "h:1" || !bytes.Equal(c.Secret, []byte{0, 255}) || c.Driver != "tcp" || !c.SharedCPUs {
 		t.Errorf("%+v, %v", c, err)
 	}
 	if c, err := parse(nil); err != nil || c.Size != 1 || c.Rank != 0 {
 		t.Errorf("without a launcher: %+v, %v; want a job of one", c, err)
 	}
 	for name, m := range map[string]map[string]string{
-		"rank": {EnvRank: "x"}, "size": {EnvSize: "1.5"}, "secret": {EnvSecret: "xyz"}, "shared": {EnvShared: "perhaps"},
+		"rank": {EnvRank: "x"}, "size": {EnvSize: "1.5"}, "secret": {EnvSecret: "xyz"}, "shared": {EnvSharedCPUs: "perhaps"},
 		"descriptor": {EnvRendezvousFD: "1"}, "no descriptor": {EnvRendezvousFD: "x"},
 	} {
 		if _, err := parse(m); !errors.Is(err, ErrConfig) {
@@ -548,7 +548,7 @@ func TestDescription(t *testing.T) {
 		}
 		h := g.lock()
 		text = j.sessions[0].String()
-		h.letGo()
+		h.unlock()
 		if !strings.Contains(text, "gate to rank 1: its lock is held") {
 			t.Error(text)
 		}

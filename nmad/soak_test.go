@@ -263,7 +263,7 @@ func (so *soak) message(from, to int, tag uint64, i int) []byte {
 }
 
 func (so *soak) dice(g *Gate, tag uint64, role uint64) *rand.Rand {
-	return rand.New(rand.NewPCG(so.seed^tag<<16^uint64(g.own)<<8^uint64(g.rank), role))
+	return rand.New(rand.NewPCG(so.seed^tag<<16^uint64(g.ownRank)<<8^uint64(g.rank), role))
 }
 
 // sendAll sends all messages of one tag through a gate, up to four at a time.
@@ -271,7 +271,7 @@ func (so *soak) sendAll(g *Gate, tag uint64) {
 	rng := so.dice(g, tag, 3)
 	var under [4]*Request
 	for i := range so.messages {
-		msg := so.message(g.own, g.rank, tag, i)
+		msg := so.message(g.ownRank, g.rank, tag, i)
 		op := Op{Match: Tag(tag), Buf: msg, Sync: rng.IntN(8) == 0, Priority: int8(rng.IntN(3))}
 		if rng.IntN(4) == 0 {
 			op.Buf, op.Parts = nil, inParts(msg, 1+rng.IntN(5000), rng.IntN(3))
@@ -293,7 +293,7 @@ func (so *soak) sendAll(g *Gate, tag uint64) {
 // must notes that something failed.
 func (so *soak) must(g *Gate, tag uint64, i int, err error) {
 	if err != nil {
-		so.t.Errorf("seed %d, rank %d with %d, tag %#x, message %d: %v", so.seed, g.own, g.rank, tag, i, err)
+		so.t.Errorf("seed %d, rank %d with %d, tag %#x, message %d: %v", so.seed, g.ownRank, g.rank, tag, i, err)
 	}
 }
 
@@ -301,14 +301,14 @@ func (so *soak) must(g *Gate, tag uint64, i int, err error) {
 func (so *soak) recvAll(g *Gate, tag uint64) {
 	rng := so.dice(g, tag, 4)
 	for i := range so.messages {
-		want := so.message(g.rank, g.own, tag, i)
+		want := so.message(g.rank, g.ownRank, tag, i)
 		buf := make([]byte, len(want)+rng.IntN(3))
 		n, err := so.recvOne(g, tag, buf, rng)
 		if so.must(g, tag, i, err); err != nil {
 			return // what would come in the place of this one says nothing
 		}
 		if n != len(want) || !bytes.Equal(buf[:n], want) {
-			so.t.Errorf("seed %d, rank %d from %d, tag %#x: %s", so.seed, g.own, g.rank, tag, so.wrong(g, tag, i, buf[:n]))
+			so.t.Errorf("seed %d, rank %d from %d, tag %#x: %s", so.seed, g.ownRank, g.rank, tag, so.wrong(g, tag, i, buf[:n]))
 			return
 		}
 		so.moved.Add(1)
@@ -318,11 +318,11 @@ func (so *soak) recvAll(g *Gate, tag uint64) {
 // wrong says what has come in the place of the i-th message.
 func (so *soak) wrong(g *Gate, tag uint64, i int, got []byte) string {
 	for k := range so.messages {
-		if bytes.Equal(got, so.message(g.rank, g.own, tag, k)) {
+		if bytes.Equal(got, so.message(g.rank, g.ownRank, tag, k)) {
 			return fmt.Sprintf("message %d has come in the place of message %d", k, i)
 		}
 	}
-	return fmt.Sprintf("message %d of %d bytes came damaged, with %d bytes", i, len(so.message(g.rank, g.own, tag, i)), len(got))
+	return fmt.Sprintf("message %d of %d bytes came damaged, with %d bytes", i, len(so.message(g.rank, g.ownRank, tag, i)), len(got))
 }
 
 func (so *soak) recvOne(g *Gate, tag uint64, buf []byte, rng *rand.Rand) (int, error) {
@@ -351,7 +351,7 @@ func (so *soak) recvOne(g *Gate, tag uint64, buf []byte, rng *rand.Rand) (int, e
 	case 5:
 		r = &Request{}
 		r.prepareRecv(g, &Op{Kind: OpRecv, Match: Tag(tag), Choose: func(e Envelope) []byte { return buf[:min(uint64(len(buf)), e.Size)] }})
-		r.age(exact)
+		r.setAge(exact)
 		g.submit(r)
 	default:
 		return g.Recv(tag, buf)
@@ -390,9 +390,9 @@ func (so *soak) recvAny(own *Session) {
 		if so.must(g, anyTag, next[g.rank], err); err != nil {
 			return
 		}
-		want := so.message(g.rank, g.own, anyTag, next[g.rank])
+		want := so.message(g.rank, g.ownRank, anyTag, next[g.rank])
 		if e.Size != uint64(len(want)) || !bytes.Equal(buf[:e.Size], want) {
-			so.t.Errorf("seed %d, rank %d from any, which is %d: %s", so.seed, g.own, g.rank, so.wrong(g, anyTag, next[g.rank], buf[:e.Size]))
+			so.t.Errorf("seed %d, rank %d from any, which is %d: %s", so.seed, g.ownRank, g.rank, so.wrong(g, anyTag, next[g.rank], buf[:e.Size]))
 			return
 		}
 		next[g.rank]++

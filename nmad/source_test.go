@@ -150,7 +150,7 @@ func TestArmBesideWaiter(t *testing.T) {
 	for end, there := time.Now().Add(20*time.Second), false; !there; runtime.Gosched() {
 		h := zero.lock()
 		there = h.waiterPolls()
-		h.drop()
+		h.unlockOnly()
 		if time.Now().After(end) {
 			t.Fatal("a waiter polls for a long message, and does not say so")
 		}
@@ -159,7 +159,7 @@ func TestArmBesideWaiter(t *testing.T) {
 		h := zero.lock()
 		armed := h.arm(&zero.rails[0])
 		meant := h.waiterPolls() // still: else the waiter has not run for so long that its word did not count
-		h.drop()
+		h.unlockOnly()
 		if armed && meant {
 			t.Fatal("the sleeper sleeps for a gate that a waiter polls")
 		}
@@ -183,8 +183,8 @@ func TestArmBesideWaiter(t *testing.T) {
 		t.Errorf("the message: %v, or damaged", err)
 	}
 	h := zero.lock()
-	h.waited = asm.Cycles() // the waiter's patience is over
-	h.drop()
+	h.waiterUntil = asm.Cycles() // the waiter's patience is over
+	h.unlockOnly()
 	if !sleeper.Arm() {
 		t.Error("no waiter polls any more, and the gate cannot be armed")
 	}
@@ -207,7 +207,7 @@ func TestCloseWithBytesToCome(t *testing.T) {
 		left := zero.Isend(2, pattern(size, 2)) // its announcement leaves
 		moved := func() uint64 {
 			h := zero.lock()
-			defer h.letGo()
+			defer h.unlock()
 			return h.flow.Ledger().Moved[flow.Pull]
 		}
 		eventually(t, func() bool {

@@ -42,19 +42,19 @@ const (
 
 // stall watches one session.
 type stall struct {
-	s    *Session
-	in   *Context
-	span time.Duration
-	out  io.Writer
+	s       *Session
+	context *Context
+	span    time.Duration
+	output  io.Writer
 
-	moved uint64        // messages and bytes, when something moved last
-	cpu   time.Duration // and the processor time
-	since time.Time     // when that was
-	told  int           // the rank that was told that this process stalls; -1: none
+	moved    uint64        // messages and bytes, when something moved last
+	cpu      time.Duration // and the processor time
+	since    time.Time     // when that was
+	toldRank int           // the rank that was told that this process stalls; -1: none
 
-	heard    map[int]string // collector: what those that stall wait for
-	last     time.Time      // when one told something
-	reported bool
+	waitTexts map[int]string // collector: what those that stall wait for
+	lastNews  time.Time      // when one told something
+	reported  bool
 }
 
 // watchStall begins to look for a stall, until the session is closed.
@@ -71,8 +71,8 @@ func (s *Session) watchStall() error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", EnvStall, err)
 	}
-	x := &stall{s: s, in: in, span: span, out: os.Stderr, since: time.Now(), last: time.Now(), told: -1, heard: map[int]string{}}
-	s.aside.Go(func(ctx context.Context) {
+	x := &stall{s: s, context: in, span: span, output: os.Stderr, since: time.Now(), lastNews: time.Now(), toldRank: -1, waitTexts: map[int]string{}}
+	s.background.Go(func(ctx context.Context) {
 		tick := time.NewTicker(span / stallLooks)
 		defer tick.Stop()
 		for {
@@ -99,18 +99,18 @@ func (sl *stall) look(ctx context.Context) {
 	stalls := now.Sub(sl.since) >= sl.span && sl.waits()
 	to := sl.collector()
 	switch own := sl.s.cfg.Rank; {
-	case to != own && stalls && sl.told != to:
+	case to != own && stalls && sl.toldRank != to:
 		sl.send(ctx, to, append([]byte{stallStalls}, sl.text()...))
-		sl.told = to
-	case to != own && !stalls && sl.told >= 0:
+		sl.toldRank = to
+	case to != own && !stalls && sl.toldRank >= 0:
 		sl.send(ctx, to, []byte{stallMoves})
-		sl.told = -1
+		sl.toldRank = -1
 	case to != own:
 		return
 	case !stalls:
 		sl.reported = false
 		return
-	case sl.reported || now.Sub(sl.last) < sl.span/2 || !sl.allHeard():
+	case sl.reported || now.Sub(sl.lastNews) < sl.span/2 || !sl.allHeard():
 		return
 	default:
 		sl.report()
@@ -122,13 +122,13 @@ func (sl *stall) look(ctx context.Context) {
 func (sl *stall) send(ctx context.Context, to int, text []byte) {
 	ctx, stop := context.WithTimeout(ctx, sl.span)
 	defer stop()
-	_ = sl.s.job.Start(to, &Op{Match: Match{Context: sl.in, Mask: exact}, Buf: text}).WaitContext(ctx) // a collector that is lost has another one follow it
+	_ = sl.s.job.Start(to, &Op{Match: Match{Context: sl.context, Mask: exact}, Buf: text}).WaitContext(ctx) // a collector that is lost has another one follow it
 	sl.moved = sl.total()
 }
 
 // hear takes what others have told, and says whether there was something.
 func (sl *stall) hear() (some bool) {
-	any := Match{Context: sl.in}
+	any := Match{Context: sl.context}
 	for {
 		m := sl.s.job.Claim(any)
 		if m == nil {
@@ -139,9 +139,9 @@ func (sl *stall) hear() (some bool) {
 		if _, err := m.Recv(buf); err != nil {
 			continue
 		}
-		sl.last, sl.reported = time.Now(), false
-		if delete(sl.heard, from); len(buf) > 0 && buf[0] == stallStalls {
-			sl.heard[from] = printable(string(buf[1:]))
+		sl.lastNews, sl.reported = time.Now(), false
+		if delete(sl.waitTexts, from); len(buf) > 0 && buf[0] == stallStalls {
+			sl.waitTexts[from] = printable(string(buf[1:]))
 		}
 	}
 }
@@ -195,7 +195,7 @@ func (sl *stall) lives(rank int) bool {
 // allHeard says that all others that live have told that they stall.
 func (sl *stall) allHeard() bool {
 	for rank := range sl.s.cfg.Size {
-		if _, stalls := sl.heard[rank]; !stalls && rank != sl.s.cfg.Rank && sl.lives(rank) {
+		if _, stalls := sl.waitTexts[rank]; !stalls && rank != sl.s.cfg.Rank && sl.lives(rank) {
 			return false
 		}
 	}
@@ -204,13 +204,13 @@ func (sl *stall) allHeard() bool {
 
 // report says for what all processes wait.
 func (sl *stall) report() {
-	sl.heard[sl.s.cfg.Rank] = sl.text()
-	defer delete(sl.heard, sl.s.cfg.Rank)
+	sl.waitTexts[sl.s.cfg.Rank] = sl.text()
+	defer delete(sl.waitTexts, sl.s.cfg.Rank)
 	var b strings.Builder
 	fmt.Fprintf(&b, "pm2: for %v no process of this job has computed, nor has a message begun or ended: all wait, perhaps for ever\n", sl.span)
 	n := 0
 	for rank := range sl.s.cfg.Size {
-		if text, ok := sl.heard[rank]; ok && sl.lives(rank) {
+		if text, ok := sl.waitTexts[rank]; ok && sl.lives(rank) {
 			if n++; n <= stallReport {
 				fmt.Fprintf(&b, "rank %d:\n%s", rank, cmp.Or(text, "  nothing is known\n"))
 			}
@@ -219,7 +219,7 @@ func (sl *stall) report() {
 	if n > stallReport {
 		fmt.Fprintf(&b, "and %d more processes\n", n-stallReport)
 	}
-	_, _ = io.WriteString(sl.out, b.String()) // to standard error: there is no other place to complain
+	_, _ = io.WriteString(sl.output, b.String()) // to standard error: there is no other place to complain
 }
 
 // processTime is the processor time of the process so far.

@@ -58,14 +58,14 @@ func (st *Stats) counters() []*uint64 {
 
 // Stats returns the gate's counters. It takes the gate's lock for a moment.
 func (g *Gate) Stats() Stats {
-	if !g.made() {
+	if !g.valid() {
 		return Stats{}
 	}
 	h := g.lock()
-	defer h.letGo()
+	defer h.unlock()
 	x := &h.flow.Stats
 	stats := Stats{
-		Links: h.made, Sends: x.Sends, Recvs: x.Recvs, Rendezvous: x.Rendezvous, Starved: x.Starved,
+		Links: h.linksMade, Sends: x.Sends, Recvs: x.Recvs, Rendezvous: x.Rendezvous, Starved: x.Starved,
 		Loaned: x.Loaned, Borrowed: x.Borrowed, Unexpected: x.Unexpected, Credits: x.Credits,
 		Aggregates: x.Aggregates, Aggregated: x.Aggregated, BytesSent: x.BytesSent, BytesReceived: x.BytesReceived,
 		UnexpectedBytes: x.UnexpectedBytes, UnexpectedPeak: x.UnexpectedPeak,
@@ -83,7 +83,7 @@ func (g *Gate) Stats() Stats {
 // Stats returns the counters of all gates of all open domains together.
 func (s *Session) Stats() Stats {
 	var sum Stats
-	if !s.made() {
+	if !s.valid() {
 		return sum
 	}
 	for _, d := range s.domains.all() {

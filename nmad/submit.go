@@ -6,7 +6,7 @@ import (
 	"github.com/pm2-go/pm2/nmad/internal/flow"
 )
 
-// submit starts r, or leaves it for the holder of the lock.
+// submit begins a request that is prepared, or leaves it for the holder of the lock, or for another core (Offload).
 func (g *Gate) submit(r *Request) {
 	if g.offloads(r) {
 		g.offload.leaveRequest(r)
@@ -21,11 +21,11 @@ func (g *Gate) submit(r *Request) {
 		h.handleInbox()
 	}
 	h.start(r)
-	h.letGo()
+	h.unlock()
 }
 
-// tend does what the inbox asks for, if the lock is free. Else the holder of the lock does. A holder that is busy with
-// another gate of the domain sees in owed that it has to look.
+// tend handles the inbox if the lock is free. Otherwise the holder of the lock does that when it releases the lock. The holder
+// of a domain's lock may be busy with another gate; it sees by lock.Domain.Owed that it has to look at all gates.
 func (g *Gate) tend() {
 	h := g.tryLock()
 	if l := g.mu.Domain(); h == nil && l != nil {
@@ -37,20 +37,20 @@ func (g *Gate) tend() {
 	}
 	if h != nil {
 		h.handleInbox()
-		h.letGo()
-		if g.worker != nil && g.rank == g.own {
-			g.worker.own.Store(true)
+		h.unlock()
+		if g.worker != nil && g.rank == g.ownRank {
+			g.worker.ownGateDue.Store(true)
 			g.worker.ring()
 		}
 	}
 }
 
-// handleInbox starts the requests that other threads have left, and takes in the rest of the inbox. The holder must not
-// call it while it handles a packet. It says whether bytes have moved.
+// handleInbox begins the requests that other threads have left, and handles the rest of the inbox. The holder must not call it
+// while it handles a packet. It reports whether bytes of long messages have moved.
 func (h *lockedGate) handleInbox() bool {
 	h.takeReceives()
 	h.takeReleased()
-	due := false // sends, which the strategy is to see together, are to leave
+	due := false // drain at the end, so that the strategy sees all sends together
 	for r := h.started.pop(); r != nil; r = h.started.pop() {
 		if r.core.Op == flow.OpSend && (due || !h.started.Empty()) && h.flow.Dead == nil {
 			due = h.flow.Send(&r.core) || due
@@ -59,8 +59,8 @@ func (h *lockedGate) handleInbox() bool {
 		}
 	}
 	if due {
-		h.refreshCredit(h.flow.Queued())
-		if h.end == nil {
+		h.refreshCredit(h.flow.NextSize())
+		if h.endErr == nil {
 			h.drain()
 		}
 	}
@@ -68,7 +68,7 @@ func (h *lockedGate) handleInbox() bool {
 	return h.complete()
 }
 
-// start begins what r is for. The holder must not call it while it handles a packet.
+// start begins a request. The holder must not call it while it handles a packet. The request may end at once.
 func (h *lockedGate) start(r *Request) {
 	switch r.core.Op {
 	case flow.OpSend:
@@ -87,37 +87,37 @@ func (h *lockedGate) start(r *Request) {
 	}
 }
 
-// startRecv begins a receive or a probe. The request may be done afterwards.
+// startRecv begins a receive or a probe. The request may end at once.
 func (h *lockedGate) startRecv(r *Request) {
 	c := &r.core
 	if !h.guarded && h.flow.PostPlainly(c) {
 		return // the usual case
 	}
-	if !h.flow.Receive(c) && h.admits(c) {
+	if !h.flow.Receive(c) && h.admitsReceive(c) {
 		h.flow.Post(c)
 	}
 }
 
-// recvApart begins a receive under the lock of the lists alone, while another thread may be inside the driver, and says
-// whether it did: it takes a message that has come whole. In a domain with a worker it also queues the receive, so that
-// the worker need not be woken for it: the unexpected messages are the worker's event queue. Requests that were started
-// before, and still lie in the inbox, go first.
+// recvApart begins a receive under the lock of the lists alone, while another thread may be inside the driver. It does so if
+// an eager message for the receive has come; in a domain with a worker it also makes the receive wait, so that the worker need
+// not be woken. Otherwise it does nothing, and returns false. It also does nothing while earlier requests are in the inbox:
+// these go first.
 func (g *Gate) recvApart(r *Request) (begun bool) {
 	c := &r.core
-	if c.UsesRare || g.watch.kinds.Load() != 0 {
+	if c.UsesRare || g.monitors.kinds.Load() != 0 {
 		return false
 	}
-	heard := c.Heard
+	notify := c.Notify
 	h := g.lockLists()
 	due := false
 	if h.started.Empty() && g.inbox.incoming.Load() == nil {
-		c.Heard = flow.ByState // it is done at once, or not here
+		c.Notify = flow.NotifyState // the receive ends at once, if recvApart begins it in this way
 		if begun, due = h.flow.ReceiveWhole(c); !begun {
-			c.Heard = heard
+			c.Notify = notify
 			begun = g.worker != nil && !h.guarded && h.flow.PostPlainly(c)
 		}
 	}
-	g.mu.DropLists()
+	g.mu.UnlockLists()
 	if due {
 		g.lookAgain()
 		g.tend()
@@ -125,40 +125,41 @@ func (g *Gate) recvApart(r *Request) (begun bool) {
 	return begun
 }
 
-// awaitFlush ends a send, whose packet the link has taken, once the driver's buffer is empty.
+// awaitFlush makes r a send whose packet the link has taken: it ends when the driver's buffer is empty.
 func (h *lockedGate) awaitFlush(r *Request) {
-	if h.end != nil { // the flush has failed
+	if h.endErr != nil { // the flush has failed
 		h.flow.Finish(&r.core, h.flow.Dead)
 	} else {
 		h.flow.AwaitFlush(&r.core)
 	}
 }
 
-// short sends a message, buf and behind it more, if it can go eagerly, in one packet, and no message waits before it. It
-// needs no request, unless some of the message is still in the driver's buffer (all is false): then the caller has its
-// request awaitFlush. All short sends try it first. One with more is not gathered: that copies it.
+// short sends a message at once, without a request, if it can go eagerly, in one packet, and no message waits before it. The
+// message is buf followed by more, which may be nil. sent reports whether the link has taken the message; all, whether nothing
+// of it is left in the driver's buffer: if it is false, the caller calls awaitFlush with a request. All short sends try short
+// first. A message with more is never gathered, because gathering copies it.
 func (h *lockedGate) short(in *Context, tag uint64, buf, more []byte) (sent, all bool) {
 	n := len(buf) + len(more)
-	if h.flow.Lacks(n) {
+	if h.flow.LacksCredit(n) {
 		h.receive(nil)
 	}
-	if (h.awake > 0 || h.flow.Gathered()) && more == nil && h.gather(in, tag, buf) {
+	if (h.wokenThreads > 0 || h.flow.HasGathered()) && more == nil && h.gather(in, tag, buf) {
 		return true, true
 	}
-	head := h.flow.Short(in.id(), tag, n)
+	head := h.flow.ShortHeader(in.numberOrPlain(), tag, n)
 	if head == nil {
 		return false, false
 	}
-	began := stamp()
+	began := traceTime()
 	var parts [][]byte
 	if more != nil {
-		h.parts[0], parts = more, h.parts[:]
+		h.injected[0], parts = more, h.injected[:]
 	}
-	h.leaveLists(n)
+	h.unlockLists(n)
 	sent, err := h.link.Send(head, buf, parts, false)
-	h.retakeLists(n)
+	h.relockLists(n)
 	if more != nil {
-		h.parts[0] = nil
+		h.injected[0] = nil
 	}
 	if !sent || err != nil {
 		h.flow.Refused()
@@ -168,25 +169,25 @@ func (h *lockedGate) short(in *Context, tag uint64, buf, more []byte) (sent, all
 		return false, false
 	}
 	h.flow.ShortSent(n)
-	h.echoed = h.echoes
+	h.echoDue = h.echoes
 	if began != 0 {
-		marcel.TraceMessage(marcel.TraceOut, h.g.own, h.g.rank, head.Seq, tag, uint64(n), began)
+		marcel.TraceMessage(marcel.TraceOut, h.g.ownRank, h.g.rank, head.Seq, tag, uint64(n), began)
 	}
 	if all, err = h.flow.Flush(h); err != nil {
 		h.lose(err)
 	}
-	if all && h.g.watch.kinds.Load() != 0 {
-		h.note(SendDone, Envelope{h.g.own, tag, uint64(n)}, nil, nil)
+	if all && h.g.monitors.kinds.Load() != 0 {
+		h.note(SendDone, Envelope{h.g.ownRank, tag, uint64(n)}, nil, nil)
 	}
 	return true, all
 }
 
-// Inject sends front and body, one behind the other, as one message if it can leave at once: no other one waits, and the
-// network has room. Then both may be used again when it returns. false: nothing was sent. It needs no request, copies
-// nothing but into the network, never blocks, and allocates nothing. in is nil, or a context of the gate's domain whose
-// group has the rank; the message is one like those of IsendInto.
+// Inject sends front followed by body as one message, like that of an IsendInto, if it can leave at once: no other message
+// waits, and the network has room. Then it returns true, and the caller may use both again. Otherwise it sends nothing, and
+// returns false. It needs no request, copies the bytes once, into the network, never blocks, and allocates nothing. in is nil,
+// or a context of the gate's domain to whose group the rank belongs.
 func (g *Gate) Inject(in *Context, tag uint64, front, body []byte) bool {
-	if g.barred() != nil || in.allows(g.domain, g.rank) != nil || g.worker != nil || g.offload != nil || marcel.Tracing() || g.watch.kinds.Load() != 0 {
+	if g.accessError() != nil || in.check(g.domain, g.rank) != nil || g.worker != nil || g.offload != nil || marcel.Tracing() || g.monitors.kinds.Load() != 0 {
 		return false
 	}
 	h := g.tryLock()
@@ -200,27 +201,26 @@ func (g *Gate) Inject(in *Context, tag uint64, front, body []byte) bool {
 		body = []byte{}
 	}
 	sent, _ := h.short(in, tag, front, body)
-	h.letGo()
+	h.unlock()
 	return sent
 }
 
-// gather is short for a message that others are to join, or that joins others.
+// gather is short for a message that may go into the open packet (internal/flow/gather.go). It reports whether it has.
 func (h *lockedGate) gather(in *Context, tag uint64, buf []byte) bool {
-	gathered, err := h.flow.Gather(tag, buf, flow.Company{Woken: h.awake, Ready: h.gathers(), Alone: in != nil || marcel.Tracing()}, h)
+	gathered, err := h.flow.Gather(tag, buf, flow.Company{Woken: h.wokenThreads, Ready: h.wokenReady(), Alone: in != nil || marcel.Tracing()}, h)
 	if err != nil {
 		h.lose(err)
 	}
-	if gathered && h.g.watch.kinds.Load() != 0 {
-		h.note(SendDone, Envelope{h.g.own, tag, uint64(len(buf))}, nil, nil)
+	if gathered && h.g.monitors.kinds.Load() != 0 {
+		h.note(SendDone, Envelope{h.g.ownRank, tag, uint64(len(buf))}, nil, nil)
 	}
 	return gathered
 }
 
-// sendNow sends a message if the lock is free, it can go eagerly, and no message waits before
-// it. If all of it has left, r is done without ever having been under way: a request that is used again keeps
-// the marks of the last time that say so.
+// sendNow sends a message if the lock is free, the message can go eagerly, and no message waits before it; else it returns
+// false, and has done nothing. If all of the message has left, r ends without ever having been under way.
 func (g *Gate) sendNow(r *Request, in *Context, tag uint64, buf []byte) bool {
-	if g.offload != nil || marcel.Tracing() || g.watch.kinds.Load() != 0 {
+	if g.offload != nil || marcel.Tracing() || g.monitors.kinds.Load() != 0 {
 		return false
 	}
 	h := g.tryLock()
@@ -232,10 +232,10 @@ func (g *Gate) sendNow(r *Request, in *Context, tag uint64, buf []byte) bool {
 	}
 	sent, all := h.short(in, tag, buf, nil)
 	if sent && !all {
-		r.prepare(g, flow.OpSend, in, tag, buf, flow.ByState)
+		r.prepare(g, flow.OpSend, in, tag, buf, flow.NotifyState)
 		h.awaitFlush(r)
 	}
-	h.letGo()
+	h.unlock()
 	if !all {
 		return sent
 	}
@@ -243,23 +243,24 @@ func (g *Gate) sendNow(r *Request, in *Context, tag uint64, buf []byte) bool {
 	return true
 }
 
-// endAtOnce makes r a send of so many bytes that is done, and was never under way.
+// endAtOnce makes r a send of that many bytes that has ended, and was never under way. A request that was used before still
+// has the sign of its last end, State or the bits of its completion.
 func (r *Request) endAtOnce(g *Gate, tag uint64, bytes int) {
 	c := &r.core
 	if c.UsesRare {
-		r.plain()
+		r.clearRare()
 	}
 	c.Entry.Tag, r.gate, c.N, c.Size, c.Stage = tag, g, bytes, uint64(bytes), flow.Done
-	c.EndsWith(nil)
+	c.SetErr(nil)
 	if !r.ended() {
-		asm.StoreRelease32(&c.State, flow.Over)
+		asm.StoreRelease32(&c.State, flow.Ended)
 	}
 }
 
-// refreshCredit looks for credit that has come back when an eager message of that
-// size lacks it: a sender that only sends would not notice otherwise.
+// refreshCredit receives packets if an eager message of that size lacks credit, since one of them may bring credit: a thread
+// that only sends would not receive otherwise.
 func (h *lockedGate) refreshCredit(size int) {
-	if h.flow.Lacks(size) {
+	if h.flow.LacksCredit(size) {
 		h.receive(nil)
 	}
 }

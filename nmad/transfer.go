@@ -9,47 +9,43 @@ import (
 	"github.com/pm2-go/pm2/nmad/internal/flow"
 )
 
-// A transfer moves the bytes of a flow.Stream over the large track of one rail, in one
-// direction.
+// transfer moves the bytes of a flow.Stream over the large track of one rail, in one direction.
 //
-// Copies are long (a megabyte takes tens of microseconds), so a poller makes them without
-// the lock of the gate. It reserves the next piece under the lock, lets
-// the lock go, and copies. A holder of the lock then completes the transfer:
+// Copies are long (a megabyte takes tens of microseconds), so a poller makes them without the lock of the gate. It reserves
+// the next chunk under the lock, releases the lock, and copies. Then a holder of the lock completes the transfer:
 //
 //	       reserve, under mu           the copy is over
 //	idle ---------------------> copying ------------------> copied
 //	   ^                                                      |
 //	   '----------- complete, under mu, by any holder <-------'
 //
-// A transfer that is copying belongs to the poller that reserved the piece, the copier: no other
-// thread calls the link for this direction or touches the chunk, not even to fail it. The copier
-// needs no lock at the end, because it may be a hook and must not wait for one. So:
+// A transfer that is copying belongs to the poller that has reserved the chunk, the copier: no other thread calls the link for
+// this direction, or touches the chunk, not even to fail it. The copier may be in a hook, so it must not wait for the lock
+// when the copy is over:
 //
-//	copier: result; transfer.state = copied; gate.inbox.due++; try mu, if held go away
-//	holder: unlock mu; look at gate.inbox.due; if above 0, try mu and complete
+//	copier: store n and err; state = copied; inbox.due++; try mu: if it is held return
+//	holder: unlock mu; look at inbox.due: if it is above 0 try mu, and complete
 //
-// (due counts what else is left for the holder, too: inbox.go.)
+// Each of the two writes before it looks, with sequentially consistent atomics: so either the copier gets the lock, or the
+// holder sees that the transfer is copied. So a copied chunk never waits for the next poll, which might not come. (due also
+// counts other work for the holder; see inbox.go.)
 //
-// Both look after they wrote, with sequentially consistent atomics: either the
-// copier gets the lock, or the holder sees that the transfer is copied.
-// So a copied piece never waits for the next poll, which might not come.
-//
-// A link that borrows may use the buffer of the head of the stream also while the transfer is
-// idle. So when the requests fail, fail marks the head as copied, with nothing moved; it is complete
-// when the link has given its buffer back. The others fail at once. The link evicts a peer that has the
-// buffer for longer than evictAfter after the gate's end.
+// A link that borrows may use the buffer of the head of the stream also while the transfer is idle. So when the requests
+// fail, failChunks marks such a head as copied, with nothing moved, and it is completed when the link has given its buffer
+// back. All other chunks fail at once. The link evicts a peer that keeps the buffer for longer than evictAfter after the
+// gate's end.
 type transfer struct {
-	stream *flow.Stream                      // under mu, but for the piece that is being copied
-	dir    flow.Direction                    // of it
-	call   func([]byte) (int, error)         // the link's Push or Pull
-	fetch  func([]byte, uint64) (int, error) // the link's Fetch; nil for Push
-	back   func(bool) (int, bool)            // its ReturnPush or ReturnPull, if it borrows; else nil
+	stream   *flow.Stream                      // guarded by mu, except for the reserved chunk
+	dir      flow.Direction                    // direction of stream
+	call     func([]byte) (int, error)         // the link's Push or Pull
+	fetch    func([]byte, uint64) (int, error) // the link's Fetch; nil for Push
+	takeBack func(bool) (int, bool)            // the link's ReturnPush or ReturnPull, if it borrows; else nil
 
-	state atomic.Uint32 // idle, copying, copied: as drawn above
-	n     int           // copied: bytes moved; the copier writes it
-	err   error         // copied: the error of the link; the copier writes it
-	vain  bool          // the last Fetch gave nothing; under mu
-	kept  bool          // copied, broken, and the link has not given the buffer back; under mu
+	state          atomic.Uint32 // transferIdle, copying or copied; the copier writes copied, the holder of mu the others
+	n              int           // copied: bytes that have moved; the copier writes it
+	err            error         // copied: error of the link; the copier writes it
+	fetchedNothing bool          // the last Fetch has read nothing; guarded by mu
+	bufferKept     bool          // copied, in a broken stream, and the link has not given the buffer back; guarded by mu
 }
 
 const (
@@ -58,15 +54,15 @@ const (
 	copied
 )
 
-// evictAfter is how long an ended gate waits for a buffer into which its peer may still be writing a piece. A piece takes
+// evictAfter is how long an ended gate waits for a buffer into which its peer may still be writing. Such a write takes
 // microseconds; it takes longer only if the peer is stopped, or keeps the buffer on purpose.
 const evictAfter = time.Second
 
-// rounds bounds the pieces that one poll moves per direction.
+// rounds is the largest number of copies per direction in one poll.
 const rounds = 16
 
-// reserve reserves the next piece for the caller, which must call copy once it has
-// released the lock.
+// reserve reserves the head of the stream for the caller, which must call copy when it has released the lock. It returns
+// false if there is nothing to copy, or another thread copies.
 func (m *transfer) reserve() bool {
 	if m.stream.Empty() || m.state.Load() != transferIdle {
 		return false
@@ -76,17 +72,18 @@ func (m *transfer) reserve() bool {
 	return true
 }
 
-// inactive says that no thread is inside the link for this direction.
+// inactive reports whether no thread is inside the link for this direction, and no copy is to be completed.
 func (m *transfer) inactive() bool { return m.state.Load() == transferIdle }
 
-// copy moves the piece that transfer.reserve has reserved. Without mu.
+// copy moves bytes of the chunk that transfer.reserve has reserved. The caller does not hold mu, except in echo and
+// copyLocked.
 func (l *rail) copy(m *transfer) {
 	m.n, m.err = m.stream.Copy(m.call, m.fetch)
 	m.state.Store(copied)
 	l.gate.inbox.due.Add(1)
 }
 
-// completeOne accounts for a copied piece. It says whether bytes have moved.
+// completeOne completes a transfer if it is copied. It reports whether bytes have moved.
 func (h *lockedGate) completeOne(l *rail, m *transfer) bool {
 	if m.state.Load() != copied {
 		return false
@@ -94,18 +91,18 @@ func (h *lockedGate) completeOne(l *rail, m *transfer) bool {
 	if m.stream.Broken() && !h.takeBack(l, m) {
 		return false
 	}
-	if m.kept {
-		m.kept = false
-		h.kept--
+	if m.bufferKept {
+		m.bufferKept = false
+		h.keptTransfers--
 	} else {
 		h.g.inbox.due.Add(-1)
 	}
 	n, err := m.n, m.err
-	m.err, m.vain = nil, n == 0 && m.stream.Fetching()
+	m.err, m.fetchedNothing = nil, n == 0 && m.stream.Fetching()
 	m.state.Store(transferIdle)
 	if err != nil && !m.stream.Broken() {
 		if errors.Is(err, errors.ErrUnsupported) && m.stream.Fetching() {
-			h.flow.Blind(int(l.index))
+			h.flow.FetchFailed(int(l.index))
 			h.sendIfDue()
 			return false
 		}
@@ -118,28 +115,28 @@ func (h *lockedGate) completeOne(l *rail, m *transfer) bool {
 	return n > 0
 }
 
-// takeBack says whether the link has given back the buffer of a copied chunk. A buffer that the link
-// keeps does not count in due: the holder of the lock would try again at once.
+// takeBack reports whether the link has given back the buffer of a copied chunk of a failed stream. A buffer that the link
+// keeps does not count in due, as the holder of the lock would try again at once.
 func (h *lockedGate) takeBack(l *rail, m *transfer) bool {
-	if m.back == nil {
+	if m.takeBack == nil {
 		return true
 	}
-	n, ok := m.back(h.end != nil && time.Since(h.ended) > evictAfter)
+	n, ok := m.takeBack(h.endErr != nil && time.Since(h.endTime) > evictAfter)
 	if m.dir == flow.Pull && m.stream.Bounces() {
-		n = 0 // it was not scattered, and will not be
+		n = 0 // these bytes are in the bounce buffer, and will not be scattered
 	}
-	if m.n += n; !ok && !m.kept {
-		m.kept = true
-		h.kept++
+	if m.n += n; !ok && !m.bufferKept {
+		m.bufferKept = true
+		h.keptTransfers++
 		h.g.inbox.due.Add(-1)
 	}
 	return ok
 }
 
-// reserve reserves the next pieces of all rails, both ways, for the caller: a bit for each
-// transfer, to be given to Gate.copy after having released the lock.
+// reserve reserves the heads of all streams for the caller, which passes the result to Gate.copy when it has released the
+// lock: bit 2i is set for the pull transfer of rail i, bit 2i+1 for its push transfer.
 func (h *lockedGate) reserve() (taken uint32) {
-	if !h.flow.Streams() {
+	if !h.flow.HasChunks() {
 		return 0
 	}
 	for i := range h.g.rails {
@@ -153,7 +150,7 @@ func (h *lockedGate) reserve() (taken uint32) {
 	return taken
 }
 
-// copy moves the pieces that reserve has reserved. It needs no lock.
+// copy moves bytes of the chunks that lockedGate.reserve has reserved. It needs no lock.
 func (g *Gate) copy(taken uint32) {
 	for ; taken != 0; taken &= taken - 1 {
 		i := bits.TrailingZeros32(taken)
@@ -165,8 +162,8 @@ func (g *Gate) copy(taken uint32) {
 	}
 }
 
-// failChunks has the flow fail what moves in a direction, by fail. A chunk whose buffer the link may use ends
-// when its transfer is complete.
+// failChunks calls fail, which makes the flow fail all that moves in a direction, with err. A chunk whose buffer a link may
+// still use ends later, when its transfer is complete.
 func (h *lockedGate) failChunks(dir flow.Direction, fail func(error), err error) {
 	if dir == flow.Push {
 		for i := range h.g.rails {
@@ -175,7 +172,7 @@ func (h *lockedGate) failChunks(dir flow.Direction, fail func(error), err error)
 	}
 	var used uint32 // a bit for each rail
 	for i := range h.g.rails {
-		if m := h.g.rails[i].transfer(dir); m.back != nil && m.reserve() {
+		if m := h.g.rails[i].transfer(dir); m.takeBack != nil && m.reserve() {
 			used |= 1 << i
 			m.n = 0
 			m.state.Store(copied)
@@ -191,9 +188,9 @@ func (h *lockedGate) failChunks(dir flow.Direction, fail func(error), err error)
 	}
 }
 
-// complete completes all transfers that are copied. It says whether bytes have moved.
+// complete completes all transfers that are copied. It reports whether bytes have moved.
 func (h *lockedGate) complete() (moved bool) {
-	if h.g.inbox.due.Load() == 0 && h.kept == 0 {
+	if h.g.inbox.due.Load() == 0 && h.keptTransfers == 0 {
 		return false
 	}
 	for i := range h.g.rails {

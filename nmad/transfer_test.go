@@ -114,9 +114,9 @@ func begun(t *testing.T) (p *pair, sends, recvs [2]*Request) {
 			h.handleInbox()
 			h.progress(nil)
 			taken := h.reserve()
-			h.letGo()
+			h.unlock()
 			g.copy(taken)
-			g.lock().letGo()
+			g.lock().unlock()
 		}
 	}
 	return p, sends, recvs
@@ -133,7 +133,7 @@ func TestBorrowedReceive(t *testing.T) {
 	p, _, recvs := begun(t)
 	g := p.gates[1]
 	loaned, asked := true, 0
-	g.rails[0].pull.back = func(bool) (int, bool) { asked++; return 0, !loaned }
+	g.rails[0].pull.takeBack = func(bool) (int, bool) { asked++; return 0, !loaned }
 	g.beginClose(ErrClosed)
 	if asked == 0 {
 		t.Error("the link was not asked for its buffer")
@@ -165,7 +165,7 @@ func TestBorrowedSend(t *testing.T) {
 			rest, want = 5000-int(before), nil
 		}
 		first := true
-		g.rails[0].push.back = func(bool) (int, bool) {
+		g.rails[0].push.takeBack = func(bool) (int, bool) {
 			defer func() { first = false }()
 			if first {
 				return rest, true
@@ -188,12 +188,12 @@ func TestBorrowedSend(t *testing.T) {
 // TestPutOffBounded: one that announces and never polls still gets its messages announced, some at a time; see
 // also testdata/announcing.txt.
 func TestPutOffBounded(t *testing.T) {
-	p := newPair(simnet.Options{Packets: 4 * strategy.LateMost, Syscalls: true}, wide)
+	p := newPair(simnet.Options{Packets: 4 * strategy.DeferMost, Syscalls: true}, wide)
 	g := p.gates[0]
-	const messages = 3*strategy.LateMost + 1
+	const messages = 3*strategy.DeferMost + 1
 	for i := range messages {
 		g.Isend(1, make([]byte, 100))
-		if waiting := i + 1 - g.locked.flow.Ledger().Outstanding; waiting < 0 || waiting >= strategy.LateMost {
+		if waiting := i + 1 - g.locked.flow.Ledger().Outstanding; waiting < 0 || waiting >= strategy.DeferMost {
 			t.Fatalf("of %d announcements %d wait", i+1, waiting)
 		}
 	}
@@ -202,5 +202,5 @@ func TestPutOffBounded(t *testing.T) {
 	}
 	h := g.lock()
 	h.fail(&PeerError{Err: ErrPeerLost}) // puts an end to them
-	h.letGo()
+	h.unlock()
 }

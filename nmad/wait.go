@@ -14,31 +14,30 @@ import (
 	"github.com/pm2-go/pm2/pioman"
 )
 
-// WaitContext is Wait until ctx is done; then it returns its cause, and the request goes on: it can be waited for again,
-// or cancelled. Like Wait it polls before it sleeps, tens of microseconds, and does not look at ctx meanwhile.
+// WaitContext is Wait that also ends when ctx is done. Then it returns the cause of ctx, and the request goes on: the program
+// may wait for it again, or cancel it. Like Wait it first polls for Config.Spin, and does not look at ctx meanwhile.
 func (r *Request) WaitContext(ctx context.Context) error {
 	if ctx = orBackground(ctx); ctx.Done() == nil {
 		return r.Wait()
 	}
-	if over, err := r.Test(); over || err != nil {
+	if done, err := r.Test(); done || err != nil {
 		return err
 	}
-	if ctx.Err() == nil && r.glances() { // most waits are short, and standing in line for two ends is dear
+	if ctx.Err() == nil && r.pollBriefly() { // most waits are short, and a wait for two events is expensive
 		return r.Wait()
 	}
 	if _, err := choose(ctx, r.Case()); err != nil {
 		if r.ended() {
 			return r.core.Err()
 		}
-		return fmt.Errorf("nmad: wait for a request: %w", err) // what it is for may change just now
+		return fmt.Errorf("nmad: wait for a request: %w", err) // without its tag, which may change at this moment
 	}
 	return r.Wait()
 }
 
-// WaitAll waits until all requests are done, or ctx is: then it returns its cause, and
-// the requests that are not done go on. Else it returns the error of the first one, in the
-// order of the arguments, that has one; those of the others are kept in their
-// requests. A nil request counts as done.
+// WaitAll waits until all requests are done, and returns the error of the first request, in the order of the arguments, that
+// has failed; the other requests keep their errors. If ctx is done before, WaitAll returns the cause of ctx, and the requests
+// go on. A nil request counts as done.
 func WaitAll(ctx context.Context, requests ...*Request) error {
 	var first error
 	for _, r := range requests {
@@ -46,7 +45,7 @@ func WaitAll(ctx context.Context, requests ...*Request) error {
 			continue
 		}
 		err := r.WaitContext(ctx)
-		if !r.done() {
+		if !r.doneOrIdle() {
 			return err
 		}
 		if first == nil {
@@ -56,10 +55,10 @@ func WaitAll(ctx context.Context, requests ...*Request) error {
 	return first
 }
 
-// WaitAny waits until one of the requests is done and returns its index and how it ended; -1 and the cause when ctx is
-// done before. A nil request never is; if all are nil the error is ErrIdle. Of several that are done any may be named:
-// each look begins at a random one, so that none is passed over for ever. Up to 8 requests allocate nothing if ctx cannot
-// be done.
+// WaitAny waits until one of the requests is done, and returns its index and how it has ended. If ctx is done before, it
+// returns -1 and the cause of ctx. A nil request is never done; if all are nil, WaitAny fails with ErrIdle. If several
+// requests are done, WaitAny returns one of them: it begins its look at a random one, so that none is passed over for ever. A
+// WaitAny for up to 8 requests allocates nothing if ctx cannot be done.
 func WaitAny(ctx context.Context, requests ...*Request) (int, error) {
 	some, n := false, len(requests)
 	i := 0
@@ -69,10 +68,10 @@ func WaitAny(ctx context.Context, requests ...*Request) (int, error) {
 	for range n {
 		if r := requests[i]; r != nil {
 			some = true
-			if r.done() {
+			if r.doneOrIdle() {
 				return i, r.Wait()
 			}
-			if err := r.gate.barred(); err != nil {
+			if err := r.gate.accessError(); err != nil {
 				return -1, err
 			}
 		}
@@ -102,12 +101,12 @@ func WaitAny(ctx context.Context, requests ...*Request) (int, error) {
 	return i, requests[i].Wait()
 }
 
-// done says whether r is, or was never started.
-func (r *Request) done() bool {
-	return r == nil || r.core.State.Load() != flow.Started || r.completion.Test(finished)
+// doneOrIdle reports whether r is nil, has ended, or was never started.
+func (r *Request) doneOrIdle() bool {
+	return r == nil || r.core.State.Load() != flow.Started || r.completion.Test(bitDone)
 }
 
-// choose is marcel.SelectUninterruptible, except that what makes it panic is an error.
+// choose is marcel.SelectUninterruptible, except that it returns pioman.ErrInHandler as an error where that panics.
 func choose(ctx context.Context, cases ...marcel.Case) (i int, err error) {
 	defer func() {
 		if why := recover(); why != nil {
@@ -121,15 +120,15 @@ func choose(ctx context.Context, cases ...marcel.Case) (i int, err error) {
 	return marcel.SelectUninterruptible(orBackground(ctx), cases...)
 }
 
-// How a program, or a library over this package, waits for what is no request: a completion that callbacks of requests
-// signal, memory that another process writes. It polls, or waits in, the engine that Domain.Engine names at that moment,
-// so that all that the caller has to move is moved: the domain, and the caller's private domains. These methods may be
-// called on a nil Domain, for what belongs to none.
+// The methods below are for a program, or a library over this package, that waits for something other than a request: a
+// completion that callbacks signal, or memory that another process writes. It polls, or waits in, the engine that
+// Domain.Engine returns at that moment, so that all that depends on the caller moves: the domain, and the caller's private
+// domains. These methods may be called on a nil Domain, for what belongs to no domain.
 
-// Engine returns the engine in which the calling thread or goroutine waits or polls, this once, for what messages of the
-// domain lead to.
+// Engine returns the engine in which the caller should wait or poll for the consequences of messages of the domain. The
+// engine may be another one in the next wait, so the caller asks for it each time.
 func (d *Domain) Engine() *pioman.Engine {
-	if !d.made() {
+	if !d.valid() {
 		return waitsIn(pioman.Default())
 	}
 	if x := &d.access; x.owner != nil && x.ownerID == asm.GoID() {
@@ -139,7 +138,7 @@ func (d *Domain) Engine() *pioman.Engine {
 	return waitsIn(d.waited())
 }
 
-// waited is the engine that waiters poll.
+// waited returns the engine in which waiters of the domain wait.
 func (d *Domain) waited() *pioman.Engine {
 	if d.access.worker != nil {
 		return d.s.cfg.Engine
@@ -147,8 +146,8 @@ func (d *Domain) waited() *pioman.Engine {
 	return d.engine()
 }
 
-// Await waits until any of bits of c is set, as pioman.Completion.WaitFor does, or ctx is done: then it returns its cause.
-// why is what nmad.WriteWaits says that the caller waits for.
+// Await waits until any of bits of c is set, as pioman.Completion.WaitFor does. If ctx is done before, it returns the cause of
+// ctx. why tells WriteWaits what the caller waits for. Await blocks the calling thread or goroutine only.
 func (d *Domain) Await(ctx context.Context, c *pioman.Completion, bits uint32, why pioman.Reason) error {
 	if ctx.Done() != nil {
 		if _, err := choose(ctx, completionCase{d, c, bits, why}); err != nil {
@@ -158,7 +157,7 @@ func (d *Domain) Await(ctx context.Context, c *pioman.Completion, bits uint32, w
 	for {
 		e := d.Engine()
 		err := c.WaitFor(e, bits, why)
-		if c.Test(bits) || d.Engine() == e { // else e was closed with the last private domain of the caller
+		if c.Test(bits) || d.Engine() == e { // else e was closed, with the last private domain of the caller: wait in another one
 			return err
 		}
 	}
@@ -169,6 +168,7 @@ func (d *Domain) Case(c *pioman.Completion, bits uint32) marcel.Case {
 	return completionCase{d: d, c: c, bits: bits}
 }
 
+// completionCase implements marcel.Case for a completion, in the engine that Domain.Engine returns at each call.
 type completionCase struct {
 	d    *Domain
 	c    *pioman.Completion
@@ -178,44 +178,44 @@ type completionCase struct {
 
 var _ marcel.Poller = completionCase{}
 
-func (cc completionCase) it() pioman.CompletionCase    { return cc.c.Case(cc.d.Engine(), cc.bits) }
-func (cc completionCase) Try() bool                    { return cc.it().Try() }
-func (cc completionCase) Poll() bool                   { return cc.it().Poll() }
-func (cc completionCase) Enlist(w *marcel.Waiter) bool { return cc.it().EnlistFor(w, cc.why) }
-func (cc completionCase) Withdraw(w *marcel.Waiter)    { cc.it().Withdraw(w) }
-func (cc completionCase) Taken(w *marcel.Waiter) bool  { return cc.it().Taken(w) }
+func (cc completionCase) now() pioman.CompletionCase   { return cc.c.Case(cc.d.Engine(), cc.bits) }
+func (cc completionCase) Try() bool                    { return cc.now().Try() }
+func (cc completionCase) Poll() bool                   { return cc.now().Poll() }
+func (cc completionCase) Enlist(w *marcel.Waiter) bool { return cc.now().EnlistFor(w, cc.why) }
+func (cc completionCase) Withdraw(w *marcel.Waiter)    { cc.now().Withdraw(w) }
+func (cc completionCase) Taken(w *marcel.Waiter) bool  { return cc.now().Taken(w) }
 
-// spinBurst is how often a waiter polls before it lets the lock of the gate go
-// for a moment and looks at the clock: about 100 ns over shared memory, 5 us
-// over sockets.
+// spinBurst is how often a waiter polls before it releases the lock of the gate for a moment and looks at the clock: about
+// 100 ns over shared memory, 5 us over sockets.
 const spinBurst = 8
 
-// waiterPollSpan is how long a look of a waiter at a stream may take before the engine polls the gate itself: a call moves
-// many bytes. A waiter that loses its CPU meanwhile must not keep the engine away. The scheduler gives a look that is
+// waiterPollSpan is for how long the engine leaves a gate to a waiter that polls for bytes of long messages, from the begin of
+// its last look. One look moves many bytes. The limit is for a waiter that loses its CPU. The scheduler gives a look that is
 // marcel.Flowing the same time before its clock fires the Timer hooks.
 const waiterPollSpan = 2 * time.Millisecond
 
-// waiter is the owner of a request that polls for it. Which function has the lock of the gate:
+// waiter is the owner of a request that polls for it. These functions hold the lock of the gate as follows:
 //
-//	poll          called with it, returns with it
-//	look          called with it the first time, without later on, and takes it; returns with it if it says Arrived, else without
-//	marcel.Poll   called without; Arrived: returns with it, as look has left it; else poll takes it again
-//	tell, progress, pollLocked   called with it; pollLocked lets it go
+//	pollFor       is called with the lock, and returns with it
+//	look          is called with the lock the first time, and takes it later on; it returns with the lock if it returns Arrived, else without
+//	marcel.Poll   is called without the lock; it returns with it if look has returned Arrived, else pollFor takes it again
+//	progress, pollLocked   are called with the lock; pollLocked releases it
 type waiter struct {
 	h      *lockedGate
 	r      *Request
-	looks  int
-	others *owner // the caller, if it has to move other domains, too; known from the second look on
+	looks  int    // number of calls of look
+	others *owner // the caller, if it has to move other private domains, too; set by the second look
 }
 
+// look polls the gate for a moment, and tells marcel.Poll what it has found: Arrived if the request has ended.
 func (wt *waiter) look() marcel.Found {
 	h, r := wt.h, wt.r
 	if wt.looks++; wt.looks > 1 {
 		if wt.looks == 2 {
-			wt.others = h.g.owned.others()
+			wt.others = h.g.private.others()
 		}
 		if wt.others != nil {
-			wt.others.turn()
+			wt.others.pollNowAndThen()
 		}
 		h.g.mu.Lock()
 	}
@@ -223,7 +223,7 @@ func (wt *waiter) look() marcel.Found {
 		return marcel.Arrived
 	}
 	found := marcel.Nothing
-	streams := h.flow.Streams()
+	streams := h.flow.HasChunks()
 	for i := 0; i < spinBurst && !streams; i++ {
 		if h.progress(r) {
 			found = marcel.Moved
@@ -231,131 +231,132 @@ func (wt *waiter) look() marcel.Found {
 		if r.core.Stage == flow.Done {
 			return marcel.Arrived
 		}
-		if h.g.shared || h.g.wanted() {
+		if h.g.shared || h.g.lockWanted() {
 			break
 		}
-		streams = h.flow.Streams()
+		streams = h.flow.HasChunks()
 	}
 	if !streams {
-		h.waited = 0
-		h.letGo()
+		h.waiterUntil = 0
+		h.unlock()
 		return found
 	}
-	h.waited = asm.Cycles() + asm.ToCycles(int64(waiterPollSpan))
+	h.waiterUntil = asm.Cycles() + asm.ToCycles(int64(waiterPollSpan))
 	if h.pollLocked() || found == marcel.Moved || wt.looks == 1 {
 		return marcel.Flowing
 	}
 	return marcel.Nothing
 }
 
-// pollFor polls the gate for the owner of r before that sleeps, until r is done (marcel.Poll). It is called with the
-// lock and returns with it, and says whether r is done.
+// pollFor polls the gate for the owner of r, before the owner sleeps, for Config.Spin or until r has ended (marcel.Poll). It is
+// called with the lock and returns with it. It reports whether r has ended.
 func (h *lockedGate) pollFor(r *Request) bool {
-	if h.g.spin <= 0 || !h.flow.Streams() && h.gathers() {
-		// Without spin, park polls the engine. Beside ready threads the waiter sleeps at once: the engine's look is then
-		// the Switch hook of the thread that goes on, at most once in pioman.Params.Granularity (10 us).
+	if h.g.spin <= 0 || !h.flow.HasChunks() && h.wokenReady() {
+		// Without spin, park polls the engine. If threads are ready that this gate has woken, the waiter sleeps at once, and
+		// the Switch hook polls, at most once in pioman.Params.Granularity (10 us).
 		return false
 	}
 	w := waiter{h: h, r: r}
 	if w.look() == marcel.Arrived {
-		h.waited = 0
+		h.waiterUntil = 0
 		return true
 	}
 	if !marcel.Poll(h.g.spin, h.g.shared, w.look) {
 		h.g.mu.Lock()
 	}
-	h.waited = 0
+	h.waiterUntil = 0
 	return r.core.Stage == flow.Done
 }
 
-// glances polls as wait does before it sleeps, and tells whether r is done.
-func (r *Request) glances() bool {
+// pollBriefly polls as Gate.wait does before it sleeps, and reports whether r has ended.
+func (r *Request) pollBriefly() bool {
 	g := r.gate
-	if r.domain() != nil || g.worker != nil || g.barred() != nil || InCallback() {
+	if r.domain() != nil || g.worker != nil || g.accessError() != nil || InCallback() {
 		return false
 	}
 	h := g.enter()
-	over := r.core.Stage == flow.Done || h.pollFor(r)
-	h.letGo()
-	return over
+	ended := r.core.Stage == flow.Done || h.pollFor(r)
+	h.unlock()
+	return ended
 }
 
-// wait blocks the owner of r until r is done.
+// wait blocks the owner of r until r has ended.
 func (g *Gate) wait(r *Request) error {
 	if g.worker != nil {
 		return g.sleep(r)
 	}
 	h := g.enter()
 	if r.core.Stage != flow.Done && !h.pollFor(r) {
-		r.tellOwner()
+		r.notifyOwner()
 	}
-	h.letGo()
-	if r.core.State.Load() == flow.Over {
+	h.unlock()
+	if r.core.State.Load() == flow.Ended {
 		return nil
 	}
 	return g.sleep(r)
 }
 
-// sleep is wait without polling this gate in particular; r is told.
+// sleep is wait without polling this gate first, for a request that ends by a signal of its completion (notifyOwner).
 func (g *Gate) sleep(r *Request) error {
-	if err := g.park(r); err != nil && !r.completion.Test(finished) {
+	if err := g.park(r); err != nil && !r.completion.Test(bitDone) {
 		return fmt.Errorf("nmad: wait for a request at the gate to rank %d: %w", g.rank, err)
 	}
 	return nil
 }
 
-// park sleeps until r is finished. If the caller has not polled its gate, because all gates matter to it or the gate is
-// not polled in this way, park polls the engine first. An owner of private domains may wait in their engine; then it tells
-// the gate's engine that something is pending.
+// park sleeps until r has ended. If the caller has not polled the gate, because r is from any source or the gate has no spin,
+// park polls the engine first. An owner of private domains may wait in their engine; then park counts r as pending in the
+// gate's engine meanwhile.
 func (g *Gate) park(r *Request) error {
-	if InCallback() && !r.completion.Test(finished) {
+	if InCallback() && !r.completion.Test(bitDone) {
 		return pioman.ErrInHandler
 	}
 	for {
 		e := g.waitsIn()
-		if e == g.engine {
+		if e == g.waitEngine {
 			if g.spin <= 0 || r.domain() != nil {
-				return r.completion.WaitFor(e, finished, r.reason())
+				return r.completion.WaitFor(e, bitDone, r.reason())
 			}
-			return r.completion.ParkFor(e, finished, r.reason())
+			return r.completion.ParkFor(e, bitDone, r.reason())
 		}
-		g.engine.Need()
-		err := r.completion.WaitFor(e, finished, r.reason())
-		g.engine.Done()
-		if !errors.Is(err, pioman.ErrClosed) { // else the last private domain was closed meanwhile
+		g.waitEngine.Need()
+		err := r.completion.WaitFor(e, bitDone, r.reason())
+		g.waitEngine.Done()
+		if !errors.Is(err, pioman.ErrClosed) { // else e was closed, with the last private domain of the caller: wait in another one
 			return err
 		}
 	}
 }
 
+// newRequest takes a request for a blocking call out of the gate's pool, or makes one.
 func (h *lockedGate) newRequest() *Request {
-	c := h.free
+	c := h.freeRequests
 	if c == nil {
 		return &Request{}
 	}
-	h.free, c.Link = c.Link, nil
+	h.freeRequests, c.Link = c.Link, nil
 	return requestOf(c)
 }
 
-// release is letGo at the end of a blocking call that did not have to wait. After strategy.Quantum such calls
+// unlockAndYield is unlock at the end of a blocking call that did not have to wait. After strategy.Quantum such calls in a row
 // the thread lets other threads of its VP run first.
-func (h *lockedGate) release() {
+func (h *lockedGate) unlockAndYield() {
 	h.callsSinceWait++
-	over := h.callsSinceWait >= strategy.Quantum
-	if over {
+	yield := h.callsSinceWait >= strategy.Quantum
+	if yield {
 		h.callsSinceWait = 0
 	}
-	h.letGo()
-	if over && marcel.Ready() {
+	h.unlock()
+	if yield && marcel.Ready() {
 		marcel.Yield()
 	}
 }
 
-// gathers says that threads which this gate has woken are ready on the caller's VP: they are about to send.
-func (h *lockedGate) gathers() bool { return h.awake > 0 && marcel.Ready() }
+// wokenReady reports whether this gate has woken threads that have not run since, and threads are ready on the caller's VP:
+// some of them are about to send.
+func (h *lockedGate) wokenReady() bool { return h.wokenThreads > 0 && marcel.Ready() }
 
-// keepGathering says that the gathered messages should wait for more, because threads which this gate has woken are ready
-// and have not sent yet.
+// keepGathering reports whether the open packet should wait for the messages of threads that are about to send.
 func (h *lockedGate) keepGathering() bool {
-	return h.flow.Gathered() && h.flow.KeepGathering(h.gathers())
+	return h.flow.HasGathered() && h.flow.KeepGathering(h.wokenReady())
 }

@@ -16,57 +16,60 @@ import (
 	"github.com/pm2-go/pm2/sched/topo"
 )
 
-// DefaultSendBuffer is how many bytes of sends that have returned a worker keeps.
+// DefaultSendBuffer is the default of WorkerConfig.SendBuffer, in bytes.
 const DefaultSendBuffer = 1 << 20
 
-// WorkerConfig says what the worker of a domain is to be like (Progress Worker).
+// WorkerConfig configures the worker of a domain (Progress Worker).
 type WorkerConfig struct {
-	// Thread has the worker be a thread of marcel with these attributes; nil: a goroutine with an OS thread of its own.
+	// Thread makes the worker a thread of marcel with these attributes. If it is nil, the worker is a goroutine with an OS
+	// thread of its own.
 	Thread *marcel.Attr
-	// CPUs are those that the OS thread is bound to; empty: all of the process.
+	// CPUs are the processors to which the OS thread of a goroutine is bound; an empty set does not bind it.
 	CPUs topo.CPUSet
-	// Spin is how long the worker polls in vain before it sleeps on the descriptors of its links; 0: 5 us; below 0: it
-	// never sleeps, which is for one that has a CPU of its own.
+	// Spin is how long the worker polls without finding anything before it sleeps on the descriptors of its links. 0 is
+	// 5 us. Below 0 the worker never sleeps, for a worker that has a CPU of its own.
 	Spin time.Duration
-	// SendBuffer is how many bytes of messages Send may keep whose callers have gone on, at least 64 a message; 0:
-	// DefaultSendBuffer; below 0: none.
+	// SendBuffer is the memory for messages whose Send has returned before they were sent, in bytes. A message takes at
+	// least 64. 0 is DefaultSendBuffer; below 0 there is none, and each Send waits until its message was sent.
 	SendBuffer int
 }
 
-// worker is the one thread that handles the messages of a domain, as in FiTMPI (Mao, Song, Wu, Yang). It is the owner of
-// the domain's lock. Other threads leave the requests that they start in the inbox of a gate, which is the request queue,
-// ring the bell, and sleep; the worker signals to them what has ended.
+// worker is the one thread that handles the messages of a domain, as in FiTMPI (Mao, Song, Wu, Yang). It is the owner of the
+// domain's lock. Another thread leaves the request that it starts in the inbox of the gate, rings the bell, and sleeps; the
+// worker wakes it when the request has ended.
 //
-//	starter:  push r onto the inbox; owed = true; ring
-//	worker:   unring; owed: handle all inboxes; poll the domain's engine until the bell rings, then sleep in it; and again
+//	starter:  push r onto the inbox; Owed = true; set the bell
+//	worker:   clear the bell; if Owed is set handle all inboxes; poll the domain's engine, and sleep in it, until the bell is
+//	          set; start over
 //
-// Both look after they wrote, so no request is left behind; testdata/spin/worker.pml is the model.
+// Each of the two writes before it looks, so no request is left behind. testdata/spin/worker.pml is the model.
 type worker struct {
-	d      *Domain
-	engine *pioman.Engine // the domain's
-	bell   pioman.Completion
-	polls  bool        // it never sleeps
-	own    atomic.Bool // the gate to the own rank is to be polled
-	ending atomic.Bool
-	ended  sync.WaitGroup
+	d           *Domain
+	engine      *pioman.Engine // the domain's
+	bell        pioman.Completion
+	neverSleeps bool        // WorkerConfig.Spin is below 0
+	ownGateDue  atomic.Bool // the gate to the own rank has to be polled; starters set it
+	stopping    atomic.Bool
+	stopped     sync.WaitGroup
 
-	room    atomic.Int64 // bytes of the send buffer that are free
+	room    atomic.Int64 // free bytes of the send buffer; senders and the worker write it
 	buffers [bufferClasses]sync.Pool
 }
 
 const (
-	leastKept     = 64 // bytes that a message takes in the send buffer at least
-	bufferClasses = 48 // by the power of two of their size
-	hasWork       = 1  // of bell
+	leastKept     = 64 // bytes that each message takes at least in the send buffer
+	bufferClasses = 48 // class c has buffers of 1<<c bytes
+	hasWork       = 1  // bit of worker.bell
 )
 
-// startWorker starts the worker of a domain that is being opened, and waits until it is the owner of the domain's lock.
+// startWorker starts the worker of a domain that is being opened, and waits until the worker owns the domain's lock. It fails
+// if the worker cannot be bound to its processors.
 func (d *Domain) startWorker(cfg *WorkerConfig) error {
 	params := pioman.DefaultParams()
 	if cfg.Spin > 0 {
 		params.BusyWait = cfg.Spin
 	}
-	w := &worker{d: d, polls: cfg.Spin < 0, engine: pioman.New(pioman.Config{Shared: d.s.cfg.Shared, Params: &params})}
+	w := &worker{d: d, neverSleeps: cfg.Spin < 0, engine: pioman.New(pioman.Config{SharedCPUs: d.s.cfg.SharedCPUs, Params: &params})}
 	switch room := cfg.SendBuffer; {
 	case room == 0:
 		w.room.Store(DefaultSendBuffer)
@@ -78,15 +81,15 @@ func (d *Domain) startWorker(cfg *WorkerConfig) error {
 	d.access.lock.Strict.Store(true)
 	d.access.lists = lock.NewLists()
 	begun := make(chan error, 1)
-	w.ended.Add(1)
+	w.stopped.Add(1)
 	if cfg.Thread != nil {
 		marcel.SpawnWith(*cfg.Thread, func() { w.run(begun) })
 	} else {
 		go func() {
-			runtime.LockOSThread() // and ends locked: the OS thread goes with its mask
+			runtime.LockOSThread() // never unlocked: so Go ends the OS thread, whose mask is changed, with the goroutine
 			if !cfg.CPUs.Empty() {
 				if err := cfg.CPUs.Bind(0); err != nil {
-					w.ended.Done()
+					w.stopped.Done()
 					begun <- fmt.Errorf("bind the worker to the processors %v: %w", cfg.CPUs, err)
 					return
 				}
@@ -99,30 +102,30 @@ func (d *Domain) startWorker(cfg *WorkerConfig) error {
 	return err
 }
 
-// run is the worker.
+// run is the worker's loop. It sends nil to begun when the worker owns the lock, and returns after stop.
 func (w *worker) run(begun chan<- error) {
-	defer w.ended.Done()
+	defer w.stopped.Done()
 	l := w.d.access.lock
 	l.Bias()
 	defer func() {
-		l.Strict.Store(false) // what is started from here on its starter ends
+		l.Strict.Store(false) // from here on starters handle their requests themselves
 		l.Tend()
 	}()
 	begun <- nil
 	for {
-		w.bell.Clear(hasWork) // before all looks
-		if w.ending.Load() {
+		w.bell.Clear(hasWork) // before the worker looks for work
+		if w.stopping.Load() {
 			return
 		}
 		if l.Owed.Load() {
 			l.Tend()
 			continue
 		}
-		if w.own.Load() {
+		if w.ownGateDue.Load() {
 			w.pollOwn()
 			continue
 		}
-		if w.polls {
+		if w.neverSleeps {
 			w.pollUntilWork()
 			continue
 		}
@@ -132,16 +135,17 @@ func (w *worker) run(begun chan<- error) {
 	}
 }
 
-// politeness is how many polls of a worker that never sleeps pass, some tens of us, before it lets others run that wait
-// for its P or VP.
-const politeness = 1000
+// yieldEvery is the number of polls, some tens of us, after which a worker that never sleeps yields to others that wait for
+// its P or VP.
+const yieldEvery = 1000
 
-// pollUntilWork polls the links. Since the worker does not wait for the bell, to ring is one atomic operation.
+// pollUntilWork polls the links until the bell is set. While the worker does not wait for the bell, setting it is one atomic
+// operation.
 func (w *worker) pollUntilWork() {
 	for n := 1; !w.bell.Test(hasWork); n++ {
 		w.engine.Poll()
 		switch {
-		case n%politeness != 0:
+		case n%yieldEvery != 0:
 			asm.Pause()
 		case marcel.OnThread():
 			marcel.Yield()
@@ -151,58 +155,58 @@ func (w *worker) pollUntilWork() {
 	}
 }
 
-// pollOwn polls the gate to the own rank, which is no task of the engine, until its long messages have come to their ends.
+// pollOwn polls the gate to the own rank, which the engine does not poll, until its long messages have ended.
 func (w *worker) pollOwn() {
-	w.own.Store(false)
-	g := w.d.own()
-	for streams := true; streams && !w.ending.Load(); {
+	w.ownGateDue.Store(false)
+	g := w.d.ownGate()
+	for streams := true; streams && !w.stopping.Load(); {
 		g.poll()
 		h := g.lock()
-		streams = h.flow.Streams() && h.end == nil
-		h.letGo()
+		streams = h.flow.HasChunks() && h.endErr == nil
+		h.unlock()
 	}
 }
 
-// takes leaves the inbox of a gate to the worker, and says whether that was possible: the worker may have ended. It does
-// not look at the lock, whose line the worker writes.
+// takes asks the worker to handle the inbox of a gate, and reports whether the worker will: it may have ended, and it leaves
+// the gate to the own rank to the starter. takes does not look at the lock, whose cache line the worker writes.
 func (w *worker) takes(g *Gate) bool {
-	if g.rank == g.own {
+	if g.rank == g.ownRank {
 		return false
 	}
 	l := w.d.access.lock
 	l.Owed.Store(true)
 	w.ring()
-	return l.Strict.Load() // it is cleared before the worker looks for the last time
+	return l.Strict.Load() // the worker clears it before it looks for the last time
 }
 
-// ring has the worker look at the inboxes. It never waits.
+// ring sets the bell, so that the worker looks at the inboxes. It never waits.
 func (w *worker) ring() {
 	if !w.bell.Test(hasWork) {
 		w.bell.Signal(hasWork)
 	}
 }
 
-// end ends the worker, and waits for that.
-func (w *worker) end() {
-	w.ending.Store(true)
+// stop ends the worker, and waits for its end.
+func (w *worker) stop() {
+	w.stopping.Store(true)
 	w.bell.Signal(hasWork)
-	w.ended.Wait()
+	w.stopped.Wait()
 }
 
-// workerSend is a message in the send buffer: its sender has gone on.
+// workerSend is a message in the send buffer, whose Send has returned. Its memory is used again.
 type workerSend struct {
 	w     *worker
 	g     *Gate
 	r     Request
-	op    Op
-	bytes []byte
-	room  int64
+	op    Op     // Done is sent
+	bytes []byte // the message; its capacity is a power of two
+	room  int64  // bytes that the message takes of worker.room
 }
 
-// send is Gate.Send: if there is room the worker gets a copy of the message, and the caller goes on. Else the caller
-// sleeps until its own bytes were sent.
+// send is Gate.Send, in a context (nil: in none). If the send buffer has room, send copies the message there and returns.
+// Otherwise the caller sleeps until its message was sent.
 func (w *worker) send(g *Gate, in *Context, tag uint64, buf []byte) error {
-	if late := g.late.Load(); late != nil && g.late.CompareAndSwap(late, nil) {
+	if late := g.lateError.Load(); late != nil && g.lateError.CompareAndSwap(late, nil) {
 		return fmt.Errorf("nmad: a message that was sent before to rank %d: %w", g.rank, *late)
 	}
 	if err := g.Err(); err != nil {
@@ -211,7 +215,7 @@ func (w *worker) send(g *Gate, in *Context, tag uint64, buf []byte) error {
 	k := w.keep(buf)
 	if k == nil {
 		r := requests.Get().(*Request)
-		r.prepare(g, flow.OpSend, in, tag, buf, flow.ByState)
+		r.prepare(g, flow.OpSend, in, tag, buf, flow.NotifyState)
 		g.submit(r)
 		_, _, err := finish(r)
 		return err
@@ -228,19 +232,19 @@ func (w *worker) send(g *Gate, in *Context, tag uint64, buf []byte) error {
 // requests are those of the calls that block.
 var requests = sync.Pool{New: func() any { return &Request{} }}
 
-// finish waits for a request of requests, and puts it back.
+// finish waits for a request that was taken out of requests, and puts it back.
 func finish(r *Request) (n int, size uint64, err error) {
 	err = r.Wait()
 	n, size = r.Len(), r.core.Size
-	if r.done() {
+	if r.doneOrIdle() {
 		requests.Put(r)
 	} else {
-		r.Cancel() // it could not be waited for
+		r.Cancel() // the caller cannot wait here
 	}
 	return n, size, err
 }
 
-// keep copies a message into the send buffer; nil: there is no room.
+// keep copies a message into the send buffer; it returns nil if there is no room.
 func (w *worker) keep(buf []byte) *workerSend {
 	room := int64(max(len(buf), leastKept))
 	if w.room.Add(-room) < 0 {
@@ -258,14 +262,15 @@ func (w *worker) keep(buf []byte) *workerSend {
 	return k
 }
 
-// sent is called by the worker when the message was sent, or will not be.
+// sent is the Done of the message's send. The worker calls it when the message was sent, or has failed.
 func (k *workerSend) sent(r *Request) {
 	if err := r.core.Err(); err != nil {
-		k.g.late.Store(&err)
+		k.g.lateError.Store(&err)
 	}
 	k.release()
 }
 
+// release gives the room in the send buffer, and the memory of the message, back.
 func (k *workerSend) release() {
 	w, room := k.w, k.room
 	k.g, k.bytes = nil, k.bytes[:cap(k.bytes)]

@@ -199,7 +199,7 @@ func unexpected(t *testing.T, from, to *Gate, n, size int) {
 		from.poll()
 		to.poll()
 		h := to.lock()
-		defer h.letGo()
+		defer h.unlock()
 		return h.flow.Ledger().Unexpected == n
 	})
 }
@@ -218,11 +218,11 @@ func TestReceiveApart(t *testing.T) {
 			w, h := to.worker, to.fresh()
 			if w == nil {
 				to.lock() // as a thread that is inside the driver
-				to.mu.DropLists()
+				to.mu.UnlockLists()
 			}
 			for tag := range uint64(n) {
 				r := to.Irecv(tag, make([]byte, size))
-				if over := r.core.State.Load() == flow.Over; !over || !bytes.Equal(r.core.Data.Buf(), pattern(size, tag)) {
+				if over := r.core.State.Load() == flow.Ended; !over || !bytes.Equal(r.core.Data.Buf(), pattern(size, tag)) {
 					t.Errorf("%v, %v: message %d: done is %v, or damaged", kind.Access, kind.Progress, tag, over)
 				}
 			}
@@ -232,8 +232,8 @@ func TestReceiveApart(t *testing.T) {
 				if to.inbox.incoming.Load() == nil {
 					t.Error("a receive without a message does not wait for the holder of the driver")
 				}
-				to.mu.TakeLists()
-				h.letGo()
+				to.mu.LockLists()
+				h.unlock()
 			}
 			s1, s2 := from.Isend(n, []byte("first...")), from.Isend(n, []byte("second.."))
 			if err := WaitAll(t.Context(), r1, r2, s1, s2); err != nil || string(first)+string(second) != "first...second.." {
@@ -243,7 +243,7 @@ func TestReceiveApart(t *testing.T) {
 				from.poll()
 				to.poll()
 				h := from.lock()
-				defer h.letGo()
+				defer h.unlock()
 				l := h.flow.Ledger()
 				return l.Credit > l.Window/2
 			})
@@ -261,8 +261,8 @@ func TestWorkerSleeps(t *testing.T) {
 	w := to.worker
 	to.domain.access.lock.Lock() // so that the worker could not take the mark away
 	there, waits := to.Irecv(0, make([]byte, 8)), to.Irecv(1, make([]byte, 8))
-	if w.bell.Test(hasWork) || !there.done() || to.inbox.left() {
-		t.Errorf("the worker is woken: %v; the message that is there is received: %v; something is left for the worker: %v", w.bell.Test(hasWork), there.done(), to.inbox.left())
+	if w.bell.Test(hasWork) || !there.doneOrIdle() || to.inbox.left() {
+		t.Errorf("the worker is woken: %v; the message that is there is received: %v; something is left for the worker: %v", w.bell.Test(hasWork), there.doneOrIdle(), to.inbox.left())
 	}
 	to.domain.access.lock.Unlock()
 	if err := from.Send(1, make([]byte, 8)); err != nil {

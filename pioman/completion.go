@@ -6,43 +6,43 @@ import (
 	"github.com/pm2-go/pm2/asm"
 )
 
-// Failed is the status bit that tells of a task which ended by a panic. Reserved:
-// a Completion has 31 bits to use, 0..30.
+// Failed is the status bit of a task that has panicked, or ended its goroutine. It is reserved: programs use the bits
+// 0 to 30 of a Completion.
 const Failed uint32 = 1 << 31
 
-// Completion is a status word that tasks set, and that any number of waiters await. The
+// Completion is a status word whose bits tasks set, and for which any number of waiters wait. The
 // zero value is ready, all bits clear; it is embedded in a request and must not be copied.
 //
 //	bits  0..31   status
 //	bits 32..63   the waiters: the number of the newest parker of a list, 0: none
 //
-// The list leads from parker to parker; none of it lies in the object. Parkers belong to the process
-// and are never freed. So Signal is one compare-and-swap, which sets the bits and takes the whole list
-// off the word at the same time. It then wakes the waiters that have what they want; for that it uses
-// only the parkers.
+// The list of waiters is linked from parker to parker; no part of it lies in the Completion. Parkers belong to the
+// process and are never freed. Signal is one compare-and-swap, which sets the bits and takes the whole list
+// off the word at the same time. The signaller then holds the list, and wakes the waiters whose condition is met; for
+// that it uses only the parkers. A waiter that gives up (withdraw) takes the list likewise.
 //
-//	         enlist                    a signaller, or a leaver, takes the list: for each parker
-//	free ─────────────▶ in the list ─────────────▶ in hand ──── has what it wants; or leaves ──▶ free, and woken
+//	         enlist                    a signaller, or a waiter that gives up, takes the list: for each parker
+//	free ─────────────▶ in the list ─────────────▶ held ─────── its condition is met; or it gives up ──▶ free, and woken
 //	  ▲                     ▲                         │
 //	  │                     └── neither: put back ────┘ by one compare-and-swap, which fails if
-//	  │                                                 the status has changed: then look again
-//	  └── withdraw (it gives up, a hint): takes the list itself; if it is in hand, waits until it is not
+//	  │                                                 the status has changed: then the holder looks again
+//	  └── withdraw (it gives up): takes the list itself; if it is held, waits until it is put back or released
 //
-// No wake-up gets lost: the signaller or leaver that has the list in hand looks at each parker in
-// the light of a status that is no older than the swap by which it puts the parker back.
+// No wake-up gets lost: the holder of the list compares the condition of each parker with a status that is no older
+// than the compare-and-swap by which it puts the parker back.
 //
-// The signaller never touches the object after it has released the last waiter: its swap is the last
-// touch, unless it holds waiters whose bits are still missing. These cannot return from Wait while
-// they are in hand, even if they give up, so the object still exists. (A plain goroutine that
+// The signaller does not touch the Completion after it has released the last waiter: its compare-and-swap is the last
+// access, unless it holds waiters whose bits are still missing. These cannot return from Wait while
+// they are held, even if they give up, so the Completion still exists. (A waiter that has
 // returned from Wait may reuse or unmap the memory at once, if there is no other waiter, and no signal
 // still to come.)
 //
-// Several waiters cost the signaller a visit each; a waiter that gives up visits all the others.
+// The signaller visits each waiter; a waiter that gives up visits all the others.
 //
 // Any thread, goroutine or hook may call Test and Signal at any time. Any number of threads and
 // goroutines may call Wait and its forms. Only the owner calls Reset.
 type Completion struct {
-	word atomic.Uint64
+	word atomic.Uint64 // signallers, waiters and Clear change it by read-modify-write operations; Reset stores
 }
 
 const statusMask uint64 = 1<<32 - 1
@@ -96,8 +96,8 @@ func (c *Completion) Clear(bits uint32) {
 	}
 }
 
-// enlist puts p into the list, which p must not be in; false: there is no need to
-// wait. Then, as after withdraw, nothing refers to p any more, save for a late wake.
+// enlist puts p, which must be in no list, into the list; false: n is met. Then, as after withdraw, no list refers to p
+// any more; a late wake may still come.
 func (c *Completion) enlist(p *parker, n want) bool {
 	p.want = n
 	p.listed.Store(true)
@@ -108,7 +108,7 @@ func (c *Completion) enlist(p *parker, n want) bool {
 	return false
 }
 
-// push is enlist for a parker that counts as listed already, and still does if it is refused.
+// push is enlist for a parker whose listed is set, and stays so if push returns false.
 func (c *Completion) push(p *parker) bool {
 	for {
 		w := c.word.Load()
@@ -122,8 +122,8 @@ func (c *Completion) push(p *parker) bool {
 	}
 }
 
-// withdraw ends what enlist began; a signaller may have done so already. If p is
-// in hand it waits: the signaller that has it is about to let go of it.
+// withdraw takes p out of the list, unless a signaller has done so already. While another thread holds the list
+// withdraw spins: the holder is about to put p back, or to release it.
 func (c *Completion) withdraw(p *parker) {
 	for i := 0; p.listed.Load(); i++ {
 		w := c.word.Load()
@@ -135,15 +135,14 @@ func (c *Completion) withdraw(p *parker) {
 	}
 }
 
-// deal is for the caller that has taken the list, which began with head, off the word, at a moment
-// when the status was as given: it lets go of the parkers that have what they want, and of leaver
-// (nil: none), and puts the others back.
+// deal is for the holder of the list, which begins with head, and which it has taken off the word together with that
+// status. deal releases the parkers whose condition is met, and leaver (nil: none), and puts the others back.
 func (c *Completion) deal(head, status uint32, leaver *parker) {
 	for head != 0 {
 		rest, last := uint32(0), (*parker)(nil)
 		for i := head; i != 0; {
 			p := parking.at(i)
-			i = p.link // before its waiter may use it again
+			i = p.link // before p is released, and its waiter may use it again
 			switch {
 			case p == leaver:
 				p.listed.Store(false)
@@ -162,15 +161,15 @@ func (c *Completion) deal(head, status uint32, leaver *parker) {
 			}
 		}
 		if last == nil {
-			return // no waiter is left that would keep the object: it is not touched any more
+			return // no waiter is left for whose sake the Completion must still exist
 		}
 		last.link = 0
 		head, status = c.putBack(rest, last, status)
 	}
 }
 
-// putBack puts a list that leads from head to last on the word again, before the parkers
-// that came meanwhile, unless the status has changed: then it returns the list and the new status.
+// putBack puts a list from head to last before the parkers that have come meanwhile, and returns 0. If the status has
+// changed it returns the list, still held, and the new status.
 func (c *Completion) putBack(head uint32, last *parker, status uint32) (again, now uint32) {
 	for {
 		w := c.word.Load()

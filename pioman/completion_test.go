@@ -205,8 +205,8 @@ func parkersFree(t testing.TB) {
 	t.Helper()
 	for _, b := range parking.blocks() {
 		for i := range b {
-			if p := &b[i]; p.state.Load() != awake || p.listed.Load() || p.e.Load() != nil || p.sem.TryAcquire() {
-				t.Errorf("parker %d is left in state %d, listed %v, in use %v, or with a unit", p.index, p.state.Load(), p.listed.Load(), p.e.Load() != nil)
+			if p := &b[i]; p.state.Load() != awake || p.listed.Load() || p.engine.Load() != nil || p.sem.TryAcquire() {
+				t.Errorf("parker %d is left in state %d, listed %v, in use %v, or with a unit", p.index, p.state.Load(), p.listed.Load(), p.engine.Load() != nil)
 			}
 		}
 	}
@@ -544,7 +544,7 @@ func TestSleepWhileCovered(t *testing.T) {
 	var c Completion
 	p := parking.get(e)
 	defer parking.put(p)
-	w := wait{e: e, c: &c, want: want{bits: 1}}
+	w := wait{engine: e, completion: &c, want: want{bits: 1}}
 	finishes(t, "no poller polls", func() { w.sleepCovered(p) })
 	if c.hasWaiter() || p.state.Load() != awake {
 		t.Errorf("waiter %v, state %d", c.hasWaiter(), p.state.Load())

@@ -1,7 +1,5 @@
-// Package pioman is the progress engine: it runs small pieces of communication
-// work, ltasks, whenever a processor has a moment, so that messages move while
-// threads compute, block, or sleep. It answers PIOMan (Trahay & Denis, 2009;
-// Denis, 2015); the code is new.
+// Package pioman is the progress engine: it runs small pieces of communication work, ltasks, whenever a processor has a
+// moment, so that messages move while threads compute, block, or sleep.
 //
 //	stop, err := pioman.Enable() // from here on requests progress while threads compute
 //	defer stop()
@@ -20,7 +18,8 @@
 //	pioman.Default().Done()
 //
 // A program that passes messages (package nmad) or reads sockets (package pioman/io) calls Enable, and
-// no more. All else in this package is for libraries whose work the engine runs.
+// no more. All else in this package is for libraries whose work the engine runs. The package answers PIOMan (Trahay &
+// Denis, 2009; Denis, 2015); the code is new.
 //
 //	 owner (a gate, a socket ...)                          waiter
 //	   │ Task, embedded          Need / Done                 │ Completion.Wait
@@ -39,9 +38,8 @@
 //	     the sleeper: epoll over all Sources + eventfd ◀── wake
 //
 // A Completion.Wait polls the engine for Params.BusyWait, 5 us, before it sleeps. The waiter of a message of nmad polls
-// its gate instead, for nmad.Config.Spin, 10 us, and then sleeps without another poll (Completion.Park): the next look is
-// the idle VP's, or the switch hook's. The library hook, which the semaphore of its parker fires, looks where
-// Params.Points has AtLibrary; by default it does not.
+// its gate instead, for nmad.Config.Spin, 10 us, and then sleeps without another poll (Completion.Park): the idle VP, or
+// the switch hook, polls next. Params.Points can add the library hook, which fires as the waiter goes to sleep.
 //
 // # Which thread polls
 //
@@ -53,26 +51,33 @@
 //	the hooks of busy VPs      at switches and at the ticks of the clock
 //	the progressor             one OS thread: where none of these polls, and asleep in the kernel when that is vain
 //
-// Without Enable the waiters alone poll. internal/test/piomantest has the suite that all of this passes.
+// Without Enable the waiters alone poll. internal/test/piomantest is the suite of tests for all kinds of callers.
 //
 // # What one must know
 //
-//   - A handler must not block. Handlers of one queue never run in parallel, and a task is polled by one
-//     poller at a time; each poll sees what the last one did.
-//   - Submit, polling, Need, Done, Signal, Test and Wait allocate nothing (the first
-//     wait of a new greatest number of simultaneous sleepers excepted). Submit, Poll, Need, Done, Signal
-//     and the hooks spin on no lock.
-//   - With nothing pending, and with only announced receives pending, no CPU is used.
-//   - After Cancel no handler of the task runs; Close leaves nothing behind, and stop the two descriptors by which an engine sleeps.
-//   - The last waiter of a completion may reuse its memory, and that of the task which signalled it, at once.
-//   - Waits are for any bits, or for all, with a context, or until the thread is cancelled. How long one may take a context says.
-//   - Completion.Then has a poller call a function instead of waking a waiter: once, outside of every lock. Completion.Case is
-//     for a marcel.Select.
-//   - A handler or function that panics or calls runtime.Goexit ends itself, not the engine.
-//   - Task.SetCPUs keeps the polls of a task near some processors.
+// Tasks:
 //
-// Only the files thread*.go know package marcel: the engine takes a mutex from it, and a semaphore to sleep on, for
-// threads and goroutines alike. All else stands on sched and hooks.
+//   - A handler must not block. Handlers of one queue never run in parallel, and a task is polled by one poller at a time;
+//     each poll sees what the last one did.
+//   - After Cancel no handler of the task runs. Task.SetCPUs keeps the polls of a task near some processors.
+//   - A handler or function that panics or calls runtime.Goexit ends itself, not the engine.
+//
+// Waits:
+//
+//   - A wait is for any bits of a completion, or for all; it may have a context, or end when the thread is cancelled.
+//   - The last waiter of a completion may reuse its memory, and that of the task which signalled it, at once.
+//   - Completion.Then has a poller call a function instead of waking a waiter: once, outside of every lock. Completion.Case
+//     is for a marcel.Select.
+//
+// Costs:
+//
+//   - Submit, polling, Need, Done, Signal, Test and Wait allocate nothing, but for the first wait of a new greatest number
+//     of simultaneous sleepers. Submit, Poll, Need, Done, Signal and the hooks spin on no lock.
+//   - With nothing pending, and with only announced receives pending, no CPU is used.
+//   - Close leaves nothing behind; the stop function of Enable leaves the two descriptors by which an engine sleeps.
+//
+// Only the files thread*.go import package marcel: the engine takes a mutex from it, and a semaphore to sleep on, for
+// threads and goroutines alike. All other files use sched and hooks.
 //
 // Every number and switch is a parameter: Params, the variables PIOM_..., docs/parameters.md. Engine.Explain says what is
 // polled, where, how often, and why. README.md, beside the code, has the protocols: which processor polls when, what

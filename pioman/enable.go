@@ -6,11 +6,11 @@ import (
 	"github.com/pm2-go/pm2/sched"
 )
 
-// Enable makes the requests of the default engine progress in the background, whatever waits for them: threads of marcel,
-// goroutines, goroutines that are locked to their OS thread, and calls from C, in any mixture. Once marcel's default
-// scheduler runs, its virtual processors poll when they are idle, switch threads, or compute past a timer period. A
-// program that starts no thread gets no virtual processor: one OS thread, which starts with the first pending request,
-// polls for it while no waiter does, and blocks in the kernel when that is vain.
+// Enable makes the requests of the default engine progress in the background, for all kinds of callers: threads of
+// marcel, goroutines, goroutines that are locked to their OS thread, and calls from C, in any mixture. Once marcel's
+// default scheduler runs, its virtual processors poll when they are idle, switch threads, or compute past a timer
+// period. In a program without threads one OS thread, which starts with the first pending request, polls while no waiter
+// does, and blocks in the kernel when it has polled in vain.
 //
 // stop undoes that: the engine is explicit again, and a waiter polls for itself. stop may be called again, without effect.
 // Libraries of one program may each call Enable: the engine's parameters are those of its first use, and the last of their
@@ -23,7 +23,7 @@ func (e *Engine) Enable() (stop func(), err error) {
 	return e.share("enable", isCarrier, e.carrier)
 }
 
-// isCarrier tells whether an enabled engine may be hooked to s.
+// isCarrier tells whether Enable accepts an engine that is hooked to s.
 func isCarrier(s Scheduler) bool { return hasNone(s) || s == Scheduler(sched.Running()) }
 
 // hasNone tells whether s stands for no scheduler.
@@ -32,39 +32,40 @@ func hasNone(s Scheduler) bool {
 	return none
 }
 
-// none is what stands for no scheduler.
-func (e *Engine) none() Scheduler { return &noVPs{shared: e.config.Shared} }
+// none returns a stand-in for the scheduler of a program that has none.
+func (e *Engine) none() Scheduler { return &noVPs{shared: e.config.SharedCPUs} }
 
-// carrier is what an enabled engine hooks itself to: the default scheduler, if that runs, or must.
+// carrier returns the scheduler that Enable hooks the engine to: the default one, if it runs, or must for a dedicated
+// VP; else a stand-in, and adopt moves the engine when the default scheduler starts.
 func (e *Engine) carrier() Scheduler {
 	if e.params.Dedicated >= 0 {
 		return sched.Default()
 	}
-	enabled.Store(e, nil) // before the look: a scheduler that starts after it takes the engine along
+	enabledEngines.Store(e, nil) // before the look: adopt moves the engine to a scheduler that starts after it
 	if s := sched.Running(); s != nil {
 		return s
 	}
 	return e.none()
 }
 
-// enabled are the engines that were enabled before the default scheduler ran: they move to it when it starts.
-var enabled sync.Map
+// enabledEngines are the engines that were enabled before the default scheduler ran: they move to it when it starts.
+var enabledEngines sync.Map
 
-// watchDefault has adopt called from now on.
+// watchDefault makes the default scheduler call adopt when it starts.
 var watchDefault = sync.OnceFunc(func() { sched.OnDefault(adopt) })
 
 // adopt moves the enabled engines to s, the default scheduler, which has just started. It does not wait for that: the
 // thread that starts s may be in a handler. Until then the progressor goes on.
 func adopt(s *sched.Scheduler) {
-	go enabled.Range(func(e, _ any) bool { e.(*Engine).moveTo(s); return true })
+	go enabledEngines.Range(func(e, _ any) bool { e.(*Engine).moveTo(s); return true })
 }
 
-// moveTo moves the engine to s if it is enabled still, and was without virtual processors.
+// moveTo moves the engine to s, if it is still enabled and without a scheduler.
 func (e *Engine) moveTo(s *sched.Scheduler) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	a := e.attached.Load()
-	if a == nil || !hasNone(a.s) || sched.Running() != s {
+	if a == nil || !hasNone(a.scheduler) || sched.Running() != s {
 		return
 	}
 	a.detach()
@@ -73,7 +74,7 @@ func (e *Engine) moveTo(s *sched.Scheduler) {
 		return
 	}
 	e.complain(err)
-	if err := e.hook(a.s, a.users); err != nil {
+	if err := e.hook(a.scheduler, a.users); err != nil {
 		e.complain(err)
 	}
 }

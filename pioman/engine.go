@@ -14,48 +14,46 @@ import (
 type Config struct {
 	// Name shows in reports. Default: "pioman".
 	Name string
-	// OnPanic is called when a handler panicked or ended its goroutine, after its task was ended and its queue released,
-	// by the poller: for programs, and suites such as piomantest, that must hear of it themselves. It must not panic. nil:
-	// one line and the stack go to the log package.
+	// OnPanic is called by the poller after a handler has panicked or ended its goroutine, and after the poller has ended
+	// the task and released the queue. It must not panic. nil: one line and the stack go to the log package.
 	OnPanic func(*PanicError)
-	// Shared says that other processes use our CPUs, for an engine that is not hooked to a
-	// scheduler which knows: waiters then yield to the kernel between two polls.
-	Shared bool
-	// Params are the engine's numbers and switches. nil: ParamsFromEnvironment. One
-	// that is not allowed makes Attach fail, and is as in DefaultParams meanwhile.
+	// SharedCPUs says that other processes use the CPUs of this one: waiters then yield to the kernel between two polls.
+	// It holds while the engine is not hooked to a scheduler, which has a setting of its own.
+	SharedCPUs bool
+	// Params are the engine's numbers and switches. nil: ParamsFromEnvironment. If a value is not allowed Attach fails
+	// with ErrParameter, and the engine uses DefaultParams.
 	Params *Params
 
 	isDefault bool
 }
 
-// Engine is a progress engine: queues of tasks, and what polls them. Make it
-// with New. It is explicit at first: tasks run only inside Poll and
-// Wait. Hooked to a scheduler by Attach, they also run at its hook points.
-// All methods are safe for concurrent use, from threads and plain goroutines.
+// Engine is a progress engine: queues of tasks, and the pollers that run them. New makes one. It is explicit at first:
+// tasks run only inside Poll and Wait. Hooked to a scheduler, by Attach or Enable, it also runs them at the scheduler's
+// hook points. All methods are safe for concurrent use, from threads and plain goroutines.
 type Engine struct {
 	load    load         // written by Need and Done, read by every hook
-	waiters atomic.Int32 // that sleep, or are about to, and functions that wait: they write it with Need and Done; idle VPs read it
+	waiters atomic.Int32 // waiters that sleep, or are about to, and functions of Then: admit and dismiss write it, idle VPs read it
 	due     due
 	_       [line - 32]byte
 
 	// Constant after New.
 	config   Config
 	params   Params
-	paramErr error // what is wrong with what was asked for; Attach says it
+	paramErr error // why the parameters are not those that the program asked for; Attach returns it
 	ticks    ticks
 	root     *Queue      // for tasks that may run anywhere; part of every tree
 	watch    accessWatch // nil but in simulations
 
-	tree     atomic.Pointer[taskTree]       // Attach writes
+	tree     atomic.Pointer[taskTree]       // Attach writes, pollers read
 	attached atomic.Pointer[attachedEngine] // Attach and stop write; waiters and posters read
-	closed   atomic.Bool
-	blind    atomic.Int32 // Blind tasks in queues
+	closed   atomic.Bool                    // Close writes
+	blind    atomic.Int32                   // Blind tasks in queues: see countBlind
 
-	_        [line]byte
-	sleeper  kernelSleeper
-	_        [line]byte
-	arrivals sched.Estimator // how long what a poller on a VP, or the progressor, waited for took: see window
-	outside  sched.Estimator // for how long a waiter polls on, where no hooks do
+	_             [line]byte
+	sleeper       kernelSleeper
+	_             [line]byte
+	arrivals      sched.Estimator // of the times until arrivals, as idle VPs and the progressor observe them: see window
+	unhookedWaits sched.Estimator // of the lengths of waits for which no hook polls: see insist
 
 	mu mutex // serialises Attach, Enable, stop and Close
 }
@@ -71,7 +69,7 @@ func New(c Config) *Engine {
 	e.ticks = e.params.ticks()
 	e.root = &Queue{engine: e}
 	e.tree.Store(e.plant(nil))
-	e.sleeper.e = e
+	e.sleeper.engine = e
 	return e
 }
 
@@ -81,9 +79,9 @@ func Default() *Engine { return defaultEngine() }
 
 var defaultEngine = sync.OnceValue(func() *Engine { return New(Config{isDefault: true}) })
 
-// Close ends the engine: hooks are unregistered, tasks cancelled (a running handler is waited for),
-// functions of Then that are due are called, waiters get ErrClosed, sources are released. A second Close
-// does nothing. From inside a handler, or a function of Then: ErrInHandler.
+// Close ends the engine: it unregisters the hooks, cancels all tasks, waits for handlers that run, calls
+// the functions of Then that are due, and releases the sources; waiters get ErrClosed. A second Close
+// does nothing. From inside a handler, or a function of Then, it fails with ErrInHandler.
 func (e *Engine) Close() error {
 	if e.inHandler() {
 		return fmt.Errorf("close engine %s: %w", e.config.Name, ErrInHandler)
@@ -136,13 +134,13 @@ func (e *Engine) complain(err error) { log.Printf("%s: %v", e.config.Name, err) 
 // shared tells whether a waiter that spins should yield to the kernel.
 func (e *Engine) shared() bool {
 	if a := e.attached.Load(); a != nil {
-		return a.s.Shared()
+		return a.scheduler.SharedCPUs()
 	}
 	s := sched.Running() // the default engine, while it is explicit, does as the default scheduler does, and starts none
-	return e.config.Shared || sched.SharesCPUs() || e.config.isDefault && s != nil && s.Shared()
+	return e.config.SharedCPUs || sched.SharedCPUs() || e.config.isDefault && s != nil && s.SharedCPUs()
 }
 
-// params is what the engine is to use, and what is wrong with what was asked for.
+// params returns the parameters that the engine uses, and an error if they are not those that the program asked for.
 func (cfg *Config) params() (Params, error) {
 	if cfg.Params == nil {
 		return ParamsFromEnvironment()

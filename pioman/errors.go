@@ -13,7 +13,7 @@ var (
 	ErrScheduled      = errors.New("task is in a queue already: wait for its end, or Cancel it")
 	ErrInHandler      = errors.New("called from inside a task handler or a function of Then, which must not wait: return instead")
 	ErrClosed         = errors.New("engine closed")
-	ErrAttached       = errors.New("engine is started already, by another scheduler or with other parameters: stop that first, or start it in the same way")
+	ErrAttached       = errors.New("engine is hooked to another scheduler already: stop that first")
 	ErrSchedulerTaken = errors.New("scheduler has another engine's hooks: one engine per scheduler")
 	ErrCanceled       = sched.ErrCanceled // of WaitOrCancel
 	ErrNoBits         = errors.New("no bits to wait for")

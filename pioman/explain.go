@@ -9,19 +9,18 @@ import (
 	"github.com/pm2-go/pm2/sched/topo"
 )
 
-// Explanation says what polls where, at one moment, with what was counted since the engine was made or hooked, and its
-// parameters.
+// Explanation describes which threads poll at which points at one moment, the counts of polls, and the parameters.
 type Explanation struct {
-	Engine  string    `json:"engine"`
-	Hooked  bool      `json:"hooked"`  // else only Wait and Poll poll
+	Engine  string    `json:"engine"`  // its name
+	Hooked  bool      `json:"hooked"`  // to a scheduler; else only Wait and Poll poll
 	Pending int       `json:"pending"` // requests
 	Points  []Polling `json:"points"`
 	VPs     []Poller  `json:"vps"`
 	Queues  []Place   `json:"queues"` // the root first
 	Asleep  string    `json:"asleep"` // what blocks in the kernel for all: "nothing", "an idle VP", "the progressor", "a waiter"
-	Polls   uint64    `json:"polls"`  // rounds at hooks
-	Finds   uint64    `json:"finds"`  // of these, in which something happened
-	Sleeps  uint64    `json:"sleeps"` // in the kernel, for all
+	Polls   uint64    `json:"polls"`  // rounds at hooks since the engine was hooked
+	Finds   uint64    `json:"finds"`  // rounds of these in which something happened
+	Sleeps  uint64    `json:"sleeps"` // in the kernel for all, since the engine was made
 	Params  []Setting `json:"parameters"`
 }
 
@@ -36,14 +35,14 @@ type Poller struct {
 	VP    int      `json:"vp"`
 	Where string   `json:"where"` // the processor it is on; empty: unknown
 	Why   string   `json:"why"`   // when it polls
-	Way   []string `json:"way"`   // the queues on its way, from the leaf to the root
+	Way   []string `json:"way"`   // the queues that it visits, from the leaf to the root
 }
 
-// Place describes a queue of the tree. The tasks of a gate of nmad are in that of the lowest item that covers the memory
-// of its links.
+// Place describes a queue of the tree. A gate of nmad has its tasks in the queue of the lowest item that covers the
+// memory of its links.
 type Place struct {
 	Name  string `json:"name"`
-	VPs   []int  `json:"vps"` // below
+	VPs   []int  `json:"vps"` // that visit it
 	Tasks int    `json:"tasks"`
 }
 
@@ -63,7 +62,7 @@ func (e *Engine) Explain() Explanation {
 		x.Points = append(x.Points, Polling{name, e.whenAt(i, a)})
 	}
 	if a != nil && len(a.vps) > 0 {
-		for vp, pu := range tr.laid[0].VPs() {
+		for vp, pu := range tr.runQueues[0].VPs() {
 			v := Poller{VP: vp, Where: label(pu), Why: a.when(vp)}
 			for _, n := range tr.visits(vp) {
 				v.Way = append(v.Way, n.name())
@@ -110,7 +109,7 @@ func (a *attachedEngine) when(vp int) string {
 		return fmt.Sprintf("VP %d does nothing but poll: the parameter dedicated", a.dedicated.vp)
 	case a.sockets == nil:
 		return "polls when it is idle"
-	case a.sockets[vp].by.Load() == int64(vp)+1:
+	case a.sockets[vp].owner.Load() == int64(vp)+1:
 		return "is the poller of its socket: it was idle first"
 	}
 	return "polls if it is the first idle one of its socket, else only the queue of its own"
@@ -129,6 +128,7 @@ func (e *Engine) asleep(a *attachedEngine) string {
 	return "an idle VP"
 }
 
+// name is the name of the queue's item.
 func (n *taskNode) name() string {
 	if n.up == nil {
 		return "machine"

@@ -10,15 +10,17 @@ import (
 	"github.com/pm2-go/pm2/internal/shelf"
 )
 
-// sleepSet is a set of descriptors with an eventfd in it: what one thread at a time sleeps on.
+// sleepSet is an epoll set with the descriptors of all sources and an eventfd: one thread at a time sleeps on it, any
+// thread wakes that one.
 type sleepSet struct {
-	epoll     int
-	event     int
-	uses      shelf.Uses    // by waits and wakes in progress: the last one after close closes the descriptors
+	epoll     int           // descriptors
+	eventfd   int           // the eventfd, by which wakers end the sleep
+	uses      shelf.Uses    // waits and wakes in progress: after close the last of them closes the descriptors
 	signalled atomic.Uint32 // 1: the eventfd is readable, or about to be; wakers set it, the sleeper clears it
 	ready     [8]unix.EpollEvent
 }
 
+// openKernel makes a sleepSet with the eventfd in it.
 func openKernel() (*sleepSet, error) {
 	epoll, err := unix.EpollCreate1(unix.EPOLL_CLOEXEC)
 	if err != nil {
@@ -29,7 +31,7 @@ func openKernel() (*sleepSet, error) {
 		unix.Close(epoll)
 		return nil, fmt.Errorf("eventfd: %w", err)
 	}
-	k := &sleepSet{epoll: epoll, event: event}
+	k := &sleepSet{epoll: epoll, eventfd: event}
 	k.uses.Open()
 	if err := k.add(event); err != nil {
 		k.close()
@@ -43,31 +45,30 @@ func (k *sleepSet) add(fd int) error {
 	return unix.EpollCtl(k.epoll, unix.EPOLL_CTL_ADD, fd, &unix.EpollEvent{Events: unix.EPOLLIN, Fd: int32(fd)})
 }
 
-// remove stops watching one. The kernel refuses only a closed descriptor, which it does not watch any more.
+// remove stops watching a descriptor. It fails only for a closed one, which the kernel does not watch any more.
 func (k *sleepSet) remove(fd int) { _ = unix.EpollCtl(k.epoll, unix.EPOLL_CTL_DEL, fd, nil) }
 
-// close ends the owner's use.
+// close ends the owner's use. No other use begins any more.
 func (k *sleepSet) close() {
 	k.uses.Close()
 	k.drop()
 }
 
-// drop ends a use.
+// drop ends a use. The last one closes the descriptors.
 func (k *sleepSet) drop() {
 	if k.uses.Drop() {
 		unix.Close(k.epoll)
-		unix.Close(k.event)
+		unix.Close(k.eventfd)
 	}
 }
 
-// keepsP is for how long, in ms, the sleeper keeps its P: if it is woken soon it goes on at once,
-// without looking for one where Ps are short. If it sleeps for longer it gives the P away; else the
-// monitor thread of the Go runtime takes it, after 10 ms, and then looks around every 20 us for
-// the next millisecond and more (sched.Block).
-const keepsP = 5
+// keepPFor is how long, in ms, the sleeper keeps its Go P: if it is woken soon it goes on at once, without a search for
+// another P. Then it gives the P away. Otherwise the monitor thread of the Go runtime would take the P after 10 ms, and
+// then wake up every 20 us for a millisecond and more (sched.Block).
+const keepPFor = 5
 
-// wait blocks until a watched descriptor is readable, a wake, or the end of limit,
-// counted in whole milliseconds upwards.
+// wait blocks the OS thread until a watched descriptor is readable, a thread calls wake, or limit, rounded up to whole
+// milliseconds, is over.
 func (k *sleepSet) wait(limit time.Duration) slept {
 	if !k.uses.Take() {
 		return disturbed // closed this moment
@@ -77,9 +78,9 @@ func (k *sleepSet) wait(limit time.Duration) slept {
 	if limit < time.Hour {
 		ms = int((limit + time.Millisecond - 1) / time.Millisecond)
 	}
-	first, rest := keepsP, ms
+	first, rest := keepPFor, ms
 	if ms >= 0 {
-		first = min(ms, keepsP)
+		first = min(ms, keepPFor)
 		rest = ms - first
 	}
 	n, err := unix.EpollWait(k.epoll, k.ready[:], first)
@@ -93,7 +94,7 @@ func (k *sleepSet) wait(limit time.Duration) slept {
 		n, err = k.sleep(ms)
 	}
 	for i := range max(n, 0) {
-		if k.ready[i].Fd == int32(k.event) {
+		if k.ready[i].Fd == int32(k.eventfd) {
 			k.quieten()
 		}
 	}
@@ -103,42 +104,41 @@ func (k *sleepSet) wait(limit time.Duration) slept {
 	return disturbed
 }
 
-// pause blocks until a wake or the end of d, whatever the watched descriptors say.
+// pause blocks the OS thread until a thread calls wake, or d is over. It does not look at the watched descriptors.
 func (k *sleepSet) pause(d time.Duration) slept {
 	if !k.uses.Take() {
 		return disturbed
 	}
 	defer k.drop()
 	t := unix.NsecToTimespec(int64(d))
-	n, err := unix.Ppoll([]unix.PollFd{{Fd: int32(k.event), Events: unix.POLLIN}}, &t, nil)
+	n, err := unix.Ppoll([]unix.PollFd{{Fd: int32(k.eventfd), Events: unix.POLLIN}}, &t, nil)
 	if n > 0 {
 		k.quieten()
 	}
-	if n > 0 || err != nil { // interrupted: look, what does it matter
+	if n > 0 || err != nil { // interrupted: the caller looks once in vain
 		return disturbed
 	}
 	return undisturbed
 }
 
-// quieten empties the eventfd, which was seen readable. It empties first and marks
-// second: a wake in between finds the mark and does nothing, which is right, for it
-// meant the sleep that just ended. The other way round it would leave the mark on
-// an empty eventfd, and no wake would work again. It is not done on the mark
-// alone: a waker that has set the mark but not written yet would write later,
-// unmarked, and every sleep would end at once.
+// quieten empties the eventfd, which was seen readable, and then clears signalled. A waker in between finds signalled
+// set and does nothing, which is right: its wake was for the sleep that has just ended. In the other order that waker
+// would set signalled, quieten would empty the eventfd, and no later wake would write. quieten is not called because
+// signalled is set: a waker that has set it and not written yet would write afterwards, and with signalled clear each
+// sleep would end at once.
 func (k *sleepSet) quieten() {
 	var b [8]byte
-	_, _ = unix.Read(k.event, b[:])
+	_, _ = unix.Read(k.eventfd, b[:])
 	k.signalled.Store(0)
 }
 
-// wake makes the wait in progress, or the next one, return. A system call only if
-// no other waker has done so yet.
+// wake makes the wait in progress, or the next one, return. It makes a system call only if no other waker has since the
+// last sleep.
 func (k *sleepSet) wake() {
 	if k.signalled.Load() != 0 || !k.signalled.CompareAndSwap(0, 1) || !k.uses.Take() {
 		return
 	}
 	defer k.drop()
 	some := [8]byte{1} // not zero in either byte order
-	_, _ = unix.Write(k.event, some[:])
+	_, _ = unix.Write(k.eventfd, some[:])
 }

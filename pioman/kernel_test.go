@@ -73,7 +73,7 @@ func TestKernelIsClosedByItsLastUser(t *testing.T) {
 	if k.wake(); k.wait(forever) != disturbed { // neither enters any more
 		t.Error("a wait after the end")
 	}
-	if _, err := unix.Write(k.event, []byte{1, 0, 0, 0, 0, 0, 0, 1}); err != nil {
+	if _, err := unix.Write(k.eventfd, []byte{1, 0, 0, 0, 0, 0, 0, 1}); err != nil {
 		t.Fatal(err)
 	}
 	finishes(t, "sleeper", wg.Wait)

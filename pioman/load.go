@@ -2,7 +2,7 @@ package pioman
 
 import "sync/atomic"
 
-// load is the word that every hook reads first, in one:
+// load is the word that every hook reads first. It has in one:
 //
 //	bits 0..29    pending requests
 //	bit  30       watched: nothing was posted since the sleeper looked last, so hooks need not poll
@@ -12,17 +12,18 @@ import "sync/atomic"
 //	         need                 fallAsleep: the sleeper
 //	quiet ─────────▶ pending ───────────────────────────────▶ watched (and asleep)
 //	  ▲                │ ▲ ▲                                    │        │
-//	  └──── done ──────┘ │ └──────────── wakeUp ────────────────┘        │ outdate: the poster, that has
-//	                     │                                               ▼ seen it asleep
+//	  └──── done ──────┘ │ └──────────── wakeUp ────────────────┘        │ outdate: a poster that has
+//	                     │                                               ▼ seen the sleeper asleep
 //	                     └────────────── wakeUp ────────────────────── outdated (asleep, not watched)
 //
-// What each state means to those that poll: README.md.
+// README.md says what pollers do in each state.
 //
-// That pending requests and the sleeper share one word is the heart of the protocol
-// against lost wake-ups (README.md): need and fallAsleep are atomic operations on the
-// same word, so one of them comes first, and either the sleeper's last poll
-// sees the request, or the poster sees the sleeper. An outdate that comes so late that the next
-// sleeper is there already has hooks poll once too often, no more.
+// No wake-up is lost because pending requests and the sleeper share one word (README.md): need and fallAsleep are atomic
+// operations on it, so one of them comes first, and either the sleeper's last poll sees the request, or the poster sees
+// the sleeper. An outdate that comes so late that the next sleeper is asleep already only makes hooks poll once too
+// often.
+//
+// Posters call need, posted and outdate, the owners of requests done, the sleeper fallAsleep and wakeUp.
 type load struct{ w atomic.Uint64 }
 
 // view is a load at one moment.
@@ -43,22 +44,18 @@ func (v view) watched() bool   { return v&watchedBit != 0 }
 // repeat Submit.
 func (v view) activity() view { return v &^ (asleepBit | watchedBit) }
 
-// remarkable tells that the Need which led to v may have to wake a poller:
-// it was the first, or there is a sleeper.
+// remarkable tells whether the Need which led to v may have to wake a poller: it was the first, or a sleeper is asleep.
 func (v view) remarkable() bool {
 	low := v & (asleepBit | pendingMask)
 	return low == 1 || low >= asleepBit
 }
 
+// The transitions. undone takes back a done that had no need.
 func (l *load) view() view   { return view(l.w.Load()) }
 func (l *load) need() view   { return view(l.w.Add(uint64(postedOne + 1))) }
 func (l *load) done() view   { return view(l.w.Add(^uint64(0))) }
+func (l *load) undone()      { l.w.Add(1) }
 func (l *load) posted() view { return view(l.w.Add(uint64(postedOne))) }
-
-// undone takes back a done without a need.
-func (l *load) undone()     { l.w.Add(1) }
-func (l *load) fallAsleep() { l.w.Or(uint64(asleepBit | watchedBit)) }
-func (l *load) wakeUp()     { l.w.And(^uint64(asleepBit | watchedBit)) }
-
-// outdate is for a caller that has posted something and seen, in what that returned, that a poller sleeps.
-func (l *load) outdate() { l.w.And(^uint64(watchedBit)) }
+func (l *load) fallAsleep()  { l.w.Or(uint64(asleepBit | watchedBit)) }
+func (l *load) wakeUp()      { l.w.And(^uint64(asleepBit | watchedBit)) }
+func (l *load) outdate()     { l.w.And(^uint64(watchedBit)) }

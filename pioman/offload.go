@@ -1,14 +1,14 @@
 package pioman
 
 // Offload submits a task to the nearest idle core (Trahay & Denis, 2009, section IV.B), so that the caller goes on with
-// its computation while that core does the work: into the leaf of the nearest virtual processor that is idle and awake.
-// With wake, for work that takes tens of microseconds, one that sleeps is woken if none is awake, by a system call of some
-// microseconds (docs/decisions/offload.md). If there is none it goes to the queue of the root, as Submit does: then the
-// caller's own wait or hooks run it, if no other poller does before. Of a task with a CPU set only processors of the set
-// are asked.
+// its computation while that core does the work. The task goes into the leaf of the nearest virtual processor that is
+// idle and awake. If none is awake, and wake is set, Offload wakes the nearest idle one, by a system call of some
+// microseconds: that is worth it for work of tens of microseconds (docs/decisions/offload.md). If there is no such
+// processor Offload is Submit: the caller's own wait or hooks run the task, unless another poller is faster. A task with
+// a CPU set goes only to processors of the set.
 //
 // Offload returns that processor's number; -1 if there was none. It costs as much as Submit and one
-// more cache line. Otherwise it is like Submit.
+// more cache line. Errors are those of Submit.
 func (e *Engine) Offload(t *Task, wake bool) (vp int, err error) {
 	if err := e.claim(t); err != nil {
 		return -1, err
@@ -16,7 +16,7 @@ func (e *Engine) Offload(t *Task, wake bool) (vp int, err error) {
 	tr, a := e.tree.Load(), e.attached.Load()
 	vp, awake := -1, false
 	if a != nil {
-		vp, awake = tr.nearestIdle(a.s, a.s.CurrentVP(), t.cpus)
+		vp, awake = tr.nearestIdle(a.scheduler, a.scheduler.CurrentVP(), t.cpus)
 	}
 	if vp < 0 || !awake && !wake {
 		e.put(t, tr.where(t), tr)
@@ -24,12 +24,12 @@ func (e *Engine) Offload(t *Task, wake bool) (vp int, err error) {
 	}
 	e.put(t, tr.ways[vp][0].queue, tr)
 	if !awake {
-		a.s.Kick(vp)
+		a.scheduler.Kick(vp)
 	}
 	return vp, nil
 }
 
-// where is the queue that a task belongs to.
+// where returns the queue that Submit puts a task into.
 func (tr *taskTree) where(t *Task) *Queue {
 	if t.opt&hasCPUs == 0 {
 		return tr.queues[0]
@@ -37,8 +37,8 @@ func (tr *taskTree) where(t *Task) *Queue {
 	return tr.covering(t.cpus)
 }
 
-// nearestIdle finds the idle processor nearest to from (< 0: any) within set, if that is
-// not empty, from the leaf upwards; -1: none.
+// nearestIdle returns the processor nearest to from (below 0: any) that is idle and awake, else the nearest that is idle;
+// -1: none. It searches from the leaf of from upwards, and, if set is not empty, only processors of set.
 func (tr *taskTree) nearestIdle(s Scheduler, from int, set CPUSet) (vp int, awake bool) {
 	way, asleep := tr.way(from), -1
 	if way == nil {

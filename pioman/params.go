@@ -21,7 +21,7 @@ type Params struct {
 	BlockingDelay time.Duration // a task, or an idle VP, that has waited so long without success blocks in the kernel
 	Dedicated     int           // the VP that does nothing but poll; -1: none
 
-	fixed                     // what is decided
+	fixed
 	origins [maxParams]Origin // by place in the table; Set writes
 }
 
@@ -42,9 +42,9 @@ func DefaultParams() Params {
 	}
 }
 
-// fixed are numbers and switches of an engine that are decided: docs/parameters.md lists them. Tests change them.
+// fixed are the numbers of an engine that programs cannot change: docs/parameters.md lists them. Tests change them.
 type fixed struct {
-	hot           time.Duration // idle point: a VP polls on for at least so long after something happened
+	hot           time.Duration // idle point: a VP polls on for at least this long after something happened
 	explicitSpin  time.Duration // explicit Wait: polling before it sleeps in the kernel
 	explicitSleep time.Duration // explicit Wait: longest sleep between two looks
 	politeAfter   time.Duration // explicit Wait, and an idle VP on the only CPU: yields to the kernel from then on
@@ -84,11 +84,12 @@ func (o Origin) String() string {
 	return "unknown"
 }
 
-// ticks are the params that hot paths compare with asm.Cycles, converted once.
+// ticks are the parameters that hot paths compare with asm.Cycles, in cycles.
 type ticks struct {
 	switchPeriod, timerPeriod, hot, politeAfter, explicitSpin, idleGap, delay, survey int64
 }
 
+// ticks converts the parameters, once for an engine.
 func (params *Params) ticks() ticks {
 	c := func(d time.Duration) int64 { return asm.ToCycles(int64(d)) }
 	return ticks{

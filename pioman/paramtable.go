@@ -12,8 +12,8 @@ import (
 	"github.com/pm2-go/pm2/internal/spelling"
 )
 
-// Param is one row of the table of parameters, from which the environment, the flags of
-// the laboratory, and the documentation are made.
+// Param is one row of the table of parameters. The names of variables of the environment, the flags of cmd/demo, and
+// docs/parameters.md are made from it.
 type Param struct {
 	Name    string `json:"name"`    // of the flag, without dashes
 	Env     string `json:"env"`     // of the environment variable
@@ -33,14 +33,15 @@ func ParamTable() []Param {
 	return rows
 }
 
-// param is a row together with the field that it is about. get gives what set takes, but of a value that is not allowed.
+// param is a row with the access to its field: set parses a text, and get is the inverse, which also formats values that
+// set does not allow.
 type param struct {
 	Param
 	set func(*Params, string) error
 	get func(*Params) string
 }
 
-// row makes a row for the field at, which text writes and parse reads.
+// row makes a row for the field to which at points; parse and text convert its values.
 func row[T any](name, values string, at func(*Params) *T, parse func(string) (T, error), text func(T) string, meaning string) param {
 	return param{
 		Param: Param{Name: name, Env: envPrefix + strings.ToUpper(strings.ReplaceAll(name, "-", "_")), Values: values, Meaning: meaning},
@@ -55,7 +56,7 @@ func row[T any](name, values string, at func(*Params) *T, parse func(string) (T,
 	}
 }
 
-// timeRow is the row of a time.
+// timeRow is row for a duration.
 func timeRow(name string, at func(*Params) *time.Duration, meaning string) param {
 	return row(name, timeValues, at, parseTime, time.Duration.String, meaning)
 }
@@ -95,15 +96,14 @@ var table = []param{
 		"the VP that does nothing but poll; then no other one polls at its hooks"),
 }
 
-// rowOf is the place in the table of the parameter called name, -1: nowhere.
+// rowOf returns the place in the table of the parameter called name; -1: there is none.
 func rowOf(name string) int {
 	return slices.IndexFunc(table, func(x param) bool { return x.Name == name })
 }
 
-// ParamsFromEnvironment is DefaultParams changed by the variables of the table,
-// PIOM_... . An error names the variable, what it says, and what is allowed, and
-// is ErrParameter; parameters beside the wrong one are as the environment says. Variables that are not
-// in the table it does not see: CheckEnvironment does.
+// ParamsFromEnvironment returns DefaultParams changed by the variables of the table, PIOM_... . The error, an
+// ErrParameter, names the first variable whose value is not allowed, the value, and what is allowed; that parameter keeps
+// its default, the others are as the environment says. CheckEnvironment finds variables that are not in the table.
 func ParamsFromEnvironment() (Params, error) { return paramsFrom(os.Getenv) }
 
 func paramsFrom(get func(string) string) (Params, error) {
@@ -134,8 +134,8 @@ func (params *Params) Set(name, text string, by Origin) error {
 	return nil
 }
 
-// origin is what decided parameter i: a value that was changed in the struct, not by Set, is
-// the program's.
+// origin returns where the value of parameter i comes from. A value that the program has changed in the struct, without
+// Set, is FromProgram.
 func (params *Params) origin(i int) Origin {
 	by := params.origins[i]
 	if d := DefaultParams(); by == FromDefault && table[i].get(params) != table[i].get(&d) {
@@ -154,10 +154,9 @@ func (params *Params) Check() error {
 	return nil
 }
 
-// CheckEnvironment reports variables PIOM_... of the environment that belong to no parameter and have
-// no effect. It returns nil, or an ErrParameter in one line that names them, and for each the variable
-// that may have been meant. An engine ignores such variables: they may be for another version, or
-// another program. A program that talks to its user may call CheckEnvironment.
+// CheckEnvironment reports variables PIOM_... of the environment that belong to no parameter. It returns nil, or an
+// ErrParameter in one line that names them, and for each the variable that may have been meant. An engine ignores such
+// variables, which may be for another version, or another program; a program that talks to its user may report them.
 func CheckEnvironment() error { return checkEnvironment(os.Environ()) }
 
 func checkEnvironment(environ []string) error {
@@ -170,7 +169,7 @@ func checkEnvironment(environ []string) error {
 		if !strings.HasPrefix(name, envPrefix) || slices.Contains(envs, name) {
 			continue
 		}
-		if meant := spelling.Nearest(strings.ToUpper(name), envs, len(name)/5); meant != "" { // more wrong letters than that are another word
+		if meant := spelling.Nearest(strings.ToUpper(name), envs, len(name)/5); meant != "" { // up to a fifth of the letters may be wrong
 			name += " (" + meant + "?)"
 		}
 		unknown = append(unknown, name)

@@ -5,58 +5,58 @@ import (
 	"time"
 )
 
-// parker is where one waiter sleeps, and its place in the list of a Completion. Wakes are
+// parker is a place for one waiter to sleep, and its element in the list of a Completion. Wakes are
 // hints: each ends at most one sleep, and a waiter that wakes up looks at its condition again.
 // So a late wake, meant for the former user of the same parker, does no harm.
 //
-//	        park on the semaphore: prepare(onSemaphore), look again, sleep
+//	        the waiter: prepare(onSemaphore), look again, sleep
 //	awake ─────────────────────────────────────────────▶ onSemaphore
 //	  ▲  ◀───────── wake: swaps, then releases ────────────┘
-//	  │                                       or cancel: swaps back itself; if a
-//	  │                                       waker was first, takes the unit
+//	  │                                       or cancel: the waiter swaps back; if a
+//	  │                                       waker was first, it takes the waker's unit
 //	  └── onKernel likewise: wake ends the engine's sleep in the kernel
 type parker struct {
-	index uint32                 // from 1; constant
-	next  atomic.Uint32          // index of the next free one; the free list's
-	e     atomic.Pointer[Engine] // whose waiter uses it; nil: it is free
-	state atomic.Uint32          // waiter: awake -> on...; waker or waiter: back
-	sem   semaphore              // a unit for each wake out of onSemaphore, consumed by that sleep
-	plain bool                   // the waiter is a plain goroutine; it writes it before it lets itself be found
+	index  uint32                 // from 1; constant
+	next   atomic.Uint32          // index of the next free parker, in parkers.free
+	engine atomic.Pointer[Engine] // the engine of the waiter that uses it; nil: it is free
+	state  atomic.Uint32          // the waiter leads out of awake, a waker or the waiter back
+	sem    semaphore              // wake releases a unit for each sleep onSemaphore that it ends, and that sleep takes it
+	plain  bool                   // the waiter is a plain goroutine; prepare writes it, a waker reads it
 
-	// The place in a list (completion.go). While listed they belong to the holder of the list.
-	listed atomic.Bool // the waiter sets it before it enlists; the holder that lets go of it clears it
+	// The element of a list (completion.go). While listed is set, these belong to the holder of the list.
+	listed atomic.Bool // the waiter sets it before it enlists; the holder that releases the parker clears it
 	want   want
-	link   uint32       // index of the next in the list, 0: none
-	fn     func(uint32) // nil: a waiter's; else it is called instead of a wake (then.go)
-	status uint32       // for fn, once it is due
+	link   uint32       // index of the next parker in the list, 0: none
+	fn     func(uint32) // is called instead of a wake (then.go); nil: a waiter sleeps here
+	status uint32       // the argument of fn
 
-	// What the waiter says of itself, for Waiters (waiters.go).
-	since  atomic.Uint64 // cycles: since when it waits; 0: no waiter uses it
-	thread atomic.Uint64 // its number, 0: a goroutine
-	kind   atomic.Uint64 // the number of the Kind of its Reason
+	// For Waiters (waiters.go): the waiter writes, any thread reads.
+	since  atomic.Uint64 // asm.Cycles when the wait began; 0: no waiter sleeps here
+	thread atomic.Uint64 // sched.Thread.ID; 0: a goroutine
+	kind   atomic.Uint64 // ReasonKind.number; 0: no reason
 	words  [4]atomic.Uint64
 
-	// The waiter's alone: an explicit waiter's sleep in the kernel, as blocking wants it,
-	// and what the end of a context does; both made once.
-	on    uint32 // what prepare said last
-	sleep func()
-	limit time.Duration // of sleep
-	news  bool          // before sleep: something has happened in the waiter's polls
-	went  slept         // how it went
-	poke  func()
+	// Only the waiter uses these. The functions are made once, so that a wait allocates nothing.
+	preparedOn uint32        // the argument of the last prepare
+	sleep      func()        // sleeps in the kernel, for sched.Blocking; reads limit and hasNews, sets outcome
+	limit      time.Duration // of sleep
+	hasNews    bool          // something has happened in the waiter's polls since its last sleep
+	outcome    slept         // how sleep has ended
+	poke       func()        // wakes the waiter, when its context ends or its thread is cancelled
 
 	_ [line]byte
 }
 
+// The states of a parker.
 const (
 	awake uint32 = iota
 	onSemaphore
 	onKernel
 )
 
-// prepare comes before the last look at the condition. plain: the waiter is a goroutine.
+// prepare announces a sleep. The waiter then looks at its condition for the last time. plain: it is a goroutine.
 func (p *parker) prepare(on uint32, plain bool) {
-	p.on, p.plain = on, plain
+	p.preparedOn, p.plain = on, plain
 	p.state.Store(on)
 }
 
@@ -66,37 +66,37 @@ func (p *parker) wake() {
 	case p.state.CompareAndSwap(onSemaphore, awake):
 		p.release()
 	case p.state.CompareAndSwap(onKernel, awake):
-		if e := p.e.Load(); e != nil {
+		if e := p.engine.Load(); e != nil {
 			e.sleeper.wake()
 		}
 	}
 }
 
-// release gives the unit that a wake out of onSemaphore owes.
+// release releases the unit for a sleep onSemaphore, whose state the caller has swapped.
 func (p *parker) release() {
-	plain := p.plain // before: the parker may be another waiter's afterwards
+	plain := p.plain // before the release: after it another waiter may use the parker
 	if p.sem.Release(); plain {
 		readied.Add(1)
 	}
 }
 
-// cancel takes prepare back, when the waiter did not sleep, or slept without being woken.
+// cancel undoes prepare, for a waiter that did not sleep, or whose sleep ended without a wake.
 func (p *parker) cancel() {
 	if p.state.CompareAndSwap(onKernel, awake) || p.state.CompareAndSwap(onSemaphore, awake) {
 		return
 	}
-	if p.on == onSemaphore {
-		p.sem.Acquire() // a waker was first: its unit is there, or on its way
+	if p.preparedOn == onSemaphore {
+		p.sem.Acquire() // a waker was first: it has released a unit, or is about to
 	}
 }
 
-// parkers are all parkers that this process ever made: as many as waiters slept at the same time. The engine never frees
-// one, so that late wakers find a parker. Parkers serve all engines, because a Completion names them by number and knows
+// parkers are all parkers that this process has made: as many as waiters slept at the same time. They are never freed,
+// so that a late waker finds a parker. They serve all engines, because a Completion names them by number and knows
 // no engine.
 type parkers struct {
 	mu   latch
-	all  atomic.Pointer[[]*parkerBlock] // grows under mu; what was published stays as it is
-	free atomic.Uint64                  // index of the first free one, and in the upper half a count against ABA
+	all  atomic.Pointer[[]*parkerBlock] // grows under mu; readers take no lock
+	free atomic.Uint64                  // index of the first free parker, and in the upper half a count against ABA
 }
 
 // parkerBlock is how many parkers are made at a time.
@@ -104,6 +104,7 @@ type parkerBlock [32]parker
 
 var parking parkers
 
+// blocks returns all blocks that were made.
 func (ps *parkers) blocks() []*parkerBlock {
 	if l := ps.all.Load(); l != nil {
 		return *l
@@ -117,7 +118,7 @@ func (ps *parkers) at(index uint32) *parker {
 	return &(*ps.all.Load())[i/uint32(len(parkerBlock{}))][i%uint32(len(parkerBlock{}))]
 }
 
-// get takes a free parker or makes some: the only allocation of a wait, and a rare one.
+// get takes a free parker for a waiter of e, or makes some: the only allocation of a wait, and a rare one.
 func (ps *parkers) get(e *Engine) *parker {
 	for {
 		head := ps.free.Load()
@@ -128,15 +129,15 @@ func (ps *parkers) get(e *Engine) *parker {
 		}
 		p := ps.at(index)
 		if ps.free.CompareAndSwap(head, nextHead(head, p.next.Load())) {
-			p.e.Store(e)
+			p.engine.Store(e)
 			return p
 		}
 	}
 }
 
-// put gives it back; it must be awake and in no list.
+// put frees a parker, which must be awake and in no list.
 func (ps *parkers) put(p *parker) {
-	p.e.Store(nil)
+	p.engine.Store(nil)
 	for {
 		head := ps.free.Load()
 		p.next.Store(uint32(head))
@@ -146,7 +147,7 @@ func (ps *parkers) put(p *parker) {
 	}
 }
 
-// nextHead counts and sets the index.
+// nextHead returns the new value of free: the count plus 1, and the index.
 func nextHead(head uint64, index uint32) uint64 { return (head>>32+1)<<32 | uint64(index) }
 
 // more makes some parkers, unless another waiter just did.
@@ -163,7 +164,7 @@ func (ps *parkers) more() {
 		p.index = uint32(len(old)*len(b) + i + 1)
 		p.sem.Uninterruptible()
 		p.poke = p.wake
-		p.sleep = func() { p.went = p.e.Load().sleeper.sleepAs(p.limit, p.news, &p.state, onKernel) }
+		p.sleep = func() { p.outcome = p.engine.Load().sleeper.sleepAs(p.limit, p.hasNews, &p.state, onKernel) }
 	}
 	all := append(old, b) // a reader of the old slice does not see what lies behind its end
 	ps.all.Store(&all)
@@ -176,7 +177,7 @@ func (ps *parkers) more() {
 func (ps *parkers) each(e *Engine, do func(*parker) bool) {
 	for _, b := range ps.blocks() {
 		for i := range b {
-			if p := &b[i]; p.e.Load() == e && !do(p) {
+			if p := &b[i]; p.engine.Load() == e && !do(p) {
 				return
 			}
 		}
@@ -188,7 +189,7 @@ func (ps *parkers) wakeAll(e *Engine) {
 	ps.each(e, func(p *parker) bool { p.wake(); return true })
 }
 
-// wakeOne wakes one of them that sleeps on its semaphore, if there is one.
+// wakeOne wakes one waiter of e that sleeps on its semaphore, if there is one.
 func (ps *parkers) wakeOne(e *Engine) {
 	ps.each(e, func(p *parker) bool {
 		if p.state.CompareAndSwap(onSemaphore, awake) {

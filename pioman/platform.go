@@ -1,3 +1,3 @@
 package pioman
 
-import _ "github.com/pm2-go/pm2/internal/linux" // elsewhere a build ends there, with one line
+import _ "github.com/pm2-go/pm2/internal/linux" // on other systems the build ends in that package, with one line

@@ -14,41 +14,41 @@ import (
 //
 // Is anything pending? If not, every hook returns after one load.
 //
-// Is there a sleeper that blocks in the kernel for all (the load word's asleep)? Then the kernel
-// will say when something comes, and a computing thread need not look: the load word is watched, the
-// switch and library hooks are not even called, the timer's returns at once, and the clock of the
-// scheduler may sleep. A post meanwhile outdates that: hooks poll again, and the next tick
-// of the timer has the sleeper take a fresh look.
+// Does a sleeper block in the kernel for all (the load word's asleep)? Then the kernel
+// announces arrivals, and a computing thread need not poll: the load word is watched, the scheduler does not call the
+// switch and library hooks, the timer hook returns at once, and the clock of the
+// scheduler may sleep. A post meanwhile ends that state: hooks poll again, and the next tick
+// of the timer makes the sleeper look again.
 //
-// Which idle processors poll? One per socket, the one that was idle there first, so that a poller whose processor gets
-// work is succeeded by another one; or, for experiments, all (Params.AllIdle). The others are Quiet, and sleep.
+// Which idle processors poll? One per socket, the one that was idle there first; when it gets work the next idle one
+// takes its place. For experiments all of them poll (Params.AllIdle). The hooks of the others are Quiet, and they sleep.
 //
-//	processors     something pending                                   polls
+//	processors     something pending                                   poller
 //	some idle      since less than the window                          an idle one, every IdleGap, or continuously while a waiter sleeps
 //	some idle      for longer                                          none: an idle one blocks in the kernel
-//	all compute    since less than the BlockingDelay                   they, at switches; the scheduler's clock, at its ticks
+//	all compute    since less than the BlockingDelay                   each of them, at switches; the scheduler's clock, at its ticks
 //	all compute    for longer                                          none: the progressor (progressor.go) blocks
 //	one dedicated  always                                              that one (progressor.go)
 
-// vpState is what the hooks remember of one virtual processor.
+// vpState is the state of one virtual processor for the hooks.
 type vpState struct {
-	last pollStamp // of the last poll at a hook, or by a waiter; its LWP and the timer write
+	lastPoll pollStamp // of the last poll at a hook, or by a waiter; its LWP and the timer write
 
-	polled pollStamp      // asm.Cycles of its last poll when idle, never: it is not idle, or went to sleep; its LWP writes, others read
-	ran    atomic.Bool    // it has run threads since it was idle, while there was no sleeper; as polled
-	by     atomic.Uintptr // asm.G of the LWP's goroutine that polled then
+	lastIdlePoll pollStamp      // of its last poll by the idle hook; never: it is not idle, or went to sleep; its LWP writes, others read
+	ranThreads   atomic.Bool    // it has run threads since it was idle; the switch hook, which is not called while a sleeper watches, sets it, the idle hook clears it
+	pollerG      atomic.Uintptr // asm.G of the LWP's goroutine that made that poll; its LWP writes, others read
 
-	polls atomic.Uintptr // rounds made at hooks
-	finds atomic.Uintptr // of these, in which something happened
+	polls atomic.Uintptr // rounds at hooks
+	finds atomic.Uintptr // rounds of these in which something happened
 
-	// The idle hook's alone, hence its LWP's.
-	seen   view  // activity at its last look
-	active int64 // asm.Cycles when something happened last, or since when it is idle
+	// Only the idle hook uses these, on the LWP of the virtual processor.
+	seenActivity view  // activity at its last look
+	activeAt     int64 // asm.Cycles when something happened last, or when it became idle
 
 	_ [line - 64]byte
 }
 
-// Places of the points in pointNames.
+// The indices of the points in pointNames.
 const (
 	idlePoint = iota
 	switchPoint
@@ -57,16 +57,15 @@ const (
 )
 
 const (
-	// never is when a virtual processor polled that has not polled yet; no difference
-	// from it overflows.
+	// never is the stamp of a virtual processor that has not polled yet. No difference from it overflows.
 	never = math.MinInt64 / 2
 
-	// lapse is how long, in ns, an idle processor may be away from its hooks and still
-	// counts as polling: longer than most rounds take.
+	// lapse is the time, in ns, for which an idle processor still counts as polling after its last poll: longer than
+	// most rounds take.
 	lapse = 50_000
 )
 
-// pollPolicy is what an attachment knows of which VP polls when: the state of each VP, and the hooks.
+// pollPolicy decides which VP polls when: it has the state of each VP, and the hooks.
 type pollPolicy struct {
 	vps     []vpState
 	sockets []*claim // by VP; nil: all poll when they are idle
@@ -74,34 +73,35 @@ type pollPolicy struct {
 	hooks   [len(hookPoints)]*hooks.Hook
 
 	_           [line]byte
-	clockSleeps atomic.Int32 // the VP, plus 1, whose timer hook was Quiet because a sleeper is in the kernel, so that the clock may sleep; 0: none
+	clockSleeps atomic.Int32 // 1 + the VP whose timer hook was Quiet because a sleeper is in the kernel, so that the clock may sleep; 0: none
 	_           [line - 4]byte
 
-	// The timer hook's; also fired by a thread that polls.
-	timerSaw atomic.Uint64 // activity at its last look
-	movedAt  atomic.Int64  // asm.Cycles when that changed, or a poll found something
+	// The timer hook writes these; the clock fires it, or a thread that polls.
+	timerSeenActivity atomic.Uint64 // activity at its last look
+	movedAt           atomic.Int64  // asm.Cycles when activity changed, or a poll found something; hooks write it, too
 }
 
 // claim is the right to poll for the idle VPs of one socket.
 type claim struct {
-	by atomic.Int64 // the VP, plus 1, that has it
-	at atomic.Int64 // asm.Cycles when that one used it last
-	_  [line - 16]byte
+	owner  atomic.Int64 // 1 + the VP that has it; a VP that finds it unused for lapse takes it by a compare-and-swap
+	usedAt atomic.Int64 // asm.Cycles when its VP used it last
+	_      [line - 16]byte
 }
 
+// init sets up the policy for the VPs of s.
 func (y *pollPolicy) init(s Scheduler, params *Params) {
 	y.vps = make([]vpState, s.NumVP())
 	for i := range y.vps {
-		y.vps[i].last.set(never)
-		y.vps[i].polled.clear()
+		y.vps[i].lastPoll.set(never)
+		y.vps[i].lastIdlePoll.clear()
 	}
 	y.lapse = asm.ToCycles(lapse)
 	y.movedAt.Store(asm.Cycles())
 	y.sockets = claims(s, params.AllIdle)
 }
 
-// claims has, for each VP, the right to poll for the idle VPs of its socket; nil: each polls. VPs of which it is not known
-// where they are have one together.
+// claims returns, by VP, the right to poll for the idle VPs of its socket; nil: each VP polls. The VPs whose socket is
+// unknown share one.
 func claims(s Scheduler, all bool) (list []*claim) {
 	if all || s.NumVP() == 0 {
 		return nil
@@ -114,7 +114,7 @@ func claims(s Scheduler, all bool) (list []*claim) {
 		}
 		if of[socket] == nil {
 			of[socket] = &claim{}
-			of[socket].at.Store(never)
+			of[socket].usedAt.Store(never)
 		}
 		list = append(list, of[socket])
 	}
@@ -127,28 +127,28 @@ func (y *pollPolicy) mayPoll(vp int, now int64) bool {
 		return true
 	}
 	c, me := y.sockets[vp], int64(vp)+1
-	at, by := c.at.Load(), c.by.Load()
+	at, by := c.usedAt.Load(), c.owner.Load()
 	if by != me {
-		if now-at < y.lapse || !c.by.CompareAndSwap(by, me) {
+		if now-at < y.lapse || !c.owner.CompareAndSwap(by, me) {
 			return false
 		}
 	}
 	if by != me || now-at > y.lapse/8 { // not at every poll: others look at this line
-		c.at.Store(now)
+		c.usedAt.Store(now)
 	}
 	return true
 }
 
-// othersPoll withdraws the caller, an LWP's goroutine that is about to sleep, from the
+// othersPoll removes the caller, an LWP's goroutine that is about to sleep, from the
 // pollers, and tells whether another idle processor still polls, so that the caller need not
-// block in the kernel. Each withdraws before it looks: of two, one sees that it is the last.
+// block in the kernel. Each caller removes itself before it looks: of two, one sees that it is the last.
 func (y *pollPolicy) othersPoll() bool {
 	g := asm.G()
 	for i := range y.vps {
-		if v := &y.vps[i]; v.by.Load() == g {
-			v.polled.clear()
-			if y.sockets != nil && y.sockets[i].by.CompareAndSwap(int64(i)+1, 0) {
-				y.sockets[i].at.Store(never)
+		if v := &y.vps[i]; v.pollerG.Load() == g {
+			v.lastIdlePoll.clear()
+			if y.sockets != nil && y.sockets[i].owner.CompareAndSwap(int64(i)+1, 0) {
+				y.sockets[i].usedAt.Store(never)
 			}
 		}
 	}
@@ -158,60 +158,59 @@ func (y *pollPolicy) othersPoll() bool {
 // idlers tells whether an idle processor polls.
 func (y *pollPolicy) idlers(now int64) bool {
 	for i := range y.vps {
-		if now-y.vps[i].polled.get() < y.lapse {
+		if now-y.vps[i].lastIdlePoll.get() < y.lapse {
 			return true
 		}
 	}
 	return false
 }
 
-// register registers the hooks of the points in use, and that of goroutines that poll. The caller holds the
+// register registers a hook for each point in use, and one that goroutines fire while they poll. The caller holds the
 // engine's mu.
 func (a *attachedEngine) register() (err error) {
 	for i, f := range [len(hookPoints)]hooks.Func{a.idle, a.onSwitch, a.timer, a.library} {
-		if a.e.params.Points&(1<<i) == 0 || a.dedicated != nil {
+		if a.engine.params.Points&(1<<i) == 0 || a.dedicated != nil {
 			continue
 		}
 		mask := pendingMask
 		if i == switchPoint || i == libraryPoint {
 			mask |= watchedBit
 		}
-		if a.hooks[i], err = a.s.Hooks().RegisterWithin(hookPoints[i], hookPriority, a.e.config.Name, &a.e.load.w, uint64(mask), uint64(pendingMask), f); err != nil {
+		if a.hooks[i], err = a.scheduler.Hooks().RegisterWithin(hookPoints[i], hookPriority, a.engine.config.Name, &a.engine.load.w, uint64(mask), uint64(pendingMask), f); err != nil {
 			return err
 		}
 	}
-	a.forOthers, err = calls.GoroutineHooks().RegisterWhile(hooks.Timer, hookPriority, a.e.config.Name, &a.e.load.w, uint64(pendingMask), a.forAll)
+	a.goroutineHook, err = calls.GoroutineHooks().RegisterWhile(hooks.Timer, hookPriority, a.engine.config.Name, &a.engine.load.w, uint64(pendingMask), a.forAll)
 	return err
 }
 
-// idle polls on the LWP of a virtual processor with nothing to run. Busy: it is to poll on.
-// Waiting: it may sleep in the Sleeper, when the scheduler thinks it has polled
-// enough. Quiet: it may do so at once.
+// idle is the idle hook: it polls on the LWP of a virtual processor with nothing to run. Busy: the LWP polls on.
+// Waiting: it may sleep in the Sleeper once the scheduler has it polled long enough. Quiet: it may sleep at once.
 func (a *attachedEngine) idle(vp int) hooks.Verdict {
-	e := a.e
+	e := a.engine
 	before := e.load.view()
 	if before.pending() == 0 || vp < 0 || vp >= len(a.vps) {
 		return hooks.Quiet
 	}
 	s, now := &a.vps[vp], asm.Cycles()
-	if s.ran.Load() {
-		s.ran.Store(false)
-		s.active = now // it has just become idle
+	if s.ranThreads.Load() {
+		s.ranThreads.Store(false)
+		s.activeAt = now // it has just become idle
 	}
 	mine := !a.goroutinesPoll(now) && a.mayPoll(vp, now)
-	if !mine || now-s.last.get() < e.ticks.idleGap && e.waiters.Load() == 0 {
+	if !mine || now-s.lastPoll.get() < e.ticks.idleGap && e.waiters.Load() == 0 {
 		switch {
-		case e.own(vp) == moved: // what was offloaded to it, or submitted near it
+		case e.own(vp) == moved: // tasks that were offloaded to vp, or submitted near it
 			return hooks.Busy
 		case mine:
 			return a.persist(s, now)
 		}
 		return hooks.Quiet
 	}
-	s.last.set(now)
-	s.polled.set(now)
-	if g := asm.G(); s.by.Load() != g {
-		s.by.Store(g)
+	s.lastPoll.set(now)
+	s.lastIdlePoll.set(now)
+	if g := asm.G(); s.pollerG.Load() != g {
+		s.pollerG.Store(g)
 	}
 	if before.asleep() && a.progressor.state.Load() == blocking {
 		e.sleeper.wake() // the progressor is no longer needed
@@ -223,26 +222,26 @@ func (a *attachedEngine) idle(vp int) hooks.Verdict {
 	if out == moved {
 		now = asm.Cycles()
 		bump(&s.finds)
-		if wait := now - s.active; wait >= e.ticks.hot { // what comes sooner is polled for in any case
+		if wait := now - s.activeAt; wait >= e.ticks.hot { // for shorter waits the VP polls in any case
 			e.arrivals.Took(wait, e.ticks.delay)
 		}
 		a.movedAt.Store(now)
 	}
-	if activity := e.load.view().activity(); out == moved || activity != s.seen {
-		s.seen, s.active = activity, now
+	if activity := e.load.view().activity(); out == moved || activity != s.seenActivity {
+		s.seenActivity, s.activeAt = activity, now
 	}
-	if now-s.active >= e.ticks.hot {
-		e.settle(vp) // not sooner: what comes by then need not be counted anew
+	if now-s.activeAt >= e.ticks.hot {
+		e.settle(vp) // not sooner, so that tasks which come by then need not be counted anew
 	}
 	return a.persist(s, now)
 }
 
-// persist tells an idle processor for how long to go on.
+// persist is the verdict of the idle hook: whether the virtual processor polls on.
 func (a *attachedEngine) persist(s *vpState, now int64) hooks.Verdict {
-	e := a.e
-	quiet := now - s.active
+	e := a.engine
+	quiet := now - s.activeAt
 	if quiet >= e.ticks.politeAfter && onlyCPU {
-		yieldCPU() // the sender of what is waited for may be in this process
+		yieldCPU() // the sender of the message may be a thread of this process
 	}
 	switch {
 	case quiet < e.ticks.hot:
@@ -255,54 +254,53 @@ func (a *attachedEngine) persist(s *vpState, now int64) hooks.Verdict {
 	return hooks.Quiet
 }
 
-// window is for how long, in cycles, an idle processor polls before it blocks in the kernel: to be woken is taken to be
-// worth the BlockingDelay of polling. What arrives while all processors compute is found by hooks or by the progressor;
-// the same estimator decides which.
+// window is how long, in cycles, an idle processor polls before it blocks in the kernel: the estimator takes a wake-up to
+// cost as much as polling for the BlockingDelay. While all processors compute the same estimator decides whether hooks
+// poll or the progressor blocks.
 func (e *Engine) window() int64 { return e.arrivals.Window(e.ticks.delay) }
 
 // onlyCPU says that the process may use one CPU only.
 var onlyCPU = runtime.NumCPU() == 1
 
-// pollStamp is a time in asm.Cycles that its writer sets often, hence without a barrier: others
-// see it a little later.
+// pollStamp is a time in asm.Cycles. Its writer sets it often, without a fence, so others see it a little later.
 type pollStamp struct{ w atomic.Uintptr }
 
 func (st *pollStamp) get() int64  { return int64(st.w.Load()) }
 func (st *pollStamp) set(t int64) { asm.StoreReleasePtr(&st.w, uintptr(t)) }
 
-// clear is a barrier: all processors see it before the caller's later reads.
+// clear sets the time to never, with a full fence: the caller's later reads come after it.
 func (st *pollStamp) clear() { t := int64(never); st.w.Store(uintptr(t)) }
 
-// bump counts what one thread at a time counts, or nearly so: a count may get lost.
+// bump adds 1. If two threads call it at the same time, which is rare, one count may get lost.
 func bump(n *atomic.Uintptr) { asm.StoreReleasePtr(n, n.Load()+1) }
 
-// onSwitch polls at a context switch, on the thread just switched to, at most once
-// per Granularity: a poll may cost as much as ten switches. It is called only while something
+// onSwitch is the switch hook: it polls on the thread just switched to, at most once
+// per Granularity, since a poll may cost as much as ten switches. The scheduler calls it only while something
 // is pending for which no sleeper blocks in the kernel.
 func (a *attachedEngine) onSwitch(vp int) hooks.Verdict {
-	if vp >= 0 && vp < len(a.vps) && !a.vps[vp].ran.Load() {
-		a.vps[vp].ran.Store(true)
+	if vp >= 0 && vp < len(a.vps) && !a.vps[vp].ranThreads.Load() {
+		a.vps[vp].ranThreads.Store(true)
 	}
-	return a.due(vp, a.e.ticks.switchPeriod)
+	return a.due(vp, a.engine.ticks.switchPeriod)
 }
 
-// library polls on a thread that enters a call which may block, as often.
+// library is the library hook: it polls on a thread that enters a call which may block, at most once per Granularity.
 func (a *attachedEngine) library(vp int) hooks.Verdict {
-	return a.due(vp, a.e.ticks.switchPeriod)
+	return a.due(vp, a.engine.ticks.switchPeriod)
 }
 
-// timer polls in the name of a virtual processor that is awake but may compute
-// without ever reaching a hook. When nothing has come for long, and there is no
-// sleeper, it sends the progressor to the kernel. When there is one, since before the latest request, it
-// makes that one take a fresh look.
+// timer is the timer hook: it polls in the name of a virtual processor that is awake but may compute
+// without ever reaching a hook. When nothing has come for the BlockingDelay, and there is no
+// sleeper, it sends the progressor to the kernel. A sleeper that has fallen asleep before the latest request it wakes,
+// to look again.
 func (a *attachedEngine) timer(vp int) hooks.Verdict {
-	e := a.e
+	e := a.engine
 	v := e.load.view()
 	if v.pending() == 0 {
 		return hooks.Quiet
 	}
 	if v.watched() {
-		// First the mark, then the look: a sleeper that wakes up looks at the mark afterwards (wakeClock).
+		// Store clockSleeps before the look at the load word: a sleeper clears watched before it looks at clockSleeps (wakeClock).
 		a.clockSleeps.Store(int32(vp) + 1)
 		if e.load.view().watched() {
 			return hooks.Quiet
@@ -314,8 +312,8 @@ func (a *attachedEngine) timer(vp int) hooks.Verdict {
 	}
 	verdict := a.due(vp, e.ticks.timerPeriod)
 	e.tree.Load().survey(e)
-	if activity := uint64(e.load.view().activity()); activity != a.timerSaw.Load() {
-		a.timerSaw.Store(activity)
+	if activity := uint64(e.load.view().activity()); activity != a.timerSeenActivity.Load() {
+		a.timerSeenActivity.Store(activity)
 		a.movedAt.Store(asm.Cycles())
 	}
 	switch v := e.load.view(); {
@@ -329,21 +327,20 @@ func (a *attachedEngine) timer(vp int) hooks.Verdict {
 	return verdict
 }
 
-// wakeClock makes the scheduler's clock tick again if it was allowed to sleep while there was a sleeper
-// in the kernel; for the sleeper that wakes, and for a poster.
+// wakeClock makes the scheduler's clock tick again if the timer hook has allowed it to sleep while a sleeper is in the
+// kernel. The sleeper calls it as it leaves, and a poster.
 func (a *attachedEngine) wakeClock() {
 	if a.clockSleeps.Load() != 0 {
-		if vp := a.clockSleeps.Swap(0); vp != 0 && a.e.load.view().pending() != 0 {
-			a.s.Kick(int(vp) - 1)
+		if vp := a.clockSleeps.Swap(0); vp != 0 && a.engine.load.view().pending() != 0 {
+			a.scheduler.Kick(int(vp) - 1)
 		}
 	}
 }
 
-// notePoll notes that a waiter polls on its virtual processor now, so that the hook at the switch to the
-// next thread need not.
+// notePoll notes that a waiter polls on its virtual processor now, so that the switch hook does not poll at once.
 func (a *attachedEngine) notePoll(now int64) {
-	if vp := a.s.CurrentVP(); uint(vp) < uint(len(a.vps)) {
-		a.vps[vp].last.set(now)
+	if vp := a.scheduler.CurrentVP(); uint(vp) < uint(len(a.vps)) {
+		a.vps[vp].lastPoll.set(now)
 	}
 }
 
@@ -354,16 +351,16 @@ func (a *attachedEngine) due(vp int, period int64) hooks.Verdict {
 	}
 	s := &a.vps[vp]
 	now := asm.Cycles()
-	if now-s.last.get() < period {
+	if now-s.lastPoll.get() < period {
 		return hooks.Waiting
 	}
-	s.last.set(now)
+	s.lastPoll.set(now)
 	bump(&s.polls)
-	if a.e.poll(vp) == moved {
+	if a.engine.poll(vp) == moved {
 		bump(&s.finds)
 		a.movedAt.Store(now)
 		return hooks.Busy
 	}
-	a.e.settle(vp)
+	a.engine.settle(vp)
 	return hooks.Waiting
 }

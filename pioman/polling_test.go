@@ -318,7 +318,7 @@ func TestSpareLWPBlocksWhileAllCompute(t *testing.T) {
 			for i := range int64(5) {
 				eventually(t, "the progressor sleeps in the kernel", func() bool {
 					switch h := e.sleeper.holder.Load(); {
-					case h != 0 && h == a.progressor.g.Load():
+					case h != 0 && h == a.progressor.goroutine.Load():
 						return e.load.view().watched()
 					case h != 0:
 						e.sleeper.wake() // a processor's LWP that was there when another one took up the processor: it may stay
@@ -364,7 +364,7 @@ func TestSleeperOutlastsItsProcessor(t *testing.T) {
 				t.Fatalf("%s: %v at a tick though the LWP blocks", name, v)
 			}
 		}
-		if a.progressor.sent.Load() || a.progressor.state.Load() != off {
+		if a.progressor.toKernel.Load() || a.progressor.state.Load() != off {
 			t.Errorf("%s: the progressor was sent, too", name)
 		}
 		net.put()
@@ -376,7 +376,7 @@ func TestSleeperOutlastsItsProcessor(t *testing.T) {
 		eventually(t, "the progressor succeeds it", func() bool {
 			s.set.Fire(hooks.Timer, 0)
 			h := e.sleeper.holder.Load()
-			return h != 0 && h == a.progressor.g.Load() && e.load.view().watched()
+			return h != 0 && h == a.progressor.goroutine.Load() && e.load.view().watched()
 		})
 		net.put()
 		eventually(t, name+" arrives at the progressor", func() bool { return r.got.Load() == 2 })

@@ -11,10 +11,9 @@ import (
 	"github.com/pm2-go/pm2/sched"
 )
 
-// progressor is an OS thread that makes progress for others. There is one type: where it runs, and until when, is its
-// duty's.
+// progressor is an OS thread that makes progress for others. Its duty decides where it runs, and until when.
 //
-//	      wake: a post, a VP that stands back,
+//	      wake: a post, an idle VP that leaves the polling to goroutines,
 //	      the timer of VPs that all compute          a waiter polls, or polled a moment ago
 //	off ─────────────────────────────────▶ watching ◀──────────────────────────────────▶ watching: naps
 //	 ▲                                        │  no waiter polls: there are VPs ──▶ one of these is kicked ──▶ off
@@ -26,23 +25,23 @@ import (
 //	serve      unbound, its goroutine not locked    while no waiter and no VP does         when that is vain, or all VPs compute
 //	dedicate   in the place of one VP               as long as something is pending        never
 //
-// It starts at its first duty, and ends with the attachment. Should a handler end its goroutine, it goes on with another
-// one.
+// The thread starts at the first wake, and ends with the attachment. If a handler ends its goroutine another goroutine
+// takes its place.
 type progressor struct {
-	a    *attachedEngine
-	vp   int    // the dedicated one's; -1: unbound
-	duty func() // until there is nothing for it to do
+	attached *attachedEngine
+	vp       int    // that it takes the place of; -1: it is unbound
+	duty     func() // returns when there is nothing to do
 
-	started atomic.Bool
-	over    atomic.Bool
-	state   atomic.Uint32  // off ... blocking: wake leads out of off, the thread does all else
-	sent    atomic.Bool    // to the kernel, at once: all VPs compute; the timer hook sets it
-	g       atomic.Uintptr // asm.G of its goroutine
-	bell    chan struct{}  // holds one: what ends off
-	ended   chan struct{}
+	started   atomic.Bool    // the thread was started, or never will be; wake and stop set it
+	stopping  atomic.Bool    // the thread ends; stop sets it
+	state     atomic.Uint32  // off ... blocking: wake leads out of off, the thread makes the other transitions
+	toKernel  atomic.Bool    // it goes to the kernel at once, since all VPs compute; the timer hook sets it, the thread clears it
+	goroutine atomic.Uintptr // asm.G of its goroutine
+	bell      chan struct{}  // ends off; it holds one
+	ended     chan struct{}  // closed when the thread has ended
 
-	lowerProcs func() // gives back the P that it has beside those of the program
-	heeded     int64  // asm.Cycles: when it looked at GOMAXPROCS last
+	lowerProcs   func() // gives back the P that the thread has beside those of the program; nil: it has none
+	checkedProcs int64  // asm.Cycles of its last look at GOMAXPROCS
 }
 
 // The states of a progressor.
@@ -54,20 +53,21 @@ const (
 )
 
 const (
-	shortNap = 50 * time.Microsecond  // the first one, after a post by a goroutine that does not poll
-	longNap  = time.Millisecond       // the longest
-	mostVain = 20                     // naps with nothing pending before it is off
-	heedGap  = int64(2 * time.Second) // how often it looks whether the program has set GOMAXPROCS
+	shortNap      = 50 * time.Microsecond  // the first nap after a post by a goroutine that does not poll
+	longNap       = time.Millisecond       // the longest nap
+	maxVainNaps   = 20                     // naps with nothing pending before it is off
+	checkProcsGap = int64(2 * time.Second) // between two looks whether the program has set GOMAXPROCS
 )
 
+// init sets up a progressor; wake starts its thread.
 func (r *progressor) init(a *attachedEngine, vp int, duty func()) {
-	r.a, r.vp, r.duty = a, vp, duty
+	r.attached, r.vp, r.duty = a, vp, duty
 	r.bell, r.ended = make(chan struct{}, 1), make(chan struct{})
 }
 
-// wake has it work, if it is off. One load if it is not; never blocks.
+// wake starts the duty if the progressor is off; else it is one load. It never blocks.
 func (r *progressor) wake() {
-	if r.state.Load() != off || r.over.Load() || !r.state.CompareAndSwap(off, watching) {
+	if r.state.Load() != off || r.stopping.Load() || !r.state.CompareAndSwap(off, watching) {
 		return
 	}
 	if !r.started.Load() && r.started.CompareAndSwap(false, true) {
@@ -76,14 +76,16 @@ func (r *progressor) wake() {
 	r.ring()
 }
 
-// send sends it to the kernel, since all VPs compute and nothing has come for long. It goes at once, or after its nap.
+// send sends the progressor to the kernel, since all VPs compute and nothing has come for long. It goes at once, or after
+// its nap.
 func (r *progressor) send() {
-	if r.state.Load() < polling && !r.sent.Load() {
-		r.sent.Store(true)
+	if r.state.Load() < polling && !r.toKernel.Load() {
+		r.toKernel.Store(true)
 		r.wake()
 	}
 }
 
+// ring ends the wait of await, or the next one. It does not block.
 func (r *progressor) ring() {
 	select {
 	case r.bell <- struct{}{}:
@@ -91,18 +93,19 @@ func (r *progressor) ring() {
 	}
 }
 
-// main is the life of the thread. The dedicated one exits locked: what was set on the OS thread goes with it.
+// main is the goroutine of the progressor. That of a dedicated one exits locked to its OS thread, which Go then ends,
+// with all that was set on it.
 func (r *progressor) main() {
-	r.g.Store(asm.G())
-	s, _ := r.a.s.(spareable)
+	r.goroutine.Store(asm.G())
+	s, _ := r.attached.scheduler.(spareable)
 	defer func() {
-		if !r.over.Load() { // a handler has ended the goroutine
+		if !r.stopping.Load() { // a handler has ended the goroutine
 			go r.main()
 			return
 		}
-		r.g.Store(0)
+		r.goroutine.Store(0)
 		if r.vp >= 0 {
-			_ = s.EnableVP(r.vp) // it exists
+			_ = s.EnableVP(r.vp) // fails only if there is no such VP
 		}
 		if r.lowerProcs != nil {
 			r.lowerProcs()
@@ -114,50 +117,50 @@ func (r *progressor) main() {
 		if free, err := s.BindTo(r.vp); err == nil {
 			defer free()
 		}
-	} else if r.lowerProcs == nil && len(r.a.vps) == 0 {
+	} else if r.lowerProcs == nil && len(r.attached.vps) == 0 {
 		r.lowerProcs = sched.RaiseProcs(1)
 	}
-	for r.await(); !r.over.Load(); r.await() {
+	for r.await(); !r.stopping.Load(); r.await() {
 		r.duty()
 	}
 }
 
 // await waits in the state off. It stores the state before it looks (needed): a poster that posts after the look, or a
-// sleeper that leaves then, sees off, and rings.
+// sleeper that leaves after it, sees off, and rings.
 func (r *progressor) await() {
 	r.state.Store(off)
-	if !r.over.Load() && !r.needed() {
+	if !r.stopping.Load() && !r.needed() {
 		<-r.bell
 	}
 	r.state.Store(watching)
 }
 
-// needed tells whether something is pending that nothing else sees to. Where there are VPs, and no goroutine polls, it has
-// one of these see to it.
+// needed tells whether something is pending for which the progressor has to poll. Where there are VPs, and no goroutine
+// polls, it kicks one of these instead.
 func (r *progressor) needed() bool {
-	v := r.a.e.load.view()
+	v := r.attached.engine.load.view()
 	switch {
 	case r.vp >= 0:
 		return v.pending() != 0
-	case r.sent.Load():
+	case r.toKernel.Load():
 		return true
 	case v.pending() == 0 || v.watched():
 		return false
-	case len(r.a.vps) == 0 || calls.GoroutinesPoll(asm.Cycles()) != 0:
+	case len(r.attached.vps) == 0 || calls.GoroutinesPoll(asm.Cycles()) != 0:
 		return true
 	}
-	r.a.s.Kick(-1)
+	r.attached.scheduler.Kick(-1)
 	return false
 }
 
-// stop ends it, and waits for its end, unless a handler that it runs is the caller. It may be in
-// the kernel: evict sees to it that it does not stay there.
+// stop ends the progressor, and waits for the end, unless the caller is a handler that it runs. evict makes it leave the
+// kernel.
 func (r *progressor) stop(evict func()) {
-	r.over.Store(true)
+	r.stopping.Store(true)
 	if !r.started.Swap(true) {
-		return // and nothing starts it any more
+		return // wake does not start it any more
 	}
-	for i := 0; r.g.Load() != asm.G(); i++ {
+	for i := 0; r.goroutine.Load() != asm.G(); i++ {
 		select {
 		case <-r.ended:
 			return
@@ -169,32 +172,32 @@ func (r *progressor) stop(evict func()) {
 	}
 }
 
-// serve is the duty of the unbound progressor. It naps while waiters poll, and takes over when they have stopped:
-// itself, or, where there are VPs, by kicking one of these.
+// serve is the duty of the unbound progressor. It naps while waiters poll. When they have stopped it polls itself, or,
+// where there are VPs, kicks one of these.
 func (r *progressor) serve() {
-	e, vain, nap := r.a.e, 0, shortNap
+	e, vain, nap := r.attached.engine, 0, shortNap
 	seen := e.load.view().activity()
-	for !r.over.Load() {
-		if r.sent.Swap(false) {
+	for !r.stopping.Load() {
+		if r.toKernel.Swap(false) {
 			r.blockForAll()
 			return
 		}
 		r.state.Store(watching)
 		v := e.load.view()
 		switch polls := calls.GoroutinesPoll(asm.Cycles()); {
-		case polls != 0: // the nap costs the one that polls an interrupt
+		case polls != 0: // the end of the nap interrupts the goroutine that polls, if that is on the same CPU
 			nap = min(max(time.Duration(asm.Nanos(polls)), shortNap), longNap)
 		case v.pending() == 0:
-			if vain++; vain > mostVain {
+			if vain++; vain > maxVainNaps {
 				return
 			}
 			nap = longNap
 		case v.watched():
 			return
 		case v.asleep():
-			e.sleeper.wake() // it is to look at what was posted since it armed
+			e.sleeper.wake() // it looks at the requests that were posted since it armed
 			nap = shortNap
-		case len(r.a.vps) > 0:
+		case len(r.attached.vps) > 0:
 			return // await kicks one
 		default:
 			if r.progress() {
@@ -206,33 +209,33 @@ func (r *progressor) serve() {
 			seen, vain = a, 0
 		}
 		sleepCPU(nap)
-		r.heed()
+		r.checkProcs()
 	}
 }
 
-// heed raises a GOMAXPROCS that the program has set meanwhile.
-func (r *progressor) heed() {
-	if now := asm.Cycles(); now-r.heeded > asm.ToCycles(heedGap) {
-		r.heeded = now
+// checkProcs raises GOMAXPROCS again if the program has set it meanwhile.
+func (r *progressor) checkProcs() {
+	if now := asm.Cycles(); now-r.checkedProcs > asm.ToCycles(checkProcsGap) {
+		r.checkedProcs = now
 		go calls.HeedProcs() // it may stop the world
 	}
 }
 
-// progress polls as long as that is worth it, then blocks in the kernel until something comes. It tells whether to go on
-// at once: no if arrivals follow each other closely on a CPU that others want. Then it looks at the end of each nap.
+// progress polls for the window, then blocks in the kernel until something comes. It tells whether to go on at once;
+// false: arrivals follow each other closely, on a CPU that others want, and the progressor looks after each nap.
 func (r *progressor) progress() bool {
-	e := r.a.e
+	e := r.attached.engine
 	r.state.Store(polling)
 	active := asm.Cycles()
 	wanted := false
 	for offered := active; !wanted; {
 		now := asm.Cycles()
-		if e.load.view().pending() == 0 || r.over.Load() || calls.GoroutinesPoll(now) != 0 {
+		if e.load.view().pending() == 0 || r.stopping.Load() || calls.GoroutinesPoll(now) != 0 {
 			return true
 		}
 		woken := readied.Load()
 		out := e.poll(-1)
-		r.a.handOver(woken)
+		r.attached.handOver(woken)
 		if out == moved {
 			if wait := now - active; wait >= e.ticks.hot {
 				e.arrivals.Took(wait, e.ticks.delay)
@@ -252,22 +255,21 @@ func (r *progressor) progress() bool {
 	return r.block() || !wanted
 }
 
-// blockForAll is what the progressor does while all processors
-// compute, and what is pending has not come for the BlockingDelay: it blocks in the
-// kernel, as the engine's sleeper, in their stead. Then their hooks need not poll, and
-// what comes is handled when it comes, not at the next tick (TD09: blocking calls
-// on a spare LWP). The timer hook sends it, not while the engine has a sleeper: an LWP of a processor that went to
-// sleep in the kernel, and whose processor another LWP has taken up since, stays until something comes.
+// blockForAll is for the time when all processors compute and nothing has come for the BlockingDelay: the progressor
+// blocks in the kernel, as the engine's sleeper. Then the hooks of the processors need not poll, and an arrival is
+// handled when it comes, not at the next tick (TD09: blocking calls on a spare LWP). The timer hook sends the progressor
+// there only if the engine has no sleeper: an LWP that sleeps in the kernel stays the sleeper until something comes, also
+// if another LWP has taken up its processor since.
 func (r *progressor) blockForAll() {
 	for r.block() {
 	}
 }
 
-// block is one sleep in the kernel. It tells whether to go back at once.
+// block is one sleep in the kernel. It tells whether to sleep there again at once.
 func (r *progressor) block() bool {
-	e := r.a.e
-	if r.over.Load() || r.a.idlers(asm.Cycles()) {
-		return false // an idle processor is better placed
+	e := r.attached.engine
+	if r.stopping.Load() || r.attached.idlers(asm.Cycles()) {
+		return false // an idle processor polls, or blocks itself
 	}
 	r.state.Store(blocking)
 	n := refused
@@ -276,12 +278,12 @@ func (r *progressor) block() bool {
 		defer r.state.Store(watching) // also if a handler ends the goroutine
 		n = e.sleeper.sleep(forever)
 	}()
-	r.a.handOver(woken)
+	r.attached.handOver(woken)
 	switch n {
 	case refused, unready:
-		return false // nothing is pending, or an idle processor blocks, or hooks find something: the timer comes back to it
+		return false // nothing is pending, or an idle processor blocks, or hooks find something: the timer hook may send it again
 	case arrived:
-		return !e.arrivals.Soon() // so close on each other that hooks had better poll for them
+		return !e.arrivals.UsuallyShort() // for arrivals that follow each other closely hooks poll
 	}
 	return e.load.view().pending() != 0
 }
@@ -290,8 +292,8 @@ func (r *progressor) block() bool {
 // requests are pending. No other processor polls at its hooks then, and none blocks in the kernel. (TBD09
 // measures what that costs the computation.)
 func (r *progressor) pollForAll() {
-	e := r.a.e
-	for !r.over.Load() && e.load.view().pending() != 0 {
+	e := r.attached.engine
+	for !r.stopping.Load() && e.load.view().pending() != 0 {
 		out := e.poll(-1)
 		if out == moved {
 			continue
@@ -306,28 +308,28 @@ func (r *progressor) pollForAll() {
 	}
 }
 
-// spareable is what the policy asks of a scheduler that is to give a processor away.
+// spareable is what a dedicated progressor needs of a scheduler.
 type spareable interface {
 	DisableVP(vp int) error
 	EnableVP(vp int) error
 	BindTo(vp int) (free func(), err error)
 }
 
-// dedicate takes the processor from the scheduler. ErrParameter: it has no such one, or
-// no other.
+// dedicate takes the processor from the scheduler, and starts a progressor in its place. ErrParameter: the scheduler has
+// no such processor, or no other one, or cannot give one away.
 func (a *attachedEngine) dedicate(vp int) (err error) {
-	s, ok := a.s.(spareable)
+	s, ok := a.scheduler.(spareable)
 	switch {
 	case !ok:
 		err = errors.New("the scheduler cannot take a VP out of use")
-	case vp >= a.s.NumVP():
-		err = fmt.Errorf("the scheduler has VPs 0 to %d", a.s.NumVP()-1)
+	case vp >= a.scheduler.NumVP():
+		err = fmt.Errorf("the scheduler has VPs 0 to %d", a.scheduler.NumVP()-1)
 	default:
 		err = s.DisableVP(vp)
 	}
 	if err != nil {
 		i := rowOf("dedicated")
-		return fmt.Errorf("%w: %w", table[i].wrong(a.e.params.origin(i), vpText(vp)), err)
+		return fmt.Errorf("%w: %w", table[i].wrong(a.engine.params.origin(i), vpText(vp)), err)
 	}
 	a.dedicated = &progressor{}
 	a.dedicated.init(a, vp, a.dedicated.pollForAll)

@@ -24,14 +24,14 @@ func TestSpareLWPHandsBack(t *testing.T) {
 		t.Fatal("a processor may sleep in the kernel beside the progressor")
 	}
 	before := s.kicks.Load()
-	a.vps[1].polled.set(asm.Cycles() + asm.ToCycles(int64(forever/4))) // better placed, and no sleeper
+	a.vps[1].lastIdlePoll.set(asm.Cycles() + asm.ToCycles(int64(forever/4))) // better placed, and no sleeper
 	e.sleeper.wake()
 	eventually(t, "a processor has to look", func() bool { return s.kicks.Load() > before })
 	if vp := s.kicked.Load(); vp != -1 {
 		t.Errorf("processor %d was kicked, which may not be the one that sleeps", vp)
 	}
 	eventually(t, "the progressor waits for orders", func() bool { return e.sleeper.holder.Load() == 0 && a.progressor.state.Load() == off })
-	if a.progressor.sent.Load() {
+	if a.progressor.toKernel.Load() {
 		t.Error("it is sent again")
 	}
 }

@@ -9,27 +9,27 @@ import (
 	"github.com/pm2-go/pm2/sched/topo"
 )
 
-// line is how far apart words lie that different cores write, in bytes: two cache lines,
+// line is the distance, in bytes, between words that different cores write: two cache lines,
 // since processors fetch them in pairs.
 const line = 128
 
-// roundOutcome is what became of a round, in the order of how much there was.
+// roundOutcome is how a round has ended; the outcome of several queues is the greatest.
 type roundOutcome uint8
 
 const (
-	empty   roundOutcome = iota // no task there
+	empty   roundOutcome = iota // there is no task
 	skipped                     // another poller holds the queue
-	polled                      // handlers ran, nothing happened
+	polled                      // handlers have run, and nothing happened
 	moved                       // something happened
 )
 
-// Queue is one place where tasks are polled: a main list, which only the holder
-// of the try-lock touches, and beside it the submission list, into which
-// all submitters push. A poller that finds the queue held skips it, and has only read: no poller spins on the lock
+// Queue is a queue of tasks: a main list, which only the holder
+// of the queue's try-lock touches, and beside it the submission list, into which
+// all submitters push. A poller that finds the queue held skips it, and has written nothing: no poller spins on the lock
 // (PIOMan, 2009).
 //
-// The holder polls each task of the main list once a round, at most a bounded number of them, going on
-// next time where it stopped. After a whole round it begins the next one with the second task, so that
+// The holder polls each task of the main list once a round, at most a bounded number of them; the next round goes on
+// where this one stopped. After a whole round the holder begins the next one with the second task, so that
 // the task which is polled last changes. To be the last is an advantage: threads that a round has
 // woken run in the order of their tasks, and the last of them finds no ready thread behind it, and
 // goes on polling.
@@ -39,36 +39,36 @@ type Queue struct {
 	watch  accessWatch // nil but in simulations
 
 	_         [line]byte
-	submitted submissions // every submitter writes
-	mark      mark        // on the same line, which they have anyway; a poller that settles writes it, rarely
+	submitted submissions // submitters push, the holder takes all
+	mark      mark        // on the line of submitted, because submitters read and write both; pollers clear it, rarely
 
 	_      [line - 12]byte
-	holder atomic.Uintptr // asm.G of the goroutine that holds the queue, 0: free; pollers write; a release store ends it
+	holder atomic.Uintptr // asm.G of the goroutine that holds the queue, 0: it is free; enter compares and swaps, exit stores with release
 	count  atomic.Int32   // twice the length of the main list, plus 1 while flooded; the holder writes, pollers read
 
 	_ [line - 8]byte
-	// The holder alone uses what follows; it is handed over by holder's store and compare-and-swap.
+	// Only the holder uses the fields below; enter and exit order the accesses of successive holders.
 	head, tail *Task
-	current    *Task  // the task whose handler runs; it stays the head meanwhile
+	current    *Task  // the task whose handler runs, which stays the head meanwhile; nil: none
 	roundNo    uint32 // number of the round
-	size       int32  // what count will say
-	oneShots   int32  // of these, OneShot tasks: see mark.go
+	size       int32  // length of the main list; exit stores it in count
+	oneShots   int32  // OneShot tasks in the main list: see mark.go
 	flooded    bool   // the last drain brought many tasks: see drain
 
 	_ [line]byte
 }
 
-// nothing is two loads: a poller that finds nothing has written nothing. The submission list comes last,
-// for it is the submitters' line: a poller that has tasks leaves it to them.
+// nothing tells whether a poller may pass the queue by. It is two loads, and writes nothing. It looks at the submission
+// list last: that is on the submitters' cache line, which a poller that has tasks leaves to them.
 func (q *Queue) nothing() bool { return q.count.Load() == 0 && q.submitted.empty() }
 
-// length is that of the main list, as of the last holder's end.
+// length is the length of the main list when the last holder left.
 func (q *Queue) length() int { return int(q.count.Load() >> 1) }
 
 // held tells whether goroutine g is the holder.
 func (q *Queue) held(g uintptr) bool { return q.holder.Load() == g }
 
-// enter tries to become the holder; it looks before it swaps.
+// enter tries to become the holder. It loads before it swaps, so that a poller which fails has mostly written nothing.
 func (q *Queue) enter() bool {
 	if q.holder.Load() != 0 {
 		q.tell(skip)
@@ -91,7 +91,7 @@ func (q *Queue) exit() {
 	asm.StoreReleasePtr(&q.holder, 0)
 }
 
-// round polls each task once, at most budget of them.
+// round makes a round of at most budget tasks, unless there is nothing, or another poller holds the queue.
 func (q *Queue) round(budget int) roundOutcome {
 	if q.nothing() {
 		return empty
@@ -99,11 +99,12 @@ func (q *Queue) round(budget int) roundOutcome {
 	return q.pollAll(budget)
 }
 
+// pollAll is round for a queue that is not empty.
 func (q *Queue) pollAll(budget int) (out roundOutcome) {
 	if !q.enter() {
 		return skipped
 	}
-	defer q.leave() // also when a handler panics; out is then what it was so far
+	defer q.leave() // when a handler panics out keeps its present value
 	q.roundNo++
 	q.drain(q.roundNo - 1)
 	for range budget {
@@ -144,7 +145,7 @@ func (q *Queue) pollAll(budget int) (out roundOutcome) {
 		}
 	}
 	if t := q.head; t != nil && t.roundNo == q.roundNo && t.opt&Repeat != 0 {
-		q.rotate() // all have been polled: another one is the first in the next round
+		q.rotate() // all tasks have been polled: the next round begins with the second one
 	}
 	return out
 }
@@ -159,8 +160,8 @@ func traced(t *Task) Status {
 	return status
 }
 
-// leave is the deferred end of a round. A handler that did not return has
-// panicked, or ended its goroutine: its task ends there, the queue goes on.
+// leave is the deferred end of a round. If a handler has not returned it has
+// panicked, or ended its goroutine: leave ends its task, with Failed, and releases the queue.
 func (q *Queue) leave() {
 	t := q.current
 	if t == nil {
@@ -175,31 +176,30 @@ func (q *Queue) leave() {
 	q.engine.panicked(p)
 }
 
-// end forgets a task whose handler has returned for the last time. The owner may have reused the
-// memory from the moment of the store in state.end.
+// end ends a task whose handler has returned for the last time. After the store in state.end its owner may reuse the
+// memory.
 func (q *Queue) end(t *Task, extra uint32) {
 	c, bits, opt := t.notify, t.bits, t.opt
 	t.state.end()
-	q.engine.tally(opt, -1)
+	q.engine.countBlind(opt, -1)
 	if c != nil {
 		c.Signal(bits | extra)
 	}
 }
 
-// drop forgets a cancelled task.
+// drop ends a cancelled task. After the store in state.drop its owner may reuse the memory.
 func (q *Queue) drop(t *Task) {
 	opt := t.opt
 	t.state.drop()
-	q.engine.tally(opt, -1)
+	q.engine.countBlind(opt, -1)
 }
 
-// flood is how many tasks in one drain make it likely that the next one finds some, too.
+// flood is the number of tasks in one drain from which on the next drain is likely to find some, too.
 const flood = 8
 
-// drain moves the submission list to the end of the main list. roundNo is the round in which
-// the newcomers count as polled.
+// drain moves the submission list to the end of the main list. The new tasks count as polled in round roundNo.
 //
-// The holder looks before it takes, so that it writes nothing where there is nothing. While tasks come in
+// The holder looks before it takes the list, so that it writes nothing if the list is empty. While tasks come in
 // floods it does not look: between the look and the exchange a submitter would take the cache line back,
 // and the holder would wait for it twice. The first drain that brings few tasks ends that.
 func (q *Queue) drain(roundNo uint32) {
@@ -231,6 +231,7 @@ func (q *Queue) rotate() {
 	q.tail = t
 }
 
+// removeHead takes the first task out of the main list.
 func (q *Queue) removeHead() {
 	t := q.head
 	q.head, t.next = t.next, nil
@@ -241,9 +242,9 @@ func (q *Queue) removeHead() {
 }
 
 // sweep drops every task that is being cancelled, except the one whose handler
-// runs. For the holder, between rounds or from inside a handler.
+// runs. The holder calls it, between rounds or from inside a handler.
 func (q *Queue) sweep() {
-	q.drain(q.roundNo) // seen from inside a handler: polled in the next round
+	q.drain(q.roundNo) // inside a handler: the present round does not poll the new tasks
 	t := q.head
 	q.head, q.tail, q.size, q.oneShots = nil, nil, 0, 0
 	for t != nil {
@@ -258,7 +259,7 @@ func (q *Queue) sweep() {
 	q.clearMark()
 }
 
-// cancelAll drops every task but the one whose handler runs.
+// cancelAll cancels and drops every task but the one whose handler runs. The caller holds the queue.
 func (q *Queue) cancelAll() {
 	q.drain(q.roundNo)
 	for t := q.head; t != nil; t = t.next {

@@ -9,9 +9,9 @@ import (
 	"github.com/pm2-go/pm2/sched"
 )
 
-// relax waits a little, the i-th time, for another thread that will be through soon. From
-// inside (a handler, a hook, a latch) only the kernel is asked for patience,
-// because such a caller must not switch threads.
+// relax is a pause of a caller that spins for another thread, the i-th pause from 0: an instruction, then a yield, at
+// last a sleep of 50 us. inside says that the caller is a handler, a hook, or the holder of a latch, which must not
+// switch threads: then relax yields the CPU to other OS threads only.
 func relax(i int, inside bool) {
 	switch {
 	case i < 16:
@@ -25,10 +25,10 @@ func relax(i int, inside bool) {
 	}
 }
 
-// yieldCPU lets other OS threads and processes have the CPU.
+// yieldCPU lets other OS threads and processes run on the CPU (sched_yield).
 func yieldCPU() { kernel.Yield() }
 
-// latch is a lock for the few operations that are rare, short, and allowed where one
+// latch is a spin lock for operations that are rare and short, and allowed where a caller
 // must not block, such as adding a source inside a handler.
 type latch struct{ w atomic.Uint32 }
 
@@ -44,11 +44,11 @@ func (h *latch) unlock() { h.w.Store(0) }
 type slept uint8
 
 const (
-	refused     slept = iota // nothing is pending, or there is a sleeper already
-	unready                  // there is something to poll for, or the caller was woken before: no sleep
-	undisturbed              // the whole time
-	disturbed                // something may have happened
-	arrived                  // something did, for which it was woken
+	refused     slept = iota // no sleep: nothing is pending, or there is a sleeper already
+	unready                  // no sleep: there is something to poll for, or the caller was woken before
+	undisturbed              // it lasted for its limit
+	disturbed                // a source or a waker has ended it
+	arrived                  // likewise, and the poll after it has found something
 )
 
 // forever is the timeout of a sleep without end.

@@ -7,11 +7,10 @@ import (
 	"github.com/pm2-go/pm2/hooks"
 )
 
-// Poll runs one bounded round: each task of the queues from the caller's virtual
-// processor to the root of the machine is polled at most once; on a plain goroutine,
-// of all queues. It never waits: a queue that another poller holds is skipped. Quiet:
-// nothing is pending; Waiting: something is; Busy: something happened in this
-// round. About 20 ns plus the handlers; runs them on the caller's stack.
+// Poll runs one bounded round: it polls each task at most once, of the queues from the leaf of the caller's virtual
+// processor to the root; on a plain goroutine, of all queues. Handlers run on the caller's stack. Poll never waits: it
+// skips a queue that another poller holds. It returns hooks.Busy if something happened in this round, else hooks.Waiting
+// if something is pending, else hooks.Quiet. It takes about 20 ns, plus the handlers.
 func (e *Engine) Poll() hooks.Verdict {
 	if e.params.Points&AtExplicit != 0 {
 		vp := e.here()
@@ -26,8 +25,9 @@ func (e *Engine) Poll() hooks.Verdict {
 	return hooks.Waiting
 }
 
-// Turn is Poll as the handler of a task of another engine, whose waiters so poll e, too: Moved if something happened, else
-// Again, or Done while nothing is pending. It polls whatever the points are.
+// Turn is the Handler of a task in another engine, by which the waiters of that engine poll e, too. It makes a round, as
+// Poll does, whatever Params.Points are, and returns Moved if something happened, else Again, or Done while nothing is
+// pending.
 func (e *Engine) Turn(*Task) Status {
 	vp := e.here()
 	switch {
@@ -40,18 +40,19 @@ func (e *Engine) Turn(*Task) Status {
 	return Again
 }
 
-// here is the virtual processor of the caller; -1: it is on none, or the engine has one queue only.
+// here returns the virtual processor of the caller; -1: the caller is on none, or the engine has one queue only.
 func (e *Engine) here() int {
 	if a := e.attached.Load(); a != nil && len(e.tree.Load().ways) > 0 {
-		return a.s.CurrentVP()
+		return a.scheduler.CurrentVP()
 	}
 	return -1
 }
 
-// poll makes the round of a virtual processor; vp < 0: of a poller that is on none.
+// poll makes the round of a virtual processor; vp < 0: that of a poller that is on none.
 func (e *Engine) poll(vp int) roundOutcome { return e.visit(vp, false) }
 
-// visit is poll; whole: it comes to all queues on the way, and skips none for this round.
+// visit is poll. whole: it visits all queues from the leaf to the root, also those that are not due in this round. It
+// then calls the functions of Then that are due.
 func (e *Engine) visit(vp int, whole bool) roundOutcome {
 	var out roundOutcome
 	if tr := e.tree.Load(); uint(vp) < uint(len(tr.ways)) {
@@ -65,7 +66,7 @@ func (e *Engine) visit(vp int, whole bool) roundOutcome {
 	return out
 }
 
-// own visits the leaf of a virtual processor, and nothing else.
+// own makes a round of the leaf of a virtual processor alone.
 func (e *Engine) own(vp int) roundOutcome {
 	way := e.tree.Load().way(vp)
 	if way == nil {
@@ -93,7 +94,7 @@ func (e *Engine) inHandler() bool {
 	return false
 }
 
-// tasks tells whether any main list has a task.
+// tasks tells whether any queue has a task.
 func (e *Engine) tasks() bool {
 	return slices.ContainsFunc(e.queues(), func(q *Queue) bool { return q.length() != 0 || !q.submitted.empty() })
 }
@@ -101,7 +102,7 @@ func (e *Engine) tasks() bool {
 // queues lists all queues.
 func (e *Engine) queues() []*Queue { return e.tree.Load().queues }
 
-// settle has the queues that a virtual processor visits (vp < 0: all) settled.
+// settle settles the queues that a virtual processor visits (vp < 0: all). See mark.
 func (e *Engine) settle(vp int) {
 	for _, n := range e.tree.Load().visits(vp) {
 		n.queue.settle()

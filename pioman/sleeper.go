@@ -7,34 +7,33 @@ import (
 	"github.com/pm2-go/pm2/asm"
 )
 
-// kernelSleeper puts one OS thread at a time to sleep in the kernel, for the whole engine.
+// kernelSleeper lets one OS thread at a time, the holder, sleep in the kernel for the whole engine.
 // README.md has the protocol.
 type kernelSleeper struct {
-	e       *Engine
-	holder  atomic.Uintptr           // asm.G of the one that sleeps or prepares to, 0: none
-	sleeps  atomic.Uint32            // how often a holder has left
+	engine  *Engine
+	holder  atomic.Uintptr           // asm.G of the goroutine that sleeps or prepares to, 0: none
+	sleeps  atomic.Uint32            // how often a holder has left; evict reads it
 	sources atomic.Pointer[[]Source] // replaced as a whole under mu
 	kernel  atomic.Pointer[sleepSet] // nil before its first use, and after close
-	armed   []Source                 // the holder's: to be disarmed
+	armed   []Source                 // that disarm is to disarm; only the holder uses it
 
 	mu     latch
-	closed bool
+	closed bool // under mu
 }
 
-// vpSleeper is the face of an engine's sleeper that the scheduler sees: it has the methods of sched.Sleeper, by which the
-// LWP of an idle VP blocks here.
-type vpSleeper struct{ e *Engine }
+// vpSleeper is an engine's sleeper as a sched.Sleeper, by which the LWP of an idle VP blocks here.
+type vpSleeper struct{ engine *Engine }
 
-// Sleep implements sched.Sleeper. It sleeps again after a sleep whose time is over, because there are Blind tasks, and
-// that found nothing: the scheduler would poll hard for a while.
+// Sleep implements sched.Sleeper. A sleep that ends by its limit, because there are Blind tasks, is followed by another
+// one if the poll in between finds nothing; a return would make the scheduler poll for a while.
 func (vs vpSleeper) Sleep(order *atomic.Uint32) bool {
-	a := vs.e.attached.Load()
+	a := vs.engine.attached.Load()
 	if a != nil && (a.othersPoll() || a.dedicated != nil || a.goroutinesPoll(asm.Cycles())) {
-		return false // another one polls on, or comes here itself, or the timer polls for it
+		return false // another idle VP, the dedicated progressor, or a goroutine polls
 	}
 	for {
 		woken := readied.Load()
-		n := vs.e.sleeper.sleepAs(forever, true, order, 0)
+		n := vs.engine.sleeper.sleepAs(forever, true, order, 0)
 		if a != nil {
 			a.handOver(woken)
 		}
@@ -45,34 +44,34 @@ func (vs vpSleeper) Sleep(order *atomic.Uint32) bool {
 }
 
 // Wake implements sched.Sleeper.
-func (vs vpSleeper) Wake() { vs.e.sleeper.wake() }
+func (vs vpSleeper) Wake() { vs.engine.sleeper.wake() }
 
-// sleep blocks the OS thread until a source or wake announces something, at most
-// for limit. It is refused at once if nothing is pending, or if there is a sleeper
-// already, which then takes a fresh look, because what the caller saw last
-// may be newer than what the sleeper armed for.
+// sleep blocks the OS thread until a source or wake announces something, for at most
+// limit. It is refused at once if nothing is pending, or if there is a sleeper
+// already. That one it wakes, to look again: the state that the caller has seen
+// may be newer than the state for which the sleeper has armed the sources.
 func (s *kernelSleeper) sleep(limit time.Duration) slept {
-	var own atomic.Uint32 // never changed: a waker means the sleeper, whichever thread that is
-	return s.sleepAs(limit, true, &own, 0)
+	var word atomic.Uint32 // never changed: wakers wake the sleeper, whichever thread that is
+	return s.sleepAs(limit, true, &word, 0)
 }
 
-// sleepAs is sleep for a caller that sleeps only as long as *own is asleep. A waker changes *own first. The
-// wake itself may be lost: it ends the sleep of a former holder, which empties the eventfd. But then
-// the change came before that one left, and is seen here.
+// sleepAs is sleep for a caller that is to sleep only while *word is asleep. A waker changes *word before it calls wake.
+// That wake may end the sleep of the holder before the caller, which empties the eventfd; but then
+// the change came before that holder left, and sleepAs sees it.
 //
-// news tells whether anything has happened in the caller's polls. If not, and if nothing was posted, there is nothing
-// for the sleeper to look at afresh: two waiters would keep waking each other for it.
-func (s *kernelSleeper) sleepAs(limit time.Duration, news bool, own *atomic.Uint32, asleep uint32) slept {
-	if s.e.load.view().pending() == 0 {
+// news tells whether anything has happened in the caller's polls. If not, and if nothing was posted, sleepAs does not
+// wake a sleeper that it finds: otherwise two waiters would keep waking each other.
+func (s *kernelSleeper) sleepAs(limit time.Duration, news bool, word *atomic.Uint32, asleep uint32) slept {
+	if s.engine.load.view().pending() == 0 {
 		return refused
 	}
 	if !s.holder.CompareAndSwap(0, asm.G()) {
-		if news || !s.e.load.view().watched() {
+		if news || !s.engine.load.view().watched() {
 			s.wake()
 		}
 		return refused
 	}
-	if own.Load() != asleep {
+	if word.Load() != asleep {
 		s.holder.Store(0)
 		return unready
 	}
@@ -83,45 +82,45 @@ func (s *kernelSleeper) sleepAs(limit time.Duration, news bool, own *atomic.Uint
 	}
 	if found && n != unready {
 		n = arrived
-		s.e.arrivals.Took(asm.Cycles()-began+s.e.window(), s.e.ticks.delay)
+		s.engine.arrivals.Took(asm.Cycles()-began+s.engine.window(), s.engine.ticks.delay)
 	}
 	return n
 }
 
-// look polls everything. true: something happened.
-func (s *kernelSleeper) look() bool { return s.e.poll(-1) == moved }
+// look polls all queues. true: something happened.
+func (s *kernelSleeper) look() bool { return s.engine.poll(-1) == moved }
 
-// armAndSleep is the holder's part; it leaves also if a handler ends the goroutine.
-// It tells whether the sources were armed, so that a poll is due, and whether one poll has
+// armAndSleep is the part of sleepAs in which the caller is the holder; it leaves also if a handler ends the goroutine.
+// It tells whether the sources were armed, so that a poll is due, and whether a poll has
 // found something already.
 func (s *kernelSleeper) armAndSleep(limit time.Duration) (n slept, armed, found bool) {
 	defer func() {
-		s.e.load.wakeUp()
+		s.engine.load.wakeUp()
 		s.sleeps.Add(1)
 		s.holder.Store(0)
-		if a := s.e.attached.Load(); a != nil {
+		if a := s.engine.attached.Load(); a != nil {
 			a.wakeClock()
 		}
 	}()
-	s.e.load.fallAsleep() // from here on posters wake us
-	if out := s.e.poll(-1); out == moved || out == skipped {
+	s.engine.load.fallAsleep() // from here on posters wake the sleeper
+	if out := s.engine.poll(-1); out == moved || out == skipped {
 		return unready, false, false
 	}
-	if s.e.settle(-1); s.e.load.view().pending() == 0 {
-		return unready, false, false // not refused: a poster may have seen us asleep
+	if s.engine.settle(-1); s.engine.load.view().pending() == 0 {
+		return unready, false, false // not refused: a poster may have seen the sleeper asleep, and relied on it
 	}
-	if s.e.hasOneShots() {
-		return unready, false, false // a round is bounded: this one has not come to all that is to be run
+	if s.engine.hasOneShots() {
+		return unready, false, false // a round is bounded: the poll has not run all OneShot tasks
 	}
 	n, found = s.watch(limit)
 	return n, true, found
 }
 
-// watch arms all sources, sleeps unless one says that something is there, and disarms them.
-// It handles what has ended the sleep before it disarms: that need not wait for the system
-// calls of Disarm, and the poll that is due after them finds what arrived meanwhile.
+// watch arms all sources, sleeps unless one of them has something already, and disarms them.
+// It polls before it disarms, so that the arrival that has ended the sleep need not wait for the system
+// calls of Disarm; the poll that is due after them finds what has arrived meanwhile.
 func (s *kernelSleeper) watch(limit time.Duration) (n slept, found bool) {
-	if s.e.params.SpareLWPs == 0 && s.e.attached.Load() != nil {
+	if s.engine.params.SpareLWPs == 0 && s.engine.attached.Load() != nil {
 		return s.pause(), false
 	}
 	list := s.list()
@@ -138,12 +137,13 @@ func (s *kernelSleeper) watch(limit time.Duration) (n slept, found bool) {
 		n = s.block(limit, len(list) > 0)
 	}
 	if n == disturbed {
-		s.e.load.wakeUp() // from here on a poster need not wake us
+		s.engine.load.wakeUp() // from here on a poster need not wake the sleeper
 		found = s.look()
 	}
 	return n, found
 }
 
+// disarm disarms the sources that watch has armed.
 func (s *kernelSleeper) disarm() {
 	for _, src := range s.armed {
 		src.Disarm()
@@ -154,9 +154,9 @@ func (s *kernelSleeper) disarm() {
 // shortestPause is the least IdleGap for which an idle processor sleeps between two polls.
 const shortestPause = 50 * time.Microsecond
 
-// pause is the sleep between two polls of a poller that must not block until something comes.
+// pause is the sleep between two polls where no thread may block until something comes (Params.SpareLWPs 0).
 func (s *kernelSleeper) pause() slept {
-	d := max(s.e.params.IdleGap, shortestPause)
+	d := max(s.engine.params.IdleGap, shortestPause)
 	if k := s.kernel.Load(); k != nil {
 		return k.pause(d)
 	}
@@ -164,19 +164,21 @@ func (s *kernelSleeper) pause() slept {
 	return undisturbed
 }
 
+// block sleeps until a source or a waker ends the sleep, for at most limit. announced: there are sources. Without them,
+// and while there are Blind tasks, it sleeps for blindPeriod at most.
 func (s *kernelSleeper) block(limit time.Duration, announced bool) slept {
-	period := s.e.params.blindPeriod
-	if s.e.blind.Load() != 0 || !announced && s.e.tasks() {
+	period := s.engine.params.blindPeriod
+	if s.engine.blind.Load() != 0 || !announced && s.engine.tasks() {
 		limit = min(limit, period)
 	}
 	if k := s.kernel.Load(); k != nil {
 		return k.wait(limit)
 	}
-	sleepCPU(min(limit, period)) // the kernel has refused us its descriptors
+	sleepCPU(min(limit, period)) // the kernel has refused the descriptors
 	return undisturbed
 }
 
-// wake makes the sleep in progress, or the next one, return. From anywhere.
+// wake makes the sleep in progress, or the next one, return. Any thread, goroutine, handler or hook may call it.
 func (s *kernelSleeper) wake() {
 	if k := s.kernel.Load(); k != nil {
 		k.wake()
@@ -198,7 +200,8 @@ func (s *kernelSleeper) evict() {
 	}
 }
 
-// open opens the kernel's descriptors, unless they are: at the first source, attachment, or explicit waiter that sleeps.
+// open opens the kernel's descriptors, if they are not open: at the first source, attachment, or explicit waiter that
+// sleeps.
 func (s *kernelSleeper) open() error {
 	if s.kernel.Load() != nil {
 		return nil
@@ -208,7 +211,7 @@ func (s *kernelSleeper) open() error {
 	return s.opened()
 }
 
-// opened is open; under mu.
+// opened is open for the holder of mu.
 func (s *kernelSleeper) opened() error {
 	switch {
 	case s.closed:
@@ -223,8 +226,8 @@ func (s *kernelSleeper) opened() error {
 	return err
 }
 
-// close lets go of all sources and of the kernel's descriptors, for an engine that is being closed. A waiter that still
-// sleeps on them leaves: no waker finds them any more.
+// close forgets all sources and closes the kernel's descriptors, for an engine that is being closed. It makes a waiter
+// that still sleeps on them leave, since no waker finds them any more.
 func (s *kernelSleeper) close() {
 	s.mu.lock()
 	s.closed = true

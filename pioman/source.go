@@ -7,24 +7,23 @@ import (
 	"github.com/pm2-go/pm2/asm"
 )
 
-// Source lets an idle process sleep in the kernel until something happens on a
-// network. Arm and Disarm are called by one thread at a time, in turn; they must
-// not block and must not call the engine.
+// Source announces arrivals of a network, so that an idle process can sleep in the kernel. The engine's sleeper calls Arm
+// and Disarm, one thread at a time, in turn; they must not block and must not call the engine.
 type Source interface {
-	// Descriptor is the file descriptor to watch, >= 0, constant: readable once
-	// something happened after Arm.
+	// Descriptor returns the file descriptor to watch, 0 or more, always the same one. It is readable once
+	// something has happened after Arm.
 	Descriptor() int
-	// Arm asks for an announcement. false: something is there already, so do not
-	// sleep. Every Arm is followed by a Disarm, also one that said false, unless the
+	// Arm asks for an announcement. It returns false if something has happened already: then the sleeper does not
+	// sleep. A Disarm follows each Arm, also one that has returned false, unless the
 	// source is removed in between.
 	Arm() bool
-	// Disarm ends that and empties what Arm made readable. A poll follows.
+	// Disarm ends the announcement, and makes the descriptor unreadable again. A poll follows.
 	Disarm()
 }
 
 // AddSource makes the engine watch a source whenever it sleeps in the kernel. The descriptor must stay
-// open until RemoveSource. ErrSource if the kernel cannot watch it, or if it is watched already;
-// ErrClosed.
+// open until RemoveSource. It does not block, and is allowed inside handlers. ErrSource: the kernel cannot watch the
+// descriptor, or watches it already; ErrClosed.
 func (e *Engine) AddSource(src Source) error {
 	if src == nil {
 		return fmt.Errorf("add source: nil: %w", ErrSource)
@@ -68,13 +67,13 @@ func (e *Engine) RemoveSource(src Source) {
 	if !known {
 		return
 	}
-	if s.holder.Load() == asm.G() { // a handler that the sleeper runs, perhaps before it has disarmed all: it is not to disarm this one
+	if s.holder.Load() == asm.G() { // the caller is a handler that the sleeper runs, perhaps before it has disarmed all sources
 		s.armed = slices.DeleteFunc(slices.Clone(s.armed), this)
 	}
 	s.evict()
 }
 
-// list returns the sources; never changed in place.
+// list returns the sources. Its elements do not change.
 func (s *kernelSleeper) list() []Source {
 	if l := s.sources.Load(); l != nil {
 		return *l

@@ -2,7 +2,8 @@ package pioman
 
 import "github.com/pm2-go/pm2/internal/serial"
 
-// State is the state of a Task. A task is a serial function, as a tasklet is: package internal/serial has the drawing.
+// State is the state of a Task. A task is a serial function, as a tasklet is (package internal/serial): S, Q, R, K are
+// the bits of its word.
 //
 //	          Submit                first poll             Done; one-shot ran; panic
 //	Idle ──────────────▶ Scheduled ────────────▶ Running ─────────────────────▶ Idle
@@ -12,17 +13,16 @@ import "github.com/pm2-go/pm2/internal/serial"
 //	Cancelled ◀────────── Cancelling (Q K) or (R K)
 //	 (K)         dropped by a poller, or by Cancel itself
 //
-// In StateIdle and StateCancelled a task is inactive: the engine has forgotten it, its memory is the owner's, and
+// In StateIdle and StateCancelled a task is inactive: the engine has no reference to it, its memory is the owner's, and
 // it may be submitted. In the other states it is linked into a queue.
 type State uint32
 
-// The states of a Task. Running means that a poller has taken it up: its handler
-// runs at this moment, or will be polled again. A repeat task stays Running from
-// its first poll to its end, so that polling it writes no shared word.
+// The states of a Task. A Repeat task stays in StateRunning from its first poll to its end, so that a poll of it writes
+// no shared word.
 const (
 	StateIdle       State = iota // in no queue: not submitted yet, or its handler has ended it
 	StateScheduled               // submitted, not yet polled
-	StateRunning                 // polled at least once
+	StateRunning                 // polled at least once: its handler runs, or will be polled again
 	StateCancelling              // Cancel was called; the task is still linked
 	StateCancelled               // Cancel or Close ended it
 )
@@ -40,12 +40,13 @@ func (state State) String() string {
 // Inactive tells whether a task in this state is its owner's alone: the engine holds no reference to it.
 func (state State) Inactive() bool { return state == StateIdle || state == StateCancelled }
 
-// taskState is the state as a serial function.
+// taskState is the word of a task, with its transitions.
 //
-// The owner of the task calls schedule, which races with another schedule. The holder of the queue calls take, end and
-// drop; any thread may call cancel. end and drop are plain stores: only the holder ends what was scheduled.
+// Submitters call schedule, several of them perhaps at the same time. The holder of the queue calls take, end and
+// drop; any thread may call cancel. end and drop are plain stores, since only the holder ends a scheduled task.
 type taskState struct{ serial.Word }
 
+// state returns the present state.
 func (ts *taskState) state() State {
 	switch now := ts.Load(); {
 	case now.Has(serial.Killed) && now.Over():
@@ -63,7 +64,7 @@ func (ts *taskState) state() State {
 // inactive tells whether the task is its owner's alone.
 func (ts *taskState) inactive() bool { return ts.Load().Over() }
 
-// schedule claims an inactive task for a queue; false if it is in one.
+// schedule claims an inactive task for a queue; false: it is in one.
 func (ts *taskState) schedule() bool {
 	for {
 		now := ts.Load()
@@ -73,8 +74,8 @@ func (ts *taskState) schedule() bool {
 	}
 }
 
-// take begins a poll; false if the task is to be dropped instead. A cancel that comes between the look
-// and the store is overwritten, as if it had come while the handler runs: Cancel asks again until the task is inactive.
+// take begins a poll; false: the task is to be dropped instead. A cancel between the load and the store is overwritten;
+// that does no harm, since Cancel calls cancel again until the task is inactive.
 func (ts *taskState) take() bool {
 	now := ts.Load()
 	if now.Has(serial.Running | serial.Killed) {
@@ -85,10 +86,10 @@ func (ts *taskState) take() bool {
 	return run
 }
 
-// cancelling tells the holder that Cancel or Close asked for the end of the task.
+// cancelling tells the holder whether Cancel or Close has asked for the end of the task.
 func (ts *taskState) cancelling() bool { return ts.Load().Has(serial.Killed) }
 
-// cancel asks for the end; false if the task is inactive, so that there is nothing to end.
+// cancel asks for the end of the task; false: it is inactive.
 func (ts *taskState) cancel() bool {
 	for {
 		now := ts.Load()

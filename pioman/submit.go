@@ -6,9 +6,9 @@ import (
 	"github.com/pm2-go/pm2/asm"
 )
 
-// Submit puts a task into its queue, where it is polled soon if requests are pending
-// (Need), or if it is OneShot. It allocates nothing and never blocks; it is allowed
-// inside handlers and hooks. ErrScheduled if the task is in a queue (a handler
+// Submit puts a task into a queue: that of Task.SetCPUs, or the root's. Pollers poll it soon if requests are pending
+// (Need), or if it is OneShot. Submit allocates nothing and never blocks; it is allowed
+// inside handlers and hooks. Errors: ErrScheduled if the task is in a queue (a handler
 // that wants to run again returns Again), ErrNotInitialised, ErrClosed.
 func (e *Engine) Submit(t *Task) error {
 	if err := e.claim(t); err != nil {
@@ -19,7 +19,7 @@ func (e *Engine) Submit(t *Task) error {
 	return nil
 }
 
-// claim makes an inactive task the caller's to put into a queue.
+// claim claims an inactive task for its caller, which then puts it into a queue.
 func (e *Engine) claim(t *Task) error {
 	if t == nil || t.fn == nil {
 		return fmt.Errorf("submit: %w", ErrNotInitialised)
@@ -39,29 +39,29 @@ func (e *Engine) put(t *Task, q *Queue, tr *taskTree) {
 		t.queue.Store(q)
 	}
 	opt := t.opt
-	e.tally(opt, 1) // before the push: the poller that ends the task takes it back
+	e.countBlind(opt, 1) // before the push: the poller that ends the task takes it back
 	q.tell(push)
 	q.submitted.push(t) // from here on t may run, end, and be reused
 	e.announce(q, opt)
-	if q != e.root && e.tree.Load() != tr { // Attach may have looked before the push
+	if q != e.root && e.tree.Load() != tr { // Attach may have emptied q before the push
 		e.rehome(q)
 	}
-	if e.closed.Load() { // Close likewise
+	if e.closed.Load() { // Close may have cancelled all tasks before the push
 		e.reap()
 	}
 }
 
-// announce sees to it that a poller comes for what was just put within its reach.
+// announce makes a poller come for a task that was just put into q.
 func (e *Engine) announce(q *Queue, opt Options) {
 	if opt&Repeat == 0 && !q.mark.isSet() {
-		e.Need() // before: the holder that clears the mark calls Done
+		e.Need() // before set: a holder that clears the mark calls Done
 		if !q.mark.set() {
 			e.Done()
 		}
 		return
 	}
 	v := e.load.view()
-	if opt&Repeat != 0 || v.asleep() { // the sleeper has not seen the task, if the queue was counted before
+	if opt&Repeat != 0 || v.asleep() { // the sleeper may have polled before the task was pushed
 		v = e.load.posted()
 	}
 	if v.asleep() {
@@ -69,19 +69,20 @@ func (e *Engine) announce(q *Queue, opt Options) {
 	}
 }
 
-// tally counts the tasks that keep idle processors, and waiters, from sleeping for long. The first one wakes a sleeper,
-// which does not reckon with it: that marks itself asleep before it looks at the count.
-func (e *Engine) tally(opt Options, n int32) {
+// countBlind counts the Blind tasks: while there are some the sleeper sleeps for blindPeriod at most. The first one wakes a
+// sleeper, which may have read the count before: it marks itself asleep before it reads the count.
+func (e *Engine) countBlind(opt Options, n int32) {
 	if opt&Blind != 0 && e.blind.Add(n) == n && e.load.view().asleep() {
 		e.sleeper.wake()
 	}
 }
 
-// Need announces that something is pending: until the matching Done, hooks poll, and idle virtual
+// Need announces that a request is pending: until the matching Done, hooks poll, and idle virtual
 // processors watch the sources. The caller decides what counts as one request: package nmad counts a
-// gate with requests under way once, however many these are; a waiter that has parked counts itself
-// (Completion.Wait). One atomic addition; the first request that a plain goroutine posts while every
-// virtual processor sleeps also wakes one (a few microseconds). Allowed inside handlers and hooks.
+// gate with requests under way once, however many these are; a waiter that sleeps counts itself
+// (Completion.Wait). Need is one atomic addition; the first request that a plain goroutine posts while all
+// virtual processors sleep also wakes one (a few microseconds). It never blocks, and is allowed inside handlers and
+// hooks.
 func (e *Engine) Need() {
 	if e.watch != nil {
 		e.watch(nil, count)
@@ -91,7 +92,8 @@ func (e *Engine) Need() {
 	}
 }
 
-// Done ends what Need began. One atomic addition.
+// Done announces that a request is not pending any more, once for each Need. It is one atomic addition, and allowed where
+// Need is. A Done without a Need changes nothing, and the engine reports it to the log package (ErrUnderflow).
 func (e *Engine) Done() {
 	if e.watch != nil {
 		e.watch(nil, count)
@@ -102,29 +104,31 @@ func (e *Engine) Done() {
 	}
 }
 
-// admit is Need of a waiter that is going to sleep, or of a function, and dismiss its Done: idle VPs poll without a pause
-// meanwhile.
+// admit is Need for a waiter that is going to sleep, or for a function of Then. Until dismiss idle VPs poll without a
+// pause.
 func (e *Engine) admit() {
 	e.waiters.Add(1)
 	e.Need()
 }
 
+// dismiss is the Done of admit.
 func (e *Engine) dismiss() {
 	e.waiters.Add(-1)
 	e.Done()
 }
 
-// Pending returns how many requests are pending: those needed, and one for each queue that has OneShot tasks to run. Of a
-// queue that another thread holds it may be one too many.
+// Pending returns how many requests are pending: those of Need, and one for each queue that has OneShot tasks to run. For
+// each queue that another thread holds it may count one too many.
 func (e *Engine) Pending() int {
 	e.settle(-1)
 	return int(e.load.view().pending())
 }
 
-// wakePoller sees to it that a poller comes for what was just posted. A poster that carries a virtual processor of a
-// hooked engine wakes no other one: that processor is awake, and its own hooks poll before it sleeps; the kick sees to it
-// that its timer ticks. A goroutine wakes nothing either, where goroutines poll and the progressor watches: the poster
-// mostly polls next; else it wakes the sleeper, or the progressor. An explicit engine wakes no poller: its waiters poll.
+// wakePoller makes a poller come for a request that was just posted; v is the load word after it. A poster that carries a
+// virtual processor of a hooked engine wakes no other thread: its processor is awake, and its own hooks poll before it
+// sleeps; the kick makes its timer tick. A goroutine wakes the sleeper, or the progressor; but where goroutines poll and
+// the progressor watches it wakes nothing, since the poster itself mostly polls next. Of an explicit engine wakePoller
+// wakes no poller: its waiters poll.
 func (e *Engine) wakePoller(v view) {
 	if v.watched() {
 		e.load.outdate()
@@ -137,7 +141,7 @@ func (e *Engine) wakePoller(v view) {
 		a.dedicated.wake()
 		return
 	}
-	switch vp := a.s.CurrentVP(); {
+	switch vp := a.scheduler.CurrentVP(); {
 	case vp < 0 && v.asleep() && calls.GoroutinesPoll(asm.Cycles()) == 0:
 		e.sleeper.wake()
 	case vp < 0:
@@ -148,6 +152,6 @@ func (e *Engine) wakePoller(v view) {
 	case v.asleep():
 		a.wakeClock()
 	default:
-		a.s.Kick(vp)
+		a.scheduler.Kick(vp)
 	}
 }

@@ -145,7 +145,7 @@ func (h *byHand) NumVP() int                  { return h.vps }
 func (h *byHand) CurrentVP() int              { return int(h.current.Load()) }
 func (h *byHand) Kick(vp int)                 { h.kicks.Add(1); h.kicked.Store(int64(vp)) }
 func (h *byHand) SetSleeper(s sched.Sleeper)  { h.sleeper.Store(box{s}) }
-func (h *byHand) Shared() bool                { return h.shared }
+func (h *byHand) SharedCPUs() bool            { return h.shared }
 func (h *byHand) Idle(int) (idle, awake bool) { return true, true }
 func (h *byHand) Queues() []*sched.Queue      { return h.queues }
 

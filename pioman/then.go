@@ -8,18 +8,18 @@ import (
 	"github.com/pm2-go/pm2/asm"
 )
 
-// Then makes a poller of e call fn, with the status, once any of bits is set, instead of waking a waiter. The poller calls
-// it exactly once, outside of every lock and queue: at the end of the round in which a handler has set the bits, or, if
-// another caller has set them, in its next round. e nil: Default. The functions of one engine are called one after the
+// Then makes a poller of e call fn, with the status, once any of bits is set; it wakes no waiter. The poller calls
+// fn exactly once, outside of every lock and queue: at the end of the round in which a handler has set the bits, or, if
+// another thread has set them, of its next round. e nil: Default. Pollers call the functions of one engine one after the
 // other, in the order in which they became due.
 //
 // fn may submit tasks, signal, start requests, and use Then again; it must not block, and a wait inside fails with
 // ErrInHandler. It must be short, as a handler must. If it panics, or ends its goroutine, the engine reports that and goes
-// on. Then itself allocates nothing, and may be called in a handler or a hook.
+// on. Then itself allocates nothing but, rarely, parkers, and may be called in a handler or a hook.
 //
-// Until fn begins it counts as a pending request, and the completion must not be reused; an owner that only wants to get
-// rid of it signals a bit of its own. After e is closed, Signal itself calls the functions that it makes due. The errors
-// are ErrNoBits, and ErrNotInitialised without a function.
+// Until fn has begun it counts as a pending request, and the owner must not reuse the completion; an owner that gives up
+// signals a bit of its own. After e is closed, Signal itself calls the functions that it makes due. Errors: ErrNoBits, and
+// ErrNotInitialised without a function.
 func (c *Completion) Then(e *Engine, bits uint32, fn func(status uint32)) error {
 	switch {
 	case bits == 0:
@@ -38,22 +38,24 @@ func (c *Completion) Then(e *Engine, bits uint32, fn func(status uint32)) error 
 	return nil
 }
 
-// due are the functions whose bits are set, as parkers.
+// due is the list of the functions of Then whose bits are set, as parkers.
 //
 //	in the list of a completion ───▶ due ───────────────▶ called, its parker free
-//	     fire: a signaller, or a leaver  │ callDue: a poller
-//	                                     └── called by fire, if the engine is closed
+//	     fire: the holder of that list   │ callDue: a poller
+//	                                     └── callDue: fire itself, if the engine is closed
 //
-// Close waits until none is due and none is being called. Later a signaller that has pushed, and then finds closed, calls
-// them itself, or finds another holder: that one looks for more once it has let go of holder. (testdata/spin/then.pml)
+// Close waits until no function is due and none runs. A signaller that pushes one later, and then finds the engine
+// closed, calls it itself, or finds another holder, which looks for more after it has cleared holder.
+// (testdata/spin/then.pml)
 type due struct {
-	head   atomic.Uint32  // index of the newest, 0: none; signallers push, the holder takes all
-	holder atomic.Uintptr // asm.G of the poller that calls them, 0: none
+	head   atomic.Uint32  // index of the newest parker, 0: none; fire pushes, the holder takes all
+	holder atomic.Uintptr // asm.G of the goroutine that calls the functions, 0: none; a try-lock
 }
 
-// busy tells whether there are some, or one is being called.
+// busy tells whether a function is due, or runs.
 func (d *due) busy() bool { return d.head.Load() != 0 || d.holder.Load() != 0 }
 
+// push puts the function of a parker into the list. From then on its parker may serve another waiter.
 func (d *due) push(p *parker) {
 	for {
 		h := d.head.Load()
@@ -64,9 +66,9 @@ func (d *due) push(p *parker) {
 	}
 }
 
-// fire makes the function of a parker due. For the caller that holds p; from the push on another one may use it.
+// fire makes the function of a parker due. The caller holds the list that p is in, or has p in none.
 func (p *parker) fire(status uint32) {
-	e := p.e.Load()
+	e := p.engine.Load()
 	p.status = status
 	p.listed.Store(false)
 	e.due.push(p)
@@ -78,8 +80,8 @@ func (p *parker) fire(status uint32) {
 	}
 }
 
-// callDue calls the functions that are due, but not those that become due meanwhile, unless the engine is
-// closed: then no other round follows. It skips them while another poller calls some.
+// callDue calls the functions that are due. It leaves those that become due meanwhile to the next round, unless the
+// engine is closed, and no round follows. If another thread calls functions at this moment callDue returns skipped.
 func (e *Engine) callDue() (out roundOutcome) {
 	for e.due.head.Load() != 0 {
 		if e.due.holder.Load() != 0 || !e.due.holder.CompareAndSwap(0, asm.G()) {
@@ -93,15 +95,15 @@ func (e *Engine) callDue() (out roundOutcome) {
 	return out
 }
 
-// callAll is the holder's.
+// callAll takes the list and calls its functions, the oldest first. The caller is the holder, and is not after it.
 func (e *Engine) callAll() {
-	list := uint32(0) // the oldest first
+	list := uint32(0)
 	for i := e.due.head.Swap(0); i != 0; {
 		p := parking.at(i)
 		i, p.link, list = p.link, list, i
 	}
 	defer func() {
-		for list != 0 { // a function has ended the goroutine: the others stay due
+		for list != 0 { // a function has ended the goroutine: the other functions stay due
 			p := parking.at(list)
 			list = p.link
 			e.due.push(p)
@@ -117,7 +119,7 @@ func (e *Engine) callAll() {
 	}
 }
 
-// call calls one function, whatever becomes of it.
+// call calls one function, and reports a panic, or the end of the goroutine.
 func (e *Engine) call(fn func(uint32), status uint32) {
 	returned := false
 	defer func() {

@@ -8,12 +8,11 @@ import (
 	"github.com/pm2-go/pm2/sched"
 )
 
-// CompletionCase is a case of marcel.Select for a Completion. It is a value: it may be copied, and its
-// methods may be called on the copy.
+// CompletionCase is a case of marcel.Select for a Completion. It is a value, and may be copied.
 type CompletionCase struct {
-	c    *Completion
-	e    *Engine
-	bits uint32
+	completion *Completion
+	engine     *Engine
+	bits       uint32
 }
 
 var (
@@ -21,13 +20,13 @@ var (
 	_ marcel.Poller = CompletionCase{}
 )
 
-// Case returns a case for Select, which can be taken once any of bits is set, or the engine is closed.
-// After that Wait returns at once and tells which. e is the engine that makes the progress, nil:
+// Case returns the case of a marcel.Select that can be taken once any of bits is set, or the engine is closed.
+// Then Wait returns at once, and tells which of the two. e is the engine that makes the progress, nil:
 // Default.
 //
 // Any number of Selects and Waits may wait for one completion. Select panics with ErrInHandler
-// inside a handler of e, and with ErrNoBits. While it waits the request counts
-// as pending. A hooked engine leaves the polling to the hooks; else Select polls itself,
+// inside a handler of e, and with ErrNoBits if bits is 0. A waiting Select counts as a pending request.
+// If the engine is hooked Select leaves the polling to the hooks; else it polls itself,
 // for 1.5 ms all the time, then every 50 us.
 func (c *Completion) Case(e *Engine, bits uint32) CompletionCase {
 	if e == nil {
@@ -41,15 +40,16 @@ func (x CompletionCase) Try() bool {
 	if x.over() {
 		return true
 	}
-	x.e.Poll()
+	x.engine.Poll()
 	return x.over()
 }
 
-func (x CompletionCase) over() bool { return x.c.Test(x.bits) || x.e.closed.Load() }
+// over tells whether the case can be taken.
+func (x CompletionCase) over() bool { return x.completion.Test(x.bits) || x.engine.closed.Load() }
 
-// Poll is for Select.
+// Poll is for Select: it polls an engine that is not hooked.
 func (x CompletionCase) Poll() bool {
-	e := x.e
+	e := x.engine
 	if e.closed.Load() || e.attached.Load() != nil {
 		return false
 	}
@@ -59,8 +59,8 @@ func (x CompletionCase) Poll() bool {
 	return true
 }
 
-// Enlist is for Select. The caller stands in line on a parker's semaphore: a
-// signaller knows nothing of Selects.
+// Enlist is for Select. It enters the queue of a parker's semaphore, so that a
+// signaller wakes a Select as it wakes a Wait.
 func (x CompletionCase) Enlist(w *sched.Waiter) bool { return x.EnlistFor(w, Reason{}) }
 
 // EnlistFor is Enlist for a reason that Waiters gives.
@@ -68,41 +68,40 @@ func (x CompletionCase) EnlistFor(w *sched.Waiter, why Reason) bool {
 	if x.over() {
 		return false
 	}
-	check := wait{e: x.e, c: x.c, want: want{bits: x.bits}}
+	check := wait{engine: x.engine, completion: x.completion, want: want{bits: x.bits}}
 	if err := check.check(); err != nil {
 		panic(fmt.Errorf("pioman: Select: %w", err))
 	}
-	p := parking.get(x.e)
+	p := parking.get(x.engine)
 	p.prepare(onSemaphore, false)
-	if x.c.enlist(p, check.want) {
+	if x.completion.enlist(p, check.want) {
 		if p.sem.Case().Enlist(w) {
-			x.e.admit()
+			x.engine.admit()
 			p.note(&why, asm.Cycles())
 			w.SetNote(p)
 			return true
 		}
-		x.c.withdraw(p)
+		x.completion.withdraw(p)
 	}
 	p.cancel()
 	parking.put(p)
 	return false
 }
 
-// Withdraw is for Select. If the parker's wake was not what won, its unit is still
-// there, or on its way.
+// Withdraw is for Select. If w has not won by the parker's wake it cancels the sleep, and takes the unit of a late wake.
 func (x CompletionCase) Withdraw(w *sched.Waiter) {
 	p := w.Note().(*parker)
 	w.SetNote(nil)
 	p.sem.Case().Withdraw(w)
-	x.c.withdraw(p)
+	x.completion.withdraw(p)
 	if !w.Won() {
 		p.cancel()
 	}
 	p.unnote()
-	e := p.e.Load() // of Enlist: a caller may name another one by now
+	e := p.engine.Load() // the engine of Enlist: the caller's case may name another one by now
 	parking.put(p)
 	e.dismiss()
 }
 
-// Taken tells Select whether the completion is over. A waker may also wake a parker only to make it look again.
+// Taken tells Select whether the case can be taken: a parker may also be woken only to look again.
 func (x CompletionCase) Taken(*sched.Waiter) bool { return x.over() }

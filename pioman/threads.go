@@ -2,9 +2,8 @@ package pioman
 
 import "github.com/pm2-go/pm2/marcel"
 
-// What the engine needs of marcel, beside a case for its Select (thread_case.go): both serve threads and plain goroutines
-// alike, and start no scheduler.
+// These types of marcel serve threads and plain goroutines alike, and start no scheduler.
 type (
-	semaphore = marcel.Semaphore // what a passive waiter sleeps on: one at a time
-	mutex     = marcel.Mutex     // guards what is changed rarely; never held while a handler runs
+	semaphore = marcel.Semaphore // on which one waiter sleeps: see parker
+	mutex     = marcel.Mutex     // for Attach, Enable, stop and Close; never held while a handler runs
 )

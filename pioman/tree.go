@@ -9,12 +9,12 @@ import (
 	"github.com/pm2-go/pm2/sched/topo"
 )
 
-// CPUSet is a set of processors by the numbers that the system gives them. Empty: any.
+// CPUSet is a set of processors, by the numbers that the system gives them. For SetCPUs the empty set stands for all.
 type CPUSet = topo.CPUSet
 
-// taskTree is the queues of an engine (PIOMan: Trahay & Denis, 2009). It is the scheduler's tree: a queue hangs on each of its
-// run queues (sched.Scheduler.Queues), one for each item of the machine's topology that has siblings, down to the virtual
-// processors. On no scheduler, and on one with a single virtual processor, it is the root alone.
+// taskTree is the queues of an engine (PIOMan: Trahay & Denis, 2009). It has the shape of the scheduler's tree of run
+// queues (sched.Scheduler.Queues): one queue for each item of the machine's topology that has siblings, down to the
+// virtual processors. Without a scheduler, and with a single virtual processor, it is the root alone.
 //
 //	         root                    tasks that may run anywhere: the root's queue,
 //	      /        \                 the same in every tree of an engine
@@ -24,10 +24,10 @@ type CPUSet = topo.CPUSet
 //
 // # Which processor visits which queue
 //
-// A round of a virtual processor goes from its leaf to the root. If k children of an item have polled lately, each of them
-// visits the item in every k-th round, multiplied up the path, so that an item sees about one visit per round of all that
-// is below it. Processors that sleep or compute do not count: a poller that is alone in its part of the machine visits all
-// of its path in every round, and messages do not wait for visits that will not come.
+// A round of a virtual processor goes from its leaf to the root. If k children of an item have polled lately, a virtual
+// processor visits the item in every k-th of its rounds; on the way up the factors are multiplied. So an item gets about
+// one visit while each processor below it makes one round. Processors that sleep or compute do not count: a poller that
+// is alone in its part of the machine visits its whole path in every round.
 //
 // # No task starves
 //
@@ -36,60 +36,61 @@ type CPUSet = topo.CPUSet
 //
 //  1. A poller on no virtual processor (a goroutine, the Sleeper, any poller of an engine
 //     that is not hooked) visits every queue in every round.
-//  2. A queue below which some virtual processor makes rounds is visited by that one: the
-//     leaf in every round, an item above in one of so many as there are
-//     processors below it.
-//  3. A queue below which none makes rounds is neglected: its processors sleep,
+//  2. If some virtual processor below a queue makes rounds it visits the queue: its
+//     leaf in every round, an item above in one of so many rounds as there are
+//     processors below the item.
+//  3. If none makes rounds the queue is neglected: its processors sleep,
 //     compute, are disabled or in a blocking call. The survey finds it by their counts of
 //     rounds, and visits it. Every poller makes a survey in every sixty-fourth of
 //     its rounds, and the timer hook at every tick, unless one was made in the
 //     last 100 us.
 //
 // By 3 no queue depends on its own processors, nor on the timer; by 1 the Sleeper has
-// seen all of them before it sleeps.
+// visited all queues before it sleeps.
+//
+// The slices do not change once the tree is in use; replant makes another tree.
 type taskTree struct {
-	laid     []*sched.Queue // what it hangs on
-	nodes    []*taskNode    // outer ones first: nodes[0] is the root
-	queues   []*Queue       // of nodes
-	ways     [][]*taskNode  // by virtual processor: from the leaf to the root; none if there is the root alone
-	visitors []visitor      // by virtual processor
-	byCPU    []*taskNode    // leaves; nil: no virtual processor there
+	runQueues []*sched.Queue // the scheduler's run queues, in the order of nodes; nil: no scheduler
+	nodes     []*taskNode    // outer ones first: nodes[0] is the root
+	queues    []*Queue       // of nodes
+	ways      [][]*taskNode  // by virtual processor: from the leaf to the root; none if there is the root alone
+	visitors  []visitor      // by virtual processor
+	byCPU     []*taskNode    // by the number of a CPU, its leaf; nil: no virtual processor there
 
 	_        [line]byte
 	surveyed atomic.Int64  // asm.Cycles of the last survey; the poller that makes one writes
-	counting atomic.Uint32 // 1: a survey counts: a try-lock, never spun on
+	counting atomic.Uint32 // 1: a poller makes a survey; a try-lock, on which no poller spins
 	_        [line - 16]byte
 }
 
-// taskNode is a place in the tree with its queue.
+// taskNode is a node of the tree, with its queue.
 type taskNode struct {
 	queue  *Queue
-	up     *taskNode
-	vps    []int
-	cpus   CPUSet // of these
-	others CPUSet // of the tree's other ones
+	up     *taskNode // the parent; nil: it is the root
+	vps    []int     // below it
+	cpus   CPUSet    // of vps
+	others CPUSet    // of the other virtual processors of the tree
 
 	_         [line]byte
-	share     atomic.Uint32 // how many children polled lately, at least 1: the survey writes, rarely
-	neglected atomic.Bool   // no processor below made a round before the last survey
-	live      uint32        // the survey's: children that polled
+	share     atomic.Uint32 // how many children have polled lately, at least 1; the survey writes, rarely, pollers read
+	neglected atomic.Bool   // no processor below has made a round between the last two surveys; the survey writes
+	live      uint32        // children that have polled; only the survey uses it
 	_         [line - 12]byte
 }
 
-// visitor is what a virtual processor counts of its rounds, on lines of its own.
+// visitor counts the rounds of a virtual processor, on cache lines of its own.
 type visitor struct {
-	rounds atomic.Uint32 // its LWP and the timer write, the survey reads
-	seen   uint32        // the survey's: rounds when it last looked
+	rounds atomic.Uint32 // the LWP and the timer write, the survey reads
+	seen   uint32        // rounds at the last survey; only the survey uses it
 	_      [line - 8]byte
 }
 
-// surveyRounds is how many rounds a poller makes between two looks whether a survey
-// is due; a power of two.
+// surveyRounds is how many rounds a poller makes from one call of survey to the next; a power of two.
 const surveyRounds = 64
 
-// plant makes the tree over a scheduler's run queues. Its root is the engine's.
+// plant makes the tree over a scheduler's run queues. Its root has the queue Engine.root.
 func (e *Engine) plant(laid []*sched.Queue) *taskTree {
-	tr := &taskTree{laid: laid, nodes: []*taskNode{{queue: e.root}}}
+	tr := &taskTree{runQueues: laid, nodes: []*taskNode{{queue: e.root}}}
 	tr.surveyed.Store(never)
 	if len(laid) > 1 {
 		tr.grow(e)
@@ -101,11 +102,11 @@ func (e *Engine) plant(laid []*sched.Queue) *taskTree {
 	return tr
 }
 
-// grow makes what is below the root.
+// grow makes the nodes below the root.
 func (tr *taskTree) grow(e *Engine) {
 	root := tr.nodes[0]
-	on := map[*sched.Queue]*taskNode{tr.laid[0]: root}
-	for _, q := range tr.laid[1:] {
+	on := map[*sched.Queue]*taskNode{tr.runQueues[0]: root}
+	for _, q := range tr.runQueues[1:] {
 		on[q] = &taskNode{queue: &Queue{engine: e, item: q.Item(), watch: e.watch}, up: on[q.Up()]}
 		tr.nodes = append(tr.nodes, on[q])
 	}
@@ -129,7 +130,7 @@ func (tr *taskTree) grow(e *Engine) {
 	}
 }
 
-// way is what a virtual processor visits, from its leaf to the root; nil: what is on none does, all queues.
+// way returns the nodes that a virtual processor visits, from its leaf to the root; nil: there is no such processor.
 func (tr *taskTree) way(vp int) []*taskNode {
 	if uint(vp) < uint(len(tr.ways)) {
 		return tr.ways[vp]
@@ -137,7 +138,7 @@ func (tr *taskTree) way(vp int) []*taskNode {
 	return nil
 }
 
-// visits is the nodes that a virtual processor visits, or what is on none: all.
+// visits returns the nodes that a virtual processor visits, or, for a poller on none (vp below 0), all nodes.
 func (tr *taskTree) visits(vp int) []*taskNode {
 	if way := tr.way(vp); way != nil {
 		return way
@@ -145,8 +146,8 @@ func (tr *taskTree) visits(vp int) []*taskNode {
 	return tr.nodes
 }
 
-// covering is the queue of the lowest node that covers those CPUs of the set which have
-// virtual processors; the root's if none has. It allocates nothing.
+// covering returns the queue of the lowest node that covers those CPUs of the set which have
+// virtual processors; if none has, the root's. It allocates nothing.
 func (tr *taskTree) covering(set CPUSet) *Queue {
 	for cpu := range set.All() {
 		if cpu < len(tr.byCPU) && tr.byCPU[cpu] != nil {
@@ -160,12 +161,12 @@ func (tr *taskTree) covering(set CPUSet) *Queue {
 	return tr.nodes[0].queue
 }
 
-// round makes a round of a virtual processor. whole: it visits all queues above the leaf, and leaves none to
-// other processors.
+// round makes a round of a virtual processor. whole: it visits all queues from the leaf to the root, also those that are
+// not due in this round.
 func (tr *taskTree) round(e *Engine, vp int, whole bool) (out roundOutcome) {
 	v := &tr.visitors[vp].rounds
 	turn := v.Load() + 1
-	asm.StoreRelease32(v, turn) // the timer may lose us one, or we it: no matter
+	asm.StoreRelease32(v, turn) // the LWP and the timer may lose a count of each other, which does no harm
 	every := uint32(1)
 	for _, n := range tr.ways[vp] {
 		if k := n.share.Load(); k > 1 && !whole {
@@ -195,8 +196,8 @@ func (tr *taskTree) everywhere(e *Engine) (out roundOutcome) {
 	return out
 }
 
-// survey counts the processors that poll, and visits the queues that no other poller visits. Only one poller at
-// a time counts, at most once per period.
+// survey counts the processors that poll, and makes a round of each neglected queue. One poller at
+// a time counts, at most once per surveyPeriod; in other calls survey does nothing.
 func (tr *taskTree) survey(e *Engine) (out roundOutcome) {
 	now := asm.Cycles()
 	if now-tr.surveyed.Load() < e.ticks.survey || !tr.counting.CompareAndSwap(0, 1) {
@@ -214,8 +215,8 @@ func (tr *taskTree) survey(e *Engine) (out roundOutcome) {
 	return out
 }
 
-// count finds the processors that made rounds since the last time, and so the share of each node. The caller holds
-// counting.
+// count finds the processors that have made rounds since the last survey, and sets share and neglected of each node. The
+// caller holds counting.
 func (tr *taskTree) count() {
 	for _, n := range tr.nodes {
 		n.live = 0
@@ -241,11 +242,11 @@ func (tr *taskTree) count() {
 	}
 }
 
-// replant gives the engine the tree of a scheduler, and brings the tasks that are in queues of another one to the root:
-// their CPUs were meant of other processors. The caller holds e.mu; not inside a handler.
+// replant gives the engine the tree of a scheduler, and moves the tasks in queues of the old tree to the root. The caller
+// holds e.mu, and is no handler.
 func (e *Engine) replant(laid []*sched.Queue) {
 	old := e.tree.Load()
-	if slices.Equal(old.laid, laid) {
+	if slices.Equal(old.runQueues, laid) {
 		return
 	}
 	e.tree.Store(e.plant(laid))
@@ -254,10 +255,10 @@ func (e *Engine) replant(laid []*sched.Queue) {
 	}
 }
 
-// rehome brings the tasks of a queue that is in no tree any more to the root. A
-// submitter looks after the push whether the tree has changed, and calls it; replant changes the tree
-// first and calls it for all: one of them finds the task. A handler that
-// the queue's holder runs need not: replant waits for that holder.
+// rehome moves the tasks of a queue that is in no tree any more to the root. A
+// submitter pushes, and then looks whether the tree has changed: if so it calls rehome. replant changes the tree, and then
+// calls rehome for all old queues. So one of them finds the task. If the submitter is a handler that
+// the queue's holder runs it does nothing: replant waits for that holder.
 func (e *Engine) rehome(q *Queue) {
 	if q == e.root || q.held(asm.G()) {
 		return

@@ -7,19 +7,20 @@ import (
 	"github.com/pm2-go/pm2/sched"
 )
 
-// How PollUntil looks.
+// How often and for how long PollUntil looks.
 const (
-	glances      = 16                     // how often it asks before it polls the engine once; and how often four times that before it polls at all
-	politeRounds = 8                      // where other processes use the CPU: rounds of looks, after each of which it has them run
-	politeSpin   = 100 * time.Microsecond // and how long a round may take
+	glances      = 16                     // calls of met before each poll of the engine; before the first poll four times as many
+	politeRounds = 8                      // where other processes use the CPU: rounds of looks, after each of which PollUntil yields the CPU
+	politeSpin   = 100 * time.Microsecond // the longest round
 )
 
-// PollUntil polls until met says true, for what tells no Completion, such as a flag in memory that another process sets.
-// It returns false when it has polled in vain for about as long as Wait does before it sleeps, or sooner where other
-// threads want the processor: then the caller sleeps for a message, or a Completion. met is cheap, does not block, and is
-// called by the caller's thread only. For threads and plain goroutines; it allocates nothing.
+// PollUntil polls until met returns true, for a condition that signals no Completion, such as a flag in memory that
+// another process sets. It returns false when it has polled in vain for about as long as Wait does before it sleeps, or
+// sooner where other threads want the processor: then the caller sleeps until a message comes, or on a Completion. Only
+// the calling thread calls met, which must be cheap and must not block. PollUntil is for threads and plain goroutines,
+// and allocates nothing.
 func (e *Engine) PollUntil(met func() bool) bool {
-	u := until{e: e, met: met, vp: e.here(), polite: e.shared()}
+	u := until{engine: e, met: met, vp: e.here(), polite: e.shared()}
 	if a := e.attached.Load(); a != nil {
 		a.notePoll(asm.Cycles())
 	}
@@ -34,7 +35,7 @@ func (e *Engine) PollUntil(met func() bool) bool {
 		}
 		return false
 	}
-	for range 4 * glances { // what other processes answer at once
+	for range 4 * glances { // another process may answer at once
 		if met() {
 			return true
 		}
@@ -45,20 +46,21 @@ func (e *Engine) PollUntil(met func() bool) bool {
 
 // until is one PollUntil in progress.
 type until struct {
-	e      *Engine
+	engine *Engine
 	met    func() bool
 	vp     int
 	polite bool // other processes use the CPU
-	looks  int
+	looks  int  // calls of look
 }
 
+// look is one turn of sched.Poll: it calls met, and polls the engine.
 func (u *until) look() sched.Found {
 	if u.looks++; u.polite {
 		if u.met() {
 			return sched.Arrived
 		}
 		if u.looks%4 == 0 {
-			u.e.poll(u.vp)
+			u.engine.poll(u.vp)
 		}
 		return sched.Nothing
 	}
@@ -68,6 +70,6 @@ func (u *until) look() sched.Found {
 		}
 		asm.Pause()
 	}
-	u.e.poll(u.vp)
+	u.engine.poll(u.vp)
 	return sched.Nothing
 }

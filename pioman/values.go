@@ -13,7 +13,7 @@ import (
 
 var errValue = errors.New("value not allowed")
 
-// either gives one of two words.
+// either returns a function that formats a switch by one of two words.
 func either(no, yes string) func(bool) string {
 	return func(is bool) string {
 		if is {
@@ -23,15 +23,15 @@ func either(no, yes string) func(bool) string {
 	}
 }
 
-// onOff and idlers are switches as text; idlers are the VPs that poll when they are idle: one of each socket, or all.
+// onOff and idlers format switches; idlers is for Params.AllIdle: the VPs that poll when they are idle.
 var onOff, idlers = either("off", "on"), either("socket", "all")
 
-// maxTime is the longest time that a parameter may say: it fits in cycles.
+// maxTime is the longest time that a parameter may have; in cycles it fits into 64 bits.
 const maxTime = time.Hour
 
 var timeValues = fmt.Sprintf("microseconds, or a time with its unit such as 10us or 2ms, 0s to %v", maxTime)
 
-// parseTime takes a number alone as microseconds.
+// parseTime parses a time with a unit, or a number of microseconds.
 func parseTime(text string) (time.Duration, error) {
 	if _, plain := strconv.ParseFloat(text, 64); plain == nil {
 		text += "us"
@@ -43,7 +43,7 @@ func parseTime(text string) (time.Duration, error) {
 	return d, err
 }
 
-// parseSpare takes 0 or 1.
+// parseSpare parses 0 or 1.
 func parseSpare(text string) (int, error) {
 	if text != "0" && text != "1" {
 		return 0, errValue
@@ -51,7 +51,7 @@ func parseSpare(text string) (int, error) {
 	return int(text[0] - '0'), nil
 }
 
-// parseVP takes the number of a VP, or off, which is -1.
+// parseVP parses the number of a VP, or off, which is -1.
 func parseVP(text string) (int, error) {
 	if strings.EqualFold(text, vpText(-1)) {
 		return -1, nil
@@ -60,6 +60,7 @@ func parseVP(text string) (int, error) {
 	return int(n), err
 }
 
+// vpText is the inverse of parseVP.
 func vpText(vp int) string {
 	if vp == -1 {
 		return "off"
@@ -74,7 +75,7 @@ type Points uint8
 const (
 	AtIdle     Points = 1 << iota // a VP has no thread to run
 	AtSwitch                      // a VP changed threads
-	AtTimer                       // a VP computes and never comes by
+	AtTimer                       // a VP computes and reaches no other point
 	AtLibrary                     // a thread enters a call that may block
 	AtExplicit                    // a call of Engine.Poll
 
@@ -85,8 +86,7 @@ const (
 
 var pointNames = [...]string{"idle", "switch", "timer", "library", "explicit"}
 
-// hookPoints are where the points are hooked, in the order of pointNames; the
-// explicit one is nowhere.
+// hookPoints are the hook points of the polling points, in the order of pointNames; AtExplicit has none.
 var hookPoints = [...]hooks.Point{hooks.Idle, hooks.Switch, hooks.Timer, hooks.Library}
 
 // String lists the points, joined by commas.
@@ -106,6 +106,7 @@ func (set Points) String() string {
 	return strings.Join(names, ",")
 }
 
+// parsePoints parses names of points joined by commas, all, or none.
 func parsePoints(text string) (set Points, err error) {
 	switch strings.ToLower(strings.TrimSpace(text)) {
 	case "all":
@@ -123,7 +124,7 @@ func parsePoints(text string) (set Points, err error) {
 	return set, nil
 }
 
-// parseIdlers takes what idlers says.
+// parseIdlers is the inverse of idlers.
 func parseIdlers(text string) (all bool, err error) {
 	if all = strings.EqualFold(text, idlers(true)); !all && !strings.EqualFold(text, idlers(false)) {
 		err = errValue
@@ -131,5 +132,5 @@ func parseIdlers(text string) (all bool, err error) {
 	return all, err
 }
 
-// maxParams bounds the table; a test compares.
+// maxParams is the length of the table; a test compares the two.
 const maxParams = 10

@@ -8,17 +8,18 @@ import (
 	"github.com/pm2-go/pm2/sched"
 )
 
-// Wait returns once any of bits is set. First it polls, for 5 us (sched.Poll). Then, the engine being hooked,
+// Wait blocks the calling thread or goroutine until any of bits is set. First it polls, for Params.BusyWait, 5 us. Then,
+// if the engine is hooked,
 // it sleeps and leaves the polling to the hooks. Otherwise it goes on polling, lets other
 // threads run in between, and after 1.5 ms without success sleeps in the
 // kernel until a source or a signal wakes it: then one waiter sleeps for all.
 //
-// e is the engine that makes the progress, nil: Default. For threads and plain goroutines,
-// any number of them at a time; allocates nothing. ErrInHandler inside a handler of e, ErrNoBits,
-// ErrClosed, and ErrPanicked if a task that was to set bits panicked.
+// e is the engine that makes the progress, nil: Default. Any number of threads and goroutines may wait at the same time.
+// Wait allocates nothing in steady state. Errors: ErrInHandler inside a handler of e, ErrNoBits if bits is 0,
+// ErrClosed, and ErrPanicked if a task that was to set bits has panicked.
 //
-// A wait that gives up leaves the completion as it was. The signal may still come
-// afterwards: the object is not free for reuse before that is ruled out.
+// After an error the completion is as it was, and the signal may still come: the owner must not reuse the memory before
+// it has ruled that out.
 func (c *Completion) Wait(e *Engine, bits uint32) error { return c.await(e, want{bits: bits}, how{}) }
 
 // WaitAll is Wait until all of bits are set.
@@ -26,8 +27,8 @@ func (c *Completion) WaitAll(e *Engine, bits uint32) error {
 	return c.await(e, want{bits, true}, how{})
 }
 
-// WaitContext is Wait until ctx is done: then it returns the cause (context.Cause), if ctx is
-// done already also when there is nothing to wait for. A wait that has to sleep
+// WaitContext is Wait until ctx is done; then it returns the cause (context.Cause). If ctx is
+// done before the call it returns the cause even if the bits are set. A wait that has to sleep
 // under a context that can be done allocates what context.AfterFunc does.
 func (c *Completion) WaitContext(ctx context.Context, e *Engine, bits uint32) error {
 	if ctx.Err() != nil {
@@ -36,8 +37,9 @@ func (c *Completion) WaitContext(ctx context.Context, e *Engine, bits uint32) er
 	return c.await(e, want{bits: bits}, how{ctx: ctx})
 }
 
-// WaitOrCancel is Wait until the calling thread is cancelled (marcel.Thread.Cancel): then ErrCanceled. The caller puts its
-// state in order, and ends by marcel.TestCancel. The other forms of Wait are no cancellation points.
+// WaitOrCancel is Wait until the calling thread is cancelled (marcel.Thread.Cancel); then it returns ErrCanceled. The
+// caller puts its state in order, and ends the thread by marcel.TestCancel. The other forms of Wait are no cancellation
+// points.
 func (c *Completion) WaitOrCancel(e *Engine, bits uint32) error {
 	return c.await(e, want{bits: bits}, how{cancel: true})
 }
@@ -57,14 +59,15 @@ func (c *Completion) WaitFor(e *Engine, bits uint32, why Reason) error {
 	return c.await(e, want{bits: bits}, how{why: why})
 }
 
-// how is what makes one form of Wait differ from the others.
+// how is the form of a wait.
 type how struct {
 	ctx    context.Context // its end ends the wait; nil: none
-	cancel bool            // a cancel of the thread does
-	polled bool            // the caller has polled, and is to sleep at once
-	why    Reason          // of Waiters
+	cancel bool            // a cancel of the thread ends the wait
+	polled bool            // the caller has polled, so the wait sleeps at once
+	why    Reason          // for Waiters
 }
 
+// await is Wait in all its forms.
 func (c *Completion) await(e *Engine, n want, h how) error {
 	if n.bits != 0 && n.met(c.Status()) {
 		return c.result()
@@ -72,7 +75,7 @@ func (c *Completion) await(e *Engine, n want, h how) error {
 	if e == nil {
 		e = Default()
 	}
-	w := wait{e: e, c: c, want: n, how: h}
+	w := wait{engine: e, completion: c, want: n, how: h}
 	if err := w.check(); err != nil {
 		return err
 	}
@@ -86,6 +89,7 @@ func (c *Completion) await(e *Engine, n want, h how) error {
 	return w.block()
 }
 
+// result is the error of a wait whose bits are set.
 func (c *Completion) result() error {
 	if c.Test(Failed) {
 		return ErrPanicked
@@ -93,46 +97,48 @@ func (c *Completion) result() error {
 	return nil
 }
 
-// wait is one Wait in progress.
+// wait is one Wait in progress. Only its caller uses it.
 type wait struct {
-	e    *Engine
-	c    *Completion
-	want want
+	engine     *Engine
+	completion *Completion
+	want       want
 	how
 
-	led   bool // others may rely on us to poll: see block
-	still bool // nothing happened in the last sleep
-	news  bool // something happened in a poll of ours since we last tried to sleep in the kernel
+	triedKernel     bool // it has tried to sleep in the kernel, so other waiters may rely on it to poll: see leave
+	lastUndisturbed bool // the last sleep in the kernel has ended by its limit
+	hasNews         bool // something has happened in its polls since its last sleep in the kernel
 
 	onThread bool // the caller is one of marcel's threads
-	crowded  bool // a goroutine has given up polling because others poll, or want its P
+	crowded  bool // a goroutine that has given up polling because others poll, or want its P
 
-	vp     int  // of the caller, as far as queues depend on it
+	vp     int  // of the caller, for Engine.poll
 	polite bool // other processes use the CPU
-	looks  int  // polls of the next look
+	looks  int  // polls in the next look
 }
 
+// check returns the error of a wait that must not begin.
 func (w *wait) check() error {
 	switch {
 	case w.want.bits == 0:
 		return ErrNoBits
-	case w.e.inHandler():
+	case w.engine.inHandler():
 		return ErrInHandler
 	}
 	return nil
 }
 
-// met is the condition that is waited for.
-func (w *wait) met() bool { return w.want.met(w.c.Status()) }
+// met tells whether the bits are set.
+func (w *wait) met() bool { return w.want.met(w.completion.Status()) }
 
-// over tells whether the wait is to be given up.
+// over tells whether the context of the wait is done.
 func (w *wait) over() bool { return w.ctx != nil && w.ctx.Err() != nil }
 
-// look polls the engine, once the first time, then four times, which costs as much as what happens between two looks.
+// look is one turn of sched.Poll: it polls the engine, once the first time, later four times, which takes about as long
+// as the work of sched.Poll between two looks.
 func (w *wait) look() sched.Found {
 	for range w.looks {
-		out := w.e.poll(w.vp)
-		w.news = w.news || out == moved
+		out := w.engine.poll(w.vp)
+		w.hasNews = w.hasNews || out == moved
 		if w.met() {
 			return sched.Arrived
 		}
@@ -149,16 +155,16 @@ func (w *wait) look() sched.Found {
 	return sched.Nothing
 }
 
-// block waits after the spin. The wait itself counts as a pending request, so that pollers poll.
+// block waits after the first polls. The wait itself counts as a pending request, so that pollers poll.
 func (w *wait) block() error {
-	e := w.e
+	e := w.engine
 	e.admit()
 	p := parking.get(e)
 	now := asm.Cycles()
 	p.note(&w.why, now)
 	defer w.leave(p, now)
 	if w.ctx != nil && w.ctx.Done() != nil {
-		defer context.AfterFunc(w.ctx, p.poke)() // a hint, also if it comes too late
+		defer context.AfterFunc(w.ctx, p.poke)() // a wake is a hint, so it does no harm if it comes late
 	}
 	for !w.met() {
 		var err error
@@ -171,7 +177,7 @@ func (w *wait) block() error {
 			err = ErrCanceled
 		case w.onThread && e.Hooked():
 			w.sleepCovered(p)
-		case !w.still && w.insist():
+		case !w.lastUndisturbed && w.insist():
 		case w.crowded && e.Hooked() || e.vpsAwake():
 			e.attend()
 			w.sleepCovered(p)
@@ -182,43 +188,43 @@ func (w *wait) block() error {
 			return err
 		}
 	}
-	return w.c.result()
+	return w.completion.result()
 }
 
-// leave ends block, which began at the moment given.
+// leave ends block, which has begun at that time (asm.Cycles).
 func (w *wait) leave(p *parker, began int64) {
-	e := w.e
+	e := w.engine
 	p.unnote()
 	parking.put(p)
 	e.dismiss()
 	if !w.onThread && w.met() {
-		e.outside.Took(asm.Cycles()-began, e.ticks.explicitSpin)
+		e.unhookedWaits.Took(asm.Cycles()-began, e.ticks.explicitSpin)
 	}
-	if !w.led {
+	if !w.triedKernel {
 		return
 	}
 	if e.attend(); !e.Hooked() && e.sleeper.holder.Load() == 0 {
-		parking.wakeOne(e) // another waiter is to poll
+		parking.wakeOne(e) // another waiter polls from now on
 	}
 }
 
-// vpsAwake tells whether some virtual processor runs threads or polls. A goroutine does not sleep in the kernel for all
-// beside it: each message of its threads would wake the goroutine.
+// vpsAwake tells whether some virtual processor runs threads or polls. Then a goroutine does not sleep in the kernel for
+// all: each message for a thread would wake the goroutine.
 func (e *Engine) vpsAwake() bool {
 	a := e.attached.Load()
 	if a == nil || e.closed.Load() {
 		return false
 	}
 	for vp := range a.vps {
-		if idle, awake := a.s.Idle(vp); !idle || awake {
+		if idle, awake := a.scheduler.Idle(vp); !idle || awake {
 			return true
 		}
 	}
 	return false
 }
 
-// attend has the progressor of a hooked engine attend to what is pending: it is off while a waiter sleeps in the kernel
-// for all.
+// attend wakes the progressor of a hooked engine if requests are pending: while a waiter sleeps in the kernel for all the
+// progressor is off.
 func (e *Engine) attend() {
 	if a := e.attached.Load(); a != nil && e.load.view().pending() != 0 {
 		a.progressor.wake()
@@ -226,45 +232,46 @@ func (e *Engine) attend() {
 }
 
 // Hooked tells whether the hooks of a scheduler, or the progressor, poll for pending requests (Need).
-// Otherwise a thread has to Poll or Wait. It is one load; stop can change the answer at any time.
+// Otherwise the program has to call Poll or Wait. It is two loads; stop can change the answer at any time.
 func (e *Engine) Hooked() bool { return e.attached.Load() != nil && !e.closed.Load() }
 
-// covered tells whether a waiter may sleep on its semaphore, since something else polls, or sleeps in the kernel for all.
+// covered tells whether a waiter may sleep on its semaphore, since hooks poll, or another thread sleeps in the kernel for
+// all.
 func (e *Engine) covered() bool {
 	return (e.attached.Load() != nil || e.sleeper.holder.Load() != 0) && !e.closed.Load()
 }
 
 // sleepCovered sleeps on the semaphore while the engine is covered. It
-// returns on a signal, but possibly earlier: the caller looks again. A thread that makes covered
-// false wakes the parkers afterwards, and the waiter asks after prepare: so either
-// the waiter sees it, or that thread sees the waiter.
+// returns on a signal, and perhaps earlier: the caller looks again. A thread that makes covered
+// false wakes the parkers afterwards, and the waiter calls covered after prepare: so either
+// the waiter sees the change, or that thread sees the parker.
 func (w *wait) sleepCovered(p *parker) {
 	p.prepare(onSemaphore, !w.onThread)
-	if !w.c.enlist(p, w.want) {
+	if !w.completion.enlist(p, w.want) {
 		p.cancel()
 		return
 	}
 	woken := false
 	switch {
-	case !w.e.covered(), w.over(): // the end of ctx pokes the waiter, perhaps before prepare
+	case !w.engine.covered(), w.over(): // the end of ctx may have poked the parker before prepare
 	case w.cancel:
 		woken = p.sem.AcquireOrCancel()
 	default:
 		p.sem.Acquire()
 		woken = true
 	}
-	w.c.withdraw(p)
+	w.completion.withdraw(p)
 	if !woken {
 		p.cancel()
 	}
 }
 
-// insist polls on, for as long as that is worth it (Engine.outside), if nothing hooked polls for the waiter. A goroutine
-// gives up as soon as its P or its CPU is wanted, or if others poll (sched.Poll): the progressor sees to it then. A thread
-// of an engine that is not hooked lets others run, and goes on. true: look again, whatever the reason.
+// insist polls on for the window of Engine.unhookedWaits, for a waiter for which no hook polls. A goroutine stops as soon as
+// another one wants its P or its CPU, or polls (sched.Poll): then the progressor polls. A thread, whose engine is not
+// hooked, lets others run, and goes on. true: the caller looks again, for whatever reason; false: it sleeps.
 func (w *wait) insist() bool {
-	e := w.e
-	for began, window := asm.Cycles(), e.outside.Tries(e.ticks.explicitSpin); ; {
+	e := w.engine
+	for began, window := asm.Cycles(), e.unhookedWaits.ProbeWindow(e.ticks.explicitSpin); ; {
 		left := window - (asm.Cycles() - began)
 		if left <= 0 {
 			return false
@@ -290,17 +297,17 @@ func (w *wait) insist() bool {
 	}
 }
 
-// sleepInKernel sleeps for all waiters in the kernel, or, if another waiter does that already,
-// on the semaphore until that one leaves, and so hands over.
+// sleepInKernel sleeps for all waiters in the kernel. If another waiter does that already it sleeps on the semaphore,
+// until that one leaves and wakes another waiter.
 func (w *wait) sleepInKernel(p *parker) {
-	e := w.e
-	_ = w.e.sleeper.open() // refused: short sleeps without it
+	e := w.engine
+	_ = w.engine.sleeper.open() // if that fails the sleeps are short, and need no descriptors
 	p.prepare(onKernel, !w.onThread)
-	if !w.c.enlist(p, w.want) {
+	if !w.completion.enlist(p, w.want) {
 		p.cancel()
 		return
 	}
-	p.limit = w.e.params.explicitSleep
+	p.limit = w.engine.params.explicitSleep
 	if w.cancel {
 		calls.OnCancel(p.poke)
 		defer calls.OnCancel(nil)
@@ -308,13 +315,13 @@ func (w *wait) sleepInKernel(p *parker) {
 	if w.over() || w.cancel && sched.Canceled() {
 		p.limit = 0
 	}
-	w.led = true
-	p.news, w.news = w.news, false
+	w.triedKernel = true
+	p.hasNews, w.hasNews = w.hasNews, false
 	sched.Blocking(p.sleep)
-	w.c.withdraw(p)
+	w.completion.withdraw(p)
 	p.cancel()
-	w.still = p.went == undisturbed
-	if p.went == refused && !w.met() {
+	w.lastUndisturbed = p.outcome == undisturbed
+	if p.outcome == refused && !w.met() {
 		e.attend()
 		w.sleepCovered(p)
 	}

@@ -8,27 +8,28 @@ import (
 	"github.com/pm2-go/pm2/sched"
 )
 
-// Reason says what a waiter waits for, in words that its kind turns into a text: so a wait costs some stores, and
-// allocates nothing. The zero value says nothing.
+// Reason says what a waiter waits for, as numbers that its kind turns into a text: so a wait makes some stores, and
+// allocates nothing. The zero value gives no reason.
 type Reason struct {
-	Kind  *ReasonKind
-	Words [4]uint64
+	Kind  *ReasonKind // nil: no reason
+	Words [4]uint64   // arguments of the text
 }
 
 // ReasonKind is a kind of reasons; NewReasonKind makes one.
 type ReasonKind struct {
-	number uint64
+	number uint64 // from 1
 	text   func(words [4]uint64) string
 }
 
-// reasonKinds are all kinds, each at its number; 0 is of waiters that give no reason.
+// reasonKinds are all kinds, each at its number; number 0 stands for no reason.
 var reasonKinds struct {
 	mu  latch
 	all atomic.Pointer[[]*ReasonKind]
 }
 
-// NewReasonKind makes a kind whose reasons text explains, for a variable of a package: it is never freed. text is called
-// by any thread, perhaps after the wait has ended, and must take any words: the waiter may change them meanwhile.
+// NewReasonKind makes a kind, for a variable of a package: it is never freed. text makes the text of a Reason from its
+// Words. Any thread may call it, perhaps after the wait has ended, or while the waiter changes the words: it must accept
+// any numbers.
 func NewReasonKind(text func(words [4]uint64) string) *ReasonKind {
 	r := &reasonKinds
 	r.mu.lock()
@@ -47,12 +48,12 @@ func NewReasonKind(text func(words [4]uint64) string) *ReasonKind {
 type Waiter struct {
 	Thread uint64        // its number (sched.Thread.ID); 0: a plain goroutine
 	Time   time.Duration // how long it has waited
-	Kind   *ReasonKind   // nil: it has given no reason
-	Text   string        // what it waits for; "" without a Kind
+	Kind   *ReasonKind   // of its Reason; nil: it gives none
+	Text   string        // of its Reason; "" without a Kind
 }
 
-// Waiters lists those of the process, of all engines. One that begins or ends to wait during the call may be in the list
-// or not. It takes no lock, and costs them nothing.
+// Waiters lists the waiters of the process, of all engines. A waiter whose wait begins or ends during the call may be in
+// the list or not. Waiters takes no lock, and does not disturb the waiters.
 func Waiters() []Waiter {
 	var all []Waiter
 	now := asm.Cycles()
@@ -78,7 +79,7 @@ func Waiters() []Waiter {
 	return all
 }
 
-// note says for what the waiter that has just taken p waits.
+// note makes the waiter that has just taken p visible to Waiters.
 func (p *parker) note(why *Reason, now int64) {
 	kind := uint64(0)
 	if why.Kind != nil {

@@ -20,12 +20,11 @@ type Ringer interface {
 	Drop(round uint32) // the scheduler was stopped before the alarm's time was over
 }
 
-// Here returns the scheduler whose timers the caller should use: the scheduler of the calling thread,
-// else the default one, which Here starts if need be. The caller holds no
-// lock.
-func Here() *Scheduler {
-	if c := lookup(); c != nil && !c.where().sched.stopping.Load() {
-		return c.where().sched
+// Current returns the scheduler of the calling thread; on a plain goroutine, and if that scheduler has been stopped, the default
+// one, which Current starts if need be. The caller holds no lock.
+func Current() *Scheduler {
+	if c := lookup(); c != nil && !c.vpHint().sched.stopping.Load() {
+		return c.vpHint().sched
 	}
 	return Default()
 }

@@ -82,7 +82,7 @@ func (e *egg) Ring(uint32) { e.done <- true }
 func (e *egg) Drop(uint32) { e.done <- false }
 
 func (e *egg) boil(d time.Duration) {
-	s := sched.Here() // before anything is locked
+	s := sched.Current() // before anything is locked
 	c := sched.Visit()
 	e.mu.Lock()
 	e.alarm.Start(c, s, d, e)

@@ -29,7 +29,7 @@ func (v *vp) mode() vpMode {
 //go:norace
 func (v *vp) current() *co {
 	c := v.cur
-	sawBirth()
+	raceSawBirth()
 	return c
 }
 
@@ -55,7 +55,7 @@ func (v *vp) borrow() (old uint32, ok bool) {
 	fence()
 	tick := atomic.LoadUint64(&v.tick)
 	c := v.current()
-	if l := c.carrier(); l != nil {
+	if l := c.lwpHint(); l != nil {
 		raceAcquire(l)
 	}
 	if c.isInside() || v.current() != c || atomic.LoadUint64(&v.tick) != tick {

@@ -20,38 +20,36 @@ import (
 //	claimed ─ Wake, by the one that has claimed ────────────────────────► woken
 //	woken ─── the owner: Wait returns, it leaves all queues, Free ──────► closed
 //
-// The claim is a compare-and-swap on the ticket, so one claimer wins, and only
-// the winner gives anything. Wake and await meet under mu:
-// the second finds what the first has left, so the owner may
-// be woken before it parks. An owner that stands in one queue, with a time limit alone, parks under the lock of that, as in a fast wait: the
-// one that pops it holds the lock, and any other claimer takes it before it wakes the owner, which is parked
-// by then. After Wake only the owner touches the BoundedWait:
-// a claim that comes too late finds that the number of its wait is over.
+// The claim is a compare-and-swap on the ticket, so one claimer wins, and only the winner gives the waiter anything. Wake and
+// await both lock mu: the second of them finds what the first has written, so the owner may be woken before it parks. An owner
+// that stands in one queue, with a time limit alone, parks under the lock of that queue, as in a fast wait: the waker that pops
+// it holds the lock, and any other claimer takes the lock before it wakes the owner, which is parked by then. After Wake only
+// the owner touches the BoundedWait: a claim that comes too late finds another number in the ticket.
 type BoundedWait struct {
 	t      *thread       // the waiter; nil: a goroutine, which waits on ch
 	kind   Kind          // of the wait
 	ticket atomic.Uint64 // number of the wait << 1 | open
-	won    *Waiter       // the claimer writes it, the owner reads it once it is woken
-	lock   *Spin         // of the queue, which the owner has locked before Open and parks under; nil: it parks under mu
+	winner *Waiter       // the claimer writes it, the owner reads it once it is woken
+	lock   *Spin         // of the queue: the owner locks it before Open and parks under it; nil: the owner parks under mu
 	mu     Spin
 	woken  bool // under mu
 	parked bool // under mu
 
-	began  int64   // monotonic ns, 0: not asked for yet; Expire counts from here
-	limit  timer   // limit.at is when the time limit is over
-	expiry *Waiter // the node for which it was set, nil: none
+	began  int64   // monotonic ns: from here Expire counts; 0: no Expire yet
+	limit  timer   // its at is when the time limit is over
+	expiry *Waiter // the node that the time limit ends the wait for; nil: no limit
 
-	ch      chan struct{}   // of a goroutine, of capacity 1
-	latch   *sync.Mutex     // of a goroutine in a synctest bubble, instead of ch: see inBubble
-	clock   *time.Timer     // a goroutine's, kept for the next wait
-	done    <-chan struct{} // of a goroutine's context, nil: none
-	doneFor *Waiter
+	ch       chan struct{}   // of a goroutine, of capacity 1
+	latch    *sync.Mutex     // of a goroutine in a synctest bubble, instead of ch: see inBubble
+	goTimer  *time.Timer     // a goroutine's, kept for the next wait
+	done     <-chan struct{} // of a goroutine's context, nil: none
+	doneNode *Waiter
 
 	last, first Waiter
-	more        []Waiter
+	otherNodes  []Waiter
 }
 
-// boundedWaits holds those of goroutines, and those of threads that wait within a wait, that are not in use.
+// boundedWaits keeps unused BoundedWaits: for goroutines, and for threads that wait within a wait.
 var boundedWaits = shelf.Free[BoundedWait]{Most: 256}
 
 // NewBoundedWait returns a closed BoundedWait with n nodes, Node(0) to Node(n-1),
@@ -64,8 +62,8 @@ func (moduleCalls) NewBoundedWait(n int) *BoundedWait {
 	return newBoundedWait(nil, n)
 }
 
-// newBoundedWait is for t, the caller, nil: a goroutine. A thread has one for life, and takes another one if it waits meanwhile,
-// as a Select whose cases are to be polled does.
+// newBoundedWait is NewBoundedWait for thread t, the caller, or for a goroutine if t is nil. A thread keeps one BoundedWait for
+// life. While that is in use, as in a Select that polls, a further wait takes another one.
 func newBoundedWait(t *thread, n int) (b *BoundedWait) {
 	switch {
 	case t != nil && t.bounded == nil:
@@ -74,22 +72,23 @@ func newBoundedWait(t *thread, n int) (b *BoundedWait) {
 	case t != nil && t.bounded.t == nil:
 		b = t.bounded
 	case t == nil && inBubble():
-		b = (&BoundedWait{latch: latched()}).adopt()
+		b = (&BoundedWait{latch: newLatch()}).adopt()
 	default:
 		if b = boundedWaits.Get(); b == nil {
 			b = (&BoundedWait{ch: make(chan struct{}, 1)}).adopt()
 		}
 	}
-	if n--; n > len(b.more) {
-		b.more = make([]Waiter, n)
-		for i := range b.more {
-			b.more[i].adopt(b)
+	if n--; n > len(b.otherNodes) {
+		b.otherNodes = make([]Waiter, n)
+		for i := range b.otherNodes {
+			b.otherNodes[i].adopt(b)
 		}
 	}
 	b.t = t
 	return b
 }
 
+// adopt prepares a new b: its lock, and the nodes that it embeds.
 func (b *BoundedWait) adopt() *BoundedWait {
 	b.mu.ranked(rankBounded)
 	b.first.adopt(b)
@@ -97,11 +96,11 @@ func (b *BoundedWait) adopt() *BoundedWait {
 	return b
 }
 
+// adopt makes w a node of b.
 func (w *Waiter) adopt(b *BoundedWait) { w.b, w.bounded = b, true }
 
-// As sets the kind of the wait. The owner calls it before Wait. If a cancel of the owner
-// ends the wait, Wait returns nil, and the owner calls EndWait when its own state is in
-// order again.
+// As sets the kind of the wait. The owner calls it before Wait. If Cancel ends the wait, Wait returns nil, and the owner calls
+// EndWait when its own state is consistent again.
 func (b *BoundedWait) As(k Kind) { b.kind = k }
 
 // Node returns node i.
@@ -109,7 +108,7 @@ func (b *BoundedWait) Node(i int) *Waiter {
 	if i == 0 {
 		return &b.first
 	}
-	return &b.more[i-1]
+	return &b.otherNodes[i-1]
 }
 
 // Last returns one more node, for a limit of the wait as a whole.
@@ -164,7 +163,7 @@ func (b *BoundedWait) Watch(w *Waiter, ctx context.Context) bool {
 		return false
 	}
 	if b.t == nil && b.done == nil {
-		b.done, b.doneFor = done, w
+		b.done, b.doneNode = done, w
 		return true
 	}
 	n := b.ticket.Load() | 1
@@ -174,8 +173,8 @@ func (b *BoundedWait) Watch(w *Waiter, ctx context.Context) bool {
 
 // Unwatch ends what Watch has begun.
 func (b *BoundedWait) Unwatch(w *Waiter) {
-	if b.doneFor == w {
-		b.done, b.doneFor = nil, nil
+	if b.doneNode == w {
+		b.done, b.doneNode = nil, nil
 	}
 	if stop, ok := w.note.(func() bool); ok {
 		w.note = nil
@@ -193,10 +192,10 @@ func (b *BoundedWait) Wait() *Waiter {
 	default:
 		b.await(Enter())
 	}
-	return b.won
+	return b.winner
 }
 
-// sleep is the wait of a goroutine.
+// sleep blocks the owner, a goroutine, until the wait is over.
 func (b *BoundedWait) sleep() {
 	if b.latch != nil {
 		b.latch.Lock()
@@ -208,13 +207,13 @@ func (b *BoundedWait) sleep() {
 	}
 	var late <-chan time.Time
 	if b.expiry != nil {
-		if d := time.Duration(b.limit.at - nanotime()); b.clock == nil {
-			b.clock = time.NewTimer(d)
+		if d := time.Duration(b.limit.at - nanotime()); b.goTimer == nil {
+			b.goTimer = time.NewTimer(d)
 		} else {
-			b.clock.Reset(d)
+			b.goTimer.Reset(d)
 		}
-		defer b.clock.Stop()
-		late = b.clock.C
+		defer b.goTimer.Stop()
+		late = b.goTimer.C
 	}
 	mine := false
 	select {
@@ -223,7 +222,7 @@ func (b *BoundedWait) sleep() {
 	case <-late:
 		mine = b.claimFor(b.expiry, b.ticket.Load())
 	case <-b.done:
-		mine = b.claimFor(b.doneFor, b.ticket.Load())
+		mine = b.claimFor(b.doneNode, b.ticket.Load())
 	}
 	if !mine {
 		<-b.ch // a waker was first
@@ -235,7 +234,7 @@ func (b *BoundedWait) claimFor(w *Waiter, n uint64) bool {
 	if n&1 == 0 || !b.ticket.CompareAndSwap(n, n&^1) {
 		return false
 	}
-	b.won = w
+	b.winner = w
 	return true
 }
 
@@ -263,7 +262,8 @@ func (b *BoundedWait) wake(c *co) {
 	c.ready(t)
 }
 
-// wakeUnder is wake by a winner that has not popped the owner: it waits until an owner is parked that parks under its queue's lock.
+// wakeUnder is wake by a winner that has not popped the owner. If the owner parks under its queue's lock, wakeUnder waits until
+// it is parked.
 func (b *BoundedWait) wakeUnder(c *co) {
 	if mu := b.lock; mu != nil {
 		mu.Lock()
@@ -276,7 +276,7 @@ func (b *BoundedWait) wakeUnder(c *co) {
 // await parks the owner, a thread, until wake. It ends the operation of c.
 func (b *BoundedWait) await(c *co) {
 	t := c.cur
-	if x := t.x.Load(); x != nil && x.due(b.kind) && b.Close() {
+	if x := t.rarePart.Load(); x != nil && x.due(b.kind) && b.Close() {
 		if b.lock != nil {
 			b.lock.Unlock()
 		}
@@ -284,7 +284,7 @@ func (b *BoundedWait) await(c *co) {
 		return
 	}
 	t.w.kind = b.kind
-	t.waits = b // published by the lock under which it parks
+	t.currentWait = b // published by the lock under which it parks
 	if b.expiry != nil {
 		ts := &c.l.vp.timers
 		ts.mu.Lock()
@@ -307,7 +307,7 @@ func (b *BoundedWait) await(c *co) {
 		c.Leave()
 		t.w.kind = InOther
 	}
-	t.waits = nil
+	t.currentWait = nil
 }
 
 // meet parks the owner under its own lock, unless it has been woken before.
@@ -330,11 +330,10 @@ func (b *BoundedWait) meet(c *co) (parks bool) {
 	return parks
 }
 
-// Free gives b back for use by later waits. b must be closed, and none of its nodes may stand in a
-// queue or be watched.
+// Free gives b back, for later waits to use. b must be closed, and none of its nodes may stand in a queue or be watched.
 func (b *BoundedWait) Free() {
 	t := b.t
-	b.t, b.won, b.lock, b.began, b.kind = nil, nil, nil, 0, InOther
+	b.t, b.winner, b.lock, b.began, b.kind = nil, nil, nil, 0, InOther
 	if b.latch == nil && (t == nil || t.bounded != b) {
 		boundedWaits.Put(b)
 	}
@@ -361,7 +360,7 @@ func (w *Waiter) Fire(ticket uint64) bool {
 func (w *Waiter) BoundedWait() *BoundedWait { return w.b }
 
 // Won tells whether the wait of w, a node of a BoundedWait, was ended for it.
-func (w *Waiter) Won() bool { return w.b.won == w }
+func (w *Waiter) Won() bool { return w.b.winner == w }
 
 // Note returns the note that the waiter has left for its waker.
 func (w *Waiter) Note() any { return w.note }
@@ -369,14 +368,13 @@ func (w *Waiter) Note() any { return w.note }
 // SetNote sets the note of w, a node of a BoundedWait. The owner calls it before w stands in a queue.
 func (w *Waiter) SetNote(x any) { w.note = x }
 
-// Add puts w, a node of a BoundedWait, at the end. Under the lock.
+// Add puts w, a node of a BoundedWait, at the end of wq. Under the lock of wq.
 func (wq *WaitQueue) Add(w *Waiter) { wq.push(w) }
 
-// Remove takes w out if it is in. Under the lock.
+// Remove takes w out of wq if it stands there. Under the lock of wq.
 func (wq *WaitQueue) Remove(w *Waiter) { wq.remove(w) }
 
-// Others tells whether a waiter of another wait than w's stands in wq. Under the
-// lock. That wait may have ended already.
+// Others tells whether a node of another wait than w's stands in wq; that wait may have ended already. Under the lock of wq.
 func (moduleCalls) Others(wq *WaitQueue, w *Waiter) bool {
 	for x := wq.head; x != nil; x = x.next {
 		if x.b == nil || x.b != w.b {

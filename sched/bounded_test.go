@@ -23,7 +23,7 @@ func TestClaimerWaitsForTheQueuesLock(t *testing.T) {
 			ts.mu.Unlock()
 		}},
 		{"a canceller", func(b *BoundedWait) {
-			b.kind, b.t.waits = InSemaphore, b
+			b.kind, b.t.currentWait = InSemaphore, b
 			if err := (Thread{b.t, b.t.gen}).Cancel(); err != nil {
 				t.Error(err)
 			}
@@ -35,7 +35,7 @@ func TestClaimerWaitsForTheQueuesLock(t *testing.T) {
 		}
 		owner := newThread()
 		owner.body, owner.vp = plain(func() { ran.Store(true) }), s.vps[0]
-		owner.x.Store(&rare{id: owner.gen})
+		owner.rarePart.Store(&rare{id: owner.gen})
 		var mu Spin
 		mu.Lock()
 		b := newBoundedWait(owner, 1)

@@ -166,7 +166,7 @@ func TestBubbleTrees(t *testing.T) {
 							t.Fatal("a bubble is elsewhere")
 						}
 					}
-					if b.Weight() == 0 && slices.Contains(s.Planners(), sched.Planner(b)) || !b.Own() && slices.Contains(s.Planners(), sched.Planner(b)) {
+					if b.Weight() == 0 && slices.Contains(s.Planners(), sched.Planner(b)) || !b.HasPolicy() && slices.Contains(s.Planners(), sched.Planner(b)) {
 						t.Fatal("the list of policies to be asked is wrong")
 					}
 				}

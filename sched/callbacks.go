@@ -2,36 +2,35 @@ package sched
 
 import "errors"
 
-// ErrNotThread says that only a thread can do what was asked for, and the caller is a plain goroutine.
+// ErrNotThread is the error of functions that only a thread may call, where a plain goroutine calls them.
 var ErrNotThread = errors.New("marcel: the caller is a plain goroutine, not a thread")
 
-// callbacks are the functions that a thread wants called, and its values of keys. Only the thread uses them, except
-// after, which startPostExit takes.
+// callbacks are the functions that a thread has registered, and its values of keys. Only the thread uses them, except
+// afterExit, which startPostExit takes when the thread has ended.
 type callbacks struct {
-	cleanups []func() // pushed and not yet popped
-	atExit   []func()
-	after    []func()
-	onSwitch func()
-	locals   []local // of SetLocal
-	rounds   int     // of destructors so far
+	cleanups  []func() // pushed and not yet popped
+	atExit    []func()
+	afterExit []func()
+	onSwitch  func()
+	locals    []local // of SetLocal
+	rounds    int     // rounds of destructors so far
 }
 
 // local is a value that a thread keeps for a key.
 type local struct {
 	key   *byte // the value's type is known to the owner of that byte
 	value any
-	drop  func() func()
-	round int // of destructors that it has been through
+	drop  func() func() // takes the value away and returns the call of its destructor, nil: none
+	round int           // rounds of destructors that it has been through
 }
 
 // destructorRounds is how often destructors run if they set values
 // again, as in POSIX (_POSIX_THREAD_DESTRUCTOR_ITERATIONS).
 const destructorRounds = 4
 
-// next takes the next call that is due at the end of the thread: cleanup
-// handlers, then at-exit callbacks, then destructors. It returns nil if none is left. Each is taken
-// before it is called, so that a call which panics or exits is not repeated.
-func (cb *callbacks) next() func() {
+// nextEndCall takes the next call that is due at the end of the thread out: cleanup handlers, then at-exit callbacks, then
+// destructors; nil: none is left. So a call that panics or exits is not repeated.
+func (cb *callbacks) nextEndCall() func() {
 	for _, list := range []*[]func(){&cb.cleanups, &cb.atExit} {
 		if f := popLast(list); f != nil {
 			return f
@@ -51,6 +50,7 @@ func (cb *callbacks) next() func() {
 	return nil
 }
 
+// popLast takes the last function out of a list; nil: the list is empty.
 func popLast(list *[]func()) (f func()) {
 	if n := len(*list) - 1; n >= 0 {
 		f, (*list)[n] = (*list)[n], nil
@@ -59,13 +59,12 @@ func popLast(list *[]func()) (f func()) {
 	return f
 }
 
-// conclude makes the calls at the end of the thread. If one of these
-// panics or exits, run calls conclude again for the others.
-func (c *co) conclude(x *rare) {
+// runEndCalls makes the calls at the end of the thread. If one of them panics or exits, run calls runEndCalls again for the others.
+func (c *co) runEndCalls(x *rare) {
 	if !x.ending {
-		c.close(x)
+		c.makeUncancelable(x)
 	}
-	for f := x.next(); f != nil; f = x.next() {
+	for f := x.nextEndCall(); f != nil; f = x.nextEndCall() {
 		f()
 	}
 }
@@ -73,11 +72,11 @@ func (c *co) conclude(x *rare) {
 // startPostExit spawns the thread that makes the post-exit calls (AfterExit) of the thread that ends.
 // Holder only.
 func (v *vp) startPostExit(x *rare) {
-	calls := x.after
+	calls := x.afterExit
 	if len(calls) == 0 {
 		return
 	}
-	x.after = nil
+	x.afterExit = nil
 	t := newThread()
 	t.vp = v
 	t.body = plain(func() {
@@ -85,12 +84,12 @@ func (v *vp) startPostExit(x *rare) {
 			f()
 		}
 	})
-	storeRel64(&v.born, v.born+1)
+	storeRel64(&v.spawned, v.spawned+1)
 	v.ready(t, true)
 }
 
-// back is called by a thread with a rare part when it runs again after a switch, in user mode.
-func (c *co) back(x *rare) {
+// runSwitchCallbacks is called by a thread with a rare part when it runs again after a switch, in user mode.
+func (c *co) runSwitchCallbacks(x *rare) {
 	c.renew(x)
 	if f := x.onSwitch; f != nil {
 		f()
@@ -100,7 +99,7 @@ func (c *co) back(x *rare) {
 // renew is called by a thread with a rare part, in user mode, when it begins, and when it goes on after a switch or a
 // call of Blocking: a suspended thread parks, and preemption is disabled again if it was.
 func (c *co) renew(x *rare) {
-	if x.asks.Load() != 0 {
+	if x.requests.Load() != 0 {
 		c.parkSuspended(x)
 	}
 	if x.preemptOff.depth > 0 && c.inUser == 0 {
@@ -108,6 +107,7 @@ func (c *co) renew(x *rare) {
 	}
 }
 
+// ownRare returns the rare part of the calling thread, which gets one if it has none; ErrNotThread on a plain goroutine.
 func ownRare() (*rare, error) {
 	if x := Self().needRare(); x != nil {
 		return x, nil
@@ -115,7 +115,8 @@ func ownRare() (*rare, error) {
 	return nil, ErrNotThread
 }
 
-// PushCleanup is marcel.PushCleanup.
+// PushCleanup registers f to be called when the calling thread ends, unless PopCleanup removes it before. The calls are made
+// on the thread, the last registered first. On a plain goroutine PushCleanup returns ErrNotThread.
 func (moduleCalls) PushCleanup(f func()) error {
 	x, err := ownRare()
 	if err == nil && f != nil {
@@ -124,7 +125,8 @@ func (moduleCalls) PushCleanup(f func()) error {
 	return err
 }
 
-// PopCleanup is marcel.PopCleanup.
+// PopCleanup removes the cleanup handler that the calling thread registered last, and calls it if run is set. Without a
+// handler it does nothing. On a plain goroutine it returns ErrNotThread.
 func (moduleCalls) PopCleanup(run bool) error {
 	x, err := ownRare()
 	if err != nil {
@@ -136,7 +138,8 @@ func (moduleCalls) PopCleanup(run bool) error {
 	return nil
 }
 
-// AtExit is marcel.AtExit.
+// AtExit registers f to be called on the calling thread when it ends, after its cleanup handlers and before its destructors,
+// the last registered first. Joiners wait for these calls. On a plain goroutine AtExit returns ErrNotThread.
 func (moduleCalls) AtExit(f func()) error {
 	x, err := ownRare()
 	if err == nil && f != nil {
@@ -145,16 +148,18 @@ func (moduleCalls) AtExit(f func()) error {
 	return err
 }
 
-// AfterExit is marcel.AfterExit.
+// AfterExit registers f to be called after the calling thread has ended and its joiners have been woken, on a thread made
+// for these calls, the last registered first. On a plain goroutine AfterExit returns ErrNotThread.
 func (moduleCalls) AfterExit(f func()) error {
 	x, err := ownRare()
 	if err == nil && f != nil {
-		x.after = append(x.after, f)
+		x.afterExit = append(x.afterExit, f)
 	}
 	return err
 }
 
-// OnSwitch is marcel.OnSwitch.
+// OnSwitch has f called on the calling thread each time that it runs again after a wait or a yield; nil: no call from now on.
+// f must neither wait nor yield. On a plain goroutine OnSwitch returns ErrNotThread.
 func (moduleCalls) OnSwitch(f func()) error {
 	x, err := ownRare()
 	if err == nil {
@@ -163,9 +168,10 @@ func (moduleCalls) OnSwitch(f func()) error {
 	return err
 }
 
-// SetLocal has the calling thread keep a value for the key, which it has none for yet. When the thread ends, after its at-exit callbacks, it calls
-// drop, which takes the value away and returns the destructor's call; nil: there is nothing to destroy. If destructors
-// leave values again drop is called again, destructorRounds times at most. On a plain goroutine SetLocal returns ErrNotThread.
+// SetLocal has the calling thread keep a value for the key, for which it has none yet. When the thread ends, after its
+// at-exit callbacks, it calls drop, which takes the value away and returns the call of the destructor; nil: there is nothing
+// to destroy. If destructors set values again the thread calls drop again, destructorRounds times at most. On a plain
+// goroutine SetLocal returns ErrNotThread.
 func (moduleCalls) SetLocal(key *byte, value any, drop func() func()) error {
 	x, err := ownRare()
 	if err == nil {
@@ -177,7 +183,7 @@ func (moduleCalls) SetLocal(key *byte, value any, drop func() func()) error {
 // Local returns what the calling thread keeps for the key; nil: nothing, or the caller is a plain goroutine.
 func (moduleCalls) Local(key *byte) any {
 	if c := lookup(); c != nil && c.cur != nil {
-		if x := c.cur.x.Load(); x != nil {
+		if x := c.cur.rarePart.Load(); x != nil {
 			for i := range x.locals {
 				if x.locals[i].key == key {
 					return x.locals[i].value

@@ -9,11 +9,11 @@ import (
 // Cancel ends a thread at its next cancellation point: TestCancel, or a wait of a
 // kind that is one (kind.go), in which it may stand already.
 //
-//	               asks the thread (cancelBit in x.asks), then, under x.mu:
+//	               Cancel sets cancelBit in x.requests; then, under x.mu:
 //	running ────── TestCancel, or when it would wait ─────────────► unwinds
-//	waiting ────── taken out of its queue (hit), made ready ──────► unwinds
-//	waiting where that is none, or with cancellation disabled ────► goes on
-//	woken already: what it was given is its own ──────────────────► goes on
+//	waiting ────── cancelWait takes it out of its queue ──────────► unwinds
+//	waiting, no cancellation point, or cancellation is disabled ──► goes on
+//	woken before ─ it keeps what its waker has given it ──────────► goes on
 //
 // A wait is ended by its waker, by one of its bounds, or by the canceller. A BoundedWait is ended by a claim of its
 // ticket; its Waiters may still stand in queues after that. A fast wait has no ticket, to spare its wakers
@@ -22,15 +22,15 @@ import (
 // knowing that it still exists:
 //
 //	canceller                              thread
-//	C1 sets asks                           T1 writes w.mu, w.q in Wait, parks
+//	C1 sets requests                       T1 writes w.mu, w.q in Wait, parks
 //	C2 waits until the operation in        T2 is taken out: w.q = nil (by a waker)
 //	   which the thread may be is over     T3 is switched to: a full barrier
-//	C3 reads w.q: nil? nothing to do       T4 reads asks: set? locks x.mu before
+//	C3 reads w.q: nil? nothing to do       T4 reads requests: set? locks x.mu before
 //	C4 locks w.mu                             it goes on
 //
-// C1 and T3 are full barriers; so either T4 sees asks, and the thread waits for
+// C1 and T3 are full barriers; so either T4 sees requests, and the thread waits for
 // the canceller, whose x.mu keeps it in its wait while the queue is locked, or C3
-// sees nil. A thread that begins to wait looks at asks first; if it looked before
+// sees nil. A thread that begins to wait looks at requests first; if it looked before
 // C1, C2 lets it finish what it is about to write.
 //
 // Order of locks: x.mu, then that of the queue. No caller takes x.mu with a queue
@@ -59,15 +59,15 @@ func (h Thread) Cancel() error {
 	if x == nil {
 		return ErrNoThread
 	}
-	x.ask(cancelBit)
+	x.addRequest(cancelBit)
 	if c := lookup(); c != nil && c.cur == h.t {
 		return nil
 	}
-	h.t.quiet()
+	h.t.awaitOperationEnd()
 	c := Visit()
 	x.mu.Lock()
-	hit := h.t.interrupt(x)
-	poke := x.poke
+	hit := h.t.cancelWait(x)
+	poke := x.onCancelCall
 	x.mu.Unlock()
 	if hit {
 		c.ready(h.t)
@@ -79,11 +79,11 @@ func (h Thread) Cancel() error {
 	return nil
 }
 
-// quiet waits until the operation is over in which t may be. If t is in one its VP is held.
-func (t *thread) quiet() {
-	v := t.whereabouts()
+// awaitOperationEnd waits until t has left the operation in which it may be. While t is in one its VP is held.
+func (t *thread) awaitOperationEnd() {
+	v := t.vpHint()
 	tick := v.ticks()
-	for n := 1; v.mode() == held && !t.parked() && v.ticks() == tick && t.whereabouts() == v; n++ {
+	for n := 1; v.mode() == held && !t.parked() && v.ticks() == tick && t.vpHint() == v; n++ {
 		if relax(); n%spinsPerYield == 0 {
 			giveWay()
 		}
@@ -101,41 +101,41 @@ func (t *thread) parked() bool {
 	if c == nil {
 		return true // it has not started
 	}
-	sawBirth()
-	return atomic.LoadUint32(&c.how) != ordinary || c.isInside() && c.l.vp.cur != c
+	raceSawBirth()
+	return atomic.LoadUint32(&c.resumeAs) != ordinary || c.isInside() && c.l.vp.cur != c
 }
 
-// waiting returns the queue, lock and kind of the wait that t is in, a racy hint.
+// queueHint returns the queue, the lock and the kind of the fast wait that t is in: a racy hint.
 //
 //go:norace
-func (t *thread) waiting() (q *WaitQueue, mu *Spin, k Kind) { return t.w.q, t.w.mu, t.w.kind }
+func (t *thread) queueHint() (q *WaitQueue, mu *Spin, k Kind) { return t.w.q, t.w.mu, t.w.kind }
 
-// bound returns the BoundedWait in which t waits, a racy hint.
+// currentWaitHint returns the BoundedWait in which t waits: a racy hint.
 //
 //go:norace
-func (t *thread) bound() *BoundedWait { return t.waits }
+func (t *thread) currentWaitHint() *BoundedWait { return t.currentWait }
 
-// sort returns the kind of the wait, a racy hint unless the ticket stays as it is: the owner sets the kind before Open.
+// kindHint returns the kind of the wait: a racy hint, unless the ticket is the same before and after, since the owner sets the kind
+// before Open.
 //
 //go:norace
-func (b *BoundedWait) sort() Kind { return b.kind }
+func (b *BoundedWait) kindHint() Kind { return b.kind }
 
-// interrupt ends the wait of t, if that is a cancellation point. It returns true if the caller has
-// to make t ready. Under x.mu.
-func (t *thread) interrupt(x *rare) bool {
-	if x.uncancelable || x.hit {
+// cancelWait ends the wait of t, if that is a cancellation point. It returns true if the caller has to make t ready. Under x.mu.
+func (t *thread) cancelWait(x *rare) bool {
+	if x.uncancelable || x.waitCanceled {
 		return false
 	}
-	if b := t.bound(); b != nil {
-		// The kind is read after the ticket, so it is the kind of the wait that is claimed. A second look at the thread: b may
-		// be another one's by now.
-		if n := b.ticket.Load(); b.sort().onCancel() != stays && t.bound() == b && b.claimFor(nil, n) {
-			x.hit = true
+	if b := t.currentWaitHint(); b != nil {
+		// The kind is read after the ticket, so it is the kind of the wait that is claimed. The second currentWaitHint tells whether b
+		// still is the wait of t, not that of another thread.
+		if n := b.ticket.Load(); b.kindHint().onCancel() != stays && t.currentWaitHint() == b && b.claimFor(nil, n) {
+			x.waitCanceled = true
 			b.wakeUnder(nil)
 		}
 		return false
 	}
-	q, mu, k := t.waiting()
+	q, mu, k := t.queueHint()
 	if q == nil || k.onCancel() == stays {
 		return false
 	}
@@ -148,19 +148,19 @@ func (t *thread) interrupt(x *rare) bool {
 	if !there {
 		return false
 	}
-	x.hit = true
+	x.waitCanceled = true
 	return true
 }
 
-// due tells the thread whether it is to end instead of beginning a wait of kind k.
+// due tells whether the thread, which begins a wait of kind k, is to end instead.
 func (x *rare) due(k Kind) bool {
-	return x.asks.Load()&cancelBit != 0 && k.onCancel() != stays && !x.uncancelable
+	return x.requests.Load()&cancelBit != 0 && k.onCancel() != stays && !x.uncancelable
 }
 
 // refuse ends a wait of kind k that has not begun, and the operation.
 func (c *co) refuse(x *rare, k Kind) {
 	x.mu.Lock()
-	x.hit = true
+	x.waitCanceled = true
 	x.mu.Unlock()
 	c.Leave()
 	if k.onCancel() == unwinds {
@@ -172,7 +172,7 @@ func (c *co) refuse(x *rare, k Kind) {
 // of a kind that a cancel lets return, when the thread's own state is in order again.
 func (c *co) EndWait() {
 	if c != nil {
-		if x := c.cur.x.Load(); x != nil && x.hit {
+		if x := c.cur.rarePart.Load(); x != nil && x.waitCanceled {
 			c.unwind(x)
 		}
 	}
@@ -185,13 +185,13 @@ func (moduleCalls) Interrupted() bool {
 	if c == nil {
 		return false
 	}
-	x := c.cur.x.Load()
-	if x == nil || !x.hit {
+	x := c.cur.rarePart.Load()
+	if x == nil || !x.waitCanceled {
 		return false
 	}
 	c.enter()
 	x.mu.Lock()
-	x.hit = false
+	x.waitCanceled = false
 	x.mu.Unlock()
 	c.Leave()
 	return true
@@ -201,9 +201,9 @@ func (moduleCalls) Interrupted() bool {
 // know, and that are to be cancellation points. f may still be called a moment later. After OnCancel the caller looks at
 // Canceled: a cancel that came before is not told. On a plain goroutine OnCancel does nothing.
 //
-//	canceller                    thread
-//	C1 sets asks                 T1 OnCancel: sets poke, under x.mu
-//	C5 reads poke under x.mu     T2 Canceled: reads asks
+//	canceller                            thread
+//	C1 sets requests                     T1 OnCancel: sets onCancelCall, under x.mu
+//	C5 reads onCancelCall under x.mu     T2 Canceled: reads requests
 //	   and calls it
 //
 // Either C5 comes after T1, or T2 after C1.
@@ -214,7 +214,7 @@ func (moduleCalls) OnCancel(f func()) {
 	}
 	c := Enter()
 	x.mu.Lock()
-	x.poke = f
+	x.onCancelCall = f
 	x.mu.Unlock()
 	c.Leave()
 }
@@ -222,8 +222,8 @@ func (moduleCalls) OnCancel(f func()) {
 // EndWait is Co.EndWait for the calling thread.
 func (moduleCalls) EndWait() { lookup().EndWait() }
 
-// refused is for a thread that is about to wait, with mu locked: if it has been
-// cancelled the wait is over before it has begun, and so is the operation.
+// refused tells whether the calling thread, which is about to wait and has locked mu, was cancelled. Then refused unlocks mu and
+// ends the operation.
 func (c *co) refused(x *rare, mu *Spin) bool {
 	k := c.cur.w.kind
 	if !x.due(k) {
@@ -236,21 +236,22 @@ func (c *co) refused(x *rare, mu *Spin) bool {
 
 // unwind ends the calling thread, which was cancelled.
 func (c *co) unwind(x *rare) {
-	c.close(x)
+	c.makeUncancelable(x)
 	x.err = ErrCanceled
 	runtime.Goexit()
 }
 
-// close makes the calling thread uncancelable for the rest of its life.
-func (c *co) close(x *rare) {
+// makeUncancelable makes the calling thread uncancelable for the rest of its life.
+func (c *co) makeUncancelable(x *rare) {
 	c.enter()
 	x.mu.Lock()
-	x.uncancelable, x.ending, x.hit = true, true, false
+	x.uncancelable, x.ending, x.waitCanceled = true, true, false
 	x.mu.Unlock()
 	c.Leave()
 }
 
-// TestCancel is marcel.TestCancel.
+// TestCancel ends the calling thread if Cancel was called for it and it has cancellation enabled. On a plain goroutine it does
+// nothing.
 func (moduleCalls) TestCancel() {
 	if c, x := canceled(); x != nil {
 		c.unwind(x)
@@ -263,18 +264,19 @@ func Canceled() bool {
 	return x != nil
 }
 
-// canceled is the caller, and its rare part if it has been cancelled and may be.
+// canceled returns the caller and its rare part if the caller was cancelled and has cancellation enabled; otherwise nil.
 func canceled() (*co, *rare) {
 	if c := lookup(); c != nil && !c.base {
-		if x := c.cur.x.Load(); x != nil && x.asks.Load()&cancelBit != 0 && !x.uncancelable {
+		if x := c.cur.rarePart.Load(); x != nil && x.requests.Load()&cancelBit != 0 && !x.uncancelable {
 			return c, x
 		}
 	}
 	return nil, nil
 }
 
-// SetCancelState is marcel.SetCancelState. The calls at the end of a thread
-// (cleanup handlers, callbacks, destructors) are never cancelled.
+// SetCancelState enables or disables cancellation of the calling thread, and tells whether it was enabled. The calls at the
+// end of a thread (cleanup handlers, callbacks, destructors) are never cancelled. On a plain goroutine SetCancelState does
+// nothing and returns false.
 func (moduleCalls) SetCancelState(enabled bool) (was bool) {
 	x, err := ownRare()
 	if err != nil {

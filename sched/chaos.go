@@ -44,7 +44,7 @@ func (lr lockRank) nests() bool { return lr == rankQueue || lr == rankThread }
 // it has left.
 func (c *co) check() {
 	l := c.l
-	if c.quit {
+	if c.ending {
 		return // it ends, as a goroutine
 	}
 	if isDirect {
@@ -52,9 +52,9 @@ func (c *co) check() {
 		c.must(b.Status == direct.Running, "it runs, and its status is %d", b.Status)
 		c.must(b.M == b.Machine && b.Curg == c.seat.G, "its m is %#x, on %#x, whose curg is %#x", b.M, b.Machine, b.Curg)
 		c.must(b.LockedM == b.Machine && b.LockedG == c.seat.G, "it is locked to %#x, on %#x, to which %#x is locked", b.LockedM, b.Machine, b.LockedG)
-		c.must(b.Locks == direct.Held || l.from == nil, "its OS thread is locked %#x times", b.Locks) // nil: by itself, and it has stayed
-		c.must(l.machine() == b.Machine, "it is on LWP %d, whose OS thread is %#x, and runs on %#x", l.id, l.machine(), b.Machine)
-		if f := l.from; l.op != opNone && f != nil {
+		c.must(b.Locks == direct.Held || l.previous == nil, "its OS thread is locked %#x times", b.Locks) // nil: by itself, and it has stayed
+		c.must(l.osThreadHint() == b.Machine, "it is on LWP %d, whose OS thread is %#x, and runs on %#x", l.id, l.osThreadHint(), b.Machine)
+		if f := l.previous; l.op != opNone && f != nil {
 			b := bonds(f)
 			c.must(b.Status == direct.Waiting, "the one that has left before it, with %d to be done, has status %d", l.op, b.Status)
 			c.must(b.M == 0 && b.LockedM == 0, "the one that has left before it, with %d to be done, is on %#x, locked to %#x", l.op, b.M, b.LockedM)
@@ -73,7 +73,7 @@ func (c *co) checkVP() {
 	c.must(v.current() == c, "VP %d runs another one", v.id)
 	c.must(c.isInside(), "it holds a VP, and is not inside")
 	id := c.idNow()
-	c.must(c.base || id == l.pass, "it is on LWP %d, and has the number %#x", l.id, id)
+	c.must(c.base || id == l.coID, "it is on LWP %d, and has the number %#x", l.id, id)
 }
 
 // checkNext is for c, which is about to switch to d.
@@ -86,7 +86,7 @@ func (c *co) checkNext(d *co) {
 	c.must(b.Status == direct.Running && b.M == b.Machine, "it leaves, and its status is %d, its m %#x, on %#x", b.Status, b.M, b.Machine)
 	if b = bonds(d); b.Status != direct.Waiting {
 		// The collector may have readied it: then it parks again by itself. Nothing else may.
-		c.must(d.how != ordinary, "it switches to one of status %d", b.Status)
+		c.must(d.resumeAs != ordinary, "it switches to one of status %d", b.Status)
 	}
 	c.must(b.LockedM == 0, "it switches to one that is locked to %#x", b.LockedM)
 }
@@ -95,7 +95,7 @@ func (c *co) checkNext(d *co) {
 // the scan bit.
 func bonds(c *co) direct.Bonds {
 	for end := time.Now().Add(10 * time.Second); ; relax() {
-		b := direct.BondsOf(c.g0())
+		b := direct.BondsOf(c.gHint())
 		if !b.Scanned || time.Now().After(end) {
 			c.must(!b.Scanned, "the scan bit of its status stays set, %d", b.Status)
 			return b
@@ -114,11 +114,11 @@ func (c *co) must(ok bool, format string, args ...any) {
 		return
 	}
 	name := "a base, or a runner"
-	if t := c.threadOn(); t != nil {
+	if t := c.threadHint(); t != nil {
 		name = t.title()
 	}
 	what := fmt.Sprintf("sched: %s, %s: %s", name, c.standing(), fmt.Sprintf(format, args...))
-	if l := c.carrier(); l != nil && l.vp != nil {
+	if l := c.lwpHint(); l != nil && l.vp != nil {
 		l.vp.sched.Dump(os.Stderr)
 	}
 	debug.SetTraceback("system")

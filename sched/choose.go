@@ -8,13 +8,13 @@ import (
 // choose takes the next thread of the highest priority that is ready in v's own queue or
 // in a node's above it, but none of a lower priority than low. Holder only.
 func (v *vp) choose(low rank) *thread {
-	if v.off.Load() {
+	if v.disabled.Load() {
 		return nil
 	}
 	b := v.q.present()
 	shared := v.sched.placed.Load() != 0
 	if shared {
-		b |= v.above()
+		b |= v.readyAbove()
 	}
 	if b&cpuBoundRank.bit() != 0 {
 		now := asm.Cycles()
@@ -24,7 +24,7 @@ func (v *vp) choose(low rank) *thread {
 		case over || b&(cpuBoundRank.bit()-1) == 0 && low >= defaultRank:
 			v.cpuBound.at = now
 			if t := v.chooseRank(cpuBoundRank, shared); t != nil {
-				v.running, v.chosenAt = cpuBoundRank, v.tick+1
+				v.chosenRank, v.chosenTick = cpuBoundRank, v.tick+1
 				return t
 			}
 		}
@@ -37,7 +37,7 @@ func (v *vp) choose(low rank) *thread {
 		v.choices++
 		t := v.chooseRank(r, shared)
 		if t != nil {
-			v.running, v.chosenAt = r, v.tick+1
+			v.chosenRank, v.chosenTick = r, v.tick+1
 			return t
 		}
 	}
@@ -50,7 +50,7 @@ func (v *vp) choose(low rank) *thread {
 // no thread waits for ever in any of them.
 func (v *vp) chooseRank(r rank, shared bool) *thread {
 	if shared {
-		for n := v.home; n != nil; n = n.up {
+		for n := v.leaf; n != nil; n = n.up {
 			if v.choices%uint32(len(n.vps)+1) == 0 && n.ready.Load()&r.bit() != 0 {
 				if t := n.take(r, v, false); t != nil {
 					return t
@@ -66,7 +66,7 @@ func (v *vp) chooseRank(r rank, shared bool) *thread {
 		v.expel(t)
 	}
 	if shared {
-		for n := v.home; n != nil; n = n.up {
+		for n := v.leaf; n != nil; n = n.up {
 			if n.ready.Load()&r.bit() != 0 {
 				if t := n.take(r, v, true); t != nil {
 					return t
@@ -99,18 +99,19 @@ func (v *vp) requeue(t *thread) {
 	}
 }
 
-// cpuBound accounts for the time of a VP's CPU-bound threads, those that were preempted when they ran last (cpuBoundRank). The holder's alone.
+// cpuBound accounts for the time of a VP's CPU-bound threads: those that were preempted when they ran last (cpuBoundRank). Only
+// the holder of the VP uses it.
 //
-// They run in the time that other threads leave. But while the Idle hooks have something to poll for, such as a message on
-// its way, the idle loop polls first, for as long as on a VP without threads. Then a CPU-bound thread runs until a thread is
-// woken. The idle loop gets half of the time at most:
+// CPU-bound threads run in the time that other threads leave. But while the Idle hooks have something to poll for, such as a
+// message on its way, the idle loop polls first, for as long as on a VP without threads. Then a CPU-bound thread runs until
+// another thread is woken. The debt keeps the idle loop to half of the time at most:
 //
-//	in credit ── the loop has looked a slice longer than they have run ───► in debt: they run at once
-//	in debt ──── they have run for what was looked ──────────────────────► in credit
+//	in credit ── the loop has polled a slice longer than they have run ───► in debt: they run at once
+//	in debt ──── they have run as long as the loop had polled ────────────► in credit
 type cpuBound struct {
-	at     int64  // cycles: when one was chosen or preempted last
-	after  uint32 // vp.choices when the idle loop had looked for long enough
-	debt   int64  // cycles that the idle loop has looked, less those that such threads have run since
+	at     int64  // cycles: when a CPU-bound thread was last chosen or preempted
+	after  uint32 // vp.choices when the idle loop had polled for long enough
+	debt   int64  // cycles that the idle loop has polled, less those that CPU-bound threads have run since
 	inDebt bool
 }
 
@@ -121,11 +122,11 @@ func (v *vp) looksFirst() bool {
 
 // putsOff tells whether CPU-bound threads, and nothing else, are ready, while the idle loop looks first.
 func (v *vp) putsOff() bool {
-	return v.q.present()|v.above() == cpuBoundRank.bit() && v.inbox.Load() == nil && v.looksFirst()
+	return v.q.present()|v.readyAbove() == cpuBoundRank.bit() && v.inbox.Load() == nil && v.looksFirst()
 }
 
-// looked adds d, the cycles that the idle loop has looked while such threads were ready, to the debt. With last the loop
-// does not look again before another thread has run.
+// looked adds d, the cycles that the idle loop has polled while CPU-bound threads were ready, to the debt. If last is set the
+// loop does not poll first again before another thread has been chosen.
 func (cpu *cpuBound) looked(d, slice int64, choices uint32, last bool) {
 	if cpu.debt += max(d, 0); cpu.debt > slice {
 		cpu.inDebt = true
@@ -135,7 +136,7 @@ func (cpu *cpuBound) looked(d, slice int64, choices uint32, last bool) {
 	}
 }
 
-// ran takes the time that a CPU-bound thread has run, until it was preempted, from the debt.
+// ran subtracts from the debt the time for which a CPU-bound thread ran until it was preempted.
 func (cpu *cpuBound) ran() {
 	now := asm.Cycles()
 	if cpu.debt -= max(now-cpu.at, 0); cpu.debt <= 0 {

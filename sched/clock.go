@@ -11,30 +11,30 @@ import (
 	"github.com/pm2-go/pm2/sched/internal/machine"
 )
 
-// clock is an OS thread of the scheduler's own, because a VP whose thread computes
-// does nothing else. Every period the clock fires the timer hooks in the
-// name of each VP that is awake, takes VPs from threads that keep them too long, and
-// ends the timed waits that are over. A thread that polls fires the timer hooks of its VP itself (poll.go). When nothing
-// moves the clock falls asleep until a thread becomes ready, or the next timed wait is over. IDLE.md draws it.
+// clock is an OS thread of the scheduler's own, because a VP whose thread computes does nothing else. Every period the clock
+// fires the timer hooks in the name of each VP that is awake, and takes VPs from threads that keep them too long; it ends timed
+// waits when their time is over. A thread that polls fires the timer hooks of its VP itself (poll.go). When nothing moves the
+// clock falls asleep until a thread becomes ready, or the next timed wait is over. IDLE.md draws its states. The clock's thread
+// alone uses the fields that are not atomic.
 type clock struct {
-	s       *Scheduler
-	word    atomic.Uint32 // futex: what it was woken for
-	asleep  bool          // its own: wantsClock is in Scheduler.wants
-	wakeAt  atomic.Int64  // ns: it sleeps until then, or is awake if that is over; see hurry
-	ticks   uint64        // so far
-	trimAt  int64         // ns: when to call trim next
-	surplus bool          // the last trim has left spares or idle runners that may end
-	trust   int64         // ns: for how long it may leave the VPs to the threads that poll there; 0: no time
-	gap     int64         // ns: until the next look between two ticks; 0: none
-	span    sleepState
+	s          *Scheduler
+	word       atomic.Uint32 // futex: what the clock was woken for
+	asleep     bool          // wantsClock is in Scheduler.wants
+	wakeAt     atomic.Int64  // ns: the clock sleeps until then; 0: it is awake. See hurry
+	ticks      uint64        // so far
+	trimAt     int64         // ns: when to call trim next
+	surplus    bool          // the last trim has left spares or idle runners that may end
+	trustTime  int64         // ns: for how long the clock may leave the VPs to the threads that poll there; 0: no time
+	lookGap    int64         // ns: until the next look between two ticks; 0: none
+	sleepState sleepState
 }
 
 // vpWatch is what the clock remembers of a VP.
 type vpWatch struct {
-	tick         uint32
-	since        int64 // ns: when tick took this value
-	told         bool  // the watchdog has reported its thread
-	stoppedLooks int   // looks in a row at which its thread was stopped, though the clock had not asked
+	tick         uint32 // vp.tick at the last look, its lower half
+	since        int64  // ns: when tick took this value
+	reported     bool   // the watchdog has reported the thread
+	stoppedLooks int    // looks in a row that found the thread stopped, though the clock had not asked it to
 }
 
 const (
@@ -45,11 +45,11 @@ const (
 	stuckLook = 50_000_000
 )
 
-// What the clock is woken for.
+// What the clock is woken for: the values of clock.word.
 const (
-	moved   = 1 // something moves
+	moved   = 1 // a thread became ready, or a VP was claimed or kicked
 	hurried = 2 // a timer was started that is over before wakeAt
-	pressed = 3 // a thread was woken behind one that was preempted before
+	pressed = 3 // a thread became ready behind one that was preempted when it ran last
 )
 
 // press ends the clock's wait between two ticks. A waker calls it when it has made a thread ready on a VP that runs a
@@ -66,6 +66,7 @@ func (ck *clock) wake(why uint32) {
 	futexWake(&ck.word)
 }
 
+// clockAsleep tells whether the clock is asleep.
 func (s *Scheduler) clockAsleep() bool { return s.wants.Load()&wantsClock != 0 }
 
 // wakeClock wakes the clock if it is asleep, so that the Timer hooks fire again.
@@ -75,9 +76,8 @@ func (s *Scheduler) wakeClock() {
 	}
 }
 
-// hurry makes sure that the clock is awake at time at. The caller has lowered the
-// next of a wheel to at, and then reads wakeAt. The clock first
-// stores wakeAt, then reads next. So one of the two sees what the other has written.
+// hurry makes sure that the clock is awake at time at, in ns. The caller has lowered the next of a wheel to at; hurry then reads
+// wakeAt. The clock stores wakeAt, then reads next. So one of the two sees what the other has written.
 func (ck *clock) hurry(at int64) {
 	for {
 		until := ck.wakeAt.Load()
@@ -92,6 +92,7 @@ func (ck *clock) hurry(at int64) {
 	}
 }
 
+// main is the clock's thread. A Timer hook that ends its goroutine does not end the clock: another goroutine goes on.
 func (ck *clock) main() {
 	if isDirect {
 		runtime.LockOSThread() // it exits locked, so the OS thread ends with its timer slack and policy
@@ -123,26 +124,26 @@ func (ck *clock) main() {
 			if now >= ck.trimAt {
 				ck.trim(now)
 			}
-		} else if ck.gap > 0 {
+		} else if ck.lookGap > 0 {
 			ck.look(now)
 		}
-		limit := ticked + max(period, ck.trust)
+		limit := ticked + max(period, ck.trustTime)
 		if still > sleepAfter {
 			limit = ck.fallAsleep(ticked)
 		}
-		if ck.gap > 0 {
-			limit = min(limit, now+ck.gap)
+		if ck.lookGap > 0 {
+			limit = min(limit, now+ck.lookGap)
 		}
 		ck.wakeAt.Store(min(limit, next))
 		if wait := min(limit, ck.s.nextTimer()) - nanotime(); wait > 0 && ck.word.Load() == 0 {
-			futexWaitFor(&ck.word, &ck.span, wait)
+			futexWaitFor(&ck.word, &ck.sleepState, wait)
 		}
 		ck.wakeAt.Store(0)
 		switch ck.word.Swap(0) {
 		case moved:
 			still = 0
 		case pressed:
-			still, ck.gap = 0, shortGap
+			still, ck.lookGap = 0, shortGap
 		}
 		if ck.asleep {
 			ck.asleep = false
@@ -159,7 +160,7 @@ func (ck *clock) fallAsleep(now int64) (limit int64) {
 	limit = maxAt
 	for _, v := range ck.s.vps {
 		ck.surplus = ck.surplus || v.idle.surplus() || v.surplusRunners()
-		if v.mode() != free || v.away.Load() > 0 {
+		if v.mode() != free || v.numBlocking.Load() > 0 {
 			limit = min(limit, now+stuckLook)
 			if v.hasWork() {
 				return now
@@ -172,7 +173,8 @@ func (ck *clock) fallAsleep(now int64) (limit int64) {
 	return limit
 }
 
-// tick does a period's work and tells whether anything moves.
+// tick is the work of a period: it fires the Timer hooks and inspects each VP. It tells whether anything moves, so that the
+// clock stays awake.
 func (ck *clock) tick(now int64) (moves bool) {
 	s := ck.s
 	count(&ck.ticks, 1)
@@ -181,14 +183,14 @@ func (ck *clock) tick(now int64) (moves bool) {
 	polling := s.inSleeper.Load() > 0
 	for _, v := range s.vps {
 		m := v.mode()
-		off := v.off.Load()
-		if v.away.Load() > 0 {
+		off := v.disabled.Load()
+		if v.numBlocking.Load() > 0 {
 			ck.lookAlone(v)
 		}
 		if m == free && !off {
 			ck.offer(v)
 			v.wakeIfDue(false) // for what is ready on its nodes, if it is free because of Blocking
-			if v.away.Load() > 0 {
+			if v.numBlocking.Load() > 0 {
 				trust = 0
 			}
 			continue
@@ -196,14 +198,14 @@ func (ck *clock) tick(now int64) (moves bool) {
 		polling = polling || m == held
 		polls, ns := false, int64(0)
 		if m == user {
-			polls, ns = v.polls.trust(cycles, int64(s.cfg.Period))
+			polls, ns = v.polling.trust(cycles, int64(s.cfg.Period))
 		}
 		if polls {
 			moves, polling = true, true
 		} else if !s.hooks.Empty(hooks.Timer) {
 			verdict = max(verdict, v.fire(hooks.Timer))
 		}
-		if v.hasWork() || v.away.Load() > 0 {
+		if v.hasWork() || v.numBlocking.Load() > 0 {
 			ns = 0
 		}
 		trust = min(trust, ns)
@@ -221,20 +223,20 @@ func (ck *clock) tick(now int64) (moves bool) {
 		s.runWatchdog(now)
 	}
 	plans := s.plan(now)
-	if ck.trust = trust; trust == maxAt || plans { // all sleep, or policies want their ticks
-		ck.trust = 0
+	if ck.trustTime = trust; trust == maxAt || plans { // all sleep, or policies want their ticks
+		ck.trustTime = 0
 	}
 	return plans || moves || verdict != hooks.Quiet
 }
 
 // look inspects all VPs between two ticks.
 func (ck *clock) look(now int64) {
-	ck.gap *= 2
-	if ck.gap > int64(ck.s.cfg.Period)/2 {
-		ck.gap = 0
+	ck.lookGap *= 2
+	if ck.lookGap > int64(ck.s.cfg.Period)/2 {
+		ck.lookGap = 0
 	}
 	for _, v := range ck.s.vps {
-		if v.away.Load() > 0 {
+		if v.numBlocking.Load() > 0 {
 			ck.lookAlone(v)
 		}
 		if v.mode() != free {
@@ -244,8 +246,8 @@ func (ck *clock) look(now int64) {
 }
 
 const (
-	shortGap = 20_000 // ns: until a look at a thread that was found stopped, or that a press is for
-	waitGap  = 30_000 // ns: the same, after a thread that waited in Go was found
+	shortGap = 20_000 // ns: until the next look after the clock has found a thread stopped, and after a press
+	waitGap  = 30_000 // ns: until the next look after the clock has found a thread that waited in Go
 )
 
 // trim ends spare LWPs and idle runners that were not needed since the last call. If the
@@ -270,7 +272,7 @@ func (ck *clock) trim(now int64) {
 func (ck *clock) offer(v *vp) {
 	if !v.idle.asleep() && !v.hasWork() {
 		v.fallAsleep()
-		undo := v.n.sleeping.mark(asm.Cycles())
+		undo := v.counts.sleeping.mark(asm.Cycles())
 		if v.mode() != free {
 			undo()
 			v.wakeUp()
@@ -282,7 +284,7 @@ func (ck *clock) offer(v *vp) {
 // becomes a spare.
 func (ck *clock) lookAlone(v *vp) {
 	for _, l := range ck.s.lwps.list() {
-		if l.alone.Load() != nil && l.whereabouts() == v {
+		if l.blockingCo.Load() != nil && l.vpHint() == v {
 			l.takeBackAlone()
 		}
 	}
@@ -295,31 +297,31 @@ func (ck *clock) inspect(v *vp, now int64) (moves bool) {
 	w := &v.watch
 	work := v.hasWork()
 	if tick := v.ticks(); tick != w.tick {
-		w.tick, w.since, w.told, w.stoppedLooks = tick, now, false, 0
+		w.tick, w.since, w.reported, w.stoppedLooks = tick, now, false, 0
 		moves = true
 	}
 	x := v.current()
 	if x.isBase() {
 		return moves || work
 	}
-	status := direct.Status(x.g0())
+	status := direct.Status(x.gHint())
 	if status != direct.Preempted {
 		w.stoppedLooks = 0
 	}
 	switch status {
 	case direct.Waiting:
 		if v.takeBack(x) {
-			ck.gap = waitGap
+			ck.lookGap = waitGap
 			return true
 		}
 	case direct.Preempted:
 		if v.pursuit.target.Load() == x {
-			break // the stopper's
+			break // the stopper follows it
 		}
 		if w.stoppedLooks++; ck.s.preempts && w.stoppedLooks > 1 && v.claimStopped(x) {
 			return true
 		}
-		ck.gap = shortGap
+		ck.lookGap = shortGap
 	}
 	if !work || moves {
 		return moves
@@ -327,7 +329,7 @@ func (ck *clock) inspect(v *vp, now int64) (moves bool) {
 	if ck.s.wants.Load() >= wantsVP {
 		ck.s.Kick(-1)
 	}
-	over := now-w.since >= int64(ck.s.cfg.Slice) || v.pressed()
+	over := now-w.since >= int64(ck.s.cfg.Slice) || v.outranked()
 	switch {
 	case !isDirect:
 		if over {

@@ -8,40 +8,41 @@ import (
 	"github.com/pm2-go/pm2/sched/direct"
 )
 
-// Co is the scheduler's part of the calling goroutine, if that can be switched to. A nil Co
-// stands for a plain goroutine; every method accepts it.
+// Co (coroutine) is the scheduler's part of a goroutine to which it can switch. Enter and Visit return that of the calling
+// thread; nil stands for a plain goroutine. All exported methods accept nil. Only the goroutine itself may call them.
 type Co = co
 
-// co is a goroutine that is switched to: a runner, which runs threads, or the base of an LWP.
+// co is a goroutine to which the scheduler switches: a runner, which runs threads, or the base of an LWP. The goroutine itself
+// uses the fields while it runs, and the co that switches to it while it is parked, except where a field says otherwise.
 //
-// It fills two cache lines, and the size class of that name: ten thousand threads have ten thousand of them.
+// A co fills two cache lines, and Go's size class of 128 bytes: each parked thread has one.
 type co struct {
-	inside   uint32     // isIn: it is inside the scheduler. The co writes it, takers read it: see word
-	inUser   uint32     // value of inside while user code runs: 0, or noPreempt
-	id       uint32     // the LWP that carries it, as the word of the VP has it; lostID: none
-	how      resumeMode // how it is to be resumed; atomic
-	l        *lwp       // where it runs; the co that switches to it sets it
-	cur      *thread    // what it runs
-	seed     *thread    // what to run first; the co that switches to it sets it
-	joiner   *co        // waits for the end of cur, and for nothing else: see joinNow
-	base     bool
-	stays    bool           // it keeps its OS thread: see stay.go
-	away     bool           // in Blocking, without its VP
-	quit     bool           // it ends
-	taken    bool           // its maker has parked its goroutine before that began
-	fresh    bool           // it begins as a goroutine, with cur: see learn.go
-	cpuBound bool           // it was preempted when it ran last
-	refusal  direct.Refusal // why its last switch did not take place; Done if it did
-	began    uint32         // tick of its VP when cur began
+	inside        uint32         // isIn: the co is inside the scheduler. The co writes it, takers read it: see word.go
+	inUser        uint32         // the value of inside while user code runs: 0, or noPreempt
+	id            uint32         // the coID of the LWP on which it runs; lostID: it runs on none. Takers write it, too
+	resumeAs      resumeMode     // how the co is to be resumed; atomic
+	l             *lwp           // the LWP on which it runs; the co that switches to it sets it
+	cur           *thread        // the thread that it runs; nil: none
+	seed          *thread        // the thread that it is to run first; the co that switches to it sets it
+	joiner        *co            // the co that waits for the end of cur, and for nothing else: see joinNow
+	base          bool           // it is the base of an LWP
+	stays         bool           // its thread keeps its OS thread: see stay.go
+	inBlocking    bool           // its thread is in Blocking, without its VP
+	ending        bool           // the goroutine is to end
+	parkedByMaker bool           // the base that made it has parked its goroutine before that began
+	beginsOutside bool           // it begins as a goroutine, with cur: see learn.go
+	cpuBound      bool           // its thread was preempted when it ran last
+	refusal       direct.Refusal // why its last switch did not take place; Done if it did
+	beganTick     uint32         // the tick of its VP when cur began
 
-	guess *habit  // because of this habit its thread was begun as a goroutine, and has not called the scheduler yet
-	g     uintptr // its goroutine, as lookup knows it; 0: it has not begun
+	guess    *habit  // the habit for which its thread was begun as a goroutine; nil: none, or the thread has called the scheduler since
+	gAddress uintptr // its goroutine as asm.G has it, for lookup; 0: it has not begun
 
-	before, after *co // in the registry
+	prevRegistered, nextRegistered *co // in the registry
 
 	seat direct.Seat
 
-	notes atomic.Pointer[Notes] // nil: no observer has asked for any
+	notes atomic.Pointer[Notes] // nil: neither an observer nor the watchdog needs any
 }
 
 // Bits of co.inside.
@@ -61,7 +62,7 @@ const (
 	staying             // the VP goes to its OS thread
 )
 
-// switchOp is what the next co on an LWP does for the co that has just left.
+// switchOp says what the next co on an LWP does for the co that has just left it (lwp.finish).
 type switchOp uint8
 
 const (
@@ -75,10 +76,9 @@ const (
 	opEnd                     // ready it: it is a runner that ends, as a goroutine
 )
 
-// Enter begins an operation of the calling thread. From Enter to Leave the thread holds its VP, and
-// no taker can take it. A thread that has lost its VP waits in Enter until it has one again.
-// On a plain goroutine Enter returns nil. Between Enter and Leave nothing may block except
-// Wait, and no code of users may run.
+// Enter begins an operation of the calling thread. From Enter to Leave the thread holds its VP, and no taker can take it. A
+// thread that has lost its VP waits in Enter until it has one again. On a plain goroutine, and in an idle hook, Enter returns
+// nil. Between Enter and Leave nothing may block except Wait, and no code of users may run.
 func Enter() *Co {
 	c := lookup()
 	if c == nil {
@@ -92,9 +92,9 @@ func Enter() *Co {
 	return c
 }
 
-// Visit is Enter for an operation that must not block, such as releasing a semaphore. A thread that has
-// lost its VP does not wait for it: it is an outsider, as a goroutine is, and as
-// the base of an LWP is, which runs the idle hooks. To an outsider Visit returns nil. Wait is not allowed before Leave.
+// Visit is Enter for an operation that must not block, such as releasing a semaphore. It does not wait: a thread that has lost
+// its VP is an outsider, as are goroutines and idle hooks, which run on the base of an LWP. To an outsider Visit returns nil.
+// Wait is not allowed before Leave.
 func Visit() *Co {
 	c := lookup()
 	if c == nil {
@@ -127,7 +127,7 @@ func (c *co) Leave() {
 	}
 }
 
-// enter is Enter for a co that knows itself.
+// enter is Enter for a caller that has c, its own co, at hand.
 func (c *co) enter() {
 	storeRel(&c.inside, c.inUser|isIn)
 	c.acquire()
@@ -173,10 +173,10 @@ func (c *co) comeBack() *co {
 	}
 	// c is still on its LWP, without the VP.
 	v := c.l.vp
-	if c.away {
-		c.returned()
+	if c.inBlocking {
+		c.leaveBlocking()
 	} else {
-		v.seized.Add(-1)
+		v.numSeized.Add(-1)
 	}
 	if c.cur.belongs(v) && v.claim(c.l, c) {
 		if v.trace.Load() != nil {
@@ -188,11 +188,11 @@ func (c *co) comeBack() *co {
 	return c
 }
 
-// returned notes that c is not in Blocking any more.
-func (c *co) returned() {
-	c.away = false
-	c.l.vp.away.Add(-1)
-	c.l.alone.CompareAndSwap(c, nil)
+// leaveBlocking notes that c is not in Blocking any more.
+func (c *co) leaveBlocking() {
+	c.inBlocking = false
+	c.l.vp.numBlocking.Add(-1)
+	c.l.blockingCo.CompareAndSwap(c, nil)
 }
 
 // rejoin is for a thread whose OS thread was taken back while it waited in Go. It queues
@@ -203,15 +203,15 @@ func (c *co) rejoin() {
 	if h := c.guess; h != nil {
 		c.scoreGuess(h)
 	}
-	if c.away {
-		c.returned()
+	if c.inBlocking {
+		c.leaveBlocking()
 	}
 	stays := isDirect && direct.Locks() != 0 && c.stayHere()
 	if !stays {
 		c.seat.Leave()
-		atomic.StoreUint32(&c.how, parking)
+		atomic.StoreUint32(&c.resumeAs, parking)
 	}
-	if v := t.whereabouts(); t.mayRun(v) {
+	if v := t.vpHint(); t.mayRun(v) {
 		v.post(t)
 	} else {
 		v.expel(t)
@@ -254,20 +254,20 @@ func (c *co) switchTo(t *thread, o switchOp) {
 					d.seed = t // which the runner counts
 					v.carry(d, l)
 				}
-			} else if atomic.LoadUint32(&d.how) != ordinary && !c.base {
+			} else if atomic.LoadUint32(&d.resumeAs) != ordinary && !c.base {
 				l.seed, d = t, l.base
 				v.cur = d
 			} else {
 				storeRel64(&v.tick, v.tick+1)
-				if t.woken != 0 || v.trace.Load() != nil {
-					v.noted(t, l)
+				if t.wokenAt != 0 || v.trace.Load() != nil {
+					v.noteRun(t, l)
 				}
 				v.carry(d, l)
 			}
 		} else if o != opHand {
 			v.cur = d
 		}
-		l.from, l.op = c, o
+		l.previous, l.op = c, o
 		c.release()
 		for {
 			if checked {
@@ -289,19 +289,19 @@ func (c *co) switchTo(t *thread, o switchOp) {
 		} else if l.op != opNone {
 			l.finish()
 		}
-		if o != opPool || c.quit {
+		if o != opPool || c.ending {
 			return
 		}
-		if t = c.work(); c.quit {
+		if t = c.work(); c.ending {
 			return
 		}
 	}
 }
 
-// carry makes d the co that runs on l and on v, which l holds.
+// carry makes d the co that runs on l, and on v, which l holds.
 func (v *vp) carry(d *co, l *lwp) {
 	d.l = l
-	d.id = l.pass
+	d.id = l.coID
 	v.cur = d
 }
 
@@ -332,19 +332,20 @@ func (c *co) retrySwitch(d *co, t *thread) (back bool) {
 	return false
 }
 
-// noted is the seldom part of a switch to t on l: it samples how long t waited since it was woken, and traces. Holder only.
-func (v *vp) noted(t *thread, l *lwp) {
-	if t.woken != 0 {
-		v.ran(t)
+// noteRun is the rare part of a switch to t on l: it samples how long t has waited since it was woken, and records the switch in
+// a trace. Holder only.
+func (v *vp) noteRun(t *thread, l *lwp) {
+	if t.wokenAt != 0 {
+		v.sampleWake(t)
 	}
 	if v.trace.Load() != nil {
 		v.mark(TraceRun, t, uint64(l.id), 0)
 	}
 }
 
-// finish does what the co that has left, and is parked now, asked for (lwp.op).
+// finish does what the co that has just left l asked for (lwp.op); that co is parked now.
 func (l *lwp) finish() {
-	f := l.from
+	f := l.previous
 	switch l.op {
 	case opUnlock:
 		l.unlock.Unlock()
@@ -355,32 +356,32 @@ func (l *lwp) finish() {
 	case opEndSpin:
 		l.vp.endSpin(f.cur)
 	case opHand:
-		l.handed = f.cur
+		l.displaced = f.cur
 	case opEnd:
-		f.l = &l.vp.outsideLWP // where none has left before it
+		f.l = &l.vp.outsideLWP // no co leaves this LWP, so c has nothing to finish there
 		raceRelease(f.l)
 		direct.Ready(f.seat.G)
 	}
 }
 
-// resumed ends an operation that has switched.
+// resumed ends an operation in which c was parked.
 func (c *co) resumed() {
 	v, t := c.l.vp, c.cur
 	storeRel(&c.inside, c.inUser)
-	if !v.sched.hooks.Silent(hooks.Switch) || t.x.Load() != nil {
-		c.goOn()
+	if !v.sched.hooks.Silent(hooks.Switch) || t.rarePart.Load() != nil {
+		c.resumedSlow()
 	}
-	t.w.kind = InOther // not before: goOn asks what the wait was
+	t.w.kind = InOther // after resumedSlow, which reads the kind of the wait
 }
 
-// goOn is the seldom part of resumed: it fires the Switch hooks, and makes the calls that a rare part asks for.
-func (c *co) goOn() {
-	v := c.where()
+// resumedSlow is the rare part of resumed: it fires the Switch hooks, and makes the calls that the thread's rare part asks for.
+func (c *co) resumedSlow() {
+	v := c.vpHint()
 	if !v.sched.hooks.Silent(hooks.Switch) {
 		v.fireSwitch()
 	}
-	if x := c.cur.x.Load(); x != nil {
-		c.back(x)
+	if x := c.cur.rarePart.Load(); x != nil {
+		c.runSwitchCallbacks(x)
 	}
 }
 
@@ -400,10 +401,10 @@ func (c *co) runner() *co {
 // newRunner makes a runner that is parked. The base of an LWP calls it.
 func (c *co) newRunner() *co {
 	d := &co{inside: isIn, id: lostID, l: c.l}
-	born()
-	c.l.vp.pool.made++
+	raceBirth()
+	c.l.vp.pool.numRunners++
 	if g := direct.Go(d.live); g != 0 {
-		d.seat.G, d.taken = g, true
+		d.seat.G, d.parkedByMaker = g, true
 		return d
 	}
 	for n := 1; !d.seat.Parked(); n++ {

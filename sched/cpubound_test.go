@@ -58,8 +58,8 @@ func TestCPUBoundTurns(t *testing.T) {
 			}
 			t.Errorf("%s: another one is chosen, of rank %d", what, rank)
 		}
-		if x != nil && (v.running != x.rank() || v.chosenAt != v.tick+1) {
-			t.Errorf("%s: what runs has rank %d", what, v.running)
+		if x != nil && (v.chosenRank != x.rank() || v.chosenTick != v.tick+1) {
+			t.Errorf("%s: what runs has rank %d", what, v.chosenRank)
 		}
 	}
 	const batch = defaultRank + 2

@@ -9,7 +9,8 @@ import (
 	"github.com/pm2-go/pm2/internal/setting"
 )
 
-// envVPs is the variable that says how many virtual processors the default scheduler has, whatever Configure was given. Empty: it does not.
+// envVPs is the environment variable with the number of virtual processors of the default scheduler. If it is not empty it
+// overrides Configure.
 const envVPs = "PM2_VPS"
 
 // The default scheduler.
@@ -22,8 +23,8 @@ var (
 )
 
 // OnDefault has f called with each default scheduler that starts from now on, before its first thread. f must neither block
-// for long nor call Default. Package marcel/view reads what to show from the environment there, and an engine that is
-// enabled moves to the scheduler.
+// for long nor call Default. Package marcel/view uses it to trace and serve the scheduler as the environment asks, and an
+// enabled engine of pioman to attach itself.
 func OnDefault(f func(*Scheduler)) {
 	defMu.Lock()
 	defer defMu.Unlock()
@@ -61,7 +62,7 @@ func Default() *Scheduler {
 	return s
 }
 
-// Running returns the default scheduler if it runs; else nil, without starting it.
+// Running returns the default scheduler; nil if it has not started, or has been stopped. It does not start it.
 func Running() *Scheduler {
 	if s := def.Load(); s != nil && !s.stopping.Load() {
 		return s

@@ -25,7 +25,7 @@ const isDirect = true
 // on any other goroutine. The goroutine itself has it, and keeps it alive on its stack.
 var lookup = *(*func() *co)(unsafe.Pointer(&direct.Own))
 
-// keep says that goroutine g is c's, or no co's if c is nil.
+// keep records that goroutine g is c's, or no co's if c is nil, for lookup.
 func keep(g uintptr, c *co) { direct.SetOwn(g, unsafe.Pointer(c)) }
 
 const (
@@ -33,7 +33,7 @@ const (
 	schedBatch = unix.SCHED_BATCH
 )
 
-// sleepState is what a sleep needs: its owner keeps it, so that a sleep allocates nothing.
+// sleepState has room for the time limit of a sleep. The owner of the word keeps it, so that a sleep allocates nothing.
 type sleepState = unix.Timespec
 
 // futexWait sleeps while *p == 0, interrupted or not.
@@ -45,6 +45,7 @@ func futexWaitFor(p *atomic.Uint32, limit *sleepState, ns int64) {
 	sleepOn(p, 0, limit)
 }
 
+// futexWake wakes the OS thread that sleeps on p, if there is one.
 func futexWake(p *atomic.Uint32) { kernel.FutexWake(p) }
 
 // membarrier is a full barrier for each CPU that runs an OS thread of this process.
@@ -56,13 +57,13 @@ func hasMembarrier() bool { return kernel.HasMembarrier() }
 // exactTimers has the kernel wake the calling OS thread in time.
 func exactTimers() { _ = unix.Prctl(unix.PR_SET_TIMERSLACK, 1, 0, 0, 0) }
 
-// giveWay lets the kernel run another OS thread on this CPU. The thread keeps its P, since threads that take turns come back in a moment, and
-// the way back through Go's scheduler, with a monitor that wakes every 20 us to take the P, costs more than the turn. But a
-// kernel with much else to do may leave a thread that yields for seconds, and the collector would wait for its P. So after a long turn
-// Go is told of the next ones, for turnTrust times as long.
+// giveWay lets the kernel run another OS thread on this CPU. The caller keeps its P meanwhile: OS threads that take turns come
+// back in a moment, and a system call that Go knows of, with a monitor that wakes every 20 us to take the P, costs more than the
+// turn. But a busy kernel may not run a thread that yields for seconds, and the collector would wait for its P. So after a long
+// turn the next ones are system calls that Go knows of, for turnTrust times as long.
 func giveWay() {
 	began := asm.Cycles()
-	if began < toldUntil.Load() {
+	if began < tellGoUntil.Load() {
 		kernel.Yield()
 		return
 	}
@@ -76,14 +77,14 @@ func osNap() {
 	_, _, _ = syscall.Syscall(unix.SYS_NANOSLEEP, uintptr(unsafe.Pointer(&ts)), 0, 0)
 }
 
-// gettid is the number of the calling OS thread.
+// gettid returns the kernel's number of the calling OS thread.
 func gettid() int { return unix.Gettid() }
 
 // interrupt sends an OS thread the signal by which the Go runtime stops goroutines.
 func interrupt(tid int) { _ = unix.Tgkill(unix.Getpid(), tid, unix.SIGURG) }
 
-// classed tells whether the process was given a scheduling class from outside (chrt, a service manager), which its OS threads inherit
-// from each other. It is asked for when the first LWP starts.
+// classed tells whether the process has got a scheduling class from outside (chrt, a service manager), which its OS threads
+// inherit from each other. The first LWP that starts reads it.
 var classed = sync.OnceValue(func() bool { return kernel.Policy(unix.Getpid()) != schedOther })
 
 // setAttr sets policy and slice of an OS thread, unless the process has a class of its own; failure is harmless.
@@ -94,7 +95,7 @@ func setAttr(tid int, policy uint32, nice int32, slice uint64) {
 	_ = kernel.SetPolicy(tid, policy, nice, slice)
 }
 
-// nice is the process's nice value.
+// nice returns the process's nice value.
 func nice() int32 { return kernel.Nice() }
 
 // bindTo binds an OS thread to a CPU.

@@ -10,9 +10,9 @@ var ErrLastVP = errors.New("sched: the last enabled VP cannot be disabled")
 
 // barred are the threads that are ready, but may run on disabled VPs only.
 type barred struct {
-	mu Spin
-	ts []*thread // under mu, as all vp.off
-	n  int       // disabled VPs
+	mu          Spin      // guards the fields below, and all vp.disabled
+	waiting     []*thread // the threads
+	numDisabled int       // the number of disabled VPs
 }
 
 // DisableVP takes VP number vp out of use until EnableVP, for instance because another program wants
@@ -32,14 +32,14 @@ func (s *Scheduler) DisableVP(vp int) error {
 	v := s.vps[vp]
 	c := Enter()
 	s.barred.mu.Lock()
-	if !v.off.Load() {
-		if s.barred.n == len(s.vps)-1 {
+	if !v.disabled.Load() {
+		if s.barred.numDisabled == len(s.vps)-1 {
 			s.barred.mu.Unlock()
 			c.Leave()
 			return ErrLastVP
 		}
-		s.barred.n++
-		v.off.Store(true)
+		s.barred.numDisabled++
+		v.disabled.Store(true)
 	}
 	s.barred.mu.Unlock()
 	v.wakeUp()
@@ -62,10 +62,10 @@ func (s *Scheduler) EnableVP(vp int) error {
 	v := s.vps[vp]
 	c := Enter()
 	s.barred.mu.Lock()
-	was := v.off.Load()
+	was := v.disabled.Load()
 	if was {
-		s.barred.n--
-		v.off.Store(false)
+		s.barred.numDisabled--
+		v.disabled.Store(false)
 	}
 	s.barred.mu.Unlock()
 	if was {
@@ -79,7 +79,7 @@ func (s *Scheduler) EnableVP(vp int) error {
 // EnabledVPs returns the set of VPs that are in use.
 func (s *Scheduler) EnabledVPs() (set VPSet) {
 	for _, v := range s.vps {
-		if !v.off.Load() {
+		if !v.disabled.Load() {
 			set.Set(v.id)
 		}
 	}
@@ -89,8 +89,8 @@ func (s *Scheduler) EnabledVPs() (set VPSet) {
 // unbar places the barred threads anew: a VP has been enabled, or a set has changed.
 func (s *Scheduler) unbar() {
 	s.barred.mu.Lock()
-	ts := s.barred.ts
-	s.barred.ts = nil
+	ts := s.barred.waiting
+	s.barred.waiting = nil
 	s.barred.mu.Unlock()
 	for _, t := range ts {
 		t.vp.expel(t)
@@ -102,10 +102,10 @@ func (s *Scheduler) unbar() {
 func (s *Scheduler) bar(t *thread) bool {
 	s.barred.mu.Lock()
 	defer s.barred.mu.Unlock()
-	if !s.place(t).off.Load() {
+	if !s.place(t).disabled.Load() {
 		return false
 	}
-	s.barred.ts = append(s.barred.ts, t)
+	s.barred.waiting = append(s.barred.waiting, t)
 	return true
 }
 
@@ -127,7 +127,7 @@ func (v *vp) purge() {
 // at the inbox before it runs the next thread, or releases the VP, which clears; one
 // in user code is asked again by the clock, and loses the VP after a slice.
 func (v *vp) clear() {
-	for v.off.Load() && v.inbox.Load() != v.sortRequest {
+	for v.disabled.Load() && v.inbox.Load() != v.sortRequest {
 		old, ok := v.borrow()
 		if !ok {
 			break

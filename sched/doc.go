@@ -1,5 +1,5 @@
-// Package sched schedules user-space threads on bound OS threads, on two levels. Programs
-// use package marcel. This package is for those that build primitives on it:
+// Package sched schedules user-space threads on bound OS threads, on two levels. Programs use package marcel; this
+// package is for those that build primitives of their own, as here a wait and its wake:
 //
 //	mu, queue := new(sched.Spin), new(sched.WaitQueue)
 //	t := sched.Default().Spawn(sched.Attr{}, func() {
@@ -17,8 +17,8 @@
 //	}
 //	fmt.Println(t.Join())
 //
-// for those that need a scheduler of their own (New), and for those that hang on its hooks, or
-// decide how an idle process sleeps (Sleeper), as package pioman does.
+// It is also for programs that need a scheduler of their own (New), that hang on its hooks, or that decide how an idle
+// process sleeps (Sleeper), as package pioman does.
 //
 //	threads   t t t t t      t t t            what package marcel gives out
 //	            \  |  /        |
@@ -28,27 +28,28 @@
 //	              |            |              bound to the VP's CPU; spares in parentheses
 //	CPUs         #0           #1
 //
-// Go's scheduler cannot be told where to run a goroutine, nor tell when a core
-// falls idle. This one can: threads are goroutines that it switches itself, straight
-// from stack to stack (package direct), on OS threads that stay on their CPU; at its
-// idle, context-switch and timer points it fires hooks (package hooks), from which a
-// progress engine polls networks. A thread that waits in Go (a channel, sync, net,
-// time.Sleep) gives its OS thread back, and comes back at its next call; a thread that blocks
-// in the kernel loses its VP to a spare LWP; a thread that computes past its slice is stopped
-// by Go's asynchronous preemption. So the other threads go on: the scheduler activations'
-// purpose (Anderson et al., 1991) reached as in Marcel (Danjean, Namyst, Russell, 2000),
-// from user space.
+// Why another scheduler? Go's cannot be told where to run a goroutine, and does not tell when a core falls idle. This one
+// can do both. Its threads are goroutines that it switches itself, straight from stack to stack (package direct), on OS
+// threads that stay on their CPU. At its idle, context-switch and timer points it fires hooks (package hooks), from which
+// a progress engine polls networks.
 //
-// All methods may be called from threads, goroutines and, unless
-// they block, hooks. Nothing allocates in steady state when called from a
-// thread, except SpawnWith and what starts goroutines and OS threads for the
-// first time.
+// A thread that cannot go on does not stop the others of its VP:
+//
+//	it waits in Go (a channel, sync, net)   it gives its OS thread back, and comes back at its next call
+//	it blocks in the kernel                 its VP goes to a spare LWP
+//	it computes past its slice              Go's asynchronous preemption stops it
+//
+// That is the purpose of scheduler activations (Anderson et al., 1991), reached as in Marcel (Danjean, Namyst, Russell,
+// 2000), but from user space.
+//
+// All methods may be called from threads, goroutines and, unless they block, hooks. In steady state nothing allocates when
+// called from a thread, except SpawnWith and what starts goroutines and OS threads for the first time.
 //
 // On platforms and Go releases that package direct does not know, and with the build tag
-// portable, the Go scheduler switches threads, on OS threads that are not bound: the
-// portable mode, of which the first scheduler tells (docs/platforms.md).
+// portable, the Go scheduler switches the threads, on OS threads that are not bound. This is the portable mode; the first
+// scheduler of a program says so on standard error (docs/platforms.md).
 //
-// README.md, beside the code, has the protocols: the switch, the VP's
-// word, waking, threads that keep their VP or their OS thread, requests and stealing,
-// ends, order of locks. IDLE.md draws what sleeps and is waking. Some are checked as models (testdata/spin).
+// README.md, beside the code, has the protocols: the switch, the VP's word, waking, threads that keep their VP or their OS
+// thread, requests and stealing, ends, the order of locks. IDLE.md draws what sleeps and what is waking. Some of them are
+// checked as models (testdata/spin).
 package sched

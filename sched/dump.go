@@ -16,8 +16,8 @@ func (s *Scheduler) Dump(w io.Writer) {
 	fmt.Fprintf(w, "%d threads alive, wants %#x\n", s.Alive(), s.wants.Load())
 	for _, v := range s.vps {
 		fmt.Fprintf(w, "VP %d: %s by LWP %d, queue %d, inbox %v, asleep %v, waking %v, kicked %v, away %d, seized %d, tick %d, seizures %d, stolen %d, off %v, threads on nodes %d\n",
-			v.id, stateNames[v.mode()], v.word.holder(), v.queued(), v.inbox.Load() != nil,
-			v.idle.asleep(), v.idle.waking(), v.idle.kicked(), v.away.Load(), v.seized.Load(), v.tick, v.seizures, v.stolen, v.off.Load(), s.placed.Load())
+			v.id, stateNames[v.mode()], v.word.holder(), v.queueLen(), v.inbox.Load() != nil,
+			v.idle.asleep(), v.idle.waking(), v.idle.kicked(), v.numBlocking.Load(), v.numSeized.Load(), v.tick, v.seizures, v.stolen, v.disabled.Load(), s.placed.Load())
 	}
 	s.root.dump(w)
 	for _, l := range s.lwps.list() {
@@ -25,12 +25,12 @@ func (s *Scheduler) Dump(w io.Writer) {
 		if b := l.base; b != nil {
 			fmt.Fprintf(w, ", base %s", b.standing())
 		}
-		for what, t := range map[string]*thread{"first": l.seed, "handed on": l.handed} {
+		for what, t := range map[string]*thread{"first": l.seed, "handed on": l.displaced} {
 			if t != nil {
 				fmt.Fprintf(w, ", %s: thread %d", what, t.gen)
 			}
 		}
-		for what, c := range map[string]*co{"alone": l.alone.Load(), "passed the VP": l.passed, "preempted": l.claimed} {
+		for what, c := range map[string]*co{"alone": l.blockingCo.Load(), "passed the VP": l.recipient, "preempted": l.preempted} {
 			if c != nil {
 				if t := c.cur; t != nil {
 					fmt.Fprintf(w, ", %s: thread %d", what, t.gen)
@@ -73,7 +73,7 @@ func (c *co) standing() string {
 	if isDirect && g != 0 {
 		what += fmt.Sprintf(" of status %d", direct.Status(g))
 	}
-	what += fmt.Sprintf(", inside %d, to be resumed as %d", c.inside, c.how)
+	what += fmt.Sprintf(", inside %d, to be resumed as %d", c.inside, c.resumeAs)
 	if l := c.l; l != nil {
 		if vp := l.vp; vp != nil && vp.cur == c {
 			what += ", current"

@@ -16,8 +16,8 @@ func TestSharedCPUsFromTheEnvironment(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if s.Shared() != want {
-			t.Errorf("%s=%q: the CPUs are shared: %v", setting.SharedCPUs, text, s.Shared())
+		if s.SharedCPUs() != want {
+			t.Errorf("%s=%q: the CPUs are shared: %v", setting.SharedCPUs, text, s.SharedCPUs())
 		}
 		if err := s.Stop(t.Context()); err != nil {
 			t.Error(err)

@@ -2,32 +2,33 @@ package sched
 
 import "sync/atomic"
 
-// Estimator tells how long it is worth to poll for something before to sleep, by how long that took the last times.
+// Estimator chooses for how long a waiter polls before it sleeps, by how long the last waits took.
 //
-// To sleep and be woken costs what polling for a time B costs. One that knows nothing polls for B and sleeps then: it never
-// pays more than twice what one pays that knows the future (Karlin, Li, Manasse, Owicki: "Empirical studies of competitive
-// spinning for a shared-memory multiprocessor", 1991). Arrivals are rarely without any pattern, though. So the Estimator
-// keeps how the waits were spread of late, and chooses of a few windows, from none to B, the cheapest, of equals the longest:
+// Let B be the time for which polling costs as much as one sleep with its wake-up. A waiter that knows nothing about its wait
+// polls for B and then sleeps: it never pays more than twice what a waiter pays that knows the future (Karlin, Li, Manasse,
+// Owicki: "Empirical studies of competitive spinning for a shared-memory multiprocessor", 1991). But waits rarely lack any
+// pattern. So the Estimator keeps the distribution of the latest waits, and of a few windows, from 0 to B, it chooses the
+// cheapest; of equally cheap ones the longest:
 //
-//	wait <= window:  costs wait         (found by polling)
-//	wait > window:   costs window + B   (polled in vain, then woken)
+//	wait <= window:  costs wait         (polling has found what the waiter waits for)
+//	wait > window:   costs window + B   (polling was in vain, and the waiter was woken)
 //
-// If messages come every tenth of B it polls, if they come every 3 B it sleeps at once, if they come in bursts it polls
+// If messages come every tenth of B the waiter polls; if they come every 3 B it sleeps at once; if they come in bursts it polls
 // for as long as the gaps in a burst.
 //
-// It is one word: six bytes with the share of waits that ended within the windows, and after all of them, a new wait
-// counting one eighth; which window is chosen; and how many waits were not to poll at all since one was tried. Many may use
-// it at a time: what they tell at the same moment may get lost. The zero value is ready, and says B.
+// The state is one word. Six bytes have the share of waits that ended within each window, or after all of them, where a new
+// wait counts one eighth; above them are the chosen window, and a count of the waits for which that was 0. Any number of threads
+// may use an Estimator at a time; of updates at the same moment some may get lost. The zero value is ready and chooses B.
 type Estimator struct{ word atomic.Uint64 }
 
-// Window returns for how long the next wait should poll, in the unit of spin, which is B.
+// Window returns for how long the next waiter should poll. spin is B; the result has its unit.
 func (e *Estimator) Window(spin int64) int64 {
 	return spin / lastShare * windows[lastWindow-int(e.word.Load()>>chosenAt&7)]
 }
 
-// Tries is Window for a waiter that learns only by polling how long a wait took. Of the waits that should not poll, it lets
-// one in 64 poll with the whole of B.
-func (e *Estimator) Tries(spin int64) int64 {
+// ProbeWindow is Window for a waiter that learns only by polling how long its wait took. Of the waiters that should not poll,
+// it lets one in 64 poll for B.
+func (e *Estimator) ProbeWindow(spin int64) int64 {
 	w := e.Window(spin)
 	if w == 0 && e.word.Add(1<<triedAt)>>triedAt&63 == 0 {
 		return spin
@@ -35,7 +36,7 @@ func (e *Estimator) Tries(spin int64) int64 {
 	return w
 }
 
-// Took tells how long a wait took, in the unit of spin.
+// Took records how long a wait took, in the unit of spin, which is B.
 func (e *Estimator) Took(wait, spin int64) {
 	w := e.word.Load()
 	class := 0
@@ -55,17 +56,17 @@ func (e *Estimator) Took(wait, spin int64) {
 	e.word.CompareAndSwap(w, next|uint64(lastWindow-cheapest(&shares))<<chosenAt)
 }
 
-// Soon tells whether most waits end within the shortest window that is not 0, a sixteenth of B.
-func (e *Estimator) Soon() bool { return e.word.Load()&255 > 128 }
+// UsuallyShort tells whether most waits end within the shortest window that is not 0, a sixteenth of B.
+func (e *Estimator) UsuallyShort() bool { return e.word.Load()&255 > 128 }
 
-// windows are those to choose from, in shares of B, of which lastShare are the whole.
+// windows are the windows to choose from, in units of B/lastShare.
 var windows = [...]int64{0, 1, 2, 4, 8, 16}
 
 const (
 	lastWindow = len(windows) - 1
 	lastShare  = 16
-	chosenAt   = 48 // bits: lastWindow less the index of the window
-	triedAt    = 56 // bits: a count of waits that were not to poll
+	chosenAt   = 48 // the bit at which lastWindow less the index of the chosen window begins
+	triedAt    = 56 // the bit at which the count of waits that were not to poll begins
 )
 
 // cheapest returns the index of the window that costs least if waits are distributed as shares say.

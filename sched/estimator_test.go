@@ -62,7 +62,7 @@ func TestEstimatorShares(t *testing.T) {
 	for range 10_000 {
 		seed = seed*6364136223846793005 + 1442695040888963407
 		e.Took(int64(seed>>40)%(2*spin), spin)
-		e.Tries(spin)
+		e.ProbeWindow(spin)
 		sum := 0
 		for _, s := range e.spread() {
 			sum += s

@@ -26,7 +26,7 @@ func SmallRings() (restore func()) {
 func (pt Planted) Seed(vp, r int) Thread {
 	x := ofRank(rank(r) % ranks)
 	x.vp = pt.vps[vp]
-	x.x.Store(&rare{id: x.gen})
+	x.rarePart.Store(&rare{id: x.gen})
 	return Thread{x, x.gen}
 }
 
@@ -51,13 +51,13 @@ func (pt Planted) Pop(vp int) (h Thread, ok, belongs bool) {
 	if x == nil {
 		return Thread{}, false, true
 	}
-	return Thread{x, x.x.Load().id}, true, x.belongs(v)
+	return Thread{x, x.rarePart.Load().id}, true, x.belongs(v)
 }
 
 // End ends a thread that Pop has taken.
 func (pt Planted) End(h Thread) {
 	h.t.gen = lastID.Add(1)
-	pt.base.leaveFamily(h.t.x.Load())
+	pt.base.leaveFamily(h.t.rarePart.Load())
 }
 
 // Queued counts the threads in all queues; all are those that may be on holds.
@@ -76,7 +76,7 @@ func (pt Planted) Queued(all []Thread) (n int) {
 		n += q.q.total()
 	})
 	for _, h := range all {
-		for _, q := range []*queueNode{h.t.node(), h.t.x.Load().waits.Load()} {
+		for _, q := range []*queueNode{h.t.node(), h.t.rarePart.Load().queuedOn.Load()} {
 			if q != nil && !seen[q] {
 				seen[q] = true
 				n += q.q.total()

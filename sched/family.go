@@ -5,9 +5,8 @@ import (
 	"time"
 )
 
-// Another package keeps groups of threads (package place: bubbles). This file is the scheduler's side of
-// them. A scheduler without groups pays nothing: Attr.Bubble, rare.member and
-// Scheduler.planners are nil.
+// Package place keeps groups of threads (bubbles), and this file has what the scheduler knows of them. A scheduler without
+// groups pays nothing: Attr.Bubble, rare.member and Scheduler.planners are nil.
 
 // Family is a group that a thread may join when it is spawned: see Attr.Bubble.
 type Family interface {
@@ -15,14 +14,14 @@ type Family interface {
 	Adopt(t Thread) error
 }
 
-// Member is what a group keeps of a thread.
+// Member is what a group keeps for one of its threads.
 type Member interface {
 	// Ended is called when the thread has ended. c, which may be nil, wakes others.
 	Ended(c *Co)
 }
 
-// Planner decides where threads run. Several VPs and the clock may call it at the same time:
-// it serves one of them and refuses the others. It must not block.
+// Planner decides where the threads of a group run. Several VPs and the clock may call it at the same time: it serves one of
+// them and answers false to the others. It must not block.
 type Planner interface {
 	// Seek tells whether it has moved a thread to where VP number vp, which is idle, takes it from.
 	Seek(vp int) bool
@@ -55,9 +54,9 @@ func (s *Scheduler) Forest() *Spin { return &s.forest }
 // A nil m takes it out of its group. Enroll returns false if the thread has ended. If the thread may be ready the
 // caller then calls Sort.
 func (h Thread) Enroll(m Member, q *Queue) (alive bool) {
-	alive = h.t.life(h.gen)
+	alive = h.t.lockAlive(h.gen)
 	if alive {
-		x := h.t.x.Load()
+		x := h.t.rarePart.Load()
 		if x.member.Store(nil); m != nil {
 			x.member.Store(&m)
 		}
@@ -67,8 +66,8 @@ func (h Thread) Enroll(m Member, q *Queue) (alive bool) {
 	return alive
 }
 
-// Enrollable prepares the thread for Enroll. It returns false if the thread has ended. The caller holds no lock.
-func (h Thread) Enrollable() bool { return h.needRare() != nil }
+// PrepareEnroll gives the thread what Enroll needs. It returns false if the thread has ended. The caller holds no lock.
+func (h Thread) PrepareEnroll() bool { return h.needRare() != nil }
 
 // Member returns the thread's member in its group; nil if it is in none, or has ended.
 func (h Thread) Member() Member {
@@ -83,7 +82,7 @@ func (h Thread) Member() Member {
 // Scheduler returns the scheduler of a thread that has not ended.
 func (h Thread) Scheduler() *Scheduler { return h.t.home() }
 
-// Sort moves the thread, if it is ready, to the queue in which it is to wait.
+// Sort moves the thread, if it is ready, to the queue to which Enroll has assigned it. c is the caller's.
 func (h Thread) Sort(c *Co) { h.t.sort(c) }
 
 // leaveFamily tells the group of a thread that the thread has ended. c is the thread's last co, or nil.
@@ -93,8 +92,8 @@ func (c *co) leaveFamily(x *rare) {
 	}
 }
 
-// Moves assigns several threads to other queues at once: Move assigns each,
-// Finish then moves those that are ready. So no thread runs between two Moves where only the first has put it.
+// Moves moves several threads to other queues in one step: Move assigns each thread to a queue, then Finish moves those that
+// are ready. So no thread runs where an earlier Move has assigned it and a later one will not leave it.
 type Moves struct {
 	nodes []*queueNode // whose queues Finish sorts anew: see queueNode.put and thread.sort
 	vps   []*vp        // the same
@@ -103,7 +102,7 @@ type Moves struct {
 // Move assigns h, which is enrolled, to q.
 func (m *Moves) Move(h Thread, q *Queue) {
 	t := h.t
-	if !t.life(h.gen) {
+	if !t.lockAlive(h.gen) {
 		t.mu.Unlock()
 		return
 	}
@@ -113,11 +112,11 @@ func (m *Moves) Move(h Thread, q *Queue) {
 	if old == q {
 		return
 	}
-	if w := t.x.Load().waits.Load(); w != nil {
+	if w := t.rarePart.Load().queuedOn.Load(); w != nil {
 		if !slices.Contains(m.nodes, w) {
 			m.nodes = append(m.nodes, w)
 		}
-	} else if v := t.whereabouts(); old == nil && !slices.Contains(m.vps, v) {
+	} else if v := t.vpHint(); old == nil && !slices.Contains(m.vps, v) {
 		m.vps = append(m.vps, v) // else it is in no queue, or on its way into that of a node
 	}
 }
@@ -125,14 +124,14 @@ func (m *Moves) Move(h Thread, q *Queue) {
 // Finish moves the threads that are ready. The caller holds no lock.
 func (m *Moves) Finish(c *Co) {
 	for _, n := range m.nodes {
-		n.Expel()
+		n.Resort()
 	}
 	for _, v := range m.vps {
 		v.sort(c)
 	}
 }
 
-// plan is called by the clock.
+// plan calls Tick of each planner, and tells whether one of them needs more ticks. The clock calls it; now is in ns.
 func (s *Scheduler) plan(now int64) (needed bool) {
 	for _, p := range s.Planners() {
 		needed = p.Tick(time.Duration(now)) || needed

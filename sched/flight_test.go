@@ -28,22 +28,22 @@ func TestPutOfWhatBelongsElsewhere(t *testing.T) {
 		change func(g *grove, x *thread)
 		where  func(g *grove) *queueNode // nil: on its VP
 	}{
-		{"another node", func(g *grove, x *thread) { x.assign(g.s.vps[3].home) }, func(g *grove) *queueNode { return g.s.vps[3].home }},
-		{"the node above", func(g *grove, x *thread) { x.assign(g.s.vps[0].home.up) }, func(g *grove) *queueNode { return g.s.vps[0].home.up }},
+		{"another node", func(g *grove, x *thread) { x.assign(g.s.vps[3].leaf) }, func(g *grove) *queueNode { return g.s.vps[3].leaf }},
+		{"the node above", func(g *grove, x *thread) { x.assign(g.s.vps[0].leaf.up) }, func(g *grove) *queueNode { return g.s.vps[0].leaf.up }},
 		{"its VP", func(g *grove, x *thread) { x.assign(nil) }, func(*grove) *queueNode { return nil }},
 	} {
 		g := newGrove(t)
 		_, x := g.thread(g.s, defaultRank, VPSet{})
-		old := g.s.vps[0].home
+		old := g.s.vps[0].leaf
 		x.assign(old) // the holder that puts x has seen this
 		c.change(g, x)
 		x.sort(nil) // as a thread that changes it does
 		old.put(x)
 		if n := c.where(g); n == nil {
-			if in(g.s.root) != 0 || x.whereabouts().inbox.Load() != x {
+			if in(g.s.root) != 0 || x.vpHint().inbox.Load() != x {
 				t.Errorf("%s: not there", c.name)
 			}
-		} else if n.q.total() != 1 || in(g.s.root) != 1 || x.x.Load().waits.Load() != n {
+		} else if n.q.total() != 1 || in(g.s.root) != 1 || x.rarePart.Load().queuedOn.Load() != n {
 			t.Errorf("%s: not there, or elsewhere as well", c.name)
 		}
 	}
@@ -52,7 +52,7 @@ func TestPutOfWhatBelongsElsewhere(t *testing.T) {
 	for range 20 {
 		g := newGrove(t)
 		_, x := g.thread(g.s, defaultRank, VPSet{})
-		old := g.s.vps[0].home
+		old := g.s.vps[0].leaf
 		x.assign(old)
 		old.mu.Lock()
 		var done sync.WaitGroup

@@ -9,45 +9,45 @@ import (
 	"github.com/pm2-go/pm2/sched/direct"
 )
 
-// Goroutines is what the plain goroutines of the program share that poll (Poll), each with its own OS thread and P:
+// goroutines is the state that all plain goroutines of the program that poll (Poll) share. Each has its own OS thread and P:
 //
-//	waits ── Poll: there is room ──────────────────────────────────────► polls
-//	waits ── Poll: as many poll as there are CPUs ─────────────────────► sleeps
-//	polls ── the P has another goroutine ready, the patience is over ──► sleeps
-//	polls ── a look says Arrived ──────────────────────────────────────► goes on
+//	waits ── Poll: fewer poll than there are CPUs ──────────────────────────► polls
+//	waits ── Poll: as many poll as there are CPUs ──────────────────────────► sleeps
+//	polls ── its P has another goroutine ready, or its patience is over ────► sleeps
+//	polls ── a look says Arrived ───────────────────────────────────────────► goes on
 //
-// While a goroutine polls, nothing else polls in its place: it fires the Timer hooks of Hooks now and then, in the name of
-// no VP (-1), also if each of its waits is short. GoroutinesPoll tells idle VPs and others to stand back.
+// A goroutine that polls also fires the Timer hooks of GoroutineHooks now and then, in the name of no VP (-1), so that the
+// engine makes progress even if each of its waits is short. GoroutinesPoll tells idle VPs and others that they need not poll.
 var goroutines struct {
-	_       [128]byte
-	polling atomic.Int32 // goroutines that poll; they count themselves
-	until   atomic.Int64 // cycles: they poll until then, if they say no more
-	since   atomic.Int64 // cycles: without a gap since then
-	fired   atomic.Int64 // cycles: when one fired the hooks last
-	wanted  atomic.Int64 // cycles: until then their CPU counts as wanted by other OS threads
-	wantFor atomic.Int64 // cycles: for how long it will, if it is taken at the next offer, too
-	_       [128]byte
-	hooks   hooks.Set
+	_           [128]byte
+	pollers     atomic.Int32 // goroutines that poll; they count themselves
+	pollUntil   atomic.Int64 // cycles: the goroutines claim to poll until then
+	pollSince   atomic.Int64 // cycles: they have claimed so without a gap since then
+	firedAt     atomic.Int64 // cycles: when one of them fired the hooks last
+	wantedUntil atomic.Int64 // cycles: until then other OS threads count as wanting their CPU
+	wantedFor   atomic.Int64 // cycles: for how long they will, if they take the CPU at the next offer, too
+	_           [128]byte
+	hooks       hooks.Set
 }
 
-// mostPolling is how many goroutines poll at the same time: one for each CPU that the process may use.
-var mostPolling = int32(runtime.NumCPU())
+// maxPollers is how many goroutines poll at the same time: one for each CPU that the process may use.
+var maxPollers = int32(runtime.NumCPU())
 
 const (
 	// fireGap is how far apart, in ns, the hooks are fired by goroutines that poll.
 	fireGap = 50_000
-	// aheadGoroutine is for how long, in ns, a goroutine that looks in vain says that it polls: until it has received, done a little,
-	// and polls for the next message.
-	aheadGoroutine = 200_000
+	// goroutinePollClaim is for how long, in ns, a goroutine that looks in vain claims to poll: until it has received a message,
+	// has done a little, and polls for the next one.
+	goroutinePollClaim = 200_000
 	// offerGap is how long, in ns, a goroutine polls before it offers its CPU to others.
 	offerGap = 20_000
-	// wantedCPU is how long, in ns, the offer takes if another OS thread takes the CPU.
+	// wantedCPU is how long, in ns, an offer takes at least if another OS thread takes the CPU.
 	wantedCPU = 15_000
-	// leastWanted and mostWanted bound for how long, in ns, a CPU counts as wanted that was taken at two offers, one after the other; at each
-	// further one four times as long. Meanwhile a goroutine sleeps where it would offer its CPU: the kernel lets a thread that wakes up
-	// run soon, and one that yields only after the time slices of all others, some milliseconds each.
-	leastWanted = 20_000_000
-	mostWanted  = 1_000_000_000
+	// minWanted and maxWanted bound for how long, in ns, a CPU counts as wanted after other OS threads have taken it at two offers in
+	// a row; each further such offer makes it four times as long. Meanwhile a goroutine sleeps where it would offer its CPU: the
+	// kernel lets a thread that wakes up run soon, but one that yields only after the slices of all others, some milliseconds each.
+	minWanted = 20_000_000
+	maxWanted = 1_000_000_000
 )
 
 // GoroutineHooks are the hooks that goroutines fire while they poll: the Timer hooks, at most every 50 us, with -1 as the VP.
@@ -56,32 +56,32 @@ func (moduleCalls) GoroutineHooks() *hooks.Set { return &goroutines.hooks }
 // GoroutinesPoll tells for how long, in cycles, goroutines have been polling, without a gap, at the moment now, which is in
 // cycles; 0: none polls.
 func (moduleCalls) GoroutinesPoll(now int64) (since int64) {
-	if now >= goroutines.until.Load() {
+	if now >= goroutines.pollUntil.Load() {
 		return 0
 	}
-	return max(now-goroutines.since.Load(), 1)
+	return max(now-goroutines.pollSince.Load(), 1)
 }
 
-// Crowded tells whether other goroutines want to run, or poll, where the caller polls, a plain goroutine: it should sleep where they
-// wake it.
-func (moduleCalls) Crowded() bool { return direct.Queued() || goroutines.polling.Load() != 0 }
+// Crowded tells whether other goroutines want to run, or poll, on the P of the caller, a plain goroutine: then the caller should
+// sleep until one of them wakes it, rather than poll.
+func (moduleCalls) Crowded() bool { return direct.Queued() || goroutines.pollers.Load() != 0 }
 
-// pollGoroutine is Poll with the patience in cycles, for a plain goroutine. It says that it polls also if the first look finds
-// what it is for: that look may have moved many bytes.
+// pollGoroutine is Poll for a plain goroutine, with the patience in cycles. The goroutine claims to poll even if the first look
+// finds what the goroutine waits for, since that look may have moved many bytes.
 func pollGoroutine(patience int64, polite bool, look func() Found) bool {
 	all := &goroutines
 	offered := asm.Cycles()
-	tellGoroutine(offered, Nothing)
+	publishGoroutinePolling(offered, Nothing)
 	told := offered
 	found := look()
 	if found >= Arrived {
 		return found == Arrived
 	}
-	if all.polling.Add(1) > mostPolling {
-		all.polling.Add(-1)
+	if all.pollers.Add(1) > maxPollers {
+		all.pollers.Add(-1)
 		return false
 	}
-	defer all.polling.Add(-1)
+	defer all.pollers.Add(-1)
 	limit := offered + patience
 	for vain := 0; ; {
 		now := asm.Cycles()
@@ -91,9 +91,9 @@ func pollGoroutine(patience int64, polite bool, look func() Found) bool {
 		case Moved:
 			vain, limit = 0, now+patience
 		}
-		if now-told > asm.ToCycles(ahead/2) || found == Flowing {
+		if now-told > asm.ToCycles(pollClaim/2) || found == Flowing {
 			told = now
-			tellGoroutine(now, found)
+			publishGoroutinePolling(now, found)
 		}
 		if direct.Queued() {
 			return false
@@ -104,7 +104,7 @@ func pollGoroutine(patience int64, polite bool, look func() Found) bool {
 		case polite:
 			giveWay()
 		case now-offered > asm.ToCycles(offerGap):
-			if now < all.wanted.Load() || offerOnce() {
+			if now < all.wantedUntil.Load() || offerOnce() {
 				return look() == Arrived
 			}
 			offered = asm.Cycles()
@@ -115,8 +115,8 @@ func pollGoroutine(patience int64, polite bool, look func() Found) bool {
 	}
 }
 
-// Offer lets other OS threads run on the CPU of a goroutine that polls, and tells whether one has. Goroutines that are ready on
-// the caller's P are looked for (direct.Queued); where that cannot be, Offer lets these run, too.
+// Offer lets other OS threads run on the CPU of the caller, a goroutine that polls, and tells whether one has run. In the
+// portable mode, where the caller cannot see the goroutines that are ready on its P (direct.Queued), Offer lets these run, too.
 func (moduleCalls) Offer() (wanted bool) {
 	began := asm.Cycles()
 	if !isDirect {
@@ -126,34 +126,34 @@ func (moduleCalls) Offer() (wanted bool) {
 	return asm.Cycles()-began > asm.ToCycles(wantedCPU)
 }
 
-// offerOnce is Offer for a goroutine that polls. It notes for how long none need be made.
+// offerOnce is Offer that also notes for how long the CPU counts as wanted, in which no further offer need be made.
 func offerOnce() (wanted bool) {
 	all := &goroutines
 	if !(moduleCalls{}).Offer() {
-		all.wantFor.Store(0)
+		all.wantedFor.Store(0)
 		return false
 	}
-	length := all.wantFor.Load()
-	all.wantFor.Store(min(max(4*length, asm.ToCycles(leastWanted)), asm.ToCycles(mostWanted)))
-	all.wanted.Store(asm.Cycles() + length)
+	length := all.wantedFor.Load()
+	all.wantedFor.Store(min(max(4*length, asm.ToCycles(minWanted)), asm.ToCycles(maxWanted)))
+	all.wantedUntil.Store(asm.Cycles() + length)
 	return true
 }
 
-// tellGoroutine says that a goroutine polls, and fires the hooks if that is due.
-func tellGoroutine(now int64, found Found) {
+// publishGoroutinePolling publishes that a goroutine polls, and fires the hooks if they are due. now is in cycles.
+func publishGoroutinePolling(now int64, found Found) {
 	all := &goroutines
-	until := all.until.Load()
+	until := all.pollUntil.Load()
 	if now >= until {
-		all.since.Store(now)
+		all.pollSince.Store(now)
 	}
-	length := int64(aheadGoroutine)
+	length := int64(goroutinePollClaim)
 	if found == Flowing {
 		length = longLook
 	}
 	if next := now + asm.ToCycles(length); next > until {
-		all.until.Store(next)
+		all.pollUntil.Store(next)
 	}
-	if fired := all.fired.Load(); now-fired >= asm.ToCycles(fireGap) && all.fired.CompareAndSwap(fired, now) {
+	if fired := all.firedAt.Load(); now-fired >= asm.ToCycles(fireGap) && all.firedAt.CompareAndSwap(fired, now) {
 		all.hooks.Fire(hooks.Timer, -1)
 	}
 }

@@ -15,17 +15,17 @@ import (
 //	any ──── kick: the VP is to look, even without work ────────────────────────────────────────► kicked, too
 //	kicked ─ takeKick: the LWP that looks ──────────────────────────────────────────────────────► as before
 //
-// The state of a VP whose thread polls is vp.polls (poll.go).
+// The state of a VP whose thread polls is vp.polling (poll.go).
 type idleState struct {
 	word atomic.Uint32
 
-	mu     Spin   // guards the fields below
-	spares []*lwp // asleep; the last one sleeps for the shortest time
-	fewest int    // of them since trim
+	mu       Spin   // guards the fields below
+	spares   []*lwp // asleep; the last one sleeps for the shortest time
+	lowWater int    // of them since trim
 }
 
-// Spares. A VP keeps spareLWPs of them. A further one ends after Config.SpareTime in which
-// the VP has not needed it. sureLWPs are reserved for each VP, however many the other VPs use.
+// The number of LWPs. A VP keeps spareLWPs spares; a further one ends after Config.SpareTime in which the VP has not needed it.
+// Of Config.MaxLWPs, sureLWPs are reserved for each VP, however many the other VPs use.
 const (
 	spareLWPs        = 2
 	sureLWPs         = 2
@@ -42,17 +42,18 @@ func (idle *idleState) asleep() bool { return idle.word.Load()&isAsleep != 0 }
 func (idle *idleState) waking() bool { return idle.word.Load()&isWaking != 0 }
 func (idle *idleState) kicked() bool { return idle.word.Load()&isKicked != 0 }
 
-// fallAsleep returns false if the VP was asleep already.
+// fallAsleep sets isAsleep. It returns false if the VP was asleep already.
 func (idle *idleState) fallAsleep() bool { return idle.set(isAsleep) }
 
-// wakeUp returns false if the VP was not asleep.
+// wakeUp clears isAsleep. It returns false if the VP was not asleep.
 func (idle *idleState) wakeUp() bool {
 	return idle.word.Load()&isAsleep != 0 && idle.word.And(^uint32(isAsleep))&isAsleep != 0
 }
 
-// beginWaking returns false if a spare is on its way already.
+// beginWaking sets isWaking. It returns false if a spare is on its way already; otherwise the caller wakes one.
 func (idle *idleState) beginWaking() bool { return idle.set(isWaking) }
 
+// set sets a bit, and tells whether it was clear.
 func (idle *idleState) set(bit uint32) bool {
 	return idle.word.Load()&bit == 0 && idle.word.Or(bit)&bit == 0
 }
@@ -60,10 +61,10 @@ func (idle *idleState) set(bit uint32) bool {
 // arrive ends what beginWaking began. It is a barrier: what the spare looks at afterwards is what a later waker finds.
 func (idle *idleState) arrive() { idle.word.And(^uint32(isWaking)) }
 
-// kick is a barrier, as arrive is.
+// kick sets isKicked. It is a barrier, as arrive is.
 func (idle *idleState) kick() { idle.word.Or(isKicked) }
 
-// takeKick tells whether there was a kick.
+// takeKick clears isKicked, and tells whether it was set.
 func (idle *idleState) takeKick() bool { return idle.word.And(^uint32(isKicked))&isKicked != 0 }
 
 // push adds l, which is about to sleep. The list grows outside of the lock: an allocation may wait for the collector.
@@ -91,7 +92,7 @@ func (idle *idleState) pop() (l *lwp) {
 	idle.mu.Lock()
 	if n := len(idle.spares); n > 0 {
 		l, idle.spares = idle.spares[n-1], idle.spares[:n-1]
-		idle.fewest = min(idle.fewest, n-1)
+		idle.lowWater = min(idle.lowWater, n-1)
 	}
 	idle.mu.Unlock()
 	return l
@@ -104,7 +105,7 @@ func (idle *idleState) remove(l *lwp) bool {
 	for i, x := range idle.spares {
 		if x == l {
 			idle.spares = append(idle.spares[:i], idle.spares[i+1:]...)
-			idle.fewest = min(idle.fewest, len(idle.spares))
+			idle.lowWater = min(idle.lowWater, len(idle.spares))
 			return true
 		}
 	}
@@ -124,7 +125,7 @@ func (idle *idleState) trim() (more bool) {
 	idle.mu.Lock()
 	var some [16]*lwp // more have time until the next call: an allocation may wait for the collector
 	out := some[:0]
-	surplus := min(idle.fewest-spareLWPs, len(idle.spares)-spareLWPs, len(some))
+	surplus := min(idle.lowWater-spareLWPs, len(idle.spares)-spareLWPs, len(some))
 	kept := idle.spares[:0]
 	for _, l := range idle.spares { // the first has slept for the longest time
 		if len(out) < surplus && !l.inSleeper.Load() {
@@ -134,7 +135,7 @@ func (idle *idleState) trim() (more bool) {
 		}
 	}
 	clear(idle.spares[len(kept):])
-	idle.spares, idle.fewest = kept, len(kept)
+	idle.spares, idle.lowWater = kept, len(kept)
 	idle.mu.Unlock()
 	for _, l := range out {
 		l.wakeWith(toStop)

@@ -22,10 +22,10 @@ func (c *co) withdraw(h Thread) bool {
 	if t.isBegun() || t.class.load() != 0 || v.q.nonDefault&^lifoBit != 0 || c.stays {
 		return false
 	}
-	if x := t.x.Load(); x != nil && (x.pinned || x.detached.Load()) {
+	if x := t.rarePart.Load(); x != nil && (x.pinned || x.detached.Load()) {
 		return false
 	}
-	if x := c.cur.x.Load(); x != nil && x.due(InJoin) {
+	if x := c.cur.rarePart.Load(); x != nil && x.due(InJoin) {
 		return false
 	}
 	if v.inbox.Load() != nil {
@@ -74,7 +74,8 @@ func (c *co) settle(t *thread) {
 	t.mu.Unlock()
 }
 
-// Do runs its functions, possibly at the same time, and returns when all have: see marcel.Do.
+// Do runs its functions, possibly at the same time, and returns when all have returned: the first on the caller, the others as
+// threads. The caller runs itself those that no VP has begun by then.
 func (moduleCalls) Do(first func(), others ...func()) {
 	var few [4]Thread
 	spawned := few[:0]
@@ -118,7 +119,7 @@ func (moduleCalls) WatchEnd(h Thread, w *Waiter) bool {
 	}
 	_ = &w.t // nil panics here, while nothing is held
 	c := Visit()
-	alive := h.t.life(h.gen) // it returns with t.mu held
+	alive := h.t.lockAlive(h.gen) // it returns with t.mu held
 	if alive {
 		h.t.joiners.push(w)
 	}

@@ -45,7 +45,7 @@ func (k Kind) String() string {
 func (k Kind) MarshalText() ([]byte, error) { return []byte(k.String()), nil }
 
 // UnmarshalText sets the kind to the one that MarshalText has written.
-func (k *Kind) UnmarshalText(name []byte) error { return called(k, kindNames[:], name) }
+func (k *Kind) UnmarshalText(name []byte) error { return parseName(k, kindNames[:], name) }
 
 // What a cancel does with a wait.
 const (

@@ -6,23 +6,24 @@ import (
 	"github.com/pm2-go/pm2/sched/direct"
 )
 
-// Some functions wait in Go (a channel, a net.Conn) before they call the scheduler. A thread that does so
-// keeps its VP's OS thread until the scheduler takes that back, which costs some tens of microseconds. So the
-// scheduler learns such functions and begins their next threads as goroutines: such a thread has all that
-// a thread has (Self, Join, keys, cancel), and no VP until its first call, which queues it. A function
-// gets a point for each thread that waits in Go first. It loses one for each thread that was begun as
-// a goroutine and called the scheduler, or ended, without having waited.
+// Some functions wait in Go (a channel, a net.Conn) before they call the scheduler. A thread that does so keeps its VP's OS
+// thread until the scheduler takes that back, which costs some tens of microseconds. So the scheduler learns such functions and
+// begins their next threads as goroutines: such a thread has all that a thread has (Self, Join, keys, cancel), and no VP until
+// its first call, which queues it.
+
+// habit is an entry of the table of functions that wait in Go first. A function gets a point for each thread that does so. It
+// loses one for each thread that was begun as a goroutine and called the scheduler, or ended, without having waited in Go.
 //
-// The table is global, as code is, and approximate: two functions may have the same place. The
-// second takes it over when the first has no points left.
+// The table is global, as code is, and approximate: two functions may have the same entry. The second one takes the entry over
+// when the first has no points left. Any thread may use the table at any time.
 type habit struct {
-	code  atomic.Uintptr
-	score atomic.Int32
+	code  atomic.Uintptr // the function: see codeOf; 0: none
+	score atomic.Int32   // its points
 }
 
 const (
-	habitBits   = 9
-	enoughScore = 2
+	habitBits   = 9 // the table has 2^habitBits entries
+	enoughScore = 2 // from here on threads of the function begin as goroutines
 	mostScore   = 8
 )
 
@@ -31,6 +32,7 @@ var (
 	anyHabits atomic.Bool // some function has had enoughScore points
 )
 
+// habitOf returns the entry in which a function is, or may be.
 func habitOf(code uintptr) *habit {
 	return &habits[uint64(code)*0x9E3779B97F4A7C15>>(64-habitBits)]
 }
@@ -38,8 +40,8 @@ func habitOf(code uintptr) *habit {
 // learn notes that the thread of c waits in Go on v. If the thread has made no switch since it
 // began, its function gets a point.
 func learn(c *co, v *vp) {
-	t := c.threadOn()
-	if t == nil || c.beganAt() != v.ticks() {
+	t := c.threadHint()
+	if t == nil || c.beganTickHint() != v.ticks() {
 		return
 	}
 	code := t.code()
@@ -58,12 +60,14 @@ func learn(c *co, v *vp) {
 	h.earn()
 }
 
+// earn adds a point.
 func (hb *habit) earn() {
 	if n := hb.score.Load(); n < mostScore && hb.score.Add(1) >= enoughScore {
 		anyHabits.Store(true)
 	}
 }
 
+// lose takes a point away, if there is one.
 func (hb *habit) lose() {
 	if hb.score.Load() > 0 {
 		hb.score.Add(-1)
@@ -78,6 +82,7 @@ func waitsInGo(b Body) *habit {
 	return strongHabit(b)
 }
 
+// strongHabit is waitsInGo once some function has had enoughScore points.
 func strongHabit(b Body) *habit {
 	code := codeOf(b)
 	h := habitOf(code)
@@ -104,24 +109,24 @@ type Wrapper struct{ code uintptr }
 
 func (Wrapper) wraps() {}
 
-// beganAt is the tick of c's VP at which c's thread began: a racy hint, which at worst has a thread judged by its predecessor's.
+// beganTickHint returns the tick of c's VP at which c's thread began: a racy hint; at worst it is the tick of the thread before.
 //
 //go:norace
-func (c *co) beganAt() uint32 { return c.began }
+func (c *co) beganTickHint() uint32 { return c.beganTick }
 
 // startOutside begins t as a goroutine, because of habit h. t belongs to v's scheduler and is on no VP.
 func (v *vp) startOutside(t *thread, h *habit) {
-	c := &co{id: lostID, l: &v.outsideLWP, cur: t, taken: true, guess: h}
-	born()
+	c := &co{id: lostID, l: &v.outsideLWP, cur: t, parkedByMaker: true, guess: h}
+	raceBirth()
 	t.co = c
 	go c.liveOutside()
 }
 
 // liveOutside is the life of a runner that begins as a goroutine, with a thread.
 func (c *co) liveOutside() {
-	c.introduce()
+	c.registerSelf()
 	defer c.exiting()
-	for c.fresh = true; !c.quit; {
+	for c.beginsOutside = true; !c.ending; {
 		c.run()
 	}
 }

@@ -37,7 +37,7 @@ func forgetful(t *testing.T) {
 func began(v *vp, b Body) *co {
 	x := newThread()
 	x.body, x.vp = b, v
-	return &co{cur: x, began: uint32(v.tick), l: &lwp{vp: v}}
+	return &co{cur: x, beganTick: uint32(v.tick), l: &lwp{vp: v}}
 }
 
 // TestLearn: a function has the habit when its threads have waited in Go twice before they called the
@@ -68,7 +68,7 @@ func TestLearnsNothing(t *testing.T) {
 		c := began(v, bodyA{})
 		v.tick++ // it has yielded, for instance
 		learn(c, v)
-		learn(&co{began: uint32(v.tick)}, v) // its thread has ended
+		learn(&co{beganTick: uint32(v.tick)}, v) // its thread has ended
 		c = began(v, nil)
 		learn(c, v) // is just ending
 	}
@@ -91,7 +91,7 @@ func TestHabitIsLost(t *testing.T) {
 		_ = s.Spawn(Attr{}, func() {
 			x := newThread()
 			x.body, x.vp = plain(f), s.vps[0]
-			storeRel64(&s.vps[0].born, s.vps[0].born+1)
+			storeRel64(&s.vps[0].spawned, s.vps[0].spawned+1)
 			who := Thread{x, x.gen}
 			c := Enter()
 			s.vps[0].startOutside(x, h)

@@ -14,9 +14,8 @@ import (
 // Marcel's choice of a run queue for a thread.
 type Level uint8
 
-// LevelOf is the level of the items of a kind: of those, a thread gets the one in
-// which the VP is that it is spawned on. Where the machine has no such items, it is
-// the next larger kind.
+// LevelOf returns the level of the items of a kind. A thread with that level waits on the queue of the item that contains the
+// VP on which it is spawned. Where the machine has no items of the kind, the next larger kind counts.
 func LevelOf(k topo.Kind) Level { return Level(k) + 1 }
 
 // String is the name of the level's items, "VP" for the zero Level.
@@ -27,6 +26,7 @@ func (lv Level) String() string {
 	return topo.Kind(lv - 1).String()
 }
 
+// check returns an error if there is no such level.
 func (lv Level) check() error {
 	if int(lv) > len(topo.Kinds()) {
 		return fmt.Errorf("marcel: there is no %v: use LevelOf with one of the kinds of package topo", lv)
@@ -34,7 +34,7 @@ func (lv Level) check() error {
 	return nil
 }
 
-// nodeAt is the node of v's item at a level.
+// nodeAt returns the node of the item at a level that contains v; nil for the zero Level.
 func (v *vp) nodeAt(l Level) *queueNode {
 	if l == 0 {
 		return nil
@@ -42,7 +42,7 @@ func (v *vp) nodeAt(l Level) *queueNode {
 	k := topo.Kind(l - 1)
 	for it := v.pu; it != nil; it = it.Parent {
 		if it.Kind <= k {
-			if n := v.sched.nodes[it]; n.over(v) {
+			if n := v.sched.nodes[it]; n.covers(v) {
 				return n
 			}
 		}
@@ -50,8 +50,7 @@ func (v *vp) nodeAt(l Level) *queueNode {
 	return v.sched.root
 }
 
-// ErrNoItem says that a scheduler has no VP below an item of a topology: that is
-// another topology's, or has no VPs.
+// ErrNoItem says that a scheduler has no VP below an item: the item is of another topology, or has no VPs.
 var ErrNoItem = errors.New("marcel: the scheduler has no VPs there")
 
 // Place says on the run queue of which item of its scheduler's topology the thread
@@ -79,7 +78,7 @@ func (h Thread) reassign(change func(t *thread)) error {
 	}
 	c := Visit()
 	defer c.Leave()
-	alive := t.life(h.gen)
+	alive := t.lockAlive(h.gen)
 	if alive {
 		change(t)
 	}
@@ -91,7 +90,7 @@ func (h Thread) reassign(change func(t *thread)) error {
 	return nil
 }
 
-// Weight is 1 until the thread has ended, then 0.
+// Weight returns 1 until the thread has ended, then 0: its part of the weight of a bubble.
 func (h Thread) Weight() int {
 	if h.Ended() {
 		return 0
@@ -99,7 +98,7 @@ func (h Thread) Weight() int {
 	return 1
 }
 
-// WakeOn is Place: a thread as an entity of a bubble.
+// WakeOn is Place, by the name that the entities of a bubble have in common.
 func (h Thread) WakeOn(it *topo.Item) error { return h.Place(it) }
 
 // Item returns the item of the topology on whose run queue the thread waits when it

@@ -5,27 +5,24 @@ import (
 	"time"
 )
 
-// Limit says when a wait is to be given up, and where in its queue it stands. The
-// zero Limit: never, at the end.
+// Limit says when a waiter gives up, and where in its queue it stands. With the zero Limit the waiter never gives up, and
+// stands at the end.
 type Limit struct {
-	Context context.Context // when it is done, with its cause; nil: none
-	Timeout time.Duration   // after that, with context.DeadlineExceeded; 0: none; negative: at once
-	First   bool            // at the front of the queue, for one that has waited before
-	Note    any             // for the waker of the caller: see Waiter.Note
+	Context context.Context // the waiter gives up when it is done, with its cause as the error; nil: no context
+	Timeout time.Duration   // the waiter gives up after that, with context.DeadlineExceeded; 0: no limit; negative: at once
+	First   bool            // the waiter stands at the front of the queue: it has waited before
+	Note    any             // what the waker of this waiter finds: see Waiter.Note
 }
 
 // WaitUntil is Wait with a Limit: for threads and for plain goroutines (nil c).
 // As with Wait the caller holds mu, which guards q and is unlocked on return, and
 // the operation that Enter began is over.
 //
-// Either a waker has woken the caller: the error is nil, given tells whether
-// with Give, and whatever the waker did on behalf of one waiter is the
-// caller's now, even if the limit has been reached in the meantime. Or the wait
-// was given up: the error says why, the caller stands in q no more, no waker has
-// woken it and none will, and Pop has gone on, or will go on, to the next in
-// line. Nothing has then been taken in the caller's name and nothing is to be
-// given back; what the caller itself noted when it began to wait (a count of
-// waiters, a claim to be the next) it takes back itself, under mu again.
+// There are two outcomes. If a waker has woken the caller the error is nil, given tells whether the waker used Give, and
+// what the waker did for this waiter is the caller's, even if the limit has been reached meanwhile. If the caller has given
+// up the error says why; the caller stands in q no more, no waker has woken it and none will, and Pop goes on to the next
+// waiter. Then no unit and no message was taken for the caller, so it has nothing to give back; but what it has noted itself
+// when it began to wait, such as a count of waiters, it takes back itself, under mu.
 //
 // The methods of the context are called with neither mu nor the VP held. A
 // thread that waits under a context allocates (context.AfterFunc) unless that
@@ -80,8 +77,8 @@ func (c *co) WaitUntil(q *WaitQueue, mu *Spin, lim Limit) (given bool, err error
 	return b.outcome(lim.Context, q, mu)
 }
 
-// waitOutside is the fast wait of a goroutine: no other than its waker ends it, so there is no ticket. Of its BoundedWait it uses the
-// first node, and what a goroutine sleeps on. Inlined, it would widen the frame of a thread's fast wait.
+// waitOutside is the fast wait of a goroutine: only its waker ends it, so there is no ticket. Of a BoundedWait it uses the
+// first node, and the channel on which a goroutine sleeps. Inlined, it would widen the frame of a thread's fast wait.
 //
 //go:noinline
 func waitOutside(q *WaitQueue, mu *Spin, first bool, note any) (given bool) {
@@ -107,8 +104,8 @@ func waitOutside(q *WaitQueue, mu *Spin, first bool, note any) (given bool) {
 	return given
 }
 
-// boundedWait is the closed BoundedWait of a WaitUntil. Its nodes are the first in the queue, the last for the time limit, and one
-// more for a context.
+// boundedWait returns the closed BoundedWait of a WaitUntil. Its first node stands in the queue, its last one is for the time
+// limit, and node 1 for a context.
 func (c *co) boundedWait(lim Limit) (b *BoundedWait) {
 	var t *thread
 	if c != nil {
@@ -145,9 +142,9 @@ func (b *BoundedWait) waitUnder(ctx context.Context, q *WaitQueue, mu *Spin) (gi
 	return b.outcome(ctx, q, mu)
 }
 
-// outcome takes what is left of a WaitUntil that has ended out of the way, and tells how it ended.
+// outcome takes the first node out of q if it still stands there, frees b, and tells how the WaitUntil ended.
 func (b *BoundedWait) outcome(ctx context.Context, q *WaitQueue, mu *Spin) (given bool, err error) {
-	w, won, kind := &b.first, b.won, b.kind
+	w, won, kind := &b.first, b.winner, b.kind
 	if won != w {
 		c := Visit()
 		mu.Lock()
@@ -172,12 +169,13 @@ func (b *BoundedWait) outcome(ctx context.Context, q *WaitQueue, mu *Spin) (give
 	return false, context.Cause(ctx)
 }
 
-// Nap is Sleep that is no cancellation point.
+// Nap is Sleep that Cancel does not end.
 func (moduleCalls) Nap(d time.Duration) { sleep(d, InSleep|Uninterruptible) }
 
-// Sleep is marcel.Sleep.
+// Sleep suspends the calling thread or goroutine for at least d, and is a cancellation point. If d <= 0 it is Yield.
 func (moduleCalls) Sleep(d time.Duration) { sleep(d, InSleep) }
 
+// sleep is Sleep, as a wait of kind k.
 func sleep(d time.Duration, k Kind) {
 	if d <= 0 {
 		Yield()
@@ -193,7 +191,7 @@ func sleep(d time.Duration, k Kind) {
 	b.Open()
 	b.Expire(&b.last, d)
 	b.await(c)
-	ended := b.won != nil
+	ended := b.winner != nil
 	b.Free()
 	if !ended && k.onCancel() == unwinds {
 		c.EndWait()

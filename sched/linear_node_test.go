@@ -100,7 +100,7 @@ func (g *grove) model() porcupine.Model {
 				if out.(int) < 0 {
 					return true, s
 				}
-				for n := g.s.vps[op.vp].home; n != nil; n = n.up {
+				for n := g.s.vps[op.vp].leaf; n != nil; n = n.up {
 					if i := g.index[n]; g.oldest(&s, i, op.vp, g.made[out.(int)].rank) == out {
 						s.at[i] = without(s.at[i], out.(int))
 						return true, s
@@ -146,7 +146,7 @@ func (g *grove) misses() error {
 			if g.made[id].rank >= got || !g.made[id].mayRun(op.vp) {
 				continue
 			}
-			if n, lay := g.lay(id, o.Call, o.Return); lay && g.nodes[n].over(g.s.vps[op.vp]) {
+			if n, lay := g.lay(id, o.Call, o.Return); lay && g.nodes[n].covers(g.s.vps[op.vp]) {
 				return fmt.Errorf("VP %d, from %d to %d, got %v, while thread %d lay in node %d", op.vp, o.Call, o.Return, o.Output, id, n)
 			}
 		}
@@ -221,7 +221,7 @@ func nodeRound(t *testing.T, round int) {
 		h := hands[id-2]
 		v := h.l.vp
 		op := queueOp{name: "next", vp: v.id}
-		over := []int{g.index[v.home], g.index[v.home.up], g.index[g.s.root]}
+		over := []int{g.index[v.leaf], g.index[v.leaf.up], g.index[g.s.root]}
 		if r.IntN(2) == 0 {
 			op.name, op.node, op.rank = "take", over[r.IntN(3)], defaultRank-rank(r.IntN(2))
 		}
@@ -293,7 +293,7 @@ func nodeRound(t *testing.T, round int) {
 func TestNodeModel(t *testing.T) {
 	g := newGrove(t)
 	g.made = []made{{rank: 2}, {rank: 2}, {2, OneVP(3)}}
-	root, numa0, numa1 := 0, g.index[g.s.vps[0].home.up], g.index[g.s.vps[3].home.up]
+	root, numa0, numa1 := 0, g.index[g.s.vps[0].leaf.up], g.index[g.s.vps[3].leaf.up]
 	op := func(o queueOp, out any, begin, end int64) porcupine.Operation {
 		return porcupine.Operation{Input: o, Output: out, Call: begin, Return: end}
 	}

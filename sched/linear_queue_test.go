@@ -163,8 +163,8 @@ type hand struct {
 }
 
 func newHand(v *vp, id uint32) *hand {
-	l := &lwp{id: id, pass: passOf(id), vp: v}
-	one := func() *co { return &co{inside: isIn, id: l.pass, l: l} }
+	l := &lwp{id: id, coID: coIDOf(id), vp: v}
+	one := func() *co { return &co{inside: isIn, id: l.coID, l: l} }
 	return &hand{l, one(), one()}
 }
 

@@ -35,13 +35,13 @@ func (state ThreadState) String() string {
 // MarshalText is String, for JSON.
 func (state ThreadState) MarshalText() ([]byte, error) { return []byte(state.String()), nil }
 
-// UnmarshalText is the reverse.
+// UnmarshalText sets the state to the one that MarshalText has written.
 func (state *ThreadState) UnmarshalText(name []byte) error {
-	return called(state, threadStateNames[:], name)
+	return parseName(state, threadStateNames[:], name)
 }
 
-// called sets x to the number of a name.
-func called[T ~uint8](x *T, names []string, name []byte) error {
+// parseName sets x to the index of name in names; it returns an error if the name is not there.
+func parseName[T ~uint8](x *T, names []string, name []byte) error {
 	i := slices.Index(names, string(name))
 	if i < 0 {
 		return fmt.Errorf("sched: no %T is called %.20q", *x, name)
@@ -56,8 +56,8 @@ type ThreadInfo struct {
 	ID     uint64      `json:"id"` // Thread.ID
 	Name   string      `json:"name,omitempty"`
 	State  ThreadState `json:"state"`
-	In     Kind        `json:"in,omitzero"` // what it is blocked in; InOther: not known
-	VP     int         `json:"vp"`          // the index of the VP that it is on, or was last
+	In     Kind        `json:"in,omitzero"` // what the thread waits for; InOther: not known
+	VP     int         `json:"vp"`          // the index of the VP on which the thread is, or was last
 
 	// On is the address of the wait queue in which the thread is blocked: the same for all threads that wait for
 	// the same object. It is 0 if the thread stands in no queue (Sleep), in several (Select), or in one of its
@@ -86,7 +86,7 @@ func (s *Scheduler) Threads() []ThreadInfo {
 		seeds = n.seeds(seeds)
 	}
 	for _, h := range seeds {
-		all = append(all, ThreadInfo{Thread: h, State: StateSeed, VP: h.t.whereabouts().id})
+		all = append(all, ThreadInfo{Thread: h, State: StateSeed, VP: h.t.vpHint().id})
 	}
 	all = s.markBarred(all)
 	slices.SortStableFunc(all, func(a, b ThreadInfo) int { return cmp.Compare(a.Thread.gen, b.Thread.gen) })
@@ -101,7 +101,7 @@ func (s *Scheduler) Threads() []ThreadInfo {
 // begun: these are in no queue.
 func (s *Scheduler) markBarred(all []ThreadInfo) []ThreadInfo {
 	for _, h := range s.barred.threads() {
-		i := ThreadInfo{Thread: h, State: StateBarred, VP: h.t.whereabouts().id}
+		i := ThreadInfo{Thread: h, State: StateBarred, VP: h.t.vpHint().id}
 		if at := slices.IndexFunc(all, func(o ThreadInfo) bool { return o.Thread == h }); at < 0 {
 			all = append(all, i)
 		} else if all[at].State == StateReady {
@@ -111,19 +111,19 @@ func (s *Scheduler) markBarred(all []ThreadInfo) []ThreadInfo {
 	return all
 }
 
-// threads lists those that are barred now.
+// threads returns the handles of the threads that are barred now.
 func (bd *barred) threads() []Thread {
 	for room := 0; ; {
 		all := make([]Thread, 0, room) // not under the lock
 		c := Visit()
 		bd.mu.Lock()
-		fits := len(bd.ts) <= cap(all)
+		fits := len(bd.waiting) <= cap(all)
 		if fits {
-			for _, t := range bd.ts {
+			for _, t := range bd.waiting {
 				all = append(all, Thread{t, t.gen})
 			}
 		}
-		room = len(bd.ts) + 16
+		room = len(bd.waiting) + 16
 		bd.mu.Unlock()
 		c.Leave()
 		if fits {
@@ -132,8 +132,8 @@ func (bd *barred) threads() []Thread {
 	}
 }
 
-// onCo adds the thread that runs on c. All its reads are racy. Descriptors and cos stay in memory, so what it
-// finds is a thread, but perhaps one that has just ended.
+// onCo adds the thread that runs on c to all, if it is one of s. All reads are racy. Descriptors and cos stay in memory, so what
+// onCo finds is a thread, but perhaps one that has just ended.
 //
 //go:norace
 func (s *Scheduler) onCo(all []ThreadInfo, c *co) []ThreadInfo {
@@ -141,13 +141,13 @@ func (s *Scheduler) onCo(all []ThreadInfo, c *co) []ThreadInfo {
 	if t == nil {
 		return all
 	}
-	sawBirth()
+	raceSawBirth()
 	i := ThreadInfo{Thread: Thread{t, t.gen}, VP: t.vp.id}
 	if t.vp.sched != s || i.Thread.gen == 0 { // it is just ending
 		return all
 	}
 	if i.State, i.In = t.state(c); i.State == StateBlocked {
-		i.On = t.line(i.In)
+		i.On = t.queueAddress(i.In)
 	}
 	if n, o := c.notes.Load(), s.observer.Load(); n != nil && o != nil {
 		i.Work = (*o).Work(n, i.Thread.gen)
@@ -162,17 +162,17 @@ func (s *Scheduler) onCo(all []ThreadInfo, c *co) []ThreadInfo {
 //
 //go:norace
 func (t *thread) state(c *co) (ThreadState, Kind) {
-	if c.away && atomic.LoadUint32(&c.how) == ordinary || !t.parked() { // a thread that enters Blocking looks parked for a moment
+	if c.inBlocking && atomic.LoadUint32(&c.resumeAs) == ordinary || !t.parked() { // a thread that enters Blocking looks parked for a moment
 		if c.l.vp.current() != c {
 			return StateAway, 0
 		}
 		return StateRunning, 0
 	}
-	if x := t.x.Load(); x != nil && x.w.q != nil {
+	if x := t.rarePart.Load(); x != nil && x.suspendWaiter.q != nil {
 		return StateSuspended, 0
 	}
-	b := t.bound()
-	if t.w.kind == InJoin && atomic.LoadUint32(&c.how) == ordinary {
+	b := t.currentWaitHint()
+	if t.w.kind == InJoin && atomic.LoadUint32(&c.resumeAs) == ordinary {
 		return StateBlocked, InJoin
 	}
 	if t.w.q == nil && (b == nil || b.Claimed()) {
@@ -181,12 +181,13 @@ func (t *thread) state(c *co) (ThreadState, Kind) {
 	return StateBlocked, t.w.kind
 }
 
-// line returns the address of the wait queue in which t stands; 0 if that is t's own, or one of several.
+// queueAddress returns the address of the wait queue in which t stands; 0 if t stands in none, in several, or in one of its own.
+// k is the kind of the wait.
 //
 //go:norace
-func (t *thread) line(k Kind) uintptr {
+func (t *thread) queueAddress(k Kind) uintptr {
 	q := t.w.q
-	if b := t.bound(); b != nil {
+	if b := t.currentWaitHint(); b != nil {
 		q = b.first.q
 	}
 	switch k {
@@ -199,11 +200,11 @@ func (t *thread) line(k Kind) uintptr {
 // borrowTries bounds the wait for a VP that is held.
 const borrowTries = 1 << 12
 
-// seeds adds the threads in v's queue that have not begun.
+// seeds adds the threads in v's queue that have not begun to all. It borrows v for a moment.
 func (v *vp) seeds(all []Thread) []Thread {
 	for tries, room := 0, 0; tries < borrowTries; tries++ {
-		if room < v.queued() {
-			room = 2*v.queued() + 16
+		if room < v.queueLen() {
+			room = 2*v.queueLen() + 16
 		}
 		all = slices.Grow(all, room) // not while the VP is borrowed: its threads would wait
 		old, ok := v.borrow()
@@ -230,7 +231,7 @@ func (v *vp) seeds(all []Thread) []Thread {
 	return all
 }
 
-// seeds is the same for a node, whose lock is taken instead.
+// seeds adds the threads in n's queue that have not begun to all, under n's lock.
 func (n *queueNode) seeds(all []Thread) []Thread {
 	for {
 		all = slices.Grow(all, int(n.count.Load())+16)

@@ -10,14 +10,14 @@ package sched
 type lockRank uint8
 
 const (
-	rankQueue   lockRank = iota // of the owner of a WaitQueue, a Ringer or an Observer: of other packages, which order them among each other
-	rankRare                    // rare.mu, under which a canceller locks the queue in which the thread waits
-	rankForest                  // Scheduler.forest, also the queue of those that join a bubble
-	rankThread                  // thread.mu, also the queue of its joiners; the one that joins locks its own under that
+	rankQueue   lockRank = iota // the lock of a WaitQueue, a Ringer or an Observer; other packages own these locks, and order them among each other
+	rankRare                    // rare.mu; under it a canceller locks the queue in which the thread waits
+	rankForest                  // Scheduler.forest; it also guards the queue of threads that join a bubble
+	rankThread                  // thread.mu; it also guards the queue of joiners. A joiner locks the mu of its own thread under it
 	rankBounded                 // BoundedWait.mu
 	rankTimers                  // timers.mu
 	rankNode                    // queueNode.mu
 	rankBarred                  // barred.mu
 	rankLeaf                    // idle.mu: nothing is locked under it
-	unranked                    // registry.mu: a leaf, taken where nothing may be allocated
+	unranked                    // registry.mu, which is not checked: it is taken where nothing may be allocated; nothing is locked under it
 )

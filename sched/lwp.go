@@ -11,46 +11,46 @@ import (
 	"github.com/pm2-go/pm2/sched/internal/machine"
 )
 
-// lwp is an OS thread, bound to its VP's CPU. A goroutine of its own, the base, is locked to
-// it; there the LWP idles and sleeps. An LWP holds the VP, or sleeps as a spare, or carries
-// one thread without a VP, which that has given away or lost in a system call. In the portable mode
-// an LWP is a goroutine only.
+// lwp is an OS thread, bound to the CPU of its VP. A goroutine of its own, the base, is locked to it and runs the idle loop there.
+// An LWP holds its VP, or sleeps as a spare, or runs one thread without a VP, which that thread has given away (Blocking) or has
+// lost in a system call. In the portable mode an LWP is only a goroutine. The co that runs on the LWP uses its fields, except
+// where a field says otherwise.
 type lwp struct {
-	id   uint32 // from 1
-	pass uint32 // what a co that it carries has as its id
-	vp   *vp
-	m    uintptr // the OS thread, as the runtime knows it
-	tid  atomic.Int32
+	id       uint32       // its number, from 1: see lwps
+	coID     uint32       // the co.id of a co that runs on it
+	vp       *vp          // the VP that it serves; that of a pinned thread's LWP changes
+	osThread uintptr      // its OS thread as the Go runtime knows it; 0: it has none yet
+	tid      atomic.Int32 // its OS thread as the kernel knows it
 
-	base     *co      // nil: the LWP of a pinned thread
-	from     *co      // the co that has just left this LWP
-	op       switchOp // what the next co does for from
-	unlock   *Spin
-	seed     *thread // what the base is to run first
-	joiner   *co     // waits for the fresh thread that is about to begin here
-	passed   *co     // a co that stays: the base passes the VP to it
-	handed   *thread // has lost the VP: the base posts it
-	claimed  *co     // was preempted: the base queues it. The taker that gave the OS thread back writes it
-	to       *vp     // the VP that was passed to a co that stays; written before that is woken
-	thief    thief
-	others   elsewhere
-	alone    atomic.Pointer[co] // the co that is in Blocking here, without the VP
-	bound    bool               // the LWP of a pinned thread has had a VP
-	found    bool               // it has run a thread since it last woke
-	over     bool               // it ends
-	mustLook bool               // it has been in the Sleeper and has not looked since
-	hooked   bool               // it is inside the Idle hooks
-	sleeping bool               // it is inside the Sleeper
-	token    byte               //lint:ignore U1000 for the race detector, see race_on.go
+	base        *co      // its base; nil: it is the LWP of a pinned thread
+	previous    *co      // the co that has just left this LWP
+	op          switchOp // what the next co on it does for previous
+	unlock      *Spin    // the lock that opUnlock unlocks
+	seed        *thread  // the thread that the base is to run first
+	joiner      *co      // the co that waits for the fresh thread which is about to begin here
+	recipient   *co      // the co that stays, to which the base is to pass the VP
+	displaced   *thread  // the thread that has lost the VP, which the base is to post
+	preempted   *co      // the co that was preempted, which the base is to queue; the taker that gave the OS thread back writes it
+	receivedVP  *vp      // the VP that was passed to the co that stays here; the base that passes it writes it before the wake
+	thief       thief
+	remoteLooks remoteLooks        // when it looked at other VPs, while it is idle
+	blockingCo  atomic.Pointer[co] // the co that is in Blocking here, without the VP; nil: none
+	hadVP       bool               // the LWP of a pinned thread: it has had a VP
+	foundWork   bool               // it has run a thread since it last woke
+	ending      bool               // live has returned, so a deferred call does not go on
+	mustLook    bool               // it has been in the Sleeper and has not looked since
+	inIdleHooks bool               // it is inside the Idle hooks
+	inSleep     bool               // it is inside Sleeper.Sleep
+	token       byte               //lint:ignore U1000 for the race detector, see race_on.go
 
-	_         [128]byte
-	wake      atomic.Uint32 // futex: the order it was woken with
-	inSleeper atomic.Bool   // it sleeps in the Sleeper rather than in the futex
-	batch     atomic.Bool   // it sleeps as SCHED_BATCH: waking it preempts no thread
-	span      sleepState
+	_          [128]byte
+	wake       atomic.Uint32 // futex: the order that it gets, a spareOrder; 0: none
+	inSleeper  atomic.Bool   // it sleeps in the Sleeper rather than in the futex
+	batch      atomic.Bool   // it sleeps as SCHED_BATCH: waking it preempts no thread
+	sleepState sleepState
 }
 
-// spareOrder is an order that a spare LWP gets when it is woken.
+// spareOrder is the order with which a spare LWP is woken; 0: none.
 type spareOrder = uint32
 
 const (
@@ -60,13 +60,14 @@ const (
 	toPoll                        // the Sleeper reported something: take the VP if it is free
 )
 
-func passOf(id uint32) uint32 {
+func coIDOf(id uint32) uint32 {
 	if fenced {
 		return id | fencedBit
 	}
 	return id
 }
 
+// main is the goroutine of the base, from its start to its end.
 func (l *lwp) main() {
 	s := l.vp.sched
 	defer s.lwps.done.Done()
@@ -75,16 +76,16 @@ func (l *lwp) main() {
 		if machine.OnFirstThread() {
 			s.lwps.done.Add(1)
 			started := make(chan struct{})
-			go func() { close(started); l.main() }() // on another one, for this one is locked
+			go func() { close(started); l.main() }() // on another OS thread, since this one is locked
 			<-started
 			direct.Unhold()
 			return
 		}
 	}
-	direct.Unlabel() // which its runners would inherit
+	direct.Unlabel() // its runners would inherit the labels
 	l.base = &co{l: l, base: true, inside: isIn, inUser: isIn, id: lostID}
 	l.base.seat.G = direct.Current()
-	born()
+	raceBirth()
 	register(l.base)
 	defer func() {
 		unregister(l.base)
@@ -97,21 +98,21 @@ func (l *lwp) main() {
 	l.live(l.vp.claim(l, l.base), 0) // even without work: only a holder marks its VP asleep, for Kick to find
 }
 
-// attach makes the calling OS thread l's.
+// attach makes the calling OS thread that of l.
 func (l *lwp) attach() {
 	if !isDirect {
 		return
 	}
-	l.m = direct.Machine()
+	l.osThread = direct.Machine()
 	l.tid.Store(int32(gettid()))
 	l.setPolicy(schedOther)
 }
 
-// live is the life of an LWP: it serves while it holds the VP, then sleeps until it gets an order. o is an
-// order that l has already got, 0: none. A hook that calls Goexit does not end the LWP.
+// live is the loop of an LWP: it serves while it holds the VP, then sleeps until it gets an order, and returns when the order is to
+// end. o is an order that l has already got; 0: none. A hook that calls Goexit does not end the LWP.
 func (l *lwp) live(holding bool, o spareOrder) {
 	defer func() {
-		if l.over {
+		if l.ending {
 			return
 		}
 		if x := recover(); x != nil { // a hook has panicked
@@ -119,11 +120,11 @@ func (l *lwp) live(holding bool, o spareOrder) {
 			go func() { panic(e) }()
 			select {}
 		}
-		if l.sleeping {
+		if l.inSleep {
 			l.live(false, l.await(l.leaveSleeper(true)))
 			return
 		}
-		l.hooked = false
+		l.inIdleHooks = false
 		l.live(true, 0)
 	}()
 	for {
@@ -141,7 +142,7 @@ func (l *lwp) live(holding bool, o spareOrder) {
 		}
 		holding, o = l.obtain(o), 0
 	}
-	l.over = true
+	l.ending = true
 }
 
 // obtain claims or seizes the VP as the order o says, and tells whether l holds it.
@@ -149,7 +150,7 @@ func (l *lwp) obtain(o spareOrder) bool {
 	v := l.vp
 	won := o == toSeize && v.seize(l)
 	if o != toPoll {
-		v.idle.arrive() // after seize: never two at once; before the look: a later call finds us looking, or wakes the next
+		v.idle.arrive() // after seize, so that no two LWPs seize at once; before the look, so that a later waker wakes the next LWP
 	}
 	if won {
 		l.mustLook = false
@@ -157,11 +158,11 @@ func (l *lwp) obtain(o spareOrder) bool {
 		v.mark(TraceSeize, nil, 0, 0)
 		return true
 	}
-	// An LWP that leaves the Sleeper must look, whatever woke it: meanwhile another VP may
-	// have been refused there, and gone to sleep on its futex, because we were in it.
+	// An LWP that leaves the Sleeper must look, whatever woke it: meanwhile the Sleeper may have refused another LWP, because l
+	// was in it, and that LWP sleeps on its futex.
 	look := l.mustLook || o == toPoll
 	l.mustLook = false
-	if look && v.off.Load() {
+	if look && v.disabled.Load() {
 		v.sched.Kick(-1) // another VP must look
 		return false
 	}
@@ -169,17 +170,18 @@ func (l *lwp) obtain(o spareOrder) bool {
 	if (kicked || v.hasWork()) && v.claim(l, l.base) {
 		return true
 	}
-	if kicked { // another LWP or a taker has v: release and giveBack must see the kick
+	if kicked { // another LWP or a taker has v: it must see the kick when it releases v or gives it back
 		v.idle.kick()
 	}
 	return false
 }
 
-// resume runs t. It returns false if l must stop serving: it has lost the VP, or must give it away.
+// resume runs t until another co switches back to the base. It returns false if l must stop serving: it has lost the VP, or must
+// pass it on.
 func (l *lwp) resume(t *thread) bool {
 	v := l.vp
 	if d := t.co; d != nil {
-		switch atomic.LoadUint32(&d.how) {
+		switch atomic.LoadUint32(&d.resumeAs) {
 		case parking:
 			if !d.seat.Parked() {
 				v.requeue(t) // its goroutine has yet to park
@@ -188,29 +190,29 @@ func (l *lwp) resume(t *thread) bool {
 				}
 				return true
 			}
-			atomic.StoreUint32(&d.how, ordinary)
+			atomic.StoreUint32(&d.resumeAs, ordinary)
 		case stopped:
-			atomic.StoreUint32(&d.how, ordinary)
+			atomic.StoreUint32(&d.resumeAs, ordinary)
 		case staying:
-			if t.woken != 0 || v.trace.Load() != nil {
-				v.noted(t, l)
+			if t.wokenAt != 0 || v.trace.Load() != nil {
+				v.noteRun(t, l)
 			}
-			l.passed = d
+			l.recipient = d
 			return false
 		}
 	}
 	l.base.switchTo(t, opNone)
-	v = l.vp // with a thread that stayed l has come to another VP
-	if c := l.claimed; c != nil {
-		l.claimed = nil
-		c.isInside() // what it has done as an operation precedes what is done here
+	v = l.vp // a thread that stays may have brought l to another VP
+	if c := l.preempted; c != nil {
+		l.preempted = nil
+		c.isInside() // an atomic read: what c has done in its last operation happens before this
 		if c.joiner != nil {
 			c.settleJoiner()
 		}
 		v.cpuBound.ran()
 		v.requeue(c.cur)
 	}
-	return l.handed == nil && v.word.holder() == l.id
+	return l.displaced == nil && v.word.holder() == l.id
 }
 
 // serve runs ready threads until l has lost its VP or has been idle for long
@@ -218,12 +220,12 @@ func (l *lwp) resume(t *thread) bool {
 func (l *lwp) serve() {
 	v := l.vp
 	s := v.sched
-	l.found = false
-	if l.handed != nil || l.passed != nil {
+	l.foundWork = false
+	if l.displaced != nil || l.recipient != nil {
 		return
 	}
-	var since, last int64 // cycles: idle from then on; the last look
-	for n := 1; l.seed != nil || !v.off.Load(); n++ {
+	var since, last int64 // cycles: since when v is idle, 0: it is not; when l looked last
+	for n := 1; l.seed != nil || !v.disabled.Load(); n++ {
 		t := l.seed // no other can resume it
 		if l.seed = nil; t == nil {
 			t = v.pop()
@@ -231,7 +233,7 @@ func (l *lwp) serve() {
 		if t != nil {
 			v.withdrawRequest()
 			since, n = 0, 0
-			l.found = true
+			l.foundWork = true
 			if !l.resume(t) {
 				return
 			}
@@ -243,9 +245,9 @@ func (l *lwp) serve() {
 		}
 		verdict := hooks.Quiet
 		if !s.hooks.Empty(hooks.Idle) {
-			l.hooked = true
+			l.inIdleHooks = true
 			verdict = v.fireIdle()
-			l.hooked = false
+			l.inIdleHooks = false
 		}
 		if v.hasWork() && !v.putsOff() {
 			continue
@@ -254,16 +256,16 @@ func (l *lwp) serve() {
 		if since == 0 {
 			since, last = now, now
 		}
-		brief := s.stopping.Load() || v.seized.Load() > 0 || v.away.Load() > 0 && verdict == hooks.Quiet
+		brief := s.stopping.Load() || v.numSeized.Load() > 0 || v.numBlocking.Load() > 0 && verdict == hooks.Quiet
 		if v.putsOff() {
-			count(&v.n.spin, uint64(max(now-last, 0)))
+			count(&v.counts.spin, uint64(max(now-last, 0)))
 			v.cpuBound.looked(now-last, s.slice, v.choices, brief || verdict != hooks.Busy && now-since > s.patience(verdict))
 			last = now
 			s.pauseIdle()
 			continue
 		}
 		switch idle := now - since; {
-		case len(v.near) == 0:
+		case len(v.neighbours) == 0:
 		case (idle > s.stealAfter || brief || randomSteals) && v.steal(&l.thief, now):
 			s.helpGap.Store(s.helpMin)
 			continue
@@ -274,14 +276,14 @@ func (l *lwp) serve() {
 			continue
 		}
 		if brief {
-			break // never spin on a CPU that others of ours want
+			break // a thread of ours may run on this CPU without the VP
 		}
-		count(&v.n.spin, uint64(max(now-last, 0)))
+		count(&v.counts.spin, uint64(max(now-last, 0)))
 		last = now
-		if v.pool.due.Load() != 0 {
+		if v.pool.trimDue.Load() != 0 {
 			v.pool.trim(s.cfg.SpareRunners)
 		}
-		if v.takeBackElsewhere(now, &l.others) {
+		if v.takeBackElsewhere(now, &l.remoteLooks) {
 			continue
 		}
 		if verdict != hooks.Busy && now-since > s.patience(verdict) {
@@ -294,77 +296,77 @@ func (l *lwp) serve() {
 
 // pauseIdle is the pause of an idle VP between two looks. On a shared machine it gives the CPU away.
 func (s *Scheduler) pauseIdle() {
-	if s.Shared() {
+	if s.SharedCPUs() {
 		giveWay()
 	} else {
 		relax()
 	}
 }
 
-// fireIdle fires the idle hooks, and now and then looks how long they take.
+// fireIdle fires the idle hooks, and measures how long one round in hookSample takes.
 func (v *vp) fireIdle() hooks.Verdict {
-	count(&v.n.rounds, 1)
+	count(&v.counts.rounds, 1)
 	if v.trace.Load() != nil {
 		return v.tracedHooks(hooks.Idle)
 	}
-	if v.n.rounds%hookSample != 0 {
+	if v.counts.rounds%hookSample != 0 {
 		return v.sched.hooks.Fire(hooks.Idle, v.id)
 	}
 	before := asm.Cycles()
 	verdict := v.sched.hooks.Fire(hooks.Idle, v.id)
-	count(&v.n.hook, hookSample*uint64(max(asm.Cycles()-before, 0)))
+	count(&v.counts.hook, hookSample*uint64(max(asm.Cycles()-before, 0)))
 	return verdict
 }
 
-// sleep makes l a spare, releases the VP if l holds it, and waits for an order. l enters the
-// reserve first, because the wakeIfDue in post or release may choose it.
+// sleep makes l a spare, releases the VP if l holds it, and returns the order with which l is woken. l enters the reserve first,
+// because the wakeIfDue in post or release may choose it.
 func (l *lwp) sleep() spareOrder {
 	v := l.vp
 	s := v.sched
 	holds := v.word.holder() == l.id
-	if s.stopping.Load() && l.handed == nil && l.passed == nil {
+	if s.stopping.Load() && l.displaced == nil && l.recipient == nil {
 		if holds {
 			v.release(l)
 		}
 		return toStop
 	}
 	var sleeper Sleeper
-	if p := s.sleeper.Load(); p != nil && l.passed == nil && holds && !v.off.Load() {
+	if p := s.sleeper.Load(); p != nil && l.recipient == nil && holds && !v.disabled.Load() {
 		sleeper = *p
 	}
 	l.inSleeper.Store(sleeper != nil)
 	v.idle.push(l)
-	switch t := l.handed; {
-	case l.passed != nil:
-		p := l.passed
-		l.passed = nil
+	switch t := l.displaced; {
+	case l.recipient != nil:
+		p := l.recipient
+		l.recipient = nil
 		l.passTo(p)
 	case t != nil:
-		l.handed = nil
+		l.displaced = nil
 		if t.mayRun(v) {
 			v.post(t)
 		} else {
 			v.expel(t)
 		}
 	case holds:
-		if !l.found {
+		if !l.foundWork {
 			s.helpGap.Store(min(2*s.helpGap.Load(), s.helpMax))
 		}
 		v.fallAsleep()
-		count(&v.n.parks, 1)
+		count(&v.counts.parks, 1)
 		v.mark(TracePark, nil, 0, 0)
-		v.n.sleeping.begin(asm.Cycles())
+		v.counts.sleeping.begin(asm.Cycles())
 		v.release(l)
 	default:
 		v.wakeIfDue(false)
 	}
-	if sleeper == nil { // not in the Sleeper: an event from outside preempts the thread that computes, as for any blocking read
+	if sleeper == nil { // in the Sleeper an LWP keeps its policy: an event from outside preempts a thread that computes, as for any read
 		l.setPolicy(schedBatch)
 		l.batch.Store(true)
 	}
 	if sleeper != nil && l.wake.Load() == 0 {
 		s.inSleeper.Add(1)
-		l.sleeping = true
+		l.inSleep = true
 		return l.await(l.leaveSleeper(sleeper.Sleep(&l.wake)))
 	}
 	// l was woken on its way to the Sleeper. It must still look for pending work, or go back to the Sleeper: another
@@ -375,31 +377,31 @@ func (l *lwp) sleep() spareOrder {
 	return l.await(false)
 }
 
-// leaveSleeper notes that l has come out of the Sleeper. polled: the Sleeper has reported something.
+// leaveSleeper notes that l has come out of the Sleeper. polled is what Sleep has returned, and is returned.
 func (l *lwp) leaveSleeper(polled bool) bool {
-	l.sleeping = false
+	l.inSleep = false
 	l.vp.sched.inSleeper.Add(-1)
 	l.mustLook = polled
 	l.inSleeper.Store(false)
 	return polled
 }
 
-// await waits for an order, as a spare. If polled is set the Sleeper has reported something: then
-// l without an order leaves the reserve and takes the VP.
+// await waits for an order, as a spare. If polled is set the Sleeper has reported something: then l, unless it has an order, leaves
+// the reserve with the order toPoll.
 func (l *lwp) await(polled bool) spareOrder {
 	if polled && l.wake.Load() == 0 && l.vp.idle.remove(l) {
 		l.unbatch()
 		return toPoll
 	}
 	for l.wake.Load() == 0 {
-		futexWait(&l.wake, &l.span)
+		futexWait(&l.wake, &l.sleepState)
 	}
 	l.unbatch()
 	return l.wake.Swap(0)
 }
 
-// wakeWith gives l, which sleeps, an order. It stores the order before it looks at inSleeper. If it finds l in the
-// Sleeper, l looks at wake when it comes out.
+// wakeWith gives l, which sleeps, an order. It stores the order, then reads inSleeper. If l is in the Sleeper, l reads wake when it
+// comes out.
 func (l *lwp) wakeWith(o spareOrder) {
 	l.wake.Store(o)
 	if l.inSleeper.Load() {
@@ -429,6 +431,7 @@ func (l *lwp) unbatch() {
 	}
 }
 
+// setPolicy sets the kernel's policy and slice, in ns, of an OS thread; 0: the calling one.
 func (s *Scheduler) setPolicy(tid int, policy uint32, slice uint64) {
 	if s.cfg.NoKernelSlices {
 		slice = 0

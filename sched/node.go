@@ -14,17 +14,17 @@ import (
 // those of a bubble that has not been woken.
 type queueNode struct {
 	sched *Scheduler
-	item  *topo.Item // the outermost one with these VPs; nil: none
-	up    *queueNode
-	down  []*queueNode
-	vps   []*vp
+	item  *topo.Item   // the outermost item with these VPs; nil: none
+	up    *queueNode   // the node of the next larger item; nil: none
+	down  []*queueNode // the nodes whose up this one is
+	vps   []*vp        // those below item
 
 	_     [128]byte
 	mu    Spin
 	q     queue         // under mu
-	ready atomic.Uint32 // priorities of its threads (bits by rank): written under mu
-	count atomic.Int32  // its threads: written under mu
-	turn  atomic.Uint32 // calls of announce: where the next one begins among the VPs
+	ready atomic.Uint32 // the ranks of the threads in q, as bits: written under mu, read by VPs without it
+	count atomic.Int32  // the number of threads in q: written under mu, read without it
+	turn  atomic.Uint32 // how often announce has looked for a VP: says with which VP it begins
 	_     [128]byte
 }
 
@@ -34,16 +34,17 @@ type Queue = queueNode
 // Queue returns the run queue of an item; nil: the item has no VPs here.
 func (s *Scheduler) Queue(it *topo.Item) *Queue { return s.nodes[it] }
 
-// Whole is the run queue that all VPs share.
-func (s *Scheduler) Whole() *Queue { return s.root }
+// RootQueue returns the run queue that all VPs share.
+func (s *Scheduler) RootQueue() *Queue { return s.root }
 
-// Leaf is the innermost run queue that is VP number vp's.
-func (s *Scheduler) Leaf(vp int) *Queue { return s.vps[vp].home }
+// Leaf returns the innermost run queue of VP number vp: other VPs do not look there.
+func (s *Scheduler) Leaf(vp int) *Queue { return s.vps[vp].leaf }
 
-// Queues lists the run queues that VPs look at: that of the whole machine first, and each after the one of the next larger item.
-// They are the same ones for the life of s.
+// Queues lists the run queues that VPs look at: the queue of the whole machine first, and each queue after that of the next
+// larger item. They stay the same for the life of s.
 func (s *Scheduler) Queues() []*Queue { return s.root.tree(nil) }
 
+// tree appends n and all nodes below it to list.
 func (n *queueNode) tree(list []*Queue) []*Queue {
 	list = append(list, n)
 	for _, d := range n.down {
@@ -55,19 +56,20 @@ func (n *queueNode) tree(list []*Queue) []*Queue {
 // NewHold makes a queue for threads that are not to run.
 func (s *Scheduler) NewHold() *Queue { return s.newNode(nil, nil, nil) }
 
+// newNode returns an empty node; the caller adds it to the down of up.
 func (s *Scheduler) newNode(it *topo.Item, up *queueNode, vps []*vp) *queueNode {
 	n := &queueNode{sched: s, item: it, up: up, vps: vps}
 	n.mu.ranked(rankNode)
 	return n
 }
 
-// Item is the item of the topology; nil: that of a hold, or of a machine that is not known.
+// Item returns the item of the topology to which the queue belongs; nil for a hold, and for a machine that is not known.
 func (n *queueNode) Item() *topo.Item { return n.item }
 
-// Up is the queue of the next larger item; nil: there is none.
+// Up returns the queue of the next larger item; nil: there is none.
 func (n *queueNode) Up() *Queue { return n.up }
 
-// VPs lists the VPs that look here by number, each with its PU, which is nil if it is not known.
+// VPs yields the numbers of the VPs that look into the queue, each with its PU, which is nil if it is not known.
 func (n *queueNode) VPs() iter.Seq2[int, *topo.Item] {
 	return func(yield func(int, *topo.Item) bool) {
 		for _, v := range n.vps {
@@ -78,11 +80,11 @@ func (n *queueNode) VPs() iter.Seq2[int, *topo.Item] {
 	}
 }
 
-// Waiting is how many threads wait here, not counting queues below: a hint.
+// Waiting returns how many threads wait in this queue, without those in the queues below: a hint.
 func (n *queueNode) Waiting() int { return int(n.count.Load()) }
 
-// Holds tells whether no VP looks here.
-func (n *queueNode) Holds() bool { return len(n.vps) == 0 }
+// IsHold tells whether no VP looks into the queue.
+func (n *queueNode) IsHold() bool { return len(n.vps) == 0 }
 
 func (n *queueNode) name() string {
 	if n.item == nil {
@@ -96,28 +98,28 @@ func (t *thread) node() *queueNode {
 	if !t.class.load().placed() {
 		return nil
 	}
-	return t.x.Load().node.Load()
+	return t.rarePart.Load().node.Load()
 }
 
-// put queues t, which is ready and in no queue. Where t belongs may change
-// meanwhile: SetPriority, SetVPs and Place write that, then look whether t waits in a node, and
-// sort that node anew (Expel). put writes where t waits, then looks whether t belongs there. So one of the two
-// sees what the other has written. Any thread, goroutine or hook may call it.
+// put queues t, which is ready and in no queue, in the queue of n, its node. Where t belongs may change meanwhile: SetPriority,
+// SetVPs and Place write that, then look whether t waits in a node, and sort that node anew (Resort). put writes where t waits
+// (rare.queuedOn), then looks whether t belongs there. So one of the two sees what the other has written. Any thread, goroutine
+// or hook may call put.
 func (n *queueNode) put(t *thread) {
-	for x := t.x.Load(); n != nil; n = t.node() {
+	for x := t.rarePart.Load(); n != nil; n = t.node() {
 		at := n.reaching(t)
 		at.mu.Lock()
-		x.waits.Store(at)
+		x.queuedOn.Store(at)
 		if t.node() == n && n.reaching(t) == at {
 			at.add(t)
 			at.mu.Unlock()
 			at.announce(t)
 			return
 		}
-		x.waits.Store(nil)
+		x.queuedOn.Store(nil)
 		at.mu.Unlock()
 	}
-	t.whereabouts().post(t)
+	t.vpHint().post(t)
 }
 
 // reaching returns n, or if t may run on none of n's VPs, the nearest node above with a VP on
@@ -136,8 +138,7 @@ func (n *queueNode) reaching(t *thread) *queueNode {
 	return n
 }
 
-// add queues t. add and its counterpart settle keep the counts that VPs read without the
-// lock. Under mu.
+// add queues t, and updates what VPs read without the lock. Under mu.
 func (n *queueNode) add(t *thread) {
 	n.q.add(t)
 	n.count.Add(1)
@@ -147,6 +148,7 @@ func (n *queueNode) add(t *thread) {
 	n.ready.Store(n.q.present()) // last: a VP that sees it has seen placed
 }
 
+// settle updates what VPs read without the lock after so many threads were taken out of q. Under mu.
 func (n *queueNode) settle(taken int) {
 	n.ready.Store(n.q.present())
 	n.count.Add(int32(-taken))
@@ -163,7 +165,7 @@ func (n *queueNode) announce(t *thread) {
 		return
 	}
 	s.wakeClock()
-	if v := t.whereabouts(); s.wants.Load() >= wantsVP && !(n.over(v) && v.wakeFor(t)) {
+	if v := t.vpHint(); s.wants.Load() >= wantsVP && !(n.covers(v) && v.wakeFor(t)) {
 		first := int(n.turn.Add(1))
 		for i := range n.vps {
 			if n.vps[(first+i)%len(n.vps)].wakeFor(t) {
@@ -177,15 +179,15 @@ func (n *queueNode) announce(t *thread) {
 }
 
 // kickNearby kicks the nearest VP that sleeps outside of n, so that it asks the
-// planners whether it may help. It does so once in helpGap at most, as wakeHelper. Its row:
-// BenchmarkBubbleBesideSleepingVP of package marcel.
+// planners whether it may help. It does so once in helpGap at most, as wakeHelper. The figure for which it is there:
+// BenchmarkBubbleBesideSleepingVP of package marcel (docs/decisions/mechanisms.md).
 func (n *queueNode) kickNearby() {
 	s := n.sched
 	now := asm.Cycles()
-	if now < s.nearbyAt.Load() {
+	if now < s.kickNearbyAt.Load() {
 		return
 	}
-	s.nearbyAt.Store(now + s.helpGap.Load())
+	s.kickNearbyAt.Store(now + s.helpGap.Load())
 	for n = n.up; n != nil; n = n.up {
 		for _, v := range n.vps {
 			if v.idle.asleep() && !v.idle.waking() {
@@ -196,9 +198,9 @@ func (n *queueNode) kickNearby() {
 	}
 }
 
-// over tells whether v is one of n's VPs.
-func (n *queueNode) over(v *vp) bool {
-	for a := v.home; a != nil; a = a.up {
+// covers tells whether v is one of n's VPs.
+func (n *queueNode) covers(v *vp) bool {
+	for a := v.leaf; a != nil; a = a.up {
 		if a == n {
 			return true
 		}
@@ -206,7 +208,7 @@ func (n *queueNode) over(v *vp) bool {
 	return false
 }
 
-// wakeFor has v woken for t if it sleeps, and no LWP is on its way.
+// wakeFor wakes v for t if v sleeps, no LWP is on its way to it, and t may run there. It tells whether it did.
 func (v *vp) wakeFor(t *thread) bool {
 	if !v.idle.asleep() || v.idle.waking() || v.mode() != free || !t.mayRun(v) {
 		return false
@@ -215,8 +217,8 @@ func (v *vp) wakeFor(t *thread) bool {
 	return true
 }
 
-// take takes the oldest thread of rank r that may run on v. The holder of v calls it. If the
-// lock is taken it waits, or gives up if wait is false.
+// take takes the oldest thread of rank r that may run on v out of the queue; nil: there is none. If the lock is taken, take
+// waits for it, or returns nil if wait is false. The holder of v calls it.
 func (n *queueNode) take(r rank, v *vp, wait bool) *thread {
 	if wait {
 		n.mu.Lock()
@@ -228,7 +230,7 @@ func (n *queueNode) take(r rank, v *vp, wait bool) *thread {
 		var one [1]*thread
 		if v.takeAllowed(n.q.of(r), one[:]) == 1 {
 			t = one[0]
-			t.x.Load().waits.Store(nil)
+			t.rarePart.Load().queuedOn.Store(nil)
 		}
 		if n.q.took(r); t != nil {
 			n.settle(1)
@@ -238,9 +240,9 @@ func (n *queueNode) take(r rank, v *vp, wait bool) *thread {
 	return t
 }
 
-// Expel sorts the queue anew. Threads that belong elsewhere by now go there;
-// the others go into the rings of their priorities, in the same order. Any thread, goroutine or hook may call it.
-func (n *queueNode) Expel() {
+// Resort sorts the queue anew: threads that belong to another queue by now go there, the others into the rings of their
+// priorities, in the same order. Any thread, goroutine or hook may call it.
+func (n *queueNode) Resort() {
 	var misplaced []*thread
 	n.mu.Lock()
 	for r := range rank(ranks) {
@@ -253,7 +255,7 @@ func (n *queueNode) Expel() {
 			at := t.node() // once: it changes meanwhile
 			switch {
 			case at == nil || at.reaching(t) != n:
-				t.x.Load().waits.Store(nil)
+				t.rarePart.Load().queuedOn.Store(nil)
 				misplaced = append(misplaced, t)
 			case t.rank() == r:
 				o.push(t)
@@ -275,20 +277,19 @@ func (t *thread) enqueue() {
 	if n := t.node(); n != nil {
 		n.put(t)
 	} else {
-		t.whereabouts().post(t)
+		t.vpHint().post(t)
 	}
 }
 
-// assign sets in which node's queue t waits from now on when it is ready; nil: in its VP's
-// own. Afterwards the caller calls sort, or Expel of the former node. Under t.mu, or
-// while only the caller knows t.
+// assign sets in which node's queue t waits from now on when it is ready; nil: in its VP's own. Afterwards the caller calls
+// sort, or Resort of the former node. Under t.mu, or while only the caller knows t.
 func (t *thread) assign(n *queueNode) {
 	l := t.class.load()
 	if n == nil {
 		t.class.store(l &^ classPlaced)
 		return
 	}
-	t.x.Load().node.Store(n)
+	t.rarePart.Load().node.Store(n)
 	t.class.store(l | classPlaced)
 }
 
@@ -302,8 +303,8 @@ func (n *queueNode) Under(o *queueNode) bool {
 	return false
 }
 
-// Relieve assigns up to most of the threads that are ready here to o, the oldest first, if may
-// allows it. It returns how many. Afterwards the caller calls Expel, which moves them.
+// Relieve assigns up to most of the threads that wait in n to o, the oldest first, if may allows it. It returns how many.
+// Afterwards the caller calls n.Resort, which moves them.
 func (n *queueNode) Relieve(o *Queue, most int, may func(Thread) bool) (moved int) {
 	n.mu.Lock()
 	for r := range rank(ranks) {
@@ -313,7 +314,7 @@ func (n *queueNode) Relieve(o *Queue, most int, may func(Thread) bool) (moved in
 		for q, i := n.q.of(r), uint32(0); i < uint32(q.len()) && moved < most; i++ {
 			t := *q.at(q.head + i)
 			// A joiner of t has its lock while it looks for work on this node: then t stays.
-			if may(Thread{t, t.x.Load().id}) && o.reaching(t) == o && t.mu.TryLock() {
+			if may(Thread{t, t.rarePart.Load().id}) && o.reaching(t) == o && t.mu.TryLock() {
 				t.assign(o)
 				t.mu.Unlock()
 				moved++

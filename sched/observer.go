@@ -39,14 +39,16 @@ const (
 	TraceArrived                  // a message arrived from the network
 )
 
-// Event is one event. Kind tells which fields are used.
+// Event is one event: something that happens at a moment, or a slice, which lasts. Kind tells which fields are used.
 type Event struct {
-	At, Dur   int64 // cycles: when it happened, or ended; how long it lasted, 0 for what is no slice. In a trace (package observe) ns of CLOCK_MONOTONIC, and At is when a slice began
+	// At is when the event happened, or the slice ended; Dur is how long the slice lasted, 0 if the event is no slice. Both are
+	// in cycles. In a trace (package observe) both are in ns, At is of CLOCK_MONOTONIC, and that of a slice is its beginning.
+	At, Dur   int64
 	Thread    Thread
-	Label     string // of a slice; in a trace else the thread's name, "" if it has none
-	A, B      uint64 // see the kinds; of messages, tag and size
-	Own, Peer uint32 // ranks, of messages
-	Seq       uint32 // of the message, from its sender to its receiver
+	Label     string // of a slice: what it is; in a trace, of other events: the thread's name, "" if it has none
+	A, B      uint64 // see the kinds; of a message: its tag and size
+	Own, Peer uint32 // of a message: the ranks of this process and of the other one
+	Seq       uint32 // of a message: its number among those from its sender to its receiver
 	Kind      EventKind
 }
 
@@ -56,18 +58,18 @@ type Event struct {
 type ThreadWork struct {
 	Switches uint64        `json:"switches"` // times it was put on a VP: started or continued; 0: nothing is known
 	Moves    uint64        `json:"moves"`    // how many of these on another VP than the one before: it was stolen, or sent
-	Run      time.Duration `json:"run_ns"`   // with a VP
-	Off      time.Duration `json:"off_ns"`   // without one: blocked, ready, in Blocking, or after its VP was taken
+	Run      time.Duration `json:"run_ns"`   // time with a VP
+	Off      time.Duration `json:"off_ns"`   // time without a VP: blocked, ready, in Blocking, or after its VP was taken
 }
 
 // Notes is what an observer or the watchdog keeps of a co. A co has none before one of them needs it.
 type Notes struct {
-	goroutine uint64       // its number, for the watchdog; 0 without one
-	Kept      atomic.Value // the observer's; written by the holder of the VP that runs the thread
+	goroutine uint64       // the number of the co's goroutine, for the watchdog; 0: there is no watchdog
+	Kept      atomic.Value // what the observer keeps; the holder of the VP that runs the thread writes it
 }
 
-// noting returns the notes of c. For the holder of its VP, or c itself.
-func (c *co) noting() *Notes {
+// ownNotes returns the notes of c, which gets them if it has none. The holder of c's VP calls it, or c itself.
+func (c *co) ownNotes() *Notes {
 	n := c.notes.Load()
 	if n == nil {
 		n = new(Notes)
@@ -82,12 +84,12 @@ func (c *co) noting() *Notes {
 // event of h.
 func (h Thread) Notes() *Notes {
 	if c := h.t.co; c != nil {
-		return c.noting()
+		return c.ownNotes()
 	}
 	return nil
 }
 
-// Observer returns the observer of s. If there is none mk makes it.
+// Observer returns the observer of s; if s has none, mk makes it. With a nil mk Observer returns nil then.
 func (s *Scheduler) Observer(mk func() Observer) Observer {
 	for s.observer.Load() == nil && mk != nil {
 		o := mk()
@@ -99,8 +101,8 @@ func (s *Scheduler) Observer(mk func() Observer) Observer {
 	return nil
 }
 
-// Observe switches the observer on or off. A VP that has just looked may
-// still pass it one event after it was switched off.
+// Observe says whether VPs pass events to the observer. A VP that has just looked may still pass one event after Observe(false)
+// has returned.
 func (s *Scheduler) Observe(on bool) {
 	p := s.observer.Load()
 	if !on {
@@ -118,10 +120,11 @@ var (
 	tracedLast atomic.Pointer[Scheduler]
 )
 
-// Tracing is marcel.Tracing; it is asked before TraceSlice as well.
+// Tracing tells whether a trace of any scheduler is being recorded. Callers ask before TraceSlice and TraceMessage, and before
+// they read the clock for these. It costs a load.
 func Tracing() bool { return tracing.Load() != 0 }
 
-// Trace switches on and off, alternately, that the observer records events without a VP as well.
+// Trace says whether the observer also gets the events that happen without a VP. Calls with true and false alternate.
 func (s *Scheduler) Trace(on bool) {
 	if on {
 		tracing.Add(1)
@@ -132,7 +135,7 @@ func (s *Scheduler) Trace(on bool) {
 	}
 }
 
-// shortHook, in ns: a call of hooks that took less, and in which nothing happened, is not recorded.
+// shortHook is a time in ns: a call of hooks that took less, and in which no hook answered Busy, is not recorded.
 const shortHook = 1000
 
 // TraceSlice records a slice named label on the caller's VP, which lasted from began, a value of
@@ -144,7 +147,9 @@ func TraceSlice(kind EventKind, label string, began int64) {
 	record(Event{At: now, Dur: max(now-began, 1), Kind: kind, Label: label})
 }
 
-// TraceMessage is marcel.TraceMessage.
+// TraceMessage records a step of message number seq between rank own, the caller's, and peer. began is the value of asm.Cycles
+// at which a send or a receive began, or the message was handed to the network; 0 for TraceArrived. It does not block and
+// allocates nothing. Hooks, threads and goroutines may call it.
 func (moduleCalls) TraceMessage(kind EventKind, own, peer int, seq uint32, tag, size uint64, began int64) {
 	e := Event{At: asm.Cycles(), Kind: kind, A: tag, B: size, Seq: seq, Own: uint32(own), Peer: uint32(peer)}
 	switch {
@@ -161,8 +166,8 @@ func (moduleCalls) TraceMessage(kind EventKind, own, peer int, seq uint32, tag, 
 func record(e Event) {
 	s := tracedLast.Load()
 	if me := lookup(); me != nil {
-		s = me.where().sched
-		if v := me.where(); me.base && v.current() == me {
+		s = me.vpHint().sched
+		if v := me.vpHint(); me.base && v.current() == me {
 			v.note(e)
 			return
 		}
@@ -178,6 +183,7 @@ func record(e Event) {
 	}
 }
 
+// note passes e to the observer, if that is switched on. Holder only.
 func (v *vp) note(e Event) {
 	if o := v.trace.Load(); o != nil {
 		(*o).Note(v.id, e)

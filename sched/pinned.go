@@ -15,8 +15,9 @@ import (
 //	ready, staying ── a base passes it its VP ─────────────────────────────────────────► runs
 //	its code ends ── end, the VP goes on, its goroutine and OS thread end ─────────────► ended
 
-// pin makes the LWP and the goroutine of t, which the runner c has found fresh, and queues t
-// again. False: there is none to be had; t is to end, with the error that x has then.
+// pin makes the LWP and the goroutine of t, a pinned thread that has not begun and that the runner c was about to run, and
+// queues t again. If Config.MaxLWPs allows no further LWP it returns false: x has the error of Join, and the caller runs t,
+// which ends at once.
 func (c *co) pin(t *thread, x *rare) bool {
 	s := t.home()
 	l, err := s.pinLWP()
@@ -25,8 +26,8 @@ func (c *co) pin(t *thread, x *rare) bool {
 		t.body = plain(func() {})
 		return false
 	}
-	p := &co{inside: isIn, id: lostID, how: staying, l: l, cur: t, stays: true}
-	born()
+	p := &co{inside: isIn, id: lostID, resumeAs: staying, l: l, cur: t, stays: true}
+	raceBirth()
 	t.co, c.cur = p, nil
 	raceRelease(l)
 	go p.livePinned()
@@ -50,7 +51,7 @@ func (c *co) livePinned() {
 		return
 	}
 	direct.Unlabel()
-	c.introduce()
+	c.registerSelf()
 	l.attach()
 	defer func() {
 		s.unbind(int(l.tid.Load()))
@@ -61,8 +62,8 @@ func (c *co) livePinned() {
 	c.runPinned(true)
 }
 
-// runPinned runs the thread's code, and makes the calls that it wants at its end, in whichever
-// way one of them ends; then it gives the VP on.
+// runPinned runs the thread's code if begin is set, then makes the calls at the end of the thread, even if one of them panics or
+// exits; at last it releases the VP.
 func (c *co) runPinned(begin bool) {
 	over := false
 	defer func() {
@@ -70,15 +71,15 @@ func (c *co) runPinned(begin bool) {
 			return
 		}
 		if x := recover(); x != nil {
-			c.died(x, debug.Stack())
+			c.reportPanic(x, debug.Stack())
 		}
 		c.runPinned(false) // with the calls that are left
 	}()
 	if t := c.cur; t != nil {
 		if begin {
-			c.call(t, t.x.Load())
+			c.call(t, t.rarePart.Load())
 		}
-		c.conclude(t.x.Load())
+		c.runEndCalls(t.rarePart.Load())
 		c.end(t)
 	}
 	over = true
@@ -88,9 +89,9 @@ func (c *co) runPinned(begin bool) {
 	v.release(c.l)
 }
 
-// stayHere makes an LWP for a thread that has none, but has locked the OS thread on which it
-// runs as a goroutine: from now on it is as a pinned one, until its end. False: there is none
-// to be had, and it comes to others' OS threads.
+// stayHere makes an LWP for a thread that has lost its own and has locked the OS thread on which it runs as a goroutine: until
+// its end the thread behaves as a pinned one. If Config.MaxLWPs allows no further LWP stayHere returns false, and the thread
+// goes on on the OS threads of LWPs.
 func (c *co) stayHere() bool {
 	l, err := c.cur.home().pinLWP()
 	if err != nil {
@@ -98,21 +99,21 @@ func (c *co) stayHere() bool {
 	}
 	direct.Hold() // whatever its code unlocks
 	c.l, c.stays = l, true
-	atomic.StoreUint32(&c.how, staying)
+	atomic.StoreUint32(&c.resumeAs, staying)
 	l.attach()
 	raceRelease(l)
 	return true
 }
 
-// vacate ends what stayHere began: the runner gives its VP on, and ends as a goroutine.
+// vacate ends what stayHere began: the runner releases its VP, and ends as a goroutine.
 func (c *co) vacate() {
 	l := c.l
 	v := l.vp
-	if t := c.next(); t != nil {
+	if t := c.takeJoiner(); t != nil {
 		v.q.putFirst(t)
 	}
 	unregister(c)
-	c.quit = true
+	c.ending = true
 	v.idle.kick()
 	v.release(l)
 	s := v.sched

@@ -13,7 +13,7 @@ type VPSet = vpset.Set
 // maxVPs is how many a scheduler can have.
 const maxVPs = vpset.Max
 
-// OneVP is marcel.OneVP.
+// OneVP returns the set of VP i alone. It panics if no scheduler can have a VP i.
 func OneVP(i int) VPSet { return vpset.One(i) }
 
 // ErrNoVPs says that a thread would have no VP to run on: the set is empty, or
@@ -22,10 +22,10 @@ var ErrNoVPs = errors.New("marcel: no VP to run on")
 
 // mayRun tells whether t may run on v, now.
 func (t *thread) mayRun(v *vp) bool {
-	return !v.off.Load() && t.inSet(v)
+	return !v.disabled.Load() && t.inSet(v)
 }
 
-// inSet tells whether v is in t's set, be v disabled or not.
+// inSet tells whether v is in t's set, whether v is disabled or not.
 func (t *thread) inSet(v *vp) bool {
 	s := t.set.Load()
 	return s == nil || s.Has(v.id)
@@ -34,17 +34,17 @@ func (t *thread) inSet(v *vp) bool {
 // mayMove tells whether t may run on another VP than v.
 func (t *thread) mayMove(v *vp) bool {
 	s := t.set.Load()
-	return s == nil || *s != v.only
+	return s == nil || *s != v.self
 }
 
-// belongs tells whether t may stay on v, on which it runs: it is in its set, and, if
-// it waits on a node, one of that node's VPs.
+// belongs tells whether t may stay on v, on which it runs: t may run there, and if t's queue is a node's, v is one of the VPs of
+// that node.
 func (t *thread) belongs(v *vp) bool {
 	if !t.mayRun(v) {
 		return false
 	}
 	n := t.node()
-	return n == nil || n.reaching(t).over(v)
+	return n == nil || n.reaching(t).covers(v)
 }
 
 // confine sets where t may run; nil: anywhere. It stores only a change, because the store is a
@@ -58,33 +58,33 @@ func (t *thread) confine(set *VPSet) {
 // allowed returns those VPs of set that s has, as thread.set keeps them: nil if they are all.
 // If s has none of them that is an error.
 func (s *Scheduler) allowed(set VPSet) (*VPSet, error) {
-	mine := set.And(s.full)
+	mine := set.And(s.allVPs)
 	switch {
-	case mine == s.full:
+	case mine == s.allVPs:
 		return nil, nil
 	case mine.Empty():
 		return nil, fmt.Errorf("%w: the set is %v, this scheduler has VPs 0 to %d", ErrNoVPs, set, len(s.vps)-1)
 	case mine.Count() == 1:
 		for i := range mine.Each() {
-			return &s.vps[i].only, nil
+			return &s.vps[i].self, nil
 		}
 	}
 	return &mine, nil
 }
 
-// place chooses a VP for t, which was spawned outside of s or may not stay where it is.
-// It takes the VPs of t's set in rotation, and a disabled one only if there is no other.
+// place chooses a VP for t, which was spawned outside of s or may not stay where it is. It takes the VPs of t's set in turn, and
+// a disabled VP only if the set has no other.
 func (s *Scheduler) place(t *thread) *vp {
 	turn := int(s.nextVP.Add(1)-1) % len(s.vps)
 	set := t.set.Load()
 	if set == nil {
-		set = &s.full
+		set = &s.allVPs
 	}
 	var first, off *vp
 	for i := range set.Each() {
 		v := s.vps[i]
 		switch {
-		case v.off.Load():
+		case v.disabled.Load():
 			off = v
 		case i >= turn:
 			return v
@@ -102,7 +102,7 @@ func (s *Scheduler) place(t *thread) *vp {
 func (v *vp) expel(t *thread) {
 	o := v.sched.place(t)
 	t.vp = o
-	if o.off.Load() && v.sched.bar(t) {
+	if o.disabled.Load() && v.sched.bar(t) {
 		return
 	}
 	o.post(t)
@@ -131,7 +131,7 @@ func (h Thread) SetVPs(set VPSet) error {
 		return ErrNoThread
 	}
 	c := Enter()
-	if !t.life(h.gen) {
+	if !t.lockAlive(h.gen) {
 		t.mu.Unlock()
 		c.Leave()
 		return ErrNoThread
@@ -144,7 +144,7 @@ func (h Thread) SetVPs(set VPSet) error {
 	t.mu.Unlock()
 	if err == nil {
 		s.unbar()
-		switch v := t.whereabouts(); {
+		switch v := t.vpHint(); {
 		case c != nil && c.cur == t:
 			if !t.mayRun(c.l.vp) {
 				c.move()
@@ -167,8 +167,8 @@ func (h Thread) VPs() (set VPSet) {
 		return
 	}
 	c := Enter()
-	if t.life(h.gen) {
-		if set = t.home().full; t.set.Load() != nil {
+	if t.lockAlive(h.gen) {
+		if set = t.home().allVPs; t.set.Load() != nil {
 			set = *t.set.Load()
 		}
 	}
@@ -177,13 +177,13 @@ func (h Thread) VPs() (set VPSet) {
 	return set
 }
 
-// whereabouts returns the VP on which t was queued last: a hint, since t may move at any moment.
+// vpHint returns the VP on which t was queued last: a hint, since t may move at any moment.
 //
 //go:norace
-func (t *thread) whereabouts() *vp { return t.vp }
+func (t *thread) vpHint() *vp { return t.vp }
 
 // home returns the scheduler of a thread that has not ended. A thread keeps its scheduler for life.
-func (t *thread) home() *Scheduler { return t.whereabouts().sched }
+func (t *thread) home() *Scheduler { return t.vpHint().sched }
 
 // move parks the caller and makes it ready on a VP that it may run on. It ends the
 // operation, as Yield does.

@@ -26,7 +26,7 @@ func EnterLibrary() *Co {
 	if c.base {
 		return nil
 	}
-	if v := c.where(); !v.sched.hooks.Empty(hooks.Library) {
+	if v := c.vpHint(); !v.sched.hooks.Empty(hooks.Library) {
 		v.fire(hooks.Library)
 	}
 	storeRel(&c.inside, c.inUser|isIn)
@@ -42,7 +42,7 @@ func EnterLibrary() *Co {
 // holds no lock that a hook may want.
 func (moduleCalls) Library() {
 	if c := lookup(); c != nil && !c.base {
-		c.where().fire(hooks.Library)
+		c.vpHint().fire(hooks.Library)
 	}
 }
 

@@ -98,9 +98,9 @@ func TestPollAway(t *testing.T) {
 			}
 			own.Store(asm.G())
 			for range 100 {
-				c.tell(v, asm.Cycles(), Flowing)
+				c.publishPolling(v, asm.Cycles(), Flowing)
 			}
-			told = atomic.LoadUint64(&v.polls.until) != 0
+			told = atomic.LoadUint64(&v.polling.until) != 0
 		})
 		own.Store(0)
 	})
@@ -166,7 +166,7 @@ func TestPollEnds(t *testing.T) {
 		}).Join()
 	}
 	for _, v := range s.vps {
-		if until := int64(atomic.LoadUint64(&v.polls.until)); until > asm.Cycles()+asm.ToCycles(longLook) {
+		if until := int64(atomic.LoadUint64(&v.polling.until)); until > asm.Cycles()+asm.ToCycles(longLook) {
 			t.Errorf("VP %d polls for longer than a look takes", v.id)
 		}
 	}
@@ -193,7 +193,7 @@ func TestTrust(t *testing.T) {
 	if polls, _ := p.trust(int64(at(20*period)), period); polls {
 		t.Error("polls though its time is over")
 	}
-	for _, c := range []struct{ after, want int64 }{{0, 0}, {period, period / 2}, {4 * period, 2 * period}, {9 * period, mostTrust * period}} {
+	for _, c := range []struct{ after, want int64 }{{0, 0}, {period, period / 2}, {4 * period, 2 * period}, {9 * period, maxTrust * period}} {
 		polls, ns := p.trust(int64(at(10*period+c.after)), period)
 		if off := ns - c.want; !polls || off > 1000 || off < -1000 {
 			t.Errorf("after %d ns: polls %v, for %d ns, want %d", c.after, polls, ns, c.want)

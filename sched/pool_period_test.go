@@ -32,7 +32,7 @@ func yielders(s *Scheduler, n int) {
 func (v *vp) period() {
 	v.trimRunners()
 	for over := false; !over; time.Sleep(50 * time.Microsecond) {
-		if v.pool.due.Load() != 0 {
+		if v.pool.trimDue.Load() != 0 {
 			continue
 		}
 		old, ok := v.borrow() // the base is not in the middle of it
@@ -138,17 +138,17 @@ func TestTrim(t *testing.T) {
 		{0, 0, 0, 0, 0},          // nothing is there
 	} {
 		hold(step.used)
-		p.due.Store(1)
-		low := p.least
-		before := p.ended
+		p.trimDue.Store(1)
+		low := p.lowWater
+		before := p.trimmed
 		p.trim(step.spare)
-		if n := int(p.ended - before); low != step.low || n != step.ends || len(p.idle) != step.left || p.least != step.left || p.made != step.left {
-			t.Fatalf("step %d: low-water mark %d, %d ended, %d left, the new mark is %d, %d made; want %+v", i, low, n, len(p.idle), p.least, p.made, step)
+		if n := int(p.trimmed - before); low != step.low || n != step.ends || len(p.idle) != step.left || p.lowWater != step.left || p.numRunners != step.left {
+			t.Fatalf("step %d: low-water mark %d, %d ended, %d left, the new mark is %d, %d made; want %+v", i, low, n, len(p.idle), p.lowWater, p.numRunners, step)
 		}
-		if p.due.Load() != 0 {
+		if p.trimDue.Load() != 0 {
 			t.Errorf("step %d: it is due still", i)
 		}
-		if quit := slices.IndexFunc(all, func(c *co) bool { return !c.quit }); quit != step.ends && step.left > 0 || !slices.Equal(all[step.ends:], p.idle) {
+		if quit := slices.IndexFunc(all, func(c *co) bool { return !c.ending }); quit != step.ends && step.left > 0 || !slices.Equal(all[step.ends:], p.idle) {
 			t.Errorf("step %d: others end than those that came first", i)
 		}
 		all = all[step.ends:]

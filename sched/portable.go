@@ -32,7 +32,7 @@ func lookup() *co {
 	return c
 }
 
-// keep says that goroutine g is c's, or no co's if c is nil.
+// keep records that goroutine g is c's, or no co's if c is nil, for lookup.
 func keep(g uintptr, c *co) {
 	byG.mu.Lock()
 	if c == nil {
@@ -43,16 +43,16 @@ func keep(g uintptr, c *co) {
 	byG.mu.Unlock()
 }
 
-// sleepers has a channel, of capacity 1, for each word on which a goroutine sleeps. At most one goroutine sleeps on a word.
-var sleepers = struct {
+// wordSleeps has a channel, of capacity 1, for each word on which a goroutine sleeps. At most one goroutine sleeps on a word.
+var wordSleeps = struct {
 	mu sync.Mutex
 	of map[*atomic.Uint32]chan struct{}
 }{of: map[*atomic.Uint32]chan struct{}{}}
 
-// sleepState is the channel and the timer of a sleep. The sleeper keeps them, so that a sleep allocates nothing.
+// sleepState is the channel and the timer of a sleep. The owner of the word keeps them, so that a sleep allocates nothing.
 type sleepState struct {
-	woken chan struct{}
-	over  *time.Timer
+	wake  chan struct{}
+	timer *time.Timer
 }
 
 // futexWait sleeps, as a goroutine, while *p == 0, until futexWake.
@@ -60,36 +60,36 @@ func futexWait(p *atomic.Uint32, s *sleepState) { futexWaitFor(p, s, maxAt) }
 
 // futexWaitFor is futexWait for at most ns.
 func futexWaitFor(p *atomic.Uint32, s *sleepState, ns int64) {
-	if s.woken == nil {
-		s.woken, s.over = make(chan struct{}, 1), time.NewTimer(maxAt)
+	if s.wake == nil {
+		s.wake, s.timer = make(chan struct{}, 1), time.NewTimer(maxAt)
 	}
-	sleepers.mu.Lock()
-	defer sleepers.mu.Unlock()
+	wordSleeps.mu.Lock()
+	defer wordSleeps.mu.Unlock()
 	if p.Load() != 0 {
 		return
 	}
-	sleepers.of[p] = s.woken
-	sleepers.mu.Unlock()
-	s.over.Reset(time.Duration(ns))
+	wordSleeps.of[p] = s.wake
+	wordSleeps.mu.Unlock()
+	s.timer.Reset(time.Duration(ns))
 	select {
-	case <-s.woken:
-	case <-s.over.C:
+	case <-s.wake:
+	case <-s.timer.C:
 	}
-	s.over.Stop()
-	sleepers.mu.Lock()
-	delete(sleepers.of, p)
+	s.timer.Stop()
+	wordSleeps.mu.Lock()
+	delete(wordSleeps.of, p)
 	select {
-	case <-s.woken: // woken when the time was over
+	case <-s.wake: // woken when the time was over
 	default:
 	}
 }
 
-// futexWake wakes the one that sleeps on p.
+// futexWake wakes the goroutine that sleeps on p, if there is one.
 func futexWake(p *atomic.Uint32) {
-	sleepers.mu.Lock()
-	defer sleepers.mu.Unlock()
+	wordSleeps.mu.Lock()
+	defer wordSleeps.mu.Unlock()
 	select {
-	case sleepers.of[p] <- struct{}{}: // a nil channel takes nothing
+	case wordSleeps.of[p] <- struct{}{}: // a nil channel takes nothing
 	default:
 	}
 }

@@ -37,6 +37,7 @@ func (p Priority) String() string {
 	return priorityNames[p-Idle]
 }
 
+// check returns an error if there is no such priority.
 func (p Priority) check() error {
 	if p < Idle || p > RealTime {
 		return fmt.Errorf("marcel: there is no priority %d: choose from Idle (%d) to RealTime (%d)", int8(p), Idle, RealTime)
@@ -72,9 +73,8 @@ func (r rank) priority() Priority {
 
 func (r rank) bit() uint32 { return 1 << r }
 
-// rank returns the rank of the ring for t: cpuBoundRank if t has Default priority and was preempted. The caller has t
-// to itself, or looks for a hint: cpuBound was written by the taker that parked t, and the detector does not see how t got from there
-// to the caller.
+// rank returns the rank of the ring to which t belongs: cpuBoundRank if t has Default priority and was preempted. The caller owns
+// t, or wants a hint. The taker that parked t wrote cpuBound, and the race detector does not see how t has come to the caller.
 //
 //go:norace
 func (t *thread) rank() rank {
@@ -102,7 +102,7 @@ func (cl *queueClass) load() queueClass { return queueClass(atomic.LoadUint32((*
 // the thread is queued, and the one that moves a thread looks at its class afterwards.
 func (cl *queueClass) store(n queueClass) { atomic.StoreUint32((*uint32)(cl), uint32(n)) }
 
-// clear is for the holder of a VP that gives a descriptor back.
+// clear sets the class of a descriptor that the holder of a VP gives back.
 func (cl *queueClass) clear()                { storeRel((*uint32)(cl), 0) }
 func (cl queueClass) placed() bool           { return cl&classPlaced != 0 }
 func (cl queueClass) rank() rank             { return rank(cl&classPrio) ^ defaultRank }

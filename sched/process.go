@@ -13,8 +13,9 @@ import (
 // parent death signal (SysProcAttr.Pdeathsig) comes when that OS thread ends, not
 // when the process does. An LWP has one CPU, and ends; so have others start it.
 
-// StartProcess is marcel.StartProcess. The first child with a parent death signal makes a goroutine that stays, with an OS
-// thread of its own, until the process ends.
+// StartProcess is cmd.Start on an OS thread that is no LWP: the child gets the CPU mask of the process, and its parent death
+// signal, if it has one, comes when this process ends. The calling thread gives its VP away meanwhile. The first child with a
+// parent death signal makes a goroutine that stays, with an OS thread of its own, until the process ends.
 func (moduleCalls) StartProcess(cmd *exec.Cmd) (err error) {
 	if cmd == nil {
 		return errors.New("marcel: StartProcess of a nil *exec.Cmd")
@@ -40,7 +41,7 @@ func (moduleCalls) StartProcess(cmd *exec.Cmd) (err error) {
 	return err
 }
 
-// RunProcess is marcel.RunProcess.
+// RunProcess is StartProcess and then cmd.Wait, without the VP.
 func (moduleCalls) RunProcess(cmd *exec.Cmd) error {
 	err := moduleCalls{}.StartProcess(cmd)
 	if err == nil {

@@ -19,17 +19,18 @@ const (
 // queue holds ready threads: a ring for each priority. Almost always all are of
 // Default priority: that ring is embedded, and nonDefault, beside it, is 0 then.
 type queue struct {
-	threadRing                    // of Default
-	nonDefault uint32             // which other priorities are there (bits by rank), and lifoBit
-	others     *[ranks]threadRing // of the others
+	threadRing                    // the threads of Default priority
+	nonDefault uint32             // the other ranks of which threads are queued, as bits; and lifoBit
+	others     *[ranks]threadRing // the threads of the other ranks; nil: there has been none
 }
 
 // lifoBit in nonDefault: the policy is LIFO.
 const lifoBit = 1 << 31
 
-// anyEvery: how often a thread in any position is taken under LIFO.
+// anyEvery is how many turns pass, under LIFO, until a thread from any position gets one.
 const anyEvery = 61
 
+// of returns the ring of rank r.
 func (q *queue) of(r rank) *threadRing {
 	if r == defaultRank {
 		return &q.threadRing
@@ -40,7 +41,7 @@ func (q *queue) of(r rank) *threadRing {
 	return &q.others[r]
 }
 
-// present has the bits of all ranks that are there.
+// present returns the ranks of which threads are queued, as bits.
 func (q *queue) present() uint32 {
 	b := q.nonDefault &^ lifoBit
 	if q.threadRing.len() > 0 {
@@ -49,7 +50,7 @@ func (q *queue) present() uint32 {
 	return b
 }
 
-// total is the number of threads of all priorities.
+// total returns the number of threads of all priorities.
 func (q *queue) total() int {
 	n := q.threadRing.len()
 	if q.nonDefault&^lifoBit != 0 {
@@ -78,7 +79,7 @@ func (q *queue) addYielder(t *thread) {
 	q.mark(r)
 }
 
-// mark tells that rank r is there.
+// mark notes that a thread of rank r is queued.
 func (q *queue) mark(r rank) {
 	if r != defaultRank {
 		q.nonDefault |= r.bit()
@@ -92,7 +93,7 @@ func (q *queue) took(r rank) {
 	}
 }
 
-// take takes the next one of rank r by the policy; n counts turns.
+// take takes out the next thread of rank r by the policy; n counts the turns. There is one.
 func (q *queue) take(r rank, n uint32) *thread {
 	var t *thread
 	switch o := q.of(r); {
@@ -131,5 +132,5 @@ func (q *queue) withdraw(t *thread, look int) bool {
 	return true
 }
 
-// highest is the highest priority of those whose bits are set.
+// highest returns the rank of the highest priority whose bit is set.
 func highest(b uint32) rank { return rank(bits.TrailingZeros32(b)) }

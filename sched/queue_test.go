@@ -84,7 +84,7 @@ func TestQueue(t *testing.T) {
 					if x != m[i] {
 						t.Fatalf("not the next one of rank %d", r)
 					}
-					if v.running != r {
+					if v.chosenRank != r {
 						t.Fatal("the priority of the running thread is not known")
 					}
 					model[r] = slices.Delete(m, i, i+1)

@@ -7,6 +7,6 @@ func raceRelease(*lwp) {}
 func (c *co) release() {}
 func (c *co) acquire() {}
 
-// born and sawBirth are for the race detector: see race_on.go.
-func born()     {}
-func sawBirth() {}
+// raceBirth and raceSawBirth are for the race detector: see race_on.go.
+func raceBirth()    {}
+func raceSawBirth() {}

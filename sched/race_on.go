@@ -30,5 +30,5 @@ func (c *co) acquire() { runtime.RaceAcquire(token(c.lwp())) }
 // however racy a way, finds it as newThread has made it.
 var births atomic.Uint32
 
-func born()     { births.Add(1) }
-func sawBirth() { births.Load() }
+func raceBirth()    { births.Add(1) }
+func raceSawBirth() { births.Load() }

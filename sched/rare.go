@@ -5,41 +5,40 @@ import (
 	"sync/atomic"
 )
 
-// rare is the part of a thread that only some threads need: those with attributes, and those for which
-// a seldom call was made (Cancel, Suspend, Detach, ...). The descriptor of such a thread is never used again, so its rare part
-// is valid after the end as well. It is made with the thread, or under the
-// thread's mu while the thread lives.
+// rare is the part of a thread that only some threads need: those with attributes, and those for which Cancel, Suspend, Detach or
+// the like was called. The descriptor of such a thread is never used again, so its rare part is valid after the end as well. It is
+// made with the thread, or under the thread's mu while the thread lives.
 type rare struct {
-	id         uint64 // whose it is: the number of the thread
-	name       string
-	catch      bool
-	detached   atomic.Bool
-	err        error         // how the thread ended; written before gen
-	asks       atomic.Uint32 // bits: what others want of it; written under mu
-	mu         Spin
-	stopped    WaitQueue // it, suspended; under mu
-	w          Waiter    // for stopped
-	preemptOff preemptOff
-	pinned     bool // it has an OS thread of its own: see pinned.go
+	id            uint64 // the number of the thread to which it belongs
+	name          string
+	catchesPanic  bool          // Attr.Catch
+	detached      atomic.Bool   // Attr.Detached, or Detach was called
+	err           error         // how the thread ended: the error of Join. The thread writes it before thread.gen
+	requests      atomic.Uint32 // what other threads request of this one, as bits; written under mu
+	mu            Spin          // guards what follows where it says so
+	suspendQueue  WaitQueue     // holds the thread while it is suspended; under mu
+	suspendWaiter Waiter        // its place in suspendQueue
+	preemptOff    preemptOff
+	pinned        bool // Attr.Pinned: it has an OS thread of its own, see pinned.go
 
-	hit          bool   // a cancel has ended its wait; written under mu
-	poke         func() // what a cancel calls, nil: nothing; under mu
-	uncancelable bool   // its own, changed under mu
-	ending       bool   // its own: it stays uncancelable
+	waitCanceled bool   // Cancel has ended its last wait; written under mu
+	onCancelCall func() // what Cancel calls; nil: nothing. Under mu
+	uncancelable bool   // cancellation is disabled; only the thread changes it, under mu
+	ending       bool   // the calls at its end have begun, so it stays uncancelable; only the thread uses it
 
 	callbacks
 
-	node   atomic.Pointer[queueNode] // whose queue it waits in when it is ready, if its class says so
-	member atomic.Pointer[Member]    // what its group keeps of it; nil: it is in none. Written under mu of the thread
-	waits  atomic.Pointer[queueNode] // in whose queue it is: node, or one above (see queueNode.put); written under that node's mu
+	node     atomic.Pointer[queueNode] // the node in whose queue the thread waits when it is ready, if its class says so
+	member   atomic.Pointer[Member]    // what its group keeps of it; nil: it is in none. Written under thread.mu
+	queuedOn atomic.Pointer[queueNode] // the node in whose queue it stands: node, or one above (queueNode.put); nil: none. Written under the mu of that node
 }
 
-// attribute gives t a rare part if a needs one. Only the caller knows t yet.
-func (t *thread) attribute(a Attr) {
+// applyAttr gives t a rare part if a needs one. Only the caller knows t yet.
+func (t *thread) applyAttr(a Attr) {
 	if a.Name == "" && !a.Catch && !a.Detached && a.Level == 0 && a.Bubble == nil && !a.NonPreemptible && !a.Pinned {
 		return
 	}
-	x := &rare{id: t.gen, name: a.Name, catch: a.Catch}
+	x := &rare{id: t.gen, name: a.Name, catchesPanic: a.Catch}
 	x.mu.ranked(rankRare)
 	x.detached.Store(a.Detached)
 	if a.Pinned {
@@ -48,13 +47,13 @@ func (t *thread) attribute(a Attr) {
 	if a.NonPreemptible {
 		x.preemptOff.depth = 1
 	}
-	t.x.Store(x)
+	t.rarePart.Store(x)
 }
 
 // rare returns the rare part of the thread; nil if it has none.
 func (h Thread) rare() *rare {
 	if h.t != nil {
-		if x := h.t.x.Load(); x != nil && x.id == h.gen {
+		if x := h.t.rarePart.Load(); x != nil && x.id == h.gen {
 			return x
 		}
 	}
@@ -74,18 +73,18 @@ func (h Thread) needRare() *rare {
 	fresh := &rare{id: h.gen} // outside of the lock
 	fresh.mu.ranked(rankRare)
 	c := Visit()
-	if t.life(h.gen) && t.x.Load() == nil {
-		t.x.Store(fresh)
+	if t.lockAlive(h.gen) && t.rarePart.Load() == nil {
+		t.rarePart.Store(fresh)
 	}
 	t.mu.Unlock()
 	c.Leave()
 	return h.rare()
 }
 
-// catches tells whether a joiner gets the panic of t.
+// catches tells whether Join returns a panic of t, so that it does not end the program.
 func (t *thread) catches() bool {
-	x := t.x.Load()
-	return x != nil && x.catch && !x.detached.Load()
+	x := t.rarePart.Load()
+	return x != nil && x.catchesPanic && !x.detached.Load()
 }
 
 // ID returns the number of the thread. No other thread of the process ever has
@@ -110,6 +109,7 @@ func (h Thread) String() string {
 	return fmt.Sprintf("marcel thread %d", h.gen)
 }
 
+// title returns how messages name t.
 func (t *thread) title() string { return Thread{t, t.gen}.String() }
 
 // Detach declares that no thread joins this one: a later Join fails
@@ -130,6 +130,7 @@ const idBlock = 256
 
 var lastID atomic.Uint64
 
+// next returns a number that no other thread has.
 func (is *ids) next() uint64 {
 	if is.last == is.end {
 		is.end = lastID.Add(idBlock)

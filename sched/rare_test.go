@@ -29,7 +29,7 @@ func TestRarePartAtTheEnd(t *testing.T) {
 			for i := range hs {
 				hs[i] = Spawn(func() {
 					h := Self()
-					if x := h.t.x.Load(); x != nil && x.id != h.gen {
+					if x := h.t.rarePart.Load(); x != nil && x.id != h.gen {
 						wrong.Add(1)
 					}
 					target.Store(&h)

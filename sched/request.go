@@ -8,15 +8,15 @@ import "sync/atomic"
 // Acar, Charguéraud and Rainey, "Scheduling parallel programs by work stealing with private
 // deques" (PPoPP 2013).
 //
-//	idle ────── request: for requestAfter, and no other VP requests ──────────► requesting
+//	idle ─────── request: after requestAfter, if no other VP requests ────────► requesting
 //	requesting ─ withdrawRequest: it has found work, or goes to sleep ────────► idle
-//	requesting ─ grant: a VP that spawns a thread posts it its oldest ────────► idle
+//	requesting ─ grant: a VP that spawns a thread posts it its oldest one ────► idle
 //
-// A VP that has been idle for stealAfter steals. A thread that is woken, not spawned, grants no request (answer).
+// A VP that has been idle for stealAfter steals. A VP that wakes a thread grants no request, one that spawns does (serveWants).
 type workRequest struct {
-	_  [128]byte
-	by atomic.Pointer[vp] // nil: no VP
-	_  [120]byte
+	_         [128]byte
+	requester atomic.Pointer[vp] // nil: no VP
+	_         [120]byte
 }
 
 const (
@@ -27,23 +27,23 @@ const (
 // request says that v, which is idle, wants work. Holder only.
 func (v *vp) request() {
 	r := &v.sched.request
-	if !v.requests && r.by.Load() == nil && r.by.CompareAndSwap(nil, v) {
-		v.requests = true
+	if !v.requesting && r.requester.Load() == nil && r.requester.CompareAndSwap(nil, v) {
+		v.requesting = true
 		v.sched.wants.Add(wantsThread)
 	}
 }
 
 // withdrawRequest takes v's request back, unless it has been granted. Holder only.
 func (v *vp) withdrawRequest() {
-	if v.requests {
-		v.requests = false
+	if v.requesting {
+		v.requesting = false
 		v.sched.settleRequest(v)
 	}
 }
 
 // settleRequest ends the request of v. It returns false if another VP has ended it.
 func (s *Scheduler) settleRequest(v *vp) bool {
-	if s.request.by.Load() != v || !s.request.by.CompareAndSwap(v, nil) {
+	if s.request.requester.Load() != v || !s.request.requester.CompareAndSwap(v, nil) {
 		return false
 	}
 	s.wants.Add(-wantsThread)
@@ -53,8 +53,8 @@ func (s *Scheduler) settleRequest(v *vp) bool {
 // grant gives the VP that requests work the oldest thread of v, which has just spawned one.
 // Holder only.
 func (v *vp) grant() {
-	o, t := v.sched.request.by.Load(), v.q.threadRing.oldest()
-	if o == nil || o == v || o.off.Load() || t == nil || t.set.Load() != nil || !v.sched.settleRequest(o) {
+	o, t := v.sched.request.requester.Load(), v.q.threadRing.oldest()
+	if o == nil || o == v || o.disabled.Load() || t == nil || t.set.Load() != nil || !v.sched.settleRequest(o) {
 		return
 	}
 	v.q.threadRing.pop()

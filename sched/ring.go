@@ -1,11 +1,10 @@
 package sched
 
-// threadRing is a queue of threads with two ends which only its VP's holder (or a thief
-// that has borrowed the VP), or the holder of its lock, touches: no atomics. It
-// grows by doubling.
+// threadRing is a queue of threads with two ends, in a ring that grows by doubling. Only the holder of its VP, a thief that has
+// borrowed the VP, or the holder of its node's lock uses it, so it needs no atomics.
 type threadRing struct {
 	buf        []*thread // its length is a power of two
-	head, tail uint32    // tail-head threads; others peep at both as a hint
+	head, tail uint32    // from the oldest thread to behind the youngest: tail-head threads. Others read both as a hint
 }
 
 // minRing is the first size of a ring; tests set it to 2.
@@ -13,6 +12,7 @@ var minRing = firstRing
 
 func (rg *threadRing) len() int { return int(rg.tail - rg.head) }
 
+// at returns place i, counted as head and tail are.
 func (rg *threadRing) at(i uint32) **thread { return &rg.buf[i&uint32(len(rg.buf)-1)] }
 
 // push adds at the young end.

@@ -19,85 +19,85 @@ import (
 //	runs ──── Goexit; or the thread leaves profiler labels behind ───────────► ends: opEnd
 //	idle ──── surplus, or the scheduler stops: readied with quit ────────────► ends
 //
-// The garbage collector unwinds each frame of each parked thread. With many threads that is the
-// greater part of their cost. So a thread's body has two of our frames below it: live's and run's.
+// The garbage collector unwinds each frame of each parked thread, which is the greater part of what many threads cost. So only
+// two of our frames lie below a thread's body: those of live and run.
 
 // live is the life of a runner.
 func (c *co) live() {
-	if !c.wasTaken() {
+	if !c.wasParkedByMaker() {
 		direct.Park(&c.seat)
 	}
 	c.acquire()
-	if c.quit {
+	if c.ending {
 		return // the scheduler ends a runner that has run no thread
 	}
-	c.begin()
+	c.registerAndFinish()
 	defer c.exiting()
-	for !c.quit {
+	for !c.ending {
 		c.run()
 	}
 }
 
-// wasTaken tells whether the runner's maker, a base, has parked its goroutine already. If not, it parks itself. The maker writes
-// taken before the switch to c; the goroutine that looks has not acquired that yet.
+// wasParkedByMaker tells whether the base that made the runner has parked its goroutine already; if not, the runner parks
+// itself. The maker writes the field before the switch to c; when the goroutine reads it, it has not acquired that write yet.
 //
 //go:norace
-func (c *co) wasTaken() bool { return c.taken }
+func (c *co) wasParkedByMaker() bool { return c.parkedByMaker }
 
-// begin registers c, and does what the co that ran here before has left to do.
-func (c *co) begin() {
-	c.introduce()
+// registerAndFinish registers c, which begins to run, and finishes for the co that ran on this LWP before.
+func (c *co) registerAndFinish() {
+	c.registerSelf()
 	if l := c.l; l.op != opNone && atomic.LoadUint32(&c.id) != lostID {
 		l.finish()
 	}
 }
 
-// introduce makes the calling goroutine known as c.
-func (c *co) introduce() {
+// registerSelf makes the calling goroutine known as c, to lookup and, if there is a watchdog, by its number.
+func (c *co) registerSelf() {
 	register(c)
-	if c.where().sched.cfg.Watchdog > 0 {
-		c.noting().goroutine = asm.GoID()
+	if c.vpHint().sched.cfg.Watchdog > 0 {
+		c.ownNotes().goroutine = asm.GoID()
 	}
 }
 
 // exiting is deferred by live. It ends a thread that called Goexit and then panicked in a deferred
 // call: run has recovered the panic, which does not stop the Goexit.
 func (c *co) exiting() {
-	if !c.quit {
-		c.windUp()
+	if !c.ending {
+		c.endByGoexit()
 	}
 }
 
 // unwound is deferred by run. After a panic it returns to live, and run ends the thread. A Goexit cannot be
 // stopped, so unwound itself ends a thread that called it.
 func (c *co) unwound() {
-	if c.quit {
+	if c.ending {
 		return
 	}
 	if x := recover(); x != nil {
-		c.died(x, debug.Stack()) // the frames of the panic are still there
+		c.reportPanic(x, debug.Stack()) // the frames of the panic are still there
 		return
 	}
-	c.windUp()
+	c.endByGoexit()
 }
 
-// windUp ends the thread of a runner whose stack a Goexit unwinds, and then the
-// runner, which leaves its LWP and returns as a goroutine.
-func (c *co) windUp() {
+// endByGoexit ends the thread of a runner whose stack a Goexit unwinds, and then the runner, which leaves its LWP and returns
+// as a goroutine.
+func (c *co) endByGoexit() {
 	defer func() {
-		if c.quit {
+		if c.ending {
 			return
 		}
 		if x := recover(); x != nil {
-			c.died(x, debug.Stack())
+			c.reportPanic(x, debug.Stack())
 		}
-		c.windUp() // makes the calls that are left
+		c.endByGoexit() // makes the calls that are left
 	}()
 	if t := c.cur; t != nil {
-		if x := t.x.Load(); x != nil {
-			c.conclude(x)
+		if x := t.rarePart.Load(); x != nil {
+			c.runEndCalls(x)
 		}
-		if c.end(t); c.quit {
+		if c.end(t); c.ending {
 			return
 		}
 	}
@@ -110,12 +110,12 @@ func (c *co) leave() {
 		c.vacate()
 		return
 	}
-	c.unlock()
+	c.resetOSThreadLocks()
 	v := c.l.vp
-	v.pool.made--
+	v.pool.numRunners--
 	unregister(c)
-	c.quit = true
-	t := c.next()
+	c.ending = true
+	t := c.takeJoiner()
 	if t == nil {
 		t = v.pop()
 	}
@@ -123,8 +123,9 @@ func (c *co) leave() {
 	c.switchTo(nil, opEnd)
 }
 
-// next returns the joiner that waits for the thread that has just ended on c (joinNow); nil if there is none.
-func (c *co) next() (t *thread) {
+// takeJoiner returns the joiner that waits for the thread which has just ended on c (joinNow), to run next; nil: there is none,
+// or it may not run on this VP and was sent to another one.
+func (c *co) takeJoiner() (t *thread) {
 	j := c.joiner
 	if j == nil {
 		return nil
@@ -143,18 +144,18 @@ func (c *co) next() (t *thread) {
 func (c *co) run() {
 	defer c.unwound()
 	if t := c.cur; t != nil { // t has panicked, or one of the calls at its end has; or t begins as a goroutine (fresh)
-		if c.fresh {
-			c.fresh = false
-			c.call(t, t.x.Load())
+		if c.beginsOutside {
+			c.beginsOutside = false
+			c.call(t, t.rarePart.Load())
 		}
-		if x := t.x.Load(); x != nil {
-			c.conclude(x)
+		if x := t.rarePart.Load(); x != nil {
+			c.runEndCalls(x)
 		}
-		if c.end(t); c.quit || (c.stays || direct.Marked()) && c.clean() {
+		if c.end(t); c.ending || (c.stays || direct.Marked()) && c.clean() {
 			return
 		}
 	}
-	if t := c.work(); !c.quit {
+	if t := c.work(); !c.ending {
 		c.switchTo(t, opPool)
 	}
 }
@@ -166,7 +167,7 @@ func (c *co) work() *thread {
 		v := l.vp
 		t := c.seed
 		if c.seed = nil; t == nil {
-			if t = c.next(); t == nil {
+			if t = c.takeJoiner(); t == nil {
 				t = v.pop()
 			}
 		}
@@ -177,11 +178,11 @@ func (c *co) work() *thread {
 		if l.joiner != nil {
 			c.joiner, l.joiner = l.joiner, nil
 		}
-		t.co, c.cur, c.began = c, t, uint32(v.tick)
+		t.co, c.cur, c.beganTick = c, t, uint32(v.tick)
 		if v.trace.Load() != nil {
 			v.mark(TraceRun, t, uint64(l.id), 0)
 		}
-		x := t.x.Load()
+		x := t.rarePart.Load()
 		if x != nil && x.pinned && c.pin(t, x) {
 			continue
 		}
@@ -190,10 +191,10 @@ func (c *co) work() *thread {
 			v.fireSwitch()
 		}
 		c.call(t, x)
-		if x := t.x.Load(); x != nil {
-			c.conclude(x)
+		if x := t.rarePart.Load(); x != nil {
+			c.runEndCalls(x)
 		}
-		if c.end(t); c.quit || (c.stays || direct.Marked()) && c.clean() {
+		if c.end(t); c.ending || (c.stays || direct.Marked()) && c.clean() {
 			return nil
 		}
 	}
@@ -218,7 +219,7 @@ func (c *co) call(t *thread, x *rare) {
 // returns true.
 func (c *co) clean() bool {
 	if !c.stays {
-		if c.unlock(); !direct.Marked() {
+		if c.resetOSThreadLocks(); !direct.Marked() {
 			return false
 		}
 	}
@@ -226,8 +227,8 @@ func (c *co) clean() bool {
 	return true
 }
 
-// unlock brings the count of OS-thread locks back to what it was before the thread that has ended ran.
-func (c *co) unlock() {
+// resetOSThreadLocks undoes the calls of runtime.LockOSThread and UnlockOSThread of the thread that has ended.
+func (c *co) resetOSThreadLocks() {
 	switch n := direct.Locks(); {
 	case n == 0:
 		c.l.relock()
@@ -254,7 +255,7 @@ func (c *co) unlock() {
 // A handle that finds another gen than its own knows that its thread has ended; how, it
 // finds in the rare part, if that is of its number, else the outcome is nil. Most
 // threads end before another one has asked for them, so the lock is taken only if
-// one has (thread.life):
+// one has (thread.lockAlive):
 //
 //	end:      gen = 0;    barrier;                    asked? lock, wake joiners
 //	outsider: asked = 1;  lock (compare-and-swap);    gen as in the handle? alive
@@ -265,7 +266,7 @@ func (c *co) unlock() {
 func (c *co) end(t *thread) {
 	storeRel(&c.inside, c.inUser|isIn)
 	c.acquire()
-	x := t.x.Load()
+	x := t.rarePart.Load()
 	if !isDirect || c.l.vp.word.load() != c.id {
 		if x == nil && atomic.LoadUint32(&c.id) == lostID {
 			c.endOutside(t)
@@ -301,17 +302,17 @@ func (t *thread) wakeJoiners(c *co) *rare {
 	t.mu.Lock()
 	w := t.joiners.PopAll()
 	storeRel(&t.asked, 0)
-	x := t.x.Load()
+	x := t.rarePart.Load()
 	t.mu.Unlock()
 	c.WakeAll(w)
 	return x
 }
 
-// endGeneration is what ends a thread that no VP runs: its joiners wake, and its family hears of it, by c, which may be
-// nil. It says whether t has a rare part; else its descriptor may serve again.
+// endGeneration ends a thread that no VP runs: it wakes the joiners and tells the group, on behalf of c, which may be nil. It
+// tells whether t has a rare part; if not, the descriptor may be used again.
 func (t *thread) endGeneration(c *co) (hasRare bool) {
 	atomic.SwapUint64(&t.gen, 0)
-	x := t.x.Load()
+	x := t.rarePart.Load()
 	if atomic.LoadUint32(&t.asked) != 0 {
 		x = t.wakeJoiners(c)
 	}
@@ -328,11 +329,11 @@ func (c *co) endOutside(t *thread) {
 	if h := c.guess; h != nil {
 		c.scoreGuess(h)
 	}
-	if c.away {
-		c.returned()
+	if c.inBlocking {
+		c.leaveBlocking()
 	}
 	unregister(c)
-	c.quit = true
+	c.ending = true
 	c.cur = nil
 	t.co, t.body = nil, nil
 	t.endGeneration(nil)
@@ -342,9 +343,9 @@ func (c *co) endOutside(t *thread) {
 	s.endedOutside.Add(1)
 }
 
-// died reports the panic of a thread, which run ends afterwards. With Attr.Catch the panic is Join's
-// error. Without it the program dies as of a panic in a goroutine, with this thread's stack.
-func (c *co) died(x any, stack []byte) {
+// reportPanic settles what becomes of the panic of a thread, which run ends afterwards. With Attr.Catch the panic becomes the
+// error of Join. Without it the program ends as by a panic in a goroutine, with the stack of this thread.
+func (c *co) reportPanic(x any, stack []byte) {
 	t := c.cur
 	if t == nil { // the panic is the scheduler's own, between two threads
 		go func() { panic(&PanicError{Thread: "the scheduler", Value: x, Stack: stack}) }()
@@ -355,7 +356,7 @@ func (c *co) died(x any, stack []byte) {
 		go func() { panic(e) }()
 		select {}
 	}
-	if x := t.x.Load(); x.err == nil || x.err == ErrCanceled { // else a call at the thread's end has panicked, too: the first panic counts
+	if x := t.rarePart.Load(); x.err == nil || x.err == ErrCanceled { // else a call at the thread's end has panicked, too: the first panic counts
 		x.err = e
 	}
 }

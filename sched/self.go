@@ -16,10 +16,9 @@ var registered registry
 
 func init() { registered.mu.ranked(unranked) }
 
-// lock is for runners that begin and end as goroutines, thousands at a time: one that the Go
-// scheduler stopped inside would hold up all others, each of which spins for a slice of that. So
-// the holder is pinned; a waiter is not, since a pinned goroutine must not make a system call that
-// Go knows of. In the portable mode waiters give way to the holder.
+// lock locks reg. Thousands of runners may begin and end as goroutines at the same time: if the Go scheduler stopped the holder
+// of the lock, all others would spin until it runs again. So the holder is pinned to its P. A waiter is not, since a pinned
+// goroutine must not make a system call that Go knows of. In the portable mode waiters give way to the holder.
 func (reg *registry) lock() {
 	if !isDirect {
 		reg.mu.Lock()
@@ -36,6 +35,7 @@ func (reg *registry) lock() {
 	}
 }
 
+// unlock undoes lock.
 func (reg *registry) unlock() {
 	reg.mu.Unlock()
 	if isDirect {
@@ -49,7 +49,7 @@ func (reg *registry) all() []*co {
 		all := make([]*co, 0, room) // not under the lock
 		reg.lock()
 		if room = reg.n + reg.n/4; reg.n <= cap(all) {
-			for c := reg.first; c != nil; c = c.after {
+			for c := reg.first; c != nil; c = c.nextRegistered {
 				all = append(all, c)
 			}
 			reg.unlock()
@@ -64,36 +64,36 @@ func register(c *co) {
 	if isDirect && c.seat.G == 0 {
 		c.seat.G = direct.Current()
 	}
-	c.g = asm.G()
+	c.gAddress = asm.G()
 	r := &registered
 	r.lock()
-	if c.after = r.first; c.after != nil {
-		c.after.before = c
+	if c.nextRegistered = r.first; c.nextRegistered != nil {
+		c.nextRegistered.prevRegistered = c
 	}
 	r.first = c
 	r.n++
 	r.unlock()
-	keep(c.g, c)
+	keep(c.gAddress, c)
 }
 
-// unregister takes c out, if it has begun. It is the caller, or parked: the runtime uses goroutines again, so
-// theirs must not have ended.
+// unregister takes c out of the registry, if c has begun. c is the caller's, or parked: its goroutine must not have ended, since
+// the runtime uses goroutines again.
 func unregister(c *co) {
-	if c.g == 0 {
+	if c.gAddress == 0 {
 		return
 	}
-	keep(c.g, nil)
+	keep(c.gAddress, nil)
 	r := &registered
 	r.lock()
-	if c.after != nil {
-		c.after.before = c.before
+	if c.nextRegistered != nil {
+		c.nextRegistered.prevRegistered = c.prevRegistered
 	}
-	if c.before != nil {
-		c.before.after = c.after
+	if c.prevRegistered != nil {
+		c.prevRegistered.nextRegistered = c.nextRegistered
 	} else {
-		r.first = c.after
+		r.first = c.nextRegistered
 	}
-	c.before, c.after = nil, nil
+	c.prevRegistered, c.nextRegistered = nil, nil
 	r.n--
 	r.unlock()
 }

@@ -7,18 +7,18 @@ import (
 	"github.com/pm2-go/pm2/internal/setting"
 )
 
-// told says that ShareCPUs was called.
-var told atomic.Bool
+// shareCalled says that ShareCPUs was called.
+var shareCalled atomic.Bool
 
-// byEnvironment is what the environment says of other processes.
-var byEnvironment = sync.OnceValue(func() bool {
-	shared, _ := setting.Shared() // New complains
+// sharedByEnvironment tells whether PM2_SHARED_CPUS is set.
+var sharedByEnvironment = sync.OnceValue(func() bool {
+	shared, _ := setting.Shared() // New returns the error
 	return shared
 })
 
 // ShareCPUs says that other processes use the CPUs of this one, as PM2_SHARED_CPUS does: from here on threads and goroutines that
 // poll, and idle VPs, offer their CPU to them after each look. There is no way back.
-func ShareCPUs() { told.Store(true) }
+func ShareCPUs() { shareCalled.Store(true) }
 
-// SharesCPUs tells whether ShareCPUs was called, or the environment says so.
-func SharesCPUs() bool { return told.Load() || byEnvironment() }
+// SharedCPUs tells whether ShareCPUs was called, or the environment says so.
+func SharedCPUs() bool { return shareCalled.Load() || sharedByEnvironment() }

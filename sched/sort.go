@@ -9,15 +9,15 @@ package sched
 // class; sort then reads t.vp, and repeats until t.vp stays the same. For nodes
 // see queueNode.put.
 func (t *thread) sort(c *co) {
-	if x := t.x.Load(); x != nil {
-		if n := x.waits.Load(); n != nil {
-			n.Expel()
+	if x := t.rarePart.Load(); x != nil {
+		if n := x.queuedOn.Load(); n != nil {
+			n.Resort()
 			return
 		}
 	}
-	for v := t.whereabouts(); ; {
+	for v := t.vpHint(); ; {
 		v.sort(c)
-		w := t.whereabouts()
+		w := t.vpHint()
 		if w == v {
 			return
 		}

@@ -21,7 +21,7 @@ import (
 //	spinning ── wakeSpinning: its waker, compare-and-swap ────────────► woken
 //	spinning ── endSpin: the next co to run, the thread is parked, CAS ─► parked
 //	woken ───── the thread sees it and goes on ────────────────────────► parked
-//	woken ───── endSpin: it has given up; posted as by its waker ───────► parked
+//	woken ───── endSpin: it had given up, so endSpin posts it ──────────► parked
 //
 // Each wait has one waker: the thread that took the waiter out of its queue, or claimed
 // its ticket. It calls ready, which tries the second transition, and queues the waiter only if
@@ -34,10 +34,9 @@ import (
 // its level, its bubble, a suspension, a cancel) takes effect when it goes on, as for a thread that
 // was switched to.
 //
-// A thread does not spin where an idle VP would not: with Config.Shared, or while threads of this VP run without
-// it or are in Blocking. Nor does it spin while idle hooks have something to do. On a VP
-// whose threads spin in vain it spins hardly ever (Estimator): so the idle loop, which looks for
-// threads to steal, is late by little.
+// A thread does not spin where an idle VP would not: with Config.SharedCPUs, or while threads of this VP run without it or are in
+// Blocking. Nor does it spin while idle hooks have something to do. On a VP whose threads spin in vain threads hardly ever
+// spin (Estimator), so the idle loop, which looks for threads to steal, begins only a little later.
 
 // The states of Waiter.spins.
 const (
@@ -62,7 +61,7 @@ func (c *co) spinFirst(mu *Spin) (next *thread, o switchOp, woken bool) {
 		return nil, opUnlock, false
 	}
 	learns := v.tick%spinSample == 0 || v.spins.Window(v.sched.spinTime) == 0
-	window := v.spins.Tries(v.sched.spinTime)
+	window := v.spins.ProbeWindow(v.sched.spinTime)
 	if window == 0 {
 		return nil, opUnlock, false
 	}
@@ -88,13 +87,13 @@ func (c *co) spinFirst(mu *Spin) (next *thread, o switchOp, woken bool) {
 		v.spins.Took(asm.Cycles()-began, v.sched.spinTime)
 	}
 	storeRel(&t.w.spins, isParked)
-	v.sched.wakeClock() // a kick has left it to us
+	v.sched.wakeClock() // a kick during the spin has left this to the thread
 	if !t.belongs(v) {
 		return v.pop(), opMove, false
 	}
 	storeRel64(&v.tick, v.tick+1)
-	if t.woken != 0 {
-		v.ran(t)
+	if t.wokenAt != 0 {
+		v.sampleWake(t)
 	}
 	return nil, opNone, true
 }
@@ -102,7 +101,7 @@ func (c *co) spinFirst(mu *Spin) (next *thread, o switchOp, woken bool) {
 // maySpin tells whether an idle VP would spin, and has no hooks to fire. Under a trace threads do not spin: the trace
 // shows which VPs are idle.
 func (v *vp) maySpin() bool {
-	return !v.sched.Shared() && v.seized.Load() == 0 && v.away.Load() == 0 && v.trace.Load() == nil && v.sched.hooks.Silent(hooks.Idle)
+	return !v.sched.SharedCPUs() && v.numSeized.Load() == 0 && v.numBlocking.Load() == 0 && v.trace.Load() == nil && v.sched.hooks.Silent(hooks.Idle)
 }
 
 // wakeSpinning wakes t if it spins. If it returns true the waker must not queue t.
@@ -114,7 +113,7 @@ func (t *thread) wakeSpinning() bool {
 // queue it. Holder only.
 func (v *vp) endSpin(t *thread) {
 	if !atomic.CompareAndSwapUint32(&t.w.spins, isSpinning, isParked) {
-		storeRel(&t.w.spins, isParked) // woken just before: we do what its waker would have done
+		storeRel(&t.w.spins, isParked) // its waker came just before: post it as the waker would have done
 		v.post(t)
 	}
 }

@@ -70,7 +70,7 @@ func awaitSpinning(t *testing.T, h Thread) {
 	within(t, "a thread that has no other one to run spins", func() bool {
 		return atomic.LoadUint32(&h.t.w.spins) == isSpinning
 	})
-	if v := h.t.whereabouts(); v.mode() != held {
+	if v := h.t.vpHint(); v.mode() != held {
 		t.Error("it spins without holding its VP")
 	}
 }
@@ -212,7 +212,7 @@ func TestSpinWaitInVain(t *testing.T) {
 		}
 		tried := 0
 		for range waits {
-			if v.spins.Tries(s.spinTime) != 0 {
+			if v.spins.ProbeWindow(s.spinTime) != 0 {
 				tried++
 			}
 		}

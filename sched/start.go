@@ -36,8 +36,8 @@ func New(cfg Config) (*Scheduler, error) {
 	}
 	setUp.Do(chooseMode)
 	s := &Scheduler{cfg: cfg, nice: nice()}
-	s.started = asm.Cycles()
-	s.shared = cfg.Shared || shared
+	s.startedAt = asm.Cycles()
+	s.shared = cfg.SharedCPUs || shared
 	s.preempts = !cfg.NoPreemption && !asyncPreemptOff
 	s.slice = asm.ToCycles(int64(cfg.Slice))
 	s.period = asm.ToCycles(int64(cfg.Period))
@@ -52,7 +52,7 @@ func New(cfg Config) (*Scheduler, error) {
 	s.stopper.s = s
 	t, pus := cfg.arrange()
 	for i := range cfg.VPs {
-		v := &vp{sched: s, id: i, only: OneVP(i), cpu: cfg.CPUs[i%len(cfg.CPUs)], sortRequest: newThread(), seed: uint32(i + 1)}
+		v := &vp{sched: s, id: i, self: OneVP(i), cpu: cfg.CPUs[i%len(cfg.CPUs)], sortRequest: newThread(), randomState: uint32(i + 1)}
 		if cfg.Policy == LIFO {
 			v.q.nonDefault = lifoBit
 		}
@@ -63,9 +63,9 @@ func New(cfg Config) (*Scheduler, error) {
 		v.vacant.inside, v.vacant.base = isIn, true
 		v.cur = &v.vacant
 		v.outsideLWP.vp = v
-		v.n.sleeping.begin(s.started)
+		v.counts.sleeping.begin(s.startedAt)
 		s.vps = append(s.vps, v)
-		s.full.Set(i)
+		s.allVPs.Set(i)
 	}
 	s.buildTree(t, pus)
 	s.shared = s.shared || cfg.VPs > len(cfg.CPUs) // they are each other's busy processes
@@ -78,7 +78,7 @@ func New(cfg Config) (*Scheduler, error) {
 	return s, nil
 }
 
-// complete checks cfg and sets what was left open.
+// complete replaces the zero fields of cfg by their defaults, and returns an error if a field has no valid value.
 func (cfg *Config) complete() error {
 	if err := cfg.adopt(); err != nil {
 		return err
@@ -121,6 +121,7 @@ func (cfg *Config) complete() error {
 	return nil
 }
 
+// setDefault sets *d to def unless it is positive.
 func setDefault(d *time.Duration, def time.Duration) {
 	if *d <= 0 {
 		*d = def
@@ -131,7 +132,7 @@ const (
 	defaultIdleSpin = 50 * time.Microsecond
 	defaultPollSpin = time.Millisecond
 
-	helpMinNs = 20_000 // between wake-ups of sleeping VPs to share work
+	helpMinNs = 20_000 // bounds of Scheduler.helpGap, in ns
 	helpMaxNs = 1_000_000
 )
 
@@ -143,7 +144,7 @@ var ErrAlive = errors.New("sched: threads are still alive")
 // masks are what they were. If ctx is done first, or if Stop is called from a
 // thread of s, it returns an error (ErrAlive or ctx's cause) and s goes on.
 func (s *Scheduler) Stop(ctx context.Context) error {
-	if c := lookup(); c != nil && c.where().sched == s {
+	if c := lookup(); c != nil && c.vpHint().sched == s {
 		return errors.New("sched: a scheduler cannot be stopped from one of its threads")
 	}
 	for pause := 50 * time.Microsecond; ; pause = min(2*pause, 5*time.Millisecond) {
@@ -173,8 +174,8 @@ func (s *Scheduler) Stop(ctx context.Context) error {
 	return nil
 }
 
-// shut begins the end, unless a spawn from outside was faster: that counts its
-// thread, then looks at closing; shut sets closing, then looks at the count.
+// shut sets stopping, unless threads are alive or another goroutine stops s; it tells whether it did. A spawn from outside
+// counts its thread, then looks at closing; shut sets closing, then looks at the count: one of them sees the other.
 func (s *Scheduler) shut() bool {
 	if !s.closing.CompareAndSwap(false, true) {
 		return false // another goroutine stops s
@@ -187,11 +188,11 @@ func (s *Scheduler) shut() bool {
 	return false
 }
 
-// The mode is chosen when the program is built: see isDirect. Where that is a wish (-tags
-// portable) nothing is printed; where it follows from the platform, the first scheduler says so.
-
+// setUp guards chooseMode, which the first New calls.
 var setUp sync.Once
 
+// chooseMode finds out whether the kernel has membarrier. If this is the portable mode, and the program was not built with the
+// tag portable, it says so on standard error.
 func chooseMode() {
 	fenced = !hasMembarrier()
 	if !isDirect && !direct.Chosen {

@@ -140,8 +140,8 @@ func (st *Stats) Load(vp int) float64 {
 func (s *Scheduler) Stats() Stats {
 	now := asm.Cycles()
 	st := Stats{
-		At: time.Now(), Elapsed: time.Duration(asm.Nanos(now - s.started)), VPs: make([]VPStats, len(s.vps)),
-		LWPs: int(s.lwps.n.Load()), MaxLWPs: int(s.lwps.peak.Load()), Short: s.lwps.short.Load(),
+		At: time.Now(), Elapsed: time.Duration(asm.Nanos(now - s.startedAt)), VPs: make([]VPStats, len(s.vps)),
+		LWPs: int(s.lwps.alive.Load()), MaxLWPs: int(s.lwps.peak.Load()), Short: s.lwps.shortages.Load(),
 		Ticks: atomic.LoadUint64(&s.clock.ticks),
 		Total: VPStats{VP: -1, CPU: -1},
 	}
@@ -149,7 +149,7 @@ func (s *Scheduler) Stats() Stats {
 		st.VPs[i] = v.stats()
 		st.Total.add(&st.VPs[i])
 	}
-	st.Total.Spawned += s.bornOutside.Load()
+	st.Total.Spawned += s.spawnedOutside.Load()
 	st.Alive = s.Alive()
 	return st
 }
@@ -165,14 +165,14 @@ func (s *Scheduler) Snapshot(threads int) Stats {
 }
 
 func (v *vp) stats() VPStats {
-	n := &v.n
+	n := &v.counts
 	get := func(p *uint64) uint64 { return atomic.LoadUint64(p) }
 	st := VPStats{
 		VP: v.id, CPU: v.cpu, State: stateNames[v.mode()],
-		Ready: max(v.queued(), 0), Away: int(v.away.Load()), Seized: int(v.seized.Load()), Runners: v.pool.size(),
-		Switches: get(&v.tick), Spawned: get(&v.born), Ended: get(&v.ended),
+		Ready: max(v.queueLen(), 0), Away: int(v.numBlocking.Load()), Seized: int(v.numSeized.Load()), Runners: v.pool.size(),
+		Switches: get(&v.tick), Spawned: get(&v.spawned), Ended: get(&v.ended),
 		Tries: get(&n.tries), Steals: get(&n.steals), Items: get(&n.items), Lost: get(&v.stolen),
-		Seizures: get(&v.seizures), Parks: get(&n.parks), Rounds: get(&n.rounds), LetGo: get(&v.pool.ended),
+		Seizures: get(&v.seizures), Parks: get(&n.parks), Rounds: get(&n.rounds), LetGo: get(&v.pool.trimmed),
 		Sleep: time.Duration(asm.Nanos(n.sleeping.read(asm.Cycles()))),
 	}
 	// Hooks are a part of the time awake, and estimated: read first what is written last.

@@ -11,10 +11,10 @@ import (
 // thread (Attr.Pinned) has an OS thread of its own for life. Any thread stays on its LWP while its code has locked
 // the OS thread (runtime.LockOSThread, a callback from C).
 //
-//	held(L) ── a base, on LWP L, finds it ready: L becomes a spare; pass ──► held(P), P woken
-//	held(P) ── stay: P's thread waits, yields, ends; it is published ──────► free, kicked
+//	held(L) ── a base, on LWP L, finds the thread ready; passTo: L becomes a spare ──► held(P), P woken
+//	held(P) ── stay: P's thread waits, yields or ends ───────────────────────────────► free, kicked
 //
-// The thread is published before P sleeps. The LWP that passes it a VP writes lwp.to and
+// The thread is published, in a queue or as ready, before P sleeps. The LWP that passes it a VP writes lwp.receivedVP and
 // gives P an order. P releases its VP, and then looks whether it has got an order
 // already. The lwp of a pinned thread has no base: it sleeps in its futex.
 
@@ -26,7 +26,7 @@ func (c *co) stay(t *thread, o switchOp) {
 	if t != nil {
 		v.q.putFirst(t)
 	}
-	atomic.StoreUint32(&c.how, staying)
+	atomic.StoreUint32(&c.resumeAs, staying)
 	switch o {
 	case opReady:
 		v.requeue(me)
@@ -49,7 +49,7 @@ func (c *co) stay(t *thread, o switchOp) {
 	}
 	c.awaitVP()
 	if !c.stays {
-		atomic.StoreUint32(&c.how, ordinary)
+		atomic.StoreUint32(&c.resumeAs, ordinary)
 	}
 }
 
@@ -57,12 +57,12 @@ func (c *co) stay(t *thread, o switchOp) {
 func (c *co) awaitVP() {
 	l := c.l
 	for l.wake.Load() == 0 {
-		futexWait(&l.wake, &l.span)
+		futexWait(&l.wake, &l.sleepState)
 	}
 	l.wake.Store(0)
 	c.acquire()
-	if l.vp != l.to || l.base == nil && !l.bound {
-		l.adopt(l.to)
+	if l.vp != l.receivedVP || l.base == nil && !l.hadVP {
+		l.adopt(l.receivedVP)
 	}
 	if checked {
 		c.checkVP()
@@ -75,7 +75,7 @@ func (c *co) stayWith(d *co, t *thread) bool {
 	l := c.l
 	v := l.vp
 	o := l.op
-	l.from, l.op, l.seed = nil, opNone, nil
+	l.previous, l.op, l.seed = nil, opNone, nil
 	if o != opHand {
 		v.cur = c
 	}
@@ -91,45 +91,45 @@ func (c *co) stayWith(d *co, t *thread) bool {
 	return true
 }
 
-// passTo gives p, which stays, the VP that l holds, and wakes it. l is a spare already.
+// passTo passes the VP that l holds to p, which stays, and wakes p's OS thread. l is a spare already.
 func (l *lwp) passTo(p *co) {
 	v := l.vp
 	storeRel64(&v.tick, v.tick+1)
-	p.l.to = v
-	p.id = p.l.pass
+	p.l.receivedVP = v
+	p.id = p.l.coID
 	v.cur = p
 	raceRelease(p.l)
 	v.word.passOn(l.id, p.l.id)
 	p.l.wakeWith(toClaim)
 }
 
-// adopt: l serves v from now on.
+// adopt makes v the VP that l serves from now on, and binds l to its CPU.
 func (l *lwp) adopt(v *vp) {
 	s := v.sched
 	s.lwps.mu.Lock()
 	if l.base != nil {
-		l.vp.lwps--
-		v.lwps++
+		l.vp.numLWPs--
+		v.numLWPs++
 	}
-	l.comesTo(v)
+	l.setVP(v)
 	s.lwps.mu.Unlock()
 	s.bind(l)
 }
 
-// comesTo is hidden from the race detector. A thread that has lost l without having noticed reads
-// l.vp to see whether it still has its VP. What it reads does not matter: its co.id says that it has lost both.
+// setVP sets l.vp, hidden from the race detector: a thread that has lost l without having noticed reads l.vp to see whether it
+// still has its VP. What it reads does not matter, since its co.id says that it has lost both.
 //
 //go:norace
-func (l *lwp) comesTo(v *vp) { l.vp, l.bound = v, true }
+func (l *lwp) setVP(v *vp) { l.vp, l.hadVP = v, true }
 
 // relock locks the OS thread again for a thread whose code has called runtime.UnlockOSThread so often that
 // Hold's lock is gone. The thread may run on another OS thread by now: that is the LWP's from then on.
 func (l *lwp) relock() {
 	direct.Hold()
-	if m := direct.Machine(); m != l.m {
+	if m := direct.Machine(); m != l.osThread {
 		s := l.vp.sched
 		s.unbind(int(l.tid.Load()))
-		l.m = m
+		l.osThread = m
 		l.tid.Store(int32(gettid()))
 		s.bind(l)
 	}

@@ -6,24 +6,24 @@ import "github.com/pm2-go/pm2/asm"
 // uses its private queue. The queue itself needs no atomics, and its owner pays
 // nothing while no VP steals.
 type thief struct {
-	since int64 // cycles: when a single ready thread was first seen at tick
-	tick  uint32
-	seen  *vp
-	pause int64 // cycles: it makes no attempt before this time
-	vain  uint  // attempts since the last one that got something
+	singleSince int64  // cycles: when the thief first saw a single ready thread on singleVP
+	singleTick  uint32 // the tick of singleVP at that time
+	singleVP    *vp    // nil: none
+	pausedUntil int64  // cycles: the thief makes no attempt before this time
+	failures    uint   // attempts since the last one that got threads
 }
 
 const (
 	// singleWait is how long a single ready thread must have waited before a thief
 	// moves it. In a ping-pong between two threads of one VP one is
 	// always ready, for tens of nanoseconds; moving it would cost both dearly.
-	// Its row: mutex contended, 8 on 2 VPs.
+	// The figure for which it is there: mutex contended, 8 on 2 VPs (docs/decisions/mechanisms.md).
 	singleWait = 3000 // ns
 	// retry is the pause after an attempt that got nothing; each further one in a row doubles it. An attempt interrupts
 	// the victim. If the victim's threads do nothing but wait for each other, most attempts find it inside the scheduler.
-	// The row of the doubling: the prime sieve, 2 VPs.
-	retry    = 2000 // ns
-	mostVain = 6    // doublings
+	// The figure for which the doubling is there: the prime sieve, 2 VPs (docs/decisions/mechanisms.md).
+	retryPause   = 2000 // ns
+	maxDoublings = 6    // doublings
 	// maxShare bounds how many threads a thief takes, or looks at, at once: the victim cannot schedule
 	// meanwhile.
 	maxShare = 256
@@ -34,10 +34,10 @@ const (
 // those at equal distance a random one is asked first. The caller holds v and has
 // nothing to run.
 func (v *vp) steal(th *thief, now int64) bool {
-	if now < th.pause {
+	if now < th.pausedUntil {
 		return false
 	}
-	for _, ring := range v.near {
+	for _, ring := range v.neighbours {
 		if randomSteals && v.random()%2 == 0 {
 			continue // the farther ones first
 		}
@@ -47,19 +47,19 @@ func (v *vp) steal(th *thief, now int64) bool {
 		}
 		for i := range ring {
 			o := ring[(first+i)%len(ring)]
-			if o.off.Load() || !o.hasOwn() || !th.worthwhile(o, now) {
+			if o.disabled.Load() || !o.hasOwn() || !th.worthwhile(o, now) {
 				continue
 			}
-			count(&v.n.tries, 1)
+			count(&v.counts.tries, 1)
 			if n := v.stealFrom(o); n > 0 {
-				th.vain = 0
-				count(&v.n.steals, 1)
-				count(&v.n.items, uint64(n))
+				th.failures = 0
+				count(&v.counts.steals, 1)
+				count(&v.counts.items, uint64(n))
 				v.mark(TraceSteal, nil, uint64(o.id), uint64(n))
 				return true
 			}
-			th.vain++
-			th.pause = now + asm.ToCycles(retry<<min(th.vain, mostVain))
+			th.failures++
+			th.pausedUntil = now + asm.ToCycles(retryPause<<min(th.failures, maxDoublings))
 		}
 	}
 	return false
@@ -67,27 +67,27 @@ func (v *vp) steal(th *thief, now int64) bool {
 
 // random is a xorshift generator (Marsaglia 2003). Holder only.
 func (v *vp) random() uint32 {
-	x := v.seed
+	x := v.randomState
 	x ^= x << 13
 	x ^= x >> 17
 	x ^= x << 5
-	v.seed = x
+	v.randomState = x
 	return x
 }
 
 // worthwhile tells whether o is worth an attempt: several threads are ready there, or one has been for singleWait.
 func (th *thief) worthwhile(o *vp, now int64) bool {
-	if randomSteals || o.queued() > 1 {
+	if randomSteals || o.queueLen() > 1 {
 		return true
 	}
-	if x := th.seen; x != nil && x != o && x.ticks() == th.tick && x.hasOwn() {
+	if x := th.singleVP; x != nil && x != o && x.ticks() == th.singleTick && x.hasOwn() {
 		return false // th times one VP at a time: with two, each would restart the time of the other
 	}
-	if tick := o.ticks(); th.seen != o || th.tick != tick {
-		th.seen, th.tick, th.since = o, tick, now
+	if tick := o.ticks(); th.singleVP != o || th.singleTick != tick {
+		th.singleVP, th.singleTick, th.singleSince = o, tick, now
 		return false
 	}
-	return now-th.since > asm.ToCycles(singleWait)
+	return now-th.singleSince > asm.ToCycles(singleWait)
 }
 
 // stealFrom moves ready threads from o to v and returns how many.

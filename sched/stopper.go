@@ -7,8 +7,8 @@ import (
 	"github.com/pm2-go/pm2/sched/direct"
 )
 
-// stopper follows each thread that the clock has asked to stop until that is settled: a thread
-// may stop where inspect does not look for it, having lost its VP before, or inside the scheduler.
+// stopper follows each thread that the clock has asked to stop until the request is answered or withdrawn: the thread may have
+// lost its VP before it stops, where clock.inspect does not look for it, or may stop inside the scheduler.
 //
 //	none ── inspect: the clock asks the thread that keeps the VP ──────────► asked
 //	asked ── it has stopped; claimStopped ─────────────────────────────────► none: the base has its OS thread, or
@@ -22,39 +22,39 @@ import (
 // which the clock may be waiting. So this is an OS thread of its own, which waits for no
 // lock, allocates nothing, and calls nothing that does.
 type stopper struct {
-	s     *Scheduler
-	began bool          // the clock's
-	word  atomic.Uint32 // futex: there is one to follow, or the scheduler stops
-	span  sleepState
+	s          *Scheduler
+	started    bool          // the clock's
+	word       atomic.Uint32 // futex: 1 if there is a thread to follow, or the scheduler stops
+	sleepState sleepState
 }
 
-// pursuit is the thread of a VP that was asked to stop.
+// pursuit is the state of the request to the thread of a VP to stop.
 type pursuit struct {
-	target atomic.Pointer[co] // nil: none; set by the clock, cleared by the stopper
-	since  int64              // ns: when it was asked; written before target
-	asked  int64              // ns: when it was sent the latest signal; written before target, then the stopper's
-	seen   int64              // ns: when it was first seen stopped; 0: not yet. The stopper's
+	target     atomic.Pointer[co] // the thread that was asked to stop; nil: none. The clock sets it, the stopper clears it
+	askedAt    int64              // ns: when the thread was asked; the clock writes it before target
+	signaledAt int64              // ns: when the latest signal was sent; the clock writes it before target, then the stopper
+	stoppedAt  int64              // ns: when the stopper first saw it stopped; 0: not yet. Only the stopper uses it
 }
 
 const (
-	stopWait  = 15_000    // ns: twice what a signal takes; so long the stopper looks without a sleep
-	claimWait = 50_000    // ns
-	signalGap = 50_000    // ns: between two signals to one that does not stop
-	askAgain  = 5_000_000 // ns
+	stopWait  = 15_000    // ns: for so long the stopper looks without sleeping: twice what a signal takes
+	claimWait = 50_000    // ns: after so long the stopper lets a thread go on that has stopped and cannot be claimed
+	signalGap = 50_000    // ns: between two signals to a thread that does not stop
+	askAgain  = 5_000_000 // ns: after so long the stopper withdraws the request; the clock may ask anew
 	followGap = 20_000    // ns: between two looks
 )
 
-// pursue has c, which v was found to run, stopped. By the clock; v pursues none.
+// pursue asks c, which was found running on v, to stop, and has the stopper follow it. The clock calls it; v has no pursuit.
 func (sp *stopper) pursue(v *vp, c *co, now int64) {
-	if !sp.began {
-		sp.began = true
+	if !sp.started {
+		sp.started = true
 		sp.s.lwps.done.Add(1)
 		go sp.main()
 	}
 	if !v.ask(c) {
 		return
 	}
-	v.pursuit.since, v.pursuit.asked = now, now
+	v.pursuit.askedAt, v.pursuit.signaledAt = now, now
 	v.pursuit.target.Store(c) // not before: the stopper would find one that was not asked
 	sp.wake()
 }
@@ -81,17 +81,17 @@ func (sp *stopper) main() {
 				relax()
 				continue
 			}
-			futexWaitFor(&sp.word, &sp.span, followGap)
+			futexWaitFor(&sp.word, &sp.sleepState, followGap)
 		case sp.s.stopping.Load():
 			return
 		default:
-			futexWait(&sp.word, &sp.span)
+			futexWait(&sp.word, &sp.sleepState)
 			spin = 0
 		}
 	}
 }
 
-// look looks at all that were asked, and tells whether some are left.
+// look looks at all threads that were asked to stop, and tells whether some are still to be followed.
 func (sp *stopper) look(now int64) (left bool) {
 	for _, v := range sp.s.vps {
 		if c := v.pursuit.target.Load(); c != nil && v.follow(c, now) {
@@ -101,32 +101,32 @@ func (sp *stopper) look(now int64) (left bool) {
 	return left
 }
 
-// follow tells whether c is to be followed on.
+// follow looks at c, which was asked to stop, and settles the request if it can. It tells whether c is to be followed on.
 func (v *vp) follow(c *co, now int64) bool {
 	u := &v.pursuit
-	g := c.g0()
+	g := c.gHint()
 	stopped := direct.Status(g) == direct.Preempted
 	switch {
 	case stopped && v.claimStopped(c):
-	case stopped && (u.seen == 0 || now-u.seen < claimWait):
-		if u.seen == 0 {
-			u.seen = now
+	case stopped && (u.stoppedAt == 0 || now-u.stoppedAt < claimWait):
+		if u.stoppedAt == 0 {
+			u.stoppedAt = now
 		}
 		return true
-	case stopped || now-u.since > askAgain:
+	case stopped || now-u.askedAt > askAgain:
 		if direct.Withdraw(g) {
 			direct.Ready(g)
 		} else if direct.AskedToStop(g) {
 			return true
 		}
 	case direct.AskedToStop(g):
-		if now-u.asked >= signalGap {
-			u.asked = now
+		if now-u.signaledAt >= signalGap {
+			u.signaledAt = now
 			v.remind(c)
 		}
 		return true
 	}
-	u.seen = 0
+	u.stoppedAt = 0
 	u.target.Store(nil)
 	return false
 }

@@ -7,12 +7,11 @@ package sched
 //	waiting ──── goes on waiting; when it has been woken ──────────────────► stopped
 //	stopped ──── Resume ───────────────────────────────────────────────────► ready
 //
-// What a wait has got it, such as a Mutex, it keeps meanwhile. rare.asks has
-// suspendBit from Suspend to Resume; both change it under x.mu, under which the
-// thread looks before it parks. A stopped thread stands in x.stopped with a
-// Waiter of its own, since that of its descriptor may have something to say yet.
+// A stopped thread keeps what its last wait has got it, such as a Mutex. rare.requests has suspendBit from Suspend to Resume; both
+// change it under x.mu, and the thread reads it under x.mu before it parks. A stopped thread stands in x.suspendQueue with a
+// Waiter of its own, because that of its descriptor may still hold the result of the last wait.
 
-// Bits of rare.asks: what others want of the thread when it runs again.
+// Bits of rare.requests: what other threads request of this one, when it runs again.
 const (
 	suspendBit = 1 << iota
 	cancelBit
@@ -28,7 +27,7 @@ func (h Thread) Suspend() error {
 	if x == nil {
 		return ErrNoThread
 	}
-	x.ask(suspendBit)
+	x.addRequest(suspendBit)
 	if c := lookup(); c != nil && c.cur == h.t {
 		c.parkSuspended(x)
 	}
@@ -44,8 +43,8 @@ func (h Thread) Resume() error {
 	}
 	c := Visit()
 	x.mu.Lock()
-	x.asks.And(^uint32(suspendBit))
-	w := x.stopped.Pop()
+	x.requests.And(^uint32(suspendBit))
+	w := x.suspendQueue.Pop()
 	x.mu.Unlock()
 	if w != nil {
 		c.Wake(w)
@@ -54,11 +53,11 @@ func (h Thread) Resume() error {
 	return nil
 }
 
-// ask sets a bit of asks.
-func (x *rare) ask(bit uint32) {
+// addRequest sets a bit of requests.
+func (x *rare) addRequest(bit uint32) {
 	c := Visit()
 	x.mu.Lock()
-	x.asks.Or(bit)
+	x.requests.Or(bit)
 	x.mu.Unlock()
 	c.Leave()
 }
@@ -67,20 +66,21 @@ func (x *rare) ask(bit uint32) {
 func (c *co) parkSuspended(x *rare) {
 	c.enter()
 	x.mu.Lock()
-	for x.asks.Load()&suspendBit != 0 {
-		x.w.t = c.cur
-		x.stopped.push(&x.w)
+	for x.requests.Load()&suspendBit != 0 {
+		x.suspendWaiter.t = c.cur
+		x.suspendQueue.push(&x.suspendWaiter)
 		c.parkNow(&x.mu)
 		x.mu.Lock()
 	}
 	x.mu.Unlock()
 	c.Leave()
-	if x.hit && c.cur.w.kind.onCancel() == unwinds && c.cur.waits == nil {
+	if x.waitCanceled && c.cur.w.kind.onCancel() == unwinds && c.cur.currentWait == nil {
 		c.unwind(x)
 	}
 }
 
-// YieldTo is marcel.YieldTo.
+// YieldTo lets h's thread run at once if it is ready in the queue of the caller's VP, and tells whether it did; else it is
+// Yield. The caller goes to the end of the queue. It looks through the whole queue.
 func (moduleCalls) YieldTo(h Thread) bool {
 	c := Enter()
 	if c == nil || h.t == nil {

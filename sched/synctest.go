@@ -8,10 +8,9 @@ import (
 // Goroutines in a bubble of testing/synctest may use threads; the threads, and all that a
 // scheduler starts, are outside of it, in real time.
 //
-// A channel that is made in a bubble belongs to it, and panics where a goroutine outside uses it, and
-// so does a timer: neither may come into a pool. So such a goroutine waits for a latch, a
-// mutex that is locked and that its waker unlocks. To synctest that is no durable wait: the
-// bubble's time stands still meanwhile. So a time limit in it would never be over, and is refused.
+// A channel or timer that is made in a bubble belongs to it: if a goroutine outside uses it the runtime panics. So neither may
+// come into a pool, and a goroutine in a bubble waits on a latch instead: a locked mutex, which its waker unlocks. To synctest
+// that is no durable wait, so the time of the bubble stands still meanwhile. A time limit would never be over, and is refused.
 
 // inBubble tells whether the caller is in a bubble. The time in a bubble begins in the year 2000, before
 // epoch, which is when the program began.
@@ -21,7 +20,8 @@ func inBubble() bool {
 	return t < -years || t > years
 }
 
-func latched() *sync.Mutex {
+// newLatch returns a locked mutex.
+func newLatch() *sync.Mutex {
 	m := new(sync.Mutex)
 	m.Lock()
 	return m
@@ -34,5 +34,5 @@ func (b *BoundedWait) needsTime() {
 	}
 }
 
-// errInBubble: the goroutines of a scheduler would be the bubble's.
+// errInBubble is the error of New in a bubble: the goroutines of the scheduler would belong to the bubble.
 var errInBubble = errors.New("sched: a scheduler cannot start in a bubble of testing/synctest: start it before, by sched.Default for instance")

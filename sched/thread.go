@@ -13,17 +13,17 @@ import (
 	"github.com/pm2-go/pm2/sched/direct"
 )
 
-// thread is a descriptor: of a fresh thread (co == nil, a seed), or of one that
-// lives on a co. Descriptors are used again; gen tells their lives apart.
+// thread is the descriptor of a thread. A thread that has not begun, a seed, has no co; a thread that has begun runs on
+// one. A descriptor serves one thread after another; gen, the number of the thread, tells them apart.
 type thread struct {
 	// A waker reads these fields: 64 bytes, one cache line that moves
 	// from CPU to CPU with the wake. A descriptor has 192 bytes, and Go's size class
 	// of 192 bytes aligns it to cache lines.
-	vp    *vp        // where it is queued when it is ready; its waker or thief writes it
-	link  *thread    // in vp.inbox or vp.used
-	class queueClass // which queue; 0: the VP's own, of Default priority
-	mu    Spin
-	w     Waiter // its place in a wait queue
+	vp    *vp        // where it is queued when it is ready; its waker, or a thief, writes it
+	link  *thread    // the next one in vp.inbox or vp.freeDescriptors
+	class queueClass // in which queue it belongs; 0: in the VP's own, with Default priority
+	mu    Spin       // guards joiners, and the changes that other threads make while it lives: see lockAlive
+	w     Waiter     // its place in a wait queue, for fast waits
 
 	// Few threads need these fields.
 	joiners WaitQueue    // under mu
@@ -32,17 +32,17 @@ type thread struct {
 
 	// The VP that runs the thread reads these fields. A plain thread needs this
 	// cache line and the first.
-	co    *co
-	body  Body
-	set   atomic.Pointer[VPSet] // where it may run; nil: anywhere. Written under mu (SetVPs), or while only its maker knows it
-	x     atomic.Pointer[rare]
-	woken wakeStamp    // when it was woken, if this wake is sampled. The waker writes it, the VP that runs it clears it
-	asked uint32       // another thread has locked mu, or is about to: see end
-	gen   uint64       // the number of the thread, 0 once it has ended; any thread may read it. See end
-	waits *BoundedWait // the wait it is in; nil: none, or a fast one. See bound
+	co          *co // on which it runs; nil: it has not begun
+	body        Body
+	set         atomic.Pointer[VPSet] // where it may run; nil: anywhere. Written under mu (SetVPs), or while only its maker knows it
+	rarePart    atomic.Pointer[rare]  // nil: it has none
+	wokenAt     wakeStamp             // when it was woken, if this wake is sampled. Its waker writes it, the VP that runs it clears it
+	asked       uint32                // 1: another thread has locked mu, or is about to: see end
+	gen         uint64                // its number, 0 once it has ended; any thread may read it: see end
+	currentWait *BoundedWait          // the BoundedWait in which it waits; nil: none. Others read it by currentWaitHint
 }
 
-// Body is what a thread runs, for SpawnBody.
+// Body is what a thread made by SpawnBody runs. The thread calls Run once.
 type Body interface{ Run() }
 
 // plain is a function as a Body; the runner calls the function itself.
@@ -105,13 +105,15 @@ func (e *PanicError) Unwrap() error {
 	return err
 }
 
-// Spawn makes a thread that runs fn: of a thread on its scheduler, at first on its VP; of a plain goroutine on the default
-// scheduler. It does not block. A panic in fn ends the program.
+// Spawn makes a thread that runs fn. A thread that calls Spawn gets it on its own scheduler, at first on its own VP; a plain
+// goroutine gets it on the default scheduler, which starts if need be. Spawn does not block, and panics if fn is nil. A panic
+// in fn ends the program.
 func Spawn(fn func()) Thread { return spawn(plain(fn)) }
 
-// SpawnBody is Spawn of a Body, so that the caller need not make a closure.
+// SpawnBody is Spawn of a Body: the caller need not allocate a closure.
 func (moduleCalls) SpawnBody(b Body) Thread { return spawn(b) }
 
+// spawn is Spawn and SpawnBody.
 func spawn(b Body) Thread {
 	check(b)
 	c := Enter()
@@ -122,7 +124,7 @@ func spawn(b Body) Thread {
 	t := v.descriptor()
 	t.body, t.vp = b, v
 	h := Thread{t, t.gen}
-	storeRel64(&v.born, v.born+1)
+	storeRel64(&v.spawned, v.spawned+1)
 	if v.trace.Load() != nil {
 		c.tracedWake(TraceSpawn, t)
 	}
@@ -143,7 +145,8 @@ func check(b Body) {
 	}
 }
 
-// SpawnWith is Spawn of a thread as a says. It panics if the scheduler has none of a.VPs.
+// SpawnWith is Spawn with attributes. It allocates. It panics if a names no VP of the scheduler, a priority or level that
+// does not exist, or a bubble that refuses the thread.
 func (moduleCalls) SpawnWith(a Attr, fn func()) Thread {
 	check(plain(fn))
 	c := Enter()
@@ -158,9 +161,8 @@ func (moduleCalls) SpawnWith(a Attr, fn func()) Thread {
 	return h
 }
 
-// Spawn makes a thread on s. Any goroutine or thread may call it, also a thread of another scheduler. It panics if s
-// has been stopped, or
-// has none of a.VPs.
+// Spawn makes a thread on s that runs fn. Any goroutine or thread may call it, also a thread of another scheduler. It does
+// not block. It panics as SpawnWith does, and if s has been stopped.
 func (s *Scheduler) Spawn(a Attr, fn func()) Thread {
 	check(plain(fn))
 	c := Enter()
@@ -171,10 +173,12 @@ func (s *Scheduler) Spawn(a Attr, fn func()) Thread {
 	return s.spawn(c, a, plain(fn))
 }
 
+// spawn is Spawn within an operation of c, a thread of s; a nil c is a goroutine, or a thread of another scheduler. Before
+// a panic it ends the operation.
 func (s *Scheduler) spawn(c *co, a Attr, b Body) Thread {
 	t := newThread()
 	t.body = b
-	t.attribute(a)
+	t.applyAttr(a)
 	t.class.store(t.class.load().with(a.Priority.rank()))
 	h := Thread{t, t.gen}
 	if err := cmp.Or(a.Priority.check(), a.Level.check()); err != nil {
@@ -217,28 +221,29 @@ func (s *Scheduler) spawn(c *co, a Attr, b Body) Thread {
 		c.tracedWake(TraceSpawn, t)
 	}
 	if c != nil && t.vp == c.l.vp {
-		storeRel64(&t.vp.born, t.vp.born+1)
+		storeRel64(&t.vp.spawned, t.vp.spawned+1)
 		t.vp.ready(t, true)
 	} else {
 		if c != nil {
-			s.bornOutside.Add(1)
+			s.spawnedOutside.Add(1)
 		}
 		t.vp.post(t)
 	}
 	return h
 }
 
+// newThread returns a descriptor with a number of its own, which only the caller knows.
 func newThread() *thread {
 	t := &thread{gen: lastID.Add(1)}
 	t.w.t = t
 	t.mu.ranked(rankThread)
-	born()
+	raceBirth()
 	return t
 }
 
-// life locks t.mu for another thread, and tells whether thread number gen still lives.
-// A thread that lives does not end while the lock is held.
-func (t *thread) life(gen uint64) (alive bool) {
+// lockAlive locks t.mu on behalf of another thread, and tells whether thread number gen still lives. While the lock is held
+// a live thread does not end. The caller unlocks t.mu in either case.
+func (t *thread) lockAlive(gen uint64) (alive bool) {
 	storeRel(&t.asked, 1) // before the lock: see end
 	t.mu.Lock()
 	return atomic.LoadUint64(&t.gen) == gen
@@ -302,12 +307,12 @@ func (h Thread) join(lim *Limit) (ended bool, err error) {
 			c.joinNow(t)
 			return true, h.outcome()
 		}
-		if !t.life(h.gen) { // it has ended just now
+		if !t.lockAlive(h.gen) { // it has ended just now
 			t.mu.Unlock()
 			c.Leave()
 			return true, h.outcome()
 		}
-		if t.x.Load() != nil || c != nil && c.cur == t { // else there cannot be a reason
+		if t.rarePart.Load() != nil || c != nil && c.cur == t { // else there cannot be a reason
 			if err := h.unjoinable(c); err != nil {
 				t.mu.Unlock()
 				c.Leave()
@@ -346,7 +351,7 @@ func (h Thread) outcome() error {
 // Ended tells whether the thread has ended. It does not block.
 func (h Thread) Ended() bool { return h.t == nil || atomic.LoadUint64(&h.t.gen) != h.gen }
 
-// Self is marcel.Self.
+// Self returns the handle of the calling thread; the zero Thread on a plain goroutine.
 func Self() Thread {
 	c := lookup()
 	if c == nil {
@@ -358,20 +363,21 @@ func Self() Thread {
 	return Thread{}
 }
 
-// OnThread is marcel.OnThread.
+// OnThread tells whether the caller is a thread; false on a plain goroutine and in an idle hook.
 func OnThread() bool {
 	c := lookup()
 	return c != nil && !c.base
 }
 
-// Yield is marcel.Yield.
+// Yield lets the next ready thread of the caller's VP run, unless all that are ready have a lower priority. The caller goes
+// to the end of the queue. On a plain goroutine, and in an idle hook, Yield is runtime.Gosched.
 func Yield() {
 	c := lookup()
 	if c == nil || c.base {
 		runtime.Gosched()
 		return
 	}
-	if v := c.where(); !v.sched.hooks.Empty(hooks.Yield) { // before Enter: hooks run in user mode
+	if v := c.vpHint(); !v.sched.hooks.Empty(hooks.Yield) { // before Enter: hooks run in user mode
 		v.fire(hooks.Yield)
 	}
 	storeRel(&c.inside, c.inUser|isIn)
@@ -383,8 +389,8 @@ func Yield() {
 		c.switchTo(t, o)
 		v := c.l.vp // resumed, repeated
 		storeRel(&c.inside, c.inUser)
-		if !v.sched.hooks.Silent(hooks.Switch) || c.cur.x.Load() != nil {
-			c.goOn()
+		if !v.sched.hooks.Silent(hooks.Switch) || c.cur.rarePart.Load() != nil {
+			c.resumedSlow()
 			c.cur.w.kind = InOther
 		}
 		return
@@ -394,23 +400,25 @@ func Yield() {
 		return
 	}
 	storeRel(&c.inside, c.inUser)
-	if x := c.cur.x.Load(); x != nil && x.asks.Load() != 0 {
+	if x := c.cur.rarePart.Load(); x != nil && x.requests.Load() != 0 {
 		c.parkSuspended(x)
 	}
 }
 
-// Ready is marcel.Ready.
+// Ready tells whether another thread is ready on the caller's VP, so that a caller that spins keeps it from running: a hint.
+// It is false on a plain goroutine.
 func Ready() bool {
 	c := lookup()
-	return c != nil && !c.base && c.where().hasWork()
+	return c != nil && !c.base && c.vpHint().hasWork()
 }
 
-// Blocking is marcel.Blocking. f may call the scheduler: the thread gets a VP back at that call. If no LWP has taken
-// its VP when f returns, it has that back at once.
+// Blocking runs f, which may block in the kernel, in Go or in C, while the calling thread has given its VP away, so that
+// other threads of the VP go on. f may call the scheduler: at that call the thread waits for a VP. If no LWP has taken the
+// VP when f returns, the thread has it back at once. On a plain goroutine Blocking just calls f.
 func Blocking(f func()) {
 	pending := false
 	if c := lookup(); c != nil && !c.base { // before Enter: hooks run in user mode
-		v := c.where()
+		v := c.vpHint()
 		h := &v.sched.hooks
 		h.Fire(hooks.Library, v.id)
 		pending = !h.Empty(hooks.Timer) && h.Fire(hooks.Timer, v.id) != hooks.Quiet
@@ -424,24 +432,24 @@ func Blocking(f func()) {
 	if v.trace.Load() != nil {
 		v.mark(TraceAway, c.cur, 0, 0)
 	}
-	c.away = true
-	v.away.Add(1)
+	c.inBlocking = true
+	v.numBlocking.Add(1)
 	if pending {
 		v.idle.kick() // release wakes a spare, which is to wait for what is pending
 	}
 	if isDirect || c.stays {
-		c.l.alone.Store(c)
+		c.l.blockingCo.Store(c)
 		v.release(c.l)
 		storeRel(&c.inside, c.inUser)
 	} else {
-		base := c.part(v)
+		base := c.detachPortable(v)
 		storeRel(&c.inside, c.inUser) // before Ready: other threads take a co that is inside and not current for parked
 		direct.Ready(base)
 	}
 	f() // if f panics or exits, the runner gets the VP back when it ends the thread
 	c.enter()
 	storeRel(&c.inside, c.inUser)
-	if x := c.cur.x.Load(); x != nil {
+	if x := c.cur.rarePart.Load(); x != nil {
 		c.renew(x)
 	}
 }

@@ -12,13 +12,13 @@ import (
 type timers struct {
 	vp      *vp
 	mu      Spin         // guards all but next
-	serving bool         // a thread takes functions from due, or is about to
+	serving bool         // a thread takes functions from the list due, or is about to
 	closed  bool         // the scheduler has ended
-	next    atomic.Int64 // ns: nothing is over before; written under mu, read by the clock
+	next    atomic.Int64 // ns: a lower bound of when the next timer is over; written under mu, read by the clock
 	wheel
 }
 
-// after is the time d from now.
+// after returns the time d from now, in ns as nanotime, at most maxAt.
 func after(d time.Duration) int64 {
 	if at := nanotime() + max(int64(d), 0); 0 <= at && at < maxAt {
 		return at
@@ -58,7 +58,7 @@ const (
 	stepsAtOnce   = 64
 )
 
-// expiredTimer is a timer that is over and whose owner is to be told.
+// expiredTimer is a timer that has fired, for the clock to tell its owner outside of the lock.
 type expiredTimer struct {
 	owner any
 	round uint32
@@ -185,6 +185,7 @@ func (s *Scheduler) closeTimers() {
 	}
 }
 
+// close drops all timers of the wheel, and refuses later ones.
 func (ts *timers) close() {
 	ts.mu.Lock()
 	ts.closed = true

@@ -8,11 +8,11 @@ import (
 	"github.com/pm2-go/pm2/sched/topo"
 )
 
-// discovered returns the topology of this machine, read at the first call.
-var discovered = sync.OnceValues(topo.Discover)
+// discoverOnce returns the topology of this machine, read at the first call.
+var discoverOnce = sync.OnceValues(topo.Discover)
 
-// adopt completes cfg from its Topology: a VP for each PU, on that very CPU if the
-// process may use them all.
+// adopt sets VPs and CPUs from Topology, if they are open: a VP for each PU, and, if the process may use all of them, the CPUs of
+// the PUs.
 func (cfg *Config) adopt() error {
 	t := cfg.Topology
 	if t == nil {
@@ -37,13 +37,13 @@ func (cfg *Config) adopt() error {
 	return nil
 }
 
-// arrange finds the topology of cfg, and for each VP its PU.
+// arrange returns the topology to schedule for, nil if it is not known, and the PU of each VP, nil if that is not known.
 func (cfg *Config) arrange() (t *topo.Topology, pus []*topo.Item) {
 	if t = cfg.Topology; t != nil {
-		return t, inTurn(t, cfg.VPs)
+		return t, pusInTurn(t, cfg.VPs)
 	}
-	pus = inTurn(nil, cfg.VPs)
-	t, err := discovered()
+	pus = pusInTurn(nil, cfg.VPs)
+	t, err := discoverOnce()
 	if err != nil {
 		return nil, pus
 	}
@@ -53,8 +53,8 @@ func (cfg *Config) arrange() (t *topo.Topology, pus []*topo.Item) {
 	return t, pus
 }
 
-// inTurn gives n VPs the PUs of t in turn; nil ones if t is.
-func inTurn(t *topo.Topology, n int) []*topo.Item {
+// pusInTurn returns a PU of t for each of n VPs, in turn; nil ones if t is nil.
+func pusInTurn(t *topo.Topology, n int) []*topo.Item {
 	pus := make([]*topo.Item, n)
 	for i := range pus {
 		if t != nil {
@@ -64,20 +64,19 @@ func inTurn(t *topo.Topology, n int) []*topo.Item {
 	return pus
 }
 
-// Plan returns the Queues of a scheduler of n VPs for a machine, nil: of which nothing is known, without such a scheduler: for
-// simulations of what hangs on the tree. No thread ever waits there.
+// Plan returns the Queues that a scheduler of n VPs would have on machine t, nil if nothing is known of it, without making the
+// scheduler: for simulations of what uses the tree. No thread ever waits in these queues.
 func Plan(t *topo.Topology, n int) []*Queue {
 	s := &Scheduler{}
 	for i := range n {
 		s.vps = append(s.vps, &vp{sched: s, id: i})
 	}
-	s.buildTree(t, inTurn(t, n))
+	s.buildTree(t, pusInTurn(t, n))
 	return s.Queues()
 }
 
-// buildTree makes the tree of nodes: a node for each item with VPs, and a leaf for each VP. Of nested items with the
-// same VPs only the outermost has a node. A VP whose PU is not
-// known has its leaf below the machine's node.
+// buildTree makes the tree of nodes: a node for each item with VPs, and a leaf for each VP. Of nested items with the same VPs
+// only the outermost has a node. A VP whose PU is not known has its leaf below the machine's node.
 func (s *Scheduler) buildTree(t *topo.Topology, pus []*topo.Item) {
 	s.topo, s.nodes = t, map[*topo.Item]*queueNode{}
 	s.root = s.newNode(nil, nil, s.vps)
@@ -85,19 +84,19 @@ func (s *Scheduler) buildTree(t *topo.Topology, pus []*topo.Item) {
 		v.pu = pus[i]
 	}
 	if len(s.vps) == 1 {
-		s.vps[0].home = s.root
+		s.vps[0].leaf = s.root
 	}
 	if t != nil {
 		s.root.item = t.Root
 		s.addNodes(t.Root, s.root)
 	}
 	for _, v := range s.vps {
-		if v.home == nil {
+		if v.leaf == nil {
 			s.leaf(v, s.root)
 		}
 	}
 	for _, v := range s.vps {
-		v.near = v.rings()
+		v.neighbours = v.ringsOfNeighbours()
 	}
 }
 
@@ -119,7 +118,7 @@ func (s *Scheduler) addNodes(it *topo.Item, at *queueNode) {
 			s.addNodes(c, at)
 		case 1:
 			s.addNodes(c, s.leaf(vps[0], at))
-			vps[0].home.item = c
+			vps[0].leaf.item = c
 		default:
 			n := s.newNode(c, at, vps)
 			at.down = append(at.down, n)
@@ -133,17 +132,18 @@ func (s *Scheduler) addNodes(it *topo.Item, at *queueNode) {
 	}
 }
 
+// leaf makes the leaf of v, below up.
 func (s *Scheduler) leaf(v *vp, up *queueNode) *queueNode {
-	v.home = s.newNode(v.pu, up, []*vp{v})
-	up.down = append(up.down, v.home)
-	return v.home
+	v.leaf = s.newNode(v.pu, up, []*vp{v})
+	up.down = append(up.down, v.leaf)
+	return v.leaf
 }
 
-// rings lists the other VPs in rings of equal distance, the nearest first: those
-// that share the innermost node with v, those that share the next one, and so on.
-func (v *vp) rings() (near [][]*vp) {
+// ringsOfNeighbours lists the other VPs in rings of equal distance, the nearest first: those that share the innermost node with
+// v, those that share the next one, and so on.
+func (v *vp) ringsOfNeighbours() (near [][]*vp) {
 	seen := map[*vp]bool{v: true}
-	for n := v.home; n != nil; n = n.up {
+	for n := v.leaf; n != nil; n = n.up {
 		var ring []*vp
 		for _, o := range n.vps {
 			if !seen[o] {

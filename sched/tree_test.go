@@ -26,13 +26,13 @@ func planted(t interface{ Fatal(...any) }, machine string, vps int) *Scheduler {
 	s := &Scheduler{cfg: cfg}
 	s.slice = 1 << 62 // no turns by time
 	for i := range cfg.VPs {
-		v := &vp{sched: s, id: i, only: OneVP(i), sortRequest: newThread(), seed: 1}
+		v := &vp{sched: s, id: i, self: OneVP(i), sortRequest: newThread(), randomState: 1}
 		v.vacant.inside, v.vacant.base = isIn, true
 		v.cur = &v.vacant
 		v.outsideLWP.vp = v
 		v.idle.beginWaking() // no LWP is to be woken
 		s.vps = append(s.vps, v)
-		s.full.Set(i)
+		s.allVPs.Set(i)
 	}
 	_, pus := cfg.arrange()
 	s.buildTree(m, pus)
@@ -74,7 +74,7 @@ func TestTree(t *testing.T) {
 // TestRings: thieves begin with those that share the most.
 func TestRings(t *testing.T) {
 	var got []string
-	for _, ring := range planted(t, "numa:2 l3:2 core:2 pu:2", 0).vps[5].near {
+	for _, ring := range planted(t, "numa:2 l3:2 core:2 pu:2", 0).vps[5].neighbours {
 		var ids []int
 		for _, v := range ring {
 			ids = append(ids, v.id)
@@ -108,7 +108,7 @@ func TestChoose(t *testing.T) {
 		drawVP := rapid.SampledFrom(s.vps)
 		can := func(x *thread, v *vp) bool {
 			if n := x.node(); n != nil {
-				return n.reaching(x).over(v) && x.mayRun(v)
+				return n.reaching(x).covers(v) && x.mayRun(v)
 			}
 			return x.vp == v && x.mayRun(v)
 		}
@@ -136,12 +136,12 @@ func TestChoose(t *testing.T) {
 			"spawn": func(t *rapid.T) {
 				x := ofRank(drawRank.Draw(t, "rank"))
 				x.vp = drawVP.Draw(t, "VP")
-				x.x.Store(&rare{id: x.gen})
+				x.rarePart.Store(&rare{id: x.gen})
 				if rapid.Bool().Draw(t, "placed") {
 					x.assign(drawNode.Draw(t, "node"))
 				}
 				if rapid.IntRange(0, 3).Draw(t, "set") == 0 {
-					x.set.Store(&x.vp.only)
+					x.set.Store(&x.vp.self)
 				}
 				x.vp.add(x)
 				waiting[x] = true

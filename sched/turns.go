@@ -6,18 +6,18 @@ import (
 	"github.com/pm2-go/pm2/asm"
 )
 
-// A turn is how long the kernel has others run on the CPU of an OS thread that gives way; see giveWay.
+// A turn is the time for which the kernel has other OS threads run on the CPU of one that gives way: see giveWay.
 const (
-	longTurn  = 100_000_000 // ns
-	turnTrust = 64
+	longTurn  = 100_000_000 // ns: after a longer turn giveWay makes system calls that Go knows of
+	turnTrust = 64          // for so many times the length of that turn
 )
 
-// toldUntil is until when Go is told of each turn, in cycles.
-var toldUntil atomic.Int64
+// tellGoUntil is until when giveWay makes system calls that Go knows of, in cycles.
+var tellGoUntil atomic.Int64
 
-// noteTurn takes in how long a turn has taken, in cycles.
+// noteTurn notes a turn that began at the moment began and took so long, both in cycles.
 func noteTurn(began, took int64) {
 	if took > asm.ToCycles(longTurn) {
-		toldUntil.Store(began + turnTrust*took)
+		tellGoUntil.Store(began + turnTrust*took)
 	}
 }

@@ -2,9 +2,9 @@ package sched
 
 import "github.com/pm2-go/pm2/hooks"
 
-// Waiter is one parked thread or goroutine, or one that is about to park, in a
-// WaitQueue. A thread has one inside its descriptor, for fast waits; all others are
-// nodes of a BoundedWait, also that of a goroutine's fast wait. Links are guarded by the queue's lock.
+// Waiter is the place of a thread or goroutine, parked or about to park, in a WaitQueue. A thread has one inside its
+// descriptor, for fast waits. All other Waiters are nodes of a BoundedWait, also that of a goroutine's fast wait. The lock of
+// the queue guards the links.
 type Waiter struct {
 	_ [0]Spin // go vet reports copies
 
@@ -17,13 +17,13 @@ type Waiter struct {
 	bounded    bool    // its wait has a ticket: a waker must win claim
 	spins      uint32  // of a descriptor's: see spinwait.go
 
-	mu   *Spin        // which guards q
-	b    *BoundedWait // of which it is a node: then t is nil
-	note any          // the waiter leaves it for its waker
+	mu   *Spin        // guards q
+	b    *BoundedWait // it is a node of this wait, and t is nil; nil: it is a thread descriptor's
+	note any          // what the waiter leaves for its waker
 }
 
-// WaitQueue holds parked threads and goroutines in order of arrival. Its owner
-// guards it with a Spin. The zero value is empty. It must not be copied after first use.
+// WaitQueue holds waiting threads and goroutines in order of arrival. Its owner guards it with a Spin, "the lock" below. The
+// zero value is empty. It must not be copied after first use.
 type WaitQueue struct {
 	_          [0]Spin // go vet reports copies
 	head, tail *Waiter
@@ -92,8 +92,8 @@ func (wq *WaitQueue) Pop() *Waiter {
 	}
 }
 
-// PopN takes up to n waiters out, all of them if n < 0, and returns them linked
-// by next, for WakeAll, and how many they are. Under the lock.
+// PopN takes up to n waiters out, all of them if n < 0. It returns the first of a chain of them, for WakeAll, and their
+// number. Under the lock.
 func (wq *WaitQueue) PopN(n int) (first *Waiter, popped int) {
 	var last *Waiter
 	for ; popped != n; popped++ {
@@ -111,7 +111,7 @@ func (wq *WaitQueue) PopN(n int) (first *Waiter, popped int) {
 	return first, popped
 }
 
-// PopAll is PopN of all.
+// PopAll is PopN of all waiters. Under the lock.
 func (wq *WaitQueue) PopAll() *Waiter {
 	first, _ := wq.PopN(-1)
 	return first
@@ -127,19 +127,17 @@ func (c *co) WakeAll(w *Waiter) {
 	}
 }
 
-// claim decides, once for each wait, what ends it.
+// claim ends the wait of w, a node of a BoundedWait, for w. It returns false if the wait has ended already.
 func (w *Waiter) claim() bool { return w.b.claimFor(w, w.b.ticket.Load()) }
 
-// Wait parks the caller at the end of q until it is woken, and tells whether the
-// waker used Give. mu guards q: the caller holds it, and it is unlocked once the
-// caller is parked. Wait also ends the operation that Enter began: there is no
-// Leave after it.
+// Wait parks the caller at the end of q until it is woken, and tells whether the waker used Give. The caller holds mu, which
+// guards q; once the caller is parked mu is unlocked. Wait also ends the operation that Enter began: no Leave follows.
 func (c *co) Wait(q *WaitQueue, mu *Spin) (given bool) {
 	if c == nil {
 		return waitOutside(q, mu, false, nil)
 	}
 	w := &c.cur.w
-	if x := c.cur.x.Load(); x != nil && c.refused(x, mu) {
+	if x := c.cur.rarePart.Load(); x != nil && c.refused(x, mu) {
 		return false
 	}
 	w.mu = mu
@@ -161,8 +159,8 @@ func (c *co) Wait(q *WaitQueue, mu *Spin) (given bool) {
 	c.switchTo(next, o)
 	v := c.l.vp // resumed, repeated: each level of calls between a waiter and the switch costs a nanosecond or two
 	storeRel(&c.inside, c.inUser)
-	if !v.sched.hooks.Silent(hooks.Switch) || c.cur.x.Load() != nil {
-		c.goOn()
+	if !v.sched.hooks.Silent(hooks.Switch) || c.cur.rarePart.Load() != nil {
+		c.resumedSlow()
 	}
 	w.kind = InOther
 	if w.given {
@@ -175,7 +173,7 @@ func (c *co) Wait(q *WaitQueue, mu *Spin) (given bool) {
 // waitFirst is Wait of a thread at the front of q.
 func (c *co) waitFirst(q *WaitQueue, mu *Spin) (given bool) {
 	w := &c.cur.w
-	if x := c.cur.x.Load(); x != nil && c.refused(x, mu) {
+	if x := c.cur.rarePart.Load(); x != nil && c.refused(x, mu) {
 		return false
 	}
 	w.mu = mu
@@ -194,8 +192,8 @@ func (c *co) WaitNote(q *WaitQueue, mu *Spin, note any) (given bool) {
 	return waitOutside(q, mu, false, note)
 }
 
-// park parks the caller and runs the next ready thread, or the base. mu is unlocked when the
-// caller is parked. park ends the operation.
+// park parks the caller and runs the next ready thread, or the base. Once the caller is parked mu is unlocked. When the caller
+// runs again park ends the operation.
 func (c *co) park(mu *Spin) {
 	c.pause(mu)
 	c.resumed()
@@ -227,7 +225,7 @@ func (c *co) parkNow(mu *Spin) {
 	c.switchTo(c.l.vp.pop(), opUnlock)
 }
 
-// Give marks a waiter that Pop returned: its Wait will return true, for it has been handed what it
+// Give marks a waiter that Pop returned: its Wait will return true. The waker uses it to say that the waiter has got what it
 // waits for.
 func (w *Waiter) Give() { w.given = true }
 
@@ -236,7 +234,7 @@ func (w *Waiter) Give() { w.given = true }
 func (c *co) Wake(w *Waiter) {
 	if t := w.t; t != nil && c != nil { // most waiters are threads of the waker's VP: this is ready for them, inlined
 		v := c.l.vp
-		if t.vp == v && t.class.load() == 0 && v.tick%wakeSample != 0 && v.trace.Load() == nil && v.unanswered() && v.q.tryPush(t) {
+		if t.vp == v && t.class.load() == 0 && v.tick%wakeSample != 0 && v.trace.Load() == nil && v.mayIgnoreWants() && v.q.tryPush(t) {
 			return
 		}
 	}
@@ -257,13 +255,13 @@ func (c *co) Wake(w *Waiter) {
 //     idle hook, whose base then finds t there.
 func (c *co) ready(t *thread) {
 	if c == nil {
-		if c.woken(t); t.wakeSpinning() {
+		if c.stampWake(t); t.wakeSpinning() {
 			return
 		}
 	} else {
 		v := c.l.vp
 		if v.tick%wakeSample == 0 || v.trace.Load() != nil {
-			c.woken(t)
+			c.stampWake(t)
 		}
 		if t.vp == v {
 			v.ready(t, false)

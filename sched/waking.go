@@ -13,7 +13,7 @@ func (v *vp) post(t *thread) {
 	if r := t.class.load().rank(); r < defaultRank {
 		v.urgent.Or(r.bit())
 	}
-	v.wakeIfDue(v.seized.Load() != 0)
+	v.wakeIfDue(v.numSeized.Load() != 0)
 }
 
 // push puts t on the inbox.
@@ -26,8 +26,8 @@ func (v *vp) push(t *thread) {
 	}
 }
 
-// ready enqueues t. Holder only. If another VP sleeps, it may have to be woken
-// to take a share.
+// ready queues t, which is fresh if it was spawned just now. If the clock or a VP sleeps, or a VP requests a thread, ready
+// wakes it or hands a thread over. Holder only.
 func (v *vp) ready(t *thread, fresh bool) {
 	if t.class.load() != 0 {
 		if v.add(t) {
@@ -37,24 +37,25 @@ func (v *vp) ready(t *thread, fresh bool) {
 		v.q.push(t)
 	}
 	if v.sched.wants.Load() != 0 {
-		v.answer(t, fresh)
+		v.serveWants(t, fresh)
 	}
 }
 
-// unanswered tells whether v may skip answer when it makes a thread ready. It may if neither a VP nor the clock sleeps
+// mayIgnoreWants tells whether v may skip serveWants when it makes a thread ready. It may if neither a VP nor the clock sleeps
 // and no VP requests a thread. It may also if the clock is awake and v found less than wakesPerLook wakes ago that it is
 // too early to wake another VP. Holder only.
-func (v *vp) unanswered() bool {
+func (v *vp) mayIgnoreWants() bool {
 	w := v.sched.wants.Load()
-	if w == 0 || w&wantsClock != 0 || v.unhelped == 0 {
+	if w == 0 || w&wantsClock != 0 || v.wakesToLook == 0 {
 		return w == 0
 	}
-	v.unhelped--
+	v.wakesToLook--
 	return true
 }
 
-// answer is for a holder that has made t ready while the clock or a VP sleeps, or a VP requests a thread.
-func (v *vp) answer(t *thread, fresh bool) {
+// serveWants is called when t has been made ready while the clock or a VP sleeps, or a VP requests a thread: it wakes the clock, and
+// grants the request or wakes a VP. Holder only.
+func (v *vp) serveWants(t *thread, fresh bool) {
 	s := v.sched
 	s.wakeClock()
 	if w := s.wants.Load(); w < wantsVP || !fresh && v.q.total() <= 1 {
@@ -67,15 +68,16 @@ func (v *vp) answer(t *thread, fresh bool) {
 }
 
 // wakesPerLook is after how many wakes a VP that may not wake another one yet reads the time again. Reading it takes a
-// sixth of a wake. Its row: the ring of 100, 2 VPs.
+// sixth of a wake. The figure for which it is there: the ring of 100, 2 VPs (docs/decisions/mechanisms.md).
 const wakesPerLook = 16
 
-// wakeHelper wakes a sleeping VP, which may steal, once in helpGap at most. A VP that
-// was woken and found nothing to steal doubles helpGap, up to helpMax. The row of the doubling: the ring of 100, 2 VPs.
+// wakeHelper wakes a sleeping VP, which may steal, once in helpGap at most. A VP that was woken and found nothing to steal
+// doubles helpGap, up to helpMax. The figure for which the doubling is there: the ring of 100, 2 VPs
+// (docs/decisions/mechanisms.md).
 func (v *vp) wakeHelper() {
 	now := asm.Cycles()
 	if now < v.helpAt {
-		v.unhelped = wakesPerLook
+		v.wakesToLook = wakesPerLook
 		return
 	}
 	v.helpAt = now + v.sched.helpGap.Load()
@@ -91,11 +93,11 @@ func (v *vp) release(l *lwp) {
 
 // claim takes v for l if v is free. From then on c runs on v.
 func (v *vp) claim(l *lwp, c *co) bool {
-	if v.off.Load() || !v.word.claim(l.id) {
+	if v.disabled.Load() || !v.word.claim(l.id) {
 		return false
 	}
 	v.cur = c
-	v.n.sleeping.end()
+	v.counts.sleeping.end()
 	v.wakeUp()
 	v.sched.wakeClock()
 	return true
@@ -106,13 +108,13 @@ func (v *vp) claim(l *lwp, c *co) bool {
 func (v *vp) fallAsleep() {
 	if v.idle.fallAsleep() {
 		v.sched.wants.Add(wantsVP)
-		if v.off.Load() {
-			v.wakeUp() // after the mark, as DisableVP: one of us takes it back
+		if v.disabled.Load() {
+			v.wakeUp() // DisableVP sets disabled, then clears the mark: one of the two clears it
 		}
 	}
 }
 
-// wakeUp takes the mark back.
+// wakeUp takes back the mark that fallAsleep has set.
 func (v *vp) wakeUp() {
 	if v.idle.wakeUp() {
 		v.sched.wants.Add(-wantsVP)
@@ -125,7 +127,7 @@ func (v *vp) wakeUp() {
 // the spare runs only if the call really blocks. If preempt is set the spare preempts: post
 // sets it while a thread whose VP was seized may compute on this CPU.
 func (v *vp) wakeIfDue(preempt bool) {
-	if v.off.Load() {
+	if v.disabled.Load() {
 		v.clear()
 		return
 	}
@@ -165,7 +167,7 @@ func (s *Scheduler) Kick(vp int) {
 		return
 	}
 	for _, v := range s.vps {
-		if v.mode() == free && !v.off.Load() {
+		if v.mode() == free && !v.disabled.Load() {
 			v.kick()
 			return
 		}
@@ -177,11 +179,11 @@ func (s *Scheduler) Kick(vp int) {
 // its timer hooks. A held VP may have fired its idle hooks for the last time before it sleeps, or its
 // thread may be in an operation and compute next: it gets both the kick and the clock.
 func (v *vp) kick() {
-	if v.mode() == user || v.off.Load() {
+	if v.mode() == user || v.disabled.Load() {
 		v.sched.wakeClock()
 		return
 	}
-	v.idle.kick() // also while an LWP is on its way: that spare on its way takes the kick after it has arrived
+	v.idle.kick() // also while an LWP is on its way: it takes the kick after it has arrived
 	if v.mode() == free {
 		v.wakeSpare(toClaim, true)
 	} else {

@@ -18,7 +18,7 @@ func TestWantedCPU(t *testing.T) {
 		t.Skip("threads are bound in the direct mode only")
 	}
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(4)) // so that none waits for the P of the goroutine that polls
-	forget := func() { goroutines.wanted.Store(0); goroutines.wantFor.Store(0) }
+	forget := func() { goroutines.wantedUntil.Store(0); goroutines.wantedFor.Store(0) }
 	forget()
 	defer forget() // other tests have their CPU to themselves
 	const polls = 200

@@ -24,16 +24,16 @@ import (
 
 // takeBack gives the OS thread of c, which runs on v and waits in Go, back to its base.
 func (v *vp) takeBack(c *co) bool {
-	if c.isInside() || direct.Status(c.g0()) != direct.Waiting {
+	if c.isInside() || direct.Status(c.gHint()) != direct.Waiting {
 		return false
 	}
 	old, ok := v.word.lend()
 	if !ok {
 		return false
 	}
-	l := c.carrier()
+	l := c.lwpHint()
 	raceAcquire(l)
-	chosen := direct.ByChoice(c.g0())
+	chosen := direct.ByChoice(c.gHint())
 	done := old != 0 && v.current() == c && l.id == old && l.giveBase(c)
 	if done {
 		v.cur = l.base
@@ -50,19 +50,19 @@ func (v *vp) takeBack(c *co) bool {
 
 // giveBase gives the OS thread l from c, if that waits in Go, to the base.
 func (l *lwp) giveBase(c *co) bool {
-	if l.base == nil || !direct.Repossess(c.g0(), l.machine(), l.base.seat.G, &c.inside, &c.id, lostID) {
+	if l.base == nil || !direct.Repossess(c.gHint(), l.osThreadHint(), l.base.seat.G, &c.inside, &c.id, lostID) {
 		return false
 	}
 	c.isInside() // what it has done as an operation precedes what the base does
-	l.leaveNothing()
+	l.clearOp()
 	return true
 }
 
-// leaveNothing clears l.op: the thread that loses l leaves nothing for the base to finish. That thread has written op last, when it
-// was switched to, and is parked: the detector has not seen it park.
+// clearOp clears l.op: the thread that loses l leaves nothing for the base to finish. That thread wrote op when it was switched
+// to, and is parked; the race detector has not seen it park.
 //
 //go:norace
-func (l *lwp) leaveNothing() {
+func (l *lwp) clearOp() {
 	l.op = opNone
 	raceRelease(l)
 }
@@ -70,63 +70,65 @@ func (l *lwp) leaveNothing() {
 // takeBackAlone is takeBack for a thread that waits in Go within Blocking: its LWP, which
 // has no VP, becomes a spare.
 func (l *lwp) takeBackAlone() {
-	c := l.alone.Load()
+	c := l.blockingCo.Load()
 	if c == nil {
 		return
 	}
-	switch direct.Status(c.g0()) {
+	switch direct.Status(c.gHint()) {
 	case direct.Waiting:
 		if l.giveBase(c) {
 			direct.Ready(l.base.seat.G)
 		}
 	case direct.Preempted: // it was asked to stop before it entered Blocking: it goes on
 		var idle, id uint32
-		if direct.ClaimStopped(c.g0(), l.machine(), c.g0(), &idle, &id, 0) != direct.NotStopped {
-			direct.Ready(c.g0())
+		if direct.ClaimStopped(c.gHint(), l.osThreadHint(), c.gHint(), &idle, &id, 0) != direct.NotStopped {
+			direct.Ready(c.gHint())
 		}
 	}
 }
 
-// g0 is a racy look: of a co that runs it stays as it is.
+// gHint returns the goroutine of c: a racy read, of a field that does not change while c runs.
 //
 //go:norace
-func (c *co) g0() uintptr { return c.seat.G }
+func (c *co) gHint() uintptr { return c.seat.G }
 
-// carrier is a racy look: of a co that runs it stays as it is. A taker, which acts on it, looks again with the word loaned.
+// lwpHint returns the LWP on which c runs: a racy read, of a field that does not change while c runs. A taker, which acts on
+// it, reads it again with the word loaned.
 //
 //go:norace
-func (c *co) carrier() *lwp { return c.l }
+func (c *co) lwpHint() *lwp { return c.l }
 
-// where returns the VP that c has, or had. c's own code calls it outside of an operation: c may have been
-// stopped and resumed on another LWP by then, of which the race detector learns in the next operation only.
+// vpHint returns the VP that c has, or had last. c's own code calls it outside of an operation. By then c may have been
+// stopped and resumed on another LWP, of which the race detector learns in the next operation only.
 //
 //go:norace
-func (c *co) where() *vp { return c.l.vp }
+func (c *co) vpHint() *vp { return c.l.vp }
 
-// machine is 0 until l has its OS thread.
+// osThreadHint returns the OS thread of l as the runtime knows it: a racy read; 0 until l has one.
 //
 //go:norace
-func (l *lwp) machine() uintptr { return l.m }
+func (l *lwp) osThreadHint() uintptr { return l.osThread }
 
-// threadOn is the thread that c runs, a racy look.
+// threadHint returns the thread that c runs: a racy read.
 //
 //go:norace
-func (c *co) threadOn() *thread { return c.cur }
+func (c *co) threadHint() *thread { return c.cur }
 
-// isBase is a racy look: base never changes, and g does when c begins and ends, where takers find nothing to take.
+// isBase tells whether takers find no thread on c: it is a base, or has not begun. A racy read: base never changes, and
+// gAddress changes only when c begins and ends.
 //
 //go:norace
-func (c *co) isBase() bool { return c.base || c.g == 0 }
+func (c *co) isBase() bool { return c.base || c.gAddress == 0 }
 
-// isCPUBound is a racy hint.
+// isCPUBound tells whether the thread on c was preempted when it ran last: a racy hint.
 //
 //go:norace
 func (c *co) isCPUBound() bool { return c.cpuBound }
 
-// ask has the thread c, which runs on v, stopped by Go's preemption.
+// ask has Go's preemption stop c, the thread that runs on v. It returns false if c cannot be stopped now.
 func (v *vp) ask(c *co) bool {
-	l := c.carrier()
-	if l == nil || l.machine() == 0 || atomic.LoadUint32(&c.inside) != 0 || !direct.AskStop(c.g0()) {
+	l := c.lwpHint()
+	if l == nil || l.osThreadHint() == 0 || atomic.LoadUint32(&c.inside) != 0 || !direct.AskStop(c.gHint()) {
 		return false
 	}
 	interrupt(int(l.tid.Load()))
@@ -136,15 +138,16 @@ func (v *vp) ask(c *co) bool {
 // remind sends c, which was asked to stop, another signal: Go's preemption lets a signal pass that meets code which has no
 // safe point, such as assembly.
 func (v *vp) remind(c *co) {
-	if l := c.carrier(); l != nil && direct.Status(c.g0()) == direct.Running {
+	if l := c.lwpHint(); l != nil && direct.Status(c.gHint()) == direct.Running {
 		interrupt(int(l.tid.Load()))
 	}
 }
 
-// claimStopped is for c, which was asked to stop. If c has stopped in its own code, claimStopped parks it and gives
-// its OS thread to the base, which queues it. If c has stopped inside the scheduler or the Go runtime, it goes on.
+// claimStopped settles what becomes of c, which was asked to stop. If c has stopped in its own code, claimStopped parks it and
+// gives its OS thread to the base, which queues it. If c has stopped inside the scheduler or the Go runtime, claimStopped lets
+// it go on. It returns false if c has not stopped, or if v is loaned to another taker.
 func (v *vp) claimStopped(c *co) bool {
-	if direct.Status(c.g0()) != direct.Preempted {
+	if direct.Status(c.gHint()) != direct.Preempted {
 		return false
 	}
 	c.isInside() // what it did as an operation precedes what is done here
@@ -152,29 +155,29 @@ func (v *vp) claimStopped(c *co) bool {
 	if !ok {
 		return false
 	}
-	l := c.carrier()
+	l := c.lwpHint()
 	raceAcquire(l)
-	got, goesOn := direct.NotStopped, c.g0()
+	got, goesOn := direct.NotStopped, c.gHint()
 	inside := &c.inside
 	if direct.StoppedInRuntime(goesOn) {
 		inside = &inRuntime
 	}
 	switch {
-	case old == 0 || v.current() != c || l.id != old || l.machine() == 0: // c has lost v; or it is pinned and has not begun
+	case old == 0 || v.current() != c || l.id != old || l.osThreadHint() == 0: // c has lost v; or it is pinned and has not begun
 	case l.base == nil: // pinned: it keeps its OS thread, and goes on without the VP
 		var id uint32
-		if got = direct.ClaimStopped(goesOn, l.machine(), goesOn, inside, &id, 0); got == direct.Stopped {
+		if got = direct.ClaimStopped(goesOn, l.osThreadHint(), goesOn, inside, &id, 0); got == direct.Stopped {
 			old, v.cur = 0, &v.vacant
-			v.seized.Add(1)
+			v.numSeized.Add(1)
 			v.idle.kick()
 		}
 	default:
-		if got = direct.ClaimStopped(goesOn, l.machine(), l.base.seat.G, inside, &c.id, lostID); got == direct.Stopped {
-			atomic.StoreUint32(&c.how, stopped)
+		if got = direct.ClaimStopped(goesOn, l.osThreadHint(), l.base.seat.G, inside, &c.id, lostID); got == direct.Stopped {
+			atomic.StoreUint32(&c.resumeAs, stopped)
 			c.setCPUBound()
-			l.setClaimed(c)
+			l.setPreempted(c)
 			v.cur = l.base
-			l.leaveNothing()
+			l.clearOp()
 			goesOn = l.base.seat.G
 		}
 	}
@@ -188,19 +191,19 @@ func (v *vp) claimStopped(c *co) bool {
 	return got != direct.NotStopped
 }
 
-// inRuntime stands for co.inside of a thread that was stopped inside the Go runtime.
+// inRuntime takes the place of co.inside for a thread that was stopped inside the Go runtime.
 var inRuntime uint32 = isIn
 
-// setCPUBound is for a c that a taker has just parked where it stopped. c itself clears cpuBound, and reads it, when it runs
-// again: the base that resumes it has seen claimed, which is stored later.
+// setCPUBound marks c, which a taker has just parked where it stopped, as CPU-bound. c itself reads and clears the mark when it
+// runs again: by then the base that resumes it has seen lwp.preempted, which the taker stores later.
 //
 //go:norace
 func (c *co) setCPUBound() { c.cpuBound = true }
 
-// setClaimed is for the base of l, which the taker readies next: the detector does not see that Ready.
+// setPreempted leaves c for the base of l, which the taker readies next; the race detector does not see that Ready.
 //
 //go:norace
-func (l *lwp) setClaimed(c *co) { l.claimed = c }
+func (l *lwp) setPreempted(c *co) { l.preempted = c }
 
 // seize takes v, for the spare l, from a thread that is in a system call, or is pinned and
 // waits in Go.
@@ -214,13 +217,13 @@ func (v *vp) seize(l *lwp) bool {
 	}
 	c, to := v.current(), old
 	if old != 0 && !c.isBase() {
-		raceAcquire(c.carrier())
-		if s := direct.Status(c.g0()); s == direct.Syscall || s == direct.Waiting {
-			if direct.Deprive(c.g0(), s, &c.inside, &v.word.v, l.id|loanBit) {
+		raceAcquire(c.lwpHint())
+		if s := direct.Status(c.gHint()); s == direct.Syscall || s == direct.Waiting {
+			if direct.Deprive(c.gHint(), s, &c.inside, &v.word.v, l.id|loanBit) {
 				c.isInside() // what it has done as an operation precedes what is done here
 				to = l.id
 				v.cur = l.base
-				v.seized.Add(1)
+				v.numSeized.Add(1)
 			}
 		}
 	}
@@ -239,18 +242,18 @@ func (v *vp) detach() bool {
 		return false
 	}
 	c := v.current()
-	l := c.carrier()
+	l := c.lwpHint()
 	done := old != 0 && !c.isBase() && atomic.LoadUint32(&c.inside) == 0
 	switch {
 	case !done:
 	case l.base == nil: // pinned
 		old, done = 0, false
 		v.cur = &v.vacant
-		v.seized.Add(1)
+		v.numSeized.Add(1)
 		v.idle.kick()
 	default:
 		count(&v.seizures, 1)
-		c.part(v)
+		c.detachPortable(v)
 	}
 	v.giveBack(old)
 	if done {
@@ -259,55 +262,55 @@ func (v *vp) detach() bool {
 	return done
 }
 
-// part takes c from its LWP in the portable mode. c itself as the holder, or a taker, calls it, and then
-// readies the base, which goes on with v.
-func (c *co) part(v *vp) (base uintptr) {
-	l := c.carrier()
+// detachPortable takes c from its LWP in the portable mode, and returns the goroutine of the base, which gets v. The caller,
+// c itself as the holder or a taker, readies that.
+func (c *co) detachPortable(v *vp) (base uintptr) {
+	l := c.lwpHint()
 	atomic.StoreUint32(&c.id, lostID)
 	v.cur = l.base
-	l.leaveNothing()
+	l.clearOp()
 	return l.base.seat.G
 }
 
-// elsewhere is what an idle VP remembers of the other VPs, to notice threads that wait in Go.
-type elsewhere struct {
-	at   int64    // cycles: it does not look again before this time
-	tick []uint32 // of each VP, when it looked last
+// remoteLooks is what an idle VP remembers of the other VPs, to notice threads that wait in Go. The holder of the idle VP uses it.
+type remoteLooks struct {
+	nextAt int64    // cycles: the VP does not look again before this time
+	ticks  []uint32 // the tick of each VP at the last look
 }
 
-// lookPause is between two such looks, in ns: each moves a cache line of the other VP.
+// lookPause is the time between two such looks, in ns: each look moves a cache line of the other VP.
 const lookPause = 5000
 
-// takeBackElsewhere takes the OS threads of other VPs back whose threads wait in Go, and tells whether it found any.
-// Its row: the pool of 64 on a Go channel, 2 VPs.
-func (v *vp) takeBackElsewhere(now int64, e *elsewhere) (found bool) {
-	if now < e.at || !isDirect {
+// takeBackElsewhere takes back the OS threads of other VPs whose threads wait in Go, and tells whether it found any. The
+// figure for which it is there: the pool of 64 on a Go channel, 2 VPs (docs/decisions/mechanisms.md).
+func (v *vp) takeBackElsewhere(now int64, e *remoteLooks) (found bool) {
+	if now < e.nextAt || !isDirect {
 		return false
 	}
-	e.at = now + asm.ToCycles(lookPause)
+	e.nextAt = now + asm.ToCycles(lookPause)
 	vps := v.sched.vps
-	if e.tick == nil {
-		e.tick = make([]uint32, len(vps))
+	if e.ticks == nil {
+		e.ticks = make([]uint32, len(vps))
 	}
 	for i, o := range vps {
 		if o == v || len(vps) > 8 && v.random()%8 != 0 {
 			continue
 		}
 		tick := o.ticks()
-		if tick == e.tick[i] {
+		if tick == e.ticks[i] {
 			if c := o.current(); !c.isBase() && o.takeBack(c) {
 				found = true
 			}
 		}
-		e.tick[i] = tick
+		e.ticks[i] = tick
 	}
 	return found
 }
 
-// runsCPUBound tells whether v's thread was preempted when it ran last, a hint.
+// runsCPUBound tells whether the thread that runs on v was preempted when it ran last: a hint.
 func (v *vp) runsCPUBound() bool { return v.current().isCPUBound() }
 
-// whereabouts is the VP of l, where l is a pinned thread's the last one it had: a hint.
+// vpHint returns the VP of l; if l is the LWP of a pinned thread, the VP that it has, or had last: a hint.
 //
 //go:norace
-func (l *lwp) whereabouts() *vp { return l.vp }
+func (l *lwp) vpHint() *vp { return l.vp }

@@ -12,32 +12,33 @@ import (
 // Config.Watchdog, while other threads wait for its VP, or after the scheduler has taken
 // the VP from it to run them. The scheduler passes the error to Config.Warn, once for each such period.
 type WatchdogError struct {
-	Thread Thread        // which; the zero Thread if it was gone when it was looked for
-	VP     int           // whose VP it held, or holds
-	For    time.Duration // at least so long without a scheduling point
-	Stack  []byte        // where it is, a moment later; nil if that is not known
+	Thread Thread        // the thread; the zero Thread if it had left the VP when the watchdog looked
+	VP     int           // the number of the VP that the thread holds, or has lost
+	For    time.Duration // how long the thread has had no scheduling point, at least
+	Stack  []byte        // the stack of the thread a moment later; nil: not known
 }
 
 func (e *WatchdogError) Error() string {
 	return fmt.Sprintf("sched: %v keeps VP %d, for which others wait: no scheduling point for %v (where it may block, say Blocking; where it computes, Yield now and then)\n\n%s", e.Thread, e.VP, e.For, e.Stack)
 }
 
-// runWatchdog is the watchdog's round. On the clock, if there is a watchdog.
+// runWatchdog looks at each VP, and reports a thread that keeps its VP too long. The clock calls it once a period, if
+// Config.Watchdog is set.
 func (s *Scheduler) runWatchdog(now int64) {
 	limit := int64(s.cfg.Watchdog)
 	for _, v := range s.vps {
-		if w := &v.watch; v.mode() == user && !w.told && now-w.since >= limit && w.tick == v.ticks() && v.hasWork() {
-			w.told = true
+		if w := &v.watch; v.mode() == user && !w.reported && now-w.since >= limit && w.tick == v.ticks() && v.hasWork() {
+			w.reported = true
 			s.reportStuck(v, now-w.since)
 		}
 	}
 }
 
-// reportStuck tells of the thread that runs on v. Its stack is looked for by a goroutine:
-// that stops the world.
+// reportStuck reports the thread that runs on v. A goroutine reads the stack and makes the report, because reading the stack
+// stops the world.
 func (s *Scheduler) reportStuck(v *vp, ns int64) {
 	e := &WatchdogError{VP: v.id, For: time.Duration(ns).Round(time.Microsecond)}
-	h, id := v.runner()
+	h, id := v.runningThread()
 	e.Thread = h
 	go func() {
 		if id != 0 {
@@ -49,12 +50,12 @@ func (s *Scheduler) reportStuck(v *vp, ns int64) {
 	}()
 }
 
-// runner is the thread that runs on v, and the number of its goroutine; a hint.
+// runningThread returns the thread that runs on v, and the number of its goroutine, 0 if that is not known: a hint.
 //
 //go:norace
-func (v *vp) runner() (h Thread, goroutine uint64) {
+func (v *vp) runningThread() (h Thread, goroutine uint64) {
 	c := v.cur
-	sawBirth()
+	raceSawBirth()
 	if t := c.cur; t != nil && !c.base {
 		h = Thread{t, t.gen}
 	}
@@ -64,7 +65,7 @@ func (v *vp) runner() (h Thread, goroutine uint64) {
 	return h, goroutine
 }
 
-// stackOf is the stack trace of a goroutine; nil if it is not there.
+// stackOf returns the stack trace of the goroutine with that number; nil if it has ended. It stops the world.
 func stackOf(goroutine uint64) []byte {
 	for size := 1 << 16; size <= 1<<26; size *= 4 {
 		b := make([]byte, size)
@@ -85,8 +86,8 @@ func stackOf(goroutine uint64) []byte {
 	return nil
 }
 
-// warn tells what goes wrong where no caller can be given an error: to Config.Warn,
-// else to standard error. It may be called with a VP held: it does not wait.
+// warn gives err to Config.Warn, or writes it to standard error, on a goroutine of its own: for errors that no caller gets. It
+// does not wait, so the caller may hold a VP.
 func (s *Scheduler) warn(err error) {
 	go func() {
 		if s.cfg.Warn != nil {

@@ -24,13 +24,13 @@ import (
 //
 // A wheel has no lock and no clock: see timers.
 type wheel struct {
-	cur       uint64    // ticks before this one are over
-	cascading wheelList // the slot at whose beginning cur has arrived: expired spreads it until it is empty
-	full      [levels]uint64
-	lists     [firstSlot + levels*slots]shelf.List[timer]
+	cur       uint64                                      // ticks before this one are over
+	cascading wheelList                                   // the slot at whose beginning cur has arrived: expired spreads it until it is empty
+	full      [levels]uint64                              // for each level, which slots have timers, as bits
+	lists     [firstSlot + levels*slots]shelf.List[timer] // by wheelList
 }
 
-// wheelList is a list of the wheel.
+// wheelList is the index of a list of the wheel.
 type wheelList uint16
 
 const (
@@ -53,15 +53,14 @@ const (
 // home.
 type timer struct {
 	node  shelf.Node[timer]
-	at    int64   // monotonic ns
-	owner any     // what fire calls: *BoundedWait, func() or Ringer
-	home  *timers // where it is, or was; its starter writes it before it is pending
-	place wheelList
-	round uint32 // how often it was started
+	at    int64     // monotonic ns
+	owner any       // what fire calls: *BoundedWait, func() or Ringer
+	home  *timers   // the wheel in which it is, or was last; its starter writes it before the timer is pending
+	place wheelList // the list in which it is; nowhere: it is not pending
+	round uint32    // how often it was started
 }
 
-// tickOf is the first tick at whose beginning at is over, so that no timer is
-// early.
+// tickOf returns the first tick that begins at or after time at, so that no timer is early.
 func tickOf(at int64) uint64 { return (uint64(at) + 1<<tickBits - 1) >> tickBits }
 
 // insert adds tm, which is not pending.

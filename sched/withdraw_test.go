@@ -32,12 +32,12 @@ func TestWithdraw(t *testing.T) {
 		}, want: false},
 		{name: "others of another priority are ready", n: 3, at: 1, setup: func(v *vp, _ *co, _ *thread) { v.q.add(ofRank(defaultRank - 1)) }, want: false},
 		{name: "others were preempted", n: 3, at: 1, setup: func(v *vp, _ *co, _ *thread) { v.q.add(ofRank(cpuBoundRank)) }, want: false},
-		{name: "pinned", n: 3, at: 1, setup: func(_ *vp, _ *co, x *thread) { x.x.Store(&rare{id: x.gen, pinned: true}) }, want: false},
+		{name: "pinned", n: 3, at: 1, setup: func(_ *vp, _ *co, x *thread) { x.rarePart.Store(&rare{id: x.gen, pinned: true}) }, want: false},
 		{name: "detached", n: 3, at: 1, setup: func(_ *vp, _ *co, x *thread) {
-			x.x.Store(&rare{id: x.gen})
-			x.x.Load().detached.Store(true)
+			x.rarePart.Store(&rare{id: x.gen})
+			x.rarePart.Load().detached.Store(true)
 		}, want: false},
-		{name: "with a name", n: 3, at: 1, setup: func(_ *vp, _ *co, x *thread) { x.x.Store(&rare{id: x.gen, name: "x"}) }, want: true},
+		{name: "with a name", n: 3, at: 1, setup: func(_ *vp, _ *co, x *thread) { x.rarePart.Store(&rare{id: x.gen, name: "x"}) }, want: true},
 		{name: "the joiner stays on its OS thread", n: 3, at: 1, setup: func(_ *vp, c *co, _ *thread) { c.stays = true }, want: false},
 		{name: "it may not run here", n: 3, at: 1, setup: func(_ *vp, _ *co, x *thread) {
 			only := OneVP(1)

@@ -19,8 +19,13 @@ const (
 	lostID    = fencedBit - 1 // in co.id: its thread is on no LWP
 )
 
-func (wd *vpWord) load() uint32   { return atomic.LoadUint32(&wd.v) }
-func holder(x uint32) uint32      { return x &^ loanBit }
+// load returns the word, with loanBit.
+func (wd *vpWord) load() uint32 { return atomic.LoadUint32(&wd.v) }
+
+// holder returns the id of the LWP that a word names; 0: none.
+func holder(x uint32) uint32 { return x &^ loanBit }
+
+// holder returns the id of the LWP that has the VP; 0: none.
 func (wd *vpWord) holder() uint32 { return holder(wd.load()) }
 
 // claim: free -> L. Counterparts: other claims, lend.
@@ -50,10 +55,10 @@ func (wd *vpWord) lend() (x uint32, ok bool) {
 // giveBack: x, loaned -> x, or another holder.
 func (wd *vpWord) giveBack(x uint32) { atomic.StoreUint32(&wd.v, x) }
 
-// A thread enters the scheduler with a store (co.inside) and a load (the VP's word), several times
-// in a microsecond; a taker seldom comes. So the taker pays for the barrier between
-// the two: with membarrier(2) the kernel interrupts the process's other
-// CPUs, which takes some microseconds. (Biased locks do the same.) Without that call each thread
-// passes a barrier itself: its co.id carries fencedBit, so Enter goes by comeBack, which
-// has one. In the portable mode takers change the id of a thread that runs, and all threads go that way.
-var fenced bool // see chooseMode
+// fenced says that each Enter passes a barrier of its own, because the kernel has no membarrier; chooseMode sets it.
+//
+// A thread enters the scheduler with a store (co.inside) and a load (the VP's word), several times in a microsecond; a taker
+// seldom comes. So the taker pays for the barrier between the two: with membarrier(2) the kernel interrupts the process's other
+// CPUs, which takes some microseconds. (Biased locks do the same.) Without that call co.id carries fencedBit, so Enter goes by
+// comeBack, which has a barrier. In the portable mode takers change the id of a thread that runs, and all threads go that way.
+var fenced bool

@@ -108,7 +108,7 @@ func TestReleaseWaitsForTaker(t *testing.T) {
 func TestBorrow(t *testing.T) {
 	s := planted(t, "core:1 pu:1", 0)
 	v := s.vps[0]
-	c := &co{id: me, l: &lwp{id: me, pass: me, vp: v}}
+	c := &co{id: me, l: &lwp{id: me, coID: me, vp: v}}
 	base := &co{id: me, l: c.l, base: true, inside: isIn, inUser: isIn}
 	for _, test := range []struct {
 		name   string
@@ -237,7 +237,7 @@ func TestRegains(t *testing.T) {
 	for _, bit := range []uint32{0, fencedBit} {
 		fresh := func(word uint32) *co {
 			v.word.giveBack(word)
-			return &co{id: me | bit, inUser: noPreempt, l: &lwp{id: me, pass: me | bit, vp: v}}
+			return &co{id: me | bit, inUser: noPreempt, l: &lwp{id: me, coID: me | bit, vp: v}}
 		}
 		c := fresh(me)
 		if !c.regains() || c.inside != isIn|noPreempt {

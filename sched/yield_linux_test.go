@@ -16,14 +16,14 @@ func TestGoKnowsOfYields(t *testing.T) {
 	if !isDirect {
 		t.Skip("the portable mode gives way by the Go scheduler")
 	}
-	before := toldUntil.Load()
-	defer func() { toldUntil.Store(before) }()
+	before := tellGoUntil.Load()
+	defer func() { tellGoUntil.Store(before) }()
 	now := asm.Cycles()
-	toldUntil.Store(0)
-	if noteTurn(now, asm.ToCycles(longTurn/2)); toldUntil.Load() != 0 {
+	tellGoUntil.Store(0)
+	if noteTurn(now, asm.ToCycles(longTurn/2)); tellGoUntil.Load() != 0 {
 		t.Error("a short turn counts as a long one")
 	}
-	if noteTurn(now, asm.ToCycles(10*time.Second.Nanoseconds())); toldUntil.Load() < now+asm.ToCycles(time.Minute.Nanoseconds()) {
+	if noteTurn(now, asm.ToCycles(10*time.Second.Nanoseconds())); tellGoUntil.Load() < now+asm.ToCycles(time.Minute.Nanoseconds()) {
 		t.Error("a turn of 10 s is not heeded for a minute")
 	}
 	for name, give := range map[string]func(){"giveWay": giveWay, "osNap": osNap} {

@@ -14,14 +14,11 @@ var ErrScheduler = errors.New("tasklet: unusable scheduler")
 // are short, and because they may cause work for later hooks.
 const Priority = -100
 
-// How many tasklets one firing runs at most. An idle processor has nothing better
-// to do but to look at the other hooks now and then; a thread that has just been
-// switched to, or that calls the scheduler, waits meanwhile; the clock has the
-// other processors to serve.
+// How many tasklets one firing runs at most.
 const (
-	idleLimit   = 64
-	threadLimit = 8
-	timerLimit  = 16
+	idleLimit   = 64 // at Idle: the processor has nothing else to do but to call the other hooks
+	threadLimit = 8  // at Switch, Yield and Library: a thread waits meanwhile
+	timerLimit  = 16 // at Timer: the clock has the other processors to serve
 )
 
 var limits = [hooks.NumPoints]int{
@@ -29,9 +26,9 @@ var limits = [hooks.NumPoints]int{
 	hooks.Yield: threadLimit, hooks.Library: threadLimit,
 }
 
-// restarts is how often in a row firings at switches, yields and library entries take up what the one before has left,
-// before the rest goes to a helper thread: as in Linux.
-const restarts = 10
+// maxUnfinishedFirings is how many firings in a row at switches, yields and library entries may leave tasklets behind before a helper
+// thread serves the lane: as many as in Linux.
+const maxUnfinishedFirings = 10
 
 // Attach makes a vector and registers it with the hooks of s, at every point. Several vectors on one
 // scheduler are independent of each other.
@@ -46,7 +43,7 @@ func Attach(s Scheduler) (*Vector, error) {
 	if n < 1 || n > laneLimit {
 		return nil, fmt.Errorf("attach: %w: it has %d processors, not 1 to %d", ErrScheduler, n, laneLimit)
 	}
-	v := &Vector{lanes: make([]lane, n), sched: s, bound: restarts}
+	v := &Vector{lanes: make([]lane, n), sched: s, maxUnfinished: maxUnfinishedFirings}
 	for i := range v.lanes {
 		v.lanes[i].index = i
 		v.lanes[i].lock.ready()
@@ -76,22 +73,22 @@ func (v *Vector) Detach() {
 	for _, h := range v.hooks {
 		h.Unregister()
 	}
-	// A firing may still be under way. A firing that takes a lock after we had it sees
-	// closed; so once we had each one, none begins.
-	mine := v.mine()
+	// A firing may still be under way. A firing that takes the lock of a lane after Detach has had it sees closed. So once
+	// Detach has had each lock, no tasklet begins any more.
+	mine := v.ownLane()
 	for i := range v.lanes {
 		l := &v.lanes[i]
 		if l == mine {
 			l.sweep(true)
 			continue
 		}
-		for i := 0; !l.visit(true) && mine == nil; i++ {
+		for i := 0; !l.trySweep(true) && mine == nil; i++ {
 			pause(i)
 		}
 	}
 }
 
-// fire is the hook.
+// fire is the hook of a point: it fires in the lane of processor vp.
 func (v *Vector) fire(vp int, at hooks.Point, limit int) hooks.Verdict {
 	if uint(vp) >= uint(len(v.lanes)) {
 		return hooks.Quiet

@@ -1,8 +1,4 @@
-// Package tasklet runs small pieces of work soon, outside of what the caller is doing, at the hook points of the
-// scheduler: the bottom halves of Linux in user space (Rusty Russell's and Alexey Kuznetsov's tasklets of Linux 2.4; in
-// Marcel, Danjean, Namyst: "Controlling kernel scheduling from user space", 2003). A communication library uses them for
-// work that an event requires, and that the thread which notices the event has no time or no right to do. It is there for
-// programs that come from Marcel; the engine's own work goes by ltasks (package pioman).
+// Package tasklet runs small pieces of work soon, at the hook points of the scheduler rather than in the caller.
 //
 //	s := sched.Default()
 //	v, err := tasklet.Attach(s) // once: the hooks of s run what is scheduled
@@ -11,14 +7,22 @@
 //	fmt.Println(err, t.Schedule(), <-done)       // from anywhere, any number of times
 //	v.Detach()                                   // before s is stopped
 //
-// The function runs on a virtual processor between threads, or on the timer
-// thread in its name. It must be short, must not block, must not switch threads.
+//	Schedule, from anywhere ──▶ [ lane of VP 0 ]   idle, switch, yield, library hook of VP 0 ──▶ runs them
+//	                            [ lane of VP 1 ]   timer hook, in the name of VP 1           ──▶ runs them
+//
+// A communication library uses tasklets for work that an event requires, and that the thread which notices the event has no
+// time, or no right, to do. They are the bottom halves of Linux in user space (Rusty Russell's and Alexey Kuznetsov's tasklets
+// of Linux 2.4; in Marcel, Danjean, Namyst: "Controlling kernel scheduling from user space", 2003). The package is there for
+// programs that come from Marcel; the engine's own work goes by ltasks (package pioman).
+//
+// The function runs on a virtual processor between threads, or on the clock's OS thread in its name. It must be short, must
+// not block, and must not switch threads.
 //
 // # Guarantees
 //
-//   - Scheduled means: the tasklet runs at least once after that, and that run sees what
-//     the caller of Schedule wrote before. Scheduled twice before it begins means: it runs
-//     once.
+//   - A tasklet that is scheduled runs at least once after that, and the run sees what
+//     the caller of Schedule wrote before. If it is scheduled twice before it begins it
+//     runs once.
 //   - It never runs twice at the same time, and each run sees all of the one before.
 //     Different tasklets run in parallel, those of one processor one after the other:
 //     those of high priority first, which leave at least a quarter of each firing to the
@@ -27,12 +31,11 @@
 //     scheduled meanwhile is not lost. Disable and Kill wait until a run in progress
 //     is over. Once Kill has returned it never runs again, and may be given
 //     to Init.
-//   - Nothing here allocates, takes a lock, or enters the kernel, save for
-//     waking a sleeping processor and for waiting in Disable, Kill and Detach.
-//   - A firing runs a bounded number, and none twice; it says Busy if more are there. If
-//     that happens too often in a row at the expense of threads, the
-//     rest goes to a helper: a thread of the processor, made for that, which runs them
-//     in turn with the other threads until none is left.
+//   - Nothing here allocates, takes a lock, or enters the kernel, except to wake a sleeping processor, and to wait in
+//     Disable, Kill and Detach.
+//   - A firing, which is one call of a hook, runs a bounded number of tasklets, and none twice; it says Busy if more are
+//     there. If that happens too often in a row at the expense of threads, the rest goes to a helper: a thread of the
+//     processor that runs them in turn with the other threads until none is left.
 //
 // README.md, beside the code, draws a lane and the states of a tasklet, and says why no wake-up is lost.
 package tasklet

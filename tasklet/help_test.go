@@ -9,14 +9,14 @@ import (
 	"pgregory.net/rapid"
 )
 
-// attachWith attaches a vector whose lanes go to a helper after so many restarts.
-func attachWith(t rapid.TB, s Scheduler, restarts int) *Vector {
+// attachWith attaches a vector whose lanes go to a helper after so many firings that leave tasklets.
+func attachWith(t rapid.TB, s Scheduler, maxUnfinished int) *Vector {
 	t.Helper()
 	v, err := Attach(s)
 	if err != nil {
 		t.Fatal(err)
 	}
-	v.bound = restarts
+	v.maxUnfinished = maxUnfinished
 	return v
 }
 
@@ -64,7 +64,7 @@ func TestAfterTheBoundALaneGoesToAHelper(t *testing.T) {
 		}
 		stop = true
 		m.spawn[0]() // the helper, on this goroutine
-		if got := m.set.Fire(p, 1); got != hooks.Quiet || runs != 47 || v.lanes[1].handed.Load() {
+		if got := m.set.Fire(p, 1); got != hooks.Quiet || runs != 47 || v.lanes[1].helperServes.Load() {
 			t.Errorf("%v: %v after %d runs", p, got, runs)
 		}
 		stop = false
@@ -120,7 +120,7 @@ func TestHelperEnds(t *testing.T) {
 		done := make(chan struct{})
 		go func() { defer close(done); m.spawn[0]() }()
 		<-done
-		if v.lanes[0].handed.Load() {
+		if v.lanes[0].helperServes.Load() {
 			t.Errorf("%s: the lane still is the helper's", name)
 		}
 		if !tk.Kill() {
@@ -166,7 +166,7 @@ func TestHighPriorityStaysWithATaskletThatIsKilled(t *testing.T) {
 	tk := newHigh(v, func() { t.Error("it is dead") })
 	tk.Schedule()
 	tk.Disable()
-	if !tk.Kill() || rankOf(tk.word.Load()) != 0 || v.lanes[0].left() != 0 {
+	if !tk.Kill() || rankOf(tk.word.Load()) != 0 || v.lanes[0].numAdopted() != 0 {
 		t.Errorf("state %#x", uint64(tk.word.Load()))
 	}
 	if newHigh(nil, func() {}).Schedule() || newHigh(v, nil).Schedule() {

@@ -9,7 +9,7 @@ import (
 	"github.com/pm2-go/pm2/sched"
 )
 
-// lane holds the queued tasklets of one virtual processor.
+// lane holds the queued tasklets of one virtual processor. Its holder, one at a time, is the firing that has its lock.
 type lane struct {
 	_ [128]byte
 	// head, by rank, is the newest of those that were pushed since the last firing.
@@ -18,19 +18,18 @@ type lane struct {
 	_    [128]byte
 	lock tryLock
 	// The fields below are the holder's.
-	ready   [ranks]taskletList // by rank
-	current *Tasklet           // whose function is being called
-	row     int                // how many firings on threads in a row have left tasklets behind
-	index   int                // of the lane; constant
-	handed  atomic.Bool        // the helper is in charge
-	_       [128]byte
+	ready        [ranks]taskletList // by rank
+	current      *Tasklet           // the tasklet whose function is being called; nil: none
+	unfinished   int                // how many firings on threads in a row have left tasklets behind
+	index        int                // of the lane; constant
+	helperServes atomic.Bool        // the helper serves the lane
+	_            [128]byte
 }
 
 const ranks = 2 // high, normal
 
-// push links t, whose state says queued, into the lane; first tells whether there
-// was nothing else of its rank to be seen. From the compare-and-swap on t belongs to
-// the lane.
+// push links t, whose state says queued, into the lane. first tells whether no other tasklet of its rank was pushed since the last
+// firing. From the compare-and-swap on t belongs to the lane.
 func (l *lane) push(t *Tasklet, rank int) (first bool) {
 	at := &l.head[rank]
 	for {
@@ -42,11 +41,11 @@ func (l *lane) push(t *Tasklet, rank int) (first bool) {
 	}
 }
 
-// fresh tells whether something was pushed that no firing has adopted.
-func (l *lane) fresh() bool { return l.head[0].Load() != nil || l.head[1].Load() != nil }
+// hasPushed tells whether something was pushed that no firing has adopted.
+func (l *lane) hasPushed() bool { return l.head[0].Load() != nil || l.head[1].Load() != nil }
 
-// left returns how many of the adopted tasklets wait.
-func (l *lane) left() int { return l.ready[0].count + l.ready[1].count }
+// numAdopted returns how many of the adopted tasklets wait.
+func (l *lane) numAdopted() int { return l.ready[0].count + l.ready[1].count }
 
 // fire runs up to limit tasklets, unless another firing runs in the lane. It returns Quiet if the lane was empty at a
 // moment during the call, and no firing was running one of its tasklets, and Busy if the caller is to call again.
@@ -57,9 +56,9 @@ func (l *lane) fire(v *Vector, at hooks.Point, limit int) hooks.Verdict {
 	}
 	by := onThread
 	if at == hooks.Idle || at == hooks.Timer {
-		by = aside
+		by = noThread
 	}
-	if by == onThread && l.handed.Load() || !l.lock.take(seen, asm.G()) {
+	if by == onThread && l.helperServes.Load() || !l.lock.take(seen, asm.G()) {
 		return hooks.Busy
 	}
 	if !l.run(v, seen, limit, by) {
@@ -73,30 +72,30 @@ func (l *lane) fire(v *Vector, at hooks.Point, limit int) hooks.Verdict {
 // tasklets, at the moment at which head is read here: from seen on until after that no
 // firing had the lock, so none could have taken a tasklet out.
 func (l *lane) emptySince(seen uint64) bool {
-	return seen&(lockFree|lockLeft) == lockFree && !l.fresh() && l.lock.word.Load() == seen
+	return seen&(lockFree|lockLeft) == lockFree && !l.hasPushed() && l.lock.word.Load() == seen
 }
 
-// run is fire with the lock taken; it tells whether there is more to do.
-func (l *lane) run(v *Vector, seen uint64, limit int, by server) (more bool) {
+// run is fire with the lock taken. It frees the lock, and tells whether tasklets are left.
+func (l *lane) run(v *Vector, seen uint64, limit int, by firingKind) (more bool) {
 	through := false
 	defer func() {
-		if !through { // a panic or a Goexit goes through us
+		if !through { // the function of a tasklet panics or calls Goexit
 			l.abandon(seen)
 		}
 	}()
 	l.adopt()
-	// Not those that come back meanwhile: a tasklet that schedules itself must not keep
-	// the others waiting.
+	// The numbers do not count tasklets that are scheduled again meanwhile: one that schedules itself must not keep the others
+	// waiting.
 	normal := min(l.ready[1].count, limit)
 	first := min(l.ready[0].count, limit-min(normal, limit/4))
 	l.serve(v, 0, first)
 	l.serve(v, 1, min(normal, limit-first))
 	through = true
-	more = l.left() > 0 || l.fresh()
-	hand := l.restarted(v, by, more)
+	more = l.numAdopted() > 0 || l.hasPushed()
+	hand := l.checkHandOver(v, by, more)
 	l.leave(seen)
 	if hand {
-		l.help(v)
+		l.spawnHelper(v)
 	}
 	return more
 }
@@ -108,7 +107,7 @@ func (l *lane) serve(v *Vector, rank, n int) {
 			return
 		}
 		t := l.ready[rank].pop()
-		if t == nil { // swept by a Kill from the last one
+		if t == nil { // the tasklet before has called Kill, which has swept the lane
 			return
 		}
 		if !t.begin() {
@@ -123,7 +122,7 @@ func (l *lane) serve(v *Vector, rank, n int) {
 	}
 }
 
-// abandon kills a tasklet that did not return (a panic, Goexit) and frees the lane, which goes on.
+// abandon kills the tasklet whose function did not return (a panic, Goexit), and frees the lane for the next firing.
 func (l *lane) abandon(seen uint64) {
 	if t := l.current; t != nil {
 		l.current = nil
@@ -133,9 +132,9 @@ func (l *lane) abandon(seen uint64) {
 }
 
 // leave frees the lock.
-func (l *lane) leave(seen uint64) { l.lock.give(seen, l.left() > 0) }
+func (l *lane) leave(seen uint64) { l.lock.give(seen, l.numAdopted() > 0) }
 
-// adopt moves what was pushed to the end of ready, the oldest first. The caller holds the lane.
+// adopt moves the tasklets that were pushed to the end of ready, the oldest first. The caller holds the lane.
 func (l *lane) adopt() {
 	for rank := range l.head {
 		if l.head[rank].Load() == nil {
@@ -169,8 +168,8 @@ func (l *lane) sweep(all bool) {
 	}
 }
 
-// visit sweeps the lane if it gets the lock.
-func (l *lane) visit(all bool) bool {
+// trySweep sweeps the lane if it gets the lock, and tells whether it did.
+func (l *lane) trySweep(all bool) bool {
 	seen := l.lock.word.Load()
 	if !l.lock.take(seen, asm.G()) {
 		return false
@@ -217,22 +216,21 @@ func (l *taskletList) pop() *Tasklet {
 	return t
 }
 
-// tryLock is the lock of a lane, which remembers. Taken, it is
-// the goroutine's identity with a 0 appended. Free, it is the number of times
-// that it has been taken, whether work was left, and a 1: two equal readings of a
+// tryLock is the lock of a lane, with a memory. While it is taken the word is the identity of the holder's goroutine, shifted by
+// one. While it is free the word has lockFree, lockLeft, and the number of times that the lock was taken: two equal readings of a
 // free lock mean that no firing had it in between.
 type tryLock struct{ word atomic.Uint64 }
 
 const (
-	lockFree  = 1 << 0
-	lockLeft  = 1 << 1
+	lockFree  = 1 << 0 // the lock is free
+	lockLeft  = 1 << 1 // the last holder has left adopted tasklets in the lane
 	lockCount = 1 << 2 // the count begins here
 )
 
 // ready makes a zero lock free.
 func (t *tryLock) ready() { t.word.Store(lockFree) }
 
-// take tries to get the lock, seen as the last reading of word, for goroutine g.
+// take tries to get the lock for goroutine g; seen is the caller's last reading of the word.
 func (t *tryLock) take(seen uint64, g uintptr) bool {
 	return seen&lockFree != 0 && t.word.CompareAndSwap(seen, uint64(g)<<1)
 }
@@ -250,86 +248,85 @@ func (t *tryLock) give(seen uint64, left bool) {
 // is tells whether goroutine g has the lock.
 func (t *tryLock) is(g uintptr) bool { return t.word.Load() == uint64(g)<<1 }
 
-// server says which kind of firing runs tasklets of a lane.
-type server uint8
+// firingKind says what a firing costs: the time of a thread or not.
+type firingKind uint8
 
-// A thread that switches, yields or enters the library is held up by each tasklet
-// that runs there. If work is left again and again, which is so if tasklets schedule
-// themselves or one another, the lane goes to a helper: a thread of its processor,
-// which the scheduler gives its turns like any other one (in Linux: ksoftirqd).
+// The hand-over of a lane. A thread that switches, yields or enters the library is held up by each tasklet that runs there. If
+// tasklets are left again and again, as when tasklets schedule themselves or one another, the lane goes to a helper: a thread of
+// its processor, which the scheduler gives its turns like any other thread (in Linux: ksoftirqd).
 //
-//	                 a firing on a thread leaves work, for the (bound+1)-th
-//	                 time in a row, and hands over
-//	hooks serve  ------------------------------------------------------> helper serves
-//	  row 0..bound                                                          handed
-//	     ^                                                                    |
-//	     `------------- the helper, with the lock, finds no more work <-------'
+//	                  the (maxUnfinished+1)th firing on a thread in a row leaves tasklets: it hands over
+//	hooks serve       -----------------------------------------------------------------------> helper serves
+//	unfinished counts                                                                          helperServes is set
+//	     ^                                                                                            |
+//	     `------------- the helper, with the lock, finds no more tasklets <---------------------------'
 //
-//   - row and the transitions belong to the holder of the lane. Row counts firings on
-//     threads only, for the others delay no thread; it begins again when the lane is left empty.
-//   - handed: firings on threads pass the lane by. Idle and timer firings go on: they
-//     are what the promise not to lose a wake-up rests on, and they bound the delay
-//     on a processor whose thread computes.
-//   - Only the helper clears handed; so there is never a second one. What is pushed
-//     between its last look and that finds the hooks again, like any other push.
-//   - It is a thread, made for each time, so that none is left over for which the
-//     scheduler's Stop would wait. Only firings on threads make it: as long as that
-//     thread lives the scheduler cannot have been stopped.
+//   - The holder of the lane writes unfinished and makes the transitions. unfinished counts
+//     firings on threads only, for the others delay no thread; a firing that leaves the lane
+//     empty sets it back to 0.
+//   - While helperServes is set firings on threads skip the lane. Idle and timer firings go
+//     on: on them the promise rests that no wake-up is lost, and they bound the delay on a
+//     processor whose thread computes.
+//   - Only the helper clears helperServes, so there is never a second helper. Tasklets that
+//     are pushed between the helper's last look and that are served by the hooks again.
+//   - The helper is a new thread each time, which ends when it has no more work, so that
+//     the scheduler's Stop does not wait for it. Only firings on threads make it: as long
+//     as that thread lives the scheduler cannot have been stopped.
 
 // helperLimit is how many tasklets the helper runs before it yields.
 const helperLimit = 32
 
 const (
-	onThread server = iota // a firing at the cost of a thread that wants to go on
-	aside                  // one at an idle processor, or on the clock
-	helper
+	onThread firingKind = iota // at Switch, Yield or Library: a thread waits meanwhile
+	noThread                   // at Idle, or on the clock: no thread waits
+	helper                     // by the helper thread
 )
 
-// restarted counts the restarts, and tells whether the caller is to hand the lane over; then it has done so except for the
-// call of the helper. Or it takes the lane back from the helper. Only the holder of the lane calls it.
-func (l *lane) restarted(v *Vector, by server, more bool) (hand bool) {
+// checkHandOver counts the firings on threads that leave work, and tells whether the caller is to spawn the helper, which has the
+// lane then. If no work is left it takes the lane back from the helper. Only the holder of the lane calls it.
+func (l *lane) checkHandOver(v *Vector, by firingKind, more bool) (hand bool) {
 	if !more {
-		l.row = 0
+		l.unfinished = 0
 		if by == helper {
-			l.handed.Store(false)
+			l.helperServes.Store(false)
 		}
 		return false
 	}
 	if by != onThread {
 		return false
 	}
-	l.row++
-	if l.row <= v.bound || l.handed.Load() || v.closed.Load() {
+	l.unfinished++
+	if l.unfinished <= v.maxUnfinished || l.helperServes.Load() || v.closed.Load() {
 		return false
 	}
-	l.row = 0
-	l.handed.Store(true)
+	l.unfinished = 0
+	l.helperServes.Store(true)
 	return true
 }
 
-// help makes the helper of a lane that is handed.
-func (l *lane) help(v *Vector) {
-	v.sched.Spawn(sched.Attr{Name: "tasklet helper", VPs: sched.OneVP(l.index), Detached: true}, func() { l.assist(v) })
+// spawnHelper makes the helper thread of the lane.
+func (l *lane) spawnHelper(v *Vector) {
+	v.sched.Spawn(sched.Attr{Name: "tasklet helper", VPs: sched.OneVP(l.index), Detached: true}, func() { l.runHelper(v) })
 }
 
-// assist is the helper.
-func (l *lane) assist(v *Vector) {
+// runHelper is the code of the helper thread: it serves the lane, in turn with the other threads, until it has no more work.
+func (l *lane) runHelper(v *Vector) {
 	mine := true
 	defer func() {
 		if mine { // the vector is detached, or a tasklet panics or exits
-			l.handed.Store(false)
+			l.helperServes.Store(false)
 		}
 	}()
 	for !v.closed.Load() {
-		if mine = l.pass(v); !mine {
+		if mine = l.serveTurn(v); !mine {
 			return
 		}
 		sched.Yield()
 	}
 }
 
-// pass runs some tasklets and tells whether the lane is still the helper's.
-func (l *lane) pass(v *Vector) bool {
+// serveTurn runs some tasklets, and tells whether the helper is to go on.
+func (l *lane) serveTurn(v *Vector) bool {
 	seen := l.lock.word.Load()
 	return !l.lock.take(seen, asm.G()) || l.run(v, seen, helperLimit, helper)
 }

@@ -279,9 +279,9 @@ func (w *world) help() {
 		return
 	}
 	w.turn(lane)
-	goesOn := w.vector.lanes[lane].pass(w.vector)
+	goesOn := w.vector.lanes[lane].serveTurn(w.vector)
 	more := w.served()
-	if goesOn != more || w.vector.lanes[lane].handed.Load() != more {
+	if goesOn != more || w.vector.lanes[lane].helperServes.Load() != more {
 		w.t.Fatalf("the helper goes on: %v, want %v", goesOn, more)
 	}
 	if !more {

@@ -336,7 +336,7 @@ func TestKillTakesItOutOfASleepingProcessorsLane(t *testing.T) {
 			t.Fatal("not over")
 		}
 	}
-	if l := &v.lanes[0]; l.fresh() || l.left() != 0 {
+	if l := &v.lanes[0]; l.hasPushed() || l.numAdopted() != 0 {
 		t.Error("the dead are still in the lane")
 	}
 }

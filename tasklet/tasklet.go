@@ -21,8 +21,8 @@ var (
 // and may be embedded; it must not be copied after Init. Threads, goroutines, hooks and tasklets may
 // call its methods at the same time. On a tasklet that was never initialised they do nothing.
 type Tasklet struct {
-	word serial.Word // its state, rank and lane: all threads write it, by compare-and-swap only
-	next *Tasklet    // in a lane; belongs to the pusher before, to the lane after the push
+	word serial.Word // state, rank and lane: any thread writes it, by compare-and-swap
+	next *Tasklet    // the next one in a list of the lane; before the push the pusher writes it, then the lane's holder
 	fn   func()      // constant after Init
 	in   *Vector     // constant after Init
 }
@@ -81,7 +81,7 @@ func (t *Tasklet) ScheduleOn(vp int) bool {
 	return t.schedule(vp)
 }
 
-// schedule for the lane of processor vp, or at home if there is none.
+// schedule is Schedule in the lane of processor vp; below 0: in the lane where the tasklet was last.
 func (t *Tasklet) schedule(vp int) bool {
 	for {
 		s := t.word.Load()
@@ -161,20 +161,21 @@ func (t *Tasklet) Kill() bool {
 	return t.await(serial.State.Over)
 }
 
-// await waits until the state is as it should be; in a tasklet it looks only once.
+// await waits until done is true of the state, and returns true. Called from a tasklet of the vector it does not wait, and returns
+// what done says.
 func (t *Tasklet) await(done func(serial.State) bool) bool {
 	for i := 0; ; i++ {
 		s := t.word.Load()
 		if done(s) {
 			return true
 		}
-		l := t.in.mine()
-		// A killed one may sit in the lane of a processor that sleeps, or that has been detached: take it out ourselves.
+		l := t.in.ownLane()
+		// A killed tasklet may lie in the lane of a processor that sleeps, or whose vector is detached: the caller takes it out.
 		if s.Has(serial.Killed) && s.Has(serial.Queued) {
 			if at := &t.in.lanes[laneOf(s)]; at == l {
-				l.sweep(false) // we hold it
+				l.sweep(false) // the caller, a tasklet of this lane, holds it
 			} else if l == nil {
-				at.visit(false)
+				at.trySweep(false)
 			}
 		}
 		if s = t.word.Load(); done(s) || l != nil {
@@ -219,14 +220,15 @@ const (
 	laneMask  serial.State = (laneLimit - 1) << laneShift
 )
 
-// laneOf is the lane that a tasklet is in, or was in last.
+// laneOf returns the lane in which a tasklet is, or was last.
 func laneOf(s serial.State) int { return int(s & laneMask >> laneShift) }
 
+// inLane returns s with another lane.
 func inLane(s serial.State, lane int) serial.State {
 	return s&^laneMask | serial.State(lane)<<laneShift&laneMask
 }
 
-// rankOf is the priority of its queue: 0 goes first.
+// rankOf returns the index of a tasklet's lists in its lane: 0 goes first.
 func rankOf(s serial.State) int {
 	if s.Has(high) {
 		return 0
@@ -234,8 +236,7 @@ func rankOf(s serial.State) int {
 	return 1
 }
 
-// home is the lane for a tasklet that is scheduled on processor vp, or, below 0,
-// on none.
+// home returns the lane for a tasklet that is scheduled on processor vp; below 0, on none: the lane where it was last.
 func home(s serial.State, vp int) int {
 	if vp < 0 {
 		return laneOf(s)
@@ -243,10 +244,9 @@ func home(s serial.State, vp int) int {
 	return vp
 }
 
-// pause waits for something short that happens elsewhere, politely, the i-th time: it spins
-// for about a microsecond or two, because tasklets are that short; then lets
-// other goroutines run, because the one we wait for may need our processor;
-// then sleeps, longer and longer, up to 1 ms, because it may have lost its own.
+// pause is the i-th pause of a loop that waits for the end of a tasklet. The first pauses spin, for a microsecond or two in all,
+// because tasklets are that short; the next let other goroutines run, because the tasklet may need the caller's processor; the
+// others sleep, up to 1 ms, because the tasklet may have lost its own processor.
 func pause(i int) {
 	const spins, yields = 64, 64
 	switch {
@@ -259,8 +259,7 @@ func pause(i int) {
 	}
 }
 
-// push puts t, whose state says so, into a lane, and sees to it that a firing
-// looks there.
+// push puts t into the lane that its state s names, and kicks the processor if it may sleep.
 func (v *Vector) push(t *Tasklet, s serial.State) {
 	lane := laneOf(s)
 	if v.lanes[lane].push(t, rankOf(s)) {

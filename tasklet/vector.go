@@ -19,24 +19,24 @@ type Scheduler interface {
 
 // Vector holds the tasklets that are queued on the processors of one scheduler.
 type Vector struct {
-	lanes  []lane // one per virtual processor
-	sched  Scheduler
-	hooks  [hooks.NumPoints]*hooks.Hook
-	closed atomic.Bool // set by Detach, read by every Schedule and every firing
-	bound  int         // how often in a row a lane may be taken up again by threads
-	_      [128]byte
-	homes  atomic.Uint32 // tasklets that have got a home processor; each Init adds one
-	_      [128]byte
+	lanes         []lane // one per virtual processor
+	sched         Scheduler
+	hooks         [hooks.NumPoints]*hooks.Hook
+	closed        atomic.Bool // set by Detach, read by every Schedule and every firing
+	maxUnfinished int         // after more firings on threads in a row that leave tasklets the helper serves a lane
+	_             [128]byte
+	homes         atomic.Uint32 // tasklets that have got a first lane; each Init adds one
+	_             [128]byte
 }
 
-// remind wakes a processor that may sleep: all but our own.
+// remind kicks the processor of a lane, which may sleep, unless it is the caller's.
 func (v *Vector) remind(lane int) {
 	if v.sched.CurrentVP() != lane {
 		v.sched.Kick(lane)
 	}
 }
 
-// current returns the caller's processor, below 0 if it is on none that we know.
+// current returns the caller's processor; below 0: it runs on none of this scheduler.
 func (v *Vector) current() int {
 	if vp := v.sched.CurrentVP(); vp < len(v.lanes) {
 		return vp
@@ -44,14 +44,14 @@ func (v *Vector) current() int {
 	return -1
 }
 
-// nextHome deals out the lanes, one after the other.
+// nextHome returns the first lane of a new tasklet: the lanes in turn.
 func (v *Vector) nextHome() int {
 	return int((v.homes.Add(1) - 1) % uint32(len(v.lanes)))
 }
 
-// mine returns the lane that the calling goroutine holds, because it calls from
+// ownLane returns the lane that the calling goroutine holds, because it calls from
 // a tasklet; else nil.
-func (v *Vector) mine() *lane {
+func (v *Vector) ownLane() *lane {
 	g := asm.G()
 	for i := range v.lanes {
 		if v.lanes[i].lock.is(g) {

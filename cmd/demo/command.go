@@ -27,21 +27,21 @@ import (
 // commands is the one table of the command line: kong makes from it the parser, the
 // checks, the defaults and --help.
 type commands struct {
-	Pingpong        pingpongCommand        `cmd:"" help:"Exchange verified messages between two processes: latency, bandwidth."`
-	Run             runCommand             `cmd:"" help:"Start a program of your own as the processes of a job, on this host or on several."`
-	Bench           benchCommand           `cmd:"" help:"Measure threads, synchronisation and the progress engine beside goroutines."`
-	Trace           traceCommand           `cmd:"" help:"Record what threads and messages do as a timeline, for Perfetto, and draw it."`
-	Fairness        fairnessCommand        `cmd:"" help:"Measure how late a thread runs on a VP whose CPU it shares with threads that never yield."`
-	Experiment      experimentCommand      `cmd:"" help:"Reproduce an experiment of the papers by its name, such as E16, and draw its graph."`
-	Nas             nasCommand             `cmd:"" help:"Run a kernel of the NAS Parallel Benchmarks over nmad/mpi, as a process of a job or alone, and verify its result."`
-	Tune            tuneCommand            `cmd:"" help:"Measure, as the processes of a job, from how many bytes on collective operations of nmad/mpi go another way, and say why."`
-	ExplainProgress explainProgressCommand `cmd:"" help:"Say what is polled by which thread, where, how often, and why: the progress engine on this or on a synthetic machine."`
-	ExplainProtocol explainProtocolCommand `cmd:"" help:"Show which protocol messages of which size take over which network, and why."`
-	ExplainStart    explainStartCommand    `cmd:"" help:"Say what has started this process, and where the others of its job are."`
-	Topo            topoCommand            `cmd:"" help:"Show and draw this machine, a synthetic or a recorded one: CPUs, and what they share."`
-	Top             topCommand             `cmd:"" help:"Watch what the VPs of a process do, as top does for processes."`
-	Version         versionCommand         `cmd:"" help:"Say which version this is, and what it was built with."`
-	Help            helpCommand            `cmd:"" help:"Explain a command, as its --help does."`
+	Run             runCommand             `cmd:"" group:"Start programs" help:"Start a program of your own as the processes of a job, on this host or on several."`
+	ExplainStart    explainStartCommand    `cmd:"" group:"Start programs" help:"Say what has started this process, and where the others of its job are."`
+	Pingpong        pingpongCommand        `cmd:"" group:"Measure" help:"Exchange verified messages between two processes: latency, bandwidth."`
+	Bench           benchCommand           `cmd:"" group:"Measure" help:"Measure threads, synchronisation and the progress engine beside goroutines."`
+	Trace           traceCommand           `cmd:"" group:"Look inside" help:"Record what threads and messages do as a timeline, for Perfetto, and draw it."`
+	Fairness        fairnessCommand        `cmd:"" group:"Measure" help:"Measure how late a thread runs on a VP whose CPU it shares with threads that never yield."`
+	Experiment      experimentCommand      `cmd:"" group:"Measure" help:"Reproduce an experiment of the papers by its name, such as E16, and draw its graph."`
+	Nas             nasCommand             `cmd:"" group:"Measure" help:"Run a kernel of the NAS Parallel Benchmarks over nmad/mpi, as a process of a job or alone, and verify its result."`
+	Tune            tuneCommand            `cmd:"" group:"Measure" help:"Measure, as the processes of a job, from how many bytes on collective operations of nmad/mpi go another way, and say why."`
+	ExplainProgress explainProgressCommand `cmd:"" group:"Look inside" help:"Say what is polled by which thread, where, how often, and why: the progress engine on this or on a synthetic machine."`
+	ExplainProtocol explainProtocolCommand `cmd:"" group:"Look inside" help:"Show which protocol messages of which size take over which network, and why."`
+	Topo            topoCommand            `cmd:"" group:"Look inside" help:"Show and draw this machine, a synthetic or a recorded one: CPUs, and what they share."`
+	Top             topCommand             `cmd:"" group:"Look inside" help:"Watch what the VPs of a process do, as top does for processes."`
+	Version         versionCommand         `cmd:"" group:"Help" help:"Say which version this is, and what it was built with."`
+	Help            helpCommand            `cmd:"" group:"Help" help:"Explain a command, as its --help does."`
 
 	VersionFlag versionFlag `name:"version" help:"Say which version this is."`
 }
@@ -112,16 +112,16 @@ type pingpongCommand struct {
 	Driver        string           `default:"shm" help:"Network to use: ${drivers}, or several with commas: a rail each."`
 	Sizes         size.List        `default:"1:4M" sep:"none" help:"Sizes of the messages in bytes: a list 1,8,4K, or a range 1:64K, which doubles."`
 	Iters         int              `default:"10000" help:"Exchanges of each size up to 8K; fewer of larger."`
-	Warmup        int              `help:"Exchanges before those that count; with it there are as many of every size. 0: a tenth."`
+	Warmup        int              `help:"Exchanges before those that count, for every size; 0: a tenth of those."`
 	Threads       int              `default:"1" help:"Pairs of threads at once."`
 	Window        int              `help:"Messages under way at once, one way: bandwidth, not latency. 0: one, there and back."`
-	Bidirectional bool             `help:"Messages, or windows, both ways at the same time."`
-	Loan          bool             `help:"Buffers of the gate, which shm lends: no copy."`
-	Touch         bool             `help:"Writing and reading every byte is in the time."`
-	Engine        string           `enum:"hooks,explicit,threads,none" default:"hooks" help:"What polls besides the waiter: for threads hooks, or nothing (explicit); for goroutines threads, or none."`
-	Caller        string           `enum:",thread,goroutine,locked,c" default:"" placeholder:"CALLER" help:"A thread, goroutine, locked goroutine, or c."`
-	Offset        pingpong.Offsets `placeholder:"N[:N]" help:"Bytes into a page at which buffers begin."`
-	Vary          []string         `placeholder:"HOW" help:"Requests made anew (plain), fresh buffers, busy Ps."`
+	Bidirectional bool             `help:"Send messages, or windows, both ways at once."`
+	Loan          bool             `help:"Use buffers of the gate: shm copies none."`
+	Touch         bool             `help:"Count the time to write and read every byte."`
+	Engine        string           `enum:"hooks,explicit,threads,none" default:"hooks" help:"What polls besides the waiter: beside threads the hooks, or nothing (explicit); beside goroutines OS threads, or none."`
+	Caller        string           `enum:",thread,goroutine,locked,c" default:"" placeholder:"CALLER" help:"What calls: thread, goroutine, locked or c."`
+	Offset        pingpong.Offsets `placeholder:"N[:N]" help:"Where in a page buffers begin, in bytes."`
+	Vary          []string         `placeholder:"HOW" help:"plain: new requests; fresh: new buffers; busy Ps."`
 	Listen        hostPort         `help:"Where rank 0 waits for rank 1. Default: loopback."`
 	output
 	progressFlags
@@ -129,9 +129,9 @@ type pingpongCommand struct {
 
 // Help is the long text of --help.
 func (*pingpongCommand) Help() string {
-	return "Starts a second process, binds the two to one CPU each, and exchanges messages through nmad. Every byte is checked, " +
+	return "Starts a second process, binds each of the two to one CPU, and exchanges messages through nmad. Both check every byte, " +
 		"outside of the time. Latency is half a round trip; bandwidth is size / median in 10^6 B/s; the probe is one cache line, one way. " +
-		"With --window 64 rank 0 starts 64 sends, rank 1 answers when it has all; times are the window's divided by 64.\n\n" +
+		"With --window 64 rank 0 starts 64 sends, and rank 1 answers when it has them all; a time is then that of the window, divided by 64.\n\n" +
 		engineFlags + "Exit status: 0 done, 1 failed, 2 wrong usage, 130 interrupted."
 }
 
@@ -176,9 +176,9 @@ type benchCommand struct {
 
 // Help is the long text of --help.
 func (*benchCommand) Help() string {
-	return "Each row is measured on a scheduler of its own with one VP or two, and beside it the peer, goroutines with as " +
-		"many Ps, in turn and in the same run. Medians with quartiles; the ratio is ours / peer, lower is better. Rows that cross " +
-		"cores are probed and compare only figures of one regime. Rows that cannot be measured here are listed with the reason. Rows whose names begin with 'program' are whole programs, as one writes them.\n\n" +
+	return "Each row measures ours on a scheduler with one VP or two, and in turns, in the same run, the peer: goroutines with as " +
+		"many Ps. It shows medians with quartiles; the ratio is ours / peer, lower is better. A row that crosses cores compares " +
+		"only figures that were taken while a cache line took about as long between them (the probe). Rows that cannot be measured here are listed with the reason. Rows whose names begin with 'program' are whole programs.\n\n" +
 		engineFlags + "Exit status: 0 done, 1 failed, 2 wrong usage, 130 interrupted."
 }
 
@@ -267,7 +267,7 @@ func parse(args []string, exit func(int)) (any, error) {
 	table.Bench.progressFlags = newProgressFlags(shown, "flavour")    // its rows say what polls
 	parser, err := kong.New(&table,
 		kong.Name("demo"),
-		kong.Description("The laboratory of pm2: threads, progress engine and messages, measured."),
+		kong.Description("The laboratory of pm2: it starts programs as jobs, and measures threads, progress engine and messages.\n\nTo begin: demo pingpong; demo run -n 2 -- ./program; demo top. The pages are in docs: docs/howto.md first."),
 		kong.Vars{
 			"experiments":   experimentNames(),
 			"drivers":       strings.Join(driver.Names(), ", "),

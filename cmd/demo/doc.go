@@ -1,23 +1,30 @@
-// Command demo is the laboratory: each experiment is a command that prints a
-// table, or writes JSON or CSV, and draws a figure.
+// Command demo starts programs as jobs, and is the laboratory: each experiment is a command that prints a table, or writes
+// JSON or CSV, and draws a figure.
 //
-//	go run ./cmd/demo pingpong                       two processes, verified messages
-//	go run ./cmd/demo pingpong --driver tcp --engine explicit --plot tcp.svg
-//	go run ./cmd/demo bench                          threads beside goroutines
-//	go run ./cmd/demo fairness                       delays beside threads that never yield
-//	go run ./cmd/demo topo --svg machine.svg         this machine's CPUs, and what they share
-//	go run ./cmd/demo topo --synthetic 'numa:4 l3:1 core:4 pu:1'
-//	go run ./cmd/demo explain-progress               what is polled by which thread, where, how often, why
-//	go run ./cmd/demo explain-protocol               which message takes which protocol, and why
-//	go run ./cmd/demo experiment E16 --plot e16.svg  an experiment of the papers
-//	go run ./cmd/demo trace --plot work.svg work     a timeline for Perfetto
-//	go run ./cmd/demo top                            what VPs do, live
-//	go run ./cmd/demo run -n 4 -- ./program          a program of yours as a job
-//	go run ./cmd/demo run -n 8 --hosts hosts -- ...  on several hosts, over ssh
-//	go run ./cmd/demo pingpong --help                the flags
+//	to start programs
+//	  go run ./cmd/demo run -n 4 -- ./program          a program of yours as a job
+//	  go run ./cmd/demo run -n 8 --hosts hosts -- ...  on several hosts, over ssh
+//	  go run ./cmd/demo explain-start                  what has started this process, and where the others are
+//	to measure
+//	  go run ./cmd/demo pingpong                       two processes, verified messages
+//	  go run ./cmd/demo pingpong --driver tcp --engine explicit --plot tcp.svg
+//	  go run ./cmd/demo bench                          threads beside goroutines
+//	  go run ./cmd/demo fairness                       delays beside threads that never yield
+//	  go run ./cmd/demo experiment E16 --plot e16.svg  an experiment of the papers
+//	  go run ./cmd/demo nas cg --class A               a kernel of the NAS Parallel Benchmarks
+//	  go run ./cmd/demo tune --save table.json         which algorithms collective operations take, as a job
+//	to look inside
+//	  go run ./cmd/demo top                            what VPs do, live
+//	  go run ./cmd/demo trace --plot work.svg work     a timeline for Perfetto
+//	  go run ./cmd/demo explain-progress               what is polled by which thread, where, how often, why
+//	  go run ./cmd/demo explain-protocol               which message takes which protocol, and why
+//	  go run ./cmd/demo topo --svg machine.svg         this machine's CPUs, and what they share
+//	  go run ./cmd/demo topo --synthetic 'numa:4 l3:1 core:4 pu:1'
+//	the flags of a command
+//	  go run ./cmd/demo pingpong --help
 //
-// The flags, their help and their checks come from one table, the structures whose names end in
-// Command: that of all of them is in command.go, most have a file of their own. Results alone go to stdout; progress and warnings go to stderr.
+// Results alone go to stdout; progress and warnings go to stderr. The flags, their help and their checks come from the
+// structures whose names end in Command: command.go has the table of all, and most have a file of their own.
 //
 // # Exit status
 //

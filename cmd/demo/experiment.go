@@ -56,8 +56,8 @@ func aboutExperiment(x *lab.Experiment) string {
 // Help is the long text of --help.
 func (*experimentCommand) Help() string {
 	var b strings.Builder
-	b.WriteString("Reproduces an experiment of the papers. What is compared is measured in turn, round after round, with the " +
-		"core-to-core probe beside it; rows say under what conditions. docs/experiments.md has what each shows.\n\n")
+	b.WriteString("Reproduces an experiment of the papers. It measures what is compared in turns, round after round, with the " +
+		"core-to-core probe beside it; each row says under what conditions. docs/experiments.md says what each experiment shows, and the doc of cmd/demo/internal/lab names the papers.\n\n")
 	for _, x := range lab.All() {
 		fmt.Fprintf(&b, "%s, %s: %s (%s)\n\n", x.Name, lasting(x.Lasts), x.Title, x.Paper)
 	}

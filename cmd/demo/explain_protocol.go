@@ -21,10 +21,10 @@ type explainProtocolCommand struct {
 
 // Help is the long text of --help.
 func (*explainProtocolCommand) Help() string {
-	return "Prints a table: which sizes of messages take which protocol over which rail, and why: because it is the " +
-		"default, because the environment says so (PM2_EAGER, PM2_STRATEGY), or because it was measured (PM2_PROFILE); then the rails, " +
-		"and what each of them carries of a long message. Two sessions in this " +
-		"process are linked by the real network for it. With --measure they are two processes: a second one is started here, or they are those of a " +
+	return "Prints a table: which sizes of messages take which protocol over which rail, and why: it is the " +
+		"default, the environment says so (PM2_EAGER, PM2_STRATEGY), or it was measured (PM2_PROFILE). Then it prints the rails, " +
+		"and what each of them carries of a long message. For that it links two sessions in this " +
+		"process by the real network. With --measure it links two processes: it starts the second one on this host, or they are the processes of a " +
 		"job of two, such as demo run -n 2 --hosts FILE -- demo explain-protocol --measure.\n\n" +
 		"Exit status: 0 done, 1 failed, 2 wrong usage, 130 interrupted."
 }

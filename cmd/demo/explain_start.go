@@ -14,8 +14,8 @@ type explainStartCommand struct{}
 
 // Help is the long text of --help.
 func (explainStartCommand) Help() string {
-	return "Says what has started this process, by which variables it knows, and, if something is missing, what. In a job, whether demo run " +
-		"has started it or mpiexec.hydra, srun, and so on, all processes join, link to rank 0, and rank 0 prints where each of them is " +
+	return "Says what has started this process, and by which variables it knows; if something is missing, it says what. In a job, be it started by demo run, " +
+		"mpiexec.hydra, srun or another launcher, all processes join and link to rank 0, and rank 0 prints where each of them is " +
 		"and which network leads there:\n\n" +
 		"    mpiexec.hydra -n 4 demo explain-start\n\n" +
 		"Exit status: 0 done, 1 failed, 2 wrong usage, 130 interrupted."

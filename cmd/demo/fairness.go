@@ -19,9 +19,9 @@ type fairnessCommand struct {
 
 // Help is the long text of --help.
 func (*fairnessCommand) Help() string {
-	return "Threads that compute and never yield share one VP's CPU with a thread that is woken once a millisecond by a goroutine, " +
-		"and then sleeps a millisecond at a time: how late does it run? With the kernel's slices as the scheduler sets them and as " +
-		"they are by default; goroutines beside it. Other programs on the machine add to the figures.\n\n" +
+	return "Threads that compute and never yield share the CPU of one VP with another thread. First a goroutine wakes that thread once a millisecond, " +
+		"then the thread sleeps for a millisecond again and again: how late does it run? This is measured with the kernel's slices as the scheduler sets them, with " +
+		"those that the kernel has by default, and with goroutines in place of threads. Other programs on the machine make the figures worse.\n\n" +
 		"Exit status: 0 done, 1 failed, 2 wrong usage, 130 interrupted."
 }
 

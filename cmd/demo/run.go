@@ -80,7 +80,7 @@ type runCommand struct {
 	Processes  int           `short:"n" default:"2" help:"Processes of the job, 1 to ${mostProcesses}; -np says the same."`
 	Driver     string        `env:"PM2_DRIVER" help:"Network between them: ${drivers}, or several with commas, such as tcp,tcp: a rail each. Default: auto, which is shm on one host, unix where that does not work, and tcp between hosts."`
 	Hosts      string        `type:"existingfile" help:"File that names the hosts, one a line: NAME slots=N. Each is filled before the next."`
-	Rsh        string        `default:"ssh" help:"Command that runs a command line on another host, as ssh does; its arguments may follow, separated by spaces."`
+	Rsh        string        `default:"ssh" help:"Command that runs a command line on another host, as ssh does, and its arguments, separated by spaces."`
 	Demo       string        `default:"demo" help:"What this program is called on the other hosts."`
 	Rendezvous hostPort      `help:"Where rank 0 waits for the others. Default: its host's address, any free port."`
 	Listen     hostPort      `env:"PM2_LISTEN" help:"Where the processes of this host accept links; with several rails also an address for each, with commas. Default: loopback, and with several hosts the address named for this one; any free port."`
@@ -103,24 +103,28 @@ type runCommand struct {
 
 // Help is the long text of --help.
 func (*runCommand) Help() string {
-	return "Starts a program as the processes of a job, which find each other through PM2_* variables (nmad.Join). On one host each is " +
-		"bound to CPUs of its own, if there are enough, else to one that others share. When one process fails the others are ended, and the one " +
-		"that failed is named. All that they write is passed on, however slow its reader is; only if a process that one has left running keeps " +
-		"its output open, and is silent for the grace period, the output is cut: that is a failure.\n\n" +
-		"SIGINT, SIGTERM and SIGHUP are passed on and end the job, by force after the grace period or when a second one comes; SIGQUIT, " +
-		"SIGUSR1 and SIGUSR2 are passed on. However this launcher ends, no process outlives it that the job has started, also none in the " +
-		"background: a second small process, pm2-guard, sees to that when the launcher is killed. Out of its reach is what has " +
-		"left its rank's process group and also dropped PM2_LAUNCHER from its environment, and everything but the processes " +
-		"of the job themselves if launcher and guard are killed at the same time.\n\n" +
-		"The processes get the environment of this launcher. On other hosts they get what the remote shell sets there, and from here all " +
-		"variables whose names begin with PM2_ or PIOM_, and those of --export, in the command line of the launcher there, which others " +
-		"can see; a flag goes before its variable. " +
-		"docs/environment.md lists the variables. They run in the same working directory, which must exist on each host.\n\n" +
-		"The job's secret never stands in a command line: other hosts get it through the remote shell's input. What travels between " +
-		"hosts afterwards is authenticated when a connection is made, and not encrypted.\n\n" +
-		"Exit status: 0 if all processes ended with 0; else that of the first that failed, 128+N if signal N killed it; 1 if the end of its output is lost, or if it has joined the job and ended with 0 without " +
-		"having closed its session (Session.Close), while another one had not either; 127 if the program is not found, 126 if it cannot be run; 1 if the job cannot be started otherwise, or " +
-		"ends with the launcher that asked for it; 2 wrong usage. A signal that ends the job also ends this launcher: 128+N in a shell."
+	return "Examples:\n\n    demo run -n 4 -- ./program -v                     four processes on this host\n" +
+		"    demo run -n 8 --hosts FILE -- /path/to/program    on several hosts, over ssh\n\n" +
+		"The processes find each other through PM2_* variables, which nmad.Join reads. Each is bound to CPUs of its own if its host has " +
+		"enough, else to one that others share. When one process fails, this launcher ends the others, and names the one that failed.\n\n" +
+		"All that the processes write is passed on, however slow its reader is. Only if a process that one of them has left running keeps " +
+		"the output open, and is silent for the grace period, the output is cut: that is a failure.\n\n" +
+		"SIGINT, SIGTERM and SIGHUP are passed on and end the job, by force after the grace period, or when a second one comes. SIGQUIT, " +
+		"SIGUSR1 and SIGUSR2 are passed on; at SIGQUIT (Ctrl-\\) each process writes what its threads wait for.\n\n" +
+		"No process that the job has started outlives this launcher, however it ends, also none in the " +
+		"background: if the launcher is killed, a second small process, pm2-guard, sees to that. Two kinds of processes may live on: one that has " +
+		"left its rank's process group and has dropped PM2_LAUNCHER from its environment; and, if launcher and guard are killed at " +
+		"the same time, those that the processes of the job have started.\n\n" +
+		"The processes run in the working directory of this launcher, which must exist on each host, and with its environment. On other hosts they " +
+		"have the environment that the remote shell sets there, and from here all variables whose names begin with PM2_ or PIOM_, and those of " +
+		"--export. These stand in the command line of the launcher there, which others can see. A flag takes precedence over its variable. " +
+		"docs/environment.md lists the variables.\n\n" +
+		"The secret of the job stands in no command line: other hosts get it through the input of the remote shell. Connections between " +
+		"hosts are authenticated when they are made, and not encrypted.\n\n" +
+		"Exit status: 0 if all processes ended with 0; else that of the first that failed, or 128+N if signal N killed it; 127 if the program is not found, 126 if it cannot be run; " +
+		"2 wrong usage. It is 1 if the end of the output is lost; if a process has joined the job and ended with 0 without " +
+		"having closed its session (Session.Close), while another one had not either; and if the job cannot be started, or " +
+		"ends with the launcher that asked for it. A signal that ends the job also ends this launcher: 128+N in a shell."
 }
 
 // Validate implements kong's check after parsing.

@@ -30,9 +30,9 @@ type topCommand struct {
 
 // Help is the long text of --help.
 func (*topCommand) Help() string {
-	return "Shows what each VP does, as top does for processes. Percentages are of the time between two looks: load is running " +
-		"threads, the rest is spinning, idle hooks and sleep. Ended are threads. Wakes are the latencies from being woken to running, one in 64. " +
-		"On a terminal it draws over itself; else it writes one table after the other.\n\n" +
+	return "Percentages are shares of the time between two looks: load is the time in which threads run, spin% and hook% are looking for work, sleep% is sleep. Ended/s counts " +
+		"threads. Wakes are latencies from being woken to running, of one wake in 64. " +
+		"On a terminal each table replaces the one before; else they follow each other.\n\n" +
 		"Any program that uses marcel can be looked at if it was started with PM2_STATS=/some/path; of a job, rank N is at " +
 		"/some/path.N. --list finds them.\n\n" +
 		"Exit status: 0 done, 1 failed, 2 wrong usage, 130 interrupted."

@@ -54,9 +54,9 @@ type tracePingpong struct {
 
 // Help is the long text of --help.
 func (*traceCommand) Help() string {
-	return "Records what each VP does and writes it as a timeline in Google's Trace Event Format: VPs as rows, threads, hooks, " +
-		"ltasks and messages as slices, wakes, steals and messages as arrows. The rings keep the newest events; how many " +
-		"older ones were lost is said on stderr and in the rows' names.\n\n" +
+	return "Records what each VP does, and writes it as a timeline in Google's Trace Event Format. A VP is a row; threads, hooks, " +
+		"ltasks and messages are slices in it; wakes, steals and messages are arrows. A VP keeps its newest events; stderr and the names " +
+		"of the rows say how many older ones were lost.\n\n" +
 		"Exit status: 0 done, 1 failed, 2 wrong usage, 130 interrupted."
 }
 

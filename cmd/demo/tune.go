@@ -17,8 +17,10 @@ type tuneCommand struct {
 
 // Help implements kong's interface.
 func (tuneCommand) Help() string {
-	return "Run as the processes of a job: demo run -n 8 -- demo tune --save table.json. Each row is a size at which both ways of an operation were measured; " +
-		"a choice is where the second one becomes the faster, and stays it. Ways that need more ranks than the job has are left as they are."
+	return "Examples:\n\n    demo run -n 8 -- demo tune --save table.json           measure, and write the table\n" +
+		"    PM2_MPI_TABLE=table.json demo run -n 8 -- ./program    use it\n\n" +
+		"A row is a size at which two algorithms of an operation were measured; the choice is the size from which on the second one is faster. " +
+		"Choices between algorithms that need more ranks than the job has keep their defaults."
 }
 
 // run measures the choices of collective operations.

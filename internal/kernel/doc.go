@@ -1,8 +1,10 @@
-// Package kernel is what this module asks the kernel, where more than one room asks the same: the names of the kernel and of the
-// name spaces in it, in which this process runs (processes with equal names share what the name space holds: pids, network
-// interfaces); the CPUs, the policy and the turns of OS threads; whether a system call is refused, by the kernel or by a sandbox
-// around the process. Sets of CPUs come and go as the kernel's words; topo.CPUSet is
-// the set that the rooms use.
+// Package kernel has the system calls that more than one room of this module makes:
 //
-// On systems other than Linux what sets or reads something of an OS thread says errors.ErrUnsupported.
+//   - the names of this start of the kernel and of the name spaces of this process: processes with equal names share what the name
+//     space holds, such as pids or network interfaces;
+//   - the CPUs and the scheduling policy of OS threads, yields, barriers, futexes;
+//   - whether a system call is refused, by the kernel or by a sandbox around the process.
+//
+// Sets of CPUs are the kernel's words here; topo.CPUSet is the set that the rooms use. On systems other than Linux the functions
+// that read or set something of an OS thread return errors.ErrUnsupported.
 package kernel

@@ -6,7 +6,7 @@ import (
 	"syscall"
 )
 
-// Listen is net.Listen of a listener that is Known.
+// Listen is net.Listen, and fails if the listener is not Known.
 func Listen(network, addr string) (net.Listener, error) {
 	l, err := net.Listen(network, addr)
 	if err == nil {
@@ -18,7 +18,8 @@ func Listen(network, addr string) (net.Listener, error) {
 	return l, nil
 }
 
-// Known closes a listener that does not know its address, and says why: where the kernel does not tell it, package net leaves it out.
+// Known returns nil if l knows its address. Otherwise, where the kernel does not tell the address of a socket, it closes l and
+// returns the error of the system call.
 func Known(l net.Listener) error {
 	if l.Addr() != nil {
 		return nil
@@ -27,7 +28,7 @@ func Known(l net.Listener) error {
 	return &net.OpError{Op: "listen", Err: unknown(l.(syscall.Conn))}
 }
 
-// FileListener is net.FileListener, which of the same lack says less.
+// FileListener is net.FileListener; where the kernel does not tell the address of a socket the error names the system call.
 func FileListener(file *os.File) (net.Listener, error) {
 	l, err := net.FileListener(file)
 	if err != nil {
@@ -39,13 +40,13 @@ func FileListener(file *os.File) (net.Listener, error) {
 	return l, nil
 }
 
-// Dials says why package net cannot connect anything, though all else works: it waits for ever where it is not told the peer's
-// address. nil: it can.
+// Dials returns nil if package net can connect sockets. Where the kernel does not tell the address of a peer, a dial of package net
+// never returns, though all else works; then Dials returns the error of the system call.
 func Dials() error {
 	return os.NewSyscallError("getpeername", peername())
 }
 
-// unknown says why the kernel does not tell the address of a socket; nil: it does.
+// unknown returns why the kernel does not tell the address of a socket; nil: it does.
 func unknown(c syscall.Conn) error {
 	raw, err := c.SyscallConn()
 	if err != nil {

@@ -8,14 +8,14 @@ import (
 	"syscall"
 )
 
-// refusals are what a system call ends with that a sandbox refuses, or that the kernel does not have.
+// refusals are the errors of a system call that a sandbox refuses, or that the kernel does not have.
 var refusals = []syscall.Errno{syscall.EPERM, syscall.ENOSYS, syscall.EACCES, syscall.EINVAL}
 
 // Refuses tells whether a system call that has ended so may be refused.
 func Refuses(errno syscall.Errno) bool { return slices.Contains(refusals, errno) }
 
-// Refused names the system call that has failed with err if it may be one that is refused: then to try again is
-// of no use. Empty: it is not.
+// Refused returns the name of the system call that has failed with err, if the call may be refused: then a further try is of no
+// use. Otherwise it returns the empty string.
 func Refused(err error) (call string) {
 	var c *os.SyscallError
 	if errors.As(err, &c) {
@@ -26,7 +26,8 @@ func Refused(err error) (call string) {
 	return ""
 }
 
-// Explain adds to such an error, and to one that says that no more descriptors may be open, what to do, once, and gives any other one back as it is.
+// Explain adds advice to err, once, if a system call may be refused, or if no more descriptors may be open. It returns other errors
+// unchanged.
 func Explain(err error) error {
 	call := Refused(err)
 	if _, done := errors.AsType[*explained](err); done {
@@ -41,7 +42,7 @@ func Explain(err error) error {
 	return err
 }
 
-// explained is an error of a system call with what to do.
+// explained is an error of a system call with advice to the user.
 type explained struct {
 	err    error
 	advice string

@@ -2,13 +2,13 @@ package kernel
 
 import "syscall"
 
-// sockname is what getsockname says of a socket.
+// sockname returns the error of getsockname for a socket; nil: the kernel tells its address.
 func sockname(fd uintptr) error {
 	_, err := syscall.Getsockname(int(fd))
 	return err
 }
 
-// peername is what getpeername says where there is no socket; nil: that there is none.
+// peername returns the error of getpeername for a descriptor that does not exist, unless that is EBADF, as it must be.
 func peername() error {
 	if _, err := syscall.Getpeername(-1); err != syscall.EBADF {
 		return err

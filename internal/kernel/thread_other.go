@@ -7,16 +7,16 @@ import (
 	"runtime"
 )
 
-// Affinity fails: here nothing tells which CPUs an OS thread may use.
+// Affinity returns errors.ErrUnsupported: these systems do not tell which CPUs an OS thread may use.
 func Affinity(tid int) ([]uint64, error) { return nil, errors.ErrUnsupported }
 
-// SetAffinity fails: there is no binding.
+// SetAffinity returns errors.ErrUnsupported: these systems bind no OS threads.
 func SetAffinity(tid int, words []uint64) error { return errors.ErrUnsupported }
 
 // Membarrier does nothing.
 func Membarrier() {}
 
-// HasMembarrier says that there is none.
+// HasMembarrier returns false.
 func HasMembarrier() bool { return false }
 
 // Yield offers the CPU to other goroutines: this system has no raw call for more.

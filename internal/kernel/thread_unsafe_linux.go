@@ -9,13 +9,13 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Yield lets other OS threads and processes have this CPU. Go knows of the system call: on a crowded CPU the kernel may leave a thread
-// that yields for seconds, and if it kept its P meanwhile, the collector, and with it the whole process, would wait for it.
+// Yield lets other OS threads and processes use this CPU. The Go runtime knows of the system call: on a crowded CPU the kernel may
+// not run a thread that yields for seconds, and if the thread kept its P, the collector, and so the whole process, would wait for it.
 func Yield() { _, _, _ = syscall.Syscall(unix.SYS_SCHED_YIELD, 0, 0, 0) }
 
-// YieldWithP is Yield, but Go does not know of it: the thread keeps its P meanwhile. Where threads of many processes take turns, each turn is
-// longer than the 20 us after which Go's monitor takes the P of a thread in a system call. Then it wakes every 20 us, for as long as there are
-// such calls, and each turn ends with the search for a P.
+// YieldWithP is Yield, but the Go runtime does not know of the system call, and the thread keeps its P. Where OS threads of many
+// processes take turns, each turn lasts longer than the 20 us after which Go's monitor takes the P of a thread in a system call.
+// With Yield the monitor would then wake every 20 us, and each turn would end with the search for a P.
 func YieldWithP() { _, _, _ = unix.RawSyscall(unix.SYS_SCHED_YIELD, 0, 0, 0) }
 
 // SetPolicy sets the policy of an OS thread (0: the calling one), with the nice value that it keeps, and its slice in ns, from Linux
@@ -28,7 +28,7 @@ func SetPolicy(tid int, policy uint32, nice int32, slice uint64) error {
 	return nil
 }
 
-// Policy is the policy of an OS thread (0: the calling one); an ordinary one where the kernel does not say.
+// Policy returns the scheduling policy of an OS thread (0: the calling one); SCHED_NORMAL if the kernel does not tell.
 func Policy(tid int) uint32 {
 	const resetOnFork = 1 << 30 // SCHED_RESET_ON_FORK
 	p, _, errno := unix.RawSyscall(unix.SYS_SCHED_GETSCHEDULER, uintptr(tid), 0, 0)
@@ -38,7 +38,7 @@ func Policy(tid int) uint32 {
 	return uint32(p) &^ resetOnFork
 }
 
-// Nice is the process's nice value, which setting a policy must not change.
+// Nice returns the process's nice value, for SetPolicy, which must not change it.
 func Nice() int32 {
 	n, err := unix.Getpriority(unix.PRIO_PROCESS, 0)
 	if err != nil {
@@ -47,12 +47,13 @@ func Nice() int32 {
 	return int32(20 - n) // the system call returns 20 - nice
 }
 
-// Membarrier is a full barrier for each CPU that runs an OS thread of this process, once HasMembarrier has said that there is one.
+// Membarrier is a full barrier on each CPU that runs an OS thread of this process. The caller has called HasMembarrier before, which
+// has returned true.
 func Membarrier() {
 	_, _, _ = unix.RawSyscall(unix.SYS_MEMBARRIER, 1<<3, 0, 0) // PRIVATE_EXPEDITED
 }
 
-// HasMembarrier registers the process for Membarrier; false: the kernel has it not, or a sandbox refuses it.
+// HasMembarrier registers the process for Membarrier; false: the kernel does not have it, or a sandbox refuses it.
 func HasMembarrier() bool {
 	_, _, errno := unix.RawSyscall(unix.SYS_MEMBARRIER, 1<<4, 0, 0) // REGISTER_PRIVATE_EXPEDITED
 	return errno == 0

@@ -10,13 +10,13 @@ import (
 	"time"
 )
 
-// SharedCPUs is the variable that says to several rooms that other processes use the CPUs.
+// SharedCPUs is the variable by which the user says that other processes use the CPUs; several rooms read it.
 const SharedCPUs = "PM2_SHARED_CPUS"
 
-// Shared is what SharedCPUs says.
+// Shared returns the value of the variable SharedCPUs, false if it is not set.
 func Shared() (bool, error) { return Read(SharedCPUs, os.Getenv(SharedCPUs), Bool) }
 
-// Read parses what the variable called name says; empty stands for the zero value.
+// Read parses text, the value of the variable called name; empty text stands for the zero value. The error names the variable.
 func Read[T any](name, text string, parse func(string) (T, error)) (value T, err error) {
 	if text == "" {
 		return value, nil
@@ -65,7 +65,7 @@ func Duration(text string) (time.Duration, error) {
 	return d, nil
 }
 
-// Descriptor takes the number of one that is none of the standard streams.
+// Descriptor takes the number of a file descriptor that is none of the standard streams.
 func Descriptor(text string) (int, error) {
 	n, err := strconv.ParseUint(text, 10, 31)
 	if err != nil || n < 3 {

@@ -1,2 +1,3 @@
-// Package shelf has what many rooms keep alike: what is not in use (Free), how many use something (Uses), and what stands in line (List).
+// Package shelf has containers that many rooms use, also under spin locks: a free list (Free), a counter of users (Uses), and a
+// queue linked through its elements (List).
 package shelf

@@ -6,15 +6,15 @@ import (
 	"github.com/pm2-go/pm2/asm"
 )
 
-// Free keeps objects that are not in use, Most for each group of CPUs. Its callers hold a spin lock, or are inside a hook, so they
-// cannot use sync.Pool: that takes a mutex now and then, and a preempted thread may hold the mutex on a VP
-// where another thread waits for the lock. Free never waits: while another caller is inside, Get finds nothing and
-// Put leaves the object to the collector. Any thread, goroutine or hook may call both. It must not be copied after first use.
+// Free keeps objects that are not in use, up to Most for each of 8 groups of CPUs. Its callers hold a spin lock, or are inside a
+// hook, so they cannot use sync.Pool: that takes a mutex now and then, and a preempted thread may hold the mutex on a VP where
+// another thread waits for the spin lock. Free never waits: while another caller is inside, Get finds nothing and Put leaves the
+// object to the collector. Any thread, goroutine or hook may call both. It must not be copied after first use.
 type Free[T any] struct {
-	Most   int // set before first use
+	Most   int // the caller sets it before first use
 	shards [8]struct {
-		busy atomic.Uint32
-		free []*T // belongs to the caller that is inside
+		busy atomic.Uint32 // 1: a caller is inside
+		free []*T          // only the caller that is inside uses it
 		_    [96]byte
 	}
 }

@@ -1,7 +1,7 @@
 package shelf
 
-// List is a queue whose elements are linked through a Node within each: nothing is allocated. The zero value is empty. Whichever
-// caller may change the elements guards it.
+// List is a queue whose elements are linked through a Node within each, so it allocates nothing. The zero value is empty. Its owner
+// guards it, with the nodes that stand in it.
 type List[T any] struct{ first, last *Node[T] }
 
 // Node is the part of an element that stands in one List at a time.
@@ -10,7 +10,7 @@ type Node[T any] struct {
 	of         *T
 }
 
-// element is what n is a part of; nil of nil.
+// element returns the element of which n is a part; nil if n is nil.
 func (n *Node[T]) element() *T {
 	if n == nil {
 		return nil
@@ -18,19 +18,19 @@ func (n *Node[T]) element() *T {
 	return n.of
 }
 
-// Next is the element behind it; nil: it is the last one, or in no list.
+// Next returns the element behind that of n; nil: there is none, or n is in no list.
 func (n *Node[T]) Next() *T { return n.next.element() }
 
-// Prev is the element before it; nil: it is the first one, or in no list.
+// Prev returns the element before that of n; nil: there is none, or n is in no list.
 func (n *Node[T]) Prev() *T { return n.prev.element() }
 
-// Empty tells whether there is none.
+// Empty tells whether l has no element.
 func (l *List[T]) Empty() bool { return l.first == nil }
 
-// First is the oldest element; nil: there is none.
+// First returns the oldest element; nil: there is none.
 func (l *List[T]) First() *T { return l.first.element() }
 
-// Last is the youngest element; nil: there is none.
+// Last returns the youngest element; nil: there is none.
 func (l *List[T]) Last() *T { return l.last.element() }
 
 // Push adds x, whose node is n and in no list, at the end.

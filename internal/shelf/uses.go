@@ -16,7 +16,7 @@ type Uses struct{ w atomic.Uint32 }
 
 const usesClosed uint32 = 1 << 31
 
-// Open gives the owner its share.
+// Open makes the owner the first user. The owner calls it before others know of u.
 func (u *Uses) Open() { u.w.Store(1) }
 
 // Take adds a user. false: closed.
@@ -35,8 +35,8 @@ func (u *Uses) Take() bool {
 // Close lets no user in from now on. false: closed already.
 func (u *Uses) Close() bool { return u.w.Or(usesClosed)&usesClosed == 0 }
 
-// Drop takes a share back. true: it was the last one.
+// Drop ends the use of one user. true: u is closed and this was the last user, which now destroys what was used.
 func (u *Uses) Drop() bool { return u.w.Add(^uint32(0)) == usesClosed }
 
-// Count is how many users there are, the owner included: a hint.
+// Count returns how many users there are, the owner included: a hint.
 func (u *Uses) Count() int { return int(u.w.Load() &^ usesClosed) }

@@ -12,7 +12,7 @@ import (
 	"github.com/pm2-go/pm2/sched"
 )
 
-// Client looks at another process. It is for one goroutine at a time.
+// Client is a connection to the server of another process. One goroutine at a time may use it.
 type Client struct {
 	path string
 	conn net.Conn
@@ -26,7 +26,7 @@ const patience = 5 * time.Second
 // answer within 5 s. A socket that a process has left there which has ended is removed.
 func Attach(path string) (*Client, error) {
 	c, err := net.DialTimeout("unix", path, patience)
-	if errors.Is(err, syscall.ECONNREFUSED) && clear(path) == nil {
+	if errors.Is(err, syscall.ECONNREFUSED) && removeStale(path) == nil {
 		return nil, fmt.Errorf("monitor: attach to %s: the process that served there has ended; its socket is removed now", path)
 	}
 	if err != nil {
@@ -48,7 +48,7 @@ func (c *Client) Stats() (sched.Stats, error) { return c.ask("\n") }
 // Threads is Stats with the oldest threads of the process, MostThreads at most: Stats.Alive says how many there are.
 func (c *Client) Threads() (sched.Stats, error) { return c.ask(askThreads + "\n") }
 
-// ask sends a line and returns the answer. The first one comes unasked.
+// ask sends a line and returns the answer. The server sends the first snapshot without a line.
 func (c *Client) ask(line string) (sched.Stats, error) {
 	var st sched.Stats
 	err := c.conn.SetDeadline(time.Now().Add(patience))

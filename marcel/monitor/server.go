@@ -27,9 +27,9 @@ type Server struct {
 	listener *net.UnixListener
 	inode    os.FileInfo
 
-	mu     sync.Mutex
-	open   map[net.Conn]bool // nil: closed
-	served sync.WaitGroup
+	mu         sync.Mutex
+	conns      map[net.Conn]bool // the connections; nil: the server is closed
+	goroutines sync.WaitGroup
 }
 
 // Serve listens at path and shows the counters of s to each client; nil stands for
@@ -45,7 +45,7 @@ func Serve(path string, s *sched.Scheduler) (*Server, error) {
 	if len(path) > longestPath {
 		return nil, fmt.Errorf("monitor: serve: %q has %d bytes, a socket's path %d at most: choose a shorter one", path, len(path), longestPath)
 	}
-	if err := clear(path); err != nil {
+	if err := removeStale(path); err != nil {
 		return nil, fmt.Errorf("monitor: serve: %w", err)
 	}
 	// A socket gets its permission from the umask, which is the whole process's:
@@ -68,15 +68,15 @@ func Serve(path string, s *sched.Scheduler) (*Server, error) {
 		l.Close()
 		return nil, fmt.Errorf("monitor: serve at %s: %w", path, err)
 	}
-	v := &Server{path: path, source: source, listener: l, open: map[net.Conn]bool{}}
+	v := &Server{path: path, source: source, listener: l, conns: map[net.Conn]bool{}}
 	v.inode, _ = os.Lstat(path)
-	v.served.Add(1)
+	v.goroutines.Add(1)
 	go v.accept()
 	return v, nil
 }
 
-// clear removes a socket at path at which no process listens any more.
-func clear(path string) error {
+// removeStale removes the socket at path if no process listens there any more. It returns an error if path is taken by anything else.
+func removeStale(path string) error {
 	info, err := os.Lstat(path)
 	switch {
 	case errors.Is(err, os.ErrNotExist):
@@ -101,24 +101,24 @@ func clear(path string) error {
 func (v *Server) Path() string { return v.path }
 
 func (v *Server) accept() {
-	defer v.served.Done()
+	defer v.goroutines.Done()
 	for {
 		c, err := v.listener.Accept()
 		if err != nil {
 			return // closed
 		}
 		v.mu.Lock()
-		closed := v.open == nil
+		closed := v.conns == nil
 		if !closed {
-			v.open[c] = true
-			v.served.Add(1)
+			v.conns[c] = true
+			v.goroutines.Add(1)
 		}
 		v.mu.Unlock()
 		if closed {
 			c.Close()
 			return
 		}
-		go v.talk(c)
+		go v.serveClient(c)
 	}
 }
 
@@ -128,13 +128,13 @@ const MostThreads = 1000
 // askThreads is the line that asks for a snapshot with threads; any other asks for one without.
 const askThreads = "threads"
 
-// talk sends a snapshot now, and what each line that comes asks for.
-func (v *Server) talk(c net.Conn) {
-	defer v.served.Done()
+// serveClient sends a snapshot now, and another one for each line that the client sends, until the connection ends.
+func (v *Server) serveClient(c net.Conn) {
+	defer v.goroutines.Done()
 	defer func() {
 		c.Close()
 		v.mu.Lock()
-		delete(v.open, c)
+		delete(v.conns, c)
 		v.mu.Unlock()
 	}()
 	out := json.NewEncoder(c)
@@ -161,8 +161,8 @@ func (v *Server) Close() error {
 		return nil
 	}
 	v.mu.Lock()
-	open := v.open
-	v.open = nil
+	open := v.conns
+	v.conns = nil
 	for c := range open {
 		c.Close()
 	}
@@ -174,7 +174,7 @@ func (v *Server) Close() error {
 	if now, e := os.Lstat(v.path); e == nil && os.SameFile(now, v.inode) {
 		os.Remove(v.path)
 	}
-	v.served.Wait()
+	v.goroutines.Wait()
 	if err != nil {
 		return fmt.Errorf("monitor: close: %w", err)
 	}

@@ -42,6 +42,7 @@ func Region() (remove func(), err error) {
 	})
 }
 
+// mark has each thread that starts from now on call f around its code.
 func mark(f func(sched.Thread, func())) (func(), error) {
 	if !sched.Around(f) {
 		return nil, ErrActive
@@ -55,6 +56,7 @@ func labelled(t sched.Thread, run func()) {
 	pprof.Do(context.Background(), pprof.Labels(Key, name(t)), func(context.Context) { run() })
 }
 
+// name returns the value of the label of a thread.
 func name(t sched.Thread) string {
 	if n := t.Name(); n != "" {
 		return n

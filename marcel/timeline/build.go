@@ -13,7 +13,7 @@ import (
 // Of draws a trace. Slices of one row never overlap except one inside of the other:
 // what a thread was doing when its VP was taken away is cut off there.
 func Of(t *observe.Trace) *Timeline {
-	b := &timelineBuilder{trace: t, waits: map[uint64]rowMoment{}, alone: map[uint64]lone{}}
+	b := &timelineBuilder{trace: t, waits: map[uint64]rowMoment{}, withoutVP: map[uint64]withoutVP{}}
 	b.out = Timeline{Unit: "ns", About: About{Clock: Clock, Base: t.Begin}}
 	for _, r := range t.Rows { // an event recorded just before the anchor, or a slice that began earlier
 		for _, e := range r.Events {
@@ -26,45 +26,47 @@ func Of(t *observe.Trace) *Timeline {
 	return &b.out
 }
 
-// rowMoment is a moment in a row.
+// rowMoment is the moment of an event in a row.
 type rowMoment struct {
-	at   int64
-	row  int
+	at   int64 // ns
+	row  int   // its index
 	kind sched.EventKind
 }
 
-// lone is a thread that goes on without a VP since then.
-type lone struct {
+// withoutVP is a thread that runs without a VP since that moment.
+type withoutVP struct {
 	rowMoment
 	name string
 }
 
-// slice is what goes on in a row.
+// slice is what goes on in a row from one moment on: a thread runs, or the VP is idle.
 type slice struct {
 	name   string
-	cat    string
-	begin  int64
-	thread uint64
-	lwp    uint64
+	cat    string // its category in the file
+	begin  int64  // ns
+	thread uint64 // the number of the thread; 0: none
+	lwp    uint64 // the LWP that carries the thread
 }
 
+// timelineBuilder makes a Timeline of a trace.
 type timelineBuilder struct {
-	trace *observe.Trace
-	out   Timeline
-	rows  []drawnRow
-	waits map[uint64]rowMoment // threads that were made ready and have not run since
-	alone map[uint64]lone      // threads without a VP
-	flow  int
+	trace     *observe.Trace
+	out       Timeline
+	rows      []drawnRow
+	waits     map[uint64]rowMoment // threads that were made ready and have not run since
+	withoutVP map[uint64]withoutVP // threads without a VP
+	flow      int                  // the number of the latest arrow or asynchronous slice
 }
 
 // drawnRow is a row of the timeline while it is drawn.
 type drawnRow struct {
-	tid  int
-	open slice   // name "": none
-	tops []slice // those that have been closed; thread is then their end
-	ends []int64
+	tid      int
+	open     slice   // name "": none
+	closed   []slice // those that have been closed; thread is then their end
+	closedAt []int64
 }
 
+// emit adds an event at a moment, in ns.
 func (b *timelineBuilder) emit(e Event, at int64) *Event {
 	e.PID = b.trace.PID
 	e.TS = Micros(at - b.out.About.Base)
@@ -124,14 +126,15 @@ func (b *timelineBuilder) walk() {
 	for i := range b.rows {
 		b.close(i, max(end, b.rows[i].open.begin))
 	}
-	for thread, l := range b.alone {
-		b.together(thread, l, max(end, l.at))
+	for thread, l := range b.withoutVP {
+		b.endWithoutVP(thread, l, max(end, l.at))
 	}
 	for _, x := range inner {
 		b.inside(x.row, x.e)
 	}
 }
 
+// title returns how the timeline names a thread.
 func title(name string, id uint64) string {
 	if name != "" {
 		return name
@@ -139,13 +142,14 @@ func title(name string, id uint64) string {
 	return "thread " + strconv.FormatUint(id, 10)
 }
 
-// open begins what goes on in row i, and ends what went on.
+// open ends the slice that goes on in row i, and begins s.
 func (b *timelineBuilder) open(i int, at int64, s slice) {
 	b.close(i, at)
 	s.begin = at
 	b.rows[i].open = s
 }
 
+// close ends the slice that goes on in row i, if there is one.
 func (b *timelineBuilder) close(i int, at int64) {
 	r := &b.rows[i]
 	s := r.open
@@ -153,19 +157,20 @@ func (b *timelineBuilder) close(i int, at int64) {
 	if s.name == "" {
 		return
 	}
-	r.tops, r.ends = append(r.tops, s), append(r.ends, at)
+	r.closed, r.closedAt = append(r.closed, s), append(r.closedAt, at)
 	e := b.emit(Event{Name: s.name, Cat: s.cat, Phase: "X", TID: r.tid, Dur: Micros(at - s.begin)}, s.begin)
 	if s.thread != 0 {
 		e.Args = map[string]any{"thread": s.thread, "LWP": s.lwp}
 	}
 }
 
+// event draws an event of row i; those of all rows come in the order of time.
 func (b *timelineBuilder) event(i int, e *sched.Event) {
 	r, thread := &b.rows[i], e.Thread.ID()
 	switch e.Kind {
 	case sched.TraceRun:
-		if l, ok := b.alone[thread]; ok {
-			b.together(thread, l, e.At)
+		if l, ok := b.withoutVP[thread]; ok {
+			b.endWithoutVP(thread, l, e.At)
 		}
 		if s := r.open; s.thread == thread && s.lwp == e.A {
 			return
@@ -189,10 +194,10 @@ func (b *timelineBuilder) event(i int, e *sched.Event) {
 		b.open(i, e.At, slice{name: asleep, cat: "idle"})
 	case sched.TraceAway:
 		b.open(i, e.At, slice{name: free, cat: "idle"})
-		b.alone[thread] = lone{rowMoment{e.At, i, e.Kind}, e.Label}
+		b.withoutVP[thread] = withoutVP{rowMoment{e.At, i, e.Kind}, e.Label}
 	case sched.TraceSeize:
 		if s := r.open; s.thread != 0 {
-			b.alone[s.thread] = lone{rowMoment{e.At, i, e.Kind}, s.name}
+			b.withoutVP[s.thread] = withoutVP{rowMoment{e.At, i, e.Kind}, s.name}
 		}
 		b.close(i, e.At)
 		b.instant(i, e.At, "seized", nil)
@@ -206,16 +211,17 @@ func (b *timelineBuilder) event(i int, e *sched.Event) {
 	case sched.TraceSend, sched.TraceRecv:
 		b.message(e)
 	case sched.TraceOut, sched.TraceArrived:
-		b.passes(i, e)
+		b.messageEnd(i, e)
 	}
 }
 
 const (
 	looking = "looking for work"
 	asleep  = "asleep"
-	free    = "free" // its thread is in Blocking, and nothing else to be done
+	free    = "free" // its thread is in Blocking, and no other thread is ready
 )
 
+// instant draws a mark at one moment of row i.
 func (b *timelineBuilder) instant(i int, at int64, name string, args map[string]any) {
 	b.emit(Event{Name: name, Cat: "scheduler", Phase: "i", TID: b.rows[i].tid, Scope: "t", Args: args}, at)
 }
@@ -235,9 +241,9 @@ func (b *timelineBuilder) pair(name, cat, id string, begin, end int64, args map[
 	b.emit(Event{Name: name, Cat: cat, Phase: "e", TID: tid, ID: id}, max(begin, end))
 }
 
-// together ends the time that a thread has been without a VP.
-func (b *timelineBuilder) together(thread uint64, l lone, end int64) {
-	delete(b.alone, thread)
+// endWithoutVP draws the time for which a thread was without a VP, up to end.
+func (b *timelineBuilder) endWithoutVP(thread uint64, l withoutVP, end int64) {
+	delete(b.withoutVP, thread)
 	what := "Blocking"
 	if l.kind == sched.TraceSeize {
 		what = "without VP"
@@ -257,9 +263,9 @@ func (b *timelineBuilder) message(e *sched.Event) {
 		map[string]any{"tag": e.A, "size": e.B})
 }
 
-// passes draws a message that leaves or arrives: an instant with one end of an arrow, whose
-// name is the same in both processes.
-func (b *timelineBuilder) passes(i int, e *sched.Event) {
+// messageEnd draws the departure or the arrival of a message: an instant with one end of an arrow, whose id is the same in both
+// processes.
+func (b *timelineBuilder) messageEnd(i int, e *sched.Event) {
 	from, to := e.Own, e.Peer
 	name, phase, bind := "message out", "s", ""
 	if e.Kind == sched.TraceArrived {
@@ -275,14 +281,14 @@ func (b *timelineBuilder) passes(i int, e *sched.Event) {
 func (b *timelineBuilder) inside(i int, e *sched.Event) {
 	r := &b.rows[i]
 	end := e.At + e.Dur
-	j, found := slices.BinarySearchFunc(r.tops, e.At, func(s slice, at int64) int { return cmp.Compare(s.begin, at) })
+	j, found := slices.BinarySearchFunc(r.closed, e.At, func(s slice, at int64) int { return cmp.Compare(s.begin, at) })
 	if !found {
 		j--
 	}
-	if j >= 0 && e.At < r.ends[j] {
-		end = min(end, r.ends[j])
-	} else if j+1 < len(r.tops) { // it began when nothing went on
-		end = min(end, r.tops[j+1].begin)
+	if j >= 0 && e.At < r.closedAt[j] {
+		end = min(end, r.closedAt[j])
+	} else if j+1 < len(r.closed) { // it began when nothing went on
+		end = min(end, r.closed[j+1].begin)
 	}
 	name, cat := e.Label, "ltask"
 	if e.Kind == sched.TraceHook {

@@ -9,8 +9,8 @@
 // Writing takes at most a twentieth of the time: what ends within 20 times what the write before took is left to the next
 // one. The file is complete at any time, and has the newest 65536 events of each VP.
 //
-// What cannot be had is one line on the standard error, and the program goes on without it. A program that is to have its
-// timeline up to its last moment, or to end if the variables are wrong, asks itself:
+// If the socket or the file cannot be made, the package writes one line to standard error, and the program goes on without it. A
+// program that is to have its timeline up to its last moment, or to end if the variables are wrong, asks for it itself:
 //
 //	observed, err := view.FromEnvironment()
 //	if err != nil {

@@ -1,4 +1,4 @@
 package view
 
 // Idle says that nothing was asked for.
-func (o *Observed) Idle() bool { return o.server == nil && o.path == "" }
+func (o *Observation) Idle() bool { return o.server == nil && o.path == "" }

@@ -20,34 +20,36 @@ import (
 // Trace is the variable that names the file for the timeline.
 const Trace = "PM2_TRACE"
 
-// launched is the variable by which our launcher tells a process its rank; the path in PM2_STATS it has numbered already.
-const launched = "PM2_RANK"
+// rankVariable is the variable by which our launcher tells a process its rank. The launcher has already added the rank to the path
+// in PM2_STATS.
+const rankVariable = "PM2_RANK"
 
-// managed are those by which process managers do.
-var managed = []string{"PMI_RANK", "PMIX_RANK", "SLURM_PROCID"}
+// managerRankVariables are the variables by which process managers tell a process its rank.
+var managerRankVariables = []string{"PMI_RANK", "PMIX_RANK", "SLURM_PROCID"}
 
 const (
 	period = 2 * time.Second // between two writes of the timeline that nothing asks for
 	share  = 20              // writing takes one part in so many of the time
 )
 
-// An Observed is what the environment asked for. Nil is nothing.
-type Observed struct {
+// Observation is what the environment asks to see of the threads: a socket with counters, a timeline, both or neither. Any goroutine
+// may call its method; nil is neither.
+type Observation struct {
 	server *monitor.Server
 
 	mu    sync.Mutex
-	path  string           // of the timeline; empty: none, or it has ended
-	s     *sched.Scheduler // is being traced; nil: none has started yet
-	stop  chan struct{}    // ends the goroutine that writes every period; nil: there is none
-	wrote time.Time        // the end of the last write
-	took  time.Duration    // the last write
+	path  string           // of the timeline; empty: there is none, or it has ended
+	s     *sched.Scheduler // the scheduler that is traced; nil: no default scheduler has started yet
+	stop  chan struct{}    // closed to end the goroutine that writes every period; nil: there is none
+	wrote time.Time        // when the last write ended
+	took  time.Duration    // how long the last write took
 }
 
-// The one of this process.
+// The Observation of this process.
 var (
 	mu      sync.Mutex
-	present *Observed                // nil: not asked for yet; written under mu
-	tracing atomic.Pointer[Observed] // the same while it has a timeline to write: what Save looks at
+	present *Observation                // nil: not asked for yet; written under mu
+	tracing atomic.Pointer[Observation] // the same while it has a timeline to write: what Save looks at
 )
 
 func init() { sched.OnDefault(begin) }
@@ -67,7 +69,7 @@ func begin(s *sched.Scheduler) {
 
 // FromEnvironment does at once what the variables ask for, and says if it cannot be done; the trace begins when the
 // default scheduler does. It does not block, and starts no scheduler.
-func FromEnvironment() (*Observed, error) {
+func FromEnvironment() (*Observation, error) {
 	mu.Lock()
 	defer mu.Unlock()
 	if present != nil && !present.over() {
@@ -84,15 +86,15 @@ func FromEnvironment() (*Observed, error) {
 	return o, nil
 }
 
-// open serves the socket and makes the file, so that what cannot be had is refused now, not when the program has run.
-// Together with an error it returns what could be had.
-func open() (*Observed, error) {
-	o := &Observed{path: os.Getenv(Trace)}
+// open serves the socket and makes the file, so that an error comes now, not after the program has run. Together with an error it
+// returns an Observation of the part that has succeeded.
+func open() (*Observation, error) {
+	o := &Observation{path: os.Getenv(Trace)}
 	socket := os.Getenv(monitor.Environment)
 	if o.path == "" && socket == "" {
 		return o, nil
 	}
-	if n := os.Getenv(launched); n != "" {
+	if n := os.Getenv(rankVariable); n != "" {
 		o.path = numbered(o.path, n)
 	} else if n := rank(); n != "" {
 		o.path, socket = numbered(o.path, n), numbered(socket, n)
@@ -113,6 +115,7 @@ func open() (*Observed, error) {
 	return o, errors.Join(errs...)
 }
 
+// numbered returns the path with rank n behind it; "" if there is no path.
 func numbered(path, n string) string {
 	if path == "" {
 		return ""
@@ -120,8 +123,9 @@ func numbered(path, n string) string {
 	return path + "." + n
 }
 
+// rank returns the rank that a process manager has given this process; "" if there is none.
 func rank() string {
-	for _, v := range managed {
+	for _, v := range managerRankVariables {
 		if n := os.Getenv(v); n != "" {
 			return n
 		}
@@ -129,8 +133,8 @@ func rank() string {
 	return ""
 }
 
-// create makes the file for the timeline, which is replaced with each write; a link to it is not.
-func (o *Observed) create() error {
+// create makes the file for the timeline. Each write replaces the file, but not a link that leads to it.
+func (o *Observation) create() error {
 	info, err := os.Stat(o.path)
 	if err == nil && !info.Mode().IsRegular() {
 		return errors.New("exists and is no file: choose another path")
@@ -148,15 +152,15 @@ func (o *Observed) create() error {
 	return err
 }
 
-// over says that it is nothing, or has ended.
-func (o *Observed) over() bool {
+// over tells whether o has neither a timeline nor a socket, or no longer.
+func (o *Observation) over() bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	return o.path == "" && o.server == nil
 }
 
-// trace begins the timeline with s, which may be nil: not yet. The latest default scheduler is the one that is traced.
-func (o *Observed) trace(s *sched.Scheduler) error {
+// trace begins the timeline of s, the latest default scheduler; it does nothing if s is nil.
+func (o *Observation) trace(s *sched.Scheduler) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if o.path == "" || s == nil || s == o.s {
@@ -175,7 +179,7 @@ func (o *Observed) trace(s *sched.Scheduler) error {
 }
 
 // keep writes every period, or less often, until stop is closed or a write has failed.
-func (o *Observed) keep(stop chan struct{}) {
+func (o *Observation) keep(stop chan struct{}) {
 	for {
 		o.mu.Lock()
 		pause := max(period, share*o.took)
@@ -197,7 +201,8 @@ func Save() {
 	}
 }
 
-func (o *Observed) save() {
+// save is Save, of o.
+func (o *Observation) save() {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if o.path == "" || time.Since(o.wrote) < share*o.took {
@@ -214,8 +219,8 @@ func (o *Observed) save() {
 	}
 }
 
-// write replaces the file: at any time it is a whole one.
-func (o *Observed) write(t *observe.Trace) error {
+// write replaces the file in one step, so that a reader always finds a complete one. Under mu.
+func (o *Observation) write(t *observe.Trace) error {
 	began := time.Now()
 	t.Description = fmt.Sprintf("pid %d", t.PID)
 	next := fmt.Sprintf("%s.%d", o.path, t.PID)
@@ -238,7 +243,7 @@ func (o *Observed) write(t *observe.Trace) error {
 
 // End writes the timeline up to now, ends the trace, and closes the socket. For the end of main. A second call does
 // nothing.
-func (o *Observed) End() error {
+func (o *Observation) End() error {
 	if o == nil {
 		return nil
 	}

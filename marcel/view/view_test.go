@@ -175,7 +175,7 @@ func TestNothing(t *testing.T) {
 	if err := o.End(); err != nil {
 		t.Error(err)
 	}
-	if err := (*view.Observed)(nil).End(); err != nil {
+	if err := (*view.Observation)(nil).End(); err != nil {
 		t.Error(err)
 	}
 }

@@ -61,8 +61,8 @@ func TestParkedMeanwhile(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	late := &postedReceive{p: p, op: nmad.Op{Kind: nmad.OpRecv, Match: nmad.Match{Tag: 1, Mask: ^uint64(0), Context: d.in}, Done: func(*nmad.Request) {}}}
-	late.cycles.Store(true)
+	late := &postedReceive{p: p, op: nmad.Op{Kind: nmad.OpRecv, Match: nmad.Match{Tag: 1, Mask: ^uint64(0), Context: d.shortContext}, Done: func(*nmad.Request) {}}}
+	late.active.Store(true)
 	var parked, posted atomic.Bool
 	for i := range d.tasks {
 		once := false

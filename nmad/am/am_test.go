@@ -188,7 +188,7 @@ func TestReplies(t *testing.T) {
 				if err := d.RequestFor(&r, other, 1, args, body); err != nil {
 					t.Fatal(n, a, err)
 				}
-				gotArgs, gotBody, err := r.Wait(t.Context())
+				gotArgs, gotBody, err := r.WaitContext(t.Context())
 				if err != nil || string(gotBody) != string(body) || fmt.Sprint(gotArgs) != fmt.Sprint(args) {
 					t.Fatalf("%d bytes, %d arguments: %v, %v, or damaged", n, a, err, gotArgs)
 				}

@@ -19,7 +19,7 @@ func BenchmarkSelf(b *testing.B) {
 				if err := d.RequestFor(&r, 0, 1, nil, body); err != nil {
 					b.Fatal(err)
 				}
-				if _, _, err := r.Wait(b.Context()); err != nil {
+				if _, _, err := r.Wait(); err != nil {
 					b.Fatal(err)
 				}
 			}

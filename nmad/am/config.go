@@ -11,32 +11,33 @@ import (
 
 // Config says what a world is like. The zero value is right for most.
 type Config struct {
-	// Mask says how often a thread that polls its own domain polls the others, too, which any thread may: at each
-	// poll whose count has none of these bits, so at each 512th with 511. It is GASNet's AM_DOMAIN_POLL_MASK.
-	// EachPoll: always. 0: at each 512th, and at each second poll those that no thread has polled as its own for 0.1
-	// ms, as while their threads compute: their messages wait for little longer than the first domain's, and a domain
-	// with a thread that polls it stays that thread's.
+	// Mask says how often a thread that polls its own domain also polls the others that are not Private: at each poll
+	// whose count has none of these bits, so at each 512th with 511. It is GASNet's AM_DOMAIN_POLL_MASK. EachPoll: at
+	// each poll. 0: at each 512th poll all of them, and at each second poll those that no thread has polled as its own
+	// for 0.1 ms, because their threads compute. So their messages wait little longer than those of the first domain,
+	// and a domain that has a thread which polls it stays that thread's.
 	Mask uint64
 
 	// Window is how many requests of a domain to a peer may be under way: sent, and not known to be handled. A power
 	// of two up to 64; default 32. The same in all processes.
 	Window int
-	// Medium is the longest body, in bytes, up to 16 MiB; default 64 KiB. The same in all processes. A domain keeps,
-	// for each peer that it exchanges messages with, Receives buffers of 1 KiB and a quarter as many of Medium, and
-	// as many of those that leave as are under way, up to two Windows.
-	Medium   int
-	Receives int // posted for each peer, 4 to 1024; default 32
+	// Medium is the longest body, in bytes, 1 KiB to 16 MiB; default 64 KiB. The same in all processes. A domain keeps,
+	// for each peer that it exchanges messages with, Receives buffers of 1 KiB and a quarter as many of Medium, and a
+	// buffer for each message that is leaving, up to two Windows.
+	Medium int
+	// Receives is how many receives are posted for each peer, 4 to 1024; default 32.
+	Receives int
 
 	// Budget is how many handlers for a peer's messages one poll runs at most, at least 2 Receives; default 256. The
-	// rest is for the next poll.
+	// next poll runs more.
 	Budget int
 
-	// OnError is told what has no other place to go: a request or a reply without a handler, a peer that sends
-	// nonsense (ErrMessage). It is called like a handler. nil: it is counted (Stats).
+	// OnError gets the errors that no call returns: a request or a reply without a handler, a peer that sends malformed
+	// messages (ErrMessage). It is called like a handler, so it must not wait. nil: they are only counted (Stats).
 	OnError func(error)
 
 	// Memory is where long requests and replies go (Domain.RequestLong): a World of package rma of the same session,
-	// which is closed after this one. nil: none are sent, and those that come are refused.
+	// which is closed after this one. nil: no long messages are sent, and those that come are refused.
 	Memory *rma.World
 
 	// Calls is how many served functions run at once in this process; default 1024.
@@ -51,17 +52,17 @@ type Config struct {
 	adapts bool // Mask was 0
 }
 
-// EachPoll is a Mask.
+// EachPoll is the Mask with which each poll polls all domains.
 const EachPoll = 1 << 63
 
 const (
-	shortSize  = 1 << 10  // bytes of a short message, arguments included
-	maxMedium  = 16 << 20 // bytes
-	maxWindow  = 64       // of requests that are numbered modulo 256
-	lastNumber = 1<<16 - 1
+	shortSize  = 1 << 10   // bytes of a short message, arguments included
+	maxMedium  = 16 << 20  // bytes
+	maxWindow  = 64        // requests; they are numbered modulo 256
+	lastNumber = 1<<16 - 1 // of a domain
 )
 
-// complete fills in what is left out, and says what cannot be.
+// complete fills in the defaults, and returns an ErrConfig for a value that is not allowed.
 func (c *Config) complete() error {
 	switch c.Mask {
 	case 0:
@@ -90,25 +91,25 @@ func (c *Config) complete() error {
 	return nil
 }
 
-// DomainConfig says what a domain is like.
+// DomainConfig configures a domain.
 type DomainConfig struct {
-	// Number is that of the domain of nmad, 1 to 65535, by which the peers know this one, and which nothing else in
-	// the process uses; 0: one above the highest.
+	// Number is that of the domain of nmad, 1 to 65535, by which the peers know this one. Nothing else in the process
+	// uses it. 0: one above the highest number in use.
 	Number int
-	// Access is nmad.Shared, Serialized or Private. The engine moves a domain on, unless it is Private: then its
-	// owner's calls alone.
+	// Access is nmad.Shared, nmad.Serialized or nmad.Private. The engine moves a domain on; a Private one only its
+	// owner's calls do.
 	Access nmad.Access
 }
 
-// Limits are what the messages of a domain may be.
+// Limits are the bounds for the messages of a domain.
 type Limits struct {
-	Args   int // arguments
+	Args   int // arguments of a message
 	Medium int // bytes of a body
-	Window int // requests under way, to each peer
+	Window int // requests under way to each peer
 }
 
-// Stats are counters.
+// Stats are the counters of a domain, or of a World.
 type Stats struct {
 	Handled uint64 // handlers that have run
-	Dropped uint64 // messages that no handler was for, or that were malformed
+	Dropped uint64 // messages that were malformed, or had no handler
 }

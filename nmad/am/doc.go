@@ -10,13 +10,13 @@
 //		err = w.Handle(1, func(t *am.Token, args []uint64, body []byte) { _ = t.Reply([]uint64{args[0] + 1}, body) })
 //		var r am.Reply
 //		err2 = w.Default().RequestFor(&r, 0, 1, []uint64{41}, []byte("hello"))
-//		args, body, err3 := r.Wait(context.Background())
+//		args, body, err3 := r.Wait()
 //		fmt.Println(args, string(body), errors.Join(err, err2, err3, w.Close(), s.Close()))
 //	}
 //
 // An active message is a message of nmad, with a tag that says what it is (wire.go), in contexts of the package's
-// own. The first request to a peer is preceded by a greeting, and has both sides post receives for the gate between
-// them, with callbacks: these run the handlers. So a handler is run by any thread that polls the gate: one that
+// own. Before its first request to a peer a domain sends a greeting; then both sides post receives for the gate between
+// them, and the callbacks of these receives run the handlers. So any thread that polls the gate runs handlers: one that
 // waits, or calls Domain.Poll, or, with pioman.Enable, a hook or the progressor, while all threads compute.
 //
 //	requester                                          target
@@ -31,15 +31,15 @@
 //   - Requests of a domain to a domain of another process are handled once each, in their order, whatever their
 //     lengths. Between domains, and for replies, there is no order.
 //   - Handlers for messages of one peer's domain run one at a time; those of several may run at once.
-//   - A handler must not wait. It may Reply once, to the requester, and call TryRequest; whatever would have to wait
-//     fails with ErrInHandler. Waits of marcel, of channels, and of package sync are not seen: they are mistakes all
-//     the same.
+//   - A handler must not wait. It may Reply once, to the requester, and call TryRequest; calls of this package that
+//     would have to wait fail with ErrInHandler. Waits of marcel, of channels, and of package sync do not notice, and
+//     are mistakes all the same.
 //   - Room for a reply is reserved with its request (Config.Window), so processes that flood each other never block
 //     each other: a request without room runs handlers while it waits.
-//   - A long request, or reply, has its body in memory that the receiver has registered with package rma
-//     (Config.Memory): all of it, before the handler runs. Its own errors are those of rma.
-//   - Requests and replies allocate nothing in steady state. What comes from a peer is bounded and checked; one that
-//     sends nonsense fails (ErrMessage).
+//   - The body of a long request, or reply, lies in memory that the receiver has registered with package rma
+//     (Config.Memory): all of it, before the handler runs. Further errors are those of rma.
+//   - Requests and replies allocate nothing in steady state. What a peer sends is bounded and checked; a peer that
+//     sends malformed messages fails (ErrMessage).
 //   - A message to the own process that is too long to go eagerly moves while a thread polls, or waits for a reply or
 //     a call; the engine alone does not move it.
 //   - When a process dies, or the gate of the default domains to it ends, requests to it, in all domains, replies

@@ -12,11 +12,11 @@ import (
 	"github.com/pm2-go/pm2/pioman"
 )
 
-// to is the peer that requests go to which name no domain: the domain of the same number, or, from a Private one, the
-// default one.
+// to returns the peer for requests that name no domain: the domain of the same number at that rank; from a Private
+// domain the default one.
 func (d *Domain) to(rank int) (*peer, error) {
-	if uint(rank) < uint(len(d.home)) {
-		if p := d.home[rank].Load(); p != nil {
+	if uint(rank) < uint(len(d.homePeers)) {
+		if p := d.homePeers[rank].Load(); p != nil {
 			return p, nil
 		}
 	}
@@ -26,41 +26,41 @@ func (d *Domain) to(rank int) (*peer, error) {
 	}
 	p, err := d.peer(domainAddress{rank, far}, true)
 	if err == nil {
-		d.home[rank].Store(p)
+		d.homePeers[rank].Store(p)
 	}
 	return p, err
 }
 
-// peer is that domain of another process; greets: which is to hear of this one.
+// peer returns the peer at that address, and makes it at the first call. greets: it sends the peer a greeting then.
 func (d *Domain) peer(to domainAddress, greets bool) (*peer, error) {
 	if d == nil || d.w == nil {
 		return nil, fmt.Errorf("am: %w: no domain", ErrConfig)
 	}
 	w := d.w
-	if to.rank < 0 || to.rank >= w.s.Size() || to.far < 0 || to.far > lastNumber || to.rank == w.s.Rank() && to.far != d.number {
-		return nil, fmt.Errorf("am: %w: rank %d, domain %d, seen from domain %d of rank %d of %d", nmad.ErrRank, to.rank, to.far, d.number, w.s.Rank(), w.s.Size())
+	if to.rank < 0 || to.rank >= w.s.Size() || to.domain < 0 || to.domain > lastNumber || to.rank == w.s.Rank() && to.domain != d.number {
+		return nil, fmt.Errorf("am: %w: rank %d, domain %d, seen from domain %d of rank %d of %d", nmad.ErrRank, to.rank, to.domain, d.number, w.s.Rank(), w.s.Size())
 	}
 	if p, err := d.known(to); p != nil || err != nil {
 		return p, err
 	}
-	p := &peer{d: d, rank: to.rank, far: to.far, near: to.far == d.number, gate: d.nm.To(to.rank, to.far)}
-	if p.near {
-		p.in = d.in
+	p := &peer{d: d, rank: to.rank, domainNumber: to.domain, sameNumber: to.domain == d.number, gate: d.nmadDomain.To(to.rank, to.domain)}
+	if p.sameNumber {
+		p.shortContext = d.shortContext
 	}
-	p.over, p.end = context.WithCancel(context.Background())
-	p.prepare() // before others see it
+	p.ended, p.cancelEnded = context.WithCancel(context.Background())
+	p.prepare() // before others see p
 	d.mu.Lock()
 	if other := d.peers[to]; other != nil {
 		d.mu.Unlock()
-		p.end()
+		p.cancelEnded()
 		return other, nil
 	}
 	d.peers[to] = p
 	all := append(d.allPeers(), p)
-	d.all.Store(&all)
+	d.peerList.Store(&all)
 	d.mu.Unlock()
 	p.open()
-	if why := w.s.Gate(to.rank).Err(); why != nil { // World.lost has not met p, perhaps
+	if why := w.s.Gate(to.rank).Err(); why != nil { // World.lost may have run before p was in d.all
 		p.fail(why)
 	}
 	if greets && to.rank != w.s.Rank() {
@@ -69,7 +69,7 @@ func (d *Domain) peer(to domainAddress, greets bool) (*peer, error) {
 	return p, nil
 }
 
-// known returns the peer if it was made. The error says that none is made any more.
+// known returns the peer if it was made. The error says that the domain is closed, and makes no more.
 func (d *Domain) known(to domainAddress) (*peer, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -86,16 +86,16 @@ func errClosed(d *Domain) error { return fmt.Errorf("am: domain %d: %w", d.numbe
 
 // allPeers returns the peers that were made, in a slice that its caller may append to.
 func (d *Domain) allPeers() []*peer {
-	if all := d.all.Load(); all != nil {
+	if all := d.peerList.Load(); all != nil {
 		return (*all)[:len(*all):len(*all)]
 	}
 	return nil
 }
 
-// Number is that of the domain of nmad; 0: the default one.
+// Number returns the number of the domain of nmad; 0: it is the default one.
 func (d *Domain) Number() int { return d.number }
 
-// Limits are what its messages may be.
+// Limits returns the bounds for messages of the domain.
 func (d *Domain) Limits() Limits {
 	return Limits{Args: MaxArgs, Medium: d.w.cfg.Medium, Window: d.w.cfg.Window}
 }
@@ -103,12 +103,13 @@ func (d *Domain) Limits() Limits {
 // Stats returns its counters.
 func (d *Domain) Stats() (s Stats) {
 	for _, p := range d.allPeers() {
-		s.Handled += p.ran.Load()
-		s.Dropped += p.lost.Load()
+		s.Handled += p.ranEver.Load()
+		s.Dropped += p.droppedEver.Load()
 	}
 	return s
 }
 
+// fits returns an ErrConfig for more arguments, or a longer body, than a message has.
 func (d *Domain) fits(args, body int) error {
 	if args > MaxArgs || body > d.w.cfg.Medium {
 		return fmt.Errorf("am: %w: %d arguments and %d bytes: a message has at most %d and %d", ErrConfig, args, body, MaxArgs, d.w.cfg.Medium)
@@ -116,12 +117,12 @@ func (d *Domain) fits(args, body int) error {
 	return nil
 }
 
-// Request has the handler of that id run at a rank, the own one included, with copies of args and body, of up to
-// Limits().Medium bytes. It returns once the message is copied. If there is no room, for too many requests are under
-// way, it waits, and runs handlers meanwhile; in a handler it then fails with ErrInHandler: there TryRequest is
-// right. Requests of this domain to one rank are handled in their order. Errors: ErrConfig, nmad.ErrRank, ErrClosed,
-// nmad.ErrOwner; a *nmad.PeerError if the target has died or left. What becomes of a request whose target dies later
-// no error tells.
+// Request runs the handler of that id at a rank, which may be the own one, with copies of args and body, of up to
+// Limits().Medium bytes. It returns once the message is copied. While too many requests are under way (Config.Window)
+// it waits for room, and runs handlers meanwhile; in a handler it then fails with ErrInHandler: handlers call
+// TryRequest. Requests of this domain to one rank are handled in their order. Errors: ErrConfig, nmad.ErrRank,
+// ErrClosed, nmad.ErrOwner; a *nmad.PeerError if the target has died or left. If the target dies after Request has
+// returned no error says whether the request was handled.
 func (d *Domain) Request(rank int, id ID, args []uint64, body []byte) error {
 	p, err := d.to(rank)
 	if err == nil {
@@ -130,8 +131,7 @@ func (d *Domain) Request(rank int, id ID, args []uint64, body []byte) error {
 	return err
 }
 
-// TryRequest is Request that never waits: false if there is no room now. For handlers, and for all that have
-// something else to do.
+// TryRequest is Request that never waits: it returns false if there is no room now. It is allowed in handlers.
 func (d *Domain) TryRequest(rank int, id ID, args []uint64, body []byte) (bool, error) {
 	p, err := d.to(rank)
 	if err != nil {
@@ -140,7 +140,8 @@ func (d *Domain) TryRequest(rank int, id ID, args []uint64, body []byte) (bool, 
 	return d.start(p, nil, id, args, body, false)
 }
 
-// RequestFor is Request whose handler's Token.Reply is awaited: by r.Wait.
+// RequestFor is Request whose handler's Token.Reply is awaited: by r.Wait and its other forms. r must not be under way
+// (ErrActive).
 func (d *Domain) RequestFor(r *Reply, rank int, id ID, args []uint64, body []byte) error {
 	p, err := d.to(rank)
 	if err == nil {
@@ -152,9 +153,9 @@ func (d *Domain) RequestFor(r *Reply, rank int, id ID, args []uint64, body []byt
 	return err
 }
 
-// RequestTo is Request, or with r, which may be nil, RequestFor, to that domain of the target. If that is Private the
-// handler runs when its owner polls next, and not before: the one way to reach a Private domain of another process. A
-// domain that the target has not opened is waited for.
+// RequestTo is Request, or, if r is not nil, RequestFor, to the domain of that number at the target. In a Private domain
+// the handler runs when its owner polls next, and not before; no other call reaches a Private domain of another process.
+// If the target has not opened the domain yet the request is handled once it has.
 func (d *Domain) RequestTo(r *Reply, rank, domain int, id ID, args []uint64, body []byte) error {
 	p, err := d.peer(domainAddress{rank, domain}, true)
 	if err == nil && r != nil {
@@ -166,7 +167,7 @@ func (d *Domain) RequestTo(r *Reply, rank, domain int, id ID, args []uint64, bod
 	return err
 }
 
-// start sends a request; false: there was no room.
+// start sends a request, whose answer r gets, if it is not nil; false: there was no room. waits: start waits for room.
 func (d *Domain) start(p *peer, r *Reply, id ID, args []uint64, body []byte, waits bool) (bool, error) {
 	if err := d.fits(len(args), len(body)); err != nil {
 		return false, err
@@ -183,7 +184,7 @@ func (d *Domain) start(p *peer, r *Reply, id ID, args []uint64, body []byte, wai
 		if err := r.listen(h.seq); err != nil {
 			return false, p.orFailed(err)
 		}
-		r.begun = true
+		r.sent = true
 	}
 	if err := p.sendCopy(m, h.tag(), front-8*h.args, body); err != nil {
 		return false, p.orFailed(err)
@@ -191,8 +192,9 @@ func (d *Domain) start(p *peer, r *Reply, id ID, args []uint64, body []byte, wai
 	return true, nil
 }
 
-// Prepare takes room for a request whose body, of up to size bytes, is then written in place, in Message.Body: it is
-// not copied here. It waits for room as Request does. Until Commit or Cancel it takes part of the Window.
+// Prepare reserves a request whose body, of up to size bytes, the caller then writes in place, into Message.Body; the
+// body is not copied in this process. It waits for room as Request does. Until Commit or Cancel the message counts as
+// under way (Config.Window).
 func (d *Domain) Prepare(rank int, id ID, size int) (*Message, error) {
 	p, err := d.to(rank)
 	if err != nil {
@@ -210,8 +212,8 @@ func (d *Domain) Prepare(rank int, id ID, size int) (*Message, error) {
 	return m, nil
 }
 
-// room reserves a request. With h it is sent at once: h has its number, and r, if it is not nil, will be its answer. nil: it
-// does not wait, and there is no room.
+// room reserves a request, and waits for room if waits is set; nil: there is none. If h is not nil the caller sends the
+// request at once: h then has its number, and r, which may be nil, gets its answer.
 func (p *peer) room(r *Reply, h *head, long, waits bool) (*Message, error) {
 	if err := p.usable(); err != nil {
 		return nil, err
@@ -222,7 +224,8 @@ func (p *peer) room(r *Reply, h *head, long, waits bool) (*Message, error) {
 	return p.roomLater(r, h, long, waits)
 }
 
-// roomLater is room after a look that has found none. It runs handlers while it waits.
+// roomLater is room once reserve has found none: it looks again after it has taken the credit of answers, and runs
+// handlers while it waits.
 //
 //go:noinline
 func (p *peer) roomLater(r *Reply, h *head, long, waits bool) (*Message, error) {
@@ -244,7 +247,7 @@ func (p *peer) roomLater(r *Reply, h *head, long, waits bool) (*Message, error) 
 	return m, nil
 }
 
-// usable returns why no request can go to the peer; nil: one can.
+// usable returns an error if no request can go to the peer any more.
 func (p *peer) usable() error {
 	if p.d.closed.Load() {
 		return errClosed(p.d)
@@ -252,7 +255,8 @@ func (p *peer) usable() error {
 	return p.failed()
 }
 
-// rest is what a waiter does between two polls of its own: nothing at first, then it lets others run, at last it sleeps.
+// rest is a pause of a waiter between two polls of its own: it spins 64 times, then yields 192 times, and then sleeps,
+// 20 to 500 us.
 func rest(tries int) {
 	switch {
 	case tries < 64:
@@ -266,19 +270,26 @@ func rest(tries int) {
 	}
 }
 
-// waitFor waits for an answer of the peer. The process may be lost by the gate of its default domain while the peer's
-// own gate lives on. The target then does not hear of this domain, so waitFor cancels the receive.
+// polledByWaiters says that only threads that poll move the answers of the peer: those in a Private domain, and long
+// messages to the own process.
+func (p *peer) polledByWaiters() bool { return p.d.access == nmad.Private || p.rank == p.d.w.s.Rank() }
+
+// outlives says that the peer has a gate of its own, which may live on when the process is lost by the gate of its
+// default domain. The target then does not hear of this domain, so waiters cancel the receives of its answers.
+func (p *peer) outlives() bool { return p.gate != p.d.w.s.Gate(p.rank) }
+
+// waitFor waits for an answer of the peer, which r receives.
 func (d *Domain) waitFor(ctx context.Context, p *peer, r *nmad.Request) error {
-	if p.rank != d.w.s.Rank() && (d.access != nmad.Private || d.w.s.Engine().Hooked()) {
-		if p.gate == d.w.s.Gate(p.rank) {
+	if !p.polledByWaiters() || p.rank != d.w.s.Rank() && d.w.s.Engine().Hooked() {
+		if !p.outlives() {
 			return r.WaitContext(ctx)
 		}
-		both := p.over
+		both := p.ended
 		if ctx != nil && ctx.Done() != nil {
 			var stop context.CancelFunc
 			both, stop = context.WithCancel(ctx)
 			defer stop()
-			defer context.AfterFunc(p.over, stop)()
+			defer context.AfterFunc(p.ended, stop)()
 		}
 		err := r.WaitContext(both)
 		if r.IsDone() || p.failed() == nil {
@@ -287,7 +298,7 @@ func (d *Domain) waitFor(ctx context.Context, p *peer, r *nmad.Request) error {
 		r.Cancel()
 		return r.WaitContext(ctx)
 	}
-	for tries := 0; ; tries++ { // nothing else moves the other domains, or long messages to the own process
+	for tries := 0; ; tries++ {
 		if done, err := r.Test(); done || err != nil {
 			return err
 		}
@@ -302,9 +313,9 @@ func (d *Domain) waitFor(ctx context.Context, p *peer, r *nmad.Request) error {
 	}
 }
 
-// Poll moves the domain on, runs the handlers that are due, at most Config.Budget of each peer's, and returns how
-// many have run meanwhile, also by other threads. Every so often (Config.Mask) it does the same with the other
-// domains that are not Private. In a handler it does nothing. It never blocks.
+// Poll moves the domain on, runs the handlers for messages that have come, at most Config.Budget of each peer, and
+// returns how many have run meanwhile, those that other threads have run included. Now and then (Config.Mask) it does
+// the same with the other domains that are not Private. In a handler it does nothing. It never blocks.
 func (d *Domain) Poll() int {
 	if d == nil || d.w == nil || nmad.InCallback() {
 		return 0
@@ -320,69 +331,73 @@ func (d *Domain) Poll() int {
 	return int(d.Stats().Handled - before)
 }
 
-// begin begins a poll, and returns how many handlers have run before.
+// begin begins a poll, for Config.Budget, and returns how many handlers have run before.
 func (d *Domain) begin() (handled uint64) {
 	for _, p := range d.allPeers() {
-		handled += p.ran.Load()
-		if p.spent.Load() != 0 {
-			p.spent.Store(0)
+		handled += p.ranEver.Load()
+		if p.ranThisPoll.Load() != 0 {
+			p.ranThisPoll.Store(0)
 		}
 	}
 	return handled
 }
 
+// poll polls the domain alone, after what earlier polls have left to do.
 func (d *Domain) poll() {
 	if d.greetings.Load() != nil {
 		d.answerGreetings()
 	}
-	if d.due.Load() {
+	if d.hasParked.Load() {
 		d.post()
 	}
 	if d.access != nmad.Private {
-		d.nm.Poll()
+		d.nmadDomain.Poll()
 		return
 	}
 	asm.StoreRelease32(&d.polling, 1)
-	d.nm.Poll()
+	d.nmadDomain.Poll()
 	asm.StoreRelease32(&d.polling, 0)
 }
 
-// bounded says that another poll begins after this one. Only its owner polls a Private domain, also inside waits of
-// nmad, and these post no receives.
+// bounded says whether receives may be parked, because a later poll posts them. In a Private domain only Poll does; the
+// owner also polls in waits of nmad, which do not.
 func (d *Domain) bounded() bool { return d.access != nmad.Private || d.polling.Load() != 0 }
 
-// parked has the parked receives posted by the next poll, or by the engine if the engine moves the domain.
+// parked notes that a receive was parked. The next poll posts it, or, if the engine moves the domain, a task.
 func (d *Domain) parked() {
-	if d.due.Swap(true) || d.access == nmad.Private {
+	if d.hasParked.Swap(true) || d.access == nmad.Private {
 		return
 	}
-	for i := range d.tasks { // one of them may run now, and be past post, perhaps on this thread; the engine runs one at a time
+	for i := range d.tasks { // the first may be running, perhaps on this thread, and have posted what was parked before
 		if d.w.s.Engine().Submit(&d.tasks[i]) == nil {
 			return
 		}
 	}
 }
 
+// post posts all parked receives. It counts as the beginning of a poll.
 func (d *Domain) post() {
-	d.due.Store(false)
+	d.hasParked.Store(false)
 	d.begin()
 	for _, p := range d.allPeers() {
 		p.unpark()
 	}
 }
 
+// cancelTasks ends the tasks. The caller is no handler of the engine.
 func (d *Domain) cancelTasks() {
 	for i := range d.tasks {
-		_ = d.tasks[i].Cancel() // it is no handler of this engine
+		_ = d.tasks[i].Cancel()
 	}
 }
 
+// runTask is the handler of the tasks.
 func (d *Domain) runTask(*pioman.Task) pioman.Status {
 	d.post()
 	return pioman.Done
 }
 
-// greeted notes that a peer is about to send.
+// greeted takes a greeting in: it opens the peer, or leaves that to the owner of a Private domain. A callback calls it.
 func (d *Domain) greeted(from domainAddress) {
 	if d.access != nmad.Private {
 		_, _ = d.peer(from, false) // fails if the domain is closed
@@ -397,16 +412,18 @@ func (d *Domain) greeted(from domainAddress) {
 	}
 }
 
+// answerGreetings opens the peers whose greetings have come to a Private domain.
 func (d *Domain) answerGreetings() {
 	for g := d.greetings.Swap(nil); g != nil; g = g.next {
 		_, _ = d.peer(g.from, false)
 	}
 }
 
-// Close ends the domain, as nmad.Domain.Close does: it waits for what is under way to leave. Requests that have come,
-// and were not handled, are lost. The default domain is closed with its world. Not in a handler.
+// Close ends the domain, as nmad.Domain.Close does: it blocks the calling thread until the messages under way have left.
+// Requests that have come, and were not handled, are lost. Of the default domain, which is closed with its world, Close
+// does nothing. In a handler it fails with ErrInHandler.
 func (d *Domain) Close() error {
-	if d == nil || d.w == nil || !d.own {
+	if d == nil || d.w == nil || !d.ownsNmad {
 		return nil
 	}
 	if nmad.InCallback() {
@@ -415,7 +432,7 @@ func (d *Domain) Close() error {
 	d.close.Do(func() {
 		d.w.forget(d)
 		d.closed.Store(true)
-		d.failure = d.nm.Close()
+		d.failure = d.nmadDomain.Close()
 		for _, p := range d.allPeers() {
 			p.releaseAll()
 		}

@@ -12,18 +12,18 @@ import (
 var (
 	// ErrHandler: the target has no handler of that id.
 	ErrHandler = errors.New("no such handler")
-	// ErrReply: a reply that may not be: a second one, one after the handler has returned, one to what is no request,
-	// or to a request that awaits none.
+	// ErrReply: a reply that is not allowed: a second one, one after the handler has returned, one to a reply, or one to a
+	// request that awaits none.
 	ErrReply = errors.New("no reply is due")
 	// ErrNoReply: the handler has returned without the reply that the requester awaits.
 	ErrNoReply = errors.New("the handler has not replied")
-	// ErrInHandler: what would have to wait was called in a handler, which must not wait. It is that of package pioman.
+	// ErrInHandler: a handler has called what would have to wait. It is that of package pioman.
 	ErrInHandler = pioman.ErrInHandler
 	// ErrConfig: an argument cannot work; the text says what would. It is that of package nmad.
 	ErrConfig = nmad.ErrConfig
 	// ErrActive: the reply, or the message, is still under way. It is that of package nmad.
 	ErrActive = nmad.ErrActive
-	// ErrMessage: a peer has sent what is no active message. Nothing more is taken from it.
+	// ErrMessage: a peer has sent a malformed message. Its later messages are dropped.
 	ErrMessage = errors.New("malformed active message")
 	// ErrClosed: the world, or the domain, was closed here.
 	ErrClosed = nmad.ErrClosed
@@ -36,7 +36,7 @@ var (
 	ErrBusy = errors.New("too many calls at once")
 )
 
-// RemoteError is an error that a served function has returned at the target: its text.
+// RemoteError has the text of an error that a served function has returned at the target.
 type RemoteError struct {
 	Rank int    // where the function ran
 	Name string // of the function

@@ -20,7 +20,7 @@ func Example() {
 		err = w.Handle(1, func(t *am.Token, args []uint64, body []byte) { _ = t.Reply([]uint64{args[0] + 1}, body) })
 		var r am.Reply
 		err2 = w.Default().RequestFor(&r, 0, 1, []uint64{41}, []byte("hello"))
-		args, body, err3 := r.Wait(context.Background())
+		args, body, err3 := r.Wait()
 		fmt.Println(args, string(body), errors.Join(err, err2, err3, w.Close(), s.Close()))
 	}
 	main()
@@ -54,7 +54,7 @@ func ExampleDomain_RequestLong() {
 	})
 	var r am.Reply
 	err2 := w.Default().RequestLong(&r, rows.At(0, 1000), 1, []uint64{7}, []byte("all of it"), nil)
-	_, _, err3 := r.Wait(context.Background())
+	_, _, err3 := r.Wait()
 	fmt.Println(string(rows.Bytes()[1000:1009]), err, err2, err3)
 	// Output:
 	// row 7: all of it, at 1000

@@ -66,12 +66,12 @@ func FuzzPeer(f *testing.F) {
 			if tk.head.where != within {
 				t.Errorf("request %d is handled, where there is no memory", tk.head.seq)
 			}
-			if handled++; tk.head.kind == request && (tk.head.seq != p.next-1 || handled > int(p.all)) {
-				t.Errorf("request %d is handled where %d is due, %d of %d", tk.head.seq, p.next-1, handled, p.all)
+			if handled++; tk.head.kind == request && (tk.head.seq != p.nextSeq-1 || handled > int(p.received)) {
+				t.Errorf("request %d is handled where %d is due, %d of %d", tk.head.seq, p.nextSeq-1, handled, p.received)
 			}
 		})
 		var err error
-		p, err = w.def.to(0)
+		p, err = w.defaultDomain.to(0)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -84,8 +84,8 @@ func FuzzPeer(f *testing.F) {
 			if err := p.take(tag, make([]byte, n)); err != nil {
 				broken = true
 			}
-			if p.owed < 0 || p.underWay < 0 || len(p.spare) > 2*maxWindow || len(p.landings) > 2*maxWindow {
-				t.Fatalf("owed %d, under way %d, spare %d, landings %d", p.owed, p.underWay, len(p.spare), len(p.landings))
+			if p.owed < 0 || p.underWay < 0 || len(p.spareBuffers) > 2*maxWindow || len(p.incomingBodies) > 2*maxWindow {
+				t.Fatalf("owed %d, under way %d, spare %d, landings %d", p.owed, p.underWay, len(p.spareBuffers), len(p.incomingBodies))
 			}
 		}
 	})

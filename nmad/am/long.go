@@ -10,31 +10,32 @@ import (
 	"github.com/pm2-go/pm2/nmad/rma"
 )
 
-// A long message has its body in memory of its receiver, which package rma names. Its sender puts the body there if
-// it can do so without messages, by a copy of its own or of the kernel. Otherwise the body comes as a message of its
-// own, which the receiver takes straight to its place. Messages that come meanwhile wait for their turn.
+// The body of a long message goes into memory of the receiver that a Ref of package rma names. If the sender can put
+// the body there without messages, by a copy of its own or of the kernel, it does so before it sends the message
+// (placed). Otherwise the body follows as a message of its own, which is received straight into the memory (follows);
+// requests that come meanwhile are kept until the long one was handled.
 //
-//	placed    Ref, bytes                  the body is there
+//	placed    Ref, bytes ---------------> runs the handler
 //	follows   Ref, bytes ---------------> holds the memory, posts a receive
-//	          dataTag: the body --------> it is there
+//	          dataTag: the body --------> runs the handler
 
-// placeBytes is what a long message has in place of its body: a Ref, and how many bytes.
+// placeBytes is the length, in bytes, of what a long message has instead of its body: a Ref, and the length of the body.
 const placeBytes = rma.RefBytes + 8
 
-// RequestLong puts src into memory of another process, or of the own one, and then has the handler of that id run
-// there, whose body is that memory: dst names it (package rma, Config.Memory), and by its rank the target. Bytes that
-// lie there are seen by the handler, and after it. Within the host that is one copy, by this core or, for memory that
-// is registered, the kernel; else a message that goes straight there. The handler runs in its turn, as those of other
-// requests do; those behind it wait for it. local is done when src may be used again; nil: it may be when the call
-// returns, for what does not leave at once is copied. r is nil, or awaits a Token.Reply, as in RequestFor.
+// RequestLong puts src into the memory that dst names (package rma, Config.Memory), and then runs the handler of that id
+// at the rank of dst, which may be the own one; that memory is the handler's body, and keeps the bytes after it. Within
+// the host src is copied once, by this core or, into memory from rma's Register, by the kernel; to other hosts it goes
+// as a message, straight into the memory. The handler runs in its turn, as those of other requests do. local is done
+// when src may be used again; nil: src may be used when RequestLong returns, which copies what has not left by then. r
+// is nil, or gets the answer, as in RequestFor.
 //
-// It waits for room as Request does, and for an answer of the target, when memory that is not from rma's Alloc is
-// used for the first time; in a handler it does neither: without room it fails. Errors are those of Request, of
-// RequestFor, and of rma's Put: rma.ErrKey, rma.ErrRange, nmad.ErrActive of local. Memory that was closed since, and
-// what the target has to look at itself, ends r.Wait with them, without r it is told to the OnError there, as is
-// ErrKey of a process without Config.Memory. When a request fails the bytes may have come all the same. If the target
-// dies local ends with a *nmad.PeerError. rma's Close of memory waits for requests that are on their way into it. src
-// must not overlap dst.
+// RequestLong waits for room as Request does, and for an answer of the target when memory that is not from rma's Alloc
+// is used for the first time; in a handler it waits for neither, and fails without room. Errors are those of Request,
+// of RequestFor, and of rma's Put: rma.ErrKey, rma.ErrRange, nmad.ErrActive of local. Errors that only the target finds,
+// such as memory that was closed meanwhile, or that it has no Config.Memory (rma.ErrKey), end r.Wait; without r the
+// target's OnError gets them. When a request fails the bytes may have come all the same. If the target dies local ends
+// with a *nmad.PeerError. rma's Close of memory waits for requests that are on their way into it. src must not overlap
+// dst.
 func (d *Domain) RequestLong(r *Reply, dst rma.Ref, id ID, args []uint64, src []byte, local *rma.Event) error {
 	p, err := d.to(dst.Rank())
 	if err == nil {
@@ -60,14 +61,13 @@ func (d *Domain) RequestLong(r *Reply, dst rma.Ref, id ID, args []uint64, src []
 		if err := r.listen(h.seq); err != nil {
 			return p.broken(&h, local, err)
 		}
-		r.begun = true
+		r.sent = true
 	}
 	return p.sendLong(m, &h, dst, args, src, local)
 }
 
-// ReplyLong is ReplyTo whose body is put into memory of the requester: that of the handler which it runs there. See
-// Domain.RequestLong. It never waits, so into memory that is not from rma's Alloc, and that no thread of this process
-// has used, it goes by messages.
+// ReplyLong is ReplyTo whose body goes into memory of the requester that dst names. See Domain.RequestLong. It never
+// waits, so its body goes by a message if the memory is not from rma's Alloc and this process has not used it before.
 func (t *Token) ReplyLong(dst rma.Ref, id ID, args []uint64, src []byte, local *rma.Event) error {
 	if err := t.mayReply(args, nil, false); err != nil {
 		return err
@@ -83,13 +83,13 @@ func (t *Token) ReplyLong(dst rma.Ref, id ID, args []uint64, src []byte, local *
 	t.replied, t.paid = true, true
 	p.mu.Lock()
 	p.owed++
-	h.credit = p.pay()
+	h.credit = p.takeOwed()
 	m := p.message(false)
 	p.mu.Unlock()
 	return p.sendLong(m, &h, dst, args, src, local)
 }
 
-// place puts the body of a long message there, if that needs no message, and says in the head where it is.
+// place puts the body of a long message into the memory, if that needs no message, and says in the head where it is.
 func (w *World) place(h *head, dst rma.Ref, src []byte, local *rma.Event) error {
 	if w.cfg.Memory == nil {
 		return fmt.Errorf("am: %w: a long message needs memory: give Config.Memory", ErrConfig)
@@ -121,7 +121,7 @@ func (p *peer) sendLong(m *Message, h *head, dst rma.Ref, args []uint64, src []b
 	return p.follow(h.dataTag(), src, local)
 }
 
-// broken ends the event of a long message that could not be sent.
+// broken ends the event of a long message that could not be sent, and returns why.
 func (p *peer) broken(h *head, local *rma.Event, err error) error {
 	err = p.orFailed(err)
 	if h.where == follows {
@@ -130,17 +130,17 @@ func (p *peer) broken(h *head, local *rma.Event, err error) error {
 	return err
 }
 
-// follow sends the body of a long message.
+// follow sends the body of a long message as a message of its own.
 func (p *peer) follow(tag uint64, src []byte, local *rma.Event) error {
 	p.mu.Lock()
-	f := p.followings
+	f := p.outgoingBodies
 	if f != nil {
-		p.followings = f.next
+		p.outgoingBodies = f.next
 	}
 	p.mu.Unlock()
 	if f == nil {
-		f = &following{p: p}
-		f.op = nmad.Op{Match: nmad.Match{Context: p.d.long}, Done: f.left}
+		f = &outgoingBody{p: p}
+		f.op = nmad.Op{Match: nmad.Match{Context: p.d.longContext}, Done: f.left}
 	}
 	f.local, f.op.Match.Tag, f.op.Buf = local, tag, src
 	if err := p.gate.Post(&f.req, &f.op); err != nil {
@@ -151,21 +151,23 @@ func (p *peer) follow(tag uint64, src []byte, local *rma.Event) error {
 	return nil
 }
 
-func (f *following) left(r *nmad.Request) {
+// left is called when the body has left, or cannot.
+func (f *outgoingBody) left(r *nmad.Request) {
 	_, err := r.Test()
 	f.end(err)
 }
 
-func (f *following) end(err error) {
+// end puts f away for the next body, and makes local done.
+func (f *outgoingBody) end(err error) {
 	p, local := f.p, f.local
 	f.local, f.op.Buf = nil, nil
 	p.mu.Lock()
-	f.next, p.followings = p.followings, f
+	f.next, p.outgoingBodies = p.outgoingBodies, f
 	p.mu.Unlock()
 	local.End(err)
 }
 
-// hold is the memory of a long message, whose place that is.
+// hold keeps the memory of a long message open, whose place (Ref, length) it is given.
 func (w *World) hold(place []byte) (rma.Hold, error) {
 	if w.cfg.Memory == nil {
 		return rma.Hold{}, fmt.Errorf("%w: this process has no Config.Memory", rma.ErrKey)
@@ -174,30 +176,30 @@ func (w *World) hold(place []byte) (rma.Hold, error) {
 	return w.cfg.Memory.Hold(at, binary.LittleEndian.Uint64(place[rma.RefBytes:]))
 }
 
-// land receives the body of a long message: of a request, which is kept for its turn, or of a reply. data has the
-// arguments and the place, and is kept.
+// land posts the receive of the body of a long message: of a request, which is kept for its turn, or of a reply. data
+// has the arguments and the place, and stays in use until the handler has run.
 func (p *peer) land(h head, data []byte) error {
 	hold, err := p.d.w.hold(data[8*h.args:])
 	p.mu.Lock()
-	var l *landing
-	for _, x := range p.landings {
-		if !x.busy {
+	var l *incomingBody
+	for _, x := range p.incomingBodies {
+		if !x.inUse {
 			l = x
 			break
 		}
 	}
 	if l == nil {
-		l = &landing{p: p}
-		l.op = nmad.Op{Kind: nmad.OpRecv, Match: nmad.Match{Mask: ^uint64(0), Context: p.d.long}, Done: l.arrived}
-		p.landings = append(p.landings, l)
+		l = &incomingBody{p: p}
+		l.op = nmad.Op{Kind: nmad.OpRecv, Match: nmad.Match{Mask: ^uint64(0), Context: p.d.longContext}, Done: l.arrived}
+		p.incomingBodies = append(p.incomingBodies, l)
 	}
-	l.busy, l.there, l.hold = true, false, hold
+	l.inUse, l.complete, l.hold = true, false, hold
 	l.posted.Store(true) // with the memory: releaseAll finds both
 	p.mu.Unlock()
 	l.head, l.data, l.err = h, data, err
 	l.op.Match.Tag, l.op.Buf = h.dataTag(), hold.Bytes()
 	if h.kind == request {
-		p.early[h.seq].landing = l
+		p.early[h.seq].body = l
 	}
 	if err := p.gate.Post(&l.req, &l.op); err != nil {
 		l.posted.Store(false)
@@ -207,8 +209,8 @@ func (p *peer) land(h head, data []byte) error {
 	return nil
 }
 
-// arrived deals with a body that has come, or will not.
-func (l *landing) arrived(r *nmad.Request) {
+// arrived is called when a body has come, or will not come.
+func (l *incomingBody) arrived(r *nmad.Request) {
 	_, err := r.Test()
 	p, long := l.p, errors.Is(err, nmad.ErrTruncated)
 	switch right := l.err != nil || r.Size() == uint64(len(l.op.Buf)); { // with l.err it is dropped
@@ -224,24 +226,24 @@ func (l *landing) arrived(r *nmad.Request) {
 		}
 	case l.head.kind == request:
 		p.mu.Lock()
-		l.there = true
+		l.complete = true
 		p.mu.Unlock()
 		p.runDue()
 	default:
 		p.run(l.head, l.data, l)
-		p.spare = append(p.spare, l.data[:cap(l.data)])
-		if err := p.credited(1); err != nil { // take has left it, so that no more bodies come at once than requests were sent
+		p.spareBuffers = append(p.spareBuffers, l.data[:cap(l.data)])
+		if err := p.credited(1); err != nil { // take has left this credit: it bounds the bodies that come at the same time
 			p.violation(err)
 		}
 	}
 	l.posted.Store(false)
-	if p.failed() != nil { // and releaseAll has found it posted, perhaps
+	if p.failed() != nil { // releaseAll may have found it posted, and left it
 		l.release()
 	}
 }
 
-// release lets the memory go.
-func (l *landing) release() {
+// release releases the memory.
+func (l *incomingBody) release() {
 	l.p.mu.Lock()
 	hold := l.hold
 	l.hold = rma.Hold{}
@@ -249,12 +251,12 @@ func (l *landing) release() {
 	hold.Release()
 }
 
-// taken returns the memory of a body that is there, for its handler, and frees the landing for another body.
-func (l *landing) taken() (rma.Hold, error) {
+// taken returns the memory of a body that has come, for its handler, and frees l for another body.
+func (l *incomingBody) taken() (rma.Hold, error) {
 	p, err := l.p, l.err
 	p.mu.Lock()
 	hold := l.hold
-	l.hold, l.busy = rma.Hold{}, false
+	l.hold, l.inUse = rma.Hold{}, false
 	p.mu.Unlock()
 	if err == nil && hold.Bytes() == nil { // the peer fails just now
 		err = ErrClosed
@@ -262,22 +264,22 @@ func (l *landing) taken() (rma.Hold, error) {
 	return hold, err
 }
 
-// longBody is the memory that the body of a message is in.
-func (p *peer) longBody(place []byte, l *landing) (rma.Hold, error) {
+// longBody returns the memory of the body of a long message; l is nil if the sender has put it there (place).
+func (p *peer) longBody(place []byte, l *incomingBody) (rma.Hold, error) {
 	if l != nil {
 		return l.taken()
 	}
 	return p.d.w.hold(place)
 }
 
-// bodies are those that come, or have not been handled.
-func (p *peer) bodies() []*landing {
+// bodies returns all incoming bodies of the peer.
+func (p *peer) bodies() []*incomingBody {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return slices.Clone(p.landings)
+	return slices.Clone(p.incomingBodies)
 }
 
-// releaseAll lets all memory go whose bodies are there, or do not come any more.
+// releaseAll releases the memory of all bodies that have come, or will not come.
 func (p *peer) releaseAll() {
 	for _, l := range p.bodies() {
 		hold := rma.Hold{}

@@ -2,7 +2,6 @@ package am
 
 import (
 	"bytes"
-	"context"
 	"errors"
 	"fmt"
 	"strings"
@@ -148,7 +147,7 @@ func TestLong(t *testing.T) {
 					var r Reply
 					fails(d.RequestLong(&r, ref[0], 1, args, src, nil))
 					clear(src) // it was copied
-					_, _, err := r.Wait(t.Context())
+					_, _, err := r.WaitContext(t.Context())
 					fails(err)
 					if wrong.Load() != 0 {
 						t.Fatalf("%s, %s, %d bytes: the wrong bytes, or arguments", name, kind, n)
@@ -213,7 +212,7 @@ func TestLongRefusals(t *testing.T) {
 		ask := func(at rma.Ref, n int) error {
 			err := d.RequestLong(&r, at, 1, nil, make([]byte, n), nil)
 			if err == nil {
-				_, _, err = r.Wait(t.Context())
+				_, _, err = r.WaitContext(t.Context())
 			}
 			return err
 		}
@@ -296,12 +295,12 @@ func (d *Domain) forced(r *Reply, at rma.Ref, n int) error {
 		if err := r.listen(h.seq); err != nil {
 			return err
 		}
-		r.begun = true
+		r.sent = true
 	}
 	if err := p.sendLong(m, &h, at, nil, make([]byte, n), nil); err != nil || r == nil {
 		return err
 	}
-	_, _, err = r.Wait(context.Background())
+	_, _, err = r.Wait()
 	return err
 }
 

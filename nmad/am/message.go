@@ -4,11 +4,11 @@ import (
 	"fmt"
 )
 
-// front is where the body begins in the buffer.
+// front is the place of the body in the buffer of a Message, in bytes.
 const front = wordSize + argsRoom
 
-// message returns a message that is not in use. The caller holds mu. Of each length there are at most as many as
-// requests and replies may be under way.
+// message returns a message that is not in use, or makes one. The caller holds mu. Of each length there are at most as
+// many as requests and replies may be under way.
 func (p *peer) message(long bool) *Message {
 	list, size := &p.short, shortSize
 	if long {
@@ -24,10 +24,10 @@ func (p *peer) message(long bool) *Message {
 	return &Message{p: p, buf: make([]byte, front+size)}
 }
 
-// long says that the message is one with a buffer of Medium.
+// long says whether the buffer of the message has room for Medium bytes.
 func (m *Message) long() bool { return len(m.buf) != front+shortSize }
 
-// sweep finds messages that have left. Under mu.
+// sweep puts away the messages that have left since they were handed to nmad. The caller holds mu.
 func (p *peer) sweep() {
 	for at := &p.leaving; *at != nil; {
 		m := *at
@@ -49,7 +49,7 @@ func (p *peer) putAway(m *Message) {
 	m.next, *list = *list, m
 }
 
-// sent puts a message away that was handed to nmad.
+// sent puts a message away that was handed to nmad, or, if it has not left yet, into leaving.
 func (p *peer) sent(m *Message) {
 	done := m.req.IsDone()
 	p.mu.Lock()
@@ -61,16 +61,16 @@ func (p *peer) sent(m *Message) {
 	p.mu.Unlock()
 }
 
-// direct is the length, in bytes, from which on a body is not copied into the buffer of its message first. A shorter
-// one leaves faster in one piece.
+// direct is the length, in bytes, from which on sendCopy offers a body to nmad where it is. A shorter one leaves faster
+// when it lies behind its arguments.
 const direct = 512
 
-// sendCopy is send with a body that is not in the buffer yet.
+// sendCopy is send with a body that is not in the buffer: it goes straight into a packet, or is copied into the buffer.
 func (p *peer) sendCopy(m *Message, tag uint64, from int, body []byte) error {
 	if len(body) >= direct {
-		in := p.in
+		in := p.shortContext
 		if tag&answerBit == 0 && front-from+len(body) > shortSize {
-			in = p.d.long
+			in = p.d.longContext
 		}
 		if p.gate.Inject(in, tag, m.buf[from:front], body) {
 			p.mu.Lock()
@@ -83,20 +83,20 @@ func (p *peer) sendCopy(m *Message, tag uint64, from int, body []byte) error {
 	return p.send(m, tag, from, len(body))
 }
 
-// send hands a message to nmad: what is in its buffer from that place to the end of the body.
+// send hands a message to nmad: the bytes of its buffer from there to the end of the body, which has so many bytes.
 func (p *peer) send(m *Message, tag uint64, from, body int) error {
 	buf := m.buf[from : front+body]
 	var err error
 	switch {
 	case tag&answerBit == 0 && len(buf) > shortSize:
-		if m.op.Match.Context = p.d.long; p.near {
+		if m.op.Match.Context = p.d.longContext; p.sameNumber {
 			err = m.op.Match.Context.IsendInto(&m.req, p.rank, tag, buf)
 		} else {
 			m.op.Match.Tag, m.op.Buf = tag, buf
 			err = p.gate.Post(&m.req, &m.op)
 		}
-	case p.in != nil:
-		err = p.in.IsendInto(&m.req, p.rank, tag, buf)
+	case p.shortContext != nil:
+		err = p.shortContext.IsendInto(&m.req, p.rank, tag, buf)
 	default:
 		err = p.gate.IsendInto(&m.req, tag, buf)
 	}
@@ -104,31 +104,32 @@ func (p *peer) send(m *Message, tag uint64, from, body int) error {
 	return err
 }
 
-// number gives a request its number, and the credit that goes with it; r, if it is not nil, will be its answer.
+// number gives a request its number, and the credit that goes with it. r gets the answer; nil: none is awaited.
 func (p *peer) number(h *head, r *Reply) {
 	p.mu.Lock()
 	p.numberLocked(h, r)
 	p.mu.Unlock()
 }
 
+// numberLocked is number for the holder of mu.
 func (p *peer) numberLocked(h *head, r *Reply) {
-	h.seq, h.credit = p.seq, p.pay()
+	h.seq, h.credit = p.seq, p.takeOwed()
 	p.seq++
 	if r != nil {
-		r.next, p.awaited, r.credits = p.awaited, r, true
+		r.next, p.awaited, r.creditPending = p.awaited, r, true
 	}
 }
 
-// giveBack has credit go by a message of its own.
+// giveBack sends credit by a message of its own.
 func (p *peer) giveBack() {
 	p.mu.Lock()
-	h := head{kind: credit, credit: p.pay()}
+	h := head{kind: credit, credit: p.takeOwed()}
 	m := p.message(false)
 	p.mu.Unlock()
 	_ = p.send(m, h.tag(), front, 0) // fails with the peer
 }
 
-// Body is where the payload of the message goes: as many bytes as Prepare was asked for. nil after Commit and Cancel.
+// Body returns the body, for its caller to write: as many bytes as Prepare was asked for. nil after Commit and Cancel.
 func (m *Message) Body() []byte {
 	if m == nil || !m.open.Load() {
 		return nil
@@ -136,7 +137,8 @@ func (m *Message) Body() []byte {
 	return m.buf[front : front+m.size : front+m.size]
 }
 
-// Commit sends the message with the first n bytes of its body. It never blocks. The message must not be used afterwards.
+// Commit sends the message with args and the first n bytes of its body. It never blocks. Once it has returned nil the
+// message must not be used any more. ErrActive: it was committed or cancelled; ErrConfig: the message stays as it was.
 func (m *Message) Commit(args []uint64, n int) error {
 	if m == nil || !m.open.Load() {
 		return fmt.Errorf("am: commit: %w: the message was committed, or cancelled", ErrActive)
@@ -148,7 +150,7 @@ func (m *Message) Commit(args []uint64, n int) error {
 	return m.p.request(m, head{id: m.id}, args, n)
 }
 
-// request sends a request that has room, and whose body is in place.
+// request sends a prepared request.
 func (p *peer) request(m *Message, h head, args []uint64, body int) error {
 	if h.args = len(args); h.args > 0 {
 		putArgs(m.buf[front-8*h.args:], args)
@@ -168,7 +170,8 @@ func (p *peer) orFailed(err error) error {
 	return err
 }
 
-// Cancel gives the room back, and sends nothing. It never blocks. After Commit it does nothing.
+// Cancel gives up a prepared message, which then does not count as under way. It never blocks. After Commit it does
+// nothing.
 func (m *Message) Cancel() {
 	if m == nil || !m.open.CompareAndSwap(true, false) {
 		return
@@ -176,7 +179,7 @@ func (m *Message) Cancel() {
 	m.discard()
 }
 
-// discard gives the message back, and its room, which has no number yet.
+// discard puts the message away, and gives back its room. It has no number yet.
 func (m *Message) discard() {
 	p := m.p
 	p.mu.Lock()

@@ -6,31 +6,32 @@ import (
 
 // failed returns why the peer has failed; nil: it has not.
 func (p *peer) failed() error {
-	if why := p.why.Load(); why != nil {
+	if why := p.failure.Load(); why != nil {
 		return *why
 	}
 	return nil
 }
 
-// fail notes why the peer has failed.
+// fail makes the peer fail, if it has not yet: it wakes the waiters for its answers, releases memory, and ends its
+// calls. Any thread or callback may call it.
 func (p *peer) fail(why error) {
-	if p.why.CompareAndSwap(nil, &why) {
-		p.end()
+	if p.failure.CompareAndSwap(nil, &why) {
+		p.cancelEnded()
 		p.releaseAll()
 		p.d.w.failed(p, why)
 	}
 }
 
-// violation fails a peer that has sent nonsense.
+// violation makes a peer fail that has broken the protocol, and reports that.
 func (p *peer) violation(why error) {
 	why = fmt.Errorf("am: rank %d: %w", p.rank, why)
-	p.lost.Add(1)
+	p.droppedEver.Add(1)
 	p.fail(why)
 	p.d.w.tell(why)
 }
 
-// reserve takes room for a request; nil: there is none. With h the request has its number from then on, and r, if it is not
-// nil, will be its answer.
+// reserve takes room for a request; nil: there is none. If h is not nil the request gets its number, and r its answer,
+// as in number.
 func (p *peer) reserve(r *Reply, h *head, long bool) *Message {
 	p.mu.Lock()
 	if p.underWay >= p.d.w.cfg.Window {
@@ -46,7 +47,7 @@ func (p *peer) reserve(r *Reply, h *head, long bool) *Message {
 	return m
 }
 
-// credited takes credit that has come back.
+// credited takes credit that has come from the peer. The error says that it is more than there are requests under way.
 func (p *peer) credited(n int) error {
 	if n == 0 {
 		return nil
@@ -56,6 +57,7 @@ func (p *peer) credited(n int) error {
 	return p.takeCredit(n)
 }
 
+// takeCredit is credited for the holder of mu.
 func (p *peer) takeCredit(n int) error {
 	if n > p.underWay {
 		return fmt.Errorf("%w: credit for %d requests where %d are under way", ErrMessage, n, p.underWay)
@@ -64,8 +66,8 @@ func (p *peer) takeCredit(n int) error {
 	return nil
 }
 
-// pay takes what is owed, to be given back. Under mu.
-func (p *peer) pay() int {
+// takeOwed returns the credit that is owed to the peer, for the message that its caller sends. The caller holds mu.
+func (p *peer) takeOwed() int {
 	n := p.owed
 	if n == 0 {
 		return 0
@@ -75,8 +77,8 @@ func (p *peer) pay() int {
 	return n
 }
 
-// handled notes that a request of the peer's was, and says whether its credit is to be given back by a message of its own.
-func (p *peer) handled() bool {
+// countHandled notes that a request of the peer was handled, and says whether its credit goes by a message of its own.
+func (p *peer) countHandled() bool {
 	p.mu.Lock()
 	p.owed++
 	now := 2*p.owed >= p.d.w.cfg.Window
@@ -84,9 +86,9 @@ func (p *peer) handled() bool {
 	return now
 }
 
-// came notes that a request of the peer's has.
-func (p *peer) came() error {
-	if p.all++; p.all-p.paid.Load() > uint32(p.d.w.cfg.Window) {
+// countReceived notes that a request of the peer has come. The error says that there are more than Window.
+func (p *peer) countReceived() error {
+	if p.received++; p.received-p.paid.Load() > uint32(p.d.w.cfg.Window) {
 		return fmt.Errorf("%w: more than %d requests under way: give all processes the same Window", ErrMessage, p.d.w.cfg.Window)
 	}
 	return nil

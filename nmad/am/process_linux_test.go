@@ -135,7 +135,7 @@ func timed(iters int, request func(r *Reply) error) error {
 		for range batch {
 			err := request(&r)
 			if err == nil {
-				_, _, err = r.Wait(context.Background())
+				_, _, err = r.Wait()
 			}
 			if err != nil {
 				return err
@@ -162,7 +162,7 @@ func (x *process) flood() error {
 		if err := d.RequestFor(&r, 0, 2, nil, nil); err != nil {
 			return err
 		}
-		_, _, err := r.Wait(context.Background())
+		_, _, err := r.Wait()
 		return err
 	}
 	over := false
@@ -228,7 +228,7 @@ func (x *process) all() error {
 				var args []uint64
 				var got []byte
 				if err == nil {
-					args, got, err = r.Wait(context.Background())
+					args, got, err = r.Wait()
 				}
 				if err == nil && (args[0] != uint64(k) || !slices.Equal(got, body)) {
 					err = fmt.Errorf("%d bytes are damaged", len(body))
@@ -300,7 +300,7 @@ func (x *process) victim() error {
 	} else if err := x.s.Gate(other).Send(7, nil); err != nil {
 		return err
 	}
-	_, _, replied := r.Wait(context.Background())
+	_, _, replied := r.Wait()
 	wait()
 	late := d.Request(1, 1, nil, nil)
 	for _, err := range []error{replied, called, late} {
@@ -312,7 +312,7 @@ func (x *process) victim() error {
 	if err := d.RequestFor(&r, other, 1, nil, nil); err != nil {
 		return err
 	}
-	_, _, err := r.Wait(context.Background())
+	_, _, err := r.Wait()
 	if err == nil { // the other one may need answers yet
 		err = errors.Join(x.s.Gate(other).Send(8, nil))
 	}
@@ -365,8 +365,8 @@ func (x *process) lost() error {
 			_ = unix.Kill(pid, unix.SIGKILL)
 		}
 		err = errors.Join(err, local.Wait())
-		if r.begun {
-			_, _, failed := r.Wait(context.Background())
+		if r.sent {
+			_, _, failed := r.Wait()
 			err = errors.Join(err, failed)
 		}
 	}
@@ -445,7 +445,7 @@ func (x *process) computes() error {
 		if err := x.w.Default().RequestFor(&r, 1, 1, nil, nil); err != nil {
 			return err
 		}
-		if _, _, err := r.Wait(context.Background()); err != nil {
+		if _, _, err := r.Wait(); err != nil {
 			return err
 		}
 	}

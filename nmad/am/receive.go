@@ -9,43 +9,44 @@ import (
 	"github.com/pm2-go/pm2/nmad/rma"
 )
 
-// prepare makes the receives of a peer.
+// prepare makes the receives for messages of a peer: Receives short ones, and a quarter as many long ones.
 func (p *peer) prepare() {
 	cfg := &p.d.w.cfg
 	for i := range cfg.Receives + max(cfg.Receives/4, 1) {
 		s := &postedReceive{p: p}
-		s.op = nmad.Op{Kind: nmad.OpRecv, Done: s.arrived, Match: nmad.Match{Mask: answerBit, Context: p.in}}
+		s.op = nmad.Op{Kind: nmad.OpRecv, Done: s.arrived, Match: nmad.Match{Mask: answerBit, Context: p.shortContext}}
 		if i < cfg.Receives {
 			s.op.Buf = make([]byte, shortSize)
 		} else {
-			s.op.Match.Context = p.d.long
+			s.op.Match.Context = p.d.longContext
 			s.op.Buf = make([]byte, argsRoom+cfg.Medium)
 		}
-		p.slots = append(p.slots, s)
+		p.receives = append(p.receives, s)
 	}
 }
 
-// open posts the receives of a peer.
+// open posts the receives for messages of a peer.
 func (p *peer) open() {
-	for _, s := range p.slots {
-		s.cycles.Store(true)
+	for _, s := range p.receives {
+		s.active.Store(true)
 		s.post()
 	}
 }
 
-// post has the slot receive.
+// post posts the receive, unless the domain is closed.
 func (s *postedReceive) post() {
 	if s.p.d.closed.Load() {
-		s.cycles.Store(false)
+		s.active.Store(false)
 		return
 	}
 	if err := s.p.gate.Post(&s.req, &s.op); err != nil {
 		s.p.fail(err)
-		s.cycles.Store(false)
+		s.active.Store(false)
 	}
 }
 
-// arrived handles a message. nmad calls it, for one message of a gate at a time.
+// arrived is called when the receive has ended, for one message of a gate at a time: it handles the message, and posts
+// or parks the receive.
 func (s *postedReceive) arrived(r *nmad.Request) {
 	p := s.p
 	_, err := r.Test()
@@ -62,7 +63,7 @@ func (s *postedReceive) arrived(r *nmad.Request) {
 		if !p.d.closed.Load() {
 			p.fail(err)
 		}
-		s.cycles.Store(false)
+		s.active.Store(false)
 		return
 	}
 	if p.parks() {
@@ -72,7 +73,8 @@ func (s *postedReceive) arrived(r *nmad.Request) {
 	}
 }
 
-// take deals with what has come: with a request when its turn has come.
+// take handles a message: it takes the credit, and runs the handler of a reply, or of a request whose turn has come. It
+// keeps other requests.
 func (p *peer) take(tag uint64, data []byte) error {
 	h, err := decode(tag, len(data))
 	if err != nil {
@@ -80,7 +82,7 @@ func (p *peer) take(tag uint64, data []byte) error {
 	}
 	given := h.credit
 	if h.kind == reply && h.where == follows {
-		given-- // until the body is there
+		given-- // incomingBody.arrived takes the rest, once the body has come
 	}
 	if err := p.credited(given); err != nil {
 		return err
@@ -94,67 +96,68 @@ func (p *peer) take(tag uint64, data []byte) error {
 		p.run(h, data, nil)
 		return nil
 	}
-	if err := p.came(); err != nil {
+	if err := p.countReceived(); err != nil {
 		return err
 	}
-	if h.seq != p.next || h.where == follows {
+	if h.seq != p.nextSeq || h.where == follows {
 		return p.keep(h, data)
 	}
-	p.next++
+	p.nextSeq++
 	p.run(h, data, nil)
 	p.runDue()
 	return nil
 }
 
-// runDue handles the requests that were kept, and whose turn has come.
+// runDue handles the kept requests whose turn has come.
 func (p *peer) runDue() {
 	for p.early != nil {
-		e := p.early[p.next]
-		if !e.here || e.landing != nil && !e.landing.there {
+		e := p.early[p.nextSeq]
+		if !e.present || e.body != nil && !e.body.complete {
 			return
 		}
-		p.early[p.next] = keptRequest{}
-		p.next++
-		p.run(e.head, e.data, e.landing)
-		p.spare = append(p.spare, e.data[:cap(e.data)])
+		p.early[p.nextSeq] = keptRequest{}
+		p.nextSeq++
+		p.run(e.head, e.data, e.body)
+		p.spareBuffers = append(p.spareBuffers, e.data[:cap(e.data)])
 	}
 }
 
-// keep stores a request for later: a long one that was sent before is still on its way, or its own body is.
+// keep keeps a request that cannot be handled yet: one that was sent before it, or its own body, has not come.
 func (p *peer) keep(h head, data []byte) error {
 	if p.early == nil {
 		p.early = &[256]keptRequest{}
 	}
 	e := &p.early[h.seq]
-	if e.here || int(h.seq-p.next) >= p.d.w.cfg.Window {
-		return fmt.Errorf("%w: request number %d where %d is due", ErrMessage, h.seq, p.next)
+	if e.present || int(h.seq-p.nextSeq) >= p.d.w.cfg.Window {
+		return fmt.Errorf("%w: request number %d where %d is due", ErrMessage, h.seq, p.nextSeq)
 	}
-	*e = keptRequest{head: h, data: p.copyOf(data), here: true}
+	*e = keptRequest{head: h, data: p.copyOf(data), present: true}
 	if h.where == follows {
 		return p.land(h, e.data)
 	}
 	return nil
 }
 
-// copyOf is a copy in a buffer of the peer's.
+// copyOf returns a copy, in a buffer from spareBuffers.
 func (p *peer) copyOf(data []byte) []byte { return append(p.spareOf(len(data))[:0], data...) }
 
-// spareOf takes a buffer of at least that many bytes.
+// spareOf takes a buffer of at least n bytes from spareBuffers, or makes one.
 func (p *peer) spareOf(n int) []byte {
-	for i := len(p.spare) - 1; i >= 0; i-- {
-		if b := p.spare[i]; cap(b) >= n {
-			last := len(p.spare) - 1
-			p.spare[i], p.spare[last] = p.spare[last], nil
-			p.spare = p.spare[:last]
+	for i := len(p.spareBuffers) - 1; i >= 0; i-- {
+		if b := p.spareBuffers[i]; cap(b) >= n {
+			last := len(p.spareBuffers) - 1
+			p.spareBuffers[i], p.spareBuffers[last] = p.spareBuffers[last], nil
+			p.spareBuffers = p.spareBuffers[:last]
 			return b
 		}
 	}
 	return make([]byte, 0, max(n, shortSize))
 }
 
-// run runs the handler of a request, or of a reply. l is the body, if that has followed.
-func (p *peer) run(h head, data []byte, l *landing) {
-	asm.StoreRelease32(&p.spent, p.spent.Load()+1)
+// run runs the handler of a request, or of a reply, and gives the room of a request back. l has received the body; nil:
+// the body did not follow.
+func (p *peer) run(h head, data []byte, l *incomingBody) {
+	asm.StoreRelease32(&p.ranThisPoll, p.ranThisPoll.Load()+1)
 	t := &p.token
 	*t = Token{p: p, head: h}
 	f := p.d.w.handlers.Load().find(h.id)
@@ -167,12 +170,12 @@ func (p *peer) run(h head, data []byte, l *landing) {
 	}
 	switch {
 	case f == nil:
-		t.undone(unhandled, fmt.Errorf("%w: %d", ErrHandler, h.id))
+		t.refuse(unhandled, fmt.Errorf("%w: %d", ErrHandler, h.id))
 	case err != nil:
-		t.undone(refusalOf(err), err)
+		t.refuse(refusalOf(err), err)
 	default:
 		f(t, getArgs(&p.args, data, h.args), body)
-		asm.StoreRelease64(&p.ran, p.ran.Load()+1)
+		asm.StoreRelease64(&p.ranEver, p.ranEver.Load()+1)
 	}
 	if h.where != within {
 		hold.Release()
@@ -184,14 +187,15 @@ func (p *peer) run(h head, data []byte, l *landing) {
 	}
 	if live && h.wants {
 		_ = p.answer(h.seq, silent, nil, nil) // fails with the peer
-	} else if p.handled() {
+	} else if p.countHandled() {
 		p.giveBack()
 	}
 }
 
+// live says whether the handler runs, and has not replied.
 func (t *Token) live() bool { return t != nil && t.p != nil && !t.replied }
 
-// Rank is that of the process that has sent the message; -1 after the handler has returned.
+// Rank returns the rank of the process that has sent the message; -1 after the handler has returned.
 func (t *Token) Rank() int {
 	if t == nil || t.p == nil {
 		return -1
@@ -199,7 +203,7 @@ func (t *Token) Rank() int {
 	return t.p.rank
 }
 
-// Domain is the domain here that the message has come through; nil after the handler has returned.
+// Domain returns the domain of this process that the message has come through; nil after the handler has returned.
 func (t *Token) Domain() *Domain {
 	if t == nil || t.p == nil {
 		return nil
@@ -210,9 +214,9 @@ func (t *Token) Domain() *Domain {
 // Awaited says whether the requester awaits a Reply (Domain.RequestFor).
 func (t *Token) Awaited() bool { return t.live() && t.head.wants }
 
-// Reply answers a request that awaits an answer (Domain.RequestFor), at most once; else ErrReply. Its room was
-// reserved with the request: it never waits, and copies args and body, of up to the bytes that the requester has room
-// for: more ends the requester's Wait with nmad.ErrTruncated.
+// Reply answers a request that awaits an answer (Domain.RequestFor), at most once; else ErrReply. It copies args and
+// body, and never waits: the request has reserved its room. A body longer than the requester's Reply.Size ends its Wait
+// with nmad.ErrTruncated.
 func (t *Token) Reply(args []uint64, body []byte) error {
 	if err := t.mayReply(args, body, true); err != nil {
 		return err
@@ -221,9 +225,8 @@ func (t *Token) Reply(args []uint64, body []byte) error {
 	return t.p.answer(t.head.seq, answered, args, body)
 }
 
-// ReplyTo answers a request that awaits no answer by running that handler of the requester, at most once; else
-// ErrReply. Its room was reserved with the request: it never waits, and copies args and body. A handler that runs so
-// cannot reply.
+// ReplyTo answers a request that awaits no answer by running the handler of that id at the requester, at most once; else
+// ErrReply. It copies args and body, and never waits: the request has reserved its room. That handler cannot reply.
 func (t *Token) ReplyTo(id ID, args []uint64, body []byte) error {
 	if err := t.mayReply(args, body, false); err != nil {
 		return err
@@ -232,7 +235,7 @@ func (t *Token) ReplyTo(id ID, args []uint64, body []byte) error {
 	p, n := t.p, 8*len(args)+len(body)
 	p.mu.Lock()
 	p.owed++
-	h := head{kind: reply, id: id, args: len(args), credit: p.pay()}
+	h := head{kind: reply, id: id, args: len(args), credit: p.takeOwed()}
 	m := p.message(n > shortSize)
 	p.mu.Unlock()
 	putArgs(m.buf[front-8*h.args:], args)
@@ -242,6 +245,7 @@ func (t *Token) ReplyTo(id ID, args []uint64, body []byte) error {
 	return nil
 }
 
+// mayReply returns an error if the handler may not reply, with an answer (awaited) or to a handler, or not these bytes.
 func (t *Token) mayReply(args []uint64, body []byte, awaited bool) error {
 	switch {
 	case !t.live():
@@ -256,10 +260,10 @@ func (t *Token) mayReply(args []uint64, body []byte, awaited bool) error {
 	return t.p.d.fits(len(args), len(body))
 }
 
-// undone deals with a message that no handler is run for.
-func (t *Token) undone(s answerStatus, why error) {
+// refuse refuses a message for which no handler runs: it answers with the status, or reports the error.
+func (t *Token) refuse(s answerStatus, why error) {
 	p := t.p
-	p.lost.Add(1)
+	p.droppedEver.Add(1)
 	if t.head.kind == request && t.head.wants {
 		t.replied, t.paid = true, true
 		_ = p.answer(t.head.seq, s, nil, nil) // fails with the peer
@@ -268,12 +272,12 @@ func (t *Token) undone(s answerStatus, why error) {
 	p.d.w.tell(fmt.Errorf("am: a message from rank %d: %w", p.rank, why))
 }
 
-// answer sends the answer to a request, with the credit for it.
+// answer sends the answer to the request of that number, with credit.
 func (p *peer) answer(seq uint8, s answerStatus, args []uint64, body []byte) error {
 	n := 8*len(args) + len(body)
 	p.mu.Lock()
 	p.owed++
-	v := answerWord{status: s, args: len(args), credit: p.pay()}
+	v := answerWord{status: s, args: len(args), credit: p.takeOwed()}
 	m := p.message(n > shortSize)
 	p.mu.Unlock()
 	at := front - 8*v.args
@@ -285,13 +289,13 @@ func (p *peer) answer(seq uint8, s answerStatus, args []uint64, body []byte) err
 	return nil
 }
 
-// parks says whether a slot waits for the next poll before it receives again. It does after enough handlers have run
-// since the last poll began.
+// parks says whether receives are parked until the next poll: Budget handlers, or nearly so, have run since the last
+// poll began.
 func (p *peer) parks() bool {
-	return int(p.spent.Load()) > p.d.w.cfg.Budget-len(p.slots) && p.d.bounded()
+	return int(p.ranThisPoll.Load()) > p.d.w.cfg.Budget-len(p.receives) && p.d.bounded()
 }
 
-// park leaves a receive for the next poll.
+// park leaves a receive for the next poll to post.
 func (p *peer) park(s *postedReceive) {
 	p.mu.Lock()
 	s.next, p.parked = p.parked, s
@@ -299,7 +303,7 @@ func (p *peer) park(s *postedReceive) {
 	p.d.parked()
 }
 
-// unpark begins a poll: it posts what park has left.
+// unpark posts the parked receives of the peer.
 func (p *peer) unpark() {
 	p.mu.Lock()
 	s := p.parked

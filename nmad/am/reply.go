@@ -5,15 +5,16 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/pm2-go/pm2/marcel"
 	"github.com/pm2-go/pm2/nmad"
 )
 
-// prepare makes r ready for a new answer.
+// prepare makes r ready for the answer to a new request of p.
 func (r *Reply) prepare(p *peer, id ID) error {
 	if r == nil {
 		return fmt.Errorf("am: %w: no reply", ErrConfig)
 	}
-	if r.begun && !r.req.IsDone() {
+	if r.sent && !r.req.IsDone() {
 		return fmt.Errorf("am: request of rank %d: %w: its reply has not come", p.rank, ErrActive)
 	}
 	r.settle()
@@ -24,53 +25,55 @@ func (r *Reply) prepare(p *peer, id ID) error {
 		}
 		r.buf = make([]byte, wordSize+argsRoom+n)
 	}
-	r.posted.Store(false) // before r is in awaited again
-	r.p, r.id, r.bad, r.begun = p, id, nil, false
+	r.listening.Store(false) // before r is in awaited again
+	r.p, r.id, r.creditErr, r.sent = p, id, nil, false
 	return nil
 }
 
 // listen posts the receive of the answer.
 func (r *Reply) listen(seq uint8) (err error) {
 	p := r.p
-	if p.in != nil {
-		err = p.in.IrecvInto(&r.req, p.rank, answerTag(seq), r.buf)
+	if p.shortContext != nil {
+		err = p.shortContext.IrecvInto(&r.req, p.rank, answerTag(seq), r.buf)
 	} else {
 		err = p.gate.IrecvInto(&r.req, answerTag(seq), r.buf)
 	}
-	r.posted.Store(err == nil)
+	r.listening.Store(err == nil)
 	return err
 }
 
-// settle takes the credit that has come with the answer, if there is one, unless a thread that looks for room has.
+// settle takes the credit that came with the answer, unless a thread that looked for room has taken it (harvest).
 func (r *Reply) settle() {
 	if r.p != nil {
 		r.p.harvest(r)
 	}
 }
 
-// take takes the credit of an answer that has come. Under the peer's mu.
+// take takes the credit of an answer that has come, and keeps what is wrong with it in r.bad. The caller holds the
+// peer's mu.
 func (r *Reply) take() {
-	r.credits, r.next = false, nil
-	if !r.posted.Load() {
+	r.creditPending, r.next = false, nil
+	if !r.listening.Load() {
 		return // the peer has failed
 	}
 	if _, err := r.req.Test(); err != nil && !errors.Is(err, nmad.ErrTruncated) {
-		return // the peer has failed; of a body that is too long the beginning is here
+		return // the peer has failed; a body that is too long was cut, and its credit is here
 	}
 	v, err := decodeAnswer(r.buf[:r.req.Len()])
 	if err == nil {
 		err = r.p.takeCredit(v.credit)
 	}
-	r.bad = err
+	r.creditErr = err
 }
 
-// harvest takes the credit of answers that have come: of all, or up to that of r, whose receive is over.
+// harvest takes the credit of answers that have come. r nil: of all of them; else harvest stops once it has that of r,
+// whose receive has ended.
 func (p *peer) harvest(r *Reply) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	for at := &p.awaited; *at != nil && (r == nil || r.credits); {
+	for at := &p.awaited; *at != nil && (r == nil || r.creditPending); {
 		x := *at
-		if x != r && (!x.posted.Load() || !x.req.IsDone()) {
+		if x != r && (!x.listening.Load() || !x.req.IsDone()) {
 			at = &x.next
 			continue
 		}
@@ -79,11 +82,25 @@ func (p *peer) harvest(r *Reply) {
 	}
 }
 
-// Test says whether the answer is there, or will not come; it moves the domain on, once. It never blocks.
-func (r *Reply) Test() bool {
-	if r == nil || !r.begun {
-		return false
+// IsDone says whether the answer has come, or will not come, or no request was sent. Unlike Test it moves nothing on.
+func (r *Reply) IsDone() bool { return r == nil || !r.sent || r.req.IsDone() }
+
+// Test says whether the answer has come, or will not come, and, if so, with which error Wait returns. If not, it moves
+// the domain on, once. It never blocks. nmad.ErrIdle: no request was sent.
+func (r *Reply) Test() (bool, error) {
+	if r == nil || !r.sent {
+		return false, fmt.Errorf("am: test a reply: %w", nmad.ErrIdle)
 	}
+	if !r.advance() {
+		return false, nil
+	}
+	_, _, err := r.result()
+	return true, err
+}
+
+// advance moves the domain on, once, unless the receive of the answer has ended, and says whether it has. It cancels
+// the receive if the peer has failed.
+func (r *Reply) advance() bool {
 	if !r.req.IsDone() {
 		r.p.d.Poll()
 		if r.p.failed() != nil && !nmad.InCallback() {
@@ -93,12 +110,17 @@ func (r *Reply) Test() bool {
 	return r.req.IsDone()
 }
 
-// Wait waits for the answer, and returns what the handler has given to Token.Reply; both are valid until r is used
-// again. It ends with the error of ctx; the answer may still come then, and be waited for again. Other errors:
+// Wait blocks the calling thread or goroutine until the answer has come, and returns what the handler gave to
+// Token.Reply; args and body are valid until the next request for r. Waiting again gives the same answer. Errors:
 // ErrHandler, ErrNoReply; a *nmad.PeerError if the target has died; nmad.ErrTruncated if the body is longer than
 // Size; ErrMessage; ErrInHandler in a handler, unless the answer is there. nmad.ErrIdle: no request was sent.
-func (r *Reply) Wait(ctx context.Context) (args []uint64, body []byte, err error) {
-	if r == nil || !r.begun {
+func (r *Reply) Wait() (args []uint64, body []byte, err error) {
+	return r.WaitContext(context.Background())
+}
+
+// WaitContext is Wait until ctx is done; then it returns the cause, and the answer can be waited for again.
+func (r *Reply) WaitContext(ctx context.Context) (args []uint64, body []byte, err error) {
+	if r == nil || !r.sent {
 		return nil, nil, fmt.Errorf("am: wait for a reply: %w", nmad.ErrIdle)
 	}
 	if !r.req.IsDone() {
@@ -110,14 +132,15 @@ func (r *Reply) Wait(ctx context.Context) (args []uint64, body []byte, err error
 			return nil, nil, fmt.Errorf("am: wait for the reply of rank %d: %w", r.p.rank, err)
 		}
 	}
-	r.settle()
-	_, err = r.req.Test()
-	return r.result(err)
+	return r.result()
 }
 
-func (r *Reply) result(err error) ([]uint64, []byte, error) {
+// result is the answer, or why there is none, once its receive has ended.
+func (r *Reply) result() ([]uint64, []byte, error) {
+	r.settle()
+	_, err := r.req.Test()
 	if err == nil {
-		err = r.bad
+		err = r.creditErr
 	}
 	if err != nil {
 		return nil, nil, fmt.Errorf("am: reply of rank %d: %w", r.p.rank, r.p.orFailed(err))
@@ -139,4 +162,67 @@ func (r *Reply) result(err error) ([]uint64, []byte, error) {
 		return getArgs(&r.args, data, v.args), data[8*v.args:], nil
 	}
 	return nil, nil, fmt.Errorf("am: reply of rank %d: %w", r.p.rank, err)
+}
+
+// Case returns the case of a marcel.Select that can be taken once the answer has come, or will not come. Then Wait
+// returns at once. A Reply for which no request was sent counts as done, and Wait says nmad.ErrIdle. Any number of
+// Selects and Waits may wait for one Reply. Where no other thread moves the answer, in a Private domain and from the
+// own process, Select polls instead of sleeping. Of the default domain Case allocates nothing.
+func (r *Reply) Case() marcel.Case {
+	switch {
+	case r == nil || !r.sent:
+		return (*nmad.Request)(nil).Case()
+	case r.p.polledByWaiters() || r.p.outlives():
+		return &replyCase{Case: r.req.Case(), r: r}
+	}
+	return r.req.Case()
+}
+
+// replyCase is the case of the receive of an answer, for a peer whose waiters have more to do than those of the
+// receive: they move other domains, or cancel the receive when the peer fails.
+type replyCase struct {
+	marcel.Case // that of the receive
+	r           *Reply
+
+	// From Enlist to Withdraw, where the peer's own gate outlives the failure of the peer.
+	stop     func() bool   // gives up the cancellation below; nil: there is none
+	canceled *marcel.Latch // opens once the receive was cancelled, since the peer has failed
+}
+
+var _ marcel.Poller = (*replyCase)(nil)
+
+// Try moves the domain on, once, if the answer has not come.
+func (rc *replyCase) Try() bool { return rc.r.advance() || rc.Case.Try() }
+
+// Poll tells Select to poll on where no other thread moves the answer.
+func (rc *replyCase) Poll() bool {
+	if rc.r.p.polledByWaiters() {
+		return !rc.r.advance()
+	}
+	return rc.Case.(marcel.Poller).Poll()
+}
+
+// Enlist is for Select. The end of the peer cancels the receive, which wakes the waiter.
+func (rc *replyCase) Enlist(w *marcel.Waiter) bool {
+	if !rc.Case.Enlist(w) {
+		return false
+	}
+	if p := rc.r.p; p.outlives() {
+		canceled := marcel.NewLatch(1)
+		rc.canceled = canceled
+		rc.stop = context.AfterFunc(p.ended, func() {
+			rc.r.req.Cancel()
+			canceled.CountDown()
+		})
+	}
+	return true
+}
+
+// Withdraw is for Select. When it returns the cancellation does not touch the receive any more.
+func (rc *replyCase) Withdraw(w *marcel.Waiter) {
+	rc.Case.Withdraw(w)
+	if rc.stop != nil && !rc.stop() {
+		rc.canceled.Wait()
+	}
+	rc.stop = nil
 }

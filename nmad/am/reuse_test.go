@@ -1,7 +1,6 @@
 package am
 
 import (
-	"context"
 	"testing"
 
 	"github.com/pm2-go/pm2/nmad"
@@ -25,7 +24,7 @@ func TestReplyAgain(t *testing.T) {
 	if err := w.Default().RequestFor(&r, 0, 1, nil, nil); err != nil {
 		t.Fatal(err)
 	}
-	if _, _, err := r.Wait(context.Background()); err != nil {
+	if _, _, err := r.Wait(); err != nil {
 		t.Fatal(err)
 	}
 	p, err := w.Default().to(0)
@@ -45,11 +44,11 @@ func TestReplyAgain(t *testing.T) {
 	if err := r.listen(h.seq); err != nil {
 		t.Fatal(err)
 	}
-	r.begun = true
+	r.sent = true
 	if err := p.sendCopy(m, h.tag(), front, nil); err != nil {
 		t.Fatal(err)
 	}
-	if _, _, err := r.Wait(context.Background()); err != nil {
+	if _, _, err := r.Wait(); err != nil {
 		t.Error(err)
 	}
 }

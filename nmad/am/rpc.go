@@ -25,33 +25,35 @@ const (
 
 const (
 	returned callOutcome = iota
-	failed               // with an error, whose text is the result
+	failed               // with an error; the result is its text
 	unknown
 	panicked
 	busy
-	closing // it is not told
+	closing // the target leaves; it tells the caller nothing
 )
 
-// callTag is the tag of a long argument, or, back, a long result.
+// callTag is the tag of the long argument of a call, or, if back is set, of its long result.
 func callTag(number uint64, back bool) uint64 { return number<<1 | bit(back) }
 
+// init registers the handler of the requests that end calls.
 func (x *outgoingCalls) init(w *World) {
 	x.w, x.open = w, map[uint64]*outgoingCall{}
 	w.handle(callEnds, x.ended)
 }
 
+// begin gives a call its number. The error says that the world is closed.
 func (x *outgoingCalls) begin(c *outgoingCall) (uint64, error) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	if x.why != nil {
-		return 0, x.why
+	if x.closedErr != nil {
+		return 0, x.closedErr
 	}
 	x.last++
 	x.open[x.last] = c
 	return x.last, nil
 }
 
-// take takes a call out that has ended, or was given up; nil: it was before.
+// take takes a call of that rank out of open, since it has ended, or its caller gives up; nil: it was taken before.
 func (x *outgoingCalls) take(number uint64, rank int) *outgoingCall {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -63,7 +65,7 @@ func (x *outgoingCalls) take(number uint64, rank int) *outgoingCall {
 	return c
 }
 
-// begun notes that a call of the own process has come; false: it was given up before.
+// begun notes that the request of a call to the own process is handled; false: the caller has given up before.
 func (x *outgoingCalls) begun(number uint64) bool {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -74,7 +76,7 @@ func (x *outgoingCalls) begun(number uint64) bool {
 	return c != nil
 }
 
-// argument takes the long argument of a call of the own process.
+// argument returns the long argument of a call to the own process.
 func (x *outgoingCalls) argument(number uint64) []byte {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -84,7 +86,7 @@ func (x *outgoingCalls) argument(number uint64) []byte {
 	return nil
 }
 
-// lost ends the calls to a rank; below 0: all.
+// lost ends the calls to a rank, or, below 0, to all, with the error why.
 func (x *outgoingCalls) lost(rank int, why error) {
 	var all []*outgoingCall
 	x.mu.Lock()
@@ -97,14 +99,15 @@ func (x *outgoingCalls) lost(rank int, why error) {
 	x.mu.Unlock()
 	for _, c := range all {
 		c.err = why
-		c.over.Signal(1)
+		c.done.Signal(1)
 	}
 }
 
+// end ends all calls with ErrClosed; none begins any more.
 func (x *outgoingCalls) end() {
 	why := fmt.Errorf("am: %w", ErrClosed)
 	x.mu.Lock()
-	x.why = why
+	x.closedErr = why
 	x.mu.Unlock()
 	x.lost(-1, why)
 }
@@ -126,38 +129,38 @@ func (x *outgoingCalls) ended(t *Token, args []uint64, body []byte) {
 	c.end = callOutcome(args[1])
 	if !long {
 		c.result = slices.Clone(body)
-		c.over.Signal(1)
+		c.done.Signal(1)
 		return
 	}
 	if args[2] > uint64(x.w.cfg.Longest) {
 		x.drop(t.Rank(), callTag(args[0], true))
 		c.err = fmt.Errorf("%w: a result of %d bytes, the bound is %d", ErrConfig, args[2], x.w.cfg.Longest)
-		c.over.Signal(1)
+		c.done.Signal(1)
 		return
 	}
 	c.result = make([]byte, args[2])
-	c.op = nmad.Op{Kind: nmad.OpRecv, Match: nmad.Match{Tag: callTag(args[0], true), Mask: ^uint64(0), Context: x.long}, Buf: c.result}
+	c.op = nmad.Op{Kind: nmad.OpRecv, Match: nmad.Match{Tag: callTag(args[0], true), Mask: ^uint64(0), Context: x.longContext}, Buf: c.result}
 	c.op.Done = func(r *nmad.Request) {
 		_, c.err = r.Test()
 		c.result = c.result[:r.Len()]
-		c.over.Signal(1)
+		c.done.Signal(1)
 	}
 	if err := x.w.s.Post(t.Rank(), &c.req, &c.op); err != nil {
 		c.err = err
-		c.over.Signal(1)
+		c.done.Signal(1)
 	}
 }
 
-// drop receives and forgets a message that has become useless.
+// drop receives a long argument or result that is not needed any more, and forgets it.
 func (x *outgoingCalls) drop(rank int, tag uint64) {
-	x.w.s.Start(rank, &nmad.Op{Kind: nmad.OpRecv, Match: nmad.Match{Tag: tag, Mask: ^uint64(0), Context: x.long}, Done: func(*nmad.Request) {}})
+	x.w.s.Start(rank, &nmad.Op{Kind: nmad.OpRecv, Match: nmad.Match{Tag: tag, Mask: ^uint64(0), Context: x.longContext}, Done: func(*nmad.Request) {}})
 }
 
-// Call has the function of that name (World.Serve) run at a rank, the own one included, with a copy of args, and
-// returns its result. It blocks the calling thread, or goroutine, only. When ctx ends it returns its cause at once,
-// and the context of the function ends. Errors: a *RemoteError, with the text of an error that the function has
-// returned; ErrUnknown; ErrPanicked; ErrBusy; a *nmad.PeerError if the target dies before it has answered;
-// ErrInHandler; ErrClosed; ErrConfig, where args or the result are longer than Config.Longest.
+// Call runs the function of that name (World.Serve) at a rank, which may be the own one, with a copy of args, and
+// returns its result. It blocks the calling thread or goroutine only. When ctx, which may be nil, is done it returns the
+// cause at once, and the context of the function ends. Errors: a *RemoteError, with the text of an error that the
+// function has returned; ErrUnknown; ErrPanicked; ErrBusy; a *nmad.PeerError if the target dies before it has answered;
+// ErrInHandler; ErrClosed; ErrConfig if args or the result is longer than Config.Longest.
 func (w *World) Call(ctx context.Context, rank int, name string, args []byte) ([]byte, error) {
 	result, err := w.call(ctx, rank, name, args)
 	if err != nil {
@@ -170,6 +173,7 @@ func (w *World) Call(ctx context.Context, rank int, name string, args []byte) ([
 	return result, nil
 }
 
+// call is Call with bare errors.
 func (w *World) call(ctx context.Context, rank int, name string, args []byte) ([]byte, error) {
 	switch {
 	case w == nil || w.s == nil:
@@ -185,7 +189,7 @@ func (w *World) call(ctx context.Context, rank int, name string, args []byte) ([
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
 	}
-	p, err := w.def.to(rank)
+	p, err := w.defaultDomain.to(rank)
 	if err != nil {
 		return nil, err
 	}
@@ -194,29 +198,30 @@ func (w *World) call(ctx context.Context, rank int, name string, args []byte) ([
 	if err != nil {
 		return nil, err
 	}
-	if err := p.failed(); err != nil { // else calls.lost finds it
+	if err := p.failed(); err != nil { // a failure after this look finds the call in open (lost)
 		w.calls.take(number, rank)
 		return nil, err
 	}
 	long := len(name)+len(args) > w.cfg.Medium
 	body := append(make([]byte, 0, len(name)+len(args)), name...)
 	if long && rank == w.s.Rank() {
-		c.args = slices.Clone(args) // before the request, whose handler takes it
+		c.args = slices.Clone(args) // before the request, whose handler reads it
 	} else if long {
 		w.calls.send(rank, callTag(number, false), args)
 	} else {
 		body = append(body, args...)
 	}
-	err = w.def.Request(rank, callBegins, []uint64{number, uint64(len(name)), uint64(len(args)), bit(long)}, body)
+	err = w.defaultDomain.Request(rank, callBegins, []uint64{number, uint64(len(name)), uint64(len(args)), bit(long)}, body)
 	if err != nil {
 		w.calls.take(number, rank)
 		return nil, err
 	}
-	for tries := 0; rank == w.s.Rank() && !c.begun.Load() && !c.over.Test(1) && ctx.Err() == nil; tries++ { // the request may be one by rendezvous, which to the own process moves only while a thread polls
-		w.def.Poll()
+	// A long request to the own process moves only while a thread polls.
+	for tries := 0; rank == w.s.Rank() && !c.begun.Load() && !c.done.Test(1) && ctx.Err() == nil; tries++ {
+		w.defaultDomain.Poll()
 		rest(tries)
 	}
-	if err := c.over.WaitContext(ctx, w.s.Engine(), 1); err != nil {
+	if err := c.done.WaitContext(ctx, w.s.Engine(), 1); err != nil {
 		if w.calls.take(number, rank) != nil {
 			w.cancel(rank, number)
 		}
@@ -225,23 +230,24 @@ func (w *World) call(ctx context.Context, rank int, name string, args []byte) ([
 	return c.outcome(rank, name)
 }
 
-// send sends a copy of what is too long for a body.
+// send sends a copy of a long argument or result. It does not wait; an error is the peer's, which then fails.
 func (x *outgoingCalls) send(rank int, tag uint64, data []byte) {
-	x.w.s.Start(rank, &nmad.Op{Match: nmad.Match{Tag: tag, Context: x.long}, Buf: slices.Clone(data)}) // what fails fails with the peer
+	x.w.s.Start(rank, &nmad.Op{Match: nmad.Match{Tag: tag, Context: x.longContext}, Buf: slices.Clone(data)})
 }
 
-// cancel tells that a call was given up.
+// cancel tells the target that the caller has given up. It does not wait.
 func (w *World) cancel(rank int, number uint64) {
 	if rank == w.s.Rank() { // a message to the own process may wait until a thread polls
 		w.served.giveUp(callID{rank, number})
 		return
 	}
 	args := []uint64{number}
-	if sent, err := w.def.TryRequest(rank, callCanceled, args, nil); !sent && err == nil {
-		w.served.starts(func() { _ = w.def.Request(rank, callCanceled, args, nil) }) // fails with the peer
+	if sent, err := w.defaultDomain.TryRequest(rank, callCanceled, args, nil); !sent && err == nil {
+		w.served.starts(func() { _ = w.defaultDomain.Request(rank, callCanceled, args, nil) }) // fails with the peer
 	}
 }
 
+// outcome returns the result of a call that has ended, or its error.
 func (c *outgoingCall) outcome(rank int, name string) ([]byte, error) {
 	if c.err != nil {
 		return nil, c.err

@@ -43,10 +43,10 @@ func TestAllocatesNothing(t *testing.T) {
 					if err := from.RequestFor(&r, size-1, 1, args, body); err != nil {
 						t.Fatal(err)
 					}
-					for !r.Test() {
+					for done := false; !done; done, _ = r.Test() {
 						to.Poll()
 					}
-					if _, _, err := r.Wait(context.Background()); err != nil {
+					if _, _, err := r.Wait(); err != nil {
 						t.Fatal(err)
 					}
 					was := replies
@@ -143,7 +143,7 @@ func TestRefusals(t *testing.T) {
 			if err := d.RequestFor(&r, other, id, nil, nil); err != nil {
 				t.Fatal(err)
 			}
-			if _, _, err := r.Wait(t.Context()); !errors.Is(err, what) || what != nil && !strings.Contains(err.Error(), fmt.Sprint("rank ", other)) {
+			if _, _, err := r.WaitContext(t.Context()); !errors.Is(err, what) || what != nil && !strings.Contains(err.Error(), fmt.Sprint("rank ", other)) {
 				t.Errorf("handler %d: %v, want %v", id, err, what)
 			}
 		}
@@ -198,7 +198,7 @@ func TestRefusals(t *testing.T) {
 				t.Errorf("%d: %v, want %v", i, err, want)
 			}
 		}
-		if _, _, err := (&Reply{}).Wait(context.Background()); !errors.Is(err, nmad.ErrIdle) {
+		if _, _, err := (&Reply{}).Wait(); !errors.Is(err, nmad.ErrIdle) {
 			t.Error(err)
 		}
 		j.handle(5, echo)
@@ -206,7 +206,7 @@ func TestRefusals(t *testing.T) {
 		if err := d.RequestFor(&small, other, 5, nil, make([]byte, 11)); err != nil {
 			t.Fatal(err)
 		}
-		if _, _, err := small.Wait(context.Background()); !errors.Is(err, nmad.ErrTruncated) {
+		if _, _, err := small.Wait(); !errors.Is(err, nmad.ErrTruncated) {
 			t.Error(err)
 		}
 		wait(nil, 5)
@@ -282,9 +282,9 @@ func TestInHandler(t *testing.T) {
 			_, err = w.Call(context.Background(), 0, "f", nil)
 			errs <- err
 			errs <- w.Close()
-			never.begun, never.p = true, tk.p
+			never.sent, never.p = true, tk.p
 			_ = w.s.Gate(0).IrecvInto(&never.req, 5, nil)
-			_, _, err = never.Wait(context.Background())
+			_, _, err = never.Wait()
 			errs <- err
 			errs <- never.req.Wait()
 			if n := d.Poll(); n != 0 {
@@ -306,7 +306,7 @@ func TestInHandler(t *testing.T) {
 		if n != 7 {
 			t.Errorf("%d waits were tried", n)
 		}
-		if _, _, err := r.Wait(t.Context()); err != nil {
+		if _, _, err := r.WaitContext(t.Context()); err != nil {
 			t.Error(err)
 		}
 	})
@@ -387,14 +387,17 @@ func TestDomains(t *testing.T) {
 				if err := domain.RequestFor(&r, other, 1, []uint64{uint64(i)}, body); err != nil {
 					t.Fatal(access, err)
 				}
-				args, got, err := r.Wait(t.Context())
+				args, got, err := r.WaitContext(t.Context())
 				if err != nil || !bytes.Equal(got, body) || args[0] != uint64(i) {
 					t.Fatalf("%v: %v, or damaged", access, err)
 				}
 				if err := domain.RequestTo(&r, other, number, 1, args, body); err != nil {
 					t.Fatal(access, err)
 				}
-				if _, got, err := r.Wait(t.Context()); err != nil || !bytes.Equal(got, body) {
+				if err := waits[i/4%len(waits)](&r); err != nil {
+					t.Fatalf("%v: %v", access, err)
+				}
+				if _, got, err := r.WaitContext(t.Context()); err != nil || !bytes.Equal(got, body) {
 					t.Fatalf("to %v: %v, or damaged", access, err)
 				}
 			}
@@ -434,7 +437,7 @@ func TestPrivateWaits(t *testing.T) {
 	if err := d.RequestFor(&r, 1, 1, nil, nil); err != nil {
 		t.Fatal(err)
 	}
-	if args, _, err := r.Wait(t.Context()); err != nil || args[0] != 0 || ran.Load() != 1 {
+	if args, _, err := r.WaitContext(t.Context()); err != nil || args[0] != 0 || ran.Load() != 1 {
 		t.Errorf("the default domain: %v, %v; %d handlers ran", args, err, ran.Load())
 	}
 	until(t, func() bool { owned.Poll(); return ran.Load() == 2 })
@@ -540,7 +543,7 @@ func TestPeerLost(t *testing.T) {
 		if err := d.RequestFor(&warm, 1, 2, nil, nil); err != nil {
 			t.Fatal(err)
 		}
-		if _, _, err := warm.Wait(t.Context()); err != nil {
+		if _, _, err := warm.WaitContext(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		if err := j.worlds[1].Close(); err != nil { // handles nothing any more
@@ -554,7 +557,7 @@ func TestPeerLost(t *testing.T) {
 		}
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
-		if _, _, err := r.Wait(ctx); !errors.Is(err, context.Canceled) {
+		if _, _, err := r.WaitContext(ctx); !errors.Is(err, context.Canceled) {
 			t.Error(err)
 		}
 		blocked := make(chan error)
@@ -573,7 +576,7 @@ func TestPeerLost(t *testing.T) {
 		if err := j.sessions[1].Close(); err != nil {
 			t.Error(err)
 		}
-		_, _, err := r.Wait(t.Context())
+		_, _, err := r.WaitContext(t.Context())
 		for what, err := range map[string]error{"reply": err, "request": <-blocked, "call": <-called, "late": d.Request(1, 1, nil, nil)} {
 			var lost *nmad.PeerError
 			if !errors.As(err, &lost) || lost.Rank != 1 {

@@ -12,15 +12,16 @@ import (
 // maxName is the longest name of a function, in bytes.
 const maxName = 255
 
+// init registers the handlers of the requests that begin and cancel calls.
 func (x *served) init(w *World) {
 	x.w, x.names, x.run = w, map[string]Func{}, map[callID]context.CancelCauseFunc{}
 	w.handle(callBegins, x.begins)
 	w.handle(callCanceled, x.canceled)
 }
 
-// Serve has f run when a process calls that name, of 1 to 255 bytes: each call in a thread of marcel of its own, so f
-// may wait as it likes. nil: the name is not served any more. An error of f reaches the caller as a *RemoteError, a
-// panic as ErrPanicked. To be called before calls of it may come. It does not block.
+// Serve makes f the function of that name, of 1 to 255 bytes, for the calls of all processes (Call). Each call runs f in
+// a thread of marcel of its own, so f may wait. nil: the name is not served any more. The caller gets an error of f as a
+// *RemoteError, a panic as ErrPanicked, and ErrUnknown if its call comes before Serve. Serve does not block.
 func (w *World) Serve(name string, f Func) error {
 	if len(name) == 0 || len(name) > maxName {
 		return fmt.Errorf("am: %w: serve: a name of %d bytes: 1 to %d", ErrConfig, len(name), maxName)
@@ -36,14 +37,15 @@ func (w *World) Serve(name string, f Func) error {
 	return nil
 }
 
-// servedCall is a call to be run.
+// servedCall is a call of another process, or of the own one, that runs, or is refused. Its thread alone uses it once
+// begins has started that.
 type servedCall struct {
 	callID
-	f    Func
-	args []byte
-	why  callOutcome // other than returned: there is nothing to run
+	f       Func
+	args    []byte
+	refusal callOutcome // returned: f runs; else the call is refused with this outcome
 
-	ctx    context.Context
+	ctx    context.Context // of f
 	cancel context.CancelCauseFunc
 }
 
@@ -60,18 +62,19 @@ func (x *served) begins(t *Token, args []uint64, body []byte) {
 		t.p.violation(fmt.Errorf("%w: more than %d calls at once", ErrMessage, refusals*x.w.cfg.Calls))
 		return
 	}
-	if own && j.why != closing && !x.w.calls.begun(j.number) { // after admit: else giveUp finds it
+	// The caller in this process may have given up. The look comes after admit, so that a later giveUp finds the call.
+	if own && j.refusal != closing && !x.w.calls.begun(j.number) {
 		x.ended(j)
 		x.leave()
 		return
 	}
-	if why := t.p.failed(); why != nil { // lost has come before, perhaps
+	if why := t.p.failed(); why != nil { // lost may have run before admit
 		j.cancel(why)
 	}
 	switch {
-	case j.why == closing:
-		return // the caller hears that this process leaves
-	case long && j.why != returned:
+	case j.refusal == closing:
+		return // the end of this process ends the call at its caller
+	case long && j.refusal != returned:
 		x.w.calls.drop(j.rank, callTag(j.number, false))
 	case long:
 		j.args = make([]byte, args[2])
@@ -86,16 +89,17 @@ func (x *served) begins(t *Token, args []uint64, body []byte) {
 	})
 }
 
-// refusals is how many times Config.Calls threads there are at most, those included that tell callers of a refusal.
+// refusals times Config.Calls is the most threads for calls, those that only tell a caller of a refusal included.
 const refusals = 4
 
-// admit decides whether a call may run, and counts its thread. false: its caller is no good one.
+// admit decides whether a call may run (j.why), and counts its thread. false: the peer has broken the protocol, by too
+// many calls.
 func (x *served) admit(j *servedCall, name string, size uint64) bool {
 	j.ctx, j.cancel = context.WithCancelCause(context.Background())
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	if x.why != nil {
-		j.why = closing
+	if x.closedErr != nil {
+		j.refusal = closing
 		return true
 	}
 	if x.threads >= refusals*x.w.cfg.Calls {
@@ -105,9 +109,9 @@ func (x *served) admit(j *servedCall, name string, size uint64) bool {
 	_, twice := x.run[j.callID]
 	switch {
 	case j.f == nil:
-		j.why = unknown
+		j.refusal = unknown
 	case len(x.run) >= x.w.cfg.Calls || twice || size > uint64(x.w.cfg.Longest):
-		j.why = busy
+		j.refusal = busy
 	default:
 		x.run[j.callID] = j.cancel
 	}
@@ -116,6 +120,7 @@ func (x *served) admit(j *servedCall, name string, size uint64) bool {
 	return true
 }
 
+// leave ends what admit has counted.
 func (x *served) leave() {
 	x.mu.Lock()
 	x.threads--
@@ -123,26 +128,26 @@ func (x *served) leave() {
 	x.work.Done()
 }
 
-// starts runs f on a goroutine, which end waits for, unless that has begun.
+// starts runs f on a goroutine that end waits for. Once end has begun it does nothing.
 func (x *served) starts(f func()) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	if x.why == nil {
+	if x.closedErr == nil {
 		x.work.Go(f)
 	}
 }
 
-// do runs a call, and tells its end.
+// do runs a call, and tells the caller how it has ended. long: the argument comes as a message of its own.
 func (j *servedCall) do(x *served, long bool) {
-	if j.why != returned {
-		x.tell(j, j.why, nil)
+	if j.refusal != returned {
+		x.tell(j, j.refusal, nil)
 		return
 	}
 	if long {
-		op := nmad.Op{Kind: nmad.OpRecv, Match: nmad.Match{Tag: callTag(j.number, false), Mask: ^uint64(0), Context: x.w.calls.long}, Buf: j.args}
+		op := nmad.Op{Kind: nmad.OpRecv, Match: nmad.Match{Tag: callTag(j.number, false), Mask: ^uint64(0), Context: x.w.calls.longContext}, Buf: j.args}
 		if err := x.w.s.Start(j.rank, &op).Wait(); err != nil {
 			x.ended(j)
-			return // the caller has died, or this side closes
+			return // the caller has died, or this world closes
 		}
 	}
 	end, result := panicked, []byte("it has ended its thread")
@@ -161,7 +166,7 @@ func (j *servedCall) do(x *served, long bool) {
 	}
 }
 
-// ended takes a call out that has.
+// ended takes a call that has ended out of run.
 func (x *served) ended(j *servedCall) {
 	x.mu.Lock()
 	cancel := x.run[j.callID]
@@ -172,7 +177,7 @@ func (x *served) ended(j *servedCall) {
 	}
 }
 
-// tell tells the end of a call.
+// tell tells the caller how a call has ended.
 func (x *served) tell(j *servedCall, end callOutcome, result []byte) {
 	if len(result) > x.w.cfg.Longest {
 		end, result = failed, fmt.Appendf(nil, "a result of %d bytes, the bound is %d", len(result), x.w.cfg.Longest)
@@ -180,7 +185,7 @@ func (x *served) tell(j *servedCall, end callOutcome, result []byte) {
 	if j.rank == x.w.s.Rank() {
 		if c := x.w.calls.take(j.number, j.rank); c != nil {
 			c.end, c.result = end, slices.Clone(result)
-			c.over.Signal(1)
+			c.done.Signal(1)
 		}
 		return
 	}
@@ -189,7 +194,7 @@ func (x *served) tell(j *servedCall, end callOutcome, result []byte) {
 		x.w.calls.send(j.rank, callTag(j.number, true), result)
 		result = nil
 	}
-	_ = x.w.def.Request(j.rank, callEnds, []uint64{j.number, uint64(end), n, bit(long)}, result) // fails with the caller
+	_ = x.w.defaultDomain.Request(j.rank, callEnds, []uint64{j.number, uint64(end), n, bit(long)}, result) // fails with the caller
 }
 
 // canceled is the handler of callCanceled.
@@ -201,7 +206,7 @@ func (x *served) canceled(t *Token, args []uint64, _ []byte) {
 	x.giveUp(callID{t.Rank(), args[0]})
 }
 
-// giveUp cancels a call, if it runs.
+// giveUp cancels the context of a call, if it runs.
 func (x *served) giveUp(c callID) {
 	x.mu.Lock()
 	cancel := x.run[c]
@@ -211,7 +216,7 @@ func (x *served) giveUp(c callID) {
 	}
 }
 
-// lost cancels the calls of a rank; below 0: all.
+// lost cancels the contexts of the calls of a rank, or, below 0, of all, with the cause why.
 func (x *served) lost(rank int, why error) {
 	var all []context.CancelCauseFunc
 	x.mu.Lock()
@@ -226,11 +231,11 @@ func (x *served) lost(rank int, why error) {
 	}
 }
 
-// end cancels all, and waits for their ends.
+// end cancels the contexts of all calls, and waits until their functions have returned. No call runs any more.
 func (x *served) end() {
 	x.mu.Lock()
-	x.why = fmt.Errorf("am: %w", ErrClosed)
+	x.closedErr = fmt.Errorf("am: %w", ErrClosed)
 	x.mu.Unlock()
-	x.lost(-1, x.why)
+	x.lost(-1, x.closedErr)
 	x.work.Wait()
 }

@@ -26,85 +26,85 @@ type Handler func(t *Token, args []uint64, body []byte)
 // World is the active messages of a session of nmad: handlers, which all domains reach, and domains. Safe for
 // concurrent use.
 type World struct {
-	s        *nmad.Session
-	cfg      Config
-	def      *Domain
-	handlers atomic.Pointer[handlers]
-	calls    outgoingCalls
-	served   served
+	s             *nmad.Session
+	cfg           Config
+	defaultDomain *Domain
+	handlers      atomic.Pointer[handlers] // replaced as a whole; mu serializes changes
+	calls         outgoingCalls
+	served        served
 
-	mu      marcel.SpinLock           // callbacks take it
-	domains atomic.Pointer[[]*Domain] // that are open; mu serializes changes
-	waiting map[int][]domainAddress   // greetings of domains that were not opened yet, by their numbers; mu
-	gone    map[int]bool              // numbers of domains that were closed, which are not used again; mu
-	closed  bool                      // mu
-	dropped atomic.Uint64
+	mu             marcel.SpinLock           // callbacks take it
+	domains        atomic.Pointer[[]*Domain] // that are open; mu serializes changes
+	earlyGreetings map[int][]domainAddress   // by number of a domain that is not open yet: the senders of greetings for it; mu
+	closedNumbers  map[int]bool              // numbers of domains that were closed, which are not used again; mu
+	closed         bool                      // no domain opens any more; mu
+	dropped        atomic.Uint64             // greetings that were malformed
 
 	neglects atomic.Bool  // some domain is neglected
-	looked   atomic.Int64 // cycles: when lookAround last did
+	lastLook atomic.Int64 // asm.Cycles of the last lookAround
 
-	control *nmad.Context
-	hellos  []*hello
-	stop    func() // the monitor
-	close   sync.Once
-	ended   atomic.Bool
-	failure error
+	control          *nmad.Context // of greetings
+	greetingReceives []*greetingReceive
+	stopMonitor      func() // ends the monitor of gates
+	close            sync.Once
+	ended            atomic.Bool // no receive for greetings is posted any more
+	failure          error       // what Close returns; written within close
 }
 
-// handlers are those of a world. It does not change.
+// handlers are the handlers of a world, which do not change: World.handle makes a new value.
 type handlers struct {
-	few  [64]Handler // of the lowest ids
-	more map[ID]Handler
+	few  [64]Handler    // of the ids below 64
+	more map[ID]Handler // of the others
 }
 
-// hello is a receive for greetings: each peer tells, by the default domain, before it sends anything else, so that
-// receives are posted for it.
+// greetingReceive is a receive for greetings. Before a domain sends a peer anything else it sends a greeting to the peer's
+// default domain, so that the peer posts receives for it. A greeting has no bytes, but a tag:
 //
-//	tag    bits 0..15 domain of the sender, 16..31 domain that it sends to, 32..39 Window, 40..63 Medium / 1024
-type hello struct {
+//	bits 0..15 domain of the sender, 16..31 domain that it sends to, 32..39 Window, 40..63 Medium / 1024
+type greetingReceive struct {
 	w      *World
 	req    nmad.Request
 	op     nmad.Op
-	cycles atomic.Bool
+	active atomic.Bool // it is posted, or its callback runs
 }
 
 // Domain is a queue of active messages of its own, over a domain of nmad: handlers run when its gates are polled.
 // Safe for concurrent use, unless it is Private: then for its owner alone.
 type Domain struct {
-	w       *World
-	nm      *nmad.Domain
-	own     bool // nm was opened for this one
-	number  int
-	access  nmad.Access
-	in      *nmad.Context // of short messages between domains of the same number; nil: the plain one
-	long    *nmad.Context // of long ones
-	closed  atomic.Bool
-	close   sync.Once
-	failure error // what Close returned
+	w            *World
+	nmadDomain   *nmad.Domain
+	ownsNmad     bool // nm was opened for this domain, and is closed with it
+	number       int
+	access       nmad.Access
+	shortContext *nmad.Context // of short messages between domains of the same number; nil: no context, the plain messages of nm
+	longContext  *nmad.Context // of messages longer than shortSize, and of bodies that follow
+	closed       atomic.Bool
+	close        sync.Once
+	failure      error // what Close returns; written within close
 
-	home []atomic.Pointer[peer] // where requests go that name no domain, by rank
+	homePeers []atomic.Pointer[peer] // by rank, the peer of requests that name no domain; nil: to finds it
 
-	mu    marcel.SpinLock // callbacks take it
-	peers map[domainAddress]*peer
-	all   atomic.Pointer[[]*peer] // the same, for those that poll
+	mu       marcel.SpinLock // callbacks take it
+	peers    map[domainAddress]*peer
+	peerList atomic.Pointer[[]*peer] // the same peers, for pollers, which take no lock
 
-	greetings atomic.Pointer[greeting] // of a Private domain: peers that its owner has not opened yet
+	greetings atomic.Pointer[greeting] // of a Private domain: from peers that its owner has not opened yet
 
-	tasks   [2]pioman.Task // each posts what was parked; there is another one where one runs
-	due     atomic.Bool    // there is something
-	polling atomic.Uint32  // 1: the owner of a Private domain polls; it writes it
-	_       [64]byte
-	polls   atomic.Uint64 // calls of Poll
-	_       [56]byte
+	tasks     [2]pioman.Task // each posts the parked receives; the second is for receives that are parked while the first runs
+	hasParked atomic.Bool    // some receive is parked
+	polling   atomic.Uint32  // 1: the owner of a Private domain polls; the owner writes
+	_         [64]byte
+	polls     atomic.Uint64 // calls of Poll
+	_         [56]byte
 
 	neglected atomic.Bool   // no thread calls Poll; see World.lookAround
-	seen      atomic.Uint64 // polls at the last look
+	pollsSeen atomic.Uint64 // polls at the last lookAround
 }
 
-// domainAddress is a domain of another process.
-type domainAddress struct{ rank, far int }
+// domainAddress names a domain of another process: its rank, and the number of the domain there.
+type domainAddress struct{ rank, domain int }
 
-// greeting is a peer that has said that it is about to send.
+// greeting is the address of a peer that has sent a greeting, in the list Domain.greetings.
 type greeting struct {
 	from domainAddress
 	next *greeting
@@ -113,27 +113,28 @@ type greeting struct {
 // callOutcome is how a call has ended.
 type callOutcome uint64
 
-// outgoingCalls are those that this process has made.
+// outgoingCalls are the calls that this process has made and that have not ended.
 type outgoingCalls struct {
-	w    *World
-	long *nmad.Context
+	w           *World
+	longContext *nmad.Context // of arguments and results longer than a body
 
-	mu   marcel.SpinLock // callbacks take it
-	last uint64
-	open map[uint64]*outgoingCall
-	why  error // no more begin
+	mu        marcel.SpinLock          // callbacks take it; it guards what follows
+	last      uint64                   // number of the last call
+	open      map[uint64]*outgoingCall // by number
+	closedErr error                    // why no call begins any more; nil: calls may begin
 }
 
-// outgoingCall is one that waits for its end.
+// outgoingCall is a call of this process. Its caller sets rank and args; the handler or thread that takes it out of
+// outgoingCalls.open sets how it has ended, and signals done.
 type outgoingCall struct {
 	rank   int
 	args   []byte            // a long argument for the own process, which is not sent
-	begun  atomic.Bool       // one of the own process: its function runs
-	over   pioman.Completion // bit 1
+	begun  atomic.Bool       // of a call to the own process: its request has been handled
+	done   pioman.Completion // bit 0: the call has ended
 	end    callOutcome
 	result []byte
-	err    error
-	req    nmad.Request // of a long result
+	err    error        // why there is no outcome; nil: end says how the call has ended
+	req    nmad.Request // receives a long result
 	op     nmad.Op
 }
 
@@ -144,13 +145,13 @@ type Func func(ctx context.Context, from int, args []byte) ([]byte, error)
 // served are the functions of this process, and the calls of them that run.
 type served struct {
 	w    *World
-	work sync.WaitGroup
+	work sync.WaitGroup // of threads
 
-	mu      marcel.SpinLock // callbacks take it
-	names   map[string]Func
-	run     map[callID]context.CancelCauseFunc
-	threads int   // that run calls, or tell why they do not
-	why     error // no more run
+	mu        marcel.SpinLock // callbacks take it; it guards what follows
+	names     map[string]Func
+	run       map[callID]context.CancelCauseFunc // the calls that run, with what cancels their contexts
+	threads   int                                // that run calls, or tell callers of a refusal
+	closedErr error                              // why no call runs any more; nil: calls may run
 }
 
 // callID is a call of another process.
@@ -159,140 +160,143 @@ type callID struct {
 	number uint64
 }
 
-// peer is a domain of another process, or the own one, as a domain of this process sees it. Requests are numbered,
-// and handled in the order of their numbers, whichever way they have come. Of the requests that were sent and not
-// handled yet, as far as the sender knows, there are at most Config.Window: so many answers and buffers are reserved
-// by them, and no side waits for the other one's room to answer.
+// peer is a domain of another process, or the own one, as a domain of this process sees it. Requests to a peer are
+// numbered, and handled there in the order of their numbers, whichever way they have come. Each request reserves an
+// answer and a buffer, so there are at most Config.Window of them that were sent and, as far as the sender knows, not
+// handled; and neither side waits for room to answer. The target gives the room back as credit:
 //
-//	requester:  under way = sent - credit that has come back   <= Window
-//	target:     came - credit that was given back              <= Window
-//	            owed = the part of that which was handled: goes with the next message, or, from half of Window on, by one of its own
+//	requester:  underWay = requests sent - credit that has come back   <= Window
+//	target:     received - paid = requests that came - credit given back    <= Window
+//	            owed = those of them that were handled: this credit goes with the next message to the requester,
+//	                   or, from half a Window on, by a message of its own
 type peer struct {
-	d    *Domain
-	rank int
-	far  int // number of its domain
-	gate *nmad.Gate
-	near bool          // gate is one between domains of the same number
-	in   *nmad.Context // of short messages, answers and credit; nil: the plain one
-	why  atomic.Pointer[error]
-	over context.Context // done once why is set: for threads that wait
-	end  context.CancelFunc
-	hi   *nmad.Request // that told the peer of this one
+	d            *Domain
+	rank         int
+	domainNumber int // number of its domain
+	gate         *nmad.Gate
+	sameNumber   bool                  // gate is between domains of the same number
+	shortContext *nmad.Context         // of short messages, answers and credit; nil: no context, the plain messages of gate
+	failure      atomic.Pointer[error] // why it has failed; nil: it has not
+	ended        context.Context       // done once failure is set
+	cancelEnded  context.CancelFunc    // ends ended
+	greeting     *nmad.Request         // of the greeting to the peer
 
 	_ [64]byte
 
-	mu       marcel.SpinLock
-	underWay int            // requests
-	seq      uint8          // of the next request
-	owed     int            // requests of the peer's
-	short    *Message       // that may be used
-	long     *Message       // the same, with a buffer of Medium
-	leaving  *Message       // that nmad has not sent yet, as far as is known
-	awaited  *Reply         // requests under way that await answers
-	parked   *postedReceive // receives that wait for the next poll to be posted
+	mu       marcel.SpinLock // callbacks take it; it guards what follows
+	underWay int             // requests
+	seq      uint8           // number of the next request
+	owed     int             // requests of the peer that were handled, and whose credit is still to be given back
+	short    *Message        // not in use
+	long     *Message        // likewise, with a buffer of Medium
+	leaving  *Message        // handed to nmad, and perhaps not sent yet
+	awaited  *Reply          // answers of requests under way
+	parked   *postedReceive  // receives that the next poll posts
 
-	followings *following // that may be used
-	landings   []*landing // all that were made
+	outgoingBodies *outgoingBody   // not in use
+	incomingBodies []*incomingBody // all that were made
 
-	paid atomic.Uint32 // requests of the peer's whose credit was given back, ever; written under mu
+	paid atomic.Uint32 // requests of the peer whose credit was given back, ever; written under mu, read by countReceived
 
 	_ [64]byte
 
-	// Calls on behalf of one gate come one at a time: they alone touch what follows.
-	all   uint32            // requests that have come, ever
-	next  uint8             // number of the request to be handled next
-	early *[256]keptRequest // requests that came before their turn, by number; nil: none ever did
-	token Token             // of the handler that runs
-	args  [MaxArgs]uint64   // its arguments
-	spent atomic.Uint32     // handlers that ran since the last poll began, which sets it to 0: of the two writes one may be lost
-	spare [][]byte          // buffers of early requests
-	slots []*postedReceive  // set once
-	ran   atomic.Uint64     // handlers
-	lost  atomic.Uint64     // messages that were dropped
+	// nmad runs the callbacks of one gate one at a time: they alone touch what follows, but for the atomic fields.
+	received     uint32            // requests that have come, ever
+	nextSeq      uint8             // number of the request to be handled next
+	early        *[256]keptRequest // requests that came before their turn, by number; nil: there was none yet
+	token        Token             // of the handler that runs
+	args         [MaxArgs]uint64   // its arguments
+	ranThisPoll  atomic.Uint32     // handlers that have run since the last poll began; callbacks count, Domain.begin sets it to 0; one of two writes at the same time may be lost
+	spareBuffers [][]byte          // buffers for early requests
+	receives     []*postedReceive  // set before others see the peer
+	ranEver      atomic.Uint64     // handlers, ever
+	droppedEver  atomic.Uint64     // messages that were dropped, ever
 }
 
-// keptRequest is a request that came before its turn, or its body.
+// keptRequest is a request that came before its turn, or before its body.
 type keptRequest struct {
 	head    head
 	data    []byte
-	here    bool
-	landing *landing // its body follows; nil: it does not
+	present bool          // the request has come
+	body    *incomingBody // receives its body; nil: the body does not follow
 }
 
-// Message is a request whose body is filled in place (Domain.Prepare). It is for one thread, up to Commit or Cancel.
+// Message is a request whose body the caller writes in place (Domain.Prepare). One thread at a time uses it, until
+// Commit or Cancel.
 //
-// Its buffer is room for the word of an answer, for arguments, and for the body: what is before the body is put
-// directly before it.
+// Its buffer has room for the word of an answer, for arguments, and for the body. The body begins at front; the
+// arguments end there, whatever their number.
 type Message struct {
 	p    *peer
 	req  nmad.Request
 	op   nmad.Op
 	buf  []byte
-	next *Message // in the list of the peer's that it is in
+	next *Message // in a list of the peer; under the peer's mu
 
 	id   ID
 	size int
 	open atomic.Bool // prepared, and neither committed nor cancelled
 }
 
-// Reply is the answer to a request, which the requester awaits. The zero value is ready for Domain.RequestFor, again
-// and again, each time once Wait has given the answer. It must not be copied. It allocates its buffer at the first
-// use.
+// Reply is the answer to a request, which the requester awaits: by Wait, WaitContext, Test, or Case in a marcel.Select.
+// The zero value is ready for Domain.RequestFor; once the answer has come it is ready for the next request. It must not
+// be copied. It allocates its buffer at the first use. Any number of threads may wait for it; one at a time sends a
+// request for it.
 type Reply struct {
 	// Size is the longest body that is expected, in bytes; 0: Limits.Medium. It is set before the first use.
 	Size int
 
-	req  nmad.Request
+	req  nmad.Request // receives the answer
 	buf  []byte
-	p    *peer // to which the request went; nil: none did
-	id   ID
+	p    *peer // that the last request went to; nil: there was none
+	id   ID    // of the handler there
 	args [MaxArgs]uint64
 
-	next    *Reply      // in awaited
-	credits bool        // it is in awaited, and its credit was not taken; under the peer's mu
-	bad     error       // what was wrong with the credit; likewise
-	posted  atomic.Bool // the receive of the answer is: before, req is that of the last one. The requester writes it, those that look for room read it
-	begun   bool        // RequestFor has succeeded, and Wait has not given the answer
+	next          *Reply      // in peer.awaited
+	creditPending bool        // it is in peer.awaited, and its credit was not taken; under the peer's mu
+	creditErr     error       // what was wrong with the credit, nil: nothing; under the peer's mu
+	listening     atomic.Bool // req receives the answer to the last request; else that of one before. The requester writes, harvest reads
+	sent          bool        // the request was sent; the requester's
 }
 
-// following is a body that is on its way out.
-type following struct {
+// outgoingBody is the body of a long message, as a message that leaves this process.
+type outgoingBody struct {
 	p     *peer
 	req   nmad.Request
 	op    nmad.Op
-	local *rma.Event
-	next  *following // in the list of the peer's
+	local *rma.Event    // done when the body has left; nil: none
+	next  *outgoingBody // in peer.outgoingBodies; under the peer's mu
 }
 
-// landing is a body that comes into memory of this process. Calls on behalf of the gate alone touch it, but for hold,
-// busy and posted.
-type landing struct {
-	p      *peer
-	head   head
-	data   []byte // arguments and place
-	req    nmad.Request
-	op     nmad.Op
-	hold   rma.Hold    // under the peer's mu
-	busy   bool        // it is in use; likewise
-	there  bool        // the body is
-	err    error       // why there is no such memory
-	posted atomic.Bool // the receive is under way
+// incomingBody receives the body of a long message into memory of this process. The callbacks of the gate alone touch it,
+// but for hold, inUse and posted.
+type incomingBody struct {
+	p        *peer
+	head     head
+	data     []byte // of the message: arguments and place
+	req      nmad.Request
+	op       nmad.Op
+	hold     rma.Hold    // keeps the memory open; under the peer's mu
+	inUse    bool        // it is in use; under the peer's mu
+	complete bool        // the body has come; under the peer's mu
+	err      error       // why there is no such memory: then the body is dropped
+	posted   atomic.Bool // req has not ended; callbacks write, releaseAll and Close read
 }
 
-// postedReceive is a receive that is posted again and again.
+// postedReceive is a receive for messages of a peer. Its callback posts it again, or parks it until the next poll.
 type postedReceive struct {
 	p      *peer
 	req    nmad.Request
 	op     nmad.Op
-	next   *postedReceive // in parked
-	cycles atomic.Bool    // it is posted, parked, or about to be
+	next   *postedReceive // in peer.parked; under the peer's mu
+	active atomic.Bool    // it is posted, parked, or its callback runs; false: it is not posted any more
 }
 
-// Token is what a handler has of the message that it handles. It is valid, and used by the handler's thread alone,
-// until the handler returns.
+// Token describes to a handler the message that it handles, and answers it. Only the handler's thread uses it, until the
+// handler returns.
 type Token struct {
-	p       *peer // nil: the handler has returned
+	p       *peer // that has sent the message; nil: the handler has returned
 	head    head
 	replied bool
-	paid    bool // its credit has gone with the answer, or was owed
+	paid    bool // the credit of the request was given back, or is owed
 }

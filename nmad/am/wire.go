@@ -8,7 +8,7 @@ import (
 	"github.com/pm2-go/pm2/nmad/rma"
 )
 
-// An active message is a message of nmad. Its tag says what it is, so a short one without arguments has no other header:
+// An active message is a message of nmad. Its tag is its header:
 //
 //	bits 63      1: an answer, whose receive waits for exactly this tag
 //	     61..62  kind: request, reply, credit
@@ -16,16 +16,16 @@ import (
 //	     54..55  where the body is: behind the arguments, placed, follows (long.go)
 //	     53      the requester awaits an answer
 //	     48..52  how many arguments
-//	     40..47  credit: so many requests of the receiver were handled, and were not told of before
+//	     40..47  credit: how many requests of the receiver were handled since the last credit
 //	     32..39  of a request and of an answer: the number of the request, modulo 256
 //	     0..31   the handler's id
 //
-// The message is the arguments, 8 bytes each in little endian, and the body. An answer has a word before them, since
-// its tag is known before it comes:
+// The message is the arguments, 8 bytes each in little endian, and the body. The requester must know the tag of an
+// answer before it comes, so an answer has the rest of its header in a word before the arguments:
 //
 //	bits 0..7 status, 8..15 credit, 16..23 how many arguments, 24..63 0
 
-// messageKind is what an active message is; answers are told by answerBit.
+// messageKind is the kind of an active message; answers have none, but answerBit.
 type messageKind uint8
 
 const (
@@ -40,9 +40,8 @@ const (
 
 	// MaxArgs is how many arguments a message has at most, of 64 bits each.
 	MaxArgs  = 16
-	argsRoom = 8 * MaxArgs
-	// wordSize is the length of the word of an answer, in bytes.
-	wordSize = 8
+	argsRoom = 8 * MaxArgs // bytes
+	wordSize = 8           // bytes of the word of an answer
 )
 
 // bodyPlace says where the body of a message is.
@@ -55,17 +54,18 @@ const (
 	wheres
 )
 
-// head is what the tag of a message says.
+// head is the tag of a message, decoded.
 type head struct {
 	kind   messageKind
 	where  bodyPlace
-	wants  bool // a request: an answer is awaited
-	args   int
+	wants  bool // of a request: the requester awaits an answer
+	args   int  // how many
 	credit int
-	seq    uint8
+	seq    uint8 // number of the request
 	id     ID
 }
 
+// bit is 1 for true.
 func bit(is bool) uint64 {
 	if is {
 		return 1
@@ -73,7 +73,7 @@ func bit(is bool) uint64 {
 	return 0
 }
 
-// tag is the head as a tag.
+// tag encodes the head.
 func (h *head) tag() uint64 {
 	return uint64(h.kind)<<61 | uint64(h.where)<<54 | bit(h.wants)<<53 | uint64(h.args)<<48 | uint64(h.credit)<<40 | uint64(h.seq)<<32 | uint64(h.id)
 }
@@ -81,11 +81,11 @@ func (h *head) tag() uint64 {
 // answerTag is the tag of the answer to a request.
 func answerTag(seq uint8) uint64 { return answerBit | uint64(seq)<<32 }
 
-// dataTag is the tag of the body that follows a message, in the context of long ones: the number is that of the
-// request, or of that which a reply is for.
+// dataTag is the tag of the body that follows a message, in the context of long ones. The number is that of the request,
+// or of the request that the message replies to.
 func (h *head) dataTag() uint64 { return answerBit | uint64(h.kind)<<61 | uint64(h.seq)<<32 }
 
-// decode reads the tag of a message of n bytes, which is not an answer.
+// decode decodes the tag of a message of n bytes, other than an answer, and checks it. ErrMessage.
 func decode(tag uint64, n int) (h head, err error) {
 	h = head{
 		kind: messageKind(tag >> 61 & 3), where: bodyPlace(tag >> 54 & 3), wants: tag>>53&1 != 0, args: int(tag >> 48 & 31), credit: int(tag >> 40 & 255),
@@ -103,22 +103,23 @@ func decode(tag uint64, n int) (h head, err error) {
 	return h, nil
 }
 
-// answerStatus is how a request has ended that awaits an answer.
+// answerStatus is how a request that awaits an answer has ended.
 type answerStatus uint8
 
 const (
-	answered  answerStatus = iota // by the handler
-	unhandled                     // there is none
-	silent                        // it has returned without an answer
-	noKey                         // of a long one: there is no such memory
-	beyond                        // the memory is shorter
-	gone                          // the World of the memory was closed
+	answered  answerStatus = iota // the handler has replied
+	unhandled                     // there is no handler of that id
+	silent                        // the handler has returned without a reply
+	noKey                         // of a long request: there is no such memory
+	beyond                        // of a long request: the memory is shorter
+	gone                          // of a long request: the World of the memory was closed
 	statuses
 )
 
-// lacks are what went wrong with the memory of a long request.
+// lacks are the errors for the statuses of a long request.
 var lacks = [statuses]error{noKey: rma.ErrKey, beyond: rma.ErrRange, gone: rma.ErrClosed}
 
+// refusalOf is the status for an error of the memory of a long request.
 func refusalOf(err error) answerStatus {
 	switch {
 	case errors.Is(err, rma.ErrRange):
@@ -129,18 +130,19 @@ func refusalOf(err error) answerStatus {
 	return noKey
 }
 
-// answerWord is what the word of an answer says.
+// answerWord is the word of an answer, decoded.
 type answerWord struct {
 	status answerStatus
 	credit int
-	args   int
+	args   int // how many
 }
 
+// put encodes the word into the first 8 bytes of b.
 func (v *answerWord) put(b []byte) {
 	binary.LittleEndian.PutUint64(b, uint64(v.status)|uint64(v.credit)<<8|uint64(v.args)<<16)
 }
 
-// decodeAnswer reads the word of an answer.
+// decodeAnswer decodes the word of an answer, and checks it. ErrMessage.
 func decodeAnswer(b []byte) (v answerWord, err error) {
 	if len(b) < wordSize {
 		return v, fmt.Errorf("%w: an answer of %d bytes", ErrMessage, len(b))
@@ -153,14 +155,14 @@ func decodeAnswer(b []byte) (v answerWord, err error) {
 	return v, nil
 }
 
-// putArgs writes arguments.
+// putArgs encodes arguments into b.
 func putArgs(b []byte, args []uint64) {
 	for i, a := range args {
 		binary.LittleEndian.PutUint64(b[8*i:], a)
 	}
 }
 
-// getArgs reads n of them, which b has.
+// getArgs decodes the n arguments at the beginning of b.
 func getArgs(to *[MaxArgs]uint64, b []byte, n int) []uint64 {
 	for i := range n {
 		to[i] = binary.LittleEndian.Uint64(b[8*i:])

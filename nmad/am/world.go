@@ -12,6 +12,7 @@ import (
 	"github.com/pm2-go/pm2/pioman"
 )
 
+// find returns the handler of an id; nil: there is none.
 func (h *handlers) find(id ID) Handler {
 	if int(id) < len(h.few) {
 		return h.few[id]
@@ -19,8 +20,9 @@ func (h *handlers) find(id ID) Handler {
 	return h.more[id]
 }
 
-// Open opens the active messages of a session. Each process that takes part opens its own, with the same Config but
-// for OnError, Mask and Budget; messages that come before wait. It does not block. Close it before the session.
+// Open opens the active messages of a session. Each process that takes part opens its own World, with the same Config
+// but for OnError, Mask and Budget; messages that come before are handled once it is open. It does not block. The
+// program closes the World before the session. Errors: ErrConfig, ErrClosed.
 func Open(s *nmad.Session, cfg Config) (*World, error) {
 	if err := cfg.complete(); err != nil {
 		return nil, err
@@ -35,27 +37,28 @@ func Open(s *nmad.Session, cfg Config) (*World, error) {
 	if m := cfg.Memory; m != nil && m.Session() != s {
 		return nil, fmt.Errorf("am: open: %w: Memory is a World of another session", ErrConfig)
 	}
-	w := &World{s: s, cfg: cfg, waiting: map[int][]domainAddress{}, gone: map[int]bool{}}
+	w := &World{s: s, cfg: cfg, earlyGreetings: map[int][]domainAddress{}, closedNumbers: map[int]bool{}}
 	w.handlers.Store(&handlers{})
 	w.domains.Store(&[]*Domain{})
 	w.calls.init(w)
 	w.served.init(w)
 	var err error
 	if w.control, err = all[0].OpenContext(cfg.Context+2, w.ranks()...); err == nil {
-		if w.calls.long, err = all[0].OpenContext(cfg.Context+3, w.ranks()...); err == nil {
-			w.def, err = w.open(all[0], nmad.Shared)
+		if w.calls.longContext, err = all[0].OpenContext(cfg.Context+3, w.ranks()...); err == nil {
+			w.defaultDomain, err = w.open(all[0], nmad.Shared)
 		}
 	}
 	if err != nil {
 		_ = w.control.Close()
-		_ = w.calls.long.Close()
+		_ = w.calls.longContext.Close()
 		return nil, fmt.Errorf("am: open: %w", err)
 	}
 	w.listen()
-	w.stop = s.Monitor(nmad.GateEnded, w.lost)
+	w.stopMonitor = s.Monitor(nmad.GateEnded, w.lost)
 	return w, nil
 }
 
+// ranks lists all ranks of the job.
 func (w *World) ranks() []int {
 	all := make([]int, w.s.Size())
 	for i := range all {
@@ -64,15 +67,15 @@ func (w *World) ranks() []int {
 	return all
 }
 
-// open opens the domain over nm.
+// open opens the domain over nm, and takes in the greetings that have come for it.
 func (w *World) open(nm *nmad.Domain, access nmad.Access) (*Domain, error) {
-	d := &Domain{w: w, nm: nm, own: nm.Number() != 0, number: nm.Number(), access: access, peers: map[domainAddress]*peer{}, home: make([]atomic.Pointer[peer], w.s.Size())}
+	d := &Domain{w: w, nmadDomain: nm, ownsNmad: nm.Number() != 0, number: nm.Number(), access: access, peers: map[domainAddress]*peer{}, homePeers: make([]atomic.Pointer[peer], w.s.Size())}
 	for i := range d.tasks {
 		d.tasks[i].Init("active messages", d.runTask, pioman.OneShot)
 	}
 	var err error
-	if d.long, err = nm.OpenContext(w.cfg.Context+1, w.ranks()...); err == nil && !d.own {
-		d.in, err = nm.OpenContext(w.cfg.Context, w.ranks()...)
+	if d.longContext, err = nm.OpenContext(w.cfg.Context+1, w.ranks()...); err == nil && !d.ownsNmad {
+		d.shortContext, err = nm.OpenContext(w.cfg.Context, w.ranks()...)
 	}
 	if err != nil {
 		return nil, err
@@ -84,8 +87,8 @@ func (w *World) open(nm *nmad.Domain, access nmad.Access) (*Domain, error) {
 	}
 	list := append(slices.Clone(*w.domains.Load()), d)
 	w.domains.Store(&list)
-	early := w.waiting[d.number]
-	delete(w.waiting, d.number)
+	early := w.earlyGreetings[d.number]
+	delete(w.earlyGreetings, d.number)
 	w.mu.Unlock()
 	for _, from := range early {
 		d.greeted(from)
@@ -93,8 +96,9 @@ func (w *World) open(nm *nmad.Domain, access nmad.Access) (*Domain, error) {
 	return d, nil
 }
 
-// Domain opens a queue of active messages of its own. Its peers know it by its number, and need one of the same
-// number for its requests to be handled, unless it is Private. It does not block. nmad.MaxDomains are the limit.
+// Domain opens a domain. Its requests go to the domain of the same number at the target, and are handled once the target
+// has opened that; those of a Private domain go to the default domain there. It does not block. A session has up to
+// nmad.MaxDomains.
 func (w *World) Domain(cfg DomainConfig) (*Domain, error) {
 	if cfg.Access != nmad.Shared && cfg.Access != nmad.Serialized && cfg.Access != nmad.Private {
 		return nil, fmt.Errorf("am: %w: access %v", ErrConfig, cfg.Access)
@@ -110,12 +114,12 @@ func (w *World) Domain(cfg DomainConfig) (*Domain, error) {
 	return d, nil
 }
 
-// Default is the domain over that of the session, which any thread may use, and the engine moves on.
-func (w *World) Default() *Domain { return w.def }
+// Default returns the domain over the session's own one, which any thread may use, and the engine moves on.
+func (w *World) Default() *Domain { return w.defaultDomain }
 
-// Handle has h handle the messages for that id, in all domains, from now on; nil: nothing does. To be called before
-// messages for it may come: a request without a handler fails, if its answer is awaited, and is told to OnError
-// otherwise. It does not block.
+// Handle makes h the handler of that id, for the messages of all domains; nil: there is none any more. The program calls
+// it before messages for that id may come: a request without a handler fails with ErrHandler if its answer is awaited,
+// and otherwise OnError gets that error. It does not block.
 func (w *World) Handle(id ID, h Handler) error {
 	if id >= firstReserved {
 		return fmt.Errorf("am: %w: handler %d: up to %d", ErrConfig, id, firstReserved-1)
@@ -124,6 +128,7 @@ func (w *World) Handle(id ID, h Handler) error {
 	return nil
 }
 
+// handle is Handle for any id, those of the package included.
 func (w *World) handle(id ID, h Handler) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -141,23 +146,23 @@ func (w *World) handle(id ID, h Handler) {
 	w.handlers.Store(&all)
 }
 
-// tell reports an error that has no other place to go.
+// tell reports an error that no call returns.
 func (w *World) tell(err error) {
 	if w.cfg.OnError != nil {
 		w.cfg.OnError(err)
 	}
 }
 
-// failed notes that a peer is of no use any more.
+// failed is called when a peer has failed. It ends the calls to and from its process if that is the default domain's.
 func (w *World) failed(p *peer, why error) {
-	if p.d == w.def && p.far == 0 {
+	if p.d == w.defaultDomain && p.domainNumber == 0 {
 		w.calls.lost(p.rank, why)
 		w.served.lost(p.rank, why)
 	}
 }
 
-// lost is called when a gate has ended. No greeting comes without the gate of the default domain, so with that one
-// all peers of the rank fail.
+// lost is called when a gate has ended. With the gate of the default domain all peers of its rank fail, since greetings
+// go by that gate.
 func (w *World) lost(e nmad.Event) {
 	rank := e.Gate.Rank()
 	if rank < 0 || rank >= w.s.Size() || e.Gate != w.s.Gate(rank) || rank == w.s.Rank() {
@@ -176,7 +181,7 @@ func (w *World) lost(e nmad.Event) {
 	}
 }
 
-// pollOthers polls the domains but d that any thread may poll, or those of them that are neglected.
+// pollOthers polls the other domains that are not Private; neglected: those of them that are neglected.
 func (w *World) pollOthers(d *Domain, neglected bool) {
 	if !neglected && w.cfg.adapts {
 		w.lookAround()
@@ -189,20 +194,20 @@ func (w *World) pollOthers(d *Domain, neglected bool) {
 	}
 }
 
-// neglect is how long, in ns, no thread polls a domain as its own before threads of other domains poll it, too.
+// neglect is the time, in ns, after which threads of other domains poll a domain that no thread polls as its own.
 const neglect = 100_000
 
-// lookAround finds out which domains no thread has polled as its own since the last look, which was at least neglect
-// before.
+// lookAround finds out which domains are neglected: no thread has polled them as its own since the last lookAround. It
+// does so once in the time neglect.
 func (w *World) lookAround() {
-	now, last := asm.Cycles(), w.looked.Load()
-	if now-last < asm.ToCycles(neglect) || !w.looked.CompareAndSwap(last, now) {
+	now, last := asm.Cycles(), w.lastLook.Load()
+	if now-last < asm.ToCycles(neglect) || !w.lastLook.CompareAndSwap(last, now) {
 		return
 	}
 	some := false
 	for _, o := range *w.domains.Load() {
 		n := o.polls.Load()
-		alone := n == o.seen.Swap(n) && o.access != nmad.Private
+		alone := n == o.pollsSeen.Swap(n) && o.access != nmad.Private
 		if o.neglected.Load() != alone {
 			o.neglected.Store(alone)
 		}
@@ -224,18 +229,19 @@ func (w *World) Stats() (s Stats) {
 	return s
 }
 
-// forget takes a domain out that is closed.
+// forget takes a closed domain out of domains.
 func (w *World) forget(d *Domain) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.gone[d.number] = true
+	w.closedNumbers[d.number] = true
 	list := slices.DeleteFunc(slices.Clone(*w.domains.Load()), func(x *Domain) bool { return x == d })
 	w.domains.Store(&list)
 }
 
-// Close ends the world: it closes its domains, ends calls with ErrClosed, cancels the contexts of the functions that
-// it serves and waits for their ends, and takes its receives back. What has come and was not handled is lost:
-// processes agree before. The session stays open. Not in a handler.
+// Close ends the world: it closes its domains, ends calls with ErrClosed, cancels the contexts of the functions that it
+// serves, blocks the calling thread until they have returned, and cancels its receives. Messages that have come and were
+// not handled are lost: the processes of a job agree on the end before. The session stays open. In a handler Close fails
+// with ErrInHandler. Calling it again does nothing, and returns the same error.
 func (w *World) Close() error {
 	if w == nil || w.s == nil {
 		return nil
@@ -247,6 +253,7 @@ func (w *World) Close() error {
 	return w.failure
 }
 
+// shutdown is Close, once.
 func (w *World) shutdown() {
 	w.mu.Lock()
 	w.closed = true
@@ -257,8 +264,8 @@ func (w *World) shutdown() {
 		w.failure = errors.Join(w.failure, d.Close())
 	}
 	w.ended.Store(true)
-	w.stop()
-	d := w.def
+	w.stopMonitor()
+	d := w.defaultDomain
 	d.closed.Store(true)
 	for tries := 0; !w.silent(); tries++ {
 		d.poll()
@@ -266,12 +273,12 @@ func (w *World) shutdown() {
 	}
 	d.cancelTasks()
 	w.forget(d)
-	for _, c := range []*nmad.Context{d.in, d.long, w.control, w.calls.long} {
-		_ = c.Close() // of one in which messages lie the number stays taken
+	for _, c := range []*nmad.Context{d.shortContext, d.longContext, w.control, w.calls.longContext} {
+		_ = c.Close() // it fails if messages lie in it: then its number stays taken
 	}
 }
 
-// silent takes the receives back, and says whether all have ended.
+// silent cancels the receives, and says whether all have ended.
 func (w *World) silent() bool {
 	all := true
 	end := func(under *atomic.Bool, r *nmad.Request) {
@@ -280,17 +287,17 @@ func (w *World) silent() bool {
 			all = all && !under.Load()
 		}
 	}
-	for _, p := range w.def.allPeers() {
-		for _, s := range p.slots {
-			end(&s.cycles, &s.req)
+	for _, p := range w.defaultDomain.allPeers() {
+		for _, s := range p.receives {
+			end(&s.active, &s.req)
 		}
 		for _, l := range p.bodies() {
 			end(&l.posted, &l.req)
 		}
 		p.releaseAll()
 	}
-	for _, h := range w.hellos {
-		end(&h.cycles, &h.req)
+	for _, h := range w.greetingReceives {
+		end(&h.active, &h.req)
 	}
 	return all
 }
@@ -298,40 +305,43 @@ func (w *World) silent() bool {
 // listen posts receives for greetings.
 func (w *World) listen() {
 	for range 8 {
-		h := &hello{w: w}
+		h := &greetingReceive{w: w}
 		h.op = nmad.Op{Kind: nmad.OpRecv, Match: nmad.Match{Context: w.control}, Done: h.arrived}
-		w.hellos = append(w.hellos, h)
+		w.greetingReceives = append(w.greetingReceives, h)
 	}
-	for _, h := range w.hellos {
-		h.cycles.Store(true)
+	for _, h := range w.greetingReceives {
+		h.active.Store(true)
 		h.post()
 	}
 }
 
-func (h *hello) post() {
+// post posts the receive.
+func (h *greetingReceive) post() {
 	if h.w.ended.Load() || h.w.s.Post(nmad.AnySource, &h.req, &h.op) != nil {
-		h.cycles.Store(false)
+		h.active.Store(false)
 	}
 }
 
-func (h *hello) arrived(r *nmad.Request) {
+// arrived is called when the receive has ended.
+func (h *greetingReceive) arrived(r *nmad.Request) {
 	if _, err := r.Test(); err != nil && !errors.Is(err, nmad.ErrTruncated) {
-		h.cycles.Store(false) // the session ends, or the receive was taken back
+		h.active.Store(false) // the session ends, or silent has cancelled it
 		return
 	}
 	h.w.greeted(r.Source(), r.Tag(), r.Size())
 	h.post()
 }
 
+// agreement is the part of a greeting's tag that must be the same in all processes: Window and Medium.
 func (w *World) agreement() uint64 { return uint64(w.cfg.Window)<<32 | uint64(w.cfg.Medium>>10)<<40 }
 
-// greet tells a peer that this side is about to send.
+// greet sends a peer a greeting.
 func (w *World) greet(p *peer) {
-	p.hi = &nmad.Request{}
-	_ = w.control.IsendInto(p.hi, p.rank, uint64(p.d.number)|uint64(p.far)<<16|w.agreement(), nil) // fails with the peer
+	p.greeting = &nmad.Request{}
+	_ = w.control.IsendInto(p.greeting, p.rank, uint64(p.d.number)|uint64(p.domainNumber)<<16|w.agreement(), nil) // fails with the peer
 }
 
-// greeted takes in a greeting.
+// greeted takes in a greeting: for its domain, or, if that is not open yet, for the Domain that opens it.
 func (w *World) greeted(rank int, tag, size uint64) {
 	from, number := domainAddress{rank, int(tag & lastNumber)}, int(tag>>16&lastNumber)
 	if tag>>32<<32 != w.agreement() || size != 0 {
@@ -346,10 +356,10 @@ func (w *World) greeted(rank int, tag, size uint64) {
 			d = o
 		}
 	}
-	if d == nil && !w.gone[number] {
-		list, known := w.waiting[number]
-		if (known || len(w.waiting) < nmad.MaxDomains) && len(list) < nmad.MaxDomains*w.s.Size() {
-			w.waiting[number] = append(list, from)
+	if d == nil && !w.closedNumbers[number] {
+		list, known := w.earlyGreetings[number]
+		if (known || len(w.earlyGreetings) < nmad.MaxDomains) && len(list) < nmad.MaxDomains*w.s.Size() {
+			w.earlyGreetings[number] = append(list, from)
 		}
 	}
 	w.mu.Unlock()

@@ -2,7 +2,7 @@ package driver
 
 import "fmt"
 
-// Config tells a driver which process it serves.
+// Config tells a driver which process of which job opens it. Drivers read it only.
 type Config struct {
 	Rank   int    // this process
 	Size   int    // processes in the job
@@ -10,13 +10,14 @@ type Config struct {
 	Secret []byte // shared by the processes of the job; both sides prove that they hold it
 	Listen string // address to listen on; empty: loopback, any free port
 
-	// Shared says whether there are more processes than CPUs: a process that waits for its turn waits longer than a copy
-	// takes. It may turn true before the first link is made, so drivers ask for each link. nil: no.
-	Shared func() bool `json:"-"`
+	// SharedCPUs says whether processes share CPUs, because there are more of them: a process then waits for its turn for
+	// longer than a copy takes. It may become true before the first link is made, so drivers call it for each link. Any
+	// goroutine may call it. nil: no.
+	SharedCPUs func() bool `json:"-"`
 }
 
-// Crowded is what Shared says.
-func (c *Config) Crowded() bool { return c.Shared != nil && c.Shared() }
+// HasSharedCPUs says whether processes share CPUs: see SharedCPUs.
+func (c *Config) HasSharedCPUs() bool { return c.SharedCPUs != nil && c.SharedCPUs() }
 
 // MaxJob is the longest Config.Job, in bytes: it travels in the first message
 // of every link, whose size is bounded.
@@ -25,8 +26,8 @@ const MaxJob = 128
 // MaxSize is the largest number of processes in a job.
 const MaxSize = 1 << 16
 
-// Check tells what is wrong with c in one line; drivers call it in Open. The
-// error is an ErrConfig.
+// Check refuses a configuration that no driver can work with; drivers call it in Open. The error is an ErrConfig, of
+// one line.
 func (c *Config) Check() error {
 	switch {
 	case c.Size < 1 || c.Size > MaxSize:

@@ -60,21 +60,20 @@
 //
 // # Faults
 //
-// Package fault is a driver around any other one, which keeps a record of what passes and lets
-// go wrong what a plan says: "fault:tcp", with the plan in PM2_FAULTS. It also has a proxy, which stands between two
-// endpoints and alters the bytes on the way.
+// Package fault is a driver around any other one. It keeps a record of what passes, and makes go wrong what a plan says:
+// "fault:tcp", with the plan in PM2_FAULTS.
 //
 // # Long messages
 //
-// A driver may have the peer fetch the bytes of the large track straight from the buffer of Push, or put them into that of
-// Pull: see Caps.Borrows. Over shared memory PM2_SHM_COPY says whether: "auto" (the default) as is measured to be faster,
-// "two" never, "single" always when the system allows it.
+// A driver may have the peer fetch the bytes of the large track straight from the buffer of Push, or put them into that
+// of Pull: see Caps.Borrows. Over shared memory PM2_SHM_COPY says whether: "auto" (the default) as is measured to be
+// faster, "two" never, "single" always when the system allows it.
 //
 // # Lending and exposing
 //
-// A driver may know which process its peer is, of those that can map memory of one another: see Caps.Process. How that is
-// done is the business of the layer above. It may also read the memory of the peer, at an address that a packet tells: see
-// Caps.Fetches, Caps.Exposes, [Link.Fetch] and [Link.Withdraw].
+// A driver may know which process its peer is, of those that can map memory of one another: see Caps.Process. How that
+// is done is the business of the layer above. It may also read the memory of the peer, at an address that a packet
+// tells: see Caps.Fetches, Caps.Exposes, [Link.Fetch] and [Link.Withdraw].
 //
 // # Where a link lies
 //

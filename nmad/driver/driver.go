@@ -24,8 +24,8 @@ type Endpoint interface {
 	Dial(ctx context.Context, rank int, addr string) (Link, error)
 	// Accept waits for the next authenticated peer and says which rank it is.
 	Accept(ctx context.Context) (rank int, l Link, err error)
-	// Choice tells, for people, which driver the links are of that were made to the process of
-	// that rank, whose Endpoint published addr, and why; "" if the driver has no choice, or made none.
+	// Choice says, for people, of which driver the links to the process of that rank are, whose Endpoint published addr,
+	// and why; "" if the driver has no choice, or has not chosen.
 	Choice(rank int, addr string) (network, why string)
 	// Close stops accepting and frees what was opened; links stay.
 	Close() error
@@ -44,7 +44,7 @@ type Caps struct {
 	Exposes  bool   // messages had better be announced with their address, for the peer to Fetch: processes share CPUs
 	Borrows  bool   // the peer reads what Push was given, and writes what Pull was given, between the calls
 	Echoes   bool   // the link has one end: what Send and Push are given is there for Recv and Pull of the same link at once
-	Place    Place  // near which processors the link lies
+	Place    Place  // near which processors it lies
 }
 
 // Link connects two processes by two tracks: the small track carries packets in

@@ -50,10 +50,9 @@ func (h *Header) Get(b []byte) error {
 	return nil
 }
 
-// Word gives the first eight bytes of the wire form as one little-endian word,
-// with reserved in the 16 reserved bits: kind, flags, reserved, body. Drivers
-// over memory keep a mark of their own there, so that one word, written
-// atomically, says that a packet is there, what it is, and how long.
+// Word returns the first eight bytes of the wire form as one little-endian word: kind, flags, 16 reserved bits, body. A
+// driver over shared memory has a mark of its own in the reserved bits, so that one word, written atomically, says that a
+// packet has come, of which kind, and how long it is.
 func (h *Header) Word(reserved uint16) uint64 {
 	return uint64(h.Kind) | uint64(h.Flags)<<8 | uint64(reserved)<<16 | uint64(h.Body)<<32
 }
@@ -71,14 +70,14 @@ const sizeBits = 48
 // MaxMessage is the largest Size of a header that has a Context.
 const MaxMessage = 1<<sizeBits - 1
 
-// Extent gives Size and Context as the word of the wire form. A larger Size, in a header without Context, is all of the
-// word.
+// Extent returns Size and Context as one word of the wire form. A Size above MaxMessage, in a header without Context,
+// takes the whole word.
 func (h *Header) Extent() uint64 { return h.Size | uint64(h.Context)<<sizeBits }
 
 // SetExtent is the inverse of Extent.
 func (h *Header) SetExtent(w uint64) { h.Size, h.Context = w&MaxMessage, uint16(w>>sizeBits) }
 
-// Length is how many bytes the parts of a body have altogether.
+// Length returns the number of bytes of all parts together.
 func Length(parts [][]byte) int {
 	n := 0
 	for _, p := range parts {

@@ -18,26 +18,26 @@ const MaxName = names.MaxName
 // name is empty, longer than MaxName or taken.
 func Register(d Driver) error { return registry.Register(d) }
 
-// MustRegister is Register for the init of a driver's package: it panics where two packages of one program have
-// one name, which its build shows at the first start.
+// MustRegister is Register for the init function of a driver's package. It panics if two packages of a program register
+// the same name: the first start of that program shows it.
 func MustRegister(d Driver) {
 	if err := Register(d); err != nil {
 		panic(err)
 	}
 }
 
-var absent sync.Map // why a driver is not in this program, by name
+var absent sync.Map // by name of a driver: why it is not in this program
 
-// Absent has Lookup say why there is no driver of that name in this program, in one line. For packages of drivers that a
-// build can leave out. Safe for concurrent use.
+// Absent tells Lookup why this program has no driver of that name, in one line. It is for drivers that a build can
+// leave out. Safe for concurrent use.
 func Absent(name, why string) { absent.Store(name, why) }
 
 // Names lists the registered drivers in alphabetical order.
 func Names() []string { return registry.Names() }
 
-// Lookup finds a driver by name. The error, an ErrUnknown, is one line that
-// says which names there are and which one was probably meant. "fault:tcp" is the driver
-// "tcp" inside what the wrapper "fault" makes of it, "ofi:verbs" what the driver "ofi" makes of the choice "verbs".
+// Lookup returns the driver of that name. A name can have two parts: "fault:tcp" is what the wrapper "fault" makes of
+// the driver "tcp", "ofi:verbs" what the driver "ofi" makes of the network "verbs" (Chooser). The error, an ErrUnknown,
+// is one line that says which names there are, and which one was probably meant. Safe for concurrent use.
 func Lookup(name string) (Driver, error) {
 	outer, inner, more := strings.Cut(name, ":")
 	if why, ok := absent.Load(outer); ok {
@@ -57,14 +57,14 @@ func Lookup(name string) (Driver, error) {
 	return wrapped(outer, inner)
 }
 
-// Chooser is a driver over one of several networks that are not drivers of their own: Lookup("ofi:verbs") gives what
-// that of the name "ofi" makes of "verbs". Whether that is there is looked at when the driver is opened.
+// Chooser is a driver over one of several networks that are not drivers themselves.
 type Chooser interface {
 	Driver
+	// Choose returns the driver over that network. Its Open fails if there is no such network.
 	Choose(network string) Driver
 }
 
-// LookupAll finds the drivers of a list of names, separated by commas, as Lookup does.
+// LookupAll returns the drivers of a list of names, separated by commas: see Lookup.
 func LookupAll(list string) ([]Driver, error) {
 	var all []Driver
 	for name := range strings.SplitSeq(list, ",") {
@@ -81,6 +81,7 @@ func LookupAll(list string) ([]Driver, error) {
 // "fault" makes of the driver "tcp". Safe for concurrent use.
 type Wrapper interface {
 	Name() string
+	// Wrap returns a driver around inner.
 	Wrap(inner Driver) (Driver, error)
 }
 
@@ -89,7 +90,7 @@ var wrappers = names.Table[Wrapper]{What: "wrapper", Unknown: ErrUnknown}
 // RegisterWrapper makes w known under its name; see Register.
 func RegisterWrapper(w Wrapper) error { return wrappers.Register(w) }
 
-// wrapped finds a driver whose name has a wrapper's before it.
+// wrapped returns the driver inner in the wrapper outer.
 func wrapped(outer, inner string) (Driver, error) {
 	w, err := wrappers.Lookup(outer)
 	if err != nil {

@@ -42,28 +42,36 @@
 //
 // # Guarantees
 //
-//   - The job's secret is new and random. Each child reads it from a pipe that it inherits (PM2_SECRET_FD); it stands
-//     in no environment and in no command line.
+// How the processes are started:
+//
+//   - The job's secret is new and random. Each child reads it from a pipe that it inherits (PM2_SECRET_FD); it stands in no
+//     environment and in no command line.
 //   - The rendezvous port is open before the first process starts, so no other process can take it.
-//   - If there are as many usable processors as processes, each gets processors of its
-//     own, cores kept together. If not, each gets one, which neighbours share, and PM2_SHARED_CPUS=1 tells
-//     them so: a scheduler of threads then has one VP. With Spec.Unbound (PM2_UNBOUND) all may use all. If the system forbids binding, Spec.Warn is told once
-//     and the job runs unbound. Start never changes the caller's own affinity.
-//   - A child is killed when the caller dies, even by SIGKILL: the kernel sends the
-//     signal when the thread that forked it ends (prctl(2), PR_SET_PDEATHSIG). Hence one
-//     OS thread is kept for as long as the children live.
-//   - Children have process groups of their own. A Ctrl-C at the terminal reaches
-//     the caller alone, which forwards it, waits, kills what is left, or all at once when
-//     a second signal comes, and can then die of the same signal, as shells expect (Spec.Signals,
-//     InterruptError.Raise).
-//   - What the ranks write is passed on whole, however slow its reader is. A process that a rank has left running may
-//     hold the output open, and the job with it, as long as it writes; when it is silent for Spec.Grace the output is cut, and Wait
-//     tells so (OutputError). So it does when a writer fails, or a second signal ends the job while the reader takes nothing.
-//   - A rank that has joined the job and ends with status 0 without having closed its session, while another one has not closed
-//     its own either, is a failure that Wait tells (ExitError.Open); the others go on. The rank itself has told by a pipe that it inherits
-//     (PM2_PRESENCE_FD) in which of these states it is.
-//   - When a rank fails, the others get a grace period to notice, are then terminated and
-//     at last killed; Wait tells about the one that failed first.
+//   - If there are as many usable processors as processes, each process gets processors of its own, cores kept together.
+//     If not, each gets one, which neighbours share, and PM2_SHARED_CPUS=1 tells them so: a scheduler of threads then has
+//     one VP. With Spec.Unbound (PM2_UNBOUND) all may use all. If the system forbids binding, Spec.Warn is told once, and
+//     the job runs unbound. Start never changes the caller's own affinity.
+//
+// How they end:
+//
+//   - When a rank fails, the others get a grace period to notice; then they are terminated, and at last killed. Wait tells
+//     about the rank that failed first.
+//   - A rank that has joined the job and ends with status 0 without having closed its session, while another one has not
+//     closed its own either, is a failure (ExitError.Open); the others go on. The rank itself tells in which of these states
+//     it is, by a pipe that it inherits (PM2_PRESENCE_FD).
+//   - A child is killed when the caller dies, even by SIGKILL: the kernel sends the signal when the thread that forked the
+//     child ends (prctl(2), PR_SET_PDEATHSIG). Hence one OS thread is kept for as long as the children live.
+//   - Children have process groups of their own. A Ctrl-C at the terminal reaches the caller alone, which forwards it,
+//     waits, and kills what is left, or all at once when a second signal comes. Then the caller can die of the same
+//     signal, as shells expect (Spec.Signals, InterruptError.Raise).
+//
+// What they write:
+//
+//   - All output is passed on whole, however slow its reader is. A process that a rank has left running may hold the output
+//     open, and the job with it, as long as it writes. When it has been silent for Spec.Grace the output is cut, and Wait
+//     says so (OutputError); so it is when a writer fails, or a second signal ends the job while the reader takes nothing.
+//
+// # What a child leaves running
 //
 // When a child ends, the launcher kills the processes that the child has started in its process group. With Spec.Guard a
 // small process beside the job (see guard) kills the others, too, at the latest when the job has ended: processes that

@@ -13,27 +13,27 @@ import (
 	"github.com/pm2-go/pm2/nmad/internal/manager"
 )
 
-// variable joins a variable to the field of Spec that goes before it.
+// variable joins a variable of the environment to the field of Spec that has precedence over it.
 type variable struct {
 	name string
-	get  func(s *Spec) string // "": not set
+	get  func(s *Spec) string // "": the field is not set
 	set  func(s *Spec, text string) error
 }
 
-// settings are the variables that have a field. What else nmad.Environment has that is not
-// Told goes to the children as it stands in our environment.
+// settings are the variables that have a field. The others of nmad.Environment that are not Told pass from this
+// process's environment to the children.
 var settings = []variable{
-	setBy(nmad.EnvDriver, func(s *Spec) *string { return &s.Driver }, text),
-	setBy(nmad.EnvListen, func(s *Spec) *string { return &s.Listen }, text),
-	setBy(nmad.EnvStrategy, func(s *Spec) *string { return &s.Strategy }, text),
-	setBy(nmad.EnvProfile, func(s *Spec) *string { return &s.Profile }, text),
-	setBy(nmad.EnvLink, func(s *Spec) *string { return &s.Link }, text),
+	setBy(nmad.EnvDriver, func(s *Spec) *string { return &s.Driver }, parseText),
+	setBy(nmad.EnvListen, func(s *Spec) *string { return &s.Listen }, parseText),
+	setBy(nmad.EnvStrategy, func(s *Spec) *string { return &s.Strategy }, parseText),
+	setBy(nmad.EnvProfile, func(s *Spec) *string { return &s.Profile }, parseText),
+	setBy(nmad.EnvLink, func(s *Spec) *string { return &s.Link }, parseText),
 	setBy(nmad.EnvUnbound, func(s *Spec) *bool { return &s.Unbound }, setting.Bool),
 	setBy(nmad.EnvEager, func(s *Spec) *int { return &s.Eager }, setting.Bytes),
 	setBy(nmad.EnvHeartbeat, func(s *Spec) *time.Duration { return &s.Heartbeat }, setting.Duration),
 }
 
-// setBy joins a variable to a field, which is not set if it has its zero value.
+// setBy joins a variable to a field. A field with its zero value is not set.
 func setBy[T comparable](name string, field func(s *Spec) *T, parse func(text string) (T, error)) variable {
 	return variable{
 		name: name,
@@ -54,9 +54,9 @@ func setBy[T comparable](name string, field func(s *Spec) *T, parse func(text st
 	}
 }
 
-func text(text string) (string, error) { return text, nil }
+func parseText(text string) (string, error) { return text, nil }
 
-// Settings are the names of the variables that have a field in Spec.
+// Settings returns the names of the variables that have a field in Spec.
 func Settings() []string {
 	names := make([]string, len(settings))
 	for i, v := range settings {
@@ -65,8 +65,8 @@ func Settings() []string {
 	return names
 }
 
-// fromEnvironment sets the fields that are not set, so that all processes of the job have the same
-// settings, also a caller that is rank 0.
+// fromEnvironment sets the fields that are not set, so that all processes of the job have the same settings, also
+// a caller that is rank 0.
 func (s *Spec) fromEnvironment() error {
 	for _, v := range settings {
 		if value := os.Getenv(v.name); v.get(s) == "" && value != "" {

@@ -13,7 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// ExitError tells how a process of the job ended that should not have.
+// ExitError is the error of a process of the job that did not end as it should.
 type ExitError struct {
 	Rank    int
 	Remote  *Remote // what failed is the remote shell for these ranks, Rank being the first; nil: the rank itself
@@ -47,8 +47,8 @@ func (e *ExitError) Error() string {
 	return fmt.Sprintf("%s: %v", who, e.Err)
 }
 
-// Status is the exit status that stands for it in a shell: its own, 128 and the
-// number of the signal that killed it, or 1.
+// Status returns the exit status that a shell has for it: the process's own, 128 and the number of the signal that
+// killed it, or 1.
 func (e *ExitError) Status() int {
 	if e.State == nil {
 		return 1
@@ -62,7 +62,7 @@ func (e *ExitError) Status() int {
 // Unwrap returns the *exec.ExitError, if there is one.
 func (e *ExitError) Unwrap() error { return e.Err }
 
-// OutputError tells that the end of what a process of the job wrote is lost.
+// OutputError is the error of a process of the job the end of whose output is lost.
 type OutputError struct {
 	Rank   int
 	Remote *Remote // it is the output of these ranks, Rank being the first; nil: of the rank itself
@@ -81,7 +81,7 @@ func (e *OutputError) Error() string {
 // Unwrap returns Err.
 func (e *OutputError) Unwrap() error { return e.Err }
 
-// InterruptError is how a job ended that a signal to this process has ended (Spec.Signals).
+// InterruptError is the error of a job that a signal to this process has ended (Spec.Signals).
 type InterruptError struct {
 	Signal syscall.Signal // the last one
 	Killed bool           // it was not the first, and the job was killed
@@ -95,16 +95,15 @@ func (e *InterruptError) Error() string {
 	return fmt.Sprintf("interrupted (%s)", unix.SignalName(e.Signal))
 }
 
-// Status is the exit status that stands for it in a shell.
+// Status returns the exit status that a shell has for it.
 func (e *InterruptError) Status() int { return 128 + int(e.Signal) }
 
 // raiseTimeout is how long Raise waits for the signal to take effect.
 const raiseTimeout = time.Second
 
-// Raise lets this process die of the signal, as shells expect of a program that was
-// interrupted: a loop in a script ends then, too. It comes after everything was said. It returns
-// where the signal does not end the process, such as the first one of a
-// container; Status is left then.
+// Raise makes this process die of the signal, as shells expect of a program that was interrupted: so a loop in a
+// script ends, too. Call it last. It returns where the signal does not end the process, such as the first process
+// of a container; exit with Status then.
 func (e *InterruptError) Raise() {
 	signal.Reset(e.Signal)
 	_ = syscall.Kill(os.Getpid(), e.Signal) // to ourselves: cannot fail
@@ -117,8 +116,8 @@ const (
 	StatusNotAllowed = 126
 )
 
-// StartStatus is the exit status that stands for an error of Start in a shell: 127 and 126 for
-// a program that is not there or cannot be run, 1 for everything else.
+// StartStatus returns the exit status that a shell has for an error of Start: 127 and 126 for a program that is
+// not there or cannot be run, 1 for other errors.
 func StartStatus(err error) int {
 	var program *exec.Error
 	var path *fs.PathError

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/pm2-go/pm2/nmad"
+	"github.com/pm2-go/pm2/nmad/internal/process"
 )
 
 // A guard is a small process beside a job (Spec.Guard) that ends what is left of it, however
@@ -30,18 +31,19 @@ import (
 //	-PGID           ────────────▶ that rank is dead and its group killed; it is not reaped
 //	                              yet, so the number is still its own
 //	end of input    ────────────▶ kills the groups that are left, and what bears the
-//	                              mark, until it finds nothing; then ends itself
+//	                              mark, until it finds nothing; removes the files of
+//	                              memory that ended processes have left; ends itself
 //
 // The input ends when the launcher closes it, after the last rank was reaped, or when
 // the launcher ends. Every job ends in this one way, so it is always tested.
 //
-// The mark is a random number in PM2_LAUNCHER, which the ranks get in their environment, and all that they start inherits.
-// The guard does not find processes that have neither the mark nor the rank's group.
+// The mark is a random number in PM2_LAUNCHER, which the ranks get in their environment, and all that they start
+// inherits. The guard does not find processes that have neither the mark nor the rank's group.
 type guard struct {
-	mu    sync.Mutex
+	mu    sync.Mutex // one line at a time
 	cmd   *exec.Cmd
-	input io.WriteCloser
-	mark  string
+	input io.WriteCloser // its standard input
+	mark  string         // value of PM2_LAUNCHER for the ranks
 }
 
 // guardName is what the guard is called, by which init knows it.
@@ -57,12 +59,12 @@ func init() {
 	if len(os.Args) == 1 && os.Args[0] == guardName {
 		signal.Ignore(syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT)
 		nameProcess(guardName)
-		watch(os.Stdin)
+		runGuard(os.Stdin)
 		os.Exit(0)
 	}
 }
 
-// startGuard starts one.
+// startGuard starts a guard.
 func startGuard() (*guard, error) {
 	path, err := ownProgram()
 	if err != nil {
@@ -80,27 +82,27 @@ func startGuard() (*guard, error) {
 	return g, nil
 }
 
-// tell sends a line. If the guard was killed, the job goes on without it.
+// tell sends a line to the guard. If the guard was killed, the job goes on without it.
 func (g *guard) tell(line string) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	_, _ = io.WriteString(g.input, line+"\n")
 }
 
-// add and drop say that a process group has come or gone. A nil guard accepts it.
-func (g *guard) add(pgid int) {
+// addGroup and dropGroup tell the guard that a process group has come or gone. A nil guard ignores them.
+func (g *guard) addGroup(pgid int) {
 	if g != nil {
 		g.tell("+" + strconv.Itoa(pgid))
 	}
 }
 
-func (g *guard) drop(pgid int) {
+func (g *guard) dropGroup(pgid int) {
 	if g != nil {
 		g.tell("-" + strconv.Itoa(pgid))
 	}
 }
 
-// close has the guard end what is left, and returns when it has.
+// close has the guard end what is left of the job, and waits for it.
 func (g *guard) close() {
 	if g == nil {
 		return
@@ -113,8 +115,8 @@ func (g *guard) close() {
 	_ = g.cmd.Wait() // however it ended, there is nothing more to be done
 }
 
-// watch is all that a guard does, until its input ends and nothing is left of the job.
-func watch(input io.Reader) {
+// runGuard is the guard's program. It returns when its input has ended and nothing is left of the job.
+func runGuard(input io.Reader) {
 	lines := bufio.NewScanner(input)
 	lines.Scan()
 	mark := lines.Text()
@@ -133,5 +135,6 @@ func watch(input io.Reader) {
 	}
 	if mark != "" {
 		sweep(nmad.EnvLauncher+"="+mark, guardTimeout)
+		process.RemoveFiles()
 	}
 }

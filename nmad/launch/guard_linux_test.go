@@ -26,7 +26,7 @@ func TestWatch(t *testing.T) {
 	}
 	kept, dropped := start(), start()
 	marked, stranger := start("A=b", nmad.EnvLauncher+"="+mark), start(nmad.EnvLauncher+"="+mark+"0", "A="+nmad.EnvLauncher+"="+mark)
-	watch(strings.NewReader(fmt.Sprintf("%s\n+%d\n+%d\nnonsense\n+0\n+1\n-1\n-%d\n", mark, kept.Process.Pid, dropped.Process.Pid, dropped.Process.Pid)))
+	runGuard(strings.NewReader(fmt.Sprintf("%s\n+%d\n+%d\nnonsense\n+0\n+1\n-1\n-%d\n", mark, kept.Process.Pid, dropped.Process.Pid, dropped.Process.Pid)))
 	for _, c := range []*exec.Cmd{kept, marked} {
 		_ = c.Wait() // the state says it
 		if ws := c.ProcessState.Sys().(syscall.WaitStatus); ws.Signal() != syscall.SIGKILL {
@@ -44,7 +44,7 @@ func TestWatch(t *testing.T) {
 
 // TestWatchWithoutMark: a guard whose launcher ended before it said anything kills none.
 func TestWatchWithoutMark(t *testing.T) {
-	watch(strings.NewReader(""))
+	runGuard(strings.NewReader(""))
 }
 
 // TestGuardKilled: a job whose guard is gone ends as it should.

@@ -44,6 +44,7 @@ func ReadHosts(r io.Reader) ([]Host, error) {
 	return hosts, nil
 }
 
+// parseHost reads the words of a line of a host file.
 func parseHost(fields []string) (Host, error) {
 	h := Host{Name: fields[0], Slots: 1}
 	if name, slots, ok := strings.Cut(h.Name, ":"); ok && !strings.Contains(slots, ":") {
@@ -63,7 +64,7 @@ func parseHost(fields []string) (Host, error) {
 	return h, nil
 }
 
-// addHost keeps each host once, so that its ranks stay together.
+// addHost adds a host, or its slots if the host is there already, so that the ranks of a host stay together.
 func addHost(hosts []Host, h Host) []Host {
 	for i := range hosts {
 		if hosts[i].Name == h.Name {
@@ -74,22 +75,22 @@ func addHost(hosts []Host, h Host) []Host {
 	return append(hosts, h)
 }
 
-// portion is the ranks of one host.
-type portion struct {
+// hostPart is the ranks of one host.
+type hostPart struct {
 	host         string
 	first, count int
 }
 
-// portions divides n ranks among hosts, each filled before the next.
-func portions(hosts []Host, n int) ([]portion, error) {
-	var all []portion
+// divideRanks divides n ranks among hosts, each filled before the next.
+func divideRanks(hosts []Host, n int) ([]hostPart, error) {
+	var all []hostPart
 	first := 0
 	for _, h := range hosts {
 		count := min(h.Slots, n-first)
 		if count == 0 {
 			break
 		}
-		all = append(all, portion{h.Name, first, count})
+		all = append(all, hostPart{h.Name, first, count})
 		first += count
 	}
 	if first < n {
@@ -98,8 +99,8 @@ func portions(hosts []Host, n int) ([]portion, error) {
 	return all, nil
 }
 
-// resolve returns an address of a host, and whether it is this host.
-func resolve(name string) (ip net.IP, own bool, err error) {
+// lookupHost returns an address of a host, and whether it is this host.
+func lookupHost(name string) (ip net.IP, own bool, err error) {
 	found, err := net.LookupIP(name)
 	if err != nil {
 		return nil, false, fmt.Errorf("launch: host %q: %w", name, err)

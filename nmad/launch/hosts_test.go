@@ -51,11 +51,11 @@ func FuzzReadHosts(f *testing.F) {
 
 func TestPortions(t *testing.T) {
 	hosts := []Host{{"a", 2}, {"b", 3}, {"c", 1}}
-	got, err := portions(hosts, 4)
-	if want := []portion{{"a", 0, 2}, {"b", 2, 2}}; err != nil || !slices.Equal(got, want) {
+	got, err := divideRanks(hosts, 4)
+	if want := []hostPart{{"a", 0, 2}, {"b", 2, 2}}; err != nil || !slices.Equal(got, want) {
 		t.Errorf("%v, %v; want %v", got, err, want)
 	}
-	if _, err := portions(hosts, 7); err == nil || !strings.Contains(err.Error(), "6 slots") {
+	if _, err := divideRanks(hosts, 7); err == nil || !strings.Contains(err.Error(), "6 slots") {
 		t.Errorf("7 processes on 6 slots: %v", err)
 	}
 }

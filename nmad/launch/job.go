@@ -20,57 +20,59 @@ import (
 	"github.com/pm2-go/pm2/nmad/internal/cpus"
 	"github.com/pm2-go/pm2/nmad/internal/manager"
 	"github.com/pm2-go/pm2/nmad/internal/presence"
+	"github.com/pm2-go/pm2/nmad/internal/process"
 	"github.com/pm2-go/pm2/sched/topo"
 )
 
-// Job is a set of running processes. Safe for concurrent use.
+// Job is a set of running processes: the ranks that this launcher has started. Safe for concurrent use.
 type Job struct {
 	spec     Spec
-	listener net.Listener // rank 0's rendezvous, until a process has taken it
-	addr     string
-	remotes  []Remote        // what other hosts start
-	base     int             // the first rank on this host: First, or the caller, which is rank 0
-	sets     [][]int         // the processors of each rank, from rank base on; nil: the ranks are not bound
+	listener net.Listener    // at the rendezvous address, until a process has taken it; nil: none
+	addr     string          // the rendezvous address
+	remotes  []Remote        // parts of the job that other hosts start
+	baseRank int             // the first rank on this host: First, or 0 if the caller is rank 0
+	cpuSets  [][]int         // processors of each rank, from baseRank on; nil: the ranks are not bound
 	shared   bool            // there are fewer processors than processes
 	guard    *guard          // nil: the job has none
 	pmi      *manager.Server // nil: the job has none
 
-	over    chan struct{} // closed when all children are reaped, and what they have left is gone
+	done    chan struct{} // closed when all children are reaped, and what they have left is gone
 	givenUp chan struct{} // closed by GiveUp
 
-	mu       sync.Mutex
-	children []*child       // by rank; nil: not started by us, or not yet
-	running  int            // started, and not reaped or with output that was not passed on; and the helper while it starts them
-	first    error          // what failed first: an *ExitError, an *OutputError, an *AbortError or a *LeaveError
-	weight   int            // how much first says of why the job has failed: consequence, unclear or cause
-	ending   bool           // the children were told to end
-	caught   syscall.Signal // the signal to this process that has ended the job; 0: none
-	again    bool           // a second such signal has come
-	failing  bool           // a child has failed, and the others are given time
-	killed   bool           // the children were killed, and no more are started
-	looking  bool           // endStopped looks for ranks that are stopped
-	cut      bool           // what EndWith reads has ended
-	timers   []*time.Timer
+	mu               sync.Mutex
+	children         []*child       // by rank; nil: not started here, or not yet
+	running          int            // children that are not reaped, or whose output was not passed on; and the helper while it starts them
+	failure          error          // the error of Wait: an *ExitError, an *OutputError, an *AbortError or a *LeaveError
+	weight           int            // how much failure says of why the job has failed: consequence, unclear or cause
+	ending           bool           // the children were told to end
+	interrupt        syscall.Signal // the signal to this process that has ended the job; 0: none
+	interruptedTwice bool           // it was the second one
+	failing          bool           // a child has failed, and the others have the grace period
+	killed           bool           // the children were killed, and no more are started
+	endsStopped      bool           // endStopped runs
+	inputEnded       bool           // what EndWith reads has ended
+	timers           []*time.Timer  // of after
 }
 
+// child is a process that the launcher has started: a rank, or the remote shell for the ranks of another host.
 type child struct {
-	cmd     *exec.Cmd
-	remote  *Remote // it is the remote shell for these ranks
-	outputs []*output
-	watch   *presence.Watch // nil: this is a remote shell
-	pmi     *conversation   // with the server of PMI; nil: the job has no server
-	stopped bool            // under Job.mu: it was stopped, and killed for that
-	dead    bool            // under Job.mu: it gets no more signals, because its pid may soon be another process's
+	cmd        *exec.Cmd
+	remote     *Remote // nil: it is a rank
+	outputs    []*output
+	watch      *presence.Watch // whether the rank has joined the job; nil: this is a remote shell
+	pmi        *conversation   // nil: the job has no server of PMI
+	wasStopped bool            // it was stopped, and killed for that; under Job.mu
+	hasDied    bool            // it gets no more signals, because its pid may soon be another process's; under Job.mu
 }
 
-// Start starts ranks First to N-1. When it returns, all of them run, or, with an
-// error, none.
+// Start starts ranks First to N-1. When it returns all of them run or, with an error, none. It blocks the calling
+// thread until then.
 func Start(spec Spec) (*Job, error) {
 	if err := spec.complete(); err != nil {
 		return nil, err
 	}
-	j := &Job{spec: spec, children: make([]*child, spec.N), running: 1, over: make(chan struct{}), givenUp: make(chan struct{})}
-	if err := j.spread(); err != nil {
+	j := &Job{spec: spec, children: make([]*child, spec.N), running: 1, done: make(chan struct{}), givenUp: make(chan struct{})}
+	if err := j.assignHosts(); err != nil {
 		return nil, err
 	}
 	if err := j.spec.folders(); err != nil {
@@ -90,7 +92,7 @@ func Start(spec Spec) (*Job, error) {
 		}
 	}
 	if j.spec.Count > 0 {
-		j.place()
+		j.assignCPUs()
 	}
 	if j.spec.PMI && len(j.remotes) == 0 {
 		j.servePMI()
@@ -112,7 +114,7 @@ func Start(spec Spec) (*Job, error) {
 		if j.listener != nil {
 			j.listener.Close()
 		}
-		if j.caught != 0 { // it does not change any more
+		if j.interrupt != 0 { // it does not change any more
 			return nil, j.interruption()
 		}
 		return nil, err
@@ -120,25 +122,25 @@ func Start(spec Spec) (*Job, error) {
 	return j, nil
 }
 
-// place decides which rank runs where.
-func (j *Job) place() {
+// assignCPUs decides which processors each rank gets.
+func (j *Job) assignCPUs() {
 	all, err := cpus.Usable()
 	if err != nil {
 		j.spec.Warn(fmt.Sprintf("launch: which processors are usable is not known (%v): the processes are not bound", err))
 		return
 	}
-	if j.base = j.spec.First; !j.spec.Elsewhere {
-		j.base = 0
+	if j.baseRank = j.spec.First; !j.spec.Elsewhere {
+		j.baseRank = 0
 	}
-	n := j.spec.First + j.spec.Count - j.base
+	n := j.spec.First + j.spec.Count - j.baseRank
 	j.shared = n > len(all)
 	if !j.spec.Unbound {
-		j.sets = cpus.Share(all, n)
+		j.cpuSets = cpus.Share(all, n)
 	}
 }
 
-// helper starts the children, one after the other, and then stays until all are
-// reaped: should its OS thread end earlier, they would be killed.
+// helper is the goroutine that starts the children, one after the other. It keeps its OS thread until all are
+// reaped: the kernel kills the children when that thread ends.
 func (j *Job) helper(started chan<- error) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
@@ -147,19 +149,19 @@ func (j *Job) helper(started chan<- error) {
 		j.Kill()
 	}
 	j.mu.Lock()
-	j.less()
+	j.childDone()
 	j.mu.Unlock()
 	if err == nil {
 		started <- nil
 	}
-	<-j.over
+	<-j.done
 	if err != nil {
 		started <- err
 	}
 }
 
-// less counts down by one: a child, or the helper that starts them, has ended. Under mu.
-func (j *Job) less() {
+// childDone counts down: a child, or the helper that starts the children, has ended. The caller holds mu.
+func (j *Job) childDone() {
 	if j.running--; j.running > 0 {
 		return
 	}
@@ -168,10 +170,13 @@ func (j *Job) less() {
 	}
 	go func() {
 		j.guard.close()
-		close(j.over)
+		process.RemoveFiles()
+		close(j.done)
 	}()
 }
 
+// startAll starts all children. errKilled, which a rank may cause while others are still started, is no error
+// here: Wait reports the cause.
 func (j *Job) startAll() error {
 	if j.spec.Guard {
 		var err error
@@ -179,7 +184,7 @@ func (j *Job) startAll() error {
 			j.spec.Warn(fmt.Sprintf("launch: no guard can be started (%v): if this launcher is killed, what the ranks have started may outlive it", err))
 		}
 	}
-	if err := mayKill(); err != nil {
+	if err := checkDeathSignal(); err != nil {
 		j.spec.Warn(fmt.Sprintf("launch: the kernel cannot be told to end the ranks when this launcher is killed (%v)", err))
 	}
 	before, err := topo.Affinity(0)
@@ -205,23 +210,23 @@ func (j *Job) startAll() error {
 	return nil
 }
 
-// unbind gives up binding and says so, once.
+// unbind gives up binding, and warns once.
 func (j *Job) unbind(why error) {
-	if j.sets == nil {
+	if j.cpuSets == nil {
 		return
 	}
-	j.sets = nil
+	j.cpuSets = nil
 	j.spec.Warn(fmt.Sprintf("launch: processes cannot be bound to processors here (%v): going on without", why))
 }
 
-// start starts one child, from the helper's thread.
+// start starts one rank. Only the helper calls it, in its thread.
 func (j *Job) start(rank int) error {
-	if j.sets != nil {
-		if err := topo.CPUs(j.sets[rank-j.base]...).Bind(0); err != nil {
+	if j.cpuSets != nil {
+		if err := topo.CPUs(j.cpuSets[rank-j.baseRank]...).Bind(0); err != nil {
 			j.unbind(err)
 		}
 	}
-	if j.sets == nil { // this thread may be bound from earlier on
+	if j.cpuSets == nil { // this thread may be bound from earlier on
 		if all, err := cpus.Usable(); err == nil {
 			_ = topo.CPUs(all...).Bind(0) // refused where binding is forbidden, and then the mask is full
 		}
@@ -251,7 +256,7 @@ func (j *Job) start(rank int) error {
 		env[nmad.EnvLauncher] = j.guard.mark
 	}
 	if j.shared {
-		env[nmad.EnvShared] = "1"
+		env[nmad.EnvSharedCPUs] = "1"
 	}
 	if path := os.Getenv(monitor.Environment); path != "" { // one socket for each
 		env[monitor.Environment] = fmt.Sprintf("%s.%d", path, rank)
@@ -287,14 +292,14 @@ func (j *Job) start(rank int) error {
 	}
 	if err := j.run(rank, c); err != nil {
 		watch.Close()
-		c.pmi.end()
+		c.pmi.finish()
 		return err
 	}
 	return nil
 }
 
-// secret opens a pipe that has the job's secret in it, for one child. A pipe has room for it, so
-// that writing does not wait.
+// secret returns a pipe with the job's secret in it, for one child. The pipe has room for it, so writing does not
+// wait.
 func (j *Job) secret() (*os.File, error) {
 	r, w, err := os.Pipe()
 	if err != nil {
@@ -308,20 +313,20 @@ func (j *Job) secret() (*os.File, error) {
 	return r, nil
 }
 
-// errKilled: the job was, while its children are still started.
+// errKilled is the error of a start while the job is being killed.
 var errKilled = errors.New("the job was killed")
 
-// run starts a child whose first rank is given.
+// run starts the process of a child. rank is its first one.
 func (j *Job) run(rank int, c *child) error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	if j.caught != 0 {
+	if j.interrupt != 0 {
 		return j.interruption()
 	}
 	if j.killed {
 		return errKilled
 	}
-	plumbed, err := c.plumb(j.spec.Grace)
+	plumbed, err := c.connectOutputs(j.spec.Grace)
 	if err == nil {
 		err = c.cmd.Start()
 	}
@@ -333,94 +338,94 @@ func (j *Job) run(rank int, c *child) error {
 		return explain(err, "")
 	}
 	for _, o := range c.outputs {
-		go o.pass()
+		go o.run()
 	}
-	j.guard.add(c.cmd.Process.Pid)
+	j.guard.addGroup(c.cmd.Process.Pid)
 	j.children[rank] = c
 	j.running++
 	go j.reap(rank, c)
 	return nil
 }
 
-// reap waits for one child.
+// reap is the goroutine that waits for one child.
 func (j *Job) reap(rank int, c *child) {
 	// While it is dead but not reaped its pid cannot become another process's: the
 	// moment to end what it has left behind, and to stop sending it signals.
-	if awaitDeath(c.cmd.Process.Pid) {
+	if awaitExit(c.cmd.Process.Pid) {
 		j.mu.Lock()
-		c.dead = true
+		c.hasDied = true
 		_ = syscall.Kill(-c.cmd.Process.Pid, syscall.SIGKILL) // mostly an empty group
-		j.guard.drop(c.cmd.Process.Pid)
+		j.guard.dropGroup(c.cmd.Process.Pid)
 		j.mu.Unlock()
 	}
-	j.ended(rank, c, c.cmd.Wait())
-	c.pmi.end()
-	lost := c.drain(j.givenUp)
+	j.childEnded(rank, c, c.cmd.Wait())
+	c.pmi.finish()
+	lost := c.drainOutputs(j.givenUp)
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	if lost != nil {
-		j.lost(&OutputError{Rank: rank, Remote: c.remote, Err: lost})
+		j.outputLost(&OutputError{Rank: rank, Remote: c.remote, Err: lost})
 	}
-	j.less()
+	j.childDone()
 }
 
-// ended takes note of the end of a child. With the first failure the others get the grace period; they go on
-// when one has merely not said that it leaves, since they may not need it any more.
-func (j *Job) ended(rank int, c *child, err error) {
+// childEnded notes the end of a child. With the first failure the others get the grace period. A rank that has
+// ended well without closing its session does not end the others, which may not need it any more.
+func (j *Job) childEnded(rank int, c *child, err error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	c.dead = true
+	c.hasDied = true
 	stage, lost := c.watch.Close()
 	deserted := stage == presence.Present && err == nil
 	if err != nil || deserted {
 		weight := cause
 		switch left := (*LeaveError)(nil); {
-		case c.stopped:
+		case c.wasStopped:
 		case lost || j.ending:
 			weight = consequence
 		case c.remote != nil:
 			weight = unclear
-		case err != nil && errors.As(j.first, &left) && left.Rank == rank: // that it has failed says more
+		case err != nil && errors.As(j.failure, &left) && left.Rank == rank: // that it has failed says more
 			j.weight = unclear
 		}
-		j.blame(&ExitError{Rank: rank, Remote: c.remote, PID: c.cmd.Process.Pid, Stopped: c.stopped, Open: deserted, State: c.cmd.ProcessState, Err: err}, weight)
+		j.blame(&ExitError{Rank: rank, Remote: c.remote, PID: c.cmd.Process.Pid, Stopped: c.wasStopped, Open: deserted, State: c.cmd.ProcessState, Err: err}, weight)
 	}
 	if err != nil {
 		j.fail()
 	}
-	if j.spec.Heartbeat > 0 && !j.looking && (!j.spec.Elsewhere || len(j.spec.Hosts) > 0) { // else some others are not ours
-		j.looking = true
+	if j.spec.Heartbeat > 0 && !j.endsStopped && (!j.spec.Elsewhere || len(j.spec.Hosts) > 0) { // else some others are not ours
+		j.endsStopped = true
 		go j.endStopped()
 	}
 }
 
-// How much a failure says of why the job has failed. A process that ends takes its connections with it before its launcher
-// hears of its end, so others may fail for that, and be heard of, earlier.
+// How much a failure says of why the job has failed. A process that ends takes its connections with it before its
+// launcher hears of its end, so others may fail for that, and be heard of, earlier.
 const (
 	consequence = iota + 1 // the process had lost another one, or the launcher was about to end it
 	unclear                // on another host
 	cause
 )
 
-// blame has Wait return a failure, unless it knows one that says as much. Under mu.
+// blame sets the error of Wait, unless a failure is known that says as much. The caller holds mu.
 func (j *Job) blame(err error, weight int) {
 	if weight > j.weight {
-		j.first, j.weight = err, weight
+		j.failure, j.weight = err, weight
 	}
 }
 
-// terminate asks the children that still run to end.
+// terminate sends SIGTERM to the children that still run.
 func (j *Job) terminate() {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	j.ending = true
 	for _, c := range j.children {
-		c.isStopped()
+		c.noteStopped()
 	}
 	j.signal(syscall.SIGTERM)
 }
 
-// fail ends the job after the grace period, unless that has begun. Under mu.
+// fail ends the job after the grace period, unless it is failing already. The caller holds mu.
 func (j *Job) fail() {
 	if j.failing {
 		return
@@ -430,22 +435,22 @@ func (j *Job) fail() {
 	j.after(2*j.spec.Grace, j.Kill)
 }
 
-// lost takes note that output is lost. Wait says it, unless it has something else to say. Under mu.
-func (j *Job) lost(e *OutputError) {
-	if j.first == nil && j.caught == 0 && !j.cut {
+// outputLost notes that output is lost. It becomes the error of Wait if there is no other. The caller holds mu.
+func (j *Job) outputLost(e *OutputError) {
+	if j.failure == nil && j.interrupt == 0 && !j.inputEnded {
 		j.blame(e, unclear)
 	} else if !errors.Is(e, syscall.EPIPE) { // a reader that goes wants no more
 		j.spec.Warn("launch: " + e.Error())
 	}
 }
 
-// after runs f later, unless the job is over by then. Under mu.
+// after calls f later, unless the job is over by then. The caller holds mu.
 func (j *Job) after(d time.Duration, f func()) {
 	j.timers = append(j.timers, time.AfterFunc(d, f))
 }
 
-// Config is what rank 0 opens its session with, for a caller that is rank 0
-// itself (First is 1). The listener in it is used up by nmad.Open.
+// Config returns the configuration with which a caller that is rank 0 itself (First is 1) opens its session.
+// nmad.Open takes the listener in it, so only the first call returns one.
 func (j *Job) Config() nmad.Config {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -454,24 +459,24 @@ func (j *Job) Config() nmad.Config {
 	return nmad.Config{
 		Rank: 0, Size: j.spec.N, Rendezvous: j.addr, Listener: l,
 		Secret: j.spec.Secret, Driver: j.spec.Driver, Listen: j.spec.Listen,
-		Strategy: j.spec.Strategy, Eager: j.spec.Eager, Profile: j.spec.Profile, Link: j.spec.Link, Heartbeat: j.spec.Heartbeat, Shared: j.shared,
+		Strategy: j.spec.Strategy, Eager: j.spec.Eager, Profile: j.spec.Profile, Link: j.spec.Link, Heartbeat: j.spec.Heartbeat, SharedCPUs: j.shared,
 	}
 }
 
-// CPUs returns the processors that are meant for a rank, also for rank 0 if that is the
-// caller, which is not bound by Start. nil: the processes are not bound.
+// CPUs returns the processors for a rank, also for rank 0 if that is the caller, which Start does not bind. nil:
+// the ranks are not bound.
 func (j *Job) CPUs(rank int) []int {
-	at := rank - j.base
-	if at < 0 || at >= len(j.sets) {
+	at := rank - j.baseRank
+	if at < 0 || at >= len(j.cpuSets) {
 		return nil
 	}
-	return append([]int(nil), j.sets[at]...)
+	return append([]int(nil), j.cpuSets[at]...)
 }
 
-// Shared says that there are fewer processors than processes.
-func (j *Job) Shared() bool { return j.shared }
+// SharedCPUs says that there are fewer processors than processes.
+func (j *Job) SharedCPUs() bool { return j.shared }
 
-// PID returns the process id of a rank, 0 if it was not started here.
+// PID returns the process id of a rank; 0 if it was not started here.
 func (j *Job) PID(rank int) int {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -488,10 +493,10 @@ func (j *Job) Signal(sig syscall.Signal) {
 	j.signal(sig)
 }
 
-// signal is Signal, under mu.
+// signal is Signal for a caller that holds mu.
 func (j *Job) signal(sig syscall.Signal) {
 	for _, c := range j.children {
-		if c != nil && !c.dead {
+		if c != nil && !c.hasDied {
 			_ = syscall.Kill(-c.cmd.Process.Pid, sig) // died a moment ago: no harm
 		}
 	}
@@ -504,7 +509,7 @@ func (j *Job) Kill() {
 	j.kill()
 }
 
-// kill is Kill, under mu.
+// kill is Kill for a caller that holds mu.
 func (j *Job) kill() {
 	j.killed, j.ending = true, true
 	j.signal(syscall.SIGKILL)
@@ -527,25 +532,25 @@ func (j *Job) GiveUp() {
 }
 
 // Done is closed when all children have ended.
-func (j *Job) Done() <-chan struct{} { return j.over }
+func (j *Job) Done() <-chan struct{} { return j.done }
 
 // Wait blocks the calling thread or goroutine until all children have ended, and the writers of Spec.Stdout and
 // Spec.Stderr have taken what they wrote. The error tells about the first that failed: an *ExitError how it ended, an
 // *OutputError that some of its output is lost, an *AbortError that it has asked for the end of all, a *LeaveError that it
 // has gone without a word. nil: all ended with status 0, and all that they wrote was passed on.
 func (j *Job) Wait() error {
-	marcel.Blocking(func() { <-j.over })
+	marcel.Blocking(func() { <-j.done })
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	if j.listener != nil {
 		j.listener.Close()
 		j.listener = nil
 	}
-	if j.cut {
+	if j.inputEnded {
 		return fmt.Errorf("launch: ended with the launcher that asked for it")
 	}
-	if j.caught != 0 {
+	if j.interrupt != 0 {
 		return j.interruption()
 	}
-	return j.first
+	return j.failure
 }

@@ -21,6 +21,7 @@ import (
 	"github.com/pm2-go/pm2/marcel/monitor"
 	"github.com/pm2-go/pm2/nmad"
 	"github.com/pm2-go/pm2/nmad/internal/cpus"
+	"github.com/pm2-go/pm2/nmad/internal/process"
 	"github.com/pm2-go/pm2/sched/topo"
 	"go.uber.org/goleak"
 )
@@ -48,7 +49,7 @@ func act(mode []string) int {
 			fmt.Fprintf(os.Stderr, "the secret: %v, in the environment %q\n", err, told)
 			return 1
 		}
-		fmt.Println(os.Getenv(nmad.EnvRank), os.Getenv(nmad.EnvSize), len(c.Secret), os.Getenv(nmad.EnvShared) == "1", mask)
+		fmt.Println(os.Getenv(nmad.EnvRank), os.Getenv(nmad.EnvSize), len(c.Secret), os.Getenv(nmad.EnvSharedCPUs) == "1", mask)
 	case "exit": // exit RANK STATUS: that rank fails, the others wait for ever
 		if os.Getenv(nmad.EnvRank) == mode[1] {
 			n, _ := strconv.Atoi(mode[2])
@@ -57,6 +58,12 @@ func act(mode []string) int {
 		time.Sleep(time.Hour)
 	case "sleep":
 		fmt.Println("pid", os.Getpid())
+		time.Sleep(time.Hour)
+	case "litter": // is killed, and leaves a file behind
+		if err := os.WriteFile(process.Folder+process.FileName(os.Getpid())+"0:0", nil, 0o600); err != nil {
+			return 1
+		}
+		_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
 		time.Sleep(time.Hour)
 	case "leave": // leaves a process of its own behind
 		c := exec.Command("sleep", "3600")
@@ -255,8 +262,8 @@ func TestEnvironmentAndBinding(t *testing.T) {
 			if len(taken) < len(all) && errBefore == nil {
 				t.Errorf("only the processors %v of %v are used", taken, all)
 			}
-			if j.Shared() != shared {
-				t.Errorf("Shared is %v for %d processes on %d processors", j.Shared(), n, len(all))
+			if j.SharedCPUs() != shared {
+				t.Errorf("SharedCPUs is %v for %d processes on %d processors", j.SharedCPUs(), n, len(all))
 			}
 		})
 	}
@@ -286,7 +293,7 @@ func TestStatsByRank(t *testing.T) {
 // TestUnbindOnce: where binding is forbidden that is said once, and the job runs.
 func TestUnbindOnce(t *testing.T) {
 	var warned []string
-	j := &Job{sets: [][]int{{0}, {1}}, spec: Spec{Warn: func(text string) { warned = append(warned, text) }}}
+	j := &Job{cpuSets: [][]int{{0}, {1}}, spec: Spec{Warn: func(text string) { warned = append(warned, text) }}}
 	j.unbind(syscall.EPERM)
 	j.unbind(syscall.EPERM)
 	if len(warned) != 1 || j.CPUs(0) != nil {
@@ -363,8 +370,8 @@ func TestJoinAsRankZero(t *testing.T) {
 	}
 }
 
-// TestUnclosed: a rank that ends without having left the job, while others are in it, is no success, and neither are these
-// ended for that. The last one leaves nothing behind it.
+// TestUnclosed: a rank that ends without having left the job, while others are in it, is no success, and neither are
+// these ended for that. The last one leaves nothing behind it.
 func TestUnclosed(t *testing.T) {
 	for _, rank := range []int{0, 2} {
 		j, err := Start(Spec{N: 3, Env: []string{fmt.Sprint(modeVariable, "=desert ", rank)}, Grace: time.Nanosecond})
@@ -437,6 +444,22 @@ func TestLeftBehind(t *testing.T) {
 		t.Fatalf("the child says %q", o.text(0))
 	}
 	gone(t, pid)
+}
+
+// TestFilesLeftBehind: when the job is over, no file is left of the memory of a process that was killed.
+func TestFilesLeftBehind(t *testing.T) {
+	j, err := Start(Spec{N: 1, Env: []string{modeVariable + "=litter"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := process.Folder + process.FileName(j.PID(0)) + "0:0"
+	defer os.Remove(file)
+	if err := j.Wait(); err == nil || !strings.Contains(err.Error(), "signal 9") {
+		t.Errorf("the job ended with %v", err)
+	}
+	if _, err := os.Stat(file); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("%s: %v", file, err)
+	}
 }
 
 // gone waits until no process with these pids runs.

@@ -23,28 +23,30 @@ const linePause = 100 * time.Millisecond
 type Lines struct {
 	bare bool // nothing is put in front of a line
 
-	mu    sync.Mutex
-	to    io.Writer
-	begun map[int]begun // by rank: the line that has not ended
-	late  *time.Timer   // bare: when it fires, look writes the lines that have waited long enough; nil: no line waits
-	err   error         // the first error of the stream
+	mu      sync.Mutex
+	out     io.Writer
+	partial map[int]partialLine // by rank
+	timer   *time.Timer         // bare: calls writeLate; nil: no partial line waits
+	err     error               // the first error of out; nothing is written after it
 }
 
-// begun is a line that has not ended.
-type begun struct {
+// partialLine is the beginning of a line whose end a rank has not written yet.
+type partialLine struct {
 	text  []byte
-	since time.Time
+	since time.Time // when its first byte came
 }
 
 // NewLines returns Lines that write to w.
-func NewLines(w io.Writer) *Lines { return &Lines{to: w, begun: map[int]begun{}} }
+func NewLines(w io.Writer) *Lines { return &Lines{out: w, partial: map[int]partialLine{}} }
 
 // NewBareLines returns Lines that write to w, and put nothing in front of a line. A line that has not ended is written
 // after a tenth of a second, and may then have another rank's within it.
-func NewBareLines(w io.Writer) *Lines { return &Lines{bare: true, to: w, begun: map[int]begun{}} }
+func NewBareLines(w io.Writer) *Lines {
+	return &Lines{bare: true, out: w, partial: map[int]partialLine{}}
+}
 
-// Of returns the writer of a rank, as Spec.Stdout and Spec.Stderr want it. Nothing is
-// put in front of what comes from Relayed.
+// Of returns the writer for a rank, for Spec.Stdout and Spec.Stderr. Nothing is put in front of what comes from
+// Relayed.
 func (l *Lines) Of(rank int) io.Writer { return lineWriter{l, rank} }
 
 // Flush writes the lines that have not ended, and ends them. It comes after Job.Wait. It blocks the calling thread until
@@ -66,62 +68,64 @@ func (l *Lines) Flush(givenUp <-chan struct{}) error {
 	}
 }
 
+// flush writes the lines that have not ended, and ends them.
 func (l *Lines) flush() (err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.late != nil {
-		l.late.Stop()
+	if l.timer != nil {
+		l.timer.Stop()
 	}
 	err = l.err
-	for _, rank := range slices.Sorted(maps.Keys(l.begun)) {
-		if text := l.begun[rank].text; len(text) > 0 && err == nil {
-			err = l.line(rank, l.whole(text))
+	for _, rank := range slices.Sorted(maps.Keys(l.partial)) {
+		if text := l.partial[rank].text; len(text) > 0 && err == nil {
+			err = l.line(rank, l.endLine(text))
 		}
 	}
-	clear(l.begun)
+	clear(l.partial)
 	return err
 }
 
-// whole ends a text as a line; a bare one is left as the rank has written it.
-func (l *Lines) whole(text []byte) []byte {
+// endLine ends a line that its rank has not ended. A bare one stays as it is.
+func (l *Lines) endLine(text []byte) []byte {
 	if l.bare {
 		return text
 	}
 	return append(text, '\n')
 }
 
-// look writes the lines that have waited for their end long enough. Under mu.
-func (l *Lines) look() {
-	l.late = nil
-	for rank, b := range l.begun {
+// writeLate writes the partial lines that have waited for linePause. The caller holds mu.
+func (l *Lines) writeLate() {
+	l.timer = nil
+	for rank, b := range l.partial {
 		switch {
 		case len(b.text) == 0 || l.err != nil:
 		case time.Since(b.since) < linePause:
-			l.lookLater()
+			l.scheduleLate()
 		default:
 			l.err = l.line(rank, b.text)
-			delete(l.begun, rank)
+			delete(l.partial, rank)
 		}
 	}
 }
 
-// lookLater has a timer look, if there is none. Under mu.
-func (l *Lines) lookLater() {
-	if l.late == nil {
-		l.late = time.AfterFunc(linePause, func() {
+// scheduleLate has a timer call writeLate, if none is set. The caller holds mu.
+func (l *Lines) scheduleLate() {
+	if l.timer == nil {
+		l.timer = time.AfterFunc(linePause, func() {
 			l.mu.Lock()
 			defer l.mu.Unlock()
-			l.look()
+			l.writeLate()
 		})
 	}
 }
 
+// line writes one line of a rank.
 func (l *Lines) line(rank int, text []byte) error {
 	if l.bare || rank <= Relayed {
-		_, err := l.to.Write(text)
+		_, err := l.out.Write(text)
 		return err
 	}
-	_, err := fmt.Fprintf(l.to, "[%d] %s", rank, text)
+	_, err := fmt.Fprintf(l.out, "[%d] %s", rank, text)
 	return err
 }
 
@@ -137,7 +141,7 @@ func (w lineWriter) Write(b []byte) (int, error) {
 	if w.l.err != nil {
 		return 0, w.l.err
 	}
-	text, since := append(w.l.begun[w.rank].text, b...), w.l.begun[w.rank].since
+	text, since := append(w.l.partial[w.rank].text, b...), w.l.partial[w.rank].since
 	if len(text) == len(b) || bytes.IndexByte(b, '\n') >= 0 {
 		since = time.Now()
 	}
@@ -155,14 +159,14 @@ func (w lineWriter) Write(b []byte) (int, error) {
 		text = text[end:]
 	}
 	if len(text) > longestLine {
-		if err := w.l.line(w.rank, w.l.whole(text)); err != nil {
+		if err := w.l.line(w.rank, w.l.endLine(text)); err != nil {
 			return 0, err
 		}
 		text = nil
 	}
-	w.l.begun[w.rank] = begun{append([]byte(nil), text...), since}
+	w.l.partial[w.rank] = partialLine{append([]byte(nil), text...), since}
 	if w.l.bare && len(text) > 0 {
-		w.l.lookLater()
+		w.l.scheduleLate()
 	}
 	return len(b), nil
 }

@@ -10,33 +10,35 @@ import (
 	"time"
 )
 
-// output passes on what a child writes, unless that goes to a file, which the child has itself: one goroutine, one pipe.
+// output passes on what a child writes, unless the child writes to a file itself. It is one goroutine and one
+// pipe.
 //
 //	reading ── bytes ─▶ writing ── all taken ─▶ reading
 //	reading ── the pipe ends ─▶ over: all was passed on
-//	reading ── the child is dead, and nothing comes for the grace period ─▶ over: cut
+//	reading ── the child has died, and nothing comes for the grace period ─▶ over: cut
 //	writing ── the writer fails ─▶ over: cut
 //	either  ── the job is given up ─▶ over: cut
 //
-// Writing may take any time: a slow reader costs nothing but time. Once the child is dead, either the pipe ends after what
-// it holds, or a process that the child has started, and that has left its group, holds it open. That process may go on
-// writing; when it is silent for the grace period the pipe is cut, and an OutputError says so.
+// Writing may take any time: a slow reader only takes time. After the death of the child, either the pipe ends
+// when its content is read, or a process that the child has started, and that has left its group, holds the pipe
+// open. That process may go on writing; when it is silent for the grace period the pipe is cut, and an OutputError
+// says so.
 type output struct {
-	from  deadlineReader
-	to    io.Writer
-	grace time.Duration
-	dead  atomic.Bool // the child is; end writes it, the goroutine reads it
-	over  chan error  // has room for one: how it ended
+	from      deadlineReader
+	to        io.Writer
+	grace     time.Duration
+	childDead atomic.Bool // childDied writes it, the goroutine reads it
+	result    chan error  // how it ended; has room for one
 }
 
-// deadlineReader is what an output reads.
+// deadlineReader is what an output reads from.
 type deadlineReader interface {
 	io.ReadCloser
 	SetReadDeadline(time.Time) error
 }
 
-// pipeReader is the reading end of one. A read whose time is up returns what is there all the same: this process may have had no
-// CPU, or was stopped itself.
+// pipeReader is the reading end of a pipe. A read whose time is up still returns bytes that are there: this
+// process may have had no CPU, or was stopped itself.
 type pipeReader struct{ *os.File }
 
 func (p pipeReader) Read(b []byte) (n int, err error) {
@@ -73,18 +75,19 @@ var (
 	errGivenUp = errors.New("the job was ended, and it was not read")
 )
 
-// pass is the goroutine.
-func (o *output) pass() {
+// run is the goroutine of the output.
+func (o *output) run() {
 	err := o.copy()
 	_ = o.from.Close() // the child learns that nothing reads any more
-	o.over <- err
+	o.result <- err
 }
 
+// copy passes bytes on until the pipe ends or is cut. The error says why it was cut.
 func (o *output) copy() error {
 	room := make([]byte, 32<<10)
 	for silent := 0; silent < silentLooks; silent++ {
-		if o.dead.Load() {
-			o.limit()
+		if o.childDead.Load() {
+			o.boundRead()
 		}
 		n, err := o.from.Read(room)
 		if n > 0 {
@@ -103,19 +106,19 @@ func (o *output) copy() error {
 	return errSilent
 }
 
-// limit bounds the next read.
-func (o *output) limit() { _ = o.from.SetReadDeadline(time.Now().Add(o.grace / silentLooks)) }
+// boundRead sets the deadline of the next read.
+func (o *output) boundRead() { _ = o.from.SetReadDeadline(time.Now().Add(o.grace / silentLooks)) }
 
-// orphan says that the child is dead.
-func (o *output) orphan() {
-	o.dead.Store(true)
-	o.limit() // the read that has begun
+// childDied notes that the child has died.
+func (o *output) childDied() {
+	o.childDead.Store(true)
+	o.boundRead() // the read that has begun
 }
 
-// end waits until all that a dead child has written was passed on. The error says why something was not.
-func (o *output) end(givenUp <-chan struct{}) error {
+// wait waits until everything that a dead child has written was passed on. The error says why something was not.
+func (o *output) wait(givenUp <-chan struct{}) error {
 	select {
-	case err := <-o.over:
+	case err := <-o.result:
 		return err
 	case <-givenUp:
 		_ = o.from.Close() // the goroutine ends, as soon as the writer lets it
@@ -123,9 +126,9 @@ func (o *output) end(givenUp <-chan struct{}) error {
 	}
 }
 
-// plumb puts pipes between the command of a child and its writers. Both get one pipe if they are the same writer, which so
-// never has two calls at once. close closes what only the child keeps, after its start.
-func (c *child) plumb(grace time.Duration) (close func(), err error) {
+// connectOutputs puts pipes between the child and its writers. If both writers are the same there is one pipe, so
+// the writer never has two calls at once. close closes the ends that only the child keeps, after its start.
+func (c *child) connectOutputs(grace time.Duration) (close func(), err error) {
 	var ends []*os.File
 	close = func() {
 		for _, e := range ends {
@@ -141,10 +144,10 @@ func (c *child) plumb(grace time.Duration) (close func(), err error) {
 			return nil, fmt.Errorf("read its output: %w", err)
 		}
 		ends = append(ends, w)
-		c.outputs = append(c.outputs, &output{from: pipeReader{r}, to: to, grace: grace, over: make(chan error, 1)})
+		c.outputs = append(c.outputs, &output{from: pipeReader{r}, to: to, grace: grace, result: make(chan error, 1)})
 		return w, nil
 	}
-	both := same(c.cmd.Stdout, c.cmd.Stderr)
+	both := sameWriter(c.cmd.Stdout, c.cmd.Stderr)
 	c.cmd.Stdout, err = connect(c.cmd.Stdout)
 	if both {
 		c.cmd.Stderr = c.cmd.Stdout
@@ -154,19 +157,19 @@ func (c *child) plumb(grace time.Duration) (close func(), err error) {
 	return close, err
 }
 
-// same says whether two writers are one.
-func same(a, b io.Writer) bool {
+// sameWriter says whether two writers are the same one.
+func sameWriter(a, b io.Writer) bool {
 	defer func() { _ = recover() }() // of a type that cannot be compared
 	return a == b
 }
 
-// drain is end for all outputs. The error is the first one: what holds one mostly holds both.
-func (c *child) drain(givenUp <-chan struct{}) (first error) {
+// drainOutputs waits for all outputs, and returns the first error: a cause of one is mostly a cause of both.
+func (c *child) drainOutputs(givenUp <-chan struct{}) (first error) {
 	for _, o := range c.outputs {
-		o.orphan()
+		o.childDied()
 	}
 	for _, o := range c.outputs {
-		if err := o.end(givenUp); first == nil {
+		if err := o.wait(givenUp); first == nil {
 			first = err
 		}
 	}

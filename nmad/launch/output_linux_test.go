@@ -86,8 +86,8 @@ func TestGivenUp(t *testing.T) {
 	close(w.opened)
 }
 
-// TestLeftRunning: what a rank has left running holds its output. When it writes on and ends, all is passed on and the job
-// is a success; when it is silent for the grace period, the output is cut, which is none.
+// TestLeftRunning: what a rank has left running holds its output. When it writes on and ends, all is passed on and the
+// job is a success; when it is silent for the grace period, the output is cut, which is none.
 func TestLeftRunning(t *testing.T) {
 	var o outputs
 	// The rank is dead before the other one writes, and that ends before the grace period does.
@@ -188,10 +188,10 @@ func TestSilence(t *testing.T) {
 		{nil, "", nil, 1},
 	} {
 		from, to := &script{reads: c.reads}, &bytes.Buffer{}
-		o := &output{from: from, to: to, grace: time.Hour, over: make(chan error, 1)}
-		o.dead.Store(true) // as orphan does for a read that has begun
-		o.pass()
-		if err := <-o.over; err != c.err || to.String() != c.got || from.limits != c.limits || !from.closed {
+		o := &output{from: from, to: to, grace: time.Hour, result: make(chan error, 1)}
+		o.childDead.Store(true) // as orphan does for a read that has begun
+		o.run()
+		if err := <-o.result; err != c.err || to.String() != c.got || from.limits != c.limits || !from.closed {
 			t.Errorf("%q: %v, %q, %d deadlines, closed %v; want %v, %q, %d", c.reads, err, to, from.limits, from.closed, c.err, c.got, c.limits)
 		}
 	}

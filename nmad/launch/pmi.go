@@ -10,7 +10,7 @@ import (
 	"github.com/pm2-go/pm2/nmad/internal/manager"
 )
 
-// AbortError is how a job ended of which a process has asked, by PMI, that it ends.
+// AbortError is the error of a job that a process has ended, by PMI.
 type AbortError struct {
 	Rank   int
 	Status int // the exit status that it asked for
@@ -21,8 +21,8 @@ func (e *AbortError) Error() string {
 	return fmt.Sprintf("rank %d has ended the job with status %d", e.Rank, e.Status)
 }
 
-// LeaveError is how a job ended of which a process has left that had joined it by PMI: its connection ended without
-// finalize, or brought what is no PMI. Others may wait for it.
+// LeaveError is the error of a job that a process has left without finalize, after it had joined it by PMI: its
+// connection ended, or brought what is no PMI. Others may wait for that process.
 type LeaveError struct {
 	Rank int
 	Err  error // what came, or did not
@@ -34,13 +34,13 @@ func (e *LeaveError) Error() string { return "launch: " + e.Err.Error() }
 // Unwrap returns Err.
 func (e *LeaveError) Unwrap() error { return e.Err }
 
-// servePMI has each rank find a server of PMI 1.1 in its environment.
+// servePMI makes the server of PMI 1.1 that the ranks find in their environment.
 func (j *Job) servePMI() {
 	app := func(rank int) int { _, number := j.spec.program(rank); return number }
 	j.pmi = manager.NewServer(j.spec.N, app, j.abort)
 }
 
-// abort ends the job for a rank that has asked for it.
+// abort ends the job because a rank has asked for it by PMI.
 func (j *Job) abort(rank, status int) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -52,16 +52,16 @@ func (j *Job) abort(rank, status int) {
 	j.kill() // before the rank sees that its connection ends, and complains
 }
 
-// left ends the job after the grace period, for a rank that others may wait for. How the rank itself has ended goes first,
-// if it has failed.
-func (j *Job) left(rank int, why error) {
+// leftPMI ends the job after the grace period, because a rank has left for which others may wait. If the rank
+// itself has failed, that becomes the error of Wait.
+func (j *Job) leftPMI(rank int, why error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	j.blame(&LeaveError{rank, why}, cause)
 	j.fail()
 }
 
-// connectPMI opens the connection of a rank to the server. Its end is for the rank, ours for converse.
+// connectPMI returns the two ends of a connection between a rank and the server.
 func connectPMI() (theirs *os.File, ours *net.UnixConn, err error) {
 	fds, err := syscall.Socketpair(syscall.AF_UNIX, syscall.SOCK_STREAM|syscall.SOCK_CLOEXEC, 0)
 	if err != nil {
@@ -78,22 +78,22 @@ func connectPMI() (theirs *os.File, ours *net.UnixConn, err error) {
 	return theirs, conn.(*net.UnixConn), nil
 }
 
-// conversation is that of a rank with the server.
+// conversation is the connection of a rank with the server, and the goroutine that serves it.
 type conversation struct {
 	conn *net.UnixConn
-	over chan struct{} // closed when it is, and the job knows
+	done chan struct{} // closed when the rank has left, and the job knows
 }
 
-// converse serves a rank until it leaves.
+// converse serves a rank, in a goroutine, until it leaves.
 func (j *Job) converse(rank int, conn *net.UnixConn) *conversation {
 	c := &conversation{conn, make(chan struct{})}
 	go func() {
-		defer close(c.over)
+		defer close(c.done)
 		joined, err := j.pmi.Serve(rank, conn)
 		switch {
 		case err == nil:
 		case joined:
-			j.left(rank, err)
+			j.leftPMI(rank, err)
 		default:
 			j.spec.Warn("launch: " + err.Error())
 		}
@@ -101,13 +101,13 @@ func (j *Job) converse(rank int, conn *net.UnixConn) *conversation {
 	return c
 }
 
-// end ends the conversation of a process that is dead, after what it has sent: one that it has left running may hold its
-// end open.
-func (cv *conversation) end() {
+// finish ends the conversation with a process that has died, after the server has read what that has sent. A
+// process that the rank has left running may hold the rank's end open.
+func (cv *conversation) finish() {
 	if cv == nil {
 		return
 	}
 	_ = cv.conn.CloseRead()                  // what has come is read before the end
 	_ = cv.conn.SetWriteDeadline(time.Now()) // nothing reads the answers
-	<-cv.over
+	<-cv.done
 }

@@ -19,7 +19,7 @@ type Program struct {
 	Inherit func(name string) bool
 }
 
-// programs completes Programs: they are of all ranks.
+// programs completes Programs, so that they are those of all ranks.
 func (s *Spec) programs() error {
 	if len(s.Programs) == 0 {
 		s.Programs = []Program{{N: s.N, Path: s.Path, Args: s.Args}}
@@ -51,7 +51,7 @@ func (s *Spec) programs() error {
 	return nil
 }
 
-// folders checks the working directories of the programs that have ranks here: First and Count are settled.
+// folders checks the working directories of the programs that have ranks here. First and Count must be settled.
 func (s *Spec) folders() error {
 	first := 0 // rank of the program
 	for _, p := range s.Programs {
@@ -68,7 +68,7 @@ func (s *Spec) folders() error {
 	return nil
 }
 
-// program returns what a rank runs, and which of the programs that is.
+// program returns the program of a rank, and its index in Programs.
 func (s *Spec) program(rank int) (p *Program, number int) {
 	for number = range s.Programs {
 		if p = &s.Programs[number]; rank < p.N {

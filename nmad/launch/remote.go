@@ -21,21 +21,21 @@ func (r *Remote) String() string {
 	return fmt.Sprintf("ranks %d to %d on %s", r.First, r.First+r.Count-1, r.Host)
 }
 
-// spread decides which host starts which ranks: afterwards First and Count are
-// ours, and remotes the others'.
-func (j *Job) spread() error {
+// assignHosts decides which host starts which ranks: afterwards First and Count are this host's, and remotes the
+// others'.
+func (j *Job) assignHosts() error {
 	s := &j.spec
 	if len(s.Hosts) == 0 {
 		return nil
 	}
-	parts, err := portions(s.Hosts, s.N)
+	parts, err := divideRanks(s.Hosts, s.N)
 	if err != nil {
 		return err
 	}
 	s.First, s.Count = 0, 0
 	var root string // an address of rank 0's host
 	for i, p := range parts {
-		ip, own, err := resolve(p.host)
+		ip, own, err := lookupHost(p.host)
 		address := net.JoinHostPort(ip.String(), "0")
 		switch {
 		case err != nil:
@@ -68,8 +68,8 @@ func (j *Job) spread() error {
 	return nil
 }
 
-// startRemote starts the remote shell for the ranks of another host. Its standard
-// input brings the secret and is the lifeline: it ends when we do, however that is.
+// startRemote starts the remote shell for the ranks of another host. Its standard input brings the secret, and is
+// the lifeline: it ends when this process does, however that ends.
 func (j *Job) startRemote(i int) error {
 	r := &j.remotes[i]
 	r.Rendezvous, r.Driver = j.addr, j.spec.Driver
@@ -90,7 +90,7 @@ func (j *Job) startRemote(i int) error {
 	return err
 }
 
-// quote makes one command line for a shell out of words.
+// quote returns one command line for a shell that has these words.
 func quote(words []string) string {
 	quoted := make([]string, len(words))
 	for i, w := range words {
@@ -121,7 +121,7 @@ func (j *Job) EndWith(r io.Reader) {
 		j.mu.Lock()
 		defer j.mu.Unlock()
 		if j.running > 0 {
-			j.cut = true
+			j.inputEnded = true
 			j.after(0, func() { j.Signal(syscall.SIGTERM) })
 			j.after(j.spec.Grace, j.GiveUp)
 		}

@@ -14,8 +14,8 @@ var (
 	passedSignals = []os.Signal{syscall.SIGQUIT, syscall.SIGUSR1, syscall.SIGUSR2}
 )
 
-// forward passes signals on to the children until they have ended. SIGHUP and SIGTSTP remain
-// ignored if this process was started so, as by nohup.
+// forward passes signals on to the children until they have ended. A signal that this process was started to
+// ignore (SIGHUP by nohup, SIGTSTP) stays ignored.
 func (j *Job) forward() {
 	ending, passed, stop := make(chan os.Signal, 4), make(chan os.Signal, 4), make(chan os.Signal, 4)
 	notify(ending, endingSignals)
@@ -41,7 +41,7 @@ func (j *Job) forward() {
 				kill = time.After(j.spec.Grace)
 			case <-kill:
 				j.GiveUp()
-			case <-j.over:
+			case <-j.done:
 				return
 			}
 		}
@@ -56,6 +56,7 @@ func (j *Job) suspend() {
 	j.Signal(syscall.SIGCONT)
 }
 
+// notify has c receive the signals, but for SIGHUP and SIGTSTP if they are ignored.
 func notify(c chan<- os.Signal, signals []os.Signal) {
 	for _, s := range signals {
 		if s != syscall.SIGHUP && s != syscall.SIGTSTP || !signal.Ignored(s) {
@@ -64,14 +65,16 @@ func notify(c chan<- os.Signal, signals []os.Signal) {
 	}
 }
 
-// catch records the signal that ends the job. It returns true if an earlier signal was recorded.
+// catch records the signal that ends the job, and says whether there was an earlier one.
 func (j *Job) catch(sig syscall.Signal) (again bool) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	again = j.caught != 0
-	j.caught, j.again = sig, again
+	again = j.interrupt != 0
+	j.interrupt, j.interruptedTwice = sig, again
 	return again
 }
 
-// interruption is the error that tells of it. Under mu, or when the job is over.
-func (j *Job) interruption() error { return &InterruptError{Signal: j.caught, Killed: j.again} }
+// interruption returns the error for the signal that has ended the job. The caller holds mu, or the job is over.
+func (j *Job) interruption() error {
+	return &InterruptError{Signal: j.interrupt, Killed: j.interruptedTwice}
+}

@@ -106,6 +106,7 @@ const defaultGrace = 3 * time.Second
 // ErrSpec is a Spec that cannot be started; the text says why.
 var ErrSpec = errors.New("wrong specification")
 
+// complete checks the Spec and fills in the defaults.
 func (s *Spec) complete() error {
 	switch {
 	case s.N < 1:
@@ -177,8 +178,7 @@ func port(address string) string {
 	return "0"
 }
 
-// loopback says whether what listens at an address, or at several with commas, can be reached from this host
-// only.
+// loopback says whether all of the addresses, separated by commas, can be reached from this host only.
 func loopback(addresses string) bool {
 	for a := range strings.SplitSeq(addresses, ",") {
 		host, _, err := net.SplitHostPort(a)
@@ -189,7 +189,7 @@ func loopback(addresses string) bool {
 	return true
 }
 
-// hostName is what this host calls itself, for readers of what several hosts say.
+// hostName returns the name of this host, for messages of several hosts.
 func hostName() string {
 	name, err := os.Hostname()
 	if err != nil {

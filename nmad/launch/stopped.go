@@ -5,20 +5,21 @@ import (
 	"time"
 )
 
-// leastLook is the least time between two looks for stopped ranks.
-const leastLook = 20 * time.Millisecond
+// minLookPause is the least time between two looks for stopped ranks.
+const minLookPause = 20 * time.Millisecond
 
-// endStopped kills ranks that were stopped (SIGSTOP) and would hold the job for ever: when all others have ended, and
-// those that are left have been stopped for longer than the heartbeat allows and the grace period. No process waits for
-// them: the others have taken them for lost. It leaves processes alone that still run, however long they take. Only looks
-// count: while the launcher is stopped itself it cannot know.
+// endStopped kills ranks that were stopped (SIGSTOP) and would keep the job from ending: when all others have
+// ended, and the rest has been stopped for longer than the heartbeat and the grace period allow. The others have
+// taken these ranks for lost, so no process waits for them. Ranks that still run are left alone, however long they
+// take. endStopped counts its own looks, because it cannot know how long a rank was stopped while the launcher was
+// stopped itself.
 func (j *Job) endStopped() {
-	pause := max(j.spec.Heartbeat/4, leastLook)
+	pause := max(j.spec.Heartbeat/4, minLookPause)
 	look := time.NewTicker(pause)
 	defer look.Stop()
 	for still := time.Duration(0); ; {
 		select {
-		case <-j.over:
+		case <-j.done:
 			return
 		case <-look.C:
 			if rest := j.onlyStopped(); len(rest) == 0 {
@@ -30,15 +31,15 @@ func (j *Job) endStopped() {
 	}
 }
 
-// onlyStopped returns the children that have not ended if all of them are stopped.
+// onlyStopped returns the children that have not ended, if all of these are stopped.
 func (j *Job) onlyStopped() (rest []*child) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	for _, c := range j.children {
-		if c == nil || c.dead {
+		if c == nil || c.hasDied {
 			continue
 		}
-		if !stopped(c.cmd.Process.Pid) {
+		if !isStopped(c.cmd.Process.Pid) {
 			return nil
 		}
 		rest = append(rest, c)
@@ -46,20 +47,21 @@ func (j *Job) onlyStopped() (rest []*child) {
 	return rest
 }
 
-// isStopped takes note of a child that is stopped while the job is ended: others have failed because it does not answer.
-// Under Job.mu.
-func (c *child) isStopped() {
-	if c != nil && !c.dead && c.remote == nil && stopped(c.cmd.Process.Pid) {
-		c.stopped = true
+// noteStopped notes that a child is stopped when the job is being ended: others have failed because it does not
+// answer. The caller holds Job.mu.
+func (c *child) noteStopped() {
+	if c != nil && !c.hasDied && c.remote == nil && isStopped(c.cmd.Process.Pid) {
+		c.wasStopped = true
 	}
 }
 
+// killStopped kills children that are stopped.
 func (j *Job) killStopped(rest []*child) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	for _, c := range rest {
-		if !c.dead {
-			c.stopped = true
+		if !c.hasDied {
+			c.wasStopped = true
 			_ = syscall.Kill(-c.cmd.Process.Pid, syscall.SIGKILL) // died a moment ago: no harm
 		}
 	}

@@ -29,7 +29,7 @@ func TestStoppedGoesOn(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for !stopped(j.PID(1)) || alive(j.PID(0)) {
+	for !isStopped(j.PID(1)) || alive(j.PID(0)) {
 		time.Sleep(time.Millisecond)
 	}
 	for len(j.onlyStopped()) != 1 {
@@ -51,7 +51,7 @@ func TestStopKey(t *testing.T) {
 		for end := time.Now().Add(time.Minute); ; time.Sleep(time.Millisecond) {
 			n := 0
 			for _, pid := range all {
-				if stopped(pid) == want {
+				if isStopped(pid) == want {
 					n++
 				}
 			}

@@ -9,21 +9,21 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// ownProgram is this program, also if its file was replaced or removed since it began.
+// ownProgram returns a path of this program that stays valid if its file is replaced or removed.
 func ownProgram() (string, error) { return "/proc/self/exe", nil }
 
-// nameProcess is what ps and pkill see; one that is nameless is called "exe".
+// nameProcess sets the name that ps and pkill see. Without it a guard would be called "exe".
 func nameProcess(name string) { _ = os.WriteFile("/proc/self/comm", []byte(name), 0) }
 
-// sweep kills the processes that were started with a variable, "NAME=value", in their
-// environment, except this one, until there is none, or the time is over.
+// sweep kills the processes that were started with a variable, "NAME=value", in their environment, except this
+// one, until there are none or the time is over.
 func sweep(variable string, patience time.Duration) {
 	for end := time.Now().Add(patience); sweepOnce([]byte(variable)) > 0 && time.Now().Before(end); {
 		time.Sleep(time.Millisecond) // they are dying, or had forked before they were killed
 	}
 }
 
-// sweepOnce returns how many it has found.
+// sweepOnce kills those that it finds and returns how many these were.
 func sweepOnce(variable []byte) (found int) {
 	proc, err := os.Open("/proc")
 	if err != nil {

@@ -35,9 +35,9 @@ var mistakes = map[string]struct {
 	}},
 	"bcast, element": {ErrType, func(c *Comm, wrong bool) forms {
 		if wrong {
-			return forms{func() error { return Bcast(c, []string{"x"}, 0) }, func() *Request { return Ibcast(c, []string{"x"}, 0) }, nil}
+			return forms{func() error { return Bcast(c, []string{"x"}, 0) }, func() *Request { return Bcast(c.Immediate(), []string{"x"}, 0) }, nil}
 		}
-		return forms{func() error { return Bcast(c, []int64{1}, 0) }, func() *Request { return Ibcast(c, []int64{1}, 0) }, nil}
+		return forms{func() error { return Bcast(c, []int64{1}, 0) }, func() *Request { return Bcast(c.Immediate(), []int64{1}, 0) }, nil}
 	}},
 	"reduce, no result": {ErrCount, func(c *Comm, wrong bool) forms {
 		in, out := some(3), some(either(wrong, 0, 3))
@@ -86,7 +86,7 @@ var mistakes = map[string]struct {
 	}},
 	"allgather, remainder": {ErrCount, func(c *Comm, wrong bool) forms {
 		in, out := make([]int64, 1), make([]int64, either(wrong, 4, 3))
-		return forms{func() error { return Allgather(c, in, out) }, func() *Request { return Iallgather(c, in, out) }, nil}
+		return forms{func() error { return Allgather(c, in, out) }, func() *Request { return Allgather(c.Immediate(), in, out) }, nil}
 	}},
 	"alltoallv, counts": {ErrCount, func(c *Comm, wrong bool) forms {
 		in, out := Blocks{Buffer: some(3), Counts: []int{1, either(wrong, -1, 1), 1}}, Blocks{Buffer: some(3), Each: 1}
@@ -380,13 +380,19 @@ func TestMistakeElsewhere(t *testing.T) {
 func TestRemainder(t *testing.T) {
 	const size = 3
 	for name, call := range map[string]func(c *Comm) error{
-		"gather":         func(c *Comm) error { return Gather(c, make([]int64, 1), make([]int64, 4), 0) },
-		"scatter":        func(c *Comm) error { return Scatter(c, make([]int64, 4), make([]int64, 1), 0) },
-		"allgather":      func(c *Comm) error { return Allgather(c, make([]int64, 1), make([]int64, 4)) },
-		"iallgather":     func(c *Comm) error { _, err := Iallgather(c, make([]int64, 1), make([]int64, 4)).Wait(); return err },
-		"alltoall":       func(c *Comm) error { return Alltoall(c, make([]int64, 4), make([]int64, 4)) },
-		"alltoall, in":   func(c *Comm) error { return Alltoall(c, make([]int64, 4), make([]int64, 3)) },
-		"ialltoall":      func(c *Comm) error { _, err := Ialltoall(c, make([]int64, 4), make([]int64, 4)).Wait(); return err },
+		"gather":    func(c *Comm) error { return Gather(c, make([]int64, 1), make([]int64, 4), 0) },
+		"scatter":   func(c *Comm) error { return Scatter(c, make([]int64, 4), make([]int64, 1), 0) },
+		"allgather": func(c *Comm) error { return Allgather(c, make([]int64, 1), make([]int64, 4)) },
+		"iallgather": func(c *Comm) error {
+			_, err := Allgather(c.Immediate(), make([]int64, 1), make([]int64, 4)).Wait()
+			return err
+		},
+		"alltoall":     func(c *Comm) error { return Alltoall(c, make([]int64, 4), make([]int64, 4)) },
+		"alltoall, in": func(c *Comm) error { return Alltoall(c, make([]int64, 4), make([]int64, 3)) },
+		"ialltoall": func(c *Comm) error {
+			_, err := Alltoall(c.Immediate(), make([]int64, 4), make([]int64, 4)).Wait()
+			return err
+		},
 		"reduce-scatter": func(c *Comm) error { return ReduceScatter(c, Sum, make([]int64, 4), nil, make([]int64, 1)) },
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -1,31 +1,30 @@
 package mpi
 
-// Key is what a library keeps a value of its own under, at communicators: one for each Key and communicator. Several
-// threads may use a Key at once.
+// Key names values that a library attaches to communicators: each communicator has at most one value for each Key. Any
+// thread may call the methods at any time.
 type Key[T any] struct {
 	copies  func(from *Comm, v T) (T, bool)
 	deletes func(c *Comm, v T)
 }
 
-// NewKey returns a new Key. copies says what a Dup gets of the value, and false if it gets none; nil: it gets none.
-// deletes is told when a value ends: by Delete, by another value in its place, or with Free; nil: it need not be
-// told.
+// NewKey returns a new Key. copies returns the value that a Dup gets, from the original's, and false if it gets none; nil:
+// it gets none. deletes is called with a value that ends: by Delete, by a Set in its place, or with Free; it may be nil.
 func NewKey[T any](copies func(from *Comm, v T) (T, bool), deletes func(c *Comm, v T)) *Key[T] {
 	return &Key[T]{copies, deletes}
 }
 
-// Set keeps a value at c.
+// Set attaches a value to c.
 func (k *Key[T]) Set(c *Comm, v T) {
 	k.replace(c, v, true)
 }
 
-// Delete ends the value at c, if there is one.
+// Delete removes the value from c, if there is one.
 func (k *Key[T]) Delete(c *Comm) {
-	var none T
-	k.replace(c, none, false)
+	var zero T
+	k.replace(c, zero, false)
 }
 
-// Get returns the value at c, if there is one.
+// Get returns the value that c has, and whether it has one.
 func (k *Key[T]) Get(c *Comm) (v T, ok bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -33,10 +32,11 @@ func (k *Key[T]) Get(c *Comm) (v T, ok bool) {
 	return v, ok
 }
 
-func (k *Key[T]) replace(c *Comm, v T, some bool) {
+// replace sets the value of c to v, or deletes it, and calls deletes with the value before.
+func (k *Key[T]) replace(c *Comm, v T, set bool) {
 	c.mu.Lock()
-	was, had := c.values[k].(T)
-	if some {
+	old, had := c.values[k].(T)
+	if set {
 		if c.values == nil {
 			c.values = map[anyKey]any{}
 		}
@@ -46,14 +46,14 @@ func (k *Key[T]) replace(c *Comm, v T, some bool) {
 	}
 	c.mu.Unlock()
 	if had && k.deletes != nil {
-		k.deletes(c, was)
+		k.deletes(c, old)
 	}
 }
 
 // anyKey is a Key of any type.
 type anyKey interface {
-	inherit(from, to *Comm)
-	end(c *Comm)
+	inherit(from, to *Comm) // gives to, a Dup of from, its value
+	end(c *Comm)            // deletes the value of c
 }
 
 func (k *Key[T]) inherit(from, to *Comm) {
@@ -68,7 +68,7 @@ func (k *Key[T]) inherit(from, to *Comm) {
 
 func (k *Key[T]) end(c *Comm) { k.Delete(c) }
 
-// attributes are the keys under which c has values.
+// attributes returns the keys for which c has values.
 func (c *Comm) attributes() (all []anyKey) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -23,14 +23,14 @@ func TestBounded(t *testing.T) {
 			}
 			return errors.Join(c.Barrier(), c.Send(b.Part(0, 1), 1, 1), c.Barrier())
 		}
-		if _, err := c.Immediate().Recv(b, 0, 1).WaitOrCancel(soon); !errors.Is(err, context.DeadlineExceeded) {
+		if _, err := c.Immediate().Recv(b, 0, 1).WaitThenCancel(soon); !errors.Is(err, context.DeadlineExceeded) {
 			return fmt.Errorf("nothing comes: %w", err)
 		}
 		if err := c.Barrier(); err != nil {
 			return err
 		}
 		for tag, want := range map[int]int{1: 8, 2: 8 << 20} {
-			if s, err := c.Immediate().Recv(b, 0, tag).WaitOrCancel(t.Context()); err != nil || s.Bytes != want {
+			if s, err := c.Immediate().Recv(b, 0, tag).WaitThenCancel(t.Context()); err != nil || s.Bytes != want {
 				return fmt.Errorf("tag %d: %+v, %w", tag, s, err)
 			}
 		}

@@ -5,16 +5,17 @@ import (
 	"slices"
 )
 
-// Cart is a communicator whose processes stand on a grid: rank 0 at the origin, the last coordinate changing fastest.
+// Cart is a communicator whose processes have places on a grid: rank 0 is at the origin, and the last coordinate changes
+// fastest.
 type Cart struct {
 	*Comm
-	dims     []int
-	periodic []bool
+	dims     []int  // how many processes each dimension has
+	periodic []bool // the end of the dimension is next to its beginning
 }
 
-// NewCart returns a communicator of the first processes of c on a grid with so many in each dimension; a periodic
-// dimension leads from its end to its beginning. nil: this process has no place on it. All processes of c call it
-// with the same numbers. The ranks stay in their order.
+// NewCart returns a communicator of the first processes of c on a grid with dims[d] processes in dimension d; the end of a
+// periodic dimension is next to its beginning. It returns nil at processes that have no place on the grid. All processes
+// of c call it with the same arguments. The ranks stay in their order.
 func NewCart(c *Comm, dims []int, periodic []bool) (*Cart, error) {
 	if err := c.usable(); err != nil {
 		return nil, err
@@ -41,13 +42,13 @@ func NewCart(c *Comm, dims []int, periodic []bool) (*Cart, error) {
 // Dims returns how many processes the grid has in each dimension.
 func (ca *Cart) Dims() []int { return slices.Clone(ca.dims) }
 
-// Periodic returns which dimensions lead from their end to their beginning.
+// Periodic says of each dimension whether it is periodic.
 func (ca *Cart) Periodic() []bool { return slices.Clone(ca.periodic) }
 
-// With is the same grid for another communicator, of the same processes in the same order, as Dup makes one.
+// With returns the same grid on another communicator of the same processes in the same order, such as a Dup.
 func (ca *Cart) With(other *Comm) *Cart { return &Cart{other, ca.dims, ca.periodic} }
 
-// Coords returns where a rank stands; nil: there is no such rank.
+// Coords returns the coordinates of a rank; nil: there is no such rank.
 func (ca *Cart) Coords(rank int) []int {
 	if rank < 0 || rank >= ca.Size() {
 		return nil
@@ -59,8 +60,8 @@ func (ca *Cart) Coords(rank int) []int {
 	return at
 }
 
-// At returns the rank that stands somewhere; ProcNull: it is beyond the end of a dimension that is not periodic.
-// ErrCount: at has more or fewer dimensions than the grid.
+// At returns the rank with these coordinates; ProcNull: they are beyond the end of a dimension that is not periodic.
+// ErrCount: there are more or fewer coordinates than dimensions.
 func (ca *Cart) At(at ...int) (int, error) {
 	if len(at) != len(ca.dims) {
 		return ProcNull, fmt.Errorf("mpi: cart: %w: %d coordinates in %d dimensions", ErrCount, len(at), len(ca.dims))
@@ -79,8 +80,8 @@ func (ca *Cart) At(at ...int) (int, error) {
 	return rank, nil
 }
 
-// Shift returns the ranks from which this one receives, and to which it sends, if all send by steps places along a
-// dimension; ProcNull where there is none.
+// Shift returns the ranks from which this one receives, and to which it sends, if all ranks send to the rank that is steps
+// places further along a dimension; ProcNull: there is none. steps may be negative.
 func (ca *Cart) Shift(dimension, steps int) (from, to int, err error) {
 	if dimension < 0 || dimension >= len(ca.dims) {
 		return ProcNull, ProcNull, fmt.Errorf("mpi: shift: %w: dimension %d of %d", ErrCount, dimension, len(ca.dims))
@@ -95,7 +96,7 @@ func (ca *Cart) Shift(dimension, steps int) (from, to int, err error) {
 	return from, to, err
 }
 
-// Sub returns the part of the grid that this process is in when the dimensions are cut that are not kept. All
+// Sub cuts the grid into grids of fewer dimensions, those with keep[d], and returns the one that has this process. All
 // processes of the grid call it.
 func (ca *Cart) Sub(keep ...bool) (*Cart, error) {
 	var wrong error
@@ -118,7 +119,7 @@ func (ca *Cart) Sub(keep ...bool) (*Cart, error) {
 	return sub, nil
 }
 
-// neighbours are the ranks before and behind this one in each dimension.
+// neighbours returns the ranks before and behind this one in each dimension, or ProcNull.
 func (ca *Cart) neighbours() (all []int) {
 	for d := range ca.dims {
 		from, to, _ := ca.Shift(d, 1)
@@ -127,36 +128,36 @@ func (ca *Cart) neighbours() (all []int) {
 	return all
 }
 
-// NeighborAlltoall exchanges a block with each neighbour: block 2d of in goes to, and block 2d of out comes from, the
-// one before this process in dimension d, and block 2d+1 the one behind. Where there is no neighbour a block stays as
-// it is.
+// NeighborAlltoall exchanges blocks with all neighbours: block 2d of in goes to the neighbour before this process in
+// dimension d, from which block 2d of out comes; blocks 2d+1 are exchanged with the neighbour behind. Without a neighbour
+// the block of out stays as it is.
 func (ca *Cart) NeighborAlltoall(in, out Blocks) error {
-	return finish(ca.neighborAlltoall(now, in, out))
+	return finish(ca.neighborAlltoall(blocking, in, out))
 }
 
 // Immediate is Comm.Immediate; its NeighborAlltoall and NeighborAllgather work here.
-func (ca *Cart) Immediate() Immediate { return Immediate{view{ca.Comm, ca, later}} }
+func (ca *Cart) Immediate() Immediate { return Immediate{view{ca.Comm, ca, immediate}} }
 
 // Persistent is Comm.Persistent; its NeighborAlltoall and NeighborAllgather work here.
-func (ca *Cart) Persistent() Persistent { return Persistent{view{ca.Comm, ca, lasting}} }
+func (ca *Cart) Persistent() Persistent { return Persistent{view{ca.Comm, ca, persistent}} }
 
 func (ca *Cart) targets() int { return 2 * len(ca.dims) }
 
-func (ca *Cart) neighborAlltoall(m manner, in, out Blocks) (*follower, error) {
+func (ca *Cart) neighborAlltoall(how form, in, out Blocks) (*follower, error) {
 	all := ca.neighbours()
-	f, _, err := ca.begin(neighbors, noRoot, m, likewise{}, laidOut(&out, len(all), laidOut(&in, len(all), nil)))
+	f, _, err := ca.begin(neighbors, noRoot, how, signature{}, laidOut(&out, len(all), laidOut(&in, len(all), nil)))
 	if err == nil {
 		f.plan.Neighbours(all, ProcNull, &in, &out)
 	}
 	return f, err
 }
 
-// NeighborAllgather sends in to each neighbour, and receives theirs as NeighborAlltoall does.
+// NeighborAllgather sends in to each neighbour, and receives as NeighborAlltoall does.
 func (ca *Cart) NeighborAllgather(in Buffer, out Blocks) error {
 	return ca.NeighborAlltoall(toEach(in, ca.targets()), out)
 }
 
-// toEach is elements as a block for each of n neighbours.
+// toEach returns the elements of a buffer as the block for each of n neighbours.
 func toEach(in Buffer, n int) Blocks {
 	return Blocks{Buffer: in, Counts: slices.Repeat([]int{in.Count}, n), Places: make([]int, n)}
 }

@@ -9,28 +9,29 @@ import (
 	"github.com/pm2-go/pm2/nmad/mpi/datatype"
 )
 
-// EnvCheck is the environment variable that has every collective operation checked before it begins, if it is 1 in
-// all processes of a job. The ranks tell each other what they call: operation, root, reduction, manner, and how many
-// elements of which kind. Where these differ all get ErrCall, which names a rank, in place of waiting for ever. It
-// costs an allgather each.
+// EnvCheck is the environment variable that has every collective operation checked before it begins, if it is 1 in all
+// processes of a job. The ranks tell each other what they call: operation, root, reduction, form, and how many elements
+// of which kind. Where these differ all calls return ErrCall, which names a rank; without the check they might wait for
+// ever. A check costs an allgather.
 const EnvCheck = "PM2_MPI_CHECK"
 
+// checking says whether the environment asks for checks.
 func checking() bool { return os.Getenv(EnvCheck) == "1" }
 
-// report is what a rank says of its call. Elements are 0 where a rank need not know.
+// report is what a rank tells the others of its call.
 type report struct {
-	Call     uint8
-	Manner   manner
+	Call     uint8 // an operationKind
+	Form     form
 	Root     int32
-	Op       uint32
-	Elements int64 // basic ones that all ranks give alike
-	Kinds    uint32
+	Op       uint32 // hash of the name of the reduction; 0: it is none
+	Elements int64  // basic elements, if all ranks give as many; else 0
+	Kinds    uint32 // the datatype.Kind of all of these; None: there are several kinds, or no elements
 }
 
 func (rp report) String() string {
 	text := operationKind(rp.Call).String()
-	if int(rp.Manner) < len(mannerNames) {
-		text = mannerNames[rp.Manner] + text
+	if int(rp.Form) < len(formNames) {
+		text = formNames[rp.Form] + text
 	}
 	if rp.Root != noRoot {
 		text += fmt.Sprintf(", root %d", rp.Root)
@@ -51,7 +52,7 @@ func (rp report) String() string {
 	return text
 }
 
-// opNames are the names of operations that were compared here, and of the predefined ones, by hash.
+// opNames has the names of reductions that were compared here, and of the predefined ones, by hash.
 var opNames = func() *sync.Map {
 	m := &sync.Map{}
 	for _, op := range []*Op{Sum, Prod, Min, Max, BAnd, BOr, BXor, LAnd, LOr, LXor, MinLoc, MaxLoc} {
@@ -60,22 +61,22 @@ var opNames = func() *sync.Map {
 	return m
 }()
 
-// likewise is what all ranks give alike: an operation, or nil, and a buffer, or one without a type.
-type likewise struct {
-	op *Op
-	b  Buffer
+// signature has the arguments of an operation in which all ranks agree.
+type signature struct {
+	op *Op    // nil: it is no reduction
+	b  Buffer // how many elements of which type there are; a Buffer without a type: ranks may differ in that
 }
 
-// compare compares what the ranks call in an operation that has its number. A blocking call compares before its first
-// step; of another one a goroutine compares beside it, since such a call does not wait for other ranks. The messages
-// are apart from those of the operations.
-func (c *Comm) compare(f *follower, m manner) error {
-	own := report{Call: uint8(f.what), Manner: m, Root: int32(f.root)}
-	if op := f.alike.op; op != nil {
+// compare has the ranks compare what they call in an operation that has its turn. A blocking call compares before its
+// first step, and returns ErrCall if calls differ. An immediate or persistent call does not wait for other ranks: for it
+// a goroutine compares, which breaks the communicator if calls differ. The messages have tags of their own.
+func (c *Comm) compare(f *follower, how form) error {
+	own := report{Call: uint8(f.kind), Form: how, Root: int32(f.root)}
+	if op := f.signature.op; op != nil {
 		own.Op = hashOf(op.String())
 		opNames.Store(own.Op, op.String())
 	}
-	if b := f.alike.b; b.Type != nil {
+	if b := f.signature.b; b.Type != nil {
 		own.Elements, own.Kinds = int64(b.Count*b.Type.Elements()), uint32(b.Type.Uniform())
 	}
 	all := make([]report, c.Size())
@@ -87,19 +88,19 @@ func (c *Comm) compare(f *follower, m manner) error {
 	if err != nil {
 		return err
 	}
-	check := &follower{comm: c, what: f.what, root: noRoot, tag: f.tag | ofChecks}
+	check := &follower{comm: c, kind: f.kind, root: noRoot, tag: f.tag | ofChecks}
 	check.plan.Allgather(c.rank, c.Size(), in, &Blocks{Buffer: out, Each: 1})
 	c.mu.Lock()
 	c.active = append(c.active, check)
 	c.mu.Unlock()
 	here := fmt.Sprint(own)
-	if t := f.alike.b.Type; t != nil && t.Uniform() == datatype.None {
+	if t := f.signature.b.Type; t != nil && t.Uniform() == datatype.None {
 		here += fmt.Sprintf(" (%v)", t)
 	}
 	compared := func() error {
 		err := check.follow()
 		if err != nil {
-			c.aloud([]uint64{check.tag})
+			c.sendRefusals([]uint64{check.tag})
 		}
 		c.succeeds(check, false)
 		for r := 0; r < len(all) && err == nil; r++ {
@@ -109,7 +110,7 @@ func (c *Comm) compare(f *follower, m manner) error {
 		}
 		return err
 	}
-	if m == now {
+	if how == blocking {
 		return compared()
 	}
 	go func() {
@@ -120,14 +121,14 @@ func (c *Comm) compare(f *follower, m manner) error {
 	return nil
 }
 
+// hashOf returns a hash of a text that is the same in all processes.
 func hashOf(s string) uint32 {
 	h := fnv.New32a()
 	_, _ = h.Write([]byte(s))
 	return h.Sum32()
 }
 
-// whole returns the blocks of all ranks as one buffer, if all ranks give blocks of one size, and else the zero
-// Buffer.
+// whole returns the blocks of all ranks as one buffer, if they have one size, and else the zero Buffer.
 func whole(b *Blocks, ranks int) Buffer {
 	if b.Types != nil || b.Counts != nil || b.Type == nil {
 		return Buffer{}

@@ -8,7 +8,7 @@ import (
 )
 
 // TestChecking: with checks all operations work as without; and calls that differ, in what, root, operation, size or
-// manner, which would wait for ever, or give nonsense, fail at all ranks, and the error names a rank and both calls.
+// form, which would wait for ever, or give nonsense, fail at all ranks, and the error names a rank and both calls.
 func TestChecking(t *testing.T) {
 	each(t, 3, func(c *Comm) error {
 		c.job.checks = true
@@ -17,7 +17,7 @@ func TestChecking(t *testing.T) {
 				return err
 			}
 		}
-		_, err := Iallreduce(c, Sum, []int64{1}, []int64{0}).Wait()
+		_, err := Allreduce(c.Immediate(), Sum, []int64{1}, []int64{0}).Wait()
 		return err
 	})
 	one := func() []int64 { return make([]int64, 1) }
@@ -27,8 +27,8 @@ func TestChecking(t *testing.T) {
 		"operation": {func(c *Comm) error { return Allreduce(c, Sum, one(), one()) }, func(c *Comm) error { return Allreduce(c, Max, one(), one()) }},
 		"size":      {func(c *Comm) error { return Allreduce(c, Sum, one(), one()) }, func(c *Comm) error { return Allreduce(c, Sum, make([]int64, 2), make([]int64, 2)) }},
 		"kind":      {func(c *Comm) error { return Bcast(c, one(), 0) }, func(c *Comm) error { return Bcast(c, []float64{0}, 0) }},
-		"manner":    {(*Comm).Barrier, func(c *Comm) error { _, err := c.Immediate().Barrier().Wait(); return err }},
-		"immediate": {func(c *Comm) error { _, err := c.Immediate().Barrier().Wait(); return err }, func(c *Comm) error { _, err := Ibcast(c, one(), 1).Wait(); return err }},
+		"form":      {(*Comm).Barrier, func(c *Comm) error { _, err := c.Immediate().Barrier().Wait(); return err }},
+		"immediate": {func(c *Comm) error { _, err := c.Immediate().Barrier().Wait(); return err }, func(c *Comm) error { _, err := Bcast(c.Immediate(), one(), 1).Wait(); return err }},
 	} {
 		t.Run(name, func(t *testing.T) {
 			told := 0

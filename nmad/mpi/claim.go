@@ -8,13 +8,13 @@ import (
 	"github.com/pm2-go/pm2/nmad"
 )
 
-// Message is one that an Mprobe has found and taken: only a receive that is started with it gets it, however
-// many threads receive beside.
+// Message is a message that Mprobe has found and taken: only a receive that is started by its methods gets it, whatever
+// other threads receive. Its methods may be called by any thread.
 type Message struct {
 	Status
-	comm *Comm
-	from *nmad.Message // nil: from no process
-	used atomic.Bool
+	comm    *Comm
+	claimed *nmad.Message // nil: it is from no process
+	used    atomic.Bool   // a receive was started
 }
 
 // iprobe says whether a message is there that a receive would take, and what it is.
@@ -39,7 +39,7 @@ func (c *Comm) iprobe(from, tag int) (Status, bool, error) {
 	return c.status(e), true, nil
 }
 
-// improbe is iprobe that takes the message it finds. nil: none is there.
+// improbe is iprobe that takes the message which it finds. nil: there is none.
 func (c *Comm) improbe(from, tag int) (*Message, error) {
 	if from == ProcNull {
 		return &Message{Status: noStatus, comm: c}, c.usable()
@@ -57,33 +57,33 @@ func (c *Comm) improbe(from, tag int) (*Message, error) {
 	if x == nil {
 		return nil, nil
 	}
-	return &Message{Status: c.status(x.Envelope), comm: c, from: x}, nil
+	return &Message{Status: c.status(x.Envelope), comm: c, claimed: x}, nil
 }
 
-// Mprobe is Probe that takes the message it finds.
+// Mprobe is Probe that takes the message which it finds.
 func (c *Comm) Mprobe(ctx context.Context, from, tag int) (*Message, error) {
 	for {
 		if _, err := c.Probe(ctx, from, tag); err != nil {
 			return nil, err
 		}
-		if m, err := c.improbe(from, tag); m != nil || err != nil { // nil: another thread was faster
+		if m, err := c.improbe(from, tag); m != nil || err != nil { // nil: another thread has taken it
 			return m, err
 		}
 	}
 }
 
-// Irecv starts to receive the message into b. It can be received once: ErrRequest after that.
+// Irecv starts to receive the message into b. A message can be received once: ErrRequest after that.
 func (ms *Message) Irecv(b Buffer) *Request {
 	r := &Request{comm: ms.comm}
 	if ms.used.Swap(true) {
-		return r.idle(fmt.Errorf("mpi: imrecv: %w: the message was received before", ErrRequest))
+		return r.endAtOnce(fmt.Errorf("mpi: imrecv: %w: the message was received before", ErrRequest))
 	}
-	if ms.from == nil {
-		return r.idle(nil)
+	if ms.claimed == nil {
+		return r.endAtOnce(nil)
 	}
 	op := nmad.Op{Kind: nmad.OpRecv}
 	r.begin(ms.comm, b, &op)
-	r.makeSpecial().matched = ms.from.Start(&op)
+	r.needSpecial().matched = ms.claimed.Start(&op)
 	return r
 }
 

@@ -6,11 +6,10 @@ import (
 	"github.com/pm2-go/pm2/nmad"
 )
 
-// Class is the kind of an error, as MPI sorts them: for programs that handle errors by number, and for error
-// handlers.
+// Class is the class of an error in MPI, for programs and error handlers that handle errors by number.
 type Class int
 
-// The classes that errors of this package are of. ClassOther is of those that have no class of MPI.
+// The classes of the errors of this package. ClassOther is that of errors which have no class in MPI.
 const (
 	ClassNone Class = iota
 	ClassBuffer
@@ -33,9 +32,9 @@ const (
 	ClassOther
 )
 
-// classes are the errors of each class.
+// classes are the errors of each class. ClassOf takes the first that fits.
 var classes = []struct {
-	is    error
+	err   error
 	class Class
 }{
 	{nmad.ErrBuffer, ClassBuffer}, {ErrTruncated, ClassTruncate}, {ErrRevoked, ClassRevoked}, {nmad.ErrPeerLost, ClassProcFailed}, {ErrElsewhere, ClassProcFailed}, {ErrCount, ClassCount}, {ErrType, ClassType}, {ErrTag, ClassTag},
@@ -55,22 +54,22 @@ func (cl Class) String() string {
 	return classNames[cl]
 }
 
-// ClassOf says of which class an error is.
+// ClassOf returns the class of an error.
 func ClassOf(err error) Class {
 	if err == nil {
 		return ClassNone
 	}
 	for _, x := range classes {
-		if errors.Is(err, x.is) {
+		if errors.Is(err, x.err) {
 			return x.class
 		}
 	}
 	return ClassOther
 }
 
-// SetErrorHandler has f told of each error of communication on c, before the call or the request returns it. An
-// argument that is wrong is only returned. Several threads may call f at once. Without a function (nil, as from the
-// start) an error is returned, and ends nothing. A Dup has the handler of what it was made of.
+// SetErrorHandler has f called with each error of communication on c, before the call or the request returns it. Errors of
+// arguments, the end of a context and a receive that was cancelled are only returned. Several threads may call f at once.
+// Without a function (nil, as from the start) errors are only returned. A Dup has the handler of its original.
 func (c *Comm) SetErrorHandler(f func(c *Comm, err error)) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

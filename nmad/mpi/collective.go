@@ -11,24 +11,27 @@ import (
 	reduction "github.com/pm2-go/pm2/nmad/mpi/reduce"
 )
 
-// Op is an operation of a reduction.
+// Op is the operation of a reduction, such as Sum, or one of reduce.User.
 type Op = reduction.Op
 
 // The predefined operations; see package reduce.
 var (
-	Sum, Prod, Min, Max, BAnd, BOr, BXor, LAnd, LOr, LXor, MinLoc, MaxLoc = reduction.Sum, reduction.Prod, reduction.Min, reduction.Max, reduction.BAnd, reduction.BOr, reduction.BXor, reduction.LAnd, reduction.LOr, reduction.LXor, reduction.MinLoc, reduction.MaxLoc
+	Sum, Prod, Min, Max = reduction.Sum, reduction.Prod, reduction.Min, reduction.Max
+	BAnd, BOr, BXor     = reduction.BAnd, reduction.BOr, reduction.BXor
+	LAnd, LOr, LXor     = reduction.LAnd, reduction.LOr, reduction.LXor
+	MinLoc, MaxLoc      = reduction.MinLoc, reduction.MaxLoc
 )
 
-// Blocks is a buffer with a block for each rank. All blocks have Each elements, or that of rank i has Counts[i] and
-// begins at element Places[i]; if Places is nil, each block begins where the one before ends.
+// Blocks is a buffer with a block for each rank. All blocks have Each elements, or the block of rank i has Counts[i]
+// elements and begins at element Places[i]; if Places is nil, each block begins where the one before ends.
 type Blocks = datatype.Blocks
 
 // Barrier returns when all processes of the communicator have called it. It blocks the calling thread or goroutine
 // only, as all collective operations do.
-func (c *Comm) Barrier() error { return finish(c.barrier(now)) }
+func (c *Comm) Barrier() error { return finish(c.barrier(blocking)) }
 
-func (c *Comm) barrier(m manner) (*follower, error) {
-	f, h, err := c.begin(barrier, noRoot, m, likewise{}, nil)
+func (c *Comm) barrier(how form) (*follower, error) {
+	f, h, err := c.begin(barrier, noRoot, how, signature{}, nil)
 	if err != nil {
 		return f, err
 	}
@@ -44,10 +47,10 @@ func (c *Comm) barrier(m manner) (*follower, error) {
 }
 
 // Bcast copies the elements of b at root to b at every other rank. All ranks give the same number of elements.
-func (c *Comm) Bcast(b Buffer, root int) error { return finish(c.bcast(now, b, root, nil)) }
+func (c *Comm) Bcast(b Buffer, root int) error { return finish(c.bcast(blocking, b, root, nil)) }
 
-func (c *Comm) bcast(m manner, b Buffer, root int, wrong error) (*follower, error) {
-	f, h, err := c.begin(bcast, root, m, likewise{b: b}, c.rooted(root, wrong))
+func (c *Comm) bcast(how form, b Buffer, root int, wrong error) (*follower, error) {
+	f, h, err := c.begin(bcast, root, how, signature{b: b}, c.rooted(root, wrong))
 	if err != nil {
 		return f, err
 	}
@@ -63,16 +66,16 @@ func (c *Comm) bcast(m manner, b Buffer, root int, wrong error) (*follower, erro
 }
 
 // Reduce combines the operands of all ranks, which they give as in, and stores the result in out at root. If in is the
-// zero Buffer at root, root's operand is what out holds there. An operation that does not commute is applied in the
-// order of the ranks; another one in an order that is the same in each call with the same number of ranks and elements
-// and the same root.
+// zero Buffer at root, root's operand is what out holds there (in place). An operation that does not commute is applied
+// in the order of the ranks; an operation that commutes in an order that is the same in each call with as many ranks and
+// elements and the same root.
 func (c *Comm) Reduce(op *Op, in, out Buffer, root int) error {
-	return finish(c.reduce(now, op, in, out, root, nil))
+	return finish(c.reduce(blocking, op, in, out, root, nil))
 }
 
-func (c *Comm) reduce(m manner, op *Op, in, out Buffer, root int, wrong error) (*follower, error) {
+func (c *Comm) reduce(how form, op *Op, in, out Buffer, root int, wrong error) (*follower, error) {
 	here := c.Rank() == root
-	f, h, err := c.begin(reduce, root, m, likewise{op, operand(in, out)}, reducible(op, in, out, here, here, c.rooted(root, wrong)))
+	f, h, err := c.begin(reduce, root, how, signature{op, operand(in, out)}, reducible(op, in, out, here, here, c.rooted(root, wrong)))
 	if err != nil {
 		return f, err
 	}
@@ -89,14 +92,14 @@ func (c *Comm) reduce(m manner, op *Op, in, out Buffer, root int, wrong error) (
 	return f, nil
 }
 
-// Allreduce is Reduce whose result every rank gets, in out. If in is the zero Buffer at a rank, its operand is what out
-// holds there.
+// Allreduce is Reduce whose result every rank gets, in out. If in is the zero Buffer at a rank, the rank's operand is what
+// out holds there.
 func (c *Comm) Allreduce(op *Op, in, out Buffer) error {
-	return finish(c.allreduce(now, op, in, out, nil))
+	return finish(c.allreduce(blocking, op, in, out, nil))
 }
 
-func (c *Comm) allreduce(m manner, op *Op, in, out Buffer, wrong error) (*follower, error) {
-	f, h, err := c.begin(allreduce, noRoot, m, likewise{op, out}, reducible(op, in, out, true, true, wrong))
+func (c *Comm) allreduce(how form, op *Op, in, out Buffer, wrong error) (*follower, error) {
+	f, h, err := c.begin(allreduce, noRoot, how, signature{op, out}, reducible(op, in, out, true, true, wrong))
 	if err != nil {
 		return f, err
 	}
@@ -114,37 +117,37 @@ func (c *Comm) allreduce(m manner, op *Op, in, out Buffer, wrong error) (*follow
 }
 
 // Scan combines, at every rank, the operands of the ranks from 0 to this one, in their order, and stores the result in
-// out. If in is the zero Buffer at a rank, its operand is what out holds there.
+// out. If in is the zero Buffer at a rank, the rank's operand is what out holds there.
 func (c *Comm) Scan(op *Op, in, out Buffer) error {
-	return finish(c.scan(now, op, in, out, nil))
+	return finish(c.scan(blocking, op, in, out, nil))
 }
 
-func (c *Comm) scan(m manner, op *Op, in, out Buffer, wrong error) (*follower, error) {
-	return c.prefixes(scan, m, op, in, out, wrong)
+func (c *Comm) scan(how form, op *Op, in, out Buffer, wrong error) (*follower, error) {
+	return c.prefixes(scan, how, op, in, out, wrong)
 }
 
-// Exscan is Scan without this rank's own operand: it combines those of the ranks before. At rank 0 it does not write to
-// out.
+// Exscan is Scan without this rank's own operand: it combines the operands of the lower ranks. At rank 0 it does not write
+// to out.
 func (c *Comm) Exscan(op *Op, in, out Buffer) error {
-	return finish(c.exscan(now, op, in, out, nil))
+	return finish(c.exscan(blocking, op, in, out, nil))
 }
 
-func (c *Comm) exscan(m manner, op *Op, in, out Buffer, wrong error) (*follower, error) {
-	return c.prefixes(exscan, m, op, in, out, wrong)
+func (c *Comm) exscan(how form, op *Op, in, out Buffer, wrong error) (*follower, error) {
+	return c.prefixes(exscan, how, op, in, out, wrong)
 }
 
-// prefixes is Scan or Exscan.
-func (c *Comm) prefixes(what operationKind, m manner, op *Op, in, out Buffer, wrong error) (*follower, error) {
-	f, h, err := c.begin(what, noRoot, m, likewise{op, out}, reducible(op, in, out, true, true, wrong))
+// prefixes is Scan or Exscan, as kind says.
+func (c *Comm) prefixes(kind operationKind, how form, op *Op, in, out Buffer, wrong error) (*follower, error) {
+	f, h, err := c.begin(kind, noRoot, how, signature{op, out}, reducible(op, in, out, true, true, wrong))
 	if err != nil {
 		return f, err
 	}
 	switch route := c.reducing(h, op, in, out); {
 	case route == inMemory:
-		f.plan.SharedScan(h.hosts.Members, what == scan, op, in, out)
+		f.plan.SharedScan(h.hosts.Members, kind == scan, op, in, out)
 	case route == inOrder:
-		f.plan.OrderedScan(c.rank, c.Size(), what == scan, op, in, out)
-	case what == scan:
+		f.plan.OrderedScan(c.rank, c.Size(), kind == scan, op, in, out)
+	case kind == scan:
 		f.plan.Scan(c.rank, c.Size(), op, in, out)
 	default:
 		f.plan.Exscan(c.rank, c.Size(), op, in, out)
@@ -153,16 +156,16 @@ func (c *Comm) prefixes(what operationKind, m manner, op *Op, in, out Buffer, wr
 }
 
 // ReduceScatter combines the operands of all ranks, which they give as in, and stores in out of each rank that rank's
-// block of the result. It has no form in place: in is never the zero Blocks.
+// block of the result. It cannot be in place: in is never the zero Blocks.
 func (c *Comm) ReduceScatter(op *Op, in Blocks, out Buffer) error {
-	return finish(c.reduceScatter(now, op, in, out, nil))
+	return finish(c.reduceScatter(blocking, op, in, out, nil))
 }
 
-func (c *Comm) reduceScatter(m manner, op *Op, in Blocks, out Buffer, wrong error) (*follower, error) {
+func (c *Comm) reduceScatter(how form, op *Op, in Blocks, out Buffer, wrong error) (*follower, error) {
 	if wrong = laidOut(&in, c.Size(), wrong); wrong == nil && c != nil {
 		wrong = reducible(op, in.Block(c.rank), out, true, false, nil)
 	}
-	f, h, err := c.begin(reduceScatter, noRoot, m, likewise{op, in.Buffer}, wrong)
+	f, h, err := c.begin(reduceScatter, noRoot, how, signature{op, in.Buffer}, wrong)
 	if err != nil {
 		return f, err
 	}
@@ -177,14 +180,14 @@ func (c *Comm) reduceScatter(m manner, op *Op, in Blocks, out Buffer, wrong erro
 	return f, nil
 }
 
-// Gather copies the elements that each rank gives as in to that rank's block of out, at root. out counts only at root.
-// If in is the zero Buffer at root, root's elements are in its block of out already.
+// Gather copies the elements that each rank gives as in to that rank's block of out, at root; other ranks' out is not
+// used. If in is the zero Buffer at root, root's elements are already in its block of out.
 func (c *Comm) Gather(in Buffer, out Blocks, root int) error {
-	return finish(c.gather(now, in, out, root, nil))
+	return finish(c.gather(blocking, in, out, root, nil))
 }
 
-func (c *Comm) gather(m manner, in Buffer, out Blocks, root int, wrong error) (*follower, error) {
-	f, h, err := c.begin(gather, root, m, likewise{}, c.dealt(&out, in, root, wrong))
+func (c *Comm) gather(how form, in Buffer, out Blocks, root int, wrong error) (*follower, error) {
+	f, h, err := c.begin(gather, root, how, signature{}, c.dealt(&out, in, root, wrong))
 	if err != nil {
 		return f, err
 	}
@@ -197,14 +200,14 @@ func (c *Comm) gather(m manner, in Buffer, out Blocks, root int, wrong error) (*
 	return f, nil
 }
 
-// Scatter copies each rank's block of in, at root, to out of that rank. in counts only at root. If out is the zero
-// Buffer at root, root's block stays in in.
+// Scatter copies each rank's block of in, at root, to out of that rank; other ranks' in is not used. If out is the zero
+// Buffer at root, root's block is not copied.
 func (c *Comm) Scatter(in Blocks, out Buffer, root int) error {
-	return finish(c.scatter(now, in, out, root, nil))
+	return finish(c.scatter(blocking, in, out, root, nil))
 }
 
-func (c *Comm) scatter(m manner, in Blocks, out Buffer, root int, wrong error) (*follower, error) {
-	f, h, err := c.begin(scatter, root, m, likewise{}, c.dealt(&in, out, root, wrong))
+func (c *Comm) scatter(how form, in Blocks, out Buffer, root int, wrong error) (*follower, error) {
+	f, h, err := c.begin(scatter, root, how, signature{}, c.dealt(&in, out, root, wrong))
 	if err != nil {
 		return f, err
 	}
@@ -220,11 +223,13 @@ func (c *Comm) scatter(m manner, in Blocks, out Buffer, root int, wrong error) (
 // Allgather puts the elements that each rank gives as in into that rank's block of out, at every rank. If in is the
 // zero Buffer at every rank, each rank's elements are taken from its own block of out. Either all ranks give Counts,
 // or none does.
-func (c *Comm) Allgather(in Buffer, out Blocks) error { return finish(c.allgather(now, in, out, nil)) }
+func (c *Comm) Allgather(in Buffer, out Blocks) error {
+	return finish(c.allgather(blocking, in, out, nil))
+}
 
-func (c *Comm) allgather(m manner, in Buffer, out Blocks, wrong error) (*follower, error) {
+func (c *Comm) allgather(how form, in Buffer, out Blocks, wrong error) (*follower, error) {
 	wrong = laidOut(&out, c.Size(), wrong)
-	f, h, err := c.begin(allgather, noRoot, m, likewise{b: whole(&out, c.Size())}, wrong)
+	f, h, err := c.begin(allgather, noRoot, how, signature{b: whole(&out, c.Size())}, wrong)
 	if err != nil {
 		return f, err
 	}
@@ -240,16 +245,18 @@ func (c *Comm) allgather(m manner, in Buffer, out Blocks, wrong error) (*followe
 }
 
 // Alltoall sends block j of in from each rank i to rank j, which receives it in block i of out. If in is the zero Blocks
-// at every rank, the blocks to send lie in out, and those received replace them; then the two blocks between a pair of
-// ranks have the same number of elements. Either all ranks give Counts, or none does.
-func (c *Comm) Alltoall(in Blocks, out Blocks) error { return finish(c.alltoall(now, in, out, nil)) }
+// at every rank, the blocks to send lie in out, and the received blocks replace them; then the two blocks between a pair
+// of ranks have the same number of elements. Either all ranks give Counts, or none does.
+func (c *Comm) Alltoall(in Blocks, out Blocks) error {
+	return finish(c.alltoall(blocking, in, out, nil))
+}
 
-func (c *Comm) alltoall(m manner, in, out Blocks, wrong error) (*follower, error) {
+func (c *Comm) alltoall(how form, in, out Blocks, wrong error) (*follower, error) {
 	wrong = laidOut(&out, c.Size(), wrong)
 	if in.Type != nil || in.Types != nil {
 		wrong = laidOut(&in, c.Size(), wrong)
 	}
-	f, h, err := c.begin(alltoall, noRoot, m, likewise{b: whole(&out, c.Size())}, wrong)
+	f, h, err := c.begin(alltoall, noRoot, how, signature{b: whole(&out, c.Size())}, wrong)
 	if err != nil {
 		return f, err
 	}
@@ -262,12 +269,15 @@ func (c *Comm) alltoall(m manner, in, out Blocks, wrong error) (*follower, error
 	return f, nil
 }
 
-func (c *Comm) neighborAlltoall(manner, Blocks, Blocks) (*follower, error) {
-	return nil, fmt.Errorf("mpi: %v, %v: %w: its ranks have no neighbours; NewCart and NewGraph make communicators whose have", neighbors, c, ErrComm)
+func (c *Comm) neighborAlltoall(form, Blocks, Blocks) (*follower, error) {
+	return nil, fmt.Errorf("mpi: %v, %v: %w: its ranks have no neighbours; those of NewCart and NewGraph have", neighbors, c, ErrComm)
 }
 
 func (c *Comm) targets() int { return 0 }
 
+func (c *Comm) isRoot(root int) bool { return c.Rank() == root }
+
+// finish ends the call of a blocking operation: it follows the plan to its end, unless there is an error.
 func finish(f *follower, err error) error {
 	if err != nil {
 		return err
@@ -275,28 +285,34 @@ func finish(f *follower, err error) error {
 	return f.finish()
 }
 
-func inBackground(f *follower, err error) *Request {
-	r := persistent(f, err)
+// startOperation returns the request of an immediate operation, which it starts. With an error and a follower the
+// operation ends in its turn; with an error alone it has no turn.
+func startOperation(f *follower, err error) *Request {
+	r := operationRequest(f, err)
 	if f != nil {
-		if err := f.background(); err != nil {
-			r.idle(err)
+		if err := f.runInBackground(); err != nil {
+			r.endAtOnce(err)
 		}
 	}
 	return r
 }
 
-func persistent(f *follower, err error) *Request {
-	r := &Request{extra: &special{operation: f, err: err}, none: err != nil}
+// operationRequest returns the request of an operation that is not under way.
+func operationRequest(f *follower, err error) *Request {
+	r := &Request{extra: &special{operation: f, err: err}, empty: err != nil}
 	if f != nil {
-		if r.comm = f.comm; f.lasts {
+		if r.comm = f.comm; f.persistent {
 			runtime.AddCleanup(r, f.comm.forget, f.turn)
 		}
-		f.over.Signal(finished) // it counts as done until it is started
+		f.completion.Signal(finished) // it counts as done until it is started
 	}
 	return r
 }
 
-// rooted says why a rank cannot be the root, unless something else is wrong.
+// The functions below check arguments. Each gets the error that was found before, and returns it; if there is none, it
+// returns what it finds.
+
+// rooted says why a rank cannot be the root.
 func (c *Comm) rooted(root int, wrong error) error {
 	if wrong == nil && (root < 0 || root >= c.Size()) {
 		wrong = fmt.Errorf("%w: root %d of %d", ErrRank, root, c.Size())
@@ -304,7 +320,8 @@ func (c *Comm) rooted(root int, wrong error) error {
 	return wrong
 }
 
-// reducible says why buffers cannot be reduced, unless something else is wrong.
+// reducible says why buffers cannot be reduced. needsOut: this rank gets a result in out. mayBeInPlace: in may be the zero
+// Buffer.
 func reducible(op *Op, in, out Buffer, needsOut, mayBeInPlace bool, wrong error) error {
 	t := operand(in, out).Type
 	switch {
@@ -320,7 +337,7 @@ func reducible(op *Op, in, out Buffer, needsOut, mayBeInPlace bool, wrong error)
 	return op.Check(t)
 }
 
-// dealt says why root has no blocks for all, or another rank no buffer for its own, unless something else is wrong.
+// dealt says why root has no blocks for all ranks, or another rank has no buffer for its own block.
 func (c *Comm) dealt(blocks *Blocks, own Buffer, root int, wrong error) error {
 	switch wrong = c.rooted(root, wrong); {
 	case c.Rank() == root:
@@ -331,10 +348,10 @@ func (c *Comm) dealt(blocks *Blocks, own Buffer, root int, wrong error) error {
 	return wrong
 }
 
-// divided is Each of equal blocks that are all of a buffer; laidOut divides it.
+// divided as Blocks.Each says that equal blocks make up the whole buffer; laidOut computes their length.
 const divided = math.MinInt
 
-// laidOut says why a buffer does not have n blocks, unless something else is wrong.
+// laidOut says why a buffer does not have n blocks. It replaces divided by the length of a block.
 func laidOut(b *Blocks, n int, wrong error) error {
 	switch {
 	case wrong != nil || n == 0: // there is no communicator
@@ -370,7 +387,7 @@ func laidOut(b *Blocks, n int, wrong error) error {
 	return nil
 }
 
-// operand is where the elements of a reduction lie at this rank.
+// operand returns the buffer that has this rank's operand of a reduction: in, or out if the reduction is in place.
 func operand(in, out Buffer) Buffer {
 	if in.Type == nil {
 		return out

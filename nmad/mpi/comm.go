@@ -18,40 +18,41 @@ type Comm struct {
 	job            *job
 	group          Group
 	rank           int
-	name           string
-	number         int           // see numbers; of a communicator with a domain of its own that of the domain, below 0
-	domain         *nmad.Domain  // in which its messages are
-	own            *nmad.Domain  // that, if no other communicator has it; nil: it is the job's
-	private        bool          // its domain is one thread's
-	closed         int           // of its two contexts
-	tags           uint64        // the bits that all tags of its messages have
-	collectiveTags uint64        // the bits that all tags of collective operations have; alone it is the tag of messages that wake a sleeper
-	messages       *nmad.Context // of the users
-	collective     *nmad.Context
-	gates          []*nmad.Gate // by rank
-	place          []int32      // the rank of each process of the job; Undefined: it is no member
+	number         int           // see numbers; of a communicator with a domain of its own: minus the number of that
+	domain         *nmad.Domain  // carries its messages
+	own            *nmad.Domain  // the domain, if no other communicator has it; nil: the domain is the job's
+	private        bool          // the domain belongs to one thread
+	closed         int           // how many of its two contexts numbers.tidy has closed
+	tags           uint64        // the bits that all tags of the program's messages have
+	collectiveTags uint64        // the bits that all tags of collective operations have; as a tag, of wake-up messages (shared)
+	messages       *nmad.Context // of the program's messages
+	collective     *nmad.Context // of collective operations
+	gates          []*nmad.Gate  // by rank
+	rankOf         []int32       // by process of the job; Undefined: the process is no member
 
-	freed        atomic.Bool
-	turns        uint64 // collective operations so far: their tags; under mu
-	refused      uint64 // if broken: the last operation of which this rank has told the others that it takes no part; under mu
-	mu           sync.Mutex
-	idle         []*follower               // to be used again; under mu
-	active       []*follower               // operations under way; under mu
-	kept         map[uint64]bool           // turns of persistent operations that the program may start; under mu
-	lost         []int                     // processes that Agree has found lost; under mu
-	acknowledged []int                     // lost processes that the program has acknowledged; under mu
-	pairs        map[partitionedKey]uint64 // how many partitioned messages were made; under mu
-	info         *Info                     // under mu
-	shared       *shared                   // nil: none; under mu, constant once looked
-	looked       bool                      // the ranks have tried to make shared; under mu
-	apart        string                    // why there is no shared; under mu
-	broken       error                     // why collective operations fail; under mu
-	handler      func(*Comm, error)        // of errors; under mu
-	drops        bool                      // messages that come for collective operations are dropped; under mu
-	values       map[anyKey]any            // what libraries keep here; under mu
+	freed atomic.Bool // set by Free, read by every call
+
+	mu           sync.Mutex // guards the fields below
+	name         string
+	turns        uint64                    // how many collective operations have begun or were made: the turn of the last one
+	refused      uint64                    // if broken: the turn of the last operation that this rank has refused (failure.go)
+	idle         []*follower               // for operations to come
+	active       []*follower               // operations under way
+	kept         map[uint64]bool           // turns of persistent operations that the program may start
+	lost         []int                     // processes that Agree has found lost
+	acknowledged []int                     // lost processes that the program has acknowledged
+	pairs        map[partitionedKey]uint64 // how many partitioned messages were made
+	info         *Info
+	shared       *shared            // memory of the ranks of this host; nil: none; constant once sharedKnown
+	sharedKnown  bool               // the ranks have tried to make shared
+	notShared    string             // why there is no shared
+	broken       error              // why collective operations fail; nil: none has failed
+	handler      func(*Comm, error) // of the program, for errors; or nil
+	drops        bool               // messages that come for collective operations are dropped
+	values       map[anyKey]any     // what libraries keep under their Keys
 }
 
-// Rank is this process's, from 0 to Size-1.
+// Rank returns the rank of this process, from 0 to Size-1; Undefined of a nil communicator.
 func (c *Comm) Rank() int {
 	if c == nil {
 		return Undefined
@@ -59,7 +60,7 @@ func (c *Comm) Rank() int {
 	return c.rank
 }
 
-// Size is how many processes the communicator has.
+// Size returns how many processes the communicator has.
 func (c *Comm) Size() int {
 	if c == nil {
 		return 0
@@ -77,7 +78,7 @@ func (c *Comm) Name() string {
 	return c.name
 }
 
-// SetName sets a name for people.
+// SetName sets the name that String and error texts have.
 func (c *Comm) SetName(name string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -106,9 +107,9 @@ func (c *Comm) Free() {
 }
 
 // Dup returns a communicator of the same processes whose messages are kept apart. It has the values of those Keys that
-// are copied, and the hints of c, or those that are given. All processes of c call it, with the same KeyDomain:
-// "private" promises that one thread, the caller, uses the new communicator, and calls now and then. A key that is not
-// heeded is kept, and does nothing.
+// are copied, and the hints of c, or the given ones. All processes of c call it, with the same KeyDomain: "private"
+// promises that one thread, the caller, uses the new communicator, and calls now and then. Other keys are kept, and do
+// nothing.
 func (c *Comm) Dup(hints ...*Info) (made *Comm, err error) {
 	if len(hints) == 0 {
 		return c.dup(nil)
@@ -134,7 +135,7 @@ func (c *Comm) dup(wrong error) (*Comm, error) {
 	return made, nil
 }
 
-// endow gives a communicator like c what is copied.
+// endow gives a communicator made from c the values, the error handler and the hints that it inherits.
 func (c *Comm) endow(made *Comm) {
 	for _, k := range c.attributes() {
 		k.inherit(c, made)
@@ -151,7 +152,7 @@ func (c *Comm) endow(made *Comm) {
 // ranks where keys are equal. It returns nil where the color is Undefined. All processes of c call it.
 func (c *Comm) Split(color, key int) (*Comm, error) { return c.split(color, key, nil) }
 
-// split is Split, unless something is wrong.
+// split is Split. wrong, if it is not nil, says why this process cannot take part.
 func (c *Comm) split(color, key int, wrong error) (*Comm, error) {
 	mine, all := [2]int64{int64(color), int64(key)}, make([][2]int64, c.Size())
 	if err := Allgather(c, [][2]int64{mine}, all); err != nil {
@@ -180,22 +181,22 @@ func (c *Comm) SplitByHost(key int) (*Comm, error) {
 	return c.Split(c.job.session.HostOf(c.job.session.Rank()), key)
 }
 
-// Create returns a communicator of the processes of g, in their order, and nil at those that are not in g. All
-// processes of c call it. Those that are to be in one communicator give the same group; groups that differ have no
+// Create returns a communicator of the processes of g, in their order, and nil at processes that are not in g. All
+// processes of c call it. Processes that are to be in one communicator give the same group; different groups have no
 // process in common.
 func (c *Comm) Create(g Group) (*Comm, error) { return c.create(g, nil) }
 
-// create is Create, unless something is wrong.
+// create is Create. wrong, if it is not nil, says why this process cannot take part.
 func (c *Comm) create(g Group, wrong error) (*Comm, error) {
 	if err := c.usable(); err != nil {
 		return nil, err
 	}
 	for _, p := range g.job {
-		if c.group.place(p) == Undefined {
+		if c.group.rankOf(p) == Undefined {
 			wrong = fmt.Errorf("%w: it has no process %d of the job", ErrGroup, p)
 		}
 	}
-	if c.group.Size() > 0 && g.place(c.job.session.Rank()) == Undefined {
+	if c.group.Size() > 0 && g.rankOf(c.job.session.Rank()) == Undefined {
 		g = Group{}
 	}
 	return c.make(g, c.agree, wrong)
@@ -215,7 +216,7 @@ func (c *Comm) usable() error {
 	return nil
 }
 
-// check says why there can be no message to or from a rank.
+// check says why there can be no message to or from a rank; nil: there can.
 func (c *Comm) check(what string, rank int) error {
 	if err := c.usable(); err != nil {
 		return err

@@ -125,7 +125,7 @@ func (ct *counter) allreduce() error {
 
 // immediate is allreduce by messages.
 func (ct *counter) immediate() error {
-	_, err := Iallreduce(ct.world, Sum, []int64{int64(ct.world.Rank()) + 1}, ct.sum).Wait()
+	_, err := Allreduce(ct.world.Immediate(), Sum, []int64{int64(ct.world.Rank()) + 1}, ct.sum).Wait()
 	return ct.right(err)
 }
 

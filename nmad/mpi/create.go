@@ -3,8 +3,8 @@ package mpi
 import "fmt"
 
 // CreateGroup is Create that only the processes of the group call, all with the same group and tag. A process that is
-// not in the group gets ErrGroup: Create is for calls by all. Several threads may call it at once with tags that
-// differ. A wrong tag or group is an error at the caller only.
+// not in the group gets ErrGroup. Several threads may call it at once with different tags. A wrong tag or group is an
+// error at the caller only.
 func (c *Comm) CreateGroup(g Group, tag int) (*Comm, error) {
 	if err := c.usable(); err != nil {
 		return nil, err
@@ -14,19 +14,19 @@ func (c *Comm) CreateGroup(g Group, tag int) (*Comm, error) {
 	}
 	ranks := make([]int, g.Size())
 	for i := range ranks {
-		if ranks[i] = c.group.place(g.job[i]); ranks[i] == Undefined {
+		if ranks[i] = c.group.rankOf(g.job[i]); ranks[i] == Undefined {
 			return nil, fmt.Errorf("mpi: create group from %v: %w: it has no process %d of the job", c, ErrGroup, g.job[i])
 		}
 	}
-	if g.place(c.job.session.Rank()) == Undefined {
+	if g.rankOf(c.job.session.Rank()) == Undefined {
 		return nil, fmt.Errorf("mpi: create group from %v: %w: the calling process is not in it; CreateGroup is for the members of the group only, Create is called by all", c, ErrGroup)
 	}
-	return c.make(g, c.aside(ranks, ofGroups|uint64(tag)<<12), nil)
+	return c.make(g, c.agreeAmong(ranks, ofGroups|uint64(tag)<<12), nil)
 }
 
-// aside returns an Allreduce among some ranks that has no place in the order of operations: its tags, from one on,
-// keep it apart.
-func (c *Comm) aside(ranks []int, tag uint64) agree {
+// agreeAmong returns an Allreduce among some ranks that has no place in the order of operations: its tags, which are counted
+// from tag on, keep its messages apart.
+func (c *Comm) agreeAmong(ranks []int, tag uint64) agree {
 	me := 0
 	for i, r := range ranks {
 		if r == c.rank {
@@ -38,7 +38,7 @@ func (c *Comm) aside(ranks []int, tag uint64) agree {
 		if err != nil {
 			return err
 		}
-		f := &follower{comm: c, what: allreduce, root: noRoot, tag: c.collectiveTags | tag}
+		f := &follower{comm: c, kind: allreduce, root: noRoot, tag: c.collectiveTags | tag}
 		tag++
 		f.plan.Among(ranks)
 		f.plan.Allreduce(me, len(ranks), op, Buffer{}, b)
@@ -49,8 +49,8 @@ func (c *Comm) aside(ranks []int, tag uint64) agree {
 	}
 }
 
-// Idup begins a Dup of a Comm or an Intercomm, which goes on while the program computes, and leaves it in made before
-// the request is done. It is a collective operation: all processes call it in the same order as the others.
+// Idup begins a Dup of a Comm or an Intercomm, which goes on while the program computes. It stores the result in made
+// before the request is done. It is a collective operation: all processes call it in the same order as the others.
 func Idup[C *Comm | *Intercomm](c C, made *C) *Request {
 	if x, ok := any(c).(*Intercomm); ok {
 		return x.idup(any(made).(**Intercomm))
@@ -60,25 +60,25 @@ func Idup[C *Comm | *Intercomm](c C, made *C) *Request {
 
 func (c *Comm) idup(made **Comm) *Request {
 	if err := c.usable(); err != nil {
-		return (&Request{}).idle(err)
+		return (&Request{}).endAtOnce(err)
 	}
-	f := &follower{comm: c, what: idup}
+	f := &follower{comm: c, kind: idup}
 	c.mu.Lock()
 	err := f.number()
 	c.mu.Unlock()
 	if err != nil {
-		return (&Request{}).idle(c.fails(f, err))
+		return (&Request{}).endAtOnce(c.fails(f, err))
 	}
 	ranks := make([]int, c.Size())
 	for i := range ranks {
 		ranks[i] = i
 	}
-	// The first reduction has the tag of the turn, so a rank at which an operation before has failed refuses it.
-	first, others := c.aside(ranks, f.turn), c.aside(ranks, ofIdups|f.turn<<8)
+	// The first reduction has the tag of the turn, so a rank at which an earlier operation has failed refuses it.
+	first, others := c.agreeAmong(ranks, f.turn), c.agreeAmong(ranks, ofIdups|f.turn<<8)
 	agree := func(op *Op, values []int64) error {
-		now := first
+		current := first
 		first = others
-		return now(op, values)
+		return current(op, values)
 	}
 	x := NewRequest(nil)
 	x.comm = c
@@ -94,11 +94,11 @@ func (c *Comm) idup(made **Comm) *Request {
 	return x
 }
 
-// createNamed returns a communicator of the processes of a group of the job, which need have none in common before.
-// All of them call it with the same name, which keeps it apart from others that are made at once.
+// createNamed returns a communicator of a group of processes of the job. All of them call it with the same name, which
+// keeps the call apart from others at the same time.
 func (c *Comm) createNamed(g Group, name string) (*Comm, error) {
 	return c.CreateGroup(g, tagOf(name))
 }
 
-// tagOf is a tag that stands for a name.
+// tagOf returns the tag that stands for a name.
 func tagOf(name string) int { return int(hashOf(name) & MaxTag) }

@@ -6,9 +6,10 @@ import (
 	"slices"
 )
 
-// Dims returns how n processes stand on a grid whose dimensions are as alike as can be, in falling order: the largest
-// and the smallest one differ as little as can be; of such each from the last one on is as large as can be. Those of
-// dims that are not 0 stay as they are; the others it fills in.
+// Dims returns the numbers of processes in each dimension of a grid of n processes. It keeps the elements of dims that are
+// not 0, and replaces the others, in falling order, so that the largest and the smallest of these differ as little as
+// possible; of several solutions it takes the one whose last dimension is largest, then the one before it, and so on.
+// ErrCount: the elements that are kept do not divide n.
 func Dims(n int, dims ...int) ([]int, error) {
 	all, free, rest := slices.Clone(dims), 0, n
 	for _, d := range dims {
@@ -33,7 +34,7 @@ func Dims(n int, dims ...int) ([]int, error) {
 	return all, nil
 }
 
-// balanced is k factors of n in falling order, as Dims has them.
+// balanced returns k factors of n in falling order, as Dims chooses them.
 func balanced(n, k int) []int {
 	if k == 0 {
 		return nil
@@ -43,15 +44,16 @@ func balanced(n, k int) []int {
 	return s.best
 }
 
-// grids looks for the best factors: from the last one on, which is the smallest, each in falling order. So of those
-// that differ as little the first ones that are found are the best.
+// grids is a search for the best factors. It chooses the last factor first, which is the smallest, and tries its values in
+// falling order, then the factor before it, and so on. So of solutions whose largest and smallest factors differ equally
+// it finds the best one first.
 type grids struct {
-	divisors []int
-	at       []int // factors so far
-	best     []int // nil: none yet
+	divisors []int // in rising order
+	at       []int // the factors that are chosen so far, from the last one on
+	best     []int // nil: none was found yet
 }
 
-// search looks for the factors of rest up to one, of which none is smaller than a divisor.
+// search chooses factor at and all before it, whose product is rest. None is smaller than divisors[least].
 func (gs *grids) search(rest, at, least int) {
 	if at == 0 {
 		gs.at[0] = rest
@@ -62,10 +64,10 @@ func (gs *grids) search(rest, at, least int) {
 	for i := len(gs.divisors) - 1; i >= least; i-- {
 		d := gs.divisors[i]
 		if rest%d != 0 || pow(d, at+1) > rest {
-			continue // those before would have to be smaller
+			continue // the factors before would have to be smaller
 		}
 		if gs.at[at] = d; gs.best != nil && pow(gs.limit(), at) < rest/d {
-			return // those before would have to be too large, and more so with a smaller one
+			return // the factors before would have to be too large, and with a smaller d even larger
 		}
 		gs.search(rest/d, at-1, i)
 		if gs.best != nil && gs.best[0] == gs.best[last] {
@@ -74,14 +76,13 @@ func (gs *grids) search(rest, at, least int) {
 	}
 }
 
-// limit is how large the first factor may be, at most, if the last one is as it is now and both differ less than
-// those of the best.
+// limit returns the largest first factor that differs less from the current last factor than those of best differ.
 func (gs *grids) limit() int {
 	last := len(gs.at) - 1
 	return gs.at[last] + gs.best[0] - gs.best[last] - 1
 }
 
-// divisors are those of n, in rising order.
+// divisors returns the divisors of n, in rising order.
 func divisors(n int) (all []int) {
 	var large []int
 	for d := 1; d <= n/d; d++ {
@@ -95,7 +96,7 @@ func divisors(n int) (all []int) {
 	return append(all, large...)
 }
 
-// pow is x^k, at least 0, and at most what an int has.
+// pow returns x^k, 0 if x is negative, and math.MaxInt if the result is larger.
 func pow(x, k int) int {
 	n := 1
 	for range k {

@@ -19,16 +19,15 @@
 //	        nmad: gates, which any ◀────┘         ▼                          nmad/rma
 //	        thread that waits moves      memory of the host's ranks
 //
-// Functions such as Send, Isend and Allreduce take slices, whose elements they find out themselves. Methods take
-// Buffers: an address, a count and a datatype (package datatype), also such with gaps. An operation has three forms,
-// with one name:
+// Functions such as Send and Allreduce take slices, and find the datatype of their elements. Methods take Buffers: an
+// address, a count and a datatype (package datatype), which may have gaps. An operation has three forms, with one name:
 //
 //	c.Send(b, to, tag)                   blocks
-//	c.Immediate().Send(b, to, tag)       begins it, and returns a Request: also mpi.Isend(c, slice, to, tag)
+//	c.Immediate().Send(b, to, tag)       begins it, and returns a Request
 //	c.Persistent().Send(b, to, tag)      returns a Request that Start begins, again and again
 //
-// Of the functions that take slices, Send, Recv, Bcast, Reduce, Allreduce, Scan, Exscan, Allgather and Alltoall have a form
-// that begins them (Isend, Irecv, Ibcast ...). For all others make a Buffer with On, and use Immediate.
+// A collective operation of slices takes the view in place of the communicator: Allreduce(c.Immediate(), Sum, in, out)
+// returns a Request. Messages of slices are begun by Isend, Issend and Irecv.
 //
 // What there is:
 //
@@ -42,13 +41,12 @@
 // A collective operation is a plan of sends, receives, reductions and copies (internal/plan) that each rank makes for
 // itself. All processes of a communicator call its collective operations in the same order. If one fails at a rank
 // (an argument is wrong, a process has died, counts differ) it ends at every rank that waits for that one, and
-// further ones of that communicator fail; messages, and other communicators, go on. If the communicator cannot be used,
-// only
-// the caller is told.
+// further ones of that communicator fail; messages, and other communicators, go on. If the communicator cannot be
+// used, only the caller is told.
 //
-// The threads that move messages carry an immediate operation on. A persistent one has its place in the order where
-// it is made, however often, and whenever, it is started. Blocking ones of one host go through shared memory
-// (internal/segment), between hosts one rank of each sends messages.
+// The threads that move messages also take the steps of an immediate operation. A persistent operation has its place in
+// the order where it is made, however often, and whenever, it is started. A blocking operation goes through memory that
+// the ranks of a host share (internal/segment); between hosts one rank of each sends messages.
 //
 // A communicator may have a domain of nmad of its own (KeyDomain). Files and process creation of MPI are not there.
 package mpi

@@ -8,25 +8,26 @@ import (
 	reduction "github.com/pm2-go/pm2/nmad/mpi/reduce"
 )
 
-// What can go wrong, for errors.Is, besides what nmad says: nmad.ErrPeerLost, nmad.ErrClosed and the like.
+// Errors of communicators, for errors.Is. Calls also return errors of nmad, such as nmad.ErrPeerLost and nmad.ErrClosed,
+// and those of windows (ErrWindow, ErrEpoch, ErrRange).
 var (
 	// ErrRank: the communicator has no such rank.
 	ErrRank = errors.New("no such rank in the communicator")
-	// ErrTag: a tag is from 0 to MaxTag, or, of a receive, AnyTag.
+	// ErrTag: a tag is neither from 0 to MaxTag nor, of a receive, AnyTag.
 	ErrTag = errors.New("no such tag")
-	// ErrCount: the ranks do not say the same about how much there is.
+	// ErrCount: numbers of elements, blocks, dimensions or bytes do not fit each other, here or among the ranks.
 	ErrCount = errors.New("counts do not fit")
 	// ErrCall: the ranks call different operations, or with different arguments; see EnvCheck.
 	ErrCall = errors.New("the ranks do not call the same")
-	// ErrComm: the communicator was freed, is of another job, or its supply of contexts is used up.
+	// ErrComm: the communicator is nil, was freed, lacks this operation, or cannot be made.
 	ErrComm = errors.New("communicator cannot be used")
-	// ErrGroup: the ranks that are to make up a group are not of the other one, or not all different.
+	// ErrGroup: the processes of a group are not in the other group that they must be in, or not all different.
 	ErrGroup = errors.New("no such group")
-	// ErrElsewhere: a collective operation has failed at another rank, which knows why.
+	// ErrElsewhere: a collective operation has failed at another rank, to which the cause was returned.
 	ErrElsewhere = errors.New("the operation has failed there")
-	// ErrRequest: the request is not one for that.
+	// ErrRequest: the call does not go with the request: with how it was made, or with its state.
 	ErrRequest = errors.New("not a request for that")
-	// ErrInfo: a hint has a value that it cannot have.
+	// ErrInfo: the value of a hint is not one of those that its key allows.
 	ErrInfo = errors.New("no such value of a hint")
 	// ErrRevoked: the communicator was revoked.
 	ErrRevoked = nmad.ErrRevoked
@@ -34,6 +35,6 @@ var (
 	ErrTruncated = nmad.ErrTruncated
 	// ErrType: the datatype cannot be made, or an element has a part that means nothing in another process.
 	ErrType = datatype.ErrType
-	// ErrOp: the operation makes no sense for the elements.
+	// ErrOp: the reduction is nil, or not defined for the elements.
 	ErrOp = reduction.ErrOp
 )

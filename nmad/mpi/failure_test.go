@@ -10,13 +10,17 @@ import (
 
 // operations are collective ones that a test has fail: each is called with so many elements a rank.
 var operations = map[string]func(c *Comm, n int) *Request{
-	"bcast":     func(c *Comm, n int) *Request { return Ibcast(c, make([]int64, n), c.Size()/2) },
-	"reduce":    func(c *Comm, n int) *Request { return Ireduce(c, Sum, make([]int64, n), make([]int64, n), 0) },
-	"allreduce": func(c *Comm, n int) *Request { return Iallreduce(c, Sum, nil, make([]int64, n)) },
-	"scan":      func(c *Comm, n int) *Request { return Iscan(c, Sum, nil, make([]int64, n)) },
-	"allgather": func(c *Comm, n int) *Request { return Iallgather(c, make([]int64, n), make([]int64, n*c.Size())) },
+	"bcast": func(c *Comm, n int) *Request { return Bcast(c.Immediate(), make([]int64, n), c.Size()/2) },
+	"reduce": func(c *Comm, n int) *Request {
+		return Reduce(c.Immediate(), Sum, make([]int64, n), make([]int64, n), 0)
+	},
+	"allreduce": func(c *Comm, n int) *Request { return Allreduce(c.Immediate(), Sum, nil, make([]int64, n)) },
+	"scan":      func(c *Comm, n int) *Request { return Scan(c.Immediate(), Sum, nil, make([]int64, n)) },
+	"allgather": func(c *Comm, n int) *Request {
+		return Allgather(c.Immediate(), make([]int64, n), make([]int64, n*c.Size()))
+	},
 	"alltoall": func(c *Comm, n int) *Request {
-		return Ialltoall(c, make([]int64, n*c.Size()), make([]int64, n*c.Size()))
+		return Alltoall(c.Immediate(), make([]int64, n*c.Size()), make([]int64, n*c.Size()))
 	},
 }
 
@@ -62,7 +66,7 @@ func TestFailsEverywhere(t *testing.T) {
 
 func failingAt(c *Comm, name string, bad, n int, how string, blocks bool) error {
 	// So that links are there, and what the ranks share.
-	if _, err := Ialltoall(c, make([]int64, c.Size()), make([]int64, c.Size())).Wait(); err != nil {
+	if _, err := Alltoall(c.Immediate(), make([]int64, c.Size()), make([]int64, c.Size())).Wait(); err != nil {
 		return err
 	}
 	if err := c.Barrier(); err != nil {

@@ -12,59 +12,59 @@ import (
 	"github.com/pm2-go/pm2/pioman"
 )
 
-// follower follows the plan of a collective operation: it starts messages, waits for them at fences, and computes.
-// The caller of a blocking operation does all of that itself. In an immediate operation the thread that moves the
-// last message of a fence goes on:
+// follower follows the plan of a collective operation at this rank: it starts messages, waits for them at fences, and
+// computes. The caller of a blocking operation does all of that itself. In an immediate operation the thread that moves
+// the last message before a fence goes on with the steps behind it:
 //
-//	the starter                   sets posting, starts the messages up to the fence, and looks how many are under way.
-//	                              None: it goes on. Some: it clears posting, and goes away
+//	the starter                   sets posting, starts the messages up to the fence, and looks how many are pending.
+//	                              None: it goes on. Some: it clears posting, and returns
 //	the end of the last message   finds posting clear: its thread sets posting, and goes on
 //
 // Both decide under mu, so exactly one of them goes on. The thread that would go on after an error ends the operation.
 type follower struct {
-	comm     *Comm
-	what     operationKind
-	root     int      // of the operation; noRoot: it has none
-	wrong    error    // why this rank cannot take part; nil: it can
-	alike    likewise // what the ranks compare (EnvCheck)
-	plan     plan.Plan
-	tag      uint64         // of the messages
-	turn     uint64         // how many operations of the communicator there were up to this one
-	lasts    bool           // the operation is persistent: it has got its turn as it was made, for all its rounds
-	messages []*planMessage // the first open ones belong to the fence to come; the others are spare
-	open     int            // how many were started since the last fence
+	comm       *Comm
+	kind       operationKind
+	root       int       // the rank of the root; noRoot: the operation has none
+	wrong      error     // why this rank cannot take part; nil: it can
+	signature  signature // what the ranks compare (EnvCheck)
+	plan       plan.Plan
+	tag        uint64         // of the messages
+	turn       uint64         // the number of the operation among those of the communicator, from 1 on
+	persistent bool           // the operation is persistent: all its rounds have the turn that it got when it was made
+	messages   []*planMessage // the first open ones were started since the last fence; the others are spare
+	open       int
 
-	next int // the next step; only the thread that goes on uses it
-	over pioman.Completion
+	next       int               // the index of the next step; only the thread that has set posting uses it
+	completion pioman.Completion // of an immediate or persistent operation: set to finished at its end
 
-	mu      marcel.SpinLock
-	posting bool
-	left    int // messages under way
-	failed  bool
-	err     error
+	mu      marcel.SpinLock // guards the fields below
+	posting bool            // a thread takes steps
+	pending int             // messages under way
+	failed  bool            // a thread ends the operation because of err
+	err     error           // the first error; constant once completion is set
 }
 
-// finished is the bit of over.
+// finished is the bit of a completion that says that an operation, or a generalized request, is done.
 const finished = 1
 
 // planMessage is a message of a plan.
 type planMessage struct {
 	request nmad.Request
 	step    *plan.Step
-	done    func(*nmad.Request) // what nmad calls at its end, in an immediate operation
+	done    func(*nmad.Request) // in an immediate operation: nmad calls it when the message has ended
 }
 
 // noRoot is the root of operations that have none.
 const noRoot = -1
 
-// begin begins a collective operation, and returns the memory that its ranks share, if they do; the caller then makes
-// the plan. wrong says why this rank cannot take part: the operation then ends with an error at all ranks, in its
-// turn. That is at once if the caller waits for the end, else when it is started. If the communicator cannot be used
-// the operation has no turn, and no follower. A persistent operation gets its turn here, so the ranks may start
-// several in orders that differ.
-func (c *Comm) begin(what operationKind, root int, m manner, x likewise, wrong error) (*follower, *shared, error) {
+// begin begins a collective operation, and returns its follower, and the memory that the ranks share; nil: they share
+// none, or the operation does not block. The caller then makes the plan. wrong says why this rank cannot take part: the
+// operation then ends with an error at all ranks, in its turn; a blocking one here, another one when it is started. If
+// the communicator cannot be used the operation has no turn, and no follower. A persistent operation gets its turn here,
+// so the ranks may start several in orders that differ.
+func (c *Comm) begin(kind operationKind, root int, how form, sig signature, wrong error) (*follower, *shared, error) {
 	if err := c.usable(); err != nil {
-		return nil, nil, fmt.Errorf("mpi: %v: %w", what, err)
+		return nil, nil, fmt.Errorf("mpi: %v: %w", kind, err)
 	}
 	c.mu.Lock()
 	var f *follower
@@ -74,18 +74,18 @@ func (c *Comm) begin(what operationKind, root int, m manner, x likewise, wrong e
 	} else {
 		f = &follower{}
 	}
-	f.comm, f.what, f.root, f.plan.Table, f.wrong, f.lasts = c, what, root, c.job.table, wrong, m == lasting
+	f.comm, f.kind, f.root, f.plan.Table, f.wrong, f.persistent = c, kind, root, c.job.table, wrong, how == persistent
 	if c.job.checks {
-		f.alike = x
+		f.signature = sig
 	}
-	if m != now {
-		var late []uint64
-		if m == lasting {
-			late = f.reserve()
+	if how != blocking {
+		var refused []uint64
+		if how == persistent {
+			refused = f.reserve()
 		}
 		c.mu.Unlock()
-		c.aloud(late)
-		if m == lasting && c.job.checks {
+		c.sendRefusals(refused)
+		if how == persistent && c.job.checks {
 			f.announce()
 		}
 		if wrong != nil {
@@ -94,16 +94,16 @@ func (c *Comm) begin(what operationKind, root int, m manner, x likewise, wrong e
 		return f, nil, wrong
 	}
 	err := f.number()
-	h, looked := c.shared, c.looked
+	h, looked := c.shared, c.sharedKnown
 	c.mu.Unlock()
 	if err == nil && c.job.checks {
-		err = c.compare(f, m)
+		err = c.compare(f, how)
 	}
 	if wrong != nil {
 		err = wrong
 	}
 	if err == nil && !looked {
-		h, err = c.together()
+		h, err = c.makeShared()
 	}
 	if err != nil {
 		err = c.fails(f, err)
@@ -111,16 +111,15 @@ func (c *Comm) begin(what operationKind, root int, m manner, x likewise, wrong e
 	return f, h, err
 }
 
-// draw gives the operation its number, which tells the operations of a communicator apart. The caller holds the
-// communicator's mu.
+// draw gives the operation its turn, and the tag that belongs to it. The caller holds the communicator's mu.
 func (f *follower) draw() {
 	f.comm.turns++
 	f.turn, f.tag = f.comm.turns, f.comm.collectiveTags|f.comm.turns
 }
 
-// reserve is draw for a persistent operation, which keeps one number for all its rounds. If an operation has failed
-// before, it returns the tags that the caller has to refuse. The caller holds the communicator's mu.
-func (f *follower) reserve() (late []uint64) {
+// reserve is draw for a persistent operation, which keeps one turn for all its rounds. If an operation has failed before,
+// it returns the tags that the caller has to refuse. The caller holds the communicator's mu.
+func (f *follower) reserve() (refused []uint64) {
 	c := f.comm
 	f.draw()
 	if c.kept == nil {
@@ -128,19 +127,19 @@ func (f *follower) reserve() (late []uint64) {
 	}
 	c.kept[f.turn] = true
 	if c.broken != nil {
-		late = c.ahead(nil, c.turns+1)
+		refused = c.addRefusals(nil, c.turns+1)
 	}
-	return late
+	return refused
 }
 
-// announce has the ranks compare a persistent operation once, as it is made. If it is wrong at this rank, the rank
-// tells the others.
+// announce has the ranks compare a persistent operation once, when it is made. A rank at which it is wrong tells the
+// others.
 func (f *follower) announce() {
 	if f.wrong != nil {
-		f.comm.aloud([]uint64{f.tag | ofChecks})
+		f.comm.sendRefusals([]uint64{f.tag | ofChecks})
 		return
 	}
-	_ = f.comm.compare(f, lasting) // goes on beside it
+	_ = f.comm.compare(f, persistent) // a goroutine compares
 }
 
 // forget is called when the program has dropped the request of a persistent operation: the operation cannot be
@@ -151,11 +150,11 @@ func (c *Comm) forget(turn uint64) {
 	delete(c.kept, turn)
 }
 
-// number notes that the operation is under way, one of several perhaps, and draws a number unless it has one. The
-// error says why an operation before has failed; the caller then calls fails. The caller holds the communicator's mu.
+// number puts the operation among those under way, and draws a turn unless the operation has one. The error says why an
+// earlier operation has failed; the caller then calls fails. The caller holds the communicator's mu.
 func (f *follower) number() error {
 	c := f.comm
-	if !f.lasts {
+	if !f.persistent {
 		f.draw()
 	}
 	if c.broken == nil {
@@ -164,7 +163,7 @@ func (f *follower) number() error {
 	return c.broken
 }
 
-// finish follows the plan to its end.
+// finish takes all steps of a blocking operation, and ends it.
 func (f *follower) finish() error {
 	if err := f.follow(); err != nil {
 		return f.comm.fails(f, err)
@@ -173,6 +172,7 @@ func (f *follower) finish() error {
 	return nil
 }
 
+// follow takes all steps. It blocks at fences, and where it waits for members that share memory.
 func (f *follower) follow() error {
 	h := f.comm.shared
 	if f.plan.Shares {
@@ -194,20 +194,19 @@ func (f *follower) follow() error {
 			err = compute(s)
 		}
 		if err != nil {
-			f.giveUp()
+			f.cancelReceives()
 			return err
 		}
 	}
 	return nil
 }
 
-// compute does a step that is no message: it combines two operands, or copies.
+// compute takes a step that is no message: it combines two operands, or copies.
 //
-// In an immediate operation it runs in whatever thread moves the last message of the fence before: one that waits,
-// the progressor, or a hook of the scheduler that polls. Nothing cuts such a step by time. Its bytes bound it: the
-// plan combines or copies what came before the fence, so at most one operand per message of that fence, and of a long
-// operand only a part where the ranks share the work (plan.Table). An operation that the program has defined runs
-// there, too, so it must not wait.
+// In an immediate operation the thread that moves the last message before a fence calls it: a waiter, the progressor, or
+// a thread in a hook that polls. The step has no bound in time, only in bytes: the plan combines or copies what has come
+// before the fence, so at most one operand for each message, and of a long operand only a part where the ranks share the
+// work (plan.Table). That thread also runs an operation that the program has defined, which therefore must not wait.
 func compute(s *plan.Step) error {
 	if s.Kind == plan.Reduce {
 		s.Op.Apply(s.From, s.Into)
@@ -219,8 +218,8 @@ func compute(s *plan.Step) error {
 	return nil
 }
 
-// take returns a message to be started: one of an earlier fence, or a new one.
-func (f *follower) take(s *plan.Step) *planMessage {
+// nextMessage returns the planMessage for a step: one that was used before an earlier fence, or a new one.
+func (f *follower) nextMessage(s *plan.Step) *planMessage {
 	if f.open == len(f.messages) {
 		f.messages = append(f.messages, &planMessage{})
 	}
@@ -230,9 +229,9 @@ func (f *follower) take(s *plan.Step) *planMessage {
 	return m
 }
 
-// start starts a message that the caller waits for.
+// start starts a message for whose end the calling thread waits.
 func (f *follower) start(s *plan.Step) (err error) {
-	m, c := f.take(s), f.comm
+	m, c := f.nextMessage(s), f.comm
 	peer := c.group.job[s.Peer]
 	b := m.buffer()
 	switch whole, ok := b.Dense(); {
@@ -258,7 +257,7 @@ func (me *planMessage) buffer() *Buffer {
 	return &me.step.Into
 }
 
-// post starts a message. done, if it is not nil, is called at its end.
+// post starts a message. nmad calls done, if it is not nil, at its end.
 func (f *follower) post(m *planMessage, done func(*nmad.Request)) error {
 	op := nmad.Op{Kind: nmad.OpSend, Match: nmad.Tag(f.tag), Done: done}
 	if m.step.Kind == plan.Receive {
@@ -272,10 +271,10 @@ func (f *follower) post(m *planMessage, done func(*nmad.Request)) error {
 	return f.comm.gates[m.step.Peer].Post(&m.request, &op)
 }
 
-// fence waits for all messages that were started.
+// fence waits for all messages that were started since the last fence.
 func (f *follower) fence() error {
 	for i, m := range f.messages[:f.open] {
-		if err := m.ended(m.request.Wait()); err != nil {
+		if err := m.outcome(m.request.Wait()); err != nil {
 			f.messages = append(f.messages[:0], f.messages[i+1:f.open]...)
 			f.open = len(f.messages)
 			return err
@@ -285,8 +284,8 @@ func (f *follower) fence() error {
 	return nil
 }
 
-// ended returns what is wrong with a message that has ended.
-func (me *planMessage) ended(err error) error {
+// outcome returns the error of a message that has ended with err.
+func (me *planMessage) outcome(err error) error {
 	if me.step.Kind == plan.Receive && (err == nil || errors.Is(err, nmad.ErrTruncated)) {
 		n, want := int(me.request.Envelope().Size), me.step.Into.Size()
 		switch {
@@ -302,8 +301,8 @@ func (me *planMessage) ended(err error) error {
 	return nil
 }
 
-// giveUp cancels the receives that are under way. Sends end when their receivers drop them (nmad.Context.Drop).
-func (f *follower) giveUp() {
+// cancelReceives cancels the receives that are under way. Sends end when their receivers drop them (nmad.Context.Drop).
+func (f *follower) cancelReceives() {
 	for _, m := range f.messages[:f.open] {
 		if m.step.Kind == plan.Receive {
 			m.request.Cancel()
@@ -311,8 +310,9 @@ func (f *follower) giveUp() {
 	}
 }
 
-// background starts the operation, which goes on while the program computes.
-func (f *follower) background() error {
+// runInBackground starts an immediate or persistent operation, which goes on while the program computes. It does not
+// block.
+func (f *follower) runInBackground() error {
 	c := f.comm
 	c.mu.Lock()
 	err := f.number()
@@ -323,61 +323,62 @@ func (f *follower) background() error {
 	if err != nil {
 		return c.fails(f, err)
 	}
-	if c.job.checks && !f.lasts {
-		_ = c.compare(f, later)
+	if c.job.checks && !f.persistent {
+		_ = c.compare(f, immediate)
 	}
-	f.over.Reset()
-	f.next, f.open, f.left, f.failed, f.err, f.posting = 0, 0, 0, false, nil, true
-	f.goOn()
+	f.completion.Reset()
+	f.next, f.open, f.pending, f.failed, f.err, f.posting = 0, 0, 0, false, nil, true
+	f.proceed()
 	return nil
 }
 
-// goOn follows the plan up to the next fence with messages under way, or to the end. See compute for the threads that
-// it runs in.
-func (f *follower) goOn() {
+// proceed takes the steps up to the next fence with messages under way, or to the end. The thread that has set posting
+// calls it; compute says which threads do.
+func (f *follower) proceed() {
 	for f.next < len(f.plan.Steps) {
 		s := &f.plan.Steps[f.next]
 		f.next++
 		switch s.Kind {
 		case plan.Send, plan.Receive:
-			f.startLater(s)
+			f.startAsync(s)
 		case plan.Fence:
-			if !f.passes() {
+			if !f.passesFence() {
 				return
 			}
 			f.open = 0
 		default:
 			if err := compute(s); err != nil {
-				f.note(err)
+				f.recordError(err)
 			}
 		}
-		if f.stops() {
+		if f.endsIfFailed() {
 			return
 		}
 	}
 	f.comm.succeeds(f, false)
-	f.over.Signal(finished)
+	f.completion.Signal(finished)
 }
 
-// startLater starts a message whose end another thread may see.
-func (f *follower) startLater(s *plan.Step) {
-	m := f.take(s)
+// startAsync starts a message at whose end nmad calls messageDone, in any thread.
+func (f *follower) startAsync(s *plan.Step) {
+	m := f.nextMessage(s)
 	if m.done == nil {
-		m.done = func(r *nmad.Request) { f.came(m, r) }
+		m.done = func(r *nmad.Request) { f.messageDone(m, r) }
 	}
 	f.mu.Lock()
-	f.left++
+	f.pending++
 	f.mu.Unlock()
 	if err := f.post(m, m.done); err != nil {
 		f.open--
 		f.mu.Lock()
-		f.left--
+		f.pending--
 		f.mu.Unlock()
-		f.note(fmt.Errorf("rank %d: %w", s.Peer, err))
+		f.recordError(fmt.Errorf("rank %d: %w", s.Peer, err))
 	}
 }
 
-func (f *follower) note(err error) {
+// recordError keeps the first error.
+func (f *follower) recordError(err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.err == nil {
@@ -385,69 +386,72 @@ func (f *follower) note(err error) {
 	}
 }
 
-// passes says whether the thread that posts may go on behind a fence: no message is under way any more. Otherwise the
-// thread that ends the last one goes on. After an error it may go on, too: goOn then calls stops, which ends the
-// operation.
-func (f *follower) passes() bool {
+// passesFence says whether the thread that posts goes on behind a fence: no message is pending. Otherwise it clears
+// posting, and the thread that ends the last message goes on. It also passes after an error: proceed then calls
+// endsIfFailed.
+func (f *follower) passesFence() bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.posting = f.left == 0 || f.err != nil
+	f.posting = f.pending == 0 || f.err != nil
 	return f.posting
 }
 
-// stops says whether the operation has failed. The first caller that sees the failure ends the operation.
-func (f *follower) stops() bool {
+// endsIfFailed says whether the caller is the first to see that the operation has failed. Then it has begun to end the
+// operation, and the caller takes no more steps.
+func (f *follower) endsIfFailed() bool {
 	f.mu.Lock()
 	stop := f.err != nil && !f.failed
 	f.failed = f.failed || stop
 	f.mu.Unlock()
 	if stop {
-		go f.end()
+		go f.endFailed()
 	}
 	return stop
 }
 
-// end ends an operation that has failed.
-func (f *follower) end() {
-	f.giveUp()
+// endFailed ends an operation that has failed. It runs in a goroutine: a callback of nmad must not cancel requests, and
+// the error handler of the program may block.
+func (f *follower) endFailed() {
+	f.cancelReceives()
 	f.mu.Lock()
 	err := f.err
 	f.mu.Unlock()
 	err = f.comm.fails(f, err)
 	f.mu.Lock()
-	f.err = err // and no message changes it any more
+	f.err = err // failed is set, so no message changes it any more
 	f.mu.Unlock()
-	f.over.Signal(finished)
+	f.completion.Signal(finished)
 }
 
-// came is called when a message has ended.
-func (f *follower) came(m *planMessage, r *nmad.Request) {
+// messageDone is called when a message has ended. If it was the last one before the fence, or has failed, the caller goes
+// on in the place of the thread that posted.
+func (f *follower) messageDone(m *planMessage, r *nmad.Request) {
 	_, err := r.Test()
-	err = m.ended(err)
+	err = m.outcome(err)
 	f.mu.Lock()
 	if f.err == nil && !f.failed {
 		f.err = err
 	}
-	f.left--
-	mine := !f.posting && !f.failed && (f.left == 0 || f.err != nil)
-	if mine {
+	f.pending--
+	proceeds := !f.posting && !f.failed && (f.pending == 0 || f.err != nil)
+	if proceeds {
 		f.posting = true
 	}
 	f.mu.Unlock()
-	if mine && !f.stops() {
+	if proceeds && !f.endsIfFailed() {
 		f.open = 0
-		f.goOn()
+		f.proceed()
 	}
 }
 
 // wait waits for the end of the operation, until ctx is done.
 func (f *follower) wait(ctx context.Context) error {
-	return f.comm.domain.Await(ctx, &f.over, finished, f.reason())
+	return f.comm.domain.Await(ctx, &f.completion, finished, f.reason())
 }
 
-// outcome returns how the operation has ended, and nil while it is under way.
+// outcome returns the error with which the operation has ended; nil while it is under way.
 func (f *follower) outcome() error {
-	if !f.over.Test(finished) {
+	if !f.completion.Test(finished) {
 		return nil
 	}
 	return f.err

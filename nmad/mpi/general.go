@@ -8,43 +8,45 @@ import (
 	"github.com/pm2-go/pm2/pioman"
 )
 
-// outside is what a program, or this package, does by means of its own, and waits for as for messages.
-type outside struct {
-	over   pioman.Completion
-	cancel func() bool
-	status Status
-	err    error
+// generalized is the state of a request of NewRequest. What it stands for is done by the program, or by a goroutine of
+// this package.
+type generalized struct {
+	completion pioman.Completion // set to finished by Complete, which has written status and err before
+	cancel     func() bool       // what Request.Cancel calls; nil: it cannot be cancelled
+	status     Status
+	err        error
 }
 
-// NewRequest returns a request that is done when the program calls Complete: a generalized request of MPI. cancel is
-// what Cancel calls, and says whether Complete will come, with nmad.ErrCanceled; nil: it cannot be cancelled.
+// NewRequest returns a request that is done when the program calls Complete: a generalized request of MPI. Request.Cancel
+// calls cancel, which says whether the program will complete the request with nmad.ErrCanceled; nil: it cannot be
+// cancelled.
 func NewRequest(cancel func() bool) *Request {
-	return &Request{extra: &special{outside: &outside{cancel: cancel}}}
+	return &Request{extra: &special{generalized: &generalized{cancel: cancel}}}
 }
 
-// Complete ends a request of NewRequest; those that wait for it get the status and the error. It does not block, and
-// is called once.
+// Complete ends a request of NewRequest: its waiters return with the status and the error. It does not block. The
+// program calls it once. It panics if the request was not made by NewRequest.
 func (r *Request) Complete(s Status, err error) {
-	x := r.special().outside
+	x := r.special().generalized
 	if x == nil {
 		panic(fmt.Sprintf("mpi: complete: %v: not made by NewRequest", ErrRequest))
 	}
 	x.status, x.err = s, err
-	x.over.Signal(finished)
+	x.completion.Signal(finished)
 }
 
-// in is the domain of c; nil: c is nil.
-func (c *Comm) in() *nmad.Domain {
+// domainOrNil returns the domain of c; nil: c is nil.
+func (c *Comm) domainOrNil() *nmad.Domain {
 	if c == nil {
 		return nil
 	}
 	return c.domain
 }
 
-// wait waits for the end, until ctx is done.
-func (o *outside) wait(ctx context.Context, c *Comm) (Status, error) {
-	if err := c.in().Await(ctx, &o.over, finished, pioman.Reason{}); err != nil {
+// wait waits for the end, until ctx is done. c is the communicator of the request, or nil.
+func (g *generalized) wait(ctx context.Context, c *Comm) (Status, error) {
+	if err := c.domainOrNil().Await(ctx, &g.completion, finished, pioman.Reason{}); err != nil {
 		return noStatus, err
 	}
-	return o.status, o.err
+	return g.status, g.err
 }

@@ -5,15 +5,14 @@ import (
 	"slices"
 )
 
-// Graph is a communicator whose processes are neighbours of some others: each receives from some, and sends to some.
+// Graph is a communicator whose processes have neighbours: each receives from some ranks, and sends to some.
 type Graph struct {
 	*Comm
-	from, to []int
+	from, to []int // ranks from which this process receives, and to which it sends
 }
 
-// NewDistGraphAdjacent returns a communicator like c in which this process receives from some ranks, and sends to some.
-// All processes of c call it; if one sends to another one as often as it says, that one says that it receives from
-// it.
+// NewDistGraphAdjacent returns a communicator like c in which this process receives from the ranks in from, and sends to
+// the ranks in to. All processes of c call it. A process is in another one's to as often as that one is in its from.
 func NewDistGraphAdjacent(c *Comm, from, to []int) (*Graph, error) {
 	var wrong error
 	for _, r := range slices.Concat(from, to) {
@@ -26,7 +25,7 @@ func NewDistGraphAdjacent(c *Comm, from, to []int) (*Graph, error) {
 	return &Graph{made, slices.Clone(from), slices.Clone(to)}, nil
 }
 
-// neighbour says why a rank cannot be one, unless something else is wrong.
+// neighbour says why a rank cannot be a neighbour, or returns wrong if that is not nil.
 func (c *Comm) neighbour(rank int, wrong error) error {
 	if wrong == nil && (rank < 0 || rank >= c.Size()) {
 		wrong = fmt.Errorf("%w: neighbour %d of %d", ErrRank, rank, c.Size())
@@ -34,14 +33,15 @@ func (c *Comm) neighbour(rank int, wrong error) error {
 	return wrong
 }
 
-// NewDistGraph is NewDistGraphAdjacent of edges that any processes give, each some, from a rank to a rank.
+// NewDistGraph is NewDistGraphAdjacent of edges, each from a rank to a rank. The graph has the edges that all processes
+// give together.
 func NewDistGraph(c *Comm, edges [][2]int) (*Graph, error) {
 	g, _, err := c.distGraph(edges, nil)
 	return g, err
 }
 
-// distGraph is NewDistGraph of edges with weights. The second results are those of the edges to and from this process;
-// nil: no process gives any, not even an empty list.
+// distGraph is NewDistGraph of edges with weights. The second result has the weights of the edges to this process, and of
+// those from it; nil: no process gives weights, not even an empty list.
 func (c *Comm) distGraph(edges [][2]int, weights []int) (g *Graph, ofOwn [2][]int, err error) {
 	own := [2]int64{int64(len(edges)), 0}
 	if weights != nil {
@@ -90,8 +90,9 @@ func (c *Comm) distGraph(edges [][2]int, weights []int) (g *Graph, ofOwn [2][]in
 	return g, ofOwn, err
 }
 
-// NewGraph is NewDistGraphAdjacent where all processes know the neighbours of each rank; a process receives from those that
-// it sends to. nil: this process is not one of the first that have neighbours listed.
+// NewGraph returns a communicator of the first len(neighbours) processes of c, in which rank i sends to the ranks in
+// neighbours[i], and receives from them. It returns nil at the other processes. All processes of c call it with the same
+// lists.
 func NewGraph(c *Comm, neighbours [][]int) (*Graph, error) {
 	if err := c.usable(); err != nil {
 		return nil, err
@@ -116,33 +117,33 @@ func NewGraph(c *Comm, neighbours [][]int) (*Graph, error) {
 	return &Graph{made, own, own}, nil
 }
 
-// With is the same graph for another communicator, of the same processes in the same order, as Dup makes one.
+// With returns the same graph on another communicator of the same processes in the same order, such as a Dup.
 func (gr *Graph) With(other *Comm) *Graph { return &Graph{other, gr.from, gr.to} }
 
-// Neighbours returns the ranks from which this process receives, and those to which it sends.
-func (gr *Graph) Neighbours() (from, to []int) { return slices.Clone(gr.from), slices.Clone(gr.to) }
+// Neighbors returns the ranks from which this process receives, and those to which it sends.
+func (gr *Graph) Neighbors() (from, to []int) { return slices.Clone(gr.from), slices.Clone(gr.to) }
 
-// NeighborAlltoall sends a block of in to each rank that this process sends to, and receives one of out from each
-// that it receives from, in their order.
+// NeighborAlltoall sends block i of in to the i-th rank to which this process sends, and receives block i of out from the
+// i-th rank from which it receives.
 func (gr *Graph) NeighborAlltoall(in, out Blocks) error {
-	return finish(gr.neighborAlltoall(now, in, out))
+	return finish(gr.neighborAlltoall(blocking, in, out))
 }
 
 // Immediate is Comm.Immediate; its NeighborAlltoall and NeighborAllgather work here.
-func (gr *Graph) Immediate() Immediate { return Immediate{view{gr.Comm, gr, later}} }
+func (gr *Graph) Immediate() Immediate { return Immediate{view{gr.Comm, gr, immediate}} }
 
 // Persistent is Comm.Persistent; its NeighborAlltoall and NeighborAllgather work here.
-func (gr *Graph) Persistent() Persistent { return Persistent{view{gr.Comm, gr, lasting}} }
+func (gr *Graph) Persistent() Persistent { return Persistent{view{gr.Comm, gr, persistent}} }
 
 func (gr *Graph) targets() int { return len(gr.to) }
 
-// NeighborAllgather sends in to each rank that this process sends to, and receives as NeighborAlltoall does.
+// NeighborAllgather sends in to each rank to which this process sends, and receives as NeighborAlltoall does.
 func (gr *Graph) NeighborAllgather(in Buffer, out Blocks) error {
 	return gr.NeighborAlltoall(toEach(in, gr.targets()), out)
 }
 
-func (gr *Graph) neighborAlltoall(m manner, in, out Blocks) (*follower, error) {
-	f, _, err := gr.begin(neighbors, noRoot, m, likewise{}, laidOut(&out, len(gr.from), laidOut(&in, len(gr.to), nil)))
+func (gr *Graph) neighborAlltoall(how form, in, out Blocks) (*follower, error) {
+	f, _, err := gr.begin(neighbors, noRoot, how, signature{}, laidOut(&out, len(gr.from), laidOut(&in, len(gr.to), nil)))
 	if err == nil {
 		f.plan.Exchange(gr.from, gr.to, &in, &out)
 	}

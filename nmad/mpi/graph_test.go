@@ -36,7 +36,7 @@ func TestGraph(t *testing.T) {
 			return fmt.Errorf("a star of 3: %v, %w", star, err)
 		}
 		if star != nil {
-			from, _ := star.Neighbours()
+			from, _ := star.Neighbors()
 			out := make([]int32, len(from))
 			in, _ := On([]int32{int32(10 + rank)})
 			b, _ := On(out)
@@ -58,7 +58,7 @@ func TestGraph(t *testing.T) {
 
 // aroundRing has each send two different blocks to the next one, and one to itself.
 func aroundRing(g *Graph, next, last int) error {
-	from, to := g.Neighbours()
+	from, to := g.Neighbors()
 	block := func(from, to, which int) int64 { return int64(from*100 + to*10 + which) }
 	out := make([]int64, len(from))
 	in := make([]int64, len(to))

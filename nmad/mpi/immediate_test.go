@@ -24,8 +24,8 @@ func TestImmediate(t *testing.T) {
 				there, back := []int64{int64(c.Rank())}, make([]int64, 1)
 				next, last := (c.Rank()+1)%size, (c.Rank()+size-1)%size
 				requests := []*Request{
-					Iallreduce(c, Sum, mine, sums), c.Immediate().Barrier(), Ibcast(c, cast, round%size), Irecv(c, back, last, 5),
-					Iallgather(c, []int64{int64(c.Rank())}, all), Iallreduce(c, Min, nil, low), Isend(c, there, next, 5), nil,
+					Allreduce(c.Immediate(), Sum, mine, sums), c.Immediate().Barrier(), Bcast(c.Immediate(), cast, round%size), Irecv(c, back, last, 5),
+					Allgather(c.Immediate(), []int64{int64(c.Rank())}, all), Allreduce(c.Immediate(), Min, nil, low), Isend(c, there, next, 5), nil,
 				}
 				for left := len(requests) - 1; left > 0; left-- {
 					i, _, err := WaitAny(requests...)
@@ -120,7 +120,7 @@ func TestImmediateWaits(t *testing.T) {
 // TestImmediateFails: ranks that say different things about how much there is are told so, and nothing hangs.
 func TestImmediateFails(t *testing.T) {
 	errs := eachErrs(t, 3, func(c *Comm) error {
-		_, err := Iallgather(c, make([]int32, 10+c.Rank()), make([]int32, 3*(10+c.Rank()))).Wait()
+		_, err := Allgather(c.Immediate(), make([]int32, 10+c.Rank()), make([]int32, 3*(10+c.Rank()))).Wait()
 		if again := c.Barrier(); err != nil && again == nil {
 			return errors.New("an operation works after one that has failed")
 		}

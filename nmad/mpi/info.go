@@ -7,19 +7,19 @@ import (
 	"sync"
 )
 
-// Info is hints for a communicator, keys with values, in the order in which they were set. The zero Info has none. Any
-// number of threads may use one at once; what takes one keeps a copy.
+// Info is a list of hints for a communicator: keys with values, in the order in which they were set. The zero Info is
+// empty. Any number of threads may use an Info at once. A call that takes an Info copies it.
 type Info struct {
 	mu    sync.Mutex
 	pairs [][2]string // under mu
 }
 
-// KeyDomain is the key that is heeded: it gives a communicator a domain of its own, so that its messages share no
-// lock with those of others: its value is an access of nmad, "shared", "serialized" or "private". Messages of the
-// first two progress in the background; all calls on a communicator with a private one, and all of its requests, are
-// one thread's, and they progress inside its calls: each of these that waits or looks for something, in whichever
-// communicator, moves all communicators with private domains that the thread has made. So MPI's rule of progress
-// holds for a thread that calls, and a peer may have to wait for one that computes.
+// KeyDomain is the only key that has an effect: it gives a communicator a domain of its own, so that its messages share no
+// lock with those of other communicators. Its value is an access of nmad: "shared", "serialized" or "private". Messages
+// in a shared or serialized domain progress in the background. A communicator with a private domain, and its requests,
+// belong to one thread. Their messages progress in calls of that thread: each call that waits or polls, on whichever
+// communicator, moves all communicators with private domains that the thread has made. So MPI's rule of progress holds
+// while the thread calls, and a peer may have to wait while it computes.
 const KeyDomain = "pm2_domain"
 
 // NewInfo returns an Info with these keys and values, in turn. It panics if there is a key without a value.
@@ -45,7 +45,7 @@ func (in *Info) Set(key, value string) {
 	in.pairs = append(in.pairs, [2]string{key, value})
 }
 
-// Get returns the value of a key, if it has one.
+// Get returns the value of a key, and whether it has one.
 func (in *Info) Get(key string) (value string, ok bool) {
 	if in == nil {
 		return "", false
@@ -58,7 +58,7 @@ func (in *Info) Get(key string) (value string, ok bool) {
 	return "", false
 }
 
-// Delete takes a key out, and says whether it was there.
+// Delete removes a key, and says whether it was there.
 func (in *Info) Delete(key string) bool {
 	in.mu.Lock()
 	defer in.mu.Unlock()
@@ -87,7 +87,7 @@ func (in *Info) Dup() *Info {
 	return &Info{pairs: slices.Clone(in.pairs)}
 }
 
-// String lists the keys with their values.
+// String lists the keys with their values, for people.
 func (in *Info) String() string {
 	var all []string
 	for _, p := range in.Dup().pairs {
@@ -96,7 +96,7 @@ func (in *Info) String() string {
 	return strings.Join(all, " ")
 }
 
-// find is the place of a key; below 0: there is none. The caller holds mu.
+// find returns the index of a key; -1: it is not there. The caller holds mu.
 func (in *Info) find(key string) int {
 	return slices.IndexFunc(in.pairs, func(p [2]string) bool { return p[0] == key })
 }

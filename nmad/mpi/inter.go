@@ -8,30 +8,30 @@ import (
 	"github.com/pm2-go/pm2/nmad/mpi/internal/plan"
 )
 
-// Root is what the root of a collective operation of an intercommunicator gives for the root; the other processes of
-// its group give ProcNull, and those of the other group its rank.
+// Root is the root argument of the root of a collective operation on an intercommunicator. The other processes of its
+// group pass ProcNull, and the processes of the remote group pass its rank.
 const Root = -4
 
-// Intercomm is an intercommunicator: two groups without a process in common. Ranks in messages, and of roots, are
-// those of the other group. Its collective operations go from one group to the other one, or both ways; they have the
-// rules of those of Comm.
+// Intercomm is an intercommunicator: two groups without a process in common, the local group, which has this process, and
+// the remote one. The ranks of messages and of roots are those of the remote group. Collective operations bring data from
+// one group to the other, or both ways; they have the rules of those of Comm.
 type Intercomm struct {
-	local  *Comm // of the own group
-	joint  *Comm // of both, that of the first one first
-	remote *Comm // for messages: its ranks are those of the other group, its contexts those of joint
-	first  bool  // the own group is that
+	local  *Comm // of the local group
+	joint  *Comm // of both groups, one behind the other
+	remote *Comm // carries the messages: its ranks are those of the remote group, its contexts those of joint
+	first  bool  // the local group comes first in joint
 	sides  plan.Sides
 }
 
-// NewIntercomm returns an intercommunicator between the processes of c and those of another communicator, whose groups
-// have no process in common. All processes of both call it, with the rank of a leader in their own communicator; the
-// two leaders have a communicator in common, peer, give the other one's rank there, and the same tag. peer and remote
-// of other processes do not matter.
+// NewIntercomm returns an intercommunicator between the processes of c and those of another communicator, which have no
+// process in common. All processes of both call it, with the rank of a leader in their own communicator, and the same
+// tag. The two leaders have the communicator peer in common, and pass each other's rank there as remote; the arguments
+// peer and remote of other processes are not used.
 func NewIntercomm(c *Comm, leader int, peer *Comm, remote, tag int) (*Intercomm, error) {
 	if err := c.usable(); err != nil {
 		return nil, err
 	}
-	// What a leader knows of the other group: how many, and which processes of the job. -1: it does not.
+	// A group as the leaders send it: how many processes it has, or -1 if the leader has failed, and their ranks in the job.
 	mine := make([]int64, c.job.session.Size()+1)
 	theirs := slices.Clone(mine)
 	mine[0] = int64(c.Size())
@@ -66,7 +66,7 @@ func NewIntercomm(c *Comm, leader int, peer *Comm, remote, tag int) (*Intercomm,
 	return c.joined(other, c.group.job[0] < other.job[0], tag)
 }
 
-// joined opens the intercommunicator with another group.
+// joined opens the intercommunicator of the group of c and another one. first: the group of c comes first.
 func (c *Comm) joined(other Group, first bool, tag int) (*Intercomm, error) {
 	both := other.Union(c.group)
 	if first {
@@ -84,7 +84,7 @@ func (c *Comm) joined(other Group, first bool, tag int) (*Intercomm, error) {
 	return intercommOf(local, joint, first), nil
 }
 
-// intercommOf is the intercommunicator of the own group, and both groups.
+// intercommOf returns the intercommunicator that has these communicators of the local group and of both groups.
 func intercommOf(local, joint *Comm, first bool) *Intercomm {
 	x := &Intercomm{local: local, joint: joint, first: first, sides: plan.Sides{Me: local.rank}}
 	own, other := local.Size(), joint.Size()-local.Size()
@@ -101,22 +101,22 @@ func intercommOf(local, joint *Comm, first bool) *Intercomm {
 	return x
 }
 
-// Rank is this process's in its group.
+// Rank returns the rank of this process in the local group.
 func (x *Intercomm) Rank() int { return x.sides.Me }
 
-// Size is how many processes the own group has.
+// Size returns how many processes the local group has.
 func (x *Intercomm) Size() int { return len(x.sides.Local) }
 
-// RemoteSize is how many processes the other group has.
+// RemoteSize returns how many processes the remote group has.
 func (x *Intercomm) RemoteSize() int { return len(x.sides.Remote) }
 
-// Group is the own group.
+// Group returns the local group.
 func (x *Intercomm) Group() Group { return x.local.group }
 
-// RemoteGroup is the other group.
+// RemoteGroup returns the remote group.
 func (x *Intercomm) RemoteGroup() Group { return x.remote.group }
 
-// Local is a communicator of the own group.
+// Local returns a communicator of the local group.
 func (x *Intercomm) Local() *Comm { return x.local }
 
 // Free is Comm.Free.
@@ -155,8 +155,8 @@ func (x *Intercomm) idup(made **Intercomm) *Request {
 	return r
 }
 
-// Merge returns a communicator of both groups. The ranks of the group whose processes give false for high come first; if
-// both groups give the same, those of the group that has the lowest process of the job.
+// Merge returns a communicator of both groups; all processes of both call it. The processes of a group give the same high.
+// The group that gives false comes first; if both give the same, the group whose rank 0 has the lower rank in the job.
 func (x *Intercomm) Merge(high bool) (*Comm, error) {
 	mine := []int8{0}
 	if high {
@@ -176,8 +176,7 @@ func (x *Intercomm) Merge(high bool) (*Comm, error) {
 	return x.joint.Create(Group{slices.Concat(first, last)})
 }
 
-// Send is Comm.Send to a rank of the other group. So are the methods below: each has the name of the method of Comm, and
-// its ranks are those of the other group.
+// Send is Comm.Send to a rank of the remote group. The methods below are those of Comm in the same way.
 func (x *Intercomm) Send(b Buffer, to, tag int) error { return x.remote.Send(b, to, tag) }
 
 // Ssend is Comm.Ssend.
@@ -204,15 +203,15 @@ func (x *Intercomm) Mprobe(ctx context.Context, from, tag int) (*Message, error)
 	return x.remote.Mprobe(ctx, from, tag)
 }
 
-// Immediate begins operations.
-func (x *Intercomm) Immediate() Immediate { return Immediate{view{x.remote, x, later}} }
+// Immediate is Comm.Immediate.
+func (x *Intercomm) Immediate() Immediate { return Immediate{view{x.remote, x, immediate}} }
 
-// Persistent makes requests of operations that are started again and again.
-func (x *Intercomm) Persistent() Persistent { return Persistent{view{x.remote, x, lasting}} }
+// Persistent is Comm.Persistent.
+func (x *Intercomm) Persistent() Persistent { return Persistent{view{x.remote, x, persistent}} }
 
-// rooted begins a collective operation that has a root. make makes its plan, of root's rank in joint, and whether it is
-// this process. Other processes of root's group do nothing. wrong is as begin has it.
-func (x *Intercomm) rooted(what operationKind, root int, m manner, wrong error, make func(p *plan.Plan, root int, here bool)) (*follower, error) {
+// rooted begins a collective operation that has a root. make makes its plan: it gets the rank of root in joint, and whether
+// root is this process. The plan of other processes in root's group is empty. wrong is as in Comm.begin.
+func (x *Intercomm) rooted(kind operationKind, root int, how form, wrong error, make func(p *plan.Plan, root int, here bool)) (*follower, error) {
 	number := noRoot
 	switch {
 	case root == Root:
@@ -222,16 +221,16 @@ func (x *Intercomm) rooted(what operationKind, root int, m manner, wrong error, 
 	case root != ProcNull:
 		wrong = fmt.Errorf("%w: root %d of %d", ErrRank, root, x.RemoteSize())
 	}
-	return x.rootless(what, m, wrong, func(p *plan.Plan) {
+	return x.rootless(kind, how, wrong, func(p *plan.Plan) {
 		if root != ProcNull {
 			make(p, number, root == Root)
 		}
 	})
 }
 
-// rootless begins a collective operation that has no root, whose plan is made by make.
-func (x *Intercomm) rootless(what operationKind, m manner, wrong error, make func(p *plan.Plan)) (*follower, error) {
-	f, _, err := x.joint.begin(what, noRoot, m, likewise{}, wrong)
+// rootless begins a collective operation that has no root. make makes its plan.
+func (x *Intercomm) rootless(kind operationKind, how form, wrong error, make func(p *plan.Plan)) (*follower, error) {
+	f, _, err := x.joint.begin(kind, noRoot, how, signature{}, wrong)
 	if err == nil {
 		make(&f.plan)
 	}
@@ -241,110 +240,112 @@ func (x *Intercomm) rootless(what operationKind, m manner, wrong error, make fun
 // Barrier returns when all processes of both groups have called it.
 func (x *Intercomm) Barrier() error { return x.joint.Barrier() }
 
-func (x *Intercomm) barrier(m manner) (*follower, error) { return x.joint.barrier(m) }
+func (x *Intercomm) barrier(how form) (*follower, error) { return x.joint.barrier(how) }
 
-// Bcast copies the elements of b at root to b at every process of the other group.
-func (x *Intercomm) Bcast(b Buffer, root int) error { return finish(x.bcast(now, b, root, nil)) }
+// Bcast copies the elements of b at root to b at every process of the remote group.
+func (x *Intercomm) Bcast(b Buffer, root int) error { return finish(x.bcast(blocking, b, root, nil)) }
 
-func (x *Intercomm) bcast(m manner, b Buffer, root int, wrong error) (*follower, error) {
-	return x.rooted(bcast, root, m, wrong, func(p *plan.Plan, root int, here bool) { p.InterBcast(&x.sides, root, here, b) })
+func (x *Intercomm) bcast(how form, b Buffer, root int, wrong error) (*follower, error) {
+	return x.rooted(bcast, root, how, wrong, func(p *plan.Plan, root int, here bool) { p.InterBcast(&x.sides, root, here, b) })
 }
 
-// Gather copies the elements that each process of the other group gives as in to its block of out at root.
+// Gather copies the elements that each process of the remote group gives as in to its block of out at root.
 func (x *Intercomm) Gather(in Buffer, out Blocks, root int) error {
-	return finish(x.gather(now, in, out, root, nil))
+	return finish(x.gather(blocking, in, out, root, nil))
 }
 
-func (x *Intercomm) gather(m manner, in Buffer, out Blocks, root int, wrong error) (*follower, error) {
+func (x *Intercomm) gather(how form, in Buffer, out Blocks, root int, wrong error) (*follower, error) {
 	if root == Root {
 		wrong = laidOut(&out, x.RemoteSize(), wrong)
 	}
-	return x.rooted(gather, root, m, wrong, func(p *plan.Plan, root int, here bool) { p.InterGather(&x.sides, root, here, in, &out) })
+	return x.rooted(gather, root, how, wrong, func(p *plan.Plan, root int, here bool) { p.InterGather(&x.sides, root, here, in, &out) })
 }
 
-// Scatter copies from in, at root, the block of each process of the other group to out of that process.
+// Scatter copies from in, at root, the block of each process of the remote group to out of that process.
 func (x *Intercomm) Scatter(in Blocks, out Buffer, root int) error {
-	return finish(x.scatter(now, in, out, root, nil))
+	return finish(x.scatter(blocking, in, out, root, nil))
 }
 
-func (x *Intercomm) scatter(m manner, in Blocks, out Buffer, root int, wrong error) (*follower, error) {
+func (x *Intercomm) scatter(how form, in Blocks, out Buffer, root int, wrong error) (*follower, error) {
 	if root == Root {
 		wrong = laidOut(&in, x.RemoteSize(), wrong)
 	}
-	return x.rooted(scatter, root, m, wrong, func(p *plan.Plan, root int, here bool) { p.InterScatter(&x.sides, root, here, &in, out) })
+	return x.rooted(scatter, root, how, wrong, func(p *plan.Plan, root int, here bool) { p.InterScatter(&x.sides, root, here, &in, out) })
 }
 
-// Allgather puts the elements that each process gives as in into its block of out, at every process of the other group.
+// Allgather puts the elements that each process gives as in into its block of out, at every process of the remote group.
 func (x *Intercomm) Allgather(in Buffer, out Blocks) error {
-	return finish(x.allgather(now, in, out, nil))
+	return finish(x.allgather(blocking, in, out, nil))
 }
 
-func (x *Intercomm) allgather(m manner, in Buffer, out Blocks, wrong error) (*follower, error) {
-	return x.rootless(allgather, m, laidOut(&out, x.RemoteSize(), wrong), func(p *plan.Plan) {
+func (x *Intercomm) allgather(how form, in Buffer, out Blocks, wrong error) (*follower, error) {
+	return x.rootless(allgather, how, laidOut(&out, x.RemoteSize(), wrong), func(p *plan.Plan) {
 		p.InterAlltoall(&x.sides, func(int) Buffer { return in }, &out)
 	})
 }
 
-// Alltoall sends block j of in from each process i to process j of the other group, which receives it in block i of out.
-func (x *Intercomm) Alltoall(in, out Blocks) error { return finish(x.alltoall(now, in, out, nil)) }
+// Alltoall sends block j of in from each process i to process j of the remote group, which receives it in block i of out.
+func (x *Intercomm) Alltoall(in, out Blocks) error { return finish(x.alltoall(blocking, in, out, nil)) }
 
-func (x *Intercomm) alltoall(m manner, in, out Blocks, wrong error) (*follower, error) {
+func (x *Intercomm) alltoall(how form, in, out Blocks, wrong error) (*follower, error) {
 	wrong = laidOut(&out, x.RemoteSize(), laidOut(&in, x.RemoteSize(), wrong))
-	return x.rootless(alltoall, m, wrong, func(p *plan.Plan) { p.InterAlltoall(&x.sides, in.Block, &out) })
+	return x.rootless(alltoall, how, wrong, func(p *plan.Plan) { p.InterAlltoall(&x.sides, in.Block, &out) })
 }
 
-// Reduce combines the operands that the processes of the other group give as in, and stores the result in out at root.
+// Reduce combines the operands that the processes of the remote group give as in, and stores the result in out at root.
 func (x *Intercomm) Reduce(op *Op, in, out Buffer, root int) error {
-	return finish(x.reduce(now, op, in, out, root, nil))
+	return finish(x.reduce(blocking, op, in, out, root, nil))
 }
 
-func (x *Intercomm) reduce(m manner, op *Op, in, out Buffer, root int, wrong error) (*follower, error) {
+func (x *Intercomm) reduce(how form, op *Op, in, out Buffer, root int, wrong error) (*follower, error) {
 	if root == Root {
 		in = out
 	}
 	if root != ProcNull {
 		wrong = reducible(op, in, out, false, false, wrong)
 	}
-	return x.rooted(reduce, root, m, wrong, func(p *plan.Plan, root int, here bool) { p.InterReduce(&x.sides, root, here, op, in, out) })
+	return x.rooted(reduce, root, how, wrong, func(p *plan.Plan, root int, here bool) { p.InterReduce(&x.sides, root, here, op, in, out) })
 }
 
 // Allreduce combines the operands that the processes of each group give as in, and stores the result in out at every
-// process of the other group.
+// process of the remote group.
 func (x *Intercomm) Allreduce(op *Op, in, out Buffer) error {
-	return finish(x.allreduce(now, op, in, out, nil))
+	return finish(x.allreduce(blocking, op, in, out, nil))
 }
 
-func (x *Intercomm) allreduce(m manner, op *Op, in, out Buffer, wrong error) (*follower, error) {
-	return x.rootless(allreduce, m, reducible(op, in, out, true, false, wrong), func(p *plan.Plan) { p.InterAllreduce(&x.sides, op, in, out) })
+func (x *Intercomm) allreduce(how form, op *Op, in, out Buffer, wrong error) (*follower, error) {
+	return x.rootless(allreduce, how, reducible(op, in, out, true, false, wrong), func(p *plan.Plan) { p.InterAllreduce(&x.sides, op, in, out) })
 }
 
 // ReduceScatter combines the operands that the processes of each group give as in, and stores the result in out of the
-// processes of the other group, a block each. in has a block for each process of the own group, and both groups give
+// processes of the other group, a block each. in has a block for each process of the local group, and both groups give
 // the same number of elements.
 func (x *Intercomm) ReduceScatter(op *Op, in Blocks, out Buffer) error {
-	return finish(x.reduceScatter(now, op, in, out, nil))
+	return finish(x.reduceScatter(blocking, op, in, out, nil))
 }
 
-func (x *Intercomm) reduceScatter(m manner, op *Op, in Blocks, out Buffer, wrong error) (*follower, error) {
+func (x *Intercomm) reduceScatter(how form, op *Op, in Blocks, out Buffer, wrong error) (*follower, error) {
 	wrong = reducible(op, in.Buffer, out, false, false, laidOut(&in, x.Size(), wrong))
-	return x.rootless(reduceScatter, m, wrong, func(p *plan.Plan) {
+	return x.rootless(reduceScatter, how, wrong, func(p *plan.Plan) {
 		p.InterReduceScatter(&x.sides, op, in.Buffer, &in, out)
 	})
 }
 
-func (x *Intercomm) scan(manner, *Op, Buffer, Buffer, error) (*follower, error) { return x.lacks(scan) }
+func (x *Intercomm) scan(form, *Op, Buffer, Buffer, error) (*follower, error) { return x.lacks(scan) }
 
-func (x *Intercomm) exscan(manner, *Op, Buffer, Buffer, error) (*follower, error) {
+func (x *Intercomm) exscan(form, *Op, Buffer, Buffer, error) (*follower, error) {
 	return x.lacks(exscan)
 }
 
-func (x *Intercomm) neighborAlltoall(manner, Blocks, Blocks) (*follower, error) {
+func (x *Intercomm) neighborAlltoall(form, Blocks, Blocks) (*follower, error) {
 	return x.lacks(neighbors)
 }
 
 func (x *Intercomm) targets() int { return 0 }
 
-// lacks is an operation that the standard has not for two groups.
-func (x *Intercomm) lacks(what operationKind) (*follower, error) {
-	return nil, fmt.Errorf("mpi: %v: %w: it is an intercommunicator", what, ErrComm)
+func (x *Intercomm) isRoot(root int) bool { return root == Root }
+
+// lacks returns the error of an operation that MPI does not define for intercommunicators.
+func (x *Intercomm) lacks(kind operationKind) (*follower, error) {
+	return nil, fmt.Errorf("mpi: %v: %w: it is an intercommunicator", kind, ErrComm)
 }

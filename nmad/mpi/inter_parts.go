@@ -1,14 +1,14 @@
 package mpi
 
-// Split returns an intercommunicator of those processes of both groups that give the same color, each group in the
-// order of their keys; nil for those whose color is Undefined, or is not there in the other group. All processes of
+// Split returns an intercommunicator of the processes of both groups that give the same color, each group in the order of
+// their keys. It returns nil where the color is Undefined, or no process of the remote group gives it. All processes of
 // both groups call it.
 func (x *Intercomm) Split(color, key int) (*Intercomm, error) {
-	const apart = 1 << 40 // more than keys of MPI are
+	const offset = 1 << 40 // larger than keys of MPI: it keeps the first group first
 	if x.first {
-		key -= apart
+		key -= offset
 	} else {
-		key += apart
+		key += offset
 	}
 	joint, err := x.joint.Split(color, key)
 	if err != nil {
@@ -29,12 +29,12 @@ func (x *Intercomm) Split(color, key int) (*Intercomm, error) {
 	return intercommOf(local, joint, x.first), nil
 }
 
-// Create returns an intercommunicator of some processes of both groups: those of a group that all processes of that
-// side give. nil for those that are not among them, and for all if one side has none. All processes of both groups
-// call it.
+// Create returns an intercommunicator of some processes of both groups: all processes of a group pass the processes that
+// are to be in it. It returns nil at processes that are not among them, and at all processes if one group passes none.
+// All processes of both groups call it.
 func (x *Intercomm) Create(g Group) (*Intercomm, error) {
 	color, key := Undefined, 0
-	if r := g.place(x.joint.job.session.Rank()); r != Undefined {
+	if r := g.rankOf(x.joint.job.session.Rank()); r != Undefined {
 		color, key = 0, r
 	}
 	return x.Split(color, key)

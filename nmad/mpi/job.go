@@ -18,41 +18,41 @@ import (
 type job struct {
 	session *nmad.Session
 	numbers numbers
-	grounds grounds     // under mu
-	table   *plan.Table // by which operations go; nil: the one that a plan has by itself
+	table   *plan.Table // that operations go by; nil: plan.Default; written by New and Tune, while no operation is under way
 
-	openSegment func(card []byte, members, own int) (*segment.Segment, error)
+	openSegment func(card []byte, members, own int) (*segment.Segment, error) // segment.Open, except in tests
 
-	inOrder bool   // reductions combine the operands from the last rank to the first
-	checks  bool   // the ranks compare their collective calls
-	stop    func() // of progress in the background; nil: the program sees to that
+	inOrder bool   // reductions combine the operands from the last rank to the first (EnvOrder)
+	checks  bool   // the ranks compare their collective calls (EnvCheck)
+	stop    func() // ends progress in the background; nil: the program has begun it, and ends it
 	self    *Comm
-	world   *Comm                 // of all processes, for communicators between groups
-	hostOf  func(process int) int // the lowest process on the host of one; nil: what the session says; below 0: no ranks share memory
+	world   *Comm                 // of all processes, from which communicators between groups are made
+	hostOf  func(process int) int // for tests, in place of nmad.Session.HostOf; nil: none; below 0: no ranks share memory
 
-	mu       sync.Mutex
-	segments map[*segment.Segment]bool // that are mapped
-	refuses  int                       // goroutines that send refusals
-	refused  *sync.Cond                // of mu: there are none
+	mu           sync.Mutex // guards the fields below
+	windowGroups windowGroups
+	segments     map[*segment.Segment]bool // that are mapped
+	refusers     int                       // how many goroutines send refusals
+	refused      *sync.Cond                // of mu: refusers is 0
 }
 
-// aside calls f, which sends refusals, in a goroutine: the caller may hold locks. Finalize waits until f has
+// goRefuse calls f, which sends refusals, in a goroutine: the caller may hold locks. Finalize waits until f has
 // returned.
-func (j *job) aside(f func()) {
+func (j *job) goRefuse(f func()) {
 	j.mu.Lock()
-	j.refuses++
+	j.refusers++
 	j.mu.Unlock()
 	go func() {
 		f()
 		j.mu.Lock()
 		defer j.mu.Unlock()
-		if j.refuses--; j.refuses == 0 {
+		if j.refusers--; j.refusers == 0 {
 			j.refused.Broadcast()
 		}
 	}()
 }
 
-// vacate gives back all memory that is shared with other processes.
+// vacate unmaps all memory that is shared with other processes.
 func (j *job) vacate() {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -62,7 +62,7 @@ func (j *job) vacate() {
 	j.segments = nil
 }
 
-// leave gives back the memory of one communicator; nil: it has none.
+// leave unmaps the memory of one communicator; nil: it has none.
 func (j *job) leave(h *shared) {
 	if h == nil || h.segment == nil {
 		return
@@ -75,11 +75,11 @@ func (j *job) leave(h *shared) {
 	}
 }
 
-// allRefused waits until all refusals are on their way.
+// allRefused waits until all goroutines that send refusals have returned.
 func (j *job) allRefused() {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	for j.refuses > 0 {
+	for j.refusers > 0 {
 		j.refused.Wait()
 	}
 }
@@ -90,10 +90,9 @@ func (j *job) allRefused() {
 // and placement of processes, and form of call. It costs messages, and time at one rank, unless all are on one host.
 const EnvOrder = "PM2_MPI_ORDER"
 
-// Init joins the job that the environment tells of (a launcher of nmad, or any process manager that nmad knows;
-// without one a job of one process), has messages progress in the background (pioman.Enable), and returns the
-// communicator of all processes. Threads and goroutines may call everything at any time. It blocks until all
-// processes are there. Finalize ends what it began.
+// Init joins the job that the environment describes (of a launcher of nmad, or of any process manager that nmad knows;
+// without one a job of one process), lets messages progress in the background (pioman.Enable), and returns the
+// communicator of all processes. It blocks until all processes have joined. Finalize leaves the job.
 func Init(ctx context.Context) (world *Comm, err error) {
 	if world, err = start(ctx); err != nil {
 		return nil, fmt.Errorf("mpi: init: %w", err)
@@ -101,7 +100,7 @@ func Init(ctx context.Context) (world *Comm, err error) {
 	return world, nil
 }
 
-// start joins the job, and has messages progress in the background.
+// start joins the job, and lets messages progress in the background.
 func start(ctx context.Context) (world *Comm, err error) {
 	stop, err := pioman.Enable()
 	if err != nil {
@@ -121,8 +120,8 @@ func start(ctx context.Context) (world *Comm, err error) {
 	return world, nil
 }
 
-// SessionOf returns the session under a communicator, also that of Init and Main: for the memory of buffered sends, what its
-// Stats count, a monitor. Comm.Finalize closes it, or the program that has opened it itself. Nil for a nil communicator.
+// SessionOf returns the session that carries a communicator; nil of a nil one. It has the memory of buffered sends (Attach),
+// counters (Stats) and a monitor. Comm.Finalize closes it.
 func SessionOf(c *Comm) *nmad.Session {
 	if c == nil || c.job == nil {
 		return nil
@@ -130,9 +129,9 @@ func SessionOf(c *Comm) *nmad.Session {
 	return c.job.session
 }
 
-// New returns the communicator of all processes of a session that the program has opened itself. It takes the
-// contexts 2 to 16001 of the domain 0, and for windows 20000 to 24999. All processes of the job call it, once for a
-// session. It does not block.
+// New returns the communicator of all processes of a session that the program has opened itself. The package uses the
+// contexts 2 to 16001 of domain 0 of the session, and for windows 20000 to 24999. All processes of the job call it, once
+// for a session. It does not block.
 func New(session *nmad.Session) (world *Comm, err error) {
 	if session == nil {
 		return nil, fmt.Errorf("mpi: %w: no session", ErrComm)
@@ -149,7 +148,7 @@ func New(session *nmad.Session) (world *Comm, err error) {
 	}
 	own, err := all.Include(session.Rank())
 	if err != nil {
-		return nil, err // the session is closed
+		return nil, err // the session was closed
 	}
 	j.numbers.taken[0].set(0)
 	j.numbers.taken[0].set(1)
@@ -160,7 +159,7 @@ func New(session *nmad.Session) (world *Comm, err error) {
 	return world, err
 }
 
-// Finalize leaves the job: it waits, within the bounds of nmad.Config.Linger, until what was sent has been taken. All
+// Finalize leaves the job: it waits, at most for nmad.Config.Linger, until the messages that were sent have left. All
 // communicators of the job are unusable afterwards. Each process calls it once, on any of them.
 func (c *Comm) Finalize() error {
 	c.job.allRefused()
@@ -172,8 +171,8 @@ func (c *Comm) Finalize() error {
 	return err
 }
 
-// Main is a whole program: it calls Init, f, and Finalize, and exits with status 1 and a line to standard error if
-// one of them fails. If f fails here the other processes are ended, too (Abort).
+// Main is a whole program: it calls Init, f, and Finalize, and exits with status 1 and a line to standard error if one of
+// them fails. If f fails it also ends the other processes (Abort).
 func Main(f func(world *Comm) error) {
 	world, err := Init(context.Background())
 	if err == nil {
@@ -188,16 +187,17 @@ func Main(f func(world *Comm) error) {
 	}
 }
 
-// Abort ends this process with that status, and all others of the job, as far as the launcher can, and says why. It
-// does not return.
+// Abort ends this process with an exit status, and all others of the job, as far as the launcher can, and writes why to
+// standard error. It does not return.
 func (c *Comm) Abort(status int, why string) { c.job.session.Abort(status, why) }
 
 // Self returns the communicator of this process alone.
 func (c *Comm) Self() *Comm { return c.job.self }
 
-// open opens a communicator under a number, which was used age times before, or in own, a domain of its own.
+// open opens a communicator under a number, which was used age times before. own is the domain that it has for itself; nil:
+// its messages are in domain 0.
 func (j *job) open(name string, g Group, number, age int, own *nmad.Domain) (*Comm, error) {
-	c := &Comm{job: j, group: g, name: name, rank: g.place(j.session.Rank()), number: number, domain: own, own: own}
+	c := &Comm{job: j, group: g, name: name, rank: g.rankOf(j.session.Rank()), number: number, domain: own, own: own}
 	c.tags, c.collectiveTags = uint64(age)<<ageOfMessages, uint64(age)<<ageOfCollectives
 	first := contexts.FirstCommunicator + contexts.PerCommunicator*number
 	if own == nil {
@@ -223,15 +223,15 @@ func (j *job) open(name string, g Group, number, age int, own *nmad.Domain) (*Co
 	return c, nil
 }
 
-// reach finds the gates to the processes of the group.
+// reach sets the gates to the processes of the group, and their ranks.
 func (c *Comm) reach() {
 	c.gates = make([]*nmad.Gate, c.Size())
-	c.place = make([]int32, c.job.session.Size())
-	for p := range c.place {
-		c.place[p] = Undefined
+	c.rankOf = make([]int32, c.job.session.Size())
+	for p := range c.rankOf {
+		c.rankOf[p] = Undefined
 	}
 	for rank, p := range c.group.job {
 		c.gates[rank] = c.domain.Gate(p)
-		c.place[p] = int32(rank)
+		c.rankOf[p] = int32(rank)
 	}
 }

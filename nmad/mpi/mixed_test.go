@@ -63,7 +63,7 @@ func mixed(w, c *Comm, caller int, until time.Time) error {
 			from = AnySource
 		}
 		under := []*Request{
-			Irecv(c, got, from, round%5), Iallreduce(c, Max, mine, sums), Irecv(w, inWorld, last, 100+caller), Isend(c, mine, next, round%5), Isend(w, []int64{int64(caller*1000 + round)}, next, 100+caller),
+			Irecv(c, got, from, round%5), Allreduce(c.Immediate(), Max, mine, sums), Irecv(w, inWorld, last, 100+caller), Isend(c, mine, next, round%5), Isend(w, []int64{int64(caller*1000 + round)}, next, 100+caller),
 		}
 		if err := again.Start(); err != nil {
 			return err

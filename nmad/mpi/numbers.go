@@ -12,44 +12,44 @@ import (
 // communicator takes two contexts, whose numbers have 16 bits.
 const mostComms = blocks * mostInBlock
 
-// The numbers are in blocks. The processes that make a communicator agree on a number within one block, the first
-// with a free one. So an agreement takes few words, also where Shrink agrees bit by bit.
+// The numbers are in blocks. The processes that make a communicator agree on a number within one block, the first that
+// has a free number. So an agreement takes few words, also in Shrink, which agrees bit by bit.
 const (
 	blocks      = contexts.Communicators / mostInBlock
-	mostInBlock = contexts.WindowGroups // so that a mask has as many bits for numbers of grounds
+	mostInBlock = contexts.WindowGroups // a mask also has a bit for each number of a windowGroup
 )
 
-// numbers is the supply of the numbers of communicators, one for each two contexts, from contexts.FirstCommunicator
-// on. A number is taken while a communicator of this process has it. It is free again when the communicator was freed
-// and nothing is under way in it here. Another process may still send in it then. So each use of a number has an age,
-// which is in all tags of the communicator: a message of an earlier use fits no receive of a later one.
+// numbers is the supply of the numbers of communicators. A number stands for two contexts, from
+// contexts.FirstCommunicator on. It is taken while a communicator of this process has it, and free again when the
+// communicator was freed and nothing is under way in it here. Another process may still send in it then. So each use of a
+// number has an age, which is in all tags of the communicator: a message of an earlier use fits no receive of a later one.
 type numbers struct {
-	mu     sync.Mutex
+	mu     sync.Mutex // guards the fields below
 	taken  [blocks]mask
 	age    [mostComms]uint16
-	freed  []*Comm // whose numbers are still taken
+	freed  []*Comm // freed communicators whose numbers are still taken
 	domain int     // the highest number of a domain that this process has used
 }
 
 // Some messages in the context of collective operations have no place in the order of these. Each kind of them has a
 // bit in its tags.
 const (
-	ofChecks = 1 << 60 // calls are compared; and the number of the comparison
-	ofIdups  = 1 << 61 // a communicator is made by Idup; and the turn of the call
-	ofGroups = 1 << 62 // a communicator is made by its processes alone; and a tag of the user
+	ofChecks = 1 << 60 // calls are compared; the tag has the turn of the operation
+	ofIdups  = 1 << 61 // Idup makes a communicator; the tag has the turn of the call
+	ofGroups = 1 << 62 // CreateGroup makes a communicator; the tag has that of the program
 	ofParts  = 1 << 63 // a part of a partitioned message
 
-	ofWindows = ofGroups | 1<<(ageOfCollectives-1) // a window is freed: no tag of the user is that high
+	ofWindows = ofGroups | 1<<(ageOfCollectives-1) // a window is freed; no tag of the program is so high
 )
 
 // mask has a bit for each number of a block.
 type mask [(mostInBlock + 63) / 64]uint64
 
-// well is a bit of the last word of a mask that belongs to no number: it says that the process can make the
-// communicator.
-const well = 1 << 63
+// canMake is a bit of the last word of a mask that belongs to no number. In an agreement a process sets it if it can make
+// the communicator.
+const canMake = 1 << 63
 
-// The bits of an age in tags: of messages of the users, whose tags are below, and of collective operations.
+// The lowest bit of an age in the tags of the program's messages, whose own tags are below, and of collective operations.
 const (
 	ageOfMessages    = 32
 	ageOfCollectives = 44
@@ -63,7 +63,7 @@ func (n *numbers) free(block int) mask {
 	return n.taken[block].others()
 }
 
-// others returns the numbers that are not in the mask.
+// others returns the numbers of a block that are not in the mask.
 func (m *mask) others() (all mask) {
 	for i := range all {
 		all[i] = ^m[i]
@@ -72,12 +72,12 @@ func (m *mask) others() (all mask) {
 	return all
 }
 
-// has says whether a number of the block has its bit, set gives it one, and clear takes it.
+// has says whether a number of the block is in the mask, set adds it, and clear removes it.
 func (m *mask) has(x int) bool { return m[x/64]>>(x%64)&1 != 0 }
 func (m *mask) set(x int)      { m[x/64] |= 1 << (x % 64) }
 func (m *mask) clear(x int)    { m[x/64] &^= 1 << (x % 64) }
 
-// tidy gives back the numbers of freed communicators in which nothing is under way any more.
+// tidy frees the numbers of freed communicators in which nothing is under way any more.
 func (n *numbers) tidy() {
 	n.mu.Lock()
 	freed := n.freed
@@ -92,14 +92,14 @@ func (n *numbers) tidy() {
 	}
 }
 
-// retire leaves a communicator that was freed for tidy.
+// retire adds a communicator that was freed to those that tidy looks at.
 func (n *numbers) retire(c *Comm) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.freed = append(n.freed, c)
 }
 
-// claim takes a number, and returns how often it was used before; false: it is taken.
+// claim takes a number, and returns how often it was used before; false: it was taken already.
 func (n *numbers) claim(number int) (age int, ok bool) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -117,14 +117,14 @@ func (n *numbers) release(number int) {
 	n.taken[number/mostInBlock].clear(number % mostInBlock)
 }
 
-// grow notes the age of the use of a number that begins.
+// grow sets the age of a number for the use after the one that begins, whose age is given.
 func (n *numbers) grow(number, age int) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.age[number] = uint16(age + 1)
 }
 
-// pick returns a number of the mask, the first from a place on; -1: the mask is empty.
+// pick returns the first number of the mask from a number on, cyclically; -1: the mask is empty.
 func (m *mask) pick(from int) int {
 	from = (from%mostInBlock + mostInBlock) % mostInBlock
 	for i := range mostInBlock {
@@ -135,13 +135,13 @@ func (m *mask) pick(from int) int {
 	return -1
 }
 
-// common leaves in m the bits that all have which agree. lost says why they could not agree.
-func (m *mask) common(together agree) (lost error) {
+// intersect leaves in m the bits that all processes of an agreement have. The error says why they could not agree.
+func (m *mask) intersect(all agree) error {
 	words := make([]int64, len(m))
 	for i, x := range m {
 		words[i] = int64(x)
 	}
-	if err := together(BAnd, words); err != nil {
+	if err := all(BAnd, words); err != nil {
 		return err
 	}
 	for i, x := range words {
@@ -150,41 +150,41 @@ func (m *mask) common(together agree) (lost error) {
 	return nil
 }
 
-// agree is an Allreduce in place among the processes that are to make a communicator.
+// agree is an Allreduce in place among the processes that make a communicator.
 type agree func(op *Op, values []int64) error
 
-// all says whether all that agree say yes.
-func (together agree) all(yes bool) (bool, error) {
+// all says whether all processes of the agreement say yes.
+func (ag agree) all(yes bool) (bool, error) {
 	vote := []int64{0}
 	if yes {
 		vote[0] = 1
 	}
-	err := together(Min, vote)
+	err := ag(Min, vote)
 	return err == nil && vote[0] == 1, err
 }
 
-// make opens a communicator of the group, under a number that all processes which agree is for have free. Another
-// thread may take the number meanwhile; then they try another one. wrong says why this process cannot make it: then
-// no process has the communicator, and all can try again.
-func (c *Comm) make(g Group, together agree, wrong error) (*Comm, error) {
+// make opens a communicator of the group, under a number that is free at all processes of the agreement. If another thread
+// takes the number meanwhile they try another one. wrong says why this process cannot make it: then no process gets the
+// communicator, and all can try again.
+func (c *Comm) make(g Group, ag agree, wrong error) (*Comm, error) {
 	n, member := &c.job.numbers, g.Size() > 0
 	fails := func(err error) (*Comm, error) { return nil, fmt.Errorf("mpi: new communicator from %v: %w", c, err) }
 	for attempt, block := 0, 0; ; attempt++ {
 		free := n.free(block)
-		free[len(free)-1] |= well
+		free[len(free)-1] |= canMake
 		if wrong != nil {
 			free = mask{}
 		}
-		if err := free.common(together); err != nil {
+		if err := free.intersect(ag); err != nil {
 			return fails(err)
 		}
-		if wrong == nil && free[len(free)-1]&well == 0 {
+		if wrong == nil && free[len(free)-1]&canMake == 0 {
 			wrong = fmt.Errorf("another process: %w", ErrElsewhere)
 		}
 		if wrong != nil {
 			return fails(wrong)
 		}
-		// Threads that make communicators from several ones at once begin at several places.
+		// Threads that make communicators from different ones at the same time begin at different numbers.
 		number := free.pick(c.number*17 + attempt)
 		if number < 0 {
 			if block++; block < blocks {
@@ -197,14 +197,14 @@ func (c *Comm) make(g Group, together agree, wrong error) (*Comm, error) {
 		if member {
 			age, claimed = n.claim(number)
 		}
-		// A vote: 0: try again; 1: go on; and the age, which is the highest.
+		// The vote has 1 to go on, or 0 to try again; and minus the age: its minimum is the highest age.
 		vote := []int64{1, -int64(age)}
 		if !claimed {
 			vote[0] = 0
 		}
-		err := together(Min, vote)
+		err := ag(Min, vote)
 		if err == nil && vote[0] == 1 {
-			return c.open(g, number, int(-vote[1]), together)
+			return c.open(g, number, int(-vote[1]), ag)
 		}
 		if member && claimed {
 			n.release(number)
@@ -215,15 +215,15 @@ func (c *Comm) make(g Group, together agree, wrong error) (*Comm, error) {
 	}
 }
 
-// open opens the communicator under a number that all have claimed. A process that cannot tells the others, and none
-// has it.
-func (c *Comm) open(g Group, number, age int, together agree) (made *Comm, err error) {
+// open opens the communicator under a number that all processes have claimed. If one cannot, it tells the others, and no
+// process gets the communicator.
+func (c *Comm) open(g Group, number, age int, ag agree) (made *Comm, err error) {
 	n, member := &c.job.numbers, g.Size() > 0
 	if member {
 		n.grow(number, age)
 		made, err = c.job.open("", g, number, age, nil)
 	}
-	all, failed := together.all(err == nil)
+	all, failed := ag.all(err == nil)
 	switch {
 	case err == nil && all:
 		return made, nil
@@ -240,12 +240,13 @@ func (c *Comm) open(g Group, number, age int, together agree) (made *Comm, err e
 	return nil, fmt.Errorf("mpi: new communicator from %v: %w", c, err)
 }
 
-// close closes the contexts of a communicator that was freed, or its domain, unless something is under way in it here.
+// close closes the contexts of a communicator that was freed, or its domain. false: something is under way in it here, and
+// the caller tries again later. Only tidy calls it.
 func (c *Comm) close() bool {
 	c.mu.Lock()
 	busy := len(c.active) > 0
 	c.mu.Unlock()
-	if busy || c.shared.owed() {
+	if busy || c.shared.drain() {
 		return false
 	}
 	if c.own != nil {

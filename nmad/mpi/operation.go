@@ -32,14 +32,13 @@ func (o operationKind) String() string {
 	return operationNames[o]
 }
 
-// manner is the form of an operation: its caller waits for its end, or it goes on by itself, at once or whenever it is
-// started.
-type manner uint8
+// form is how an operation is called.
+type form uint8
 
 const (
-	now manner = iota
-	later
-	lasting
+	blocking   form = iota // the caller waits for the end of the operation
+	immediate              // the call begins the operation, and returns a request
+	persistent             // the call makes a request, which Request.Start begins, again and again
 )
 
-var mannerNames = [...]string{now: "", later: "immediate ", lasting: "persistent "}
+var formNames = [...]string{blocking: "", immediate: "immediate ", persistent: "persistent "}

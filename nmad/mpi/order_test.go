@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// TestOneOrder: with one order all reductions have the same bits, in each way and manner: those of a sum from the
+// TestOneOrder: with one order all reductions have the same bits, in each way and form: those of a sum from the
 // last rank to the first. Without, those of a way are the same at all ranks, call after call.
 func TestOneOrder(t *testing.T) {
 	const size, n = 10, 7
@@ -39,7 +39,7 @@ func TestOneOrder(t *testing.T) {
 						if round%2 == 0 {
 							err = Allreduce(c, Sum, in, out)
 						} else {
-							_, err = Iallreduce(c, Sum, in, out).Wait()
+							_, err = Allreduce(c.Immediate(), Sum, in, out).Wait()
 						}
 						if err != nil {
 							return err
@@ -51,7 +51,7 @@ func TestOneOrder(t *testing.T) {
 							first = whole
 						}
 						if !ordered && round == 2 {
-							continue // the manner of round 0
+							continue // the form of round 0
 						}
 						if err := expect(out, first); err != nil {
 							return fmt.Errorf("round %d: %w", round, err)

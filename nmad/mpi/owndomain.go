@@ -6,7 +6,7 @@ import (
 	"github.com/pm2-go/pm2/nmad"
 )
 
-// dupWithDomain is Dup with a domain of its own, for that access.
+// dupWithDomain is Dup to a communicator with a domain of its own. access is the value of KeyDomain.
 func (c *Comm) dupWithDomain(access string) (made *Comm, err error) {
 	if err := c.usable(); err != nil {
 		return nil, err
@@ -31,8 +31,8 @@ func (c *Comm) dupWithDomain(access string) (made *Comm, err error) {
 	return made, nil
 }
 
-// inDomain opens a communicator like c in a domain of its own. All processes agree upon its number, since a number is
-// for one domain only. wrong says why this process cannot.
+// inDomain opens a communicator like c in a domain of its own. All processes agree on the number of the domain, which each
+// process has used for no other. wrong says why this process cannot take part.
 func (c *Comm) inDomain(cfg nmad.DomainConfig, wrong error) (*Comm, error) {
 	n := &c.job.numbers
 	for agreed := false; !agreed; {
@@ -77,14 +77,14 @@ func (c *Comm) inDomain(cfg nmad.DomainConfig, wrong error) (*Comm, error) {
 	return made, nil
 }
 
-// Info returns the hints that the communicator was made with, or that SetInfo has given.
+// Info returns a copy of the hints with which the communicator was made, or of those of SetInfo.
 func (c *Comm) Info() *Info {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.info.Dup()
 }
 
-// SetInfo gives the communicator hints. KeyDomain is for Dup only, and does nothing here.
+// SetInfo replaces the hints of the communicator. KeyDomain has an effect in Dup only.
 func (c *Comm) SetInfo(hints *Info) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -10,57 +10,58 @@ import (
 	"github.com/pm2-go/pm2/nmad"
 )
 
-// Partitioned is a message, sent or received again and again, whose parts travel one by one: the sender says of each
-// when it is ready, and the receiver sees which have arrived. The two may have different numbers of parts. Start
+// Partitioned is a message, sent or received again and again, whose parts travel one by one: the sender says when each
+// part is ready, and the receiver sees which parts have arrived. The two may have different numbers of parts. Start
 // begins a round; Wait ends it. Ready and Arrived may be called by any number of threads at once.
 type Partitioned struct {
-	*Request
-	comm  *Comm
-	b     Buffer
-	parts int // of this side
-	peer  int
-	tag   uint64 // of all messages; that of a part has its number
-	sends bool
-	empty bool // to or from no process
+	*Request // of the round
+	comm     *Comm
+	b        Buffer
+	parts    int    // how many this side has
+	peer     int    // rank of the other side
+	tag      uint64 // the bits that the tags of the header and of all parts have
+	sends    bool
+	noPeer   bool // peer is ProcNull
 
-	theirs  int // parts of the sender, as the receiver knows them; 0: not yet
-	header  [16]byte
-	first   nmad.Request
-	request []nmad.Request // by part of the sender
-	arrived []atomic.Bool  // likewise
-	ready   []atomic.Bool
-	left    atomic.Int64 // parts under way, or not ready
+	senderParts   int      // how many parts the sender has; 0: the receiver does not know yet; written before remaining
+	header        [16]byte // the number of parts of the sender, and the size of the message in bytes
+	headerRequest nmad.Request
+	requests      []nmad.Request // by part of the sender
+	arrived       []atomic.Bool  // of a receiver, by part of the sender
+	ready         []atomic.Bool  // of a sender, by part
+	remaining     atomic.Int64   // parts of the sender that have not left, or come, in this round
 
-	mu     sync.Mutex
-	err    error
-	active bool
+	mu     sync.Mutex // guards the fields below
+	err    error      // of this round
+	active bool       // a round has begun, and has not ended
 }
 
-// The tag of a message of a partitioned one: ofParts, the tag of the user, which of those with that tag, and the part.
+// The tag of a part has ofParts, the tag of the program, the number of the partitioned message among those with that tag
+// (modulo ofTurns+1), and the number of the part.
 const (
-	maxParts = 1<<20 - 1 // the number that stands for how many parts there are
+	maxParts = 1<<20 - 1 // as the number of a part: that of the header
 	ofTurns  = 1<<12 - 1
 )
 
-// partitionedKey tells partitioned messages apart.
+// partitionedKey is what partitioned messages have in common that are told apart by their order only.
 type partitionedKey struct {
 	peer, tag int
 	sends     bool
 }
 
-// NewPartitionedSend makes a partitioned message of b, in as many equal parts, to a rank. The receiver calls
-// NewPartitionedReceive; of
-// several with one tag the first belongs to the first.
+// NewPartitionedSend makes a partitioned message of b, in parts of equal length, to a rank. The receiver calls
+// NewPartitionedReceive; if there are several with one tag, the i-th send belongs to the i-th receive. ErrCount: parts is
+// below 1, above 1,048,574, or does not divide the number of elements.
 func NewPartitionedSend(c *Comm, b Buffer, parts, to, tag int) (*Partitioned, error) {
 	p, err := c.partitioned("partitioned send", b, parts, to, tag, true)
-	if err != nil || p.empty {
+	if err != nil || p.noPeer {
 		return p, err
 	}
 	binary.LittleEndian.PutUint64(p.header[:], uint64(parts))
 	binary.LittleEndian.PutUint64(p.header[8:], uint64(b.Size()))
-	p.theirs = parts
-	p.request, p.ready = make([]nmad.Request, parts), make([]atomic.Bool, parts)
-	return p, c.collective.IsendInto(&p.first, c.group.job[to], p.tag|maxParts, p.header[:])
+	p.senderParts = parts
+	p.requests, p.ready = make([]nmad.Request, parts), make([]atomic.Bool, parts)
+	return p, c.collective.IsendInto(&p.headerRequest, c.group.job[to], p.tag|maxParts, p.header[:])
 }
 
 // NewPartitionedReceive is the other side of NewPartitionedSend.
@@ -71,10 +72,10 @@ func NewPartitionedReceive(c *Comm, b Buffer, parts, from, tag int) (*Partitione
 func (c *Comm) partitioned(what string, b Buffer, parts, peer, tag int, sends bool) (*Partitioned, error) {
 	p := &Partitioned{Request: NewRequest(nil), comm: c, b: b, parts: parts, peer: peer, sends: sends}
 	p.Request.comm = c
-	p.extra.outside.over.Signal(finished) // it counts as done until it is started
-	p.extra.outside.status = noStatus
+	p.extra.generalized.completion.Signal(finished) // it counts as done until it is started
+	p.extra.generalized.status = noStatus
 	if peer == ProcNull {
-		p.empty = true
+		p.noPeer = true
 		return p, c.usable()
 	}
 	if err := c.addressed(what, peer, tag); err != nil {
@@ -94,9 +95,10 @@ func (c *Comm) partitioned(what string, b Buffer, parts, peer, tag int, sends bo
 	return p, nil
 }
 
-// Start begins a round. nmad.ErrActive: the one before is under way. A sender's parts are not ready then.
+// Start begins a round, in which no part of a sender is ready yet. It does not block. nmad.ErrActive: the round before has
+// not ended.
 func (p *Partitioned) Start() error {
-	if p.empty {
+	if p.noPeer {
 		return nil
 	}
 	if err := p.comm.usable(); err != nil {
@@ -109,27 +111,27 @@ func (p *Partitioned) Start() error {
 	}
 	p.active, p.err = true, nil
 	p.mu.Unlock()
-	p.extra.outside.over.Reset()
+	p.extra.generalized.completion.Reset()
 	if p.sends {
 		for i := range p.ready {
 			p.ready[i].Store(false)
 		}
-		p.left.Store(int64(p.parts))
+		p.remaining.Store(int64(p.parts))
 		return nil
 	}
-	if p.theirs > 0 {
+	if p.senderParts > 0 {
 		p.receive()
 		return nil
 	}
 	op := nmad.Op{Kind: nmad.OpRecv, Match: nmad.Tag(p.tag | maxParts), Buf: p.header[:], Done: p.gotHeader}
 	op.Context = p.comm.collective
-	if err := p.comm.gates[p.peer].Post(&p.first, &op); err != nil {
-		p.ended(err)
+	if err := p.comm.gates[p.peer].Post(&p.headerRequest, &op); err != nil {
+		p.endRound(err)
 	}
 	return nil
 }
 
-// gotHeader is called when the sender has said how many parts it has.
+// gotHeader is called when the header of the sender has come.
 func (p *Partitioned) gotHeader(r *nmad.Request) {
 	_, err := r.Test()
 	parts, size := int(binary.LittleEndian.Uint64(p.header[:])), int(binary.LittleEndian.Uint64(p.header[8:]))
@@ -141,28 +143,28 @@ func (p *Partitioned) gotHeader(r *nmad.Request) {
 		err = fmt.Errorf("%w: it sends %d parts of %d bytes, which are no whole elements here", ErrCount, parts, size/parts)
 	}
 	if err != nil {
-		p.ended(fmt.Errorf("mpi: partitioned message, rank %d: %w", p.peer, err))
+		p.endRound(fmt.Errorf("mpi: partitioned message, rank %d: %w", p.peer, err))
 		return
 	}
-	p.theirs = parts
-	p.request, p.arrived = make([]nmad.Request, parts), make([]atomic.Bool, parts)
+	p.senderParts = parts
+	p.requests, p.arrived = make([]nmad.Request, parts), make([]atomic.Bool, parts)
 	p.receive()
 }
 
-// receive starts to receive all parts.
+// receive starts to receive all parts of a round.
 func (p *Partitioned) receive() {
 	for i := range p.arrived {
 		p.arrived[i].Store(false)
 	}
-	p.left.Store(int64(p.theirs))
-	for i := range p.theirs {
+	p.remaining.Store(int64(p.senderParts))
+	for i := range p.senderParts {
 		p.start(i, nmad.OpRecv)
 	}
 }
 
 // start starts the message of a part.
 func (p *Partitioned) start(i int, kind nmad.Kind) {
-	each := p.b.Count / p.theirs
+	each := p.b.Count / p.senderParts
 	part := p.b.Part(i*each, each)
 	op := nmad.Op{Kind: kind, Match: nmad.Tag(p.tag | uint64(i))}
 	op.Context = p.comm.collective
@@ -171,31 +173,31 @@ func (p *Partitioned) start(i int, kind nmad.Kind) {
 		if kind == nmad.OpRecv && err == nil {
 			p.arrived[i].Store(true)
 		}
-		p.part(err)
+		p.partDone(err)
 	}
 	var whole bool
 	if op.Buf, whole = part.Dense(); !whole {
 		op.Data = &part
 	}
-	if err := p.comm.gates[p.peer].Post(&p.request[i], &op); err != nil {
-		p.part(err)
+	if err := p.comm.gates[p.peer].Post(&p.requests[i], &op); err != nil {
+		p.partDone(err)
 	}
 }
 
-// part notes that a part has ended.
-func (p *Partitioned) part(err error) {
+// partDone counts a part that has left or come, or has failed.
+func (p *Partitioned) partDone(err error) {
 	if err != nil {
 		p.mu.Lock()
 		p.err = errors.Join(p.err, err)
 		p.mu.Unlock()
 	}
-	if p.left.Add(-1) == 0 {
-		p.ended(nil)
+	if p.remaining.Add(-1) == 0 {
+		p.endRound(nil)
 	}
 }
 
-// ended ends the round.
-func (p *Partitioned) ended(err error) {
+// endRound completes the request of the round.
+func (p *Partitioned) endRound(err error) {
 	p.mu.Lock()
 	if p.err == nil {
 		p.err = err
@@ -210,15 +212,15 @@ func (p *Partitioned) ended(err error) {
 	p.Complete(s, err)
 }
 
-// Ready says that these parts of a sender may leave. ErrRequest: the message is received here, was not started, or
-// the part is ready already.
+// Ready lets these parts of a sender leave. It does not block. ErrRequest: this is the receiver, there is no such part, the
+// message was not started, or the part is ready already.
 func (p *Partitioned) Ready(parts ...int) error {
 	for _, i := range parts {
 		switch {
-		case p.empty:
+		case p.noPeer:
 			continue
-		case !p.sends || i < 0 || i >= p.parts || p.extra.outside.over.Test(finished):
-			return fmt.Errorf("mpi: ready: %w: part %d of %d, of a message that is sent: %v, and was started: %v", ErrRequest, i, p.parts, p.sends, !p.extra.outside.over.Test(finished))
+		case !p.sends || i < 0 || i >= p.parts || p.extra.generalized.completion.Test(finished):
+			return fmt.Errorf("mpi: ready: %w: part %d of %d, of a message that is sent: %v, and was started: %v", ErrRequest, i, p.parts, p.sends, !p.extra.generalized.completion.Test(finished))
 		case p.ready[i].Swap(true):
 			return fmt.Errorf("mpi: ready: %w: part %d is ready already", ErrRequest, i)
 		}
@@ -227,10 +229,10 @@ func (p *Partitioned) Ready(parts ...int) error {
 	return nil
 }
 
-// Arrived says whether a part of a receiver has come, of as many as the receiver has. Of a message that was not
-// started all have.
+// Arrived says whether a part of a receiver, which counts its own parts, has come. It makes progress, and does not block.
+// Of a message that was not started all parts have. ErrRequest: this is the sender, or there is no such part.
 func (p *Partitioned) Arrived(part int) (bool, error) {
-	if p.empty {
+	if p.noPeer {
 		return true, nil
 	}
 	if p.sends || part < 0 || part >= p.parts {
@@ -240,11 +242,11 @@ func (p *Partitioned) Arrived(part int) (bool, error) {
 		return true, err
 	}
 	p.comm.domain.Engine().Poll()
-	if p.left.Load() == 0 {
-		return p.extra.outside.over.Test(finished), nil
+	if p.remaining.Load() == 0 {
+		return p.extra.generalized.completion.Test(finished), nil
 	}
-	// Parts of the sender that have some of this one; theirs is written before left.
-	for i := part * p.theirs / p.parts; i < p.theirs && i*p.parts < (part+1)*p.theirs; i++ {
+	// Parts of the sender that have some of this one; senderParts is written before remaining.
+	for i := part * p.senderParts / p.parts; i < p.senderParts && i*p.parts < (part+1)*p.senderParts; i++ {
 		if !p.arrived[i].Load() {
 			return false, nil
 		}

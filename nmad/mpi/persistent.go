@@ -1,25 +1,16 @@
 package mpi
 
-// persistentMessage makes a persistent request of what post starts, unless check says why that cannot be.
+// persistentMessage makes the persistent request of a message to or from peer, which post starts. check says what is wrong
+// with the arguments.
 func (c *Comm) persistentMessage(peer int, post func(*Request) error, check func() error) *Request {
-	r := &Request{comm: c, waits: true}
+	r := &Request{comm: c, unstarted: true}
 	if peer == ProcNull {
-		r.makeSpecial().start = c.usable
-		return r.idle(c.usable())
+		r.needSpecial().start = c.usable
+		return r.endAtOnce(c.usable())
 	}
 	if err := check(); err != nil {
-		return r.idle(err)
+		return r.endAtOnce(err)
 	}
-	r.makeSpecial().start = func() error { return post(r) }
+	r.needSpecial().start = func() error { return post(r) }
 	return r
-}
-
-// StartAll starts all of them, in their order, up to the first error.
-func StartAll(requests ...*Request) error {
-	for _, r := range requests {
-		if err := r.Start(); err != nil {
-			return err
-		}
-	}
-	return nil
 }

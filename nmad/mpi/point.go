@@ -2,6 +2,7 @@ package mpi
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 
@@ -12,7 +13,7 @@ import (
 // Buffer is where the elements of a message lie; see On.
 type Buffer = datatype.Buffer
 
-// What stands for ranks and tags.
+// Values that stand for ranks and tags.
 const (
 	AnySource = -1 // of a receive: from any rank
 	ProcNull  = -3 // to or from no process: the call does nothing
@@ -31,17 +32,17 @@ const (
 
 func (m sendMode) String() string { return [...]string{"send", "ssend", "bsend"}[m] }
 
-// Send sends b to a rank and returns when b may be used again: for a message of up to nmad.Config.Eager bytes
-// (nmad.EnvEager; else what the network takes in one packet, 16 KiB to the own rank) at once, if the receiver has
-// memory for it, for a longer one after its receive was posted: so one to oneself waits for ever if that comes later.
-// It blocks the calling thread or goroutine only.
+// Send sends b to a rank and returns when b may be used again. It returns at once with a message of up to
+// nmad.Config.Eager bytes (nmad.EnvEager; without that setting what the network takes in one packet, and 16 KiB to the
+// own rank), if the receiver has memory for it. With a longer message it returns after its receive was posted, so a rank
+// that sends itself a long message before it receives waits for ever. It blocks the calling thread or goroutine only.
 func (c *Comm) Send(b Buffer, to, tag int) error { return c.send(b, to, tag, standard) }
 
 // Ssend is Send, but returns only when the receive was posted.
 func (c *Comm) Ssend(b Buffer, to, tag int) error { return c.send(b, to, tag, synchronous) }
 
-// Bsend is Send by way of memory that was given to SessionOf(c).Attach: it returns at once, or fails with nmad.ErrBuffer
-// if there is no room.
+// Bsend is Send that copies b to memory which the program has given to SessionOf(c).Attach. It does not block; without
+// room there it fails with nmad.ErrBuffer.
 func (c *Comm) Bsend(b Buffer, to, tag int) error { return c.send(b, to, tag, buffered) }
 
 func (c *Comm) send(b Buffer, to, tag int, m sendMode) error {
@@ -54,7 +55,7 @@ func (c *Comm) send(b Buffer, to, tag int, m sendMode) error {
 		}
 		return c.explain("send", c.messages.Send(c.group.job[to], c.tags|uint64(tag), whole))
 	}
-	r := blocking.Get().(*Request)
+	r := pooledRequests.Get().(*Request)
 	if err := c.postSend(r, b, to, tag, m); err != nil {
 		return err
 	}
@@ -66,7 +67,7 @@ func (c *Comm) send(b Buffer, to, tag int, m sendMode) error {
 // isend begins a send.
 func (c *Comm) isend(b Buffer, to, tag int, m sendMode) *Request {
 	r := &Request{}
-	return r.unless(r.send(c, b, to, tag, m))
+	return r.endIf(r.send(c, b, to, tag, m))
 }
 
 func (c *Comm) postSend(r *Request, b Buffer, to, tag int, m sendMode) error {
@@ -79,7 +80,7 @@ func (c *Comm) postSend(r *Request, b Buffer, to, tag int, m sendMode) error {
 	return c.gates[to].Post(&r.message, &op)
 }
 
-// addressed says why there can be no message with a tag to or from a rank.
+// addressed says why there can be no message with a tag to or from a rank; nil: there can.
 func (c *Comm) addressed(what string, rank, tag int) error {
 	if err := c.check(what, rank); err != nil {
 		return err
@@ -87,7 +88,7 @@ func (c *Comm) addressed(what string, rank, tag int) error {
 	return tagged(what, rank, tag)
 }
 
-// tagged says why a message cannot have a tag.
+// tagged says why a message cannot have a tag; nil: it can.
 func tagged(what string, rank, tag int) error {
 	if tag < 0 || tag > MaxTag {
 		return fmt.Errorf("mpi: %s, rank %d: %w: %d", what, rank, ErrTag, tag)
@@ -95,8 +96,8 @@ func tagged(what string, rank, tag int) error {
 	return nil
 }
 
-// Recv receives a message into b and says what it was. A message that is longer than b is ErrTruncated, one that is
-// shorter is not: Status.Bytes says how long it is.
+// Recv waits for a message, which it receives into b, and returns its status. A message that is longer than b is
+// ErrTruncated; it may be shorter: Status.Bytes has its length. It blocks the calling thread or goroutine only.
 func (c *Comm) Recv(b Buffer, from, tag int) (Status, error) {
 	if from == ProcNull {
 		return noStatus, c.usable()
@@ -108,7 +109,7 @@ func (c *Comm) Recv(b Buffer, from, tag int) (Status, error) {
 		e, err := c.messages.Recv(c.group.job[from], c.tags|uint64(tag), whole)
 		return Status{Source: from, Tag: tag, Bytes: int(e.Size)}, c.explain("recv", err)
 	}
-	r := blocking.Get().(*Request)
+	r := pooledRequests.Get().(*Request)
 	if err := c.postReceive(r, b, from, tag); err != nil {
 		return Status{}, err
 	}
@@ -120,7 +121,7 @@ func (c *Comm) Recv(b Buffer, from, tag int) (Status, error) {
 // irecv begins a receive.
 func (c *Comm) irecv(b Buffer, from, tag int) *Request {
 	r := &Request{}
-	return r.unless(r.Recv(c, b, from, tag))
+	return r.endIf(r.Recv(c, b, from, tag))
 }
 
 func (c *Comm) postReceive(r *Request, b Buffer, from, tag int) error {
@@ -136,7 +137,7 @@ func (c *Comm) postReceive(r *Request, b Buffer, from, tag int) error {
 	return c.gates[from].Post(&r.message, &op)
 }
 
-// match is which messages a receive or a probe is for.
+// match returns which messages a receive or a probe is for.
 func (c *Comm) match(what string, from, tag int) (nmad.Match, error) {
 	if err := c.usable(); err != nil {
 		return nmad.Match{}, err
@@ -157,7 +158,8 @@ func (c *Comm) match(what string, from, tag int) (nmad.Match, error) {
 	return m, nil
 }
 
-// Sendrecv sends out to a rank and receives in from another one, or the same, at once.
+// Sendrecv sends out to a rank, and at the same time receives in from another one, or the same. It returns the status of
+// the message that was received.
 func (c *Comm) Sendrecv(out Buffer, to, sendTag int, in Buffer, from, receiveTag int) (Status, error) {
 	r := c.irecv(in, from, receiveTag)
 	err := c.Send(out, to, sendTag)
@@ -171,7 +173,7 @@ func (c *Comm) Sendrecv(out Buffer, to, sendTag int, in Buffer, from, receiveTag
 	return s, err
 }
 
-// SendrecvReplace is Sendrecv of one buffer: what is received takes the place of what is sent.
+// SendrecvReplace is Sendrecv with one buffer: the message that is received replaces the one that is sent.
 func (c *Comm) SendrecvReplace(b Buffer, to, sendTag, from, receiveTag int) (Status, error) {
 	packed := make([]byte, b.Size())
 	b.Pack(0, packed)
@@ -182,7 +184,8 @@ func (c *Comm) SendrecvReplace(b Buffer, to, sendTag, from, receiveTag int) (Sta
 	return c.Sendrecv(out, to, sendTag, b, from, receiveTag)
 }
 
-// Probe waits for a message that a receive would take, until ctx is done, and says what it is.
+// Probe waits for a message that a receive would take, and returns its status; or until ctx is done, and returns the cause
+// of that. The message stays for the receive.
 func (c *Comm) Probe(ctx context.Context, from, tag int) (Status, error) {
 	if from == ProcNull {
 		return noStatus, c.usable()
@@ -198,18 +201,34 @@ func (c *Comm) Probe(ctx context.Context, from, tag int) (Status, error) {
 		e, err = c.gates[from].Probe(ctx, m)
 	}
 	if err != nil {
-		return Status{}, c.explain("probe", err)
+		return Status{}, c.explainWait(ctx, "probe", err)
 	}
 	return c.status(e), nil
 }
 
+// status returns the status of a message in terms of the communicator.
 func (c *Comm) status(e nmad.Envelope) Status {
-	return Status{Source: int(c.place[e.Source]), Tag: int(e.Tag & MaxTag), Bytes: int(e.Size)}
+	return Status{Source: int(c.rankOf[e.Source]), Tag: int(e.Tag & MaxTag), Bytes: int(e.Size)}
 }
 
+// attributed returns an error with the call and the communicator that it belongs to.
+func (c *Comm) attributed(what string, err error) error {
+	return fmt.Errorf("mpi: %s, %v: %w", what, c, err)
+}
+
+// explain is attributed, nil of nil; it tells the error handler.
 func (c *Comm) explain(what string, err error) error {
 	if err == nil {
 		return nil
 	}
-	return c.handled(fmt.Errorf("mpi: %s, %v: %w", what, c, err))
+	return c.handled(c.attributed(what, err))
+}
+
+// explainWait is explain for a call that waits until ctx is done. That is no error of communication, so the error handler
+// is not told of it.
+func (c *Comm) explainWait(ctx context.Context, what string, err error) error {
+	if err != nil && ctx.Err() != nil && errors.Is(err, context.Cause(ctx)) {
+		return c.attributed(what, err)
+	}
+	return c.explain(what, err)
 }

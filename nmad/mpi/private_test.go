@@ -38,7 +38,7 @@ func received(c *Comm, n, peer, tag int) *Request {
 	s := make([]int64, n)
 	r := Irecv(c, s, peer, tag)
 	over := NewRequest(nil)
-	over.makeSpecial().start = func() error {
+	over.needSpecial().start = func() error {
 		_, err := r.Wait()
 		return errors.Join(err, expect(s, numbersTo(n)))
 	}
@@ -57,15 +57,15 @@ func pay(r *Request) error {
 func issend(c *Comm, n, peer, tag int) *Request {
 	b, err := On(numbersTo(n))
 	if err != nil {
-		return (&Request{}).idle(err)
+		return (&Request{}).endAtOnce(err)
 	}
 	return c.Immediate().Ssend(b, peer, tag)
 }
 
 func iallreduce(c *Comm, _ int) *Request {
 	s := numbersTo(longDebt)
-	r, over := Iallreduce(c, Max, nil, s), NewRequest(nil)
-	over.makeSpecial().start = func() error {
+	r, over := Allreduce(c.Immediate(), Max, nil, s), NewRequest(nil)
+	over.needSpecial().start = func() error {
 		_, err := r.Wait()
 		return errors.Join(err, expect(s, numbersTo(longDebt)))
 	}
@@ -75,7 +75,7 @@ func iallreduce(c *Comm, _ int) *Request {
 func parts(c *Comm, peer int, sends bool) *Request {
 	b, err := On(numbersTo(longDebt))
 	if err != nil {
-		return (&Request{}).idle(err)
+		return (&Request{}).endAtOnce(err)
 	}
 	var p *Partitioned
 	if sends {
@@ -90,7 +90,7 @@ func parts(c *Comm, peer int, sends bool) *Request {
 		err = p.Ready(2, 0, 1)
 	}
 	if err != nil {
-		return (&Request{}).idle(err)
+		return (&Request{}).endAtOnce(err)
 	}
 	return p.Request
 }

@@ -48,7 +48,7 @@ func works(world *Comm) error {
 		return err
 	}
 	sum := []int32{1}
-	r := Iallreduce(half, Sum, nil, sum)
+	r := Allreduce(half.Immediate(), Sum, nil, sum)
 	if _, err := r.Wait(); err != nil || int(sum[0]) != half.Size() {
 		return fmt.Errorf("%v, %w", sum, err)
 	}

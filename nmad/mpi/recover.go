@@ -8,17 +8,17 @@ import (
 	"github.com/pm2-go/pm2/nmad"
 )
 
-// Failures has the calls by which a program deals with processes of a communicator that are lost, as in ULFM (Bland et al.,
-// "Post-failure recovery of MPI communication capability", 2013). An operation that needs a process that is lost fails.
-// A program that is to go on without it revokes the communicator, so that no process waits in it any more, and shrinks
-// it. That is for communicators without a domain of their own.
+// Failures has the calls with which a program goes on after processes of a communicator are lost, as in ULFM (Bland et al.,
+// "Post-failure recovery of MPI communication capability", 2013). An operation that needs a lost process fails. A program
+// that goes on without the process revokes the communicator, so that no process waits in it any more, and shrinks it.
+// Communicators with a domain of their own lack these calls (ErrComm). Any thread may call them.
 type Failures struct{ c *Comm }
 
 // Failures returns the calls with which the program goes on after processes are lost.
 func (c *Comm) Failures() Failures { return Failures{c} }
 
-// Revoke ends the use of the communicator at all its processes: calls and requests there fail with ErrRevoked from
-// then on, but for Agree, Shrink, Failed and Free. Any process may call it, and several may. It does not block.
+// Revoke ends the use of the communicator at all its processes: from then on calls and requests on it fail with
+// ErrRevoked, except Agree, Shrink, Failed and Free. Any process may call it, and several may. It does not block.
 func (fs Failures) Revoke() error {
 	c := fs.c
 	if err := c.recoverable("revoke"); err != nil {
@@ -30,13 +30,13 @@ func (fs Failures) Revoke() error {
 	return c.collective.Revoke()
 }
 
-// Revoked says whether the communicator was revoked, as far as this process has heard.
+// Revoked says whether the communicator was revoked, as far as this process knows.
 func (fs Failures) Revoked() bool { return fs.c.messages.Revoked() || fs.c.collective.Revoked() }
 
-// Agree has the processes that are left agree on the bitwise and of their flags, and returns it. It fails with
-// nmad.ErrPeerLost, and the same flags, if a process is lost that this one has not acknowledged (Acknowledge); all
-// that live return the same flags whatever process dies meanwhile. It works in a communicator that was revoked, or in
-// which an operation has failed. It waits until all processes that are left have called it, or ctx is done.
+// Agree returns the bitwise and of the flags of all processes that are left; all of them call it, and get the same result,
+// whatever process dies meanwhile. If a process is lost that this one has not acknowledged (Acknowledge), it also returns
+// nmad.ErrPeerLost. It works on a communicator that was revoked, or on which an operation has failed. It waits until all
+// processes that are left have called it, or until ctx is done.
 func (fs Failures) Agree(ctx context.Context, flags uint64) (uint64, error) {
 	c := fs.c
 	if err := c.recoverable("agree"); err != nil {
@@ -44,7 +44,7 @@ func (fs Failures) Agree(ctx context.Context, flags uint64) (uint64, error) {
 	}
 	a, err := c.collective.Agree(ctx, flags)
 	if err != nil {
-		return 0, c.explain("agree", err)
+		return 0, c.explainWait(ctx, "agree", err)
 	}
 	c.mu.Lock()
 	known := slices.Clone(c.acknowledged)
@@ -52,14 +52,15 @@ func (fs Failures) Agree(ctx context.Context, flags uint64) (uint64, error) {
 	c.mu.Unlock()
 	for _, p := range a.Failed {
 		if !slices.Contains(known, p) {
-			return a.Value, c.explain("agree", fmt.Errorf("rank %d: %w", c.place[p], nmad.ErrPeerLost))
+			return a.Value, c.explain("agree", fmt.Errorf("rank %d: %w", c.rankOf[p], nmad.ErrPeerLost))
 		}
 	}
 	return a.Value, nil
 }
 
-// Shrink returns a communicator of those processes that are left, in their order. All of these call it. It works in a
-// communicator that was revoked, too. Processes that die meanwhile are left out, or the calls to come fail.
+// Shrink returns a communicator of the processes that are left, in their order; all of them call it. It also works on a
+// communicator that was revoked. If a process dies meanwhile, the new communicator lacks it, or has it as a lost process.
+// It waits until all processes that are left have called it, or until ctx is done.
 func (fs Failures) Shrink(ctx context.Context) (*Comm, error) {
 	c := fs.c
 	if err := c.recoverable("shrink"); err != nil {
@@ -68,7 +69,7 @@ func (fs Failures) Shrink(ctx context.Context) (*Comm, error) {
 	for {
 		a, err := c.collective.Agree(ctx, ^uint64(0))
 		if err != nil {
-			return nil, c.explain("shrink", err)
+			return nil, c.explainWait(ctx, "shrink", err)
 		}
 		var left Group
 		for _, p := range c.group.job {
@@ -83,14 +84,14 @@ func (fs Failures) Shrink(ctx context.Context) (*Comm, error) {
 	}
 }
 
-// withoutFailed makes a communicator of the processes that are left. It is make with agreements in place of
-// reductions. It returns nil if one of them has died meanwhile, or if all the numbers that it tried are taken.
+// withoutFailed makes a communicator of the processes that are left. It is make with agreements in place of reductions. It
+// returns nil if one of these processes has died meanwhile, or if all numbers that it has tried are taken.
 func (c *Comm) withoutFailed(ctx context.Context, left Group) (*Comm, error) {
 	var lost error
 	died := func(a nmad.Agreement) bool {
-		return slices.ContainsFunc(a.Failed, func(p int) bool { return left.place(p) != Undefined })
+		return slices.ContainsFunc(a.Failed, func(p int) bool { return left.rankOf(p) != Undefined })
 	}
-	over := false
+	someDied := false
 	and := func(v uint64) uint64 {
 		if lost != nil {
 			return 0
@@ -100,7 +101,7 @@ func (c *Comm) withoutFailed(ctx context.Context, left Group) (*Comm, error) {
 			lost = err
 			return 0
 		}
-		over = over || died(a)
+		someDied = someDied || died(a)
 		return a.Value
 	}
 	reduce := func(op *Op, values []int64) error {
@@ -116,8 +117,8 @@ func (c *Comm) withoutFailed(ctx context.Context, left Group) (*Comm, error) {
 	made, err := c.make(left, reduce, nil)
 	switch {
 	case lost != nil:
-		return nil, c.explain("shrink", lost)
-	case over:
+		return nil, c.explainWait(ctx, "shrink", lost)
+	case someDied:
 		if made != nil {
 			made.Free()
 		}
@@ -126,41 +127,40 @@ func (c *Comm) withoutFailed(ctx context.Context, left Group) (*Comm, error) {
 	return made, err
 }
 
-// highest returns the highest value that a process has, found bit by bit from the top. A process that lacks a bit
-// which another one has is out of the race, and no longer votes.
+// highest returns the highest value that a process has. and is an agreement; it finds one bit, from the top on. A process
+// that lacks a bit which another process has cannot have the highest value, and votes for no further bit.
 func highest(v uint16, and func(uint64) uint64) (h uint16) {
-	in := true
+	candidate := true
 	for bit := 15; bit >= 0; bit-- {
-		has := in && v>>bit&1 != 0
+		has := candidate && v>>bit&1 != 0
 		vote := uint64(1)
 		if has {
 			vote = 0
 		}
 		if and(vote) == 0 { // some process has the bit
 			h |= 1 << bit
-			in = has
+			candidate = has
 		}
 	}
 	return h
 }
 
-// Failed returns the processes of the communicator that are lost, as far as this one knows; first those that Agree has
-// found, in an
-// order that is the same everywhere.
+// Failed returns the lost processes of the communicator, as far as this one knows. First come those that Agree has found,
+// in an order that is the same at all processes.
 func (fs Failures) Failed() (g Group) {
 	c := fs.c
 	c.mu.Lock()
 	g.job = slices.Clone(c.lost)
 	c.mu.Unlock()
 	for _, p := range c.job.session.Failed() {
-		if c.group.place(p) != Undefined && !slices.Contains(g.job, p) {
+		if c.group.rankOf(p) != Undefined && !slices.Contains(g.job, p) {
 			g.job = append(g.job, p)
 		}
 	}
 	return g
 }
 
-// Acknowledge notes that the program knows of the processes in Failed, which it returns: Agree does not fail for
+// Acknowledge says that the program knows of the processes in Failed, which it returns: Agree does not fail because of
 // these any more.
 func (fs Failures) Acknowledge() Group {
 	c := fs.c

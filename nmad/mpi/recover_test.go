@@ -47,7 +47,7 @@ func goOnWithout(t *testing.T, c *Comm, gone int) error {
 	case 0:
 		err = c.Barrier()
 	case 1:
-		_, err = Iallreduce(c, Sum, []int64{1}, []int64{0}).Wait()
+		_, err = Allreduce(c.Immediate(), Sum, []int64{1}, []int64{0}).Wait()
 	case c.Size() - 1:
 		_, _, err = Recv(c, []int64{1}, gone, 0)
 	default:
@@ -66,7 +66,7 @@ func goOnWithout(t *testing.T, c *Comm, gone int) error {
 	if !errors.Is(err, nmad.ErrPeerLost) {
 		return fmt.Errorf("an agreement does not tell of the lost process: %w", err)
 	}
-	if lost := c.Failures().Acknowledge(); lost.Size() != 1 || lost.Rank(0, lost) != 0 || c.group.place(lost.job[0]) != gone {
+	if lost := c.Failures().Acknowledge(); lost.Size() != 1 || lost.Rank(0, lost) != 0 || c.group.rankOf(lost.job[0]) != gone {
 		return fmt.Errorf("lost are %v, want rank %d", lost, gone)
 	}
 	want := uint64(1) << gone // all others have taken their bit out

@@ -11,18 +11,18 @@ import (
 	"github.com/pm2-go/pm2/nmad/mpi/datatype"
 )
 
-// Status says what a message was.
+// Status describes a message that was received or found.
 type Status struct {
-	Source int // rank in the communicator
+	Source int // rank of the sender in the communicator
 	Tag    int
-	Bytes  int // of data, also if the buffer was shorter
+	Bytes  int // of data that the message has, also if the buffer was shorter
 }
 
-// noStatus is of a receive from no process.
+// noStatus is the status of a receive from no process, and of requests that receive nothing.
 var noStatus = Status{Source: ProcNull, Tag: AnyTag}
 
-// Count is how many elements of a datatype came; Undefined: the last one is not whole. The function Count is for
-// elements of a Go type.
+// Count returns how many elements of a datatype the message has; Undefined: the last one is not whole. The function Count
+// is for elements of a Go type.
 func (st Status) Count(t *datatype.Type) int {
 	if _, n := t.Count(st.Bytes); n >= 0 {
 		return n
@@ -30,86 +30,101 @@ func (st Status) Count(t *datatype.Type) int {
 	return Undefined
 }
 
-// Request is a message, or a collective operation, under way. Its methods may be called by any thread. The zero value
-// is ready for Send, Ssend and Recv, and counts as done until one of them has begun something; it must not be
-// copied once it was started.
+// Request is a message, or a collective operation, under way. Any thread may call its methods. The zero value is ready
+// for Send, Ssend and Recv, and counts as done until one of them has begun something. A Request must not be copied once
+// it was started.
 type Request struct {
-	// It is small, so that a program which makes one for each message makes little garbage. What few requests need is in
-	// extra.
+	// A program that makes a request for each message makes garbage of its size. What few requests need is in extra.
 
-	comm    *Comm
-	message nmad.Request
-	extra   *special
-	none    bool // there is no message: to or from ProcNull, or extra.err says why
-	waits   bool // it is persistent, and was not started yet
+	comm      *Comm
+	message   nmad.Request
+	extra     *special
+	empty     bool // there is no message: its peer is ProcNull, or extra.err says why
+	unstarted bool // the request is persistent, and Start was not called yet
 }
 
-// special is what few requests need.
+// special is the state that few requests need.
 type special struct {
-	operation *follower     // nil: it is a message
-	outside   *outside      // nil: it is a message, or an operation
-	start     func() error  // of a persistent message: what Start does; else nil
-	matched   *nmad.Request // in place of message: of a Message
-	buffer    Buffer        // if it is not in one piece
-	err       error
+	operation   *follower     // of a collective operation, else nil
+	generalized *generalized  // of NewRequest, else nil
+	start       func() error  // of a persistent message: what Start does; else nil
+	matched     *nmad.Request // of a Message: carries it in place of Request.message; else nil
+	buffer      Buffer        // of a message whose data is not in one piece
+	err         error         // why nothing has begun
 }
 
-// usual is the special of all requests that are not out of the ordinary.
-var usual special
+// ordinary is the special state of all requests that have none of their own. It is read only.
+var ordinary special
 
-// special is what r has beyond the ordinary, for reading only: requests without any share one.
+// special returns the special state of r, for reading.
 func (r *Request) special() *special {
 	if r.extra == nil {
-		return &usual
+		return &ordinary
 	}
 	return r.extra
 }
 
-// makeSpecial is special for writing: it makes one, if r has none.
-func (r *Request) makeSpecial() *special {
+// needSpecial returns the special state of r, for writing; it makes one if r has none.
+func (r *Request) needSpecial() *special {
 	if r.extra == nil {
 		r.extra = &special{}
 	}
 	return r.extra
 }
 
-// blocking are the requests of blocking calls.
-var blocking = sync.Pool{New: func() any { return &Request{} }}
+// pooledRequests are for blocking calls, which need a request until they return.
+var pooledRequests = sync.Pool{New: func() any { return &Request{} }}
 
+// release gives r, which is done, back to pooledRequests.
 func (r *Request) release() {
 	r.comm = nil
 	if r.extra != nil {
 		*r.extra = special{}
 	}
-	blocking.Put(r)
+	pooledRequests.Put(r)
 }
 
 // isInactive says that nothing of r is under way, and that nothing was begun since it was made: as of the zero value.
 func (r *Request) isInactive() bool {
-	return r.none || r.waits || r.comm == nil && r.special().outside == nil
+	return r.empty || r.unstarted || r.comm == nil && r.special().generalized == nil
 }
 
-// active is the request of nmad that moves the message.
-func (r *Request) active() *nmad.Request {
+// isDone says whether a wait for r would return at once. It does not poll.
+func (r *Request) isDone() bool {
+	x := r.special()
+	switch {
+	case r.isInactive():
+		return true
+	case x.generalized != nil:
+		return x.generalized.completion.Test(finished)
+	case x.operation != nil:
+		return x.operation.completion.Test(finished)
+	}
+	return r.carrier().IsDone()
+}
+
+// carrier returns the request of nmad that moves the message.
+func (r *Request) carrier() *nmad.Request {
 	if m := r.special().matched; m != nil {
 		return m
 	}
 	return &r.message
 }
 
-// begin notes where the message lies.
+// begin notes in r and op where the data of the message lies.
 func (r *Request) begin(c *Comm, b Buffer, op *nmad.Op) {
 	r.comm = c
-	var whole bool
-	if op.Buf, whole = b.Dense(); !whole {
-		x := r.makeSpecial()
+	var dense bool
+	if op.Buf, dense = b.Dense(); !dense {
+		x := r.needSpecial()
 		x.buffer = b
 		op.Data = &x.buffer
 	}
 }
 
-// Send begins a send, as Immediate.Send does, with a request of the program, zero or done, and waited for: it allocates
-// nothing. It returns what is wrong with the arguments, and nmad.ErrActive while r is under way; then nothing has begun.
+// Send begins a send, as Immediate.Send does, with a request of the program, which is zero, or done and waited for. It
+// allocates nothing. It returns what is wrong with the arguments, and nmad.ErrActive while r is under way; then nothing
+// has begun.
 func (r *Request) Send(c *Comm, b Buffer, to, tag int) error { return r.send(c, b, to, tag, standard) }
 
 // Ssend is Send whose request is done when the receive was posted.
@@ -118,116 +133,121 @@ func (r *Request) Ssend(c *Comm, b Buffer, to, tag int) error {
 }
 
 func (r *Request) send(c *Comm, b Buffer, to, tag int, m sendMode) error {
-	if err := r.again(); err != nil {
+	if err := r.reuse(); err != nil {
 		return err
 	}
 	if to != ProcNull {
 		return c.postSend(r, b, to, tag, m)
 	}
-	return r.nothing(c)
+	return r.toNone(c)
 }
 
 // Recv begins a receive with a request of the program; see Send.
 func (r *Request) Recv(c *Comm, b Buffer, from, tag int) error {
-	if err := r.again(); err != nil {
+	if err := r.reuse(); err != nil {
 		return err
 	}
 	if from != ProcNull {
 		return c.postReceive(r, b, from, tag)
 	}
-	return r.nothing(c)
+	return r.toNone(c)
 }
 
-// nothing makes r one to or from ProcNull, which is done at once.
-func (r *Request) nothing(c *Comm) error {
+// toNone makes r a message to or from ProcNull, which is done at once.
+func (r *Request) toNone(c *Comm) error {
 	err := c.usable()
-	r.none = err == nil
+	r.empty = err == nil
 	return err
 }
 
-// again makes a request of the program, which may have been used before, ready to be begun.
-func (r *Request) again() error {
+// reuse makes a request of the program, which may have been used before, ready to be begun.
+func (r *Request) reuse() error {
 	if !r.message.IsDone() {
 		return fmt.Errorf("mpi: start a request again: %w: wait for it first", nmad.ErrActive)
 	}
 	if x := r.extra; x != nil {
-		if x.operation != nil || x.outside != nil || x.start != nil || x.matched != nil {
+		if x.operation != nil || x.generalized != nil || x.start != nil || x.matched != nil {
 			return fmt.Errorf("mpi: %w: it was made for something else than Send, Ssend or Recv", ErrRequest)
 		}
 		*x = special{}
 	}
-	r.none, r.comm = false, nil
+	r.empty, r.comm = false, nil
 	return nil
 }
 
-// unless is r, which ends without a message if there is an error.
-func (r *Request) unless(err error) *Request {
+// endIf returns r. If there is an error r ends with it, without a message.
+func (r *Request) endIf(err error) *Request {
 	if err != nil {
-		r.idle(err)
+		r.endAtOnce(err)
 	}
 	return r
 }
 
-// idle ends r without a message. err is what its waits return.
-func (r *Request) idle(err error) *Request {
-	r.none = true
+// endAtOnce ends r without a message, and returns it. err is what its waits return.
+func (r *Request) endAtOnce(err error) *Request {
+	r.empty = true
 	if err != nil {
-		r.makeSpecial().err = err
+		r.needSpecial().err = err
 	}
 	return r
 }
 
-// Start starts a request of Persistent that was not started, or is done. One of a collective
-// operation all processes of its communicator start as often: they have made theirs in the same order, as they call
-// other collective operations, and may start several in any. nmad.ErrActive: it is under way. One with a wrong
-// argument has the operation end everywhere, each time.
+// Start begins a request of Persistent that was not started, or is done; nmad.ErrActive: it is under way. All processes
+// of a communicator start a collective operation equally often. They have made their requests in the same order, in which
+// they also call other collective operations, and may start several requests in any order. An operation with a wrong
+// argument ends with an error everywhere, each time. Start does not block.
 func (r *Request) Start() error {
 	x := r.special()
 	switch {
-	case r.none && x.operation == nil:
+	case r.empty && x.operation == nil:
 		return x.err
 	case x.start != nil:
 		if err := x.start(); err != nil {
 			return fmt.Errorf("mpi: start: %w", err)
 		}
-		r.waits = false
+		r.unstarted = false
 		return nil
-	case x.operation == nil || !x.operation.lasts:
+	case x.operation == nil || !x.operation.persistent:
 		return fmt.Errorf("mpi: start: %w: it is no persistent one", ErrRequest)
-	case !x.operation.over.Test(finished):
+	case !x.operation.completion.Test(finished):
 		return fmt.Errorf("mpi: start: %w", nmad.ErrActive)
 	}
-	return x.operation.background()
+	return x.operation.runInBackground()
 }
 
-// Wait waits until the message has left, or come, and says what it was; or until the operation is done.
+// Wait waits until the message has left, or come, and returns its status; or until the operation is done. It blocks the
+// calling thread or goroutine only.
 func (r *Request) Wait() (Status, error) { return r.WaitContext(context.Background()) }
 
-func (r *Request) wait() (Status, error) {
-	err := r.active().Wait()
-	return r.ended(err)
-}
+// wait is Wait for a message that has begun.
+func (r *Request) wait() (Status, error) { return r.outcome(r.carrier().Wait()) }
 
-// WaitContext is Wait until ctx is done; then it returns its cause, and the message goes on.
+// WaitContext is Wait until ctx is done. Then it returns the cause of that, and the request goes on: it can be waited for
+// again.
 func (r *Request) WaitContext(ctx context.Context) (Status, error) {
 	x := r.special()
 	switch {
 	case r.isInactive():
 		return noStatus, x.err
-	case x.outside != nil:
-		return x.outside.wait(ctx, r.comm)
-	case x.operation == nil:
-		return r.ended(r.active().WaitContext(ctx))
+	case x.generalized != nil:
+		return x.generalized.wait(ctx, r.comm)
+	case x.operation != nil:
+		if err := x.operation.wait(ctx); err != nil {
+			return noStatus, r.comm.explainWait(ctx, x.operation.kind.String(), err)
+		}
+		return noStatus, x.operation.err
 	}
-	if err := x.operation.wait(ctx); err != nil {
-		return noStatus, r.comm.explain(x.operation.what.String(), err)
+	err := r.carrier().WaitContext(ctx)
+	if err != nil && !r.carrier().IsDone() {
+		return noStatus, r.comm.explainWait(ctx, "message", err)
 	}
-	return noStatus, x.operation.err
+	return r.outcome(err)
 }
 
-// WaitOrCancel is Wait of a receive until ctx is done: then it takes the receive back, and returns the cause. It waits
-// for what cannot be taken back: a message that is coming in just then, and any other request.
-func (r *Request) WaitOrCancel(ctx context.Context) (Status, error) {
+// WaitThenCancel is WaitContext of a receive, which it cancels when ctx is done: a receive that Cancel can take back gets
+// no message, and WaitThenCancel returns the cause. It goes on waiting for what cannot be taken back: a message that is
+// coming in just then, and any other request.
+func (r *Request) WaitThenCancel(ctx context.Context) (Status, error) {
 	s, err := r.WaitContext(ctx)
 	if err != nil && ctx.Err() != nil {
 		r.Cancel()
@@ -238,128 +258,69 @@ func (r *Request) WaitOrCancel(ctx context.Context) (Status, error) {
 	return s, err
 }
 
-// Test says whether the message has left, or come, and if so what it was.
+// Test says whether the request is done, and if so returns what Wait would. It makes progress, and does not block.
 func (r *Request) Test() (done bool, s Status, err error) {
-	special := r.special()
+	x := r.special()
 	if r.isInactive() {
-		return true, noStatus, special.err
+		return true, noStatus, x.err
 	}
-	if x := special.outside; x != nil {
-		if !x.over.Test(finished) {
-			r.comm.in().Engine().Poll()
+	if g := x.generalized; g != nil {
+		if !g.completion.Test(finished) {
+			r.comm.domainOrNil().Engine().Poll()
 		}
-		if !x.over.Test(finished) {
+		if !g.completion.Test(finished) {
 			return false, Status{}, nil
 		}
-		return true, x.status, x.err
+		return true, g.status, g.err
 	}
-	if f := special.operation; f != nil {
+	if f := x.operation; f != nil {
 		r.comm.domain.Engine().Poll()
-		return f.over.Test(finished), noStatus, f.outcome()
+		return f.completion.Test(finished), noStatus, f.outcome()
 	}
-	if done, err = r.active().Test(); !done {
+	if done, err = r.carrier().Test(); !done {
 		return false, Status{}, err
 	}
-	s, err = r.ended(err)
+	s, err = r.outcome(err)
 	return true, s, err
 }
 
-// Cancel takes back a receive whose message has not come, and says whether it has; then Wait returns nmad.ErrCanceled.
+// Case returns the case of a marcel.Select that can be taken once the request is done; then Wait returns at once. A
+// request that was not started counts as done. The case of a nil request is never ready. The case is for one round: of a
+// request that is started again make another one.
+func (r *Request) Case() marcel.Case {
+	if r == nil {
+		return nil
+	}
+	x := r.special()
+	switch {
+	case r.isInactive():
+		return (*nmad.Request)(nil).Case() // which counts as done
+	case x.generalized != nil:
+		return r.comm.domainOrNil().Case(&x.generalized.completion, finished)
+	case x.operation != nil:
+		return r.comm.domain.Case(&x.operation.completion, finished)
+	}
+	return r.carrier().Case()
+}
+
+// Cancel takes back a receive whose message has not come, and says whether it has; then Wait returns nmad.ErrCanceled,
+// of which no error handler is told. Of a request of NewRequest it calls the function that was given there.
 func (r *Request) Cancel() bool {
 	x := r.special()
-	if x.outside != nil {
-		return x.outside.cancel != nil && x.outside.cancel()
+	if x.generalized != nil {
+		return x.generalized.cancel != nil && x.generalized.cancel()
 	}
-	return !r.none && x.operation == nil && r.active().Cancel()
+	return !r.empty && x.operation == nil && r.carrier().Cancel()
 }
 
-func (r *Request) ended(err error) (Status, error) {
-	s := r.comm.status(r.active().Envelope())
-	if err != nil {
-		return s, r.comm.explain("message", err)
+// outcome returns the status of the message, which is done, and err with what it belongs to.
+func (r *Request) outcome(err error) (Status, error) {
+	s := r.comm.status(r.carrier().Envelope())
+	switch {
+	case err == nil:
+		return s, nil
+	case errors.Is(err, nmad.ErrCanceled):
+		return s, r.comm.attributed("message", err)
 	}
-	return s, nil
-}
-
-// WaitAll waits for all requests, and returns what their messages were, and the first error in their order. A nil
-// request counts as done.
-func WaitAll(requests ...*Request) ([]Status, error) {
-	all := make([]Status, len(requests))
-	var first error
-	for i, r := range requests {
-		if r == nil {
-			all[i] = noStatus
-			continue
-		}
-		s, err := r.Wait()
-		if all[i] = s; first == nil {
-			first = err
-		}
-	}
-	return all, first
-}
-
-// WaitAny waits for one of the requests and returns its index, what its message was, and how it ended; -1 if all are nil.
-func WaitAny(requests ...*Request) (int, Status, error) {
-	cases, some := make([]marcel.Case, len(requests)), false
-	for i, r := range requests {
-		if r == nil {
-			continue
-		}
-		x := r.special()
-		switch {
-		case r.isInactive():
-			return i, noStatus, x.err
-		case x.outside != nil:
-			cases[i], some = r.comm.in().Case(&x.outside.over, finished), true
-		case x.operation != nil:
-			cases[i], some = r.comm.domain.Case(&x.operation.over, finished), true
-		default:
-			cases[i], some = r.active().Case(), true
-		}
-	}
-	if !some {
-		return -1, noStatus, nil
-	}
-	i, err := marcel.SelectUninterruptible(context.Background(), cases...)
-	if err != nil {
-		return -1, Status{}, err
-	}
-	s, err := requests[i].Wait()
-	return i, s, err
-}
-
-// WaitSome waits until one of the requests is done, and returns the indices of all that are, with what their messages
-// were, and the first error in their order. A nil request is never done; if all are nil it returns none.
-func WaitSome(requests ...*Request) (done []int, all []Status, err error) {
-	if first, _, err := WaitAny(requests...); first < 0 {
-		return nil, nil, err
-	}
-	for i, r := range requests {
-		if r == nil {
-			continue
-		}
-		over, s, e := r.Test()
-		if !over {
-			continue
-		}
-		done, all = append(done, i), append(all, s)
-		if err == nil {
-			err = e
-		}
-	}
-	return done, all, err
-}
-
-// TestAll says whether all requests are done. A nil request counts as done.
-func TestAll(requests ...*Request) bool {
-	for _, r := range requests {
-		if r == nil {
-			continue
-		}
-		if over, _, _ := r.Test(); !over {
-			return false
-		}
-	}
-	return true
+	return s, r.comm.explain("message", err)
 }

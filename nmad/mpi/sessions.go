@@ -8,30 +8,31 @@ import (
 	"sync"
 )
 
-// Session is a way into MPI without a world: a library opens one, asks for the groups of processes that have a name,
-// and makes communicators of them, whatever the program and other libraries do. All sessions of a process share its
-// place in the job, which it joins with the first one, and leaves with the last one.
+// Session gives a library access to MPI without a world: the library opens a session, asks for named groups of processes,
+// and makes communicators of them, independently of the program and of other libraries. A process joins the job with its
+// first session, and leaves it with the last one. Any thread may call the methods.
 type Session struct {
 	job  *job
 	once sync.Once
 }
 
-// The names of groups that each process knows: all processes of the job, this one alone, and those on its host.
+// The names of groups that each process knows: all processes of the job, this process alone, and the processes on its
+// host.
 const (
 	SetWorld = "mpi://WORLD"
 	SetSelf  = "mpi://SELF"
 	SetHost  = "pm2://HOST"
 )
 
-// joined is what the sessions of this process share.
+// joined is the job that all sessions of this process share.
 var joined struct {
-	mu   sync.Mutex
-	job  *job
-	open int
+	mu   sync.Mutex // guards the fields below
+	job  *job       // nil: no session is open
+	open int        // how many sessions are open
 }
 
-// OpenSession opens a session. The first one of a process joins the job, as Init does, and blocks until all processes
-// are there; so a program has sessions, or calls Init, or New, and not both in a process that a launcher has started.
+// OpenSession opens a session. The first one of a process joins the job, as Init does, and blocks until all processes have
+// joined. A process that a launcher has started can join once, so it does not also call Init or New.
 func OpenSession(ctx context.Context) (*Session, error) {
 	x := &joined
 	x.mu.Lock()
@@ -47,8 +48,8 @@ func OpenSession(ctx context.Context) (*Session, error) {
 	return &Session{job: x.job}, nil
 }
 
-// Close ends the session. The last one of a process leaves the job, as Finalize does; communicators that were made in
-// it are unusable then.
+// Close ends the session. The last session of a process leaves the job, as Finalize does; then all communicators are
+// unusable. Further calls do nothing.
 func (s *Session) Close() (err error) {
 	s.once.Do(func() {
 		x := &joined
@@ -67,10 +68,10 @@ func (s *Session) Sets() []string { return slices.Clone(sets) }
 
 var sets = []string{SetWorld, SetSelf, SetHost}
 
-// Group returns the processes that have a name.
+// Group returns the group of a name, in which capitals do not matter. ErrGroup: there is none.
 func (s *Session) Group(set string) (Group, error) { return s.job.world.set(set) }
 
-// set is the processes of c that have a name. As in addresses, capitals do not matter.
+// set returns the group of processes of c that have a name.
 func (c *Comm) set(name string) (Group, error) {
 	switch {
 	case strings.EqualFold(name, SetWorld):
@@ -89,8 +90,8 @@ func (c *Comm) set(name string) (Group, error) {
 	return Group{}, fmt.Errorf("mpi: group of session: %w: %q, of %q", ErrGroup, name, sets)
 }
 
-// Comm returns a communicator of a group. All its processes call it, with the same name, which tells it from others
-// that are made at once.
+// Comm returns a communicator of a group. All its processes call it with the same name, which tells the call from others
+// at the same time.
 func (s *Session) Comm(g Group, name string) (*Comm, error) {
 	c, err := s.job.world.createNamed(g, name)
 	if err != nil {
@@ -100,7 +101,7 @@ func (s *Session) Comm(g Group, name string) (*Comm, error) {
 	return c, nil
 }
 
-// Info returns what is known of a group by its name: its size, under the key "mpi_size".
+// Info returns an Info about the group of a name: the key "mpi_size" has its size.
 func (s *Session) Info(set string) (*Info, error) {
 	g, err := s.Group(set)
 	if err != nil {

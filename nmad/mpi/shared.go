@@ -12,39 +12,39 @@ import (
 	"github.com/pm2-go/pm2/nmad/mpi/internal/segment"
 )
 
-// shared is the memory that the members of a communicator on each host share. Blocking operations use it; one thread
-// at a time is in one.
+// shared is the memory that the ranks of a communicator on one host, its members there, share for blocking operations.
+// The thread that is in such an operation uses it; enter sees to it that there is one such thread at a time.
 //
-// A waiter looks at the flag of the member that it waits for. After some microseconds it asks that member for a
-// message, and sleeps until the message has come, as any receiver does. So it also learns when the member dies. A
-// rank at which an operation has failed sends all others a refusal in place of that message.
+// A waiter polls the flag of the member that it waits for. After some microseconds it asks that member for a message,
+// and sleeps until the message has come, as any receiver does; so it also learns when the member dies. A rank at which an
+// operation has failed sends all others a refusal in place of that message.
 type shared struct {
-	comm    *Comm
-	segment *segment.Segment // nil: this rank is alone on its host
-	hosts   plan.Hosts
-	ranks   []int           // of the communicator, by member
-	late    []*nmad.Request // of owed
-	owes    []bool          // members whose message is under way, though it is not needed any more
-	used    atomic.Bool
-	bells   []wakeMessage
-	came    [max(len(refusal), segment.CardBytes)]byte
+	comm        *Comm
+	segment     *segment.Segment // nil: this rank is alone on its host
+	hosts       plan.Hosts
+	ranks       []int           // of the communicator, by member
+	stale       []*nmad.Request // receives by drain
+	wakePending []bool          // by member: it sends a wake-up message which this rank has asked for, and does not need any more
+	used        atomic.Bool     // a thread is in an operation
+	wakes       []wakeMessage   // by member
+	received    [max(len(refusal), segment.CardBytes)]byte
 
-	// The wait at hand.
+	// The operation and the step that the thread is at.
 	op    uint64
 	step  *plan.Step
-	ready func() bool // met, made once
-	ring  func(member int)
+	ready func() bool      // isReady, as a value that is made once
+	ring  func(member int) // wake, likewise
 }
 
-// wakeMessage is the message that wakes a member.
+// wakeMessage is this rank's message that wakes a member.
 type wakeMessage struct {
 	request nmad.Request
-	used    bool
+	used    bool // request was started before
 }
 
-// seats returns where the ranks of c are. If none of them share memory, apart says why. The ranks of a host share
-// memory if messages between them go through shared memory, too.
-func (c *Comm) seats() (h plan.Hosts, apart string) {
+// placement returns on which hosts the ranks of c are. If no ranks share memory, why says so for people. The ranks of a
+// host share memory if messages between them also go through shared memory.
+func (c *Comm) placement() (h plan.Hosts, why string) {
 	if c.Size() < 2 {
 		return h, "there is one rank"
 	}
@@ -76,28 +76,28 @@ func (c *Comm) seats() (h plan.Hosts, apart string) {
 	return h, ""
 }
 
-// together makes the memory that the ranks share. All ranks call it at their first operation. It returns nil if they
-// share none.
-func (c *Comm) together() (h *shared, err error) {
-	seats, apart := c.seats()
-	if apart == "" {
-		h = &shared{comm: c, hosts: seats}
-		for r, seat := range seats.Of {
-			if seat.Host == seats.Host {
+// makeShared makes the memory that the ranks share. All ranks call it in their first blocking operation, and wait for each
+// other. It returns nil if they share none.
+func (c *Comm) makeShared() (h *shared, err error) {
+	placed, why := c.placement()
+	if why == "" {
+		h = &shared{comm: c, hosts: placed}
+		for r, seat := range placed.Of {
+			if seat.Host == placed.Host {
 				h.ranks = append(h.ranks, r)
 			}
 		}
-		h.owes, h.bells = make([]bool, len(h.ranks)), make([]wakeMessage, len(h.ranks))
-		h.ready, h.ring = h.met, h.wake
+		h.wakePending, h.wakes = make([]bool, len(h.ranks)), make([]wakeMessage, len(h.ranks))
+		h.ready, h.ring = h.isReady, h.wake
 		var all bool
-		if seats.Me == 0 {
+		if placed.Me == 0 {
 			all, err = h.invite()
 		} else {
 			all, err = h.join()
 		}
 		if !all || err != nil {
 			h.segment.Vacate()
-			h, apart = nil, "a rank could not map the memory"
+			h, why = nil, "a rank could not map the memory"
 		}
 	}
 	if err != nil {
@@ -113,21 +113,21 @@ func (c *Comm) together() (h *shared, err error) {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.shared, c.looked, c.apart = h, true, apart
+	c.shared, c.sharedKnown, c.notShared = h, true, why
 	return h, nil
 }
 
-// Explain says, in a few lines for people, which way collective operations of the communicator go, and why.
+// Explain describes, in a few lines for people, which routes collective operations of the communicator take, and why.
 func Explain(c *Comm) string {
 	c.mu.Lock()
-	h, looked, apart := c.shared, c.looked, c.apart
+	h, known, why := c.shared, c.sharedKnown, c.notShared
 	c.mu.Unlock()
 	text := "operations that block: "
 	switch {
-	case !looked:
+	case !known:
 		text += "the first one finds out"
 	case h == nil:
-		text += "by messages, since " + apart
+		text += "by messages, since " + why
 	case h.route() == inMemory:
 		text += fmt.Sprintf("in memory that the %d ranks share, since they are on one host; %d pieces of %d KiB a rank are under way at most", c.Size(), segment.Slots, h.hosts.Piece>>10)
 	default:
@@ -143,91 +143,91 @@ func Explain(c *Comm) string {
 	return text
 }
 
-// join maps the segment that the leader of the host has made, and says whether all ranks have theirs.
+// join maps the segment that the leader of the host has made, and says whether all ranks of all hosts have theirs.
 func (h *shared) join() (all bool, err error) {
 	leader := h.ranks[0]
 	var card [segment.CardBytes]byte
-	if err := h.hear(leader, card[:]); err != nil {
+	if err := h.receive(leader, card[:]); err != nil {
 		return false, err
 	}
 	answer := []byte{0}
 	if s, err := h.comm.job.openSegment(card[:], len(h.ranks), h.hosts.Me); err == nil {
 		h.segment, answer[0] = s, 1
 	}
-	if err := h.tell(leader, answer); err != nil {
+	if err := h.send(leader, answer); err != nil {
 		return false, err
 	}
-	err = h.hear(leader, answer)
+	err = h.receive(leader, answer)
 	return answer[0] != 0, err
 }
 
-// invite makes the segment of a host that has several members, and tells them. Then the leaders tell the first leader
-// whether all is well on their hosts, and learn from it whether it is so everywhere.
+// invite makes the segment of a host that has several members, and tells them of it. Then each leader tells the first
+// leader whether all members of its host have mapped it, and learns from the first leader whether all ranks have.
 func (h *shared) invite() (all bool, err error) {
-	well := []byte{1}
+	mapped := []byte{1}
 	if others := h.ranks[1:]; len(others) > 0 {
 		var card [segment.CardBytes]byte
 		if s, err := segment.Create(len(h.ranks), card[:]); err == nil {
 			defer s.Hide()
 			h.segment = s
 		} else {
-			well[0] = 0
+			mapped[0] = 0
 		}
-		if err := h.collect(others, card[:], well); err != nil {
+		if err := h.collect(others, card[:], mapped); err != nil {
 			return false, err
 		}
 	}
 	switch first := h.hosts.Leaders[0]; {
 	case h.hosts.Host > 0:
-		if err := errors.Join(h.tell(first, well), h.hear(first, well)); err != nil {
+		if err := errors.Join(h.send(first, mapped), h.receive(first, mapped)); err != nil {
 			return false, err
 		}
 	default:
-		if err := errors.Join(h.collect(h.hosts.Leaders[1:], nil, well), h.tellAll(h.hosts.Leaders[1:], well)); err != nil {
+		if err := errors.Join(h.collect(h.hosts.Leaders[1:], nil, mapped), h.sendAll(h.hosts.Leaders[1:], mapped)); err != nil {
 			return false, err
 		}
 	}
-	return well[0] != 0, h.tellAll(h.ranks[1:], well)
+	return mapped[0] != 0, h.sendAll(h.ranks[1:], mapped)
 }
 
-// collect sends b to the ranks, unless it is nil, and receives from each whether all is well.
-func (h *shared) collect(ranks []int, b, well []byte) error {
+// collect sends b to the ranks, unless it is nil, receives a byte from each, 0 or 1, and clears mapped[0] if one is 0.
+func (h *shared) collect(ranks []int, b, mapped []byte) error {
 	if b != nil {
-		if err := h.tellAll(ranks, b); err != nil {
+		if err := h.sendAll(ranks, b); err != nil {
 			return err
 		}
 	}
 	answer := []byte{0}
 	for _, r := range ranks {
-		if err := h.hear(r, answer); err != nil {
+		if err := h.receive(r, answer); err != nil {
 			return err
 		}
-		well[0] &= answer[0]
+		mapped[0] &= answer[0]
 	}
 	return nil
 }
 
-func (h *shared) tellAll(ranks []int, b []byte) error {
+func (h *shared) sendAll(ranks []int, b []byte) error {
 	for _, r := range ranks {
-		if err := h.tell(r, b); err != nil {
+		if err := h.send(r, b); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (h *shared) tell(rank int, b []byte) error {
+func (h *shared) send(rank int, b []byte) error {
 	if err := h.comm.collective.Send(h.comm.group.job[rank], h.comm.collectiveTags, b); err != nil {
 		return fmt.Errorf("rank %d: %w", rank, err)
 	}
 	return nil
 }
 
-// hear receives b from a rank. A refusal in its place is ErrElsewhere; another length is ErrCount.
-func (h *shared) hear(rank int, b []byte) error {
-	e, err := h.comm.collective.Recv(h.comm.group.job[rank], h.comm.collectiveTags, h.came[:])
+// receive receives b from a rank. A refusal in its place is ErrElsewhere; another length is ErrCount.
+func (h *shared) receive(rank int, b []byte) error {
+	e, err := h.comm.collective.Recv(h.comm.group.job[rank], h.comm.collectiveTags, h.received[:])
 	switch {
-	case err == nil && int(e.Size) == len(refusal) && string(h.came[:len(refusal)]) == refusal:
+	case err == nil && int(e.Size) == len(refusal) && string(h.received[:len(refusal)]) == refusal:
 		err = ErrElsewhere
 	case err == nil && int(e.Size) != len(b):
 		err = fmt.Errorf("%w: %d bytes, %d expected", ErrCount, e.Size, len(b))
@@ -235,7 +235,7 @@ func (h *shared) hear(rank int, b []byte) error {
 	if err != nil {
 		return fmt.Errorf("rank %d: %w", rank, err)
 	}
-	copy(b, h.came[:])
+	copy(b, h.received[:])
 	return nil
 }
 
@@ -244,11 +244,12 @@ type route uint8
 
 const (
 	byMessages route = iota
-	inMemory         // all are on one host
+	inMemory         // all ranks are on one host
 	inLevels         // in memory within hosts, by messages between them
-	inOrder          // by messages, the operands from the last rank to the first
+	inOrder          // by messages, which combine the operands from the last rank to the first
 )
 
+// route returns the route of an operation that has no other choice.
 func (h *shared) route() route {
 	switch {
 	case h == nil:
@@ -289,7 +290,7 @@ func (h *shared) exchanging(in *Blocks) route {
 	return h.route()
 }
 
-// enter is called before the first step of an operation, leave after its last one.
+// enter is called before the first step of an operation that uses the memory. It fails if another thread is in one.
 func (h *shared) enter(op uint64) error {
 	switch {
 	case op > segment.MaxOperations:
@@ -301,6 +302,7 @@ func (h *shared) enter(op uint64) error {
 	return nil
 }
 
+// leave is called after the last step of an operation, also of one that has failed.
 func (h *shared) leave() {
 	if h.segment != nil && h.segment.TookAll(h.op) {
 		h.segment.Sleepers(h.ring)
@@ -308,7 +310,7 @@ func (h *shared) leave() {
 	h.used.Store(false)
 }
 
-// do does a step of members that share memory.
+// do takes a step of members that share memory. It waits until the step can be taken.
 func (h *shared) do(f *follower, s *plan.Step) error {
 	if s.Number > segment.MaxPieces {
 		return fmt.Errorf("%w: more than %d pieces of %d bytes, for %d ranks", ErrCount, segment.MaxPieces, h.hosts.Piece, len(h.ranks))
@@ -320,12 +322,12 @@ func (h *shared) do(f *follower, s *plan.Step) error {
 		return nil
 	}
 	h.step = s
-	if !h.met() {
+	if !h.isReady() {
 		if err := h.wait(); err != nil {
 			return err
 		}
 	}
-	what := uint64(f.root+1)<<32 | uint64(f.what)<<24 | uint64(s.Size)
+	label := uint64(f.root+1)<<32 | uint64(f.kind)<<24 | uint64(s.Size)
 	if s.Kind == plan.Put {
 		if room := h.segment.Room(h.op, s.Number, s.Size); s.Size > 0 {
 			if all, ok := s.From.Dense(); ok {
@@ -334,21 +336,21 @@ func (h *shared) do(f *follower, s *plan.Step) error {
 				s.From.Pack(s.At, room)
 			}
 		}
-		if h.segment.Publish(h.op, s.Number, what, s.Peer) {
+		if h.segment.Publish(h.op, s.Number, label, s.Peer) {
 			h.segment.Sleepers(h.ring)
 		}
 		return nil
 	}
-	if got := h.segment.What(s.Peer, h.op, s.Number); got != what {
-		return h.differs(s.Peer, got, what)
+	if got := h.segment.Label(s.Peer, h.op, s.Number); got != label {
+		return h.differs(s.Peer, got, label)
 	}
 	switch s.Kind {
 	case plan.Fold:
 		s.Op.Apply(h.operand(s.Peer), s.Into)
 		return nil
 	case plan.Merge:
-		if got := h.segment.What(s.Other, h.op, s.Number); got != what {
-			return h.differs(s.Other, got, what)
+		if got := h.segment.Label(s.Other, h.op, s.Number); got != label {
+			return h.differs(s.Other, got, label)
 		}
 		s.Op.Combine(h.operand(s.Peer), h.operand(s.Other), s.Into)
 		return nil
@@ -362,7 +364,7 @@ func (h *shared) do(f *follower, s *plan.Step) error {
 	return nil
 }
 
-// operand is the part of a member's piece that the step at hand combines.
+// operand returns the part of a member's piece that the current step combines.
 func (h *shared) operand(member int) Buffer {
 	s := h.step
 	piece := h.segment.Bytes(member, h.op, s.Number, s.Size)
@@ -370,27 +372,27 @@ func (h *shared) operand(member int) Buffer {
 	return Buffer{Base: datatype.AddressOf(piece[s.Skip:]), At: -low, Count: s.Into.Count, Type: s.Into.Type}
 }
 
-// differs is the error of two ranks whose calls differ.
+// differs returns the error of two ranks whose calls differ, from the labels of their pieces: root, operation, and bytes.
 func (h *shared) differs(member int, got, own uint64) error {
-	tell := func(what uint64) string {
-		text := fmt.Sprintf("%v, %d bytes", operationKind(what>>24&0xff), what&0xffffff)
-		if root := what >> 32; root > 0 {
+	describe := func(label uint64) string {
+		text := fmt.Sprintf("%v, %d bytes", operationKind(label>>24&0xff), label&0xffffff)
+		if root := label >> 32; root > 0 {
 			text += fmt.Sprintf(", root %d", root-1)
 		}
 		return text
 	}
-	return fmt.Errorf("rank %d: %w: it calls %s; here it is %s", h.ranks[member], ErrCount, tell(got), tell(own))
+	return fmt.Errorf("rank %d: %w: it calls %s; here it is %s", h.ranks[member], ErrCount, describe(got), describe(own))
 }
 
-// met says whether the step at hand can go on without waiting.
-func (h *shared) met() bool {
+// isReady says whether the current step can be taken without waiting.
+func (h *shared) isReady() bool {
 	if h.step.Kind == plan.Put {
 		return h.segment.Blocks(h.op, h.step.Number) < 0
 	}
 	return h.segment.Ready(h.step.Peer, h.op, h.step.Number) && (h.step.Kind != plan.Merge || h.segment.Ready(h.step.Other, h.op, h.step.Number))
 }
 
-// awaited returns the member that the step at hand waits for.
+// awaited returns the member for which the current step waits.
 func (h *shared) awaited() int {
 	switch s := h.step; {
 	case s.Kind == plan.Put:
@@ -401,45 +403,45 @@ func (h *shared) awaited() int {
 	return h.step.Peer
 }
 
-// wait waits until the step at hand can be done.
+// wait waits until the current step can be taken.
 func (h *shared) wait() error {
 	for !h.comm.domain.Engine().PollUntil(h.ready) {
 		member := h.awaited()
-		if h.met() {
+		if h.isReady() {
 			break
 		}
 		if !h.maySleep(member) {
 			continue
 		}
-		h.owes[member] = false
-		if err := h.hear(h.ranks[member], nil); err != nil {
+		h.wakePending[member] = false
+		if err := h.receive(h.ranks[member], nil); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// owed says whether messages are still under way to this rank that it does not need any more. It receives them. For a
-// communicator that was freed.
-func (h *shared) owed() bool {
+// drain receives the wake-up messages that this rank does not need any more, and says whether some are still under way.
+// It is called for a communicator that was freed, and does not block.
+func (h *shared) drain() bool {
 	if h == nil {
 		return false
 	}
-	for m, owes := range h.owes {
-		if owes {
-			h.owes[m] = false
+	for m, pending := range h.wakePending {
+		if pending {
+			h.wakePending[m] = false
 			r := &nmad.Request{}
 			if h.comm.collective.IrecvInto(r, h.comm.group.job[h.ranks[m]], h.comm.collectiveTags, nil) == nil {
-				h.late = append(h.late, r)
+				h.stale = append(h.stale, r)
 			}
 		}
 	}
-	h.late = slices.DeleteFunc(h.late, func(r *nmad.Request) bool { over, _ := r.Test(); return over })
-	return len(h.late) > 0
+	h.stale = slices.DeleteFunc(h.stale, func(r *nmad.Request) bool { over, _ := r.Test(); return over })
+	return len(h.stale) > 0
 }
 
-// reached returns the last operation of which a rank has written something in shared memory. It also asks that rank
-// for a message when it writes next.
+// reached returns the turn of the last operation for which a rank has written in shared memory; 0: there is none. It also
+// asks that rank for a wake-up message when it writes next.
 func (h *shared) reached(rank int) uint64 {
 	if h == nil || h.segment == nil || rank == h.comm.rank || !slices.Contains(h.ranks, rank) {
 		return 0
@@ -449,31 +451,31 @@ func (h *shared) reached(rank int) uint64 {
 	return h.segment.Last(member)
 }
 
-// maySleep asks a member for a message, unless one is under way, and looks once more. It says whether the caller may
-// sleep until that message comes. It may not if the step can go on by now, nor if the step waits for another member
-// by now: this one may then write nothing more before it waits for us.
+// maySleep asks a member for a wake-up message, unless one is under way, and looks at the step once more. It says whether
+// the caller may sleep until that message comes. The caller must not sleep if the step can be taken now, nor if the step
+// now waits for another member: the first one may write nothing more before it waits for this rank.
 func (h *shared) maySleep(member int) bool {
-	if h.owes[member] {
+	if h.wakePending[member] {
 		return true
 	}
 	h.segment.Sleep(member)
-	if !h.met() && h.awaited() == member {
+	if !h.isReady() && h.awaited() == member {
 		return true
 	}
-	h.owes[member] = !h.segment.Wakeful(member)
+	h.wakePending[member] = !h.segment.Wakeful(member)
 	return false
 }
 
-// wake sends a message to a member that sleeps. The send, which has no bytes, is over at once, unless the member's
-// process receives nothing for long.
+// wake sends a message without bytes to a member that sleeps. The send is done at once, unless the member's process has
+// received nothing for long; then the next one has another request.
 func (h *shared) wake(member int) {
-	b := &h.bells[member]
-	r := &b.request
-	if b.used {
+	w := &h.wakes[member]
+	r := &w.request
+	if w.used {
 		if done, _ := r.Test(); !done {
 			r = &nmad.Request{}
 		}
 	}
-	b.used = true
-	_ = h.comm.collective.IsendInto(r, h.comm.group.job[h.ranks[member]], h.comm.collectiveTags, nil) // the gate has ended: the member learns of that itself
+	w.used = true
+	_ = h.comm.collective.IsendInto(r, h.comm.group.job[h.ranks[member]], h.comm.collectiveTags, nil) // if the gate has ended, the member knows
 }

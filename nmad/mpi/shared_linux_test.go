@@ -23,7 +23,7 @@ func TestMaySleep(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	h := &shared{segment: all[0], owes: make([]bool, members)}
+	h := &shared{segment: all[0], wakePending: make([]bool, members)}
 
 	// Member 0 publishes, and then needs the slot again; the others are to read it first.
 	all[0].Publish(1, 0, 0, segment.Everyone)
@@ -32,7 +32,7 @@ func TestMaySleep(t *testing.T) {
 		t.Fatalf("it waits for %d", m)
 	}
 	all[1].TookAll(1) // just before member 0 asks it for a message
-	if h.maySleep(1) || h.owes[1] {
+	if h.maySleep(1) || h.wakePending[1] {
 		t.Error("it sleeps for a member that has read the piece, while another has not")
 	}
 	if m := h.awaited(); m != 2 || !h.maySleep(2) {
@@ -42,14 +42,14 @@ func TestMaySleep(t *testing.T) {
 	if all[2].TookAll(1) {
 		all[2].Sleepers(func(int) { woken++ })
 	}
-	if woken != 1 || !h.met() {
-		t.Errorf("woken %d times, met: %v", woken, h.met())
+	if woken != 1 || !h.isReady() {
+		t.Errorf("woken %d times, met: %v", woken, h.isReady())
 	}
 
 	// It combines the operands of two members.
 	h.op, h.step = 2, &plan.Step{Kind: plan.Merge, Peer: 1, Piece: plan.Piece{Other: 2}}
 	all[1].Publish(2, 0, 0, segment.Everyone) // just before
-	if h.maySleep(1) || h.owes[1] {
+	if h.maySleep(1) || h.wakePending[1] {
 		t.Error("it sleeps for an operand that is there, while the other is not")
 	}
 	if m := h.awaited(); m != 2 || !h.maySleep(2) {
@@ -58,7 +58,7 @@ func TestMaySleep(t *testing.T) {
 	if all[2].Publish(2, 0, 0, segment.Everyone) {
 		all[2].Sleepers(func(int) { woken++ })
 	}
-	if woken != 2 || !h.met() || h.maySleep(2) || h.owes[2] {
-		t.Errorf("woken %d times, met: %v", woken, h.met())
+	if woken != 2 || !h.isReady() || h.maySleep(2) || h.wakePending[2] {
+		t.Errorf("woken %d times, met: %v", woken, h.isReady())
 	}
 }

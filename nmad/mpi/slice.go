@@ -8,9 +8,9 @@ import (
 	"github.com/pm2-go/pm2/nmad/mpi/datatype"
 )
 
-// On returns the buffer that is the elements of a slice. As in all functions that take slices, an element may be a
-// number, a bool, or an array or struct of these; any other one is ErrType. The methods of Comm take Buffers, which may
-// have any datatype.
+// On returns the buffer that has the elements of a slice. As in all functions for slices, an element may be a number, a
+// bool, or an array or struct of these; any other one is ErrType. The methods of Comm take Buffers, which may have any
+// datatype.
 func On[T any](s []T) (Buffer, error) {
 	b, err := on(s)
 	if err != nil {
@@ -19,6 +19,7 @@ func On[T any](s []T) (Buffer, error) {
 	return b, err
 }
 
+// on is On without the name of the package in its error.
 func on[T any](s []T) (b Buffer, err error) {
 	t := common[T]()
 	if t == nil {
@@ -29,7 +30,7 @@ func on[T any](s []T) (b Buffer, err error) {
 	return Buffer{Base: datatype.AddressOf(s), Count: len(s), Type: t}, nil
 }
 
-// common is the datatype of the elements that most messages have, without a look-up; nil: it is not one of these.
+// common returns the datatype of the element types that most messages have, without a look-up; nil: T is none of these.
 func common[T any]() *datatype.Type {
 	switch any((*T)(nil)).(type) {
 	case *byte:
@@ -46,8 +47,8 @@ func common[T any]() *datatype.Type {
 	return nil
 }
 
-// Count is how many elements of a Go type came in a message; Undefined: the last one is not whole, or there are no
-// messages of that type.
+// Count returns how many elements of a Go type a message has; Undefined: the last one is not whole, or no message can have
+// that type.
 func Count[T any](s Status) int {
 	b, err := on[T](nil)
 	if err != nil {
@@ -65,7 +66,7 @@ func Send[T any](c *Comm, s []T, to, tag int) error {
 	return c.Send(b, to, tag)
 }
 
-// Recv is Comm.Recv; it returns how many whole elements came, too.
+// Recv is Comm.Recv. It also returns how many whole elements are in s.
 func Recv[T any](c *Comm, s []T, from, tag int) (n int, status Status, err error) {
 	b, err := On(s)
 	if err != nil {
@@ -75,24 +76,6 @@ func Recv[T any](c *Comm, s []T, from, tag int) (n int, status Status, err error
 	return min(max(status.Count(b.Type), 0), len(s)), status, err
 }
 
-// Isend is Immediate.Send.
-func Isend[T any](c *Comm, s []T, to, tag int) *Request {
-	b, err := On(s)
-	if err != nil {
-		return (&Request{}).idle(err)
-	}
-	return c.isend(b, to, tag, standard)
-}
-
-// Irecv is Immediate.Recv.
-func Irecv[T any](c *Comm, s []T, from, tag int) *Request {
-	b, err := On(s)
-	if err != nil {
-		return (&Request{}).idle(err)
-	}
-	return c.irecv(b, from, tag)
-}
-
 // Ssend is Comm.Ssend.
 func Ssend[T any](c *Comm, s []T, to, tag int) error {
 	b, err := On(s)
@@ -100,6 +83,29 @@ func Ssend[T any](c *Comm, s []T, to, tag int) error {
 		return err
 	}
 	return c.Ssend(b, to, tag)
+}
+
+// Isend is Immediate.Send.
+func Isend[T any](c *Comm, s []T, to, tag int) *Request { return isend(c, s, to, tag, standard) }
+
+// Issend is Immediate.Ssend.
+func Issend[T any](c *Comm, s []T, to, tag int) *Request { return isend(c, s, to, tag, synchronous) }
+
+func isend[T any](c *Comm, s []T, to, tag int, m sendMode) *Request {
+	b, err := On(s)
+	if err != nil {
+		return (&Request{}).endAtOnce(err)
+	}
+	return c.isend(b, to, tag, m)
+}
+
+// Irecv is Immediate.Recv.
+func Irecv[T any](c *Comm, s []T, from, tag int) *Request {
+	b, err := On(s)
+	if err != nil {
+		return (&Request{}).endAtOnce(err)
+	}
+	return c.irecv(b, from, tag)
 }
 
 // Sendrecv is Comm.Sendrecv.
@@ -112,20 +118,42 @@ func Sendrecv[T, U any](c *Comm, out []T, to, sendTag int, in []U, from, receive
 	return c.Sendrecv(a, to, sendTag, b, from, receiveTag)
 }
 
-// A function that cannot have its slices in messages has the operation end everywhere, as its method does with an
-// argument that is wrong.
-
-// Bcast is Comm.Bcast.
-func Bcast[T any](c *Comm, s []T, root int) error {
-	b, err := on(s)
-	return finish(c.bcast(now, b, root, err))
+// Collective is what the functions for slices call a collective operation on: a communicator (*Comm, *Intercomm, *Cart,
+// *Graph) or a view of one. R is the result: an error of a communicator, whose operations block, and a *Request of
+// Immediate and Persistent.
+//
+//	err := mpi.Bcast(c, s, root)             blocks
+//	r := mpi.Bcast(c.Immediate(), s, root)   begins the operation: s belongs to it until r is done
+//	r := mpi.Bcast(c.Persistent(), s, root)  makes a request that r.Start() begins, again and again
+//
+// If the elements of a slice cannot be in messages, the operation ends with an error at all ranks, as with a wrong
+// argument of its method.
+type Collective[R any] interface {
+	// operations returns what makes the plans of operations, and the form in which they are called.
+	operations() (planner, form)
+	// result returns what the call of an operation returns whose plan f follows, or which has failed with err.
+	result(f *follower, err error) R
 }
 
-// both returns the buffers of an operation. If in is nil, that of in is the zero Buffer: in place.
-func both[T any](in, out []T) (a, b Buffer, err error) { return eachOf(in, out, true) }
+func (c *Comm) operations() (planner, form)              { return c, blocking }
+func (c *Comm) result(f *follower, err error) error      { return finish(f, err) }
+func (x *Intercomm) operations() (planner, form)         { return x, blocking }
+func (x *Intercomm) result(f *follower, err error) error { return finish(f, err) }
+func (v view) operations() (planner, form)               { return v.collectives, v.form }
 
-// eachOf is the buffers of an operation; in nil: in place where it may be, else no elements.
-func eachOf[T any](in, out []T, mayBeInPlace bool) (a, b Buffer, err error) {
+// Bcast is Comm.Bcast.
+func Bcast[T, R any](c Collective[R], s []T, root int) R {
+	p, how := c.operations()
+	b, err := on(s)
+	return c.result(p.bcast(how, b, root, err))
+}
+
+// both returns the buffers of an operation. If in is nil, the first is the zero Buffer: in place.
+func both[T any](in, out []T) (a, b Buffer, err error) { return buffers(in, out, true) }
+
+// buffers returns the buffers of an operation. If in is nil, the first is the zero Buffer where the operation may be in
+// place, and has no elements elsewhere.
+func buffers[T any](in, out []T, mayBeInPlace bool) (a, b Buffer, err error) {
 	if b, err = on(out); err == nil && (in != nil || !mayBeInPlace) {
 		a = Buffer{Base: datatype.AddressOf(in), Count: len(in), Type: b.Type}
 	}
@@ -135,141 +163,119 @@ func eachOf[T any](in, out []T, mayBeInPlace bool) (a, b Buffer, err error) {
 // equal returns b as equal blocks, one for each rank; laidOut divides it.
 func equal(b Buffer) Blocks { return Blocks{Buffer: b, Each: divided} }
 
-// Reduce is Comm.Reduce. At root a nil in is in place: see Comm.Reduce. An empty slice that is not nil is an operand of no
-// elements.
-func Reduce[T any](c *Comm, op *Op, in, out []T, root int) error {
+// Reduce is Comm.Reduce. A nil in is in place at root: see Comm.Reduce. An empty slice that is not nil is an operand of
+// no elements.
+func Reduce[T, R any](c Collective[R], op *Op, in, out []T, root int) R {
+	p, how := c.operations()
 	a, b, err := both(in, out)
-	return finish(c.reduce(now, op, a, b, root, err))
+	return c.result(p.reduce(how, op, a, b, root, err))
 }
 
-// Allreduce is Comm.Allreduce. A nil in is in place: see Comm.Allreduce. An empty slice that is not nil is an operand
-// of no elements.
-func Allreduce[T any](c *Comm, op *Op, in, out []T) error {
+// Allreduce is Comm.Allreduce. A nil in is in place: see Comm.Allreduce. An empty slice that is not nil is an operand of
+// no elements.
+func Allreduce[T, R any](c Collective[R], op *Op, in, out []T) R {
+	p, how := c.operations()
 	a, b, err := both(in, out)
-	return finish(c.allreduce(now, op, a, b, err))
+	return c.result(p.allreduce(how, op, a, b, err))
 }
 
 // Scan is Comm.Scan. A nil in is in place: see Comm.Scan. An empty slice that is not nil is an operand of no elements.
-func Scan[T any](c *Comm, op *Op, in, out []T) error {
+func Scan[T, R any](c Collective[R], op *Op, in, out []T) R {
+	p, how := c.operations()
 	a, b, err := both(in, out)
-	return finish(c.scan(now, op, a, b, err))
+	return c.result(p.scan(how, op, a, b, err))
 }
 
-// Exscan is Comm.Exscan. A nil in is in place: see Comm.Scan. An empty slice that is not nil is an operand of no elements.
-func Exscan[T any](c *Comm, op *Op, in, out []T) error {
+// Exscan is Comm.Exscan. A nil in is in place: see Comm.Scan. An empty slice that is not nil is an operand of no
+// elements.
+func Exscan[T, R any](c Collective[R], op *Op, in, out []T) R {
+	p, how := c.operations()
 	a, b, err := both(in, out)
-	return finish(c.exscan(now, op, a, b, err))
+	return c.result(p.exscan(how, op, a, b, err))
 }
 
-// Gather is Comm.Gather with equal blocks: out has, at root, len(out)/Size elements for each rank; what does not
-// divide is ErrCount, in all operations with equal blocks. A nil in is in place at root, and no elements elsewhere.
-func Gather[T any](c *Comm, in, out []T, root int) error {
-	a, b, err := eachOf(in, out, c.Rank() == root)
-	return finish(c.gather(now, a, equal(b), root, err))
+// Gather is Comm.Gather with equal blocks: out has, at root, len(out)/Size elements for each rank. As in all operations
+// with equal blocks, a length that is not a multiple of Size is ErrCount. A nil in is in place at root, and no elements
+// elsewhere.
+func Gather[T, R any](c Collective[R], in, out []T, root int) R {
+	p, how := c.operations()
+	a, b, err := buffers(in, out, p.isRoot(root))
+	return c.result(p.gather(how, a, equal(b), root, err))
+}
+
+// Gatherv is Comm.Gather whose block for rank i has, at root, counts[i] elements and begins at element places[i] of
+// out. If places is nil, each block begins where the one before ends. A nil in is in place at root, and no elements
+// elsewhere.
+func Gatherv[T, R any](c Collective[R], in, out []T, counts, places []int, root int) R {
+	p, how := c.operations()
+	a, b, err := buffers(in, out, p.isRoot(root))
+	return c.result(p.gather(how, a, Blocks{Buffer: b, Counts: counts, Places: places}, root, err))
 }
 
 // Scatter is Comm.Scatter with equal blocks: in has, at root, len(in)/Size elements for each rank. A nil out is in place
 // at root, and no elements elsewhere.
-func Scatter[T any](c *Comm, in, out []T, root int) error {
-	a, b, err := eachOf(out, in, c.Rank() == root)
-	return finish(c.scatter(now, equal(b), a, root, err))
+func Scatter[T, R any](c Collective[R], in, out []T, root int) R {
+	p, how := c.operations()
+	a, b, err := buffers(out, in, p.isRoot(root))
+	return c.result(p.scatter(how, equal(b), a, root, err))
+}
+
+// Scatterv is Comm.Scatter whose block for rank i has, at root, counts[i] elements and begins at element places[i] of
+// in. If places is nil, each block begins where the one before ends. A nil out is in place at root, and no elements
+// elsewhere.
+func Scatterv[T, R any](c Collective[R], in []T, counts, places []int, out []T, root int) R {
+	p, how := c.operations()
+	a, b, err := buffers(out, in, p.isRoot(root))
+	return c.result(p.scatter(how, Blocks{Buffer: b, Counts: counts, Places: places}, a, root, err))
 }
 
 // Allgather is Comm.Allgather with equal blocks. A nil in is in place: see Comm.Allgather. An empty slice that is not
 // nil is an operand of no elements.
-func Allgather[T any](c *Comm, in, out []T) error {
+func Allgather[T, R any](c Collective[R], in, out []T) R {
+	p, how := c.operations()
 	a, b, err := both(in, out)
-	return finish(c.allgather(now, a, equal(b), err))
-}
-
-// Alltoall is Comm.Alltoall with equal blocks. A nil in is in place: see Comm.Alltoall. An empty slice that is not nil
-// is an operand of no elements.
-func Alltoall[T any](c *Comm, in, out []T) error {
-	a, b, err := both(in, out)
-	return finish(c.alltoall(now, equal(a), equal(b), err))
-}
-
-// Ibcast is Immediate.Bcast.
-func Ibcast[T any](c *Comm, s []T, root int) *Request {
-	b, err := on(s)
-	return inBackground(c.bcast(later, b, root, err))
-}
-
-// Ireduce is Immediate.Reduce. A nil in is what it is in Reduce; so it is in the functions below.
-func Ireduce[T any](c *Comm, op *Op, in, out []T, root int) *Request {
-	a, b, err := both(in, out)
-	return inBackground(c.reduce(later, op, a, b, root, err))
-}
-
-// Iallreduce is Immediate.Allreduce.
-func Iallreduce[T any](c *Comm, op *Op, in, out []T) *Request {
-	a, b, err := both(in, out)
-	return inBackground(c.allreduce(later, op, a, b, err))
-}
-
-// Iscan is Immediate.Scan.
-func Iscan[T any](c *Comm, op *Op, in, out []T) *Request {
-	a, b, err := both(in, out)
-	return inBackground(c.scan(later, op, a, b, err))
-}
-
-// Iexscan is Immediate.Exscan.
-func Iexscan[T any](c *Comm, op *Op, in, out []T) *Request {
-	a, b, err := both(in, out)
-	return inBackground(c.exscan(later, op, a, b, err))
-}
-
-// Iallgather is Immediate.Allgather with equal blocks.
-func Iallgather[T any](c *Comm, in, out []T) *Request {
-	a, b, err := both(in, out)
-	return inBackground(c.allgather(later, a, equal(b), err))
-}
-
-// Ialltoall is Immediate.Alltoall with equal blocks.
-func Ialltoall[T any](c *Comm, in, out []T) *Request {
-	a, b, err := both(in, out)
-	return inBackground(c.alltoall(later, equal(a), equal(b), err))
-}
-
-// Gatherv is Comm.Gather whose block for rank i has, at root, counts[i] elements and begins at element places[i] of
-// out. If places is nil, each block begins where the one before ends. A nil in is in place at root, and no elements elsewhere.
-func Gatherv[T any](c *Comm, in, out []T, counts, places []int, root int) error {
-	a, b, err := eachOf(in, out, c.Rank() == root)
-	return finish(c.gather(now, a, Blocks{Buffer: b, Counts: counts, Places: places}, root, err))
-}
-
-// Scatterv is Comm.Scatter whose block for rank i has, at root, counts[i] elements and begins at element places[i] of
-// in. If places is nil, each block begins where the one before ends. A nil out is in place at root, and no elements elsewhere.
-func Scatterv[T any](c *Comm, in []T, counts, places []int, out []T, root int) error {
-	a, b, err := eachOf(out, in, c.Rank() == root)
-	return finish(c.scatter(now, Blocks{Buffer: b, Counts: counts, Places: places}, a, root, err))
+	return c.result(p.allgather(how, a, equal(b), err))
 }
 
 // Allgatherv is Comm.Allgather whose block for rank i has counts[i] elements and begins at element places[i] of out. If
 // places is nil, each block begins where the one before ends.
-func Allgatherv[T any](c *Comm, in, out []T, counts, places []int) error {
+func Allgatherv[T, R any](c Collective[R], in, out []T, counts, places []int) R {
+	p, how := c.operations()
 	a, b, err := both(in, out)
-	return finish(c.allgather(now, a, Blocks{Buffer: b, Counts: counts, Places: places}, err))
+	return c.result(p.allgather(how, a, Blocks{Buffer: b, Counts: counts, Places: places}, err))
 }
 
-// Alltoallv is Comm.Alltoall with blocks of so many elements for, and from, each rank, one behind the other. It is in
-// place if in and sent are nil; a nil in with sent is no elements.
-func Alltoallv[T any](c *Comm, in []T, sent []int, out []T, received []int) error {
-	a, b, err := eachOf(in, out, sent == nil)
-	return finish(c.alltoall(now, Blocks{Buffer: a, Counts: sent}, Blocks{Buffer: b, Counts: received}, err))
+// Alltoall is Comm.Alltoall with equal blocks. A nil in is in place: see Comm.Alltoall. An empty slice that is not nil
+// is an operand of no elements.
+func Alltoall[T, R any](c Collective[R], in, out []T) R {
+	p, how := c.operations()
+	a, b, err := both(in, out)
+	return c.result(p.alltoall(how, equal(a), equal(b), err))
 }
 
-// ReduceScatter is Comm.ReduceScatter whose block for rank i has counts[i] elements; if counts is nil, all have the same.
-func ReduceScatter[T any](c *Comm, op *Op, in []T, counts []int, out []T) error {
+// Alltoallv is Comm.Alltoall whose block for rank i has sendCounts[i] elements of in, and whose block from rank i has
+// receiveCounts[i] elements of out; the blocks lie one behind the other. If in and sendCounts are nil the operation is
+// in place; if only in is nil it has no elements.
+func Alltoallv[T, R any](c Collective[R], in []T, sendCounts []int, out []T, receiveCounts []int) R {
+	p, how := c.operations()
+	a, b, err := buffers(in, out, sendCounts == nil)
+	return c.result(p.alltoall(how, Blocks{Buffer: a, Counts: sendCounts}, Blocks{Buffer: b, Counts: receiveCounts}, err))
+}
+
+// ReduceScatter is Comm.ReduceScatter whose block for rank i has counts[i] elements; if counts is nil, all blocks are
+// equal.
+func ReduceScatter[T, R any](c Collective[R], op *Op, in []T, counts []int, out []T) R {
+	p, how := c.operations()
 	a, b, err := both(in, out)
 	blocks := equal(a)
 	if counts != nil {
 		blocks = Blocks{Buffer: a, Counts: counts}
 	}
-	return finish(c.reduceScatter(now, op, blocks, b, err))
+	return c.result(p.reduceScatter(how, op, blocks, b, err))
 }
 
-// ReduceLocal computes inout[i] = in[i] op inout[i].
+// ReduceLocal computes inout[i] = in[i] op inout[i] at this process. ErrCount: the lengths differ; ErrOp: op is not
+// defined for the elements.
 func ReduceLocal[T any](op *Op, in, inout []T) error {
 	a, b, err := both(in, inout)
 	if err != nil {

@@ -14,27 +14,27 @@ import (
 // take another route. All processes of a job name files with the same table. `demo tune --save FILE` writes one.
 const EnvTable = "PM2_MPI_TABLE"
 
-// Tuning is what Tune has measured, and what follows from it.
+// Tuning is the result of Tune.
 type Tuning struct {
-	Table *plan.Table `json:"table"`
-	Ranks int         `json:"ranks"`
-	Rows  []TuneRow   `json:"rows"`
+	Table *plan.Table `json:"table"` // the routes of operations by their sizes
+	Ranks int         `json:"ranks"` // how many ranks the communicator had
+	Rows  []TuneRow   `json:"rows"`  // what was measured
 }
 
 // TuneRow is a size at which both routes of an operation were measured.
 type TuneRow struct {
-	Choice string  `json:"choice"` // a field of the table
-	Bytes  int     `json:"bytes"`
-	Below  float64 `json:"below_us"` // the route that is taken up to a number of bytes, or below it
-	Above  float64 `json:"above_us"` // the other one
+	Choice string  `json:"choice"`   // a field of the table
+	Bytes  int     `json:"bytes"`    // the size
+	Below  float64 `json:"below_us"` // us with the route for smaller sizes
+	Above  float64 `json:"above_us"` // us with the route for larger sizes
 }
 
-// Changes returns a line for each choice that was measured: from how many bytes on the table now has the other route, and
-// why.
+// Changes returns a line of text for each choice that was measured: from how many bytes on the table has the second
+// route, and why.
 func (tu *Tuning) Changes() (lines []string) {
 	for _, c := range choices {
 		at, found := *c.field(tu.Table), false
-		var last TuneRow // of the way below, and the first of that above
+		var last TuneRow // the first row of the second route; if there is none, the last row of the first
 		for _, r := range tu.Rows {
 			if r.Choice == c.name && !found {
 				last, found = r, r.Bytes >= at
@@ -43,9 +43,9 @@ func (tu *Tuning) Changes() (lines []string) {
 		switch {
 		case last.Choice == "":
 		case found:
-			lines = append(lines, fmt.Sprintf("%s: %d bytes, since at %d bytes the second way takes %.2f us, the first %.2f", c.name, at, last.Bytes, last.Above, last.Below))
+			lines = append(lines, fmt.Sprintf("%s: %d bytes, since at %d bytes the second route takes %.2f us, the first %.2f", c.name, at, last.Bytes, last.Above, last.Below))
 		default:
-			lines = append(lines, fmt.Sprintf("%s: the first way for all sizes, since at %d bytes it takes %.2f us, the second %.2f", c.name, last.Bytes, last.Below, last.Above))
+			lines = append(lines, fmt.Sprintf("%s: the first route for all sizes, since at %d bytes it takes %.2f us, the second %.2f", c.name, last.Bytes, last.Below, last.Above))
 		}
 	}
 	return lines
@@ -70,19 +70,19 @@ func loadTable() (*plan.Table, error) {
 	return nil, fmt.Errorf("mpi: %s=%q is no file that demo tune has written: %w", EnvTable, name, err)
 }
 
-// choice is a field of the table, and an operation that shows what it does.
+// choice is a field of the table, and an operation whose route it chooses.
 type choice struct {
 	name  string
 	field func(t *plan.Table) *int
-	upTo  bool // the field is the largest number of bytes of the way below; else the smallest of that above
-	ranks int  // how many it takes
-	run   func(c *Comm, bytes int) func() error
+	upTo  bool                                  // the field is the largest size of the first route; else the smallest of the second
+	ranks int                                   // how many ranks must be there for the choice to matter
+	run   func(c *Comm, bytes int) func() error // returns the operation for a size
 }
 
-// never is more bytes than there are.
+// never as a field of the table is larger than all sizes.
 const never = 1 << 40
 
-// longest is up to how many bytes Tune measures.
+// longest is the largest size that Tune measures, in bytes.
 var longest = 1 << 20
 
 var choices = []choice{
@@ -92,30 +92,29 @@ var choices = []choice{
 	}},
 	{"Halving", func(t *plan.Table) *int { return &t.Halving }, false, 2, func(c *Comm, n int) func() error {
 		in, out := make([]byte, n), make([]byte, n)
-		return func() error { _, err := Iallreduce(c, Max, in, out).Wait(); return err }
+		return func() error { _, err := Allreduce(c.Immediate(), Max, in, out).Wait(); return err }
 	}},
 	{"PartedBcast", func(t *plan.Table) *int { return &t.PartedBcast }, false, 4, func(c *Comm, n int) func() error {
 		b := make([]byte, n)
-		return func() error { _, err := Ibcast(c, b, 0).Wait(); return err }
+		return func() error { _, err := Bcast(c.Immediate(), b, 0).Wait(); return err }
 	}},
 	{"PartedReduce", func(t *plan.Table) *int { return &t.PartedReduce }, false, 4, func(c *Comm, n int) func() error {
 		in, out := make([]byte, n), make([]byte, n)
-		return func() error { _, err := Ireduce(c, Max, in, out, 0).Wait(); return err }
+		return func() error { _, err := Reduce(c.Immediate(), Max, in, out, 0).Wait(); return err }
 	}},
 	{"ShortGather", func(t *plan.Table) *int { return &t.ShortGather }, true, 3, func(c *Comm, n int) func() error {
 		in, out := make([]byte, n/c.Size()), make([]byte, n/c.Size()*c.Size())
-		return func() error { _, err := Iallgather(c, in, out).Wait(); return err }
+		return func() error { _, err := Allgather(c.Immediate(), in, out).Wait(); return err }
 	}},
 	{"ShortBlock", func(t *plan.Table) *int { return &t.ShortBlock }, true, 8, func(c *Comm, n int) func() error {
 		in, out := make([]byte, n*c.Size()), make([]byte, n*c.Size())
-		return func() error { _, err := Ialltoall(c, in, out).Wait(); return err }
+		return func() error { _, err := Alltoall(c.Immediate(), in, out).Wait(); return err }
 	}},
 }
 
-// Tune measures, for messages and memory as they are among the processes of c, from how many bytes on which route of
-// collective operations is faster, and has the job go by that from then on. All processes call it, with nothing else
-// under way. It takes some seconds. A choice that needs more ranks than c has stays as it is. Every rank gets the same
-// result.
+// Tune measures among the processes of c from how many bytes on which route of a collective operation is faster; from then
+// on the job uses that table. All processes of c call it, with nothing else under way, and get the same result. It takes
+// some seconds. A choice that needs more ranks than c has stays as it is.
 func Tune(c *Comm) (*Tuning, error) {
 	if err := c.usable(); err != nil {
 		return nil, err
@@ -135,15 +134,15 @@ func Tune(c *Comm) (*Tuning, error) {
 			below, above := table, table
 			*x.field(&below), *x.field(&above) = never, 0
 			row := TuneRow{Choice: x.name, Bytes: bytes}
-			for _, way := range []struct {
+			for _, route := range []struct {
 				table *plan.Table
-				took  *float64
+				us    *float64
 			}{{&below, &row.Below}, {&above, &row.Above}} {
-				us, err := c.measure(way.table, x.run(c, bytes))
+				us, err := c.measure(route.table, x.run(c, bytes))
 				if err != nil {
 					return nil, fmt.Errorf("mpi: tune %s, %d bytes: %w", x.name, bytes, err)
 				}
-				*way.took = us
+				*route.us = us
 			}
 			rows = append(rows, row)
 		}
@@ -153,7 +152,7 @@ func Tune(c *Comm) (*Tuning, error) {
 	return result, nil
 }
 
-// crossing is where the way above becomes the faster one, and stays it.
+// crossing returns the value of the field: the smallest size from which on the second route is always faster.
 func (ch *choice) crossing(rows []TuneRow) int {
 	from := never
 	for i := len(rows) - 1; i >= 0 && rows[i].Above < rows[i].Below; i-- {
@@ -165,7 +164,7 @@ func (ch *choice) crossing(rows []TuneRow) int {
 	return from
 }
 
-// measure is how long an operation takes with a table, in us: the least mean of some rounds at the slowest rank.
+// measure returns how long an operation takes with a table, in us: the least of some rounds' means at the slowest rank.
 func (c *Comm) measure(table *plan.Table, operation func() error) (us float64, err error) {
 	const rounds, most, enough = 5, 200, 4 * time.Millisecond
 	if err := c.Barrier(); err != nil {

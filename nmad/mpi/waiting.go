@@ -6,19 +6,20 @@ import (
 	"github.com/pm2-go/pm2/pioman"
 )
 
-// What threads wait for, in the words of this package, for nmad.WriteWaits.
+// This file describes what threads wait for in this package, for nmad.WriteWaits.
 
-// waitsForOperation is the kind of the reasons of immediate operations. Their words are the operation, its turn, and
-// the number of the communicator.
+// waitsForOperation is the kind of reason of a wait for an immediate operation. The words of a reason are the kind of the
+// operation, its turn, and the number of the communicator.
 var waitsForOperation = pioman.NewReasonKind(func(words [4]uint64) string {
 	return fmt.Sprintf("%v, collective operation %d of %s", operationKind(words[0]), words[1], numbered(int(int64(words[2]))))
 })
 
-// reason is what a thread that waits for the end of the operation waits for.
+// reason says what a thread that waits for the end of the operation waits for.
 func (f *follower) reason() pioman.Reason {
-	return pioman.Reason{Kind: waitsForOperation, Words: [4]uint64{uint64(f.what), f.turn, uint64(int64(f.comm.number))}}
+	return pioman.Reason{Kind: waitsForOperation, Words: [4]uint64{uint64(f.kind), f.turn, uint64(int64(f.comm.number))}}
 }
 
+// numbered names a communicator by its number.
 func numbered(number int) string {
 	switch number {
 	case 0:
@@ -29,7 +30,7 @@ func numbered(number int) string {
 	return fmt.Sprintf("communicator %d", number)
 }
 
-// called names the communicator in a text. It does not wait for mu: the thread that holds it may be the one
+// called names the communicator in a text. It does not wait for mu: the thread that holds mu may be the one that is
 // described.
 func (c *Comm) called() string {
 	if c.mu.TryLock() {
@@ -41,7 +42,7 @@ func (c *Comm) called() string {
 	return numbered(c.number)
 }
 
-// describe has nmad name the messages of the communicator.
+// describe gives nmad the functions that name messages of the communicator by their tags.
 func (c *Comm) describe() {
 	const users = 1<<(ageOfMessages-1) - 1 // bits of a tag of the user
 	c.messages.Describe(func(tag, mask uint64) string {
@@ -66,14 +67,14 @@ func (c *Comm) describe() {
 	})
 }
 
-// operation names the collective operation of a turn in a text. Turn 0 is the one in which a rank sleeps until
-// another one goes on.
+// operation names the collective operation of a turn in a text. Turn 0 stands for the operation in which a rank sleeps
+// until another rank wakes it (shared).
 func (c *Comm) operation(turn uint64) string {
 	if c.mu.TryLock() {
 		defer c.mu.Unlock()
 		for _, f := range c.active {
 			if f.turn == turn || turn == 0 {
-				return fmt.Sprintf("%v, collective operation %d", f.what, f.turn)
+				return fmt.Sprintf("%v, collective operation %d", f.kind, f.turn)
 			}
 		}
 	}

@@ -12,83 +12,83 @@ import (
 	"github.com/pm2-go/pm2/nmad/rma"
 )
 
-// What can go wrong with windows, for errors.Is.
+// Errors of windows, for errors.Is.
 var (
-	// ErrWindow: there is no window, it was freed, or it is not one for that.
+	// ErrWindow: the window is nil, was freed, or lacks this call.
 	ErrWindow = errors.New("window cannot be used")
-	// ErrEpoch: the call does not go with the epochs that are open: an access outside of one, an end without a beginning.
+	// ErrEpoch: the call does not go with the open epochs: an access outside of an epoch, an end without a beginning.
 	ErrEpoch = errors.New("not in this epoch")
-	// ErrRange: the access goes beyond the memory of the target.
+	// ErrRange: the access goes beyond the memory of the target, or to memory that is not attached.
 	ErrRange = errors.New("beyond the memory of the window")
 )
 
-// Window is memory of all processes of a communicator that each of them reads, writes and combines with, without a
-// call of the process whose memory it is. NewAllocatedWindow, NewSharedWindow, NewWindow and NewDynamicWindow make one.
-// Any number of threads and goroutines may use it at once, but for calls that all processes make.
+// Window is memory of all processes of a communicator that each of them reads, writes and combines with, without a call
+// of the process that has the memory. NewAllocatedWindow, NewSharedWindow, NewWindow and NewDynamicWindow make one. Any
+// number of threads and goroutines may use it at once, except for calls that all processes make.
 //
 // An access is made within an epoch: between two calls of Fence; between Start and Complete, with the targets of the
-// group; between Lock and Unlock, with that target; or between LockAll and UnlockAll. It is done, and what it has
-// read is there, when the epoch ends, or a Flush within it has returned. Until then its buffers are the window's.
+// group; between Lock and Unlock, with that target; or between LockAll and UnlockAll. It is done, and has stored what it
+// has read, when the epoch ends, or a Flush within it returns. Until then its buffers belong to the window.
 //
-// Put and Get are not atomic. Accumulate, GetAccumulate, FetchAndOp and CompareAndSwap are, element by element,
-// towards each other, when all that meet give elements of one kind. Those of one process to one element of a target
-// happen in their order.
+// Put and Get are not atomic. Accumulate, GetAccumulate, FetchAndOp and CompareAndSwap are atomic towards each other,
+// element by element, if they give elements of one kind. Accesses of these kinds from one process to one element of a
+// target happen in their order.
 type Window struct {
-	comm   *Comm // of the window's own, with its name, hints and attributes
-	ground *ground
-	memory *rma.World  // of the ground
-	domain *rma.Domain // of the window's own
-	form   windowKind
-	own    []byte // memory of this process
-	part   *rma.Region
-	words  wordPlace   // those by which the processes agree; see window_words.go
-	table  *rma.Region // likewise, of a window of NewDynamicWindow
-	peers  []windowPeer
-	plain  marcel.Mutex // of accumulates that rely on serial
-	serial atomic.Bool  // the threads of this process use it one at a time; written under plain; see Serialize
-	apart  bool         // what others have is not copied by way of mappings; for tests
+	comm     *Comm // of the window alone; it has its name, hints and attributes
+	windows  *windowGroup
+	memory   *rma.World  // of windows
+	domain   *rma.Domain // of the window alone
+	kind     windowKind
+	own      []byte // the memory of this process
+	part     *rma.Region
+	words    wordPlace   // of the words of this process (window_words.go)
+	table    *rma.Region // of the words and the table of this process, in a window of NewDynamicWindow
+	peers    []windowPeer
+	serialMu marcel.Mutex // held by accumulates that rely on serial
+	serial   atomic.Bool  // the program has promised Serialize; written under serialMu
+	unmapped bool         // for tests: accesses do not use mappings of other processes' memory
 
 	freed  atomic.Bool
 	fenced atomic.Bool // Fence has opened an epoch
 
-	mu       sync.Mutex
-	started  groupEpoch // by Start; under mu
-	exposed  groupEpoch // by Post; under mu
-	all      int        // LockAll without an UnlockAll; under mu
-	noCheck  bool       // of these; under mu
-	used     []uint64   // of each rank: posts that Start has used, and ends that Wait has; under mu
+	mu       sync.Mutex // guards the fields below, and windowPeer.holds
+	started  groupEpoch // by Start
+	exposed  groupEpoch // by Post
+	all      int        // how many LockAll have no UnlockAll yet
+	noCheck  bool       // these have the assertion NoCheck
+	used     []uint64   // two for each rank: how many of its posts Start has used, and how many of its completions Wait has
 	attached []attachedMemory
-	handler  func(*Window, error)
-	stop     func() // the monitor
-	loss     context.Context
-	lose     context.CancelFunc // ends loss, and with it all waits, which look again
+	handler  func(*Window, error) // of the program, for errors; or nil
+	stop     func()               // ends the monitor of lost processes
+	loss     context.Context      // ended when a process of the window is lost, and replaced by a new one
+	lose     context.CancelFunc   // ends loss; waiters then look which process is lost
 }
 
-// windowPeer is a process of a window.
+// windowPeer is a process of a window as this process sees it.
 type windowPeer struct {
-	open      atomic.Int32  // epochs of this process in which it may be accessed, but for those of Fence
-	runs      atomic.Uint64 // accumulates of many words by messages that have begun there
-	waited    atomic.Uint64 // of these, how many are known to be done
-	unit      int
-	size      int // bytes
-	ref       rma.Ref
-	words     rma.Ref
-	lost      atomic.Pointer[error]
-	holds     []hold       // of its lock; under Window.mu
-	mu        marcel.Mutex // of joined
-	joined    bool         // LockAll has taken its lock
-	unchecked atomic.Bool  // its lock says that this process may have it without having taken it
-	seen      atomic.Pointer[attachments]
+	open      atomic.Int32                // how many epochs of this process allow accesses to the peer, not counting those of Fence
+	runs      atomic.Uint64               // how many accumulates of many words by messages have begun there
+	waited    atomic.Uint64               // how many of these are known to be done
+	unit      int                         // how many bytes a displacement counts there
+	size      int                         // of its memory, in bytes
+	ref       rma.Ref                     // of the first byte of its memory
+	words     rma.Ref                     // of its words
+	lost      atomic.Pointer[error]       // why the process is lost; nil: it lives
+	holds     []hold                      // of its lock; under Window.mu
+	mu        marcel.Mutex                // guards joined
+	joined    bool                        // LockAll has taken its lock
+	unchecked atomic.Bool                 // its lock has the mark that this process may access it without the lock
+	seen      atomic.Pointer[attachments] // the table of a window of NewDynamicWindow, as it was read last
 }
 
 // groupEpoch is an epoch between Start and Complete, or Post and Wait.
 type groupEpoch struct {
 	open  bool
-	ready bool // it is no longer being opened
+	ready bool // the call that opens it has returned, and no call is ending it
 	ranks []int
 }
 
-// windowKind is how a window has its memory.
+// windowKind is the kind of the memory of a window.
 type windowKind uint8
 
 const (
@@ -98,10 +98,11 @@ const (
 	dynamic
 )
 
+// windowKindNames are the functions that make windows of each kind.
 var windowKindNames = [...]string{allocated: "NewAllocatedWindow", created: "NewWindow", shares: "NewSharedWindow", dynamic: "NewDynamicWindow"}
 
-// Bytes returns the memory of this process, nil of a window of NewDynamicWindow. What NewAllocatedWindow and NewSharedWindow
-// have made must not be used any more after Free.
+// Bytes returns the memory of this process; nil of a window of NewDynamicWindow. Memory that NewAllocatedWindow or
+// NewSharedWindow has made must not be used after Free.
 func (w *Window) Bytes() []byte {
 	if w.usable() != nil {
 		return nil
@@ -109,8 +110,8 @@ func (w *Window) Bytes() []byte {
 	return w.own
 }
 
-// Comm returns the communicator of the window's own. It has the window's hints (Comm.SetInfo) and the values of its
-// attributes: k.Set(w.Comm(), v) keeps one under a Key until Free. Its collective operations are those of the window.
+// Comm returns a communicator of the window's processes that belongs to the window. It has the window's hints
+// (Comm.SetInfo), and its attributes: k.Set(w.Comm(), v) attaches a value until Free. It must not be freed.
 func (w *Window) Comm() *Comm { return w.comm }
 
 // Group returns the processes of the window.
@@ -119,7 +120,7 @@ func (w *Window) Group() Group { return w.comm.group }
 // Name returns what SetName has set.
 func (w *Window) Name() string { return w.comm.Name() }
 
-// SetName sets a name for people.
+// SetName sets the name that String and error texts have.
 func (w *Window) SetName(name string) { w.comm.SetName(name) }
 
 // String describes the window for people.
@@ -133,7 +134,7 @@ func (w *Window) String() string {
 	return fmt.Sprintf("window %d, rank %d of %d", w.comm.number, w.comm.rank, w.comm.Size())
 }
 
-// Extent returns how many bytes the memory of a rank has, and how many of them a displacement counts.
+// Extent returns how many bytes the memory of a rank has, and how many bytes a displacement counts there.
 func (w *Window) Extent(rank int) (bytes, unit int, err error) {
 	p, err := w.peer("extent", rank)
 	if err != nil {
@@ -142,14 +143,15 @@ func (w *Window) Extent(rank int) (bytes, unit int, err error) {
 	return p.size, p.unit, nil
 }
 
-// SetErrorHandler has f told of each error of the window before the call returns it; nil: it is returned only, as
-// from the start.
+// SetErrorHandler has f called with each error of the window, before the call returns it. Several threads may call f at
+// once. Without a function (nil, as from the start) errors are only returned.
 func (w *Window) SetErrorHandler(f func(w *Window, err error)) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.handler = f
 }
 
+// handled passes an error to the handler of the program, if there is one, and returns it.
 func (w *Window) handled(err error) error {
 	if w == nil || err == nil {
 		return err
@@ -163,8 +165,8 @@ func (w *Window) handled(err error) error {
 	return err
 }
 
-// Free ends the window at all processes, which all call it, when their accesses are done. It returns once all have.
-// It is ErrEpoch if an epoch is open here; the window is freed all the same.
+// Free ends the window. All its processes call it, and it returns when all have done so and their accesses are done. If an
+// epoch is open here it returns ErrEpoch; the window is freed nevertheless.
 func (w *Window) Free() error {
 	if err := w.usable(); err != nil {
 		return w.fails("free", err)
@@ -172,7 +174,7 @@ func (w *Window) Free() error {
 	return w.unless("free", errors.Join(w.within("free"), w.release()))
 }
 
-// release ends the window, once its processes all call it.
+// release is Free without the check of epochs; it also ends a window that could not be made.
 func (w *Window) release() error {
 	w.mu.Lock()
 	if w.stop != nil {
@@ -181,17 +183,17 @@ func (w *Window) release() error {
 	}
 	w.mu.Unlock()
 	err := w.domain.FlushAll()
-	clean, failed := w.leaveGround()
+	clean, failed := w.leaveWindowGroup()
 	w.freed.Store(true)
 	err = errors.Join(err, failed, w.closeRegions())
 	if clean && w.words.region != nil {
-		w.comm.job.giveBackWords(w.ground, w.words)
+		w.comm.job.giveBackWords(w.windows, w.words)
 	}
 	w.comm.Free()
 	return err
 }
 
-// closeRegions takes the memory back that other processes reach.
+// closeRegions closes the regions by which other processes access the memory of this one.
 func (w *Window) closeRegions() (err error) {
 	w.mu.Lock()
 	all := []*rma.Region{w.part, w.table}
@@ -208,7 +210,7 @@ func (w *Window) closeRegions() (err error) {
 	return err
 }
 
-// within says which epoch is open that is not one of Fence; nil: there is none.
+// within returns ErrEpoch for the call what if an epoch is open that Fence has not opened.
 func (w *Window) within(what string) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -232,7 +234,7 @@ func (w *Window) within(what string) error {
 	return fmt.Errorf("%w: %s after %s", ErrEpoch, what, open)
 }
 
-// usable says why w cannot be used; nil: it can.
+// usable returns why w cannot be used; nil: it can.
 func (w *Window) usable() error {
 	if w == nil {
 		return fmt.Errorf("%w: there is none", ErrWindow)
@@ -243,7 +245,7 @@ func (w *Window) usable() error {
 	return nil
 }
 
-// peer is a process of the window.
+// peer returns the process of a rank, or an error of the call what.
 func (w *Window) peer(what string, rank int) (*windowPeer, error) {
 	if err := w.usable(); err != nil {
 		return nil, w.fails(what, err)
@@ -254,17 +256,17 @@ func (w *Window) peer(what string, rank int) (*windowPeer, error) {
 	return &w.peers[rank], nil
 }
 
-// fails is the error of a call.
+// fails returns an error with the call and the window that it belongs to, and tells the error handler.
 func (w *Window) fails(what string, err error) error {
 	return w.handled(fmt.Errorf("mpi: %s, %v: %w", what, w, err))
 }
 
-// failsAt is the error of a call for a target.
+// failsAt is fails of a call for a target.
 func (w *Window) failsAt(what string, target int, err error) error {
 	return w.handled(fmt.Errorf("mpi: %s, target %d, %v: %w", what, target, w, err))
 }
 
-// unless is fails if there is an error.
+// unless is fails, nil of nil.
 func (w *Window) unless(what string, err error) error {
 	if err == nil {
 		return nil
@@ -272,7 +274,7 @@ func (w *Window) unless(what string, err error) error {
 	return w.fails(what, err)
 }
 
-// unlessAt is failsAt if there is an error.
+// unlessAt is failsAt, nil of nil.
 func (w *Window) unlessAt(what string, target int, err error) error {
 	if err == nil {
 		return nil
@@ -280,13 +282,13 @@ func (w *Window) unlessAt(what string, target int, err error) error {
 	return w.failsAt(what, target, err)
 }
 
-// watch hears which processes of the window are lost.
+// watch begins to note which processes of the window are lost, until stop.
 func (w *Window) watch() {
 	w.loss, w.lose = context.WithCancel(context.Background())
 	s := w.comm.job.session
 	w.stop = s.Monitor(nmad.GateEnded, func(e nmad.Event) {
 		p := e.Gate.Rank()
-		if p < 0 || p >= len(w.comm.place) || e.Gate != s.Gate(p) || w.comm.place[p] == Undefined || w.comm.place[p] == int32(w.comm.rank) {
+		if p < 0 || p >= len(w.comm.rankOf) || e.Gate != s.Gate(p) || w.comm.rankOf[p] == Undefined || w.comm.rankOf[p] == int32(w.comm.rank) {
 			return
 		}
 		why := e.Gate.Err()
@@ -294,21 +296,21 @@ func (w *Window) watch() {
 			why = e.Err
 		}
 		if why != nil {
-			w.peers[w.comm.place[p]].lost.Store(&why)
+			w.peers[w.comm.rankOf[p]].lost.Store(&why)
 		}
 		w.mu.Lock()
 		defer w.mu.Unlock()
 		w.lose()
 		w.loss, w.lose = context.WithCancel(context.Background())
 	})
-	for rank := range w.peers { // what has ended before
+	for rank := range w.peers { // gates that have ended before
 		if err := w.comm.gates[rank].Err(); err != nil && rank != w.comm.rank {
 			w.peers[rank].lost.Store(&err)
 		}
 	}
 }
 
-// anyLost is why a process of the window is lost; nil: all live.
+// anyLost returns why a process of the window is lost; nil: all live.
 func (w *Window) anyLost() error {
 	for rank := range w.peers {
 		if why := w.peers[rank].lost.Load(); why != nil {

@@ -7,27 +7,28 @@ import (
 	"github.com/pm2-go/pm2/nmad/rma"
 )
 
-// Layout is how the elements of an access lie at the target: Count of a Type.
+// Layout describes the elements of an access as they lie at the target: Count elements of a Type. Its data has as many
+// bytes, and elements of the same kinds, as the buffer of the access.
 type Layout struct {
 	Count int
 	Type  *datatype.Type
 }
 
-// aim is where an access goes.
-type aim struct {
-	target int
-	at     rma.Ref // of the first byte of its data, if over is nil
-	low    int     // displacement of that byte, counted as those of the elements are
-	span   int     // bytes, with the gaps
-	count  int
+// access is the memory at a target that an access reads or writes.
+type access struct {
+	target int     // rank
+	at     rma.Ref // of the first byte of its data, if parts is nil
+	low    int     // the displacement of that byte from the address of the elements
+	span   int     // how many bytes the data takes, with the gaps; 0: there is none
+	count  int     // of elements
 	t      *datatype.Type
-	over   *[]reach // the memory that it goes over, of a window of NewDynamicWindow, if that is attached in several pieces; else nil
+	parts  *[]targetPart // of a window of NewDynamicWindow: the pieces of attached memory, if there are several; else nil
 }
 
-// place is where the n bytes at a displacement are, and how many of them lie there.
-func (a *aim) place(at, n int) (rma.Ref, int) {
-	if a.over != nil {
-		for _, r := range *a.over {
+// place returns the memory at a displacement, and how many of n bytes from there on are in one piece.
+func (a *access) place(at, n int) (rma.Ref, int) {
+	if a.parts != nil {
+		for _, r := range *a.parts {
 			if at < r.low+r.size {
 				return r.ref.Add(int64(at - r.low)), min(n, r.low+r.size-at)
 			}
@@ -36,22 +37,23 @@ func (a *aim) place(at, n int) (rma.Ref, int) {
 	return a.at.Add(int64(at - a.low)), n
 }
 
-// size is how many bytes of data it has.
-func (a aim) size() int { return a.count * a.t.Size() }
+// size returns how many bytes of data the access has.
+func (a access) size() int { return a.count * a.t.Size() }
 
-// aim finds where an access of count elements of t goes, or how they lie there by as. What is nowhere has a span of 0.
-func (w *Window) aim(what string, target, at, count int, t *datatype.Type, as []Layout) (aim, error) {
+// locate finds the memory of an access of count elements of t, which lie there as here, or as the Layout in as says. It
+// checks the target, the epoch, and the range. Without data the result has a span of 0.
+func (w *Window) locate(what string, target, at, count int, t *datatype.Type, as []Layout) (access, error) {
 	if w == nil || w.freed.Load() || uint(target) >= uint(len(w.peers)) {
 		_, err := w.peer(what, target)
-		return aim{}, err
+		return access{}, err
 	}
 	p := &w.peers[target]
 	if p.open.Load() <= 0 && !w.fenced.Load() {
 		if err := w.join(target); err != nil {
-			return aim{}, w.failsAt(what, target, err)
+			return access{}, w.failsAt(what, target, err)
 		}
 	}
-	a := aim{target: target, count: count, t: t}
+	a := access{target: target, count: count, t: t}
 	if len(as) > 0 {
 		a.count, a.t = as[0].Count, as[0].Type
 		if err := alike(count, t, a.count, a.t); err != nil {
@@ -67,9 +69,9 @@ func (w *Window) aim(what string, target, at, count int, t *datatype.Type, as []
 	if a.span == 0 {
 		return a, nil
 	}
-	if w.form == dynamic {
+	if w.kind == dynamic {
 		var err error
-		if a.at, a.over, err = w.find(target, at, a.low, a.span); err != nil {
+		if a.at, a.parts, err = w.find(target, at, a.low, a.span); err != nil {
 			return a, w.failsAt(what, target, err)
 		}
 		return a, nil
@@ -81,7 +83,7 @@ func (w *Window) aim(what string, target, at, count int, t *datatype.Type, as []
 	return a, nil
 }
 
-// alike says why elements at an origin cannot be those at a target.
+// alike says why elements here cannot be accessed as those at a target; nil: they can.
 func alike(count int, t *datatype.Type, targets int, of *datatype.Type) error {
 	if t == nil || of == nil {
 		return fmt.Errorf("%w: there is none", ErrType)
@@ -96,9 +98,8 @@ func alike(count int, t *datatype.Type, targets int, of *datatype.Type) error {
 	return fmt.Errorf("%w: elements of %v here, of %v there", ErrType, t, of)
 }
 
-// Put writes the elements of origin to the memory of a target, from displacement at on: as they lie here, or as a
-// Layout says, of as many bytes and the same kinds. It is done when the epoch ends, or with a Flush; until then
-// origin stays as it is.
+// Put writes the elements of origin to the memory of a target, from displacement at on. They lie there as here, or as a
+// Layout says. It is done when the epoch ends, or a Flush returns; until then origin must not change.
 func (w *Window) Put(origin Buffer, target, at int, as ...Layout) error {
 	return w.put("put", origin, target, at, as)
 }
@@ -107,11 +108,11 @@ func (w *Window) put(what string, origin Buffer, target, at int, as []Layout) er
 	if target == ProcNull {
 		return w.usable()
 	}
-	a, err := w.aim(what, target, at, origin.Count, origin.Type, as)
+	a, err := w.locate(what, target, at, origin.Count, origin.Type, as)
 	if err != nil || a.span == 0 {
 		return err
 	}
-	if src, ok := origin.Dense(); ok && a.over == nil && datatype.Flat(a.count, a.t) {
+	if src, ok := origin.Dense(); ok && a.parts == nil && datatype.Flat(a.count, a.t) {
 		err = w.domain.PutNBI(a.at, src)
 	} else {
 		err = w.scatter(a, origin)
@@ -119,8 +120,8 @@ func (w *Window) put(what string, origin Buffer, target, at int, as []Layout) er
 	return w.unlessAt(what, target, err)
 }
 
-// scatter is a put of what does not lie in one piece on both sides.
-func (w *Window) scatter(a aim, origin Buffer) error {
+// scatter is a put of data that is not in one piece both here and at the target.
+func (w *Window) scatter(a access, origin Buffer) error {
 	if there, ok := w.mapped(a); ok {
 		datatype.Copy(&there, &origin)
 		return nil
@@ -128,8 +129,8 @@ func (w *Window) scatter(a aim, origin Buffer) error {
 	return a.pieces(0, origin, w.domain.PutNBI)
 }
 
-// Get reads elements from the memory of a target, from displacement at on, into origin; see Put. They are there when
-// the epoch ends, or with a Flush.
+// Get reads elements from the memory of a target, from displacement at on, into origin; see Put. They are in origin when
+// the epoch ends, or a Flush returns.
 func (w *Window) Get(origin Buffer, target, at int, as ...Layout) error {
 	return w.get("get", origin, target, at, as)
 }
@@ -138,11 +139,11 @@ func (w *Window) get(what string, origin Buffer, target, at int, as []Layout) er
 	if target == ProcNull {
 		return w.usable()
 	}
-	a, err := w.aim(what, target, at, origin.Count, origin.Type, as)
+	a, err := w.locate(what, target, at, origin.Count, origin.Type, as)
 	if err != nil || a.span == 0 {
 		return err
 	}
-	if to, ok := origin.Dense(); ok && a.over == nil && datatype.Flat(a.count, a.t) {
+	if to, ok := origin.Dense(); ok && a.parts == nil && datatype.Flat(a.count, a.t) {
 		err = w.domain.GetNBI(to, a.at)
 	} else {
 		err = w.gather(a, origin)
@@ -150,8 +151,8 @@ func (w *Window) get(what string, origin Buffer, target, at int, as []Layout) er
 	return w.unlessAt(what, target, err)
 }
 
-// gather is scatter of a get.
-func (w *Window) gather(a aim, origin Buffer) error {
+// gather is a get of data that is not in one piece both here and at the target.
+func (w *Window) gather(a access, origin Buffer) error {
 	if there, ok := w.mapped(a); ok {
 		datatype.Copy(&origin, &there)
 		return nil
@@ -159,17 +160,18 @@ func (w *Window) gather(a aim, origin Buffer) error {
 	return a.pieces(0, origin, func(from rma.Ref, b []byte) error { return w.domain.GetNBI(b, from) })
 }
 
-// mapped is the elements at the target as a Buffer, if loads and stores reach them.
-func (w *Window) mapped(a aim) (Buffer, bool) {
-	if w.apart || a.over != nil {
+// mapped returns the elements at the target as a Buffer; false: this process has not mapped them.
+func (w *Window) mapped(a access) (Buffer, bool) {
+	if w.unmapped || a.parts != nil {
 		return Buffer{}, false
 	}
 	b, ok := w.domain.Local(a.at, a.span)
 	return Buffer{Base: datatype.AddressOf(b), At: -a.low, Count: a.count, Type: a.t}, ok
 }
 
-// pieces calls move for the pieces that are whole both in b and at the target, there from a byte of the data on.
-func (a aim) pieces(from int, b Buffer, move func(rma.Ref, []byte) error) (err error) {
+// pieces calls move for each piece of memory that has no gaps both in b and at the target. b is the data of the access
+// from byte from on.
+func (a access) pieces(from int, b Buffer, move func(rma.Ref, []byte) error) (err error) {
 	done, size := 0, b.Size()
 	datatype.Stretches(a.count, a.t, from, func(at, n int) bool {
 		b.Pieces(done, func(piece []byte) bool {
@@ -185,25 +187,25 @@ func (a aim) pieces(from int, b Buffer, move func(rma.Ref, []byte) error) (err e
 	return err
 }
 
-// Rput begins what Put does: the request is done when origin may be used again. It needs an epoch of Lock or LockAll,
-// whose Flush and end wait for it, too.
+// Rput begins a Put; the request is done when origin may be used again. It needs an epoch of Lock or LockAll, whose Flush
+// and end also wait for it.
 func (w *Window) Rput(origin Buffer, target, at int, as ...Layout) *Request {
 	return w.request("rput", target, w.put("rput", origin, target, at, as))
 }
 
-// Rget begins what Get does: the request is done when the elements are there; see Rput.
+// Rget begins a Get; the request is done when the elements are in origin. See Rput.
 func (w *Window) Rget(origin Buffer, target, at int, as ...Layout) *Request {
 	return w.request("rget", target, w.get("rget", origin, target, at, as))
 }
 
-// request is one that is done when what was begun for a target is.
+// request returns a request that is done when all accesses to a target that have begun are done. err: they could not begin.
 func (w *Window) request(what string, target int, err error) *Request {
 	if err != nil || target == ProcNull {
-		return (&Request{}).idle(err)
+		return (&Request{}).endAtOnce(err)
 	}
 	p := &w.peers[target]
-	if _, near := w.domain.Local(p.ref, p.size); near && w.form != dynamic {
-		return (&Request{}).idle(nil)
+	if _, mapped := w.domain.Local(p.ref, p.size); mapped && w.kind != dynamic {
+		return (&Request{}).endAtOnce(nil)
 	}
 	r := NewRequest(nil)
 	r.comm = w.comm

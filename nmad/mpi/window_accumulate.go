@@ -10,29 +10,31 @@ import (
 	"github.com/pm2-go/pm2/nmad/rma"
 )
 
-// How accumulates are atomic, element by element, whichever way they go:
+// Accumulates are atomic, element by element, whichever way they go:
 //
-//	elements that are words of 4 or 8 bytes   an atomic of the processor for each, by this process where the memory is mapped, else by the target, which gets up to 8 KiB of them in a message (rma.Combine)
-//	short runs of words, close together       where they are not mapped, by swaps of the piece that has them (window_runs.go)
-//	all others                                under the mutex of the target: they are got, combined, and put back, or combined where they are mapped
-//	many words, while no other has the lock   as under the mutex, without it: see alone
+//	words of 4 or 8 bytes                     an atomic of the processor for each: by this process where it has mapped the
+//	                                          memory, else by the target, which gets up to 8 KiB of words in a message
+//	                                          (rma.Combine)
+//	short runs of words, close together       where they are not mapped: swaps of a piece that has them (window_runs.go)
+//	all other elements                        under the mutex of the target: this process gets them, combines, and puts
+//	                                          them back, or combines them where they are mapped
+//	many words, while this process is alone   as other elements, without the mutex (see alone)
 //
-// So one element costs one atomic, and takes no lock. Those of one process go in order: messages of one word are
-// answered in the order in which they come, and after many words by messages the next accumulate waits for these
-// (inOrder).
+// So one word costs one atomic, and takes no lock. Accumulates of one process are in order: the target answers messages of
+// one word in the order in which they come, and after messages of many words the next accumulate waits (inOrder).
 
-// Replace and NoOp are operations of Accumulate and its like: the target becomes what the origin has, or stays.
+// Replace and NoOp are operations of accumulates: Replace copies the origin to the target, NoOp leaves the target as it is.
 var Replace, NoOp = reduction.Replace, reduction.NoOp
 
-// Accumulate combines the elements of origin with those at a target by a predefined operation: there[i] = origin[i]
-// op there[i]; see Put. Numbers of 4 and 8 bytes, but for complex ones, lie at multiples of their size; they are
-// changed by atomics, and all others under a lock of the target.
+// Accumulate combines the elements of origin with those at a target by a predefined operation: there[i] = origin[i] op
+// there[i]; see Put. Real numbers of 4 and 8 bytes lie at multiples of their size, and are changed by atomics; all other
+// elements are changed under a lock of the target.
 func (w *Window) Accumulate(op *Op, origin Buffer, target, at int, as ...Layout) error {
 	return w.update("accumulate", op, origin, Buffer{}, target, at, as)
 }
 
-// GetAccumulate is Accumulate that reads what was there before into result, which has as many elements as origin.
-// With NoOp origin may be the zero Buffer. It returns when result is there.
+// GetAccumulate is Accumulate that also stores in result what the elements were before; result has as many elements as
+// origin. With NoOp origin may be the zero Buffer. It waits until result is stored.
 func (w *Window) GetAccumulate(op *Op, origin, result Buffer, target, at int, as ...Layout) error {
 	return w.update("get-accumulate", op, origin, result, target, at, as)
 }
@@ -52,6 +54,7 @@ func (w *Window) FetchAndOp(op *Op, origin, result Buffer, target, at int) error
 	return w.update("fetch-and-op", op, origin, result, target, at, nil)
 }
 
+// update is an accumulate, which the call what makes.
 func (w *Window) update(what string, op *Op, origin, result Buffer, target, at int, as []Layout) error {
 	if target == ProcNull {
 		return w.usable()
@@ -59,7 +62,7 @@ func (w *Window) update(what string, op *Op, origin, result Buffer, target, at i
 	if op == NoOp && result.Type != nil {
 		origin = result
 	}
-	a, err := w.aim(what, target, at, origin.Count, origin.Type, as)
+	a, err := w.locate(what, target, at, origin.Count, origin.Type, as)
 	if err != nil {
 		return err
 	}
@@ -87,7 +90,7 @@ func (w *Window) update(what string, op *Op, origin, result Buffer, target, at i
 	return w.unlessAt(what, target, err)
 }
 
-// accumulates says why an operation cannot be used for elements of a type, each of which is several of.
+// accumulates says why an operation cannot be used for elements of t, which consist of elements of; nil: it can.
 func accumulates(op *Op, t, of *datatype.Type) error {
 	switch {
 	case !op.Predefined():
@@ -100,25 +103,25 @@ func accumulates(op *Op, t, of *datatype.Type) error {
 	return op.Check(of)
 }
 
-// exclusively combines elements that have no atomic, under the mutex of the target.
-func (w *Window) exclusively(a aim, op *Op, of *datatype.Type, origin, result Buffer) error {
+// exclusively combines elements that are no words, under the mutex of the target.
+func (w *Window) exclusively(a access, op *Op, of *datatype.Type, origin, result Buffer) error {
 	if err := w.lockMutex(a.target); err != nil {
 		return err
 	}
 	return errors.Join(w.combine(a, op, of, origin, result), w.unlockMutex(a.target))
 }
 
-// most is how many bytes of elements are combined at a time.
-const most = 64 << 10
+// combinedBytes is how many bytes of elements combine gets and puts at a time.
+const combinedBytes = 64 << 10
 
-// combine combines elements that no other process changes meanwhile.
-func (w *Window) combine(a aim, op *Op, of *datatype.Type, origin, result Buffer) error {
+// combine combines elements that no other thread changes meanwhile.
+func (w *Window) combine(a access, op *Op, of *datatype.Type, origin, result Buffer) error {
 	if there, ok := w.mapped(a); ok && of.Dense() && w.inPlace(op, of, there, origin, result) {
 		return nil
 	}
 	size := of.Size()
 	n := a.size() / size
-	step := min(n, max(1, most/size))
+	step := min(n, max(1, combinedBytes/size))
 	s := scratches.Get().(*scratch)
 	defer scratches.Put(s)
 	s.grow(step, of)
@@ -151,15 +154,15 @@ func (w *Window) combine(a aim, op *Op, of *datatype.Type, origin, result Buffer
 	return nil
 }
 
-// scratch is memory of an accumulate.
+// scratch is memory for elements of an accumulate.
 type scratch struct {
-	theirs, mine []byte   // elements without the gaps in them, of the target and of this process
-	there, here  []uint64 // memory of them with these, if they have some
+	theirs, mine []byte   // elements of the target and of this process, without the gaps inside of them
+	there, here  []uint64 // these elements with their gaps, if they have any
 }
 
 var scratches = sync.Pool{New: func() any { return new(scratch) }}
 
-// grow has it hold so many elements of a type.
+// grow makes room for n elements of a type.
 func (sc *scratch) grow(n int, of *datatype.Type) {
 	if words := (n*of.Size() + 7) / 8; 8*words > len(sc.theirs) {
 		sc.theirs, sc.mine = bytesOf(make([]uint64, words)), bytesOf(make([]uint64, words))
@@ -169,7 +172,7 @@ func (sc *scratch) grow(n int, of *datatype.Type) {
 	}
 }
 
-// apply combines elements of origin, from a byte of its data on, with those of a target.
+// apply combines elements of origin, from byte from of its data on, with theirs, those of a target.
 func (sc *scratch) apply(op *Op, of *datatype.Type, origin Buffer, from int, theirs []byte) {
 	mine, ok := origin.Dense()
 	if ok {
@@ -190,7 +193,8 @@ func (sc *scratch) apply(op *Op, of *datatype.Type, origin Buffer, from int, the
 	b.Pack(0, theirs)
 }
 
-// inPlace combines elements, which lie without gaps at the target and here, where they are; false: they do not.
+// inPlace combines elements in the mapped memory of the target. false: the elements of a buffer have gaps between them, and
+// nothing was done.
 func (w *Window) inPlace(op *Op, of *datatype.Type, there, origin, result Buffer) bool {
 	theirs, ok := there.Dense()
 	if !ok {
@@ -207,7 +211,7 @@ func (w *Window) inPlace(op *Op, of *datatype.Type, there, origin, result Buffer
 		}
 	}
 	size := of.Size()
-	for step := max(1, most/size) * size; len(theirs) > 0; {
+	for step := max(1, combinedBytes/size) * size; len(theirs) > 0; {
 		n := min(step, len(theirs))
 		if olds != nil {
 			copy(olds, theirs[:n])
@@ -228,7 +232,7 @@ func (w *Window) inPlace(op *Op, of *datatype.Type, there, origin, result Buffer
 	return true
 }
 
-// elementsIn is bytes as elements of a type without gaps.
+// elementsIn returns bytes as elements of a type without gaps.
 func elementsIn(b []byte, of *datatype.Type) Buffer {
 	return Buffer{Base: datatype.AddressOf(b), Count: len(b) / of.Size(), Type: of}
 }

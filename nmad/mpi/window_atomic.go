@@ -9,7 +9,7 @@ import (
 	"github.com/pm2-go/pm2/nmad/rma"
 )
 
-// isWord says that elements of a kind are changed by atomics.
+// isWord says whether atomics of the processor change elements of a kind.
 func isWord(k datatype.Kind) bool {
 	switch k {
 	case datatype.Int32, datatype.Int64, datatype.Uint32, datatype.Uint64, datatype.Float32, datatype.Float64:
@@ -18,7 +18,7 @@ func isWord(k datatype.Kind) bool {
 	return false
 }
 
-// atomicOf is the atomic that does what an operation does; false: none does.
+// atomicOf returns the atomic that computes an operation; false: none does.
 func atomicOf(op *Op) (rma.Op, bool) {
 	switch op {
 	case Sum:
@@ -39,8 +39,8 @@ func atomicOf(op *Op) (rma.Op, bool) {
 	return 0, false
 }
 
-// atomic combines one word.
-func (w *Window) atomic(a aim, op *Op, k datatype.Kind, origin, result Buffer) error {
+// atomic is an accumulate of one word.
+func (w *Window) atomic(a access, op *Op, k datatype.Kind, origin, result Buffer) error {
 	size := k.Size()
 	if err := a.whole(); err != nil {
 		return err
@@ -56,7 +56,7 @@ func (w *Window) atomic(a aim, op *Op, k datatype.Kind, origin, result Buffer) e
 	return err
 }
 
-// post combines a word at a target with v. It waits for no answer where there is an atomic that does it.
+// post combines a word at a target with v. If an atomic computes the operation, it does not wait for an answer.
 func (w *Window) post(op *Op, k datatype.Kind, at rma.Ref, v uint64) error {
 	o, ok := atomicOf(op)
 	if !ok {
@@ -79,7 +79,7 @@ func (w *Window) post(op *Op, k datatype.Kind, at rma.Ref, v uint64) error {
 	return rma.Post(d, o, at, valueOf[float64](v))
 }
 
-// fetch is post that returns what was there before.
+// fetch is post that waits, and returns what the word was before.
 func (w *Window) fetch(op *Op, k datatype.Kind, at rma.Ref, v uint64) (uint64, error) {
 	o, ok := atomicOf(op)
 	d := w.domain
@@ -106,7 +106,7 @@ func (w *Window) fetch(op *Op, k datatype.Kind, at rma.Ref, v uint64) (uint64, e
 	return bitsOf(old), err
 }
 
-// fetchOther is fetch of an operation that no atomic does.
+// fetchOther is fetch of an operation that no atomic computes: it swaps until no other thread has changed the word meanwhile.
 func (w *Window) fetchOther(op *Op, k datatype.Kind, at rma.Ref, v uint64) (uint64, error) {
 	if op == NoOp {
 		return w.load(k, at)
@@ -118,8 +118,8 @@ func (w *Window) fetchOther(op *Op, k datatype.Kind, at rma.Ref, v uint64) (uint
 	for err == nil {
 		setWord(b.First(), k.Size(), old)
 		op.Apply(a, b)
-		was := old
-		if old, err = w.swap(k.Size(), at, was, wordAt(b.First(), k.Size())); old == was {
+		expected := old
+		if old, err = w.swap(k.Size(), at, expected, wordAt(b.First(), k.Size())); old == expected {
 			break
 		}
 	}
@@ -135,24 +135,24 @@ func (w *Window) load(k datatype.Kind, at rma.Ref) (uint64, error) {
 	return rma.Load[uint64](w.domain, at)
 }
 
-// swap replaces a word at a target if it has the bits of old, and returns what was there before.
+// swap replaces a word at a target if it has the bits of old, and returns what it was before.
 func (w *Window) swap(size int, at rma.Ref, old, next uint64) (uint64, error) {
 	if size == 4 {
-		was, err := rma.CompareAndSwap(w.domain, at, uint32(old), uint32(next))
-		return uint64(was), err
+		found, err := rma.CompareAndSwap(w.domain, at, uint32(old), uint32(next))
+		return uint64(found), err
 	}
 	return rma.CompareAndSwap(w.domain, at, old, next)
 }
 
-// CompareAndSwap replaces one element at a target by next if it has the bits of old, and reads what was there before
-// into result: that of old if it was replaced. All have one element of one type. It returns when result is there. See
-// Accumulate.
+// CompareAndSwap replaces one element at a target by next if it has the bits of old, and stores in result what it was
+// before: it was replaced if that equals old. Each buffer has one element of one predefined type. It waits until result is
+// stored. See Accumulate.
 func (w *Window) CompareAndSwap(old, next, result Buffer, target, at int) error {
 	const what = "compare-and-swap"
 	if target == ProcNull {
 		return w.usable()
 	}
-	a, err := w.aim(what, target, at, next.Count, next.Type, nil)
+	a, err := w.locate(what, target, at, next.Count, next.Type, nil)
 	if err != nil {
 		return err
 	}
@@ -163,13 +163,13 @@ func (w *Window) CompareAndSwap(old, next, result Buffer, target, at int) error 
 	switch {
 	case a.count != 1 || of == nil || of.Elements() != a.t.Elements() || old.Type == nil || result.Type == nil || old.Size() != a.size() || result.Size() != a.size():
 		err = fmt.Errorf("%w: one element of a predefined type each: %d of %v", ErrType, next.Count, next.Type)
-	case isWord(of.Uniform()) && of.Elements() == 1 && a.over != nil:
+	case isWord(of.Uniform()) && of.Elements() == 1 && a.parts != nil:
 		err = a.whole()
 	case isWord(of.Uniform()) && of.Elements() == 1:
 		size := of.Size()
-		was, failed := w.swap(size, a.at, wordAt(old.First(), size), wordAt(next.First(), size))
-		if err = failed; err == nil {
-			setWord(result.First(), size, was)
+		var found uint64
+		if found, err = w.swap(size, a.at, wordAt(old.First(), size), wordAt(next.First(), size)); err == nil {
+			setWord(result.First(), size, found)
 		}
 	default:
 		err = w.swapExclusively(a, of, old, next, result)
@@ -177,23 +177,23 @@ func (w *Window) CompareAndSwap(old, next, result Buffer, target, at int) error 
 	return w.unlessAt(what, target, err)
 }
 
-// swapExclusively is CompareAndSwap of an element that has no atomic.
-func (w *Window) swapExclusively(a aim, of *datatype.Type, old, next, result Buffer) (err error) {
+// swapExclusively is CompareAndSwap of an element that is no word, under the mutex of the target.
+func (w *Window) swapExclusively(a access, of *datatype.Type, old, next, result Buffer) (err error) {
 	if err := w.lockMutex(a.target); err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, w.unlockMutex(a.target)) }()
 	b := make([]byte, 2*of.Size())
-	was, want := b[:of.Size()], b[of.Size():]
-	there := Buffer{Base: datatype.AddressOf(was), Count: len(was), Type: datatype.Of(datatype.Byte)}
-	old.Pack(0, want)
+	found, expected := b[:of.Size()], b[of.Size():]
+	there := Buffer{Base: datatype.AddressOf(found), Count: len(found), Type: datatype.Of(datatype.Byte)}
+	old.Pack(0, expected)
 	err = a.pieces(0, there, func(from rma.Ref, b []byte) error { return w.domain.Get(b, from) })
 	if err != nil {
 		return err
 	}
-	if bytes.Equal(was, want) {
+	if bytes.Equal(found, expected) {
 		err = a.pieces(0, next, w.domain.Put)
 	}
-	result.Unpack(0, was)
+	result.Unpack(0, found)
 	return err
 }

@@ -8,13 +8,14 @@ import (
 	"github.com/pm2-go/pm2/nmad/rma"
 )
 
-// A process of a NewDynamicWindow tells the others what it has attached by a table in its words. It makes version odd,
-// writes the table, and makes it even; a reader takes what it has read if version was the same, and even, before and
-// afterwards. A process keeps the table of each target, and looks at its version before each access.
+// A process of a window of NewDynamicWindow tells the others which memory it has attached by a table behind its words. It
+// makes the word version odd, writes the table, and makes version even again. A reader uses a table that it has read if
+// version was even, and the same before and afterwards. A process keeps the table of each target that it has read, and
+// compares its version before each access.
 
 const (
 	mostAttached    = 1024
-	attachmentBytes = 16 + rma.RefBytes // where it lies in its process, how many bytes it has, and its name
+	attachmentBytes = 16 + rma.RefBytes // an entry of the table: address, size, and Ref
 )
 
 // attachedMemory is memory that this process has attached.
@@ -23,21 +24,22 @@ type attachedMemory struct {
 	region *rma.Region
 }
 
-// attachedAt is memory that a process has attached.
+// attachedAt is an entry of the table of a process.
 type attachedAt struct {
-	at, size uint64
+	at, size uint64 // the address in that process, and how many bytes there are
 	ref      rma.Ref
 }
 
-// attachments are those of a process, as of a version.
+// attachments is the table of a process.
 type attachments struct {
 	version uint64
 	all     []attachedAt
 }
 
-// Attach adds memory of the program to a window of NewDynamicWindow, and returns where it is: others access its byte i
-// at that displacement and i. It stays where it is until Detach, or Free. It does not wait for others: the program
-// tells them. Memory that is attached once more is ErrRange.
+// Attach adds memory of the program to a window of NewDynamicWindow, and returns its displacement at: other processes
+// access its byte i at displacement at + i. The program tells them at. The memory must stay where it is until Detach, or
+// Free. Attach does not wait for other processes. ErrRange: a part of the memory is attached already; ErrWindow: 1,024
+// pieces are attached.
 func (w *Window) Attach(memory []byte) (at int, err error) {
 	if err := w.dynamically(); err != nil {
 		return 0, w.fails("attach", err)
@@ -67,8 +69,8 @@ func (w *Window) Attach(memory []byte) (at int, err error) {
 	return int(x.at), nil
 }
 
-// Detach takes memory away that Attach has added. It waits until what others have under way in it is over, and from
-// then on their accesses fail.
+// Detach removes memory that Attach has added. It waits until accesses of other processes that have begun are done; later
+// ones fail. ErrRange: this memory was not attached.
 func (w *Window) Detach(memory []byte) error {
 	if err := w.dynamically(); err != nil {
 		return w.fails("detach", err)
@@ -91,17 +93,19 @@ func (w *Window) Detach(memory []byte) error {
 	return w.unless("detach", err)
 }
 
+// dynamically returns why memory cannot be attached to w; nil: it can.
 func (w *Window) dynamically() error {
 	err := w.usable()
-	if err == nil && w.form != dynamic {
-		err = fmt.Errorf("%w: it is one of %s, not of NewDynamicWindow", ErrWindow, windowKindNames[w.form])
+	if err == nil && w.kind != dynamic {
+		err = fmt.Errorf("%w: it is one of %s, not of NewDynamicWindow", ErrWindow, windowKindNames[w.kind])
 	}
 	return err
 }
 
+// tableAt returns where the table lies, from the first word on, in bytes.
 func (w *Window) tableAt() int { return wordsOfRanks(len(w.peers)) }
 
-// publish writes the table. Under mu.
+// publish writes the table. The caller holds mu.
 func (w *Window) publish() error {
 	me := w.comm.rank
 	version := w.word(me, versionAt)
@@ -121,15 +125,15 @@ func (w *Window) publish() error {
 	return err
 }
 
-// reach is a piece of memory that an access goes over: from a displacement on, counted as those of the elements are.
-type reach struct {
+// targetPart is a piece of attached memory that an access uses. low is its displacement from the address of the elements.
+type targetPart struct {
 	low, size int
 	ref       rma.Ref
 }
 
-// find is the memory that a target has attached at a displacement, for the n bytes from low on. That may be several
-// pieces, one behind the other.
-func (w *Window) find(target, at, low, n int) (rma.Ref, *[]reach, error) {
+// find returns the memory that a target has attached for n bytes at address at + low. If these are in several attached
+// pieces, one behind the other, it returns the pieces.
+func (w *Window) find(target, at, low, n int) (rma.Ref, *[]targetPart, error) {
 	p := &w.peers[target]
 	version, err := rma.Load[uint64](w.domain, w.word(target, versionAt))
 	if err != nil {
@@ -147,10 +151,10 @@ func (w *Window) find(target, at, low, n int) (rma.Ref, *[]reach, error) {
 	if x != nil && uint64(n) <= x.size-(first-x.at) {
 		return x.ref.Add(int64(first - x.at)), nil, nil
 	}
-	var over []reach
+	var over []targetPart
 	for next, left := first, uint64(n); x != nil; x = seen.at(next) {
 		m := min(left, x.size-(next-x.at))
-		over = append(over, reach{low + int(next-first), int(m), x.ref.Add(int64(next - x.at))})
+		over = append(over, targetPart{low + int(next-first), int(m), x.ref.Add(int64(next - x.at))})
 		if next, left = next+m, left-m; left == 0 {
 			return rma.Ref{}, &over, nil
 		}
@@ -158,7 +162,7 @@ func (w *Window) find(target, at, low, n int) (rma.Ref, *[]reach, error) {
 	return rma.Ref{}, nil, fmt.Errorf("%w: %d B at %#x: it has not attached all of these", ErrRange, n, first)
 }
 
-// at is the attachment that has a byte; nil: none has.
+// at returns the entry whose memory has the byte at an address; nil: there is none.
 func (at *attachments) at(place uint64) *attachedAt {
 	for i := range at.all {
 		if x := &at.all[i]; place >= x.at && place-x.at < x.size {

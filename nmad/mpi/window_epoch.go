@@ -7,22 +7,22 @@ import (
 	"github.com/pm2-go/pm2/nmad/rma"
 )
 
-// Assert is what the program promises of an epoch, for speed; 0: nothing. Several are combined by |.
+// Assert is a set of promises of the program about an epoch, which make it faster; 0: none. Promises are combined by |.
 type Assert uint8
 
-// The assertions. NoCheck has Lock and LockAll take no lock, NoSucceed has Fence open no epoch; the others are
-// accepted, and gain nothing here.
+// The assertions. With NoCheck Lock and LockAll take no lock, with NoSucceed Fence opens no epoch; the others have no
+// effect.
 const (
-	NoCheck   Assert = 1 << iota // of Lock and LockAll: no other has a lock that conflicts; of Start and Post: the other side is there
+	NoCheck   Assert = 1 << iota // of Lock and LockAll: no thread has a conflicting lock; of Start and Post: the other side has called
 	NoStore                      // this process has stored nothing since the last epoch
-	NoPut                        // no process puts into this one
+	NoPut                        // no process puts to this one
 	NoPrecede                    // Fence ends no epoch
-	NoSucceed                    // Fence opens none
+	NoSucceed                    // Fence opens no epoch
 )
 
-// Fence ends an epoch of all processes, if one is open, and opens the next one, unless NoSucceed says that there will
-// be none. All processes of the window call it; it returns once all have, and their accesses are done, here and at
-// their targets. ErrEpoch: an epoch of another kind is open.
+// Fence ends an epoch of all processes, if one is open, and opens the next one, unless the assertion NoSucceed is given.
+// All processes of the window call it; it returns when all have done so and their accesses are done, here and at their
+// targets. ErrEpoch: an epoch of another kind is open.
 func (w *Window) Fence(a Assert) error {
 	if err := w.usable(); err != nil {
 		return w.fails("fence", err)
@@ -44,8 +44,8 @@ func (w *Window) Fence(a Assert) error {
 	return nil
 }
 
-// Post opens an epoch in which the processes of a group access the memory of this one: those that call Start with a
-// group that has it. It does not wait for them. ErrEpoch: the one before has not ended.
+// Post opens an epoch in which the processes of a group access the memory of this one; they call Start. It does not wait
+// for them. ErrEpoch: the epoch of the last Post has not ended.
 func (w *Window) Post(g Group, a Assert) error {
 	if err := w.Sync(); err != nil {
 		return err
@@ -53,11 +53,11 @@ func (w *Window) Post(g Group, a Assert) error {
 	return w.opens("post", g, &w.exposed, func(rank int) error { return w.signal(rank, postedAt(w.comm.rank)) })
 }
 
-// Start opens an epoch in which this process accesses those of a group, and waits until each has called Post with a
-// group that has this one. ErrEpoch: the one before has not ended.
+// Start opens an epoch in which this process accesses the memory of those of a group, and waits until each of them has
+// called Post with a group that has this process. ErrEpoch: the epoch of the last Start has not ended.
 func (w *Window) Start(g Group, a Assert) error {
 	return w.opens("start", g, &w.started, func(rank int) error {
-		if err := w.await(rank, postedAt(rank), w.uses(2*rank), w.started.ranks); err != nil {
+		if err := w.await(postedAt(rank), w.uses(2*rank), w.started.ranks); err != nil {
 			return err
 		}
 		w.peers[rank].open.Add(1)
@@ -65,7 +65,7 @@ func (w *Window) Start(g Group, a Assert) error {
 	})
 }
 
-// uses counts a signal that is to be used.
+// uses counts one more signal in used, and returns the count, which the word must have reached.
 func (w *Window) uses(which int) uint64 {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -73,7 +73,7 @@ func (w *Window) uses(which int) uint64 {
 	return w.used[which]
 }
 
-// opens opens an epoch between some processes, with each of which it does something.
+// opens opens the epoch x with the processes of a group, and calls each for their ranks.
 func (w *Window) opens(what string, g Group, x *groupEpoch, each func(rank int) error) error {
 	if err := w.usable(); err != nil {
 		return w.fails(what, err)
@@ -82,7 +82,7 @@ func (w *Window) opens(what string, g Group, x *groupEpoch, each func(rank int) 
 	open := x.open
 	if !open {
 		for _, p := range g.job {
-			rank := w.comm.group.place(p)
+			rank := w.comm.group.rankOf(p)
 			if rank == Undefined {
 				x.ranks = x.ranks[:0]
 				w.mu.Unlock()
@@ -116,7 +116,7 @@ func (w *Window) opens(what string, g Group, x *groupEpoch, each func(rank int) 
 	return nil
 }
 
-// closing takes the ranks of an epoch that is open, which the caller then ends.
+// closing returns the ranks of an open epoch, which the caller then ends. Until closed no other call can end it.
 func (w *Window) closing(what string, x *groupEpoch) ([]int, error) {
 	if err := w.usable(); err != nil {
 		return nil, w.fails(what, err)
@@ -131,7 +131,7 @@ func (w *Window) closing(what string, x *groupEpoch) ([]int, error) {
 	return x.ranks, nil
 }
 
-// closed ends the epoch; false: it stays open.
+// closed follows closing. over: the epoch has ended; else it stays open.
 func (w *Window) closed(x *groupEpoch, over bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -165,7 +165,7 @@ func (w *Window) Wait() error {
 		return err
 	}
 	for _, rank := range ranks {
-		if failed := w.await(rank, completedAt(rank), w.uses(2*rank+1), ranks); failed != nil && err == nil {
+		if failed := w.await(completedAt(rank), w.uses(2*rank+1), ranks); failed != nil && err == nil {
 			err = w.failsAt("wait", rank, failed)
 		}
 	}
@@ -173,7 +173,8 @@ func (w *Window) Wait() error {
 	return err
 }
 
-// Test is Wait that does not wait: false: not all have called Complete.
+// Test ends the epoch of Post if all processes of the group have called Complete, and says whether they have. It does not
+// block.
 func (w *Window) Test() (bool, error) {
 	ranks, err := w.closing("test", &w.exposed)
 	if err != nil {
@@ -206,8 +207,8 @@ func (w *Window) Test() (bool, error) {
 	return true, nil
 }
 
-// Flush returns when all accesses of this process to a target are done, here and there, within the epoch of Lock or
-// LockAll. ErrEpoch: outside of one.
+// Flush waits until all accesses of this process to a target are done, here and at the target, within an epoch of Lock or
+// LockAll. ErrEpoch: no such epoch is open.
 func (w *Window) Flush(target int) error {
 	if target == ProcNull {
 		return w.usable()
@@ -224,7 +225,7 @@ func (w *Window) Flush(target int) error {
 	return w.unlessAt("flush", target, w.domain.Flush(p.words.Rank()))
 }
 
-// FlushLocal returns when the buffers of all accesses to a target may be used again. It is Flush here.
+// FlushLocal waits until the buffers of all accesses to a target may be used again. It does what Flush does.
 func (w *Window) FlushLocal(target int) error { return w.Flush(target) }
 
 // FlushAll is Flush for all targets.
@@ -242,7 +243,7 @@ func (w *Window) FlushAll() error {
 // FlushLocalAll is FlushLocal for all targets.
 func (w *Window) FlushLocalAll() error { return w.FlushAll() }
 
-// passive says why no epoch of Lock or LockAll is open; nil: one is.
+// passive returns ErrEpoch if no epoch of Lock or LockAll is open.
 func (w *Window) passive() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -257,8 +258,8 @@ func (w *Window) passive() error {
 	return fmt.Errorf("%w: flush without Lock or LockAll", ErrEpoch)
 }
 
-// Sync is a full memory barrier of the calling thread: what it has stored in memory of the window others see before
-// what it stores afterwards, and it loads anew.
+// Sync is a full memory barrier of the calling thread: stores to memory of the window before it are visible before stores
+// after it, and loads after it read memory again.
 func (w *Window) Sync() error {
 	err := w.usable()
 	if err == nil {

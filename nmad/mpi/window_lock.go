@@ -8,24 +8,25 @@ import (
 	"github.com/pm2-go/pm2/nmad/rma"
 )
 
-// LockKind is what a Lock lets others do.
+// LockKind says which locks of a target other threads may have at the same time.
 type LockKind uint8
 
 // The kinds of locks.
 const (
-	LockShared    LockKind = iota // others may have shared ones
-	LockExclusive                 // no other thread of any process has one
+	LockShared    LockKind = iota // others may have shared locks
+	LockExclusive                 // no other thread of any process has a lock
 )
 
 // The lock is a word of its target:
 //
 //	bits 0 to 22    how many threads have it shared
-//	bit 23          some process has had it without having taken it (NoCheck): stays
-//	bits 24 to 47   1 + the rank of which a thread has it exclusively; 0: none. Also beside a shared one, while that process is alone (window_many.go)
-//	bits 48 to 63   how many threads wait to have it exclusively
+//	bit 23          a process has accessed the target without the lock (NoCheck); it is never cleared
+//	bits 24 to 47   1 + the rank of the process of which a thread has it exclusively; 0: none has. A process that has the
+//	                only shared lock also sets it while it must be alone (window_many.go)
+//	bits 48 to 63   how many threads wait for it exclusively
 //
-// While a thread waits to have the lock exclusively none gets it shared, except a thread that has waited for long
-// itself: so neither kind starves.
+// While a thread waits for the lock exclusively no thread gets it shared, except a thread that has looked patience times.
+// So neither kind starves.
 const (
 	lockUnchecked = 1 << 23
 	lockOwner     = 1 << 24
@@ -34,17 +35,17 @@ const (
 	patience      = 1000 // looks
 )
 
-// hold is the lock of a target that a thread has.
+// hold is the lock of a target that a thread of this process has.
 type hold struct {
-	thread  uint64
+	thread  uint64 // asm.GoID
 	kind    LockKind
-	without bool // nothing was locked: NoCheck
+	noCheck bool // the epoch has the assertion NoCheck: the lock was not taken
 }
 
-// Lock opens an epoch for a target, and waits until its lock is there: LockShared lets others have that, too,
-// LockExclusive does not; threads of one process are others to each other. NoCheck: the program sees to it that no
-// other has a lock that conflicts, and none is taken. It is ErrEpoch if this thread has the lock, or in an epoch of
-// LockAll, and fails if it has to wait and a process of the window is lost.
+// Lock opens an epoch for a target, and waits for the target's lock, which excludes other threads as kind says, also those
+// of this process. With NoCheck it takes no lock: the program promises that no other thread has one that conflicts.
+// ErrEpoch: this thread has the lock of the target, or an epoch of LockAll is open. Lock fails if it has to wait and a
+// process of the window is lost.
 func (w *Window) Lock(kind LockKind, target int, a Assert) error {
 	if target == ProcNull {
 		return w.usable()
@@ -69,7 +70,7 @@ func (w *Window) Lock(kind LockKind, target int, a Assert) error {
 	w.mu.Unlock()
 	switch {
 	case err != nil:
-	case !h.without:
+	case !h.noCheck:
 		err = w.acquire(kind, target)
 	case kind == LockShared:
 		err = w.unchecked(target)
@@ -85,8 +86,8 @@ func (w *Window) Lock(kind LockKind, target int, a Assert) error {
 	return nil
 }
 
-// Unlock ends the epoch of Lock: all accesses are done, here and at the target. It is ErrEpoch without a Lock; a
-// thread gives back the lock that it has itself, if it has one.
+// Unlock ends the epoch of Lock: it returns when all accesses are done, here and at the target. A thread that has a lock of
+// the target gives that back, another thread gives back any lock of this process. ErrEpoch: there is none.
 func (w *Window) Unlock(target int) error {
 	if target == ProcNull {
 		return w.usable()
@@ -114,15 +115,15 @@ func (w *Window) Unlock(target int) error {
 	w.mu.Unlock()
 	p.open.Add(-1)
 	err = w.domain.Flush(w.process(target))
-	if !h.without {
+	if !h.noCheck {
 		err = errors.Join(err, w.giveBack(h.kind, target))
 	}
 	return w.unlessAt("unlock", target, err)
 }
 
-// LockAll opens an epoch for all targets, with their locks shared. That of a target is taken when it is first
-// accessed, in a window of NewSharedWindow at once; so is that of this process. NoCheck: none is taken. Threads may
-// each have such an epoch. ErrEpoch: this process has a Lock.
+// LockAll opens an epoch for all targets, with their locks shared. It takes the lock of a target when the target is first
+// accessed; the lock of this process, and all locks in a window of NewSharedWindow, it takes at once. With NoCheck it takes
+// none. Several threads may have such epochs. ErrEpoch: this process has a Lock.
 func (w *Window) LockAll(a Assert) error {
 	if err := w.usable(); err != nil {
 		return w.fails("lock all", err)
@@ -140,7 +141,7 @@ func (w *Window) LockAll(a Assert) error {
 	w.mu.Unlock()
 	w.fenced.Store(false)
 	for rank := range w.peers {
-		if rank != w.comm.rank && w.form != shares {
+		if rank != w.comm.rank && w.kind != shares {
 			continue
 		}
 		if err := w.join(rank); err != nil {
@@ -150,7 +151,8 @@ func (w *Window) LockAll(a Assert) error {
 	return nil
 }
 
-// UnlockAll ends the epoch of LockAll: all accesses are done, here and at their targets. ErrEpoch: without LockAll.
+// UnlockAll ends the epoch of LockAll: it returns when all accesses are done, here and at their targets. ErrEpoch: there is
+// no such epoch.
 func (w *Window) UnlockAll() error {
 	err := w.usable()
 	if err == nil {
@@ -166,7 +168,7 @@ func (w *Window) unlockAll() error {
 		return fmt.Errorf("%w: unlock all without LockAll", ErrEpoch)
 	}
 	w.all--
-	last, without := w.all == 0, w.noCheck
+	last, noCheck := w.all == 0, w.noCheck
 	w.mu.Unlock()
 	err := w.domain.FlushAll()
 	if !last {
@@ -178,7 +180,7 @@ func (w *Window) unlockAll() error {
 		if p.joined {
 			p.joined = false
 			p.open.Add(-1)
-			if !without {
+			if !noCheck {
 				err = errors.Join(err, w.giveBack(LockShared, rank))
 			}
 		}
@@ -187,7 +189,8 @@ func (w *Window) unlockAll() error {
 	return err
 }
 
-// join takes the lock of a target for LockAll, unless it is there.
+// join takes the lock of a target for the epoch of LockAll, unless this process has taken it. ErrEpoch: there is no such
+// epoch.
 func (w *Window) join(target int) error {
 	p := &w.peers[target]
 	p.mu.Lock()
@@ -196,13 +199,13 @@ func (w *Window) join(target int) error {
 		return nil
 	}
 	w.mu.Lock()
-	open, without := w.all > 0, w.noCheck
+	open, noCheck := w.all > 0, w.noCheck
 	w.mu.Unlock()
 	if !open {
 		return fmt.Errorf("%w: access outside of one: Fence, Start, Lock and LockAll open one", ErrEpoch)
 	}
 	take := w.unchecked
-	if !without {
+	if !noCheck {
 		take = func(target int) error { return w.acquire(LockShared, target) }
 	}
 	if err := take(target); err != nil {
@@ -213,15 +216,15 @@ func (w *Window) join(target int) error {
 	return nil
 }
 
-// unchecked notes in the lock of a target, once, that this process accesses the target without the lock. If a process
-// is alone at the target just now, it waits until that one is through.
+// unchecked sets lockUnchecked in the lock of a target, once. If a process is alone at the target it waits until that one
+// has finished.
 func (w *Window) unchecked(target int) error {
 	p, at := &w.peers[target], w.word(target, lockAt)
 	if p.unchecked.Load() {
 		return nil
 	}
-	was, err := rma.Fetch(w.domain, rma.Or, at, uint64(lockUnchecked))
-	if err == nil && was&lockHeld >= lockOwner {
+	old, err := rma.Fetch(w.domain, rma.Or, at, uint64(lockUnchecked))
+	if err == nil && old&lockHeld >= lockOwner {
 		err = w.until(target, func() (bool, error) {
 			now, err := rma.Load[uint64](w.domain, at)
 			return now&lockHeld < lockOwner, err
@@ -243,25 +246,26 @@ func (w *Window) acquire(kind LockKind, target int) error {
 	if err != nil {
 		return err
 	}
-	return w.domain.Fence() // what those have written that had it before is seen
+	return w.domain.Fence() // from here on stores of the threads that had the lock before are visible
 }
 
-// tryLock takes the lock of a target if it is free. An urgent one also passes those that wait to have it exclusively.
+// tryLock takes the lock of a target if it is free, and says whether it has. urgent: also if threads wait for it
+// exclusively.
 func (w *Window) tryLock(kind LockKind, target int, urgent bool) (bool, error) {
 	at := w.word(target, lockAt)
-	was, err := rma.Load[uint64](w.domain, at)
-	if err != nil || was&lockHeld >= lockOwner || was >= lockWaiting && !urgent {
+	old, err := rma.Load[uint64](w.domain, at)
+	if err != nil || old&lockHeld >= lockOwner || old >= lockWaiting && !urgent {
 		return false, err
 	}
-	next := was + 1
+	next := old + 1
 	if kind == LockExclusive {
-		if was&lockHeld != 0 {
+		if old&lockHeld != 0 {
 			return false, nil
 		}
-		next = was + (uint64(w.comm.rank)+1)*lockOwner
+		next = old + (uint64(w.comm.rank)+1)*lockOwner
 	}
-	now, err := rma.CompareAndSwap(w.domain, at, was, next)
-	return now == was, err
+	found, err := rma.CompareAndSwap(w.domain, at, old, next)
+	return found == old, err
 }
 
 // waitLock takes the lock of a target as soon as it is free.
@@ -290,5 +294,5 @@ func (w *Window) giveBack(kind LockKind, target int) error {
 	return rma.Post(w.domain, rma.Sub, w.word(target, lockAt), n)
 }
 
-// process is the rank in the job of a rank of the window.
+// process returns the rank in the job of a rank of the window.
 func (w *Window) process(rank int) int { return w.peers[rank].words.Rank() }

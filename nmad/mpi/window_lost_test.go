@@ -98,8 +98,8 @@ func TestWindowFreeAfterFailure(t *testing.T) {
 			if n := wordAt(datatype.AddressOf(w.Bytes()), 8); left.Rank() == 0 && n != uint64(left.Size()) {
 				err = errors.Join(err, fmt.Errorf("%d of %d have added", n, left.Size()))
 			}
-			if err = errors.Join(err, w.Free()); err == nil && len(c.job.grounds.all) != 0 {
-				err = fmt.Errorf("%d lists of processes have something left", len(c.job.grounds.all))
+			if err = errors.Join(err, w.Free()); err == nil && len(c.job.windowGroups.all) != 0 {
+				err = fmt.Errorf("%d lists of processes have something left", len(c.job.windowGroups.all))
 			}
 			return err
 		}) {

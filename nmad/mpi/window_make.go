@@ -8,12 +8,12 @@ import (
 )
 
 // All processes of the communicator call the same function to make a window. Each may give another size, and another
-// unit, which is how many bytes a displacement counts. A window has a communicator of its own. It shares memory only
-// with windows of the same processes (window_ground.go), so only its processes have to do with it. While it is there,
-// messages progress in the background.
+// unit, which is how many bytes a displacement counts. Every window has a communicator. It shares words and a World with
+// windows of the same processes (windowGroup), so no other process takes part. While there is a window, messages progress
+// in the background.
 
-// NewWindow makes a window of memory that the program has. It stays where it is until Free. Accesses of other processes
-// to it cost a call of the kernel, or messages; see NewAllocatedWindow.
+// NewWindow makes a window of memory of the program, which must stay where it is until Free. Accesses of other processes to
+// it cost a system call, or messages; memory of NewAllocatedWindow is faster.
 func NewWindow(c *Comm, memory []byte, unit int) (*Window, error) {
 	return c.window(created, len(memory), unit, func(w *Window, m *rma.World) (err error) {
 		w.own = memory
@@ -22,8 +22,8 @@ func NewWindow(c *Comm, memory []byte, unit int) (*Window, error) {
 	})
 }
 
-// NewAllocatedWindow makes a window with new memory, zero all of it, which processes of one host reach by loads and
-// stores.
+// NewAllocatedWindow makes a window with new memory, all zero. Processes of one host map it: accesses are loads and stores
+// there.
 func NewAllocatedWindow(c *Comm, bytes, unit int) (*Window, error) {
 	return c.window(allocated, bytes, unit, func(w *Window, m *rma.World) (err error) {
 		if w.part, err = m.Make(bytes); err == nil {
@@ -33,46 +33,46 @@ func NewAllocatedWindow(c *Comm, bytes, unit int) (*Window, error) {
 	})
 }
 
-// NewSharedWindow makes a window with new memory that all its processes read and write as their own: Window.Shared has
-// that of each. The parts of successive ranks lie behind each other without gaps. The processes are of one host;
-// Comm.SplitByHost has such.
+// NewSharedWindow makes a window with new memory that all its processes read and write as their own: Window.Shared returns
+// that of each rank. The parts of successive ranks lie behind each other without gaps. All processes are on one host, as
+// in a communicator of Comm.SplitByHost; else ErrComm.
 func NewSharedWindow(c *Comm, bytes, unit int) (*Window, error) {
 	return c.window(shares, bytes, unit, nil)
 }
 
-// NewDynamicWindow makes a window without memory: Attach adds some, and says where it is.
+// NewDynamicWindow makes a window without memory: Attach adds memory, and returns where it is.
 func NewDynamicWindow(c *Comm) (*Window, error) {
 	return c.window(dynamic, 0, 1, func(*Window, *rma.World) error { return nil })
 }
 
-// windowCard is what a process tells the others of its part.
+// windowCard is what a process tells the others of its part when a window is made.
 type windowCard struct {
 	Failed bool
-	Form   uint8
+	Kind   uint8
 	Size   int64
 	Unit   int64
 	Memory [rma.RefBytes]byte
 	Words  [rma.RefBytes]byte
 }
 
-// window makes a window. own makes the memory of this process; nil: rank 0 makes that of all.
-func (c *Comm) window(f windowKind, bytes, unit int, own func(*Window, *rma.World) error) (*Window, error) {
+// window makes a window. own makes the memory of this process; nil: rank 0 makes the memory of all ranks.
+func (c *Comm) window(kind windowKind, bytes, unit int, own func(*Window, *rma.World) error) (*Window, error) {
 	if err := c.usable(); err != nil {
 		return nil, err
 	}
 	fails := func(err error) (*Window, error) {
-		return nil, c.handled(fmt.Errorf("mpi: new window (%s), %v: %w", windowKindNames[f], c, err))
+		return nil, c.handled(fmt.Errorf("mpi: new window (%s), %v: %w", windowKindNames[kind], c, err))
 	}
 	d, err := c.Create(c.group)
 	if err != nil {
 		return fails(err)
 	}
-	g, err := c.ground()
+	g, err := c.windowGroup()
 	if err != nil {
 		d.Free()
 		return fails(err)
 	}
-	w := &Window{comm: d, ground: g, memory: g.memory, form: f, peers: make([]windowPeer, c.Size()), used: make([]uint64, 2*c.Size())}
+	w := &Window{comm: d, windows: g, memory: g.memory, kind: kind, peers: make([]windowPeer, c.Size()), used: make([]uint64, 2*c.Size())}
 	w.domain, err = g.memory.Domain(rma.DomainConfig{})
 	if err = w.make(c, bytes, unit, own, err); err != nil {
 		return fails(errors.Join(err, w.release()))
@@ -80,11 +80,11 @@ func (c *Comm) window(f windowKind, bytes, unit int, own func(*Window, *rma.Worl
 	return w, nil
 }
 
-// make makes the memory of this process, and finds that of the others. c is the communicator that the window is made
-// from. If it fails at one process, as it does here if err is not nil, it fails at all.
+// make makes the memory of this process, and learns about that of the others. c is the communicator from which the window
+// is made. err says why this process cannot take part. If make fails at one process it fails at all.
 func (w *Window) make(c *Comm, bytes, unit int, own func(*Window, *rma.World) error, err error) error {
 	var words rma.Ref
-	mine, all := windowCard{Form: uint8(w.form), Size: int64(bytes), Unit: int64(unit)}, make([]windowCard, w.comm.Size())
+	mine, all := windowCard{Kind: uint8(w.kind), Size: int64(bytes), Unit: int64(unit)}, make([]windowCard, w.comm.Size())
 	if err == nil && (bytes < 0 || unit < 1) {
 		err = fmt.Errorf("%w: %d B in units of %d: give 0 or more, and 1 or more", ErrCount, bytes, unit)
 	}
@@ -107,7 +107,7 @@ func (w *Window) make(c *Comm, bytes, unit int, own func(*Window, *rma.World) er
 			return err
 		}
 	}
-	if w.form == shares {
+	if w.kind == shares {
 		if err := w.share(c); err != nil {
 			return err
 		}
@@ -116,13 +116,13 @@ func (w *Window) make(c *Comm, bytes, unit int, own func(*Window, *rma.World) er
 	return nil
 }
 
-// learn takes in what a rank tells of its part.
+// learn checks and keeps the card of a rank.
 func (w *Window) learn(rank int, x *windowCard) error {
 	p, most := &w.peers[rank], int64(rma.MaxBytes)
 	switch {
 	case x.Failed:
 		return fmt.Errorf("%w: rank %d has no memory for it", ErrElsewhere, rank)
-	case windowKind(x.Form) != w.form:
+	case windowKind(x.Kind) != w.kind:
 		return fmt.Errorf("%w: rank %d makes another kind of window", ErrCall, rank)
 	case x.Size < 0 || x.Size > most || x.Unit < 1:
 		return fmt.Errorf("%w: rank %d has %d B in units of %d", ErrCount, rank, x.Size, x.Unit)
@@ -136,7 +136,7 @@ func (w *Window) learn(rank int, x *windowCard) error {
 	return nil
 }
 
-// share has rank 0 make the memory of all, and the others map it.
+// share makes the memory of all ranks at rank 0, and maps it at the others.
 func (w *Window) share(c *Comm) (err error) {
 	total := 0
 	for rank := range w.peers {
@@ -172,8 +172,8 @@ func (w *Window) share(c *Comm) (err error) {
 	return nil
 }
 
-// Shared returns the memory of a rank of a window of NewSharedWindow, for loads and stores, which others see after
-// Sync and a Barrier, or a signal of another kind; and of other windows that of this process.
+// Shared returns the memory of a rank of a window of NewSharedWindow, for loads and stores; of other windows only that of
+// this process, else ErrWindow. Other processes see stores after Sync here, a Barrier or another signal, and Sync there.
 func (w *Window) Shared(rank int) ([]byte, error) {
 	p, err := w.peer("shared", rank)
 	switch {
@@ -181,8 +181,8 @@ func (w *Window) Shared(rank int) ([]byte, error) {
 		return nil, err
 	case rank == w.comm.rank:
 		return w.own, nil
-	case w.form != shares:
-		return nil, w.failsAt("shared", rank, fmt.Errorf("%w: %s has made it, only NewSharedWindow makes memory that all use", ErrWindow, windowKindNames[w.form]))
+	case w.kind != shares:
+		return nil, w.failsAt("shared", rank, fmt.Errorf("%w: %s has made it, only NewSharedWindow makes memory that all use", ErrWindow, windowKindNames[w.kind]))
 	}
 	b, ok := w.domain.Local(p.ref, p.size)
 	if !ok {

@@ -8,11 +8,11 @@ import (
 	"github.com/pm2-go/pm2/nmad/rma"
 )
 
-// manyBytes is from how many bytes of words on it pays to look whether no other process can access the target.
+// manyBytes is from how many bytes of words on many tries to be alone at the target, which costs a look at the lock.
 const manyBytes = 1 << 10
 
-// many combines words.
-func (w *Window) many(a aim, op *Op, of *datatype.Type, origin, result Buffer) error {
+// many is an accumulate of several words.
+func (w *Window) many(a access, op *Op, of *datatype.Type, origin, result Buffer) error {
 	if w.serial.Load() && a.size() >= manyBytes {
 		if done, err := w.plainly(a, op, of, origin, result); done {
 			return err
@@ -21,10 +21,10 @@ func (w *Window) many(a aim, op *Op, of *datatype.Type, origin, result Buffer) e
 	return w.atomics(a, op, of.Uniform(), origin, result)
 }
 
-// plainly combines words without atomics, if nothing else can access the target.
-func (w *Window) plainly(a aim, op *Op, of *datatype.Type, origin, result Buffer) (done bool, err error) {
-	w.plain.Lock()
-	defer w.plain.Unlock()
+// plainly combines words without atomics, if no other thread can access the target; else done is false.
+func (w *Window) plainly(a access, op *Op, of *datatype.Type, origin, result Buffer) (done bool, err error) {
+	w.serialMu.Lock()
+	defer w.serialMu.Unlock()
 	if !w.serial.Load() {
 		return false, nil
 	}
@@ -32,14 +32,14 @@ func (w *Window) plainly(a aim, op *Op, of *datatype.Type, origin, result Buffer
 	if !ok {
 		return false, nil
 	}
-	if err = w.domain.Flush(w.process(a.target)); err == nil { // what goes by messages, of one word, comes first
+	if err = w.domain.Flush(w.process(a.target)); err == nil { // accumulates of one word, by messages, come first
 		err = w.combine(a, op, of, origin, result)
 	}
 	return true, errors.Join(err, release())
 }
 
-// atomics combines words by an atomic each.
-func (w *Window) atomics(a aim, op *Op, k datatype.Kind, origin, result Buffer) (err error) {
+// atomics combines words by an atomic for each.
+func (w *Window) atomics(a access, op *Op, k datatype.Kind, origin, result Buffer) (err error) {
 	values, ok := origin.Dense()
 	if !ok {
 		values = make([]byte, origin.Size())
@@ -52,7 +52,7 @@ func (w *Window) atomics(a aim, op *Op, k datatype.Kind, origin, result Buffer) 
 			olds, scattered = make([]byte, len(values)), true
 		}
 	}
-	if a.over == nil && datatype.Flat(a.count, a.t) {
+	if a.parts == nil && datatype.Flat(a.count, a.t) {
 		err = w.runOf(op, k, a.target, a.at, values, olds)
 	} else {
 		err = w.runsOf(op, k, a, values, olds)
@@ -71,10 +71,10 @@ func (w *Window) atomics(a aim, op *Op, k datatype.Kind, origin, result Buffer) 
 	return nil
 }
 
-// runsOf combines words that lie in several pieces.
-func (w *Window) runsOf(op *Op, k datatype.Kind, a aim, values, olds []byte) (err error) {
-	_, near := w.mapped(a)
-	g := wordRuns{w: w, op: op, k: k, a: &a, values: values, olds: olds, alone: near || a.over != nil}
+// runsOf combines words that lie in several runs at the target.
+func (w *Window) runsOf(op *Op, k datatype.Kind, a access, values, olds []byte) (err error) {
+	_, mapped := w.mapped(a)
+	g := wordRuns{w: w, op: op, k: k, a: &a, values: values, olds: olds, direct: mapped || a.parts != nil}
 	i := 0
 	datatype.Stretches(a.count, a.t, 0, func(at, n int) bool {
 		err = g.add(wordRun{at, n, i})
@@ -87,8 +87,8 @@ func (w *Window) runsOf(op *Op, k datatype.Kind, a aim, values, olds []byte) (er
 	return g.flush()
 }
 
-// inOrder is called before an accumulate. It waits for the messages of many words that came before: without room at
-// the target such a message is only announced, and a later, shorter one would overtake it.
+// inOrder is called before an accumulate. It waits until earlier messages of many words are done: if the target has no room
+// for such a message the sender only announces it, and a later, shorter message would overtake it.
 func (w *Window) inOrder(target int) error {
 	if p := &w.peers[target]; p.waited.Load() < p.runs.Load() {
 		return w.afterRuns(p)
@@ -96,38 +96,38 @@ func (w *Window) inOrder(target int) error {
 	return nil
 }
 
-// afterRuns waits until the runs that have begun are over. Each thread waits for itself, since another one that
-// waits, too, may not have come to the end.
+// afterRuns waits until the runs at a peer that have begun are done. Each thread flushes by itself: waited is written after
+// a flush, so a thread cannot rely on the flush of another one that has not returned.
 func (w *Window) afterRuns(p *windowPeer) error {
 	begun := p.runs.Load()
 	err := w.domain.Flush(p.words.Rank())
-	for was := p.waited.Load(); was < begun && !p.waited.CompareAndSwap(was, begun); was = p.waited.Load() {
+	for old := p.waited.Load(); old < begun && !p.waited.CompareAndSwap(old, begun); old = p.waited.Load() {
 	}
 	return err
 }
 
-// errApart: a word has its bytes in two pieces of memory, which no atomic changes.
+// errApart: the bytes of a word lie in two pieces of attached memory. No atomic changes such a word.
 var errApart = fmt.Errorf("%w: an element lies across two pieces of memory that were attached: attach them as one", ErrRange)
 
-// whole returns why an access of one word cannot be; nil: it can.
-func (a *aim) whole() error {
-	if a.over != nil {
+// whole returns errApart if an access of one word uses two pieces of memory; else nil.
+func (a *access) whole() error {
+	if a.parts != nil {
 		return errApart
 	}
 	return nil
 }
 
-// runOf combines words that lie one behind the other. olds, if it is not nil, gets what was there before, by the next
-// Flush.
+// runOf combines words that lie one behind the other. olds, if it is not nil, gets what they were before, when the next
+// Flush returns.
 func (w *Window) runOf(op *Op, k datatype.Kind, target int, at rma.Ref, values, olds []byte) error {
-	there, near := w.domain.Local(at, len(values))
-	near = near && !w.apart && numberOf(there)%k.Size() == 0
+	there, mapped := w.domain.Local(at, len(values))
+	mapped = mapped && !w.unmapped && numberOf(there)%k.Size() == 0
 	o, ok := atomicOf(op)
 	switch {
-	case near && op == NoOp:
-		copy(olds, there) // whole words, as rma has it
+	case mapped && op == NoOp:
+		copy(olds, there) // copy reads whole words, as package rma also relies on
 		return nil
-	case near && op == Replace && olds == nil:
+	case mapped && op == Replace && olds == nil:
 		storeWords(k.Size(), there, values)
 		return nil
 	case op == NoOp:
@@ -135,8 +135,8 @@ func (w *Window) runOf(op *Op, k datatype.Kind, target int, at rma.Ref, values, 
 	case !ok:
 		return w.swaps(op, k, target, at, values, olds)
 	}
-	if !near {
-		defer w.peers[target].runs.Add(1) // when they have begun: a thread that waits earlier does not wait for them
+	if !mapped {
+		defer w.peers[target].runs.Add(1) // counted when they have begun: inOrder waits for what has begun
 	}
 	d := w.domain
 	switch k {
@@ -155,7 +155,7 @@ func (w *Window) runOf(op *Op, k datatype.Kind, target int, at rma.Ref, values, 
 }
 
 // storeWords writes each word once, as a whole. copy may write some bytes twice, and so undo what another process has
-// stored between.
+// stored between the two writes.
 func storeWords(size int, there, values []byte) {
 	for n := 0; len(values) > 0; there, values = there[n:], values[n:] {
 		n = min(len(values), wordsAtOnce)
@@ -167,9 +167,11 @@ func storeWords(size int, there, values []byte) {
 	}
 }
 
-// wordsAtOnce is how many bytes of words are written without a point at which the collector can stop the thread.
+// wordsAtOnce bounds how many bytes of words storeEach writes: the collector cannot stop the thread in its loop.
 const wordsAtOnce = 64 << 10
 
+// storeEach is storeWords for words of one size.
+//
 //go:noinline
 func storeEach[T uint32 | uint64](there, values []T) {
 	for len(values) >= 4 && len(there) >= 4 {
@@ -181,12 +183,12 @@ func storeEach[T uint32 | uint64](there, values []T) {
 	}
 }
 
-// wordsOf is bytes as words, nil of nil.
+// wordsOf returns bytes as words, nil of nil.
 func wordsOf[T rma.Word](b []byte) []T {
 	return datatype.Slice[T](datatype.AddressOf(b), len(b)/sizeOf[T]())
 }
 
-// look reads words in the order of what this process changes there, by an atomic that leaves them.
+// look reads words by an atomic that does not change them, so that it is in order with the other accumulates of this process.
 func (w *Window) look(k datatype.Kind, at rma.Ref, olds []byte) error {
 	nothing := make([]byte, len(olds))
 	if k.Size() == 4 {
@@ -195,7 +197,7 @@ func (w *Window) look(k datatype.Kind, at rma.Ref, olds []byte) error {
 	return rma.Combine(w.domain, rma.Or, at, wordsOf[uint64](nothing), wordsOf[uint64](olds))
 }
 
-// swaps combines words by an operation that is no atomic.
+// swaps combines words by an operation that no atomic computes.
 func (w *Window) swaps(op *Op, k datatype.Kind, target int, at rma.Ref, values, olds []byte) error {
 	for i := 0; i < len(values); i += swapBytes {
 		n := min(swapBytes, len(values)-i)
@@ -206,30 +208,30 @@ func (w *Window) swaps(op *Op, k datatype.Kind, target int, at rma.Ref, values, 
 	return nil
 }
 
-// Serialize with true promises that from here on threads of this process use the window one at a time. Long
-// accumulates within an epoch of Lock or LockAll, while no other process has the lock of their target, are faster
-// then: they need no atomics. With false it takes that back, and waits until none is under way that relies on it.
+// Serialize(true) promises that from now on threads of this process use the window one at a time. Then long accumulates in
+// an epoch of Lock or LockAll are faster while no other process has the lock of their target: they need no atomics.
+// Serialize(false) takes the promise back, and waits for accumulates that rely on it.
 func (w *Window) Serialize(promised bool) {
 	if w == nil {
 		return
 	}
-	w.plain.Lock()
-	defer w.plain.Unlock()
+	w.serialMu.Lock()
+	defer w.serialMu.Unlock()
 	w.serial.Store(promised)
 }
 
-// alone makes sure, if it can, that nothing else accesses the memory of a target until release is called. This
-// process has the lock of the target then, exclusively, or as the only one while no other gets it. A bit of the lock
-// tells of processes that access the target without having taken it (NoCheck).
+// alone sees to it, if it can, that no other thread accesses the memory of a target until release is called: this process
+// has the lock of the target exclusively, or has the only shared lock and lets no other thread take it meanwhile. It cannot
+// if a process has ever accessed the target without the lock (lockUnchecked).
 func (w *Window) alone(target int) (release func() error, ok bool) {
 	p := &w.peers[target]
-	if _, near := w.domain.Local(p.words, signalsAt); !near {
-		return nil, false // to look takes as long as the access
+	if _, mapped := w.domain.Local(p.words, signalsAt); !mapped {
+		return nil, false // a look at the lock takes as long as the access
 	}
 	w.mu.Lock()
 	shared, exclusive := p.joined && !w.noCheck, false
 	for _, x := range p.holds {
-		shared = shared || x.kind == LockShared && !x.without
+		shared = shared || x.kind == LockShared && !x.noCheck
 		exclusive = exclusive || x.kind == LockExclusive
 	}
 	w.mu.Unlock()
@@ -240,11 +242,11 @@ func (w *Window) alone(target int) (release func() error, ok bool) {
 		return nil, false
 	}
 	at, mine := w.word(target, lockAt), (uint64(w.comm.rank)+1)*lockOwner
-	was, err := rma.Load[uint64](w.domain, at)
-	if err != nil || was&(lockHeld|lockUnchecked) != 1 {
+	old, err := rma.Load[uint64](w.domain, at)
+	if err != nil || old&(lockHeld|lockUnchecked) != 1 {
 		return nil, false
 	}
-	if now, err := rma.CompareAndSwap(w.domain, at, was, was+mine); err != nil || now != was {
+	if found, err := rma.CompareAndSwap(w.domain, at, old, old+mine); err != nil || found != old {
 		return nil, false
 	}
 	return func() error { return rma.Post(w.domain, rma.Sub, at, mine) }, true

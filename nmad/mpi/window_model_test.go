@@ -379,7 +379,7 @@ func modelTest(c *Comm, f windowKind, epoch string, seed uint64, rounds int, apa
 	if err != nil {
 		return err
 	}
-	w.apart = apart
+	w.unmapped = apart
 	if err := c.Barrier(); err != nil {
 		return err
 	}

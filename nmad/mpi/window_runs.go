@@ -8,30 +8,32 @@ import (
 	"github.com/pm2-go/pm2/nmad/rma"
 )
 
-// wordRun is n bytes of words that lie one behind the other at a displacement; their operands are at a place of the data.
+// wordRun is words of an accumulate that lie one behind the other at the target: n bytes from displacement at on. Their
+// operands begin at byte data of the origin's data.
 type wordRun struct{ at, n, data int }
 
-// wordRuns has runs of words of an accumulate that are too short for a message each: a piece of memory has them and what
-// is between them, and swaps change the piece, so that the words between stay as they are whatever others do.
+// wordRuns combines the runs of an accumulate. Short runs that are close together share a piece of memory, which is changed
+// by one message of swaps: words between the runs are swapped with themselves, so they keep what other threads store there.
 type wordRuns struct {
 	w            *Window
 	op           *Op
 	k            datatype.Kind
-	a            *aim
-	values, olds []byte
-	alone        bool // each run goes by itself
-	runs         []wordRun
+	a            *access
+	values, olds []byte    // operands, and room for what the words were before, or nil
+	direct       bool      // each run is combined by itself
+	runs         []wordRun // of the current piece
 }
 
+// All in bytes.
 const (
-	swapBytes  = 4 << 10 // of words are swapped at a time
-	shortRun   = 256     // bytes: shorter runs share a piece,
-	longestGap = 32      // if no more are between two of them: else the piece takes longer than a message each
+	swapBytes  = 4 << 10 // the longest piece
+	shortRun   = 256     // shorter runs share a piece
+	longestGap = 32      // the longest gap between two runs of a piece: a longer one would cost more than another message
 )
 
-// add takes a run in, which lies behind those before it, or begins another piece.
+// add adds a run to the current piece, or begins another piece with it.
 func (rs *wordRuns) add(r wordRun) error {
-	if rs.alone || r.n >= shortRun {
+	if rs.direct || r.n >= shortRun {
 		return errors.Join(rs.flush(), rs.run(r))
 	}
 	if n := len(rs.runs); n > 0 {
@@ -46,7 +48,7 @@ func (rs *wordRuns) add(r wordRun) error {
 	return nil
 }
 
-// flush combines the runs of the piece.
+// flush combines the runs of the current piece.
 func (rs *wordRuns) flush() error {
 	runs := rs.runs
 	if rs.runs = rs.runs[:0]; len(runs) == 0 {
@@ -63,7 +65,7 @@ func (rs *wordRuns) flush() error {
 	return rs.w.swapPiece(rs.op, rs.k, rs.a.target, at, last.at+last.n-first, runs, rs.values, rs.olds)
 }
 
-// run combines one by itself.
+// run combines one run by itself.
 func (rs *wordRuns) run(r wordRun) error {
 	for r.n > 0 {
 		ref, n := rs.a.place(r.at, r.n)
@@ -82,44 +84,45 @@ func (rs *wordRuns) run(r wordRun) error {
 	return nil
 }
 
-// swapPiece combines words of a piece of n bytes, up to swapBytes: it looks, computes, and swaps what has not changed
-// meanwhile, until all are done. The places of the runs are counted from the beginning of the piece.
+// swapPiece combines words of a piece of n bytes, at most swapBytes: it reads the piece, computes, and swaps the words that
+// no other thread has changed meanwhile, until all are done. The displacements of runs count from the beginning of the
+// piece.
 func (w *Window) swapPiece(op *Op, k datatype.Kind, target int, at rma.Ref, n int, runs []wordRun, values, olds []byte) error {
 	memory := make([]byte, 3*n)
-	was, next, found := memory[:n], memory[n:2*n], memory[2*n:]
+	old, next, found := memory[:n], memory[n:2*n], memory[2*n:]
 	size, process := k.Size(), w.process(target)
-	if err := errors.Join(w.inOrder(target), w.look(k, at, was), w.domain.Flush(process)); err != nil {
+	if err := errors.Join(w.inOrder(target), w.look(k, at, old), w.domain.Flush(process)); err != nil {
 		return err
 	}
-	copy(next, was)
+	copy(next, old)
 	var done [swapBytes / 4 / 8]byte // a bit for each word
-	for left := true; left; {
+	for again := true; again; {
 		for _, r := range runs {
 			for i := 0; i < r.n; i += size {
 				if e := r.at + i; done[e/32]>>(e/4%8)&1 == 0 {
-					copy(next[e:e+size], was[e:])
+					copy(next[e:e+size], old[e:])
 					op.Apply(elementsIn(values[r.data+i:][:size], datatype.Of(k)), elementsIn(next[e:e+size], datatype.Of(k)))
 				}
 			}
 		}
-		if err := errors.Join(w.swapWords(size, at, was, next, found), w.domain.Flush(process)); err != nil {
+		if err := errors.Join(w.swapWords(size, at, old, next, found), w.domain.Flush(process)); err != nil {
 			return err
 		}
-		left = false
+		again = false
 		for _, r := range runs {
 			for i := 0; i < r.n; i += size {
 				e := r.at + i
 				switch {
 				case done[e/32]>>(e/4%8)&1 != 0:
-				case bytes.Equal(found[e:e+size], was[e:e+size]):
+				case bytes.Equal(found[e:e+size], old[e:e+size]):
 					done[e/32] |= 1 << (e / 4 % 8)
 					if olds != nil {
-						copy(olds[r.data+i:], was[e:e+size])
+						copy(olds[r.data+i:], old[e:e+size])
 					}
-					copy(was[e:], next[e:e+size]) // from now on it is swapped with itself
-				default: // another one has changed it
-					copy(was[e:], found[e:e+size])
-					left = true
+					copy(old[e:], next[e:e+size]) // from now on the word is swapped with itself
+				default: // another thread has changed the word
+					copy(old[e:], found[e:e+size])
+					again = true
 				}
 			}
 		}
@@ -127,10 +130,11 @@ func (w *Window) swapPiece(op *Op, k datatype.Kind, target int, at rma.Ref, n in
 	return nil
 }
 
-// swapWords replaces words at a target that are as they were by the next ones.
-func (w *Window) swapWords(size int, at rma.Ref, was, next, found []byte) error {
+// swapWords replaces each word at a target that equals the one in old by the one in next, and stores in found what they
+// were.
+func (w *Window) swapWords(size int, at rma.Ref, old, next, found []byte) error {
 	if size == 4 {
-		return rma.CompareAndSwapAll(w.domain, at, wordsOf[uint32](was), wordsOf[uint32](next), wordsOf[uint32](found))
+		return rma.CompareAndSwapAll(w.domain, at, wordsOf[uint32](old), wordsOf[uint32](next), wordsOf[uint32](found))
 	}
-	return rma.CompareAndSwapAll(w.domain, at, wordsOf[uint64](was), wordsOf[uint64](next), wordsOf[uint64](found))
+	return rma.CompareAndSwapAll(w.domain, at, wordsOf[uint64](old), wordsOf[uint64](next), wordsOf[uint64](found))
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/pm2-go/pm2/nmad/mpi/datatype"
 )
 
-// WindowOf is NewWindow of a slice, whose elements displacements count.
+// WindowOf is NewWindow of a slice; displacements count its elements.
 func WindowOf[T any](c *Comm, s []T) (*Window, error) {
 	if _, err := On(s); err != nil {
 		return nil, err // at all processes alike
@@ -78,7 +78,7 @@ func GetAccumulate[T any](w *Window, op *Op, in, result []T, target, at int, as 
 	return w.GetAccumulate(op, a, b, target, at, as...)
 }
 
-// FetchAndOp is Window.FetchAndOp: it combines v with one element at a target, and returns what was there before.
+// FetchAndOp is Window.FetchAndOp: it combines v with one element at a target, and returns what that was before.
 func FetchAndOp[T any](w *Window, op *Op, v T, target, at int) (old T, err error) {
 	t, err := typeOf[T]()
 	if err != nil || target == ProcNull {
@@ -96,18 +96,18 @@ func FetchAndOp[T any](w *Window, op *Op, v T, target, at int) (old T, err error
 	return out[0], err
 }
 
-// CompareAndSwap is Window.CompareAndSwap: it replaces one element at a target by next if it is old, bit by bit, and
-// returns what was there before.
-func CompareAndSwap[T any](w *Window, old, next T, target, at int) (was T, err error) {
+// CompareAndSwap is Window.CompareAndSwap: it replaces one element at a target by next if it has the bits of old, and
+// returns what it was before.
+func CompareAndSwap[T any](w *Window, old, next T, target, at int) (found T, err error) {
 	t, err := typeOf[T]()
 	if err != nil || target == ProcNull {
-		return was, err
+		return found, err
 	}
 	if k := t.Uniform(); isWord(k) && t.Elements() == 1 {
 		bits, err := w.swapOne(t, bitsOf(old), bitsOf(next), target, at)
 		return valueOf[T](bits), err
 	}
-	all := []T{old, next, was}
+	all := []T{old, next, found}
 	b, err := On(all)
 	if err == nil {
 		err = w.CompareAndSwap(b.Part(0, 1), b.Part(1, 1), b.Part(2, 1), target, at)
@@ -115,7 +115,7 @@ func CompareAndSwap[T any](w *Window, old, next T, target, at int) (was T, err e
 	return all[2], err
 }
 
-// typeOf is the datatype of a Go type.
+// typeOf returns the datatype of a Go type.
 func typeOf[T any]() (*datatype.Type, error) {
 	b, err := On([]T(nil))
 	return b.Type, err
@@ -124,7 +124,7 @@ func typeOf[T any]() (*datatype.Type, error) {
 // fetchOne is FetchAndOp of one word.
 func (w *Window) fetchOne(op *Op, t *datatype.Type, v uint64, target, at int) (uint64, error) {
 	const what = "fetch-and-op"
-	a, err := w.aim(what, target, at, 1, t, nil)
+	a, err := w.locate(what, target, at, 1, t, nil)
 	if err != nil {
 		return 0, err
 	}
@@ -146,19 +146,19 @@ func (w *Window) fetchOne(op *Op, t *datatype.Type, v uint64, target, at int) (u
 // swapOne is CompareAndSwap of one word.
 func (w *Window) swapOne(t *datatype.Type, old, next uint64, target, at int) (uint64, error) {
 	const what = "compare-and-swap"
-	a, err := w.aim(what, target, at, 1, t, nil)
+	a, err := w.locate(what, target, at, 1, t, nil)
 	if err != nil {
 		return 0, err
 	}
-	var was uint64
+	var found uint64
 	if err = w.inOrder(target); err == nil {
 		err = a.whole()
 	}
 	if err == nil {
-		was, err = w.swap(t.Size(), a.at, old, next)
+		found, err = w.swap(t.Size(), a.at, old, next)
 	}
 	if err != nil {
 		return 0, w.failsAt(what, target, err)
 	}
-	return was, nil
+	return found, nil
 }

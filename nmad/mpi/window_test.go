@@ -384,8 +384,8 @@ func TestWindowsAtOnce(t *testing.T) {
 		if err := c.Barrier(); err != nil {
 			return err
 		}
-		if len(c.job.grounds.all) != 2 {
-			return fmt.Errorf("%d lists of processes have something of their own", len(c.job.grounds.all))
+		if len(c.job.windowGroups.all) != 2 {
+			return fmt.Errorf("%d lists of processes have something of their own", len(c.job.windowGroups.all))
 		}
 		for i, w := range all {
 			if i%50 > 2 && i%7 == 0 {
@@ -420,8 +420,8 @@ func TestWindowsAtOnce(t *testing.T) {
 				return fmt.Errorf("free window %d: %w", i, err)
 			}
 		}
-		if len(c.job.grounds.all) != 0 {
-			return fmt.Errorf("%d lists of processes have something left", len(c.job.grounds.all))
+		if len(c.job.windowGroups.all) != 0 {
+			return fmt.Errorf("%d lists of processes have something left", len(c.job.windowGroups.all))
 		}
 		w, err := NewAllocatedWindow(c, 8, 8)
 		if err != nil {

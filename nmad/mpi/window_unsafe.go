@@ -6,14 +6,14 @@ import (
 	"github.com/pm2-go/pm2/nmad/mpi/datatype"
 )
 
-// bytesOf is the memory of the elements of a slice, with the gaps inside of them.
+// bytesOf returns the memory of the elements of a slice, with the gaps inside of them.
 func bytesOf[T any](s []T) []byte {
 	var one T
 	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(s))), len(s)*int(unsafe.Sizeof(one)))
 }
 
-// elementsOf is bytesOf the other way; false: the memory does not begin where such an element may lie. What is no
-// whole element at the end is left out.
+// elementsOf returns memory as elements of a Go type, without the bytes at the end that are no whole element. false: the
+// memory is not aligned for such elements.
 func elementsOf[T any](b []byte) ([]T, bool) {
 	var one T
 	at := unsafe.Pointer(unsafe.SliceData(b))
@@ -23,16 +23,16 @@ func elementsOf[T any](b []byte) ([]T, bool) {
 	return unsafe.Slice((*T)(at), len(b)/int(unsafe.Sizeof(one))), true
 }
 
-// sizeOf is how many bytes an element of that Go type takes.
+// sizeOf returns how many bytes an element of a Go type takes.
 func sizeOf[T any]() int {
 	var one T
 	return int(unsafe.Sizeof(one))
 }
 
-// numberOf is where memory lies, as a number.
+// numberOf returns the address of memory, as a number.
 func numberOf(b []byte) int { return int(uintptr(unsafe.Pointer(unsafe.SliceData(b)))) }
 
-// wordAt is the bits of a word of 4 or 8 bytes.
+// wordAt returns the bits of a word of 4 or 8 bytes.
 func wordAt(at datatype.Address, size int) uint64 {
 	if size == 4 {
 		return uint64(*(*uint32)(at))
@@ -40,7 +40,7 @@ func wordAt(at datatype.Address, size int) uint64 {
 	return *(*uint64)(at)
 }
 
-// setWord is wordAt the other way.
+// setWord stores the bits of a word of 4 or 8 bytes.
 func setWord(at datatype.Address, size int, bits uint64) {
 	if size == 4 {
 		*(*uint32)(at) = uint32(bits)
@@ -49,7 +49,7 @@ func setWord(at datatype.Address, size int, bits uint64) {
 	*(*uint64)(at) = bits
 }
 
-// bitsOf is a value of 4 or 8 bytes as it lies in memory, and valueOf the way back.
+// bitsOf returns the bits of a value of 4 or 8 bytes.
 func bitsOf[T any](v T) uint64 {
 	if unsafe.Sizeof(v) == 4 {
 		return uint64(*(*uint32)(unsafe.Pointer(&v)))
@@ -57,6 +57,7 @@ func bitsOf[T any](v T) uint64 {
 	return *(*uint64)(unsafe.Pointer(&v))
 }
 
+// valueOf returns the value of 4 or 8 bytes that has these bits.
 func valueOf[T any](bits uint64) (v T) {
 	if unsafe.Sizeof(v) == 4 {
 		*(*uint32)(unsafe.Pointer(&v)) = uint32(bits)

@@ -8,15 +8,16 @@ import (
 	"github.com/pm2-go/pm2/nmad/rma"
 )
 
-// The words of a process of a window, by which all agree on what each may do. They lie in memory of the library, one
-// line each of what several write:
+// Each process of a window has words in memory of the library, by which the processes agree on what each may do. A word
+// that several processes write has a cache line of its own:
 //
 //	lock        the lock of Lock and LockAll, for the memory of the process; see window_lock.go
-//	mutex       1 + the rank that changes elements which have no atomic; 0: none does
-//	version     of the table of a NewDynamicWindow; odd: it is being changed. Behind it how many entries it has
-//	posted      by rank: how often that rank has called Post for this process: its Start waits here
-//	completed   by rank: how often that rank has called Complete for this process: its Wait waits here
-//	table       the memory that is attached; see window_dynamic.go
+//	mutex       1 + the rank that changes elements for which the processor has no atomic; 0: no rank does
+//	version     of the table of a window of NewDynamicWindow; odd: the process writes the table. The next word has the
+//	            number of entries
+//	posted      by rank: how often that rank has called Post for this process, whose Start waits for it
+//	completed   by rank: how often that rank has called Complete for this process, whose Wait waits for it
+//	table       of attached memory; see window_dynamic.go
 const (
 	lockAt     = 0
 	mutexAt    = 64
@@ -25,43 +26,44 @@ const (
 	signalSize = 16 // posted, completed
 )
 
-// wordsOfRanks is how many bytes they have, but for a table, in a window of so many processes.
+// wordsOfRanks returns how many bytes the words have, without the table, in a window of n processes.
 func wordsOfRanks(n int) int { return signalsAt + signalSize*n }
 
-// makeWords makes those of this process, in memory that other windows share, or, with a table, of its own.
+// makeWords makes the words of this process: in memory that windows share, or with the table in memory of the window.
 func (w *Window) makeWords() (at rma.Ref, err error) {
-	if w.form == dynamic {
+	if w.kind == dynamic {
 		w.table, err = w.memory.Make(wordsOfRanks(len(w.peers)) + mostAttached*attachmentBytes)
 		return w.table.Ref(0), err
 	}
-	w.words, err = w.comm.job.words(w.ground)
+	w.words, err = w.comm.job.words(w.windows)
 	return w.words.region.Ref(uint64(w.words.at)), err
 }
 
-// word returns the place of a word of the window at a rank.
+// word returns the place of a word of a rank.
 func (w *Window) word(rank int, at int) rma.Ref { return w.peers[rank].words.Add(int64(at)) }
 
-// postedAt and completedAt are where the words of the pair of a process and a rank lie.
+// postedAt and completedAt return where the words for a rank lie among the words of a process, in bytes.
 func postedAt(rank int) int    { return signalsAt + signalSize*rank }
 func completedAt(rank int) int { return postedAt(rank) + 8 }
 
-// How long a thread sleeps that has looked in vain.
+// How long a thread that polls a word sleeps between two looks.
 const (
 	shortestNap = 20 * time.Microsecond
 	longestNap  = time.Millisecond
 )
 
-// until calls f, which looks at words of a target, until it says true, and gives way to others more and more. It
-// fails when a process of the window is lost: that may be the one that is waited for.
+// until calls f, which looks at words of a target, until f returns true or an error. Between the calls the thread polls,
+// then sleeps for a growing time. until fails when a process of the window is lost, which may be the one that is to change
+// the words.
 func (w *Window) until(target int, f func() (bool, error)) error {
 	done, failed := false, error(nil)
 	look := func() bool {
 		done, failed = f()
 		return done || failed != nil
 	}
-	_, near := w.domain.Local(w.peers[target].words, signalsAt)
+	_, mapped := w.domain.Local(w.peers[target].words, signalsAt)
 	for nap := shortestNap; ; nap = min(2*nap, longestNap) {
-		if near {
+		if mapped {
 			w.comm.job.session.Engine().PollUntil(look)
 		} else {
 			look()
@@ -82,8 +84,8 @@ func (w *Window) until(target int, f func() (bool, error)) error {
 // lockMutex takes the mutex of a target.
 func (w *Window) lockMutex(target int) error {
 	at, me := w.word(target, mutexAt), uint64(w.comm.rank)+1
-	was, err := rma.CompareAndSwap(w.domain, at, 0, me)
-	if err == nil && was != 0 {
+	old, err := rma.CompareAndSwap(w.domain, at, 0, me)
+	if err == nil && old != 0 {
 		err = w.waitMutex(target)
 	}
 	if err != nil {
@@ -92,17 +94,19 @@ func (w *Window) lockMutex(target int) error {
 	return w.domain.Fence()
 }
 
+// waitMutex takes the mutex of a target when it is free.
 func (w *Window) waitMutex(target int) error {
 	at, me := w.word(target, mutexAt), uint64(w.comm.rank)+1
 	return w.until(target, func() (bool, error) {
-		if was, err := rma.Load[uint64](w.domain, at); was != 0 || err != nil {
+		if old, err := rma.Load[uint64](w.domain, at); old != 0 || err != nil {
 			return false, err
 		}
-		was, err := rma.CompareAndSwap(w.domain, at, 0, me)
-		return was == 0, err
+		old, err := rma.CompareAndSwap(w.domain, at, 0, me)
+		return old == 0, err
 	})
 }
 
+// unlockMutex frees the mutex of a target.
 func (w *Window) unlockMutex(target int) error {
 	return rma.Post(w.domain, rma.Swap, w.word(target, mutexAt), uint64(0))
 }
@@ -112,9 +116,9 @@ func (w *Window) signal(rank, at int) error {
 	return w.domain.PutSignal(w.peers[rank].words, nil, w.word(rank, at), rma.SignalAdd, 1)
 }
 
-// await waits until a word of this process, which a rank adds to, is at least v. It fails if a rank of the group is
-// lost meanwhile: without that one others may not come so far.
-func (w *Window) await(rank, at int, v uint64, group []int) error {
+// await waits until a word of this process, to which another rank adds, is at least v. It fails if a rank of the group is
+// lost meanwhile: then other ranks may never add to the word.
+func (w *Window) await(at int, v uint64, group []int) error {
 	own := w.word(w.comm.rank, at)
 	for {
 		w.mu.Lock()

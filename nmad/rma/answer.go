@@ -11,15 +11,15 @@ import (
 // mostUnderway is how many operations of a process may be under way at another one by messages.
 const mostUnderway = 64
 
-// desk is what a process answers another one with: as many answers as the other one may have requests under way, made
-// when they are first needed. So the other process cannot make this one use more memory.
+// desk is the pool of answers for the requests of one other process: as many as that process may have under way, each
+// made at its first use. So no process can make this one use more memory.
 type desk struct {
-	taken   atomic.Uint64 // bit i: answer i is in use; the handler of the gate's requests takes, any thread gives back
+	taken   atomic.Uint64 // bit i: answer i is in use; the callback of the gate's requests sets it, any thread clears it
 	answers [mostUnderway]atomic.Pointer[pendingAnswer]
 }
 
 // take returns an answer that is not in use; nil: the other process has more requests under way than it may. The
-// requests of one process come one at a time.
+// callback of the gate calls it, for one request at a time.
 func (dk *desk) take(w *World, rank int) *pendingAnswer {
 	for {
 		taken := dk.taken.Load()
@@ -33,50 +33,55 @@ func (dk *desk) take(w *World, rank int) *pendingAnswer {
 		a := dk.answers[i].Load()
 		if a == nil {
 			a = &pendingAnswer{w: w, rank: rank, bit: 1 << i}
-			a.sent = nmad.Op{Kind: nmad.OpSend, Done: a.over}
-			a.data = nmad.Op{Kind: nmad.OpRecv, Done: a.arrived}
+			a.sendOp = nmad.Op{Kind: nmad.OpSend, Done: a.over}
+			a.dataOp = nmad.Op{Kind: nmad.OpRecv, Done: a.arrived}
 			dk.answers[i].Store(a)
 		}
 		return a
 	}
 }
 
-// pendingAnswer is one request of another process in progress.
+// pendingAnswer is one request of another process, from its arrival until the answer has left.
+//
+//	handle: borrows the memory ---> do ---> send ---> over: release
+//	        '--- a long put: receive ---> goOn ---> send
+//
+// One callback at a time works on it, but for the atomic fields.
 type pendingAnswer struct {
-	w      *World
-	rank   int
-	bit    uint64
-	number uint64
-	reply  wireReply
-	x, s   *region // the memory and the signal's, lent; nil: none
-	sig    Ref
-	op     SignalOp
-	v      uint64
-	n      uint64
+	w                    *World
+	rank                 int    // of the process that asks
+	bit                  uint64 // its bit in desk.taken
+	number               uint64 // of the request: the tag of the answer
+	reply                wireReply
+	memory, signalMemory *region  // borrowed: the memory, and that of the signal; nil: none
+	signalAt             Ref      // of a put with a signal: the word
+	op                   SignalOp // and how it changes
+	operand              uint64   // the operand of op
+	announced            uint64   // of a long put: how many bytes were announced
 
-	sending   nmad.Request
-	sent      nmad.Op
-	receiving nmad.Request
-	data      nmad.Op
-	posting   posting
-	waits     atomic.Pointer[region] // where what comes goes: World.retire cancels it
-	head      [replyBytes]byte
-	parts     [2][]byte
-	olds      []byte // what was in words; nil: none was asked for so far
+	sending      nmad.Request // of the answer
+	sendOp       nmad.Op
+	receiving    nmad.Request // of the bytes of a long put
+	dataOp       nmad.Op
+	posting      posting                // of receiving
+	receivesInto atomic.Pointer[region] // the memory that receiving goes to, nil: none; World.retire reads it, and cancels the receive
+	head         [replyBytes]byte
+	parts        [2][]byte // of the answer: head, and the bytes of a get
+	previous     []byte    // the previous values of words (askCombine); made at the first request for them
 }
 
-// do does a request that was found right, all but a long put.
+// do carries out a request whose memory was borrowed; a long put is receive's.
 func (a *pendingAnswer) do(q *wireRequest, body []byte) {
-	x := a.x
+	x := a.memory
 	switch q.ask {
 	case askPut:
 		copyIn(x, q.at.offset, body)
-		a.sig, a.op, a.v = q.sig, SignalOp(q.op), q.v
+		a.signalAt, a.op, a.operand = q.signalAt, SignalOp(q.op), q.operand
 		a.signal()
 	case askGet:
-		a.parts[1] = bytesAt(x.base, q.at.offset, q.n)
+		a.parts[1] = bytesAt(x.base, q.at.offset, q.bytes)
 	case askAtomic:
-		a.reply.old = x.apply(q.kind, q.op, q.at.offset, q.v, q.other)
+		a.reply.old = x.apply(q.kind, q.op, q.at.offset, q.operand, q.compared)
 	case askCombine:
 		a.combine(q, body)
 	case askLearn:
@@ -86,58 +91,59 @@ func (a *pendingAnswer) do(q *wireRequest, body []byte) {
 
 // signal changes the word of a put with signal, whose data is there.
 func (a *pendingAnswer) signal() {
-	if a.s == nil {
+	if a.signalMemory == nil {
 		return
 	}
-	if word := a.s.word64(a.sig.offset); a.op == SignalSet {
-		word.Store(a.v)
+	if word := a.signalMemory.word64(a.signalAt.offset); a.op == SignalSet {
+		word.Store(a.operand)
 	} else {
-		word.Add(a.v)
+		word.Add(a.operand)
 	}
 	if a.w.peers[a.w.rank].page.sleeping().Load() != 0 {
 		a.w.signalled.ring()
 	}
 }
 
-// receive receives a long put straight to its place, or drops it if it was refused.
+// receive receives the bytes of a long put straight into the memory, or drops them if the put was refused.
 func (a *pendingAnswer) receive(q *wireRequest) {
-	a.sig, a.op, a.v, a.n = q.sig, SignalOp(q.op), q.v, q.n
-	a.data.Match, a.data.Buf = a.w.tagged(contextData, a.number), nil
+	a.signalAt, a.op, a.operand, a.announced = q.signalAt, SignalOp(q.op), q.operand, q.bytes
+	a.dataOp.Match, a.dataOp.Buf = a.w.tagged(contextData, a.number), nil
 	if a.reply.status == statusDone {
-		a.data.Buf = bytesAt(a.x.base, q.at.offset, q.n)
-		a.waits.Store(a.x)
+		a.dataOp.Buf = bytesAt(a.memory.base, q.at.offset, q.bytes)
+		a.receivesInto.Store(a.memory)
 	}
 	a.listen()
 }
 
-// listen posts the receive of a long put. It meets retire, which closes the memory: either retire finds the receive
-// posted, and cancels it, or listen finds that the memory is being closed, and has retire look again.
+// listen posts the receive of a long put. World.retire may close the memory at the same time: either retire finds the
+// receive posted, and cancels it, or listen finds that the memory is being closed, and makes retire look again.
 func (a *pendingAnswer) listen() {
-	x, posting, number := a.x, &a.posting, a.posting.begin()
-	if err := a.w.s.Gate(a.rank).Post(&a.receiving, &a.data); err != nil {
+	x, posting, number := a.memory, &a.posting, a.posting.begin()
+	if err := a.w.s.Gate(a.rank).Post(&a.receiving, &a.dataOp); err != nil {
 		a.release() // the gate has ended, and so has the other process
 		return
 	}
 	if posting.posted(number); x != nil && x.closed.Load() { // a may be another request's by now
-		x.again.Store(true)
-		a.w.served.ring()
+		x.lookAgain.Store(true)
+		a.w.closers.ring()
 	}
 }
 
-// arrived is called when a long put is in.
+// arrived is called when the receive of a long put has ended.
 func (a *pendingAnswer) arrived(*nmad.Request) {
 	if a.posting.ended() {
 		a.goOn()
 	}
 }
 
-// goOn ends a long put, or drops what comes of one that was cancelled.
+// goOn answers a long put whose bytes have come. If retire has cancelled the receive, goOn posts another one, which
+// drops the bytes.
 func (a *pendingAnswer) goOn() {
 	r := &a.receiving
-	a.waits.Store(nil)
+	a.receivesInto.Store(nil)
 	_, err := r.Test()
 	switch {
-	case errors.Is(err, nmad.ErrCanceled): // by retire; what comes is dropped
+	case errors.Is(err, nmad.ErrCanceled): // by retire
 		a.refuse(statusKey)
 		a.listen()
 		return
@@ -147,7 +153,7 @@ func (a *pendingAnswer) goOn() {
 	}
 	switch {
 	case a.reply.status != statusDone:
-	case err != nil || r.Size() != a.n:
+	case err != nil || r.Size() != a.announced:
 		a.refuse(statusRange)
 	default:
 		a.signal()
@@ -155,16 +161,16 @@ func (a *pendingAnswer) goOn() {
 	a.send()
 }
 
-// refuse makes the answer one that says no, and gives back what was lent.
+// refuse turns the answer into a refusal with that status, and gives the memory back.
 func (a *pendingAnswer) refuse(status uint8) {
 	a.giveBack()
-	a.reply.status, a.data.Buf = status, nil
+	a.reply.status, a.dataOp.Buf = status, nil
 }
 
-// giveBack ends the uses of memory.
+// giveBack gives back the memory that was borrowed.
 func (a *pendingAnswer) giveBack() {
-	x, s := a.x, a.s
-	a.x, a.s, a.parts[1], a.data.Buf = nil, nil, nil, nil
+	x, s := a.memory, a.signalMemory
+	a.memory, a.signalMemory, a.parts[1], a.dataOp.Buf = nil, nil, nil, nil
 	if x != nil {
 		a.w.giveBack(x)
 	}
@@ -176,21 +182,21 @@ func (a *pendingAnswer) giveBack() {
 // send sends the answer.
 func (a *pendingAnswer) send() {
 	a.w.answered.meet()
-	if a.parts[1] == nil { // that of a get is lent until it has left
+	if a.parts[1] == nil { // a get keeps its memory until the answer has left
 		a.giveBack()
 	}
 	a.reply.encode(&a.head)
 	a.parts[0] = a.head[:]
-	a.sent.Match, a.sent.Parts = a.w.tagged(contextReplies, a.number), a.parts[:1]
+	a.sendOp.Match, a.sendOp.Parts = a.w.tagged(contextReplies, a.number), a.parts[:1]
 	if a.parts[1] != nil {
-		a.sent.Parts = a.parts[:]
+		a.sendOp.Parts = a.parts[:]
 	}
-	if err := a.w.s.Gate(a.rank).Post(&a.sending, &a.sent); err != nil {
+	if err := a.w.s.Gate(a.rank).Post(&a.sending, &a.sendOp); err != nil {
 		a.release()
 	}
 }
 
-// over is called when the answer has left.
+// over is called when the answer has left, or cannot.
 func (a *pendingAnswer) over(*nmad.Request) { a.release() }
 
 // release makes the answer free for another request.
@@ -199,7 +205,7 @@ func (a *pendingAnswer) release() {
 	a.w.peers[a.rank].desk.taken.And(^a.bit)
 }
 
-// teach tells a process how it reaches memory of this one.
+// teach fills in the answer to askLearn: how the process of that rank reaches memory of this one.
 func (w *World) teach(rank int, index uint32, x *region, r *wireReply) {
 	if w.peers[rank].page == nil || index&1 == 0 || w.peers[w.rank].page.live(index) == nil {
 		return
@@ -207,46 +213,47 @@ func (w *World) teach(rank int, index uint32, x *region, r *wireReply) {
 	switch {
 	case x.card.PID != 0:
 		r.way, r.card = wayMapped, x.card
-	case x.at != 0 && w.peers[rank].custody():
-		r.way, r.at, r.page = wayKernel, x.at, w.peers[w.rank].page.address()
+	case x.address != 0 && w.peers[rank].custody():
+		r.way, r.at, r.page = wayKernel, x.address, w.peers[w.rank].page.address()
 	}
 }
 
-// retire ends what others have under way in memory of this process that is closed. It cancels what has not begun, and
-// waits for copies under way until they end, or their process does. The error says that it could have neither.
-// Several threads may end the same memory; all wait until it is ended.
+// retire waits until no other process uses memory of this one, which its caller has closed. It cancels receives into
+// the memory, and waits for copies of the kernel until they end, or the process that makes them has ended. The error
+// names a process for which neither is possible. Several threads may retire the same memory; each returns once that
+// is done.
 func (w *World) retire(index uint32, x *region) error {
-	x.ending.Lock()
-	defer x.ending.Unlock()
-	if x.retired || x.unsafe != nil && w.vacated.Load() { // without the pages it cannot be found out any more
-		return x.unsafe
+	x.retiring.Lock()
+	defer x.retiring.Unlock()
+	if x.retired || x.retireErr != nil && w.vacated.Load() { // without the pages retire cannot look for copies again
+		return x.retireErr
 	}
-	w.signalled.ring() // none waits for a word of it any more
+	w.signalled.ring() // waiters for words of it leave
 	if live := w.peers[w.rank].page.live(index); live != nil && index&1 == 1 {
-		live.Store(0) // and now the hazards
-		if x.unsafe = w.awaitHazards(index); x.unsafe != nil {
-			return x.unsafe
+		live.Store(0) // before the look at the hazards: doc.go
+		if x.retireErr = w.awaitHazards(index); x.retireErr != nil {
+			return x.retireErr
 		}
 	}
-	met := func() bool { return x.uses.Load() == 0 || x.again.Swap(false) }
+	met := func() bool { return x.uses.Load() == 0 || x.lookAgain.Swap(false) }
 	for x.uses.Load() != 0 {
 		for rank := range w.peers {
 			w.peers[rank].desk.cancel(x)
 		}
-		if x.uses.Load() != 0 && w.await(&w.served, met) != nil {
+		if x.uses.Load() != 0 && w.await(&w.closers, met) != nil {
 			break // the engine is closed: nothing moves any more
 		}
 	}
 	x.pinner.Unpin()
-	_ = x.mem.Vacate() // else it stays mapped
+	_ = x.mem.Vacate() // on an error it stays mapped
 	x.retired = true
 	return nil
 }
 
-// cancel takes the receives back that are to go into a memory.
+// cancel cancels the receives into a memory.
 func (dk *desk) cancel(x *region) {
 	for i := range dk.answers {
-		if a := dk.answers[i].Load(); a != nil && a.posting.cancel(&a.receiving, func() bool { return a.waits.Load() == x }) {
+		if a := dk.answers[i].Load(); a != nil && a.posting.cancel(&a.receiving, func() bool { return a.receivesInto.Load() == x }) {
 			a.goOn()
 		}
 	}

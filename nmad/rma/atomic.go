@@ -1,13 +1,14 @@
 package rma
 
-// Fetch does an atomic on the word at a Ref, and returns what was there before. All atomics of this package on a
-// word, of all processes, come one after the other, whichever way they go; the program's own by sync/atomic in memory
-// that is mapped are among them. The address is a multiple of the word's size (ErrAlign). Where the word is mapped it
-// is the processor's instruction (for Xor, Min, Max and floats a loop of them); else it waits for an answer. It
-// orders what comes before it and after it in the same thread, where all of that is mapped.
+// Fetch applies op with v to the word at a Ref, atomically, and returns the previous value. All atomics of this
+// package on a word, by all processes, come one after the other, whichever way they go; so do the program's own by
+// sync/atomic in memory that is mapped. The address is a multiple of the word's size (ErrAlign). Where the word is
+// mapped, Fetch is the processor's instruction (for Xor, Min, Max and floats a loop of compare-and-swap); else it
+// blocks the calling thread until the target has answered. It orders the accesses of the same thread to mapped memory
+// before it and after it.
 func Fetch[T Word](d *Domain, op Op, at Ref, v T) (old T, err error) {
 	if op >= opCompareAndSwap {
-		op = ops // which there is none of
+		op = ops // an operation that does not exist: ErrOp
 	}
 	bits, err := d.atomic(kindOf[T](), op, at, bitsOf(v), 0, true)
 	return wordOf[T](bits), err
@@ -22,8 +23,8 @@ func Post[T Word](d *Domain, op Op, at Ref, v T) error {
 	return err
 }
 
-// CompareAndSwap stores next in the word if its bits are those of old, and returns what was there before: the bits of
-// old if it has stored. See Fetch.
+// CompareAndSwap stores next in the word if its bits are those of old, and returns the previous value: if that has the
+// bits of old, next was stored. See Fetch.
 func CompareAndSwap[T Word](d *Domain, at Ref, old, next T) (T, error) {
 	bits, err := d.atomic(kindOf[T](), opCompareAndSwap, at, bitsOf(next), bitsOf(old), true)
 	return wordOf[T](bits), err
@@ -42,7 +43,8 @@ func Store[T Word](d *Domain, at Ref, v T) error {
 	return err
 }
 
-// atomic does one on the word at a Ref.
+// atomic applies an operation to the word at a Ref. waits: it returns the previous value, else it may return before
+// the target has answered.
 func (d *Domain) atomic(k wordKind, o Op, at Ref, v, other uint64, waits bool) (uint64, error) {
 	if n := k.bytes(); k.takes(o) {
 		if r := d.reach(at, n); r != nil && r.aligned(at.offset, n) {
@@ -52,6 +54,7 @@ func (d *Domain) atomic(k wordKind, o Op, at Ref, v, other uint64, waits bool) (
 	return d.atomicOther(k, o, at, v, other, waits)
 }
 
+// atomicOther is atomic where reach has found no word: it says what is wrong, or sends a message.
 func (d *Domain) atomicOther(k wordKind, o Op, at Ref, v, other uint64, waits bool) (uint64, error) {
 	x := attempt{o.String(), at, k.bytes()}
 	if !k.takes(o) {
@@ -71,7 +74,7 @@ func (d *Domain) atomicOther(k wordKind, o Op, at Ref, v, other uint64, waits bo
 	if err != nil {
 		return 0, err
 	}
-	p.q.kind, p.q.op, p.q.v, p.q.other = k, o, v, other
+	p.request.kind, p.request.op, p.request.operand, p.request.compared = k, o, v, other
 	if !waits {
 		p.start(nil, nil)
 		return 0, nil

@@ -10,11 +10,12 @@ import (
 	"github.com/pm2-go/pm2/pioman"
 )
 
-// bell wakes all threads that wait for it, to look again.
+// bell wakes all threads that wait at it, and each looks at its condition again. The zero value is ready; any thread,
+// goroutine or callback may ring it.
 type bell struct {
-	waiting atomic.Int32 // length of the list, for ring
+	waiting atomic.Int32 // length of the list; a waiter writes it, ring reads it without the lock
 	mu      marcel.SpinLock
-	line    shelf.List[bellWaiter]
+	line    shelf.List[bellWaiter] // under mu
 }
 
 // bellWaiter is a thread in the list.
@@ -25,8 +26,8 @@ type bellWaiter struct {
 
 var bellWaiters = sync.Pool{New: func() any { return &bellWaiter{} }}
 
-// wait sleeps until the bell rings. It returns at once if met says true after the caller has entered the list. When
-// it returns, also as ctx is done, the caller is out of the list.
+// wait sleeps until the bell rings, or ctx is done: then it returns the cause. It returns at once if met says true
+// after the caller has entered the list. The other errors are those of pioman.Completion.Wait.
 func (b *bell) wait(ctx context.Context, e *pioman.Engine, met func() bool) error {
 	s := bellWaiters.Get().(*bellWaiter)
 	s.completion.Reset()
@@ -50,7 +51,7 @@ func (b *bell) wait(ctx context.Context, e *pioman.Engine, met func() bool) erro
 	return err
 }
 
-// ring wakes all that wait. What they look at was stored before, by an atomic. It does not block.
+// ring wakes all waiters. The caller has changed what they look at before, by an atomic operation. It does not block.
 func (b *bell) ring() {
 	if b.waiting.Load() == 0 {
 		return

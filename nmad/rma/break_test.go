@@ -115,7 +115,7 @@ func TestEarlyBreak(t *testing.T) {
 func forge(t *testing.T, w *World, number, rank uint64) {
 	t.Helper()
 	var head [headBytes]byte
-	(&wireRequest{ask: askBreak, number: number, n: rank}).encode(&head)
+	(&wireRequest{ask: askBreak, number: number, bytes: rank}).encode(&head)
 	for to := range w.size {
 		if to == w.rank {
 			continue

@@ -11,16 +11,16 @@ import (
 	"github.com/pm2-go/pm2/nmad/internal/mapped"
 )
 
-// collectiveRecord is what the processes tell each other in a collective call: combined on the way to rank 0, and then the same
-// for all.
+// collectiveRecord is what each process contributes to a collective call. The records are combined on the way up the
+// tree to the first process; the result comes down the tree to all.
 type collectiveRecord struct {
-	failed uint32 // 1 + a rank at which something did not work; 0: none
+	failed uint32 // 1 + a rank at which the call failed; 0: none
 	lost   uint32 // 1 + a rank that was lost; 0: none
-	by     uint32 // rank that has lost it
-	low    uint64 // the least size
+	by     uint32 // the rank whose link to it was lost
+	low    uint64 // the least size that a process asks for, in bytes
 	high   uint64 // the greatest
-	key    uint64 // what rank 0 has chosen
-	index  uint32
+	key    uint64 // of the new segment; the first process chooses it
+	index  uint32 // likewise
 }
 
 const recordBytes = 40
@@ -48,7 +48,7 @@ func (rc *collectiveRecord) decode(b *[recordBytes]byte) {
 	}
 }
 
-// combine takes in what another process tells.
+// combine merges the record of another process into rc.
 func (rc *collectiveRecord) combine(x *collectiveRecord) {
 	rc.failed = max(rc.failed, x.failed)
 	if x.lost > rc.lost {
@@ -57,7 +57,7 @@ func (rc *collectiveRecord) combine(x *collectiveRecord) {
 	rc.low, rc.high = min(rc.low, x.low), max(rc.high, x.high)
 }
 
-// failing is the record of an error at this process; nil: of none.
+// failing returns the record of a process at which the call has failed with err; nil: it has not.
 func (w *World) failing(err error) (r collectiveRecord) {
 	if err == nil {
 		return r
@@ -80,19 +80,21 @@ const (
 	steps
 )
 
-func (w *World) tag(step uint64) uint64 { return w.calls*steps + step }
+// tag is the tag of the messages of a step of the present collective call. The caller holds collect.
+func (w *World) tag(step uint64) uint64 { return w.callNumber*steps + step }
 
-// lastCall is the number of Close, whichever calls have failed before at some of the processes only.
+// lastCall is the number of the call that Close makes: the same at all processes, also if earlier calls failed at some
+// of them only.
 const lastCall = 1 << 60
 
 // agree combines the records of all processes, and returns the result. The records go up a binomial tree to the first
-// process, which adds what is for one to choose, and the result comes down. It returns once all have called it. Where
-// one process has lost another it fails, and ends the call everywhere (spread): the call before may have failed at
-// some processes only, and these do not come. Close goes on to wait for the processes that live.
+// process, which calls choose, and the result comes down. agree returns once all processes have called it. If one
+// process has lost another, agree fails, and tells the others, whose calls end, too (spread): the call before may have
+// failed at some processes only, which then do not make this one. Close goes on to wait for the processes that live.
 func (w *World) agree(r collectiveRecord, choose func(*collectiveRecord)) (collectiveRecord, error) {
-	w.calls++
+	w.callNumber++
 	why := context.Cause(w.intact)
-	if why != nil { // the others hear of it in this call, not only after it
+	if why != nil { // the record tells the others within this call
 		known := w.failing(why)
 		known.low, known.high = r.low, r.high
 		r.combine(&known)
@@ -105,9 +107,9 @@ func (w *World) agree(r collectiveRecord, choose func(*collectiveRecord)) (colle
 	return r, err
 }
 
-// spread tells all others, once, that a collective call has failed here because of a process; nil: it has not. Their
-// calls fail, too, from then on: the link that was lost may be one between two processes only, while the others wait
-// for both.
+// spread tells all other processes, once, that a collective call has failed here because a process was lost; other
+// errors, and nil, it ignores. From then on the collective calls of all fail: the lost link may be one between two
+// processes only, while the others wait for both.
 func (w *World) spread(why error) {
 	guilty := (*nmad.PeerError)(nil)
 	if !errors.As(why, &guilty) {
@@ -118,18 +120,19 @@ func (w *World) spread(why error) {
 		return
 	}
 	head := &[headBytes]byte{}
-	(&wireRequest{ask: askBreak, number: uint64(w.number), n: uint64(guilty.Rank)}).encode(head)
+	(&wireRequest{ask: askBreak, number: uint64(w.number), bytes: uint64(guilty.Rank)}).encode(head)
 	for _, rank := range w.members {
 		if rank != w.rank {
-			_ = w.contexts[contextRequests-FirstContext].IsendInto(&nmad.Request{}, rank, 0, head[:]) // one that is lost need not know
+			_ = w.contexts[contextRequests-FirstContext].IsendInto(&nmad.Request{}, rank, 0, head[:]) // fails if the process is lost
 		}
 	}
 }
 
-// hearBreak handles the message of spread: collective calls of a World of that number fail, because of a rank. If it
-// is of the World after this one, which the sender may have begun already, it is kept for that.
+// hearBreak handles the message of spread, which names a World by its number, and the rank that was lost: collective
+// calls of that World fail from now on. The sender may be in the next World of the series already; hearBreak keeps the
+// message for that one.
 func (w *World) hearBreak(from int, q *wireRequest) {
-	rank := int(min(q.n, uint64(w.size)))
+	rank := int(min(q.bytes, uint64(w.size)))
 	if !slices.Contains(w.members, rank) {
 		return
 	}
@@ -141,12 +144,13 @@ func (w *World) hearBreak(from int, q *wireRequest) {
 	}
 }
 
-// hearsay is the error of collective calls after another process, by, has said that it has lost one.
+// hearsay is the error of collective calls once another process has reported the loss of one.
 type hearsay struct {
 	nmad.PeerError
-	by int
+	by int // the rank that has reported it
 }
 
+// lostElsewhere is the error for a rank whose loss the rank by has reported.
 func lostElsewhere(by, rank int) error {
 	return &hearsay{nmad.PeerError{Rank: rank, Reason: fmt.Sprintf("rank %d, which takes part in the collective calls, says so", by), Err: nmad.ErrPeerLost}, by}
 }
@@ -154,6 +158,9 @@ func lostElsewhere(by, rank int) error {
 // Unwrap makes errors.As find which process is lost.
 func (hs *hearsay) Unwrap() error { return &hs.PeerError }
 
+// combine is the exchange of agree over the tree: it sends r up with the records from below, and returns the result
+// that comes down. It goes on after a failed neighbour, so that the processes below it are answered, and returns all
+// errors joined.
 func (w *World) combine(ctx context.Context, r collectiveRecord, choose func(*collectiveRecord)) (collectiveRecord, error) {
 	var first error
 	lost := func(err error) {
@@ -164,8 +171,8 @@ func (w *World) combine(ctx context.Context, r collectiveRecord, choose func(*co
 	}
 	mask, size := 1, len(w.members)
 	for ; mask < size; mask *= 2 {
-		if w.index&mask != 0 {
-			b, parent := r.encode(), w.members[w.index-mask]
+		if w.memberIndex&mask != 0 {
+			b, parent := r.encode(), w.members[w.memberIndex-mask]
 			if err := w.pass(parent, stepUp, b); err != nil {
 				lost(err)
 			}
@@ -174,22 +181,22 @@ func (w *World) combine(ctx context.Context, r collectiveRecord, choose func(*co
 			}
 			break
 		}
-		if w.index+mask < size {
+		if w.memberIndex+mask < size {
 			var x collectiveRecord
-			if err := w.hear(ctx, w.members[w.index+mask], stepUp, &x); err != nil {
+			if err := w.hear(ctx, w.members[w.memberIndex+mask], stepUp, &x); err != nil {
 				lost(err)
 				continue
 			}
 			r.combine(&x)
 		}
 	}
-	if w.index == 0 && choose != nil && r.failed == 0 {
+	if w.memberIndex == 0 && choose != nil && r.failed == 0 {
 		choose(&r)
 	}
 	b := r.encode()
 	for mask /= 2; mask > 0; mask /= 2 {
-		if w.index+mask < size {
-			if err := w.pass(w.members[w.index+mask], stepDown, b); err != nil {
+		if w.memberIndex+mask < size {
+			if err := w.pass(w.members[w.memberIndex+mask], stepDown, b); err != nil {
 				first = errors.Join(first, err)
 			}
 		}
@@ -200,8 +207,8 @@ func (w *World) combine(ctx context.Context, r collectiveRecord, choose func(*co
 	return r, first
 }
 
-// pass sends to a neighbour in the tree. It does not wait: a neighbour whose call has failed before does not receive,
-// and the message may need that.
+// pass sends a record to a neighbour in the tree. It does not wait for the send: a neighbour whose call has failed
+// posts no receive, and a send by rendezvous would wait for one.
 func (w *World) pass(rank int, step uint64, b [recordBytes]byte) error {
 	r, buf := &nmad.Request{}, b
 	if err := w.control.IsendInto(r, rank, w.tag(step), buf[:]); err != nil {
@@ -211,27 +218,27 @@ func (w *World) pass(rank int, step uint64, b [recordBytes]byte) error {
 	return err
 }
 
-// hear receives what a neighbour in the tree tells, unless ctx ends first.
+// hear receives the record of a neighbour in the tree, unless ctx ends first.
 func (w *World) hear(ctx context.Context, rank int, step uint64, r *collectiveRecord) error {
 	q, b := &nmad.Request{}, [recordBytes]byte{}
 	if err := w.control.IrecvInto(q, rank, w.tag(step), b[:]); err != nil {
 		return err
 	}
-	err := awaitOrCancel(ctx, q)
+	err := receiveUntil(ctx, q)
 	if err != nil && !errors.Is(err, nmad.ErrTruncated) {
 		return err
 	}
-	var told collectiveRecord
-	told.decode(&b)
-	if q.Size() != recordBytes || int64(told.lost) > int64(w.size) || int64(told.by) >= int64(w.size) {
+	var record collectiveRecord
+	record.decode(&b)
+	if q.Size() != recordBytes || int64(record.lost) > int64(w.size) || int64(record.by) >= int64(w.size) {
 		return &nmad.PeerError{Rank: rank, Reason: fmt.Sprintf("in a collective call it tells %d B, %x", q.Size(), b), Err: nmad.ErrProtocol}
 	}
-	*r = told
+	*r = record
 	return nil
 }
 
-// awaitOrCancel waits for a receive, and takes it back if ctx ends first. When it returns nothing comes any more.
-func awaitOrCancel(ctx context.Context, r *nmad.Request) error {
+// receiveUntil waits for a receive, and cancels it if ctx ends first. When it returns the receive has ended.
+func receiveUntil(ctx context.Context, r *nmad.Request) error {
 	err := r.WaitContext(ctx)
 	if err == nil || r.IsDone() || r.Cancel() {
 		return err
@@ -239,28 +246,28 @@ func awaitOrCancel(ctx context.Context, r *nmad.Request) error {
 	return r.Wait()
 }
 
-// farewell is for a process whose Open has failed. It tells the neighbours in the tree what they wait for in Close,
-// since their Open may have succeeded if the loss of a process came between.
+// farewell sends the records that neighbours in the tree wait for in Close. A process whose Open has failed calls it:
+// the Open of its neighbours may have succeeded, if a process was lost between the two.
 func (w *World) farewell() {
-	w.calls = lastCall
+	w.callNumber = lastCall
 	b := (&collectiveRecord{failed: uint32(w.rank) + 1}).encode()
 	mask, size := 1, len(w.members)
-	for ; mask < size && w.index&mask == 0; mask *= 2 {
+	for ; mask < size && w.memberIndex&mask == 0; mask *= 2 {
 	}
 	if mask < size {
-		_ = w.pass(w.members[w.index-mask], stepUp, b)
+		_ = w.pass(w.members[w.memberIndex-mask], stepUp, b)
 	}
 	for mask /= 2; mask > 0; mask /= 2 {
-		if w.index+mask < size {
-			_ = w.pass(w.members[w.index+mask], stepDown, b)
+		if w.memberIndex+mask < size {
+			_ = w.pass(w.members[w.memberIndex+mask], stepDown, b)
 		}
 	}
 }
 
-// exchange gives the other processes of the host a card, and returns theirs, in the order of near. The memory of a
-// process that sends none cannot be mapped.
+// exchange sends a card to each other process of the host, and returns theirs, in the order of near. A card is zero if
+// its process has sent none: its memory cannot be mapped.
 func (w *World) exchange(mine mapped.Card) (cards []mapped.Card, failed error) {
-	w.calls++
+	w.callNumber++
 	var out [mapped.CardBytes]byte
 	mine.Put(out[:])
 	in := make([][mapped.CardBytes]byte, len(w.near))
@@ -272,7 +279,7 @@ func (w *World) exchange(mine mapped.Card) (cards []mapped.Card, failed error) {
 	}
 	cards = make([]mapped.Card, len(w.near))
 	for i := range w.near {
-		err := awaitOrCancel(w.intact, &requests[2*i])
+		err := receiveUntil(w.intact, &requests[2*i])
 		failed = errors.Join(failed, err, requests[2*i+1].WaitContext(w.intact))
 		if err == nil && requests[2*i].Size() == mapped.CardBytes {
 			cards[i] = mapped.CardOf(in[i][:])

@@ -2,57 +2,57 @@ package rma
 
 import "fmt"
 
-// Combine is Post of each of len(v) words that lie one behind the other from a Ref on: op with v[i] on the word i.
-// What was there before goes into old, which is nil, or has as many. Each word is changed by an atomic of its own, as
-// by Fetch; all of them together are not one. Flush completes it: until then v and old stay as they are. Where the
-// words are mapped it is done when it returns; else a message has those of up to 8 KiB. It waits only where as many
-// operations as there may be to that process are under way, and when memory that is not from Alloc is used for the
-// first time. ErrAlign, ErrRange, ErrOp, ErrSize: old has not as many. Of an error that Flush tells some words may
-// have changed.
+// Combine is Post of op with v[i] on the word i, for each of len(v) words from a Ref on, without gaps. The previous
+// values go into old, which is nil or as long as v. Each word is changed by an atomic of its own, as by Fetch; all of
+// them together are not atomic. Flush completes it: until then the caller must not change v, nor touch old. Where the
+// words are mapped, Combine is done when it returns; else it sends messages of up to 8 KiB of words each. It waits only
+// while the most operations that may be under way to that process are, and for the answer of the target when memory
+// that is not from Alloc is used for the first time. Errors: ErrAlign, ErrRange, ErrOp; ErrSize if old has another
+// length. After an error some words may have changed.
 func Combine[T Word](d *Domain, op Op, at Ref, v, old []T) error {
 	if op >= opCompareAndSwap {
-		op = ops // which there is none of
+		op = ops // an operation that does not exist: ErrOp
 	}
 	return d.combine(wordArrays{kindOf[T](), op, bytesOf(v), nil, bytesOf(old)}, at)
 }
 
-// CompareAndSwapAll is CompareAndSwap of each of len(next) words that lie one behind the other from a Ref on: the
-// word i becomes next[i] if its bits are those of old[i]. What was there before goes into was. All have as many. See
+// CompareAndSwapAll is CompareAndSwap of each of len(next) words from a Ref on, without gaps: the word i becomes
+// next[i] if its bits are those of old[i]. The previous values go into previous. The three slices have one length. See
 // Combine.
-func CompareAndSwapAll[T Word](d *Domain, at Ref, old, next, was []T) error {
-	return d.combine(wordArrays{kindOf[T](), opCompareAndSwap, bytesOf(next), bytesOf(old), bytesOf(was)}, at)
+func CompareAndSwapAll[T Word](d *Domain, at Ref, old, next, previous []T) error {
+	return d.combine(wordArrays{kindOf[T](), opCompareAndSwap, bytesOf(next), bytesOf(old), bytesOf(previous)}, at)
 }
 
-// wordArrays are what is done to words that lie one behind the other.
+// wordArrays is one operation on each word of a run of words: the slices have one length, a multiple of the word's.
 type wordArrays struct {
-	kind  wordKind
-	op    Op
-	v     []byte // operands
-	other []byte // what is compared, as many; nil: nothing is
-	old   []byte // where what was there goes, as many; nil: nowhere
+	kind     wordKind
+	op       Op
+	operands []byte // operands
+	compared []byte // of opCompareAndSwap: the values to compare with; else nil
+	previous []byte // the previous values go here; nil: they are not asked for
 }
 
-// part is n bytes of them from one on.
+// part is the operation on the n bytes of words that begin at byte from.
 func (ws *wordArrays) part(from, n int) wordArrays {
-	y := wordArrays{kind: ws.kind, op: ws.op, v: ws.v[from : from+n]}
-	if ws.other != nil {
-		y.other = ws.other[from : from+n]
+	y := wordArrays{kind: ws.kind, op: ws.op, operands: ws.operands[from : from+n]}
+	if ws.compared != nil {
+		y.compared = ws.compared[from : from+n]
 	}
-	if ws.old != nil {
-		y.old = ws.old[from : from+n]
+	if ws.previous != nil {
+		y.previous = ws.previous[from : from+n]
 	}
 	return y
 }
 
-// most is how many bytes of words travel in a message.
+// most is how many bytes of words one message has at most.
 func (ws *wordArrays) most() int {
-	if ws.other != nil {
+	if ws.compared != nil {
 		return inlineBytes / 2
 	}
 	return inlineBytes
 }
 
-// ofWordsTexts are what errors call them, by operation: a text made at each call would be garbage.
+// ofWordsTexts are the names of the operations in errors. They are made once: combine allocates nothing.
 var ofWordsTexts = func() (all [ops + 1]string) {
 	for op := range all {
 		all[op] = Op(op).String() + " of words"
@@ -60,14 +60,15 @@ var ofWordsTexts = func() (all [ops + 1]string) {
 	return all
 }()
 
+// combine carries out or starts an operation on a run of words: Combine, and CompareAndSwapAll.
 func (d *Domain) combine(all wordArrays, at Ref) error {
-	x := attempt{ofWordsTexts[all.op], at, uint64(len(all.v))}
+	x := attempt{ofWordsTexts[all.op], at, uint64(len(all.operands))}
 	swaps := all.op == opCompareAndSwap
-	switch n := len(all.v); {
+	switch n := len(all.operands); {
 	case !all.kind.takes(all.op):
 		return x.refusal(statusOp, 0)
-	case (all.old != nil || swaps) && len(all.old) != n || swaps && len(all.other) != n:
-		return x.fails(fmt.Errorf("%w: %d B of operands, %d B for what was there: give as many", ErrSize, n, len(all.old)))
+	case (all.previous != nil || swaps) && len(all.previous) != n || swaps && len(all.compared) != n:
+		return x.fails(fmt.Errorf("%w: %d B of operands, %d B for what was there: give as many", ErrSize, n, len(all.previous)))
 	case n == 0:
 		return nil
 	}
@@ -86,51 +87,51 @@ func (d *Domain) combine(all wordArrays, at Ref) error {
 		r.applyAll(&all, at.offset)
 		return nil
 	}
-	for len(all.v) > 0 {
-		n := min(len(all.v), all.most())
+	for len(all.operands) > 0 {
+		n := min(len(all.operands), all.most())
 		part := all.part(0, n)
 		o, err := d.begin(attempt{x.what, at, uint64(n)}, askCombine)
 		if err != nil {
 			return err
 		}
-		o.q.kind, o.q.op, o.more = part.kind, part.op, part.other
-		if part.old != nil {
-			o.q.v = 1
+		o.request.kind, o.request.op, o.compared = part.kind, part.op, part.compared
+		if part.previous != nil {
+			o.request.operand = 1
 		}
-		o.start(part.v, part.old)
-		all, at = all.part(n, len(all.v)-n), at.Add(int64(n))
+		o.start(part.operands, part.previous)
+		all, at = all.part(n, len(all.operands)-n), at.Add(int64(n))
 	}
 	return nil
 }
 
-// combined is what a request of a process asks for: words, and whether what was there is to be sent back.
+// combined returns the operation that a request asks for, and whether the answer is to have the previous values.
 func (q *wireRequest) combined(body []byte) (x wordArrays, fetches bool) {
-	x = wordArrays{kind: q.kind, op: q.op, v: body[:q.n]}
+	x = wordArrays{kind: q.kind, op: q.op, operands: body[:q.bytes]}
 	if q.op == opCompareAndSwap {
-		x.other = body[q.n:]
+		x.compared = body[q.bytes:]
 	}
-	return x, q.v == 1
+	return x, q.operand == 1
 }
 
-// combines says whether a request of that kind is one of ours.
+// combines says whether q is a valid request of the kind askCombine.
 func (q *wireRequest) combines(body []byte) bool {
-	n := q.n
+	n := q.bytes
 	if q.op == opCompareAndSwap {
 		n *= 2
 	}
-	swaps := q.op == opCompareAndSwap && q.v == 1
-	return q.kind < kinds && q.kind.takes(q.op) && q.op != opLoad && q.op != opStore && q.n <= inlineBytes && q.n%q.kind.bytes() == 0 && n == uint64(len(body)) && (swaps || q.op != opCompareAndSwap && q.v <= 1)
+	swaps := q.op == opCompareAndSwap && q.operand == 1
+	return q.kind < kinds && q.kind.takes(q.op) && q.op != opLoad && q.op != opStore && q.bytes <= inlineBytes && q.bytes%q.kind.bytes() == 0 && n == uint64(len(body)) && (swaps || q.op != opCompareAndSwap && q.operand <= 1)
 }
 
-// combine does it.
+// combine carries out the operation that a request asks for.
 func (a *pendingAnswer) combine(q *wireRequest, body []byte) {
 	x, fetches := q.combined(body)
 	if fetches {
-		if a.olds == nil {
-			a.olds = make([]byte, inlineBytes)
+		if a.previous == nil {
+			a.previous = make([]byte, inlineBytes)
 		}
-		x.old = a.olds[:q.n]
-		a.parts[1] = x.old
+		x.previous = a.previous[:q.bytes]
+		a.parts[1] = x.previous
 	}
-	a.x.applyAll(&x, q.at.offset)
+	a.memory.applyAll(&x, q.at.offset)
 }

@@ -33,58 +33,58 @@
 //	Register, same host                     the kernel's copy, where allowed   messages
 //	any other                               messages                           messages
 //
-// Access to mapped memory takes no lock, no allocation and no part of the target. Messages are answered by any thread of
-// the target that waits or, once pioman is enabled, by its hooks; their semantics are the same. docs/rma.md has the memory
-// model. Memory is mapped where messages of the host go through shared memory, too (drivers auto and shm).
+// Access to mapped memory takes no lock, allocates nothing, and needs nothing of the target. A thread of the target that
+// waits, or, once pioman is enabled, a hook answers messages. The semantics are the same either way; docs/rma.md has the
+// memory model. Memory is mapped where messages of the host go through shared memory, too (drivers auto and shm).
 //
 // # Completion
 //
 // Put, Get, Fetch and PutSignal return when they are remotely complete. PutNB and GetNB (non-blocking) complete the
 // Event they are given. PutNBI and GetNBI (non-blocking, implicit), Post and Combine have no event: the next Flush of
-// that rank completes them. Fence orders: operations without a fence or a flush between them may come in any order.
+// that rank completes them. Operations without a Fence or a Flush between them may take effect in any order.
 //
 // # By messages
 //
 // Requests and answers go in the contexts FirstContext to LastContext of the job's domain. A request is a head of 80
-// bytes (request), with up to 8 KiB of a put behind it. Receives from any source take it in; their callbacks answer with
-// a head of 64 bytes (reply), and behind it the bytes of a get, straight from where they are. A longer put follows as a
-// message that is received where it goes. At most 64 operations of a process are under way at another one; more wait at
-// their start. The target has as many answers for each process, so its memory is bounded. It checks key, range and
-// alignment of each, and answers what is wrong with a status; a long put that it refuses is dropped.
+// bytes (wireRequest), with up to 8 KiB of a put behind it. The target posts receives from any source; their callbacks
+// answer with a head of 64 bytes (wireReply), and behind it the bytes of a get, straight from memory. The bytes of a
+// longer put follow as a message, which the target receives straight into memory. At most 64 operations of a process
+// are under way at another one; more wait at their start. So 64 answers for each process bound the target's memory. The
+// target checks key, range and alignment, and answers with a status; it drops the bytes of a long put that it refuses.
 //
 // # Sleeping for a signal
 //
-// A store by another process wakes no thread, so WaitSignal polls as all waits do. Then the thread sleeps, by the
-// word "sleeping" of its World's page, which the host's processes map:
+// A store by another process wakes no thread, so WaitSignal polls as all waits do. Then the thread sleeps, and says so
+// in the word "sleeping" of its World's page, which the host's processes map:
 //
 //	waiter                                            signaller
 //	1  sleeping++                                     1  data, then the word: a full fence
-//	2  stands in the list of sleepers                 2  looks at sleeping; not 0:
+//	2  enters the list of sleepers                    2  looks at sleeping; not 0:
 //	3  looks at the word once more; else sleeps       3  sends askWake, whose callback wakes all in the list
 //	4  woken: leaves the list, sleeping--, polls
 //
-// Either the waiter's look sees the word, or the signaller's look sees sleeping. A message that is not done may have
-// come already, so a signaller that finds one sends another after it (waker). testdata/spin/signal.pml is the model.
-// A signal that comes by a message is changed by the target's own callback, which wakes the waiters. Only signals wake.
+// Either the waiter's look sees the word, or the signaller's look sees sleeping. An askWake under way may have been
+// handled already, so a signaller that finds one has another sent after it (waker). testdata/spin/signal.pml is the
+// model. A signal by a message the target's own callback changes, which wakes the waiters. No other store wakes them.
 //
 // # Closing what the kernel copies
 //
 //	copier                                            owner, in Region.Close
 //	1  a free hazard of its page = rank, index        1  live word of the region = 0
-//	2  live word of the region is the key? copies     2  looks at the hazards of all: waits for its own marks
+//	2  live word of the region is the key? copies     2  waits until no page of the host has a hazard of the region
 //	3  hazard = 0                                     3  the memory is the caller's again
 //
 // Either the copier sees that the region is closed, or the owner sees the hazard (Michael, "Hazard pointers", 2004);
-// testdata/spin/hazard.pml. A copier that is taken for lost with a hazard of the region is ended after a second: it
-// may only have been stopped.
+// testdata/spin/hazard.pml is the model. If a copier is taken for lost while it has a hazard of the region, the owner
+// ends its process after a second: it may only be stopped, and write when it goes on.
 //
 // # Guarantees
 //
-//   - No process writes here but where memory is open. After Region.Close, Segment.Free and World.Close none does.
-//   - Nothing of the target is needed where memory is mapped; its death changes no bytes there. Operations to a
-//     process that was lost fail with a *nmad.PeerError, also where it is mapped; Local goes on to give its bytes.
+//   - Other processes write only into memory that is open. After Region.Close, Segment.Free and World.Close none does.
+//   - Where memory is mapped, operations need nothing of the target, and its death changes no bytes. Operations to a
+//     process that was lost fail with a *nmad.PeerError, also where its memory is mapped; Local still returns the bytes.
 //   - Atomics of all processes on a word come one after the other, whichever way they go.
-//   - Callbacks (nmad.Op.Done) and hooks may use what is mapped, but not what waits: operations by messages, first
-//     uses of memory that is not from Alloc, Close.
+//   - Callbacks (nmad.Op.Done) and hooks may use mapped memory. They must not call what waits: operations by messages,
+//     first uses of memory that is not from Alloc, Close.
 //   - Nothing exported panics on bad input. Waits block the calling thread only. None is a cancellation point.
 package rma

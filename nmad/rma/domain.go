@@ -9,18 +9,18 @@ import (
 )
 
 // Domain is a way to the memory of other processes that shares no counter, no pool and no lock with the other Domains
-// of its World. It reaches all memory of every process. Which threads may use it says its Access.
+// of its World. It reaches all memory of every process. Its Access says which threads may use it.
 type Domain struct {
-	w     *World
-	peers []peer // those of w
-	owner uint64 // asm.GoID of the one caller; 0: all may
-	kind  nmad.Access
+	w      *World
+	peers  []peer // those of w
+	owner  uint64 // asm.GoID of the only caller, of a Private one; 0: any thread
+	access nmad.Access
 
-	_     [64]byte
-	begun atomic.Pointer[messageOperations] // what goes by messages; nil: nothing has
-	_     [64]byte
-	fence atomic.Uint64 // what Fence and Flush write: a full fence
-	_     [64]byte
+	_          [64]byte
+	byMessages atomic.Pointer[messageOperations] // made for the first operation that goes by messages; nil: none has
+	_          [64]byte
+	fence      atomic.Uint64 // Fence and Flush add to it: a full fence; its value is not read
+	_          [64]byte
 }
 
 // DomainConfig says what a Domain is to be like. The zero value is right for most.
@@ -31,8 +31,9 @@ type DomainConfig struct {
 	Access nmad.Access
 }
 
-// Domain opens a Domain: one for each thread that is not to wait for others. It does not block, and needs no other
-// process. There is nothing to close. ErrConfig of nmad: an Access that is not in DomainConfig.
+// Domain opens a Domain; a program has one for each thread that is not to share locks with others. It does not block,
+// and needs no other process. There is nothing to close. ErrClosed; nmad.ErrConfig for another Access than those of
+// DomainConfig.
 func (w *World) Domain(cfg DomainConfig) (*Domain, error) {
 	if w.closed.Load() {
 		return nil, fmt.Errorf("rma: open a domain: %w", ErrClosed)
@@ -45,7 +46,7 @@ func (w *World) Domain(cfg DomainConfig) (*Domain, error) {
 }
 
 func (w *World) newDomain(kind nmad.Access) *Domain {
-	d := &Domain{w: w, peers: w.peers, kind: kind}
+	d := &Domain{w: w, peers: w.peers, access: kind}
 	if kind == nmad.Private {
 		d.owner = asm.GoID()
 	}
@@ -56,10 +57,10 @@ func (w *World) newDomain(kind nmad.Access) *Domain {
 func (d *Domain) World() *World { return d.w }
 
 // Access returns which threads may use the Domain.
-func (d *Domain) Access() nmad.Access { return d.kind }
+func (d *Domain) Access() nmad.Access { return d.access }
 
-// reach is the memory that loads and stores reach, if all of n bytes are inside of it and nothing is wrong; nil: ask
-// plan what is to be done. It takes no lock, and writes nothing.
+// reach returns the memory at a Ref if it is mapped here, has all n bytes, and the caller may use it; nil: plan says
+// what is wrong, or which other way there is. It takes no lock, and writes nothing.
 func (d *Domain) reach(at Ref, n uint64) *region {
 	if d == nil || d.owner != 0 && d.owner != asm.GoID() || uint64(at.rank) >= uint64(len(d.peers)) {
 		return nil
@@ -76,8 +77,9 @@ func (d *Domain) reach(at Ref, n uint64) *region {
 	return r
 }
 
-// plan is reach for all cases: it says why the access cannot be, or gives the memory. Where that has no base, the
-// access goes another way. It may wait for an answer of the target, when memory of that is used for the first time.
+// plan is reach for all cases: it returns the memory, or the error of the access. If the memory has no base it is not
+// mapped here, and the access goes another way. plan waits for an answer of the target when memory of that is used for
+// the first time.
 func (d *Domain) plan(x attempt) (*region, error) {
 	if err := d.allowed(x); err != nil {
 		return nil, err
@@ -111,7 +113,7 @@ func (d *Domain) plan(x attempt) (*region, error) {
 	return r, nil
 }
 
-// allowed says what keeps the caller from using the Domain.
+// allowed returns an error if there is no Domain, or the caller must not use it.
 func (d *Domain) allowed(x attempt) error {
 	if d == nil || d.w == nil {
 		return x.fails(fmt.Errorf("%w: no domain: World.Default gives one", nmad.ErrConfig))
@@ -122,10 +124,10 @@ func (d *Domain) allowed(x attempt) error {
 	return nil
 }
 
-// Put writes src to dst, and returns when it is remotely complete: what this thread sends, signals, or stores
-// atomically afterwards is seen after it. src may be of any length, at any alignment. Where dst is mapped (of this
-// process, or of the host) it is one copy by this core, and does not block; else it blocks the calling thread only.
-// src must not overlap dst.
+// Put writes src to dst, and returns when it is remotely complete: a process that sees what this thread sends, signals,
+// or stores atomically afterwards sees the bytes, too. src may be of any length, at any alignment. Where dst is mapped
+// (memory of this process, or of the host), Put is one copy by this core, and does not block; else it blocks the
+// calling thread only. src must not overlap dst.
 func (d *Domain) Put(dst Ref, src []byte) error {
 	if r := d.reach(dst, uint64(len(src))); r != nil {
 		copyIn(r, dst.offset, src)
@@ -134,11 +136,13 @@ func (d *Domain) Put(dst Ref, src []byte) error {
 	return d.put(dst, src)
 }
 
+// put is Put where dst is not mapped, or something is wrong.
 func (d *Domain) put(dst Ref, src []byte) error {
 	return d.move(attempt{"put", dst, uint64(len(src))}, askPut, src, nil, nil, nil, true)
 }
 
-// move is a put of src, or a get into buf, in all cases. It waits for its end, or has the events end with it.
+// move is a put of src, or a get into buf, in all cases. waits: it returns at the end of the operation; else the events
+// tell that end, and it may return before.
 func (d *Domain) move(x attempt, ask uint8, src, buf []byte, local, remote *Event, waits bool) error {
 	b := src
 	if ask == askGet {
@@ -164,7 +168,7 @@ func (d *Domain) move(x attempt, ask uint8, src, buf []byte, local, remote *Even
 	return nil
 }
 
-// direct moves bytes without a message, and says whether that could be.
+// direct moves bytes without a message, if there is such a way, and says whether it has.
 func (d *Domain) direct(x attempt, b []byte, puts bool) (done bool, err error) {
 	r, err := d.plan(x)
 	switch {
@@ -184,8 +188,8 @@ func (d *Domain) direct(x attempt, b []byte, puts bool) (done bool, err error) {
 	return true, nil
 }
 
-// Get reads len(buf) bytes from src into buf, and returns when they are there. Otherwise it is as Put. A Get that
-// meets a Put of the same bytes may see a part of it.
+// Get reads len(buf) bytes from src into buf, and returns when they are there. It blocks where Put does. A Get during a
+// Put of the same bytes may see a part of it.
 func (d *Domain) Get(buf []byte, src Ref) error {
 	if r := d.reach(src, uint64(len(buf))); r != nil {
 		copyOut(buf, r, src.offset)
@@ -194,18 +198,21 @@ func (d *Domain) Get(buf []byte, src Ref) error {
 	return d.get(buf, src)
 }
 
+// get is Get where src is not mapped, or something is wrong.
 func (d *Domain) get(buf []byte, src Ref) error {
 	return d.move(attempt{"get", src, uint64(len(buf))}, askGet, nil, buf, nil, nil, true)
 }
 
 // PutNB starts a Put. local is done when src may be used again, remote when the Put is remotely complete; either may
-// be nil. Where dst is mapped both are done at once. It waits only where as many operations as there may be to that
-// process are under way, and when memory that is not from Alloc is used for the first time. An error that it returns
-// is that of the call, which has started nothing; how the operation ends the events say, without an event Flush.
+// be nil. Where dst is mapped both are done at once. PutNB waits only while the most operations that may be under way
+// to that process are, and for the answer of the target when memory that is not from Alloc is used for the first time.
+// If it returns an error it has started nothing. The events, or Flush if remote is nil, return the error of the
+// operation itself.
 func (d *Domain) PutNB(dst Ref, src []byte, local, remote *Event) error {
 	return d.startNB(attempt{"put", dst, uint64(len(src))}, askPut, src, nil, local, remote)
 }
 
+// startNB starts a put of src, or a get into buf, that ends the events.
 func (d *Domain) startNB(x attempt, ask uint8, src, buf []byte, local, remote *Event) error {
 	if err := d.claim(local, remote); err != nil {
 		return x.fails(err)
@@ -217,12 +224,12 @@ func (d *Domain) startNB(x attempt, ask uint8, src, buf []byte, local, remote *E
 	return err
 }
 
-// GetNB starts a Get: done is done when the bytes are in buf. See PutNB.
+// GetNB starts a Get; the event is done when the bytes are in buf. See PutNB.
 func (d *Domain) GetNB(buf []byte, src Ref, done *Event) error {
 	return d.startNB(attempt{"get", src, uint64(len(buf))}, askGet, nil, buf, nil, done)
 }
 
-// PutNBI starts a Put that Flush completes; src must stay as it is until then. See PutNB.
+// PutNBI starts a Put that Flush completes; until then the caller must not change src. See PutNB.
 func (d *Domain) PutNBI(dst Ref, src []byte) error {
 	if r := d.reach(dst, uint64(len(src))); r != nil {
 		copyIn(r, dst.offset, src)
@@ -240,9 +247,9 @@ func (d *Domain) GetNBI(buf []byte, src Ref) error {
 	return d.move(attempt{"get", src, uint64(len(buf))}, askGet, nil, buf, nil, nil, false)
 }
 
-// Fence orders what this Domain writes: at each target, puts, signals and atomics from before it are seen before
-// those that are started after it. Where the target is mapped it is one instruction; operations that are under way by
-// messages it waits for.
+// Fence orders the writes of this Domain: at each target, puts, signals and atomics that were started before it are
+// seen before those that are started after it. It is one instruction where all targets are mapped; else it blocks the
+// calling thread until the operations under way by messages have ended.
 func (d *Domain) Fence() error {
 	if err := d.allowed(attempt{what: "fence"}); err != nil {
 		return err
@@ -252,9 +259,9 @@ func (d *Domain) Fence() error {
 	return d.flush(-1)
 }
 
-// Flush returns when all operations that were started in this Domain to that rank are remotely complete, and gets are
-// done, with the first error of those that have no event. Errors of events are the events'. What has been told is not
-// told again. It is a full fence, also where all is mapped: loads after it come after the stores before it.
+// Flush blocks the calling thread until all operations that were started in this Domain to that rank are remotely
+// complete, and gets are done. It returns the first error of the operations without an event since the last Flush;
+// events have their own. It is a full fence, also where all is mapped: loads after it come after the stores before it.
 func (d *Domain) Flush(rank int) error {
 	x := attempt{what: "flush", at: Ref{rank: uint32(rank)}}
 	if err := d.allowed(x); err != nil {
@@ -265,7 +272,7 @@ func (d *Domain) Flush(rank int) error {
 	}
 	d.fence.Add(1)
 	d.w.answered.meet()
-	if d.begun.Load() == nil {
+	if d.byMessages.Load() == nil {
 		return nil
 	}
 	return d.flushAndTell(rank)
@@ -281,6 +288,7 @@ func (d *Domain) FlushAll() error {
 	return d.flushAndTell(-1)
 }
 
+// flushAndTell waits for the operations to a rank, or to all (-1), and returns their first error.
 func (d *Domain) flushAndTell(rank int) error {
 	if err := d.flush(rank); err != nil {
 		return err
@@ -288,10 +296,10 @@ func (d *Domain) flushAndTell(rank int) error {
 	return d.takeError(rank)
 }
 
-// Local returns the n bytes at a Ref for loads and stores, where they are mapped: memory of this process, and that of
-// processes of the host from Alloc and Make; else false. It is one look into tables, and does not wait, except when
-// memory from Make is used for the first time. The bytes can be read, even when their process has died, until the
-// memory is freed, or the World closed. What Go's memory model says about them is in docs/rma.md.
+// Local returns the n bytes at a Ref for loads and stores, if they are mapped: memory of this process, and memory from
+// Alloc and Make of other processes of the host; else false. It looks into tables, and waits only for the answer of the
+// target when memory from Make is used for the first time. The bytes can be read, even when their process has died,
+// until the memory is freed, or the World is closed. docs/rma.md says what Go's memory model means for them.
 func (d *Domain) Local(at Ref, n int) ([]byte, bool) {
 	if n < 0 {
 		return nil, false

@@ -11,8 +11,8 @@ import (
 // World.Close, ErrOwner in a Private domain of another thread, ErrRank, ErrActive for an Event that is in use, and a
 // *PeerError, which names the rank, once the other process is lost.
 var (
-	// ErrKey: the Ref is not, or no longer, one of memory that its process has open: it was freed or closed, or the
-	// Ref was made up, or damaged on its way.
+	// ErrKey: the Ref names no memory that its process has open: the memory was freed or closed, or the Ref was made up,
+	// or damaged on its way.
 	ErrKey = errors.New("no memory with that key")
 	// ErrRange: the access goes beyond the end of the memory.
 	ErrRange = errors.New("beyond the end of the memory")
@@ -20,18 +20,18 @@ var (
 	ErrAlign = errors.New("address not aligned")
 	// ErrOp: there is no such operation for words of that type.
 	ErrOp = errors.New("no such operation")
-	// ErrSize: memory of a size that cannot be had, or that differs among the processes of an Alloc.
+	// ErrSize: the system has no memory of that size, the processes of an Alloc ask for different sizes, or slices that
+	// must have one length have not.
 	ErrSize = errors.New("size of memory")
-	// ErrRef: bytes that are no Ref, or a Ref of a process that this call is not for.
+	// ErrRef: bytes that are no Ref, or a Ref to memory of a process that the call does not allow.
 	ErrRef = errors.New("wrong reference")
-	// ErrElsewhere: a collective call did not work at another process, whose rank the text says; that one's own error
-	// says why.
+	// ErrElsewhere: a collective call has failed at another process, whose rank the text says; the error there says why.
 	ErrElsewhere = errors.New("it failed at another process")
 	// ErrClosed is that of nmad: this World, or its session, was closed.
 	ErrClosed = nmad.ErrClosed
 )
 
-// How a target answers; also what a look at memory of one's own finds.
+// The statuses of an answer, and of World.borrow.
 const (
 	statusDone uint8 = iota
 	statusKey
@@ -42,14 +42,14 @@ const (
 	statuses
 )
 
-// attempt is what an operation does, in the text of errors.
+// attempt is an operation as the texts of errors describe it.
 type attempt struct {
-	what string
+	what string // "put", "get" ...
 	at   Ref
 	n    uint64 // bytes
 }
 
-// refusal is the error for a status other than statusDone; size is that of the memory, where it has one.
+// refusal is the error for a status other than statusDone; size is that of the memory in bytes, for statusRange.
 func (x attempt) refusal(status uint8, size uint64) error {
 	switch status {
 	case statusKey:

@@ -10,22 +10,25 @@ import (
 	"github.com/pm2-go/pm2/pioman"
 )
 
-// Event tells when an operation is done. The zero value is ready for one; when that is done, and its end was seen, it
-// is ready for the next. It must not be copied. Any number of threads may wait for it; one at a time has an operation
-// use it.
+// Event tells when an operation is done, and how it ended. The zero value is ready for an operation; once a wait or
+// Test has said that it is done, the Event is ready for the next one. It must not be copied. Any number of threads may
+// wait for it; one operation at a time uses it (nmad.ErrActive).
+//
+//	zero --- take ---> busy --- end ---> busy, done --- take ---> busy
+//	                     '--- unclaim: the operation was not started ---> zero
 type Event struct {
-	engine     atomic.Pointer[pioman.Engine] // that of its last operation
+	engine     atomic.Pointer[pioman.Engine] // that of the World of its last operation
 	completion pioman.Completion
-	err        error // set before the completion
+	err        error // how the operation ended; end writes it before it signals eventDone
 }
 
 // Bits of an Event's completion.
 const (
 	eventDone = 1 << iota
-	eventBusy // an operation has it, or has had it
+	eventBusy // an operation uses it, or has used it
 )
 
-// take makes the event one operation's; false: it has one.
+// take gives the event to an operation; false: it has one under way. Of nil it does nothing.
 func (e *Event) take(engine *pioman.Engine) bool {
 	if e == nil {
 		return true
@@ -55,7 +58,7 @@ func (d *Domain) claim(a, b *Event) error {
 	return nil
 }
 
-// unclaim gives events back of an operation that was not started.
+// unclaim takes two events, each of which may be nil, from an operation that was not started.
 func unclaim(a, b *Event) {
 	for _, e := range []*Event{a, b} {
 		if e != nil {
@@ -64,7 +67,7 @@ func unclaim(a, b *Event) {
 	}
 }
 
-// end says how the operation has ended. Any thread may call it; it is the last touch.
+// end makes the event done. Any thread or callback may call it, which does not touch the event afterwards.
 func (e *Event) end(err error) {
 	if e == nil {
 		return
@@ -73,10 +76,14 @@ func (e *Event) end(err error) {
 	e.completion.Signal(eventDone)
 }
 
+// busy says whether an operation uses the event, or has used it.
 func (e *Event) busy() bool { return e != nil && e.completion.Status() != 0 }
 
-// Test says whether the operation is done, and how it has ended. If not it polls once. It never blocks. ErrIdle of
-// nmad: no operation has had the event.
+// IsDone says whether the operation is done, or no operation has used the event. Unlike Test it moves nothing on.
+func (e *Event) IsDone() bool { return !e.busy() || e.completion.Test(eventDone) }
+
+// Test says whether the operation is done, and, if so, how it ended. If not, it polls the engine once. It never blocks.
+// nmad.ErrIdle: no operation has used the event.
 func (e *Event) Test() (bool, error) {
 	if !e.busy() {
 		return false, nmad.ErrIdle
@@ -90,15 +97,19 @@ func (e *Event) Test() (bool, error) {
 	return true, e.err
 }
 
-// Wait blocks the calling thread or goroutine until the operation is done, and says how it has ended: it polls for
-// some microseconds, and then leaves the work to the engine. Waiting again gives the same answer. ErrIdle of nmad: no
-// operation has had the event.
+// Wait blocks the calling thread or goroutine until the operation is done, and says how it ended: it polls for some
+// microseconds, and then leaves the work to the engine. Waiting again gives the same answer. nmad.ErrIdle: no operation
+// has used the event.
 func (e *Event) Wait() error { return e.WaitContext(context.Background()) }
 
-// WaitContext is Wait until ctx is done: then it returns the cause, and the operation goes on.
+// WaitContext is Wait until ctx, which may be nil, is done; then it returns the cause, and the operation goes on: it can
+// be waited for again.
 func (e *Event) WaitContext(ctx context.Context) error {
 	if !e.busy() {
 		return nmad.ErrIdle
+	}
+	if ctx == nil {
+		ctx = context.Background()
 	}
 	if !e.completion.Test(eventDone) {
 		if err := e.completion.WaitContext(ctx, e.engine.Load(), eventDone); err != nil {
@@ -108,8 +119,8 @@ func (e *Event) WaitContext(ctx context.Context) error {
 	return e.err
 }
 
-// Case returns the case of a marcel.Select that can be taken once the operation is done; Wait then says how, at once.
-// An event that no operation has had counts as done.
+// Case returns the case of a marcel.Select that can be taken once the operation is done. Then Wait says how it ended, at
+// once. An event that no operation has used counts as done, and Wait says nmad.ErrIdle.
 func (e *Event) Case() marcel.Case {
 	if !e.busy() {
 		return over.Case(nil, eventDone)
@@ -117,7 +128,7 @@ func (e *Event) Case() marcel.Case {
 	return e.completion.Case(e.engine.Load(), eventDone)
 }
 
-// over is what is done always.
+// over is a completion that is always done.
 var over = func() *pioman.Completion {
 	c := &pioman.Completion{}
 	c.Signal(eventDone)

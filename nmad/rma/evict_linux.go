@@ -12,36 +12,38 @@ import (
 	"github.com/pm2-go/pm2/nmad"
 )
 
-// grace is how long a process that is taken for lost may stay inside a copy.
+// grace is how long a process that is taken for lost may stay inside a copy before evict ends it.
 const grace = time.Second
 
-// custody opens the means to end a process. The process asks for memory just now, so its number cannot be another
-// one's yet. false: the process may not have the kernel copy here.
+// custody opens a pidfd of the process, by which evict can end it, and says whether there is one: without it the
+// process may not have the kernel copy here. It is called while the process waits for an answer, so its number is not
+// another process's yet; and for one request of it at a time.
 func (pr *peer) custody() bool {
-	if pr.held.Load() == 0 { // one thread at a time answers a process
+	if pr.pidfd.Load() == 0 {
 		held := int32(-1)
 		if fd, err := unix.PidfdOpen(int(pr.pid), 0); err == nil {
-			if held = int32(fd) + 1; unix.PidfdSendSignal(fd, 0, nil, 0) != nil { // one of another user, perhaps
+			if held = int32(fd) + 1; unix.PidfdSendSignal(fd, 0, nil, 0) != nil { // it may be another user's
 				_ = unix.Close(fd)
 				held = -1
 			}
 		}
-		pr.held.Store(held)
+		pr.pidfd.Store(held)
 	}
-	return pr.held.Load() > 0
+	return pr.pidfd.Load() > 0
 }
 
-// relinquish gives up what custody has got.
+// relinquish closes the pidfd of custody.
 func (pr *peer) relinquish() {
-	if held := pr.held.Swap(0); held > 0 {
+	if held := pr.pidfd.Swap(0); held > 0 {
 		_ = unix.Close(int(held) - 1)
 	}
 }
 
-// evict waits until a process that was taken for lost is not inside of a copy any more. A process that is stopped
-// inside of one would write when it is continued. Only its end prevents that, so evict ends it.
+// evict waits until out says that a process which was taken for lost has left its copy. A process that is stopped
+// inside a copy would write when it is continued, so evict ends it by SIGKILL after grace. The error, a *PeerError,
+// says that this is not allowed.
 func (pr *peer) evict(rank int, out func() bool) error {
-	fd := int(pr.held.Load()) - 1
+	fd := int(pr.pidfd.Load()) - 1
 	if fd < 0 || out() {
 		return nil
 	}
@@ -49,7 +51,7 @@ func (pr *peer) evict(rank int, out func() bool) error {
 		if over, err := unix.Poll([]unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}, 0); over == 1 && err == nil { // all its threads have ended
 			return nil
 		}
-		if time.Since(began) < grace || int(pr.pid) == os.Getpid() { // a session in this process: its thread runs, or this one does not
+		if time.Since(began) < grace || int(pr.pid) == os.Getpid() { // another session in this process cannot be stopped alone
 			continue
 		}
 		if err := unix.PidfdSendSignal(fd, unix.SIGKILL, nil, 0); err != nil && !errors.Is(err, unix.ESRCH) {

@@ -2,8 +2,8 @@ package rma
 
 import "fmt"
 
-// Explain says, in a line for people, which way operations at a Ref go from here, and why: in this process, mapped,
-// by copies of the kernel, or by messages. It may wait for the target, as a first use does, and has its errors.
+// Explain says, in one line for people, which way operations at a Ref go from here, and why: in this process, mapped,
+// by copies of the kernel, or by messages. It waits for the target, and fails, as a first use of the memory does.
 func (d *Domain) Explain(at Ref) (string, error) {
 	x := attempt{"explanation", at, 0}
 	r, err := d.plan(x)
@@ -16,7 +16,7 @@ func (d *Domain) Explain(at Ref) (string, error) {
 		way = "own memory: loads and stores"
 	case r.base != nil:
 		way = "mapped: loads and stores of this core"
-	case r.at != 0 && p.kernel.Load() == kernelCopies:
+	case r.address != 0 && p.kernel.Load() == kernelCopies:
 		way = "not mapped: put and get by copies of the kernel; atomics and signals by messages"
 	default:
 		way = "by messages, since " + d.w.apart(p, r, at)
@@ -24,13 +24,13 @@ func (d *Domain) Explain(at Ref) (string, error) {
 	return fmt.Sprintf("rank %d, memory %d, %d B: %s", at.rank, at.index, r.size, way), nil
 }
 
-// apart is why memory of another process is reached by nothing but messages.
+// apart says why memory of another process is reached by messages alone.
 func (w *World) apart(p *peer, r *region, at Ref) string {
 	switch {
-	case r.why != nil:
-		return fmt.Sprintf("it cannot be mapped: %v", r.why)
-	case p.why != nil:
-		return fmt.Sprintf("memory of its process cannot be mapped: %v", p.why)
+	case r.mapErr != nil:
+		return fmt.Sprintf("it cannot be mapped: %v", r.mapErr)
+	case p.mapErr != nil:
+		return fmt.Sprintf("memory of its process cannot be mapped: %v", p.mapErr)
 	case p.page == nil && w.s.HostOf(int(at.rank)) != w.s.HostOf(w.rank):
 		return "its process is on another host"
 	case p.page == nil:

@@ -11,35 +11,38 @@ const inlineBytes = 8 << 10
 
 // What a request asks for.
 const (
-	askWake    uint8 = 1 + iota // look again whether a signal has come
-	askPut                      // what follows the head goes there
-	askLong                     // what comes as a message of its own, in contextData, goes there
-	askGet                      // send what is there
+	askWake    uint8 = 1 + iota // wake the waiters for signals
+	askPut                      // write the bytes behind the head
+	askLong                     // write bytes that come as a message of their own, in contextData
+	askGet                      // send bytes
 	askAtomic                   // change a word
-	askLearn                    // how is this memory to be reached
-	askBreak                    // collective calls fail from now on, of the World of that number: a rank, in the place of the bytes, was lost
-	askCombine                  // change words that lie behind each other, by the operands that follow the head, and behind these what is compared
+	askLearn                    // say which way there is to this memory
+	askBreak                    // fail the collective calls of a World (number): a rank (in the place of the bytes) was lost
+	askCombine                  // change a run of words: behind the head are the operands, and then the values to compare with
 	asks
 )
 
 // wireRequest is what one process asks of another, in a message of contextRequests:
 //
 //	 0 ask, 1 kind of word, 2 operation, or signal's, 3 whether there is a signal; 4 index; 8 number: the tag of the answer
-//	16 key; 24 offset; 32 bytes; 40 operand; 48 what is compared
-//	56 key of the signal; 64 its offset; 72 its index; 76 nothing
+//	16 key; 24 offset; 32 bytes; 40 operand; 48 value to compare with
+//	56 key of the signal; 64 its offset; 72 its index; 76 zero
 //	80 the bytes of a put, or words
+//
+// Numbers are in little endian.
 type wireRequest struct {
-	ask      uint8
-	kind     wordKind
-	op       Op // an atomic's, or 0 and 1: SignalSet and SignalAdd
-	signals  bool
-	number   uint64
-	at       Ref // rank is the target's
-	n        uint64
-	v, other uint64
-	sig      Ref
+	ask               uint8
+	kind              wordKind
+	op                Op // of an atomic; of a put with a signal 0 and 1: SignalSet and SignalAdd
+	signals           bool
+	number            uint64
+	at                Ref    // its rank is the target's
+	bytes             uint64 // bytes
+	operand, compared uint64 // the operand, and the value to compare with; of askCombine v is 1 if previous values are asked for
+	signalAt          Ref
 }
 
+// headBytes is the length of a request without what follows it, in bytes.
 const headBytes = 80
 
 func (q *wireRequest) encode(b *[headBytes]byte) {
@@ -52,15 +55,16 @@ func (q *wireRequest) encode(b *[headBytes]byte) {
 	le.PutUint64(b[8:], q.number)
 	le.PutUint64(b[16:], q.at.key)
 	le.PutUint64(b[24:], q.at.offset)
-	le.PutUint64(b[32:], q.n)
-	le.PutUint64(b[40:], q.v)
-	le.PutUint64(b[48:], q.other)
-	le.PutUint64(b[56:], q.sig.key)
-	le.PutUint64(b[64:], q.sig.offset)
-	le.PutUint32(b[72:], q.sig.index)
+	le.PutUint64(b[32:], q.bytes)
+	le.PutUint64(b[40:], q.operand)
+	le.PutUint64(b[48:], q.compared)
+	le.PutUint64(b[56:], q.signalAt.key)
+	le.PutUint64(b[64:], q.signalAt.offset)
+	le.PutUint32(b[72:], q.signalAt.index)
 }
 
-// decode reads a request that rank has got, and the bytes that came with it. It says no to what none of ours sends.
+// decode reads a request to this process, whose rank it is given, and returns the bytes behind its head; false: no
+// process that follows the protocol sends such a message.
 func (q *wireRequest) decode(rank int, b []byte) (body []byte, ok bool) {
 	if len(b) < headBytes {
 		return nil, false
@@ -68,20 +72,20 @@ func (q *wireRequest) decode(rank int, b []byte) (body []byte, ok bool) {
 	le := binary.LittleEndian
 	*q = wireRequest{
 		ask: b[0], kind: wordKind(b[1]), op: Op(b[2]), signals: b[3] == 1, number: le.Uint64(b[8:]),
-		at: Ref{key: le.Uint64(b[16:]), offset: le.Uint64(b[24:]), rank: uint32(rank), index: le.Uint32(b[4:])},
-		n:  le.Uint64(b[32:]), v: le.Uint64(b[40:]), other: le.Uint64(b[48:]),
-		sig: Ref{key: le.Uint64(b[56:]), offset: le.Uint64(b[64:]), rank: uint32(rank), index: le.Uint32(b[72:])},
+		at:    Ref{key: le.Uint64(b[16:]), offset: le.Uint64(b[24:]), rank: uint32(rank), index: le.Uint32(b[4:])},
+		bytes: le.Uint64(b[32:]), operand: le.Uint64(b[40:]), compared: le.Uint64(b[48:]),
+		signalAt: Ref{key: le.Uint64(b[56:]), offset: le.Uint64(b[64:]), rank: uint32(rank), index: le.Uint32(b[72:])},
 	}
 	body = b[headBytes:]
 	puts := q.ask == askPut || q.ask == askLong
 	switch {
 	case q.ask == 0 || q.ask >= asks || b[3] > 1 || le.Uint32(b[76:]) != 0:
 		return nil, false
-	case q.ask == askPut && q.n != uint64(len(body)), q.ask != askPut && q.ask != askCombine && len(body) > 0:
+	case q.ask == askPut && q.bytes != uint64(len(body)), q.ask != askPut && q.ask != askCombine && len(body) > 0:
 		return nil, false
 	case q.signals && (!puts || q.op > Op(SignalAdd)), !q.signals && puts && q.op != 0:
 		return nil, false
-	case q.ask == askAtomic && (q.kind >= kinds || !q.kind.takes(q.op) || q.n != q.kind.bytes()):
+	case q.ask == askAtomic && (q.kind >= kinds || !q.kind.takes(q.op) || q.bytes != q.kind.bytes()):
 		return nil, false
 	case q.ask == askCombine && !q.combines(body):
 		return nil, false
@@ -92,25 +96,26 @@ func (q *wireRequest) decode(rank int, b []byte) (body []byte, ok bool) {
 // Ways to memory of another process, in an answer to askLearn.
 const (
 	wayMessages uint8 = iota
-	wayMapped         // by a card
-	wayKernel         // at an address
+	wayMapped         // the answer has the card by which to map it
+	wayKernel         // the answer has its address, for copies of the kernel
 	ways
 )
 
 // wireReply is the answer to a request, in a message of contextReplies whose tag is the request's number:
 //
-//	0 status, 1 way; 8 what was in the word; 16 bytes of the memory; 24 its address; 32 a card, or the address of the page and nothing
-//	64 the bytes of a get, or what was in words
+//	0 status, 1 way; 8 previous value of the word; 16 size of the memory; 24 its address; 32 a card, or the address of the page
+//	64 the bytes of a get, or previous values of words
 type wireReply struct {
 	status uint8
 	way    uint8
 	old    uint64
-	size   uint64
+	size   uint64 // bytes
 	at     uint64
 	page   uint64
 	card   mapped.Card
 }
 
+// replyBytes is the length of an answer without what follows it, in bytes.
 const replyBytes = 64
 
 func (rp *wireReply) encode(b *[replyBytes]byte) {
@@ -126,7 +131,7 @@ func (rp *wireReply) encode(b *[replyBytes]byte) {
 	}
 }
 
-// decode reads an answer. It says no to what none of ours sends.
+// decode reads an answer; false: no process that follows the protocol sends it.
 func (rp *wireReply) decode(b *[replyBytes]byte) (ok bool) {
 	le := binary.LittleEndian
 	*rp = wireReply{status: b[0], way: b[1], old: le.Uint64(b[8:]), size: le.Uint64(b[16:]), at: le.Uint64(b[24:])}

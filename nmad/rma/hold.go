@@ -6,8 +6,8 @@ import (
 	"github.com/pm2-go/pm2/nmad"
 )
 
-// Hold is memory of this process that is in use for another one, as for a message that goes straight into it. Until
-// Release no Region.Close, no Segment.Free of that memory and no World.Close returns. It is a value; one copy of it
+// Hold keeps memory of this process open, for instance while a message is received straight into it: until Release
+// neither Region.Close nor Segment.Free of that memory nor World.Close returns. It is a value; exactly one copy of it
 // is released.
 type Hold struct {
 	w     *World
@@ -15,8 +15,8 @@ type Hold struct {
 	bytes []byte
 }
 
-// Hold begins a use of the n bytes at a Ref to memory of this process. It takes no lock and does not wait. ErrKey,
-// ErrRange, ErrClosed; ErrRef for memory of another process.
+// Hold keeps the memory with the n bytes at a Ref open until Hold.Release. It takes no lock and does not wait. Errors:
+// ErrKey, ErrRange, ErrClosed; ErrRef for memory of another process.
 func (w *World) Hold(at Ref, n uint64) (Hold, error) {
 	x := attempt{"use", at, n}
 	if w == nil || int(at.rank) != w.rank {
@@ -35,7 +35,7 @@ func (w *World) Hold(at Ref, n uint64) (Hold, error) {
 // Bytes returns the memory, for use until Release.
 func (h *Hold) Bytes() []byte { return h.bytes }
 
-// Release ends the use. It does not block. Again, and of the zero Hold, it does nothing.
+// Release ends the use. It does not block. Called again, and of the zero Hold, it does nothing.
 func (h *Hold) Release() {
 	if h.r != nil {
 		w, r := h.w, h.r
@@ -44,9 +44,9 @@ func (h *Hold) Release() {
 	}
 }
 
-// TryPut is a PutNB that is done when it returns, or is not started: then it returns false. It starts none that would
-// go by messages, nor, in a callback, the first use of memory that is not from Alloc. It is for a package that then
-// carries the bytes in messages of its own: local, which may be nil, is in use until that package calls local.End.
+// TryPut is a PutNB that is done when it returns true. It returns false, and has started nothing, where the bytes would
+// go by messages, and in a callback at the first use of memory that is not from Alloc. The caller then carries the
+// bytes by messages of its own: local, which may be nil, is in use until the caller calls local.End.
 func (d *Domain) TryPut(dst Ref, src []byte, local *Event) (done bool, err error) {
 	x := attempt{"put", dst, uint64(len(src))}
 	if err := d.claim(local, nil); err != nil {
@@ -60,6 +60,7 @@ func (d *Domain) TryPut(dst Ref, src []byte, local *Event) (done bool, err error
 	return done, err
 }
 
+// tryPut is TryPut without the event.
 func (d *Domain) tryPut(x attempt, src []byte) (done bool, err error) {
 	if r := d.reach(x.at, x.n); r != nil {
 		copyIn(r, x.at.offset, src)
@@ -71,7 +72,7 @@ func (d *Domain) tryPut(x attempt, src []byte) (done bool, err error) {
 	return d.direct(x, src, true)
 }
 
-// unknown says that plan would ask the process, which lives, what the Ref names.
+// unknown says that plan would wait for the process to say which way there is to the memory.
 func (d *Domain) unknown(at Ref) bool {
 	if uint64(at.rank) >= uint64(len(d.peers)) || int(at.rank) == d.w.rank || d.w.closed.Load() {
 		return false
@@ -81,5 +82,6 @@ func (d *Domain) unknown(at Ref) bool {
 	return p.lost.Load() == nil && (r == nil || r.key != at.key)
 }
 
-// End ends the use of an event that TryPut has begun: err says how. nil is fine. It does not block.
+// End makes an event done that TryPut has left in use; err, which may be nil, is the error of the operation. It does
+// not block. Of a nil event it does nothing.
 func (e *Event) End(err error) { e.end(err) }

@@ -34,12 +34,12 @@ func TestHostile(t *testing.T) {
 	for i := range effort.Of(5000) {
 		q := wireRequest{
 			ask: uint8(draw.IntN(int(asks) + 1)), kind: wordKind(draw.IntN(int(kinds) + 1)), op: Op(draw.IntN(int(ops) + 1)), signals: draw.IntN(3) == 0,
-			number: 1<<40 + uint64(i), at: refs[draw.IntN(3)], n: []uint64{0, 4, 8, 1000, 5000, 1 << 63}[draw.IntN(6)], v: draw.Uint64(), other: draw.Uint64(), sig: refs[draw.IntN(3)],
+			number: 1<<40 + uint64(i), at: refs[draw.IntN(3)], bytes: []uint64{0, 4, 8, 1000, 5000, 1 << 63}[draw.IntN(6)], operand: draw.Uint64(), compared: draw.Uint64(), signalAt: refs[draw.IntN(3)],
 		}
 		if q.ask == askLearn && draw.IntN(2) == 0 {
 			q.ask = askPut
 		}
-		q.at.offset, q.sig.offset = []uint64{0, 8, 999, 1000, 1 << 62, 1<<64 - 8}[draw.IntN(6)], uint64(draw.IntN(1100))
+		q.at.offset, q.signalAt.offset = []uint64{0, 8, 999, 1000, 1 << 62, 1<<64 - 8}[draw.IntN(6)], uint64(draw.IntN(1100))
 		var head [headBytes]byte
 		q.encode(&head)
 		if draw.IntN(4) == 0 {
@@ -51,7 +51,7 @@ func TestHostile(t *testing.T) {
 		}
 		sent = append(sent, send(contextRequests, 0, b))
 		if q.ask == askLong && draw.IntN(2) == 0 {
-			sent = append(sent, send(contextData, q.number, make([]byte, draw.IntN(3)*int(q.n%10_000))))
+			sent = append(sent, send(contextData, q.number, make([]byte, draw.IntN(3)*int(q.bytes%10_000))))
 		}
 		if i%50 == 0 {
 			if err := errors.Join(good.Put(r.Ref(0), []byte{7}), good.Put(s[0].At(0, 0), []byte{7})); err != nil {
@@ -79,7 +79,7 @@ func TestHostile(t *testing.T) {
 	dk := &worlds[0].peers[1].desk
 	taken := dk.taken.Load()
 	for i := range dk.answers {
-		if a := dk.answers[i].Load(); taken>>i&1 == 0 && a != nil && a.x != nil && a.x != s[0].own {
+		if a := dk.answers[i].Load(); taken>>i&1 == 0 && a != nil && a.memory != nil && a.memory != s[0].part {
 			t.Error("an answer holds memory that was closed")
 		}
 	}
@@ -113,7 +113,7 @@ func freeAll(all []*Segment) error {
 func FuzzRequest(f *testing.F) {
 	for ask := range asks {
 		var head [headBytes]byte
-		(&wireRequest{ask: ask, number: 7, at: Ref{1, 2, 3, 4}, n: 8, v: 5, other: 6, sig: Ref{7, 8, 3, 9}}).encode(&head)
+		(&wireRequest{ask: ask, number: 7, at: Ref{1, 2, 3, 4}, bytes: 8, operand: 5, compared: 6, signalAt: Ref{7, 8, 3, 9}}).encode(&head)
 		f.Add(head[:])
 		f.Add(append(head[:], make([]byte, 8)...))
 	}
@@ -127,7 +127,7 @@ func FuzzRequest(f *testing.F) {
 		if q.encode(&head); !bytes.Equal(append(head[:], body...), b) {
 			t.Errorf("%x is decoded to %+v, which is %x", b, q, head)
 		}
-		if q.ask == askPut && uint64(len(body)) != q.n || q.ask == askAtomic && (!q.kind.takes(q.op) || q.kind.bytes() != q.n) || q.ask == askCombine && (!q.kind.takes(q.op) || uint64(len(body)) != q.n && uint64(len(body)) != 2*q.n) || q.at.rank != 3 || q.sig.rank != 3 {
+		if q.ask == askPut && uint64(len(body)) != q.bytes || q.ask == askAtomic && (!q.kind.takes(q.op) || q.kind.bytes() != q.bytes) || q.ask == askCombine && (!q.kind.takes(q.op) || uint64(len(body)) != q.bytes && uint64(len(body)) != 2*q.bytes) || q.at.rank != 3 || q.signalAt.rank != 3 {
 			t.Errorf("%+v", q)
 		}
 	})

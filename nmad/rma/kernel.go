@@ -16,22 +16,23 @@ const (
 	kernelRefuses
 )
 
-// copyMost is how much one call of the kernel copies, in bytes: what closes the memory waits for that long at most.
+// copyMost is how many bytes one call of the kernel copies at most: a thread that closes the memory waits for one call.
 const copyMost = 8 << 20
 
+// kernelCalls is a pool of the descriptions that the system call takes.
 var kernelCalls = sync.Pool{New: func() any { return &process.Memory{Tells: true} }}
 
-// kernelMove has the kernel copy to (puts) or from memory of another process of the host that is not mapped. It says
-// whether all bytes are copied; if not, they go by messages. The owner does not take its memory back meanwhile: this
-// process writes into its page what it uses, and then looks whether the memory is live; the owner writes that it is
-// not, and then looks at these words.
+// kernelMove lets the kernel copy to (puts) or from memory of another process of the host that is not mapped. done: all
+// bytes are copied; else they go by messages. stale: the owner has closed the memory. The owner does not reuse the
+// memory meanwhile: kernelMove sets a hazard in this process's page before it looks whether the memory is live, and the
+// owner clears the live word before it looks at the hazards (doc.go).
 func (w *World) kernelMove(x attempt, r *region, buf []byte, puts bool) (done, stale bool) {
 	p := &w.peers[x.at.rank]
-	if r.at == 0 || p.kernel.Load() != kernelCopies {
+	if r.address == 0 || p.kernel.Load() != kernelCopies {
 		return false, false
 	}
 	w.copying.Add(1)
-	defer w.copying.Add(-1) // after the hazard
+	defer w.copying.Add(-1) // runs after the hazard is cleared
 	own, mark := w.peers[w.rank].page, uint64(x.at.rank)<<32|uint64(x.at.index)+1
 	i := rand.IntN(hazards)
 	for tries := 0; !own.hazard(i).CompareAndSwap(0, mark); i = (i + 1) % hazards {
@@ -49,7 +50,7 @@ func (w *World) kernelMove(x attempt, r *region, buf []byte, puts bool) (done, s
 	c := kernelCalls.Get().(*process.Memory)
 	defer kernelCalls.Put(c)
 	c.PID = int(p.pid)
-	for at := r.at + x.at.offset; len(buf) > 0; {
+	for at := r.address + x.at.offset; len(buf) > 0; {
 		if r.stale() || p.lost.Load() != nil {
 			return false, r.stale()
 		}
@@ -69,7 +70,7 @@ func (w *World) kernelMove(x attempt, r *region, buf []byte, puts bool) (done, s
 }
 
 // kernelCopies says whether the kernel copies between this process and another one of the host, whose page lies at
-// that address there. It finds out by a real read and a real write, once.
+// address in that process. It finds out by a read and a write of the page, once.
 func (w *World) kernelCopies(p *peer, address uint64) bool {
 	if k := p.kernel.Load(); k != kernelUnknown || w.options.refuses {
 		return k == kernelCopies
@@ -94,8 +95,8 @@ func (w *World) kernelCopies(p *peer, address uint64) bool {
 	return false
 }
 
-// awaitHazards waits until no other process of the host has the kernel copy in the memory of that index. It lets
-// other threads run.
+// awaitHazards waits until no process of the host has a hazard for the memory of that index: the kernel copies there no
+// more. Other threads of the VP run meanwhile. The error is that of evict.
 func (w *World) awaitHazards(index uint32) error {
 	mark := uint64(w.rank)<<32 | uint64(index) + 1
 	for _, rank := range w.near {

@@ -1,6 +1,7 @@
 package rma
 
-// learn asks the target what a Ref of it names, when it is used here for the first time. It waits for the answer.
+// learn asks the target for the size of the memory that a Ref names, and for the way to it, at the first use of the
+// memory by this process, and enters the memory into the table. It waits for the answer.
 func (d *Domain) learn(x attempt) (*region, error) {
 	w, p := d.w, &d.peers[x.at.rank]
 	p.learning.Lock()
@@ -21,11 +22,11 @@ func (d *Domain) learn(x attempt) (*region, error) {
 		r.live = live
 		switch {
 		case a.way == wayMapped && a.card.Size == a.size && a.card.PID == p.pid:
-			if r.mem, r.why = a.card.Open("memory", true); r.why == nil {
+			if r.mem, r.mapErr = a.card.Open("memory", true); r.mapErr == nil {
 				r.base = baseOf(r.mem.Bytes())
 			}
 		case a.way == wayKernel && w.kernelCopies(p, a.page):
-			r.at = a.at
+			r.address = a.at
 		}
 	}
 	w.mu.Lock()
@@ -45,7 +46,7 @@ func (d *Domain) learn(x attempt) (*region, error) {
 	return r, nil
 }
 
-// sweep lets go of memory that its owner has closed. Under mu.
+// sweep unmaps memory of a process that its owner has closed. The caller holds mu.
 func (w *World) sweep(p *peer) {
 	if t := p.table.Load(); t != nil {
 		for i := range *t {
@@ -56,7 +57,7 @@ func (w *World) sweep(p *peer) {
 	}
 }
 
-// forget takes memory of another process out of its table. Under mu.
+// forget takes memory of another process out of its table, and unmaps it. The caller holds mu.
 func (w *World) forget(p *peer, index uint32) {
 	r := p.find(index)
 	if r == nil {

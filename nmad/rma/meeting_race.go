@@ -4,9 +4,10 @@ package rma
 
 import "sync/atomic"
 
-// meeting tells the race detector of an order that it cannot see, since it comes about by way of other processes: an
-// access of one of these, which this process carries out by a message, comes after what the fence of a thread here
-// orders, if that process was told of it, and before a fence that comes after the answer.
+// meeting tells the race detector of an order that other processes make, and that it cannot see: this process carries
+// out an access of another one, which a message asks for, after the fence of a thread here if the other process was
+// told of that fence, and before a fence that follows the answer. Both sides call meet.
 type meeting struct{ n atomic.Uint64 }
 
+// meet orders its caller behind all callers before.
 func (m *meeting) meet() { m.n.Add(1) }

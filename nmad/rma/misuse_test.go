@@ -6,12 +6,39 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/pm2-go/pm2/nmad"
 )
+
+// TestNilContext: a wait without a context is one that nothing ends.
+func TestNilContext(t *testing.T) {
+	w := job(t, "shm", 1, options{})[0]
+	r, err := w.Make(8)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var none context.Context
+	var done Event
+	if err := errors.Join(w.Default().PutNB(r.Ref(0), []byte{1}, nil, &done), done.WaitContext(none)); err != nil {
+		t.Error(err)
+	}
+	var busy Event
+	busy.take(w.engine)
+	ended := make(chan error)
+	go func() { ended <- busy.WaitContext(none) }()
+	go func() { ended <- second(w.Default().WaitSignal(none, r.Ref(0), EQ, 2)) }()
+	for w.peers[0].page.sleeping().Load() == 0 {
+		runtime.Gosched()
+	}
+	busy.end(nil)
+	if err := errors.Join(w.Default().PutSignal(r.Ref(0), nil, r.Ref(0), SignalSet, 2), <-ended, <-ended); err != nil {
+		t.Error(err)
+	}
+}
 
 // TestWrongUse: each kind gets an error that says what is wrong, on every way, and changes nothing.
 func TestWrongUse(t *testing.T) {

@@ -10,58 +10,65 @@ import (
 	"github.com/pm2-go/pm2/pioman"
 )
 
-// messageOperation is an operation under way that goes by messages: a request, the data of a long put, and the receive of
-// the answer. It is over when all of these are, since the network may touch the caller's memory until then.
+// messageOperation is an operation by messages: the send of a request, that of the data of a long put, and the receive
+// of the answer. It has ended once all of these have, since the network may touch the caller's memory until then.
+//
+//	pool --- begin ---> prepared --- start ---> under way --- the last part ends: less ---> pool
+//	                                                '--- waited: ended is signalled, the waiter gives it back ---> pool
+//
+// Its starter sets the fields; the callbacks of the parts then count down unfinished, and the last one ends it.
 type messageOperation struct {
-	d         *Domain
-	x         attempt
-	q         wireRequest
-	local     *Event       // ends when the source is free
-	remote    *Event       // ends with the operation
-	waited    bool         // by a thread, which gives the operation back
-	sendsLeft atomic.Int32 // sends, and the starter, that are not over
-	left      atomic.Int32 // all that is not over
-	failed    atomic.Pointer[error]
-	over      pioman.Completion
-	reply     wireReply
+	d               *Domain
+	attempt         attempt
+	request         wireRequest
+	local           *Event                // done when the source is free; nil: none
+	remote          *Event                // done with the operation; nil: none
+	waited          bool                  // a thread waits for ended, and gives the operation back
+	unfinishedSends atomic.Int32          // of the sends and the starter, those that have not ended
+	unfinished      atomic.Int32          // of all parts, those that have not ended
+	failed          atomic.Pointer[error] // the first error of a part; nil: none
+	ended           pioman.Completion     // bit 0: it has ended; signalled if waited
+	reply           wireReply
 
 	sending, data, receiving  nmad.Request
 	sendOp, dataOp, receiveOp nmad.Op
-	head                      [headBytes]byte
-	came                      [replyBytes]byte
+	head                      [headBytes]byte  // of the request
+	replyHead                 [replyBytes]byte // the head of the answer
 	sendParts                 [3][]byte
 	receiveParts              [2][]byte
-	more                      []byte            // of a request, behind its bytes; nil: there is none
+	compared                  []byte            // askCombine: the values to compare with, behind the operands; nil: none
 	next                      *messageOperation // in the pool
 }
 
-// messageOperations are those that a Domain has under way by messages, and a pool of those that are over.
+// messageOperations is what a Domain knows of its operations by messages: counts of those under way, and a pool of
+// those that have ended. Any thread and any callback may use it.
 type messageOperations struct {
-	ranks []farRank
-	all   atomic.Int64 // operations under way
-	idle  bell         // threads that flush
+	ranks    []farRank
+	underway atomic.Int64 // operations under way, to all ranks
+	flushers bell         // of threads that flush; rung as an operation ends
 
 	mu     marcel.SpinLock
-	free   *messageOperation // the pool
-	pooled int
-	failed map[int]error // first errors of operations without an event, by rank
+	free   *messageOperation // the pool; mu
+	pooled int               // its length; mu
+	failed map[int]error     // by rank, the first error of operations without an event since the last Flush; mu
 }
 
+// farRank counts the operations under way to one rank.
 type farRank struct{ underway atomic.Int32 }
 
 // mostPooled is how many operations a Domain keeps for the next ones.
 const mostPooled = 2 * mostUnderway
 
-// operations returns the Domain's operations by messages. The struct is made for the first one.
+// operations returns the Domain's messageOperations, and makes it at the first call.
 func (d *Domain) operations() *messageOperations {
-	if f := d.begun.Load(); f != nil {
+	if f := d.byMessages.Load(); f != nil {
 		return f
 	}
-	d.begun.CompareAndSwap(nil, &messageOperations{ranks: make([]farRank, len(d.peers)), failed: map[int]error{}})
-	return d.begun.Load()
+	d.byMessages.CompareAndSwap(nil, &messageOperations{ranks: make([]farRank, len(d.peers)), failed: map[int]error{}})
+	return d.byMessages.Load()
 }
 
-// take takes an operation from the pool.
+// take takes an operation from the pool, or makes one.
 func (f *messageOperations) take(d *Domain) *messageOperation {
 	f.mu.Lock()
 	o := f.free
@@ -79,11 +86,11 @@ func (f *messageOperations) take(d *Domain) *messageOperation {
 	return o
 }
 
-// giveBack gives one back.
+// giveBack puts an operation that has ended into the pool.
 func (f *messageOperations) giveBack(o *messageOperation) {
 	o.local, o.remote = nil, nil
 	o.failed.Store(nil)
-	o.sendParts, o.receiveParts, o.dataOp.Buf, o.more = [3][]byte{}, [2][]byte{}, nil, nil
+	o.sendParts, o.receiveParts, o.dataOp.Buf, o.compared = [3][]byte{}, [2][]byte{}, nil, nil
 	f.mu.Lock()
 	if f.pooled < mostPooled {
 		o.next, f.free = f.free, o
@@ -92,8 +99,8 @@ func (f *messageOperations) giveBack(o *messageOperation) {
 	f.mu.Unlock()
 }
 
-// begin returns an operation for a request, once fewer than mostUnderway are under way at its target. The caller then sets
-// what moves with it, and starts it.
+// begin waits until fewer than mostUnderway operations are under way to the target, and returns one more, for its
+// caller to complete and to start. It counts from then on.
 func (d *Domain) begin(x attempt, ask uint8) (*messageOperation, error) {
 	p := &d.peers[x.at.rank]
 	for {
@@ -105,7 +112,7 @@ func (d *Domain) begin(x attempt, ask uint8) (*messageOperation, error) {
 			continue
 		}
 		met := func() bool { return p.underway.Load() < mostUnderway || p.lost.Load() != nil }
-		if err := d.w.await(&d.w.room, met); err != nil {
+		if err := d.w.await(&d.w.starters, met); err != nil {
 			return nil, x.fails(err)
 		}
 		if why := p.lost.Load(); why != nil {
@@ -114,43 +121,44 @@ func (d *Domain) begin(x attempt, ask uint8) (*messageOperation, error) {
 	}
 	if d.w.closing.Load() { // which Close sets before it waits for underway
 		p.underway.Add(-1)
-		d.w.room.ring()
+		d.w.starters.ring()
 		return nil, x.fails(ErrClosed)
 	}
 	f := d.operations()
 	o := f.take(d)
-	o.x, o.waited = x, false
-	o.q = wireRequest{ask: ask, number: p.number.Add(1), at: x.at, n: x.n}
+	o.attempt, o.waited = x, false
+	o.request = wireRequest{ask: ask, number: p.number.Add(1), at: x.at, bytes: x.n}
 	return o, nil
 }
 
-// start sends the request. src has the bytes of a put, and buf gets those of a get.
+// start posts the receive of the answer and sends the request. src has the bytes of a put, and buf gets those of a get.
+// It does not wait.
 func (o *messageOperation) start(src, buf []byte) {
-	w, rank := o.d.w, int(o.x.at.rank)
+	w, rank := o.d.w, int(o.attempt.at.rank)
 	f := o.d.operations()
 	f.ranks[rank].underway.Add(1)
-	f.all.Add(1)
-	long := o.q.ask == askPut && len(src) > inlineBytes
+	f.underway.Add(1)
+	long := o.request.ask == askPut && len(src) > inlineBytes
 	if long {
-		o.q.ask = askLong
+		o.request.ask = askLong
 	}
-	o.q.encode(&o.head)
-	o.over.Reset()
+	o.request.encode(&o.head)
+	o.ended.Reset()
 	gate := w.s.Gate(rank)
-	o.receiveParts = [2][]byte{o.came[:], buf}
-	o.receiveOp.Match, o.receiveOp.Parts = w.tagged(contextReplies, o.q.number), o.receiveParts[:]
-	o.sendParts = [3][]byte{o.head[:], src, o.more}
+	o.receiveParts = [2][]byte{o.replyHead[:], buf}
+	o.receiveOp.Match, o.receiveOp.Parts = w.tagged(contextReplies, o.request.number), o.receiveParts[:]
+	o.sendParts = [3][]byte{o.head[:], src, o.compared}
 	o.sendOp.Match, o.sendOp.Parts = w.context(contextRequests), o.sendParts[:2]
-	if o.more != nil {
+	if o.compared != nil {
 		o.sendOp.Parts = o.sendParts[:]
 	}
-	o.sendsLeft.Store(2)
-	o.left.Store(3)
+	o.unfinishedSends.Store(2)
+	o.unfinished.Store(3)
 	if long {
 		o.sendOp.Parts = o.sendParts[:1]
-		o.dataOp.Match, o.dataOp.Buf = w.tagged(contextData, o.q.number), src
-		o.sendsLeft.Store(3)
-		o.left.Store(4)
+		o.dataOp.Match, o.dataOp.Buf = w.tagged(contextData, o.request.number), src
+		o.unfinishedSends.Store(3)
+		o.unfinished.Store(4)
 	}
 	if err := gate.Post(&o.receiving, &o.receiveOp); err != nil {
 		o.fail(err)
@@ -163,7 +171,7 @@ func (o *messageOperation) start(src, buf []byte) {
 	o.sent() // the starter
 }
 
-// post posts a send. If that fails the send is over at once.
+// post posts a send. If that fails the send ends at once.
 func (o *messageOperation) post(gate *nmad.Gate, r *nmad.Request, op *nmad.Op) {
 	if err := gate.Post(r, op); err != nil {
 		o.fail(err)
@@ -178,19 +186,20 @@ func (o *messageOperation) fail(err error) {
 	}
 }
 
-// sentOne is called when a send is over.
+// sentOne is called when a send has ended.
 func (o *messageOperation) sentOne(r *nmad.Request) {
 	_, err := r.Test()
 	o.fail(err)
 	o.sent()
 }
 
+// sent counts down for a send, or for the starter. The last of them makes local done.
 func (o *messageOperation) sent() {
-	if o.sendsLeft.Add(-1) == 0 {
+	if o.unfinishedSends.Add(-1) == 0 {
 		local := o.local
 		var err error
 		if why := o.failed.Load(); why != nil {
-			err = o.x.fails(*why)
+			err = o.attempt.fails(*why)
 		}
 		local.end(err)
 	}
@@ -200,19 +209,20 @@ func (o *messageOperation) sent() {
 // answered is called when the answer has come, or will not.
 func (o *messageOperation) answered(r *nmad.Request) {
 	_, err := r.Test()
-	if err == nil && (!o.reply.decode(&o.came) || r.Size() < replyBytes || o.reply.status == statusDone && r.Size() != replyBytes+uint64(len(o.receiveParts[1]))) {
+	if err == nil && (!o.reply.decode(&o.replyHead) || r.Size() < replyBytes || o.reply.status == statusDone && r.Size() != replyBytes+uint64(len(o.receiveParts[1]))) {
 		err = fmt.Errorf("%w: an answer of %d B", nmad.ErrProtocol, r.Size())
 	}
 	o.fail(err)
 	o.less()
 }
 
-// less is called as a part of the operation ends. The last part ends the operation.
+// less counts down as a part of the operation ends. The last part ends the operation: it keeps an error that no event
+// and no waiter tells, makes remote done, and lets the next operation begin.
 func (o *messageOperation) less() {
-	if o.left.Add(-1) > 0 {
+	if o.unfinished.Add(-1) > 0 {
 		return
 	}
-	d, rank := o.d, int(o.x.at.rank)
+	d, rank := o.d, int(o.attempt.at.rank)
 	f, w := d.operations(), d.w
 	err := o.result()
 	implicit := err != nil && !o.waited && o.remote == nil
@@ -225,29 +235,29 @@ func (o *messageOperation) less() {
 	}
 	remote, waited := o.remote, o.waited
 	if waited {
-		o.over.Signal(1) // the waiter gives o back
+		o.ended.Signal(1) // the waiter gives o back
 	} else {
 		f.giveBack(o)
 	}
 	remote.end(err)
 	w.peers[rank].underway.Add(-1)
 	f.ranks[rank].underway.Add(-1)
-	f.all.Add(-1)
-	w.room.ring()
-	f.idle.ring()
+	f.underway.Add(-1)
+	w.starters.ring()
+	f.flushers.ring()
 }
 
 // result is how the operation has ended.
 func (o *messageOperation) result() error {
 	if why := o.failed.Load(); why != nil {
-		return o.x.fails(*why)
+		return o.attempt.fails(*why)
 	}
 	if o.reply.status != statusDone {
-		x := o.x
-		if o.reply.status == statusAlign && o.q.signals {
-			x = attempt{"signal", o.q.sig, 8}
-		} else if o.q.ask == askCombine && o.reply.status == statusAlign {
-			x.n = o.q.kind.bytes()
+		x := o.attempt
+		if o.reply.status == statusAlign && o.request.signals {
+			x = attempt{"signal", o.request.signalAt, 8}
+		} else if o.request.ask == askCombine && o.reply.status == statusAlign {
+			x.n = o.request.kind.bytes()
 		}
 		return x.refusal(o.reply.status, o.reply.size)
 	}
@@ -258,21 +268,21 @@ func (o *messageOperation) result() error {
 func (o *messageOperation) wait(src, buf []byte) (wireReply, error) {
 	o.waited = true
 	o.start(src, buf)
-	err := o.over.Wait(o.d.w.engine, 1)
-	if err != nil { // the engine was closed under it, or this is a handler: o is not free
-		return wireReply{}, o.x.fails(err)
+	err := o.ended.Wait(o.d.w.engine, 1)
+	if err != nil { // the engine was closed, or this is a handler: parts of o are still under way
+		return wireReply{}, o.attempt.fails(err)
 	}
 	r, err := o.reply, o.result()
 	o.d.operations().giveBack(o)
 	return r, err
 }
 
-// polls is how often pollUntil polls the engine before it leaves that to PollUntil, whose first looks are at memory
-// alone: some microseconds.
+// polls is how often pollUntil polls the engine, for some microseconds, before it calls PollUntil, which first looks
+// at memory alone.
 const polls = 64
 
-// pollUntil waits until met says so. It polls the engine first, if comes says that messages may bring about what it
-// waits for.
+// pollUntil polls until met returns true, or for as long as PollUntil does: then it returns false. comes says that
+// messages may make met true; then pollUntil polls the engine first.
 func (w *World) pollUntil(met func() bool, comes bool) bool {
 	if comes {
 		for range polls {
@@ -285,8 +295,8 @@ func (w *World) pollUntil(met func() bool, comes bool) bool {
 	return w.engine.PollUntil(met)
 }
 
-// await waits until met says so, and asks it at each ring of the bell. The error: the engine is closed, or the caller
-// is a callback.
+// await waits until met returns true: it polls, and then sleeps at the bell, and calls met at each ring. The error: the
+// engine is closed, or the caller is a callback.
 func (w *World) await(b *bell, met func() bool) error {
 	for !met() && !w.pollUntil(met, true) {
 		if err := b.wait(context.Background(), w.engine, met); err != nil {
@@ -296,20 +306,20 @@ func (w *World) await(b *bell, met func() bool) error {
 	return nil
 }
 
-// flush waits until the operations under way to a rank are over; rank -1: those to all ranks.
+// flush waits until the operations under way to a rank have ended; rank -1: those to all ranks.
 func (d *Domain) flush(rank int) error {
-	f := d.begun.Load()
+	f := d.byMessages.Load()
 	if f == nil {
 		return nil
 	}
-	if f.all.Load() == 0 || rank >= 0 && f.ranks[rank].underway.Load() == 0 {
+	if f.underway.Load() == 0 || rank >= 0 && f.ranks[rank].underway.Load() == 0 {
 		return nil
 	}
-	left := func() bool { return f.all.Load() == 0 }
+	left := func() bool { return f.underway.Load() == 0 }
 	if rank >= 0 {
 		left = func() bool { return f.ranks[rank].underway.Load() == 0 }
 	}
-	if err := d.w.await(&f.idle, left); err != nil {
+	if err := d.w.await(&f.flushers, left); err != nil {
 		return fmt.Errorf("rma: flush: %w", err)
 	}
 	return nil
@@ -317,7 +327,7 @@ func (d *Domain) flush(rank int) error {
 
 // takeError returns the first error of the operations to a rank that had no event, once. Rank -1: to any rank.
 func (d *Domain) takeError(rank int) error {
-	f := d.begun.Load()
+	f := d.byMessages.Load()
 	if f == nil {
 		return nil
 	}

@@ -6,12 +6,14 @@ import (
 	"github.com/pm2-go/pm2/nmad"
 )
 
-// posting lets a thread cancel a receive that its own end may post again, so that Request.Cancel and Post never meet.
-// It is the number of the receive, times four, and one of
+// posting lets a thread cancel a receive that its callback (Done) posts again, so that Request.Cancel and Post are
+// never called at the same time. Its state is four times the number of the receive, plus one of
 //
 //	idle --- Post has returned ---> posted --- cancel ---> cancelling --- Cancel has returned ---> posted
 //	  | it ends                       | it ends                | it ends
-//	  '--> ended: its Done goes on <--'                        '--> ended: what cancels it goes on in place of its Done
+//	  '--> ended: Done goes on <------'                        '--> ended: the canceller goes on in place of Done
+//
+// The poster calls begin and posted, Done calls ended, any thread calls cancel.
 type posting struct{ state atomic.Uint64 }
 
 const (
@@ -22,17 +24,17 @@ const (
 	postStates = 4
 )
 
-// begin is called before Post, whose result posted hears of.
+// begin is called before Post, and returns the number for posted.
 func (po *posting) begin() (number uint64) {
 	number = (po.state.Load()/postStates + 1) * postStates
 	po.state.Store(number)
 	return number
 }
 
-// posted is called after Post, when another receive may have begun already.
+// posted is called after Post, and changes nothing if that receive has ended, and another one has begun, meanwhile.
 func (po *posting) posted(number uint64) { po.state.CompareAndSwap(number, number+postPosted) }
 
-// ended is called by Done. true: it goes on.
+// ended is called by Done. true: Done goes on; false: a canceller does in its place.
 func (po *posting) ended() bool {
 	for {
 		v := po.state.Load()
@@ -42,11 +44,11 @@ func (po *posting) ended() bool {
 	}
 }
 
-// cancel cancels the receive if it is posted and is says so. true: the receive has ended, and the caller goes on in
-// place of its Done.
-func (po *posting) cancel(r *nmad.Request, is func() bool) bool {
+// cancel cancels the receive if it is posted and applies returns true. true: the receive has ended, and the caller goes
+// on in place of Done.
+func (po *posting) cancel(r *nmad.Request, applies func() bool) bool {
 	v := po.state.Load()
-	if v%postStates != postPosted || !is() || !po.state.CompareAndSwap(v, v-postPosted+postCancelling) {
+	if v%postStates != postPosted || !applies() || !po.state.CompareAndSwap(v, v-postPosted+postCancelling) {
 		return false
 	}
 	r.Cancel()

@@ -6,8 +6,8 @@ import (
 )
 
 // Ref names a byte in memory of a process of the job, for operations of any process of it. It is a value of 24 bytes,
-// comparable, and can be sent in messages (AppendBinary, ParseRef). Its key has 64 random bits, so one of memory that
-// was freed since, or that was made up, is an ErrKey. The zero Ref is one of no memory.
+// comparable, and can be sent in messages (AppendBinary, ParseRef). Its key has 64 random bits: operations on a Ref to
+// memory that was freed, and on one that was made up, fail with ErrKey. The zero Ref names no memory.
 type Ref struct {
 	key    uint64
 	offset uint64 // bytes from the beginning of the memory
@@ -24,7 +24,8 @@ func (r Ref) Rank() int { return int(r.rank) }
 // Offset returns how far the byte is from the beginning of the memory, in bytes.
 func (r Ref) Offset() uint64 { return r.offset }
 
-// Add returns the Ref n bytes further on, or back. What it is added up to is looked at when it is used.
+// Add returns the Ref n bytes further on, or, below 0, back. Whether the memory has that byte is checked when the Ref
+// is used.
 func (r Ref) Add(n int64) Ref {
 	r.offset += uint64(n)
 	return r
@@ -38,8 +39,8 @@ func (r Ref) AppendBinary(b []byte) ([]byte, error) {
 	return binary.LittleEndian.AppendUint64(b, r.offset), nil
 }
 
-// ParseRef reads the Ref in the first RefBytes bytes of b. Fewer are an ErrRef. Whether it is one of memory shows
-// when it is used.
+// ParseRef reads the Ref in the first RefBytes bytes of b; if b is shorter the error is ErrRef. Whether it names memory
+// is checked when the Ref is used.
 func ParseRef(b []byte) (Ref, error) {
 	if len(b) < RefBytes {
 		return Ref{}, fmt.Errorf("rma: %w: %d B, a reference has %d", ErrRef, len(b), RefBytes)

@@ -12,35 +12,37 @@ import (
 	"github.com/pm2-go/pm2/nmad/internal/process"
 )
 
-// region is memory of a process of the job, as this process reaches it.
+// region is memory of a process of the job, as this process reaches it. The fields before card do not change once the
+// region is in a table.
 type region struct {
-	base pointer // nil: loads and stores do not reach it
-	size uint64  // bytes
-	key  uint64
-	live *atomic.Uint64 // of one that others map when they first use it: its word in the owner's page, the key until it is closed; nil: it is not asked
-	at   uint64         // its address in the owner, for the kernel's copies; 0: it goes by messages
-	mem  *mapped.Memory // nil: it was not mapped, or not here
-	why  error          // why it could not be mapped; nil: it was, or was not tried
+	base    pointer // where it is mapped here; nil: it is not
+	size    uint64  // bytes
+	key     uint64
+	live    *atomic.Uint64 // its word in the owner's page: the key until the owner closes it; nil: of this process, from Alloc, or by messages
+	address uint64         // its address in the owner, for copies of the kernel; 0: there are none
+	mem     *mapped.Memory // what is mapped; nil: nothing is, or the program's own memory
+	mapErr  error          // why it could not be mapped; nil: it was, or was not tried
 
-	// Of the own ones.
-	card   mapped.Card  // zero: others do not map it when they first use it
-	uses   atomic.Int64 // requests of others that are under way in it
-	closed atomic.Bool
-	again  atomic.Bool // World.retire is to look again
-	pinner runtime.Pinner
+	// Of memory of this process only.
+	card      mapped.Card  // by which others map it at their first use; zero: they do not
+	uses      atomic.Int64 // requests of others under way in it, and Holds; callbacks and holders write, retire reads
+	closed    atomic.Bool  // its owner closes it: no use begins any more; written before retire looks at uses
+	lookAgain atomic.Bool  // World.retire is to look again; listen sets it, retire clears it
+	pinner    runtime.Pinner
 
-	ending  marcel.Mutex // of retire
-	retired bool         // it has come to its end
-	unsafe  error        // or it has failed
+	retiring  marcel.Mutex // held by retire; guards what follows
+	retired   bool         // retire has succeeded
+	retireErr error        // the last error of retire
 }
 
-// reaches says that n bytes from offset on are inside.
+// reaches says that the n bytes from offset on are inside the memory.
 func (rg *region) reaches(offset, n uint64) bool { return offset <= rg.size && n <= rg.size-offset }
 
-// stale says that the owner has closed it.
+// stale says that the owner, another process, has closed the memory.
 func (rg *region) stale() bool { return rg.live != nil && rg.live.Load() != rg.key }
 
-// table is the memory of a rank, by index. Collective ones have even indices, others odd ones.
+// table is the memory of a rank, by index: segments of Alloc have even indices, regions of Make and Register odd ones.
+// Threads read it without a lock; set replaces it by a longer one.
 type table []atomic.Pointer[region]
 
 // MaxRegions is how many segments of Alloc a World may have at once, and how many regions of Make and Register.
@@ -54,7 +56,7 @@ func (pr *peer) find(index uint32) *region {
 	return nil
 }
 
-// set puts a region into the table, nil: takes it out. Under World.mu.
+// set puts a region into the table; nil: takes it out. The caller holds World.mu.
 func (pr *peer) set(index uint32, r *region) {
 	t := pr.table.Load()
 	if t == nil || int(index) >= len(*t) {
@@ -74,8 +76,8 @@ func (pr *peer) set(index uint32, r *region) {
 	(*t)[index].Store(r)
 }
 
-// free is the lowest index that the own table has not, of collective memory for first 0, of other memory for 1; ok is
-// false if all are taken. Under World.mu.
+// free returns the lowest free index of the own table: for first 0 one of a segment, for 1 one of a region. ok is false
+// if all are taken. The caller holds World.mu.
 func (w *World) free(first uint32) (index uint32, ok bool) {
 	own := &w.peers[w.rank]
 	for index = max(w.vacant[first], first); index < 2*MaxRegions; index += 2 {
@@ -87,13 +89,13 @@ func (w *World) free(first uint32) (index uint32, ok bool) {
 	return 0, false
 }
 
-// vacate takes a region out of the own table. Under World.mu.
+// vacate takes a region out of the own table. The caller holds World.mu.
 func (w *World) vacate(index uint32) {
 	w.peers[w.rank].set(index, nil)
 	w.vacant[index%2] = min(w.vacant[index%2], index)
 }
 
-// newKey draws a key.
+// newKey draws a random key, not 0.
 func newKey() uint64 {
 	var b [8]byte
 	for {
@@ -104,19 +106,20 @@ func newKey() uint64 {
 	}
 }
 
-// Region is memory of this process alone that others reach by its Refs. Safe for concurrent use.
+// Region is memory of this process, from Make or Register, that others reach by its Refs. Safe for concurrent use.
 type Region struct {
 	w     *World
-	index uint32
+	index uint32 // in the table of this process
 	r     *region
 	bytes []byte
 
-	unsafe atomic.Bool // Close has failed
+	closeFailed atomic.Bool // Close has failed, and must be called again
 }
 
-// Make makes memory of bytes bytes, zero all of them. Other processes of the host map it when they first use a Ref to
-// it, and then reach it by loads and stores; those of other hosts by messages. It takes a descriptor until it is
-// closed. It is not collective and does not wait. ErrSize: there is none of that size, or MaxRegions are open.
+// Make makes memory of so many bytes, all zero. Other processes of the host map it when they first use a Ref to it, and
+// then reach it by loads and stores; those of other hosts by messages. It takes a file descriptor until it is closed.
+// It is not collective and does not wait. ErrSize: the system has no memory of that size, or MaxRegions are open;
+// ErrClosed.
 func (w *World) Make(bytes int) (*Region, error) {
 	if bytes < 0 {
 		return nil, fmt.Errorf("rma: make memory: %w: %d B: give 0 or more", ErrSize, bytes)
@@ -135,15 +138,15 @@ func (w *World) Make(bytes int) (*Region, error) {
 	return g, nil
 }
 
-// Register lets other processes reach b, memory of the caller's: those of the host by copies of the kernel
-// (process_vm_readv and its twin, 2 us and more each), where it allows them, and all others, and all atomics, by
-// messages. b stays where it is (runtime.Pinner) until Close. It is not collective and does not wait. The empty slice
-// is fine. ErrSize: MaxRegions are open.
+// Register lets other processes reach b, which stays the caller's: those of the host by copies of the kernel
+// (process_vm_readv and process_vm_writev, 2 us and more each), where it allows them; those of other hosts, and
+// atomics of all, by messages. b is pinned (runtime.Pinner) until Close. It is not collective and does not wait. b may
+// be empty. ErrSize: MaxRegions are open; ErrClosed.
 func (w *World) Register(b []byte) (*Region, error) {
 	x := &region{base: baseOf(b), size: uint64(len(b))}
 	if len(b) > 0 {
 		x.pinner.Pin(&b[0])
-		x.at = process.AddressOf(b)
+		x.address = process.AddressOf(b)
 	}
 	g, err := w.install(x)
 	if err != nil {
@@ -154,7 +157,7 @@ func (w *World) Register(b []byte) (*Region, error) {
 	return g, nil
 }
 
-// install makes a region of this process one that others find.
+// install enters memory of this process into its table, where requests of others find it.
 func (w *World) install(x *region) (*Region, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -183,7 +186,7 @@ func (g *Region) Bytes() []byte {
 	return g.bytes
 }
 
-// Ref returns what names the byte at that offset.
+// Ref returns the Ref of the byte at that offset.
 func (g *Region) Ref(offset uint64) Ref {
 	if g == nil {
 		return Ref{}
@@ -191,21 +194,22 @@ func (g *Region) Ref(offset uint64) Ref {
 	return Ref{g.r.key, offset, uint32(g.w.rank), g.index}
 }
 
-// Close takes the memory back: from then on its Refs are an ErrKey everywhere. It waits until what others have under
-// way in it is over: no process writes there when it returns nil. A process of the host that was taken for lost
-// (Config.Heartbeat of nmad) while it is inside a copy of the kernel, perhaps since it is stopped, would write when
-// it goes on: it is ended, by SIGKILL, after a second. Where that is forbidden the memory stays pinned, and the
-// error, a *nmad.PeerError, names the rank: Close can be called again. Else calling it again does nothing.
+// Close takes the memory back: from then on operations on its Refs fail with ErrKey in all processes. It blocks the
+// calling thread until the operations of others under way there have ended: no process writes there once it has
+// returned nil. A process of the host that was taken for lost (nmad.Config.Heartbeat) inside a copy of the kernel,
+// for instance because it is stopped, would write when it goes on, so Close ends it by SIGKILL after a second. Where
+// that is forbidden the memory stays pinned, and the error, a *nmad.PeerError, names the rank: then Close can be called
+// again. Otherwise calling it again does nothing.
 func (g *Region) Close() error {
 	if g == nil || g.r == nil {
 		return fmt.Errorf("rma: close a region: %w: there is none", ErrRef)
 	}
 	w, again := g.w, g.r.closed.Swap(true)
 	if err := w.retire(g.index, g.r); err != nil {
-		g.unsafe.Store(true)
+		g.closeFailed.Store(true)
 		return fmt.Errorf("rma: close a region of %d B: %w", g.r.size, err)
 	}
-	if again && !g.unsafe.Swap(false) { // another thread's, or that of the World
+	if again && !g.closeFailed.Swap(false) { // another thread's, or that of the World
 		return nil
 	}
 	w.mu.Lock()

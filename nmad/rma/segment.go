@@ -8,26 +8,26 @@ import (
 	"github.com/pm2-go/pm2/nmad"
 )
 
-// Segment is memory of which each process of the job has a part of the same size. The parts of processes on one host
-// are mapped by all of these. Safe for concurrent use, but for Free.
+// Segment is memory of which each process of the World has a part of the same size. The processes of one host map each
+// other's parts. Safe for concurrent use, but for Free.
 type Segment struct {
 	w     *World
-	index uint32
-	key   uint64
-	own   *region
+	index uint32  // in the tables of all ranks
+	key   uint64  // of all parts
+	part  *region // the part of this process
 	freed atomic.Bool
 }
 
-// taken is the index of a segment where there is none.
+// taken is the index that the first process chooses when no index is free.
 const taken = 1<<32 - 1
 
-// Alloc makes a Segment with a part of bytes bytes at each process, zero all of them; the system provides memory as
-// it is touched. It is collective: all processes of the job call it with the same number, and it returns once all of
-// them have. The collective calls (Open, Alloc, Segment.Free, Close) come in the same order at all processes; where
-// several threads of a process make them, the program sees to that. ErrSize: the sizes differ, a process has no
-// memory of that size, or MaxRegions are open; then at all of them. A part that a process of the host cannot map, for
-// want of descriptors or of address space, it reaches by messages: Domain.Explain says so. An error that names a lost
-// process may come at some of them only.
+// Alloc makes a Segment with a part of so many bytes, all zero, at each process; the system provides the memory as it
+// is touched. It is collective: all processes of the World call it with the same number, and it returns once all of
+// them have. All processes make the collective calls (Open, Alloc, Segment.Free, Close) in the same order; a program
+// that makes them in several threads sees to that. ErrSize, at all processes: the sizes differ, a process has no memory
+// of that size, or MaxRegions are open. A process that cannot map a part of its host, for want of descriptors or of
+// address space, reaches it by messages: Domain.Explain says so. An error that names a lost process may come at some
+// processes only.
 func (w *World) Alloc(bytes int) (*Segment, error) {
 	w.collect.Lock()
 	defer w.collect.Unlock()
@@ -38,12 +38,13 @@ func (w *World) Alloc(bytes int) (*Segment, error) {
 	return s, nil
 }
 
+// alloc is Alloc for the holder of collect.
 func (w *World) alloc(bytes int) (s *Segment, err error) {
 	if w.closed.Load() {
 		return nil, ErrClosed
 	}
-	size := uint64(bytes)
-	mem, err := makeMemory(size) // less than 0 is too much
+	size := uint64(bytes) // a number below 0 becomes one above MaxBytes
+	mem, err := makeMemory(size)
 	defer func() {
 		if mem.Hide(); err != nil {
 			_ = mem.Vacate()
@@ -74,9 +75,9 @@ func (w *World) alloc(bytes int) (s *Segment, err error) {
 		w.spread(err) // the others go on to exchange
 		return nil, err
 	}
-	s = &Segment{w: w, index: r.index, key: r.key, own: &region{base: baseOf(mem.Bytes()), size: size, key: r.key, mem: mem}}
+	s = &Segment{w: w, index: r.index, key: r.key, part: &region{base: baseOf(mem.Bytes()), size: size, key: r.key, mem: mem}}
 	cards, lost := w.exchange(mem.Card())
-	far := &region{size: size, key: r.key} // all that are not mapped are alike
+	far := &region{size: size, key: r.key} // one for all parts that are not mapped
 	w.mu.Lock()
 	for rank := range w.peers {
 		w.peers[rank].set(s.index, far)
@@ -86,13 +87,13 @@ func (w *World) alloc(bytes int) (s *Segment, err error) {
 			continue
 		}
 		x := &region{size: size, key: r.key}
-		if x.mem, x.why = cards[i].Open("memory", true); x.why == nil {
+		if x.mem, x.mapErr = cards[i].Open("memory", true); x.mapErr == nil {
 			x.base = baseOf(x.mem.Bytes())
 			w.used.mapped += size
 		}
 		w.peers[rank].set(s.index, x)
 	}
-	w.peers[w.rank].set(s.index, s.own)
+	w.peers[w.rank].set(s.index, s.part)
 	w.used.segments++
 	w.used.bytes += size
 	w.mu.Unlock()
@@ -108,7 +109,7 @@ func (s *Segment) Bytes() []byte {
 	if s == nil {
 		return nil
 	}
-	return bytesAt(s.own.base, 0, s.own.size)
+	return bytesAt(s.part.base, 0, s.part.size)
 }
 
 // Len returns the size of each part, in bytes.
@@ -116,10 +117,11 @@ func (s *Segment) Len() uint64 {
 	if s == nil {
 		return 0
 	}
-	return s.own.size
+	return s.part.size
 }
 
-// At returns what names the byte at that offset of the part of a rank. Whether there is one shows when it is used.
+// At returns the Ref of the byte at that offset of the part of a rank. Whether there is such a byte is checked when the
+// Ref is used.
 func (s *Segment) At(rank int, offset uint64) Ref {
 	if s == nil || rank < 0 {
 		return Ref{}
@@ -128,8 +130,9 @@ func (s *Segment) At(rank int, offset uint64) Ref {
 }
 
 // Free gives the memory back. It is collective, as Alloc is: each process has flushed its operations on the Segment
-// before it calls it, and it returns once all have. From then on its Refs are an ErrKey. Its error is that of a
-// process that was lost; the memory is given back all the same. Calling it again does nothing.
+// before it calls Free, which returns once all processes have called it. From then on operations on its Refs fail with
+// ErrKey. An error is that of a process that was lost; the memory is given back all the same. Calling it again does
+// nothing.
 func (s *Segment) Free() error {
 	if s == nil {
 		return fmt.Errorf("rma: free a segment: %w: there is none", ErrRef)
@@ -146,17 +149,17 @@ func (s *Segment) Free() error {
 	}
 	s.release()
 	if err != nil {
-		return fmt.Errorf("rma: free a segment of %d B: %w", s.own.size, err)
+		return fmt.Errorf("rma: free a segment of %d B: %w", s.part.size, err)
 	}
 	return nil
 }
 
-// release takes the segment out of all tables.
+// release closes the own part and takes the segment out of all tables.
 func (s *Segment) release() {
 	w := s.w
 	s.freed.Store(true)
-	s.own.closed.Store(true)
-	_ = w.retire(s.index, s.own) // the kernel does not copy in it
+	s.part.closed.Store(true)
+	_ = w.retire(s.index, s.part) // the kernel does not copy in it
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for rank := range w.peers {
@@ -169,5 +172,5 @@ func (s *Segment) release() {
 	}
 	w.vacate(s.index)
 	w.used.segments--
-	w.used.bytes -= s.own.size
+	w.used.bytes -= s.part.size
 }

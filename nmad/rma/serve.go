@@ -7,26 +7,28 @@ import (
 	"github.com/pm2-go/pm2/nmad"
 )
 
-// slots is how many requests of all other processes together are received at once. More of them wait, as messages
-// without a receive do.
+// slots is how many receives of requests are posted, for all other processes together. More requests wait in nmad, as
+// unexpected messages do.
 const slots = 16
 
-// requestSlot is a receive of a request from any process.
+// requestSlot is one receive of a request from any process. It is posted again after each request, until the World is
+// closed.
 type requestSlot struct {
-	w       *World
-	request nmad.Request
-	op      nmad.Op
-	over    atomic.Bool // it is not posted any more
-	again   atomic.Bool // end is to look again
-	posting posting
-	buf     [headBytes + inlineBytes]byte
+	w         *World
+	request   nmad.Request
+	op        nmad.Op
+	idle      atomic.Bool // it is not posted any more; its callback sets it, end reads it
+	lookAgain atomic.Bool // end is to look again; the callback sets it, end clears it
+	posting   posting
+	buf       [headBytes + inlineBytes]byte
 }
 
+// context is a match for any message of a context.
 func (w *World) context(number int) nmad.Match {
 	return nmad.Match{Context: w.contexts[number-FirstContext]}
 }
 
-// tagged is a match for one number in a context.
+// tagged is a match for the messages of one tag in a context.
 func (w *World) tagged(number int, tag uint64) nmad.Match {
 	m := nmad.Tag(tag)
 	m.Context = w.contexts[number-FirstContext]
@@ -45,12 +47,13 @@ func (w *World) serve() error {
 			err = s.post()
 		}
 		if err != nil {
-			s.over.Store(true)
+			s.idle.Store(true)
 		}
 	}
 	return err
 }
 
+// post posts the receive.
 func (sl *requestSlot) post() error {
 	number := sl.posting.begin()
 	err := sl.w.s.Post(nmad.AnySource, &sl.request, &sl.op)
@@ -58,8 +61,8 @@ func (sl *requestSlot) post() error {
 	return err
 }
 
-// came is called when a request has come. Requests of one process come one at a time, those of several at once. It
-// must not wait.
+// came is called when the receive has ended. nmad calls it for one request of a process at a time; requests of several
+// processes are handled at once. It must not wait.
 func (sl *requestSlot) came(*nmad.Request) {
 	if sl.posting.ended() {
 		sl.goOn()
@@ -73,25 +76,26 @@ func (sl *requestSlot) goOn() {
 	if err == nil {
 		sl.w.handle(r.Source(), sl.buf[:r.Len()])
 	}
-	if err != nil && !errors.Is(err, nmad.ErrTruncated) || sl.w.closed.Load() || sl.post() != nil { // too long is no request; else it was cancelled, or no other process is left
-		sl.over.Store(true)
+	// A message that is too long is no request. On other errors the receive was cancelled, or no other process is left.
+	if err != nil && !errors.Is(err, nmad.ErrTruncated) || sl.w.closed.Load() || sl.post() != nil {
+		sl.idle.Store(true)
 	}
-	if sl.w.closed.Load() { // and end may have found it neither posted nor over
-		sl.again.Store(true)
-		sl.w.served.ring()
+	if sl.w.closed.Load() { // end may have looked while the receive was neither posted nor idle
+		sl.lookAgain.Store(true)
+		sl.w.closers.ring()
 	}
 }
 
-// end cancels the receives of requests, once closed is set.
+// end cancels the receives of requests, and waits until all have ended. closed is set before.
 func (w *World) end() error {
 	for i := range w.slots {
 		s := &w.slots[i]
-		met := func() bool { return s.over.Load() || s.again.Swap(false) }
-		for !s.over.Load() {
+		met := func() bool { return s.idle.Load() || s.lookAgain.Swap(false) }
+		for !s.idle.Load() {
 			if s.posting.cancel(&s.request, func() bool { return true }) {
 				s.goOn()
 			}
-			if err := w.await(&w.served, met); err != nil {
+			if err := w.await(&w.closers, met); err != nil {
 				return err
 			}
 		}
@@ -99,8 +103,8 @@ func (w *World) end() error {
 	return nil
 }
 
-// handle does what a process asks for. It gives no answer to what is no request, nor to more than a process may have
-// under way.
+// handle carries out a request of a process. It ignores messages that are no request, and requests beyond those that a
+// process may have under way.
 func (w *World) handle(rank int, b []byte) {
 	var q wireRequest
 	body, ok := q.decode(w.rank, b)
@@ -122,7 +126,7 @@ func (w *World) handle(rank int, b []byte) {
 	w.answered.meet()
 	a.number, a.reply = q.number, wireReply{}
 	if a.reply.status = a.borrow(&q); a.reply.status != statusDone {
-		a.giveBack() // now: the data of a long put that is refused may never come
+		a.giveBack() // at once: the data of a long put that is refused may never come
 	}
 	if q.ask == askLong {
 		a.receive(&q)
@@ -134,33 +138,33 @@ func (w *World) handle(rank int, b []byte) {
 	a.send()
 }
 
-// borrow finds the memory that a request is for.
+// borrow borrows the memory that a request is for, and that of its signal. The status says why it has not.
 func (a *pendingAnswer) borrow(q *wireRequest) uint8 {
-	x, status := a.w.borrow(q.at, q.n)
+	x, status := a.w.borrow(q.at, q.bytes)
 	if x != nil {
 		a.reply.size = x.size
 	}
 	if status != statusDone {
 		return status
 	}
-	a.x = x
+	a.memory = x
 	if (q.ask == askAtomic || q.ask == askCombine) && !x.aligned(q.at.offset, q.kind.bytes()) {
 		return statusAlign
 	}
 	if q.signals {
-		s, status := a.w.borrow(q.sig, 8)
+		s, status := a.w.borrow(q.signalAt, 8)
 		if status != statusDone {
 			return status
 		}
-		if a.s = s; !s.aligned(q.sig.offset, 8) {
+		if a.signalMemory = s; !s.aligned(q.signalAt.offset, 8) {
 			return statusAlign
 		}
 	}
 	return statusDone
 }
 
-// borrow finds memory of this process for a request, which gives it back. With a status other than statusDone it is
-// there for its size, if at all, and was not lent.
+// borrow begins a use of memory of this process, which giveBack ends. With a status other than statusDone no use has
+// begun, and the region, if it is not nil, only tells its size.
 func (w *World) borrow(at Ref, n uint64) (*region, uint8) {
 	x := w.peers[w.rank].find(at.index)
 	if x == nil || x.key != at.key {
@@ -172,7 +176,7 @@ func (w *World) borrow(at Ref, n uint64) (*region, uint8) {
 	if !x.reaches(at.offset, n) {
 		return x, statusRange
 	}
-	x.uses.Add(1) // before the look: what closes it writes that, and then looks at uses
+	x.uses.Add(1) // before the look at closed: the owner sets closed before it looks at uses
 	if x.closed.Load() {
 		w.giveBack(x)
 		return nil, statusKey
@@ -180,9 +184,9 @@ func (w *World) borrow(at Ref, n uint64) (*region, uint8) {
 	return x, statusDone
 }
 
-// giveBack ends a use.
+// giveBack ends a use of memory of this process. The last one wakes the thread that closes the memory.
 func (w *World) giveBack(x *region) {
 	if x.uses.Add(-1) == 0 && x.closed.Load() {
-		w.served.ring()
+		w.closers.ring()
 	}
 }

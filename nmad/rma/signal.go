@@ -7,16 +7,16 @@ import (
 	"sync"
 )
 
-// SignalOp is what PutSignal does to the signal's word.
+// SignalOp is how PutSignal changes the word of the signal.
 type SignalOp uint8
 
-// The signals.
+// The changes.
 const (
 	SignalSet SignalOp = iota // the word becomes v
 	SignalAdd                 // v is added to the word
 )
 
-// Compare is what WaitSignal waits for.
+// Compare is a comparison for WaitSignal and TestSignal.
 type Compare uint8
 
 // The comparisons of the word with v, both unsigned.
@@ -45,10 +45,10 @@ func (c Compare) holds(word, v uint64) bool {
 	return word <= v
 }
 
-// PutSignal writes src to dst as Put does, and then changes the signal, a word of 8 bytes of the same process, so
-// that what sees the signal sees src. It returns when both are remotely complete. src may be empty. A thread that
-// waits for the signal (WaitSignal) is woken. Where both are mapped it is a copy, an atomic instruction and one look
-// at a word of the other process.
+// PutSignal writes src to dst as Put does, and then changes the signal, a word of 8 bytes of the same process: a thread
+// that sees the new word sees src. It returns when both are remotely complete, and wakes the threads that wait for the
+// signal (WaitSignal). src may be empty. Where both are mapped PutSignal is a copy, an atomic instruction and one load
+// of a word of the other process.
 func (d *Domain) PutSignal(dst Ref, src []byte, sig Ref, op SignalOp, v uint64) error {
 	r, s := d.reach(dst, uint64(len(src))), d.reach(sig, 8)
 	if r == nil || s == nil || dst.rank != sig.rank || !s.aligned(sig.offset, 8) || op > SignalAdd {
@@ -59,7 +59,7 @@ func (d *Domain) PutSignal(dst Ref, src []byte, sig Ref, op SignalOp, v uint64) 
 	return nil
 }
 
-// signal changes a word that is mapped, and wakes what sleeps for it.
+// signal changes a word that is mapped, and wakes the threads that sleep until a signal comes to its process.
 func (d *Domain) signal(s *region, sig Ref, op SignalOp, v uint64) {
 	word := s.word64(sig.offset)
 	if op == SignalSet {
@@ -67,12 +67,13 @@ func (d *Domain) signal(s *region, sig Ref, op SignalOp, v uint64) {
 	} else {
 		word.Add(v)
 	}
-	runtime.KeepAlive(s) // and its addresses
+	runtime.KeepAlive(s) // it keeps the memory mapped
 	if d.peers[sig.rank].page.sleeping().Load() != 0 {
 		d.w.wake(int(sig.rank))
 	}
 }
 
+// putSignal is PutSignal where one of the two is not mapped, or something is wrong.
 func (d *Domain) putSignal(dst Ref, src []byte, sig Ref, op SignalOp, v uint64) error {
 	x := attempt{"put with signal", dst, uint64(len(src))}
 	y := attempt{"signal", sig, 8}
@@ -106,12 +107,13 @@ func (d *Domain) putSignal(dst Ref, src []byte, sig Ref, op SignalOp, v uint64) 
 	if err != nil {
 		return err
 	}
-	o.q.signals, o.q.op, o.q.v, o.q.sig = true, Op(op), v, sig
+	o.request.signals, o.request.op, o.request.operand, o.request.signalAt = true, Op(op), v, sig
 	_, err = o.wait(src, nil)
 	return err
 }
 
-// TestSignal says whether the word at sig, of this process, compares so with v, and what it is. It does not poll.
+// TestSignal returns the word at sig, 8 bytes of this process, and whether it compares so with v. It neither blocks nor
+// polls.
 func (d *Domain) TestSignal(sig Ref, cmp Compare, v uint64) (word uint64, is bool, err error) {
 	s, err := d.own(sig, cmp)
 	if err != nil {
@@ -122,7 +124,7 @@ func (d *Domain) TestSignal(sig Ref, cmp Compare, v uint64) (word uint64, is boo
 	return word, cmp.holds(word, v), nil
 }
 
-// own is the memory of a signal of this process.
+// own returns the memory of a signal that the caller waits for: it must be this process's.
 func (d *Domain) own(sig Ref, cmp Compare) (*region, error) {
 	x := attempt{"wait for a signal", sig, 8}
 	if cmp > LE {
@@ -140,35 +142,40 @@ func (d *Domain) own(sig Ref, cmp Compare) (*region, error) {
 	return s, nil
 }
 
-// signalWait is one WaitSignal in progress.
+// signalWait is one WaitSignal in progress. It is the waiter's alone.
 type signalWait struct {
 	w      *World
-	s      *region
-	offset uint64
+	memory *region
+	offset uint64 // of the word in s
 	cmp    Compare
 	v      uint64
-	word   uint64
-	met    func() bool // look
+	word   uint64      // as of the last look
+	met    func() bool // look; made once, so that a wait allocates nothing
 }
 
+// signalWaits is the pool of those that are not in use.
 var signalWaits = sync.Pool{New: func() any {
 	x := &signalWait{}
 	x.met = x.look
 	return x
 }}
 
-// look says whether to wait no longer.
+// look reads the word, and says whether the wait is over: the comparison holds, the memory or the World is closed, or
+// all other processes are lost.
 func (sw *signalWait) look() bool {
-	sw.word = sw.s.word64(sw.offset).Load()
-	return sw.cmp.holds(sw.word, sw.v) || sw.w.closed.Load() || sw.s.closed.Load() || sw.w.last.Load() != nil
+	sw.word = sw.memory.word64(sw.offset).Load()
+	return sw.cmp.holds(sw.word, sw.v) || sw.w.closed.Load() || sw.memory.closed.Load() || sw.w.lastLoss.Load() != nil
 }
 
-// WaitSignal waits until the word at sig, 8 bytes of this process, compares so with v, and returns the word. The data
-// of a PutSignal that has brought it about is there. It polls as all waits do, and then the thread sleeps; PutSignal
-// of any process wakes it, other stores need not: they are seen when it looks next. It ends when ctx is done, with
-// the cause; when the memory or the World is closed; and with a *PeerError when all other processes are lost. Any
-// number of threads may wait for one word.
+// WaitSignal blocks the calling thread or goroutine until the word at sig, 8 bytes of this process, compares so with v,
+// and returns the word. The data of the PutSignal that has changed it is there. WaitSignal polls as all waits do, and
+// then the thread sleeps; a PutSignal of any process wakes it, other stores need not: WaitSignal sees them at its next
+// look. It returns the cause when ctx, which may be nil, is done; ErrKey or ErrClosed when the memory or the World is
+// closed; and a *nmad.PeerError when all other processes are lost. Any number of threads may wait for one word.
 func (d *Domain) WaitSignal(ctx context.Context, sig Ref, cmp Compare, v uint64) (uint64, error) {
+	if ctx == nil {
+		ctx = context.Background()
+	}
 	s, err := d.own(sig, cmp)
 	if err != nil {
 		return 0, err
@@ -177,10 +184,10 @@ func (d *Domain) WaitSignal(ctx context.Context, sig Ref, cmp Compare, v uint64)
 		return word, nil
 	}
 	x := signalWaits.Get().(*signalWait)
-	x.w, x.s, x.offset, x.cmp, x.v = d.w, s, sig.offset, cmp, v
+	x.w, x.memory, x.offset, x.cmp, x.v = d.w, s, sig.offset, cmp, v
 	err = x.wait(ctx)
 	word := x.word
-	x.w, x.s = nil, nil
+	x.w, x.memory = nil, nil
 	signalWaits.Put(x)
 	if err != nil {
 		return word, attempt{"wait for a signal", sig, 8}.fails(err)
@@ -188,11 +195,12 @@ func (d *Domain) WaitSignal(ctx context.Context, sig Ref, cmp Compare, v uint64)
 	return word, nil
 }
 
+// wait waits until look returns true, or ctx is done, and returns why the comparison does not hold.
 func (sw *signalWait) wait(ctx context.Context) error {
 	w := sw.w
 	sleeping := w.peers[w.rank].page.sleeping()
-	for !w.pollUntil(sw.met, w.far) {
-		sleeping.Add(1) // before the look: a signaller stores, and then looks at this
+	for !w.pollUntil(sw.met, w.hasFar) {
+		sleeping.Add(1) // before the look at the word: a signaller changes the word before it looks at sleeping
 		err := w.signalled.wait(ctx, w.engine, sw.met)
 		sleeping.Add(^uint64(0))
 		if err != nil {
@@ -204,8 +212,8 @@ func (sw *signalWait) wait(ctx context.Context) error {
 		return nil
 	case w.closed.Load():
 		return ErrClosed
-	case sw.s.closed.Load():
+	case sw.memory.closed.Load():
 		return ErrKey
 	}
-	return *w.last.Load()
+	return *w.lastLoss.Load()
 }

@@ -6,12 +6,13 @@ import (
 	"github.com/pm2-go/pm2/nmad"
 )
 
-// waker is the message of nothing that has the threads of another process look again.
+// waker is the empty message (askWake) that wakes the threads of another process that sleep until a signal comes.
 //
 //	idle --- wake ---> sent --- wake ---> sent, and again
 //	  ^-- it is done ---'  ^-- it is done: sent again --'
 //
-// A message that is not done may have come already, so one more goes after it.
+// A message that is not done may have been handled already, before the signal: wake then has one more sent after it.
+// Signallers call wake; the callback of the message makes the other transitions.
 type waker struct {
 	state   atomic.Uint32
 	request nmad.Request
@@ -25,7 +26,8 @@ const (
 	wakerAgain
 )
 
-// wake has the threads of a process look again that sleep until a signal comes. It does not block.
+// wake wakes the threads of a process that sleep until a signal comes: they look at their words again. It does not
+// block.
 func (w *World) wake(rank int) {
 	if rank == w.rank {
 		w.signalled.ring()
@@ -49,6 +51,7 @@ func (w *World) wake(rank int) {
 	}
 }
 
+// sendWake sends the message. The caller has made the transition to sent.
 func (w *World) sendWake(rank int, k *waker) {
 	if k.op.Done == nil {
 		(&wireRequest{ask: askWake}).encode(&k.head)
@@ -57,8 +60,8 @@ func (w *World) sendWake(rank int, k *waker) {
 				k.state.Store(wakerSent)
 				w.sendWake(rank, k)
 			}
-			w.room.ring() // Close waits for that
+			w.starters.ring() // World.quiet waits until it is idle
 		}}
 	}
-	_ = w.s.Gate(rank).Post(&k.request, &k.op) // of a gate that has ended no thread waits any more
+	_ = w.s.Gate(rank).Post(&k.request, &k.op) // fails if the gate has ended: then there is no thread to be woken
 }

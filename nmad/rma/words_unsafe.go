@@ -7,7 +7,7 @@ import (
 	"unsafe"
 )
 
-// Word is a type of which atomics are.
+// Word is the type of a word that atomics work on: 4 or 8 bytes.
 type Word interface {
 	~int32 | ~uint32 | ~int64 | ~uint64 | ~float32 | ~float64
 }
@@ -15,8 +15,8 @@ type Word interface {
 // Op is what an atomic does to a word.
 type Op uint8
 
-// The atomics. Integers wrap around. Min and Max of floats are those of < : a NaN in the word stays, and one that
-// comes changes nothing. And, Or and Xor are for integers.
+// The atomics. Integers wrap around. Min and Max of floats compare by <: a NaN in the word stays, and a NaN as v changes
+// nothing. And, Or and Xor are for integers.
 const (
 	Add  Op = iota // word + v
 	Sub            // word - v
@@ -32,7 +32,7 @@ const (
 	ops
 )
 
-// String returns the name.
+// String returns the name of the operation.
 func (op Op) String() string {
 	if op < ops {
 		return [...]string{"add", "sub", "min", "max", "and", "or", "xor", "swap", "compare and swap", "load", "store"}[op]
@@ -62,7 +62,7 @@ func (k wordKind) bytes() uint64 {
 	return 8
 }
 
-// takes says whether there is the operation for words of that kind.
+// takes says whether words of that kind have the operation.
 func (k wordKind) takes(o Op) bool {
 	return o < ops && (k < kindFloat32 || o != And && o != Or && o != Xor)
 }
@@ -90,7 +90,7 @@ func kindOf[T Word]() wordKind {
 	return k
 }
 
-// bitsOf is a word as it lies in memory, and wordOf the way back.
+// bitsOf returns the bits of a word; wordOf is its inverse.
 func bitsOf[T Word](v T) uint64 {
 	if unsafe.Sizeof(v) == 8 {
 		return *(*uint64)(unsafe.Pointer(&v))
@@ -107,16 +107,17 @@ func wordOf[T Word](bits uint64) (v T) {
 	return v
 }
 
-// aligned says whether a word of n bytes may lie there.
+// aligned says whether the address of that offset is a multiple of n.
 func (rg *region) aligned(offset, n uint64) bool { return (uint64(uintptr(rg.base))+offset)%n == 0 }
 
-// word64 is the word at an offset that was looked at.
+// word64 is the word at an offset; the caller has checked that it is inside and aligned.
 func (rg *region) word64(offset uint64) *atomic.Uint64 {
 	return (*atomic.Uint64)(unsafe.Add(rg.base, offset))
 }
 
-// apply does an atomic that kind takes on a word that is inside and aligned, by the processor's instructions, and
-// returns what was there before. other is what the word must be for opCompareAndSwap.
+// apply applies an operation that k takes to a word, by the processor's atomic instructions, and returns the previous
+// value. The caller has checked that the word is inside and aligned. other is the value that opCompareAndSwap compares
+// with.
 func (rg *region) apply(k wordKind, o Op, offset, v, other uint64) (old uint64) {
 	at := unsafe.Add(rg.base, offset)
 	if k.bytes() == 4 {
@@ -124,10 +125,11 @@ func (rg *region) apply(k wordKind, o Op, offset, v, other uint64) (old uint64) 
 	} else {
 		old = apply64((*uint64)(at), k, o, v, other)
 	}
-	runtime.KeepAlive(rg) // and its addresses
+	runtime.KeepAlive(rg) // it keeps the memory mapped
 	return old
 }
 
+// apply64 is apply for words of 8 bytes.
 func apply64(at *uint64, k wordKind, o Op, v, other uint64) (old uint64) {
 	if k != kindFloat64 {
 		switch o {
@@ -167,6 +169,7 @@ func apply64(at *uint64, k wordKind, o Op, v, other uint64) (old uint64) {
 	}
 }
 
+// apply32 is apply for words of 4 bytes.
 func apply32(at *uint32, k wordKind, o Op, v, other uint32) (old uint32) {
 	if k != kindFloat32 {
 		switch o {
@@ -206,10 +209,11 @@ func apply32(at *uint32, k wordKind, o Op, v, other uint32) (old uint32) {
 	}
 }
 
-// applyAll does an atomic that kind takes on each of the words from an offset on, which are inside and aligned.
+// applyAll applies an operation to each of a run of words from an offset on. The caller has checked that they are inside
+// and aligned, and that their kind takes the operation.
 func (rg *region) applyAll(x *wordArrays, offset uint64) {
-	for from := 0; from < len(x.v); from += wordsAtOnce {
-		y := x.part(from, min(wordsAtOnce, len(x.v)-from))
+	for from := 0; from < len(x.operands); from += wordsAtOnce {
+		y := x.part(from, min(wordsAtOnce, len(x.operands)-from))
 		at := unsafe.Add(rg.base, offset+uint64(from))
 		if x.kind.bytes() == 4 {
 			applyAll32(at, &y)
@@ -217,26 +221,26 @@ func (rg *region) applyAll(x *wordArrays, offset uint64) {
 			applyAll64(at, &y)
 		}
 	}
-	runtime.KeepAlive(rg) // and its addresses
+	runtime.KeepAlive(rg) // it keeps the memory mapped
 }
 
-// wordsAtOnce is how many bytes of words are changed without a point at which the collector can stop the thread.
+// wordsAtOnce is how many bytes of words are changed in one loop, in which the garbage collector cannot stop the thread.
 const wordsAtOnce = 32 << 10
 
-// wordsIn is bytes as words; the first one need not be aligned.
+// wordsIn is the bytes as words; they need not be aligned.
 func wordsIn[T Word](b []byte) []T {
 	return unsafe.Slice((*T)(unsafe.Pointer(unsafe.SliceData(b))), len(b)/int(unsafe.Sizeof(*new(T))))
 }
 
-// bytesOf is words as they lie in memory; nil of nil.
+// bytesOf is the words as bytes; nil of nil.
 func bytesOf[T Word](s []T) []byte {
 	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(s))), len(s)*int(unsafe.Sizeof(*new(T))))
 }
 
-// applyAll64 has loops of their own for sums, which programs have most.
+// applyAll64 applies x to the words of 8 bytes from base on. Sums, which programs use most, have loops of their own.
 func applyAll64(base unsafe.Pointer, x *wordArrays) {
-	v := wordsIn[uint64](x.v)
-	at, old := unsafe.Slice((*uint64)(base), len(v)), wordsIn[uint64](x.old)
+	v := wordsIn[uint64](x.operands)
+	at, old := unsafe.Slice((*uint64)(base), len(v)), wordsIn[uint64](x.previous)
 	switch {
 	case x.op == Add && x.kind == kindFloat64:
 		for i, y := range v {
@@ -256,7 +260,7 @@ func applyAll64(base unsafe.Pointer, x *wordArrays) {
 			atomic.AddUint64(&at[i], y)
 		}
 	default:
-		other := wordsIn[uint64](x.other)
+		other := wordsIn[uint64](x.compared)
 		for i, y := range v {
 			compared := uint64(0)
 			if len(other) > 0 {
@@ -269,9 +273,10 @@ func applyAll64(base unsafe.Pointer, x *wordArrays) {
 	}
 }
 
+// applyAll32 is applyAll64 for words of 4 bytes.
 func applyAll32(base unsafe.Pointer, x *wordArrays) {
-	v := wordsIn[uint32](x.v)
-	at, old := unsafe.Slice((*uint32)(base), len(v)), wordsIn[uint32](x.old)
+	v := wordsIn[uint32](x.operands)
+	at, old := unsafe.Slice((*uint32)(base), len(v)), wordsIn[uint32](x.previous)
 	switch {
 	case x.op == Add && x.kind == kindFloat32:
 		for i, y := range v {
@@ -291,7 +296,7 @@ func applyAll32(base unsafe.Pointer, x *wordArrays) {
 			atomic.AddUint32(&at[i], y)
 		}
 	default:
-		other := wordsIn[uint32](x.other)
+		other := wordsIn[uint32](x.compared)
 		for i, y := range v {
 			compared := uint32(0)
 			if len(other) > 0 {
@@ -304,6 +309,7 @@ func applyAll32(base unsafe.Pointer, x *wordArrays) {
 	}
 }
 
+// combine64 is the result of an operation that the processor has no atomic instruction for.
 func combine64(k wordKind, o Op, old, v uint64) uint64 {
 	switch k {
 	case kindFloat64:
@@ -319,6 +325,7 @@ func combine64(k wordKind, o Op, old, v uint64) uint64 {
 	return combine(o, old, v)
 }
 
+// combine32 is combine64 for 4 bytes.
 func combine32(k wordKind, o Op, old, v uint32) uint32 {
 	switch k {
 	case kindFloat32:
@@ -334,6 +341,7 @@ func combine32(k wordKind, o Op, old, v uint32) uint32 {
 	return combine(o, old, v)
 }
 
+// combine is the operation on values of a type.
 func combine[T Word](o Op, old, v T) T {
 	switch {
 	case o == Add:

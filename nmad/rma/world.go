@@ -17,21 +17,23 @@ import (
 	"github.com/pm2-go/pm2/pioman"
 )
 
-// The contexts of the job's domain that a World uses.
+// The contexts of the job's domain that a World uses. Successive Worlds take contextControl and LastContext in turn for
+// their collective calls: a process that opens the next World must not meet the messages of a process that is still
+// in the last one.
 const (
 	FirstContext    = contexts.FirstWorld
-	contextRequests = FirstContext       // what others are asked for
-	contextReplies  = FirstContext + 1   // what they answer, by the number of the request
-	contextData     = FirstContext + 2   // long puts, likewise
-	contextControl  = FirstContext + 3   // collective calls, of every second World of a session
-	LastContext     = contexts.LastWorld // and of the others: a process that opens the next one may meet one that has not left the last one
+	contextRequests = FirstContext     // requests
+	contextReplies  = FirstContext + 1 // answers; the tag is the number of the request
+	contextData     = FirstContext + 2 // the bytes of long puts, with the same tag
+	contextControl  = FirstContext + 3 // collective calls
+	LastContext     = contexts.LastWorld
 )
 
-// histories are those of the Worlds that sessions have had, by series.
+// histories has the history of each series.
 var histories sync.Map
 
-// series names the Worlds that a session has one after the other: in the contexts from first on, of the same processes.
-// Only Worlds of one series have the same numbers at all their processes.
+// series names the Worlds that a session opens one after the other, for the same processes, in the contexts from first
+// on. Their numbers agree at all these processes.
 type series struct {
 	session weak.Pointer[nmad.Session]
 	first   int
@@ -40,19 +42,19 @@ type series struct {
 
 // history is what a World leaves to the next one of its series.
 type history struct {
-	worlds atomic.Uint32 // how many there were
-	early  atomic.Pointer[earlyBreak]
+	worlds atomic.Uint32              // how many there were
+	early  atomic.Pointer[earlyBreak] // for the next World; nil: none
 }
 
-// earlyBreak says that collective calls of a World fail that this process had not begun.
+// earlyBreak is a message of spread for a World that this process had not opened when it came.
 type earlyBreak struct {
 	number   uint32 // of the World
-	by, rank int    // lost it
+	by, rank int    // by has lost rank
 }
 
 // remember gives the World its number.
 func (w *World) remember() {
-	key := series{weak.Make(w.s), w.first, fmt.Sprint(w.members)}
+	key := series{weak.Make(w.s), w.firstContext, fmt.Sprint(w.members)}
 	h, known := histories.LoadOrStore(key, new(history))
 	if !known {
 		runtime.AddCleanup(w.s, func(key series) { histories.Delete(key) }, key)
@@ -64,68 +66,68 @@ func (w *World) remember() {
 // World is the memory that the processes of a job let each other reach. Safe for concurrent use, but for the
 // collective calls; see Alloc.
 type World struct {
-	s       *nmad.Session
-	options options
-	engine  *pioman.Engine
-	rank    int
-	size    int    // of the job
-	first   int    // of its contexts
-	members []int  // its processes, this one among them, in the order of the tree of collective calls
-	index   int    // of this one there
-	peers   []peer // by rank
-	far     bool   // some other process is not reached by what is mapped
-	near    []int  // other ranks of the host whose pages are mapped here, or may be
+	s            *nmad.Session
+	options      options
+	engine       *pioman.Engine
+	rank         int    // of this process
+	size         int    // of the job
+	firstContext int    // the first of its contexts
+	members      []int  // the ranks of its processes, this one's among them, in the order of the tree of collective calls
+	memberIndex  int    // of this process in members
+	peers        []peer // by rank; of this process, too
+	hasFar       bool   // the page of some other member is not mapped here: its operations come by messages
+	near         []int  // other members on this host whose messages go through shared memory
 
-	control   *nmad.Context
-	contexts  []*nmad.Context
-	collect   marcel.Mutex  // of collective calls
-	calls     uint64        // collective ones, that this process has begun; under collect
-	stop      func()        // the monitor
-	slots     []requestSlot // receives of requests
-	signalled bell          // threads that sleep until a signal comes
-	served    bell          // threads that close memory, until no request uses it
-	room      bell          // threads that wait until fewer operations are under way
+	control     *nmad.Context
+	contexts    []*nmad.Context // by number, from FirstContext on
+	collect     marcel.Mutex    // held during a collective call
+	callNumber  uint64          // the number of the present collective call; under collect
+	stopMonitor func()          // ends the monitor of gates
+	slots       []requestSlot   // receives of requests
+	signalled   bell            // of threads that sleep until a signal comes
+	closers     bell            // of threads that close memory, or the World, until no request uses it
+	starters    bell            // of threads that wait until fewer operations are under way
 
-	answered meeting // of what answers requests of others with fences and flushes of this process
+	answered meeting // orders answers to requests of others with fences and flushes, for the race detector
 
 	history *history // of the series
-	number  uint32   // of the World in it, from 1
+	number  uint32   // of the World in the series, from 1
 
-	announced atomic.Bool             // the others know that intact is done
+	announced atomic.Bool             // spread has told the others that intact is done
 	intact    context.Context         // done once this process has lost another one, or hears that one has; the cause says how
 	broken    context.CancelCauseFunc // ends intact
-	losses    atomic.Int32            // other processes that were lost
-	last      atomic.Pointer[error]   // how the last one was; nil: some live
+	losses    atomic.Int32            // how many other members were lost
+	lastLoss  atomic.Pointer[error]   // how the last other member was lost; nil: some live
 
-	copying atomic.Int64 // threads that have the kernel copy
-	vacated atomic.Bool  // the pages are given back
-	closing atomic.Bool  // no more operations are started by messages
+	copying atomic.Int64 // threads in kernelMove
+	vacated atomic.Bool  // the pages are unmapped, or about to be
+	closing atomic.Bool  // Close has begun: no operation starts by messages any more
 	closed  atomic.Bool
-	mu      sync.Mutex // serializes changes of tables, and of used
-	vacant  [2]uint32  // no index of that parity is free below
+	mu      sync.Mutex // serializes changes of tables; guards vacant and used
+	vacant  [2]uint32  // by parity: no lower index is free in the own table
 	used    struct {
-		regions, segments int
-		bytes, mapped     uint64
+		regions, segments int    // that are open
+		bytes, mapped     uint64 // see Limits
 	}
-	own *Domain // Default
+	defaultDomain *Domain // see Default
 }
 
-// peer is a process as this one sees it.
+// peer is a process, the own one included, as this process sees it.
 type peer struct {
-	table atomic.Pointer[table]
-	lost  atomic.Pointer[error] // why nothing works with it any more; nil: it lives
-	page  *page                 // nil: it is not mapped
-	pid   uint32                // of one whose page is mapped
-	why   error                 // why it is not
-	_     [96]byte
-	waker waker
+	table  atomic.Pointer[table]
+	lost   atomic.Pointer[error] // why its gate has ended; nil: it lives; World.ended writes
+	page   *page                 // nil: it is not mapped here
+	pid    uint32                // of a process whose page is mapped
+	mapErr error                 // why its page could not be mapped; nil: it is, or was not tried
+	_      [96]byte
+	waker  waker
 
-	// Of what goes by messages.
-	number   atomic.Uint64 // of the last request that this process has sent
-	underway atomic.Int32  // requests of this process that have no answer yet
-	desk     desk          // what this process answers
-	learning marcel.Mutex  // one thread asks how memory is reached
-	held     atomic.Int32  // 1 + a descriptor of the process, which may have the kernel copy in memory of this one; 0: none; below: it may not
+	// For operations by messages.
+	number   atomic.Uint64 // of the last request that this process has sent to it
+	underway atomic.Int32  // operations of this process there that have not ended
+	desk     desk          // the answers to its requests
+	learning marcel.Mutex  // held by the thread in learn
+	pidfd    atomic.Int32  // 1 + the pidfd of custody; 0: custody was not called; -1: there is none
 	kernel   atomic.Int32  // whether the kernel copies between the two: kernelUnknown, kernelCopies, kernelRefuses
 	_        [64]byte
 }
@@ -135,24 +137,23 @@ type options struct {
 	apart   bool   // no memory of others is mapped
 	refuses bool   // the kernel does not copy
 	starved bool   // there is no memory for the page
-	inside  func() // is called by those that are about to have the kernel copy
+	inside  func() // is called in kernelMove, before the copy
 }
 
 // Open makes the World of a session. All processes of the job call it, in the same order as their other collective
-// calls (Alloc, Segment.Free, World.Close); it returns once all of them have. A session has one at a time. It opens
-// the contexts FirstContext to LastContext of the job's domain, and fails with nmad.ErrConfig if one of them is open
-// already. If it fails at one process, for want of memory or of a context, it fails at all the others with
-// ErrElsewhere, unless it is the context of the collective calls that is open there already. It waits as nmad does:
-// for the calling thread only.
+// calls (Alloc, Segment.Free, World.Close); it blocks the calling thread until all of them have. A session has one at a
+// time. Open takes the contexts FirstContext to LastContext of the job's domain, and fails with nmad.ErrConfig if one of
+// them is open already. If it fails at one process, for want of memory or of a context, it fails at all others with
+// ErrElsewhere, unless that process could not open the context of the collective calls.
 func Open(s *nmad.Session) (*World, error) { return open(s, options{}) }
 
 // Contexts is how many contexts a World takes.
 const Contexts = contexts.PerWorld
 
-// OpenAmong is Open for some processes of the job, which alone call it, and the collective calls of that World, all
-// with the same ranks in the same order. Its contexts are the Contexts from first on; Worlds of other ranks may come
-// before and after it there, each once all its processes have closed the last one. A session has as many as it has
-// contexts for.
+// OpenAmong is Open for the processes of some ranks. They alone make its collective calls, and all give OpenAmong the
+// same ranks in the same order. It takes the Contexts contexts from first on. Worlds of other ranks may have these
+// contexts before and after it, each once all its processes have closed the World before. A session has as many Worlds
+// as it has contexts for.
 func OpenAmong(s *nmad.Session, first int, ranks ...int) (*World, error) {
 	return openAmong(s, options{}, first, ranks)
 }
@@ -169,14 +170,14 @@ func openAmong(s *nmad.Session, o options, first int, ranks []int) (*World, erro
 	if s.Engine() == nil {
 		return nil, fmt.Errorf("rma: open: %w: no session: nmad.Join gives one", nmad.ErrConfig)
 	}
-	w := &World{s: s, options: o, engine: s.Engine(), rank: s.Rank(), size: s.Size(), first: first, members: slices.Clone(ranks), index: slices.Index(ranks, s.Rank()), peers: make([]peer, s.Size())}
-	if w.index < 0 {
+	w := &World{s: s, options: o, engine: s.Engine(), rank: s.Rank(), size: s.Size(), firstContext: first, members: slices.Clone(ranks), memberIndex: slices.Index(ranks, s.Rank()), peers: make([]peer, s.Size())}
+	if w.memberIndex < 0 {
 		return nil, fmt.Errorf("rma: open: %w: the own rank %d is not among %v", nmad.ErrConfig, w.rank, ranks)
 	}
 	if w.another() {
 		return nil, fmt.Errorf("rma: open: %w: a World of this session is open in these contexts: close it first", nmad.ErrConfig)
 	}
-	w.own = w.newDomain(nmad.Shared)
+	w.defaultDomain = w.newDomain(nmad.Shared)
 	w.intact, w.broken = context.WithCancelCause(context.Background())
 	size := uint64(pageBytes)
 	if o.starved {
@@ -206,17 +207,18 @@ func openAmong(s *nmad.Session, o options, first int, ranks []int) (*World, erro
 	return w, nil
 }
 
-// another says that there is one of the same session and contexts.
+// another says whether a World of the same session in the same contexts is open.
 func (w *World) another() (is bool) {
 	worlds.Range(func(key, _ any) bool {
 		o := key.(*World)
-		is = o.s == w.s && o.first == w.first && len(o.members) > 1 && len(w.members) > 1
+		is = o.s == w.s && o.firstContext == w.firstContext && len(o.members) > 1 && len(w.members) > 1
 		return !is
 	})
 	return is
 }
 
-// enter has the processes meet, or hear that one of them, this one if failed is not nil, has no part in the World.
+// enter finds out which members share memory with this process, and meets the others. failed is why this process cannot
+// take part, or nil: then the others fail, too.
 func (w *World) enter(own mapped.Card, failed error) error {
 	if w.sharesMemory() && !w.options.apart {
 		for _, rank := range w.members {
@@ -232,10 +234,10 @@ func (w *World) enter(own mapped.Card, failed error) error {
 	return err
 }
 
-// sharesMemory says whether messages between the processes of a host go through memory that these share. Other memory
-// can then be shared, too.
+// sharesMemory says whether messages between the processes of a host go through shared memory. Then they can share
+// other memory, too.
 func (w *World) sharesMemory() bool {
-	for _, r := range w.s.Gate(w.members[(w.index+1)%len(w.members)]).Info().Rails {
+	for _, r := range w.s.Gate(w.members[(w.memberIndex+1)%len(w.members)]).Info().Rails {
 		if !r.SharesMemory() {
 			return false
 		}
@@ -243,11 +245,11 @@ func (w *World) sharesMemory() bool {
 	return true
 }
 
-// join opens the contexts; also if it fails control is there, if it can be opened.
+// join opens the contexts, watches the gates, and posts the receives of requests. control may be open also if it fails.
 func (w *World) join() (err error) {
 	w.contexts = make([]*nmad.Context, contextControl-FirstContext+1)
 	for i := range w.contexts {
-		number := w.first + i
+		number := w.firstContext + i
 		if i == contextControl-FirstContext {
 			w.remember()
 			number += int(w.number % 2)
@@ -256,7 +258,7 @@ func (w *World) join() (err error) {
 		w.contexts[i], err = c, errors.Join(err, failed)
 	}
 	w.control = w.contexts[contextControl-FirstContext]
-	w.stop = w.s.Monitor(nmad.GateEnded, w.ended)
+	w.stopMonitor = w.s.Monitor(nmad.GateEnded, w.ended)
 	for _, rank := range w.members { // what has ended before
 		if g := w.s.Gate(rank); g.Err() != nil {
 			w.ended(nmad.Event{Gate: g})
@@ -271,21 +273,21 @@ func (w *World) join() (err error) {
 	return err
 }
 
-// leave closes what join has opened.
+// leave closes what join has opened, and unmaps the pages.
 func (w *World) leave() {
 	w.closed.Store(true)
-	if w.stop != nil {
-		w.stop()
+	if w.stopMonitor != nil {
+		w.stopMonitor()
 	}
-	_ = w.end() // else the engine was closed, and with it all of this
+	_ = w.end() // it fails if the engine was closed: then no receive is left
 	for _, c := range w.contexts {
-		_ = c.Close() // what others have sent too late keeps it open, and then no other World comes after this one
+		_ = c.Close() // fails if messages lie in it that others have sent too late; then no World can be opened there
 	}
 	w.vacatePages()
 }
 
-// vacatePages gives the pages back to the system, once closed is set. A copier that has not looked at the page of its
-// target yet finds nothing live there; one that has looked has a hazard in its own page.
+// vacatePages unmaps the pages. closed is set before, so threads of this process find no region live in the page of a
+// target; those that are in kernelMove still need the own page for their hazards, and vacatePages waits for them.
 func (w *World) vacatePages() {
 	w.vacated.Store(true)
 	for rank := range w.peers {
@@ -298,17 +300,17 @@ func (w *World) vacatePages() {
 	if own == nil { // there was no memory for it
 		return
 	}
-	for w.copying.Load() != 0 { // it is not asked by the hazards, which others can write
+	for w.copying.Load() != 0 { // not the hazards: other processes can write those
 		marcel.Yield()
 	}
 	_ = own.m.Vacate()
 }
 
-// ended hears that a gate has ended.
+// ended is called when a gate has ended: it notes that the process was lost, and wakes all waiters.
 func (w *World) ended(e nmad.Event) {
 	rank := e.Gate.Rank()
 	if !slices.Contains(w.members, rank) || e.Gate != w.s.Gate(rank) {
-		return // a gate of another domain, or of a process that has no part in this
+		return // a gate of another domain, or to a process that is no member
 	}
 	why := e.Gate.Err()
 	if why == nil {
@@ -317,15 +319,16 @@ func (w *World) ended(e nmad.Event) {
 	if rank != w.rank && why != nil && w.peers[rank].lost.CompareAndSwap(nil, &why) {
 		w.broken(why)
 		if w.losses.Add(1) == int32(len(w.members))-1 {
-			w.last.Store(&why)
+			w.lastLoss.Store(&why)
 		}
 	}
 	w.signalled.ring()
-	w.served.ring()
-	w.room.ring()
+	w.closers.ring()
+	w.starters.ring()
 }
 
-// meet has the processes of each host map each other's pages, unless one has failed.
+// meet exchanges the cards of the pages with the other processes of the host, maps theirs, and waits until all members
+// have done so. failed is why this process cannot take part, or nil.
 func (w *World) meet(own mapped.Card, failed error) error {
 	cards, err := w.exchange(own)
 	err = errors.Join(failed, err)
@@ -334,18 +337,18 @@ func (w *World) meet(own mapped.Card, failed error) error {
 	for i, rank := range w.near {
 		p := &w.peers[rank]
 		if x := cards[i]; x.PID != 0 && (x.Size != pageBytes || seen[x.File]) {
-			p.why = fmt.Errorf("%w: what it gives for its page, %d B, is none of its own", nmad.ErrProtocol, x.Size)
+			p.mapErr = fmt.Errorf("%w: what it gives for its page, %d B, is none of its own", nmad.ErrProtocol, x.Size)
 			continue
 		}
 		seen[cards[i].File] = true
 		if m, no := cards[i].Open("memory", true); no != nil {
-			p.why = no
+			p.mapErr = no
 		} else {
 			p.page, p.pid = pageIn(m), cards[i].PID
 			mapped = append(mapped, rank)
 		}
 	}
-	w.far = len(mapped) < len(w.members)-1
+	w.hasFar = len(mapped) < len(w.members)-1
 	w.mu.Lock()
 	w.used.mapped += uint64(len(mapped)) * pageBytes
 	w.mu.Unlock()
@@ -366,20 +369,20 @@ func (w *World) Size() int { return w.size }
 func (w *World) Session() *nmad.Session { return w.s }
 
 // Default returns the Domain that any thread may use.
-func (w *World) Default() *Domain { return w.own }
+func (w *World) Default() *Domain { return w.defaultDomain }
 
-// Limits are what can be, and what is, open and mapped.
+// Limits is how much memory can be, and is, open and mapped.
 type Limits struct {
 	MaxBytes    uint64 // of one Alloc, Make or Register
 	MaxRegions  int    // of Make and Register, at once, and as many segments of Alloc
 	Regions     int    // that are open
 	Segments    int    // that are open
-	Bytes       uint64 // of this process that others reach
-	Mapped      uint64 // of other processes that are mapped here, in bytes
+	Bytes       uint64 // of memory of this process that others reach
+	Mapped      uint64 // bytes of memory of other processes that is mapped here
 	MappedRanks []int  // other processes whose memory can be mapped
 }
 
-// Limits returns those of this process. It does not block for long.
+// Limits returns the limits and counts of this process. It takes a lock that is held for a short time only.
 func (w *World) Limits() Limits {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -392,10 +395,10 @@ func (w *World) Limits() Limits {
 	return l
 }
 
-// worlds are those that are open: their memory stays, though a program may have nothing but slices of it.
+// worlds are the Worlds that are open. They keep memory mapped of which the program has nothing but slices.
 var worlds sync.Map
 
-// quiet waits until no operation of this process is under way by messages.
+// quiet waits until no operation of this process by messages, and no message of a waker, is under way.
 func (w *World) quiet() error {
 	met := func() bool {
 		for rank := range w.peers {
@@ -405,14 +408,14 @@ func (w *World) quiet() error {
 		}
 		return true
 	}
-	return w.await(&w.room, met)
+	return w.await(&w.starters, met)
 }
 
-// Close ends the World, at all processes: it waits until the operations of this process are remotely complete, and
-// for the other processes; when it returns no process writes into memory of this one any more. All memory that is
-// open is closed, and what Segment.Bytes, Domain.Local and Region.Bytes of Make have given must not be used any more.
-// Operations after it, and waits for signals, fail with ErrClosed. Its error is that of a process that was lost; the
-// World is closed all the same. Calling it again does nothing.
+// Close ends the World. It is collective: it blocks the calling thread until the operations of this process are remotely
+// complete, and all other processes have called it; when it returns no process writes into memory of this one any more.
+// It closes all memory that is open: slices from Segment.Bytes, Domain.Local, and Region.Bytes of Make must not be used
+// any more. Later operations, and waits for signals, fail with ErrClosed. An error is that of a process that was lost;
+// the World is closed all the same. Calling it again does nothing.
 func (w *World) Close() error {
 	w.collect.Lock()
 	defer w.collect.Unlock()
@@ -423,9 +426,9 @@ func (w *World) Close() error {
 	err := w.quiet()
 	if len(w.members) > 1 {
 		if w.intact.Err() != nil {
-			w.spread(context.Cause(w.intact)) // others may be in a call before
+			w.spread(context.Cause(w.intact)) // others may still be in an earlier call
 		}
-		w.calls = lastCall
+		w.callNumber = lastCall
 		_, failed := w.combine(context.Background(), collectiveRecord{}, nil)
 		err = errors.Join(err, failed)
 	}
@@ -440,7 +443,7 @@ func (w *World) Close() error {
 			for i := range *t {
 				switch x := (*t)[i].Swap(nil); {
 				case x == nil:
-				case rank == w.rank: // also one that another thread is closing: the pages are needed for that
+				case rank == w.rank: // also if another thread is closing it, which needs the pages: Close waits for that
 					x.closed.Store(true)
 					own[uint32(i)] = x
 				default:

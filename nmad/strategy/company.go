@@ -1,20 +1,21 @@
 package strategy
 
-// What all strategies have in common about waiting for company: how many messages wait for one another, and for
-// how long. A Strategy says by Joins which ones do.
+// This file has the limits, common to all strategies, of how many messages wait for each other, and for how long. The
+// strategy decides by Joins which messages may wait.
 
-// Gathering is when short messages that are done already share a packet, for which the first waits: those of threads that
-// what has come has woken together, and that run one after the other. A lone thread never waits.
+// Limits of gathering. Threads that one arrival has woken together run one after the other. Their short sends share a packet:
+// each send is done when its message is copied into the packet, and the packet waits for the others. A lone thread never
+// waits. (nmad/internal/flow/gather.go has the protocol.)
 const (
 	GatherMost    = 16   // messages in a packet; more would keep the peer waiting for work
 	GatherLongest = 128  // bytes of a message that is copied once more
 	GatherRoom    = 2048 // bytes of a packet
-	GatherPolls   = 16   // polls that leave it alone while such a thread is ready
+	GatherPolls   = 16   // polls that leave the packet waiting while a woken thread is ready
 )
 
-// Enough returns how many gathered messages are enough to send the packet. Where packets are cheap the peer should get
-// some of the messages early: else one side is idle while the other one works. woken: threads that are about to
-// send; posted: receives that wait.
+// Enough returns how many gathered messages are enough to send their packet. If packets are cheap, the peer gets some of the
+// messages early, so that both sides work at the same time. packetsCost says whether each packet costs a system call; woken
+// is the number of threads that are about to send, posted the number of receives that wait.
 func Enough(packetsCost bool, woken, posted int) int {
 	if packetsCost {
 		return GatherMost
@@ -22,18 +23,22 @@ func Enough(packetsCost bool, woken, posted int) int {
 	return min((woken+posted)/4, GatherMost)
 }
 
-// LateMost is how many announcements of long messages are put off at most, where each packet costs a system call, so that
-// they leave together.
-const LateMost = 32
+// DeferMost is how many announcements of long messages a sender defers at most, so that they leave together.
+const DeferMost = 32
 
-// PutsOff says whether the announcement of a message that is started now may wait for company: while messages before it are
-// announced or on their way (ahead), late of which wait already. A system call takes as long as to move tens of kilobytes. A thread that posts many messages posts all of
-// them first, and then polls or waits: that sends the announcements. So does a message that cannot wait. None of them
-// could have moved on before.
-func PutsOff(packetsCost, ahead bool, late int) bool { return packetsCost && ahead && late < LateMost }
+// Defers reports whether the sender may defer the announcement of a message that is started now, so that it leaves together
+// with others. packetsCost says whether each packet costs a system call, which takes as long as moving tens of kilobytes;
+// ahead, whether earlier messages are announced or on their way; deferred is the number of announcements that wait already,
+// this one included.
+//
+// A thread that posts many messages posts all of them first, and then polls or waits: the poll sends the announcements, and
+// so does a message that cannot be deferred. The deferred messages lose no time, because the earlier ones move first.
+func Defers(packetsCost, ahead bool, deferred int) bool {
+	return packetsCost && ahead && deferred < DeferMost
+}
 
-// Quantum is how many messages a thread may send or receive over a gate without ever
-// having to wait while other threads of its VP are ready. A socket holds thousands of short
-// messages: without this, a thread that finds it full, or with room, would keep the VP until the
-// scheduler takes it away, and the gates of the others stood still meanwhile.
+// Quantum is how many blocking sends and receives over a gate a thread may do in a row without having to wait, while other
+// threads of its VP are ready; then it yields. A socket holds thousands of short messages: without this limit a thread that
+// never finds it empty, or full, would keep the VP to the end of its slice, and the gates of the other threads would stand
+// still.
 const Quantum = 64

@@ -1,7 +1,6 @@
 package strategy
 
-// Default sends each message in a packet of its own, in the order in which they were
-// started.
+// Default sends each message in a packet of its own, in the order in which the messages were started.
 var Default = builtin(fifo{})
 
 type fifo struct{}

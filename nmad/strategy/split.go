@@ -2,51 +2,50 @@ package strategy
 
 import "math"
 
-// Cost is what it costs to move bytes over a rail, as measured or assumed: n bytes take
-// Latency + n/Bandwidth.
+// Cost is the cost of moving bytes over a rail, measured or assumed: n bytes take Latency + n/Bandwidth nanoseconds.
 type Cost struct {
 	Latency   int64   // from the request for bytes to the first of them, in ns
 	Bandwidth float64 // bytes per ns, which is GB/s; above 0
 }
 
-// DefaultCost is assumed of rails that were not measured, all alike.
+// DefaultCost is the assumed cost of each rail that was not measured.
 var DefaultCost = Cost{Latency: 20_000, Bandwidth: 1}
 
-// Load is a rail as a Splitter sees it.
+// Load is what a Splitter knows about a rail.
 type Load struct {
 	Cost
-	Bytes int // on the way already, or about to be
+	Bytes int // bytes that the receiver has asked for over this rail and that have not come yet
 }
 
-// end is when the rail has moved n bytes more than it has to, in ns from now.
-func (l *Load) end(n int) float64 {
+// finish returns the time, in ns from now, at which the rail would have moved n bytes beside those of Bytes.
+func (l *Load) finish(n int) float64 {
 	return float64(l.Latency) + float64(l.Bytes+n)/l.Bandwidth
 }
 
-// nearlyNothing is how many bytes a rail may have to move, at least, when it is taken to be idle.
-const nearlyNothing = 64 << 10
+// leastBacklog is the number of bytes to move up to which any rail counts as idle.
+const leastBacklog = 64 << 10
 
-// low is how many bytes a rail has to move when the next ones should be asked for: else it
-// would have nothing to do until they come.
-func (l *Load) low() int {
-	return max(nearlyNothing, 2*int(float64(l.Latency)*l.Bandwidth))
+// backlog is the number of bytes to move at which the receiver should ask for the next ones, so that the rail does not run
+// dry before they come.
+func (l *Load) backlog() int {
+	return max(leastBacklog, 2*int(float64(l.Latency)*l.Bandwidth))
 }
 
-// Idle says whether the rail has nothing to do, or is about to.
-func (l *Load) Idle() bool { return l.Bytes <= l.low() }
+// Idle reports whether the rail has nothing to move, or is about to have nothing.
+func (l *Load) Idle() bool { return l.Bytes <= l.backlog() }
 
-// Splitter is a Strategy that shares the bytes of a long message out among several
-// rails. The receiver of the message asks it, with the lock of the gate held.
+// Splitter is a Strategy that shares the bytes of a long message out among several rails. The receiver of the message calls
+// Split, with the lock of the gate held; see Strategy for the rules.
 type Splitter interface {
 	Strategy
-	// Split sets shares[i] to how many of the next rest bytes of a message are to be asked for
-	// over rails[i] now. What it leaves it is asked about again when a rail is
-	// Idle: so it should leave some only to rails that have something to do. Shares below
-	// 4 KiB are made 0, unless they end the message.
+	// Split sets shares[i] to how many of the next rest bytes of a message the receiver is to ask for over rails[i] now.
+	// All shares are 0 at first. Bytes that Split leaves out wait: the receiver calls Split again when a rail is Idle. So
+	// Split should leave bytes out only if a rail is not Idle. The receiver makes shares below 4 KiB 0, unless they end the
+	// message.
 	Split(rest int, rails []Load, shares []int)
 }
 
-// Split asks s, or, if s is no Splitter, gives all to the rail that ends first.
+// Split calls the Split of s; if s is no Splitter it gives all bytes to the rail that would finish first.
 func Split(s Strategy, rest int, rails []Load, shares []int) {
 	clear(shares)
 	if p, ok := s.(Splitter); ok {
@@ -55,15 +54,15 @@ func Split(s Strategy, rest int, rails []Load, shares []int) {
 	}
 	first := 0
 	for i := range rails {
-		if rails[i].end(rest) < rails[first].end(rest) {
+		if rails[i].finish(rest) < rails[first].finish(rest) {
 			first = i
 		}
 	}
 	shares[first] = rest
 }
 
-// Estimate plays through how s would share size bytes out among rails on which nothing else is
-// under way, if they cost what is assumed of them.
+// Estimate simulates how s would share a message of size bytes out among rails on which nothing else moves, if the rails
+// cost what rails says. It sets shares[i] to the bytes of rails[i], and changes rails.
 func Estimate(s Strategy, size int, rails []Load, shares []int) {
 	part := make([]int, len(rails))
 	clear(shares)
@@ -79,14 +78,14 @@ func Estimate(s Strategy, size int, rails []Load, shares []int) {
 		step := math.Inf(1) // until the first rail is idle, in ns
 		for i := range rails {
 			if l := &rails[i]; !l.Idle() {
-				step = min(step, float64(l.Bytes-l.low())/l.Bandwidth)
+				step = min(step, float64(l.Bytes-l.backlog())/l.Bandwidth)
 			}
 		}
 		if math.IsInf(step, 1) {
 			if !given {
-				return // it wants nothing to move
+				return // s leaves all bytes out although the rails are idle
 			}
-			continue // a rail is idle still, so the next bytes are asked for before any have come
+			continue // all rails are still idle, so the receiver asks for the next bytes at once
 		}
 		for i := range rails {
 			l := &rails[i]

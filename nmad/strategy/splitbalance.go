@@ -1,24 +1,22 @@
 package strategy
 
-// SplitBalance shares long messages out so that all rails end at the same time, by what
-// they cost and by what they have to do already, and treats short ones as Aggregation does.
-// It is the strategy "split_balance" of NewMadeleine, with the ratios of sampled
-// rails (Brunet, Trahay, Denis: "A sampling-based approach for communication libraries
+// SplitBalance shares a long message out so that all rails finish at the same time, given their costs and the bytes that they
+// have to move already. It treats short messages as Aggregation does. This is the strategy "split_balance" of NewMadeleine,
+// with the ratios of sampled rails (Brunet, Trahay, Denis: "A sampling-based approach for communication libraries
 // auto-tuning", 2011).
 //
-// Costs are never quite right, since rails were measured at another time, or not at all, or
-// carry the bytes of others as well. So a rail gets no more than half of what it should
-// move, and the next half when it is about to be idle: at the end the rails
-// move short pieces, and a rail that is faster than assumed moves more of them (guided
-// self-scheduling: Polychronopoulos, Kuck, 1987).
+// Costs are never quite right: a rail was measured at another time, or not at all, or also carries bytes of other gates. So
+// a rail gets at first no more than half of what it should move, and the next half when it is about to be idle. At the end
+// the rails move short pieces, and a rail that is faster than assumed moves more of them (guided self-scheduling:
+// Polychronopoulos, Kuck, 1987).
 var SplitBalance = builtin(splitBalance{})
 
 type splitBalance struct{ aggregation }
 
 const (
-	least = 32 << 10 // bytes below which another rail, or another request, is not worth it
-	most  = 16 << 20 // bytes of a chunk, so that what was assumed is corrected soon enough
-	page  = 4 << 10
+	leastShare = 32 << 10 // bytes below which another rail, or another RTR, costs more than it saves
+	mostShare  = 16 << 20 // bytes of a share, so that a wrong cost is corrected soon enough
+	page       = 4 << 10  // shares are rounded up to whole pages
 )
 
 func (splitBalance) Name() string { return "split-balance" }
@@ -30,45 +28,45 @@ func (splitBalance) Split(rest int, rails []Load, shares []int) {
 		switch {
 		case !rails[i].Idle():
 			shares[i] = 0
-		case n > 2*least:
-			shares[i] = min((n/2+page-1)&^(page-1), most)
+		case n > 2*leastShare:
+			shares[i] = min((n/2+page-1)&^(page-1), mostShare)
 		}
 	}
 }
 
-// fill shares size bytes out so that all rails that get some end at the same time: of
-// rails with that much to do, and latency, before they can begin, as water of
-// columns of different heights. Rails whose share would not be worth it get none.
+// fill shares size bytes out so that all rails that get bytes finish at the same time (water filling: the latency of a rail,
+// and the bytes that it has to move already, are the ground, and the new bytes are the water). A rail whose share would be
+// below leastShare gets none, and fill starts over with the rails that remain.
 func fill(size int, rails []Load, shares []int) {
-	var out uint64 // rails that get nothing
+	var out uint64 // a bit for each rail that gets nothing
 	for in := len(rails); ; in-- {
 		moved, bandwidth := float64(size), 0.0
 		for i := range rails {
 			if out>>i&1 == 0 {
-				moved += rails[i].end(0) * rails[i].Bandwidth
+				moved += rails[i].finish(0) * rails[i].Bandwidth
 				bandwidth += rails[i].Bandwidth
 			}
 		}
-		end := moved / bandwidth
-		worst, fastest, left := -1, -1, size
+		end := moved / bandwidth                // when all rails finish, in ns from now
+		smallest, largest, left := -1, -1, size // rails with these shares; bytes that have no rail yet
 		for i := range rails {
 			if shares[i] = 0; out>>i&1 != 0 {
 				continue
 			}
-			n := int((end - rails[i].end(0)) * rails[i].Bandwidth)
+			n := int((end - rails[i].finish(0)) * rails[i].Bandwidth)
 			shares[i] = n
 			left -= n
-			if worst < 0 || n <= shares[worst] {
-				worst = i
+			if smallest < 0 || n <= shares[smallest] {
+				smallest = i
 			}
-			if fastest < 0 || n > shares[fastest] {
-				fastest = i
+			if largest < 0 || n > shares[largest] {
+				largest = i
 			}
 		}
-		if in == 1 || shares[worst] >= least {
-			shares[fastest] += left // what rounding has left
+		if in == 1 || shares[smallest] >= leastShare {
+			shares[largest] += left // the rounding error
 			return
 		}
-		out |= 1 << worst
+		out |= 1 << smallest
 	}
 }

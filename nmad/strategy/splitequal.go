@@ -1,7 +1,7 @@
 package strategy
 
-// SplitEqual gives each rail the same share of a long message, whatever the rails cost, and
-// treats short ones as Aggregation does.
+// SplitEqual gives each rail the same share of a long message, whatever the rails cost. It treats short messages as
+// Aggregation does.
 var SplitEqual = builtin(splitEqual{})
 
 type splitEqual struct{ aggregation }
@@ -11,8 +11,8 @@ func (splitEqual) Name() string { return "split-equal" }
 // Split implements Splitter.
 func (splitEqual) Split(rest int, rails []Load, shares []int) {
 	n := len(rails)
-	if rest < n*least {
-		n = max(rest/least, 1)
+	if rest < n*leastShare {
+		n = max(rest/leastShare, 1)
 	}
 	for i := range n {
 		shares[i] = rest / n

@@ -12,9 +12,9 @@ import (
 	"github.com/pm2-go/pm2/marcel"
 )
 
-// Addresses: package net parses and resolves them, this file translates.
+// Package net parses and resolves addresses; this file translates between its types and the kernel's.
 
-// local makes an address without a host one of the loopback interface.
+// local puts the host of the loopback interface into an address without a host.
 func local(network, address string) string {
 	switch {
 	case !strings.HasPrefix(network, "tcp") || !strings.HasPrefix(address, ":"):
@@ -47,7 +47,7 @@ func resolve(ctx context.Context, network, address string) (list []net.Addr, err
 		}
 	}
 	if _, name := netip.ParseAddr(host); name == nil {
-		look() // nothing is to be asked
+		look() // asks no server
 	} else {
 		marcel.Blocking(look) // the resolver waits as goroutines do, which would hold up the virtual processor
 	}
@@ -63,7 +63,7 @@ func resolve(ctx context.Context, network, address string) (list []net.Addr, err
 	return list, err
 }
 
-// sockAddr translates for the kernel; with the family of the socket to be made.
+// sockAddr returns an address as the kernel takes it, and the family of its socket.
 func sockAddr(a net.Addr) (family int, sa unix.Sockaddr, err error) {
 	t, ok := a.(*net.TCPAddr)
 	if !ok {
@@ -77,6 +77,7 @@ func sockAddr(a net.Addr) (family int, sa unix.Sockaddr, err error) {
 	return unix.AF_INET6, &unix.SockaddrInet6{Port: t.Port, ZoneId: zone, Addr: ip.As16()}, err
 }
 
+// zoneID returns the number of an IPv6 zone.
 func zoneID(zone string) (uint32, error) {
 	if zone == "" {
 		return 0, nil
@@ -91,7 +92,7 @@ func zoneID(zone string) (uint32, error) {
 	return uint32(n), nil
 }
 
-// netAddr translates what the kernel says. nil: an address that no stream socket has.
+// netAddr returns an address of the kernel as one of package net; nil: no stream socket has it.
 func netAddr(network string, sa unix.Sockaddr) net.Addr {
 	switch sa := sa.(type) {
 	case *unix.SockaddrInet4:
@@ -104,6 +105,7 @@ func netAddr(network string, sa unix.Sockaddr) net.Addr {
 	return nil
 }
 
+// zoneName is the inverse of zoneID.
 func zoneName(id uint32) string {
 	if id == 0 {
 		return ""
@@ -120,7 +122,7 @@ func (d *descriptor) address(of func(fd int) (unix.Sockaddr, error)) net.Addr {
 	return netAddr(d.network, sa)
 }
 
-// known is an address for callers, never nil: of what has none it has the network alone.
+// known returns a; if a is nil, an address that has the network alone.
 func (d *descriptor) known(a net.Addr) net.Addr {
 	if a == nil {
 		return &net.UnixAddr{Net: d.network}

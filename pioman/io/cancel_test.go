@@ -89,8 +89,8 @@ func TestCancelEndsWaits(t *testing.T) {
 
 // open is how many descriptors the reactor has.
 func (g *rig) open() (n int) {
-	for i := range *g.places.Load() {
-		if (*g.places.Load())[i].Load() != nil {
+	for i := range *g.descriptors.Load() {
+		if (*g.descriptors.Load())[i].Load() != nil {
 			n++
 		}
 	}

@@ -10,15 +10,14 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Conn is a stream of bytes: a tcp or unix socket, one end of SocketPair or Pipe, or what WrapConn
-// finds in a descriptor. It is a net.Conn: Read,
-// Write and the deadlines behave as there, for threads and plain goroutines alike. A
-// caller that has to wait blocks no thread but itself. Reads take turns, and so do
-// writes; a read and a write run at the same time. Errors are *net.OpError, io.EOF
-// excepted; net.ErrClosed and os.ErrDeadlineExceeded are found in them by
-// errors.Is.
+// Conn is a stream of bytes: a tcp or unix socket, one end of SocketPair or Pipe, or a descriptor of WrapConn.
+// It is a net.Conn: Read,
+// Write and the deadlines behave as there, for threads and plain goroutines alike. An operation that waits blocks only
+// its caller. Reads take turns, and so do
+// writes; a read and a write run at the same time. Errors are *net.OpError, or io.EOF;
+// errors.Is finds net.ErrClosed and os.ErrDeadlineExceeded in them.
 //
-// A Conn that is dropped without Close stays open.
+// A Conn without references that was not closed stays open.
 type Conn struct{ descriptor }
 
 var (
@@ -26,17 +25,17 @@ var (
 	_ syscall.Conn = (*Conn)(nil)
 )
 
-// newConn makes a Conn of a descriptor, which it owns from now on, also if it fails.
+// newConn makes a Conn of a descriptor, which it takes over, and closes if it fails.
 func newConn(r *Reactor, fd int, network string) (*Conn, error) {
 	c := &Conn{}
 	return c, c.open(r, fd, network)
 }
 
-// find asks the kernel for both addresses.
+// find gets both addresses from the kernel.
 func (c *Conn) find() { c.source, c.addr = c.address(unix.Getsockname), c.address(unix.Getpeername) }
 
-// Read implements net.Conn: at most len(p) bytes, io.EOF once the peer has closed its
-// side. It waits only if nothing is there. No allocation.
+// Read implements net.Conn: it reads at most len(p) bytes, and returns io.EOF once the peer has closed its
+// side. It waits only if there are no bytes. It allocates nothing.
 func (c *Conn) Read(p []byte) (n int, err error) {
 	err = c.do(&c.rd, "read", func(fd int) (errno syscall.Errno) {
 		n, errno = transfer(unix.SYS_READ, fd, p)
@@ -48,8 +47,8 @@ func (c *Conn) Read(p []byte) (n int, err error) {
 	return n, c.fail("read", err)
 }
 
-// Write implements net.Conn: all of p, or an error and how much was written. It
-// waits while the kernel's buffer is full. No allocation.
+// Write implements net.Conn: it writes all of p, or returns an error and how much was written. It
+// waits while the kernel's buffer is full. It allocates nothing.
 func (c *Conn) Write(p []byte) (n int, err error) {
 	err = c.do(&c.wr, "write", func(fd int) syscall.Errno {
 		m, errno := transfer(unix.SYS_WRITE, fd, p[n:])
@@ -59,8 +58,7 @@ func (c *Conn) Write(p []byte) (n int, err error) {
 	return n, c.fail("write", err)
 }
 
-// Readv reads into the pieces of bufs in their order, in one system call: what is
-// there, at most the first 64 pieces that are not empty. Otherwise it is Read.
+// Readv is Read into the pieces of bufs in their order, in one system call: into the first 64 pieces that are not empty.
 func (c *Conn) Readv(bufs [][]byte) (n int, err error) {
 	room := false
 	err = c.do(&c.rd, "readv", func(fd int) (errno syscall.Errno) {
@@ -75,8 +73,7 @@ func (c *Conn) Readv(bufs [][]byte) (n int, err error) {
 	return n, c.fail("readv", err)
 }
 
-// Writev writes all pieces of bufs in their order, without gathering them first. bufs
-// stays as it is. Otherwise it is Write.
+// Writev is Write of all pieces of bufs in their order, without a copy of them. It does not change bufs.
 func (c *Conn) Writev(bufs [][]byte) (n int, err error) {
 	left, skip := advance(bufs, 0)
 	err = c.do(&c.wr, "writev", func(fd int) syscall.Errno {
@@ -88,13 +85,14 @@ func (c *Conn) Writev(bufs [][]byte) (n int, err error) {
 	return n, c.fail("writev", err)
 }
 
-// rest tells do how to go on after m bytes were written: while some are left, as if the kernel had been interrupted.
+// rest is the errno for descriptor.do after m bytes were written; left: more are to be written, so do is to call again,
+// as after an interruption.
 func rest(left bool, m int, errno syscall.Errno) syscall.Errno {
 	switch {
 	case errno != 0 || !left:
 		return errno
 	case m == 0:
-		return unix.EIO // a device that takes nothing, and does not say why
+		return unix.EIO // a device has taken no byte, without an error
 	}
 	return unix.EINTR
 }
@@ -117,7 +115,7 @@ func (c *Conn) SetReadDeadline(t time.Time) error { return c.setDeadlines(t, &c.
 func (c *Conn) SetWriteDeadline(t time.Time) error { return c.setDeadlines(t, &c.wr) }
 
 // SocketPair returns two connected unix sockets.
-func SocketPair() (a, b *Conn, err error) { return usual().SocketPair() }
+func SocketPair() (a, b *Conn, err error) { return defaultOrRefusing().SocketPair() }
 
 // SocketPair returns two connected unix sockets.
 func (r *Reactor) SocketPair() (a, b *Conn, err error) {
@@ -126,7 +124,7 @@ func (r *Reactor) SocketPair() (a, b *Conn, err error) {
 }
 
 // Pipe returns the two ends of a pipe: one to read, one to write.
-func Pipe() (rd, wr *Conn, err error) { return usual().Pipe() }
+func Pipe() (rd, wr *Conn, err error) { return defaultOrRefusing().Pipe() }
 
 // Pipe returns the two ends of a pipe: one to read, one to write.
 func (r *Reactor) Pipe() (rd, wr *Conn, err error) {

@@ -6,20 +6,19 @@ import (
 	"github.com/pm2-go/pm2/marcel"
 )
 
-// deadline is when the operations of a direction end at the latest. It sets the bit
-// expired and takes it back; what is in news is all that operations look at.
+// deadline is the time at which the operations of a direction end at the latest. It sets and clears the bit
+// expired of direction.news; operations look only at that bit.
 //
-// The timer is the Go runtime's: it needs no scheduler of ours, and it fires on a plain
-// goroutine. A firing that comes too late, for a deadline that was moved
-// meanwhile, finds that under mu.
+// The timer is the Go runtime's: it needs no scheduler of marcel, and it fires on a plain
+// goroutine. A late firing looks at the deadline under mu, and finds one that was moved meanwhile.
 type deadline struct {
 	mu    marcel.Mutex
-	at    time.Time // zero: none
-	timer *time.Timer
+	at    time.Time   // zero: none; mu
+	timer *time.Timer // nil: there was no future deadline yet; mu
 }
 
-// setDeadline moves the deadline; zero: none. One that has passed ends the operation in
-// progress. It allocates at the first future deadline only.
+// setDeadline moves the deadline; zero: there is none. A deadline in the past ends the operation in
+// progress. setDeadline allocates at the first future deadline only.
 func (dir *direction) setDeadline(t time.Time) {
 	l := &dir.limit
 	l.mu.Lock()
@@ -39,8 +38,8 @@ func (dir *direction) expire() {
 	dir.expireOrWait()
 }
 
-// expireOrWait ends operations, or sets the timer for the rest of the time: the deadline, or the wall clock, may have
-// moved. The caller holds limit.mu.
+// expireOrWait ends the operations if the deadline has passed; else it sets the timer for the rest of the time, since
+// the deadline, or the wall clock, may have moved. The caller holds limit.mu.
 func (dir *direction) expireOrWait() {
 	l := &dir.limit
 	left := time.Until(l.at)
@@ -55,7 +54,7 @@ func (dir *direction) expireOrWait() {
 	}
 }
 
-// setDeadlines moves the deadlines of those directions.
+// setDeadlines moves the deadlines of some directions.
 func (d *descriptor) setDeadlines(t time.Time, directions ...*direction) error {
 	return d.control("set", func(int) error {
 		for _, dir := range directions {
@@ -65,5 +64,6 @@ func (d *descriptor) setDeadlines(t time.Time, directions ...*direction) error {
 	})
 }
 
-// SetDeadline ends operations, those in progress, too, with os.ErrDeadlineExceeded at t. Zero: never.
+// SetDeadline implements net.Conn: from t on operations, those in progress included, end with os.ErrDeadlineExceeded. A
+// zero t means never.
 func (d *descriptor) SetDeadline(t time.Time) error { return d.setDeadlines(t, &d.rd, &d.wr) }

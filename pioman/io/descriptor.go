@@ -16,21 +16,23 @@ import (
 	"github.com/pm2-go/pm2/pioman"
 )
 
-// descriptor is a non-blocking descriptor of the kernel's with its two directions: what Conn and Listener have in common.
+// descriptor is a non-blocking file descriptor with its two directions: Conn and Listener embed it. Any number of
+// threads and goroutines may use it.
 type descriptor struct {
 	r    *Reactor
 	fd   int
-	uses shelf.Uses
+	uses shelf.Uses // operations in progress, and the owner: the last one after Close closes fd
 
-	// What a net.OpError says: the two ends of a connection, the address of a listener. They stay once the descriptor is open.
+	// For net.OpError: the two ends of a connection, or the address of a listener (addr). They do not change once the
+	// descriptor is open.
 	network      string
 	source, addr net.Addr
 
-	epoll   marcel.Mutex // serialises epoll_ctl
-	watched bool         // the kernel's set has it; under epoll
+	epollLock marcel.Mutex // serialises epoll_ctl
+	watched   bool         // fd is in the reactor's epoll set; under epoll
 
-	gone *marcel.Latch // opens once fd is closed
-	last func()        // called before close(2); may be nil
+	gone        *marcel.Latch // opens once fd is closed
+	beforeClose func()        // called before close(2); may be nil
 
 	_  [line]byte // one thread reads while another one writes
 	rd direction
@@ -38,10 +40,10 @@ type descriptor struct {
 	wr direction
 }
 
-// line is how far apart words lie that different cores write.
+// line is the distance, in bytes, between words that different cores write.
 const line = 128
 
-// open makes d usable. d owns fd, which does not block, from now on, also if it fails.
+// open makes d usable with fd, which is non-blocking. It takes fd over, and closes it if it fails.
 func (d *descriptor) open(r *Reactor, fd int, network string) error {
 	d.r, d.fd, d.network = r, fd, network
 	d.rd.event, d.wr.event = unix.EPOLLIN, unix.EPOLLOUT
@@ -54,7 +56,7 @@ func (d *descriptor) open(r *Reactor, fd int, network string) error {
 	return err
 }
 
-// fail says what was done, and between which addresses.
+// fail wraps the error of an operation as a *net.OpError.
 func (d *descriptor) fail(op string, err error) error {
 	if err == nil || err == io.EOF {
 		return err
@@ -62,9 +64,9 @@ func (d *descriptor) fail(op string, err error) error {
 	return &net.OpError{Op: op, Net: d.network, Source: d.source, Addr: d.addr, Err: err}
 }
 
-// do makes a system call in one direction, once the operations before it have ended: again if it was interrupted (EINTR),
-// again after a wait if the descriptor is not ready (EAGAIN). Errors are bare: net.ErrClosed,
-// os.ErrDeadlineExceeded, the call's, the engine's. It allocates nothing.
+// do makes the system call f in one direction, once the operations before it have ended. If f returns EINTR it calls f
+// again, if EAGAIN after a wait. Errors, without a net.OpError: net.ErrClosed,
+// os.ErrDeadlineExceeded, those of the system call and of the engine. It allocates nothing.
 func (d *descriptor) do(dir *direction, call string, f func(fd int) syscall.Errno) error {
 	if !d.uses.Take() {
 		return net.ErrClosed
@@ -90,13 +92,13 @@ func (d *descriptor) do(dir *direction, call string, f func(fd int) syscall.Errn
 	}
 }
 
-// wait blocks the caller alone until something may have happened in a direction, of which
-// it holds mu. It is a cancellation point: callers defer what is to be put in order.
+// wait blocks the calling thread until something may have happened in a direction, whose
+// mu the caller holds. It is a cancellation point: callers release their locks by defer.
 func (d *descriptor) wait(dir *direction) error {
 	if err := d.watch(dir); err != nil {
 		return err
 	}
-	d.r.waiters.Add(1) // before Wait calls Need: a poller sees it
+	d.r.waiters.Add(1) // before the wait calls Engine.Need: a poller that comes for the request sees it
 	defer d.r.waiters.Add(-1)
 	err := dir.news.WaitOrCancel(d.r.engine, ready|expired|shut)
 	if err != nil && errors.Is(err, pioman.ErrCanceled) {
@@ -105,17 +107,17 @@ func (d *descriptor) wait(dir *direction) error {
 	return err
 }
 
-// watch has the kernel announce one direction, edge triggered, from the first time on
-// that a thread waits for it. What is there already is announced, too.
+// watch puts a direction into the epoll set, edge triggered, when a thread waits for it for the first time. If the
+// direction is ready already the kernel reports an event, too.
 func (d *descriptor) watch(dir *direction) error {
 	if dir.armed { // only the holder of dir.mu sets it
 		return nil
 	}
-	d.epoll.Lock()
-	defer d.epoll.Unlock()
+	d.epollLock.Lock()
+	defer d.epollLock.Unlock()
 	ev := unix.EpollEvent{Events: dir.event | unix.EPOLLRDHUP | unix.EPOLLET, Fd: int32(d.fd)}
 	op := unix.EPOLL_CTL_ADD
-	if d.watched { // for the other direction
+	if d.watched { // the other direction is in the set
 		op = unix.EPOLL_CTL_MOD
 		ev.Events |= d.rd.event | d.wr.event
 	}
@@ -126,7 +128,7 @@ func (d *descriptor) watch(dir *direction) error {
 	return nil
 }
 
-// happened passes an event of the kernel on. true: it is news to a direction.
+// happened passes an event of the kernel to the directions; true: some direction was not ready before.
 func (d *descriptor) happened(events uint32) (news bool) {
 	const end = unix.EPOLLERR | unix.EPOLLHUP // of both directions
 	if events&(unix.EPOLLIN|unix.EPOLLRDHUP|end) != 0 && !d.rd.news.Test(ready) {
@@ -140,19 +142,19 @@ func (d *descriptor) happened(events uint32) (news bool) {
 	return news
 }
 
-// drop ends a use of the descriptor. The user that drops the last share takes it out of the kernel's epoll set
-// before it takes it out of the reactor's table, which Reactor.Close waits for.
+// drop ends a use of the descriptor. The last one takes it out of the kernel's epoll set, and then out of the reactor's
+// table, for which Reactor.Close waits.
 func (d *descriptor) drop() {
 	if !d.uses.Drop() {
 		return
 	}
 	if d.watched {
-		// Also if a duplicate keeps the file open: the kernel watches files, not numbers.
+		// close(2) does not do that if a duplicate keeps the file open: the kernel watches files, not numbers.
 		_ = unix.EpollCtl(d.r.epoll, unix.EPOLL_CTL_DEL, d.fd, nil)
 	}
 	d.r.forget(d)
-	if d.last != nil {
-		d.last()
+	if d.beforeClose != nil {
+		d.beforeClose()
 	}
 	_ = unix.Close(d.fd)
 	d.gone.CountDown()
@@ -173,7 +175,7 @@ func (d *descriptor) Close() error {
 	return nil
 }
 
-// control runs f, which gets the descriptor and keeps it open.
+// control calls f with the descriptor, which stays open meanwhile.
 func (d *descriptor) control(op string, f func(fd int) error) error {
 	if !d.uses.Take() {
 		return d.fail(op, net.ErrClosed)
@@ -188,12 +190,12 @@ func (d *descriptor) SyscallConn() (syscall.RawConn, error) { return raw{d}, nil
 // raw is a descriptor as a syscall.RawConn.
 type raw struct{ d *descriptor }
 
-// Control implements syscall.RawConn. f must not close what it is given.
+// Control implements syscall.RawConn. f must not close the descriptor.
 func (x raw) Control(f func(fd uintptr)) error {
 	return x.d.control("raw-control", func(fd int) error { f(uintptr(fd)); return nil })
 }
 
-// Read implements syscall.RawConn: it waits as a Read does whenever f says false.
+// Read implements syscall.RawConn: it waits as Conn.Read does each time f returns false.
 func (x raw) Read(f func(fd uintptr) (done bool)) error {
 	return x.d.fail("raw-read", x.d.do(&x.d.rd, "raw-read", until(f)))
 }
@@ -203,6 +205,7 @@ func (x raw) Write(f func(fd uintptr) (done bool)) error {
 	return x.d.fail("raw-write", x.d.do(&x.d.wr, "raw-write", until(f)))
 }
 
+// until turns f into a function for do.
 func until(f func(fd uintptr) (done bool)) func(fd int) syscall.Errno {
 	return func(fd int) syscall.Errno {
 		if f(uintptr(fd)) {

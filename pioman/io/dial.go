@@ -14,23 +14,22 @@ import (
 )
 
 // Dial connects to an address: network "tcp", "tcp4", "tcp6" or "unix", address as for
-// net.Dial; without a host it is the loopback interface. It waits for the peer's
-// system to answer, and blocks only the caller. Several addresses of one name are
-// tried one after the other. The error is a *net.OpError.
-func Dial(network, address string) (*Conn, error) { return usual().Dial(network, address) }
+// net.Dial; an address without a host is one of the loopback interface. Dial blocks only its caller, until the peer's
+// system answers. It tries several addresses of one name one after the other. The error is a *net.OpError.
+func Dial(network, address string) (*Conn, error) { return defaultOrRefusing().Dial(network, address) }
 
-// DialContext is Dial until ctx ends: then the error is ctx's cause, or, past its
-// deadline, os.ErrDeadlineExceeded. The connection itself does not depend on ctx.
+// DialContext is Dial until ctx is done: then the error is ctx's cause, or, past its
+// deadline, os.ErrDeadlineExceeded. Once it is made the connection does not depend on ctx.
 func DialContext(ctx context.Context, network, address string) (*Conn, error) {
-	return usual().DialContext(ctx, network, address)
+	return defaultOrRefusing().DialContext(ctx, network, address)
 }
 
-// Dial is as the function.
+// Dial is the function Dial for this reactor.
 func (r *Reactor) Dial(network, address string) (*Conn, error) {
 	return r.DialContext(context.Background(), network, address)
 }
 
-// DialContext is as the function.
+// DialContext is the function DialContext for this reactor.
 func (r *Reactor) DialContext(ctx context.Context, network, address string) (*Conn, error) {
 	list, err := resolve(ctx, network, address)
 	if err != nil {
@@ -52,7 +51,7 @@ func (r *Reactor) DialContext(ctx context.Context, network, address string) (*Co
 	return nil, first
 }
 
-// ended tells what ended an attempt: ctx, if it has, or what the attempt says.
+// ended returns the error of an attempt that has failed with err: ctx's, if that is done.
 func ended(ctx context.Context, err error) error {
 	switch cause := context.Cause(ctx); {
 	case cause == nil:
@@ -76,7 +75,7 @@ func (r *Reactor) connect(ctx context.Context, network string, a net.Addr) (*Con
 	return r.join(ctx, network, fd, sa)
 }
 
-// join connects a socket, which it owns from now on, also if it fails.
+// join connects a socket, which it takes over, and closes if it fails.
 func (r *Reactor) join(ctx context.Context, network string, fd int, sa unix.Sockaddr) (*Conn, error) {
 	c, err := newConn(r, fd, network)
 	if err != nil {
@@ -99,7 +98,7 @@ func (r *Reactor) join(ctx context.Context, network string, fd int, sa unix.Sock
 	return c, nil
 }
 
-// connectUntil is connect for as long as ctx lasts: its end is a deadline that has passed.
+// connectUntil is connect until ctx is done: the end of ctx sets a deadline in the past.
 func (c *Conn) connectUntil(ctx context.Context, sa unix.Sockaddr) error {
 	left := marcel.NewLatch(1)
 	stop := context.AfterFunc(ctx, func() {
@@ -115,8 +114,8 @@ func (c *Conn) connectUntil(ctx context.Context, sa unix.Sockaddr) error {
 	return c.connect(sa)
 }
 
-// refuseItself returns the error of a port on which no socket listens, if the kernel has connected c to itself: to
-// reach such a port of this host it may choose that very port for our end, and then both ends
+// refuseItself returns ECONNREFUSED if the kernel has connected c to itself. That may happen for a port of this host on
+// which no socket listens: the kernel may choose that very port for the own end, and then both ends
 // open at once (RFC 9293, 3.5). While a socket listens there the kernel does not choose the port.
 func (c *Conn) refuseItself() error {
 	if _, tcp := c.addr.(*net.TCPAddr); !tcp || c.addr.String() != c.LocalAddr().String() {
@@ -126,7 +125,7 @@ func (c *Conn) refuseItself() error {
 	return os.NewSyscallError("connect", unix.ECONNREFUSED)
 }
 
-// socket makes one for an address.
+// socket makes a socket for an address.
 func socket(a net.Addr) (fd int, sa unix.Sockaddr, err error) {
 	family, sa, err := sockAddr(a)
 	if err != nil {
@@ -148,7 +147,8 @@ func configure(fd int) {
 	_ = unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_KEEPALIVE, 1)
 }
 
-// connect waits until the kernel has the answer: a second connect(2) says which one, or that there is none yet.
+// connect connects c, and waits until the peer has answered. It repeats connect(2), which returns the answer, or that
+// there is none yet.
 func (c *Conn) connect(sa unix.Sockaddr) error {
 	var full error
 	err := c.do(&c.wr, "connect", func(fd int) syscall.Errno {
@@ -158,7 +158,7 @@ func (c *Conn) connect(sa unix.Sockaddr) error {
 			return 0
 		case unix.EINPROGRESS, unix.EALREADY:
 			return unix.EAGAIN
-		case unix.EAGAIN: // a unix socket: its listener takes no more, and nothing announces when it does
+		case unix.EAGAIN: // the backlog of a unix socket is full, and no event says when it is not
 			full = os.NewSyscallError("connect", errno)
 			return 0
 		default:

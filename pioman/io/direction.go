@@ -18,25 +18,26 @@ import (
 //	2 the system call: EAGAIN         b set ready, expired or shut: Signal wakes the user
 //	3 wait for any bit
 //
-// An edge that comes before 2 is found by it; one that comes later sets ready after 1, so that 3
-// returns. An edge of which the poller learns late makes one call too many, never one too few.
+// If an edge comes before 2 the call sees its bytes; an edge that comes later sets ready after 1, so that 3
+// returns. An edge that the poller reports late makes the user call once too often, never once too few.
 type direction struct {
-	mu    marcel.Mutex // its holder may use vec, and wait
-	news  pioman.Completion
+	mu    marcel.Mutex      // held during an operation
+	news  pioman.Completion // of the bits below
 	limit deadline
-	vec   *[maxIovecs]unix.Iovec // for Readv and Writev; the first call makes it
-	event uint32                 // what epoll calls it
-	armed bool                   // the kernel has been told to announce this direction; under descriptor.epoll
+	vec   *[maxIovecs]unix.Iovec // for Readv and Writev; the first call makes it; under mu
+	event uint32                 // EPOLLIN or EPOLLOUT
+	armed bool                   // the epoll set has this direction; the holder of mu and of descriptor.epoll writes it, a holder of either reads it
 }
 
 // Bits of direction.news.
 const (
-	ready   uint32 = 1 << iota // something may have happened since begin
+	ready   uint32 = 1 << iota // the kernel has reported an event since begin
 	expired                    // the deadline has passed
-	shut                       // the descriptor is being closed; for ever
+	shut                       // the descriptor is being closed; never cleared
 )
 
-// begin is called before a system call. An error says why it is too late for one.
+// begin is called before each system call of an operation. The error says that the deadline has passed, or that the
+// descriptor is being closed.
 func (dir *direction) begin() error {
 	dir.news.Clear(ready)
 	switch {

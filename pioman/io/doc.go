@@ -1,6 +1,5 @@
-// Package pio is input and output through the progress engine: sockets and pipes
-// whose operations block the thread that calls them and nothing else. It answers
-// PIOMan's I/O interface (Trahay & Denis, 2009), and is there for programs that come from PIOMan.
+// Package pio is input and output through the progress engine: sockets and pipes whose operations block the thread that
+// calls them and nothing else.
 //
 //	stop, err := pioman.Enable()       // idle virtual processors poll
 //	l, err2 := pio.Listen("tcp", ":0") // loopback, unless a host is given
@@ -21,7 +20,8 @@
 // The folder is called io, the package pio, so that it can stand beside package io: import pio
 // "github.com/pm2-go/pm2/pioman/io". Conn is a net.Conn, Listener a net.Listener; both work for marcel's threads and for
 // plain goroutines. The kernel announces nothing of files on disks: a thread reads and writes them by package os, within
-// marcel.Blocking.
+// marcel.Blocking. The package answers PIOMan's I/O interface (Trahay & Denis, 2009), and is there for programs that come
+// from PIOMan.
 //
 // # How a read waits
 //
@@ -39,28 +39,27 @@
 //	                            descriptor is its one Source, inside the
 //	                            engine's own epoll
 //
-// direction.go says why no edge gets lost. A reactor asks the kernel only
-// while a thread waits for a descriptor of it: otherwise its task is one load.
-// Any number of descriptors is one task and one source to the engine. An
-// operation that need not wait is one system call, and tells the kernel's epoll
-// nothing.
+// direction.go says why no edge gets lost. A reactor calls epoll_wait only
+// while a thread waits for one of its descriptors: otherwise its task is one load.
+// For the engine any number of descriptors is one task and one source. An
+// operation that need not wait is one system call, without epoll.
 //
 // # Closing
 //
-// Close ends all waits with net.ErrClosed, waits until all operations have left, and only then gives the number of the
-// descriptor back: no operation can meet another file under the same number (internal/shelf, Uses). An event that the
-// kernel reported before finds no descriptor, or has the user of the next one with that number try once more.
+// Close ends all waits with net.ErrClosed, waits until all operations have left, and only then closes the descriptor: no
+// operation can meet another file under the same number (internal/shelf, Uses). An event that the
+// kernel has reported before finds no descriptor, or makes the user of the next one with that number try once more.
 //
 // # Guarantees
 //
 //   - Read, Write, Readv and Writev allocate nothing in steady state.
 //   - A wait blocks its thread alone: no virtual processor, and no OS thread each.
 //   - With operations that only wait, no CPU is used, whatever their number.
-//   - A wait for the kernel is a cancellation point (marcel.Thread.Cancel), but not that for the turn
-//     behind another Read or Write. Of a Write that ends so a part may be written; nothing that was read is lost.
+//   - A wait for the kernel is a cancellation point (marcel.Thread.Cancel); a wait behind another Read or Write of the
+//     same descriptor is none. A cancelled Write may have written a part; a cancelled Read loses no bytes.
 //   - Deadlines and Close end operations in progress; Close returns with the descriptor closed.
 //   - Reads of one descriptor take turns, and so do writes: each is whole.
-//   - No lock is held across a wait but the descriptor's own.
+//   - A waiter holds no lock but that of its direction of the descriptor.
 //
 // With the engine explicit (pioman.Enable not called) everything works, too: waiters
 // poll, for up to 1.5 ms, and then one of them sleeps in the kernel for all.

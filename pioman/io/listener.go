@@ -11,9 +11,8 @@ import (
 	"github.com/pm2-go/pm2/marcel"
 )
 
-// Listener accepts connections. It is a net.Listener: http.Server and the like run on
-// it. Errors are *net.OpError. A Listener that is dropped without Close stays
-// open.
+// Listener accepts connections. It is a net.Listener, so http.Server and others run on
+// it. Errors are *net.OpError. A Listener without references that was not closed stays open.
 type Listener struct{ descriptor }
 
 var (
@@ -24,13 +23,15 @@ var (
 // Listen listens at an address: network "tcp", "tcp4", "tcp6" or "unix", address as for
 // net.Listen, except that without a host it is the loopback interface; "0.0.0.0" and
 // "[::]" (IPv4 as well) mean all interfaces, port 0 a free one. Close removes a unix socket's file.
-func Listen(network, address string) (*Listener, error) { return usual().Listen(network, address) }
+func Listen(network, address string) (*Listener, error) {
+	return defaultOrRefusing().Listen(network, address)
+}
 
-// Listen is as the function.
+// Listen is the function Listen for this reactor.
 func (r *Reactor) Listen(network, address string) (l *Listener, err error) {
 	var theirs net.Listener
 	var c net.ListenConfig
-	c.SetMultipathTCP(false) // what is accepted is TCP alone, and as fast
+	c.SetMultipathTCP(false) // accepted sockets are plain TCP
 	marcel.Blocking(func() { theirs, err = c.Listen(context.Background(), network, local(network, address)) })
 	if err == nil {
 		err = kernel.Known(theirs)
@@ -45,7 +46,7 @@ func (r *Reactor) Listen(network, address string) (l *Listener, err error) {
 	if u, ok := theirs.(*net.UnixListener); ok { // the file is ours from now on
 		u.SetUnlinkOnClose(false)
 		if name := u.Addr().String(); name[0] != '@' {
-			l.last = func() { _ = unix.Unlink(name) }
+			l.beforeClose = func() { _ = unix.Unlink(name) }
 		}
 	}
 	return l, nil
@@ -60,8 +61,8 @@ func (l *Listener) Accept() (net.Conn, error) {
 	return c, nil
 }
 
-// AcceptConn is Accept with the connection's own type. A connection that the peer gave up before it was accepted is
-// not worth an error.
+// AcceptConn is Accept with the connection's own type. It waits on if the peer has given a connection up before it was
+// accepted.
 func (l *Listener) AcceptConn() (*Conn, error) {
 	var fd int
 	var peer unix.Sockaddr

@@ -2,5 +2,5 @@
 
 package pio
 
-// underRace: the race detector watches.
+// underRace says that the program is built with the race detector.
 const underRace = true

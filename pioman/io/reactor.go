@@ -12,31 +12,31 @@ import (
 	"github.com/pm2-go/pm2/pioman"
 )
 
-// Reactor hangs descriptors on one progress engine: a single task polls for all of
-// them, a single source announces them to the engine's sleeper. Most programs use the
+// Reactor connects descriptors with one progress engine: a single task polls for all of
+// them, a single source announces their events to the engine's sleeper. Most programs use the
 // default one, through the package's functions. All methods are safe for
 // concurrent use, by threads and plain goroutines.
 type Reactor struct {
 	engine *pioman.Engine
-	epoll  int // the descriptors that threads have waited for
+	epoll  int // the set of the descriptors for which threads have waited
 	task   pioman.Task
 
-	mu    marcel.Mutex // guards ended, and each change of places
-	ended error        // why it takes no descriptors: closed, or never made
-	// The descriptors by their numbers; longer ones replace it, under mu. An event that the poller looks at late, when its
-	// number belongs to another descriptor, makes that one's user try once more.
-	places atomic.Pointer[[]atomic.Pointer[descriptor]]
+	mu      marcel.Mutex // guards refusal, and changes of descriptors
+	refusal error        // why it takes no descriptors: it is closed, or could not be made; nil: it takes some
+	// The descriptors by their numbers; adopt replaces it by a longer one, under mu. If the poller handles an event late,
+	// when its number belongs to another descriptor, the user of that one calls the kernel once in vain.
+	descriptors atomic.Pointer[[]atomic.Pointer[descriptor]]
 
-	_       [line]byte
-	waiters atomic.Int32 // threads that wait for a descriptor: only then the kernel is asked
-	stale   atomic.Bool  // the epoll descriptor may be readable though no thread waits
+	_             [line]byte
+	waiters       atomic.Int32 // threads that wait for a descriptor; with 0 the task makes no system call
+	mayBeReadable atomic.Bool  // the epoll descriptor may be readable though no thread waits; Disarm sets it, poll clears it
 
 	_      [line]byte
-	events [64]unix.EpollEvent // the task's
+	events [64]unix.EpollEvent // only poll uses it
 }
 
-// NewReactor makes a reactor on an engine, nil: the default one. It holds an epoll
-// descriptor, and a task of the engine's; Close it when done.
+// NewReactor makes a reactor on an engine; nil: the default one. It takes an epoll
+// descriptor, and a task of the engine, until Close.
 func NewReactor(e *pioman.Engine) (*Reactor, error) {
 	if e == nil {
 		e = pioman.Default()
@@ -46,7 +46,7 @@ func NewReactor(e *pioman.Engine) (*Reactor, error) {
 		return nil, fmt.Errorf("new reactor: %w", os.NewSyscallError("epoll_create1", err))
 	}
 	r := &Reactor{engine: e, epoll: epoll}
-	r.places.Store(new([]atomic.Pointer[descriptor]))
+	r.descriptors.Store(new([]atomic.Pointer[descriptor]))
 	r.task.Init("pio", r.poll, pioman.Repeat)
 	if err = e.AddSource((*reactorSource)(r)); err == nil {
 		if err = e.Submit(&r.task); err != nil {
@@ -60,8 +60,7 @@ func NewReactor(e *pioman.Engine) (*Reactor, error) {
 	return r, nil
 }
 
-// defaultReactor is made by the first caller that needs it. An error is not kept: the next one
-// tries again.
+// defaultReactor is made by the first caller of Default. After an error the next caller tries again.
 var defaultReactor struct {
 	mu marcel.Mutex
 	r  *Reactor
@@ -78,11 +77,11 @@ func Default() (r *Reactor, err error) {
 	return defaultReactor.r, err
 }
 
-// usual is the default reactor. One that cannot be made takes no descriptor, and says why.
-func usual() *Reactor {
+// defaultOrRefusing returns the default reactor; if that cannot be made, one that takes no descriptors and says why.
+func defaultOrRefusing() *Reactor {
 	r, err := Default()
 	if err != nil {
-		r = &Reactor{ended: err}
+		r = &Reactor{refusal: err}
 	}
 	return r
 }
@@ -91,15 +90,15 @@ func usual() *Reactor {
 // takes the reactor off its engine. Close again returns net.ErrClosed.
 func (r *Reactor) Close() error {
 	r.mu.Lock()
-	was, all := r.ended, *r.places.Load()
-	r.ended = net.ErrClosed
+	ended, all := r.refusal, *r.descriptors.Load()
+	r.refusal = net.ErrClosed
 	r.mu.Unlock()
-	if was != nil {
-		return fmt.Errorf("close reactor: %w", was)
+	if ended != nil {
+		return fmt.Errorf("close reactor: %w", ended)
 	}
 	for i := range all {
 		if d := all[i].Load(); d != nil {
-			_ = d.Close() // unless another caller closes it just now
+			_ = d.Close() // fails if another caller closes it
 			d.gone.Wait()
 		}
 	}
@@ -109,48 +108,48 @@ func (r *Reactor) Close() error {
 	return err
 }
 
-// adopt notes a descriptor, before the kernel hears of it, or says why the reactor takes none.
+// adopt enters a descriptor into the table, before any thread waits for it. The error says why the reactor takes none.
 func (r *Reactor) adopt(d *descriptor) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.ended != nil {
-		return r.ended
+	if r.refusal != nil {
+		return r.refusal
 	}
-	list := *r.places.Load()
+	list := *r.descriptors.Load()
 	if d.fd >= len(list) {
 		longer := make([]atomic.Pointer[descriptor], max(64, 2*d.fd))
 		for i := range list {
 			longer[i].Store(list[i].Load())
 		}
 		list = longer
-		r.places.Store(&list)
+		r.descriptors.Store(&list)
 	}
 	list[d.fd].Store(d)
 	return nil
 }
 
-// forget is the counterpart of adopt.
+// forget takes a descriptor out of the table.
 func (r *Reactor) forget(d *descriptor) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	(*r.places.Load())[d.fd].Store(nil)
+	(*r.descriptors.Load())[d.fd].Store(nil)
 }
 
-// poll is the task's handler: it takes what the kernel has to announce, if a thread
-// waits for it. One poller at a time, as with any task.
+// poll is the task's handler: it gets the kernel's events, if a thread
+// waits for some, and passes them on. One poller at a time calls it.
 func (r *Reactor) poll(*pioman.Task) pioman.Status {
-	if r.waiters.Load() == 0 && !r.stale.Load() {
+	if r.waiters.Load() == 0 && !r.mayBeReadable.Load() {
 		return pioman.Again
 	}
-	if r.stale.Load() {
-		r.stale.Store(false)
+	if r.mayBeReadable.Load() {
+		r.mayBeReadable.Store(false)
 	}
 	n := epollNow(r.epoll, &r.events)
 	if n == len(r.events) {
-		r.stale.Store(true) // there may be more
+		r.mayBeReadable.Store(true) // there may be more events
 	}
 	status := pioman.Again
-	list := *r.places.Load()
+	list := *r.descriptors.Load()
 	for i := range n {
 		ev := &r.events[i]
 		if d := list[ev.Fd].Load(); d != nil && d.happened(ev.Events) {
@@ -160,8 +159,8 @@ func (r *Reactor) poll(*pioman.Task) pioman.Status {
 	return status
 }
 
-// reactorSource is the reactor as the engine's sleeper sees it: the epoll descriptor is
-// readable once one of those in it has something to announce.
+// reactorSource is the reactor as a pioman.Source: the epoll descriptor is
+// readable once the kernel has an event for a descriptor in the set.
 type reactorSource Reactor
 
 // Descriptor implements pioman.Source.
@@ -170,6 +169,6 @@ func (src *reactorSource) Descriptor() int { return src.epoll }
 // Arm implements pioman.Source.
 func (src *reactorSource) Arm() bool { return true }
 
-// Disarm implements pioman.Source. The poll that follows empties the epoll descriptor
-// even if no thread waits: it would end each sleep otherwise.
-func (src *reactorSource) Disarm() { src.stale.Store(true) }
+// Disarm implements pioman.Source. It makes the poll that follows take the events
+// even if no thread waits: otherwise they would end each sleep.
+func (src *reactorSource) Disarm() { src.mayBeReadable.Store(true) }

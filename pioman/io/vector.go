@@ -2,11 +2,10 @@ package pio
 
 import "golang.org/x/sys/unix"
 
-// maxIovecs is how many pieces one system call takes; more make more calls.
+// maxIovecs is how many pieces one system call takes at most.
 const maxIovecs = 64
 
-// vector lists the pieces, empty ones left out, from byte skip on, as the kernel wants
-// them.
+// vector returns the pieces of bufs from byte skip on, without empty ones, for a system call. The caller holds mu.
 func (s *direction) vector(bufs [][]byte, skip int) []unix.Iovec {
 	if s.vec == nil {
 		s.vec = new([maxIovecs]unix.Iovec)
@@ -26,7 +25,8 @@ func (s *direction) vector(bufs [][]byte, skip int) []unix.Iovec {
 	return s.vec[:n]
 }
 
-// advance leaves out what is written: the first n bytes, and the empty pieces behind.
+// advance returns bufs without the pieces within the first n bytes, and without empty pieces after them; skip is how many
+// bytes of the first piece that is left belong to the n.
 func advance(bufs [][]byte, n int) (rest [][]byte, skip int) {
 	for len(bufs) > 0 && n >= len(bufs[0]) {
 		n -= len(bufs[0])

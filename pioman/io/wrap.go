@@ -9,19 +9,17 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Wrapping of what others opened: an *os.File, a *net.TCPConn, anything that is a
-// syscall.Conn. The descriptor is duplicated: the original stays its owner's, may
-// be closed at once or be used on, and closing one leaves the other open. Both share
-// the open file: its data, and that it does not block, which is said
-// of it here (an *os.File made by os.Pipe and everything of package net is so already;
-// of a terminal all processes that share it will notice). It must stay so: set to blocking again, it
-// lets our reads block their virtual processors.
+// WrapConn and WrapListener duplicate the descriptor of a syscall.Conn, such as an *os.File or a *net.TCPConn. The
+// original stays its owner's, which may close it at once or use it on; closing one leaves the other open. Both share the
+// open file: its data, and the flag O_NONBLOCK, which wrapping sets (an *os.File of os.Pipe and the sockets of package
+// net have it already; a terminal has it then for all processes that share it). If a program clears the flag again, reads
+// and writes block their virtual processors.
 
-// WrapConn makes a Conn of a connected stream socket (tcp, unix), a pipe, a terminal, or whatever else epoll can watch:
-// not of a file on a disk, which a thread reads by package os, within marcel.Blocking.
-func WrapConn(c syscall.Conn) (*Conn, error) { return usual().WrapConn(c) }
+// WrapConn makes a Conn of a connected stream socket (tcp, unix), a pipe, a terminal, or another file that epoll can
+// watch. For a file on a disk it fails: a thread reads that by package os, within marcel.Blocking.
+func WrapConn(c syscall.Conn) (*Conn, error) { return defaultOrRefusing().WrapConn(c) }
 
-// WrapConn is as the function.
+// WrapConn is the function WrapConn for this reactor.
 func (r *Reactor) WrapConn(c syscall.Conn) (*Conn, error) {
 	x := &Conn{}
 	if err := x.wrap(r, c, false); err != nil {
@@ -31,11 +29,10 @@ func (r *Reactor) WrapConn(c syscall.Conn) (*Conn, error) {
 	return x, nil
 }
 
-// WrapListener makes a Listener of a listening stream socket. A unix socket's file is
-// left to the original.
-func WrapListener(l syscall.Conn) (*Listener, error) { return usual().WrapListener(l) }
+// WrapListener makes a Listener of a listening stream socket. Close does not remove a unix socket's file.
+func WrapListener(l syscall.Conn) (*Listener, error) { return defaultOrRefusing().WrapListener(l) }
 
-// WrapListener is as the function.
+// WrapListener is the function WrapListener for this reactor.
 func (r *Reactor) WrapListener(l syscall.Conn) (*Listener, error) {
 	x := &Listener{}
 	if err := x.wrap(r, l, true); err != nil {
@@ -45,7 +42,7 @@ func (r *Reactor) WrapListener(l syscall.Conn) (*Listener, error) {
 	return x, nil
 }
 
-// wrap opens d with a duplicate.
+// wrap opens d with a duplicate of c's descriptor.
 func (d *descriptor) wrap(r *Reactor, c syscall.Conn, listener bool) error {
 	fd, network, err := duplicate(c, listener)
 	if err == nil {
@@ -64,9 +61,9 @@ var (
 	errDisk       = errors.New("a file on a disk, which epoll cannot watch: read and write it by package os, within marcel.Blocking")
 )
 
-// duplicate returns a second descriptor of the same open file, which from then on does not block, and says what it is:
-// "tcp", "unix", "pipe" or "file". It must listen or must not. The number is 3 or more: a program with
-// closed standard streams must not print into it.
+// duplicate returns a second descriptor of the same open file, sets that to non-blocking, and returns its kind: "tcp",
+// "unix", "pipe" or "file". listener says whether it must listen, or must not. The number of the descriptor is 3 or more,
+// so that a program with closed standard streams does not print into it.
 func duplicate(c syscall.Conn, listener bool) (fd int, network string, err error) {
 	rc, err := c.SyscallConn()
 	if err != nil {
@@ -92,7 +89,7 @@ func duplicate(c syscall.Conn, listener bool) (fd int, network string, err error
 	return fd, network, err
 }
 
-// kind says what fd is.
+// kind returns the kind of fd ("tcp", "unix", "pipe", "file"), and whether it listens.
 func kind(fd int) (network string, listens bool, err error) {
 	var st unix.Stat_t
 	if err := unix.Fstat(fd, &st); err != nil {

@@ -23,8 +23,8 @@ type Stop uint32
 // The outcomes of ClaimStopped.
 const (
 	NotStopped    = Stop(iota)
-	Stopped       // the g is parked; its OS thread is base's, to be readied
-	StoppedInside // the same, but it was inside, and keeps its OS thread: ready it as it is
+	Stopped       // the g is parked, and base has its OS thread: the caller readies base
+	StoppedInside // the g is parked, and keeps its OS thread, because *inside was not 0: the caller readies the g
 )
 
 // Held is what Hold adds to the count of locks: more than any program unlocks by mistake.
@@ -60,9 +60,9 @@ func Unpin() { procUnpin() }
 
 // Seat is where a goroutine is found while it is parked by Park or HandOver.
 type Seat struct {
-	G      uintptr // whose it is; written each time
-	parked uint32  // 1: from now on any caller may resume it, once
-	next   uintptr
+	G      uintptr // the g of the goroutine; Park and HandOver write it
+	parked uint32  // 1: the goroutine is parked, and one caller may resume it
+	next   uintptr // the g to which HandOver hands over
 }
 
 // Parked tells whether the goroutine has parked since Leave.
@@ -81,7 +81,7 @@ func Unlabel() { setLabels(nil) }
 // Ready makes g, which is parked, runnable for the Go scheduler.
 func Ready(g uintptr) { goready(g, 1) }
 
-// Park parks the calling goroutine through the Go scheduler; then s says so.
+// Park parks the calling goroutine through the Go scheduler; from then on s.Parked is true.
 func Park(s *Seat) { gopark(park, unsafe.Pointer(s), waitReason, 0, 1) }
 
 // park runs on the system stack when the caller of Park is parked.
@@ -114,5 +114,5 @@ func handOver(g, seat unsafe.Pointer) bool {
 	return true
 }
 
-// Traced tells whether an execution trace is being taken: either sign alone misses some.
+// Traced tells whether an execution trace is being taken. It looks at two signs, because each alone misses some traces.
 func Traced() bool { return trace.IsEnabled() || traceBufs() }

@@ -28,9 +28,9 @@ func Machine() uintptr { return load(Current() + gM) }
 // runtime.LockOSThread, and Held by Hold; the upper half counts callbacks from C.
 func Locks() uint64
 
-// Hold locks the calling goroutine to its OS thread, as Switch and what takes OS threads want it,
-// Held times at once: lockedExt says what the race detector does not see. So code that calls runtime.UnlockOSThread once too often does not unlock
-// it: the Go runtime would begin to clone the OS thread, with the one CPU that it is bound to.
+// Hold locks the calling goroutine to its OS thread Held times at once, as Switch, Repossess and ClaimStopped require. So code
+// that calls runtime.UnlockOSThread once too often does not unlock it: else the Go runtime would begin to clone the OS thread,
+// with the one CPU to which it is bound.
 //
 //go:norace
 func Hold() {
@@ -51,8 +51,8 @@ func Unhold() {
 //go:norace
 func Rehold() { *lockedExt() = Held }
 
-// lockedExt is the count of the caller's OS thread, to which it must be locked: one at a time writes it, in an
-// order that the race detector does not know, for the runtime uses OS threads again.
+// lockedExt returns the runtime's count of locks of the caller's OS thread, to which the caller must be locked. Only the goroutine
+// on that OS thread writes it, in an order that the race detector does not know, since the runtime uses OS threads again.
 //
 //go:norace
 func lockedExt() *uint32 { return (*uint32)(address(Machine() + mLockedExt)) }
@@ -109,6 +109,7 @@ func traceBufs() bool {
 // false if the caller holds a further lock of its OS thread; Switch then refuses.
 func Recording(r *Refusal) bool { return trace.IsEnabled() && recorded(r) }
 
+// recorded is Recording while a trace is being taken.
 func recorded(r *Refusal) bool {
 	if Locks() != Held {
 		return false
@@ -205,17 +206,17 @@ func ClaimStopped(gp, m, base uintptr, inside, id *uint32, lost uint32) Stop
 //go:noescape
 func take(parent uint64, pc uintptr) uintptr
 
-// startpc is where the calling goroutine began: the runtime, which the race detector does not see, wrote it before that.
+// startpc returns where the calling goroutine began. The runtime, which the race detector does not see, wrote it before that.
 //
 //go:norace
 func startpc() uintptr { return load(Current() + gStartpc) }
 
-// goid is its number, likewise.
+// goid returns the number of the calling goroutine: see startpc.
 //
 //go:norace
 func goid() uint64 { return uint64(load(Current() + gGoid)) }
 
-// address is a runtime structure's: it never moves.
+// address converts the address of a structure of the runtime, which never moves, to a pointer.
 //
 //go:nosplit
 func address(p uintptr) unsafe.Pointer { return *(*unsafe.Pointer)(unsafe.Pointer(&p)) }
@@ -276,6 +277,8 @@ func behaves() bool {
 	return ok
 }
 
+// looksRight reads what offsets.go names, on a goroutine that is locked to its OS thread once, and tells whether it finds what
+// must be there.
 func looksRight() bool {
 	g, m := Current(), Machine()
 	if g == 0 || m == 0 || load(m+mCurg) != g || load(m+mLockedg) != g || load(g+gLockedm) != m || Locks() != 1 {
@@ -311,6 +314,7 @@ func switches() bool {
 	return reached == 1
 }
 
+// jump switches to g, in whichever way is possible at the moment.
 func jump(g uintptr) {
 	for {
 		switch Try(g) {

@@ -182,7 +182,7 @@ takeNone:
 	RET
 
 // func Repossess(gp, m, base uintptr, inside, id *uint32, lost uint32) (ok bool)
-// The scan bit of g stops all that would ready it.
+// While the scan bit of g is set no other OS thread readies it.
 TEXT ·Repossess(SB), NOSPLIT, $0-49
 	MOVQ gp+0(FP), BX
 	MOVQ m+8(FP), DI

@@ -204,8 +204,8 @@ takeStatus:
 takeNone:
 	RET
 
-// func Repossess(gp, m, base uintptr, inside, id *uint32, lost uint32) (ok bool) While the scan bit of
-// g is set no other OS thread readies it.
+// func Repossess(gp, m, base uintptr, inside, id *uint32, lost uint32) (ok bool)
+// While the scan bit of g is set no other OS thread readies it.
 TEXT ·Repossess(SB), NOSPLIT, $0-49
 	MOVD  gp+0(FP), R1
 	MOVD  m+8(FP), R2

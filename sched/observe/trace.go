@@ -52,24 +52,24 @@ var (
 // CountThreads.
 type observer struct {
 	s        *sched.Scheduler
-	mu       sched.Spin               // guards switching on and off
+	mu       sched.Spin               // guards changes of tracer and counting
 	tracer   atomic.Pointer[recorder] // nil: no trace is recorded
-	counting atomic.Bool              // threads are counted
-	epoch    atomic.Uint32            // of CountThreads
+	counting atomic.Bool              // the work of threads is counted
+	epoch    atomic.Uint32            // how often CountThreads has switched the counting on
 	runs     []running                // by VP
 }
 
 // recorder is a trace that is being recorded.
 type recorder struct {
-	begin   clockPair
-	paused  atomic.Bool  // ReadTrace reads: nothing is added
+	begin   clockPair    // when the trace began
+	paused  atomic.Bool  // ReadTrace reads the rings: Note adds nothing
 	rows    []*eventRing // by VP
 	mu      sched.Spin   // guards outside
-	outside *eventRing   // of those without a VP
+	outside *eventRing   // events without a VP
 }
 
-// of returns the observer of s.
-func of(s *sched.Scheduler) *observer {
+// observerOf returns the observer of s, which gets one if it has none.
+func observerOf(s *sched.Scheduler) *observer {
 	return s.Observer(func() sched.Observer { return &observer{s: s, runs: make([]running, s.NumVP())} }).(*observer)
 }
 
@@ -95,7 +95,7 @@ func (o *observer) Note(vp int, e sched.Event) {
 	}
 }
 
-// change switches something on or off: do, with which the scheduler is to observe or not.
+// change calls do, which changes tracer or counting, under mu; then the VPs observe if one of these is on.
 func (o *observer) change(do func()) {
 	c := sched.Visit()
 	o.mu.Lock()
@@ -119,7 +119,7 @@ func StartTrace(s *sched.Scheduler, cfg TraceConfig) error {
 	if cfg.Events < 1 || cfg.Events > maxTraceEvents {
 		return fmt.Errorf("observe: a trace of %d events for each VP asked for, 1 to %d can be had", cfg.Events, maxTraceEvents)
 	}
-	o := of(s)
+	o := observerOf(s)
 	if o.tracer.Load() != nil {
 		return ErrTracing
 	}
@@ -144,7 +144,7 @@ func StartTrace(s *sched.Scheduler, cfg TraceConfig) error {
 // ErrNotTracing if there is nothing to end. It does not block; it allocates what
 // it returns.
 func StopTrace(s *sched.Scheduler) (*Trace, error) {
-	o := of(s)
+	o := observerOf(s)
 	var t *recorder
 	o.change(func() {
 		if t = o.tracer.Swap(nil); t != nil {
@@ -161,7 +161,7 @@ func StopTrace(s *sched.Scheduler) (*Trace, error) {
 // milliseconds: what happens then is missing. ErrTracing if another ReadTrace is at it.
 // Otherwise as StopTrace.
 func ReadTrace(s *sched.Scheduler) (*Trace, error) {
-	t := of(s).tracer.Load()
+	t := observerOf(s).tracer.Load()
 	if t == nil {
 		return nil, ErrNotTracing
 	}
@@ -212,7 +212,7 @@ func readClocks() clockPair {
 	return clockPair{cycles, ns}
 }
 
-// convert says when cycles was.
+// convert returns when the cycle counter was cycles, in ns of CLOCK_MONOTONIC.
 func (a clockPair) convert(b clockPair, cycles int64) int64 {
 	const longEnough = 1_000_000 // ns, for the rate between the two to be exact to 100 ppm
 	if span := b.ns - a.ns; span > longEnough && b.cycles > a.cycles {
@@ -230,19 +230,21 @@ func (a clockPair) convert(b clockPair, cycles int64) int64 {
 // the tracer just before may still add one event. It goes to place n, which is the
 // oldest event's if the ring is full: the reader leaves that one out.
 type eventRing struct {
-	n    atomic.Uint64 // events so far: stored after the event, loaded before the events are read
-	mask uint64
-	e    []sched.Event
+	n      atomic.Uint64 // events so far: stored after the event, loaded before the events are read
+	mask   uint64        // the number of places, less 1
+	events []sched.Event
 }
 
+// newRing returns a ring for at least so many events.
 func newRing(events int) *eventRing {
 	n := max(1<<bits.Len(uint(events-1)), 2)
-	return &eventRing{mask: uint64(n - 1), e: make([]sched.Event, n)}
+	return &eventRing{mask: uint64(n - 1), events: make([]sched.Event, n)}
 }
 
+// add stores e, over the oldest event if the ring is full.
 func (r *eventRing) add(e *sched.Event) {
 	n := r.n.Load()
-	r.e[n&r.mask] = *e
+	r.events[n&r.mask] = *e
 	r.n.Store(n + 1)
 }
 
@@ -254,7 +256,7 @@ func (r *eventRing) take() (events []sched.Event, lost uint64) {
 		from = n - r.mask
 	}
 	for i := from; i != n; i++ {
-		events = append(events, r.e[i&r.mask])
+		events = append(events, r.events[i&r.mask])
 	}
 	return events, from
 }

@@ -16,31 +16,30 @@ import (
 	"github.com/pm2-go/pm2/sched"
 )
 
-// tally is the work of the thread on a co. It is written by the one that holds the VP on which the
-// thread begins or ceases to run, and any thread may read:
+// tally is the work of the thread that runs on a co. The holder of the VP on which the thread begins or stops running writes it,
+// and any thread may read it:
 //
-//	gen 0, or another thread's ── the thread is put on a VP: enter ───► runs: since is set
-//	runs ── its VP marks that it runs something else, or
-//	        nothing (it blocks, yields, ends, is seized): leave ─────► off: left is set
-//	off ─── enter ───────────────────────────────────────────────────► runs
+//	gen 0, or another thread's ── the thread is put on a VP: enter ────► runs: startedAt is set
+//	runs ── its VP runs another thread, or none: the thread blocks,
+//	        yields, ends or is seized: leave ──────────────────────────► waits: stoppedAt is set
+//	waits ─ enter ─────────────────────────────────────────────────────► runs
 //
-// observer.runs names the thread for which the VP has still to call leave. After a seizure another VP may
-// enter the thread before the seizer has called leave: a time is then off by these few instructions, and
-// both VPs write. Hence the fields are atomic.
+// observer.runs names the tally for which the VP has still to call leave. After a seizure another VP may call enter before the
+// seizer has called leave: a time is then wrong by these few instructions, and both VPs write. Hence the fields are atomic.
 type tally struct {
-	gen      atomic.Uint64 // whose it is
-	epoch    atomic.Uint32 // of CountThreads, in which it was begun
-	vp       atomic.Int32
-	switches atomic.Uint64
-	moves    atomic.Uint64
-	run, off atomic.Int64 // cycles
-	since    atomic.Int64 // cycles: when it was put on its VP; 0: it does not run
-	left     atomic.Int64 // cycles: when it ceased to run; 0: it runs
+	gen         atomic.Uint64 // the number of the thread
+	epoch       atomic.Uint32 // observer.epoch when the tally began
+	vp          atomic.Int32  // the VP on which the thread runs, or ran last
+	switches    atomic.Uint64
+	moves       atomic.Uint64
+	run, waited atomic.Int64 // cycles with a VP, and without one
+	startedAt   atomic.Int64 // cycles: when the thread was put on its VP; 0: it does not run
+	stoppedAt   atomic.Int64 // cycles: when the thread stopped running; 0: it runs
 }
 
-// running is the tally of the thread that runs on a VP. Its holder's.
+// running is the tally of the thread that runs on a VP. Only the holder of the VP uses it.
 type running struct {
-	n     *tally
+	tally *tally
 	epoch uint32
 	_     [112]byte
 }
@@ -50,7 +49,7 @@ type running struct {
 // co, and threads do not spin for a wake before they leave their VP (as
 // while a trace is recorded). To switch it on again begins anew. It does not block.
 func CountThreads(s *sched.Scheduler, on bool) {
-	o := of(s)
+	o := observerOf(s)
 	o.change(func() {
 		if on {
 			o.epoch.Add(1)
@@ -66,10 +65,10 @@ func (o *observer) account(vp int, e *sched.Event) {
 	r := &o.runs[vp]
 	switch e.Kind {
 	case sched.TraceRun, sched.TraceEnd, sched.TraceIdle, sched.TracePark, sched.TraceAway, sched.TraceSeize:
-		if r.n != nil && r.epoch == epoch {
-			r.n.leave(e.At)
+		if r.tally != nil && r.epoch == epoch {
+			r.tally.leave(e.At)
 		}
-		r.n = nil
+		r.tally = nil
 	}
 	if e.Kind != sched.TraceRun {
 		return
@@ -81,36 +80,38 @@ func (o *observer) account(vp int, e *sched.Event) {
 			notes.Kept.Store(n)
 		}
 		n.enter(e.Thread.ID(), epoch, int32(vp), e.At)
-		r.n, r.epoch = n, epoch
+		r.tally, r.epoch = n, epoch
 	}
 }
 
+// enter notes that thread gen begins to run on vp, at the moment now, in cycles.
 func (n *tally) enter(gen uint64, epoch uint32, vp int32, now int64) {
 	if n.gen.Load() != gen || n.epoch.Load() != epoch {
 		n.gen.Store(0)
 		n.switches.Store(0)
 		n.moves.Store(0)
 		n.run.Store(0)
-		n.off.Store(0)
-		n.left.Store(0)
+		n.waited.Store(0)
+		n.stoppedAt.Store(0)
 		n.vp.Store(vp)
 		n.epoch.Store(epoch)
 		n.gen.Store(gen)
 	}
-	if left := n.left.Swap(0); left != 0 {
-		n.off.Add(max(now-left, 0))
+	if left := n.stoppedAt.Swap(0); left != 0 {
+		n.waited.Add(max(now-left, 0))
 	}
-	n.since.Store(now)
+	n.startedAt.Store(now)
 	n.switches.Add(1)
 	if n.vp.Swap(vp) != vp {
 		n.moves.Add(1)
 	}
 }
 
+// leave notes that the thread stops running, at the moment now, in cycles.
 func (n *tally) leave(now int64) {
-	if since := n.since.Swap(0); since != 0 {
+	if since := n.startedAt.Swap(0); since != 0 {
 		n.run.Add(max(now-since, 0))
-		n.left.Store(now)
+		n.stoppedAt.Store(now)
 	}
 }
 
@@ -121,10 +122,10 @@ func (o *observer) Work(notes *sched.Notes, thread uint64) (w sched.ThreadWork) 
 		return w
 	}
 	now := asm.Cycles()
-	run, off := n.run.Load(), n.off.Load()
-	if since := n.since.Load(); since != 0 {
+	run, off := n.run.Load(), n.waited.Load()
+	if since := n.startedAt.Load(); since != 0 {
 		run += max(now-since, 0)
-	} else if left := n.left.Load(); left != 0 {
+	} else if left := n.stoppedAt.Load(); left != 0 {
 		off += max(now-left, 0)
 	}
 	w = sched.ThreadWork{

@@ -22,20 +22,19 @@ func (b *Bubble) Entities() []Entity {
 	return all
 }
 
-// Own tells whether b has a policy of its own, and is not to be taken apart by that of
-// the bubble it is in.
-func (b *Bubble) Own() bool { return b.policy != nil }
+// HasPolicy tells whether b has a policy of its own: then the policy of the bubble that contains b does not take b apart.
+func (b *Bubble) HasPolicy() bool { return b.policy != nil }
 
-// Wake lets the threads of b run: it is placed on the machine, and its policy arranges
-// it. A bubble that is awake is arranged anew. A bubble in another one is woken with
-// that; to wake it earlier, or again, has no effect but on itself. If b is in a bubble
-// that is not awake, it fails with ErrInBubble. Other errors: ErrNoBubble, ErrStopped.
+// Wake lets the threads of b run: it places b on the machine, and b's policy arranges it. If b is awake already it is arranged
+// anew. A bubble in another one is woken together with that; to wake it again arranges only the inner one. If b is in a bubble
+// that is not awake, Wake fails with ErrInBubble. Other errors: ErrNoBubble, ErrStopped. Wake blocks only while another call
+// arranges b.
 func (b *Bubble) Wake() error {
 	if err := b.usable(); err != nil {
 		return err
 	}
 	c := b.visit()
-	held, on := b.parent != nil && !b.parent.awake, b.s.Whole()
+	held, on := b.parent != nil && !b.parent.awake, b.s.RootQueue()
 	if b.parent != nil {
 		on = b.parent.at
 	}
@@ -56,7 +55,7 @@ func (b *Bubble) WakeOn(it *topo.Item) error {
 	return b.wakeOn(n)
 }
 
-// nodeOf is the run queue of an item, for b.
+// nodeOf returns the run queue of an item of b's scheduler.
 func (b *Bubble) nodeOf(it *topo.Item) (*sched.Queue, error) {
 	if err := b.usable(); err != nil {
 		return nil, err
@@ -67,6 +66,7 @@ func (b *Bubble) nodeOf(it *topo.Item) (*sched.Queue, error) {
 	return nil, sched.ErrNoItem
 }
 
+// wakeOn is WakeOn on a queue.
 func (b *Bubble) wakeOn(n *sched.Queue) error {
 	if b.policy == nil || n.Item() == nil {
 		b.placeOn(n)
@@ -88,15 +88,14 @@ func (b *Bubble) regroup() error {
 	}
 	at := b.at
 	b.leave(c)
-	if at.Holds() {
+	if at.IsHold() {
 		return nil
 	}
 	return b.wakeOn(at)
 }
 
-// Place puts b, with all that is in it, on the run queue of an item, without asking
-// its policy; but bubbles in it with policies of their own are woken there. Errors:
-// ErrNoItem, ErrNoBubble, ErrStopped.
+// Place puts b, with all that is in it, on the run queue of an item, without calling its policy; but bubbles in it that have
+// policies of their own are woken there. Errors: ErrNoItem, ErrNoBubble, ErrStopped.
 func (b *Bubble) Place(it *topo.Item) error {
 	n, err := b.nodeOf(it)
 	if err != nil {
@@ -110,21 +109,21 @@ func (b *Bubble) Place(it *topo.Item) error {
 // running threads at their next scheduling point.
 func (b *Bubble) Hold() { b.placeOn(nil) }
 
+// placeOn is Place on a queue; nil: the bubble's hold.
 func (b *Bubble) placeOn(n *sched.Queue) {
 	b.arrange(func(m *moves) { b.put(n, true, m) })
 }
 
-// Placement says where an entity is to be; On nil: held (bubbles only).
+// Placement is an entry of a plan (Bubble.Arrange): where an entity is to be.
 type Placement struct {
 	Entity Entity
-	On     *topo.Item
+	On     *topo.Item // nil: the entity, a bubble, is held
 }
 
-// Arrange places b, or what is in it at any depth, all at once: nothing runs in between
-// where only an earlier entry of the plan has put it. A bubble takes all that is in it
-// along, which later entries can place elsewhere; bubbles with policies of their own,
-// other than b, are woken on the item instead. Entries for what is not there any more, or
-// for items without VPs, have no effect.
+// Arrange places b, and what is in it at any depth, in one step: no thread runs where only an earlier entry of the plan has put
+// it. A bubble takes all that is in it along, and later entries can place that elsewhere. Bubbles with policies of their own,
+// other than b, are woken on the item instead. Entries for entities that are not in b any more, and for items without VPs, have
+// no effect.
 func (b *Bubble) Arrange(plan []Placement) {
 	b.arrange(func(m *moves) {
 		for _, p := range plan {
@@ -143,6 +142,7 @@ func (b *Bubble) Arrange(plan []Placement) {
 	})
 }
 
+// arrange calls do under the lock of the forest, then moves the threads and wakes the bubbles that do has noted in m.
 func (b *Bubble) arrange(do func(m *moves)) {
 	var m moves
 	c := b.visit()
@@ -153,12 +153,12 @@ func (b *Bubble) arrange(do func(m *moves)) {
 	m.wakeOwn()
 }
 
-// put assigns b and all that is in it to n, nil: to their own hold. Unless b is the one
-// to be arranged, if it has a policy it is noted, to be woken there. Under the lock of the forest.
+// put assigns b and all that is in it to n; nil: each bubble to its own hold. If b has a policy, and is not top, the bubble that
+// is arranged, put only notes that b is to be woken on n. Under the lock of the forest.
 func (b *Bubble) put(n *sched.Queue, top bool, m *moves) {
-	m.own = slices.DeleteFunc(m.own, func(o waking) bool { return o.b == b })
+	m.ownPolicies = slices.DeleteFunc(m.ownPolicies, func(o pendingWake) bool { return o.b == b })
 	if n != nil && !top && b.policy != nil {
-		m.own = append(m.own, waking{b, n})
+		m.ownPolicies = append(m.ownPolicies, pendingWake{b, n})
 		return
 	}
 	if b.at = n; n == nil {
@@ -166,7 +166,7 @@ func (b *Bubble) put(n *sched.Queue, top bool, m *moves) {
 	} else {
 		b.awake = true
 	}
-	b.list()
+	b.updatePlanners()
 	for _, t := range b.threads {
 		m.Move(t.h, b.at)
 	}
@@ -175,29 +175,30 @@ func (b *Bubble) put(n *sched.Queue, top bool, m *moves) {
 	}
 }
 
-// setAwake: under the lock of the forest.
+// setAwake marks b and the bubbles in it as awake or not. Under the lock of the forest.
 func (b *Bubble) setAwake(awake bool) {
 	b.awake = awake
-	b.list()
+	b.updatePlanners()
 	for _, x := range b.bubbles {
 		x.setAwake(awake)
 	}
 }
 
-// moves are what an arrangement moves, and the bubbles that are to be woken.
+// moves are the threads that an arrangement moves, and the bubbles that it wakes afterwards.
 type moves struct {
 	sched.Moves
-	own []waking
+	ownPolicies []pendingWake
 }
 
-type waking struct {
+// pendingWake is a bubble with a policy of its own that is to be woken on a queue.
+type pendingWake struct {
 	b *Bubble
 	n *sched.Queue
 }
 
-// wakeOwn wakes the bubbles with policies of their own; outside of the scheduler.
+// wakeOwn wakes the bubbles that were noted. The caller holds no lock and is in no operation.
 func (mv *moves) wakeOwn() {
-	for _, w := range mv.own {
+	for _, w := range mv.ownPolicies {
 		_ = w.b.wakeOn(w.n) // cannot fail
 	}
 }

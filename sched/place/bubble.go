@@ -40,28 +40,28 @@ import (
 // 2010, https://doi.org/10.1007/s10766-010-0136-3).
 type Bubble struct {
 	s      *sched.Scheduler
-	policy Policy       // nil: that of the bubble it is in
-	hold   *sched.Queue // for its threads while they are not to run
-	busy   atomic.Bool  // its policy is at work
+	policy Policy       // nil: the policy of the bubble that contains it arranges it
+	hold   *sched.Queue // where its threads wait while they are not to run
+	busy   atomic.Bool  // a method of its policy is being called
 
 	// Under the lock of the forest.
-	parent  *Bubble
-	bubbles []*Bubble
-	threads []*bubbleThread
-	alive   int          // threads in it, at all depths
-	at      *sched.Queue // where it is placed: hold, or the node of an item
-	awake   bool
-	closed  bool
-	listed  bool // among the planners that are asked
-	joiners sched.WaitQueue
+	parent    *Bubble
+	bubbles   []*Bubble
+	threads   []*bubbleThread
+	alive     int             // threads in it, at all depths
+	at        *sched.Queue    // where it is placed: hold, or the queue of an item
+	awake     bool            // Wake or Place was called, for it or for a bubble that contains it
+	closed    bool            // after Close
+	isPlanner bool            // it is among the planners of its scheduler
+	joiners   sched.WaitQueue // in Join
 }
 
-// bubbleThread is a thread in a bubble.
+// bubbleThread is what a bubble keeps of one of its threads: its sched.Member.
 type bubbleThread struct {
 	h     sched.Thread
 	s     *sched.Scheduler
-	in    atomic.Pointer[Bubble] // nil: in none any more. Written under the lock of the forest
-	index int                    // in its threads; under that lock
+	in    atomic.Pointer[Bubble] // the bubble; nil: the thread was removed, or has ended. Written under the lock of the forest
+	index int                    // in the threads of that bubble; under the same lock
 }
 
 var (
@@ -77,13 +77,13 @@ var (
 	ErrNoBubble = errors.New("marcel: no such bubble")
 )
 
-// made tells whether NewBubble has made b: nothing else has a scheduler.
-func (b *Bubble) made() bool { return b != nil && b.s != nil }
+// isMade tells whether NewBubble has made b: only then b has a scheduler.
+func (b *Bubble) isMade() bool { return b != nil && b.s != nil }
 
 // usable tells why b cannot be placed on the machine.
 func (b *Bubble) usable() error {
 	switch {
-	case !b.made():
+	case !b.isMade():
 		return ErrNoBubble
 	case b.s.Stopping():
 		return sched.ErrStopped
@@ -94,7 +94,7 @@ func (b *Bubble) usable() error {
 // visit begins an operation that must not block, and locks the forest that b is in. A
 // bubble that NewBubble has not made panics here, while nothing is held.
 func (b *Bubble) visit() *sched.Co {
-	if !b.made() {
+	if !b.isMade() {
 		panic(ErrNoBubble.Error())
 	}
 	c := sched.Visit()
@@ -128,10 +128,10 @@ func Of(h sched.Thread) *Bubble {
 // Insert puts a thread into b. Errors: ErrNoThread if it has ended, ErrInBubble,
 // ErrForeign, ErrBubbleClosed, ErrNoBubble.
 func (b *Bubble) Insert(h sched.Thread) error {
-	if !b.made() {
+	if !b.isMade() {
 		return ErrNoBubble
 	}
-	if !h.Enrollable() {
+	if !h.PrepareEnroll() {
 		return sched.ErrNoThread
 	}
 	c := b.visit()
@@ -149,7 +149,7 @@ func (b *Bubble) Adopt(h sched.Thread) error {
 	if b == nil {
 		return nil
 	}
-	if !b.made() {
+	if !b.isMade() {
 		return ErrNoBubble
 	}
 	b.s.Forest().Lock()
@@ -173,13 +173,13 @@ func (b *Bubble) insert(h sched.Thread) error {
 		return sched.ErrNoThread
 	}
 	b.threads = append(b.threads, m)
-	b.grow(1)
+	b.addAlive(1)
 	return nil
 }
 
-// grow adds n threads to what b and the bubbles around it count. It returns those that
-// wait for the end of one that has no more threads. Under the lock of the forest.
-func (b *Bubble) grow(n int) (joined []*sched.Waiter) {
+// addAlive adds n, which may be negative, to the number of threads in b and in the bubbles that contain it. It returns the
+// joiners of the bubbles that have no threads any more, for wake. Under the lock of the forest.
+func (b *Bubble) addAlive(n int) (joined []*sched.Waiter) {
 	for ; b != nil; b = b.parent {
 		b.alive += n
 		if b.alive == 0 {
@@ -187,19 +187,19 @@ func (b *Bubble) grow(n int) (joined []*sched.Waiter) {
 				joined = append(joined, w)
 			}
 		}
-		b.list()
+		b.updatePlanners()
 	}
 	return joined
 }
 
-// drop takes m out of b. Under the lock of the forest.
-func (b *Bubble) drop(m *bubbleThread) (joined []*sched.Waiter) {
+// removeThread takes m out of b. It returns joiners as addAlive does. Under the lock of the forest.
+func (b *Bubble) removeThread(m *bubbleThread) (joined []*sched.Waiter) {
 	last := b.threads[len(b.threads)-1]
 	b.threads[m.index], last.index = last, m.index
 	b.threads[len(b.threads)-1] = nil
 	b.threads = b.threads[:len(b.threads)-1]
 	m.in.Store(nil)
-	return b.grow(-1)
+	return b.addAlive(-1)
 }
 
 // Remove takes a thread out of b: from then on it waits on the own queue of the VP
@@ -207,9 +207,9 @@ func (b *Bubble) drop(m *bubbleThread) (joined []*sched.Waiter) {
 // ErrNoThread, ErrNoBubble.
 func (b *Bubble) Remove(h sched.Thread) error {
 	switch {
-	case !b.made():
+	case !b.isMade():
 		return ErrNoBubble
-	case !h.Enrollable():
+	case !h.PrepareEnroll():
 		return sched.ErrNoThread
 	}
 	c := b.visit()
@@ -218,7 +218,7 @@ func (b *Bubble) Remove(h sched.Thread) error {
 		b.leave(c)
 		return ErrNotInBubble
 	}
-	joined := b.drop(m)
+	joined := b.removeThread(m)
 	h.Enroll(nil, nil)
 	b.s.Forest().Unlock()
 	h.Sort(c)
@@ -235,13 +235,13 @@ func (m *bubbleThread) Ended(c *sched.Co) {
 	m.s.Forest().Lock()
 	var joined []*sched.Waiter
 	if b := m.in.Load(); b != nil { // else removed at this moment
-		joined = b.drop(m)
+		joined = b.removeThread(m)
 	}
 	m.s.Forest().Unlock()
 	wake(c, joined)
 }
 
-// wake wakes those that waited for the end of bubbles.
+// wake wakes the joiners that addAlive has returned.
 func wake(c *sched.Co, joined []*sched.Waiter) {
 	for _, w := range joined {
 		c.WakeAll(w)
@@ -253,7 +253,7 @@ func wake(c *sched.Co, joined []*sched.Waiter) {
 // if b is in it, ErrForeign, ErrBubbleClosed, ErrNoBubble.
 func (b *Bubble) InsertBubble(child *Bubble) error {
 	switch {
-	case !b.made() || !child.made():
+	case !b.isMade() || !child.isMade():
 		return ErrNoBubble
 	case child.s != b.s:
 		return ErrForeign
@@ -269,7 +269,7 @@ func (b *Bubble) InsertBubble(child *Bubble) error {
 	default:
 		child.parent = b
 		b.bubbles = append(b.bubbles, child)
-		b.grow(child.alive)
+		b.addAlive(child.alive)
 		on := b.at
 		if on == b.hold {
 			on = nil
@@ -302,7 +302,7 @@ func (b *Bubble) in(o *Bubble) bool {
 // held, until it is woken again. Errors: ErrNotInBubble,
 // ErrNoBubble.
 func (b *Bubble) RemoveBubble(child *Bubble) error {
-	if !b.made() || !child.made() {
+	if !b.isMade() || !child.isMade() {
 		return ErrNoBubble
 	}
 	c := b.visit()
@@ -317,12 +317,12 @@ func (b *Bubble) RemoveBubble(child *Bubble) error {
 	return nil
 }
 
-// detach takes child out of b. Under the lock of the forest.
+// detach takes child out of b. It returns joiners as addAlive does. Under the lock of the forest.
 func (b *Bubble) detach(child *Bubble) (joined []*sched.Waiter) {
 	b.bubbles = slices.DeleteFunc(b.bubbles, func(o *Bubble) bool { return o == child })
 	child.parent = nil
 	if child.alive > 0 {
-		joined = b.grow(-child.alive)
+		joined = b.addAlive(-child.alive)
 	}
 	return joined
 }
@@ -338,7 +338,7 @@ func (b *Bubble) Join() error {
 // TryJoin tells whether no thread is in b. err is the error that Join would return at once. It does
 // not block.
 func (b *Bubble) TryJoin() (empty bool, err error) {
-	if !b.made() {
+	if !b.isMade() {
 		return false, ErrNoBubble
 	}
 	self := Of(sched.Self())
@@ -371,8 +371,9 @@ func (b *Bubble) JoinContext(ctx context.Context) (empty bool, err error) {
 	return b.join(&sched.Limit{Context: ctx})
 }
 
+// join is Join within lim; nil: without a limit.
 func (b *Bubble) join(lim *sched.Limit) (empty bool, err error) {
-	if !b.made() {
+	if !b.isMade() {
 		return false, ErrNoBubble
 	}
 	c := sched.EnterLibrary()
@@ -393,8 +394,8 @@ func (b *Bubble) join(lim *sched.Limit) (empty bool, err error) {
 	return true, nil
 }
 
-// Close lets nothing into b any more, and takes b out of the bubble it is in, as
-// RemoveBubble does. Its threads go on. Closing it again has no effect.
+// Close refuses further threads and bubbles for b, and takes b out of the bubble that contains it, as RemoveBubble does. The
+// threads in b go on. A second Close has no effect.
 func (b *Bubble) Close() {
 	c := b.visit()
 	b.closed = true

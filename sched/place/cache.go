@@ -43,10 +43,10 @@ func innermost(s *sched.Scheduler, on *topo.Item, vps int) (all []*topo.Item) {
 func (Cache) Wake(b *Bubble, on *topo.Item) {
 	s := b.s
 	at := caches(s, on)
-	all := burst(b.Entities(), len(at))
+	all := splitHeaviest(b.Entities(), len(at))
 	for i := 0; i < len(all); {
 		x, ok := all[i].(*Bubble)
-		if fair := b.Weight() / len(at); ok && !own(x) && x.Weight() > fair+fair/2 && hasBubbles(x) {
+		if fair := b.Weight() / len(at); ok && !hasOwnPolicy(x) && x.Weight() > fair+fair/2 && hasBubbles(x) {
 			all = append(slices.Delete(all, i, i+1), x.Entities()...)
 		} else {
 			i++
@@ -66,6 +66,7 @@ func dealOut(b *Bubble, on *topo.Item, all []Entity, at []*topo.Item) {
 	b.Arrange(plan)
 }
 
+// hasBubbles tells whether a bubble is directly in b.
 func hasBubbles(b *Bubble) bool {
 	return slices.ContainsFunc(b.Entities(), func(e Entity) bool { _, ok := e.(*Bubble); return ok })
 }
@@ -108,7 +109,7 @@ func threads(b *Bubble) (all []Entity) {
 	for _, e := range b.Entities() {
 		if x, ok := e.(*Bubble); !ok {
 			all = append(all, e)
-		} else if !own(x) {
+		} else if !hasOwnPolicy(x) {
 			all = append(all, threads(x)...)
 		}
 	}
@@ -119,7 +120,7 @@ func threads(b *Bubble) (all []Entity) {
 // apart any further.
 func leaves(b *Bubble) (all []Entity) {
 	for _, e := range b.Entities() {
-		if x, ok := e.(*Bubble); ok && !own(x) && hasBubbles(x) {
+		if x, ok := e.(*Bubble); ok && !hasOwnPolicy(x) && hasBubbles(x) {
 			all = append(all, leaves(x)...)
 		} else {
 			all = append(all, e)

@@ -1,7 +1,12 @@
-// Package place has bubbles, which are groups of threads that belong together, and the policies that
-// map them onto the machine. It is there for programs that come from Marcel; these are its bubbles. The scheduler knows neither: it has run queues, one for each item of the
-// topology (sched.Queue), and calls back in four places, all of which are empty where there is no
-// bubble:
+// Package place has bubbles, which are groups of threads that belong together, and the policies that map them onto the
+// machine. It is there for programs that come from Marcel, whose bubbles these are; package marcel exports them.
+//
+//	b := marcel.NewBubble(marcel.Spread{})
+//	marcel.SpawnWith(marcel.Attr{Bubble: b}, work)
+//	err := errors.Join(b.Wake(), b.Join())
+//
+// The scheduler knows neither bubbles nor policies. It has run queues, one for each item of the topology (sched.Queue), and
+// calls this package in four places, which cost nothing where there is no bubble:
 //
 //	a thread is spawned with Attr.Bubble   sched.Family: Adopt
 //	a thread of a bubble has ended         sched.Member: Ended

@@ -25,10 +25,10 @@ import (
 //
 // A Gang serves one bubble: make one for each with NewGang. It must not be copied.
 type Gang struct {
-	_     [0]sched.Spin // go vet reports copies
-	slice time.Duration
-	now   *Bubble       // whose turn it is
-	since time.Duration // when it began; 0: at the next tick
+	_       [0]sched.Spin // go vet reports copies
+	slice   time.Duration // how long a turn lasts
+	current *Bubble       // the gang whose turn it is
+	since   time.Duration // when its turn began, on the clock of Tick; 0: it begins at the next tick
 }
 
 // DefaultGangSlice is the time slice of a Gang that was made without one.
@@ -43,7 +43,7 @@ func NewGang(slice time.Duration) *Gang {
 	return &Gang{slice: slice}
 }
 
-// gangs lists those that have threads.
+// gangs lists the bubbles directly in b that have threads.
 func gangs(b *Bubble) (all []*Bubble) {
 	for _, e := range b.Entities() {
 		if x, ok := e.(*Bubble); ok && x.Weight() > 0 {
@@ -56,12 +56,12 @@ func gangs(b *Bubble) (all []*Bubble) {
 // Wake gives the gang whose turn it is the item, and holds the others.
 func (g *Gang) Wake(b *Bubble, on *topo.Item) {
 	all := gangs(b)
-	if len(all) > 0 && !slices.Contains(all, g.now) {
-		g.now, g.since = all[0], 0
+	if len(all) > 0 && !slices.Contains(all, g.current) {
+		g.current, g.since = all[0], 0
 	}
 	plan := []Placement{{b, on}}
 	for _, x := range all {
-		if x != g.now {
+		if x != g.current {
 			plan = append(plan, Placement{x, nil})
 		}
 	}
@@ -78,7 +78,7 @@ func (g *Gang) Tick(b *Bubble, now time.Duration) bool {
 	if on == nil || len(all) == 0 {
 		return false
 	}
-	i := slices.Index(all, g.now)
+	i := slices.Index(all, g.current)
 	if g.since == 0 {
 		g.since = now
 	}
@@ -86,10 +86,10 @@ func (g *Gang) Tick(b *Bubble, now time.Duration) bool {
 		next := all[(i+1)%len(all)]
 		plan := []Placement{{next, on}}
 		if i >= 0 {
-			plan = append(plan, Placement{g.now, nil})
+			plan = append(plan, Placement{g.current, nil})
 		}
 		b.Arrange(plan)
-		g.now, g.since = next, now
+		g.current, g.since = next, now
 	}
 	return len(all) > 1
 }

@@ -29,7 +29,7 @@ type Policy interface {
 	Tick(b *Bubble, now time.Duration) bool
 }
 
-// quiet is a Policy to which time means nothing.
+// quiet is the Tick of a Policy to which time means nothing.
 type quiet struct{}
 
 // Tick implements Policy.
@@ -52,6 +52,7 @@ func (b *Bubble) Relieve(from, to *topo.Item, max int) (moved int) {
 	return b.relieve(b.s.Queue(from), b.s.Queue(to), max)
 }
 
+// relieve is Relieve from queue q to queue o.
 func (b *Bubble) relieve(q, o *sched.Queue, most int) (moved int) {
 	if q == nil || o == nil || q == o || q.Waiting() == 0 {
 		return 0
@@ -63,20 +64,20 @@ func (b *Bubble) relieve(q, o *sched.Queue, most int) (moved int) {
 	})
 	b.s.Forest().Unlock()
 	if moved > 0 {
-		q.Expel()
+		q.Resort()
 	}
 	c.Leave()
 	return moved
 }
 
-// list keeps the planners of the scheduler: those that are awake, have threads, and a policy.
-// Under the lock of the forest.
-func (b *Bubble) list() {
+// updatePlanners adds b to the planners of its scheduler, or removes it: a planner is a bubble that is awake, and has threads and
+// a policy. Under the lock of the forest.
+func (b *Bubble) updatePlanners() {
 	want := b.policy != nil && b.awake && b.alive > 0
-	if want == b.listed {
+	if want == b.isPlanner {
 		return
 	}
-	b.listed = want
+	b.isPlanner = want
 	all := slices.DeleteFunc(slices.Clone(b.s.Planners()), func(o sched.Planner) bool { return o == sched.Planner(b) })
 	if want {
 		all = append(all, b)

@@ -24,40 +24,40 @@ func (Spread) Wake(b *Bubble, on *topo.Item) {
 	b.Arrange(spread(b.s, []Placement{{b, on}}, b.Entities(), on))
 }
 
-// spread adds to a plan which has placed all of them on an item.
+// spread adds the entries that distribute all over the parts of an item to a plan that has placed them on the item.
 func spread(s *sched.Scheduler, plan []Placement, all []Entity, on *topo.Item) []Placement {
 	parts := s.Parts(on)
 	if len(parts) == 0 {
 		return plan
 	}
-	for i, share := range deal(s, burst(all, len(parts)), parts) {
+	for i, share := range deal(s, splitHeaviest(all, len(parts)), parts) {
 		for _, e := range share {
 			plan = append(plan, Placement{e, parts[i]})
 		}
 		if len(share) == 1 {
-			if b, ok := share[0].(*Bubble); ok && !b.Own() {
+			if b, ok := share[0].(*Bubble); ok && !b.HasPolicy() {
 				share = b.Entities()
 			}
 		}
-		plan = spread(s, plan, slices.DeleteFunc(share, own), parts[i])
+		plan = spread(s, plan, slices.DeleteFunc(share, hasOwnPolicy), parts[i])
 	}
 	return plan
 }
 
-// own: it arranges itself.
-func own(e Entity) bool {
+// hasOwnPolicy tells whether e is a bubble with a policy of its own, which arranges it.
+func hasOwnPolicy(e Entity) bool {
 	b, ok := e.(*Bubble)
-	return ok && b.Own()
+	return ok && b.HasPolicy()
 }
 
-// burst takes the heaviest bubbles apart until there are n entities, or nothing can be
-// taken apart any more.
-func burst(all []Entity, n int) []Entity {
+// splitHeaviest returns all with the heaviest bubbles replaced by what is in them, until there are n entities, or no bubble is
+// left that may be taken apart.
+func splitHeaviest(all []Entity, n int) []Entity {
 	all = slices.DeleteFunc(slices.Clone(all), func(e Entity) bool { return e.Weight() == 0 })
 	for len(all) < n {
 		best := -1
 		for i, e := range all {
-			if b, ok := e.(*Bubble); ok && !own(b) && (best < 0 || e.Weight() > all[best].Weight()) {
+			if b, ok := e.(*Bubble); ok && !hasOwnPolicy(b) && (best < 0 || e.Weight() > all[best].Weight()) {
 				best = i
 			}
 		}

@@ -11,15 +11,15 @@ import (
 // where in the tree it belongs.
 type machinePart struct {
 	kind Kind
-	os   int
-	cpus CPUSet // those that work, usable or not
-	size int64
-	near CPUSet // of memory without CPUs: those nearest to it
+	os   int    // the system's number; -1: none
+	cpus CPUSet // its online CPUs, usable or not
+	size int64  // bytes: see Item.Size
+	near CPUSet // for memory without CPUs: the CPUs nearest to it
 
-	count, first int // of cpus, for sorting
+	count, first int // the number of cpus, and the lowest one: build sorts by them
 }
 
-// maxRemarks bounds what is remarked about one machine.
+// maxRemarks bounds the number of Topology.Remarks.
 const maxRemarks = 20
 
 // treeBuilder makes a tree from parts.
@@ -27,12 +27,13 @@ type treeBuilder struct {
 	topology *Topology
 	parts    []machinePart
 	online   CPUSet
-	allowed  CPUSet // of online
-	mems     CPUSet // the NUMA nodes whose memory may be used
-	anyMem   bool   // all
-	ranks    map[int]int
+	allowed  CPUSet      // the CPUs of online that the process may use
+	mems     CPUSet      // the NUMA nodes whose memory the process may use
+	anyMem   bool        // it may use that of all nodes
+	ranks    map[int]int // the Efficiency of each CPU
 }
 
+// remark adds a line to Topology.Remarks.
 func (b *treeBuilder) remark(format string, args ...any) {
 	if r := &b.topology.Remarks; len(*r) < maxRemarks {
 		*r = append(*r, fmt.Sprintf(format, args...))
@@ -47,9 +48,8 @@ func (b *treeBuilder) add(p machinePart) {
 	}
 }
 
-// build puts the parts into a tree. The tree is made of all CPUs that work, so that what
-// contains what does not depend on which of them are allowed, and cut down
-// to the allowed ones then.
+// build puts the parts into a tree. It makes the tree of all online CPUs, so that which item contains which does not depend on the
+// CPUs that are allowed, and then cuts it down to the allowed ones.
 func (b *treeBuilder) build() {
 	t := b.topology
 	for c := range b.online.All() {
@@ -92,8 +92,9 @@ func (b *treeBuilder) build() {
 	t.Forbidden = b.online.Minus(b.allowed)
 }
 
-// insert hangs a part into the innermost item that contains it. One that overlaps
-// with others in part has no place in a tree: the larger one stays.
+// insert adds a part as a child of the innermost item that contains it. A part that overlaps an item without being contained in it
+// has no place in a tree: the larger one stays, and insert leaves the part out with a remark. owner has the innermost item so far
+// of each CPU.
 func (b *treeBuilder) insert(p machinePart, owner map[int]*Item) {
 	it := &Item{Kind: p.kind, OS: p.os, CPUs: p.cpus, Size: p.size, Efficiency: -1}
 	if p.kind == NUMA && !b.anyMem && !b.mems.Has(p.os) {
@@ -127,8 +128,8 @@ func (b *treeBuilder) insert(p machinePart, owner map[int]*Item) {
 	}
 }
 
-// cut takes what is not allowed out of an item, puts its children in order, and
-// returns the packages and NUMA nodes in it of which only memory remains.
+// cut takes the CPUs that are not allowed, and the children without allowed CPUs, out of an item, and sorts its children. It returns
+// the packages and NUMA nodes in the item of which only memory remains.
 func (b *treeBuilder) cut(it *Item) (bare []*Item) {
 	// The order is that of all CPUs that work, for it must not depend on what is allowed.
 	slices.SortFunc(it.Children, func(x, y *Item) int { return cmp.Compare(x.CPUs.First(), y.CPUs.First()) })

@@ -37,7 +37,7 @@ func (b *treeBuilder) readCaches(fsys fs.FS) {
 			if !ok {
 				continue
 			}
-			if shared.Empty() { // of a core's own cache, some kernels say it like that
+			if shared.Empty() { // so some kernels list the cache of a single core
 				shared = cores[c]
 			}
 			shared.Add(c)
@@ -53,7 +53,7 @@ func (b *treeBuilder) readCaches(fsys fs.FS) {
 	}
 }
 
-// cores maps CPUs to those of their core, as far as cores are known.
+// cores maps each CPU to the CPUs of its core, as far as cores are known.
 func (b *treeBuilder) cores() map[int]CPUSet {
 	of := map[int]CPUSet{}
 	for _, p := range b.parts {

@@ -37,8 +37,8 @@ func findCgroups(fsys fs.FS) cgroups {
 	return cgroups{fsys, cgroupPaths(fsys), cgroupMounts(fsys)}
 }
 
-// each calls look once for each mount that can tell about a controller, with the
-// directory of the process's cgroup and those above it, innermost first.
+// each calls look once for each mount that has files of a controller, with the directory of the process's cgroup and those above
+// it, the innermost first.
 func (c cgroups) each(controller string, look func(dirs []string)) {
 	for _, m := range c.mounts {
 		if dirs := m.climb(c.paths[controller]); m.has(controller) && len(dirs) > 0 {
@@ -160,7 +160,7 @@ type cgroupMount struct {
 	options []string
 }
 
-// has says whether the mount can tell about a controller: version 2 about all.
+// has tells whether the mount may have files of a controller; a mount of version 2 may have those of all.
 func (cm cgroupMount) has(controller string) bool {
 	return cm.v2 || slices.Contains(cm.options, controller)
 }

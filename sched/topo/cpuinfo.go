@@ -13,9 +13,10 @@ type cpuInfo struct {
 	lines []infoCPU
 }
 
-// infoCPU is one processor of it; -1 stands for what is not stated.
+// infoCPU is one processor of /proc/cpuinfo; -1 stands for what that does not state.
 type infoCPU struct{ cpu, pack, core, apic int }
 
+// cpus returns the processors as a set.
 func (i cpuInfo) cpus() (s CPUSet) {
 	all := make([]int, len(i.lines))
 	for n, l := range i.lines {
@@ -83,7 +84,7 @@ func readCPUInfo(fsys fs.FS) (info cpuInfo) {
 	return info
 }
 
-// begin starts a processor, if that is a number that a CPU can have.
+// begin adds a processor, if cpu is a number that a CPU can have.
 func (i *cpuInfo) begin(cpu int) {
 	if cpu >= 0 && cpu < MaxCPUs && len(i.lines) < MaxCPUs {
 		i.lines = append(i.lines, infoCPU{cpu, -1, -1, -1})

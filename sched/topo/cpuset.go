@@ -21,7 +21,7 @@ type CPUSet struct {
 	hi string // the others, eight a byte; no zero byte at its end, so that == compares sets
 }
 
-// cpuWords are a set while it is made, CPU c in bit c%64 of word c/64.
+// cpuWords is a set under construction: CPU c is bit c%64 of word c/64.
 type cpuWords []uint64
 
 func (w *cpuWords) add(cpu int) {
@@ -81,7 +81,7 @@ func (s *CPUSet) Remove(cpu int) {
 	}
 }
 
-// trimmed is b as a set keeps it.
+// trimmed returns b as CPUSet.hi has it.
 func trimmed(b []byte) string { return strings.TrimRight(string(b), "\x00") }
 
 // Has says whether the CPU is in the set.
@@ -146,7 +146,7 @@ func (s CPUSet) Minus(t CPUSet) CPUSet {
 	return s.combined(t, len(s.hi), func(x, y uint64) uint64 { return x &^ y })
 }
 
-// combined is op of both, n bytes of it beyond the first 64 CPUs.
+// combined returns op of both sets, of which n bytes of hi matter.
 func (s CPUSet) combined(t CPUSet, n int, op func(x, y uint64) uint64) CPUSet {
 	r := CPUSet{lo: op(s.lo, t.lo)}
 	if n > 0 {

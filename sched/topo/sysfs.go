@@ -96,7 +96,7 @@ func (b *treeBuilder) findOnline(fsys fs.FS) {
 	b.topology.Offline = off
 }
 
-// limit finds which of them the process may use.
+// limit finds which of the online CPUs, and which memory, the process may use.
 func (b *treeBuilder) limit(fsys fs.FS, mask *CPUSet) {
 	l := readLimits(fsys)
 	b.topology.Quota = l.quota

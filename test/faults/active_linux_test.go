@@ -265,7 +265,7 @@ func (h *active) ask(d *am.Domain, n uint64, to int) {
 		h.again("ask", to, func() error {
 			err := d.RequestTo(&under[0].Reply, to, far, handleIdle, nil, nil)
 			if err == nil {
-				_, _, err = under[0].Wait(context.Background())
+				_, _, err = under[0].Wait()
 			}
 			return err
 		})
@@ -282,7 +282,7 @@ func (h *active) answered(s stream, r *am.Reply, n uint64, i int, began time.Tim
 		if rng.IntN(3) == 0 {
 			ctx, stop = context.WithTimeout(ctx, time.Duration(1+rng.IntN(20))*time.Millisecond)
 		}
-		args, body, err = r.Wait(ctx)
+		args, body, err = r.WaitContext(ctx)
 		stop()
 		waited = !errors.Is(err, context.DeadlineExceeded)
 	}

@@ -100,7 +100,7 @@ func operation(c *mpi.Comm, which, n, round int) (wrong string, err error) {
 	case 1:
 		err = mpi.Allreduce(c, mpi.Sum, mine, out)
 	case 2:
-		_, err = mpi.Iallreduce(c, mpi.Sum, mine, out).Wait()
+		_, err = mpi.Allreduce(c.Immediate(), mpi.Sum, mine, out).Wait()
 	case 3:
 		copy(out, mine)
 		expected = want(func(i int) int64 { return int64(root + i + round) })
@@ -108,7 +108,7 @@ func operation(c *mpi.Comm, which, n, round int) (wrong string, err error) {
 	case 4:
 		copy(out, mine)
 		expected = want(func(i int) int64 { return int64(root + i + round) })
-		_, err = mpi.Ibcast(c, out, root).Wait()
+		_, err = mpi.Bcast(c.Immediate(), out, root).Wait()
 	case 5:
 		if err = mpi.Reduce(c, mpi.Sum, mine, out, root); c.Rank() != root {
 			return "", err

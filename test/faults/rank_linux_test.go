@@ -58,7 +58,7 @@ func act() {
 	way := p.Ways[c.Rank]
 	before := remains()
 	if way.Engine == caller.Explicit {
-		c.Engine = pioman.New(pioman.Config{Shared: c.Shared})
+		c.Engine = pioman.New(pioman.Config{SharedCPUs: c.SharedCPUs})
 	}
 	if err := way.Run(func(s *caller.Spawner) {
 		callers = s

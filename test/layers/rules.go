@@ -66,10 +66,12 @@ var rules = []rule{
 	// can then be tested without any network, and a driver without the core. What both
 	// sides of a handshake bound their patience with knows neither. Memory that processes share
 	// knows the errors of drivers.
-	{folder: "nmad/driver", ours: []string{"nmad/driver", "internal/linux", "internal/kernel", "internal/spelling", "nmad/internal/limit", "nmad/internal/meet", "nmad/internal/mapped", "nmad/internal/process", "pioman", "marcel", "sched/topo", "asm"}, theirs: []string{sys}},
+	{folder: "nmad/driver", ours: []string{"nmad/driver", "internal/linux", "internal/kernel", "internal/spelling", "nmad/internal/lane", "nmad/internal/limit", "nmad/internal/meet", "nmad/internal/mapped", "nmad/internal/process", "pioman", "marcel", "sched/topo", "asm"}, theirs: []string{sys}},
 	// The suite of all drivers asks how much to do.
 	{folder: "nmad/driver/drivertest", ours: []string{"nmad/driver", "internal/linux", "nmad/internal/limit", "nmad/internal/meet", "nmad/internal/mapped", "nmad/internal/process", "pioman", "marcel", "sched/topo", "asm", "internal/test/effort"}, theirs: []string{sys}},
 	{folder: "nmad/internal/limit"},
+	// What the library for C reads and writes of a gate and its link.
+	{folder: "nmad/internal/lane"},
 	// Which numbers of contexts the packages over nmad reserve, for all of them.
 	{folder: "nmad/internal/contexts"},
 	// Networks of tests are drivers; proxies know what is said before a link is trusted.
@@ -78,7 +80,7 @@ var rules = []rule{
 	{folder: "nmad/internal/meet", ours: []string{"nmad/driver", "internal/kernel", "nmad/internal/limit"}, theirs: []string{sys}},
 	{folder: "nmad/internal/roster", ours: []string{"nmad/internal/meet", "nmad/driver", "internal/kernel", "nmad/internal/limit"}, theirs: []string{sys}},
 	{folder: "nmad/internal/cpus", ours: []string{"sched/topo"}},
-	{folder: "nmad/internal/process", ours: []string{"asm"}, theirs: []string{sys}},
+	{folder: "nmad/internal/process", ours: []string{"internal/kernel", "asm"}, theirs: []string{sys}},
 	{folder: "nmad/internal/mapped", ours: []string{"internal/linux", "nmad/driver"}, theirs: []string{sys}},
 	// What a launcher has told of the secret is as long as the roster wants it.
 	{folder: "nmad/internal/secret", ours: []string{"internal/setting", "nmad/internal/roster"}, theirs: []string{sys}},
@@ -91,7 +93,7 @@ var rules = []rule{
 	// Matching is pure: it knows no clock, no thread, and its locks are given.
 	{folder: "nmad/internal/match", ours: []string{"internal/shelf"}},
 	// So are the protocols; of a driver they know headers and capabilities.
-	{folder: "nmad/internal/flow", ours: []string{"internal/shelf", "nmad/internal/match", "nmad/driver", "nmad/strategy", "asm"}},
+	{folder: "nmad/internal/flow", ours: []string{"internal/shelf", "nmad/internal/lane", "nmad/internal/match", "nmad/driver", "nmad/strategy", "asm"}},
 	// The library of C is MPI in other words; it joins the job itself.
 	{folder: "nmad/mpi/abi", ours: []string{"internal/ours", "nmad", "pioman", "marcel/timeline", "marcel/view", "asm"}, theirs: []string{sys}},
 	// How elements lie in memory, and what is computed from them, knows no message.

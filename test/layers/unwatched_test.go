@@ -10,7 +10,7 @@ import (
 
 // readsNothing has the functions that the race detector may watch where those call them that it does not, and why.
 var readsNothing = map[string]string{
-	"sched.sawBirth":               "it is for the detector: the atomic load of a variable of its own",
+	"sched.raceSawBirth":           "it is for the detector: the atomic load of a variable of its own",
 	"sched.raceRelease":            "it is for the detector, and gets the address of the token from a function that is marked",
 	"(*sched.co).isInside":         "an atomic load",
 	"(*sched.vpWord).holder":       "an atomic load",
@@ -19,7 +19,7 @@ var readsNothing = map[string]string{
 	"(*sched.BoundedWait).Claimed": "an atomic load",
 	"(*sched.Scheduler).Alive":     "atomic loads; the list of VPs never changes",
 	"(*sched.vp).mode":             "atomic loads, and functions that are marked",
-	"(*sched.vp).queued":           "reads by a function that is marked",
+	"(*sched.vp).queueLen":         "reads by a function that is marked",
 	"(*sched.idleState).asleep":    "an atomic load",
 	"(*sched.idleState).waking":    "an atomic load",
 	"(*sched.idleState).kicked":    "an atomic load",

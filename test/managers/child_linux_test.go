@@ -87,7 +87,7 @@ func bound([]string) error {
 		}
 	}
 	manners := "alone"
-	if sched.SharesCPUs() {
+	if sched.SharedCPUs() {
 		manners = "yields"
 	}
 	fmt.Printf("rank %d on %v, %s\n", s.Rank(), slices.Sorted(maps.Keys(masks)), manners)

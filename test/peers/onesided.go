@@ -386,7 +386,7 @@ func (x *accessor) messages(ctx context.Context) error {
 			if err := d.RequestFor(&r, 1, id, nil, body); err != nil {
 				return err
 			}
-			_, got, err := r.Wait(ctx)
+			_, got, err := r.WaitContext(ctx)
 			if err == nil && id == echo && len(got) != x.size {
 				err = fmt.Errorf("%d bytes came back of %d", len(got), x.size)
 			}

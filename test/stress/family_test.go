@@ -162,7 +162,7 @@ func (w *round) moves(r *rand.Rand) {
 			set := w.someVPs(own)
 			w.must(me.SetVPs(set))
 			marcel.Yield()
-			s := sched.Here()
+			s := sched.Current()
 			if vp := s.CurrentVP(); vp >= 0 && !set.Has(vp) {
 				w.fail("%v is on VP %d, which is not of %v", me, vp, set)
 			}
@@ -202,9 +202,9 @@ func (w *round) firm(r *rand.Rand) {
 	own := fork(r)
 	h := w.spawn(r, marcel.Attr{NonPreemptible: r.IntN(2) == 0}, func() {
 		w.must(marcel.DisablePreemption())
-		vp := sched.Here().CurrentVP()
+		vp := sched.Current().CurrentVP()
 		burn(upTo(own, 2*time.Millisecond))
-		if now := sched.Here().CurrentVP(); now != vp || now < 0 {
+		if now := sched.Current().CurrentVP(); now != vp || now < 0 {
 			w.fail("a thread without preemption was on VP %d, then on %d", vp, now)
 		}
 		marcel.Sleep(10 * time.Microsecond)

@@ -81,7 +81,7 @@ func soakConfig(t testing.TB, r *rand.Rand) sched.Config {
 	cfg.SpareRunners = pick(r, 0, 1, 16, -1)
 	cfg.Watchdog = pick(r, 0, 5*time.Millisecond)
 	cfg.Unbound = r.IntN(8) == 0
-	cfg.Shared = r.IntN(8) == 0
+	cfg.SharedCPUs = r.IntN(8) == 0
 	cfg.NoKernelSlices = r.IntN(4) == 0
 	if r.IntN(4) == 0 { // hand-offs are rare
 		cfg.Slice, cfg.Period = 0, 0

@@ -13,14 +13,14 @@ import (
 	"github.com/pm2-go/pm2/sched"
 )
 
-// What calls.
+// The kinds of callers.
 const (
 	Goroutine = "goroutine"
 	Locked    = "locked" // to its OS thread, as a call from C is
 	Thread    = "thread" // of marcel
 )
 
-// What makes the progress.
+// The kinds of engines: what makes the progress.
 const (
 	Default  = "default"  // pioman.Enable, and marcel's default scheduler runs
 	Own      = "own"      // a scheduler that the program has made
@@ -28,10 +28,10 @@ const (
 	Explicit = "explicit" // the callers alone, while they wait
 )
 
-// Way is what calls, and what makes the progress.
+// Way is a kind of caller together with a kind of engine.
 type Way struct{ Caller, Engine string }
 
-// Ways lists all that there are.
+// Ways lists all ways.
 func Ways() (all []Way) {
 	for _, engine := range []string{Default, Own, None, Explicit} {
 		for _, c := range []string{Goroutine, Locked, Thread} {
@@ -43,10 +43,10 @@ func Ways() (all []Way) {
 	return all
 }
 
-// String is what Parse reads.
+// String returns the name of the way, which Parse reads.
 func (w Way) String() string { return w.Caller + "-" + w.Engine }
 
-// Parse reads what String writes.
+// Parse returns the way with the name that String returns.
 func Parse(text string) (Way, error) {
 	c, engine, _ := strings.Cut(text, "-")
 	for _, w := range Ways() {
@@ -92,6 +92,7 @@ func (w Way) Run(f func(s *Spawner)) (err error) {
 // endLimit bounds how long a scheduler may take to stop, whose threads have ended.
 const endLimit = 30 * time.Second
 
+// end stops s, and adds its error to err.
 func end(err *error, s *sched.Scheduler) {
 	ctx, cancel := context.WithTimeout(context.Background(), endLimit)
 	defer cancel()

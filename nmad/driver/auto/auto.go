@@ -20,7 +20,7 @@ const Name = "auto"
 // none stands in an address for a way that its process does not have.
 const none = "-"
 
-// Driver chooses for each link; the zero value is ready.
+// Driver chooses a network for each link. The zero value is ready.
 type Driver struct {
 	host func() string // tells this host's identity, for tests; nil: identity
 }
@@ -34,13 +34,13 @@ func init() { driver.MustRegister(Driver{}) }
 // everywhere, and what is between them, in a program built with it, between hosts that have the hardware.
 var ways = slices.Concat([]driver.Driver{shm.Driver{}, unix.Driver{}}, ofi.Between(), []driver.Driver{tcp.Driver{}})
 
-// within is how many ways there are that are for one host, far the number of the one that works everywhere.
-const within = 2
+// localWays is how many of the ways are for links within a host. They come first.
+const localWays = 2
 
-var far = len(ways) - 1
+// lastWay is the number of the way that works everywhere.
+var lastWay = len(ways) - 1
 
-// Open implements driver.Driver. Config.Listen is for TCP, or, "@name", for
-// shared memory.
+// Open implements driver.Driver. Config.Listen is for TCP, or, if it is a name ("@name"), for shared memory.
 func (d Driver) Open(c driver.Config) (driver.Endpoint, error) {
 	if err := c.Check(); err != nil {
 		return nil, fmt.Errorf("auto: open: %w", err)
@@ -49,9 +49,9 @@ func (d Driver) Open(c driver.Config) (driver.Endpoint, error) {
 	if tell == nil {
 		tell = identity
 	}
-	e := &endpoint{host: tell(), ends: make([]driver.Endpoint, len(ways)), lacks: make([]error, len(ways)), made: map[int]madeLink{}}
-	for i := far; i >= 0; i-- {
-		if i < within && e.host == none {
+	e := &endpoint{host: tell(), ends: make([]driver.Endpoint, len(ways)), unavailable: make([]error, len(ways)), linked: map[int]linkChoice{}}
+	for i := lastWay; i >= 0; i-- {
+		if i < localWays && e.host == none {
 			continue
 		}
 		own := c
@@ -59,12 +59,12 @@ func (d Driver) Open(c driver.Config) (driver.Endpoint, error) {
 			own.Listen = ""
 		}
 		end, err := ways[i].Open(own)
-		if err != nil && (i == far || errors.Is(err, driver.ErrConfig)) {
+		if err != nil && (i == lastWay || errors.Is(err, driver.ErrConfig)) {
 			_ = e.Close() // what is wrong with the configuration is not another network's matter
 			return nil, err
 		}
 		if err != nil {
-			e.lacks[i] = err // what is left works everywhere
+			e.unavailable[i] = err // what is left works everywhere
 			continue
 		}
 		e.ends[i] = end
@@ -80,7 +80,7 @@ func identity() string {
 		return none
 	}
 	words = append(words, strings.ReplaceAll(boot, "-", ""))
-	for _, space := range spaces {
+	for _, space := range sharedSpaces {
 		link := kernel.Space(space)
 		if link == "" {
 			return none
@@ -90,19 +90,19 @@ func identity() string {
 	return strings.Join(words, "-")
 }
 
-// spaces are the name spaces that processes must share to be on one host.
-var spaces = []string{"net", "pid"}
+// sharedSpaces are the name spaces that processes must share to be on one host.
+var sharedSpaces = []string{"net", "pid"}
 
-// apart says, for people, why two identities are not of one host.
-func apart(a, b string) string {
+// difference says, for people, why two identities are not of one host; empty: they are.
+func difference(a, b string) string {
 	if a == none || b == none {
 		return "it cannot be told whether both are on one host"
 	}
 	x, y := strings.Split(a, "-"), strings.Split(b, "-")
-	if len(x) != 1+len(spaces) || len(y) != len(x) || x[0] != y[0] {
+	if len(x) != 1+len(sharedSpaces) || len(y) != len(x) || x[0] != y[0] {
 		return "they are on different hosts"
 	}
-	for i, space := range spaces {
+	for i, space := range sharedSpaces {
 		if x[1+i] != y[1+i] {
 			return fmt.Sprintf("they are in different %s name spaces of one host", space)
 		}
@@ -110,7 +110,7 @@ func apart(a, b string) string {
 	return ""
 }
 
-// parse takes an address apart: the host, and where each way leads.
+// parse splits an address into the host and the address of each way.
 func parse(text string) (host string, at []string, err error) {
 	words := strings.Split(text, " ")
 	for _, w := range words {

@@ -118,13 +118,13 @@ func TestApart(t *testing.T) {
 		{"here", "there", "hosts"},
 		{"k-1-2", "k-1-2-3", "hosts"},
 	} {
-		for _, got := range []string{apart(c.a, c.b), apart(c.b, c.a)} {
+		for _, got := range []string{difference(c.a, c.b), difference(c.b, c.a)} {
 			if !strings.Contains(got, c.want) || c.want == "" && got != "" {
 				t.Errorf("%s and %s: %q, want something about %q", c.a, c.b, got, c.want)
 			}
 		}
 	}
-	if own := identity(); strings.Count(own, "-") != len(spaces) || apart(own, own) != "" {
+	if own := identity(); strings.Count(own, "-") != len(sharedSpaces) || difference(own, own) != "" {
 		t.Errorf("this host is %q", own)
 	}
 }
@@ -136,9 +136,9 @@ func (fast) Name() string { return "fast" }
 
 // TestBetweenHosts: a network that is there between some hosts goes before TCP, and is not for one host.
 func TestBetweenHosts(t *testing.T) {
-	were, was := ways, far
-	defer func() { ways, far = were, was }()
-	ways, far = []driver.Driver{shm.Driver{}, unix.Driver{}, fast{}, tcp.Driver{}}, 3
+	were, was := ways, lastWay
+	defer func() { ways, lastWay = were, was }()
+	ways, lastWay = []driver.Driver{shm.Driver{}, unix.Driver{}, fast{}, tcp.Driver{}}, 3
 	for _, c := range []struct {
 		dial, accept, want string
 		lacks              bool

@@ -12,21 +12,21 @@ import (
 
 // endpoint is the driver opened in this process.
 type endpoint struct {
-	host  string
-	ends  []driver.Endpoint // by way; nil: not to be had here
-	lacks []error           // why, unless it was not tried
+	host        string
+	ends        []driver.Endpoint // by way; nil: not available here
+	unavailable []error           // by way: why; nil: it is available, or was not tried
 
-	mu    sync.Mutex
-	spare []arrival        // links that came at the same moment as others
-	made  map[int]madeLink // the last one, by rank
-	over  bool
+	mu     sync.Mutex
+	spare  []arrival          // links that came together with others
+	linked map[int]linkChoice // how the last link was made, by rank
+	closed bool
 }
 
-// madeLink is what is remembered of one, for people.
-type madeLink struct {
+// linkChoice is how the last link to a rank was made, for people.
+type linkChoice struct {
 	way     int
 	dialled bool
-	failed  error // of the ways before it, what went wrong
+	failed  error // errors of the ways that were tried before
 }
 
 type arrival struct {
@@ -49,12 +49,12 @@ func (e *endpoint) Addr() string {
 	return strings.Join(words, " ")
 }
 
-// fits says whether a way is for a process of that host: within a host, or between two. The last one is for all.
+// fits says whether a way can lead to a process of that host. The last one can always.
 func (e *endpoint) fits(way int, host string) bool {
-	return way == far || (e.host == host && host != none) == (way < within)
+	return way == lastWay || (e.host == host && host != none) == (way < localWays)
 }
 
-// Dial implements driver.Endpoint.
+// Dial implements driver.Endpoint. It tries the ways that fit, the best one first.
 func (e *endpoint) Dial(ctx context.Context, rank int, addr string) (driver.Link, error) {
 	host, at, err := parse(addr)
 	if err != nil {
@@ -67,40 +67,40 @@ func (e *endpoint) Dial(ctx context.Context, rank int, addr string) (driver.Link
 		}
 		l, err := e.ends[way].Dial(ctx, rank, at[way])
 		if err == nil {
-			e.remember(rank, madeLink{way, true, failed})
+			e.remember(rank, linkChoice{way, true, failed})
 			return l, nil
 		}
 		if ctx.Err() != nil || errors.Is(err, driver.ErrRefused) || errors.Is(err, driver.ErrClosed) {
-			failed = and(failed, err)
+			failed = joinErrors(failed, err)
 			break
 		}
-		if errors.Is(err, driver.ErrLack) && way < far {
+		if errors.Is(err, driver.ErrLack) && way < lastWay {
 			err = errors.New(err.Error()) // what this network lacks does not classify the link
 		}
-		failed = and(failed, err)
+		failed = joinErrors(failed, err)
 	}
 	return nil, fmt.Errorf("auto: cannot link to rank %d at %q: %w", rank, addr, failed)
 }
 
-// and puts two errors into one line.
-func and(a, b error) error {
+// joinErrors puts two errors into one line. a may be nil.
+func joinErrors(a, b error) error {
 	if a == nil {
 		return b
 	}
 	return fmt.Errorf("%w; %w", a, b)
 }
 
-func (e *endpoint) remember(rank int, l madeLink) {
+func (e *endpoint) remember(rank int, l linkChoice) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.made[rank] = l
+	e.linked[rank] = l
 }
 
 // Choice implements driver.Endpoint.
 func (e *endpoint) Choice(rank int, addr string) (network, why string) {
 	host, at, err := parse(addr)
 	e.mu.Lock()
-	l, ok := e.made[rank]
+	l, ok := e.linked[rank]
 	e.mu.Unlock()
 	if err != nil || !ok {
 		return "", ""
@@ -109,9 +109,9 @@ func (e *endpoint) Choice(rank int, addr string) (network, why string) {
 	if e.fits(0, host) {
 		why = "both processes are on one host"
 	} else {
-		why = apart(e.host, host)
+		why = difference(e.host, host)
 	}
-	if l.way >= within {
+	if l.way >= localWays {
 		if _, more := e.ends[l.way].Choice(rank, at[l.way]); more != "" {
 			why += "; " + more
 		}
@@ -121,7 +121,7 @@ func (e *endpoint) Choice(rank int, addr string) (network, why string) {
 		switch {
 		case !e.fits(way, host):
 		case e.ends[way] == nil:
-			why += fmt.Sprintf("; %s does not work here: %v", better, e.lacks[way])
+			why += fmt.Sprintf("; %s does not work here: %v", better, e.unavailable[way])
 		case at[way] == none:
 			why += fmt.Sprintf("; the other one has no %s", better)
 		case !l.dialled:
@@ -134,9 +134,9 @@ func (e *endpoint) Choice(rank int, addr string) (network, why string) {
 	return network, why
 }
 
-// Accept implements driver.Endpoint: whichever way the next link comes.
+// Accept implements driver.Endpoint: it returns the next link, whichever way it comes.
 func (e *endpoint) Accept(ctx context.Context) (int, driver.Link, error) {
-	if a, ok := e.left(); ok {
+	if a, ok := e.takeSpare(); ok {
 		return a.rank, a.link, nil
 	}
 	ctx, enough := context.WithCancel(ctx)
@@ -160,12 +160,12 @@ func (e *endpoint) Accept(ctx context.Context) (int, driver.Link, error) {
 		enough()
 		switch {
 		case a.err != nil:
-			failed = and(failed, a.err)
+			failed = joinErrors(failed, a.err)
 		case first == nil:
 			first = &a
-			e.remember(a.rank, madeLink{way: a.way})
+			e.remember(a.rank, linkChoice{way: a.way})
 		default:
-			e.keep(a)
+			e.keepSpare(a)
 		}
 	}
 	if first == nil {
@@ -174,8 +174,8 @@ func (e *endpoint) Accept(ctx context.Context) (int, driver.Link, error) {
 	return first.rank, first.link, nil
 }
 
-// left takes a link that came before.
-func (e *endpoint) left() (arrival, bool) {
+// takeSpare returns a link that came together with an earlier one.
+func (e *endpoint) takeSpare() (arrival, bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if len(e.spare) == 0 {
@@ -186,14 +186,15 @@ func (e *endpoint) left() (arrival, bool) {
 	return a, true
 }
 
-func (e *endpoint) keep(a arrival) {
+// keepSpare keeps a link for the next call of Accept.
+func (e *endpoint) keepSpare(a arrival) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if e.over {
+	if e.closed {
 		_ = a.link.Close()
 		return
 	}
-	e.made[a.rank] = madeLink{way: a.way}
+	e.linked[a.rank] = linkChoice{way: a.way}
 	e.spare = append(e.spare, a)
 }
 
@@ -207,7 +208,7 @@ func (e *endpoint) Close() error {
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.over = true
+	e.closed = true
 	for _, a := range e.spare {
 		_ = a.link.Close()
 	}

@@ -6,10 +6,10 @@ import (
 	"time"
 )
 
-// dice decide for one direction of a link. They belong to the caller of that direction.
+// dice decide what goes wrong in one direction of a link. They belong to the caller of that direction.
 type dice struct {
 	rng   rand.PCG
-	until time.Time // silence: nothing arrives before
+	until time.Time // silence: nothing arrives before this time
 }
 
 // Directions of a link, each with one caller at a time.
@@ -21,12 +21,12 @@ const (
 	directions
 )
 
-// seed gives each direction of each link its own sequence, which depends on nothing else.
+// seed gives each direction of each link a sequence of its own, which depends on these numbers only.
 func (d *dice) seed(seed uint64, own, peer int, link uint64, direction int) {
 	d.rng.Seed(seed, uint64(own)<<40^uint64(peer)<<16^link<<2^uint64(direction))
 }
 
-// happens says whether something with that share happens now. It throws only if it can.
+// happens says whether something with that share happens now. It draws a number only if the share leaves a choice.
 func (d *dice) happens(share float64) bool {
 	switch {
 	case share <= 0:
@@ -37,10 +37,10 @@ func (d *dice) happens(share float64) bool {
 	return d.rng.Uint64() < uint64(share*math.MaxUint64)
 }
 
-// below gives a number from 0 to n-1; n is at least 1.
-func (d *dice) below(n int) int { return int(d.rng.Uint64() % uint64(n)) }
+// intn returns a number from 0 to n-1; n is at least 1.
+func (d *dice) intn(n int) int { return int(d.rng.Uint64() % uint64(n)) }
 
-// silent says whether nothing arrives just now, as c says.
+// silent says whether nothing arrives at the moment, as c asks for.
 func (d *dice) silent(c Chance) bool {
 	if c.Share <= 0 {
 		return false
@@ -56,7 +56,7 @@ func (d *dice) silent(c Chance) bool {
 	return true
 }
 
-// stall keeps the caller inside, now and then.
+// stall blocks the caller, as often and for as long as c asks for.
 func (d *dice) stall(c Chance) {
 	if c.For > 0 && d.happens(c.Share) {
 		time.Sleep(c.For)

@@ -38,10 +38,10 @@
 //
 // # What a link with faults keeps to
 //
-// All promises of [driver.Link] but that of an unbroken connection (cut), of headers as they were sent (flip) and of never
-// blocking (stall): the conformance suite runs over it. Above all no sleeper is forgotten. A sender that was refused here,
-// and not below, is told by Arm that there is room, since the link below will not wake it; and what is there, in a
-// silence, Arm sees below.
+// All promises of [driver.Link] but that of an unbroken connection (cut), of headers as they were sent (flip) and of
+// never blocking (stall): the conformance suite runs over it. Above all no sleeper is forgotten. A sender that was
+// refused here, and not below, is told by Arm that there is room, since the link below will not wake it; and what is
+// there, in a silence, Arm sees below.
 //
 // A cut breaks the link here. The other side learns of it when this side closes the link, which the layer above does at
 // once.

@@ -36,10 +36,10 @@ func (d Driver) Open(c driver.Config) (driver.Endpoint, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &endpoint{Endpoint: e, driver: d, own: c.Rank, made: map[int]uint64{}}, nil
+	return &endpoint{Endpoint: e, driver: d, rank: c.Rank, links: map[int]uint64{}}, nil
 }
 
-// wrapper makes drivers by name.
+// wrapper makes drivers by name: "fault:tcp".
 type wrapper struct{}
 
 func (wrapper) Name() string { return Name }
@@ -62,10 +62,10 @@ func init() {
 type endpoint struct {
 	driver.Endpoint
 	driver Driver
-	own    int
+	rank   int
 
-	mu   sync.Mutex
-	made map[int]uint64 // links, by peer: each has dice of its own
+	mu    sync.Mutex
+	links map[int]uint64 // how many were made, by peer: each has dice of its own
 }
 
 // Dial implements driver.Endpoint.
@@ -86,13 +86,14 @@ func (e *endpoint) Accept(ctx context.Context) (int, driver.Link, error) {
 	return rank, e.wrap(rank, l), nil
 }
 
+// wrap puts a Link around a link of the inner driver.
 func (e *endpoint) wrap(rank int, inner driver.Link) driver.Link {
 	e.mu.Lock()
-	e.made[rank]++
-	l := newLink(inner, e.driver.Plan, e.own, rank, e.made[rank])
+	e.links[rank]++
+	l := newLink(inner, e.driver.Plan, e.rank, rank, e.links[rank])
 	e.mu.Unlock()
 	if e.driver.Made != nil {
-		e.driver.Made(e.own, rank, l)
+		e.driver.Made(e.rank, rank, l)
 	}
 	return l
 }

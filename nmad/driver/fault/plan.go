@@ -40,7 +40,8 @@ type Only struct {
 	Rank int
 }
 
-func (o Only) means(rank int) bool { return !o.Set || o.Rank == rank }
+// matches says whether the plan holds for that rank.
+func (o Only) matches(rank int) bool { return !o.Set || o.Rank == rank }
 
 // Chance is something that takes a while, and happens now and then.
 type Chance struct {
@@ -74,6 +75,7 @@ func Parse(text string) (Plan, error) {
 	return p, nil
 }
 
+// set sets the field of that name.
 func (p *Plan) set(name, value string) (err error) {
 	switch name {
 	case "seed":
@@ -110,7 +112,7 @@ func (p *Plan) set(name, value string) (err error) {
 	return err
 }
 
-// check is for plans that were not parsed.
+// check refuses a plan that Parse would not return.
 func (p *Plan) check() error {
 	switch {
 	case !isShare(p.Refuse), !isShare(p.Short), !isShare(p.Delay.Share), !isShare(p.Stall.Share):

@@ -24,7 +24,7 @@ func (l *Link) Record() (entries []Entry, lost uint64) {
 func (l *Link) WriteTo(w io.Writer) (int64, error) {
 	entries, lost := l.Record()
 	var total int64
-	n, err := fmt.Fprintf(w, "# link of rank %d to rank %d: %d entries, %d before them were overwritten\n", l.own, l.peer, len(entries), lost)
+	n, err := fmt.Fprintf(w, "# link of rank %d to rank %d: %d entries, %d before them were overwritten\n", l.rank, l.peer, len(entries), lost)
 	total += int64(n)
 	for _, e := range entries {
 		if err != nil {
@@ -36,7 +36,7 @@ func (l *Link) WriteTo(w io.Writer) (int64, error) {
 	return total, err
 }
 
-// save writes the record, once, to the end of the file of that link.
+// save appends the record to the link's file, once.
 func (l *Link) save(name string) error {
 	l.record.mu.Lock()
 	saved := l.record.saved
@@ -45,7 +45,7 @@ func (l *Link) save(name string) error {
 	if saved {
 		return nil
 	}
-	f, err := os.OpenFile(fmt.Sprintf("%s.%d-%d.txt", name, l.own, l.peer), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	f, err := os.OpenFile(fmt.Sprintf("%s.%d-%d.txt", name, l.rank, l.peer), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
 		return fmt.Errorf("%s: cannot keep a record: %w", Name, err)
 	}

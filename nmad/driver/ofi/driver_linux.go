@@ -4,13 +4,11 @@ package ofi
 
 import (
 	"fmt"
-	"net"
-	"slices"
+	"net/netip"
 	"strings"
 
-	"golang.org/x/sys/unix"
-
 	"github.com/pm2-go/pm2/nmad/driver"
+	"github.com/pm2-go/pm2/nmad/internal/process"
 )
 
 // Driver is the driver over libfabric; the zero value is ready.
@@ -19,7 +17,6 @@ type Driver struct {
 	chosen   bool   // the provider is part of the name
 	better   bool   // only with a provider that is better than TCP
 	local    bool   // all memory is registered, even where the provider asks for none
-	shape    *shape // nil: standard
 }
 
 // Name implements driver.Driver.
@@ -38,37 +35,32 @@ func init() { driver.MustRegister(Driver{}) }
 // Between is the drivers that go before TCP between hosts: this one, where there is a provider that is better than the sockets of the system.
 func Between() []driver.Driver { return []driver.Driver{Driver{better: true}} }
 
-// sockets are providers over sockets of the system, and shm, which reaches no other host.
-var sockets = []string{"tcp", "udp", "sockets", "net", "shm"}
-
-// isSockets says whether a provider is one of them, alone or below another one.
-func isSockets(provider string) bool {
-	return slices.ContainsFunc(sockets, func(s string) bool { return strings.HasPrefix(provider, s) })
+// lastResort says of a provider how many kinds of providers are to be preferred to it: 0 of one of hardware, 1 of tcp, 2 of other ones over
+// sockets of the system, and of shm, which reaches no other host; whether it is alone or below another one.
+func lastResort(provider string) int {
+	for at, kind := range []string{"tcp", "udp", "sockets", "net", "shm"} {
+		if strings.HasPrefix(provider, kind) {
+			return min(1+at, 2)
+		}
+	}
+	return 0
 }
 
 func (d Driver) openPort(provider, addr string) (*port, error) {
-	host, _, _ := net.SplitHostPort(addr)
-	family := unix.AF_INET
-	if strings.Contains(host, ":") {
-		family = unix.AF_INET6
-	}
-	s := standard
-	if d.shape != nil {
-		s = *d.shape
-	}
-	f, err := openFabric(provider, host, family, s)
+	at, _ := netip.ParseAddrPort(addr)
+	f, err := openFabric(provider, at.Addr())
 	if err != nil {
 		return nil, err
 	}
-	if d.better && isSockets(f.provider) {
+	if d.better && lastResort(f.provider) > 0 {
 		f.close()
 		return nil, fmt.Errorf("the best provider is %s, which is no better than tcp", f.provider)
 	}
 	f.local = f.local || d.local
-	p := newPort(f, s)
-	p.kernel = isSockets(f.provider) && !f.shm()
+	p := newPort(f)
+	p.kernel = lastResort(f.provider) > 0 && !f.shm()
 	if f.shm() {
-		sweep()
+		process.RemoveFiles()
 	}
 	return p, nil
 }

@@ -176,6 +176,9 @@ func (e *endpoint) introduce(conn net.Conn, l *link) (err error) {
 		if isKin(name) {
 			l.port.join()
 		}
+		if f := l.port.f; f.at.IsValid() {
+			l.peer = addrPort(name)
+		}
 		err = l.port.reach(l, name)
 	}
 	if err != nil {

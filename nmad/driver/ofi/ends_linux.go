@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/pm2-go/pm2/nmad/driver/internal/life"
+	"github.com/pm2-go/pm2/nmad/internal/process"
 )
 
 const (
@@ -135,8 +136,6 @@ func (l *link) parted() bool {
 // leave frees what the link has. Under lock.
 func (l *link) leave() {
 	p := l.port
-	p.links[l.number] = nil
-	p.numbers = append(p.numbers, l.number)
 	for slot, o := range p.owners {
 		if o == l {
 			p.owners[slot] = nil
@@ -146,16 +145,17 @@ func (l *link) leave() {
 		l.out.close()
 	}
 	if l.in.state.Load() == moving {
-		p.forget(l.to)
+		p.forget(l)
 	}
-	p.giveUp(l.in.read)
 	l.freed = true
 	if l.gone.Load() != 0 && l.bye.Load() == 0 && p.f.shm() {
-		sweep()
+		process.RemoveFiles()
 	}
 	if l.nap.armed.Swap(noArm) != noArm {
 		l.slept()
 	}
 	l.shut()
-	p.leave()
+	if l.in.state.Load() != moving { // else the provider has the buffer, and the link stays until the read ends
+		p.drop(l)
+	}
 }

@@ -4,42 +4,46 @@ package ofi
 
 /*
 #cgo pkg-config: libfabric
-#cgo noescape pm2_ofi_poll
-#cgo nocallback pm2_ofi_poll
+#cgo noescape fi_cq_read
+#cgo nocallback fi_cq_read
+#cgo noescape fi_cq_readerr
+#cgo nocallback fi_cq_readerr
+#cgo noescape fi_inject
+#cgo nocallback fi_inject
+#cgo noescape fi_send
+#cgo nocallback fi_send
+#cgo noescape fi_trywait
+#cgo nocallback fi_trywait
+#cgo noescape fi_close
+#cgo nocallback fi_close
 #cgo noescape pm2_ofi_post
 #cgo nocallback pm2_ofi_post
-#cgo noescape pm2_ofi_send
-#cgo nocallback pm2_ofi_send
-#cgo noescape pm2_ofi_trywait
-#cgo nocallback pm2_ofi_trywait
 #cgo noescape pm2_ofi_read
 #cgo nocallback pm2_ofi_read
 #cgo noescape pm2_ofi_register
-#cgo noescape pm2_ofi_unregister
 #cgo nocallback pm2_ofi_register
-#cgo nocallback pm2_ofi_unregister
 #include <stdlib.h>
+#include <string.h>
 #include "fabric.h"
 */
 import "C"
 
 import (
 	"fmt"
+	"net/netip"
 	"strings"
 	"syscall"
 	"unsafe"
 )
 
-// What an event says.
+// The memory of an endpoint, as fabric.h has it.
 const (
-	eventPacket = C.PM2_OFI_PACKET
-	eventSpent  = C.PM2_OFI_SPENT
-	eventDone   = C.PM2_OFI_DONE
-	eventFailed = C.PM2_OFI_FAILED
+	slots   = C.PM2_OFI_SLOTS
+	buffers = C.PM2_OFI_BUFFERS
 )
 
-// event is what the provider says, as fabric.h has it.
-type event = C.struct_pm2_ofi_event
+// event is a completion.
+type event = C.struct_fi_cq_data_entry
 
 // operation is the provider's part of a remote read.
 type operation = C.struct_pm2_ofi_op
@@ -52,9 +56,9 @@ type fabric struct {
 	c        *C.struct_pm2_ofi
 	provider string // and domain, for people
 	domain   string
-	name     []byte // address
+	name     []byte         // address
+	at       netip.AddrPort // the same, of a provider that has addresses of sockets; else not valid
 	slots    [][]byte
-	events   []event
 	inject   int    // bytes of the longest packet that needs its slot for the call only
 	most     uint64 // bytes of the longest remote read
 	fd       int    // readable when something is there; -1: there is none
@@ -64,12 +68,6 @@ type fabric struct {
 	keyMask   uint64 // keys have these bits
 }
 
-// shape is how much memory an endpoint has.
-type shape struct {
-	slots, slotSize     int // for packets on their way out
-	buffers, bufferSize int // for those that come
-}
-
 // fault is an error of libfabric.
 type fault struct {
 	provider, call string
@@ -77,7 +75,7 @@ type fault struct {
 }
 
 func (f *fault) Error() string {
-	return fmt.Sprintf("%s: %s: %s", f.provider, f.call, C.GoString(C.pm2_ofi_error(C.int(f.errno))))
+	return fmt.Sprintf("%s: %s: %s", f.provider, f.call, C.GoString(C.fi_strerror(C.int(-f.errno))))
 }
 
 // Unwrap gives the error of the system that it stands for, if there is one.
@@ -88,86 +86,149 @@ func (f *fault) Unwrap() error {
 	return syscall.Errno(-f.errno)
 }
 
+// mostInjected is the longest packet that is worth a copy of the provider's, in bytes.
+const mostInjected = 4096
+
 // openFabric opens an endpoint of that provider, "" the best one, if possible at the host's address.
-func openFabric(provider, host string, family int, s shape) (*fabric, error) {
-	p, h := C.CString(provider), C.CString(host)
+func openFabric(provider string, host netip.Addr) (*fabric, error) {
+	p := C.CString(provider)
 	defer C.free(unsafe.Pointer(p))
-	defer C.free(unsafe.Pointer(h))
-	shm := C.CString(scheme + own())
-	defer C.free(unsafe.Pointer(shm))
-	want := C.struct_pm2_ofi_shape{
-		slots: C.uint32_t(s.slots), slot_size: C.uint32_t(s.slotSize),
-		buffers: C.uint32_t(s.buffers), buffer_size: C.uint32_t(s.bufferSize),
+	if provider == "" {
+		provider = "any provider"
 	}
-	var got C.struct_pm2_ofi_facts
+	var all *C.struct_fi_info
+	if r := C.pm2_ofi_offers(p, &all); r != 0 {
+		return nil, &fault{provider, "fi_getinfo", int(r)}
+	}
+	i := C.fi_dupinfo(choose(all, host))
+	C.fi_freeinfo(all)
+	setSource(i, host)
 	var call *C.char
 	var errno C.int
-	c := C.pm2_ofi_open(p, h, C.int(family), shm, &want, &got, &call, &errno)
+	c := C.pm2_ofi_open(i, &call, &errno)
 	if c == nil {
-		if provider == "" {
-			provider = "any provider"
-		}
 		return nil, &fault{provider, C.GoString(call), int(errno)}
 	}
+	mode := i.domain_attr.mr_mode
 	f := &fabric{
-		c: c, provider: C.GoString(&got.provider[0]), domain: C.GoString(&got.domain[0]),
-		name: C.GoBytes(unsafe.Pointer(&got.name[0]), C.int(got.name_size)), inject: int(got.inject), most: uint64(got.most), fd: int(got.fd),
-		addresses: got.addresses != 0, local: got.local != 0,
-		keyMask: ^uint64(0) >> (64 - 8*min(uint64(got.key_size), 8)),
-		events:  unsafe.Slice(got.events, 2*C.PM2_OFI_BATCH+1),
+		c: c, provider: C.GoString(i.fabric_attr.prov_name), domain: C.GoString(i.domain_attr.name),
+		name:   C.GoBytes(unsafe.Pointer(&c.name), C.int(c.name_size)),
+		inject: min(int(i.tx_attr.inject_size), mostInjected), most: uint64(i.ep_attr.max_msg_size), fd: int(c.fd),
+		addresses: mode&C.FI_MR_VIRT_ADDR != 0, local: mode&C.FI_MR_LOCAL != 0,
+		keyMask: ^uint64(0) >> (64 - 8*min(uint64(i.domain_attr.mr_key_size), 8)),
 	}
-	size := int(got.slot_size)
-	memory := unsafe.Slice((*byte)(got.memory), s.slots*size)
-	for i := range s.slots {
-		f.slots = append(f.slots, memory[i*size:(i+1)*size:(i+1)*size])
+	if hasSockets(i) {
+		f.at = addrPort(f.name)
+	}
+	size := int(c.slot_size)
+	memory := unsafe.Slice((*byte)(c.memory), slots*size)
+	for k := range slots {
+		f.slots = append(f.slots, memory[k*size:(k+1)*size:(k+1)*size])
 	}
 	return f, nil
 }
 
-// shm says whether the provider is that within a host.
-func (f *fabric) shm() bool { return strings.HasPrefix(f.provider, "shm") }
-
-func boolean(b bool) C.int {
-	if b {
-		return 1
+// choose gives the best of some offers; the earlier is the better one, as libfabric says.
+func choose(all *C.struct_fi_info, host netip.Addr) (best *C.struct_fi_info) {
+	least := 0
+	for i := all; i != nil; i = i.next {
+		price := 4 * lastResort(C.GoString(i.fabric_attr.prov_name))
+		if !hasSockets(i) || addrPort(source(i)).Addr() != host {
+			price += 2
+		}
+		if i.tx_attr.inject_size == 0 {
+			price++
+		}
+		if best == nil || price < least {
+			best, least = i, price
+		}
 	}
-	return 0
+	return best
 }
+
+// setSource binds an endpoint: of shm to the name of this process; of a provider of sockets to the host's address, and a port that the kernel chooses. The
+// provider does not offer the address of an interface whose carrier is not up yet; bound to the loopback in its place it reaches no other host.
+func setSource(i *C.struct_fi_info, host netip.Addr) {
+	switch name := C.GoString(i.fabric_attr.prov_name); {
+	case isShm(name):
+		C.free(i.src_addr)
+		i.src_addr = unsafe.Pointer(C.CString(scheme + own()))
+		i.src_addrlen = C.strlen((*C.char)(i.src_addr)) + 1
+	case hasSockets(i) && lastResort(name) > 0:
+		setAddr(source(i), host)
+	}
+}
+
+// hasSockets says whether the addresses of an offer are those of IP sockets.
+func hasSockets(i *C.struct_fi_info) bool {
+	return i.src_addr != nil && (i.addr_format == C.FI_SOCKADDR || i.addr_format == C.FI_SOCKADDR_IN || i.addr_format == C.FI_SOCKADDR_IN6)
+}
+
+// source is the address of an offer, in C's memory.
+func source(i *C.struct_fi_info) []byte {
+	return unsafe.Slice((*byte)(i.src_addr), int(i.src_addrlen))
+}
+
+func isShm(provider string) bool { return strings.HasPrefix(provider, "shm") }
+
+// shm says whether the provider is that within a host.
+func (f *fabric) shm() bool { return isShm(f.provider) }
 
 func (f *fabric) close() { C.pm2_ofi_close(f.c) }
 
 // check makes an error of a negative result.
-func (f *fabric) check(call string, r C.int) error {
+func (f *fabric) check(call string, r int) error {
 	if r >= 0 {
 		return nil
 	}
-	return &fault{f.provider, call, int(r)}
+	return &fault{f.provider, call, r}
 }
-
-// failure is the error of an event.
-func (f *fabric) failure(v *event) error { return &fault{f.provider, "completion", -int(v.size)} }
 
 // insert makes an address of a peer known.
 func (f *fabric) insert(name []byte) (to uint64, err error) {
-	var a C.uint64_t
-	r := C.pm2_ofi_insert(f.c, unsafe.Pointer(unsafe.SliceData(name)), &a)
-	return uint64(a), f.check("fi_av_insert", r)
-}
-
-func (f *fabric) remove(to uint64) { C.pm2_ofi_remove(f.c, C.uint64_t(to)) }
-
-// poll gives what has happened; it stays valid until the next call.
-func (f *fabric) poll() ([]event, error) {
-	n := C.pm2_ofi_poll(f.c)
-	if n < 0 {
-		return nil, f.check("fi_cq_read", n)
+	var a C.fi_addr_t
+	r := C.fi_av_insert(f.c.av, unsafe.Pointer(unsafe.SliceData(name)), 1, &a, 0, nil)
+	if r == 0 {
+		r = -C.FI_EINVAL
 	}
-	return f.events[:n], nil
+	return uint64(a), f.check("fi_av_insert", int(r))
 }
 
-// bytesAt is what an event says of a packet.
-func bytesAt(v *event) []byte {
-	return unsafe.Slice((*byte)(*(*unsafe.Pointer)(unsafe.Pointer(&v.at))), int(v.size))
+func (f *fabric) remove(to uint64) {
+	a := C.fi_addr_t(to)
+	C.fi_av_remove(f.c.av, &a, 1, 0)
+}
+
+// poll gives what has happened; it stays valid until the next call. failure says how the only event has failed; nil: none has.
+func (f *fabric) poll() (events []event, failure, err error) {
+	n := C.fi_cq_read(f.c.cq, unsafe.Pointer(&f.c.events), C.PM2_OFI_BATCH)
+	if n == -C.FI_EAVAIL {
+		var e C.struct_fi_cq_err_entry
+		if n = C.fi_cq_readerr(f.c.cq, &e, 0); n > 0 {
+			n, f.c.events[0].op_context = 1, e.op_context
+			failure = &fault{f.provider, "completion", -int(e.err)}
+		}
+	}
+	if n < 0 && n != again {
+		return nil, nil, f.check("fi_cq_read", int(n))
+	}
+	return unsafe.Slice(&f.c.events[0], max(n, 0)), failure, nil
+}
+
+// operationOf is the number of the operation that an event tells of; false: it cannot be told.
+func operationOf(v *event) (id uint64, ok bool) {
+	if v.op_context == nil {
+		return 0, false
+	}
+	return uint64((*operation)(v.op_context).id), true
+}
+
+// packet is what an event says of a receive buffer: the packet in it; nil: none; and whether the provider is done with the buffer.
+func packetOf(v *event) (packet []byte, spent bool) {
+	if v.len > 0 {
+		packet = unsafe.Slice((*byte)(v.buf), int(v.len))
+	}
+	return packet, v.flags&C.FI_MULTI_RECV != 0
 }
 
 // post gives a buffer for packets to the provider; false: not now.
@@ -176,7 +237,7 @@ func (f *fabric) post(buffer uint32) (bool, error) {
 	if r == again {
 		return false, nil
 	}
-	return true, f.check("fi_recvmsg", r)
+	return true, f.check("fi_recvmsg", int(r))
 }
 
 // Results of send and others: it has been done, and the slot is free; it is under way; not now.
@@ -188,50 +249,62 @@ const (
 	busy
 )
 
-const again = -11 // FI_EAGAIN
+const again = -C.FI_EAGAIN
+
+// result is what became of a call that gives r, and else has the result well.
+func (f *fabric) result(call string, well result, r int) (result, error) {
+	switch {
+	case r == again:
+		return busy, nil
+	case r < 0:
+		return busy, f.check(call, r)
+	}
+	return well, nil
+}
 
 // send sends the first bytes of a slot. told: an event is to say when they are gone.
 func (f *fabric) send(slot uint32, size int, to uint64, told bool) (result, error) {
-	r := C.pm2_ofi_send(f.c, C.uint32_t(slot), C.size_t(size), C.uint64_t(to), boolean(told))
-	switch {
-	case r == 1:
-		return done, nil
-	case r == 0:
-		return begun, nil
-	case r == again:
-		return busy, nil
+	at := unsafe.Pointer(unsafe.SliceData(f.slots[slot]))
+	if size <= f.inject && !told {
+		return f.result("fi_inject", done, int(C.fi_inject(f.c.ep, at, C.size_t(size), C.fi_addr_t(to))))
 	}
-	return busy, f.check("fi_send", r)
+	context := unsafe.Pointer(&f.c.ops[slot])
+	return f.result("fi_send", begun, int(C.fi_send(f.c.ep, at, C.size_t(size), f.c.desc, C.fi_addr_t(to), context)))
 }
 
 // quiet says that the descriptor will be readable at the next event: none is there.
-func (f *fabric) quiet() bool { return C.pm2_ofi_trywait(f.c) == 0 }
+func (f *fabric) quiet() bool { return C.fi_trywait(f.c.fabric, &f.c.waits, 1) == 0 }
 
-func newOperation(id uint64) *operation { return C.pm2_ofi_op_new(C.uint64_t(id)) }
+func newOperation(id uint64) *operation {
+	o := (*operation)(C.calloc(1, C.sizeof_struct_pm2_ofi_op))
+	o.id = C.uint64_t(id)
+	return o
+}
 
 func freeOperation(o *operation) { C.free(unsafe.Pointer(o)) }
 
 // register has the provider know memory.
 func (f *fabric) register(g *registration, buf []byte) error {
+	remote := C.int(0)
+	if g.remote {
+		remote = 1
+	}
 	key := C.uint64_t(g.key)
-	r := C.pm2_ofi_register(f.c, addressOf(buf), C.size_t(len(buf)), boolean(g.remote), &key, &g.mr)
+	r := C.pm2_ofi_register(f.c, addressOf(buf), C.size_t(len(buf)), remote, &key, &g.mr)
 	g.key = uint64(key)
-	return f.check("fi_mr_reg", r)
+	return f.check("fi_mr_reg", int(r))
 }
 
 // close takes memory back: a peer can read there no more.
 func (g *registration) close() {
-	C.pm2_ofi_unregister(g.mr)
+	C.fi_close(&g.mr.fid)
 	g.mr = nil
 }
 
 // read begins to read a peer's memory into buf, which is pinned.
 func (f *fabric) read(o *operation, buf []byte, g *registration, from uint64, w *window) (result, error) {
 	r := C.pm2_ofi_read(f.c, o, addressOf(buf), C.size_t(len(buf)), g.mr, C.uint64_t(from), C.uint64_t(w.at), C.uint64_t(w.key))
-	if r == again {
-		return busy, nil
-	}
-	return begun, f.check("fi_read", r)
+	return f.result("fi_read", begun, int(r))
 }
 
 // addressOf is where memory lies that is pinned. As a number, for cgo would look for pointers in all of the object

@@ -16,7 +16,6 @@ func alone() *link {
 	p := &port{f: &fabric{provider: "none"}, links: make([]*link, 2), failed: driver.ErrClosed}
 	l := &link{port: p, number: 1, token: 77, maxBody: 1000}
 	l.Init(Name, 1, func() {})
-	l.in.read = &read{link: l, port: p}
 	p.links[1] = l
 	return l
 }

@@ -15,26 +15,31 @@ import (
 	"github.com/pm2-go/pm2/nmad/internal/process"
 )
 
-// read is a read of the peer's memory. One at a time is under way on a link:
+// incoming is the large track as its receiver has it. One read of the peer's window is under way at a time:
 //
 //	idle --- Pull reads from the peer's window ---> moving --- the provider says so ---> landed
 //	 ^                                                                                     |
 //	 '---------------------- the caller of Pull takes the bytes ---------------------------'
 //
-// While it is moving the buffer is pinned, and the provider's.
-type read struct {
-	link *link // nil: it was given up
-	port *port
-	id   uint64
-	op   *operation
-	pin  runtime.Pinner
-	reg  *registration // of the buffer
-	own  registration
+// While the state is moving the buffer is pinned, and the provider's. Over shm Pull goes from idle to landed itself.
+type incoming struct {
+	last   uint64         // look
+	vain   uint32         // calls
+	direct process.Memory // of the peer, if this process reads it by calls of the system
+
+	open  atomic.Uint32 // 1: there is a window
+	w     window        // what is left of it: the one that polls writes it until open; then the caller of Pull does
+	total atomic.Uint64 // bytes received, ever; the caller of Pull writes it
+	told  atomic.Uint64 // of them the peer knows; written under lock
 
 	state atomic.Uint32
-	size  int   // bytes that move, or have
-	given int   // landed: of them, that the caller was told of
-	err   error // landed: what went wrong
+	size  int        // bytes that move, or have
+	given int        // landed: of them, that the caller was told of
+	err   error      // landed: what went wrong
+	op    *operation // the provider's part of a read; that of the link
+	pin   runtime.Pinner
+	reg   *registration // of the buffer
+	own   registration
 }
 
 const (
@@ -45,50 +50,17 @@ const (
 
 var stateNames = []string{"idle", "moving", "landed"}
 
-func (p *port) newRead(l *link) *read {
-	p.begun++
-	r := &read{link: l, port: p, id: p.begun, op: newOperation(p.begun)}
-	p.reads[r.id] = r
-	return r
-}
-
-// land notes that the provider is through. Under the lock of the port.
-func (r *read) land(err error) {
-	if r.reg.unregister(); err != nil {
-		r.err = fmt.Errorf("%w: %w", driver.ErrPeerLost, err)
+// land notes that the provider is through with a read. Under lock.
+func (l *link) land(err error) {
+	in := &l.in
+	if in.reg.unregister(); err != nil {
+		in.err = fmt.Errorf("%w: %w", driver.ErrPeerLost, err)
 	}
-	r.pin.Unpin()
-	r.state.Store(landed)
-	r.link.ring()
-}
-
-// drop forgets a read that the provider is done with.
-func (p *port) drop(r *read) {
-	delete(p.reads, r.id)
-	if r.state.Load() == moving {
-		r.reg.unregister()
-		r.pin.Unpin()
+	in.pin.Unpin()
+	in.state.Store(landed)
+	if l.ring(); l.freed {
+		l.port.drop(l)
 	}
-	freeOperation(r.op)
-}
-
-// giveUp leaves what is moving, and its buffer, to the provider, until that is done with it. Under the lock of the port.
-func (p *port) giveUp(r *read) {
-	if r.link = nil; r.state.Load() != moving {
-		p.drop(r)
-	}
-}
-
-// incoming is the large track as its receiver has it.
-type incoming struct {
-	*read
-	last   uint64 // look
-	vain   uint32
-	open   atomic.Uint32  // 1: there is a window
-	w      window         // what is left of it: by the one that polls, until open; then by the caller of Pull
-	total  atomic.Uint64  // bytes received, ever
-	told   atomic.Uint64  // of them the peer knows; written under lock
-	direct process.Memory // of the peer, if this process may read it by itself
 }
 
 // mostDirect is how much is read at once by a call of the system, in bytes, before others have their turn.
@@ -105,15 +77,15 @@ func (in *incoming) fetch(buf []byte) {
 }
 
 // begin has the provider read from the window. Under lock.
-func (in *incoming) begin(buf []byte) (err error) {
-	f := in.port.f
-	in.size, in.given, in.err = min(len(buf), int(in.w.size), int(min(f.most, mostWindow))), 0, nil
+func (l *link) begin(buf []byte) (err error) {
+	p, in := l.port, &l.in
+	in.size, in.given, in.err = min(len(buf), int(in.w.size), int(min(p.f.most, mostWindow))), 0, nil
 	buf = buf[:in.size]
 	in.pin.Pin(&buf[0])
-	in.reg, err = in.port.register(&in.own, buf, false)
+	in.reg, err = p.register(&in.own, buf, false)
 	r := busy
 	if err == nil {
-		r, err = f.read(in.op, buf, in.reg, in.link.to, &in.w)
+		r, err = p.f.read(in.op, buf, in.reg, l.to, &in.w)
 	}
 	if r != begun || err != nil {
 		in.reg.unregister()
@@ -194,11 +166,14 @@ func (l *link) pull(buf []byte) (n int, err error) {
 		if err = l.ended(); err == nil && l.severed {
 			err = l.lost()
 		}
+		ok := false
 		if err == nil {
-			err = in.begin(buf)
+			ok, err = l.tellPorts()
 		}
-		if err == nil {
-			l.port.poll()
+		if ok {
+			if err = l.begin(buf); err == nil {
+				l.port.poll()
+			}
 		}
 	}
 	if err == nil && in.state.Load() == landed {
@@ -213,8 +188,8 @@ func (l *link) pull(buf []byte) (n int, err error) {
 	return n, nil
 }
 
-// ReturnPull implements driver.Link. A read by a call of the system is over already; of a peer that is lost, or given up, the provider brings nothing
-// once it has forgotten the peer's address.
+// ReturnPull implements driver.Link. A read by a call of the system is over already. What the provider reads from a peer that is lost, or given up, ends when
+// the provider forgets the peer's address.
 func (l *link) ReturnPull(evict bool) (n int, ok bool) {
 	p, in := l.port, &l.in
 	p.take()
@@ -222,19 +197,16 @@ func (l *link) ReturnPull(evict bool) (n int, ok bool) {
 	if !l.lookBack() {
 		return 0, true
 	}
-	switch in.state.Load() {
-	case landed:
-		if l.check(); in.err == nil {
-			n, _ = in.take(in.size)
-		}
-	case moving:
+	if in.state.Load() == moving {
 		if !l.over() && !evict {
 			return 0, false
 		}
-		p.forget(l.to)
-		r := in.read
-		in.read = p.newRead(l)
-		p.giveUp(r)
+		p.forget(l)
+	}
+	if in.state.Load() == landed {
+		if l.check(); in.err == nil {
+			n, _ = in.take(in.size)
+		}
 	}
 	return n, true
 }

@@ -12,6 +12,7 @@ import (
 	"os/exec"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -103,24 +104,29 @@ func (x *exchange) step() error {
 // the same endpoint goes on, however many messages follow.
 func TestKilled(t *testing.T) {
 	for _, provider := range []string{"shm", "tcp"} {
-		t.Run(provider, func(t *testing.T) {
-			for round := range 2 {
-				killOne(t, provider, time.Duration(round*7)*time.Millisecond)
-			}
-		})
+		for round := range 2 {
+			t.Run(fmt.Sprintf("%s %d", provider, round), func(t *testing.T) { killOne(t, provider, time.Duration(round*7)*time.Millisecond) })
+		}
 	}
 }
 
-func killOne(t *testing.T, provider string, after time.Duration) {
+// three are this process, rank 0, and two others, each of which exchanges long messages with it.
+type three struct {
+	end       driver.Endpoint
+	processes [3]*exec.Cmd
+	links     [3]*exchange
+}
+
+// startThree returns once messages have come from both, and goes on with them for a while.
+func startThree(t *testing.T, provider string, while time.Duration) *three {
 	e, err := Driver{provider: provider}.Open(trio(0))
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer e.Close()
+	t.Cleanup(func() { _ = e.Close() })
+	h := &three{end: e}
 	ctx, cancel := context.WithTimeout(context.Background(), drivertest.Patience)
 	defer cancel()
-	var processes [3]*exec.Cmd
-	var links [3]*exchange
 	for rank := 1; rank < 3; rank++ {
 		c := exec.Command("/proc/self/exe")
 		c.Env = append(os.Environ(), fmt.Sprintf("%s=%s|%d|%s", partnerVariable, provider, rank, e.Addr()))
@@ -132,34 +138,46 @@ func killOne(t *testing.T, provider string, after time.Duration) {
 		if err := c.Start(); err != nil {
 			t.Fatal(err)
 		}
-		defer func() { _, _, _ = in.Close(), c.Process.Kill(), c.Wait() }()
-		processes[rank] = c
+		t.Cleanup(func() { _, _, _ = in.Close(), c.Process.Kill(), c.Wait() })
+		h.processes[rank] = c
 	}
 	for range 2 {
 		rank, l, err := e.Accept(ctx)
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer l.Close()
-		links[rank] = newExchange(l)
+		t.Cleanup(func() { _ = l.Close() })
+		h.links[rank] = newExchange(l)
 	}
-	lost, other := links[1], links[2]
 	late := time.Now().Add(drivertest.Patience)
-	for lost.rounds == 0 || other.rounds == 0 {
-		if err := errors.Join(lost.step(), other.step()); err != nil || time.Now().After(late) {
-			t.Fatalf("not begun: %v, %v, %v", err, lost.link, other.link)
+	for end := time.Now().Add(while); h.links[1].rounds == 0 || h.links[2].rounds == 0 || time.Now().Before(end); {
+		if err := errors.Join(h.links[1].step(), h.links[2].step()); err != nil || time.Now().After(late) {
+			t.Fatalf("not begun: %v, %v, %v", err, h.links[1].link, h.links[2].link)
 		}
 	}
-	for end := time.Now().Add(after); time.Now().Before(end); {
-		if err := errors.Join(lost.step(), other.step()); err != nil {
-			t.Fatal(err)
+	return h
+}
+
+// goOn exchanges more messages with the other process.
+func (h *three) goOn(t *testing.T) {
+	const more = 10
+	other, late := h.links[2], time.Now().Add(drivertest.Patience)
+	for until := other.rounds + more; other.rounds < until; {
+		if err := other.step(); err != nil || time.Now().After(late) {
+			t.Fatalf("the other link after %d messages: %v; %v", other.rounds, err, other.link)
 		}
 	}
+}
+
+func killOne(t *testing.T, provider string, after time.Duration) {
+	h := startThree(t, provider, after)
+	lost, other := h.links[1], h.links[2]
 	killed := time.Now()
-	if err := processes[1].Process.Kill(); err != nil {
+	if err := h.processes[1].Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
-	_ = processes[1].Wait()
+	_ = h.processes[1].Wait()
+	var err error
 	for err == nil {
 		if err = other.step(); err != nil {
 			t.Fatal("the other link:", err)
@@ -179,12 +197,66 @@ func killOne(t *testing.T, provider string, after time.Duration) {
 		}
 	}
 	noticed := time.Since(killed)
-	const more = 10
-	late = time.Now().Add(drivertest.Patience)
-	for until := other.rounds + more; other.rounds < until; {
-		if err := other.step(); err != nil || time.Now().After(late) {
-			t.Fatalf("the other link after %d messages: %v; %v", other.rounds, err, other.link)
+	h.goOn(t)
+	t.Logf("over after %v", noticed)
+}
+
+// TestGivenUp: a process is stopped in the middle of long messages and given up. What its provider still sends, once it goes on, does not come into the buffers
+// that were given back, and the endpoint leaves no descriptor open.
+func TestGivenUp(t *testing.T) {
+	for _, provider := range []string{"shm", "tcp"} {
+		for round := range 3 {
+			before := descriptors()
+			t.Run(fmt.Sprintf("%s %d", provider, round), func(t *testing.T) { stopOne(t, provider, time.Duration(round*7)*time.Millisecond) })
+			for end := time.Now().Add(drivertest.Notice); descriptors() > before; time.Sleep(time.Millisecond) {
+				if time.Now().After(end) {
+					t.Fatalf("%d descriptors are open, %d were", descriptors(), before)
+				}
+			}
 		}
 	}
-	t.Logf("over after %v", noticed)
+}
+
+// descriptors is how many this process has.
+func descriptors() int {
+	all, _ := os.ReadDir("/proc/self/fd")
+	return len(all)
+}
+
+func stopOne(t *testing.T, provider string, after time.Duration) {
+	h := startThree(t, provider, after)
+	lost := h.links[1]
+	if err := h.processes[1].Process.Signal(syscall.SIGSTOP); err != nil {
+		t.Fatal(err)
+	}
+	for end := time.Now().Add(50 * time.Millisecond); time.Now().Before(end); {
+		if err := errors.Join(lost.step(), h.links[2].step()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	state := lost.link.(*link).in.state.Load()
+	for push, pull, end := false, false, time.Now().Add(drivertest.Notice); !push || !pull; {
+		_, push = lost.link.ReturnPush()
+		_, pull = lost.link.ReturnPull(true)
+		if time.Now().After(end) {
+			t.Fatalf("the buffers are not given back: push %v, pull %v; %v", push, pull, lost.link)
+		}
+	}
+	if err := lost.link.Close(); err != nil {
+		t.Error(err)
+	}
+	given := bytes.Repeat([]byte{0xa5}, longMessage)
+	copy(lost.in, given)
+	if err := h.processes[1].Process.Signal(syscall.SIGCONT); err != nil {
+		t.Fatal(err)
+	}
+	h.goOn(t)
+	if err := h.processes[1].Wait(); err != nil {
+		t.Error("the one that was stopped:", err)
+	}
+	h.goOn(t)
+	if !bytes.Equal(lost.in, given) {
+		t.Error("a buffer that was given back has changed")
+	}
+	t.Logf("it was stopped while a read was %s", stateNames[state])
 }

@@ -5,33 +5,23 @@ package ofi
 import (
 	"bytes"
 	"os"
-	"path/filepath"
-	"strconv"
 	"strings"
 	"sync"
 
 	"golang.org/x/sys/unix"
 
-	"github.com/pm2-go/pm2/internal/kernel"
 	"github.com/pm2-go/pm2/nmad/internal/meet"
+	"github.com/pm2-go/pm2/nmad/internal/process"
 )
 
 // The provider shm has a file for each endpoint, which peers map, and which a process that is killed leaves behind. Its name is that of the process, from here,
-// and what the provider adds: pm2-ofi-NAMESPACE-PID:UID:NUMBER.
+// and what the provider adds: pm2-SPACE-PID:UID:NUMBER.
 
-const (
-	scheme = "fi_shm://" // before a name that stands for an address
-	folder = "/dev/shm/"
-)
-
-// all is what the names of processes begin with that have the same numbers of processes as this one.
-func all() string {
-	space := strings.Trim(kernel.Space("pid"), "pid:[]")
-	return "pm2-ofi-" + space + "-"
-}
+// scheme stands before a name that is an address.
+const scheme = "fi_shm://"
 
 // own is the name of this process.
-func own() string { return all() + strconv.Itoa(os.Getpid()) }
+func own() string { return strings.TrimSuffix(process.FileName(os.Getpid()), ":") }
 
 // kin are ports that were closed, and whose memory other ports of this process may still use: the provider maps it
 // once in a process. It goes when all of these are closed.
@@ -46,17 +36,21 @@ func isKin(name []byte) bool { return bytes.HasPrefix(name, []byte(scheme+own()+
 
 // readDirectly has a link read the memory of its peer, which has that address, by calls of the system.
 func (l *link) readDirectly(name []byte) error {
-	rest, ok := bytes.CutPrefix(name, []byte(scheme+all()))
-	number, _, _ := bytes.Cut(rest, []byte(":"))
-	pid, err := strconv.Atoi(string(number))
-	if !ok || err != nil || pid <= 0 {
+	file, ok := strings.CutPrefix(string(name), scheme)
+	pid, ours := process.FileOwner(file)
+	if !ok || !ours {
 		return meet.Refused("its address %q is not that of a process in the name space of processes that this one is in", name)
 	}
 	l.in.direct.PID = pid
 	if _, errno := l.in.direct.Read(l.word[:], 0); errno != unix.EFAULT {
 		return meet.Refused("process %d may not be read by process_vm_readv: %v; use the network shm, or ofi:tcp", pid, errno)
 	}
-	return nil
+	// The provider of 1.17 crashes where it cannot map the file.
+	fd, err := unix.Open(process.Folder+strings.TrimRight(file, "\x00"), unix.O_RDWR|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return meet.Lacking(err)
+	}
+	return unix.Close(fd)
 }
 
 // join counts a port that has links within this process.
@@ -72,7 +66,7 @@ func (p *port) join() {
 // close closes the endpoint of libfabric, or has the last of the kin do it.
 func (p *port) close() {
 	if p.f.shm() {
-		defer sweep() // of what peers have left that were killed
+		defer process.RemoveFiles() // of peers that were killed
 	}
 	if !p.kin {
 		p.f.close()
@@ -87,27 +81,4 @@ func (p *port) close() {
 		}
 		kin.closed = nil
 	}
-}
-
-// sweep removes the files of processes that have ended without having done so.
-func sweep() {
-	prefix := folder + all()
-	files, _ := filepath.Glob(prefix + "*:*")
-	for _, file := range files {
-		number, _, _ := strings.Cut(file[len(prefix):], ":")
-		if pid, err := strconv.Atoi(number); err == nil && pid > 0 && ended(pid) {
-			_ = os.Remove(file) // another process may have
-		}
-	}
-}
-
-// ended says whether a process has ended, whether its parent has waited for it or not.
-func ended(pid int) bool {
-	fd, err := unix.PidfdOpen(pid, 0)
-	if err != nil {
-		return err == unix.ESRCH
-	}
-	defer unix.Close(fd)
-	n, _ := unix.Poll([]unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}, 0)
-	return n == 1
 }

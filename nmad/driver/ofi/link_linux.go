@@ -4,6 +4,8 @@ package ofi
 
 import (
 	"fmt"
+	"net/netip"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -26,9 +28,10 @@ type link struct {
 	port    *port
 	maxBody int // bytes
 	number  uint32
-	token   uint64 // packets of the peer have it
-	to      uint64 // the peer, as libfabric knows it
-	other   prefix // what packets to the peer have: link, token
+	token   uint64         // packets of the peer have it
+	to      uint64         // the peer, as libfabric knows it
+	other   prefix         // what packets to the peer have: link, token
+	peer    netip.AddrPort // its endpoint, of a provider of sockets; not valid: it has no such address
 	_       [padding]byte
 
 	// The caller of Send.
@@ -53,18 +56,20 @@ type link struct {
 	credit  atomic.Uint32 // of the inbox, that the peer was told of last; written under lock
 
 	// Under the lock of the port.
-	tail    uint64 // where the next packet lies in the peer's inbox
-	heads   uint32 // credit of the peer
-	seq     uint32 // of the next packet to the peer
-	expects uint32 // of the next one from it
-	pending int    // slots on their way
-	met     bool
-	freed   bool
-	severed bool // its address was taken back
-	parting bool // the bye is on its way, or gone
-	bell    raw.Bell
-	word    [1]byte   // to and from the control connection
-	asked   time.Time // when ReturnPush was asked first
+	tail      uint64 // where the next packet lies in the peer's inbox
+	heads     uint32 // credit of the peer
+	seq       uint32 // of the next packet to the peer
+	expects   uint32 // of the next one from it
+	pending   int    // slots on their way
+	met       bool
+	freed     bool
+	severed   bool // its address was taken back
+	portsTold bool
+	peerPorts []byte // from which the peer is connected to this endpoint
+	parting   bool   // the bye is on its way, or gone
+	bell      raw.Bell
+	word      [1]byte   // to and from the control connection
+	asked     time.Time // when ReturnPush was asked first
 
 	bye  atomic.Uint32 // 1: the peer has said goodbye
 	sock int           // control connection
@@ -339,6 +344,8 @@ func (l *link) act(kind uint8, rest []byte) error {
 		return l.out.took(word(rest))
 	case kindHello:
 		l.met = true
+	case kindPorts:
+		l.peerPorts = slices.Clone(rest)
 	case kindBye:
 		l.bye.Store(1)
 		l.depart()

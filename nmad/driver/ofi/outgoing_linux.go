@@ -128,8 +128,10 @@ func (l *link) push(buf []byte) (n int, err error) {
 		}
 	} else if err = l.barred(); err == nil && l.severed {
 		err = l.lost()
-	} else if err == nil {
-		err = l.offer(buf)
+	} else if ok := false; err == nil {
+		if ok, err = l.tellPorts(); ok {
+			err = l.offer(buf)
+		}
 	}
 	if err != nil {
 		return 0, l.lose(err)
@@ -156,7 +158,7 @@ func (l *link) ReturnPush() (int, bool) {
 		if !l.over() && time.Since(l.asked) < patience {
 			return 0, false
 		}
-		p.forget(l.to)
+		p.forget(l)
 	}
 	if out.open() {
 		out.close()

@@ -17,6 +17,7 @@ const (
 	kindTaken             // how many bytes of the large track its sender has read, ever
 	kindHello             // the way is open
 	kindBye               // the sender has closed the link
+	kindPorts             // from which ports the sender is connected to the endpoint of the receiver
 	mostKinds
 )
 

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -34,12 +35,9 @@ type port struct {
 	numbers    []uint32 // that links had which are closed
 	free       []uint32
 	owners     []*link // of slots that are on their way
-	reads      map[uint64]*read
-	begun      uint64 // the number of the last one
 	peers      map[string]uint64
 	unposted   []uint32 // receive buffers that the provider did not take
 	holders    int      // the endpoint, and links
-	strange    int      // packets of no link
 	registered registrations
 	failed     error // of all
 	abandoned  bool  // the endpoint is closed
@@ -48,22 +46,22 @@ type port struct {
 // mostLinks is how many links an endpoint can have.
 const mostLinks = 1 << 20
 
-// standard is the memory of a port: 6 MiB. A packet is as long as the providers for sockets copy at once.
-var standard = shape{slots: 128, slotSize: 16 << 10, buffers: 8, bufferSize: 512 << 10}
+// firstRead is the number of the remote read of link 0; those of other links follow. Operations below it are of slots, then of buffers.
+const firstRead = slots + buffers
 
 // ports are those that are open: what they have pinned must not become garbage.
 var ports sync.Map
 
-func newPort(f *fabric, s shape) *port {
-	p := &port{f: f, reads: map[uint64]*read{}, peers: map[string]uint64{}, holders: 1, begun: 1 << 32}
+func newPort(f *fabric) *port {
+	p := &port{f: f, peers: map[string]uint64{}, holders: 1}
 	p.registered.kept = map[span]*registration{}
-	p.owners = make([]*link, s.slots)
+	p.owners = make([]*link, slots)
 	p.links = append(p.links, nil) // 0 is no link
-	for i := range s.slots {
-		p.free = append(p.free, uint32(i))
+	for slot := range uint32(slots) {
+		p.free = append(p.free, slot)
 	}
 	ports.Store(p, nil)
-	p.unposted = make([]uint32, 0, s.buffers)
+	p.unposted = make([]uint32, 0, buffers)
 	return p
 }
 
@@ -111,13 +109,13 @@ func (p *port) poll() bool {
 	if p.failed != nil {
 		return false
 	}
-	events, err := p.f.poll()
+	events, failure, err := p.f.poll()
 	if err != nil {
 		p.fail(err)
 		return true
 	}
 	for i := range events {
-		p.handle(&events[i])
+		p.handle(&events[i], failure)
 	}
 	if len(p.unposted) > 0 {
 		p.repost()
@@ -128,31 +126,27 @@ func (p *port) poll() bool {
 // fail ends all links.
 func (p *port) fail(err error) {
 	p.failed = fmt.Errorf("%w: %w", driver.ErrPeerLost, err)
-	for _, l := range p.links {
-		if l != nil {
-			l.lose(p.failed)
-		}
+	for l := range p.all {
+		_ = l.lose(p.failed)
 	}
 }
 
-func (p *port) handle(v *event) {
-	switch v.what {
-	case eventPacket:
-		p.arrived(bytesAt(v))
-	case eventSpent:
-		p.unposted = append(p.unposted, uint32(v.id))
-	case eventDone, eventFailed:
-		var err error
-		if v.what == eventFailed {
-			err = p.f.failure(v)
+func (p *port) handle(v *event, err error) {
+	id, ok := operationOf(v)
+	switch {
+	case !ok:
+	case id < slots:
+		p.gone(uint32(id), err)
+	case id < firstRead && err == nil:
+		packet, spent := packetOf(v)
+		if packet != nil {
+			p.arrived(packet)
 		}
-		if uint64(v.id) < uint64(len(p.owners)) {
-			p.gone(uint32(v.id), err)
-		} else if r := p.reads[uint64(v.id)]; r != nil && r.link == nil { // given up
-			p.drop(r)
-		} else if r != nil {
-			r.land(err)
+		if spent {
+			p.unposted = append(p.unposted, uint32(id-slots))
 		}
+	case id >= firstRead:
+		p.links[id-firstRead].land(err)
 	}
 }
 
@@ -168,15 +162,17 @@ func (p *port) gone(slot uint32, err error) {
 		}
 	}
 	if p.rooms.Load() > 0 {
-		p.roomForAll()
+		for l := range p.all {
+			l.ring()
+		}
 	}
 }
 
-// roomForAll wakes those that wait for a slot.
-func (p *port) roomForAll() {
+// all calls f for each link, until it says false.
+func (p *port) all(f func(*link) bool) {
 	for _, l := range p.links {
-		if l != nil {
-			l.ring()
+		if l != nil && !f(l) {
+			return
 		}
 	}
 }
@@ -196,28 +192,16 @@ func (p *port) repost() {
 	}
 }
 
-// link gives the link of that number.
-func (p *port) link(number uint32) *link {
-	if int64(number) >= int64(len(p.links)) {
-		return nil
-	}
-	return p.links[number]
-}
-
 // arrived hands a packet to its link. One of no link is dropped: a link that was closed, or a stranger.
 func (p *port) arrived(packet []byte) {
 	var x prefix
-	if !x.get(packet) {
-		p.strange++
+	if !x.get(packet) || int64(x.link) >= int64(len(p.links)) {
 		return
 	}
-	l := p.link(x.link)
-	if l == nil || l.token != x.token {
-		p.strange++
-		return
+	if l := p.links[x.link]; l != nil && !l.freed && l.token == x.token {
+		l.heard(&x, packet[prefixSize:])
+		l.ring()
 	}
-	l.heard(&x, packet[prefixSize:])
-	l.ring()
 }
 
 // add gives a link its number and token; it then counts as a holder.
@@ -237,7 +221,7 @@ func (p *port) add(l *link) error {
 		p.links = append(p.links, nil)
 	}
 	l.token = random()
-	l.in.read = p.newRead(l)
+	l.in.op = newOperation(firstRead + uint64(l.number))
 	p.links[l.number] = l
 	p.holders++
 	return nil
@@ -259,43 +243,68 @@ func (p *port) reach(l *link, name []byte) (err error) {
 	to, ok := p.peers[string(name)]
 	if !ok {
 		if to, err = p.f.insert(name); err != nil {
-			return err
+			to = nowhere
 		}
 		p.peers[string(name)] = to
 	}
+	if to == nowhere && err == nil { // shm of 1.17 takes an address the second time, and crashes
+		err = fmt.Errorf("%w: the provider has refused this address before", driver.ErrLack)
+	}
 	l.to = to
-	return nil
+	return err
 }
 
 // forget takes a peer's address back: the provider gives up what is under way from and to it. No link of that peer may use it
 // any more: all of them are lost.
-func (p *port) forget(to uint64) {
-	for _, l := range p.links {
-		if l != nil && l.to == to {
-			l.severed = true
-			_ = l.lose(errors.New("it was given up"))
+func (p *port) forget(l *link) {
+	for o := range p.all {
+		if o.to == l.to {
+			o.severed = true
+			_ = o.lose(errors.New("it was given up"))
 		}
 	}
+	l.sever()
+	for n := 0; n < mostPolls && p.reading(l.to); n++ {
+		p.poll()
+	}
+	if p.kernel && p.reading(l.to) || strings.HasSuffix(p.f.provider, ofiRxd) {
+		return // tcp would crash; ofi_rxd would not know the packets of a later link of that peer
+	}
 	for name, a := range p.peers {
-		if a == to {
+		if a == l.to {
 			delete(p.peers, name)
-			p.f.remove(to)
+			p.f.remove(a)
 		}
 	}
 }
 
+// ofiRxd ends the name of a provider of datagrams that ofi_rxd makes reliable.
+const ofiRxd = "ofi_rxd"
+
+// mostPolls is how often the port is polled, without a pause, until the provider is through with what was given up.
+const mostPolls = 1000
+
+// reading says whether the provider reads from a peer.
+func (p *port) reading(from uint64) bool {
+	for l := range p.all {
+		if l.to == from && l.in.state.Load() == moving {
+			return true
+		}
+	}
+	return false
+}
+
+// drop forgets a link, which has no read under way, and has been freed. Under lock.
+func (p *port) drop(l *link) {
+	freeOperation(l.in.op)
+	p.links[l.number] = nil
+	p.numbers = append(p.numbers, l.number)
+	p.leave()
+}
+
 // leave ends what a holder has. The last one closes the endpoint of libfabric.
 func (p *port) leave() {
-	p.holders--
-	if p.holders > 0 {
-		return
-	}
-	// The provider tcp of 1.17 crashes when it is closed while a read is under way. One that was given up fails in one of the next polls; else the endpoint stays.
-	for n := 0; n < 1000 && len(p.reads) > 0; n++ {
-		p.poll()
-	}
-	if len(p.reads) > 0 {
-		p.failed = driver.ErrClosed
+	if p.holders--; p.holders > 0 {
 		return
 	}
 	for p.registered.dropOldest() {

@@ -5,7 +5,7 @@ package ofi
 import (
 	"bytes"
 	"errors"
-	"net"
+	"net/netip"
 	"os"
 	"os/exec"
 	"testing"
@@ -42,16 +42,15 @@ func TestHooks(t *testing.T) {
 // TestAtTheHostsAddress: an endpoint lies at the address that it is given, also if libfabric offers none for it, as where the
 // device's carrier comes up later; an address that the host has not is an error that names the call.
 func TestAtTheHostsAddress(t *testing.T) {
-	s := shape{slots: 4, slotSize: 4096, buffers: 2, bufferSize: 1 << 16}
-	f, err := openFabric("tcp", "127.0.0.5", unix.AF_INET, s)
+	f, err := openFabric("tcp", netip.MustParseAddr("127.0.0.5"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer f.close()
-	if at := net.IP(f.name[4:8]); !at.Equal(net.IPv4(127, 0, 0, 5)) {
-		t.Errorf("the endpoint lies at %v", at)
+	if f.at.Addr() != netip.MustParseAddr("127.0.0.5") {
+		t.Errorf("the endpoint lies at %v", f.at)
 	}
-	if f, err := openFabric("tcp", "192.0.2.1", unix.AF_INET, s); !errors.Is(err, unix.EADDRNOTAVAIL) {
+	if f, err := openFabric("tcp", netip.MustParseAddr("192.0.2.1")); !errors.Is(err, unix.EADDRNOTAVAIL) {
 		if err == nil {
 			f.close()
 		}

@@ -6,8 +6,8 @@
 //
 // # Taking back
 //
-// Pull reads the bytes of Push after Push has returned, so the link borrows them (driver.Caps.Borrows). Pull, and what takes
-// the bytes back, hold the state of the stream for that time:
+// Pull reads the bytes of Push after Push has returned, so the link borrows them (driver.Caps.Borrows). Pull, and what
+// takes the bytes back, hold the state of the stream for that time:
 //
 //	free <── Pull copies a piece ──> copying
 //	free --- ReturnPush, Close ---> withdrawn, for good

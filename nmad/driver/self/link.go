@@ -18,32 +18,32 @@ const (
 	padding = 128      // bytes between what different threads write
 )
 
-// link has one end. Each field belongs to the caller of one direction, which alone writes it; atomic ones are read by
-// others.
+// link is the link of a process to itself. Each field belongs to the caller of one direction, which alone writes
+// it; others read the atomic ones.
 type link struct {
 	driver.Plain
 	closed atomic.Bool
 
 	// The small track.
-	packets [cells]packet
-	sent    atomic.Uint64 // packets; Send's
-	_       [padding]byte
-	free    atomic.Uint64 // packets whose places are free again; Recv's
-	taken   uint64        // packets received, of which the last one lies in the caller's hands; Recv's
-	_       [padding]byte
+	packets  [cells]packet
+	sent     atomic.Uint64 // packets; Send's
+	_        [padding]byte
+	released atomic.Uint64 // packets whose places are free again; Recv's
+	received uint64        // packets received; the caller of Recv still has the last one; Recv's
+	_        [padding]byte
 
 	// The large track: the bytes from base on, of a stream that has no end. Push changes buf and base while all has been
 	// fetched.
-	buf     []byte
-	base    uint64
-	told    uint64        // bytes that Push has said are gone
-	end     atomic.Uint64 // where buf ends in the stream; Push's
-	_       [padding]byte
-	fetched atomic.Uint64 // how far Pull is; Pull's
-	state   atomic.Uint32 // unused, copying, withdrawn; see doc.go
+	buf      []byte
+	base     uint64
+	reported uint64        // bytes that Push has reported as gone
+	end      atomic.Uint64 // where buf ends in the stream; Push's
+	_        [padding]byte
+	fetched  atomic.Uint64 // how far Pull is; Pull's
+	state    atomic.Uint32 // unused, copying, withdrawn; see doc.go
 }
 
-// packet is a place in the ring. Its body grows to the longest that it has held.
+// packet is a place in the ring. Its body grows to the longest one that it has held.
 type packet struct {
 	head driver.Header
 	body []byte
@@ -55,7 +55,7 @@ const (
 	withdrawn
 )
 
-// Loop makes the link of this process to itself (driver.Caps.Echoes).
+// Loop returns a new link of this process to itself (driver.Caps.Echoes).
 func Loop() driver.Link { return &link{} }
 
 // Caps implements driver.Link.
@@ -63,7 +63,7 @@ func (*link) Caps() driver.Caps {
 	return driver.Caps{MaxBody: maxBody, Short: -1, Borrows: true, Echoes: true, Place: driver.Place{Node: -1, Why: "it does not leave the process"}}
 }
 
-// err says why the link is of no use; nil: it is of use.
+// err returns why the link cannot be used; nil if it can.
 func (l *link) err() error {
 	if l.closed.Load() {
 		return fmt.Errorf("self: %w", driver.ErrClosed)
@@ -80,7 +80,7 @@ func (l *link) Send(h *driver.Header, body []byte, parts [][]byte, _ bool) (bool
 		return false, fmt.Errorf("self: %w: %d bytes, header says %d, at most %d", driver.ErrBody, n, h.Body, maxBody)
 	}
 	at := l.sent.Load()
-	if at-l.free.Load() == cells {
+	if at-l.released.Load() == cells {
 		return false, nil
 	}
 	p := &l.packets[at%cells]
@@ -98,37 +98,37 @@ func (l *link) Flush() (bool, error) { return true, l.err() }
 
 // Recv implements driver.Link. body lies in the ring.
 func (l *link) Recv(h *driver.Header) (body []byte, ok bool, err error) {
-	if l.free.Load() != l.taken {
-		l.free.Store(l.taken)
+	if l.released.Load() != l.received {
+		l.released.Store(l.received)
 	}
-	if err := l.err(); err != nil || l.sent.Load() == l.taken {
+	if err := l.err(); err != nil || l.sent.Load() == l.received {
 		return nil, false, err
 	}
-	p := &l.packets[l.taken%cells]
-	l.taken++
+	p := &l.packets[l.received%cells]
+	l.received++
 	*h = p.head
 	return p.body, true, nil
 }
 
-// Push implements driver.Link: it offers buf, unless an earlier one is not fetched yet.
+// Push implements driver.Link: it offers buf, unless an earlier buffer is not fetched yet.
 func (l *link) Push(buf []byte) (int, error) {
 	if err := l.err(); err != nil || len(buf) == 0 {
 		return 0, err
 	}
-	if n := l.unheard(); n > 0 {
+	if n := l.newlyFetched(); n > 0 {
 		return n, nil
 	}
-	if end := l.end.Load(); l.told == end && l.state.Load() != withdrawn {
+	if end := l.end.Load(); l.reported == end && l.state.Load() != withdrawn {
 		l.buf, l.base = buf, end
 		l.end.Store(end + uint64(len(buf)))
 	}
 	return 0, nil
 }
 
-// unheard is how many bytes have gone that Push has not told of. It counts them as told.
-func (l *link) unheard() int {
-	n := l.fetched.Load() - l.told
-	l.told += n
+// newlyFetched returns how many bytes were fetched since the last call.
+func (l *link) newlyFetched() int {
+	n := l.fetched.Load() - l.reported
+	l.reported += n
 	return int(n)
 }
 
@@ -148,7 +148,7 @@ func (l *link) Pull(buf []byte) (int, error) {
 	return n, nil
 }
 
-// withdraw takes back what was offered. False: a piece is being copied.
+// withdraw takes back what was offered. False: Pull is copying a piece.
 func (l *link) withdraw() bool {
 	return l.state.CompareAndSwap(unused, withdrawn) || l.state.Load() == withdrawn
 }
@@ -158,7 +158,7 @@ func (l *link) ReturnPush() (int, bool) {
 	if !l.withdraw() {
 		return 0, false
 	}
-	return l.unheard(), true
+	return l.newlyFetched(), true
 }
 
 // Descriptor implements driver.Link: there is nothing to wait for.

@@ -28,8 +28,8 @@ func receive(t *testing.T, l driver.Link, n uint32) {
 	}
 }
 
-// TestPackets: a full ring refuses, and takes again what it has given, laps on end; what was received last stays until the
-// next call.
+// TestPackets: a full ring refuses, and takes again what it has given, laps on end; what was received last stays until
+// the next call.
 func TestPackets(t *testing.T) {
 	l := Loop()
 	defer l.Close()
@@ -60,8 +60,8 @@ func TestPackets(t *testing.T) {
 	}
 }
 
-// TestStream: the bytes of Push arrive in buffers of other lengths, while packets go, each direction in a goroutine of its
-// own.
+// TestStream: the bytes of Push arrive in buffers of other lengths, while packets go, each direction in a goroutine of
+// its own.
 func TestStream(t *testing.T) {
 	l := Loop()
 	defer l.Close()

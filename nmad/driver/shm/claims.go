@@ -13,6 +13,7 @@ type claims uint64
 // mostPieces is how many pieces a share has at most.
 const mostPieces = 1<<16 - 1
 
+// newClaims returns the word of a new share of so many pieces, all of which are left.
 func newClaims(share uint32, pieces int) claims {
 	return claims(share)<<32 | claims(pieces)<<16
 }
@@ -21,14 +22,14 @@ func (c claims) share() uint32 { return uint32(c >> 32) }
 func (c claims) front() int    { return int(c & mostPieces) }
 func (c claims) back() int     { return int(c >> 16 & mostPieces) }
 
-// left says how many pieces are not taken; below 0 for a word that no honest side wrote.
+// left returns how many pieces are not taken. It is below 0 for a word that no honest side wrote.
 func (c claims) left() int { return c.back() - c.front() }
 
-// takeFront and takeBack give the word in which one more piece is taken; there is one left.
+// takeFront and takeBack return the word in which one more piece is taken. There must be one left.
 func (c claims) takeFront() claims { return c + 1 }
 func (c claims) takeBack() claims  { return c - 1<<16 }
 
-// takeAll gives the word in which the receiver has taken all that was left.
+// takeAll returns the word in which the receiver has taken all pieces that were left.
 func (c claims) takeAll() claims { return c + claims(c.left()) }
 
 // written is what the sender has done of a share.
@@ -38,6 +39,7 @@ func (c claims) takeAll() claims { return c + claims(c.left()) }
 //	bits 0 to 15   pieces written
 type written uint64
 
+// newWritten returns the word that says how many pieces of a share are written, and whether the next one failed.
 func newWritten(share uint32, pieces int, failed bool) written {
 	w := written(share)<<32 | written(pieces)
 	if failed {
@@ -50,8 +52,8 @@ func (w written) share() uint32 { return uint32(w >> 32) }
 func (w written) pieces() int   { return int(w & mostPieces) }
 func (w written) failed() bool  { return w>>16&1 != 0 }
 
-// covers says whether the sender, having taken so many pieces of that share, is done with
-// all of them, well or not.
+// covers says whether the sender, which has taken so many pieces of that share, has finished all of them, by
+// writing them or by failing.
 func (w written) covers(share uint32, pieces int) bool {
 	return pieces == 0 || w.share() == share && (w.failed() || w.pieces() >= pieces)
 }

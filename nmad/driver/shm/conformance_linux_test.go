@@ -14,7 +14,7 @@ func TestConformance(t *testing.T) { drivertest.Run(t, Driver{}) }
 // meets their ends, and every second one finds them full, with long messages going either
 // way in turn.
 func TestConformanceTiny(t *testing.T) {
-	drivertest.Run(t, Driver{geo: &geometry{cells: 4, maxBody: 200, bodies: 1024, slots: 2, slotSize: 192}, least: 100})
+	drivertest.Run(t, Driver{geo: &geometry{cells: 4, maxBody: 200, bodies: 1024, slots: 2, slotSize: 192}, minOffer: 100})
 }
 
 // BenchmarkLink measures the standard geometry, or the one in the environment:

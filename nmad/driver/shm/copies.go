@@ -23,6 +23,7 @@ const (
 	copySingle
 )
 
+// parsePolicy reads a value of EnvCopy or Driver.Copy. The error is a driver.ErrConfig.
 func parsePolicy(text string) (copyPolicy, error) {
 	switch text {
 	case "", "auto":
@@ -64,151 +65,151 @@ const (
 // messages take up to half as long again.
 const longClass = 23 // 8 MiB
 
-// before is the way that is measured first.
-func before(class int) int {
+// firstWay returns the way that is measured first for messages of a class.
+func firstWay(class int) int {
 	if class >= longClass {
 		return byOffer
 	}
 	return bySlots
 }
 
-// chooser learns which way is the faster one for messages of each size class, from those
-// that arrive. It belongs to the caller of Pull.
+// chooser learns which way is faster for messages of each size class, from those that arrive. It belongs to the
+// caller of Pull.
 //
-// A message is timed from when Pull was first called for it until all of it has been
-// taken: in a stream of messages the times add up to what the stream takes, and a single
-// one is asked for and awaited the same way whichever way it comes.
+// It times a message from the first call of Pull for it until all of it has arrived. In a stream of messages these
+// times add up to the time of the stream. A single message is requested and awaited in the same way whichever way
+// it comes, so single messages can be compared, too.
 //
 //	measuring slots --- enough samples ---> measuring offers --- enough samples ---> chosen
 //	       ^                                                                           |
 //	       '------------------------ firstLasts to choiceLasts messages ---------------'
 //
-// Of long messages (longClass) offers are measured first, then slots.
+// Of long messages (longClass) it measures offers first, then slots.
 //
-// Messages in the first lap of the slots are not counted: there the kernel provides the memory of
-// each slot when it is touched, on either side, which takes longer than the copies.
+// It does not count messages in the first lap of the slots: there the kernel provides the memory of each slot when
+// either side first touches it, which takes longer than the copies.
 type chooser struct {
-	policy copyPolicy
-	able   bool   // the other process can be read
-	warm   bool   // all slots were used before
-	ways   uint64 // what the sender knows: slotCredit.ways
+	policy    copyPolicy
+	canRead   bool   // this process can read the peer's memory
+	slotsWarm bool   // all slots were used before
+	ways      uint64 // what the sender knows: slotCredit.ways
 
 	// The message that is arriving.
-	size  int
-	left  int     // bytes still to come
-	came  [2]bool // some of it came by that way
-	start int64   // cycles
+	size  int     // bytes
+	rest  int     // bytes still to come
+	via   [2]bool // some of it came by that way
+	start int64   // of the message; cycles
 
 	classes [64]sizeClass
 }
 
-// sizeClass is what is known of messages of 2^i bytes up to twice that.
+// sizeClass is what the chooser knows of messages of 2^i bytes up to twice that.
 type sizeClass struct {
-	took  [2][samples]int64 // cycles a MiB, by way
-	seen  [2]uint8          // messages since it is being measured, by way
-	way   uint8             // chosen, if lasts is not 0
-	lasts uint16            // for how many messages that was; 0: nothing was chosen yet
-	left  uint16            // chosen: messages until it is measured again
+	cycles    [2][samples]int64 // for each MiB, by way
+	counted   [2]uint8          // messages measured, by way
+	chosen    uint8             // way, if validFor is not 0
+	validFor  uint16            // for how many messages it was chosen; 0: nothing was chosen yet
+	remaining uint16            // messages until both ways are measured again
 }
 
-// classOf gives the class of messages of n bytes, n > 0.
+// classOf returns the class of messages of n bytes, n > 0.
 func classOf(n int) int { return bits.Len(uint(n)) - 1 }
 
-// startMessage hears of the buffer of a call of Pull: the rest of the message, or a new one.
+// startMessage is called with the length of the buffer of each call of Pull: the rest of a message, or a new one.
 func (ch *chooser) startMessage(n int) {
-	if n != ch.left {
-		ch.size, ch.left, ch.came, ch.start = n, n, [2]bool{}, asm.Cycles()
+	if n != ch.rest {
+		ch.size, ch.rest, ch.via, ch.start = n, n, [2]bool{}, asm.Cycles()
 	}
 }
 
-// took hears that n bytes have arrived, and says whether ways has changed.
-func (ch *chooser) took(n int) (changed bool) {
-	if ch.left -= n; ch.left != 0 || n == 0 || ch.policy != copyAuto || !ch.able {
+// arrived notes that n bytes have arrived, and says whether ways has changed.
+func (ch *chooser) arrived(n int) (changed bool) {
+	if ch.rest -= n; ch.rest != 0 || n == 0 || ch.policy != copyAuto || !ch.canRead {
 		return false
 	}
-	switch ch.came {
+	switch ch.via {
 	case [2]bool{bySlots: true}:
-		return ch.warm && ch.sample(ch.size, bySlots, asm.Cycles()-ch.start)
+		return ch.slotsWarm && ch.sample(ch.size, bySlots, asm.Cycles()-ch.start)
 	case [2]bool{byOffer: true}:
 		return ch.sample(ch.size, byOffer, asm.Cycles()-ch.start)
 	}
 	return false
 }
 
-// sample takes one in.
+// sample notes how long a message of that size took by a way, and says whether ways has changed.
 func (ch *chooser) sample(size, way int, cycles int64) (changed bool) {
 	k := classOf(size)
 	s := &ch.classes[k]
-	if s.left > 0 {
-		if s.left--; s.left > 0 {
+	if s.remaining > 0 {
+		if s.remaining--; s.remaining > 0 {
 			return false
 		}
-		s.seen = [2]uint8{}
+		s.counted = [2]uint8{}
 	}
-	if n := s.seen[way]; n < measured {
+	if n := s.counted[way]; n < measured {
 		if n >= settling {
-			s.took[way][n-settling] = cycles * 1024 / (int64(size)/1024 + 1)
+			s.cycles[way][n-settling] = cycles * 1024 / (int64(size)/1024 + 1)
 		}
-		s.seen[way]++
+		s.counted[way]++
 	}
-	next := before(k)
-	if s.seen[next] == measured {
+	next := firstWay(k)
+	if s.counted[next] == measured {
 		next = 1 - next
 	}
-	if s.seen[next] == measured {
+	if s.counted[next] == measured {
 		next = int(s.choose())
 	}
-	return ch.set(ch.ways&^(1<<k) | uint64(next)<<k)
+	return ch.setWays(ch.ways&^(1<<k) | uint64(next)<<k)
 }
 
-// choose settles upon a way when both were measured.
+// choose chooses a way when both were measured.
 func (sc *sizeClass) choose() uint8 {
-	slots, offers := median(&sc.took[bySlots]), median(&sc.took[byOffer])
-	way := sc.way
+	slots, offers := median(&sc.cycles[bySlots]), median(&sc.cycles[byOffer])
+	way := sc.chosen
 	switch {
-	case sc.lasts == 0 && offers <= slots:
+	case sc.validFor == 0 && offers <= slots:
 		way = byOffer
-	case sc.lasts == 0:
+	case sc.validFor == 0:
 	case way == bySlots && offers < slots-slots/challenge:
 		way = byOffer
 	case way == byOffer && slots < offers-offers/challenge:
 		way = bySlots
 	}
-	if sc.lasts != 0 && way == sc.way {
-		sc.lasts = min(4*sc.lasts, choiceLasts)
+	if sc.validFor != 0 && way == sc.chosen {
+		sc.validFor = min(4*sc.validFor, choiceLasts)
 	} else {
-		sc.lasts = firstLasts
+		sc.validFor = firstLasts
 	}
-	sc.way, sc.left = way, sc.lasts
+	sc.chosen, sc.remaining = way, sc.validFor
 	return way
 }
 
-// median sorts, and gives the one in the middle.
+// median sorts the samples and returns the one in the middle.
 func median(took *[samples]int64) int64 {
 	slices.Sort(took[:])
 	return took[samples/2]
 }
 
-// set notes what the sender is to know, and says whether that is new.
-func (ch *chooser) set(ways uint64) (changed bool) {
+// setWays sets what the sender is to know, and says whether that has changed.
+func (ch *chooser) setWays(ways uint64) (changed bool) {
 	changed, ch.ways = ways != ch.ways, ways
 	return changed
 }
 
-// hopeless hears that an offer of that size was for nothing.
-func (ch *chooser) hopeless(size int) (changed bool) {
+// offerUseless notes that an offer of that size was in vain, and says whether ways has changed.
+func (ch *chooser) offerUseless(size int) (changed bool) {
 	if ch.policy != copyAuto {
 		return false
 	}
 	k := classOf(size)
-	ch.classes[k].left = choiceLasts
-	return ch.set(ch.ways &^ (1 << k))
+	ch.classes[k].remaining = choiceLasts
+	return ch.setWays(ch.ways &^ (1 << k))
 }
 
-// allow says whether the other process can be read, at the beginning and once it turns out
-// that it cannot, and gives the ways of from then on.
-func (ch *chooser) allow(able bool) (ways uint64) {
-	ch.able, ch.ways = able, 0
+// setCanRead notes whether this process can read the peer's memory: at the beginning, and when it turns out that
+// it cannot. It returns the new ways.
+func (ch *chooser) setCanRead(able bool) (ways uint64) {
+	ch.canRead, ch.ways = able, 0
 	switch {
 	case able && ch.policy == copySingle:
 		ch.ways = 1<<64 - 1

@@ -21,7 +21,7 @@ func play(c *chooser, n, messages int, cycles [2]int64) (offers int) {
 func TestChooser(t *testing.T) {
 	var c chooser
 	const long, short, longest = 1 << 20, 64 << 10, 1 << 30
-	if ways := c.allow(true); ways>>classOf(long)&1 != 0 || ways>>classOf(longest)&1 == 0 || ways>>classOf(8<<20-1)&1 != 0 || ways>>classOf(8<<20)&1 == 0 {
+	if ways := c.setCanRead(true); ways>>classOf(long)&1 != 0 || ways>>classOf(longest)&1 == 0 || ways>>classOf(8<<20-1)&1 != 0 || ways>>classOf(8<<20)&1 == 0 {
 		t.Errorf("begins with %#x", ways)
 	}
 	// Of the longest offers are measured first; the better way is found all the same.
@@ -58,10 +58,10 @@ func TestChooser(t *testing.T) {
 	if n := play(&c, long, firstLasts-1, [2]int64{40, 60}); n != 0 {
 		t.Errorf("%d of %d still go the way that was better once", n, firstLasts-1)
 	}
-	if c.hopeless(short); c.ways>>classOf(short)&1 != 0 {
+	if c.offerUseless(short); c.ways>>classOf(short)&1 != 0 {
 		t.Error("what is hopeless goes on")
 	}
-	if ways := c.allow(false); ways != 0 || c.able {
+	if ways := c.setCanRead(false); ways != 0 || c.canRead {
 		t.Errorf("%#x though the peer cannot be read", ways)
 	}
 }
@@ -69,7 +69,7 @@ func TestChooser(t *testing.T) {
 // TestChooserCorrects: a choice upon messages that were disturbed does not last.
 func TestChooserCorrects(t *testing.T) {
 	var c chooser
-	c.allow(true)
+	c.setCanRead(true)
 	const n = 64 << 10
 	play(&c, n, 2*measured, [2]int64{500, 60})
 	if c.ways == 0 {
@@ -82,36 +82,36 @@ func TestChooserCorrects(t *testing.T) {
 
 // TestChooserTimes: a message is timed as a whole, and not at all if it came both ways.
 func TestChooserTimes(t *testing.T) {
-	c := chooser{warm: true}
-	c.allow(true)
-	seen := func(n int) [2]uint8 { return c.classes[classOf(n)].seen }
+	c := chooser{slotsWarm: true}
+	c.setCanRead(true)
+	seen := func(n int) [2]uint8 { return c.classes[classOf(n)].counted }
 	c.startMessage(1000)
-	c.came[bySlots] = true
-	c.took(600)
+	c.via[bySlots] = true
+	c.arrived(600)
 	c.startMessage(400)
-	if c.took(0); seen(1000) != [2]uint8{} {
+	if c.arrived(0); seen(1000) != [2]uint8{} {
 		t.Error("timed before it was there")
 	}
-	if c.took(400); seen(1000) != [2]uint8{bySlots: 1} {
+	if c.arrived(400); seen(1000) != [2]uint8{bySlots: 1} {
 		t.Error(seen(1000))
 	}
-	c.warm = false
+	c.slotsWarm = false
 	c.startMessage(1000)
-	c.came[bySlots] = true
-	if c.took(1000); seen(1000) != [2]uint8{bySlots: 1} {
+	c.via[bySlots] = true
+	if c.arrived(1000); seen(1000) != [2]uint8{bySlots: 1} {
 		t.Error("timed while memory was being provided")
 	}
 	c.startMessage(3000)
-	c.came[byOffer] = true
-	if c.took(3000); seen(3000) != [2]uint8{byOffer: 1} {
+	c.via[byOffer] = true
+	if c.arrived(3000); seen(3000) != [2]uint8{byOffer: 1} {
 		t.Error(seen(3000))
 	}
 	c.startMessage(9000)
-	c.came[byOffer] = true
-	c.took(1000)
+	c.via[byOffer] = true
+	c.arrived(1000)
 	c.startMessage(8000)
-	c.came[bySlots] = true
-	if c.took(8000); seen(9000) != [2]uint8{} {
+	c.via[bySlots] = true
+	if c.arrived(8000); seen(9000) != [2]uint8{} {
 		t.Error("timed though it came both ways")
 	}
 }
@@ -128,7 +128,7 @@ func TestPolicy(t *testing.T) {
 	if _, err := (Driver{Copy: "twice"}).ways("single"); !errors.Is(err, driver.ErrConfig) {
 		t.Error(err)
 	}
-	if w, err := (Driver{Copy: "two", least: 5}).ways("single"); err != nil || w != (longWays{policy: copyTwo, least: 5}) {
+	if w, err := (Driver{Copy: "two", minOffer: 5}).ways("single"); err != nil || w != (longWays{policy: copyTwo, minOffer: 5}) {
 		t.Error(w, err)
 	}
 }

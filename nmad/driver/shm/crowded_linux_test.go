@@ -40,7 +40,7 @@ func TestCrowded(t *testing.T) {
 		var ends [2]driver.Endpoint
 		for i := range ends {
 			c := drivertest.Config(1 - i) // rank 1 dials
-			c.Shared = func() bool { return shared[i] }
+			c.SharedCPUs = func() bool { return shared[i] }
 			ends[i] = drivertest.Open(t, Driver{}, c)
 		}
 		links := linkOf(t, ends[0], ends[1])
@@ -50,8 +50,8 @@ func TestCrowded(t *testing.T) {
 		}
 		body := bytes.Repeat([]byte("pm2"), want/3+1)[:want]
 		for i, l := range links {
-			if l := l.(*link); l.reader.PID != 0 && l.lr.helped == shared[i] {
-				t.Errorf("shared %v: side %d is helped: %v", shared, i, l.lr.helped)
+			if l := l.(*link); l.reader.PID != 0 && l.largeRx.senderHelps == shared[i] {
+				t.Errorf("shared %v: side %d is helped: %v", shared, i, l.largeRx.senderHelps)
 			}
 			if got := l.Caps().MaxBody; got != want {
 				t.Errorf("shared %v: side %d sends up to %d bytes, want %d", shared, i, got, want)

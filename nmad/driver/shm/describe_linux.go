@@ -22,24 +22,24 @@ func (l *link) String() string {
 	if l.State.Load()&life.Closed != 0 {
 		return b.String() // its memory is not the segment any more
 	}
-	line("this side: %v; the other: %v", l.mine, l.theirs)
-	line("packets in: %s", &l.rx)
-	line("packets out: %s", &l.tx)
-	line("large in: %s", &l.lr)
-	line("large out: %s", &l.lt)
-	line("rings for the other side: %d by Send, %d by Recv, %d by Push, %d by Pull", l.hs.rings, l.hr.rings, l.hp.rings, l.hl.rings)
+	line("this side: %v; the other: %v", l.ownFlags, l.peerFlags)
+	line("packets in: %s", &l.smallRx)
+	line("packets out: %s", &l.smallTx)
+	line("large in: %s", &l.largeRx)
+	line("large out: %s", &l.largeTx)
+	line("rings for the other side: %d by Send, %d by Recv, %d by Push, %d by Pull", l.sendDir.rings, l.recvDir.rings, l.pushDir.rings, l.pullDir.rings)
 	if l.Enter(life.Arm) {
 		line("doorbell %s", descriptor(l.bell))
 		line("doorbell of the other side %s", descriptor(l.peerBell))
 		line("socket %s", descriptor(l.sock))
-		line("epoll set %s", descriptor(l.ep))
+		line("epoll set %s", descriptor(l.epoll))
 		l.Leave(life.Arm)
 	}
 	runtime.KeepAlive(l)
 	return b.String()
 }
 
-// stateText names the bits of a state.
+// stateText returns the names of the bits of a state.
 func stateText(s uint32) string {
 	var bits []string
 	for i, name := range []string{"closed", "broken", "lost", "to look at the socket"} {
@@ -77,8 +77,8 @@ func (lr *largeRecv) String() string {
 	w := &lr.words[head&uint64(len(lr.words)-1)]
 	out := fmt.Sprintf("%d slots received, %d of them released; the next is there: %v (ready word %#x, lap %#x)",
 		head, lr.slotCredit.slots.Load(), lr.ready(), w.ready.Load(), slotLap(head, lr.shift))
-	if waits := relaxed.Load(&lr.waits); waits != 0 {
-		out += fmt.Sprintf("; an offer waits for %d: pieces %#x, written %#x", waits, relaxed.Load(&lr.need), w.written.Load())
+	if waits := relaxed.Load(&lr.waitsFor); waits != 0 {
+		out += fmt.Sprintf("; an offer waits for %d: pieces %#x, written %#x", waits, relaxed.Load(&lr.needWritten), w.written.Load())
 	}
 	return out
 }
@@ -86,17 +86,17 @@ func (lr *largeRecv) String() string {
 func (ls *largeSend) String() string {
 	out := fmt.Sprintf("%d slots sent, %d of them released", ls.tail, ls.slotCredit.slots.Load())
 	if relaxed.Load(&ls.refused) != 0 {
-		out += fmt.Sprintf("; refused until %d are released", relaxed.Load(&ls.want))
+		out += fmt.Sprintf("; refused until %d are released", relaxed.Load(&ls.wantSlots))
 		if offer := relaxed.Load(&ls.offer); offer != 0 {
-			out = fmt.Sprintf("%s, or of offer %d more is fetched than %d (it is %d), or it is declined (%d is)", out, offer, relaxed.Load(&ls.seen), ls.slotCredit.fetched.Load(), ls.slotCredit.declined.Load())
+			out = fmt.Sprintf("%s, or of offer %d more is fetched than %d (it is %d), or it is declined (%d is)", out, offer, relaxed.Load(&ls.fetchedSeen), ls.slotCredit.fetched.Load(), ls.slotCredit.declined.Load())
 		}
 		out += fmt.Sprintf(": still so: %v", ls.waiting())
 	}
 	return out
 }
 
-// descriptor says what the kernel takes fd for: its kind, and what belongs to it. Of two ends of a doorbell the number is
-// the same.
+// descriptor says what the kernel takes fd for, and what belongs to it. The two ends of a doorbell have the same
+// number there.
 func descriptor(fd int) string {
 	is, err := os.Readlink(fmt.Sprintf("/proc/self/fd/%d", fd))
 	if err != nil {

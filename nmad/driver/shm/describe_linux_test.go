@@ -30,7 +30,7 @@ func TestString(t *testing.T) {
 	says("the peer of one asleep", b, "this side: sleeping 0, wantRoom 0; the other: sleeping 1")
 
 	// What a lost wake leaves behind.
-	if n, err := b.lt.push([]byte{1}); n != 1 || err != nil {
+	if n, err := b.largeTx.push([]byte{1}); n != 1 || err != nil {
 		t.Fatal(n, err)
 	}
 	says("asleep on a slot", a, "sleeping 1", "the next is there: true", "eventfd-count: 0")

@@ -1,8 +1,13 @@
 // Package shm links two processes of one host through memory that both map.
 //
-// A message of up to 32 bytes moves one cache line from core to core, once, and
-// nothing else: no second line, no system call, no lock. The waiter polls
-// that line, or sleeps in the kernel until the sender writes to its eventfd.
+//	demo run -n 2 --driver shm ./program     also by nmad.Config.Driver, PM2_DRIVER; auto chooses it on one host
+//
+//	sender ── header and 32 bytes ──▶ [ cell ][ cell ][ cell ] ... ──▶ the receiver polls the next cell's ready word
+//	       ── longer bodies ────────▶ [ body ring                ]
+//	       ── long messages ────────▶ [ slot ][ slot ] ...             or one copy, made by both sides at once
+//
+// A message of up to 32 bytes moves one cache line from core to core, once, and nothing else: no second line, no system
+// call, no lock. The waiter polls that line, or sleeps in the kernel until the sender writes to its eventfd.
 //
 // # The segment
 //

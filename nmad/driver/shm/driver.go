@@ -12,28 +12,31 @@ const Name = "shm"
 
 // Driver is the shared-memory driver; the zero value is ready.
 type Driver struct {
-	// Copy says how long messages go: "auto", "two" or "single", as PM2_SHM_COPY does (EnvCopy); empty: as that variable says.
+	// Copy says how long messages go: "auto", "two" or "single", as PM2_SHM_COPY does (EnvCopy); empty: as that
+	// variable says.
 	Copy string
 
-	geo   *geometry // nil: standard, or crowded
-	least int       // bytes of the shortest message that may be offered; 0: leastOffer
+	geo      *geometry // nil: standard or crowded
+	minOffer int       // bytes of the shortest message that may be offered; 0: standardMinOffer
 
-	home func() driver.Place // where what arrives should lie, of the calling thread; nil: numa.Here
+	home func() driver.Place // where arriving messages should lie, for the calling thread; nil: numa.Here
 }
 
 // Name implements driver.Driver.
 func (Driver) Name() string { return Name }
 
+// geometry returns the sizes of a new segment.
 func (d Driver) geometry(c driver.Config) geometry {
 	switch {
 	case d.geo != nil:
 		return *d.geo
-	case c.Crowded():
+	case c.HasSharedCPUs():
 		return crowded
 	}
 	return standard
 }
 
+// homes returns the function that says where memory for arriving messages should lie.
 func (d Driver) homes() func() driver.Place {
 	if d.home != nil {
 		return d.home
@@ -41,19 +44,19 @@ func (d Driver) homes() func() driver.Place {
 	return numa.Here
 }
 
-// longWays is how links may carry long messages.
+// longWays says how a link may carry long messages.
 type longWays struct {
-	policy copyPolicy
-	least  int
-	alone  bool // a receiver fetches an offer without the sender's help
+	policy       copyPolicy
+	minOffer     int  // bytes of the shortest message that may be offered
+	receiverOnly bool // a receiver fetches an offer without the sender's help
 }
 
-// ways is how the links of d may, in that environment.
+// ways returns how the links of d may carry long messages; environment is the value of EnvCopy.
 func (d Driver) ways(environment string) (w longWays, err error) {
-	w.least = d.least
+	w.minOffer = d.minOffer
 	w.policy, err = parsePolicy(cmp.Or(d.Copy, environment))
-	if w.least == 0 {
-		w.least = leastOffer
+	if w.minOffer == 0 {
+		w.minOffer = standardMinOffer
 	}
 	return w, err
 }

@@ -19,19 +19,19 @@ const (
 	frameMapped                           // listener: done; evidence
 )
 
-// endpoint is the driver opened in this process. Its address is "@" and a name, valid on this
-// host and in this network name space.
+// endpoint is the driver opened in this process. Its address is an abstract Unix name ("@..."), valid on this host
+// and in this network name space.
 type endpoint struct {
 	meet.Endpoint
 	driver Driver
-	ways   longWays // but for alone
+	ways   longWays // but for receiverOnly
 	home   func() driver.Place
 }
 
-// choose is how a link is to be made now.
+// choose returns how to make a link now: the job may have become crowded since Open.
 func (e *endpoint) choose() (geometry, longWays) {
 	w := e.ways
-	w.alone = e.Config.Crowded()
+	w.receiverOnly = e.Config.HasSharedCPUs()
 	return e.driver.geometry(e.Config), w
 }
 
@@ -59,7 +59,7 @@ func (d Driver) Open(c driver.Config) (driver.Endpoint, error) {
 	return e, nil
 }
 
-// reach links to the process at addr.
+// reach links to the process at addr. It is the dialer's side.
 func (e *endpoint) reach(ctx context.Context, rank int, addr string) (driver.Link, error) {
 	if !meet.IsAbstract(addr) {
 		return nil, fmt.Errorf("%w: an address of this driver begins with @", driver.ErrConfig)
@@ -97,8 +97,8 @@ func (e *endpoint) reach(ctx context.Context, rank int, addr string) (driver.Lin
 	if len(mapped) != evidenceSize {
 		return nil, fmt.Errorf("%w: %d bytes say that it took the segment, should be %d", driver.ErrProtocol, len(mapped), evidenceSize)
 	}
-	p.theirs.decode(mapped)
-	fetch(p.mem, p.geo, 0) // the listener has chosen where it is
+	p.peerEvidence.decode(mapped)
+	populate(p.mem, p.geo, 0) // the listener has chosen where it is
 	l, err := p.link(rank, 0, ways)
 	if err != nil {
 		return nil, err
@@ -106,7 +106,7 @@ func (e *endpoint) reach(ctx context.Context, rank int, addr string) (driver.Lin
 	return l, nil
 }
 
-// receive is the other half of reach.
+// receive is the listener's side of reach.
 func (e *endpoint) receive(conn net.Conn, v *meet.Incoming) (int, driver.Link, error) {
 	defer conn.Close()
 	peer, err := meet.Listener(conn, e.Me(), v, nil)

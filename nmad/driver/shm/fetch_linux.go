@@ -21,7 +21,7 @@ func (l *link) Fetch(buf []byte, address uint64) (int, error) {
 	case 0:
 		// Both are looked at after the bytes were read: they are what was exposed, and of the peer, not of a process that
 		// has its number now. testdata/spin/exposed.pml is the model.
-		if l.lr.slotCredit.hidden.Add(0) == 0 && l.present(life.Pull, &l.hl) {
+		if l.largeRx.slotCredit.hidden.Add(0) == 0 && l.present(life.Pull, &l.pullDir) {
 			runtime.KeepAlive(l)
 			return len(buf), nil
 		}
@@ -30,7 +30,7 @@ func (l *link) Fetch(buf []byte, address uint64) (int, error) {
 	default:
 		return 0, errors.ErrUnsupported
 	}
-	if l.idleCheck(life.Pull, &l.hl) {
+	if l.idleCheck(life.Pull, &l.pullDir) {
 		return 0, l.Why(life.Lost)
 	}
 	runtime.KeepAlive(l)
@@ -40,7 +40,7 @@ func (l *link) Fetch(buf []byte, address uint64) (int, error) {
 // Withdraw implements driver.Link.
 func (l *link) Withdraw() {
 	if l.State.Load()&life.Closed == 0 {
-		l.lt.slotCredit.hidden.Store(1)
+		l.largeTx.slotCredit.hidden.Store(1)
 	}
 	runtime.KeepAlive(l)
 }

@@ -6,8 +6,8 @@ import (
 	"math/bits"
 )
 
-// geometry is the sizes of a segment, which the two sides of a link agree upon
-// before they map it, and which neither reads from the segment ever again.
+// geometry has the sizes of a segment. The two sides of a link agree upon them before they map it, and never read
+// them from the segment.
 type geometry struct {
 	cells    uint32 // cells of a small ring; power of two
 	maxBody  uint32 // largest body, bytes
@@ -16,11 +16,12 @@ type geometry struct {
 	slotSize uint32 // bytes of a slot; multiple of lineSize
 }
 
-// standard is what links use, chosen by measurement: see docs/decisions/large-messages-over-shm.md. What is long enough to
-// be offered is no body: both sides copy an offer at once, and a window of them takes a third of the time on far cores.
-var standard = geometry{cells: 128, maxBody: leastOffer - lineSize, bodies: 128 << 10, slots: 32, slotSize: 16 << 10}
+// standard is what links use, chosen by measurement: see docs/decisions/large-messages-over-shm.md. What is long enough
+// to be offered is no body: both sides copy an offer at once, and a window of them takes a third of the time on far
+// cores.
+var standard = geometry{cells: 128, maxBody: standardMinOffer - lineSize, bodies: 128 << 10, slots: 32, slotSize: 16 << 10}
 
-// crowded is what links use where processes share CPUs (driver.Config.Shared). A message by rendezvous is four turns, for
+// crowded is what links use where processes share CPUs (driver.Config.SharedCPUs). A message by rendezvous is four turns, for
 // each of which its process has to come to the CPU: announced, asked for, sent, fetched. As a packet it is two, and its
 // second copy takes less than the turns up to twice this size.
 var crowded = geometry{cells: 128, maxBody: 128<<10 - lineSize, bodies: 512 << 10, slots: 32, slotSize: 16 << 10}
@@ -46,7 +47,7 @@ const (
 	geometrySize = 5 * 4 // encoded, bytes
 )
 
-// check bounds a geometry that a peer proposes.
+// check refuses a geometry that a peer may not propose.
 func (g geometry) check() error {
 	pow2 := func(n, least, most uint32) bool { return bits.OnesCount32(n) == 1 && n >= least && n <= most }
 	switch {
@@ -66,6 +67,7 @@ func (g geometry) check() error {
 	return nil
 }
 
+// encode returns the geometry in geometrySize bytes.
 func (g geometry) encode() []byte {
 	var b []byte
 	for _, v := range []uint32{g.cells, g.maxBody, g.bodies, g.slots, g.slotSize} {
@@ -91,7 +93,7 @@ type layout struct {
 	credit, slotCredit, share, cells, words, bodies, slots, end uint64
 }
 
-// direction gives where the parts of direction d (0, 1) are.
+// direction returns where the parts of direction d lie: 0 is dialer to listener.
 func (g geometry) direction(d int) layout {
 	var l layout
 	at := uint64(2 * padding)
@@ -115,7 +117,7 @@ func (g geometry) direction(d int) layout {
 	return l
 }
 
-// size of the segment in bytes.
+// size returns the size of the segment in bytes.
 func (g geometry) size() uint64 { return g.direction(1).end }
 
 // roundUp rounds n up to a multiple of the power of two to.

@@ -25,11 +25,11 @@ import (
 
 // TestConformanceHeap is only worth its name with -race.
 func TestConformanceHeap(t *testing.T) {
-	drivertest.RunInside(t, &heapDriver{geo: standard, ways: longWays{policy: copyAuto, least: leastOffer}})
+	drivertest.RunInside(t, &heapDriver{geo: standard, ways: longWays{policy: copyAuto, minOffer: standardMinOffer}})
 }
 
 func TestConformanceHeapTiny(t *testing.T) {
-	drivertest.RunInside(t, &heapDriver{geo: geometry{cells: 4, maxBody: 200, bodies: 1024, slots: 2, slotSize: 192}, ways: longWays{policy: copySingle, least: 100}})
+	drivertest.RunInside(t, &heapDriver{geo: geometry{cells: 4, maxBody: 200, bodies: 1024, slots: 2, slotSize: 192}, ways: longWays{policy: copySingle, minOffer: 100}})
 }
 
 // heapDriver links endpoints of one process, over memory of Go's heap.
@@ -83,7 +83,7 @@ func (he *heapEndpoint) Dial(ctx context.Context, rank int, addr string) (driver
 	}
 	a.Rank, b.Rank = 0, 1
 	for _, l := range []*link{a, b} {
-		l.meet(ourselves(), he.drv.ways)
+		l.setPeer(ourselves(), he.drv.ways)
 	}
 	he.drv.mu.Lock()
 	to := he.drv.eps[addr]
@@ -138,13 +138,13 @@ func heapLinks(mem []byte, g geometry) (dialer, listener *link, err error) {
 			return nil, nil, err
 		}
 		l.sock, l.bell, l.peerBell = socks[i], bells[i], copies[1-i]
-		if l.ep, err = unix.EpollCreate1(unix.EPOLL_CLOEXEC); err != nil {
+		if l.epoll, err = unix.EpollCreate1(unix.EPOLL_CLOEXEC); err != nil {
 			return nil, nil, err
 		}
-		if err := raw.Interest(l.ep, unix.EPOLL_CTL_ADD, l.bell, unix.EPOLLIN); err != nil {
+		if err := raw.Interest(l.epoll, unix.EPOLL_CTL_ADD, l.bell, unix.EPOLLIN); err != nil {
 			return nil, nil, err
 		}
-		if err := raw.Interest(l.ep, unix.EPOLL_CTL_ADD, l.sock, unix.EPOLLRDHUP); err != nil {
+		if err := raw.Interest(l.epoll, unix.EPOLL_CTL_ADD, l.sock, unix.EPOLLRDHUP); err != nil {
 			return nil, nil, err
 		}
 		l.interval = asm.ToCycles(int64(peerCheckEvery))

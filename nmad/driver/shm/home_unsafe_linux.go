@@ -11,12 +11,12 @@ import (
 	"github.com/pm2-go/pm2/nmad/internal/mapped"
 )
 
-// locate gives direction d, through which messages arrive at this process, memory of the process's home node, and touches
-// the part that every message uses. It says where that is.
+// locate gives direction d, through which messages arrive at this process, memory of the process's home node, and
+// touches the part that every message uses. It returns where that memory lies.
 //
-// Each side does so for what it receives, before the other side has touched any of it: the dialer before
-// it sends the segment, the listener before it says that it has mapped it. So even where
-// the kernel does not let a node be asked for, that part is where this thread runs.
+// Each side does so for the direction in which it receives, before the other side has touched any of it: the
+// dialer before it sends the segment, the listener before it says that it has mapped it. So that part lies where
+// this thread runs even if the kernel does not let a process ask for a node.
 func locate(m *mapped.Memory, g geometry, d int, home driver.Place) driver.Place {
 	if home.Node >= 0 {
 		home.Why = fmt.Sprintf("what arrives lies on NUMA node %d: %s", home.Node, home.Why)
@@ -26,19 +26,19 @@ func locate(m *mapped.Memory, g geometry, d int, home driver.Place) driver.Place
 			home.Why += fmt.Sprintf("; the kernel lets no memory be asked for (%v), so that is where the first to touch it puts it", err)
 		}
 	}
-	fetch(m, g, d)
+	populate(m, g, d)
 	return home
 }
 
-// fetch makes the kernel provide now the memory that every message of direction d touches; the rest comes when it is used.
-// If the kernel is too old for that (before 5.14), all of it comes when it is used.
-func fetch(m *mapped.Memory, g geometry, d int) {
+// populate makes the kernel provide now the memory that every message of direction d touches; the rest comes when
+// it is first used. A kernel before 5.14 cannot, and provides all of it at its first use.
+func populate(m *mapped.Memory, g geometry, d int) {
 	l := g.direction(d)
 	from := l.credit &^ (pageSize - 1)
 	_ = unix.Madvise(m.Bytes()[from:l.bodies], unix.MADV_POPULATE_WRITE)
 }
 
-// pages is the whole pages that belong to direction d alone, and, of the first one, the flags.
+// pages returns the whole pages that belong to direction d alone; those of direction 0 include the flags.
 func pages(mem []byte, g geometry, d int) []byte {
 	from, to := uint64(0), g.direction(d).end
 	if d == 1 {
@@ -54,8 +54,8 @@ const preferred = 1
 // mostNodes is how many NUMA nodes a kernel has at most.
 const mostNodes = 1024
 
-// prefer makes the pages of mem that were not touched yet come from a NUMA node. For shared memory that holds in all
-// processes that have it mapped. mem begins on a page.
+// prefer has the kernel take pages of mem that were not touched yet from a NUMA node. For shared memory that holds
+// in all processes. mem begins on a page.
 func prefer(mem []byte, node int) error {
 	var mask [mostNodes / 64]uint64
 	if node < 0 || node >= mostNodes {

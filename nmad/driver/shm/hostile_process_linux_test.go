@@ -23,9 +23,9 @@ const memberVariable = "PM2_TEST_SHM_MEMBER"
 
 // member is the driver of either process: by the seed in one geometry or another, and with offers.
 func member(seed uint64) Driver {
-	d := Driver{Copy: "single", least: 4 << 10}
+	d := Driver{Copy: "single", minOffer: 4 << 10}
 	if seed%3 == 0 {
-		d.geo, d.least = &tiny, 100
+		d.geo, d.minOffer = &tiny, 100
 	}
 	return d
 }
@@ -80,8 +80,8 @@ func TestHostileMember(t *testing.T) {
 // geometry is what the link was made with.
 func (l *link) geometry() geometry {
 	return geometry{
-		cells: uint32(len(l.tx.cells)), maxBody: uint32(l.Caps().MaxBody), bodies: uint32(len(l.tx.bodies)),
-		slots: uint32(len(l.lt.words)), slotSize: uint32(len(l.lt.slots) / len(l.lt.words)),
+		cells: uint32(len(l.smallTx.cells)), maxBody: uint32(l.Caps().MaxBody), bodies: uint32(len(l.smallTx.bodies)),
+		slots: uint32(len(l.largeTx.words)), slotSize: uint32(len(l.largeTx.slots) / len(l.largeTx.words)),
 	}
 }
 
@@ -117,8 +117,8 @@ func lie(rng *rand.Rand, mem []byte, g geometry) {
 }
 
 // TestHostileProcess: a process of the job writes into the segment what it must not, while this one works, with offers,
-// for which the kernel copies between the two: errors, but nothing beside a buffer or after its return, no wait without an
-// end, no memory that grows.
+// for which the kernel copies between the two: errors, but nothing beside a buffer or after its return, no wait without
+// an end, no memory that grows.
 func TestHostileProcess(t *testing.T) {
 	if ourselves() == 0 {
 		t.Skip("this kernel lets no process read another one's memory")

@@ -32,57 +32,57 @@ const (
 type link struct {
 	// Read by all directions, written rarely.
 	life.Life
-	mine     *flags
-	theirs   *flags
-	sock     int // readable or hung up: the peer is gone
-	bell     int // eventfd that the peer rings
-	peerBell int // eventfd that wakes the peer
-	ep       int // epoll set of sock and bell: the Descriptor
-	interval int64
-	mem      *mapped.Memory // nil: it is not mapped, as in tests that show it to the race detector
-	pid      int            // of the peer, or 0
-	nonce    *nonce         // of this process; the peer may still want to read it
-	evidence evidence       // of the peer's
-	sharing  sync.Mutex     // held while an offer is being fetched, and by the side that ends that
-	_        [padding]byte
+	ownFlags  *flags         // this side sets them
+	peerFlags *flags         // the peer sets them
+	sock      int            // connection to the peer; hung up: the peer is gone
+	bell      int            // eventfd that the peer rings
+	peerBell  int            // eventfd that wakes the peer
+	epoll     int            // epoll set of sock and bell: the Descriptor
+	interval  int64          // at which a link looks for its peer; cycles
+	mem       *mapped.Memory // the segment; nil: it is not mapped, in tests that show it to the race detector
+	peerPID   int            // process number; 0: not known
+	nonce     *nonce         // of this process; the peer may still want to read it
+	evidence  evidence       // of the peer's nonce
+	sharing   sync.Mutex     // held by the fetcher of an offer, and by callers that end the offer
+	_         [padding]byte
 
-	lastPeerCheck atomic.Int64 // cycles; of the latest look
+	lastPeerCheck atomic.Int64 // when the link has looked for its peer; cycles
 	_             [padding - 8]byte
 
 	// One part for each direction; its caller owns it.
-	tx     smallSend
-	hs     hand
-	_      [padding]byte
-	rx     smallRecv
-	hr     hand
-	_      [padding]byte
-	lt     largeSend
-	hp     hand
-	writer process.Memory // the peer, if its memory can be written
-	_      [padding]byte
-	lr     largeRecv
-	hl     hand
-	reader process.Memory // the peer, if its memory can be read
-	_      [padding]byte
-	ha     hand // Arm, Disarm
-	_      [padding]byte
-	place  driver.Place
+	smallTx smallSend
+	sendDir direction
+	_       [padding]byte
+	smallRx smallRecv
+	recvDir direction
+	_       [padding]byte
+	largeTx largeSend
+	pushDir direction
+	writer  process.Memory // the peer, if its memory can be written
+	_       [padding]byte
+	largeRx largeRecv
+	pullDir direction
+	reader  process.Memory // the peer, if its memory can be read
+	_       [padding]byte
+	armDir  direction // of Arm and Disarm
+	_       [padding]byte
+	place   driver.Place
 
 	fetches, exposes bool // see driver.Caps
 }
 
-// hand is the state of a direction for its rare system calls.
-type hand struct {
-	bell  raw.Bell
-	polls uint32 // that found nothing
-	rings uint32 // for the other side
+// direction is what the rare system calls of a direction need.
+type direction struct {
+	bell       raw.Bell
+	emptyPolls uint32 // polls that found nothing
+	rings      uint32 // how often it rang for the other side
 }
 
 // Caps implements driver.Link.
 func (l *link) Caps() driver.Caps {
 	return driver.Caps{
-		MaxBody: int(l.tx.maxBody), Bound: boundOf(l.tx.maxBody), Short: inline, How: "in the cell of its header, one cache line",
-		Process: l.pid, Borrows: true, Fetches: l.fetches, Exposes: l.exposes, Place: l.place,
+		MaxBody: int(l.smallTx.maxBody), Bound: boundOf(l.smallTx.maxBody), Short: inline, How: "in the cell of its header, one cache line",
+		Process: l.peerPID, Borrows: true, Fetches: l.fetches, Exposes: l.exposes, Place: l.place,
 	}
 }
 
@@ -91,21 +91,21 @@ func (l *link) Send(h *driver.Header, body []byte, parts [][]byte, _ bool) (bool
 	if s := l.State.Load(); s&(life.Closed|life.Broken|life.Lost) != 0 {
 		return false, l.Why(s)
 	}
-	ok, err := l.tx.send(h, body, parts)
-	if !ok || l.theirs.sleeping.Load() != 0 {
-		ok, err = l.sent(ok, err)
+	ok, err := l.smallTx.send(h, body, parts)
+	if !ok || l.peerFlags.sleeping.Load() != 0 {
+		ok, err = l.afterSend(ok, err)
 	}
 	runtime.KeepAlive(l) // and with it the mapping
 	return ok, err
 }
 
-// sent is what there is to do after a packet was refused, or its receiver sleeps.
-func (l *link) sent(ok bool, err error) (bool, error) {
+// afterSend does what remains after a packet was refused, or when its receiver sleeps.
+func (l *link) afterSend(ok bool, err error) (bool, error) {
 	if ok {
-		l.wake(life.Send, &l.hs, &l.theirs.sleeping)
+		l.wake(life.Send, &l.sendDir, &l.peerFlags.sleeping)
 	} else if err != nil {
-		return false, l.violated(err)
-	} else if l.idleCheck(life.Send, &l.hs) {
+		return false, l.breakLink(err)
+	} else if l.idleCheck(life.Send, &l.sendDir) {
 		return false, l.Why(life.Lost)
 	}
 	return ok, nil
@@ -125,14 +125,14 @@ func (l *link) Recv(h *driver.Header) (body []byte, ok bool, err error) {
 	if s&(life.Closed|life.Broken) != 0 {
 		return nil, false, l.Why(s)
 	}
-	if l.rx.owing {
-		l.rx.release()
-		if l.theirs.wantRoom.Load() != 0 {
-			l.wake(life.Recv, &l.hr, &l.theirs.wantRoom)
+	if l.smallRx.owing {
+		l.smallRx.release()
+		if l.peerFlags.wantRoom.Load() != 0 {
+			l.wake(life.Recv, &l.recvDir, &l.peerFlags.wantRoom)
 		}
 	}
-	if body, ok, err = l.rx.recv(h); err != nil {
-		return nil, false, l.violated(err)
+	if body, ok, err = l.smallRx.recv(h); err != nil {
+		return nil, false, l.breakLink(err)
 	}
 	if !ok {
 		// The state was read before the ring was: a peer that was lost by then had
@@ -140,7 +140,7 @@ func (l *link) Recv(h *driver.Header) (body []byte, ok bool, err error) {
 		if s&life.Lost != 0 {
 			return nil, false, l.Why(life.Lost)
 		}
-		if l.idleCheck(life.Recv, &l.hr) {
+		if l.idleCheck(life.Recv, &l.recvDir) {
 			return l.Recv(h) // once more, as state now says lost
 		}
 	}
@@ -154,16 +154,16 @@ func (l *link) Push(buf []byte) (sent int, err error) {
 	if s := l.State.Load(); s&(life.Closed|life.Broken|life.Lost) != 0 {
 		return 0, l.Why(s)
 	}
-	t := &l.lt
-	if t.out.buf != nil || t.wants(len(buf)) {
+	t := &l.largeTx
+	if t.current.buf != nil || t.offers(len(buf)) {
 		sent, err = l.pushOffer(buf)
 	} else {
 		sent, err = l.pushSlots(buf)
 	}
 	if err != nil {
-		return sent, l.violated(err)
+		return sent, l.breakLink(err)
 	}
-	if sent == 0 && len(buf) != 0 && l.idleCheck(life.Push, &l.hp) {
+	if sent == 0 && len(buf) != 0 && l.idleCheck(life.Push, &l.pushDir) {
 		return 0, l.Why(life.Lost)
 	}
 	if sent > 0 {
@@ -174,17 +174,17 @@ func (l *link) Push(buf []byte) (sent int, err error) {
 }
 
 func (l *link) pushSlots(buf []byte) (sent int, err error) {
-	for range len(l.lt.words) {
+	for range len(l.largeTx.words) {
 		if sent == len(buf) {
 			break
 		}
-		n, err := l.lt.push(buf[sent:])
+		n, err := l.largeTx.push(buf[sent:])
 		if n == 0 {
 			return sent, err
 		}
 		sent += n
-		if l.theirs.sleeping.Load() != 0 {
-			l.wake(life.Push, &l.hp, &l.theirs.sleeping)
+		if l.peerFlags.sleeping.Load() != 0 {
+			l.wake(life.Push, &l.pushDir, &l.peerFlags.sleeping)
 		}
 	}
 	return sent, nil
@@ -197,7 +197,7 @@ func (l *link) Pull(buf []byte) (got int, err error) {
 	if s&(life.Closed|life.Broken) != 0 {
 		return 0, l.Why(s)
 	}
-	r := &l.lr
+	r := &l.largeRx
 	r.copies.startMessage(len(buf))
 	for range len(r.words) {
 		if got == len(buf) {
@@ -208,27 +208,27 @@ func (l *link) Pull(buf []byte) (got int, err error) {
 			n, err = l.pullOffer(buf[got:])
 		}
 		if err != nil {
-			return got, l.violated(err)
+			return got, l.breakLink(err)
 		}
 		if n == 0 {
 			break
 		}
 		got += n
-		if released && l.theirs.wantRoom.Load() != 0 {
-			l.wake(life.Pull, &l.hl, &l.theirs.wantRoom)
+		if released && l.peerFlags.wantRoom.Load() != 0 {
+			l.wake(life.Pull, &l.pullDir, &l.peerFlags.wantRoom)
 		}
 		if offer {
 			break
 		}
 	}
-	if r.copies.took(got) {
+	if r.copies.arrived(got) {
 		r.slotCredit.ways.Store(r.copies.ways)
 	}
 	if got == 0 && len(buf) != 0 {
 		if s&life.Lost != 0 {
 			return 0, l.Why(life.Lost)
 		}
-		if l.idleCheck(life.Pull, &l.hl) {
+		if l.idleCheck(life.Pull, &l.pullDir) {
 			return l.Pull(buf)
 		}
 	}
@@ -237,7 +237,7 @@ func (l *link) Pull(buf []byte) (got int, err error) {
 }
 
 // Descriptor implements driver.Link.
-func (l *link) Descriptor() int { return l.ep }
+func (l *link) Descriptor() int { return l.epoll }
 
 // Arm implements driver.Link. One caller of Arm and Disarm at a time, beside
 // whatever the directions do.
@@ -246,15 +246,15 @@ func (l *link) Arm(wantRoom bool) bool {
 		return false // the next poll says why
 	}
 	// First the flags, then a look: the peer does it the other way round.
-	l.mine.sleeping.Swap(1)
+	l.ownFlags.sleeping.Swap(1)
 	if wantRoom {
-		l.mine.wantRoom.Swap(1)
+		l.ownFlags.wantRoom.Swap(1)
 	}
-	something := l.rx.ready() || l.lr.ready()
+	something := l.smallRx.ready() || l.largeRx.ready()
 	if wantRoom && !something {
 		// If both tracks wait, the first one with room is enough. None waiting means that what waited has gone meanwhile.
-		small, large := relaxed.Load(&l.tx.refused) != 0, relaxed.Load(&l.lt.refused) != 0
-		something = !small && !large || small && !l.tx.waiting() || large && !l.lt.waiting()
+		small, large := relaxed.Load(&l.smallTx.refused) != 0, relaxed.Load(&l.largeTx.refused) != 0
+		something = !small && !large || small && !l.smallTx.waiting() || large && !l.largeTx.waiting()
 	}
 	if something {
 		l.disarm()
@@ -271,19 +271,19 @@ func (l *link) Disarm() {
 	runtime.KeepAlive(l)
 }
 
-// disarm takes the flags back and empties the doorbell. A sender that took a flag before may still ring later. That ends
-// one sleep for nothing, after which the doorbell is emptied again.
+// disarm takes back the flags and empties the doorbell. A sender that took a flag before may still ring later;
+// that ends one sleep for nothing, after which the doorbell is emptied again.
 func (l *link) disarm() {
-	l.mine.wantRoom.Swap(0)
-	l.mine.sleeping.Swap(0)
+	l.ownFlags.wantRoom.Swap(0)
+	l.ownFlags.sleeping.Swap(0)
 	if l.Enter(life.Arm) {
-		l.ha.bell.Quiet(l.bell)
+		l.armDir.bell.Quiet(l.bell)
 		l.Leave(life.Arm)
 	}
 }
 
-// wake rings for the peer, unless another direction was faster to take its flag.
-func (l *link) wake(as life.Caller, h *hand, flag *atomic.Uint32) {
+// wake rings for the peer, unless another direction has taken the flag before.
+func (l *link) wake(as life.Caller, h *direction, flag *atomic.Uint32) {
 	if flag.Swap(0) == 0 {
 		return
 	}
@@ -294,16 +294,15 @@ func (l *link) wake(as life.Caller, h *hand, flag *atomic.Uint32) {
 	}
 }
 
-// idleCheck is called when there is nothing to do, and says, at little cost,
-// whether that is for good because the peer is gone.
-func (l *link) idleCheck(as life.Caller, h *hand) bool {
-	h.polls++
+// idleCheck is called when there is nothing to do, and says, at little cost, whether the peer is gone for good.
+func (l *link) idleCheck(as life.Caller, h *direction) bool {
+	h.emptyPolls++
 	s := l.State.Load()
 	if s&(life.Lost|life.Closed) != 0 {
 		return s&life.Lost != 0
 	}
 	if s&lookAtOnce == 0 {
-		if h.polls&peerCheckMask != 0 {
+		if h.emptyPolls&peerCheckMask != 0 {
 			return false
 		}
 		if now := asm.Cycles(); now-l.lastPeerCheck.Load() < l.interval {
@@ -314,7 +313,7 @@ func (l *link) idleCheck(as life.Caller, h *hand) bool {
 }
 
 // checkPeer looks at the socket, and says whether the peer is gone.
-func (l *link) checkPeer(as life.Caller, h *hand) bool {
+func (l *link) checkPeer(as life.Caller, h *direction) bool {
 	l.State.And(^lookAtOnce)
 	l.lastPeerCheck.Store(asm.Cycles())
 	if !l.Enter(as) {
@@ -328,9 +327,9 @@ func (l *link) checkPeer(as life.Caller, h *hand) bool {
 	return gone
 }
 
-// violated breaks the link, and gives the error of all later calls. A mistake
-// of our own caller is only passed on.
-func (l *link) violated(err error) error {
+// breakLink breaks the link if err is a violation of the protocol, and returns the error of all later calls.
+// Another error is a mistake of the caller, and breaks nothing.
+func (l *link) breakLink(err error) error {
 	if errors.Is(err, driver.ErrProtocol) {
 		return l.Break(err)
 	}
@@ -352,4 +351,4 @@ func (l *link) Close() error {
 }
 
 // free closes the descriptors; package life calls it once no call is inside.
-func (l *link) free() { raw.Close(l.ep, l.sock, l.bell, l.peerBell) }
+func (l *link) free() { raw.Close(l.epoll, l.sock, l.bell, l.peerBell) }

@@ -6,9 +6,9 @@ import (
 	"testing"
 )
 
-// The protocol by which sides sleep and wake each other (README.md), as a machine of which all ways to run are tried: each
-// step of each thread in any order, each store seen by the other side at once or as late as a store buffer lets it. If in
-// some order all end up waiting, one sleeps on a message, or on room; and it is shown how that came about.
+// The protocol by which sides sleep and wake each other (README.md), as a machine of which all ways to run are tried:
+// each step of each thread in any order, each store seen by the other side at once or as late as a store buffer lets
+// it. If in some order all end up waiting, one sleeps on a message, or on room; and it is shown how that came about.
 //
 // The machine is that of x86 (total store order): a store goes into a buffer of its thread's, which writes to memory
 // later, in order; an exchange waits until the buffer is empty. Steps have the names that they have in the code.
@@ -308,8 +308,8 @@ type move struct {
 	flush bool
 }
 
-// run tries everything. It gives how many states there are, and, if in one of them no side can go on and not all are done,
-// the way to it.
+// run tries everything. It gives how many states there are, and, if in one of them no side can go on and not all are
+// done, the way to it.
 func (m *model) run() (states int, stuck []string) {
 	var start modelState
 	came := map[modelState]move{start: {}}

@@ -16,32 +16,31 @@ import (
 // of ours before it ends that process. It takes some microseconds, unless the peer was stopped.
 const closeTimeout = time.Second
 
-// pushOffer makes an offer, or goes on with the one that is out.
+// pushOffer makes an offer, or goes on with the current one.
 func (l *link) pushOffer(buf []byte) (sent int, err error) {
-	t := &l.lt
-	if t.out.buf == nil {
-		ok, err := t.propose(buf)
-		if ok && l.theirs.sleeping.Load() != 0 {
-			l.wake(life.Push, &l.hp, &l.theirs.sleeping)
+	t := &l.largeTx
+	if t.current.buf == nil {
+		ok, err := t.makeOffer(buf)
+		if ok && l.peerFlags.sleeping.Load() != 0 {
+			l.wake(life.Push, &l.pushDir, &l.peerFlags.sleeping)
 		}
 		return 0, err
 	}
-	sent, back, err := t.settle(len(buf))
+	sent, back, err := t.progress(len(buf))
 	if sent == 0 && err == nil && l.writer.PID != 0 {
 		if err = l.help(); err == nil {
-			sent, back, err = t.settle(len(buf))
+			sent, back, err = t.progress(len(buf))
 		}
 	}
-	if back && l.theirs.sleeping.Load() != 0 {
-		l.wake(life.Push, &l.hp, &l.theirs.sleeping)
+	if back && l.peerFlags.sleeping.Load() != 0 {
+		l.wake(life.Push, &l.pushDir, &l.peerFlags.sleeping)
 	}
 	return sent, err
 }
 
-// help writes pieces of the offer into the receiver's memory, from the end, as long as
-// some are left.
+// help writes pieces of the offer into the receiver's memory, from the end, while some are left.
 func (l *link) help() error {
-	if claims(l.lt.share.claims.Load()).left() <= 0 {
+	if claims(l.largeTx.share.claims.Load()).left() <= 0 {
 		return nil
 	}
 	// The call counts as in flight, so that Close does not close the socket while a piece is being written. The
@@ -50,11 +49,11 @@ func (l *link) help() error {
 		return nil
 	}
 	defer l.Leave(life.Push)
-	if !l.present(life.Push, &l.hp) {
+	if !l.present(life.Push, &l.pushDir) {
 		return nil
 	}
 	for done := 0; done < atOnce; {
-		p, ok, err := l.lt.claim()
+		p, ok, err := l.largeTx.claim()
 		if !ok {
 			return err
 		}
@@ -63,7 +62,7 @@ func (l *link) help() error {
 		if errno != 0 {
 			l.writer.PID = 0 // the receiver does without from now on
 		}
-		l.wrote(p, errno == 0)
+		l.publishWritten(p, errno == 0)
 		if errno != 0 {
 			break
 		}
@@ -71,11 +70,11 @@ func (l *link) help() error {
 	return nil
 }
 
-// wrote tells the receiver that a piece is written, or could not be.
-func (l *link) wrote(p claimedPiece, ok bool) {
-	l.lt.wrote(p, ok)
-	if l.theirs.sleeping.Load() != 0 {
-		l.wake(life.Push, &l.hp, &l.theirs.sleeping)
+// publishWritten tells the receiver that a piece is written, or could not be, and wakes it.
+func (l *link) publishWritten(p claimedPiece, ok bool) {
+	l.largeTx.publishWritten(p, ok)
+	if l.peerFlags.sleeping.Load() != 0 {
+		l.wake(life.Push, &l.pushDir, &l.peerFlags.sleeping)
 	}
 }
 
@@ -83,22 +82,22 @@ func (l *link) wrote(p claimedPiece, ok bool) {
 func (l *link) pullOffer(buf []byte) (got int, err error) {
 	l.sharing.Lock()
 	defer l.sharing.Unlock()
-	r, in := &l.lr, &l.lr.in
-	if l.State.Load()&life.Closed != 0 || in.gone {
+	r, in := &l.largeRx, &l.largeRx.current
+	if l.State.Load()&life.Closed != 0 || in.peerGone {
 		return 0, nil // the next call says why
 	}
 	if !in.open {
-		if err := r.accept(); err != nil {
+		if err := r.acceptOffer(); err != nil {
 			return 0, err
 		}
 	}
-	r.copies.came[byOffer] = true
+	r.copies.via[byOffer] = true
 	if in.buf == nil {
 		left := in.size - in.taken
 		n := int(min(uint64(len(buf)), left, mostShare))
-		if uint64(n) < left && n < r.least/2 {
+		if uint64(n) < left && n < r.minShare/2 {
 			// A system call for each of many short buffers would cost more than it saves.
-			if r.copies.hopeless(int(in.size)) {
+			if r.copies.offerUseless(int(in.size)) {
 				r.slotCredit.ways.Store(r.copies.ways)
 			}
 			l.decline()
@@ -106,101 +105,100 @@ func (l *link) pullOffer(buf []byte) (got int, err error) {
 		}
 		r.startShare(buf[:n], r.pieceOf(n))
 	}
-	if err := l.fetch(); err != nil || in.buf == nil {
+	if err := l.fetchShare(); err != nil || in.buf == nil {
 		return 0, err
 	}
-	if got = min(in.done-in.told, len(buf)); got == 0 {
+	if got = min(in.arrived-in.handedOut, len(buf)); got == 0 {
 		return 0, nil
 	}
 	// Looked at after the bytes were fetched: they are of the peer, and not of a process that
 	// has its number now.
-	if !l.present(life.Pull, &l.hl) {
+	if !l.present(life.Pull, &l.pullDir) {
 		return 0, nil
 	}
-	if from := in.buf[in.told : in.told+got]; process.AddressOf(buf) != process.AddressOf(from) {
+	if from := in.buf[in.handedOut : in.handedOut+got]; process.AddressOf(buf) != process.AddressOf(from) {
 		copy(buf, from) // not the rest of the buffer that was given before, but another one
 	}
-	ok, err := r.commit(got)
+	ok, err := r.handOut(got)
 	if !ok {
 		return 0, err
 	}
-	if l.theirs.wantRoom.Load() != 0 {
-		l.wake(life.Pull, &l.hl, &l.theirs.wantRoom)
+	if l.peerFlags.wantRoom.Load() != 0 {
+		l.wake(life.Pull, &l.pullDir, &l.peerFlags.wantRoom)
 	}
 	return got, nil
 }
 
-// fetch reads pieces of the share, and sees whether all are there.
-func (l *link) fetch() error {
-	r, in := &l.lr, &l.lr.in
-	if in.done == len(in.buf) {
+// fetchShare reads pieces of the share, and notes when all have arrived.
+func (l *link) fetchShare() error {
+	r, in := &l.largeRx, &l.largeRx.current
+	if in.arrived == len(in.buf) {
 		return nil
 	}
-	for end := in.done + atOnce; in.done < end; {
+	for end := in.arrived + atOnce; in.arrived < end; {
 		if l.State.Load()&life.Closed != 0 {
 			return nil
 		}
-		k, ok, err := r.take(false)
+		k, ok, err := r.claim(false)
 		if err != nil {
 			return err
 		}
 		if !ok {
 			break
 		}
-		if done, err := l.read(k); !done {
+		if done, err := l.readPiece(k); !done {
 			return err
 		}
-		_, in.done = in.span(k)
+		_, in.arrived = in.span(k)
 	}
 	if in.front < in.back {
 		return nil
 	}
-	yes, left, err := r.settled()
+	yes, left, err := r.senderDone()
 	if !yes {
 		return err
 	}
 	if left >= 0 {
-		if done, err := l.read(left); !done {
+		if done, err := l.readPiece(left); !done {
 			return err
 		}
 	}
-	in.done = len(in.buf)
+	in.arrived = len(in.buf)
 	return nil
 }
 
-// read fetches piece k. If it cannot be, the offer is declined, or nothing more comes
-// of it as the peer is ending.
-func (l *link) read(k int) (bool, error) {
-	r, in := &l.lr, &l.lr.in
+// readPiece reads piece k. False: it cannot be read. Then either the peer is ending, or the offer is declined.
+func (l *link) readPiece(k int) (bool, error) {
+	r, in := &l.largeRx, &l.largeRx.current
 	from, to := in.span(k)
 	switch _, errno := l.reader.Read(in.buf[from:to], in.address+in.taken+uint64(from)); errno {
 	case 0:
 		return true, nil
 	case unix.ESRCH:
-		in.gone = true
+		in.peerGone = true
 		l.State.Or(lookAtOnce) // its socket is closed in a moment
 		return false, nil
 	}
-	if _, _, err := r.take(true); err != nil {
+	if _, _, err := r.claim(true); err != nil {
 		return false, err
 	}
-	r.slotCredit.ways.Store(r.copies.allow(false))
+	r.slotCredit.ways.Store(r.copies.setCanRead(false))
 	l.decline()
 	return false, nil
 }
 
-// decline sends an offer back.
+// decline declines the offer and wakes the sender.
 func (l *link) decline() {
-	l.lr.decline()
-	if l.theirs.wantRoom.Load() != 0 {
-		l.wake(life.Pull, &l.hl, &l.theirs.wantRoom)
+	l.largeRx.decline()
+	if l.peerFlags.wantRoom.Load() != 0 {
+		l.wake(life.Pull, &l.pullDir, &l.peerFlags.wantRoom)
 	}
 }
 
-// present says whether the peer was there a moment ago: its number in the system is then
-// not another process's yet, as numbers are given out in turn, and all of them within
-// the interval at which the link looks for its peer are too many.
-func (l *link) present(as life.Caller, h *hand) bool {
+// present says whether the peer was there a moment ago. Then its process number is not another process's yet:
+// numbers are given out in turn, and all of them are too many for the interval at which the link looks for its
+// peer.
+func (l *link) present(as life.Caller, h *direction) bool {
 	if l.State.Load()&life.Lost != 0 {
 		return false
 	}
@@ -214,7 +212,7 @@ func (l *link) present(as life.Caller, h *hand) bool {
 func (l *link) ReturnPush() (int, bool) {
 	n := 0
 	if l.State.Load()&life.Closed == 0 {
-		n = l.lt.withdraw()
+		n = l.largeTx.withdraw()
 	}
 	runtime.KeepAlive(l)
 	return n, true
@@ -225,39 +223,39 @@ func (l *link) ReturnPush() (int, bool) {
 func (l *link) ReturnPull(evict bool) (int, bool) {
 	l.sharing.Lock()
 	defer l.sharing.Unlock()
-	ok := l.State.Load()&life.Closed != 0 || l.returned(evict)
+	ok := l.State.Load()&life.Closed != 0 || l.endShare(evict)
 	runtime.KeepAlive(l)
 	return 0, ok
 }
 
-// returned ends the share, and says whether the peer does not write any more into the
-// buffer. Which pieces a peer has that has violated the protocol, it cannot tell.
-func (l *link) returned(evict bool) bool {
-	r, in := &l.lr, &l.lr.in
+// endShare ends the current share, and says whether the peer does not write into the buffer any more. Of a peer
+// that has violated the protocol it cannot know.
+func (l *link) endShare(evict bool) bool {
+	r, in := &l.largeRx, &l.largeRx.current
 	if in.buf == nil {
 		return true
 	}
-	quiet := !r.helped
-	if _, _, err := r.take(true); err == nil && !quiet && l.State.Load()&life.Broken == 0 {
-		quiet, _, err = r.settled()
+	quiet := !r.senderHelps
+	if _, _, err := r.claim(true); err == nil && !quiet && l.State.Load()&life.Broken == 0 {
+		quiet, _, err = r.senderDone()
 		quiet = quiet && err == nil
 	}
-	if !quiet && !l.checkPeer(life.Pull, &l.hl) && !(evict && l.evict()) {
+	if !quiet && !l.checkPeer(life.Pull, &l.pullDir) && !(evict && l.evict()) {
 		return false
 	}
 	in.open, in.buf = false, nil
-	relaxed.Store(&r.waits, waitsSlot)
+	relaxed.Store(&r.waitsFor, waitsSlot)
 	return true
 }
 
-// endOffers is for Close, while other callers may be inside.
+// endOffers is for Close, while other callers may be in the link.
 func (l *link) endOffers() {
-	l.lt.slotCredit.fetched.Or(withdrawn)
-	l.lt.slotCredit.hidden.Store(1)
+	l.largeTx.slotCredit.fetched.Or(withdrawn)
+	l.largeTx.slotCredit.hidden.Store(1)
 	for began := time.Now(); ; time.Sleep(20 * time.Microsecond) {
 		spent := time.Since(began)
 		l.sharing.Lock()
-		ok := l.returned(spent > closeTimeout)
+		ok := l.endShare(spent > closeTimeout)
 		l.sharing.Unlock()
 		if ok || spent > 2*closeTimeout {
 			return
@@ -265,13 +263,13 @@ func (l *link) endOffers() {
 	}
 }
 
-// meet tells a new link which process its peer is, if its memory can be read, else 0.
-func (l *link) meet(pid int, w longWays) {
+// setPeer sets what a new link does for long messages. pid is the peer if its memory can be read, else 0.
+func (l *link) setPeer(pid int, w longWays) {
 	l.reader.PID, l.writer.PID = pid, pid
-	l.lt.least, l.lr.least = w.least, w.least
-	l.lr.copies.policy = w.policy
-	l.lr.helped = pid != 0 && !w.alone && evictable(pid)
+	l.largeTx.minOffer, l.largeRx.minShare = w.minOffer, w.minOffer
+	l.largeRx.copies.policy = w.policy
+	l.largeRx.senderHelps = pid != 0 && !w.receiverOnly && evictable(pid)
 	l.fetches = pid != 0 && w.policy != copyTwo
-	l.exposes = w.alone && w.policy != copyTwo
-	l.lr.slotCredit.ways.Store(l.lr.copies.allow(l.fetches))
+	l.exposes = w.receiverOnly && w.policy != copyTwo
+	l.largeRx.slotCredit.ways.Store(l.largeRx.copies.setCanRead(l.fetches))
 }

@@ -30,7 +30,7 @@ func offering(t testing.TB) (mem []byte, a, b *link) {
 	}
 	t.Cleanup(func() { _, _ = a.Close(), b.Close() })
 	for _, l := range []*link{a, b} {
-		l.meet(os.Getpid(), longWays{policy: copySingle, least: 100})
+		l.setPeer(os.Getpid(), longWays{policy: copySingle, minOffer: 100})
 	}
 	return mem, a, b
 }
@@ -78,16 +78,16 @@ func through(t *testing.T, a, b *link) {
 // begin has the receiver begin a share of the offer that is out, and leave it as it is.
 func begin(t *testing.T, l *link, in []byte) {
 	t.Helper()
-	if err := l.lr.accept(); err != nil {
+	if err := l.largeRx.acceptOffer(); err != nil {
 		t.Fatal(err)
 	}
-	l.lr.startShare(in, l.lr.pieceOf(len(in)))
+	l.largeRx.startShare(in, l.largeRx.pieceOf(len(in)))
 }
 
 // claim has the sender take a piece of it.
 func claim(t *testing.T, l *link) claimedPiece {
 	t.Helper()
-	p, ok, err := l.lt.claim()
+	p, ok, err := l.largeTx.claim()
 	if !ok || err != nil {
 		t.Fatal(ok, err)
 	}
@@ -138,9 +138,9 @@ func TestOfferShared(t *testing.T) {
 	moved(t, "push", a.Push, out, 0)
 	begin(t, b, in)
 	p := claim(t, a)
-	first := b.lr.in.back - 1
+	first := b.largeRx.current.back - 1
 	n, err := b.Pull(in)
-	if want := first * b.lr.in.piece; n != want || err != nil {
+	if want := first * b.largeRx.current.piece; n != want || err != nil {
 		t.Fatalf("%d, %v; %d bytes are before the sender's piece", n, err, want)
 	}
 	moved(t, "pull while the sender is at work", b.Pull, in[n:], 0)
@@ -150,7 +150,7 @@ func TestOfferShared(t *testing.T) {
 	if _, errno := a.writer.Write(p.bytes, p.to); errno != 0 {
 		t.Fatal(errno)
 	}
-	a.lt.wrote(p, true)
+	a.largeTx.publishWritten(p, true)
 	if b.Disarm(); b.Arm(false) {
 		t.Fatal("sleeps, though the sender is done")
 	}
@@ -192,7 +192,7 @@ func TestOfferDeclined(t *testing.T) {
 					t.Fatal(err)
 				}
 				got += n
-				if declined := b.lr.waits == waitsSlot; declined && !slots {
+				if declined := b.largeRx.waitsFor == waitsSlot; declined && !slots {
 					slots = true
 					if got > hidden {
 						t.Errorf("%d bytes were fetched, %d can be read", got, hidden)
@@ -246,9 +246,9 @@ func show(t *testing.T, b []byte) {
 // and the sender offers no more of that length unless it must.
 func TestOfferShortBuffers(t *testing.T) {
 	_, a, b := offering(t)
-	b.meet(os.Getpid(), longWays{policy: copyAuto, least: 100})
-	b.lr.slotCredit.ways.Store(1<<64 - 1)
-	b.lr.copies.ways = 1<<64 - 1
+	b.setPeer(os.Getpid(), longWays{policy: copyAuto, minOffer: 100})
+	b.largeRx.slotCredit.ways.Store(1<<64 - 1)
+	b.largeRx.copies.ways = 1<<64 - 1
 	out, in := message(3000)
 	for sent, got := 0, 0; sent < len(out) || got < len(in); {
 		n, err := a.Push(out[sent:])
@@ -262,7 +262,7 @@ func TestOfferShortBuffers(t *testing.T) {
 		got += n
 	}
 	equal(t, out, in)
-	if a.lt.wants(len(out)) {
+	if a.largeTx.offers(len(out)) {
 		t.Error("it would be offered again")
 	}
 	through(t, a, b)
@@ -306,13 +306,13 @@ func TestReturnPull(t *testing.T) {
 			if _, ok := b.ReturnPull(false); ok {
 				t.Fatal("returned while the sender is writing")
 			}
-			if _, ok, _ := a.lt.claim(); ok {
+			if _, ok, _ := a.largeTx.claim(); ok {
 				t.Error("the sender can take another piece")
 			}
 			if how == "closed" {
 				_ = a.Close()
 			} else {
-				a.lt.wrote(p, true)
+				a.largeTx.publishWritten(p, true)
 			}
 			if _, ok := b.ReturnPull(false); !ok {
 				t.Error("not returned, though the sender is done")
@@ -335,7 +335,7 @@ func TestCloseAwaitsPieces(t *testing.T) {
 		t.Error("closed while the sender is writing")
 	case <-time.After(10 * time.Millisecond):
 	}
-	a.lt.wrote(p, true)
+	a.largeTx.publishWritten(p, true)
 	if err := <-closing; err != nil {
 		t.Error(err)
 	}
@@ -371,7 +371,7 @@ func TestOfferViolations(t *testing.T) {
 		}},
 		{"an offer that was not asked for", func(t *testing.T, mem []byte, a, b *link) error {
 			offer(t, b, a, 200)
-			a.lr.copies.able = false
+			a.largeRx.copies.canRead = false
 			_, err := a.Pull(make([]byte, 10))
 			return err
 		}},
@@ -418,21 +418,21 @@ func TestOfferViolations(t *testing.T) {
 		{"claims of another share", func(t *testing.T, mem []byte, a, b *link) error {
 			offer(t, b, a, 2000)
 			moved(t, "pull", a.Pull, make([]byte, 1000), 1000)
-			a.lr.startShare(make([]byte, 1000), 100)
+			a.largeRx.startShare(make([]byte, 1000), 100)
 			*field(mem, in.share, 0) = uint64(newClaims(7, 10))
 			_, err := a.Pull(make([]byte, 1000))
 			return err
 		}},
 		{"more pieces written than taken", func(t *testing.T, mem []byte, a, b *link) error {
 			offer(t, b, a, 2000)
-			if err := a.lr.accept(); err != nil {
+			if err := a.largeRx.acceptOffer(); err != nil {
 				t.Fatal(err)
 			}
-			a.lr.startShare(make([]byte, 2000), 500)
-			if _, ok, err := b.lt.claim(); !ok || err != nil {
+			a.largeRx.startShare(make([]byte, 2000), 500)
+			if _, ok, err := b.largeTx.claim(); !ok || err != nil {
 				t.Fatal(ok, err)
 			}
-			*field(mem, in.words, 3) = uint64(newWritten(a.lr.in.number, 2, false))
+			*field(mem, in.words, 3) = uint64(newWritten(a.largeRx.current.number, 2, false))
 			_, err := a.Pull(make([]byte, 2000))
 			return err
 		}},

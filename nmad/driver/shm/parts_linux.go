@@ -16,30 +16,30 @@ import (
 	"github.com/pm2-go/pm2/nmad/internal/meet"
 )
 
-// parts is what a link is made of, on the way to becoming one. A side has all of its own before it
-// tells the other one to go on, so that a lack of anything is no loss of a peer. close frees
-// whatever link has not taken.
+// parts are what a link is made of, while it is being made. Each side has all of its parts before it tells the
+// other one to go on, so that the lack of one is never taken for the loss of a peer. close frees the parts that
+// link has not taken.
 type parts struct {
-	geo     geometry
-	segment int            // memfd; needed until both sides have mapped it
-	bells   [2]int         // eventfds that wake the dialer, the listener
-	mem     *mapped.Memory // the segment; nil: none
-	sock    int            // the connection, as a descriptor that is not Go's
-	ep      int            // epoll set of the own bell and sock
-	nonce   *nonce         // of this process
-	theirs  evidence       // of the peer's
-	place   driver.Place
+	geo          geometry
+	segment      int            // memfd; needed until both sides have mapped it
+	bells        [2]int         // eventfds that wake the dialer, and the listener
+	mem          *mapped.Memory // the segment; nil: none
+	sock         int            // the connection, as a descriptor that Go's poller does not know
+	epoll        int            // set of the own bell and sock
+	nonce        *nonce         // of this process
+	peerEvidence evidence       // of the peer's nonce
+	place        driver.Place   // of what arrives
 }
 
-var noParts = parts{segment: -1, bells: [2]int{-1, -1}, sock: -1, ep: -1}
+var noParts = parts{segment: -1, bells: [2]int{-1, -1}, sock: -1, epoll: -1}
 
 func (p *parts) close() {
-	raw.Close(p.segment, p.bells[0], p.bells[1], p.sock, p.ep)
+	raw.Close(p.segment, p.bells[0], p.bells[1], p.sock, p.epoll)
 	_ = p.mem.Vacate() // else it stays mapped
 	*p = noParts
 }
 
-// createParts makes new parts, for the dialer: all but watch. close must be called in any case.
+// createParts makes new parts for the dialer: all but those of watch. The caller calls close in any case.
 func createParts(g geometry, home func() driver.Place) (p parts, err error) {
 	p = noParts
 	p.geo, p.nonce = g, newNonce()
@@ -59,9 +59,9 @@ func createParts(g geometry, home func() driver.Place) (p parts, err error) {
 	return p, nil
 }
 
-// receiveParts takes the parts that the dialer sends, and checks all that can be
-// checked: all but watch. An ErrProtocol or ErrRefused is for the dialer to know, an ErrPeerLost its end; any
-// other error a lack of this process. close must be called in any case.
+// receiveParts receives the parts that the dialer sends, and checks what can be checked: all but those of watch.
+// An ErrProtocol or ErrRefused is for the dialer to know, an ErrPeerLost is the dialer's end, any other error a
+// lack of this process. The caller calls close in any case.
 func receiveParts(c *net.UnixConn, home func() driver.Place) (p parts, err error) {
 	p = noParts
 	p.nonce = newNonce()
@@ -83,7 +83,7 @@ func receiveParts(c *net.UnixConn, home func() driver.Place) (p parts, err error
 		return p, err
 	}
 	p.place = locate(p.mem, p.geo, 0, home())
-	fetch(p.mem, p.geo, 1) // the dialer has chosen where it is
+	populate(p.mem, p.geo, 1) // the dialer has chosen where it is
 	return p, nil
 }
 
@@ -125,18 +125,18 @@ func (p *parts) receive(c *net.UnixConn) error {
 		return fmt.Errorf("%w: a segment is announced by %d bytes, should be %d", driver.ErrProtocol, len(payload), geometrySize+evidenceSize)
 	}
 	p.geo.decode(payload)
-	p.theirs.decode(payload[geometrySize:])
+	p.peerEvidence.decode(payload[geometrySize:])
 	return nil
 }
 
-// ended tells whether an error of a connection is its end: by the peer, or as time was up. Else this process may
-// not make the system call.
+// ended says whether err is the end of the connection, by the peer or because the time was up. Otherwise this
+// process may not make the system call.
 func ended(err error) bool {
 	var call *os.SyscallError
 	return !errors.As(err, &call) || errors.Is(err, unix.ECONNRESET) || errors.Is(err, unix.EPIPE)
 }
 
-// descriptors are those that came along with a message.
+// descriptors returns the descriptors that came with a message.
 func descriptors(oob []byte) (fds []int) {
 	msgs, err := unix.ParseSocketControlMessage(oob)
 	if err != nil {
@@ -150,8 +150,8 @@ func descriptors(oob []byte) (fds []int) {
 	return fds
 }
 
-// checkBell sees to it that ringing cannot block us. (A peer that holds the
-// secret could change that later; it could also simply fill our memory.)
+// checkBell makes sure that to ring the bell cannot block this process. (A peer that holds the secret could change
+// that later; it could also simply fill our memory.)
 func checkBell(fd int) error {
 	if err := unix.SetNonblock(fd, true); err != nil {
 		return os.NewSyscallError("fcntl", err)
@@ -164,18 +164,18 @@ func checkBell(fd int) error {
 	return nil
 }
 
-// watch makes what tells of the peer: side me hears its bell, and the end of the connection. Nothing else comes on that
-// any more; its end is the peer's end.
+// watch makes the epoll set by which side me hears its bell and the end of the connection. Nothing else comes by
+// that connection any more; its end is the peer's end.
 func (p *parts) watch(c *net.UnixConn, me int) (err error) {
 	if p.sock, err = raw.Take(c); err != nil {
 		return err
 	}
-	if p.ep, err = unix.EpollCreate1(unix.EPOLL_CLOEXEC); err != nil {
-		p.ep = -1
+	if p.epoll, err = unix.EpollCreate1(unix.EPOLL_CLOEXEC); err != nil {
+		p.epoll = -1
 		return fmt.Errorf("cannot watch the peer: %w", os.NewSyscallError("epoll_create1", err))
 	}
-	if err = raw.Interest(p.ep, unix.EPOLL_CTL_ADD, p.bells[me], unix.EPOLLIN); err == nil {
-		err = raw.Interest(p.ep, unix.EPOLL_CTL_ADD, p.sock, unix.EPOLLRDHUP)
+	if err = raw.Interest(p.epoll, unix.EPOLL_CTL_ADD, p.bells[me], unix.EPOLLIN); err == nil {
+		err = raw.Interest(p.epoll, unix.EPOLL_CTL_ADD, p.sock, unix.EPOLLRDHUP)
 	}
 	if err != nil {
 		return fmt.Errorf("cannot watch the peer: %w", os.NewSyscallError("epoll_ctl", err))
@@ -183,19 +183,20 @@ func (p *parts) watch(c *net.UnixConn, me int) (err error) {
 	return nil
 }
 
-// link makes a link of side me of the parts; on success they are its own. Both sides must have mapped the segment.
+// link makes a link of side me of the parts, which are the link's from then on. Both sides must have mapped the
+// segment.
 func (p *parts) link(rank, me int, w longWays) (*link, error) {
 	l, err := newLink(p.mem.Bytes(), p.geo, me)
 	if err != nil {
 		return nil, err
 	}
 	l.bell, l.peerBell = p.bells[me], p.bells[1-me]
-	l.ep, l.sock = p.ep, p.sock
+	l.epoll, l.sock = p.epoll, p.sock
 	l.interval = asm.ToCycles(int64(peerCheckEvery))
 	l.Init(Name, rank, l.free)
-	l.mem, l.nonce, l.evidence, l.place = p.mem, p.nonce, p.theirs, p.place
-	l.pid = processOf(l.sock)
-	l.meet(p.theirs.heldBy(l.pid), w)
+	l.mem, l.nonce, l.evidence, l.place = p.mem, p.nonce, p.peerEvidence, p.place
+	l.peerPID = processOf(l.sock)
+	l.setPeer(p.peerEvidence.heldBy(l.peerPID), w)
 	_ = unix.Close(p.segment)
 	*p = noParts
 	return l, nil
@@ -213,14 +214,14 @@ func newLink(mem []byte, g geometry, me int) (*link, error) {
 		return nil, err
 	}
 	l := &link{place: driver.Place{Node: -1}}
-	l.mine, l.theirs = viewFlags(mem)
+	l.ownFlags, l.peerFlags = viewFlags(mem)
 	if me == 1 {
-		l.mine, l.theirs = l.theirs, l.mine
+		l.ownFlags, l.peerFlags = l.peerFlags, l.ownFlags
 	}
-	l.tx.init(out, g)
-	l.lt.init(out, g)
-	l.rx.init(in, g)
-	l.lr.init(in, g)
+	l.smallTx.init(out, g)
+	l.largeTx.init(out, g)
+	l.smallRx.init(in, g)
+	l.largeRx.init(in, g)
 	return l, nil
 }
 
@@ -234,7 +235,7 @@ func createSegment(g geometry) (fd int, err error) {
 	return fd, nil
 }
 
-// checkSegment says whether a segment that a peer sent is what it must be.
+// checkSegment refuses a segment that is not what the peer has announced.
 func checkSegment(fd int, g geometry) error {
 	size, _, err := mapped.Check(fd, "segment")
 	if err != nil {

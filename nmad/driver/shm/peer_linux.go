@@ -11,9 +11,9 @@ import (
 	"github.com/pm2-go/pm2/nmad/internal/process"
 )
 
-// nonce is random bytes in our memory. A process that can read them there can read our memory, and has
-// the right process: a number may mean another process there than here, and a kernel may
-// forbid it, by Yama, seccomp, or because we belong to another user.
+// nonce is random bytes in the memory of a process. Another process that can read them there can read that
+// process's memory, and has its right number: a number may mean another process in another name space, and a
+// kernel may forbid the reading, by Yama, by seccomp, or because the reader is another user.
 type nonce [nonceSize]byte
 
 const (
@@ -21,7 +21,7 @@ const (
 	evidenceSize = 8 + nonceSize // encoded
 )
 
-// evidence is what a peer says about its nonce.
+// evidence is what a peer says about its nonce: where it lies, and its value.
 type evidence struct {
 	address uint64
 	nonce   nonce
@@ -33,7 +33,7 @@ func newNonce() *nonce {
 	return n
 }
 
-// evidence encodes where nc lies, and what it is.
+// evidence encodes where nc lies, and its value, in evidenceSize bytes.
 func (nc *nonce) evidence() []byte {
 	b := binary.LittleEndian.AppendUint64(nil, process.AddressOf(nc[:]))
 	return append(b, nc[:]...)
@@ -45,7 +45,8 @@ func (ev *evidence) decode(b []byte) {
 	copy(ev.nonce[:], b[8:])
 }
 
-// processOf is the number of the process at the other end of a Unix socket; 0: it is not known, as in another name space.
+// processOf returns the number of the process at the other end of a Unix socket; 0 if it is not known, as in
+// another name space.
 func processOf(sock int) int {
 	peer, err := unix.GetsockoptUcred(sock, unix.SOL_SOCKET, unix.SO_PEERCRED)
 	if err != nil {
@@ -54,8 +55,7 @@ func processOf(sock int) int {
 	return max(int(peer.Pid), 0)
 }
 
-// heldBy gives the number of a process, if its memory can be
-// read and has the nonce; else 0. A process 0 is none.
+// heldBy returns pid if the memory of that process can be read and has the nonce; else 0.
 func (ev *evidence) heldBy(pid int) int {
 	if pid == 0 {
 		return 0
@@ -68,8 +68,8 @@ func (ev *evidence) heldBy(pid int) int {
 	return pid
 }
 
-// evictable tells whether this process may end process pid. The kernel may let a process write into
-// our memory that we may not end, such as one of root.
+// evictable says whether this process may end process pid. The kernel may let a process write into our memory that
+// we may not end, such as one of root.
 func evictable(pid int) bool { return unix.Kill(pid, 0) == nil }
 
 // evict ends the peer's process by SIGKILL, and says whether it is gone. The kernel offers no other

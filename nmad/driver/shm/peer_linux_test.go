@@ -36,12 +36,12 @@ func TestKeeper(t *testing.T) {
 		t.Fatal(err)
 	}
 	l := dialed.(*link)
-	if ok, err := l.lt.propose(make([]byte, 1<<20)); !ok || err != nil {
+	if ok, err := l.largeTx.makeOffer(make([]byte, 1<<20)); !ok || err != nil {
 		t.Fatal(ok, err)
 	}
 	runtime.LockOSThread()
 	for ctx.Err() == nil {
-		if _, ok, err := l.lt.claim(); err != nil {
+		if _, ok, err := l.largeTx.claim(); err != nil {
 			t.Fatal(err)
 		} else if ok {
 			// A signal to the process may reach another OS thread first, and this one would go on meanwhile.
@@ -76,20 +76,20 @@ func kept(t *testing.T, in []byte) (l *link, peer *exec.Cmd) {
 	}
 	t.Cleanup(func() { _ = accepted.Close() })
 	l = accepted.(*link)
-	if !l.lr.helped {
+	if !l.largeRx.senderHelps {
 		t.Skip("this kernel lets the process not end the other one, so that one is not asked to help")
 	}
 	// Begin a share and take nothing of it, so that a piece is left for the sender.
-	for !l.lr.ready() {
+	for !l.largeRx.ready() {
 		if ctx.Err() != nil {
 			t.Fatal("no offer came: ", output.String())
 		}
 		time.Sleep(time.Millisecond)
 	}
-	if err := l.lr.accept(); err != nil {
+	if err := l.largeRx.acceptOffer(); err != nil {
 		t.Fatal(err)
 	}
-	l.lr.startShare(in, l.lr.pieceOf(len(in)))
+	l.largeRx.startShare(in, l.largeRx.pieceOf(len(in)))
 	for !stopped(t, peer.Process.Pid) {
 		if ctx.Err() != nil {
 			t.Fatal("the peer is not stopped: ", output.String())
@@ -161,11 +161,11 @@ func TestCloseEvicts(t *testing.T) {
 // TestUnhelped: a share of a peer that cannot be evicted offers it no piece.
 func TestUnhelped(t *testing.T) {
 	_, a, b := offering(t)
-	b.lr.helped = false
+	b.largeRx.senderHelps = false
 	out, in := message(3000)
 	moved(t, "push", a.Push, out, 0)
 	begin(t, b, in)
-	if _, ok, err := a.lt.claim(); ok || err != nil {
+	if _, ok, err := a.largeTx.claim(); ok || err != nil {
 		t.Fatalf("the sender took a piece: %v, %v", ok, err)
 	}
 	for got := 0; got < len(in); {

@@ -143,7 +143,7 @@ func TestNoBellWhileAwake(t *testing.T) {
 		if !rang() {
 			t.Fatal("the bell did not ring")
 		}
-		if b.theirs.sleeping.Load() != 0 || b.mine.sleeping.Load() != 0 {
+		if b.peerFlags.sleeping.Load() != 0 || b.ownFlags.sleeping.Load() != 0 {
 			t.Fatal("the side that rang did not take the flag")
 		}
 		b.Disarm()
@@ -194,20 +194,20 @@ func TestPositionsWrap(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			mem, a, b := pairOf(t, tiny)
 			cells, bytesAt := start, start&^(lineSize-1)
-			a.tx.tail, a.tx.freeCells, b.rx.head, b.rx.toldCells = cells, cells, cells, cells
-			a.tx.bytes, a.tx.freeBytes, b.rx.bytes, b.rx.toldBytes = bytesAt, bytesAt, bytesAt, bytesAt
-			a.lt.tail, a.lt.free, b.lr.head = start, start, start
-			b.rx.credit.cells.publish(cells)
-			b.rx.credit.bytes.Store(bytesAt)
-			b.lr.slotCredit.slots.publish(start)
+			a.smallTx.tail, a.smallTx.freeCells, b.smallRx.head, b.smallRx.toldCells = cells, cells, cells, cells
+			a.smallTx.bytes, a.smallTx.freeBytes, b.smallRx.bytes, b.smallRx.toldBytes = bytesAt, bytesAt, bytesAt, bytesAt
+			a.largeTx.tail, a.largeTx.free, b.largeRx.head = start, start, start
+			b.smallRx.credit.cells.publish(cells)
+			b.smallRx.credit.bytes.Store(bytesAt)
+			b.largeRx.slotCredit.slots.publish(start)
 			// What the turn before would have left.
-			for i := range a.tx.cells {
+			for i := range a.smallTx.cells {
 				p := start - uint64(i) - 1
-				a.tx.cells[p%uint64(tiny.cells)].ready.publish((&driver.Header{}).Word(lap(p, a.tx.shift)))
+				a.smallTx.cells[p%uint64(tiny.cells)].ready.publish((&driver.Header{}).Word(lap(p, a.smallTx.shift)))
 			}
-			for i := range a.lt.words {
+			for i := range a.largeTx.words {
 				p := start - uint64(i) - 1
-				a.lt.words[p%uint64(tiny.slots)].ready.publish(slotLap(p, a.lt.shift)<<32 | 1)
+				a.largeTx.words[p%uint64(tiny.slots)].ready.publish(slotLap(p, a.largeTx.shift)<<32 | 1)
 			}
 			_ = mem
 			if err := wrapAround(a, b); err != nil {

@@ -6,22 +6,22 @@ import (
 	"unsafe"
 )
 
-// flags are what one side lets the other know about its sleep.
+// flags are by what one side lets the other know that it sleeps.
 type flags struct {
 	sleeping atomic.Uint32 // 1: ring when something arrives. Set by the owner, taken by either
 	wantRoom atomic.Uint32 // 1: ring when room comes up. Set by the owner, taken by either
 	_        [padding - 8]byte
 }
 
-// credit is how far the receiver of a small ring is: written by the receiver,
-// now and then; read by the sender when it has used up what it knew of.
+// credit says how far the receiver of a small ring is. The receiver writes it now and then; the sender reads it
+// when it has used up the room that it knew of.
 type credit struct {
 	cells notice        // packets released
 	bytes atomic.Uint64 // position in the body ring up to which it is released; set before cells
 	_     [padding - 16]byte
 }
 
-// slotCredit is the same for a large ring, with what the receiver says about offers.
+// slotCredit is credit for a large ring, with what the receiver says about offers.
 type slotCredit struct {
 	slots    notice        // slots released
 	ways     atomic.Uint64 // bit i: messages of 2^i bytes up to twice that are to be offered
@@ -31,7 +31,7 @@ type slotCredit struct {
 	_        [padding - 36]byte
 }
 
-// offerShare is the part of an offer that is being fetched now, and which side fetches what of it.
+// offerShare is the part of an offer that is being fetched, and which side fetches which pieces.
 type offerShare struct {
 	claims atomic.Uint64 // a claims; changed by both, by compare-and-swap
 	to     atomic.Uint64 // where it goes in the receiver's memory; like the rest set by the receiver before claims
@@ -54,8 +54,8 @@ type cell struct {
 	body   [inline]byte
 }
 
-// slotWord is the ready slotWord of a slot: the lap above, the bytes in it below; or offerMark
-// there, and what is offered.
+// slotWord is the ready word of a slot, the lap above and the bytes in the slot below, or, with offerMark in place
+// of the bytes, an offer.
 type slotWord struct {
 	ready   notice
 	address atomic.Uint64 // in the sender's memory
@@ -75,8 +75,7 @@ type rings struct {
 	slots      []byte
 }
 
-// view finds direction d in the memory of a segment. All later access goes
-// through the bounded slices that it returns.
+// view returns direction d of a segment. All later access goes through the bounded slices that it returns.
 func view(mem []byte, g geometry, d int) (rings, error) {
 	l := g.direction(d)
 	if uint64(len(mem)) < l.end || uintptr(unsafe.Pointer(unsafe.SliceData(mem)))%padding != 0 {
@@ -93,15 +92,15 @@ func view(mem []byte, g geometry, d int) (rings, error) {
 	}, nil
 }
 
-// viewFlags finds the flags of the two sides, the dialer's first.
+// viewFlags returns the flags of the two sides.
 func viewFlags(mem []byte) (dialer, listener *flags) {
 	return (*flags)(unsafe.Pointer(&mem[0])), (*flags)(unsafe.Pointer(&mem[padding]))
 }
 
-// notice is a word of a segment by which one side tells the other that there is something for it, and then looks whether
-// it sleeps: T1 and T2 of README.md. So it has no plain Store, only publish, after which no load is carried out before the
-// other side can see the word.
+// notice is a word of a segment by which one side tells the other that there is something for it, and then looks
+// whether it sleeps: T1 and T2 of README.md. So it has no plain Store, only publish, after which no load is carried out
+// before the other side can see the word.
 type notice struct{ word atomic.Uint64 }
 
-// Load reads it.
+// Load reads the word.
 func (n *notice) Load() uint64 { return n.word.Load() }

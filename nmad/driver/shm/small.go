@@ -9,8 +9,8 @@ import (
 	"github.com/pm2-go/pm2/nmad/driver/internal/relaxed"
 )
 
-// smallSend is the sending end of a small ring. Its fields belong to the
-// caller of Send, except that Arm reads those that are relaxed.
+// smallSend is the sending end of a small ring. Its fields belong to the caller of Send; Arm reads those that are
+// relaxed.
 type smallSend struct {
 	rings
 	shift   uint8  // log2 of the number of cells
@@ -30,9 +30,8 @@ func (ss *smallSend) init(r rings, g geometry) {
 	*ss = smallSend{rings: r, shift: uint8(bits.TrailingZeros32(g.cells)), maxBody: g.maxBody}
 }
 
-// lap is the mark of the packet or slot number pos in a ring of 1<<shift: never
-// zero, which is what fresh memory holds, and different from that of the lap
-// before, which is all that a cell can hold otherwise.
+// lap returns the mark of packet or slot number pos in a ring of 1<<shift: never zero, which is what fresh memory
+// holds, and another one than in the lap before, which is all that a cell can hold otherwise.
 func lap(pos uint64, shift uint8) uint16 { return uint16(pos>>(shift&63)) | 0x8000 }
 
 // ahead is how many cells ahead of the next one the sender has the CPU fetch a cell for writing. The
@@ -40,7 +39,7 @@ func lap(pos uint64, shift uint8) uint16 { return uint16(pos>>(shift&63)) | 0x80
 // packets do. It is not the next cell: the receiver may be looking at that.
 const ahead = 2
 
-// send writes one packet, whose body is body and then parts. False: no room.
+// send writes one packet, whose body is body followed by parts. False: no room.
 func (ss *smallSend) send(h *driver.Header, body []byte, parts [][]byte) (bool, error) {
 	size := len(body)
 	if parts != nil {
@@ -86,10 +85,9 @@ func (ss *smallSend) send(h *driver.Header, body []byte, parts [][]byte) (bool, 
 	return true, nil
 }
 
-// place says where a body of n bytes goes in a ring of that size whose next
-// free position is pos: both sides compute it, from lengths alone. A body is in
-// one piece and begins on a line of its own; what is left at the end of the
-// ring when it does not fit is skipped.
+// place returns where a body of n bytes begins, and the position behind it, in a ring of that size whose next free
+// position is pos. Both sides compute it from the lengths alone. A body is in one piece and begins on a cache line
+// of its own; bytes at the end of the ring into which it does not fit are skipped.
 func place(pos uint64, n uint32, size uint64) (start, end uint64) {
 	need := uint64(roundUp(n, lineSize))
 	if left := size - pos&(size-1); need > left {
@@ -98,8 +96,8 @@ func place(pos uint64, n uint32, size uint64) (start, end uint64) {
 	return pos, pos + need
 }
 
-// room reads the credit again and says whether one more cell, and a body up to
-// position end, fit now; if not, it notes what it takes.
+// room reads the credit again and says whether one more cell, and bodies up to position end, fit now. If not it
+// notes for what the sender waits.
 func (ss *smallSend) room(tail, end uint64) (bool, error) {
 	cells, bytes := ss.credit.cells.Load(), ss.credit.bytes.Load()
 	// The peer may only have moved on, and not past what was sent.
@@ -117,18 +115,17 @@ func (ss *smallSend) room(tail, end uint64) (bool, error) {
 	return false, nil
 }
 
-// waiting says whether a refused Send would still be refused. Called by Arm,
-// possibly while Send runs; see package relaxed.
+// waiting says whether a Send that was refused would still be refused. Arm calls it, maybe while Send runs: see
+// package relaxed.
 func (ss *smallSend) waiting() bool {
 	return relaxed.Load(&ss.refused) != 0 &&
 		(behind(ss.credit.cells.Load(), relaxed.Load(&ss.wantCells)) || behind(ss.credit.bytes.Load(), relaxed.Load(&ss.wantBytes)))
 }
 
-// behind says whether position a is before b. Positions wrap around.
+// behind says whether position a lies before b. Positions wrap around.
 func behind(a, b uint64) bool { return int64(a-b) < 0 }
 
-// smallRecv is the receiving end of a small ring. Its fields belong to the
-// caller of Recv, except that Arm reads head.
+// smallRecv is the receiving end of a small ring. Its fields belong to the caller of Recv; Arm reads head.
 type smallRecv struct {
 	rings
 	shift   uint8
@@ -145,8 +142,7 @@ func (sr *smallRecv) init(g rings, geo geometry) {
 	*sr = smallRecv{rings: g, shift: uint8(bits.TrailingZeros32(geo.cells)), maxBody: geo.maxBody}
 }
 
-// recv takes the next packet, if it is there. What it returns may change
-// under the hands of the caller, if the peer wants it so; its length does not.
+// recv returns the next packet, if it has come. The peer can still change the body, but not its length.
 func (sr *smallRecv) recv(h *driver.Header) (body []byte, ok bool, err error) {
 	head := sr.head
 	c := &sr.cells[head&uint64(len(sr.cells)-1)]
@@ -177,17 +173,15 @@ func (sr *smallRecv) recv(h *driver.Header) (body []byte, ok bool, err error) {
 	return body, true, nil
 }
 
-// release tells the sender that all that was received so far is free; it is
-// called at the next Recv, as the last body is loaned until then, and only if
-// owing.
+// release tells the sender that all packets received so far are free. Recv calls it if owing, before it takes the
+// next packet: until then the caller has the last body.
 func (sr *smallRecv) release() {
 	sr.toldCells, sr.toldBytes, sr.owing = sr.head, sr.bytes, false
 	sr.credit.bytes.Store(sr.bytes)
 	sr.credit.cells.publish(sr.head) // the look at wantRoom comes after it
 }
 
-// ready says whether a packet is there. Called by Arm, possibly while Recv
-// runs; see package relaxed.
+// ready says whether a packet has come. Arm calls it, maybe while Recv runs: see package relaxed.
 func (sr *smallRecv) ready() bool {
 	head := relaxed.Load(&sr.head)
 	return uint16(sr.cells[head&uint64(len(sr.cells)-1)].ready.Load()>>16) == lap(head, sr.shift)

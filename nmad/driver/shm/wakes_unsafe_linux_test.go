@@ -236,14 +236,14 @@ var encounters = []encounter{
 			if n, err := e.waker.Push(e.out); n != 0 || err != nil {
 				return expect(false, err)
 			}
-			r := &e.sleeper.lr
-			if err := r.accept(); err != nil {
+			r := &e.sleeper.largeRx
+			if err := r.acceptOffer(); err != nil {
 				return err
 			}
 			r.startShare(e.in, r.pieceOf(len(e.in)))
 			var ok bool
 			var err error
-			if e.part, ok, err = e.waker.lt.claim(); !ok || err != nil {
+			if e.part, ok, err = e.waker.largeTx.claim(); !ok || err != nil {
 				return expect(ok, err)
 			}
 			if _, errno := e.waker.writer.Write(e.part.bytes, e.part.to); errno != 0 {
@@ -257,7 +257,7 @@ var encounters = []encounter{
 			return expect(n == 0, err)
 		},
 		wake: func(e *ends) error {
-			e.waker.wrote(e.part, true)
+			e.waker.publishWritten(e.part, true)
 			return nil
 		},
 		after: func(e *ends) error { return e.move(e.waker, e.sleeper, 0, len(e.in)-len(e.part.bytes)) },
@@ -348,8 +348,8 @@ func TestPublish(t *testing.T) {
 	twoCPUs(t)
 	a, b := linked(t, Driver{geo: &tiny})
 	round, seen, missed := uint64(1), false, 0
-	ours, flag := &a.lr.words[0].ready, &a.mine.sleeping
-	theirs, raised := &b.lt.words[0].ready, &b.theirs.sleeping
+	ours, flag := &a.largeRx.words[0].ready, &a.ownFlags.sleeping
+	theirs, raised := &b.largeTx.words[0].ready, &b.peerFlags.sleeping
 	rounds := clash(t, effort.Of(time.Second), nothing,
 		func() bool {
 			flag.Swap(1)
@@ -380,7 +380,7 @@ func TestWakes(t *testing.T) {
 	for _, c := range encounters {
 		t.Run(c.name, func(t *testing.T) {
 			// What is copied before a word is published delays that: as much as fits into a store buffer is enough.
-			d := Driver{geo: &geometry{cells: 4, maxBody: 4096, bodies: 16384, slots: 2, slotSize: 4096}, Copy: "two", least: 100}
+			d := Driver{geo: &geometry{cells: 4, maxBody: 4096, bodies: 16384, slots: 2, slotSize: 4096}, Copy: "two", minOffer: 100}
 			if c.offers {
 				if d.Copy = "single"; ourselves() == 0 {
 					t.Skip("this kernel lets no process read another one's memory")
@@ -392,9 +392,9 @@ func TestWakes(t *testing.T) {
 			if err := c.begin(e); err != nil {
 				t.Fatal(err)
 			}
-			flag := &e.sleeper.mine.sleeping
+			flag := &e.sleeper.ownFlags.sleeping
 			if c.room {
-				flag = &e.sleeper.mine.wantRoom
+				flag = &e.sleeper.ownFlags.wantRoom
 			}
 			asleep, lost := 0, 0
 			rounds := clash(t, effort.Of(time.Second),

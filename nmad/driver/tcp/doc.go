@@ -1,9 +1,12 @@
-// Package tcp links two processes by two TCP connections, one for each track. How
-// two streams make a link, and how one polls and sleeps, is package
-// internal/stream; here is what is special about TCP.
+// Package tcp links two processes by two TCP connections, one for each track.
 //
-// A poll that finds nothing costs half a microsecond in the kernel. That is
-// the price of TCP, and for the layer above to limit.
+//	demo run -n 2 --driver tcp ./program     also by nmad.Config.Driver, PM2_DRIVER; two rails: tcp,tcp
+//
+//	process A ══ connection 1: packets, in order ═══════ process B
+//	          ══ connection 2: bytes of long messages ══
+//
+// Package internal/stream has how two streams make a link, and how a thread polls them and sleeps. Here is what is special
+// about TCP. A poll that finds nothing costs half a microsecond in the kernel; the layer above limits how often it polls.
 //
 // # Set-up
 //

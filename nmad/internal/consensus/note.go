@@ -6,17 +6,17 @@ import (
 	"github.com/pm2-go/pm2/nmad/internal/contexts"
 )
 
-// Calls that a verdict is for. Each process that takes part says which one it has called.
+// Bits of Verdict.Calls. Each process tells in its STATE which of the two it has called.
 const (
 	CallAgree uint8 = 1 << iota
 	CallShrink
 )
 
-// Verdict is what an agreement ends with; in a STATE what one process brings along.
+// Verdict is the result of an agreement. In a STATE it is what one process contributes.
 type Verdict struct {
-	Value  uint64
-	Calls  uint8 // all that were made
-	Failed []int // ranks that this agreement has found failed, in the agreed order; in a STATE those known and not agreed upon
+	Value  uint64 // the bitwise and of the values of the processes; in a STATE the value of one process
+	Calls  uint8  // the calls that the processes have made
+	Failed []int  // ranks that this epoch has found failed, in the agreed order; in a STATE those that the process knows of and that were not agreed upon
 }
 
 // Kinds of notes.
@@ -28,27 +28,28 @@ const (
 	Revoke // no part of an agreement: the context is revoked
 )
 
-// NoLeader stands for the leader of a proposal that was not made.
+// NoLeader is the value of Note.By if its sender has accepted no proposal.
 const NoLeader = -1
 
-// Note is what the processes tell each other, in packets NOTE, of which docs/wire.md has the frame. They need no credit,
-// since a process has few of them under way at a time. One with rank lists is never changed once it was made.
+// Note is a message between two Participants. It travels in packets NOTE, whose frame is in docs/wire.md, and takes no
+// credit, since a process has few notes under way at a time. The lists of ranks of a Note never change, so copies may share
+// them.
 type Note struct {
 	Kind     uint8
-	Context  uint16 // whose group agrees; 0: the job. A Participant does not look at it
+	Context  uint16 // number of the context whose group agrees; 0: the job. A Participant does not look at it
 	Epoch    uint32
-	Verdict  Verdict // all but ACCEPT
-	By       int     // STATE: leader whose proposal was accepted last, or NoLeader
-	Proposal Verdict // STATE: that one
+	Verdict  Verdict // of all kinds but ACCEPT
+	By       int     // of a STATE: the leader whose proposal the sender has accepted last, or NoLeader
+	Proposal Verdict // of a STATE: that proposal
 }
 
-// headBytes is the length of a note without its ranks.
+// headBytes is the length of an encoded note without its lists of ranks.
 const headBytes = 40
 
-// Limit is how long a note can be in a job of that size, in bytes.
+// Limit returns the length of the longest encoded note in a job of that size, in bytes.
 func Limit(size int) int { return headBytes + 2*4*size }
 
-// Encode returns the note as it travels.
+// Encode returns the note in the form in which it travels.
 func (n *Note) Encode() []byte {
 	b := make([]byte, 0, headBytes+4*(len(n.Verdict.Failed)+len(n.Proposal.Failed)))
 	b = append(b, n.Kind, n.Verdict.Calls, n.Proposal.Calls, 0)
@@ -68,7 +69,7 @@ func (n *Note) Encode() []byte {
 	return b
 }
 
-// Decode reads a note of a job of that size. False: there is no such note.
+// Decode decodes a note of a job of that size, and checks all of it: b comes from a peer. ok is false if b is no note.
 func Decode(b []byte, size int) (n Note, ok bool) {
 	if len(b) < headBytes {
 		return n, false
@@ -93,7 +94,7 @@ func Decode(b []byte, size int) (n Note, ok bool) {
 	return n, ok && known && n.By >= NoLeader && n.By < size && (n.Kind == State || n.By == NoLeader)
 }
 
-// decodeRanks reads a list of ranks, of which each may stand there once.
+// decodeRanks decodes a list of ranks, which has each rank at most once.
 func decodeRanks(b []byte, size int) ([]int, bool) {
 	if len(b) == 0 {
 		return nil, true

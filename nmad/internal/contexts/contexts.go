@@ -1,11 +1,11 @@
 package contexts
 
-// Library is the last number that nmad itself uses, for messages without a context of their own. A program cannot open
-// a context up to it.
+// Library is the last number that nmad itself uses: 0 is for messages of the library, 1 for messages that name no context
+// (nmad/internal/flow). A program cannot open these contexts.
 const Library = 1
 
-// nmad/mpi: each communicator has two contexts, one for messages and one for collective operations. Each list of processes
-// that have windows has a world of nmad/rma, with as many contexts as any.
+// Numbers of nmad/mpi. Each communicator has two contexts, one for messages and one for collective operations. Each group of
+// processes that has windows has a nmad/rma.World, which takes PerWorld contexts.
 const (
 	FirstCommunicator = Library + 1
 	Communicators     = 8000
@@ -17,22 +17,22 @@ const (
 	LastWindow   = FirstWindow + WindowGroups*PerWorld - 1
 )
 
-// nmad/rma: the world of all processes of the job.
+// Numbers of nmad/rma, for the rma.World of all processes of the job.
 const (
 	FirstWorld = 60_000
 	PerWorld   = 5
 	LastWorld  = FirstWorld + PerWorld - 1
 )
 
-// nmad/am: the world whose configuration names no other context.
+// Numbers of nmad/am, for active messages whose configuration names no other contexts.
 const (
 	FirstActive = 64_000
 	PerActive   = 4
 	LastActive  = FirstActive + PerActive - 1
 )
 
-// Stall is the context in which the processes tell each other that they wait (docs/environment.md: PM2_STALL).
+// Stall is the context in which processes tell each other that they stall (PM2_STALL in docs/environment.md).
 const Stall = Last
 
-// Last is the highest number: a header of a message has 16 bits for it.
+// Last is the highest number of a context: the header of a message has 16 bits for it.
 const Last = 1<<16 - 1

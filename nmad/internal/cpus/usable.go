@@ -12,8 +12,8 @@ import (
 	"github.com/pm2-go/pm2/sched/topo"
 )
 
-// Usable lists the processors that this process may use now, neighbours next to each other:
-// by package, then by core.
+// Usable lists the processors that this process may use now, by package, then by core, so that near ones are next to each
+// other.
 func Usable() ([]int, error) {
 	set, err := topo.ProcessAffinity()
 	if errors.Is(err, errors.ErrUnsupported) {
@@ -37,15 +37,16 @@ func Usable() ([]int, error) {
 	return cpus, nil
 }
 
-// topology reads a number about a processor; 0 if it is not known.
+// topology returns a number from the kernel's description of a processor; 0 if the kernel does not tell.
 func topology(cpu int, what string) int {
 	text, _ := os.ReadFile(fmt.Sprintf("/sys/devices/system/cpu/cpu%d/topology/%s", cpu, what))
 	n, _ := strconv.Atoi(strings.TrimSpace(string(text)))
 	return n
 }
 
-// Inherited says whether this process may use the same processors as the one that has started it, which has then not bound
-// it. It is false where that is not known: the kernel does not tell, or the other one is outside this process's container.
+// Inherited reports whether this process may use the same processors as its parent, which means that the parent has not
+// bound it. It returns false if that is not known: the kernel does not tell, or the parent is outside this process's
+// container.
 func Inherited() bool {
 	parent := os.Getppid()
 	if parent == 0 {

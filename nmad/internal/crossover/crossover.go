@@ -6,13 +6,14 @@ import (
 	"github.com/pm2-go/pm2/nmad/strategy"
 )
 
-// Limit returns the size up to which messages go eagerly, over the first rail. limits has, for each rail, the
-// measured size up to which that is not slower than a rendezvous whose bytes come over this rail alone (0: not measured).
-// The rails over which the strategy would send a message depend on its size: with a second rail that is about as fast as
-// the first one, or faster, a rendezvous pays off earlier. So the limit is the largest size that holds for every rail that
-// would bring a part of a message of that size; rail is the rail that sets it. 0: none was measured.
+// Limit returns the size, in bytes, up to which messages go eagerly over the first rail, and the rail that sets this limit.
+// limits has for each rail the measured size up to which an eager message is not slower than a rendezvous whose bytes come
+// over this rail alone; 0 if it was not measured. The rails over which the strategy sends a message depend on its size: with
+// a second rail that is about as fast as the first one, or faster, a rendezvous pays off earlier. So the limit is the
+// largest one of limits that no rail contradicts which would carry a part of a message of that size. It is 0 if no rail was
+// measured.
 func Limit(s strategy.Strategy, costs []strategy.Cost, limits []int) (limit, rail int) {
-	least := 0 // of those measured
+	least := 0 // the rail with the smallest measured limit
 	for i, n := range limits {
 		if n == 0 {
 			continue
@@ -30,7 +31,7 @@ func Limit(s strategy.Strategy, costs []strategy.Cost, limits []int) (limit, rai
 	return limit, rail
 }
 
-// holds says that no rail over which a message of n bytes would come has a limit below that.
+// holds reports whether no rail that would carry a part of a message of n bytes has a limit below n.
 func holds(s strategy.Strategy, costs []strategy.Cost, limits []int, n int) bool {
 	for i, carries := range carriers(s, costs, n) {
 		if carries && limits[i] != 0 && limits[i] < n {
@@ -40,31 +41,30 @@ func holds(s strategy.Strategy, costs []strategy.Cost, limits []int, n int) bool
 	return true
 }
 
-// carriers says, by rail, whether it brings a part of a message of n bytes when nothing else is under way.
+// carriers returns, by rail, whether the rail carries a part of a message of n bytes when nothing else is under way.
 func carriers(s strategy.Strategy, costs []strategy.Cost, n int) []bool {
 	loads, shares := make([]strategy.Load, len(costs)), make([]int, len(costs))
 	for i, c := range costs {
 		loads[i].Cost = c
 	}
 	strategy.Estimate(s, n, loads, shares)
-	some := make([]bool, len(costs))
+	carry := make([]bool, len(costs))
 	for i, share := range shares {
-		some[i] = share > 0
+		carry[i] = share > 0
 	}
-	return some
+	return carry
 }
 
-// Range is a range of sizes whose messages come over the same rails.
+// Range is a range of sizes whose messages come over the same rails. It ends where the next Range begins.
 type Range struct {
-	From  uint64
-	Rails []bool // by number: which they are
+	From  uint64 // smallest size, in bytes
+	Rails []bool // by rail: it carries a part of such a message
 }
 
-// mostCarried is the size, in bytes, from which on the rails of a message do not change any more: the bytes that the
-// fastest of them carries in a second.
+// mostCarried is the size, in bytes, at which Ranges stops looking: beyond it the rails of a message do not change any more.
 const mostCarried = 1 << 30
 
-// Ranges divides the sizes from n on by the rails that bring them.
+// Ranges divides the sizes from n bytes on into ranges, in order of size.
 func Ranges(s strategy.Strategy, costs []strategy.Cost, n int) []Range {
 	all := []Range{{uint64(n), carriers(s, costs, n)}}
 	for low := n; low < mostCarried; {
@@ -74,7 +74,7 @@ func Ranges(s strategy.Strategy, costs []strategy.Cost, n int) []Range {
 			low = high
 			continue
 		}
-		from, to := low, high // from is as now, to is not
+		from, to := low, high // messages of from bytes come over the rails of now, those of to bytes do not
 		for to-from > 1 {
 			if middle := from + (to-from)/2; slices.Equal(carriers(s, costs, middle), now) {
 				from = middle

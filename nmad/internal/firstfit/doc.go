@@ -1,2 +1,3 @@
-// Package firstfit gives out parts of a memory, in units that its owner chooses.
+// Package firstfit is a first-fit allocator: it keeps the list of the free parts of a memory, in units that the owner of
+// the memory chooses. It touches no memory itself.
 package firstfit

@@ -5,16 +5,19 @@ import (
 	"slices"
 )
 
-// List has the free runs of units, ordered by their beginnings. No two of them touch. The zero List has none. Take cuts from the beginning of the first run that is long enough, so memory that was used before is used again. Its
-// time grows with the number of runs: at most one more than there are pieces that are taken.
+// List is the list of free runs of units, ordered by their beginnings. No two runs touch. Take cuts from the beginning of
+// the first run that is long enough, so memory that was used before is used again. The time of Take and Give grows with the
+// number of runs, which is at most one more than the number of pieces that are in use. The zero List has no free unit. Not
+// safe for concurrent use.
 type List []run
 
-// New is the list of a memory of n units that are all free.
+// New returns the list of a memory of n units that are all free.
 func New(n int) List { return List{{0, n}} }
 
+// run is n free units from at on.
 type run struct{ at, n int }
 
-// Take takes n units, and says where they begin; false: there is no run as long.
+// Take takes n units, at least 1, and returns the first of them. ok is false, and nothing is taken, if no run is that long.
 func (rs *List) Take(n int) (at int, ok bool) {
 	i := slices.IndexFunc(*rs, func(r run) bool { return r.n >= n })
 	if i < 0 {
@@ -28,7 +31,7 @@ func (rs *List) Take(n int) (at int, ok bool) {
 	return at, true
 }
 
-// Give gives units back that were taken.
+// Give gives back n units from at on, which must all be taken.
 func (rs *List) Give(at, n int) {
 	i, _ := slices.BinarySearchFunc(*rs, at, func(r run, at int) int { return cmp.Compare(r.at, at) })
 	if i < len(*rs) && (*rs)[i].at == at+n {
@@ -42,7 +45,7 @@ func (rs *List) Give(at, n int) {
 	}
 }
 
-// Free is how many units are free.
+// Free returns how many units are free, in all runs together.
 func (rs List) Free() (n int) {
 	for _, r := range rs {
 		n += r.n

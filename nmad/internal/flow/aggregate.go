@@ -7,34 +7,31 @@ import (
 	"github.com/pm2-go/pm2/nmad/strategy"
 )
 
-// An aggregate is a packet that holds several eager messages: for each a head of
-// AggregateHead bytes and its body, one after the other. On the receiving side they
-// are what as many EAGER packets would have been. The bodies go from the buffers of the
-// senders into the driver's memory, with no stop in between.
+// An aggregate is a packet that holds several eager messages, one after the other: for each a head of AggregateHead bytes,
+// and its body. The receiver handles them as it handles as many EAGER packets. The driver copies the bodies straight from
+// the buffers of the senders into its own memory.
 
-// AggregateHead is what comes before each message: tag (8), size (6), context (2).
+// AggregateHead is the length of what comes before each message, in bytes: tag (8), size (6), context (2).
 const AggregateHead = 16
 
-// MaxAggregate bounds the messages of one packet, and so the time for which the lock is
-// held.
+// MaxAggregate is the largest number of messages in one packet. It bounds the time for which the receiver holds the lock.
 const MaxAggregate = 256
 
-// batch is the aggregate that is being made up. Its memory
-// is used again and again.
+// batch is the memory of an aggregate, which is used again for the next one.
 type batch struct {
-	heads []byte
-	parts [][]byte
+	heads []byte   // the heads of the messages
+	parts [][]byte // a head, the parts of a body, a head ...
 }
 
-// together says how many messages from the head of the queue go into the next packet, as
-// the strategy wants it, and how many bytes of body that makes; 1: no aggregate.
-func (f *Flow) together() (messages, bytes int) {
+// measureAggregate returns how many messages from the head of the queue go into the next packet, as the strategy decides, and the
+// length of their body in bytes. 1 message is no aggregate.
+func (f *Flow) measureAggregate() (messages, bytes int) {
 	r := f.tx.queue.head
 	credit := f.tx.credit
-	p := strategy.Packet{Room: f.tx.room}
+	p := strategy.Packet{Room: f.tx.maxBody}
 	for ; r != nil && p.Messages < MaxAggregate; r = r.Link {
 		size := r.Data.Size
-		if !f.mayShare(r, credit) || p.Bytes+AggregateHead+size > p.Room {
+		if !f.mayGoEagerly(r, credit) || p.Bytes+AggregateHead+size > p.Room {
 			break
 		}
 		if p.Messages > 0 && !f.Strategy.Joins(p, f.item(r)) {
@@ -47,22 +44,22 @@ func (f *Flow) together() (messages, bytes int) {
 	return max(p.Messages, 1), p.Bytes
 }
 
-// mayShare says whether a message may go eagerly, given that much credit.
-func (f *Flow) mayShare(r *Request, credit int64) bool {
-	return r.Data.Size <= f.tx.eager && credit >= cost(r.Data.Size) && (!r.UsesRare || r.Rare.Until == Taken && r.Rare.Data == nil && !f.lendable(r))
+// mayGoEagerly reports whether a message may go eagerly, given that much credit.
+func (f *Flow) mayGoEagerly(r *Request, credit int64) bool {
+	return r.Data.Size <= f.tx.eagerLimit && credit >= cost(r.Data.Size) && (!r.UsesRare || r.Rare.Until == Taken && r.Rare.Data == nil && !f.lendable(r))
 }
 
-// item is r as a strategy sees it.
+// item describes r to a strategy.
 func (f *Flow) item(r *Request) strategy.Item {
-	x := strategy.Item{Tag: r.Entry.Tag, Size: r.Data.Size, Eager: f.mayShare(r, f.tx.credit)}
+	x := strategy.Item{Tag: r.Entry.Tag, Size: r.Data.Size, Eager: f.mayGoEagerly(r, f.tx.credit)}
 	if r.UsesRare {
 		x.Priority = r.Rare.Priority
 	}
 	return x
 }
 
-// packTogether makes the packet of the first messages of the queue.
-func (f *Flow) packTogether(messages, bytes int) *Packet {
+// packAggregate makes the aggregate of that many messages from the head of the queue, whose body has that many bytes.
+func (f *Flow) packAggregate(messages, bytes int) *Packet {
 	b := &f.tx.batch
 	b.heads, b.parts = b.heads[:0], b.parts[:0]
 	if cap(b.heads) < messages*AggregateHead { // else appending would move what parts points to
@@ -78,7 +75,7 @@ func (f *Flow) packTogether(messages, bytes int) *Packet {
 			b.parts = append(b.parts, p.Parts...)
 		}
 	}
-	p := f.pack(together, driver.Header{
+	p := f.pack(aggregatePacket, driver.Header{
 		Kind: KindAggregate, Body: uint32(bytes), Size: uint64(messages), Seq: f.tx.seq,
 		Cookie: uint32(f.rx.owed), // at most the window, which fits
 	})
@@ -86,23 +83,24 @@ func (f *Flow) packTogether(messages, bytes int) *Packet {
 	return p
 }
 
-// appendHead appends what comes before a message.
+// appendHead appends the head of a message.
 func appendHead(b []byte, context uint16, tag uint64, size int) []byte {
 	b = binary.LittleEndian.AppendUint64(b, tag)
 	return binary.LittleEndian.AppendUint64(b, (&driver.Header{Size: uint64(size), Context: context}).Extent())
 }
 
-// readHead is its inverse; each number is read once, since the peer may change it meanwhile.
+// readHead is the inverse of appendHead. It reads each number once, since a peer that shares the memory may change it at any
+// time.
 func readHead(b []byte) (context uint16, tag, size uint64) {
 	var h driver.Header
 	h.SetExtent(binary.LittleEndian.Uint64(b[8:]))
 	return h.Context, binary.LittleEndian.Uint64(b), h.Size
 }
 
-// sentTogether goes on with the messages of an aggregate that the link has taken.
-func (f *Flow) sentTogether(p *Packet) {
-	clear(p.Parts) // the buffers are their owners' again
-	f.rx.paid(int64(p.Head.Cookie))
+// aggregateTaken is the part of packetTaken for an aggregate.
+func (f *Flow) aggregateTaken(p *Packet) {
+	clear(p.Parts) // keep no reference to the buffers of the program
+	f.rx.creditGiven(int64(p.Head.Cookie))
 	f.Stats.Aggregates++
 	f.Stats.Aggregated += p.Head.Size
 	for range p.Head.Size {
@@ -114,7 +112,7 @@ func (f *Flow) sentTogether(p *Packet) {
 	}
 }
 
-// Messages calls yield for each message that a packet brings, or announces, with its number.
+// Messages calls yield for each message that a packet that has come brings, or announces. seq is the number of the message.
 func Messages(h *driver.Header, body []byte, yield func(tag, size uint64, seq uint32)) {
 	switch h.Kind {
 	case KindEager, KindRdv, KindLoan, KindExpose:
@@ -131,10 +129,10 @@ func Messages(h *driver.Header, body []byte, yield func(tag, size uint64, seq ui
 	}
 }
 
-// Takes calls yield for each message that p carries or announces, as Messages does for a packet that has come.
-func (p *Packet) Takes(yield func(tag, size uint64, seq uint32)) {
-	if p.act != together {
-		if p.act != gathered { // no trace is recorded while messages are gathered
+// Messages calls yield for each message that p carries, or announces, as the function Messages does for a packet that has come.
+func (p *Packet) Messages(yield func(tag, size uint64, seq uint32)) {
+	if p.content != aggregatePacket {
+		if p.content != gatheredPacket { // only traces call this, and while a trace is recorded nothing is gathered
 			Messages(&p.Head, nil, yield)
 		}
 		return
@@ -149,7 +147,7 @@ func (p *Packet) Takes(yield func(tag, size uint64, seq uint32)) {
 	}
 }
 
-// handleAggregate takes in an aggregate.
+// handleAggregate handles an aggregate that has come.
 func (f *Flow) handleAggregate(h *driver.Header, body []byte) error {
 	if h.Tag != 0 || h.Size < 2 || h.Size > MaxAggregate {
 		return violation("an aggregate of %d messages, tag %#x", h.Size, h.Tag)

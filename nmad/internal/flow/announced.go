@@ -1,41 +1,43 @@
 package flow
 
-// rendezvous is a message that is, or was, announced, on either side: how far it has come. Used again and again.
+// rendezvous is the state of a message that is announced, on either side. The flow uses the memory again.
 type rendezvous struct {
-	req    *Request
-	want   int         // bytes that both sides agreed upon; unknown: the sender has not heard yet
-	moved  int         // bytes that have moved
-	asked  int         // bytes that the receiver has asked for
-	next   cursor      // of a message in pieces: the place of the byte that is asked for next
-	chunks int32       // how many chunks of it are in queues of streams
-	cookie uint32      // recv: the name that the sender has given it
-	loaned bool        // send: it was announced as a loan, or with its address
-	from   uint64      // recv: the address at which it is read in the sender's memory; 0: it comes over the large track
-	after  *rendezvous // the next one in the list that holds it
+	req        *Request    // the send, or the receive
+	want       int         // bytes that will move in all: the message, as far as the receiver has room; unknown to the sender until the last RTR
+	moved      int         // bytes that have moved
+	asked      int         // bytes for which RTRs were sent, or have come
+	askCursor  cursor      // of a message in pieces: the place of the next byte to ask for
+	chunks     int32       // number of its chunks in the queues of streams
+	cookie     uint32      // recv: the sender's number for it
+	loaned     bool        // send: it was announced by LOAN or EXPOSE
+	address    uint64      // recv: address of the message in the sender's memory, if the kernel reads it there; 0: it comes over the large track
+	nextInList *rendezvous // the next rendezvous in the list that holds this one
 }
 
-func (v *rendezvous) link() **rendezvous { return &v.after }
+func (v *rendezvous) link() **rendezvous { return &v.nextInList }
 
+// startRendezvous makes the rendezvous of a request, of which want bytes will move.
 func (f *Flow) startRendezvous(r *Request, want int) *rendezvous {
 	v := f.spareRendezvous
 	if v == nil {
 		v = &rendezvous{}
 	} else {
-		f.spareRendezvous = v.after
+		f.spareRendezvous = v.nextInList
 	}
 	*v = rendezvous{req: r, want: want}
 	return v
 }
 
-// endRendezvous takes back a rendezvous that nothing leads to any more.
+// endRendezvous frees a rendezvous, to which no table or queue leads any more, and returns its request and want.
 func (f *Flow) endRendezvous(v *rendezvous) (r *Request, want int) {
 	r, want = v.req, v.want
-	v.req, v.after = nil, f.spareRendezvous
+	v.req, v.nextInList = nil, f.spareRendezvous
 	f.spareRendezvous = v
 	return r, want
 }
 
-// fail ends a rendezvous, unless some of its chunks are in queues: then it ends with the last of them.
+// fail ends a rendezvous and its request with err. It does nothing while chunks of the rendezvous are in queues: the caller
+// calls fail for the last of them.
 func (f *Flow) fail(v *rendezvous, err error) {
 	if v.chunks == 0 {
 		r, _ := f.endRendezvous(v)

@@ -48,7 +48,7 @@ func TestBounceGoesOn(t *testing.T) {
 			var all []byte
 			for c.moved < c.size {
 				out = out[:0]
-				n, err := x.someParts(p, c, c.size-c.moved, link)
+				n, err := x.copyPieces(p, c, c.size-c.moved, link)
 				if err != nil || n != len(out) {
 					t.Fatal(n, len(out), err)
 				}

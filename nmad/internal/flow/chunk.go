@@ -1,26 +1,25 @@
 package flow
 
-// chunk is the part of a message that one RTR asks for, and that travels over one rail:
-// all of it, unless several rails share it. It belongs to the queue of a stream, and to
-// the copier while it copies.
+// chunk is the part of a message that one RTR asks for, and that travels over one rail: the whole message, unless several
+// rails share it. A chunk is in the queue of a stream. While it is reserved (Stream.Reserve) it belongs to the copier.
 type chunk struct {
-	of     *rendezvous
-	offset int    // where it begins in the message, in bytes
-	size   int    // bytes, at least 1
-	moved  int    // bytes that have moved
-	at     cursor // what of it comes next, if the message is not in one piece: offset + moved, or what is staged beyond that
-	given  int    // bytes of a long piece that the link was given and has not moved: its next call goes on with them
-	short  bool   // its Data has fewer bytes than it says; the copier writes it
-	next   *chunk // the next one in the list that holds it
+	rendezvous *rendezvous
+	offset     int    // of its first byte in the message, in bytes
+	size       int    // bytes, at least 1
+	moved      int    // bytes that have moved
+	cursor     cursor // of a message in pieces: the place of the next byte to give to the link, or to gather into the bounce buffer
+	given      int    // bytes of a long piece that the link was given and has not moved: the next call of the link begins with them
+	shortData  bool   // the Data has fewer bytes than its Size; the copier writes it
+	next       *chunk // the next chunk in the list that holds this one
 }
 
 func (c *chunk) link() **chunk { return &c.next }
 
-// chunkQueue is a first-in-first-out queue of chunks.
+// chunkQueue is a first-in-first-out queue of chunks that counts what is in it.
 type chunkQueue struct {
 	fifo[chunk, *chunk]
-	len  int
-	left int // bytes of its chunks that have not moved
+	len  int // chunks
+	left int // bytes of these chunks that have not moved
 }
 
 func (cq *chunkQueue) push(c *chunk) {
@@ -38,7 +37,7 @@ func (cq *chunkQueue) pop() *chunk {
 	return c
 }
 
-// queueChunk queues the next n bytes of a message, which were asked for just now, with a stream.
+// queueChunk adds the next n bytes of a message to the queue of a stream, when the RTR for them has left, or has come.
 func (f *Flow) queueChunk(x *Stream, v *rendezvous, n int) {
 	c := f.spareChunks
 	if c == nil {
@@ -46,25 +45,25 @@ func (f *Flow) queueChunk(x *Stream, v *rendezvous, n int) {
 	} else {
 		f.spareChunks = c.next
 	}
-	*c = chunk{of: v, offset: v.asked, size: n, at: v.next}
+	*c = chunk{rendezvous: v, offset: v.asked, size: n, cursor: v.askCursor}
 	v.asked += n
 	if p := v.req.pieces(); p != nil && v.asked != v.req.Data.Size && v.asked != v.want {
-		p.skip(&v.next, n)
+		p.skip(&v.askCursor, n)
 	}
 	v.chunks++
 	f.moving[x.dir]++
 	x.queue.push(c)
 }
 
-// forget takes back a chunk that is in no queue any more, and says of what it was one.
-func (f *Flow) forget(x *Stream, c *chunk) *rendezvous {
-	v := c.of
+// releaseChunk frees a chunk, which is in no queue any more, and returns its rendezvous.
+func (f *Flow) releaseChunk(x *Stream, c *chunk) *rendezvous {
+	v := c.rendezvous
 	v.chunks--
-	if c.short {
+	if c.shortData {
 		v.req.Rare.short = true
 	}
 	f.moving[x.dir]--
-	c.of, c.next = nil, f.spareChunks
+	c.rendezvous, c.next = nil, f.spareChunks
 	f.spareChunks = c
 	return v
 }

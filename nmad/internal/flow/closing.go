@@ -2,43 +2,42 @@ package flow
 
 import "errors"
 
-// leave is how far the end of a flow in good order is. The side that leaves sends BYE as its last
-// packet, which says how many bytes it has ever put on the large track; the other one,
-// once it has taken in everything before that, and all those bytes, answers
-// BYEACK, and only then the first lets go of the link: a socket closed with bytes
-// on the way could take them down with it.
+// closing is the state of the orderly end of a flow. The side that leaves sends BYE as its last packet, with the number of
+// bytes that it has ever pushed over the large tracks. When the peer has received all packets before BYE, and all those
+// bytes, it answers BYEACK. Only then the side that leaves closes its links: a socket that is closed while bytes are on
+// their way may lose them.
 //
 //	open --- Leave ---> sent --- BYEACK ---> acked
 //	open --- BYE received ---> seen --- all bytes pulled: ErrLeft ---> BYEACK is owed
 //
-// When both leave at once each gets the other's BYE and needs no more.
-type leave struct {
-	sent    bool   // BYE is queued or out
-	owes    bool   // BYE is to be sent
-	acked   bool   // the peer has taken in everything before it
-	owesAck bool   // BYE was received and is to be acknowledged
-	seen    bool   // the peer's BYE has come
-	total   uint64 // it says that the peer has pushed so many bytes altogether
+// If both sides leave at once, each receives the other's BYE, and needs no BYEACK.
+type closing struct {
+	sent    bool   // Leave was called: BYE waits, or was sent
+	oweBye  bool   // BYE waits to be sent
+	acked   bool   // BYEACK has come
+	owesAck bool   // BYEACK waits to be sent
+	byeSeen bool   // the peer's BYE has come
+	pushed  uint64 // bytes that the peer has pushed in all, as its BYE says
 }
 
-// ErrLeft says that the peer has left, and all has come that it has sent: the flow is to End. The requests that
-// remain are those whose data the peer has not sent.
+// ErrLeft says that the peer has left, and that all it has sent is here. The owner then calls End. The requests that remain
+// wait for data that the peer has never sent.
 var ErrLeft = errors.New("the peer has left")
 
-// Leave has BYE sent to the peer, after all packets before it.
-func (f *Flow) Leave() { f.bye.sent, f.bye.owes = true, true }
+// Leave sends BYE, after all packets that wait.
+func (f *Flow) Leave() { f.bye.sent, f.bye.oweBye = true, true }
 
-// Left says that Leave was called.
-func (f *Flow) Left() bool { return f.bye.sent }
+// HasLeft reports whether Leave was called.
+func (f *Flow) HasLeft() bool { return f.bye.sent }
 
-// Acked says that the peer has taken in everything that was sent before Leave.
+// Acked reports whether the peer has received everything that was sent before BYE.
 func (f *Flow) Acked() bool { return f.bye.acked }
 
-// OwesAck says that the peer's BYE is still to be acknowledged.
+// OwesAck reports whether BYEACK, or bytes in the driver's buffer, still have to leave.
 func (f *Flow) OwesAck() bool { return f.bye.owesAck || f.unflushed() }
 
-// inactive says that no bytes are being carried.
-func (f *Flow) inactive() bool {
+// streamsIdle reports whether no chunk is reserved.
+func (f *Flow) streamsIdle() bool {
 	for i := range f.Rails {
 		if s := &f.Rails[i].Streams; s[Push].reserved != nil || s[Pull].reserved != nil {
 			return false
@@ -47,7 +46,7 @@ func (f *Flow) inactive() bool {
 	return true
 }
 
-// total is how many bytes of rendezvous have moved in a direction.
+// total returns how many bytes have moved over all rails in a direction.
 func (f *Flow) total(dir Direction) (n uint64) {
 	for i := range f.Rails {
 		n += f.Rails[i].Streams[dir].Bytes
@@ -55,56 +54,56 @@ func (f *Flow) total(dir Direction) (n uint64) {
 	return n
 }
 
-// Moving is how many chunks go out, or come in, or wait for those before them, over all rails.
+// Moving returns how many chunks the streams of all rails have in a direction.
 func (f *Flow) Moving(dir Direction) int { return f.moving[dir] }
 
-// Streams says that bytes of long messages are to move.
-func (f *Flow) Streams() bool { return f.moving[Pull]+f.moving[Push] != 0 }
+// HasChunks reports whether any stream has a chunk to move.
+func (f *Flow) HasChunks() bool { return f.moving[Pull]+f.moving[Push] != 0 }
 
-// handleBye hears that the peer has left, and that this was the last of its
-// packets but an acknowledgement.
+// handleBye handles BYE: the peer leaves, and has pushed that many bytes in all.
 func (f *Flow) handleBye(pushed uint64) error {
-	if pulled := f.total(Pull); f.bye.seen || pushed < pulled {
+	if pulled := f.total(Pull); f.bye.byeSeen || pushed < pulled {
 		return violation("it leaves having pushed %d bytes, of which we have %d", pushed, pulled)
 	}
-	f.bye.seen, f.bye.total = true, pushed
+	f.bye.byeSeen, f.bye.pushed = true, pushed
 	return f.takeLeave()
 }
 
-// takeLeave is ErrLeft once all has come that a peer that has left has sent. On a
-// flow that closes itself no caller waits for it any more.
+// takeLeave returns ErrLeft once the peer has left and all that it has sent has come. A flow that closes itself does not wait
+// for the bytes: its receives have ended.
 func (f *Flow) takeLeave() error {
-	if !f.bye.seen || f.ended {
+	if !f.bye.byeSeen || f.ended {
 		return nil
 	}
-	if f.moving[Pull] != 0 && !f.Closing && f.total(Pull) < f.bye.total {
+	if f.moving[Pull] != 0 && !f.Closing && f.total(Pull) < f.bye.pushed {
 		return nil
 	}
 	f.bye.owesAck = true
 	return ErrLeft
 }
 
+// handleByeAck handles BYEACK: the peer has received everything that was sent before BYE.
 func (f *Flow) handleByeAck() error {
-	if !f.bye.sent || f.bye.owes || f.bye.acked {
+	if !f.bye.sent || f.bye.oweBye || f.bye.acked {
 		return violation("an acknowledgement of a leave that was not taken")
 	}
 	f.bye.acked = true
 	return nil
 }
 
-// Close stops the flow for new requests, which fail with err as its receives do. Sends go on. ErrLeft: the peer has left,
-// too.
+// Close ends the receives with err, and makes new requests fail with err. Sends go on. Close returns ErrLeft if the peer has
+// left, too.
 func (f *Flow) Close(err error) error {
 	f.Closing, f.Dead = true, err
 	f.failReceives(err)
-	if f.tx.caps.Echoes { // nothing will receive what waits
+	if f.tx.caps.Echoes { // the gate to the own rank: no receive for these sends will come
 		f.FailSends(err)
 	}
 	return f.takeLeave()
 }
 
-// End ends the flow and all its requests. What was received completely stays
-// there for the receives to come, unless a message before it with the same tag did not come.
+// End ends the flow and all its requests with err. Messages that have come completely stay for later receives, unless an
+// earlier message with the same context and tag did not come.
 func (f *Flow) End(err error) {
 	f.ended = true
 	if f.Dead == nil {
@@ -112,12 +111,12 @@ func (f *Flow) End(err error) {
 	}
 	f.notes.drop()
 	f.setUnsent(unsentNotes, false)
-	underway := f.underway()
+	underway := f.unfinishedKeys()
 	f.FailSends(f.Dead)
 	f.failReceives(f.Dead)
 	f.dropRendezvous(underway)
 	for l := f.loans.returns.pop(); l != nil; l = f.loans.returns.pop() {
-		f.putAway(l)
+		f.forgetLoan(l)
 	}
 	f.setUnsent(unsentReturns, false)
 }

@@ -7,44 +7,46 @@ import (
 	"github.com/pm2-go/pm2/nmad/internal/match"
 )
 
-// contexts pair messages with receives, those of each context by themselves: a mask, any source, a probe
-// and the order of messages stay within one, so what is exact in one is looked up whatever waits in the others.
+// contexts has a matcher for each context. Masks, receives from any source, probes and the order of messages stay within
+// their context. So in a context that has only exact receives a message costs one look into a table, whatever waits in the
+// other contexts.
 type contexts struct {
-	match.Matcher[Request, Message] // of the context Plain
-	others                          []*context
-	recent                          *context            // of others: the one that was asked for last; nil: none
-	alone                           *match.Any[Request] // of those that were not opened: nothing waits for any source there
-	joined                          int                 // of others: those that were opened
-	limit                           uint64              // match.Matcher.Within of all
-	posted                          int                 // match.Matcher.All of all
+	match.Matcher[Request, Message]                     // of the context Plain
+	others                          []*context          // all other contexts, by number
+	recent                          *context            // the one of others that was looked up last; nil at first
+	unopened                        *match.Any[Request] // for contexts that were not opened: it has no receives
+	joined                          int                 // number of others that were opened
+	limit                           uint64              // memory of match.Matcher.AgeLimit of all matchers
+	posted                          int                 // memory of match.Matcher.Total of all matchers
 }
 
-// context is one other than Plain, in which a message has come, or a receive was posted.
+// context is a context other than Plain in which a message has come, or a receive was posted.
 type context struct {
 	match.Matcher[Request, Message]
 	number uint16
 	joined bool // it was opened
 }
 
-// of is what pairs the messages of a context.
-func (cs *contexts) of(number uint16) *match.Matcher[Request, Message] {
+// matcher returns the matcher of a context.
+func (cs *contexts) matcher(number uint16) *match.Matcher[Request, Message] {
 	if number == Plain {
 		return &cs.Matcher
 	}
-	return &cs.made(number).Matcher
+	return &cs.context(number).Matcher
 }
 
-// MostContexts is in how many contexts but Plain messages of one peer may be that were not opened here: a bound on the
-// memory that a peer can have us use.
+// MostContexts is the number of contexts that were not opened here, and in which messages of one peer may wait. It bounds
+// the memory that a peer can take.
 const MostContexts = 4096
 
+// find returns the index of a context in others, or where to insert it; there reports which.
 func (cs *contexts) find(number uint16) (at int, there bool) {
 	return slices.BinarySearchFunc(cs.others, number, func(c *context, n uint16) int { return cmp.Compare(c.number, n) })
 }
 
-// join has a context, other than Plain, share what is for any source with other gates: it is opened.
+// join opens a context other than Plain: from here on its matcher uses any.
 func (cs *contexts) join(number uint16, any *match.Any[Request]) {
-	c := cs.made(number)
+	c := cs.context(number)
 	c.Join(any)
 	if !c.joined {
 		c.joined = true
@@ -52,30 +54,30 @@ func (cs *contexts) join(number uint16, any *match.Any[Request]) {
 	}
 }
 
-// made is the context of a number, which is made if there is none.
-func (cs *contexts) made(number uint16) *context {
+// context returns the context of a number, which it makes if there is none.
+func (cs *contexts) context(number uint16) *context {
 	if c := cs.recent; c != nil && c.number == number {
 		return c
 	}
 	i, there := cs.find(number)
 	if !there {
 		c := &context{number: number}
-		c.All = cs.All
-		c.Init(cs.Rank(), cs.alone)
-		c.Seen, c.Found, c.Stay, c.Within = cs.Seen, cs.Found, cs.Stay, cs.Within
+		c.Total = cs.Total
+		c.Init(cs.Rank(), cs.unopened)
+		c.ProbeFound, c.ReceiveFound, c.KeepFlag, c.AgeLimit = cs.ProbeFound, cs.ReceiveFound, cs.KeepFlag, cs.AgeLimit
 		cs.others = slices.Insert(cs.others, i, c)
 	}
 	cs.recent = cs.others[i]
 	return cs.recent
 }
 
-// idle says that nothing waits in a context: no receive, no probe, and no message.
+// idle reports whether nothing waits in a context: no receive, no probe, and no message.
 func (cs *contexts) idle(number uint16) bool {
 	i, there := cs.find(number)
-	return !there || !cs.others[i].Wanted() && cs.others[i].Unexpected() == 0
+	return !there || !cs.others[i].HasPostedOrAny() && cs.others[i].Unexpected() == 0
 }
 
-// forget forgets a context that is idle.
+// forget removes a context if it is idle.
 func (cs *contexts) forget(number uint16) {
 	if i, there := cs.find(number); there && cs.idle(number) {
 		if cs.others[i].joined {
@@ -86,7 +88,7 @@ func (cs *contexts) forget(number uint16) {
 	}
 }
 
-// check says what is wrong with a message in a context.
+// check fails if a message of the peer may not come in a context (MostContexts).
 func (cs *contexts) check(number uint16) error {
 	if number == Plain || len(cs.others)-cs.joined < MostContexts {
 		return nil
@@ -97,7 +99,7 @@ func (cs *contexts) check(number uint16) error {
 	return violation("messages in more than %d contexts that are not open here", MostContexts)
 }
 
-// all goes over those in use.
+// all iterates over the matchers of all contexts.
 func (cs *contexts) all(yield func(*match.Matcher[Request, Message]) bool) {
 	if !yield(&cs.Matcher) {
 		return

@@ -1,29 +1,27 @@
 package flow
 
-// cookieTable names the rendezvous that are announced, so that the peer's answer
-// finds its send. A cookie is a place in the table and the number of times that
-// place was used: one that was never given, was answered, or is made up is found
-// out. It is under the lock of its gate.
+// cookieTable numbers the rendezvous that are announced, so that the peer's answer leads to its send. Such a number, a
+// cookie, is the index of a slot and the generation of that slot, which counts how often the slot was used. So the table
+// detects a cookie that it never gave, and one that is used up.
 type cookieTable struct {
 	slots []cookieSlot
-	free  int32 // 1 + first free slot, 0: none
-	used  int
+	free  int32 // 1 + index of the first free slot; 0 if none is free
+	used  int   // rendezvous in the table
 }
 
 type cookieSlot struct {
-	of         *rendezvous // nil: free
-	next       int32       // free: 1 + next free slot
-	generation uint16      // uses so far, wraps
+	rendezvous *rendezvous // nil if the slot is free
+	next       int32       // of a free slot: 1 + index of the next free slot; 0 if it is the last
+	generation uint16      // number of uses, modulo 2^(32-CookieBits)
 }
 
-// A cookie has CookieBits for the place, the rest for the turn.
 const (
-	CookieBits     = 24
-	MaxCookies     = 1 << CookieBits
+	CookieBits     = 24              // bits of a cookie that are the index of its slot; the others are the generation
+	MaxCookies     = 1 << CookieBits // the largest number of rendezvous in a table
 	generationMask = 1<<(32-CookieBits) - 1
 )
 
-// put names v. The table must hold fewer than MaxCookies.
+// put adds v and returns its cookie. The table must have fewer than MaxCookies rendezvous.
 func (t *cookieTable) put(v *rendezvous) uint32 {
 	if t.free == 0 {
 		t.slots = append(t.slots, cookieSlot{})
@@ -32,22 +30,22 @@ func (t *cookieTable) put(v *rendezvous) uint32 {
 	i := t.free - 1
 	s := &t.slots[i]
 	t.free, s.next = s.next, 0
-	s.of = v
+	s.rendezvous = v
 	s.generation = (s.generation + 1) & generationMask
 	t.used++
 	return uint32(s.generation)<<CookieBits | uint32(i)
 }
 
-// find returns what the cookie names; nil if it names nothing.
+// find returns the rendezvous of a cookie; nil if the cookie has none.
 func (t *cookieTable) find(cookie uint32) *rendezvous {
 	i := int(cookie & (MaxCookies - 1))
 	if i >= len(t.slots) || uint32(t.slots[i].generation) != cookie>>CookieBits {
 		return nil
 	}
-	return t.slots[i].of
+	return t.slots[i].rendezvous
 }
 
-// take returns what the cookie names and forgets it; nil if it names nothing.
+// take removes and returns the rendezvous of a cookie; nil if the cookie has none.
 func (t *cookieTable) take(cookie uint32) *rendezvous {
 	if t.find(cookie) == nil {
 		return nil
@@ -55,21 +53,22 @@ func (t *cookieTable) take(cookie uint32) *rendezvous {
 	return t.release(int(cookie & (MaxCookies - 1)))
 }
 
-// takeAny returns some rendezvous and forgets it; nil if there is none. from is
-// moved on over the slots that are known to be free.
+// takeAny removes and returns some rendezvous; nil if the table is empty. It begins at slot *from, below which all slots must
+// be free, and moves *from on: a caller that empties the table begins with 0.
 func (t *cookieTable) takeAny(from *int) *rendezvous {
 	for ; *from < len(t.slots); *from++ {
-		if t.slots[*from].of != nil {
+		if t.slots[*from].rendezvous != nil {
 			return t.release(*from)
 		}
 	}
 	return nil
 }
 
+// release frees a slot and returns its rendezvous.
 func (t *cookieTable) release(i int) *rendezvous {
 	s := &t.slots[i]
-	v := s.of
-	s.of = nil
+	v := s.rendezvous
+	s.rendezvous = nil
 	s.next = t.free
 	t.free = int32(i + 1)
 	t.used--

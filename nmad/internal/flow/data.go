@@ -6,7 +6,7 @@ import (
 	"runtime/debug"
 )
 
-// Data is a message whose pieces the program describes by methods; nmad.Data has the rules.
+// Data describes a message by methods of the program; nmad.Data has the rules.
 type Data interface {
 	Size() int
 	Pieces(from int, yield func(piece []byte) bool)
@@ -19,10 +19,10 @@ var (
 	ErrConfig    = errors.New("wrong configuration")
 )
 
-// Guarded calls a function of the user's, which may panic, or end its goroutine. A caller of this package
-// could recover that panic, or would wait for the goroutine for ever. So the program ends here,
-// as it does for a goroutine that panics.
-func Guarded(f func()) {
+// CallUser calls f, a function of the program. If f panics, or ends its goroutine, the program ends, as it does for a
+// goroutine that panics: a caller further up could recover the panic, or another thread could wait for the goroutine for
+// ever.
+func CallUser(f func()) {
 	returned := false
 	defer func() {
 		if returned {

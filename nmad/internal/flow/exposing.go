@@ -6,57 +6,56 @@ import (
 	"github.com/pm2-go/pm2/nmad/driver"
 )
 
-// Exposing: where processes share their CPUs, each packet that one of them waits for costs a turn of another one. A link
-// over which the receiver can read the sender's memory (Caps.Exposes) saves two of them: the message is announced by
-// EXPOSE in place of RDV. EXPOSE says in addition at which address in the sender's memory the message lies. The receive
-// that it is for decides:
+// Exposing: if processes share their CPUs, a process that waits for a packet has to wait until the sender gets the CPU. On a
+// link over which the receiver can read the sender's memory (Caps.Exposes), the sender announces a message by EXPOSE in place
+// of RDV, with the address at which the message lies in its memory. That saves two such waits, for RTR and for the bytes. The
+// receive decides what happens:
 //
 //	sender                                         receiver
-//	  │ EXPOSE(tag, seq, size, cookie; address) ▶  │ its buffer is in one piece: reads what it wants
+//	  │ EXPOSE(tag, seq, size, cookie; address) ▶  │ the buffer is in one piece: reads what it wants
 //	  │ ◀─────────────────────────── RETURN(cookie)│ done
 //	 done
-//	                                               │ any other: RTR, and all goes on as after RDV (rendezvous.go)
+//	                                               │ else: sends RTR, and all goes on as after RDV (rendezvous.go)
 //
-// A receiver that may not read that memory answers by RTR, and its peer need not know. A read of the peer's memory is a
-// chunk in the queue of the first rail, like one that it asks for, but its bytes are not part of the stream. The receiver
-// need not trust the address: the kernel looks it up in the peer's own memory.
+// A receiver that may not read the sender's memory also answers by RTR; the sender need not know why. A read of the sender's
+// memory is a chunk in the queue of the first rail, but its bytes do not count as bytes of the stream. The receiver need not
+// trust the address: the kernel looks it up in the memory of the sender alone.
 //
-// A sender that gives its sends up first takes the exposed memory back (Link.Withdraw). Then a receiver that reads it
-// later, or has begun to, does not take what it reads for the message.
+// A sender that gives its sends up first withdraws the exposed memory (Link.Withdraw). A receiver that has begun to read it,
+// or reads it later, then fails instead of taking what it reads for the message.
 //
 // This is the read protocol of rendezvous over networks with remote reads (Sur, Jin, Chai, Panda, PPoPP 2006), over shared
 // memory.
 
-// LeastExposed is the shortest message that is announced by its address, in bytes: to read a shorter one takes longer than
-// to copy it twice.
+// LeastExposed is the shortest message that is exposed, in bytes: to read a shorter one takes longer than to copy it twice.
 const LeastExposed = 8 << 10
 
-// ExposeBody is the body of an EXPOSE, in bytes: the address (8).
+// ExposeBody is the length of the body of an EXPOSE, in bytes: the address (8).
 const ExposeBody = 8
 
-// mostAddress is beyond every address space.
+// mostAddress is above all addresses of a process.
 const mostAddress = 1 << 57
 
-// mostFetch is how much one call reads, in bytes: some hundred microseconds.
+// mostFetch is the largest number of bytes that one call reads, which takes up to some hundred microseconds.
 const mostFetch = 256 << 10
 
-// Exposing says whether messages are announced with their address.
+// Exposing reports whether long messages are announced by EXPOSE.
 func (f *Flow) Exposing() bool {
-	return f.tx.caps.Exposes && len(f.Rails) == 1 && f.tx.room >= ExposeBody
+	return f.tx.caps.Exposes && len(f.Rails) == 1 && f.tx.maxBody >= ExposeBody
 }
 
-// exposes says whether that send is to be.
+// exposes reports whether a send is announced by EXPOSE.
 func (f *Flow) exposes(r *Request) bool {
 	return r.Data.Size >= LeastExposed && f.Exposing() && r.pieces() == nil
 }
 
-// describeExposed makes the EXPOSE of a send.
+// describeExposed makes an announcement the EXPOSE of its send.
 func (f *Flow) describeExposed(p *Packet) {
 	p.Head.Kind, p.Head.Body, p.Body = KindExpose, ExposeBody, f.loans.body[:]
-	binary.LittleEndian.PutUint64(p.Body, p.of.req.Data.address())
+	binary.LittleEndian.PutUint64(p.Body, p.rendezvous.req.Data.address())
 }
 
-// handleExpose takes in the announcement of a message that can be read in the peer's memory.
+// handleExpose handles EXPOSE.
 func (f *Flow) handleExpose(h *driver.Header, body []byte) error {
 	if len(body) != ExposeBody || h.Size == 0 {
 		return violation("%d bytes are exposed, their address takes %d", h.Size, len(body))
@@ -68,45 +67,47 @@ func (f *Flow) handleExpose(h *driver.Header, body []byte) error {
 	return f.announcement(h, nil, address)
 }
 
-// fetches has a receive read its message at that address, if it can.
-func (f *Flow) fetches(v *rendezvous, address uint64) bool {
-	if address == 0 || !f.tx.caps.Fetches || f.blind || v.want == 0 || v.req.pieces() != nil {
+// startFetch makes a receive read its message at that address of the sender's memory. It returns false, and does nothing, if
+// the receive cannot: then an RTR is sent.
+func (f *Flow) startFetch(v *rendezvous, address uint64) bool {
+	if address == 0 || !f.tx.caps.Fetches || f.cannotFetch || v.want == 0 || v.req.pieces() != nil {
 		return false
 	}
-	v.from, v.req.Stage = address, Pulling
+	v.address, v.req.Stage = address, Pulling
 	f.queueChunk(&f.Rails[0].Streams[Pull], v, v.want)
 	return true
 }
 
-// Fetching says that what comes next over the rail is to be read in the peer's memory: nothing will arrive.
-func (x *Stream) Fetching() bool { return x.queue.head != nil && x.queue.head.of.from != 0 }
+// Fetching reports whether the head of the stream is to be read in the peer's memory: then no bytes of it arrive by
+// themselves.
+func (x *Stream) Fetching() bool { return x.queue.head != nil && x.queue.head.rendezvous.address != 0 }
 
-// fetch is Copy for what is to be read in the peer's memory.
+// fetch is Copy for a chunk that is read in the peer's memory. call is the link's Fetch.
 func (x *Stream) fetch(c *chunk, call func([]byte, uint64) (int, error)) (int, error) {
-	b := c.of.req.Data.Buf()[c.moved:c.size]
-	return call(b[:min(len(b), mostFetch)], c.of.from+uint64(c.moved))
+	b := c.rendezvous.req.Data.Buf()[c.moved:c.size]
+	return call(b[:min(len(b), mostFetch)], c.rendezvous.address+uint64(c.moved))
 }
 
-// Blind says, in place of Complete, that the peer's memory cannot be read: what was to be read there is asked for, now and
-// from now on.
-func (f *Flow) Blind(rail int) {
+// FetchFailed ends what Reserve began, in place of Complete, if the kernel does not let this process read the peer's memory: from
+// here on RTRs ask for exposed messages, also for those that wait in the stream.
+func (f *Flow) FetchFailed(rail int) {
 	x := &f.Rails[rail].Streams[Pull]
-	f.blind, x.reserved = true, nil
+	f.cannotFetch, x.reserved = true, nil
 	for x.Fetching() {
-		v := f.forget(x, x.queue.pop())
-		v.from, v.asked, v.moved, v.req.Stage = 0, 0, 0, Answering
+		v := f.releaseChunk(x, x.queue.pop())
+		v.address, v.asked, v.moved, v.req.Stage = 0, 0, 0, Answering
 		f.rx.answers.push(v)
 	}
 	f.sendDue = true
 }
 
-// fetched has the peer told that its message was read.
-func (f *Flow) fetched(cookie uint32) {
-	if f.ended || f.bye.sent && !f.bye.owes {
+// returnExposed sends RETURN for an exposed message that was read.
+func (f *Flow) returnExposed(cookie uint32) {
+	if f.ended || f.bye.sent && !f.bye.oweBye {
 		return
 	}
 	l := f.takeLease()
-	l.There, l.cookie = true, cookie
+	l.InPeer, l.cookie = true, cookie
 	f.loans.out++
 	f.returnLoan(l)
 }

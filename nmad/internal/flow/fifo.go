@@ -1,12 +1,12 @@
 package flow
 
-// linked is a *T that has room for the next one of its queue.
+// linked is a *T that can be an element of a fifo: link returns the address of its pointer to the next element.
 type linked[T any] interface {
 	*T
 	link() **T
 }
 
-// fifo is a first-in-first-out queue. What is in it is in no other one.
+// fifo is a first-in-first-out queue, linked through its elements. An element is in one queue at a time.
 type fifo[T any, P linked[T]] struct{ head, tail *T }
 
 func (fi *fifo[T, P]) empty() bool { return fi.head == nil }
@@ -21,7 +21,7 @@ func (fi *fifo[T, P]) push(x *T) {
 	fi.tail = x
 }
 
-// pop takes the oldest; nil: there is none.
+// pop takes out the oldest element; nil if there is none.
 func (fi *fifo[T, P]) pop() *T {
 	x := fi.head
 	if x != nil {
@@ -31,7 +31,7 @@ func (fi *fifo[T, P]) pop() *T {
 	return x
 }
 
-// prepend puts all of x before what is there, and empties x.
+// prepend moves all elements of x to the front of fi.
 func (fi *fifo[T, P]) prepend(x *fifo[T, P]) {
 	if x.head == nil {
 		return

@@ -10,68 +10,69 @@ import (
 	"github.com/pm2-go/pm2/nmad/strategy"
 )
 
-// Bounds are what two processes have told each other before they linked.
+// Bounds are the limits on memory for messages without a receive, which two processes tell each other before they link.
 type Bounds struct {
-	Window      int64 // eager bytes that the peer may have outstanding here
-	Records     int   // rendezvous that the peer may have outstanding here
-	PeerWindow  int64 // the same at the peer
-	PeerRecords int
-	NoteLimit   int // bytes of a note that the peer may send; 0: it may send none
+	Window      int64 // bytes of eager messages that this process keeps for the peer; see credit.go
+	Records     int   // announced messages that this process keeps for the peer; see records.go
+	PeerWindow  int64 // the peer's Window for this process
+	PeerRecords int   // the peer's Records for this process
+	NoteLimit   int   // longest note that the peer may send, in bytes; 0: the peer may send none
 }
 
-// Flow has all protocols between two processes, on one side. The zero value is ready after Init. It is not safe for
-// concurrent use: callers hold a lock around all calls, except those that say otherwise.
+// Flow has all protocols between two processes, on one side. The zero Flow is ready after Init. It is not safe for
+// concurrent use: the owner holds a lock (that of the gate) around all calls, except those that say otherwise.
 type Flow struct {
-	Own, Rank int               // the ranks of this process and of the peer
-	Strategy  strategy.Strategy // decides what leaves next, in which packet, over which rail
-	Stats     Stats
-	Rails     []Rail
-	Closing   bool           // this side closes: nothing more is received
-	Dead      error          // what new requests fail with; nil: none
-	Watched   *atomic.Uint32 // not 0: a monitor watches, and Finished gives all requests that end
+	OwnRank, PeerRank int               // the ranks of this process and of the peer
+	Strategy          strategy.Strategy // decides what leaves next, in which packet, over which rail
+	Stats             Stats
+	Rails             []Rail
+	Closing           bool           // this side closes: it receives nothing more
+	Dead              error          // what new requests fail with; nil while the flow works
+	Watched           *atomic.Uint32 // not 0 if a monitor watches: then Finished gives all requests that end. The owner writes it
 
-	tx       sender
-	rx       receiver
-	loans    lending
-	notes    notes
-	bye      leave
-	finished Queue  // requests that are done, and that Finished has not given yet
-	found    Queue  // receives for which a search has found the message; they do not have it yet
-	pending  int    // how many requests count as pending (Pending)
-	sendDue  bool   // see SendDue
-	unsent   unsent // kinds of things that have to leave, and belong to no pending request
-	ended    bool   // End was called
-	blind    bool   // what the peer exposes cannot be read
-	search   bool   // see SearchDue
+	tx          sender
+	rx          receiver
+	loans       lending
+	notes       notes
+	bye         closing
+	finished    Queue  // requests that have ended, or that need their owner, and that Finished has not given yet
+	toDeliver   Queue  // receives for which a search has found the message, which they do not have yet
+	pending     int    // number of requests that count as pending; see Pending
+	sendDue     bool   // see SendDue
+	unsent      unsent // kinds of data that still have to leave, and that belong to no pending request
+	ended       bool   // End was called
+	cannotFetch bool   // this process may not read the peer's memory; see exposing.go
+	searchDue   bool   // see SearchDue
 
-	moving          [2]int      // chunks that go out, and that come in, or wait for those before them, over all rails
-	spareChunks     *chunk      // a list of chunks that are not in use
-	spareRendezvous *rendezvous // likewise
-	loads           []strategy.Load
-	shares          []int
+	moving          [2]int          // number of chunks in the streams of all rails, by Direction
+	spareChunks     *chunk          // list of chunks to be used again
+	spareRendezvous *rendezvous     // list of rendezvous to be used again
+	loads           []strategy.Load // memory of share, by rail
+	shares          []int           // bytes to ask for next over each rail, for the head of rx.answers; see receiver.sharesValid
 }
 
-// Rail is what a Flow knows of one link.
+// Rail is what a Flow knows about one link.
 type Rail struct {
-	Cost    strategy.Cost // what it costs to move bytes over it
+	Cost    strategy.Cost // measured or assumed cost of moving bytes over the link
 	Streams [2]Stream     // by Direction
 }
 
-// Stats counts what has happened.
+// Stats are counters since Init. nmad.Stats explains them.
 type Stats struct {
 	Sends, Recvs                    uint64 // started
-	Rendezvous, Starved             uint64 // messages announced first; of those, short ones for want of credit
-	Loaned, Borrowed                uint64 // messages that were announced as a loan; that a receive was given where they lie
+	Rendezvous, Starved             uint64 // messages that were announced; among them short ones that lacked credit
+	Loaned, Borrowed                uint64 // messages announced as a loan; loans that were given to a receive
 	Unexpected                      uint64 // messages that came before their receive
-	Credits                         uint64 // packets that only gave back credit
+	Credits                         uint64 // packets that only gave credit back
 	Aggregates, Aggregated          uint64 // packets sent that held several messages; messages in them
 	BytesSent, BytesReceived        uint64
-	UnexpectedBytes, UnexpectedPeak uint64 // now, and at most, in bodies of unexpected eager messages
+	UnexpectedBytes, UnexpectedPeak uint64 // bytes in bodies of unexpected eager messages: now, and at most
 }
 
-// Init makes a flow over so many rails ready, without links.
+// Init makes a flow over so many rails ready, before it has links. own and rank are the ranks of this process and of the
+// peer.
 func (f *Flow) Init(own, rank, rails int, b Bounds) {
-	f.Own, f.Rank, f.Strategy = own, rank, strategy.Default
+	f.OwnRank, f.PeerRank, f.Strategy = own, rank, strategy.Default
 	f.Rails, f.loads, f.shares = make([]Rail, rails), make([]strategy.Load, rails), make([]int, rails)
 	for i := range f.Rails {
 		r := &f.Rails[i]
@@ -84,73 +85,73 @@ func (f *Flow) Init(own, rank, rails int, b Bounds) {
 	f.rx.window = min(b.Window, math.MaxUint32)
 	f.rx.records = b.Records
 	f.rx.pool.limit = int(f.rx.window / 4)
-	f.rx.Seen, f.rx.Found, f.rx.Within = f.seen, f.find, &f.rx.limit
-	f.rx.All = &f.rx.posted
-	f.rx.alone = match.NewAny[Request](nil, rank, nil)
+	f.rx.ProbeFound, f.rx.ReceiveFound, f.rx.AgeLimit = f.endProbe, f.noteFound, &f.rx.limit
+	f.rx.Total = &f.rx.posted
+	f.rx.unopened = match.NewAny[Request](nil, rank, nil)
 	f.notes.limit = b.NoteLimit
 }
 
-// Join has the flow share its receives from any source in a context with those of other gates.
+// Join makes the flow share the receives from any source in a context with other gates, by any.
 func (f *Flow) Join(context uint16, any *match.Any[Request]) {
 	if context == Plain {
-		f.rx.Init(f.Rank, any)
+		f.rx.Init(f.PeerRank, any)
 	} else {
 		f.rx.join(context, any)
 	}
 }
 
-// Idle says that nothing waits in a context: no receive, no probe, and no message.
-func (f *Flow) Idle(context uint16) bool { return f.rx.idle(context) }
+// ContextIdle reports whether nothing waits in a context: no receive, no probe, and no message.
+func (f *Flow) ContextIdle(context uint16) bool { return f.rx.idle(context) }
 
-// Unjoin undoes Join of a context that is Idle. What comes for it later waits, as before Join.
+// Unjoin undoes Join of a context for which ContextIdle holds. Messages that come in the context later wait, as before Join.
 func (f *Flow) Unjoin(context uint16) { f.rx.forget(context) }
 
-// Bind says what the link of the first rail can do, and up to which size messages go eagerly, as far as it takes them; 0:
-// as that.
+// Bind tells the flow what the link of the first rail can do, and up to which size messages go eagerly, in bytes; 0, and at
+// most, the largest body that the link takes.
 func (f *Flow) Bind(c driver.Caps, eager int) {
 	f.tx.caps = c
-	f.tx.room = min(c.MaxBody, math.MaxInt32)
-	f.SetEager(eager)
+	f.tx.maxBody = min(c.MaxBody, math.MaxInt32)
+	f.SetEagerLimit(eager)
 }
 
-// SetEager changes up to which size messages go eagerly; 0: as the link takes them.
-func (f *Flow) SetEager(bytes int) {
-	f.tx.eager = f.tx.room
+// SetEagerLimit sets the size up to which messages go eagerly, in bytes; 0, and at most, the largest body that the link takes.
+func (f *Flow) SetEagerLimit(bytes int) {
+	f.tx.eagerLimit = f.tx.maxBody
 	if bytes > 0 {
-		f.tx.eager = min(f.tx.eager, bytes)
+		f.tx.eagerLimit = min(f.tx.eagerLimit, bytes)
 	}
 }
 
-// Eager is up to which size messages go eagerly, in bytes.
-func (f *Flow) Eager() int { return f.tx.eager }
+// EagerLimit returns the size up to which messages go eagerly, in bytes.
+func (f *Flow) EagerLimit() int { return f.tx.eagerLimit }
 
-// Room is the longest body of a packet, in bytes.
-func (f *Flow) Room() int { return f.tx.room }
+// MaxBody returns the length of the longest body of a packet, in bytes.
+func (f *Flow) MaxBody() int { return f.tx.maxBody }
 
-// Finished takes out what the gate must see to, in the order in which it happened; nil: there is nothing. The stage says
-// what it is:
+// Finished takes out the oldest request that the owner must handle; nil if there is none. Its Stage says why:
 //
-//	Done       a request that has ended, and whose State finish has not set
-//	Choosing   a receive whose owner is to be asked for the buffer; then Deliver goes on
-//	Noticed    no request: an unexpected message has come (Entry.Tag, Size)
+//	Done       the request has ended, and finish has not set its State
+//	Choosing   a receive whose message has come: the owner chooses the buffer, and then calls Deliver
+//	Noticed    no request: an unexpected message has come, which Entry.Tag and Size describe
 func (f *Flow) Finished() *Request { return f.finished.Pop() }
 
-// Calm says that the flow has nothing to tell its owner: Finished would return nil, and SearchDue false.
-func (f *Flow) Calm() bool { return f.finished.head == nil && !f.search }
+// NoNews reports whether the flow has nothing to tell its owner: Finished would return nil, and SearchDue false.
+func (f *Flow) NoNews() bool { return f.finished.head == nil && !f.searchDue }
 
-// Settled says that the flow is Calm, and that its owner knows whether requests are Pending, and whether something is held
-// that belongs to none.
+// Settled reports whether the flow has no news, and the values that Pending would give are those that the owner knows:
+// pending says whether requests is above 0.
 func (f *Flow) Settled(pending, holding bool) bool {
-	return f.Calm() && (f.pending != 0) == pending && f.holding() == holding
+	return f.NoNews() && (f.pending != 0) == pending && f.holding() == holding
 }
 
-// Pending returns how many requests count: those under way whose owner does not look at their Stage (ByStage). holding:
-// something else still has to leave that belongs to none of them.
+// Pending returns the number of requests that are under way, apart from those whose owner looks at their Stage (NotifyNone).
+// holding reports whether something else has to leave that belongs to none of these requests.
 func (f *Flow) Pending() (requests int, holding bool) { return f.pending, f.holding() }
 
-// Count adds a request to those Pending, unless it is heard of ByStage.
+// Count adds a request to those that Pending counts, once, unless its owner looks at its Stage (NotifyNone). finish takes it off
+// again.
 func (f *Flow) Count(r *Request) {
-	if r.Heard == ByStage || r.Counted {
+	if r.Notify == NotifyNone || r.Counted {
 		return
 	}
 	r.Counted = true
@@ -159,27 +160,28 @@ func (f *Flow) Count(r *Request) {
 	}
 }
 
-// SendDue says, once, that Drain has something new to send, such as an answer.
+// SendDue reports whether something new waits for Drain, such as an answer, and forgets it.
 func (f *Flow) SendDue() bool {
-	was := f.sendDue
+	due := f.sendDue
 	f.sendDue = false
-	return was
+	return due
 }
 
-// Finish ends a request that the flow does not hold.
+// Finish ends a request that is in no queue of the flow.
 func (f *Flow) Finish(r *Request, err error) { f.finish(r, err) }
 
-// finish ends r, which is in no queue.
+// finish ends r, which is in no queue. It sets State if that is all that the owner waits for; else it adds r to those that
+// Finished gives.
 func (f *Flow) finish(r *Request, err error) {
 	r.Stage = Done
 	if err != nil {
-		r.EndsWith(err)
+		r.SetErr(err)
 	}
 	if r.UsesRare {
 		f.finishSpecial(r)
 	}
 	watched := f.Watched.Load() != 0
-	if r.Heard == ByStage && !watched {
+	if r.Notify == NotifyNone && !watched {
 		return
 	}
 	if r.Counted {
@@ -188,24 +190,24 @@ func (f *Flow) finish(r *Request, err error) {
 			f.pending--
 		}
 	}
-	if r.Heard != ByState || r.UsesRare || watched {
+	if r.Notify != NotifyState || r.UsesRare || watched {
 		f.finished.Push(r)
 		return
 	}
-	asm.StoreRelease32(&r.State, Over) // the owner may use r again from here on
+	asm.StoreRelease32(&r.State, Ended) // the last access: the owner may start r again from here on
 }
 
-// finishSpecial is what finish does for requests that are out of the ordinary.
+// finishSpecial is the part of finish for requests that use their Rare.
 func (f *Flow) finishSpecial(r *Request) {
 	switch x := r.Rare; {
-	case x.flat != nil:
-		r.foldUp()
+	case x.bounce != nil:
+		r.freeBounce()
 	case x.Loans && r.err == nil && x.Lease == nil:
-		f.leaseOf(r)
+		f.leaseCopy(r)
 	}
 }
 
-// notice tells the owner of an unexpected message, if a monitor watches for these.
+// notice makes Finished give the news of an unexpected message, if a monitor watches.
 func (f *Flow) notice(m *Message) {
 	if f.Watched.Load() != 0 && m.context != Library {
 		r := &Request{Stage: Noticed, Context: m.context, Size: m.size}
@@ -214,23 +216,23 @@ func (f *Flow) notice(m *Message) {
 	}
 }
 
-// Ledger is the state of credit, records and loans, for people and tests.
+// Ledger shows the state of credit, records, queues and loans, for people and tests.
 type Ledger struct {
-	Credit, Window        int64 // eager bytes that the peer still takes, of so many
-	Taken, Owed           int64 // eager bytes of the peer that were not given back; of these, such as are free to be
-	Outstanding           int   // messages announced to the peer
-	Told, PeerRecords     int   // records of the peer that it was told are all used; that it has
-	Announced, Records    int   // messages announced here; records there are
-	Posted, Unexpected    int
+	Credit, Window        int64     // of sends: eager bytes that the peer still takes; the most that it takes
+	Taken, Owed           int64     // of receives: eager bytes that were not given back as credit; those of them that may be
+	Outstanding           int       // messages announced to the peer, and not asked for completely
+	Told, PeerRecords     int       // number of records in the last FULL that was sent; records that the peer has
+	Announced, Records    int       // messages that the peer has announced and that have no receive; records for them
+	Posted, Unexpected    int       // exact receives that wait; messages that wait
 	Moved                 [2]uint64 // bytes of rendezvous, by Direction
-	Waiting, Loaned, Kept int       // sends in the queue; loans of the peer's memory that are out; leases to be used again
+	Waiting, Loaned, Kept int       // sends in the queue; loans of the peer's memory that were not released; leases to be used again
 }
 
-// Ledger returns the state now.
+// Ledger returns the state as it is now.
 func (f *Flow) Ledger() Ledger {
 	l := Ledger{
 		Credit: f.tx.credit, Window: f.tx.window, Taken: f.rx.taken, Owed: f.rx.owed,
-		Outstanding: f.tx.sends.used, Told: f.tx.told, PeerRecords: f.tx.records,
+		Outstanding: f.tx.announced.used, Told: f.tx.fullTold, PeerRecords: f.tx.records,
 		Announced: f.rx.announced, Records: f.rx.records,
 		Posted: f.Posted(), Loaned: f.loans.out, Moved: [2]uint64{f.total(0), f.total(1)},
 	}
@@ -246,5 +248,7 @@ func (f *Flow) Ledger() Ledger {
 	return l
 }
 
-// plain is the header of a packet that belongs to no message.
-func plain(kind uint8, size uint64) driver.Header { return driver.Header{Kind: kind, Size: size} }
+// controlHeader makes the header of a packet that belongs to no message.
+func controlHeader(kind uint8, size uint64) driver.Header {
+	return driver.Header{Kind: kind, Size: size}
+}

@@ -308,7 +308,7 @@ func TestShortAllocatesNothing(t *testing.T) {
 		if !b.PostPlainly(r) {
 			t.Fatal("something is out of the ordinary")
 		}
-		head := a.Short(Plain, 7, len(msg))
+		head := a.ShortHeader(Plain, 7, len(msg))
 		if head == nil {
 			t.Fatal("a short message does not leave at once")
 		}
@@ -317,7 +317,7 @@ func TestShortAllocatesNothing(t *testing.T) {
 		}
 		a.ShortSent(len(msg))
 		b.Finished()
-		b.eagerSent(0) // it would give credit back
+		b.eagerTaken(0) // it would give credit back
 		if err := a.Packet(&driver.Header{Kind: KindCredit, Size: uint64(cost(len(msg)))}, nil, w.sides[0]); err != nil {
 			t.Fatal(err)
 		}

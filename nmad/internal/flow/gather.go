@@ -7,49 +7,48 @@ import (
 	"github.com/pm2-go/pm2/nmad/strategy"
 )
 
-// Gathering: threads that a packet, or several, have woken run one after the other, and most
-// of them send something, before the VP looks at the network again. Under a strategy that
-// puts messages together their short ones leave in one packet, for which the first waits.
+// Gathering: threads that one or more packets have woken run one after the other on their VP, and most of them send
+// something before the VP looks at the network again. Under a strategy that aggregates, their short messages leave in one
+// packet, the open packet, in which the first messages wait for the others.
 //
-//	Send, short, and the strategy joins:
-//	  threads that this gate has woken wait for our VP   -> to the others in the open packet; done
-//	  none does, but there are some                    -> to them; the packet leaves
-//	  else                                               -> a packet of its own, at once
+//	a thread sends a short message that the strategy joins with others:
+//	  other woken threads are ready on its VP     -> the message goes into the open packet, and its send is done
+//	  none is, but the open packet has messages   -> likewise, and the packet leaves
+//	  else                                        -> the message leaves at once, in a packet of its own
 //
-// So a lone thread never waits. What is gathered leaves when
+// So the message of a lone thread never waits. The open packet leaves when
 //
-//   - the last of those threads sends, or there are GatherMost messages, or the next does not fit;
-//   - a message goes that does not join, or one is announced: order is that of the sends;
-//   - a waiter polls and no woken thread is ready on its VP: one that blocks, or the hooks, the
-//     idle one at once and that of the timer if a thread computes on. While such a thread is ready
-//     GatherPolls polls leave it alone, so threads that switch without sending hold up nothing for
-//     long.
+//   - the last of the woken threads sends, or the packet has enough messages (strategy.Enough), or the next one does not fit;
+//   - another message leaves, or is announced: messages leave in the order of the sends;
+//   - the gate is polled and no woken thread is ready on the poller's VP. The poller is a waiter that blocks, or a hook: the
+//     idle hook at once, the timer hook if a thread goes on computing. While a woken thread is ready, the first GatherPolls
+//     polls leave the packet waiting, so threads that switch without sending do not hold it up for long.
 //
-// The engine counts a gate with something gathered as pending, and has hooks, so it is polled: where
-// no waiter need, no thread counts as woken. The sends are done: credit and numbers are taken when
-// they join. How many, and how long, is in strategy/company.go.
+// The engine counts a gate whose open packet has messages as pending, so its hooks poll the gate. In an engine without hooks
+// no thread counts as woken, and nothing is gathered. A message takes its credit and its number when it goes into the open
+// packet. strategy/company.go has the limits.
 
-// openPacket is the packet that is being gathered.
+// openPacket is the packet in which messages are gathered.
 type openPacket struct {
-	body     []byte // its body, which is that of an aggregate
-	messages int
-	polls    int // how many polls have left it alone since it was begun
+	body     []byte // the body of an aggregate
+	messages int    // number of messages in body
+	polls    int    // polls that have left the packet waiting since its first message
 }
 
 func (op *openPacket) empty() bool { return op.messages == 0 }
 
-// joins says whether a message is to be gathered with others, or to wait for such as come soon.
-func (f *Flow) joins(tag uint64, size int, c Company) bool {
+// mayGather reports whether a message goes into the open packet, or opens one because others will follow.
+func (f *Flow) mayGather(tag uint64, size int, c Company) bool {
 	x := &f.tx.gathered
-	if x.empty() && (!c.Ready || f.enough(c.Woken) < 2) || size > strategy.GatherLongest {
+	if x.empty() && (!c.Ready || f.enoughGathered(c.Woken) < 2) || size > strategy.GatherLongest {
 		return false
 	}
-	p := strategy.Packet{Messages: max(x.messages, 1), Bytes: len(x.body), Room: min(f.tx.room, strategy.GatherRoom)}
+	p := strategy.Packet{Messages: max(x.messages, 1), Bytes: len(x.body), Room: min(f.tx.maxBody, strategy.GatherRoom)}
 	return p.Bytes+AggregateHead+size <= p.Room && f.Strategy.Joins(p, strategy.Item{Tag: tag, Size: size, Eager: true})
 }
 
-// gather adds a message in the context Plain that joins, for which there is credit. leave: there is nothing more to wait
-// for, and all of them are to leave.
+// gather adds a message in the context Plain, for which there is credit, to the open packet. leave reports whether the packet
+// has nothing more to wait for.
 func (f *Flow) gather(tag uint64, buf []byte, c Company) (leave bool) {
 	x := &f.tx.gathered
 	if x.empty() {
@@ -64,17 +63,18 @@ func (f *Flow) gather(tag uint64, buf []byte, c Company) (leave bool) {
 	f.tx.seq++
 	f.tx.credit -= cost(len(buf))
 	f.Stats.BytesSent += uint64(len(buf))
-	return x.messages >= f.enough(c.Woken) || !c.Ready
+	return x.messages >= f.enoughGathered(c.Woken) || !c.Ready
 }
 
-func (f *Flow) enough(woken int) int {
+// enoughGathered returns how many messages are enough to send the open packet.
+func (f *Flow) enoughGathered(woken int) int {
 	return strategy.Enough(f.tx.caps.Syscalls, woken, f.rx.posted)
 }
 
-// Gathered says that messages wait for others in the open packet.
-func (f *Flow) Gathered() bool { return f.unsent&unsentGroup != 0 }
+// HasGathered reports whether the open packet has messages.
+func (f *Flow) HasGathered() bool { return f.unsent&unsentGroup != 0 }
 
-// KeepGathering says that what is Gathered is to be left alone for now; ready as in Company.
+// KeepGathering reports whether a poll should leave the open packet waiting, and counts the poll. ready is Company.Ready.
 func (f *Flow) KeepGathering(ready bool) bool {
 	x := &f.tx.gathered
 	if x.polls == strategy.GatherPolls || !ready {
@@ -84,10 +84,10 @@ func (f *Flow) KeepGathering(ready bool) bool {
 	return true
 }
 
-// packGathered makes the packet of what was gathered.
+// packGathered makes the packet of the gathered messages: EAGER of a single one, else AGGREGATE.
 func (f *Flow) packGathered() *Packet {
 	x := &f.tx.gathered
-	p := f.pack(gathered, driver.Header{
+	p := f.pack(gatheredPacket, driver.Header{
 		Kind: KindAggregate, Body: uint32(len(x.body)), Size: uint64(x.messages),
 		Seq: f.tx.seq - uint32(x.messages), Cookie: uint32(f.rx.owed),
 	})
@@ -100,9 +100,9 @@ func (f *Flow) packGathered() *Packet {
 	return p
 }
 
-// sentGathered goes on when the link has taken the packet of what was gathered.
-func (f *Flow) sentGathered() {
-	f.rx.paid(int64(f.tx.out.Head.Cookie))
+// gatheredTaken is the part of packetTaken for the gathered messages.
+func (f *Flow) gatheredTaken() {
+	f.rx.creditGiven(int64(f.tx.packet.Head.Cookie))
 	if x := &f.tx.gathered; x.messages > 1 {
 		f.Stats.Aggregates++
 		f.Stats.Aggregated += uint64(x.messages)

@@ -1,26 +1,27 @@
 package flow
 
-// Leaving: over a socket the driver copies a packet into its buffer, and the kernel may take a part of it
-// only. Only a thread that polls this gate moves the rest on, so a send is not done before the kernel has all of
-// it: its owner may never look at the gate again, nor any other thread, and its receiver would wait for ever.
+// Leaving: over a socket the driver copies a packet into its buffer, and the kernel may take only a part of it. Only a thread
+// that polls this gate hands the rest to the kernel. So a send is not done before the kernel has all of its packet: otherwise
+// its owner might never look at the gate again, nor any other thread, and the receiver would wait for ever.
 //
-//	         the link takes the packet             Flush: nothing is left; or the link takes a
-//	queued ---------------------------> leaving --- packet behind it, which it does not before ---> done
+//	         the link takes the packet             Flush leaves nothing; or the link takes the next
+//	queued ---------------------------> leaving --- packet, which it does only when nothing is left ---> done
 //	   |                                   |
-//	   |  and nothing is left of it        '------- the gate ends -------> done, failed
+//	   |  and the kernel has all of it     '------- the gate ends -------> done, failed
 //	   '------------------------------------------------------------------> done
 //
-// Packets of a batch lie in the buffer until the flush at its end: they leave together. A receive that asks for 0 bytes of
-// an announced message is done when its RTR has left the buffer, or the gate ends. The rest of a control packet may stay
-// in the driver's buffer while this side has no pending request: without credit the peer sends RDV, and this side answers
-// when it posts the receive.
+// The packets of a batch stay in the buffer until the flush at its end, so that they leave together. A receive that asks for
+// 0 bytes of an announced message is done when its RTR has left the buffer, or the gate ends. A part of a control packet may
+// stay in the buffer while this side has no pending request. That keeps no message back: a peer that lacks credit sends RDV,
+// and this side polls when it posts the receive.
 //
-// What was gathered (gather.go) is done before it leaves; so it is only gathered where hooks see to it.
+// Sends whose messages were gathered (gather.go) are done before their packet leaves. So messages are gathered only if hooks
+// poll the gate.
 //
-// A link without a buffer takes a packet for good.
+// A link without a buffer never takes a part of a packet.
 
-// handOver ends a request whose packet the link has just taken: at once, or when the driver's buffer is empty. It counts
-// as pending until then.
+// handOver ends a request whose packet the link has just taken: at once, or, if the driver buffers, when its buffer is empty.
+// Until then the request counts as pending.
 func (f *Flow) handOver(r *Request) {
 	switch {
 	case f.tx.caps.Buffered:
@@ -29,33 +30,33 @@ func (f *Flow) handOver(r *Request) {
 		}
 		f.tx.leaving.Push(r)
 	case r.Stage == Queued:
-		f.sent(r)
+		f.endSend(r)
 	default:
 		f.transferred(r, 0)
 	}
 }
 
-// follow notes that the link has taken a packet: it had nothing left of those before, unless they are kept
-// together.
-func (f *Flow) follow() {
+// endEarlier ends the requests of earlier packets when the link has taken a packet: then nothing of the earlier ones was left in
+// the buffer, unless they belong to the same batch.
+func (f *Flow) endEarlier() {
 	if !f.tx.batched {
-		f.gone()
+		f.endLeaving()
 	}
 }
 
-// gone ends the requests whose packets have left the driver's buffer.
-func (f *Flow) gone() {
+// endLeaving ends the requests that wait for the driver's buffer, which is empty.
+func (f *Flow) endLeaving() {
 	for r := f.tx.leaving.Pop(); r != nil; r = f.tx.leaving.Pop() {
 		if r.Stage == Leaving {
-			f.sent(r)
+			f.endSend(r)
 		} else {
 			f.transferred(r, 0)
 		}
 	}
 }
 
-// sent ends an eager send.
-func (f *Flow) sent(r *Request) {
+// endSend ends an eager send.
+func (f *Flow) endSend(r *Request) {
 	r.N, r.Size = r.Data.Size, uint64(r.Data.Size)
-	f.finish(r, f.shortage(r))
+	f.finish(r, f.dataError(r))
 }

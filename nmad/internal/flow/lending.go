@@ -7,84 +7,84 @@ import (
 	"github.com/pm2-go/pm2/nmad/driver"
 )
 
-// Lending: a message that lies in a buffer of the library, sent over a link whose ends can map memory of each other
-// (Caps.Process), is announced by LOAN in place of RDV. LOAN also says where the message lies in the sender's memory; the
-// first LOAN says which memory that is. The receive that it is for decides:
+// Lending: a message that lies in a buffer of nmad.Gate.Alloc, and that is sent over a link whose ends can map memory of each
+// other (Caps.Process), is announced by LOAN in place of RDV. LOAN has the place of the message in the sender's memory; the
+// first LOAN also says which memory that is. The receive decides what happens:
 //
 //	sender                                     receiver
-//	  │ LOAN(tag, seq, size, cookie; where)  ▶ │ takes loans: done, with the bytes where they lie
-//	  │                                        │ ... the program reads, and releases
+//	  │ LOAN(tag, seq, size, cookie; place)  ▶ │ it takes loans: done, with the bytes where they lie
+//	  │                                        │ ... the program reads them, and releases the loan
 //	  │ ◀───────────────────── RETURN(cookie)  │
 //	 done
-//	                                           │ any other: RTR, and all goes on as after RDV (rendezvous.go)
+//	                                           │ else: sends RTR, and all goes on as after RDV (rendezvous.go)
 //
-// Everything else is the same: the order of messages, unexpected messages, probes, claims, cancelling, truncation, and the
-// bounds of announcements (records.go). A receiver that cannot map the memory answers by RTR, and its peer need not know
-// why. A loaned message that was not received yet takes memory of the sender. That holds a sender back that is too fast:
-// it gets no buffer.
+// A LOAN counts as an announcement in all other respects: the order of messages, unexpected messages, probes, claims,
+// cancelling, truncation, and records. A receiver that cannot map the memory also answers by RTR; the sender need not know
+// why. A loaned message that was not received yet takes memory of the sender. So a sender that is too fast is held back: it
+// gets no further buffer.
 //
-//	send:  queued -> announced -> done                  loaned, and returned
-//	                 announced -> pushing -> done       loaned, and asked for
+//	send:  queued -> announced -> done                  the receive takes the loan, and the program has released it
+//	                 announced -> pushing -> done       the receive asks for the bytes
 //
-// The owner of the flow finds the memory (Network.View). It checks that the size of the memory cannot change, and that the
-// message lies within. It maps the memory for reading only. The bytes may change at any time, even if the peer keeps the
-// rules: after Close, or after a send has failed, the buffer is the sender's again, while the receiver may still read.
+// The owner of the flow maps the memory, for reading only (Network.View). It checks that the size of the memory cannot
+// change, and that the message lies within. The bytes may change at any time, even if the peer keeps the rules: after Close,
+// or after a send has failed, the buffer belongs to the sender again, while the receiver may still read.
 //
-// At the end of a gate loaned sends end as others do (ErrPeerLost, ErrClosed). The memory of loans stays mapped at the
-// receiver until it has released the last of them and the gate has ended.
+// At the end of a gate loaned sends end as others do (ErrPeerLost, ErrClosed). The memory stays mapped at the receiver until
+// the program has released the last loan and the gate has ended.
 
-// LeastLoan is the shortest message that is loaned, in bytes: a shorter one is copied in the time that its return takes.
+// LeastLoan is the shortest message that is loaned, in bytes. To copy a shorter one takes less time than its RETURN.
 const LeastLoan = 4 << 10
 
-// LoanBody is the body of a LOAN, in bytes: the place of the message (8). LoanCard is the part before it in the first LOAN
-// of a flow: it says which memory.
+// The body of a LOAN. The first LOAN of a flow has LoanCard bytes that say which memory it is. Then each has LoanBody bytes:
+// the place of the message in that memory (8).
 const (
 	LoanBody = 8
 	LoanCard = 24
 )
 
-// lending is what a flow knows about what is loaned.
+// lending is the part of a flow that handles loans.
 type lending struct {
-	known   bool                // the peer has said in which memory its messages lie
-	out     int                 // how many loans in the peer's memory were not released
-	returns fifo[Lease, *Lease] // loans that were released, and of which the peer is to be told
-	pool    *Lease              // a list of leases that are not in use
-	body    [ExposeBody]byte    // what the EXPOSE that is to leave carries
+	known   bool                // the peer's first LOAN has come
+	out     int                 // number of messages in the peer's memory for which no RETURN was sent, nor dropped
+	returns fifo[Lease, *Lease] // messages in the peer's memory that are released, or read; RETURN waits to be sent
+	pool    *Lease              // list of leases to be used again
+	body    [ExposeBody]byte    // body of the EXPOSE that is to leave
 }
 
-// Lease is what a flow remembers of a loan. Used again and again.
+// Lease is the flow's part of a loan. The flow uses the memory again, for another loan.
 type Lease struct {
-	Generation atomic.Uint32 // odd: it was not released; its owner counts when it is
-	Next       *Lease        // in whichever list holds it; the owner's, between the release and Release
-	There      bool          // the bytes lie in the sender's memory; else in the buffer of the receive
-	Bytes      []byte
+	Generation atomic.Uint32 // odd until the program releases the loan: then the owner adds 1, without a lock. The flow adds 1 for a new loan
+	Next       *Lease        // the next one in the list that holds this one; the owner's from the release until it calls Release
+	InPeer     bool          // the bytes lie in the sender's memory; else in the buffer of the receive
+	Bytes      []byte        // the message
 
-	cookie uint32 // the sender's name for it
+	cookie uint32 // the sender's number for the message
 }
 
 func (l *Lease) link() **Lease { return &l.Next }
 
-// lendable says whether a send is to be announced as a loan.
+// lendable reports whether a send is announced by LOAN.
 func (f *Flow) lendable(r *Request) bool {
-	return r.UsesRare && r.Rare.Where != nil && r.Data.Size >= LeastLoan && f.Lending()
+	return r.UsesRare && r.Rare.LoanPlace != nil && r.Data.Size >= LeastLoan && f.Lending()
 }
 
-// Lending says whether messages are announced as loans.
-func (f *Flow) Lending() bool { return f.tx.caps.Process != 0 && f.tx.room >= LoanCard+LoanBody }
+// Lending reports whether messages in buffers of nmad.Gate.Alloc are announced by LOAN.
+func (f *Flow) Lending() bool { return f.tx.caps.Process != 0 && f.tx.maxBody >= LoanCard+LoanBody }
 
-// describeLoan makes the LOAN of a send.
+// describeLoan makes an announcement the LOAN of its send.
 func (f *Flow) describeLoan(p *Packet) {
-	p.Body = p.of.req.Rare.Where[:]
+	p.Body = p.rendezvous.req.Rare.LoanPlace[:]
 	if f.Stats.Loaned > 0 {
 		p.Body = p.Body[LoanCard:]
 	}
 	p.Head.Kind, p.Head.Body = KindLoan, uint32(len(p.Body))
 }
 
-// Unseen says that the flow has ended, and nothing of the peer's memory is loaned any more: it need not be mapped.
-func (f *Flow) Unseen() bool { return f.ended && f.loans.out == 0 }
+// ViewUnused reports whether the owner may unmap the peer's memory: the flow has ended, and no loan in that memory is out.
+func (f *Flow) ViewUnused() bool { return f.ended && f.loans.out == 0 }
 
-// handleLoan takes in the announcement of a message that is loaned.
+// handleLoan handles LOAN.
 func (f *Flow) handleLoan(h *driver.Header, body []byte, n Network) error {
 	card := LoanCard
 	if f.loans.known {
@@ -101,10 +101,10 @@ func (f *Flow) handleLoan(h *driver.Header, body []byte, n Network) error {
 	return f.announcement(h, body, 0)
 }
 
-// hand gives a message that is loaned to its receive, and ends the receive.
-func (f *Flow) hand(r *Request, bytes []byte, cookie uint32) {
+// giveLoan gives a loan to a receive that takes loans, and ends the receive. bytes is the message in the sender's memory.
+func (f *Flow) giveLoan(r *Request, bytes []byte, cookie uint32) {
 	l := f.newLease(r, bytes)
-	l.There, l.cookie = true, cookie
+	l.InPeer, l.cookie = true, cookie
 	f.loans.out++
 	r.Size, r.N = uint64(len(bytes)), len(bytes)
 	f.Stats.Borrowed++
@@ -112,14 +112,15 @@ func (f *Flow) hand(r *Request, bytes []byte, cookie uint32) {
 	f.finish(r, nil)
 }
 
-// newLease makes the loan of a receive.
+// newLease makes the loan of a receive, with these bytes, in the buffer of the receive.
 func (f *Flow) newLease(r *Request, bytes []byte) *Lease {
 	l := f.takeLease()
-	l.There, l.Bytes = false, bytes
-	r.Rare.Lease, r.Rare.Leased = l, l.Generation.Add(1)
+	l.InPeer, l.Bytes = false, bytes
+	r.Rare.Lease, r.Rare.LeaseGeneration = l, l.Generation.Add(1)
 	return l
 }
 
+// takeLease takes a lease out of the pool, or makes one.
 func (f *Flow) takeLease() *Lease {
 	l := f.loans.pool
 	if l == nil {
@@ -129,8 +130,8 @@ func (f *Flow) takeLease() *Lease {
 	return l
 }
 
-// leaseOf is what a receive that takes loans gets of a message that was not loaned.
-func (f *Flow) leaseOf(r *Request) {
+// leaseCopy makes the loan of a receive that takes loans and whose message was not loaned: the bytes lie in its buffer.
+func (f *Flow) leaseCopy(r *Request) {
 	if r.pieces() == nil {
 		f.newLease(r, r.Data.Buf()[:r.N])
 	} else {
@@ -138,46 +139,47 @@ func (f *Flow) leaseOf(r *Request) {
 	}
 }
 
-// Release takes in a loan whose Generation its owner has counted on.
+// Release handles a loan that the program has released, when the owner has added 1 to its Generation.
 func (f *Flow) Release(l *Lease) {
 	switch {
-	case !l.There:
-		f.recycle(l)
+	case !l.InPeer:
+		f.recycleLease(l)
 	case f.ended || f.bye.sent:
-		f.putAway(l)
+		f.forgetLoan(l)
 	default:
 		f.returnLoan(l)
 	}
 }
 
-// returnLoan has RETURN sent.
+// returnLoan sends RETURN.
 func (f *Flow) returnLoan(l *Lease) {
 	f.loans.returns.push(l)
 	f.setUnsent(unsentReturns, true)
-	f.sendDue = f.sendDue || !f.tx.refused
+	f.sendDue = f.sendDue || !f.tx.noRoom
 }
 
-// putAway forgets a loan in the peer's memory.
-func (f *Flow) putAway(l *Lease) {
+// forgetLoan frees the lease of a message in the peer's memory: RETURN was sent, or need not be sent any more.
+func (f *Flow) forgetLoan(l *Lease) {
 	f.loans.out--
-	f.recycle(l)
+	f.recycleLease(l)
 }
 
-func (f *Flow) recycle(l *Lease) {
+// recycleLease puts a lease into the pool.
+func (f *Flow) recycleLease(l *Lease) {
 	l.Bytes, l.Next = nil, f.loans.pool
 	f.loans.pool = l
 }
 
-// handleReturn ends a send whose message was read where it lies: it was loaned, or exposed.
+// handleReturn handles RETURN: it ends a send whose message was loaned, and released, or was exposed, and read.
 func (f *Flow) handleReturn(h *driver.Header) error {
-	v := f.tx.sends.find(h.Cookie)
+	v := f.tx.announced.find(h.Cookie)
 	if v == nil && f.bye.sent {
-		return nil // its send was given up a moment ago
+		return nil // this side leaves, and has given the send up before the RETURN came
 	}
 	if v == nil || !v.loaned || v.asked != 0 {
 		return violation("what was loaned is returned under cookie %#x, which names none", h.Cookie)
 	}
-	r, _ := f.endRendezvous(f.tx.sends.take(h.Cookie))
+	r, _ := f.endRendezvous(f.tx.announced.take(h.Cookie))
 	r.N, r.Size = r.Data.Size, uint64(r.Data.Size)
 	f.Stats.BytesSent += uint64(r.N)
 	f.finish(r, nil)

@@ -1,27 +1,29 @@
 package flow
 
-// Network is what a flow reaches beyond itself: the small track of the first rail, and the memory and the inbox of its
-// owner. Its methods are called inside of Drain, Gather, Flush and Packet.
+// Network is what a flow calls: the small track of the first rail, and the memory and the inbox of its owner. The flow calls
+// it only inside of Drain, Gather, Flush and Packet.
 type Network interface {
-	// Emit hands a packet to the link; more: a Flush follows. False: the link has no room.
+	// Emit hands a packet to the link. It returns false if the link has no room. more says that a Flush follows, so that
+	// the link may keep the packet until then.
 	Emit(p *Packet, more bool) (bool, error)
-	// Flush moves the driver's buffered bytes on, and says whether none are left. The flow calls it only if the link
-	// buffers.
+	// Flush hands the driver's buffered bytes to the kernel, and reports whether none are left. The flow calls it only if
+	// the link buffers (driver.Caps.Buffered).
 	Flush() (bool, error)
-	// View is a message of that many bytes at that place in the peer's memory; nil: it cannot be mapped. card names that
-	// memory the first time, and is empty later. The error says how the peer has broken the protocol.
+	// View returns the message of size bytes at the offset place in the peer's memory; nil if that memory cannot be mapped.
+	// card names the memory in the first call, and is empty in later ones. An error says how the peer has broken the
+	// protocol.
 	View(card []byte, place, size uint64) ([]byte, error)
-	// Begin begins the receives that wait to be begun, by Receive and Post, and returns the age of which all receives from
-	// any source may be compared with what has come (match.Any.Now).
+	// Begin begins the receives that other threads have left for the holder of the lock, by Receive and Post. It returns
+	// the age up to which receives from any source may be compared with the message that has come (match.Any.Now).
 	Begin() (age uint64)
 }
 
-// Drain sends the packets that wait, until the network has no room. If that is cheaper, they leave together at the end,
-// after which the driver's buffer is empty. A packet that waits in the flow can be overtaken by one that the strategy
-// prefers; one in the driver's buffer cannot. The error is the network's.
+// Drain sends the packets that wait, until the link has no room. If each packet costs a system call, they leave together
+// at the end, by Flush. Drain keeps packets in the flow as long as the link has no room, since the strategy may still put
+// another message before them; in the driver's buffer it could not. The error is the network's.
 func (f *Flow) Drain(n Network) error {
-	f.tx.refused, f.tx.late = false, 0
-	f.tx.batched = f.tx.caps.Syscalls && !f.unflushed() && !f.alone()
+	f.tx.noRoom, f.tx.deferred = false, 0
+	f.tx.batched = f.tx.caps.Syscalls && !f.unflushed() && !f.onlyOneMessage()
 	for p := f.next(); p != nil; p = f.next() {
 		ok, err := n.Emit(p, f.tx.batched)
 		if err != nil {
@@ -32,13 +34,14 @@ func (f *Flow) Drain(n Network) error {
 			f.Refused()
 			break
 		}
-		f.taken()
+		f.packetTaken()
 	}
 	_, err := f.Flush(n)
 	return err
 }
 
-// Flush moves the driver's buffered bytes on, and says whether none are left.
+// Flush hands the driver's buffered bytes to the kernel, and ends the sends that waited for that (leaving.go). It reports
+// whether no bytes are left. The error is the network's.
 func (f *Flow) Flush(n Network) (all bool, err error) {
 	if !f.tx.caps.Buffered {
 		return true, nil
@@ -52,32 +55,33 @@ func (f *Flow) flush(n Network) (all bool, err error) {
 	}
 	f.tx.batched = false
 	if f.setUnsent(unsentBytes, !all); all {
-		f.gone()
+		f.endLeaving()
 	}
 	return all, nil
 }
 
-// Company is what the owner of a flow knows of threads that may send soon.
+// Company is what the owner of a flow knows about threads that are about to send.
 type Company struct {
-	Woken int  // threads that it has woken and that have not run since
-	Ready bool // some of them can run where the caller does
-	Alone bool // the message is not to be put with others
+	Woken int  // number of threads that the owner has woken and that have not run since
+	Ready bool // some of them are ready on the caller's VP
+	Alone bool // the message must not share a packet with others
 }
 
-// Gather takes a message in the context Plain that could leave with Short. It puts the message together with others that
-// wait, or lets it wait for others. If it does neither, the messages that wait leave first. The error is the network's.
+// Gather takes a message in the context Plain that could leave by ShortHeader: it adds the message to the open packet (gather.go),
+// or opens one, and returns true. If the message is to leave by itself, Gather sends the open packet first, and returns
+// false. The error is the network's.
 func (f *Flow) Gather(tag uint64, buf []byte, c Company, n Network) (gathered bool, err error) {
-	if !f.clear(len(buf)) || f.Lacks(len(buf)) {
+	if !f.canLeave(len(buf)) || f.LacksCredit(len(buf)) {
 		return false, nil
 	}
-	if !c.Alone && f.joins(tag, len(buf), c) {
+	if !c.Alone && f.mayGather(tag, len(buf), c) {
 		f.Stats.Sends++
 		if f.gather(tag, buf, c) {
 			err = f.Drain(n)
 		}
 		return true, err
 	}
-	if f.Gathered() {
+	if f.HasGathered() {
 		err = f.Drain(n)
 	}
 	return false, err

@@ -2,169 +2,172 @@ package flow
 
 import "github.com/pm2-go/pm2/nmad/driver"
 
-// Packet is one that is to leave over the small track of the first rail: header, body, and the parts behind it.
+// Packet is a packet that leaves over the small track of the first rail. Its body is Body followed by Parts.
 type Packet struct {
 	Head  driver.Header
 	Body  []byte
 	Parts [][]byte
 
-	act  act
-	req  *Request    // eagerly: the send that it carries
-	of   *rendezvous // announcing, asking: what it is about
-	rail int         // asking: the rail over which the bytes are to come
+	content    content     // tells packetTaken what to do
+	req        *Request    // of an eagerPacket: the send whose message it is
+	rendezvous *rendezvous // of an announcementPacket and an rtrPacket
+	rail       int         // of an rtrPacket: the rail over which the bytes are to come
 }
 
-func (p *Packet) clear() { p.Body, p.Parts, p.req, p.of, p.act = nil, nil, nil, nil, 0 }
+// clear drops the references of a packet that has left, or that the link has refused.
+func (p *Packet) clear() { p.Body, p.Parts, p.req, p.rendezvous, p.content = nil, nil, nil, nil, 0 }
 
-// act is what a packet does, and for which message: what becomes of it once the link has taken it.
-type act uint8
+// content says what a packet holds, and so what packetTaken does when the link has taken it.
+type content uint8
 
 const (
-	_          act = iota
-	together       // it carries the first messages of the queue, Head.Size of them
-	eagerly        // it carries the first message of the queue
-	announcing     // it announces the first message of the queue
-	asking         // it asks for bytes of a message
-	gathered       // it carries the messages that were gathered
-	returning      // it gives a loan back
-	crediting      // it gives credit back
-	granting       // it grants records
-	noting         // it is a piece of a note
-	full           // it says that all records are used
-	acking         // it answers BYE
-	parting        // it is BYE
+	_                  content = iota
+	aggregatePacket            // AGGREGATE: the first Head.Size messages of the queue
+	eagerPacket                // EAGER: the first message of the queue
+	announcementPacket         // RDV, LOAN or EXPOSE: it announces the first message of the queue
+	rtrPacket                  // RTR
+	gatheredPacket             // AGGREGATE, or EAGER: the messages that were gathered
+	returnPacket               // RETURN
+	creditPacket               // CREDIT
+	roomPacket                 // ROOM
+	notePacket                 // NOTE: a piece of a note
+	fullPacket                 // FULL
+	byeAckPacket               // BYEACK
+	byePacket                  // BYE
 )
 
-func (f *Flow) pack(a act, h driver.Header) *Packet {
-	p := &f.tx.out
-	p.Head, p.act = h, a
+// pack makes a packet of a header.
+func (f *Flow) pack(c content, h driver.Header) *Packet {
+	p := &f.tx.packet
+	p.Head, p.content = h, c
 	return p
 }
 
-// alone says that one message waits, or its announcement, and nothing else: it leaves in its own Send, without a flush. An
-// answer (RTR) is none: also the only one leaves in the flush at the end of a batch.
-func (f *Flow) alone() bool {
+// onlyOneMessage reports whether one message waits, or its announcement, and nothing else: then Drain sends it without a flush. An
+// RTR does not count as a message: even a single one leaves by the flush at the end of a batch.
+func (f *Flow) onlyOneMessage() bool {
 	r := f.tx.queue.head
-	return r != nil && r.Link == nil && f.rx.answers.empty() && !f.others()
+	return r != nil && r.Link == nil && f.rx.answers.empty() && !f.controlWaits()
 }
 
-// next returns the packet that is to leave next, valid until taken or Refused; nil: there is none. The order is: what was
-// gathered, since its sends are done; answers to announcements, because whole messages wait for them; loans that were
-// released, for which sends wait; credit; notes of agreements; messages, in the order and the packets that the strategy
-// wants.
+// next returns the packet that is to leave next, valid until packetTaken or Refused; nil if none may leave. The order is:
+// gathered messages, because their sends are done; answers to announcements, because whole messages wait for them; RETURNs,
+// for which sends wait; credit and records; notes of agreements; messages, in the order and the packets that the strategy
+// wants; BYEACK; BYE.
 func (f *Flow) next() *Packet {
 	if !f.tx.gathered.empty() {
 		return f.packGathered()
 	}
 	for v := f.rx.answers.head; v != nil; v = f.rx.answers.head {
-		if p := f.ask(v); p != nil {
+		if p := f.packNextRtr(v); p != nil {
 			return p
 		}
 	}
 	switch l := f.loans.returns.head; {
 	case l != nil:
-		return f.pack(returning, driver.Header{Kind: KindReturn, Cookie: l.cookie})
-	case f.rx.due() && !f.ended:
-		return f.pack(crediting, plain(KindCredit, uint64(f.rx.owed)))
+		return f.pack(returnPacket, driver.Header{Kind: KindReturn, Cookie: l.cookie})
+	case f.rx.creditDue() && !f.ended:
+		return f.pack(creditPacket, controlHeader(KindCredit, uint64(f.rx.owed)))
 	case f.rx.owesRoom && !f.ended:
-		return f.pack(granting, plain(KindRoom, uint64(f.rx.records)))
+		return f.pack(roomPacket, controlHeader(KindRoom, uint64(f.rx.records)))
 	case !f.notes.empty():
 		return f.packNote()
 	case f.tx.queue.head != nil:
 		return f.packMessage(f.tx.queue.head)
 	case f.bye.owesAck:
-		return f.pack(acking, plain(KindByeAck, 0))
-	case f.bye.owes && f.inactive():
-		return f.pack(parting, plain(KindBye, f.total(Push)))
+		return f.pack(byeAckPacket, controlHeader(KindByeAck, 0))
+	case f.bye.oweBye && f.streamsIdle():
+		return f.pack(byePacket, controlHeader(KindBye, f.total(Push)))
 	}
 	return nil
 }
 
-// packMessage makes the packet of the first message of the queue: the message itself, with others that the strategy adds,
-// or, if it is long or the peer has no memory left for it, its announcement. nil: it must wait for records.
+// packMessage makes the packet of r, the first send of the queue: its message, together with those that the strategy adds;
+// or its announcement, if the message is long or lacks credit; or FULL, if the peer has no record left for the announcement.
+// It returns nil if FULL was sent: then the queue waits for ROOM.
 func (f *Flow) packMessage(r *Request) *Packet {
 	if r.Link != nil {
-		if n, bytes := f.together(); n > 1 {
-			return f.packTogether(n, bytes)
+		if n, bytes := f.measureAggregate(); n > 1 {
+			return f.packAggregate(n, bytes)
 		}
 	}
 	size := r.Data.Size
-	if f.mayShare(r, f.tx.credit) {
-		p := &f.tx.out
-		f.short(r.Context, r.Entry.Tag, size)
-		p.act, p.req, p.Body = eagerly, r, r.Data.Buf()
+	if f.mayGoEagerly(r, f.tx.credit) {
+		p := &f.tx.packet
+		f.shortHeader(r.Context, r.Entry.Tag, size)
+		p.content, p.req, p.Body = eagerPacket, r, r.Data.Buf()
 		if x := r.pieces(); x != nil {
 			p.Parts = x.Parts
 		}
 		return p
 	}
-	if f.tx.sends.used >= f.tx.records {
-		if f.tx.told == f.tx.records {
+	if f.tx.announced.used >= f.tx.records {
+		if f.tx.fullTold == f.tx.records {
 			return nil
 		}
-		return f.pack(full, plain(KindFull, uint64(f.tx.records)))
+		return f.pack(fullPacket, controlHeader(KindFull, uint64(f.tx.records)))
 	}
-	p := f.pack(announcing, driver.Header{Kind: KindRdv, Context: r.Context, Tag: r.Entry.Tag, Size: uint64(size), Seq: f.tx.seq})
-	p.of = f.startRendezvous(r, unknown)
+	p := f.pack(announcementPacket, driver.Header{Kind: KindRdv, Context: r.Context, Tag: r.Entry.Tag, Size: uint64(size), Seq: f.tx.seq})
+	p.rendezvous = f.startRendezvous(r, unknown)
 	switch {
 	case f.lendable(r):
 		f.describeLoan(p)
 	case f.exposes(r):
 		f.describeExposed(p)
 	}
-	p.Head.Cookie = f.tx.sends.put(p.of)
+	p.Head.Cookie = f.tx.announced.put(p.rendezvous)
 	return p
 }
 
-// taken goes on with what the link has taken.
-func (f *Flow) taken() {
-	p := &f.tx.out
-	f.follow()
-	switch p.act {
-	case together:
-		f.sentTogether(p)
-	case eagerly:
-		f.eagerSent(p.req.Data.Size)
+// packetTaken carries on with the packet of next, which the link has taken.
+func (f *Flow) packetTaken() {
+	p := &f.tx.packet
+	f.endEarlier()
+	switch p.content {
+	case aggregatePacket:
+		f.aggregateTaken(p)
+	case eagerPacket:
+		f.eagerTaken(p.req.Data.Size)
 		f.tx.queue.Pop()
 		f.handOver(p.req)
-	case announcing:
-		f.announced(p)
-	case asking:
-		f.asked(p)
-	case gathered:
-		f.sentGathered()
-	case returning:
-		f.putAway(f.loans.returns.pop())
+	case announcementPacket:
+		f.announcementTaken(p)
+	case rtrPacket:
+		f.rtrTaken(p)
+	case gatheredPacket:
+		f.gatheredTaken()
+	case returnPacket:
+		f.forgetLoan(f.loans.returns.pop())
 		f.setUnsent(unsentReturns, f.loans.returns.head != nil)
-	case crediting:
-		f.rx.paid(int64(p.Head.Size))
+	case creditPacket:
+		f.rx.creditGiven(int64(p.Head.Size))
 		f.Stats.Credits++
-	case granting:
+	case roomPacket:
 		f.rx.owesRoom = false
-	case noting:
-		f.notes.left(len(p.Body))
+	case notePacket:
+		f.notes.noteTaken(len(p.Body))
 		f.setUnsent(unsentNotes, !f.notes.empty())
-	case full:
-		f.tx.told = f.tx.records
-	case acking:
+	case fullPacket:
+		f.tx.fullTold = f.tx.records
+	case byeAckPacket:
 		f.bye.owesAck = false
-	case parting:
-		f.bye.owes = false
+	case byePacket:
+		f.bye.oweBye = false
 	}
 	p.clear()
 }
 
-// announced goes on with a message whose announcement the link has taken.
-func (f *Flow) announced(p *Packet) {
+// announcementTaken is the part of packetTaken for an announcement.
+func (f *Flow) announcementTaken(p *Packet) {
 	r := f.tx.queue.Pop()
 	f.tx.seq++
 	r.Stage = Announced
-	if p.of.loaned = p.Head.Kind != KindRdv; p.Head.Kind == KindLoan {
+	if p.rendezvous.loaned = p.Head.Kind != KindRdv; p.Head.Kind == KindLoan {
 		f.Stats.Loaned++
 		return
 	}
 	f.Stats.Rendezvous++
-	if r.Data.Size <= f.tx.eager && !r.Synchronous() {
+	if r.Data.Size <= f.tx.eagerLimit && !r.Synchronous() {
 		f.Stats.Starved++
 	}
 }

@@ -2,25 +2,23 @@ package flow
 
 import "github.com/pm2-go/pm2/internal/shelf"
 
-// Pieces is where the bytes of a message lie, or go, that is not in one piece: in parts, or as a Data says. They are never
-// put together: the small track copies them one by one into the driver's memory, the large track takes long pieces as they
-// lie and short ones a bounce buffer full at a time (bounce.go).
+// Pieces is where the bytes of a message lie, or go, that is not in one piece: in Parts, or as Data describes. The library
+// never puts the whole message together: over the small track the driver copies the pieces one by one into its memory; over
+// the large track long pieces go from where they lie, and short ones by way of a bounce buffer (bounce.go).
 type Pieces struct {
-	Parts [][]byte // one after the other; nil: as Data says
-	Data  Data     // nil: as Parts
+	Parts [][]byte // one after the other; nil if Data is set
+	Data  Data     // nil if Parts is set
 }
 
-// cursor is a place in pieces: a part and an offset in it, or
-// with a Data the offset in the message.
+// cursor is a place in Pieces: an index of Parts and an offset in that part, or, with a Data, an offset in the message.
 type cursor struct{ part, offset int }
 
-// piece is the next piece, at c: at most limit bytes of it. Empty: there
-// is none, or limit is 0.
+// piece returns the piece at c, at most limit bytes of it. It is empty if there is none, or limit is 0.
 func (ps *Pieces) piece(c *cursor, limit int) []byte {
 	if limit == 0 {
 		return nil
 	}
-	w := walk{does: finds}
+	w := walk{op: walkFirst}
 	ps.each(c, &w)
 	return w.buf[:min(len(w.buf), limit, largestPiece)]
 }
@@ -33,58 +31,58 @@ func (ps *Pieces) skip(c *cursor, n int) {
 	}
 }
 
-// gather fills dst with what comes next, as far as there is something, moves c on, and says
-// how much it was. It stops before a piece of long bytes or more.
+// gather copies the bytes from c on into dst, moves c on, and returns how many bytes it has copied. It stops when dst is full,
+// at the end of the message, and before a piece of long bytes or more.
 func (ps *Pieces) gather(c *cursor, dst []byte, long int) int {
-	w := walk{does: gathers, buf: dst, most: len(dst), long: long}
+	w := walk{op: walkGather, buf: dst, most: len(dst), long: long}
 	ps.each(c, &w)
 	ps.skip(c, w.n)
 	return w.n
 }
 
-// scatter puts src to where what comes next belongs, as far as there is room, moves c on, and
-// says how much it was.
+// scatter copies src to the places from c on, moves c on, and returns how many bytes it has copied: fewer than src has if the
+// message ends before.
 func (ps *Pieces) scatter(c *cursor, src []byte) int {
-	w := walk{does: scatters, buf: src, most: len(src)}
+	w := walk{op: walkScatter, buf: src, most: len(src)}
 	ps.each(c, &w)
 	ps.skip(c, w.n)
 	return w.n
 }
 
-// measure says how many bytes come next, at most most, before a piece of long bytes or more.
+// measure returns how many bytes, up to most, there are from c on before a piece of long bytes or more.
 func (ps *Pieces) measure(c *cursor, most, long int) int {
-	w := walk{does: measures, most: most, long: long}
+	w := walk{op: walkMeasure, most: most, long: long}
 	ps.each(c, &w)
 	return w.n
 }
 
-// walk is what one call does with the pieces, one after the other.
+// walk is one pass over pieces.
 type walk struct {
-	does uint8
-	buf  []byte // finds: the piece; else what is filled, or scattered
+	op   uint8  // walkFirst, walkGather, walkScatter or walkMeasure
+	buf  []byte // walkFirst: the piece; walkGather: the destination; walkScatter: the source
 	n    int    // bytes so far
-	most int    // of n
-	long int    // ends before a piece of so many bytes
+	most int    // the walk ends when n is that many
+	long int    // the walk ends before a piece of that many bytes or more
 }
 
 const (
-	finds = iota // the first piece that is not empty
-	gathers
-	scatters
-	measures
+	walkFirst   = iota // finds the first piece that is not empty
+	walkGather         // copies pieces into buf
+	walkScatter        // copies buf into pieces
+	walkMeasure        // counts bytes
 )
 
-// take takes the next piece, and says whether the walk goes on.
+// take handles the next piece, and reports whether the walk goes on.
 func (w *walk) take(b []byte) bool {
 	switch {
-	case w.does == finds:
+	case w.op == walkFirst:
 		w.buf = b
 		return len(b) == 0
-	case w.does == scatters:
+	case w.op == walkScatter:
 		w.n += copy(b, w.buf[w.n:])
 	case len(b) >= w.long:
 		return false
-	case w.does == gathers:
+	case w.op == walkGather:
 		w.n += copy(w.buf[w.n:], b)
 	default:
 		w.n = min(w.n+len(b), w.most)
@@ -92,7 +90,7 @@ func (w *walk) take(b []byte) bool {
 	return w.n < w.most
 }
 
-// each has w take the pieces from c on.
+// each calls w.take for the pieces from c on.
 func (ps *Pieces) each(c *cursor, w *walk) {
 	if ps.Data != nil {
 		d := walkers.Get()
@@ -101,7 +99,7 @@ func (ps *Pieces) each(c *cursor, w *walk) {
 			d.step = d.take
 		}
 		d.walk = *w
-		Guarded(func() { ps.Data.Pieces(c.offset, d.step) })
+		CallUser(func() { ps.Data.Pieces(c.offset, d.step) })
 		*w, d.walk = d.walk, walk{}
 		walkers.Put(d)
 		return
@@ -115,10 +113,12 @@ func (ps *Pieces) each(c *cursor, w *walk) {
 	}
 }
 
-// dataWalk is a walk over a Data. Its function is made once, so that a walk allocates nothing.
+// dataWalk is a walk over a Data. It is used again, with the function that it passes to Data.Pieces, so that a walk allocates
+// nothing.
 type dataWalk struct {
 	walk
-	step func(piece []byte) bool // take
+	step func(piece []byte) bool // the method value take
 }
 
+// walkers keeps walks over Data to be used again, for all flows.
 var walkers = shelf.Free[dataWalk]{Most: 16}

@@ -6,42 +6,42 @@ import (
 	"github.com/pm2-go/pm2/nmad/internal/match"
 )
 
-// Message is one that arrived before its receive was posted: an eager one with
-// its body, or the announcement of a rendezvous.
+// Message is an unexpected message: an eager one with its body, or the announcement of a rendezvous.
 type Message struct {
 	match.Arrival[Message]
 	size   uint64 // bytes of the whole message
-	body   []byte // eager: the data, in a buffer of the pool; loaned: in the sender's memory
-	class  int8   // eager: size class of that buffer; -1: none
-	eager  bool   // it has come whole; else it is the announcement of a rendezvous
-	cookie uint32 // rendezvous: the name that the sender has given it
-	loaned bool   // rendezvous: the sender lends it
+	body   []byte // eager: the data, in a buffer of the pool; loaned: the data in the sender's memory; else nil
+	class  int8   // eager: size class of the buffer; -1 if there is no buffer
+	eager  bool   // all of the message is here; else it is the announcement of a rendezvous
+	cookie uint32 // rendezvous: the sender's number for it
+	loaned bool   // rendezvous: announced by LOAN, and mapped here
 
-	address uint64 // rendezvous: where it lies in the sender's memory; 0: the sender has not said it
+	address uint64 // rendezvous: address in the sender's memory, if announced by EXPOSE; else 0
 	context uint16
 
-	free *Message // in the pool: the next one
+	nextFree *Message // the next one in the pool
 }
 
-// Size classes of the pool are powers of two from 64 bytes on.
+// Size classes of the pool: buffers of class c have 1 << (smallestClass + c) bytes.
 const (
 	smallestClass = 6
 	largestClass  = 40
 )
 
-// messagePool keeps the memory of unexpected messages for the next ones. It is under the lock of its gate. The credit
-// given to the peer (see credit.go) bounds the memory in use; limit bounds what the pool keeps.
+// messagePool keeps the memory of unexpected messages to be used again. The credit given to the peer (credit.go) bounds the
+// memory in use; limit bounds what the pool keeps.
 type messagePool struct {
-	messages *Message
-	buffers  [largestClass - smallestClass + 1][][]byte
-	kept     int // bytes of all buffers
-	limit    int // what kept may be at most; beyond it buffers go to the collector
-	count    int // how many messages the pool has
+	messages *Message                                   // list of messages
+	buffers  [largestClass - smallestClass + 1][][]byte // by class
+	bytes    int                                        // bytes of all buffers
+	limit    int                                        // the largest kept; further buffers are left to the collector
+	count    int                                        // number of messages
 }
 
-// messagesKept is how many empty messages the pool keeps, about 160 bytes each.
-const messagesKept = 4096
+// messagesMost is the largest number of messages in the pool, of about 160 bytes each.
+const messagesMost = 4096
 
+// classOf returns the class of the smallest buffer that has size bytes; -1 for 0 bytes.
 func classOf(size int) int8 {
 	if size == 0 {
 		return -1
@@ -56,9 +56,9 @@ func (mp *messagePool) get(size int) *Message {
 		m = &Message{}
 		m.Init(m)
 	} else {
-		mp.messages = m.free
+		mp.messages = m.nextFree
 		mp.count--
-		m.free = nil
+		m.nextFree = nil
 	}
 	m.class = classOf(size)
 	if m.class < 0 {
@@ -69,32 +69,32 @@ func (mp *messagePool) get(size int) *Message {
 		m.body = (*c)[n-1][:size]
 		(*c)[n-1] = nil
 		*c = (*c)[:n-1]
-		mp.kept -= cap(m.body)
+		mp.bytes -= cap(m.body)
 	} else {
 		m.body = make([]byte, size, 1<<(int(m.class)+smallestClass))
 	}
 	return m
 }
 
-// put takes a message back. Its body must not be used any more.
+// put takes a message back into the pool. The caller must not use its body any more.
 func (mp *messagePool) put(m *Message) {
-	if m.class >= 0 && mp.kept+cap(m.body) <= mp.limit {
+	if m.class >= 0 && mp.bytes+cap(m.body) <= mp.limit {
 		mp.buffers[m.class] = append(mp.buffers[m.class], m.body)
-		mp.kept += cap(m.body)
+		mp.bytes += cap(m.body)
 	}
 	m.body, m.loaned, m.class = nil, false, -1
-	if mp.count < messagesKept {
-		m.free = mp.messages
+	if mp.count < messagesMost {
+		m.nextFree = mp.messages
 		mp.messages = m
 		mp.count++
 	}
 }
 
-// Bytes is the size of the message, Body what has come of it.
+// Bytes returns the size of the whole message, in bytes.
 func (m *Message) Bytes() uint64 { return m.size }
 
-// Body is what has come of it: all of an eager message, or of one that is loaned, where it lies; else nothing.
+// Body returns all of an eager or a loaned message; nil of any other.
 func (m *Message) Body() []byte { return m.body }
 
-// Loaned says that it lies in the memory of its sender.
+// Loaned reports whether Body lies in the memory of the sender.
 func (m *Message) Loaned() bool { return m.loaned }

@@ -9,30 +9,29 @@ import (
 	"github.com/pm2-go/pm2/nmad/internal/match"
 )
 
-// receiver is what a flow knows about its incoming small track, and about
-// matching.
+// receiver is the part of a flow that handles packets that come over the small track, and matches messages with receives.
 type receiver struct {
 	contexts
 
-	seq       uint32 // of the next message
-	pool      messagePool
-	answers   fifo[rendezvous, *rendezvous] // receives whose RTR is still to be sent
-	sharing   bool                          // Flow.shares is what is to be asked for of the first of these
-	deferred  fifo[rendezvous, *rendezvous] // receives whose next RTR is to be sent when a rail is idle
-	records   int                           // rendezvous that may be unexpected at once
-	announced int                           // rendezvous that are unexpected
-	heard     uint64                        // of how many records the peer has said that all are used
-	full      bool                          // that is all that there are
-	owesRoom  bool                          // more were granted, and the peer is to be told
+	seq         uint32                        // number of the next message
+	pool        messagePool                   // memory of unexpected messages
+	answers     fifo[rendezvous, *rendezvous] // receives whose next RTR waits for room
+	sharesValid bool                          // Flow.shares holds what to ask for next of the first of answers
+	deferred    fifo[rendezvous, *rendezvous] // receives whose next RTR waits for an idle rail
+	records     int                           // rendezvous that may be unexpected at once; see records.go
+	announced   int                           // rendezvous that are unexpected
+	fullHeard   uint64                        // number of records in the last FULL that has come; 0 if none has
+	full        bool                          // the last FULL was for the records that there are now: the peer waits for ROOM
+	owesRoom    bool                          // ROOM is to be sent
 
-	// Credit; see credit.go.
-	window int64
-	taken  int64
-	owed   int64
+	// Credit, in bytes; see credit.go.
+	window int64 // the largest taken
+	taken  int64 // cost of all messages that have come and whose credit was not given back
+	owed   int64 // the part of taken that may be given back
 }
 
-// Receive begins a receive, or a probe, by a look at what has come. True: its message was there. Else it may
-// wait for one (Post).
+// Receive begins a receive, or a probe: it looks among the unexpected messages. It returns true if the message was there;
+// else the owner may Post the request.
 func (f *Flow) Receive(r *Request) bool {
 	r.Stage = Posted
 	p, probe := match.Pattern{Tag: r.Entry.Tag, Mask: match.Exact}, false
@@ -42,37 +41,37 @@ func (f *Flow) Receive(r *Request) bool {
 	if !probe {
 		f.Stats.Recvs++
 	}
-	x := f.rx.of(r.Context)
+	x := f.rx.matcher(r.Context)
 	if x.Unexpected() == 0 || f.Closing {
 		return false
 	}
 	var m *Message
 	if probe {
 		if m = x.Peek(p, r.Entry.Age); m != nil {
-			f.seen(r, m)
+			f.endProbe(r, m)
 		}
 	} else if m = x.Take(p, r.Entry.Age); m != nil {
-		r.matched(m)
+		r.setMatched(m)
 		f.deliver(r, m)
 	}
 	f.deliverFound()
 	return m != nil
 }
 
-// Post has a receive, or a probe, wait for its message.
+// Post makes a receive, or a probe, wait for its message.
 func (f *Flow) Post(r *Request) {
-	f.relieve() // it may be behind those that we keep
+	f.relieve() // the message may be behind others that wait for a record; see records.go
 	r.Stage = Posted
 	f.Count(r)
-	if x := f.rx.of(r.Context); r.UsesRare && !r.Rare.Wild.Exact() {
+	if x := f.rx.matcher(r.Context); r.UsesRare && !r.Rare.Wild.Exact() {
 		x.PostWild(&r.Rare.Wild)
 	} else {
 		x.Post(&r.Entry)
 	}
 }
 
-// PostPlainly is Receive and Post of a receive that is Plain and uses no Rare, in the usual case. False: the case is not
-// the usual one, and it has done nothing.
+// PostPlainly is Receive followed by Post, in the usual case: a receive in the context Plain that uses no Rare, while no
+// message is unexpected. In any other case it does nothing, and returns false.
 func (f *Flow) PostPlainly(r *Request) bool {
 	if r.UsesRare || r.Context != Plain || f.rx.Unexpected() != 0 || f.rx.full {
 		return false
@@ -84,20 +83,21 @@ func (f *Flow) PostPlainly(r *Request) bool {
 	return true
 }
 
-// ReceiveWhole is Receive of a receive that uses no Rare, if its message came eagerly, and only receives wait in its
-// context that name tag and source. False: it has done nothing. due: credit is to be given back by a packet of its own.
+// ReceiveWhole is Receive of a receive that uses no Rare, if its message came eagerly and only exact receives wait in its
+// context. Otherwise it does nothing, and done is false. due reports whether the owner should call Drain, because credit is to
+// be given back.
 func (f *Flow) ReceiveWhole(r *Request) (done, due bool) {
-	x := f.rx.of(r.Context)
-	if x.Unexpected() == 0 || f.Closing || !x.Exactly() {
+	x := f.rx.matcher(r.Context)
+	if x.Unexpected() == 0 || f.Closing || !x.OnlyExact() {
 		return false, false
 	}
 	m := x.Peek(match.Pattern{Tag: r.Entry.Tag, Mask: match.Exact}, r.Entry.Age)
 	done = m != nil && m.eager && f.Receive(r)
-	return done, done && !f.ended && f.rx.due()
+	return done, done && !f.ended && f.rx.creditDue()
 }
 
-// Withdraw takes back a request whose data has not begun to move, and says whether it
-// could.
+// Withdraw takes a request out that is Posted or Queued, and reports whether it was. The owner then ends the request by
+// Finish.
 func (f *Flow) Withdraw(r *Request) bool {
 	switch r.Stage {
 	case Posted:
@@ -105,7 +105,7 @@ func (f *Flow) Withdraw(r *Request) bool {
 		if r.UsesRare {
 			w = &r.Rare.Wild
 		}
-		return f.rx.of(r.Context).Withdraw(&r.Entry, w)
+		return f.rx.matcher(r.Context).Withdraw(&r.Entry, w)
 	case Queued:
 		f.tx.queue.remove(r)
 		return true
@@ -113,28 +113,28 @@ func (f *Flow) Withdraw(r *Request) bool {
 	return false
 }
 
-// matched notes that a receive has its message. That of one that is not special has the tag that the owner has set, and
-// may read meanwhile.
-func (r *Request) matched(m *Message) {
+// setMatched notes that a receive has its message. It writes the tag only if the receive uses its Rare: else the message has the
+// tag that the owner has set, and that the owner may read at any time.
+func (r *Request) setMatched(m *Message) {
 	if r.Stage = Matched; r.UsesRare {
 		r.Entry.Tag = m.Tag
 	}
 }
 
-// Peek returns the oldest message that p is for and that has no receive, also none from any source of up to that age; nil:
-// there is none.
+// Peek returns the oldest unexpected message that p matches, after all receives from any source of up to that age have taken
+// theirs; nil if there is none. The message stays where it is.
 func (f *Flow) Peek(context uint16, p match.Pattern, age uint64) *Message {
-	m := f.rx.of(context).Peek(p, age)
+	m := f.rx.matcher(context).Peek(p, age)
 	if m == nil {
-		f.relieve() // it may be behind those that we keep
+		f.relieve() // the message may be behind others that wait for a record; see records.go
 	}
 	f.deliverFound()
 	return m
 }
 
-// Claim takes out what Peek finds. It is for Deliver.
+// Claim takes out the message that Peek finds. The owner gives it to a receive by Deliver.
 func (f *Flow) Claim(context uint16, p match.Pattern, age uint64) *Message {
-	m := f.rx.of(context).Take(p, age)
+	m := f.rx.matcher(context).Take(p, age)
 	if m == nil {
 		f.relieve()
 	}
@@ -142,10 +142,10 @@ func (f *Flow) Claim(context uint16, p match.Pattern, age uint64) *Message {
 	return m
 }
 
-// Kept goes over the messages that no receive is for, with their contexts.
-func (f *Flow) Kept(yield func(context uint16, m *Message) bool) {
+// AllUnexpected iterates over the unexpected messages and their contexts.
+func (f *Flow) AllUnexpected(yield func(context uint16, m *Message) bool) {
 	for x := range f.rx.all {
-		for m := range x.Kept {
+		for m := range x.Messages {
 			if !yield(m.context, m) {
 				return
 			}
@@ -153,33 +153,33 @@ func (f *Flow) Kept(yield func(context uint16, m *Message) bool) {
 	}
 }
 
-// Posted is how many exact receives wait.
+// Posted returns how many exact receives wait.
 func (f *Flow) Posted() int { return f.rx.posted }
 
-// Waits says whether a receive or a probe waits here.
-func (f *Flow) Waits() bool {
+// HasPosted reports whether a receive or a probe of this gate waits.
+func (f *Flow) HasPosted() bool {
 	for x := range f.rx.all {
-		if x.Waits() {
+		if x.HasPosted() {
 			return true
 		}
 	}
 	return false
 }
 
-// simple says that a packet brings a message in the context Plain, in which only receives wait that name tag and source.
-func (f *Flow) simple(h *driver.Header) bool {
-	return h.Kind == KindEager && h.Context == Plain && f.rx.Exactly()
+// isSimple reports whether a packet brings one eager message in the context Plain, in which only exact receives wait.
+func (f *Flow) isSimple(h *driver.Header) bool {
+	return h.Kind == KindEager && h.Context == Plain && f.rx.OnlyExact()
 }
 
-// SearchDue says, once, that Search is to be called, not inside of another call.
+// SearchDue reports whether the owner has to call Search, outside of any other call, and forgets it.
 func (f *Flow) SearchDue() bool {
-	was := f.search
-	f.search = false
-	return was
+	due := f.searchDue
+	f.searchDue = false
+	return due
 }
 
-// Search looks among the unexpected messages for those of receives and probes from any source of up to that age, which
-// were posted after the messages came. The owner calls it when Packet or the poster of such a receive asks for it.
+// Search compares the unexpected messages with the receives and probes from any source of up to that age, which were posted
+// after the messages came. The owner calls it when SearchDue tells, or when a thread has posted such a receive.
 func (f *Flow) Search(age uint64) {
 	if f.Closing {
 		return
@@ -193,30 +193,32 @@ func (f *Flow) Search(age uint64) {
 	f.deliverFound()
 }
 
-// find notes a receive from any source, and the message that a search has found for it. The message is delivered when the
-// flow handles nothing else.
-func (f *Flow) find(r *Request, m *Message) {
-	r.Rare.From, r.Rare.held = f.Rank, m
-	r.matched(m)
-	f.found.Push(r)
+// noteFound gives a receive from any source the message that a search has found for it. deliverFound delivers it later, when
+// the flow is not inside of the matcher.
+func (f *Flow) noteFound(r *Request, m *Message) {
+	r.Rare.From, r.Rare.message = f.PeerRank, m
+	r.setMatched(m)
+	f.toDeliver.Push(r)
 }
 
+// deliverFound delivers the messages that searches have found.
 func (f *Flow) deliverFound() {
-	for r := f.found.Pop(); r != nil; r = f.found.Pop() {
-		f.deliver(r, r.Rare.held)
+	for r := f.toDeliver.Pop(); r != nil; r = f.toDeliver.Pop() {
+		f.deliver(r, r.Rare.message)
 	}
 }
 
-// seen ends a probe that has found its message.
-func (f *Flow) seen(p *Request, m *Message) {
-	p.Entry.Tag, p.Rare.From, p.Size = m.Tag, f.Rank, m.size
+// endProbe ends a probe with the envelope of the message that it has found.
+func (f *Flow) endProbe(p *Request, m *Message) {
+	p.Entry.Tag, p.Rare.From, p.Size = m.Tag, f.PeerRank, m.size
 	f.finish(p, nil)
 }
 
-// Deliver goes on with a receive that has chosen its buffer, or begins one that gets m, which was claimed.
+// Deliver carries on with a receive whose owner has chosen the buffer (m is nil), or begins a receive of m, which was
+// claimed.
 func (f *Flow) Deliver(r *Request, m *Message) {
 	if m == nil {
-		m = r.Rare.held
+		m = r.Rare.message
 	} else {
 		r.Stage, r.Context = Matched, m.context
 		f.Stats.Recvs++
@@ -230,7 +232,7 @@ func (f *Flow) deliver(r *Request, m *Message) {
 		bytes, cookie := m.body, m.cookie
 		f.rx.announced--
 		f.rx.pool.put(m)
-		f.hand(r, bytes, cookie)
+		f.giveLoan(r, bytes, cookie)
 		return
 	}
 	if r.chooses() && r.Stage != Choosing {
@@ -245,8 +247,8 @@ func (f *Flow) deliver(r *Request, m *Message) {
 		f.Stats.UnexpectedBytes -= uint64(len(m.body))
 		f.rx.pool.put(m)
 		f.finish(r, err)
-		f.sendDue = f.sendDue || !f.ended && f.rx.due()
-	case f.Dead != nil: // its owner has kept it for longer than the gate
+		f.sendDue = f.sendDue || !f.ended && f.rx.creditDue()
+	case f.Dead != nil: // the gate has ended since the message was claimed, or while the owner chose the buffer
 		if f.ended {
 			f.dropRendezvous([]messageKey{{m.context, m.Tag}})
 		}
@@ -261,48 +263,51 @@ func (f *Flow) deliver(r *Request, m *Message) {
 	}
 }
 
-// plainly is up to what length a body is copied without asking how best, in bytes.
-const plainly = 256
+// shortCopy is the longest body, in bytes, for which fillShort does the work of fill.
+const shortCopy = 256
 
-// takes copies a short eager body into a buffer in one piece that has room for it, and says
-// whether it could: what most messages need of fill, without a call.
-func (r *Request) takes(body []byte) bool {
-	if r.UsesRare || len(body) > min(r.Data.Size, plainly) {
+// fillShort is fill for the usual case, small enough to be inlined: a short eager body, and a buffer in one piece that has room
+// for it. In any other case it returns false, and does nothing.
+func (r *Request) fillShort(body []byte) bool {
+	if r.UsesRare || len(body) > min(r.Data.Size, shortCopy) {
 		return false
 	}
 	r.Size, r.N = uint64(len(body)), copy(r.Data.Buf(), body)
 	return true
 }
 
-// fill copies an eager body into the buffer of its receive and sets the outcome.
+// fill copies an eager body into the buffer of its receive, sets N and Size, and returns how the receive ends.
 func (f *Flow) fill(r *Request, body []byte) error {
 	r.Size = uint64(len(body))
 	if p := r.pieces(); p == nil {
 		r.N = copy(r.Data.Buf(), body)
 	} else {
-		room := min(len(body), r.Data.Size) // a Data may have fewer places than it says
+		room := min(len(body), r.Data.Size) // a Data may have room for fewer bytes than its Size
 		if r.N = p.scatter(&cursor{}, body[:room]); r.N < room {
 			r.Rare.short = true
-			return f.shortage(r)
+			return f.dataError(r)
 		}
 	}
 	if len(body) > r.Data.Size {
-		return f.truncated(r, uint64(len(body)))
+		return f.truncatedError(r, uint64(len(body)))
 	}
 	return nil
 }
 
-func (f *Flow) truncated(r *Request, size uint64) error {
+// truncatedError is the error of a receive whose buffer is shorter than its message of size bytes.
+func (f *Flow) truncatedError(r *Request, size uint64) error {
 	return fmt.Errorf("nmad: receive from rank %d, tag %#x: %w: it has %d bytes, the buffer %d",
-		f.Rank, r.Entry.Tag, ErrTruncated, size, r.Data.Size)
+		f.PeerRank, r.Entry.Tag, ErrTruncated, size, r.Data.Size)
 }
 
-// Packet handles one packet. It trusts nothing in the packet: the body may change while Packet looks at it, and the header
-// may say anything. The error says what is wrong with the packet; or it is ErrLeft. Afterwards SearchDue may hold.
+// Packet handles one packet that has come. It trusts nothing in it: the header may say anything, and the body may change while
+// Packet reads it. The error says how the peer has broken the protocol, or is ErrLeft; the owner then ends the gate.
+// Afterwards the owner looks at Finished, SearchDue and SendDue.
 func (f *Flow) Packet(h *driver.Header, body []byte, n Network) error {
-	if !f.simple(h) && !(f.rx.Exactly() && len(f.rx.others) == 0) {
-		// A thread may have posted a receive here and then one for any source: the order of these is kept. So the message
-		// overlooks receives from any source that are younger; the owner searches for their messages later (Search).
+	if !f.isSimple(h) && !(f.rx.OnlyExact() && len(f.rx.others) == 0) {
+		// A thread may have left a receive for this gate in the inbox, and then have posted one from any source. The message
+		// must go to the first of the two. So the inbox is handled first, and the message ignores receives from any source
+		// that are younger than what was there; the owner searches for their messages later (Search).
 		f.rx.limit = n.Begin()
 	}
 	if uint64(h.Body) != uint64(len(body)) || h.Flags != 0 && h.Kind != KindRtr {
@@ -329,7 +334,7 @@ func (f *Flow) Packet(h *driver.Header, body []byte, n Network) error {
 			return f.overdrawn()
 		}
 		f.arrive(h.Context, h.Tag, body)
-		if f.found.head != nil {
+		if f.toDeliver.head != nil {
 			f.deliverFound()
 		}
 		return nil
@@ -339,10 +344,10 @@ func (f *Flow) Packet(h *driver.Header, body []byte, n Network) error {
 	return err
 }
 
-// violation says how the peer has broken the protocol.
+// violation is the error that says how the peer has broken the protocol.
 func violation(format string, args ...any) error { return fmt.Errorf(format, args...) }
 
-// handleOther deals with all packets but those of one eager message.
+// handleOther handles all packets but EAGER.
 func (f *Flow) handleOther(h *driver.Header, body []byte, n Network) error {
 	if h.Context != 0 && h.Kind != KindRdv && h.Kind != KindLoan && h.Kind != KindExpose && h.Kind != KindBye {
 		return violation("a packet of kind %d in context %d", h.Kind, h.Context)
@@ -381,7 +386,7 @@ func (f *Flow) handleOther(h *driver.Header, body []byte, n Network) error {
 	return violation("a packet of unknown kind %d", h.Kind)
 }
 
-// inOrder checks and counts the number of a message.
+// inOrder reports whether seq is the number of the next message, and counts the message if it is.
 func (rx *receiver) inOrder(seq uint32) bool {
 	if seq != rx.seq {
 		return false
@@ -394,35 +399,34 @@ func (f *Flow) outOfOrder(h *driver.Header) error {
 	return violation("message number %d in the place of %d", h.Seq, f.rx.seq)
 }
 
-// Match takes out the receive that a message with that tag is for. nil: there is none.
+// Match takes out the receive that gets a message with that tag; nil if there is none.
 func (f *Flow) Match(context uint16, tag uint64) *Request {
-	x := f.rx.of(context)
-	if x.Exactly() {
+	x := f.rx.matcher(context)
+	if x.OnlyExact() {
 		return x.Arrive(tag)
 	}
 	r := x.ArriveAny(tag)
-	if r != nil && r.UsesRare { // else it has named the tag, which its waiter may be reading
-		r.Entry.Tag, r.Rare.From = tag, f.Rank
+	if r != nil && r.UsesRare { // else the receive has named the tag, and its owner may be reading it
+		r.Entry.Tag, r.Rare.From = tag, f.PeerRank
 	}
 	return r
 }
 
-// keep puts a message that no receive is for among the unexpected ones, and tells the
-// probes.
+// keep adds a message without a receive to the unexpected ones, and ends the probes that match it.
 func (f *Flow) keep(m *Message) {
 	f.Stats.Unexpected++
 	f.notice(m)
-	if f.rx.of(m.context).Keep(&m.Arrival) {
-		f.search = true
+	if f.rx.matcher(m.context).Keep(&m.Arrival) {
+		f.searchDue = true
 	}
 }
 
-// arrive matches an eager message.
+// arrive gives an eager message to its receive, or keeps it.
 func (f *Flow) arrive(context uint16, tag uint64, body []byte) {
 	r := f.Match(context, tag)
 	if r != nil && !r.chooses() {
 		var err error
-		if !r.takes(body) {
+		if !r.fillShort(body) {
 			err = f.fill(r, body)
 		}
 		f.Stats.BytesReceived += uint64(r.N)
@@ -442,14 +446,14 @@ func (f *Flow) arrive(context uint16, tag uint64, body []byte) {
 	f.keep(m)
 }
 
-// choose has the owner of a receive choose its buffer, once the lock is let go.
+// choose makes Finished give a receive whose owner has to choose the buffer for message m.
 func (f *Flow) choose(r *Request, m *Message) {
-	r.Stage, r.Rare.held, r.Rare.From = Choosing, m, f.Rank
+	r.Stage, r.Rare.message, r.Rare.From = Choosing, m, f.PeerRank
 	f.finished.Push(r)
 }
 
-// announcement takes in the announcement of a message; loan is where it lies, if it is mapped here, address where it lies
-// in the peer's memory, if that was said.
+// announcement handles the announcement of a message. loan is the message itself, if it lies in memory of the peer that is
+// mapped here; address is where it lies in the peer's memory, or 0.
 func (f *Flow) announcement(h *driver.Header, loan []byte, address uint64) error {
 	if !f.rx.inOrder(h.Seq) {
 		return f.outOfOrder(h)
@@ -462,7 +466,7 @@ func (f *Flow) announcement(h *driver.Header, loan []byte, address uint64) error
 	}
 	r := f.Match(h.Context, h.Tag)
 	if r != nil && loan != nil && r.UsesRare && r.Rare.Loans {
-		f.hand(r, loan, h.Cookie)
+		f.giveLoan(r, loan, h.Cookie)
 		return nil
 	}
 	if r != nil && !r.chooses() {
@@ -485,18 +489,18 @@ func (f *Flow) announcement(h *driver.Header, loan []byte, address uint64) error
 	return nil
 }
 
-// messageKey is what messages are told apart by.
+// messageKey is the key of a message: messages with the same key are received in order.
 type messageKey struct {
 	context uint16
 	tag     uint64
 }
 
-// dropRendezvous forgets announcements, whose data no process will send any more, and the messages behind them, or behind
-// those that are under way, whose keys are given, with the same key: a receive that got one of these in the place of the
-// message that is lost would not know.
+// dropRendezvous drops the announcements at the end of a flow, because their bytes will never come. It also drops each message
+// that has the same key as a lost message before it: a receive that got such a message would take it for the lost one.
+// underway has the keys of messages that receives were given, and that are lost.
 func (f *Flow) dropRendezvous(underway []messageKey) {
-	gap, lost := messageKey{}, false // of the key gap a message is lost
-	keep := func(m *Message) bool {
+	gap, lost := messageKey{}, false // lost: a message with the key gap is lost
+	keep := func(m *Message) bool {  // Filter gives the messages of one tag in a row, in their order
 		k := messageKey{m.context, m.Tag}
 		lost = !m.eager || lost && k == gap || slices.Contains(underway, k)
 		if !lost {
@@ -514,24 +518,24 @@ func (f *Flow) dropRendezvous(underway []messageKey) {
 	f.rx.announced = 0
 }
 
-// underway lists the keys of the messages that receives were given and that have not come completely.
-func (f *Flow) underway() (keys []messageKey) {
-	of := func(v *rendezvous) { keys = append(keys, messageKey{v.req.Context, v.req.Entry.Tag}) }
+// unfinishedKeys returns the keys of the messages that receives were given and that have not come completely.
+func (f *Flow) unfinishedKeys() (keys []messageKey) {
+	add := func(v *rendezvous) { keys = append(keys, messageKey{v.req.Context, v.req.Entry.Tag}) }
 	for _, v := range []*rendezvous{f.rx.answers.head, f.rx.deferred.head} {
-		for ; v != nil; v = v.after {
-			of(v)
+		for ; v != nil; v = v.nextInList {
+			add(v)
 		}
 	}
 	for i := range f.Rails {
 		for c := f.Rails[i].Streams[Pull].queue.head; c != nil; c = c.next {
-			of(c.of)
+			add(c.rendezvous)
 		}
 	}
 	return keys
 }
 
-// failReceives ends all receives but those into whose buffers bytes are being carried right now:
-// they are ended when these land.
+// failReceives ends all receives with err. A receive one of whose chunks a copier moves just now ends when the copy is over
+// (Complete).
 func (f *Flow) failReceives(err error) {
 	for x := range f.rx.all {
 		f.failPosted(x, err)
@@ -540,15 +544,16 @@ func (f *Flow) failReceives(err error) {
 	for v := f.rx.answers.pop(); v != nil; v = f.rx.answers.pop() {
 		f.fail(v, err)
 	}
-	f.rx.sharing = false
+	f.rx.sharesValid = false
 	for i := range f.Rails {
 		f.failStream(&f.Rails[i].Streams[Pull], err)
 	}
 }
 
-// FailContext ends the receives and probes that wait in a context.
-func (f *Flow) FailContext(context uint16, err error) { f.failPosted(f.rx.of(context), err) }
+// FailContext ends the receives and probes that wait in a context with err.
+func (f *Flow) FailContext(context uint16, err error) { f.failPosted(f.rx.matcher(context), err) }
 
+// failPosted ends the receives and probes that wait in a matcher with err.
 func (f *Flow) failPosted(x *match.Matcher[Request, Message], err error) {
 	from := 0
 	for r := x.TakePosted(&from); r != nil; r = x.TakePosted(&from) {

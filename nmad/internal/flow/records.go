@@ -1,78 +1,78 @@
 package flow
 
-// Records bound what a process keeps of messages that were announced to it and have no
-// receive, as credit bounds the eager ones. Each tells the others in its card how many there
-// are per peer (Config.Announced). A sender with so many unanswered announcements keeps
-// further messages, long and short, in its own queue. Now the one message that the receiver
-// waits for could stand in that queue, behind others that no receive is for yet. So:
+// Records bound the memory that a process needs for messages that were announced to it and have no receive, as credit bounds
+// the memory for eager messages. A process has a number of records for each peer (Config.Announced), and tells its peers the
+// number in its card. Each announced message uses one record until the receiver has asked for all of it. A sender that has
+// used all records keeps further messages, long and short, in its own queue. Then the one message that the receiver waits
+// for may stand in that queue, behind others that have no receive yet. So:
 //
 //	sender                                    receiver
-//	  │ all records used, and messages wait
-//	  │ FULL(records) ────────────────────▶     is told once for each number of records
-//	  │                                         all records taken, and a receive or a probe
-//	  │                                         waits for none of them: twice as many
-//	  │ ◀──────────────────── ROOM(records)     from here on
-//	  │ announces on
+//	  │ all records are used, and messages wait
+//	  │ FULL(records) ────────────────────▶     (once for each number of records)
+//	  │                                         no record is free, and a receive or a probe waits
+//	  │                                         whose message is not among the announced ones:
+//	  │ ◀──────────────────── ROOM(records)     doubles its records
+//	  │ announces more
 //
-// A correct program does not get stuck for want of records. Say that a receive waits at R, and
-// the message for it stands in the queue of S. The head of that queue needs a
-// record, since all else has only credit or the network to wait for, and goes by rendezvous
-// without credit; so all records of S are used, and S has told R, or is about to. Of the
-// announcements that use them R has answered some: then their answers are on the way, or wait
-// for room or for a rail, neither of which waits for records, and S goes on when they come.
-// Or R has answered none: then it keeps all of them, none is for the receive that waits,
-// and R grants more, whether the receive was posted before FULL came (handleFull), while
-// announcements came (announcement), or later (relieve, Search). Each way the queue gets shorter,
-// and it is finite, so the message is reached. The order of messages is what it
-// always is: nothing overtakes.
+// A correct program does not get stuck for lack of records. Say that a receive waits at R, and the message for it stands in
+// the queue of S. The head of that queue needs a record: anything else waits only for credit, without which it goes by
+// rendezvous, or for the network. So all records are used, and S has sent FULL, or is about to.
 //
-// What R keeps is still bounded: without a receive that waits by Config.Announced; with one, by
-// what is under way at S, where each message takes more memory than its record does here,
-// and in any case by MaxCookies. Only a program with that many sends under way to one peer, which
-// take 8 GB at least, whose peer waits for the youngest, could get stuck.
+//   - If R has answered some of the announcements, the answers are on the way, or wait for room or for a rail, and neither
+//     waits for records. S goes on when they come.
+//   - If R has answered none, R keeps all of them, and none of them is for the receive that waits. Then R grants more
+//     records, whether the receive was posted before FULL came (handleFull), while announcements came (announcement), or
+//     later (relieve, Search).
 //
-// Rejected: offers beyond the records that the receiver declines and asks for again when a receive
-// is posted. It keeps less, and has to tell on both sides which receive was
-// compared with which offer, as a message must not be matched before an older one; it
-// costs a round trip for each message behind, and for each receive.
+// In both cases the queue gets shorter. It is finite, so S reaches the message. Nothing overtakes, so the order of messages
+// is kept.
+//
+// What R keeps is still bounded: while no receive waits, by Config.Announced; while one waits, by what is under way at S,
+// where each message takes more memory than its record takes at R; and in any case by MaxCookies. Only a program could get
+// stuck that has MaxCookies sends under way to one peer, which take 8 GB at least, while the peer waits for the youngest.
+//
+// Rejected: to announce more messages than there are records, so that the receiver drops announcements, and asks for them
+// again when a receive is posted. The receiver would keep less. But both sides would have to track which receive was
+// compared with which announcement, as a message must not be matched before an older one, and each dropped announcement
+// would cost a round trip.
 
-// handleFull hears that the peer has more to announce than we keep.
+// handleFull handles FULL: the peer has used all records and has more to announce.
 func (f *Flow) handleFull(records uint64) error {
-	if records > uint64(f.rx.records) || records <= f.rx.heard {
-		return violation("it has used %d records; there are %d, and it has said so of %d", records, f.rx.records, f.rx.heard)
+	if records > uint64(f.rx.records) || records <= f.rx.fullHeard {
+		return violation("it has used %d records; there are %d, and it has said so of %d", records, f.rx.records, f.rx.fullHeard)
 	}
-	f.rx.heard = records
+	f.rx.fullHeard = records
 	if records < uint64(f.rx.records) {
-		return nil // ROOM is on the way to it
+		return nil // ROOM is on its way to the peer
 	}
 	f.rx.full = true
 	for x := range f.rx.all {
-		x.Stay = true
-		x.Flag() // a poster of a receive for any source comes here, though nothing is unexpected
+		x.KeepFlag = true
+		x.Flag() // so that the poster of a receive from any source asks this gate to Search, which grants records
 	}
 	f.relieveWaiting()
 	return nil
 }
 
-// handleRoom hears that the peer keeps more.
+// handleRoom handles ROOM: the peer has more records.
 func (f *Flow) handleRoom(records uint64) error {
-	if f.tx.told != f.tx.records || records <= uint64(f.tx.records) || records > MaxCookies {
+	if f.tx.fullTold != f.tx.records || records <= uint64(f.tx.records) || records > MaxCookies {
 		return violation("it offers %d records, after %d", records, f.tx.records)
 	}
 	f.tx.records = int(records)
 	return nil
 }
 
-// relieveWaiting grants records if something waits here that may be behind them.
+// relieveWaiting grants records if a receive or a probe waits whose message may be behind the announced ones.
 func (f *Flow) relieveWaiting() {
 	for x := range f.rx.all {
-		if f.rx.full && x.Wanted() {
+		if f.rx.full && x.HasPostedOrAny() {
 			f.relieve()
 		}
 	}
 }
 
-// relieve grants records if all are taken and the peer needs more.
+// relieve grants records if the peer has told that it needs more, and none is free.
 func (f *Flow) relieve() {
 	if !f.rx.full || f.rx.announced < f.rx.records || f.rx.records >= MaxCookies || f.Dead != nil {
 		return
@@ -80,6 +80,6 @@ func (f *Flow) relieve() {
 	f.rx.records = min(2*f.rx.records, MaxCookies)
 	f.rx.full, f.rx.owesRoom = false, true
 	for x := range f.rx.all {
-		x.Stay = false
+		x.KeepFlag = false
 	}
 }

@@ -5,57 +5,56 @@ import (
 	"github.com/pm2-go/pm2/nmad/strategy"
 )
 
-// The receiver of an announced message decides how its bytes travel: it knows how many it
-// wants, and what is on the way to it over which rail. It asks for them in order, from
-// the first to the last, chunk by chunk; each RTR says which bytes, and over which
-// rail they are to come. With one rail, or a message for which one is enough, that is
-// one RTR. Else the strategy shares out what was not asked for yet, and may keep some
-// of it back until a rail has become idle:
+// Rendezvous: the receiver of an announced message decides how its bytes travel, because it knows how many bytes it wants,
+// and what is on the way to it over which rail. It asks for the bytes in order, from the first to the last, chunk by chunk:
+// each RTR says which bytes are to come, and over which rail. With one rail, or a message for which one rail is enough, that
+// is one RTR. With several rails the strategy shares out the bytes that were not asked for yet; it may leave some out until a
+// rail is idle:
 //
-//	answering --- all asked for ---------------------> pulling --- all here ---> done
-//	    ^  `----- the rails have enough to do ---> deferred
-//	    `---------- a rail is about to be idle ------'
+//	answering --- all bytes are asked for -----------------> pulling --- all bytes have come ---> done
+//	    ^  `----- the strategy leaves bytes out ------> deferred
+//	    `---------- a rail is idle, or about to be ---------'
 //
-// The sender obeys. To it an announced message keeps its cookie until the RTR without
-// the flag that more will follow.
+// The sender sends what an RTR asks for. An announced message keeps its cookie until the sender has received the RTR without
+// FlagMore.
 
-// unknown is the number of bytes that will be asked for, until the last RTR has come.
+// unknown is rendezvous.want at the sender, until the last RTR has come.
 const unknown = -1
 
-// LeastChunk is the least number of bytes that an RTR asks for which is not the last one
-// of its message: it bounds what a peer can have us keep about chunks.
+// LeastChunk is the least number of bytes that an RTR with FlagMore asks for. So a peer cannot make this process keep many
+// tiny chunks.
 const LeastChunk = 4 << 10
 
-// Flags of an RTR: the rail, and
+// Flags of an RTR: the number of the rail (RailFlags), and FlagMore.
 const (
-	FlagMore  = 0x80 // it is not the last RTR of this message
+	FlagMore  = 0x80 // more RTRs of this message follow
 	RailFlags = 0x7f
 )
 
-// answer puts a receive whose message was announced into the queue of those that
-// will ask for its data, or has it read at that address in the sender's memory, if it says one.
+// answer begins the rendezvous of a receive whose message of size bytes was announced: the receive waits for its RTR to be
+// sent, or reads the message at that address in the sender's memory, if it is not 0 and the receive can.
 func (f *Flow) answer(r *Request, size uint64, cookie uint32, address uint64) {
 	r.Size, r.Stage = size, Answering
 	v := f.startRendezvous(r, int(min(size, uint64(r.Data.Size))))
 	v.cookie = cookie
-	if !f.fetches(v, address) {
+	if !f.startFetch(v, address) {
 		f.rx.answers.push(v)
 	}
 }
 
-// ask makes the next RTR for the receive at the head of the answers. It
-// asks for no more bytes than the buffer holds, so that nothing has to be thrown
-// away. nil: the rails have enough to do, and the receive is Deferred.
-func (f *Flow) ask(v *rendezvous) *Packet {
+// packNextRtr makes the next RTR of v, the head of the answers. All RTRs together ask for no more bytes than the buffer holds, so
+// nothing that comes has to be thrown away. It returns nil if the strategy leaves all bytes out: then the receive is
+// Deferred.
+func (f *Flow) packNextRtr(v *rendezvous) *Packet {
 	if len(f.Rails) == 1 || v.want == 0 {
 		return f.packRtr(0, v, v.want)
 	}
 	if r := v.req; r.UsesRare && r.Rare.Pin != 0 {
 		return f.packRtr(int(r.Rare.Pin)-1, v, v.want)
 	}
-	if !f.rx.sharing {
+	if !f.rx.sharesValid {
 		f.share(v.want - v.asked)
-		f.rx.sharing = true
+		f.rx.sharesValid = true
 	}
 	for i, n := range f.shares {
 		if n != 0 {
@@ -63,15 +62,15 @@ func (f *Flow) ask(v *rendezvous) *Packet {
 		}
 	}
 	f.rx.answers.pop()
-	f.rx.sharing = false
+	f.rx.sharesValid = false
 	v.req.Stage = Deferred
 	f.rx.deferred.push(v)
 	return nil
 }
 
-// asked goes on with a receive for which an RTR has left.
-func (f *Flow) asked(p *Packet) {
-	v, n := p.of, int(p.Head.Size)
+// rtrTaken is the part of packetTaken for an RTR.
+func (f *Flow) rtrTaken(p *Packet) {
+	v, n := p.rendezvous, int(p.Head.Size)
 	if n > 0 {
 		f.queueChunk(&f.Rails[p.rail].Streams[Pull], v, n)
 		f.shares[p.rail] = 0
@@ -80,27 +79,27 @@ func (f *Flow) asked(p *Packet) {
 		return
 	}
 	f.rx.answers.pop()
-	f.rx.sharing = false
+	f.rx.sharesValid = false
 	v.req.Stage = Pulling
 	if v.want == 0 {
 		r, _ := f.endRendezvous(v)
-		f.handOver(r) // the sender waits for it, and nothing else will come of us
+		f.handOver(r) // the receive ends when its RTR has left the driver's buffer: the sender waits for the RTR
 	}
 }
 
-// packRtr asks for the next n bytes of a message over a rail.
+// packRtr makes the RTR that asks for the next n bytes of a message over a rail.
 func (f *Flow) packRtr(rail int, v *rendezvous, n int) *Packet {
-	p := f.pack(asking, driver.Header{Kind: KindRtr, Flags: uint8(rail), Tag: uint64(v.asked), Size: uint64(n), Cookie: v.cookie})
-	p.of, p.rail = v, rail
+	p := f.pack(rtrPacket, driver.Header{Kind: KindRtr, Flags: uint8(rail), Tag: uint64(v.asked), Size: uint64(n), Cookie: v.cookie})
+	p.rendezvous, p.rail = v, rail
 	if v.asked+n < v.want {
 		p.Head.Flags |= FlagMore
 	}
 	return p
 }
 
-// share has the strategy share rest bytes out, and sees to it that the shares can be
-// asked for: none is too short, unless it is the last, and there are some unless a rail
-// is at work, and has the strategy asked again when it is idle.
+// share lets the strategy share rest bytes out, and corrects the shares: none is shorter than LeastChunk, unless it is the
+// last one; and if the strategy leaves all bytes out although all rails are idle, the first rail gets all, since no rail
+// would become idle later and make the flow ask again.
 func (f *Flow) share(rest int) {
 	loads, shares := f.loads, f.shares
 	for i := range f.Rails {
@@ -121,18 +120,18 @@ func (f *Flow) share(rest int) {
 	}
 }
 
-// load is the rail as a strategy sees it.
+// load describes the rail to a strategy.
 func (rl *Rail) load() strategy.Load {
 	return strategy.Load{Cost: rl.Cost, Bytes: rl.Streams[Pull].queue.left}
 }
 
-// idle says that the rail has few bytes to bring, or none.
+// idle reports whether the rail has few bytes to bring, or none.
 func (rl *Rail) idle() bool {
 	load := rl.load()
 	return load.Idle()
 }
 
-// idle says that all rails are.
+// idle reports whether all rails are idle.
 func (f *Flow) idle() bool {
 	for i := range f.Rails {
 		if !f.Rails[i].idle() {
@@ -142,17 +141,17 @@ func (f *Flow) idle() bool {
 	return true
 }
 
-// handleRtr starts to send data of an announced message.
+// handleRtr handles an RTR: it queues the chunk of the announced message that the peer asks for.
 func (f *Flow) handleRtr(h *driver.Header) error {
-	v := f.tx.sends.find(h.Cookie)
+	v := f.tx.announced.find(h.Cookie)
 	if v == nil && f.bye.sent {
-		return nil // its send was given up a moment ago
+		return nil // this side leaves, and has given the send up before the RTR came
 	}
 	if v == nil {
 		return violation("data is asked for under cookie %#x, which names nothing", h.Cookie)
 	}
 	if wrong := f.checkRtr(h, v); wrong != nil {
-		return wrong // it is in the table still, and fails with the others
+		return wrong // the send is still in the table, and fails with the others
 	}
 	if h.Size > 0 {
 		f.queueChunk(&f.Rails[h.Flags&RailFlags].Streams[Push], v, int(h.Size))
@@ -160,7 +159,7 @@ func (f *Flow) handleRtr(h *driver.Header) error {
 	if h.Flags&FlagMore != 0 {
 		return nil
 	}
-	f.tx.sends.take(h.Cookie)
+	f.tx.announced.take(h.Cookie)
 	v.req.Stage, v.want = Pushing, v.asked
 	if v.moved == v.want {
 		f.transferred(f.endRendezvous(v))
@@ -168,7 +167,7 @@ func (f *Flow) handleRtr(h *driver.Header) error {
 	return nil
 }
 
-// checkRtr says what is wrong with an RTR for a message.
+// checkRtr checks an RTR for rendezvous v.
 func (f *Flow) checkRtr(h *driver.Header, v *rendezvous) error {
 	left := uint64(v.req.Data.Size - v.asked)
 	switch more := h.Flags&FlagMore != 0; {
@@ -186,17 +185,17 @@ func (f *Flow) checkRtr(h *driver.Header, v *rendezvous) error {
 	return nil
 }
 
-// transferred ends a request whose bytes have all moved, so many of a rendezvous.
+// transferred ends a request of a rendezvous all of whose bytes have moved, so many of them.
 func (f *Flow) transferred(r *Request, bytes int) {
-	err := f.shortage(r)
+	err := f.dataError(r)
 	if r.Stage == Pushing {
-		r.N, r.Size = r.Data.Size, uint64(r.Data.Size) // what the receiver did not want counts as sent
+		r.N, r.Size = r.Data.Size, uint64(r.Data.Size) // bytes that the receiver did not want count as sent
 		f.Stats.BytesSent += uint64(bytes)
 	} else {
 		r.N = bytes
 		f.Stats.BytesReceived += uint64(bytes)
 		if err == nil && r.Size > uint64(bytes) {
-			err = f.truncated(r, r.Size)
+			err = f.truncatedError(r, r.Size)
 		}
 	}
 	f.finish(r, err)

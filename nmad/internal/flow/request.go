@@ -8,122 +8,122 @@ import (
 	"github.com/pm2-go/pm2/nmad/internal/match"
 )
 
-// Stage is how far a request has come.
+// Stage is the state of a request.
 //
 //	send:  Idle -> Queued -> Done                                   eager
-//	               Queued -> Leaving -> Done                        and the network had no room for all of it
+//	               Queued -> Leaving -> Done                        eager, and the kernel had no room for all of the packet
 //	               Queued -> Announced -> Pushing -> Done           rendezvous
 //	recv:  Idle -> Posted -> Done                                   eager
 //	               Posted -> Answering -> Pulling -> Done           rendezvous
 //	                         Answering <-> Deferred                 until a rail has become idle
 //	               Posted -> Choosing -> as from Posted             late choice of the buffer
-//	               Matched -> Done, Choosing or Answering           its message is taken from the unexpected ones
+//	               Matched -> Done, Choosing or Answering           the receive takes an unexpected message
 //	               Posted -> Done                                   cancelled
 //	news:  Noticed                                                  an unexpected message has come; never a request
 //
-// A message that several rails share is asked for in chunks: its send is Announced, its
-// receive Answering or Deferred, until the last one was, though bytes of the first may be
-// moving already. leaving.go has what it means to leave; a receive of no bytes leaves, too, in the stage
-// Pulling, with its RTR. A send that finds room goes through Queued without standing in the queue; a
-// receive whose message is there already goes through Posted without standing
-// in the table. From every stage but Idle a failure leads to Done. From Done
-// the owner may start the request again.
+// The receiver asks for a message that several rails share chunk by chunk. Until it has asked for the last chunk, the send
+// stays Announced, and the receive Answering or Deferred, though bytes of the first chunk may be moving already. leaving.go
+// explains Leaving; a receive of no bytes, which is Pulling, also waits there for its RTR to leave the driver's buffer. A
+// send that finds room passes through Queued without being put into the queue. A receive whose message is there already
+// passes through Posted without being put into the table. From every stage but Idle a failure leads to Done. From Done the
+// owner may start the request again.
 type Stage uint8
 
 const (
-	Idle      Stage = iota
-	Queued          // send: waits for room, or for its turn
-	Leaving         // send: some of its packet lies in the driver's buffer
-	Announced       // send: RDV is out, RTR is awaited
-	Pushing         // send: the bytes go out, or wait for those before them
-	Posted          // recv: no message yet
-	Matched         // recv: the message is there, and is not dealt with yet
-	Choosing        // recv: the message is there, its owner is asked for the buffer
-	Answering       // recv: RTR waits for room
-	Deferred        // recv: RTR waits until a rail is idle
-	Pulling         // recv: the bytes come in, or wait for those before them
-	Done
-	Noticed // no request, but the news that an unexpected message has come; see Flow.Finished
+	Idle      Stage = iota // not started
+	Queued                 // send: it waits for room, or for its turn
+	Leaving                // send: a part of its packet lies in the driver's buffer
+	Announced              // send: the RDV has left, and the receiver has not asked for all bytes yet
+	Pushing                // send: the bytes go out, or wait for those before them
+	Posted                 // recv: no message has come yet
+	Matched                // recv: the message is there, and deliver has not handled it yet
+	Choosing               // recv: the message is there, and the owner chooses the buffer
+	Answering              // recv: the RTR waits for room
+	Deferred               // recv: the RTR waits until a rail is idle
+	Pulling                // recv: the bytes come in, or wait for those before them
+	Done                   // ended
+	Noticed                // no request, but the news that an unexpected message has come; see Flow.Finished
 )
 
-// String names the stage as the drawing does.
+// String returns the name of the stage, in lower case.
 func (s Stage) String() string {
 	return [...]string{"idle", "queued", "leaving", "announced", "pushing", "posted", "matched", "choosing", "answering", "deferred", "pulling", "done", "noticed"}[s]
 }
 
-// Request is a send or a receive of a Flow: what a plain one needs, in 112 bytes. The owner sets its fields before the
-// request starts, and reads them once it is done; all other fields belong to the Flow.
+// Request is a send or a receive of a Flow: what an ordinary one needs, in 112 bytes. The owner sets Entry.Tag, Op, Notify,
+// Context, Data and Rare before it starts the request, and reads N, Size and Err once the request has ended. In between the
+// request belongs to the Flow, under the lock of the owner, except for State.
 type Request struct {
-	Entry match.Entry[Request] // tag, age; place in the table of posted receives
+	Entry match.Entry[Request] // tag and age; place in the table of posted receives
 
-	State   atomic.Uint32 // Fresh, Started, Over
+	State   atomic.Uint32 // Fresh, Started or Ended; the owner and finish write it, any thread reads it
 	Stage   Stage
-	Op      Op // the owner's
-	Heard   Heard
-	Counted bool // it counts as pending
+	Op      Op
+	Notify  Notify // how the owner learns of the end
+	Counted bool   // Pending counts the request
 
-	UsesRare bool   // its Rare says something
-	Wakes    bool   // the owner's
-	Context  uint16 // of its tag
+	UsesRare bool   // Rare is in use; else nothing in it counts
+	Wakes    bool   // for the owner; the Flow does not look at it
+	Context  uint16 // number of the context of the tag
 
-	// Valid once it is done.
-	N    int    // bytes sent or received
+	// The result, valid once the request has ended.
+	N    int    // bytes sent, or received into the buffer
 	Size uint64 // recv: bytes of the whole message
-	err  *error // how it ended; nil: well
+	err  *error // nil: it has succeeded
 
-	Data Payload
+	Data Payload // where the message lies, or goes, if that is one piece of memory
 
-	Link *Request // next in whichever queue holds it, also one of the owner
-	Rare *Rare    // nil: it never needed one; it is kept for the next use
+	Link *Request // the next request in the queue that holds this one; the owner's queues use it, too
+	Rare *Rare    // what few requests need; nil until the first such use, kept for later ones
 }
 
-// What State can be.
+// Values of Request.State.
 const (
-	Fresh   uint32 = iota // the owner has never started it
-	Started               // the owner has, and its end is told otherwise, if it has ended
-	Over                  // it has ended: the last touch, by the holder of the lock, or while only the owner knows it
+	Fresh   uint32 = iota // the owner has never started the request
+	Started               // the owner has started it; if it has ended, the owner learns that in another way than by State
+	Ended                 // it has ended: stored as the last access, under the lock or before other threads know the request
 )
 
-// Heard is how the owner hears that a request is done.
-type Heard uint8
+// Heard says how the owner learns that a request has ended.
+type Notify uint8
 
 const (
-	ByState Heard = iota // State is set, unless it UsesRare, or something is Watched
-	ByStage              // the owner looks at Stage; the request is not among those that Finished gives, nor counted
-	Told                 // Finished gives it, because a waiter, or a trace, is to be told
+	NotifyState Notify = iota // finish sets State, unless the request uses Rare or a monitor watches: then Finished gives the request
+	NotifyNone                // the owner looks at Stage, under the lock; the request neither comes out of Finished nor counts as pending
+	NotifyOwner               // Finished gives the request, because a waiter sleeps or a trace is recorded
 )
 
-// Until is what a send waits for before it is done.
+// Until says when a send is done.
 type Until uint8
 
 const (
-	Taken    Until = iota // the network has all of it, and of a long one its receiver has what it wants
-	Received              // its receive is posted
+	Taken    Until = iota // the network has all of the message; of a rendezvous all that the receiver wants
+	Received              // the receive is posted
 )
 
-// Rare is what is out of the ordinary about a request. All zero, unless it UsesRare.
+// Rare is the part of a request that few requests need. It is zero unless UsesRare is set.
 type Rare struct {
-	Pieces // where the message lies, or goes, in place of one piece
+	Pieces // where the message lies, or goes, if that is not one piece of memory
 
-	Wild     match.Wild[Request] // recv, or probe, that does not name tag and source: what it is for, place in a list
-	Anywhere bool                // recv from any source
-	Chooses  bool                // recv: the owner gives the buffer when the message has come
-	Loans    bool                // recv: it takes loans
-	Pin      uint8               // recv: 1 + the rail that a rendezvous is to take; 0: as the strategy wants
-	From     int                 // recv from any source: rank of the sender
-	Lease    *Lease              // recv that takes loans: its loan, once it is done
-	Leased   uint32              // the generation of Lease then
+	Wild            match.Wild[Request] // recv, or probe, that does not name tag and source: its pattern, and place in a list
+	Anywhere        bool                // recv from any source
+	Chooses         bool                // recv: the owner chooses the buffer when the message has come
+	Loans           bool                // recv: it takes loans
+	Pin             uint8               // recv: 1 + the rail that a rendezvous is to take; 0: the strategy decides
+	From            int                 // recv from any source: rank of the sender
+	Lease           *Lease              // recv that takes loans: its loan, once it has ended
+	LeaseGeneration uint32              // recv that takes loans: Lease.Generation of its loan
 
-	Until    Until                      // send
-	Priority int8                       // send
-	Where    *[LoanCard + LoanBody]byte // send of memory that the peer may be loaned: what its LOAN says, if it is the first; nil: of other memory
+	Until     Until                      // send: when it is done
+	Priority  int8                       // send: strategy.Item.Priority
+	LoanPlace *[LoanCard + LoanBody]byte // send of memory that the peer may read: the body of a first LOAN; nil for other memory
 
-	held  *Message // Matched, Choosing: that message
-	flat  *bounce  // send: the bytes of a short Data
-	short bool     // its Data has fewer bytes than it says
+	message *Message // recv that is Matched or Choosing: its message
+	bounce  *bounce  // send of a short Data: a copy of its bytes
+	short   bool     // the Data has fewer bytes than its Size
 }
 
-// Err says how it ended.
+// Err returns how the request has ended.
 func (r *Request) Err() error {
 	if r.err == nil {
 		return nil
@@ -131,8 +131,8 @@ func (r *Request) Err() error {
 	return *r.err
 }
 
-// EndsWith sets how it ends.
-func (r *Request) EndsWith(err error) {
+// SetErr sets what Err returns.
+func (r *Request) SetErr(err error) {
 	r.err = nil
 	if err != nil {
 		why := err
@@ -140,17 +140,16 @@ func (r *Request) EndsWith(err error) {
 	}
 }
 
-// Op is what a request is for.
+// Op says what a request does.
 type Op uint8
 
-// What a request is for.
 const (
-	OpSend   Op = iota
-	OpRecv      // a receive, or a probe
-	OpResume    // a receive that has chosen its buffer
+	OpSend   Op = iota // a send
+	OpRecv             // a receive, or a probe
+	OpResume           // a receive whose owner has chosen the buffer, or that has claimed its message
 )
 
-// pieces is where a message lies that is not in one piece; nil: it is.
+// pieces returns where the message lies, or goes; nil if that is one piece of memory, Data.
 func (r *Request) pieces() *Pieces {
 	if !r.UsesRare || r.Rare.Parts == nil && r.Rare.Data == nil {
 		return nil
@@ -158,33 +157,34 @@ func (r *Request) pieces() *Pieces {
 	return &r.Rare.Pieces
 }
 
-// anywhere says that a receive is from any source.
+// anywhere reports whether a receive is from any source.
 func (r *Request) anywhere() bool { return r.UsesRare && r.Rare.Anywhere }
 
-// chooses says that the owner gives the buffer when the message has come.
+// chooses reports whether the owner of a receive chooses the buffer when the message has come.
 func (r *Request) chooses() bool { return r.UsesRare && r.Rare.Chooses }
 
-// Synchronous says that a send is done only when its receive is posted.
+// Synchronous reports whether a send is done only when its receive is posted.
 func (r *Request) Synchronous() bool { return r.UsesRare && r.Rare.Until == Received }
 
-// Scatter has the message lie in these parts.
+// Scatter sets the parts in which the message lies, or to which it goes. The owner calls it before it starts the request.
 func (r *Request) Scatter(parts [][]byte) {
 	r.Rare.Parts, r.Data = parts, Payload{Size: driver.Length(parts)}
 }
 
-// Held is the envelope of the message that a receive is to choose its buffer for.
-func (r *Request) Held() (tag, size uint64) { return r.Rare.held.Tag, r.Rare.held.size }
+// HeldMessage returns the envelope of the message for which the owner of a receive is to choose the buffer.
+func (r *Request) HeldMessage() (tag, size uint64) { return r.Rare.message.Tag, r.Rare.message.size }
 
-// Describe makes the message lie as d says. If a send may go eagerly, Describe copies its bytes at once: they would be
-// copied in any case. The caller must not hold the lock of the Flow.
+// Describe makes d the memory in which the message lies, or to which it goes. The owner calls it before it starts the
+// request, without the lock of the Flow, because Describe calls the methods of d. Of a short send, up to BounceSize bytes, it
+// copies the bytes at once: they would be copied in any case.
 func (r *Request) Describe(d Data) {
 	x := r.Rare
 	r.Data = Payload{Size: max(d.Size(), 0)}
 	if x.Data = d; r.Op != OpSend || r.Data.Size > BounceSize {
 		return
 	}
-	x.flat = newBounce()
-	b := x.flat.buf[:r.Data.Size]
+	x.bounce = newBounce()
+	b := x.bounce.buf[:r.Data.Size]
 	n := x.gather(&cursor{}, b, len(b)+1)
 	clear(b[n:])
 	x.short = n < len(b)
@@ -192,29 +192,29 @@ func (r *Request) Describe(d Data) {
 	r.Data.Set(b)
 }
 
-// foldUp takes back what Describe has set up.
-func (r *Request) foldUp() {
+// freeBounce gives back the bounce buffer of a send that Describe has copied.
+func (r *Request) freeBounce() {
 	x := r.Rare
-	x.flat.at, x.flat.end = 0, 0
-	bounces.Put(x.flat)
-	x.flat, r.Data.base = nil, nil
+	x.bounce.at, x.bounce.end = 0, 0
+	bounces.Put(x.bounce)
+	x.bounce, r.Data.base = nil, nil
 }
 
-// shortage is how a request ends as far as its Data goes.
-func (f *Flow) shortage(r *Request) error {
+// dataError returns ErrData if the request's Data had fewer bytes than its Size; else nil.
+func (f *Flow) dataError(r *Request) error {
 	if !r.UsesRare || !r.Rare.short {
 		return nil
 	}
-	return fmt.Errorf("nmad: message of rank %d, tag %#x: %w: it says %d", f.Rank, r.Entry.Tag, ErrData, r.Data.Size)
+	return fmt.Errorf("nmad: message of rank %d, tag %#x: %w: it says %d", f.PeerRank, r.Entry.Tag, ErrData, r.Data.Size)
 }
 
 // Queue is a first-in-first-out queue of requests.
 type Queue struct{ head, tail *Request }
 
-// Empty says that there is none.
+// Empty reports whether the queue has no request.
 func (q *Queue) Empty() bool { return q.head == nil }
 
-// Push adds r, which must be in no other one.
+// Push adds r, which must be in no other queue.
 func (q *Queue) Push(r *Request) {
 	r.Link = nil
 	if q.head == nil {
@@ -225,7 +225,7 @@ func (q *Queue) Push(r *Request) {
 	q.tail = r
 }
 
-// Pop takes the oldest; nil: there is none.
+// Pop takes out the oldest request; nil if there is none.
 func (q *Queue) Pop() *Request {
 	r := q.head
 	if r != nil {
@@ -235,6 +235,7 @@ func (q *Queue) Pop() *Request {
 	return r
 }
 
+// remove takes out r, if it is there. It walks the whole queue.
 func (q *Queue) remove(r *Request) {
 	var rest Queue
 	for x := q.Pop(); x != nil; x = q.Pop() {

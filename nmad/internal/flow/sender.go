@@ -7,51 +7,54 @@ import (
 	"github.com/pm2-go/pm2/nmad/strategy"
 )
 
-// sender is what a flow knows about its outgoing small track.
+// sender is the part of a flow that sends packets over the small track.
 type sender struct {
-	caps    driver.Caps
-	room    int         // longest body of a packet, in bytes
-	out     Packet      // that is to leave, see next
-	eager   int         // longest body that goes eagerly, in bytes
-	seq     uint32      // of the next message
-	credit  int64       // eager bytes that the peer still takes
-	window  int64       // what credit can be at most
-	records int         // rendezvous that the peer keeps at once
-	told    int         // records of which it was told that they are all used
-	queue   Queue       // messages that wait for their turn, in the order of the strategy
-	batch   batch       // the packet of several of them that is being made up
-	leaving Queue       // requests whose packets may lie in the driver's buffer, see leaving.go
-	sends   cookieTable // announced
-	late    int         // announcements in queue that are put off, see putsOff
+	caps       driver.Caps // of the link of the first rail
+	maxBody    int         // longest body of a packet, in bytes
+	packet     Packet      // memory of the packet that next returns
+	eagerLimit int         // longest body that goes eagerly, in bytes
+	seq        uint32      // number of the next message
+	credit     int64       // eager bytes that the peer still takes; see credit.go
+	window     int64       // upper bound of credit
+	records    int         // rendezvous that the peer keeps at once; see records.go
+	fullTold   int         // number of records in the last FULL that was sent; 0 if none was
+	queue      Queue       // sends that wait for their turn, in the order that the strategy wants
+	batch      batch       // memory of the next aggregate
+	leaving    Queue       // requests whose packets may lie in the driver's buffer; see leaving.go
+	announced  cookieTable // rendezvous that are announced, and of which the peer may ask for bytes
+	deferred   int         // announcements in queue that were deferred since the last Drain; see Flow.defers
 
-	gathered openPacket // messages that are done and wait for company; before queue
+	gathered openPacket // messages that are gathered; they leave before those of queue
 
-	refused bool // the link had no room for the last packet
-	batched bool // it keeps all packets there until the next flush
+	noRoom  bool // the link had no room for the last packet
+	batched bool // the link keeps the packets of this Drain until the flush at its end
 }
 
-// clear says that a message of so many bytes could leave at once, in one packet, if there is credit for it: none waits.
-func (f *Flow) clear(bytes int) bool {
-	return bytes <= f.tx.eager && f.tx.queue.head == nil && f.rx.answers.head == nil && f.Dead == nil
+// canLeave reports whether a message of that many bytes could leave at once, in one packet, given credit: it is short enough,
+// and no message or answer waits before it.
+func (f *Flow) canLeave(bytes int) bool {
+	return bytes <= f.tx.eagerLimit && f.tx.queue.head == nil && f.rx.answers.head == nil && f.Dead == nil
 }
 
-// Lacks says that a message of so many bytes would go eagerly, if there were credit: a sender that only sends should look
-// for what came back.
-func (f *Flow) Lacks(bytes int) bool { return bytes <= f.tx.eager && f.tx.credit < cost(bytes) }
+// LacksCredit reports whether a message of that many bytes would go eagerly if there were credit for it. Then the owner should
+// receive packets before it sends: one may bring credit.
+func (f *Flow) LacksCredit(bytes int) bool {
+	return bytes <= f.tx.eagerLimit && f.tx.credit < cost(bytes)
+}
 
-// Short is the header of a message that can leave at once, in one packet: none waits before it, nothing is Gathered, and
-// there is credit for it. nil: it cannot. It needs no request; the owner hands it to the link, and ShortSent goes on, or
-// Refused.
-func (f *Flow) Short(context uint16, tag uint64, bytes int) *driver.Header {
-	if !f.clear(bytes) || f.tx.credit < cost(bytes) || f.Gathered() {
+// ShortHeader returns the header of a message that can leave at once, in one packet: no other message waits before it, or is
+// gathered, and there is credit for it. Else it returns nil. The message needs no request: the owner hands header and body to
+// the link, and then calls ShortSent, or Refused if the link has not taken it. The header is valid until then.
+func (f *Flow) ShortHeader(context uint16, tag uint64, bytes int) *driver.Header {
+	if !f.canLeave(bytes) || f.tx.credit < cost(bytes) || f.HasGathered() {
 		return nil
 	}
-	return f.short(context, tag, bytes)
+	return f.shortHeader(context, tag, bytes)
 }
 
-// short makes the header of a message that goes eagerly.
-func (f *Flow) short(context uint16, tag uint64, bytes int) *driver.Header {
-	h := &f.tx.out.Head
+// shortHeader makes the header of a message that goes eagerly.
+func (f *Flow) shortHeader(context uint16, tag uint64, bytes int) *driver.Header {
+	h := &f.tx.packet.Head
 	h.Kind, h.Flags = KindEager, 0
 	h.Body, h.Size, h.Context = uint32(bytes), uint64(bytes), context
 	h.Tag, h.Seq = tag, f.tx.seq
@@ -59,54 +62,54 @@ func (f *Flow) short(context uint16, tag uint64, bytes int) *driver.Header {
 	return h
 }
 
-// ShortSent goes on with what Short has given once the link has taken it.
+// ShortSent accounts for a message of that many bytes, begun with ShortHeader, that the link has taken.
 func (f *Flow) ShortSent(bytes int) {
 	f.Stats.Sends++
-	f.eagerSent(bytes)
+	f.eagerTaken(bytes)
 }
 
-// eagerSent accounts for an eager message that the link has taken.
-func (f *Flow) eagerSent(bytes int) {
+// eagerTaken accounts for an eager message that the link has taken.
+func (f *Flow) eagerTaken(bytes int) {
 	f.tx.seq++
 	f.tx.credit -= cost(bytes)
-	f.rx.paid(int64(f.tx.out.Head.Cookie))
+	f.rx.creditGiven(int64(f.tx.packet.Head.Cookie))
 	f.Stats.BytesSent += uint64(bytes)
 }
 
-// Refused goes on when the link had no room for a packet, or has failed.
+// Refused notes that the link had no room for the last packet, or has failed. What the packet was made of waits as before.
 func (f *Flow) Refused() {
-	f.tx.refused = true
-	p := &f.tx.out
-	if p.act == announcing {
-		f.endRendezvous(f.tx.sends.take(p.Head.Cookie))
+	f.tx.noRoom = true
+	p := &f.tx.packet
+	if p.content == announcementPacket {
+		f.endRendezvous(f.tx.announced.take(p.Head.Cookie))
 	}
-	f.rx.sharing = false
+	f.rx.sharesValid = false
 	p.clear()
 }
 
-// unsent is a set of the kinds of things that still have to leave although no pending request stands for them.
+// unsent is a set of kinds of data that still have to leave, and that belong to no pending request.
 type unsent uint8
 
 const (
 	unsentBytes   unsent = 1 << iota // bytes in the driver's buffer
 	unsentGroup                      // messages that were gathered
-	unsentReturns                    // loans that were released
-	unsentNotes                      // notes
+	unsentReturns                    // RETURNs
+	unsentNotes                      // notes of agreements
 )
 
-// setUnsent notes whether there is something of that kind.
-func (f *Flow) setUnsent(what unsent, some bool) {
-	f.unsent &^= what
-	if some {
-		f.unsent |= what
+// setUnsent notes whether data of that kind still has to leave.
+func (f *Flow) setUnsent(kind unsent, waits bool) {
+	f.unsent &^= kind
+	if waits {
+		f.unsent |= kind
 	}
 }
 
-// unflushed says that the driver has bytes in its buffer.
+// unflushed reports whether the driver has bytes in its buffer.
 func (f *Flow) unflushed() bool { return f.unsent&unsentBytes != 0 }
 
-// Send begins a send. Unless it is to wait for others something may leave now (Drain), if due: not after the network had
-// no room.
+// Send begins a send. It reports whether the owner should call Drain now: not if the announcement is deferred, nor after the
+// link had no room.
 func (f *Flow) Send(r *Request) (due bool) {
 	f.Stats.Sends++
 	r.Stage = Queued
@@ -115,26 +118,27 @@ func (f *Flow) Send(r *Request) (due bool) {
 		return false
 	}
 	if uint64(r.Data.Size) > driver.MaxMessage {
-		f.finish(r, fmt.Errorf("nmad: send to rank %d, tag %#x: %w: %d bytes, a message has at most %d", f.Rank, r.Entry.Tag, ErrConfig, r.Data.Size, uint64(driver.MaxMessage)))
+		f.finish(r, fmt.Errorf("nmad: send to rank %d, tag %#x: %w: %d bytes, a message has at most %d", f.PeerRank, r.Entry.Tag, ErrConfig, r.Data.Size, uint64(driver.MaxMessage)))
 		return false
 	}
-	late := f.putsOff(r)
+	deferred := f.defers(r)
 	first := f.tx.queue.Empty() && f.rx.answers.empty()
 	f.Count(r)
 	f.enqueue(r)
-	return !late && (first || !f.tx.refused)
+	return !deferred && (first || !f.tx.noRoom)
 }
 
-// AwaitFlush ends a send that the link has taken with Short, once the flush has emptied the driver's buffer.
+// AwaitFlush makes r a send whose message the link has taken by ShortHeader, and of which a part is still in the driver's buffer.
+// The request ends when the buffer is empty.
 func (f *Flow) AwaitFlush(r *Request) {
-	f.follow()
+	f.endEarlier()
 	r.Stage = Queued
 	f.Count(r)
 	f.handOver(r)
 }
 
-// enqueue puts a message into its place: behind all with its
-// tag, and behind all that the strategy does not let it overtake.
+// enqueue puts a send into the queue: behind all sends with its tag, and behind all that the strategy does not let it
+// overtake.
 func (f *Flow) enqueue(r *Request) {
 	q := &f.tx.queue
 	if q.Empty() || q.tail.Entry.Tag == r.Entry.Tag || !f.Strategy.Overtakes(f.item(r), f.item(q.tail)) {
@@ -154,67 +158,68 @@ func (f *Flow) enqueue(r *Request) {
 	}
 }
 
-// putsOff says that the announcement of r, which is started now, may wait for company.
-func (f *Flow) putsOff(r *Request) bool {
-	if !f.tx.caps.Syscalls || r.Data.Size <= f.tx.eager && !r.Synchronous() {
+// defers reports whether the announcement of r, which is started now, is deferred, so that it leaves together with others
+// (strategy.Defers).
+func (f *Flow) defers(r *Request) bool {
+	if !f.tx.caps.Syscalls || r.Data.Size <= f.tx.eagerLimit && !r.Synchronous() {
 		return false
 	}
-	ahead := f.tx.sends.used != 0 || f.moving[Push] != 0
+	ahead := f.tx.announced.used != 0 || f.moving[Push] != 0
 	if ahead {
-		f.tx.late++
+		f.tx.deferred++
 	}
-	return strategy.PutsOff(true, ahead, f.tx.late)
+	return strategy.Defers(true, ahead, f.tx.deferred)
 }
 
-// Queued is the size of the send that is next, in bytes; 0: there is none.
-func (f *Flow) Queued() int {
+// NextSize returns the size of the first send in the queue, in bytes; 0 if the queue is empty.
+func (f *Flow) NextSize() int {
 	if r := f.tx.queue.head; r != nil {
 		return r.Data.Size
 	}
 	return 0
 }
 
-// waiting says whether packets wait to be handed to the link.
+// waiting reports whether packets wait to be handed to the link.
 func (f *Flow) waiting() bool {
-	return !f.tx.queue.Empty() || !f.rx.answers.empty() || f.others()
+	return !f.tx.queue.Empty() || !f.rx.answers.empty() || f.controlWaits()
 }
 
-// others says whether packets wait that neither are nor announce nor ask for messages in queues.
-func (f *Flow) others() bool {
-	return f.unsent&^unsentBytes != 0 || f.bye.owes || f.bye.owesAck || f.rx.due() || f.rx.owesRoom
+// controlWaits reports whether packets wait other than messages, announcements and answers.
+func (f *Flow) controlWaits() bool {
+	return f.unsent&^unsentBytes != 0 || f.bye.oweBye || f.bye.owesAck || f.rx.creditDue() || f.rx.owesRoom
 }
 
-// Outgoing says whether packets wait, or bytes in the driver's buffer.
+// Outgoing reports whether packets wait, or bytes in the driver's buffer.
 func (f *Flow) Outgoing() bool { return f.unflushed() || f.waiting() }
 
-// Unsent says whether something could be handed to the link that it was not asked to take yet: it had room for the last
-// packet, and what waits does not wait for the peer's answers, as when as many messages are announced as it keeps.
+// Unsent reports whether a packet waits that Drain could hand to the link now: the link had room for the last packet, and
+// the packet does not wait for the peer, as an announcement does while all of the peer's records are used.
 func (f *Flow) Unsent() bool {
-	stalled := f.tx.sends.used >= f.tx.records && !f.tx.queue.Empty() && f.rx.answers.empty() &&
-		!f.rx.due() && !f.rx.owesRoom && !f.bye.owesAck && f.unsent&^unsentBytes == 0
-	return !f.tx.refused && f.waiting() && !stalled
+	stalled := f.tx.announced.used >= f.tx.records && !f.tx.queue.Empty() && f.rx.answers.empty() &&
+		!f.rx.creditDue() && !f.rx.owesRoom && !f.bye.owesAck && f.unsent&^unsentBytes == 0
+	return !f.tx.noRoom && f.waiting() && !stalled
 }
 
-// WantsRoom says whether something cannot leave until the link has room.
-func (f *Flow) WantsRoom() bool { return f.tx.refused && f.waiting() || f.unflushed() }
+// WantsRoom reports whether a packet, or bytes in the driver's buffer, cannot leave until the link has room.
+func (f *Flow) WantsRoom() bool { return f.tx.noRoom && f.waiting() || f.unflushed() }
 
-// holding says that something has to leave which belongs to no request that counts.
+// holding reports whether data has to leave that belongs to no pending request.
 func (f *Flow) holding() bool { return f.unsent != 0 && !f.ended }
 
-// Quiet says that no send is under way any more.
-func (f *Flow) Quiet() bool {
-	return f.tx.queue.Empty() && f.tx.sends.used == 0 && f.moving[Push] == 0 && f.unsent&^unsentReturns == 0
+// SendsDone reports whether no send is under way any more.
+func (f *Flow) SendsDone() bool {
+	return f.tx.queue.Empty() && f.tx.announced.used == 0 && f.moving[Push] == 0 && f.unsent&^unsentReturns == 0
 }
 
-// FailSends ends all sends but those whose bytes are being carried right now: they are
-// ended when these land.
+// FailSends ends all sends with err. A send one of whose chunks a copier moves just now ends when the copy is over
+// (Complete).
 func (f *Flow) FailSends(err error) {
 	f.tx.gathered.messages = 0
 	f.setUnsent(unsentGroup, false)
 	for r := f.tx.leaving.Pop(); r != nil; r = f.tx.leaving.Pop() {
 		if r.Stage == Leaving {
 			f.finish(r, err)
-		} else { // a receive of no bytes: it lacks nothing, whether its sender hears of it or not
+		} else { // a receive of no bytes: it is complete, whether its RTR reaches the sender or not
 			f.transferred(r, 0)
 		}
 	}
@@ -222,7 +227,7 @@ func (f *Flow) FailSends(err error) {
 		f.finish(r, err)
 	}
 	from := 0
-	for v := f.tx.sends.takeAny(&from); v != nil; v = f.tx.sends.takeAny(&from) {
+	for v := f.tx.announced.takeAny(&from); v != nil; v = f.tx.announced.takeAny(&from) {
 		f.fail(v, err)
 	}
 	for i := range f.Rails {

@@ -78,7 +78,7 @@ func data(size, seed int) []byte {
 
 func request(tag uint64, buf []byte) *Request {
 	r := &Request{Rare: &Rare{}, Context: Plain}
-	r.Entry.Tag, r.Entry.Of = tag, r
+	r.Entry.Tag, r.Entry.Owner = tag, r
 	r.Data.Set(buf)
 	return r
 }
@@ -172,7 +172,7 @@ func (sd *side) carry(other *side, rail int, dir Direction, n int) int {
 		return other.read(b[:min(len(b), n)], address)
 	})
 	if errors.Is(err, errors.ErrUnsupported) {
-		sd.f.Blind(rail)
+		sd.f.FetchFailed(rail)
 		return 0
 	}
 	sd.endOn(errors.Join(err, sd.f.Complete(rail, dir, moved)))

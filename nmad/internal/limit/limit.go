@@ -6,59 +6,59 @@ import (
 	"time"
 )
 
-// steps is how many parts a limit is counted in: a stop, however long, counts as one at most.
+// steps is the number of timers, one after the other, by which a limit counts its time. A stop of the process, however long,
+// counts as one step at most.
 const steps = 20
 
-// Limit is a time that runs out. Safe for concurrent use.
+// Limit is a timer that counts only time in which this process could run. Safe for concurrent use.
 //
-//	running --- steps seen ---> over: the function is called
-//	running --- Stop ---> stopped: it is not
+//	running --- the last step is over ---> expired: f was called
+//	running --- Stop ---> stopped: f is never called
 type Limit struct {
 	step time.Duration
 	f    func()
 
-	mu    sync.Mutex // held while f is called
-	left  int        // steps; 0: over or stopped
-	timer *time.Timer
+	mu        sync.Mutex // guards the fields below; held while f runs
+	remaining int        // steps; 0: expired or stopped
+	timer     *time.Timer
 }
 
-// After calls f, which must not block, once this process has seen d go by, unless Stop is
-// called before. That is not earlier than d, and a twentieth of it later at most but for the
+// After calls f once this process has been able to run for d, unless Stop is called before. f runs in a goroutine of its
+// own and must not block, nor call Stop. It runs not before d has passed, and at most a twentieth of d later, not counting
 // time in which the process could not run.
 func After(d time.Duration, f func()) *Limit {
-	l := &Limit{step: d / steps, f: f, left: steps}
-	l.mu.Lock() // a step may be seen before the timer is kept
+	l := &Limit{step: d / steps, f: f, remaining: steps}
+	l.mu.Lock() // the first step may be over before timer is set
 	defer l.mu.Unlock()
-	l.timer = time.AfterFunc(l.step, l.seen)
+	l.timer = time.AfterFunc(l.step, l.countStep)
 	return l
 }
 
-// seen counts a step.
-func (l *Limit) seen() {
+// countStep runs when a step is over.
+func (l *Limit) countStep() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.left == 0 {
+	if l.remaining == 0 {
 		return
 	}
-	if l.left--; l.left == 0 {
+	if l.remaining--; l.remaining == 0 {
 		l.f()
 		return
 	}
 	l.timer.Reset(l.step)
 }
 
-// Stop ends the limit. When it returns, the function of the limit has been called and has
-// returned, or never will be called.
-// Calling it again does nothing.
+// Stop ends the limit. When Stop returns, f has been called and has returned, or will never be called. Calling Stop again
+// does nothing.
 func (l *Limit) Stop() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.left = 0
+	l.remaining = 0
 	l.timer.Stop()
 }
 
-// Context is a copy of ctx that also ends once this process has seen d go by; then context.Cause says
-// context.DeadlineExceeded. stop ends it, and must be called.
+// Context returns a copy of ctx that also ends, with the cause context.DeadlineExceeded, once this process has been able to
+// run for d. stop ends the copy; the caller must call it.
 func Context(ctx context.Context, d time.Duration) (bounded context.Context, stop func()) {
 	bounded, cancel := context.WithCancelCause(ctx)
 	l := After(d, func() { cancel(context.DeadlineExceeded) })
@@ -68,16 +68,16 @@ func Context(ctx context.Context, d time.Duration) (bounded context.Context, sto
 	}
 }
 
-// Conn is what Bound needs of a net.Conn.
+// Conn is the part of a net.Conn that Bound needs.
 type Conn interface {
 	SetDeadline(time.Time) error
 }
 
-// Past is a deadline that is over.
+// Past is a deadline that lies in the past: reads and writes fail at once.
 var Past = time.Unix(1, 0)
 
-// Bound has all reads and writes of c fail with os.ErrDeadlineExceeded, those under way
-// included, once this process has seen d go by. After Stop the deadlines are the caller's.
+// Bound makes all reads and writes of c fail with os.ErrDeadlineExceeded, also those that are under way, once this process
+// has been able to run for d. After Stop the caller may set deadlines of its own.
 func Bound(c Conn, d time.Duration) *Limit {
-	return After(d, func() { _ = c.SetDeadline(Past) }) // closed meanwhile: as well
+	return After(d, func() { _ = c.SetDeadline(Past) }) // fails if c is closed: then reads and writes fail as well
 }

@@ -1,3 +1,3 @@
-// Package lock has the locks of gates: a spin lock, one lock for all gates of a domain, which may be biased to its owner, and
-// the lock of a gate, which is its own or that of its domain.
+// Package lock has the locks of gates: Spin is a spin lock; Domain is one lock for all gates of a domain, which may be
+// biased to its owner; Gate is the lock of one gate, which is a Spin of its own or stands for the lock of its domain.
 package lock

@@ -13,15 +13,13 @@ import (
 // pad keeps words that different cores write apart, in bytes.
 const pad = 128
 
-// SpinTries is how often a lock that is held is looked at before the processor
-// is offered to others. Sections take tens of nanoseconds up to the copy of one eager
-// body, a few microseconds.
+// SpinTries is how often a waiter looks at a lock that is held before it offers its processor to others. A critical section
+// takes from tens of nanoseconds up to a few microseconds, the time of copying one eager body.
 const SpinTries = 200
 
-// Spin is a lock for sections: nothing inside blocks or
-// switches threads. A poller that finds it held goes away, for the holder
-// polls or is about to. Parking the waiters instead would save nothing for sections
-// this short, and costs 20 us for a bound OS thread.
+// Spin is a spin lock for short critical sections, in which the holder neither blocks nor switches threads. A poller that
+// finds the lock held goes away, because the holder polls itself. Parking the waiters would save nothing in sections this
+// short, and costs 20 us for a bound OS thread. The zero Spin is free.
 //
 // A holder can lose its CPU all the same. A holder that has also lost its VP needs another VP to run it. So a thread that
 // waits long yields in the kernel and on its own VP. A waiter without a VP, such as the LWP that sleeps in the kernel for
@@ -29,7 +27,7 @@ const SpinTries = 200
 // thread before the kernel's slice is over.
 type Spin struct {
 	word    atomic.Uint32 // 0 free, 1 held; the thread that takes or releases the lock writes it
-	waiters atomic.Int32  // callers inside slow; read by a holder that could stay longer
+	waiters atomic.Int32  // threads inside slow; they write it; a holder that could stay longer reads it (Wanted)
 }
 
 // TryLock takes the lock if it is free.
@@ -37,13 +35,14 @@ func (mu *Spin) TryLock() bool {
 	return mu.word.Load() == 0 && mu.word.CompareAndSwap(0, 1)
 }
 
-// Lock spins until it has the lock. It must not be called from hooks: those try.
+// Lock spins until it has the lock. Hooks must not call it: they call TryLock.
 func (mu *Spin) Lock() {
 	if !mu.word.CompareAndSwap(0, 1) {
 		mu.slow()
 	}
 }
 
+// slow is Lock for a lock that is held.
 func (mu *Spin) slow() {
 	mu.waiters.Add(1)
 	for tries := 0; !mu.TryLock(); tries++ {
@@ -52,7 +51,8 @@ func (mu *Spin) slow() {
 	mu.waiters.Add(-1)
 }
 
-// BackOff is what a caller does between two looks at a lock that is held.
+// BackOff pauses between two looks at a lock that is held, or at another word that a thread is about to write: it spins for
+// the first SpinTries tries, and then yields in the kernel and to the scheduler.
 func BackOff(tries int) {
 	switch {
 	case tries < SpinTries:
@@ -72,19 +72,20 @@ func (mu *Spin) Unlock() { mu.word.Store(0) }
 // Wanted says whether a thread spins for the lock.
 func (mu *Spin) Wanted() bool { return mu.waiters.Load() != 0 }
 
-// Gate is the lock of a gate: its own, or that of its domain. If the domain also has a lock for the lists, the holder
-// of the gate's lock holds that one, too, except while it is inside the driver (DropLists): then other threads look into
-// the lists. The lock of the lists is the inner one.
+// Gate is the lock of a gate: its own, or that of its domain. In some domains the lists of what is sent and matched have a
+// lock of their own, which all gates of the domain share. The holder of a gate's lock holds the lock of the lists, too,
+// except while it is inside the driver (UnlockLists): then other threads may use the lists. The lock of the lists is taken
+// inside that of the gate. The zero Gate is a lock of its own, and free.
 type Gate struct {
-	Spin
-	joint  bool    // it is not the Spin alone, whose word stays set
-	domain *Domain // of all gates; nil: there is none
-	lists  *Spin   // of what is sent and matched at all gates; nil: it is under the gate's lock like all else
-	driver Spin    // of the gate, if there are lists and no lock of all gates
+	Spin           // the gate's own lock; held for ever if joint
+	joint  bool    // the gate uses locks of its domain; Join sets it
+	domain *Domain // the lock of all gates of the domain; nil if the domain has none
+	lists  *Spin   // the lock of the lists; nil if the gate's lock guards them
+	driver Spin    // the gate's own lock if there is a lock of the lists and none of all gates
 }
 
-// Join has the gate use the locks of its domain, if that has any. Its own stays held, so that the usual case looks at one
-// word.
+// Join makes the gate use the locks of its domain, of which each may be nil. The gate's own Spin then stays held, so that
+// Lock and TryLock look at one word in the usual case. The gate must not be shared with other threads yet.
 func (mu *Gate) Join(d *Domain, lists *Spin) {
 	if mu.domain, mu.lists = d, lists; d != nil || lists != nil {
 		mu.joint = true
@@ -107,20 +108,20 @@ func (mu *Gate) tryJoint() bool {
 		got = mu.driver.TryLock()
 	}
 	if got {
-		mu.TakeLists()
+		mu.LockLists()
 	}
 	return got
 }
 
-// Lock is Spin.Lock.
+// Lock spins until it has the lock. Hooks must not call it.
 func (mu *Gate) Lock() {
-	if mu.joint || !mu.word.CompareAndSwap(0, 1) { // the lock of a private domain costs no locked instruction
-		mu.lockSlowly()
+	if mu.joint || !mu.word.CompareAndSwap(0, 1) { // joint first: the lock of a private domain costs no locked instruction
+		mu.lockSlow()
 	}
 }
 
 //go:noinline
-func (mu *Gate) lockSlowly() {
+func (mu *Gate) lockSlow() {
 	switch d := mu.domain; {
 	case d != nil && d.owner == asm.G() && d.enter():
 	case d != nil:
@@ -130,7 +131,7 @@ func (mu *Gate) lockSlowly() {
 	default:
 		mu.Spin.slow()
 	}
-	mu.TakeLists()
+	mu.LockLists()
 }
 
 // Unlock releases the lock.
@@ -144,7 +145,7 @@ func (mu *Gate) Unlock() {
 
 //go:noinline
 func (mu *Gate) unlockJoint() {
-	mu.DropLists()
+	mu.UnlockLists()
 	switch d := mu.domain; {
 	case d == nil:
 		mu.driver.Unlock()
@@ -155,21 +156,22 @@ func (mu *Gate) unlockJoint() {
 	}
 }
 
-// DropLists lets other threads look into the lists while the holder is inside the driver. TakeLists ends that.
-func (mu *Gate) DropLists() {
+// UnlockLists releases the lock of the lists, if there is one, while the holder of the gate's lock is inside the driver.
+// LockLists takes it again.
+func (mu *Gate) UnlockLists() {
 	if mu.lists != nil {
 		mu.lists.Unlock()
 	}
 }
 
-// TakeLists takes the lock of the lists, if there is one.
-func (mu *Gate) TakeLists() {
+// LockLists takes the lock of the lists, if there is one. It spins.
+func (mu *Gate) LockLists() {
 	if mu.lists != nil {
 		mu.lists.Lock()
 	}
 }
 
-// Wanted says whether a thread spins for the lock, or for that of the lists.
+// Wanted reports whether a thread spins for the lock, or for that of the lists.
 func (mu *Gate) Wanted() bool {
 	switch {
 	case mu.domain != nil:
@@ -180,53 +182,58 @@ func (mu *Gate) Wanted() bool {
 	return mu.Spin.Wanted()
 }
 
-// Joint says that the lock is not that of the gate alone.
+// Joint reports whether the gate uses locks of its domain.
 func (mu *Gate) Joint() bool { return mu.joint }
 
-// HasLists says that the lists have a lock of their own.
+// HasLists reports whether the lists have a lock of their own.
 func (mu *Gate) HasLists() bool { return mu.lists != nil }
 
-// Domain is the lock of all gates of the domain; nil: there is none.
+// Domain returns the lock of all gates of the domain; nil if there is none.
 func (mu *Gate) Domain() *Domain { return mu.domain }
 
-// Word is what code outside of Go takes the lock by, where it is not Joint: 0 is free, 1 held.
+// Word returns the word by which code outside of Go takes a lock that is not Joint: it is 0 if the lock is free, 1 if it is
+// held.
 func (mu *Gate) Word() *atomic.Uint32 { return &mu.word }
 
-// Owed says that a thread has left something at another gate of the domain.
+// Owed reports whether a thread has left work at a gate of the domain (Domain.Owed).
 func (mu *Gate) Owed() bool { return mu.domain != nil && mu.domain.Owed.Load() }
 
-// Domain is one lock for all gates of a domain. If the domain is private (nmad.Private) the lock is biased: its owner stores to a
-// word that no other thread writes, and then looks at a word that the others write when they want the lock. The others are
-// the session's own goroutines, which make links, bring the news of the end of a process, or close. As long as none of
-// them comes, the owner needs no locked instruction and shares no line that is written. The owner's store may still be in
-// the buffer of its CPU when it looks. So another thread stores its claim and then makes all CPUs that run this process
-// pass a barrier (membarrier): after that either the owner has seen the claim, or its store is visible.
+// Domain is one lock for all gates of a domain. Bias makes it a biased lock, for a private domain (nmad.Private) or one that
+// has a worker: the owner takes the lock by a store to held, which no other thread writes, and a look at claimed, which the
+// other threads write when they want the lock. The others are the session's own goroutines, which make links, bring the
+// news of the end of a process, or close. As long as none of them comes, the owner needs no locked instruction and shares
+// no cache line that another core writes.
 //
-//	owner:   held = 1; claimed == 0: it has the lock. Else held = 0, and again later
-//	others:  one at a time (spin); claimed = 1; barrier; until held == 0; they have the lock. claimed = 0
+// The owner's store may still be in the store buffer of its CPU when the owner looks at claimed. So another thread stores
+// to claimed and then makes all CPUs that run this process pass a barrier (membarrier). After that either the owner has seen
+// the claim, or the other thread sees the owner's store.
+//
+//	owner:   held = 1; if claimed == 0 the owner has the lock; else held = 0, and it tries again later
+//	others:  take spin, so that one of them claims at a time; claimed = 1; barrier; wait until held == 0: it has the lock
+//	         to release it: claimed = 0; release spin
 //
 // nmad/testdata/spin/bias.pml is the model.
 type Domain struct {
 	tend    func()      // looks at all gates of the domain; see Tend
-	spin    Spin        // of all, or of all but the owner
-	Owed    atomic.Bool // a thread has left something at a gate of the domain while it found the lock held
+	spin    Spin        // the lock itself if there is no owner; else the others take it before they claim
+	Owed    atomic.Bool // a thread that found the lock held has left work at a gate of the domain; that thread sets it, Tend clears it
 	tending atomic.Bool // a thread is inside Tend
-	owner   uintptr     // asm.G of the owner; 0: there is none. A goroutine that has ended leaves its G to another one; two at once never have the same
-	Strict  atomic.Bool // only the owner may try: others leave all to it, or wait for the lock
-	fenced  bool        // the owner's store is a barrier itself: there is no other one
+	owner   uintptr     // asm.G of the owner; 0 if there is none. A G may pass to another goroutine once its own has ended; no two living ones have the same
+	Strict  atomic.Bool // TryLock fails for all but the owner: the others leave their work to it, or call Lock
+	fenced  bool        // there is no membarrier: the owner's store is a barrier itself
 
 	_       [pad]byte
-	held    atomic.Uint32 // the owner writes
-	byOwner bool          // the holder is the owner; under the lock
+	held    atomic.Uint32 // 1 while the owner has the lock, or looks; the owner writes, the others read
+	byOwner bool          // the holder is the owner; guarded by the lock
 	_       [pad]byte
-	claimed atomic.Uint32 // the others write
+	claimed atomic.Uint32 // 1 while another thread has the lock, or waits for it; the others write, the owner reads
 	_       [pad]byte
 }
 
-// NewDomain makes the lock of gates at all of which tend looks.
+// NewDomain makes a lock. tend does the work that other threads have left at the gates of the domain; see Tend.
 func NewDomain(tend func()) *Domain { return &Domain{tend: tend} }
 
-// NewLists makes a lock of lists, in lines of its own.
+// NewLists makes a lock of the lists, in cache lines of its own.
 func NewLists() *Spin {
 	return &(&struct {
 		_ [pad]byte
@@ -235,13 +242,13 @@ func NewLists() *Spin {
 	}{}).Spin
 }
 
-// hasBarrier says whether other threads can have the owner's CPU pass a barrier.
+// hasBarrier reports whether this kernel has membarrier, by which a thread makes the owner's CPU pass a barrier.
 var hasBarrier = sync.OnceValue(kernel.HasMembarrier)
 
-// Bias makes the caller the owner.
+// Bias makes the calling goroutine the owner. No thread may use the lock yet.
 func (mu *Domain) Bias() { mu.owner, mu.fenced = asm.G(), !hasBarrier() }
 
-// TryLock takes the lock if it is free, and the caller may try.
+// TryLock takes the lock if it is free. It always fails for a caller that is not the owner of a Strict lock.
 func (mu *Domain) TryLock() bool {
 	if mu.owner == 0 {
 		return mu.spin.TryLock()
@@ -261,7 +268,7 @@ func (mu *Domain) TryLock() bool {
 	return true
 }
 
-// Lock is Spin.Lock.
+// Lock spins until it has the lock. Hooks must not call it.
 func (mu *Domain) Lock() {
 	switch {
 	case mu.owner == 0:
@@ -293,7 +300,7 @@ func (mu *Domain) enter() bool {
 	return false
 }
 
-// claim keeps the owner out, once it is out.
+// claim keeps the owner from taking the lock. If the owner has it, it keeps it until it releases it (held).
 func (mu *Domain) claim() {
 	mu.claimed.Store(1)
 	if !mu.fenced {
@@ -301,7 +308,7 @@ func (mu *Domain) claim() {
 	}
 }
 
-// release ends what claim began.
+// release undoes claim, and releases spin.
 func (mu *Domain) release() {
 	mu.claimed.Store(0)
 	mu.spin.Unlock()
@@ -319,13 +326,13 @@ func (mu *Domain) Unlock() {
 	}
 }
 
-// Wanted says whether a thread spins for the lock.
+// Wanted reports whether a thread spins for the lock.
 func (mu *Domain) Wanted() bool {
 	return mu.spin.Wanted() || mu.owner != 0 && mu.claimed.Load() != 0
 }
 
-// Tend does the work that threads have left at the gates because they found the lock held by a thread that was busy with
-// another gate. Every thread calls it after it has let the lock go. mu may be nil.
+// Tend does the work that threads have left at the gates of the domain because they found the lock held, perhaps by a thread
+// that was busy with another gate. Every holder calls it after it has released the lock. mu may be nil.
 func (mu *Domain) Tend() {
 	if mu == nil {
 		return
@@ -335,7 +342,7 @@ func (mu *Domain) Tend() {
 		mu.tend()
 		mu.tending.Store(false)
 		if !mu.TryLock() {
-			return // its holder comes here
+			return // the holder of the lock calls Tend when it has released it
 		}
 		mu.Unlock()
 	}

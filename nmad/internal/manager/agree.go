@@ -17,31 +17,32 @@ import (
 )
 
 const (
-	// maxValue is the longest value that is put, in bytes, so that it fits into a line of Slurm's.
+	// maxValue is the longest value that a process puts, in bytes: it fits into one line of Slurm's PMI.
 	maxValue = 500
 
-	keySize = 32 // bytes of the random key
+	// keySize is the length of the random key, in bytes.
+	keySize = 32
 
-	hostKey    = "pm2-host-" // and a rank: what is known of its host
-	meetingKey = "pm2-meeting"
+	hostKey    = "pm2-host-"   // key, before the number of a rank, of the host on which the rank runs (host.String)
+	meetingKey = "pm2-meeting" // key of what rank 0 puts
 )
 
 // Meeting is what the processes of a job have agreed on.
 type Meeting struct {
-	Secret   []byte       // the job's
+	Secret   []byte       // the secret of the job
 	Addr     string       // host:port at which rank 0 listens
-	Listener net.Listener // rank 0: it listens there
+	Listener net.Listener // the socket that listens at Addr; nil except on rank 0
 
-	Listen []string // where this process is to accept links: an address for each network that all hosts share
+	Listen []string // where this process is to accept links: one host:port for each network that all hosts share
 
-	Nodes []int // number of the host by rank, from 0 on, as the manager says
-	Hosts int   // how many hosts that makes
+	Nodes []int // host of each rank, numbered from 0, as the manager has placed the ranks
+	Hosts int   // number of different hosts in Nodes
 }
 
-// Alone says that no two ranks share a host.
+// Alone reports whether each rank has a host of its own.
 func (m *Meeting) Alone() bool { return m.Hosts == len(m.Nodes) }
 
-// Local returns the place of a rank among those of its host, and how many these are.
+// Local returns the index of a rank among the ranks of its host, in their order, and the number of ranks of that host.
 func (m *Meeting) Local(rank int) (index, count int) {
 	for r, n := range m.Nodes {
 		if n == m.Nodes[rank] {
@@ -54,8 +55,9 @@ func (m *Meeting) Local(rank int) (index, count int) {
 	return index, count
 }
 
-// Agree has the processes of a job agree on where they meet, and on a secret. All of them must call it, with the same
-// ifaces (which networks to use between hosts, see PM2_IFACE). It blocks until all have, or ctx ends.
+// Agree lets the processes of a job agree on where they meet, and on a secret. All processes must call it with the same
+// ifaces, which says which networks to use between hosts (PM2_IFACE). Agree blocks until all processes have called it, or
+// ctx ends. On rank 0 the caller closes Meeting.Listener.
 func Agree(ctx context.Context, m Manager, ifaces string) (*Meeting, error) {
 	own := &Meeting{Nodes: compact(m.Nodes(), m.Size())}
 	own.Hosts = slices.Max(own.Nodes) + 1
@@ -73,7 +75,7 @@ func Agree(ctx context.Context, m Manager, ifaces string) (*Meeting, error) {
 	return own, nil
 }
 
-// compact numbers the nodes from 0 on, in the order of their first ranks; without a placement each rank has one of its
+// compact numbers the nodes from 0 on, in the order of their first ranks. If nodes is nil, each rank gets a node of its
 // own.
 func compact(nodes []int, size int) []int {
 	out := make([]int, size)
@@ -91,14 +93,15 @@ func compact(nodes []int, size int) []int {
 	return out
 }
 
-// negotiation is one call of Agree.
+// negotiation is the state of one call of Agree.
 type negotiation struct {
-	ctx     context.Context
+	ctx     context.Context // ends the call
 	m       Manager
-	meeting *Meeting
-	own     host
+	meeting *Meeting // the result; run fills it in
+	own     host     // this process's host
 }
 
+// run takes the steps that the package's comment draws.
 func (a *negotiation) run(ifaces string) (err error) {
 	if a.own, err = ownHost(ifaces); err != nil {
 		return err
@@ -115,7 +118,7 @@ func (a *negotiation) run(ifaces string) (err error) {
 	}
 	var text string
 	if a.m.Rank() == 0 {
-		if text, err = a.found(); err != nil {
+		if text, err = a.offer(); err != nil {
 			return err
 		}
 		if err := a.m.Put(a.ctx, meetingKey, text); err != nil {
@@ -125,21 +128,23 @@ func (a *negotiation) run(ifaces string) (err error) {
 	if err := a.m.Fence(a.ctx); err != nil {
 		return err
 	}
-	if text == "" { // the manager answers on this host: it has passed on with the barrier what was put
+	if text == "" { // any rank but 0
 		if text, err = a.m.Get(a.ctx, 0, meetingKey); err != nil {
 			return err
 		}
 	}
-	return a.take(text)
+	return a.accept(text)
 }
 
+// digest identifies a job by its size and the name of its key space.
 func digest(space string, size int) []byte {
 	sum := sha256.Sum256(fmt.Appendf(nil, "%d %s", size, space))
 	return sum[:]
 }
 
-// found is rank 0's part: it chooses the networks, listens, and makes the key.
-func (a *negotiation) found() (string, error) {
+// offer is rank 0's part: it chooses the networks, listens, and makes the random key. It returns the value that rank 0
+// puts under meetingKey.
+func (a *negotiation) offer() (string, error) {
 	hosts := []host{a.own}
 	for n := 1; n < a.meeting.Hosts; n++ {
 		first := slices.Index(a.meeting.Nodes, n)
@@ -183,8 +188,8 @@ func (a *negotiation) found() (string, error) {
 	return text, nil
 }
 
-// take reads what rank 0 has put.
-func (a *negotiation) take(text string) error {
+// accept fills in the Meeting from the value that rank 0 has put under meetingKey. Rank 0 calls it, too.
+func (a *negotiation) accept(text string) error {
 	words := strings.Split(text, ";")
 	var key []byte
 	var err error

@@ -7,31 +7,32 @@ import (
 	"strconv"
 )
 
-// Kind is what has started a process.
+// Kind says what has started a process.
 type Kind uint8
 
-// What can have started a process.
+// The kinds of what can start a process.
 const (
-	Alone   Kind = iota // nothing that makes jobs
-	Ours                // our launcher, or whatever sets PM2_RANK and PM2_SIZE
-	Indexed             // an indexed job of Kubernetes, in which rank 0 is known by its name
+	Alone   Kind = iota // neither a launcher nor a manager: the process is a job of its own
+	Ours                // our launcher, or another program that sets PM2_RANK and PM2_SIZE
+	Indexed             // an indexed job of Kubernetes, in which the others find rank 0 by its name
 	PMI                 // a manager that speaks PMI 1.1
 	PMIx                // a PMIx server
-	Mute                // a manager that was not told to offer a key space
+	Mute                // a manager that offers no key space, because its user has not asked for one
 )
 
+// String returns the name for people.
 func (k Kind) String() string {
 	return [...]string{"alone", "the launcher of pm2", "an indexed job of Kubernetes", "PMI 1.1", "PMIx", "a manager without a key space"}[k]
 }
 
-// Finding is what the environment says about the start of this process.
+// Finding says what has started this process, and which variables show it.
 type Finding struct {
 	Kind Kind
-	By   []string // the variables that say so, "NAME=value"
-	Lack string   // Mute: what is missing, and how to get it
+	By   []string // the variables that show the Kind, as "NAME=value"
+	Lack string   // of the Kind Mute: what is missing, and how the user gets it
 }
 
-// Find looks into the environment.
+// Find finds out what has started this process. get returns the value of a variable, as os.Getenv does.
 func Find(get func(string) string) Finding {
 	var f Finding
 	has := func(names ...string) bool {
@@ -72,7 +73,8 @@ func Find(get func(string) string) Finding {
 	return f
 }
 
-// Open connects to the manager that has started this process; nil: there is none, or it is our launcher.
+// Open connects to the manager that has started this process. It returns nil and no error if the process has no manager,
+// our own launcher included. Open blocks until the manager has answered, or ctx ends.
 func Open(ctx context.Context) (Manager, error) {
 	switch f := Find(os.Getenv); f.Kind {
 	case PMI:

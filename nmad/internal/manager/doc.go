@@ -1,33 +1,35 @@
-// Package manager is the seam to what starts the processes of a job: it finds out what that is, and
-// lets the processes agree on where they meet and on the job's secret, by the key space that the process
-// managers of clusters have.
+// Package manager connects a process to the process manager that has started it, such as hydra, Slurm's srun or a PMIx
+// server. Find tells from the environment what has started the process. Open connects to the manager. Agree lets the
+// processes of a job agree on where they meet and on the job's secret, through the manager's key space.
 //
 //	found in the environment              Kind     what tells rank and size       what the job shares
 //	PM2_RANK or PM2_SIZE                  Ours     our launcher                   the secret, by a descriptor
-//	JOB_COMPLETION_INDEX, PM2_SIZE        Indexed  Kubernetes, and its user           the name of rank 0, a file with the secret
+//	JOB_COMPLETION_INDEX, PM2_SIZE        Indexed  Kubernetes, and its user       the name of rank 0, a file with the secret
 //	PMI_FD, or PMI_PORT and PMI_ID        PMI      hydra, Slurm's srun, Flux      a key space, PMI 1.1
 //	PMIX_NAMESPACE, PMIX_RANK             PMIx     Open MPI's, and other servers  a key space, by libpmix
 //	none of these                         Alone    nothing: one process
 //
-// A Manager is the connection of one process to its process manager. Agree is what all processes
-// of a job do with it once, before they know each other:
+// A Manager is the connection of one process to its process manager. All processes of a job call Agree once, before they
+// know each other:
 //
-//	one rank a host      puts the networks of its host         ── fence ──
-//	rank 0               gets those of all hosts, keeps what all have, listens there,
-//	                     puts address, networks, and a new random key        ── fence ──
-//	all others           get that
+//	one rank of each host   puts the networks of its host           ── fence ──
+//	rank 0                  gets those of all hosts, keeps the networks that all hosts have, listens there,
+//	                        puts its address, the networks and a new random key      ── fence ──
+//	each other rank         gets what rank 0 has put
 //
-// On one host the first fence is left out. So a job of N processes on H hosts costs
-// 2N barriers, H+1 puts, and N+H gets, of which rank 0 makes H. A manager answers a get on the host of the rank, because
-// the barrier before it has brought there what was put.
+// A job on one host leaves out the first fence. A job of N processes on H hosts needs two barriers of all processes, H+1
+// puts, and N+H gets, of which rank 0 makes H. A barrier carries what was put to every host, so the manager answers a
+// get on the host of the rank that asks.
+//
+// A Server is the manager's side of PMI 1.1, for a launcher that starts programs of other libraries.
 //
 // # Guarantees
 //
-// The secret is made of the random key, the name of the key space and the size of the job, so what was put into
-// another key space opens nothing. It is in no command line, in no file, and in no
-// environment; it stays between the processes of the job, their manager, and the user's own processes.
+// The secret is made of the random key, the name of the key space and the size of the job. So the key of one job is of no
+// use in another one. The secret is in no command line, no file and no environment. Only the processes of the job, their
+// manager, and other processes of the same user can learn it.
 //
-// What the manager says is bounded and checked like everything else that a socket brings: a
-// line has at most [maxLine] bytes, an answer the command that was asked for, numbers their ranges. Each
-// failure is an [Error], which says what was asked, of which peer, and what came instead.
+// This package checks everything that a manager sends, as it checks all that comes from a socket: a line has at most
+// [maxLine] bytes, an answer belongs to the command that was sent, a number lies in its range. Each failure is an
+// [Error], which says which manager was asked for what, and what came instead.
 package manager

@@ -12,13 +12,14 @@ import (
 	"github.com/pm2-go/pm2/internal/kernel"
 )
 
-// EnvIndex is the rank of a process in an indexed job of Kubernetes, which sets it.
+// EnvIndex is the variable by which Kubernetes tells a process of an indexed job its rank.
 const EnvIndex = "JOB_COMPLETION_INDEX"
 
-// askAgain is the pause between two questions for a name. Name servers remember for seconds that there was none.
-const askAgain = 500 * time.Millisecond
+// lookupPause is the pause between two lookups of a name. A name server remembers for some seconds that a name did not
+// exist, so asking more often is of no use.
+const lookupPause = 500 * time.Millisecond
 
-// Index is the rank of this process in such a job, as text; "": it is not in one.
+// Index returns the rank of this process in an indexed job, as text; "" if the process is not in one.
 func Index(get func(string) string) string {
 	if Find(get).Kind != Indexed {
 		return ""
@@ -26,15 +27,16 @@ func Index(get func(string) string) string {
 	return get(EnvIndex)
 }
 
-// MeetByName is what a process of an indexed job does in the place of Agree: it waits until the name of rank 0 is known,
-// which is so some time after rank 0 has started, and finds out at which address of this host the others reach it: that
-// from which the way to rank 0 leaves, or the first of ifaces (PM2_IFACE), if it is not empty. Rank 0 also listens at
-// where, which is host:port.
+// MeetByName takes the place of Agree in an indexed job. where is the name and port of rank 0, host:port. MeetByName waits
+// until the name has an address, which it gets some time after rank 0 has started, or until ctx ends. It returns at, the
+// address of this host at which the others reach this process: the first of ifaces (PM2_IFACE), or, if ifaces is empty,
+// the address from which packets to rank 0 leave. On rank 0 it also returns a socket that listens at where, which the
+// caller closes.
 func MeetByName(ctx context.Context, rank int, where, ifaces string) (at string, l net.Listener, err error) {
 	var own host
 	if ifaces != "" {
 		if own, err = ownHost(ifaces); err != nil {
-			return "", nil, err // no need to wait
+			return "", nil, err // wrong ifaces: waiting for rank 0 would not help
 		}
 	}
 	name, port, err := net.SplitHostPort(where)
@@ -54,18 +56,19 @@ func MeetByName(ctx context.Context, rank int, where, ifaces string) (at string,
 			}
 			return at, l, nil
 		}
-		if errors.Is(err, syscall.EADDRINUSE) { // this is the right host
+		if errors.Is(err, syscall.EADDRINUSE) { // the address is this host's, so the name is right and the port is taken
 			return "", nil, fmt.Errorf("PM2_RENDEZVOUS=%.80q: %w: give another port", where, err)
 		}
 		select {
 		case <-ctx.Done():
 			return "", nil, fmt.Errorf("PM2_RENDEZVOUS=%.80q: %w: last attempt: %w", where, context.Cause(ctx), err)
-		case <-time.After(askAgain):
+		case <-time.After(lookupPause):
 		}
 	}
 }
 
-// meetAt asks for the name once. The answer may be the address of an earlier rank 0: then rank 0 cannot listen there.
+// meetAt looks the name up once. The name server may still answer with the address of an earlier rank 0; then rank 0
+// cannot listen there, and meetAt fails.
 func meetAt(ctx context.Context, rank int, name, port string) (at string, l net.Listener, err error) {
 	addrs, err := net.DefaultResolver.LookupNetIP(ctx, "ip", name)
 	if err != nil {

@@ -7,20 +7,21 @@ import (
 )
 
 const (
-	// maxLine is the longest line of PMI that is read, in bytes: keys and values have at most
-	// 1024 each in any manager.
+	// maxLine is the longest line that a reader accepts, in bytes. In all managers keys and values have at most 1024
+	// bytes each.
 	maxLine = 4096
-	// maxSent is the longest line that is sent: hydra and Slurm read so much at once.
+	// maxSent is the longest line that this package sends, in bytes: hydra and Slurm read at most that much at once.
 	maxSent = 1024
-	// maxWords is how many words a line has at most.
+	// maxWords is the largest number of words in a line.
 	maxWords = 32
 )
 
-// line is a line of PMI 1.1: words of the form key=value, in any order, one of which is the command.
+// line is one line of PMI 1.1: values by key. On the wire it is a list of words key=value, in any order; the value of the
+// key cmd is the command.
 type line map[string]string
 
-// parseLine reads a line without its newline. Words without a key belong to the message before them (msg is
-// text for people, the only value that has blanks); anywhere else they are an error.
+// parseLine parses a line, which has no newline. The value of msg is text for people, and the only one that may have
+// blanks: words without a key that follow it belong to it. Anywhere else a word without a key is an error.
 func parseLine(text string) (line, error) {
 	l := line{}
 	last := ""
@@ -48,9 +49,9 @@ func parseLine(text string) (line, error) {
 	return l, nil
 }
 
-// aborted reads a line that asks for the end of the job, and says whether it is one. It forgives: its message, which
-// stands last, is any text, and a status that cannot be read is 1.
-func aborted(text string) (status int, ok bool) {
+// parseAbort parses a line that asks for the end of the job; ok reports whether the line is one. parseAbort is lenient: the
+// message at the end of the line may be any text, and a status that is no number counts as 1.
+func parseAbort(text string) (status int, ok bool) {
 	status = 1
 	for _, w := range strings.Fields(text) {
 		key, value, _ := strings.Cut(w, "=")
@@ -70,7 +71,7 @@ func aborted(text string) (status int, ok bool) {
 	return status, ok
 }
 
-// number returns a value that must be a number from low to high.
+// number returns the value of a key, which must be a number from low to high.
 func (l line) number(key string, low, high int) (int, error) {
 	text, ok := l[key]
 	if !ok {
@@ -83,8 +84,8 @@ func (l line) number(key string, low, high int) (int, error) {
 	return n, nil
 }
 
-// failed says what a return code other than 0 means; nil: there is none, or it is 0.
-func (l line) failed() error {
+// refusal returns an error if the answer has a return code (rc) other than 0.
+func (l line) refusal() error {
 	rc, ok := l["rc"]
 	if !ok || rc == "0" {
 		return nil
@@ -95,8 +96,9 @@ func (l line) failed() error {
 	return fmt.Errorf("it refuses: rc=%.20s", rc)
 }
 
-// word checks what is to be sent as a key or a value: it must have no blanks.
-func word(what, text string, most int) error {
+// checkWord checks a key or a value before it is sent: it has 1 to most printable bytes, and no blanks. what names it in
+// the error.
+func checkWord(what, text string, most int) error {
 	if text == "" || len(text) > most {
 		return fmt.Errorf("a %s of %d bytes, 1 to %d fit", what, len(text), most)
 	}

@@ -8,12 +8,13 @@ import (
 	"github.com/pm2-go/pm2/nmad/driver"
 )
 
-// parseMapping reads what managers put under PMI_process_mapping, such as
+// parseMapping parses the placement of the ranks, which managers put under the key PMI_process_mapping, such as
 //
 //	(vector,(0,2,4),(2,1,8))
 //
-// blocks of first node, nodes, and processes on each: 4 ranks on node 0, 4 on node 1, 8 on node 2, and, while
-// ranks are left, once more from the first block. It returns the number of the node by rank.
+// Each block has the number of its first node, the number of its nodes, and the processes on each of them. In the example
+// nodes 0 and 1 have 4 ranks each, and node 2 has 8. If there are more ranks than that, the blocks begin again from the
+// first one. parseMapping returns the number of the node of each rank.
 func parseMapping(text string, size int) ([]int, error) {
 	wrong := func(why string) ([]int, error) {
 		return nil, fmt.Errorf("the mapping %.80q of %d processes: %s", text, size, why)

@@ -12,24 +12,23 @@ import (
 	"github.com/pm2-go/pm2/internal/kernel"
 )
 
-// mostNetworks bounds the addresses that a host publishes, and the networks that a job uses: so many rails there are at
-// most.
+// mostNetworks bounds the addresses that a host publishes, and so the networks that a job uses. It is the largest number of
+// rails of a gate.
 const mostNetworks = 8
 
-// loopback stands for the network of a job whose processes are all on one host; byRoute for that of a job whose hosts have
-// none in common: each process then uses the address from which the way to rank 0 leaves.
+// Two names that stand for networks.
 const (
-	loopback = "lo"
-	byRoute  = "*"
+	loopback = "lo" // all processes of the job are on one host
+	byRoute  = "*"  // the hosts share no network: each process uses the address from which its packets to rank 0 leave
 )
 
-// host is what the processes of one host publish.
+// host is what the processes of one host publish to the others.
 type host struct {
-	id    string         // names a kernel and a network name space of it
-	addrs []netip.Prefix // addresses that other hosts may reach, with their networks; the preferred one first
+	id    string         // identifies a kernel and one of its network name spaces; see hostID
+	addrs []netip.Prefix // addresses, with their networks, at which other hosts may reach this one; the preferred one first
 }
 
-// String is the value that is put.
+// String returns the host as it is put into the key space; parseHost is its inverse.
 func (h host) String() string {
 	words := make([]string, len(h.addrs))
 	for i, a := range h.addrs {
@@ -38,6 +37,7 @@ func (h host) String() string {
 	return h.id + ";" + strings.Join(words, ",")
 }
 
+// parseHost parses what String has made. The text comes from another host, so parseHost checks all of it.
 func parseHost(text string) (h host, err error) {
 	id, rest, ok := strings.Cut(text, ";")
 	if !ok || id == "" || len(id) > 64 || len(rest) > maxValue {
@@ -57,16 +57,16 @@ func parseHost(text string) (h host, err error) {
 	return h, nil
 }
 
-// hostID names this kernel and network name space; processes with the same one reach each other by loopback.
+// hostID identifies this kernel and network name space. Processes with the same hostID reach each other by loopback.
 func hostID() string {
 	boot, _ := kernel.Boot()
 	sum := sha256.Sum256([]byte(boot + kernel.Space("net")))
 	return hex.EncodeToString(sum[:8])
 }
 
-// ownHost finds the addresses of this host that may be used between hosts: those of interfaces that are up and running,
-// not loopback, one for each network, IPv4 first. wanted, if not empty, says which ones: names of interfaces, or networks
-// such as 10.0.0.0/8, with commas, the preferred one first.
+// ownHost describes this host, with the addresses that may be used between hosts: one for each network, of interfaces that
+// are up and running and are not loopback; IPv4 comes first. wanted, if it is not empty, chooses among them, in order of
+// preference: a list, with commas, of names of interfaces and of networks such as 10.0.0.0/8.
 func ownHost(wanted string) (host, error) {
 	h := host{id: hostID()}
 	all, err := net.Interfaces()
@@ -83,7 +83,7 @@ func ownHost(wanted string) (host, error) {
 		if i.Flags&need != need || i.Flags&net.FlagLoopback != 0 && wanted == "" {
 			continue
 		}
-		addrs, _ := i.Addrs() // it may have gone meanwhile
+		addrs, _ := i.Addrs() // fails if the interface has gone since; then it has no address
 		for _, a := range addrs {
 			p, err := netip.ParsePrefix(a.String())
 			if err != nil || p.Addr().IsLinkLocalUnicast() || !p.Addr().IsGlobalUnicast() && !p.Addr().IsLoopback() {
@@ -119,9 +119,10 @@ func ownHost(wanted string) (host, error) {
 	return h, nil
 }
 
-// common says by which networks all hosts can reach each other: "lo" if they are one, else those in which each of them has
-// an address of its own; "*" if there is none. An address that two hosts have is that of a network that each has for
-// itself, such as those of container engines.
+// common returns the networks by which all hosts can reach each other: loopback alone if there is one host; else the
+// networks in which each host has an address of its own; byRoute alone if there is no such network. Two hosts that have the
+// same address in a network cannot reach each other by it: the network is local to each, such as that of a container
+// engine.
 func common(hosts []host) []string {
 	distinct := map[string]host{}
 	for _, h := range hosts {
@@ -149,7 +150,8 @@ func common(hosts []host) []string {
 	return shared
 }
 
-// listen says where this process should accept links: an address of it for each network, port 0.
+// listen returns where this process is to accept links: for each network the host's address in it, with port 0. root is
+// host:port of rank 0, for the network byRoute.
 func (h host) listen(networks []string, root string) ([]string, error) {
 	var all []string
 	for _, n := range networks {

@@ -111,7 +111,7 @@ func FuzzLine(f *testing.F) {
 		if n, err := l.number("rc", -3, 3); err == nil && (n < -3 || n > 3) {
 			t.Errorf("%q: %d", text, n)
 		}
-		_ = l.failed()
+		_ = l.refusal()
 	})
 }
 

@@ -18,47 +18,49 @@ import (
 	"github.com/pm2-go/pm2/nmad/driver"
 )
 
-// Environment variables of PMI.
+// Environment variables of PMI 1.1.
 const (
-	envFD   = "PMI_FD"
-	envPort = "PMI_PORT"
-	envID   = "PMI_ID"
-	envRank = "PMI_RANK"
-	envSize = "PMI_SIZE"
+	envFD   = "PMI_FD"   // descriptor of a socket to the manager
+	envPort = "PMI_PORT" // host:port at which the manager accepts connections, if there is no envFD
+	envID   = "PMI_ID"   // with envPort: which of its processes connects
+	envRank = "PMI_RANK" // with envFD: rank of the process
+	envSize = "PMI_SIZE" // with envFD: size of the job
 )
 
-// mapKey is where managers put the placement of the ranks.
+// mapKey is the key under which managers put the placement of the ranks.
 const mapKey = "PMI_process_mapping"
 
-// answerTimeout is how long the manager may take for an answer that needs nothing of other processes. A busy machine is
-// slow.
+// answerTimeout is how long the manager may take for an answer that does not depend on other processes. It is long because
+// the host of the manager may be busy.
 const answerTimeout = 20 * time.Second
 
-// mostAhead is how many lines the manager may say at once: an answer, and the three that follow the first one over TCP.
+// mostAhead is how many lines the manager may send before this process takes one: an answer, and the three lines that
+// follow the answer to initack (introduce).
 const mostAhead = 4
 
-// pmi speaks PMI 1.1, over a descriptor that was inherited or over TCP. One command is under way at a
-// time. A goroutine reads, so the manager's end is noticed also between commands:
+// pmi is a Manager that speaks PMI 1.1, over an inherited descriptor or over TCP. One command is under way at a time. A
+// goroutine, the reader, reads all lines, so that it notices the end of the connection also between two commands:
 //
 //	open --- Finalize, acknowledged ---> closed
-//	open --- the connection ends, or brings nonsense ---> gone
+//	open --- the connection ends, or brings a line that is no answer ---> gone
 type pmi struct {
-	name string
+	name string // see Manager.Name
 	conn io.ReadWriteCloser
 
+	// Set before openPMI returns; constant afterwards.
 	rank, size int
 	space      string
 	nodes      []int
-	keyMost    int // the longest key that the manager takes, in bytes
-	valueMost  int // the longest value, likewise
+	keyMost    int // longest key that the manager takes, in bytes
+	valueMost  int // longest value that the manager takes, in bytes
 
-	mu      sync.Mutex // held while a command is under way
-	answers chan line  // what the reader has read
-	gone    chan struct{}
-	why     error // why it is gone; the reader sets it before it closes gone
+	mu      sync.Mutex    // held while a command is under way
+	answers chan line     // from the reader to the sender of the command
+	gone    chan struct{} // closed by the reader in the state gone
+	why     error         // why the connection is gone; the reader sets it before it closes gone
 }
 
-// openPMI connects to the manager that the environment names, and hears from it which rank this process is.
+// openPMI connects to the manager that the environment names, and asks which rank this process is.
 func openPMI(ctx context.Context, get func(string) string) (_ *pmi, err error) {
 	p := &pmi{answers: make(chan line, mostAhead), gone: make(chan struct{})}
 	doing := ""
@@ -100,7 +102,7 @@ func openPMI(ctx context.Context, get func(string) string) (_ *pmi, err error) {
 	return p, p.init(ctx)
 }
 
-// inherit takes over a descriptor that the manager has opened; it is not handed on to our children.
+// inherit takes over a descriptor that the manager has opened. Children of this process do not inherit it.
 func inherit(text string) (io.ReadWriteCloser, error) {
 	fd, err := strconv.ParseUint(text, 10, 31)
 	if err != nil {
@@ -111,14 +113,14 @@ func inherit(text string) (io.ReadWriteCloser, error) {
 		return nil, errors.New("no such descriptor")
 	}
 	defer file.Close()
-	conn, err := net.FileConn(file) // a copy, closed on exec, which can be waited for
+	conn, err := net.FileConn(file) // a copy of the descriptor that is closed on exec, and that Go's poller can wait for
 	if err != nil {
 		return nil, fmt.Errorf("it is no open socket (%w): was it closed by a program between the manager and this one?", err)
 	}
 	return conn, nil
 }
 
-// identity reads rank and size of the environment.
+// identity parses the rank and the size that the environment tells.
 func identity(rank, size string) (r, s int, err error) {
 	l := line{envRank: rank, envSize: size}
 	if s, err = l.number(envSize, 1, driver.MaxSize); err != nil {
@@ -128,8 +130,8 @@ func identity(rank, size string) (r, s int, err error) {
 	return r, s, err
 }
 
-// introduce is how a process begins that was given a port: the manager answers which rank it is, in lines of
-// their own.
+// introduce begins the conversation over TCP: the process tells its id, and the manager answers with the size, the rank and
+// a debug level, in a line each.
 func (p *pmi) introduce(ctx context.Context, id string) error {
 	if _, err := p.ask(ctx, answerTimeout, "initack", "cmd=initack pmiid="+id); err != nil {
 		return err
@@ -139,7 +141,7 @@ func (p *pmi) introduce(ctx context.Context, id string) error {
 		to        *int
 		low, high int
 	}{{"size", &p.size, 1, driver.MaxSize}, {"rank", &p.rank, 0, driver.MaxSize - 1}, {"debug", new(int), 0, 1 << 30}} {
-		l, err := p.hear(ctx, answerTimeout, "set")
+		l, err := p.receive(ctx, answerTimeout, "set")
 		if err == nil {
 			*v.to, err = l.number(v.key, v.low, v.high)
 		}
@@ -153,7 +155,8 @@ func (p *pmi) introduce(ctx context.Context, id string) error {
 	return nil
 }
 
-// init begins the conversation.
+// init agrees on the version of the protocol, and asks for the limits of the key space, its name, and the placement of the
+// ranks.
 func (p *pmi) init(ctx context.Context) error {
 	if _, err := p.ask(ctx, answerTimeout, "response_to_init", "cmd=init pmi_version=1 pmi_subversion=1"); err != nil {
 		return err
@@ -169,21 +172,22 @@ func (p *pmi) init(ctx context.Context) error {
 		if *v.to, err = l.number(v.key, 32, 1<<20); err != nil {
 			return &Error{p.name, "ask for its bounds", err}
 		}
-		*v.to = min(*v.to, maxValue+1) - 1 // some count the end of the string
+		*v.to = min(*v.to, maxValue+1) - 1 // some managers count the NUL at the end of a string
 	}
 	if l, err = p.ask(ctx, answerTimeout, "my_kvsname", "cmd=get_my_kvsname"); err != nil {
 		return err
 	}
 	p.space = l["kvsname"]
 	if p.space == "" || len(p.space) > maxValue || strings.ContainsFunc(p.space, unicode.IsControl) || !utf8.ValidString(p.space) {
-		return &Error{p.name, "ask for the key space", fmt.Errorf("its name is %.60q", p.space)} // that of Flux begins with a letter beyond ASCII
+		// Letters beyond ASCII are allowed: the names of Flux begin with one.
+		return &Error{p.name, "ask for the key space", fmt.Errorf("its name is %.60q", p.space)}
 	}
-	// A manager that does not place the ranks answers that there is no such key.
+	// A manager that does not place the ranks answers that the key does not exist, which is no failure.
 	l, err = p.exchange(ctx, answerTimeout, "get_result", "cmd=get kvsname="+p.space+" key="+mapKey)
 	if err != nil {
 		return err
 	}
-	if text := l["value"]; l.failed() == nil && text != "" {
+	if text := l["value"]; l.refusal() == nil && text != "" {
 		if p.nodes, err = parseMapping(text, p.size); err != nil {
 			return &Error{p.name, "ask where the ranks are", err}
 		}
@@ -191,14 +195,14 @@ func (p *pmi) init(ctx context.Context) error {
 	return nil
 }
 
-// read hands answers to the one that has asked, until the connection ends.
+// read is the reader: it hands each answer to the sender of the command, until the connection ends.
 func (p *pmi) read() {
 	lines := bufio.NewReaderSize(p.conn, maxLine)
 	for {
 		text, err := lines.ReadSlice('\n')
 		switch {
 		case err == nil && len(text) == 1:
-			continue // how Flux answers an abort
+			continue // Flux answers an abort by an empty line
 		case errors.Is(err, bufio.ErrBufferFull):
 			err = fmt.Errorf("it sent a line of more than %d bytes", maxLine)
 		case errors.Is(err, io.EOF) && len(text) > 0:
@@ -211,7 +215,7 @@ func (p *pmi) read() {
 			l, err = parseLine(strings.TrimSuffix(string(text), "\n"))
 		}
 		if err == nil {
-			last := l["cmd"] == "finalize_ack" // what comes then is no failure
+			last := l["cmd"] == "finalize_ack" // the end of the connection is no failure from here on
 			select {
 			case p.answers <- l:
 				if last {
@@ -219,7 +223,7 @@ func (p *pmi) read() {
 				}
 				continue
 			default:
-				err = unasked(l)
+				err = unexpected(l)
 			}
 		}
 		p.why = err
@@ -228,28 +232,30 @@ func (p *pmi) read() {
 	}
 }
 
-func unasked(l line) error {
+// unexpected is the error for a line that no command has asked for.
+func unexpected(l line) error {
 	return fmt.Errorf("it says %.60q, which nothing asked for", l["cmd"])
 }
 
-// ask sends a command and returns the answer, which must be that one, and not refuse.
+// ask sends a command and returns the answer. It fails if the answer is not the command want, or is a refusal. limit bounds
+// the wait; 0 means that only ctx does.
 func (p *pmi) ask(ctx context.Context, limit time.Duration, want, command string) (line, error) {
 	l, err := p.exchange(ctx, limit, want, command)
 	if err == nil {
-		if err = l.failed(); err != nil {
-			err = &Error{p.name, doing(command), err}
+		if err = l.refusal(); err != nil {
+			err = &Error{p.name, withoutValue(command), err}
 		}
 	}
 	return l, err
 }
 
-// doing names a command without its values.
-func doing(command string) string {
+// withoutValue returns a command without the value that it puts, for an error.
+func withoutValue(command string) string {
 	text, _, _ := strings.Cut(strings.TrimPrefix(command, "cmd="), " value=")
 	return text
 }
 
-// exchange is ask, whatever the answer's return code.
+// exchange is ask without a look at the answer's return code.
 func (p *pmi) exchange(ctx context.Context, limit time.Duration, want, command string) (line, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -257,30 +263,30 @@ func (p *pmi) exchange(ctx context.Context, limit time.Duration, want, command s
 	var err error
 	select {
 	case l = <-p.answers:
-		err = unasked(l)
+		err = unexpected(l)
 	default:
 		err = p.send(command)
 	}
 	if err == nil {
-		l, err = p.hear(ctx, limit, want)
+		l, err = p.receive(ctx, limit, want)
 	}
 	if err != nil {
-		return nil, &Error{p.name, doing(command), err}
+		return nil, &Error{p.name, withoutValue(command), err}
 	}
 	return l, nil
 }
 
-// send writes a command in one piece.
+// send writes a command in one piece. It blocks for at most answerTimeout.
 func (p *pmi) send(command string) error {
 	if len(command) >= maxSent {
 		return fmt.Errorf("a line of %d bytes, at most %d fit", len(command)+1, maxSent)
 	}
 	if c, ok := p.conn.(net.Conn); ok {
-		_ = c.SetWriteDeadline(time.Now().Add(answerTimeout)) // without: it may wait for ever for a manager that does not read
+		_ = c.SetWriteDeadline(time.Now().Add(answerTimeout)) // the manager may not read; if this fails the write has no limit
 	}
 	if _, err := io.WriteString(p.conn, command+"\n"); err != nil {
 		select {
-		case <-p.gone: // the reader knows better
+		case <-p.gone: // the reader's error says more than that of the write
 			return p.why
 		case <-time.After(time.Second):
 		}
@@ -289,8 +295,8 @@ func (p *pmi) send(command string) error {
 	return nil
 }
 
-// hear waits for an answer; limit 0: as long as ctx lasts.
-func (p *pmi) hear(ctx context.Context, limit time.Duration, want string) (line, error) {
+// receive waits for the answer want. limit bounds the wait; 0 means that only ctx does.
+func (p *pmi) receive(ctx context.Context, limit time.Duration, want string) (line, error) {
 	var late <-chan time.Time
 	if limit > 0 {
 		t := time.NewTimer(limit)
@@ -302,7 +308,7 @@ func (p *pmi) hear(ctx context.Context, limit time.Duration, want string) (line,
 	case l = <-p.answers:
 	case <-p.gone:
 		select {
-		case l = <-p.answers: // its last words
+		case l = <-p.answers: // it came before the end of the connection
 		default:
 			return nil, p.why
 		}
@@ -325,9 +331,9 @@ func (p *pmi) Nodes() []int          { return p.nodes }
 func (p *pmi) Gone() <-chan struct{} { return p.gone }
 
 func (p *pmi) Put(ctx context.Context, key, value string) error {
-	err := word("key", key, p.keyMost)
+	err := checkWord("key", key, p.keyMost)
 	if err == nil {
-		err = word("value", value, p.valueMost)
+		err = checkWord("value", value, p.valueMost)
 	}
 	if err != nil {
 		return &Error{p.name, "put " + key, err}
@@ -345,14 +351,14 @@ func (p *pmi) Fence(ctx context.Context) error {
 }
 
 func (p *pmi) Get(ctx context.Context, _ int, key string) (string, error) {
-	if err := word("key", key, p.keyMost); err != nil {
+	if err := checkWord("key", key, p.keyMost); err != nil {
 		return "", &Error{p.name, "get " + key, err}
 	}
 	l, err := p.ask(ctx, answerTimeout, "get_result", "cmd=get kvsname="+p.space+" key="+key)
 	return l["value"], err
 }
 
-// Abort does not wait for an answer: there is none.
+// Abort does not wait for an answer, because PMI has none. Any goroutine may call it.
 func (p *pmi) Abort(status int, _ string) error {
 	if err := p.send("cmd=abort exitcode=" + strconv.Itoa(status)); err != nil {
 		return &Error{p.name, "abort", err}

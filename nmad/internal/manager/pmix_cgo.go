@@ -19,11 +19,12 @@ import (
 	"github.com/pm2-go/pm2/nmad/driver"
 )
 
-// libraries are the names by which libpmix is looked for.
+// libraries are the file names by which load looks for libpmix.
 var libraries = []string{"libpmix.so.2", "libpmix.so"}
 
-// pmix speaks to a PMIx server through libpmix, which it loads. The library is one per process, and blocks: each call has
-// a goroutine of its own, which is left behind when the caller's time is up.
+// pmix is a Manager that speaks to a PMIx server through libpmix, which it loads at run time. The library has one state for
+// the process, and its calls block. So each call runs in a goroutine of its own; if ctx ends first, the caller goes on and
+// that goroutine stays behind in the library.
 type pmix struct {
 	self  C.pm_proc
 	space string
@@ -56,7 +57,7 @@ func openPMIx(ctx context.Context) (Manager, error) {
 		nodes := make([]int, size)
 		for rank := range nodes {
 			if nodes[rank], err = p.number(uint32(rank), "pmix.nodeid"); err != nil || nodes[rank] >= driver.MaxSize {
-				nodes = nil // it does not say
+				nodes = nil // the server does not tell where the ranks are
 				break
 			}
 		}
@@ -70,7 +71,7 @@ func openPMIx(ctx context.Context) (Manager, error) {
 	return p, nil
 }
 
-// load loads the library.
+// load loads libpmix.
 func load() error {
 	var all []error
 	for _, name := range libraries {
@@ -85,10 +86,11 @@ func load() error {
 	return fmt.Errorf("load libpmix (Debian: libpmix2): %w", all[0])
 }
 
-// wildcard stands for the job instead of a rank.
+// wildcard is PMIX_RANK_WILDCARD: in place of a rank it stands for the whole job.
 const wildcard = 1<<32 - 2
 
-// watch notices the end of the server: it is the parent of this process, or of the script that has started it.
+// watch closes gone when the server has ended. The server is the parent of this process, or of the script that has started
+// it, so the end of the server gives this process another parent.
 func (px *pmix) watch(parent int) {
 	for range time.Tick(time.Second) {
 		if os.Getppid() != parent {
@@ -98,6 +100,7 @@ func (px *pmix) watch(parent int) {
 	}
 }
 
+// status returns the error that a PMIx status code stands for; nil for success.
 func status(code C.int) error {
 	if code != 0 {
 		return fmt.Errorf("it says %s", C.GoString(C.pm_error(code)))
@@ -105,7 +108,7 @@ func status(code C.int) error {
 	return nil
 }
 
-// call runs f where it may block, until ctx ends.
+// call runs f in a goroutine, because f may block, and waits for its end or that of ctx.
 func (px *pmix) call(ctx context.Context, doing string, f func() error) error {
 	done := make(chan error, 1)
 	go func() { done <- f() }()
@@ -121,6 +124,7 @@ func (px *pmix) call(ctx context.Context, doing string, f func() error) error {
 	return nil
 }
 
+// number returns the value of a key of a rank, or of the job (wildcard), which is a number.
 func (px *pmix) number(of uint32, key string) (int, error) {
 	proc := px.self
 	proc.rank = C.uint32_t(of)
@@ -174,7 +178,7 @@ func (px *pmix) Get(ctx context.Context, from int, key string) (value string, er
 func (px *pmix) Abort(code int, why string) error {
 	text := C.CString(why)
 	defer C.free(unsafe.Pointer(text))
-	ctx, stop := context.WithTimeout(context.Background(), time.Second) // the server ends this process meanwhile
+	ctx, stop := context.WithTimeout(context.Background(), time.Second) // as a rule the server ends this process first
 	defer stop()
 	return px.call(ctx, "abort", func() error { return status(C.pm_abort(C.int(code), text)) })
 }

@@ -2,13 +2,13 @@ package manager
 
 import "context"
 
-// Programs is a Manager that says which program of its command line a process runs.
+// Programs is implemented by a Manager that knows which program of its command line a process runs.
 type Programs interface {
-	// Program is the number of that of this process, 0 being the first.
+	// Program returns the number of this process's program; the first one is 0.
 	Program(ctx context.Context) (int, error)
 }
 
-// Program asks for it.
+// Program implements Programs.
 func (p *pmi) Program(ctx context.Context) (int, error) {
 	l, err := p.ask(ctx, answerTimeout, "appnum", "cmd=get_appnum")
 	if err != nil {

@@ -11,57 +11,58 @@ import (
 	"sync"
 )
 
-// Server is the other end of PMI 1.1, for the programs of other libraries that a launcher of ours starts, all on one host.
-// Each process of the job has a connection of its own:
+// Server is the manager's side of PMI 1.1. Our launcher uses it for programs of other libraries, all of whose processes run
+// on one host. Each process of the job has a connection of its own:
 //
 //	open --- init ---> joined --- finalize, abort ---> closed
-//	open --- the connection ends, or brings nonsense ---> closed
-//	joined --- the connection ends, or brings nonsense ---> closed: it has left, and others may wait for it
+//	open --- the connection ends, or brings a line that is no command ---> closed
+//	joined --- the connection ends, or brings a line that is no command ---> closed: the process has left, and others may wait for it
 //
-// It knows a key space and a barrier. Processes cannot be added to a job, and names cannot be published: that is refused.
-// Safe for concurrent use.
+// A Server has a key space and a barrier. It refuses to add processes to a job, and to publish names. Safe for concurrent
+// use.
 type Server struct {
-	size   int
-	name   string
-	app    func(rank int) int     // tells which program of the command line a rank runs
-	abort  func(rank, status int) // is called when a rank asks for the end of the job
-	mu     sync.Mutex             // guards what follows
-	space  map[string]string      // the values that were put, by key
-	keys   map[int]int            // by rank: how many keys it has put
-	inside map[int]io.Writer      // the connections of the ranks that wait in the barrier
+	size  int
+	name  string                 // of the key space
+	app   func(rank int) int     // returns the program of the command line that a rank runs
+	abort func(rank, status int) // called when a rank asks for the end of the job
+
+	mu      sync.Mutex        // guards the fields below
+	space   map[string]string // the values that were put, by key
+	keys    map[int]int       // number of keys that a rank has put, by rank
+	waiting map[int]io.Writer // the connections of the ranks that wait in the barrier, by rank
 }
 
-// What a client is told of the longest key and value, in bytes: every client has room for that much.
+// Limits that a client is told.
 const (
-	servedKey   = 64
-	servedValue = 1024
-	// mostKeys is how many keys a rank may put; putting one again is not counted.
-	mostKeys = 4096
+	servedKey   = 64   // longest key, in bytes
+	servedValue = 1024 // longest value, in bytes; every client has room for it
+	mostKeys    = 4096 // number of keys that a rank may put; putting one of them again does not count
 )
 
-// initReply is how the answer to init begins.
+// initReply is the beginning of the answer to init.
 const initReply = "cmd=response_to_init"
 
-// NewServer returns the server of a job of so many processes. app says which program of the command line a rank runs, 0
-// being the first; abort is called, by any goroutine, when a rank asks for the end of the job with an exit status.
+// NewServer returns the server of a job of size processes. app returns which program of the command line a rank runs; the
+// first one is 0. The Server calls abort, from any goroutine, when a rank asks for the end of the job with an exit status.
 func NewServer(size int, app func(rank int) int, abort func(rank, status int)) *Server {
 	s := &Server{size: size, name: fmt.Sprintf("kvs_%d_0", os.Getpid()), app: app, abort: abort, space: map[string]string{},
-		keys: map[int]int{}, inside: map[int]io.Writer{}}
+		keys: map[int]int{}, waiting: map[int]io.Writer{}}
 	s.space[mapKey] = fmt.Sprintf("(vector,(0,1,%d))", size)
 	return s
 }
 
-// Told are the variables by which a manager tells a process of its connection, and what else is of one process only: not
-// for those of another job.
+// Told lists the variables by which a manager tells a process about its connection and its place. They are for that process
+// only: a launcher does not pass them on to the processes of another job.
 var Told = []string{envFD, envPort, envID, envRank, envSize, envSpawned, envLocalRank, envLocalSize}
 
 const (
 	envSpawned   = "PMI_SPAWNED"
-	envLocalRank = "MPI_LOCALRANKID" // as hydra has it
+	envLocalRank = "MPI_LOCALRANKID" // hydra's name for it
 	envLocalSize = "MPI_LOCALNRANKS"
 )
 
-// Environment are the variables that tell a rank of its connection, which it finds open at a descriptor.
+// Environment returns the variables, as NAME=value, that tell a rank about its connection, which the rank inherits as the
+// descriptor fd.
 func (s *Server) Environment(rank, fd int) []string {
 	n := strconv.Itoa
 	return []string{
@@ -70,16 +71,17 @@ func (s *Server) Environment(rank, fd int) []string {
 	}
 }
 
-// Serve converses with a rank until it has said that it leaves, or its connection ends, and closes the connection. The
-// error says what came that is no PMI, or that a rank that had joined has left without a word; the end of one that had not
-// is none. joined: it had said init, and others may wait for it in the barrier.
+// Serve answers the commands of a rank until the rank has sent finalize or abort, or its connection ends; then it closes the
+// connection. Serve fails if the rank sends something that is no PMI, or if it had sent init and ends without finalize. A
+// connection that ends before init is no failure. joined reports whether the rank had sent init and has not left by
+// finalize: then others may wait for it in the barrier.
 func (s *Server) Serve(rank int, conn io.ReadWriteCloser) (joined bool, err error) {
 	defer conn.Close()
 	in := bufio.NewReaderSize(conn, maxLine)
 	for {
 		line, err := in.ReadSlice('\n')
 		text := strings.TrimSpace(string(line))
-		if status, ok := aborted(text); ok { // also one that has not ended: all that counts stands before the message
+		if status, ok := parseAbort(text); ok { // a line that has no end counts, too: what matters stands before the message
 			s.abort(rank, status)
 			return joined, nil
 		}
@@ -97,7 +99,7 @@ func (s *Server) Serve(rank int, conn io.ReadWriteCloser) (joined bool, err erro
 		}
 		joined = joined || strings.HasPrefix(reply, initReply)
 		if reply != "" {
-			_, _ = io.WriteString(conn, reply) // one that has closed its end may have said finalize before
+			_, _ = io.WriteString(conn, reply) // a rank that has closed its end may have sent finalize before: the next read tells
 		}
 		if last {
 			return false, nil
@@ -105,7 +107,8 @@ func (s *Server) Serve(rank int, conn io.ReadWriteCloser) (joined bool, err erro
 	}
 }
 
-// reply is what a line is answered by; last: the conversation is over then.
+// reply carries out one line and returns the answer; "" if there is none yet. last reports whether the conversation is over
+// after the answer. in gives the further lines of a command that has several.
 func (s *Server) reply(rank int, text string, in *bufio.Reader, conn io.Writer) (reply string, last bool, err error) {
 	if strings.HasPrefix(text, "mcmd=") {
 		return s.refuseSpawn(in)
@@ -130,7 +133,7 @@ func (s *Server) reply(rank int, text string, in *bufio.Reader, conn io.Writer) 
 	case "get":
 		return s.get(l), false, nil
 	case "barrier_in":
-		s.enter(rank, conn)
+		s.enterBarrier(rank, conn)
 		return "", false, nil
 	case "finalize":
 		return "cmd=finalize_ack\n", true, nil
@@ -139,7 +142,7 @@ func (s *Server) reply(rank int, text string, in *bufio.Reader, conn io.Writer) 
 	}
 }
 
-// refuseSpawn reads a command of several lines to its end: there is one such command.
+// refuseSpawn reads the only command that has several lines, spawn, to its end, and refuses it.
 func (s *Server) refuseSpawn(in *bufio.Reader) (string, bool, error) {
 	for range maxLine {
 		text, err := in.ReadSlice('\n')
@@ -147,7 +150,7 @@ func (s *Server) refuseSpawn(in *bufio.Reader) (string, bool, error) {
 			return "", false, fmt.Errorf("a command with a line of more than %d bytes", maxLine)
 		}
 		if err != nil {
-			return "", false, nil // the next read meets it again
+			return "", false, nil // the next read of the connection fails in the same way
 		}
 		if strings.TrimSpace(string(text)) == "endcmd" {
 			return "cmd=spawn_result rc=-1 msg=this_launcher_adds_no_processes_to_a_job\n", false, nil
@@ -159,11 +162,11 @@ func (s *Server) refuseSpawn(in *bufio.Reader) (string, bool, error) {
 func (s *Server) put(rank int, l line) string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	_, again := s.space[l["key"]]
-	if !again && s.keys[rank] >= mostKeys || len(l["key"]) > servedKey || len(l["value"]) > servedValue {
+	_, known := s.space[l["key"]]
+	if !known && s.keys[rank] >= mostKeys || len(l["key"]) > servedKey || len(l["value"]) > servedValue {
 		return "cmd=put_result rc=-1 msg=too_much\n"
 	}
-	if !again {
+	if !known {
 		s.keys[rank]++
 	}
 	s.space[l["key"]] = l["value"]
@@ -180,16 +183,16 @@ func (s *Server) get(l line) string {
 	return "cmd=get_result rc=0 msg=success value=" + value + "\n"
 }
 
-// enter has a rank wait in the barrier; the last one lets all go.
-func (s *Server) enter(rank int, conn io.Writer) {
+// enterBarrier makes a rank wait in the barrier. The last rank releases all of them.
+func (s *Server) enterBarrier(rank int, conn io.Writer) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.inside[rank] = conn
-	if len(s.inside) < s.size {
+	s.waiting[rank] = conn
+	if len(s.waiting) < s.size {
 		return
 	}
-	for _, c := range s.inside {
-		_, _ = io.WriteString(c, "cmd=barrier_out rc=0\n") // to one that has ended meanwhile
+	for _, c := range s.waiting {
+		_, _ = io.WriteString(c, "cmd=barrier_out rc=0\n") // fails if the rank has ended: then it needs no release
 	}
-	clear(s.inside)
+	clear(s.waiting)
 }

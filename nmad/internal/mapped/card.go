@@ -2,15 +2,15 @@ package mapped
 
 import "encoding/binary"
 
-// Card tells another process of the host where to find memory. The zero Card names none.
+// Card tells another process of the host where to find memory. The zero Card names no memory.
 type Card struct {
-	PID  uint32 // of its maker, as that sees it; 0: there is no such memory
-	FD   uint32 // its descriptor there
-	File uint64 // the kernel's number of the memory
+	PID  uint32 // process that has made the memory, in its own PID name space
+	FD   uint32 // descriptor of the memory in that process
+	File uint64 // number of the file (inode) that the kernel has given to the memory
 	Size uint64 // bytes
 }
 
-// CardBytes is the length of a Card in a message, in bytes.
+// CardBytes is the length of an encoded Card, in bytes.
 const CardBytes = 24
 
 // Put writes the Card into the first CardBytes bytes of b.
@@ -26,7 +26,7 @@ func CardOf(b []byte) Card {
 	return Card{binary.LittleEndian.Uint32(b), binary.LittleEndian.Uint32(b[4:]), binary.LittleEndian.Uint64(b[8:]), binary.LittleEndian.Uint64(b[16:])}
 }
 
-// At is n bytes of the memory from that place on; ok: they lie in it.
+// At returns the n bytes of the memory from the offset place on. ok is false if they do not all lie in the memory.
 func (m *Memory) At(place, n uint64) (b []byte, ok bool) {
 	all := uint64(len(m.bytes))
 	if n > all || place > all-n {
@@ -35,8 +35,8 @@ func (m *Memory) At(place, n uint64) (b []byte, ok bool) {
 	return m.bytes[place : place+n : place+n], true
 }
 
-// Bytes is all of the memory. What is mapped for reading crashes when it is written.
+// Bytes returns all of the memory. To write memory that is mapped for reading only is a fault that ends the program.
 func (m *Memory) Bytes() []byte { return m.bytes }
 
-// Card tells others where the memory is; the zero Card: they cannot find it.
+// Card returns the Card by which other processes find the memory; the zero Card if they cannot.
 func (m *Memory) Card() Card { return m.card }

@@ -10,15 +10,14 @@ import (
 	"github.com/pm2-go/pm2/nmad/driver"
 )
 
-// must are the seals without which no memory of a peer is mapped: its size can then not
-// change any more.
-const must = unix.F_SEAL_SHRINK | unix.F_SEAL_GROW
+// sizeSeals are the seals that all shared memory has: its size cannot change any more.
+const sizeSeals = unix.F_SEAL_SHRINK | unix.F_SEAL_GROW
 
-// Create makes size bytes, zero all of them, of which the kernel provides a page when it is touched. Further
-// seals may be set by more. It has no name in any file system, name is for people, and vanishes with the
-// last process that holds it.
+// Create makes a memfd of size bytes, all of them zero, with sealed size, and returns its descriptor, which the caller
+// closes. more has further seals (F_SEAL_*). name is for people: the memory has no name in any file system. Create fails
+// with the kernel's error.
 func Create(name string, size uint64, more int) (fd int, err error) {
-	// Beyond this limit the kernel sends a signal besides, which may end the process.
+	// Beyond this limit the kernel also sends a signal (SIGXFSZ), which may end the process.
 	var most unix.Rlimit
 	if unix.Getrlimit(unix.RLIMIT_FSIZE, &most) == nil && size > most.Cur {
 		return -1, fmt.Errorf("the limit of a file's size, RLIMIT_FSIZE (ulimit -f), is %d bytes: %w", most.Cur, unix.EFBIG)
@@ -31,7 +30,7 @@ func Create(name string, size uint64, more int) (fd int, err error) {
 		return -1, os.NewSyscallError("memfd_create", err)
 	}
 	if err = os.NewSyscallError("ftruncate", unix.Ftruncate(fd, int64(size))); err == nil {
-		err = seal(fd, must|more)
+		err = seal(fd, sizeSeals|more)
 	}
 	if err != nil {
 		_ = unix.Close(fd)
@@ -40,14 +39,15 @@ func Create(name string, size uint64, more int) (fd int, err error) {
 	return fd, nil
 }
 
-// seal sets further seals.
+// seal adds seals to a memfd.
 func seal(fd, seals int) error {
 	_, err := unix.FcntlInt(uintptr(fd), unix.F_ADD_SEALS, seals)
 	return os.NewSyscallError("fcntl", err)
 }
 
-// Check says how large the memory is that a peer has given, and the kernel's number of it; what is not what Create makes
-// is an ErrProtocol. Any other error is that the kernel does not tell. what names it in the error.
+// Check returns the size of the memory that a peer has given, in bytes, and the number of its file. It fails with
+// driver.ErrProtocol if the descriptor is none that Create could have made, and with the kernel's error if the kernel does
+// not tell. what names the memory in the error.
 func Check(fd int, what string) (size, file uint64, err error) {
 	var st unix.Stat_t
 	if err := unix.Fstat(fd, &st); err != nil {
@@ -58,10 +58,10 @@ func Check(fd int, what string) (size, file uint64, err error) {
 		return size, file, fmt.Errorf("%w: a %s of %d bytes that is no memory (mode %#o)", driver.ErrProtocol, what, st.Size, st.Mode)
 	}
 	seals, err := unix.FcntlInt(uintptr(fd), unix.F_GET_SEALS, 0)
-	if err != nil || seals&must != must {
-		return size, file, fmt.Errorf("%w: a %s with seals %#x, must have %#x", driver.ErrProtocol, what, seals, must)
+	if err != nil || seals&sizeSeals != sizeSeals {
+		return size, file, fmt.Errorf("%w: a %s with seals %#x, must have %#x", driver.ErrProtocol, what, seals, sizeSeals)
 	}
-	// Pages of hugetlbfs can run out at the first touch, which is a SIGBUS again.
+	// The pages of hugetlbfs can run out at the first access, which is a SIGBUS as well.
 	var fs unix.Statfs_t
 	if err := unix.Fstatfs(fd, &fs); err != nil {
 		return size, file, os.NewSyscallError("fstatfs", err)

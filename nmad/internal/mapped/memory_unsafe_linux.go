@@ -13,17 +13,18 @@ import (
 	"github.com/pm2-go/pm2/nmad/driver"
 )
 
-// Memory is some that is mapped in this process: its own, or another one's. Safe for concurrent use.
+// Memory is shared memory that is mapped in this process, made here or by another process. Safe for concurrent use.
 type Memory struct {
-	bytes  []byte
-	whole  mapping
-	card   Card         // of one that Make has made
-	fd     atomic.Int32 // likewise, until it is hidden; else -1
-	vacant atomic.Bool
+	bytes   []byte
+	whole   mapping
+	card    Card         // of memory that Make has made; else zero
+	fd      atomic.Int32 // descriptor of memory that Make has made, until Hide; else -1
+	vacated atomic.Bool  // Vacate was called
 }
 
-// Make makes size bytes, zero all of them, that others find by its Card; name is for people. Where no descriptor can be
-// had, as in a sandbox or under a limit, the memory is this process's alone, and its Card is zero.
+// Make makes size bytes of memory, all of them zero, and maps them for writing. Other processes find the memory by its
+// Card; name is for people. If the process cannot get a descriptor, as in a sandbox or at its limit, Make makes memory that
+// is private to this process, and its Card is zero. The error is the kernel's.
 func Make(name string, size uint64) (*Memory, error) {
 	var file uint64
 	fd, err := Create(name, size, 0)
@@ -44,11 +45,11 @@ func Make(name string, size uint64) (*Memory, error) {
 	return m, nil
 }
 
-// Map maps memory of that size, which Check has found; writes: it can be written here. The descriptor stays the caller's.
-// -1: private memory.
-func Map(fd int, size uint64, writes bool) (*Memory, error) {
+// Map maps memory of size bytes, which Check has returned. If fd is -1, Map maps private empty memory. writable says whether
+// this process may write the memory. The caller keeps the descriptor. The error is the kernel's.
+func Map(fd int, size uint64, writable bool) (*Memory, error) {
 	prot, flags := unix.PROT_READ, unix.MAP_SHARED
-	if writes {
+	if writable {
 		prot |= unix.PROT_WRITE
 	}
 	if fd < 0 {
@@ -65,14 +66,15 @@ func Map(fd int, size uint64, writes bool) (*Memory, error) {
 	return m, nil
 }
 
-// Open maps the memory of a Card; what names it in errors, writes: it can be written here. An ErrProtocol: its maker is
-// wrong about it.
-func (c Card) Open(what string, writes bool) (*Memory, error) {
+// Open maps the memory that the Card names. what names the memory in errors; writable says whether this process may write
+// it. Open fails with driver.ErrUnsupported for the zero Card, with driver.ErrProtocol if the memory is not what its maker
+// has announced, and with another error if it cannot be found.
+func (c Card) Open(what string, writable bool) (*Memory, error) {
 	if c.PID == 0 {
 		return nil, driver.ErrUnsupported
 	}
 	mode := unix.O_RDONLY
-	if writes {
+	if writable {
 		mode = unix.O_RDWR
 	}
 	fd, err := unix.Open(fmt.Sprintf("/proc/%d/fd/%d", c.PID, c.FD), mode|unix.O_CLOEXEC|unix.O_NONBLOCK|unix.O_NOCTTY, 0)
@@ -89,13 +91,13 @@ func (c Card) Open(what string, writes bool) (*Memory, error) {
 	case size != c.Size:
 		return nil, fmt.Errorf("%w: a %s of %d bytes, %d were announced", driver.ErrProtocol, what, size, c.Size)
 	}
-	return Map(fd, size, writes)
+	return Map(fd, size, writable)
 }
 
 var errOther = errors.New("another file is")
 
-// ReadOnly has no process map the memory for writing any more that has not. Before Linux 5.1 the kernel does not know
-// that.
+// ReadOnly seals the memory: from here on no process can map it for writing. Mappings that exist stay writable. Kernels
+// before Linux 5.1 do not have this seal; then ReadOnly does nothing.
 func (m *Memory) ReadOnly() {
 	if fd := int(m.fd.Load()); fd >= 0 {
 		_ = seal(fd, unix.F_SEAL_FUTURE_WRITE)
@@ -103,7 +105,8 @@ func (m *Memory) ReadOnly() {
 	}
 }
 
-// Hide has no other process find the memory any more. Those that have mapped it keep it. Of nil it does nothing.
+// Hide closes the descriptor by which other processes find the memory. Processes that have mapped the memory keep it. Hide
+// of a nil Memory does nothing.
 func (m *Memory) Hide() {
 	if m == nil {
 		return
@@ -113,11 +116,11 @@ func (m *Memory) Hide() {
 	}
 }
 
-// Vacate gives the memory back, and hides it: what is read there from now on is zero, what is written no other process
-// sees. The addresses stay until m cannot be reached. The error is the kernel's. A second call does nothing, nor does one
-// of nil.
+// Vacate gives this process's part of the memory back, and hides it. From then on the addresses hold private memory, which
+// is zero at first, and which no other process sees. They stay mapped until m is garbage. The error is the kernel's. A
+// second call does nothing, and so does a call of a nil Memory.
 func (m *Memory) Vacate() error {
-	if m == nil || m.vacant.Swap(true) {
+	if m == nil || m.vacated.Swap(true) {
 		return nil
 	}
 	m.Hide()
@@ -126,11 +129,13 @@ func (m *Memory) Vacate() error {
 	return err
 }
 
+// mapping is a range of addresses. at is nil before it is mapped.
 type mapping struct {
 	at   unsafe.Pointer
-	size uintptr
+	size uintptr // bytes, at least 1
 }
 
+// place maps a descriptor, or with -1 private memory, at the addresses of s, or, if s.at is nil, where the kernel chooses.
 func place(s mapping, fd, prot, flags int) (unsafe.Pointer, error) {
 	p, err := unix.MmapPtr(fd, 0, s.at, s.size, prot, flags|unix.MAP_NORESERVE)
 	return p, os.NewSyscallError("mmap", err)

@@ -6,56 +6,57 @@ import (
 	"sync/atomic"
 )
 
-// Any holds the receives and probes that are for a message from any of a group of gates, each of which has a Matcher. A
-// message must go to the receive that was posted first, among those of its gate and these, and must never slip through
-// between the two. A program that uses no such receives pays one look at count per message. nmad/ANYSOURCE.md has the
-// protocol, and why it holds.
+// Any holds the receives and probes that take a message from any gate of a group; each of these gates has a Matcher. A
+// message must go to the receive that was posted first among those of its gate and those of Any, and no message and receive
+// that match may both stay waiting. A program that uses no such receives pays one look at count per message.
+// nmad/ANYSOURCE.md has the protocol, and the proof.
 //
-// Age: the clock counts the wildcards (of gates, too) that were posted. A wildcard takes
-// its age from it by counting (Post, Stamp), an exact receive by looking (Now), so the exact one is
-// older exactly if its age is less.
+// A wildcard is a receive with a mask, of a gate or for any gate, or a receive for any gate. The clock counts the wildcards
+// that were posted. A wildcard gets its age by counting the clock (Post, Stamp), an exact receive by reading it (Now). So an
+// exact receive was posted before a wildcard if and only if its age is less.
 //
-// Nothing slips through: the gates that hold unexpected messages have a bit in flags.
+// flags has a bit for each gate that may hold unexpected messages. The poster of an entry, and a gate at which a message
+// arrives, each write before they look:
 //
-//	post:     count++; clock++; w into list  |  arrival: count is 0, or nothing in list fits:
-//	          look at flags; each gate       |           keep the message; set the gate's flag;
-//	          that is flagged compares       |           look at count again; not 0: the gate
-//	          its messages with w            |           compares its messages with the list
+//	poster:   count++; clock++; add the entry to list;    gate:  count is 0, or no entry matches: keep the message;
+//	          look at flags: make each gate that has             set the gate's flag;
+//	          its flag compare its messages with the             look at count again: if it is not 0, compare the
+//	          entry                                              gate's messages with the list
 //
-// All atomics are sequentially consistent, so one of the two sees the other. A gate compares
-// (Matcher.Search) under its own lock. A flag stays until such a search finds the gate empty: setting it costs
-// nothing in steady state. The clock counts after count, so a thread that has read an age sees by count
-// whether one of up to that age may still wait.
+// All atomics are sequentially consistent, so one of the two sees what the other has written. A gate compares
+// (Matcher.Search) under its own lock. A flag stays set until a Search finds the gate empty, so in steady state a message
+// sets no flag. The clock counts after count: so a thread that has read an age sees by count whether an entry of up to that
+// age may still wait.
 //
-// Any number of threads may call the methods at once. The owner gives Any the lock that they need, which is the inner one
-// of the gates' locks; they hold it for tens of nanoseconds.
+// Any number of threads may call the methods at once. They use the lock that NewAny is given, which is taken inside the
+// locks of gates, and held for tens of nanoseconds.
 type Any[R any] struct {
-	clock *atomic.Uint64            // wildcards posted; written by a poster of one, read by all receives; see Beside
-	count atomic.Int32              // entries of list; written under mu, read by all arrivals
-	live  atomic.Int32              // senders that have not ended; End counts down
-	ended []atomic.Uint64           // a bit per gate of group: it has ended
-	flags []atomic.Uint64           // a bit per gate, by rank: it may hold unexpected messages
-	over  atomic.Pointer[overState] // why nothing will come any more; nil: something may
-	early atomic.Pointer[error]     // why the first of the group has ended
-	first atomic.Bool               // that is over already
-	group Group                     // the gates
-	span  uint32                    // above all ranks of group
+	clock       *atomic.Uint64           // number of wildcards that were posted; posters of wildcards write it, all posters read it; see Sibling
+	count       atomic.Int32             // entries of list; written under mu, read by gates at which a message arrives
+	liveSenders atomic.Int32             // senders (ranks of group but own) that have not ended; End counts down
+	ended       []atomic.Uint64          // a bit for each rank of group that has ended; End writes it
+	flags       []atomic.Uint64          // a bit for each rank: its gate may hold unexpected messages; the gate writes it, posters read it
+	end         atomic.Pointer[endState] // set when receives that find no message end; nil before
+	firstEnd    atomic.Pointer[error]    // why the first sender of the group has ended; nil before. End writes it
+	endAtFirst  atomic.Bool              // the end of one sender is enough (AtFirst)
+	group       Group                    // the ranks of the gates
+	span        uint32                   // one more than the highest rank of group
 
-	_ [128]byte // what follows is written far more often
+	_ [128]byte // the fields below are written far more often than those above
 
-	mu   sync.Locker
-	list wildList[R]   // in the order of their ages
-	turn atomic.Uint32 // counts walks over the gates, so that no gate is always first
+	mu    sync.Locker   // guards list
+	list  wildList[R]   // receives and probes, in the order of their ages
+	walks atomic.Uint32 // counts calls of Flagged, so that each begins with another gate
 }
 
-// overState is why nothing will come any more.
-type overState struct {
-	why    error
-	looked []atomic.Uint64 // by rank: up to which age the gate has compared its messages; nil: they do not matter
+// endState says why receives that find no message end.
+type endState struct {
+	why      error
+	searched []atomic.Uint64 // by rank: the age up to which the gate has compared its messages with the list; nil after Close, when messages do not matter
 }
 
-// NewAny makes one for a group of gates, with the lock that it is to use. Its receives are over when all of the group but
-// own have ended.
+// NewAny makes an Any for a group of gates, with the lock that it is to use. own is the rank of this process. Receives that
+// find no message end when all ranks of the group but own have ended.
 func NewAny[R any](group Group, own int, lock sync.Locker) *Any[R] {
 	a := &Any[R]{
 		clock: new(atomic.Uint64), group: group, span: uint32(group.span()), mu: lock,
@@ -65,33 +66,32 @@ func NewAny[R any](group Group, own int, lock sync.Locker) *Any[R] {
 	if group.Has(own) {
 		senders--
 	}
-	a.live.Store(int32(senders))
+	a.liveSenders.Store(int32(senders))
 	return a
 }
 
-// Beside makes one for another group of the same gates, and with the same clock: an age that was read of the one holds for
-// the other.
-func (a *Any[R]) Beside(group Group, own int, lock sync.Locker) *Any[R] {
+// Sibling makes an Any for another group of ranks of the same process, with the same clock: so ages of both can be compared.
+func (a *Any[R]) Sibling(group Group, own int, lock sync.Locker) *Any[R] {
 	b := NewAny[R](group, own, lock)
 	b.clock = a.clock
 	return b
 }
 
-// Group is the gates whose messages it is for.
+// Group returns the ranks of the gates.
 func (a *Any[R]) Group() Group { return a.group }
 
-// Now returns the age of an exact receive that is posted now. A thread reads it before it leaves the receive for the
-// holder of the gate's lock; the holder reads it before it looks at what others have left. So the holder finds all
-// receives that were posted at this gate before a wildcard of up to that age.
+// Now returns the age of an exact receive that is posted now. The poster calls Now before it leaves the receive in the gate's
+// inbox for the holder of the gate's lock. The holder calls Now before it looks into the inbox: then it finds there all
+// receives of this gate that were posted before a wildcard of up to the age that it has read.
 func (a *Any[R]) Now() uint64 { return a.clock.Load() }
 
-// Stamp is the age of a wildcard that is posted now to a gate; see Now.
+// Stamp returns the age of a wildcard of a gate that is posted now; see Now.
 func (a *Any[R]) Stamp() uint64 { return a.clock.Add(1) }
 
-// Empty says that nothing waits for a message from any gate.
+// Empty reports whether no receive or probe waits in the list.
 func (a *Any[R]) Empty() bool { return a.count.Load() == 0 }
 
-// Post puts w into the list.
+// Post adds w to the list, and sets its age. Afterwards the caller makes the gates of Flagged call Search.
 func (a *Any[R]) Post(w *Wild[R]) {
 	a.mu.Lock()
 	a.count.Add(1)
@@ -100,7 +100,7 @@ func (a *Any[R]) Post(w *Wild[R]) {
 	a.mu.Unlock()
 }
 
-// Remove takes w out and says whether it was there: then it is the caller's.
+// Remove takes w out of the list, and reports whether it was there; then the caller owns it.
 func (a *Any[R]) Remove(w *Wild[R]) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -115,8 +115,8 @@ func (a *Any[R]) remove(w *Wild[R]) bool {
 	return true
 }
 
-// take takes out the first receive (probes: the first probe) for that tag that is
-// of up to that age; nil: there is none.
+// take takes out the first receive, or with probes the first probe, that matches the tag and is of up to that age; nil if
+// there is none.
 func (a *Any[R]) take(tag, age uint64, probes bool) *R {
 	if a.Empty() {
 		return nil
@@ -128,18 +128,18 @@ func (a *Any[R]) take(tag, age uint64, probes bool) *R {
 		return nil
 	}
 	a.remove(w)
-	return w.recv.Of
+	return w.recv.Owner
 }
 
-// wish is what an entry of the list is for.
-type wish struct {
+// wildcard describes an entry of the list. The entry itself may be taken out by another gate at any time.
+type wildcard struct {
 	Pattern
 	probe bool
-	age   uint64
+	age   uint64 // identifies the entry; see takeAged
 }
 
-// after is the oldest entry that is younger than age and of up to limit; false: there is none.
-func (a *Any[R]) after(age, limit uint64) (next wish, ok bool) {
+// nextWild describes the oldest entry whose age is above age and at most limit; ok is false if there is none.
+func (a *Any[R]) nextWild(age, limit uint64) (next wildcard, ok bool) {
 	if a.Empty() {
 		return next, false
 	}
@@ -147,14 +147,14 @@ func (a *Any[R]) after(age, limit uint64) (next wish, ok bool) {
 	defer a.mu.Unlock()
 	for w := a.list.Last(); w != nil && w.recv.Age > age; w = w.node.Prev() {
 		if w.recv.Age <= limit {
-			next, ok = wish{w.Pattern(), w.Probe, w.recv.Age}, true
+			next, ok = wildcard{w.Pattern(), w.Probe, w.recv.Age}, true
 		}
 	}
 	return next, ok
 }
 
-// takeOf takes out the entry of that age; nil: it does not wait any more.
-func (a *Any[R]) takeOf(age uint64) *R {
+// takeAged takes out the entry of that age; nil if it does not wait any more.
+func (a *Any[R]) takeAged(age uint64) *R {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	w := a.list.Last()
@@ -165,56 +165,57 @@ func (a *Any[R]) takeOf(age uint64) *R {
 		return nil
 	}
 	a.remove(w)
-	return w.recv.Of
+	return w.recv.Owner
 }
 
-// End notes that the gate of that rank has ended: all its messages are here. The first call for a rank counts. True: it
-// was the last gate of the group, or the first is enough (AtFirst), and receives that find no message fail with why. Then
-// each flagged gate has to compare its messages once more (Search, Looked, TakeLost), as for a receive that is posted from
-// here on.
+// End notes that the gate of a rank has ended, because of why: all messages of that rank are here. A second call for a rank
+// does nothing. End returns true if the receives that find no message end now: the last sender of the group has ended, or one
+// is enough (AtFirst). Then the caller makes each gate of Flagged call Search, Searched and TakeLost, and does the same for
+// each receive that is posted later.
 func (a *Any[R]) End(rank int, why error) bool {
 	if !a.group.Has(rank) || a.ended[rank/64].Or(1<<(rank%64))&(1<<(rank%64)) != 0 {
 		return false
 	}
-	a.early.CompareAndSwap(nil, &why)
-	return (a.live.Add(-1) == 0 || a.first.Load()) && a.finish(why)
+	a.firstEnd.CompareAndSwap(nil, &why)
+	return (a.liveSenders.Add(-1) == 0 || a.endAtFirst.Load()) && a.finish(why)
 }
 
-// AtFirst lets receives end as soon as one process of the group except own has ended, instead of when all have. True: one
-// has; see End. End notes why and then looks whether the first is enough; AtFirst does these two in the other order, so
-// one of the two sees the other.
+// AtFirst makes the end of one sender of the group enough for receives to end. It returns true if one has ended already; then
+// the caller goes on as after End. End stores firstEnd and then looks at endAtFirst; AtFirst stores endAtFirst and then looks at firstEnd. So
+// one of the two sees what the other has stored.
 func (a *Any[R]) AtFirst() bool {
-	a.first.Store(true)
-	why := a.early.Load()
+	a.endAtFirst.Store(true)
+	why := a.firstEnd.Load()
 	return why != nil && a.finish(*why)
 }
 
+// finish makes receives that find no message end with why, and reports whether no earlier call has.
 func (a *Any[R]) finish(why error) bool {
-	return a.over.CompareAndSwap(nil, &overState{why, make([]atomic.Uint64, 64*len(a.group))})
+	return a.end.CompareAndSwap(nil, &endState{why, make([]atomic.Uint64, 64*len(a.group))})
 }
 
-// Close has all receives fail with why from now on, whatever messages there are. TakeLost takes out those that wait.
-func (a *Any[R]) Close(why error) { a.over.Store(&overState{why: why}) }
+// Close makes all receives end with why, whatever messages there are. The caller takes out those that wait by TakeLost.
+func (a *Any[R]) Close(why error) { a.end.Store(&endState{why: why}) }
 
-// Over says why nothing will come any more; nil: something may.
-func (a *Any[R]) Over() error {
-	if over := a.over.Load(); over != nil {
+// Err returns the error with which receives that find no message end; nil if they still wait.
+func (a *Any[R]) Err() error {
+	if over := a.end.Load(); over != nil {
 		return over.why
 	}
 	return nil
 }
 
-// Looked says that the gate of that rank has compared its messages with all of up to that age, once Over.
-func (a *Any[R]) Looked(rank int, age uint64) {
-	if over := a.over.Load(); over != nil && over.looked != nil && rank < len(over.looked) {
-		over.looked[rank].Store(age)
+// Searched notes, once Err is set, that the gate of a rank has compared its messages with all entries of up to that age.
+func (a *Any[R]) Searched(rank int, age uint64) {
+	if over := a.end.Load(); over != nil && over.searched != nil && rank < len(over.searched) {
+		over.searched[rank].Store(age)
 	}
 }
 
-// TakeLost takes out the oldest one if it is Over and all gates that hold messages have compared these with it; nil: there
-// is none. The owner calls it after each Looked, so that the last gate that looks finds it.
+// TakeLost takes out the oldest entry, if Err is set and all gates that may hold messages have compared these with the entry;
+// else it returns nil. The caller calls it after each Searched, until it returns nil.
 func (a *Any[R]) TakeLost() *R {
-	over := a.over.Load()
+	over := a.end.Load()
 	if over == nil || a.Empty() {
 		return nil
 	}
@@ -225,17 +226,18 @@ func (a *Any[R]) TakeLost() *R {
 		return nil
 	}
 	for rank := range a.Flagged {
-		if over.looked != nil && over.looked[rank].Load() < w.recv.Age {
+		if over.searched != nil && over.searched[rank].Load() < w.recv.Age {
 			return nil
 		}
 	}
 	a.remove(w)
-	return w.recv.Of
+	return w.recv.Owner
 }
 
-// Flagged goes over the gates that may hold unexpected messages, each time from another one on.
+// Flagged iterates over the ranks whose gates may hold unexpected messages. Each call begins with another rank, so that no
+// gate is always the first.
 func (a *Any[R]) Flagged(yield func(rank int) bool) {
-	words, start := len(a.flags), int(a.turn.Add(1)%max(a.span, 1))
+	words, start := len(a.flags), int(a.walks.Add(1)%max(a.span, 1))
 	before := uint64(1)<<(start%64) - 1 // bits of the first word that come last
 	for i := range words + 1 {
 		at := (start/64 + i) % words
@@ -254,7 +256,8 @@ func (a *Any[R]) Flagged(yield func(rank int) bool) {
 	}
 }
 
-func (a *Any[R]) flag(rank int, on bool) {
+// setFlag sets, or clears, the flag of a rank.
+func (a *Any[R]) setFlag(rank int, on bool) {
 	switch {
 	case !a.group.Has(rank):
 	case on:

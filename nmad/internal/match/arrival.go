@@ -2,21 +2,20 @@ package match
 
 import "github.com/pm2-go/pm2/internal/shelf"
 
-// Arrival is a message that waits for its receive. It is part of an M. Init makes one ready.
+// Arrival is the part of a message, of type M, by which a Matcher keeps it while it waits for its receive.
 type Arrival[M any] struct {
 	Entry[Arrival[M]]
-	Of   *M
-	node shelf.Node[Arrival[M]] // in the order in which they came
+	Owner *M
+	node  shelf.Node[Arrival[M]] // in Matcher.order
 }
 
-// Init says of what it is part, once.
-func (m *Arrival[M]) Init(of *M) { m.Entry.Of, m.Of = m, of }
+// Init sets the message to which the Arrival belongs. It is called once, before any other use.
+func (m *Arrival[M]) Init(of *M) { m.Entry.Owner, m.Owner = m, of }
 
-// arrivals are the unexpected messages of a matcher in the order in which they came, for receives that do
-// not name a tag.
+// arrivals lists unexpected messages in the order in which they came, for receives that do not name a tag.
 type arrivals[M any] struct{ shelf.List[Arrival[M]] }
 
-// find returns the oldest message that is right for p.
+// find returns the oldest message that p matches; nil if there is none.
 func (as *arrivals[M]) find(p Pattern) *Arrival[M] {
 	for m := as.First(); m != nil; m = m.node.Next() {
 		if p.Matches(m.Tag) {

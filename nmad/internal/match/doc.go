@@ -1,14 +1,14 @@
-// Package match pairs messages with receives: by tag, in the order in which both came. It knows
-// neither lock, clock nor network; the lock of what it is part of is around every call.
+// Package match pairs messages with receives, by tag, in the order in which both came. It knows no lock, no clock and no
+// network: its caller, a gate, holds a lock around every call of a Matcher.
 //
-//	message comes --- Arrive ---> the receive that it is for: the one that was posted first among those
-//	                              with exactly this tag, with a mask, and for any gate
-//	                 none: Keep --> unexpected; probes that are for it end
-//	receive comes --- Take -----> the oldest unexpected message that it is for
-//	                 none: Post, PostWild --> waits
+//	a message comes:  Arrive, ArriveAny --> the receive that gets it: the one that was posted first among those with exactly
+//	                                        this tag, those with a mask, and those for any gate
+//	                  no receive: Keep  --> the message is unexpected; probes that match it end
+//	a receive comes:  Take              --> the oldest unexpected message that it matches
+//	                  no message: Post, PostWild --> the receive waits
 //
-// Exact receives and unexpected messages stand in tables (table.go), in which finding, adding and
-// taking cost one hash, whatever the lengths of the queues. Receives with a mask, and probes, stand in a list
-// in the order in which they were posted, for which each message pays a walk. So do those for a message from any gate,
-// in a list that the gates share (any.go).
+// Exact receives and unexpected messages are in tables (table.go): to find, add or take one costs one hash, however long the
+// queues are. Receives with a mask, and probes, are in a list in the order in which they were posted, and each message pays
+// for a walk along it. Receives and probes for a message from any gate are in such a list, too, which several gates share
+// (any.go).
 package match

@@ -2,10 +2,10 @@ package match
 
 import "math/bits"
 
-// Group is a set of ranks, a bit for each.
+// Group is a set of ranks: bit rank%64 of word rank/64.
 type Group []uint64
 
-// All is the group of the ranks below n.
+// All returns the group of the ranks below n.
 func All(n int) Group {
 	g := make(Group, (n+63)/64)
 	for rank := range n {
@@ -14,12 +14,12 @@ func All(n int) Group {
 	return g
 }
 
-// Has says whether a rank is one of the group.
+// Has reports whether a rank belongs to the group.
 func (g Group) Has(rank int) bool {
 	return rank >= 0 && rank/64 < len(g) && g[rank/64]&(1<<(rank%64)) != 0
 }
 
-// Len is how many ranks it has.
+// Len returns how many ranks the group has.
 func (g Group) Len() (n int) {
 	for _, word := range g {
 		n += bits.OnesCount64(word)
@@ -27,7 +27,7 @@ func (g Group) Len() (n int) {
 	return n
 }
 
-// span is one more than the highest of its ranks.
+// span returns one more than the highest rank of the group; 0 if the group is empty.
 func (g Group) span() int {
 	for i := len(g) - 1; i >= 0; i-- {
 		if g[i] != 0 {

@@ -2,86 +2,91 @@ package match
 
 import "math"
 
-// Matcher pairs the messages of one gate with its receives, of types M and R. Init makes one ready.
+// Matcher pairs the messages of one gate, of type M, with its receives, of type R. Init makes it ready. The lock of the gate
+// guards it.
 type Matcher[R, M any] struct {
-	posted     table[R]          // receives without a message
-	wild       wildList[R]       // such with a mask, and probes
-	unexpected table[Arrival[M]] // messages without a receive
-	order      arrivals[M]       // the same, in the order in which they came
-	any        *Any[R]
-	rank       int     // of the gate, in any
-	searched   uint64  // what is in any and of up to this age was compared with all unexpected messages
-	flagged    bool    // any knows that there may be some
-	Stay       bool    // the flag is to stay though there are none
-	Within     *uint64 // arrivals overlook what is in any and younger than that, unless it was searched for: its poster has us Search. One for all matchers of a gate; nil: they overlook none of it that was not searched for
+	posted     table[R]          // exact receives that wait
+	wild       wildList[R]       // receives with a mask, and probes, that wait
+	unexpected table[Arrival[M]] // messages that wait
+	order      arrivals[M]       // the same messages, in the order in which they came
+	any        *Any[R]           // receives for any gate
+	rank       int               // of the gate, in any
+	searched   uint64            // entries of any of up to this age were compared with all unexpected messages
+	flagged    bool              // the flag of this gate is set in any
 
-	All *int // counts the exact receives that wait in all matchers of a gate; nil: nothing does. Set before Init
+	// KeepFlag keeps the flag of this gate set although no message is unexpected.
+	KeepFlag bool
+	// AgeLimit, if not nil, is the age up to which a message that arrives may be compared with the entries of any. The
+	// message ignores younger entries: their posters make this gate Search. All matchers of a gate share one AgeLimit.
+	AgeLimit *uint64
+	// Total, if not nil, counts the exact receives that wait in all matchers of a gate. It is set before Init.
+	Total *int
 
-	// Seen is told of a probe that has found its message, which stays; Found of a receive for any gate and of
-	// its message, both taken out. Neither calls the matcher.
-	Seen  func(probe *R, m *M)
-	Found func(r *R, m *M)
+	// ProbeFound is called for a probe that was taken out because it has found its message, which stays. ReceiveFound is called for a
+	// receive for any gate, and its message, which were both taken out. Neither may call the matcher.
+	ProbeFound   func(probe *R, m *M)
+	ReceiveFound func(r *R, m *M)
 }
 
-// Init makes an empty one for the gate of that rank.
+// Init makes the matcher ready for the gate of a rank, without receives and messages.
 func (x *Matcher[R, M]) Init(rank int, any *Any[R]) {
 	x.posted, x.unexpected = newTable[R](firstBuckets), newTable[Arrival[M]](firstBuckets)
-	x.rank, x.any, x.posted.all = rank, any, x.All
+	x.rank, x.any, x.posted.total = rank, any, x.Total
 }
 
-// Join has the matcher share what is for any gate with others. What it keeps is for that from here on; before, nothing was
-// for any gate.
+// Join makes the matcher share the receives for any gate that are in any; before, it must have had none. The messages that
+// wait in the matcher are for these receives from here on.
 func (x *Matcher[R, M]) Join(any *Any[R]) {
 	x.any, x.flagged = any, false
-	if x.unexpected.len != 0 || x.Stay {
+	if x.unexpected.len != 0 || x.KeepFlag {
 		x.Flag()
 	}
 }
 
-// Rank is that of its gate.
+// Rank returns the rank of the gate.
 func (x *Matcher[R, M]) Rank() int { return x.rank }
 
-// Any is where the gates of this one have their receives for any gate.
+// Any returns the list of the receives for any gate.
 func (x *Matcher[R, M]) Any() *Any[R] { return x.any }
 
-// Unexpected is how many messages wait.
+// Unexpected returns how many messages wait.
 func (x *Matcher[R, M]) Unexpected() int { return x.unexpected.len }
 
-// Waits says whether a receive or a probe waits here.
-func (x *Matcher[R, M]) Waits() bool { return x.posted.len != 0 || !x.wild.Empty() }
+// HasPosted reports whether a receive or a probe of this gate waits.
+func (x *Matcher[R, M]) HasPosted() bool { return x.posted.len != 0 || !x.wild.Empty() }
 
-// Wanted says whether one waits here, or for any gate.
-func (x *Matcher[R, M]) Wanted() bool { return x.Waits() || !x.any.Empty() }
+// HasPostedOrAny reports whether a receive or a probe waits, of this gate or for any gate.
+func (x *Matcher[R, M]) HasPostedOrAny() bool { return x.HasPosted() || !x.any.Empty() }
 
-// Exactly says that no receive has a mask or is for any gate: the table decides.
-func (x *Matcher[R, M]) Exactly() bool { return x.wild.Empty() && x.any.Empty() }
+// OnlyExact reports whether only exact receives wait: none has a mask or is for any gate, and no probe waits.
+func (x *Matcher[R, M]) OnlyExact() bool { return x.wild.Empty() && x.any.Empty() }
 
-// Post has an exact receive wait.
+// Post makes an exact receive wait.
 func (x *Matcher[R, M]) Post(r *Entry[R]) { x.posted.add(r) }
 
-// PostWild has a receive with a mask, or a probe, wait.
+// PostWild makes a receive with a mask, or a probe, wait.
 func (x *Matcher[R, M]) PostWild(w *Wild[R]) { x.wild.push(w) }
 
-// Withdraw takes out a receive that waits here in one way or the other, and says whether it did; w: nil if it has none. It
-// walks the ring of its tag: for what is rare.
+// Withdraw takes out a receive or a probe of this gate, and reports whether it waited. w is its Wild, or nil. Withdraw walks
+// over all receives with the same tag.
 func (x *Matcher[R, M]) Withdraw(r *Entry[R], w *Wild[R]) bool {
 	return w != nil && x.wild.remove(w) || x.posted.remove(r)
 }
 
-// Arrive takes out the receive that a message with that tag is for, if Exactly; nil: there is none.
+// Arrive takes out the receive that gets a message with that tag; nil if there is none. It may be called only if OnlyExact.
 func (x *Matcher[R, M]) Arrive(tag uint64) *R {
 	p := x.posted.place(tag)
 	if *p == nil {
 		return nil
 	}
-	return x.posted.unlink(p, *p).Of
+	return x.posted.unlink(p, *p).Owner
 }
 
-// ArriveAny is Arrive in any case: it takes out the receive that was posted first among those of the gate with
-// exactly this tag, with a mask, and for any gate.
+// ArriveAny is Arrive for all cases: it takes out the receive that was posted first among the exact ones, those with a mask,
+// and those for any gate.
 func (x *Matcher[R, M]) ArriveAny(tag uint64) *R {
-	if x.Within != nil {
-		x.catchUp(*x.Within) // what came before goes first
+	if x.AgeLimit != nil {
+		x.searchUpTo(*x.AgeLimit) // messages that came earlier go first
 	}
 	exactly := x.posted.peek(tag)
 	masked := x.wild.find(tag, false)
@@ -100,78 +105,79 @@ func (x *Matcher[R, M]) ArriveAny(tag uint64) *R {
 		return r
 	case masked != nil:
 		x.wild.remove(masked)
-		return masked.recv.Of
+		return masked.recv.Owner
 	case exactly != nil:
-		return x.posted.take(tag).Of
+		return x.posted.take(tag).Owner
 	}
 	return nil
 }
 
-// Keep puts a message that no receive is for among the unexpected ones, and tells the
-// probes. It says whether a Search is due before the lock is let go: something for any gate was posted meanwhile.
+// Keep adds a message without a receive to the unexpected ones, and ends the probes that match it. It reports whether the
+// caller must call Search before it releases the lock, because an entry for any gate may have been posted meanwhile.
 func (x *Matcher[R, M]) Keep(m *Arrival[M]) (search bool) {
 	x.unexpected.add(&m.Entry)
 	x.order.Push(&m.node, m)
-	if !x.Exactly() {
+	if !x.OnlyExact() {
 		x.tellProbes(m)
 	}
-	// With a flag that was there already the poster of a wildcard sees it, and sees to
-	// it that a thread looks again.
+	// If the flag was set before, the poster of an entry sees it, and makes this gate Search.
 	return x.Flag() && !x.any.Empty()
 }
 
-// tellProbes ends all probes that are for m, which has just come, of those for any gate such as have seen what came before
-// it.
+// tellProbes ends all probes that match m, which has just come; of those for any gate only the ones that were compared with
+// the messages before m.
 func (x *Matcher[R, M]) tellProbes(m *Arrival[M]) {
 	for p := x.wild.find(m.Tag, true); p != nil; p = x.wild.find(m.Tag, true) {
 		x.wild.remove(p)
-		x.Seen(p.recv.Of, m.Of)
+		x.ProbeFound(p.recv.Owner, m.Owner)
 	}
 	for p := x.any.take(m.Tag, x.searched, true); p != nil; p = x.any.take(m.Tag, x.searched, true) {
-		x.Seen(p, m.Of)
+		x.ProbeFound(p, m.Owner)
 	}
 }
 
-// Flag has the posters of wildcards for any gate look here, and says whether they did not.
+// Flag sets the flag of this gate in any, so that the posters of entries make this gate Search. It reports whether the flag
+// was not set before.
 func (x *Matcher[R, M]) Flag() bool {
 	if x.flagged {
 		return false
 	}
 	x.flagged = true
-	x.any.flag(x.rank, true)
+	x.any.setFlag(x.rank, true)
 	return true
 }
 
-// Kept goes over the unexpected messages, the oldest first.
-func (x *Matcher[R, M]) Kept(yield func(*M) bool) {
+// Messages iterates over the unexpected messages, the oldest first.
+func (x *Matcher[R, M]) Messages(yield func(*M) bool) {
 	for m := x.order.First(); m != nil; m = m.node.Next() {
-		if !yield(m.Of) {
+		if !yield(m.Owner) {
 			return
 		}
 	}
 }
 
-// Take takes out the oldest message for p that is for no receive for any gate of up to that age; nil: there is none.
+// Take takes out the oldest unexpected message that p matches; nil if there is none. Before, receives for any gate of up to
+// that age get their messages.
 func (x *Matcher[R, M]) Take(p Pattern, age uint64) *M {
-	x.catchUp(age)
+	x.searchUpTo(age)
 	m := x.oldest(p)
 	if m == nil {
 		return nil
 	}
 	x.remove(m)
-	return m.Of
+	return m.Owner
 }
 
-// Peek finds what Take would take out and leaves it where it is.
+// Peek returns the message that Take would take out.
 func (x *Matcher[R, M]) Peek(p Pattern, age uint64) *M {
-	x.catchUp(age)
+	x.searchUpTo(age)
 	if m := x.oldest(p); m != nil {
-		return m.Of
+		return m.Owner
 	}
 	return nil
 }
 
-// oldest is the oldest unexpected message for p; nil: there is none.
+// oldest returns the oldest unexpected message that p matches; nil if there is none.
 func (x *Matcher[R, M]) oldest(p Pattern) *Arrival[M] {
 	switch {
 	case x.unexpected.len == 0:
@@ -180,75 +186,77 @@ func (x *Matcher[R, M]) oldest(p Pattern) *Arrival[M] {
 		return x.order.find(p)
 	}
 	if e := x.unexpected.peek(p.Tag); e != nil {
-		return e.Of
+		return e.Owner
 	}
 	return nil
 }
 
-// remove takes out an unexpected message that is the oldest of its tag.
+// remove takes out an unexpected message, which must be the oldest of its tag.
 func (x *Matcher[R, M]) remove(m *Arrival[M]) {
 	x.unexpected.take(m.Tag)
 	x.order.Remove(&m.node)
 }
 
-// Search compares the unexpected messages with the receives and probes for any gate that are of up to that age.
+// Search compares the unexpected messages with the receives and probes for any gate of up to that age. It clears the flag of
+// this gate if no message is left.
 func (x *Matcher[R, M]) Search(age uint64) {
-	x.catchUp(age)
-	if x.unexpected.len == 0 && x.flagged && !x.Stay {
+	x.searchUpTo(age)
+	if x.unexpected.len == 0 && x.flagged && !x.KeepFlag {
 		x.flagged = false
-		x.any.flag(x.rank, false)
+		x.any.setFlag(x.rank, false)
 	}
 }
 
-// catchUp gives what is for any gate and of up to that age its messages, in the order of age, as far as that was not done.
-func (x *Matcher[R, M]) catchUp(age uint64) {
+// searchUpTo compares the entries of any that are of up to that age, and that were not compared before, with the unexpected
+// messages, in the order of their ages.
+func (x *Matcher[R, M]) searchUpTo(age uint64) {
 	if age <= x.searched {
 		return
 	}
 	if x.unexpected.len != 0 {
-		for w, ok := x.any.after(x.searched, age); ok; w, ok = x.any.after(w.age, age) {
-			x.grant(w)
+		for w, ok := x.any.nextWild(x.searched, age); ok; w, ok = x.any.nextWild(w.age, age) {
+			x.matchWild(w)
 		}
 	}
 	x.searched = age
 }
 
-// grant gives an entry of any the oldest message for it.
-func (x *Matcher[R, M]) grant(w wish) {
+// matchWild gives an entry of any the oldest message that it matches.
+func (x *Matcher[R, M]) matchWild(w wildcard) {
 	m := x.oldest(w.Pattern)
 	if m == nil {
 		return
 	}
-	switch r := x.any.takeOf(w.age); {
-	case r == nil: // another gate had one for it, or it was withdrawn
+	switch r := x.any.takeAged(w.age); {
+	case r == nil: // another gate has given it a message, or it was cancelled
 	case w.probe:
-		x.Seen(r, m.Of)
+		x.ProbeFound(r, m.Owner)
 	default:
 		x.remove(m)
-		x.Found(r, m.Of)
+		x.ReceiveFound(r, m.Owner)
 	}
 }
 
-// TakePosted takes out some receive or probe that waits here, the oldest first within its tag; nil: there is none. from is
-// a bucket below which all are known to be empty, 0 at first, and is moved on.
+// TakePosted takes out some receive or probe of this gate, the oldest first within its tag; nil if none waits. *from is 0 in
+// the first of a series of calls; see table.takeAny.
 func (x *Matcher[R, M]) TakePosted(from *int) *R {
 	if e := x.posted.takeAny(from); e != nil {
-		return e.Of
+		return e.Owner
 	}
 	if w := x.wild.First(); w != nil {
 		x.wild.remove(w)
-		return w.recv.Of
+		return w.recv.Owner
 	}
 	return nil
 }
 
-// Filter takes out the unexpected messages that keep does not want. It sees all messages of a tag before those of
-// another one, in their order.
+// Filter takes out the unexpected messages for which keep returns false. It calls keep for all messages of a tag in a row, in
+// the order in which they came.
 func (x *Matcher[R, M]) Filter(keep func(*M) bool) {
 	kept := newTable[Arrival[M]](firstBuckets)
 	from := 0
 	for e := x.unexpected.takeAny(&from); e != nil; e = x.unexpected.takeAny(&from) {
-		if m := e.Of; keep(m.Of) {
+		if m := e.Owner; keep(m.Owner) {
 			kept.add(e)
 		} else {
 			x.order.Remove(&m.node)

@@ -46,8 +46,8 @@ func newWorld() *world {
 	for i := range w.gates {
 		x := &Matcher[receive, message]{}
 		x.Init(i, w.any)
-		x.Seen = func(p *receive, m *message) { w.given[p] = m }
-		x.Found = func(r *receive, m *message) { w.given[r] = m }
+		x.ProbeFound = func(p *receive, m *message) { w.given[p] = m }
+		x.ReceiveFound = func(r *receive, m *message) { w.given[r] = m }
 		w.gates[i] = x
 	}
 	return w
@@ -104,9 +104,9 @@ func (wd *world) arrive(gate int, tag, within uint64) {
 	}
 	first(wd.posted[gate], math.MaxUint64)
 	first(wd.shared, wd.compared[gate])
-	x.Within = &within
+	x.AgeLimit = &within
 	var got *receive
-	if x.Exactly() {
+	if x.OnlyExact() {
 		got = x.Arrive(tag)
 	} else {
 		got = x.ArriveAny(tag)
@@ -153,7 +153,7 @@ func (wd *world) post(gate int, p Pattern, probe bool) {
 	r := &receive{order: wd.count}
 	wd.count++
 	x := wd.gates[gate]
-	r.entry.Tag, r.entry.Of = p.Tag, r
+	r.entry.Tag, r.entry.Owner = p.Tag, r
 	if p.Mask == Exact && !probe {
 		r.entry.Age = wd.any.Now()
 	} else {
@@ -198,7 +198,7 @@ func (wd *world) take(gate int, p Pattern, look bool, age uint64) *message {
 func (wd *world) postAny(p Pattern, probe, later bool) {
 	r := &receive{order: wd.count, any: true}
 	wd.count++
-	r.entry.Tag, r.entry.Of = p.Tag, r
+	r.entry.Tag, r.entry.Owner = p.Tag, r
 	r.wild.Set(&r.entry, p.Mask, probe)
 	wd.any.Post(&r.wild)
 	wd.shared = append(wd.shared, r)
@@ -280,8 +280,8 @@ func TestMatcherModel(t *testing.T) {
 			}),
 			"": func(t *rapid.T) {
 				for i, x := range w.gates {
-					if x.Unexpected() != len(w.kept[i]) || x.Waits() != (len(w.posted[i]) != 0) {
-						t.Fatalf("gate %d keeps %d messages, want %d; receives wait: %v, want %d", i, x.Unexpected(), len(w.kept[i]), x.Waits(), len(w.posted[i]))
+					if x.Unexpected() != len(w.kept[i]) || x.HasPosted() != (len(w.posted[i]) != 0) {
+						t.Fatalf("gate %d keeps %d messages, want %d; receives wait: %v, want %d", i, x.Unexpected(), len(w.kept[i]), x.HasPosted(), len(w.posted[i]))
 					}
 				}
 				if w.any.Empty() != (len(w.shared) == 0) {
@@ -303,9 +303,9 @@ func TestOverlooked(t *testing.T) {
 			x.Keep(&newMessage(9).Arrival)
 		}
 		now := w.any.Now() // a packet is looked at
-		x.Within = &now
+		x.AgeLimit = &now
 		r := &receive{any: true}
-		r.entry.Of, r.entry.Tag = r, 7
+		r.entry.Owner, r.entry.Tag = r, 7
 		r.wild.Set(&r.entry, Exact, false)
 		w.any.Post(&r.wild)
 		first, second := newMessage(7), newMessage(7)
@@ -335,7 +335,7 @@ func TestOlderGoesFirst(t *testing.T) {
 	x.Keep(&first.Arrival)
 	x.Keep(&second.Arrival)
 	r := &receive{any: true}
-	r.entry.Of, r.entry.Tag = r, 7
+	r.entry.Owner, r.entry.Tag = r, 7
 	r.wild.Set(&r.entry, 0, false)
 	before := w.any.Now()
 	w.any.Post(&r.wild)
@@ -358,11 +358,11 @@ func TestEnd(t *testing.T) {
 	given := map[*receive]*message{}
 	for i := range gates {
 		gates[i].Init(i, any)
-		gates[i].Found = func(r *receive, m *message) { given[r] = m }
+		gates[i].ReceiveFound = func(r *receive, m *message) { given[r] = m }
 	}
 	post := func(tag uint64) *receive {
 		r := &receive{any: true}
-		r.entry.Of, r.entry.Tag = r, tag
+		r.entry.Owner, r.entry.Tag = r, tag
 		r.wild.Set(&r.entry, Exact, false)
 		any.Post(&r.wild)
 		return r
@@ -371,18 +371,18 @@ func TestEnd(t *testing.T) {
 	gates[2].Keep(&m.Arrival)
 	gates[0].Keep(&newMessage(8).Arrival)
 	got, lost := post(7), post(9)
-	if any.End(1, why) || any.Over() != nil {
+	if any.End(1, why) || any.Err() != nil {
 		t.Fatal("it is over with the end of a gate that is not in the group")
 	}
 	if any.TakeLost() != nil {
 		t.Fatal("a receive is lost while senders live")
 	}
-	if !any.End(2, why) || any.Over() != why {
-		t.Fatalf("the last sender has ended: over is %v", any.Over())
+	if !any.End(2, why) || any.Err() != why {
+		t.Fatalf("the last sender has ended: over is %v", any.Err())
 	}
 	look := func(gate int) {
 		gates[gate].Search(any.Now())
-		any.Looked(gate, any.Now())
+		any.Searched(gate, any.Now())
 	}
 	if r := any.TakeLost(); r != nil {
 		t.Fatal("a receive is lost that no gate has looked for")
@@ -410,7 +410,7 @@ func TestEnd(t *testing.T) {
 	gates[0].Keep(&newMessage(1).Arrival)
 	last := post(1)
 	any.Close(closed)
-	if any.Over() != closed || any.TakeLost() != last {
+	if any.Err() != closed || any.TakeLost() != last {
 		t.Error("after Close a receive is not lost at once")
 	}
 }
@@ -419,18 +419,18 @@ func TestEnd(t *testing.T) {
 // posted there finds them, and those of the first do not.
 func TestJoin(t *testing.T) {
 	first := NewAny[receive](All(2), 2, &sync.Mutex{})
-	second := first.Beside(All(1), 2, &sync.Mutex{})
+	second := first.Sibling(All(1), 2, &sync.Mutex{})
 	alone := NewAny[receive](nil, 2, nil)
 	var x Matcher[receive, message]
 	given := map[*receive]*message{}
 	x.Init(0, alone)
-	x.Found = func(r *receive, m *message) { given[r] = m }
+	x.ReceiveFound = func(r *receive, m *message) { given[r] = m }
 	m := newMessage(7)
 	x.Keep(&m.Arrival)
 	x.Search(first.Now())
 	post := func(any *Any[receive]) *receive {
 		r := &receive{any: true}
-		r.entry.Of, r.entry.Tag = r, 7
+		r.entry.Owner, r.entry.Tag = r, 7
 		r.wild.Set(&r.entry, Exact, false)
 		any.Post(&r.wild)
 		return r
@@ -470,7 +470,7 @@ func TestFlagged(t *testing.T) {
 	any := NewAny[receive](All(gates), 0, &sync.Mutex{})
 	want := []int{0, 1, 63, 64, 100, 129}
 	for _, rank := range want {
-		any.flag(rank, true)
+		any.setFlag(rank, true)
 	}
 	first := map[int]bool{}
 	for range 2 * gates {

@@ -6,8 +6,8 @@ import (
 	"math/bits"
 )
 
-// A table holds entries by tag, those of a tag in the order in which they came. A matcher has two: receives that
-// wait for their message, and messages that wait for their receive. For any tag at most one of them holds entries.
+// A table holds entries by tag, and those with the same tag in the order in which they came. A Matcher has two tables: exact
+// receives that wait for a message, and messages that wait for a receive. For each tag at most one of them has entries.
 //
 //	bucket            chain: one per tag         ring: same tag, in order
 //	+---+
@@ -16,32 +16,30 @@ import (
 //	| 1 |    [tag 9, newest, and oldest] -next-> itself
 //	+---+
 //
-// The newest entry of a tag stands in the chain of its bucket, and leads to the oldest. So finding, adding and
-// taking cost one hash and a walk over the distinct tags of one bucket, fewer
-// than two on average, whatever the lengths of the rings; and nothing is
-// allocated but the buckets, which double when there are more tags than
-// buckets. The hash is keyed with random numbers: a peer cannot choose tags
-// that fall into one bucket.
+// The newest entry of a tag is in the chain of its bucket, and its next is the oldest entry. So to find, add or take an entry
+// costs one hash and a walk over the distinct tags of one bucket, fewer than two on average, however long the rings are. Only
+// the buckets are allocated; they double when there are more tags than buckets. The hash is keyed with random numbers, so a
+// peer cannot choose tags that all fall into one bucket.
 
-// Entry is what a table holds: part of a T, to which Of leads.
+// Entry is an element of a table. It is part of a T, to which Owner points.
 type Entry[T any] struct {
 	Tag   uint64
-	Of    *T
-	Age   uint64    // of a receive: Any.Now when it was posted
-	chain *Entry[T] // newest of its tag: the next tag in the same bucket
-	next  *Entry[T] // next of the same tag; newest: the oldest; nil: in no table
+	Owner *T
+	Age   uint64    // of a receive: what Any.Now or Stamp has returned when it was posted
+	chain *Entry[T] // of the newest entry of a tag: the newest entry of the next tag in the same bucket
+	next  *Entry[T] // the next newer entry of the same tag; of the newest entry: the oldest; nil in no table
 }
 
-// firstBuckets is a power of two.
+// firstBuckets is the number of buckets of a new table, a power of two.
 const firstBuckets = 16
 
-// table is what is drawn above. newTable makes one.
+// table is the table drawn above. newTable makes one.
 type table[T any] struct {
-	buckets []*Entry[T]
-	key     [2]uint64
-	tags    int  // distinct tags
-	len     int  // entries
-	all     *int // entries of several tables; nil: they are not counted
+	buckets []*Entry[T] // their number is a power of two
+	key     [2]uint64   // of the hash, random; the second word is odd
+	tags    int         // number of distinct tags
+	len     int         // number of entries
+	total   *int        // counts the entries of several tables; may be nil
 }
 
 func newTable[T any](buckets int) table[T] {
@@ -53,8 +51,8 @@ func newTable[T any](buckets int) table[T] {
 	}
 }
 
-// place gives the address of the pointer that leads to the tag's newest entry, or to
-// the nil at which that of a new tag belongs.
+// place returns the address of the pointer to the newest entry of the tag. If the tag has no entry, that pointer is nil, and
+// is where a new entry belongs.
 func (t *table[T]) place(tag uint64) **Entry[T] {
 	hi, lo := bits.Mul64(tag^t.key[0], t.key[1])
 	p := &t.buckets[(hi^lo)&uint64(len(t.buckets)-1)]
@@ -64,11 +62,11 @@ func (t *table[T]) place(tag uint64) **Entry[T] {
 	return p
 }
 
-// add puts e behind all of its tag.
+// add adds e behind all entries of its tag.
 func (t *table[T]) add(e *Entry[T]) {
 	t.len++
-	if t.all != nil {
-		*t.all++
+	if t.total != nil {
+		*t.total++
 	}
 	p := t.place(e.Tag)
 	if last := *p; last != nil {
@@ -84,7 +82,7 @@ func (t *table[T]) add(e *Entry[T]) {
 	}
 }
 
-// take removes and returns the oldest entry of the tag, nil if there is none.
+// take removes and returns the oldest entry of the tag; nil if there is none.
 func (t *table[T]) take(tag uint64) *Entry[T] {
 	p := t.place(tag)
 	if *p == nil {
@@ -93,12 +91,12 @@ func (t *table[T]) take(tag uint64) *Entry[T] {
 	return t.unlink(p, *p)
 }
 
-// unlink removes and returns the entry behind before, of a tag to whose newest p leads.
+// unlink removes and returns the entry after before in the ring of a tag. *p is the newest entry of the tag.
 func (t *table[T]) unlink(p **Entry[T], before *Entry[T]) *Entry[T] {
 	e := before.next
 	t.len--
-	if t.all != nil {
-		*t.all--
+	if t.total != nil {
+		*t.total--
 	}
 	if e == before {
 		*p = e.chain
@@ -118,8 +116,7 @@ func (t *table[T]) peek(tag uint64) *Entry[T] {
 	return nil
 }
 
-// remove takes e out of the table and says whether it was there. It walks the
-// ring of its tag: for what is rare.
+// remove takes e out of the table, and reports whether it was there. It walks the whole ring of its tag.
 func (t *table[T]) remove(e *Entry[T]) bool {
 	if e.next == nil {
 		return false
@@ -132,9 +129,8 @@ func (t *table[T]) remove(e *Entry[T]) bool {
 	return true
 }
 
-// takeAny removes and returns some entry, oldest first within its tag; nil when
-// the table is empty. from is a bucket below which all are known to be empty,
-// and is moved on.
+// takeAny removes and returns some entry, the oldest first within its tag; nil if the table is empty. It begins at bucket
+// *from, below which all buckets must be empty, and moves *from on: a caller that empties the table begins with 0.
 func (t *table[T]) takeAny(from *int) *Entry[T] {
 	for ; *from < len(t.buckets); *from++ {
 		if e := t.buckets[*from]; e != nil {
@@ -144,6 +140,7 @@ func (t *table[T]) takeAny(from *int) *Entry[T] {
 	return nil
 }
 
+// grow doubles the number of buckets.
 func (t *table[T]) grow() {
 	old := t.buckets
 	t.buckets = make([]*Entry[T], 2*len(old))

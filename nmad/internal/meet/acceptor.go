@@ -11,13 +11,14 @@ import (
 	"github.com/pm2-go/pm2/nmad/internal/limit"
 )
 
-// Acceptor is a listener with a goroutine behind it. Safe for concurrent use.
+// Acceptor accepts connections, and has Serve find out which process each comes from. Set Serve and Patience, then
+// call Listen once. Safe for concurrent use.
 //
-// A connection takes a slot until its process has proved that it belongs to the job, or the connection
-// has ended. While all slots of the process are taken, the next connection gets the slot of one that is unproven: from the
-// address that has the most slots of one acceptor, of the connection that has had its slot for the longest time, if that is
-// longer than leastTime. So silent connections do not keep the processes of the job out, and many of these at once only
-// wait for one another.
+// A connection has a slot until its process has proved that it belongs to the job, or the connection has ended.
+// While all slots of this process are taken, the next connection gets the slot of another one whose exchange then
+// fails: of the address with the most slots at one acceptor, the connection that has had its slot for the longest
+// time, at least minSlotTime. So silent connections do not keep the processes of the job out, and when many of
+// these connect at once they only wait for one another.
 type Acceptor struct {
 	// Serve finds out which process is at the other end of conn, and goes on with it. It owns conn, which ends after
 	// Patience unless it calls Incoming.Over before, and tells v how far the exchange is. Its error is why nothing comes
@@ -27,26 +28,26 @@ type Acceptor struct {
 	Hopeless func(error)   // unless nil, it is told when the kernel refuses the call itself, again and again
 
 	ln    net.Listener
-	slots *slots // nil: allSlots
-	done  chan struct{}
+	slots *slots        // nil: allSlots
+	done  chan struct{} // closed by Stop
 	wg    sync.WaitGroup
 
-	mu      sync.Mutex // below: everything after it
-	inside  map[*Incoming]struct{}
-	refused int
-	last    error
+	mu        sync.Mutex             // below: everything after it
+	exchanges map[*Incoming]struct{} // under way
+	refused   int                    // connections of which nothing has come
+	lastError error                  // of these
 }
 
 const (
 	// helloTimeout is how long a connection may take to bring the hello, half of the patience at most: a process of the
 	// job sends it as soon as it is connected.
 	helloTimeout = 3 * time.Second
-	// leastTime is how long a connection has its slot at least: long enough for an exchange while
+	// minSlotTime is how long a connection has its slot at least: long enough for an exchange while
 	// many others are under way.
-	leastTime = 250 * time.Millisecond
-	// refusals is how many calls of accept in a row, a pause apart, are refused where the call is, and not some
+	minSlotTime = 250 * time.Millisecond
+	// maxRefusals is how many calls of accept in a row, a pause apart, are refused where the call is, and not some
 	// connections are.
-	refusals = 100
+	maxRefusals = 100
 	// pause is what follows a call of accept that has failed: descriptors are short, most likely.
 	pause = 10 * time.Millisecond
 )
@@ -55,13 +56,14 @@ const (
 // complete.
 func (d *Acceptor) Listen(ln net.Listener) {
 	d.ln = ln
-	d.done, d.inside = make(chan struct{}), map[*Incoming]struct{}{}
+	d.done, d.exchanges = make(chan struct{}), map[*Incoming]struct{}{}
 	if d.slots == nil {
 		d.slots = allSlots
 	}
 	d.wg.Go(d.listen)
 }
 
+// listen is the goroutine that accepts connections.
 func (d *Acceptor) listen() {
 	for vain := 0; ; {
 		conn, err := d.ln.Accept()
@@ -69,14 +71,14 @@ func (d *Acceptor) listen() {
 			if vain++; kernel.Refused(err) == "" {
 				vain = 0
 			}
-			if vain == refusals && d.Hopeless != nil {
+			if vain == maxRefusals && d.Hopeless != nil {
 				d.Hopeless(kernel.Explain(err))
 			}
 			select {
 			case <-d.done:
 				return
 			case <-time.After(pause): // others may still come
-				d.remember(err)
+				d.noteRefusal(err)
 				d.slots.evict(0)
 				continue
 			}
@@ -101,17 +103,17 @@ func (d *Acceptor) closed() bool {
 	}
 }
 
-// admit gives conn a slot, for which it may have to wait, and registers it, so that Stop can end
-// its exchange. Nil: the acceptor is closed.
+// admit gives conn a slot, and waits for one if need be, and registers the exchange so that Stop can end it. Nil:
+// the acceptor is closed.
 func (d *Acceptor) admit(conn net.Conn) *Incoming {
-	v := &Incoming{acceptor: d, conn: conn, from: arrivesFrom{d, host(conn.RemoteAddr())}, came: time.Now()}
+	v := &Incoming{acceptor: d, conn: conn, from: origin{d, host(conn.RemoteAddr())}, since: time.Now()}
 	for !d.slots.take(v) {
-		if d.slots.evict(leastTime) {
+		if d.slots.evict(minSlotTime) {
 			continue
 		}
 		select {
 		case <-d.slots.freed:
-		case <-time.After(leastTime / 10):
+		case <-time.After(minSlotTime / 10):
 		case <-d.done:
 			return nil
 		}
@@ -122,38 +124,39 @@ func (d *Acceptor) admit(conn net.Conn) *Incoming {
 		d.slots.free(v)
 		return nil
 	}
-	d.inside[v] = struct{}{}
+	d.exchanges[v] = struct{}{}
 	d.wg.Add(1)
 	return v
 }
 
-// Heard says that the hello has come: the rest of the exchange has the rest of the patience.
+// Heard notes that the hello has come: the rest of the exchange has the rest of Patience.
 func (v *Incoming) Heard() {
-	v.late.Stop()
-	v.late = limit.Bound(v.conn, v.acceptor.Patience-v.acceptor.first())
+	v.limit.Stop()
+	v.limit = limit.Bound(v.conn, v.acceptor.Patience-v.acceptor.helloLimit())
 }
 
-// first is how long the hello may take.
-func (d *Acceptor) first() time.Duration { return min(helloTimeout, d.Patience/2) }
+// helloLimit returns how long the hello may take.
+func (d *Acceptor) helloLimit() time.Duration { return min(helloTimeout, d.Patience/2) }
 
-// Proved says that the process has proved that it belongs to the job: it needs no slot any more.
+// Proved notes that the process has proved that it belongs to the job: the connection gives up its slot.
 func (v *Incoming) Proved() { v.acceptor.slots.free(v) }
 
-// Over says that the exchange is over: from here on the deadlines of the connection are the caller's. false: the acceptor
-// has ended it.
+// Over notes that the exchange is over: from here on the deadlines of the connection are the caller's. False: Stop
+// has ended the exchange.
 func (v *Incoming) Over() bool {
 	d := v.acceptor
-	v.late.Stop()
+	v.limit.Stop()
 	d.slots.free(v)
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	delete(d.inside, v)
+	delete(d.exchanges, v)
 	return !d.closed()
 }
 
+// serve is the goroutine of one exchange.
 func (d *Acceptor) serve(v *Incoming) {
 	defer d.wg.Done()
-	v.late = limit.Bound(v.conn, d.first())
+	v.limit = limit.Bound(v.conn, d.helloLimit())
 	from := v.conn.RemoteAddr().String()
 	err := d.Serve(v.conn, v)
 	v.Over()
@@ -161,11 +164,11 @@ func (d *Acceptor) serve(v *Incoming) {
 		if from != "" && from != "@" {
 			err = fmt.Errorf("%s: %w", from, err)
 		}
-		d.remember(err)
+		d.noteRefusal(err)
 	}
 }
 
-// host is an address without its port.
+// host returns an address without its port.
 func host(a net.Addr) string {
 	if t, ok := a.(*net.TCPAddr); ok {
 		return t.IP.String()
@@ -173,18 +176,19 @@ func host(a net.Addr) string {
 	return a.Network()
 }
 
-func (d *Acceptor) remember(err error) {
+// noteRefusal notes why nothing has come of a connection.
+func (d *Acceptor) noteRefusal(err error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.refused++
-	d.last = err
+	d.lastError = err
 }
 
-// Refused returns of how many connections nothing has come, and why of the last one.
+// Refused returns the number of connections of which nothing has come, and the error of the last one.
 func (d *Acceptor) Refused() (n int, last error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	return d.refused, d.last
+	return d.refused, d.lastError
 }
 
 // Done is closed by Stop.
@@ -199,7 +203,7 @@ func (d *Acceptor) Stop() error {
 		return nil
 	}
 	close(d.done)
-	for v := range d.inside {
+	for v := range d.exchanges {
 		// Not Close: the exchange owns it, and may just be taking its descriptor over.
 		_ = v.conn.SetDeadline(limit.Past)
 	}

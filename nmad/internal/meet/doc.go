@@ -25,9 +25,9 @@
 // # Bounds
 //
 // A frame is a kind (1 byte), a length (4 bytes, little endian) and, in an exchange, at most [MaxFrame] bytes; nothing
-// longer is ever read, and the caller bounds the time of the connection first. Never is a byte read beyond the last frame:
-// what follows on the connection, descriptors included, is the user's. Of a sealed frame each kind has its bound; memory
-// for it is taken as its bytes arrive.
+// longer is ever read, and the caller bounds the time of the connection first. Never is a byte read beyond the last
+// frame: what follows on the connection, descriptors included, is the user's. Of a sealed frame each kind has its
+// bound; memory for it is taken as its bytes arrive.
 //
 // The reason is printed, so it is cut to printable ASCII.
 package meet

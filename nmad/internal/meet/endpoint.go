@@ -11,9 +11,9 @@ import (
 	"github.com/pm2-go/pm2/nmad/driver"
 )
 
-// Endpoint is what the endpoints of drivers that meet by connections have in common: a
-// driver.Endpoint but for Reach, which a driver fills in before Listen. Links of processes that do not belong to the job
-// do not come of it.
+// Endpoint is what the endpoints of drivers that meet by connections have in common. It implements
+// driver.Endpoint: a driver fills in the exported fields and then calls Listen. It yields only links of processes
+// that belong to the job.
 type Endpoint struct {
 	Name    string // of the driver
 	Config  driver.Config
@@ -30,8 +30,8 @@ type arrival struct {
 	link driver.Link
 }
 
-// Receive finds out which process is at the other end of conn and makes a link of it, as Acceptor.Serve. A nil link
-// and nil error: nothing to hand on.
+// Receive finds out which process is at the other end of conn and makes a link of it, as Acceptor.Serve does. With
+// a nil link and a nil error there is nothing to hand on.
 type Receive func(conn net.Conn, v *Incoming) (rank int, l driver.Link, err error)
 
 // Listen starts to accept connections at ln, which it owns from here on, and which others
@@ -88,7 +88,7 @@ func (e *Endpoint) Close() error { return e.acceptor.Close() }
 // Done is closed by Close.
 func (e *Endpoint) Done() <-chan struct{} { return e.acceptor.Done() }
 
-// Me is this process in an exchange.
+// Me describes this process for an exchange.
 func (e *Endpoint) Me() Me {
 	return Me{
 		Message: Message{
@@ -99,7 +99,7 @@ func (e *Endpoint) Me() Me {
 	}
 }
 
-// Dial implements driver.Endpoint by Reach: it says what failed, and whether ctx has ended.
+// Dial implements driver.Endpoint by Reach. Its error says what failed, and whether ctx has ended.
 func (e *Endpoint) Dial(ctx context.Context, rank int, addr string) (l driver.Link, err error) {
 	if err = driver.ErrClosed; !e.acceptor.closed() {
 		l, err = e.Reach(ctx, rank, addr)
@@ -125,8 +125,8 @@ func ListenAbstract(driver string, c driver.Config) (ln net.Listener, name strin
 	return ln, name, nil
 }
 
-// Abstract makes a name for a Unix socket of that driver which has no file, and which no stranger can
-// have taken before.
+// Abstract returns a new name for an abstract Unix socket of a driver. It is random, so no stranger can have taken
+// it before.
 func Abstract(driver string, rank int) string {
 	return fmt.Sprintf("@pm2-%s-%d-%s", driver, rank, rand.Text())
 }

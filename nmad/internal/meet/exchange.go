@@ -28,8 +28,8 @@ type Me struct {
 // Peer is the process at the other end, once it has proved that it holds the secret.
 type Peer struct {
 	Message
-	Answer byte // of the listener; 0 if all is well
-	seal   func(label string) (key []byte)
+	Answer byte                            // of the listener
+	seal   func(label string) (key []byte) // returns a key for what follows the exchange
 }
 
 // exchange is one exchange, as one of its sides sees it.
@@ -45,11 +45,11 @@ func Dialer(conn net.Conn, me Me, rank int) (*Peer, error) {
 	x := exchange{conn: conn, me: me, dialer: me.fresh()}
 	peer := &Peer{}
 	if err := WriteFrame(conn, kindHello, x.dialer); err != nil {
-		return nil, unheard(err)
+		return nil, exchangeError(err)
 	}
 	var err error
 	if x.listener, err = ReadFrame(conn, kindHello); err != nil {
-		return nil, unheard(err)
+		return nil, exchangeError(err)
 	}
 	if err = peer.decode(x.listener); err == nil {
 		err = me.compare(&peer.Message)
@@ -61,7 +61,7 @@ func Dialer(conn net.Conn, me Me, rank int) (*Peer, error) {
 		return nil, Refuse(conn, err)
 	}
 	if err = WriteFrame(conn, kindProof, x.proof("dialer", 0)); err != nil {
-		return nil, unheard(err)
+		return nil, exchangeError(err)
 	}
 	if peer.Answer, err = x.verify("listener"); err != nil {
 		return nil, err
@@ -70,7 +70,7 @@ func Dialer(conn net.Conn, me Me, rank int) (*Peer, error) {
 	return peer, nil
 }
 
-// Visit is told how far the exchange with a stranger is.
+// Visit hears how far the exchange with a process is that has connected.
 type Visit interface {
 	Heard()  // it has said its hello
 	Proved() // it holds the secret
@@ -84,7 +84,7 @@ func Listener(conn net.Conn, me Me, v Visit, decide func(peer *Peer) error) (*Pe
 	peer := &Peer{}
 	var err error
 	if x.dialer, err = ReadFrame(conn, kindHello); err != nil {
-		return nil, Refuse(conn, unheard(err))
+		return nil, Refuse(conn, exchangeError(err))
 	}
 	v.Heard()
 	if err = peer.decode(x.dialer); err == nil {
@@ -96,7 +96,7 @@ func Listener(conn net.Conn, me Me, v Visit, decide func(peer *Peer) error) (*Pe
 	x.me.Track, x.me.Link = peer.Track, peer.Link
 	x.listener = x.me.fresh()
 	if err = WriteFrame(conn, kindHello, x.listener); err != nil {
-		return nil, unheard(err)
+		return nil, exchangeError(err)
 	}
 	if _, err = x.verify("dialer"); err != nil {
 		return nil, Refuse(conn, err)
@@ -109,19 +109,19 @@ func Listener(conn net.Conn, me Me, v Visit, decide func(peer *Peer) error) (*Pe
 		}
 	}
 	if err = WriteFrame(conn, kindProof, x.proof("listener", peer.Answer)); err != nil {
-		return nil, unheard(err)
+		return nil, exchangeError(err)
 	}
 	return peer, nil
 }
 
-// fresh encodes the hello with a new nonce.
+// fresh returns a hello with a new nonce.
 func (me *Me) fresh() []byte {
 	me.version = Version
 	_, _ = rand.Read(me.nonce[:]) // never fails: crypto/rand ends the program instead
 	return me.encode()
 }
 
-// compare says why a peer with that hello does not belong to the job.
+// compare returns a refusal if a peer with that hello does not belong to the job.
 func (me *Me) compare(peer *Message) error {
 	switch {
 	case peer.Driver != me.Driver:
@@ -138,17 +138,17 @@ func (me *Me) compare(peer *Message) error {
 	return nil
 }
 
-// proof is the payload by which a side proves itself: its answer, and what only a process that holds the secret can
-// compute of that and both hellos.
+// proof returns the payload by which a side proves itself: its answer, and a code over that and both hellos which
+// only a process with the secret can compute.
 func (x *exchange) proof(role string, answer byte) []byte {
 	return append([]byte{answer}, x.code("pm2 hello", []byte(role), []byte{answer})...)
 }
 
-// verify reads the proof of the other side.
+// verify reads the proof of the other side and returns the answer in it.
 func (x *exchange) verify(role string) (answer byte, err error) {
 	got, err := ReadFrame(x.conn, kindProof)
 	if err != nil {
-		return 0, unheard(err)
+		return 0, exchangeError(err)
 	}
 	if len(got) == 0 || !hmac.Equal(got, x.proof(role, got[0])) {
 		return 0, wrongSecret
@@ -158,10 +158,10 @@ func (x *exchange) verify(role string) (answer byte, err error) {
 
 var wrongSecret = Refused("it does not hold the secret of this job: give all processes the same one")
 
-// key is one for what follows the exchange.
+// key returns a key for what follows the exchange.
 func (x *exchange) key(label string) []byte { return x.code(label) }
 
-// code is the HMAC under the secret over the parts, and over both hellos.
+// code returns the HMAC under the secret over the parts and both hellos.
 func (x *exchange) code(label string, parts ...[]byte) []byte {
 	return Code(x.me.Secret, label, append(parts, x.dialer, x.listener)...)
 }
@@ -176,8 +176,8 @@ func Code(secret []byte, label string, parts ...[]byte) []byte {
 	return h.Sum(nil)
 }
 
-// unheard explains the error of a connection on which the peer has stopped in the middle of the exchange.
-func unheard(err error) error {
+// exchangeError explains the error of a connection on which the peer has stopped in the middle of the exchange.
+func exchangeError(err error) error {
 	var r *Refusal
 	switch {
 	case errors.As(err, &r), errors.Is(err, driver.ErrLack):

@@ -20,24 +20,23 @@ const (
 	KindDriver  = 0xB0
 )
 
-// greeting is what a listener of a control connection said first up to version 9; the version follows.
-const greeting = "PM2C"
+// oldGreeting is what listeners of control connections said first up to version 9. The version follows.
+const oldGreeting = "PM2C"
 
 // HeadSize is the size of kind and length, in bytes.
 const HeadSize = 5
 
-// appendHead appends the head of a frame to b.
+// appendHead appends the head of a frame with n bytes of payload to b.
 func appendHead(b []byte, kind byte, n int) []byte {
 	return binary.LittleEndian.AppendUint32(append(b, kind), uint32(n))
 }
 
-// AppendFrame appends the frame of that payload to b. The payload must not be
-// longer than MaxFrame.
+// AppendFrame appends a frame with that payload to b. The payload must not be longer than MaxFrame.
 func AppendFrame(b []byte, kind byte, payload []byte) []byte {
 	return append(appendHead(b, kind, len(payload)), payload...)
 }
 
-// WriteFrame sends one frame with one Write.
+// WriteFrame writes one frame by one Write.
 func WriteFrame(w io.Writer, kind byte, payload []byte) error {
 	_, err := w.Write(AppendFrame(make([]byte, 0, HeadSize+len(payload)), kind, payload))
 	return err
@@ -54,11 +53,11 @@ func ReadFrame(r io.Reader, kind byte) ([]byte, error) {
 	return ReadPayload(r, kind, head)
 }
 
-// ReadPayload goes on after the bytes of a frame's head.
+// ReadPayload is ReadFrame for a caller that has read the head.
 func ReadPayload(r io.Reader, kind byte, head [HeadSize]byte) ([]byte, error) {
 	if got := head[0]; got != kind && (got < kindRefusal || got > kindBusy) {
-		if string(head[:len(greeting)]) == greeting {
-			return nil, otherVersion(uint16(head[len(greeting)]))
+		if string(head[:len(oldGreeting)]) == oldGreeting {
+			return nil, wrongVersion(uint16(head[len(oldGreeting)]))
 		}
 		return nil, Refused("it does not speak our protocol (first bytes %#x)", head)
 	}

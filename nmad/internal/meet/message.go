@@ -22,13 +22,13 @@ const (
 	fixedSize = len(magic) + 2 + 1 + 1 + 4 + 4 + 4 + LinkSize + nonceSize + 2
 )
 
-// Message is what a hello says.
+// Message is the content of a hello.
 type Message struct {
-	Track   uint8  // which of the link's connections this is; of a control connection, whether the job runs
-	Rank    uint32 // the sender's
-	Size    uint32 // processes in the job
-	MaxBody uint32 // the largest body, in bytes, that the speaker takes
-	Link    [LinkSize]byte
+	Track   uint8          // which of the link's connections this is; of a control connection, whether the job runs
+	Rank    uint32         // the sender's
+	Size    uint32         // processes in the job
+	MaxBody uint32         // the largest body that the sender takes, in bytes
+	Link    [LinkSize]byte // of a stream driver: names the link of which this is a connection
 	Driver  string
 	Job     string
 
@@ -36,8 +36,7 @@ type Message struct {
 	nonce   [nonceSize]byte
 }
 
-// encode gives the payload of a hello; the strings must be within MaxName and
-// MaxJob.
+// encode returns the payload of a hello. Driver and Job must not be longer than driver.MaxName and driver.MaxJob.
 func (m *Message) encode() []byte {
 	b := make([]byte, 0, fixedSize+len(m.Driver)+len(m.Job))
 	b = append(b, magic...)
@@ -62,7 +61,7 @@ func (m *Message) decode(b []byte) error {
 	}
 	b = b[len(magic):]
 	if m.version = binary.LittleEndian.Uint16(b); m.version != Version {
-		return otherVersion(m.version)
+		return wrongVersion(m.version)
 	}
 	if len(b) < fixedSize-len(magic) {
 		return Refused("its hello is cut short")
@@ -84,7 +83,8 @@ func (m *Message) decode(b []byte) error {
 	return nil
 }
 
-func otherVersion(v uint16) error {
+// wrongVersion is the error of a peer of another version.
+func wrongVersion(v uint16) error {
 	return Refused("it speaks version %d, this process version %d: start all processes from one build", v, Version)
 }
 

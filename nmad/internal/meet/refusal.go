@@ -10,8 +10,7 @@ import (
 	"github.com/pm2-go/pm2/nmad/driver"
 )
 
-// Refusal is the error of a peer that was turned away, or turned us away. It
-// is an ErrRefused.
+// Refusal is the error of an exchange in which one process has turned the other away. It is a driver.ErrRefused.
 type Refusal struct {
 	Reason string
 	ByPeer bool // the reason is what the peer said
@@ -26,30 +25,30 @@ func (r *Refusal) Error() string {
 
 func (r *Refusal) Unwrap() error { return driver.ErrRefused }
 
-// Refused makes a reason to turn the peer away.
+// Refused returns the error by which this process turns the peer away. Refuse sends it.
 func Refused(format string, args ...any) error {
 	return &Refusal{Reason: fmt.Sprintf(format, args...)}
 }
 
-// Refuse tells the peer why nothing comes of the connection, if err is for it to know: this process turns it away, or
-// lacks something. It gives err back. The caller closes conn.
+// Refuse tells the peer why nothing comes of the connection, if err is of Refused or Lacking. It returns err. The
+// caller closes conn.
 func Refuse(conn net.Conn, err error) error {
 	var r *Refusal
 	var l *lack
 	// The peer may be gone or stuck; err is what counts.
 	switch {
 	case errors.As(err, &r) && !r.ByPeer:
-		_ = WriteFrame(conn, kindRefusal, cut(r.Reason))
+		_ = WriteFrame(conn, kindRefusal, frameText(r.Reason))
 	case errors.As(err, &l) && !l.byPeer:
-		_ = WriteFrame(conn, l.frame(), cut(l.cause.Error()))
+		_ = WriteFrame(conn, l.frame(), frameText(l.cause.Error()))
 	}
 	return err
 }
 
-// cut makes a reason fit a frame.
-func cut(reason string) []byte { return []byte(reason[:min(len(reason), MaxFrame)]) }
+// frameText cuts a text to the length of a frame.
+func frameText(reason string) []byte { return []byte(reason[:min(len(reason), MaxFrame)]) }
 
-// printable makes text of a stranger safe to print.
+// printable makes text of a stranger safe to print: ASCII only, and not too long.
 func printable(b []byte) string {
 	const most = 300
 	if len(b) > most {
@@ -65,19 +64,19 @@ func printable(b []byte) string {
 	return string(out)
 }
 
-// lack is the error of an exchange of which no link comes because one of the two processes cannot make its side
-// of it. It is a driver.ErrLack, and if the peer's may pass an ErrBusy, as that of a peer that does not answer.
+// lack is the error of an exchange in which one of the processes cannot make its side of the link. It is a
+// driver.ErrLack, and also a driver.ErrBusy if the peer's lack is temporary.
 type lack struct {
-	cause  error
-	byPeer bool // the cause is what the peer said
-	passes bool // it has too little of something for now
+	cause     error
+	byPeer    bool // the cause is what the peer has said
+	temporary bool // it lacks something only for now
 }
 
-// Lacking makes the error of this process when err keeps it from making its side of a link.
+// Lacking returns the error of this process when err keeps it from making its side of a link. Refuse sends it.
 func Lacking(err error) error {
 	l := &lack{cause: kernel.Explain(err)}
 	for _, short := range []error{syscall.EMFILE, syscall.ENFILE, syscall.ENOMEM, syscall.ENOBUFS} {
-		l.passes = l.passes || errors.Is(err, short)
+		l.temporary = l.temporary || errors.Is(err, short)
 	}
 	return l
 }
@@ -90,15 +89,15 @@ func (l *lack) Error() string {
 }
 
 func (l *lack) Unwrap() []error {
-	if l.byPeer && l.passes {
+	if l.byPeer && l.temporary {
 		return []error{driver.ErrLack, driver.ErrBusy, l.cause}
 	}
 	return []error{driver.ErrLack, l.cause}
 }
 
-// frame is what tells the peer.
+// frame returns the kind of the frame that tells the peer.
 func (l *lack) frame() (kind byte) {
-	if l.passes {
+	if l.temporary {
 		return kindBusy
 	}
 	return kindLack

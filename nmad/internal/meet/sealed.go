@@ -17,33 +17,33 @@ import (
 const (
 	tagSize = 16 // truncated HMAC-SHA256 over counter, head and payload
 
-	// directly is how long Send waits for the socket to take a frame. Its buffer is full only if the peer does not run, or
-	// gets many long frames at once.
-	directly = 10 * time.Millisecond
-	// backlog is how many bytes may wait for the socket when one more frame is added: what a job has to say of each rank
+	// sendLimit is how long Send waits for the socket to take a frame. Its buffer is full only if the peer does not run,
+	// or gets many long frames at once.
+	sendLimit = 10 * time.Millisecond
+	// maxBacklog is how many bytes may wait for the socket when one more frame is added: what a job has to say of each rank
 	// once, and a long frame.
-	backlog = 16 << 20
+	maxBacklog = 16 << 20
 )
 
-// ErrFrame is what a sealed frame is that breaks the protocol.
+// ErrFrame is wrapped by the errors of sealed frames that break the protocol.
 var ErrFrame = errors.New("malformed control frame")
 
-// errBacklog ends a connection of which the peer takes nothing.
-var errBacklog = fmt.Errorf("the other side has not taken %d bytes", backlog)
+// errBacklog ends a connection whose peer takes nothing.
+var errBacklog = fmt.Errorf("the other side has not taken %d bytes", maxBacklog)
 
-// Sealed is a connection after the exchange that carries frames of which each is authentic, and in order. Recv has one
+// Sealed is a connection after the exchange. It carries frames that are authentic and in order. Recv has one
 // caller at a time, Send any number.
 type Sealed struct {
 	Conn net.Conn
 
-	in      []byte // key of what arrives
+	in      []byte // key of the frames that arrive
 	inCount uint64 // frames that have arrived
 
 	mu       sync.Mutex
-	out      []byte // key of what leaves
-	outCount uint64 // frames that have left, under mu
-	rest     []byte // of these, what is to be written when flush has written the last ones; under mu
-	flushing bool   // flush is at work, under mu
+	out      []byte // key of the frames that leave; under mu
+	outCount uint64 // frames sent; under mu
+	unsent   []byte // bytes for flush to write next; under mu
+	flushing bool   // flush runs; under mu
 	err      error  // nothing leaves any more, under mu
 	flusher  sync.WaitGroup
 }
@@ -65,8 +65,8 @@ func tag(key []byte, count uint64, head, payload []byte) []byte {
 	return m.Sum(nil)[:tagSize]
 }
 
-// Send sends one frame. If the peer takes none it waits only for a moment: a goroutine goes on until the frame has left,
-// or the connection ends. An error is that of this frame or of an earlier one.
+// Send sends one frame. It waits at most sendLimit for the socket to take it; a goroutine writes the rest. An
+// error is that of this frame or of an earlier one.
 func (w *Sealed) Send(kind byte, payload []byte) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -77,31 +77,31 @@ func (w *Sealed) Send(kind byte, payload []byte) error {
 	b = append(b, tag(w.out, w.outCount, b[:HeadSize], payload)...)
 	w.outCount++
 	if w.flushing {
-		if len(w.rest) > backlog {
+		if len(w.unsent) > maxBacklog {
 			w.err = errBacklog
 			return w.err
 		}
-		w.rest = append(w.rest, b...)
+		w.unsent = append(w.unsent, b...)
 		return nil
 	}
 	var n int
-	if w.err = w.Conn.SetWriteDeadline(time.Now().Add(directly)); w.err == nil {
+	if w.err = w.Conn.SetWriteDeadline(time.Now().Add(sendLimit)); w.err == nil {
 		n, w.err = w.Conn.Write(b)
 	}
 	if !errors.Is(w.err, os.ErrDeadlineExceeded) {
 		return w.err
 	}
-	w.rest, w.flushing, w.err = b[n:], true, w.Conn.SetWriteDeadline(time.Time{})
+	w.unsent, w.flushing, w.err = b[n:], true, w.Conn.SetWriteDeadline(time.Time{})
 	w.flusher.Go(w.flush)
 	return w.err
 }
 
-// flush writes what the socket has not taken, until there is no more of it.
+// flush is that goroutine: it writes unsent bytes until there are none.
 func (w *Sealed) flush() {
 	for {
 		w.mu.Lock()
-		b := w.rest
-		w.rest, w.flushing = nil, len(b) > 0
+		b := w.unsent
+		w.unsent, w.flushing = nil, len(b) > 0
 		w.mu.Unlock()
 		if len(b) == 0 {
 			return
@@ -115,7 +115,7 @@ func (w *Sealed) flush() {
 	}
 }
 
-// Flush waits until all that was sent has left, or the connection has ended.
+// Flush blocks until all that was sent has been written, or the connection has ended.
 func (w *Sealed) Flush() {
 	w.mu.Lock() // what is being sent now counts
 	wait := w.flusher.Wait

@@ -11,46 +11,46 @@ import (
 	"github.com/pm2-go/pm2/nmad/internal/limit"
 )
 
-// slots are for connections whose processes have not proved yet that they belong to the job. While all are taken, the next
-// connection gets the slot of an earlier one (evict). Safe for concurrent use.
+// slots bound how many connections may be in an exchange without having proved that they belong to the job. Safe
+// for concurrent use.
 type slots struct {
-	most  int           // 0: as many as maxSlots says
-	freed chan struct{} // one is free; room for one
+	max   int           // 0: maxSlots decides
+	freed chan struct{} // receives when a slot becomes free; room for one
 
-	mu     sync.Mutex          // guards what follows, and Incoming.slot
-	taken  list.List           // by *Incoming, in the order of their arrival
-	origin map[arrivesFrom]int // how many of these there are
+	mu       sync.Mutex     // guards what follows, and Incoming.slot
+	taken    list.List      // connections (*Incoming), in the order of their arrival
+	byOrigin map[origin]int // how many of these come from each
 }
 
-// Incoming is a connection that was accepted.
+// Incoming is an accepted connection while its exchange is under way.
 type Incoming struct {
 	acceptor *Acceptor
 	conn     net.Conn
-	from     arrivesFrom
-	came     time.Time
-	late     *limit.Limit
+	from     origin
+	since    time.Time    // when it was accepted
+	limit    *limit.Limit // of the hello, then of the rest of the exchange
 
 	slot *list.Element // nil: it has none any more; guarded by slots.mu
 }
 
-// arrivesFrom is where connections come from: an address without its port, at one acceptor.
-type arrivesFrom struct {
+// origin is where a connection comes from: an address without its port, at one acceptor.
+type origin struct {
 	acceptor *Acceptor
 	address  string
 }
 
 func newSlots(most int) *slots {
-	return &slots{most: most, freed: make(chan struct{}, 1), origin: map[arrivesFrom]int{}}
+	return &slots{max: most, freed: make(chan struct{}, 1), byOrigin: map[origin]int{}}
 }
 
 // allSlots are those of all acceptors of this process.
 var allSlots = newSlots(0)
 
-// take gives v a slot; false: all are taken.
+// take gives v a slot. False: all are taken.
 func (s *slots) take(v *Incoming) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	most := s.most
+	most := s.max
 	if most == 0 {
 		most = maxSlots()
 	}
@@ -58,7 +58,7 @@ func (s *slots) take(v *Incoming) bool {
 		return false
 	}
 	v.slot = s.taken.PushBack(v)
-	s.origin[v.from]++
+	s.byOrigin[v.from]++
 	return true
 }
 
@@ -69,15 +69,15 @@ func (s *slots) free(v *Incoming) {
 	s.drop(v)
 }
 
-// drop is free, under mu.
+// drop is free for a caller that holds mu.
 func (s *slots) drop(v *Incoming) {
 	if v.slot == nil {
 		return
 	}
 	s.taken.Remove(v.slot)
 	v.slot = nil
-	if s.origin[v.from]--; s.origin[v.from] == 0 {
-		delete(s.origin, v.from)
+	if s.byOrigin[v.from]--; s.byOrigin[v.from] == 0 {
+		delete(s.byOrigin, v.from)
 	}
 	select {
 	case s.freed <- struct{}{}:
@@ -85,21 +85,21 @@ func (s *slots) drop(v *Incoming) {
 	}
 }
 
-// evict frees the slot of a connection that has had it for that long, and ends its exchange: from where most of the slots
-// are taken, of the one that has come first. False: there is none.
+// evict ends the exchange of one connection and frees its slot, if one has had its slot for that long: of the
+// origin with the most slots, the oldest connection. False: there is none.
 func (s *slots) evict(after time.Duration) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	most := 0
-	for _, n := range s.origin {
+	for _, n := range s.byOrigin {
 		most = max(most, n)
 	}
 	for e := s.taken.Front(); e != nil; e = e.Next() {
 		v := e.Value.(*Incoming)
-		if time.Since(v.came) < after {
+		if time.Since(v.since) < after {
 			return false
 		}
-		if s.origin[v.from] == most {
+		if s.byOrigin[v.from] == most {
 			s.drop(v)
 			_ = v.conn.SetDeadline(limit.Past)
 			return true
@@ -110,16 +110,16 @@ func (s *slots) evict(after time.Duration) bool {
 
 // Bounds on how many connections have a slot at once; more wait in the kernel's queue.
 const (
-	fewestSlots = 64
-	mostSlots   = 4096
+	minSlots = 64
+	slotsCap = 4096
 )
 
-// maxSlots is how many unproven connections there may be at once: those of all acceptors take half of the descriptors
-// of the process at most.
+// maxSlots returns how many unproven connections this process may have at once: half of its limit of descriptors,
+// within bounds.
 func maxSlots() int {
 	var l unix.Rlimit
 	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &l); err != nil {
-		return fewestSlots
+		return minSlots
 	}
-	return int(min(max(l.Cur/2, fewestSlots), mostSlots))
+	return int(min(max(l.Cur/2, minSlots), slotsCap))
 }

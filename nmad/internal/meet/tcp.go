@@ -30,8 +30,8 @@ func CheckTCP(addr string) error {
 	return nil
 }
 
-// reachable gives the address under which others reach a listener: if it
-// listens on every address of the host, one of those that leave the host.
+// reachable returns the address under which others reach a listener: if it listens on all addresses of the host,
+// one of those that leave the host.
 func reachable(a *net.TCPAddr) string {
 	if !a.IP.IsUnspecified() {
 		return a.String()

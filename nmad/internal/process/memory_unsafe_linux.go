@@ -9,59 +9,62 @@ import (
 	"github.com/pm2-go/pm2/asm"
 )
 
-// Memory is that of another process, which the kernel may let us read and write. One
-// caller at a time: the kernel reads the two vectors from here, so it is part of a
-// structure on the heap.
+// Memory is the memory of another process, as far as the kernel lets this process read and write it. One caller at a time:
+// the kernel reads the two vectors from the Memory, so a Memory must lie on the heap.
 type Memory struct {
-	PID    int  // 0: no such process
-	Tells  bool // Go's scheduler is told of the calls, which then take longer: where they copy much at once
-	mine   unix.Iovec
-	theirs struct{ base, size uintptr } // the same, with an address that is none of ours
-	aside  []byte                       // what is copied by way of here, asideSize and a page; nil until it is needed
+	PID    int                          // the other process; 0 if there is none
+	Tells  bool                         // tell Go's scheduler about the calls: they take longer, but long copies then hold up no other goroutine
+	mine   unix.Iovec                   // the vector of this process
+	theirs struct{ base, size uintptr } // the vector of the other process: an unix.Iovec whose address the collector must not see
+	bounce []byte                       // bounceSize bytes and a page; nil until a copy needs it
 }
 
-// asideSize is how much is copied aside at once, in bytes: it stays in the nearer caches.
-const asideSize = 32 << 10
+// bounceSize is how many bytes one call copies by way of the bounce buffer. That many stay in the nearer caches.
+const bounceSize = 32 << 10
 
-// Read fetches len(to) bytes from the address from, and says how many came: fewer, if at
-// all, with the reason why. It may sleep where a page has to be brought in.
+// Read copies len(to) bytes from the address from of the other process. It returns how many bytes it has copied; if they
+// are fewer, errno says why. It may block while the kernel reads a page from disk.
+//
+// If source and destination lie to each other as asm.JustAhead says, Read copies by way of a bounce buffer, which is
+// faster.
 func (p *Memory) Read(to []byte, from uint64) (done int, errno syscall.Errno) {
 	if !asm.JustAhead(AddressOf(to), from) {
 		return p.copy(unix.SYS_PROCESS_VM_READV, to, from)
 	}
 	for done < len(to) && errno == 0 {
-		aside := p.asideAs(from+uint64(done), len(to)-done)
+		bounce := p.bounceFor(from+uint64(done), len(to)-done)
 		var n int
-		n, errno = p.copy(unix.SYS_PROCESS_VM_READV, aside, from+uint64(done))
-		done += copy(to[done:], aside[:n])
+		n, errno = p.copy(unix.SYS_PROCESS_VM_READV, bounce, from+uint64(done))
+		done += copy(to[done:], bounce[:n])
 	}
 	return done, errno
 }
 
-// Write puts buf to the address to.
+// Write copies buf to the address to of the other process; see Read.
 func (p *Memory) Write(buf []byte, to uint64) (done int, errno syscall.Errno) {
 	if !asm.JustAhead(to, AddressOf(buf)) {
 		return p.copy(unix.SYS_PROCESS_VM_WRITEV, buf, to)
 	}
 	for done < len(buf) && errno == 0 {
-		aside := p.asideAs(to+uint64(done), len(buf)-done)
-		copy(aside, buf[done:])
+		bounce := p.bounceFor(to+uint64(done), len(buf)-done)
+		copy(bounce, buf[done:])
 		var n int
-		n, errno = p.copy(unix.SYS_PROCESS_VM_WRITEV, aside, to+uint64(done))
+		n, errno = p.copy(unix.SYS_PROCESS_VM_WRITEV, bounce, to+uint64(done))
 		done += n
 	}
 	return done, errno
 }
 
-// asideAs gives memory of up to n bytes that lies in its page as that address does.
-func (p *Memory) asideAs(address uint64, n int) []byte {
+// bounceFor returns up to n bytes of the bounce buffer, which begin at the same offset in a page as address does.
+func (p *Memory) bounceFor(address uint64, n int) []byte {
 	const page = 4096
-	if p.aside == nil {
-		p.aside = make([]byte, asideSize+page)
+	if p.bounce == nil {
+		p.bounce = make([]byte, bounceSize+page)
 	}
-	return p.aside[(address-AddressOf(p.aside))%page:][:min(n, asideSize)]
+	return p.bounce[(address-AddressOf(p.bounce))%page:][:min(n, bounceSize)]
 }
 
+// copy repeats the system call until all of buf is copied, or the call fails.
 func (p *Memory) copy(call uintptr, buf []byte, address uint64) (done int, errno syscall.Errno) {
 	defer func() { p.mine.Base = nil }()
 	for done < len(buf) {
@@ -81,7 +84,7 @@ func (p *Memory) copy(call uintptr, buf []byte, address uint64) (done int, errno
 		if n == 0 || n > uintptr(len(b)) {
 			return done, unix.EFAULT
 		}
-		done += int(n) // a part: the next call says what is wrong with the rest
+		done += int(n) // if that is only a part, the next call fails with the reason
 	}
 	return done, 0
 }

@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// Card is what a process publishes about itself.
+// Card is what a process publishes about itself at the start.
 type Card struct {
 	Rank      int
 	PID       int
@@ -62,10 +62,10 @@ func (c *Card) Drivers() string {
 	return strings.Join(names, ",")
 }
 
-// errCard is what a malformed card or table is.
+// errCard is wrapped by the errors of malformed cards and tables.
 var errCard = errors.New("malformed card")
 
-// check says what others would not read of the card.
+// check refuses a card that the others would not read.
 func (c *Card) check() error {
 	type bound struct {
 		what    string
@@ -86,7 +86,7 @@ func (c *Card) check() error {
 	return nil
 }
 
-// code writes the card, or reads it.
+// code writes the card to x, or reads it.
 func (c *Card) code(x *coder) {
 	c.Rank = int(x.u32(uint32(c.Rank)))
 	c.PID = int(int32(x.u32(uint32(c.PID))))
@@ -105,10 +105,10 @@ func (c *Card) code(x *coder) {
 	c.CPUs = x.string(c.CPUs, MaxCPUs)
 	c.Standby = x.string(c.Standby, maxAddr)
 	rails := x.u32(uint32(len(c.Rails)))
-	if x.bad = x.bad || lazy > 1 || rails > MaxRails; x.bad {
+	if x.failed = x.failed || lazy > 1 || rails > MaxRails; x.failed {
 		return
 	}
-	if !x.writes && rails > 0 {
+	if !x.writing && rails > 0 {
 		c.Rails = make([]Rail, rails)
 	}
 	for i := range c.Rails {
@@ -117,8 +117,9 @@ func (c *Card) code(x *coder) {
 	}
 }
 
+// appendTable appends the encoded cards to b.
 func appendTable(b []byte, cards []Card) []byte {
-	x := coder{b: b, writes: true}
+	x := coder{b: b, writing: true}
 	x.u32(uint32(len(cards)))
 	for i := range cards {
 		cards[i].code(&x)
@@ -143,7 +144,7 @@ func parseCards(b []byte, ranks []int) ([]Card, error) {
 	}
 	cards := make([]Card, len(ranks))
 	for i := range cards {
-		if cards[i].code(&x); x.bad {
+		if cards[i].code(&x); x.failed {
 			return nil, errCard
 		}
 		if cards[i].Rank != ranks[i] {
@@ -156,7 +157,7 @@ func parseCards(b []byte, ranks []int) ([]Card, error) {
 	return cards, nil
 }
 
-// pack shortens a table, whose cards are much alike, to a tenth of it.
+// pack compresses a table. Cards are much alike, so a tenth of the bytes is left.
 func pack(table []byte) []byte {
 	var b bytes.Buffer
 	w, _ := flate.NewWriter(&b, flate.BestSpeed) // that level exists
@@ -165,9 +166,9 @@ func pack(table []byte) []byte {
 	return b.Bytes()
 }
 
-// unpack is the reverse of pack, for a job of that size.
+// unpack is the reverse of pack, in a job of that size.
 func unpack(b []byte, size int) ([]byte, error) {
-	most := int64(limitOf(kindTable, size))
+	most := int64(maxPayload(kindTable, size))
 	table, err := io.ReadAll(io.LimitReader(flate.NewReader(bytes.NewReader(b)), most+1))
 	if err != nil || int64(len(table)) > most {
 		return nil, errCard

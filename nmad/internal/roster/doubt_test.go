@@ -38,8 +38,8 @@ func (p *testJob) only(rank int, gone ...int) {
 	}
 }
 
-// TestParentLags: rank 0 says nothing for longer than the silence, but reads. The others lose it, and it them; they do not
-// lose each other.
+// TestParentLags: rank 0 says nothing for longer than the silence, but reads. The others lose it, and it them; they do
+// not lose each other.
 func TestParentLags(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it waits for silences, for seconds")

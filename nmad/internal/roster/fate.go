@@ -11,7 +11,7 @@ const (
 // EventKind says what an Event is about.
 type EventKind uint8
 
-// Event is news about another process. There is at most one per rank.
+// Event is news about another process. Notify gets at most one for each rank.
 type Event struct {
 	Rank      int
 	Kind      EventKind
@@ -19,11 +19,11 @@ type Event struct {
 	LinksOnly bool   // it passed the news of others on, and no process takes its place: from here on the deaths of some show on links only
 }
 
-// depart notes that a rank is gone. It is the only way by which that happens, however this process has come to know: by
-// what a member or the parent has sent (from is that connection; nil: it has found out itself), by the end or the silence
-// of a connection, by a probe, by a search. The members hear it, and a member that is the one that is gone hears so that
-// it is lost; the parent hears it of the ranks that this process leads; the program hears it when mu is released. What is
-// known already is no news, and nothing takes it back. Under mu.
+// depart notes that a rank is gone. It is the only way by which that happens, however this process has come to
+// know: by a frame of a member or the parent (from is that connection; nil: in another way), by the end or the
+// silence of a connection, by a probe, by a search. It tells the members, a member that is lost itself included;
+// it tells the parent of the ranks that this process leads; and it has the program told when mu is released. If
+// the rank was gone before nothing happens. The caller holds mu.
 func (r *Roster) depart(e Event, from *wire) {
 	if e.Rank == r.cfg.Rank || r.gone[e.Rank] != 0 {
 		return
@@ -33,18 +33,19 @@ func (r *Roster) depart(e Event, from *wire) {
 		r.reasons[e.Rank] = e.Reason
 	}
 	delete(r.missing, e.Rank)
-	r.fate(e.Rank, func(k frameKind, payload []byte) {
+	r.sendFate(e.Rank, func(k frameKind, payload []byte) {
 		r.toAll(k, payload, from)
-		if r.up != nil && r.up != from && r.state == attached && r.tree.leader[e.Rank] == r.cfg.Rank {
-			r.up.send(k, payload)
+		if r.parentWire != nil && r.parentWire != from && r.state == attached && r.tree.leader[e.Rank] == r.cfg.Rank {
+			r.parentWire.send(k, payload)
 		}
 	})
 	e.LinksOnly = r.tree.relays[e.Rank] && r.cards[r.cfg.Rank].Standby == ""
-	r.news = append(r.news, e)
+	r.events = append(r.events, e)
 }
 
-// fate says by what end a rank is gone, if it is. Under mu.
-func (r *Roster) fate(rank int, say func(frameKind, []byte)) {
+// sendFate sends, by say, the frame that tells how a rank has gone; nothing if the rank is there. The caller holds
+// mu.
+func (r *Roster) sendFate(rank int, say func(frameKind, []byte)) {
 	switch r.gone[rank] {
 	case Left:
 		say(kindLeave, encodeRanks(rank))
@@ -53,15 +54,15 @@ func (r *Roster) fate(rank int, say func(frameKind, []byte)) {
 	}
 }
 
-// departs is depart for what takes mu itself.
-func (r *Roster) departs(e Event) {
+// lockAndDepart is depart for callers that do not hold mu.
+func (r *Roster) lockAndDepart(e Event) {
 	r.mu.Lock()
 	defer r.release()
 	r.depart(e, nil)
 }
 
-// exclude notes that the others have taken this process for lost. All others are lost to it, and its members look for
-// another parent. Under mu.
+// exclude notes that the others have taken this process for lost. To it all others are lost, and its members look
+// for another parent. The caller holds mu.
 func (r *Roster) exclude(reason string) {
 	if r.state == excluded {
 		return
@@ -69,18 +70,18 @@ func (r *Roster) exclude(reason string) {
 	r.state = excluded
 	r.toAll(kindQuit, nil, nil)
 	for _, m := range r.members {
-		m.out = true
+		m.dropped = true
 	}
 	for rank := range r.gone {
 		r.depart(Event{Rank: rank, Kind: Died, Reason: fmt.Sprintf("rank %d has taken this process for lost: %s", rank, reason)}, nil)
 	}
-	r.shut()
+	r.closeListeners()
 }
 
-// release gives up mu, and passes on what has become known under it.
+// release unlocks mu and passes on the events that were noted under it.
 func (r *Roster) release() {
-	news := r.news
-	r.news = nil
+	news := r.events
+	r.events = nil
 	r.mu.Unlock()
 	if len(news) == 0 {
 		return
@@ -88,7 +89,7 @@ func (r *Roster) release() {
 	r.notifyMu.Lock()
 	defer r.notifyMu.Unlock()
 	for _, e := range news {
-		if r.cfg.Notify != nil && !r.silent {
+		if r.cfg.Notify != nil && !r.muted {
 			r.cfg.Notify(e)
 		}
 	}

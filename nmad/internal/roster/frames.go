@@ -8,7 +8,7 @@ import (
 	"github.com/pm2-go/pm2/nmad/internal/meet"
 )
 
-// frameKind says what a frame is.
+// frameKind is the kind of a frame. docs/wire.md has the payloads.
 type frameKind = byte
 
 const (
@@ -26,11 +26,12 @@ const (
 
 const maxReason = 512
 
-// errFrame is what a frame is that breaks the protocol.
+// errFrame is wrapped by the errors of frames that break the protocol.
 var errFrame = meet.ErrFrame
 
-// limitOf is the largest payload of a frame of a kind in a job of that size; -1: there is no such kind.
-func limitOf(k frameKind, size int) int {
+// maxPayload returns the largest payload, in bytes, of a frame of kind k in a job of that size; -1 if there is no
+// such kind.
+func maxPayload(k frameKind, size int) int {
 	switch k {
 	case kindReady, kindGo, kindBeat, kindQuit:
 		return 0
@@ -49,24 +50,24 @@ func limitOf(k frameKind, size int) int {
 // wire is a control connection.
 type wire struct {
 	*meet.Sealed
-	heard atomic.Uint32 // Roster.ticks when the last frame came; the reader writes
+	heard atomic.Uint32 // Roster.ticks when the last frame came; the reader writes it
 }
 
-// send sends a frame. A connection that does not take it ends, and its reader tells why.
+// send sends a frame. If it cannot be sent the connection ends, and its reader reports why.
 func (w *wire) send(k frameKind, payload []byte) {
 	if err := w.Send(k, payload); err != nil && !isReset(err) {
 		_ = w.Conn.Close()
 	} // Else the other side has closed: the reader comes to that end by itself, behind what was sent before it, such as that this process is lost.
 }
 
-// recv reads one frame of a job of that size.
+// recv reads the next frame, in a job of that size. It blocks.
 func (w *wire) recv(size int) (frameKind, []byte, error) {
-	return w.Recv(func(k frameKind) int { return limitOf(k, size) })
+	return w.Recv(func(k frameKind) int { return maxPayload(k, size) })
 }
 
-// A notice says something about one process.
+// notice returns the payload of a frame that says something about one process.
 func notice(rank int, reason string) []byte {
-	x := coder{b: encodeRanks(rank), writes: true}
+	x := coder{b: encodeRanks(rank), writing: true}
 	x.string(reason[:min(len(reason), maxReason)], maxReason)
 	return x.b
 }
@@ -82,18 +83,18 @@ func parseNotice(b []byte, size int) (rank int, reason string, err error) {
 }
 
 func encodeRanks(ranks ...int) []byte {
-	x := coder{writes: true}
+	x := coder{writing: true}
 	for _, rank := range ranks {
 		x.u32(uint32(rank))
 	}
 	return x.b
 }
 
-// parseRanks reads ranks of a job of that size, in rising order.
+// parseRanks reads ranks, in rising order, of a job of that size.
 func parseRanks(b []byte, size int) (ranks []int, err error) {
 	for x := (coder{b: b}); !x.done(); {
 		n := int(x.u32(0))
-		if x.bad || n >= size || len(ranks) > 0 && n <= ranks[len(ranks)-1] {
+		if x.failed || n >= size || len(ranks) > 0 && n <= ranks[len(ranks)-1] {
 			return nil, fmt.Errorf("%w: %d bytes of ranks", errFrame, len(b))
 		}
 		ranks = append(ranks, n)
@@ -101,7 +102,7 @@ func parseRanks(b []byte, size int) (ranks []int, err error) {
 	return ranks, nil
 }
 
-// parseLeave reads the rank that leaves.
+// parseLeave reads the rank of a frame that says which process leaves.
 func parseLeave(b []byte, size int) (int, error) {
 	ranks, err := parseRanks(b, size)
 	if err != nil || len(ranks) != 1 {
@@ -110,22 +111,22 @@ func parseLeave(b []byte, size int) (int, error) {
 	return ranks[0], nil
 }
 
-// coder takes values off a slice, or appends them to it, so that what is written and read in one order is said once. Each
-// method is given the value that is to be written, and returns it, or the one that was read. Once something was missing
-// there the coder stays bad and returns zeros, so that a caller checks once, at the end.
+// coder reads values off a slice, or appends them to it, so that the order of the values stands in the code once.
+// Each method gets the value to write and returns the value written or read. When bytes are missing the coder
+// fails, and returns zeros from then on, so a caller checks once, at the end.
 type coder struct {
-	b      []byte
-	writes bool
-	bad    bool
+	b       []byte // to read from; or what was written
+	writing bool   // it writes
+	failed  bool   // bytes were missing
 }
 
-// next is the next n bytes, to be read or to be written.
+// next returns the next n bytes, to read or to write.
 func (x *coder) next(n int) (b []byte) {
-	if x.writes {
+	if x.writing {
 		x.b = append(x.b, make([]byte, n)...)
 		return x.b[len(x.b)-n:]
 	}
-	if x.bad = x.bad || len(x.b) < n; x.bad {
+	if x.failed = x.failed || len(x.b) < n; x.failed {
 		return make([]byte, n)
 	}
 	b, x.b = x.b[:n], x.b[n:]
@@ -134,7 +135,7 @@ func (x *coder) next(n int) (b []byte) {
 
 func (x *coder) u32(v uint32) uint32 {
 	b := x.next(4)
-	if x.writes {
+	if x.writing {
 		binary.LittleEndian.PutUint32(b, v)
 	}
 	return binary.LittleEndian.Uint32(b)
@@ -142,26 +143,26 @@ func (x *coder) u32(v uint32) uint32 {
 
 func (x *coder) u64(v uint64) uint64 {
 	b := x.next(8)
-	if x.writes {
+	if x.writing {
 		binary.LittleEndian.PutUint64(b, v)
 	}
 	return binary.LittleEndian.Uint64(b)
 }
 
-// string has a string of at most limit bytes, its length before it in two of them.
+// string reads or writes a string of at most limit bytes. Its length stands before it, in two bytes.
 func (x *coder) string(s string, limit int) string {
 	b := x.next(2)
-	if x.writes {
+	if x.writing {
 		binary.LittleEndian.PutUint16(b, uint16(len(s)))
 		copy(x.next(len(s)), s)
 		return s
 	}
 	n := int(binary.LittleEndian.Uint16(b))
-	if x.bad = x.bad || n > limit; x.bad {
+	if x.failed = x.failed || n > limit; x.failed {
 		return ""
 	}
 	return string(x.next(n))
 }
 
-// done says whether the payload had all that was read of it, and no more.
-func (x *coder) done() bool { return !x.bad && len(x.b) == 0 }
+// done says whether all bytes were read, and none was missing.
+func (x *coder) done() bool { return !x.failed && len(x.b) == 0 }

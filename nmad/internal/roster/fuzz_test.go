@@ -19,7 +19,7 @@ func FuzzPayloads(f *testing.F) {
 		if c, err := parseCards(b, []int{1}); err == nil && !bytes.Equal(appendTable(nil, c), b) {
 			t.Fatalf("cards %+v are written otherwise than they were read", c)
 		}
-		if table, err := unpack(b, 2); err == nil && len(table) > limitOf(kindTable, 2) {
+		if table, err := unpack(b, 2); err == nil && len(table) > maxPayload(kindTable, 2) {
 			t.Fatalf("a table of %d bytes was unpacked", len(table))
 		}
 		if cards, err := parseTable(b, 2); err == nil && !bytes.Equal(appendTable(nil, cards), b) {

@@ -14,7 +14,7 @@ import (
 
 // strand has a process quit its parent, and look for no other one.
 func strand(c *Roster) {
-	c.stop()
+	c.stopAll()
 	doubt(c)
 }
 
@@ -59,7 +59,7 @@ func TestGivesUpAnAttempt(t *testing.T) {
 func TestBringsDeaths(t *testing.T) {
 	p, all := doubting(t, 4, nil)
 	defer leave(all)
-	all[3].departs(Event{Rank: 2, Kind: Died, Reason: "another root has lost it"})
+	all[3].lockAndDepart(Event{Rank: 2, Kind: Died, Reason: "another root has lost it"})
 	doubt(all[3])
 	for _, rank := range []int{0, 1} {
 		p.lost(rank, 1, 2, Died, "another root has lost it")
@@ -181,7 +181,7 @@ func TestPatience(t *testing.T) {
 	r := &Roster{
 		cfg: Config{Rank: 2, Size: 3, Silence: 500 * time.Millisecond, Handshake: DefaultHandshake, Secret: secret}, tree: newTree(nil, 2, 3),
 		phase: running, state: searching, order: []int{1, 2}, gone: []EventKind{Died, 0, 0}, reasons: map[int]string{}, missing: map[int]uint32{},
-		cards: []Card{{}, {Standby: "255.255.255.255:9"}, {}}, over: context.Background(),
+		cards: []Card{{}, {Standby: "255.255.255.255:9"}, {}}, leaveCtx: context.Background(),
 	}
 	began := time.Now()
 	r.findParent(0, "it is silent")

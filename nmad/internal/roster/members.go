@@ -19,28 +19,28 @@ import (
 
 // What a parent does. README.md has the protocol.
 
-// member is a process that is connected, as its parent sees it. Fields under Roster.mu.
+// member is a process that is connected to this one, its parent. Roster.mu guards the fields.
 type member struct {
-	rank    int
-	subtree []int // the ranks that it speaks for, itself first
-	w       *wire // nil: in its exchange
-	late    *limit.Limit
-	again   bool // it has connected after GO: another parent has its card
-	came    bool // it has said for which ranks it speaks: until then it may have given up this attempt
-	card    bool // the cards of its subtree are in
-	ready   bool
-	left    bool // it has closed its session
-	quit    bool // it looks for another parent
-	out     bool // the connection is not in use any more: nothing is sent there, and its end means nothing
+	rank        int
+	subtree     []int        // the ranks for which it speaks, itself first
+	wire        *wire        // nil: its exchange is not over
+	cardLimit   *limit.Limit // until its cards must be here
+	reconnected bool         // it has connected after GO: another parent has its cards
+	reported    bool         // it has said for which ranks it speaks: before that it may have given up this attempt
+	hasCards    bool         // the cards of its subtree are in
+	isReady     bool         // its subtree is ready
+	hasLeft     bool         // it has closed its session
+	hasQuit     bool         // it looks for another parent
+	dropped     bool         // nothing is sent to it, and the end of its connection means nothing
 }
 
-// endLimit ends the time limit for the member's card. The caller holds mu.
+// endLimit ends the time limit for the member's cards. The caller holds Roster.mu.
 func (m *member) endLimit() {
-	m.late.Stop()
-	_ = m.w.Conn.SetDeadline(time.Time{})
+	m.cardLimit.Stop()
+	_ = m.wire.Conn.SetDeadline(time.Time{})
 }
 
-// admission is what the listener of an exchange says to a dialer that has proved itself.
+// admission is the answer of a listener to a dialer that has proved that it belongs to the job.
 type admission byte
 
 const (
@@ -73,13 +73,13 @@ func (a admission) String() string {
 	return fmt.Sprintf("answer %d", byte(a))
 }
 
-// declined is an ErrRefused that tells the answer.
+// declined is the error of a dialer that was not admitted. It is a driver.ErrRefused.
 type declined struct{ answer admission }
 
 func (d declined) Error() string { return fmt.Sprintf("%v: %v", driver.ErrRefused, d.answer) }
 func (declined) Unwrap() error   { return driver.ErrRefused }
 
-// me is this process in an exchange, and whether the job runs.
+// me describes this process for an exchange. again: the job runs, and this process has lost its parent.
 func (r *Roster) me(again bool) meet.Me {
 	me := meet.Me{
 		Message: meet.Message{Rank: uint32(r.cfg.Rank), Size: uint32(r.cfg.Size), Driver: "control"},
@@ -91,40 +91,40 @@ func (r *Roster) me(again bool) meet.Me {
 	return me
 }
 
-// listen opens the rendezvous address of rank 0.
-func (r *Roster) listen() (err error) {
+// listenRendezvous opens the rendezvous address of rank 0.
+func (r *Roster) listenRendezvous() (err error) {
 	l := r.cfg.Listener
 	if l == nil {
 		if l, err = kernel.Listen("tcp", r.cfg.Addr); err != nil {
 			return fmt.Errorf("listen at the rendezvous address %s (choose another one, or port 0 through the launcher): %w", r.cfg.Addr, err)
 		}
 	}
-	r.door = r.accept()
+	r.cardAcceptor = r.accept()
 	if r.wantsStandby(l.Addr()) {
-		r.standby, r.cards[0].Standby = r.door, l.Addr().String() // the others know it by the rendezvous address
+		r.standby, r.cards[0].Standby = r.cardAcceptor, l.Addr().String() // the others know it by the rendezvous address
 	}
-	r.door.Listen(l)
+	r.cardAcceptor.Listen(l)
 	return nil
 }
 
-// lead opens the socket of a leader.
-func (r *Roster) lead() error {
+// listenForHost opens the Unix socket at which a leader waits for the ranks of its host.
+func (r *Roster) listenForHost() error {
 	name := leaderSocket(r.cfg.Secret, r.cfg.Rank)
 	l, err := kernel.Listen("unix", name)
 	if err != nil {
 		return fmt.Errorf("listen for the other processes of this host at %s: %w", name, err)
 	}
-	r.door = r.accept()
-	r.door.Listen(l)
+	r.cardAcceptor = r.accept()
+	r.cardAcceptor.Listen(l)
 	return nil
 }
 
-// accept makes the acceptor of members' connections.
+// accept returns a new acceptor for members.
 func (r *Roster) accept() *meet.Acceptor {
 	return &meet.Acceptor{Serve: r.greet, Patience: r.cfg.Handshake, Hopeless: r.Abort}
 }
 
-// greet runs the exchange with a process that has connected and, if it becomes a member, has it served.
+// greet runs the exchange with a process that has connected. If that becomes a member, a goroutine reads from it.
 func (r *Roster) greet(conn net.Conn, v *meet.Incoming) error {
 	r.keepAlive(conn)
 	m := &member{}
@@ -141,39 +141,39 @@ func (r *Roster) greet(conn net.Conn, v *meet.Incoming) error {
 	if err != nil {
 		_ = conn.Close()
 		if m.subtree != nil { // admitted, but gone before it heard of it
-			r.unheard(m, err)
+			r.admissionFailed(m, err)
 		}
 		return err
 	}
 	r.mu.Lock()
 	defer r.release()
-	m.w = &wire{Sealed: peer.Seal(conn, false)}
-	m.w.heard.Store(r.ticks.Load())
-	m.late = limit.Bound(conn, r.cfg.Handshake) // its card comes at once,
-	if m.again || len(m.subtree) > 1 {          // that of a subtree when all of it is there
+	m.wire = &wire{Sealed: peer.Seal(conn, false)}
+	m.wire.heard.Store(r.ticks.Load())
+	m.cardLimit = limit.Bound(conn, r.cfg.Handshake) // its card comes at once,
+	if m.reconnected || len(m.subtree) > 1 {         // that of a subtree when all of it is there
 		m.endLimit()
 	}
-	if m.again { // its last parent may not have sent all of that
+	if m.reconnected { // its last parent may not have sent all of that
 		for rank := range r.gone {
 			if rank != m.rank {
-				r.fate(rank, m.send)
+				r.sendFate(rank, m.send)
 			}
 		}
 		if r.phase == closing {
 			m.send(kindLeave, encodeRanks(r.cfg.Rank))
 		}
 	}
-	if m.out || r.phase == failed {
+	if m.dropped || r.phase == failed {
 		_ = conn.Close()
 	}
 	r.serving.Go(func() { r.serve(m) })
 	return nil
 }
 
-// unheard deals with a member that has not heard that it is one. If it was the connection that ran out of its time, or
-// lost its slot to another one, the process comes again, and is to find its rank free.
-func (r *Roster) unheard(m *member, err error) {
-	if !m.again && errors.Is(err, driver.ErrBusy) {
+// admissionFailed handles the end of a connection whose process was admitted and may not know it. If the
+// connection ran out of time, or lost its slot to another one, the process comes again, so its rank becomes free.
+func (r *Roster) admissionFailed(m *member, err error) {
+	if !m.reconnected && errors.Is(err, driver.ErrBusy) {
 		r.mu.Lock()
 		defer r.release()
 		if r.phase == gathering {
@@ -181,10 +181,10 @@ func (r *Roster) unheard(m *member, err error) {
 			return
 		}
 	}
-	r.ends(m, err)
+	r.memberEnded(m, err)
 }
 
-// admit gives the rank to a dialer that has proved itself, if it is free.
+// admit decides about a dialer that has proved itself: it becomes m if its rank is free.
 func (r *Roster) admit(m *member, rank int, again bool) admission {
 	r.mu.Lock()
 	defer r.release()
@@ -206,7 +206,7 @@ func (r *Roster) admit(m *member, rank int, again bool) admission {
 	return welcome
 }
 
-// readmit answers a process of the job that has lost its parent. Under mu.
+// readmit decides about a process that has lost its parent. The caller holds mu.
 func (r *Roster) readmit(m *member, rank int) admission {
 	switch {
 	case rank == r.cfg.Rank:
@@ -219,39 +219,41 @@ func (r *Roster) readmit(m *member, rank int) admission {
 		return elsewhere
 	}
 	old := r.members[rank]
-	m.rank, m.subtree, m.again, m.card = rank, []int{rank}, true, true
+	m.rank, m.subtree, m.reconnected, m.hasCards = rank, []int{rank}, true, true
 	r.members[rank] = m
 	delete(r.missing, rank)
 	if old != nil {
-		old.out = true // that is no death
-		if old.w != nil {
-			_ = old.w.Conn.Close()
+		old.dropped = true // that is no death
+		if old.wire != nil {
+			_ = old.wire.Conn.Close()
 		}
-		r.miss(old.subtree)
+		r.markMissing(old.subtree)
 	}
 	return welcome
 }
 
-// serve reads what a member says until its connection ends.
+// serve reads from a member until the connection ends.
 func (r *Roster) serve(m *member) {
 	for {
-		k, payload, err := m.w.recv(r.cfg.Size)
+		k, payload, err := m.wire.recv(r.cfg.Size)
 		if err == nil {
 			err = r.takeFromMember(m, k, payload)
 		}
-		m.w.heard.Store(r.ticks.Load())
+		m.wire.heard.Store(r.ticks.Load())
 		if err != nil {
-			r.ends(m, err)
-			_ = m.w.Conn.Close()
-			m.w.Flush() // its goroutine
+			r.memberEnded(m, err)
+			_ = m.wire.Conn.Close()
+			m.wire.Flush() // its goroutine
 			return
 		}
 	}
 }
 
-// errQuit ends the reading of a member that looks for another parent, and of a parent that gives up its members.
+// errQuit ends the reading from a member that looks for another parent, and from a parent that gives up its
+// members.
 var errQuit = errors.New("it keeps the list no more")
 
+// takeFromMember handles a frame from a member. An error ends the connection.
 func (r *Roster) takeFromMember(m *member, k frameKind, payload []byte) error {
 	switch k {
 	case kindCard:
@@ -277,7 +279,7 @@ func (r *Roster) takeFromMember(m *member, k frameKind, payload []byte) error {
 	case kindBeat:
 		return nil
 	case kindQuit:
-		m.quit = true
+		m.hasQuit = true
 		return errQuit
 	case kindSubtree:
 		return r.takeSubtree(m, payload)
@@ -286,52 +288,52 @@ func (r *Roster) takeFromMember(m *member, k frameKind, payload []byte) error {
 		if err != nil || !r.speaks(m, rank) {
 			return fmt.Errorf("%w: rank %d says that rank %d leaves", errFrame, m.rank, rank)
 		}
-		r.depart(leaves(rank), m.w)
+		r.depart(leftEvent(rank), m.wire)
 		if rank == m.rank {
-			m.left = true
-			r.miss(m.subtree) // the others of its host may still be there, and connect here
+			m.hasLeft = true
+			r.markMissing(m.subtree) // the others of its host may still be there, and connect here
 		}
 		return nil // the connection stays: the member waits for its peers, and closes it when it has done so
 	case kindDead:
 		rank, reason, err := parseNotice(payload, r.cfg.Size)
-		if err != nil || rank == m.rank || !r.speaks(m, rank) && !m.again {
+		if err != nil || rank == m.rank || !r.speaks(m, rank) && !m.reconnected {
 			return fmt.Errorf("%w: rank %d says that rank %d is dead", errFrame, m.rank, rank)
 		}
-		r.depart(Event{Rank: rank, Kind: Died, Reason: reason}, m.w)
+		r.depart(Event{Rank: rank, Kind: Died, Reason: reason}, m.wire)
 		return nil
 	}
 	return fmt.Errorf("%w: kind %d is not for a parent", errFrame, k)
 }
 
-// leaves is the news that a rank has left.
-func leaves(rank int) Event {
+// leftEvent is the event that a rank has left.
+func leftEvent(rank int) Event {
 	return Event{Rank: rank, Kind: Left, Reason: fmt.Sprintf("rank %d closed its session", rank)}
 }
 
-// speaks says whether a member may bring news of a rank: of its own, and of those of its host if it is its leader. One
-// that has connected anew also says which others have died.
+// speaks says whether m may bring news of a rank: of its own, and of those of its host if it is the leader. A
+// member that has connected again also says which others have died.
 func (r *Roster) speaks(m *member, rank int) bool {
 	return rank == m.rank || r.tree.leader[rank] == m.rank
 }
 
-// speaker is the member by which the news of a rank comes; nil: there is none. Under mu.
-func (r *Roster) speaker(rank int) *member {
+// speakerFor returns the member by which news of a rank comes; nil if there is none. The caller holds mu.
+func (r *Roster) speakerFor(rank int) *member {
 	for _, by := range []int{rank, r.tree.leader[rank]} {
-		if m := r.members[by]; m != nil && !m.out && !m.left && slices.Contains(m.subtree, rank) {
+		if m := r.members[by]; m != nil && !m.dropped && !m.hasLeft && slices.Contains(m.subtree, rank) {
 			return m
 		}
 	}
 	return nil
 }
 
-// takeSubtree notes for which ranks a member speaks that has connected after GO, or of whose members one looks for another
-// parent. Under mu.
+// takeSubtree notes for which ranks a member speaks: one that has connected again, or one that has lost a member
+// to another parent. The caller holds mu.
 func (r *Roster) takeSubtree(m *member, payload []byte) error {
 	ranks, err := parseRanks(payload, r.cfg.Size)
 	if err != nil {
 		return err
 	}
-	m.came = true
+	m.reported = true
 	before := m.subtree
 	m.subtree = []int{m.rank}
 	for _, rank := range ranks {
@@ -341,67 +343,67 @@ func (r *Roster) takeSubtree(m *member, payload []byte) error {
 		m.subtree = append(m.subtree, rank)
 		delete(r.missing, rank)
 	}
-	r.miss(before)
+	r.markMissing(before)
 	return nil
 }
 
-// toAll sends a frame to all members that are there, but the one at the other end of from. Under mu, which
-// also keeps the order of frames the same for all.
+// toAll sends a frame to all members but the one at the other end of from. The caller holds mu, so all members get
+// frames in the same order.
 func (r *Roster) toAll(k frameKind, payload []byte, from *wire) {
 	for _, m := range r.members {
-		if m.w != nil && m.w != from {
+		if m.wire != nil && m.wire != from {
 			m.send(k, payload)
 		}
 	}
 }
 
-// send sends a frame to a member, unless its connection is out of use. Under mu.
+// send sends a frame to the member, unless it was dropped. The caller holds Roster.mu.
 func (m *member) send(k frameKind, payload []byte) {
-	if !m.out && m.w != nil {
-		m.w.send(k, payload)
+	if !m.dropped && m.wire != nil {
+		m.wire.send(k, payload)
 	}
 }
 
-// ends deals with a member whose connection has ended, or makes no sense.
-func (r *Roster) ends(m *member, err error) {
+// memberEnded handles the end of a member's connection, or a frame of it that breaks the protocol.
+func (r *Roster) memberEnded(m *member, err error) {
 	r.mu.Lock()
 	defer r.release()
-	if m.late != nil {
-		m.late.Stop()
+	if m.cardLimit != nil {
+		m.cardLimit.Stop()
 	}
 	name := fmt.Sprintf("rank %d", m.rank)
-	if m.card {
+	if m.hasCards {
 		name += fmt.Sprintf(" (pid %d)", r.cards[m.rank].PID)
 	}
 	text, silent := r.silence(err, name)
 	switch {
-	case m.out, !r.runs() && r.phase > linking, r.phase == closing, r.state == excluded:
+	case m.dropped, !r.runs() && r.phase > linking, r.phase == closing, r.state == excluded:
 	case !r.runs():
-		r.fail(text, m.w)
-	case m.left, m.again && !m.came:
-	case m.quit && r.state == isRoot && m.rank == r.successor():
+		r.fail(text, m.wire)
+	case m.hasLeft, m.reconnected && !m.reported:
+	case m.hasQuit && r.state == isRoot && m.rank == r.successor():
 		r.exclude(fmt.Sprintf("rank %d has taken the place of this process, which had given no sign of life for a while", m.rank))
-	case m.quit:
-		m.out = true
-		if r.up != nil {
+	case m.hasQuit:
+		m.dropped = true
+		if r.parentWire != nil {
 			r.tellSubtree()
 		}
 	case unreachable(err) && len(m.subtree) > 1:
 		text = fmt.Sprintf("the host of rank %d (ranks %v) cannot be reached: %v", m.rank, m.subtree, err)
 		for _, rank := range m.subtree {
-			r.depart(Event{Rank: rank, Kind: Died, Reason: text}, m.w)
+			r.depart(Event{Rank: rank, Kind: Died, Reason: text}, m.wire)
 		}
 	case silent: // it gets the notice that it is lost
 		r.depart(Event{Rank: m.rank, Kind: Died, Reason: text}, nil)
 	default:
-		r.depart(Event{Rank: m.rank, Kind: Died, Reason: text}, m.w)
+		r.depart(Event{Rank: m.rank, Kind: Died, Reason: text}, m.wire)
 	}
-	m.out = true
-	r.miss(m.subtree)
+	m.dropped = true
+	r.markMissing(m.subtree)
 }
 
-// silence says whether a connection has ended because the process at its other end, of that name, was silent for too long,
-// and puts its end into words.
+// silence returns why a connection has ended, for people, and whether that was because its process was silent for
+// too long. name is that process.
 func (r *Roster) silence(err error, name string) (text string, silent bool) {
 	switch {
 	case r.runs() && r.cfg.Silence > 0 && errors.Is(err, os.ErrDeadlineExceeded):
@@ -414,7 +416,7 @@ func (r *Roster) silence(err error, name string) (text string, silent bool) {
 	return fmt.Sprintf("%s: %v", name, err), false
 }
 
-// isReset says whether the other side's kernel ended the connection.
+// isReset says whether the other side, or its kernel, has ended the connection.
 func isReset(err error) bool {
 	return errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE) || errors.Is(err, net.ErrClosed)
 }
@@ -424,14 +426,14 @@ func unreachable(err error) bool {
 	return errors.Is(err, syscall.ETIMEDOUT) || errors.Is(err, syscall.EHOSTUNREACH) || errors.Is(err, syscall.ENETUNREACH)
 }
 
-// miss marks those of the ranks as missing that no member speaks for, if this process is the root, and probes each in a
-// goroutine. Under mu.
-func (r *Roster) miss(ranks []int) {
+// markMissing marks those of the ranks as missing for which no member speaks, and has a goroutine probe each. Only
+// the root does so. The caller holds mu.
+func (r *Roster) markMissing(ranks []int) {
 	if r.state != isRoot || r.phase != running {
 		return
 	}
 	for _, rank := range ranks {
-		if _, already := r.missing[rank]; already || rank == r.cfg.Rank || r.gone[rank] != 0 || r.speaker(rank) != nil {
+		if _, already := r.missing[rank]; already || rank == r.cfg.Rank || r.gone[rank] != 0 || r.speakerFor(rank) != nil {
 			continue
 		}
 		r.missing[rank] = r.ticks.Load() + patienceBeats + 1
@@ -439,7 +441,7 @@ func (r *Roster) miss(ranks []int) {
 	}
 }
 
-// probeMissing probes the process of a missing rank again and again, until that has connected or is gone.
+// probeMissing probes the process of a missing rank again and again, until it has connected or is gone.
 func (r *Roster) probeMissing(rank int) {
 	pause, mute := r.attempt(), time.Duration(0)
 	for {
@@ -451,7 +453,7 @@ func (r *Roster) probeMissing(rank int) {
 			return
 		}
 		began, text := time.Now(), ""
-		switch err := probe(r.over, addr, pause); {
+		switch err := probe(r.leaveCtx, addr, pause); {
 		case errors.Is(err, syscall.ECONNREFUSED):
 			text = "it has ended, as the one through which its news came has"
 		case err == nil:
@@ -466,14 +468,14 @@ func (r *Roster) probeMissing(rank int) {
 			return
 		}
 		select {
-		case <-r.over.Done():
+		case <-r.leaveCtx.Done():
 			return
 		case <-time.After(pause):
 		}
 	}
 }
 
-// giveUp declares a rank lost that is still missing.
+// giveUp declares a rank lost if it is still missing.
 func (r *Roster) giveUp(rank int, why string) {
 	r.mu.Lock()
 	defer r.release()
@@ -498,7 +500,7 @@ func probe(ctx context.Context, addr string, most time.Duration) error {
 	return nil
 }
 
-// successor is the rank that becomes root when this one is gone; -1: none. Under mu.
+// successor returns the rank that becomes root when this one is gone; -1 if there is none. The caller holds mu.
 func (r *Roster) successor() int {
 	for _, rank := range r.order {
 		if rank != r.cfg.Rank && r.gone[rank] == 0 {
@@ -508,8 +510,8 @@ func (r *Roster) successor() int {
 	return -1
 }
 
-// overdue declares the ranks lost that have been missing for too long. Under mu.
-func (r *Roster) overdue() {
+// expireMissing declares the ranks lost that have been missing for too long. The caller holds mu.
+func (r *Roster) expireMissing() {
 	now := r.ticks.Load()
 	for rank, until := range r.missing {
 		if now > until {

@@ -21,20 +21,19 @@ const (
 	lastPause  = 250 * time.Millisecond
 )
 
-// dial reaches the parent that the start of the job has, again and again while no process
-// listens there, until ctx ends.
+// dial connects to the parent that the tree names, and tries again while no process listens there, until ctx ends.
 func (r *Roster) dial(ctx context.Context) (*wire, error) {
 	addr := r.cfg.Addr
-	if r.tree.up != 0 {
-		addr = leaderSocket(r.cfg.Secret, r.tree.up)
+	if r.tree.parent != 0 {
+		addr = leaderSocket(r.cfg.Secret, r.tree.parent)
 	}
-	what := fmt.Sprintf("meet rank %d at %s", r.tree.up, addr)
+	what := fmt.Sprintf("meet rank %d at %s", r.tree.parent, addr)
 	for pause := firstPause; ; pause = min(2*pause, lastPause) {
-		w, err := r.reach(ctx, addr, r.tree.up, false)
+		w, err := r.reach(ctx, addr, r.tree.parent, false)
 		if err == nil {
 			return w, nil
 		}
-		if !passing(err) {
+		if !mayPass(err) {
 			return nil, fmt.Errorf("%s: %w", what, err)
 		}
 		select {
@@ -45,7 +44,8 @@ func (r *Roster) dial(ctx context.Context) (*wire, error) {
 	}
 }
 
-// reach dials the process of a rank at addr, once. again: the job runs, and this process has lost its parent.
+// reach connects to the process of a rank at addr, and proves that this process belongs to the job. again: the job
+// runs, and this process has lost its parent.
 func (r *Roster) reach(ctx context.Context, addr string, rank int, again bool) (*wire, error) {
 	conn, stop, err := meet.Dial(ctx, addr, r.cfg.Handshake)
 	if err != nil {
@@ -70,9 +70,9 @@ func (r *Roster) reach(ctx context.Context, addr string, rank int, again bool) (
 	return w, nil
 }
 
-// passing says whether a failed attempt may succeed later: no process listens yet,
-// or the process there had too many connections in their exchange. A call that is refused stays so.
-func passing(err error) bool {
+// mayPass says whether an attempt that failed with err may succeed later: no process listens yet, or the process
+// there had too many connections in their exchange.
+func mayPass(err error) bool {
 	if errors.Is(err, driver.ErrRefused) || kernel.Refused(err) != "" {
 		return false
 	}
@@ -84,11 +84,11 @@ func passing(err error) bool {
 	return !errors.As(err, &addr)
 }
 
-// follow follows one parent after the other.
+// follow is the goroutine that reads from the parent, and from the next one when a parent is gone.
 func (r *Roster) follow(w *wire, parent int) {
-	defer r.tellOne.Do(func() { close(r.told) })
+	defer r.parentToldOnce.Do(func() { close(r.parentTold) })
 	for w != nil {
-		doubt, goesOn := r.parentEnds(r.readParent(w, parent), parent)
+		doubt, goesOn := r.parentEnded(r.readParent(w, parent), parent)
 		if !goesOn {
 			return
 		}
@@ -99,7 +99,7 @@ func (r *Roster) follow(w *wire, parent int) {
 // readParent reads the frames of the parent until the connection ends, and returns why it has ended.
 func (r *Roster) readParent(w *wire, parent int) error {
 	r.report(w, parent)
-	if err := r.over.Err(); err != nil { // if it is nil, leave sees w
+	if err := r.leaveCtx.Err(); err != nil { // if it is nil, leave sees w
 		return err
 	}
 	for {
@@ -114,20 +114,21 @@ func (r *Roster) readParent(w *wire, parent int) error {
 	}
 }
 
-// report tells a new parent for which ranks this process speaks, which of its host are gone, and which others have died:
-// the new parent may not have heard it, or have taken this process's last parent for lost, which had lost one of its
-// members. News that comes meanwhile goes to the new parent after it.
+// report makes the process at w the parent. If the job runs it tells the parent for which ranks this process
+// speaks, which of its host are gone, and which others have died: the new parent may not have heard that, or may
+// have taken this process's last parent, which had lost a member, for lost. News that comes meanwhile goes to the
+// new parent after it.
 func (r *Roster) report(w *wire, parent int) {
 	r.mu.Lock()
 	defer r.release()
-	r.up, r.parent, r.state = w, parent, attached
+	r.parentWire, r.parentRank, r.state = w, parent, attached
 	if !r.runs() {
 		return
 	}
 	r.tellSubtree() // even if that is none: it says that this process has come
 	for rank, leader := range r.tree.leader {
 		if leader == r.cfg.Rank || r.gone[rank] == Died {
-			r.fate(rank, w.send)
+			r.sendFate(rank, w.send)
 		}
 	}
 	if r.phase == closing {
@@ -135,20 +136,21 @@ func (r *Roster) report(w *wire, parent int) {
 	}
 }
 
-// tellSubtree tells the parent for which ranks besides its own this process speaks. Under mu.
+// tellSubtree tells the parent for which ranks besides its own this process speaks. The caller holds mu.
 func (r *Roster) tellSubtree() {
 	var ranks []int
 	for rank := range r.cfg.Size {
-		if rank != r.cfg.Rank && r.speaker(rank) != nil {
+		if rank != r.cfg.Rank && r.speakerFor(rank) != nil {
 			ranks = append(ranks, rank)
 		}
 	}
-	r.up.send(kindSubtree, encodeRanks(ranks...))
+	r.parentWire.send(kindSubtree, encodeRanks(ranks...))
 }
 
-// errParentGone ends the reading of the parent: what it has sent says that this process is no member of it any more.
+// errParentGone ends the reading from a parent that has ended the membership by a frame.
 var errParentGone = errors.New("it has ended this connection")
 
+// takeFromParent handles a frame from the parent. An error ends the connection.
 func (r *Roster) takeFromParent(w *wire, k frameKind, payload []byte) error {
 	switch k {
 	case kindTable:
@@ -179,8 +181,8 @@ func (r *Roster) takeFromParent(w *wire, k frameKind, payload []byte) error {
 		if err != nil {
 			return err
 		}
-		r.depart(leaves(rank), w)
-		if rank == r.parent {
+		r.depart(leftEvent(rank), w)
+		if rank == r.parentRank {
 			return errParentGone
 		}
 		return nil
@@ -192,7 +194,7 @@ func (r *Roster) takeFromParent(w *wire, k frameKind, payload []byte) error {
 		case rank == r.cfg.Rank:
 			r.exclude(reason)
 			return errParentGone
-		case rank == r.parent:
+		case rank == r.parentRank:
 			return fmt.Errorf("%w: rank %d says that it is dead", errFrame, rank)
 		}
 		r.depart(Event{Rank: rank, Kind: Died, Reason: reason}, w)
@@ -201,22 +203,22 @@ func (r *Roster) takeFromParent(w *wire, k frameKind, payload []byte) error {
 	return fmt.Errorf("%w: kind %d is for a parent", errFrame, k)
 }
 
-// parentEnds deals with the end of the connection to the parent, and says whether this process needs another one. doubt,
-// if not empty, says why the parent may be lost; it may still be there, so no process hears of a death.
-func (r *Roster) parentEnds(err error, parent int) (doubt string, goesOn bool) {
+// parentEnded handles the end of the connection to the parent, and says whether this process needs another one.
+// doubt, if not empty, says why the parent may be lost. It may still be there, so this process declares no death.
+func (r *Roster) parentEnded(err error, parent int) (doubt string, goesOn bool) {
 	r.mu.Lock()
 	defer r.release()
 	reason, silent := r.silence(err, fmt.Sprintf("rank %d", parent))
 	if silent {
-		r.up.send(kindQuit, nil) // the parent reads it when it runs again
+		r.parentWire.send(kindQuit, nil) // the parent reads it when it runs again
 	}
-	_ = r.up.Conn.Close()
-	r.up.Flush() // its goroutine
-	r.up = nil
+	_ = r.parentWire.Conn.Close()
+	r.parentWire.Flush() // its goroutine
+	r.parentWire = nil
 	if !r.runs() {
 		r.fail(reason, nil)
 	}
-	if !r.runs() || r.state == excluded || r.over.Err() != nil {
+	if !r.runs() || r.state == excluded || r.leaveCtx.Err() != nil {
 		return "", false
 	}
 	r.state = searching
@@ -231,7 +233,8 @@ func (r *Roster) parentEnds(err error, parent int) (doubt string, goesOn bool) {
 	return "", another
 }
 
-// watchOthers watches the other processes of this host by pidfd, so that their deaths show at once. Under mu.
+// watchOthers watches the other processes of this host by pidfd, so that it hears of their deaths without a
+// parent. The caller holds mu.
 func (r *Roster) watchOthers() {
 	own := r.cards[r.cfg.Rank]
 	for i, card := range r.cards {
@@ -239,8 +242,8 @@ func (r *Roster) watchOthers() {
 			continue
 		}
 		r.wg.Go(func() {
-			if ended(r.over, card.PID, card.StartTime) {
-				r.departs(Event{Rank: i, Kind: Died, Reason: fmt.Sprintf("rank %d (pid %d) ended", i, card.PID)})
+			if awaitEnd(r.leaveCtx, card.PID, card.StartTime) {
+				r.lockAndDepart(Event{Rank: i, Kind: Died, Reason: fmt.Sprintf("rank %d (pid %d) ended", i, card.PID)})
 			}
 		})
 	}
@@ -251,8 +254,8 @@ func (r *Roster) watchOthers() {
 const beatsPerSilence = 5
 
 // keepBeating sends a beat to the others again and again until this process leaves, and looks which of them have been
-// silent for too long. A process that is stopped sends none; one whose threads all hang does. It counts the silence of the
-// others in its own beats: while it is stopped itself it counts nothing.
+// silent for too long. A process that is stopped sends none; one whose threads all hang does. It counts the silence of
+// the others in its own beats: while it is stopped itself it counts nothing.
 func (r *Roster) keepBeating() {
 	t := time.NewTicker(r.cfg.Silence / beatsPerSilence)
 	defer t.Stop()
@@ -267,23 +270,24 @@ func (r *Roster) keepBeating() {
 	}
 }
 
+// beat sends a beat to the parent and the members, and ends connections that have been silent for too long.
 func (r *Roster) beat() {
 	r.mu.Lock()
 	defer r.release()
-	if r.up != nil {
-		r.up.send(kindBeat, nil)
-		r.expireSilent(r.up)
+	if r.parentWire != nil {
+		r.parentWire.send(kindBeat, nil)
+		r.expireSilent(r.parentWire)
 	}
 	if r.phase != running || r.state == excluded {
 		return
 	}
 	r.toAll(kindBeat, nil, nil)
 	for _, m := range r.members {
-		if !m.out && !m.left && m.w != nil {
-			r.expireSilent(m.w)
+		if !m.dropped && !m.hasLeft && m.wire != nil {
+			r.expireSilent(m.wire)
 		}
 	}
-	r.overdue()
+	r.expireMissing()
 }
 
 // expireSilent ends the reading of a connection on which no frame has come for too long: it fails with

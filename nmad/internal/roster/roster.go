@@ -24,7 +24,8 @@ const (
 // leaveLimit bounds each of the four waits of Leave for other processes to take notice.
 const leaveLimit = time.Second
 
-// Config tells Join which rank we are and where the others are to be met.
+// Config tells Join which rank this process is and where the processes meet. Rank, Size, Secret and Card are
+// needed, Addr in a job of several processes.
 type Config struct {
 	Rank, Size int
 	Addr       string        // host:port of rank 0; a job of one needs none
@@ -45,11 +46,10 @@ const MinSecret = 16
 // MaxSecret is the longest, in bytes: in hexadecimal it fits into any pipe, by which a launcher tells it.
 const MaxSecret = 1024
 
-// ErrAborted is what the start of a job fails with when one of its processes
-// failed to start.
+// ErrAborted is the error of Join and Ready when a process of the job failed to start.
 var ErrAborted = errors.New("the job could not start")
 
-// phase is how far the job has come. It only grows.
+// phase is how far the job has come, as this process knows it. It never goes back.
 type phase uint8
 
 const (
@@ -60,7 +60,7 @@ const (
 	failed                 // the job could not start
 )
 
-// state is the place of a process in the tree of control connections. README.md draws it.
+// state is the place of a process in the tree of control connections. README.md draws the transitions.
 type state uint8
 
 const (
@@ -75,51 +75,51 @@ type Roster struct {
 	cfg  Config
 	tree controlTree
 
-	ctx    context.Context // ends when the job cannot start, with the cause
+	ctx    context.Context // ends when the job cannot start, and in Leave; its cause says why
 	cancel context.CancelCauseFunc
 
-	starting context.Context // ends when the time of the start is up, or when it is over
-	started  func()
+	starting context.Context // ends when the time of the start is up, or the start is over
+	endStart func()          // ends starting
 
-	over context.Context // ends when this process leaves: no probe, search or watcher goes on
-	stop context.CancelFunc
+	leaveCtx context.Context    // ends in Leave: no probe, search or watcher goes on
+	stopAll  context.CancelFunc // ends leaveCtx
 
-	gathered chan struct{} // closed when phase becomes linking
-	going    chan struct{} // closed when phase becomes running
-	hurry    chan struct{} // closed when this process announces that it leaves: then a search begins without its pause
-	told     chan struct{} // closed when the parent knows that, or when there is none
-	tellOne  sync.Once     // closes told
-	left     sync.Once
+	gathered       chan struct{} // closed when phase becomes linking
+	allReady       chan struct{} // closed when phase becomes running
+	announced      chan struct{} // closed when this process announces that it leaves: a search then begins without its pause
+	parentTold     chan struct{} // closed when the parent knows that, or there is none
+	parentToldOnce sync.Once     // closes parentTold
+	leaveOnce      sync.Once     // runs Leave
 
-	serving   sync.WaitGroup // goroutines: those that read what members say,
-	following sync.WaitGroup // the one that reads what the parent says,
-	wg        sync.WaitGroup // all others
+	serving   sync.WaitGroup // goroutines that read from members
+	following sync.WaitGroup // the goroutine that reads from the parent
+	wg        sync.WaitGroup // all other goroutines
 
-	door    *meet.Acceptor // where the cards come; nil: this process takes none
-	standby *meet.Acceptor // where processes connect that have lost their parent; nil: this process never becomes root. Rank 0's is its door
+	cardAcceptor *meet.Acceptor // accepts the members of the start; nil: this process has none
+	standby      *meet.Acceptor // accepts processes that have lost their parent; nil: this process never becomes root. Rank 0's is its cardAcceptor
 
-	ticks atomic.Uint32 // beats that this process has made, since the job runs
+	ticks atomic.Uint32 // beats that this process has made since the job runs
 
 	notifyMu sync.Mutex // serializes Notify
-	silent   bool       // Leave has begun: no more events; under notifyMu
+	muted    bool       // Leave has begun: no more events; under notifyMu
 
 	// mu is taken before that of an acceptor or a connection. It is given up by release wherever ranks may have departed.
 	mu      sync.Mutex
 	phase   phase
 	state   state
-	cards   []Card
+	cards   []Card         // by rank; complete from phase linking on, and then never written
 	order   []int          // of succession
-	gone    []EventKind    // by rank; 0: it is there. depart writes
-	reasons map[int]string // of those that have died
-	news    []Event        // what the program is to hear
+	gone    []EventKind    // by rank, how it has gone; 0: it is there. Only depart writes
+	reasons map[int]string // why, of those that have died
+	events  []Event        // that Notify is still to get
 
-	up      *wire           // to the parent; nil: there is none
-	parent  int             // its rank
-	members map[int]*member // by rank
-	missing map[int]uint32  // root: ranks that no member speaks for, and the tick after which they are lost
-	waiting int             // cards of members, then ready messages, that are still to come
-	isReady bool            // Ready has been called
-	why     string          // the job could not start
+	parentWire  *wire           // nil: there is no parent
+	parentRank  int             // of the parent
+	members     map[int]*member // by rank
+	missing     map[int]uint32  // at the root: ranks for which no member speaks, and the tick after which they are lost
+	pending     int             // members whose cards, and later whose ready message, are still to come; then also this process
+	readyCalled bool            // Ready has been called
+	failure     string          // why the job could not start
 }
 
 // Join meets the other processes of the job. It returns once the cards of all
@@ -137,14 +137,14 @@ func Join(ctx context.Context, cfg Config) (*Roster, error) {
 	}
 	r := &Roster{
 		cfg: cfg, tree: newTree(cfg.Hosts, cfg.Rank, cfg.Size),
-		gathered: make(chan struct{}), going: make(chan struct{}), hurry: make(chan struct{}), told: make(chan struct{}),
+		gathered: make(chan struct{}), allReady: make(chan struct{}), announced: make(chan struct{}), parentTold: make(chan struct{}),
 		cards: make([]Card, cfg.Size), gone: make([]EventKind, cfg.Size), reasons: map[int]string{},
 		members: map[int]*member{}, missing: map[int]uint32{},
 	}
-	r.waiting = len(r.tree.subtrees)
+	r.pending = len(r.tree.subtrees)
 	r.ctx, r.cancel = context.WithCancelCause(context.Background())
-	r.over, r.stop = context.WithCancel(context.Background())
-	r.starting, r.started = limit.Context(context.Background(), cfg.Timeout)
+	r.leaveCtx, r.stopAll = context.WithCancel(context.Background())
+	r.starting, r.endStart = limit.Context(context.Background(), cfg.Timeout)
 	r.cards[cfg.Rank] = cfg.Card
 	ctx, stop := r.bound(ctx)
 	defer stop()
@@ -160,20 +160,20 @@ func Join(ctx context.Context, cfg Config) (*Roster, error) {
 	return r, nil
 }
 
-// connect brings this process into the tree: its listeners, its connection to its parent.
+// connect makes this process part of the tree: it opens its listeners and connects to its parent.
 func (r *Roster) connect(ctx context.Context) (err error) {
 	if r.cfg.Rank == 0 {
 		r.state = isRoot
 		if r.cfg.Size == 1 {
 			r.phase = running
 			close(r.gathered)
-			close(r.going)
+			close(r.allReady)
 			return nil
 		}
-		return r.listen()
+		return r.listenRendezvous()
 	}
 	if r.tree.relays[r.cfg.Rank] { // before the dial: the other ranks of the host may connect already
-		if err := r.lead(); err != nil {
+		if err := r.listenForHost(); err != nil {
 			return err
 		}
 	}
@@ -184,17 +184,17 @@ func (r *Roster) connect(ctx context.Context) (err error) {
 	r.openStandby(w.Conn.LocalAddr())
 	r.mu.Lock()
 	defer r.release()
-	r.up, r.parent = w, r.tree.up
+	r.parentWire, r.parentRank = w, r.tree.parent
 	if r.phase == failed { // through a member, while this process looked for its parent, which is to hear why
-		r.up.send(kindAbort, notice(r.cfg.Rank, r.why))
+		r.parentWire.send(kindAbort, notice(r.cfg.Rank, r.failure))
 	} else {
-		r.handIn()
+		r.sendCards()
 	}
-	r.following.Go(func() { r.follow(w, r.tree.up) })
+	r.following.Go(func() { r.follow(w, r.tree.parent) })
 	return nil
 }
 
-// complete fills in the defaults. The caller has checked the rest of a Config: nmad.Config.
+// complete fills in the defaults and checks the card. The caller has checked the other fields: nmad.Config.
 func (cfg *Config) complete() error {
 	cfg.Card.Rank = cfg.Rank
 	cfg.Card.Silence = uint32(min(cfg.Silence.Milliseconds(), math.MaxUint32))
@@ -210,7 +210,7 @@ func (cfg *Config) complete() error {
 	return nil
 }
 
-// bound limits ctx to what is left of the time of the start.
+// bound limits ctx to the time that the start of the job has left.
 func (r *Roster) bound(ctx context.Context) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	release := context.AfterFunc(r.starting, func() { cancel(context.Cause(r.starting)) })
@@ -220,6 +220,7 @@ func (r *Roster) bound(ctx context.Context) (context.Context, context.CancelFunc
 	}
 }
 
+// await blocks until done is closed. It fails if the job cannot start or ctx ends before.
 func (r *Roster) await(ctx context.Context, done <-chan struct{}) (err error) {
 	select {
 	case <-done:
@@ -227,7 +228,7 @@ func (r *Roster) await(ctx context.Context, done <-chan struct{}) (err error) {
 	case <-r.ctx.Done():
 		err = context.Cause(r.ctx)
 	case <-ctx.Done():
-		err = fmt.Errorf("waited in vain for %s: %w", r.absent(), context.Cause(ctx))
+		err = fmt.Errorf("waited in vain for %s: %w", r.describeAbsent(), context.Cause(ctx))
 	}
 	select {
 	case <-done: // both: another process has found the same fault first, in the table, say. This process finds it, too, and reports it itself
@@ -246,11 +247,11 @@ func (r *Roster) Context() context.Context { return r.ctx }
 // Ready says that this process has made its links and waits until all have. After an error the job cannot start, and only
 // Leave remains to be called. What the caller has set up before is visible to Notify.
 func (r *Roster) Ready(ctx context.Context) error {
-	defer r.started()
+	defer r.endStart()
 	ctx, stop := r.bound(ctx)
 	defer stop()
 	r.ready()
-	if err := r.await(ctx, r.going); err != nil {
+	if err := r.await(ctx, r.allReady); err != nil {
 		r.Abort(err)
 		return err
 	}
@@ -260,7 +261,7 @@ func (r *Roster) Ready(ctx context.Context) error {
 	return nil
 }
 
-// runs says whether all processes have been ready. The caller holds mu.
+// runs says whether all processes have called Ready. The caller holds mu.
 func (r *Roster) runs() bool { return r.phase == running || r.phase == closing }
 
 // Abort tells the others, before Ready has returned, that the job cannot start.
@@ -278,16 +279,16 @@ func (r *Roster) Announce() {
 		return
 	}
 	r.phase = closing // from here on the end of a member's connection is no death
-	close(r.hurry)
+	close(r.announced)
 	r.toAll(kindLeave, encodeRanks(r.cfg.Rank), nil)
 	r.tellParent()
 }
 
-// tellParent tells the parent, if there is one, that this process leaves. Under mu.
+// tellParent tells the parent, if there is one, that this process leaves. The caller holds mu.
 func (r *Roster) tellParent() {
-	if r.up != nil {
-		r.up.send(kindLeave, encodeRanks(r.cfg.Rank))
-		r.tellOne.Do(func() { close(r.told) })
+	if r.parentWire != nil {
+		r.parentWire.send(kindLeave, encodeRanks(r.cfg.Rank))
+		r.parentToldOnce.Do(func() { close(r.parentTold) })
 	}
 }
 
@@ -297,34 +298,35 @@ func (r *Roster) tellParent() {
 // and until the parent closes: for up to leaveLimit each, so for about four times that at most. A second call waits for
 // the first.
 func (r *Roster) Leave() {
-	r.left.Do(func() {
+	r.leaveOnce.Do(func() {
 		r.notifyMu.Lock()
-		r.silent = true
+		r.muted = true
 		r.notifyMu.Unlock()
 		r.Announce()
-		r.leave()
-		r.started()
+		r.disconnect()
+		r.endStart()
 		r.cancel(errors.New("the session was closed"))
 		r.wg.Wait()
 	})
 }
 
-func (r *Roster) leave() {
+// disconnect ends all connections of this process, after it has told the others.
+func (r *Roster) disconnect() {
 	r.mu.Lock()
 	if r.phase == closing && r.cfg.Rank > 0 { // a process that has no parent just now finds one and tells it that it leaves
 		r.mu.Unlock()
 		select {
-		case <-r.told:
+		case <-r.parentTold:
 		case <-time.After(leaveLimit):
 		}
 		r.mu.Lock()
 	}
-	r.stop()
+	r.stopAll()
 	r.fail(fmt.Sprintf("rank %d gave up", r.cfg.Rank), nil)
-	r.shut()
+	r.closeListeners()
 	members := maps.Clone(r.members)
 	r.release()
-	for _, d := range []*meet.Acceptor{r.door, r.standby} {
+	for _, d := range []*meet.Acceptor{r.cardAcceptor, r.standby} {
 		if d != nil {
 			_ = d.Close()
 		}
@@ -334,13 +336,13 @@ func (r *Roster) leave() {
 	// close into a reset. The members come first: what they say goes to the parent.
 	within(r.serving.Wait, func() {
 		for _, m := range members {
-			if m.w != nil {
-				_ = m.w.Conn.Close()
+			if m.wire != nil {
+				_ = m.wire.Conn.Close()
 			}
 		}
 	})
 	r.mu.Lock()
-	w := r.up
+	w := r.parentWire
 	r.mu.Unlock()
 	if w != nil {
 		within(w.Flush, func() { _ = w.Conn.Close() })
@@ -355,16 +357,16 @@ func (r *Roster) leave() {
 	})
 }
 
-// within calls wait, and end if that has not returned after leaveLimit.
+// within calls wait. If that takes longer than leaveLimit it calls end, which has to make wait return.
 func within(wait, end func()) {
 	late := limit.After(leaveLimit, end)
 	defer late.Stop()
 	wait()
 }
 
-// shut closes the listeners, and the connections that are still in their handshake. Under mu.
-func (r *Roster) shut() {
-	for _, d := range []*meet.Acceptor{r.door, r.standby} {
+// closeListeners closes the listeners and the connections whose exchange is under way. The caller holds mu.
+func (r *Roster) closeListeners() {
+	for _, d := range []*meet.Acceptor{r.cardAcceptor, r.standby} {
 		if d != nil {
 			_ = d.Stop()
 		}

@@ -54,8 +54,8 @@ func (l listening) Accept() (net.Conn, error) {
 	return counted{c, l.t}, nil
 }
 
-// actor is one process of a simulated job that does what the protocol asks of it, and keeps nothing: so thousands fit into
-// one process. A leader speaks for its host.
+// actor is one process of a simulated job that does what the protocol asks of it, and keeps nothing: so thousands fit
+// into one process. A leader speaks for its host.
 func actor(addr string, above, size int, subtree []int, over *sync.WaitGroup, seen *traffic, t *testing.T) {
 	defer over.Done()
 	network := "tcp"

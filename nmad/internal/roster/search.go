@@ -15,12 +15,13 @@ import (
 
 // How a process whose parent is gone finds the next one, or becomes the root. README.md has the protocol.
 
-// patienceBeats is for how many beats a searching process tries a candidate that does not answer, and for how many the
-// root waits for a missing rank: two silences.
+// patienceBeats is for how many beats a searching process tries a candidate that does not answer, and for how many
+// the root waits for a missing rank: two silences.
 const patienceBeats = 2 * beatsPerSilence
 
-// openStandby makes the standby listener of this process, unless it has none: then it never becomes root. local is the
-// address of its end of the connection to its parent.
+// openStandby opens the standby listener of this process, if the job has such and the address of this host is
+// known. A process without one never becomes root. local is the address of its end of the connection to its
+// parent.
 func (r *Roster) openStandby(local net.Addr) {
 	if !r.wantsStandby(local) {
 		return
@@ -50,9 +51,9 @@ func (r *Roster) wantsStandby(local net.Addr) bool {
 	return r.cfg.Size > 2 && (r.cfg.Silence > 0 || several)
 }
 
-// rootOrder lists the ranks with a standby listener in the order in which they become root: rank 0, then the first of each
-// host, then the second of each. So a host that cannot be reached costs one attempt, and the next attempt goes to another
-// host.
+// rootOrder lists the ranks with a standby listener in the order in which they become root: rank 0, then the first of
+// each host, then the second of each. So a host that cannot be reached costs one attempt, and the next attempt goes to
+// another host.
 func rootOrder(cards []Card) (ranks []int) {
 	nth, on := make([]int, len(cards)), map[string]int{}
 	for rank, card := range cards {
@@ -66,12 +67,13 @@ func rootOrder(cards []Card) (ranks []int) {
 	return ranks
 }
 
-// hasSuccessor says whether there is a rank that may be the root, or become it. Under mu.
+// hasSuccessor says whether there is a rank that may be the root, or become it. The caller holds mu.
 func (r *Roster) hasSuccessor() bool {
 	return slices.ContainsFunc(r.order, func(rank int) bool { return rank == r.cfg.Rank || r.gone[rank] == 0 })
 }
 
-// attempt is the pause between two attempts, and the limit of one: a beat, but at most a fifth of hostLimit.
+// attempt returns the limit of one attempt to connect, and of the pause before the next one: a beat, but at most a
+// fifth of hostLimit.
 func (r *Roster) attempt() time.Duration {
 	if r.cfg.Silence > 0 {
 		return min(r.cfg.Silence, hostLimit) / beatsPerSilence
@@ -79,22 +81,22 @@ func (r *Roster) attempt() time.Duration {
 	return hostLimit / beatsPerSilence
 }
 
-// hostTime is how long a host may be unreachable before it is lost.
+// hostTime returns how long a host may be unreachable before its processes are lost.
 func (r *Roster) hostTime() time.Duration {
 	return max(r.cfg.Silence, hostLimit)
 }
 
 // candidate is a rank that may be the root, as a searching process sees it.
 type candidate struct {
-	doubted string        // why the search passes it over; empty: it does not
-	mute    time.Duration // how long it has not answered
+	doubted   string        // why the search passes it over; empty: the search does not
+	silentFor time.Duration // how long it has not answered
 }
 
 // search is one search for a parent.
 type search struct {
 	*Roster
-	seen  map[int]*candidate
-	round int
+	candidates map[int]*candidate // by rank
+	round      int                // how many rounds are over, at most 10
 }
 
 // findParent finds the next parent of this process and returns the connection. nil: the process needs none, because it is
@@ -102,20 +104,20 @@ type search struct {
 func (r *Roster) findParent(last int, doubt string) (*wire, int) {
 	if doubt == "" { // most jobs end soon after the first process has left: then there is nothing to search
 		select {
-		case <-r.hurry:
-		case <-r.over.Done():
+		case <-r.announced:
+		case <-r.leaveCtx.Done():
 			return nil, 0
 		case <-time.After(r.attempt()):
 		}
 	}
-	x := search{Roster: r, seen: map[int]*candidate{last: {doubted: doubt}}}
+	x := search{Roster: r, candidates: map[int]*candidate{last: {doubted: doubt}}}
 	for {
 		w, rank, over := x.tryAll()
 		if over || w != nil {
 			return w, rank
 		}
 		select {
-		case <-r.over.Done():
+		case <-r.leaveCtx.Done():
 			return nil, 0
 		case <-time.After(x.pause()):
 		}
@@ -126,29 +128,30 @@ func (r *Roster) findParent(last int, doubt string) (*wire, int) {
 // pause is how long the search waits after a round.
 func (x *search) pause() time.Duration { return min(firstPause<<x.round, x.attempt()/2) }
 
-// tryAll is one round: it tries the candidates in the order in which they become root.
+// tryAll is one round: it tries the candidates in the order in which they become root. over: this process needs no
+// parent.
 func (x *search) tryAll() (w *wire, rank int, over bool) {
 	for _, rank := range x.order {
-		c := x.seen[rank]
+		c := x.candidates[rank]
 		if c == nil {
 			c = &candidate{}
-			x.seen[rank] = c
+			x.candidates[rank] = c
 		}
 		switch {
 		case rank == x.cfg.Rank:
-			x.settle(isRoot)
+			x.finish(isRoot)
 			return nil, 0, true
 		case x.departed(rank), c.doubted != "" && x.round == 0:
 			continue
 		}
 		began := time.Now()
-		w, err := x.ask(rank)
+		w, err := x.dialStandby(rank)
 		no := declined{}
 		answered := errors.As(err, &no)
 		switch {
 		case err == nil:
 			return w, rank, false
-		case x.over.Err() != nil:
+		case x.leaveCtx.Err() != nil:
 			return nil, 0, true
 		case answered && no.answer == takenForLost:
 			x.mu.Lock()
@@ -156,48 +159,48 @@ func (x *search) tryAll() (w *wire, rank int, over bool) {
 			x.release()
 			return nil, 0, true
 		case answered:
-			c.mute = 0
+			c.silentFor = 0
 			return nil, 0, false
 		case errors.Is(err, syscall.ECONNREFUSED), errors.Is(err, driver.ErrRefused): // no process listens there, or one of another job
 			reason := c.doubted
 			if reason == "" {
 				reason = fmt.Sprintf("rank %d (pid %d) has ended", rank, x.cards[rank].PID)
 			}
-			x.departs(Event{Rank: rank, Kind: Died, Reason: reason})
+			x.lockAndDepart(Event{Rank: rank, Kind: Died, Reason: reason})
 			continue
 		}
-		// The limit is a time and not a number of attempts, because some attempts fail at once, such as those of a process
-		// that is short of descriptors. If this process was stopped, two beats are enough.
-		if c.mute += min(time.Since(began), 2*x.attempt()) + x.pause(); c.doubted != "" {
+		// The limit is a time and not a number of attempts, because some attempts fail at once, such as those of a
+		// process that is short of descriptors. If this process was stopped, two beats are enough.
+		if c.silentFor += min(time.Since(began), 2*x.attempt()) + x.pause(); c.doubted != "" {
 			continue
 		}
-		if !x.givenUp(c, err) {
+		if !x.passesOver(c, err) {
 			return nil, 0, false
 		}
 		c.doubted = fmt.Sprintf("rank %d gives no answer: %v", rank, err)
 	}
-	x.settle(searching) // none is left
+	x.finish(searching) // none is left
 	return nil, 0, true
 }
 
-// givenUp says whether the search passes a candidate over that does not answer: when its silence is a death or, in a job
-// without a silence, when its host cannot be reached.
-func (x *search) givenUp(c *candidate, err error) bool {
+// passesOver says whether the search goes on to the next candidate although c may be there: c was silent for
+// longer than the job allows or, in a job without such a limit, its host cannot be reached.
+func (x *search) passesOver(c *candidate, err error) bool {
 	if x.cfg.Silence > 0 {
-		return c.mute >= patienceBeats*x.cfg.Silence/beatsPerSilence
+		return c.silentFor >= patienceBeats*x.cfg.Silence/beatsPerSilence
 	}
-	return c.mute >= x.hostTime() && errors.Is(err, errNoWay)
+	return c.silentFor >= x.hostTime() && errors.Is(err, errUnreachable)
 }
 
-// settle ends a search that has found no parent. The ranks that it has passed over are lost. If this process can become
-// the root, it is the root from here on, and all others are missing until they connect. Else no root is left, and it
-// watches the others of its host.
-func (x *search) settle(as state) {
+// finish ends a search that has found no parent. The ranks that the search has passed over are lost. If this
+// process can become root, it is root from here on, and all others are missing until they connect. Otherwise there
+// is no root, and this process watches the others of its host.
+func (x *search) finish(as state) {
 	x.mu.Lock()
 	defer x.release()
 	x.state = as
-	for _, rank := range slices.Sorted(maps.Keys(x.seen)) {
-		if c := x.seen[rank]; c.doubted != "" {
+	for _, rank := range slices.Sorted(maps.Keys(x.candidates)) {
+		if c := x.candidates[rank]; c.doubted != "" {
 			x.depart(Event{Rank: rank, Kind: Died, Reason: c.doubted}, nil)
 		}
 	}
@@ -206,24 +209,25 @@ func (x *search) settle(as state) {
 		return
 	}
 	for rank := range x.cfg.Size {
-		x.miss([]int{rank})
+		x.markMissing([]int{rank})
 	}
 }
 
-// errNoWay is what an attempt ends with when there is no connection: not even the kernel of the other side answers.
-var errNoWay = errors.New("its host cannot be reached")
+// errUnreachable is wrapped by the errors of attempts that had no connection: not even the kernel of the other
+// side answered.
+var errUnreachable = errors.New("its host cannot be reached")
 
-// ask dials the standby address of a rank, once.
-func (r *Roster) ask(rank int) (*wire, error) {
+// dialStandby dials the standby address of a rank, once.
+func (r *Roster) dialStandby(rank int) (*wire, error) {
 	addr := r.cards[rank].Standby
 	if rank == 0 {
 		addr = r.cfg.Addr
 	}
-	ctx, stop := limit.Context(r.over, r.attempt())
+	ctx, stop := limit.Context(r.leaveCtx, r.attempt())
 	defer stop()
 	w, err := r.reach(ctx, addr, rank, true)
 	if dialled := (*net.OpError)(nil); errors.As(err, &dialled) && dialled.Op == "dial" && !errors.Is(err, syscall.ECONNREFUSED) {
-		err = fmt.Errorf("%w: %w", errNoWay, err)
+		err = fmt.Errorf("%w: %w", errUnreachable, err)
 	}
 	return w, err
 }

@@ -8,25 +8,27 @@ import (
 // The start of a job. Each process hands in the cards of its subtree when it has them; with the table it goes on to link,
 // and each is ready when its subtree is.
 
-// handIn hands the cards of this process and of its members on, once they are there. Under mu.
-func (r *Roster) handIn() {
-	if r.waiting > 0 {
+// sendCards sends the cards of this process and of its members to the parent once they are all there; at rank 0 it
+// makes the table of them. The caller holds mu.
+func (r *Roster) sendCards() {
+	if r.pending > 0 {
 		return
 	}
-	if r.door != nil && r.door != r.standby {
-		_ = r.door.Stop()
+	if r.cardAcceptor != nil && r.cardAcceptor != r.standby {
+		_ = r.cardAcceptor.Stop()
 	}
 	if r.cfg.Rank == 0 {
-		r.begin(r.cards, pack(appendTable(nil, r.cards)))
-	} else if r.up != nil { // else it is yet to dial
+		r.distributeTable(r.cards, pack(appendTable(nil, r.cards)))
+	} else if r.parentWire != nil { // else it is yet to dial
 		var cards []Card
 		for _, rank := range r.tree.ranks(r.cfg.Rank) {
 			cards = append(cards, r.cards[rank])
 		}
-		r.up.send(kindCard, appendTable(nil, cards))
+		r.parentWire.send(kindCard, appendTable(nil, cards))
 	}
 }
 
+// takeCard handles the cards of a member's subtree.
 func (r *Roster) takeCard(m *member, payload []byte) error {
 	cards, err := parseCards(payload, m.subtree)
 	if err != nil {
@@ -34,19 +36,20 @@ func (r *Roster) takeCard(m *member, payload []byte) error {
 	}
 	r.mu.Lock()
 	defer r.release()
-	if r.phase != gathering || m.card {
+	if r.phase != gathering || m.hasCards {
 		return fmt.Errorf("%w: a card that was not asked for", errFrame)
 	}
 	m.endLimit()
-	m.card = true
+	m.hasCards = true
 	for _, card := range cards {
 		r.cards[card.Rank] = card
 	}
-	r.waiting--
-	r.handIn()
+	r.pending--
+	r.sendCards()
 	return nil
 }
 
+// takeTable handles the table of all cards from the parent.
 func (r *Roster) takeTable(payload []byte) error {
 	table, err := unpack(payload, r.cfg.Size)
 	if err != nil {
@@ -58,106 +61,112 @@ func (r *Roster) takeTable(payload []byte) error {
 	}
 	r.mu.Lock()
 	defer r.release()
-	if r.phase != gathering || r.waiting > 0 {
+	if r.phase != gathering || r.pending > 0 {
 		return fmt.Errorf("%w: a table that was not due", errFrame)
 	}
-	r.begin(cards, payload)
+	r.distributeTable(cards, payload)
 	return nil
 }
 
-// begin hands out the table. Under mu, so that no GO can overtake it.
-func (r *Roster) begin(cards []Card, packed []byte) {
+// distributeTable sends the table to the members, and lets this process go on. The caller holds mu, so that no GO
+// overtakes the table.
+func (r *Roster) distributeTable(cards []Card, packed []byte) {
 	r.cards, r.order = cards, rootOrder(cards)
 	r.phase = linking
-	r.waiting = len(r.tree.subtrees) + 1 // this time the own process counts too
+	r.pending = len(r.tree.subtrees) + 1 // this time the own process counts too
 	r.toAll(kindTable, packed, nil)
 	close(r.gathered)
 }
 
+// takeReady handles a member whose subtree is ready.
 func (r *Roster) takeReady(m *member) error {
 	r.mu.Lock()
 	defer r.release()
-	if r.phase != linking || m.ready {
+	if r.phase != linking || m.isReady {
 		return fmt.Errorf("%w: ready at the wrong time", errFrame)
 	}
-	m.ready = true
-	r.oneReady()
+	m.isReady = true
+	r.countReady()
 	return nil
 }
 
+// ready notes that this process is ready.
 func (r *Roster) ready() {
 	r.mu.Lock()
 	defer r.release()
-	if r.phase == linking && !r.isReady {
-		r.isReady = true
-		r.oneReady()
+	if r.phase == linking && !r.readyCalled {
+		r.readyCalled = true
+		r.countReady()
 	}
 }
 
-// oneReady counts a member, or this process itself. Under mu.
-func (r *Roster) oneReady() {
-	if r.waiting--; r.waiting > 0 {
+// countReady counts a ready member, or this process itself; the last one makes the subtree ready. The caller holds
+// mu.
+func (r *Roster) countReady() {
+	if r.pending--; r.pending > 0 {
 		return
 	}
 	if r.cfg.Rank == 0 {
-		r.run()
-	} else if r.up != nil {
-		r.up.send(kindReady, nil)
+		r.startAll()
+	} else if r.parentWire != nil {
+		r.parentWire.send(kindReady, nil)
 	}
 }
 
+// takeGo handles the parent's word that all processes are ready.
 func (r *Roster) takeGo() error {
 	r.mu.Lock()
 	defer r.release()
-	if r.phase != linking || r.waiting > 0 {
+	if r.phase != linking || r.pending > 0 {
 		return fmt.Errorf("%w: go at the wrong time", errFrame)
 	}
-	r.run()
+	r.startAll()
 	return nil
 }
 
-// run has all members begin. The caller holds mu.
-func (r *Roster) run() {
+// startAll has this process and all members run. The caller holds mu.
+func (r *Roster) startAll() {
 	r.phase = running
 	r.toAll(kindGo, nil, nil)
-	close(r.going)
+	close(r.allReady)
 }
 
-// fail ends a job that has not started, and tells all but the process at the other end of from. Under mu.
+// fail ends the start of the job, and tells all but the process at the other end of from. Once the job runs it
+// does nothing. The caller holds mu.
 func (r *Roster) fail(reason string, from *wire) {
 	if r.phase > linking {
 		return
 	}
-	r.phase, r.why = failed, reason
+	r.phase, r.failure = failed, reason
 	b := notice(r.cfg.Rank, reason)
 	r.toAll(kindAbort, b, from)
-	if r.up != nil && r.up != from {
-		r.up.send(kindAbort, b)
+	if r.parentWire != nil && r.parentWire != from {
+		r.parentWire.send(kindAbort, b)
 	}
 	r.cancel(fmt.Errorf("%w: %s", ErrAborted, reason))
 }
 
-// absent says which ranks have not come yet, for people.
-func (r *Roster) absent() string {
+// describeAbsent says, for people, for which ranks this process waits.
+func (r *Roster) describeAbsent() string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	var ranks []string
 	for rank := range r.cfg.Size {
 		m := r.members[rank]
-		if r.tree.subtrees[rank] != nil && (m == nil || (r.phase == gathering && !m.card) || (r.phase == linking && !m.ready)) {
+		if r.tree.subtrees[rank] != nil && (m == nil || (r.phase == gathering && !m.hasCards) || (r.phase == linking && !m.isReady)) {
 			ranks = append(ranks, fmt.Sprint(rank))
 		}
 	}
 	if len(ranks) == 0 && r.cfg.Rank > 0 {
-		return fmt.Sprintf("the others, of whom rank %d keeps the list", r.tree.up)
+		return fmt.Sprintf("the others, of whom rank %d keeps the list", r.tree.parent)
 	}
 	s := "rank "
 	if len(ranks) != 1 { // 0: they have come just now
 		s = "ranks "
 	}
 	s += strings.Join(ranks, ", ") + ", to be started with the same rendezvous address and secret"
-	if r.door != nil {
-		if n, last := r.door.Refused(); n > 0 {
+	if r.cardAcceptor != nil {
+		if n, last := r.cardAcceptor.Refused(); n > 0 {
 			s += fmt.Sprintf(" (turned away: %d, the last: %v)", n, last)
 		}
 	}

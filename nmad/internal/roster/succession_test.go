@@ -52,7 +52,7 @@ func freeze(c *Roster) (thaw func()) {
 func toParent(c *Roster, f func(*wire)) {
 	for ; ; time.Sleep(time.Millisecond) {
 		c.mu.Lock()
-		w := c.up
+		w := c.parentWire
 		if w != nil {
 			f(w)
 		}
@@ -161,8 +161,8 @@ func TestSuccessorsGone(t *testing.T) {
 	p.lost(3, 4, 4, Died, "said nothing")
 }
 
-// TestSuccessorLeaves: a process that has announced that it leaves when it is its turn to take rank 0's place says so, and
-// is no death.
+// TestSuccessorLeaves: a process that has announced that it leaves when it is its turn to take rank 0's place says so,
+// and is no death.
 func TestSuccessorLeaves(t *testing.T) {
 	p, all := succession(t, 4, 4, false)
 	defer leave(all)
@@ -179,7 +179,7 @@ func TestSuccessorLeaves(t *testing.T) {
 func TestNotCome(t *testing.T) {
 	p, all := succession(t, 4, 4, false)
 	defer leave(all)
-	all[3].stop() // it looks for no other parent
+	all[3].stopAll() // it looks for no other parent
 	p.lost(1, 2, 3, Died, "has not come")
 	p.lost(2, 2, 3, Died, "has not come")
 }
@@ -203,7 +203,7 @@ func TestNoStandby(t *testing.T) {
 	all := p.join()
 	p.ready(all)
 	for _, c := range all[1:] {
-		if c.standby != nil || c.door != nil {
+		if c.standby != nil || c.cardAcceptor != nil {
 			t.Errorf("rank %d has a standby listener", c.cfg.Rank)
 		}
 	}

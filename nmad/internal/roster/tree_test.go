@@ -13,11 +13,11 @@ import (
 func TestTree(t *testing.T) {
 	hosts := []int{0, 0, 1, 1, 1, 2, 2, 0}
 	for own, want := range map[int]controlTree{
-		0: {up: -1, subtrees: map[int][]int{1: {1}, 2: {2, 3, 4}, 5: {5, 6}, 7: {7}}},
-		1: {up: 0, subtrees: map[int][]int{}},
-		2: {up: 0, subtrees: map[int][]int{3: {3}, 4: {4}}},
-		4: {up: 2, subtrees: map[int][]int{}},
-		6: {up: 5, subtrees: map[int][]int{}},
+		0: {parent: -1, subtrees: map[int][]int{1: {1}, 2: {2, 3, 4}, 5: {5, 6}, 7: {7}}},
+		1: {parent: 0, subtrees: map[int][]int{}},
+		2: {parent: 0, subtrees: map[int][]int{3: {3}, 4: {4}}},
+		4: {parent: 2, subtrees: map[int][]int{}},
+		6: {parent: 5, subtrees: map[int][]int{}},
 	} {
 		want.relays = []bool{true, false, true, false, false, true, false, false}
 		want.leader = []int{0, 0, 2, 2, 2, 5, 5, 0}
@@ -49,16 +49,16 @@ func cut(c *Roster) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.phase = closing // it can tell no process any more,
-	c.stop()          // and looks for no other parent
+	c.stopAll()       // and looks for no other parent
 	for _, m := range c.members {
-		if m.w != nil {
-			m.w.Conn.Close()
+		if m.wire != nil {
+			m.wire.Conn.Close()
 		}
 	}
-	if c.up != nil {
-		c.up.Conn.Close()
+	if c.parentWire != nil {
+		c.parentWire.Conn.Close()
 	}
-	c.shut()
+	c.closeListeners()
 }
 
 // TestSeveralHosts: news reaches all processes, whichever host it comes from, and the end of a leader is told as what it

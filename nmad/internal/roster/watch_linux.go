@@ -12,11 +12,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// ended blocks until the process with that pid and start time has ended, and
-// then returns true; false when ctx ends first, or when the process cannot be watched. A
-// pidfd becomes readable when its process ends, so Go's network poller waits for
-// it, and no thread does.
-func ended(ctx context.Context, pid int, born uint64) bool {
+// awaitEnd blocks until the process with that pid and start time has ended, and then returns true. It returns
+// false when ctx ends first, or when the process cannot be watched. Go's network poller waits for a pidfd, which
+// becomes readable when the process ends, so no thread is blocked.
+func awaitEnd(ctx context.Context, pid int, born uint64) bool {
 	fd, err := unix.PidfdOpen(pid, unix.PIDFD_NONBLOCK)
 	if err != nil {
 		return errors.Is(err, unix.ESRCH)
@@ -41,8 +40,8 @@ func ended(ctx context.Context, pid int, born uint64) bool {
 	return err == nil
 }
 
-// StartTime returns the start time of a process in clock ticks since boot, 0 if it
-// cannot be read. Together with the pid it names a process for ever.
+// StartTime returns the start time of a process in clock ticks since boot; 0 if it cannot be read. With the pid it
+// names a process uniquely.
 func StartTime(pid int) uint64 {
 	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 )
 
 // ReadFile reads a secret from a file that other users can neither read nor change; nmad.ReadSecretFile has the rules. It
-// reads until ctx ends: a pipe may have no writer yet.
+// blocks the calling OS thread while the file is a pipe that has no writer yet, until ctx ends.
 func ReadFile(ctx context.Context, name string) ([]byte, error) {
 	secret, err := secretIn(ctx, name)
 	if err != nil {
@@ -23,7 +23,7 @@ func ReadFile(ctx context.Context, name string) ([]byte, error) {
 }
 
 func secretIn(ctx context.Context, name string) ([]byte, error) {
-	fd, err := unix.Open(name, unix.O_RDONLY|unix.O_CLOEXEC|unix.O_NONBLOCK, 0) // one that waited for a writer could not be ended
+	fd, err := unix.Open(name, unix.O_RDONLY|unix.O_CLOEXEC|unix.O_NONBLOCK, 0) // without O_NONBLOCK the open of a pipe would wait, whatever ctx does
 	if err != nil {
 		return nil, &os.PathError{Op: "open", Path: name, Err: err}
 	}
@@ -32,7 +32,7 @@ func secretIn(ctx context.Context, name string) ([]byte, error) {
 	if err := unix.Fstat(fd, &info); err != nil {
 		return nil, os.NewSyscallError("fstat", err)
 	}
-	if err := private(&info); err != nil {
+	if err := checkPrivate(&info); err != nil {
 		return nil, err
 	}
 	text, err := readToEnd(ctx, fd, nil, mostDigits+1)
@@ -46,20 +46,20 @@ func secretIn(ctx context.Context, name string) ([]byte, error) {
 	return secret, nil
 }
 
-// private says what is wrong with a file that other users may read or write.
-func private(info *unix.Stat_t) error {
+// checkPrivate fails if other users may read or write the file.
+func checkPrivate(info *unix.Stat_t) error {
 	if info.Mode&unix.S_IFMT != unix.S_IFREG {
 		return nil // a pipe
 	}
-	open := uint32(0o077)
+	forbidden := uint32(0o077) // bits of the mode
 	switch int(info.Uid) {
 	case 0:
-		open = 0o037
+		forbidden = 0o037
 	case os.Geteuid():
 	default:
 		return fmt.Errorf("it belongs to the user %d: it must be root's or our own (user %d)", info.Uid, os.Geteuid())
 	}
-	if mode := info.Mode & 0o777; mode&open != 0 {
+	if mode := info.Mode & 0o777; mode&forbidden != 0 {
 		return fmt.Errorf("its mode is %#o, other users have access to it: chmod 600 (in Kubernetes defaultMode: 0400)", mode)
 	}
 	return nil

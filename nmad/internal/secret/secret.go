@@ -21,19 +21,20 @@ const (
 	EnvFile = "PM2_SECRET_FILE"
 )
 
-// mostDigits bounds what is read of a secret, in hexadecimal digits.
+// mostDigits is the length of the longest secret, in hexadecimal digits.
 const mostDigits = 2 * roster.MaxSecret
 
-// told is what this process was told by its environment. It is read once and then taken out of the
-// environment, so that the processes that this one starts do not have it.
+// told is the secret that the environment of this process has told. Told reads it once and takes it out of the environment,
+// so that processes that this one starts do not have it.
 var told = struct {
-	turn   chan struct{} // holds one while a caller reads
-	secret []byte
-	begun  []byte // what callers whose context has ended have read of EnvFD
+	turn    chan struct{} // a mutex that a caller can give up waiting for: it is full while a caller reads
+	secret  []byte        // nil until a call has read it
+	partial []byte        // the digits that callers whose context has ended have read from the descriptor of EnvFD
 }{turn: make(chan struct{}, 1)}
 
-// Told reads the secret that EnvFD, EnvFile or Env tells; nil: none ever did. It waits for the
-// other end of a pipe until ctx ends: then it fails with its cause, and the next call goes on.
+// Told returns the secret that EnvFD, EnvFile or Env tells, also after it was taken out of the environment; nil if there
+// was none. It waits for the writer of a pipe until ctx ends; then it fails with the cause, and the next call goes on where
+// this one has stopped. Safe for concurrent use.
 func Told(ctx context.Context) ([]byte, error) {
 	select {
 	case told.turn <- struct{}{}:
@@ -65,7 +66,7 @@ func Told(ctx context.Context) ([]byte, error) {
 	return secret, errors.Join(os.Unsetenv(Env), os.Unsetenv(EnvFD), os.Unsetenv(EnvFile))
 }
 
-// Parse reads what Env says.
+// Parse decodes the value of Env.
 func Parse(text string) ([]byte, error) {
 	secret, err := hex.DecodeString(text)
 	if err != nil {
@@ -74,19 +75,19 @@ func Parse(text string) ([]byte, error) {
 	return secret, nil
 }
 
-// readDescriptor reads a descriptor, which the launcher has opened, to its end, and closes it. When ctx ends before it stays
-// open, for the next call.
+// readDescriptor reads a descriptor that the launcher has opened to its end, and closes it. If ctx ends first, the
+// descriptor stays open, and told.partial keeps what was read, for the next call.
 func readDescriptor(ctx context.Context, descriptor string) (string, error) {
 	fd, err := setting.Descriptor(descriptor)
 	if err != nil {
 		return "", err
 	}
-	text, err := readToEnd(ctx, fd, told.begun, mostDigits)
+	text, err := readToEnd(ctx, fd, told.partial, mostDigits)
 	if ctx.Err() != nil && err != nil {
-		told.begun = text
+		told.partial = text
 		return "", fmt.Errorf("the launcher has not closed its end: %w", err)
 	}
-	told.begun = nil
+	told.partial = nil
 	_ = unix.Close(fd)
 	switch {
 	case err != nil:
@@ -99,21 +100,21 @@ func readDescriptor(ctx context.Context, descriptor string) (string, error) {
 	return string(text), nil
 }
 
-// readToEnd appends what a descriptor gives to text, up to its end or one byte more than most. It blocks the calling OS
-// thread, until ctx ends: then it returns its cause, and what it has read. A closed pipe ends the wait.
+// readToEnd appends what it reads from a descriptor to text, until the end, or until text has one byte more than most. It
+// blocks the calling OS thread until ctx ends; then it returns the cause, and what it has read.
 func readToEnd(ctx context.Context, fd int, text []byte, most int) ([]byte, error) {
-	var ends [2]int
+	var ends [2]int // a pipe that is closed when ctx ends, which wakes the poll below
 	if err := unix.Pipe2(ends[:], unix.O_CLOEXEC); err != nil {
 		return text, os.NewSyscallError("pipe2", err)
 	}
 	defer unix.Close(ends[0])
-	over := make(chan struct{})
-	stop := context.AfterFunc(ctx, func() { defer close(over); unix.Close(ends[1]) })
+	closed := make(chan struct{})
+	stop := context.AfterFunc(ctx, func() { defer close(closed); unix.Close(ends[1]) })
 	defer func() {
 		if stop() {
 			unix.Close(ends[1])
 		} else {
-			<-over
+			<-closed
 		}
 	}()
 	buf := make([]byte, most+1)
@@ -126,7 +127,7 @@ func readToEnd(ctx context.Context, fd int, text []byte, most int) ([]byte, erro
 		case refused == unix.EINTR:
 			continue
 		case refused != nil:
-			time.Sleep(time.Millisecond) // a descriptor that does not block may have nothing
+			time.Sleep(time.Millisecond) // without poll, do not read a descriptor that does not block in a tight loop
 		}
 		switch n, err := unix.Read(fd, buf[:most+1-len(text)]); {
 		case err == unix.EINTR || err == unix.EAGAIN:

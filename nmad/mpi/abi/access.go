@@ -4,43 +4,44 @@ package main
 
 import "github.com/pm2-go/pm2/nmad/mpi"
 
-// target says where the memory is that an access reaches.
+// target is the part of a window that an access reaches: disp counts in the window's unit.
 type target struct {
-	w    *cWindow
-	rank int
-	at   int
-	as   mpi.Layout
-	t    *cType
+	window *cWindow   // the window
+	rank   int        // of the window's group; MPI_PROC_NULL: no access
+	disp   int        // in units of the target's window
+	layout mpi.Layout // count and datatype of the elements there
+	typ    *cType     // of layout
 }
 
-// target reads a target from the arguments from i on: a rank, a displacement, a count, a datatype.
+// target reads the rank, displacement, count and datatype of an access from arguments i to i+3, and the window
+// from argument win.
 func (a *cCall) target(i, win int) (x target, err error) {
-	if x.w, err = a.window(win); err != nil {
+	if x.window, err = a.window(win); err != nil {
 		return x, err
 	}
-	x.rank, x.at = a.int(i), a.int(i+1)
-	if err := x.w.rank(x.rank); err != nil {
+	x.rank, x.disp = a.int(i), a.int(i+1)
+	if err := x.window.checkRank(x.rank); err != nil {
 		return x, err
 	}
-	if x.as.Count, err = a.count(i + 2); err != nil {
+	if x.layout.Count, err = a.count(i + 2); err != nil {
 		return x, err
 	}
-	if x.t, err = a.committed(i + 3); err == nil {
-		x.as.Type = x.t.t
+	if x.typ, err = a.committed(i + 3); err == nil {
+		x.layout.Type = x.typ.typ
 	}
 	return x, err
 }
 
-// rank refuses a rank that is not in the window's group.
-func (w *cWindow) rank(r int) error {
-	if n := w.w.Group().Size(); r != procNull && (r < 0 || r >= n) {
-		return wrong(errRank, "rank %d of %d", r, n)
+// checkRank refuses a rank that is not in the window's group. MPI_PROC_NULL is allowed.
+func (w *cWindow) checkRank(r int) error {
+	if n := w.win.Group().Size(); r != procNull && (r < 0 || r >= n) {
+		return errorf(errRank, "rank %d of %d", r, n)
 	}
 	return nil
 }
 
-// moved are the arguments of a put or get.
-func (a *cCall) moved() (mpi.Buffer, target, error) {
+// transferArgs reads the arguments of MPI_Put and MPI_Get.
+func (a *cCall) transferArgs() (mpi.Buffer, target, error) {
 	x, err := a.target(3, 7)
 	if err != nil {
 		return mpi.Buffer{}, x, err
@@ -50,86 +51,87 @@ func (a *cCall) moved() (mpi.Buffer, target, error) {
 }
 
 func (a *cCall) put() error {
-	b, x, err := a.moved()
+	b, x, err := a.transferArgs()
 	if err != nil {
 		return err
 	}
-	return x.w.w.Put(b, x.rank, x.at, x.as)
+	return x.window.win.Put(b, x.rank, x.disp, x.layout)
 }
 
 func (a *cCall) get() error {
-	b, x, err := a.moved()
+	b, x, err := a.transferArgs()
 	if err != nil {
 		return err
 	}
-	return x.w.w.Get(b, x.rank, x.at, x.as)
+	return x.window.win.Get(b, x.rank, x.disp, x.layout)
 }
 
-// accesses is a put or get with a request.
-func (a *cCall) accesses(f func(*mpi.Window, mpi.Buffer, int, int, ...mpi.Layout) *mpi.Request) (*cRequest, error) {
-	b, x, err := a.moved()
+// requestTransfer begins a put or a get, f, and returns its request.
+func (a *cCall) requestTransfer(f func(*mpi.Window, mpi.Buffer, int, int, ...mpi.Layout) *mpi.Request) (*cRequest, error) {
+	b, x, err := a.transferArgs()
 	if err != nil {
 		return nil, err
 	}
-	return x.made(f(x.w.w, b, x.rank, x.at, x.as)), nil
+	return x.request(f(x.window.win, b, x.rank, x.disp, x.layout)), nil
 }
 
-// made returns the request of an access, for the program.
-func (x *target) made(r *mpi.Request) *cRequest {
-	return &cRequest{comm: x.w.comm, object: &x.w.object, r: r, sends: true}
+// request wraps the request r of an access for the program.
+func (x *target) request(r *mpi.Request) *cRequest {
+	return &cRequest{comm: x.window.comm, object: &x.window.object, req: r, noStatus: true}
 }
 
-func (a *cCall) rput() (*cRequest, error) { return a.accesses((*mpi.Window).Rput) }
-func (a *cCall) rget() (*cRequest, error) { return a.accesses((*mpi.Window).Rget) }
+func (a *cCall) rput() (*cRequest, error) { return a.requestTransfer((*mpi.Window).Rput) }
+func (a *cCall) rget() (*cRequest, error) { return a.requestTransfer((*mpi.Window).Rget) }
 
-// accumulated are the arguments of an accumulate.
-func (a *cCall) accumulated() (o *mpi.Op, b mpi.Buffer, x target, err error) {
+// accumulateArgs reads the arguments of MPI_Accumulate and MPI_Raccumulate.
+func (a *cCall) accumulateArgs() (o *mpi.Op, b mpi.Buffer, x target, err error) {
 	if x, err = a.target(3, 8); err != nil {
 		return
 	}
 	if b, err = a.elements(0); err != nil {
 		return
 	}
-	x.w.used()
-	o, err = a.updates(7, x.t)
+	x.window.noteAccumulate()
+	o, err = a.windowOp(7, x.typ)
 	return
 }
 
-// updates returns the predefined operation at argument i, with which an access changes elements of t.
-func (a *cCall) updates(i int, t *cType) (*mpi.Op, error) {
+// windowOp returns the predefined operation at argument i in the form that changes elements of t in a window.
+func (a *cCall) windowOp(i int, t *cType) (*mpi.Op, error) {
 	o, err := a.op(i)
 	if err != nil {
 		return nil, err
 	}
 	if o.op == nil {
-		return nil, wrong(errOp, "it is no predefined operation")
+		return nil, errorf(errOp, "it is no predefined operation")
 	}
-	return o.inWindow(t)
+	return o.forWindow(t)
 }
 
 func (a *cCall) accumulate() error {
-	o, b, x, err := a.accumulated()
+	o, b, x, err := a.accumulateArgs()
 	if err != nil {
 		return err
 	}
-	return x.w.w.Accumulate(o, b, x.rank, x.at, x.as)
+	return x.window.win.Accumulate(o, b, x.rank, x.disp, x.layout)
 }
 
 func (a *cCall) raccumulate() (*cRequest, error) {
-	o, b, x, err := a.accumulated()
+	o, b, x, err := a.accumulateArgs()
 	if err != nil {
 		return nil, err
 	}
-	return x.made(x.w.w.Raccumulate(o, b, x.rank, x.at, x.as)), nil
+	return x.request(x.window.win.Raccumulate(o, b, x.rank, x.disp, x.layout)), nil
 }
 
-// fetched are the arguments of a get-accumulate.
-func (a *cCall) fetched() (o *mpi.Op, b, result mpi.Buffer, x target, err error) {
+// getAccumulateArgs reads the arguments of MPI_Get_accumulate and MPI_Rget_accumulate. With MPI_NO_OP b stays
+// empty.
+func (a *cCall) getAccumulateArgs() (o *mpi.Op, b, result mpi.Buffer, x target, err error) {
 	if x, err = a.target(6, 11); err != nil {
 		return
 	}
-	x.w.used()
-	if o, err = a.updates(10, x.t); err != nil {
+	x.window.noteAccumulate()
+	if o, err = a.windowOp(10, x.typ); err != nil {
 		return
 	}
 	if result, err = a.elements(3); err != nil || o == mpi.NoOp {
@@ -140,30 +142,30 @@ func (a *cCall) fetched() (o *mpi.Op, b, result mpi.Buffer, x target, err error)
 }
 
 func (a *cCall) getAccumulate() error {
-	o, b, result, x, err := a.fetched()
+	o, b, result, x, err := a.getAccumulateArgs()
 	if err != nil {
 		return err
 	}
-	return x.w.w.GetAccumulate(o, b, result, x.rank, x.at, x.as)
+	return x.window.win.GetAccumulate(o, b, result, x.rank, x.disp, x.layout)
 }
 
 func (a *cCall) rgetAccumulate() (*cRequest, error) {
-	o, b, result, x, err := a.fetched()
+	o, b, result, x, err := a.getAccumulateArgs()
 	if err != nil {
 		return nil, err
 	}
-	return x.made(x.w.w.RgetAccumulate(o, b, result, x.rank, x.at, x.as)), nil
+	return x.request(x.window.win.RgetAccumulate(o, b, result, x.rank, x.disp, x.layout)), nil
 }
 
-// element returns the element of t whose address is argument i.
+// element returns the one element of type t at the address in argument i.
 func (a *cCall) element(i int, t *cType) (mpi.Buffer, error) { return a.elementsAt(i, 1, t) }
 
 func (a *cCall) fetchAndOp(t *committed, rank, at int, w *cWindow) error {
-	if err := w.rank(rank); err != nil {
+	if err := w.checkRank(rank); err != nil {
 		return err
 	}
-	w.used()
-	o, err := a.updates(5, t)
+	w.noteAccumulate()
+	o, err := a.windowOp(5, t)
 	if err != nil {
 		return err
 	}
@@ -177,11 +179,11 @@ func (a *cCall) fetchAndOp(t *committed, rank, at int, w *cWindow) error {
 			return err
 		}
 	}
-	return w.w.FetchAndOp(o, b, result, rank, at)
+	return w.win.FetchAndOp(o, b, result, rank, at)
 }
 
 func (a *cCall) compareAndSwap(t *committed, rank, at int, w *cWindow) (err error) {
-	if err := w.rank(rank); err != nil {
+	if err := w.checkRank(rank); err != nil {
 		return err
 	}
 	var b [3]mpi.Buffer
@@ -190,11 +192,11 @@ func (a *cCall) compareAndSwap(t *committed, rank, at int, w *cWindow) (err erro
 			return err
 		}
 	}
-	w.used()
-	return w.w.CompareAndSwap(b[1], b[0], b[2], rank, at)
+	w.noteAccumulate()
+	return w.win.CompareAndSwap(b[1], b[0], b[2], rank, at)
 }
 
-// asserts reads argument i, which says what the program promises (MPI_MODE_...).
+// asserts reads the bits MPI_MODE_... of argument i: what the program promises about a synchronization.
 func (a *cCall) asserts(i int) (x mpi.Assert, err error) {
 	left := a.int(i)
 	for bit, p := range map[int]mpi.Assert{1024: mpi.NoCheck, 2048: mpi.NoPrecede, 4096: mpi.NoPut, 8192: mpi.NoStore, 16384: mpi.NoSucceed} {
@@ -204,43 +206,43 @@ func (a *cCall) asserts(i int) (x mpi.Assert, err error) {
 		}
 	}
 	if left != 0 {
-		err = wrong(22, "%d is no assertion", a.int(i))
+		err = errorf(errAssert, "%d is no assertion", a.int(i))
 	}
 	return x, err
 }
 
-func (a *cCall) winFence(x mpi.Assert, w *cWindow) error              { return w.w.Fence(x) }
-func (a *cCall) winPost(g mpi.Group, x mpi.Assert, w *cWindow) error  { return w.w.Post(g, x) }
-func (a *cCall) winStart(g mpi.Group, x mpi.Assert, w *cWindow) error { return w.w.Start(g, x) }
-func (a *cCall) winComplete(w *cWindow) error                         { return w.w.Complete() }
-func (a *cCall) winWait(w *cWindow) error                             { return w.w.Wait() }
-func (a *cCall) winTest(w *cWindow) (bool, error)                     { return w.w.Test() }
-func (a *cCall) winLockAll(x mpi.Assert, w *cWindow) error            { return w.w.LockAll(x) }
-func (a *cCall) winUnlock(rank int, w *cWindow) error                 { return w.w.Unlock(rank) }
-func (a *cCall) winUnlockAll(w *cWindow) error                        { return w.w.UnlockAll() }
-func (a *cCall) winFlush(rank int, w *cWindow) error                  { return w.w.Flush(rank) }
-func (a *cCall) winFlushLocal(rank int, w *cWindow) error             { return w.w.FlushLocal(rank) }
-func (a *cCall) winFlushAll(w *cWindow) error                         { return w.w.FlushAll() }
-func (a *cCall) winFlushLocalAll(w *cWindow) error                    { return w.w.FlushLocalAll() }
-func (a *cCall) winSync(w *cWindow) error                             { return w.w.Sync() }
+func (a *cCall) winFence(x mpi.Assert, w *cWindow) error              { return w.win.Fence(x) }
+func (a *cCall) winPost(g mpi.Group, x mpi.Assert, w *cWindow) error  { return w.win.Post(g, x) }
+func (a *cCall) winStart(g mpi.Group, x mpi.Assert, w *cWindow) error { return w.win.Start(g, x) }
+func (a *cCall) winComplete(w *cWindow) error                         { return w.win.Complete() }
+func (a *cCall) winWait(w *cWindow) error                             { return w.win.Wait() }
+func (a *cCall) winTest(w *cWindow) (bool, error)                     { return w.win.Test() }
+func (a *cCall) winLockAll(x mpi.Assert, w *cWindow) error            { return w.win.LockAll(x) }
+func (a *cCall) winUnlock(rank int, w *cWindow) error                 { return w.win.Unlock(rank) }
+func (a *cCall) winUnlockAll(w *cWindow) error                        { return w.win.UnlockAll() }
+func (a *cCall) winFlush(rank int, w *cWindow) error                  { return w.win.Flush(rank) }
+func (a *cCall) winFlushLocal(rank int, w *cWindow) error             { return w.win.FlushLocal(rank) }
+func (a *cCall) winFlushAll(w *cWindow) error                         { return w.win.FlushAll() }
+func (a *cCall) winFlushLocalAll(w *cWindow) error                    { return w.win.FlushLocalAll() }
+func (a *cCall) winSync(w *cWindow) error                             { return w.win.Sync() }
 
 func (a *cCall) winLock(kind, rank int, x mpi.Assert, w *cWindow) error {
 	switch kind {
 	case lockShared:
-		return w.w.Lock(mpi.LockShared, rank, x)
+		return w.win.Lock(mpi.LockShared, rank, x)
 	case lockExclusive:
-		return w.w.Lock(mpi.LockExclusive, rank, x)
+		return w.win.Lock(mpi.LockExclusive, rank, x)
 	}
-	return wrong(errLockType, "%d is no kind of lock", kind)
+	return errorf(errLockType, "%d is no kind of lock", kind)
 }
 
 func (a *cCall) allocMem(n int) (uintptr, error) {
 	if n < 0 {
-		return 0, wrong(errArg, "%d B", n)
+		return 0, errorf(errArg, "%d B", n)
 	}
 	p := tryAllocate(n)
 	if p == 0 {
-		return 0, wrong(errNoMem, "there are no %d B", n)
+		return 0, errorf(errNoMem, "there are no %d B", n)
 	}
 	return p, nil
 }

@@ -10,64 +10,68 @@ import (
 	"github.com/pm2-go/pm2/nmad/mpi"
 )
 
-// cAttribute is what a library keeps at a communicator, datatype or window.
+// cAttribute is a value that a library has attached to a communicator, datatype or window.
 type cAttribute struct {
-	key    *keyval
-	number int
-	value  uintptr
+	key       *keyval
+	keyNumber int // of key
+	value     uintptr
 }
 
-// keyval is what attributes are kept under.
+// keyval is a key of attributes.
 type keyval struct {
-	what         objectKind
-	copy, delete uintptr // functions of the program
-	extra        uintptr
-	freed        bool // by the program; under keyvals
-	uses         int  // attributes; under keyvals
+	kind         objectKind // of the objects to which it can be attached
+	copy, delete uintptr    // functions of the program; or copyNone, copyDup, and 0
+	extra        uintptr    // what these functions get besides
+	freed        bool       // by the program; under keyvals
+	uses         int        // attributes under it; under keyvals
 }
 
-// Addresses that stand for predefined functions which copy attributes.
+// Values of keyval.copy that stand for predefined functions.
 const (
-	copyNone = 0
-	copyDup  = 1
+	copyNone = 0 // MPI_COMM_NULL_COPY_FN: the attribute is not copied
+	copyDup  = 1 // MPI_COMM_DUP_FN: the value is copied
 )
 
-// firstKeyval is the number of the first key that the program makes; those below are predefined.
+// firstKeyval is the number of the first key that a program creates. Lower ones are predefined.
 const firstKeyval = 1024
 
-// keyvals are all that the program has made, by their numbers from firstKeyval on; nil: it was freed. One that was
-// freed stays until its last attribute ends.
+// keyvals are the keys that the program has created, by their numbers from firstKeyval on. A freed key stays until
+// its last attribute ends; then its place is nil.
 var keyvals struct {
 	sync.Mutex
 	all []*keyval
 }
 
-// createKeyval makes a key for objects of a kind, with the program's functions that copy and delete attributes.
-func (a *cCall) createKeyval(what objectKind) error {
+// objectCreateKeyval creates a key for objects of a kind. Arguments 0 and 1 are the functions that copy and delete
+// attributes, argument 3 is what they get besides, and argument 2 is where the number of the key goes.
+func (a *cCall) objectCreateKeyval(kind objectKind) error {
 	if _, err := a.out(2); err != nil {
 		return err
 	}
 	keyvals.Lock()
 	defer keyvals.Unlock()
-	keyvals.all = append(keyvals.all, &keyval{what: what, copy: a.word[0], delete: a.word[1], extra: a.word[3]})
+	keyvals.all = append(keyvals.all, &keyval{kind: kind, copy: a.word[0], delete: a.word[1], extra: a.word[3]})
 	return a.setInt(2, firstKeyval+len(keyvals.all)-1)
 }
 
-// keyvalOf returns the key with number n, if it is for objects of that kind.
-func keyvalOf(n int, what objectKind) (*keyval, error) {
+func (a *cCall) keyvalCreate() error { return a.objectCreateKeyval(ofComm) }
+
+// keyvalOf returns the key with number n. It refuses one that is for objects of another kind.
+func keyvalOf(n int, kind objectKind) (*keyval, error) {
 	keyvals.Lock()
 	defer keyvals.Unlock()
 	i := n - firstKeyval
 	if i < 0 || i >= len(keyvals.all) || keyvals.all[i] == nil {
-		return nil, wrong(errKeyval, "%d is no attribute key, or was freed", n)
+		return nil, errorf(errKeyval, "%d is no attribute key, or was freed", n)
 	}
-	if k := keyvals.all[i]; k.what == what {
+	if k := keyvals.all[i]; k.kind == kind {
 		return k, nil
 	}
-	return nil, wrong(errKeyval, "attribute key %d is not for a %v", n, what)
+	return nil, errorf(errKeyval, "attribute key %d is not for a %v", n, kind)
 }
 
-// use notes that there are more attributes, or fewer. The last one of a key that was freed ends it.
+// use adds more, which may be negative, to the number of attributes under the key. The last attribute of a freed
+// key ends it.
 func (k *keyval) use(number, more int) {
 	keyvals.Lock()
 	defer keyvals.Unlock()
@@ -76,9 +80,9 @@ func (k *keyval) use(number, more int) {
 	}
 }
 
-// freeKeyval ends a key; the attributes under it stay.
-func freeKeyval(n *int32, what objectKind) error {
-	k, err := keyvalOf(int(*n), what)
+// objectFreeKeyval frees a key. The attributes under it stay.
+func (a *cCall) objectFreeKeyval(kind objectKind, n *int32) error {
+	k, err := keyvalOf(int(*n), kind)
 	if err != nil {
 		return err
 	}
@@ -90,23 +94,16 @@ func freeKeyval(n *int32, what objectKind) error {
 	return nil
 }
 
-func (a *cCall) commCreateKeyval() error       { return a.createKeyval(ofComm) }
-func (a *cCall) keyvalCreate() error           { return a.createKeyval(ofComm) }
-func (a *cCall) typeCreateKeyval() error       { return a.createKeyval(ofType) }
-func (a *cCall) winCreateKeyval() error        { return a.createKeyval(ofWindow) }
-func (a *cCall) commFreeKeyval(n *int32) error { return freeKeyval(n, ofComm) }
-func (a *cCall) keyvalFree(n *int32) error     { return freeKeyval(n, ofComm) }
-func (a *cCall) typeFreeKeyval(n *int32) error { return freeKeyval(n, ofType) }
-func (a *cCall) winFreeKeyval(n *int32) error  { return freeKeyval(n, ofWindow) }
+func (a *cCall) keyvalFree(n *int32) error { return a.objectFreeKeyval(ofComm, n) }
 
-// find returns the index of the attribute that o has under k; below 0: it has none. The caller holds mu.
+// find returns the index of the attribute of o under k; -1 if there is none. The caller holds mu.
 func (o *object) find(k *keyval) int {
 	return slices.IndexFunc(o.attributes, func(y cAttribute) bool { return y.key == k })
 }
 
-// attribute returns what o keeps under key n; if it keeps nothing there, x has no key.
+// attribute returns the attribute of o under key n. If there is none, x.key is nil.
 func (o *object) attribute(n int) (k *keyval, x cAttribute, err error) {
-	if k, err = keyvalOf(n, o.what); err != nil {
+	if k, err = keyvalOf(n, o.kind); err != nil {
 		return nil, x, err
 	}
 	o.mu.Lock()
@@ -117,13 +114,13 @@ func (o *object) attribute(n int) (k *keyval, x cAttribute, err error) {
 	return k, x, nil
 }
 
-// objectSetAttr keeps a value; the one before ends first.
+// objectSetAttr attaches a value, argument 2, under key n. It deletes an earlier value first.
 func (a *cCall) objectSetAttr(o *object, n int) error {
-	k, was, err := o.attribute(n)
+	k, old, err := o.attribute(n)
 	if err != nil {
 		return err
 	}
-	if err := was.end(o.handle); err != nil {
+	if err := old.end(o.handle); err != nil {
 		return err
 	}
 	o.mu.Lock()
@@ -140,14 +137,14 @@ func (a *cCall) objectSetAttr(o *object, n int) error {
 func (a *cCall) attrPut(o *object, n int) error { return a.objectSetAttr(o, n) }
 
 func (a *cCall) objectDeleteAttr(o *object, n int) error {
-	_, was, err := o.attribute(n)
+	_, old, err := o.attribute(n)
 	if err != nil {
 		return err
 	}
-	if was.key == nil {
-		return wrong(errKeyval, "there is no attribute of key %d", n)
+	if old.key == nil {
+		return errorf(errKeyval, "there is no attribute of key %d", n)
 	}
-	return o.drop(was)
+	return o.drop(old)
 }
 
 func (a *cCall) attrDelete(o *object, n int) error { return a.objectDeleteAttr(o, n) }
@@ -170,7 +167,7 @@ func (a *cCall) objectGetAttr(o *object, n int) error {
 
 func (a *cCall) attrGet(o *object, n int) error { return a.objectGetAttr(o, n) }
 
-// attribute writes the value of an attribute, if there is one, and whether there is.
+// attribute writes a value to argument 2, if there is one, and to argument 3 whether there is.
 func (a *cCall) attribute(value uintptr, ok bool) error {
 	if ok {
 		if err := a.setPtr(2, value); err != nil {
@@ -180,15 +177,15 @@ func (a *cCall) attribute(value uintptr, ok bool) error {
 	return a.setFlag(3, ok)
 }
 
-// end has the program's function told that a value ends, if there is one.
+// end calls the program's function that deletes the attribute, if there is one. h is the object.
 func (y cAttribute) end(h handle) error {
 	if y.key == nil || y.key.delete == 0 {
 		return nil
 	}
-	return failed(callDelete(y.key.delete, h, y.number, y.value, y.key.extra))
+	return callbackError(callDelete(y.key.delete, h, y.keyNumber, y.value, y.key.extra))
 }
 
-// drop ends a value, and takes it out.
+// drop deletes an attribute and takes it off the object.
 func (o *object) drop(x cAttribute) error {
 	if err := x.end(o.handle); err != nil {
 		return err
@@ -197,12 +194,12 @@ func (o *object) drop(x cAttribute) error {
 	defer o.mu.Unlock()
 	if i := o.find(x.key); i >= 0 {
 		o.attributes = slices.Delete(o.attributes, i, i+1)
-		x.key.use(x.number, -1)
+		x.key.use(x.keyNumber, -1)
 	}
 	return nil
 }
 
-// endAttributes ends all values, in the opposite order of their being set, up to the first error.
+// endAttributes drops all attributes, the last one that was set first, up to the first error.
 func (o *object) endAttributes() error {
 	for {
 		o.mu.Lock()
@@ -219,7 +216,7 @@ func (o *object) endAttributes() error {
 	}
 }
 
-// copyAttributes copies the values to a new object, as the program's functions say.
+// copyAttributes copies the attributes of o to a new object, as far as the program's functions want it.
 func (o *object) copyAttributes(to *object) error {
 	o.mu.Lock()
 	all := slices.Clone(o.attributes)
@@ -230,8 +227,8 @@ func (o *object) copyAttributes(to *object) error {
 			continue
 		case copyDup:
 		default:
-			value, ok, code := callCopy(y.key.copy, o.handle, y.number, y.key.extra, y.value)
-			if err := failed(code); err != nil {
+			value, ok, code := callCopy(y.key.copy, o.handle, y.keyNumber, y.key.extra, y.value)
+			if err := callbackError(code); err != nil {
 				return err
 			}
 			if !ok {
@@ -239,13 +236,13 @@ func (o *object) copyAttributes(to *object) error {
 			}
 			y.value = value
 		}
-		y.key.use(y.number, 1)
+		y.key.use(y.keyNumber, 1)
 		to.attributes = append(to.attributes, y)
 	}
 	return nil
 }
 
-// The predefined attributes of communicators: ints, whose addresses the program gets.
+// Predefined attributes of communicators, whose values are addresses of ints.
 const (
 	tagUB         = 501
 	canIO         = 502
@@ -258,16 +255,18 @@ const (
 	maxTag        = mpi.MaxTag
 )
 
-// constants are memory for them, apart from Go's: the program keeps the addresses.
-var constants = permanent(8)
+// constants are the ints to which those attributes point. They lie in C's memory because the program keeps the
+// addresses.
+var constants = allocateInts(8)
 
-// constant is the address of a number.
+// constant stores v in constant i and returns its address.
 func constant(i, v int) uintptr {
 	atomic.StoreInt32(&constants[i], int32(v))
-	return numberOf(&constants[i])
+	return addressOfInt(&constants[i])
 }
 
-// standardOfComm is the value of an attribute that all communicators have.
+// standardOfComm returns the value of a predefined attribute of communicators. known: there is such a key; ok: it
+// has a value.
 func standardOfComm(key int) (value uintptr, ok, known bool) {
 	switch key {
 	case tagUB:
@@ -279,7 +278,7 @@ func standardOfComm(key int) (value uintptr, ok, known bool) {
 	case wtimeIsGlobal:
 		return constant(3, globalTime()), true, true
 	case appNum:
-		if n, known := engine.session.Program(); known {
+		if n, known := job.session.Program(); known {
 			return constant(4, n), true, true
 		}
 		return 0, false, true
@@ -288,15 +287,15 @@ func standardOfComm(key int) (value uintptr, ok, known bool) {
 		defer codes.Unlock()
 		return constant(5, max(codes.last, int(lastCode))), true, true
 	case universeSize:
-		return constant(6, engine.all.Size()), true, true
+		return constant(6, job.allComm.Size()), true, true
 	}
 	return 0, false, false
 }
 
-// globalTime is whether MPI_Wtime is the same at all processes: 1 on one host, which has one clock.
+// globalTime is the value of MPI_WTIME_IS_GLOBAL: 1 if all processes are on one host, which has one clock.
 func globalTime() int {
-	for r := range engine.all.Size() {
-		if engine.session.HostOf(r) != 0 {
+	for r := range job.allComm.Size() {
+		if job.session.HostOf(r) != 0 {
 			return 0
 		}
 	}

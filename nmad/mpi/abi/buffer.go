@@ -14,60 +14,64 @@ const (
 	bufferAutomatic = 2
 )
 
-// elements are those at an argument, whose count and datatype are in the next two.
+// elements returns the buffer at argument i, whose count and datatype are arguments i+1 and i+2.
 func (a *cCall) elements(i int) (mpi.Buffer, error) {
 	n, err := a.count(i + 1)
 	if err != nil {
 		return mpi.Buffer{}, err
 	}
 	h := a.handle(i + 2)
-	if n == 0 && h == nullType { // programs do, of nothing
+	if n == 0 && h == nullType { // programs pass MPI_DATATYPE_NULL for no elements
 		h = byteType
 	}
-	t, err := ready(h)
+	t, err := committedType(h)
 	if err != nil {
 		return mpi.Buffer{}, err
 	}
 	return a.elementsAt(i, n, t)
 }
 
-// elementsAt are n elements at an argument.
+// elementsAt returns the buffer of n elements of type t at the address in argument i. NULL is MPI_BOTTOM: the
+// displacements of t are addresses then.
 func (a *cCall) elementsAt(i, n int, t *cType) (mpi.Buffer, error) {
 	base := a.word[i]
-	b := mpi.Buffer{Count: n, Type: t.t}
-	if n == 0 || t.t.Size() == 0 {
+	b := mpi.Buffer{Count: n, Type: t.typ}
+	if n == 0 || t.typ.Size() == 0 {
 		return b, nil
 	}
-	if base == 0 { // displacements are addresses
-		low, _ := t.t.True()
+	if base == 0 { // MPI_BOTTOM: displacements are addresses
+		low, _ := t.typ.True()
 		base, b.At = uintptr(low), -low
 	}
-	if err := a.mayBe(i, base); err != nil {
+	if err := a.checkElements(i, base); err != nil {
 		return b, err
 	}
-	b.Base = address(at(base))
+	b.Base = address(pointerAt(base))
 	return b, nil
 }
 
-// firstAddress is the lowest one that memory can have: Go ends a process that has a lower one in a pointer.
+// firstAddress is the lowest address that a Go pointer may have: Go ends a process in which a pointer has a lower
+// one.
 const firstAddress = 4096
 
-// mayBe says why what argument i leads to is no address of elements, before it becomes a pointer.
-func (a *cCall) mayBe(i int, base uintptr) error {
+// checkElements refuses base, an address that argument i leads to, if it cannot be that of elements. It is called
+// before base becomes a pointer.
+func (a *cCall) checkElements(i int, base uintptr) error {
 	switch {
 	case a.word[i] == inPlace:
-		return wrong(errBuffer, "MPI_IN_PLACE is not for this argument, %d", i+1)
+		return errorf(errBuffer, "MPI_IN_PLACE is not for this argument, %d", i+1)
 	case base < firstAddress:
-		return wrong(errBuffer, "argument %d is no address of elements: %#x", i+1, base)
+		return errorf(errBuffer, "argument %d is no address of elements: %#x", i+1, base)
 	}
 	return nil
 }
 
-// inPlace says that an argument is MPI_IN_PLACE.
+// inPlace says whether argument i is MPI_IN_PLACE.
 func (a *cCall) inPlace(i int) bool { return a.word[i] == inPlace }
 
-// equal is n blocks of one length at an argument.
-func (a *cCall) equal(address, count, t, n int) (mpi.Blocks, error) {
+// equalBlocks reads n blocks of one length. The parameters say which arguments are the address, the count of a
+// block, and the datatype.
+func (a *cCall) equalBlocks(address, count, t, n int) (mpi.Blocks, error) {
 	each, err := a.count(count)
 	if err != nil {
 		return mpi.Blocks{}, err
@@ -80,14 +84,16 @@ func (a *cCall) equal(address, count, t, n int) (mpi.Blocks, error) {
 	return mpi.Blocks{Buffer: b, Each: each}, err
 }
 
-// varied is n blocks of several lengths at an argument; places below 0: one behind the other.
-func (a *cCall) varied(address, counts, places, t, n int) (mpi.Blocks, error) {
+// varyingBlocks reads n blocks of different lengths. The parameters say which arguments are the address, the
+// counts, the displacements, and the datatype. Displacements below 0: the blocks lie one behind the other. The
+// result's buffer spans just the elements in use, so the displacements become relative to the first of them.
+func (a *cCall) varyingBlocks(address, counts, places, t, n int) (mpi.Blocks, error) {
 	var b mpi.Blocks
 	d, err := a.committed(t)
 	if err != nil {
 		return b, err
 	}
-	if b.Counts, err = a.lengths(counts, n); err != nil {
+	if b.Counts, err = a.blockLengths(counts, n); err != nil {
 		return b, err
 	}
 	if places >= 0 {
@@ -106,7 +112,7 @@ func (a *cCall) varied(address, counts, places, t, n int) (mpi.Blocks, error) {
 		at += c
 	}
 	if last == first {
-		b.Buffer = mpi.Buffer{Type: d.t}
+		b.Buffer = mpi.Buffer{Type: d.typ}
 		for i := range b.Places {
 			b.Places[i] = 0
 		}
@@ -115,7 +121,7 @@ func (a *cCall) varied(address, counts, places, t, n int) (mpi.Blocks, error) {
 	if b.Buffer, err = a.elementsAt(address, last-first, d); err != nil {
 		return b, err
 	}
-	b.At += first * d.t.Extent()
+	b.At += first * d.typ.Extent()
 	for i := range b.Places {
 		if b.Counts[i] == 0 {
 			b.Places[i] = 0
@@ -126,24 +132,24 @@ func (a *cCall) varied(address, counts, places, t, n int) (mpi.Blocks, error) {
 	return b, nil
 }
 
-// lengths are n counts at an argument.
-func (a *cCall) lengths(i, n int) ([]int, error) {
+// blockLengths returns the n counts at argument i. It refuses those below 0.
+func (a *cCall) blockLengths(i, n int) ([]int, error) {
 	all, err := a.counts(i, n)
 	if err == nil && n > 0 && slices.Min(all) < 0 {
-		err = wrong(errCount, "counts %v", all)
+		err = errorf(errCount, "counts %v", all)
 	}
 	return all, err
 }
 
-// ownTypes is n blocks at an argument each of which has a datatype of its own, and begins at a displacement in bytes,
-// as read has these.
-func (a *cCall) ownTypes(address, counts, places, types, n int, read func(i, n int) ([]int, error)) (mpi.Blocks, error) {
+// typedBlocks reads n blocks, each with a datatype and a displacement in bytes of its own. The parameters say
+// which arguments are the address, the counts, the displacements, and the datatypes; read reads the displacements.
+func (a *cCall) typedBlocks(address, counts, places, types, n int, read func(i, n int) ([]int, error)) (mpi.Blocks, error) {
 	b := mpi.Blocks{}
 	hs, err := a.handles(types, n)
 	if err != nil {
 		return b, err
 	}
-	if b.Counts, err = a.lengths(counts, n); err != nil {
+	if b.Counts, err = a.blockLengths(counts, n); err != nil {
 		return b, err
 	}
 	if b.Bytes, err = read(places, n); err != nil {
@@ -154,32 +160,32 @@ func (a *cCall) ownTypes(address, counts, places, types, n int, read func(i, n i
 	}
 	base := a.word[address]
 	for i, h := range hs {
-		t, err := ready(h)
+		t, err := committedType(h)
 		if err != nil && (b.Counts[i] > 0 || h == nullType) {
 			return b, err
 		}
 		if err != nil {
 			t = predefinedTypes[byteType-firstType]
 		}
-		b.Types[i] = t.t
-		if b.Counts[i] == 0 || t.t.Size() == 0 || b.Base != nil {
+		b.Types[i] = t.typ
+		if b.Counts[i] == 0 || t.typ.Size() == 0 || b.Base != nil {
 			continue
 		}
-		if base == 0 { // displacements are addresses
-			low, _ := t.t.True()
+		if base == 0 { // MPI_BOTTOM: displacements are addresses
+			low, _ := t.typ.True()
 			base = uintptr(b.Bytes[i] + low)
 			b.At = -int(base)
 		}
-		if err := a.mayBe(address, base); err != nil {
+		if err := a.checkElements(address, base); err != nil {
 			return b, err
 		}
-		b.Base = datatype.Address(at(base))
+		b.Base = datatype.Address(pointerAt(base))
 	}
 	return b, nil
 }
 
-// copied is the elements of a buffer in memory of its own.
-func copied(b mpi.Buffer) mpi.Buffer {
+// cloneBuffer copies the elements of b into memory of Go.
+func cloneBuffer(b mpi.Buffer) mpi.Buffer {
 	c := datatype.Within(make([]uint64, datatype.Words(b.Count, b.Type)), b.Count, b.Type)
 	datatype.Copy(&c, &b)
 	return c

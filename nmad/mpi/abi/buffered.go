@@ -8,39 +8,39 @@ import (
 	"github.com/pm2-go/pm2/nmad/mpi"
 )
 
-// buffers is the memory that buffered sends of a communicator, a session, or all others may take. The library has
-// memory of its own for them: of the program's it goes by the size, so that a program that gives too little hears of
-// it here as with another library.
+// buffers is the memory that a program attaches for the buffered sends of a communicator, of a session, or of all
+// others. The library copies messages into memory of its own, and only counts how much of the program's they would
+// take: so a program that attaches too little gets the same error as with other libraries.
 type buffers struct {
 	mu        sync.Mutex
-	attached  bool      // under mu
-	automatic bool      // as much as is needed; under mu
-	address   uintptr   // under mu
-	size      int       // under mu
-	used      int       // under mu
-	sent      []pending // under mu
+	attached  bool          // the program has attached memory; under mu
+	automatic bool          // of any size (MPI_BUFFER_AUTOMATIC); under mu
+	address   uintptr       // of the memory; under mu
+	size      int           // bytes; under mu
+	used      int           // bytes that sends under way take; under mu
+	sent      []pendingSend // sends under way; under mu
 }
 
-// pending is a message that was sent out of attached memory, and may still be leaving.
-type pending struct {
-	r    *mpi.Request
-	size int
+// pendingSend is a buffered send that may not be complete.
+type pendingSend struct {
+	req  *mpi.Request
+	size int // bytes that it takes of the attached memory
 }
 
-// overhead is what a message takes of the program's memory besides its data: no more than MPI_BSEND_OVERHEAD, and no
-// more than in other libraries, since programs count on what these take.
+// overhead is what a buffered send takes of the attached memory besides its data, in bytes: at most
+// MPI_BSEND_OVERHEAD, and no more than in other libraries, since programs count on that.
 const overhead = 64
 
-// general is the memory for messages of communicators to which none of their own is attached.
-var general buffers
+// defaultBuffers is the memory of MPI_Buffer_attach: for communicators to which none is attached.
+var defaultBuffers buffers
 
-// buffered sends a message by way of attached memory.
-func (c *cComm) buffered(e envelope) error {
-	x := &general
+// sendBuffered copies a message and begins to send it. It does not wait for the send.
+func (c *cComm) sendBuffered(e envelope) error {
+	x := &defaultBuffers
 	switch {
-	case c.buffers.has():
+	case c.buffers.isAttached():
 		x = &c.buffers
-	case c.session != nil && c.session.buffers.has():
+	case c.session != nil && c.session.buffers.isAttached():
 		x = &c.session.buffers
 	}
 	x.mu.Lock()
@@ -48,37 +48,37 @@ func (c *cComm) buffered(e envelope) error {
 	if e.rank == procNull {
 		return nil
 	}
-	need := e.b.Size() + overhead
+	need := e.buffer.Size() + overhead
 	x.reap()
 	if !x.attached {
-		return wrong(errBuffer, "no buffer is attached (MPI_Buffer_attach)")
+		return errorf(errBuffer, "no buffer is attached (MPI_Buffer_attach)")
 	}
 	if !x.automatic && x.used+need > x.size {
-		return wrong(errBuffer, "%d B and %d B for the message are more than the attached buffer has left, %d of %d", e.b.Size(), overhead, x.size-x.used, x.size)
+		return errorf(errBuffer, "%d B and %d B for the message are more than the attached buffer has left, %d of %d", e.buffer.Size(), overhead, x.size-x.used, x.size)
 	}
-	packed := make([]byte, e.b.Size())
-	e.b.Pack(0, packed)
+	packed := make([]byte, e.buffer.Size())
+	e.buffer.Pack(0, packed)
 	b, err := mpi.On(packed)
 	if err != nil {
 		return err
 	}
-	x.sent = append(x.sent, pending{c.m.Immediate().Send(b, e.rank, e.tag), need})
+	x.sent = append(x.sent, pendingSend{c.p2p.Immediate().Send(b, e.rank, e.tag), need})
 	x.used += need
 	return nil
 }
 
-// has says whether memory is attached.
-func (bs *buffers) has() bool {
+// isAttached says whether the program has attached memory.
+func (bs *buffers) isAttached() bool {
 	bs.mu.Lock()
 	defer bs.mu.Unlock()
 	return bs.attached
 }
 
-// reap forgets the messages that have left. The caller holds mu.
+// reap forgets completed sends. The caller holds mu.
 func (bs *buffers) reap() {
 	left := bs.sent[:0]
 	for _, p := range bs.sent {
-		if over, _, _ := p.r.Test(); over {
+		if over, _, _ := p.req.Test(); over {
 			bs.used -= p.size
 		} else {
 			left = append(left, p)
@@ -88,7 +88,7 @@ func (bs *buffers) reap() {
 	bs.sent = left
 }
 
-// attach makes the program's memory that of x.
+// attach attaches the memory at argument address to x. Argument size is its size in bytes.
 func (a *cCall) attach(x *buffers, address, size int) error {
 	n, err := a.count(size)
 	if err != nil {
@@ -97,19 +97,19 @@ func (a *cCall) attach(x *buffers, address, size int) error {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if x.attached {
-		return wrong(errBuffer, "a buffer is attached: detach it first")
+		return errorf(errBuffer, "a buffer is attached: detach it first")
 	}
 	x.attached, x.automatic, x.address, x.size = true, a.word[address] == bufferAutomatic, a.word[address], n
 	return nil
 }
 
-// flush waits until all has left.
+// flush blocks until all buffered sends are complete.
 func (bs *buffers) flush() (err error) {
 	bs.mu.Lock()
-	all := append([]pending(nil), bs.sent...)
+	all := append([]pendingSend(nil), bs.sent...)
 	bs.mu.Unlock()
 	for _, p := range all {
-		if _, e := p.r.Wait(); err == nil {
+		if _, e := p.req.Wait(); err == nil {
 			err = e
 		}
 	}
@@ -119,7 +119,8 @@ func (bs *buffers) flush() (err error) {
 	return err
 }
 
-// detach takes memory back, once all has left.
+// detach detaches the memory of x, once all buffered sends are complete, and writes its address and size to the
+// arguments.
 func (a *cCall) detach(x *buffers, address, size int) error {
 	if err := x.flush(); err != nil {
 		return err
@@ -143,17 +144,17 @@ func (a *cCall) detach(x *buffers, address, size int) error {
 	return a.setCount(size, n)
 }
 
-// iflush begins a flush, whose errors an object hears of; nil: none.
+// iflush begins a flush. Its errors go to the error handler of o, if that is not nil.
 func (bs *buffers) iflush(o *object) *cRequest {
 	r := mpi.NewRequest(nil)
 	go func() { r.Complete(mpi.Status{Source: mpi.AnySource, Tag: mpi.AnyTag}, bs.flush()) }()
-	return &cRequest{object: o, r: r, sends: true}
+	return &cRequest{object: o, req: r, noStatus: true}
 }
 
-func (a *cCall) bufferAttach() error     { return a.attach(&general, 0, 1) }
-func (a *cCall) bufferDetach() error     { return a.detach(&general, 0, 1) }
-func (a *cCall) bufferFlush() error      { return general.flush() }
-func (a *cCall) bufferIflush() *cRequest { return general.iflush(nil) }
+func (a *cCall) bufferAttach() error     { return a.attach(&defaultBuffers, 0, 1) }
+func (a *cCall) bufferDetach() error     { return a.detach(&defaultBuffers, 0, 1) }
+func (a *cCall) bufferFlush() error      { return defaultBuffers.flush() }
+func (a *cCall) bufferIflush() *cRequest { return defaultBuffers.iflush(nil) }
 
 func (a *cCall) objectAttachBuffer(o *object) error     { return a.attach(&o.buffers, 1, 2) }
 func (a *cCall) objectDetachBuffer(o *object) error     { return a.detach(&o.buffers, 1, 2) }

@@ -8,55 +8,57 @@ import (
 	"sync/atomic"
 	"unsafe"
 
-	"github.com/pm2-go/pm2/nmad/driver"
+	"github.com/pm2-go/pm2/nmad/internal/lane"
 	"github.com/pm2-go/pm2/nmad/mpi/datatype"
 )
 
-// cCall is a call of a function of MPI, as front/call.h has it; it lies in the caller's stack. Each of its methods
-// that has a name of table.txt is the function; the others read arguments, and write results.
+// cCall is a call of a function of MPI: struct pm2_call of front/call.h, in the stack of the calling thread. Its
+// methods are of two kinds. One has the name of a function in table.txt and is that function (MPI_Comm_split:
+// commSplit). The others read arguments and write results; "argument i" is word[i], the first one being 0.
 type cCall struct {
-	function int32
-	wide     int32 // 1: counts and displacements have 64 bits
-	object   handle
-	handler  uintptr
-	word     [16]uintptr
+	function int32       // index in entries; below 0: see service
+	wide     int32       // 1: the form whose name ends in _c: counts and displacements have 64 bits
+	object   handle      // the communicator, window or session whose error handler hears of an error; 0: none
+	handler  uintptr     // the program's error handler, which C is to call with object; 0: none
+	word     [16]uintptr // the arguments
 }
 
-// pointer is an address of the program's memory; nil: there is none.
+// pointer is an address in the program's memory; nil is C's NULL.
 type pointer = unsafe.Pointer
 
-// cached is a communicator whose rank and size C answers itself.
-type cached struct {
-	handle     uintptr
+// cachedComm is a communicator whose rank and size C answers itself: struct pm2_comm of front/call.h. C reads it
+// without a lock and looks at handle before and after. Go writes it under cacheLock, with handle 0 meanwhile.
+type cachedComm struct {
+	handle     uintptr // of the communicator; 0: none
 	rank, size int32
-	ways       uintptr // the address of those of driver.Way, by rank; 0: there are none
+	ways       uintptr // address of the ways (lane.Way) by rank; 0: C moves no messages
 }
 
-// frontState is what C's side knows of the state of MPI: struct pm2_shared of front/call.h.
+// frontState is what Go tells C: struct pm2_shared of front/call.h. It lies in C's memory.
 type frontState struct {
-	initialized, finalized int32
-	lane                   uint64 // bytes of a driver.Lane, as C knows it
-	world                  cached
-	comms                  [1024]cached
-	slips                  [mostSlips]uintptr // of driver.Slip, by the places of their handles; 0: there is none
+	initialized, finalized int32             // 1 after MPI_Init, after MPI_Finalize; atomic
+	lane                   uint64            // bytes of a lane.Lane, as C knows it
+	world                  cachedComm        // MPI_COMM_WORLD
+	comms                  [1024]cachedComm  // others, by cacheOf
+	slips                  [maxSlips]uintptr // addresses of lane.Slip, by the places of their handles; 0: none
 }
 
-// ptr is an argument that is an address.
+// ptr returns argument i as an address.
 func (a *cCall) ptr(i int) pointer { return *(*pointer)(pointer(&a.word[i])) }
 
-// int is an argument that is a number.
+// int returns argument i as a number.
 func (a *cCall) int(i int) int { return int(a.word[i]) }
 
-// out is an argument that is the address of a result.
+// out returns the address in argument i, where a result goes. It refuses NULL.
 func (a *cCall) out(i int) (pointer, error) {
 	if a.word[i] == 0 {
-		return nil, wrong(errArg, "argument %d, where a result goes, is no address", i+1)
+		return nil, errorf(errArg, "argument %d, where a result goes, is no address", i+1)
 	}
 	return a.ptr(i), nil
 }
 
-// set writes a result.
-func set[T any](a *cCall, i int, v T) error {
+// setResult writes v to the address in argument i.
+func setResult[T any](a *cCall, i int, v T) error {
 	p, err := a.out(i)
 	if err == nil {
 		*(*T)(p) = v
@@ -64,19 +66,19 @@ func set[T any](a *cCall, i int, v T) error {
 	return err
 }
 
-// setInt writes an int.
-func (a *cCall) setInt(i, v int) error { return set(a, i, int32(v)) }
+// setInt writes v as a C int to the address in argument i.
+func (a *cCall) setInt(i, v int) error { return setResult(a, i, int32(v)) }
 
-// setAint writes a number of 64 bits.
-func (a *cCall) setAint(i, v int) error { return set(a, i, int64(v)) }
+// setAint writes v as a number of 64 bits (MPI_Aint, MPI_Count, MPI_Offset) to the address in argument i.
+func (a *cCall) setAint(i, v int) error { return setResult(a, i, int64(v)) }
 
-// setHandle writes a handle.
-func (a *cCall) setHandle(i int, h handle) error { return set(a, i, h) }
+// setHandle writes h to the address in argument i.
+func (a *cCall) setHandle(i int, h handle) error { return setResult(a, i, h) }
 
-// setPtr writes an address.
-func (a *cCall) setPtr(i int, v uintptr) error { return set(a, i, v) }
+// setPtr writes the address v to the address in argument i.
+func (a *cCall) setPtr(i int, v uintptr) error { return setResult(a, i, v) }
 
-// setFlag writes v as an int that is 1 or 0.
+// setFlag writes v as a C int, 1 or 0, to the address in argument i.
 func (a *cCall) setFlag(i int, v bool) error {
 	if v {
 		return a.setInt(i, 1)
@@ -84,7 +86,8 @@ func (a *cCall) setFlag(i int, v bool) error {
 	return a.setInt(i, 0)
 }
 
-// setCount writes a count; one that does not fit is undefined.
+// setCount writes the count v: as a C int, or as an MPI_Count in the wide form. A count that does not fit an int
+// becomes MPI_UNDEFINED.
 func (a *cCall) setCount(i, v int) error {
 	if a.wide != 0 {
 		return a.setAint(i, v)
@@ -95,7 +98,7 @@ func (a *cCall) setCount(i, v int) error {
 	return a.setInt(i, v)
 }
 
-// setWide writes an int, or a number of 64 bits in the wide form.
+// setWide writes v as a C int, or as a number of 64 bits in the wide form.
 func (a *cCall) setWide(i, v int) error {
 	if a.wide != 0 {
 		return a.setAint(i, v)
@@ -103,38 +106,38 @@ func (a *cCall) setWide(i, v int) error {
 	return a.setInt(i, v)
 }
 
-// handle is an argument that is a handle.
+// handle returns argument i as a handle.
 func (a *cCall) handle(i int) handle { return handle(a.word[i]) }
 
-// handleAt is the handle at the address in an argument.
+// handleAt returns the handle to which argument i points, for functions that change it.
 func (a *cCall) handleAt(i int) (*handle, error) {
 	p, err := a.out(i)
 	return (*handle)(p), err
 }
 
-// intAt is the int at the address in an argument.
+// intAt returns the int to which argument i points, for functions that change it.
 func (a *cCall) intAt(i int) (*int32, error) {
 	p, err := a.out(i)
 	return (*int32)(p), err
 }
 
-// list is n elements at an argument, in the program's memory.
+// list returns the array of n elements to which argument i points. The result is the program's memory.
 func list[T any](a *cCall, i, n int) ([]T, error) {
 	switch {
 	case n < 0:
-		return nil, wrong(errArg, "argument %d has %d elements", i+1, n)
+		return nil, errorf(errArg, "argument %d has %d elements", i+1, n)
 	case n == 0:
 		return nil, nil
 	case a.word[i] == 0:
-		return nil, wrong(errArg, "argument %d, of %d elements, is no address", i+1, n)
+		return nil, errorf(errArg, "argument %d, of %d elements, is no address", i+1, n)
 	}
 	return unsafe.Slice((*T)(a.ptr(i)), n), nil
 }
 
-// handles are those at an argument, in the program's memory.
+// handles returns the array of n handles to which argument i points. The result is the program's memory.
 func (a *cCall) handles(i, n int) ([]handle, error) { return list[handle](a, i, n) }
 
-// numbers are those at an argument.
+// numbers returns a copy of the array of n numbers, of type T in C, to which argument i points.
 func numbers[T int32 | int64](a *cCall, i, n int) ([]int, error) {
 	in, err := list[T](a, i, n)
 	if err != nil {
@@ -147,13 +150,14 @@ func numbers[T int32 | int64](a *cCall, i, n int) ([]int, error) {
 	return all, nil
 }
 
-// ints are ints at an argument.
+// ints returns a copy of the array of n C ints to which argument i points.
 func (a *cCall) ints(i, n int) ([]int, error) { return numbers[int32](a, i, n) }
 
-// addresses are numbers of 64 bits at an argument.
+// addresses returns a copy of the array of n numbers of 64 bits to which argument i points.
 func (a *cCall) addresses(i, n int) ([]int, error) { return numbers[int64](a, i, n) }
 
-// counts are ints, or numbers of 64 bits in the wide form, at an argument.
+// counts returns a copy of the array of n counts to which argument i points: C ints, or MPI_Counts in the wide
+// form.
 func (a *cCall) counts(i, n int) ([]int, error) {
 	if a.wide != 0 {
 		return a.addresses(i, n)
@@ -161,7 +165,7 @@ func (a *cCall) counts(i, n int) ([]int, error) {
 	return a.ints(i, n)
 }
 
-// setNumbers writes numbers.
+// setNumbers writes v, as numbers of type T, to the array to which argument i points.
 func setNumbers[T int32 | int64](a *cCall, i int, v []int) error {
 	to, err := list[T](a, i, len(v))
 	for j := range to {
@@ -170,20 +174,21 @@ func setNumbers[T int32 | int64](a *cCall, i int, v []int) error {
 	return err
 }
 
-// setInts writes ints.
+// setInts writes v as C ints to the array to which argument i points.
 func (a *cCall) setInts(i int, v []int) error { return setNumbers[int32](a, i, v) }
 
-// setAddresses writes numbers of 64 bits.
+// setAddresses writes v as numbers of 64 bits to the array to which argument i points.
 func (a *cCall) setAddresses(i int, v []int) error { return setNumbers[int64](a, i, v) }
 
-// string is an argument that is a string of C.
+// string returns a copy of the C string to which argument i points.
 func (a *cCall) string(i int) (string, error) {
 	if a.word[i] == 0 {
-		return "", wrong(errArg, "argument %d is no string", i+1)
+		return "", errorf(errArg, "argument %d is no string", i+1)
 	}
 	return stringAt(a.ptr(i)), nil
 }
 
+// stringAt returns a copy of the C string at p.
 func stringAt(p pointer) string {
 	n := 0
 	for *(*byte)(unsafe.Add(p, n)) != 0 {
@@ -192,7 +197,7 @@ func stringAt(p pointer) string {
 	return string(unsafe.Slice((*byte)(p), n))
 }
 
-// setString writes a string, and as many bytes of it as there are places for, with the zero at its end.
+// setString writes s, cut to fit, and a zero byte to the array of size bytes to which argument i points.
 func (a *cCall) setString(i int, s string, places int) error {
 	p, err := a.out(i)
 	if err != nil || places < 1 {
@@ -203,7 +208,7 @@ func (a *cCall) setString(i int, s string, places int) error {
 	return nil
 }
 
-// setText is setString whose length goes to another argument.
+// setText is setString that also writes the number of bytes without the zero, as a C int, to argument length.
 func (a *cCall) setText(i, length int, s string, places int) error {
 	s = s[:min(len(s), places-1)]
 	if err := a.setString(i, s, places); err != nil {
@@ -215,10 +220,10 @@ func (a *cCall) setText(i, length int, s string, places int) error {
 // address is that of the program's memory as datatypes have it.
 func address(p pointer) datatype.Address { return datatype.Address(p) }
 
-// at is the memory at a number.
-func at(n uintptr) pointer { return *(*pointer)(pointer(&n)) }
+// pointerAt returns the address n as a pointer.
+func pointerAt(n uintptr) pointer { return *(*pointer)(pointer(&n)) }
 
-// memory is n bytes of the program.
+// memory returns the n bytes of the program's memory at p.
 func memory(p pointer, n int) []byte {
 	if n == 0 {
 		return nil
@@ -226,29 +231,29 @@ func memory(p pointer, n int) []byte {
 	return unsafe.Slice((*byte)(p), n)
 }
 
-// place is the address of memory, as a number; 0: there is none.
-func place(b []byte) uintptr {
+// addressOf returns the address of b's memory; 0 if b is empty.
+func addressOf(b []byte) uintptr {
 	if len(b) == 0 {
 		return 0
 	}
 	return uintptr(pointer(unsafe.SliceData(b)))
 }
 
-// number is an address as a number.
-func number(p pointer) uintptr { return uintptr(p) }
+// uintptrOf returns the address p as a number.
+func uintptrOf(p pointer) uintptr { return uintptr(p) }
 
 // cStatus is MPI_Status.
 type cStatus struct {
-	source, tag, failed int32
-	bytes               [2]int32
-	cancelled           int32
-	_                   [2]int32
+	source, tag, errorCode int32    // MPI_SOURCE, MPI_TAG and MPI_ERROR
+	bytes                  [2]int32 // of the message: one number of 64 bits, at an address that is a multiple of 4
+	cancelled              int32    // 1: the request was cancelled
+	_                      [2]int32
 }
 
-// status returns the status whose address is argument i; nil: the program ignores it.
+// status returns the status to which argument i points; nil for MPI_STATUS_IGNORE.
 func (a *cCall) status(i int) *cStatus { return (*cStatus)(a.ptr(i)) }
 
-// statuses returns the n statuses at argument i; nil: the program ignores them.
+// statuses returns the array of n statuses to which argument i points; nil for MPI_STATUSES_IGNORE.
 func (a *cCall) statuses(i, n int) []cStatus {
 	if a.word[i] == 0 || n <= 0 {
 		return nil
@@ -256,23 +261,25 @@ func (a *cCall) statuses(i, n int) []cStatus {
 	return unsafe.Slice((*cStatus)(a.ptr(i)), n)
 }
 
+// setBytes stores the size of a message, in bytes.
 func (st *cStatus) setBytes(n int) { *(*[2]int32)(pointer(&st.bytes)) = *(*[2]int32)(pointer(&n)) }
 
+// size returns the size of the message, in bytes.
 func (st *cStatus) size() (n int) {
 	*(*[2]int32)(pointer(&n)) = st.bytes
 	return n
 }
 
-// state is what C's side knows; nil until the first call.
+// state is what Go tells C. attach sets it in the first call; before it is nil.
 var state atomic.Pointer[frontState]
 
-// telling is the lock of what C is told of communicators.
-var telling sync.Mutex
+// cacheLock guards, on Go's side, the cachedComms, the ways of communicators, and the distribution of slips.
+var cacheLock sync.Mutex
 
-// tell has C answer for the rank and size of a communicator, in place of Go.
-func (cd *cached) tell(h handle, rank, size int) {
-	telling.Lock()
-	defer telling.Unlock()
+// publish lets C answer for the rank and size of communicator h from here on.
+func (cd *cachedComm) publish(h handle, rank, size int) {
+	cacheLock.Lock()
+	defer cacheLock.Unlock()
 	atomic.StoreUintptr(&cd.handle, 0)
 	atomic.StoreInt32(&cd.rank, int32(rank))
 	atomic.StoreInt32(&cd.size, int32(size))
@@ -280,22 +287,25 @@ func (cd *cached) tell(h handle, rank, size int) {
 	atomic.StoreUintptr(&cd.handle, uintptr(h))
 }
 
-// lead has C know the ways of a communicator, if it knows that.
-func (cd *cached) lead(h handle, ways []driver.Way) {
+// setWays gives C the ways of communicator h, by rank, if this entry is still that communicator's.
+func (cd *cachedComm) setWays(h handle, ways []lane.Way) {
 	if atomic.LoadUintptr(&cd.handle) == uintptr(h) {
 		atomic.StoreUintptr(&cd.ways, uintptr(pointer(unsafe.SliceData(ways))))
 	}
 }
 
-// forget has C ask Go about a communicator again.
-func (cd *cached) forget(h handle) { atomic.CompareAndSwapUintptr(&cd.handle, uintptr(h), 0) }
+// forget makes C ask Go about communicator h again.
+func (cd *cachedComm) forget(h handle) { atomic.CompareAndSwapUintptr(&cd.handle, uintptr(h), 0) }
 
-// of returns the place where C looks for what it knows of the communicator with handle h.
-func (s *frontState) of(h handle) *cached { return &s.comms[uintptr(h)&uintptr(len(s.comms)-1)] }
+// cacheOf returns the entry in which C looks up the communicator h. Several communicators share it; the last one
+// has it.
+func (s *frontState) cacheOf(h handle) *cachedComm {
+	return &s.comms[uintptr(h)&uintptr(len(s.comms)-1)]
+}
 
-// scratch is a status of C's memory, to be given back by release.
-func scratch() *cStatus {
-	x := (*cStatus)(at(allocate(int(unsafe.Sizeof(cStatus{})))))
+// newStatus returns an empty status in C's memory. The caller releases it.
+func newStatus() *cStatus {
+	x := (*cStatus)(pointerAt(allocate(int(unsafe.Sizeof(cStatus{})))))
 	*x = cStatus{}
 	return x
 }

@@ -10,7 +10,7 @@ package main
 #include <sys/syscall.h>
 #include <unistd.h>
 
-// Functions of the program, as the header declares them; handles are numbers here.
+// Types of the program's functions, as mpi.h declares them but with numbers for handles.
 typedef void reduction(void *, void *, int *, uintptr_t *);
 typedef void wide_reduction(void *, void *, int64_t *, uintptr_t *);
 typedef int copying(uintptr_t, int, void *, void *, void *, int *);
@@ -45,7 +45,7 @@ static int call_query(uintptr_t f, uintptr_t extra, void *status) { return ((que
 static int call_free(uintptr_t f, uintptr_t extra) { return ((freeing *)f)((void *)extra); }
 static int call_cancel(uintptr_t f, uintptr_t extra, int complete) { return ((cancelling *)f)((void *)extra, complete); }
 
-// Memory of Go's, and shared one, lies at multiples of 8 only.
+// Memory of Go's, and shared memory, lies at multiples of 8 and not of 16.
 typedef long double long_double __attribute__((aligned(8)));
 typedef long double _Complex long_complex __attribute__((aligned(8)));
 struct long_double_int { long_double value; int index, gap[3]; };
@@ -55,7 +55,7 @@ struct double_double { double value, index; };
 #define EACH(type, change) { const type *a = in; type *b = inout; for (int64_t i = 0; i < n; i++) change; }
 #define LOCATE(type, less) EACH(type, if (a[i].value less b[i].value || (a[i].value == b[i].value && a[i].index < b[i].index)) b[i] = a[i])
 
-// reduce_in_c computes with numbers that Go lacks, by the handles of the operation and the datatype.
+// reduce_in_c applies an operation to n elements that Go has no type for. op and type are the low bits of the handles.
 static void reduce_in_c(int op, int type, const void *in, void *inout, int64_t n)
 {
 	switch (type << 8 | op) {
@@ -76,7 +76,7 @@ static void reduce_in_c(int op, int type, const void *in, void *inout, int64_t n
 
 extern void pm2_exit(void);
 
-static pid_t joined; // a process that it forks has its functions for the exit, too
+static pid_t joined; // the process that has joined the job: one that it forks inherits its functions for the exit
 
 static void leave(void)
 {
@@ -90,7 +90,7 @@ static void at_exit(void)
 	atexit(leave);
 }
 
-// C.malloc of Go ends the process instead of returning NULL.
+// try_allocate returns NULL where C.malloc of Go would end the process.
 static void *try_allocate(size_t n) { return malloc(n); }
 
 static int thread(void) { return (int)syscall(SYS_gettid); }
@@ -99,19 +99,19 @@ import "C"
 
 import "unsafe"
 
-// callReduction calls the program's function of an operation. C takes for granted that some elements lie at multiples
-// of 16: these are copied to such addresses first. With extent 0 they stay where they are, as do all that are not
-// within n extents.
+// callReduction calls the program's reduction function of o on n elements. Compilers of C expect elements of some
+// types at multiples of 16 bytes, so elements at other addresses are copied to such first. With extent 0 the
+// elements stay where they are: they do not lie within n times the extent.
 func callReduction(o *cOp, in, inout pointer, n, extent int, t handle) {
-	if extent%16 == 0 && extent > 0 && (number(in)|number(inout))%16 != 0 {
+	if extent%16 == 0 && extent > 0 && (uintptrOf(in)|uintptrOf(inout))%16 != 0 {
 		size := n * extent
-		p := at(allocate(2 * size))
+		p := pointerAt(allocate(2 * size))
 		a, b := memory(p, size), memory(unsafe.Add(p, size), size)
 		copy(a, memory(in, size))
 		copy(b, memory(inout, size))
 		callReduction(o, p, unsafe.Add(p, size), n, extent, t)
 		copy(memory(inout, size), b)
-		release(number(p))
+		release(uintptrOf(p))
 		return
 	}
 	wide := C.int(0)
@@ -121,12 +121,13 @@ func callReduction(o *cOp, in, inout pointer, n, extent int, t handle) {
 	C.call_reduction(C.uintptr_t(o.function), wide, in, inout, C.int64_t(n), C.uintptr_t(t))
 }
 
-// reduceInC computes with numbers that Go lacks.
+// reduceInC applies a predefined operation to numbers that Go lacks, such as long double. op and t are low bits of
+// handles.
 func reduceInC(op, t int, in, inout pointer, n int) {
 	C.reduce_in_c(C.int(op), C.int(t), in, inout, C.int64_t(n))
 }
 
-// callCopy calls the program's function that copies an attribute.
+// callCopy calls the program's function f that copies an attribute. ok says whether the copy is to be kept.
 func callCopy(f uintptr, object handle, key int, extra, value uintptr) (copied uintptr, ok bool, code int) {
 	var out C.uintptr_t
 	var flag C.int
@@ -134,17 +135,17 @@ func callCopy(f uintptr, object handle, key int, extra, value uintptr) (copied u
 	return uintptr(out), flag != 0, code
 }
 
-// callDelete calls the program's function that deletes an attribute.
+// callDelete calls the program's function f that deletes an attribute, and returns its code.
 func callDelete(f uintptr, object handle, key int, value, extra uintptr) int {
 	return int(C.call_delete(C.uintptr_t(f), C.uintptr_t(object), C.int(key), C.uintptr_t(value), C.uintptr_t(extra)))
 }
 
-// callHandler calls the program's error handler.
+// callHandler calls the program's error handler f.
 func callHandler(f uintptr, object handle, code int) {
 	C.call_handler(C.uintptr_t(f), C.uintptr_t(object), C.int(code))
 }
 
-// callQuery, callFree and callCancel call the program's functions of a generalized request.
+// callQuery, callFree and callCancel call the program's functions of a generalized request and return their codes.
 func callQuery(f, extra uintptr, s *cStatus) int {
 	return int(C.call_query(C.uintptr_t(f), C.uintptr_t(extra), unsafe.Pointer(s)))
 }
@@ -159,26 +160,26 @@ func callCancel(f, extra uintptr, done bool) int {
 	return int(C.call_cancel(C.uintptr_t(f), C.uintptr_t(extra), complete))
 }
 
-// atExit has the end of the process told to the job.
+// atExit has the process call pm2_exit when it exits, but not the processes that it forks.
 func atExit() { C.at_exit() }
 
-// flush writes what the program's streams still have.
+// flush writes out the buffers of the program's C streams. It waits for a stream that another thread holds.
 func flush() { C.fflush(nil) }
 
-// thread is the number of the thread that calls.
-func thread() int { return int(C.thread()) }
+// threadID returns the kernel's number of the calling thread.
+func threadID() int { return int(C.thread()) }
 
-// permanent is memory of C's for n ints, which stays.
-func permanent(n int) []int32 { return unsafe.Slice((*int32)(C.calloc(C.size_t(n), 4)), n) }
+// allocateInts returns n zeroed ints in C's memory. They are never freed.
+func allocateInts(n int) []int32 { return unsafe.Slice((*int32)(C.calloc(C.size_t(n), 4)), n) }
 
-// numberOf is an address as a number.
-func numberOf(x *int32) uintptr { return uintptr(unsafe.Pointer(x)) }
+// addressOfInt returns the address of x as a number.
+func addressOfInt(x *int32) uintptr { return uintptr(unsafe.Pointer(x)) }
 
-// tryAllocate is n bytes of C's memory; 0: there are not as many.
+// tryAllocate returns n bytes of C's memory; 0 if there are not as many.
 func tryAllocate(n int) uintptr { return uintptr(C.try_allocate(C.size_t(max(n, 1)))) }
 
-// allocate is n bytes of C's memory; the process ends if there are not as many.
+// allocate returns n bytes of C's memory. It ends the process if there are not as many.
 func allocate(n int) uintptr { return uintptr(C.malloc(C.size_t(max(n, 1)))) }
 
-// release gives them back.
-func release(p uintptr) { C.free(at(p)) }
+// release frees what allocate or tryAllocate returned.
+func release(p uintptr) { C.free(pointerAt(p)) }

@@ -4,18 +4,18 @@ package main
 
 import "github.com/pm2-go/pm2/nmad/mpi"
 
-// callForm is how a collective operation is called.
+// callForm is the form of a collective operation: blocking, immediate or persistent. The zero value is blocking.
 type callForm struct {
-	request    int  // the argument where its request goes; 0: it blocks
-	persistent bool // the request is to be started; else it is under way
+	request    int  // the argument where the request goes; 0: blocking
+	persistent bool // the request is to be started by the program
 }
 
-// begun hands out the request of an operation that was begun, or is to be.
-func (a *cCall) begun(c *cComm, f callForm, r *mpi.Request) error {
-	return a.setRequest(f.request, &cRequest{comm: c, r: r, sends: true, persistent: f.persistent})
+// setCollective writes the handle of r, the request of a collective operation in form f, to its argument.
+func (a *cCall) setCollective(c *cComm, f callForm, r *mpi.Request) error {
+	return a.setRequest(f.request, &cRequest{comm: c, req: r, noStatus: true, persistent: f.persistent})
 }
 
-// collectives are the blocking operations that communicators of one group and of two have.
+// collectives are the blocking operations that communicators of one group and of two groups have.
 type collectives interface {
 	Barrier() error
 	Bcast(b mpi.Buffer, root int) error
@@ -26,58 +26,60 @@ type collectives interface {
 	Reduce(op *mpi.Op, in, out mpi.Buffer, root int) error
 	Allreduce(op *mpi.Op, in, out mpi.Buffer) error
 	ReduceScatter(op *mpi.Op, in mpi.Blocks, out mpi.Buffer) error
-	viewed
+	requestViews
 }
 
-// viewed has the operations in the forms with requests.
-type viewed interface {
+// requestViews give the operations that return requests.
+type requestViews interface {
 	Immediate() mpi.Immediate
 	Persistent() mpi.Persistent
 }
 
-// of is x in the form, which has requests: the two views have the same methods, and one is turned into the other.
-func (f callForm) of(x viewed) mpi.Immediate {
+// view returns the operations of x in form f, which is not blocking. The two views have the same methods, so the
+// persistent one is converted to the type of the other.
+func (f callForm) view(x requestViews) mpi.Immediate {
 	if f.persistent {
 		return mpi.Immediate(x.Persistent())
 	}
 	return x.Immediate()
 }
 
-// collectives are those of this communicator.
+// collectives returns the operations of c.
 func (c *cComm) collectives() collectives {
-	if c.x != nil {
-		return c.x
+	if c.inter != nil {
+		return c.inter
 	}
-	return c.c
+	return c.local
 }
 
-// rooted checks a root; here: it is this process; idle: this process has nothing to do.
-func (c *cComm) rooted(root int) (here, idle bool, err error) {
+// checkRoot refuses a root that there is not. here: this process is the root. idle: this process is in the root's
+// group of an intercommunicator and takes no part.
+func (c *cComm) checkRoot(root int) (here, idle bool, err error) {
 	switch {
-	case c.x == nil && root >= 0 && root < c.c.Size():
-		return root == c.c.Rank(), false, nil
-	case c.x == nil:
-		return false, false, wrong(errRoot, "root %d of %d", root, c.c.Size())
+	case c.inter == nil && root >= 0 && root < c.local.Size():
+		return root == c.local.Rank(), false, nil
+	case c.inter == nil:
+		return false, false, errorf(errRoot, "root %d of %d", root, c.local.Size())
 	case root == mpi.Root:
 		return true, false, nil
 	case root == procNull:
 		return false, true, nil
-	case root >= 0 && root < c.x.RemoteSize():
+	case root >= 0 && root < c.inter.RemoteSize():
 		return false, false, nil
 	}
-	return false, false, wrong(errRoot, "root %d of %d", root, c.x.RemoteSize())
+	return false, false, errorf(errRoot, "root %d of %d", root, c.inter.RemoteSize())
 }
 
 func (a *cCall) barrier(f callForm, c *cComm) error {
 	if f.request == 0 {
 		return c.collectives().Barrier()
 	}
-	return a.begun(c, f, f.of(c.collectives()).Barrier())
+	return a.setCollective(c, f, f.view(c.collectives()).Barrier())
 }
 
 func (a *cCall) bcast(f callForm, c *cComm) error {
 	root := a.int(3)
-	_, idle, err := c.rooted(root)
+	_, idle, err := c.checkRoot(root)
 	if err != nil {
 		return err
 	}
@@ -90,23 +92,23 @@ func (a *cCall) bcast(f callForm, c *cComm) error {
 	if f.request == 0 {
 		return c.collectives().Bcast(b, root)
 	}
-	return a.begun(c, f, f.of(c.collectives()).Bcast(b, root))
+	return a.setCollective(c, f, f.view(c.collectives()).Bcast(b, root))
 }
 
-// blocksAt is where the arguments of a gather or scatter are: own is that of the own block, all that of the blocks,
-// at root; counts and places below 0: the blocks are equal.
-type blocksAt struct {
-	own    int // address, count, datatype
-	all    int
-	count  int
-	places int
-	t      int
-	root   int
+// blockArgs says which arguments of a gather or scatter are what.
+type blockArgs struct {
+	single int // first of the three of this process's block: address, count, datatype
+	all    int // address of the blocks of all
+	count  int // count of each of these, or their counts
+	places int // their displacements; -1: they have one length
+	typ    int // their datatype
+	root   int // -1: there is none
 }
 
-// gathered are the arguments of a gather or scatter.
-func (a *cCall) gathered(c *cComm, x blocksAt) (own mpi.Buffer, all mpi.Blocks, err error) {
-	here, idle, err := c.rooted(a.int(x.root))
+// gatherArgs reads the arguments of a gather or scatter: the single block of this process, and at the root the
+// blocks of all. In place, single stays empty.
+func (a *cCall) gatherArgs(c *cComm, x blockArgs) (own mpi.Buffer, all mpi.Blocks, err error) {
+	here, idle, err := c.checkRoot(a.int(x.root))
 	if err != nil || idle {
 		return
 	}
@@ -116,89 +118,92 @@ func (a *cCall) gathered(c *cComm, x blocksAt) (own mpi.Buffer, all mpi.Blocks, 
 		}
 	}
 	switch {
-	case here && (c.x != nil || a.inPlace(x.own)):
+	case here && (c.inter != nil || a.inPlace(x.single)):
 	default:
-		own, err = a.elements(x.own)
+		own, err = a.elements(x.single)
 	}
 	return
 }
 
-// blocks are those for n ranks.
-func (a *cCall) blocks(x blocksAt, n int) (mpi.Blocks, error) {
+// blocks reads the blocks of n ranks.
+func (a *cCall) blocks(x blockArgs, n int) (mpi.Blocks, error) {
 	if x.places < 0 {
-		return a.equal(x.all, x.count, x.t, n)
+		return a.equalBlocks(x.all, x.count, x.typ, n)
 	}
-	return a.varied(x.all, x.count, x.places, x.t, n)
+	return a.varyingBlocks(x.all, x.count, x.places, x.typ, n)
 }
 
 var (
-	gatherAt   = blocksAt{0, 3, 4, -1, 5, 6}
-	gathervAt  = blocksAt{0, 3, 4, 5, 6, 7}
-	scatterAt  = blocksAt{3, 0, 1, -1, 2, 6}
-	scattervAt = blocksAt{4, 0, 1, 2, 3, 7}
+	gatherAt   = blockArgs{0, 3, 4, -1, 5, 6}
+	gathervAt  = blockArgs{0, 3, 4, 5, 6, 7}
+	scatterAt  = blockArgs{3, 0, 1, -1, 2, 6}
+	scattervAt = blockArgs{4, 0, 1, 2, 3, 7}
 )
 
-func (a *cCall) gatherAs(f callForm, c *cComm, x blocksAt) error {
-	own, all, err := a.gathered(c, x)
+// gatherWith is MPI_Gather and MPI_Gatherv.
+func (a *cCall) gatherWith(f callForm, c *cComm, x blockArgs) error {
+	own, all, err := a.gatherArgs(c, x)
 	if err != nil {
 		return err
 	}
 	if f.request == 0 {
 		return c.collectives().Gather(own, all, a.int(x.root))
 	}
-	return a.begun(c, f, f.of(c.collectives()).Gather(own, all, a.int(x.root)))
+	return a.setCollective(c, f, f.view(c.collectives()).Gather(own, all, a.int(x.root)))
 }
 
-func (a *cCall) gather(f callForm, c *cComm) error  { return a.gatherAs(f, c, gatherAt) }
-func (a *cCall) gatherv(f callForm, c *cComm) error { return a.gatherAs(f, c, gathervAt) }
+func (a *cCall) gather(f callForm, c *cComm) error  { return a.gatherWith(f, c, gatherAt) }
+func (a *cCall) gatherv(f callForm, c *cComm) error { return a.gatherWith(f, c, gathervAt) }
 
-func (a *cCall) scatterAs(f callForm, c *cComm, x blocksAt) error {
-	own, all, err := a.gathered(c, x)
+// scatterWith is MPI_Scatter and MPI_Scatterv.
+func (a *cCall) scatterWith(f callForm, c *cComm, x blockArgs) error {
+	own, all, err := a.gatherArgs(c, x)
 	if err != nil {
 		return err
 	}
 	if f.request == 0 {
 		return c.collectives().Scatter(all, own, a.int(x.root))
 	}
-	return a.begun(c, f, f.of(c.collectives()).Scatter(all, own, a.int(x.root)))
+	return a.setCollective(c, f, f.view(c.collectives()).Scatter(all, own, a.int(x.root)))
 }
 
-func (a *cCall) scatter(f callForm, c *cComm) error  { return a.scatterAs(f, c, scatterAt) }
-func (a *cCall) scatterv(f callForm, c *cComm) error { return a.scatterAs(f, c, scattervAt) }
+func (a *cCall) scatter(f callForm, c *cComm) error  { return a.scatterWith(f, c, scatterAt) }
+func (a *cCall) scatterv(f callForm, c *cComm) error { return a.scatterWith(f, c, scattervAt) }
 
 var (
-	allgatherAt  = blocksAt{0, 3, 4, -1, 5, -1}
-	allgathervAt = blocksAt{0, 3, 4, 5, 6, -1}
+	allgatherAt  = blockArgs{0, 3, 4, -1, 5, -1}
+	allgathervAt = blockArgs{0, 3, 4, 5, 6, -1}
 )
 
-func (a *cCall) allgatherAs(f callForm, c *cComm, x blocksAt) error {
+// allgatherWith is MPI_Allgather and MPI_Allgatherv.
+func (a *cCall) allgatherWith(f callForm, c *cComm, x blockArgs) error {
 	all, err := a.blocks(x, c.peers())
 	if err != nil {
 		return err
 	}
 	var own mpi.Buffer
-	if c.x != nil || !a.inPlace(x.own) {
-		if own, err = a.elements(x.own); err != nil {
+	if c.inter != nil || !a.inPlace(x.single) {
+		if own, err = a.elements(x.single); err != nil {
 			return err
 		}
 	}
 	if f.request == 0 {
 		return c.collectives().Allgather(own, all)
 	}
-	return a.begun(c, f, f.of(c.collectives()).Allgather(own, all))
+	return a.setCollective(c, f, f.view(c.collectives()).Allgather(own, all))
 }
 
-func (a *cCall) allgather(f callForm, c *cComm) error  { return a.allgatherAs(f, c, allgatherAt) }
-func (a *cCall) allgatherv(f callForm, c *cComm) error { return a.allgatherAs(f, c, allgathervAt) }
+func (a *cCall) allgather(f callForm, c *cComm) error  { return a.allgatherWith(f, c, allgatherAt) }
+func (a *cCall) allgatherv(f callForm, c *cComm) error { return a.allgatherWith(f, c, allgathervAt) }
 
-// alltoallAs has the blocks of both sides from in and out.
-func (a *cCall) alltoallAs(f callForm, c *cComm, in, out func(n int) (mpi.Blocks, error)) error {
+// alltoallWith is MPI_Alltoall, MPI_Alltoallv and MPI_Alltoallw. in and out read the arguments for n blocks.
+func (a *cCall) alltoallWith(f callForm, c *cComm, in, out func(n int) (mpi.Blocks, error)) error {
 	to, err := out(c.peers())
 	if err != nil {
 		return err
 	}
 	var from mpi.Blocks
-	if c.x != nil || !a.inPlace(0) {
+	if c.inter != nil || !a.inPlace(0) {
 		if from, err = in(c.peers()); err != nil {
 			return err
 		}
@@ -206,30 +211,30 @@ func (a *cCall) alltoallAs(f callForm, c *cComm, in, out func(n int) (mpi.Blocks
 	if f.request == 0 {
 		return c.collectives().Alltoall(from, to)
 	}
-	return a.begun(c, f, f.of(c.collectives()).Alltoall(from, to))
+	return a.setCollective(c, f, f.view(c.collectives()).Alltoall(from, to))
 }
 
-// equals is n equal blocks at arguments from one on.
-func (a *cCall) equals(i int) func(n int) (mpi.Blocks, error) {
-	return func(n int) (mpi.Blocks, error) { return a.equal(i, i+1, i+2, n) }
+// equalBlocksAt returns equalBlocks of the arguments from i on: address, count, datatype.
+func (a *cCall) equalBlocksAt(i int) func(n int) (mpi.Blocks, error) {
+	return func(n int) (mpi.Blocks, error) { return a.equalBlocks(i, i+1, i+2, n) }
 }
 
-// varies is n blocks of several lengths at arguments from one on.
-func (a *cCall) varies(i int) func(n int) (mpi.Blocks, error) {
-	return func(n int) (mpi.Blocks, error) { return a.varied(i, i+1, i+2, i+3, n) }
+// varyingBlocksAt returns varyingBlocks of the arguments from i on: address, counts, displacements, datatype.
+func (a *cCall) varyingBlocksAt(i int) func(n int) (mpi.Blocks, error) {
+	return func(n int) (mpi.Blocks, error) { return a.varyingBlocks(i, i+1, i+2, i+3, n) }
 }
 
-// typed is n blocks of several datatypes at arguments from one on.
-func (a *cCall) typed(i int, read func(i, n int) ([]int, error)) func(n int) (mpi.Blocks, error) {
-	return func(n int) (mpi.Blocks, error) { return a.ownTypes(i, i+1, i+2, i+3, n, read) }
+// typedBlocksAt returns typedBlocks of the arguments from i on: address, counts, displacements, datatypes.
+func (a *cCall) typedBlocksAt(i int, read func(i, n int) ([]int, error)) func(n int) (mpi.Blocks, error) {
+	return func(n int) (mpi.Blocks, error) { return a.typedBlocks(i, i+1, i+2, i+3, n, read) }
 }
 
 func (a *cCall) alltoall(f callForm, c *cComm) error {
-	return a.alltoallAs(f, c, a.equals(0), a.equals(3))
+	return a.alltoallWith(f, c, a.equalBlocksAt(0), a.equalBlocksAt(3))
 }
 func (a *cCall) alltoallv(f callForm, c *cComm) error {
-	return a.alltoallAs(f, c, a.varies(0), a.varies(4))
+	return a.alltoallWith(f, c, a.varyingBlocksAt(0), a.varyingBlocksAt(4))
 }
 func (a *cCall) alltoallw(f callForm, c *cComm) error {
-	return a.alltoallAs(f, c, a.typed(0, a.counts), a.typed(4, a.counts))
+	return a.alltoallWith(f, c, a.typedBlocksAt(0, a.counts), a.typedBlocksAt(4, a.counts))
 }

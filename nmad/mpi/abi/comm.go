@@ -10,24 +10,24 @@ import (
 	"github.com/pm2-go/pm2/nmad/mpi"
 )
 
-// calls are what this package needs of package mpi, and no program does.
+// calls are the functions of package mpi that are for this package only.
 var calls = mpi.Calls(ours.Module{})
 
-// cComm is a communicator.
+// cComm is a communicator: an MPI_Comm.
 type cComm struct {
 	object
-	c        *mpi.Comm      // of the own group
-	x        *mpi.Intercomm // nil: it is none
-	m        *mpi.Comm      // that has the messages
-	session  *cSession      // whose buffers it has, if it has none; nil: none
-	topology topology
-	ways     atomic.Pointer[commWays] // nil: none was asked for
+	local    *mpi.Comm                // communicator of this process's group
+	inter    *mpi.Intercomm           // nil: it has one group
+	p2p      *mpi.Comm                // by which messages go: local, or that with the ranks of the other group
+	session  *cSession                // whose attached memory buffered sends take if c has none; nil: none
+	topology topology                 // neighbours; written before the program gets the handle
+	ways     atomic.Pointer[commWays] // nil: Go was not asked for any
 }
 
-// Parameters of functions that are for communicators of one kind only: the call refuses all others.
+// Parameter types of methods that are for one kind of communicator only: the entry refuses the other kind.
 type (
-	intraComm = cComm // of a single group
-	interComm = cComm // between two groups
+	intraComm = cComm // of one group
+	interComm = cComm // of two groups
 )
 
 const (
@@ -38,35 +38,36 @@ const (
 	nullRequest handle = 0x180
 )
 
-// newComm makes the cComm of c, without a handle.
+// newComm returns the cComm of c. It has no handle yet, and the error handler MPI_ERRORS_ARE_FATAL.
 func newComm(c *mpi.Comm, name string) *cComm {
-	x := &cComm{c: c, m: c, object: object{what: ofComm, name: name, info: newInfo(), standard: standardOfComm}}
+	x := &cComm{local: c, p2p: c, object: object{kind: ofComm, name: name, info: newInfo(), standard: standardOfComm}}
 	x.handler.Store(&errorsAreFatal)
 	return x
 }
 
-// commOf is the communicator of a handle.
+// commOf returns the communicator of a handle.
 func commOf(h handle) (*cComm, error) {
 	if h == worldHandle || h == selfHandle {
-		p := &engine.world
+		p := &job.world
 		if h == selfHandle {
-			p = &engine.self
+			p = &job.self
 		}
 		if c := p.Load(); c != nil {
 			return c, nil
 		}
 		if atomic.LoadInt32(&state.Load().finalized) != 0 {
-			return nil, wrong(errComm, "MPI_Finalize was called before")
+			return nil, errorf(errComm, "MPI_Finalize was called before")
 		}
-		return nil, wrong(errComm, "MPI_Init was not called before")
+		return nil, errorf(errComm, "MPI_Init was not called before")
 	}
 	if h == nullComm {
-		return nil, wrong(errComm, "it is MPI_COMM_NULL")
+		return nil, errorf(errComm, "it is MPI_COMM_NULL")
 	}
 	return comms.get(h)
 }
 
-// comm is an argument that is a communicator, whose error handler hears of errors from here on.
+// comm returns the communicator whose handle is argument i. Errors of the call go to its error handler from here
+// on.
 func (a *cCall) comm(i int) (*cComm, error) {
 	c, err := commOf(a.handle(i))
 	if err == nil {
@@ -75,26 +76,26 @@ func (a *cCall) comm(i int) (*cComm, error) {
 	return c, err
 }
 
-// intra is comm, which refuses an intercommunicator.
+// intra is comm that refuses an intercommunicator.
 func (a *cCall) intra(i int) (*cComm, error) {
 	c, err := a.comm(i)
-	if err == nil && c.x != nil {
-		return nil, wrong(errComm, "it is an intercommunicator")
+	if err == nil && c.inter != nil {
+		return nil, errorf(errComm, "it is an intercommunicator")
 	}
 	return c, err
 }
 
-// inter is comm, which refuses a communicator of a single group.
+// inter is comm that refuses a communicator of one group.
 func (a *cCall) inter(i int) (*cComm, error) {
 	c, err := a.comm(i)
-	if err == nil && c.x == nil {
-		return nil, wrong(errComm, "it is no intercommunicator")
+	if err == nil && c.inter == nil {
+		return nil, errorf(errComm, "it is no intercommunicator")
 	}
 	return c, err
 }
 
-// text describes a communicator for people.
-func (c *cComm) text() string {
+// describe names the communicator in error messages.
+func (c *cComm) describe() string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.name != "" {
@@ -103,7 +104,7 @@ func (c *cComm) text() string {
 	return fmt.Sprintf("communicator %#x", uintptr(c.handle))
 }
 
-// setComm takes a communicator in, and writes its handle; nil: this process is not in it.
+// setComm gives c a handle and writes that to argument i; MPI_COMM_NULL if c is nil: this process is not in it.
 func (a *cCall) setComm(i int, c *cComm) error {
 	if c == nil {
 		return a.setHandle(i, nullComm)
@@ -115,19 +116,19 @@ func (a *cCall) setComm(i int, c *cComm) error {
 	return a.setHandle(i, h)
 }
 
-// enlist gives a communicator its handle.
+// enlist gives c a handle and lets C answer for its rank and size.
 func (c *cComm) enlist() (handle, error) {
 	h, err := comms.add(c)
 	if err != nil {
 		return 0, err
 	}
 	c.handle = h
-	state.Load().of(h).tell(h, c.c.Rank(), c.c.Size())
+	state.Load().cacheOf(h).publish(h, c.local.Rank(), c.local.Size())
 	return h, nil
 }
 
-// like is a new communicator made of c, with its error handler.
-func (c *cComm) like(made *mpi.Comm, err error) (*cComm, error) {
+// derive returns the cComm of a communicator that was made of c: it has the error handler of c. err is passed on.
+func (c *cComm) derive(made *mpi.Comm, err error) (*cComm, error) {
 	if err != nil || made == nil {
 		return nil, err
 	}
@@ -137,91 +138,84 @@ func (c *cComm) like(made *mpi.Comm, err error) (*cComm, error) {
 	return x, nil
 }
 
-// likeX is like of an intercommunicator.
-func (c *cComm) likeX(made *mpi.Intercomm, err error) (*cComm, error) {
+// deriveInter is derive for an intercommunicator.
+func (c *cComm) deriveInter(made *mpi.Intercomm, err error) (*cComm, error) {
 	if err != nil || made == nil {
 		return nil, err
 	}
-	x, err := c.like(made.Local(), nil)
-	x.between(made)
+	x, err := c.derive(made.Local(), nil)
+	x.setInter(made)
 	return x, err
 }
 
-// between makes c the communicator of two groups.
-func (c *cComm) between(x *mpi.Intercomm) { c.c, c.x, c.m = x.Local(), x, calls.Messages(x) }
+// setInter makes c the cComm of an intercommunicator.
+func (c *cComm) setInter(x *mpi.Intercomm) { c.local, c.inter, c.p2p = x.Local(), x, calls.Messages(x) }
 
-func (a *cCall) commRank(c *cComm) int                  { return c.c.Rank() }
-func (a *cCall) commSize(c *cComm) int                  { return c.c.Size() }
-func (a *cCall) commRemoteSize(c *interComm) int        { return c.x.RemoteSize() }
-func (a *cCall) commTestInter(c *cComm) bool            { return c.x != nil }
-func (a *cCall) commGroup(c *cComm) mpi.Group           { return c.c.Group() }
-func (a *cCall) commRemoteGroup(c *interComm) mpi.Group { return c.x.RemoteGroup() }
+func (a *cCall) commRank(c *cComm) int                  { return c.local.Rank() }
+func (a *cCall) commSize(c *cComm) int                  { return c.local.Size() }
+func (a *cCall) commRemoteSize(c *interComm) int        { return c.inter.RemoteSize() }
+func (a *cCall) commTestInter(c *cComm) bool            { return c.inter != nil }
+func (a *cCall) commGroup(c *cComm) mpi.Group           { return c.local.Group() }
+func (a *cCall) commRemoteGroup(c *interComm) mpi.Group { return c.inter.RemoteGroup() }
 
-// comparisons are the results of comparing, by those of package mpi.
+// comparisons are the results of MPI_Comm_compare and MPI_Group_compare, by those of package mpi.
 var comparisons = [...]int{mpi.Identical: 201, mpi.Congruent: 202, mpi.Similar: 203, mpi.Unequal: 204}
 
 func (a *cCall) commCompare(c, d *cComm) int {
-	how := mpi.Congruent
-	switch {
-	case c == d:
-		how = mpi.Identical
-	case (c.x == nil) != (d.x == nil):
-		how = mpi.Unequal
-	case c.x != nil:
-		how = max(how, c.x.Group().Compare(d.x.Group()), c.x.RemoteGroup().Compare(d.x.RemoteGroup()))
-	default:
-		how = max(how, c.c.Group().Compare(d.c.Group()))
+	if c.inter != nil || d.inter != nil {
+		return comparisons[mpi.Compare(c.inter, d.inter)]
 	}
-	return comparisons[how]
+	return comparisons[mpi.Compare(c.local, d.local)]
 }
 
-// dup is a communicator like c, with its attributes, and the hints of an info: its own ones are not copied.
+// dup returns a copy of c, with its attributes and topology. It has the given hints, and not those of c.
 func (c *cComm) dup(hints *cInfo) (d *cComm, err error) {
-	if c.x != nil {
-		d, err = c.likeX(c.x.Dup())
+	if c.inter != nil {
+		d, err = c.deriveInter(c.inter.Dup())
 	} else {
-		d, err = c.like(c.c.Dup())
+		d, err = c.derive(c.local.Dup())
 	}
 	if err != nil {
 		return nil, err
 	}
-	if err := c.endow(d, hints); err != nil {
+	if err := c.copyTo(d, hints); err != nil {
 		d.free()
 		return nil, err
 	}
 	return d, nil
 }
 
-// endow gives d, a copy of c, the topology and attributes of c, and the hints.
-func (c *cComm) endow(d *cComm, hints *cInfo) error {
-	d.topology = c.topology.like(d.c)
+// copyTo gives d, a copy of c, the topology and the attributes of c, and the hints.
+func (c *cComm) copyTo(d *cComm, hints *cInfo) error {
+	d.topology = c.topology.onComm(d.local)
 	d.info = hints.Dup()
 	return c.copyAttributes(&d.object)
 }
 
-// free ends a communicator that has no handle any more.
+// free frees a communicator that has no handle any more.
 func (c *cComm) free() {
-	if c.x != nil {
-		c.x.Free()
+	if c.inter != nil {
+		c.inter.Free()
 		return
 	}
-	c.c.Free()
+	c.local.Free()
 }
 
 func (a *cCall) commDup(c *cComm) (*cComm, error) { return c.dup(newInfo()) }
 
 func (a *cCall) commDupWithInfo(c *cComm, i *hints) (*cComm, error) { return c.dup(i) }
 
-// idup begins a dup, and writes the handle of what it makes to an argument.
+// idup begins to duplicate c. It writes the handle of the new communicator to argument at; its request completes
+// when the communicator can be used.
 func (a *cCall) idup(c *cComm, hints *cInfo, at int) (*cRequest, error) {
 	if _, err := a.out(at); err != nil {
 		return nil, err
 	}
-	// Attributes are copied before the communicator is there, by this thread: the standard lets the functions of the
-	// program run in this call only. So the handle is there, too.
-	d := newComm(c.c, "")
+	// The program's functions that copy attributes may run in this call only, by the standard. They get the new handle,
+	// so that is made before the communicator.
+	d := newComm(c.local, "")
 	d.handler.Store(c.handler.Load())
-	if err := c.endow(d, hints); err != nil {
+	if err := c.copyTo(d, hints); err != nil {
 		return nil, err
 	}
 	h, err := comms.add(d)
@@ -235,20 +229,20 @@ func (a *cCall) idup(c *cComm, hints *cInfo, at int) (*cRequest, error) {
 	var made *mpi.Comm
 	var both *mpi.Intercomm
 	r := &cRequest{comm: c}
-	if c.x != nil {
-		r.r = mpi.Idup(c.x, &both)
+	if c.inter != nil {
+		r.req = mpi.Idup(c.inter, &both)
 	} else {
-		r.r = mpi.Idup(c.c, &made)
+		r.req = mpi.Idup(c.local, &made)
 	}
-	r.after = func(err error) error {
+	r.onEnd = func(err error) error {
 		if err != nil {
 			return err
 		}
-		if d.c, d.m = made, made; both != nil {
-			d.between(both)
+		if d.local, d.p2p = made, made; both != nil {
+			d.setInter(both)
 		}
-		d.topology = c.topology.like(d.c)
-		state.Load().of(h).tell(h, d.c.Rank(), d.c.Size())
+		d.topology = c.topology.onComm(d.local)
+		state.Load().cacheOf(h).publish(h, d.local.Rank(), d.local.Size())
 		return nil
 	}
 	return r, nil
@@ -260,7 +254,7 @@ func (a *cCall) commIdupWithInfo(c *cComm, i *hints) (*cRequest, error) { return
 
 func (a *cCall) commFree(h *handle) error {
 	if *h == worldHandle || *h == selfHandle {
-		return wrong(errComm, "MPI_COMM_WORLD and MPI_COMM_SELF cannot be freed")
+		return errorf(errComm, "MPI_COMM_WORLD and MPI_COMM_SELF cannot be freed")
 	}
 	c, err := commOf(*h)
 	if err != nil {
@@ -272,7 +266,7 @@ func (a *cCall) commFree(h *handle) error {
 	}
 	a.object = 0
 	keepSlips(*h)
-	state.Load().of(*h).forget(*h)
+	state.Load().cacheOf(*h).forget(*h)
 	comms.drop(*h)
 	c.free()
 	*h = nullComm
@@ -293,79 +287,79 @@ func (a *cCall) commDisconnect(h *handle) error {
 
 func (a *cCall) commSplit(c *cComm, color, key int) (*cComm, error) {
 	if color < 0 && color != undefined {
-		return nil, wrong(errArg, "color %d is below 0", color)
+		return nil, errorf(errArg, "color %d is below 0", color)
 	}
-	if c.x != nil { // those of both groups with one color become an intercommunicator, if there are some in both
-		return c.likeX(c.x.Split(color, key))
+	if c.inter != nil { // the processes of one color make an intercommunicator, if both groups have some
+		return c.deriveInter(c.inter.Split(color, key))
 	}
-	return c.like(c.c.Split(color, key))
+	return c.derive(c.local.Split(color, key))
 }
 
-// Kinds of MPI_Comm_split_type.
+// MPI_COMM_TYPE_..., for MPI_Comm_split_type.
 const (
-	typeShared         = 221
-	typeHWUnguided     = 222
-	typeHWGuided       = 223
-	typeResourceGuided = 224
+	splitShared         = 221
+	splitHWUnguided     = 222
+	splitHWGuided       = 223
+	splitResourceGuided = 224
 )
 
 func (a *cCall) commSplitType(c *intraComm, what, key int, i *hints) (*cComm, error) {
 	color := undefined
 	switch what {
 	case undefined:
-	case typeShared:
-		color = engine.session.HostOf(engine.session.Rank())
-	case typeHWGuided, typeResourceGuided:
-		// The only resources that are known by a name are the machine, and what shares memory.
+	case splitShared:
+		color = job.session.HostOf(job.session.Rank())
+	case splitHWGuided, splitResourceGuided:
+		// The one resource with a name that this library knows is shared memory, which is that of a host.
 		if v, ok := i.Get("mpi_hw_resource_type"); ok && v == "mpi_shared_memory" {
-			color = engine.session.HostOf(engine.session.Rank())
+			color = job.session.HostOf(job.session.Rank())
 		}
-	case typeHWUnguided:
-		// The next smaller part of the machine: the host, if the communicator has several.
+	case splitHWUnguided:
+		// The part of the machine below the whole is the host, if the communicator has several.
 		hosts := map[int]bool{}
-		for r := range c.c.Size() {
-			hosts[engine.session.HostOf(engine.all.Group().Rank(r, c.c.Group()))] = true
+		for r := range c.local.Size() {
+			hosts[job.session.HostOf(job.allComm.Group().Rank(r, c.local.Group()))] = true
 		}
 		if len(hosts) > 1 {
-			color = engine.session.HostOf(engine.session.Rank())
+			color = job.session.HostOf(job.session.Rank())
 		}
 	default:
-		return nil, wrong(errArg, "%d is no kind of split", what)
+		return nil, errorf(errArg, "%d is no kind of split", what)
 	}
-	return c.like(c.c.Split(color, key))
+	return c.derive(c.local.Split(color, key))
 }
 
 func (a *cCall) commCreate(c *cComm, g mpi.Group) (*cComm, error) {
-	if c.x != nil {
-		return c.likeX(c.x.Create(g))
+	if c.inter != nil {
+		return c.deriveInter(c.inter.Create(g))
 	}
-	return c.like(c.c.Create(g))
+	return c.derive(c.local.Create(g))
 }
 
 func (a *cCall) commCreateGroup(c *intraComm, g mpi.Group, tag int) (*cComm, error) {
 	if g.Size() == 0 {
 		return nil, nil
 	}
-	return c.like(c.c.CreateGroup(g, tag))
+	return c.derive(c.local.CreateGroup(g, tag))
 }
 
 func (a *cCall) intercommCreate(c *intraComm, leader int, other handle, remote, tag int) (*cComm, error) {
-	if leader < 0 || leader >= c.c.Size() {
-		return nil, wrong(errRank, "leader %d of %d", leader, c.c.Size())
+	if leader < 0 || leader >= c.local.Size() {
+		return nil, errorf(errRank, "leader %d of %d", leader, c.local.Size())
 	}
 	var peer *mpi.Comm
-	if c.c.Rank() == leader {
+	if c.local.Rank() == leader {
 		p, err := commOf(other)
 		if err != nil {
 			return nil, err
 		}
-		peer = p.m
+		peer = p.p2p
 	}
-	return c.likeX(mpi.NewIntercomm(c.c, leader, peer, remote, tag))
+	return c.deriveInter(mpi.NewIntercomm(c.local, leader, peer, remote, tag))
 }
 
 func (a *cCall) intercommMerge(c *interComm, high bool) (*cComm, error) {
-	return c.like(c.x.Merge(high))
+	return c.derive(c.inter.Merge(high))
 }
 
 func (a *cCall) commGetParent() handle { return nullComm }

@@ -6,7 +6,7 @@ import (
 	"github.com/pm2-go/pm2/nmad/mpi"
 )
 
-// weights are those of n edges at an argument; nil: they have none.
+// weights returns the weights of n edges at argument i; nil for MPI_UNWEIGHTED.
 func (a *cCall) weights(i, n int) ([]int, error) {
 	switch a.word[i] {
 	case unweighted:
@@ -17,7 +17,7 @@ func (a *cCall) weights(i, n int) ([]int, error) {
 	all, err := a.ints(i, n)
 	for _, w := range all {
 		if w < 0 {
-			return nil, wrong(errArg, "a weight of %d", w)
+			return nil, errorf(errArg, "a weight of %d", w)
 		}
 	}
 	return all, err
@@ -36,16 +36,16 @@ func (a *cCall) distGraphCreateAdjacent(c *intraComm) (_ *cComm, err error) {
 	}
 	for _, l := range lists {
 		for _, r := range l {
-			if r != procNull && (r < 0 || r >= c.c.Size()) {
-				return nil, wrong(errArg, "a neighbour %d of %d", r, c.c.Size())
+			if r != procNull && (r < 0 || r >= c.local.Size()) {
+				return nil, errorf(errArg, "a neighbour %d of %d", r, c.local.Size())
 			}
 		}
 	}
-	g, err := mpi.NewDistGraphAdjacent(c.c, lists[0], lists[1])
+	g, err := mpi.NewDistGraphAdjacent(c.local, lists[0], lists[1])
 	if err != nil {
 		return nil, err
 	}
-	return c.on(g.Comm, topology{graph: g, in: weights[0], out: weights[1]}), nil
+	return c.withTopology(g.Comm, topology{graph: g, inWeights: weights[0], outWeights: weights[1]}), nil
 }
 
 func (a *cCall) distGraphCreate(c *intraComm, n int) (*cComm, error) {
@@ -60,7 +60,7 @@ func (a *cCall) distGraphCreate(c *intraComm, n int) (*cComm, error) {
 	total := 0
 	for _, d := range degrees {
 		if d < 0 {
-			return nil, wrong(errArg, "degrees %v", degrees)
+			return nil, errorf(errArg, "degrees %v", degrees)
 		}
 		total += d
 	}
@@ -79,24 +79,24 @@ func (a *cCall) distGraphCreate(c *intraComm, n int) (*cComm, error) {
 	for i, s := range sources {
 		for range degrees[i] {
 			to := targets[len(edges)]
-			if s < 0 || s >= c.c.Size() || to < 0 || to >= c.c.Size() {
-				return nil, wrong(errArg, "an edge from %d to %d, of %d processes", s, to, c.c.Size())
+			if s < 0 || s >= c.local.Size() || to < 0 || to >= c.local.Size() {
+				return nil, errorf(errArg, "an edge from %d to %d, of %d processes", s, to, c.local.Size())
 			}
 			edges = append(edges, [2]int{s, to})
 		}
 	}
-	g, own, err := calls.DistGraph(c.c, edges, weights)
+	g, own, err := calls.DistGraph(c.local, edges, weights)
 	if err != nil {
 		return nil, err
 	}
-	return c.on(g.Comm, topology{graph: g, in: own[0], out: own[1]}), nil
+	return c.withTopology(g.Comm, topology{graph: g, inWeights: own[0], outWeights: own[1]}), nil
 }
 
-// distGraph is an argument that is a communicator of MPI_Dist_graph_create.
+// distGraph returns the topology of the communicator at argument i. It refuses one without a distributed graph.
 func (a *cCall) distGraph(i int) (*distGraphComm, error) {
 	c, err := a.comm(i)
-	if err == nil && (c.topology.graph == nil || c.topology.all != nil) {
-		err = wrong(errTopology, "it has no distributed graph")
+	if err == nil && (c.topology.graph == nil || c.topology.neighbours != nil) {
+		err = errorf(errTopology, "it has no distributed graph")
 	}
 	if err != nil {
 		return nil, err
@@ -105,16 +105,16 @@ func (a *cCall) distGraph(i int) (*distGraphComm, error) {
 }
 
 func (a *cCall) distGraphNeighborsCount(t *distGraphComm) (in, out int, weighted bool) {
-	from, to := t.graph.Neighbours()
-	return len(from), len(to), t.in != nil || t.out != nil
+	from, to := t.graph.Neighbors()
+	return len(from), len(to), t.inWeights != nil || t.outWeights != nil
 }
 
 func (a *cCall) distGraphNeighbors(t *distGraphComm) error {
-	from, to := t.graph.Neighbours()
-	for i, side := range []struct{ ranks, weights []int }{{from, t.in}, {to, t.out}} {
+	from, to := t.graph.Neighbors()
+	for i, side := range []struct{ ranks, weights []int }{{from, t.inWeights}, {to, t.outWeights}} {
 		n := min(a.int(1+3*i), len(side.ranks))
 		if n < 0 {
-			return wrong(errArg, "room for %d neighbours", n)
+			return errorf(errArg, "room for %d neighbours", n)
 		}
 		if err := a.setInts(2+3*i, side.ranks[:n]); err != nil {
 			return err
@@ -128,25 +128,25 @@ func (a *cCall) distGraphNeighbors(t *distGraphComm) error {
 	return nil
 }
 
-// neighbourly is what exchanges among neighbours.
-type neighbourly interface {
+// neighbourCollectives are the collective operations of a grid or graph.
+type neighbourCollectives interface {
 	NeighborAlltoall(in, out mpi.Blocks) error
-	viewed
+	requestViews
 }
 
-// neighboursAs exchanges blocks among the neighbours.
-func (a *cCall) neighboursAs(f callForm, c *cComm, in, out func(n int) (mpi.Blocks, error)) error {
-	var x neighbourly
+// neighborAlltoallWith exchanges blocks among the neighbours. in and out read the arguments for n blocks.
+func (a *cCall) neighborAlltoallWith(f callForm, c *cComm, in, out func(n int) (mpi.Blocks, error)) error {
+	var x neighbourCollectives
 	froms, tos := 0, 0
 	switch t := &c.topology; {
 	case t.cart != nil:
 		x, froms = t.cart, 2*len(t.cart.Dims())
 		tos = froms
 	case t.graph != nil:
-		from, to := t.graph.Neighbours()
+		from, to := t.graph.Neighbors()
 		x, froms, tos = t.graph, len(from), len(to)
 	default:
-		return wrong(errTopology, "it has no neighbours")
+		return errorf(errTopology, "it has no neighbours")
 	}
 	from, err := in(tos)
 	if err != nil {
@@ -159,11 +159,11 @@ func (a *cCall) neighboursAs(f callForm, c *cComm, in, out func(n int) (mpi.Bloc
 	if f.request == 0 {
 		return x.NeighborAlltoall(from, to)
 	}
-	return a.begun(c, f, f.of(x).NeighborAlltoall(from, to))
+	return a.setCollective(c, f, f.view(x).NeighborAlltoall(from, to))
 }
 
-// same is the elements at arguments from one on, as a block for each of n neighbours.
-func (a *cCall) same(i int) func(n int) (mpi.Blocks, error) {
+// repeatedBlock reads the elements at arguments i to i+2 as the block for each of n neighbours.
+func (a *cCall) repeatedBlock(i int) func(n int) (mpi.Blocks, error) {
 	return func(n int) (mpi.Blocks, error) {
 		b, err := a.elements(i)
 		x := mpi.Blocks{Buffer: b, Counts: make([]int, n), Places: make([]int, n)}
@@ -175,17 +175,17 @@ func (a *cCall) same(i int) func(n int) (mpi.Blocks, error) {
 }
 
 func (a *cCall) neighborAllgather(f callForm, c *cComm) error {
-	return a.neighboursAs(f, c, a.same(0), a.equals(3))
+	return a.neighborAlltoallWith(f, c, a.repeatedBlock(0), a.equalBlocksAt(3))
 }
 func (a *cCall) neighborAllgatherv(f callForm, c *cComm) error {
-	return a.neighboursAs(f, c, a.same(0), a.varies(3))
+	return a.neighborAlltoallWith(f, c, a.repeatedBlock(0), a.varyingBlocksAt(3))
 }
 func (a *cCall) neighborAlltoall(f callForm, c *cComm) error {
-	return a.neighboursAs(f, c, a.equals(0), a.equals(3))
+	return a.neighborAlltoallWith(f, c, a.equalBlocksAt(0), a.equalBlocksAt(3))
 }
 func (a *cCall) neighborAlltoallv(f callForm, c *cComm) error {
-	return a.neighboursAs(f, c, a.varies(0), a.varies(4))
+	return a.neighborAlltoallWith(f, c, a.varyingBlocksAt(0), a.varyingBlocksAt(4))
 }
 func (a *cCall) neighborAlltoallw(f callForm, c *cComm) error {
-	return a.neighboursAs(f, c, a.typed(0, a.addresses), a.typed(4, a.addresses))
+	return a.neighborAlltoallWith(f, c, a.typedBlocksAt(0, a.addresses), a.typedBlocksAt(4, a.addresses))
 }

@@ -1,7 +1,10 @@
-// Abi is MPI for programs in C, by the standard's own binary interface (MPI 5.0): a program that was compiled with
-// its header runs with any library that has that interface, of which this is one, over package mpi.
+// Abi is MPI for programs in C, with the binary interface of the MPI 5.0 standard, over package mpi. A program that was
+// compiled with the standard's header runs with any library that has this interface.
 //
 //	go run ./nmad/mpi/abi/internal/build -o DIR     # the library, and include/mpi.h
+//
+//	program in C ── MPI_Send ──▶ libmpi_abi.so.1 (front, C) ─┬─ a short message on this host ──▶ shared memory
+//	                                                         └─ all else ──▶ libpm2_mpi.so (this package, Go) ──▶ package mpi
 //
 // libmpi_abi.so.1 is small C (front): it has the functions of the header, all of table.txt, answers what needs no
 // engine, and loads libpm2_mpi.so, which is this package, with the first call that needs more. Each such call crosses
@@ -10,11 +13,16 @@
 // how). Short messages to ranks of the host do not cross (front/moves.h, front/slips.h): C has the addresses of what
 // the gate to that rank knows (way.go), and its lock.
 //
-// A handle of a predefined object is the standard's number; of another one it is the number of its place in a table
-// with how often that place was used, so a handle that is used after its end is an error. Functions of the program
-// are called with handles of C.
+// C passes a call to Go as a struct in its stack (pm2_call in C, cCall here); pm2_enter runs the entry of the function,
+// which reads the arguments, calls the method of cCall with the function's name, and writes its results. The entries
+// are made of table.txt. Short messages to ranks of the host do not cross into Go (front/moves.h, front/slips.h): C
+// works on the state of the gate to that rank under the gate's lock (way.go).
 //
-// An error goes to the error handler of the communicator, window or session that it is of, or that it would have
-// made; those that have none to the one of MPI_COMM_SELF, if it was set, and else of MPI_COMM_WORLD. From the start
-// that is MPI_ERRORS_ARE_FATAL: it says which rank had which error in which function, and ends the job.
+// A handle of a predefined object is a number of the standard. Another handle is the object's place in a table and how
+// often that place was used, so a handle that is used after its object was freed is an error (handle.go).
+//
+// An error goes to the error handler of the communicator, window or session of the call, or, of a call that makes one
+// with an error handler as argument, to that handler. Calls without such an object use the handler of MPI_COMM_SELF if
+// that was changed, and otherwise that of MPI_COMM_WORLD. Both are MPI_ERRORS_ARE_FATAL at first: the job ends with a
+// line that names rank, function and error.
 package main

@@ -17,7 +17,7 @@ func TestOnce(t *testing.T) {
 		for i := range made {
 			threads.Go(func() {
 				a := &cCall{}
-				a.word[2] = number(pointer(&made[i]))
+				a.word[2] = uintptrOf(pointer(&made[i]))
 				<-begin
 				x, err := a.typeCreateF90Real(6, -r)
 				if err == nil && x.handle == 0 { // else two threads would each give it one

@@ -4,46 +4,46 @@ package main
 
 import "sync"
 
-func (a *cCall) typeSize(t *cType) int { return t.t.Size() }
+func (a *cCall) typeSize(t *cType) int { return t.typ.Size() }
 
-func (a *cCall) typeGetExtent(t *cType) (lower, extent int) { return t.t.Lower(), t.t.Extent() }
+func (a *cCall) typeGetExtent(t *cType) (lower, extent int) { return t.typ.Lower(), t.typ.Extent() }
 
-func (a *cCall) typeGetTrueExtent(t *cType) (lower, extent int) { return t.t.True() }
+func (a *cCall) typeGetTrueExtent(t *cType) (lower, extent int) { return t.typ.True() }
 
-// narrow says that a datatype was made with large counts, which only the wide form of a call can tell.
-func (t *cType) narrow() error {
-	if len(t.made.large) > 0 {
-		return wrong(errType, "it was made with large counts: the form of the call whose name ends in _c tells of them")
+// checkNarrow refuses a datatype that was made with large counts: only the wide form of a call can return them.
+func (t *cType) checkNarrow() error {
+	if len(t.contents.large) > 0 {
+		return errorf(errType, "it was made with large counts: the form of the call whose name ends in _c tells of them")
 	}
 	return nil
 }
 
 func (a *cCall) typeGetEnvelope(t *cType) (ints, addresses, types, combiner int, err error) {
-	return len(t.made.ints), len(t.made.addresses), len(t.made.types), t.made.combiner, t.narrow()
+	return len(t.contents.ints), len(t.contents.addresses), len(t.contents.types), t.contents.combiner, t.checkNarrow()
 }
 
 func (a *cCall) typeGetEnvelopeC(t *cType) (ints, addresses, large, types, combiner int) {
-	return len(t.made.ints), len(t.made.addresses), len(t.made.large), len(t.made.types), t.made.combiner
+	return len(t.contents.ints), len(t.contents.addresses), len(t.contents.large), len(t.contents.types), t.contents.combiner
 }
 
-// contents writes what a datatype was made of; at are the arguments for ints, addresses, large counts and datatypes,
-// and has is how many of each there is room for.
-func (a *cCall) contents(t *cType, has, at [4]int) error {
-	if t.made.combiner == isNamed {
-		return wrong(errType, "%s is predefined", t.name)
+// setContents writes the contents of t to the arguments at, of which has says the sizes: ints, addresses, large
+// counts and datatypes.
+func (a *cCall) setContents(t *cType, has, at [4]int) error {
+	if t.contents.combiner == combinerNamed {
+		return errorf(errType, "%s is predefined", t.name)
 	}
 	ints, addresses, large, n, _ := a.typeGetEnvelopeC(t)
 	if has[0] < ints || has[1] < addresses || has[2] < large || has[3] < n {
-		return wrong(errArg, "there is room for %v ints, addresses, large counts and datatypes, there are %d, %d, %d and %d", has, ints, addresses, large, n)
+		return errorf(errArg, "there is room for %v ints, addresses, large counts and datatypes, there are %d, %d, %d and %d", has, ints, addresses, large, n)
 	}
-	if err := a.setInts(at[0], t.made.ints); err != nil {
+	if err := a.setInts(at[0], t.contents.ints); err != nil {
 		return err
 	}
-	if err := a.setAddresses(at[1], t.made.addresses); err != nil {
+	if err := a.setAddresses(at[1], t.contents.addresses); err != nil {
 		return err
 	}
 	if large > 0 {
-		if err := a.setAddresses(at[2], t.made.large); err != nil {
+		if err := a.setAddresses(at[2], t.contents.large); err != nil {
 			return err
 		}
 	}
@@ -51,104 +51,106 @@ func (a *cCall) contents(t *cType, has, at [4]int) error {
 	if err != nil {
 		return err
 	}
-	for i, x := range t.made.types {
-		// The program frees what it gets here, so it is one more of the same.
+	for i, x := range t.contents.types {
+		// The program frees the handles that it gets here, so each is of a new object.
 		if to[i] = x.handle; x.handle >= predefined {
-			again := &cType{object: object{what: ofType, name: x.name}, t: x.t, made: x.made, committed: x.committed}
-			if again.handle, err = types.add(again); err != nil {
+			duplicate := &cType{object: object{kind: ofType, name: x.name}, typ: x.typ, contents: x.contents, committed: x.committed}
+			if duplicate.handle, err = types.add(duplicate); err != nil {
 				return err
 			}
-			to[i] = again.handle
+			to[i] = duplicate.handle
 		}
 	}
 	return nil
 }
 
 func (a *cCall) typeGetContents(t *cType, ints, addresses, types int) error {
-	if err := t.narrow(); err != nil {
+	if err := t.checkNarrow(); err != nil {
 		return err
 	}
-	return a.contents(t, [4]int{ints, addresses, 0, types}, [4]int{4, 5, 0, 6})
+	return a.setContents(t, [4]int{ints, addresses, 0, types}, [4]int{4, 5, 0, 6})
 }
 
 func (a *cCall) typeGetContentsC(t *cType, ints, addresses, large, types int) error {
-	return a.contents(t, [4]int{ints, addresses, large, types}, [4]int{5, 6, 7, 8})
+	return a.setContents(t, [4]int{ints, addresses, large, types}, [4]int{5, 6, 7, 8})
 }
 
-// Classes of MPI_Type_match_size.
+// MPI_TYPECLASS_...
 const (
-	ofIntegers = 192
-	ofReals    = 193
-	ofComplex  = 194
+	matchInteger = 192
+	matchReal    = 193
+	matchComplex = 194
 )
 
 func (a *cCall) typeMatchSize(class, size int) (handle, error) {
 	all := map[[2]int]handle{
-		{ofIntegers, 1}: 0x2c1, {ofIntegers, 2}: 0x2c9, {ofIntegers, 4}: 0x2d1, {ofIntegers, 8}: 0x2d9, {ofIntegers, 16}: 0x2e1,
-		{ofReals, 2}: 0x2ca, {ofReals, 4}: 0x2d2, {ofReals, 8}: 0x2da, {ofReals, 16}: 0x2e2,
-		{ofComplex, 4}: 0x2d3, {ofComplex, 8}: 0x2db, {ofComplex, 16}: 0x2e3, {ofComplex, 32}: 0x2eb,
+		{matchInteger, 1}: 0x2c1, {matchInteger, 2}: 0x2c9, {matchInteger, 4}: 0x2d1, {matchInteger, 8}: 0x2d9, {matchInteger, 16}: 0x2e1,
+		{matchReal, 2}: 0x2ca, {matchReal, 4}: 0x2d2, {matchReal, 8}: 0x2da, {matchReal, 16}: 0x2e2,
+		{matchComplex, 4}: 0x2d3, {matchComplex, 8}: 0x2db, {matchComplex, 16}: 0x2e3, {matchComplex, 32}: 0x2eb,
 	}
 	h, ok := all[[2]int{class, size}]
 	if !ok {
-		return 0, wrong(errArg, "there is no datatype of class %d and %d bytes", class, size)
+		return 0, errorf(errArg, "there is no datatype of class %d and %d bytes", class, size)
 	}
 	return h, nil
 }
 
-// once are datatypes that are made once for the same arguments, and not freed.
-var once struct {
+// f90Types are the datatypes of MPI_Type_create_f90_real and its like: one for the same arguments, which is never
+// freed.
+var f90Types struct {
 	sync.Mutex
-	all map[[3]int]*cType
+	byArguments map[[3]int]*cType
 }
 
-// onceOf makes a datatype like a predefined one, once: with its handle, which all threads get.
-func onceOf(combiner int, like handle, args ...int) (*cType, error) {
+// f90Type returns the datatype, like the predefined one with handle like, for these arguments.
+func f90Type(combiner int, like handle, args ...int) (*cType, error) {
 	key := [3]int{combiner}
 	copy(key[1:], args)
-	once.Lock()
-	defer once.Unlock()
-	if once.all == nil {
-		once.all = map[[3]int]*cType{}
+	f90Types.Lock()
+	defer f90Types.Unlock()
+	if f90Types.byArguments == nil {
+		f90Types.byArguments = map[[3]int]*cType{}
 	}
-	if t := once.all[key]; t != nil {
+	if t := f90Types.byArguments[key]; t != nil {
 		return t, nil
 	}
 	base := predefinedTypes[like-firstType]
-	t := &cType{t: base.t, sort: base.sort, committed: true, made: contents{combiner: combiner, ints: args}}
+	t := &cType{typ: base.typ, class: base.class, committed: true, contents: contents{combiner: combiner, ints: args}}
 	if err := t.enlist(); err != nil {
 		return nil, err
 	}
-	once.all[key] = t
+	f90Types.byArguments[key] = t
 	return t, nil
 }
 
-// real is which of two floating types has a precision of p decimal digits and a range of r; undefined ones do not matter.
-func real(p, r int, types [2]handle) (handle, error) {
+// f90Float returns that of two floating types which has a precision of p decimal digits and a decimal exponent
+// range of r.
+func f90Float(p, r int, types [2]handle) (handle, error) {
 	switch {
 	case p == undefined && r == undefined:
-		return 0, wrong(errArg, "neither precision nor range is given")
+		return 0, errorf(errArg, "neither precision nor range is given")
 	case p <= 6 && r <= 37:
 		return types[0], nil
 	case p <= 15 && r <= 307:
 		return types[1], nil
 	}
-	return 0, wrong(errArg, "no type has %d digits and a range of %d", p, r)
+	return 0, errorf(errArg, "no type has %d digits and a range of %d", p, r)
 }
 
 func (a *cCall) typeCreateF90Real(p, r int) (*cType, error) {
-	like, err := real(p, r, [2]handle{0x2d2, 0x2da})
+	like, err := f90Float(p, r, [2]handle{0x2d2, 0x2da})
 	if err != nil {
 		return nil, err
 	}
-	return onceOf(isF90Real, like, p, r)
+	return f90Type(combinerF90Real, like, p, r)
 }
 
 func (a *cCall) typeCreateF90Complex(p, r int) (*cType, error) {
-	like, err := real(p, r, [2]handle{0x2db, 0x2e3})
+	like, err := f90Float(p, r, [2]handle{0x2db, 0x2e3})
 	if err != nil {
 		return nil, err
 	}
-	return onceOf(isF90Complex, like, p, r)
+	return f90Type(combinerF90Complex, like, p, r)
 }
 
 func (a *cCall) typeCreateF90Integer(r int) (*cType, error) {
@@ -163,12 +165,12 @@ func (a *cCall) typeCreateF90Integer(r int) (*cType, error) {
 	case r <= 18:
 		like = 0x2d9
 	default:
-		return nil, wrong(errArg, "no integer has %d digits", r)
+		return nil, errorf(errArg, "no integer has %d digits", r)
 	}
-	return onceOf(isF90Integer, like, r)
+	return f90Type(combinerF90Integer, like, r)
 }
 
-// pairTypes are the datatypes of a value and an index that are predefined, by the handles of both.
+// pairTypes are the predefined datatypes of a value and an index, by the handles of both.
 var pairTypes = map[[2]handle]handle{
 	{0x210, 0x209}: 0x228, {0x214, 0x209}: 0x229, {0x20a, 0x209}: 0x22a, {0x209, 0x209}: 0x22b, {0x208, 0x209}: 0x22c, {0x220, 0x209}: 0x22d,
 	{0x21a, 0x21a}: 0x230, {0x21c, 0x21c}: 0x231, {0x219, 0x219}: 0x232,
@@ -181,19 +183,19 @@ func (a *cCall) typeGetValueIndex(value, index handle) handle {
 	return nullType
 }
 
-// there says why an argument is the address of no status.
-func (st *cStatus) there() error {
+// check refuses NULL.
+func (st *cStatus) check() error {
 	if st == nil {
-		return wrong(errArg, "there is no status")
+		return errorf(errArg, "there is no status")
 	}
 	return nil
 }
 
 func (a *cCall) getCount(s *cStatus, t *cType) (int, error) {
-	if err := s.there(); err != nil {
+	if err := s.check(); err != nil {
 		return 0, err
 	}
-	n, size := s.size(), t.t.Size()
+	n, size := s.size(), t.typ.Size()
 	switch {
 	case size == 0 && n == 0:
 		return 0, nil
@@ -203,27 +205,27 @@ func (a *cCall) getCount(s *cStatus, t *cType) (int, error) {
 	return n / size, nil
 }
 
-// getElements are the basic elements of a status; a part of one is undefined.
+// getElements returns the number of basic elements in a message; MPI_UNDEFINED if the last one is not complete.
 func (a *cCall) getElements(s *cStatus, t *cType) (int, error) {
-	if err := s.there(); err != nil {
+	if err := s.check(); err != nil {
 		return 0, err
 	}
 	n := s.size()
-	if t.t.Size() == 0 && n == 0 {
+	if t.typ.Size() == 0 && n == 0 {
 		return 0, nil
 	}
-	if basics, _ := t.t.Count(n); t.t.Size() > 0 && basics >= 0 {
+	if basics, _ := t.typ.Count(n); t.typ.Size() > 0 && basics >= 0 {
 		return basics, nil
 	}
 	return undefined, nil
 }
 
 func (a *cCall) statusSetElements(s *cStatus, t *cType, n elementCount) error {
-	if err := s.there(); err != nil {
+	if err := s.check(); err != nil {
 		return err
 	}
-	size := t.t.Size()
-	if all := t.t.Elements(); all > 0 {
+	size := t.typ.Size()
+	if all := t.typ.Elements(); all > 0 {
 		size = n/all*size + n%all*(size/all)
 	}
 	s.setBytes(size)

@@ -8,96 +8,97 @@ import (
 	"runtime/debug"
 	"strings"
 
-	"github.com/pm2-go/pm2/nmad/driver"
+	"github.com/pm2-go/pm2/nmad/internal/lane"
 )
 
-// entry is a function of MPI that crosses into Go.
+// entry is a function of MPI that C passes on to Go. entries, in table_gen.go, has all of them.
 type entry struct {
 	name string
 	do   func(*cCall) error
 }
 
-// handlerRoom is the least that the stack of a call leaves to the program's handlers for signals, in bytes; the
-// kernel takes some 4 KiB of it itself.
-const handlerRoom = 100 << 10
+// signalRoom is the least room on a goroutine's stack, in bytes, that a call leaves to the program's signal
+// handlers. Of it the kernel takes some 4 KiB itself.
+const signalRoom = 100 << 10
 
-// spread has a frame that large, so that the stack of the goroutine that called it is larger from then on: it does
-// not shrink (see internal/build).
+// growStack makes the stack of the calling goroutine larger by its own frame. The stack stays that large, because
+// the library is built without the shrinking of stacks (internal/build).
 //
 //go:noinline
-func spread(i int) byte {
-	var room [handlerRoom]byte
+func growStack(i int) byte {
+	var room [signalRoom]byte
 	room[i] = 1
-	return room[handlerRoom-1-i]
+	return room[signalRoom-1-i]
 }
 
-// enter makes a call, and returns its code.
+// enter carries out the call a and returns its error code. It runs in the program's thread.
 func enter(a *cCall) (code int) {
 	if a.function < 0 {
-		return a.asks()
+		return a.service()
 	}
-	if t := traced.Load(); t != nil {
-		defer t.note(a, monotonic(), &code)
+	if t := tracer.Load(); t != nil {
+		defer t.record(a, monotonic(), &code)
 	}
-	defer a.caught(&code)
+	defer a.recoverPanic(&code)
 	if err := entries[a.function].do(a); err != nil {
-		return a.fails(entries[a.function].name, err)
+		return a.report(entries[a.function].name, err)
 	}
 	return int(success)
 }
 
-// What C asks for that is no function of MPI, in place of the number of one; see front/call.h.
+// Values of cCall.function that are requests of C and no functions of MPI; front/call.h says what each does.
 const (
-	handleOf = -1
-	tends    = -2
-	watches  = -3
+	serviceHandle = -1
+	serviceTend   = -2
+	serviceWatch  = -3
 )
 
-// asks does what C asks for.
-func (a *cCall) asks() int {
+// service carries out a request of C that is no function of MPI.
+func (a *cCall) service() int {
 	switch a.function {
-	case handleOf:
-		a.word[1] = uintptr(numbered(a.word[0]))
+	case serviceHandle:
+		a.word[1] = uintptr(handleFromInt(a.word[0]))
 		if a.word[1] == 0 {
 			return int(errArg)
 		}
-	case tends:
-		(*driver.Lane)(a.ptr(0)).Tend()
-	case watches:
-		(*driver.Lane)(a.ptr(0)).Watch()
+	case serviceTend:
+		(*lane.Lane)(a.ptr(0)).Tend()
+	case serviceWatch:
+		(*lane.Lane)(a.ptr(0)).Watch()
 	}
 	return int(success)
 }
 
-// caught turns a panic into an error. It is a mistake of this library, or an address of the program's below
-// firstAddress. An address above that which is no memory ends the process, as it does in C.
-func (a *cCall) caught(code *int) {
+// recoverPanic turns a panic into an error of class MPI_ERR_INTERN. A panic is a mistake of this library, or comes
+// from an address of the program below firstAddress. A higher address without memory behind it ends the process by
+// a signal, as in C.
+func (a *cCall) recoverPanic(code *int) {
 	if why := recover(); why != nil {
-		*code = a.fails(entries[a.function].name, wrong(errIntern, "internal error: %v\n%s", why, debug.Stack()))
+		*code = a.report(entries[a.function].name, errorf(errIntern, "internal error: %v\n%s", why, debug.Stack()))
 	}
 }
 
-// refusedOn gives, for a function that this library does not have, the argument that is a communicator: its error
-// handler is told.
-var refusedOn = map[string]int{"MPI_Comm_accept": 3, "MPI_Comm_connect": 3, "MPI_Comm_spawn": 5, "MPI_Comm_spawn_multiple": 6}
+// unsupportedComm gives, for functions that this library does not support, the argument that is a communicator.
+// Its error handler gets the error.
+var unsupportedComm = map[string]int{"MPI_Comm_accept": 3, "MPI_Comm_connect": 3, "MPI_Comm_spawn": 5, "MPI_Comm_spawn_multiple": 6}
 
-// refused is the error of a function that this library does not have.
-func (a *cCall) refused() error { return errLacking }
+// unsupported serves all functions that this library does not support.
+func (a *cCall) unsupported() error { return errUnsupported }
 
-var errLacking = wrong(errRefused, "not supported: this library has no files, and starts or connects no processes")
+var errUnsupported = errorf(errUnsupportedOp, "not supported: this library has no files, and starts or connects no processes")
 
-// fails tells an error to the error handler of the call's object, and returns the code of the error. A handler of the
-// program is called by C.
-func (a *cCall) fails(name string, err error) int {
-	if strings.HasPrefix(name, toolPrefix) { // tools have no handlers
-		if err == errLacking {
-			err = a.lackingTool(name)
+// report passes the error of function name to the error handler of the call's object and returns the error's code.
+// C calls the handler if it is a function of the program: report leaves it, and its argument, in a.
+func (a *cCall) report(name string, err error) int {
+	if strings.HasPrefix(name, toolPrefix) { // the tools interface has no error handlers
+		if err == errUnsupported {
+			err = a.unsupportedTool(name)
 		}
 		return codeOf(err)
 	}
 	code := codeOf(err)
-	if i, ok := refusedOn[name]; ok {
-		_, _ = a.comm(i) // no communicator: the handler of those that have none
+	if i, ok := unsupportedComm[name]; ok {
+		_, _ = a.comm(i) // sets a.object; if it is no communicator the error goes to the handler for calls without object
 	}
 	h, object := handlerOf(a.object)
 	if a.wide != 0 {
@@ -106,7 +107,7 @@ func (a *cCall) fails(name string, err error) int {
 	if strings.HasPrefix(name, "MPI_File_") || name == "MPI_Register_datarep" {
 		h, object = handlerOfFiles(), nullFile
 	}
-	var t *toldTo
+	var t *handlerError
 	if errors.As(err, &t) {
 		h, object = t.handler, t.object
 	}
@@ -115,16 +116,16 @@ func (a *cCall) fails(name string, err error) int {
 	case h.function != 0:
 		a.object, a.handler = object, h.function
 	default:
-		die(name, code, err)
+		abortOnError(name, code, err)
 	}
 	return code
 }
 
-// die ends the job, and says why, as a status would have.
-func die(name string, code int, err error) {
+// abortOnError ends the job. The message names the function, the error and its class.
+func abortOnError(name string, code int, err error) {
 	text := fmt.Sprintf("%s: %v", name, err)
 	if class := codeText(code); !strings.Contains(text, class) && code != int(errInStatus) {
 		text += " (" + class + ")"
 	}
-	engine.abort(code, text)
+	job.abort(code, text)
 }

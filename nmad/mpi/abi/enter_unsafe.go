@@ -23,12 +23,12 @@ func pm2_enter(c, s unsafe.Pointer) C.int { //nolint:revive // C's name
 // room for handlers of signals.
 //
 //export pm2_make_room
-func pm2_make_room() { spread(0) } //nolint:revive // C's name
+func pm2_make_room() { growStack(0) } //nolint:revive // C's name
 
 // pm2_exit is called when the process exits.
 //
 //export pm2_exit
-func pm2_exit() { engine.exit() } //nolint:revive // C's name
+func pm2_exit() { job.exit() } //nolint:revive // C's name
 
 // main is never run: the package is a library of C.
 func main() {}

@@ -4,8 +4,8 @@ package main
 
 import "sync/atomic"
 
-// There are no files, so all that has an error handler is MPI_FILE_NULL: the one of the errors of MPI_File_open, and
-// from the start MPI_ERRORS_RETURN.
+// This library has no files. Only MPI_FILE_NULL has an error handler, MPI_ERRORS_RETURN at first: it hears of the
+// errors of all functions of files.
 
 const (
 	nullFile handle     = 0x118
@@ -14,7 +14,7 @@ const (
 
 var fileHandler atomic.Pointer[cErrhandler]
 
-// handlerOfFiles is the error handler that hears that there are none.
+// handlerOfFiles returns the error handler of MPI_FILE_NULL.
 func handlerOfFiles() *cErrhandler {
 	if h := fileHandler.Load(); h != nil {
 		return h
@@ -22,15 +22,15 @@ func handlerOfFiles() *cErrhandler {
 	return &errorsReturn
 }
 
-// noFile checks an argument that is a file.
+// noFile refuses argument 0 unless it is MPI_FILE_NULL.
 func (a *cCall) noFile() error {
 	if a.handle(0) != nullFile {
-		return wrong(errFile, "%#x is no file: none is open", a.word[0])
+		return errorf(errFile, "%#x is no file: none is open", a.word[0])
 	}
 	return nil
 }
 
-func (a *cCall) fileCreateErrhandler() (*cErrhandler, error) { return a.createHandler(ofFile) }
+func (a *cCall) fileCreateErrhandler() (*cErrhandler, error) { return a.objectCreateErrhandler(ofFile) }
 
 func (a *cCall) fileSetErrhandler() error {
 	if err := a.noFile(); err != nil {
@@ -54,6 +54,6 @@ func (a *cCall) fileCallErrhandler() error {
 	if err := a.noFile(); err != nil {
 		return err
 	}
-	tell(handlerOfFiles(), nullFile, "MPI_File_call_errhandler", a.int(1))
+	callErrhandler(handlerOfFiles(), nullFile, "MPI_File_call_errhandler", a.int(1))
 	return nil
 }

@@ -11,7 +11,7 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"github.com/pm2-go/pm2/nmad/driver"
+	"github.com/pm2-go/pm2/nmad/internal/lane"
 )
 
 var (
@@ -26,17 +26,17 @@ func TestConstants(t *testing.T) {
 	for name, want := range map[string]int64{
 		"PM2_SENT":  int64(sentHandle),
 		"PM2_SLIP":  int64(slipHandle),
-		"PM2_SLIPS": mostSlips,
+		"PM2_SLIPS": maxSlips,
 		"PM2_COMMS": int64(len(frontState{}.comms)),
 
-		"PM2_HANDLE_OF": handleOf,
-		"PM2_TEND":      tends,
-		"PM2_WATCH":     watches,
+		"PM2_HANDLE_OF": serviceHandle,
+		"PM2_TEND":      serviceTend,
+		"PM2_WATCH":     serviceWatch,
 
-		"PM2_FREE":    int64(driver.SlipFree),
-		"PM2_WAITING": int64(driver.SlipWaiting),
-		"PM2_DONE":    int64(driver.SlipDone),
-		"PM2_GIVEN":   int64(driver.SlipGiven),
+		"PM2_FREE":    int64(lane.SlipFree),
+		"PM2_WAITING": int64(lane.SlipWaiting),
+		"PM2_DONE":    int64(lane.SlipDone),
+		"PM2_GIVEN":   int64(lane.SlipGiven),
 	} {
 		if got, ok := c[name]; !ok || got != want {
 			t.Errorf("%s is %#x in C (found: %v), and %#x in Go", name, got, ok, want)

@@ -10,8 +10,8 @@ import (
 
 // cGroup is a group of processes.
 type cGroup struct {
-	g       mpi.Group
-	session *cSession // that it is of; nil: none
+	group   mpi.Group
+	session *cSession // of which it is; nil: none
 }
 
 const (
@@ -20,35 +20,35 @@ const (
 	procNull          = mpi.ProcNull
 )
 
-// group is an argument that is one.
+// group returns the group whose handle is argument i.
 func (a *cCall) group(i int) (mpi.Group, error) {
 	switch h := a.handle(i); h {
 	case emptyGroup:
 		return mpi.Group{}, nil
 	case nullGroup:
-		return mpi.Group{}, wrong(errGroup, "it is MPI_GROUP_NULL")
+		return mpi.Group{}, errorf(errGroup, "it is MPI_GROUP_NULL")
 	default:
 		g, err := groups.get(h)
 		if err != nil {
 			return mpi.Group{}, err
 		}
-		return g.g, nil
+		return g.group, nil
 	}
 }
 
-// setGroup takes a group in, and writes its handle.
+// setGroup gives g a handle and writes that to argument i.
 func (a *cCall) setGroup(i int, g mpi.Group) error {
 	if g.Size() == 0 {
 		return a.setHandle(i, emptyGroup)
 	}
-	return setNew(a, i, &groups, &cGroup{g: g})
+	return setNewHandle(a, i, &groups, &cGroup{group: g})
 }
 
-// groupRank is this process's rank in a group.
+// groupRank returns the rank of this process in g; MPI_UNDEFINED if it is not in g, or in no job.
 func (a *cCall) groupRank(g mpi.Group) int {
-	engine.mu.Lock()
-	all := engine.all
-	engine.mu.Unlock()
+	job.mu.Lock()
+	all := job.allComm
+	job.mu.Unlock()
 	if all == nil {
 		return undefined
 	}
@@ -58,12 +58,12 @@ func (a *cCall) groupRank(g mpi.Group) int {
 func (a *cCall) groupFree(h *handle) error {
 	switch *h {
 	case nullGroup:
-		return wrong(errGroup, "it is MPI_GROUP_NULL")
+		return errorf(errGroup, "it is MPI_GROUP_NULL")
 	case emptyGroup:
 		*h = nullGroup
 		return nil
 	}
-	return free(&groups, h, nullGroup)
+	return freeHandle(&groups, h, nullGroup)
 }
 
 func (a *cCall) groupSize(g mpi.Group) int                  { return g.Size() }
@@ -72,40 +72,40 @@ func (a *cCall) groupUnion(g, h mpi.Group) mpi.Group        { return g.Union(h) 
 func (a *cCall) groupIntersection(g, h mpi.Group) mpi.Group { return g.Intersection(h) }
 func (a *cCall) groupDifference(g, h mpi.Group) mpi.Group   { return g.Difference(h) }
 
-// listed are ranks in a list.
-func (a *cCall) listed(mpi.Group) ([]int, error) { return a.ints(2, a.int(1)) }
+// rankList returns the ranks at argument 2, as many as argument 1 says.
+func (a *cCall) rankList(mpi.Group) ([]int, error) { return a.ints(2, a.int(1)) }
 
-// part makes a group of those members that the arguments behind the first one name, or of all but them.
-func part(g mpi.Group, members func(mpi.Group) ([]int, error), make func(mpi.Group, ...int) (mpi.Group, error)) (mpi.Group, error) {
+// subgroup makes a group of g, by Include or Exclude of the ranks that read returns.
+func subgroup(g mpi.Group, members func(mpi.Group) ([]int, error), make func(mpi.Group, ...int) (mpi.Group, error)) (mpi.Group, error) {
 	all, err := members(g)
 	if err != nil {
 		return g, err
 	}
 	x, err := make(g, all...)
 	if err != nil {
-		err = wrong(errRank, "%v", err)
+		err = errorf(errRank, "%v", err)
 	}
 	return x, err
 }
 
 func (a *cCall) groupIncl(g mpi.Group) (mpi.Group, error) {
-	return part(g, a.listed, mpi.Group.Include)
+	return subgroup(g, a.rankList, mpi.Group.Include)
 }
 func (a *cCall) groupExcl(g mpi.Group) (mpi.Group, error) {
-	return part(g, a.listed, mpi.Group.Exclude)
+	return subgroup(g, a.rankList, mpi.Group.Exclude)
 }
 func (a *cCall) groupRangeIncl(g mpi.Group) (mpi.Group, error) {
-	return part(g, a.ranges, mpi.Group.Include)
+	return subgroup(g, a.rankRanges, mpi.Group.Include)
 }
 func (a *cCall) groupRangeExcl(g mpi.Group) (mpi.Group, error) {
-	return part(g, a.ranges, mpi.Group.Exclude)
+	return subgroup(g, a.rankRanges, mpi.Group.Exclude)
 }
 
-// ranges are ranks in ranges of first, last and stride.
-func (a *cCall) ranges(g mpi.Group) (all []int, err error) {
+// rankRanges returns the ranks in the ranges (first, last, stride) at argument 2, as many as argument 1 says.
+func (a *cCall) rankRanges(g mpi.Group) (all []int, err error) {
 	n := a.int(1)
 	if n < 0 {
-		return nil, wrong(errArg, "%d ranges", n)
+		return nil, errorf(errArg, "%d ranges", n)
 	}
 	x, err := a.ints(2, 3*n)
 	if err != nil {
@@ -114,10 +114,10 @@ func (a *cCall) ranges(g mpi.Group) (all []int, err error) {
 	for r := range slices.Chunk(x, 3) {
 		first, last, stride := r[0], r[1], r[2]
 		if stride == 0 {
-			return nil, wrong(errArg, "a range with a stride of 0")
+			return nil, errorf(errArg, "a range with a stride of 0")
 		}
 		if first < 0 || first >= g.Size() {
-			return nil, wrong(errRank, "rank %d of a group of %d", first, g.Size())
+			return nil, errorf(errRank, "rank %d of a group of %d", first, g.Size())
 		}
 		for i := first; stride > 0 && i <= last || stride < 0 && i >= last; i += stride {
 			if all = append(all, i); len(all) > g.Size() {
@@ -137,7 +137,7 @@ func (a *cCall) groupTranslateRanks(g, h mpi.Group) ([]int, error) {
 		switch {
 		case r == procNull:
 		case r < 0 || r >= g.Size():
-			return nil, wrong(errRank, "rank %d of a group of %d", r, g.Size())
+			return nil, errorf(errRank, "rank %d of a group of %d", r, g.Size())
 		default:
 			all[i] = h.Rank(r, g)
 		}

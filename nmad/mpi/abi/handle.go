@@ -7,14 +7,20 @@ import (
 	"sync/atomic"
 )
 
-// Types whose names begin with c are what C has: a cComm is what a handle MPI_Comm names, a cStatus an MPI_Status.
+// A type whose name begins with c stands for one of C: a cComm for an MPI_Comm, a cStatus for an MPI_Status.
 
-// handle is what the program has for an object. From the lowest bit on it has 20 bits for the place in the table of
-// its kind, bits 26 to 29 for the kind, and bit 30, which is 1. From bit 32 on it counts how often the place was
-// used. Fortran has the low 31 bits.
+// handle is the value by which a program in C names an object. A predefined object has a number of the standard,
+// below predefined. The handle of another one has these bits:
+//
+//	0 to 19    place in the table of its kind
+//	26 to 29   objectKind
+//	30         1
+//	32 and up  how often the place was used before
+//
+// So a handle that is used after its object was freed is found out. Fortran has the low 31 bits (MPI_Comm_toint).
 type handle uintptr
 
-// objectKind is the kind of an object.
+// objectKind is the kind of an object: bits 26 to 29 of its handle.
 type objectKind uint8
 
 const (
@@ -28,42 +34,43 @@ const (
 	ofInfo
 	ofWindow
 	ofSession
-	ofControl // and the two behind it: of the tools interface
-	ofMeasuring
+	ofControl // this kind and the next two are of the tools interface (MPI_T)
+	ofPvarSession
 	ofMeasure
 )
 
-var kindNames = [...]string{ofFile: "file", ofComm: "communicator", ofGroup: "group", ofType: "datatype", ofOp: "operation", ofRequest: "request", ofMessage: "message", ofHandler: "error handler", ofInfo: "info", ofWindow: "window", ofSession: "session", ofControl: "handle of a control variable", ofMeasuring: "session of performance variables", ofMeasure: "handle of a performance variable"}
+var kindNames = [...]string{ofFile: "file", ofComm: "communicator", ofGroup: "group", ofType: "datatype", ofOp: "operation", ofRequest: "request", ofMessage: "message", ofHandler: "error handler", ofInfo: "info", ofWindow: "window", ofSession: "session", ofControl: "handle of a control variable", ofPvarSession: "session of performance variables", ofMeasure: "handle of a performance variable"}
 
 func (kd objectKind) String() string { return kindNames[kd] }
 
 const (
-	placeBits  = 20
-	chunkBits  = 10
-	kindShift  = 26
-	madeBit    = 1 << 30
-	useShift   = 32
-	predefined = 0x1000 // handles below are
+	placeBits  = 20      // of a handle: the place in the table
+	chunkBits  = 10      // of a place: the index in its chunk
+	kindShift  = 26      // position of the kind in a handle
+	madeBit    = 1 << 30 // tells a handle from the numbers of predefined objects
+	useShift   = 32      // position in a handle of how often the place was used
+	predefined = 0x1000  // handles below are of predefined objects
 )
 
-// slot is a place of a table, for one object after the other.
+// slot is a place of a table. It holds one object after the other.
 type slot[T any] struct {
-	uses   atomic.Uintptr
-	object atomic.Pointer[T]
+	uses   atomic.Uintptr    // how often the place was used before; changed under table.mu, read without
+	object atomic.Pointer[T] // nil: the place is free
 }
 
-// table has all objects of a kind, but for predefined ones.
+// table has all objects of a kind that are not predefined. find and get take no lock: a slot is never moved. add
+// and drop take mu.
 type table[T any] struct {
-	kind   objectKind
-	class  errorClass // of the error that there is no such object
-	chunks [1 << (placeBits - chunkBits)]atomic.Pointer[[1 << chunkBits]slot[T]]
+	kind   objectKind                                                            // of the objects
+	class  errorClass                                                            // of the error that there is no such object
+	chunks [1 << (placeBits - chunkBits)]atomic.Pointer[[1 << chunkBits]slot[T]] // places, allocated by chunks when they are first used; written under mu, read without
 
 	mu   sync.Mutex
-	free []uint32 // places; under mu
-	used uint32   // places so far; under mu
+	free []uint32 // places that are free again; under mu
+	used uint32   // places from here on were never used; under mu
 }
 
-// add takes an object in.
+// add stores x at a free place and returns its handle. It fails if all places are in use.
 func (tb *table[T]) add(x *T) (handle, error) {
 	tb.mu.Lock()
 	defer tb.mu.Unlock()
@@ -72,7 +79,7 @@ func (tb *table[T]) add(x *T) (handle, error) {
 		at, tb.free = tb.free[n-1], tb.free[:n-1]
 	} else {
 		if at = tb.used; at == 1<<placeBits {
-			return 0, wrong(errOther, "there are %d objects of kind %v: free some", at, tb.kind)
+			return 0, errorf(errOther, "there are %d objects of kind %v: free some", at, tb.kind)
 		}
 		tb.used++
 		if c := &tb.chunks[at>>chunkBits]; c.Load() == nil {
@@ -84,7 +91,7 @@ func (tb *table[T]) add(x *T) (handle, error) {
 	return handle(s.uses.Load()<<useShift | madeBit | uintptr(tb.kind)<<kindShift | uintptr(at)), nil
 }
 
-// slot returns the place that a handle names; nil: there is none.
+// slot returns the place that h names; nil if h is of another kind or beyond the places used so far.
 func (tb *table[T]) slot(h handle) *slot[T] {
 	at := uintptr(h) & (1<<placeBits - 1)
 	if uintptr(h)&(1<<useShift-1) != madeBit|uintptr(tb.kind)<<kindShift|at {
@@ -96,7 +103,7 @@ func (tb *table[T]) slot(h handle) *slot[T] {
 	return nil
 }
 
-// find returns the object of a handle; nil: there is none.
+// find returns the object of a handle; nil if there is none, or it was dropped.
 func (tb *table[T]) find(h handle) *T {
 	if s := tb.slot(h); s != nil {
 		if x := s.object.Load(); s.uses.Load() == uintptr(h)>>useShift {
@@ -106,18 +113,18 @@ func (tb *table[T]) find(h handle) *T {
 	return nil
 }
 
-// get is find with an error that says what is wrong.
+// get is find with an error that says why there is no object.
 func (tb *table[T]) get(h handle) (*T, error) {
 	if x := tb.find(h); x != nil {
 		return x, nil
 	}
 	if tb.slot(h) != nil {
-		return nil, wrong(tb.class, "the %v %#x was freed, or is done", tb.kind, uintptr(h))
+		return nil, errorf(tb.class, "the %v %#x was freed, or is done", tb.kind, uintptr(h))
 	}
-	return nil, wrong(tb.class, "%#x is no %v", uintptr(h), tb.kind)
+	return nil, errorf(tb.class, "%#x is no %v", uintptr(h), tb.kind)
 }
 
-// drop takes an object out, and says whether it was there.
+// drop frees the place of a handle. False: the object was dropped before.
 func (tb *table[T]) drop(h handle) bool {
 	s := tb.slot(h)
 	if s == nil {
@@ -133,8 +140,8 @@ func (tb *table[T]) drop(h handle) bool {
 	return true
 }
 
-// setNew takes an object in, and writes its handle.
-func setNew[T any](a *cCall, i int, tb *table[T], x *T) error {
+// setNewHandle stores x in the table and writes its handle to argument i.
+func setNewHandle[T any](a *cCall, i int, tb *table[T], x *T) error {
 	if _, err := a.out(i); err != nil {
 		return err
 	}
@@ -145,8 +152,8 @@ func setNew[T any](a *cCall, i int, tb *table[T], x *T) error {
 	return a.setHandle(i, h)
 }
 
-// free takes an object out, and replaces the program's handle by the null handle.
-func free[T any](tb *table[T], h *handle, null handle) error {
+// freeHandle drops the object of *h and sets *h to the null handle.
+func freeHandle[T any](tb *table[T], h *handle, null handle) error {
 	if _, err := tb.get(*h); err != nil {
 		return err
 	}
@@ -155,15 +162,15 @@ func free[T any](tb *table[T], h *handle, null handle) error {
 	return nil
 }
 
-// whole returns the handle whose low 31 bits are a number; 0: there is none.
-func (tb *table[T]) whole(n uintptr) handle {
+// fromInt returns the handle whose low 31 bits are n; 0 if there is no such object.
+func (tb *table[T]) fromInt(n uintptr) handle {
 	if s := tb.slot(handle(n)); s != nil && s.object.Load() != nil {
 		return handle(s.uses.Load()<<useShift | n)
 	}
 	return 0
 }
 
-// The tables.
+// The tables of objects, one for each kind.
 var (
 	comms    = table[cComm]{kind: ofComm, class: errComm}
 	groups   = table[cGroup]{kind: ofGroup, class: errGroup}
@@ -177,14 +184,15 @@ var (
 	sessions = table[cSession]{kind: ofSession, class: errSession}
 )
 
-// wholes are the whole of the tables, by their kinds.
-var wholes = [16]func(n uintptr) handle{
-	ofComm: comms.whole, ofGroup: groups.whole, ofType: types.whole, ofOp: ops.whole, ofRequest: requests.whole, ofMessage: messages.whole, ofHandler: handlers.whole, ofInfo: infos.whole, ofWindow: windows.whole, ofSession: sessions.whole,
+// fromIntByKind are the methods fromInt of the tables.
+var fromIntByKind = [16]func(n uintptr) handle{
+	ofComm: comms.fromInt, ofGroup: groups.fromInt, ofType: types.fromInt, ofOp: ops.fromInt, ofRequest: requests.fromInt, ofMessage: messages.fromInt, ofHandler: handlers.fromInt, ofInfo: infos.fromInt, ofWindow: windows.fromInt, ofSession: sessions.fromInt,
 }
 
-// fromNumber returns the handle, of any kind of object, whose low bits are a number; 0: there is none.
-func fromNumber(n uintptr) handle {
-	if whole := wholes[n>>kindShift&15]; whole != nil {
+// objectFromInt returns the handle, of whatever kind, whose low 31 bits are n; 0 if there is no such object. It
+// does not know slips: see handleFromInt.
+func objectFromInt(n uintptr) handle {
+	if whole := fromIntByKind[n>>kindShift&15]; whole != nil {
 		return whole(n)
 	}
 	return 0

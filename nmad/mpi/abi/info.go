@@ -8,7 +8,7 @@ import (
 	"github.com/pm2-go/pm2/nmad/mpi"
 )
 
-// cInfo is keys with values.
+// cInfo is an MPI_Info: keys with values.
 type cInfo = mpi.Info
 
 const (
@@ -21,7 +21,7 @@ const (
 
 func newInfo(keysAndValues ...string) *cInfo { return mpi.NewInfo(keysAndValues...) }
 
-// merged is a copy of x with what other sets.
+// merged returns a copy of x with the keys of other set.
 func merged(x, other *cInfo) *cInfo {
 	m := x.Dup()
 	for _, k := range other.Keys() {
@@ -31,24 +31,25 @@ func merged(x, other *cInfo) *cInfo {
 	return m
 }
 
-// info is an argument that is one.
+// info returns the info whose handle is argument i.
 func (a *cCall) info(i int) (*cInfo, error) {
 	switch h := a.handle(i); h {
 	case envInfo:
 		return environment(), nil
 	case nullInfo:
-		return nil, wrong(errInfo, "it is MPI_INFO_NULL")
+		return nil, errorf(errInfo, "it is MPI_INFO_NULL")
 	default:
 		return infos.get(h)
 	}
 }
 
-// What functions take that may be MPI_INFO_NULL, an empty one, and what they change.
+// Parameter types of methods: an info that may be MPI_INFO_NULL, and one that the method changes.
 type (
 	hints      = cInfo
 	changeable = cInfo
 )
 
+// hints is info that takes MPI_INFO_NULL for an empty one.
 func (a *cCall) hints(i int) (*hints, error) {
 	if a.handle(i) == nullInfo {
 		return newInfo(), nil
@@ -56,32 +57,33 @@ func (a *cCall) hints(i int) (*hints, error) {
 	return a.info(i)
 }
 
+// changeable is info that refuses MPI_INFO_ENV, which cannot be changed.
 func (a *cCall) changeable(i int) (*changeable, error) {
 	if a.handle(i) == envInfo {
-		return nil, wrong(errInfo, "MPI_INFO_ENV cannot be changed")
+		return nil, errorf(errInfo, "MPI_INFO_ENV cannot be changed")
 	}
 	return a.info(i)
 }
 
-// setInfo takes an info in, and writes its handle; nil: there is none.
+// setInfo gives x a handle and writes that to argument i; MPI_INFO_NULL if x is nil.
 func (a *cCall) setInfo(i int, x *cInfo) error {
 	if x == nil {
 		return a.setHandle(i, nullInfo)
 	}
-	return setNew(a, i, &infos, x)
+	return setNewHandle(a, i, &infos, x)
 }
 
-// infoKey is the name of a value.
+// infoKey is a key of an info.
 type infoKey = string
 
-// key is an argument that is one.
+// key returns the info key at argument i. It refuses one that is empty or too long.
 func (a *cCall) key(i int) (infoKey, error) {
 	if a.word[i] == 0 {
-		return "", wrong(errInfoKey, "there is no key")
+		return "", errorf(errInfoKey, "there is no key")
 	}
 	k, err := a.string(i)
 	if err == nil && (strings.TrimSpace(k) == "" || len(k) >= maxInfoKey) {
-		err = wrong(errInfoKey, "a key has 1 to %d bytes: %q", maxInfoKey-1, k)
+		err = errorf(errInfoKey, "a key has 1 to %d bytes: %q", maxInfoKey-1, k)
 	}
 	return k, err
 }
@@ -93,21 +95,21 @@ func (a *cCall) infoGetNkeys(x *cInfo) int { return len(x.Keys()) }
 
 func (a *cCall) infoFree(h *handle) error {
 	if *h == nullInfo || *h == envInfo {
-		return wrong(errInfo, "a predefined info cannot be freed")
+		return errorf(errInfo, "a predefined info cannot be freed")
 	}
-	return free(&infos, h, nullInfo)
+	return freeHandle(&infos, h, nullInfo)
 }
 
 func (a *cCall) infoSet(x *changeable, k infoKey) error {
 	if a.word[2] == 0 {
-		return wrong(errInfoValue, "there is no value")
+		return errorf(errInfoValue, "there is no value")
 	}
 	v, err := a.string(2)
 	if err != nil {
 		return err
 	}
 	if v == "" || len(v) >= maxInfoValue {
-		return wrong(errInfoValue, "a value has 1 to %d bytes", maxInfoValue-1)
+		return errorf(errInfoValue, "a value has 1 to %d bytes", maxInfoValue-1)
 	}
 	x.Set(k, v)
 	return nil
@@ -115,14 +117,14 @@ func (a *cCall) infoSet(x *changeable, k infoKey) error {
 
 func (a *cCall) infoDelete(x *changeable, k infoKey) error {
 	if !x.Delete(k) {
-		return wrong(errInfoNoKey, "there is no key %q", k)
+		return errorf(errInfoNoKey, "there is no key %q", k)
 	}
 	return nil
 }
 
 func (a *cCall) infoGet(x *cInfo, k infoKey, room int) (bool, error) {
 	if room < 0 {
-		return false, wrong(errArg, "a value of %d bytes", room)
+		return false, errorf(errArg, "a value of %d bytes", room)
 	}
 	v, ok := x.Get(k)
 	if !ok {
@@ -136,11 +138,12 @@ func (a *cCall) infoGetString(x *cInfo, k infoKey) (bool, error) {
 	if !ok {
 		return false, nil
 	}
-	return true, a.fill(2, 3, v)
+	return true, a.setTextInOut(2, 3, v)
 }
 
-// fill writes as much of a text as the number in an argument says, and there how long it is with the zero at its end.
-func (a *cCall) fill(room, to int, s string) error {
+// setTextInOut writes s to argument to, cut to as many bytes as the int at argument room says, and sets that int
+// to the length of s with its zero byte.
+func (a *cCall) setTextInOut(room, to int, s string) error {
 	n, err := a.intAt(room)
 	if err != nil {
 		return err
@@ -165,7 +168,7 @@ func (a *cCall) infoGetValuelen(x *cInfo, k infoKey) (bool, error) {
 func (a *cCall) infoGetNthkey(x *cInfo, n int) error {
 	all := x.Keys()
 	if n < 0 || n >= len(all) {
-		return wrong(errArg, "key %d of %d", n, len(all))
+		return errorf(errArg, "key %d of %d", n, len(all))
 	}
 	return a.setString(2, all[n], maxInfoKey)
 }

@@ -17,89 +17,91 @@ import (
 	"github.com/pm2-go/pm2/nmad/mpi"
 )
 
-// engine is what all calls stand on: this process's place in the job. MPI_Init and each session of MPI use it; the
-// first one joins the job, and the last one leaves it.
-var engine membership
+// job is this process's membership in its job.
+var job membership
 
+// membership counts what needs the job: MPI_Init and each session of MPI. The first of these joins the job, the
+// last one leaves it.
 type membership struct {
-	world, self atomic.Pointer[cComm] // of MPI_Init; nil: it was not called, or MPI_Finalize was
+	world, self atomic.Pointer[cComm] // of MPI_Init; nil before it and after MPI_Finalize
 
-	mu       sync.Mutex
-	users    int
-	session  *nmad.Session
-	all      *mpi.Comm // of all processes, for sessions
-	own      *mpi.Comm
-	finished bool // the job was left: it cannot be joined again
-	main     int  // the thread of MPI_Init
+	mu         sync.Mutex
+	users      int           // MPI_Init and sessions that have not ended; under mu
+	session    *nmad.Session // nil: the job was not joined, or was left; under mu
+	allComm    *mpi.Comm     // of all processes; nil likewise; under mu
+	selfComm   *mpi.Comm     // of this process; under mu
+	finished   bool          // the job was left: it cannot be joined again; under mu
+	mainThread int           // that has called MPI_Init; the kernel's number
 }
 
-// Thread levels.
+// threadMultiple is MPI_THREAD_MULTIPLE, the level of threads that all programs get.
 const threadMultiple = 4096
 
-// attach notes, with the first call, what C knows.
+// attach remembers the memory that C shares with Go. Each call before MPI_Init calls it; only the first has an
+// effect.
 func attach(s *frontState) {
 	attached.Do(func() {
-		_, _ = requests.add(&sent) // the first one, so there is room
+		_, _ = requests.add(&sent) // the table is empty, so it cannot fail
 		state.Store(s)
 	})
 }
 
 var attached sync.Once
 
-// join joins the job, if the process has not.
+// join joins the job, unless this process has joined it. Each call needs a leave.
 func (j *membership) join() error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	if j.all != nil {
+	if j.allComm != nil {
 		j.users++
 		return nil
 	}
 	if j.finished {
-		return wrong(errOther, "this process has left its job, which it cannot join again")
+		return errorf(errOther, "this process has left its job, which it cannot join again")
 	}
 	all, err := mpi.Init(context.Background())
 	if err != nil {
 		return fmt.Errorf("this process cannot join its job: %w", err)
 	}
-	j.session, j.all, j.own, j.users = mpi.SessionOf(all), all, all.Self(), 1
+	j.session, j.allComm, j.selfComm, j.users = mpi.SessionOf(all), all, all.Self(), 1
 	atExit()
 	return nil
 }
 
-// leave leaves the job, if no other needs it. A process that had sessions only stays in it to its end: it may open
-// another one.
+// leave undoes a join. The last one leaves the job if MPI_Init was called. A process that only had sessions stays
+// in the job until it exits, because it may open another session.
 func (j *membership) leave() error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	if j.users--; j.users > 0 || atomic.LoadInt32(&state.Load().initialized) == 0 {
 		return nil
 	}
-	return j.part()
+	return j.leaveJob()
 }
 
-// exit is called when the process exits by itself: what had sessions only leaves the job then.
+// exit leaves the job of a process that only had sessions. It is called when the process exits.
 func (j *membership) exit() {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	if j.users == 0 && j.all != nil {
-		if err := j.part(); err != nil {
+	if j.users == 0 && j.allComm != nil {
+		if err := j.leaveJob(); err != nil {
 			fmt.Fprintln(os.Stderr, "mpi:", err)
 		}
 	}
 }
 
-// part leaves the job. Under mu.
-func (j *membership) part() error {
+// leaveJob leaves the job. The caller holds mu.
+func (j *membership) leaveJob() error {
 	endTrace()
-	err := j.all.Finalize()
-	j.session, j.all, j.own, j.finished = nil, nil, nil, true
+	err := j.allComm.Finalize()
+	j.session, j.allComm, j.selfComm, j.finished = nil, nil, nil, true
 	return err
 }
 
-// flushTime is how long what the program's streams still have may take at the end of the job.
+// flushTime is how long the end of the job waits until the program's C streams are written.
 const flushTime = time.Second
 
-// abort ends the job; it does not return.
+// abort ends the job with code as status. It does not return.
 func (j *membership) abort(code int, why string) {
 	flushed := make(chan struct{})
 	go func() {
@@ -108,13 +110,13 @@ func (j *membership) abort(code int, why string) {
 	}()
 	select {
 	case <-flushed:
-	case <-time.After(flushTime): // another thread has a stream, and waits for input
+	case <-time.After(flushTime): // another thread holds a stream and waits for input
 	}
 	endTrace()
 	j.mu.Lock()
-	all := j.all
+	all := j.allComm
 	j.mu.Unlock()
-	if code&0xff == 0 { // all that is told of it
+	if code&0xff == 0 { // a process that ends well has these 8 bits as status
 		code = 1
 	}
 	if all != nil {
@@ -124,55 +126,55 @@ func (j *membership) abort(code int, why string) {
 	os.Exit(code)
 }
 
-// begin is MPI_Init.
-func (j *membership) begin() error {
+// initialize is MPI_Init.
+func (j *membership) initialize() error {
 	if j.world.Load() != nil || atomic.LoadInt32(&state.Load().initialized) != 0 {
-		return wrong(errOther, "MPI_Init was called before")
+		return errorf(errOther, "MPI_Init was called before")
 	}
 	if err := j.join(); err != nil {
 		return err
 	}
-	trace(j.all.Rank(), j.all.Size())
-	world, self := newComm(j.all, "MPI_COMM_WORLD"), newComm(j.own, "MPI_COMM_SELF")
+	startTrace(j.allComm.Rank(), j.allComm.Size())
+	world, self := newComm(j.allComm, "MPI_COMM_WORLD"), newComm(j.selfComm, "MPI_COMM_SELF")
 	world.handle, self.handle = worldHandle, selfHandle
 	j.self.Store(self)
 	j.world.Store(world)
-	j.main = thread()
+	j.mainThread = threadID()
 	s := state.Load()
-	s.world.tell(worldHandle, world.c.Rank(), world.c.Size())
-	s.of(selfHandle).tell(selfHandle, 0, 1)
+	s.world.publish(worldHandle, world.local.Rank(), world.local.Size())
+	s.cacheOf(selfHandle).publish(selfHandle, 0, 1)
 	atomic.StoreInt32(&s.initialized, 1)
 	return nil
 }
 
-func (a *cCall) init() error { return engine.begin() }
+func (a *cCall) init() error { return job.initialize() }
 
-func (a *cCall) initThread() (int, error) { return threadMultiple, engine.begin() }
+func (a *cCall) initThread() (int, error) { return threadMultiple, job.initialize() }
 
 func (a *cCall) queryThread() int { return threadMultiple }
 
-func (a *cCall) isThreadMain() bool { return thread() == engine.main }
+func (a *cCall) isThreadMain() bool { return threadID() == job.mainThread }
 
 func (a *cCall) finalize() error {
-	world, self := engine.world.Load(), engine.self.Load()
+	world, self := job.world.Load(), job.self.Load()
 	if world == nil {
-		return wrong(errOther, "MPI_Finalize without MPI_Init, or once more")
+		return errorf(errOther, "MPI_Finalize without MPI_Init, or once more")
 	}
-	// What libraries have left at MPI_COMM_SELF ends first, as the standard asks.
+	// The attributes of MPI_COMM_SELF are deleted first, as the standard demands.
 	err := errors.Join(self.endAttributes(), world.endAttributes())
 	if err != nil {
 		return err
 	}
-	// All are to have come this far: what one has sent is taken by another that is about to wait for it.
-	if err := world.c.Barrier(); err != nil {
+	// All processes wait for each other, because one may still wait for what another has sent.
+	if err := world.local.Barrier(); err != nil {
 		return err
 	}
 	s := state.Load()
 	s.world.forget(worldHandle)
-	s.of(selfHandle).forget(selfHandle)
-	engine.world.Store(nil)
-	engine.self.Store(nil)
-	err = engine.leave()
+	s.cacheOf(selfHandle).forget(selfHandle)
+	job.world.Store(nil)
+	job.self.Store(nil)
+	err = job.leave()
 	atomic.StoreInt32(&s.finalized, 1)
 	return err
 }
@@ -180,16 +182,16 @@ func (a *cCall) finalize() error {
 func (a *cCall) abort() error {
 	name := "an unknown communicator"
 	if c, err := a.comm(0); err == nil {
-		name = c.text()
+		name = c.describe()
 	}
-	engine.abort(a.int(1), fmt.Sprintf("MPI_Abort(%d) on %s", a.int(1), name))
+	job.abort(a.int(1), fmt.Sprintf("MPI_Abort(%d) on %s", a.int(1), name))
 	return nil
 }
 
 func (a *cCall) getProcessorName() error {
 	name, err := os.Hostname()
 	if err != nil {
-		return wrong(errOther, "the host has no name: %v", err)
+		return errorf(errOther, "the host has no name: %v", err)
 	}
 	return a.setText(0, 1, name, 256)
 }
@@ -198,25 +200,25 @@ func (a *cCall) getLibraryVersion() error {
 	return a.setText(0, 1, "pm2 "+nmad.Version+", MPI 5.0 by its standard binary interface 1.0, "+runtime.Version(), 8192)
 }
 
-func (a *cCall) getHwResourceInfo() *cInfo { return newInfo() } // none is known
+func (a *cCall) getHwResourceInfo() *cInfo { return newInfo() } // this library knows no hardware resources
 
 func (a *cCall) abiGetInfo() *cInfo {
 	return newInfo("mpi_aint_size", "8", "mpi_count_size", "8", "mpi_offset_size", "8")
 }
 
-// fortran is what a library of Fortran has said of itself, for those of other compilers.
+// fortran is what the Fortran library of a compiler has told of itself, for the libraries of other compilers.
 var fortran struct {
 	sync.Mutex
-	info    *cInfo
-	size    int
-	yes, no []byte
+	info                  *cInfo // of MPI_Abi_set_fortran_info; nil: it was not called
+	size                  int    // bytes of a LOGICAL; 0: not set
+	trueValue, falseValue []byte // the bytes of .TRUE. and .FALSE.
 }
 
 func (a *cCall) abiSetFortranInfo(i *cInfo) error {
 	fortran.Lock()
 	defer fortran.Unlock()
 	if fortran.info != nil {
-		return wrong(errAbi, "it was set before")
+		return errorf(errAbi, "it was set before")
 	}
 	fortran.info = i.Dup()
 	return nil
@@ -231,29 +233,30 @@ func (a *cCall) abiGetFortranInfo() *cInfo {
 	return fortran.info.Dup()
 }
 
-// logical are the two arguments of a logical of Fortran.
-func (a *cCall) logical() (yes, no []byte, err error) {
+// fortranLogicals returns the memory of .TRUE. and .FALSE., at arguments 1 and 2. Argument 0 is the size of
+// either, in bytes.
+func (a *cCall) fortranLogicals() (yes, no []byte, err error) {
 	n := a.int(0)
 	if n != 1 && n != 2 && n != 4 && n != 8 && n != 16 {
-		return nil, nil, wrong(errArg, "a logical of %d bytes", n)
+		return nil, nil, errorf(errArg, "a logical of %d bytes", n)
 	}
 	if a.word[1] == 0 || a.word[2] == 0 {
-		return nil, nil, wrong(errArg, "there is no value")
+		return nil, nil, errorf(errArg, "there is no value")
 	}
 	return memory(a.ptr(1), n), memory(a.ptr(2), n), nil
 }
 
 func (a *cCall) abiSetFortranBooleans() error {
-	yes, no, err := a.logical()
+	yes, no, err := a.fortranLogicals()
 	if err != nil {
 		return err
 	}
 	fortran.Lock()
 	defer fortran.Unlock()
 	if fortran.size != 0 {
-		return wrong(errAbi, "they were set before")
+		return errorf(errAbi, "they were set before")
 	}
-	fortran.size, fortran.yes, fortran.no = len(yes), append([]byte(nil), yes...), append([]byte(nil), no...)
+	fortran.size, fortran.trueValue, fortran.falseValue = len(yes), append([]byte(nil), yes...), append([]byte(nil), no...)
 	return nil
 }
 
@@ -263,21 +266,21 @@ func (a *cCall) abiGetFortranBooleans(size int) (bool, error) {
 	if fortran.size != size {
 		return false, nil
 	}
-	yes, no, err := a.logical()
+	yes, no, err := a.fortranLogicals()
 	if err == nil {
-		copy(yes, fortran.yes)
-		copy(no, fortran.no)
+		copy(yes, fortran.trueValue)
+		copy(no, fortran.falseValue)
 	}
 	return true, err
 }
 
-// environment is what is known of how the process was started, as MPI_INFO_ENV has it.
+// environment returns MPI_INFO_ENV: how this process was started.
 func environment() *cInfo {
 	i := newInfo("command", os.Args[0], "argv", strings.Join(os.Args[1:], " "), "arch", runtime.GOARCH, "thread_level", "MPI_THREAD_MULTIPLE")
 	if name, err := os.Hostname(); err == nil {
 		i.Set("host", name)
 	}
-	for _, name := range []string{nmad.EnvSize, "PMI_SIZE"} { // before MPI_Init, too
+	for _, name := range []string{nmad.EnvSize, "PMI_SIZE"} { // not the communicator: MPI_INFO_ENV is there before MPI_Init
 		if size := os.Getenv(name); size != "" {
 			i.Set("maxprocs", size)
 			break

@@ -11,13 +11,13 @@ import (
 	"testing"
 )
 
-// alike are the types of C that lie in memory as those of Go do. Go's bool is a byte; its atomic.Bool is a word of 32 bits
-// (TestBool), which C has to read as a whole.
+// alike are the types of C that lie in memory as those of Go do. Go's bool is a byte; its atomic.Bool is a word of 32
+// bits (TestBool), which C has to read as a whole.
 var alike = map[string]string{
 	"*atomic.Uint32": "uint32_t *", "*uint32": "uint32_t *", "*atomic.Int32": "int32_t *", "*int8": "int8_t *", "*bool": "uint8_t *", "*uint8": "uint8_t *",
 	"*atomic.Bool": "uint32_t *", "*int": "int64_t *", "*int64": "int64_t *", "*uint64": "uint64_t *", "*atomic.Uint64": "uint64_t *",
 	"uint64": "uint64_t", "atomic.Uint64": "uint64_t", "int64": "int64_t", "int32": "int32_t", "uint32": "uint32_t", "atomic.Uint32": "uint32_t",
-	"Ring": "struct pm2_ring", "atomic.Pointer[Lane]": "struct pm2_lane *", "cached": "struct pm2_comm",
+	"Ring": "struct pm2_ring", "atomic.Pointer[Lane]": "struct pm2_lane *", "cachedComm": "struct pm2_comm",
 }
 
 // otherwise are Go's names of words that C cannot call so, or calls more.
@@ -33,12 +33,12 @@ func TestLayout(t *testing.T) {
 		c[name] = fields
 	}
 	for _, s := range []struct{ c, file, name string }{
-		{"pm2_ring", "../../driver/lane_unsafe.go", "Ring"},
-		{"pm2_lane", "../../driver/lane_unsafe.go", "Lane"},
-		{"pm2_way", "../../driver/lane_unsafe.go", "Way"},
-		{"pm2_slip", "../../driver/lane_unsafe.go", "Slip"},
+		{"pm2_ring", "../../internal/lane/lane_unsafe.go", "Ring"},
+		{"pm2_lane", "../../internal/lane/lane_unsafe.go", "Lane"},
+		{"pm2_way", "../../internal/lane/lane_unsafe.go", "Way"},
+		{"pm2_slip", "../../internal/lane/lane_unsafe.go", "Slip"},
 		{"pm2_call", "call_unsafe.go", "cCall"},
-		{"pm2_comm", "call_unsafe.go", "cached"},
+		{"pm2_comm", "call_unsafe.go", "cachedComm"},
 		{"pm2_shared", "call_unsafe.go", "frontState"},
 	} {
 		own := structOfGo(t, s.file, s.name)
@@ -60,7 +60,7 @@ func TestLayout(t *testing.T) {
 type part struct{ name, kind, size string }
 
 // sizes are the lengths of Go's arrays, as C has them.
-var sizes = map[string]string{"16": "16", "1024": "1024", "mostSlips": "4096"}
+var sizes = map[string]string{"16": "16", "1024": "1024", "maxSlips": "4096"}
 
 var (
 	commentOfC = regexp.MustCompile(`(?s)/\*.*?\*/`)

@@ -7,23 +7,23 @@ import (
 	"sync/atomic"
 )
 
-// object is what communicators, windows, datatypes and sessions have in common.
+// object is what communicators, windows, datatypes and sessions have in common. mu guards what stands below it.
 type object struct {
-	handle   handle
-	what     objectKind
-	handler  atomic.Pointer[cErrhandler]                   // nil: of a datatype
-	buffers  buffers                                       // of communicators and sessions
-	standard func(key int) (value uintptr, ok, known bool) // the attributes that the standard names; nil: there are none
+	handle   handle                                        // by which the program names it; written before the program gets it
+	kind     objectKind                                    // what it is
+	handler  atomic.Pointer[cErrhandler]                   // its error handler; nil for a datatype, which has none
+	buffers  buffers                                       // attached memory of a communicator or session
+	standard func(key int) (value uintptr, ok, known bool) // reads predefined attributes; nil: it has none
 
 	mu         sync.Mutex
-	name       string       // under mu
-	info       *cInfo       // under mu
+	name       string       // as the program has set it; under mu
+	info       *cInfo       // its hints; under mu
 	attributes []cAttribute // in the order in which they were set; under mu
 }
 
 func (o *object) common() *object { return o }
 
-// objectOf is the part of an argument that all objects have.
+// objectOf returns the common part of x, for arguments of several kinds.
 func objectOf[T interface{ common() *object }](x T, err error) (*object, error) {
 	if err != nil {
 		return nil, err
@@ -31,13 +31,13 @@ func objectOf[T interface{ common() *object }](x T, err error) (*object, error) 
 	return x.common(), nil
 }
 
-// name is one of an object, of at most maxName bytes.
+// name is the name of an object, of at most maxName bytes.
 type name string
 
 // maxName is MPI_MAX_OBJECT_NAME, without the zero at the end.
 const maxName = 127
 
-// setName writes a name, and its length behind it.
+// setName writes a name to argument i and its length to argument i+1.
 func (a *cCall) setName(i int, s name) error { return a.setText(i, i+1, string(s), maxName+1) }
 
 func (a *cCall) objectSetName(o *object, s string) {
@@ -46,7 +46,7 @@ func (a *cCall) objectSetName(o *object, s string) {
 	o.name = s[:min(len(s), maxName)]
 }
 
-// nameOf is the name of an argument, which may be the null handle of its kind.
+// nameOf returns the name of the object at argument 0, or none if that is the null handle of its kind.
 func nameOf[T interface{ common() *object }](a *cCall, null handle, none name, get func(i int) (T, error)) (name, error) {
 	if a.handle(0) == null {
 		return none, nil
@@ -77,7 +77,7 @@ func (a *cCall) objectGetInfo(o *object) *cInfo {
 }
 
 func (a *cCall) objectSetErrhandler(o *object) error {
-	h, err := a.handlerAt(1, o.what)
+	h, err := a.handlerAt(1, o.kind)
 	if err == nil {
 		o.handler.Store(h)
 	}
@@ -86,11 +86,11 @@ func (a *cCall) objectSetErrhandler(o *object) error {
 
 func (a *cCall) objectGetErrhandler(o *object) *cErrhandler { return o.handler.Load() }
 
-// families begin the names of the functions of objects.
-var families = [...]string{ofComm: "Comm", ofWindow: "Win", ofSession: "Session"}
+// kindPrefixes are the first words in the names of functions, by the kind of object.
+var kindPrefixes = [...]string{ofComm: "Comm", ofWindow: "Win", ofSession: "Session"}
 
-// objectCallErrhandler has the handler of an object told of a code; the call itself succeeds, unless the error ends
+// objectCallErrhandler calls the error handler of o with a code. The call itself succeeds, unless the handler ends
 // the job.
 func (a *cCall) objectCallErrhandler(o *object, code int) {
-	tell(o.handler.Load(), o.handle, "MPI_"+families[o.what]+"_call_errhandler", code)
+	callErrhandler(o.handler.Load(), o.handle, "MPI_"+kindPrefixes[o.kind]+"_call_errhandler", code)
 }

@@ -8,33 +8,33 @@ import (
 	"github.com/pm2-go/pm2/nmad/mpi/reduce"
 )
 
-// cOp is an operation of a reduction.
+// cOp is an operation of reductions: a predefined one has op, one of the program function.
 type cOp struct {
-	op       *mpi.Op // of a predefined one
-	number   int     // likewise: the low bits of the handle
-	sorts    []sort  // likewise: of which elements it is
-	function uintptr // of the program
-	wide     bool    // it takes a count of 64 bits
-	commutes bool
+	op       *mpi.Op   // of a predefined one; nil: it is the program's
+	number   int       // of a predefined one: its handle
+	classes  []opClass // of a predefined one: the elements for which it is defined
+	function uintptr   // of the program; 0: it is predefined
+	wide     bool      // function takes a count of 64 bits
+	commutes bool      // the order of operands does not matter
 }
 
 const nullOp handle = 0x20
 
-// predefinedOps has them by their handles.
+// predefinedOps are the predefined operations by their handles.
 var predefinedOps = func() (all [0x40]*cOp) {
 	for h, x := range map[handle]cOp{
-		0x21: {op: mpi.Sum, sorts: []sort{integer, floating, complexes, multi}},
-		0x22: {op: mpi.Min, sorts: []sort{integer, floating, multi}},
-		0x23: {op: mpi.Max, sorts: []sort{integer, floating, multi}},
-		0x24: {op: mpi.Prod, sorts: []sort{integer, floating, complexes, multi}},
-		0x28: {op: mpi.BAnd, sorts: []sort{integer, bytes, multi}},
-		0x29: {op: mpi.BOr, sorts: []sort{integer, bytes, multi}},
-		0x2a: {op: mpi.BXor, sorts: []sort{integer, bytes, multi}},
-		0x30: {op: mpi.LAnd, sorts: []sort{integer, logical, multi}},
-		0x31: {op: mpi.LOr, sorts: []sort{integer, logical, multi}},
-		0x32: {op: mpi.LXor, sorts: []sort{integer, logical, multi}},
-		0x38: {op: mpi.MinLoc, sorts: []sort{pairs}},
-		0x39: {op: mpi.MaxLoc, sorts: []sort{pairs}},
+		0x21: {op: mpi.Sum, classes: []opClass{classInteger, classFloating, classComplex, classMultiLanguage}},
+		0x22: {op: mpi.Min, classes: []opClass{classInteger, classFloating, classMultiLanguage}},
+		0x23: {op: mpi.Max, classes: []opClass{classInteger, classFloating, classMultiLanguage}},
+		0x24: {op: mpi.Prod, classes: []opClass{classInteger, classFloating, classComplex, classMultiLanguage}},
+		0x28: {op: mpi.BAnd, classes: []opClass{classInteger, classByte, classMultiLanguage}},
+		0x29: {op: mpi.BOr, classes: []opClass{classInteger, classByte, classMultiLanguage}},
+		0x2a: {op: mpi.BXor, classes: []opClass{classInteger, classByte, classMultiLanguage}},
+		0x30: {op: mpi.LAnd, classes: []opClass{classInteger, classLogical, classMultiLanguage}},
+		0x31: {op: mpi.LOr, classes: []opClass{classInteger, classLogical, classMultiLanguage}},
+		0x32: {op: mpi.LXor, classes: []opClass{classInteger, classLogical, classMultiLanguage}},
+		0x38: {op: mpi.MinLoc, classes: []opClass{classPair}},
+		0x39: {op: mpi.MaxLoc, classes: []opClass{classPair}},
 		0x3c: {op: mpi.Replace},
 		0x3d: {op: mpi.NoOp},
 	} {
@@ -44,10 +44,10 @@ var predefinedOps = func() (all [0x40]*cOp) {
 	return all
 }()
 
-// opOf is the operation of a handle.
+// opOf returns the operation of a handle.
 func opOf(h handle) (*cOp, error) {
 	if h == nullOp {
-		return nil, wrong(errOp, "it is MPI_OP_NULL")
+		return nil, errorf(errOp, "it is MPI_OP_NULL")
 	}
 	if h < handle(len(predefinedOps)) && predefinedOps[h] != nil {
 		return predefinedOps[h], nil
@@ -55,45 +55,45 @@ func opOf(h handle) (*cOp, error) {
 	return ops.get(h)
 }
 
-// op is an argument that is an operation.
+// op returns the operation whose handle is argument i.
 func (a *cCall) op(i int) (*cOp, error) { return opOf(a.handle(i)) }
 
-// reduction is an argument that is an operation, for elements of a datatype.
+// reduction returns the operation at argument i for elements of t.
 func (a *cCall) reduction(i int, t *cType) (*mpi.Op, error) {
 	o, err := a.op(i)
 	if err != nil {
 		return nil, err
 	}
-	return o.on(t)
+	return o.forType(t)
 }
 
-// on is the operation for elements of a datatype.
-func (o *cOp) on(t *cType) (*mpi.Op, error) {
+// forType returns the operation for elements of t. It refuses a predefined operation that is not defined for them.
+func (o *cOp) forType(t *cType) (*mpi.Op, error) {
 	if o.function != 0 {
-		extent := t.t.Extent()
-		if low, length := t.t.True(); t.t.Lower() != 0 || low < 0 || low+length > extent {
-			extent = 0 // it lies where the program says, or its elements reach into each other
+		extent := t.typ.Extent()
+		if low, length := t.typ.True(); t.typ.Lower() != 0 || low < 0 || low+length > extent {
+			extent = 0 // its bounds are the program's, or elements overlap
 		}
 		return reduce.User("the program's", o.commutes, func(in, inout datatype.Buffer) {
-			h := t.lend()
-			callReduction(o, start(&in), start(&inout), in.Count, extent, h)
-			t.giveBack()
+			h := t.lendHandle()
+			callReduction(o, origin(&in), origin(&inout), in.Count, extent, h)
+			t.returnHandle()
 		}), nil
 	}
-	if t.handle >= predefined && t.made.combiner < isF90Real || t.handle < predefined && !o.allows(t.sort) {
-		return nil, wrong(errOp, "%v of %s is not defined", o.op, t.text())
+	if t.handle >= predefined && t.contents.combiner < combinerF90Real || t.handle < predefined && !o.allows(t.class) {
+		return nil, errorf(errOp, "%v of %s is not defined", o.op, t.describe())
 	}
-	if inC(t.t) {
+	if computedInC(t.typ) {
 		return reduce.User(o.op.String(), true, func(in, inout datatype.Buffer) {
-			reduceInC(o.number, int(t.handle), start(&in), start(&inout), in.Count)
+			reduceInC(o.number, int(t.handle), origin(&in), origin(&inout), in.Count)
 		}), nil
 	}
 	return o.op, nil
 }
 
-// allows says whether the operation is defined for elements of a sort.
-func (o *cOp) allows(s sort) bool {
-	for _, x := range o.sorts {
+// allows says whether a predefined operation is defined for elements of class c.
+func (o *cOp) allows(s opClass) bool {
+	for _, x := range o.classes {
 		if x == s {
 			return true
 		}
@@ -101,8 +101,8 @@ func (o *cOp) allows(s sort) bool {
 	return false
 }
 
-// inC says that Go has no numbers like the elements.
-func inC(t *datatype.Type) bool {
+// computedInC says whether C computes with elements of t, because Go has no such numbers.
+func computedInC(t *datatype.Type) bool {
 	if k := t.Uniform(); k == datatype.LongDouble || k == datatype.LongComplex {
 		return true
 	}
@@ -110,26 +110,28 @@ func inC(t *datatype.Type) bool {
 	return ok && (value == datatype.LongDouble || index == datatype.Float32 || index == datatype.Float64)
 }
 
-// inWindow is a predefined operation for what an access changes, elements of a datatype, perhaps of the program's.
-func (o *cOp) inWindow(t *cType) (*mpi.Op, error) {
-	of := t.t.Element()
-	if of == nil || !inC(of) || o.op == mpi.Replace || o.op == mpi.NoOp {
+// forWindow returns a predefined operation in the form that changes elements of t in a window. t may be a derived
+// datatype of equal elements.
+func (o *cOp) forWindow(t *cType) (*mpi.Op, error) {
+	of := t.typ.Element()
+	if of == nil || !computedInC(of) || o.op == mpi.Replace || o.op == mpi.NoOp {
 		return o.op, nil
 	}
-	h, n := elementInC(of)
-	if locates := o.op == mpi.MinLoc || o.op == mpi.MaxLoc; n == 0 || locates != (predefinedTypes[h-firstType].sort == pairs) {
-		return o.op, nil // which says what is wrong, or computes with the parts of a pair
+	h, n := elementHandle(of)
+	if locates := o.op == mpi.MinLoc || o.op == mpi.MaxLoc; n == 0 || locates != (predefinedTypes[h-firstType].class == classPair) {
+		return o.op, nil // package mpi reports the error, or handles pairs itself
 	}
-	if !o.allows(predefinedTypes[h-firstType].sort) {
-		return nil, wrong(errOp, "%v of %s is not defined", o.op, t.text())
+	if !o.allows(predefinedTypes[h-firstType].class) {
+		return nil, errorf(errOp, "%v of %s is not defined", o.op, t.describe())
 	}
 	return o.op.Of(func(in, inout datatype.Buffer) {
-		reduceInC(o.number, int(h), start(&in), start(&inout), n*in.Count)
+		reduceInC(o.number, int(h), origin(&in), origin(&inout), n*in.Count)
 	}), nil
 }
 
-// elementInC is the predefined datatype of an element that is inC, and how many of these it is; 0: it has other parts.
-func elementInC(of *datatype.Type) (h handle, n int) {
+// elementHandle returns the predefined datatype that computedInC elements have, and how many of them an element of
+// t is; 0 if its parts have other datatypes.
+func elementHandle(of *datatype.Type) (h handle, n int) {
 	switch of.Uniform() {
 	case datatype.LongDouble:
 		return 0x220, of.Elements()
@@ -146,31 +148,31 @@ func elementInC(of *datatype.Type) (h handle, n int) {
 	return 0, 0
 }
 
-// start is where the displacements of a buffer count from.
-func start(b *datatype.Buffer) pointer { return pointer(datatype.Add(b.Base, b.At)) }
+// origin returns the address from which the displacements of a buffer count.
+func origin(b *datatype.Buffer) pointer { return pointer(datatype.Add(b.Base, b.At)) }
 
-// text names a datatype for people.
-func (t *cType) text() string {
+// describe names the datatype in error messages.
+func (t *cType) describe() string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.name != "" {
 		return t.name
 	}
-	return t.t.String()
+	return t.typ.String()
 }
 
 func (a *cCall) opCreate() error {
 	if a.word[0] == 0 {
-		return wrong(errArg, "there is no function")
+		return errorf(errArg, "there is no function")
 	}
-	return setNew(a, 2, &ops, &cOp{function: a.word[0], wide: a.wide != 0, commutes: a.int(1) != 0})
+	return setNewHandle(a, 2, &ops, &cOp{function: a.word[0], wide: a.wide != 0, commutes: a.int(1) != 0})
 }
 
 func (a *cCall) opFree(h *handle) error {
 	if *h < predefined {
-		return wrong(errOp, "a predefined operation cannot be freed")
+		return errorf(errOp, "a predefined operation cannot be freed")
 	}
-	return free(&ops, h, nullOp)
+	return freeHandle(&ops, h, nullOp)
 }
 
 func (a *cCall) opCommutative(o *cOp) bool { return o.commutes }
@@ -196,7 +198,7 @@ func (a *cCall) reduceLocal() error {
 	if err != nil {
 		return err
 	}
-	if err := o.Check(t.t); err != nil {
+	if err := o.Check(t.typ); err != nil {
 		return err
 	}
 	if in.Count > 0 {

@@ -7,9 +7,9 @@ import (
 	"github.com/pm2-go/pm2/nmad/mpi/datatype"
 )
 
-// operands are the arguments of a reduction from the first one on: two buffers, a count, a datatype, an operation. In
-// place the first one is the zero Buffer; needs: the second one is needed here.
-func (a *cCall) operands(needs, mayBeInPlace bool) (in, out mpi.Buffer, o *mpi.Op, err error) {
+// reductionArgs reads the arguments of a reduction from the first one on: two buffers, a count, a datatype, an
+// operation. in is empty for MPI_IN_PLACE. out is read only if this process needs it.
+func (a *cCall) reductionArgs(needs, mayBeInPlace bool) (in, out mpi.Buffer, o *mpi.Op, err error) {
 	n, err := a.count(2)
 	if err != nil {
 		return
@@ -29,15 +29,15 @@ func (a *cCall) operands(needs, mayBeInPlace bool) (in, out mpi.Buffer, o *mpi.O
 	if mayBeInPlace && a.inPlace(0) {
 		return
 	}
-	if in, err = a.elementsAt(0, n, t); err == nil && needs && n > 0 && a.word[0] == a.word[1] && a.word[0] != 0 && t.t.Size() > 0 {
-		err = wrong(errBuffer, "the operand and the result are the same memory: MPI_IN_PLACE is for that")
+	if in, err = a.elementsAt(0, n, t); err == nil && needs && n > 0 && a.word[0] == a.word[1] && a.word[0] != 0 && t.typ.Size() > 0 {
+		err = errorf(errBuffer, "the operand and the result are the same memory: MPI_IN_PLACE is for that")
 	}
 	return
 }
 
 func (a *cCall) reduce(f callForm, c *cComm) error {
 	root := a.int(5)
-	here, idle, err := c.rooted(root)
+	here, idle, err := c.checkRoot(root)
 	if err != nil {
 		return err
 	}
@@ -45,7 +45,7 @@ func (a *cCall) reduce(f callForm, c *cComm) error {
 	var o *mpi.Op
 	switch {
 	case idle:
-	case c.x != nil && here:
+	case c.inter != nil && here:
 		n, e := a.count(2)
 		if e != nil {
 			return e
@@ -58,7 +58,7 @@ func (a *cCall) reduce(f callForm, c *cComm) error {
 			out, err = a.elementsAt(1, n, t)
 		}
 	default:
-		in, out, o, err = a.operands(here, here)
+		in, out, o, err = a.reductionArgs(here, here)
 	}
 	if err != nil {
 		return err
@@ -66,44 +66,44 @@ func (a *cCall) reduce(f callForm, c *cComm) error {
 	if f.request == 0 {
 		return c.collectives().Reduce(o, in, out, root)
 	}
-	return a.begun(c, f, f.of(c.collectives()).Reduce(o, in, out, root))
+	return a.setCollective(c, f, f.view(c.collectives()).Reduce(o, in, out, root))
 }
 
 func (a *cCall) allreduce(f callForm, c *cComm) error {
-	in, out, o, err := a.operands(true, c.x == nil)
+	in, out, o, err := a.reductionArgs(true, c.inter == nil)
 	if err != nil {
 		return err
 	}
 	if f.request == 0 {
 		return c.collectives().Allreduce(o, in, out)
 	}
-	return a.begun(c, f, f.of(c.collectives()).Allreduce(o, in, out))
+	return a.setCollective(c, f, f.view(c.collectives()).Allreduce(o, in, out))
 }
 
 func (a *cCall) scan(f callForm, c *intraComm) error {
-	in, out, o, err := a.operands(true, true)
+	in, out, o, err := a.reductionArgs(true, true)
 	if err != nil {
 		return err
 	}
 	if f.request == 0 {
-		return c.c.Scan(o, in, out)
+		return c.local.Scan(o, in, out)
 	}
-	return a.begun(c, f, f.of(c.c).Scan(o, in, out))
+	return a.setCollective(c, f, f.view(c.local).Scan(o, in, out))
 }
 
 func (a *cCall) exscan(f callForm, c *intraComm) error {
-	in, out, o, err := a.operands(true, true)
+	in, out, o, err := a.reductionArgs(true, true)
 	if err != nil {
 		return err
 	}
 	if f.request == 0 {
-		return c.c.Exscan(o, in, out)
+		return c.local.Exscan(o, in, out)
 	}
-	return a.begun(c, f, f.of(c.c).Exscan(o, in, out))
+	return a.setCollective(c, f, f.view(c.local).Exscan(o, in, out))
 }
 
-// reduceScatterAs has blocks of counts, or equal ones.
-func (a *cCall) reduceScatterAs(f callForm, c *cComm, equal bool) error {
+// reduceScatterWith is MPI_Reduce_scatter, and with equal MPI_Reduce_scatter_block.
+func (a *cCall) reduceScatterWith(f callForm, c *cComm, equal bool) error {
 	t, err := a.committed(3)
 	if err != nil {
 		return err
@@ -112,7 +112,7 @@ func (a *cCall) reduceScatterAs(f callForm, c *cComm, equal bool) error {
 	if err != nil {
 		return err
 	}
-	size := c.c.Size()
+	size := c.local.Size()
 	counts := make([]int, size)
 	if equal {
 		n, err := a.count(2)
@@ -122,19 +122,19 @@ func (a *cCall) reduceScatterAs(f callForm, c *cComm, equal bool) error {
 		for i := range counts {
 			counts[i] = n
 		}
-	} else if counts, err = a.lengths(2, size); err != nil {
+	} else if counts, err = a.blockLengths(2, size); err != nil {
 		return err
 	}
 	total := 0
 	for _, n := range counts {
 		total += n
 	}
-	own := counts[c.c.Rank()]
+	own := counts[c.local.Rank()]
 	out, err := a.elementsAt(1, own, t)
 	if err != nil {
 		return err
 	}
-	inPlace := c.x == nil && a.inPlace(0)
+	inPlace := c.inter == nil && a.inPlace(0)
 	from := 0
 	if inPlace {
 		from = 1
@@ -144,20 +144,22 @@ func (a *cCall) reduceScatterAs(f callForm, c *cComm, equal bool) error {
 		return err
 	}
 	in := mpi.Blocks{Buffer: all, Counts: counts}
-	if inPlace { // what is reduced is as long as all blocks, and its result goes to the first
-		if in.Buffer = copied(all); f.persistent {
-			again := func() error {
+	if inPlace { // the input is as long as all blocks; the result overwrites its beginning
+		if in.Buffer = cloneBuffer(all); f.persistent {
+			refill := func() error {
 				datatype.Copy(&in.Buffer, &all)
 				return nil
 			}
-			return a.setRequest(f.request, &cRequest{comm: c, r: c.c.Persistent().ReduceScatter(o, in, out), sends: true, persistent: true, begin: again})
+			return a.setRequest(f.request, &cRequest{comm: c, req: c.local.Persistent().ReduceScatter(o, in, out), noStatus: true, persistent: true, onStart: refill})
 		}
 	}
 	if f.request == 0 {
 		return c.collectives().ReduceScatter(o, in, out)
 	}
-	return a.begun(c, f, f.of(c.collectives()).ReduceScatter(o, in, out))
+	return a.setCollective(c, f, f.view(c.collectives()).ReduceScatter(o, in, out))
 }
 
-func (a *cCall) reduceScatter(f callForm, c *cComm) error      { return a.reduceScatterAs(f, c, false) }
-func (a *cCall) reduceScatterBlock(f callForm, c *cComm) error { return a.reduceScatterAs(f, c, true) }
+func (a *cCall) reduceScatter(f callForm, c *cComm) error { return a.reduceScatterWith(f, c, false) }
+func (a *cCall) reduceScatterBlock(f callForm, c *cComm) error {
+	return a.reduceScatterWith(f, c, true)
+}

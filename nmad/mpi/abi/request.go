@@ -11,28 +11,29 @@ import (
 	"github.com/pm2-go/pm2/nmad/mpi"
 )
 
-// cRequest is a request. A persistent one stays after its end, and is not active until it is started; the others end
-// with the call that finds them done. Only one thread at a time waits for a request, as the standard asks.
+// cRequest is a request. One that is not persistent ends with the call that finds it complete. A persistent one
+// stays, and is inactive until it is started. Only one thread at a time may wait for a request, as the standard
+// demands; so the fields need no lock.
 type cRequest struct {
-	handle     handle
-	comm       *cComm       // nil: of none
-	object     *object      // whose error handler is told; nil: that of comm
-	r          *mpi.Request // nil: it is done as soon as it is active
-	also       *mpi.Request // a send that belongs to it; nil: none
-	done       bool         // it is done from the start
-	status     mpi.Status   // of one that is done
-	sends      bool         // it is no receive: its status is empty, but for whether it was cancelled
-	persistent bool
-	active     bool         // of a persistent one
-	begin      func() error // what a start does before that of r
-	after      func(error) error
-	parts      *mpi.Partitioned
-	general    *generalized
-	own        mpi.Request // r of one that is of spare, or of a slip
-	slip       *slip       // nil: C has not begun it
+	handle      handle            // by which the program names it
+	comm        *cComm            // of the message; nil: none
+	object      *object           // whose error handler hears of errors; nil: that of comm
+	req         *mpi.Request      // the operation; nil: it completes when it is started
+	sendHalf    *mpi.Request      // the send of an MPI_Isendrecv, whose receive is req; nil: none
+	done        bool              // it was complete from the start
+	status      mpi.Status        // of the receive, if done
+	noStatus    bool              // it is not a receive: its status is empty, and it cannot be cancelled
+	persistent  bool              // it stays when it is complete
+	active      bool              // persistent: it was started and has not ended
+	onStart     func() error      // what start does before it starts req; nil: nothing
+	onEnd       func(error) error // what finish does with the error of the operation; nil: nothing
+	partitioned *mpi.Partitioned  // of a partitioned message, whose request is req; nil: it is none
+	generalized *generalized      // of a generalized request; nil: it is none
+	embedded    mpi.Request       // is req in a request of requestPool and in one of a slip, which needs no memory of its own
+	slip        *slip             // from which it has come; nil: Go has begun it
 }
 
-// setRequest takes a request in, and writes its handle.
+// setRequest gives r a handle and writes that to argument i.
 func (a *cCall) setRequest(i int, r *cRequest) (err error) {
 	if _, err = a.out(i); err != nil {
 		return err
@@ -43,14 +44,15 @@ func (a *cCall) setRequest(i int, r *cRequest) (err error) {
 	return a.setHandle(i, r.handle)
 }
 
-// request is an argument that is one; nil: it is MPI_REQUEST_NULL.
+// request returns the request of h; nil for MPI_REQUEST_NULL. Errors of the call go to the handler of the
+// request's object, unless the call has one already.
 func (a *cCall) request(h handle) (*cRequest, error) {
 	if h == nullRequest {
 		return nil, nil
 	}
-	r, err := find(h)
-	if err == nil && r.general != nil && r.general.ended() {
-		return nil, wrong(errRequest, "the generalized request %#x was freed", uintptr(h))
+	r, err := findRequest(h)
+	if err == nil && r.generalized != nil && r.generalized.isFreed() {
+		return nil, errorf(errRequest, "the generalized request %#x was freed", uintptr(h))
 	}
 	switch {
 	case err != nil || a.object != 0:
@@ -62,38 +64,39 @@ func (a *cCall) request(h handle) (*cRequest, error) {
 	return r, err
 }
 
-// idle says that a request is nothing to wait for.
+// idle says whether a wait for r returns at once with an empty status: r is MPI_REQUEST_NULL or inactive.
 func (r *cRequest) idle() bool { return r == nil || r.persistent && !r.active }
 
-// wait waits for the end of one that is not idle.
+// wait blocks until r, which is not idle, is complete.
 func (r *cRequest) wait() (s mpi.Status, err error) {
 	if r.done {
 		return r.status, nil
 	}
-	s, err = r.r.Wait()
-	if r.also != nil {
-		if _, e := r.also.Wait(); err == nil {
+	s, err = r.req.Wait()
+	if r.sendHalf != nil {
+		if _, e := r.sendHalf.Wait(); err == nil {
 			err = e
 		}
 	}
 	return s, err
 }
 
-// test says whether one that is not idle is done.
+// test says whether r, which is not idle, is complete. It polls once and does not block.
 func (r *cRequest) test() (done bool, s mpi.Status, err error) {
 	if r.done {
 		return true, r.status, nil
 	}
-	if r.also != nil {
-		if over, _, _ := r.also.Test(); !over {
+	if r.sendHalf != nil {
+		if over, _, _ := r.sendHalf.Test(); !over {
 			return false, s, nil
 		}
 	}
-	return r.r.Test()
+	return r.req.Test()
 }
 
-// tells writes the status of a request that is done, unless it is ignored, and whether it was cancelled, which is no error.
-func (r *cRequest) tells(x *cStatus, s mpi.Status, err error) error {
+// writeStatus fills in the status x of a completed request, unless x is nil. Cancellation goes into the status and
+// is no error.
+func (r *cRequest) writeStatus(x *cStatus, s mpi.Status, err error) error {
 	cancelled := errors.Is(err, nmad.ErrCanceled)
 	if cancelled {
 		err = nil
@@ -101,7 +104,7 @@ func (r *cRequest) tells(x *cStatus, s mpi.Status, err error) error {
 	if x == nil {
 		return err
 	}
-	if r.sends {
+	if r.noStatus {
 		x.empty()
 	} else {
 		x.received(s, nil)
@@ -112,15 +115,15 @@ func (r *cRequest) tells(x *cStatus, s mpi.Status, err error) error {
 	return err
 }
 
-// ends ends a request that is done, writes its status, and gives up the handle at its place unless the request is
-// persistent. The error is that of the operation.
-func (r *cRequest) ends(at *handle, x *cStatus, s mpi.Status, err error) error {
-	err = r.tells(x, s, err)
-	if r.after != nil {
-		err = r.after(err)
+// finish ends the completed request r: it writes the status and, unless r is persistent, frees the handle and sets
+// it to MPI_REQUEST_NULL. The error is that of the operation.
+func (r *cRequest) finish(at *handle, x *cStatus, s mpi.Status, err error) error {
+	err = r.writeStatus(x, s, err)
+	if r.onEnd != nil {
+		err = r.onEnd(err)
 	}
-	if r.general != nil {
-		err = r.general.ends(x)
+	if r.generalized != nil {
+		err = r.generalized.finish(x)
 	}
 	if r.persistent {
 		r.active = false
@@ -128,17 +131,17 @@ func (r *cRequest) ends(at *handle, x *cStatus, s mpi.Status, err error) error {
 	}
 	*at = nullRequest
 	if r.drop() && err == nil {
-		r.again()
+		r.recycle()
 	}
 	return err
 }
 
-// look writes the status of a request that is done and stays. The error is that of the program's function of a
-// generalized request.
-func (r *cRequest) look(x *cStatus, s mpi.Status, err error) error {
-	_ = r.tells(x, s, err)
-	if r.general != nil {
-		return r.general.look(x)
+// peek writes the status of a completed request and leaves the request as it is. The error can only come from the
+// program's function of a generalized request.
+func (r *cRequest) peek(x *cStatus, s mpi.Status, err error) error {
+	_ = r.writeStatus(x, s, err)
+	if r.generalized != nil {
+		return r.generalized.queryStatus(x)
 	}
 	return nil
 }
@@ -153,15 +156,16 @@ func (a *cCall) wait(h *handle, x *cStatus) error {
 		return nil
 	}
 	s, err := r.wait()
-	return r.ends(h, x, s, err)
+	return r.finish(h, x, s, err)
 }
 
-func (a *cCall) test(h *handle, x *cStatus) error { return a.tested(*h, h, x) }
+func (a *cCall) test(h *handle, x *cStatus) error { return a.testRequest(*h, h, x) }
 
-func (a *cCall) requestGetStatus(h handle, x *cStatus) error { return a.tested(h, nil, x) }
+func (a *cCall) requestGetStatus(h handle, x *cStatus) error { return a.testRequest(h, nil, x) }
 
-// tested writes whether a request is done; at is its place, if one that is does not stay.
-func (a *cCall) tested(h handle, at *handle, x *cStatus) error {
+// testRequest writes whether the request of h is complete. If it is, and place is not nil, the request ends, and
+// *place, of its handle, becomes MPI_REQUEST_NULL.
+func (a *cCall) testRequest(h handle, place *handle, x *cStatus) error {
 	r, err := a.request(h)
 	if err != nil {
 		return err
@@ -172,10 +176,10 @@ func (a *cCall) tested(h handle, at *handle, x *cStatus) error {
 	}
 	done, s, err := r.test()
 	switch {
-	case done && at == nil:
-		err = r.look(x, s, err)
+	case done && place == nil:
+		err = r.peek(x, s, err)
 	case done:
-		err = r.ends(at, x, s, err)
+		err = r.finish(place, x, s, err)
 	}
 	if e := a.setFlag(1, done); err == nil {
 		err = e
@@ -183,13 +187,13 @@ func (a *cCall) tested(h handle, at *handle, x *cStatus) error {
 	return err
 }
 
-// all are the requests at an argument.
-func (a *cCall) all(count, at int) ([]handle, []*cRequest, error) {
+// requestList returns the handles at argument handles, as many as argument count says, and their requests.
+func (a *cCall) requestList(count, handles int) ([]handle, []*cRequest, error) {
 	n, err := a.count(count)
 	if err != nil {
 		return nil, nil, err
 	}
-	hs, err := a.handles(at, n)
+	hs, err := a.handles(handles, n)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -202,56 +206,57 @@ func (a *cCall) all(count, at int) ([]handle, []*cRequest, error) {
 	return hs, rs, nil
 }
 
-// twice says that this call has ended a request already, so that its handle may be another one's by now: the request
-// stands at two places.
-func twice(hs []handle, i int) error {
-	if _, err := find(hs[i]); err != nil {
+// checkOnce refuses the handle at index i if this call has ended its request already: the program has given it
+// twice.
+func checkOnce(hs []handle, i int) error {
+	if _, err := findRequest(hs[i]); err != nil {
 		return fmt.Errorf("request %d of %d, which stands there twice: %w", i, len(hs), err)
 	}
 	return nil
 }
 
-// endings collects how several requests end, or, if they stay, stand.
-type endings struct {
-	hs    []handle
-	x     []cStatus // nil: they are ignored
-	stay  bool
-	first error // nil: none has failed
-	at    int   // the place of its request
+// completions collects the results of a call for several requests.
+type completions struct {
+	handles  []handle  // of the call, in the program's memory
+	statuses []cStatus // in the program's memory; nil: the program ignores them
+	keep     bool      // the requests do not end
+	err      error     // the first error
+	index    int       // of the request that has it
 }
 
-// done ends the request of a place, unless it stays. Its status has another place.
-func (m *endings) done(i, at int, r *cRequest, s mpi.Status, err error) {
+// done ends the completed request r at index i, or with keep only looks at it, and writes the status at index at.
+func (m *completions) done(i, at int, r *cRequest, s mpi.Status, err error) {
 	var x *cStatus
-	if m.x != nil {
-		x = &m.x[at]
+	if m.statuses != nil {
+		x = &m.statuses[at]
 	}
-	if m.stay {
-		err = r.look(x, s, err)
+	if m.keep {
+		err = r.peek(x, s, err)
 	} else {
-		err = r.ends(&m.hs[i], x, s, err)
+		err = r.finish(&m.handles[i], x, s, err)
 	}
 	if x != nil {
-		x.failed = int32(codeOf(err))
+		x.errorCode = int32(codeOf(err))
 	}
-	if err != nil && m.first == nil {
-		m.first, m.at = err, i
-	}
-}
-
-// idle empties the status of the place of a request that is nothing to wait for.
-func (m *endings) idle(i int) {
-	if m.x != nil {
-		m.x[i].empty()
+	if err != nil && m.err == nil {
+		m.err, m.index = err, i
 	}
 }
 
-// outcome is the error of the call.
-func (m *endings) outcome() error {
-	if m.first == nil || m.stay {
-		return m.first
+// idle empties the status at index i, whose request is idle.
+func (m *completions) idle(i int) {
+	if m.statuses != nil {
+		m.statuses[i].empty()
 	}
-	return wrong(errInStatus, "request %d of %d: %v (%s)", m.at, len(m.hs), m.first, codeText(codeOf(m.first)))
+}
+
+// outcome returns the error of the call: MPI_ERR_IN_STATUS with the text of the first error. With keep it is that
+// error.
+func (m *completions) outcome() error {
+	if m.err == nil || m.keep {
+		return m.err
+	}
+	return errorf(errInStatus, "request %d of %d: %v (%s)", m.index, len(m.handles), m.err, codeText(codeOf(m.err)))
 }
 
 func (a *cCall) waitall(n elementCount) error {
@@ -259,12 +264,12 @@ func (a *cCall) waitall(n elementCount) error {
 	if err != nil {
 		return err
 	}
-	for _, h := range hs { // before any ends
+	for _, h := range hs { // refuse wrong handles before any request ends
 		if _, err := a.request(h); err != nil {
 			return err
 		}
 	}
-	m := endings{hs: hs, x: a.statuses(2, n)}
+	m := completions{handles: hs, statuses: a.statuses(2, n)}
 	for i := range hs {
 		r, err := a.request(hs[i])
 		if err != nil {
@@ -280,9 +285,9 @@ func (a *cCall) waitall(n elementCount) error {
 	return m.outcome()
 }
 
-// every ends all requests if all are done. Those that stay are not ended.
-func (a *cCall) every(stay bool) error {
-	hs, rs, err := a.all(0, 1)
+// completeAll ends all requests if all are complete, and writes whether they are. With keep they do not end.
+func (a *cCall) completeAll(keep bool) error {
+	hs, rs, err := a.requestList(0, 1)
 	if err != nil {
 		return err
 	}
@@ -294,13 +299,13 @@ func (a *cCall) every(stay bool) error {
 			return a.setFlag(2, false)
 		}
 	}
-	m := endings{hs: hs, x: a.statuses(3, len(hs)), stay: stay}
+	m := completions{handles: hs, statuses: a.statuses(3, len(hs)), keep: keep}
 	for i, r := range rs {
 		if r.idle() {
 			m.idle(i)
 			continue
 		}
-		if err := twice(hs, i); err != nil {
+		if err := checkOnce(hs, i); err != nil {
 			return err
 		}
 		s, err := r.wait()
@@ -312,11 +317,11 @@ func (a *cCall) every(stay bool) error {
 	return m.outcome()
 }
 
-func (a *cCall) testall() error             { return a.every(false) }
-func (a *cCall) requestGetStatusAll() error { return a.every(true) }
+func (a *cCall) testall() error             { return a.completeAll(false) }
+func (a *cCall) requestGetStatusAll() error { return a.completeAll(true) }
 
-// one returns the place of a request that is done; below 0: no request there is to be waited for.
-func one(rs []*cRequest) (int, error) {
+// waitOne waits until one of the requests is complete and returns its index; -1 if all are idle.
+func waitOne(rs []*cRequest) (int, error) {
 	waits := make([]*mpi.Request, len(rs))
 	some := false
 	for i, r := range rs {
@@ -325,7 +330,7 @@ func one(rs []*cRequest) (int, error) {
 		case r.done:
 			return i, nil
 		default:
-			waits[i], some = r.r, true
+			waits[i], some = r.req, true
 		}
 	}
 	if !some {
@@ -334,22 +339,22 @@ func one(rs []*cRequest) (int, error) {
 	for {
 		i, _, _ := mpi.WaitAny(waits...)
 		if i < 0 {
-			return -1, wrong(errIntern, "none of %d requests ended", len(rs))
+			return -1, errorf(errIntern, "none of %d requests ended", len(rs))
 		}
-		also := rs[i].also
-		if also == nil || waits[i] == also {
+		sendHalf := rs[i].sendHalf
+		if sendHalf == nil || waits[i] == sendHalf {
 			return i, nil
 		}
-		waits[i] = also // the other half of an exchange, which may be over later than another request
+		waits[i] = sendHalf // wait for the send of the exchange, too; another request may complete before
 	}
 }
 
 func (a *cCall) waitany() error {
-	hs, rs, err := a.all(0, 1)
+	hs, rs, err := a.requestList(0, 1)
 	if err != nil {
 		return err
 	}
-	i, err := one(rs)
+	i, err := waitOne(rs)
 	if err != nil {
 		return err
 	}
@@ -361,12 +366,12 @@ func (a *cCall) waitany() error {
 		return err
 	}
 	s, err := rs[i].wait()
-	return rs[i].ends(&hs[i], a.status(3), s, err)
+	return rs[i].finish(&hs[i], a.status(3), s, err)
 }
 
-// any ends one request that is done, unless it stays.
-func (a *cCall) any(stay bool) error {
-	hs, rs, err := a.all(0, 1)
+// completeAny ends one completed request, if there is one. With keep it does not end.
+func (a *cCall) completeAny(keep bool) error {
+	hs, rs, err := a.requestList(0, 1)
 	if err != nil {
 		return err
 	}
@@ -380,10 +385,10 @@ func (a *cCall) any(stay bool) error {
 			if err := errors.Join(a.setInt(2, i), a.setFlag(3, true)); err != nil {
 				return err
 			}
-			if stay {
-				return r.look(a.status(4), s, err)
+			if keep {
+				return r.peek(a.status(4), s, err)
 			}
-			return r.ends(&hs[i], a.status(4), s, err)
+			return r.finish(&hs[i], a.status(4), s, err)
 		}
 	}
 	if !some {
@@ -392,12 +397,13 @@ func (a *cCall) any(stay bool) error {
 	return errors.Join(a.setInt(2, undefined), a.setFlag(3, !some))
 }
 
-func (a *cCall) testany() error             { return a.any(false) }
-func (a *cCall) requestGetStatusAny() error { return a.any(true) }
+func (a *cCall) testany() error             { return a.completeAny(false) }
+func (a *cCall) requestGetStatusAny() error { return a.completeAny(true) }
 
-// several ends all requests that are done, at least one if they are waited for, unless they stay.
-func (a *cCall) several(wait, stay bool) error {
-	hs, rs, err := a.all(0, 1)
+// completeSome ends all completed requests. With wait it blocks until there is at least one. With keep they do not
+// end.
+func (a *cCall) completeSome(wait, keep bool) error {
+	hs, rs, err := a.requestList(0, 1)
 	if err != nil {
 		return err
 	}
@@ -405,7 +411,7 @@ func (a *cCall) several(wait, stay bool) error {
 		return a.setInt(2, undefined)
 	}
 	if wait {
-		if _, err := one(rs); err != nil {
+		if _, err := waitOne(rs); err != nil {
 			return err
 		}
 	}
@@ -413,12 +419,12 @@ func (a *cCall) several(wait, stay bool) error {
 	if err != nil {
 		return err
 	}
-	m, n := endings{hs: hs, x: a.statuses(4, len(hs)), stay: stay}, 0
+	m, n := completions{handles: hs, statuses: a.statuses(4, len(hs)), keep: keep}, 0
 	for i, r := range rs {
 		if r.idle() {
 			continue
 		}
-		if err := twice(hs, i); err != nil {
+		if err := checkOnce(hs, i); err != nil {
 			return err
 		}
 		if done, s, err := r.test(); done {
@@ -433,44 +439,44 @@ func (a *cCall) several(wait, stay bool) error {
 	return m.outcome()
 }
 
-func (a *cCall) waitsome() error             { return a.several(true, false) }
-func (a *cCall) testsome() error             { return a.several(false, false) }
-func (a *cCall) requestGetStatusSome() error { return a.several(false, true) }
+func (a *cCall) waitsome() error             { return a.completeSome(true, false) }
+func (a *cCall) testsome() error             { return a.completeSome(false, false) }
+func (a *cCall) requestGetStatusSome() error { return a.completeSome(false, true) }
 
-// requestAt is an argument that is the address of a request; MPI_REQUEST_NULL is wrong there.
-func (a *cCall) requestAt(h *handle) (*cRequest, error) {
+// requestNotNull returns the request of *h. It refuses MPI_REQUEST_NULL.
+func (a *cCall) requestNotNull(h *handle) (*cRequest, error) {
 	r, err := a.request(*h)
 	if r == nil && err == nil {
-		err = wrong(errRequest, "it is MPI_REQUEST_NULL")
+		err = errorf(errRequest, "it is MPI_REQUEST_NULL")
 	}
 	return r, err
 }
 
 func (a *cCall) requestFree(h *handle) error {
-	r, err := a.requestAt(h)
+	r, err := a.requestNotNull(h)
 	if err != nil {
 		return err
 	}
-	was := *h
+	old := *h
 	*h = nullRequest
-	if r.general != nil {
-		return r.general.drop(was)
+	if r.generalized != nil {
+		return r.generalized.freeRequest(old)
 	}
 	r.drop()
 	return nil
 }
 
 func (a *cCall) cancel(h *handle) error {
-	r, err := a.requestAt(h)
+	r, err := a.requestNotNull(h)
 	switch {
 	case err != nil:
 		return err
-	case r.general != nil:
-		return r.general.cancel()
+	case r.generalized != nil:
+		return r.generalized.cancel()
 	case r.idle():
-		return wrong(errRequest, "the request was not started")
-	case r.r != nil && !r.sends:
-		r.r.Cancel()
+		return errorf(errRequest, "the request was not started")
+	case r.req != nil && !r.noStatus:
+		r.req.Cancel()
 	}
 	return nil
 }
@@ -479,21 +485,21 @@ func (a *cCall) cancel(h *handle) error {
 func (r *cRequest) start() error {
 	switch {
 	case r == nil || !r.persistent:
-		return wrong(errRequest, "it is no persistent request")
+		return errorf(errRequest, "it is no persistent request")
 	case r.active:
-		return wrong(errRequest, "the request was started before, and has not ended")
+		return errorf(errRequest, "the request was started before, and has not ended")
 	}
-	if r.begin != nil {
-		if err := r.begin(); err != nil {
+	if r.onStart != nil {
+		if err := r.onStart(); err != nil {
 			return err
 		}
 	}
 	var err error
 	switch {
-	case r.parts != nil:
-		err = r.parts.Start()
-	case r.r != nil:
-		err = r.r.Start()
+	case r.partitioned != nil:
+		err = r.partitioned.Start()
+	case r.req != nil:
+		err = r.req.Start()
 	}
 	r.active = err == nil
 	return err
@@ -508,7 +514,7 @@ func (a *cCall) start(h *handle) error {
 }
 
 func (a *cCall) startall() error {
-	_, rs, err := a.all(0, 1)
+	_, rs, err := a.requestList(0, 1)
 	if err != nil {
 		return err
 	}

@@ -3,6 +3,8 @@
 package main
 
 import (
+	"strconv"
+
 	"github.com/pm2-go/pm2/nmad/mpi"
 )
 
@@ -11,10 +13,10 @@ type cSession struct{ object }
 
 const nullSession handle = 0x120
 
-// session is an argument that is one.
+// session returns the session whose handle is argument i. Errors of the call go to its error handler from here on.
 func (a *cCall) session(i int) (*cSession, error) {
 	if a.handle(i) == nullSession {
-		return nil, wrong(errSession, "it is MPI_SESSION_NULL")
+		return nil, errorf(errSession, "it is MPI_SESSION_NULL")
 	}
 	s, err := sessions.get(a.handle(i))
 	if err == nil {
@@ -24,9 +26,10 @@ func (a *cCall) session(i int) (*cSession, error) {
 }
 
 func (a *cCall) sessionInit() error {
-	return a.tells(1, ofSession, nullSession, a.openSession())
+	return a.tellHandler(1, ofSession, nullSession, a.openSession())
 }
 
+// openSession is MPI_Session_init.
 func (a *cCall) openSession() error {
 	i, err := a.hints(0)
 	if err != nil {
@@ -39,10 +42,10 @@ func (a *cCall) openSession() error {
 	if _, err := a.out(2); err != nil {
 		return err
 	}
-	if err := engine.join(); err != nil {
+	if err := job.join(); err != nil {
 		return err
 	}
-	s := &cSession{object{what: ofSession, info: i.Dup()}}
+	s := &cSession{object{kind: ofSession, info: i.Dup()}}
 	s.info.Set("thread_level", "MPI_THREAD_MULTIPLE")
 	s.handler.Store(h)
 	if s.handle, err = sessions.add(s); err != nil {
@@ -53,7 +56,7 @@ func (a *cCall) openSession() error {
 
 func (a *cCall) sessionFinalize(h *handle) error {
 	if *h == nullSession {
-		return wrong(errSession, "it is MPI_SESSION_NULL")
+		return errorf(errSession, "it is MPI_SESSION_NULL")
 	}
 	s, err := sessions.get(*h)
 	if err != nil {
@@ -65,53 +68,54 @@ func (a *cCall) sessionFinalize(h *handle) error {
 	}
 	a.object = 0
 	sessions.drop(*h)
-	if err := engine.leave(); err != nil {
+	if err := job.leave(); err != nil {
 		return err
 	}
 	*h = nullSession
 	return nil
 }
 
-// sets are the names of processes.
-var sets = []string{mpi.SetWorld, mpi.SetSelf, mpi.SetHost}
+// psetNames are the names of the process sets that each session has.
+var psetNames = []string{mpi.SetWorld, mpi.SetSelf, mpi.SetHost}
 
-// groupOf is the processes that have a name.
-func groupOf(name string) (mpi.Group, error) {
-	g, err := calls.Set(engine.all, name)
+// psetGroup returns the processes of a process set.
+func psetGroup(name string) (mpi.Group, error) {
+	g, err := calls.Set(job.allComm, name)
 	if err != nil {
-		err = wrong(errArg, "%v", err)
+		err = errorf(errArg, "%v", err)
 	}
 	return g, err
 }
 
-func (a *cCall) sessionGetNumPsets(*cSession) int { return len(sets) }
+func (a *cCall) sessionGetNumPsets(*cSession) int { return len(psetNames) }
 
 func (a *cCall) sessionGetNthPset(_ *cSession, _ handle, n int) error {
-	if n < 0 || n >= len(sets) {
-		return wrong(errArg, "set %d of %d", n, len(sets))
+	if n < 0 || n >= len(psetNames) {
+		return errorf(errArg, "set %d of %d", n, len(psetNames))
 	}
-	return a.fill(3, 4, sets[n])
+	return a.setTextInOut(3, 4, psetNames[n])
 }
 
 func (a *cCall) sessionGetPsetInfo(_ *cSession, name string) (*cInfo, error) {
-	g, err := groupOf(name)
-	return newInfo("mpi_size", decimal(g.Size())), err
+	g, err := psetGroup(name)
+	return newInfo("mpi_size", strconv.Itoa(g.Size())), err
 }
 
 func (a *cCall) groupFromSessionPset(s *cSession, name string) error {
-	g, err := groupOf(name)
+	g, err := psetGroup(name)
 	if err != nil {
 		return err
 	}
-	return setNew(a, 2, &groups, &cGroup{g: g, session: s})
+	return setNewHandle(a, 2, &groups, &cGroup{group: g, session: s})
 }
 
-// groupComm is a communicator of the processes of a group, without one that they have before.
+// groupComm makes a communicator of the processes of g, which need no communicator in common. name keeps
+// concurrent calls apart.
 func (a *cCall) groupComm(g mpi.Group, name string, h *cErrhandler) (*cComm, error) {
-	if engine.all == nil {
-		return nil, wrong(errComm, "there is neither a session nor MPI_COMM_WORLD")
+	if job.allComm == nil {
+		return nil, errorf(errComm, "there is neither a session nor MPI_COMM_WORLD")
 	}
-	c, err := calls.FromGroup(engine.all, g, name)
+	c, err := calls.FromGroup(job.allComm, g, name)
 	if err != nil {
 		return nil, err
 	}
@@ -121,19 +125,19 @@ func (a *cCall) groupComm(g mpi.Group, name string, h *cErrhandler) (*cComm, err
 }
 
 func (a *cCall) commCreateFromGroup() error {
-	return a.tells(3, ofComm, nullComm, a.commFromGroup())
+	return a.tellHandler(3, ofComm, nullComm, a.commFromGroup())
 }
 
-// namedGroup has the arguments of what makes a communicator of a group: which, its name, hints, and the error handler
-// of what is made.
+// namedGroup has the arguments of MPI_Comm_create_from_group and MPI_Intercomm_create_from_groups.
 type namedGroup struct {
 	group   mpi.Group
 	name    string
 	hints   *cInfo
 	handler *cErrhandler
-	session *cSession // that the group is of; nil: none
+	session *cSession // from which the group comes; nil: none
 }
 
+// namedGroup reads the group, name, hints and error handler at the given arguments.
 func (a *cCall) namedGroup(group, name, hints, h int) (x namedGroup, err error) {
 	if x.group, err = a.group(group); err != nil {
 		return
@@ -151,6 +155,7 @@ func (a *cCall) namedGroup(group, name, hints, h int) (x namedGroup, err error) 
 	return
 }
 
+// commFromGroup is MPI_Comm_create_from_group.
 func (a *cCall) commFromGroup() error {
 	x, err := a.namedGroup(0, 1, 2, 3)
 	if err != nil {
@@ -168,9 +173,10 @@ func (a *cCall) commFromGroup() error {
 }
 
 func (a *cCall) intercommCreateFromGroups() error {
-	return a.tells(6, ofComm, nullComm, a.intercommFromGroups())
+	return a.tellHandler(6, ofComm, nullComm, a.intercommFromGroups())
 }
 
+// intercommFromGroups is MPI_Intercomm_create_from_groups.
 func (a *cCall) intercommFromGroups() error {
 	x, err := a.namedGroup(0, 4, 5, 6)
 	if err != nil {
@@ -182,7 +188,7 @@ func (a *cCall) intercommFromGroups() error {
 	}
 	leader, other := a.int(1), a.int(3)
 	if leader < 0 || leader >= x.group.Size() {
-		return wrong(errRank, "leader %d of %d", leader, x.group.Size())
+		return errorf(errRank, "leader %d of %d", leader, x.group.Size())
 	}
 	local, err := a.groupComm(x.group, x.name, x.handler)
 	if err != nil {
@@ -190,13 +196,13 @@ func (a *cCall) intercommFromGroups() error {
 	}
 	defer local.free()
 	peer := undefined
-	if local.c.Rank() == leader {
+	if local.local.Rank() == leader {
 		if other < 0 || other >= remote.Size() {
-			return wrong(errRank, "leader %d of %d", other, remote.Size())
+			return errorf(errRank, "leader %d of %d", other, remote.Size())
 		}
-		peer = engine.all.Group().Rank(other, remote)
+		peer = job.allComm.Group().Rank(other, remote)
 	}
-	c, err := local.likeX(mpi.NewIntercomm(local.c, leader, engine.all, peer, calls.TagOf("between "+x.name)))
+	c, err := local.deriveInter(mpi.NewIntercomm(local.local, leader, job.allComm, peer, calls.TagOf("between "+x.name)))
 	if err != nil {
 		return err
 	}

@@ -4,7 +4,7 @@
 
 package main
 
-// entries are the functions that cross, by their numbers.
+// entries are the functions of table.txt, in their order there.
 var entries = [...]entry{
 	0: {"MPI_Abi_get_fortran_booleans", func(a *cCall) error {
 		r3, err := a.abiGetFortranBooleans(a.int(0))
@@ -318,8 +318,8 @@ var entries = [...]entry{
 		r1 := a.cartdimGet(x0)
 		return a.setInt(1, r1)
 	}},
-	48: {"MPI_Close_port", (*cCall).refused},
-	49: {"MPI_Comm_accept", (*cCall).refused},
+	48: {"MPI_Close_port", (*cCall).unsupported},
+	49: {"MPI_Comm_accept", (*cCall).unsupported},
 	50: {"MPI_Comm_attach_buffer", func(a *cCall) error {
 		x0, err := objectOf(a.comm(0))
 		if err != nil {
@@ -347,7 +347,7 @@ var entries = [...]entry{
 		r2 := a.commCompare(x0, x1)
 		return a.setInt(2, r2)
 	}},
-	53: {"MPI_Comm_connect", (*cCall).refused},
+	53: {"MPI_Comm_connect", (*cCall).unsupported},
 	54: {"MPI_Comm_create", func(a *cCall) error {
 		x0, err := a.comm(0)
 		if err != nil {
@@ -364,7 +364,7 @@ var entries = [...]entry{
 		return a.setComm(2, r2)
 	}},
 	55: {"MPI_Comm_create_errhandler", func(a *cCall) error {
-		r1, err := a.commCreateErrhandler()
+		r1, err := a.objectCreateErrhandler(ofComm)
 		if err != nil {
 			return err
 		}
@@ -386,7 +386,9 @@ var entries = [...]entry{
 		}
 		return a.setComm(3, r3)
 	}},
-	58: {"MPI_Comm_create_keyval", (*cCall).commCreateKeyval},
+	58: {"MPI_Comm_create_keyval", func(a *cCall) error {
+		return a.objectCreateKeyval(ofComm)
+	}},
 	59: {"MPI_Comm_delete_attr", func(a *cCall) error {
 		x0, err := objectOf(a.comm(0))
 		if err != nil {
@@ -453,7 +455,7 @@ var entries = [...]entry{
 		if err != nil {
 			return err
 		}
-		return a.commFreeKeyval(x0)
+		return a.objectFreeKeyval(ofComm, x0)
 	}},
 	67: {name: "MPI_Comm_fromint"},
 	68: {"MPI_Comm_get_attr", func(a *cCall) error {
@@ -532,7 +534,7 @@ var entries = [...]entry{
 		r1 := a.objectIflushBuffer(x0)
 		return a.setRequest(1, r1)
 	}},
-	77: {"MPI_Comm_join", (*cCall).refused},
+	77: {"MPI_Comm_join", (*cCall).unsupported},
 	78: {"MPI_Comm_rank", func(a *cCall) error {
 		x0, err := a.comm(0)
 		if err != nil {
@@ -603,8 +605,8 @@ var entries = [...]entry{
 		r1 := a.commSize(x0)
 		return a.setInt(1, r1)
 	}},
-	86: {"MPI_Comm_spawn", (*cCall).refused},
-	87: {"MPI_Comm_spawn_multiple", (*cCall).refused},
+	86: {"MPI_Comm_spawn", (*cCall).unsupported},
+	87: {"MPI_Comm_spawn_multiple", (*cCall).unsupported},
 	88: {"MPI_Comm_split", func(a *cCall) error {
 		x0, err := a.comm(0)
 		if err != nil {
@@ -746,7 +748,7 @@ var entries = [...]entry{
 		return a.fetchAndOp(x2, a.int(3), a.int(4), x6)
 	}},
 	106: {"MPI_File_call_errhandler", (*cCall).fileCallErrhandler},
-	107: {"MPI_File_close", (*cCall).refused},
+	107: {"MPI_File_close", (*cCall).unsupported},
 	108: {"MPI_File_create_errhandler", func(a *cCall) error {
 		r1, err := a.fileCreateErrhandler()
 		if err != nil {
@@ -754,64 +756,64 @@ var entries = [...]entry{
 		}
 		return a.setHandler(1, r1)
 	}},
-	109: {"MPI_File_delete", (*cCall).refused},
+	109: {"MPI_File_delete", (*cCall).unsupported},
 	110: {name: "MPI_File_fromint"},
-	111: {"MPI_File_get_amode", (*cCall).refused},
-	112: {"MPI_File_get_atomicity", (*cCall).refused},
-	113: {"MPI_File_get_byte_offset", (*cCall).refused},
+	111: {"MPI_File_get_amode", (*cCall).unsupported},
+	112: {"MPI_File_get_atomicity", (*cCall).unsupported},
+	113: {"MPI_File_get_byte_offset", (*cCall).unsupported},
 	114: {"MPI_File_get_errhandler", (*cCall).fileGetErrhandler},
-	115: {"MPI_File_get_group", (*cCall).refused},
-	116: {"MPI_File_get_info", (*cCall).refused},
-	117: {"MPI_File_get_position", (*cCall).refused},
-	118: {"MPI_File_get_position_shared", (*cCall).refused},
-	119: {"MPI_File_get_size", (*cCall).refused},
-	120: {"MPI_File_get_type_extent", (*cCall).refused},
-	121: {"MPI_File_get_view", (*cCall).refused},
-	122: {"MPI_File_iread", (*cCall).refused},
-	123: {"MPI_File_iread_all", (*cCall).refused},
-	124: {"MPI_File_iread_at", (*cCall).refused},
-	125: {"MPI_File_iread_at_all", (*cCall).refused},
-	126: {"MPI_File_iread_shared", (*cCall).refused},
-	127: {"MPI_File_iwrite", (*cCall).refused},
-	128: {"MPI_File_iwrite_all", (*cCall).refused},
-	129: {"MPI_File_iwrite_at", (*cCall).refused},
-	130: {"MPI_File_iwrite_at_all", (*cCall).refused},
-	131: {"MPI_File_iwrite_shared", (*cCall).refused},
-	132: {"MPI_File_open", (*cCall).refused},
-	133: {"MPI_File_preallocate", (*cCall).refused},
-	134: {"MPI_File_read", (*cCall).refused},
-	135: {"MPI_File_read_all", (*cCall).refused},
-	136: {"MPI_File_read_all_begin", (*cCall).refused},
-	137: {"MPI_File_read_all_end", (*cCall).refused},
-	138: {"MPI_File_read_at", (*cCall).refused},
-	139: {"MPI_File_read_at_all", (*cCall).refused},
-	140: {"MPI_File_read_at_all_begin", (*cCall).refused},
-	141: {"MPI_File_read_at_all_end", (*cCall).refused},
-	142: {"MPI_File_read_ordered", (*cCall).refused},
-	143: {"MPI_File_read_ordered_begin", (*cCall).refused},
-	144: {"MPI_File_read_ordered_end", (*cCall).refused},
-	145: {"MPI_File_read_shared", (*cCall).refused},
-	146: {"MPI_File_seek", (*cCall).refused},
-	147: {"MPI_File_seek_shared", (*cCall).refused},
-	148: {"MPI_File_set_atomicity", (*cCall).refused},
+	115: {"MPI_File_get_group", (*cCall).unsupported},
+	116: {"MPI_File_get_info", (*cCall).unsupported},
+	117: {"MPI_File_get_position", (*cCall).unsupported},
+	118: {"MPI_File_get_position_shared", (*cCall).unsupported},
+	119: {"MPI_File_get_size", (*cCall).unsupported},
+	120: {"MPI_File_get_type_extent", (*cCall).unsupported},
+	121: {"MPI_File_get_view", (*cCall).unsupported},
+	122: {"MPI_File_iread", (*cCall).unsupported},
+	123: {"MPI_File_iread_all", (*cCall).unsupported},
+	124: {"MPI_File_iread_at", (*cCall).unsupported},
+	125: {"MPI_File_iread_at_all", (*cCall).unsupported},
+	126: {"MPI_File_iread_shared", (*cCall).unsupported},
+	127: {"MPI_File_iwrite", (*cCall).unsupported},
+	128: {"MPI_File_iwrite_all", (*cCall).unsupported},
+	129: {"MPI_File_iwrite_at", (*cCall).unsupported},
+	130: {"MPI_File_iwrite_at_all", (*cCall).unsupported},
+	131: {"MPI_File_iwrite_shared", (*cCall).unsupported},
+	132: {"MPI_File_open", (*cCall).unsupported},
+	133: {"MPI_File_preallocate", (*cCall).unsupported},
+	134: {"MPI_File_read", (*cCall).unsupported},
+	135: {"MPI_File_read_all", (*cCall).unsupported},
+	136: {"MPI_File_read_all_begin", (*cCall).unsupported},
+	137: {"MPI_File_read_all_end", (*cCall).unsupported},
+	138: {"MPI_File_read_at", (*cCall).unsupported},
+	139: {"MPI_File_read_at_all", (*cCall).unsupported},
+	140: {"MPI_File_read_at_all_begin", (*cCall).unsupported},
+	141: {"MPI_File_read_at_all_end", (*cCall).unsupported},
+	142: {"MPI_File_read_ordered", (*cCall).unsupported},
+	143: {"MPI_File_read_ordered_begin", (*cCall).unsupported},
+	144: {"MPI_File_read_ordered_end", (*cCall).unsupported},
+	145: {"MPI_File_read_shared", (*cCall).unsupported},
+	146: {"MPI_File_seek", (*cCall).unsupported},
+	147: {"MPI_File_seek_shared", (*cCall).unsupported},
+	148: {"MPI_File_set_atomicity", (*cCall).unsupported},
 	149: {"MPI_File_set_errhandler", (*cCall).fileSetErrhandler},
-	150: {"MPI_File_set_info", (*cCall).refused},
-	151: {"MPI_File_set_size", (*cCall).refused},
-	152: {"MPI_File_set_view", (*cCall).refused},
-	153: {"MPI_File_sync", (*cCall).refused},
+	150: {"MPI_File_set_info", (*cCall).unsupported},
+	151: {"MPI_File_set_size", (*cCall).unsupported},
+	152: {"MPI_File_set_view", (*cCall).unsupported},
+	153: {"MPI_File_sync", (*cCall).unsupported},
 	154: {name: "MPI_File_toint"},
-	155: {"MPI_File_write", (*cCall).refused},
-	156: {"MPI_File_write_all", (*cCall).refused},
-	157: {"MPI_File_write_all_begin", (*cCall).refused},
-	158: {"MPI_File_write_all_end", (*cCall).refused},
-	159: {"MPI_File_write_at", (*cCall).refused},
-	160: {"MPI_File_write_at_all", (*cCall).refused},
-	161: {"MPI_File_write_at_all_begin", (*cCall).refused},
-	162: {"MPI_File_write_at_all_end", (*cCall).refused},
-	163: {"MPI_File_write_ordered", (*cCall).refused},
-	164: {"MPI_File_write_ordered_begin", (*cCall).refused},
-	165: {"MPI_File_write_ordered_end", (*cCall).refused},
-	166: {"MPI_File_write_shared", (*cCall).refused},
+	155: {"MPI_File_write", (*cCall).unsupported},
+	156: {"MPI_File_write_all", (*cCall).unsupported},
+	157: {"MPI_File_write_all_begin", (*cCall).unsupported},
+	158: {"MPI_File_write_all_end", (*cCall).unsupported},
+	159: {"MPI_File_write_at", (*cCall).unsupported},
+	160: {"MPI_File_write_at_all", (*cCall).unsupported},
+	161: {"MPI_File_write_at_all_begin", (*cCall).unsupported},
+	162: {"MPI_File_write_at_all_end", (*cCall).unsupported},
+	163: {"MPI_File_write_ordered", (*cCall).unsupported},
+	164: {"MPI_File_write_ordered_begin", (*cCall).unsupported},
+	165: {"MPI_File_write_ordered_end", (*cCall).unsupported},
+	166: {"MPI_File_write_shared", (*cCall).unsupported},
 	167: {"MPI_Finalize", (*cCall).finalize},
 	168: {name: "MPI_Finalized"},
 	169: {"MPI_Free_mem", func(a *cCall) error {
@@ -1510,7 +1512,7 @@ var entries = [...]entry{
 		}
 		return a.keyvalFree(x0)
 	}},
-	261: {"MPI_Lookup_name", (*cCall).refused},
+	261: {"MPI_Lookup_name", (*cCall).unsupported},
 	262: {name: "MPI_Message_fromint"},
 	263: {name: "MPI_Message_toint"},
 	264: {"MPI_Mprobe", func(a *cCall) error {
@@ -1611,7 +1613,7 @@ var entries = [...]entry{
 	}},
 	279: {name: "MPI_Op_fromint"},
 	280: {name: "MPI_Op_toint"},
-	281: {"MPI_Open_port", (*cCall).refused},
+	281: {"MPI_Open_port", (*cCall).unsupported},
 	282: {"MPI_Pack", func(a *cCall) error {
 		x6, err := a.comm(6)
 		if err != nil {
@@ -1711,7 +1713,7 @@ var entries = [...]entry{
 		}
 		return a.setRequest(8, r8)
 	}},
-	294: {"MPI_Publish_name", (*cCall).refused},
+	294: {"MPI_Publish_name", (*cCall).unsupported},
 	295: {"MPI_Put", (*cCall).put},
 	296: {"MPI_Query_thread", func(a *cCall) error {
 		r0 := a.queryThread()
@@ -1782,7 +1784,7 @@ var entries = [...]entry{
 		}
 		return a.reduceScatter(callForm{7, true}, x5)
 	}},
-	307: {"MPI_Register_datarep", (*cCall).refused},
+	307: {"MPI_Register_datarep", (*cCall).unsupported},
 	308: {"MPI_Remove_error_class", func(a *cCall) error {
 		return a.removeErrorClass(a.int(0))
 	}},
@@ -1922,7 +1924,7 @@ var entries = [...]entry{
 		return nil
 	}},
 	335: {"MPI_Session_create_errhandler", func(a *cCall) error {
-		r1, err := a.sessionCreateErrhandler()
+		r1, err := a.objectCreateErrhandler(ofSession)
 		if err != nil {
 			return err
 		}
@@ -2198,7 +2200,9 @@ var entries = [...]entry{
 		}
 		return a.setType(4, r4)
 	}},
-	378: {"MPI_Type_create_keyval", (*cCall).typeCreateKeyval},
+	378: {"MPI_Type_create_keyval", func(a *cCall) error {
+		return a.objectCreateKeyval(ofType)
+	}},
 	379: {"MPI_Type_create_resized", func(a *cCall) error {
 		x0, err := a.dtype(0)
 		if err != nil {
@@ -2262,7 +2266,7 @@ var entries = [...]entry{
 		if err != nil {
 			return err
 		}
-		return a.typeFreeKeyval(x0)
+		return a.objectFreeKeyval(ofType, x0)
 	}},
 	386: {name: "MPI_Type_fromint"},
 	387: {"MPI_Type_get_attr", func(a *cCall) error {
@@ -2465,7 +2469,7 @@ var entries = [...]entry{
 		}
 		return a.unpackExternal(a.int(2), x4)
 	}},
-	408: {"MPI_Unpublish_name", (*cCall).refused},
+	408: {"MPI_Unpublish_name", (*cCall).unsupported},
 	409: {"MPI_Wait", func(a *cCall) error {
 		x0, err := a.handleAt(0)
 		if err != nil {
@@ -2519,13 +2523,15 @@ var entries = [...]entry{
 		return a.winCreateDynamic(x0, x1)
 	}},
 	420: {"MPI_Win_create_errhandler", func(a *cCall) error {
-		r1, err := a.winCreateErrhandler()
+		r1, err := a.objectCreateErrhandler(ofWindow)
 		if err != nil {
 			return err
 		}
 		return a.setHandler(1, r1)
 	}},
-	421: {"MPI_Win_create_keyval", (*cCall).winCreateKeyval},
+	421: {"MPI_Win_create_keyval", func(a *cCall) error {
+		return a.objectCreateKeyval(ofWindow)
+	}},
 	422: {"MPI_Win_delete_attr", func(a *cCall) error {
 		x0, err := objectOf(a.window(0))
 		if err != nil {
@@ -2591,7 +2597,7 @@ var entries = [...]entry{
 		if err != nil {
 			return err
 		}
-		return a.winFreeKeyval(x0)
+		return a.objectFreeKeyval(ofWindow, x0)
 	}},
 	431: {name: "MPI_Win_fromint"},
 	432: {"MPI_Win_get_attr", func(a *cCall) error {
@@ -2801,23 +2807,23 @@ var entries = [...]entry{
 	469: {"MPI_T_cvar_write", func(a *cCall) error {
 		return a.tCvarWrite(a.handle(0))
 	}},
-	470: {"MPI_T_enum_get_info", (*cCall).refused},
-	471: {"MPI_T_enum_get_item", (*cCall).refused},
-	472: {"MPI_T_event_callback_get_info", (*cCall).refused},
-	473: {"MPI_T_event_callback_set_info", (*cCall).refused},
-	474: {"MPI_T_event_copy", (*cCall).refused},
-	475: {"MPI_T_event_get_index", (*cCall).refused},
-	476: {"MPI_T_event_get_info", (*cCall).refused},
+	470: {"MPI_T_enum_get_info", (*cCall).unsupported},
+	471: {"MPI_T_enum_get_item", (*cCall).unsupported},
+	472: {"MPI_T_event_callback_get_info", (*cCall).unsupported},
+	473: {"MPI_T_event_callback_set_info", (*cCall).unsupported},
+	474: {"MPI_T_event_copy", (*cCall).unsupported},
+	475: {"MPI_T_event_get_index", (*cCall).unsupported},
+	476: {"MPI_T_event_get_info", (*cCall).unsupported},
 	477: {"MPI_T_event_get_num", (*cCall).tEventGetNum},
-	478: {"MPI_T_event_get_source", (*cCall).refused},
-	479: {"MPI_T_event_get_timestamp", (*cCall).refused},
-	480: {"MPI_T_event_handle_alloc", (*cCall).refused},
-	481: {"MPI_T_event_handle_free", (*cCall).refused},
-	482: {"MPI_T_event_handle_get_info", (*cCall).refused},
-	483: {"MPI_T_event_handle_set_info", (*cCall).refused},
-	484: {"MPI_T_event_read", (*cCall).refused},
-	485: {"MPI_T_event_register_callback", (*cCall).refused},
-	486: {"MPI_T_event_set_dropped_handler", (*cCall).refused},
+	478: {"MPI_T_event_get_source", (*cCall).unsupported},
+	479: {"MPI_T_event_get_timestamp", (*cCall).unsupported},
+	480: {"MPI_T_event_handle_alloc", (*cCall).unsupported},
+	481: {"MPI_T_event_handle_free", (*cCall).unsupported},
+	482: {"MPI_T_event_handle_get_info", (*cCall).unsupported},
+	483: {"MPI_T_event_handle_set_info", (*cCall).unsupported},
+	484: {"MPI_T_event_read", (*cCall).unsupported},
+	485: {"MPI_T_event_register_callback", (*cCall).unsupported},
+	486: {"MPI_T_event_set_dropped_handler", (*cCall).unsupported},
 	487: {"MPI_T_finalize", (*cCall).tFinalize},
 	488: {"MPI_T_init_thread", (*cCall).tInitThread},
 	489: {"MPI_T_pvar_get_index", (*cCall).tPvarGetIndex},
@@ -2833,7 +2839,7 @@ var entries = [...]entry{
 	499: {"MPI_T_pvar_start", (*cCall).tPvarStart},
 	500: {"MPI_T_pvar_stop", (*cCall).tPvarStop},
 	501: {"MPI_T_pvar_write", (*cCall).tPvarWrite},
-	502: {"MPI_T_source_get_info", (*cCall).refused},
+	502: {"MPI_T_source_get_info", (*cCall).unsupported},
 	503: {"MPI_T_source_get_num", (*cCall).tSourceGetNum},
-	504: {"MPI_T_source_get_timestamp", (*cCall).refused},
+	504: {"MPI_T_source_get_timestamp", (*cCall).unsupported},
 }

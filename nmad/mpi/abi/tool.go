@@ -4,8 +4,8 @@ package main
 
 import "sync/atomic"
 
-// The tools interface: what it has in common. It has control variables, performance variables and categories of both,
-// and no events and sources. Its errors are returned, whatever the error handlers.
+// The tools interface (MPI_T): what its parts have in common. There are control variables, performance variables and
+// categories of both, and no events and sources. Its functions return errors and call no error handlers.
 
 const (
 	toolNotInitialized errorClass = 1003
@@ -19,10 +19,11 @@ const (
 	toolNoStartStop    errorClass = 1017
 )
 
-// toolPrefix begins the names of the functions of the tools interface.
+// toolPrefix is how the names of the functions of the tools interface begin.
 const toolPrefix = "MPI_T_"
 
-// firstToolClass is the first class of errors of the tools interface, and toolTexts are what MPI_Error_string says of them.
+// firstToolClass is the first class of errors of the tools interface, and toolTexts are what MPI_Error_string says of
+// them.
 const firstToolClass = 1001
 
 var toolTexts = [...]string{
@@ -31,7 +32,7 @@ var toolTexts = [...]string{
 	"control variable cannot be changed", "performance variable cannot be changed", "performance variable cannot be started or stopped", "performance variable cannot be read and reset at once",
 }
 
-// What variables are said to be.
+// Properties of variables.
 const (
 	forUsers         = 0x09 // MPI_T_VERBOSITY_USER_BASIC
 	forTuners        = 0x11 // MPI_T_VERBOSITY_TUNER_BASIC
@@ -41,7 +42,7 @@ const (
 	countType handle = 0x20f // MPI_UNSIGNED_LONG_LONG
 )
 
-// tools is how often MPI_T_init_thread was called, less MPI_T_finalize.
+// tools counts calls of MPI_T_init_thread less those of MPI_T_finalize.
 var tools atomic.Int64
 
 func (a *cCall) tInitThread() error {
@@ -55,52 +56,53 @@ func (a *cCall) tInitThread() error {
 func (a *cCall) tFinalize() error {
 	if tools.Add(-1) < 0 {
 		tools.Add(1)
-		return a.tool(toolNotInitialized)
+		return a.toolError(toolNotInitialized)
 	}
 	return nil
 }
 
-// tool is an error of the tools interface; 0: none but that it is not initialized.
-func (a *cCall) tool(c errorClass) error {
+// toolError returns an error of class c; nil for success. Before MPI_T_init_thread the class is
+// MPI_T_ERR_NOT_INITIALIZED.
+func (a *cCall) toolError(c errorClass) error {
 	if tools.Load() == 0 {
 		c = toolNotInitialized
 	}
 	if c == success {
 		return nil
 	}
-	return wrong(c, "there is nothing of that")
+	return errorf(c, "there is nothing of that")
 }
 
-// howMany writes how many there are.
-func (a *cCall) howMany(i, n int) error {
-	if err := a.tool(success); err != nil {
+// setToolCount writes the number n of variables, categories or the like to argument i.
+func (a *cCall) setToolCount(i, n int) error {
+	if err := a.toolError(success); err != nil {
 		return err
 	}
 	if a.word[i] == 0 {
-		return a.tool(toolInvalid)
+		return a.toolError(toolInvalid)
 	}
 	return a.setInt(i, n)
 }
 
-// indexed returns the element of all whose index the program gives as argument i.
-func indexed[T any](a *cCall, i int, all []T) (x *T, err error) {
-	if err := a.tool(success); err != nil {
+// elementAt returns the element of all whose index is argument i.
+func elementAt[T any](a *cCall, i int, all []T) (x *T, err error) {
+	if err := a.toolError(success); err != nil {
 		return nil, err
 	}
 	if n := a.int(i); n >= 0 && n < len(all) {
 		return &all[n], nil
 	}
-	return nil, wrong(toolInvalidIndex, "index %d of %d", a.int(i), len(all))
+	return nil, errorf(toolInvalidIndex, "index %d of %d", a.int(i), len(all))
 }
 
-// indexOf writes to argument to the index of the first element of all that has the name at argument name, as is says.
-// Without an address for either it refuses the call.
-func indexOf[T any](a *cCall, name, to int, all []T, is func(x *T, name string) bool) error {
-	if err := a.tool(success); err != nil {
+// setIndexOf writes to argument to the index of the element of all that has the name at argument name, by is. It
+// refuses NULL for either.
+func setIndexOf[T any](a *cCall, name, to int, all []T, is func(x *T, name string) bool) error {
+	if err := a.toolError(success); err != nil {
 		return err
 	}
 	if a.word[name] == 0 || a.word[to] == 0 {
-		return a.tool(toolInvalid)
+		return a.toolError(toolInvalid)
 	}
 	s, err := a.string(name)
 	if err != nil {
@@ -111,57 +113,58 @@ func indexOf[T any](a *cCall, name, to int, all []T, is func(x *T, name string) 
 			return a.setInt(to, i)
 		}
 	}
-	return wrong(toolInvalidName, "there is none that is called %q", s)
+	return errorf(toolInvalidName, "there is none that is called %q", s)
 }
 
-// mayInt writes a result that the program may not want.
-func (a *cCall) mayInt(i, v int) {
+// setOptionalInt is setInt that does nothing for NULL.
+func (a *cCall) setOptionalInt(i, v int) {
 	if a.word[i] != 0 {
-		_ = a.setInt(i, v) // there is an address
+		_ = a.setInt(i, v) // cannot fail: there is an address
 	}
 }
 
-// mayHandle is mayInt of a handle.
-func (a *cCall) mayHandle(i int, h handle) {
+// setOptionalHandle is setHandle that does nothing for NULL.
+func (a *cCall) setOptionalHandle(i int, h handle) {
 	if a.word[i] != 0 {
 		_ = a.setHandle(i, h) // likewise
 	}
 }
 
-// mayText writes a text, if the program wants it, at most as long as the number in the argument behind it says, and
-// there how long it is with the zero at its end.
-func (a *cCall) mayText(i int, s string) error {
+// setOptionalText writes s to argument i, cut to as many bytes as the int at argument i+1 says, and sets that int
+// to the length of s with its zero byte. Either argument may be NULL.
+func (a *cCall) setOptionalText(i int, s string) error {
 	if a.word[i+1] == 0 {
 		return nil
 	}
 	if a.word[i] == 0 {
 		return a.setInt(i+1, len(s)+1)
 	}
-	return a.fill(i+1, i, s)
+	return a.setTextInOut(i+1, i, s)
 }
 
-// There are no events, sources and enumerations: each index and name of one is wrong, and each handle.
-func (a *cCall) tEventGetNum() error  { return a.howMany(0, 0) }
-func (a *cCall) tSourceGetNum() error { return a.howMany(0, 0) }
+// There are no events, sources and enumerations, so all their indexes, names and handles are wrong.
 
-// lackingTool is the error of a function of the tools interface that is for what is not there.
-func (a *cCall) lackingTool(name string) error {
+func (a *cCall) tEventGetNum() error  { return a.setToolCount(0, 0) }
+func (a *cCall) tSourceGetNum() error { return a.setToolCount(0, 0) }
+
+// unsupportedTool returns the error of a function of events and sources, of which there are none.
+func (a *cCall) unsupportedTool(name string) error {
 	switch name {
 	case "MPI_T_event_get_index":
-		return a.tool(toolInvalidName)
+		return a.toolError(toolInvalidName)
 	case "MPI_T_event_get_info", "MPI_T_event_handle_alloc", "MPI_T_source_get_info", "MPI_T_source_get_timestamp":
-		return a.tool(toolInvalidIndex)
+		return a.toolError(toolInvalidIndex)
 	}
-	return a.tool(toolInvalidHandle)
+	return a.toolError(toolInvalidHandle)
 }
 
-// category is a list of variables.
+// category is a list of control variables and performance variables.
 type category struct {
 	name, meaning      string
-	controls, measures int // how many: all of them
+	controls, measures int // how many variables of either sort: all there are
 }
 
-// categories are the two lists.
+// categories returns all categories.
 func categories() []category {
 	return []category{
 		{"settings", "environment variables that the library heeds, with their values in this process", len(controls()), 0},
@@ -169,33 +172,34 @@ func categories() []category {
 	}
 }
 
-func (a *cCall) tCategoryGetNum() error  { return a.howMany(0, len(categories())) }
-func (a *cCall) tCategoryChanged() error { return a.howMany(0, 0) }
+func (a *cCall) tCategoryGetNum() error  { return a.setToolCount(0, len(categories())) }
+func (a *cCall) tCategoryChanged() error { return a.setToolCount(0, 0) }
 
 func (a *cCall) tCategoryGetIndex() error {
-	return indexOf(a, 0, 1, categories(), func(x *category, name string) bool { return x.name == name })
+	return setIndexOf(a, 0, 1, categories(), func(x *category, name string) bool { return x.name == name })
 }
 
 func (a *cCall) tCategoryGetInfo() error {
-	x, err := indexed(a, 0, categories())
+	x, err := elementAt(a, 0, categories())
 	if err != nil {
 		return err
 	}
-	if err := a.mayText(1, x.name); err != nil {
+	if err := a.setOptionalText(1, x.name); err != nil {
 		return err
 	}
-	if err := a.mayText(3, x.meaning); err != nil {
+	if err := a.setOptionalText(3, x.meaning); err != nil {
 		return err
 	}
-	a.mayInt(5, x.controls)
-	a.mayInt(6, x.measures)
-	a.mayInt(7, 0)
+	a.setOptionalInt(5, x.controls)
+	a.setOptionalInt(6, x.measures)
+	a.setOptionalInt(7, 0)
 	return nil
 }
 
-// members writes the first of n indexes, as many as there is room for.
-func (a *cCall) members(n func(x *category) int) error {
-	x, err := indexed(a, 0, categories())
+// setCategoryMembers writes the indexes of the n members of a category to argument 2, as many as argument 1
+// allows.
+func (a *cCall) setCategoryMembers(n func(x *category) int) error {
+	x, err := elementAt(a, 0, categories())
 	if err != nil {
 		return err
 	}
@@ -207,18 +211,20 @@ func (a *cCall) members(n func(x *category) int) error {
 }
 
 func (a *cCall) tCategoryGetCvars() error {
-	return a.members(func(x *category) int { return x.controls })
+	return a.setCategoryMembers(func(x *category) int { return x.controls })
 }
 func (a *cCall) tCategoryGetPvars() error {
-	return a.members(func(x *category) int { return x.measures })
+	return a.setCategoryMembers(func(x *category) int { return x.measures })
 }
 func (a *cCall) tCategoryGetEvents() error {
-	return a.members(func(*category) int { return 0 })
+	return a.setCategoryMembers(func(*category) int { return 0 })
 }
-func (a *cCall) tCategoryGetCategories() error { return a.members(func(*category) int { return 0 }) }
+func (a *cCall) tCategoryGetCategories() error {
+	return a.setCategoryMembers(func(*category) int { return 0 })
+}
 
 func (a *cCall) tCategoryGetNumEvents() error {
-	if _, err := indexed(a, 0, categories()); err != nil {
+	if _, err := elementAt(a, 0, categories()); err != nil {
 		return err
 	}
 	return a.setInt(1, 0)

@@ -13,14 +13,15 @@ import (
 	"github.com/pm2-go/pm2/pioman"
 )
 
-// control is a control variable: an environment variable that the library heeds. It is a text that does not change.
+// control is a control variable: an environment variable that the library reads when it starts. Its value is a
+// text and does not change.
 type control struct {
 	name, meaning string
 	tunes         bool   // it is a parameter of the engine
-	value         string // as the environment has it, or what stands for none
+	value         string // as the environment has it, or the default
 }
 
-// controls are all of them, as they are when they are first asked for.
+// controls returns all control variables, with their values at its first call.
 var controls = sync.OnceValue(func() (all []control) {
 	add := func(name, meaning, values, otherwise string, tunes bool) {
 		all = append(all, control{name, meaning + ": " + values, tunes, cmp.Or(os.Getenv(name), otherwise)})
@@ -37,36 +38,36 @@ var controls = sync.OnceValue(func() (all []control) {
 })
 
 // controlHandle is a handle of a control variable.
-type controlHandle struct{ of *control }
+type controlHandle struct{ variable *control }
 
 var controlHandles = table[controlHandle]{kind: ofControl, class: toolInvalidHandle}
 
-func (a *cCall) tCvarGetNum() error { return a.howMany(0, len(controls())) }
+func (a *cCall) tCvarGetNum() error { return a.setToolCount(0, len(controls())) }
 
 func (a *cCall) tCvarGetIndex() error {
-	return indexOf(a, 0, 1, controls(), func(x *control, name string) bool { return x.name == name })
+	return setIndexOf(a, 0, 1, controls(), func(x *control, name string) bool { return x.name == name })
 }
 
 func (a *cCall) tCvarGetInfo() error {
-	x, err := indexed(a, 0, controls())
+	x, err := elementAt(a, 0, controls())
 	if err != nil {
 		return err
 	}
-	if err := a.mayText(1, x.name); err != nil {
+	if err := a.setOptionalText(1, x.name); err != nil {
 		return err
 	}
 	level := forUsers
 	if x.tunes {
 		level = forTuners
 	}
-	a.mayInt(3, level)
-	a.mayHandle(4, charType)
-	a.mayHandle(5, noEnum)
-	if err := a.mayText(6, x.meaning); err != nil {
+	a.setOptionalInt(3, level)
+	a.setOptionalHandle(4, charType)
+	a.setOptionalHandle(5, noEnum)
+	if err := a.setOptionalText(6, x.meaning); err != nil {
 		return err
 	}
-	a.mayInt(8, bindNone)
-	a.mayInt(9, scopeConstant)
+	a.setOptionalInt(8, bindNone)
+	a.setOptionalInt(9, scopeConstant)
 	return nil
 }
 
@@ -74,12 +75,12 @@ func (a *cCall) tCvarGetInfo() error {
 const scopeConstant = 1
 
 func (a *cCall) tCvarHandleAlloc() error {
-	x, err := indexed(a, 0, controls())
+	x, err := elementAt(a, 0, controls())
 	if err != nil {
 		return err
 	}
 	if a.word[2] == 0 || a.word[3] == 0 {
-		return a.tool(toolInvalid)
+		return a.toolError(toolInvalid)
 	}
 	h, err := controlHandles.add(&controlHandle{x})
 	if err != nil {
@@ -91,27 +92,27 @@ func (a *cCall) tCvarHandleAlloc() error {
 	return a.setInt(3, len(x.value)+1)
 }
 
-// controlAt is the variable of a handle.
+// controlAt returns the control variable of a handle.
 func (a *cCall) controlAt(h handle) (*control, error) {
-	if err := a.tool(success); err != nil {
+	if err := a.toolError(success); err != nil {
 		return nil, err
 	}
 	x, err := controlHandles.get(h)
 	if err != nil {
 		return nil, err
 	}
-	return x.of, nil
+	return x.variable, nil
 }
 
 func (a *cCall) tCvarHandleFree() error {
 	h, err := a.handleAt(0)
 	if err != nil {
-		return a.tool(toolInvalid)
+		return a.toolError(toolInvalid)
 	}
-	if err := a.tool(success); err != nil {
+	if err := a.toolError(success); err != nil {
 		return err
 	}
-	return free(&controlHandles, h, 0)
+	return freeHandle(&controlHandles, h, 0)
 }
 
 func (a *cCall) tCvarRead(h handle) error {
@@ -120,7 +121,7 @@ func (a *cCall) tCvarRead(h handle) error {
 		return err
 	}
 	if a.word[1] == 0 {
-		return a.tool(toolInvalid)
+		return a.toolError(toolInvalid)
 	}
 	return a.setString(1, x.value, len(x.value)+1)
 }
@@ -130,5 +131,5 @@ func (a *cCall) tCvarWrite(h handle) error {
 	if err != nil {
 		return err
 	}
-	return wrong(toolSetNever, "%s is a variable of the environment, which counts when the process starts", x.name)
+	return errorf(toolSetNever, "%s is a variable of the environment, which counts when the process starts", x.name)
 }

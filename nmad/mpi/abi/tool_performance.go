@@ -8,90 +8,92 @@ import (
 	"github.com/pm2-go/pm2/nmad"
 )
 
-// Classes of performance variables.
+// Classes of performance variables: MPI_T_PVAR_CLASS_...
 const (
-	isLevel     = 2 // MPI_T_PVAR_CLASS_LEVEL
-	isCounter   = 7 // MPI_T_PVAR_CLASS_COUNTER
-	isAggregate = 8 // MPI_T_PVAR_CLASS_AGGREGATE
+	pvarLevel     = 2 // MPI_T_PVAR_CLASS_LEVEL
+	pvarCounter   = 7 // MPI_T_PVAR_CLASS_COUNTER
+	pvarAggregate = 8 // MPI_T_PVAR_CLASS_AGGREGATE
 )
 
-// measure is a performance variable: a counter of the engine, or how much there is of something.
+// measure is a performance variable.
 type measure struct {
 	name    string
-	class   int
-	meaning string
-	read    func(s *nmad.Session) uint64
+	class   int                          // MPI_T_PVAR_CLASS_...
+	meaning string                       // for people
+	read    func(s *nmad.Session) uint64 // returns the value
 }
 
-// measures are all of them. The messages are those of the engine: a collective operation takes several, one within a
-// host none.
+// measures are all performance variables. They count the messages of the engine: a collective operation takes
+// several of them, and one within a host none.
 var measures = []measure{
-	{"pm2_sends", isCounter, "messages whose sending was started", of(func(s *nmad.Stats) uint64 { return s.Sends })},
-	{"pm2_receives", isCounter, "receives that were started", of(func(s *nmad.Stats) uint64 { return s.Recvs })},
-	{"pm2_bytes_sent", isAggregate, "bytes of messages sent", of(func(s *nmad.Stats) uint64 { return s.BytesSent })},
-	{"pm2_bytes_received", isAggregate, "bytes that came into buffers of receives", of(func(s *nmad.Stats) uint64 { return s.BytesReceived })},
-	{"pm2_unexpected", isCounter, "messages that came before their receive", of(func(s *nmad.Stats) uint64 { return s.Unexpected })},
-	{"pm2_unexpected_bytes", isLevel, "bytes of messages that have come and have no receive yet", of(func(s *nmad.Stats) uint64 { return s.UnexpectedBytes })},
-	{"pm2_rendezvous", isCounter, "messages that were announced before their bytes were sent", of(func(s *nmad.Stats) uint64 { return s.Rendezvous })},
-	{"pm2_starved", isCounter, "short messages that were announced since the receiver had no memory left for them", of(func(s *nmad.Stats) uint64 { return s.Starved })},
-	{"pm2_aggregates", isCounter, "packets that held several messages", of(func(s *nmad.Stats) uint64 { return s.Aggregates })},
-	{"pm2_aggregated", isCounter, "messages that shared a packet with others", of(func(s *nmad.Stats) uint64 { return s.Aggregated })},
-	{"pm2_links", isCounter, "links made to other processes", of(func(s *nmad.Stats) uint64 { return s.Links })},
-	{"pm2_polls", isCounter, "rounds in which threads that had nothing else to do, or a clock, looked for messages", func(s *nmad.Session) uint64 { return s.Engine().Explain().Polls }},
-	{"pm2_polls_found", isCounter, "of these rounds, those in which something happened", func(s *nmad.Session) uint64 { return s.Engine().Explain().Finds }},
-	{"pm2_sleeps", isCounter, "times that a thread slept in the kernel for the messages of all", func(s *nmad.Session) uint64 { return s.Engine().Explain().Sleeps }},
+	{"pm2_sends", pvarCounter, "messages whose sending was started", sessionStat(func(s *nmad.Stats) uint64 { return s.Sends })},
+	{"pm2_receives", pvarCounter, "receives that were started", sessionStat(func(s *nmad.Stats) uint64 { return s.Recvs })},
+	{"pm2_bytes_sent", pvarAggregate, "bytes of messages sent", sessionStat(func(s *nmad.Stats) uint64 { return s.BytesSent })},
+	{"pm2_bytes_received", pvarAggregate, "bytes that came into buffers of receives", sessionStat(func(s *nmad.Stats) uint64 { return s.BytesReceived })},
+	{"pm2_unexpected", pvarCounter, "messages that came before their receive", sessionStat(func(s *nmad.Stats) uint64 { return s.Unexpected })},
+	{"pm2_unexpected_bytes", pvarLevel, "bytes of messages that have come and have no receive yet", sessionStat(func(s *nmad.Stats) uint64 { return s.UnexpectedBytes })},
+	{"pm2_rendezvous", pvarCounter, "messages that were announced before their bytes were sent", sessionStat(func(s *nmad.Stats) uint64 { return s.Rendezvous })},
+	{"pm2_starved", pvarCounter, "short messages that were announced since the receiver had no memory left for them", sessionStat(func(s *nmad.Stats) uint64 { return s.Starved })},
+	{"pm2_aggregates", pvarCounter, "packets that held several messages", sessionStat(func(s *nmad.Stats) uint64 { return s.Aggregates })},
+	{"pm2_aggregated", pvarCounter, "messages that shared a packet with others", sessionStat(func(s *nmad.Stats) uint64 { return s.Aggregated })},
+	{"pm2_links", pvarCounter, "links made to other processes", sessionStat(func(s *nmad.Stats) uint64 { return s.Links })},
+	{"pm2_polls", pvarCounter, "rounds in which threads that had nothing else to do, or a clock, looked for messages", func(s *nmad.Session) uint64 { return s.Engine().Explain().Polls }},
+	{"pm2_polls_found", pvarCounter, "of these rounds, those in which something happened", func(s *nmad.Session) uint64 { return s.Engine().Explain().Finds }},
+	{"pm2_sleeps", pvarCounter, "times that a thread slept in the kernel for the messages of all", func(s *nmad.Session) uint64 { return s.Engine().Explain().Sleeps }},
 }
 
-// of reads a counter of the session.
-func of(field func(*nmad.Stats) uint64) func(*nmad.Session) uint64 {
+// sessionStat returns a function that reads a counter of the session.
+func sessionStat(field func(*nmad.Stats) uint64) func(*nmad.Session) uint64 {
 	return func(s *nmad.Session) uint64 {
 		all := s.Stats()
 		return field(&all)
 	}
 }
 
-// now is the value; 0 outside of a job.
-func (ms *measure) now() uint64 {
-	engine.mu.Lock()
-	s := engine.session
-	engine.mu.Unlock()
+// value returns the value of the variable; 0 outside of a job.
+func (ms *measure) value() uint64 {
+	job.mu.Lock()
+	s := job.session
+	job.mu.Unlock()
 	if s == nil {
 		return 0
 	}
 	return ms.read(s)
 }
 
-// level says that the variable is what there is, and not what has happened since a start.
-func (ms *measure) level() bool { return ms.class == isLevel }
+// isLevel says whether the variable is a level, which is always running, and not a counter, which counts while
+// started.
+func (ms *measure) isLevel() bool { return ms.class == pvarLevel }
 
-// measuring is a session of performance variables.
-type measuring struct {
+// pvarSession is a session of performance variables (MPI_T_pvar_session).
+type pvarSession struct {
 	mu  sync.Mutex
-	all map[handle]*measureHandle // under mu
+	all map[handle]*measureHandle // its handles; nil: it was freed; under mu
 }
 
-// measureHandle is a handle of a performance variable: what it has counted while it was started.
+// measureHandle is a handle of a performance variable. It counts while it is started. The session's mu guards it.
 type measureHandle struct {
-	of      *measure
-	running bool
-	from    uint64 // the variable when it began to run; of one that runs
-	sum     uint64 // before that
+	variable   *measure
+	running    bool   // it was started
+	startValue uint64 // of the variable when the handle was started
+	total      uint64 // counted up to then
 }
 
 var (
-	measurings     = table[measuring]{kind: ofMeasuring, class: toolInvalidSession}
+	pvarSessions   = table[pvarSession]{kind: ofPvarSession, class: toolInvalidSession}
 	measureHandles = table[measureHandle]{kind: ofMeasure, class: toolInvalidHandle}
 )
 
-// value is what it has counted. A variable that is less than it was belongs to a job that the process has left.
+// value returns what the handle has counted. If the variable has decreased, the process has left the job that it
+// counted for.
 func (h *measureHandle) value() uint64 {
-	if h.of.level() {
-		return h.of.now()
+	if h.variable.isLevel() {
+		return h.variable.value()
 	}
-	sum := h.sum
+	sum := h.total
 	if h.running {
-		if v := h.of.now(); v > h.from {
-			sum += v - h.from
+		if v := h.variable.value(); v > h.startValue {
+			sum += v - h.startValue
 		}
 	}
 	return sum
@@ -99,78 +101,78 @@ func (h *measureHandle) value() uint64 {
 
 func (h *measureHandle) start() {
 	if !h.running {
-		h.from, h.running = h.of.now(), true
+		h.startValue, h.running = h.variable.value(), true
 	}
 }
 
-func (h *measureHandle) stop() { h.sum, h.running = h.value(), false }
+func (h *measureHandle) stop() { h.total, h.running = h.value(), false }
 
-func (h *measureHandle) set(v uint64) { h.sum, h.from = v, h.of.now() }
+func (h *measureHandle) set(v uint64) { h.total, h.startValue = v, h.variable.value() }
 
-func (a *cCall) tPvarGetNum() error { return a.howMany(0, len(measures)) }
+func (a *cCall) tPvarGetNum() error { return a.setToolCount(0, len(measures)) }
 
 func (a *cCall) tPvarGetIndex() error {
-	return indexOf(a, 0, 2, measures, func(x *measure, name string) bool { return x.name == name && x.class == a.int(1) })
+	return setIndexOf(a, 0, 2, measures, func(x *measure, name string) bool { return x.name == name && x.class == a.int(1) })
 }
 
 func (a *cCall) tPvarGetInfo() error {
-	x, err := indexed(a, 0, measures)
+	x, err := elementAt(a, 0, measures)
 	if err != nil {
 		return err
 	}
-	if err := a.mayText(1, x.name); err != nil {
+	if err := a.setOptionalText(1, x.name); err != nil {
 		return err
 	}
-	a.mayInt(3, forUsers)
-	a.mayInt(4, x.class)
-	a.mayHandle(5, countType)
-	a.mayHandle(6, noEnum)
-	if err := a.mayText(7, x.meaning); err != nil {
+	a.setOptionalInt(3, forUsers)
+	a.setOptionalInt(4, x.class)
+	a.setOptionalHandle(5, countType)
+	a.setOptionalHandle(6, noEnum)
+	if err := a.setOptionalText(7, x.meaning); err != nil {
 		return err
 	}
-	a.mayInt(9, bindNone)
+	a.setOptionalInt(9, bindNone)
 	always := 0
-	if x.level() {
+	if x.isLevel() {
 		always = 1
 	}
-	a.mayInt(10, always) // it cannot be written, nor reset
-	a.mayInt(11, always) // it cannot be started, nor stopped
-	a.mayInt(12, 1-always)
+	a.setOptionalInt(10, always) // it cannot be written, nor reset
+	a.setOptionalInt(11, always) // it cannot be started, nor stopped
+	a.setOptionalInt(12, 1-always)
 	return nil
 }
 
 func (a *cCall) tPvarSessionCreate() error {
 	if a.word[0] == 0 {
-		return a.tool(toolInvalid)
+		return a.toolError(toolInvalid)
 	}
-	if err := a.tool(success); err != nil {
+	if err := a.toolError(success); err != nil {
 		return err
 	}
-	h, err := measurings.add(&measuring{all: map[handle]*measureHandle{}})
+	h, err := pvarSessions.add(&pvarSession{all: map[handle]*measureHandle{}})
 	if err != nil {
 		return err
 	}
 	return a.setHandle(0, h)
 }
 
-// measuring is the session of a handle.
-func (a *cCall) measuring(h handle) (*measuring, error) {
-	if err := a.tool(success); err != nil {
+// pvarSessionOf returns the session of a handle.
+func (a *cCall) pvarSessionOf(h handle) (*pvarSession, error) {
+	if err := a.toolError(success); err != nil {
 		return nil, err
 	}
-	return measurings.get(h)
+	return pvarSessions.get(h)
 }
 
 func (a *cCall) tPvarSessionFree() error {
 	h, err := a.handleAt(0)
 	if err != nil {
-		return a.tool(toolInvalid)
+		return a.toolError(toolInvalid)
 	}
-	s, err := a.measuring(*h)
+	s, err := a.pvarSessionOf(*h)
 	if err != nil {
 		return err
 	}
-	measurings.drop(*h)
+	pvarSessions.drop(*h)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for h := range s.all {
@@ -182,18 +184,18 @@ func (a *cCall) tPvarSessionFree() error {
 }
 
 func (a *cCall) tPvarHandleAlloc() error {
-	s, err := a.measuring(a.handle(0))
+	s, err := a.pvarSessionOf(a.handle(0))
 	if err != nil {
 		return err
 	}
-	x, err := indexed(a, 1, measures)
+	x, err := elementAt(a, 1, measures)
 	if err != nil {
 		return err
 	}
 	if a.word[3] == 0 || a.word[4] == 0 {
-		return a.tool(toolInvalid)
+		return a.toolError(toolInvalid)
 	}
-	m := &measureHandle{of: x}
+	m := &measureHandle{variable: x}
 	h, err := measureHandles.add(m)
 	if err != nil {
 		return err
@@ -202,7 +204,7 @@ func (a *cCall) tPvarHandleAlloc() error {
 	defer s.mu.Unlock()
 	if s.all == nil {
 		measureHandles.drop(h)
-		return a.tool(toolInvalidSession)
+		return a.toolError(toolInvalidSession)
 	}
 	s.all[h] = m
 	if err := a.setHandle(3, h); err != nil {
@@ -211,9 +213,10 @@ func (a *cCall) tPvarHandleAlloc() error {
 	return a.setInt(4, 1)
 }
 
-// measured calls do for the handle at an argument, of the session at the first one, or for all of its that do allows.
-func (a *cCall) measured(h handle, each bool, do func(m *measureHandle) error) error {
-	s, err := a.measuring(a.handle(0))
+// withMeasure calls do for the handle h of the session at argument 0. With each, MPI_T_PVAR_ALL_HANDLES stands for
+// all handles of the session that are of counters.
+func (a *cCall) withMeasure(h handle, each bool, do func(m *measureHandle) error) error {
+	s, err := a.pvarSessionOf(a.handle(0))
 	if err != nil {
 		return err
 	}
@@ -221,15 +224,15 @@ func (a *cCall) measured(h handle, each bool, do func(m *measureHandle) error) e
 	defer s.mu.Unlock()
 	if each && h == allMeasures {
 		for _, m := range s.all {
-			if !m.of.level() {
-				_ = do(m) // what is not to be started, stopped or reset is left out, as the standard says
+			if !m.variable.isLevel() {
+				_ = do(m) // the standard leaves out variables that cannot be started, stopped or reset
 			}
 		}
 		return nil
 	}
 	m := s.all[h]
 	if m == nil {
-		return wrong(toolInvalidHandle, "%#x is no handle of a performance variable of this session", uintptr(h))
+		return errorf(toolInvalidHandle, "%#x is no handle of a performance variable of this session", uintptr(h))
 	}
 	return do(m)
 }
@@ -240,16 +243,16 @@ const allMeasures handle = 1
 func (a *cCall) tPvarHandleFree() error {
 	h, err := a.handleAt(1)
 	if err != nil {
-		return a.tool(toolInvalid)
+		return a.toolError(toolInvalid)
 	}
-	s, err := a.measuring(a.handle(0))
+	s, err := a.pvarSessionOf(a.handle(0))
 	if err != nil {
 		return err
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.all[*h] == nil {
-		return wrong(toolInvalidHandle, "%#x is no handle of a performance variable of this session", uintptr(*h))
+		return errorf(toolInvalidHandle, "%#x is no handle of a performance variable of this session", uintptr(*h))
 	}
 	delete(s.all, *h)
 	measureHandles.drop(*h)
@@ -257,43 +260,43 @@ func (a *cCall) tPvarHandleFree() error {
 	return nil
 }
 
-// starts starts, or stops, what the program does not have all the time.
-func (a *cCall) starts(do func(m *measureHandle)) error {
-	return a.measured(a.handle(1), true, func(m *measureHandle) error {
-		if m.of.level() {
-			return wrong(toolNoStartStop, "%s is there all the time", m.of.name)
+// startOrStop starts or stops the handle at argument 1 by do.
+func (a *cCall) startOrStop(do func(m *measureHandle)) error {
+	return a.withMeasure(a.handle(1), true, func(m *measureHandle) error {
+		if m.variable.isLevel() {
+			return errorf(toolNoStartStop, "%s is there all the time", m.variable.name)
 		}
 		do(m)
 		return nil
 	})
 }
 
-func (a *cCall) tPvarStart() error { return a.starts((*measureHandle).start) }
-func (a *cCall) tPvarStop() error  { return a.starts((*measureHandle).stop) }
+func (a *cCall) tPvarStart() error { return a.startOrStop((*measureHandle).start) }
+func (a *cCall) tPvarStop() error  { return a.startOrStop((*measureHandle).stop) }
 
-// sets changes what a handle has counted.
-func (a *cCall) sets(each bool, do func(m *measureHandle) error) error {
-	return a.measured(a.handle(1), each, func(m *measureHandle) error {
-		if m.of.level() {
-			return wrong(toolNoWrite, "%s cannot be changed", m.of.name)
+// changeMeasure changes what the handle at argument 1 has counted, by do.
+func (a *cCall) changeMeasure(each bool, do func(m *measureHandle) error) error {
+	return a.withMeasure(a.handle(1), each, func(m *measureHandle) error {
+		if m.variable.isLevel() {
+			return errorf(toolNoWrite, "%s cannot be changed", m.variable.name)
 		}
 		return do(m)
 	})
 }
 
 func (a *cCall) tPvarReset() error {
-	return a.sets(true, func(m *measureHandle) error {
+	return a.changeMeasure(true, func(m *measureHandle) error {
 		m.set(0)
 		return nil
 	})
 }
 
 func (a *cCall) tPvarRead() error {
-	return a.measured(a.handle(1), false, func(m *measureHandle) error { return a.setMeasure(2, m) })
+	return a.withMeasure(a.handle(1), false, func(m *measureHandle) error { return a.setMeasure(2, m) })
 }
 
 func (a *cCall) tPvarReadreset() error {
-	return a.sets(false, func(m *measureHandle) error {
+	return a.changeMeasure(false, func(m *measureHandle) error {
 		if err := a.setMeasure(2, m); err != nil {
 			return err
 		}
@@ -303,20 +306,20 @@ func (a *cCall) tPvarReadreset() error {
 }
 
 func (a *cCall) tPvarWrite() error {
-	return a.sets(false, func(m *measureHandle) error {
+	return a.changeMeasure(false, func(m *measureHandle) error {
 		v, err := a.addresses(2, 1)
 		if err != nil {
-			return a.tool(toolInvalid)
+			return a.toolError(toolInvalid)
 		}
 		m.set(uint64(v[0]))
 		return nil
 	})
 }
 
-// setMeasure writes what a handle has counted.
+// setMeasure writes what a handle has counted to argument i.
 func (a *cCall) setMeasure(i int, m *measureHandle) error {
 	if a.word[i] == 0 {
-		return a.tool(toolInvalid)
+		return a.toolError(toolInvalid)
 	}
 	return a.setAint(i, int(m.value()))
 }

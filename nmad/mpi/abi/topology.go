@@ -8,16 +8,16 @@ import (
 	"github.com/pm2-go/pm2/nmad/mpi"
 )
 
-// topology is which processes of a communicator are neighbours.
+// topology says which processes of a communicator are neighbours. The zero value: there is no topology.
 type topology struct {
-	cart  *mpi.Cart
-	graph *mpi.Graph
-	all   [][]int // of MPI_Graph_create: the neighbours of each rank
-	in    []int   // weights of the edges of MPI_Dist_graph_create; nil: there are none
-	out   []int
+	cart       *mpi.Cart  // of MPI_Cart_create; nil: none
+	graph      *mpi.Graph // of both kinds of graphs; nil: none
+	neighbours [][]int    // of each rank, of MPI_Graph_create; nil: it is another topology
+	inWeights  []int      // of the edges of MPI_Dist_graph_create; nil: they have none
+	outWeights []int      // likewise
 }
 
-// Kinds of topologies.
+// Results of MPI_Topo_test, and special values of weights.
 const (
 	kindCart      = 211
 	kindGraph     = 212
@@ -26,8 +26,8 @@ const (
 	emptyWeights  = 11
 )
 
-// like is the same topology of another communicator with the same processes.
-func (tp *topology) like(c *mpi.Comm) topology {
+// onComm returns the topology for c, a communicator of the same processes.
+func (tp *topology) onComm(c *mpi.Comm) topology {
 	x := *tp
 	if c == nil {
 		return topology{}
@@ -45,7 +45,7 @@ func (a *cCall) topoTest(c *cComm) int {
 	switch t := &c.topology; {
 	case t.cart != nil:
 		return kindCart
-	case t.all != nil:
+	case t.neighbours != nil:
 		return kindGraph
 	case t.graph != nil:
 		return kindDistGraph
@@ -53,8 +53,8 @@ func (a *cCall) topoTest(c *cComm) int {
 	return undefined
 }
 
-// booleans are ints at an argument of which each says whether.
-func (a *cCall) booleans(i, n int) ([]bool, error) {
+// bools returns the n C ints at argument i as booleans.
+func (a *cCall) bools(i, n int) ([]bool, error) {
 	in, err := a.ints(i, n)
 	all := make([]bool, len(in))
 	for j, x := range in {
@@ -64,33 +64,33 @@ func (a *cCall) booleans(i, n int) ([]bool, error) {
 }
 
 func (a *cCall) cartCreate(c *intraComm, n int) (*cComm, error) {
-	dims, _, err := a.places(c)
+	dims, _, err := a.gridDims(c)
 	if err != nil {
 		return nil, err
 	}
-	periodic, err := a.booleans(3, n)
+	periodic, err := a.bools(3, n)
 	if err != nil {
 		return nil, err
 	}
-	g, err := mpi.NewCart(c.c, dims, periodic)
+	g, err := mpi.NewCart(c.local, dims, periodic)
 	if err != nil || g == nil {
 		return nil, err
 	}
-	return c.on(g.Comm, topology{cart: g}), nil
+	return c.withTopology(g.Comm, topology{cart: g}), nil
 }
 
-// on is the communicator of a topology, made of c.
-func (c *cComm) on(made *mpi.Comm, t topology) *cComm {
-	d, _ := c.like(made, nil)
+// withTopology returns the cComm of a communicator that was made of c and has the topology t.
+func (c *cComm) withTopology(made *mpi.Comm, t topology) *cComm {
+	d, _ := c.derive(made, nil)
 	d.topology = t
 	return d
 }
 
-// places are the dimensions of a grid, a number of them and the list behind it, and how many places it has: no more
-// than processes.
-func (a *cCall) places(c *cComm) (dims []int, all int, err error) {
+// gridDims returns the dimensions of a grid, at argument 2, as many as argument 1 says, and the number of its
+// places. It refuses more places than c has processes.
+func (a *cCall) gridDims(c *cComm) (dims []int, all int, err error) {
 	if n := a.int(1); n < 0 {
-		return nil, 0, wrong(errDims, "%d dimensions", n)
+		return nil, 0, errorf(errDims, "%d dimensions", n)
 	}
 	if dims, err = a.ints(2, a.int(1)); err != nil {
 		return nil, 0, err
@@ -98,24 +98,24 @@ func (a *cCall) places(c *cComm) (dims []int, all int, err error) {
 	all = 1
 	for _, d := range dims {
 		if d < 1 {
-			return nil, 0, wrong(errDims, "dimensions %v", dims)
+			return nil, 0, errorf(errDims, "dimensions %v", dims)
 		}
 		all *= d
 	}
-	if all > c.c.Size() {
-		err = wrong(errArg, "a grid of %v has %d places, more than %d processes", dims, all, c.c.Size())
+	if all > c.local.Size() {
+		err = errorf(errArg, "a grid of %v has %d places, more than %d processes", dims, all, c.local.Size())
 	}
 	return dims, all, err
 }
 
-// gridComm is a communicator of a grid.
+// gridComm is a communicator with a grid.
 type gridComm = mpi.Cart
 
-// grid is an argument that is one.
+// grid returns the grid of the communicator at argument i. It refuses one without.
 func (a *cCall) grid(i int) (*gridComm, error) {
 	c, err := a.comm(i)
 	if err == nil && c.topology.cart == nil {
-		err = wrong(errTopology, "it has no grid")
+		err = errorf(errTopology, "it has no grid")
 	}
 	if err != nil {
 		return nil, err
@@ -128,7 +128,7 @@ func (a *cCall) cartdimGet(g *gridComm) int { return len(g.Dims()) }
 func (a *cCall) cartGet(g *gridComm, room int) (dims, around, at []int, err error) {
 	dims, at = g.Dims(), g.Coords(g.Rank())
 	if room < len(dims) {
-		return nil, nil, nil, wrong(errArg, "there is room for %d dimensions of %d", room, len(dims))
+		return nil, nil, nil, errorf(errArg, "there is room for %d dimensions of %d", room, len(dims))
 	}
 	around = make([]int, len(dims))
 	for i, periodic := range g.Periodic() {
@@ -142,10 +142,10 @@ func (a *cCall) cartGet(g *gridComm, room int) (dims, around, at []int, err erro
 func (a *cCall) cartCoords(g *gridComm, rank, room int) ([]int, error) {
 	at := g.Coords(rank)
 	if at == nil {
-		return nil, wrong(errRank, "rank %d of %d", rank, g.Size())
+		return nil, errorf(errRank, "rank %d of %d", rank, g.Size())
 	}
 	if room < len(at) {
-		return nil, wrong(errArg, "there is room for %d dimensions of %d", room, len(at))
+		return nil, errorf(errArg, "there is room for %d dimensions of %d", room, len(at))
 	}
 	return at, nil
 }
@@ -157,14 +157,14 @@ func (a *cCall) cartRank(g *gridComm) (int, error) {
 	}
 	r, err := g.At(at...)
 	if err == nil && r == procNull {
-		err = wrong(errArg, "%v is not on the grid of %v", at, g.Dims())
+		err = errorf(errArg, "%v is not on the grid of %v", at, g.Dims())
 	}
 	return r, err
 }
 
 func (a *cCall) cartShift(g *gridComm, d, steps int) (from, to int, err error) {
 	if d < 0 || d >= len(g.Dims()) {
-		return 0, 0, wrong(errArg, "dimension %d of %d", d, len(g.Dims()))
+		return 0, 0, errorf(errArg, "dimension %d of %d", d, len(g.Dims()))
 	}
 	return g.Shift(d, steps)
 }
@@ -174,7 +174,7 @@ func (a *cCall) cartSub(c *cComm) (*cComm, error) {
 	if err != nil {
 		return nil, err
 	}
-	keep, err := a.booleans(1, len(g.Dims()))
+	keep, err := a.bools(1, len(g.Dims()))
 	if err != nil {
 		return nil, err
 	}
@@ -182,20 +182,20 @@ func (a *cCall) cartSub(c *cComm) (*cComm, error) {
 	if err != nil {
 		return nil, err
 	}
-	return c.on(s.Comm, topology{cart: s}), nil
+	return c.withTopology(s.Comm, topology{cart: s}), nil
 }
 
 func (a *cCall) cartMap(c *cComm) (int, error) {
-	_, all, err := a.places(c)
-	if c.c.Rank() >= all {
+	_, all, err := a.gridDims(c)
+	if c.local.Rank() >= all {
 		return undefined, err
 	}
-	return c.c.Rank(), err
+	return c.local.Rank(), err
 }
 
 func (a *cCall) dimsCreate(processes, n int) ([]int, error) {
 	if n < 0 {
-		return nil, wrong(errDims, "%d dimensions", n)
+		return nil, errorf(errDims, "%d dimensions", n)
 	}
 	dims, err := a.ints(2, n)
 	if err != nil || n == 0 {
@@ -203,28 +203,28 @@ func (a *cCall) dimsCreate(processes, n int) ([]int, error) {
 	}
 	all, err := mpi.Dims(processes, dims...)
 	if err != nil {
-		err = wrong(errDims, "%v", err)
+		err = errorf(errDims, "%v", err)
 	}
 	return all, err
 }
 
 func (a *cCall) graphCreate(c *intraComm) (*cComm, error) {
-	all, err := a.edges(c)
+	all, err := a.graphEdges(c)
 	if err != nil || len(all) == 0 {
 		return nil, err
 	}
-	g, err := mpi.NewGraph(c.c, all)
+	g, err := mpi.NewGraph(c.local, all)
 	if err != nil || g == nil {
 		return nil, err
 	}
-	return c.on(g.Comm, topology{graph: g, all: all}), nil
+	return c.withTopology(g.Comm, topology{graph: g, neighbours: all}), nil
 }
 
-// edges are the neighbours of each rank, from the arguments of MPI_Graph_create.
-func (a *cCall) edges(c *cComm) (all [][]int, err error) {
+// graphEdges returns the neighbours of each rank, from the arguments of MPI_Graph_create.
+func (a *cCall) graphEdges(c *cComm) (all [][]int, err error) {
 	n := a.int(1)
-	if n < 0 || n > c.c.Size() {
-		return nil, wrong(errArg, "%d nodes in a communicator of %d", n, c.c.Size())
+	if n < 0 || n > c.local.Size() {
+		return nil, errorf(errArg, "%d nodes in a communicator of %d", n, c.local.Size())
 	}
 	ends, err := a.ints(2, n)
 	if err != nil || n == 0 {
@@ -237,11 +237,11 @@ func (a *cCall) edges(c *cComm) (all [][]int, err error) {
 	first := 0
 	for _, end := range ends {
 		if end < first || end > len(edges) {
-			return nil, wrong(errArg, "indexes %v", ends)
+			return nil, errorf(errArg, "indexes %v", ends)
 		}
 		for _, r := range edges[first:end] {
 			if r < 0 || r >= n {
-				return nil, wrong(errArg, "an edge to node %d of %d", r, n)
+				return nil, errorf(errArg, "an edge to node %d of %d", r, n)
 			}
 		}
 		all, first = append(all, edges[first:end]), end
@@ -250,15 +250,15 @@ func (a *cCall) edges(c *cComm) (all [][]int, err error) {
 }
 
 type (
-	graphComm     = topology // of MPI_Graph_create
-	distGraphComm = topology // of MPI_Dist_graph_create
+	graphComm     = topology // with a graph of MPI_Graph_create
+	distGraphComm = topology // with a graph of MPI_Dist_graph_create
 )
 
-// graph is an argument that is a communicator of one.
+// graph returns the topology of the communicator at argument i. It refuses one that MPI_Graph_create has not made.
 func (a *cCall) graph(i int) (*graphComm, error) {
 	c, err := a.comm(i)
-	if err == nil && c.topology.all == nil {
-		err = wrong(errTopology, "it has no graph")
+	if err == nil && c.topology.neighbours == nil {
+		err = errorf(errTopology, "it has no graph")
 	}
 	if err != nil {
 		return nil, err
@@ -267,47 +267,47 @@ func (a *cCall) graph(i int) (*graphComm, error) {
 }
 
 func (a *cCall) graphdimsGet(t *graphComm) (nodes, edges int) {
-	return len(t.all), len(slices.Concat(t.all...))
+	return len(t.neighbours), len(slices.Concat(t.neighbours...))
 }
 
 func (a *cCall) graphGet(t *graphComm, nodes, room int) (ends, edges []int, err error) {
 	n := 0
-	for _, x := range t.all {
+	for _, x := range t.neighbours {
 		n += len(x)
 		ends = append(ends, n)
 	}
-	edges = slices.Concat(t.all...)
+	edges = slices.Concat(t.neighbours...)
 	if nodes < len(ends) || room < len(edges) {
-		err = wrong(errArg, "there is room for %d nodes and %d edges, of %d and %d", nodes, room, len(ends), len(edges))
+		err = errorf(errArg, "there is room for %d nodes and %d edges, of %d and %d", nodes, room, len(ends), len(edges))
 	}
 	return ends, edges, err
 }
 
 func (a *cCall) graphMap(c *cComm) (int, error) {
-	all, err := a.edges(c)
-	if c.c.Rank() >= len(all) {
+	all, err := a.graphEdges(c)
+	if c.local.Rank() >= len(all) {
 		return undefined, err
 	}
-	return c.c.Rank(), err
+	return c.local.Rank(), err
 }
 
-// neighboursOf are those of a rank.
-func (tp *topology) neighboursOf(r int) ([]int, error) {
-	if r < 0 || r >= len(tp.all) {
-		return nil, wrong(errRank, "rank %d of %d", r, len(tp.all))
+// neighboursOfRank returns the neighbours of rank r in a graph of MPI_Graph_create.
+func (tp *topology) neighboursOfRank(r int) ([]int, error) {
+	if r < 0 || r >= len(tp.neighbours) {
+		return nil, errorf(errRank, "rank %d of %d", r, len(tp.neighbours))
 	}
-	return tp.all[r], nil
+	return tp.neighbours[r], nil
 }
 
 func (a *cCall) graphNeighborsCount(t *graphComm, rank int) (int, error) {
-	all, err := t.neighboursOf(rank)
+	all, err := t.neighboursOfRank(rank)
 	return len(all), err
 }
 
 func (a *cCall) graphNeighbors(t *graphComm, rank, room int) ([]int, error) {
-	all, err := t.neighboursOf(rank)
+	all, err := t.neighboursOfRank(rank)
 	if err == nil && room < len(all) {
-		err = wrong(errArg, "there is room for %d neighbours of %d", room, len(all))
+		err = errorf(errArg, "there is room for %d neighbours of %d", room, len(all))
 	}
 	return all, err
 }

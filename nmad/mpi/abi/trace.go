@@ -20,42 +20,43 @@ import (
 	"github.com/pm2-go/pm2/marcel/view"
 )
 
-// traced records calls, if view.Trace says where to; nil: it does not, or the process is in no job.
-var traced atomic.Pointer[callTracer]
+// tracer records calls if view.Trace names a file, while this process is in a job; else nil.
+var tracer atomic.Pointer[callTracer]
 
-// mostTraced is how many calls a tracer keeps, the newest ones.
-const mostTraced = 1 << 16
+// maxTraced is how many calls a tracer keeps: the newest ones.
+const maxTraced = 1 << 16
 
-// callTracer records the calls of MPI that cross, by thread: all but those that C answers without the engine. While it
-// records, C moves no message itself.
+// callTracer records the calls of MPI that reach Go, by thread. C answers others itself; while calls are traced it
+// moves no messages, so that all of those reach Go.
 type callTracer struct {
 	path string
 	rank int
 
-	mu    sync.Mutex
-	rows  map[int]int // of the OS threads, in the order of their first calls
-	calls []madeCall  // a ring, once it is full
-	n     uint64      // that have been recorded
+	mu       sync.Mutex
+	rows     map[int]int  // by OS thread, in the order of their first calls; under mu
+	calls    []tracedCall // a ring once it is full; under mu
+	recorded uint64       // calls ever; under mu
 }
 
-// madeCall is a call that has ended.
-type madeCall struct {
-	entry     *entry
-	row       int
-	at, dur   int64 // ns of CLOCK_MONOTONIC
-	peer, tag int   // of a message
-	code      int
+// tracedCall is a call that has returned.
+type tracedCall struct {
+	entry           *entry
+	row             int   // of its thread
+	start, duration int64 // ns of CLOCK_MONOTONIC
+	peer, tag       int   // of a send or receive
+	code            int   // error code
 }
 
-// carries are the functions that send or receive a message: their fourth and fifth arguments are its other rank and
-// its tag.
-var carries = map[string]bool{
+// messageCalls are the functions that send or receive one message: their arguments 3 and 4 are the rank and the
+// tag.
+var messageCalls = map[string]bool{
 	"MPI_Send": true, "MPI_Ssend": true, "MPI_Bsend": true, "MPI_Rsend": true, "MPI_Recv": true,
 	"MPI_Isend": true, "MPI_Issend": true, "MPI_Ibsend": true, "MPI_Irsend": true, "MPI_Irecv": true,
 }
 
-// trace begins to record, if the environment asks for it. A file that cannot be written is said, and the program goes on.
-func trace(rank, size int) {
+// startTrace begins to record calls if the environment asks for it. If the file cannot be written it says so on
+// standard error, and the program goes on.
+func startTrace(rank, size int) {
 	path := os.Getenv(view.Trace)
 	if path == "" {
 		return
@@ -71,9 +72,10 @@ func trace(rank, size int) {
 		fmt.Fprintf(os.Stderr, "mpi: %s: %v: the program goes on without\n", view.Trace, err)
 		return
 	}
-	traced.Store(&callTracer{path: path, rank: rank, rows: map[int]int{}})
+	tracer.Store(&callTracer{path: path, rank: rank, rows: map[int]int{}})
 }
 
+// monotonic returns the time of CLOCK_MONOTONIC in ns.
 func monotonic() int64 {
 	var t unix.Timespec
 	if unix.ClockGettime(unix.CLOCK_MONOTONIC, &t) != nil {
@@ -82,31 +84,31 @@ func monotonic() int64 {
 	return t.Nano()
 }
 
-// note records a call that began then, and ends.
-func (tr *callTracer) note(a *cCall, began int64, code *int) {
-	c := madeCall{entry: &entries[a.function], at: began, dur: monotonic() - began, code: *code}
-	if carries[c.entry.name] {
+// record adds a call that began at the time began and returns now.
+func (tr *callTracer) record(a *cCall, began int64, code *int) {
+	c := tracedCall{entry: &entries[a.function], start: began, duration: monotonic() - began, code: *code}
+	if messageCalls[c.entry.name] {
 		c.peer, c.tag = int(int32(a.int(3))), int(int32(a.int(4)))
 	}
 	tr.mu.Lock()
 	defer tr.mu.Unlock()
-	row, there := tr.rows[thread()]
+	row, there := tr.rows[threadID()]
 	if !there {
 		row = len(tr.rows) + 1
-		tr.rows[thread()] = row
+		tr.rows[threadID()] = row
 	}
 	c.row = row
-	if len(tr.calls) < mostTraced {
+	if len(tr.calls) < maxTraced {
 		tr.calls = append(tr.calls, c)
 	} else {
-		tr.calls[tr.n%mostTraced] = c
+		tr.calls[tr.recorded%maxTraced] = c
 	}
-	tr.n++
+	tr.recorded++
 }
 
-// write ends the recording, and leaves the timeline in its file.
+// write ends the recording and writes the timeline to its file.
 func (tr *callTracer) write() {
-	traced.Store(nil)
+	tracer.Store(nil)
 	tr.mu.Lock()
 	defer tr.mu.Unlock()
 	f, err := os.Create(tr.path)
@@ -119,15 +121,15 @@ func (tr *callTracer) write() {
 	}
 }
 
-// timeline draws a row for each thread, and in it a slice for each call.
+// timeline returns the calls as a timeline: a row for each thread, and in it a slice for each call.
 func (tr *callTracer) timeline() *timeline.Timeline {
-	slices.SortStableFunc(tr.calls, func(x, y madeCall) int {
-		return cmp.Or(cmp.Compare(x.at, y.at), cmp.Compare(y.dur, x.dur)) // one within another one, such as of the program's function, comes behind it
+	slices.SortStableFunc(tr.calls, func(x, y tracedCall) int {
+		return cmp.Or(cmp.Compare(x.start, y.start), cmp.Compare(y.duration, x.duration)) // a call within another one, from a function of the program, comes behind it
 	})
-	lost := tr.n - uint64(len(tr.calls))
+	lost := tr.recorded - uint64(len(tr.calls))
 	out := &timeline.Timeline{Unit: "ns", About: timeline.About{Clock: timeline.Clock, Base: monotonic(), Lost: lost}}
 	if len(tr.calls) > 0 {
-		out.About.Base = tr.calls[0].at
+		out.About.Base = tr.calls[0].start
 	}
 	pid := os.Getpid()
 	about := func(what string, tid int, name string) {
@@ -142,8 +144,8 @@ func (tr *callTracer) timeline() *timeline.Timeline {
 		about("thread_name", row, name)
 	}
 	for _, c := range tr.calls {
-		e := timeline.Event{Name: c.entry.name, Cat: "MPI", Phase: "X", PID: pid, TID: c.row, TS: timeline.Micros(c.at - out.About.Base), Dur: timeline.Micros(c.dur)}
-		if carries[c.entry.name] {
+		e := timeline.Event{Name: c.entry.name, Cat: "MPI", Phase: "X", PID: pid, TID: c.row, TS: timeline.Micros(c.start - out.About.Base), Dur: timeline.Micros(c.duration)}
+		if messageCalls[c.entry.name] {
 			e.Args = map[string]any{"rank": c.peer, "tag": c.tag}
 		}
 		if c.code != int(success) {
@@ -157,9 +159,9 @@ func (tr *callTracer) timeline() *timeline.Timeline {
 	return out
 }
 
-// endTrace writes what was recorded, within a second: the process is about to end.
+// endTrace writes the timeline before the process ends. It gives up after a second.
 func endTrace() {
-	t := traced.Load()
+	t := tracer.Load()
 	if t == nil {
 		return
 	}

@@ -5,52 +5,53 @@ package main
 import (
 	"sync/atomic"
 
-	"github.com/pm2-go/pm2/nmad/driver"
+	"github.com/pm2-go/pm2/nmad/internal/lane"
 )
 
-// C moves messages itself where it knows how (front/moves.h). Go finds that out, and tells C, with the first message
-// between this process and a rank.
+// C moves short messages itself where it has a way (front/moves.h). Go finds the way to a rank with the first message
+// to or from it, and tells C.
 
-// commWays are those of a communicator, by rank.
+// commWays tells how messages of a communicator reach each rank. C reads byRank (front/moves.h).
 type commWays struct {
-	known []atomic.Bool // it is settled whether there is one
-	all   []driver.Way
+	settled []atomic.Bool // by rank: Go has found out whether there is a way
+	byRank  []lane.Way    // the ways; C reads them
 }
 
-// settle finds out how messages to and from a rank go, and tells C. It does nothing if that was done, or cannot be
-// told yet.
-func (c *cComm) settle(rank int) {
-	if w := c.ways.Load(); w == nil || !w.known[rank].Load() {
-		c.find(rank)
+// findWay finds out, once for each rank, whether C can move messages to and from it without Go, and tells C. The
+// first send or receive that names the rank calls it. It does nothing while C must not move messages: the
+// communicator is an intercommunicator, calls are traced, or the two sides know different layouts of lane.Lane.
+func (c *cComm) findWay(rank int) {
+	if w := c.ways.Load(); w == nil || !w.settled[rank].Load() {
+		c.askWay(rank)
 	}
 }
 
 //go:noinline
-func (c *cComm) find(rank int) {
-	if c.x != nil || traced.Load() != nil || state.Load().lane != uint64(driver.LaneSize) {
+func (c *cComm) askWay(rank int) {
+	if c.inter != nil || tracer.Load() != nil || state.Load().lane != uint64(lane.Size) {
 		return
 	}
-	telling.Lock()
-	defer telling.Unlock()
+	cacheLock.Lock()
+	defer cacheLock.Unlock()
 	w := c.ways.Load()
 	if w == nil {
-		w = &commWays{make([]atomic.Bool, c.c.Size()), make([]driver.Way, c.c.Size())}
+		w = &commWays{make([]atomic.Bool, c.local.Size()), make([]lane.Way, c.local.Size())}
 		c.ways.Store(w)
 	}
-	if w.known[rank].Load() || !calls.Way(c.c, rank, &w.all[rank]) {
+	if w.settled[rank].Load() || !calls.Way(c.local, rank, &w.byRank[rank]) {
 		return
 	}
-	w.known[rank].Store(true)
-	if w.all[rank].Lane.Load() != nil {
-		c.cached().lead(c.handle, w.all)
+	w.settled[rank].Store(true)
+	if w.byRank[rank].Lane.Load() != nil {
+		c.cached().setWays(c.handle, w.byRank)
 	}
 }
 
-// cached returns the place where C finds the communicator.
-func (c *cComm) cached() *cached {
+// cached returns the entry of frontState in which C looks the communicator up.
+func (c *cComm) cached() *cachedComm {
 	s := state.Load()
 	if c.handle == worldHandle {
 		return &s.world
 	}
-	return s.of(c.handle)
+	return s.cacheOf(c.handle)
 }

@@ -9,18 +9,18 @@ import (
 	"github.com/pm2-go/pm2/nmad/mpi"
 )
 
-// cWindow is a window of memory.
+// cWindow is a window: an MPI_Win.
 type cWindow struct {
 	object
-	w         *mpi.Window
-	comm      *cComm        // that it was made of
-	thread    atomic.Uint64 // that accumulates, by asm.GoID; 0: none has; manyThreads; written under mu
-	flavor    int
-	size      int
-	unit      int
-	base      uintptr
-	constants []int32            // what attributes are the addresses of: flavor, model, unit, and the size in two words
-	attached  map[uintptr][]byte // under mu
+	win         *mpi.Window
+	comm        *cComm             // of which it was made
+	accumulator atomic.Uint64      // thread that accumulates, by asm.GoID; 0: none so far; manyThreads: several. Written under mu
+	flavor      int                // MPI_WIN_FLAVOR_...
+	size        int                // bytes in this process
+	unit        int                // displacement unit, bytes
+	base        uintptr            // address of the memory in this process
+	constants   []int32            // to which attributes point: flavor, model, unit, and the size in two ints
+	attached    map[uintptr][]byte // memory of a dynamic window, by address; under mu
 }
 
 const (
@@ -42,32 +42,33 @@ const (
 	winModel  = 605
 )
 
-// manyThreads stands for more than one.
+// manyThreads stands for several threads in cWindow.accumulator.
 const manyThreads = 1<<64 - 1
 
-// used is called before each accumulate. While one thread alone calls these the window may do without atomics.
-func (w *cWindow) used() {
+// noteAccumulate is called before each accumulate. While a single thread accumulates the window needs no atomic
+// instructions.
+func (w *cWindow) noteAccumulate() {
 	me := asm.GoID()
-	if t := w.thread.Load(); t == me || t == manyThreads {
+	if t := w.accumulator.Load(); t == me || t == manyThreads {
 		return
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	switch w.thread.Load() {
+	switch w.accumulator.Load() {
 	case 0:
-		w.thread.Store(me)
-		w.w.Serialize(true)
+		w.accumulator.Store(me)
+		w.win.Serialize(true)
 	case me, manyThreads:
 	default:
-		w.thread.Store(manyThreads)
-		w.w.Serialize(false)
+		w.accumulator.Store(manyThreads)
+		w.win.Serialize(false)
 	}
 }
 
-// window is an argument that is one.
+// window returns the window whose handle is argument i. Errors of the call go to its error handler from here on.
 func (a *cCall) window(i int) (*cWindow, error) {
 	if a.handle(i) == nullWindow {
-		return nil, wrong(errWin, "it is MPI_WIN_NULL")
+		return nil, errorf(errWin, "it is MPI_WIN_NULL")
 	}
 	w, err := windows.get(a.handle(i))
 	if err == nil {
@@ -76,9 +77,10 @@ func (a *cCall) window(i int) (*cWindow, error) {
 	return w, err
 }
 
-// newWindow hands one out.
+// newWindow makes the cWindow of w and writes its handle to argument at. size is in bytes, base its address in
+// this process.
 func (a *cCall) newWindow(at int, c *cComm, hints *cInfo, w *mpi.Window, flavor, size, unit int, base uintptr) error {
-	x := &cWindow{object: object{what: ofWindow, info: hints.Dup()}, w: w, comm: c, flavor: flavor, size: size, unit: unit, base: base, attached: map[uintptr][]byte{}, constants: permanent(6)}
+	x := &cWindow{object: object{kind: ofWindow, info: hints.Dup()}, win: w, comm: c, flavor: flavor, size: size, unit: unit, base: base, attached: map[uintptr][]byte{}, constants: allocateInts(6)}
 	x.standard = x.standardAttribute
 	x.handler.Store(&errorsAreFatal)
 	copy(x.constants, []int32{int32(flavor), modelUnified, int32(unit), 0, int32(size), int32(size >> 32)})
@@ -90,8 +92,8 @@ func (a *cCall) newWindow(at int, c *cComm, hints *cInfo, w *mpi.Window, flavor,
 	return a.setHandle(at, h)
 }
 
-// sized are the arguments of a new window: a size, a unit, an info, a communicator, from the argument at on.
-func (a *cCall) sized(at int) (c *cComm, i *cInfo, size, unit int, err error) {
+// windowArgs reads the arguments of a new window from argument at on: size, displacement unit, info, communicator.
+func (a *cCall) windowArgs(at int) (c *cComm, i *cInfo, size, unit int, err error) {
 	if c, err = a.intra(at + 3); err != nil {
 		return
 	}
@@ -100,22 +102,22 @@ func (a *cCall) sized(at int) (c *cComm, i *cInfo, size, unit int, err error) {
 	}
 	size, unit = a.int(at), a.int(at+1)
 	if size < 0 {
-		err = wrong(errSize, "a window of %d B", size)
+		err = errorf(errSize, "a window of %d B", size)
 	} else if unit < 1 {
-		err = wrong(errDisp, "a unit of %d B", unit)
+		err = errorf(errDisp, "a unit of %d B", unit)
 	}
 	return
 }
 
 func (a *cCall) winCreate() error {
-	c, i, size, unit, err := a.sized(1)
+	c, i, size, unit, err := a.windowArgs(1)
 	if err != nil {
 		return err
 	}
 	if size > 0 && a.word[0] == 0 {
-		return wrong(errBase, "%d B at no address", size)
+		return errorf(errBase, "%d B at no address", size)
 	}
-	w, err := mpi.NewWindow(c.c, memory(a.ptr(0), size), unit)
+	w, err := mpi.NewWindow(c.local, memory(a.ptr(0), size), unit)
 	if err != nil {
 		return err
 	}
@@ -123,30 +125,30 @@ func (a *cCall) winCreate() error {
 }
 
 func (a *cCall) winAllocate() error {
-	return a.allocated(flavorAllocate, mpi.NewAllocatedWindow)
+	return a.allocateWindow(flavorAllocate, mpi.NewAllocatedWindow)
 }
 
 func (a *cCall) winAllocateShared() error {
-	return a.allocated(flavorShared, func(c *mpi.Comm, size, unit int) (*mpi.Window, error) {
+	return a.allocateWindow(flavorShared, func(c *mpi.Comm, size, unit int) (*mpi.Window, error) {
 		w, err := mpi.NewSharedWindow(c, size, unit)
 		if err != nil {
-			err = wrong(errRMAShared, "%v", err)
+			err = errorf(errRMAShared, "%v", err)
 		}
 		return w, err
 	})
 }
 
-// allocated hands out a window whose memory allocate makes.
-func (a *cCall) allocated(flavor int, allocate func(c *mpi.Comm, size, unit int) (*mpi.Window, error)) error {
-	c, i, size, unit, err := a.sized(0)
+// allocateWindow makes a window whose memory comes from allocate.
+func (a *cCall) allocateWindow(flavor int, allocate func(c *mpi.Comm, size, unit int) (*mpi.Window, error)) error {
+	c, i, size, unit, err := a.windowArgs(0)
 	if err != nil {
 		return err
 	}
-	w, err := allocate(c.c, size, unit)
+	w, err := allocate(c.local, size, unit)
 	if err != nil {
 		return err
 	}
-	base := place(w.Bytes())
+	base := addressOf(w.Bytes())
 	if err := a.setPtr(4, base); err != nil {
 		return err
 	}
@@ -154,7 +156,7 @@ func (a *cCall) allocated(flavor int, allocate func(c *mpi.Comm, size, unit int)
 }
 
 func (a *cCall) winCreateDynamic(i *hints, c *intraComm) error {
-	w, err := mpi.NewDynamicWindow(c.c)
+	w, err := mpi.NewDynamicWindow(c.local)
 	if err != nil {
 		return err
 	}
@@ -163,17 +165,17 @@ func (a *cCall) winCreateDynamic(i *hints, c *intraComm) error {
 
 func (a *cCall) winAttach(w *cWindow, size int) error {
 	if size < 0 {
-		return wrong(errSize, "%d B", size)
+		return errorf(errSize, "%d B", size)
 	}
 	if size == 0 {
 		return nil
 	}
 	if a.word[1] == 0 {
-		return wrong(errBase, "%d B at no address", size)
+		return errorf(errBase, "%d B at no address", size)
 	}
 	m := memory(a.ptr(1), size)
-	if _, err := w.w.Attach(m); err != nil {
-		return wrong(errRMAAttach, "%v", err)
+	if _, err := w.win.Attach(m); err != nil {
+		return errorf(errRMAAttach, "%v", err)
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -187,14 +189,14 @@ func (a *cCall) winDetach(w *cWindow) error {
 	delete(w.attached, a.word[1])
 	w.mu.Unlock()
 	if !ok {
-		return wrong(errRMAAttach, "nothing is attached at that address")
+		return errorf(errRMAAttach, "nothing is attached at that address")
 	}
-	return w.w.Detach(m)
+	return w.win.Detach(m)
 }
 
 func (a *cCall) winFree(h *handle) error {
 	if *h == nullWindow {
-		return wrong(errWin, "it is MPI_WIN_NULL")
+		return errorf(errWin, "it is MPI_WIN_NULL")
 	}
 	w, err := windows.get(*h)
 	if err != nil {
@@ -204,7 +206,7 @@ func (a *cCall) winFree(h *handle) error {
 	if err := w.endAttributes(); err != nil {
 		return err
 	}
-	if err := w.w.Free(); err != nil {
+	if err := w.win.Free(); err != nil {
 		return err
 	}
 	a.object = 0
@@ -213,45 +215,46 @@ func (a *cCall) winFree(h *handle) error {
 	return nil
 }
 
-func (a *cCall) winGetGroup(w *cWindow) mpi.Group { return w.w.Group() }
+func (a *cCall) winGetGroup(w *cWindow) mpi.Group { return w.win.Group() }
 
 func (a *cCall) winSharedQuery(w *cWindow, r int) (size, unit int, base uintptr, err error) {
 	if w.flavor == flavorDynamic {
-		return 0, 0, 0, wrong(errRMAFlavor, "a window of MPI_Win_create_dynamic has no memory to ask for")
+		return 0, 0, 0, errorf(errRMAFlavor, "a window of MPI_Win_create_dynamic has no memory to ask for")
 	}
-	if w.flavor != flavorShared { // only the own memory is shared with this process
-		if r == w.w.Comm().Rank() {
+	if w.flavor != flavorShared { // this process shares only its own memory
+		if r == w.win.Comm().Rank() {
 			size, unit, base = w.size, w.unit, w.base
 		}
 		return size, unit, base, nil
 	}
-	if r == procNull { // the first that has memory
-		for r = 0; r < w.w.Group().Size()-1; r++ {
-			if n, _, _ := w.w.Extent(r); n > 0 {
+	if r == procNull { // the first rank that has memory
+		for r = 0; r < w.win.Group().Size()-1; r++ {
+			if n, _, _ := w.win.Extent(r); n > 0 {
 				break
 			}
 		}
 	}
-	if size, unit, err = w.w.Extent(r); err != nil {
+	if size, unit, err = w.win.Extent(r); err != nil {
 		return 0, 0, 0, err
 	}
-	b, err := w.w.Shared(r)
-	return size, unit, place(b), err
+	b, err := w.win.Shared(r)
+	return size, unit, addressOf(b), err
 }
 
-// standardAttribute is the value of an attribute that all windows have.
+// standardAttribute returns the value of a predefined attribute of windows. known: there is such a key; ok: it has
+// a value.
 func (w *cWindow) standardAttribute(key int) (value uintptr, ok, known bool) {
 	switch key {
 	case winBase:
 		return w.base, true, true
 	case winUnit:
-		return numberOf(&w.constants[2]), true, true
+		return addressOfInt(&w.constants[2]), true, true
 	case winSize:
-		return numberOf(&w.constants[4]), true, true
+		return addressOfInt(&w.constants[4]), true, true
 	case winFlavor:
-		return numberOf(&w.constants[0]), true, true
+		return addressOfInt(&w.constants[0]), true, true
 	case winModel:
-		return numberOf(&w.constants[1]), true, true
+		return addressOfInt(&w.constants[1]), true, true
 	}
 	return 0, false, false
 }

@@ -5,24 +5,24 @@ import (
 	"slices"
 )
 
-// Order is how the elements of an array with several dimensions lie.
+// Order is the order in which the elements of an array with several dimensions lie in memory.
 type Order bool
 
-// RowMajor: the last index changes fastest, as in Go and C. ColumnMajor: the first one does.
+// The orders.
 const (
-	RowMajor    Order = false
-	ColumnMajor Order = true
+	RowMajor    Order = false // the last index changes fastest, as in Go and C
+	ColumnMajor Order = true  // the first index changes fastest, as in Fortran
 )
 
-// Subarray is the part of an array of elements of t, of those sizes, that has subsizes elements in each dimension from starts on. Its extent is the whole
-// array.
+// Subarray returns a part of an array of elements of t. The array has sizes[d] elements in dimension d, the part subsizes[d]
+// from index starts[d] on. The extent is that of the whole array.
 func Subarray(sizes, subsizes, starts []int, order Order, t *Type) (*Type, error) {
-	e := Envelope{Combiner: IsSubarray, Ints: slices.Concat([]int{len(sizes)}, sizes, subsizes, starts, []int{boolInt(bool(order))}), Types: []*Type{t}}
+	e := Envelope{Combiner: CombinerSubarray, Ints: slices.Concat([]int{len(sizes)}, sizes, subsizes, starts, []int{boolInt(bool(order))}), Types: []*Type{t}}
 	n := len(sizes)
 	if t == nil || n == 0 || len(subsizes) != n || len(starts) != n {
 		return nil, fmt.Errorf("%w: subarray: sizes %v, subsizes %v, starts %v", ErrType, sizes, subsizes, starts)
 	}
-	whole, err := newGrid(sizes, order, t)
+	whole, err := newArrayLayout(sizes, order, t)
 	if err != nil {
 		return nil, fmt.Errorf("%w: subarray: %w", ErrType, err)
 	}
@@ -46,14 +46,15 @@ func boolInt(b bool) int {
 	return 0
 }
 
-// arrayLayout is an array with several dimensions.
+// arrayLayout describes where the elements of an array with several dimensions lie.
 type arrayLayout struct {
-	stride []int // bytes from an index to the next, by dimension
-	inner  []int // the dimensions, the one whose index changes fastest first
-	bytes  int   // the extent of all
+	stride []int // by dimension: how many bytes the next index is further on
+	inner  []int // the dimensions, first the one whose index changes fastest
+	bytes  int   // the extent of the array
 }
 
-func newGrid(sizes []int, order Order, t *Type) (arrayLayout, error) {
+// newArrayLayout returns the layout of an array of elements of t.
+func newArrayLayout(sizes []int, order Order, t *Type) (arrayLayout, error) {
 	g := arrayLayout{stride: make([]int, len(sizes)), bytes: t.Extent()}
 	for d := range sizes {
 		g.inner = append(g.inner, d)
@@ -71,7 +72,7 @@ func newGrid(sizes []int, order Order, t *Type) (arrayLayout, error) {
 	return g, nil
 }
 
-// place puts x at these displacements into the array, whose extent the Type has.
+// place returns the Type that has blocks[i] elements of x at displacement at[i] of the array, and the array's extent.
 func (g *arrayLayout) place(x *Type, at, blocks []int, e Envelope) (*Type, error) {
 	m := maker{what: e.Combiner}
 	for i := range at {
@@ -85,22 +86,23 @@ func (g *arrayLayout) place(x *Type, at, blocks []int, e Envelope) (*Type, error
 	return t, nil
 }
 
-// Distribution is how the indices of a dimension are dealt out to the processes of a grid.
+// Distribution is how the indices of a dimension are distributed to the processes of a grid.
 type Distribution uint8
 
-// Block: one block of successive ones to each. Cyclic: blocks to one after the other, again and again. Undealt: all to each; the dimension of
-// the grid has one process.
+// The distributions.
 const (
-	Undealt Distribution = iota
-	Block
-	Cyclic
+	NotDistributed Distribution = iota // one process has all indices: the dimension of the grid has one process
+	Block                              // each process has a block of successive indices
+	Cyclic                             // the processes have blocks in turns
 )
 
-// DefaultBlock stands for the usual length of blocks: of Block as long as needed, of Cyclic 1.
+// DefaultBlock as the length of blocks stands for the shortest one that covers the dimension with Block, and for 1 with
+// Cyclic.
 const DefaultBlock = 0
 
-// Darray is what a process of a grid of processes has of an array of elements of t: rank of the product of procs, which are counted in row-major order. Its extent is
-// the whole array.
+// Darray returns the part of an array of elements of t that the process rank of a grid of processes has. The array has
+// sizes[d] elements in dimension d, which are distributed as how[d] says, in blocks of blocks[d], to procs[d] processes. The
+// processes are counted in row-major order. The extent is that of the whole array.
 func Darray(rank int, sizes []int, how []Distribution, blocks, procs []int, order Order, t *Type) (*Type, error) {
 	n, all := len(sizes), 1
 	if t == nil || n == 0 || len(how) != n || len(blocks) != n || len(procs) != n {
@@ -115,7 +117,7 @@ func Darray(rank int, sizes []int, how []Distribution, blocks, procs []int, orde
 	if rank < 0 || rank >= all {
 		return nil, fmt.Errorf("%w: darray: rank %d of %d", ErrType, rank, all)
 	}
-	whole, err := newGrid(sizes, order, t)
+	whole, err := newArrayLayout(sizes, order, t)
 	if err != nil {
 		return nil, fmt.Errorf("%w: darray: %w", ErrType, err)
 	}
@@ -123,14 +125,14 @@ func Darray(rank int, sizes []int, how []Distribution, blocks, procs []int, orde
 	for d := n - 1; d >= 0; d-- {
 		place[d], rest = rest%procs[d], rest/procs[d]
 	}
-	e := Envelope{Combiner: IsDarray, Ints: slices.Concat([]int{all, rank, n}, sizes, distributions(how), blocks, procs, []int{boolInt(bool(order))}), Types: []*Type{t}}
+	e := Envelope{Combiner: CombinerDarray, Ints: slices.Concat([]int{all, rank, n}, sizes, distributions(how), blocks, procs, []int{boolInt(bool(order))}), Types: []*Type{t}}
 	x := t
 	for _, d := range whole.inner {
-		runs, err := dealt(sizes[d], how[d], blocks[d], procs[d], place[d])
+		runs, err := distributed(sizes[d], how[d], blocks[d], procs[d], place[d])
 		if err != nil {
 			return nil, fmt.Errorf("%w: darray: dimension %d: %w", ErrType, d, err)
 		}
-		m := maker{what: IsDarray}
+		m := maker{what: CombinerDarray}
 		for _, r := range runs {
 			row, err := Hvector(r.n, 1, whole.stride[d], x)
 			if err != nil {
@@ -145,6 +147,7 @@ func Darray(rank int, sizes []int, how []Distribution, blocks, procs []int, orde
 	return whole.place(x, []int{0}, []int{1}, e)
 }
 
+// distributions returns the arguments how as integers, for an Envelope.
 func distributions(how []Distribution) (n []int) {
 	for _, d := range how {
 		n = append(n, int(d))
@@ -152,15 +155,15 @@ func distributions(how []Distribution) (n []int) {
 	return n
 }
 
-// indexRun is successive indices.
+// indexRun is n successive indices.
 type indexRun struct{ first, n int }
 
-// dealt is the indices of a dimension that a process has.
-func dealt(size int, how Distribution, block, procs, place int) (runs []indexRun, err error) {
+// distributed returns the indices of a dimension of size indices that the process at a place of the grid has.
+func distributed(size int, how Distribution, block, procs, place int) (runs []indexRun, err error) {
 	switch {
-	case how == Undealt && procs != 1:
-		return nil, fmt.Errorf("it is dealt to none of %d processes", procs)
-	case how == Undealt:
+	case how == NotDistributed && procs != 1:
+		return nil, fmt.Errorf("it is not distributed, but has %d processes", procs)
+	case how == NotDistributed:
 		return []indexRun{{0, size}}, nil
 	case how > Cyclic || block < 0:
 		return nil, fmt.Errorf("distribution %d in blocks of %d", how, block)

@@ -1,17 +1,18 @@
 package datatype
 
-// Blocks is a Buffer with a block for each rank of a group: equal ones of Each elements, or such of Counts, which begin at Places; with Types each block has one of its own. The caller
-// sees to it that the blocks lie in the Buffer.
+// Blocks is a Buffer with a block for each rank of a group. Without Counts and Types all blocks have Each elements, and lie one
+// behind the other. With Counts each block has a length, and perhaps a place. With Types each block also has a datatype. The
+// caller sees to it that the blocks lie in the Buffer.
 type Blocks struct {
-	Buffer         // the first block is at its beginning; Count is that of all
-	Each   int     // elements of a block, if there are no Counts
-	Counts []int   // elements of each block
-	Places []int   // where each block begins, in elements; nil: where the one before ends
-	Bytes  []int   // where each block begins, in bytes, of blocks with Types
-	Types  []*Type // of each block, in place of that of the buffer
+	Buffer         // has all blocks
+	Each   int     // how many elements a block has, if there are no Counts
+	Counts []int   // by rank: how many elements its block has
+	Places []int   // by rank: where its block begins, in elements; nil: where the block before ends
+	Bytes  []int   // with Types, by rank: where its block begins, in bytes
+	Types  []*Type // by rank: the datatype of its block; nil: all blocks have that of the Buffer
 }
 
-// Block is that of a rank.
+// Block returns the block of a rank.
 func (bs *Blocks) Block(rank int) Buffer {
 	switch {
 	case bs.Types != nil:

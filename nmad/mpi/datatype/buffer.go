@@ -1,7 +1,8 @@
 package datatype
 
-// Buffer is Count elements of a Type whose displacements count from At bytes behind an address. It implements nmad.Data. The address lies in the memory of the elements; where
-// displacements count from need not. The caller sees to it that all of the memory is there.
+// Buffer is Count elements of a Type in memory. It implements nmad.Data. Displacements count from the byte that is At bytes
+// behind Base. Base lies in the memory of the elements, so that it keeps that memory; the byte At need not lie there. The
+// caller sees to it that the memory has all elements.
 type Buffer struct {
 	Base  Address
 	At    int
@@ -9,10 +10,10 @@ type Buffer struct {
 	Type  *Type
 }
 
-// Size is how many bytes of data it has.
+// Size returns how many bytes of data the Buffer has.
 func (b *Buffer) Size() int { return b.Count * b.Type.Size() }
 
-// Dense returns the bytes of a Buffer that lie without gaps in their order.
+// Dense returns the data of the Buffer, if it lies in memory in its order and without gaps; else false.
 func (b *Buffer) Dense() ([]byte, bool) {
 	t, size := b.Type, b.Size()
 	switch {
@@ -24,7 +25,7 @@ func (b *Buffer) Dense() ([]byte, bool) {
 	return nil, false
 }
 
-// Pieces calls yield for the bytes of data from one on, in order, in pieces without gaps.
+// Pieces calls yield for the data from byte from on, in order, in pieces without gaps, until yield returns false.
 func (b *Buffer) Pieces(from int, yield func([]byte) bool) {
 	if all, ok := b.Dense(); ok {
 		if from < len(all) {
@@ -35,7 +36,7 @@ func (b *Buffer) Pieces(from int, yield func([]byte) bool) {
 	Stretches(b.Count, b.Type, from, func(at, size int) bool { return yield(stretch(b.Base, b.At+at, size)) })
 }
 
-// Pack copies the data from a byte on to out, and says how many bytes these were.
+// Pack copies the data from byte from on to out, and returns how many bytes it has copied.
 func (b *Buffer) Pack(from int, out []byte) (n int) {
 	if len(out) == 0 {
 		return 0
@@ -47,7 +48,7 @@ func (b *Buffer) Pack(from int, out []byte) (n int) {
 	return n
 }
 
-// Unpack is Pack the other way.
+// Unpack copies in to the data from byte from on, and returns how many bytes it has copied.
 func (b *Buffer) Unpack(from int, in []byte) (n int) {
 	if len(in) == 0 {
 		return 0
@@ -59,7 +60,8 @@ func (b *Buffer) Unpack(from int, in []byte) (n int) {
 	return n
 }
 
-// Copy copies the data of a Buffer to another one, whose elements may lie otherwise, and says how many bytes fit.
+// Copy copies the data of a Buffer to another one, whose elements may lie differently, and returns how many bytes it has
+// copied: as many as the shorter one has.
 func Copy(to, from *Buffer) (n int) {
 	if all, ok := from.Dense(); ok {
 		return to.Unpack(0, all)
@@ -75,7 +77,7 @@ func Copy(to, from *Buffer) (n int) {
 	return n
 }
 
-// Part is n elements of the Buffer, from one on.
+// Part returns n elements of the Buffer, from element first on.
 func (b *Buffer) Part(first, n int) Buffer {
 	if n == 0 {
 		return Buffer{Type: b.Type}
@@ -83,10 +85,10 @@ func (b *Buffer) Part(first, n int) Buffer {
 	return Buffer{b.Base, b.At + first*b.Type.Extent(), n, b.Type}
 }
 
-// First is the address of the first byte of data of a Buffer that has some.
+// First returns the address of the first byte of the first element of a Buffer that has data.
 func (b *Buffer) First() Address { return Add(b.Base, b.At+b.Type.root.low) }
 
-// Words is how many words of memory Within needs.
+// Words returns how many words of memory Within needs.
 func Words(count int, t *Type) int {
 	if count == 0 || t.root == nil {
 		return 0
@@ -99,7 +101,7 @@ func Words(count int, t *Type) int {
 	return (far + extent + 7) / 8
 }
 
-// Within is a Buffer of count elements of t that lie in memory of their own.
+// Within returns a Buffer of count elements of t in memory, which has Words words.
 func Within(memory []uint64, count int, t *Type) Buffer {
 	if count == 0 || t.root == nil {
 		return Buffer{Type: t}

@@ -7,6 +7,7 @@ import (
 	"sync"
 )
 
+// goKinds has the kinds of Go's numbers and bools.
 var goKinds = map[reflect.Kind]Kind{
 	reflect.Bool: Bool, reflect.Int8: Int8, reflect.Int16: Int16, reflect.Int32: Int32, reflect.Int64: Int64,
 	reflect.Uint8: Uint8, reflect.Uint16: Uint16, reflect.Uint32: Uint32, reflect.Uint64: Uint64,
@@ -14,10 +15,11 @@ var goKinds = map[reflect.Kind]Kind{
 	reflect.Int: map[int]Kind{32: Int32, 64: Int64}[strconv.IntSize], reflect.Uint: map[int]Kind{32: Uint32, 64: Uint64}[strconv.IntSize],
 }
 
-var elements sync.Map // reflect.Type to *Type
+var elements sync.Map // *Type by reflect.Type, of the Go types that OfGo was called with
 
-// OfGo returns the Type of an element of a Go type: a number, a bool, and arrays and structs of these. Blank fields and the gaps between fields do not travel.
-// All else, such as a pointer, a slice or a string, means nothing in another process, and is ErrType.
+// OfGo returns the Type of an element of a Go type: a number, a bool, or an array or struct of these. Blank fields and the
+// gaps between fields are not sent. Other types, such as pointers, slices and strings, mean nothing in another process:
+// ErrType.
 func OfGo(x reflect.Type) (*Type, error) {
 	if t, ok := elements.Load(x); ok {
 		return t.(*Type), nil
@@ -33,6 +35,7 @@ func OfGo(x reflect.Type) (*Type, error) {
 	return t, nil
 }
 
+// ofGo is OfGo without the cache. path names the part of the Go type, for the error.
 func ofGo(x reflect.Type, path string) (*Type, error) {
 	if k := goKinds[x.Kind()]; k != None {
 		return Of(k), nil

@@ -7,23 +7,24 @@ import (
 	"slices"
 )
 
-// ErrConversion says that an element has no like in the external32 representation, which has fewer bytes for it.
+// ErrConversion: a number is too large for the external32 representation, which has fewer bytes for it.
 var ErrConversion = errors.New("the element does not fit into external32")
 
-// bigEndian says that this machine has the most significant byte of a word first.
+// bigEndian says whether this machine has the most significant byte of a word first.
 var bigEndian = func() bool {
 	one := []uint16{1}
 	return stretch(AddressOf(one), 0, 1)[0] == 0
 }()
 
-// Narrow returns the Type of an element that is a whole number, and has fewer bytes in external32 than in memory, as C's long on many machines.
+// Narrow returns the Type of an integer that has fewer bytes in external32 than in memory, such as C's long on many
+// machines.
 func Narrow(k Kind, wire int) *Type {
 	t := *Of(k)
 	t.root = leaf(k, wire, 1)
 	return &t
 }
 
-// ExternalSize is how many bytes of data it has in the external32 representation.
+// ExternalSize returns how many bytes an element has in the external32 representation.
 func (t *Type) ExternalSize() int {
 	if t == nil || t.root == nil {
 		return 0
@@ -31,16 +32,19 @@ func (t *Type) ExternalSize() int {
 	return t.root.wire
 }
 
-// ExternalSize is how many bytes of data it has in the external32 representation.
+// ExternalSize returns how many bytes the data has in the external32 representation.
 func (b *Buffer) ExternalSize() int { return b.Count * b.Type.ExternalSize() }
 
-// PackExternal copies the data to out in the external32 representation of MPI, in which all words have the most significant byte first, long doubles are those of IEEE 754 with 128 bits, and what Narrow has made is shorter. out has room for
-// ExternalSize bytes. ErrConversion: an element is too large for that; all others are there.
+// PackExternal copies the data to out in the external32 representation of MPI: words have the most significant byte first,
+// long doubles are those of IEEE 754 with 128 bits, and integers of Narrow are shorter. out has room for ExternalSize bytes.
+// ErrConversion: an element is too large; all others are in out.
 func (b *Buffer) PackExternal(out []byte) error { return b.external(out, true) }
 
-// UnpackExternal is PackExternal the other way; in has all. A long double is rounded to what the machine has.
+// UnpackExternal copies data from the external32 representation in in, which has ExternalSize bytes. A long double is
+// rounded to the precision of the machine.
 func (b *Buffer) UnpackExternal(in []byte) { _ = b.external(in, false) }
 
+// external is PackExternal if out is true, else UnpackExternal.
 func (b *Buffer) external(wire []byte, out bool) (wrong error) {
 	for i := range b.Count {
 		b.Type.root.leaves(i*b.Type.Extent(), func(l *typeNode, at int) bool {
@@ -73,7 +77,8 @@ func (b *Buffer) external(wire []byte, out bool) (wrong error) {
 	return wrong
 }
 
-// narrow copies whole numbers that are shorter in external32, and says whether one did not fit.
+// narrow copies integers that are shorter in external32: from here, in memory, to there, or back. ErrConversion: one does
+// not fit.
 func (n *typeNode) narrow(there, here []byte, out bool) (wrong error) {
 	long, short := n.kind.Size(), n.wire/n.basics
 	signed := n.kind == Int16 || n.kind == Int32 || n.kind == Int64
@@ -99,21 +104,22 @@ func (n *typeNode) narrow(there, here []byte, out bool) (wrong error) {
 	return wrong
 }
 
+// fill sets all bits of b to one value.
 func fill(b []byte, ones bool) {
 	for i := range b {
 		b[i] = sign(ones)
 	}
 }
 
-// sign is the bytes above those of a number.
-func sign(below bool) byte {
-	if below {
+// sign returns the byte that extends a number: negative says whether the number is below 0.
+func sign(negative bool) byte {
+	if negative {
 		return 0xff
 	}
 	return 0
 }
 
-// turn puts the bytes of words into the other order, unless the machine has them that way.
+// turn reverses the bytes of each word of b, unless the machine is bigEndian.
 func turn(b []byte, word int) {
 	if bigEndian || bits.OnesCount(uint(word)) != 1 || word == 1 {
 		return

@@ -2,14 +2,14 @@ package datatype
 
 import "fmt"
 
-// Kind is a basic element: what a Type is a list of.
+// Kind is the kind of a basic element.
 type Kind uint8
 
-// The kinds. Their numbers mean nothing outside of a process.
+// The kinds. Their numbers may differ between versions of this package.
 const (
 	None   Kind = iota
-	Byte        // eight bits that nothing is known about
-	Packed      // a byte of what Pack has made
+	Byte        // eight bits of any meaning
+	Packed      // a byte of packed data
 	Bool
 	Int8
 	Int16
@@ -23,8 +23,8 @@ const (
 	Float64
 	Complex64
 	Complex128
-	LongDouble  // of C, in 16 bytes; nothing in Go computes with it
-	LongComplex // two of these
+	LongDouble  // C's long double, in 16 bytes; Go does not compute with it
+	LongComplex // two long doubles
 	kinds
 )
 
@@ -43,7 +43,7 @@ func (k Kind) String() string {
 	return fmt.Sprintf("kind %d", uint8(k))
 }
 
-// Size is how many bytes an element has in memory, and in the external32 representation unless Narrow says otherwise.
+// Size returns how many bytes an element has in memory; in the external32 representation it has as many, except for Narrow.
 func (k Kind) Size() int {
 	if k < kinds {
 		return kindSizes[k]
@@ -51,7 +51,7 @@ func (k Kind) Size() int {
 	return 0
 }
 
-// word is how many bytes of an element change places when their order is turned round: a complex number is two words.
+// word returns the length of the words of an element, whose bytes turn reverses: a complex number has two words.
 func (k Kind) word() int {
 	if k == Complex64 || k == Complex128 || k == LongComplex {
 		return k.Size() / 2
@@ -59,5 +59,5 @@ func (k Kind) word() int {
 	return k.Size()
 }
 
-// align is what the address of an element is a multiple of, on the machines that Go knows; of a long double as C has it there.
+// align returns the alignment of an element in bytes, as C has it on the machines for which Go compiles.
 func (k Kind) align() int { return max(k.word(), 1) }

@@ -5,63 +5,69 @@ import (
 	"fmt"
 )
 
-// Combiner is the constructor that a Type was made by.
+// Combiner is the constructor by which a Type was made.
 type Combiner uint8
 
 // The constructors.
 const (
-	Named Combiner = iota
-	IsDup
-	IsContiguous
-	IsVector
-	IsHvector
-	IsIndexed
-	IsHindexed
-	IsIndexedBlock
-	IsHindexedBlock
-	IsStruct
-	IsSubarray
-	IsDarray
-	IsResized
+	CombinerNamed Combiner = iota
+	CombinerDup
+	CombinerContiguous
+	CombinerVector
+	CombinerHvector
+	CombinerIndexed
+	CombinerHindexed
+	CombinerIndexedBlock
+	CombinerHindexedBlock
+	CombinerStruct
+	CombinerSubarray
+	CombinerDarray
+	CombinerResized
 )
 
 var combiners = [...]string{"named", "dup", "contiguous", "vector", "hvector", "indexed", "hindexed", "indexed block", "hindexed block", "struct", "subarray", "darray", "resized"}
 
 // String returns the name of the constructor.
-func (c Combiner) String() string { return combiners[c] }
+func (c Combiner) String() string {
+	if int(c) < len(combiners) {
+		return combiners[c]
+	}
+	return fmt.Sprintf("combiner %d", uint8(c))
+}
 
-// Envelope is how a Type was made: the constructor and its arguments, in MPI's order of MPI_Type_get_contents.
+// Envelope says how a Type was made: the constructor and its arguments, in the order of MPI_Type_get_contents.
 type Envelope struct {
 	Combiner Combiner
 	Ints     []int   // counts, lengths, displacements in elements
 	Bytes    []int   // displacements and strides in bytes
-	Types    []*Type // that it is made of
+	Types    []*Type // the Types of which it was made
 }
 
-// Envelope returns how t was made. The slices belong to t.
+// Envelope returns how t was made. The caller must not change the slices.
 func (t *Type) Envelope() Envelope { return t.made }
 
-// maker collects what a Type is made of.
+// maker builds a Type of parts.
 type maker struct {
 	what   Combiner
 	parts  []nodePart
-	some   bool // bounds are known
-	forced bool // by Resized
+	bound  bool // lb and ub are known
+	forced bool // lb and ub are those of parts that Resized has made
 	lb, ub int
 	align  int
-	kind   Kind
-	kinds  int // how many there are, up to 2
-	size   int
+	kind   Kind // of all elements, if kinds is 1
+	kinds  int  // how many kinds of elements there are, up to 2
+	size   int  // bytes of data
 	err    error
 }
 
+// fail keeps the first error.
 func (m *maker) fail(format string, args ...any) {
 	if m.err == nil {
 		m.err = fmt.Errorf("%w: %v: %s", ErrType, m.what, fmt.Sprintf(format, args...))
 	}
 }
 
-// add puts count elements of t at a displacement, stride bytes from one to the next, count times over again repeated at rows: a block of a loop.
+// add adds rows blocks, stride bytes apart, of block elements of t each. The first one is at displacement at.
 func (m *maker) add(at int, t *Type, block, rows, stride int) {
 	switch {
 	case t == nil:
@@ -95,8 +101,8 @@ func (m *maker) add(at int, t *Type, block, rows, stride int) {
 	}
 	wide, far := (block-1)*t.Extent(), (rows-1)*stride
 	lb, ub := at+t.lb+min(0, wide)+min(0, far), at+t.ub+max(0, wide)+max(0, far)
-	if !m.some || t.forced && !m.forced {
-		m.some, m.forced, m.lb, m.ub = true, t.forced, lb, ub
+	if !m.bound || t.forced && !m.forced {
+		m.bound, m.forced, m.lb, m.ub = true, t.forced, lb, ub
 		return
 	}
 	m.lb, m.ub = min(m.lb, lb), max(m.ub, ub)
@@ -122,26 +128,26 @@ func (m *maker) finish(e Envelope) (*Type, error) {
 	return t, nil
 }
 
-// Dup is the same Type made once more.
+// Dup returns a Type equal to t, with an Envelope that says so.
 func Dup(t *Type) (*Type, error) {
 	if t == nil {
 		return nil, fmt.Errorf("%w: dup of none", ErrType)
 	}
 	x := *t
-	x.name, x.made = "", Envelope{Combiner: IsDup, Types: []*Type{t}}
+	x.name, x.made = "", Envelope{Combiner: CombinerDup, Types: []*Type{t}}
 	return &x, nil
 }
 
-// Contiguous is count elements of t, each where the one before ends.
+// Contiguous returns count elements of t, each where the one before ends.
 func Contiguous(count int, t *Type) (*Type, error) {
-	m := maker{what: IsContiguous}
+	m := maker{what: CombinerContiguous}
 	m.add(0, t, count, 1, 0)
 	return m.finish(Envelope{Ints: []int{count}, Types: []*Type{t}})
 }
 
-// Vector is count blocks of block elements of t; the blocks begin stride elements apart.
+// Vector returns count blocks of block elements of t; the blocks begin stride elements apart.
 func Vector(count, block, stride int, t *Type) (*Type, error) {
-	m := maker{what: IsVector}
+	m := maker{what: CombinerVector}
 	if t != nil && !fits(stride, cmp.Or(t.Extent(), 1)) {
 		m.fail("a stride of %d elements", stride)
 	} else if t != nil {
@@ -154,41 +160,42 @@ func Vector(count, block, stride int, t *Type) (*Type, error) {
 
 // Hvector is Vector with a stride in bytes.
 func Hvector(count, block, stride int, t *Type) (*Type, error) {
-	m := maker{what: IsHvector}
+	m := maker{what: CombinerHvector}
 	m.add(0, t, block, count, stride)
 	return m.finish(Envelope{Ints: []int{count, block}, Bytes: []int{stride}, Types: []*Type{t}})
 }
 
-// Indexed is blocks of so many elements of t, at displacements in elements.
+// Indexed returns blocks of blocks[i] elements of t at displacements[i], which counts elements.
 func Indexed(blocks, displacements []int, t *Type) (*Type, error) {
-	m := maker{what: IsIndexed}
+	m := maker{what: CombinerIndexed}
 	m.indexed(len(blocks), func(i int) int { return blocks[i] }, displacements, true, t)
 	return m.finish(Envelope{Ints: append(append([]int{len(blocks)}, blocks...), displacements...), Types: []*Type{t}})
 }
 
 // Hindexed is Indexed with displacements in bytes.
 func Hindexed(blocks, displacements []int, t *Type) (*Type, error) {
-	m := maker{what: IsHindexed}
+	m := maker{what: CombinerHindexed}
 	m.indexed(len(blocks), func(i int) int { return blocks[i] }, displacements, false, t)
 	return m.finish(Envelope{Ints: append([]int{len(blocks)}, blocks...), Bytes: clone(displacements), Types: []*Type{t}})
 }
 
 // IndexedBlock is Indexed with blocks of one length.
 func IndexedBlock(block int, displacements []int, t *Type) (*Type, error) {
-	m := maker{what: IsIndexedBlock}
+	m := maker{what: CombinerIndexedBlock}
 	m.indexed(len(displacements), func(int) int { return block }, displacements, true, t)
 	return m.finish(Envelope{Ints: append([]int{len(displacements), block}, displacements...), Types: []*Type{t}})
 }
 
 // HindexedBlock is Hindexed with blocks of one length.
 func HindexedBlock(block int, displacements []int, t *Type) (*Type, error) {
-	m := maker{what: IsHindexedBlock}
+	m := maker{what: CombinerHindexedBlock}
 	m.indexed(len(displacements), func(int) int { return block }, displacements, false, t)
 	return m.finish(Envelope{Ints: []int{len(displacements), block}, Bytes: clone(displacements), Types: []*Type{t}})
 }
 
 func clone(x []int) []int { return append([]int(nil), x...) }
 
+// indexed adds n blocks of block(i) elements of t at displacements, which count elements or bytes.
 func (m *maker) indexed(n int, block func(int) int, displacements []int, elements bool, t *Type) {
 	if n != len(displacements) {
 		m.fail("%d blocks, %d displacements", n, len(displacements))
@@ -204,7 +211,7 @@ func (m *maker) indexed(n int, block func(int) int, displacements []int, element
 	}
 	for i, d := range displacements {
 		if block(i) == 0 {
-			continue // wherever that is
+			continue // an empty block may be anywhere
 		}
 		if !fits(d, cmp.Or(unit, 1)) {
 			m.fail("block %d is at %d", i, d)
@@ -214,9 +221,10 @@ func (m *maker) indexed(n int, block func(int) int, displacements []int, element
 	}
 }
 
-// Struct is blocks of so many elements of types[i], at displacements in bytes. Unless a Resized among them says otherwise its extent is rounded up as a compiler does.
+// Struct returns blocks of blocks[i] elements of types[i] at displacements[i] in bytes. Its extent is rounded up to the
+// alignment, as a compiler does, unless one of the types is Resized.
 func Struct(blocks, displacements []int, types []*Type) (*Type, error) {
-	m := maker{what: IsStruct}
+	m := maker{what: CombinerStruct}
 	if len(blocks) != len(displacements) || len(blocks) != len(types) {
 		m.fail("%d blocks, %d displacements, %d datatypes", len(blocks), len(displacements), len(types))
 	} else {
@@ -224,7 +232,7 @@ func Struct(blocks, displacements []int, types []*Type) (*Type, error) {
 			m.add(displacements[i], t, blocks[i], 1, 0)
 		}
 	}
-	if m.err == nil && m.some && !m.forced {
+	if m.err == nil && m.bound && !m.forced {
 		if over := (m.ub - m.lb) % m.align; over != 0 {
 			m.ub += m.align - over
 		}
@@ -232,13 +240,13 @@ func Struct(blocks, displacements []int, types []*Type) (*Type, error) {
 	return m.finish(Envelope{Ints: append([]int{len(blocks)}, blocks...), Bytes: clone(displacements), Types: append([]*Type(nil), types...)})
 }
 
-// Resized is t with other bounds.
+// Resized returns t with a lower bound and an extent, in bytes.
 func Resized(t *Type, lower, extent int) (*Type, error) {
 	if t == nil || !fits(lower, 1) || !fits(extent, 1) || !fits(lower+extent, 1) {
 		return nil, fmt.Errorf("%w: resized to %d bytes from %d on", ErrType, extent, lower)
 	}
 	x := *t
 	x.name, x.lb, x.ub, x.forced = "", lower, lower+extent, true
-	x.made = Envelope{Combiner: IsResized, Bytes: []int{lower, extent}, Types: []*Type{t}}
+	x.made = Envelope{Combiner: CombinerResized, Bytes: []int{lower, extent}, Types: []*Type{t}}
 	return &x, nil
 }

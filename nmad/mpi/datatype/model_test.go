@@ -284,8 +284,8 @@ func TestDarray(t *testing.T) {
 		all, elements := 1, 1
 		for d := range dims {
 			sizes[d] = rapid.IntRange(1, 7).Draw(t, "size")
-			how[d] = rapid.SampledFrom([]Distribution{Undealt, Block, Cyclic}).Draw(t, "how")
-			if procs[d] = 1; how[d] != Undealt {
+			how[d] = rapid.SampledFrom([]Distribution{NotDistributed, Block, Cyclic}).Draw(t, "how")
+			if procs[d] = 1; how[d] != NotDistributed {
 				procs[d] = rapid.IntRange(1, 3).Draw(t, "processes")
 			}
 			if how[d] == Cyclic {

@@ -1,6 +1,7 @@
 package datatype
 
-// Span returns where the data of count elements of t begins, counted as their displacements are, and how many bytes it takes with the gaps inside; false: these are more than Most, or count is below 0.
+// Span returns the lowest displacement of the data of count elements of t, and how many bytes the data takes with the gaps
+// inside. false: these are more than Most, or count is negative.
 func Span(count int, t *Type) (low, size int, ok bool) {
 	if count < 0 {
 		return 0, 0, false
@@ -16,12 +17,14 @@ func Span(count int, t *Type) (low, size int, ok bool) {
 	return low, size, size <= Most
 }
 
-// Flat says that the data of count elements of t lies without gaps in its order.
+// Flat says whether the data of count elements of t lies in its order and without gaps.
 func Flat(count int, t *Type) bool {
 	return count == 0 || t.root == nil || t.root.dense && (count == 1 || t.root.size == t.Extent())
 }
 
-// Stretches calls yield for the data of count elements of t from a byte on, in order, in stretches without gaps: their displacements, and how many bytes they have. It is Buffer.Pieces for memory that is elsewhere.
+// Stretches calls yield for the data of count elements of t from byte from on, in order, in stretches without gaps, until
+// yield returns false. yield gets the displacement of a stretch, and its length in bytes. It is Buffer.Pieces for memory of
+// another process.
 func Stretches(count int, t *Type, from int, yield func(at, size int) bool) {
 	if t.root == nil || from >= count*t.Size() {
 		return
@@ -30,15 +33,15 @@ func Stretches(count int, t *Type, from int, yield func(at, size int) bool) {
 		yield(t.root.low+from, count*t.Size()-from)
 		return
 	}
-	at, size := 0, 0 // a stretch that may be continued by the next one
+	at, size := 0, 0 // a stretch that the next one may continue
 	join := func(next, n int) bool {
 		if at+size == next {
 			size += n
 			return true
 		}
-		was, m := at, size
+		last, m := at, size
 		at, size = next, n
-		return m == 0 || yield(was, m)
+		return m == 0 || yield(last, m)
 	}
 	for i, rest := from/t.Size(), from%t.Size(); i < count; i, rest = i+1, 0 {
 		if !t.root.walk(i*t.Extent(), rest, join) {
@@ -50,10 +53,11 @@ func Stretches(count int, t *Type, from int, yield func(at, size int) bool) {
 	}
 }
 
-// Element is what t has several of: a pair, as a struct has it, or else one basic element; nil: it has parts of several kinds.
+// Element returns the Type of which t has several elements: a pair of a struct, or else a basic element; nil: t has elements
+// of several kinds.
 func (t *Type) Element() *Type {
 	for x := t; ; x = x.made.Types[0] {
-		if _, _, ok := x.Pair(); ok && x.made.Combiner == IsStruct {
+		if _, _, ok := x.Pair(); ok && x.made.Combiner == CombinerStruct {
 			return x
 		}
 		if len(x.made.Types) != 1 {

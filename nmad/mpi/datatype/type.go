@@ -6,21 +6,21 @@ import (
 	"math"
 )
 
-// ErrType says that a Type cannot be made as asked for; the text says why.
+// ErrType: a Type cannot be made; the text says why.
 var ErrType = errors.New("no such datatype")
 
-// Type is a list of basic elements, each at a displacement from the address of a buffer. The methods return bytes.
+// Type is a list of basic elements, each at a displacement from the address of a buffer, in bytes.
 type Type struct {
 	name    string
 	made    Envelope
 	root    *typeNode // nil: there are no elements
-	lb, ub  int       // where the next element of the Type begins is ub - lb on
-	forced  bool      // lb or ub was given by Resized
-	align   int
-	uniform Kind // of all elements; None: there are several kinds, or no elements
+	lb, ub  int       // lower and upper bound: the next element of the Type begins ub - lb bytes further on
+	forced  bool      // Resized has set the bounds
+	align   int       // in bytes
+	uniform Kind      // of all elements; None: there are several kinds, or no elements
 }
 
-// Size is how many bytes of data it has. Of no Type, as a zero Buffer has, it is 0.
+// Size returns how many bytes of data an element of the Type has; 0 of a nil Type, as a zero Buffer has it.
 func (t *Type) Size() int {
 	if t == nil {
 		return 0
@@ -28,13 +28,14 @@ func (t *Type) Size() int {
 	return t.root.bytes()
 }
 
-// Extent is how far apart successive elements of the Type begin. It may be 0, and below it.
+// Extent returns how many bytes apart successive elements of the Type begin. It may be 0 or negative.
 func (t *Type) Extent() int { return t.ub - t.lb }
 
-// Lower is its lower bound: the displacement from the address of a buffer at which the extent begins.
+// Lower returns the lower bound: the displacement at which the extent begins.
 func (t *Type) Lower() int { return t.lb }
 
-// True returns where its data begins, and how many bytes they and the gaps between them take.
+// True returns the lowest displacement of the data, and how many bytes the data takes with the gaps inside (MPI's true lower
+// bound and true extent).
 func (t *Type) True() (lower, extent int) {
 	if t.root == nil {
 		return 0, 0
@@ -42,7 +43,7 @@ func (t *Type) True() (lower, extent int) {
 	return t.root.low, t.root.high - t.root.low
 }
 
-// Elements is how many basic elements it has.
+// Elements returns how many basic elements an element of the Type has.
 func (t *Type) Elements() int {
 	if t.root == nil {
 		return 0
@@ -50,10 +51,10 @@ func (t *Type) Elements() int {
 	return t.root.basics
 }
 
-// Uniform is the kind of all its elements; None: there are several, or none.
+// Uniform returns the kind of all basic elements; None: there are several kinds, or no elements.
 func (t *Type) Uniform() Kind { return t.uniform }
 
-// Dense says that elements of the Type, one behind the other, have no gaps between their bytes, which lie in the order of the elements.
+// Dense says whether successive elements of the Type lie in their order and without gaps.
 func (t *Type) Dense() bool {
 	return t.root == nil || t.root.dense && t.root.size == t.Extent() && t.root.low == t.lb
 }
@@ -79,7 +80,7 @@ func Of(k Kind) *Type { return &basic[k] }
 var basic = func() (all [kinds]Type) {
 	for k := range all {
 		k := Kind(k)
-		if all[k] = (Type{name: k.String(), made: Envelope{Combiner: Named}, ub: k.Size(), align: 1, uniform: k}); k != None {
+		if all[k] = (Type{name: k.String(), made: Envelope{Combiner: CombinerNamed}, ub: k.Size(), align: 1, uniform: k}); k != None {
 			all[k].align = k.align()
 			all[k].root = leaf(k, k.Size(), 1)
 		}
@@ -87,29 +88,31 @@ var basic = func() (all [kinds]Type) {
 	return all
 }()
 
-// typeNode is a part of a Type: n elements of a kind behind each other, a loop, or a list of parts. Displacements are from where the node is put.
+// typeNode is a part of a Type: a leaf, which is successive elements of a kind; a loop; or a list of parts. Displacements
+// count from the displacement of the node.
 type typeNode struct {
 	kind Kind // of a leaf
 
-	stride int // of a loop
-	count  int
-	child  *typeNode
+	stride int       // of a loop: bytes from one child to the next
+	count  int       // of a loop: how many children there are
+	child  *typeNode // of a loop; else nil
 
-	parts []nodePart // of a list
+	parts []nodePart // of a list; else nil
 
-	size, basics int
-	wire         int  // bytes in external32
-	low, high    int  // the first byte, and that behind the last one
-	dense        bool // the bytes lie without gaps in the order of the elements
+	size, basics int  // how many bytes, and basic elements, there are
+	wire         int  // how many bytes there are in external32
+	low, high    int  // the displacement of the lowest byte, and of that behind the highest one
+	dense        bool // the bytes lie in the order of the elements and without gaps
 }
 
-// nodePart is one of a list.
+// nodePart is a part of a list.
 type nodePart struct {
 	at     int // displacement
-	before int // bytes of data in the parts before it
+	before int // how many bytes of data are in the parts before
 	of     *typeNode
 }
 
+// bytes returns the size, 0 of nil.
 func (n *typeNode) bytes() int {
 	if n == nil {
 		return 0
@@ -117,15 +120,16 @@ func (n *typeNode) bytes() int {
 	return n.size
 }
 
-// leaf is n elements of a kind, each of which has so many bytes in external32.
+// leaf returns the node of n elements of a kind, each of which has wire bytes in external32.
 func leaf(k Kind, wire, n int) *typeNode {
 	return &typeNode{kind: k, size: n * k.Size(), basics: n, wire: n * wire, high: n * k.Size(), dense: true}
 }
 
-// Most is how many bytes a Type, and a message, may have, and how far apart they may lie.
+// Most is how many bytes a Type, and a message, may have, and how far its displacements may reach.
 const Most = math.MaxInt / 4
 
-func fits(a, b int) bool { // a times b is at most Most, either way
+// fits says whether the product of two numbers is between -Most and Most.
+func fits(a, b int) bool {
 	if a < 0 {
 		a = -a
 	}
@@ -135,7 +139,8 @@ func fits(a, b int) bool { // a times b is at most Most, either way
 	return a >= 0 && b >= 0 && (a == 0 || b <= Most/a)
 }
 
-// repeat is count of n, each stride bytes behind the one before. nil: nothing. The caller has checked that they fit.
+// repeat returns the node of count nodes n, each stride bytes behind the one before; nil: there is none. The caller has
+// checked that they fit.
 func repeat(n *typeNode, count, stride int) *typeNode {
 	switch {
 	case n == nil || count == 0:
@@ -152,23 +157,23 @@ func repeat(n *typeNode, count, stride int) *typeNode {
 	}
 }
 
-// list is parts one after the other; their before is filled in.
+// list returns the node of some parts, in which it sets before.
 func list(parts []nodePart) *typeNode {
-	some := parts[:0]
+	present := parts[:0]
 	for _, p := range parts {
 		if p.of != nil {
-			some = append(some, p)
+			present = append(present, p)
 		}
 	}
 	switch {
-	case len(some) == 0:
+	case len(present) == 0:
 		return nil
-	case len(some) == 1 && some[0].at == 0:
-		return some[0].of
+	case len(present) == 1 && present[0].at == 0:
+		return present[0].of
 	}
-	x := &typeNode{parts: some, low: math.MaxInt, high: math.MinInt, dense: true}
-	for i := range some {
-		p := &some[i]
+	x := &typeNode{parts: present, low: math.MaxInt, high: math.MinInt, dense: true}
+	for i := range present {
+		p := &present[i]
 		p.before = x.size
 		if !p.of.dense || i > 0 && p.at+p.of.low != x.high {
 			x.dense = false
@@ -181,7 +186,7 @@ func list(parts []nodePart) *typeNode {
 	return x
 }
 
-// Pair says that the Type is a value and behind it an index, as a struct of C or Go has them, and of which kinds they are.
+// Pair returns the kinds of a value and of an index, if the Type is a struct of these two, as C or Go lays it out; else false.
 func (t *Type) Pair() (value, index Kind, ok bool) {
 	if t.Elements() != 2 {
 		return None, None, false

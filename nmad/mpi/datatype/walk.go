@@ -2,8 +2,8 @@ package datatype
 
 import "sort"
 
-// walk calls yield for the stretches of bytes of a node that is put at a displacement, from the byte from of its data on, in order. It stops when yield says no, and
-// says whether it has not.
+// walk calls yield for the data of a node at a displacement, from byte from of the data on, in order, in stretches without
+// gaps. If yield returns false it stops, and returns false.
 func (n *typeNode) walk(at, from int, yield func(at, size int) bool) bool {
 	switch {
 	case n == nil || from >= n.size:
@@ -27,12 +27,13 @@ func (n *typeNode) walk(at, from int, yield func(at, size int) bool) bool {
 	return true
 }
 
-// elements calls yield for the elements of a node, in runs of one kind that lie behind each other.
+// elements calls yield for the elements of a node, in runs of successive elements of one kind. If yield returns false it
+// stops, and returns false.
 func (n *typeNode) elements(at int, yield func(k Kind, at, count int) bool) bool {
 	return n.leaves(at, func(l *typeNode, at int) bool { return yield(l.kind, at, l.basics) })
 }
 
-// leaves calls yield for the leaves of a node.
+// leaves calls yield for the leaves of a node, as elements does.
 func (n *typeNode) leaves(at int, yield func(l *typeNode, at int) bool) bool {
 	switch {
 	case n == nil:
@@ -55,8 +56,8 @@ func (n *typeNode) leaves(at int, yield func(l *typeNode, at int) bool) bool {
 	return yield(n, at)
 }
 
-// Count is how many basic elements are in the first bytes bytes of elements of the Type, and how many elements of the Type these are; -1: a part
-// of one is left over (MPI_Get_elements, MPI_Get_count). Both are -1 if a part of a basic element is left over.
+// Count returns how many basic elements, and how many elements of the Type, a number of bytes of data has. elements is -1 if
+// a part of an element remains, and both are -1 if a part of a basic element remains (MPI_Get_elements, MPI_Get_count).
 func (t *Type) Count(bytes int) (basics, elements int) {
 	size := t.Size()
 	if size == 0 {

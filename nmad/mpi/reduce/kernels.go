@@ -12,6 +12,7 @@ type number interface {
 	ordered | complex64 | complex128
 }
 
+// of returns the kernel that a function for slices is.
 func of[T any](f func(a, b, out []T)) reduceKernel {
 	return func(a, b, out datatype.Address, n int) {
 		f(datatype.Slice[T](a, n), datatype.Slice[T](b, n), datatype.Slice[T](out, n))
@@ -96,7 +97,7 @@ func replace[T any](a, _, out []T) { copy(out, a) }
 
 func leave[T any](_, b, out []T) { copy(out, b) }
 
-// located is a value and where it is, as MPI's pairs lie in memory.
+// located is a pair of a value and its index, as MPI's pairs lie in memory.
 type located[T ordered, I int32 | int64] struct {
 	value T
 	index I
@@ -122,7 +123,8 @@ func maxloc[T ordered, I int32 | int64](a, b, out []located[T, I]) {
 	}
 }
 
-// kernelRow is the kernels of the operations for one kind, or one pair of kinds; nil: the operation is not defined for it.
+// kernelRow has the kernels of all operations for one kind, or one pair of kinds; nil: the operation is not defined for it.
+// The functions below add kernels to a row.
 type kernelRow [operations]reduceKernel
 
 func anything[T any](r *kernelRow) { r[replaces], r[leaves] = of(replace[T]), of(leave[T]) }
@@ -183,7 +185,7 @@ var kernels = func() (m [1 << 8]*kernelRow) {
 	return m
 }()
 
-// pairs has a row for each kind of value with a place.
+// pairs has a row for each kind of pair.
 var pairs = map[locatedKinds]kernelRow{
 	{datatype.Int16, datatype.Int32}:   locations[int16, int32](),
 	{datatype.Int32, datatype.Int32}:   locations[int32, int32](),

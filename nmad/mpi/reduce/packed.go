@@ -2,14 +2,15 @@ package reduce
 
 import "github.com/pm2-go/pm2/nmad/mpi/datatype"
 
-// Short integers are computed with by the eight bytes of a word: Go's compiler makes no vectors of a loop.
+// Kernels for short integers compute with eight bytes at a time, in a word, since Go's compiler does not vectorize loops.
 
+// The highest bits of the bytes, and of the 16-bit numbers, in a word.
 const (
 	high8  = 0x8080808080808080
 	high16 = 0x8000800080008000
 )
 
-// packed has words compute with what fills words, and rest with the elements of so many bytes that are left.
+// packed returns a kernel for elements of size bytes: words computes with those that fill words, rest with the others.
 func packed(size int, words func(a, b, out []uint64), rest reduceKernel) reduceKernel {
 	return func(a, b, out datatype.Address, n int) {
 		k := n * size / 8
@@ -22,7 +23,8 @@ func packed(size int, words func(a, b, out []uint64), rest reduceKernel) reduceK
 	}
 }
 
-// sums8 adds bytes, and sums16 numbers of two: without the highest bits none carries over into the next one; these are added by themselves.
+// sums8 adds the bytes of words. It adds them without their highest bits, so that none carries into the next byte, and adds
+// the highest bits by exclusive or. sums16 adds numbers of two bytes in the same way.
 func sums8(a, b, out []uint64) {
 	b, out = b[:len(a)], out[:len(a)]
 	for i, x := range a {
@@ -39,7 +41,7 @@ func sums16(a, b, out []uint64) {
 	}
 }
 
-// packedRows puts these in place of what goes element by element.
+// packedRows replaces the kernels that these functions make faster.
 func packedRows(m *[1 << 8]*kernelRow) {
 	for _, k := range []datatype.Kind{datatype.Int8, datatype.Uint8, datatype.Byte, datatype.Int16, datatype.Uint16} {
 		r, size := m[k], k.Size()

@@ -7,11 +7,11 @@
  *   sFail            gate_close.go: fail; sender.go: FailSends; buffer.go: end, endLoans. Alloc and Release come in between, as they take only the lock of the blocks
  *   reader           a program: it posts a receive that takes loans, or none; reads; loan.go: Loan.Release
  *   other            another thread, which releases the same loan
- *   readerGate       the poller of that gate: lending.go: handleLoan, hand, Release; inbox.go: takeReleased; receiver.go: deliver
+ *   readerGate       the poller of that gate: lending.go: handleLoan, giveLoan, Release; inbox.go: takeReleased; receiver.go: deliver
  *   readerCloses     as senderCloses
  *   carrier          transfer.go: copy, as something else that is left for the holder of the lock of the gate
  *   leaveReleased, notice loan.go: Release; inbox.go: leaveReleased
- *   letGo, left      progress.go: letGo; inbox.go: left
+ *   letGo, left      progress.go: unlock; inbox.go: left
  *   loss             a link that breaks, or a peer that dies: the other side cannot tell
  *
  * A section under the lock of the gate is one step where no other thread could see its middle.
@@ -348,7 +348,7 @@ inline deliver() {
 #define left (due != 0)
 #endif
 
-/* lockedGate.letGo: the lock is let go, and what others have left for its holder is seen to. */
+/* lockedGate.unlock: the lock is let go, and what others have left for its holder is seen to. */
 inline letGo() {
 	rLock = false;
 #ifndef NO_LOOK

@@ -8,7 +8,7 @@
  *   failSends, sFail sender.go: FailSends; stream.go: failStream; gate_close.go: fail
  *   receiver         a program: it posts a receive; if that is cancelled another one
  *   canceller        another thread: request.go: Cancel, of the first receive
- *   receiverGate     the poller of that gate: receiver.go: announcement; rendezvous.go: ask, share; closing.go: takeLeave
+ *   receiverGate     the poller of that gate: receiver.go: announcement; rendezvous.go: packNextRtr, share; closing.go: takeLeave
  *   puller           as pusher, for the pull transfer
  *   receiverCloses   as senderCloses
  *   failRecvs, rFail receiver.go: failReceives; and as above

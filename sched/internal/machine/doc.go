@@ -1,5 +1,5 @@
-// Package machine is what the process may use of the machine, and what it takes of it for OS
-// threads of its own: the CPUs of its mask, the number of OS threads, Go's Ps.
+// Package machine tells what the process may use of the machine (CPUs, OS threads), and raises GOMAXPROCS by the Ps that the
+// scheduler's OS threads occupy.
 package machine
 
 // MaxThreads is how many OS threads ThreadBound answers at most.

@@ -9,8 +9,7 @@ import (
 
 var epoch = time.Now()
 
-// The counterparts of process_linux.go and threads_linux.go: limits are not read, OS threads not
-// told apart.
+// The counterparts of process_linux.go and threads_linux.go, which do not read limits, nor tell OS threads apart.
 
 func OnFirstThread() bool               { return false }
 func Monotonic() int64                  { return int64(time.Since(epoch)) } // no common time with other processes

@@ -136,9 +136,9 @@ func (p *procCount) notice(now int) {
 	p.set = now
 }
 
-// defaultProcs sets GOMAXPROCS as at the start of the program. The runtime counts the CPUs
-// that the calling OS thread may use. That thread may be bound: by the program, or because
-// it was cloned from an LWP's. So it gets the mask of the process meanwhile.
+// defaultProcs has the Go runtime choose GOMAXPROCS, as at the start of the program. The runtime counts the CPUs that the
+// calling OS thread may use. That thread may be bound, by the program or because the runtime cloned it from an LWP's, so it gets
+// the mask of the process meanwhile.
 func defaultProcs() {
 	done := make(chan struct{})
 	go func() {
@@ -150,10 +150,9 @@ func defaultProcs() {
 	<-done
 }
 
-// DefaultVPs returns how many VPs a scheduler has that is not told: one for each of the usable
-// CPUs, or fewer if the quota of the process's cgroup keeps fewer busy. With more VPs
-// than that, the kernel would stop all of them for the rest of each period, in the middle of
-// what they do. It reads a few small files.
+// DefaultVPs returns the default number of VPs of a scheduler: one for each of the usable CPUs, or fewer if the quota of the
+// process's cgroup keeps fewer busy. With more VPs than that, the kernel would stop all of them for the rest of each period, at
+// any point of their work. DefaultVPs reads a few small files.
 func DefaultVPs(usable int) int {
 	quota, _ := topo.Quota()
 	return vpsWithin(usable, quota)

@@ -5,7 +5,7 @@
  *   switch to               sched/co.go: switchTo, carry; sched/direct: Switch
  *   borrow, giveBack        sched/borrow.go
  *   fence                   sched/borrow.go: fence, announce
- *   detach                  sched/watch.go: detach, part
+ *   detach                  sched/watch.go: detach, detachPortable
  *
  * The stores of the VP's CPU go through a buffer, first in, first out, as on x86: mem has what
  * others see. A locked instruction waits until the buffer is empty; a taker's fence has the

@@ -53,7 +53,7 @@ func oneOfMany(ctx context.Context, config nmad.Config, e *errand, act func(*Wor
 	c := o.Setup
 	c.CPUs, c.Free = []int{e.cpu(&config)}, !e.Bind
 	return stage(c, new(atomic.Bool), func(w *World) (err error) {
-		config.Engine, config.Spin, config.Shared = w.Engine, c.Spin, c.Shared
+		config.Engine, config.Spin, config.SharedCPUs = w.Engine, c.Spin, c.SharedCPUs
 		session, err := nmad.Open(ctx, config)
 		if err != nil {
 			return err

@@ -22,15 +22,15 @@ import (
 // Setup says how one rank is set up for one measurement. Zero fields are the defaults of
 // what reads them.
 type Setup struct {
-	Driver string        `json:"driver"` // network
-	Bare   bool          `json:"bare"`   // a link of the driver, no session and no engine
-	Hooked bool          `json:"hooked"` // the engine is attached to the scheduler's hooks; else explicit
-	Plain  bool          `json:"plain"`  // goroutines on bound OS threads instead of marcel; Hooked: the progressor polls where none of them waits
-	CPUs   []int         `json:"cpus"`   // one VP, or poller, on each
-	Free   bool          `json:"free"`   // VPs are not bound
-	Shared bool          `json:"shared"` // others use the CPUs
-	Timer  time.Duration `json:"timer"`  // period of the timer hook
-	Spin   time.Duration `json:"spin"`   // how long a wait polls the gate itself; below 0: not at all
+	Driver     string        `json:"driver"` // network
+	Bare       bool          `json:"bare"`   // a link of the driver, no session and no engine
+	Hooked     bool          `json:"hooked"` // the engine is attached to the scheduler's hooks; else explicit
+	Plain      bool          `json:"plain"`  // goroutines on bound OS threads instead of marcel; Hooked: the progressor polls where none of them waits
+	CPUs       []int         `json:"cpus"`   // one VP, or poller, on each
+	Free       bool          `json:"free"`   // VPs are not bound
+	SharedCPUs bool          `json:"shared"` // others use the CPUs
+	Timer      time.Duration `json:"timer"`  // period of the timer hook
+	Spin       time.Duration `json:"spin"`   // how long a wait polls the gate itself; below 0: not at all
 
 	Strategy string `json:"strategy"` // for messages that wait for the network; empty: the default
 	Listen   string `json:"listen"`   // where links are accepted; Do fills it in
@@ -171,7 +171,7 @@ func stage(c Setup, lost *atomic.Bool, play func(*World) error) (err error) {
 	}
 	if !c.Plain {
 		w.Sched, err = sched.New(sched.Config{
-			VPs: len(c.CPUs), CPUs: c.CPUs, Unbound: c.Free, Shared: c.Shared, Period: c.Timer,
+			VPs: len(c.CPUs), CPUs: c.CPUs, Unbound: c.Free, SharedCPUs: c.SharedCPUs, Period: c.Timer,
 		})
 		if err != nil {
 			return err
@@ -184,7 +184,7 @@ func stage(c Setup, lost *atomic.Bool, play func(*World) error) (err error) {
 			return err
 		}
 	}
-	w.Engine = pioman.New(pioman.Config{Name: "experiment", Shared: c.Shared, Params: &params})
+	w.Engine = pioman.New(pioman.Config{Name: "experiment", SharedCPUs: c.SharedCPUs, Params: &params})
 	defer func() { err = errors.Join(err, w.Engine.Close()) }()
 	if c.Hooked {
 		stop, err := w.Hook()
@@ -209,7 +209,7 @@ func (w *World) Hook() (stop func(), err error) {
 func (w *World) open(ctx context.Context, c *Setup, rank int, meeting net.Listener, o *Order) (*nmad.Session, error) {
 	config := nmad.Config{
 		Rank: rank, Size: 2, Rendezvous: o.Meeting, Secret: o.Secret,
-		Driver: c.Driver, Engine: w.Engine, Spin: c.Spin, Shared: c.Shared,
+		Driver: c.Driver, Engine: w.Engine, Spin: c.Spin, SharedCPUs: c.SharedCPUs,
 		Strategy: c.Strategy, Listen: c.Listen,
 	}
 	if rank == 0 {

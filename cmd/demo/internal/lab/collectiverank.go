@@ -223,14 +223,14 @@ func (rk *collectiveRank) start() *mpi.Request {
 	n := len(rk.in) / 2
 	switch rk.operation {
 	case "allreduce":
-		return mpi.Iallreduce(rk.comm, mpi.Sum, rk.in[:n], rk.out[:n])
+		return mpi.Allreduce(rk.comm.Immediate(), mpi.Sum, rk.in[:n], rk.out[:n])
 	case "bcast":
 		if rk.comm.Rank() == 0 {
-			return mpi.Ibcast(rk.comm, rk.in[:n], 0)
+			return mpi.Bcast(rk.comm.Immediate(), rk.in[:n], 0)
 		}
-		return mpi.Ibcast(rk.comm, rk.out[:n], 0)
+		return mpi.Bcast(rk.comm.Immediate(), rk.out[:n], 0)
 	}
-	return mpi.Ialltoall(rk.comm, rk.in, rk.out)
+	return mpi.Alltoall(rk.comm.Immediate(), rk.in, rk.out)
 }
 
 // write writes the operands of a turn.

@@ -75,7 +75,7 @@ func exchangeOver(kind string, domains int) func(ctx context.Context, p *duo.Pai
 		if len(c.CPUs) > 1 { // all of which either rank uses, the other one too
 			mine.CPUs, theirs.CPUs = c.CPUs, slices.Clone(c.CPUs)
 			slices.Reverse(theirs.CPUs)
-			mine.Shared, theirs.Shared = true, true
+			mine.SharedCPUs, theirs.SharedCPUs = true, true
 		}
 		o := duo.Order{Kind: kind, Setup: theirs, Iters: iters, Size: size, Count: n, Domains: domains}
 		err = p.Do(ctx, o, mine, func(w *duo.World) (err error) {
@@ -92,7 +92,7 @@ func exchangeOver(kind string, domains int) func(ctx context.Context, p *duo.Pai
 func exchangeProcesses(ctx context.Context, p *duo.Pair, c duo.Setup, size, n, iters int) (x crowdSample, err error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, peerPatience, fmt.Errorf("%w than %v", errSlow, peerPatience))
 	defer cancel()
-	x.players, c.Driver, c.Shared = n, "shm", n > 1 || p.Shared()
+	x.players, c.Driver, c.SharedCPUs = n, "shm", n > 1 || p.Shared()
 	outputs, err := p.Many(ctx, n, duo.Order{Kind: kindProcesses, Setup: c, Iters: max(iters/n, 1), Size: size, Count: 1})
 	if err != nil {
 		return x, err

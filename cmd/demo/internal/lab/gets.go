@@ -135,7 +135,7 @@ func getThreads(ctx context.Context, p *duo.Pair, size, n, domains, iters int) (
 	mine, theirs := setups(p, duo.Setup{Driver: "shm", Hooked: true})
 	if !p.Shared() {
 		mine.CPUs = []int{p.CPUs[0], p.CPUs[1]}
-		mine.Shared, theirs.Shared = true, true
+		mine.SharedCPUs, theirs.SharedCPUs = true, true
 	}
 	o := duo.Order{Kind: kindGets, Setup: theirs, Iters: iters, Size: size, Count: n, Domains: domains}
 	err = p.Do(ctx, o, mine, func(w *duo.World) error {
@@ -150,7 +150,7 @@ func getThreads(ctx context.Context, p *duo.Pair, size, n, domains, iters int) (
 func getProcesses(ctx context.Context, p *duo.Pair, size, n, iters int) ([]float64, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, peerPatience, fmt.Errorf("%w than %v", errSlow, peerPatience))
 	defer cancel()
-	c := duo.Setup{Driver: "shm", Hooked: true, Shared: n > 2 || p.Shared()}
+	c := duo.Setup{Driver: "shm", Hooked: true, SharedCPUs: n > 2 || p.Shared()}
 	outputs, err := p.Many(ctx, max(n/2, 1), duo.Order{Kind: kindGetting, Setup: c, Iters: max(iters/n, 1), Size: size, Count: 1, Domains: n})
 	if err != nil {
 		return nil, err

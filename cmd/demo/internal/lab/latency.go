@@ -161,7 +161,7 @@ func setups(p *duo.Pair, c duo.Setup) (mine, theirs duo.Setup) {
 	mine, theirs = c, c
 	mine.CPUs, theirs.CPUs = []int{p.CPUs[0]}, []int{p.CPUs[1]}
 	mine.Free, theirs.Free = !p.Apart, !p.Apart
-	mine.Shared, theirs.Shared = p.Shared(), p.Shared()
+	mine.SharedCPUs, theirs.SharedCPUs = p.Shared(), p.Shared()
 	return mine, theirs
 }
 

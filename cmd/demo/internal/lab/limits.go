@@ -244,7 +244,7 @@ func (r *LimitRow) messages(w *duo.World, n int) error {
 		if err := d.RequestFor(&reply, w.Gate.Rank(), echoID, nil, nil); err != nil {
 			return err
 		}
-		if _, _, err := reply.Wait(context.Background()); err != nil {
+		if _, _, err := reply.Wait(); err != nil {
 			return err
 		}
 	}

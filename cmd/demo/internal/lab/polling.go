@@ -208,7 +208,7 @@ func handlerTrips(ctx context.Context, p *duo.Pair, mask uint64, private, iters 
 		}
 		var r am.Reply
 		if err = ds[0].RequestTo(&r, 1, 1, endID, nil, nil); err == nil {
-			_, _, err = r.Wait(ctx)
+			_, _, err = r.WaitContext(ctx)
 		}
 		return errors.Join(err, m.Close())
 	})
@@ -226,7 +226,7 @@ func trips(ctx context.Context, d *am.Domain, to, iters int) ([]float64, error) 
 		if err := d.RequestTo(&r, 1, to, echoID, nil, body); err != nil {
 			return nil, err
 		}
-		_, got, err := r.Wait(ctx)
+		_, got, err := r.WaitContext(ctx)
 		after := asm.Cycles()
 		if err == nil && (len(got) != len(body) || got[0] != byte(i)) {
 			err = fmt.Errorf("answer %d is damaged", i)

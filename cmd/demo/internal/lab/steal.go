@@ -117,7 +117,7 @@ func together(all []searched, size int64) ([]float64, error) {
 
 // treeThreads has n threads of this process search, over a domain each, or one that they share.
 func treeThreads(ctx context.Context, p *duo.Pair, n, level int, one bool) (all []searched, err error) {
-	c := duo.Setup{Driver: "shm", Hooked: true, CPUs: []int{p.CPUs[0]}, Free: !p.Apart, Shared: true}
+	c := duo.Setup{Driver: "shm", Hooked: true, CPUs: []int{p.CPUs[0]}, Free: !p.Apart, SharedCPUs: true}
 	if !p.Shared() {
 		c.CPUs = p.CPUs[:]
 	}
@@ -137,7 +137,7 @@ func treeThreads(ctx context.Context, p *duo.Pair, n, level int, one bool) (all 
 func treeProcesses(ctx context.Context, p *duo.Pair, n, level int) (all []searched, err error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, peerPatience, fmt.Errorf("%w than %v", errSlow, peerPatience))
 	defer cancel()
-	c := duo.Setup{Driver: "shm", Hooked: true, Shared: n > 2 || p.Shared()}
+	c := duo.Setup{Driver: "shm", Hooked: true, SharedCPUs: n > 2 || p.Shared()}
 	outputs, err := p.Many(ctx, n/2, duo.Order{Kind: kindTree, Setup: c, Iters: level, Count: 1})
 	if err != nil {
 		return nil, err

@@ -16,7 +16,7 @@ type rank1 struct {
 	job   *launch.Job
 	loans int // bytes, as nmad.Config.Loans
 
-	shared bool // as nmad.Config.Shared, of both ranks
+	shared bool // as nmad.Config.SharedCPUs, of both ranks
 }
 
 // loans is how much memory the gates need for the messages that are lent, in bytes; or what the environment says.
@@ -45,7 +45,7 @@ func startRank1(o *Options, where *place, sink Sink) (*rank1, error) {
 	}
 	env := []string{envRank1 + "=" + string(text), nmad.EnvLoans + "=" + strconv.Itoa(loans)}
 	if where.shared {
-		env = append(env, nmad.EnvShared+"=1")
+		env = append(env, nmad.EnvSharedCPUs+"=1")
 	}
 	job, err := launch.Start(launch.Spec{
 		N:          2,
@@ -68,7 +68,7 @@ func startRank1(o *Options, where *place, sink Sink) (*rank1, error) {
 // config is what rank 0 opens its session with. To be called once.
 func (c *rank1) config() nmad.Config {
 	config := c.job.Config()
-	config.Loans, config.Shared = c.loans, c.shared
+	config.Loans, config.SharedCPUs = c.loans, c.shared
 	return config
 }
 

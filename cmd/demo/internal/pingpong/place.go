@@ -54,7 +54,7 @@ func (p *place) bind(rank int) error {
 
 // configure prepares the default scheduler: one VP, for a rank is one CPU.
 func (p *place) configure(rank int) error {
-	c := sched.Config{VPs: 1, Shared: p.shared, Unbound: !p.apart}
+	c := sched.Config{VPs: 1, SharedCPUs: p.shared, Unbound: !p.apart}
 	if p.apart {
 		c.CPUs = []int{p.cpu[rank]}
 	}

@@ -51,7 +51,7 @@ func measure(ctx context.Context, base nmad.Config, o Options, w io.Writer) erro
 	}
 	defer context.AfterFunc(ctx, job.Kill)() // whatever we wait for then fails
 	c := job.Config()
-	base.Size, base.Rendezvous, base.Listener, base.Secret, base.Shared = c.Size, c.Rendezvous, c.Listener, c.Secret, c.Shared
+	base.Size, base.Rendezvous, base.Listener, base.Secret, base.SharedCPUs = c.Size, c.Rendezvous, c.Listener, c.Secret, c.SharedCPUs
 	if err := play(ctx, base, o, w); err != nil {
 		job.Kill()
 		_ = job.Wait() // err says more
@@ -68,7 +68,7 @@ func unlimited(c nmad.Config) nmad.Config {
 
 // play opens the session in which is measured, and plays this process's part in it.
 func play(ctx context.Context, base nmad.Config, o Options, w io.Writer) (err error) {
-	base.Engine = pioman.New(pioman.Config{Shared: base.Shared})
+	base.Engine = pioman.New(pioman.Config{SharedCPUs: base.SharedCPUs})
 	defer func() { _ = base.Engine.Close() }() // not from a handler: cannot fail
 	s, err := nmad.Open(ctx, unlimited(base))
 	if err != nil {

@@ -122,6 +122,6 @@ func (p *pollers) NumVP() int                  { return p.vps }
 func (p *pollers) CurrentVP() int              { return 0 } // so that no VP is woken
 func (p *pollers) Kick(int)                    {}
 func (p *pollers) SetSleeper(sched.Sleeper)    {}
-func (p *pollers) Shared() bool                { return false }
+func (p *pollers) SharedCPUs() bool            { return false }
 func (p *pollers) Idle(int) (idle, awake bool) { return }
 func (p *pollers) Queues() []*sched.Queue      { return p.queues }

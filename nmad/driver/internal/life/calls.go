@@ -2,7 +2,7 @@ package life
 
 import "sync/atomic"
 
-// Caller is a direction of a link, which has one caller at a time.
+// Caller is a direction of a link. Each has one caller at a time.
 type Caller int
 
 // The callers of a link: those of the calls of driver.Link of these names, Flush counting as Send, Disarm as Arm.
@@ -15,44 +15,44 @@ const (
 	callers
 )
 
-// inFlight counts the calls of all directions of one link that are in flight.
+// inFlight counts the calls that are in flight in each direction of a link.
 type inFlight struct {
-	of   [callers]callCount
-	open atomic.Int32 // counts that are not drained; written by calls that drain one
-	free func()
+	counts    [callers]callCount
+	undrained atomic.Int32 // directions that are not drained; calls that drain one write it
+	free      func()
 }
 
-// callCount is that of one direction. The state is twice the number of callers inside, plus one when
-// closed:
+// callCount counts the calls of one direction. state is twice the number of callers inside, plus one when closed:
 //
 //	open, n inside ──enter/leave── open, n±1 inside
 //	open, n inside ──close──────── closed, n inside    (enter fails from here on)
 //	closed, 0 inside ────────────→ drained             (once)
 type callCount struct {
-	state   atomic.Int64
-	drained atomic.Bool
-	calls   *inFlight
-	_       [128 - 24]byte
+	state    atomic.Int64
+	drained  atomic.Bool
+	inFlight *inFlight
+	_        [128 - 24]byte
 }
 
-func newCalls(free func()) *inFlight {
+func newInFlight(free func()) *inFlight {
 	c := &inFlight{free: free}
-	for i := range c.of {
-		c.of[i].calls = c
+	for i := range c.counts {
+		c.counts[i].inFlight = c
 	}
-	c.open.Store(int32(callers))
+	c.undrained.Store(int32(callers))
 	return c
 }
 
-// close may be called again.
+// close makes later calls of enter fail. It may be called again.
 func (c *inFlight) close() {
-	for i := range c.of {
-		if n := &c.of[i]; n.state.Or(1) == 0 {
+	for i := range c.counts {
+		if n := &c.counts[i]; n.state.Or(1) == 0 {
 			n.drain()
 		}
 	}
 }
 
+// enter says whether a call may go on.
 func (n *callCount) enter() bool {
 	if n.state.Add(2)&1 == 0 {
 		return true
@@ -67,10 +67,10 @@ func (n *callCount) leave() {
 	}
 }
 
-// drain may be reached several times, as a late enter that fails
-// leaves again; only the first counts.
+// drain notes that no caller is inside any more. A late enter that fails leaves again, so drain may be reached
+// several times; only the first one counts.
 func (n *callCount) drain() {
-	if n.drained.CompareAndSwap(false, true) && n.calls.open.Add(-1) == 0 {
-		n.calls.free()
+	if n.drained.CompareAndSwap(false, true) && n.inFlight.undrained.Add(-1) == 0 {
+		n.inFlight.free()
 	}
 }

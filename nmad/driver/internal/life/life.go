@@ -15,7 +15,7 @@ const (
 	Own                       // this bit and those above are the driver's own
 )
 
-// Life is part of a link.
+// Life is embedded in a link. Any thread may call its methods after Init.
 type Life struct {
 	State atomic.Uint32
 	Rank  int                   // of the peer
@@ -24,19 +24,19 @@ type Life struct {
 	calls *inFlight
 }
 
-// Init makes the life of a link to a rank ready. free frees what the link has: it runs once, after Drain, in the goroutine
-// that leaves last, and must not block.
+// Init prepares the life of a link to a rank. free frees what the link has: it runs once, after Drain, in the
+// goroutine that leaves last, and must not block.
 func (l *Life) Init(driver string, rank int, free func()) {
-	l.Name, l.Rank, l.calls = driver, rank, newCalls(free)
+	l.Name, l.Rank, l.calls = driver, rank, newInFlight(free)
 }
 
-// Enter says whether a call may go on; if so its caller calls Leave. It costs one atomic addition.
-func (l *Life) Enter(as Caller) bool { return l.calls.of[as].enter() }
+// Enter says whether a call may go on; its caller then calls Leave. It costs one atomic addition.
+func (l *Life) Enter(as Caller) bool { return l.calls.counts[as].enter() }
 
 // Leave ends what Enter began.
-func (l *Life) Leave(as Caller) { l.calls.of[as].leave() }
+func (l *Life) Leave(as Caller) { l.calls.counts[as].leave() }
 
-// Begin is Enter for a direction that sends. The error says why it cannot.
+// Begin is Enter for a direction that sends. The error says why the call may not go on.
 func (l *Life) Begin(as Caller) error {
 	if s := l.State.Load(); s != 0 {
 		return l.Why(s)
@@ -47,14 +47,15 @@ func (l *Life) Begin(as Caller) error {
 	return nil
 }
 
-// End notes that this side closes the link, and says whether it had not before. What is inside goes on until Drain.
+// End notes that this side closes the link. False: it was closed before. Callers that are inside go on until
+// Drain.
 func (l *Life) End() bool { return l.State.Or(Closed)&Closed == 0 }
 
-// Drain has all later calls of Enter fail, and what the link has freed once no caller is inside. It does not wait.
+// Drain makes all later calls of Enter fail, and has the link freed once no caller is inside. It does not wait.
 func (l *Life) Drain() { l.calls.close() }
 
-// Break notes that the peer has violated the protocol, and gives the error of all later calls. Once this side has closed
-// the link that was not the peer.
+// Break notes that the peer has violated the protocol, and returns the error of all later calls. If this side has
+// closed the link the violation is not the peer's, and the error says that the link is closed.
 func (l *Life) Break(err error) error {
 	if s := l.State.Load(); s&Closed != 0 {
 		return l.Why(s)
@@ -64,8 +65,8 @@ func (l *Life) Break(err error) error {
 	return *l.fault.Load()
 }
 
-// Lose notes that the peer is lost, and gives the error of all later calls; nil: its connection has ended in the regular
-// way.
+// Lose notes that the peer is lost, and returns the error of all later calls. err is nil if the connection has
+// ended in the regular way.
 func (l *Life) Lose(err error) error {
 	if err == nil {
 		err = fmt.Errorf("%w: its process ended or closed the link", driver.ErrPeerLost)
@@ -76,13 +77,13 @@ func (l *Life) Lose(err error) error {
 	return l.Why(l.State.Or(Lost) | Lost)
 }
 
-// fail keeps the first error.
+// fail keeps err unless there is an earlier error.
 func (l *Life) fail(err error) {
 	err = l.wrap(err)
 	l.fault.CompareAndSwap(nil, &err)
 }
 
-// Why puts a State other than 0 into words.
+// Why returns the error that belongs to a State other than 0.
 func (l *Life) Why(s uint32) error {
 	if s&Closed != 0 {
 		return l.wrap(driver.ErrClosed)

@@ -11,16 +11,16 @@ import (
 	"github.com/pm2-go/pm2/sched/topo"
 )
 
-// mostLower is how many devices below one are followed: of a VLAN on a bond of ports.
-const mostLower = 3
+// maxLower is how many devices below one are followed: of a VLAN on a bond of ports.
+const maxLower = 3
 
-// Device is where a link lies that goes through a network device, as sysfs, which is at the root of
-// fsys, has it, on machine t, for a process that may use cpus.
+// Device returns where a link lies that goes through the network device name, for a process that may use cpus on
+// machine t. fsys is sysfs.
 func Device(fsys fs.FS, t *topo.Topology, cpus topo.CPUSet, name string) driver.Place {
-	if single(t) {
-		return one
+	if isSingle(t) {
+		return singleNode
 	}
-	node := deviceNode(fsys, name, mostLower)
+	node := deviceNode(fsys, name, maxLower)
 	if node < 0 {
 		return driver.Place{Node: -1, Why: fmt.Sprintf("the network device %s belongs to no NUMA node", name)}
 	}
@@ -32,8 +32,8 @@ func Device(fsys fs.FS, t *topo.Topology, cpus topo.CPUSet, name string) driver.
 	return driver.Place{Node: node, Why: fmt.Sprintf("the network device %s is there, and no processor of this process", name)}
 }
 
-// deviceNode gives the node of a network device; if it has no hardware of its own, as a bond, a VLAN,
-// a bridge, that of the devices below it, as far as they agree. -1: none.
+// deviceNode returns the node of a network device; -1 if it has none. A device without hardware of its own, such
+// as a bond, a VLAN or a bridge, has the node of the devices below it, if they agree.
 func deviceNode(fsys fs.FS, name string, depth int) int {
 	if name == "" || depth == 0 || !fs.ValidPath(name) || strings.Contains(name, "/") {
 		return -1

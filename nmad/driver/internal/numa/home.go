@@ -12,15 +12,14 @@ import (
 	"github.com/pm2-go/pm2/sched/topo"
 )
 
-// one is the place of everything on a machine of one node.
-var one = driver.Place{Node: -1, Why: "the machine has one NUMA node"}
+// singleNode is the place of everything on a machine of one node.
+var singleNode = driver.Place{Node: -1, Why: "the machine has one NUMA node"}
 
-// Home is where memory should lie through which messages arrive at a process that may use the
-// processors cpus of machine t, and of which a thread on processor cpu (-1: unknown) is
-// about to touch it.
+// Home returns where memory should lie through which messages arrive at a process that may use cpus on machine t.
+// A thread on processor cpu (-1: unknown) is about to touch that memory first.
 func Home(t *topo.Topology, cpus topo.CPUSet, cpu int) driver.Place {
-	if single(t) {
-		return one
+	if isSingle(t) {
+		return singleNode
 	}
 	switch mine := nodes(t, cpus); len(mine) {
 	case 0:
@@ -38,8 +37,8 @@ func Home(t *topo.Topology, cpus topo.CPUSet, cpu int) driver.Place {
 	}
 }
 
-// single says whether there is but one node with memory.
-func single(t *topo.Topology) bool {
+// isSingle says whether at most one node has memory.
+func isSingle(t *topo.Topology) bool {
 	n := len(t.At(topo.NUMA))
 	for _, it := range t.Outside {
 		if it.Kind == topo.NUMA {
@@ -49,7 +48,7 @@ func single(t *topo.Topology) bool {
 	return n <= 1
 }
 
-// nodes lists those in which some of the processors are.
+// nodes returns the nodes that have some of the processors.
 func nodes(t *topo.Topology, cpus topo.CPUSet) (mine []*topo.Item) {
 	for _, n := range t.At(topo.NUMA) {
 		if n.CPUs.Intersects(cpus) {
@@ -67,7 +66,7 @@ func numbers(items []*topo.Item) string {
 	return strings.Join(words, ", ")
 }
 
-// machine is this one, nil if it has one node, which a glance at one file tells.
+// machine returns the topology of this machine; nil if it has one node, which one file tells.
 var machine = sync.OnceValue(func() *topo.Topology {
 	text, err := os.ReadFile("/sys/devices/system/node/online")
 	if err != nil {
@@ -87,7 +86,7 @@ var machine = sync.OnceValue(func() *topo.Topology {
 func Here() driver.Place {
 	t := machine()
 	if t == nil {
-		return one
+		return singleNode
 	}
 	return Home(t, t.Root.CPUs, asm.CPU())
 }
@@ -96,7 +95,7 @@ func Here() driver.Place {
 func Through(local net.Addr) driver.Place {
 	t := machine()
 	if t == nil {
-		return one
+		return singleNode
 	}
 	a, ok := local.(*net.TCPAddr)
 	if !ok {
@@ -108,7 +107,7 @@ func Through(local net.Addr) driver.Place {
 	return Device(os.DirFS("/sys"), t, t.Root.CPUs, deviceOf(a.IP))
 }
 
-// deviceOf names the device that has an address; "" if there is none.
+// deviceOf returns the name of the device that has an address; "" if there is none.
 func deviceOf(ip net.IP) string {
 	devices, _ := net.Interfaces() // without any, none has it
 	for _, d := range devices {

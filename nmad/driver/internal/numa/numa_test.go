@@ -159,7 +159,7 @@ func TestThisMachine(t *testing.T) {
 		t.Skip(err)
 	}
 	got := Here()
-	if single(m) {
+	if isSingle(m) {
 		if got.Node != -1 || !got.CPUs.Empty() {
 			t.Errorf("one node: %+v", got)
 		}

@@ -29,12 +29,13 @@
 // # Sleeping
 //
 // The Descriptor is an epoll set, level triggered. The sockets are in it only from Arm to Disarm: while a thread polls,
-// each packet and each segment of a long message would otherwise take the lines of the set from core to core, a tenth of
-// the latency of TCP and a thirtieth of its throughput. What has arrived in the kernel makes the set readable when the
-// socket joins it, so an arrival before the sleep cannot be missed. The last read may have brought in more than the packet
-// that was handed out; the kernel knows nothing of that, so Arm looks itself. To wait for room, Arm adds EPOLLOUT to the
-// socket that refused, or in whose buffer a part of a packet is left. Over a network for which that works (Network.Gather)
-// the kernel announces a long message to a sleeper when so much of it is there, or its rest: see lowWater.
+// each packet and each segment of a long message would otherwise take the lines of the set from core to core, a tenth
+// of the latency of TCP and a thirtieth of its throughput. What has arrived in the kernel makes the set readable when
+// the socket joins it, so an arrival before the sleep cannot be missed. The last read may have brought in more than the
+// packet that was handed out; the kernel knows nothing of that, so Arm looks itself. To wait for room, Arm adds
+// EPOLLOUT to the socket that refused, or in whose buffer a part of a packet is left. Over a network for which that
+// works (Network.Gather) the kernel announces a long message to a sleeper when so much of it is there, or its rest: see
+// lowWater.
 //
 // # Trust
 //

@@ -27,7 +27,8 @@ type endpoint struct {
 	halves halves
 }
 
-// dial connects twice: a link has two connections. What the link takes is there before the peer could take it for made.
+// dial connects twice, because a link has two connections. The link's descriptors are there before the peer can
+// take the link for made.
 func (e *endpoint) dial(ctx context.Context, rank int, addr string) (driver.Link, error) {
 	if err := e.net.Check(addr); err != nil {
 		return nil, err
@@ -58,8 +59,8 @@ func (e *endpoint) dial(ctx context.Context, rank int, addr string) (driver.Link
 	return newLink(&e.net, &s, rank, int(peer.MaxBody)), nil
 }
 
-// receive is the other half of dial: of the two connections of a link, the
-// first waits here for the second, and the second only says that it is there.
+// receive is the listener's side of dial. The first of the two connections waits here for the second one, whose
+// own call of receive hands over its socket.
 func (e *endpoint) receive(conn net.Conn, v *meet.Incoming) (int, driver.Link, error) {
 	defer conn.Close()
 	c := conn.(Conn)

@@ -6,26 +6,27 @@ import (
 	"github.com/pm2-go/pm2/nmad/driver/internal/raw"
 )
 
-// lowWater makes the kernel gather bytes of the large track before it wakes a sleeper for them: the low-water mark of the
-// socket (SO_RCVLOWAT). A long message comes in segments of 64 KiB at most, and a wake for each is dear to a thread that
-// computes meanwhile. A poller does not feel the mark, but its peer does: the kernel acknowledges each segment below it at
-// once, on the CPU of the sender. So the mark is raised only while a thread sleeps:
+// lowWater makes the kernel gather bytes of the large track before it wakes a sleeper for them: the low-water mark
+// of the socket (SO_RCVLOWAT). A long message comes in segments of at most 64 KiB, and a wake-up for each is
+// expensive for a thread that computes meanwhile. The mark does not matter to a poller, but it does to the sender:
+// the kernel acknowledges each segment below the mark at once, on the sender's CPU. So the mark is raised only
+// while a thread sleeps:
 //
-//	Arm        mark = min(remaining, most); tell the kernel; again 1 if remaining is less by now, or mark is not this any more
-//	Pull  remaining = ...; mark above remaining: mark = 1; tell the kernel
-//	Disarm     mark = 1; tell the kernel
+//	Arm     mark = min(remaining, most); set it in the kernel; lower it if remaining is less by now, or mark has changed
+//	Pull    remaining = ...; if mark is above remaining: mark = 1; set it in the kernel
+//	Disarm  mark = 1; set it in the kernel
 //
-// remaining is what is still to come for sure. Arm and Pull may run beside each other. Both look
-// after they wrote, with sequentially consistent atomics, and the one that lowers the mark writes it before it tells
-// the kernel: so either Pull sees what Arm has raised, and its word to the kernel is the
-// last one or Arm finds the mark changed; or Arm sees the remaining that Pull wrote. Once both have returned the kernel
-// has no mark above what the peer is bound to send: the sleeper is woken by the last of it at the
-// latest. The kernel also wakes below the mark when its buffer is full, and when
-// the connection ends.
+// remaining is what is certain to come. Arm and Pull may run at the same time. Each looks at the other's word
+// after it has written its own, with sequentially consistent atomics, and the one that lowers the mark writes mark
+// before it calls the kernel. So there are two cases. Pull sees the mark that Arm has raised: then either Pull's
+// call of the kernel is the last one, or Arm finds the mark changed. Or Arm sees the remaining that Pull has
+// written. Once both have returned, the mark in the kernel is not above what the peer is bound to send, and the
+// last bytes wake the sleeper at the latest. The kernel also wakes the sleeper below the mark when its buffer is
+// full, and when the connection ends.
 type lowWater struct {
 	most      int          // bytes; 0: no gathering
 	remaining atomic.Int32 // bytes, at most most; Pull writes, Arm reads
-	mark      atomic.Int32 // bytes, at least what the kernel has been told last, or is about to be; 0 is 1, too
+	mark      atomic.Int32 // bytes; at least what the kernel was told last, or is about to be told; 0 means 1
 
 	// What the kernel is told, in memory: one word for each caller that may tell it.
 	raised, lowered, ended int32
@@ -33,8 +34,8 @@ type lowWater struct {
 
 func (g *lowWater) init(most int) { g.most, g.lowered, g.ended = most, 1, 1 }
 
-// note says how many bytes are still to come. It belongs to the caller of Pull.
-func (g *lowWater) note(fd, rest int) {
+// setRemaining notes how many bytes are certain to come. It belongs to the caller of Pull.
+func (g *lowWater) setRemaining(fd, rest int) {
 	if g.most == 0 {
 		return
 	}
@@ -47,7 +48,8 @@ func (g *lowWater) note(fd, rest int) {
 	}
 }
 
-// raise is for a caller that is about to sleep. It and lower belong to the caller of Arm and Disarm.
+// raise raises the mark for a caller that is about to sleep. raise and lower belong to the caller of Arm and
+// Disarm.
 func (g *lowWater) raise(fd int) {
 	n := g.remaining.Load()
 	if n <= 1 || n == g.mark.Load() {
@@ -61,8 +63,8 @@ func (g *lowWater) raise(fd int) {
 	}
 }
 
-// lower ends what raise began. It tells the kernel also what Pull has told it already,
-// which may have been overtaken by raise.
+// lower ends what raise began. It sets the mark in the kernel even if Pull has done so, because raise may have
+// overtaken Pull.
 func (g *lowWater) lower(fd int) {
 	if g.raised > 1 {
 		g.mark.Store(1)

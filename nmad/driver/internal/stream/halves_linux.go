@@ -11,11 +11,11 @@ import (
 
 type linkID = [meet.LinkSize]byte
 
-// half is a link of which the first connection is there. The second one comes
-// with the same link id, from the same rank, having proved itself as well:
+// half is a link of which the first connection is there. The second connection comes with the same link id, from
+// the same rank, after an exchange of its own:
 //
-//	begin → waiting ── claim → claimed ── the claimer sends the socket, or -1 if it failed
-//	           └──── forget → gone
+//	expect: waiting ── claim → claimed ── the claimer sends the socket, or -1 if it failed
+//	           └────── forget → gone
 type half struct {
 	id     linkID
 	rank   uint32
@@ -28,6 +28,7 @@ type halves struct {
 	waiting map[linkID]*half
 }
 
+// expect notes a link whose first connection is there.
 func (hs *halves) expect(peer *meet.Peer) (*half, error) {
 	hs.mu.Lock()
 	defer hs.mu.Unlock()
@@ -39,7 +40,7 @@ func (hs *halves) expect(peer *meet.Peer) (*half, error) {
 	return h, nil
 }
 
-// claim takes a half out, for the one second connection that it gets.
+// claim returns the half to which a second connection belongs, and takes it out: only one connection gets it.
 func (hs *halves) claim(peer *meet.Peer) (*half, error) {
 	hs.mu.Lock()
 	defer hs.mu.Unlock()
@@ -51,8 +52,7 @@ func (hs *halves) claim(peer *meet.Peer) (*half, error) {
 	return h, nil
 }
 
-// forget gives up on the second connection; false: it was claimed already, and
-// will come through the channel.
+// forget gives up on the second connection. False: it was claimed already, and comes through the channel.
 func (hs *halves) forget(h *half) bool {
 	hs.mu.Lock()
 	defer hs.mu.Unlock()
@@ -63,7 +63,7 @@ func (hs *halves) forget(h *half) bool {
 	return true
 }
 
-// await waits for the second connection, not longer than an exchange may take.
+// await waits for the second connection, at most for the time of an exchange.
 func (hs *halves) await(h *half, done <-chan struct{}) (fd int, err error) {
 	late := make(chan struct{})
 	patience := limit.After(meet.Patience, func() { close(late) })

@@ -14,57 +14,57 @@ import (
 	"github.com/pm2-go/pm2/nmad/driver/internal/relaxed"
 )
 
-// mostOnce is how many bytes of the large track one call moves at most: as long
+// maxMove is how many bytes of the large track one call moves at most: as long
 // as the kernel copies, a garbage collection waits.
-const mostOnce = 1 << 20
+const maxMove = 1 << 20
 
 // MostGathered is how many bytes of a long message are worth a wake at least.
 const MostGathered = 512 << 10
 
-// link is one side of a link. See doc.go.
+// link is one side of a link. doc.go says how it works.
 type link struct {
 	driver.Plain
 	// Read by all directions, written rarely.
 	life.Life
 	maxBody int // bytes
 	fd      [numTracks]int
-	ep      int // epoll set of both sockets: the Descriptor
+	epoll   int // epoll set of both sockets: the Descriptor
 	_       [padding]byte
 
 	// One part for each direction; its caller owns it.
-	tx    smallSend
-	_     [padding]byte
-	rx    smallRecv
-	_     [padding]byte
-	lt    struct{ refused uint64 } // 1: the last Push found no room (relaxed)
-	_     [padding]byte
-	rt    lowWater
-	pace  pacing
-	_     [padding]byte
-	armed [numTracks]uint32 // what ep waits for, of either socket, 0: nothing, it is not in the set; by Arm and Disarm
-	_     [padding]byte
-	place driver.Place
+	smallTx smallSend
+	_       [padding]byte
+	smallRx smallRecv
+	_       [padding]byte
+	largeTx struct{ refused uint64 } // refused is 1: the last Push found no room (relaxed)
+	_       [padding]byte
+	largeRx lowWater
+	pace    pacing
+	_       [padding]byte
+	armed   [numTracks]uint32 // events for which the epoll set waits at each socket; 0: the socket is not in the set; of Arm and Disarm
+	_       [padding]byte
+	place   driver.Place
 }
 
 // padding separates what different cores write, in bytes.
 const padding = 128
 
-// newLink makes a link of both sockets, which are its own.
+// newLink makes a link of the sockets, which are its own from then on.
 func newLink(n *Network, s *sockets, rank, peerBody int) *link {
-	l := &link{maxBody: min(n.MaxBody, peerBody), fd: s.fd, ep: s.ep, place: s.place}
+	l := &link{maxBody: min(n.MaxBody, peerBody), fd: s.fd, epoll: s.epoll, place: s.place}
 	own := *s
 	*s = noSockets
 	l.Init(n.Name, rank, own.close)
-	l.tx.init(l.maxBody)
-	l.rx.init(l.maxBody)
-	l.rt.init(n.Gather)
+	l.smallTx.init(l.maxBody)
+	l.smallRx.init(l.maxBody)
+	l.largeRx.init(n.Gather)
 	return l
 }
 
 // Caps implements driver.Link. The largest body is the smaller one of what the two sides offer.
 func (l *link) Caps() driver.Caps {
 	return driver.Caps{
-		MaxBody: l.maxBody, Bound: "it has to fit a link's buffer", Short: straight - 1, How: "copied behind its header, one write",
+		MaxBody: l.maxBody, Bound: "it has to fit a link's buffer", Short: minDirect - 1, How: "copied behind its header, one write",
 		Syscalls: true, Buffered: true, Place: l.place,
 	}
 }
@@ -79,10 +79,10 @@ func (l *link) Send(h *driver.Header, body []byte, parts [][]byte, more bool) (b
 	if err := l.Begin(life.Send); err != nil {
 		return false, err
 	}
-	ok, errno := l.tx.send(l.fd[trackSmall], h, body, parts, more)
+	ok, errno := l.smallTx.send(l.fd[trackSmall], h, body, parts, more)
 	l.Leave(life.Send)
 	if errno != 0 {
-		return false, l.lose("sendto", errno)
+		return false, l.lost("sendto", errno)
 	}
 	return ok, nil
 }
@@ -92,10 +92,10 @@ func (l *link) Flush() (bool, error) {
 	if err := l.Begin(life.Send); err != nil {
 		return false, err
 	}
-	ok, errno := l.tx.moveOn(l.fd[trackSmall])
+	ok, errno := l.smallTx.flush(l.fd[trackSmall])
 	l.Leave(life.Send)
 	if errno != 0 {
-		return false, l.lose("sendto", errno)
+		return false, l.lost("sendto", errno)
 	}
 	return ok, nil
 }
@@ -106,27 +106,27 @@ func (l *link) Recv(h *driver.Header) (body []byte, ok bool, err error) {
 	if s := l.State.Load(); s&(life.Closed|life.Broken) != 0 {
 		return nil, false, l.Why(s)
 	}
-	if body, ok, err = l.rx.next(h); ok {
+	if body, ok, err = l.smallRx.next(h); ok {
 		return body, ok, nil
 	}
 	if err == nil {
-		if l.rx.drained {
+		if l.smallRx.drained {
 			// The network has given all that it had a moment ago: a look at once is hardly worth it.
-			l.rx.drained = false
+			l.smallRx.drained = false
 			return nil, false, nil
 		}
 		if !l.Enter(life.Recv) {
 			return nil, false, l.Why(life.Closed)
 		}
-		n, errno := l.rx.read(l.fd[trackSmall])
+		n, errno := l.smallRx.read(l.fd[trackSmall])
 		l.Leave(life.Recv)
 		switch {
 		case errno == unix.EAGAIN || errno == unix.EINTR:
 			return nil, false, nil
 		case errno != 0 || n == 0:
-			return nil, false, l.lose("recvfrom", errno)
+			return nil, false, l.lost("recvfrom", errno)
 		}
-		body, ok, err = l.rx.next(h)
+		body, ok, err = l.smallRx.next(h)
 	}
 	if err != nil {
 		return nil, false, l.Break(err)
@@ -143,19 +143,19 @@ func (l *link) Push(buf []byte) (int, error) {
 		l.Leave(life.Push)
 		return 0, nil
 	}
-	n, errno := raw.Send(l.fd[trackLarge], buf[:min(len(buf), mostOnce)])
+	n, errno := raw.Send(l.fd[trackLarge], buf[:min(len(buf), maxMove)])
 	l.Leave(life.Push)
 	switch errno {
 	case 0:
-		if l.lt.refused != 0 {
-			relaxed.Store(&l.lt.refused, 0)
+		if l.largeTx.refused != 0 {
+			relaxed.Store(&l.largeTx.refused, 0)
 		}
 		return n, nil
 	case unix.EAGAIN, unix.EINTR:
-		relaxed.Store(&l.lt.refused, 1)
+		relaxed.Store(&l.largeTx.refused, 1)
 		return 0, nil
 	}
-	return 0, l.lose("sendto", errno)
+	return 0, l.lost("sendto", errno)
 }
 
 // Pull implements driver.Link: one system call, straight into buf; none while the stream is paused, see pacing.
@@ -169,33 +169,33 @@ func (l *link) Pull(buf []byte) (int, error) {
 	if !l.Enter(life.Pull) {
 		return 0, l.Why(life.Closed)
 	}
-	n, errno := raw.Recv(l.fd[trackLarge], buf[:min(len(buf), mostOnce)])
-	l.rt.note(l.fd[trackLarge], len(buf)-n)
+	n, errno := raw.Recv(l.fd[trackLarge], buf[:min(len(buf), maxMove)])
+	l.largeRx.setRemaining(l.fd[trackLarge], len(buf)-n)
 	l.Leave(life.Pull)
 	l.pace.looked(n, len(buf))
 	switch {
 	case errno == unix.EAGAIN || errno == unix.EINTR:
 		return 0, nil
 	case errno != 0 || n == 0:
-		return 0, l.lose("recvfrom", errno)
+		return 0, l.lost("recvfrom", errno)
 	}
 	return n, nil
 }
 
 // Descriptor implements driver.Link.
-func (l *link) Descriptor() int { return l.ep }
+func (l *link) Descriptor() int { return l.epoll }
 
 // Arm implements driver.Link. One caller of Arm and Disarm at a time, beside
 // whatever the directions do. It makes two system calls, and one more to wait for many bytes of
 // the large track.
 func (l *link) Arm(wantRoom bool) bool {
-	if l.State.Load()&(life.Closed|life.Broken) != 0 || relaxed.Load(&l.rx.whole) != 0 {
+	if l.State.Load()&(life.Closed|life.Broken) != 0 || relaxed.Load(&l.smallRx.hasPacket) != 0 {
 		return false
 	}
 	// Bytes that Send left in the buffer have to leave, whichever thread waits for it.
 	var want [numTracks]bool
-	want[trackSmall] = relaxed.Load(&l.tx.left) != 0 || wantRoom && relaxed.Load(&l.tx.refused) != 0
-	want[trackLarge] = wantRoom && relaxed.Load(&l.lt.refused) != 0
+	want[trackSmall] = relaxed.Load(&l.smallTx.left) != 0 || wantRoom && relaxed.Load(&l.smallTx.refused) != 0
+	want[trackLarge] = wantRoom && relaxed.Load(&l.largeTx.refused) != 0
 	if wantRoom && !want[trackSmall] && !want[trackLarge] {
 		return false // what waited has gone meanwhile
 	}
@@ -219,17 +219,18 @@ func (l *link) Disarm() {
 	}
 }
 
-// gather begins or ends the gathering for a sleeper; false: the link is closed.
+// gather raises or lowers the mark for a sleeper. False: the link is closed.
 func (l *link) gather(change func(*lowWater, int)) bool {
 	if !l.Enter(life.Arm) {
 		return false
 	}
-	change(&l.rt, l.fd[trackLarge])
+	change(&l.largeRx, l.fd[trackLarge])
 	l.Leave(life.Arm)
 	return true
 }
 
-// interest changes what ep waits for on a socket, 0: it is not in the set; false: the link is closed.
+// interest sets the events for which the epoll set waits at a socket; with 0 the socket leaves the set. False: the
+// link is closed.
 func (l *link) interest(track int, events uint32) bool {
 	if l.armed[track] == events {
 		return true
@@ -244,7 +245,7 @@ func (l *link) interest(track int, events uint32) bool {
 	case events == 0:
 		op = unix.EPOLL_CTL_DEL
 	}
-	err := raw.Interest(l.ep, op, l.fd[track], events)
+	err := raw.Interest(l.epoll, op, l.fd[track], events)
 	l.Leave(life.Arm)
 	if err == nil {
 		l.armed[track] = events
@@ -252,9 +253,8 @@ func (l *link) interest(track int, events uint32) bool {
 	return err == nil
 }
 
-// lose notes that the connection has ended, as a system call says; errno 0 is the regular end of the
-// stream.
-func (l *link) lose(call string, errno syscall.Errno) error {
+// lost notes that the connection has ended, as a system call says. errno 0 is the regular end of the stream.
+func (l *link) lost(call string, errno syscall.Errno) error {
 	if errno == 0 {
 		return l.Lose(nil)
 	}

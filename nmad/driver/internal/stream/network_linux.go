@@ -32,6 +32,7 @@ type Network struct {
 	Place func(Conn) driver.Place
 }
 
+// admit applies Admit.
 func (n *Network) admit(c Conn) error {
 	if n.Admit == nil {
 		return nil

@@ -10,36 +10,37 @@ import (
 // message: a segment of 64 KiB takes the sender about 5 us.
 const pauseTime = 1500 * time.Nanosecond
 
-// pacing puts pauses between the looks at a message that is flowing in. A look takes the socket's lock, and the lines of
-// the socket, from the kernel, which is about to put the next bytes there on behalf of the sender, whose
-// CPU is what bounds the stream. So a poll that comes within that time is told that nothing has arrived. The
-// first bytes of a message, a look that filled its buffer, and the sleeper, for which the kernel looks, wait for nothing.
+// pacing puts pauses between the looks at a message that is arriving. A look takes the socket's lock, and its
+// cache lines, from the kernel, which is about to put the next bytes there on behalf of the sender, and the
+// sender's CPU limits the stream. So during a pause Pull returns nothing without a look. There is no pause before
+// the first bytes of a message, after a look that has filled its buffer, and for a sleeper, for which the kernel
+// looks.
 //
 //	idle --- a look brings a part of a message, and empties the socket ---> paused, for pauseTime
-//	paused --- then, a look brings: nothing, or a part of what is left ---> paused
-//	                                all that is left, or as much as it has room for ---> idle
+//	paused --- the next look brings nothing, or a part of the rest ---> paused
+//	                         brings all of the rest, or as much as it has room for ---> idle
 //
 // It belongs to the caller of Pull.
 type pacing struct {
-	left  int   // bytes of the message that are still to come; 0: idle
-	until int64 // cycles: until then the stream is paused
-	pause int64 // pauseTime, in cycles
+	remaining int   // bytes of the message that are still to come; 0: idle
+	until     int64 // cycles: until then the stream is paused
+	pause     int64 // pauseTime, in cycles
 }
 
-// paused says whether Pull of the rest of a message, so many bytes, need not look now.
+// paused says whether a Pull of the rest of a message, of so many bytes, is to return without a look.
 func (p *pacing) paused(rest int) bool {
-	return p.left == rest && asm.Cycles() < p.until
+	return p.remaining == rest && asm.Cycles() < p.until
 }
 
-// looked hears that a look brought n bytes of so many that are to come.
+// looked notes that a look has brought n bytes of the so many that are to come.
 func (p *pacing) looked(n, of int) {
 	switch {
-	case n == 0 && p.left != of, n == of, n == mostOnce:
-		p.left = 0
+	case n == 0 && p.remaining != of, n == of, n == maxMove:
+		p.remaining = 0
 		return
 	case p.pause == 0:
 		p.pause = asm.ToCycles(int64(pauseTime))
 	}
-	p.left = of - n
+	p.remaining = of - n
 	p.until = asm.Cycles() + p.pause
 }

@@ -15,7 +15,7 @@ func TestPacing(t *testing.T) {
 		{"in the middle, nothing new", [][2]int{{100, 1000}, {0, 900}}, 900, true},
 		{"another message", [][2]int{{100, 1000}}, 1000, false},
 		{"all of it", [][2]int{{1000, 1000}}, 1000, false},
-		{"a full look", [][2]int{{mostOnce, 3 * mostOnce}}, 2 * mostOnce, false},
+		{"a full look", [][2]int{{maxMove, 3 * maxMove}}, 2 * maxMove, false},
 		{"the rest of it", [][2]int{{100, 1000}, {900, 900}}, 900, false},
 	} {
 		p := pacing{pause: 1 << 60}

@@ -12,42 +12,41 @@ import (
 	"github.com/pm2-go/pm2/nmad/driver/internal/relaxed"
 )
 
-// smallSend is the sending end of the small track: the buffer of a packet, of
-// which the kernel may have taken a part only, or of those that are to leave together:
+// smallSend is the sending end of the small track. Its buffer has a packet of which the kernel may have taken a
+// part, or packets that are to leave together:
 //
 //	empty ── send ──▶ the kernel takes all: empty; a part: left; nothing: refused, empty
-//	empty, left ── send with more, fits ──▶ left
-//	left ── send, flush ──▶ the kernel takes the rest: empty, and on; not: left (send: refused)
+//	empty, left ── send with more, it fits ──▶ left
+//	left ── send, flush ──▶ the kernel takes the rest: empty, and send goes on; not all of it: left (send: refused)
 //
 // It belongs to the caller of Send; Arm reads left and refused.
 type smallSend struct {
-	buf     []byte
-	at, end int    // buf[at:end] has still to leave
-	left    uint64 // 1: at < end (relaxed)
-	refused uint64 // 1: the last Send was refused (relaxed)
-	pair    raw.Pair
-	copies  bool // bodies of all lengths are copied: sendmsg is refused here
+	buf      []byte
+	at, end  int    // buf[at:end] has still to leave
+	left     uint64 // 1: at < end (relaxed)
+	refused  uint64 // 1: the last Send was refused (relaxed)
+	pair     raw.Pair
+	noGather bool // sendmsg is refused here, so all bodies are copied
 }
 
-// straight is the length of a body from which on it goes to the kernel straight from the
-// memory of the user, in bytes: to copy it first takes longer than to name two places. Over TCP
-// 64 KiB gain a tenth, 16 KiB lose 2 %.
-const straight = 32 << 10
+// minDirect is the length in bytes from which on a body goes to the kernel from the user's memory: to copy it
+// behind its header takes longer than to name two places. Over TCP 64 KiB gain a tenth, 16 KiB lose 2 %.
+const minDirect = 32 << 10
 
 func (s *smallSend) init(maxBody int) { s.buf = make([]byte, driver.HeaderSize+maxBody) }
 
-// send takes a packet, whole, unless an earlier one is in the way or the kernel
-// takes nothing at all of this one. Its body is body and then parts, checked by the
-// caller. With more it stays here as long as it fits, until the next flush.
+// send takes a packet, whole, unless earlier bytes are in the way or the kernel takes nothing of this one. Its
+// body is body followed by parts; the caller has checked the lengths. With more the packet stays in the buffer, if
+// it fits, until the next flush.
 func (s *smallSend) send(fd int, h *driver.Header, body []byte, parts [][]byte, more bool) (bool, syscall.Errno) {
 	if more && driver.HeaderSize+int(h.Body) <= len(s.buf)-s.end {
 		s.put(h, body, parts)
 		relaxed.Store(&s.left, 1)
-		s.taken()
+		s.accepted()
 		return true, 0
 	}
 	if s.at != s.end {
-		if ok, errno := s.moveOn(fd); !ok || errno != 0 {
+		if ok, errno := s.flush(fd); !ok || errno != 0 {
 			relaxed.Store(&s.refused, 1)
 			return false, errno
 		}
@@ -58,9 +57,9 @@ func (s *smallSend) send(fd int, h *driver.Header, body []byte, parts [][]byte, 
 	n := driver.HeaderSize + int(h.Body)
 	var sent int
 	var errno syscall.Errno
-	if len(body) >= straight && parts == nil && !s.copies {
-		sent, errno = s.sendStraight(fd, h, body)
-		if s.copies = kernel.Refuses(errno); s.copies {
+	if len(body) >= minDirect && parts == nil && !s.noGather {
+		sent, errno = s.sendDirect(fd, h, body)
+		if s.noGather = kernel.Refuses(errno); s.noGather {
 			s.end = 0
 			return s.send(fd, h, body, parts, more)
 		}
@@ -82,12 +81,12 @@ func (s *smallSend) send(fd int, h *driver.Header, body []byte, parts [][]byte, 
 	default:
 		s.end = 0
 	}
-	s.taken()
+	s.accepted()
 	return true, 0
 }
 
-// sendStraight hands a packet to the kernel whose body stays where it is; what is left of it then is copied.
-func (s *smallSend) sendStraight(fd int, h *driver.Header, body []byte) (sent int, errno syscall.Errno) {
+// sendDirect gives the kernel a packet whose body stays in place. What the kernel does not take is copied.
+func (s *smallSend) sendDirect(fd int, h *driver.Header, body []byte) (sent int, errno syscall.Errno) {
 	h.Put(s.buf)
 	s.end = driver.HeaderSize + len(body)
 	if sent, errno = s.pair.SendPair(fd, s.buf[:driver.HeaderSize], body); errno != 0 {
@@ -99,14 +98,14 @@ func (s *smallSend) sendStraight(fd int, h *driver.Header, body []byte) (sent in
 	return sent, 0
 }
 
-// taken notes that Send was not refused.
-func (s *smallSend) taken() {
+// accepted notes that Send was not refused.
+func (s *smallSend) accepted() {
 	if s.refused != 0 {
 		relaxed.Store(&s.refused, 0)
 	}
 }
 
-// put adds a packet to the buffer, in which there is room for it.
+// put appends a packet to the buffer, which has room for it.
 func (s *smallSend) put(h *driver.Header, body []byte, parts [][]byte) {
 	h.Put(s.buf[s.end:])
 	s.end += driver.HeaderSize
@@ -114,8 +113,8 @@ func (s *smallSend) put(h *driver.Header, body []byte, parts [][]byte) {
 	s.end += driver.Gather(s.buf[s.end:], parts)
 }
 
-// moveOn gives the kernel what is left; true: nothing is any more.
-func (s *smallSend) moveOn(fd int) (bool, syscall.Errno) {
+// flush gives the kernel the rest. True: nothing is left.
+func (s *smallSend) flush(fd int) (bool, syscall.Errno) {
 	if s.at == s.end {
 		return true, 0
 	}
@@ -131,15 +130,15 @@ func (s *smallSend) moveOn(fd int) (bool, syscall.Errno) {
 	return true, 0
 }
 
-// smallRecv is the receiving end of the small track: what one read brought, cut
-// into packets. It belongs to the caller of Recv; Arm reads whole.
+// smallRecv is the receiving end of the small track: the bytes of one read, cut into packets. It belongs to the
+// caller of Recv; Arm reads hasPacket.
 type smallRecv struct {
-	buf     []byte
-	maxBody int
-	at, end int    // buf[at:end] has arrived and not been handed out
-	whole   uint64 // 1: a whole packet is among it (relaxed)
-	short   bool   // the last read brought less than there was room for: all that the kernel had
-	drained bool   // the packet that was handed out last was the last of such a read
+	buf       []byte
+	maxBody   int
+	at, end   int    // buf[at:end] has arrived and not been handed out
+	hasPacket uint64 // 1: a whole packet is in buf (relaxed)
+	emptied   bool   // the last read brought less than there was room for: all that the kernel had
+	drained   bool   // the packet returned last was the last one of such a read
 }
 
 // readAhead is how much more than one packet is read at once, in bytes.
@@ -150,7 +149,7 @@ func (r *smallRecv) init(maxBody int) {
 	r.buf = make([]byte, driver.HeaderSize+maxBody+readAhead)
 }
 
-// next hands out the next packet, if all of it has arrived.
+// next returns the next packet, if all of it has arrived.
 func (r *smallRecv) next(h *driver.Header) (body []byte, ok bool, err error) {
 	n, err := r.first()
 	if n == 0 || err != nil {
@@ -161,20 +160,19 @@ func (r *smallRecv) next(h *driver.Header) (body []byte, ok bool, err error) {
 		return nil, false, err
 	}
 	r.at += n
-	r.drained = r.short && r.at == r.end
+	r.drained = r.emptied && r.at == r.end
 	// What follows is looked at now, for Arm; a mistake in it is for later.
 	whole := uint64(0)
 	if more, later := r.first(); more != 0 || later != nil {
 		whole = 1
 	}
-	if whole != r.whole {
-		relaxed.Store(&r.whole, whole)
+	if whole != r.hasPacket {
+		relaxed.Store(&r.hasPacket, whole)
 	}
 	return packet[driver.HeaderSize:], true, nil
 }
 
-// first gives the length in bytes of the packet at the front, 0 if not all of it
-// is there.
+// first returns the length in bytes of the packet at the front; 0 if not all of it has arrived.
 func (r *smallRecv) first() (int, error) {
 	if r.end-r.at < driver.HeaderSize {
 		return 0, nil
@@ -192,9 +190,8 @@ func (r *smallRecv) first() (int, error) {
 	return 0, nil
 }
 
-// read brings in what the kernel has. There is room for it: less than a whole
-// packet is waiting in the buffer, which is moved to the front if its rest
-// would not fit behind it.
+// read reads what the kernel has. There is room for it: the buffer holds less than one packet, and read moves that
+// to the front if its rest would not fit behind it.
 func (r *smallRecv) read(fd int) (int, syscall.Errno) {
 	switch {
 	case r.at == r.end:
@@ -205,6 +202,6 @@ func (r *smallRecv) read(fd int) (int, syscall.Errno) {
 	}
 	n, errno := raw.Recv(fd, r.buf[r.end:])
 	r.end += n
-	r.short = r.end < len(r.buf)
+	r.emptied = r.end < len(r.buf)
 	return n, errno
 }

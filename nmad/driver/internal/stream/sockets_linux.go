@@ -11,21 +11,21 @@ import (
 	"github.com/pm2-go/pm2/nmad/internal/meet"
 )
 
-// sockets are what a link is made of, on the way to becoming one: descriptors, -1 for what is not there.
+// sockets are what a link is made of, while it is being made: descriptors, -1 for those that are not there yet.
 type sockets struct {
-	ep    int // epoll set of the link
+	epoll int // epoll set of the link
 	fd    [numTracks]int
 	place driver.Place
 }
 
-var noSockets = sockets{ep: -1, fd: [numTracks]int{-1, -1}, place: driver.Place{Node: -1}}
+var noSockets = sockets{epoll: -1, fd: [numTracks]int{-1, -1}, place: driver.Place{Node: -1}}
 
-// take adds the socket of a connection, and with the first one what the link has but once. Its error is for the peer to
+// take adds the socket of a connection, and with the first one the link's epoll set. Its error is for the peer to
 // know: this process lacks something.
 func (sk *sockets) take(n *Network, track int, c Conn) (err error) {
 	if track == trackSmall {
-		if sk.ep, err = unix.EpollCreate1(unix.EPOLL_CLOEXEC); err != nil {
-			sk.ep = -1
+		if sk.epoll, err = unix.EpollCreate1(unix.EPOLL_CLOEXEC); err != nil {
+			sk.epoll = -1
 			return meet.Lacking(fmt.Errorf("cannot create an epoll set: %w", os.NewSyscallError("epoll_create1", err)))
 		}
 		if n.Place != nil {
@@ -39,14 +39,14 @@ func (sk *sockets) take(n *Network, track int, c Conn) (err error) {
 	return nil
 }
 
-// give hands a socket on.
+// give returns a socket, which is the caller's from then on.
 func (sk *sockets) give(track int) (fd int) {
 	fd, sk.fd[track] = sk.fd[track], -1
 	return fd
 }
 
-// close closes what is left.
+// close closes the descriptors that are left.
 func (sk *sockets) close() {
-	raw.Close(sk.fd[trackSmall], sk.fd[trackLarge], sk.ep)
+	raw.Close(sk.fd[trackSmall], sk.fd[trackLarge], sk.epoll)
 	*sk = noSockets
 }

@@ -1,13 +1,13 @@
-/* The functions of MPI's binary interface. Those that need the library cross into Go; the others are answered here.
- * This is the one file that is compiled:
+/* The functions of MPI's binary interface. Those that need the engine call Go (they cross); C answers the others here.
+ * This is the one file that is compiled; it includes the others:
  *
  *	front.c       ranks, sizes, statuses, the numbers of handles
  *	messages.h    PMPI_Send, Recv, Isend, Irecv, Wait, Test and their like, most of them made by the macros SEND, ISEND and RECV
  *	moves.h       a short message under the lock of its gate
  *	slips.h       the receives that MPI_Irecv has begun
- *	lane.h        the layout of what these two read and write of Go's
- *	call.h        the layout of a call into Go, and of what Go keeps here
- *	load.h        how the library that has the engine is loaded, and called
+ *	lane.h        the layout of Go's memory that these two read and write
+ *	call.h        the layout of a call into Go, and of what Go tells C
+ *	load.h        loads the library that has the engine, and calls it
  *	calls_gen.h   made of table.txt: the functions that only cross, cross_NAME for the others, and MPI_NAME, weak, for each PMPI_NAME */
 
 #define _GNU_SOURCE
@@ -22,7 +22,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* The functions of the header are seen from outside, and nothing else: the rest is compiled with -fvisibility=hidden. */
+/* The library exports the functions of the header and nothing else: the rest is compiled with -fvisibility=hidden. */
 #pragma GCC visibility push(default)
 #include "../include/mpi.h"
 #pragma GCC visibility pop
@@ -37,8 +37,8 @@ static struct pm2_shared shared = {.lane = sizeof(struct pm2_lane)};
 
 typedef void handler_function(void *object, int *code, ...);
 
-/* told has the program's error handler told of an error, which may not return. */
-static __attribute__((noinline)) int told(struct pm2_call *c, int code)
+/* call_handler calls the program's error handler, if Go has named one. The handler need not return. */
+static __attribute__((noinline)) int call_handler(struct pm2_call *c, int code)
 {
 	if (c->handler != 0) {
 		uintptr_t object = (uintptr_t)c->object;
@@ -48,15 +48,15 @@ static __attribute__((noinline)) int told(struct pm2_call *c, int code)
 	return code;
 }
 
-/* cross makes a call in Go, and has its error told. */
+/* cross makes a call in Go and calls the error handler if it fails. */
 static inline int cross(struct pm2_call *c)
 {
 	int code = enter(c, &shared);
-	return __builtin_expect(code != MPI_SUCCESS, 0) ? told(c, code) : code;
+	return __builtin_expect(code != MPI_SUCCESS, 0) ? call_handler(c, code) : code;
 }
 
-/* CROSS is the body of a function that only crosses, number and wide as in pm2_call; words sets its arguments, each a
- * WORD. Words that the function has no arguments for stay as they are: to clear them takes a tenth of a crossing. */
+/* CROSS is the body of a function that only crosses: number and is_wide go into pm2_call, words sets the arguments, each by
+ * WORD. The other words stay undefined: to clear them would take a tenth of a crossing. */
 #define CROSS(number, is_wide, words) \
 	{ \
 		struct pm2_call c; \
@@ -66,7 +66,7 @@ static inline int cross(struct pm2_call *c)
 	}
 #define WORD(place, argument) c.word[place] = (intptr_t)argument;
 
-/* WEAK makes MPI_NAME another name of PMPI_NAME, which a tool may take. */
+/* WEAK makes MPI_NAME a weak alias of PMPI_NAME: a tool may define MPI_NAME itself. */
 #define WEAK(name) extern __typeof__(PMPI_##name) MPI_##name __attribute__((weak, alias("PMPI_" #name)));
 
 #include "calls_gen.h"
@@ -78,8 +78,9 @@ static inline int cross(struct pm2_call *c)
 /* number is the value of a handle. */
 #define NUMBER(handle) ((uintptr_t)(void *)(handle))
 
-/* known says whether C knows a communicator. An entry is replaced while others read it; a handle is never used again,
- * so what stands between two looks at the same handle is its. */
+/* known says whether C knows a communicator, and copies its entry. Go may replace the entry meanwhile (cachedComm.publish):
+ * it sets handle to 0, writes the rest, and sets handle to that of another communicator. Handles are never used again, so if
+ * handle is the same before and after the copy, the copy belongs to it. */
 static int known(MPI_Comm comm, struct pm2_comm *found)
 {
 	uintptr_t handle = NUMBER(comm);
@@ -113,7 +114,7 @@ int PMPI_Comm_size(MPI_Comm comm, int *size)
 	return MPI_SUCCESS;
 }
 
-static int done(int32_t *which, int *flag)
+static int read_flag(int32_t *which, int *flag)
 {
 	if (flag == NULL)
 		return MPI_ERR_ARG;
@@ -121,9 +122,9 @@ static int done(int32_t *which, int *flag)
 	return MPI_SUCCESS;
 }
 
-int PMPI_Initialized(int *flag) { return done(&shared.initialized, flag); }
+int PMPI_Initialized(int *flag) { return read_flag(&shared.initialized, flag); }
 
-int PMPI_Finalized(int *flag) { return done(&shared.finalized, flag); }
+int PMPI_Finalized(int *flag) { return read_flag(&shared.finalized, flag); }
 
 int PMPI_Get_version(int *version, int *subversion)
 {
@@ -170,7 +171,8 @@ int PMPI_Get_address(const void *location, MPI_Aint *address)
 	return MPI_SUCCESS;
 }
 
-/* The bytes of a message are in the first two words of a status' own part, and whether it was cancelled in the third. */
+/* MPI_internal of a status holds the bytes of the message in its first two ints, and in the third whether the request was
+ * cancelled (cStatus in call_unsafe.go). */
 static MPI_Count bytes_of(const MPI_Status *status)
 {
 	MPI_Count n;
@@ -178,7 +180,7 @@ static MPI_Count bytes_of(const MPI_Status *status)
 	return n;
 }
 
-/* size_of is how many bytes an element of a predefined datatype has; 0: it is not one of fixed size. */
+/* size_of returns the bytes of an element of a predefined datatype with a handle from 0x200 to 0x23f; 0 for another one. */
 static int size_of(MPI_Datatype datatype)
 {
 	static const unsigned char sizes[0x40] = {
@@ -197,7 +199,8 @@ static int size_of(MPI_Datatype datatype)
 	return 0;
 }
 
-/* fixed is size_of for those whose handle has the size, too. */
+/* fixed returns the bytes of an element of any predefined datatype that C knows; 0 for another one. From 0x240 on the handle
+ * has the logarithm of the size in bits 3 to 5. */
 static int fixed(MPI_Datatype datatype)
 {
 	uintptr_t h = NUMBER(datatype);
@@ -289,8 +292,8 @@ int PMPI_Test_cancelled(const MPI_Status *status, int *flag)
 	return MPI_SUCCESS;
 }
 
-/* A handle of an object that is there has the number that Fortran has in its low 31 bits, and above them how often
- * its place was used; a predefined one is its own number. */
+/* handle_of returns the handle whose low 31 bits are a number, as Fortran has it; 0 if there is none. A predefined handle
+ * is that number. */
 static uintptr_t handle_of(int number)
 {
 	struct pm2_call c = {.function = PM2_HANDLE_OF, .word = {number}};

@@ -1,20 +1,24 @@
-/* Where Go has the state of a link in shared memory, and of the protocol over it. */
+/* The layout of Go's lane.Lane and what belongs to it (nmad/internal/lane): where the state of a link in shared memory lies,
+ * and that of the protocol over it. layout_test.go compares both. */
 
 #ifndef PM2_LANE_H
 #define PM2_LANE_H
 
 #include <stdint.h>
 
+/* pm2_ring is lane.Ring: one direction of the link. */
 struct pm2_ring {
 	unsigned char *cells, *bodies;
-	uint64_t *at;   /* a sender: sent, bytes, free cells, free bytes, refused; a receiver: received, bytes, told cells, told bytes */
-	uint64_t *told; /* what the receiver has released: cells, bytes; in the segment */
+	uint64_t *at;   /* indexed by AT and the names behind it */
+	uint64_t *told; /* cells and bytes that the receiver has released; in the segment */
 	uint64_t mask, size, shift, most;
 };
 
+/* Words of pm2_ring.at: the number of packets sent or received; the position in bodies; of a sender what it knows the peer to
+ * have released, and whether a packet was refused; of a receiver what it has told the peer to have released. */
 enum { AT, BYTES, FREE_CELLS, FREE_BYTES, REFUSED, TOLD_CELLS = FREE_CELLS, TOLD_BYTES = FREE_BYTES };
 
-/* pm2_lane is driver.Lane of Go, which says what each word is. */
+/* pm2_lane is lane.Lane, which says what each word is. */
 struct pm2_lane {
 	uint32_t *lock;
 	void **incoming;
@@ -47,25 +51,25 @@ struct pm2_lane {
 	uint32_t watches;
 };
 
-/* pm2_way is driver.Way. */
+/* pm2_way is lane.Way. */
 struct pm2_way {
 	struct pm2_lane *lane; /* NULL: there is none */
 	int64_t *posted, *unexpected;
 	void **wild;
 	int32_t *any;
 	uint64_t *clock;
-	uint32_t *revoked; /* not 0: it was; the word of an atomic.Bool, which Go stores as a whole */
+	uint32_t *revoked; /* not 0: the context was revoked; an atomic.Bool, whose word Go stores as a whole */
 	uint64_t extent, tags;
 };
 
-/* pm2_slip is driver.Slip. */
+/* pm2_slip is lane.Slip. */
 struct pm2_slip {
 	uint32_t state;
 	int32_t source, tag;
 	uint32_t uses;
 	uintptr_t handle;
 	void *buf;
-	uint64_t room; /* PM2_DONE: bytes of the message */
+	uint64_t room; /* bytes of buf; once PM2_DONE: of the message */
 	uint64_t key;
 	struct pm2_way *way;
 	struct pm2_lane *lane;
@@ -74,8 +78,10 @@ struct pm2_slip {
 	uint64_t place; /* of its handle */
 };
 
+/* States of a slip: lane.Slip draws them. */
 enum { PM2_FREE, PM2_WAITING, PM2_DONE, PM2_GIVEN };
 
+/* pm2_cell is cell of nmad/driver/shm: a packet in one cache line. */
 struct pm2_cell {
 	uint64_t ready; /* kind, flags, lap, size of the body, from the lowest bits on: 8, 8, 16, 32 */
 	uint64_t tag, extent;

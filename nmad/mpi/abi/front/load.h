@@ -1,11 +1,11 @@
-/* The library that has the engine, libpm2_mpi.so, lies where this one lies. It is loaded by the first call that needs
- * it: until then the process has no other threads, and may fork. */
+/* libpm2_mpi.so, the library that has the engine, lies in the folder of this one. The first call that crosses loads it: until
+ * then the process has no threads of Go's, and may fork. */
 
 typedef int enter_function(struct pm2_call *, struct pm2_shared *);
 typedef void room_function(void);
 
-static enter_function *loaded;
-static room_function *make_room;
+static enter_function *loaded; /* pm2_enter of Go; NULL: not loaded; refuse in a child. Written once by load, read by all threads */
+static room_function *make_room; /* pm2_make_room of Go; written before loaded */
 
 static __attribute__((noreturn)) void cannot_load(const char *why)
 {
@@ -13,7 +13,8 @@ static __attribute__((noreturn)) void cannot_load(const char *why)
 	exit(1);
 }
 
-/* refuse is what calls come to in a process that was forked later: it has none of the threads of the engine. */
+/* refuse takes the place of pm2_enter in a process that was forked after the library was loaded: such a child has none of
+ * the engine's threads. */
 static int refuse(struct pm2_call *c, struct pm2_shared *s)
 {
 	(void)c, (void)s;
@@ -21,7 +22,7 @@ static int refuse(struct pm2_call *c, struct pm2_shared *s)
 	_exit(1);
 }
 
-/* in_child has all calls of a child refused, those too that do not cross. */
+/* in_child runs in a forked child. From then on C moves no messages there, and each call that crosses ends the child. */
 static void in_child(void)
 {
 	int i;
@@ -33,8 +34,8 @@ static void in_child(void)
 		shared.slips[i] = NULL;
 }
 
-/* folder is where this library lies, kept from when it was loaded: a name that a program gives to dlopen may mean
- * another place later. */
+/* folder is the folder of this library, with a slash at its end; empty: not known. It is determined when the library is
+ * loaded, because a relative name that was given to dlopen may mean another place later. */
 static char folder[PATH_MAX];
 
 static __attribute__((constructor)) void find_folder(void)
@@ -58,7 +59,7 @@ static void load(void)
 		cannot_load("libmpi_abi does not know where it lies itself");
 	if (snprintf(path, sizeof path, "%slibpm2_mpi.so", folder) >= (int)sizeof path)
 		cannot_load("its path is too long");
-	/* The threads of the engine take no signals that are the program's: they have what is blocked here. */
+	/* All signals are blocked while the engine starts its threads. These inherit that, so they get no signal of the program's. */
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &own);
 	library = dlopen(path, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
@@ -74,21 +75,23 @@ static void load(void)
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
-/* The thread's calls in Go run on a stack of Go's, where the program's handlers for signals run, too, unless they
- * have one of their own (SA_ONSTACK): there is room for them. */
-static __thread int roomy __attribute__((tls_model("initial-exec")));
+/* has_room: the stack on which this thread's calls run in Go has room for the program's signal handlers, which run there,
+ * too, unless they have a stack of their own (SA_ONSTACK). */
+static __thread int has_room __attribute__((tls_model("initial-exec")));
 
+/* first_of_thread is called before the first crossing of each thread. */
 static __attribute__((noinline)) void first_of_thread(void)
 {
 	pthread_once(&once, load);
 	if (__atomic_load_n(&loaded, __ATOMIC_ACQUIRE) != refuse)
 		make_room();
-	roomy = 1;
+	has_room = 1;
 }
 
+/* enter calls Go, and returns the error code. */
 static inline int enter(struct pm2_call *c, struct pm2_shared *s)
 {
-	if (__builtin_expect(!roomy, 0))
+	if (__builtin_expect(!has_room, 0))
 		first_of_thread();
 	return __atomic_load_n(&loaded, __ATOMIC_RELAXED)(c, s);
 }

@@ -1,14 +1,14 @@
-/* Sends, receives, and the ends of requests: what C does itself of them. All else crosses. The macros SEND, ISEND and
- * RECV make PMPI_Send and its like. */
+/* The functions of sends, receives and requests, of which C serves the usual cases itself; all else crosses. The macros SEND,
+ * ISEND and RECV define PMPI_Send and its like. */
 
-/* dense is how many bytes an element of a predefined datatype has that lies without gaps; 0: it is another one. */
+/* dense returns the bytes of an element of a predefined datatype without gaps; 0 for another one. */
 static inline uint64_t dense(MPI_Datatype datatype)
 {
 	uintptr_t h = NUMBER(datatype);
 	return h >= 0x228 && h < 0x238 ? 0 : (uint64_t)fixed(datatype); /* pairs have gaps */
 }
 
-/* bytes_at says whether count elements are a message that C may move, and how many bytes that is. */
+/* bytes_at says whether C may move a message of count elements, and sets *n to its bytes. */
 static inline int bytes_at(const void *buf, MPI_Count count, MPI_Datatype datatype, uint64_t *n)
 {
 	uint64_t size = dense(datatype);
@@ -16,7 +16,7 @@ static inline int bytes_at(const void *buf, MPI_Count count, MPI_Datatype dataty
 	return size != 0 && (uint64_t)count <= INT32_MAX && (*n == 0 || (uintptr_t)buf >= 4096);
 }
 
-/* way_of is how messages to and from a rank go; NULL: through Go. */
+/* way_of returns the way to a rank, and its lane; NULL if Go has to move the messages. */
 static inline struct pm2_way *way_of(MPI_Comm comm, int rank, struct pm2_lane **lane)
 {
 	struct pm2_comm c;
@@ -26,7 +26,8 @@ static inline struct pm2_way *way_of(MPI_Comm comm, int rank, struct pm2_lane **
 	return *lane != NULL ? &c.ways[rank] : NULL;
 }
 
-static inline int sends(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm)
+/* try_send sends a message without Go, if it can, and says whether it did. */
+static inline int try_send(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm)
 {
 	struct pm2_lane *lane;
 	struct pm2_way *way = way_of(comm, dest, &lane);
@@ -34,7 +35,8 @@ static inline int sends(const void *buf, MPI_Count count, MPI_Datatype datatype,
 	return LIKELY(way != NULL && tag >= 0 && bytes_at(buf, count, datatype, &n)) && lane_send(lane, way, tag, buf, n);
 }
 
-static inline void tell(MPI_Status *status, int source, int tag, uint64_t bytes)
+/* set_status fills in a status, unless the program ignores it. MPI_ERROR stays. */
+static inline void set_status(MPI_Status *status, int source, int tag, uint64_t bytes)
 {
 	if (status == NULL)
 		return;
@@ -43,18 +45,20 @@ static inline void tell(MPI_Status *status, int source, int tag, uint64_t bytes)
 	status->MPI_internal[2] = 0;
 }
 
-static inline int receives(void *buf, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Status *status)
+/* try_recv receives a message without Go, if one is there or comes soon, and says whether it did. */
+static inline int try_recv(void *buf, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Status *status)
 {
 	struct pm2_lane *lane;
 	struct pm2_way *way = way_of(comm, source, &lane);
 	uint64_t n, got;
 	if (UNLIKELY(way == NULL || tag < 0 || !bytes_at(buf, count, datatype, &n)) || !lane_recv(lane, way, tag, buf, n, &got))
 		return 0;
-	tell(status, source, tag, got);
+	set_status(status, source, tag, got);
 	return 1;
 }
 
-static inline int begins(void *buf, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Request *request)
+/* try_irecv begins a receive as a slip (slips.h), if it can, and says whether it did. */
+static inline int try_irecv(void *buf, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Request *request)
 {
 	struct pm2_lane *lane;
 	struct pm2_way *way = way_of(comm, source, &lane);
@@ -66,11 +70,11 @@ static inline int begins(void *buf, MPI_Count count, MPI_Datatype datatype, int 
 	return 1;
 }
 
-/* A send that was over at once has this request, which all of them share. */
+/* The request of sends that are complete at once. All of them share it. */
 #define SENT ((MPI_Request)(void *)PM2_SENT)
 
-/* over says whether a request is over, after so many looks at least. 0: Go knows, or has to wait. */
-static inline int over(MPI_Request r, int64_t looks)
+/* is_complete says whether a request is complete. It looks up to so many times for its message. 0: Go knows whether it is. */
+static inline int is_complete(MPI_Request r, int64_t looks)
 {
 	struct pm2_slip *s;
 	if (r == SENT || r == MPI_REQUEST_NULL)
@@ -79,16 +83,16 @@ static inline int over(MPI_Request r, int64_t looks)
 	return s != NULL && slip_over(s, looks);
 }
 
-/* ends ends a request that is over. */
-static inline void ends(MPI_Request *r, MPI_Status *status)
+/* finish ends a complete request. */
+static inline void finish(MPI_Request *r, MPI_Status *status)
 {
 	struct pm2_slip *s = slip_of(NUMBER(*r));
 	*r = MPI_REQUEST_NULL;
 	if (s != NULL) {
-		tell(status, s->source, s->tag, s->room);
+		set_status(status, s->source, s->tag, s->room);
 		slip_free(s);
 	} else {
-		tell(status, MPI_ANY_SOURCE, MPI_ANY_TAG, 0);
+		set_status(status, MPI_ANY_SOURCE, MPI_ANY_TAG, 0);
 		if (status != NULL)
 			status->MPI_ERROR = MPI_SUCCESS;
 	}
@@ -97,13 +101,13 @@ static inline void ends(MPI_Request *r, MPI_Status *status)
 #define SEND(name, count_type) \
 	int PMPI_##name(const void *buf, count_type count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm) \
 	{ \
-		return sends(buf, count, datatype, dest, tag, comm) ? MPI_SUCCESS : cross_##name(buf, count, datatype, dest, tag, comm); \
+		return try_send(buf, count, datatype, dest, tag, comm) ? MPI_SUCCESS : cross_##name(buf, count, datatype, dest, tag, comm); \
 	}
 
 #define ISEND(name, count_type) \
 	int PMPI_##name(const void *buf, count_type count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request *request) \
 	{ \
-		if (UNLIKELY(request == NULL) || !sends(buf, count, datatype, dest, tag, comm)) \
+		if (UNLIKELY(request == NULL) || !try_send(buf, count, datatype, dest, tag, comm)) \
 			return cross_##name(buf, count, datatype, dest, tag, comm, request); \
 		*request = SENT; \
 		return MPI_SUCCESS; \
@@ -112,7 +116,7 @@ static inline void ends(MPI_Request *r, MPI_Status *status)
 #define RECV(name, count_type) \
 	int PMPI_##name(void *buf, count_type count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Status *status) \
 	{ \
-		return receives(buf, count, datatype, source, tag, comm, status) ? MPI_SUCCESS : cross_##name(buf, count, datatype, source, tag, comm, status); \
+		return try_recv(buf, count, datatype, source, tag, comm, status) ? MPI_SUCCESS : cross_##name(buf, count, datatype, source, tag, comm, status); \
 	}
 
 SEND(Send, int)
@@ -128,39 +132,39 @@ RECV(Recv_c, MPI_Count)
 
 int PMPI_Irecv(void *buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Request *request)
 {
-	return begins(buf, count, datatype, source, tag, comm, request) ? MPI_SUCCESS : cross_Irecv(buf, count, datatype, source, tag, comm, request);
+	return try_irecv(buf, count, datatype, source, tag, comm, request) ? MPI_SUCCESS : cross_Irecv(buf, count, datatype, source, tag, comm, request);
 }
 
 int PMPI_Irecv_c(void *buf, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Request *request)
 {
-	return begins(buf, count, datatype, source, tag, comm, request) ? MPI_SUCCESS : cross_Irecv_c(buf, count, datatype, source, tag, comm, request);
+	return try_irecv(buf, count, datatype, source, tag, comm, request) ? MPI_SUCCESS : cross_Irecv_c(buf, count, datatype, source, tag, comm, request);
 }
 
 int PMPI_Wait(MPI_Request *request, MPI_Status *status)
 {
-	if (request == NULL || !over(*request, INT64_MAX))
+	if (request == NULL || !is_complete(*request, INT64_MAX))
 		return cross_Wait(request, status);
-	ends(request, status);
+	finish(request, status);
 	return MPI_SUCCESS;
 }
 
-/* idle is how often this thread has looked in vain, for a program that only tests: Go is to look now and then, for
- * what else moves, and whether the peer lives. */
-static __thread unsigned idle;
+/* vain_tests counts the tests of this thread that found nothing. Every 64th crosses, so that a program that only tests still
+ * has the engine look for other messages, and for the death of the peer. */
+static __thread unsigned vain_tests;
 
 int PMPI_Test(MPI_Request *request, int *flag, MPI_Status *status)
 {
 	if (request == NULL || flag == NULL)
 		return cross_Test(request, flag, status);
-	if (!over(*request, 1)) {
+	if (!is_complete(*request, 1)) {
 		struct pm2_slip *s = slip_of(NUMBER(*request));
-		if (s == NULL || LOOK(&s->state) != PM2_WAITING || ++idle % 64 == 0)
+		if (s == NULL || LOOK(&s->state) != PM2_WAITING || ++vain_tests % 64 == 0)
 			return cross_Test(request, flag, status);
 		*flag = 0;
 		return MPI_SUCCESS;
 	}
 	*flag = 1;
-	ends(request, status);
+	finish(request, status);
 	return MPI_SUCCESS;
 }
 
@@ -170,13 +174,13 @@ int PMPI_Waitall(int count, MPI_Request array_of_requests[], MPI_Status *array_o
 	if (count < 0 || (count > 0 && array_of_requests == NULL))
 		return cross_Waitall(count, array_of_requests, array_of_statuses);
 	for (i = 0; i < count; i++)
-		if (!over(array_of_requests[i], INT64_MAX))
+		if (!is_complete(array_of_requests[i], INT64_MAX))
 			return cross_Waitall(count, array_of_requests, array_of_statuses);
 	for (i = 0; i < count; i++) {
 		MPI_Status *status = array_of_statuses == NULL ? NULL : &array_of_statuses[i];
-		if (UNLIKELY(!over(array_of_requests[i], 1))) /* it stands there twice */
+		if (UNLIKELY(!is_complete(array_of_requests[i], 1))) /* the same request stands in the array twice */
 			return cross_Waitall(count, array_of_requests, array_of_statuses);
-		ends(&array_of_requests[i], status);
+		finish(&array_of_requests[i], status);
 		if (status != NULL)
 			status->MPI_ERROR = MPI_SUCCESS;
 	}

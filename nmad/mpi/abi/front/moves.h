@@ -1,19 +1,20 @@
-/* Short messages in shared memory, without Go: a call into Go and back takes as long as the message. C holds the lock
- * of the gate to the other process, as every thread of Go that uses it does, and finds by some words that nothing is
- * out of the ordinary; then it does what the gate, its flow (nmad/internal/flow) and its link (nmad/driver/shm) do
- * with such a message. Else it has done nothing, and the call goes to Go. docs/decisions/messages-from-c.md is the
- * protocol.
+/* Short messages in shared memory, without Go, because a call into Go and back takes as long as the message. C takes the lock
+ * of the gate to the other process, as each thread of Go does that uses the gate, and checks some words: is this the usual
+ * case? If so it does what the gate, its flow (nmad/internal/flow) and its link (nmad/driver/shm) do with such a message. If
+ * not, it has changed nothing, and the call crosses. docs/decisions/messages-from-c.md has the protocol.
  *
- *	a send       no message and no answer waits before it, there is credit and room for it, the peer is there
- *	a receive    nothing waits in its context, so the next message is for it if it has its context and tag, and for no other one
+ * The usual case of
  *
- * So nothing is matched here: where it takes more than a comparison Go does it. Words of the segment are the peer's,
- * and are not believed: each is read once, and bounded. */
+ *	a send       is that no message and no answer waits before it, there is credit and room for it, and the peer is there
+ *	a receive    is that nothing else waits in its context. So the next message is for it if it has its context and tag, and
+ *	             else for no receive
+ *
+ * So C compares, but does not match. It does not trust words that the peer writes: it reads each once, and bounds it. */
 
 #define LIKELY(x) __builtin_expect(!!(x), 1)
 #define UNLIKELY(x) __builtin_expect(!!(x), 0)
 #define LOOK(p) __atomic_load_n((p), __ATOMIC_RELAXED)
-#define LOOK_AFTER(p) __atomic_load_n((p), __ATOMIC_SEQ_CST) /* after all that was stored before, in the order of all threads */
+#define LOOK_AFTER(p) __atomic_load_n((p), __ATOMIC_SEQ_CST) /* not before this thread's earlier stores are visible */
 
 static inline void relax(void)
 {
@@ -24,7 +25,7 @@ static inline void relax(void)
 #endif
 }
 
-/* for_writing has the processor fetch a line that it will write. */
+/* for_writing has the processor fetch a cache line for writing. */
 static inline void for_writing(const void *p)
 {
 #if defined __x86_64__
@@ -40,32 +41,32 @@ static inline int try_lock(struct pm2_lane *l)
 	return LOOK(l->lock) == 0 && __atomic_compare_exchange_n(l->lock, &is_free, 1, 0, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED);
 }
 
-/* left says that other threads have left something for the holder of the lock. */
-static inline int left(const struct pm2_lane *l)
+/* has_work says whether other threads have left something for the holder of the lock. */
+static inline int has_work(const struct pm2_lane *l)
 {
 	return LOOK_AFTER(l->incoming) != NULL || LOOK_AFTER(l->due) > 0;
 }
 
-/* tend has Go do what other threads have left, and ring for the peer. */
+/* tend has Go do what other threads have left, and wake the peer. */
 static __attribute__((noinline)) void tend(struct pm2_lane *l)
 {
 	struct pm2_call c = {.function = PM2_TEND, .word = {(intptr_t)l}};
 	enter(&c, &shared);
 }
 
-/* unlock releases the lock; the store comes before the look at what was left, in the order of all threads. wake: the
- * peer is to be woken. */
+/* unlock releases the lock. The exchange is a full barrier: a thread that finds the lock held leaves its work first, so
+ * either that thread gets the lock or the look of has_work sees the work. wake: the peer is to be woken. */
 static inline void unlock(struct pm2_lane *l, int wake)
 {
 	__atomic_exchange_n(l->lock, 0, __ATOMIC_SEQ_CST);
-	if (UNLIKELY(wake || left(l)))
+	if (UNLIKELY(wake || has_work(l)))
 		tend(l);
 }
 
-/* lap is the mark of a cell. */
+/* lap returns the mark of the cell for packet number at: see lap in nmad/driver/shm. */
 static inline uint16_t lap(uint64_t at, uint64_t shift) { return (uint16_t)((at >> shift) | 0x8000); }
 
-/* place is where a body begins, and moves the position behind it. */
+/* place returns where a body of n bytes begins, and moves the position *at behind it: see place in nmad/driver/shm. */
 static inline uint64_t place(uint64_t *at, uint64_t n, uint64_t size, uint64_t line)
 {
 	uint64_t need = (n + line - 1) & ~(line - 1), rest = size - (*at & (size - 1)), start;
@@ -76,17 +77,17 @@ static inline uint64_t place(uint64_t *at, uint64_t n, uint64_t size, uint64_t l
 	return start;
 }
 
-/* room says whether there is a cell, and place for a body up to end, by what the peer has released meanwhile. */
+/* room reads again what the peer has released, and says whether there is a free cell, and room for bodies up to end. */
 static __attribute__((noinline)) int room(struct pm2_ring *r, uint64_t end)
 {
 	uint64_t sent = r->at[AT], cells = __atomic_load_n(&r->told[0], __ATOMIC_ACQUIRE), bytes = __atomic_load_n(&r->told[1], __ATOMIC_ACQUIRE);
 	if (cells - r->at[FREE_CELLS] > sent - r->at[FREE_CELLS] || bytes - r->at[FREE_BYTES] > r->at[BYTES] - r->at[FREE_BYTES])
-		return 0; /* it cannot have: Go says so */
+		return 0; /* the peer breaks the protocol: Go reports it */
 	r->at[FREE_CELLS] = cells, r->at[FREE_BYTES] = bytes;
 	return sent - cells <= r->mask && end - bytes <= r->size;
 }
 
-/* put writes a packet, and says whether there was room. */
+/* put writes a packet into the ring, and says whether there was room. The caller has the lock. */
 static inline int put(struct pm2_lane *l, uint64_t tag, uint64_t extent, uint32_t cookie, uint32_t seq, const void *body, uint64_t n)
 {
 	struct pm2_ring *r = &l->send;
@@ -103,13 +104,13 @@ static inline int put(struct pm2_lane *l, uint64_t tag, uint64_t extent, uint32_
 		memcpy(c->body, body, n);
 	r->at[BYTES] = end;
 	c->tag = tag, c->extent = extent, c->cookie = cookie, c->seq = seq;
-	/* The peer can see it from here on; what follows, the look at its sleep, comes later in the order of all threads. */
+	/* The peer can see the packet from here on. The exchange is a full barrier: the look at the peer's sleep comes after. */
 	__atomic_exchange_n(&c->ready, l->kind | (uint64_t)lap(sent, r->shift) << 16 | n << 32, __ATOMIC_SEQ_CST);
 	__atomic_store_n(&r->at[AT], sent + 1, __ATOMIC_RELAXED);
 	return 1;
 }
 
-/* lane_send sends a message, and says whether it could. */
+/* lane_send sends a message, and says whether it could. It does not wait for the lock. */
 static inline int lane_send(struct pm2_lane *l, struct pm2_way *w, int tag, const void *body, uint64_t n)
 {
 	int64_t cost = (int64_t)n + l->overhead, owed;
@@ -117,7 +118,7 @@ static inline int lane_send(struct pm2_lane *l, struct pm2_way *w, int tag, cons
 	if (UNLIKELY(!try_lock(l)))
 		return 0;
 	owed = *l->owed;
-	if (LIKELY(!left(l) && *l->armed == 0 && !*l->guarded && *l->awake == 0 && LOOK(l->watched) == 0 && *l->holds == 0 && *l->queue == NULL && *l->answers == NULL &&
+	if (LIKELY(!has_work(l) && *l->armed == 0 && !*l->guarded && *l->awake == 0 && LOOK(l->watched) == 0 && *l->holds == 0 && *l->queue == NULL && *l->answers == NULL &&
 		   n <= l->send.most && (int64_t)n <= *l->eager && cost <= *l->credit && (LOOK(l->state) & l->over) == 0 && l->send.at[REFUSED] == 0 && !LOOK(w->revoked)) &&
 	    put(l, w->tags | (uint32_t)tag, w->extent | n, (uint32_t)owed, *l->send_seq, body, n)) {
 		++*l->sends, ++*l->send_seq;
@@ -129,13 +130,15 @@ static inline int lane_send(struct pm2_lane *l, struct pm2_way *w, int tag, cons
 	return sent;
 }
 
-/* plain says that a receive in a context gets the next message or none. It is looked at without the lock first. */
+/* plain says whether nothing but the receive in hand waits in the context of w, so that the next message is for it or for no
+ * receive. The result counts only under the lock; a first look without it saves taking it in vain. */
 static inline int plain(const struct pm2_lane *l, const struct pm2_way *w)
 {
 	return LOOK(w->posted) == 0 && LOOK(w->unexpected) == 0 && LOOK(w->wild) == NULL && LOOK(w->any) == 0 && LOOK(l->incoming) == NULL && LOOK(l->due) <= 0 && LOOK(l->pending) == 0 && LOOK(l->armed) == 0 &&
 	       !LOOK(l->guarded) && !LOOK(l->closing) && !LOOK(l->full) && LOOK(l->watched) == 0 && (LOOK(l->state) & l->over) == 0 && !LOOK(w->revoked);
 }
 
+/* next returns the cell of the next packet, with its number and ready word; NULL if none has come. */
 static inline struct pm2_cell *next(const struct pm2_lane *l, uint64_t *at, uint64_t *ready)
 {
 	struct pm2_cell *c;
@@ -145,8 +148,8 @@ static inline struct pm2_cell *next(const struct pm2_lane *l, uint64_t *at, uint
 	return (uint16_t)(*ready >> 16) == lap(*at, l->recv.shift) ? c : NULL;
 }
 
-/* take takes the next message, if it is one with that key and fits, and says whether it did. wake: the peer waits for
- * the room. Under the lock. */
+/* take receives the next message, if it has that key and fits, and says whether it did. *wake: the peer waits for the room
+ * that this has made. The caller has the lock. */
 static inline int take(struct pm2_lane *l, const struct pm2_way *w, uint64_t key, void *body, uint64_t room, uint64_t *got, int *wake)
 {
 	struct pm2_ring *r = &l->recv;
@@ -172,7 +175,7 @@ static inline int take(struct pm2_lane *l, const struct pm2_way *w, uint64_t key
 	if (at - r->at[TOLD_CELLS] >= (r->mask + 4) / 4 || end - r->at[TOLD_BYTES] >= r->size / 4) {
 		r->at[TOLD_CELLS] = at, r->at[TOLD_BYTES] = end;
 		__atomic_store_n(&r->told[1], end, __ATOMIC_RELEASE);
-		__atomic_exchange_n(&r->told[0], at, __ATOMIC_SEQ_CST); /* the look whether the sender waits for room comes after it */
+		__atomic_exchange_n(&r->told[0], at, __ATOMIC_SEQ_CST); /* a full barrier: the look at want_room comes after */
 		*wake = LOOK_AFTER(l->want_room) != 0;
 	}
 	++*l->recvs, ++*l->recv_seq;
@@ -182,7 +185,7 @@ static inline int take(struct pm2_lane *l, const struct pm2_way *w, uint64_t key
 	return 1;
 }
 
-/* lane_recv waits a little for the next message, and says whether it was the right one, and was received. */
+/* lane_recv looks for the next message up to l->looks times, and says whether it has received it. */
 static inline int lane_recv(struct pm2_lane *l, struct pm2_way *w, int tag, void *body, uint64_t room, uint64_t *got)
 {
 	uint64_t at, ready;

@@ -1,8 +1,9 @@
-/* Receives that MPI_Irecv has begun and that C alone knows: slips, in a ring of the lane in the order in which they
- * were begun. The next message is for the first of them if it has its context and tag, and nothing else waits in that
- * context; else all of them go to Go, as they do whenever a thread of Go has the lock of the gate. */
+/* Slips: receives that MPI_Irecv has begun and that Go does not know. They wait in a ring of the lane, in the order in which
+ * they were begun. If nothing else waits in its context, the first slip gets the next message, which must have its context and
+ * tag. In all other cases Go takes all slips over, as each thread of Go does when it gets the lock of the gate. lane.Slip has
+ * the states. */
 
-/* slip_begin begins a receive, and is its handle; 0: it cannot. */
+/* slip_begin begins a receive and returns its handle; 0 if it cannot. */
 static inline uintptr_t slip_begin(struct pm2_lane *l, struct pm2_way *w, uintptr_t comm, int source, int tag, void *buf, uint64_t room)
 {
 	struct pm2_slip *s, *slips = __atomic_load_n(&l->slips, __ATOMIC_ACQUIRE);
@@ -30,7 +31,7 @@ static inline uintptr_t slip_begin(struct pm2_lane *l, struct pm2_way *w, uintpt
 	return handle;
 }
 
-/* slip_of is the slip of a handle; NULL: it is none's, or of one that has ended. */
+/* slip_of returns the slip of a handle; NULL if the handle is no slip's, or the receive has ended. */
 static inline struct pm2_slip *slip_of(uintptr_t handle)
 {
 	struct pm2_slip *s;
@@ -41,15 +42,16 @@ static inline struct pm2_slip *slip_of(uintptr_t handle)
 	return s != NULL && LOOK(&s->handle) == handle ? s : NULL;
 }
 
-/* slip_free makes the place of one that is over free. */
+/* slip_free makes a slip whose receive has ended free for another one. */
 static inline void slip_free(struct pm2_slip *s)
 {
 	__atomic_store_n(&s->handle, 0, __ATOMIC_RELAXED);
 	__atomic_store_n(&s->state, PM2_FREE, __ATOMIC_RELEASE);
 }
 
-/* fill gives slips their messages, in the order of both, and says whether it gave any. Under the lock. */
-static inline int fill(struct pm2_lane *l, int *wake)
+/* fill_slips receives messages into the slips, both in their order, and says whether it has received any. The caller has the
+ * lock. */
+static inline int fill_slips(struct pm2_lane *l, int *wake)
 {
 	uint64_t at, first = l->head;
 	for (at = first; at != l->tail && at - first < 32; at++) {
@@ -64,7 +66,7 @@ static inline int fill(struct pm2_lane *l, int *wake)
 	return at != first;
 }
 
-/* slip_over says whether a slip has its message, after so many looks, or as many as are worth it. */
+/* slip_over says whether a slip has its message. It looks for messages up to so many times, at most l->looks. */
 static inline int slip_over(struct pm2_slip *s, int64_t looks)
 {
 	struct pm2_lane *l = s->lane;
@@ -77,10 +79,10 @@ static inline int slip_over(struct pm2_slip *s, int64_t looks)
 		if (state != PM2_WAITING || !plain(l, s->way))
 			return state == PM2_DONE;
 		if (next(l, &at, &ready) != NULL && try_lock(l)) {
-			int wake = 0, some = fill(l, &wake);
+			int wake = 0, some = fill_slips(l, &wake);
 			unlock(l, wake);
 			if (!some && LOOK(&s->state) == PM2_WAITING)
-				return 0; /* the next message is for another receive, or more than that */
+				return 0; /* the next message is for another receive, or Go has to decide */
 			left = looks;
 			continue;
 		}

@@ -5,9 +5,10 @@ import (
 	"github.com/pm2-go/pm2/nmad/mpi/reduce"
 )
 
-// Reduce leaves in[0] op in[1] op ... of all ranks in out at root. If in is the zero Buffer the operand lies in out.
-// The ranks form a binomial tree. Its root is root if the operation commutes. Otherwise it is rank 0, where the
-// operands stand in the order of the ranks, and rank 0 sends the result on.
+// Reduce stores x[0] op x[1] op ... in the buffer out of root, where x[i] is the operand of rank i: its buffer in, or its
+// buffer out if in is the zero Buffer. The ranks form a binomial tree. Its top is root if the operation commutes.
+// Otherwise the top is rank 0, so that operands are combined in the order of the ranks, and rank 0 sends the result to
+// root.
 func (p *Plan) Reduce(rank, size, root int, op *reduce.Op, in datatype.Buffer, out datatype.Buffer) {
 	if b := in; op.Commutes() && size >= fewRanks {
 		if b.Type == nil {
@@ -30,22 +31,22 @@ func (p *Plan) Reduce(rank, size, root int, op *reduce.Op, in datatype.Buffer, o
 	} else {
 		acc = in
 	}
-	mine := true // acc is the caller's, which is not to change
+	callers := true // acc is the caller's buffer, which must not change
 	for ; mask < size && me&mask == 0; mask *= 2 {
 		if me|mask >= size {
 			continue
 		}
-		came := spare
-		if came.Type == nil {
-			came = p.room(acc.Count, acc.Type)
+		received := spare
+		if received.Type == nil {
+			received = p.room(acc.Count, acc.Type)
 		}
-		p.receive((me|mask+top)%size, came)
+		p.receive((me|mask+top)%size, received)
 		p.fence()
-		p.reduce(op, acc, came)
-		if spare = (datatype.Buffer{}); !mine {
+		p.reduce(op, acc, received)
+		if spare = (datatype.Buffer{}); !callers {
 			spare = acc
 		}
-		acc, mine = came, false
+		acc, callers = received, false
 	}
 	if me != 0 {
 		p.send((me&^mask+top)%size, acc)
@@ -64,10 +65,9 @@ func (p *Plan) Reduce(rank, size, root int, op *reduce.Op, in datatype.Buffer, o
 	p.fence()
 }
 
-// Allreduce leaves in[0] op in[1] op ... of all ranks in out at all. If in is the zero Buffer the operand lies in
-// out. Short operands, and those whose operation does not commute, go by recursive doubling. Of others each rank
-// reduces a part (recursive halving), and all give each other their parts (Rabenseifner, "Optimization of collective
-// reduction operations", 2004).
+// Allreduce stores the result of Reduce in the buffer out of all ranks. Short operands, and operands of an operation that
+// does not commute, are combined by recursive doubling. Of other operands each rank combines a part (recursive halving),
+// and all ranks send each other their parts (Rabenseifner, "Optimization of collective reduction operations", 2004).
 func (p *Plan) Allreduce(rank, size int, op *reduce.Op, in datatype.Buffer, out datatype.Buffer) {
 	if in.Type != nil {
 		p.copy(in, out)
@@ -75,7 +75,7 @@ func (p *Plan) Allreduce(rank, size int, op *reduce.Op, in datatype.Buffer, out 
 	if size == 1 || out.Count == 0 {
 		return
 	}
-	came := p.room(out.Count, out.Type)
+	received := p.room(out.Count, out.Type)
 	most := 1 // ranks that take part in the doubling: a power of 2
 	for most*2 <= size {
 		most *= 2
@@ -92,20 +92,20 @@ func (p *Plan) Allreduce(rank, size int, op *reduce.Op, in datatype.Buffer, out 
 	me := rank - extra
 	if rank < 2*extra {
 		me = rank / 2
-		p.receive(rank-1, came)
+		p.receive(rank-1, received)
 		p.fence()
-		p.reduce(op, came, out)
+		p.reduce(op, received, out)
 	}
-	real := func(me int) int {
+	rankOf := func(me int) int {
 		if me < extra {
 			return 2*me + 1
 		}
 		return me + extra
 	}
 	if op.Commutes() && out.Count >= most && out.Size() >= p.table().Halving {
-		p.halve(me, most, real, op, out, came)
+		p.halve(me, most, rankOf, op, out, received)
 	} else {
-		p.double(me, most, real, op, out, came)
+		p.double(me, most, rankOf, op, out, received)
 	}
 	if rank < 2*extra {
 		p.send(rank-1, out)
@@ -113,13 +113,15 @@ func (p *Plan) Allreduce(rank, size int, op *reduce.Op, in datatype.Buffer, out 
 	}
 }
 
-// double has each of size ranks, a power of 2, exchange all that it has with the rank at distance 1, 2, 4...
-func (p *Plan) double(me, size int, real func(int) int, op *reduce.Op, out, came datatype.Buffer) {
-	acc, spare := out, came
+// double is recursive doubling among size ranks, a power of 2: each rank exchanges what it has combined with the rank at
+// distance 1, 2, 4... The ranks are numbered from 0; rankOf returns the rank of a number. The operand and the result are
+// in out; spare is memory of that size.
+func (p *Plan) double(me, size int, rankOf func(int) int, op *reduce.Op, out, spare datatype.Buffer) {
+	acc := out
 	for mask := 1; mask < size; mask *= 2 {
 		peer := me ^ mask
-		p.receive(real(peer), spare)
-		p.send(real(peer), acc)
+		p.receive(rankOf(peer), spare)
+		p.send(rankOf(peer), acc)
 		p.fence()
 		if peer < me || op.Commutes() {
 			p.reduce(op, spare, acc)
@@ -133,9 +135,9 @@ func (p *Plan) double(me, size int, real func(int) int, op *reduce.Op, out, came
 	}
 }
 
-// halve has each of size ranks, a power of 2, reduce the chunk of its number. Then all ranks give each other their
-// chunks.
-func (p *Plan) halve(me, size int, real func(int) int, op *reduce.Op, out, came datatype.Buffer) {
+// halve is recursive halving among size ranks, a power of 2: each rank combines the chunk of its number. Then all ranks
+// send each other their chunks. The parameters are those of double.
+func (p *Plan) halve(me, size int, rankOf func(int) int, op *reduce.Op, out, spare datatype.Buffer) {
 	from, to := 0, size
 	for mask := size / 2; mask > 0; mask /= 2 {
 		peer, middle := me^mask, (from+to)/2
@@ -143,9 +145,9 @@ func (p *Plan) halve(me, size int, real func(int) int, op *reduce.Op, out, came 
 		if me&mask != 0 {
 			keep, give = give, keep
 		}
-		here := chunks(came, keep[0], keep[1], size)
-		p.receive(real(peer), here)
-		p.send(real(peer), chunks(out, give[0], give[1], size))
+		here := chunks(spare, keep[0], keep[1], size)
+		p.receive(rankOf(peer), here)
+		p.send(rankOf(peer), chunks(out, give[0], give[1], size))
 		p.fence()
 		p.reduce(op, here, chunks(out, keep[0], keep[1], size))
 		from, to = keep[0], keep[1]
@@ -153,13 +155,13 @@ func (p *Plan) halve(me, size int, real func(int) int, op *reduce.Op, out, came 
 	for mask := 1; mask < size; mask *= 2 {
 		peer := me ^ mask
 		mine, theirs := me&^(mask-1), peer&^(mask-1)
-		p.receive(real(peer), chunks(out, theirs, theirs+mask, size))
-		p.send(real(peer), chunks(out, mine, mine+mask, size))
+		p.receive(rankOf(peer), chunks(out, theirs, theirs+mask, size))
+		p.send(rankOf(peer), chunks(out, mine, mine+mask, size))
 		p.fence()
 	}
 }
 
-// ReduceScatter leaves block i of in[0] op in[1] op ... in out at rank i.
+// ReduceScatter stores block i of x[0] op x[1] op ... in the buffer out of rank i, where x[j] is the buffer in of rank j.
 func (p *Plan) ReduceScatter(rank, size int, op *reduce.Op, in *datatype.Blocks, out datatype.Buffer) {
 	if !op.Commutes() {
 		whole := in.Buffer
@@ -172,19 +174,20 @@ func (p *Plan) ReduceScatter(rank, size int, op *reduce.Op, in *datatype.Blocks,
 	}
 	mine := in.Block(rank)
 	acc := p.room(mine.Count, mine.Type)
-	came := p.room(mine.Count, mine.Type)
+	received := p.room(mine.Count, mine.Type)
 	p.copy(mine, acc)
 	for i := 1; i < size; i++ {
 		to, from := (rank+i)%size, (rank-i+size)%size
-		p.receive(from, came)
+		p.receive(from, received)
 		p.send(to, in.Block(to))
 		p.fence()
-		p.reduce(op, came, acc)
+		p.reduce(op, received, acc)
 	}
 	p.copy(acc, out)
 }
 
-// Scan leaves in[0] op ... op in[rank] in out. in is the zero Buffer where it lies in out.
+// Scan stores x[0] op ... op x[rank] in the buffer out, where x[i] is the operand of rank i: its buffer in, or its buffer
+// out if in is the zero Buffer.
 func (p *Plan) Scan(rank, size int, op *reduce.Op, in datatype.Buffer, out datatype.Buffer) {
 	if in.Type != nil {
 		p.copy(in, out)
@@ -192,12 +195,13 @@ func (p *Plan) Scan(rank, size int, op *reduce.Op, in datatype.Buffer, out datat
 	if out.Count == 0 {
 		return
 	}
-	all := p.room(out.Count, out.Type) // of the ranks that me has heard of
+	all := p.room(out.Count, out.Type)
 	p.copy(out, all)
-	p.prefix(rank, size, op, all, func(came datatype.Buffer) { p.reduce(op, came, out) })
+	p.prefix(rank, size, op, all, func(lower datatype.Buffer) { p.reduce(op, lower, out) })
 }
 
-// Exscan leaves in[0] op ... op in[rank-1] in out, and nothing at rank 0. in is the zero Buffer where it lies in out.
+// Exscan stores x[0] op ... op x[rank-1] in the buffer out, where x[i] is an operand as for Scan. At rank 0 it stores
+// nothing.
 func (p *Plan) Exscan(rank, size int, op *reduce.Op, in datatype.Buffer, out datatype.Buffer) {
 	if in.Type == nil {
 		in = out
@@ -207,41 +211,41 @@ func (p *Plan) Exscan(rank, size int, op *reduce.Op, in datatype.Buffer, out dat
 	}
 	all := p.room(out.Count, out.Type)
 	p.copy(in, all)
-	some := false
-	p.prefix(rank, size, op, all, func(came datatype.Buffer) {
+	some := false // out has a value
+	p.prefix(rank, size, op, all, func(lower datatype.Buffer) {
 		if some {
-			p.reduce(op, came, out)
+			p.reduce(op, lower, out)
 		} else {
-			p.copy(came, out)
+			p.copy(lower, out)
 		}
 		some = true
 	})
 }
 
-// prefix has each rank exchange all with the rank at distance 1, 2, 4...: all combines what the rank and those that
-// it has heard of give. lower is called with what comes from a lower rank.
-func (p *Plan) prefix(rank, size int, op *reduce.Op, all datatype.Buffer, lower func(came datatype.Buffer)) {
-	came := p.room(all.Count, all.Type)
+// prefix has each rank exchange all with the rank at distance 1, 2, 4... all has the operand of the rank at first, and then
+// what the operands of a growing group of ranks combine to. fromLower is called with what a lower rank has sent.
+func (p *Plan) prefix(rank, size int, op *reduce.Op, all datatype.Buffer, fromLower func(lower datatype.Buffer)) {
+	received := p.room(all.Count, all.Type)
 	for mask := 1; mask < size; mask *= 2 {
 		peer := rank ^ mask
 		if peer >= size {
 			continue
 		}
-		p.receive(peer, came)
+		p.receive(peer, received)
 		p.send(peer, all)
 		p.fence()
 		if peer < rank {
-			lower(came)
-			p.reduce(op, came, all)
+			fromLower(received)
+			p.reduce(op, received, all)
 		} else {
-			p.reduce(op, all, came)
-			all, came = came, all
+			p.reduce(op, all, received)
+			all, received = received, all
 		}
 	}
 }
 
-// OrderedReduce is Reduce that combines the operands one after the other, from the last rank to the first. So its
-// result is that of ranks that share memory, to the last bit. root gathers the operands.
+// OrderedReduce is Reduce that combines the operands one after the other, from the last rank to the first, at root. So its
+// result is that of ranks that share memory, to the last bit.
 func (p *Plan) OrderedReduce(rank, size, root int, op *reduce.Op, in, out datatype.Buffer) {
 	if in.Type == nil {
 		in = out
@@ -267,13 +271,13 @@ func (p *Plan) OrderedReduce(rank, size, root int, op *reduce.Op, in, out dataty
 	p.copy(acc, out)
 }
 
-// OrderedAllreduce is Allreduce in the manner of OrderedReduce.
+// OrderedAllreduce is Allreduce in the order of OrderedReduce.
 func (p *Plan) OrderedAllreduce(rank, size int, op *reduce.Op, in, out datatype.Buffer) {
 	p.OrderedReduce(rank, size, 0, op, in, out)
 	p.Bcast(rank, size, 0, out)
 }
 
-// OrderedReduceScatter is ReduceScatter in the manner of OrderedReduce.
+// OrderedReduceScatter is ReduceScatter in the order of OrderedReduce.
 func (p *Plan) OrderedReduceScatter(rank, size int, op *reduce.Op, in *datatype.Blocks, out datatype.Buffer) {
 	blocks := *in
 	blocks.Buffer = p.room(in.Count, in.Type)
@@ -281,9 +285,9 @@ func (p *Plan) OrderedReduceScatter(rank, size int, op *reduce.Op, in *datatype.
 	p.Scatter(rank, size, 0, &blocks, out)
 }
 
-// OrderedScan is Scan in the manner of OrderedReduce, or Exscan without own. Each rank sends its operand to the ranks
-// behind it.
-func (p *Plan) OrderedScan(rank, size int, own bool, op *reduce.Op, in, out datatype.Buffer) {
+// OrderedScan is Scan in the order of OrderedReduce, or Exscan if inclusive is false. Each rank sends its operand to all
+// higher ranks.
+func (p *Plan) OrderedScan(rank, size int, inclusive bool, op *reduce.Op, in, out datatype.Buffer) {
 	if in.Type == nil {
 		in = out
 	}
@@ -296,7 +300,7 @@ func (p *Plan) OrderedScan(rank, size int, own bool, op *reduce.Op, in, out data
 		p.send(i, in)
 	}
 	p.fence()
-	if own {
+	if inclusive {
 		operands = append(operands, in)
 	}
 	if len(operands) == 0 {

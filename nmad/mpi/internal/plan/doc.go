@@ -1,8 +1,9 @@
-// Package plan has the collective operations as plans: what one rank of a group does, as a list of steps. A step
-// sends, receives, reduces or copies; a fence waits for what was started before it. A plan knows no network: any
-// carrier can follow it, a thread that waits at fences, or an engine that goes on when requests end.
+// Package plan makes plans of collective operations. A plan is the list of the steps that one rank of a group takes. A
+// step sends, receives, reduces or copies; a fence waits for all messages that were started before it. A plan knows no
+// network: a thread can take the steps and wait at fences, or the threads that move messages take them.
 //
-// All ranks make the plan of an operation from the same numbers, so their steps meet. The plan of an operation
-// decides in which order values are reduced: it is fixed by the size of the group, the root and the count, and for
-// operations that do not commute it is the order of ranks.
+// All ranks make the plan of an operation from the same numbers, so each send meets a receive. In the comments "in" and
+// "out" are parameters: the buffer that has a rank's operand, and the buffer that gets its result. The size of the group,
+// the root and the number of elements fix the order in which a plan reduces; for operations that do not commute it is the
+// order of the ranks.
 package plan

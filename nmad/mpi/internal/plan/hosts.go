@@ -5,20 +5,22 @@ import (
 	"github.com/pm2-go/pm2/nmad/mpi/reduce"
 )
 
-// Hosts says on which hosts the ranks of a group are, if a host has several. The ranks of a host share memory. The
-// first one of each host, its leader, sends messages to the other leaders.
+// Hosts says on which hosts the ranks of a group are, as one rank sees it. The ranks of a host are its members, and share
+// memory. The first member of each host, its leader, sends messages to the other leaders. Plans of two levels combine
+// both. Hosts are numbered by their first ranks.
 type Hosts struct {
-	Members           // this rank among those of its host
-	Host       int    // this host
+	Members           // of this rank's host
+	Host       int    // the number of this rank's host
 	Leaders    []int  // ranks, by host
 	Of         []Seat // by rank
-	Contiguous bool   // the ranks of each host follow each other, and the hosts theirs
+	Contiguous bool   // the ranks of each host follow each other
 }
 
-// Seat is the place of a rank: its host, and its number among those there.
+// Seat is the place of a rank: the number of its host, and its number among the members there.
 type Seat struct{ Host, Member int }
 
-// HostsOf is where a rank is, if the ranks are on those hosts, which have any numbers.
+// HostsOf returns the Hosts of a rank. hosts has any number that stands for a host, by rank; piece and slots are those of
+// Members.
 func HostsOf(rank int, hosts []int, piece, slots int) Hosts {
 	h := Hosts{Of: make([]Seat, len(hosts)), Contiguous: true}
 	number := map[int]int{} // of a host
@@ -39,16 +41,17 @@ func HostsOf(rank int, hosts []int, piece, slots int) Hosts {
 	return h
 }
 
-// further is where the numbers of pieces go on after what the members have done in a first part.
-const further = 1 << 20
+// phasePieces is how many numbers of pieces a phase of the plan for members has.
+const phasePieces = 1 << 20
 
-// next begins a further part of the plan for members: all pieces so far have been read.
-func (p *Plan) next() {
-	p.base += further
+// nextPhase begins another phase of the plan for members, when this member has read all pieces of the phase before.
+func (p *Plan) nextPhase() {
+	p.base += phasePieces
 	p.took(-1)
 }
 
-// leads plans messages among the leaders. Other ranks have no part in them.
+// leads plans messages among the leaders; other ranks have no steps in that. messages gets the number of this host, and how
+// many hosts there are.
 func (p *Plan) leads(h *Hosts, messages func(host, hosts int)) {
 	if h.Me == 0 {
 		p.ranks = h.Leaders
@@ -93,12 +96,12 @@ func (p *Plan) HostsReduce(h *Hosts, root int, op *reduce.Op, in, out datatype.B
 	}
 	p.leads(h, func(host, hosts int) { p.Reduce(host, hosts, seat.Host, op, sum, result) })
 	if seat.Host == h.Host && seat.Member != 0 {
-		p.next()
+		p.nextPhase()
 		p.pass(h.Members, 0, seat.Member, result)
 	}
 }
 
-// localReduce leaves what the members of a host have, combined, in sum, at the leader.
+// localReduce combines the operands of the members of a host, and stores the result in sum at the leader.
 func (p *Plan) localReduce(h *Hosts, op *reduce.Op, in, sum datatype.Buffer) {
 	p.Shares = true
 	if h.Size > 1 {
@@ -108,7 +111,7 @@ func (p *Plan) localReduce(h *Hosts, op *reduce.Op, in, sum datatype.Buffer) {
 	}
 }
 
-// pass brings b of one member to that of another one.
+// pass copies b of one member to b of another one.
 func (p *Plan) pass(m Members, from, to int, b datatype.Buffer) {
 	all := b.Size()
 	for i := range max(m.count(all), 1) {
@@ -130,12 +133,12 @@ func (p *Plan) HostsAllreduce(h *Hosts, op *reduce.Op, in, out datatype.Buffer) 
 	p.localReduce(h, op, in, out)
 	p.leads(h, func(host, hosts int) { p.Allreduce(host, hosts, op, datatype.Buffer{}, out) })
 	if h.Size > 1 {
-		p.next()
+		p.nextPhase()
 		p.SharedBcast(h.Members, 0, out)
 	}
 }
 
-// HostsAllgather is Allgather of two levels, of equal blocks, where the ranks of each host follow each other.
+// HostsAllgather is Allgather of two levels, for equal blocks, and Hosts that are Contiguous.
 func (p *Plan) HostsAllgather(h *Hosts, in datatype.Buffer, out *datatype.Blocks) {
 	p.Shares = true
 	first := h.Leaders[h.Host]
@@ -161,7 +164,7 @@ func (p *Plan) HostsAllgather(h *Hosts, in datatype.Buffer, out *datatype.Blocks
 		p.Allgather(host, hosts, datatype.Buffer{}, &byHost)
 	})
 	if h.Size > 1 {
-		p.next()
+		p.nextPhase()
 		p.SharedBcast(h.Members, 0, out.Part(0, len(h.Of)*out.Each))
 	}
 }

@@ -5,22 +5,22 @@ import (
 	"github.com/pm2-go/pm2/nmad/mpi/reduce"
 )
 
-// Sides are the two groups of an intercommunicator as one of its processes sees them. Their processes are numbered
-// together.
+// Sides are the two groups of an intercommunicator as one of its processes sees them: the local group, which has it, and
+// the remote one. The processes of both are numbered together.
 type Sides struct {
-	Me            int   // in the own group
-	Local, Remote []int // numbers of the processes, by rank
+	Me            int   // the rank of this process in the local group
+	Local, Remote []int // the numbers of the processes, by rank
 }
 
-// local plans messages within the own group.
+// local plans messages within the local group.
 func (p *Plan) local(s *Sides, messages func()) {
 	p.ranks = s.Local
 	messages()
 	p.ranks = nil
 }
 
-// InterBcast brings b of a process to all of the other group: root is that process's number, if it is this one or in
-// the other group.
+// InterBcast copies b of root in one group to b of all processes of the other group. root is its number, and here says
+// whether it is this process; so in the plans below. Other processes of root's group make no plan.
 func (p *Plan) InterBcast(s *Sides, root int, here bool, b datatype.Buffer) {
 	group, me := append([]int{root}, s.Remote...), 0
 	if !here {
@@ -31,7 +31,7 @@ func (p *Plan) InterBcast(s *Sides, root int, here bool, b datatype.Buffer) {
 	p.ranks = nil
 }
 
-// InterGather brings in of each process of one group to out of root in the other one.
+// InterGather copies the buffer in of each process of one group to its block of the buffer out of root in the other group.
 func (p *Plan) InterGather(s *Sides, root int, here bool, in datatype.Buffer, out *datatype.Blocks) {
 	if !here {
 		p.send(root, in)
@@ -44,7 +44,7 @@ func (p *Plan) InterGather(s *Sides, root int, here bool, in datatype.Buffer, ou
 	p.fence()
 }
 
-// InterScatter brings the blocks of root in one group to out of each process of the other one.
+// InterScatter copies each block of the buffer in of root in one group to the buffer out of a process of the other group.
 func (p *Plan) InterScatter(s *Sides, root int, here bool, in *datatype.Blocks, out datatype.Buffer) {
 	if !here {
 		p.receive(root, out)
@@ -57,19 +57,19 @@ func (p *Plan) InterScatter(s *Sides, root int, here bool, in *datatype.Blocks, 
 	p.fence()
 }
 
-// InterAlltoall brings what in gives for a process of the other group there, to the block of this one. In an
-// allgather in gives all the same.
-func (p *Plan) InterAlltoall(s *Sides, in func(to int) datatype.Buffer, out *datatype.Blocks) {
+// InterAlltoall copies block(i), for each rank i of the remote group, to the block of this process in the buffer out of that
+// rank. In an allgather block returns the same buffer for all ranks.
+func (p *Plan) InterAlltoall(s *Sides, block func(to int) datatype.Buffer, out *datatype.Blocks) {
 	for i, peer := range s.Remote {
 		p.receive(peer, out.Block(i))
 	}
 	for i, peer := range s.Remote {
-		p.send(peer, in(i))
+		p.send(peer, block(i))
 	}
 	p.fence()
 }
 
-// InterReduce leaves what one group has, combined, in out of root in the other one.
+// InterReduce combines the operands of one group, and stores the result in the buffer out of root in the other group.
 func (p *Plan) InterReduce(s *Sides, root int, here bool, op *reduce.Op, in, out datatype.Buffer) {
 	if here {
 		p.receive(s.Remote[0], out)
@@ -87,13 +87,15 @@ func (p *Plan) InterReduce(s *Sides, root int, here bool, op *reduce.Op, in, out
 	}
 }
 
-// InterAllreduce leaves what each group has, combined, in out of all processes of the other one.
+// InterAllreduce combines the operands of each group, and stores the result in the buffer out of all processes of the other
+// group.
 func (p *Plan) InterAllreduce(s *Sides, op *reduce.Op, in, out datatype.Buffer) {
 	p.exchangeSums(s, op, in, out)
 	p.local(s, func() { p.Bcast(s.Me, len(s.Local), 0, out) })
 }
 
-// exchangeSums leaves what the other group has, combined, in out at the first process of each.
+// exchangeSums combines the operands of each group, and stores the result in the buffer out of the first process of the
+// other group.
 func (p *Plan) exchangeSums(s *Sides, op *reduce.Op, in, out datatype.Buffer) {
 	sum := in
 	if s.Me == 0 {
@@ -107,19 +109,20 @@ func (p *Plan) exchangeSums(s *Sides, op *reduce.Op, in, out datatype.Buffer) {
 	}
 }
 
-// InterReduceScatter leaves what each group has, combined, in blocks at the processes of the other one. Both groups
-// give as many elements.
+// InterReduceScatter combines the operands of each group, and stores a block of the result in the buffer out of each process
+// of the other group. blocks has the lengths of the blocks of the local group. The operands of both groups have equally
+// many elements.
 func (p *Plan) InterReduceScatter(s *Sides, op *reduce.Op, in datatype.Buffer, blocks *datatype.Blocks, out datatype.Buffer) {
-	came := *blocks
+	result := *blocks
 	if s.Me == 0 {
-		came.Buffer = p.room(in.Count, in.Type)
+		result.Buffer = p.room(in.Count, in.Type)
 	}
-	p.exchangeSums(s, op, in, came.Buffer)
-	p.local(s, func() { p.Scatter(s.Me, len(s.Local), 0, &came, out) })
+	p.exchangeSums(s, op, in, result.Buffer)
+	p.local(s, func() { p.Scatter(s.Me, len(s.Local), 0, &result, out) })
 }
 
-// Exchange receives a block from each of some processes, and sends one to each of some others. Messages between two
-// of them come in the order of their blocks.
+// Exchange receives block i of the buffer out from rank from[i], and sends block i of the buffer in to rank to[i]. Messages
+// between two ranks are in the order of their blocks.
 func (p *Plan) Exchange(from, to []int, in, out *datatype.Blocks) {
 	for i, rank := range from {
 		p.receive(rank, out.Block(i))

@@ -8,57 +8,55 @@ import (
 // Kind is what a Step does.
 type Kind uint8
 
-// Send and Receive start a message. Fence waits for all that were started. Reduce computes Into = From op Into. Copy
-// copies From to Into. The others are for members that share memory (package segment): Put publishes a piece, Take
-// copies one to Into, Fold computes Into = piece op Into, Merge Into = piece op the piece of Other, Took says that
-// all pieces up to a number have been read.
+// The kinds of steps. Those from Put on are for members that share memory (package segment).
 const (
-	Send Kind = iota
-	Receive
-	Fence
-	Reduce
-	Copy
-	Put
-	Take
-	Fold
-	Merge
-	Took
+	Send    Kind = iota // starts a message
+	Receive             // starts to receive a message
+	Fence               // waits for all messages that were started
+	Reduce              // computes Into = From op Into
+	Copy                // copies From to Into
+	Put                 // publishes a piece
+	Take                // copies a piece to Into
+	Fold                // computes Into = piece of Peer op Into
+	Merge               // computes Into = piece of Peer op piece of Other
+	Took                // tells the others that this member has read all pieces up to a number
 )
 
-// Step is a step of a Plan.
+// Step is a step of a Plan. A comment names the kinds of steps that have the field.
 type Step struct {
 	Kind Kind
-	Peer int             // Send, Receive: a rank of the group; Take, Fold, Merge: the member that publishes; Put: that which reads, or Everyone
+	Peer int             // Send, Receive: a rank of the group; Take, Fold, Merge: the member that publishes; Put: the member that reads, or Everyone
 	From datatype.Buffer // Send, Reduce, Copy, Put
 	Into datatype.Buffer // Receive, Reduce, Copy, Take, Fold, Merge
 	Op   *reduce.Op      // Reduce, Fold, Merge
 	Piece
 }
 
-// Piece is a piece that a member publishes.
+// Piece names a piece that a member publishes, and the part of it that another member reads. Sizes are in bytes.
 type Piece struct {
 	Number int
-	Size   int // in bytes
-	At     int // Put: where it begins in the data of From, in bytes; Take: where in those of Into its part belongs
-	Skip   int // Take, Fold, Merge: bytes of the piece before the part that is read
-	Bytes  int // Take: of that part
-	Other  int // Merge: a member, whose piece has that number, too
+	Size   int // of the piece
+	At     int // Put: where the piece begins in the data of From; Take: where the part begins in the data of Into
+	Skip   int // Take, Fold, Merge: how much of the piece lies before the part
+	Bytes  int // Take: the size of the part
+	Other  int // Merge: the second member, whose piece has the same number
 }
 
 // Everyone stands for all members.
 const Everyone = -1
 
-// Plan is the steps of one rank. The zero value is empty. A Plan that is made anew after Reset allocates nothing that
-// it had before.
+// Plan is the steps of one rank. The zero value is empty. Its methods append the steps of an operation. One thread at a
+// time uses it. A Plan that is used again after Reset uses the memory again that it had before.
 type Plan struct {
-	Table  *Table // where it goes one way or another; nil: Default
+	Table  *Table // from how many bytes on operations take other routes; nil: Default
 	Steps  []Step
-	memory [][]uint64 // of values in between
-	used   int        // of memory
-	open   bool       // something was started since the last fence
-	Shares bool       // it has steps for members that share memory
-	ranks  []int      // of the group for which messages are planned; nil: its numbers are ranks
-	base   int        // of the numbers of pieces
+	Shares bool // there are steps for members that share memory
+
+	memory [][]uint64 // of intermediate values
+	used   int        // how many elements of memory this plan uses
+	open   bool       // a message was started since the last fence
+	ranks  []int      // by number in the group among which messages are planned: its rank; nil: numbers are ranks
+	base   int        // is added to the numbers of pieces
 }
 
 // Reset empties the plan.
@@ -67,10 +65,10 @@ func (p *Plan) Reset() {
 	p.Steps, p.used, p.open, p.Shares, p.ranks, p.base = p.Steps[:0], 0, false, false, nil, 0
 }
 
-// Among has messages go among some ranks only, until Reset.
+// Among plans operations among some ranks only, until Reset: their parameters rank, size and root then count these ranks.
 func (p *Plan) Among(ranks []int) { p.ranks = ranks }
 
-// rank is that of a process of the group for which messages are planned.
+// rank returns the rank of a member of the group among which messages are planned, by its number there.
 func (p *Plan) rank(i int) int {
 	if p.ranks != nil {
 		return p.ranks[i]
@@ -103,7 +101,7 @@ func (p *Plan) copy(from, into datatype.Buffer) {
 	p.Steps = append(p.Steps, Step{Kind: Copy, From: from, Into: into})
 }
 
-// room gives memory for count elements of t until the next Reset.
+// room returns memory for count elements of t, until the next Reset.
 func (p *Plan) room(count int, t *datatype.Type) datatype.Buffer {
 	n := datatype.Words(count, t)
 	if p.used == len(p.memory) {

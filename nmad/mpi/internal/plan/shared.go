@@ -5,53 +5,55 @@ import (
 	"github.com/pm2-go/pm2/nmad/mpi/reduce"
 )
 
-// Members are the processes of one host that share memory. Their plans are of pieces: long data goes one piece after
-// the other, and a member publishes the next piece while others read. Each member that wants the result of a
-// reduction combines the operands from the highest member to the lowest, so all have the same result, to the last
-// bit.
+// Members are the processes of one host that share memory, as one of them sees them. In their plans data goes in pieces: a
+// member publishes the next piece while others read. Each member that gets the result of a reduction combines the
+// operands from the highest member to the lowest, so all members have the same result, to the last bit.
 type Members struct {
-	Me, Size int
-	Piece    int  // the longest piece, in bytes
-	Slots    int  // how many a member may have published that others have not read
-	InOrder  bool // operands are combined from the last rank to the first, however many there are
+	Me, Size int  // the number of this member, and how many there are
+	Piece    int  // the length of the longest piece, in bytes
+	Slots    int  // how many pieces a member may have published that their readers have not read
+	InOrder  bool // operands are combined from the last member to the first also where there are more than flat
 }
 
-// flat is the most members of which each reads from all others.
+// flat is up to how many members each member reads from all others. More members form a tree.
 const flat = 8
 
+// put publishes size bytes of the data of b, from byte at on, for a member or Everyone.
 func (p *Plan) put(number, reader int, b datatype.Buffer, at, size int) {
 	p.Steps = append(p.Steps, Step{Kind: Put, Peer: reader, From: b, Piece: Piece{Number: p.base + number, At: at, Size: size}})
 }
 
-// take reads a whole piece, which goes to that byte of the data of b.
+// take copies a whole piece of a member to the data of b, from byte at on.
 func (p *Plan) take(member, number int, b datatype.Buffer, at, size int) {
 	p.Steps = append(p.Steps, Step{Kind: Take, Peer: member, Into: b, Piece: Piece{Number: p.base + number, At: at, Size: size, Bytes: size}})
 }
 
+// fold combines the part of a piece behind skip, which is as long as into, with into.
 func (p *Plan) fold(op *reduce.Op, member, number, size, skip int, into datatype.Buffer) {
 	p.Steps = append(p.Steps, Step{Kind: Fold, Peer: member, Into: into, Op: op, Piece: Piece{Number: p.base + number, Size: size, Skip: skip}})
 }
 
+// took tells the others that this member has read its pieces up to a number.
 func (p *Plan) took(number int) {
 	p.Steps = append(p.Steps, Step{Kind: Took, Piece: Piece{Number: p.base + number}})
 }
 
-// tookSoon is took where all members read the pieces in the order of their numbers. The first pieces are then told of
-// by the end of the operation, which is soon enough.
+// tookSoon is took where all members read the pieces in the order of their numbers. It omits the step for the first pieces:
+// no writer waits for these before the end of the operation, which counts as took.
 func (p *Plan) tookSoon(m Members, number int) {
 	if number >= m.Slots/2 {
 		p.took(number)
 	}
 }
 
-// count is in how many pieces that many bytes go.
+// count returns in how many pieces size bytes go.
 func (m Members) count(size int) int { return (size + m.Piece - 1) / m.Piece }
 
-// size is that of a piece of so many bytes in all.
+// size returns the length of piece i of all bytes.
 func (m Members) size(i, all int) int { return min(m.Piece, all-i*m.Piece) }
 
-// SharedBarrier is Barrier: all members publish an empty piece. If there are many, each few of them publish to a
-// leader, which tells them when all members are there.
+// SharedBarrier is Barrier: all members publish an empty piece. In a tree members publish to their leaders, which tell them
+// when all members have come.
 func (p *Plan) SharedBarrier(m Members) {
 	p.Shares = true
 	if m.Size <= flat {
@@ -67,21 +69,21 @@ func (p *Plan) SharedBarrier(m Members) {
 	p.LetGo(m)
 }
 
-// GatherIn is the first half of a barrier: member 0 is through with it when all have come.
+// GatherIn is the first half of a barrier: member 0 leaves it when all members have entered it.
 func (p *Plan) GatherIn(m Members) {
 	p.Shares = true
 	p.climb(m, func(child int) { p.take(child, 0, empty, 0, 0) }, func(leader int) { p.put(0, leader, empty, 0, 0) })
 }
 
-// LetGo is the second half: no member is through with it before member 0 has begun.
+// LetGo is the second half: a member leaves it when member 0 has entered it.
 func (p *Plan) LetGo(m Members) {
 	p.Shares = true
 	p.descend(m, func(leader int) { p.take(leader, 1, empty, 0, 0) }, func() { p.put(1, Everyone, empty, 0, 0) })
 }
 
-// climb goes up a tree: of flat members that follow each other the first one is the leader, and of as many leaders
-// again. fromChild is called for each child, the last one first, of the highest level first of those that come first
-// in the order of members; toLeader once, last, but for member 0.
+// climb visits the neighbours of this member in a tree, from the leaves up. Of each flat members that follow each other the
+// first one leads the others; of each flat leaders the first one leads the others, and so on. climb calls fromChild for
+// each child, level by level, and last toLeader, except at member 0.
 func (p *Plan) climb(m Members, fromChild func(child int), toLeader func(leader int)) {
 	for span := 1; span < m.Size; span *= flat {
 		if place := m.Me / span % flat; place != 0 {
@@ -94,7 +96,8 @@ func (p *Plan) climb(m Members, fromChild func(child int), toLeader func(leader 
 	}
 }
 
-// descend goes down that tree: fromLeader is called first, but for member 0; toChildren once, if there are some.
+// descend goes down that tree: it calls fromLeader first, except at member 0, and then toChildren once, if this member leads
+// others.
 func (p *Plan) descend(m Members, fromLeader func(leader int), toChildren func()) {
 	leads := false
 	for span := 1; span < m.Size; span *= flat {
@@ -121,7 +124,7 @@ func (p *Plan) SharedBcast(m Members, root int, b datatype.Buffer) {
 		p.take(root, i, b, i*m.Piece, m.size(i, all))
 		p.tookSoon(m, i)
 	}
-	if all == 0 { // counts that differ are seen also where one is 0
+	if all == 0 { // an empty piece, so that members find counts that differ also where one is 0
 		if m.Me == root {
 			p.put(0, Everyone, b, 0, 0)
 		} else {
@@ -135,11 +138,11 @@ func (m Members) Folds(t *datatype.Type) bool {
 	return t.Dense() && t.Size() <= m.Piece && t.Size() > 0
 }
 
-// elements is how many elements of a datatype a piece has.
+// elements returns how many elements of a datatype fit into a piece.
 func (m Members) elements(t *datatype.Type) int { return m.Piece / t.Size() }
 
-// combine combines the pieces of the members from one on up to another, and leaves the result in into, which is as
-// long as the pieces behind skip.
+// combine combines pieces of the members from first on up to behind, which is not included, and stores the result in into.
+// It combines the part of each piece behind skip that is as long as into.
 func (p *Plan) combine(op *reduce.Op, first, behind, number, size, skip int, into datatype.Buffer) {
 	last := Step{Kind: Take, Peer: behind - 1, Into: into, Op: op, Piece: Piece{Number: p.base + number, Size: size, Skip: skip, Bytes: into.Size()}}
 	next := behind - 2
@@ -153,8 +156,8 @@ func (p *Plan) combine(op *reduce.Op, first, behind, number, size, skip int, int
 	}
 }
 
-// SharedReduce is Reduce, or Allreduce if root is Everyone. Of few members, or of short data, each rank that wants
-// the result reads all operands. Of long data each member combines a part, and publishes it.
+// SharedReduce is Reduce, or Allreduce if root is Everyone. Each member that wants the result reads all operands; of long
+// data each member combines a part, and publishes it; of short data of many members leaders combine in a tree.
 func (p *Plan) SharedReduce(m Members, root int, op *reduce.Op, in, out datatype.Buffer) {
 	if in.Type == nil {
 		in = out
@@ -196,8 +199,8 @@ func (p *Plan) SharedReduce(m Members, root int, op *reduce.Op, in, out datatype
 	}
 }
 
-// parts has each member combine a part of each piece, which it publishes, too: operands are the pieces with even
-// numbers, results those with odd ones.
+// parts lets each member combine a part of each piece, and publish the result. Pieces with even numbers are operands, pieces
+// with odd numbers results.
 func (p *Plan) parts(m Members, root int, op *reduce.Op, in, out datatype.Buffer, pieces int, piece func(int) (first, n int)) {
 	t := in.Type
 	wants := root == Everyone || root == m.Me
@@ -230,14 +233,15 @@ func (p *Plan) parts(m Members, root int, op *reduce.Op, in, out datatype.Buffer
 	}
 }
 
-// tree has leaders combine what their members have. Pieces with even numbers go up, those with odd ones down.
+// tree lets leaders combine the operands of the members that they lead. Pieces with even numbers are operands for a leader,
+// pieces with odd numbers results.
 func (p *Plan) tree(m Members, root int, op *reduce.Op, in, out datatype.Buffer, pieces int, piece func(int) (first, n int)) {
 	t := in.Type
 	acc := p.room(min(in.Count, m.elements(t)), t)
 	for i := range pieces {
 		first, n := piece(i)
 		here, size := acc.Part(0, n), n*t.Size()
-		sum := false // here has something
+		sum := false // here has a value
 		p.up(m, op, 2*i, size, in.Part(first, n), here, &sum)
 		p.tookSoon(m, 2*i)
 		value := here
@@ -262,7 +266,8 @@ func (p *Plan) tree(m Members, root int, op *reduce.Op, in, out datatype.Buffer,
 	}
 }
 
-// up combines own and what the children have in here, which then has something (sum), and publishes it for the leader.
+// up combines own with the operands of the children, and publishes the result for the leader. If there are children it
+// stores the result in here, and sets sum.
 func (p *Plan) up(m Members, op *reduce.Op, number, size int, own, here datatype.Buffer, sum *bool) {
 	var children []int
 	p.climb(m, func(child int) { children = append(children, child) }, func(leader int) {
@@ -278,7 +283,8 @@ func (p *Plan) up(m Members, op *reduce.Op, number, size int, own, here datatype
 	}
 }
 
-// gatherUp combines own with what the children have, which stand in their order behind it.
+// gatherUp combines own with the operands of the children, which follow in the order of members, and stores the result in
+// here. false: there are no children.
 func (p *Plan) gatherUp(op *reduce.Op, children []int, number, size int, own, here datatype.Buffer) bool {
 	if len(children) == 0 {
 		return false
@@ -292,15 +298,15 @@ func (p *Plan) gatherUp(op *reduce.Op, children []int, number, size int, own, he
 	return true
 }
 
-// SharedScan is Scan and Exscan: each reads the operands of those before it.
-func (p *Plan) SharedScan(m Members, own bool, op *reduce.Op, in, out datatype.Buffer) {
+// SharedScan is Scan, or Exscan if inclusive is false: each member reads the operands of the lower members.
+func (p *Plan) SharedScan(m Members, inclusive bool, op *reduce.Op, in, out datatype.Buffer) {
 	p.Shares = true
 	if in.Type == nil {
 		in = out
 	}
 	t := in.Type
 	per, behind := m.elements(t), m.Me
-	if own {
+	if inclusive {
 		behind++
 	}
 	pieces := (in.Count + per - 1) / per
@@ -314,8 +320,7 @@ func (p *Plan) SharedScan(m Members, own bool, op *reduce.Op, in, out datatype.B
 	}
 }
 
-// SharedReduceScatter is ReduceScatter: piece i of the block for a member has the number i times the number of
-// members, and that of the member on top.
+// SharedReduceScatter is ReduceScatter. Piece i of the block for member j has the number i*Size + j.
 func (p *Plan) SharedReduceScatter(m Members, op *reduce.Op, in *datatype.Blocks, out datatype.Buffer) {
 	p.Shares = true
 	t := in.Type
@@ -341,12 +346,12 @@ func (p *Plan) SharedReduceScatter(m Members, op *reduce.Op, in *datatype.Blocks
 	}
 }
 
-// SharedGather is Gather.
+// SharedGather is Gather: the members publish their blocks, and root reads them.
 func (p *Plan) SharedGather(m Members, root int, in datatype.Buffer, out *datatype.Blocks) {
 	p.Shares = true
 	if m.Me != root {
 		all := in.Size()
-		p.put(0, root, in, 0, m.size(0, all)) // also of nothing
+		p.put(0, root, in, 0, m.size(0, all)) // also of an empty block
 		for i := 1; i < m.count(all); i++ {
 			p.put(i, root, in, i*m.Piece, m.size(i, all))
 		}
@@ -358,7 +363,7 @@ func (p *Plan) SharedGather(m Members, root int, in datatype.Buffer, out *dataty
 	}
 }
 
-// collect reads what all others publish, a block each.
+// collect reads the blocks that all other members publish.
 func (p *Plan) collect(m Members, out *datatype.Blocks) {
 	for i, more := 0, true; more; i++ {
 		more = false
@@ -374,17 +379,17 @@ func (p *Plan) collect(m Members, out *datatype.Blocks) {
 	}
 }
 
-// SharedAllgather is Allgather.
+// SharedAllgather is Allgather: the members publish their blocks, and read those of the others.
 func (p *Plan) SharedAllgather(m Members, in datatype.Buffer, out *datatype.Blocks) {
 	p.Shares = true
 	mine := out.Block(m.Me)
-	kept := func(int) {} // brings a piece of in to out, just after it was published: then it is near
+	keep := func(int) {} // copies a piece of in to out, just after it was published, when it is in the cache
 	switch {
 	case in.Type == nil:
 		in = mine
 	case in.Type == mine.Type && in.Count == mine.Count && in.Type.Size() > 0 && m.Piece%in.Type.Size() == 0:
 		each := m.Piece / in.Type.Size()
-		kept = func(i int) {
+		keep = func(i int) {
 			if n := min(each, in.Count-i*each); n > 0 {
 				p.copy(in.Part(i*each, n), mine.Part(i*each, n))
 			}
@@ -400,7 +405,7 @@ func (p *Plan) SharedAllgather(m Members, in datatype.Buffer, out *datatype.Bloc
 	publish := func(i int) {
 		if i == 0 || i < m.count(all) {
 			p.put(i, Everyone, in, i*m.Piece, m.size(i, all))
-			kept(i)
+			keep(i)
 		}
 	}
 	publish(0)
@@ -416,8 +421,8 @@ func (p *Plan) SharedAllgather(m Members, in datatype.Buffer, out *datatype.Bloc
 	}
 }
 
-// SharedScatter is Scatter: piece i for a member has the number i times the number of members, and that of the member
-// on top.
+// SharedScatter is Scatter: root publishes the blocks, and each member reads its own. Piece i for member j has the number
+// i*Size + j.
 func (p *Plan) SharedScatter(m Members, root int, in *datatype.Blocks, out datatype.Buffer) {
 	p.Shares = true
 	if m.Me == root {
@@ -434,7 +439,7 @@ func (p *Plan) SharedScatter(m Members, root int, in *datatype.Blocks, out datat
 	}
 }
 
-// hand publishes the blocks of all others.
+// hand publishes the blocks for all other members.
 func (p *Plan) hand(m Members, in *datatype.Blocks) {
 	for i, more := 0, true; more; i++ {
 		more = false
@@ -449,9 +454,9 @@ func (p *Plan) hand(m Members, in *datatype.Blocks) {
 	}
 }
 
-// SharedAlltoall is Alltoall, of blocks that do not lie in out. Where all blocks are of one size and fit a piece
-// together, a member publishes them in one. Else piece i for the member at some distance has the number i times the
-// number of members, and that distance on top; all go from one distance to the next.
+// SharedAlltoall is Alltoall that is not in place. If all blocks are equal and fit together into a piece, a member publishes
+// them in one. Else piece i for the member at distance j has the number i*Size + j, and all members go through the
+// distances in the same order.
 func (p *Plan) SharedAlltoall(m Members, in, out *datatype.Blocks) {
 	p.Shares = true
 	p.copy(in.Block(m.Me), out.Block(m.Me))

@@ -2,8 +2,8 @@ package plan
 
 import "github.com/pm2-go/pm2/nmad/mpi/datatype"
 
-// Barrier lets no rank go on before all have come: in round k each tells the one 2^k further on (dissemination:
-// Hensgen, Finkel and Manber, 1988).
+// Barrier lets no rank go on before all ranks have begun it: in round k each rank sends an empty message to the rank 2^k
+// further on (dissemination: Hensgen, Finkel and Manber, 1988).
 func (p *Plan) Barrier(rank, size int) {
 	for k := 1; k < size; k *= 2 {
 		p.receive((rank-k+size)%size, empty)
@@ -14,7 +14,7 @@ func (p *Plan) Barrier(rank, size int) {
 
 var empty = datatype.Buffer{Type: datatype.Of(datatype.Byte)}
 
-// Bcast brings b of root to all, by a binomial tree, or in parts if it is long.
+// Bcast copies b of root to b of all other ranks, by a binomial tree, or in parts if b is long.
 func (p *Plan) Bcast(rank, size, root int, b datatype.Buffer) {
 	if size >= fewRanks && b.Size() >= p.table().PartedBcast {
 		p.partedBcast(rank, size, root, b)
@@ -36,8 +36,8 @@ func (p *Plan) Bcast(rank, size, root int, b datatype.Buffer) {
 	p.fence()
 }
 
-// Gather brings in of each rank to the block of that rank in out, at root. Without in (the zero Buffer) the block of
-// root is where it belongs.
+// Gather copies the buffer in of each rank to that rank's block of the buffer out of root. If root passes the zero Buffer
+// as in, its block is already in place.
 func (p *Plan) Gather(rank, size, root int, in datatype.Buffer, out *datatype.Blocks) {
 	if rank != root {
 		p.send(root, in)
@@ -55,8 +55,8 @@ func (p *Plan) Gather(rank, size, root int, in datatype.Buffer, out *datatype.Bl
 	p.fence()
 }
 
-// Scatter brings the block of each rank in in, at root, to out of that rank. Without out (the zero Buffer) the block
-// of root stays where it is.
+// Scatter copies each rank's block of the buffer in of root to the buffer out of that rank. If root passes the zero Buffer
+// as out, its block is not copied.
 func (p *Plan) Scatter(rank, size, root int, in *datatype.Blocks, out datatype.Buffer) {
 	if rank != root {
 		p.receive(root, out)
@@ -74,9 +74,9 @@ func (p *Plan) Scatter(rank, size, root int, in *datatype.Blocks, out datatype.B
 	p.fence()
 }
 
-// Allgather brings in of each rank to the block of that rank in out, at all. Without in (the zero Buffer) the block
-// of each rank is where it belongs. Each rank gives the rank behind it what has come from the one before (a ring);
-// short blocks go in fewer rounds.
+// Allgather copies the buffer in of each rank to that rank's block of the buffer out of all ranks. If in is the zero
+// Buffer, each rank's block is already in place. Each rank sends the next rank the block that it has received from the
+// previous one (a ring); short blocks go in fewer rounds.
 func (p *Plan) Allgather(rank, size int, in datatype.Buffer, out *datatype.Blocks) {
 	if size > 2 && equal(out) && out.Each*out.Type.Size()*size <= p.table().ShortGather {
 		p.bruckAllgather(rank, size, in, out)
@@ -85,16 +85,16 @@ func (p *Plan) Allgather(rank, size int, in datatype.Buffer, out *datatype.Block
 	if in.Type != nil {
 		p.copy(in, out.Block(rank))
 	}
-	next, last := (rank+1)%size, (rank-1+size)%size
+	next, previous := (rank+1)%size, (rank-1+size)%size
 	for i := range size - 1 {
-		p.receive(last, out.Block((rank-i-1+size)%size))
+		p.receive(previous, out.Block((rank-i-1+size)%size))
 		p.send(next, out.Block((rank-i+size)%size))
 		p.fence()
 	}
 }
 
-// Alltoall brings block j of in of rank i to block i of out of rank j. Without in (the zero Blocks) the blocks of out
-// are sent, and replaced.
+// Alltoall copies block j of the buffer in of rank i to block i of the buffer out of rank j, for all i and j. If in is the
+// zero Blocks, the blocks to send are in out, where the received blocks replace them.
 func (p *Plan) Alltoall(rank, size int, in, out *datatype.Blocks) {
 	if in.Type == nil && in.Types == nil {
 		p.alltoallInPlace(rank, size, out)
@@ -114,8 +114,8 @@ func (p *Plan) Alltoall(rank, size int, in, out *datatype.Blocks) {
 	p.fence()
 }
 
-// alltoallInPlace exchanges blocks with one rank after the other, by way of memory of its own: the pairs of round k
-// are those whose ranks add up to k.
+// alltoallInPlace exchanges blocks with one rank after the other, each by way of other memory. In round k a rank exchanges
+// with the rank that added to it is k, modulo size.
 func (p *Plan) alltoallInPlace(rank, size int, b *datatype.Blocks) {
 	for k := range size {
 		peer := (k - rank + size) % size
@@ -123,17 +123,17 @@ func (p *Plan) alltoallInPlace(rank, size int, b *datatype.Blocks) {
 			continue
 		}
 		mine := b.Block(peer)
-		came := p.room(mine.Count, mine.Type)
-		p.receive(peer, came)
+		received := p.room(mine.Count, mine.Type)
+		p.receive(peer, received)
 		p.send(peer, mine)
 		p.fence()
-		p.copy(came, mine)
+		p.copy(received, mine)
 	}
 }
 
-// Neighbours exchanges blocks with the neighbours on a grid, which stand in pairs: the one before and the one behind
-// in each dimension; none: there is no neighbour. Blocks have their numbers. Where both of a pair are the same rank,
-// what goes to the one behind is sent first, since there it comes from the one before, whose receive is first.
+// Neighbours exchanges block i with neighbour i on a grid: all has, for each dimension, the ranks of the neighbour before
+// and of the neighbour behind; none stands for no neighbour. Where both neighbours of a dimension are the same rank, the
+// block for the neighbour behind is sent first: there it is the block from the neighbour before, which is received first.
 func (p *Plan) Neighbours(all []int, none int, in, out *datatype.Blocks) {
 	for i, rank := range all {
 		if rank != none {

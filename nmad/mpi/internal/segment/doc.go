@@ -1,13 +1,21 @@
-// Package segment is memory that the processes of a communicator on one host share for its collective operations. Each of these members has a station there, which it alone writes, but for the
-// bits of those that sleep: a ring of slots, and how far it has read those of others. A member publishes a piece by writing it to a slot, and then a flag beside it; any other member reads it there.
-// So members tell each other nothing but by flags (as XHC of Open MPI does: Katevenis, Ploumidis, Marazakis 2022), and a short piece lies in the cache line of its flag.
+// Package segment is memory that the processes of a communicator on one host, its members there, share for blocking
+// collective operations. Each member has a station in it: a ring of slots for pieces that it publishes, a word that says
+// which pieces of others it has taken, and bits of members that sleep. Only the member itself writes its station, except
+// for the bits. A member publishes a piece by writing it to a slot, and then the slot's flag; other members read it there.
+// Members tell each other nothing else (as in XHC of Open MPI: Katevenis, Ploumidis, Marazakis 2022), and a short piece
+// lies in the cache line of its flag.
 //
-//	operation n, piece k     slot (n + k) mod Slots; its flag is mark(n, k), which only grows
-//	a reader                 waits until the flag is that mark; says what it has read by its own word "taken": all up to a mark
-//	a writer                 waits, before it uses a slot again, until the readers of what is in it have taken that
-//	a waiter that sleeps     sets its bit at a member, looks once more whether it still waits for that one, and sleeps until a message comes
-//	a writer of a word       looks for bits afterwards, clears them, and sends these members a message
+//	piece k of operation n   lies in slot (n + k) mod Slots; its flag is mark(n, k), which only grows
+//	a reader                 waits until the flag is that mark, reads, and stores in its word "taken" the mark up to which
+//	                         it has read
+//	a writer                 uses a slot again when all readers of the piece in it have taken that
+//	a waiter that sleeps     sets its bit at a member, checks once more that it still waits for that member, and sleeps
+//	                         until a message comes
+//	a writer of a flag,      looks for bits afterwards, clears them, and sends the members that have set them a message
+//	or of "taken"
 //
-// The stores of words are full fences, as is the one of a bit: so either the waiter sees the word, or the writer the bit. What a peer writes is bounded here: a reader takes only sizes that it expects.
-// Linux only; elsewhere Create fails, and operations go by messages.
+// The stores of flags, of "taken" and of bits are full fences: so either the waiter sees the word, or the writer sees the
+// bit. A reader takes only sizes that it expects, so a peer that writes nonsense does not make it read beyond a slot.
+//
+// Segments are there on Linux only. Elsewhere Create fails, and operations go by messages.
 package segment

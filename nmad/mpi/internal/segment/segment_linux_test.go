@@ -123,8 +123,8 @@ func (h *hall) operation(t *testing.T, me int, op uint64, owes []bool) {
 				}
 				return from
 			})
-			if what := s.What(from, op, k); what != uint64(size) {
-				t.Errorf("operation %d, piece %d: %d bytes, want %d", op, k, what, size)
+			if label := s.Label(from, op, k); label != uint64(size) {
+				t.Errorf("operation %d, piece %d: %d bytes, want %d", op, k, label, size)
 			}
 			if piece := s.Bytes(from, op, k, size); size >= 8 && binary.LittleEndian.Uint64(piece[size-8:]) != want {
 				t.Errorf("operation %d, piece %d: %#x, want %#x", op, k, binary.LittleEndian.Uint64(piece[size-8:]), want)

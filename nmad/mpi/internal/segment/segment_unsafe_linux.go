@@ -10,28 +10,29 @@ import (
 	"github.com/pm2-go/pm2/nmad/internal/mapped"
 )
 
-// Segment is a member's view. One thread at a time uses it.
+// Segment is a segment as one of its members sees it. One thread at a time uses it, except for Vacate.
 type Segment struct {
 	memory  *mapped.Memory
-	base    []byte // its bytes
-	own     int
+	base    []byte // the bytes of memory
+	own     int    // the number of this member
 	members int
-	piece   int // the longest, in bytes
-	station int // bytes of each member
-	lastUse [Slots]slotUse
-	seen    []uint64 // what the others have taken, as far as it was looked up
+	piece   int            // the length of the longest piece, in bytes
+	station int            // the length of a station, in bytes
+	lastUse [Slots]slotUse // of each slot of this member
+	seen    []uint64       // by member: the mark up to which it had taken pieces when this one looked last
 }
 
-// slotUse is what a slot of this member was used for last.
+// slotUse is the last piece in a slot.
 type slotUse struct {
-	mark   uint64
-	reader int
+	mark   uint64 // 0: all its readers have taken it
+	reader int    // the member that takes it, or Everyone
 }
 
 // Everyone stands for all members as readers of a piece.
 const Everyone = -1
 
-// Create makes the memory of a segment, maps it for member 0, and writes a card of CardBytes bytes, by which the other members Open it until it is hidden.
+// Create makes the memory of a segment, maps it for member 0, and writes a card of CardBytes bytes, by which the other
+// members Open it until Hide.
 func Create(members int, card []byte) (*Segment, error) {
 	memory, err := mapped.Make("pm2-collective", uint64(Size(members)))
 	if err != nil {
@@ -41,7 +42,7 @@ func Create(members int, card []byte) (*Segment, error) {
 	return of(memory, members, 0), nil
 }
 
-// Open maps the segment of that card, which another process of this host has made, for the member of that number.
+// Open maps the segment of a card, which another process of this host has made, for the member with the number own.
 func Open(card []byte, members, own int) (*Segment, error) {
 	c := mapped.CardOf(card)
 	if c.Size != uint64(Size(members)) {
@@ -58,18 +59,19 @@ func of(memory *mapped.Memory, members, own int) *Segment {
 	return &Segment{memory: memory, base: memory.Bytes(), own: own, members: members, piece: PieceOf(members), station: station(members), seen: make([]uint64, members)}
 }
 
-// Hide has no other member Open the segment any more.
+// Hide ends the time in which other members can Open the segment.
 func (s *Segment) Hide() { s.memory.Hide() }
 
-// Vacate gives the memory back, for a member that has left: there is none of the others' in its place from then on, so nothing that this member waits for comes, and what it publishes no other sees. Another
-// thread may be inside a call. Of nil it does nothing.
+// Vacate gives the memory back when this member leaves. Memory of this process alone takes its place: from then on this
+// member sees nothing of the others, and they see nothing of it. Another thread may be inside a call. Of nil it does
+// nothing.
 func (s *Segment) Vacate() {
 	if s != nil {
 		_ = s.memory.Vacate() // else it stays mapped
 	}
 }
 
-// at is a byte of a member's station.
+// at returns the address of a byte of a member's station.
 func (s *Segment) at(member, offset int) unsafe.Pointer {
 	return unsafe.Pointer(&s.base[member*s.station+offset])
 }
@@ -82,7 +84,7 @@ func slotOf(op uint64, k int) int { return int((op + uint64(k)) % Slots) }
 
 func headOf(slot int) int { return headsAt + slot*line }
 
-// room is where a piece of that size lies.
+// room returns the memory of a piece of that size.
 func (s *Segment) room(member, slot, size int) []byte {
 	at := headOf(slot) + 16
 	if size > short {
@@ -91,7 +93,8 @@ func (s *Segment) room(member, slot, size int) []byte {
 	return unsafe.Slice((*byte)(s.at(member, at)), size)
 }
 
-// Blocks says which member keeps this one from publishing piece k of an operation, since it has not taken what the slot has; -1: none.
+// Blocks returns a member that has not taken the piece in the slot for piece k of an operation, so that this member cannot
+// publish piece k yet; -1: there is none.
 func (s *Segment) Blocks(op uint64, k int) int {
 	h := &s.lastUse[slotOf(op, k)]
 	if h.mark == 0 {
@@ -112,19 +115,19 @@ func (s *Segment) Blocks(op uint64, k int) int {
 	return -1
 }
 
-// Room is where to write piece k, of at most PieceOf bytes, once nothing Blocks it.
+// Room returns the memory to which this member writes piece k, of at most PieceOf bytes, when no member Blocks it.
 func (s *Segment) Room(op uint64, k, size int) []byte {
 	return s.room(s.own, slotOf(op, k), size)
 }
 
-// Publish lets the others see the piece in Room; what describes it. It says whether there are Sleepers.
-func (s *Segment) Publish(op uint64, k int, what uint64, reader int) (sleepers bool) {
+// Publish lets reader, a member or Everyone, see the piece in Room, with a label. It says whether there are Sleepers.
+func (s *Segment) Publish(op uint64, k int, label uint64, reader int) (sleepers bool) {
 	slot := slotOf(op, k)
 	s.lastUse[slot] = slotUse{mark(op, k), reader}
 	at := headOf(slot)
-	*(*uint64)(s.at(s.own, at+8)) = what
+	*(*uint64)(s.at(s.own, at+8)) = label
 	s.word(s.own, at).Store(mark(op, k))
-	return s.disturbed()
+	return s.hasSleepers()
 }
 
 // Ready says whether a member has published piece k of an operation.
@@ -132,29 +135,31 @@ func (s *Segment) Ready(member int, op uint64, k int) bool {
 	return s.word(member, headOf(slotOf(op, k))).Load() == mark(op, k)
 }
 
-// What describes a piece that is Ready.
-func (s *Segment) What(member int, op uint64, k int) uint64 {
+// Label returns the label of a piece that is Ready.
+func (s *Segment) Label(member int, op uint64, k int) uint64 {
 	return *(*uint64)(s.at(member, headOf(slotOf(op, k))+8))
 }
 
-// Bytes is a piece that is Ready, of that size, at most PieceOf. Its publisher leaves it as it is until this member has taken it.
+// Bytes returns a piece that is Ready, of that size, at most PieceOf. Its publisher leaves it as it is until this member
+// has taken it.
 func (s *Segment) Bytes(member int, op uint64, k, size int) []byte {
 	return s.room(member, slotOf(op, k), size)
 }
 
-// Took says that this member has read all pieces of an operation up to k that it is to read. It says whether there are Sleepers.
+// Took tells the others that this member has read all pieces of an operation up to k of which it is a reader. It says
+// whether there are Sleepers.
 func (s *Segment) Took(op uint64, k int) (sleepers bool) {
 	s.word(s.own, takenAt).Store(mark(op, k))
-	return s.disturbed()
+	return s.hasSleepers()
 }
 
-// TookAll says that this member is through with an operation. It says whether there are Sleepers.
+// TookAll is Took of all pieces of an operation.
 func (s *Segment) TookAll(op uint64) (sleepers bool) {
 	s.word(s.own, takenAt).Store(last(op))
-	return s.disturbed()
+	return s.hasSleepers()
 }
 
-// Last is the last operation of which a member has published a piece, or read those of others.
+// Last returns the last operation of which a member has published a piece, or taken pieces of others.
 func (s *Segment) Last(member int) uint64 {
 	last := s.word(member, takenAt).Load()
 	for slot := range Slots {
@@ -163,7 +168,8 @@ func (s *Segment) Last(member int) uint64 {
 	return last >> pieceBits
 }
 
-func (s *Segment) disturbed() bool {
+// hasSleepers says whether a member has set its bit at this one.
+func (s *Segment) hasSleepers() bool {
 	for i := 0; i < s.members; i += 64 {
 		if s.word(s.own, bitsAt+i/8).Load() != 0 {
 			return true
@@ -172,7 +178,7 @@ func (s *Segment) disturbed() bool {
 	return false
 }
 
-// Sleepers calls wake for each member that sleeps until this one writes, once.
+// Sleepers calls wake once for each member that has set its bit at this one (Sleep), and clears the bit.
 func (s *Segment) Sleepers(wake func(member int)) {
 	for i := 0; i < s.members; i += 64 {
 		for all := s.word(s.own, bitsAt+i/8).Swap(0); all != 0; all &= all - 1 {
@@ -183,12 +189,13 @@ func (s *Segment) Sleepers(wake func(member int)) {
 	}
 }
 
-// Sleep asks a member to wake this one when it writes next. The caller then looks once more.
+// Sleep sets this member's bit at another one: that one wakes this member when it writes next. The caller then looks once
+// more for what it waits for.
 func (s *Segment) Sleep(member int) {
 	s.word(member, bitsAt+s.own/64*8).Or(1 << (s.own % 64))
 }
 
-// Wakeful takes Sleep back. false: it is too late, the member sends a message.
+// Wakeful clears the bit that Sleep has set. false: the other member has cleared it, and sends a message.
 func (s *Segment) Wakeful(member int) bool {
 	bit := uint64(1) << (s.own % 64)
 	return s.word(member, bitsAt+s.own/64*8).And(^bit)&bit != 0

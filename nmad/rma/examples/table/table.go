@@ -143,7 +143,7 @@ func (t *Table) PutFor(r *am.Reply, key uint64, value []byte) error {
 
 // Wait waits for the end of a Put.
 func (t *Table) Wait(ctx context.Context, r *am.Reply) error {
-	args, _, err := r.Wait(ctx)
+	args, _, err := r.WaitContext(ctx)
 	switch {
 	case err != nil:
 		return err

@@ -22,6 +22,7 @@ func main() {
 	}
 }
 
+// build makes the library in folder out, with race with the race detector in Go's part.
 func build(out string, race bool) error {
 	listed, err := exec.Command("go", "list", "-f", "{{.Dir}}", "github.com/pm2-go/pm2/nmad/mpi/abi").Output()
 	if err != nil {
@@ -31,9 +32,11 @@ func build(out string, race bool) error {
 	if err := os.MkdirAll(out, 0o755); err != nil {
 		return err
 	}
-	// The runtime of Go interrupts its threads by a signal, SIGURG, to share time among goroutines; a program that has a handler for it would see these. Nothing here computes for long, so it does without.
-	// It makes large stacks smaller; those of the program's threads have to stay large (spread, in package abi).
-	// Programs in C are compiled once, and started by what there is: PMIx is spoken by its own library, which is looked for only where a PMIx server has started the process.
+	// asyncpreemptoff: Go's runtime would interrupt its threads by SIGURG to share time among goroutines, and a program
+	// with a handler for that signal would see it. No goroutine here computes for long. gcshrinkstackoff: the stacks on
+	// which the program's threads run in Go have to stay large (nmad/mpi/abi/enter.go). pmix: a program in C is
+	// compiled once and started by various launchers. PMIx needs its own library, which is loaded only where a PMIx
+	// server has started the process.
 	args := []string{"build", "-buildmode=c-shared", "-tags", "pmix", "-ldflags", "-X runtime.godebugDefault=asyncpreemptoff=1,gcshrinkstackoff=1", "-o", filepath.Join(out, "libpm2_mpi.so")}
 	if race {
 		args = append(args, "-race")
@@ -43,7 +46,7 @@ func build(out string, race bool) error {
 	}
 	library := filepath.Join(out, "libmpi_abi.so.1")
 	cc := cmp.Or(os.Getenv("CC"), "gcc")
-	// A program that has loaded it by dlopen may close it while the engine has its addresses: it stays (nodelete).
+	// nodelete: a program that has loaded the library by dlopen may close it while the engine still has addresses in it.
 	err = run(cc, "-std=gnu11", "-O2", "-Wall", "-Wextra", "-fPIC", "-fvisibility=hidden", "-shared", "-Wl,-soname,libmpi_abi.so.1", "-Wl,-z,defs", "-Wl,-z,nodelete", "-o", library, filepath.Join(dir, "front", "front.c"), "-ldl", "-lpthread")
 	if err != nil {
 		return err
@@ -59,7 +62,7 @@ func build(out string, race bool) error {
 	if err != nil {
 		return err
 	}
-	if err := os.Remove(filepath.Join(out, "libpm2_mpi.h")); err != nil && !errors.Is(err, fs.ErrNotExist) { // of cgo
+	if err := os.Remove(filepath.Join(out, "libpm2_mpi.h")); err != nil && !errors.Is(err, fs.ErrNotExist) { // cgo makes it
 		return err
 	}
 	return os.WriteFile(filepath.Join(out, "mpi.h"), header, 0o644)

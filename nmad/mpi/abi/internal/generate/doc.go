@@ -1,3 +1,4 @@
-// Generate makes, of table.txt, what differs from function to function only by names: the prototypes in include/mpi.h, the C functions in front/calls_gen.h, and the table of Go's side. It is run by
-// go generate in nmad/mpi/abi, whose path is the working directory; -o has it write to another folder.
+// Generate makes from table.txt what differs from function to function only by names and types: the prototypes in
+// include/mpi.h, the C functions in front/calls_gen.h, and Go's table, in which it reads the arguments. go generate in
+// nmad/mpi/abi runs it there; with -o it writes to another folder.
 package main

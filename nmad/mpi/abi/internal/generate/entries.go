@@ -11,13 +11,13 @@ import (
 	"strings"
 )
 
-// signature is what a method for functions of MPI takes and gives, as Go's sources have the types.
+// signature has the types of a method's parameters and results, as Go's sources write them.
 type signature struct {
 	params, results []string // without the error
 	fails           bool     // the last result is an error
 }
 
-// types are those of a list of parameters or results, each as often as it has names.
+// types returns the types of a list of parameters or results, each as often as it has names.
 func types(list *ast.FieldList) (all []string) {
 	if list == nil {
 		return nil
@@ -42,7 +42,7 @@ func typeName(x ast.Expr) string {
 	return fmt.Sprintf("%T", x)
 }
 
-// methods are those for functions of MPI, by what the sources in a folder declare.
+// methods returns the methods of a call that the sources in a folder declare.
 func methods(dir string) (map[string]signature, error) {
 	names, err := filepath.Glob(filepath.Join(dir, "*.go"))
 	if err != nil {
@@ -72,11 +72,13 @@ func methods(dir string) (map[string]signature, error) {
 	return all, nil
 }
 
-// reader says how an argument is read: what it is in Go and in C, where "number" and the like stand for several; the expression, of the call and the argument's place; whether that may fail, too; and how many arguments it takes.
+// reader says how the entry of a function reads an argument for a parameter of its method.
 type reader struct {
-	goType, cType, read string
-	fails               bool
-	takes               int
+	goType string // of the parameter
+	cType  string // of the argument; "number", "handle", "pointer", "buffer" and "status" stand for several types, see is
+	read   string // expression in Go; %d is the number of the argument
+	fails  bool   // the expression has an error as second result
+	takes  int    // arguments that it reads
 }
 
 var readers = []reader{
@@ -115,7 +117,7 @@ var readers = []reader{
 	{"*cStatus", "status", "a.status(%d)", false, 1},
 }
 
-// writers are the methods that write a result, by its types in Go and C.
+// writers are the methods that write a result, by its type in Go and that of the argument in C.
 var writers = map[[2]string]string{
 	{"int", "int *"}:                     "setInt",
 	{"int", "COUNT *"}:                   "setCount",
@@ -135,7 +137,7 @@ var writers = map[[2]string]string{
 	{"*cType", "MPI_Datatype *"}:         "setType",
 }
 
-// cType is the type of a parameter.
+// cType returns the type of a parameter.
 func cType(p string) string {
 	head, _, array := strings.Cut(p, "[")
 	head = strings.TrimSpace(head[:strings.LastIndexAny(head, " *")+1])
@@ -145,7 +147,7 @@ func cType(p string) string {
 	return head
 }
 
-// is says whether a reader reads the first of some parameters.
+// is says whether r can read the first of the parameters.
 func (r *reader) is(params []string) bool {
 	t := cType(params[0])
 	_, number := argument(params[0])
@@ -164,12 +166,15 @@ func (r *reader) is(params []string) bool {
 	return t == r.cType
 }
 
-// first says that a reader tells whose error handler hears of what follows, so it goes first.
+// first says whether an entry reads this argument before the others: its object's error handler hears of errors in these.
 func (r *reader) first() bool {
 	return r.takes == 1 && (r.cType == "MPI_Comm" || r.cType == "MPI_Win" || r.cType == "MPI_Session")
 }
 
-// entry is the function in Go that calls a method: it reads what the method takes, and writes what it gives. Each of the method's parameters is the next one of the function's that has its type, and its results go to the last places for such.
+// entry returns the source of the function in Go that calls the method name for f: it reads the method's parameters and
+// writes its results. A parameter is the next argument of its type, or the kind of object that f is for; the results go
+// to the last arguments that point to their types. form is the form of a collective operation, which the method gets
+// first; empty: none.
 func (f *function) entry(name string, s signature, form string) (string, error) {
 	params := s.params
 	if form != "" {
@@ -184,6 +189,10 @@ func (f *function) entry(name string, s signature, form string) (string, error) 
 	}
 	at := 0
 	for _, goType := range params {
+		if goType == "objectKind" {
+			args = append(args, f.objectKind())
+			continue
+		}
 		found := -1
 		for ; at < len(f.params) && found < 0; at++ {
 			found = slices.IndexFunc(readers, func(r reader) bool { return r.goType == goType && r.is(f.params[at:]) })
@@ -243,10 +252,22 @@ func (f *function) entry(name string, s signature, form string) (string, error) 
 	return b + writes, nil
 }
 
-// objects are the first words of names of functions that have one method for all kinds of objects.
-var objects = []string{"Comm_", "Type_", "Win_", "Session_"}
+// objects are the first words of functions that may have one method for all kinds of objects, and the kinds in Go.
+var objects = []struct{ prefix, kind string }{{"Comm_", "ofComm"}, {"Type_", "ofType"}, {"Win_", "ofWindow"}, {"Session_", "ofSession"}}
 
-// methodOf is the method for a function: the one of its name; of a collective operation that of its blocking form, which is told the form; of an object, that of all objects; of one whose name ends in _x, that without. An empty name: there is none.
+// objectKind returns the kind of the objects for which f is; empty: it is for none.
+func (f *function) objectKind() string {
+	for _, o := range objects {
+		if strings.HasPrefix(f.name, o.prefix) {
+			return o.kind
+		}
+	}
+	return ""
+}
+
+// methodOf returns the method that serves f: that of its own name; for a form of a collective operation that of the
+// blocking one, with the form to pass; for a function of a communicator, datatype, window or session that of all
+// objects; for a name that ends in _x that of the name without. An empty name: none does.
 func (f *function) methodOf(methods map[string]signature) (name string, s signature, form string) {
 	takesForm := func(s signature) bool { return len(s.params) > 0 && s.params[0] == "callForm" }
 	if s, ok := methods[method(f.name)]; ok {
@@ -266,8 +287,8 @@ func (f *function) methodOf(methods map[string]signature) (name string, s signat
 			return method(base), s, fmt.Sprintf("callForm{%d, false}", request)
 		}
 	}
-	for _, kind := range objects {
-		if rest, ok := strings.CutPrefix(f.name, kind); ok {
+	for _, o := range objects {
+		if rest, ok := strings.CutPrefix(f.name, o.prefix); ok {
 			name = method("object_" + rest)
 			if s, ok := methods[name]; ok {
 				return name, s, ""
@@ -282,17 +303,17 @@ func (f *function) methodOf(methods map[string]signature) (name string, s signat
 	return "", signature{}, ""
 }
 
-// goTable is Go's table of the functions.
+// goTable returns Go's table of the functions.
 func goTable(all []function, methods map[string]signature) ([]byte, error) {
 	var b bytes.Buffer
-	b.WriteString("// Code generated of table.txt by go generate; DO NOT EDIT.\n\n//go:build cgo && linux\n\npackage main\n\n// entries are the functions that cross, by their numbers.\nvar entries = [...]entry{\n")
+	b.WriteString("// Code generated of table.txt by go generate; DO NOT EDIT.\n\n//go:build cgo && linux\n\npackage main\n\n// entries are the functions of table.txt, in their order there.\nvar entries = [...]entry{\n")
 	for i := range all {
 		f := &all[i]
 		if f.kind == "here" {
 			fmt.Fprintf(&b, "%d: {name: \"MPI_%s\"},\n", i, f.name)
 			continue
 		}
-		do := "(*cCall).refused"
+		do := "(*cCall).unsupported"
 		if name, s, form := f.methodOf(methods); name != "" {
 			var err error
 			if do, err = f.entry(name, s, form); err != nil {

@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// TestEntry: what a method takes and gives goes by the types of a function's arguments; what is not among these is refused.
+// TestEntry: what a method takes and gives goes by the types of a function's arguments; what is not among these is
+// refused.
 func TestEntry(t *testing.T) {
 	split := function{name: "Comm_split", params: []string{"MPI_Comm comm", "int color", "int key", "MPI_Comm *newcomm"}}
 	made, err := split.entry("commSplit", signature{[]string{"*cComm", "int", "int"}, []string{"*cComm"}, true}, "")
@@ -23,6 +24,10 @@ func TestEntry(t *testing.T) {
 	}
 	if first, then := strings.Index(made, "a.window(2)"), strings.Index(made, "a.group(0)"); first < 0 || then < first {
 		t.Errorf("the window, whose error handler hears of a wrong group, is not read first:\n%s", made)
+	}
+	create := function{name: "Win_create_keyval", params: []string{"int *win_keyval"}}
+	if made, err = create.entry("objectCreateKeyval", signature{[]string{"objectKind"}, nil, true}, ""); err != nil || !strings.Contains(made, "a.objectCreateKeyval(ofWindow)") {
+		t.Errorf("%v: the kind of object is not passed:\n%s", err, made)
 	}
 	for what, s := range map[string]signature{
 		"an argument that is not there": {params: []string{"*cComm", "*cWindow"}},

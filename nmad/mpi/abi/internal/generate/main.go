@@ -10,17 +10,17 @@ import (
 	"strings"
 )
 
-// function is a line of the table.
+// function is a line of table.txt, which says what the fields mean.
 type function struct {
 	kind   string // call, fast or here
-	both   bool   // it has a second width
-	result string
-	name   string
+	both   bool   // it has a second form, whose name ends in _c
+	result string // type in C
+	name   string // without the prefix MPI_
 	params []string
 }
 
 func main() {
-	out := flag.String("o", ".", "where the files go")
+	out := flag.String("o", ".", "folder for the files")
 	flag.Parse()
 	if err := run(*out); err != nil {
 		fmt.Fprintln(os.Stderr, "generate:", err)
@@ -65,7 +65,7 @@ func run(out string) error {
 	return nil
 }
 
-// read reads the table.
+// read reads table.txt.
 func read(name string) (all []function, err error) {
 	text, err := os.ReadFile(name)
 	if err != nil {
@@ -91,12 +91,13 @@ func read(name string) (all []function, err error) {
 	return all, nil
 }
 
+// widths replace what a declaration has in place of types, in the two forms of a function.
 var widths = [2]*strings.Replacer{
 	strings.NewReplacer("COUNT", "int", "DISP", "int", "ADDR", "MPI_Aint", "|", ""),
 	strings.NewReplacer("COUNT", "MPI_Count", "DISP", "MPI_Aint", "ADDR", "MPI_Count", "|", "_c"),
 }
 
-// forms calls yield for each form of a function: its name and parameters.
+// forms calls yield for each form of a function with its name, its parameters, and pm2_call.wide.
 func (f *function) forms(yield func(name, params string, wide int)) {
 	p := strings.Join(f.params, ", ")
 	if p == "" {
@@ -113,7 +114,7 @@ const (
 	end   = "/* End of the functions. */\n"
 )
 
-// prototypes puts those of all functions into the header.
+// prototypes returns the header with the prototypes of all functions.
 func prototypes(header []byte, all []function) ([]byte, error) {
 	first, rest, ok := bytes.Cut(header, []byte(begin))
 	_, last, ok2 := bytes.Cut(rest, []byte(end))
@@ -135,7 +136,7 @@ func prototypes(header []byte, all []function) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// argument is the name of a parameter, and whether it is a number.
+// argument returns the name of a parameter, and whether it is a number.
 func argument(p string) (name string, number bool) {
 	head, _, array := strings.Cut(p, "[")
 	i := strings.LastIndexAny(head, " *")
@@ -150,7 +151,7 @@ func argument(p string) (name string, number bool) {
 	return head[i+1:], number
 }
 
-// cFunctions are the functions of C.
+// cFunctions returns front/calls_gen.h.
 func cFunctions(all []function) []byte {
 	var b bytes.Buffer
 	b.WriteString("/* Made of table.txt by go generate; do not edit. */\n\n")
@@ -175,7 +176,7 @@ func cFunctions(all []function) []byte {
 	return b.Bytes()
 }
 
-// method is the name in Go of a function.
+// method returns the name of a function's method in Go: words joined, each but the first with a capital letter.
 func method(name string) string {
 	words := strings.Split(name, "_")
 	words[0] = strings.ToLower(words[0])

@@ -1,0 +1,50 @@
+package process
+
+import (
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/pm2-go/pm2/internal/kernel"
+)
+
+// Folder has the files of memory that has a name. The kernel keeps such a file when its process is killed.
+const Folder = "/dev/shm/"
+
+// FileName is what begins the names of the files in Folder of a process, by its number in the name space of processes that the
+// caller is in: pm2-SPACE-PID: and whatever else the process chooses.
+func FileName(pid int) string { return prefix() + strconv.Itoa(pid) + ":" }
+
+func prefix() string { return "pm2-" + strings.Trim(kernel.Space("pid"), "pid:[]") + "-" }
+
+// FileOwner is the process to which a file of that name belongs; false: to none of the caller's name space.
+func FileOwner(name string) (pid int, ok bool) {
+	rest, ours := strings.CutPrefix(name, prefix())
+	number, _, whole := strings.Cut(rest, ":")
+	pid, err := strconv.Atoi(number)
+	return pid, ours && whole && err == nil && pid > 0
+}
+
+// RemoveFiles removes the files in Folder of processes that have ended. Several callers may do so at the same time.
+func RemoveFiles() {
+	files, _ := filepath.Glob(Folder + prefix() + "*")
+	for _, file := range files {
+		if pid, ok := FileOwner(filepath.Base(file)); ok && ended(pid) {
+			_ = os.Remove(file) // another caller may have
+		}
+	}
+}
+
+// ended says whether a process has ended, whether its parent has waited for it or not.
+func ended(pid int) bool {
+	fd, err := unix.PidfdOpen(pid, 0)
+	if err != nil {
+		return err == unix.ESRCH
+	}
+	defer unix.Close(fd)
+	n, _ := unix.Poll([]unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}, 0)
+	return n == 1
+}

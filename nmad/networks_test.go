@@ -1,0 +1,5 @@
+//go:build !ofi || !cgo || !linux
+
+package nmad
+
+var railsBuiltIn []string
