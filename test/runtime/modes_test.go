@@ -25,8 +25,8 @@ func TestBuildModes(t *testing.T) {
 		{"race detector and checkptr", true, []string{"-race"}},
 		{"portable", false, []string{"-tags=portable"}},
 	} {
-		if mode.name != "executable" && mode.name != "portable" && !effort.Long() {
-			continue // the standard library is compiled for each
+		if mode.name != "executable" && !effort.Long() {
+			continue // the scheduler, and for most the standard library, are compiled for each
 		}
 		t.Run(mode.name, func(t *testing.T) {
 			env := []string{"CGO_ENABLED=0"}
