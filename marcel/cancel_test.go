@@ -145,7 +145,7 @@ func TestCancelElsewhere(t *testing.T) {
 		for i := range effort.Of(200) {
 			var m marcel.Mutex
 			var s marcel.Semaphore
-			s.Uninterruptible()
+			s.SetUninterruptible()
 			m.Lock()
 			got := 0
 			x := marcel.Spawn(func() {

@@ -9,19 +9,19 @@ import (
 // scheduler starts, are outside of it, in real time.
 //
 // A channel or timer that is made in a bubble belongs to it: if a goroutine outside uses it the runtime panics. So neither may
-// come into a pool, and a goroutine in a bubble waits on a latch instead: a locked mutex, which its waker unlocks. To synctest
+// come into a pool, and a goroutine in a bubble waits on a synctestLock instead: a locked mutex, which its waker unlocks. To synctest
 // that is no durable wait, so the time of the bubble stands still meanwhile. A time limit would never be over, and is refused.
 
-// inBubble tells whether the caller is in a bubble. The time in a bubble begins in the year 2000, before
+// inSynctest tells whether the caller is in a bubble. The time in a bubble begins in the year 2000, before
 // epoch, which is when the program began.
-func inBubble() bool {
+func inSynctest() bool {
 	const years = 20 * 365 * 24 * 3600 * 1_000_000_000
 	t := nanotime()
 	return t < -years || t > years
 }
 
-// newLatch returns a locked mutex.
-func newLatch() *sync.Mutex {
+// newSynctestLock returns a locked mutex.
+func newSynctestLock() *sync.Mutex {
 	m := new(sync.Mutex)
 	m.Lock()
 	return m
@@ -29,7 +29,7 @@ func newLatch() *sync.Mutex {
 
 // needsTime panics in a bubble: a wait with a limit would never end there.
 func (b *BoundedWait) needsTime() {
-	if b.latch != nil {
+	if b.synctestLock != nil {
 		panic("sched: a goroutine in a bubble of testing/synctest waits with a time limit or a context for what is outside of it")
 	}
 }

@@ -84,7 +84,7 @@ func (w *round) onces(r *rand.Rand) {
 // queue to the other while they wait.
 func (w *round) waitQueue(r *rand.Rand) {
 	var word atomic.Uint32
-	var q, other marcel.WaitQueue
+	var q, other marcel.Futex
 	const turns = 10
 	players := uint32(1 + r.IntN(4))
 	w.team(r, int(players), func(i int, r *rand.Rand) {
