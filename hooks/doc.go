@@ -35,8 +35,8 @@
 // thread of its own, fires them in the name of one VP after the other, while the VP's thread computes
 // on. Only for a VP whose thread polls (sched.Poll) that thread fires them itself. What a hook remembers
 // of each VP belongs into a PerVP, which keeps a state for every VP on cache lines of its own and passes
-// it to the hook. The hook's answer, the Verdict, says whether work is pending, so that an idle loop
-// knows whether to poll on, to wait for the kernel, or to sleep.
+// it to the hook. The hook's answer, the Verdict, says whether the hook must be called again before the VP
+// sleeps, so that an idle loop knows whether to call it at once, for a while longer, or no more.
 //
 // # Guarantees
 //

@@ -299,7 +299,7 @@ func ExampleSleep() {
 }
 
 // Polling is welcome as long as no other thread could use the VP.
-func ExampleReady() {
+func ExampleOthersReady() {
 	marcel.Run(func() {
 		polls := 0
 		for polls < 10 && !marcel.OthersReady() {
