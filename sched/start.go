@@ -22,7 +22,7 @@ import (
 // their share; Stop lowers it again.
 func New(cfg Config) (*Scheduler, error) {
 	if inSynctest() {
-		return nil, errInBubble
+		return nil, errInSynctest
 	}
 	if err := cfg.complete(); err != nil {
 		return nil, err
