@@ -249,10 +249,11 @@ func (f *fabric) result(call string, well result, r int) (result, error) {
 	return well, nil
 }
 
-// send sends the first bytes of a slot. told: an event is to say when they are gone.
-func (f *fabric) send(slot uint32, size int, to uint64, told bool) (result, error) {
+// send sends the first bytes of a slot. tracked: an event tells when the provider has sent them, also if it could copy them
+// at once.
+func (f *fabric) send(slot uint32, size int, to uint64, tracked bool) (result, error) {
 	at := unsafe.Pointer(unsafe.SliceData(f.slots[slot]))
-	if size <= f.inject && !told {
+	if size <= f.inject && !tracked {
 		return f.result("fi_inject", done, int(C.fi_inject(f.c.ep, at, C.size_t(size), C.fi_addr_t(to))))
 	}
 	context := unsafe.Pointer(&f.c.ops[slot])

@@ -26,10 +26,10 @@ type incoming struct {
 	idleCalls uint32         // of Pull that brought nothing
 	direct    process.Memory // of the peer, if this process reads it by calls of the system; PID 0: the provider does
 
-	open  atomic.Uint32 // 1: there is a window
-	w     window        // what is left of it: the one that polls writes it until open; then the caller of Pull does
-	total atomic.Uint64 // bytes received, ever; the caller of Pull writes it
-	told  atomic.Uint64 // of them the peer knows; written under lock
+	open     atomic.Uint32 // 1: there is a window
+	w        window        // what is left of it: the one that polls writes it until open; then the caller of Pull does
+	total    atomic.Uint64 // bytes received, ever; the caller of Pull writes it
+	reported atomic.Uint64 // of them, those that the peer was told of; written under lock
 
 	state  atomic.Uint32
 	size   int        // bytes that move, or have
@@ -143,7 +143,7 @@ func (l *link) Pull(buf []byte) (int, error) {
 			return n, err
 		}
 	}
-	if l.idle(&in.idleCalls); l.State.Load() != 0 {
+	if l.countIdle(&in.idleCalls); l.State.Load() != 0 {
 		return 0, l.ended()
 	}
 	return 0, nil

@@ -136,7 +136,7 @@ func (p *port) handle(v *event, err error) {
 	switch {
 	case !ok:
 	case id < slots:
-		p.gone(uint32(id), err)
+		p.freeSlot(uint32(id), err)
 	case id < firstRead && err == nil:
 		packet, spent := packetOf(v)
 		if packet != nil {
@@ -150,8 +150,8 @@ func (p *port) handle(v *event, err error) {
 	}
 }
 
-// gone frees a slot whose packet is on its way, or could not be sent.
-func (p *port) gone(slot uint32, err error) {
+// freeSlot frees a slot whose packet is on its way, or could not be sent.
+func (p *port) freeSlot(slot uint32, err error) {
 	l := p.owners[slot]
 	p.owners[slot] = nil
 	p.free = append(p.free, slot)

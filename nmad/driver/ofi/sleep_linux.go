@@ -128,7 +128,7 @@ func (l *link) Arm(wantRoom bool) bool {
 func (l *link) ready(wantRoom bool) bool {
 	out, in := &l.out, &l.in
 	switch {
-	case l.State.Load() != 0 || l.gone.Load() != 0 || !l.rx.empty() || in.open.Load() != 0 && in.state.Load() != moving:
+	case l.State.Load() != 0 || l.peerGoneAt.Load() != 0 || !l.rx.empty() || in.open.Load() != 0 && in.state.Load() != moving:
 		return true
 	case !wantRoom:
 		return false
