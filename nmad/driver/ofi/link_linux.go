@@ -25,7 +25,9 @@ const padding = 128
 type link struct {
 	driver.Plain
 	life.Life
-	peerGoneAt atomic.Int64 // when this side found that the peer has ended, or has closed the link: ns after start; 0: it has not. State has Lost by then
+	// When this side found that the peer has ended, or has closed the link, in ns after start; 0: the peer has not. It is set
+	// after State has Lost.
+	peerGoneAt atomic.Int64
 	port       *port
 	maxBody    int            // bytes
 	number     uint32         // by which the peer's packets name the link
