@@ -73,10 +73,10 @@ type greetingReceive struct {
 type Domain struct {
 	w            *World
 	nmadDomain   *nmad.Domain
-	ownsNmad     bool // nm was opened for this domain, and is closed with it
+	ownsNmad     bool // nmadDomain was opened for this domain, and is closed with it
 	number       int
 	access       nmad.Access
-	shortContext *nmad.Context // of short messages between domains of the same number; nil: no context, the plain messages of nm
+	shortContext *nmad.Context // of short messages between domains of the same number; nil: there is none, and they go as plain messages of nmadDomain
 	longContext  *nmad.Context // of messages longer than shortSize, and of bodies that follow
 	closed       atomic.Bool
 	close        sync.Once
@@ -175,7 +175,7 @@ type peer struct {
 	domainNumber int // number of its domain
 	gate         *nmad.Gate
 	sameNumber   bool                  // gate is between domains of the same number
-	shortContext *nmad.Context         // of short messages, answers and credit; nil: no context, the plain messages of gate
+	shortContext *nmad.Context         // of short messages, answers and credit; nil: there is none, and they go as plain messages of gate
 	failure      atomic.Pointer[error] // why it has failed; nil: it has not
 	ended        context.Context       // done once failure is set
 	cancelEnded  context.CancelFunc    // ends ended

@@ -147,7 +147,7 @@ func (d *Domain) own(sig Ref, cmp Compare) (*region, error) {
 type signalWait struct {
 	w      *World
 	memory *region
-	offset uint64 // of the word in s
+	offset uint64 // of the word in memory
 	cmp    Compare
 	v      uint64
 	word   uint64      // as of the last look
