@@ -181,7 +181,7 @@ func (a *pendingAnswer) giveBack() {
 
 // send sends the answer.
 func (a *pendingAnswer) send() {
-	a.w.answered.meet()
+	a.w.raceOrder.pass()
 	if a.parts[1] == nil { // a get keeps its memory until the answer has left
 		a.giveBack()
 	}

@@ -17,7 +17,7 @@ type Domain struct {
 	access nmad.Access
 
 	_          [64]byte
-	byMessages atomic.Pointer[messageOperations] // made for the first operation that goes by messages; nil: none has
+	byMessages atomic.Pointer[domainMessages] // made for the first operation that goes by messages; nil: none has
 	_          [64]byte
 	fence      atomic.Uint64 // Fence and Flush add to it: a full fence; its value is not read
 	_          [64]byte
@@ -256,7 +256,7 @@ func (d *Domain) Fence() error {
 		return err
 	}
 	d.fence.Add(1)
-	d.w.answered.meet()
+	d.w.raceOrder.pass()
 	return d.flush(-1)
 }
 
@@ -272,7 +272,7 @@ func (d *Domain) Flush(rank int) error {
 		return x.fails(fmt.Errorf("%w: the job has 0 to %d", nmad.ErrRank, len(d.peers)-1))
 	}
 	d.fence.Add(1)
-	d.w.answered.meet()
+	d.w.raceOrder.pass()
 	if d.byMessages.Load() == nil {
 		return nil
 	}
@@ -285,7 +285,7 @@ func (d *Domain) FlushAll() error {
 		return err
 	}
 	d.fence.Add(1)
-	d.w.answered.meet()
+	d.w.raceOrder.pass()
 	return d.flushAndTell(-1)
 }
 

@@ -13,7 +13,7 @@ import (
 // messageOperation is an operation by messages: the send of a request, that of the data of a long put, and the receive
 // of the answer. It has ended once all of these have, since the network may touch the caller's memory until then.
 //
-//	pool --- begin ---> prepared --- start ---> under way --- the last part ends: less ---> pool
+//	pool --- begin ---> prepared --- start ---> under way --- the last part ends: partEnded ---> pool
 //	                                                '--- waited: ended is signalled, the waiter gives it back ---> pool
 //
 // Its starter sets the fields; the callbacks of the parts then count down unfinished, and the last one ends it.
@@ -40,9 +40,9 @@ type messageOperation struct {
 	next                      *messageOperation // in the pool
 }
 
-// messageOperations is what a Domain knows of its operations by messages: counts of those under way, and a pool of
+// domainMessages is the part of a Domain that its operations by messages use: counts of those under way, and a pool of
 // those that have ended. Any thread and any callback may use it.
-type messageOperations struct {
+type domainMessages struct {
 	ranks    []farRank
 	underway atomic.Int64 // operations under way, to all ranks
 	flushers bell         // of threads that flush; rung as an operation ends
@@ -59,17 +59,17 @@ type farRank struct{ underway atomic.Int32 }
 // mostPooled is how many operations a Domain keeps for the next ones.
 const mostPooled = 2 * mostUnderway
 
-// operations returns the Domain's messageOperations, and makes it at the first call.
-func (d *Domain) operations() *messageOperations {
+// messages returns the Domain's domainMessages, and makes it at the first call.
+func (d *Domain) messages() *domainMessages {
 	if f := d.byMessages.Load(); f != nil {
 		return f
 	}
-	d.byMessages.CompareAndSwap(nil, &messageOperations{ranks: make([]farRank, len(d.peers)), failed: map[int]error{}})
+	d.byMessages.CompareAndSwap(nil, &domainMessages{ranks: make([]farRank, len(d.peers)), failed: map[int]error{}})
 	return d.byMessages.Load()
 }
 
 // take takes an operation from the pool, or makes one.
-func (f *messageOperations) take(d *Domain) *messageOperation {
+func (f *domainMessages) take(d *Domain) *messageOperation {
 	f.mu.Lock()
 	o := f.free
 	if o != nil {
@@ -87,7 +87,7 @@ func (f *messageOperations) take(d *Domain) *messageOperation {
 }
 
 // giveBack puts an operation that has ended into the pool.
-func (f *messageOperations) giveBack(o *messageOperation) {
+func (f *domainMessages) giveBack(o *messageOperation) {
 	o.local, o.remote = nil, nil
 	o.failed.Store(nil)
 	o.sendParts, o.receiveParts, o.dataOp.Buf, o.compared = [3][]byte{}, [2][]byte{}, nil, nil
@@ -124,7 +124,7 @@ func (d *Domain) begin(x attempt, ask uint8) (*messageOperation, error) {
 		d.w.starters.ring()
 		return nil, x.fails(ErrClosed)
 	}
-	f := d.operations()
+	f := d.messages()
 	o := f.take(d)
 	o.attempt, o.waited = x, false
 	o.request = wireRequest{ask: ask, number: p.number.Add(1), at: x.at, bytes: x.n}
@@ -135,7 +135,7 @@ func (d *Domain) begin(x attempt, ask uint8) (*messageOperation, error) {
 // It does not wait.
 func (o *messageOperation) start(src, buf []byte) {
 	w, rank := o.d.w, int(o.attempt.at.rank)
-	f := o.d.operations()
+	f := o.d.messages()
 	f.ranks[rank].underway.Add(1)
 	f.underway.Add(1)
 	long := o.request.ask == askPut && len(src) > inlineBytes
@@ -162,7 +162,7 @@ func (o *messageOperation) start(src, buf []byte) {
 	}
 	if err := gate.Post(&o.receiving, &o.receiveOp); err != nil {
 		o.fail(err)
-		o.less()
+		o.partEnded()
 	}
 	o.post(gate, &o.sending, &o.sendOp)
 	if long {
@@ -203,7 +203,7 @@ func (o *messageOperation) sent() {
 		}
 		local.end(err)
 	}
-	o.less()
+	o.partEnded()
 }
 
 // answered is called when the answer has come, or will not.
@@ -213,17 +213,17 @@ func (o *messageOperation) answered(r *nmad.Request) {
 		err = fmt.Errorf("%w: an answer of %d B", nmad.ErrProtocol, r.Size())
 	}
 	o.fail(err)
-	o.less()
+	o.partEnded()
 }
 
-// less counts down as a part of the operation ends. The last part ends the operation: it keeps an error that no event
+// partEnded counts down as a part of the operation ends. The last part ends the operation: it keeps an error that no event
 // and no waiter tells, makes remote done, and lets the next operation begin.
-func (o *messageOperation) less() {
+func (o *messageOperation) partEnded() {
 	if o.unfinished.Add(-1) > 0 {
 		return
 	}
 	d, rank := o.d, int(o.attempt.at.rank)
-	f, w := d.operations(), d.w
+	f, w := d.messages(), d.w
 	err := o.result()
 	implicit := err != nil && !o.waited && o.remote == nil
 	if implicit {
@@ -273,7 +273,7 @@ func (o *messageOperation) wait(src, buf []byte) (wireReply, error) {
 		return wireReply{}, o.attempt.fails(err)
 	}
 	r, err := o.reply, o.result()
-	o.d.operations().giveBack(o)
+	o.d.messages().giveBack(o)
 	return r, err
 }
 
@@ -315,11 +315,11 @@ func (d *Domain) flush(rank int) error {
 	if f.underway.Load() == 0 || rank >= 0 && f.ranks[rank].underway.Load() == 0 {
 		return nil
 	}
-	left := func() bool { return f.underway.Load() == 0 }
+	ended := func() bool { return f.underway.Load() == 0 }
 	if rank >= 0 {
-		left = func() bool { return f.ranks[rank].underway.Load() == 0 }
+		ended = func() bool { return f.ranks[rank].underway.Load() == 0 }
 	}
-	if err := d.w.await(&f.flushers, left); err != nil {
+	if err := d.w.await(&f.flushers, ended); err != nil {
 		return fmt.Errorf("rma: flush: %w", err)
 	}
 	return nil

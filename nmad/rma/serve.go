@@ -123,7 +123,7 @@ func (w *World) handle(rank int, b []byte) {
 	if a == nil {
 		return
 	}
-	w.answered.meet()
+	w.raceOrder.pass()
 	a.number, a.reply = q.number, wireReply{}
 	if a.reply.status = a.borrow(&q); a.reply.status != statusDone {
 		a.giveBack() // at once: the data of a long put that is refused may never come

@@ -88,7 +88,7 @@ type World struct {
 	closers     bell            // of threads that close memory, or the World, until no request uses it
 	starters    bell            // of threads that wait until fewer operations are under way
 
-	answered meeting // orders answers to requests of others with fences and flushes, for the race detector
+	raceOrder raceOrder // orders answers to requests of others with fences and flushes, for the race detector
 
 	history *history // of the series
 	number  uint32   // of the World in the series, from 1
