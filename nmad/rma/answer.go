@@ -8,14 +8,14 @@ import (
 	"github.com/pm2-go/pm2/nmad"
 )
 
-// mostUnderway is how many operations of a process may be under way at another one by messages.
-const mostUnderway = 64
+// maxUnderway is how many operations of a process may be under way at another one by messages.
+const maxUnderway = 64
 
 // desk is the pool of answers for the requests of one other process: as many as that process may have under way, each
 // made at its first use. So no process can make this one use more memory.
 type desk struct {
 	taken   atomic.Uint64 // bit i: answer i is in use; the callback of the gate's requests sets it, any thread clears it
-	answers [mostUnderway]atomic.Pointer[pendingAnswer]
+	answers [maxUnderway]atomic.Pointer[pendingAnswer]
 }
 
 // take returns an answer that is not in use; nil: the other process has more requests under way than it may. The
@@ -23,7 +23,7 @@ type desk struct {
 func (dk *desk) take(w *World, rank int) *pendingAnswer {
 	for {
 		taken := dk.taken.Load()
-		if taken == 1<<mostUnderway-1 {
+		if taken == 1<<maxUnderway-1 {
 			return nil
 		}
 		i := bits.TrailingZeros64(^taken)

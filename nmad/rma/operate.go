@@ -56,8 +56,8 @@ type domainMessages struct {
 // farRank counts the operations under way to one rank.
 type farRank struct{ underway atomic.Int32 }
 
-// mostPooled is how many operations a Domain keeps for the next ones.
-const mostPooled = 2 * mostUnderway
+// maxPooled is how many operations a Domain keeps for the next ones.
+const maxPooled = 2 * maxUnderway
 
 // messages returns the Domain's domainMessages, and makes it at the first call.
 func (d *Domain) messages() *domainMessages {
@@ -92,26 +92,26 @@ func (dm *domainMessages) giveBack(o *messageOperation) {
 	o.failed.Store(nil)
 	o.sendParts, o.receiveParts, o.dataOp.Buf, o.compared = [3][]byte{}, [2][]byte{}, nil, nil
 	dm.mu.Lock()
-	if dm.pooled < mostPooled {
+	if dm.pooled < maxPooled {
 		o.next, dm.free = dm.free, o
 		dm.pooled++
 	}
 	dm.mu.Unlock()
 }
 
-// begin waits until fewer than mostUnderway operations are under way to the target, and returns one more, for its
+// begin waits until fewer than maxUnderway operations are under way to the target, and returns one more, for its
 // caller to complete and to start. It counts from then on.
 func (d *Domain) begin(try attempt, ask uint8) (*messageOperation, error) {
 	p := &d.peers[try.at.rank]
 	for {
 		n := p.underway.Load()
-		if n < mostUnderway {
+		if n < maxUnderway {
 			if p.underway.CompareAndSwap(n, n+1) {
 				break
 			}
 			continue
 		}
-		met := func() bool { return p.underway.Load() < mostUnderway || p.lost.Load() != nil }
+		met := func() bool { return p.underway.Load() < maxUnderway || p.lost.Load() != nil }
 		if err := d.w.await(&d.w.starters, met); err != nil {
 			return nil, try.fails(err)
 		}

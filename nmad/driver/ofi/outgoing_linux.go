@@ -40,7 +40,7 @@ func (out *outgoing) ready() bool { return !out.open() || out.taken.Load() != ou
 // offer opens a window onto buf. Under lock.
 func (l *link) offer(buf []byte) (err error) {
 	out, p := &l.out, l.port
-	buf = buf[:min(len(buf), mostWindow)]
+	buf = buf[:min(len(buf), maxWindowBytes)]
 	out.pin.Pin(&buf[0])
 	if out.reg, err = p.register(&out.single, buf, true); err != nil {
 		out.pin.Unpin()
