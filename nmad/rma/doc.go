@@ -39,11 +39,9 @@
 //
 // # Completion
 //
-// Put and PutSignal return when the put is remotely complete: every process that looks later finds the bytes. Get and Fetch
-// return when the caller has the value. PutNB and GetNB (non-blocking) complete the Event they are given. PutNBI and GetNBI
-// (non-blocking, implicit), Post and Combine have no event: the next Flush of that rank completes them. Non-blocking
-// operations that have not completed may take effect in any order; a Fence or a Flush between them orders them. A Put comes
-// before the atomics, signals and messages that its thread starts later; docs/rma.md has the whole table.
+// Put and PutSignal return when the put is remotely complete, Get and Fetch when the caller has the value. PutNB and GetNB
+// (non-blocking) complete their Event. PutNBI, GetNBI (implicit), Post and Combine are complete after the next Flush of that
+// rank. Until they are complete such operations may take effect in any order; a Fence or Flush orders them: docs/rma.md.
 //
 // # By messages
 //
