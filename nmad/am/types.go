@@ -201,16 +201,18 @@ type peer struct {
 	_ [64]byte
 
 	// nmad runs the callbacks of one gate one at a time: they alone touch what follows, but for the atomic fields.
-	received     uint32            // requests that have come, ever
-	nextSeq      uint8             // number of the request to be handled next
-	early        *[256]keptRequest // requests that came before their turn, by number; nil: there was none yet
-	token        Token             // of the handler that runs
-	args         [MaxArgs]uint64   // its arguments
-	ranThisPoll  atomic.Uint32     // handlers that have run since the last poll began; callbacks count, Domain.begin sets it to 0; one of two writes at the same time may be lost
-	spareBuffers [][]byte          // buffers for early requests
-	receives     []*postedReceive  // set before others see the peer
-	ranEver      atomic.Uint64     // handlers, ever
-	droppedEver  atomic.Uint64     // messages that were dropped, ever
+	received uint32            // requests that have come, ever
+	nextSeq  uint8             // number of the request to be handled next
+	early    *[256]keptRequest // requests that came before their turn, by number; nil: there was none yet
+	token    Token             // of the handler that runs
+	args     [MaxArgs]uint64   // its arguments
+	// Handlers that have run since the last poll began. Callbacks count, and Domain.begin sets it to 0; of two writes at the
+	// same time one may be lost.
+	ranThisPoll  atomic.Uint32
+	spareBuffers [][]byte         // buffers for early requests
+	receives     []*postedReceive // set before others see the peer
+	ranEver      atomic.Uint64    // handlers, ever
+	droppedEver  atomic.Uint64    // messages that were dropped, ever
 }
 
 // keptRequest is a request that came before its turn, or before its body.
