@@ -86,7 +86,7 @@ func (p *peer) harvest(r *Reply) {
 func (r *Reply) IsDone() bool { return r == nil || !r.sent || r.req.IsDone() }
 
 // Test says whether the answer has come, or will not come, and, if so, with which error Wait returns. If not, it moves
-// the domain on, once. It never blocks. nmad.ErrIdle: no request was sent.
+// the domain on, once. It never blocks. If no request was sent it returns false and nmad.ErrIdle, as nmad.Request does.
 func (r *Reply) Test() (bool, error) {
 	if r == nil || !r.sent {
 		return false, fmt.Errorf("am: test a reply: %w", nmad.ErrIdle)
