@@ -59,7 +59,7 @@ func (f *Flow) gather(tag uint64, buf []byte, c Company) (leave bool) {
 	}
 	x.body = append(appendHead(x.body, Plain, tag, len(buf)), buf...)
 	x.messages++
-	f.setUnsent(unsentGroup, true)
+	f.setUnsent(unsentGathered, true)
 	f.tx.seq++
 	f.tx.credit -= cost(len(buf))
 	f.Stats.BytesSent += uint64(len(buf))
@@ -72,7 +72,7 @@ func (f *Flow) enoughGathered(woken int) int {
 }
 
 // HasGathered reports whether the open packet has messages.
-func (f *Flow) HasGathered() bool { return f.unsent&unsentGroup != 0 }
+func (f *Flow) HasGathered() bool { return f.unsent&unsentGathered != 0 }
 
 // KeepGathering reports whether a poll should leave the open packet waiting, and counts the poll. ready is Company.Ready.
 func (f *Flow) KeepGathering(ready bool) bool {
@@ -108,5 +108,5 @@ func (f *Flow) gatheredTaken() {
 		f.Stats.Aggregated += uint64(x.messages)
 	}
 	f.tx.gathered.messages = 0
-	f.setUnsent(unsentGroup, false)
+	f.setUnsent(unsentGathered, false)
 }

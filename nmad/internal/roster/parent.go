@@ -228,6 +228,7 @@ func (r *Roster) parentEnded(err error, parent int) (doubt string, goesOn bool) 
 	}
 	r.depart(Event{Rank: parent, Kind: Died, Reason: reason}, nil) // unless it has left
 	if another = r.hasSuccessor(); !another {
+		r.state = rootless
 		r.watchOthers()
 	}
 	return "", another
