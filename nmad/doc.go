@@ -74,8 +74,8 @@
 //   - A send that is done leaves its buffer to the caller, and the message arrives whether or not this process polls or
 //     waits any more. One kind of send is done earlier: a thread that a message has woken, in an engine that hooks poll, may
 //     send a short message that waits in this process for the messages of other such threads, to share a packet with them.
-//     It leaves with the last of these messages, with any
-//     other message to the same process, or after a few polls of the gate.
+//     It leaves with the last of these messages, with any other message to the same process, or after a few polls of the
+//     gate.
 //   - A message longer than its buffer ends its receive with ErrTruncated and damages nothing else. Empty messages
 //     work, and such above 2 GiB.
 //   - Short messages and rendezvous allocate nothing in steady state (IsendInto, IrecvInto, Send, Recv).

@@ -16,8 +16,9 @@ import (
 //
 //	open --- init ---> joined --- finalize, abort ---> closed
 //	open --- the connection ends, or brings a line that is no command ---> closed
-//	joined --- the connection ends, or brings a line that is no command ---> closed: the process has ended without finalize, and others may
-//	           wait for it in the barrier
+//	joined --- the connection ends, or brings a line that is no command ---> closed
+//
+// A process that ends in the last of these ways has not sent finalize, so others may wait for it in the barrier.
 //
 // A Server has a key space and a barrier. It refuses to add processes to a job, and to publish names. Safe for concurrent
 // use.
@@ -33,10 +34,11 @@ type Server struct {
 	waiting map[int]io.Writer // the connections of the ranks that wait in the barrier, by rank
 }
 
-// Limits that a client is told.
+// Limits of what a client may send.
 const (
 	maxServedKey   = 64   // longest key, in bytes
 	maxServedValue = 1024 // longest value, in bytes; every client has room for it
+	maxSpawnLines  = 4096 // number of lines of a command spawn
 	maxKeys        = 4096 // number of keys that a rank may put; putting one of them again does not count
 )
 
@@ -145,7 +147,7 @@ func (s *Server) reply(rank int, text string, in *bufio.Reader, conn io.Writer) 
 
 // refuseSpawn reads the only command that has several lines, spawn, to its end, and refuses it.
 func (s *Server) refuseSpawn(in *bufio.Reader) (string, bool, error) {
-	for range maxLineBytes {
+	for range maxSpawnLines {
 		text, err := in.ReadSlice('\n')
 		if errors.Is(err, bufio.ErrBufferFull) {
 			return "", false, fmt.Errorf("a command with a line of more than %d bytes", maxLineBytes)
@@ -157,7 +159,7 @@ func (s *Server) refuseSpawn(in *bufio.Reader) (string, bool, error) {
 			return "cmd=spawn_result rc=-1 msg=this_launcher_adds_no_processes_to_a_job\n", false, nil
 		}
 	}
-	return "", false, fmt.Errorf("a command of more than %d lines", maxLineBytes)
+	return "", false, fmt.Errorf("a command of more than %d lines", maxSpawnLines)
 }
 
 func (s *Server) put(rank int, l line) string {
