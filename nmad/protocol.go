@@ -163,7 +163,7 @@ func (h *lockedGate) exceptions() []Exception {
 			fmt.Sprintf("strategy %s puts them into one packet of up to %d bytes", h.flow.Strategy.Name(), h.flow.MaxBody()),
 		})
 		all = append(all, Exception{
-			fmt.Sprintf("up to %d messages of up to %d bytes from threads that a packet has woken together", strategy.GatherMost, min(longest, strategy.GatherLongest)), "aggregate",
+			fmt.Sprintf("up to %d messages of up to %d bytes from threads that a packet has woken together", strategy.MaxGathered, min(longest, strategy.MaxGatherBytes)), "aggregate",
 			fmt.Sprintf("strategy %s has the first of them wait for the others, where hooks poll", h.flow.Strategy.Name()),
 		})
 	}
