@@ -113,7 +113,7 @@ var rules = []rule{
 	{folder: "nmad/mpi", ours: []string{"internal/ours", "nmad", "pioman", "marcel", "asm"}},
 	{
 		folder:  "nmad",
-		ours:    []string{"nmad", "internal/kernel", "internal/linux", "internal/setting", "pioman", "tasklet", "marcel", "sched/topo", "asm"},
+		ours:    []string{"nmad", "internal/kernel", "internal/linux", "internal/ours", "internal/setting", "pioman", "tasklet", "marcel", "sched/topo", "asm"},
 		theirs:  []string{sys},
 		inFiles: map[string][]string{"procs.go": {"sched"}},
 	},
