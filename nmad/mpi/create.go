@@ -65,7 +65,7 @@ func (c *Comm) idup(made **Comm) *Request {
 	}
 	f := &follower{comm: c, kind: idup}
 	c.mu.Lock()
-	err := f.number()
+	err := f.activate()
 	c.mu.Unlock()
 	if err != nil {
 		return (&Request{}).endAtOnce(c.fails(f, err))
