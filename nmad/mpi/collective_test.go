@@ -138,7 +138,7 @@ func collectives(c *Comm, n, root int) error {
 		ramp(counts[rank], func(i int) int64 { return int64(size*(at+i) + size*(size-1)/2) }))
 	next, last := (rank+1)%size, (rank+size-1)%size
 	got = make([]int64, n)
-	_, err = Sendrecv(c, mine, next, 3, got, last, 3)
+	_, _, err = Sendrecv(c, mine, next, 3, got, last, 3)
 	try("sendrecv", err, got, ramp(n, own(last)))
 	return errors.Join(errs...)
 }

@@ -41,7 +41,7 @@ func NewIntercomm(c *Comm, leader int, peer *Comm, remote, tag int) (*Intercomm,
 	var failed error
 	if c.rank == leader {
 		if failed = peer.addressed("intercomm", remote, tag); failed == nil {
-			_, failed = Sendrecv(peer, mine, remote, tag, theirs, remote, tag)
+			_, _, failed = Sendrecv(peer, mine, remote, tag, theirs, remote, tag)
 		}
 		if failed != nil {
 			theirs[0] = -1

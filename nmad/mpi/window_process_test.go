@@ -67,7 +67,7 @@ func windowOfDead(world *Comm) error {
 			return fmt.Errorf("put: %w", err)
 		}
 		fmt.Println("rank", world.Rank(), "knows")
-		_, err := Sendrecv(world, []byte{1}, 1-world.Rank(), 0, []byte{0}, 1-world.Rank(), 0) // neither of two leaves first
+		_, _, err := Sendrecv(world, []byte{1}, 1-world.Rank(), 0, []byte{0}, 1-world.Rank(), 0) // neither of two leaves first
 		return err
 	}
 	select {}
