@@ -165,7 +165,7 @@ func buffers[T any](in, out []T, mayBeInPlace bool) (a, b Buffer, err error) {
 	return a, b, err
 }
 
-// equal returns b as equal blocks, one for each rank; laidOut divides it.
+// equal returns b as equal blocks, one for each rank; checkBlocks divides it.
 func equal(b Buffer) Blocks { return Blocks{Buffer: b, Each: divided} }
 
 // Reduce is Comm.Reduce. A nil in is in place at root: see Comm.Reduce. An empty slice that is not nil is an operand of
