@@ -210,9 +210,9 @@ func (x *Intercomm) Immediate() Immediate { return Immediate{view{x.remote, x, i
 // Persistent is Comm.Persistent.
 func (x *Intercomm) Persistent() Persistent { return Persistent{view{x.remote, x, persistent}} }
 
-// beginAtRoot begins a collective operation that has a root. make makes its plan: it gets the rank of root in joint, and whether
+// beginRooted begins a collective operation that has a root. make makes its plan: it gets the rank of root in joint, and whether
 // root is this process. The plan of other processes in root's group is empty. wrong is as in Comm.begin.
-func (x *Intercomm) beginAtRoot(kind operationKind, root int, how form, wrong error, make func(p *plan.Plan, root int, here bool)) (*follower, error) {
+func (x *Intercomm) beginRooted(kind operationKind, root int, how form, wrong error, make func(p *plan.Plan, root int, here bool)) (*follower, error) {
 	number := noRoot
 	switch {
 	case root == Root:
@@ -222,15 +222,15 @@ func (x *Intercomm) beginAtRoot(kind operationKind, root int, how form, wrong er
 	case root != ProcNull:
 		wrong = fmt.Errorf("%w: root %d of %d", ErrRank, root, x.RemoteSize())
 	}
-	return x.beginWithoutRoot(kind, how, wrong, func(p *plan.Plan) {
+	return x.beginRootless(kind, how, wrong, func(p *plan.Plan) {
 		if root != ProcNull {
 			make(p, number, root == Root)
 		}
 	})
 }
 
-// beginWithoutRoot begins a collective operation that has no root. make makes its plan.
-func (x *Intercomm) beginWithoutRoot(kind operationKind, how form, wrong error, make func(p *plan.Plan)) (*follower, error) {
+// beginRootless begins a collective operation that has no root. make makes its plan.
+func (x *Intercomm) beginRootless(kind operationKind, how form, wrong error, make func(p *plan.Plan)) (*follower, error) {
 	f, _, err := x.joint.begin(kind, noRoot, how, signature{}, wrong)
 	if err == nil {
 		make(&f.plan)
@@ -247,7 +247,7 @@ func (x *Intercomm) barrier(how form) (*follower, error) { return x.joint.barrie
 func (x *Intercomm) Bcast(b Buffer, root int) error { return finish(x.bcast(blocking, b, root, nil)) }
 
 func (x *Intercomm) bcast(how form, b Buffer, root int, wrong error) (*follower, error) {
-	return x.beginAtRoot(bcast, root, how, wrong, func(p *plan.Plan, root int, here bool) { p.InterBcast(&x.sides, root, here, b) })
+	return x.beginRooted(bcast, root, how, wrong, func(p *plan.Plan, root int, here bool) { p.InterBcast(&x.sides, root, here, b) })
 }
 
 // Gather copies the elements that each process of the remote group gives as in to its block of out at root.
@@ -259,7 +259,7 @@ func (x *Intercomm) gather(how form, in Buffer, out Blocks, root int, wrong erro
 	if root == Root {
 		wrong = checkBlocks(&out, x.RemoteSize(), wrong)
 	}
-	return x.beginAtRoot(gather, root, how, wrong, func(p *plan.Plan, root int, here bool) { p.InterGather(&x.sides, root, here, in, &out) })
+	return x.beginRooted(gather, root, how, wrong, func(p *plan.Plan, root int, here bool) { p.InterGather(&x.sides, root, here, in, &out) })
 }
 
 // Scatter copies from in, at root, the block of each process of the remote group to out of that process.
@@ -271,7 +271,7 @@ func (x *Intercomm) scatter(how form, in Blocks, out Buffer, root int, wrong err
 	if root == Root {
 		wrong = checkBlocks(&in, x.RemoteSize(), wrong)
 	}
-	return x.beginAtRoot(scatter, root, how, wrong, func(p *plan.Plan, root int, here bool) { p.InterScatter(&x.sides, root, here, &in, out) })
+	return x.beginRooted(scatter, root, how, wrong, func(p *plan.Plan, root int, here bool) { p.InterScatter(&x.sides, root, here, &in, out) })
 }
 
 // Allgather puts the elements that each process gives as in into its block of out, at every process of the remote group.
@@ -280,7 +280,7 @@ func (x *Intercomm) Allgather(in Buffer, out Blocks) error {
 }
 
 func (x *Intercomm) allgather(how form, in Buffer, out Blocks, wrong error) (*follower, error) {
-	return x.beginWithoutRoot(allgather, how, checkBlocks(&out, x.RemoteSize(), wrong), func(p *plan.Plan) {
+	return x.beginRootless(allgather, how, checkBlocks(&out, x.RemoteSize(), wrong), func(p *plan.Plan) {
 		p.InterAlltoall(&x.sides, func(int) Buffer { return in }, &out)
 	})
 }
@@ -290,7 +290,7 @@ func (x *Intercomm) Alltoall(in, out Blocks) error { return finish(x.alltoall(bl
 
 func (x *Intercomm) alltoall(how form, in, out Blocks, wrong error) (*follower, error) {
 	wrong = checkBlocks(&out, x.RemoteSize(), checkBlocks(&in, x.RemoteSize(), wrong))
-	return x.beginWithoutRoot(alltoall, how, wrong, func(p *plan.Plan) { p.InterAlltoall(&x.sides, in.Block, &out) })
+	return x.beginRootless(alltoall, how, wrong, func(p *plan.Plan) { p.InterAlltoall(&x.sides, in.Block, &out) })
 }
 
 // Reduce combines the operands that the processes of the remote group give as in, and stores the result in out at root.
@@ -305,7 +305,7 @@ func (x *Intercomm) reduce(how form, op *Op, in, out Buffer, root int, wrong err
 	if root != ProcNull {
 		wrong = checkOperands(op, in, out, false, false, wrong)
 	}
-	return x.beginAtRoot(reduce, root, how, wrong, func(p *plan.Plan, root int, here bool) { p.InterReduce(&x.sides, root, here, op, in, out) })
+	return x.beginRooted(reduce, root, how, wrong, func(p *plan.Plan, root int, here bool) { p.InterReduce(&x.sides, root, here, op, in, out) })
 }
 
 // Allreduce combines the operands that the processes of each group give as in, and stores the result in out at every
@@ -315,7 +315,7 @@ func (x *Intercomm) Allreduce(op *Op, in, out Buffer) error {
 }
 
 func (x *Intercomm) allreduce(how form, op *Op, in, out Buffer, wrong error) (*follower, error) {
-	return x.beginWithoutRoot(allreduce, how, checkOperands(op, in, out, true, false, wrong), func(p *plan.Plan) { p.InterAllreduce(&x.sides, op, in, out) })
+	return x.beginRootless(allreduce, how, checkOperands(op, in, out, true, false, wrong), func(p *plan.Plan) { p.InterAllreduce(&x.sides, op, in, out) })
 }
 
 // ReduceScatter combines the operands that the processes of each group give as in, and stores the result in out of the
@@ -327,7 +327,7 @@ func (x *Intercomm) ReduceScatter(op *Op, in Blocks, out Buffer) error {
 
 func (x *Intercomm) reduceScatter(how form, op *Op, in Blocks, out Buffer, wrong error) (*follower, error) {
 	wrong = checkOperands(op, in.Buffer, out, false, false, checkBlocks(&in, x.Size(), wrong))
-	return x.beginWithoutRoot(reduceScatter, how, wrong, func(p *plan.Plan) {
+	return x.beginRootless(reduceScatter, how, wrong, func(p *plan.Plan) {
 		p.InterReduceScatter(&x.sides, op, in.Buffer, &in, out)
 	})
 }
