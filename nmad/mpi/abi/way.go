@@ -13,7 +13,7 @@ import (
 
 // commWays tells how messages of a communicator reach each rank.
 type commWays struct {
-	settled []atomic.Bool // by rank: Go knows whether there is a way, which stays so
+	settled []atomic.Bool // by rank: Go has found out, for good, whether there is a way
 	byRank  []lane.Way    // C reads the ways (front/moves.h)
 }
 
