@@ -56,9 +56,10 @@ func WaitAll(ctx context.Context, requests ...*Request) error {
 }
 
 // WaitAny waits until one of the requests is done, and returns its index and how it has ended. If ctx is done before, it
-// returns -1 and the cause of ctx. A nil request is never done; if all are nil, WaitAny fails with ErrIdle. If several
-// requests are done, WaitAny returns one of them: it begins its look at a random one, so that none is passed over for ever. A
-// WaitAny for up to 8 requests allocates nothing if ctx cannot be done.
+// returns -1 and the cause of ctx. A nil request is never done; if all are nil, WaitAny fails with ErrIdle (the WaitAny
+// of package mpi then has no error, as in MPI). If several requests are done, WaitAny returns one of them: it begins its look
+// at a random one, so that none is passed over for ever. A WaitAny for up to 8 requests allocates nothing if ctx cannot be
+// done.
 func WaitAny(ctx context.Context, requests ...*Request) (int, error) {
 	some, n := false, len(requests)
 	i := 0
