@@ -92,7 +92,7 @@ func (x *served) begins(t *Token, args []uint64, body []byte) {
 // refusals times Config.Calls is the most threads for calls, those that only tell a caller of a refusal included.
 const refusals = 4
 
-// admit decides whether a call may run (j.why), and counts its thread. false: the peer has broken the protocol, by too
+// admit decides whether a call may run (j.refusal), and counts its thread. false: the peer has broken the protocol, by too
 // many calls.
 func (x *served) admit(j *servedCall, name string, size uint64) bool {
 	j.ctx, j.cancel = context.WithCancelCause(context.Background())

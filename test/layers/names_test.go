@@ -15,7 +15,7 @@ var foreign = map[string]string{
 	"systems, languages, makers, products": "Linux Unix Go Kubernetes Slurm Flux Yama Promela Cilk Ethernet Intel Hygon Nvidia PowerPC Xeon Platinum Ryzen Zen Alder Lake Hyper Firecracker Google Chrome Perfetto ThreadSanitizer mpiexec.hydra mpicc.openmpi mpirun.openmpi Ctrl InfiniBand RoCE gRPC OpenGL OpenMP macOS NetBSD CoMD miniAMR GitHub",
 	"the libraries after which this is made": "Marcel NewMadeleine BubbleSched Argobots FiTMPI MadMPI FxT ViTE marcel_vpset_t marcel_init marcel_end marcel_create marcel_join marcel_detach marcel_exit marcel_self marcel_yield marcel_yield_to marcel_sem_P marcel_sem_V " +
 		"piom_ltask piom_cond_t nm_gate_t nm_sr_isend nm_sr_irecv nm_sr_swait nm_sr_rwait",
-	"the kernel's":                    "setns io_uring test_and_set_bit ptrace_scope st_ino get_mempolicy timerfd_create timerfd_settime epoll_wait epoll_ctl prctl process_vm_readv sched_getaffinity sched_setaffinity sockaddr_un sock_extended_err pid_max pids.max pids.current cpu.cfs_quota_us cpu.cfs_period_us core_id",
+	"the kernel's":                    "setns io_uring test_and_set_bit ptrace_scope st_ino get_mempolicy timerfd_create timerfd_settime epoll_wait epoll_ctl prctl process_vm_readv sched_getaffinity sched_setaffinity sockaddr_un sock_extended_err pid_max pids.max pids.current cpu.max cpu.cfs_quota_us cpu.cfs_period_us core_id",
 	"of Go's runtime and library":     "Ps Ms fdMutex valgrindStackID g.sched Goexit TestMain go_asm.h encoding.TextUnmarshaler net.Conn log.Fatal errgroup.Group errgroup.WithContext singleflight semaphore.Weighted p.schedtick",
 	"of the library for C":            "Fortran libmpi_abi.so libpm2_mpi.so pm2_call",
 	"of Kubernetes' objects":          "fsGroup backoffLimit defaultMode",
